@@ -1,0 +1,104 @@
+package constraints
+
+// splitter finds the best split of one macro multiset exactly: the second level
+// of sweepMacro.
+//
+// Of the n0 teachers near (0,0), i sit at (Δ,0) and j at (0,Δ); of the n1 near
+// (1,1), k sit at (1,1-Δ) and l at (1-Δ,1). Then g = w·A(i,l) - w'·B(j,k) with
+//
+//	A(i,l) = E U(n1 + X - Y),  X ~ Binomial(i,Δ), Y ~ Binomial(l,Δ)
+//	B(j,k) = E V(n1 + X - Y),  X ~ Binomial(j,Δ), Y ~ Binomial(k,Δ)
+//
+// The two share only the limits i+j ≤ n0, k+l ≤ n1 and, when no more than may
+// teachers may be affected, i+j+k+l ≤ may. So
+//
+//	max g = max over (i,l) of  w·A(i,l) + P(i,l),
+//	P(i,l) = max of -w'·B(j,k) over j ≤ n0-i, k ≤ n1-l, j+k ≤ may-i-l
+//
+// and P follows from its neighbours: with J = n0-i, K = n1-l and c = n0+n1-may ≥ 0,
+// the third limit reads j+k ≤ J+K-c, and every point allowed for (J,K) is allowed
+// for (J-1,K) or (J,K-1) or has j+k = J+K-c exactly, which leaves at most c+1.
+type splitter struct {
+	s     *System
+	laws  [][]float64 // β_i(x), see evaluationError
+	depth int         // last x kept in laws
+	a     []float64   // A(i,l), row-major
+	b     []float64   // -w'·B(j,k), row-major
+	p     []float64   // P(i,l)
+	from  []int32     // where P(i,l) was met, an index into b
+	inner []float64
+}
+
+// best returns the largest g and its multiset, High and Low left zero.
+func (sp *splitter) best(u, v []float64, n1, may int) (float64, Multiset) {
+	n0 := len(u) - 1 - n1
+	rows, cols := min(n0, may)+1, min(n1, may)+1
+	size := rows * cols
+	if cap(sp.a) < size {
+		sp.a, sp.b, sp.p = make([]float64, size), make([]float64, size), make([]float64, size)
+		sp.from = make([]int32, size)
+	}
+	a, b, p, from := sp.a[:size], sp.b[:size], sp.p[:size], sp.from[:size]
+	sp.expect(a, u, n1, rows, cols, may, sp.s.w)
+	sp.expect(b, v, n1, rows, cols, may, -sp.s.wp)
+
+	c := n0 + n1 - may
+	value, at, other := negInf, 0, 0
+	for i := rows - 1; i >= 0; i-- {
+		for l := min(cols-1, may-i); l >= 0; l-- {
+			best, where := negInf, int32(0)
+			// (i+1, l) and (i, l+1) stand for J-1 and K-1; outside the table
+			// nothing is allowed there.
+			if i+1 < rows && i+1+l <= may {
+				best, where = p[(i+1)*cols+l], from[(i+1)*cols+l]
+			}
+			if l+1 < cols && i+l+1 <= may {
+				if x := p[i*cols+l+1]; x > best {
+					best, where = x, from[i*cols+l+1]
+				}
+			}
+			sum := may - i - l // J+K-c
+			for j := max(0, n0-i-c); j <= min(n0-i, sum); j++ {
+				k := sum - j
+				if k > n1-l || j >= rows || k >= cols {
+					continue
+				}
+				if x := b[j*cols+k]; x > best {
+					best, where = x, int32(j*cols+k)
+				}
+			}
+			p[i*cols+l], from[i*cols+l] = best, where
+			if g := a[i*cols+l] + best; g > value {
+				value, at, other = g, i*cols+l, int(where)
+			}
+		}
+	}
+	i, l, j, k := at/cols, at%cols, other/cols, other%cols
+	return value, Multiset{
+		Zeros: n0 - i - j, Ones: n1 - k - l,
+		NearZeroUp: i, NearZeroDown: j, NearOneUp: k, NearOneDown: l,
+	}
+}
+
+// expect fills dst(x,y) = weight · E f(n1 + X - Y), X ~ Binomial(x,Δ),
+// Y ~ Binomial(y,Δ), for x < rows, y < cols and x+y ≤ may.
+func (sp *splitter) expect(dst, f []float64, n1, rows, cols, may int, weight float64) {
+	for y := range cols {
+		law := sp.laws[y]
+		ups := min(sp.depth, rows-1)
+		for up := 0; up <= ups; up++ {
+			sum := 0.0
+			for down := 0; down <= min(sp.depth, y); down++ {
+				sum += float64(law[down] * f[n1+up-down])
+			}
+			sp.inner[up] = sum
+		}
+		for x := 0; x < rows && x+y <= may; x++ {
+			sum := 0.0
+			for up, pr := range sp.laws[x][:min(ups, x)+1] {
+				sum += float64(pr * sp.inner[up])
+			}
+			dst[x*cols+y] = weight * sum
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package num
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Digits of e, e^700 and 2^(-1/3) from a 60-digit table (PARI/GP exp(1),
+// exp(700), 2^(-1/3)).
+func TestKnownDigits(t *testing.T) {
+	cases := []struct {
+		name string
+		got  Interval
+		want string
+	}{
+		{"e", Exp(big.NewRat(1, 1)), "2.71828182845904523536028747135266249775724709369995957496697"},
+		{"e^0.1", Exp(big.NewRat(1, 10)), "1.10517091807564762481170782649024666822454719473751871879286"},
+		{"(1/2)^(1/2)", Pow(big.NewRat(1, 2), big.NewRat(1, 2)), "0.70710678118654752440084436210484903928483593768847403658834"},
+	}
+	for _, c := range cases {
+		want, _ := new(big.Rat).SetString(c.want)
+		// The table is truncated at 59 decimals: the interval must lie within
+		// one unit of its last digit.
+		ulp := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(58), nil))
+		lo, _ := c.got.lo.Rat(nil)
+		hi, _ := c.got.hi.Rat(nil)
+		if lo.Cmp(new(big.Rat).Add(want, ulp)) > 0 || hi.Cmp(new(big.Rat).Sub(want, ulp)) < 0 {
+			t.Errorf("%s = [%s, %s], table %s", c.name, lo.FloatString(60), hi.FloatString(60), c.want)
+		}
+		if c.got.lo.Cmp(c.got.hi) > 0 {
+			t.Errorf("%s: empty interval", c.name)
+		}
+	}
+}
+
+// e^x·e^y = e^(x+y), and Pow against Exp: identities that a wrong tail or a
+// wrong rounding side breaks, because the intervals are 200 bits narrow.
+func TestExpIdentities(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := big.NewRat(rapid.Int64Range(0, 350_000_000).Draw(t, "x"), 1_000_000)
+		y := big.NewRat(rapid.Int64Range(0, 350_000_000).Draw(t, "y"), 1_000_000)
+		sum := Exp(new(big.Rat).Add(x, y))
+		prod := Exp(x).Mul(Exp(y))
+		if sum.Cmp(prod) != 0 {
+			t.Fatalf("e^%v·e^%v does not meet e^(x+y)", x, y)
+		}
+		width := new(big.Float).Sub(sum.hi, sum.lo)
+		rel := width.Quo(width, sum.lo)
+		if rel.Sign() != 0 && (rel.Sign() < 0 || rel.MantExp(nil) > -200) {
+			t.Fatalf("e^(x+y) is known to 2^%d only", rel.MantExp(nil))
+		}
+		f, _ := new(big.Rat).Add(x, y).Float64()
+		if m := math.Exp(f); math.Abs(m-sum.Nearest()) > 1e-12*m {
+			t.Fatalf("e^%g = %g, math.Exp says %g", f, sum.Nearest(), m)
+		}
+	})
+}
+
+func TestPowAgainstExactPowers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		den := rapid.Int64Range(1, 1_000_000).Draw(t, "den")
+		x := big.NewRat(rapid.Int64Range(1, den).Draw(t, "num"), den)
+		n := rapid.Int64Range(1, 30).Draw(t, "n")
+		exact := big.NewRat(1, 1)
+		for range n {
+			exact.Mul(exact, x)
+		}
+		if Pow(x, big.NewRat(n, 1)).Cmp(FromRat(exact)) != 0 {
+			t.Fatalf("(%v)^%d is not in its interval", x, n)
+		}
+		root := Pow(x, big.NewRat(1, n))
+		back := FromInt(1)
+		for range n {
+			back = back.Mul(root)
+		}
+		if back.Cmp(FromRat(x)) != 0 {
+			t.Fatalf("the %d-th root of %v, raised again, misses it", n, x)
+		}
+	})
+}
+
+// Every operation must keep the exact rational result inside.
+func TestOperationsHoldTheExactResult(t *testing.T) {
+	rat := func(t *rapid.T, name string) *big.Rat {
+		return big.NewRat(rapid.Int64Range(-1_000_000, 1_000_000).Draw(t, name), rapid.Int64Range(1, 999_983).Draw(t, name+" denominator"))
+	}
+	holds := func(i Interval, x *big.Rat) bool {
+		lo, _ := i.lo.Rat(nil)
+		hi, _ := i.hi.Rat(nil)
+		return lo.Cmp(x) <= 0 && x.Cmp(hi) <= 0
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		x, y := rat(t, "x"), rat(t, "y")
+		xi, yi := FromRat(x), FromRat(y)
+		if !holds(xi.Add(yi), new(big.Rat).Add(x, y)) ||
+			!holds(xi.Sub(yi), new(big.Rat).Sub(x, y)) ||
+			!holds(xi.Mul(yi), new(big.Rat).Mul(x, y)) {
+			t.Fatalf("%v, %v: an exact result escaped", x, y)
+		}
+		if y.Sign() > 0 && !holds(xi.Quo(yi), new(big.Rat).Quo(x, y)) {
+			t.Fatalf("%v / %v escaped", x, y)
+		}
+		lower, upper := new(big.Rat).SetFloat64(xi.Lower()), new(big.Rat).SetFloat64(xi.Upper())
+		if lower.Cmp(x) > 0 || upper.Cmp(x) < 0 {
+			t.Fatalf("float64 ends [%v, %v] do not hold %v", lower, upper, x)
+		}
+		if f, exact := x.Float64(); exact && (xi.Lower() != f || xi.Upper() != f) {
+			t.Fatalf("%v is a float64 but its ends are %v, %v", f, xi.Lower(), xi.Upper())
+		}
+	})
+}
+
+func TestDecimalIsWhatPeopleRead(t *testing.T) {
+	if Decimal(0.1).Cmp(big.NewRat(1, 10)) != 0 {
+		t.Errorf("Decimal(0.1) = %v", Decimal(0.1))
+	}
+	if Decimal(1e-5).Cmp(big.NewRat(1, 100_000)) != 0 {
+		t.Errorf("Decimal(1e-5) = %v", Decimal(1e-5))
+	}
+	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("Decimal(%v) did not panic", x)
+				}
+			}()
+			Decimal(x)
+		}()
+	}
+}
