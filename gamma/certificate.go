@@ -1,0 +1,136 @@
+package gamma
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/darrm/darrm/constraints"
+)
+
+// Certificate proves that a noise function satisfies every privacy constraint of
+// its problem. Bound is rigorous: it holds after all rounding errors.
+//
+//	f(p,p';γ) = Φ(p) - E·Φ(p') ≤ Bound ≤ RightHandSide ≤ E - 1 + 2δ
+type Certificate struct {
+	Constraints   *big.Int             // how many constraints the bound covers: all of them
+	Bound         float64              // f is at most this on all of them; rounded up
+	RightHandSide float64              // E-1+2δ, rounded down
+	Slack         float64              // RightHandSide - Bound ≥ 0, rounded down
+	Worst         constraints.Multiset // where f was largest, as computed
+}
+
+// ViolationError says that a noise function could not be certified.
+type ViolationError struct {
+	Problem       constraints.Problem
+	Worst         constraints.Multiset
+	Bound         float64 // scaled left-hand side, with rounding errors
+	RightHandSide float64 // scaled right-hand side
+}
+
+func (e *ViolationError) Error() string {
+	return fmt.Sprintf("gamma is not certified (%s, %g)-differentially private: at %v the privacy constraint reaches %.17g, but it must be at most %.17g",
+		e.Problem.TotalEpsilon(), e.Problem.Delta, e.Worst, e.Bound, e.RightHandSide)
+}
+
+// Certified is a noise function with the proof of what it promises. It can only be
+// made by certifying, so whoever holds one may release with it. It is immutable.
+type Certified struct {
+	fn          Func
+	problem     constraints.Problem
+	certificate Certificate
+}
+
+// Func returns the noise function.
+func (c *Certified) Func() Func { return c.fn }
+
+// Problem returns what is promised, and about which teachers.
+func (c *Certified) Problem() constraints.Problem { return c.problem }
+
+// Certificate returns the proof.
+func (c *Certified) Certificate() Certificate { return c.certificate }
+
+// Certify checks every privacy constraint of p against f, with rounding errors
+// accounted for, and returns the certified function. It fails closed: the error is
+// a *ViolationError if f cannot be shown private, a *constraints.ParameterError if
+// p is invalid, or ctx.Err(). Cost: see constraints.System.Max.
+func Certify(ctx context.Context, p constraints.Problem, f Func) (*Certified, error) {
+	s, err := constraints.NewSystem(p)
+	if err != nil {
+		return nil, err
+	}
+	return certify(ctx, s, f)
+}
+
+func certify(ctx context.Context, s *constraints.System, f Func) (*Certified, error) {
+	p := s.Problem()
+	if f.K() != p.K {
+		return nil, &constraints.ParameterError{Name: "gamma's number of teachers", Value: f.K(), Rule: fmt.Sprintf("the problem's K = %d", p.K)}
+	}
+	bound, err := s.Max(ctx, f.Phi())
+	if err != nil {
+		return nil, err
+	}
+	// Both are scaled; RHS is rounded down and Upper up. Only "provably at most"
+	// passes, so a NaN fails.
+	if !(bound.Upper <= s.RHS()) {
+		return nil, &ViolationError{Problem: p, Worst: bound.At, Bound: bound.Upper, RightHandSide: s.RHS()}
+	}
+	rhs := s.OriginalRHS()
+	// In the source's units the bound is rounded up once more; it was proved to be
+	// at most E-1+2δ already, so it is capped there for display.
+	original := min(s.Original(bound.Upper), rhs)
+	slack := rhs - original
+	if slack > 0 {
+		slack = math.Nextafter(slack, 0) // the difference may have been rounded up
+	}
+	return &Certified{fn: f, problem: p, certificate: Certificate{
+		Constraints:   p.Count(),
+		Bound:         original,
+		RightHandSide: rhs,
+		Slack:         slack,
+		Worst:         bound.At,
+	}}, nil
+}
+
+// shrinkRounds bounds the attempts of CertifyShrunk; two suffice unless the
+// right-hand side is of the size of the rounding errors.
+const shrinkRounds = 8
+
+// CertifyShrunk certifies f or, where f breaks a constraint, the largest multiple
+// of f that passes: γ·r/U, rounded down, with U the certified bound. It is how an
+// LP solution, which is feasible only within the solver's tolerance, becomes a
+// certified function. Errors are Certify's.
+func CertifyShrunk(ctx context.Context, p constraints.Problem, f Func) (*Certified, error) {
+	s, err := constraints.NewSystem(p)
+	if err != nil {
+		return nil, err
+	}
+	if f.K() != p.K {
+		return certify(ctx, s, f)
+	}
+	margin := 0.0
+	for range shrinkRounds {
+		bound, err := s.Max(ctx, f.Phi())
+		if err != nil {
+			return nil, err
+		}
+		if bound.Upper <= s.RHS() {
+			break
+		}
+		// Upper = maximum + fixed rounding error, and only the maximum shrinks
+		// with γ: aim at the right-hand side less that error. Rounding each value
+		// down moves f by at most 2·2⁻⁵³.
+		fixed := bound.Upper - bound.Computed
+		target := s.RHS() - fixed - 0x1p-51 - margin
+		if target <= 0 {
+			// Nothing but γ = 0 is certain to fit.
+			f = f.Shrink(0)
+			break
+		}
+		f = f.Shrink(target / bound.Computed)
+		margin = 2*margin + 0x1p-50
+	}
+	return certify(ctx, s, f)
+}

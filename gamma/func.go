@@ -1,0 +1,173 @@
+package gamma
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/darrm/darrm/internal/check"
+)
+
+// One is the numerator of γ(l) = 1: values are integers over 2⁵³.
+const One = uint64(1) << 53
+
+// Func is a noise function γ: {0 … K} → [0,1], symmetric, each value an integer
+// over 2⁵³. A Func is immutable and claims nothing about privacy: see Certified.
+// The zero value is no function; make one with New or FromFree.
+type Func struct{ numerators []uint64 }
+
+// New returns the noise function with the given K+1 values, each rounded down to
+// a multiple of 2⁻⁵³. It returns an error naming index, value and rule if a value
+// is NaN or outside [0,1], if the values are not symmetric, if K is out of range,
+// or if K is even and the middle value, which a tie does not use, is not 0.
+func New(values []float64) (Func, error) {
+	k := len(values) - 1
+	if err := check.Teachers(k); err != nil {
+		return Func{}, fmt.Errorf("gamma has %d values: %w", len(values), err)
+	}
+	for l, v := range values {
+		switch {
+		case !(v >= 0 && v <= 1):
+			return Func{}, fmt.Errorf("gamma(%d) = %v, but it must be in [0,1]", l, v)
+		case v != values[k-l]:
+			return Func{}, fmt.Errorf("gamma(%d) = %v and gamma(%d) = %v, but gamma must be symmetric", l, v, k-l, values[k-l])
+		case 2*l == k && v != 0:
+			return Func{}, fmt.Errorf("gamma(%d) = %v, but a tie releases a fair coin, so it must be 0", l, v)
+		}
+	}
+	return FromFree(k, values[:(k+1)/2])
+}
+
+// FromFree returns the noise function of k teachers with the given values left
+// of the middle, l = 0 … ⌈k/2⌉-1, each rounded down to a multiple of 2⁻⁵³; the
+// others follow by symmetry. Errors are New's.
+func FromFree(k int, free []float64) (Func, error) {
+	if err := check.Teachers(k); err != nil {
+		return Func{}, err
+	}
+	if len(free) != (k+1)/2 {
+		return Func{}, fmt.Errorf("%d free values of gamma for K = %d, want %d", len(free), k, (k+1)/2)
+	}
+	f := Func{make([]uint64, k+1)}
+	for l, v := range free {
+		if !(v >= 0 && v <= 1) {
+			return Func{}, fmt.Errorf("gamma(%d) = %v, but it must be in [0,1]", l, v)
+		}
+		f.set(l, uint64(v*float64(One))) // exact scaling, then towards zero
+	}
+	return f, nil
+}
+
+func (f Func) set(l int, n uint64) { f.numerators[l], f.numerators[f.K()-l] = n, n }
+
+// Constant returns γ(l) = c, c in [0,1] rounded down: randomised response.
+func Constant(k int, c float64) (Func, error) {
+	free := make([]float64, max(0, (k+1)/2))
+	for l := range free {
+		free[l] = c
+	}
+	return FromFree(k, free)
+}
+
+// K returns the number of teachers.
+func (f Func) K() int { return len(f.numerators) - 1 }
+
+// At returns γ(l) exactly.
+func (f Func) At(l int) float64 { return float64(f.numerators[l]) / float64(One) }
+
+// Numerator returns γ(l)·2⁵³.
+func (f Func) Numerator(l int) uint64 { return f.numerators[l] }
+
+// Values returns γ(0) … γ(K).
+func (f Func) Values() []float64 {
+	v := make([]float64, len(f.numerators))
+	for l := range v {
+		v[l] = f.At(l)
+	}
+	return v
+}
+
+// Phi returns φ(l) = sign(l-K/2)·γ(l) for l = 0 … K, exactly.
+func (f Func) Phi() []float64 {
+	phi := f.Values()
+	for l := 0; 2*l < f.K(); l++ {
+		phi[l] = -phi[l]
+	}
+	return phi
+}
+
+// Monotone reports whether γ does not increase towards the middle.
+func (f Func) Monotone() bool {
+	for l := 1; 2*l < f.K(); l++ {
+		if f.numerators[l] > f.numerators[l-1] {
+			return false
+		}
+	}
+	return true
+}
+
+// Shrink returns γ·factor, factor in [0,1], each value rounded down. The privacy
+// constraints are linear in γ and hold at γ = 0, so shrinking is the way to
+// repair a function that breaks them.
+func (f Func) Shrink(factor float64) Func {
+	if !(factor >= 0 && factor <= 1) {
+		panic(fmt.Sprintf("gamma: shrink by %v", factor))
+	}
+	g := Func{make([]uint64, len(f.numerators))}
+	for l, n := range f.numerators {
+		// float64(n)·factor may be rounded up by half a unit at most; taking one
+		// unit off keeps the result at or below the exact product.
+		x := uint64(float64(n) * factor)
+		if factor < 1 && x > 0 {
+			x--
+		}
+		g.numerators[l] = x
+	}
+	return g
+}
+
+// Equal reports whether f and g are the same function.
+func (f Func) Equal(g Func) bool {
+	if len(f.numerators) != len(g.numerators) {
+		return false
+	}
+	for l, n := range f.numerators {
+		if g.numerators[l] != n {
+			return false
+		}
+	}
+	return true
+}
+
+// String lists γ(0) … γ(⌈K/2⌉-1) with six digits.
+func (f Func) String() string {
+	var b strings.Builder
+	for l := 0; 2*l < f.K(); l++ {
+		if l > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%.6g", f.At(l))
+	}
+	return b.String()
+}
+
+// exactly is New for values that claim to be multiples of 2⁻⁵³ already.
+func exactly(values []float64) (Func, error) {
+	f, err := New(values)
+	if err != nil {
+		return Func{}, err
+	}
+	for l, v := range values {
+		if f.At(l) != v {
+			return Func{}, fmt.Errorf("gamma(%d) = %s, but it must be a multiple of 2^-53", l, shortest(v))
+		}
+	}
+	return f, nil
+}
+
+func shortest(v float64) string {
+	if v == math.Trunc(v) {
+		return fmt.Sprintf("%g", v)
+	}
+	return fmt.Sprintf("%.17g", v)
+}

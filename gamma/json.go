@@ -1,0 +1,237 @@
+package gamma
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+
+	"github.com/darrm/darrm/constraints"
+)
+
+// FormatVersion is the version of the JSON form of a Table. It changes when an old
+// reader would misunderstand a new file.
+const FormatVersion = 1
+
+// MaxTableBytes bounds what Decode reads; a table of MaxTeachers is far smaller.
+const MaxTableBytes = 16 << 20
+
+// file is the JSON form of a Table. Fields may be added; none changes its meaning
+// without a new FormatVersion.
+type file struct {
+	Format        int                `json:"format_version"`
+	K             int                `json:"k"`
+	M             float64            `json:"m"`
+	Epsilon       float64            `json:"epsilon"`
+	TeacherDelta  float64            `json:"teacher_delta"`
+	Delta         float64            `json:"delta"`
+	Affected      int                `json:"affected"`
+	Shape         Shape              `json:"shape"`
+	PriorMean     float64            `json:"prior_mean"`
+	Gamma         []float64          `json:"gamma"`
+	ExpectedError float64            `json:"expected_error"`
+	Baselines     map[string]float64 `json:"baselines"`
+	Certificate   fileCertificate    `json:"certificate"`
+	Proof         []fileMultiplier   `json:"proof"`
+	Solver        string             `json:"solver"`
+	Version       string             `json:"version"`
+}
+
+type fileCertificate struct {
+	Constraints   *big.Int `json:"constraints"`
+	Bound         float64  `json:"bound"`
+	RightHandSide float64  `json:"right_hand_side"`
+	Slack         float64  `json:"slack"`
+	LowerBound    float64  `json:"objective_lower_bound"`
+	Gap           float64  `json:"gap"`
+}
+
+type fileMultiplier struct {
+	Corners    []int   `json:"corners"` // teachers at each constraints.Corner
+	Multiplier float64 `json:"multiplier"`
+}
+
+// MarshalJSON returns the documented JSON form.
+func (t *Table) MarshalJSON() ([]byte, error) {
+	p, c := t.problem, t.certificate
+	f := file{
+		Format: FormatVersion,
+		K:      p.K, M: p.M, Epsilon: p.Epsilon, TeacherDelta: p.TeacherDelta, Delta: p.Delta, Affected: p.Affected,
+		Shape: t.Shape, PriorMean: t.PriorMean,
+		Gamma:         t.fn.Values(),
+		ExpectedError: t.ExpectedError,
+		Baselines:     map[string]float64{},
+		Certificate: fileCertificate{
+			Constraints: c.Constraints, Bound: c.Bound, RightHandSide: c.RightHandSide, Slack: c.Slack,
+			LowerBound: t.LowerBound, Gap: t.Gap,
+		},
+		Proof:   []fileMultiplier{},
+		Solver:  t.Solver,
+		Version: t.Version,
+	}
+	for _, b := range t.Baselines {
+		f.Baselines[b.Name] = t.BaselineError(b)
+	}
+	for _, m := range t.Proof {
+		f.Proof = append(f.Proof, fileMultiplier{m.Multiset[:], m.Value})
+	}
+	return json.Marshal(f)
+}
+
+// Encode writes the JSON form, indented, with a final newline.
+func (t *Table) Encode(w io.Writer) error {
+	compact, err := t.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, compact, "", "  "); err != nil {
+		return err
+	}
+	b.WriteByte('\n')
+	_, err = w.Write(b.Bytes())
+	return err
+}
+
+// FormatError says that bytes are not a table.
+type FormatError struct{ Reason error }
+
+func (e *FormatError) Error() string { return "not a noise-function table: " + e.Reason.Error() }
+func (e *FormatError) Unwrap() error { return e.Reason }
+
+// Claim is what a file says, checked for form and not yet for truth. It cannot
+// release anything; Certify turns it into a Table.
+type Claim struct {
+	Problem   constraints.Problem
+	Objective Objective
+	Func      Func
+	Proof     []Multiplier
+	Solver    string
+	Version   string
+
+	stated file
+}
+
+// Decode reads a table and certifies it from scratch: nothing a file says about
+// itself is believed, its certificate least of all. The error is a *FormatError where the
+// bytes are no table, a *ViolationError where γ does not keep its promise.
+func Decode(ctx context.Context, r io.Reader) (*Table, error) {
+	c, err := ReadClaim(r)
+	if err != nil {
+		return nil, err
+	}
+	return c.Certify(ctx)
+}
+
+// ReadClaim reads a table without certifying it. The error is a *FormatError.
+func ReadClaim(r io.Reader) (*Claim, error) {
+	data, err := io.ReadAll(io.LimitReader(r, MaxTableBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	c, err := parseClaim(data)
+	if err != nil {
+		return nil, &FormatError{err}
+	}
+	return c, nil
+}
+
+func parseClaim(data []byte) (*Claim, error) {
+	if len(data) > MaxTableBytes {
+		return nil, fmt.Errorf("it is larger than %d bytes", MaxTableBytes)
+	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, errors.New("it is empty")
+	}
+	var f file
+	d := json.NewDecoder(bytes.NewReader(data))
+	if err := d.Decode(&f); err != nil {
+		return nil, err
+	}
+	if d.More() {
+		return nil, errors.New("there is more after the table's end")
+	}
+	if f.Format != FormatVersion {
+		return nil, fmt.Errorf("format_version = %d, but this program reads %d", f.Format, FormatVersion)
+	}
+	p := constraints.Problem{K: f.K, M: f.M, Epsilon: f.Epsilon, TeacherDelta: f.TeacherDelta, Delta: f.Delta, Affected: f.Affected}
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	o := Objective{PriorMean: f.PriorMean, Shape: f.Shape}
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	if len(f.Gamma) != f.K+1 {
+		return nil, fmt.Errorf("gamma has %d values, but K = %d needs %d", len(f.Gamma), f.K, f.K+1)
+	}
+	fn, err := exactly(f.Gamma)
+	if err != nil {
+		return nil, err
+	}
+	c := &Claim{Problem: p, Objective: o, Func: fn, Solver: f.Solver, Version: f.Version, stated: f}
+	for i, m := range f.Proof {
+		at := constraints.Multiset{}
+		if len(m.Corners) != len(at) {
+			return nil, fmt.Errorf("proof[%d] has %d corners, but there are %d", i, len(m.Corners), len(at))
+		}
+		copy(at[:], m.Corners)
+		c.Proof = append(c.Proof, Multiplier{at, m.Multiplier})
+	}
+	return c, nil
+}
+
+// Certify checks the claim and returns the table it makes.
+func (c *Claim) Certify(ctx context.Context) (*Table, error) {
+	certified, err := Certify(ctx, c.Problem, c.Func)
+	if err != nil {
+		return nil, err
+	}
+	t, err := NewTable(ctx, certified, c.Objective, c.Proof)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, &FormatError{err}
+	}
+	t.Solver, t.Version = c.Solver, c.Version
+	return t, nil
+}
+
+// statedTolerance is how far a stated number may be from the one worked out
+// anew: room for other rounding on other machines, none for another meaning.
+const statedTolerance = 1e-9
+
+// Differences compares what the file says about itself with t, the table that the
+// claim turned out to be, and describes each figure that does not agree. A file
+// written by Encode and not altered has none.
+func (c *Claim) Differences(t *Table) []string {
+	var out []string
+	compare := func(name string, stated, found float64) {
+		if !(math.Abs(stated-found) <= statedTolerance*max(1, math.Abs(found))) {
+			out = append(out, fmt.Sprintf("%s: the file says %v, it is %v", name, stated, found))
+		}
+	}
+	s, found := c.stated, t.certificate
+	compare("expected_error", s.ExpectedError, t.ExpectedError)
+	compare("certificate.bound", s.Certificate.Bound, found.Bound)
+	compare("certificate.right_hand_side", s.Certificate.RightHandSide, found.RightHandSide)
+	compare("certificate.slack", s.Certificate.Slack, found.Slack)
+	compare("certificate.objective_lower_bound", s.Certificate.LowerBound, t.LowerBound)
+	compare("certificate.gap", s.Certificate.Gap, t.Gap)
+	if s.Certificate.Constraints == nil || s.Certificate.Constraints.Cmp(found.Constraints) != 0 {
+		out = append(out, fmt.Sprintf("certificate.constraints: the file says %v, there are %v", s.Certificate.Constraints, found.Constraints))
+	}
+	for _, b := range t.Baselines {
+		stated, ok := s.Baselines[b.Name]
+		if !ok {
+			stated = math.NaN()
+		}
+		compare("baselines."+b.Name, stated, t.BaselineError(b))
+	}
+	return out
+}

@@ -1,0 +1,75 @@
+package gamma
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/poissonbinom"
+)
+
+// Weights returns what each free value of γ is worth when the teachers vote for
+// the more likely answer independently with mean probability μ in (0.5, 1):
+//
+//	weight(l) = ½·(B(K-l) - B(l)),   B = Binomial(K, μ),   l = 0 … ⌈K/2⌉-1
+//
+// The source averages over sampled p_i; that is unnecessary, since the Poisson
+// binomial law is affine in each p_i and independent p_i with mean μ give
+// E[α_l] = B(l) exactly. Uniform[½,1], the source's first prior, has μ = 0.75;
+// Uniform[0.7,1] has 0.85.
+//
+// The weights decide how useful γ is and never whether it is private, as long as
+// they do not depend on the private data.
+func Weights(k int, mu float64) ([]float64, error) {
+	if err := check.Teachers(k); err != nil {
+		return nil, err
+	}
+	if err := check.PriorMean(mu); err != nil {
+		return nil, err
+	}
+	b := poissonbinom.Binomial(k, mu)
+	w := make([]float64, (k+1)/2)
+	for l := range w {
+		w[l] = (b[k-l] - b[l]) / 2
+	}
+	return w, nil
+}
+
+// ExpectedError returns the expected distance between the released majority and
+// the plain one, given Weights:
+//
+//	ℰ = Σ_{l<K/2} weight(l)·(1-γ(l))
+//
+// in [0, ½]. The weights must be for f's number of teachers.
+func ExpectedError(f Func, weights []float64) float64 {
+	if len(weights) != (f.K()+1)/2 {
+		panic(fmt.Sprintf("gamma: %d weights for K = %d", len(weights), f.K()))
+	}
+	sum := 0.0
+	for l, w := range weights {
+		sum += w * (1 - f.At(l))
+	}
+	return sum
+}
+
+// ErrorAt returns the distance between the released and the plain majority when
+// teacher i answers 1 with probability p[i]:
+//
+//	|Pr[DaRRM = 1] - Pr[majority = 1]| = ½·|Σ_{l>K/2} (α_l - α_{K-l})·(1-γ(l))|
+//
+// p has length K, entries in [0,1]. Cost O(K²).
+func ErrorAt(f Func, p []float64) (float64, error) {
+	if len(p) != f.K() {
+		return 0, fmt.Errorf("%d probabilities for K = %d teachers", len(p), f.K())
+	}
+	alpha, err := poissonbinom.PMF(p)
+	if err != nil {
+		return 0, err
+	}
+	sum := 0.0
+	k := f.K()
+	for l := k/2 + 1; l <= k; l++ {
+		sum += (alpha[l] - alpha[k-l]) * (1 - f.At(l))
+	}
+	return math.Abs(sum) / 2, nil
+}

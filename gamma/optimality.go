@@ -1,0 +1,100 @@
+package gamma
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/check"
+)
+
+// Shape says which noise functions the optimum is sought among.
+type Shape string
+
+const (
+	Free     Shape = "free"     // all symmetric γ: the source's linear program
+	Monotone Shape = "monotone" // γ that do not increase towards the middle
+)
+
+// ParseShape returns the shape of that name.
+func ParseShape(name string) (Shape, error) {
+	switch s := Shape(name); s {
+	case Free, Monotone:
+		return s, nil
+	}
+	return "", &check.Error{Name: "shape", Value: fmt.Sprintf("%q", name), Rule: `"free" or "monotone"`}
+}
+
+// Multiplier is one term of a proof of optimality: a constraint of the problem
+// and its weight, a dual variable of the linear program.
+type Multiplier struct {
+	Multiset constraints.Multiset
+	Value    float64 // ≥ 0
+}
+
+// LowerBound returns a number that no private noise function of the given shape
+// can beat: a lower bound on ExpectedError over all γ that satisfy p's constraints.
+// Any non-negative multipliers y give a valid one, by weak duality,
+//
+//	ℰ(γ) ≥ Σ_l weight(l) - Σ_i y_i·r + min_γ Σ_l d(l)·γ(l),
+//	d(l) = -weight(l) + Σ_i y_i·row_i(l)
+//
+// where the minimum is over γ in [0,1]^n (free: the sum of the negative d) or over
+// those that do not increase towards the middle (monotone: the least sum over a
+// prefix of d, since such γ are mixtures of steps). So the multipliers may come
+// from anyone. Rounding errors are subtracted. The error names a multiplier that is
+// not finite and ≥ 0 or whose multiset is not one of p's.
+func LowerBound(p constraints.Problem, weights []float64, shape Shape, proof []Multiplier) (float64, error) {
+	s, err := constraints.NewSystem(p)
+	if err != nil {
+		return 0, err
+	}
+	if len(weights) != s.Variables() {
+		return 0, fmt.Errorf("%d weights for K = %d", len(weights), p.K)
+	}
+	d := make([]float64, len(weights))
+	largest, worth := 0.0, 0.0
+	for l, w := range weights {
+		d[l] = -w
+		worth += w
+		largest = max(largest, w)
+	}
+	price, total := 0.0, 0.0
+	row := make([]float64, s.Variables())
+	for i, m := range proof {
+		if !(m.Value >= 0) || math.IsInf(m.Value, 1) {
+			return 0, fmt.Errorf("multiplier %d = %v, but it must be finite and ≥ 0", i, m.Value)
+		}
+		if !s.Holds(m.Multiset) {
+			return 0, fmt.Errorf("multiplier %d belongs to %v, which is no constraint of K = %d, affected = %d, teacher delta = %g", i, m.Multiset, p.K, p.Affected, p.TeacherDelta)
+		}
+		row = s.Row(m.Multiset, row)
+		for l, x := range row {
+			d[l] += m.Value * x
+		}
+		price += m.Value * s.RHSUpper()
+		total += m.Value
+	}
+	least := 0.0
+	switch shape {
+	case Free:
+		for _, x := range d {
+			least += min(0, x)
+		}
+	case Monotone:
+		sum := 0.0
+		for _, x := range d {
+			sum += x
+			least = min(least, sum)
+		}
+	default:
+		return 0, fmt.Errorf("shape %q is unknown", shape)
+	}
+	// Each d(l) is off by Σy·RowError plus the rounding of len(proof) products and
+	// sums of numbers of size at most largest+Σy (|row| ≤ 1); the other sums have at most
+	// n+len(proof) terms of size at most (n+1)(largest+Σy). u = 2⁻⁵³.
+	n := float64(len(weights))
+	size := (n + 1) * (largest + total)
+	errors := n*total*s.RowError() + size*(n+2*float64(len(proof))+8)*0x1p-53
+	return max(0, worth-price+least-2*errors), nil
+}
