@@ -85,6 +85,12 @@ func (p Problem) TotalEpsilon() string {
 	return s
 }
 
+// Total returns the promise (mε, δ) as numbers, mε rounded up where it is no
+// float64: what accounting charges for one release.
+func (p Problem) Total() (epsilon, delta float64) {
+	return num.FromRat(p.totalEpsilon()).DecimalUp(), p.Delta
+}
+
 // DefaultDelta returns δ = 1-(1-Δ)^m, what m-fold composition of the teachers
 // would cost, rounded down: a smaller δ is the stronger promise. It expects
 // m > 0 finite and Δ in [0,1).
@@ -92,16 +98,6 @@ func DefaultDelta(m, teacherDelta float64) float64 {
 	if teacherDelta == 0 || m == 1 { // exact, where rounding would lose a digit
 		return teacherDelta
 	}
-	one := num.FromInt(1)
-	rest := new(big.Rat).Sub(big.NewRat(1, 1), num.Decimal(teacherDelta))
-	delta := one.Sub(num.Pow(rest, num.Decimal(m)))
-	f := max(delta.Lower(), 0)
-	// A Problem's float64 stands for its shortest decimal, which may lie above it.
-	for f > 0 && num.FromRat(num.Decimal(f)).Cmp(delta) >= 0 {
-		f = math.Nextafter(f, 0)
-	}
-	if f >= 1 {
-		f = math.Nextafter(1, 0)
-	}
-	return f
+	delta := num.OneMinusPow(num.Decimal(teacherDelta), num.Decimal(m))
+	return min(delta.DecimalDown(), math.Nextafter(1, 0))
 }

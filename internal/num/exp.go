@@ -10,68 +10,74 @@ const maxExp = 4096
 
 // Exp returns an interval around e^x for 0 ≤ x ≤ 4096; it panics outside.
 //
-// With y = x/2^s ≤ 2⁻⁸ the Taylor series Σ y^i/i! is summed with outward
-// rounding until a term falls below 2^-precision; the terms left out sum to less
-// than twice the first of them, since each is less than half of the one before.
-// Squaring s times then gives e^x; each squaring doubles the relative width.
+// With y = x/2^s ≤ 2⁻⁸, e^y comes from its Taylor series; squaring s times then
+// gives e^x. Each squaring doubles the relative width.
 func Exp(x *big.Rat) Interval {
 	if x.Sign() < 0 || x.Cmp(big.NewRat(maxExp, 1)) > 0 {
 		panic(fmt.Sprintf("num: Exp of %s, want 0 ≤ x ≤ %d", x.FloatString(6), maxExp))
 	}
 	y := new(big.Rat).Set(x)
 	half := big.NewRat(1, 2)
-	small := big.NewRat(1, 256)
 	squarings := 0
 	for y.Cmp(small) > 0 {
 		y.Mul(y, half)
 		squarings++
 	}
-	step := FromRat(y)
-	sum, term := FromInt(1), FromInt(1)
-	for i := int64(1); ; i++ {
-		term = term.Mul(step).Quo(FromInt(i))
-		sum = sum.Add(term)
-		if term.hi.Sign() == 0 || term.hi.MantExp(nil) < -precision {
-			sum.hi.Add(sum.hi, term.hi) // the tail: at most the last term again
-			break
-		}
-	}
+	sum := FromInt(1).Add(expm1Small(FromRat(y)))
 	for range squarings {
 		sum = sum.Mul(sum)
 	}
 	return sum
 }
 
-// Pow returns an interval around x^y = e^(y·ln x) for 0 < x ≤ 1 rational and
-// y > 0 rational; it panics outside.
-func Pow(x, y *big.Rat) Interval {
-	if x.Sign() <= 0 || x.Cmp(big.NewRat(1, 1)) > 0 || y.Sign() <= 0 {
-		panic("num: Pow wants 0 < x ≤ 1 and y > 0")
+// small is where the Taylor series of e^y converges fast.
+var small = big.NewRat(1, 256)
+
+// expm1Small returns an interval around e^y - 1 = Σ_{i≥1} y^i/i! for 0 ≤ y ≤ 2⁻⁸,
+// relatively accurate however small y is. The sum stops when a term falls below
+// 2^-precision times the first; those left out sum to less than the last one added,
+// since each is less than half of the one before.
+func expm1Small(y Interval) Interval {
+	sum, term := y, y
+	for i := int64(2); ; i++ {
+		term = term.Mul(y).Quo(FromInt(i))
+		sum = sum.Add(term)
+		if term.hi.Sign() == 0 || term.hi.MantExp(nil) < y.hi.MantExp(nil)-precision {
+			sum.hi.Add(sum.hi, term.hi)
+			return sum
+		}
 	}
-	// -ln x lies in the interval l; e^(-y·l) is then bounded by the reciprocals
-	// of e^(y·l) at its two ends.
-	l := negLog(x)
-	yi := FromRat(y)
-	z := yi.Mul(l)
-	lo, _ := z.lo.Rat(nil)
-	hi, _ := z.hi.Rat(nil)
-	if lo.Sign() < 0 {
-		lo.SetInt64(0)
-	}
-	limit := big.NewRat(maxExp, 1)
-	one := FromInt(1)
-	upper := one.Quo(Exp(minRat(lo, limit)))
-	if hi.Cmp(limit) > 0 { // the power is below e^-4096: zero is a lower bound
-		return Interval{down(), upper.hi}
-	}
-	return Interval{one.Quo(Exp(hi)).lo, upper.hi}
 }
 
-func minRat(a, b *big.Rat) *big.Rat {
-	if a.Cmp(b) < 0 {
-		return a
+// OneMinusPow returns an interval around 1-(1-d)^y for 0 < d < 1 and y > 0, both
+// rational, relatively accurate however small d·y is; it panics outside.
+//
+//	1-(1-d)^y = 1-e^{-z} = (e^z-1)/e^z,   z = -y·ln(1-d)
+func OneMinusPow(d, y *big.Rat) Interval {
+	one := big.NewRat(1, 1)
+	if d.Sign() <= 0 || d.Cmp(one) >= 0 || y.Sign() <= 0 {
+		panic("num: OneMinusPow wants 0 < d < 1 and y > 0")
 	}
-	return b
+	z := FromRat(y).Mul(negLog(new(big.Rat).Sub(one, d)))
+	lo, hi := oneMinusExp(z.lo), oneMinusExp(z.hi) // increasing in z
+	return Interval{lo.lo, hi.hi}
+}
+
+// oneMinusExp returns an interval around 1-e^{-z} for z ≥ 0.
+func oneMinusExp(z *big.Float) Interval {
+	one := FromInt(1)
+	if z.Sign() <= 0 {
+		return FromInt(0)
+	}
+	if z.Cmp(big.NewFloat(maxExp)) > 0 {
+		return Interval{one.Sub(one.Quo(Exp(big.NewRat(maxExp, 1)))).lo, one.hi}
+	}
+	x, _ := z.Rat(nil)
+	if x.Cmp(small) > 0 {
+		return one.Sub(one.Quo(Exp(x)))
+	}
+	m := expm1Small(FromRat(x))
+	return m.Quo(one.Add(m))
 }
 
 // negLog returns an interval around -ln x, 0 < x ≤ 1. With x = 2^-s·w,
@@ -105,7 +111,7 @@ func negLogReduced(w *big.Rat) Interval {
 	for i := int64(1); ; i += 2 {
 		sum = sum.Add(power.Quo(FromInt(i)))
 		power = power.Mul(zz)
-		if power.hi.Sign() == 0 || power.hi.MantExp(nil) < -precision {
+		if power.hi.Sign() == 0 || power.hi.MantExp(nil) < zi.hi.MantExp(nil)-precision {
 			// Tail: Σ_{j≥0} power·z^(2j)/(…) ≤ power·9/8; twice is safe.
 			sum.hi.Add(sum.hi, power.hi)
 			sum.hi.Add(sum.hi, power.hi)

@@ -10,10 +10,8 @@
 package num
 
 import (
-	"fmt"
 	"math"
 	"math/big"
-	"strconv"
 )
 
 // precision of the interval ends in bits. e^700 computed at this width still has
@@ -31,20 +29,6 @@ func newEnd(mode big.RoundingMode) *big.Float {
 
 func down() *big.Float { return newEnd(big.ToNegativeInf) }
 func up() *big.Float   { return newEnd(big.ToPositiveInf) }
-
-// Decimal returns the exact rational value of the shortest decimal that
-// identifies x, the number that people read and JSON stores: Decimal(0.1) is
-// 1/10, not the binary fraction nearest to it. x must be finite.
-func Decimal(x float64) *big.Rat {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		panic(fmt.Sprintf("num: Decimal of %v", x))
-	}
-	r, ok := new(big.Rat).SetString(strconv.FormatFloat(x, 'g', -1, 64))
-	if !ok {
-		panic(fmt.Sprintf("num: no decimal for %v", x))
-	}
-	return r
-}
 
 // FromRat returns the tightest interval around x.
 func FromRat(x *big.Rat) Interval {

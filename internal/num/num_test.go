@@ -18,7 +18,7 @@ func TestKnownDigits(t *testing.T) {
 	}{
 		{"e", Exp(big.NewRat(1, 1)), "2.71828182845904523536028747135266249775724709369995957496697"},
 		{"e^0.1", Exp(big.NewRat(1, 10)), "1.10517091807564762481170782649024666822454719473751871879286"},
-		{"(1/2)^(1/2)", Pow(big.NewRat(1, 2), big.NewRat(1, 2)), "0.70710678118654752440084436210484903928483593768847403658834"},
+		{"1-(1/2)^(1/2)", OneMinusPow(big.NewRat(1, 2), big.NewRat(1, 2)), "0.29289321881345247559915563789515096071516406231152596341166"},
 	}
 	for _, c := range cases {
 		want, _ := new(big.Rat).SetString(c.want)
@@ -59,25 +59,57 @@ func TestExpIdentities(t *testing.T) {
 	})
 }
 
-func TestPowAgainstExactPowers(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		den := rapid.Int64Range(1, 1_000_000).Draw(t, "den")
-		x := big.NewRat(rapid.Int64Range(1, den).Draw(t, "num"), den)
-		n := rapid.Int64Range(1, 30).Draw(t, "n")
+func TestOneMinusPowAgainstExactPowers(t *testing.T) {
+	one := big.NewRat(1, 1)
+	check := func(t interface{ Fatalf(string, ...any) }, d *big.Rat, n int64) {
 		exact := big.NewRat(1, 1)
 		for range n {
-			exact.Mul(exact, x)
+			exact.Mul(exact, new(big.Rat).Sub(one, d))
 		}
-		if Pow(x, big.NewRat(n, 1)).Cmp(FromRat(exact)) != 0 {
-			t.Fatalf("(%v)^%d is not in its interval", x, n)
+		got := OneMinusPow(d, big.NewRat(n, 1))
+		if got.Cmp(FromRat(exact.Sub(one, exact))) != 0 {
+			t.Fatalf("1-(1-%v)^%d is not in its interval", d, n)
 		}
-		root := Pow(x, big.NewRat(1, n))
+		if width := new(big.Float).Quo(new(big.Float).Sub(got.hi, got.lo), got.lo); width.Sign() < 0 || width.MantExp(nil) > -200 {
+			t.Fatalf("1-(1-%v)^%d is known to 2^%d only", d, n, width.MantExp(nil))
+		}
+		// The n-th root, raised again.
+		root := FromInt(1).Sub(OneMinusPow(d, big.NewRat(1, n)))
 		back := FromInt(1)
 		for range n {
 			back = back.Mul(root)
 		}
-		if back.Cmp(FromRat(x)) != 0 {
-			t.Fatalf("the %d-th root of %v, raised again, misses it", n, x)
+		if back.Cmp(FromRat(new(big.Rat).Sub(one, d))) != 0 {
+			t.Fatalf("the %d-th root of 1-%v, raised again, misses it", n, d)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		den := rapid.Int64Range(2, 1_000_000_000).Draw(t, "den")
+		check(t, big.NewRat(rapid.Int64Range(1, den-1).Draw(t, "num"), den), rapid.Int64Range(1, 30).Draw(t, "n"))
+	})
+	tiny := Decimal(1e-300)
+	check(t, tiny, 3)
+	// Far in the tail the result is 1 up to e^-4096.
+	if got := OneMinusPow(big.NewRat(1, 2), big.NewRat(1_000_000, 1)); got.Upper() != 1 || got.Lower() < 1-0x1p-53 {
+		t.Errorf("1-2^-1000000 in [%v, %v]", got.Lower(), got.Upper())
+	}
+}
+
+func TestDecimalUpAndDown(t *testing.T) {
+	for _, x := range []float64{0, 0.1, 0.3, 1e-5, 5e-324, 1e300, 1, 0.7, 3.3} {
+		i := FromRat(Decimal(x))
+		if i.DecimalUp() != x || i.DecimalDown() != x {
+			t.Errorf("%v goes up to %v and down to %v", x, i.DecimalUp(), i.DecimalDown())
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		x := big.NewRat(rapid.Int64Range(0, 1<<60).Draw(t, "num"), rapid.Int64Range(1, 1<<60).Draw(t, "den"))
+		lo, hi := FromRat(x).DecimalDown(), FromRat(x).DecimalUp()
+		if Decimal(lo).Cmp(x) > 0 || Decimal(hi).Cmp(x) < 0 {
+			t.Fatalf("%v is not between %v and %v", x, lo, hi)
+		}
+		if steps := hi - lo; steps > 2*(math.Nextafter(hi, math.Inf(1))-hi) {
+			t.Fatalf("%v: %v and %v are more than two steps apart", x, lo, hi)
 		}
 	})
 }

@@ -1,0 +1,333 @@
+// Package cache keeps bytes by key on disk: solved tables, so that a long
+// computation is done once.
+//
+// Open a [Store] in a directory (usually [DefaultDir]), ask [Store.Get], and on
+// [ErrNotFound] compute the value and [Store.Put] it. On a [*CorruptError] move
+// the entry aside with [Store.Quarantine] and compute the value again.
+//
+// # Trust
+//
+// A cache is never trusted. The checksum of an entry finds damage, not malice:
+// whoever can write to the directory can write a good checksum. The caller must
+// establish again whatever it relies on; a table of this module is certified
+// again after Get and before use.
+//
+// # Keys
+//
+// A key is the canonical text of everything that determines the value,
+// including the version of the algorithm. Equal problems must give equal text:
+// write numbers in one way only (for example strconv 'g' with precision -1).
+// Keys are valid UTF-8 without control characters, 1 byte to 64 KiB long.
+//
+// # Files
+//
+// The entry of a key is the file
+//
+//	<hex SHA-256 of the key>.dtable
+//
+// with four lines of text and then the value, byte for byte:
+//
+//	darrm-cache 1
+//	key <the key>
+//	sha256 <64 lower-case hex digits: SHA-256 of the value>
+//	length <bytes of the value, decimal, no leading zeros>
+//
+// Each line ends in one line feed, and nothing follows the value. The number 1
+// is the version of the format. A file that deviates in any way is an error and
+// never a value. Values have at most 64 MiB.
+//
+// # Concurrency
+//
+// All methods are safe for use by any number of goroutines and processes. Files
+// are replaced whole (see package atomicfile), so a reader gets a complete old
+// or new value; of two writers of one key the last wins.
+package cache
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/darrm/darrm/internal/atomicfile"
+)
+
+const (
+	// MaxKey is the greatest length of a key in bytes.
+	MaxKey = 64 << 10
+	// MaxValue is the greatest length of a value in bytes.
+	MaxValue = 64 << 20
+
+	// DirEnv is the environment variable that overrides the default directory.
+	DirEnv = "DARRM_CACHE"
+
+	extension           = ".dtable"
+	quarantineExtension = ".bad" // added after extension
+	probeName           = "probe" + extension
+
+	// staleAfter is the age from which a temporary file belongs to a writer that
+	// died. A day leaves room for the clock skew of network file systems.
+	staleAfter = 24 * time.Hour
+)
+
+// A Store is a directory of entries. Make one with [Open].
+type Store struct {
+	dir string
+}
+
+// DefaultDir returns the directory of the cache: $DARRM_CACHE if that is set
+// and not empty, otherwise darrm/tables in the user's cache directory (see
+// [os.UserCacheDir]). It does not create it.
+func DefaultDir() (string, error) {
+	if dir := os.Getenv(DirEnv); dir != "" {
+		return dir, nil
+	}
+	base, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("no default cache directory (set %s to choose one): %w", DirEnv, err)
+	}
+	return filepath.Join(base, "darrm", "tables"), nil
+}
+
+// Open returns the store in the directory dir, which is created with
+// permissions 0700 if it is missing, and removes temporary files that killed
+// processes left there more than a day ago.
+//
+// Open writes a small file and removes it again, so that an unusable directory
+// is reported before hours of work and not after. Every such failure is a
+// [*DirError] and matches [ErrNotWritable].
+func Open(dir string) (*Store, error) {
+	if dir == "" {
+		return nil, &DirError{Dir: dir, Rule: "the name of the cache directory must not be empty", Hint: chooseHint}
+	}
+	// An absolute name stays right if the process changes its directory.
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, &DirError{Dir: dir, Rule: "the cache directory must have an absolute name", Hint: chooseHint, Err: err}
+	}
+	if info, err := os.Stat(abs); err == nil && !info.IsDir() {
+		return nil, &DirError{Dir: abs, Rule: "the cache directory must be a directory", Hint: chooseHint}
+	}
+	if err := os.MkdirAll(abs, 0o700); err != nil {
+		return nil, &DirError{Dir: abs, Rule: "the cache directory must exist or be creatable", Hint: chooseHint, Err: err}
+	}
+	s := &Store{dir: abs}
+	if err := s.probe(); err != nil {
+		return nil, &DirError{Dir: abs, Rule: "files must be creatable in the cache directory", Hint: chooseHint, Err: err}
+	}
+	// A failed sweep costs disk space only.
+	_, _ = s.sweep(time.Now())
+	return s, nil
+}
+
+// probe writes and removes a temporary file, as Put would.
+func (s *Store) probe() error {
+	f, err := atomicfile.Create(filepath.Join(s.dir, probeName))
+	if err != nil {
+		return err
+	}
+	_, err = f.Write([]byte(magic))
+	return errors.Join(err, f.Abort())
+}
+
+// Dir returns the directory of the store as an absolute path.
+func (s *Store) Dir() string { return s.dir }
+
+// Path returns the path of the file that holds the entry of key.
+func (s *Store) Path(key string) string {
+	return filepath.Join(s.dir, entryName(key))
+}
+
+func entryName(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:]) + extension
+}
+
+// Get returns the value stored under key: [ErrNotFound] if there is none, a
+// [*CorruptError] if the file is damaged, foreign or not a regular file. Reading
+// is bounded by [MaxValue], whatever the file's size.
+func (s *Store) Get(key string) ([]byte, error) {
+	if err := checkKey(key); err != nil {
+		return nil, err
+	}
+	path := s.Path(key)
+	f, size, err := openEntry(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	e, err := readEntry(f, size, true)
+	if err != nil {
+		return nil, entryError(path, err)
+	}
+	if e.key != key {
+		return nil, &CorruptError{Path: path, Reason: "the key stored inside is not the key asked for"}
+	}
+	return e.value, nil
+}
+
+// openEntry opens a regular file without following a link or waiting for a pipe.
+func openEntry(path string) (*os.File, int64, error) {
+	f, err := openNoFollow(path)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, 0, ErrNotFound
+		}
+		// A link or a socket fails to open; say what it is.
+		if info, lerr := os.Lstat(path); lerr == nil && !info.Mode().IsRegular() {
+			return nil, 0, notRegular(path, info)
+		}
+		return nil, 0, fmt.Errorf("read cache entry: %w", err)
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = notRegular(path, info)
+	}
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+func notRegular(path string, info fs.FileInfo) error {
+	return &CorruptError{Path: path, Reason: fmt.Sprintf("not a regular file (mode %v)", info.Mode().Type())}
+}
+
+// Put stores value under key and replaces what was there, even a damaged entry.
+// The value is on disk, forced, when Put returns nil; after an error the old
+// entry is unchanged.
+func (s *Store) Put(key string, value []byte) error {
+	if err := checkKey(key); err != nil {
+		return err
+	}
+	if len(value) > MaxValue {
+		return fmt.Errorf("cache: value has %d bytes, want at most %d", len(value), MaxValue)
+	}
+	// Replace, not Write: a link planted under the entry's name is not followed.
+	err := atomicfile.Replace(s.Path(key), 0o600, func(w io.Writer) error {
+		return writeEntry(w, key, value)
+	})
+	if err != nil {
+		return fmt.Errorf("store cache entry: %w", err)
+	}
+	return nil
+}
+
+// Remove deletes the entry of key; [ErrNotFound] if there is none.
+func (s *Store) Remove(key string) error {
+	if err := checkKey(key); err != nil {
+		return err
+	}
+	err := os.Remove(s.Path(key))
+	if errors.Is(err, fs.ErrNotExist) {
+		return ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("remove cache entry: %w", err)
+	}
+	return nil
+}
+
+// Quarantine moves the entry of key aside, where Get does not find it and a
+// person can look at it, and returns its new path. A file quarantined earlier
+// under the same key is replaced. [ErrNotFound] if there is no entry.
+func (s *Store) Quarantine(key string) (path string, err error) {
+	if err := checkKey(key); err != nil {
+		return "", err
+	}
+	from := s.Path(key)
+	to := from + quarantineExtension
+	err = os.Rename(from, to)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", ErrNotFound
+	}
+	if err != nil {
+		return "", fmt.Errorf("quarantine cache entry: %w", err)
+	}
+	return to, nil
+}
+
+// Clear deletes all entries, quarantined ones, and temporary files older than a
+// day, and returns how many files went. Files that the store did not name,
+// directories, and the files of a Put under way stay.
+func (s *Store) Clear() (n int, err error) {
+	n, err = s.removeNames(func(name string, _ fs.DirEntry) bool {
+		kind := classify(name)
+		return kind == entryFile || kind == quarantinedFile
+	})
+	if err != nil {
+		return n, err
+	}
+	stale, err := s.sweep(time.Now())
+	return n + stale, err
+}
+
+// sweep removes temporary files that were last written before now-staleAfter.
+func (s *Store) sweep(now time.Time) (int, error) {
+	return s.removeNames(func(name string, d fs.DirEntry) bool {
+		if classify(name) != tempFile {
+			return false
+		}
+		info, err := d.Info()
+		return err == nil && now.Sub(info.ModTime()) > staleAfter
+	})
+}
+
+// removeNames removes the files of the directory that want accepts. It goes on
+// after an error and returns all of them. A file that vanishes meanwhile was
+// removed by somebody else and is neither counted nor an error.
+func (s *Store) removeNames(want func(string, fs.DirEntry) bool) (n int, err error) {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return 0, fmt.Errorf("clear cache: %w", err)
+	}
+	var errs []error
+	for _, d := range entries {
+		if d.IsDir() || !want(d.Name(), d) {
+			continue
+		}
+		err := os.Remove(filepath.Join(s.dir, d.Name()))
+		switch {
+		case err == nil:
+			n++
+		case !errors.Is(err, fs.ErrNotExist):
+			errs = append(errs, fmt.Errorf("clear cache: %w", err))
+		}
+	}
+	return n, errors.Join(errs...)
+}
+
+// fileKind says what the store knows of a file by its name.
+type fileKind int
+
+const (
+	foreignFile fileKind = iota
+	entryFile
+	quarantinedFile
+	tempFile
+)
+
+func classify(name string) fileKind {
+	if target, ok := atomicfile.TempTarget(name); ok {
+		if target == probeName || classify(target) == entryFile {
+			return tempFile
+		}
+		return foreignFile
+	}
+	stem, quarantined := strings.CutSuffix(name, quarantineExtension)
+	hash, ok := strings.CutSuffix(stem, extension)
+	if !ok || !isHexSHA256(hash) {
+		return foreignFile
+	}
+	if quarantined {
+		return quarantinedFile
+	}
+	return entryFile
+}

@@ -1,0 +1,112 @@
+package randsrc
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// bufferSize is how many bytes Secure fetches at once: 64 draws of Uint53.
+const bufferSize = 512
+
+// systemReader is the operating system's generator as it was when this package
+// was initialised. rand.Reader is a variable; a program that later puts a
+// predictable reader there does not weaken a release.
+var systemReader = rand.Reader
+
+// ErrCopied is returned by a [Secure] that was copied after its first use.
+var ErrCopied = errors.New("secure random source was copied after first use")
+
+// Secure is randomness for releases: bytes of the operating system's generator
+// through crypto/rand. The zero value is ready; [NewSecure] returns one. It is
+// safe for concurrent use and must not be copied.
+//
+// Since Go 1.24 the reader of crypto/rand never returns an error: it ends the
+// process if the system has no randomness. Errors are passed on all the same.
+//
+// # Buffering
+//
+// Bytes are fetched 512 at a time. That is as good as fetching each when
+// needed, because every byte is used at most once (a mutex hands them out, a
+// failed fetch discards what it got, a copied Secure refuses to work), is wiped
+// as it is handed out, and never leaves the process: Go programs do not fork
+// without exec, so no child inherits the buffer. What remains is a snapshot of
+// a running virtual machine that is started twice: both copies would hand out
+// the same bytes left in the buffer, at most 512.
+type Secure struct {
+	mu   sync.Mutex
+	self *Secure   // detects copies, as in strings.Builder
+	r    io.Reader // nil for the system's generator; set only by tests of this package
+	buf  [bufferSize]byte
+	left int // unused bytes, at the end of buf
+}
+
+// NewSecure returns a source over the operating system's generator. Nothing is
+// read before the first draw.
+func NewSecure() *Secure { return new(Secure) }
+
+// Uint53 returns an integer uniform on {0, …, 2⁵³-1}: the top 53 of 64 bits.
+func (s *Secure) Uint53() (uint64, error) {
+	var b [8]byte
+	if err := s.take(b[:]); err != nil {
+		return 0, err
+	}
+	u := binary.LittleEndian.Uint64(b[:]) >> 11
+	clear(b[:])
+	return u, nil
+}
+
+// Bit returns a fair coin, the lowest bit of one byte.
+func (s *Secure) Bit() (bool, error) {
+	var b [1]byte
+	if err := s.take(b[:]); err != nil {
+		return false, err
+	}
+	bit := b[0]&1 == 1
+	clear(b[:])
+	return bit, nil
+}
+
+// take moves len(dst) fresh bytes into dst. On an error dst is all zeros.
+func (s *Secure) take(dst []byte) error {
+	if s == nil {
+		return errors.New("secure random source is nil")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.self == nil {
+		s.self = s
+	}
+	if s.self != s {
+		// The original hands out the same bytes: two answers would share their noise.
+		return ErrCopied
+	}
+	if s.left < len(dst) {
+		if err := s.fill(); err != nil {
+			return err
+		}
+	}
+	from := s.buf[bufferSize-s.left:][:len(dst)]
+	copy(dst, from)
+	clear(from)
+	s.left -= len(dst)
+	return nil
+}
+
+// fill replaces the whole buffer; the few bytes still in it are given up.
+func (s *Secure) fill() error {
+	r := s.r
+	if r == nil {
+		r = systemReader
+	}
+	s.left = 0
+	if _, err := io.ReadFull(r, s.buf[:]); err != nil {
+		clear(s.buf[:]) // a part of the bytes is not kept: nobody says how good they are
+		return fmt.Errorf("read system randomness: %w", err)
+	}
+	s.left = bufferSize
+	return nil
+}

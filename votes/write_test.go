@@ -1,0 +1,147 @@
+package votes
+
+import (
+	"bytes"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestWriteLabels(t *testing.T) {
+	var b strings.Builder
+	err := WriteLabels(&b, []string{"0", `a,"b"`, "two\nlines", " "}, []Label{Label1, Label0, Label1, Label0})
+	const want = "query,label\n0,1\n\"a,\"\"b\"\"\",0\n\"two\nlines\",1\n\" \",0\n"
+	if err != nil || b.String() != want {
+		t.Errorf("got %q, %v; want %q", b.String(), err, want)
+	}
+	b.Reset()
+	if err := WriteLabels(&b, nil, nil); err != nil || b.String() != "query,label\n" {
+		t.Errorf("no rows: %q, %v", b.String(), err)
+	}
+}
+
+func TestWriteLabelsRefuses(t *testing.T) {
+	one := []Label{Label1}
+	for name, tt := range map[string]struct {
+		ids    []string
+		labels []Label
+	}{
+		"lengths differ":  {[]string{"a", "b"}, one},
+		"more labels":     {[]string{"a"}, []Label{Label1, Label0}},
+		"no label":        {[]string{"a"}, []Label{NoLabel}},
+		"label unknown":   {[]string{"a"}, []Label{3}},
+		"empty id":        {[]string{""}, one},
+		"invalid UTF-8":   {[]string{"\xff"}, one},
+		"NUL":             {[]string{"a\x00"}, one},
+		"carriage return": {[]string{"a\r\nb"}, one},
+		"long id":         {[]string{strings.Repeat("x", MaxIDBytes+1)}, one},
+	} {
+		var b strings.Builder
+		if err := WriteLabels(&b, tt.ids, tt.labels); err == nil {
+			t.Errorf("%s: wrote %q", name, b.String())
+		} else if b.Len() != 0 {
+			t.Errorf("%s: left %q behind", name, b.String())
+		}
+	}
+}
+
+func TestLabelWriterIsSticky(t *testing.T) {
+	w := NewLabelWriter(&strings.Builder{})
+	first := w.Write("", Label1)
+	if first == nil || w.Write("good", Label1) != first || w.Flush() != first {
+		t.Errorf("first error %v is not kept", first)
+	}
+}
+
+type failingWriter struct{ err error }
+
+func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
+
+func TestWriteErrorsAreReported(t *testing.T) {
+	boom := errors.New("boom")
+	if err := WriteLabels(failingWriter{boom}, []string{"a"}, []Label{Label1}); !errors.Is(err, boom) {
+		t.Errorf("WriteLabels: %v", err)
+	}
+	if err := WriteCounts(failingWriter{boom}, &Table{K: 1, Ones: []int{1}}); !errors.Is(err, boom) {
+		t.Errorf("WriteCounts: %v", err)
+	}
+}
+
+func TestWriteCountsRefuses(t *testing.T) {
+	for name, table := range map[string]Table{
+		"K = 0":         {K: 0, Ones: []int{0}},
+		"ones above K":  {K: 3, Ones: []int{4}},
+		"ones negative": {K: 3, Ones: []int{-1}},
+		"few ids":       {K: 3, Ones: []int{1, 2}, IDs: []string{"a"}},
+		"few labels":    {K: 3, Ones: []int{1, 2}, Labels: []Label{Label0}},
+		"no label":      {K: 3, Ones: []int{1}, Labels: []Label{NoLabel}},
+		"id twice":      {K: 3, Ones: []int{1, 2}, IDs: []string{"a", "a"}},
+		"id empty":      {K: 3, Ones: []int{1}, IDs: []string{""}},
+	} {
+		if err := WriteCounts(&strings.Builder{}, &table); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+// What is written is read back equal, whatever the ids.
+func TestRoundTrip(t *testing.T) {
+	id := rapid.StringOfN(rapid.Rune(), 1, 20, -1).Filter(func(s string) bool { return checkID(s) == nil })
+	rapid.Check(t, func(t *rapid.T) {
+		k := rapid.IntRange(1, 200).Draw(t, "K")
+		table := &Table{K: k, Ones: rapid.SliceOfN(rapid.IntRange(0, k), 1, 20).Draw(t, "ones")}
+		n := table.Len()
+		ids := rapid.SliceOfNDistinct(id, n, n, func(s string) string { return s }).Draw(t, "ids")
+		labels := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Label { return LabelOf(rapid.Bool().Draw(t, "bit")) }), n, n).Draw(t, "labels")
+		if rapid.Bool().Draw(t, "with ids") {
+			table.IDs = ids
+		}
+		if rapid.Bool().Draw(t, "with labels") {
+			table.Labels = labels
+		}
+		var b bytes.Buffer
+		if err := WriteCounts(&b, table); err != nil {
+			t.Fatal(err)
+		}
+		got, err := ReadCSV(bytes.NewReader(b.Bytes()), CSVOptions{Layout: LayoutCounts})
+		if err != nil || !reflect.DeepEqual(got, table) {
+			t.Fatalf("wrote %q, read %+v, %v", b.String(), got, err)
+		}
+
+		// Labels read back as a file of one teacher.
+		b.Reset()
+		if err := WriteLabels(&b, ids, labels); err != nil {
+			t.Fatal(err)
+		}
+		got, err = ReadCSV(&b, CSVOptions{LabelColumn: NoColumn})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range ids {
+			if bit, _ := labels[i].Value(); got.IDs[i] != ids[i] || got.Ones[i] != bit {
+				t.Fatalf("row %d: %+v", i, got.Query(i))
+			}
+		}
+	})
+}
+
+func TestMajorityAndLabel(t *testing.T) {
+	tests := []struct {
+		k, ones int
+		want    Label
+	}{{1, 0, Label0}, {1, 1, Label1}, {2, 1, NoLabel}, {2, 2, Label1}, {11, 5, Label0}, {11, 6, Label1}, {12, 6, NoLabel}}
+	for _, tt := range tests {
+		if got := (Query{K: tt.k, Ones: tt.ones}).Majority(); got != tt.want {
+			t.Errorf("%d of %d: %v, want %v", tt.ones, tt.k, got, tt.want)
+		}
+	}
+	for _, l := range []Label{NoLabel, Label0, Label1, -1, 3} {
+		bit, ok := l.Value()
+		if want := l == Label0 || l == Label1; ok != want || ok && LabelOf(bit == 1) != l {
+			t.Errorf("Label(%d).Value() = %d, %t", int8(l), bit, ok)
+		}
+	}
+}
