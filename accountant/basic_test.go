@@ -24,9 +24,7 @@ func TestBasicKnownValues(t *testing.T) {
 		{3, Cost{0.5, 0.1}, Cost{1.5, 0.271}},
 	} {
 		got, err := Basic(c.k, c.each)
-		// 1-(1-δ)^k goes through a logarithm: it may end one step above.
-		step := math.Nextafter(c.want.Delta, 1)
-		if err != nil || got.Epsilon != c.want.Epsilon || got.Delta != c.want.Delta && got.Delta != step {
+		if err != nil || got != c.want {
 			t.Errorf("Basic(%d, %v) = %v, %v, want %v", c.k, c.each, got, err, c.want)
 		}
 	}
@@ -36,7 +34,7 @@ func TestBasicKnownValues(t *testing.T) {
 // the last place only.
 func TestBasicRoundsOutward(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		k := rapid.IntRange(1, 60).Draw(t, "k")
+		k := rapid.SampledFrom([]int{1, 2, 3, 11, 60, 300}).Draw(t, "k")
 		each := Cost{rapid.Float64Range(0, 5).Draw(t, "ε"), rapid.Float64Range(0, 0.5).Draw(t, "δ")}
 		got, err := Basic(k, each)
 		if err != nil {

@@ -35,7 +35,8 @@ func (s *System) Row(m Multiset, dst []float64) []float64 {
 func (s *System) Holds(m Multiset) bool {
 	for c, n := range m {
 		near := Corner(c) >= NearZeroUp && Corner(c) <= NearOneDown
-		if n < 0 || near && n > 0 && !s.perturbed() {
+		// More than K is refused by itself: sums of huge counts wrap around.
+		if n < 0 || n > s.problem.K || near && n > 0 && !s.perturbed() {
 			return false
 		}
 	}

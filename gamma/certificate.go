@@ -48,8 +48,12 @@ func (c *Certified) Func() Func { return c.fn }
 // Problem returns what is promised, and about which teachers.
 func (c *Certified) Problem() constraints.Problem { return c.problem }
 
-// Certificate returns the proof.
-func (c *Certified) Certificate() Certificate { return c.certificate }
+// Certificate returns the proof, as a copy.
+func (c *Certified) Certificate() Certificate {
+	out := c.certificate
+	out.Constraints = new(big.Int).Set(out.Constraints)
+	return out
+}
 
 // Certify checks every privacy constraint of p against f, with rounding errors
 // accounted for, and returns the certified function. It fails closed: the error is

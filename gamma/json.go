@@ -152,7 +152,8 @@ func parseClaim(data []byte) (*Claim, error) {
 	if err := d.Decode(&f); err != nil {
 		return nil, err
 	}
-	if d.More() {
+	// Not More, which takes a stray "}" or "]" for the end.
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("there is more after the table's end")
 	}
 	if f.Format != FormatVersion {

@@ -96,5 +96,9 @@ func LowerBound(p constraints.Problem, weights []float64, shape Shape, proof []M
 	n := float64(len(weights))
 	size := (n + 1) * (largest + total)
 	errors := n*total*s.RowError() + size*(n+2*float64(len(proof))+8)*0x1p-53
-	return max(0, worth-price+least-2*errors), nil
+	bound := worth - price + least - 2*errors
+	if !(bound > 0) { // NaN too, after multipliers whose sums overflow
+		return 0, nil // no error is negative: always a bound
+	}
+	return bound, nil
 }

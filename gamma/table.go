@@ -82,3 +82,17 @@ func (t *Table) BaselineError(b Baseline) float64 {
 	}
 	return ExpectedError(b.Certified.fn, weights)
 }
+
+// ExpectedErrorOfCoin returns the expected error of releasing nothing but fair
+// coins, γ ≡ 0, under the table's prior: the scale on which gaps are judged.
+func (t *Table) ExpectedErrorOfCoin() float64 {
+	weights, err := Weights(t.problem.K, t.PriorMean)
+	if err != nil {
+		panic(err) // a Table has a valid K and prior
+	}
+	sum := 0.0
+	for _, w := range weights {
+		sum += w
+	}
+	return sum
+}

@@ -14,15 +14,16 @@ import (
 // row at a time. Output is buffered: nothing is certain to be written before
 // Flush returns nil. It is not safe for concurrent use.
 type LabelWriter struct {
-	csv  *csv.Writer
-	err  error // sticky
-	head bool  // the header is written
+	csv    *csv.Writer
+	column string // name of the answers' column
+	err    error  // sticky
+	head   bool   // the header is written
 }
 
 // NewLabelWriter returns a writer to w. The header is written with the first
 // row or by Flush, so a run that fails before leaves no output.
 func NewLabelWriter(w io.Writer) *LabelWriter {
-	return &LabelWriter{csv: csv.NewWriter(w)}
+	return &LabelWriter{csv: csv.NewWriter(w), column: "label"}
 }
 
 // Write writes one row. A NoLabel, and an id that [ReadCSV] would not read back
@@ -55,7 +56,7 @@ func (w *LabelWriter) header() error {
 		return nil
 	}
 	w.head = true
-	if err := w.csv.Write([]string{"query", "label"}); err != nil {
+	if err := w.csv.Write([]string{"query", w.column}); err != nil {
 		return fmt.Errorf("write labels: %w", err)
 	}
 	return nil
@@ -77,16 +78,27 @@ func (w *LabelWriter) Flush() error {
 // WriteLabels writes all of labels under the ids of the same index, as
 // [LabelWriter] does.
 func WriteLabels(w io.Writer, ids []string, labels []Label) error {
+	return NewLabelWriter(w).writeAll(ids, labels)
+}
+
+// WriteSimulatedLabels is WriteLabels for answers that are not private: their
+// column is called simulated_label, so that no one takes them for released ones.
+func WriteSimulatedLabels(w io.Writer, ids []string, labels []Label) error {
+	lw := NewLabelWriter(w)
+	lw.column = "simulated_label"
+	return lw.writeAll(ids, labels)
+}
+
+func (w *LabelWriter) writeAll(ids []string, labels []Label) error {
 	if len(ids) != len(labels) {
 		return fmt.Errorf("write labels: %d ids and %d labels, want as many", len(ids), len(labels))
 	}
-	lw := NewLabelWriter(w)
 	for i, id := range ids {
-		if err := lw.Write(id, labels[i]); err != nil {
+		if err := w.Write(id, labels[i]); err != nil {
 			return err
 		}
 	}
-	return lw.Flush()
+	return w.Flush()
 }
 
 // WriteCounts writes t in the layout of counts, with the columns query and label

@@ -199,8 +199,14 @@ func (pr *program) solve(ctx context.Context) ([]float64, lp.Solution, error) {
 	if err != nil {
 		return nil, sol, err
 	}
+	if len(sol.X) != len(pr.weights) || len(sol.Dual) != pr.order+len(pr.rows) {
+		return nil, sol, &lp.StatusError{Status: lp.Numerical, Detail: fmt.Sprintf("solver returned %d values and %d multipliers for %d columns and %d rows", len(sol.X), len(sol.Dual), len(pr.weights), pr.order+len(pr.rows))}
+	}
 	free := make([]float64, len(sol.X))
 	for l, x := range sol.X {
+		if math.IsNaN(x) { // ±Inf is clipped below
+			return nil, sol, &lp.StatusError{Status: lp.Numerical, Detail: fmt.Sprintf("solver returned x[%d] = %v", l, x)}
+		}
 		free[l] = min(1, max(0, x))
 		if pr.o.Shape == gamma.Monotone && l > 0 {
 			free[l] = min(free[l], free[l-1])

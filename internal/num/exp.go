@@ -49,6 +49,9 @@ func expm1Small(y Interval) Interval {
 	}
 }
 
+// exactPower is the largest integer power that is worked out as a fraction.
+const exactPower = 256
+
 // OneMinusPow returns an interval around 1-(1-d)^y for 0 < d < 1 and y > 0, both
 // rational, relatively accurate however small d·y is; it panics outside.
 //
@@ -57,6 +60,13 @@ func OneMinusPow(d, y *big.Rat) Interval {
 	one := big.NewRat(1, 1)
 	if d.Sign() <= 0 || d.Cmp(one) >= 0 || y.Sign() <= 0 {
 		panic("num: OneMinusPow wants 0 < d < 1 and y > 0")
+	}
+	if y.IsInt() && y.Num().Cmp(big.NewInt(exactPower)) <= 0 {
+		// Exact, so that a result that is a short decimal stays one.
+		q := new(big.Rat).Sub(one, d)
+		n := y.Num()
+		power := new(big.Rat).SetFrac(new(big.Int).Exp(q.Num(), n, nil), new(big.Int).Exp(q.Denom(), n, nil))
+		return FromRat(power.Sub(one, power))
 	}
 	z := FromRat(y).Mul(negLog(new(big.Rat).Sub(one, d)))
 	lo, hi := oneMinusExp(z.lo), oneMinusExp(z.hi) // increasing in z

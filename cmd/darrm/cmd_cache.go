@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+func newCache(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "cache",
+		Short: "List, clear or locate the cache of solved tables",
+		Long: `List, clear or locate the cache of solved tables. Entries are checked and
+certified again whenever they are read, so the cache is never trusted. Its place is
+$DARRM_CACHE where that is set, otherwise in the user's cache directory.
+` + exitStatus,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	var f problemFlags
+	c.PersistentFlags().StringVar(&f.cacheDir, "cache-dir", "", "directory of the cache (default see darrm cache path)")
+
+	list := &cobra.Command{
+		Use: "list", Short: "List the tables in the cache", Long: "List the tables in the cache.\n" + exitStatus, Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return a.cacheList(&f) },
+	}
+	clear := &cobra.Command{
+		Use: "clear", Short: "Remove all tables from the cache", Long: "Remove all tables from the cache; other files in its directory stay.\n" + exitStatus, Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			store, err := f.store()
+			if err != nil {
+				return err
+			}
+			n, err := store.Clear()
+			if err != nil {
+				return outputError{err}
+			}
+			if a.json {
+				return a.deliverJSON("", map[string]int{"removed": n})
+			}
+			return a.deliver("", func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "%d removed from %s\n", n, store.Dir())
+				return err
+			})
+		},
+	}
+	path := &cobra.Command{
+		Use: "path", Short: "Print the directory of the cache", Long: "Print the directory of the cache.\n" + exitStatus, Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			store, err := f.store()
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.deliverJSON("", map[string]string{"path": store.Dir()})
+			}
+			return a.deliver("", func(w io.Writer) error {
+				_, err := fmt.Fprintln(w, store.Dir())
+				return err
+			})
+		},
+	}
+	c.AddCommand(list, clear, path)
+	return c
+}
+
+func (a *app) cacheList(f *problemFlags) error {
+	store, err := f.store()
+	if err != nil {
+		return err
+	}
+	entries, err := store.List()
+	if err != nil {
+		return inputError{err}
+	}
+	type line struct {
+		Key      string    `json:"key"`
+		Path     string    `json:"path"`
+		Bytes    int64     `json:"bytes"`
+		Modified time.Time `json:"modified"`
+		Damaged  string    `json:"damaged,omitempty"`
+	}
+	lines := []line{}
+	for _, e := range entries {
+		l := line{Key: e.Key, Path: e.Path, Bytes: e.Size, Modified: e.ModTime.UTC()}
+		if e.Err != nil {
+			l.Damaged = e.Err.Error()
+		}
+		lines = append(lines, l)
+	}
+	if a.json {
+		return a.deliverJSON("", lines)
+	}
+	return a.deliver("", func(w io.Writer) error {
+		if len(lines) == 0 {
+			_, err := fmt.Fprintf(w, "no tables in %s\n", store.Dir())
+			return err
+		}
+		var rows [][]string
+		for _, l := range lines {
+			what := strings.TrimPrefix(l.Key, "darrm table ")
+			if l.Damaged != "" {
+				what = "damaged: " + l.Damaged
+			}
+			rows = append(rows, []string{what, fmt.Sprint(l.Bytes), l.Modified.Format("2006-01-02 15:04")})
+		}
+		return renderRows(w, []string{"table", "bytes", "stored (UTC)"}, rows, nil)
+	})
+}

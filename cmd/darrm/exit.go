@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/darrm/darrm/cache"
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/lp"
+	"github.com/darrm/darrm/votes"
+)
+
+// exit is a process exit code, one for each kind of failure.
+type exit int
+
+const (
+	exitOK          exit = 0
+	exitFailure     exit = 1
+	exitUsage       exit = 2
+	exitInput       exit = 3
+	exitUncertified exit = 4
+	exitSolver      exit = 5
+	exitOutput      exit = 6
+	exitInterrupted exit = 130
+)
+
+// exitStatus ends the help of every command.
+const exitStatus = `
+EXIT STATUS
+  0    success
+  1    a failure that none of the following describes
+  2    a flag or parameter is wrong
+  3    an input file is missing, unreadable or malformed
+  4    a guarantee could not be certified; nothing was released
+  5    the linear program was not solved: no solver, too large, or out of time
+  6    an output file, stdout or the cache could not be written
+  130  interrupted`
+
+var exitKinds = map[exit]string{
+	exitFailure: "failure", exitUsage: "usage", exitInput: "input", exitUncertified: "uncertified",
+	exitSolver: "solver", exitOutput: "output", exitInterrupted: "interrupted",
+}
+
+// The kinds of error that do not show in a type of their own.
+type (
+	usageError  struct{ error }
+	inputError  struct{ error }
+	outputError struct{ error }
+	// mismatchError is a table whose figures about itself are wrong.
+	mismatchError struct{ error }
+)
+
+func (e usageError) Unwrap() error    { return e.error }
+func (e inputError) Unwrap() error    { return e.error }
+func (e outputError) Unwrap() error   { return e.error }
+func (e mismatchError) Unwrap() error { return e.error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// exitCode tells the kind of an error. Interruption comes first: whatever failed
+// then failed because of it.
+func exitCode(ctx context.Context, err error) exit {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return exitInterrupted
+	}
+	var (
+		output    outputError
+		dir       *cache.DirError
+		violation *gamma.ViolationError
+		mismatch  mismatchError
+		input     inputError
+		format    *gamma.FormatError
+		parse     *votes.ParseError
+		usage     usageError
+		parameter *constraints.ParameterError
+		tooMany   *solve.TooManyRowsError
+		status    *lp.StatusError
+	)
+	switch {
+	case errors.As(err, &output), errors.As(err, &dir):
+		return exitOutput
+	case errors.As(err, &violation), errors.As(err, &mismatch):
+		return exitUncertified
+	case errors.As(err, &input), errors.As(err, &format), errors.As(err, &parse), errors.Is(err, fs.ErrNotExist):
+		return exitInput
+	case errors.As(err, &usage), errors.As(err, &parameter), errors.As(err, &tooMany):
+		return exitUsage
+	case errors.As(err, &status), errors.Is(err, lp.ErrNoHiGHS), errors.Is(err, lp.ErrTooLarge), errors.Is(err, context.DeadlineExceeded):
+		return exitSolver
+	}
+	return exitFailure
+}
+
+// hint says what to do about an error, where that is known.
+func hint(err error) string {
+	var dir *cache.DirError
+	switch {
+	case errors.As(err, &dir):
+		return "use --cache-dir DIR for another directory, or --no-cache"
+	case errors.Is(err, lp.ErrTooLarge), errors.Is(err, lp.ErrNoHiGHS):
+		return "install HiGHS and build with cgo: see the README, section Installing"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "allow more time with --timeout"
+	}
+	return ""
+}
+
+// writeJSONError writes the error of a command that was asked for JSON.
+func writeJSONError(w io.Writer, err error, code exit) {
+	e := struct {
+		Error string `json:"error"`
+		Kind  string `json:"kind"`
+		Code  int    `json:"exit_code"`
+		Hint  string `json:"hint,omitempty"`
+	}{err.Error(), exitKinds[code], int(code), hint(err)}
+	b, _ := json.Marshal(e) // strings and an int always marshal
+	fmt.Fprintf(w, "%s\n", b)
+}

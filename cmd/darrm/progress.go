@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"github.com/darrm/darrm/gamma/solve"
+)
+
+// progressAfter is how long a command may stay silent.
+const progressAfter = 2 * time.Second
+
+// progress shows how a solve is doing, on a terminal only and not before
+// progressAfter. It is safe for concurrent use.
+type progress struct {
+	mu    sync.Mutex
+	start time.Time
+	bar   *progressbar.ProgressBar
+	off   bool
+}
+
+func newProgress(a *app) *progress {
+	f, isFile := a.err.(*os.File)
+	return &progress{start: time.Now(), off: a.quiet || a.json || !isFile || !term.IsTerminal(int(f.Fd()))}
+}
+
+// round is solve.Options.Progress.
+func (p *progress) round(r solve.Progress) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.off || time.Since(p.start) < progressAfter {
+		return
+	}
+	if p.bar == nil {
+		p.bar = progressbar.NewOptions(-1, progressbar.OptionSetWriter(os.Stderr), progressbar.OptionClearOnFinish(),
+			progressbar.OptionSpinnerType(14), progressbar.OptionSetElapsedTime(true))
+	}
+	p.bar.Describe(fmt.Sprintf("round %d, %d rows, worst violation %.1e, error at least %.9f", r.Round, r.Rows, r.Violation, r.Error))
+	_ = p.bar.Add(1) // a terminal that went away is no reason to fail
+}
+
+func (p *progress) stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.off = true
+	if p.bar != nil {
+		_ = p.bar.Finish()
+		p.bar = nil
+	}
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math/big"
+	"strings"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/renderer"
+	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/gamma"
+)
+
+// renderRows writes a plain table: first column to the left, numbers to the right.
+func renderRows(w io.Writer, header []string, rows [][]string, footer []string) error {
+	t := tablewriter.NewTable(w,
+		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
+			Borders: tw.BorderNone,
+			Symbols: tw.NewSymbols(tw.StyleLight),
+			Settings: tw.Settings{
+				Separators: tw.Separators{BetweenColumns: tw.Off, BetweenRows: tw.Off, ShowHeader: tw.On, ShowFooter: tw.On},
+				Lines:      tw.Lines{ShowHeaderLine: tw.On, ShowFooterLine: tw.On},
+			},
+		})),
+		tablewriter.WithHeaderAutoFormat(tw.Off),
+		tablewriter.WithAlignment(alignment(len(header))),
+		tablewriter.WithHeaderAutoWrap(tw.WrapNone),
+		tablewriter.WithRowAutoWrap(tw.WrapNone),
+		tablewriter.WithFooterAutoWrap(tw.WrapNone),
+		tablewriter.WithFooterAutoFormat(tw.Off),
+		tablewriter.WithFooterAlignmentConfig(tw.CellAlignment{PerColumn: alignment(len(header))}),
+		tablewriter.WithHeaderAlignmentConfig(tw.CellAlignment{PerColumn: alignment(len(header))}),
+	)
+	t.Header(header)
+	if err := t.Bulk(rows); err != nil {
+		return err
+	}
+	if footer != nil {
+		t.Footer(footer)
+	}
+	return t.Render()
+}
+
+func alignment(columns int) tw.Alignment {
+	out := tw.Alignment{tw.AlignLeft}
+	for len(out) < columns {
+		out = append(out, tw.AlignRight)
+	}
+	return out
+}
+
+// renderTable writes what a person wants to know about a solved table.
+func renderTable(w io.Writer, t *gamma.Table) error {
+	p := t.Problem()
+	fmt.Fprintf(w, "Optimal noise function for K = %d teachers, each (%v, %v)-differentially private\n\n", p.K, p.Epsilon, p.TeacherDelta)
+	if err := renderGamma(w, t); err != nil {
+		return err
+	}
+	c := t.Certificate()
+	fmt.Fprintf(w, `
+γ(l): the majority is released with probability γ(l), otherwise a fair coin.
+Guarantee: %s
+Certificate: all %s privacy constraints hold, rounding errors included:
+  f ≤ %.15g ≤ e^(mε)-1+2δ = %.15g.
+Optimality: no private noise function (shape %s, prior mean %v) has an
+  expected error below %.12g; this one is within %.2g of that.
+`, guarantee(p), thousands(c.Constraints), c.Bound, c.RightHandSide, t.Shape, t.PriorMean, t.LowerBound, t.Gap)
+	return nil
+}
+
+// renderGamma writes γ beside the baselines', one row for each vote count.
+func renderGamma(w io.Writer, t *gamma.Table) error {
+	k := t.Func().K()
+	header := []string{"votes for one answer", "γ(l) optimal"}
+	footer := []string{"expected error", fmt.Sprintf("%.9f", t.ExpectedError)}
+	for _, b := range t.Baselines {
+		header = append(header, b.Title)
+		footer = append(footer, fmt.Sprintf("%.9f", t.BaselineError(b)))
+	}
+	var rows [][]string
+	for l := 0; 2*l < k; l++ {
+		row := []string{fmt.Sprintf("%d or %d of %d", l, k-l, k), fmt.Sprintf("%.6f", t.Func().At(l))}
+		for _, b := range t.Baselines {
+			row = append(row, fmt.Sprintf("%.6f", b.Certified.Func().At(l)))
+		}
+		rows = append(rows, row)
+	}
+	if k%2 == 0 {
+		row := []string{fmt.Sprintf("%d of %d (a tie)", k/2, k)}
+		for range len(header) - 1 {
+			row = append(row, "coin")
+		}
+		rows = append(rows, row)
+	}
+	return renderRows(w, header, rows, footer)
+}
+
+// guarantee says in words what a release with p's table promises.
+func guarantee(p constraints.Problem) string {
+	reach := "any number"
+	if p.Affected < p.K {
+		reach = fmt.Sprintf("at most %d", p.Affected)
+	}
+	return fmt.Sprintf("one released majority is (%s, %v)-differentially private,\n  where one person's record reaches %s of the teachers.", p.TotalEpsilon(), p.Delta, reach)
+}
+
+// thousands writes an integer with separators: 31,824.
+func thousands(n *big.Int) string {
+	s := n.String()
+	var b strings.Builder
+	for i, r := range s {
+		if i > 0 && (len(s)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/internal/atomicfile"
+)
+
+// version of the program; releases set it with -ldflags "-X main.version=…".
+var version = "0.1.0"
+
+// app is what all commands share.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+	json     bool
+	quiet    bool
+}
+
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "darrm",
+		Short: "Optimal private majority votes, certified",
+		Long: `darrm computes the best possible private majority vote and uses it.
+
+Given K teachers that are each (ε,Δ)-differentially private, "darrm solve" finds
+the noise function that makes their released majority (mε,δ)-differentially
+private with the least error, and proves both. "darrm aggregate" releases private
+labels with it.
+` + exitStatus,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	root.PersistentFlags().BoolVar(&a.json, "json", false, "print the result as JSON, and errors too")
+	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "say nothing on stderr but errors")
+	root.AddCommand(newSolve(a), newAggregate(a), newVerify(a), newCache(a), newVersion(a))
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	wrapArgs(root)
+	return root
+}
+
+// wrapArgs makes every complaint about arguments a usage error; cobra's own are
+// plain errors.
+func wrapArgs(c *cobra.Command) {
+	if check := c.Args; check != nil {
+		c.Args = func(c *cobra.Command, args []string) error {
+			if err := check(c, args); err != nil {
+				return usageError{fmt.Errorf("%w (see %s --help)", err, c.CommandPath())}
+			}
+			return nil
+		}
+	}
+	for _, sub := range c.Commands() {
+		wrapArgs(sub)
+	}
+}
+
+// require returns a usage error naming the flags that were not given.
+func require(c *cobra.Command, flags ...string) error {
+	var missing []string
+	for _, f := range flags {
+		if !c.Flags().Changed(f) {
+			missing = append(missing, "--"+f)
+		}
+	}
+	if len(missing) > 0 {
+		return usagef("%s must be given (see %s --help)", strings.Join(missing, " and "), c.CommandPath())
+	}
+	return nil
+}
+
+// say writes talk to stderr.
+func (a *app) say(format string, args ...any) {
+	if !a.quiet {
+		fmt.Fprintf(a.err, format+"\n", args...)
+	}
+}
+
+// deliver writes the whole result: to the file, atomically, or to stdout where the
+// path is "" or "-".
+func (a *app) deliver(path string, write func(io.Writer) error) error {
+	if path != "" && path != "-" {
+		if err := atomicfile.Write(path, 0o644, write); err != nil {
+			return outputError{err}
+		}
+		return nil
+	}
+	// Everything is rendered before the first byte goes out: an error while
+	// rendering leaves stdout empty.
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return err
+	}
+	w := bufio.NewWriter(a.out)
+	if _, err := w.Write(b.Bytes()); err != nil {
+		return outputError{fmt.Errorf("stdout: %w", err)}
+	}
+	if err := w.Flush(); err != nil {
+		return outputError{fmt.Errorf("stdout: %w", err)}
+	}
+	return nil
+}
+
+// deliverJSON is deliver for a value, indented.
+func (a *app) deliverJSON(path string, v any) error {
+	return a.deliver(path, func(w io.Writer) error { return encodeJSON(w, v) })
+}
+
+func encodeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// open opens an input file, or stdin for "-".
+func (a *app) open(path string) (io.ReadCloser, error) {
+	if path == "-" {
+		return io.NopCloser(a.in), nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, inputError{err}
+	}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		f.Close()
+		return nil, inputError{fmt.Errorf("%s is a directory, not a file", path)}
+	}
+	return f, nil
+}

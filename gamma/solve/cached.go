@@ -1,0 +1,97 @@
+package solve
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/darrm/darrm/cache"
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/gamma"
+)
+
+// cachedGap is the largest optimality gap, relative to the expected error of
+// releasing nothing but coins, that a cached table may have: a damaged entry may be private
+// and useless.
+const cachedGap = 1e-6
+
+// Result is a table and where it came from.
+type Result struct {
+	Table *gamma.Table
+	// Cached says that the table was read from the cache (and certified again).
+	Cached bool
+	// Path is the table's place in the cache, "" without a cache.
+	Path string
+	// Rejected says why an entry that was there was not used; nil otherwise.
+	Rejected error
+}
+
+// Key returns the cache key: everything that determines the table.
+func Key(p constraints.Problem, o Options) string {
+	o = o.withDefaults()
+	return fmt.Sprintf("darrm table format=%d k=%d m=%v epsilon=%v teacher_delta=%v delta=%v affected=%d shape=%s prior_mean=%v method=%s",
+		gamma.FormatVersion, p.K, p.M, p.Epsilon, p.TeacherDelta, p.Delta, p.Affected, o.Shape, o.PriorMean, o.Method)
+}
+
+// Cached is Optimal with a cache in front; a nil store means none. An entry is
+// used only if it is a table for exactly p and o, certifies again, and its proof
+// shows that it is optimal; otherwise Result.Rejected says why and it is solved
+// and stored anew.
+//
+// An error to store comes with the Result, which is complete and certified.
+func Cached(ctx context.Context, store *cache.Store, p constraints.Problem, o Options) (Result, error) {
+	var r Result
+	if store == nil {
+		t, err := Optimal(ctx, p, o)
+		return Result{Table: t}, err
+	}
+	if err := p.Validate(); err != nil {
+		return r, err
+	}
+	key := Key(p, o)
+	r.Path = store.Path(key)
+	t, err := lookUp(ctx, store, key, p, o)
+	switch {
+	case err == nil:
+		r.Table, r.Cached = t, true
+		return r, nil
+	case ctx.Err() != nil:
+		return r, ctx.Err()
+	case !errors.Is(err, cache.ErrNotFound):
+		r.Rejected = err
+	}
+	if r.Table, err = Optimal(ctx, p, o); err != nil {
+		return r, err
+	}
+	var b bytes.Buffer
+	if err := r.Table.Encode(&b); err != nil {
+		return r, err
+	}
+	return r, store.Put(key, b.Bytes())
+}
+
+// lookUp returns the certified table of the entry, or why there is none.
+func lookUp(ctx context.Context, store *cache.Store, key string, p constraints.Problem, o Options) (*gamma.Table, error) {
+	o = o.withDefaults()
+	value, err := store.Get(key)
+	if err != nil {
+		return nil, err
+	}
+	reject := func(err error) error { return fmt.Errorf("cache entry %s: %w", store.Path(key), err) }
+	claim, err := gamma.ReadClaim(bytes.NewReader(value))
+	if err != nil {
+		return nil, reject(err)
+	}
+	if claim.Problem != p || claim.Objective != o.objective() {
+		return nil, reject(errors.New("it holds a table for other parameters"))
+	}
+	t, err := claim.Certify(ctx)
+	if err != nil {
+		return nil, reject(err)
+	}
+	if worth := t.ExpectedErrorOfCoin(); t.Gap > cachedGap*worth {
+		return nil, reject(fmt.Errorf("its table is only shown to be within %.3g of the optimum", t.Gap))
+	}
+	return t, nil
+}

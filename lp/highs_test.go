@@ -1,0 +1,102 @@
+//go:build cgo && !nohighs
+
+package lp_test
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/darrm/darrm/lp"
+	"github.com/darrm/darrm/lp/lptest"
+)
+
+func TestHiGHS(t *testing.T) { lptest.Run(t, lp.NewHiGHS) }
+
+func TestBackendIsHiGHS(t *testing.T) {
+	version, ok := strings.CutPrefix(lp.Backend(), "HiGHS ")
+	if !ok || !strings.HasPrefix(version, "1.") {
+		t.Errorf("Backend() = %q, want HiGHS and its version", lp.Backend())
+	}
+}
+
+// Only HiGHS takes columns without bounds, so New must have made one: x1 ≥ -3 by the row alone.
+func TestHiGHSFreeColumn(t *testing.T) {
+	s, err := lp.New(free())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Solve(context.Background()); err == nil {
+		t.Error("no error for an unbounded program")
+	}
+	if err := s.AddRows([]lp.Row{{Coef: []float64{-1, -1}, RHS: 3}}); err != nil {
+		t.Fatal(err)
+	}
+	sol, err := s.Solve(context.Background())
+	if err != nil || math.Abs(sol.Objective+3) > 1e-9 {
+		t.Errorf("objective %g, %v, want -3", sol.Objective, err)
+	}
+}
+
+// A basis survives added rows and the deletion of rows that do not bind. The
+// counts are those of a deterministic algorithm, with a wide margin.
+func TestHiGHSKeepsBasis(t *testing.T) {
+	p, rows := lptest.Random(7, 50, 400)
+	solve := func(s lp.Solver) lp.Solution {
+		t.Helper()
+		sol, err := s.Solve(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sol
+	}
+	open := func(rows []lp.Row) lp.Solver {
+		t.Helper()
+		s, err := lp.NewHiGHS(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.AddRows(rows); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	cold, warm := open(rows), open(rows[:350])
+	defer cold.Close()
+	defer warm.Close()
+	coldIterations := solve(cold).Iterations
+	solve(warm)
+	if err := warm.AddRows(rows[350:]); err != nil {
+		t.Fatal(err)
+	}
+	sol := solve(warm)
+	t.Logf("iterations: cold %d, warm %d", coldIterations, sol.Iterations)
+	if sol.Iterations == 0 || 3*sol.Iterations >= 2*coldIterations {
+		t.Errorf("%d iterations warm, %d cold: the basis was lost", sol.Iterations, coldIterations)
+	}
+
+	if again := solve(warm); again.Iterations != 0 {
+		t.Errorf("%d iterations to solve a solved program", again.Iterations)
+	}
+	var loose []int
+	for i, y := range sol.Dual {
+		activity := 0.0
+		for j, a := range rows[i].Coef {
+			activity += a * sol.X[j]
+		}
+		if y == 0 && activity < rows[i].RHS-1e-6 {
+			loose = append(loose, i)
+		}
+	}
+	if len(loose) < 300 {
+		t.Fatalf("bad test: only %d rows do not bind", len(loose))
+	}
+	if err := warm.DeleteRows(loose); err != nil {
+		t.Fatal(err)
+	}
+	if after := solve(warm); after.Iterations != 0 || math.Abs(after.Objective-sol.Objective) > 1e-9 {
+		t.Errorf("after deleting rows that do not bind: %d iterations, objective %g, want 0 and %g", after.Iterations, after.Objective, sol.Objective)
+	}
+}

@@ -1,0 +1,9 @@
+//go:build !cgo || nohighs
+
+package lp
+
+func newBest(p Problem) (Solver, error) { return newSimplex(p) }
+
+func newHiGHS(Problem) (Solver, error) { return nil, ErrNoHiGHS }
+
+func backend() string { return "gonum simplex" }

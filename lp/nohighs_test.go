@@ -1,0 +1,31 @@
+//go:build !cgo || nohighs
+
+package lp_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/darrm/darrm/lp"
+	"github.com/darrm/darrm/lp/lptest"
+)
+
+func TestNoHiGHS(t *testing.T) {
+	_, err := lp.NewHiGHS(lptest.Box(1))
+	if !errors.Is(err, lp.ErrNoHiGHS) {
+		t.Fatalf("error %v, want ErrNoHiGHS", err)
+	}
+	for _, advice := range []string{"libhighs-dev", "brew install highs", "scripts/highs env", "nohighs", "CGO_ENABLED"} {
+		if !strings.Contains(err.Error(), advice) {
+			t.Errorf("error %q does not mention %s", err, advice)
+		}
+	}
+	p, _ := lptest.Random(1, 200, 0)
+	if _, err := lp.New(p); !errors.Is(err, lp.ErrTooLarge) {
+		t.Errorf("New with 200 columns: error %v, want ErrTooLarge", err)
+	}
+	if lp.Backend() != "gonum simplex" {
+		t.Errorf("Backend() = %q", lp.Backend())
+	}
+}
