@@ -1,0 +1,61 @@
+# darrm. The first two targets are the README's commands; both get HiGHS by themselves.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+DEPGUARD    := github.com/OpenPeeDeeP/depguard/v2/cmd/depguard@v2.3.0
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
+
+# Finds HiGHS or builds it once (scripts/highs), then runs the command with it.
+HIGHS = env="$$(scripts/highs env)"; eval "$$env";
+
+VOTES := testdata/mnist-5v8/votes.csv
+
+.PHONY: demo test build lint race nocgo test-long fuzz bench vulncheck ci clean
+
+demo: build ## solve for 11 teachers and release private labels for 1,866 real queries
+	bin/darrm solve --K 11 --m 3
+	@echo
+	bin/darrm aggregate $(VOTES) --m 3 --eps 0.13577 --teacher-delta 1e-4 --out bin/labels.csv
+	@echo; echo "The first of the private labels in bin/labels.csv:"; head -n 4 bin/labels.csv
+
+test: ## all tests
+	$(HIGHS) go test ./...
+
+build: ## bin/darrm
+	$(HIGHS) go build -o bin/darrm ./cmd/darrm
+
+lint: ## gofmt, go vet, staticcheck, import direction
+	@bad="$$(gofmt -l .)"; if [ -n "$$bad" ]; then echo "gofmt would change: $$bad"; exit 1; fi
+	$(HIGHS) go vet ./... && go run $(STATICCHECK) ./... && go run $(DEPGUARD) ./...
+	go vet -tags nohighs ./...
+	CGO_ENABLED=0 go vet ./...
+
+race: ## all tests under the race detector
+	$(HIGHS) go test -race ./...
+
+nocgo: ## builds and tests without HiGHS, by tag and without cgo
+	go build -tags nohighs ./...
+	CGO_ENABLED=0 go test ./...
+
+test-long: ## the full grids and the complete K = 11 oracle, some minutes
+	$(HIGHS) DARRM_LONG=1 go test -timeout 60m ./...
+
+FUZZTIME ?= 30s
+fuzz: ## every fuzz target for FUZZTIME
+	@$(HIGHS) for p in $$(go list ./...); do \
+	  for f in $$(go test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
+	    echo "$$p $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p; \
+	  done; done
+
+bench: ## all benchmarks
+	$(HIGHS) go test -run '^$$' -bench . ./...
+
+vulncheck: ## known vulnerabilities; says so and goes on where the database is out of reach
+	scripts/vulncheck $(GOVULNCHECK)
+
+ci: ## what a change must pass
+	.ci/run
+
+clean:
+	rm -rf bin
