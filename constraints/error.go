@@ -44,14 +44,16 @@ func evaluationError(p Problem) float64 {
 	return roundUp(4*c + 4*float64(d+2)*unit + 2*tau)
 }
 
-// screenError bounds how far the computed first-level bound of a sweep may fall
-// short of the exact one, beyond C + 4u. The bound adds at most K·Δ times a
-// weighted difference of two entries of a chain, off by 2C + 2u, plus roundings:
-// three for the difference and its weight, three for products and sums, of terms
-// that are at most 2.
+// screenError bounds how far the computed bound of a screen may fall short of the
+// exact one, beyond C + 4u. The bound adds at most K·Δ times a weighted difference
+// of two entries of a chain (each off by C, the differences by 2C+2u), and (KΔ)²/2
+// times a weighted second difference (off by 4C+6u, at most 4 in size): with the
+// roundings of weights, products and sums, fewer than eight each, relative to
+// terms of size at most 2 and 4.
 func screenError(p Problem) float64 {
 	c := poissonbinom.AverageError(p.K)
-	return roundUp(float64(p.K)*p.TeacherDelta*(2*c+16*unit) + 16*unit)
+	x := float64(p.K) * p.TeacherDelta
+	return roundUp(x*(2*c+24*unit) + x*x*(2*c+24*unit) + 16*unit)
 }
 
 // roundUp returns a number that is at least the exact value of an expression of
@@ -98,10 +100,11 @@ func binomialLaws(n, d int, pr probability) [][]float64 {
 // negInf is the maximum over nothing.
 var negInf = math.Inf(-1)
 
-// RowError bounds |computed - exact| of every coefficient of a row from Row or
-// Rows. A law's entry is a chain of averaging operators applied to a unit vector,
-// transposed: the same products and sums, none negative, so it is off by at most
-// C; a coefficient weighs two differences of two entries, three roundings each.
+// RowError bounds Σ_l |computed - exact| over the coefficients of a row from Row or
+// Rows, and hence the error of each. The laws are relatively accurate, within C
+// (poissonbinom.PMFError; what underflows is far below), and sum to 1; a
+// coefficient weighs two differences of their entries with three roundings each. So
+// the sum is off by at most (w+w')·C·(1+3u) + 3u·(w+w')·(1+C)² < C + 4u.
 func (s *System) RowError() float64 {
-	return roundUp(2*poissonbinom.AverageError(s.problem.K) + 8*unit)
+	return roundUp(poissonbinom.AverageError(s.problem.K) + 4*unit)
 }

@@ -37,16 +37,14 @@ type Violation struct {
 func (s *System) Max(ctx context.Context, phi []float64) (Bound, error) {
 	s.mustBePhi(phi)
 	sh := &shared{threshold: newMaximum(negInf), follow: true}
+	if err := s.foresee(ctx, phi, sh); err != nil {
+		return Bound{}, err
+	}
 	found, err := s.sweep(ctx, phi, sh)
 	if err != nil {
 		return Bound{}, err
 	}
-	best := Violation{Value: negInf}
-	for _, v := range found {
-		if v.Value > best.Value {
-			best = v
-		}
-	}
+	best := worst(found)
 	if math.IsNaN(best.Value) || math.IsInf(best.Value, 0) {
 		return Bound{}, fmt.Errorf("constraints: sweep of %d teachers ended with maximum %v", s.problem.K, best.Value)
 	}
@@ -54,14 +52,56 @@ func (s *System) Max(ctx context.Context, phi []float64) (Bound, error) {
 	return Bound{Upper: upper, Computed: best.Value, At: best.Multiset}, nil
 }
 
+// foresee raises the threshold of a search to the value of a multiset that is
+// likely the worst, so that the search can rule out most others at once.
+func (s *System) foresee(ctx context.Context, phi []float64, sh *shared) error {
+	if !s.perturbed() {
+		return nil // nothing to rule out
+	}
+	found, err := s.sweep(ctx, phi, &shared{threshold: newMaximum(negInf), fast: true})
+	if err != nil {
+		return err
+	}
+	value := 0.0
+	for l, x := range s.Row(worst(found).Multiset, nil) {
+		value -= x * phi[l]
+	}
+	// A little less than computed here: rounding must not put the threshold above
+	// what the search itself computes for this very multiset.
+	sh.threshold.raise(value - 2*s.evalError - 2*s.RowError() - float64(s.problem.K)*unit)
+	return nil
+}
+
+func worst(found []Violation) Violation {
+	best := Violation{Value: negInf}
+	for _, v := range found {
+		if v.Value > best.Value {
+			best = v
+		}
+	}
+	return best
+}
+
 // Separate returns violated constraints, worst first: those whose computed
 // left-hand side exceeds RHS() + tolerance, at most one for each number of
 // teachers at (a,b) and at (b,a), and at most limit of them (0: all). None means
 // that none exists, up to rounding. See Max for phi, cost and ctx.
 func (s *System) Separate(ctx context.Context, phi []float64, tolerance float64, limit int) ([]Violation, error) {
+	return s.separate(ctx, phi, limit, &shared{threshold: newMaximum(s.rhs + tolerance)})
+}
+
+// SeparateFast is Separate without its second level: values are to first order in
+// Δ only, and violations of second order, (KΔ)², may be missed. The multisets are
+// the problem's; whether one is violated indeed, its Row tells. For the early
+// rounds of a cutting-plane method. Cost O(K³).
+func (s *System) SeparateFast(ctx context.Context, phi []float64, tolerance float64, limit int) ([]Violation, error) {
+	return s.separate(ctx, phi, limit, &shared{threshold: newMaximum(s.rhs + tolerance), fast: true})
+}
+
+func (s *System) separate(ctx context.Context, phi []float64, limit int, sh *shared) ([]Violation, error) {
 	s.mustBePhi(phi)
-	floor := s.rhs + tolerance
-	found, err := s.sweep(ctx, phi, &shared{threshold: newMaximum(floor)})
+	floor := sh.threshold.get()
+	found, err := s.sweep(ctx, phi, sh)
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +134,7 @@ func (s *System) mustBePhi(phi []float64) {
 type shared struct {
 	threshold *maximum // nothing at or below it is of interest
 	follow    bool     // raise the threshold to the best value met
+	fast      bool     // first level only, to first order in Δ
 }
 
 // met records a computed value.

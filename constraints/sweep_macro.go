@@ -2,7 +2,6 @@ package constraints
 
 import (
 	"context"
-	"math"
 	"runtime"
 
 	"github.com/darrm/darrm/poissonbinom"
@@ -16,14 +15,9 @@ import (
 //
 //	g0 = w·U(n1) - w'·V(n1)
 //
-// when "near" means "at". This is all there is when Δ = 0. Otherwise moving one
-// teacher from (0,0) to (Δ,0) changes g by w·Δ times an average of differences of
-// U, and to (0,Δ) by -w'·Δ times one of V; likewise near (1,1). So
-//
-//	g ≤ g0 + i·Δ·max(0, w·max dU, -w'·min dV) + k·Δ·max(0, -w·min dU, w'·max dV)
-//
-// with i and k the most teachers that may move. A macro multiset whose bound does
-// not exceed the threshold is done; the others go to the second level (splitter).
+// when "near" means "at". This is all there is when Δ = 0. Otherwise a bound
+// (screen) rules out most macro multisets, and the others go to the second level,
+// which is exact (splitter).
 //
 // The chains are shared: from (n3,n4) to (n3+1,n4) is one operator on U and V.
 //
@@ -108,26 +102,32 @@ func newMacroWorkers(s *System, sh *shared, n int) []*macroWorker {
 
 // family returns the best multiset with n3 teachers at (a,b) and n4 at (b,a).
 func (w *macroWorker) family(ctx context.Context, u, v []float64, n3, n4 int) (Violation, error) {
-	s := w.s
-	best := Violation{Value: negInf}
-	ones := 0
-	for n1 := range u {
-		if g := float64(s.w*u[n1]) - float64(s.wp*v[n1]); g > best.Value {
-			best.Value, ones = g, n1
-		}
-	}
 	n := len(u) - 1
-	best.Multiset = Multiset{Zeros: n - ones, Ones: ones, High: n3, Low: n4}
-	w.sh.met(best.Value)
-	may := s.problem.Affected - n3 - n4 // teachers that may still be affected
-	if !s.perturbed() || may == 0 || n == 0 {
+	may := w.s.problem.Affected - n3 - n4 // teachers that may still be affected
+	if !w.s.perturbed() || may == 0 || n == 0 {
+		best, ones := w.still(u, v)
+		w.sh.met(best)
+		return Violation{Value: best, Multiset: Multiset{Zeros: n - ones, Ones: ones, High: n3, Low: n4}}, nil
+	}
+	sc := newScreen(w.s, u, v, may)
+	best := Violation{Value: negInf}
+	if w.sh.fast {
+		for n1 := range u {
+			if g := sc.linear(n1); g > best.Value {
+				best.Value = g
+				best.Multiset = sc.split(n1)
+			}
+		}
+		best.Multiset[High], best.Multiset[Low] = n3, n4
 		return best, nil
 	}
-	nearZero, nearOne := w.slopes(u, v)
+	best.Value, _ = w.still(u, v)
+	w.sh.met(best.Value)
+	best.Value = negInf // its split may not be the best one
+	slack := sc.remainder() + w.screen
 	for n1 := range u {
-		g := float64(s.w*u[n1]) - float64(s.wp*v[n1])
-		bound := g + float64(min(n-n1, may))*nearZero + float64(min(n1, may))*nearOne
-		if bound+w.screen <= max(w.sh.threshold.get(), best.Value) {
+		// Not below the threshold: a multiset that equals it may be the one to name.
+		if sc.linear(n1)+slack < max(w.sh.threshold.get(), best.Value) {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
@@ -144,18 +144,15 @@ func (w *macroWorker) family(ctx context.Context, u, v []float64, n3, n4 int) (V
 	return best, nil
 }
 
-// slopes returns the most that one teacher moved away from (0,0), and from (1,1),
-// can add.
-func (w *macroWorker) slopes(u, v []float64) (nearZero, nearOne float64) {
-	maxU, minU := negInf, math.Inf(1)
-	maxV, minV := negInf, math.Inf(1)
-	for i := 1; i < len(u); i++ {
-		du, dv := u[i]-u[i-1], v[i]-v[i-1]
-		maxU, minU = max(maxU, du), min(minU, du)
-		maxV, minV = max(maxV, dv), min(minV, dv)
+// still returns the largest g0 and its n1.
+func (w *macroWorker) still(u, v []float64) (best float64, ones int) {
+	best = negInf
+	wt, wp := w.s.w, w.s.wp
+	v = v[:len(u)]
+	for n1, x := range u {
+		if g := float64(wt*x) - float64(wp*v[n1]); g > best {
+			best, ones = g, n1
+		}
 	}
-	delta := w.s.problem.TeacherDelta
-	nearZero = delta * max(0, w.s.w*maxU, -w.s.wp*minV)
-	nearOne = delta * max(0, -w.s.w*minU, w.s.wp*maxV)
-	return nearZero, nearOne
+	return best, ones
 }

@@ -102,8 +102,8 @@ type Baseline struct {
 //	randomized_response        p_const under simple composition of all teachers
 //	randomized_response_tight  the largest constant that satisfies every constraint
 //	subsampling                ⌊m⌋ of the K answers (where m ≥ 1)
-//	double_subsampling_scaled  2⌊m⌋-1 answers, scaled down until it is private for
-//	                           teachers that differ (where m ≥ 1)
+//	double_subsampling         2⌊m⌋-1 answers, scaled down where it would not be private
+//	                           for teachers that differ (where m ≥ 1)
 //
 // Cost: a few certificates.
 func Baselines(ctx context.Context, p constraints.Problem) ([]Baseline, error) {
@@ -134,7 +134,7 @@ func Baselines(ctx context.Context, p constraints.Problem) ([]Baseline, error) {
 		}
 		candidates = append(candidates,
 			candidate{"subsampling", fmt.Sprintf("subsampling %d of %d", m, p.K), sub},
-			candidate{"double_subsampling_scaled", fmt.Sprintf("subsampling %d, scaled", min(2*m-1, p.K)), double})
+			candidate{"double_subsampling", fmt.Sprintf("double subsampling, %d of %d", min(2*m-1, p.K), p.K), double})
 	}
 	var out []Baseline
 	for _, c := range candidates {

@@ -175,6 +175,11 @@ func parseClaim(data []byte) (*Claim, error) {
 		return nil, err
 	}
 	c := &Claim{Problem: p, Objective: o, Func: fn, Solver: f.Solver, Version: f.Version, stated: f}
+	// An optimal basis has at most one multiplier per variable; a longer proof
+	// costs time and proves no more.
+	if most := f.K + 16; len(f.Proof) > most {
+		return nil, fmt.Errorf("proof has %d multipliers, but K = %d needs at most %d", len(f.Proof), f.K, most)
+	}
 	for i, m := range f.Proof {
 		at := constraints.Multiset{}
 		if len(m.Corners) != len(at) {

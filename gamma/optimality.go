@@ -53,11 +53,10 @@ func LowerBound(p constraints.Problem, weights []float64, shape Shape, proof []M
 		return 0, fmt.Errorf("%d weights for K = %d", len(weights), p.K)
 	}
 	d := make([]float64, len(weights))
-	largest, worth := 0.0, 0.0
+	worth := 0.0
 	for l, w := range weights {
 		d[l] = -w
 		worth += w
-		largest = max(largest, w)
 	}
 	price, total := 0.0, 0.0
 	row := make([]float64, s.Variables())
@@ -90,12 +89,12 @@ func LowerBound(p constraints.Problem, weights []float64, shape Shape, proof []M
 	default:
 		return 0, fmt.Errorf("shape %q is unknown", shape)
 	}
-	// Each d(l) is off by Σy·RowError plus the rounding of len(proof) products and
-	// sums of numbers of size at most largest+Σy (|row| ≤ 1); the other sums have at most
-	// n+len(proof) terms of size at most (n+1)(largest+Σy). u = 2⁻⁵³.
-	n := float64(len(weights))
-	size := (n + 1) * (largest + total)
-	errors := n*total*s.RowError() + size*(n+2*float64(len(proof))+8)*0x1p-53
+	// Rounding. The rows are off by Σy·RowError, summed over l. Forming d takes a
+	// product and a sum for each multiplier, of numbers whose absolute values sum to
+	// at most worth + Σy over l (Σ_l |row(l)| ≤ 1); the sums that follow have
+	// n + len(proof) terms of the same total size. u = 2⁻⁵³, doubled at the end.
+	terms := float64(len(weights) + 3*len(proof) + 16)
+	errors := total*s.RowError() + (worth+total)*terms*0x1p-53
 	bound := worth - price + least - 2*errors
 	if !(bound > 0) { // NaN too, after multipliers whose sums overflow
 		return 0, nil // no error is negative: always a bound

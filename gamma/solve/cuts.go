@@ -6,6 +6,7 @@ import (
 
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/lp"
 )
 
 // violated is how much a scaled constraint must be broken to be worth a row. It
@@ -19,13 +20,12 @@ const maxRounds = 1000
 // cuttingPlanes solves by adding violated rows until there is no new one.
 func (pr *program) cuttingPlanes(ctx context.Context) ([]float64, []gamma.Multiplier, error) {
 	perRound := max(8, 2*pr.system.Variables())
-	known := map[constraints.Multiset]bool{}
 	// γ ≡ 1 is the optimum without rows.
 	free := make([]float64, pr.system.Variables())
 	for l := range free {
 		free[l] = 1
 	}
-	if _, err := pr.separate(ctx, free, perRound, known); err != nil {
+	if _, err := pr.separate(ctx, free, perRound); err != nil {
 		return nil, nil, err
 	}
 	for range maxRounds {
@@ -33,43 +33,97 @@ func (pr *program) cuttingPlanes(ctx context.Context) ([]float64, []gamma.Multip
 		if err != nil {
 			return nil, nil, err
 		}
-		violation, err := pr.separate(ctx, free, perRound, known)
+		if err := pr.prune(free, sol); err != nil {
+			return nil, nil, err
+		}
+		proof := pr.proof(sol)
+		violation, err := pr.separate(ctx, free, perRound)
 		if err != nil {
 			return nil, nil, err
 		}
 		pr.report(sol, violation)
 		if violation == 0 {
-			return free, pr.proof(sol), nil
+			return free, proof, nil
 		}
 	}
 	return nil, nil, fmt.Errorf("cutting planes did not end within %d rounds (K = %d)", maxRounds, pr.system.Problem().K)
 }
 
-// separate adds the worst violated rows that are not known yet and returns the
-// largest violation among them, 0 if there is none. A row that the program has
-// already can be broken within the solver's tolerance only.
-func (pr *program) separate(ctx context.Context, free []float64, perRound int, known map[constraints.Multiset]bool) (float64, error) {
-	found, err := pr.system.Separate(ctx, phi(pr.system.Problem().K, free), violated, 0)
-	if err != nil {
-		return 0, err
+// keepRounds is how long a row stays after it was last tight.
+const keepRounds = 4
+
+// prune deletes rows that have not been tight for keepRounds rounds, so that the
+// program stays small. It is worth a solver's basis only once there are many. The
+// solution is adapted: deleted rows have multiplier 0.
+func (pr *program) prune(free []float64, sol lp.Solution) error {
+	for i := range pr.rows {
+		if sol.Dual[pr.order+i] > 0 {
+			pr.rows[i].tight = pr.round
+		}
 	}
-	worst := 0.0
-	var fresh []constraints.Multiset
-	for _, v := range found {
-		if known[v.Multiset] {
+	var old []int
+	for i, r := range pr.rows {
+		if r.tight+keepRounds < pr.round {
+			old = append(old, i)
+		}
+	}
+	if len(old) < 4*len(free) {
+		return nil
+	}
+	indices := make([]int, len(old))
+	for j, i := range old {
+		indices[j] = pr.order + i
+	}
+	if err := pr.solver.DeleteRows(indices); err != nil {
+		return err
+	}
+	kept := pr.rows[:0]
+	dual := sol.Dual[:pr.order]
+	next := 0
+	for i, r := range pr.rows {
+		if next < len(old) && old[next] == i {
+			next++
+			delete(pr.known, r.Multiset)
 			continue
 		}
-		if len(fresh) == perRound {
-			break
+		dual = append(dual, sol.Dual[pr.order+i])
+		kept = append(kept, r)
+	}
+	pr.rows = kept
+	copy(sol.Dual, dual)
+	return nil
+}
+
+// separate adds the worst violated rows that are not known yet and returns the
+// largest violation among them, 0 if there is none. It tries the fast search first;
+// only the exact one can say that there is none. A row that the program has already
+// can be broken within the solver's tolerance only.
+func (pr *program) separate(ctx context.Context, free []float64, perRound int) (float64, error) {
+	phi := phi(pr.system.Problem().K, free)
+	for _, search := range []func(context.Context, []float64, float64, int) ([]constraints.Violation, error){
+		pr.system.SeparateFast, pr.system.Separate,
+	} {
+		found, err := search(ctx, phi, violated, 0)
+		if err != nil {
+			return 0, err
 		}
-		known[v.Multiset] = true
-		fresh = append(fresh, v.Multiset)
-		worst = max(worst, v.Value-pr.system.RHS())
+		worst := 0.0
+		var fresh []constraints.Multiset
+		for _, v := range found {
+			if pr.known[v.Multiset] {
+				continue
+			}
+			if len(fresh) == perRound {
+				break
+			}
+			fresh = append(fresh, v.Multiset)
+			worst = max(worst, v.Value-pr.system.RHS())
+		}
+		if len(fresh) > 0 {
+			return worst, pr.add(fresh)
+		}
 	}
-	if len(fresh) == 0 {
-		return 0, nil
-	}
-	return worst, pr.add(fresh)
+	return 0, nil
 }
 
 // phi is sign(l-K/2)·γ(l).

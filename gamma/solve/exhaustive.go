@@ -29,12 +29,16 @@ func (pr *program) exhaustive(ctx context.Context) ([]float64, []gamma.Multiplie
 		if err := pr.solver.AddRows(rows); err != nil {
 			return err
 		}
-		pr.rows = append(pr.rows, multisets...)
+		for _, m := range multisets {
+			pr.rows = append(pr.rows, row{Multiset: m})
+		}
 		rows, multisets = rows[:0], multisets[:0]
 		return ctx.Err()
 	}
-	for m, row := range pr.system.Rows() {
-		rows = append(rows, lp.Row{Coef: slices.Clone(row), RHS: pr.system.RHS()})
+	for m, r := range pr.system.Rows() {
+		coef := slices.Clone(r)
+		pr.coefficients(coef)
+		rows = append(rows, lp.Row{Coef: coef, RHS: pr.system.RHS()})
 		multisets = append(multisets, m)
 		if len(rows) == batch {
 			if err := flush(); err != nil {

@@ -154,45 +154,90 @@ type program struct {
 	scale   float64 // weights are divided by it for the solver
 	o       Options
 	solver  lp.Solver
-	order   int                    // rows of the monotone shape, the first ones
-	rows    []constraints.Multiset // the others
+	order   int   // rows of the shape, the first ones
+	rows    []row // the others
+	known   map[constraints.Multiset]bool
 	round   int
+}
+
+// row is a constraint that the program has.
+type row struct {
+	constraints.Multiset
+	tight int // the last round in which it was
 }
 
 func newProgram(s *constraints.System, weights []float64, o Options) (*program, error) {
 	n := len(weights)
-	pr := &program{system: s, weights: weights, o: o, scale: 0}
-	for _, w := range weights {
-		pr.scale = math.Max(pr.scale, w)
-	}
-	base := lp.Problem{C: make([]float64, n), Lower: make([]float64, n), Upper: make([]float64, n)}
+	pr := &program{system: s, weights: weights, o: o, known: map[constraints.Multiset]bool{}}
+	cost := make([]float64, n)
 	for l, w := range weights {
-		base.C[l] = -w / pr.scale
+		cost[l] = -w
+	}
+	pr.coefficients(cost)
+	for _, c := range cost {
+		pr.scale = math.Max(pr.scale, -c)
+	}
+	base := lp.Problem{C: cost, Lower: make([]float64, n), Upper: make([]float64, n)}
+	for l := range cost {
+		cost[l] /= pr.scale
 		base.Upper[l] = 1
 	}
 	var err error
 	if pr.solver, err = o.NewSolver(base); err != nil {
 		return nil, err
 	}
-	if o.Shape == gamma.Monotone && n > 1 {
-		rows := make([]lp.Row, n-1)
-		for l := range rows {
-			rows[l].Coef = make([]float64, n)
-			rows[l].Coef[l], rows[l].Coef[l+1] = -1, 1
+	if o.Shape == gamma.Monotone {
+		top := lp.Row{Coef: make([]float64, n), RHS: 1} // γ(0) ≤ 1
+		for l := range top.Coef {
+			top.Coef[l] = 1
 		}
-		if err := pr.solver.AddRows(rows); err != nil {
+		if err := pr.solver.AddRows([]lp.Row{top}); err != nil {
 			pr.close()
 			return nil, err
 		}
-		pr.order = n - 1
+		pr.order = 1
 	}
 	return pr, nil
 }
 
+// coefficients turns coefficients of γ(0), γ(1), … into those of the program's
+// variables, in place. Those are γ itself for shape free. A γ that does not increase
+// towards the middle is a sum of steps,
+//
+//	γ(l) = Σ_{j≥l} x(j),   x ≥ 0,   γ(0) = Σ_j x(j) ≤ 1
+//
+// so for shape monotone the coefficient of x(j) is the sum of those of
+// γ(0) … γ(j): no order rows, and a much better conditioned program.
+func (pr *program) coefficients(c []float64) {
+	if pr.o.Shape == gamma.Monotone {
+		for l := 1; l < len(c); l++ {
+			c[l] += c[l-1]
+		}
+	}
+}
+
+// values is the way back, from the program's variables to γ. The solver keeps
+// bounds within its tolerance only; what is returned lies in the shape's exact set:
+// sums of non-negative numbers do not fall, in floating point either.
+func (pr *program) values(x []float64) []float64 {
+	free := make([]float64, len(x))
+	for l, v := range x {
+		free[l] = max(0, v)
+	}
+	if pr.o.Shape == gamma.Monotone {
+		for l := len(free) - 2; l >= 0; l-- {
+			free[l] += free[l+1]
+		}
+	}
+	for l, v := range free {
+		free[l] = min(1, v)
+	}
+	return free
+}
+
 func (pr *program) close() { _ = pr.solver.Close() } // nothing is read from it any more
 
-// solve solves the program and returns γ's free values, brought into the shape's
-// exact set: the solver keeps bounds and order within its tolerance only.
+// solve solves the program and returns γ's free values.
 func (pr *program) solve(ctx context.Context) ([]float64, lp.Solution, error) {
 	pr.round++
 	sol, err := pr.solver.Solve(ctx)
@@ -202,25 +247,20 @@ func (pr *program) solve(ctx context.Context) ([]float64, lp.Solution, error) {
 	if len(sol.X) != len(pr.weights) || len(sol.Dual) != pr.order+len(pr.rows) {
 		return nil, sol, &lp.StatusError{Status: lp.Numerical, Detail: fmt.Sprintf("solver returned %d values and %d multipliers for %d columns and %d rows", len(sol.X), len(sol.Dual), len(pr.weights), pr.order+len(pr.rows))}
 	}
-	free := make([]float64, len(sol.X))
 	for l, x := range sol.X {
-		if math.IsNaN(x) { // ±Inf is clipped below
+		if math.IsNaN(x) { // ±Inf is clipped
 			return nil, sol, &lp.StatusError{Status: lp.Numerical, Detail: fmt.Sprintf("solver returned x[%d] = %v", l, x)}
 		}
-		free[l] = min(1, max(0, x))
-		if pr.o.Shape == gamma.Monotone && l > 0 {
-			free[l] = min(free[l], free[l-1])
-		}
 	}
-	return free, sol, nil
+	return pr.values(sol.X), sol, nil
 }
 
 // proof turns the solver's duals into multipliers of the constraints.
 func (pr *program) proof(sol lp.Solution) []gamma.Multiplier {
 	var out []gamma.Multiplier
-	for i, m := range pr.rows {
+	for i, r := range pr.rows {
 		if y := sol.Dual[pr.order+i] * pr.scale; y > 0 {
-			out = append(out, gamma.Multiplier{Multiset: m, Value: y})
+			out = append(out, gamma.Multiplier{Multiset: r.Multiset, Value: y})
 		}
 	}
 	return out
@@ -242,10 +282,14 @@ func (pr *program) add(multisets []constraints.Multiset) error {
 	rows := make([]lp.Row, len(multisets))
 	for i, m := range multisets {
 		rows[i] = lp.Row{Coef: pr.system.Row(m, nil), RHS: pr.system.RHS()}
+		pr.coefficients(rows[i].Coef)
 	}
 	if err := pr.solver.AddRows(rows); err != nil {
 		return err
 	}
-	pr.rows = append(pr.rows, multisets...)
+	for _, m := range multisets {
+		pr.rows = append(pr.rows, row{m, pr.round})
+		pr.known[m] = true
+	}
 	return nil
 }

@@ -1,0 +1,307 @@
+package gamma
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/num"
+)
+
+// golden reads a table of testdata, which the tests of package solve write.
+func golden(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func goldenTable(t testing.TB, name string) *Table {
+	t.Helper()
+	table, err := Decode(context.Background(), bytes.NewReader(golden(t, name)))
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return table
+}
+
+// goldenNames lists the tables of at most the given number of teachers.
+func goldenNames(t testing.TB, maxK int) []string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/k*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range files {
+		name := strings.TrimSuffix(filepath.Base(f), ".json")
+		claim, err := ReadClaim(bytes.NewReader(golden(t, name)))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if claim.Problem.K <= maxK {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		t.Fatal("testdata holds no tables")
+	}
+	return names
+}
+
+// No certified optimum breaks any constraint, and the certificate's figures are
+// the oracle's: the bound is above the true maximum by rounding errors only.
+func TestCertifiedTablesArePrivate(t *testing.T) {
+	maxK := 8
+	if long() {
+		maxK = 11
+	}
+	names := goldenNames(t, maxK)
+	if !long() {
+		names = append(names, "k11-m3-free", "k11-m3-pure") // 31,824 constraints: one is enough
+	}
+	for _, name := range names {
+		table := goldenTable(t, name)
+		o := newOracle(table.Problem())
+		best, n := o.max(table.Func())
+		if best.Cmp(o.rhs) >= 0 {
+			t.Errorf("%s: f reaches %.17g, the claim allows %.17g", name, best.Upper(), o.rhs.Lower())
+		}
+		c := table.Certificate()
+		if c.Constraints.Cmp(big.NewInt(int64(n))) != 0 {
+			t.Errorf("%s: the certificate covers %v constraints, there are %d", name, c.Constraints, n)
+		}
+		if c.Bound < best.Upper() || c.Bound-best.Upper() > 1e-12*o.e.Upper() {
+			t.Errorf("%s: bound %.17g, the maximum is %.17g", name, c.Bound, best.Upper())
+		}
+		if c.RightHandSide != o.rhs.Lower() {
+			t.Errorf("%s: right-hand side %.17g, want %.17g", name, c.RightHandSide, o.rhs.Lower())
+		}
+		if slack := exactly1(c.RightHandSide).Sub(exactly1(c.Bound)); c.Slack < 0 || c.Slack > slack.Upper() || c.Slack < slack.Lower()-1e-15 {
+			t.Errorf("%s: slack %g, want %g rounded down", name, c.Slack, slack.Lower())
+		}
+	}
+}
+
+func TestCertifiedBaselinesArePrivate(t *testing.T) {
+	maxK := 7
+	if long() {
+		maxK = 11
+	}
+	for _, name := range goldenNames(t, maxK) {
+		table := goldenTable(t, name)
+		o := newOracle(table.Problem())
+		for _, b := range table.Baselines {
+			if n := o.violations(b.Certified.Func()); n > 0 {
+				t.Errorf("%s: %s breaks %d constraints", name, b.Name, n)
+			}
+		}
+	}
+}
+
+func drawProblem(t *rapid.T, maxK int) constraints.Problem {
+	k := rapid.IntRange(1, maxK).Draw(t, "K")
+	p, err := constraints.NewProblem(k,
+		rapid.SampledFrom([]float64{0.5, 1, 1.5, 2, 3, 7}).Draw(t, "m"),
+		rapid.SampledFrom([]float64{0.01, 0.1, 1, 3}).Draw(t, "ε"),
+		rapid.SampledFrom([]float64{0, 1e-8, 1e-5, 1e-2, 0.3}).Draw(t, "Δ"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Affected = rapid.IntRange(1, k).Draw(t, "t")
+	return p
+}
+
+// Certify and the oracle agree on random functions: what is certified is private,
+// and what is refused breaks a constraint or is within rounding errors of it.
+func TestCertifyAgainstTheOracle(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawProblem(t, 4)
+		free := drawFree(t, p.K)
+		scale := rapid.SampledFrom([]float64{1, 0.5, 0.1, 0.01}).Draw(t, "scale")
+		for l := range free {
+			free[l] *= scale
+		}
+		f, err := FromFree(p.K, free)
+		if err != nil {
+			t.Fatal(err)
+		}
+		best, _ := newOracle(p).max(f)
+		o := newOracle(p)
+		c, err := Certify(context.Background(), p, f)
+		if err == nil {
+			if best.Cmp(o.rhs) >= 0 {
+				t.Fatalf("certified, but f reaches %g of %g", best.Upper(), o.rhs.Lower())
+			}
+			if !c.Func().Equal(f) || c.Problem() != p {
+				t.Fatal("the certificate is about something else")
+			}
+			return
+		}
+		var v *ViolationError
+		if c != nil || !errors.As(err, &v) {
+			t.Fatalf("%v, want a ViolationError", err)
+		}
+		if margin := 1e-13 * (1 + o.e.Upper()); best.Upper() < o.rhs.Lower()-margin {
+			t.Fatalf("refused (%v), but f reaches %g of %g only", v, best.Upper(), o.rhs.Lower())
+		}
+	})
+}
+
+// CertifyShrunk gives the largest private multiple of f, to a relative 1e-12, or to
+// what the bound on rounding errors (below 1e-14 for K ≤ 4) is of the scaled
+// right-hand side.
+func TestCertifyShrunkIsTheLargestMultiple(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawProblem(t, 4)
+		f, err := FromFree(p.K, drawFree(t, p.K))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := CertifyShrunk(context.Background(), p, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := newOracle(p)
+		if !o.private(c.Func()) {
+			t.Fatal("not private")
+		}
+		best, _ := o.max(f)
+		factor := 1.0
+		if best.Cmp(o.rhs) > 0 {
+			factor = o.rhs.Quo(best).Nearest()
+		}
+		scaled := o.rhs.Quo(o.e.Add(num.FromInt(1))).Nearest()
+		tolerance := max(1e-12, 1e-14/scaled)
+		for l := range p.K + 1 {
+			want := factor * f.At(l)
+			if got := c.Func().At(l); got > want*(1+1e-15) || got < want*(1-tolerance)-0x1p-50 {
+				t.Fatalf("γ(%d) = %.17g of %.17g, want %.17g", l, got, f.At(l), want)
+			}
+		}
+	})
+}
+
+func TestCertifyShrunkKeepsWhatIsPrivate(t *testing.T) {
+	for _, name := range goldenNames(t, 11) {
+		table := goldenTable(t, name)
+		c, err := CertifyShrunk(context.Background(), table.Problem(), table.Func())
+		if err != nil || !c.Func().Equal(table.Func()) {
+			t.Errorf("%s: a certified function was changed (%v)", name, err)
+		}
+	}
+}
+
+// Right-hand sides of the size of the rounding errors: no function may be
+// certified that the oracle does not call private; none at all is fine.
+func TestTinyRightHandSidesFailClosed(t *testing.T) {
+	refused := 0
+	for _, k := range []int{1, 2, 3, 4} {
+		for _, eps := range []float64{1e-3, 1e-9, 1e-12, 1e-14, 1e-15, 1e-16, 1e-18, 1e-100, 5e-324} {
+			for _, m := range []float64{0.5, 1, 2} {
+				p := problem(t, k, m, eps, 0)
+				o := newOracle(p)
+				for _, c := range []float64{1, 0.3, 1e-9, 0x1p-53, 0} {
+					f, err := Constant(k, c)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for name, certify := range map[string]func(context.Context, constraints.Problem, Func) (*Certified, error){"Certify": Certify, "CertifyShrunk": CertifyShrunk} {
+						got, err := certify(context.Background(), p, f)
+						var v *ViolationError
+						switch {
+						case err == nil && !o.private(got.Func()):
+							t.Errorf("%s K=%d m=%g ε=%g: γ = %v is certified and not private", name, k, m, eps, got.Func())
+						case err != nil && !errors.As(err, &v):
+							t.Errorf("%s K=%d m=%g ε=%g: %v", name, k, m, eps, err)
+						case err != nil:
+							refused++
+						}
+					}
+				}
+			}
+		}
+	}
+	if refused == 0 {
+		t.Error("nothing was refused: this tests nothing")
+	}
+}
+
+func TestCertifyRefusesForeignTeachers(t *testing.T) {
+	f := mustFree(t, 3, 0.01, 0.01)
+	for name, certify := range map[string]func(context.Context, constraints.Problem, Func) (*Certified, error){"Certify": Certify, "CertifyShrunk": CertifyShrunk} {
+		var pe *constraints.ParameterError
+		if c, err := certify(context.Background(), problem(t, 5, 1, 0.1, 0), f); c != nil || !errors.As(err, &pe) {
+			t.Errorf("%s: three teachers' γ for K = 5: %v", name, err)
+		}
+		bad := problem(t, 3, 1, 0.1, 0)
+		bad.M = math.NaN()
+		if c, err := certify(context.Background(), bad, f); c != nil || !errors.As(err, &pe) {
+			t.Errorf("%s: m = NaN: %v", name, err)
+		}
+		if c, err := certify(context.Background(), problem(t, 3, 1, 0.1, 0), Func{}); c != nil || !errors.As(err, &pe) {
+			t.Errorf("%s: the zero Func: %v", name, err)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		if c, err := certify(ctx, problem(t, 3, 1, 0.1, 0), f); c != nil || !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: cancelled: %v", name, err)
+		}
+	}
+}
+
+// The error says what was promised and where it fails, in numbers that hold.
+func TestViolationErrorNamesThePlace(t *testing.T) {
+	p := problem(t, 5, 2, 0.1, 1e-5)
+	f, err := Constant(5, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Certify(context.Background(), p, f)
+	var v *ViolationError
+	if !errors.As(err, &v) {
+		t.Fatal(err)
+	}
+	if v.Problem != p || v.Worst.Teachers() != 5 || !(v.Bound > v.RightHandSide) {
+		t.Errorf("%+v", v)
+	}
+	for _, want := range []string{"(0.2, ", v.Worst.String()} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q does not say %q", err, want)
+		}
+	}
+	o := newOracle(p)
+	best, _ := o.max(f)
+	scaled := best.Quo(o.e.Add(num.FromInt(1)))
+	if v.Bound < scaled.Upper() || v.Bound > scaled.Upper()+1e-13 {
+		t.Errorf("bound %.17g, the scaled maximum is %.17g", v.Bound, scaled.Upper())
+	}
+}
+
+// Nobody who holds a Certified can change what it says.
+func TestCertifiedIsImmutable(t *testing.T) {
+	c, err := Certify(context.Background(), problem(t, 3, 1, 0.1, 0), mustFree(t, 3, 0.1, 0.1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := c.Certificate().Constraints.String()
+	c.Certificate().Constraints.SetInt64(1)
+	if got := c.Certificate().Constraints.String(); got != want {
+		t.Errorf("the certificate covers %s constraints after its copy was written to, want %s", got, want)
+	}
+	c.Func().Shrink(0)
+	if c.Func().At(0) == 0 {
+		t.Error("γ was changed through its copy")
+	}
+}

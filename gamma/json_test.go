@@ -1,0 +1,451 @@
+package gamma
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"runtime"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+)
+
+func encode(t testing.TB, table *Table) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := table.Encode(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// What is written is read back as the same, bit for bit, and certifies.
+func TestTableRoundTrip(t *testing.T) {
+	for _, name := range goldenNames(t, 101) {
+		data := golden(t, name)
+		claim, err := ReadClaim(bytes.NewReader(data))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		table, err := claim.Certify(context.Background())
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if d := claim.Differences(table); len(d) > 0 {
+			t.Errorf("%s: %q", name, d)
+		}
+		again := encode(t, table)
+		second, err := Decode(context.Background(), bytes.NewReader(again))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if twice := encode(t, second); !bytes.Equal(again, twice) {
+			t.Errorf("%s: another table comes back", name)
+		}
+		if !second.Func().Equal(claim.Func) || second.Problem() != claim.Problem {
+			t.Errorf("%s: another function comes back", name)
+		}
+		if !reflect.DeepEqual(second.Proof, claim.Proof) || second.Solver != claim.Solver || second.Version != claim.Version {
+			t.Errorf("%s: proof, solver or version got lost", name)
+		}
+	}
+}
+
+// A file written by another version of the program comes back byte for byte
+// as long as its figures are computed as they were. Other processors may fuse a
+// product and a sum, and so differ in a last digit.
+func TestGoldenBytes(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skipf("testdata was written on amd64, this is %s", runtime.GOARCH)
+	}
+	for _, name := range goldenNames(t, 101) {
+		if data := golden(t, name); !bytes.Equal(encode(t, goldenTable(t, name)), data) {
+			t.Errorf("%s: testdata differs from what is written now; if that is meant: go test ./gamma/solve -run Golden -update", name)
+		}
+	}
+}
+
+// The documented names, all present, and no others.
+func TestFieldNames(t *testing.T) {
+	var got map[string]json.RawMessage
+	if err := json.Unmarshal(encode(t, goldenTable(t, "k7-m2-free")), &got); err != nil {
+		t.Fatal(err)
+	}
+	wantKeys(t, "table", got, "format_version", "k", "m", "epsilon", "teacher_delta", "delta", "affected", "shape",
+		"prior_mean", "gamma", "expected_error", "baselines", "certificate", "proof", "solver", "version")
+	var certificate, baselines map[string]json.RawMessage
+	var proof []map[string]json.RawMessage
+	for key, into := range map[string]any{"certificate": &certificate, "baselines": &baselines, "proof": &proof} {
+		if err := json.Unmarshal(got[key], into); err != nil {
+			t.Fatalf("%s: %v", key, err)
+		}
+	}
+	wantKeys(t, "certificate", certificate, "constraints", "bound", "right_hand_side", "slack", "objective_lower_bound", "gap")
+	wantKeys(t, "baselines", baselines, "randomized_response", "randomized_response_tight", "subsampling", "double_subsampling")
+	if len(proof) == 0 {
+		t.Fatal("the proof is empty")
+	}
+	wantKeys(t, "proof[0]", proof[0], "corners", "multiplier")
+}
+
+func wantKeys(t *testing.T, name string, got map[string]json.RawMessage, want ...string) {
+	t.Helper()
+	var keys []string
+	for k := range got {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	sort.Strings(want)
+	if !slices.Equal(keys, want) {
+		t.Errorf("%s has fields %q, want %q", name, keys, want)
+	}
+}
+
+// An empty proof is written as a list, and what a reader of another language
+// sees are plain numbers.
+func TestTableWithoutProof(t *testing.T) {
+	c, err := Certify(context.Background(), problem(t, 5, 2, 0.1, 0), mustFree(t, 5, 0.5, 0.25, 0.125))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := NewTable(context.Background(), c, Objective{PriorMean: 0.75, Shape: Free}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := encode(t, table)
+	for _, want := range []string{`"proof": []`, `"solver": ""`, "0.25,\n"} {
+		if !bytes.Contains(data, []byte(want)) {
+			t.Errorf("no %s in\n%s", want, data)
+		}
+	}
+	if table.LowerBound != 0 || table.Gap != table.ExpectedError {
+		t.Errorf("without proof: lower bound %v, gap %v of %v", table.LowerBound, table.Gap, table.ExpectedError)
+	}
+	if _, err := Decode(context.Background(), bytes.NewReader(data)); err != nil {
+		t.Error(err)
+	}
+	compact, err := json.Marshal(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Decode(context.Background(), bytes.NewReader(compact)); err != nil {
+		t.Error(err)
+	}
+}
+
+// with returns a golden table's JSON with one field replaced by raw JSON text, or
+// removed where text is empty. Dots lead into objects.
+func with(t testing.TB, name, field, text string) []byte {
+	t.Helper()
+	var file map[string]any
+	d := json.NewDecoder(bytes.NewReader(golden(t, name)))
+	d.UseNumber()
+	if err := d.Decode(&file); err != nil {
+		t.Fatal(err)
+	}
+	at, key := file, field
+	if outer, inner, ok := strings.Cut(field, "."); ok {
+		at, key = file[outer].(map[string]any), inner
+	}
+	if _, ok := at[key]; !ok {
+		t.Fatalf("%s has no field %s", name, field)
+	}
+	if text == "" {
+		delete(at, key)
+	} else {
+		at[key] = json.RawMessage(text)
+	}
+	out, err := json.Marshal(file)
+	if err != nil {
+		t.Fatalf("%s = %s: %v", field, text, err)
+	}
+	return out
+}
+
+// hostile lists bytes that are no table, and a word of why.
+func hostile(t testing.TB) map[string]struct {
+	data []byte
+	want string
+} {
+	good := golden(t, "k7-m2-free")
+	type entry = struct {
+		data []byte
+		want string
+	}
+	out := map[string]entry{
+		"nothing":          {nil, "empty"},
+		"blanks":           {[]byte(" \n\t "), "empty"},
+		"null":             {[]byte("null"), "format_version"},
+		"array":            {[]byte("[]"), "array"},
+		"number":           {[]byte("17"), "number"},
+		"string":           {[]byte(`"table"`), "string"},
+		"empty object":     {[]byte("{}"), "format_version"},
+		"cut off":          {good[:len(good)/2], "EOF"},
+		"binary":           {[]byte{0xff, 0xfe, 0x00}, "invalid character"},
+		"garbage after":    {append(slices.Clone(good), []byte("garbage")...), "more after"},
+		"brace after":      {append(slices.Clone(good), '}'), "more after"},
+		"bracket after":    {append(slices.Clone(good), ']'), "more after"},
+		"two tables":       {append(slices.Clone(good), good...), "more after"},
+		"too large":        {append(slices.Clone(good), bytes.Repeat([]byte(" "), MaxTableBytes)...), "larger"},
+		"bare NaN":         {bytes.Replace(good, []byte(`"m": 2`), []byte(`"m": NaN`), 1), "invalid character"},
+		"many digits":      {bytes.Replace(good, []byte(`"m": 2`), []byte(`"m": 1e999`), 1), "1e999"},
+		"deeply nested":    {[]byte(strings.Repeat("[", 100_000)), ""},
+		"deep inside gone": {[]byte(`{"gamma":` + strings.Repeat("[", 100_000)), ""},
+	}
+	for _, c := range []struct{ field, text, want string }{
+		{"format_version", "2", "format_version = 2"},
+		{"format_version", "0", "format_version = 0"},
+		{"format_version", "", "format_version = 0"},
+		{"format_version", `"1"`, "format_version"},
+		{"k", "1000000000", "number of teachers K"},
+		{"k", "9223372036854775807", "number of teachers K"},
+		{"k", "9223372036854775808", "k"},
+		{"k", "0", "number of teachers K"},
+		{"k", "-7", "number of teachers K"},
+		{"k", "7.5", "k"},
+		{"k", "9", "gamma has 8 values"},
+		{"k", "6", "affected"},
+		{"m", "-2", "privacy allowance m"},
+		{"m", "0", "privacy allowance m"},
+		{"m", "", "privacy allowance m"},
+		{"m", "1e300", "m·epsilon"},
+		{"m", `"NaN"`, "m"},
+		{"epsilon", "-0.1", "epsilon"},
+		{"epsilon", "1e308", "m·epsilon"},
+		{"epsilon", `"Infinity"`, "epsilon"},
+		{"teacher_delta", "1", "teacher delta"},
+		{"teacher_delta", "-1e-9", "teacher delta"},
+		{"delta", "1", "delta"},
+		{"delta", "", "delta"},
+		{"affected", "0", "affected"},
+		{"affected", "8", "affected"},
+		{"affected", "", "affected"},
+		{"shape", `"round"`, "shape"},
+		{"shape", "", "shape"},
+		{"prior_mean", "0.5", "prior mean"},
+		{"prior_mean", "1", "prior mean"},
+		{"prior_mean", "", "prior mean"},
+		{"gamma", "null", "gamma has 0 values"},
+		{"gamma", "", "gamma has 0 values"},
+		{"gamma", "[]", "gamma has 0 values"},
+		{"gamma", "[0,0,0,0,0,0,0]", "gamma has 7 values"},
+		{"gamma", "[0,0,0,0,0,0,0,0,0]", "gamma has 9 values"},
+		{"gamma", `["NaN",0,0,0,0,0,0,"NaN"]`, "gamma"},
+		{"gamma", "[0.5,0,0,0,0,0,0,0.25]", "symmetric"},
+		{"gamma", "[0.5,0,0,0,0,0,0,0.5000000000000001]", "symmetric"},
+		{"gamma", "[1.1,0,0,0,0,0,0,1.1]", "in [0,1]"},
+		{"gamma", "[-0.1,0,0,0,0,0,0,-0.1]", "in [0,1]"},
+		{"gamma", "[1e-17,0,0,0,0,0,0,1e-17]", "multiple of 2^-53"},
+		{"gamma", "[0.1,0,0,0,0,0,0,0.1]", "multiple of 2^-53"},
+		{"gamma", "[5e-324,0,0,0,0,0,0,5e-324]", "multiple of 2^-53"},
+		{"proof", `[{"corners":[7],"multiplier":1}]`, "proof[0]"},
+		{"proof", `[{"multiplier":1}]`, "proof[0]"},
+		{"proof", `[{"corners":[0,0,0,0,0,0,7,0,0],"multiplier":1}]`, "proof[0]"},
+		{"proof", `{}`, "proof"},
+		{"certificate.constraints", `"many"`, ""},
+		{"certificate.bound", `"NaN"`, "bound"},
+		{"baselines", "[]", "baselines"},
+	} {
+		out[c.field+" = "+c.text] = entry{with(t, "k7-m2-free", c.field, c.text), c.want}
+	}
+	// Form is right, the proof is not about this problem: found when certifying.
+	for _, c := range []struct{ text, want string }{
+		{`[{"corners":[0,0,0,0,0,0,6,0],"multiplier":1}]`, "no constraint"},
+		{`[{"corners":[0,0,0,0,0,0,8,-1],"multiplier":1}]`, "no constraint"},
+		{`[{"corners":[0,0,0,0,0,0,7,0],"multiplier":-1}]`, "multiplier 0"},
+		{`[{"corners":[4611686018427387904,4611686018427387904,0,0,0,0,4611686018427387904,4611686018427387911],"multiplier":1}]`, "no constraint"},
+		{`[{"corners":[4611686018427387904,4611686018427387904,4611686018427387904,4611686018427387904,0,0,7,0],"multiplier":1}]`, "no constraint"},
+	} {
+		out["proof = "+c.text] = entry{with(t, "k7-m2-free", "proof", c.text), c.want}
+	}
+	out["increasing, called monotone"] = entry{with(t, "k11-m3-free", "shape", `"monotone"`), "increases towards the middle"}
+	return out
+}
+
+func TestHostileTables(t *testing.T) {
+	for name, c := range hostile(t) {
+		table, err := Decode(context.Background(), bytes.NewReader(c.data))
+		var fe *FormatError
+		if table != nil || !errors.As(err, &fe) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want a FormatError with %q", name, err, c.want)
+		}
+	}
+}
+
+// A γ that breaks the promise is refused whatever its certificate says: every
+// value that is not 1 grown by one part in 10⁶, or set to 1.
+func TestDecodeRefusesWhatIsNotPrivate(t *testing.T) {
+	for _, name := range goldenNames(t, 11) {
+		table := goldenTable(t, name)
+		f := table.Func()
+		for _, grow := range []func(float64) float64{
+			func(x float64) float64 { return min(1, x*(1+1e-6)) },
+			func(float64) float64 { return 1 },
+		} {
+			free := make([]float64, (f.K()+1)/2)
+			least := 1.0
+			for l := range free {
+				free[l] = grow(f.At(l))
+				least = min(least, f.At(l))
+			}
+			if least > 1-1e-9 {
+				continue
+			}
+			text, err := json.Marshal(mustFree(t, f.K(), free...).Values())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var v *ViolationError
+			if table, err := Decode(context.Background(), bytes.NewReader(with(t, name, "gamma", string(text)))); table != nil || !errors.As(err, &v) {
+				t.Errorf("%s: %v, want a ViolationError", name, err)
+			}
+		}
+	}
+}
+
+// A table that lies about itself is found out, figure by figure.
+func TestDifferencesNameEachLie(t *testing.T) {
+	for _, c := range []struct{ field, text string }{
+		{"expected_error", "0.05"},
+		{"expected_error", "0.067151788"},
+		{"certificate.constraints", "3431"},
+		{"certificate.constraints", ""},
+		{"certificate.constraints", "123456789012345678901234567890"},
+		{"certificate.bound", "0.2"},
+		{"certificate.right_hand_side", "0.3"},
+		{"certificate.slack", "0.1"},
+		{"certificate.objective_lower_bound", "0.01"},
+		{"certificate.gap", "1"},
+		{"baselines.subsampling", "0.01"},
+		{"baselines.randomized_response", ""},
+		{"baselines.randomized_response_tight", "1"},
+		{"baselines.double_subsampling", "0"},
+	} {
+		claim, err := ReadClaim(bytes.NewReader(with(t, "k7-m2-free", c.field, c.text)))
+		if err != nil {
+			t.Fatalf("%s = %s: %v", c.field, c.text, err)
+		}
+		table, err := claim.Certify(context.Background())
+		if err != nil {
+			t.Fatalf("%s = %s: %v", c.field, c.text, err)
+		}
+		d := claim.Differences(table)
+		if len(d) != 1 || !strings.HasPrefix(d[0], c.field+":") {
+			t.Errorf("%s = %s: differences %q", c.field, c.text, d)
+		}
+		// The lie does not survive: what is known comes from certifying.
+		if want := encode(t, goldenTable(t, "k7-m2-free")); !bytes.Equal(encode(t, table), want) {
+			t.Errorf("%s = %s changes the table", c.field, c.text)
+		}
+	}
+}
+
+// A weaker proof is no lie about privacy, but the gap it shows is its own.
+func TestTheGapIsTheProofs(t *testing.T) {
+	table, err := Decode(context.Background(), bytes.NewReader(with(t, "k7-m2-free", "proof", "[]")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if table.LowerBound != 0 || math.Abs(table.Gap-table.ExpectedError) > 0 {
+		t.Errorf("without a proof: lower bound %g, gap %g", table.LowerBound, table.Gap)
+	}
+}
+
+// A cancelled context is not a fault of the file.
+func TestDecodeHonoursTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := Decode(ctx, bytes.NewReader(golden(t, "k7-m2-free")))
+	var fe *FormatError
+	if !errors.Is(err, context.Canceled) || errors.As(err, &fe) {
+		t.Errorf("%T %v", err, err)
+	}
+}
+
+type failingReader struct{ err error }
+
+func (r failingReader) Read([]byte) (int, error) { return 0, r.err }
+
+func TestReadErrorsAreNotFormatErrors(t *testing.T) {
+	want := errors.New("disk on fire")
+	_, err := ReadClaim(failingReader{want})
+	var fe *FormatError
+	if !errors.Is(err, want) || errors.As(err, &fe) {
+		t.Errorf("%T %v", err, err)
+	}
+}
+
+func TestEncodeReportsTheWriter(t *testing.T) {
+	want := errors.New("disk full")
+	if err := goldenTable(t, "k7-m2-free").Encode(failingWriter{want}); !errors.Is(err, want) {
+		t.Errorf("%v", err)
+	}
+}
+
+type failingWriter struct{ err error }
+
+func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
+
+// FuzzReadClaim: nothing panics; what is a claim is well-formed; for K ≤ 4 whatever
+// certifies is private by the oracle, and comes back the same.
+func FuzzReadClaim(f *testing.F) {
+	for _, name := range goldenNames(f, 11) {
+		f.Add(golden(f, name))
+	}
+	for _, c := range hostile(f) {
+		if len(c.data) < 1<<16 {
+			f.Add(c.data)
+		}
+	}
+	small := `{"format_version":1,"k":%d,"m":%s,"epsilon":%s,"teacher_delta":%s,"delta":%s,"affected":%d,"shape":%q,"prior_mean":0.75,"gamma":%s,"proof":[{"corners":[0,0,0,0,0,0,%d,0],"multiplier":%s}]}`
+	for _, s := range []string{
+		fmt.Sprintf(small, 1, "1", "0.5", "0", "0", 1, "free", "[0.5,0.5]", 1, "1"),
+		fmt.Sprintf(small, 2, "1", "0.5", "0", "0", 1, "monotone", "[0.25,0,0.25]", 2, "1e308"),
+		fmt.Sprintf(small, 3, "2", "0.1", "1e-5", "2e-5", 3, "free", "[0.75,0.25,0.25,0.75]", 3, "0.5"),
+		fmt.Sprintf(small, 3, "1", "3", "0", "0", 3, "free", "[1,1,1,1]", 3, "0.5"),
+		fmt.Sprintf(small, 4, "2", "0.1", "0.01", "0.5", 2, "free", "[1,0.5,0,0.5,1]", 4, "0"),
+		fmt.Sprintf(small, 2, "1", "1e-15", "0", "0", 2, "free", "[1.1102230246251565e-16,0,1.1102230246251565e-16]", 2, "0"),
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		claim, err := ReadClaim(bytes.NewReader(data))
+		if err != nil {
+			var fe *FormatError
+			if claim != nil || !errors.As(err, &fe) || err.Error() == "" {
+				t.Fatalf("%T %v", err, err)
+			}
+			return
+		}
+		if claim.Problem.Validate() != nil || claim.Objective.Validate() != nil || claim.Func.K() != claim.Problem.K {
+			t.Fatalf("malformed claim %+v", claim)
+		}
+		if claim.Problem.K > 4 || len(claim.Proof) > 100 {
+			return // form only: certifying costs too much here
+		}
+		table, err := claim.Certify(context.Background())
+		if err != nil {
+			var v *ViolationError
+			var fe *FormatError
+			if table != nil || !errors.As(err, &v) && !errors.As(err, &fe) {
+				t.Fatalf("%T %v", err, err)
+			}
+			return
+		}
+		if !newOracle(table.Problem()).private(table.Func()) {
+			t.Fatalf("certified, but not private: %+v %v", table.Problem(), table.Func().Values())
+		}
+		if !(table.Gap >= 0) || !(table.LowerBound >= 0) || table.LowerBound > table.ExpectedError {
+			t.Fatalf("lower bound %v, gap %v, error %v", table.LowerBound, table.Gap, table.ExpectedError)
+		}
+		again, err := Decode(context.Background(), bytes.NewReader(encode(t, table)))
+		if err != nil || !again.Func().Equal(table.Func()) || again.Problem() != table.Problem() {
+			t.Fatalf("what was written does not come back: %v", err)
+		}
+	})
+}

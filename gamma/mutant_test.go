@@ -1,0 +1,139 @@
+package gamma
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/darrm/darrm/constraints"
+)
+
+// Planted mutants: each test builds what a plausible mistake in a solver, a
+// mechanism or a claim would build, and states what must catch it. Those that
+// need a linear program are in package solve.
+
+// mustRefuse certifies and wants a ViolationError; where the oracle is fast
+// enough it must find a true violation too, or the mutant would be none.
+func mustRefuse(t *testing.T, mutant string, p constraints.Problem, f Func) {
+	t.Helper()
+	c, err := Certify(context.Background(), p, f)
+	var v *ViolationError
+	if c != nil || !errors.As(err, &v) {
+		t.Errorf("%s was certified (%v)", mutant, err)
+		return
+	}
+	if p.K > 8 {
+		return
+	}
+	o := newOracle(p)
+	if best, _ := o.max(f); best.Cmp(o.rhs) <= 0 {
+		t.Errorf("%s is no mutant: f reaches %.17g of %.17g", mutant, best.Upper(), o.rhs.Lower())
+	}
+}
+
+// The optimum of a program with a wrong corner (b,a), which package solve's test of
+// the same name poses and solves: K = 9, m = 1, claimed 0.5, true 0.604. The corners
+// (0,0), (1,1) and (a,b) alone do not show it.
+func TestMutantWrongCorner(t *testing.T) {
+	f := mustFree(t, 9, 0, 0.706072, 0.978404, 0, 0.272332).Shrink(1 - 1e-5)
+	p := problem(t, 9, 1, 0.5, 0)
+	mustRefuse(t, "a wrong corner's γ", p, f)
+	if newOracle(p).private(f) {
+		t.Error("the oracle does not see the violation")
+	}
+	// Its true loss is 0.60377: claimed as a little less it is refused, as a little
+	// more it passes.
+	for _, c := range []struct {
+		m    float64
+		want bool
+	}{{1.2075, false}, {1.2076, true}} { // 0.5·m = 0.60375 and 0.6038
+		if _, err := Certify(context.Background(), problem(t, 9, c.m, 0.5, 0), f); (err == nil) != c.want {
+			t.Errorf("claimed %g: %v", 0.5*c.m, err)
+		}
+	}
+}
+
+// δ left out of the claim, or halved there, which is δ doubled in the right-hand
+// side that the solver saw.
+func TestMutantDelta(t *testing.T) {
+	for _, name := range []string{"k7-m2-large-delta", "k7-m2-free", "k11-m3-free", "k8-m2-free", "k101-m5-monotone"} {
+		table := goldenTable(t, name)
+		p := table.Problem()
+		// A δ below Δ is refused before the function is looked at.
+		p.Delta = max(p.Delta/2, p.TeacherDelta)
+		mustRefuse(t, name+" with δ halved", p, table.Func())
+		p.Delta = p.TeacherDelta
+		mustRefuse(t, name+" with the teachers' δ", p, table.Func())
+	}
+}
+
+// The table of m claimed for m-1, and for a little less than m.
+func TestMutantAllowance(t *testing.T) {
+	for _, name := range []string{"k7-m2-free", "k7-m2-monotone", "k8-m2-free", "k11-m3-free", "k11-m3-monotone", "k11-m3-pure", "k41-m5-free"} {
+		table := goldenTable(t, name)
+		p := table.Problem()
+		p.M--
+		mustRefuse(t, name+" claimed for m-1", p, table.Func())
+		p = table.Problem()
+		p.M *= 1 - 1e-9
+		mustRefuse(t, name+" claimed for m(1-1e-9)", p, table.Func())
+	}
+}
+
+// γ indexed from 1 instead of 0, or by the wrong end.
+func TestMutantShiftedIndex(t *testing.T) {
+	for _, name := range []string{"k7-m2-free", "k7-m2-monotone", "k8-m2-free", "k11-m1-free", "k11-m3-free", "k41-m5-free"} {
+		table := goldenTable(t, name)
+		f := table.Func()
+		n := (f.K() + 1) / 2
+		shifted, reversed := make([]float64, n), make([]float64, n)
+		for l := range n {
+			shifted[l] = f.At(max(0, l-1)) // towards the middle: less noise there
+			reversed[l] = f.At(n - 1 - l)
+		}
+		mustRefuse(t, name+" shifted by one", table.Problem(), mustFree(t, f.K(), shifted...))
+		mustRefuse(t, name+" reversed", table.Problem(), mustFree(t, f.K(), reversed...))
+	}
+}
+
+// Every value that can grow, grown by 1e-9 of itself: an optimal table is tight.
+func TestMutantScaledUp(t *testing.T) {
+	for _, name := range goldenNames(t, 101) {
+		table := goldenTable(t, name)
+		f := table.Func()
+		free := make([]float64, (f.K()+1)/2)
+		grown := false
+		for l := range free {
+			free[l] = min(1, f.At(l)*(1+1e-9))
+			// A value within 1e-9 of 1 is a 1 but for the certificate's shrinking;
+			// no other value has anything to gain from rounding errors.
+			grown = grown || f.At(l) < 1-1e-8
+		}
+		if !grown {
+			continue // γ ≡ 1 cannot grow
+		}
+		mustRefuse(t, name+" × (1+1e-9)", table.Problem(), mustFree(t, f.K(), free...))
+	}
+}
+
+// A table for records that reach one teacher (or three), claimed for records that
+// reach all.
+func TestMutantAffected(t *testing.T) {
+	for _, name := range []string{"k7-m2-affected1", "k8-m2-affected3"} {
+		table := goldenTable(t, name)
+		p := table.Problem()
+		p.Affected = p.K
+		mustRefuse(t, name+" claimed for all teachers", p, table.Func())
+	}
+}
+
+// Teachers less private than the table was made for.
+func TestMutantTeachers(t *testing.T) {
+	for _, name := range []string{"k7-m2-free", "k8-m2-free", "k11-m3-free"} {
+		table := goldenTable(t, name)
+		p := table.Problem()
+		p.Epsilon *= 2 // with mε and δ as they were
+		p.M /= 2
+		mustRefuse(t, name+" with 2ε-private teachers", p, table.Func())
+	}
+}

@@ -1,0 +1,208 @@
+package gamma
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/darrm/darrm/constraints"
+)
+
+// ½(B(K-l)-B(l)) in exact rationals.
+func TestWeightsAgainstExactBinomial(t *testing.T) {
+	for _, k := range []int{1, 2, 3, 8, 11, 40} {
+		for _, mu := range []float64{math.Nextafter(0.5, 1), 0.625, 0.75, 0.85, math.Nextafter(1, 0)} {
+			got, err := Weights(k, mu)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got) != (k+1)/2 {
+				t.Fatalf("K=%d: %d weights", k, len(got))
+			}
+			p := new(big.Rat).SetFloat64(mu)
+			q := new(big.Rat).Sub(big.NewRat(1, 1), p)
+			law := func(l int) *big.Rat {
+				x := new(big.Rat).SetInt(new(big.Int).Binomial(int64(k), int64(l)))
+				for i := range k {
+					if i < l {
+						x.Mul(x, p)
+					} else {
+						x.Mul(x, q)
+					}
+				}
+				return x
+			}
+			for l, w := range got {
+				high := law(k - l)
+				x := new(big.Rat).Sub(high, law(l))
+				want, _ := x.Mul(x, big.NewRat(1, 2)).Float64()
+				size, _ := high.Float64() // the difference may cancel
+				if math.Abs(w-want) > 4e-16*size || w < 0 {
+					t.Errorf("K=%d μ=%v: weight(%d) = %v, want %v", k, mu, l, w, want)
+				}
+			}
+		}
+	}
+}
+
+func TestWeightsRefuse(t *testing.T) {
+	for _, c := range []struct {
+		k  int
+		mu float64
+	}{{0, 0.75}, {constraints.MaxTeachers + 1, 0.75}, {11, 0.5}, {11, 1}, {11, 0.2}, {11, math.NaN()}, {11, math.Inf(1)}} {
+		var pe *constraints.ParameterError
+		if _, err := Weights(c.k, c.mu); !errors.As(err, &pe) {
+			t.Errorf("K=%d μ=%v: %v", c.k, c.mu, err)
+		}
+	}
+}
+
+// simulate runs the mechanism over all 2^K votes: the probability that it says 1,
+// and that the plain majority with a fair coin for ties does.
+func simulate(f Func, p []float64) (released, majority float64) {
+	k := len(p)
+	for votes := range 1 << k {
+		pr, ones := 1.0, 0
+		for i, x := range p {
+			if votes>>i&1 == 1 {
+				pr *= x
+				ones++
+			} else {
+				pr *= 1 - x
+			}
+		}
+		win := 0.5
+		switch {
+		case 2*ones > k:
+			win = 1
+		case 2*ones < k:
+			win = 0
+		}
+		majority += pr * win
+		released += pr * (f.At(ones)*win + (1-f.At(ones))/2)
+	}
+	return released, majority
+}
+
+func TestErrorAtAgainstTheMechanism(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		k := rapid.IntRange(1, 9).Draw(t, "K")
+		f, err := FromFree(k, drawFree(t, k))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := rapid.SliceOfN(rapid.Float64Range(0, 1), k, k).Draw(t, "p")
+		got, err := ErrorAt(f, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		released, majority := simulate(f, p)
+		if want := math.Abs(released - majority); math.Abs(got-want) > 1e-14 {
+			t.Fatalf("error %v, the mechanism's %v", got, want)
+		}
+	})
+}
+
+// Identical teachers at p = 0.75, K = 11, m = 3: the project's reference values
+// to nine digits, p_const at ε = 0.1, Δ = 0, τ = K.
+func TestErrorAtReference(t *testing.T) {
+	sub, err := Subsampling(11, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	double, err := DoubleSubsampling(11, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := RandomizedResponse(problem(t, 11, 3, 0.1, 0), 11, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := make([]float64, 11)
+	for i := range p {
+		p[i] = 0.75
+	}
+	weights, err := Weights(11, 0.75)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		f    Func
+		want float64
+	}{{"subsampling", sub, 0.121922493}, {"double subsampling", double, 0.069188118}, {"p_const", response, 0.327153282}} {
+		got, err := ErrorAt(c.f, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(got-c.want) > 5e-10 {
+			t.Errorf("%s: %.9f, want %.9f", c.name, got, c.want)
+		}
+		if expected := ExpectedError(c.f, weights); math.Abs(got-expected) > 1e-15 {
+			t.Errorf("%s: error %v at p_i = μ, expected error %v", c.name, got, expected)
+		}
+	}
+}
+
+func TestErrorAtRefuses(t *testing.T) {
+	f := mustFree(t, 3, 1, 0.5)
+	for _, p := range [][]float64{nil, {0.5, 0.5}, {0.5, 0.5, 0.5, 0.5}, {0.5, math.NaN(), 0.5}, {0.5, 1.5, 0.5}, {0.5, -0.1, 0.5}} {
+		if _, err := ErrorAt(f, p); err == nil {
+			t.Errorf("no error for p = %v", p)
+		}
+	}
+}
+
+// The expected error is the average of ErrorAt over independent p_i of mean μ:
+// here each p_i takes one of two values in [½,1], and all 2^K combinations are
+// summed. On [½,1] the error has no absolute value to lose.
+func TestExpectedErrorIsTheAverage(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		k := rapid.IntRange(1, 6).Draw(t, "K")
+		f, err := FromFree(k, drawFree(t, k))
+		if err != nil {
+			t.Fatal(err)
+		}
+		low := rapid.Float64Range(0.5, 0.7).Draw(t, "low")
+		high := rapid.Float64Range(0.8, 1).Draw(t, "high")
+		share := rapid.Float64Range(0.1, 0.9).Draw(t, "share of high")
+		weights, err := Weights(k, low+share*(high-low))
+		if err != nil {
+			t.Fatal(err)
+		}
+		average := 0.0
+		p := make([]float64, k)
+		for choice := range 1 << k {
+			pr := 1.0
+			for i := range p {
+				if choice>>i&1 == 1 {
+					p[i] = high
+					pr *= share
+				} else {
+					p[i] = low
+					pr *= 1 - share
+				}
+			}
+			e, err := ErrorAt(f, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			average += pr * e
+		}
+		if got := ExpectedError(f, weights); math.Abs(got-average) > 1e-13 || got < 0 || got > 0.5 {
+			t.Fatalf("expected error %v, average %v", got, average)
+		}
+	})
+}
+
+func TestExpectedErrorPanicsOnForeignWeights(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	ExpectedError(mustFree(t, 3, 1, 0.5), []float64{1})
+}

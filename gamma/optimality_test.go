@@ -1,0 +1,230 @@
+package gamma
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/darrm/darrm/constraints"
+)
+
+// drawMultiset draws any multiset of p.
+func drawMultiset(t *rapid.T, p constraints.Problem) constraints.Multiset {
+	var m constraints.Multiset
+	left := p.Affected
+	for c := constraints.NearZeroUp; c <= constraints.Low; c++ {
+		if p.TeacherDelta == 0 && c < constraints.High {
+			continue
+		}
+		m[c] = rapid.IntRange(0, left).Draw(t, c.String())
+		left -= m[c]
+	}
+	rest := p.K - m.Teachers()
+	m[constraints.Ones] = rapid.IntRange(0, rest).Draw(t, "ones")
+	m[constraints.Zeros] = rest - m[constraints.Ones]
+	return m
+}
+
+// Whatever the multipliers, the bound is below the expected error of every
+// function that can be certified, for its shape: multipliers may come from
+// anyone.
+func TestLowerBoundIsBelowEveryPrivateFunction(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawProblem(t, 7)
+		proof := make([]Multiplier, rapid.IntRange(0, 6).Draw(t, "multipliers"))
+		for i := range proof {
+			proof[i].Multiset = drawMultiset(t, p)
+			proof[i].Value = rapid.OneOf(
+				rapid.Float64Range(0, 3),
+				rapid.SampledFrom([]float64{0, 1e-300, 1e6, 1e300, math.MaxFloat64}),
+			).Draw(t, "multiplier")
+		}
+		weights, err := Weights(p.K, rapid.SampledFrom([]float64{0.6, 0.75, 0.85}).Draw(t, "μ"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		candidates := []Func{mustConstant(t, p.K, 0)}
+		baselines, err := Baselines(context.Background(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range baselines {
+			candidates = append(candidates, b.Certified.Func())
+		}
+		random, err := FromFree(p.K, drawFree(t, p.K))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := CertifyShrunk(context.Background(), p, random)
+		if err != nil {
+			t.Fatal(err)
+		}
+		candidates = append(candidates, c.Func())
+		for _, shape := range []Shape{Free, Monotone} {
+			bound, err := LowerBound(p, weights, shape, proof)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !(bound >= 0) {
+				t.Fatalf("%s: bound %v", shape, bound)
+			}
+			for _, f := range candidates {
+				if e := ExpectedError(f, weights); bound > e && (shape == Free || f.Monotone()) {
+					t.Fatalf("%s: bound %.17g, but %v is private with error %.17g", shape, bound, f, e)
+				}
+			}
+		}
+	})
+}
+
+func mustConstant(t *rapid.T, k int, c float64) Func {
+	f, err := Constant(k, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// An optimal table's own proof is tight, stays valid when altered, and loses
+// its force when dropped. The monotone bound is at least the free one: it speaks of
+// fewer functions.
+func TestLowerBoundOfOptimalTables(t *testing.T) {
+	for _, name := range goldenNames(t, 41) {
+		table := goldenTable(t, name)
+		p := table.Problem()
+		weights, err := Weights(p.K, table.PriorMean)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bound := func(proof []Multiplier, shape Shape) float64 {
+			t.Helper()
+			b, err := LowerBound(p, weights, shape, proof)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return b
+		}
+		if got := bound(table.Proof, table.Shape); got > table.ExpectedError || table.ExpectedError-got > 1e-9 || table.Gap > 1e-9 {
+			t.Errorf("%s: bound %.15f, error %.15f, gap %g", name, got, table.ExpectedError, table.Gap)
+		}
+		if got := bound(nil, table.Shape); got != 0 {
+			t.Errorf("%s: no proof proves %g", name, got)
+		}
+		for _, factor := range []float64{0.5, 0.999, 1.001, 2, 100} {
+			altered := make([]Multiplier, len(table.Proof))
+			for i, m := range table.Proof {
+				altered[i] = Multiplier{m.Multiset, m.Value * factor}
+			}
+			if got := bound(altered, table.Shape); got > table.ExpectedError {
+				t.Errorf("%s: proof × %g proves %.15f, above the error %.15f", name, factor, got, table.ExpectedError)
+			}
+		}
+		if free, monotone := bound(table.Proof, Free), bound(table.Proof, Monotone); monotone < free-1e-12 {
+			t.Errorf("%s: monotone bound %g, free %g", name, monotone, free)
+		}
+	}
+}
+
+func TestLowerBoundRefuses(t *testing.T) {
+	p := problem(t, 5, 2, 0.1, 0)
+	weights, err := Weights(5, 0.75)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := constraints.Multiset{constraints.High: 5}
+	bad := p
+	bad.K = 0
+	one := p
+	one.Affected = 1
+	huge := math.MaxInt/2 + 1 // twice it wraps around to a negative number, four times to 0
+	for name, c := range map[string]struct {
+		p       constraints.Problem
+		weights []float64
+		shape   Shape
+		proof   []Multiplier
+		want    string
+	}{
+		"problem":  {bad, weights, Free, nil, "number of teachers K"},
+		"weights":  {p, weights[:2], Free, nil, "2 weights"},
+		"shape":    {p, weights, "round", nil, "round"},
+		"negative": {p, weights, Free, []Multiplier{{at, -1e-300}}, "multiplier 0"},
+		"NaN":      {p, weights, Free, []Multiplier{{at, 1}, {at, math.NaN()}}, "multiplier 1"},
+		"infinite": {p, weights, Free, []Multiplier{{at, math.Inf(1)}}, "multiplier 0"},
+		"teachers": {p, weights, Free, []Multiplier{{constraints.Multiset{constraints.High: 4}, 1}}, "no constraint"},
+		"affected": {one, weights, Free, []Multiplier{{at, 1}}, "no constraint"},
+		"corner":   {p, weights, Free, []Multiplier{{constraints.Multiset{constraints.NearZeroUp: 5}, 1}}, "no constraint"},
+		"minus":    {p, weights, Free, []Multiplier{{constraints.Multiset{constraints.High: 6, constraints.Low: -1}, 1}}, "no constraint"},
+		"wrapped":  {p, weights, Free, []Multiplier{{constraints.Multiset{constraints.Zeros: huge, constraints.Ones: huge, constraints.High: huge, constraints.Low: huge + 5}, 1}}, "no constraint"},
+	} {
+		if _, err := LowerBound(c.p, c.weights, c.shape, c.proof); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want an error with %q", name, err, c.want)
+		}
+	}
+}
+
+// Multipliers whose sums overflow prove nothing, and say so.
+func TestLowerBoundSurvivesOverflow(t *testing.T) {
+	p := problem(t, 5, 2, 0.1, 1e-5)
+	weights, err := Weights(5, 0.75)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var proof []Multiplier
+	for _, at := range []constraints.Multiset{
+		// Rows -0.1 at γ(0) and +0.1 at γ(1): their sums overflow to both infinities,
+		// which cancel to NaN in a prefix sum.
+		{constraints.Ones: 5}, {constraints.Ones: 1, constraints.Zeros: 4}, {constraints.High: 5},
+	} {
+		for range 15 {
+			proof = append(proof, Multiplier{at, math.MaxFloat64})
+		}
+	}
+	for n := range len(proof) + 1 {
+		for _, shape := range []Shape{Free, Monotone} {
+			if got, err := LowerBound(p, weights, shape, proof[:n]); err != nil || got != 0 {
+				t.Errorf("%s, %d multipliers: %v, %v, want 0", shape, n, got, err)
+			}
+		}
+	}
+}
+
+func TestNewTableRefuses(t *testing.T) {
+	p := problem(t, 5, 2, 0.1, 0)
+	c, err := Certify(context.Background(), p, mustFree(t, 5, 0.1, 0.2, 0.1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := Objective{PriorMean: 0.75, Shape: Free}
+	if _, err := NewTable(context.Background(), c, good, nil); err != nil {
+		t.Fatal(err)
+	}
+	for name, o := range map[string]Objective{
+		"increasing": {0.75, Monotone},
+		"prior":      {0.5, Free},
+		"NaN":        {math.NaN(), Free},
+		"shape":      {0.75, ""},
+	} {
+		if table, err := NewTable(context.Background(), c, o, nil); table != nil || err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if table, err := NewTable(context.Background(), c, good, []Multiplier{{constraints.Multiset{}, 1}}); table != nil || err == nil {
+		t.Error("a foreign multiplier passes")
+	}
+}
+
+func TestParseShape(t *testing.T) {
+	for _, s := range []Shape{Free, Monotone} {
+		if got, err := ParseShape(string(s)); got != s || err != nil {
+			t.Errorf("%s: %v, %v", s, got, err)
+		}
+	}
+	for _, s := range []string{"", "Free", "free ", "convex"} {
+		if _, err := ParseShape(s); err == nil {
+			t.Errorf("%q passes", s)
+		}
+	}
+}

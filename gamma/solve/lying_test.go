@@ -1,0 +1,197 @@
+package solve
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/lp"
+)
+
+// liar is an LP solver whose answers are tampered with.
+type liar struct {
+	lp.Solver
+	lie func(*lp.Solution)
+}
+
+func (s liar) Solve(ctx context.Context) (lp.Solution, error) {
+	sol, err := s.Solver.Solve(ctx)
+	if err == nil {
+		sol.X, sol.Dual = slices.Clone(sol.X), slices.Clone(sol.Dual)
+		s.lie(&sol)
+	}
+	return sol, err
+}
+
+func lying(lie func(*lp.Solution)) func(lp.Problem) (lp.Solver, error) {
+	return func(p lp.Problem) (lp.Solver, error) {
+		s, err := lp.NewSimplex(p)
+		if err != nil {
+			return nil, err
+		}
+		return liar{s, lie}, nil
+	}
+}
+
+// Nothing that a solver says is believed: whatever it lies about, either there is
+// no table, or the table is private and its lower bound holds (the honest optimum
+// is not below it), so its gap is never smaller than the truth.
+func TestLyingSolver(t *testing.T) {
+	each := func(lie func(i int, x float64) float64) func(*lp.Solution) {
+		return func(s *lp.Solution) {
+			for i, x := range s.X {
+				s.X[i] = lie(i, x)
+			}
+		}
+	}
+	duals := func(lie func(i int, y float64) float64) func(*lp.Solution) {
+		return func(s *lp.Solution) {
+			for i, y := range s.Dual {
+				s.Dual[i] = lie(i, y)
+			}
+		}
+	}
+	lies := map[string]func(*lp.Solution){
+		"X × 1.01":        each(func(_ int, x float64) float64 { return 1.01 * x }),
+		"X + 1e-7":        each(func(_ int, x float64) float64 { return x + 1e-7 }),
+		"X = 1":           each(func(int, float64) float64 { return 1 }),
+		"X = 2":           each(func(int, float64) float64 { return 2 }),
+		"X negative":      each(func(int, float64) float64 { return -1 }),
+		"X NaN":           each(func(int, float64) float64 { return math.NaN() }),
+		"X one NaN":       each(func(i int, x float64) float64 { return []float64{math.NaN(), x}[min(i, 1)] }),
+		"X infinite":      each(func(int, float64) float64 { return math.Inf(1) }),
+		"X reversed":      func(s *lp.Solution) { slices.Reverse(s.X) },
+		"X short":         func(s *lp.Solution) { s.X = s.X[:len(s.X)-1] },
+		"X long":          func(s *lp.Solution) { s.X = append(s.X, 1) },
+		"X nil":           func(s *lp.Solution) { s.X = nil },
+		"Dual × 2":        duals(func(_ int, y float64) float64 { return 2 * y }),
+		"Dual + 1":        duals(func(_ int, y float64) float64 { return y + 1 }),
+		"Dual negative":   duals(func(_ int, y float64) float64 { return -y - 1 }),
+		"Dual huge":       duals(func(int, float64) float64 { return math.MaxFloat64 }),
+		"Dual NaN":        duals(func(int, float64) float64 { return math.NaN() }),
+		"Dual infinite":   duals(func(int, float64) float64 { return math.Inf(1) }),
+		"Dual reversed":   func(s *lp.Solution) { slices.Reverse(s.Dual) },
+		"Dual garbage":    duals(func(i int, _ float64) float64 { return float64(i*i%7) / 3 }),
+		"Dual nil":        func(s *lp.Solution) { s.Dual = nil },
+		"Objective":       func(s *lp.Solution) { s.Objective, s.Bound = -1e9, -1e9 },
+		"Status":          func(s *lp.Solution) { s.Status = lp.Infeasible },
+		"all zero":        func(s *lp.Solution) { clear(s.X); clear(s.Dual) },
+		"nothing but yes": func(s *lp.Solution) { *s = lp.Solution{Status: lp.Optimal} },
+	}
+	for _, p := range []constraints.Problem{problem(t, 7, 2, 0.1, 1e-5), problem(t, 6, 2, 0.5, 0)} {
+		for _, shape := range []gamma.Shape{gamma.Free, gamma.Monotone} {
+			honest := optimal(t, p, Options{Shape: shape, NewSolver: lp.NewSimplex})
+			for name, lie := range lies {
+				for _, method := range []Method{CuttingPlanes, Exhaustive} {
+					where := name + ", " + string(method) + ", " + string(shape)
+					table, err := tryOptimal(t, where, p, Options{Shape: shape, Method: method, NewSolver: lying(lie)})
+					if err != nil {
+						if table != nil {
+							t.Errorf("%s: a table besides the error %v", where, err)
+						}
+						continue
+					}
+					if _, err := gamma.Certify(context.Background(), p, table.Func()); err != nil || table.Problem() != p {
+						t.Errorf("%s: the table is not certified: %v", where, err)
+					}
+					// The honest optimum is private, so no valid lower bound exceeds it.
+					if table.LowerBound > honest.ExpectedError {
+						t.Errorf("%s: lower bound %.15f, but %.15f can be reached", where, table.LowerBound, honest.ExpectedError)
+					}
+					if truth := table.ExpectedError - honest.ExpectedError; table.Gap < truth {
+						t.Errorf("%s: gap %g, the truth is %g", where, table.Gap, truth)
+					}
+				}
+			}
+		}
+	}
+}
+
+// tryOptimal reports a panic as a failure of the test, and goes on.
+func tryOptimal(t *testing.T, where string, p constraints.Problem, o Options) (table *gamma.Table, err error) {
+	t.Helper()
+	defer func() {
+		if r := recover(); r != nil {
+			t.Errorf("%s: panic: %v", where, r)
+			err = errors.New("panic")
+		}
+	}()
+	return Optimal(context.Background(), p, o)
+}
+
+// A solver's own failures come out as they are.
+func TestSolverErrorsComeOut(t *testing.T) {
+	want := errors.New("out of order")
+	p := problem(t, 7, 2, 0.1, 1e-5)
+	for name, o := range map[string]Options{
+		"making":  {NewSolver: func(lp.Problem) (lp.Solver, error) { return nil, want }},
+		"adding":  {NewSolver: failing(failingSolver{add: want})},
+		"order":   {Shape: gamma.Monotone, NewSolver: failing(failingSolver{add: want})},
+		"all":     {Method: Exhaustive, NewSolver: failing(failingSolver{add: want})},
+		"solving": {NewSolver: failing(failingSolver{solve: want})},
+	} {
+		if table, err := Optimal(context.Background(), p, o); table != nil || !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+}
+
+type failingSolver struct {
+	lp.Solver
+	add, solve error
+}
+
+func failing(f failingSolver) func(lp.Problem) (lp.Solver, error) {
+	return func(p lp.Problem) (lp.Solver, error) {
+		s, err := lp.NewSimplex(p)
+		f.Solver = s
+		return f, err
+	}
+}
+
+func (f failingSolver) AddRows(rows []lp.Row) error {
+	if f.add != nil {
+		return f.add
+	}
+	return f.Solver.AddRows(rows)
+}
+
+func (f failingSolver) Solve(ctx context.Context) (lp.Solution, error) {
+	if f.solve != nil {
+		return lp.Solution{}, f.solve
+	}
+	return f.Solver.Solve(ctx)
+}
+
+// The solver is closed however a solve ends.
+func TestTheSolverIsClosed(t *testing.T) {
+	for name, o := range map[string]Options{"done": {}, "failed": {}, "all": {Method: Exhaustive}} {
+		closed := 0
+		o.NewSolver = func(p lp.Problem) (lp.Solver, error) {
+			s, err := lp.NewSimplex(p)
+			f := failingSolver{Solver: s}
+			if name == "failed" {
+				f.solve = errors.New("out of order")
+			}
+			return closeCounter{f, &closed}, err
+		}
+		_, err := Optimal(context.Background(), problem(t, 5, 2, 0.1, 1e-5), o)
+		if (err != nil) != (name == "failed") || closed != 1 {
+			t.Errorf("%s: %v, closed %d times", name, err, closed)
+		}
+	}
+}
+
+type closeCounter struct {
+	lp.Solver
+	closed *int
+}
+
+func (c closeCounter) Close() error {
+	*c.closed++
+	return c.Solver.Close()
+}
