@@ -234,12 +234,16 @@ func TestSeparateAgainstRows(t *testing.T) {
 	})
 }
 
+func defaultDelta(m, delta float64) float64 {
+	return Problem{K: 1, M: m, Epsilon: 0.1, TeacherDelta: delta}.DefaultDelta()
+}
+
 func TestDefaultDelta(t *testing.T) {
 	for _, c := range []struct{ m, delta, want float64 }{
 		{3, 1e-5, 2.999970000099999e-05}, // 1-(1-1e-5)^3 = 2.99997000010e-5 exactly
 		{1, 1e-5, 1e-5}, {1, 0.1, 0.1}, {5, 0, 0}, {0.5, 0.75, 0.5}, {2, 1e-15, 2e-15},
 	} {
-		got := DefaultDelta(c.m, c.delta)
+		got := defaultDelta(c.m, c.delta)
 		if math.Abs(got-c.want) > 1e-14*c.want {
 			t.Errorf("DefaultDelta(%g, %g) = %v, want %v", c.m, c.delta, got, c.want)
 		}
@@ -248,14 +252,14 @@ func TestDefaultDelta(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.IntRange(2, 20).Draw(t, "m")
 		delta := rapid.Float64Range(1e-12, 0.5).Draw(t, "Δ")
-		got := new(big.Rat).Sub(big.NewRat(1, 1), exactDecimal(DefaultDelta(float64(m), delta)))
+		got := new(big.Rat).Sub(big.NewRat(1, 1), exactDecimal(defaultDelta(float64(m), delta)))
 		rest := new(big.Rat).Sub(big.NewRat(1, 1), exactDecimal(delta))
 		want := big.NewRat(1, 1)
 		for range m {
 			want.Mul(want, rest)
 		}
 		if got.Cmp(want) < 0 {
-			t.Fatalf("δ = %v is above 1-(1-Δ)^m", DefaultDelta(float64(m), delta))
+			t.Fatalf("δ = %v is above 1-(1-Δ)^m", defaultDelta(float64(m), delta))
 		}
 	})
 }
@@ -265,7 +269,7 @@ func TestTotalEpsilonIsExact(t *testing.T) {
 		m, eps float64
 		want   string
 	}{{3, 0.1, "0.3"}, {3, 0.13577, "0.40731"}, {1.5, 0.1, "0.15"}, {10, 0.1, "1"}, {1, 1e-6, "0.000001"}, {20, 20, "400"}} {
-		if got := problem(t, 5, c.m, c.eps, 0).TotalEpsilon(); got != c.want {
+		if got := problem(t, 5, c.m, c.eps, 0).TotalDecimal(); got != c.want {
 			t.Errorf("%g × %g = %s, want %s", c.m, c.eps, got, c.want)
 		}
 	}

@@ -1,6 +1,7 @@
 package constraints
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"strings"
@@ -18,26 +19,63 @@ const MaxTeachers = check.MaxTeachers
 // Problem says what is promised about the teachers and what shall be promised
 // about the released majority. It fixes the constraint set completely.
 //
+// The release may cost mε, given by M, or any ε of its own, given by TotalEpsilon;
+// exactly one of the two is set. Teachers that promise nothing, such as models
+// trained without privacy, have Epsilon = +Inf, and then the release needs a
+// TotalEpsilon.
+//
 // Each float64 stands for its shortest decimal, the number that people write and
 // JSON stores: Epsilon: 0.1 means exactly 1/10. The promise (mε, δ) is then the
 // exact product of what was written, and certificates are about just that.
 type Problem struct {
 	K            int     // number of teachers, 1 ≤ K ≤ MaxTeachers
-	M            float64 // m > 0: the release may cost mε; mε ≤ 700
-	Epsilon      float64 // ε ≥ 0 of each teacher
-	TeacherDelta float64 // Δ in [0,1) of each teacher; ε and Δ are not both 0
-	Delta        float64 // δ in [0,1) of the release; at least Δ when m ≥ 1
+	M            float64 // m > 0: the release may cost mε ≤ 700; 0 if TotalEpsilon is given
+	TotalEpsilon float64 // in (0,700]: what the release may cost, instead of mε; 0 if M is given
+	Epsilon      float64 // ε ≥ 0 of each teacher; +Inf if they promise nothing
+	TeacherDelta float64 // Δ in [0,1) of each teacher; not 0 if ε is, 0 if ε = +Inf
+	Delta        float64 // δ in [0,1) of the release; at least Δ when mε ≥ ε
 	Affected     int     // t: at most this many teachers depend on one record, 1 ≤ t ≤ K
 }
 
-// NewProblem returns the problem with δ = DefaultDelta(m, Δ) and every teacher
-// affected. The error is a *ParameterError.
+// NewProblem returns the problem of a release that may cost m·epsilon, with every
+// teacher affected and δ = DefaultDelta. The error is a *ParameterError.
 func NewProblem(k int, m, epsilon, teacherDelta float64) (Problem, error) {
-	p := Problem{K: k, M: m, Epsilon: epsilon, TeacherDelta: teacherDelta, Affected: k}
-	if check.Allowance(m) == nil && check.Delta("teacher delta", teacherDelta) == nil {
-		p.Delta = DefaultDelta(m, teacherDelta)
+	return Problem{K: k, M: m, Epsilon: epsilon, TeacherDelta: teacherDelta, Affected: k}.withDefaultDelta()
+}
+
+// NewTotalProblem is NewProblem for a release that may cost totalEpsilon.
+func NewTotalProblem(k int, totalEpsilon, epsilon, teacherDelta float64) (Problem, error) {
+	return Problem{K: k, TotalEpsilon: totalEpsilon, Epsilon: epsilon, TeacherDelta: teacherDelta, Affected: k}.withDefaultDelta()
+}
+
+func (p Problem) withDefaultDelta() (Problem, error) {
+	if p.validateBudget() == nil && check.Delta("teacher delta", p.TeacherDelta) == nil {
+		p.Delta = p.DefaultDelta()
 	}
 	return p, p.Validate()
+}
+
+// validateBudget checks ε and what the release may cost.
+func (p Problem) validateBudget() error {
+	switch {
+	case p.TotalEpsilon == 0:
+		if err := check.Allowance(p.M); err != nil {
+			return err
+		}
+		if math.IsInf(p.Epsilon, 1) {
+			return &check.Error{Name: "epsilon", Value: p.Epsilon, Rule: "finite unless a total epsilon is given instead of m"}
+		}
+	case p.M != 0:
+		return &check.Error{Name: "m", Value: p.M, Rule: "left out when a total epsilon is given"}
+	default:
+		if err := check.TotalEpsilon(p.TotalEpsilon); err != nil {
+			return err
+		}
+	}
+	if math.IsInf(p.Epsilon, 1) {
+		return nil
+	}
+	return check.Epsilon("epsilon", p.Epsilon)
 }
 
 // Validate returns a *ParameterError naming the first field that breaks its
@@ -45,8 +83,7 @@ func NewProblem(k int, m, epsilon, teacherDelta float64) (Problem, error) {
 func (p Problem) Validate() error {
 	for _, err := range []error{
 		check.Teachers(p.K),
-		check.Allowance(p.M),
-		check.Epsilon("epsilon", p.Epsilon),
+		p.validateBudget(),
 		check.Delta("teacher delta", p.TeacherDelta),
 		check.Delta("delta", p.Delta),
 		check.Affected(p.Affected, p.K),
@@ -58,24 +95,32 @@ func (p Problem) Validate() error {
 	if p.Epsilon == 0 && p.TeacherDelta == 0 {
 		return &check.Error{Name: "epsilon", Value: p.Epsilon, Rule: "> 0 when teacher delta is 0 (such teachers ignore the data)"}
 	}
-	if p.totalEpsilon().Cmp(big.NewRat(check.MaxTotalEpsilon, 1)) > 0 {
-		return &check.Error{Name: "m·epsilon", Value: p.TotalEpsilon(), Rule: "at most 700"}
+	if math.IsInf(p.Epsilon, 1) && p.TeacherDelta != 0 {
+		return &check.Error{Name: "teacher delta", Value: p.TeacherDelta, Rule: "0 when epsilon is infinite (such teachers promise nothing)"}
+	}
+	if p.total().Cmp(big.NewRat(check.MaxTotalEpsilon, 1)) > 0 {
+		return &check.Error{Name: "m·epsilon", Value: p.TotalDecimal(), Rule: fmt.Sprintf("at most %d", check.MaxTotalEpsilon)}
 	}
 	// A release at least as revealing as one teacher cannot promise a smaller
 	// δ than that teacher does. The source requires the same (Problem 3.1.1).
-	if p.M >= 1 && p.Delta < p.TeacherDelta {
-		return &check.Error{Name: "delta", Value: p.Delta, Rule: "at least the teacher delta when m ≥ 1"}
+	if !math.IsInf(p.Epsilon, 1) && p.total().Cmp(num.Decimal(p.Epsilon)) >= 0 && p.Delta < p.TeacherDelta {
+		return &check.Error{Name: "delta", Value: p.Delta, Rule: "at least the teacher delta when the release may cost ε or more (m ≥ 1)"}
 	}
 	return nil
 }
 
-func (p Problem) totalEpsilon() *big.Rat {
+// total returns what the release may cost, exactly.
+func (p Problem) total() *big.Rat {
+	if p.TotalEpsilon != 0 {
+		return num.Decimal(p.TotalEpsilon)
+	}
 	return new(big.Rat).Mul(num.Decimal(p.M), num.Decimal(p.Epsilon))
 }
 
-// TotalEpsilon returns mε exactly, as a decimal: "0.3" for m = 3, ε = 0.1.
-func (p Problem) TotalEpsilon() string {
-	x := p.totalEpsilon()
+// TotalDecimal returns what the release may cost exactly, as a decimal: "0.3" for
+// m = 3, ε = 0.1.
+func (p Problem) TotalDecimal() string {
+	x := p.total()
 	// A product of two decimals is a decimal: as many digits as both together.
 	digits, _ := x.FloatPrec()
 	s := x.FloatString(digits)
@@ -88,16 +133,64 @@ func (p Problem) TotalEpsilon() string {
 // Total returns the promise (mε, δ) as numbers, mε rounded up where it is no
 // float64: what accounting charges for one release.
 func (p Problem) Total() (epsilon, delta float64) {
-	return num.FromRat(p.totalEpsilon()).DecimalUp(), p.Delta
+	return num.FromRat(p.total()).DecimalUp(), p.Delta
+}
+
+// allowance returns m, given or worked out as total/ε, and whether there is one: an ε
+// of 0 or +Inf has none.
+func (p Problem) allowance() (m *big.Rat, ok bool) {
+	switch {
+	case p.TotalEpsilon == 0:
+		return num.Decimal(p.M), true
+	case p.Epsilon > 0 && !math.IsInf(p.Epsilon, 1):
+		return new(big.Rat).Quo(p.total(), num.Decimal(p.Epsilon)), true
+	}
+	return nil, false
+}
+
+// Allowance returns m, given or worked out as total/ε, rounded down, or 0 where ε
+// is 0 or infinite.
+func (p Problem) Allowance() float64 {
+	m, ok := p.allowance()
+	if !ok {
+		return 0
+	}
+	return num.FromRat(m).DecimalDown()
 }
 
 // DefaultDelta returns δ = 1-(1-Δ)^m, what m-fold composition of the teachers
-// would cost, rounded down: a smaller δ is the stronger promise. It expects
-// m > 0 finite and Δ in [0,1).
-func DefaultDelta(m, teacherDelta float64) float64 {
-	if teacherDelta == 0 || m == 1 { // exact, where rounding would lose a digit
-		return teacherDelta
+// would cost, rounded down: a smaller δ is the stronger promise. Where ε has no m
+// (see Allowance) it is Δ.
+func (p Problem) DefaultDelta() float64 {
+	m, ok := p.allowance()
+	if p.TeacherDelta == 0 || !ok {
+		return p.TeacherDelta
 	}
-	delta := num.OneMinusPow(num.Decimal(teacherDelta), num.Decimal(m))
+	delta := num.OneMinusPow(num.Decimal(p.TeacherDelta), m)
 	return min(delta.DecimalDown(), math.Nextafter(1, 0))
+}
+
+// PostProcessing reports whether the teachers that one record reaches may all be
+// revealed under the promise, so that every noise function is private, γ ≡ 1
+// among them:
+//
+//	tε ≤ mε  and  1-(1-Δ)^t ≤ δ
+//
+// The answers of t mechanisms that are each (ε,Δ)-DP are (tε, 1-(1-Δ)^t)-DP together
+// (Kairouz, Oh and Viswanath 2015, Theorem 3.3 with i = 0); those of the others do
+// not depend on the record, whatever the majority is computed from. For t = 1 this
+// is the parallel composition of teachers with disjoint training data.
+func (p Problem) PostProcessing() bool {
+	if math.IsInf(p.Epsilon, 1) {
+		return false
+	}
+	t := big.NewRat(int64(p.Affected), 1)
+	if new(big.Rat).Mul(t, num.Decimal(p.Epsilon)).Cmp(p.total()) > 0 {
+		return false
+	}
+	if p.TeacherDelta == 0 {
+		return true
+	}
+	spent := num.OneMinusPow(num.Decimal(p.TeacherDelta), t)
+	return spent.DecimalUp() <= p.Delta // certainly, or not at all
 }

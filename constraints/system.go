@@ -37,10 +37,13 @@ func NewSystem(p Problem) (*System, error) {
 	}
 	one := num.FromInt(1)
 	delta := num.FromRat(num.Decimal(p.TeacherDelta))
-	x := num.Exp(num.Decimal(p.Epsilon)) // e^ε
-	a := x.Add(delta).Quo(x.Add(one))
-	b := one.Sub(delta).Quo(x.Add(one))
-	e := num.Exp(p.totalEpsilon())
+	a, b := one, num.FromInt(0) // the limit ε → ∞: teachers that promise nothing
+	if !math.IsInf(p.Epsilon, 1) {
+		x := num.Exp(num.Decimal(p.Epsilon)) // e^ε
+		a = x.Add(delta).Quo(x.Add(one))
+		b = one.Sub(delta).Quo(x.Add(one))
+	}
+	e := num.Exp(p.total())
 	denominator := one.Add(e)
 	release := num.FromRat(num.Decimal(p.Delta))
 	r := e.Sub(one).Add(release).Add(release).Quo(denominator)

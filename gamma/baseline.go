@@ -62,8 +62,8 @@ func DoubleSubsampling(k, m int) (Func, error) {
 //
 //	p_const = (E-1+2δ) / (2(e^{τε} - E + (1+E)λ)/(e^{τε}+1) + E - 1),  E = e^{mε}
 //
-// clipped to [0,1]. tau ≥ 0 and lambda in [0,1] describe the K-fold composition
-// of the teachers; simple composition gives τ = K, λ = KΔ. Source: Jiang (2024),
+// clipped to [0,1]. tau ≥ 0 and lambda in [0,1] describe the composition of the t
+// teachers that one record reaches; simple composition gives τ = t, λ = tΔ. Source: Jiang (2024),
 // Section 3.4 and Appendix B.
 func RandomizedResponse(p constraints.Problem, tau, lambda float64) (Func, error) {
 	if err := p.Validate(); err != nil {
@@ -79,7 +79,8 @@ func RandomizedResponse(p constraints.Problem, tau, lambda float64) (Func, error
 	// e^{τε}, so that nothing overflows. With h = 1/E and g = e^{-τε} it becomes
 	// (h - g + (1+h)gλ)/(1+g). Plain math.Exp will do: whoever uses the result
 	// certifies it.
-	h, g := math.Exp(-p.M*p.Epsilon), math.Exp(-tau*p.Epsilon)
+	total, _ := p.Total()
+	h, g := math.Exp(-total), math.Exp(-tau*p.Epsilon)
 	numerator := 1 - h + 2*p.Delta*h
 	denominator := 2*(h-g+(1+h)*g*lambda)/(1+g) + 1 - h
 	c := 1.0
@@ -99,7 +100,7 @@ type Baseline struct {
 // Baselines returns the noise functions people would otherwise use under the
 // promise of p, each certified (shrunk where its own proof does not cover p):
 //
-//	randomized_response        p_const under simple composition of all teachers
+//	randomized_response        p_const under simple composition of the teachers reached
 //	randomized_response_tight  the largest constant that satisfies every constraint
 //	subsampling                ⌊m⌋ of the K answers (where m ≥ 1)
 //	double_subsampling         2⌊m⌋-1 answers, scaled down where it would not be private
@@ -107,7 +108,7 @@ type Baseline struct {
 //
 // Cost: a few certificates.
 func Baselines(ctx context.Context, p constraints.Problem) ([]Baseline, error) {
-	response, err := RandomizedResponse(p, float64(p.K), min(1, float64(p.K)*p.TeacherDelta))
+	response, err := RandomizedResponse(p, float64(p.Affected), min(1, float64(p.Affected)*p.TeacherDelta))
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +124,7 @@ func Baselines(ctx context.Context, p constraints.Problem) ([]Baseline, error) {
 		{"randomized_response", "randomised response", response},
 		{"randomized_response_tight", "randomised response, tight", sure},
 	}
-	if m := int(min(math.Floor(p.M), float64(p.K))); m >= 1 {
+	if m := int(min(math.Floor(p.Allowance()), float64(p.K))); m >= 1 {
 		sub, err := Subsampling(p.K, m)
 		if err != nil {
 			return nil, err

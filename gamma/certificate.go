@@ -14,12 +14,23 @@ import (
 //
 //	f(p,p';γ) = Φ(p) - E·Φ(p') ≤ Bound ≤ RightHandSide ≤ E - 1 + 2δ
 type Certificate struct {
+	Method        string               // Sweep or PostProcessing
 	Constraints   *big.Int             // how many constraints the bound covers: all of them
 	Bound         float64              // f is at most this on all of them; rounded up
 	RightHandSide float64              // E-1+2δ, rounded down
 	Slack         float64              // RightHandSide - Bound ≥ 0, rounded down
 	Worst         constraints.Multiset // where f was largest, as computed
 }
+
+// How a certificate was found.
+const (
+	// Sweep: the exact search of all constraints, constraints.System.Max.
+	Sweep = "sweep"
+	// PostProcessing: the teachers that one record reaches may all be revealed
+	// under the promise, constraints.Problem.PostProcessing, so every γ is private.
+	// Bound is then RightHandSide, which Lemma 3.4.4 says no such release exceeds.
+	PostProcessing = "post-processing"
+)
 
 // ViolationError says that a noise function could not be certified.
 type ViolationError struct {
@@ -31,7 +42,7 @@ type ViolationError struct {
 
 func (e *ViolationError) Error() string {
 	return fmt.Sprintf("gamma is not certified (%s, %g)-differentially private: at %v the privacy constraint reaches %.17g, but it must be at most %.17g",
-		e.Problem.TotalEpsilon(), e.Problem.Delta, e.Worst, e.Bound, e.RightHandSide)
+		e.Problem.TotalDecimal(), e.Problem.Delta, e.Worst, e.Bound, e.RightHandSide)
 }
 
 // Certified is a noise function with the proof of what it promises. It can only be
@@ -72,6 +83,12 @@ func certify(ctx context.Context, s *constraints.System, f Func) (*Certified, er
 	if f.K() != p.K {
 		return nil, &constraints.ParameterError{Name: "gamma's number of teachers", Value: f.K(), Rule: fmt.Sprintf("the problem's K = %d", p.K)}
 	}
+	rhs := s.OriginalRHS()
+	if p.PostProcessing() {
+		return &Certified{fn: f, problem: p, certificate: Certificate{
+			Method: PostProcessing, Constraints: p.Count(), Bound: rhs, RightHandSide: rhs,
+		}}, nil
+	}
 	bound, err := s.Max(ctx, f.Phi())
 	if err != nil {
 		return nil, err
@@ -81,7 +98,6 @@ func certify(ctx context.Context, s *constraints.System, f Func) (*Certified, er
 	if !(bound.Upper <= s.RHS()) {
 		return nil, &ViolationError{Problem: p, Worst: bound.At, Bound: bound.Upper, RightHandSide: s.RHS()}
 	}
-	rhs := s.OriginalRHS()
 	// In the source's units the bound is rounded up once more; it was proved to be
 	// at most E-1+2δ already, so it is capped there for display.
 	original := min(s.Original(bound.Upper), rhs)
@@ -90,6 +106,7 @@ func certify(ctx context.Context, s *constraints.System, f Func) (*Certified, er
 		slack = math.Nextafter(slack, 0) // the difference may have been rounded up
 	}
 	return &Certified{fn: f, problem: p, certificate: Certificate{
+		Method:        Sweep,
 		Constraints:   p.Count(),
 		Bound:         original,
 		RightHandSide: rhs,
@@ -111,7 +128,7 @@ func CertifyShrunk(ctx context.Context, p constraints.Problem, f Func) (*Certifi
 	if err != nil {
 		return nil, err
 	}
-	if f.K() != p.K {
+	if f.K() != p.K || p.PostProcessing() {
 		return certify(ctx, s, f)
 	}
 	margin := 0.0

@@ -211,6 +211,9 @@ func TestTinyRightHandSidesFailClosed(t *testing.T) {
 		for _, eps := range []float64{1e-3, 1e-9, 1e-12, 1e-14, 1e-15, 1e-16, 1e-18, 1e-100, 5e-324} {
 			for _, m := range []float64{0.5, 1, 2} {
 				p := problem(t, k, m, eps, 0)
+				if p.PostProcessing() {
+					continue // private by a theorem, with equality: no interval shows it
+				}
 				o := newOracle(p)
 				for _, c := range []float64{1, 0.3, 1e-9, 0x1p-53, 0} {
 					f, err := Constant(k, c)
@@ -303,5 +306,69 @@ func TestCertifiedIsImmutable(t *testing.T) {
 	c.Func().Shrink(0)
 	if c.Func().At(0) == 0 {
 		t.Error("γ was changed through its copy")
+	}
+}
+
+// Where all teachers that a record reaches may be revealed, every γ is private, by
+// a theorem: its certificate must not apply one step beyond, and must agree with
+// the oracle up to the oracle's own resolution.
+func TestPostProcessingIsNoMoreThanTheTheorem(t *testing.T) {
+	sure := func(k int) Func {
+		f, err := Constant(k, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	for _, c := range []struct {
+		name          string
+		k, t          int
+		m, eps, delta float64
+		release       float64 // δ, or -1 for the default
+		want          bool
+	}{
+		{"parallel", 7, 1, 1, 0.1, 1e-5, -1, true},
+		{"parallel, m above 1", 7, 1, 1.5, 0.1, 1e-5, -1, true},
+		{"two reached, m = 2", 7, 2, 2, 0.1, 0, -1, true},
+		{"all reached, m = K", 7, 7, 7, 0.1, 0, -1, true},
+		{"m just below 1", 7, 1, 0.9999999, 0.1, 0, -1, false},
+		{"two reached, m = 1", 7, 2, 1, 0.1, 0, -1, false},
+		{"two reached, m just below 2", 7, 2, 1.9999999, 0.1, 0, -1, false},
+		{"two reached, δ of one", 7, 2, 2, 0.1, 1e-5, 1e-5, false},
+		{"two reached, δ exact", 7, 2, 2, 0.1, 0.1, 0.19, true},
+		{"two reached, δ just below", 7, 2, 2, 0.1, 0.1, 0.18999999999999997, false},
+	} {
+		p := problem(t, c.k, c.m, c.eps, c.delta)
+		p.Affected = c.t
+		if c.release >= 0 {
+			p.Delta = c.release
+		}
+		if got := p.PostProcessing(); got != c.want {
+			t.Errorf("%s: post-processing %v", c.name, got)
+			continue
+		}
+		if !c.want {
+			continue
+		}
+		f := sure(c.k)
+		certified, err := CertifyShrunk(context.Background(), p, f)
+		if err != nil || !certified.Func().Equal(f) || certified.Certificate().Method != PostProcessing {
+			t.Errorf("%s: %+v, %v", c.name, certified, err)
+		}
+		// A hair more room, and the oracle must agree.
+		p.Delta += 1e-12
+		if !newOracle(p).private(f) {
+			t.Errorf("%s: the oracle finds a violation", c.name)
+		}
+	}
+	for _, eps := range []float64{0.1, 700} {
+		p, err := constraints.NewTotalProblem(3, eps, math.Inf(1), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Affected = 1
+		if p.PostProcessing() {
+			t.Error("teachers that promise nothing were revealed")
+		}
 	}
 }

@@ -26,22 +26,46 @@ type file struct {
 	Format        int                `json:"format_version"`
 	K             int                `json:"k"`
 	M             float64            `json:"m"`
-	Epsilon       float64            `json:"epsilon"`
+	TotalEpsilon  float64            `json:"total_epsilon,omitempty"`
+	Epsilon       fileEpsilon        `json:"epsilon"`
 	TeacherDelta  float64            `json:"teacher_delta"`
 	Delta         float64            `json:"delta"`
 	Affected      int                `json:"affected"`
 	Shape         Shape              `json:"shape"`
 	PriorMean     float64            `json:"prior_mean"`
+	PriorCounts   []float64          `json:"prior_counts,omitempty"`
+	WorstCase     bool               `json:"worst_case,omitempty"`
 	Gamma         []float64          `json:"gamma"`
 	ExpectedError float64            `json:"expected_error"`
 	Baselines     map[string]float64 `json:"baselines"`
 	Certificate   fileCertificate    `json:"certificate"`
 	Proof         []fileMultiplier   `json:"proof"`
+	ProofWeights  []float64          `json:"proof_weights,omitempty"`
 	Solver        string             `json:"solver"`
 	Version       string             `json:"version"`
 }
 
+// fileEpsilon is an ε; JSON has no infinity, so that of teachers that promise
+// nothing is the string "inf".
+type fileEpsilon float64
+
+func (e fileEpsilon) MarshalJSON() ([]byte, error) {
+	if math.IsInf(float64(e), 1) {
+		return []byte(`"inf"`), nil
+	}
+	return json.Marshal(float64(e))
+}
+
+func (e *fileEpsilon) UnmarshalJSON(b []byte) error {
+	if string(b) == `"inf"` {
+		*e = fileEpsilon(math.Inf(1))
+		return nil
+	}
+	return json.Unmarshal(b, (*float64)(e))
+}
+
 type fileCertificate struct {
+	Method        string   `json:"method"`
 	Constraints   *big.Int `json:"constraints"`
 	Bound         float64  `json:"bound"`
 	RightHandSide float64  `json:"right_hand_side"`
@@ -60,23 +84,24 @@ func (t *Table) MarshalJSON() ([]byte, error) {
 	p, c := t.problem, t.certificate
 	f := file{
 		Format: FormatVersion,
-		K:      p.K, M: p.M, Epsilon: p.Epsilon, TeacherDelta: p.TeacherDelta, Delta: p.Delta, Affected: p.Affected,
-		Shape: t.Shape, PriorMean: t.PriorMean,
+		K:      p.K, M: p.M, TotalEpsilon: p.TotalEpsilon, Epsilon: fileEpsilon(p.Epsilon), TeacherDelta: p.TeacherDelta, Delta: p.Delta, Affected: p.Affected,
+		Shape: t.Shape, PriorMean: t.PriorMean, PriorCounts: t.Counts, WorstCase: t.WorstCase,
 		Gamma:         t.fn.Values(),
 		ExpectedError: t.ExpectedError,
 		Baselines:     map[string]float64{},
 		Certificate: fileCertificate{
-			Constraints: c.Constraints, Bound: c.Bound, RightHandSide: c.RightHandSide, Slack: c.Slack,
+			Method: c.Method, Constraints: c.Constraints, Bound: c.Bound, RightHandSide: c.RightHandSide, Slack: c.Slack,
 			LowerBound: t.LowerBound, Gap: t.Gap,
 		},
-		Proof:   []fileMultiplier{},
-		Solver:  t.Solver,
-		Version: t.Version,
+		Proof:        []fileMultiplier{},
+		ProofWeights: t.Proof.Weights,
+		Solver:       t.Solver,
+		Version:      t.Version,
 	}
 	for _, b := range t.Baselines {
 		f.Baselines[b.Name] = t.BaselineError(b)
 	}
-	for _, m := range t.Proof {
+	for _, m := range t.Proof.Multipliers {
 		f.Proof = append(f.Proof, fileMultiplier{m.Multiset[:], m.Value})
 	}
 	return json.Marshal(f)
@@ -109,7 +134,7 @@ type Claim struct {
 	Problem   constraints.Problem
 	Objective Objective
 	Func      Func
-	Proof     []Multiplier
+	Proof     Proof
 	Solver    string
 	Version   string
 
@@ -159,12 +184,12 @@ func parseClaim(data []byte) (*Claim, error) {
 	if f.Format != FormatVersion {
 		return nil, fmt.Errorf("format_version = %d, but this program reads %d", f.Format, FormatVersion)
 	}
-	p := constraints.Problem{K: f.K, M: f.M, Epsilon: f.Epsilon, TeacherDelta: f.TeacherDelta, Delta: f.Delta, Affected: f.Affected}
+	p := constraints.Problem{K: f.K, M: f.M, TotalEpsilon: f.TotalEpsilon, Epsilon: float64(f.Epsilon), TeacherDelta: f.TeacherDelta, Delta: f.Delta, Affected: f.Affected}
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	o := Objective{PriorMean: f.PriorMean, Shape: f.Shape}
-	if err := o.Validate(); err != nil {
+	o := Objective{PriorMean: f.PriorMean, Counts: f.PriorCounts, WorstCase: f.WorstCase, Shape: f.Shape}
+	if err := o.Validate(f.K); err != nil {
 		return nil, err
 	}
 	if len(f.Gamma) != f.K+1 {
@@ -175,6 +200,7 @@ func parseClaim(data []byte) (*Claim, error) {
 		return nil, err
 	}
 	c := &Claim{Problem: p, Objective: o, Func: fn, Solver: f.Solver, Version: f.Version, stated: f}
+	c.Proof.Weights = f.ProofWeights
 	// An optimal basis has at most one multiplier per variable; a longer proof
 	// costs time and proves no more.
 	if most := f.K + 16; len(f.Proof) > most {
@@ -186,7 +212,7 @@ func parseClaim(data []byte) (*Claim, error) {
 			return nil, fmt.Errorf("proof[%d] has %d corners, but there are %d", i, len(m.Corners), len(at))
 		}
 		copy(at[:], m.Corners)
-		c.Proof = append(c.Proof, Multiplier{at, m.Multiplier})
+		c.Proof.Multipliers = append(c.Proof.Multipliers, Multiplier{at, m.Multiplier})
 	}
 	return c, nil
 }

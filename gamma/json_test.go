@@ -85,7 +85,7 @@ func TestFieldNames(t *testing.T) {
 			t.Fatalf("%s: %v", key, err)
 		}
 	}
-	wantKeys(t, "certificate", certificate, "constraints", "bound", "right_hand_side", "slack", "objective_lower_bound", "gap")
+	wantKeys(t, "certificate", certificate, "method", "constraints", "bound", "right_hand_side", "slack", "objective_lower_bound", "gap")
 	wantKeys(t, "baselines", baselines, "randomized_response", "randomized_response_tight", "subsampling", "double_subsampling")
 	if len(proof) == 0 {
 		t.Fatal("the proof is empty")
@@ -113,7 +113,7 @@ func TestTableWithoutProof(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := NewTable(context.Background(), c, Objective{PriorMean: 0.75, Shape: Free}, nil)
+	table, err := NewTable(context.Background(), c, Objective{PriorMean: 0.75, Shape: Free}, Proof{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -422,10 +422,10 @@ func FuzzReadClaim(f *testing.F) {
 			}
 			return
 		}
-		if claim.Problem.Validate() != nil || claim.Objective.Validate() != nil || claim.Func.K() != claim.Problem.K {
+		if claim.Problem.Validate() != nil || claim.Objective.Validate(claim.Problem.K) != nil || claim.Func.K() != claim.Problem.K {
 			t.Fatalf("malformed claim %+v", claim)
 		}
-		if claim.Problem.K > 4 || len(claim.Proof) > 100 {
+		if claim.Problem.K > 4 || len(claim.Proof.Multipliers) > 100 {
 			return // form only: certifying costs too much here
 		}
 		table, err := claim.Certify(context.Background())

@@ -35,6 +35,58 @@ func Weights(k int, mu float64) ([]float64, error) {
 	return w, nil
 }
 
+// CountWeights returns what each free value of γ is worth when a query's vote count
+// is l with a frequency proportional to counts[l], l = 0 … K:
+//
+//	weight(l) = ½·(counts(l) + counts(K-l)) / Σ counts,   l = 0 … ⌈K/2⌉-1
+//
+// so that ExpectedError is the probability that the released label differs from
+// the majority (ties aside). It returns an error naming index, value and rule if a count is
+// negative or not finite, or if their sum is not positive and finite.
+//
+// The counts become part of the mechanism: they must come from public data.
+func CountWeights(counts []float64) ([]float64, error) {
+	k := len(counts) - 1
+	if err := check.Teachers(k); err != nil {
+		return nil, fmt.Errorf("%d counts: %w", len(counts), err)
+	}
+	total := 0.0
+	for l, c := range counts {
+		if !(c >= 0) || math.IsInf(c, 1) {
+			return nil, &check.Error{Name: fmt.Sprintf("count of %d votes", l), Value: c, Rule: "finite and ≥ 0"}
+		}
+		total += c
+	}
+	if !(total > 0) || math.IsInf(total, 1) {
+		return nil, &check.Error{Name: "sum of counts", Value: total, Rule: "finite and > 0"}
+	}
+	w := make([]float64, (k+1)/2)
+	worth := 0.0
+	for l := range w {
+		w[l] = (counts[l]/total + counts[k-l]/total) / 2
+		worth += w[l]
+	}
+	if worth == 0 {
+		return nil, &check.Error{Name: "counts", Value: "ties only", Rule: "positive for some count that has a majority"}
+	}
+	return w, nil
+}
+
+// WorstError returns the largest distance between the released and the plain
+// majority over all probabilities of the teachers:
+//
+//	max_p ErrorAt(γ, p) = max_{l<K/2} ½·(1-γ(l))
+//
+// ErrorAt without its absolute value is affine in each p_i, so it is largest where
+// every teacher is certain of its answer, and there L is one number.
+func WorstError(f Func) float64 {
+	least := 1.0
+	for l := 0; 2*l < f.K(); l++ {
+		least = min(least, f.At(l))
+	}
+	return (1 - least) / 2
+}
+
 // ExpectedError returns the expected distance between the released majority and
 // the plain one, given Weights:
 //

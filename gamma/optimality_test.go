@@ -107,22 +107,22 @@ func TestLowerBoundOfOptimalTables(t *testing.T) {
 			}
 			return b
 		}
-		if got := bound(table.Proof, table.Shape); got > table.ExpectedError || table.ExpectedError-got > 1e-9 || table.Gap > 1e-9 {
+		if got := bound(table.Proof.Multipliers, table.Shape); got > table.ExpectedError || table.ExpectedError-got > 1e-9 || table.Gap > 1e-9 {
 			t.Errorf("%s: bound %.15f, error %.15f, gap %g", name, got, table.ExpectedError, table.Gap)
 		}
 		if got := bound(nil, table.Shape); got != 0 {
 			t.Errorf("%s: no proof proves %g", name, got)
 		}
 		for _, factor := range []float64{0.5, 0.999, 1.001, 2, 100} {
-			altered := make([]Multiplier, len(table.Proof))
-			for i, m := range table.Proof {
+			altered := make([]Multiplier, len(table.Proof.Multipliers))
+			for i, m := range table.Proof.Multipliers {
 				altered[i] = Multiplier{m.Multiset, m.Value * factor}
 			}
 			if got := bound(altered, table.Shape); got > table.ExpectedError {
 				t.Errorf("%s: proof × %g proves %.15f, above the error %.15f", name, factor, got, table.ExpectedError)
 			}
 		}
-		if free, monotone := bound(table.Proof, Free), bound(table.Proof, Monotone); monotone < free-1e-12 {
+		if free, monotone := bound(table.Proof.Multipliers, Free), bound(table.Proof.Multipliers, Monotone); monotone < free-1e-12 {
 			t.Errorf("%s: monotone bound %g, free %g", name, monotone, free)
 		}
 	}
@@ -198,20 +198,20 @@ func TestNewTableRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	good := Objective{PriorMean: 0.75, Shape: Free}
-	if _, err := NewTable(context.Background(), c, good, nil); err != nil {
+	if _, err := NewTable(context.Background(), c, good, Proof{}); err != nil {
 		t.Fatal(err)
 	}
 	for name, o := range map[string]Objective{
-		"increasing": {0.75, Monotone},
-		"prior":      {0.5, Free},
-		"NaN":        {math.NaN(), Free},
-		"shape":      {0.75, ""},
+		"increasing": {PriorMean: 0.75, Shape: Monotone},
+		"prior":      {PriorMean: 0.5, Shape: Free},
+		"NaN":        {PriorMean: math.NaN(), Shape: Free},
+		"shape":      {PriorMean: 0.75, Shape: ""},
 	} {
-		if table, err := NewTable(context.Background(), c, o, nil); table != nil || err == nil {
+		if table, err := NewTable(context.Background(), c, o, Proof{}); table != nil || err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if table, err := NewTable(context.Background(), c, good, []Multiplier{{constraints.Multiset{}, 1}}); table != nil || err == nil {
+	if table, err := NewTable(context.Background(), c, good, Proof{Multipliers: []Multiplier{{constraints.Multiset{}, 1}}}); table != nil || err == nil {
 		t.Error("a foreign multiplier passes")
 	}
 }

@@ -4,56 +4,142 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
+	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/internal/check"
 )
+
+// Objective is what a noise function is to be optimal for: the least expected error
+// under a prior on the votes, among the functions of a shape. Exactly one of
+// PriorMean, Counts and WorstCase says what the prior is. It decides what is
+// useful and never what is private, as long as it does not depend on private data.
+type Objective struct {
+	PriorMean float64   // μ in (0.5, 1): independent votes, see Weights
+	Counts    []float64 // how often each vote count 0 … K occurs, from public data: see CountWeights
+	WorstCase bool      // no prior: the largest error over all teachers, see WorstError
+	Shape     Shape
+}
+
+// Validate returns an error naming the first field that breaks its rule, for K
+// teachers.
+func (o Objective) Validate(k int) error {
+	if _, err := ParseShape(string(o.Shape)); err != nil {
+		return err
+	}
+	given := 0
+	for _, is := range []bool{o.PriorMean != 0, o.Counts != nil, o.WorstCase} {
+		if is {
+			given++
+		}
+	}
+	if given > 1 {
+		return &check.Error{Name: "objective", Value: "several priors", Rule: "one of prior mean, counts and worst case"}
+	}
+	if o.Counts != nil && len(o.Counts) != k+1 {
+		return &check.Error{Name: "number of counts", Value: len(o.Counts), Rule: fmt.Sprintf("K+1 = %d", k+1)}
+	}
+	if o.WorstCase {
+		return nil
+	}
+	_, err := o.Weights(k)
+	return err
+}
+
+// Equal reports whether o and p are the same objective.
+func (o Objective) Equal(p Objective) bool {
+	return o.PriorMean == p.PriorMean && slices.Equal(o.Counts, p.Counts) && o.WorstCase == p.WorstCase && o.Shape == p.Shape
+}
+
+// Weights returns what each free value of γ is worth. The worst case has no weights
+// of its own; the error says so.
+func (o Objective) Weights(k int) ([]float64, error) {
+	switch {
+	case o.WorstCase:
+		return nil, fmt.Errorf("the worst case has no weights")
+	case o.Counts != nil:
+		return CountWeights(o.Counts)
+	}
+	return Weights(k, o.PriorMean)
+}
+
+// Error returns the error of f under the objective, which must be valid for f's K:
+// ExpectedError, or WorstError in the worst case.
+func (o Objective) Error(f Func) float64 {
+	if o.WorstCase {
+		return WorstError(f)
+	}
+	weights, err := o.Weights(f.K())
+	if err != nil {
+		panic(fmt.Sprintf("gamma: error under an invalid objective: %v", err))
+	}
+	return ExpectedError(f, weights)
+}
+
+// Proof is what shows how small the error can be at all: see LowerBound. The empty
+// Proof is valid and shows that no error is negative.
+type Proof struct {
+	Multipliers []Multiplier
+	// Weights serve the worst case only: ½λ(l), where λ ≥ 0 sums to at most 1. The
+	// worst error is at least Σ ½λ(l)·(1-γ(l)), an expected error with these weights.
+	Weights []float64
+}
+
+// lowerBound checks the proof and returns the bound that it shows.
+func (o Objective) lowerBound(p constraints.Problem, proof Proof) (float64, error) {
+	if !o.WorstCase {
+		if len(proof.Weights) > 0 {
+			return 0, fmt.Errorf("proof has weights, but only the worst case needs them")
+		}
+		weights, err := o.Weights(p.K)
+		if err != nil {
+			return 0, err
+		}
+		return LowerBound(p, weights, o.Shape, proof.Multipliers)
+	}
+	if len(proof.Weights) == 0 {
+		return 0, nil
+	}
+	sum := 0.0
+	for l, w := range proof.Weights {
+		if !(w >= 0 && w <= 0.5) {
+			return 0, fmt.Errorf("proof's weight %d = %v, but it must be in [0, 0.5]", l, w)
+		}
+		sum += w
+	}
+	// Room for the rounding of the sum; what is above ½ is no proof.
+	if sum > 0.5*(1+float64(p.K)*0x1p-52) {
+		return 0, fmt.Errorf("proof's weights sum to %v, but they must sum to at most 0.5", sum)
+	}
+	bound, err := LowerBound(p, proof.Weights, o.Shape, proof.Multipliers)
+	return bound * (1 - float64(p.K+4)*0x1p-51), err
+}
 
 // Table is a certified noise function with all that is known about it: for which
 // objective it was made, how far from the optimum it can be at most, how the
 // baselines do. It is what `darrm solve` writes and `darrm aggregate` reads.
 type Table struct {
 	*Certified
-	Shape         Shape
-	PriorMean     float64
-	ExpectedError float64
+	Objective
+	ExpectedError float64 // Objective.Error of the function
 	Baselines     []Baseline
-	Proof         []Multiplier // of LowerBound
-	LowerBound    float64      // no private γ of this shape has a smaller expected error
-	Gap           float64      // ExpectedError - LowerBound ≥ 0: at most this far from the optimum
-	Solver        string       // what proposed γ; nothing rests on it
-	Version       string       // the program that wrote the table
-}
-
-// Objective is what a table is optimal for.
-type Objective struct {
-	PriorMean float64 // μ in (0.5, 1); see Weights
-	Shape     Shape
-}
-
-// Validate returns an error naming the first field that breaks its rule.
-func (o Objective) Validate() error {
-	if err := check.PriorMean(o.PriorMean); err != nil {
-		return err
-	}
-	_, err := ParseShape(string(o.Shape))
-	return err
+	Proof         Proof
+	LowerBound    float64 // no private γ of this shape has a smaller error
+	Gap           float64 // ExpectedError - LowerBound ≥ 0: at most this far from the optimum
+	Solver        string  // what proposed γ; nothing rests on it
+	Version       string  // the program that wrote the table
 }
 
 // NewTable works out everything about c that can be known: errors, baselines, and
-// the optimality gap that proof shows. An empty proof is valid and proves only
-// that no error is negative.
-func NewTable(ctx context.Context, c *Certified, o Objective, proof []Multiplier) (*Table, error) {
-	if err := o.Validate(); err != nil {
+// the optimality gap that proof shows.
+func NewTable(ctx context.Context, c *Certified, o Objective, proof Proof) (*Table, error) {
+	if err := o.Validate(c.problem.K); err != nil {
 		return nil, err
 	}
 	if o.Shape == Monotone && !c.fn.Monotone() {
 		return nil, fmt.Errorf("gamma increases towards the middle, but its shape must be %q", Monotone)
 	}
-	weights, err := Weights(c.problem.K, o.PriorMean)
-	if err != nil {
-		return nil, err
-	}
-	lower, err := LowerBound(c.problem, weights, o.Shape, proof)
+	lower, err := o.lowerBound(c.problem, proof)
 	if err != nil {
 		return nil, err
 	}
@@ -61,11 +147,10 @@ func NewTable(ctx context.Context, c *Certified, o Objective, proof []Multiplier
 	if err != nil {
 		return nil, err
 	}
-	e := ExpectedError(c.fn, weights)
+	e := o.Error(c.fn)
 	return &Table{
 		Certified:     c,
-		Shape:         o.Shape,
-		PriorMean:     o.PriorMean,
+		Objective:     o,
 		ExpectedError: e,
 		Baselines:     baselines,
 		Proof:         proof,
@@ -74,25 +159,11 @@ func NewTable(ctx context.Context, c *Certified, o Objective, proof []Multiplier
 	}, nil
 }
 
-// BaselineError returns the expected error of a baseline under the table's prior.
-func (t *Table) BaselineError(b Baseline) float64 {
-	weights, err := Weights(t.problem.K, t.PriorMean)
-	if err != nil {
-		panic(err) // a Table has a valid K and prior
-	}
-	return ExpectedError(b.Certified.fn, weights)
-}
+// BaselineError returns the error of a baseline under the table's objective.
+func (t *Table) BaselineError(b Baseline) float64 { return t.Error(b.Certified.fn) }
 
-// ExpectedErrorOfCoin returns the expected error of releasing nothing but fair
-// coins, γ ≡ 0, under the table's prior: the scale on which gaps are judged.
-func (t *Table) ExpectedErrorOfCoin() float64 {
-	weights, err := Weights(t.problem.K, t.PriorMean)
-	if err != nil {
-		panic(err) // a Table has a valid K and prior
-	}
-	sum := 0.0
-	for _, w := range weights {
-		sum += w
-	}
-	return sum
+// ErrorOfCoin returns the error of releasing nothing but fair coins, γ ≡ 0, under
+// the table's objective: the scale on which gaps are judged.
+func (t *Table) ErrorOfCoin() float64 {
+	return t.Error(Func{make([]uint64, t.problem.K+1)})
 }

@@ -30,8 +30,19 @@ type Result struct {
 // Key returns the cache key: everything that determines the table.
 func Key(p constraints.Problem, o Options) string {
 	o = o.withDefaults()
-	return fmt.Sprintf("darrm table format=%d k=%d m=%v epsilon=%v teacher_delta=%v delta=%v affected=%d shape=%s prior_mean=%v method=%s",
-		gamma.FormatVersion, p.K, p.M, p.Epsilon, p.TeacherDelta, p.Delta, p.Affected, o.Shape, o.PriorMean, o.Method)
+	budget := fmt.Sprintf("m=%v", p.M)
+	if p.TotalEpsilon != 0 {
+		budget = fmt.Sprintf("total_epsilon=%v", p.TotalEpsilon)
+	}
+	prior := fmt.Sprintf("prior_mean=%v", o.PriorMean)
+	switch {
+	case o.WorstCase:
+		prior = "worst_case"
+	case o.Counts != nil:
+		prior = fmt.Sprintf("prior_counts=%v", o.Counts)
+	}
+	return fmt.Sprintf("darrm table format=%d k=%d %s epsilon=%v teacher_delta=%v delta=%v affected=%d shape=%s %s method=%s",
+		gamma.FormatVersion, p.K, budget, p.Epsilon, p.TeacherDelta, p.Delta, p.Affected, o.Shape, prior, o.Method)
 }
 
 // Cached is Optimal with a cache in front; a nil store means none. An entry is
@@ -64,6 +75,10 @@ func Cached(ctx context.Context, store *cache.Store, p constraints.Problem, o Op
 	if r.Table, err = Optimal(ctx, p, o); err != nil {
 		return r, err
 	}
+	if ctx.Err() != nil {
+		r.Path = ""
+		return r, nil // the best so far is not the optimum: not for the cache
+	}
 	var b bytes.Buffer
 	if err := r.Table.Encode(&b); err != nil {
 		return r, err
@@ -83,14 +98,14 @@ func lookUp(ctx context.Context, store *cache.Store, key string, p constraints.P
 	if err != nil {
 		return nil, reject(err)
 	}
-	if claim.Problem != p || claim.Objective != o.objective() {
+	if claim.Problem != p || !claim.Objective.Equal(o.objective()) {
 		return nil, reject(errors.New("it holds a table for other parameters"))
 	}
 	t, err := claim.Certify(ctx)
 	if err != nil {
 		return nil, reject(err)
 	}
-	if worth := t.ExpectedErrorOfCoin(); t.Gap > cachedGap*worth {
+	if worth := t.ErrorOfCoin(); t.Gap > cachedGap*worth {
 		return nil, reject(fmt.Errorf("its table is only shown to be within %.3g of the optimum", t.Gap))
 	}
 	return t, nil

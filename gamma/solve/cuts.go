@@ -18,7 +18,7 @@ const violated = 1e-12
 const maxRounds = 1000
 
 // cuttingPlanes solves by adding violated rows until there is no new one.
-func (pr *program) cuttingPlanes(ctx context.Context) ([]float64, []gamma.Multiplier, error) {
+func (pr *program) cuttingPlanes(ctx context.Context) ([]float64, gamma.Proof, error) {
 	perRound := max(8, 2*pr.system.Variables())
 	// γ ≡ 1 is the optimum without rows.
 	free := make([]float64, pr.system.Variables())
@@ -26,35 +26,33 @@ func (pr *program) cuttingPlanes(ctx context.Context) ([]float64, []gamma.Multip
 		free[l] = 1
 	}
 	if _, err := pr.separate(ctx, free, perRound); err != nil {
-		return nil, nil, err
+		return nil, gamma.Proof{}, err
 	}
 	for range maxRounds {
 		free, sol, err := pr.solve(ctx)
 		if err != nil {
-			return nil, nil, err
+			return nil, gamma.Proof{}, err
 		}
 		if err := pr.prune(free, sol); err != nil {
-			return nil, nil, err
+			return nil, gamma.Proof{}, err
 		}
-		proof := pr.proof(sol)
 		violation, err := pr.separate(ctx, free, perRound)
 		if err != nil {
-			return nil, nil, err
+			return nil, gamma.Proof{}, err
 		}
 		pr.report(sol, violation)
 		if violation == 0 {
-			return free, proof, nil
+			return free, pr.lastProof, nil
 		}
 	}
-	return nil, nil, fmt.Errorf("cutting planes did not end within %d rounds (K = %d)", maxRounds, pr.system.Problem().K)
+	return nil, gamma.Proof{}, fmt.Errorf("cutting planes did not end within %d rounds (K = %d)", maxRounds, pr.system.Problem().K)
 }
 
 // keepRounds is how long a row stays after it was last tight.
 const keepRounds = 4
 
 // prune deletes rows that have not been tight for keepRounds rounds, so that the
-// program stays small. It is worth a solver's basis only once there are many. The
-// solution is adapted: deleted rows have multiplier 0.
+// program stays small. That is worth doing only once there are many.
 func (pr *program) prune(free []float64, sol lp.Solution) error {
 	for i := range pr.rows {
 		if sol.Dual[pr.order+i] > 0 {
@@ -78,7 +76,6 @@ func (pr *program) prune(free []float64, sol lp.Solution) error {
 		return err
 	}
 	kept := pr.rows[:0]
-	dual := sol.Dual[:pr.order]
 	next := 0
 	for i, r := range pr.rows {
 		if next < len(old) && old[next] == i {
@@ -86,11 +83,9 @@ func (pr *program) prune(free []float64, sol lp.Solution) error {
 			delete(pr.known, r.Multiset)
 			continue
 		}
-		dual = append(dual, sol.Dual[pr.order+i])
 		kept = append(kept, r)
 	}
 	pr.rows = kept
-	copy(sol.Dual, dual)
 	return nil
 }
 

@@ -3,7 +3,6 @@ package solve
 import (
 	"context"
 	"math/big"
-	"slices"
 
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
@@ -18,10 +17,10 @@ const exhaustiveCells = 30_000_000
 const batch = 4096
 
 // exhaustive solves with every row of the constraint set.
-func (pr *program) exhaustive(ctx context.Context) ([]float64, []gamma.Multiplier, error) {
+func (pr *program) exhaustive(ctx context.Context) ([]float64, gamma.Proof, error) {
 	limit := int64(exhaustiveCells / pr.system.Variables())
 	if count := pr.system.Problem().Count(); count.Cmp(big.NewInt(limit)) > 0 {
-		return nil, nil, &TooManyRowsError{Rows: count, Limit: limit}
+		return nil, gamma.Proof{}, &TooManyRowsError{Rows: count, Limit: limit}
 	}
 	var rows []lp.Row
 	var multisets []constraints.Multiset
@@ -36,23 +35,21 @@ func (pr *program) exhaustive(ctx context.Context) ([]float64, []gamma.Multiplie
 		return ctx.Err()
 	}
 	for m, r := range pr.system.Rows() {
-		coef := slices.Clone(r)
-		pr.coefficients(coef)
-		rows = append(rows, lp.Row{Coef: coef, RHS: pr.system.RHS()})
+		rows = append(rows, pr.row(r))
 		multisets = append(multisets, m)
 		if len(rows) == batch {
 			if err := flush(); err != nil {
-				return nil, nil, err
+				return nil, gamma.Proof{}, err
 			}
 		}
 	}
 	if err := flush(); err != nil {
-		return nil, nil, err
+		return nil, gamma.Proof{}, err
 	}
 	free, sol, err := pr.solve(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, gamma.Proof{}, err
 	}
 	pr.report(sol, 0)
-	return free, pr.proof(sol), nil
+	return free, pr.lastProof, nil
 }

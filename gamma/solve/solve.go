@@ -32,8 +32,12 @@ func ParseMethod(name string) (Method, error) {
 // Options says what is optimal and how to get there. The zero value asks for the
 // source's linear program: shape free, prior mean 0.75, cutting planes.
 type Options struct {
-	// PriorMean is μ in (0.5, 1); see gamma.Weights. Defaults to 0.75.
+	// PriorMean is μ in (0.5, 1); see gamma.Weights. Defaults to 0.75 unless Counts or
+	// WorstCase is given.
 	PriorMean float64
+	// Counts and WorstCase: see gamma.Objective.
+	Counts    []float64
+	WorstCase bool
 	// Shape is the set of noise functions. Defaults to gamma.Free.
 	Shape gamma.Shape
 	// Method defaults to CuttingPlanes.
@@ -44,6 +48,11 @@ type Options struct {
 	SolverName string
 	// Version of the program, recorded in the table. May be empty.
 	Version string
+	// BestOnCancel asks for the best certified table found so far when ctx ends
+	// before the solve: the last relaxation's γ shrunk until it is private, or a
+	// baseline if that is better, with the gap that is proved by then. It takes one
+	// or two certificates' time more. Without it, ctx.Err() is returned.
+	BestOnCancel bool
 	// Progress, if not nil, is called after every round, from the goroutine of
 	// the caller.
 	Progress func(Progress)
@@ -53,7 +62,7 @@ type Options struct {
 const DefaultPriorMean = 0.75
 
 func (o Options) withDefaults() Options {
-	if o.PriorMean == 0 {
+	if o.PriorMean == 0 && o.Counts == nil && !o.WorstCase {
 		o.PriorMean = DefaultPriorMean
 	}
 	if o.Shape == "" {
@@ -72,7 +81,7 @@ func (o Options) withDefaults() Options {
 }
 
 func (o Options) objective() gamma.Objective {
-	return gamma.Objective{PriorMean: o.PriorMean, Shape: o.Shape}
+	return gamma.Objective{PriorMean: o.PriorMean, Counts: o.Counts, WorstCase: o.WorstCase, Shape: o.Shape}
 }
 
 // Progress is how far a solve has come.
@@ -80,7 +89,7 @@ type Progress struct {
 	Round     int     // linear programs solved
 	Rows      int     // rows in the last one
 	Violation float64 // by how much the worst constraint was broken, scaled; 0 at the end
-	Error     float64 // expected error of the relaxation: a lower bound
+	Error     float64 // error of the relaxation: a lower bound
 }
 
 // TooManyRowsError says that exhaustive enumeration would not fit in memory.
@@ -103,21 +112,23 @@ func (e *TooManyRowsError) Error() string {
 // Cost: some dozen rounds of one small linear program and one sweep of O(K³).
 func Optimal(ctx context.Context, p constraints.Problem, o Options) (*gamma.Table, error) {
 	o = o.withDefaults()
-	if err := o.objective().Validate(); err != nil {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	if err := o.objective().Validate(p.K); err != nil {
 		return nil, err
 	}
 	if _, err := ParseMethod(string(o.Method)); err != nil {
 		return nil, err
 	}
+	if p.PostProcessing() {
+		return noNoise(ctx, p, o)
+	}
 	system, err := constraints.NewSystem(p)
 	if err != nil {
 		return nil, err
 	}
-	weights, err := gamma.Weights(p.K, o.PriorMean)
-	if err != nil {
-		return nil, err
-	}
-	pr, err := newProgram(system, weights, o)
+	pr, err := newProgram(system, o)
 	if err != nil {
 		return nil, err
 	}
@@ -128,18 +139,66 @@ func Optimal(ctx context.Context, p constraints.Problem, o Options) (*gamma.Tabl
 		run = pr.exhaustive
 	}
 	free, proof, err := run(ctx)
+	if err != nil && ctx.Err() != nil && o.BestOnCancel {
+		return pr.best(context.WithoutCancel(ctx))
+	}
 	if err != nil {
 		return nil, err
 	}
+	return certified(ctx, p, o, free, proof)
+}
+
+// best returns the best certified table that can be had without another round.
+func (pr *program) best(ctx context.Context) (*gamma.Table, error) {
+	p, o := pr.system.Problem(), pr.o
+	o.SolverName += ", stopped early"
+	baselines, err := gamma.Baselines(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	candidates := [][]float64{}
+	if pr.last != nil {
+		candidates = append(candidates, pr.last)
+	}
+	for _, b := range baselines {
+		if f := b.Certified.Func(); o.Shape != gamma.Monotone || f.Monotone() {
+			candidates = append(candidates, f.Values()[:pr.n])
+		}
+	}
+	var best *gamma.Table
+	for _, free := range candidates {
+		t, err := certified(ctx, p, o, free, pr.lastProof)
+		if err != nil {
+			return nil, err
+		}
+		if best == nil || t.ExpectedError < best.ExpectedError {
+			best = t
+		}
+	}
+	return best, nil
+}
+
+// noNoise is the answer where every noise function is private: γ ≡ 1, whose error is 0.
+func noNoise(ctx context.Context, p constraints.Problem, o Options) (*gamma.Table, error) {
+	free := make([]float64, (p.K+1)/2)
+	for l := range free {
+		free[l] = 1
+	}
+	o.SolverName = "none needed"
+	return certified(ctx, p, o, free, gamma.Proof{})
+}
+
+// certified turns what a solver proposed into a table.
+func certified(ctx context.Context, p constraints.Problem, o Options, free []float64, proof gamma.Proof) (*gamma.Table, error) {
 	f, err := gamma.FromFree(p.K, free)
 	if err != nil {
 		return nil, err
 	}
-	certified, err := gamma.CertifyShrunk(ctx, p, f)
+	c, err := gamma.CertifyShrunk(ctx, p, f)
 	if err != nil {
 		return nil, err
 	}
-	t, err := gamma.NewTable(ctx, certified, o.objective(), proof)
+	t, err := gamma.NewTable(ctx, c, o.objective(), proof)
 	if err != nil {
 		return nil, err
 	}
@@ -147,17 +206,23 @@ func Optimal(ctx context.Context, p constraints.Problem, o Options) (*gamma.Tabl
 	return t, nil
 }
 
-// program is the linear program under construction.
+// program is the linear program under construction. Its variables stand for γ (see
+// coefficients); in the worst case there is one more, s ≤ γ(l) for all l, and -½s is
+// minimised.
 type program struct {
-	system  *constraints.System
-	weights []float64
-	scale   float64 // weights are divided by it for the solver
-	o       Options
-	solver  lp.Solver
-	order   int   // rows of the shape, the first ones
-	rows    []row // the others
-	known   map[constraints.Multiset]bool
-	round   int
+	system *constraints.System
+	o      Options
+	solver lp.Solver
+	worth  float64 // the error of γ ≡ 0: error = worth + scale·objective
+	scale  float64 // costs are divided by it for the solver
+	n      int     // values of γ
+	order  int     // rows that do not come from multisets, the first ones
+	rows   []row   // the others
+	known  map[constraints.Multiset]bool
+	round  int
+
+	last      []float64 // γ of the last relaxation that was solved, for best
+	lastProof gamma.Proof
 }
 
 // row is a constraint that the program has.
@@ -166,38 +231,69 @@ type row struct {
 	tight int // the last round in which it was
 }
 
-func newProgram(s *constraints.System, weights []float64, o Options) (*program, error) {
-	n := len(weights)
-	pr := &program{system: s, weights: weights, o: o, known: map[constraints.Multiset]bool{}}
-	cost := make([]float64, n)
-	for l, w := range weights {
-		cost[l] = -w
+func newProgram(s *constraints.System, o Options) (*program, error) {
+	n := s.Variables()
+	pr := &program{system: s, o: o, n: n, known: map[constraints.Multiset]bool{}}
+	columns := n
+	if o.WorstCase {
+		columns++
+	}
+	cost := make([]float64, columns)
+	if o.WorstCase {
+		cost[n], pr.worth = -0.5, 0.5
+	} else {
+		weights, err := o.objective().Weights(s.Problem().K)
+		if err != nil {
+			return nil, err
+		}
+		for l, w := range weights {
+			cost[l] = -w
+			pr.worth += w
+		}
 	}
 	pr.coefficients(cost)
 	for _, c := range cost {
 		pr.scale = math.Max(pr.scale, -c)
 	}
-	base := lp.Problem{C: cost, Lower: make([]float64, n), Upper: make([]float64, n)}
-	for l := range cost {
-		cost[l] /= pr.scale
-		base.Upper[l] = 1
+	base := lp.Problem{C: cost, Lower: make([]float64, columns), Upper: make([]float64, columns)}
+	for j := range cost {
+		cost[j] /= pr.scale
+		base.Upper[j] = 1
 	}
 	var err error
 	if pr.solver, err = o.NewSolver(base); err != nil {
 		return nil, err
 	}
-	if o.Shape == gamma.Monotone {
-		top := lp.Row{Coef: make([]float64, n), RHS: 1} // γ(0) ≤ 1
-		for l := range top.Coef {
-			top.Coef[l] = 1
-		}
-		if err := pr.solver.AddRows([]lp.Row{top}); err != nil {
-			pr.close()
-			return nil, err
-		}
-		pr.order = 1
+	rows := pr.ownRows(columns)
+	pr.order = len(rows)
+	if err := pr.solver.AddRows(rows); err != nil {
+		pr.close()
+		return nil, err
 	}
 	return pr, nil
+}
+
+// ownRows returns the rows that do not come from multisets: those of the worst case
+// first, then γ(0) ≤ 1 for shape monotone.
+func (pr *program) ownRows(columns int) []lp.Row {
+	var rows []lp.Row
+	if pr.o.WorstCase {
+		for l := range pr.n {
+			coef := make([]float64, columns)
+			coef[l] = -1
+			pr.coefficients(coef)
+			coef[pr.n] = 1
+			rows = append(rows, lp.Row{Coef: coef})
+		}
+	}
+	if pr.o.Shape == gamma.Monotone {
+		coef := make([]float64, columns)
+		for l := range pr.n {
+			coef[l] = 1
+		}
+		rows = append(rows, lp.Row{Coef: coef, RHS: 1})
+	}
+	return rows
 }
 
 // coefficients turns coefficients of γ(0), γ(1), … into those of the program's
@@ -210,7 +306,7 @@ func newProgram(s *constraints.System, weights []float64, o Options) (*program, 
 // γ(0) … γ(j): no order rows, and a much better conditioned program.
 func (pr *program) coefficients(c []float64) {
 	if pr.o.Shape == gamma.Monotone {
-		for l := 1; l < len(c); l++ {
+		for l := 1; l < pr.n; l++ {
 			c[l] += c[l-1]
 		}
 	}
@@ -220,8 +316,8 @@ func (pr *program) coefficients(c []float64) {
 // bounds within its tolerance only; what is returned lies in the shape's exact set:
 // sums of non-negative numbers do not fall, in floating point either.
 func (pr *program) values(x []float64) []float64 {
-	free := make([]float64, len(x))
-	for l, v := range x {
+	free := make([]float64, pr.n)
+	for l, v := range x[:pr.n] {
 		free[l] = max(0, v)
 	}
 	if pr.o.Shape == gamma.Monotone {
@@ -244,45 +340,53 @@ func (pr *program) solve(ctx context.Context) ([]float64, lp.Solution, error) {
 	if err != nil {
 		return nil, sol, err
 	}
-	if len(sol.X) != len(pr.weights) || len(sol.Dual) != pr.order+len(pr.rows) {
-		return nil, sol, &lp.StatusError{Status: lp.Numerical, Detail: fmt.Sprintf("solver returned %d values and %d multipliers for %d columns and %d rows", len(sol.X), len(sol.Dual), len(pr.weights), pr.order+len(pr.rows))}
+	if len(sol.X) < pr.n || len(sol.Dual) != pr.order+len(pr.rows) {
+		return nil, sol, &lp.StatusError{Status: lp.Numerical, Detail: fmt.Sprintf("solver returned %d values and %d multipliers for %d columns and %d rows", len(sol.X), len(sol.Dual), pr.n, pr.order+len(pr.rows))}
 	}
 	for l, x := range sol.X {
 		if math.IsNaN(x) { // ±Inf is clipped
 			return nil, sol, &lp.StatusError{Status: lp.Numerical, Detail: fmt.Sprintf("solver returned x[%d] = %v", l, x)}
 		}
 	}
-	return pr.values(sol.X), sol, nil
+	pr.last, pr.lastProof = pr.values(sol.X), pr.proof(sol)
+	return pr.last, sol, nil
 }
 
 // proof turns the solver's duals into multipliers of the constraints.
-func (pr *program) proof(sol lp.Solution) []gamma.Multiplier {
-	var out []gamma.Multiplier
+func (pr *program) proof(sol lp.Solution) gamma.Proof {
+	var out gamma.Proof
 	for i, r := range pr.rows {
 		if y := sol.Dual[pr.order+i] * pr.scale; y > 0 {
-			out = append(out, gamma.Multiplier{Multiset: r.Multiset, Value: y})
+			out.Multipliers = append(out.Multipliers, gamma.Multiplier{Multiset: r.Multiset, Value: y})
+		}
+	}
+	if pr.o.WorstCase {
+		out.Weights = make([]float64, pr.n)
+		sum := 0.0
+		for l := range out.Weights {
+			out.Weights[l] = max(0, sol.Dual[l]) * pr.scale
+			sum += out.Weights[l]
+		}
+		if sum > 0.5 { // by the solver's tolerance
+			for l := range out.Weights {
+				out.Weights[l] *= 0.5 / sum
+			}
 		}
 	}
 	return out
 }
 
 func (pr *program) report(sol lp.Solution, violation float64) {
-	if pr.o.Progress == nil {
-		return
+	if pr.o.Progress != nil {
+		pr.o.Progress(Progress{Round: pr.round, Rows: pr.order + len(pr.rows), Violation: violation, Error: max(0, pr.worth+sol.Objective*pr.scale)})
 	}
-	e := 0.0
-	for _, w := range pr.weights {
-		e += w
-	}
-	pr.o.Progress(Progress{Round: pr.round, Rows: pr.order + len(pr.rows), Violation: violation, Error: max(0, e+sol.Objective*pr.scale)})
 }
 
 // add appends the rows of the multisets.
 func (pr *program) add(multisets []constraints.Multiset) error {
 	rows := make([]lp.Row, len(multisets))
 	for i, m := range multisets {
-		rows[i] = lp.Row{Coef: pr.system.Row(m, nil), RHS: pr.system.RHS()}
-		pr.coefficients(rows[i].Coef)
+		rows[i] = pr.row(pr.system.Row(m, nil))
 	}
 	if err := pr.solver.AddRows(rows); err != nil {
 		return err
@@ -292,4 +396,16 @@ func (pr *program) add(multisets []constraints.Multiset) error {
 		pr.known[m] = true
 	}
 	return nil
+}
+
+// row turns a constraint's row over γ into the program's; it copies.
+func (pr *program) row(overGamma []float64) lp.Row {
+	columns := pr.n
+	if pr.o.WorstCase {
+		columns++
+	}
+	coef := make([]float64, columns)
+	copy(coef, overGamma)
+	pr.coefficients(coef)
+	return lp.Row{Coef: coef, RHS: pr.system.RHS()}
 }

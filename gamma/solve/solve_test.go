@@ -79,7 +79,7 @@ func TestReferenceOptima(t *testing.T) {
 					t.Errorf("%s: γ(%d) = %.9f, want %.6f", name, l, got, want)
 				}
 			}
-			t.Logf("%s: error %.12f gap %.2g slack %.2g proof %d", name, table.ExpectedError, table.Gap, table.Certificate().Slack, len(table.Proof))
+			t.Logf("%s: error %.12f gap %.2g slack %.2g proof %d", name, table.ExpectedError, table.Gap, table.Certificate().Slack, len(table.Proof.Multipliers))
 		}
 	}
 }

@@ -48,6 +48,14 @@ func Epsilon(name string, eps float64) error {
 	return nil
 }
 
+// TotalEpsilon checks what a release may cost when that is given by itself.
+func TotalEpsilon(eps float64) error {
+	if !(eps > 0 && eps <= MaxTotalEpsilon) {
+		return &Error{"total epsilon", eps, fmt.Sprintf("in (0, %d]", MaxTotalEpsilon)}
+	}
+	return nil
+}
+
 // Delta checks a δ: in [0,1).
 func Delta(name string, delta float64) error {
 	if !(delta >= 0 && delta < 1) {
