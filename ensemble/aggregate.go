@@ -7,7 +7,7 @@ import (
 	"github.com/darrm/darrm/votes"
 )
 
-// every how many queries a long loop looks at its context.
+// contextEvery is how many queries pass between two looks at the context.
 const contextEvery = 4096
 
 // Aggregate answers every query of t once, in order. On error, or when ctx is

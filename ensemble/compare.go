@@ -1,6 +1,8 @@
 package ensemble
 
 import (
+	"fmt"
+
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/votes"
 )
@@ -19,9 +21,12 @@ type Score struct {
 //	Pr[answer = truth | L] = (1 ± φ(L))/2
 //
 // averaged over the queries. f need not be private: γ ≡ 1 scores the plain
-// majority. f must be for t's K teachers.
+// majority. Evaluate panics unless f is for t's K teachers.
 func Evaluate(f gamma.Func, t *votes.Table) Score {
-	phi := f.Phi() // panics below if K differs: a caller's bug
+	if f.K() != t.K {
+		panic(fmt.Sprintf("ensemble: the votes have K = %d teachers, but the noise function is for %d", t.K, f.K()))
+	}
+	phi := f.Phi()
 	var s Score
 	agreement, accuracy := 0.0, 0.0
 	for i := range t.Len() {

@@ -3,8 +3,8 @@
 // New takes a certified noise function, there is no other way, and Release answers
 // one query with the operating system's randomness. Aggregate answers a whole
 // file. Simulate does the same from a seed, for experiments; its results have
-// another type and are not private. Compare says what each mechanism would have
-// done with the votes, also not for release.
+// another type and are not private. Evaluate says how each noise function would do
+// on the votes, also not for release.
 //
 // # Notation
 //

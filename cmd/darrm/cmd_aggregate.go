@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -57,7 +58,7 @@ private, do not release them.
 	fl.StringVar(&f.table, "table", "", "use the noise function in this file, certified again, instead of solving")
 	fl.StringVarP(&f.out, "out", "o", "", "write the labels to this file instead of stdout")
 	fl.StringVar(&f.header, "header", "auto", `whether the first row names the columns: "auto", "yes" or "no"`)
-	fl.StringVar(&f.layout, "layout", "wide", `"wide": a column of 0 and 1 per teacher, or "counts": columns zeros and ones`)
+	fl.StringVar(&f.layout, "layout", "wide", "\"wide\": a column of 0 and 1 per teacher, or \"counts\": columns\nzeros and ones")
 	fl.StringVar(&f.csv.IDColumn, "id-column", "", `name or position of the column of query ids, "-" for none`)
 	fl.StringVar(&f.csv.LabelColumn, "label-column", "", `name or position of the column of true labels, "-" for none`)
 	fl.IntVar(&f.csv.K, "K", 0, "number of teachers to expect (default: what the table or the file says)")
@@ -71,7 +72,7 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, path string) error {
 	if err != nil {
 		return err
 	}
-	t, err := f.read(a, path)
+	t, err := f.read(c, a, path)
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,10 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, path string) error {
 	if err != nil {
 		return err
 	}
-	r := newReport(m, t, simulated)
+	r, err := newReport(m, t, simulated)
+	if err != nil {
+		return err
+	}
 	deliver := func(w io.Writer) error { return writeLabels(w, t, labels, simulated) }
 	if a.json {
 		deliver = func(w io.Writer) error { return r.encode(w, t, labels) }
@@ -121,14 +125,18 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app) (*gamma.Table, error)
 		return nil, usageError{err}
 	}
 	if f.table == "" {
-		if err := require(c, "m", "eps", "teacher-delta"); err != nil {
+		needed := []string{budget, "eps", "teacher-delta"}
+		if math.IsInf(f.epsilon, 1) { // such teachers have no Δ
+			needed = needed[:2]
+		}
+		if err := require(c, needed...); err != nil {
 			return nil, err
 		}
 		// Bad parameters are reported before a large file is read.
 		if _, err := f.problem(c, max(1, f.csv.K, f.affected)); err != nil {
 			return nil, err
 		}
-		_, err := f.options()
+		_, err := f.options(c)
 		return nil, err
 	}
 	for _, name := range problemFlagNames {
@@ -147,8 +155,8 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app) (*gamma.Table, error)
 	return table, nil
 }
 
-func (f *aggregateFlags) read(a *app, path string) (*votes.Table, error) {
-	r, err := a.open(path)
+func (f *aggregateFlags) read(c *cobra.Command, a *app, path string) (*votes.Table, error) {
+	r, err := a.open(c.Context(), path)
 	if err != nil {
 		return nil, err
 	}
@@ -179,26 +187,24 @@ type report struct {
 	problem   constraints.Problem
 	per       accountant.Cost
 	queries   int
-	fresh     accountant.Cost // all labels, if every answer of a teacher is drawn afresh
-	frozen    accountant.Cost // all labels, if teachers were trained once
+	fresh     accountant.Cost  // all labels, if every answer of a teacher is drawn afresh
+	frozen    *accountant.Cost // all labels, if teachers were trained once; nil if they promise nothing
 	simulated bool
 }
 
-func newReport(m *ensemble.Mechanism, t *votes.Table, simulated bool) report {
+func newReport(m *ensemble.Mechanism, t *votes.Table, simulated bool) (report, error) {
 	p := m.Certified().Problem()
 	r := report{problem: p, per: m.PerAnswer(), queries: t.Len(), simulated: simulated}
-	// The parameters are those of a certified problem, so composing them cannot
-	// fail.
-	r.fresh = must(accountant.Basic(t.Len(), r.per))
-	r.frozen = must(accountant.Basic(p.Affected, accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta}))
-	return r
-}
-
-func must(c accountant.Cost, err error) accountant.Cost {
-	if err != nil {
-		panic(err)
+	var err error
+	if r.fresh, err = accountant.Basic(t.Len(), r.per); err != nil {
+		return r, err
 	}
-	return c
+	if math.IsInf(p.Epsilon, 1) {
+		return r, nil
+	}
+	frozen, err := accountant.Basic(p.Affected, accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta})
+	r.frozen = &frozen
+	return r, err
 }
 
 // tell says what was released and what it costs, on stderr.
@@ -207,9 +213,13 @@ func (r report) tell(a *app) {
 	if r.simulated {
 		a.say("SIMULATION: drawn from a seed, NOT PRIVATE; do not release these labels")
 	}
-	a.say("%d labels from K = %d teachers, each (%v, %v)-differentially private", r.queries, p.K, p.Epsilon, p.TeacherDelta)
+	a.say("%d labels from K = %d teachers, %s", r.queries, p.K, teachers(p))
 	a.say("one label:  %v-DP, certified against all %s constraints", r.per, thousands(p.Count()))
-	a.say("all labels: %v-DP if the teachers were trained once and only vote (however many queries),", r.frozen)
+	if r.frozen == nil {
+		a.say("all labels: %v-DP", r.fresh)
+		return
+	}
+	a.say("all labels: %v-DP if the teachers were trained once and only vote (however many queries),", *r.frozen)
 	a.say("            %v-DP if each vote is a fresh run of a private mechanism", r.fresh)
 }
 
@@ -228,13 +238,13 @@ func (r report) encode(w io.Writer, t *votes.Table, labels []votes.Label) error 
 		K         int      `json:"k"`
 		Queries   int      `json:"queries"`
 		PerLabel  cost     `json:"per_label"`
-		AllFrozen cost     `json:"all_labels_frozen_teachers"`
+		AllFrozen *cost    `json:"all_labels_frozen_teachers"`
 		AllFresh  cost     `json:"all_labels_fresh_teachers"`
 		Labels    []answer `json:"labels,omitempty"`
 		Simulated []answer `json:"simulated_labels,omitempty"`
 	}{
 		Private: !r.simulated, K: r.problem.K, Queries: r.queries,
-		PerLabel: cost(r.per), AllFrozen: cost(r.frozen), AllFresh: cost(r.fresh),
+		PerLabel: cost(r.per), AllFrozen: (*cost)(r.frozen), AllFresh: cost(r.fresh),
 	}
 	answers := make([]answer, len(labels))
 	for i, l := range labels {

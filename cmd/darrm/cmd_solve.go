@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/gamma"
 )
 
 func newSolve(a *app) *cobra.Command {
@@ -31,23 +33,24 @@ writes it to a file.
 ` + exitStatus,
 		Example: `  darrm solve --K 11 --m 3
   darrm solve --K 11 --m 3 --eps 0.13577 --teacher-delta 1e-4 --out table.json
-  darrm solve --K 41 --m 5 --shape monotone --json`,
+  darrm solve --K 41 --m 5 --shape monotone --json
+  darrm solve --K 250 --eps inf --affected 1 --total-eps 0.5`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := require(c, "K", "m"); err != nil {
+			if err := require(c, "K", budget); err != nil {
 				return err
 			}
 			s, err := f.solve(c, a, k)
 			if err != nil {
 				return err
 			}
-			if out != "" {
+			if out != "" && out != "-" {
 				if err := a.deliver(out, s.Table.Encode); err != nil {
 					return err
 				}
 			}
 			render := func(w io.Writer) error {
-				if a.json {
+				if a.json || out == "-" {
 					return s.Table.Encode(w)
 				}
 				if err := renderTable(w, s.Table); err != nil {
@@ -64,13 +67,15 @@ writes it to a file.
 	}
 	c.Flags().IntVar(&k, "K", 0, "number of teachers")
 	f.register(c, 0.1, 1e-5)
-	c.Flags().StringVarP(&out, "out", "o", "", "also write the table to this file, as JSON")
+	c.Flags().StringVarP(&out, "out", "o", "", "also write the table to this file, as JSON; \"-\" for JSON on stdout instead")
 	return c
 }
 
 // origin says where the table came from and where it is kept.
 func (s solved) origin() string {
 	switch {
+	case s.Table.Certificate().Method == gamma.PostProcessing:
+		return "Nothing had to be solved."
 	case s.Cached:
 		return fmt.Sprintf("Read from the cache and certified again: %s", s.Path)
 	case s.Path == "" || s.unsaved != nil:

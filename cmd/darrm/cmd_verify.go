@@ -42,7 +42,7 @@ The file "-" is stdin.
 
 // readTable reads and certifies a table file.
 func (a *app) readTable(c *cobra.Command, path string) (*gamma.Table, error) {
-	r, err := a.open(path)
+	r, err := a.open(c.Context(), path)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"math"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -10,30 +13,38 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/votes"
 )
 
 // problemFlags are the flags that say which noise function is wanted and how to
 // get it.
 type problemFlags struct {
-	m, epsilon, teacherDelta, delta float64
-	affected                        int
-	priorMean                       float64
-	shape, method                   string
-	noCache                         bool
-	cacheDir                        string
-	timeout                         time.Duration
+	m, totalEpsilon, epsilon   float64
+	teacherDelta, delta        float64
+	affected                   int
+	prior, priorCounts         string
+	priorMean                  float64
+	shape, method, onInterrupt string
+	noCache                    bool
+	cacheDir                   string
+	timeout                    time.Duration
 }
 
 func (f *problemFlags) register(c *cobra.Command, epsilon, teacherDelta float64) {
 	fl := c.Flags()
 	fl.Float64Var(&f.m, "m", 0, "privacy allowance: one released answer may cost m·ε (any number > 0)")
-	fl.Float64Var(&f.epsilon, "eps", epsilon, "ε of each teacher")
+	fl.Float64Var(&f.totalEpsilon, "total-eps", 0, "ε of one released answer, instead of m·ε")
+	fl.Float64Var(&f.epsilon, "eps", epsilon, "ε of each teacher; inf for teachers that promise nothing\n(then give --total-eps)")
 	fl.Float64Var(&f.teacherDelta, "teacher-delta", teacherDelta, "Δ of each teacher, in [0,1)")
 	fl.Float64Var(&f.delta, "delta", 0, "δ of one released answer (default 1-(1-Δ)^m)")
 	fl.IntVar(&f.affected, "affected", 0, "how many teachers one person's record can reach (default all)")
-	fl.Float64Var(&f.priorMean, "prior-mean", solve.DefaultPriorMean, "mean probability that a teacher votes for the likelier answer, in (0.5,1);\nit decides what is optimal, never what is private")
-	fl.StringVar(&f.shape, "shape", string(gamma.Free), `noise functions to choose from: "free", or "monotone" (never more noise with\nmore agreement)`)
-	fl.StringVar(&f.method, "method", string(solve.CuttingPlanes), `"cutting-planes", or "exhaustive" to hand all constraints to the solver`)
+	fl.StringVar(&f.prior, "prior", "", "what to be optimal for; it never decides what is private:\n\"uniform\" (a vote for the likelier answer has mean 0.75, the default),\n\"clear\" (0.85), \"custom\" (--prior-mean), \"counts\" (--prior-counts) or\n\"worst-case\" (the largest error, whatever the teachers do)")
+	fl.Float64Var(&f.priorMean, "prior-mean", solve.DefaultPriorMean, "mean probability that a teacher votes for the likelier\nanswer, in (0.5,1)")
+	fl.StringVar(&f.priorCounts, "prior-counts", "", "file with how often each number of votes occurs (CSV: votes,count);\nit becomes part of the mechanism, so it must come from PUBLIC data")
+	fl.StringVar(&f.shape, "shape", string(gamma.Free), "noise functions to choose from: \"free\", or \"monotone\" (never more noise with\nmore agreement)")
+	fl.StringVar(&f.method, "method", string(solve.CuttingPlanes), "\"cutting-planes\", or \"exhaustive\" to hand all constraints to\nthe solver")
+	fl.StringVar(&f.onInterrupt, "on-interrupt", "nothing", "when Ctrl-C or --timeout ends the solve: \"nothing\", or \"best\" for\nthe best certified table so far, with the gap that is proved by then")
 	fl.DurationVar(&f.timeout, "timeout", 0, "give up solving after this time, such as 90s (default none)")
 	f.registerCache(c)
 }
@@ -44,10 +55,26 @@ func (f *problemFlags) registerCache(c *cobra.Command) {
 }
 
 // problemFlagNames are those that a given table makes meaningless.
-var problemFlagNames = []string{"m", "eps", "teacher-delta", "delta", "affected", "prior-mean", "shape", "method"}
+var problemFlagNames = []string{
+	"m", "total-eps", "eps", "teacher-delta", "delta", "affected",
+	"prior", "prior-mean", "prior-counts", "shape", "method", "on-interrupt", "timeout",
+}
+
+// budget is what require wants of every command that solves.
+const budget = "m|total-eps"
 
 func (f *problemFlags) problem(c *cobra.Command, k int) (constraints.Problem, error) {
-	p, err := constraints.NewProblem(k, f.m, f.epsilon, f.teacherDelta)
+	teacherDelta := f.teacherDelta
+	if math.IsInf(f.epsilon, 1) && !c.Flags().Changed("teacher-delta") {
+		teacherDelta = 0 // the default is not for teachers that promise nothing
+	}
+	p, err := constraints.NewProblem(k, f.m, f.epsilon, teacherDelta)
+	if c.Flags().Changed("total-eps") {
+		if err := check.TotalEpsilon(f.totalEpsilon); err != nil {
+			return p, err // 0 would mean "not given" to the library
+		}
+		p, err = constraints.NewTotalProblem(k, f.totalEpsilon, f.epsilon, teacherDelta)
+	}
 	if c.Flags().Changed("delta") {
 		p.Delta = f.delta
 		err = p.Validate()
@@ -59,21 +86,77 @@ func (f *problemFlags) problem(c *cobra.Command, k int) (constraints.Problem, er
 	return p, err
 }
 
-func (f *problemFlags) options() (solve.Options, error) {
-	shape, err := gamma.ParseShape(f.shape)
+// options checks all flags that do not describe the problem. It reads no file: see
+// counts.
+func (f *problemFlags) options(c *cobra.Command) (solve.Options, error) {
+	o := solve.Options{Version: version}
+	var err error
+	if o.Shape, err = gamma.ParseShape(f.shape); err != nil {
+		return o, err
+	}
+	if o.Method, err = solve.ParseMethod(f.method); err != nil {
+		return o, err
+	}
+	if f.timeout < 0 {
+		return o, usagef("timeout = %v, but it must be > 0", f.timeout)
+	}
+	switch f.onInterrupt {
+	case "nothing":
+	case "best":
+		o.BestOnCancel = true
+	default:
+		return o, usagef("on-interrupt = %q, but it must be \"nothing\" or \"best\"", f.onInterrupt)
+	}
+	prior, mean, counts := f.prior, c.Flags().Changed("prior-mean"), f.priorCounts != ""
+	if prior == "" {
+		switch {
+		case counts:
+			prior = "counts"
+		case mean:
+			prior = "custom"
+		default:
+			prior = "uniform"
+		}
+	}
+	if mean != (prior == "custom") {
+		return o, usagef("prior = %q: --prior-mean goes with \"custom\", and only with it", prior)
+	}
+	if counts != (prior == "counts") {
+		return o, usagef("prior = %q: --prior-counts goes with \"counts\", and only with it", prior)
+	}
+	switch prior {
+	case "uniform":
+		o.PriorMean = solve.DefaultPriorMean
+	case "clear":
+		o.PriorMean = solve.ClearPriorMean
+	case "custom":
+		// Here, since a prior mean of 0 that was typed would be the default to solve.
+		o.PriorMean, err = f.priorMean, check.PriorMean(f.priorMean)
+	case "worst-case":
+		o.WorstCase = true
+	case "counts":
+	default:
+		err = usagef("prior = %q, but it must be \"uniform\", \"clear\", \"custom\", \"counts\" or \"worst-case\"", prior)
+	}
+	return o, err
+}
+
+// counts reads the file of --prior-counts, if one was given.
+func (f *problemFlags) counts(c *cobra.Command, a *app, k int) ([]float64, error) {
+	if f.priorCounts == "" {
+		return nil, nil
+	}
+	r, err := a.open(c.Context(), f.priorCounts)
 	if err != nil {
-		return solve.Options{}, err
+		return nil, err
 	}
-	method, err := solve.ParseMethod(f.method)
+	defer r.Close()
+	counts, err := votes.ReadHistogram(r, f.priorCounts, k)
 	if err != nil {
-		return solve.Options{}, err
+		return nil, inputError{err}
 	}
-	o := solve.Options{PriorMean: f.priorMean, Shape: shape, Method: method, Version: version}
-	// 0 would mean the default to the library; here it was typed.
-	if f.priorMean == 0 {
-		return o, gamma.Objective{PriorMean: 0, Shape: shape}.Validate()
-	}
-	return o, nil
+	a.say("darrm: the prior counts in %s become part of the mechanism: they must come from public data", f.priorCounts)
+	return counts, nil
 }
 
 // store opens the cache, or returns nil where none is wanted. It fails before any
@@ -99,8 +182,11 @@ func (f *problemFlags) solve(c *cobra.Command, a *app, k int) (solved, error) {
 	if err != nil {
 		return solved{}, err
 	}
-	o, err := f.options()
+	o, err := f.options(c)
 	if err != nil {
+		return solved{}, err
+	}
+	if o.Counts, err = f.counts(c, a, k); err != nil {
 		return solved{}, err
 	}
 	store, err := f.store()
@@ -108,9 +194,6 @@ func (f *problemFlags) solve(c *cobra.Command, a *app, k int) (solved, error) {
 		return solved{}, err
 	}
 	ctx := c.Context()
-	if f.timeout < 0 {
-		return solved{}, usagef("timeout = %v, but it must be > 0", f.timeout)
-	}
 	if f.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, f.timeout)
@@ -121,12 +204,18 @@ func (f *problemFlags) solve(c *cobra.Command, a *app, k int) (solved, error) {
 	o.Progress = progress.round
 	start := time.Now()
 	r, err := solve.Cached(ctx, store, p, o)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("timeout = %v was not enough to solve: %w", f.timeout, err)
+	}
 	s := solved{Result: r, took: time.Since(start)}
 	if err != nil && r.Table != nil {
 		s.unsaved = outputError{err}
 		err = nil
 	}
 	progress.stop()
+	if err == nil && ctx.Err() != nil {
+		a.say("darrm: stopped early: this is the best certified table so far, within %.3g of the optimum", r.Table.Gap)
+	}
 	if r.Rejected != nil {
 		a.say("darrm: not used, and solved again: %v", r.Rejected)
 	}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 )
 
@@ -21,6 +22,8 @@ func main() { os.Exit(run(os.Args[1:])) }
 func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// A second signal ends the program at once, should the first not be heeded.
+	context.AfterFunc(ctx, stop)
 	app := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr}
 	root := newRoot(app)
 	root.SetArgs(args)
@@ -29,7 +32,10 @@ func run(args []string) int {
 		return int(exitOK)
 	}
 	code := exitCode(ctx, err)
-	if app.json {
+	if code == exitInterrupted {
+		err = fmt.Errorf("interrupted: %w", err)
+	}
+	if app.json || asksForJSON(args) {
 		writeJSONError(os.Stderr, err, code)
 	} else {
 		fmt.Fprintf(os.Stderr, "darrm: %v\n", err)
@@ -38,4 +44,12 @@ func run(args []string) int {
 		}
 	}
 	return int(code)
+}
+
+// asksForJSON finds --json where parsing stopped at a wrong flag before it.
+func asksForJSON(args []string) bool {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	return slices.Contains(args, "--json")
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"math/big"
 	"strings"
 
@@ -55,27 +56,62 @@ func alignment(columns int) tw.Alignment {
 // renderTable writes what a person wants to know about a solved table.
 func renderTable(w io.Writer, t *gamma.Table) error {
 	p := t.Problem()
-	fmt.Fprintf(w, "Optimal noise function for K = %d teachers, each (%v, %v)-differentially private\n\n", p.K, p.Epsilon, p.TeacherDelta)
+	fmt.Fprintf(w, "Optimal noise function for K = %d teachers, %s\n\n", p.K, teachers(p))
 	if err := renderGamma(w, t); err != nil {
 		return err
 	}
-	c := t.Certificate()
 	fmt.Fprintf(w, `
 γ(l): the majority is released with probability γ(l), otherwise a fair coin.
 Guarantee: %s
-Certificate: all %s privacy constraints hold, rounding errors included:
+`, guarantee(p))
+	c := t.Certificate()
+	if c.Method == gamma.PostProcessing {
+		fmt.Fprintf(w, `Certificate: no noise is needed. One record reaches t = %d of the teachers; their
+  answers together are (tε, 1-(1-Δ)^t)-differentially private, within the guarantee, and
+  the majority is computed from them: all %s privacy constraints hold.
+`, p.Affected, thousands(c.Constraints))
+	} else {
+		fmt.Fprintf(w, `Certificate: all %s privacy constraints hold, rounding errors included:
   f ≤ %.15g ≤ e^(mε)-1+2δ = %.15g.
-Optimality: no private noise function (shape %s, prior mean %v) has an
-  expected error below %.12g; this one is within %.2g of that.
-`, guarantee(p), thousands(c.Constraints), c.Bound, c.RightHandSide, t.Shape, t.PriorMean, t.LowerBound, t.Gap)
+`, thousands(c.Constraints), c.Bound, c.RightHandSide)
+	}
+	fmt.Fprintf(w, `Optimality: no private noise function (shape %s, %s) has an
+  %s below %.12g; this one is within %.2g of that.
+`, t.Shape, prior(t.Objective), errorName(t.Objective), t.LowerBound, t.Gap)
 	return nil
+}
+
+// teachers says what the teachers promise.
+func teachers(p constraints.Problem) string {
+	if math.IsInf(p.Epsilon, 1) {
+		return "which promise nothing themselves"
+	}
+	return fmt.Sprintf("each (%v, %v)-differentially private", p.Epsilon, p.TeacherDelta)
+}
+
+// prior names what a table is optimal for.
+func prior(o gamma.Objective) string {
+	switch {
+	case o.WorstCase:
+		return "whatever the teachers do"
+	case o.Counts != nil:
+		return "prior from counts"
+	}
+	return fmt.Sprintf("prior mean %v", o.PriorMean)
+}
+
+func errorName(o gamma.Objective) string {
+	if o.WorstCase {
+		return "largest error"
+	}
+	return "expected error"
 }
 
 // renderGamma writes γ beside the baselines', one row for each vote count.
 func renderGamma(w io.Writer, t *gamma.Table) error {
 	k := t.Func().K()
 	header := []string{"votes for one answer", "γ(l) optimal"}
-	footer := []string{"expected error", fmt.Sprintf("%.9f", t.ExpectedError)}
+	footer := []string{errorName(t.Objective), fmt.Sprintf("%.9f", t.ExpectedError)}
 	for _, b := range t.Baselines {
 		header = append(header, b.Title)
 		footer = append(footer, fmt.Sprintf("%.9f", t.BaselineError(b)))
@@ -104,7 +140,7 @@ func guarantee(p constraints.Problem) string {
 	if p.Affected < p.K {
 		reach = fmt.Sprintf("at most %d", p.Affected)
 	}
-	return fmt.Sprintf("one released majority is (%s, %v)-differentially private,\n  where one person's record reaches %s of the teachers.", p.TotalEpsilon(), p.Delta, reach)
+	return fmt.Sprintf("one released majority is (%s, %v)-differentially private,\n  where one person's record reaches %s of the teachers.", p.TotalDecimal(), p.Delta, reach)
 }
 
 // thousands writes an integer with separators: 31,824.

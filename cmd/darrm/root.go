@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,7 +45,7 @@ labels with it.
 	root.SetErr(a.err)
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print the result as JSON, and errors too")
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "say nothing on stderr but errors")
-	root.AddCommand(newSolve(a), newAggregate(a), newVerify(a), newCache(a), newVersion(a))
+	root.AddCommand(newSolve(a), newSweep(a), newAggregate(a), newVerify(a), newCache(a), newVersion(a))
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	wrapArgs(root)
 	return root
@@ -68,12 +67,27 @@ func wrapArgs(c *cobra.Command) {
 	}
 }
 
-// require returns a usage error naming the flags that were not given.
+// require returns a usage error naming the flags that were not given. "a|b" stands
+// for exactly one of two flags.
 func require(c *cobra.Command, flags ...string) error {
 	var missing []string
 	for _, f := range flags {
-		if !c.Flags().Changed(f) {
-			missing = append(missing, "--"+f)
+		given := 0
+		alternatives := strings.Split(f, "|")
+		for _, name := range alternatives {
+			if c.Flags().Changed(name) {
+				given++
+			}
+		}
+		switch {
+		case given == 0:
+			name := "--" + alternatives[0]
+			if len(alternatives) > 1 {
+				name += " (or --" + strings.Join(alternatives[1:], ", --") + ")"
+			}
+			missing = append(missing, name)
+		case given > 1:
+			return usagef("--%s exclude each other", strings.Join(alternatives, " and --"))
 		}
 	}
 	if len(missing) > 0 {
@@ -123,20 +137,4 @@ func encodeJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
-}
-
-// open opens an input file, or stdin for "-".
-func (a *app) open(path string) (io.ReadCloser, error) {
-	if path == "-" {
-		return io.NopCloser(a.in), nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, inputError{err}
-	}
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		f.Close()
-		return nil, inputError{fmt.Errorf("%s is a directory, not a file", path)}
-	}
-	return f, nil
 }

@@ -61,6 +61,10 @@ type Options struct {
 // DefaultPriorMean is the mean of the source's first prior, Uniform[½,1].
 const DefaultPriorMean = 0.75
 
+// ClearPriorMean is the mean of the source's second prior, teachers that are clear
+// about their answer: Uniform[0.7,1].
+const ClearPriorMean = 0.85
+
 func (o Options) withDefaults() Options {
 	if o.PriorMean == 0 && o.Counts == nil && !o.WorstCase {
 		o.PriorMean = DefaultPriorMean

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func walk(c *cobra.Command, visit func(*cobra.Command)) {
+	visit(c)
+	for _, sub := range c.Commands() {
+		walk(sub, visit)
+	}
+}
+
+// Every command explains itself: what it does, how it may end, what each flag means.
+func TestEveryCommandIsDocumented(t *testing.T) {
+	var visited []string
+	walk(newRoot(&app{}), func(c *cobra.Command) {
+		path := c.CommandPath()
+		visited = append(visited, path)
+		if c.Short == "" || !unicode.IsUpper(rune(c.Short[0])) || strings.HasSuffix(c.Short, ".") {
+			t.Errorf("%s: Short = %q, want a capital first and no full stop", path, c.Short)
+		}
+		if !strings.HasSuffix(c.Long, exitStatus) || len(c.Long) <= len(exitStatus) {
+			t.Errorf("%s: Long does not end with EXIT STATUS", path)
+		}
+		if c.RunE == nil || c.Run != nil {
+			t.Errorf("%s: must have a RunE, so that its errors become exit codes", path)
+		}
+		if c.Args == nil {
+			t.Errorf("%s: takes any arguments", path)
+		}
+		if c.Runnable() && c.LocalNonPersistentFlags().HasFlags() && c.HasSubCommands() {
+			t.Errorf("%s: has flags that its commands do not", path)
+		}
+		c.InitDefaultHelpFlag()
+		check := func(f *pflag.Flag) {
+			if f.Usage == "" || strings.Contains(f.Usage, `\n`) || strings.HasSuffix(f.Usage, ".") {
+				t.Errorf("%s --%s: usage = %q", path, f.Name, f.Usage)
+			}
+		}
+		c.LocalFlags().VisitAll(check)
+		c.InheritedFlags().VisitAll(check)
+		if c.Flag("json") == nil {
+			t.Errorf("%s has no --json", path)
+		}
+	})
+	want := "darrm darrm aggregate darrm cache darrm cache clear darrm cache list darrm cache path darrm solve darrm verify darrm version"
+	if got := strings.Join(visited, " "); got != want {
+		t.Errorf("commands: %s\nwant %s: is this test out of date?", got, want)
+	}
+}
+
+// --help of every command works, names every flag, and runs nothing.
+func TestHelpOfEveryCommand(t *testing.T) {
+	var paths [][]string
+	walk(newRoot(&app{}), func(c *cobra.Command) { paths = append(paths, strings.Fields(c.CommandPath())[1:]) })
+	for _, args := range paths {
+		var out bytes.Buffer
+		a := &app{in: strings.NewReader(""), out: &out, err: io.Discard}
+		root := newRoot(a)
+		root.SetArgs(append(args, "--help"))
+		if err := root.Execute(); err != nil {
+			t.Errorf("%v --help: %v", args, err)
+			continue
+		}
+		help := out.String()
+		for _, want := range []string{"EXIT STATUS", "Usage:\n  darrm", "--json", "--help"} {
+			if !strings.Contains(help, want) {
+				t.Errorf("%v --help does not have %q", args, want)
+			}
+		}
+		c, _, err := root.Find(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if !strings.Contains(help, "--"+f.Name) {
+				t.Errorf("%v --help does not name --%s", args, f.Name)
+			}
+		})
+		for _, line := range strings.Split(help, "\n") {
+			if len([]rune(line)) > 112 {
+				t.Errorf("%v --help has a line of %d characters: %s", args, len([]rune(line)), line)
+			}
+		}
+	}
+}
+
+// The table of exit codes in the help is the one in the code.
+func TestExitStatusIsComplete(t *testing.T) {
+	documented := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^  (\d+) +\S`).FindAllStringSubmatch(exitStatus, -1) {
+		documented[m[1]] = true
+	}
+	codes := map[string]exit{
+		"0": exitOK, "1": exitFailure, "2": exitUsage, "3": exitInput, "4": exitUncertified,
+		"5": exitSolver, "6": exitOutput, "130": exitInterrupted,
+	}
+	for text, code := range codes {
+		if !documented[text] {
+			t.Errorf("exit code %s is not in EXIT STATUS", text)
+		}
+		if _, ok := exitKinds[code]; !ok && code != exitOK {
+			t.Errorf("exit code %s has no kind", text)
+		}
+	}
+	if len(documented) != len(codes) || len(exitKinds) != len(codes)-1 {
+		t.Errorf("%d codes documented and %d kinds, want %d and %d", len(documented), len(exitKinds), len(codes), len(codes)-1)
+	}
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"testing"
+
+	"github.com/darrm/darrm/cache"
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/lp"
+	"github.com/darrm/darrm/votes"
+)
+
+// Every kind of error keeps its exit code however often it is wrapped. The kinds
+// that a script cannot provoke are tested here only.
+func TestExitCodes(t *testing.T) {
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	tests := []struct {
+		name string
+		ctx  context.Context
+		err  error
+		want exit
+	}{
+		{"unknown", nil, errors.New("boom"), exitFailure},
+		{"usage", nil, usagef("x = %d", 1), exitUsage},
+		{"parameter", nil, &constraints.ParameterError{Name: "m"}, exitUsage},
+		{"too many rows", nil, &solve.TooManyRowsError{}, exitUsage},
+		{"input", nil, inputError{errors.New("x")}, exitInput},
+		{"votes", nil, &votes.ParseError{}, exitInput},
+		{"format", nil, &gamma.FormatError{Reason: errors.New("x")}, exitInput},
+		{"a bad parameter in a file", nil, &gamma.FormatError{Reason: &constraints.ParameterError{}}, exitInput},
+		{"missing file", nil, fs.ErrNotExist, exitInput},
+		{"violation", nil, &gamma.ViolationError{}, exitUncertified},
+		{"mismatch", nil, mismatchError{errors.New("x")}, exitUncertified},
+		{"infeasible", nil, &lp.StatusError{Status: lp.Infeasible}, exitSolver},
+		{"numerical", nil, &lp.StatusError{Status: lp.Numerical}, exitSolver},
+		{"too large", nil, lp.ErrTooLarge, exitSolver},
+		{"no HiGHS", nil, lp.ErrNoHiGHS, exitSolver},
+		{"deadline", nil, context.DeadlineExceeded, exitSolver},
+		{"output", nil, outputError{fs.ErrPermission}, exitOutput},
+		{"output below a directory that is missing", nil, outputError{fs.ErrNotExist}, exitOutput},
+		{"cache directory", nil, &cache.DirError{Err: fs.ErrNotExist}, exitOutput},
+		{"interrupted", cancelled, context.Canceled, exitInterrupted},
+		{"interrupted while reading", cancelled, inputError{context.Canceled}, exitInterrupted},
+		{"an error of its own, then interrupted", cancelled, usagef("x"), exitUsage},
+	}
+	for _, tt := range tests {
+		if tt.ctx == nil {
+			tt.ctx = context.Background()
+		}
+		for depth := range 3 {
+			if got := exitCode(tt.ctx, tt.err); got != tt.want {
+				t.Errorf("%s, wrapped %d times: exit code %d, want %d", tt.name, depth, got, tt.want)
+			}
+			tt.err = fmt.Errorf("more: %w", tt.err)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/iotest"
+
+	"pgregory.net/rapid"
+)
+
+// What is read is what is there, in whatever pieces.
+func TestInputPassesEverythingOn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := bytes.Repeat(rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "bytes"), rapid.IntRange(0, 700).Draw(t, "times"))
+		a := &app{in: bytes.NewReader(want)}
+		r, err := a.open(context.Background(), "-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(iotest.HalfReader(r))
+		if err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("%d bytes, %v; want %d", len(got), err, len(want))
+		}
+	})
+	name := filepath.Join(t.TempDir(), "file")
+	want := bytes.Repeat([]byte("0,1\n"), 1<<16)
+	if err := os.WriteFile(name, want, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := (&app{}).open(context.Background(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%d bytes, %v; want %d", len(got), err, len(want))
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// silent is a reader that never returns, and tells when it was called.
+type silent chan struct{}
+
+func (s silent) Read([]byte) (int, error) {
+	close(s)
+	select {}
+}
+
+// A read that waits for ever ends with its context, and so does every later one.
+// The test hangs if it does not.
+func TestInputEndsWithItsContext(t *testing.T) {
+	in := make(silent)
+	ctx, cancel := context.WithCancel(context.Background())
+	r, err := (&app{in: in}).open(ctx, "-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() {
+		_, err := r.Read(make([]byte, 10))
+		done <- err
+	}()
+	<-in
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want context.Canceled", err)
+	}
+	if n, err := r.Read(make([]byte, 10)); n != 0 || !errors.Is(err, context.Canceled) {
+		t.Errorf("a later read: %d, %v", n, err)
+	}
+	if _, err := (&app{}).open(ctx, filepath.Join(t.TempDir(), "missing")); err == nil {
+		t.Error("a file that is missing was opened")
+	}
+}

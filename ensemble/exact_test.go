@@ -1,0 +1,299 @@
+package ensemble
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/internal/randsrc/randsrctest"
+)
+
+// anyGamma returns the mechanism of the given function, whatever it is: a release
+// that may cost more than all teachers together keeps its promise with any γ.
+func anyGamma(t testing.TB, k int, free ...float64) *Mechanism {
+	t.Helper()
+	f, err := gamma.FromFree(k, free)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// With δ = 0 certifying γ = 1 would fail by its own rounding errors.
+	p := constraints.Problem{K: k, M: float64(k + 1), Epsilon: 0.5, Delta: 1e-3, Affected: k}
+	c, err := gamma.Certify(context.Background(), p, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(c)
+}
+
+const ulp = 1.0 / (1 << 53)
+
+// exactCases are functions with no two neighbouring values alike, and with the
+// values at which a sampler may differ: 0, the smallest, a half, the largest below
+// 1, and 1.
+func exactCases(t testing.TB) []*Mechanism {
+	return []*Mechanism{
+		anyGamma(t, 1, 1), anyGamma(t, 1, 0), anyGamma(t, 1, ulp), anyGamma(t, 1, 1-ulp),
+		anyGamma(t, 2, 0.5), anyGamma(t, 2, 1),
+		anyGamma(t, 3, 1, 0.25), anyGamma(t, 3, 1-ulp, ulp),
+		anyGamma(t, 4, 0.75, 0.125),
+		anyGamma(t, 5, 1, 0, 0.5), anyGamma(t, 6, 0.25, 3*ulp, 1), anyGamma(t, 7, 1, 0.977696, 1, 0.54234),
+	}
+}
+
+// answerFunc is the type of Mechanism.answer with its receiver in front.
+type answerFunc func(m *Mechanism, src randsrc.Source, ones int) (bool, error)
+
+// checkExact shows that answer, with sources that are exactly uniform, returns 1
+// with probability exactly
+//
+//	(2⁵³ + sign(2l-K)·γ(l)·2⁵³) / 2⁵⁴
+//
+// for every number of votes l, and equal to ProbabilityOfOne. Answer is given every
+// coin and the words u around the threshold k = γ(l)·2⁵³, at both ends and in
+// between, and must be constant in u on {0 … k-1} and on {k … 2⁵³-1}, so that
+//
+//	2⁵⁴·Pr[1] = k·#{coins with answer 1 below k} + (2⁵³-k)·#{… from k on}.
+//
+// It must draw one word and one bit, whatever the votes.
+func checkExact(m *Mechanism, answer answerFunc) error {
+	kk := m.K()
+	for l := range kk + 1 {
+		k := m.certified.Func().Numerator(l)
+		var numerator big.Int
+		for _, bounds := range [2][2]uint64{{0, k}, {k, gamma.One}} { // u in [from, to)
+			from, to := bounds[0], bounds[1]
+			if from == to {
+				continue
+			}
+			ones := int64(0)
+			for _, coin := range []bool{false, true} {
+				var first bool
+				for i, u := range wordsIn(from, to) {
+					src := &randsrctest.Sequence{Words: []uint64{u, u}, Bits: []bool{coin, coin}}
+					got, err := answer(m, src, l)
+					if err != nil {
+						return fmt.Errorf("K = %d, l = %d, u = %d, coin %t: %w", kk, l, u, coin, err)
+					}
+					if words, bits := src.Used(); words != 1 || bits != 1 {
+						return fmt.Errorf("K = %d, l = %d, u = %d, coin %t: drew %d words and %d bits, want one of each", kk, l, u, coin, words, bits)
+					}
+					if i == 0 {
+						first = got
+					} else if got != first {
+						return fmt.Errorf("K = %d, l = %d, coin %t: u = %d and u = %d differ on the same side of k = %d", kk, l, coin, from, u, k)
+					}
+				}
+				if first {
+					ones++
+				}
+			}
+			width := new(big.Int).SetUint64(to - from)
+			numerator.Add(&numerator, width.Mul(width, big.NewInt(ones)))
+		}
+		want := probabilityByDefinition(m.Certified().Func(), l)
+		stated, err := m.ProbabilityOfOne(l)
+		if err != nil {
+			return err
+		}
+		if numerator.Cmp(want) != 0 || new(big.Int).SetUint64(stated).Cmp(want) != 0 {
+			return fmt.Errorf("K = %d, l = %d: 2⁵⁴·Pr[1] = %v drawn, %d stated, want %v", kk, l, &numerator, stated, want)
+		}
+	}
+	return nil
+}
+
+// wordsIn returns words of [from, to): both ends, their neighbours, and places in
+// between, those next to powers of two among them.
+func wordsIn(from, to uint64) []uint64 {
+	words := []uint64{from}
+	add := func(u uint64) {
+		if u >= from && u < to {
+			words = append(words, u)
+		}
+	}
+	for d := range uint64(3) {
+		add(from + d)
+		add(to - 1 - d)
+	}
+	for i := range uint64(8) {
+		add(from + (to-from)/8*i + i)
+	}
+	for e := range 53 {
+		add(1<<e - 1)
+		add(1 << e)
+	}
+	return words
+}
+
+// probabilityByDefinition returns 2⁵⁴·Pr[1 | l] from γ as a real number.
+func probabilityByDefinition(f gamma.Func, l int) *big.Int {
+	p := big.NewRat(1, 2)
+	g := new(big.Rat).SetFloat64(f.At(l))
+	g.Quo(g, big.NewRat(2, 1))
+	switch {
+	case 2*l > f.K():
+		p.Add(p, g)
+	case 2*l < f.K():
+		p.Sub(p, g)
+	}
+	p.Mul(p, new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 54)))
+	if !p.IsInt() {
+		panic("γ is no multiple of 2^-53")
+	}
+	return p.Num()
+}
+
+func TestAnswerIsExact(t *testing.T) {
+	for _, m := range exactCases(t) {
+		if err := checkExact(m, (*Mechanism).answer); err != nil {
+			t.Error(err)
+		}
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		k := rapid.IntRange(1, 6).Draw(rt, "K")
+		free := rapid.SliceOfN(rapid.Float64Range(0, 1), (k+1)/2, (k+1)/2).Draw(rt, "gamma")
+		m := anyGamma(t, k, free...)
+		if err := checkExact(m, (*Mechanism).answer); err != nil {
+			rt.Fatal(err)
+		}
+		l := rapid.IntRange(0, k).Draw(rt, "l")
+		u := rapid.Uint64Range(0, gamma.One-1).Draw(rt, "u")
+		coin := rapid.Bool().Draw(rt, "coin")
+		got, err := m.answer(&randsrctest.Sequence{Words: []uint64{u}, Bits: []bool{coin}}, l)
+		want := coin
+		if u < m.certified.Func().Numerator(l) && 2*l != k {
+			want = 2*l > k
+		}
+		if err != nil || got != want {
+			rt.Fatalf("u = %d: got %t, %v; want %t", u, got, err, want)
+		}
+	})
+}
+
+// mutants are plausible mistakes in answer. Most are far too small, or too
+// rare, for a statistical test.
+var mutants = map[string]answerFunc{
+	"coin is 1 once in 2^53": mutant(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
+		return decide(m, l, u < k, coin || u == gamma.One-1)
+	}),
+	"coin is 0 at u = k": mutant(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
+		return decide(m, l, u < k, coin && u != k)
+	}),
+	"coin from the low bit of u": mutant(func(m *Mechanism, l int, u, k uint64, _ bool) bool {
+		return decide(m, l, u < k, u&1 == 1)
+	}),
+	"no coin": mutant(func(m *Mechanism, l int, u, k uint64, _ bool) bool {
+		return decide(m, l, u < k, false)
+	}),
+	"u <= k": mutant(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
+		return decide(m, l, u <= k, coin)
+	}),
+	"52 bits": mutant(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
+		return decide(m, l, u>>1 < k>>1, coin)
+	}),
+	"inverted": mutant(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
+		return decide(m, l, u >= k, coin)
+	}),
+	"γ of the next count": mutant(func(m *Mechanism, l int, u, _ uint64, coin bool) bool {
+		return decide(m, l, u < m.certified.Func().Numerator(min(l+1, m.K())), coin)
+	}),
+	"γ of the previous count": mutant(func(m *Mechanism, l int, u, _ uint64, coin bool) bool {
+		return decide(m, l, u < m.certified.Func().Numerator(max(l-1, 0)), coin)
+	}),
+	"γ ≡ 1": mutant(func(m *Mechanism, l int, _, _ uint64, coin bool) bool {
+		return decide(m, l, true, coin)
+	}),
+	"γ ≡ 0": mutant(func(m *Mechanism, l int, _, _ uint64, coin bool) bool { return coin }),
+	"majority flipped": mutant(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
+		return decide(m, m.K()-l, u < k, coin)
+	}),
+	"coin flipped where 0 leads": mutant(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
+		if 2*l < m.K() && u >= k {
+			return true
+		}
+		return decide(m, l, u < k, coin)
+	}),
+	"a tie is 1": mutant(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
+		if 2*l == m.K() {
+			return true
+		}
+		return decide(m, l, u < k, coin)
+	}),
+	"a tie is 0 half of the time more": mutant(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
+		if 2*l == m.K() {
+			return coin && u < gamma.One/2
+		}
+		return decide(m, l, u < k, coin)
+	}),
+	"coin drawn only where needed": func(m *Mechanism, src randsrc.Source, l int) (bool, error) {
+		truthful, err := randsrc.Bernoulli53(src, m.certified.Func().Numerator(l))
+		if err != nil {
+			return false, err
+		}
+		if truthful && 2*l != m.K() {
+			return 2*l > m.K(), nil
+		}
+		return src.Bit()
+	},
+	"no word drawn for a tie": func(m *Mechanism, src randsrc.Source, l int) (bool, error) {
+		if 2*l == m.K() {
+			return src.Bit()
+		}
+		return m.answer(src, l)
+	},
+	"best of two": func(m *Mechanism, src randsrc.Source, l int) (bool, error) {
+		if _, err := m.answer(src, l); err != nil {
+			return false, err
+		}
+		return m.answer(src, l)
+	},
+}
+
+// mutant makes an answerFunc of a decision with the draws of the real one.
+func mutant(f func(m *Mechanism, l int, u, k uint64, coin bool) bool) answerFunc {
+	return func(m *Mechanism, src randsrc.Source, l int) (bool, error) {
+		u, err := src.Uint53()
+		if err != nil {
+			return false, err
+		}
+		coin, err := src.Bit()
+		if err != nil {
+			return false, err
+		}
+		return f(m, l, u, m.certified.Func().Numerator(l), coin), nil
+	}
+}
+
+func decide(m *Mechanism, l int, truthful, coin bool) bool {
+	if truthful && 2*l != m.K() {
+		return 2*l > m.K()
+	}
+	return coin
+}
+
+func TestMutantsAreCaught(t *testing.T) {
+	cases := exactCases(t)
+	caught := func(f answerFunc) bool {
+		for _, m := range cases {
+			if checkExact(m, f) != nil {
+				return true
+			}
+		}
+		return false
+	}
+	for name, f := range mutants {
+		if !caught(f) {
+			t.Errorf("mutant %q passes", name)
+		}
+	}
+	same := mutant(func(m *Mechanism, l int, u, k uint64, coin bool) bool { return decide(m, l, u < k, coin) })
+	if caught(same) {
+		t.Error("the unaltered decision is taken for a mutant: the mutants above prove nothing")
+	}
+}

@@ -1,0 +1,73 @@
+package votes
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// maxHistogramBytes bounds what ReadHistogram reads; K+1 short lines need far less.
+const maxHistogramBytes = 1 << 20
+
+// ReadHistogram reads how often each number of votes for 1 occurs among k teachers,
+// as CSV with two columns, a number of votes 0 … k and a count:
+//
+//	ones,count
+//	0,120
+//	1,35
+//
+// A header is optional; numbers of votes that do not occur may be left out. It
+// returns k+1 counts. name is the file's name for messages; faults of the file are
+// [*ParseError]s.
+func ReadHistogram(r io.Reader, name string, k int) ([]float64, error) {
+	counts := make([]float64, k+1)
+	seen := make([]bool, k+1)
+	in := csv.NewReader(io.LimitReader(r, maxHistogramBytes+1))
+	in.FieldsPerRecord = 2
+	rows := 0
+	for first := true; ; first = false {
+		record, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		var syntax *csv.ParseError
+		if errors.As(err, &syntax) {
+			return nil, &ParseError{File: name, Line: syntax.Line, Rule: "a histogram of votes must be CSV with two columns, votes and count", Err: syntax.Err}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		line, _ := in.FieldPos(0)
+		fail := func(column int, format string, args ...any) error {
+			return &ParseError{File: name, Line: line, Column: column, Rule: fmt.Sprintf(format, args...)}
+		}
+		if in.InputOffset() > maxHistogramBytes {
+			return nil, fail(0, "a histogram of votes must not be longer than %d bytes", maxHistogramBytes)
+		}
+		votes, err := strconv.Atoi(strings.TrimSpace(record[0]))
+		if err != nil && first {
+			continue // the header
+		}
+		if err != nil || votes < 0 || votes > k {
+			return nil, fail(1, "votes are %s, but must be a whole number between 0 and K = %d", quote(record[0]), k)
+		}
+		count, err := strconv.ParseFloat(strings.TrimSpace(record[1]), 64)
+		if err != nil || !(count >= 0) || math.IsInf(count, 1) {
+			return nil, fail(2, "count is %s, but must be a finite number ≥ 0", quote(record[1]))
+		}
+		if seen[votes] {
+			return nil, fail(1, "votes %d stand there twice", votes)
+		}
+		seen[votes] = true
+		counts[votes] = count
+		rows++
+	}
+	if rows == 0 {
+		return nil, &ParseError{File: name, Rule: "there is no count in the file"}
+	}
+	return counts, nil
+}
