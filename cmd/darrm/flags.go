@@ -44,7 +44,7 @@ func (f *problemFlags) register(c *cobra.Command, epsilon, teacherDelta float64)
 	fl.StringVar(&f.priorCounts, "prior-counts", "", "file with how often each number of votes occurs (CSV: votes,count);\nit becomes part of the mechanism, so it must come from PUBLIC data")
 	fl.StringVar(&f.shape, "shape", string(gamma.Free), "noise functions to choose from: \"free\", or \"monotone\" (never more noise with\nmore agreement)")
 	fl.StringVar(&f.method, "method", string(solve.CuttingPlanes), "\"cutting-planes\", or \"exhaustive\" to hand all constraints to\nthe solver")
-	fl.StringVar(&f.onInterrupt, "on-interrupt", "nothing", "when Ctrl-C or --timeout ends the solve: \"nothing\", or \"best\" for\nthe best certified table so far, with the gap that is proved by then")
+	fl.StringVar(&f.onInterrupt, "on-interrupt", "nothing", "when Ctrl-C or --timeout ends the solve: \"nothing\", or \"best\" for\nthe best certified table so far, with the gap proved by then")
 	fl.DurationVar(&f.timeout, "timeout", 0, "give up solving after this time, such as 90s (default none)")
 	f.registerCache(c)
 }
