@@ -11,7 +11,7 @@ HIGHS = env="$$(scripts/highs env)"; eval "$$env";
 
 VOTES := testdata/mnist-5v8/votes.csv
 
-.PHONY: demo test build lint race nocgo test-long fuzz bench vulncheck ci clean
+.PHONY: demo test build lint race nocgo test-long fuzz bench bench-compare vulncheck ci clean
 
 demo: build ## solve for 11 teachers and release private labels for 1,866 real queries
 	bin/darrm solve --K 11 --m 3
@@ -50,6 +50,9 @@ fuzz: ## every fuzz target for FUZZTIME
 
 bench: ## all benchmarks
 	$(HIGHS) go test -run '^$$' -bench . ./...
+
+bench-compare: ## darrm against a plain scipy script, as whole processes (bench/README.md)
+	bench/compare
 
 vulncheck: ## known vulnerabilities; says so and goes on where the database is out of reach
 	scripts/vulncheck $(GOVULNCHECK)

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// measurement is what one case cost and how good its table is.
+type measurement struct {
+	solveCase
+	runs          int     // the fastest of so many is reported
+	seconds       float64 // wall clock of the whole process
+	peakBytes     int64   // the largest resident set over the runs
+	constraints   uint64  // how many the certificate covers
+	expectedError float64
+	gap           float64 // to the certified lower bound, absolute
+}
+
+// relativeGap is the gap as a fraction of the certified lower bound on the expected
+// error. A bound of zero proves nothing relative, so the fraction is then infinite
+// unless the gap is zero.
+func (m measurement) relativeGap() float64 {
+	if m.gap == 0 {
+		return 0
+	}
+	return m.gap / math.Max(0, m.expectedError-m.gap)
+}
+
+func versionOf(ctx context.Context, darrm string) (string, error) {
+	text, err := exec.CommandContext(ctx, darrm, "version").Output()
+	if err != nil {
+		return "", fmt.Errorf("%s version: %w (build it with: make build)", darrm, err)
+	}
+	return oneLine(string(text)), nil
+}
+
+// fastest runs a case n times and reports the smallest time and the largest memory.
+func fastest(ctx context.Context, darrm string, c solveCase, n int) (measurement, error) {
+	var best measurement
+	for i := range n {
+		m, err := solveOnce(ctx, darrm, c)
+		if err != nil {
+			return measurement{}, fmt.Errorf("%s: %w", c, err)
+		}
+		if i == 0 {
+			best = m
+		}
+		best.seconds = min(best.seconds, m.seconds)
+		best.peakBytes = max(best.peakBytes, m.peakBytes)
+		best.gap = max(best.gap, m.gap)
+		best.expectedError = max(best.expectedError, m.expectedError)
+	}
+	best.runs = n
+	return best, nil
+}
+
+func solveOnce(ctx context.Context, darrm string, c solveCase) (measurement, error) {
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, darrm, "solve", "--json", "--no-cache", "--quiet",
+		"--K", strconv.Itoa(c.k), "--m", strconv.Itoa(allowance), "--eps", fmt.Sprint(epsilon),
+		"--teacher-delta", fmt.Sprint(c.delta), "--shape", c.shape)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	// Interrupt, so that the solver leaves in its own way.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
+
+	start := time.Now()
+	err := cmd.Run()
+	seconds := time.Since(start).Seconds()
+	if err != nil {
+		return measurement{}, fmt.Errorf("%w: %s", err, strings.TrimSpace(stderr.String()))
+	}
+	m, err := parseTable(stdout.Bytes(), c)
+	if err != nil {
+		return measurement{}, err
+	}
+	m.seconds = seconds
+	m.peakBytes, err = peakMemory(cmd.ProcessState)
+	return m, err
+}
+
+// parseTable reads the figures out of a table's JSON and checks that it answers c.
+func parseTable(text []byte, c solveCase) (measurement, error) {
+	var t struct {
+		K             int      `json:"k"`
+		M             float64  `json:"m"`
+		Epsilon       float64  `json:"epsilon"`
+		Delta         float64  `json:"teacher_delta"`
+		Shape         string   `json:"shape"`
+		ExpectedError *float64 `json:"expected_error"`
+		Certificate   *struct {
+			Constraints uint64   `json:"constraints"`
+			Gap         *float64 `json:"gap"`
+		} `json:"certificate"`
+	}
+	if err := json.Unmarshal(text, &t); err != nil {
+		return measurement{}, fmt.Errorf("output of darrm solve: %w", err)
+	}
+	got := solveCase{k: t.K, shape: t.Shape, delta: t.Delta}
+	if got != c || t.M != allowance || t.Epsilon != epsilon {
+		return measurement{}, fmt.Errorf("darrm solve answered %s, m = %g, ε = %g, but was asked for %s, m = %d, ε = %g",
+			got, t.M, t.Epsilon, c, allowance, epsilon)
+	}
+	if t.ExpectedError == nil || t.Certificate == nil || t.Certificate.Gap == nil || t.Certificate.Constraints == 0 {
+		return measurement{}, fmt.Errorf("output of darrm solve: no expected_error or no certificate")
+	}
+	return measurement{
+		solveCase:     c,
+		constraints:   t.Certificate.Constraints,
+		expectedError: *t.ExpectedError,
+		gap:           *t.Certificate.Gap,
+	}, nil
+}
