@@ -1,0 +1,278 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/num"
+)
+
+// maxPoints bounds a grid, so that a slip in a range is an error and no day of
+// work.
+const maxPoints = 100_000
+
+// list is a flag that takes numbers and ranges, separated by commas:
+//
+//	11,21,41    1:10    0.1:0.3:0.1    1:3,5
+//
+// A range first:last:step has the values first, first+step, … up to last; the step
+// is 1 where none is given. Given twice, the flag takes the values of both.
+type list[T any] struct {
+	parse  func(string) ([]T, error)
+	values []T
+	text   string
+	given  bool
+}
+
+// newList returns the list with a default, "" for none. The default must parse.
+func newList[T any](text string, parse func(string) ([]T, error)) *list[T] {
+	l := &list[T]{parse: parse, text: text}
+	if text != "" {
+		var err error
+		if l.values, err = parse(text); err != nil {
+			panic(err) // a default is part of the program
+		}
+	}
+	return l
+}
+
+func (l *list[T]) String() string { return l.text }
+func (l *list[T]) Type() string   { return "list" }
+
+// Set is called once for every time that the flag is given.
+func (l *list[T]) Set(text string) error {
+	values, err := l.parse(text)
+	if err != nil {
+		return err
+	}
+	if l.given {
+		values, text = append(l.values, values...), l.text+","+text
+	}
+	l.values, l.text, l.given = values, text, true
+	return nil
+}
+
+// all stands for every teacher in a list of affected; no number of teachers is 0.
+const all = 0
+
+// affectedList reads a list of whole numbers in which "all" may stand too.
+func affectedList(rule func(int) error) func(string) ([]int, error) {
+	return func(text string) ([]int, error) {
+		return parseList(text, func(item string) ([]int, error) {
+			if item == "all" {
+				return []int{all}, nil
+			}
+			return expand(item, whole(rule))
+		})
+	}
+}
+
+func intList(rule func(int) error) func(string) ([]int, error) {
+	return func(text string) ([]int, error) {
+		return parseList(text, func(item string) ([]int, error) { return expand(item, whole(rule)) })
+	}
+}
+
+func floatList(rule func(float64) error) func(string) ([]float64, error) {
+	return func(text string) ([]float64, error) {
+		return parseList(text, func(item string) ([]float64, error) { return expand(item, float(rule)) })
+	}
+}
+
+func parseList[T any](text string, parse func(item string) ([]T, error)) ([]T, error) {
+	var out []T
+	for item := range strings.SplitSeq(text, ",") {
+		values, err := parse(strings.TrimSpace(item))
+		if err != nil {
+			return nil, err
+		}
+		if out = append(out, values...); len(out) > maxPoints {
+			return nil, fmt.Errorf("the list has more than %d values", maxPoints)
+		}
+	}
+	return out, nil
+}
+
+// expand returns the values of a number or a range. The steps are exact: the
+// third value of 0.1:0.3:0.1 is 0.3, which no sum of float64 is.
+func expand[T any](item string, convert func(*big.Rat) (T, error)) ([]T, error) {
+	parts := strings.Split(item, ":")
+	if len(parts) > 3 {
+		return nil, fmt.Errorf("%q, but a range must be first:last or first:last:step", item)
+	}
+	var numbers []*big.Rat
+	for _, part := range parts {
+		x, err := decimal(strings.TrimSpace(part))
+		if err != nil {
+			return nil, err
+		}
+		numbers = append(numbers, x)
+	}
+	first, last, step := numbers[0], numbers[0], big.NewRat(1, 1)
+	if len(parts) > 1 {
+		last = numbers[1]
+	}
+	if len(parts) > 2 {
+		step = numbers[2]
+	}
+	if step.Sign() <= 0 {
+		return nil, fmt.Errorf("step %s of range %q, but it must be > 0", strings.TrimSpace(parts[2]), item)
+	}
+	if last.Cmp(first) < 0 {
+		return nil, fmt.Errorf("range %q ends before it begins, but first must be at most last", item)
+	}
+	steps := new(big.Rat).Sub(last, first)
+	steps.Quo(steps, step)
+	n := new(big.Int).Quo(steps.Num(), steps.Denom())
+	if n.Cmp(big.NewInt(maxPoints)) >= 0 {
+		return nil, fmt.Errorf("range %q has more than %d values", item, maxPoints)
+	}
+	var out []T
+	x := new(big.Rat).Set(first)
+	for range n.Int64() + 1 {
+		v, err := convert(x)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+		x.Add(x, step)
+	}
+	return out, nil
+}
+
+// written is a decimal as people write it: no fraction, hexadecimal or underscore,
+// and no exponent so large that the exact number would fill the memory.
+var written = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?0*[0-9]{1,3})?$`)
+
+// maxDigits bounds the length of a number. A float64 needs 17 digits.
+const maxDigits = 100
+
+func decimal(text string) (*big.Rat, error) {
+	if len(text) <= maxDigits && written.MatchString(text) {
+		if x, ok := new(big.Rat).SetString(text); ok {
+			return x, nil
+		}
+	}
+	return nil, fmt.Errorf("%q, but it must be a decimal number such as 3, 0.5 or 1e-5", text)
+}
+
+// whole converts to an int that keeps the rule.
+func whole(rule func(int) error) func(*big.Rat) (int, error) {
+	return func(x *big.Rat) (int, error) {
+		if !x.IsInt() {
+			return 0, fmt.Errorf("%s, but it must be a whole number", show(x))
+		}
+		if !x.Num().IsInt64() || int64(int(x.Num().Int64())) != x.Num().Int64() {
+			return 0, fmt.Errorf("%s, but it must be smaller", show(x))
+		}
+		n := int(x.Num().Int64())
+		return n, rule(n)
+	}
+}
+
+// float converts to the float64 that stands for just this decimal. One that needs
+// more digits is refused: rounding it would certify another promise than the one asked
+// for.
+func float(rule func(float64) error) func(*big.Rat) (float64, error) {
+	return func(x *big.Rat) (float64, error) {
+		f, _ := x.Float64()
+		if math.IsInf(f, 0) || num.Decimal(f).Cmp(x) != 0 {
+			return 0, fmt.Errorf("%s, but it must be a decimal that a float64 keeps, as it does up to 15 digits between 1e-300 and 1e300", show(x))
+		}
+		return f, rule(f)
+	}
+}
+
+// show writes a decimal, shortened where it is long.
+func show(x *big.Rat) string {
+	digits, _ := x.FloatPrec()
+	if s := x.FloatString(digits); len(s) <= 40 {
+		return s
+	}
+	f := new(big.Float).SetPrec(128).SetRat(x)
+	return "about " + f.Text('g', 20)
+}
+
+// grid is every combination of its values, the last list varying fastest.
+type grid struct {
+	k                    *list[int]
+	m, eps, teacherDelta *list[float64]
+	affected             *list[int]
+	delta                *float64 // of every release; nil for each problem's default
+}
+
+// combination names a point as its flags do.
+type combination struct {
+	k                    int
+	m, eps, teacherDelta float64
+	affected             int
+}
+
+func (c combination) String() string {
+	affected := "all"
+	if c.affected != all {
+		affected = strconv.Itoa(c.affected)
+	}
+	return fmt.Sprintf("K = %d, m = %v, eps = %v, teacher-delta = %v, affected = %s", c.k, c.m, c.eps, c.teacherDelta, affected)
+}
+
+// point is a problem with the combination that it comes from.
+type point struct {
+	combination
+	problem constraints.Problem
+}
+
+// points returns the grid's problems in order, each once however often it is named,
+// and what is wrong with the combinations that are no problem.
+func (g grid) points(ctx context.Context) (valid []point, invalid []error, err error) {
+	n := int64(1)
+	for _, factor := range []int{len(g.k.values), len(g.m.values), len(g.eps.values), len(g.teacherDelta.values), len(g.affected.values)} {
+		if n *= int64(factor); n > maxPoints {
+			return nil, nil, usagef("the grid has more than %d points (%d K × %d m × %d eps × %d teacher-delta × %d affected): solve it in parts", maxPoints,
+				len(g.k.values), len(g.m.values), len(g.eps.values), len(g.teacherDelta.values), len(g.affected.values))
+		}
+	}
+	seen := map[constraints.Problem]bool{}
+	promises := map[[3]float64]constraints.Problem{} // a default δ takes a while to work out
+	for _, k := range g.k.values {
+		for _, m := range g.m.values {
+			for _, eps := range g.eps.values {
+				for _, teacherDelta := range g.teacherDelta.values {
+					key := [3]float64{m, eps, teacherDelta}
+					promise, known := promises[key]
+					if !known {
+						if err := ctx.Err(); err != nil {
+							return nil, nil, err
+						}
+						// What is wrong with it shows below, in every point that has it.
+						promise, _ = constraints.NewProblem(1, m, eps, teacherDelta)
+						promises[key] = promise
+					}
+					for _, affected := range g.affected.values {
+						pt := point{combination{k, m, eps, teacherDelta, affected}, promise}
+						pt.problem.K, pt.problem.Affected = k, affected
+						if affected == all {
+							pt.problem.Affected = k
+						}
+						if g.delta != nil {
+							pt.problem.Delta = *g.delta
+						}
+						if err := pt.problem.Validate(); err != nil {
+							invalid = append(invalid, fmt.Errorf("%v: %w", pt, err))
+						} else if !seen[pt.problem] {
+							seen[pt.problem] = true
+							valid = append(valid, pt)
+						}
+					}
+				}
+			}
+		}
+	}
+	return valid, invalid, nil
+}

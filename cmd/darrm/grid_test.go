@@ -1,0 +1,333 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/check"
+)
+
+func anyInt(int) error       { return nil }
+func anyFloat(float64) error { return nil }
+
+func TestLists(t *testing.T) {
+	tests := []struct {
+		text string
+		want []float64
+	}{
+		{"3", []float64{3}},
+		{"1:4", []float64{1, 2, 3, 4}},
+		{"2:2", []float64{2}},
+		{"1:3:0.5", []float64{1, 1.5, 2, 2.5, 3}},
+		{"0.5:3", []float64{0.5, 1.5, 2.5}},
+		{"1:10:4", []float64{1, 5, 9}},
+		{"1:1.9", []float64{1}},
+		{"1:3,5", []float64{1, 2, 3, 5}},
+		{"5,1:3", []float64{5, 1, 2, 3}}, // as typed, not sorted
+		{" 1 , 2 : 3 ", []float64{1, 2, 3}},
+		{"0.1:0.3:0.1", []float64{0.1, 0.2, 0.3}},
+		{"1e-5:3e-5:1e-5", []float64{1e-5, 2e-5, 3e-5}},
+		{"1E2,+4,.5,5.", []float64{100, 4, 0.5, 5}},
+		{"-1:1", []float64{-1, 0, 1}},
+		{"0.30000000000000004", []float64{0.1 + 0.2 + 4e-17}}, // the shortest decimal of its float64, though it has 17 digits
+		{"1e-300,1e300", []float64{1e-300, 1e300}},
+		{"1e0000001", []float64{10}},
+	}
+	for _, tt := range tests {
+		got, err := floatList(anyFloat)(tt.text)
+		if err != nil || !slices.Equal(got, tt.want) {
+			t.Errorf("%q: %v, %v, want %v", tt.text, got, err, tt.want)
+		}
+	}
+}
+
+func TestListErrors(t *testing.T) {
+	const float, integer, affected = "float", "int", "affected"
+	tests := []struct{ kind, text, want string }{
+		{float, "", `"", but it must be a decimal number`},
+		{float, "1,,2", `"", but it must be a decimal number`},
+		{float, "1,", `"", but`},
+		{float, "x", `"x", but`},
+		{float, "NaN", `"NaN", but`},
+		{float, "Inf", `"Inf", but`},
+		{float, "1/3", `"1/3", but`},
+		{float, "0x1p-2", `"0x1p-2", but`},
+		{float, "1_0", `"1_0", but`},
+		{float, ".", `".", but`},
+		{float, "1e", `"1e", but`},
+		{float, "1e9999", `"1e9999", but`},                            // no number with ten thousand digits is made
+		{float, strings.Repeat("1", 101), `but it must be a decimal`}, // nor one that is written out
+		{float, "1:2:3:4", `"1:2:3:4", but a range must be first:last or first:last:step`},
+		{float, "1:", `"", but`},
+		{float, ":3", `"", but`},
+		{float, "1:2:", `"", but`},
+		{float, "3:1", `range "3:1" ends before it begins`},
+		{float, "1:2:0", `step 0 of range "1:2:0", but it must be > 0`},
+		{float, "2:1:-1", `step -1 of range "2:1:-1", but it must be > 0`},
+		{float, "0:1:1e-5", `range "0:1:1e-5" has more than 100000 values`},
+		{float, "1:1e300:1e-300", `has more than 100000 values`},
+		{float, "1:99999,1:99999", `the list has more than 100000 values`},
+		{float, "0.10000000000000000001", "0.10000000000000000001, but it must be a decimal that a float64 keeps"},
+		{float, "1e-999", "but it must be a decimal that a float64 keeps"}, // not 0
+		{float, "1e999", "but it must be a decimal that a float64 keeps"},
+		{float, "0:1:0.123456789012345678", "0.123456789012345678, but it must be a decimal that a float64 keeps"},
+		{integer, "1.5", "1.5, but it must be a whole number"},
+		{integer, "1:3:0.5", "1.5, but it must be a whole number"},
+		{integer, "1e30", "but it must be smaller"},
+		{integer, "all", `"all", but`},
+		{affected, "every", `"every", but`},
+		{affected, "1:all", `"all", but`},
+	}
+	for _, tt := range tests {
+		var err error
+		switch tt.kind {
+		case float:
+			_, err = floatList(anyFloat)(tt.text)
+		case integer:
+			_, err = intList(anyInt)(tt.text)
+		default:
+			_, err = affectedList(anyInt)(tt.text)
+		}
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s %.40q: %v, want %q", tt.kind, tt.text, err, tt.want)
+		}
+	}
+	rule := errors.New("the rule")
+	if _, err := intList(func(n int) error {
+		if n == 3 {
+			return rule
+		}
+		return nil
+	})("1:4"); !errors.Is(err, rule) {
+		t.Errorf("a value of a range that breaks the rule: %v", err)
+	}
+	if got, err := floatList(anyFloat)("1:100000"); len(got) != maxPoints || err != nil {
+		t.Errorf("the longest list has %d values, %v", len(got), err)
+	}
+	if got, err := affectedList(anyInt)("1,all,3:4"); !slices.Equal(got, []int{1, all, 3, 4}) || err != nil {
+		t.Errorf("affected: %v, %v", got, err)
+	}
+}
+
+// A range has the numbers that integers scaled by a power of ten give, written as
+// decimals and read by strconv.
+func TestRangesStepExactly(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		digits := rapid.IntRange(0, 9).Draw(t, "digits")
+		first := rapid.IntRange(0, 1e6).Draw(t, "first")
+		step := rapid.IntRange(1, 1e5).Draw(t, "step")
+		n := rapid.IntRange(1, 50).Draw(t, "n")
+		beyond := rapid.IntRange(0, step-1).Draw(t, "beyond")
+		write := func(x int) string {
+			s := fmt.Sprintf("%0*d", digits+1, x)
+			return s[:len(s)-digits] + "." + s[len(s)-digits:]
+		}
+		text := fmt.Sprintf("%s:%s:%s", write(first), write(first+(n-1)*step+beyond), write(step))
+		got, err := floatList(anyFloat)(text)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		var want []float64
+		for i := range n {
+			x, err := strconv.ParseFloat(write(first+i*step), 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, x)
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%s: %v, want %v", text, got, want)
+		}
+	})
+}
+
+// Whatever parses is a list of finite numbers, keeps the rule, and says the same
+// when it is written out. A single number is never rounded.
+func FuzzLists(f *testing.F) {
+	for _, s := range []string{"1", "1:3", "1:3:0.5,7", "0.1:0.3:0.1", "all", "1e-5", "1:2:0", "1e400", "-0", "1:1e9", "0.1000000000000000055511151231257827", " 1 ,2"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		notNegative := func(x float64) error { return check.Epsilon("x", x) }
+		if got, err := floatList(notNegative)(text); err == nil {
+			if len(got) == 0 || len(got) > maxPoints {
+				t.Fatalf("%q: %d values", text, len(got))
+			}
+			var again []string
+			for _, x := range got {
+				if !(x >= 0) || math.IsInf(x, 0) {
+					t.Fatalf("%q: %v", text, x)
+				}
+				again = append(again, shortest(x))
+			}
+			if back, err := floatList(notNegative)(strings.Join(again, ",")); err != nil || !slices.Equal(back, got) {
+				t.Fatalf("%q: %v, written out %v, %v", text, got, back, err)
+			}
+			if !strings.ContainsAny(text, ",:") {
+				exact, ok := new(big.Rat).SetString(strings.TrimSpace(text))
+				if kept, _ := new(big.Rat).SetString(again[0]); !ok || exact.Cmp(kept) != 0 {
+					t.Fatalf("%q became %s", text, again[0])
+				}
+			}
+		}
+		for kind, parse := range map[string]func(string) ([]int, error){"K": intList(check.Teachers), "affected": affectedList(anyInt)} {
+			got, err := parse(text)
+			if err != nil {
+				continue
+			}
+			for _, n := range got {
+				if kind == "K" && check.Teachers(n) != nil {
+					t.Fatalf("%q: K = %d", text, n)
+				}
+			}
+		}
+	})
+}
+
+// Repeated flags add up; the first one replaces the default.
+func TestListFlag(t *testing.T) {
+	l := newList("1:2", intList(anyInt))
+	if !slices.Equal(l.values, []int{1, 2}) || l.String() != "1:2" {
+		t.Errorf("default: %v, %q", l.values, l.String())
+	}
+	for _, s := range []string{"5", "7:8"} {
+		if err := l.Set(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Set("x"); err == nil {
+		t.Error("x was taken")
+	}
+	if !slices.Equal(l.values, []int{5, 7, 8}) || l.String() != "5,7:8" {
+		t.Errorf("%v, %q", l.values, l.String())
+	}
+}
+
+func testGrid(t testing.TB, k, m, eps, teacherDelta, affected string) grid {
+	t.Helper()
+	g := grid{
+		k: newList("", intList(anyInt)), m: newList("", floatList(anyFloat)), eps: newList("", floatList(anyFloat)),
+		teacherDelta: newList("", floatList(anyFloat)), affected: newList("", affectedList(anyInt)),
+	}
+	for _, err := range []error{g.k.Set(k), g.m.Set(m), g.eps.Set(eps), g.teacherDelta.Set(teacherDelta), g.affected.Set(affected)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return g
+}
+
+// Points come in the order of the flags, the last varying fastest, and are the
+// problems that constraints.NewProblem makes.
+func TestGridPoints(t *testing.T) {
+	g := testGrid(t, "5,3", "1:2", "0.1,0.5", "0,1e-5", "2,all")
+	valid, invalid, err := g.points(context.Background())
+	if err != nil || len(invalid) > 0 {
+		t.Fatal(err, invalid)
+	}
+	var want []constraints.Problem
+	for _, k := range []int{5, 3} {
+		for _, m := range []float64{1, 2} {
+			for _, eps := range []float64{0.1, 0.5} {
+				for _, teacherDelta := range []float64{0, 1e-5} {
+					for _, affected := range []int{2, k} {
+						p, err := constraints.NewProblem(k, m, eps, teacherDelta)
+						if err != nil {
+							t.Fatal(err)
+						}
+						p.Affected = affected
+						want = append(want, p)
+					}
+				}
+			}
+		}
+	}
+	if len(valid) != len(want) {
+		t.Fatalf("%d points, want %d", len(valid), len(want))
+	}
+	for i, p := range valid {
+		if p.problem != want[i] {
+			t.Errorf("point %d: %+v, want %+v", i, p.problem, want[i])
+		}
+	}
+	if s := valid[1].String(); s != "K = 5, m = 1, eps = 0.1, teacher-delta = 0, affected = all" {
+		t.Errorf("point 1 is called %s", s)
+	}
+	delta := 0.01
+	g.delta = &delta
+	valid, _, err = g.points(context.Background())
+	if err != nil || len(valid) != len(want) || slices.ContainsFunc(valid, func(p point) bool { return p.problem.Delta != delta }) {
+		t.Errorf("with δ = %v: %v, %v", delta, valid, err)
+	}
+}
+
+// A problem named twice, by a value or by all = K, is there once, at its first
+// place.
+func TestGridPointsAreDistinct(t *testing.T) {
+	valid, invalid, err := testGrid(t, "3,5,3", "1,1:2", "0.1", "0", "3,all").points(context.Background())
+	if err != nil || len(invalid) > 0 {
+		t.Fatal(err, invalid)
+	}
+	var got []string
+	for _, p := range valid {
+		got = append(got, fmt.Sprint(p.problem.K, p.problem.M, p.problem.Affected))
+	}
+	if want := []string{"3 1 3", "3 2 3", "5 1 3", "5 1 5", "5 2 3", "5 2 5"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestGridInvalidPoints(t *testing.T) {
+	valid, invalid, err := testGrid(t, "3,5", "1,8000", "0.1", "1e-5", "4").points(context.Background())
+	if err != nil || len(valid) != 1 || valid[0].problem.K != 5 || len(invalid) != 3 {
+		t.Fatalf("%v, %v, %v", valid, invalid, err)
+	}
+	for i, want := range []string{
+		"K = 3, m = 1, eps = 0.1, teacher-delta = 1e-05, affected = 4: affected = 4, but it must be between 1 and K = 3",
+		"K = 3, m = 8000, eps = 0.1, teacher-delta = 1e-05, affected = 4: affected = 4, but",
+		"K = 5, m = 8000, eps = 0.1, teacher-delta = 1e-05, affected = 4: m·epsilon = 800, but it must be at most 700",
+	} {
+		var parameter *constraints.ParameterError
+		if !strings.Contains(invalid[i].Error(), want) || !errors.As(invalid[i], &parameter) {
+			t.Errorf("%v, want %q", invalid[i], want)
+		}
+	}
+}
+
+func TestGridCap(t *testing.T) {
+	g := testGrid(t, "1:1000", "1:101", "0.1", "0", "all")
+	var usage usageError
+	if _, _, err := g.points(context.Background()); !errors.As(err, &usage) || !strings.Contains(err.Error(), "more than 100000 points (1000 K × 101 m × 1 eps × 1 teacher-delta × 1 affected)") {
+		t.Errorf("101,000 points: %v", err)
+	}
+	// Factors whose product does not fit 64 bits are a cap like any other.
+	long := "1:100000"
+	if _, _, err := testGrid(t, long, long, long, long, long).points(context.Background()); !errors.As(err, &usage) {
+		t.Errorf("1e25 points: %v", err)
+	}
+	valid, _, err := testGrid(t, "1:1000", "1:100", "0.1", "0", "all").points(context.Background())
+	if err != nil || len(valid) != maxPoints {
+		t.Errorf("%d points, %v, want %d", len(valid), err, maxPoints)
+	}
+}
+
+// Working out the defaults of a large grid ends with its context.
+func TestGridStops(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+	defer cancel()
+	<-ctx.Done()
+	if _, _, err := testGrid(t, "3", "0.001:90:0.001", "0.1", "1e-5", "all").points(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("90,000 points: %v", err)
+	}
+}
