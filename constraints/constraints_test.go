@@ -160,7 +160,7 @@ func TestMaxAgainstBruteForce(t *testing.T) {
 		best := math.Inf(-1)
 		for _, m := range allMultisets(p) {
 			v := o.value(m, phi)
-			if v.Cmp(upper) >= 0 {
+			if v.Cmp(upper) > 0 || v.Cmp(upper) == 0 && got.Upper != 0 { // 0 is exact, for φ ≡ 0
 				t.Fatalf("%v reaches %g, above the bound %g", m, v.Nearest(), upper.Nearest())
 			}
 			best = max(best, v.Nearest())
@@ -235,7 +235,7 @@ func TestSeparateAgainstRows(t *testing.T) {
 }
 
 func defaultDelta(m, delta float64) float64 {
-	return Problem{K: 1, M: m, Epsilon: 0.1, TeacherDelta: delta}.DefaultDelta()
+	return Problem{K: 100, M: m, Epsilon: 0.1, TeacherDelta: delta, Affected: 100}.DefaultDelta()
 }
 
 func TestDefaultDelta(t *testing.T) {
@@ -342,5 +342,81 @@ func TestMaxPanicsOnForeignPhi(t *testing.T) {
 			}()
 			_, _ = s.Max(context.Background(), phi)
 		}()
+	}
+}
+
+// Max and UpperBound agree on the question Upper ≤ RHS up to rounding, and UpperBound is
+// a bound; so is either for a phi made to defeat the first level.
+func TestUpperBoundDecidesAsMax(t *testing.T) {
+	decide := func(t interface{ Fatalf(string, ...any) }, s *System, phi []float64) {
+		exact, err := s.Max(context.Background(), phi)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		coarse, err := s.UpperBound(context.Background(), phi)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		if coarse.Upper < exact.Computed {
+			t.Fatalf("bound %g below the maximum %g", coarse.Upper, exact.Computed)
+		}
+		near := math.Abs(exact.Upper-s.RHS()) < 1e-3*s.RHS()+4*s.evalError
+		if (coarse.Upper <= s.RHS()) != (exact.Upper <= s.RHS()) && !near {
+			t.Fatalf("bound %g, coarse %g, right-hand side %g", exact.Upper, coarse.Upper, s.RHS())
+		}
+		if exact.Upper <= s.RHS() && coarse.Upper > exact.Upper+(s.RHS()-exact.Computed)/1024+4*s.evalError {
+			t.Fatalf("coarse bound %g, maximum %g", coarse.Upper, exact.Computed)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawProblem(t, 9)
+		s, err := NewSystem(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		phi := drawPhi(t, p.K)
+		scale := rapid.SampledFrom([]float64{1, 0.5, 1e-3, 0x1p-53}).Draw(t, "scale")
+		for l := range phi {
+			phi[l] *= scale
+		}
+		decide(t, s, phi)
+	})
+	hostile := make([]float64, 21)
+	for l := range hostile {
+		hostile[l] = float64(l%2) * 0x1p-53
+	}
+	for _, delta := range []float64{1e-5, 0.3} {
+		decide(t, system(t, problem(t, 41, 3, 0.1, delta)), antisymmetric(41, hostile))
+	}
+}
+
+func TestEpsilonsThatNoExponentialHolds(t *testing.T) {
+	for _, eps := range []float64{700.1, 4097, 5000, 1e308} {
+		var pe *ParameterError
+		if _, err := NewProblem(3, 1e-4, eps, 0); !errors.As(err, &pe) || pe.Name != "epsilon" {
+			t.Errorf("ε = %g: %v", eps, err)
+		}
+	}
+	for _, eps := range []float64{5e-324, 1e-310, 1e-300, 700} {
+		p, err := NewTotalProblem(3, 1, eps, 0)
+		if err != nil {
+			t.Fatalf("ε = %g: %v", eps, err)
+		}
+		if m := p.Allowance(); !(m > 0) || math.IsInf(m, 0) {
+			t.Errorf("ε = %g: allowance %g", eps, m)
+		}
+		system(t, p)
+	}
+}
+
+// The default δ is never more than the teachers that a record reaches cost together.
+func TestDefaultDeltaIsCappedByTheTeachersReached(t *testing.T) {
+	all := problem(t, 11, 20, 0.1, 1e-5)
+	if want := problem(t, 11, 11, 0.1, 1e-5).Delta; all.Delta != want {
+		t.Errorf("K = 11, m = 20: δ = %v, want that of m = 11, %v", all.Delta, want)
+	}
+	one := Problem{K: 11, M: 3, Epsilon: 0.1, TeacherDelta: 1e-5, Affected: 1}
+	if got := one.DefaultDelta(); got != 1e-5 {
+		t.Errorf("t = 1, m = 3: δ = %v, want Δ", got)
 	}
 }

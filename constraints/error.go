@@ -26,7 +26,8 @@ const unit = 0x1p-53
 // Splits. Where Δ > 0, Φ = Σ_x Σ_y β_i(x)·β_l(y)·U(n1+x-y), with β_i the law of
 // Binomial(i,Δ) cut after x = d, and U a chain. A step of the recurrence of β
 // multiplies the relative error by at most (1+u)³ (coefficient, product, sum of
-// non-negative terms), so β̂ = β(1+ρ), |ρ| ≤ (1+u)^{3K}-1 ≤ C. A sum of d+1
+// non-negative terms), so β̂ = β(1+ρ), |ρ| ≤ (1+u)^{3K}-1 ≤ C; what underflows is
+// off by less than K·2⁻¹⁰⁷³ besides, far below the room left at the end. A sum of d+1
 // products adds (d+1)u relative to Σ|terms| ≤ (1+C)² to first order. The inner sum
 // is thus off by 2C + (d+1)u, the outer by 3C + 2(d+1)u, both up to second-order
 // terms; the mass cut off is at most 2τ with τ ≥ P(Binomial(t,Δ) > d). The bound

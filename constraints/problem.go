@@ -31,7 +31,7 @@ type Problem struct {
 	K            int     // number of teachers, 1 ≤ K ≤ MaxTeachers
 	M            float64 // m > 0: the release may cost mε ≤ 700; 0 if TotalEpsilon is given
 	TotalEpsilon float64 // in (0,700]: what the release may cost, instead of mε; 0 if M is given
-	Epsilon      float64 // ε ≥ 0 of each teacher; +Inf if they promise nothing
+	Epsilon      float64 // ε in [0,700] of each teacher; +Inf if they promise nothing
 	TeacherDelta float64 // Δ in [0,1) of each teacher; not 0 if ε is, 0 if ε = +Inf
 	Delta        float64 // δ in [0,1) of the release; at least Δ when mε ≥ ε
 	Affected     int     // t: at most this many teachers depend on one record, 1 ≤ t ≤ K
@@ -49,7 +49,8 @@ func NewTotalProblem(k int, totalEpsilon, epsilon, teacherDelta float64) (Proble
 }
 
 func (p Problem) withDefaultDelta() (Problem, error) {
-	if p.validateBudget() == nil && check.Delta("teacher delta", p.TeacherDelta) == nil {
+	p.Delta = p.TeacherDelta // valid wherever anything is
+	if p.Validate() == nil {
 		p.Delta = p.DefaultDelta()
 	}
 	return p, p.Validate()
@@ -75,7 +76,7 @@ func (p Problem) validateBudget() error {
 	if math.IsInf(p.Epsilon, 1) {
 		return nil
 	}
-	return check.Epsilon("epsilon", p.Epsilon)
+	return check.TeacherEpsilon(p.Epsilon)
 }
 
 // Validate returns a *ParameterError naming the first field that breaks its
@@ -99,7 +100,7 @@ func (p Problem) Validate() error {
 		return &check.Error{Name: "teacher delta", Value: p.TeacherDelta, Rule: "0 when epsilon is infinite (such teachers promise nothing)"}
 	}
 	if p.total().Cmp(big.NewRat(check.MaxTotalEpsilon, 1)) > 0 {
-		return &check.Error{Name: "m·epsilon", Value: p.TotalDecimal(), Rule: fmt.Sprintf("at most %d", check.MaxTotalEpsilon)}
+		return &check.Error{Name: "m·epsilon", Value: p.M * p.Epsilon, Rule: fmt.Sprintf("at most %d", check.MaxTotalEpsilon)}
 	}
 	// A release at least as revealing as one teacher cannot promise a smaller
 	// δ than that teacher does. The source requires the same (Problem 3.1.1).
@@ -158,13 +159,17 @@ func (p Problem) Allowance() float64 {
 	return num.FromRat(m).DecimalDown()
 }
 
-// DefaultDelta returns δ = 1-(1-Δ)^m, what m-fold composition of the teachers
-// would cost, rounded down: a smaller δ is the stronger promise. Where ε has no m
+// DefaultDelta returns δ = 1-(1-Δ)^min(m,t), rounded down: a smaller δ is the
+// stronger promise. It is what m-fold composition of the teachers would cost, and no
+// more than all t teachers that a record reaches cost together. Where ε has no m
 // (see Allowance) it is Δ.
 func (p Problem) DefaultDelta() float64 {
 	m, ok := p.allowance()
 	if p.TeacherDelta == 0 || !ok {
 		return p.TeacherDelta
+	}
+	if t := big.NewRat(int64(p.Affected), 1); m.Cmp(t) > 0 {
+		m = t
 	}
 	delta := num.OneMinusPow(num.Decimal(p.TeacherDelta), m)
 	return min(delta.DecimalDown(), math.Nextafter(1, 0))

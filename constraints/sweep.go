@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -31,45 +32,74 @@ type Violation struct {
 // -phi(l). Max panics otherwise; it is for callers that built phi from a valid γ.
 //
 // The search is exact: Upper exceeds the true maximum by at most twice the bound
-// on rounding errors. Cost O(K³) where Δ = 0 or phi is non-decreasing, plus
-// O(K²) for each multiset that the first level cannot rule out; memory O(K²). It
-// runs on all cores and returns ctx.Err() soon after ctx is done.
+// on rounding errors. Cost O(K³) where Δ = 0, or phi is non-decreasing and t = K;
+// otherwise there is besides, for each macro multiset that the first level cannot
+// rule out, O(n0·n1·(K-t+d)), where d+1 terms of Binomial(t,Δ) matter: a handful of
+// multisets and d ≤ 4 for solved tables and small Δ, very many for a phi made to be
+// expensive. Memory O(K²). It runs on all cores and returns ctx.Err() soon after ctx
+// is done.
 func (s *System) Max(ctx context.Context, phi []float64) (Bound, error) {
+	return s.max(ctx, phi, false)
+}
+
+// UpperBound is Max, only as precise as the question Upper ≤ RHS() needs: where the
+// maximum is below the right-hand side, Upper may exceed it by a thousandth of the
+// difference. That spares most of the second level for phi far from the limit.
+func (s *System) UpperBound(ctx context.Context, phi []float64) (Bound, error) {
+	return s.max(ctx, phi, true)
+}
+
+func (s *System) max(ctx context.Context, phi []float64, coarse bool) (Bound, error) {
 	s.mustBePhi(phi)
-	sh := &shared{threshold: newMaximum(negInf), follow: true}
-	if err := s.foresee(ctx, phi, sh); err != nil {
+	if !slices.ContainsFunc(phi, func(x float64) bool { return x != 0 }) {
+		return Bound{At: Multiset{Zeros: s.problem.K}}, ctx.Err() // exactly 0, everywhere
+	}
+	sh := &shared{threshold: newMaximum(negInf), follow: true, floor: negInf}
+	likely, err := s.foresee(ctx, phi, sh)
+	if err != nil {
 		return Bound{}, err
+	}
+	if room := s.rhs - likely.Value; coarse && s.perturbed() && room > 0 {
+		sh.floor = likely.Value + room/1024
+		sh.threshold.raise(sh.floor)
 	}
 	found, err := s.sweep(ctx, phi, sh)
 	if err != nil {
 		return Bound{}, err
 	}
 	best := worst(found)
+	if best.Value < likely.Value { // all was ruled out by the threshold
+		best = likely
+	}
 	if math.IsNaN(best.Value) || math.IsInf(best.Value, 0) {
 		return Bound{}, fmt.Errorf("constraints: sweep of %d teachers ended with maximum %v", s.problem.K, best.Value)
 	}
-	upper := math.Nextafter(best.Value+s.evalError, math.Inf(1))
+	// What was ruled out is at most the threshold, up to the same error.
+	upper := math.Nextafter(max(best.Value, sh.floor)+s.evalError, math.Inf(1))
 	return Bound{Upper: upper, Computed: best.Value, At: best.Multiset}, nil
 }
 
 // foresee raises the threshold of a search to the value of a multiset that is
 // likely the worst, so that the search can rule out most others at once.
-func (s *System) foresee(ctx context.Context, phi []float64, sh *shared) error {
+func (s *System) foresee(ctx context.Context, phi []float64, sh *shared) (Violation, error) {
+	likely := Violation{Value: negInf}
 	if !s.perturbed() {
-		return nil // nothing to rule out
+		return likely, nil // nothing to rule out
 	}
 	found, err := s.sweep(ctx, phi, &shared{threshold: newMaximum(negInf), fast: true})
 	if err != nil {
-		return err
+		return likely, err
 	}
+	likely.Multiset = worst(found).Multiset
 	value := 0.0
-	for l, x := range s.Row(worst(found).Multiset, nil) {
+	for l, x := range s.Row(likely.Multiset, nil) {
 		value -= x * phi[l]
 	}
+	likely.Value = value
 	// A little less than computed here: rounding must not put the threshold above
 	// what the search itself computes for this very multiset.
 	sh.threshold.raise(value - 2*s.evalError - 2*s.RowError() - float64(s.problem.K)*unit)
-	return nil
+	return likely, nil
 }
 
 func worst(found []Violation) Violation {
@@ -135,6 +165,7 @@ type shared struct {
 	threshold *maximum // nothing at or below it is of interest
 	follow    bool     // raise the threshold to the best value met
 	fast      bool     // first level only, to first order in Δ
+	floor     float64  // what a coarse search does not look below
 }
 
 // met records a computed value.

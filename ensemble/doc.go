@@ -2,8 +2,8 @@
 //
 // New takes a certified noise function, there is no other way, and Release answers
 // one query with the operating system's randomness. Aggregate answers a whole
-// file. Simulate does the same from a seed, for experiments; its results have
-// another type and are not private. Evaluate says how each noise function would do
+// file. Simulate does the same from a seed, for experiments: whoever knows the seed
+// knows the votes, so its results must be kept apart from released ones. Evaluate says how each noise function would do
 // on the votes, also not for release.
 //
 // # Notation

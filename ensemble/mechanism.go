@@ -17,9 +17,10 @@ type Mechanism struct {
 	secure    *randsrc.Secure
 }
 
-// New returns the mechanism of a certified noise function, which must not be nil.
+// New returns the mechanism of a certified noise function. It panics if c is nil or was
+// not made by certifying (the zero value).
 func New(c *gamma.Certified) *Mechanism {
-	if c == nil {
+	if c == nil || c.Problem().K < 1 {
 		panic("ensemble: mechanism without a certified noise function")
 	}
 	return &Mechanism{certified: c, secure: randsrc.NewSecure()}

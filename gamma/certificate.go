@@ -10,14 +10,17 @@ import (
 )
 
 // Certificate proves that a noise function satisfies every privacy constraint of
-// its problem. Bound is rigorous: it holds after all rounding errors.
+// its problem, rounding errors included:
 //
-//	f(p,p';γ) = Φ(p) - E·Φ(p') ≤ Bound ≤ RightHandSide ≤ E - 1 + 2δ
+//	f(p,p';γ) = Φ(p) - E·Φ(p') ≤ E - 1 + 2δ
+//
+// The comparison was made with both sides scaled by 1/(1+E), the left one rounded up
+// and the right one down. The figures here are in the source's units, for people.
 type Certificate struct {
 	Method        string               // Sweep or PostProcessing
 	Constraints   *big.Int             // how many constraints the bound covers: all of them
-	Bound         float64              // f is at most this on all of them; rounded up
 	RightHandSide float64              // E-1+2δ, rounded down
+	Bound         float64              // f is at most this, rounded up, but not shown above RightHandSide
 	Slack         float64              // RightHandSide - Bound ≥ 0, rounded down
 	Worst         constraints.Multiset // where f was largest, as computed
 }
@@ -89,7 +92,7 @@ func certify(ctx context.Context, s *constraints.System, f Func) (*Certified, er
 			Method: PostProcessing, Constraints: p.Count(), Bound: rhs, RightHandSide: rhs,
 		}}, nil
 	}
-	bound, err := s.Max(ctx, f.Phi())
+	bound, err := s.UpperBound(ctx, f.Phi())
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +136,7 @@ func CertifyShrunk(ctx context.Context, p constraints.Problem, f Func) (*Certifi
 	}
 	margin := 0.0
 	for range shrinkRounds {
-		bound, err := s.Max(ctx, f.Phi())
+		bound, err := s.UpperBound(ctx, f.Phi())
 		if err != nil {
 			return nil, err
 		}

@@ -64,14 +64,30 @@ func (e *fileEpsilon) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*float64)(e))
 }
 
+// fileCount is a large whole number. Its digits are bounded before they are
+// converted, which takes quadratic time.
+type fileCount struct{ n *big.Int }
+
+const maxCountDigits = 64
+
+func (c fileCount) MarshalJSON() ([]byte, error) { return c.n.MarshalJSON() }
+
+func (c *fileCount) UnmarshalJSON(b []byte) error {
+	if len(b) > maxCountDigits {
+		return fmt.Errorf("a count has %d digits, but it must have at most %d", len(b), maxCountDigits)
+	}
+	c.n = new(big.Int)
+	return c.n.UnmarshalJSON(b)
+}
+
 type fileCertificate struct {
-	Method        string   `json:"method"`
-	Constraints   *big.Int `json:"constraints"`
-	Bound         float64  `json:"bound"`
-	RightHandSide float64  `json:"right_hand_side"`
-	Slack         float64  `json:"slack"`
-	LowerBound    float64  `json:"objective_lower_bound"`
-	Gap           float64  `json:"gap"`
+	Method        string    `json:"method"`
+	Constraints   fileCount `json:"constraints"`
+	Bound         float64   `json:"bound"`
+	RightHandSide float64   `json:"right_hand_side"`
+	Slack         float64   `json:"slack"`
+	LowerBound    float64   `json:"objective_lower_bound"`
+	Gap           float64   `json:"gap"`
 }
 
 type fileMultiplier struct {
@@ -90,7 +106,7 @@ func (t *Table) MarshalJSON() ([]byte, error) {
 		ExpectedError: t.ExpectedError,
 		Baselines:     map[string]float64{},
 		Certificate: fileCertificate{
-			Method: c.Method, Constraints: c.Constraints, Bound: c.Bound, RightHandSide: c.RightHandSide, Slack: c.Slack,
+			Method: c.Method, Constraints: fileCount{c.Constraints}, Bound: c.Bound, RightHandSide: c.RightHandSide, Slack: c.Slack,
 			LowerBound: t.LowerBound, Gap: t.Gap,
 		},
 		Proof:        []fileMultiplier{},
@@ -172,6 +188,9 @@ func parseClaim(data []byte) (*Claim, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, errors.New("it is empty")
 	}
+	if err := checkKeys(data); err != nil {
+		return nil, err
+	}
 	var f file
 	d := json.NewDecoder(bytes.NewReader(data))
 	if err := d.Decode(&f); err != nil {
@@ -227,6 +246,10 @@ func (c *Claim) Certify(ctx context.Context) (*Table, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
+	var violation *ViolationError
+	if errors.As(err, &violation) { // a baseline's
+		return nil, err
+	}
 	if err != nil {
 		return nil, &FormatError{err}
 	}
@@ -255,15 +278,25 @@ func (c *Claim) Differences(t *Table) []string {
 	compare("certificate.slack", s.Certificate.Slack, found.Slack)
 	compare("certificate.objective_lower_bound", s.Certificate.LowerBound, t.LowerBound)
 	compare("certificate.gap", s.Certificate.Gap, t.Gap)
-	if s.Certificate.Constraints == nil || s.Certificate.Constraints.Cmp(found.Constraints) != 0 {
-		out = append(out, fmt.Sprintf("certificate.constraints: the file says %v, there are %v", s.Certificate.Constraints, found.Constraints))
+	if n := s.Certificate.Constraints.n; n == nil || n.Cmp(found.Constraints) != 0 {
+		out = append(out, fmt.Sprintf("certificate.constraints: the file says %v, there are %v", n, found.Constraints))
 	}
+	if s.Certificate.Method != found.Method {
+		out = append(out, fmt.Sprintf("certificate.method: the file says %.40q, it is %q", s.Certificate.Method, found.Method))
+	}
+	known := map[string]bool{}
 	for _, b := range t.Baselines {
+		known[b.Name] = true
 		stated, ok := s.Baselines[b.Name]
 		if !ok {
 			stated = math.NaN()
 		}
 		compare("baselines."+b.Name, stated, t.BaselineError(b))
+	}
+	for name := range s.Baselines {
+		if !known[name] {
+			out = append(out, fmt.Sprintf("baselines: %.40q is none of this table's", name))
+		}
 	}
 	return out
 }

@@ -148,6 +148,11 @@ func NewTable(ctx context.Context, c *Certified, o Objective, proof Proof) (*Tab
 		return nil, err
 	}
 	e := o.Error(c.fn)
+	// e is a sum of about K/2 products of non-negative numbers.
+	rounding := e * float64(c.problem.K+16) * 0x1p-53
+	if lower > e+rounding+1e-12 {
+		return nil, fmt.Errorf("the proof shows that the error is at least %v, but it is %v", lower, e)
+	}
 	return &Table{
 		Certified:     c,
 		Objective:     o,
@@ -155,8 +160,16 @@ func NewTable(ctx context.Context, c *Certified, o Objective, proof Proof) (*Tab
 		Baselines:     baselines,
 		Proof:         proof,
 		LowerBound:    math.Min(lower, e), // they may cross by a rounding error
-		Gap:           math.Max(0, e-lower),
+		Gap:           gap(e+rounding, lower),
 	}, nil
+}
+
+// gap returns above - lower, rounded up, and at least 0.
+func gap(above, lower float64) float64 {
+	if above <= lower {
+		return 0
+	}
+	return math.Nextafter(above-lower, math.Inf(1))
 }
 
 // BaselineError returns the error of a baseline under the table's objective.

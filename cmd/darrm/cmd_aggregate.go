@@ -38,7 +38,9 @@ a column "query" or "id" and a column "label" or "truth" are optional. With
 
 Say what your teachers promise with --eps and --teacher-delta, and what one label
 may cost with --m; or give a table made by solve with --table. There are no
-defaults here: a wrong ε would make a wrong promise.
+defaults here: a wrong ε would make a wrong promise. A table's promise is about the
+teachers that it names; with --table, state yours too (--eps, --teacher-delta,
+--affected), and a table for others is refused.
 
 The labels go to stdout or --out as CSV with the columns query,label (or as JSON).
 They are drawn with the operating system's randomness. On any error nothing is
@@ -139,13 +141,16 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app) (*gamma.Table, error)
 		_, err := f.options(c)
 		return nil, err
 	}
-	for _, name := range problemFlagNames {
+	for _, name := range solveFlagNames {
 		if c.Flags().Changed(name) {
-			return nil, usagef("--%s and --table exclude each other: the table says it all", name)
+			return nil, usagef("--%s and --table exclude each other: the table is solved", name)
 		}
 	}
 	table, err := a.readTable(c, f.table)
 	if err != nil {
+		return nil, err
+	}
+	if err := f.mustMatch(c, table.Problem()); err != nil {
 		return nil, err
 	}
 	if k := table.Problem().K; f.csv.K != 0 && f.csv.K != k {
@@ -153,6 +158,24 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app) (*gamma.Table, error)
 	}
 	f.csv.K = table.Problem().K
 	return table, nil
+}
+
+// mustMatch compares what was said about teachers and release with the table. A
+// certificate holds for the teachers that the table names, not for any others.
+func (f *aggregateFlags) mustMatch(c *cobra.Command, p constraints.Problem) error {
+	for _, v := range []struct {
+		flag        string
+		said, table float64
+	}{
+		{"eps", f.epsilon, p.Epsilon}, {"teacher-delta", f.teacherDelta, p.TeacherDelta},
+		{"affected", float64(f.affected), float64(p.Affected)},
+		{"m", f.m, p.M}, {"total-eps", f.totalEpsilon, p.TotalEpsilon}, {"delta", f.delta, p.Delta},
+	} {
+		if c.Flags().Changed(v.flag) && v.said != v.table {
+			return usagef("%s = %v, but %s is for %v", v.flag, v.said, f.table, v.table)
+		}
+	}
+	return nil
 }
 
 func (f *aggregateFlags) read(c *cobra.Command, a *app, path string) (*votes.Table, error) {

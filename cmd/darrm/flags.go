@@ -54,9 +54,8 @@ func (f *problemFlags) registerCache(c *cobra.Command) {
 	c.Flags().StringVar(&f.cacheDir, "cache-dir", "", "directory of the cache (default see darrm cache path)")
 }
 
-// problemFlagNames are those that a given table makes meaningless.
-var problemFlagNames = []string{
-	"m", "total-eps", "eps", "teacher-delta", "delta", "affected",
+// solveFlagNames are those that a given table makes meaningless.
+var solveFlagNames = []string{
 	"prior", "prior-mean", "prior-counts", "shape", "method", "on-interrupt", "timeout",
 }
 
@@ -75,15 +74,20 @@ func (f *problemFlags) problem(c *cobra.Command, k int) (constraints.Problem, er
 		}
 		p, err = constraints.NewTotalProblem(k, f.totalEpsilon, f.epsilon, teacherDelta)
 	}
+	if err != nil && !c.Flags().Changed("delta") {
+		return p, err
+	}
+	if c.Flags().Changed("affected") {
+		p.Affected = f.affected
+		if err := p.Validate(); err != nil && !c.Flags().Changed("delta") {
+			return p, err
+		}
+		p.Delta = p.DefaultDelta()
+	}
 	if c.Flags().Changed("delta") {
 		p.Delta = f.delta
-		err = p.Validate()
 	}
-	if err == nil && c.Flags().Changed("affected") {
-		p.Affected = f.affected
-		err = p.Validate()
-	}
-	return p, err
+	return p, p.Validate()
 }
 
 // options checks all flags that do not describe the problem. It reads no file: see

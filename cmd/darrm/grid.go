@@ -239,29 +239,29 @@ func (g grid) points(ctx context.Context) (valid []point, invalid []error, err e
 		}
 	}
 	seen := map[constraints.Problem]bool{}
-	promises := map[[3]float64]constraints.Problem{} // a default δ takes a while to work out
+	deltas := map[[2]float64]float64{} // a default δ takes a while to work out
 	for _, k := range g.k.values {
 		for _, m := range g.m.values {
 			for _, eps := range g.eps.values {
 				for _, teacherDelta := range g.teacherDelta.values {
-					key := [3]float64{m, eps, teacherDelta}
-					promise, known := promises[key]
-					if !known {
-						if err := ctx.Err(); err != nil {
-							return nil, nil, err
-						}
-						// What is wrong with it shows below, in every point that has it.
-						promise, _ = constraints.NewProblem(1, m, eps, teacherDelta)
-						promises[key] = promise
+					if err := ctx.Err(); err != nil {
+						return nil, nil, err
 					}
 					for _, affected := range g.affected.values {
-						pt := point{combination{k, m, eps, teacherDelta, affected}, promise}
-						pt.problem.K, pt.problem.Affected = k, affected
+						pt := point{combination: combination{k, m, eps, teacherDelta, affected}}
 						if affected == all {
-							pt.problem.Affected = k
+							affected = k
 						}
+						// δ = Δ is valid wherever anything is; what is wrong shows below.
+						pt.problem = constraints.Problem{K: k, M: m, Epsilon: eps, TeacherDelta: teacherDelta, Delta: teacherDelta, Affected: affected}
 						if g.delta != nil {
 							pt.problem.Delta = *g.delta
+						} else if pt.problem.Validate() == nil {
+							key := [2]float64{min(m, float64(affected)), teacherDelta}
+							if _, known := deltas[key]; !known {
+								deltas[key] = pt.problem.DefaultDelta()
+							}
+							pt.problem.Delta = deltas[key]
 						}
 						if err := pt.problem.Validate(); err != nil {
 							invalid = append(invalid, fmt.Errorf("%v: %w", pt, err))

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"math/big"
+	"strconv"
 	"strings"
 
 	"github.com/olekukonko/tablewriter"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/gamma/solve"
 )
 
 // renderRows writes a plain table: first column to the left, numbers to the right.
@@ -56,7 +58,11 @@ func alignment(columns int) tw.Alignment {
 // renderTable writes what a person wants to know about a solved table.
 func renderTable(w io.Writer, t *gamma.Table) error {
 	p := t.Problem()
-	fmt.Fprintf(w, "Optimal noise function for K = %d teachers, %s\n\n", p.K, teachers(p))
+	kind := "Certified"
+	if t.Gap <= solve.OptimalGap*t.ErrorOfCoin() {
+		kind = "Optimal"
+	}
+	fmt.Fprintf(w, "%s noise function for K = %d teachers, %s\n\n", kind, p.K, teachers(p))
 	if err := renderGamma(w, t); err != nil {
 		return err
 	}
@@ -76,8 +82,8 @@ Guarantee: %s
 `, thousands(c.Constraints), c.Bound, c.RightHandSide)
 	}
 	fmt.Fprintf(w, `Optimality: no private noise function (shape %s, %s) has an
-  %s below %.12g; this one is within %.2g of that.
-`, t.Shape, prior(t.Objective), errorName(t.Objective), t.LowerBound, t.Gap)
+  %s below %s; this one is within %s of that.
+`, t.Shape, prior(t.Objective), errorName(t.Objective), outward(t.LowerBound, 12, false), outward(t.Gap, 2, true))
 	return nil
 }
 
@@ -141,6 +147,21 @@ func guarantee(p constraints.Problem) string {
 		reach = fmt.Sprintf("at most %d", p.Affected)
 	}
 	return fmt.Sprintf("one released majority is (%s, %v)-differentially private,\n  where one person's record reaches %s of the teachers.", p.TotalDecimal(), p.Delta, reach)
+}
+
+// outward writes x ≥ 0 with the given number of digits, rounded up or down.
+func outward(x float64, digits int, up bool) string {
+	s := strconv.FormatFloat(x, 'g', digits, 64)
+	shown, err := strconv.ParseFloat(s, 64)
+	if err != nil || shown == x || (shown > x) == up {
+		return s
+	}
+	// Rounded the wrong way: one unit of the last digit the other way.
+	unit := math.Pow10(int(math.Floor(math.Log10(x))) - digits + 1)
+	if !up {
+		unit = -unit
+	}
+	return strconv.FormatFloat(x+unit, 'g', digits, 64)
 }
 
 // thousands writes an integer with separators: 31,824.

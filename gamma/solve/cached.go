@@ -11,10 +11,10 @@ import (
 	"github.com/darrm/darrm/gamma"
 )
 
-// cachedGap is the largest optimality gap, relative to the expected error of
-// releasing nothing but coins, that a cached table may have: a damaged entry may be private
-// and useless.
-const cachedGap = 1e-6
+// OptimalGap is the largest gap, relative to the error of releasing nothing but coins,
+// of a table that is called optimal. The cache holds no others: a damaged entry may
+// be private and useless.
+const OptimalGap = 1e-6
 
 // Result is a table and where it came from.
 type Result struct {
@@ -105,7 +105,7 @@ func lookUp(ctx context.Context, store *cache.Store, key string, p constraints.P
 	if err != nil {
 		return nil, reject(err)
 	}
-	if worth := t.ErrorOfCoin(); t.Gap > cachedGap*worth {
+	if worth := t.ErrorOfCoin(); t.Gap > OptimalGap*worth {
 		return nil, reject(fmt.Errorf("its table is only shown to be within %.3g of the optimum", t.Gap))
 	}
 	return t, nil

@@ -4,10 +4,10 @@
 //
 // # The linear program
 //
-//	maximise Σ_{l<K/2} weight(l)·γ(l)
+//	maximise Σ_{l<K/2} weight(l)·γ(l)          (in the worst case: min_l γ(l))
 //	subject to  Σ_l row_i(l)·γ(l) ≤ r  for every multiset i,   0 ≤ γ ≤ 1
 //
-// with weights from gamma.Weights and rows from constraints.System; for shape
+// with weights from gamma.Objective and rows from constraints.System; for shape
 // monotone also γ(l+1) ≤ γ(l).
 //
 // # Cutting planes

@@ -56,6 +56,14 @@ func TotalEpsilon(eps float64) error {
 	return nil
 }
 
+// TeacherEpsilon checks a teacher's ε: finite and so small that e^ε is a number.
+func TeacherEpsilon(eps float64) error {
+	if !(eps >= 0 && eps <= MaxTotalEpsilon) {
+		return &Error{"epsilon", eps, fmt.Sprintf("in [0, %d], or infinite with a total epsilon", MaxTotalEpsilon)}
+	}
+	return nil
+}
+
 // Delta checks a δ: in [0,1).
 func Delta(name string, delta float64) error {
 	if !(delta >= 0 && delta < 1) {

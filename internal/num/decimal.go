@@ -24,7 +24,9 @@ func Decimal(x float64) *big.Rat {
 // DecimalUp returns a float64 whose Decimal is at least the exact number, the
 // smallest such up to the width of the interval: DecimalUp of 3/10 is 0.3.
 func (x Interval) DecimalUp() float64 {
-	fits := func(f float64) bool { return math.IsInf(f, 1) || up().SetRat(Decimal(f)).Cmp(x.hi) >= 0 }
+	fits := func(f float64) bool {
+		return math.IsInf(f, 1) || !math.IsInf(f, -1) && up().SetRat(Decimal(f)).Cmp(x.hi) >= 0
+	}
 	f := x.Upper()
 	if below := math.Nextafter(f, math.Inf(-1)); fits(below) {
 		return below // the decimal of the float64 below rounds up across x
@@ -38,7 +40,9 @@ func (x Interval) DecimalUp() float64 {
 // DecimalDown returns a float64 whose Decimal is at most the exact number, the
 // largest such up to the width of the interval.
 func (x Interval) DecimalDown() float64 {
-	fits := func(f float64) bool { return math.IsInf(f, -1) || down().SetRat(Decimal(f)).Cmp(x.lo) <= 0 }
+	fits := func(f float64) bool {
+		return math.IsInf(f, -1) || !math.IsInf(f, 1) && down().SetRat(Decimal(f)).Cmp(x.lo) <= 0
+	}
 	f := x.Lower()
 	if above := math.Nextafter(f, math.Inf(1)); fits(above) {
 		return above

@@ -1,0 +1,59 @@
+package gamma
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// checkKeys refuses JSON that two readers could read differently. Package
+// encoding/json matches field names in any case and keeps the last of several; others
+// keep the first, or take "Epsilon" for another field than "epsilon". So a field
+// name must be lower-case ASCII letters, digits and underscores, and stand once in its
+// object.
+func checkKeys(data []byte) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber() // nothing is converted here
+	type object struct {
+		seen  map[string]bool // nil in an array
+		value bool            // the next token is a value, not a field name
+	}
+	var open []object
+	for {
+		token, err := d.Token()
+		if err == io.EOF { // within the value, or before it
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return err
+		}
+		in := len(open) - 1
+		if name, ok := token.(string); ok && in >= 0 && open[in].seen != nil && !open[in].value {
+			if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+				return fmt.Errorf("field name %.40q has characters other than a-z, 0-9 and _", name)
+			}
+			if open[in].seen[name] {
+				return fmt.Errorf("field %.40q stands there twice", name)
+			}
+			open[in].seen[name] = true
+			open[in].value = true
+			continue
+		}
+		if in >= 0 {
+			open[in].value = false // this token is the value, or opens it
+		}
+		switch token {
+		case json.Delim('{'):
+			open = append(open, object{seen: map[string]bool{}})
+		case json.Delim('['):
+			open = append(open, object{})
+		case json.Delim('}'), json.Delim(']'):
+			open = open[:in]
+		}
+		if len(open) == 0 {
+			return nil // what follows the value is not a matter of names
+		}
+	}
+}
