@@ -299,7 +299,7 @@ func tellScores(a *app, table *gamma.Table, t *votes.Table, labels []votes.Label
 	for _, b := range table.Baselines {
 		entries = append(entries, entry{b.Title, b.Certified.Func()})
 	}
-	header := []string{"mechanism, expected over its noise", "like the majority", "right"}
+	header := []string{"mechanism, over its noise", "like the majority", "right"}
 	var rows [][]string
 	for _, e := range entries {
 		s := ensemble.Evaluate(e.f, t)

@@ -37,7 +37,15 @@ func renderRows(w io.Writer, header []string, rows [][]string, footer []string) 
 		tablewriter.WithFooterAlignmentConfig(tw.CellAlignment{PerColumn: alignment(len(header))}),
 		tablewriter.WithHeaderAlignmentConfig(tw.CellAlignment{PerColumn: alignment(len(header))}),
 	)
-	t.Header(header)
+	wrapped := make([]string, len(header))
+	for i, h := range header {
+		width := headerWidth
+		for _, row := range rows {
+			width = max(width, len([]rune(row[i])))
+		}
+		wrapped[i] = wrap(h, width)
+	}
+	t.Header(wrapped)
 	if err := t.Bulk(rows); err != nil {
 		return err
 	}
@@ -45,6 +53,24 @@ func renderRows(w io.Writer, header []string, rows [][]string, footer []string) 
 		t.Footer(footer)
 	}
 	return t.Render()
+}
+
+// headerWidth is where headers are broken into lines, unless the column is wider
+// anyway, so that the usual tables fit a terminal.
+const headerWidth = 12
+
+// wrap breaks a header at spaces into lines of at most width characters.
+func wrap(header string, width int) string {
+	var lines []string
+	for _, word := range strings.Fields(header) {
+		last := len(lines) - 1
+		if last >= 0 && len([]rune(lines[last]))+1+len([]rune(word)) <= width {
+			lines[last] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 func alignment(columns int) tw.Alignment {
