@@ -91,7 +91,7 @@ cache, nor on --jobs.
 	fl.Var(f.eps, "eps", "ε of each teacher")
 	fl.Var(f.teacherDelta, "teacher-delta", "Δ of each teacher, in [0,1)")
 	fl.Var(f.affected, "affected", "how many teachers one person's record can reach")
-	fl.Float64Var(&f.oneDelta, "delta", 0, "δ of one released answer, for all rows (default 1-(1-Δ)^m, for each)")
+	fl.Float64Var(&f.oneDelta, "delta", 0, "δ of one released answer, for all rows (default 1-(1-Δ)^min(m, affected), for each)")
 	fl.Float64Var(&f.priorMean, "prior-mean", solve.DefaultPriorMean, "mean probability that a teacher votes for the likelier answer, in\n(0.5,1)")
 	fl.StringVar(&f.shape, "shape", string(gamma.Free), `noise functions to choose from: "free" or "monotone"`)
 	fl.IntVar(&f.jobs, "jobs", runtime.GOMAXPROCS(0), "how many problems to solve at once")

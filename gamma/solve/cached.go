@@ -68,7 +68,9 @@ func Cached(ctx context.Context, store *cache.Store, p constraints.Problem, o Op
 		r.Table, r.Cached = t, true
 		return r, nil
 	case ctx.Err() != nil:
-		return r, ctx.Err()
+		if !o.BestOnCancel {
+			return r, ctx.Err()
+		}
 	case !errors.Is(err, cache.ErrNotFound):
 		r.Rejected = err
 	}
