@@ -1,0 +1,222 @@
+package accountant
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/darrm/darrm/internal/check"
+)
+
+// Event is one access to private data, as an immutable value: what was done and for
+// which neighbouring relation its parameters hold. The events of this package are
+// ApproxDP, Gaussian, SubsampledGaussian, Laplace, RandomizedResponse and Composed; any
+// other is refused with ErrUnsupported.
+type Event interface {
+	Relation() Relation
+	String() string
+}
+
+// ErrUnsupported says that an event, or a combination of events, cannot be accounted
+// for.
+var ErrUnsupported = errors.New("unsupported by the accountant")
+
+// ApproxDP is any mechanism that is (ε, δ)-DP; of the mechanism nothing else is used.
+type ApproxDP struct {
+	Cost       Cost
+	Neighbours Relation
+}
+
+// Gaussian adds normal noise.
+type Gaussian struct {
+	NoiseMultiplier float64 // standard deviation per unit of L2 sensitivity, > 0
+	Neighbours      Relation
+}
+
+// SubsampledGaussian adds normal noise to a sum over a Poisson sample, into which each
+// record comes independently. It is accounted for under AddOrRemoveOne only. A shuffled
+// or a fixed-size batch is no Poisson sample: its privacy is not this one's.
+type SubsampledGaussian struct {
+	NoiseMultiplier float64 // standard deviation per unit of L2 sensitivity, > 0
+	SamplingRate    float64 // probability of each record, in [0,1]
+	Neighbours      Relation
+}
+
+// Laplace adds noise with density e^{-|x|/b}/(2b).
+type Laplace struct {
+	Scale      float64 // b per unit of L1 sensitivity, > 0; the event is (1/b, 0)-DP
+	Neighbours Relation
+}
+
+// RandomizedResponse tells the truth of one bit with probability e^ε/(1+e^ε).
+type RandomizedResponse struct {
+	Epsilon    float64 // ≥ 0
+	Neighbours Relation
+}
+
+// Charge is an event that happens count times, each time with fresh randomness.
+type Charge struct {
+	Event Event
+	Count int // ≥ 1
+}
+
+// Composed is several charges as one event. Make it with Compose.
+type Composed struct {
+	relation Relation
+	parts    []Charge
+}
+
+// Compose returns the charges as one event. They must be valid and share one
+// neighbouring relation; the error says which is not, and is ErrUnsupported for an
+// event that this package does not know.
+func Compose(charges ...Charge) (Composed, error) {
+	if len(charges) == 0 {
+		return Composed{}, errors.New("nothing to compose")
+	}
+	for _, c := range charges {
+		if err := c.check(); err != nil {
+			return Composed{}, err
+		}
+		if a, b := charges[0].Event.Relation(), c.Event.Relation(); a != b {
+			return Composed{}, fmt.Errorf("%v is for %q but %v is for %q", charges[0].Event, a, c.Event, b)
+		}
+	}
+	return Composed{charges[0].Event.Relation(), slices.Clone(charges)}, nil
+}
+
+// Relation returns the neighbouring relation that the event's parameters are for.
+func (e ApproxDP) Relation() Relation { return e.Neighbours }
+
+// Relation returns the neighbouring relation that the event's parameters are for.
+func (e Gaussian) Relation() Relation { return e.Neighbours }
+
+// Relation returns the neighbouring relation that the event's parameters are for.
+func (e SubsampledGaussian) Relation() Relation { return e.Neighbours }
+
+// Relation returns the neighbouring relation that the event's parameters are for.
+func (e Laplace) Relation() Relation { return e.Neighbours }
+
+// Relation returns the neighbouring relation that the event's parameters are for.
+func (e RandomizedResponse) Relation() Relation { return e.Neighbours }
+
+// Relation returns the neighbouring relation that all parts share.
+func (e Composed) Relation() Relation { return e.relation }
+
+func (e ApproxDP) String() string { return fmt.Sprintf("%v-DP", e.Cost) }
+
+func (e Gaussian) String() string { return fmt.Sprintf("gaussian noise %g", e.NoiseMultiplier) }
+
+func (e SubsampledGaussian) String() string {
+	return fmt.Sprintf("gaussian noise %g on a Poisson sample at rate %g", e.NoiseMultiplier, e.SamplingRate)
+}
+
+func (e Laplace) String() string { return fmt.Sprintf("laplace noise %g", e.Scale) }
+
+func (e RandomizedResponse) String() string {
+	return fmt.Sprintf("randomised response at epsilon %g", e.Epsilon)
+}
+
+func (e Composed) String() string {
+	parts := make([]string, len(e.parts))
+	for i, c := range e.parts {
+		parts[i] = fmt.Sprintf("%d × %v", c.Count, c.Event)
+	}
+	return "(" + strings.Join(parts, ", ") + ")"
+}
+
+// The ranges keep every figure within a float64 that it can be inverted in.
+const (
+	minNoise, maxNoise = 1e-4, 1e8
+	maxPure            = 1e4
+)
+
+// checkEvent says whether the accountant can account for e. Support is decided here,
+// before anything is charged.
+func checkEvent(e Event) error {
+	if e == nil {
+		return fmt.Errorf("no event: %w", ErrUnsupported)
+	}
+	if err := e.Relation().check(); err != nil {
+		return fmt.Errorf("%v: %w", e, err)
+	}
+	switch e := e.(type) {
+	case ApproxDP:
+		if err := e.Cost.check(""); err != nil {
+			return err
+		}
+		return pureRange("epsilon", e.Cost.Epsilon)
+	case Gaussian:
+		return noiseRange("noise multiplier", e.NoiseMultiplier)
+	case SubsampledGaussian:
+		if err := check.Probability("sampling rate", e.SamplingRate); err != nil {
+			return err
+		}
+		if e.Neighbours != AddOrRemoveOne {
+			return fmt.Errorf("%v for %q: %w", e, e.Neighbours, ErrUnsupported)
+		}
+		return noiseRange("noise multiplier", e.NoiseMultiplier)
+	case Laplace:
+		return noiseRange("laplace scale", e.Scale)
+	case RandomizedResponse:
+		if err := check.Epsilon("epsilon", e.Epsilon); err != nil {
+			return err
+		}
+		return pureRange("epsilon", e.Epsilon)
+	case Composed:
+		if len(e.parts) == 0 {
+			return errors.New("an empty composition; make it with Compose")
+		}
+		return nil // its parts were checked when it was made
+	}
+	return fmt.Errorf("event %T: %w", e, ErrUnsupported)
+}
+
+func noiseRange(name string, x float64) error {
+	if !(x >= minNoise && x <= maxNoise) {
+		return &check.Error{Name: name, Value: x, Rule: fmt.Sprintf("between %g and %g", minNoise, maxNoise)}
+	}
+	return nil
+}
+
+func pureRange(name string, x float64) error {
+	if x > maxPure {
+		return &check.Error{Name: name, Value: x, Rule: fmt.Sprintf("at most %g", maxPure)}
+	}
+	return nil
+}
+
+func (c Charge) check() error {
+	if c.Count < 1 || c.Count > math.MaxInt32 {
+		return &check.Error{Name: "count", Value: c.Count, Rule: fmt.Sprintf("between 1 and %d", math.MaxInt32)}
+	}
+	return checkEvent(c.Event)
+}
+
+// flatten appends the plain charges of c, each times the counts around it.
+func flatten(to []Charge, c Charge) ([]Charge, error) {
+	composed, ok := c.Event.(Composed)
+	if !ok {
+		for i := range to {
+			if to[i].Event == c.Event { // the plain events are comparable
+				to[i].Count += c.Count
+				if to[i].Count > math.MaxInt32 {
+					return nil, &check.Error{Name: "count", Value: to[i].Count, Rule: fmt.Sprintf("at most %d", math.MaxInt32)}
+				}
+				return to, nil
+			}
+		}
+		return append(to, c), nil
+	}
+	for _, p := range composed.parts {
+		if p.Count > math.MaxInt32/c.Count {
+			return nil, &check.Error{Name: "count", Value: fmt.Sprintf("%d × %d", p.Count, c.Count), Rule: fmt.Sprintf("at most %d", math.MaxInt32)}
+		}
+		var err error
+		if to, err = flatten(to, Charge{p.Event, p.Count * c.Count}); err != nil {
+			return nil, err
+		}
+	}
+	return to, nil
+}

@@ -1,0 +1,129 @@
+package accountant
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// σ to 30 digits from mpmath 1.3 at 60 digits, bisecting the formula of Balle and Wang
+// (2018).
+func TestGaussianNoiseKnownDigits(t *testing.T) {
+	for _, c := range []struct {
+		target Cost
+		sigma  float64
+	}{
+		{Cost{0.2676, 0.0003}, 9.12441371259464891942217016583},
+		{Cost{0.2556, 0.0003}, 9.49412074901404125286896724757},
+		{Cost{1, 1e-300}, 36.8654978941110996535448197783},
+		{Cost{700, 1e-10}, 0.031629421631974084576842984671},
+	} {
+		got, err := GaussianNoise(c.target)
+		if err != nil || got < c.sigma || got > c.sigma*(1+1e-15) {
+			t.Errorf("GaussianNoise(%v) = %.17g, %v, want %.17g from above", c.target, got, err, c.sigma)
+		}
+	}
+}
+
+// The variances of google/differential-privacy's tests of its Gaussian noise, whose own
+// bisection stops up to 0.1 % above the smallest σ: ours must be below theirs and above
+// that.
+func TestGaussianNoiseGoldenValues(t *testing.T) {
+	for _, c := range []struct{ delta, variance, exact float64 }{
+		{1e-10, 28.76478576660, 28.745531821853215458}, // exact: mpmath, 60 digits
+		{1e-5, 11.73597717285, 11.72831253965148506},
+	} {
+		sigma, err := GaussianNoise(Cost{math.Log(3), c.delta})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := sigma * sigma
+		if v > c.variance || v < c.variance/(1.001*1.001) || math.Abs(v-c.exact) > 1e-13*c.exact {
+			t.Errorf("δ = %g: σ² = %.14g, published %.13g, exactly %.14g", c.delta, v, c.variance, c.exact)
+		}
+	}
+}
+
+// σ of Table B.2 of Jiang (2024), every printed digit.
+func TestGNMaxNoiseReproducesTableB2(t *testing.T) {
+	for _, c := range []struct {
+		target Cost
+		want   string
+	}{{Cost{0.2676, 0.0003}, "21.46"}, {Cost{0.2556, 0.0003}, "22.46"}} {
+		got, err := GNMaxNoise(c.target)
+		if err != nil || fmt.Sprintf("%.2f", got) != c.want {
+			t.Errorf("GNMaxNoise(%v) = %g, %v, want %s", c.target, got, err, c.want)
+		}
+		// The exact Gaussian at L2 sensitivity √2 needs less.
+		exact, err := GaussianNoise(c.target)
+		if err != nil || !(math.Sqrt2*exact < got) {
+			t.Errorf("%v: exact σ %g, GNMax's %g", c.target, math.Sqrt2*exact, got)
+		}
+		t.Logf("%v: GNMax σ %.4f, exact gaussian σ %.4f", c.target, got, math.Sqrt2*exact)
+	}
+}
+
+// No order on a fine grid gives a smaller σ.
+func TestGNMaxNoiseIsTheSmallest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		target := Cost{rapid.Float64Range(0.01, 20).Draw(t, "ε"), math.Pow(10, rapid.Float64Range(-30, -0.5).Draw(t, "log δ"))}
+		got, err := GNMaxNoise(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := -math.Log(target.Delta)
+		grid := math.Inf(1)
+		for i := range 4000 {
+			lambda := 1 + l/target.Epsilon*math.Pow(10, float64(i+1)/1000)
+			grid = min(grid, math.Sqrt(lambda/(target.Epsilon-l/(lambda-1))))
+		}
+		if got > grid*(1+1e-12) || got < grid*(1-1e-4) {
+			t.Fatalf("%v: σ = %.15g, grid %.15g", target, got, grid)
+		}
+	})
+}
+
+func TestGaussianNoiseIsTheSmallest(t *testing.T) {
+	for _, target := range []Cost{{1, 0.9}, {1e-6, 1e-5}, {1e4, 1e-300}} {
+		sigma, err := GaussianNoise(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := GaussianDelta(sigma, target.Epsilon)
+		if err != nil || d > target.Delta {
+			t.Errorf("%v: δ(%g) = %g, %v", target, sigma, d, err)
+		}
+		if less, _ := GaussianDelta(sigma*(1-1e-13), target.Epsilon); less <= target.Delta {
+			t.Errorf("%v: σ = %g is not the smallest", target, sigma)
+		}
+	}
+}
+
+func TestGaussianRefuses(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []Cost{{0, 0.1}, {1, 0}, {1, 1}, {-1, 0.1}, {nan, 0.1}, {1, nan}, {1e5, 0.1}} {
+		if got, err := GaussianNoise(c); err == nil {
+			t.Errorf("GaussianNoise(%v) = %g", c, got)
+		}
+		if got, err := GNMaxNoise(c); err == nil {
+			t.Errorf("GNMaxNoise(%v) = %g", c, got)
+		}
+	}
+	for _, c := range [][2]float64{{0, 1}, {nan, 1}, {1e9, 1}, {1, -1}, {1, nan}, {1, 1e5}} {
+		if got, err := GaussianDelta(c[0], c[1]); err == nil {
+			t.Errorf("GaussianDelta(%v) = %g", c, got)
+		}
+	}
+	if _, err := GaussianNoise(Cost{1e-300, 1e-300}); err == nil {
+		t.Error("a noise beyond the range gave no error")
+	}
+	for _, s := range []float64{1e-4, 1, 1e8} {
+		for _, e := range []float64{0, 1e-300, 1, 700, 1e4} {
+			if d, err := GaussianDelta(s, e); err != nil || !(d >= 0 && d <= 1) {
+				t.Errorf("GaussianDelta(%g, %g) = %g, %v", s, e, d, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,298 @@
+package accountant
+
+import (
+	"fmt"
+	"math"
+)
+
+// lossMass is a discrete privacy loss distribution: mass[i] at the loss (first+i)·step,
+// and infinite at +∞. It dominates the mechanism that it was made from: its δ(ε) is
+// nowhere below. The masses are rounded up, so they may sum to slightly more than 1.
+type lossMass struct {
+	first    int
+	mass     []float64
+	infinite float64
+}
+
+// add puts mass m of P at the loss x between two grid points, spread over them so that
+// the mass of Q, e^-x·m, is kept too: with x = x_i + s,
+//
+//	b = m·(1-e^-s)/(1-e^-step) at x_{i+1},   m - b at x_i
+//
+// Undoing the spread is post-processing, so the spread pair is at most more revealing.
+// b is rounded up: mass moved to a higher loss only raises δ. Doroshenko et al.,
+// Connect the Dots: Tighter Discrete Approximations of Privacy Loss Distributions
+// (2022).
+func (l *lossMass) add(step, x, m float64) {
+	i := math.Floor(x / step)
+	b := min(m, m*(math.Expm1(i*step-x)/math.Expm1(-step))*(1+floatMargin))
+	l.put(int(i), m-b)
+	l.put(int(i)+1, b)
+}
+
+// put adds mass at a grid point; below the grid it is raised to its first point.
+func (l *lossMass) put(i int, m float64) {
+	if m <= 0 {
+		return
+	}
+	l.mass[max(0, i-l.first)] += m * (1 + 4*0x1p-52) // above the rounding of the few additions to a point
+}
+
+// maxLossPoints bounds the grid of a single event.
+const maxLossPoints = 1 << 22
+
+func newLossMass(step, low, high float64) (lossMass, error) {
+	first := math.Floor(low / step)
+	n := math.Ceil(high/step) - first + 2
+	if !(n <= maxLossPoints) || math.Abs(first) > 1<<50 {
+		return lossMass{}, fmt.Errorf("privacy losses from %g to %g in steps of %g are more than %d points: %w", low, high, step, maxLossPoints, ErrUnsupported)
+	}
+	return lossMass{first: int(first), mass: make([]float64, int(n))}, nil
+}
+
+// lossSource is one direction (which of the neighbours is P) of one event.
+type lossSource interface {
+	// span returns the losses outside of which there is no mass worth keeping, and the
+	// standard deviation, roughly.
+	span() (low, high, deviation float64)
+	discretise(step float64) (lossMass, error)
+}
+
+// lossSources returns the event's two directions, or one where they are alike.
+func lossSources(e Event) ([]lossSource, error) {
+	switch e := e.(type) {
+	case ApproxDP:
+		return []lossSource{responseLoss{e.Cost}}, nil
+	case RandomizedResponse:
+		return []lossSource{responseLoss{Cost{Epsilon: e.Epsilon}}}, nil
+	case Laplace:
+		return []lossSource{laplaceLoss{1 / e.Scale}}, nil
+	case Gaussian:
+		return []lossSource{normalLoss{e.NoiseMultiplier, 1, false}}, nil
+	case SubsampledGaussian:
+		if e.SamplingRate == 0 {
+			return []lossSource{responseLoss{}}, nil
+		}
+		up := normalLoss{e.NoiseMultiplier, e.SamplingRate, false}
+		if e.SamplingRate == 1 {
+			return []lossSource{up}, nil
+		}
+		return []lossSource{up, normalLoss{e.NoiseMultiplier, e.SamplingRate, true}}, nil
+	}
+	return nil, fmt.Errorf("privacy loss distribution of %v: %w", e, ErrUnsupported)
+}
+
+// responseLoss is the worst (ε, δ)-DP mechanism: loss +∞ with probability δ, else ε
+// with probability e^ε/(1+e^ε) and -ε otherwise. Kairouz, Oh and Viswanath (2015),
+// Section 3.
+type responseLoss struct{ cost Cost }
+
+func (l responseLoss) span() (low, high, deviation float64) {
+	return -l.cost.Epsilon, l.cost.Epsilon, l.cost.Epsilon / math.Cosh(l.cost.Epsilon/2)
+}
+
+func (l responseLoss) discretise(step float64) (lossMass, error) {
+	eps := l.cost.Epsilon
+	out, err := newLossMass(step, -eps, eps)
+	if err != nil {
+		return out, err
+	}
+	out.infinite = l.cost.Delta
+	rest := (1 - l.cost.Delta) * (1 + floatMargin)
+	if eps == 0 {
+		out.put(0, rest)
+		return out, nil
+	}
+	// ε stands for its decimal, within half a unit of the float64.
+	out.add(step, math.Nextafter(eps, math.Inf(1)), rest/(1+math.Exp(-eps)))
+	out.add(step, math.Nextafter(-eps, 0), rest/(1+math.Exp(eps)))
+	return out, nil
+}
+
+// laplaceLoss is the Laplace mechanism with eps = 1/b: mass 1/2 at ε, mass e^-ε/2 at
+// -ε, and between them density e^{(l-ε)/2}/4 under P, e^{-(l+ε)/2}/4 under Q.
+type laplaceLoss struct{ eps float64 }
+
+func (l laplaceLoss) span() (low, high, deviation float64) {
+	return -l.eps, l.eps, min(l.eps, 2)
+}
+
+func (l laplaceLoss) discretise(step float64) (lossMass, error) {
+	above, below := l.eps*(1+floatMargin), l.eps*(1-floatMargin) // around 1/b
+	out, err := newLossMass(step, -above, above)
+	if err != nil {
+		return out, err
+	}
+	out.add(step, above, 0.5)
+	out.add(step, -below, 0.5*math.Exp(-below)*(1+floatMargin))
+	for i := range len(out.mass) - 1 {
+		x := float64(out.first+i) * step
+		a, b := max(x, -above), min(x+step, above)
+		if a >= b {
+			continue
+		}
+		rise := math.Expm1((b-a)/2) / 2
+		p := math.Exp((a-below)/2) * rise * (1 + floatMargin)
+		q := math.Exp(-(b+above)/2) * rise * (1 - floatMargin)
+		if a > x || b < x+step {
+			q = 0 // a part of a step, with unsure ends: all of it to the upper point
+		}
+		out.spread(i, step, p, q)
+	}
+	return out, nil
+}
+
+// spread adds a part of the mechanism whose losses lie within the step above grid point
+// i, with mass at most p under P and at least q under Q:
+//
+//	b = (p - e^{x_i}·q)/(1-e^-step) at x_{i+1},   p - b at x_i
+//
+// As for add: the parts' masses under P and Q are kept and only mixed, and rounding
+// moves mass up.
+func (l *lossMass) spread(i int, step, p, q float64) {
+	x := float64(l.first+i) * step
+	matched := 0.0
+	if x < 700 {
+		matched = math.Exp(x) * q * (1 - floatMargin)
+	}
+	b := min(p, max(0, p-matched)/-math.Expm1(-step)*(1+floatMargin))
+	l.put(l.first+i+1, b)
+	l.put(l.first+i, p-b)
+}
+
+// normalLoss is the Gaussian mechanism on a Poisson sample: N(0, σ²) against (1-q)·N(0,
+// σ²) + q·N(1, σ²), q = 1 for no sampling. Down means that P is the plain normal (the
+// record is added in Q), otherwise P is the mixture. At outcome x the mixture is e^L
+// times as likely,
+//
+//	L(x) = ln(1-q+q·e^{(2x-1)/(2σ²)}),   x(L) = σ²·ln(1+(e^L-1)/q) + 1/2.
+//
+// Zhu, Dong and Wang, Optimal Accounting of Differential Privacy via Characteristic
+// Function (2022).
+type normalLoss struct {
+	sigma, q float64
+	down     bool
+}
+
+// reach is how many standard deviations of the outcome are kept upward in loss; Q(38) <
+// 3e-316.
+const reach, reachDown = 38, 10
+
+func (l normalLoss) loss(x float64) float64 {
+	w := (2*x - 1) / (2 * l.sigma * l.sigma)
+	if l.q == 1 {
+		return w
+	}
+	if w > 30 {
+		return w + math.Log(l.q) + math.Log1p((1-l.q)/l.q*math.Exp(-w))
+	}
+	return math.Log1p(l.q * math.Expm1(w))
+}
+
+func (l normalLoss) span() (low, high, deviation float64) {
+	if l.down {
+		low, high = -l.loss(reachDown*l.sigma), -l.loss(-reach*l.sigma)
+	} else {
+		low, high = l.loss(-reachDown*l.sigma), l.loss(1+reach*l.sigma)
+	}
+	// The χ² distance is the loss's variance where that is small.
+	deviation = min(1/l.sigma, l.q*math.Sqrt(math.Expm1(min(50, 1/(l.sigma*l.sigma)))))
+	return low, high, deviation
+}
+
+// locate returns the x at which L(x) = loss, and a bound on its rounding error.
+func (l normalLoss) locate(loss float64) (x, wobble float64) {
+	const ulp = 0x1p-52
+	if l.q == 1 {
+		x = l.sigma*l.sigma*loss + 0.5
+		return x, 4 * ulp * (math.Abs(x) + 0.5)
+	}
+	ratio := math.Expm1(loss) / l.q
+	switch {
+	case loss > 600:
+		// ln(1+(e^L-1)/q) = L - ln q + ln(1-(1-q)e^-L)
+		x = l.sigma*l.sigma*(loss-math.Log(l.q)+math.Log1p(-(1-l.q)*math.Exp(-loss))) + 0.5
+		return x, 8 * ulp * (math.Abs(x) + l.sigma*l.sigma*(1-math.Log(l.q)) + 1)
+	case ratio <= -1:
+		return math.Inf(-1), 0
+	}
+	v := l.sigma * l.sigma * math.Log1p(ratio)
+	// ratio is off by a few units, which 1+ratio near 0 magnifies.
+	x = v + 0.5
+	return x, 8*ulp*(math.Abs(v)+1) + 8*ulp*l.sigma*l.sigma*math.Abs(ratio)/(1+ratio)
+}
+
+func (l normalLoss) discretise(step float64) (lossMass, error) {
+	low, high, _ := l.span()
+	out, err := newLossMass(step, low, high)
+	if err != nil {
+		return out, err
+	}
+	// Outcomes in order of rising loss; sign flips them for the downward direction.
+	sign := 1.0
+	if l.down {
+		sign = -1
+	}
+	edge := func(i int) (x, wobble float64) {
+		x, wobble = l.locate(sign * float64(out.first+i) * step)
+		return sign * x, wobble
+	}
+	plain := func(a, b float64) (mass, slack float64) { return normalMass(a/l.sigma, b/l.sigma) }
+	mixture := func(a, b float64) (mass, slack float64) {
+		m1, s1 := normalMass((a-sign)/l.sigma, (b-sign)/l.sigma)
+		if l.q == 1 {
+			return m1, s1
+		}
+		m0, s0 := normalMass(a/l.sigma, b/l.sigma)
+		m := (1-l.q)*m0 + l.q*m1
+		return m, (1-l.q)*s0 + l.q*s1 + 4*0x1p-52*m
+	}
+	p, q := mixture, plain
+	if l.down {
+		p, q = plain, mixture
+	}
+	last := len(out.mass) - 1
+	a, wa := edge(0)
+	m, s := p(math.Inf(-1), a+wa)
+	out.put(out.first, m+s) // everything below the grid, raised to it
+	for i := range last {
+		b, wb := edge(i + 1)
+		pm, ps := p(a-wa, b+wb)
+		qm, qs := 0.0, 0.0
+		if a+wa < b-wb {
+			qm, qs = q(a+wa, b-wb)
+		}
+		if mass := pm + ps; mass > 0 {
+			out.spread(i, step, mass, max(0, qm-qs))
+		}
+		a, wa = b, wb
+	}
+	m, s = p(a-wa, math.Inf(1))
+	out.infinite = m + s
+	return out, nil
+}
+
+// normalMass returns the probability that a standard normal lies between a < b, and a
+// bound on its rounding error. math.Erfc is good to a unit in the last place; four are
+// allowed, and the argument's rounding moves the result by another a² units at most.
+func normalMass(a, b float64) (mass, slack float64) {
+	const ulp = 0x1p-52
+	tail := func(z float64) (q, slack float64) {
+		if math.IsInf(z, 1) {
+			return 0, 0
+		}
+		q = math.Erfc(z/math.Sqrt2) / 2
+		return q, q*(ulp*(8+2*z*z)) + 4*math.SmallestNonzeroFloat64 // q*ulp alone may underflow
+	}
+	switch {
+	case a >= 0:
+		qa, sa := tail(a)
+		qb, sb := tail(b)
+		return max(0, qa-qb), sa + sb
+	case b <= 0:
+		return normalMass(-b, -a)
+	}
+	qa, sa := tail(-a)
+	qb, sb := tail(b)
+	return max(0, 1-qa-qb), sa + sb + 2*ulp
+}

@@ -1,0 +1,317 @@
+package accountant
+
+import (
+	"math"
+	"math/cmplx"
+	"testing"
+
+	"github.com/darrm/darrm/internal/num"
+)
+
+// testBits is a coarse grid: its bounds are looser, and no less bounds.
+const testBits = 14
+
+func TestFFTAgainstTheSum(t *testing.T) {
+	for _, n := range []int{1, 2, 4, 8, 64, 512} {
+		roots := fftRoots(n)
+		x := make([]complex128, n)
+		total := 0.0
+		for i := range x {
+			x[i] = complex(math.Sin(float64(i*i)), math.Cos(3*float64(i)))
+			total += cmplx.Abs(x[i])
+		}
+		y := append([]complex128(nil), x...)
+		fft(y, roots, false)
+		for k := range y {
+			var want complex128
+			for j := range x {
+				// j·k is reduced first, so that the reference is good to 1e-15.
+				want += x[j] * cmplx.Exp(complex(0, -2*math.Pi*float64(j*k%n)/float64(n)))
+			}
+			if cmplx.Abs(y[k]-want) > 1e-15*total*float64(n) {
+				t.Fatalf("n = %d: output %d = %v, want %v", n, k, y[k], want)
+			}
+		}
+		fft(y, roots, true)
+		for i := range y {
+			if cmplx.Abs(y[i]/complex(float64(n), 0)-x[i]) > 20*fftError*total {
+				t.Fatalf("n = %d: element %d comes back as %v, was %v", n, i, y[i], x[i])
+			}
+		}
+	}
+}
+
+// Normal noise is its own reference: k releases are one with noise σ/√k, whose δ is
+// known exactly.
+func TestPLDOfGaussiansIsAboveAndNearTheExactDelta(t *testing.T) {
+	for _, c := range []struct {
+		sigma float64
+		k     int
+		delta float64
+		bits  int
+		loose float64 // how far above the exact ε, relatively
+	}{
+		{1, 1, 1e-5, testBits, 1e-4},
+		{1, 1, 1e-300, testBits, 1e-4},
+		{0.05, 1, 1e-10, testBits, 1e-3},
+		{50, 2500, 1e-100, testBits, 1e-2},
+		{1000, 1_000_000, 1e-300, gridBits, 2e-2},
+		{1e6, 10, 1e-12, testBits, 1e-2},
+	} {
+		charges := []Charge{{Gaussian{c.sigma, ReplaceOne}, c.k}}
+		eps, err := lossEpsilon(charges, c.delta, c.bits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, err := summedNoise(charges)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact, err := gaussianEpsilon(sum, c.delta)
+		if err != nil || eps < exact*(1-1e-12) || eps > exact*(1+c.loose)+1e-9 {
+			t.Errorf("%d × σ = %g at δ = %g: ε = %.12g, exactly %.12g, %v", c.k, c.sigma, c.delta, eps, exact, err)
+		}
+		if eps == 0 {
+			continue
+		}
+		delta, err := lossDelta(charges, exact, c.bits)
+		if err != nil || delta < c.delta*(1-1e-9) {
+			t.Errorf("%d × σ = %g at ε = %g: δ = %g, exactly %g, %v", c.k, c.sigma, exact, delta, c.delta, err)
+		}
+	}
+}
+
+// One repeated (ε, δ) has the exact answer of Kairouz, Oh and Viswanath.
+func TestPLDOfOneCostIsAboveAndNearOptimal(t *testing.T) {
+	for _, c := range []struct {
+		k     int
+		each  Cost
+		delta float64
+		bits  int
+		loose float64
+	}{
+		{1, Cost{0.7, 1e-6}, 1e-5, testBits, 1e-5},
+		{30, Cost{1, 1e-3}, 0.06, testBits, 1e-3},
+		{100, Cost{0.1, 1e-6}, 1e-3, testBits, 1e-3},
+		{100, Cost{0.2676, 0.0003}, 0.0297, gridBits, 1e-6},
+		{100_000, Cost{0.001, 1e-310}, 1e-300, gridBits, 2e-2},
+		{3, Cost{700, 1e-12}, 1e-10, testBits, 1e-3},
+		{50, Cost{0, 1e-3}, 0.06, testBits, 0},
+	} {
+		eps, err := lossEpsilon([]Charge{{ApproxDP{c.each, ReplaceOne}, c.k}}, c.delta, c.bits)
+		if err != nil {
+			t.Errorf("%d × %v: %v", c.k, c.each, err)
+			continue
+		}
+		exact, err := mustOptimal(t, c.k, c.each).Epsilon(c.delta)
+		if err != nil || eps < exact*(1-1e-12) || eps > exact*(1+c.loose)+1e-9 {
+			t.Errorf("%d × %v at δ = %g: ε = %.12g, exactly %.12g, %v", c.k, c.each, c.delta, eps, exact, err)
+		}
+	}
+}
+
+// bruteGroups enumerates every outcome of several groups of (ε, δ)-DP mechanisms, each
+// at its worst, and sums δ(target) over them. Groups of n copies have n+1 different
+// losses.
+func bruteGroups(groups []Charge, target float64) float64 {
+	finite := 1.0
+	var sum func(i int, loss, mass float64) float64
+	sum = func(i int, loss, mass float64) float64 {
+		if i == len(groups) {
+			return mass * max(0, -math.Expm1(target-loss))
+		}
+		e := groups[i].Event.(ApproxDP).Cost.Epsilon
+		p, total := 1/(1+math.Exp(-e)), 0.0
+		for j := range groups[i].Count + 1 {
+			n := groups[i].Count
+			lg := func(x int) float64 { l, _ := math.Lgamma(float64(x + 1)); return l }
+			b := math.Exp(lg(n) - lg(j) - lg(n-j) + float64(j)*math.Log(p) + float64(n-j)*math.Log1p(-p))
+			total += sum(i+1, loss+float64(2*j-n)*e, mass*b)
+		}
+		return total
+	}
+	for _, g := range groups {
+		finite *= math.Pow(1-g.Event.(ApproxDP).Cost.Delta, float64(g.Count))
+	}
+	return 1 - finite + finite*sum(0, 0, 1)
+}
+
+// Heterogeneous composition, k up to 60, against the enumeration of all outcomes.
+func TestPLDOfMixedCostsAgainstEnumeration(t *testing.T) {
+	groups := func(parts ...any) []Charge {
+		var out []Charge
+		for i := 0; i < len(parts); i += 2 {
+			out = append(out, Charge{ApproxDP{parts[i+1].(Cost), ReplaceOne}, parts[i].(int)})
+		}
+		return out
+	}
+	for _, g := range [][]Charge{
+		groups(1, Cost{0.3, 1e-6}, 1, Cost{1.1, 0}),
+		groups(20, Cost{0.1, 1e-5}, 20, Cost{0.237, 0}, 20, Cost{0.05, 1e-4}),
+		groups(1, Cost{0.1, 0}, 2, Cost{0.2, 0}, 3, Cost{0.3, 0}, 4, Cost{0.4, 0}, 5, Cost{0.5, 0}),
+		groups(2, Cost{5, 1e-9}, 40, Cost{0.02, 0}),
+	} {
+		for _, target := range []float64{0, 0.4, 1.5, 3} {
+			got, err := lossDelta(g, target, testBits)
+			want := bruteGroups(g, target)
+			if err != nil || got < want-1e-12 || got > want*(1+2e-2)+1e-12 {
+				t.Errorf("%v: δ(%g) = %.12g, %v, enumeration %.12g", g, target, got, err, want)
+			}
+		}
+	}
+}
+
+// The Laplace mechanism alone: δ(ε) = 1 - e^{(ε-1/b)/2} for ε ≤ 1/b (its trade-off
+// function is known).
+func TestPLDOfOneLaplace(t *testing.T) {
+	for _, b := range []float64{0.5, 1, 3, 100} {
+		for _, part := range []float64{0, 0.25, 0.9, 1.1} {
+			eps := part / b
+			want := max(0, -math.Expm1((eps-1/b)/2))
+			got, err := lossDelta([]Charge{{Laplace{b, ReplaceOne}, 1}}, eps, testBits)
+			if err != nil || got < want || got > want*(1+5e-3)+1e-9 {
+				t.Errorf("b = %g: δ(%g) = %g, %v, exactly %g", b, eps, got, err, want)
+			}
+		}
+	}
+}
+
+// Opacus' own test of its PRV accountant gives ε = 6.777395712150674 for noise 1.5,
+// rate 0.04, 2250 steps, δ = 1e-5, as an upper end with error 0.01 to either side of
+// its estimate.
+func TestPLDOfTheSubsampledGaussianGoldenValue(t *testing.T) {
+	const upper = 6.777395712150674
+	eps, err := lossEpsilon([]Charge{{SubsampledGaussian{1.5, 0.04, AddOrRemoveOne}, 2250}}, 1e-5, gridBits)
+	if err != nil || eps > upper || eps < upper-0.02 {
+		t.Errorf("ε = %.9g, %v, want in [%g, %g]", eps, err, upper-0.02, upper)
+	}
+	t.Logf("ε = %.9g", eps)
+}
+
+// One step of it: δ(ε) of both directions in closed form, by the two normal
+// distributions' tails at L(x) = ±ε.
+func TestPLDOfOneSubsampledGaussian(t *testing.T) {
+	tail := func(z float64) float64 { return math.Erfc(z/math.Sqrt2) / 2 }
+	for _, c := range []struct{ sigma, q float64 }{{0.5, 0.01}, {4, 1e-3}} {
+		e := SubsampledGaussian{c.sigma, c.q, AddOrRemoveOne}
+		for _, eps := range []float64{0, 1e-3, 0.3} {
+			x := c.sigma*c.sigma*math.Log1p(math.Expm1(eps)/c.q) + 0.5
+			up := (1-c.q)*tail(x/c.sigma) + c.q*tail((x-1)/c.sigma) - math.Exp(eps)*tail(x/c.sigma)
+			want := up
+			if r := math.Expm1(-eps) / c.q; r > -1 {
+				x := c.sigma*c.sigma*math.Log1p(r) + 0.5
+				down := tail(-x/c.sigma) - math.Exp(eps)*((1-c.q)*tail(-x/c.sigma)+c.q*tail((1-x)/c.sigma))
+				want = max(want, down)
+			}
+			got, err := lossDelta([]Charge{{e, 1}}, eps, testBits)
+			if err != nil || got < want-1e-15 || got > want*(1+5e-2)+1e-12 {
+				t.Errorf("%v: δ(%g) = %.9g, %v, exactly %.9g", e, eps, got, err, want)
+			}
+		}
+	}
+}
+
+// Whatever the mixture, the bound holds against the Rényi bound's and the basic one's
+// orders of size and is finite; counts and parameters at their limits are either
+// answered or refused.
+func TestPLDAtTheEdges(t *testing.T) {
+	for _, c := range []struct {
+		charges []Charge
+		delta   float64
+	}{
+		{[]Charge{{Gaussian{1e-4, ReplaceOne}, 1}}, 1e-5},
+		{[]Charge{{Gaussian{1e8, ReplaceOne}, 1_000_000}}, 1e-6},
+		{[]Charge{{Gaussian{3, ReplaceOne}, 10}, {Laplace{4, ReplaceOne}, 7}, {ApproxDP{Cost{0.2, 1e-9}, ReplaceOne}, 12}}, 1e-6},
+		{[]Charge{{RandomizedResponse{700, ReplaceOne}, 1}, {Gaussian{100, ReplaceOne}, 100}}, 1e-6},
+		{[]Charge{{RandomizedResponse{1e-300, ReplaceOne}, 5}}, 1e-300},
+		{[]Charge{{SubsampledGaussian{0.5, 1e-6, AddOrRemoveOne}, 100_000}}, 1e-8},
+		{[]Charge{{SubsampledGaussian{1, 1, AddOrRemoveOne}, 3}, {SubsampledGaussian{1, 0, AddOrRemoveOne}, 3}}, 1e-8},
+	} {
+		eps, err := lossEpsilon(c.charges, c.delta, testBits)
+		if err != nil {
+			t.Errorf("%v: %v", c.charges, err)
+			continue
+		}
+		if !(eps >= 0) || math.IsInf(eps, 1) {
+			t.Errorf("%v: ε = %g", c.charges, eps)
+		}
+		delta, err := lossDelta(c.charges, eps, testBits)
+		if err != nil || !(delta >= 0 && delta <= 1) {
+			t.Errorf("%v: δ(%g) = %g, %v", c.charges, eps, delta, err)
+		}
+		t.Logf("%v at δ = %g: ε = %g, δ there %g", c.charges, c.delta, eps, delta)
+	}
+}
+
+// Planted mistakes of a loss accountant must show against the exact references above.
+func TestPLDMutantsAreCaught(t *testing.T) {
+	charges := []Charge{{ApproxDP{Cost{0.237, 1e-4}, ReplaceOne}, 40}}
+	target := 1.3
+	want, err := mustOptimal(t, 40, Cost{0.237, 1e-4}).Delta(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name   string
+		source lossSource
+		count  int
+		mutant bool
+	}{
+		{"unchanged", responseLoss{Cost{0.237, 1e-4}}, 40, false},
+		{"ignores the count", responseLoss{Cost{0.237, 1e-4}}, 1, true},
+		{"rounds losses down", downRounded{responseLoss{Cost{0.237, 1e-4}}}, 40, true},
+		{"drops the infinite mass", responseLoss{Cost{0.237, 0}}, 40, true},
+	} {
+		curve, err := lossBound([]lossSource{c.source}, []int{c.count}, testBits, towardEpsilon(target))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if below := curve.at(target) < want*(1-1e-12); below != c.mutant {
+			t.Errorf("%s: δ(%g) = %.15g, exactly %.15g (%v)", c.name, target, curve.at(target), want, charges)
+		}
+	}
+}
+
+// downRounded moves every mass one grid point down, as optimistic discretisation does.
+type downRounded struct{ responseLoss }
+
+func (d downRounded) discretise(step float64) (lossMass, error) {
+	m, err := d.responseLoss.discretise(step)
+	m.first--
+	return m, err
+}
+
+func BenchmarkPLD(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		Charge
+	}{
+		{"100 costs", Charge{ApproxDP{Cost{0.2676, 0.0003}, ReplaceOne}, 100}},
+		{"2250 subsampled", Charge{SubsampledGaussian{1.5, 0.04, AddOrRemoveOne}, 2250}},
+		{"a million gaussians", Charge{Gaussian{1000, ReplaceOne}, 1_000_000}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := lossEpsilon([]Charge{c.Charge}, 0.04, bitsFor([]Charge{c.Charge})); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// math.Erfc keeps within the margin that the loss grids allow it, against 200 bits.
+func TestNormalMassMarginHolds(t *testing.T) {
+	for z := -9.0; z < 38; z += 0.93 {
+		for _, width := range []float64{1e-6, 1, math.Inf(1)} {
+			mass, slack := normalMass(z, z+width)
+			exact := num.NormalTail(exactly(z))
+			if !math.IsInf(width, 1) {
+				exact = exact.Sub(num.NormalTail(exactly(z + width)))
+			}
+			if mass+slack < exact.Upper() || mass-slack > exact.Lower() {
+				t.Errorf("mass of [%g, %g]: %g ± %g, exactly %g", z, z+width, mass, slack, exact.Nearest())
+			}
+		}
+	}
+}

@@ -1,0 +1,31 @@
+package accountant
+
+import "fmt"
+
+// Relation says which datasets count as neighbours. Guarantees under different
+// relations are never mixed: (ε, δ) under one is a different promise under the other.
+type Relation int
+
+// The zero Relation is none of them and is refused.
+const (
+	AddOrRemoveOne Relation = iota + 1 // one record is added or removed
+	ReplaceOne                         // one record is replaced by another
+)
+
+// String returns the name that reports use.
+func (r Relation) String() string {
+	switch r {
+	case AddOrRemoveOne:
+		return "add or remove one record"
+	case ReplaceOne:
+		return "replace one record"
+	}
+	return fmt.Sprintf("Relation(%d)", int(r))
+}
+
+func (r Relation) check() error {
+	if r != AddOrRemoveOne && r != ReplaceOne {
+		return fmt.Errorf("neighbouring relation = %v, but it must be stated: AddOrRemoveOne or ReplaceOne", r)
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package accountant
+
+import (
+	"fmt"
+	"math"
+	"testing"
+)
+
+// The thesis' running example: K = 11, ε = 0.0892 each, m = 3.
+func thesisRelease(queries int, r TeacherRandomness) Release {
+	return Release{
+		Queries: queries, PerAnswer: Cost{0.2676, 0.0003}, Teachers: Cost{0.0892, 1e-4},
+		K: 11, Affected: 11, Randomness: r, Slack: 1e-4,
+	}
+}
+
+func mustTotal(t *testing.T, r Release) ReleaseTotal {
+	t.Helper()
+	total, err := r.Total()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return total
+}
+
+func TestReleaseTotals(t *testing.T) {
+	fresh := mustTotal(t, thesisRelease(100, FreshTeachers))
+	if s := fmt.Sprintf("%.3f %.3f", fresh.QueryFold.Epsilon, fresh.QueryFold.Delta); s != "15.044 0.030" || !fresh.QueryFoldHolds {
+		t.Errorf("fresh: Q-fold %s, holds %v", s, fresh.QueryFoldHolds)
+	}
+	if fresh.Cost.Epsilon >= fresh.QueryFold.Epsilon || fresh.Cost.Delta > fresh.QueryFold.Delta {
+		t.Errorf("fresh: %v does not improve on %v", fresh.Cost, fresh.QueryFold)
+	}
+	// Frozen: the same however many queries, and at most Kε.
+	for _, q := range []int{2, 4, 100, 1_000_000} {
+		frozen := mustTotal(t, thesisRelease(q, FrozenTeachers))
+		if frozen.QueryFoldHolds || !(frozen.Cost.Epsilon <= 11*0.0892) || frozen.Cost != mustTotal(t, thesisRelease(2, FrozenTeachers)).Cost {
+			t.Errorf("frozen, Q = %d: %+v", q, frozen)
+		}
+	}
+	// With K = 11, m = 3 the Q-fold figure of basic composition exceeds Kε from the
+	// fourth query on.
+	for q, exceeds := range map[int]bool{3: false, 4: true} {
+		r := thesisRelease(q, FrozenTeachers)
+		r.Slack = 0
+		total := mustTotal(t, r)
+		if (total.QueryFold.Epsilon > total.Cost.Epsilon) != exceeds {
+			t.Errorf("Q = %d: Q-fold %v, frozen %v", q, total.QueryFold, total.Cost)
+		}
+	}
+	// Disjoint training data: one teacher's cost.
+	r := thesisRelease(100, FrozenTeachers)
+	r.Affected = 1
+	if total := mustTotal(t, r); total.Cost != r.Teachers {
+		t.Errorf("parallel: %+v", total)
+	}
+	// One answer has its own cost, frozen or not.
+	if total := mustTotal(t, thesisRelease(1, FrozenTeachers)); total.Cost != (Cost{0.2676, 0.0003}) || !total.QueryFoldHolds {
+		t.Errorf("one frozen answer: %+v", total)
+	}
+	if total := mustTotal(t, thesisRelease(0, FrozenTeachers)); total.Cost != (Cost{}) {
+		t.Errorf("no answer: %+v", total)
+	}
+}
+
+// A teacher trained once on a secret bit s draws a coin r and keeps (r, r ⊕ y), y the
+// randomised response of s at ε. Either answer alone is a fair coin, 0-DP; both
+// together reveal y, ε-DP and no better. Any total below ε for two frozen queries is
+// wrong.
+func TestFrozenTreatedAsFreshIsCaught(t *testing.T) {
+	const eps = 1.5
+	p := 1 / (1 + math.Exp(-eps))
+	joint := func(s, a, b int) float64 { // Pr[answers = a, b | s]
+		if a^b == s {
+			return p / 2
+		}
+		return (1 - p) / 2
+	}
+	single, double := 0.0, 0.0
+	for a := range 2 {
+		for b := range 2 {
+			double = max(double, math.Log(joint(0, a, b)/joint(1, a, b)))
+		}
+		single = max(single, math.Log((joint(0, a, 0)+joint(0, a, 1))/(joint(1, a, 0)+joint(1, a, 1))))
+	}
+	if math.Abs(single) > 1e-12 || math.Abs(double-eps) > 1e-12 {
+		t.Fatalf("the example costs %g alone and %g together", single, double)
+	}
+	r := Release{Queries: 2, PerAnswer: Cost{0, 0}, Teachers: Cost{eps, 0}, K: 1, Affected: 1, Randomness: FrozenTeachers}
+	if total := mustTotal(t, r); total.Cost.Epsilon < double-1e-12 {
+		t.Errorf("frozen total %v, but the two answers cost %g", total.Cost, double)
+	}
+	mutant := r
+	mutant.Randomness = FreshTeachers
+	if total := mustTotal(t, mutant); total.Cost.Epsilon >= double-1e-12 {
+		t.Errorf("frozen treated as fresh gives %v, which this test should tell from %g", total.Cost, double)
+	}
+	// And fresh answers do need the count: 20 fresh answers of (0.1, 0) cost 2, not
+	// 0.1.
+	r = Release{Queries: 20, PerAnswer: Cost{0.1, 0}, K: 3, Affected: 3, Randomness: FreshTeachers}
+	if total := mustTotal(t, r); bruteDelta(20, r.PerAnswer, total.Cost.Epsilon) > 0 || bruteDelta(20, r.PerAnswer, 0.1) == 0 {
+		t.Errorf("fresh: %v", total.Cost)
+	}
+}
+
+func TestReleaseRefuses(t *testing.T) {
+	for name, spoil := range map[string]func(*Release){
+		"randomness not stated": func(r *Release) { r.Randomness = 0 },
+		"queries":               func(r *Release) { r.Queries = -1 },
+		"too many queries":      func(r *Release) { r.Queries = MaxOptimalCount + 1 },
+		"per answer":            func(r *Release) { r.PerAnswer.Epsilon = math.NaN() },
+		"teachers":              func(r *Release) { r.Teachers.Epsilon = math.Inf(1) },
+		"K":                     func(r *Release) { r.K = 0 },
+		"affected":              func(r *Release) { r.Affected = 12 },
+		"slack":                 func(r *Release) { r.Slack = 1 },
+	} {
+		r := thesisRelease(3, FrozenTeachers)
+		spoil(&r)
+		if total, err := r.Total(); err == nil {
+			t.Errorf("%s: %+v", name, total)
+		}
+	}
+}

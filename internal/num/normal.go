@@ -1,0 +1,85 @@
+package num
+
+import (
+	"math/big"
+	"sync"
+)
+
+// NormalTail returns an interval around the upper tail of the standard normal
+// distribution,
+//
+//	Q(x) = ∫_x^∞ φ(t) dt,   φ(t) = e^{-t²/2}/√(2π),
+//
+// for |x| ≤ 40000, where Q is down to e^-8e8. It panics outside. Relative width: below
+// 2⁻²⁰⁰ for x > 0. A call takes about a millisecond.
+//
+// Up to x = 6 the series 1/2 - φ(x)·Σ x^(2n+1)/(2n+1)!! is used, above it Laplace's
+// continued fraction φ(x)/(x + 1/(x + 2/(x + …))) (Abramowitz and Stegun, 26.2.11 and
+// 26.2.14).
+func NormalTail(x Interval) Interval {
+	lo := normalTailAt(x.lo)
+	if x.lo.Cmp(x.hi) == 0 {
+		return lo
+	}
+	return Interval{normalTailAt(x.hi).lo, lo.hi} // decreasing in x
+}
+
+func normalTailAt(f *big.Float) Interval {
+	x := Interval{f, f}
+	if f.Sign() < 0 {
+		return FromInt(1).Sub(normalTailAt(new(big.Float).Neg(f)))
+	}
+	if f.Cmp(big.NewFloat(40000)) > 0 {
+		panic("num: NormalTail wants |x| ≤ 40000")
+	}
+	xx := x.Mul(x)
+	density := ExpReal(FromInt(0).Sub(xx.scale(-1))).Quo(Sqrt(pi().scale(1)))
+	if f.Cmp(big.NewFloat(6)) <= 0 {
+		return FromInt(1).scale(-1).Sub(density.Mul(millsSeries(x, xx)))
+	}
+	// The part of the fraction after depth lies in [x, x + (depth+1)/x].
+	const depth = 250
+	t := Interval{x.lo, x.Add(FromInt(depth + 1).Quo(x)).hi}
+	for n := int64(depth); n >= 1; n-- {
+		t = x.Add(FromInt(n).Quo(t))
+	}
+	return density.Quo(t)
+}
+
+// millsSeries returns Σ_{n≥0} x^(2n+1)/(2n+1)!! for 0 ≤ x ≤ 6.
+func millsSeries(x, xx Interval) Interval {
+	sum, term := x, x
+	for n := int64(1); ; n++ {
+		term = term.Mul(xx).Quo(FromInt(2*n + 1))
+		sum = sum.Add(term)
+		// Past 2n+1 > 2x² each term is below half of the one before, so the terms left
+		// out sum to less than the last one added.
+		if 2*n+1 > 80 && (term.hi.Sign() == 0 || term.hi.MantExp(nil) < sum.hi.MantExp(nil)-precision) {
+			return Interval{sum.lo, up().Add(sum.hi, term.hi)}
+		}
+	}
+}
+
+// pi comes from Machin's formula π/4 = 4·atan(1/5) - atan(1/239).
+var pi = sync.OnceValue(func() Interval {
+	return FromInt(4).Mul(atanInverse(5)).Sub(atanInverse(239)).scale(2)
+})
+
+// atanInverse returns atan(1/n) = Σ (-1)^i/((2i+1)·n^(2i+1)) for n ≥ 2. The sum
+// alternates, so the first term left out bounds the rest.
+func atanInverse(n int64) Interval {
+	power := FromInt(1).Quo(FromInt(n))
+	sum := power
+	for i := int64(1); ; i++ {
+		power = power.Quo(FromInt(n * n))
+		term := power.Quo(FromInt(2*i + 1))
+		if term.hi.MantExp(nil) < -precision {
+			return Interval{down().Sub(sum.lo, term.hi), up().Add(sum.hi, term.hi)}
+		}
+		if i%2 == 1 {
+			sum = sum.Sub(term)
+		} else {
+			sum = sum.Add(term)
+		}
+	}
+}
