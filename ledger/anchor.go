@@ -1,0 +1,153 @@
+package ledger
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/darrm/darrm/internal/atomicfile"
+)
+
+// anchorSuffix is added to the path of the database.
+const anchorSuffix = ".anchor"
+
+// The anchor file holds two slots of one sector each. The state of commit n goes
+// to slot n mod 2, so a write that is cut short damages the slot of commit n only
+// and commit n-1 can still be read.
+const (
+	slotSize   = 512
+	anchorSize = 2 * slotSize
+)
+
+// anchor says how far the database must be.
+type anchor struct {
+	id ledgerID
+	state
+}
+
+const slotMagic = "darrm ledger anchor 1\n"
+
+// encode returns one slot: lines of text, their SHA-256, and spaces up to
+// slotSize.
+func (a *anchor) encode() []byte {
+	text := fmt.Appendf(nil, slotMagic+"ledger %s\ncommit %d\nhead %s\nspent %s %s\n",
+		a.id, a.commit, a.head, a.spent.epsilon, a.spent.delta)
+	text = fmt.Appendf(text, "sha256 %x\n", sha256.Sum256(text))
+	pad := bytes.Repeat([]byte{' '}, slotSize-1-len(text))
+	return append(append(text, pad...), '\n')
+}
+
+// decodeSlot accepts exactly what encode produces.
+func decodeSlot(b []byte) (anchor, error) {
+	var a anchor
+	var id, head, epsilon, delta string
+	_, err := fmt.Sscanf(string(b), slotMagic+"ledger %s\ncommit %d\nhead %s\nspent %s %s\n", &id, &a.commit, &head, &epsilon, &delta)
+	if err != nil {
+		return a, errors.New("slot has not the form of an anchor")
+	}
+	if a.id, err = parseLedgerID(id); err != nil {
+		return a, err
+	}
+	if a.head, err = ParseHead(head); err != nil {
+		return a, err
+	}
+	if a.spent, err = (costJSON{epsilon, delta}).cost(); err != nil {
+		return a, err
+	}
+	if !bytes.Equal(a.encode(), b) {
+		return a, errors.New("slot does not have its checksum")
+	}
+	return a, nil
+}
+
+// decodeAnchor returns the newer of two slots. One slot that cannot be read is
+// the trace of a write cut short, or was never used; what is wrong beyond that is
+// an error.
+func decodeAnchor(b []byte) (anchor, error) {
+	if len(b) != anchorSize {
+		return anchor{}, damaged("anchor file has %d bytes, not %d", len(b), anchorSize)
+	}
+	var found []anchor
+	for i := range 2 {
+		a, err := decodeSlot(b[i*slotSize : (i+1)*slotSize])
+		if err == nil && a.commit%2 == uint64(i) {
+			found = append(found, a)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return anchor{}, damaged("anchor file has no readable slot")
+	case 1:
+		return found[0], nil
+	}
+	older, newer := found[0], found[1]
+	if older.commit > newer.commit {
+		older, newer = newer, older
+	}
+	if older.id != newer.id || older.commit+1 != newer.commit {
+		return anchor{}, damaged("the slots of the anchor file do not belong together")
+	}
+	return newer, nil
+}
+
+// readAnchor returns nil and no error where there is no anchor file.
+func readAnchor(path string) (*anchor, error) {
+	f, err := openRegular(path, os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, anchorSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	a, err := decodeAnchor(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &a, nil
+}
+
+// writeAnchor makes a durable. The caller holds the exclusive lock.
+func writeAnchor(path string, a *anchor) error {
+	f, err := openRegular(path, os.O_WRONLY)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(a.encode(), int64(a.commit%2)*slotSize)
+	if err == nil {
+		err = syncData(f)
+	}
+	if err != nil {
+		err = fmt.Errorf("write %s: %w", path, err)
+	}
+	return errors.Join(err, f.Close())
+}
+
+// createAnchor replaces the whole file; the other slot is blank.
+func createAnchor(path string, a *anchor) error {
+	return atomicfile.Replace(path, 0o600, func(w io.Writer) error {
+		slots := [][]byte{a.encode(), append(bytes.Repeat([]byte{' '}, slotSize-1), '\n')}
+		_, err := w.Write(bytes.Join([][]byte{slots[a.commit%2], slots[(a.commit+1)%2]}, nil))
+		return err
+	})
+}
+
+// openRegular refuses devices and pipes, on which open could wait.
+func openRegular(path string, flag int) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("open %s: not a regular file", path)
+	}
+	return os.OpenFile(path, flag, 0)
+}

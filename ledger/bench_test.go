@@ -1,0 +1,85 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+)
+
+func benchLedger(b *testing.B) *Ledger {
+	budget, err := NewBudget(1e12, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	l, err := Create(b.Context(), filepath.Join(b.TempDir(), "ledger"), budget)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return l
+}
+
+// BenchmarkCharge: one request, forced to disk, per operation. The directory is
+// the one of temporary files (TMPDIR), so its disk is what is measured.
+func BenchmarkCharge(b *testing.B) {
+	l := benchLedger(b)
+	for i := 0; b.Loop(); i++ {
+		if err := chargeOne(l, i); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "charges/s")
+}
+
+// BenchmarkChargeAll: requests with ids of their own, n of them to one write.
+func BenchmarkChargeAll(b *testing.B) {
+	for _, n := range []int{10, 100, 1000} {
+		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
+			l := benchLedger(b)
+			requests := make([]Request, n)
+			for i := 0; b.Loop(); i++ {
+				for j := range requests {
+					requests[j] = Request{ID: fmt.Sprintf("%d-%d", i, j), Count: 1, Unit: unitOfOne}
+				}
+				if _, err := l.ChargeAll(b.Context(), requests); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N*n)/b.Elapsed().Seconds(), "charges/s")
+		})
+	}
+}
+
+// BenchmarkChargeGroup: one request that pays for 1,000 equal releases.
+func BenchmarkChargeGroup(b *testing.B) {
+	l := benchLedger(b)
+	for i := 0; b.Loop(); i++ {
+		if _, err := l.Charge(context.Background(), Request{ID: fmt.Sprint(i), Count: 1000, Unit: unitOfOne}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N)*1000/b.Elapsed().Seconds(), "releases/s")
+}
+
+// BenchmarkOpen: verifying a ledger of n entries.
+func BenchmarkOpen(b *testing.B) {
+	for _, n := range []int{100, 10_000} {
+		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
+			l := benchLedger(b)
+			for i := 0; i < n; i += 100 {
+				requests := make([]Request, 100)
+				for j := range requests {
+					requests[j] = Request{ID: fmt.Sprint(i + j), Count: 1, Unit: unitOfOne}
+				}
+				if _, err := l.ChargeAll(b.Context(), requests); err != nil {
+					b.Fatal(err)
+				}
+			}
+			for b.Loop() {
+				if _, err := Open(b.Context(), l.Path()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

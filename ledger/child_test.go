@@ -1,0 +1,175 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The tests of crashes run this test binary again as a process of its own, which
+// plays a program that charges and releases. "Released" is a line on its standard
+// output: once written, it can't be taken back.
+
+const childEnv = "DARRM_LEDGER_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if mode := os.Getenv(childEnv); mode != "" {
+		if err := runChild(mode, os.Args[1], os.Args[2], os.Args[3]); err != nil {
+			fmt.Println("error", err)
+			os.Exit(3)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// child returns a command that charges n times one unit under ids with a prefix.
+func child(mode, path, prefix string, n int) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], path, prefix, strconv.Itoa(n))
+	// The race detector sleeps a second at every exit otherwise.
+	cmd.Env = append(os.Environ(), childEnv+"="+mode, "GORACE=atexit_sleep_ms=0")
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+func runChild(mode, path, prefix, count string) error {
+	n, err := strconv.Atoi(count)
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	if mode == "refund" {
+		if err := refund(path); err != nil {
+			return err
+		}
+	}
+	if mode == "full" {
+		if err := limitFileSize(path); err != nil {
+			return err
+		}
+	}
+	l, err := Open(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) && mode == "create" {
+		budget, _ := NewBudget(1000, 0)
+		l, err = Create(ctx, path, budget)
+	}
+	if err != nil {
+		return err
+	}
+	for i := range n {
+		id := fmt.Sprintf("%s-%d", prefix, i)
+		if mode == "release first" {
+			fmt.Printf("released %s\n", id)
+		}
+		if mode == "refund" {
+			if err := keepCopy(path); err != nil {
+				return err
+			}
+		}
+		receipt, err := l.Charge(ctx, Request{ID: id, Count: 1, Unit: unitOfOne})
+		if err == nil {
+			err = receipt.Redeem()
+		}
+		switch {
+		case err != nil:
+			fmt.Printf("refused %s %v\n", id, err)
+		case mode != "release first":
+			fmt.Printf("released %s\n", id)
+		}
+		if mode == "refund" && err == nil {
+			if err := os.Remove(path + ".copy"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// keepCopy and refund are a planted mutant: a program that takes the charge back
+// if it finds, after a crash, that the release was not noted as done.
+func keepCopy(path string) error {
+	db, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	a, err := os.ReadFile(path + anchorSuffix)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path+".copy", append(a, db...), 0o600)
+}
+
+func refund(path string) error {
+	b, err := os.ReadFile(path + ".copy")
+	if err != nil || len(b) < anchorSize {
+		return nil
+	}
+	return errors.Join(os.WriteFile(path+anchorSuffix, b[:anchorSize], 0o600), os.WriteFile(path, b[anchorSize:], 0o600))
+}
+
+// said collects what children printed.
+type said struct {
+	released map[string]bool
+	refused  []string
+	errors   []string
+}
+
+func (s *said) read(t testing.TB, output string) {
+	t.Helper()
+	if s.released == nil {
+		s.released = map[string]bool{}
+	}
+	// A line that a kill cut short says nothing.
+	for line := range strings.Lines(output[:strings.LastIndexByte(output, '\n')+1]) {
+		word, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch word {
+		case "released":
+			if s.released[rest] {
+				t.Errorf("%s was released twice", rest)
+			}
+			s.released[rest] = true
+		case "refused":
+			s.refused = append(s.refused, rest)
+		case "error":
+			s.errors = append(s.errors, rest)
+		default:
+			t.Errorf("child says %q", line)
+		}
+	}
+}
+
+// violation says how a ledger betrays what was released, "" if it does not. A
+// crash must leave it openable: nobody damaged it.
+func (s *said) violation(path string) string {
+	l, err := Open(context.Background(), path)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) && len(s.released) == 0 {
+			return ""
+		}
+		return err.Error()
+	}
+	entries, err := l.History(context.Background())
+	if err != nil {
+		return err.Error()
+	}
+	charged, spent := map[string]bool{}, Cost{}
+	for _, e := range entries {
+		charged[e.ID] = true
+		spent = spent.Plus(unitOfOne)
+	}
+	for id := range s.released {
+		if !charged[id] {
+			return fmt.Sprintf("%s was released and is not charged", id)
+		}
+	}
+	if got, err := l.Spent(context.Background()); err != nil || got != spent {
+		return fmt.Sprintf("%v is spent, %v; want %v", got, err, spent)
+	}
+	return ""
+}

@@ -1,0 +1,276 @@
+package ledger
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// everyCall runs a child once per system call that changes a file, interferes
+// with that call, lets a second child go on, and hands both outputs to check. It
+// returns the number of calls. prepare makes the files and returns their path.
+func everyCall(t *testing.T, mode string, act interference, errno syscall.Errno, wanted func(call uint64) bool, prepare func() string, check func(at string, path string, first, second said)) int {
+	t.Helper()
+	done := 0
+	for n := 0; ; n++ {
+		path := prepare()
+		hit := uint64(0)
+		interfered := false
+		tr := &tracer{errno: errno, decide: func(i int, call uint64) interference {
+			if i != n {
+				return leave
+			}
+			if !wanted(call) {
+				return leave
+			}
+			hit, interfered = call, true
+			return act
+		}}
+		var first, second said
+		first.read(t, tr.run(t, child(mode, path, "first", 3)))
+		if tr.calls <= n {
+			return done // this child came to its end before its n-th call
+		}
+		if !interfered {
+			continue
+		}
+		done++
+		out, err := child(mode, path, "second", 2).Output()
+		if err != nil {
+			t.Errorf("%s at call %d (%s): the next process fails: %v: %s", mode, n, fileCalls[hit], err, out)
+			continue
+		}
+		second.read(t, string(out))
+		check(fmt.Sprintf("call %d (%s)", n, fileCalls[hit]), path, first, second)
+	}
+}
+
+func anyCall(uint64) bool { return true }
+
+// honest fails on a violation, and if the second child could not work.
+func honest(t *testing.T) func(at, path string, first, second said) {
+	return func(at, path string, first, second said) {
+		t.Helper()
+		for id := range second.released {
+			first.released[id] = true
+		}
+		if v := first.violation(path); v != "" {
+			t.Errorf("%s: %s", at, v)
+		}
+		if len(second.released) != 2 {
+			t.Errorf("%s: the next process released %d of 2", at, len(second.released))
+		}
+		os.RemoveAll(filepath.Dir(path))
+	}
+}
+
+// existing returns a function that makes copies of one small ledger.
+func existing(t *testing.T) func() string {
+	u := newUnderAttack(t, 2)
+	return func() string {
+		path := filepath.Join(tempDir(t), "ledger")
+		u.last().write(t, path)
+		return path
+	}
+}
+
+func missing(t *testing.T) func() string {
+	return func() string { return filepath.Join(tempDir(t), "ledger") }
+}
+
+// tempDir is t.TempDir without the numbers: there are hundreds of them.
+func tempDir(t *testing.T) string {
+	dir, err := os.MkdirTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// kill -9 before and after every call that changes a file, while charging and
+// while creating; long also leaves every write half done.
+func TestKilledAtEveryWrite(t *testing.T) {
+	acts := map[string]interference{"after": killAfter}
+	if long {
+		acts["before"], acts["midway"] = killBefore, killMidway
+	}
+	for name, act := range acts {
+		n := everyCall(t, "charge", act, 0, anyCall, existing(t), honest(t))
+		m := everyCall(t, "create", act, 0, anyCall, missing(t), honest(t))
+		t.Logf("killed %s each of %d calls of three charges, %d with creation", name, n, m)
+		if n < 20 || m < n {
+			t.Errorf("only %d and %d calls seen", n, m)
+		}
+	}
+}
+
+// Every write that ends halfway, whose second half is then lost.
+func TestTornWrite(t *testing.T) {
+	isWrite := func(call uint64) bool { return call == unix.SYS_PWRITE64 }
+	n := everyCall(t, "charge", killMidway, 0, isWrite, existing(t), honest(t))
+	t.Logf("%d writes cut in half", n)
+	if n < 10 {
+		t.Errorf("only %d writes seen", n)
+	}
+}
+
+// Every fsync and fdatasync of three charges fails once with EIO, every write once
+// with ENOSPC: the charge is refused, nothing is released for it, the handle
+// refuses from then on, and the next process works.
+func TestFailedSyncAndFullDisk(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		errno  syscall.Errno
+		wanted func(uint64) bool
+	}{
+		{"sync", syscall.EIO, func(call uint64) bool { return call == unix.SYS_FSYNC || call == unix.SYS_FDATASYNC }},
+		{"write", syscall.ENOSPC, func(call uint64) bool { return call == unix.SYS_PWRITE64 || call == unix.SYS_FTRUNCATE }},
+	} {
+		check := honest(t)
+		n := everyCall(t, "charge", failCall, c.errno, c.wanted, existing(t), func(at, path string, first, second said) {
+			if len(first.released)+len(first.refused) != 3 || len(first.refused) == 0 {
+				t.Errorf("%s: %d released, %d refused of 3", at, len(first.released), len(first.refused))
+			} else if !strings.Contains(first.refused[0], c.errno.Error()) {
+				t.Errorf("%s: refused: %s", at, first.refused[0])
+			}
+			if len(first.refused) > 0 {
+				// From the failure on, everything through this handle is refused.
+				if id := fmt.Sprintf("first-%d ", 3-len(first.refused)); !strings.HasPrefix(first.refused[0], id) {
+					t.Errorf("%s: the first refusal of %d is %s", at, len(first.refused), first.refused[0])
+				}
+			}
+			for _, r := range first.refused[min(1, len(first.refused)):] {
+				if !strings.Contains(r, ErrBroken.Error()) {
+					t.Errorf("%s: after the failure: %s", at, r)
+				}
+			}
+			check(at, path, first, second)
+		})
+		t.Logf("%d calls failed (%s)", n, c.name)
+		if n < 9 {
+			t.Errorf("only %d %s calls seen", n, c.name)
+		}
+	}
+}
+
+// The planted mutants of a caller are found by the same crashes: releasing before
+// charging, and taking the charge back after a crash.
+func TestCallerMutantsDie(t *testing.T) {
+	if raceDetector {
+		t.Skip("about other processes; the race detector adds nothing")
+	}
+	for _, mode := range []string{"release first", "refund"} {
+		caught := 0
+		everyCall(t, mode, killAfter, 0, anyCall, existing(t), func(at, path string, first, second said) {
+			for id := range second.released {
+				first.released[id] = true
+			}
+			if first.violation(path) != "" {
+				caught++
+			}
+		})
+		if caught == 0 {
+			t.Errorf("%s: not caught", mode)
+		}
+		t.Logf("%s: caught at %d calls", mode, caught)
+	}
+}
+
+// Power failures. A killed process leaves the kernel's memory; a power failure
+// leaves the disk, where what was written since the last sync of a file is there
+// or not, sector by sector, in any combination. One run is recorded; then at every
+// point of it the disk is made up in 40 ways (400 if long), and what was released
+// by then must be charged, in a ledger that opens.
+func TestPowerFailure(t *testing.T) {
+	u := newUnderAttack(t, 0)
+	u.last().write(t, u.path)
+	var ops []fileOp
+	tr := &tracer{record: func(op fileOp) { ops = append(ops, op) }}
+	var s said
+	s.read(t, tr.run(t, child("charge", u.path, "x", 12)))
+	if len(s.released) != 12 || len(s.errors)+len(s.refused) > 0 {
+		t.Fatalf("%+v", s)
+	}
+	if got := replay(u, ops, func(int) bool { return true }); string(got.db) != string(readFiles(t, u.path).db) || string(got.anchor) != string(readFiles(t, u.path).anchor) {
+		t.Fatal("the recorded operations do not make up the files")
+	}
+	ways := 40
+	switch {
+	case long:
+		ways = 400
+	case raceDetector:
+		ways = 6
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for n := range len(ops) + 1 {
+		released := uint64(0)
+		for _, op := range ops[:n] {
+			if op.path == "" {
+				released++
+			}
+		}
+		for way := range ways {
+			keep := func(int) bool { return random.IntN(2) == 0 }
+			switch way {
+			case 0:
+				keep = func(int) bool { return false }
+			case 1:
+				keep = func(int) bool { return true }
+			}
+			state, err := replay(u, ops[:n], keep).verify(nil)
+			if err != nil {
+				t.Fatalf("power failure after operation %d of %d: %v", n, len(ops), err)
+			}
+			if state.spent.epsilon.less(unitOfOne.Times(released).epsilon) {
+				t.Fatalf("power failure after operation %d of %d: %d released, %v spent", n, len(ops), released, state.spent)
+			}
+		}
+	}
+	t.Logf("%d points, %d disks each", len(ops)+1, ways)
+}
+
+// replay applies operations to the files of u. Those that no sync of their file
+// follows apply in part, each sector and each change of size if keep says so.
+func replay(u *underAttack, ops []fileOp, keep func(int) bool) files {
+	const sector = 512
+	disk := map[string][]byte{"ledger": append([]byte{}, u.last().db...), "ledger" + anchorSuffix: append([]byte{}, u.last().anchor...)}
+	for name := range disk {
+		synced := -1
+		for i, op := range ops {
+			if filepath.Base(op.path) == name && (op.call == unix.SYS_FSYNC || op.call == unix.SYS_FDATASYNC) {
+				synced = i
+			}
+		}
+		b := disk[name]
+		resize := func(size int) {
+			b = append(b, make([]byte, max(0, size-len(b)))...)[:size]
+		}
+		for i, op := range ops {
+			if filepath.Base(op.path) != name {
+				continue
+			}
+			switch op.call {
+			case unix.SYS_FTRUNCATE:
+				if i < synced || keep(i) {
+					resize(int(op.size))
+				}
+			case unix.SYS_PWRITE64:
+				for at := 0; at < len(op.data); at += sector {
+					if i < synced || keep(i) {
+						end := min(at+sector, len(op.data))
+						resize(max(len(b), int(op.off)+end))
+						copy(b[int(op.off)+at:], op.data[at:end])
+					}
+				}
+			}
+		}
+		disk[name] = b
+	}
+	return files{disk["ledger"], disk["ledger"+anchorSuffix]}
+}

@@ -1,0 +1,144 @@
+// Package ledger records on disk what has been spent of a privacy budget, before
+// what it was spent on can be seen.
+//
+// [Create] a ledger with a [Budget], or [Open] it. For every release call
+// [Ledger.Charge] with a [Request]; only with the [*Receipt] that it returns may a
+// mechanism draw an answer:
+//
+//	receipt, err := l.Charge(ctx, ledger.Request{ID: id, Count: n, Unit: unit, Event: event})
+//	if err != nil {
+//		return err // refused, or not known to be on disk: nothing is released
+//	}
+//	if err := receipt.Redeem(); err != nil {
+//		return err
+//	}
+//	// sample n answers and publish them
+//
+// The order is: check in integers, write, force to disk, receipt, sample, release.
+// A crash at any moment leaves at worst budget spent without a release, never a
+// release that is not paid for. There is no refund.
+//
+// # Notation
+//
+//	(ε, δ)   Cost             a privacy guarantee, in units of 10⁻¹² and 10⁻²⁴
+//	n        Request.Count    equal releases in one charge
+//	Σ n(ε,δ) Ledger.Spent     basic composition
+//	         Budget           the most that may be spent
+//	h_i      Entry.Hash       hash of entry i; h_0 is the genesis record's
+//	c        Entry.Commit     number of the write; one write has one or more entries
+//
+// # Composition
+//
+// Costs add: k mechanisms that are (ε_i, δ_i)-DP, chosen adaptively, each with its
+// own randomness, are together (Σε_i, Σδ_i)-DP (Dwork and Roth, The Algorithmic
+// Foundations of Differential Privacy (2014), Theorem B.1). Costs round up to whole
+// units and budgets round down; sums are exact and stay at the largest number
+// instead of wrapping around. A charge is admitted if neither sum would exceed the
+// budget. The ledger knows nothing of mechanisms; [Request] stores a description of
+// the release as JSON so that an accountant can compose the history more tightly.
+// Such a figure is a report: what is admitted is decided by the sums.
+//
+// # Requests asked again
+//
+// A request has an id. The same id with the same count, cost and event is charged
+// once. Asked again, it returns an [ErrReplayed] and no receipt, because a second
+// answer with fresh randomness is a second release; what a caller may do is to read
+// a result stored earlier, which it recognises by the digest of
+// [Ledger.RecordResult]. The same id with other content is an [ErrConflict].
+//
+// # Several processes
+//
+// Any number of goroutines and processes may use one ledger. Each call opens the
+// database, takes its lock (flock(2), exclusive for charges and shared for looks),
+// reads what others wrote since, and gives the lock back. Waiting ends with the
+// context. The lock works between processes of one machine; whether it works over a
+// network file system depends on that. Systems without flock are not supported.
+//
+// # The store
+//
+// The database is a file of go.etcd.io/bbolt, chosen over SQLite for this: it is
+// plain Go and small, where SQLite needs cgo or a machine translation of its
+// source; it is one file without a journal that could be lost; and its commit is
+// easily checked to be what is needed: pages go to free places, fdatasync, then one
+// meta page with a checksum that makes them current, fdatasync. What bbolt does not
+// do is done here:
+//
+//   - it holds its lock as long as it is open, so it is opened for each charge;
+//   - its pages have no checksums, and reading a damaged file can crash or hang the
+//     process, so everything is read by a reader of this package that trusts no
+//     offset (boltfile.go), and bbolt only writes, to files that have been read;
+//   - an older copy of its file is as good as the newest, so there is an anchor.
+//
+// # Files
+//
+// The database at PATH has four buckets, and no others:
+//
+//	ledger    "genesis" → genesis record, "head" → head record
+//	entries   seq, 8 bytes big-endian → entry
+//	ids       request id → seq of its charge
+//	results   request id → seq of its result
+//
+// All records are JSON without space, in exactly this order of fields; any other
+// form of the same content is damage. Amounts are decimal integers of units. Times
+// are RFC 3339 in UTC, with as many digits of the second as are not zero.
+//
+//	genesis   {"format":1,"ledger":32 random hex digits,"created":time,"epsilon_unit":"1e-12","delta_unit":"1e-24","composition":"basic","budget":{"epsilon":"…","delta":"…"}}
+//	charge    {"seq":i,"commit":c,"kind":"charge","id":"…","time":"…","count":n,"unit":{"epsilon":"…","delta":"…"},"event":…,"previous":"h_{i-1}"}
+//	result    {"seq":i,"commit":c,"kind":"result","id":"…","time":"…","sha256":"…","previous":"h_{i-1}"}
+//	head      {"commit":c,"seq":i,"hash":"h_i","spent":{"epsilon":"…","delta":"…"}}
+//
+// The event is any JSON value, its objects with unique and sorted keys, its numbers
+// as they were given. The hashes are
+//
+//	h_0 = SHA-256("darrm ledger genesis 1\n" ‖ genesis record)
+//	h_i = SHA-256("darrm ledger entry 1\n" ‖ h_{i-1} as 32 bytes ‖ record i)
+//
+// The anchor at PATH.anchor has two slots of 512 bytes. Slot c mod 2 holds commit c:
+//
+//	darrm ledger anchor 1
+//	ledger 32 hex digits
+//	commit c
+//	head i:h_i
+//	spent ε δ
+//	sha256 of the lines above
+//
+// and spaces to 511 bytes, and a line feed. A charge commits to the database and
+// then to the anchor, each forced to disk, and only then is there a receipt. So an
+// honest database is level with its anchor or one commit ahead; the next charge
+// brings the anchor level before it writes. A slot cut short leaves the other one,
+// which is one commit older, and that is enough. In a ledger without entries the
+// anchor may be missing.
+//
+// # What is seen, and what is not
+//
+// [Open] and [Ledger.Verify] read everything; other calls read what is new since.
+// They refuse, with an [ErrDamaged] or [ErrRolledBack]:
+//
+//   - a changed bit or byte anywhere that the ledger depends on, a file cut short or
+//     missing, records changed, removed, added or reordered, even with bbolt itself;
+//   - a database replaced by any older copy, by itself;
+//   - an anchor replaced by a copy that is two or more commits old, by itself. One
+//     commit old is what a crash leaves, and nothing is lost by it;
+//   - files of another ledger.
+//
+// Not seen by the files alone: both files replaced by copies that belong together,
+// and entries written by someone who computes the hashes anew and changes the anchor
+// to match. The hashes are not keyed: this is no protection against a person who may
+// write both files. Against both, keep [Ledger.Head] where that person cannot
+// write, and give it to [Ledger.Verify]. A handle that stays open sees them, too.
+// Nor is it seen whether a caller released without a charge, or lied about a cost.
+//
+// A lost or damaged anchor makes a refusal; [Adopt] makes a new one from a pinned
+// head. A damaged database has no repair: what was spent is no longer known.
+//
+// After a failed write or sync the handle refuses everything until the ledger is
+// opened again. A [Create] that is killed may leave a directory .ledger-* beside
+// the path, which can be removed.
+//
+// # Cost
+//
+// A charge writes some pages and forces them to disk three times; its work grows
+// with the logarithm of the number of entries, and the database with about 500
+// bytes per entry. [Ledger.ChargeAll] shares the writes among its requests. Open,
+// Verify and History read all entries.
+package ledger

@@ -1,0 +1,199 @@
+package ledger
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func drawEntry(t *rapid.T) Entry {
+	seq := rapid.Uint64Range(1, math.MaxUint64).Draw(t, "seq")
+	e := Entry{
+		Seq:    seq,
+		Commit: rapid.Uint64Range(1, seq).Draw(t, "commit"),
+		ID:     rapid.StringMatching(`[a-zé<>&"\\ 0-9]{1,20}`).Draw(t, "id"),
+		Time:   time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "s"), rapid.Int64Range(0, 999_999_999).Draw(t, "ns")).UTC(),
+	}
+	copy(e.Previous[:], rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "previous"))
+	if rapid.Bool().Draw(t, "result") {
+		e.Kind = KindResult
+		copy(e.Result[:], rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "result"))
+		return e
+	}
+	e.Kind = KindCharge
+	e.Count = rapid.Uint64Range(1, math.MaxUint64).Draw(t, "count")
+	e.Unit = Cost{amount{0, rapid.Uint64().Draw(t, "ε")}, amount{rapid.Uint64Range(0, 1<<50).Draw(t, "δ hi"), 1}}
+	e.Event = json.RawMessage(rapid.SampledFrom([]string{"null", `{"a":[1,2.50,"x<y"],"b":{}}`, `"é\u2028"`, "1e400"}).Draw(t, "event"))
+	return e
+}
+
+func TestEntryRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := drawEntry(t)
+		b, err := e.encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := decodeEntry(b)
+		if err != nil {
+			t.Fatalf("%s: %v", b, err)
+		}
+		e.Hash = entryHash(e.Previous, b)
+		if !reflect.DeepEqual(got, e) {
+			t.Fatalf("%+v came back as %+v", e, got)
+		}
+	})
+}
+
+// The file format: a change here makes every existing ledger unreadable.
+// The hashes were made by another program (golden_test.go).
+func TestFormatIsStable(t *testing.T) {
+	when := time.Date(2025, 1, 2, 3, 4, 5, 600, time.UTC)
+	g := genesis{id: ledgerID{1, 2, 3}, created: when, budget: Budget{Cost{amount{0, 1e12}, amount{1, 0}}}}
+	first, err := g.encode()
+	if want := `{"format":1,"ledger":"01020300000000000000000000000000","created":"2025-01-02T03:04:05.0000006Z","epsilon_unit":"1e-12","delta_unit":"1e-24","composition":"basic","budget":{"epsilon":"1000000000000","delta":"18446744073709551616"}}`; err != nil || string(first) != want {
+		t.Errorf("genesis: %s, %v", first, err)
+	}
+	e := Entry{Seq: 1, Commit: 1, Kind: KindCharge, ID: "a", Time: when, Count: 3, Unit: Cost{amount{0, 5}, amount{}}, Event: json.RawMessage(`{"k":1}`), Previous: genesisHash(first)}
+	b, err := e.encode()
+	if want := `{"seq":1,"commit":1,"kind":"charge","id":"a","time":"2025-01-02T03:04:05.0000006Z","count":3,"unit":{"epsilon":"5","delta":"0"},"event":{"k":1},"previous":"` + goldenGenesisHash + `"}`; err != nil || string(b) != want {
+		t.Errorf("entry: %s, %v", b, err)
+	}
+	if h := entryHash(e.Previous, b).String(); h != goldenEntryHash {
+		t.Errorf("entry hash %s", h)
+	}
+	a := anchor{g.id, state{1, Head{1, entryHash(e.Previous, b)}, e.Total()}}
+	slot := a.encode()
+	if want := "darrm ledger anchor 1\nledger 01020300000000000000000000000000\ncommit 1\nhead 1:" + goldenEntryHash + "\nspent 15 0\nsha256 " + goldenSlotSum + "\n"; len(slot) != slotSize || strings.TrimRight(string(slot), " \n")+"\n" != want {
+		t.Errorf("anchor: %d bytes\n%s", len(slot), slot)
+	}
+}
+
+// What two readers could understand differently must not be stored.
+func TestCanonicalJSON(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                             "null",
+		" \n":                          "null",
+		` { "b" : 1.50 , "a" : [ ] } `: `{"a":[],"b":1.50}`,
+		`"\u0041<>&"`:                  `"A<>&"`,
+		`[{"a":1},{"a":2}]`:            `[{"a":1},{"a":2}]`,
+		`{"a":{"a":1},"b":"a"}`:        `{"a":{"a":1},"b":"a"}`,
+		`123456789012345678901234.0e5`: `123456789012345678901234.0e5`,
+	} {
+		if got, err := canonicalJSON([]byte(in)); err != nil || string(got) != want {
+			t.Errorf("canonicalJSON(%q) = %s, %v", in, got, err)
+		}
+	}
+	for _, in := range []string{"{", "1 2", "nul", `{"a":1,"a":2}`, `[{"a":1,"b":[{}],"a":2}]`, `{"\u0061":1,"a":2}`, "\"\xff\"", "[1,]", strings.Repeat("[", 2000) + strings.Repeat("]", 2000), `"` + strings.Repeat("x", MaxEvent) + `"`} {
+		if got, err := canonicalJSON([]byte(in)); err == nil {
+			t.Errorf("canonicalJSON(%.40q) = %.40s", in, got)
+		}
+	}
+}
+
+func FuzzCanonicalJSON(f *testing.F) {
+	for _, s := range []string{"", `{"b":1,"a":[true,null,{"x":"\u00e9"}]}`, `[1e5,-0.0]`, `{"a":1,"a":2}`, `"\ud800"`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		once, err := canonicalJSON(b)
+		if err != nil {
+			return
+		}
+		twice, err := canonicalJSON(once)
+		if err != nil || !bytes.Equal(once, twice) {
+			t.Errorf("%q → %q → %q, %v", b, once, twice, err)
+		}
+	})
+}
+
+// Only canonical bytes are accepted, by all four decoders.
+func FuzzDecode(f *testing.F) {
+	when := time.Unix(1e9, 5).UTC()
+	charge := Entry{Seq: 7, Commit: 3, Kind: KindCharge, ID: "id", Time: when, Count: 2, Unit: Cost{amount{0, 1}, amount{1, 1}}, Event: json.RawMessage(`[1]`)}
+	result := Entry{Seq: 8, Commit: 4, Kind: KindResult, ID: "id", Time: when}
+	for _, e := range []Entry{charge, result} {
+		b, err := e.encode()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	g := genesis{created: when, budget: Budget{charge.Unit}}
+	s := state{3, Head{7, Digest{9}}, charge.Unit}
+	gb, _ := g.encode()
+	sb, _ := s.encode()
+	f.Add(gb)
+	f.Add(sb)
+	a := anchor{ledgerID{4}, s}
+	f.Add(a.encode())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if e, err := decodeEntry(b); err == nil {
+			again, err := e.encode()
+			if err != nil || !bytes.Equal(again, b) || e.Hash != entryHash(e.Previous, b) {
+				t.Errorf("entry %q", b)
+			}
+			if e.Kind == KindCharge && (e.Count == 0 || e.Total() == Cost{}) {
+				t.Errorf("a free charge: %q", b)
+			}
+		}
+		if g, err := decodeGenesis(b); err == nil {
+			if again, err := g.encode(); err != nil || !bytes.Equal(again, b) {
+				t.Errorf("genesis %q", b)
+			}
+		}
+		if s, err := decodeState(b); err == nil {
+			if again, err := s.encode(); err != nil || !bytes.Equal(again, b) {
+				t.Errorf("head record %q", b)
+			}
+		}
+		if a, err := decodeSlot(b); err == nil && !bytes.Equal(a.encode(), b) {
+			t.Errorf("slot %q", b)
+		}
+	})
+}
+
+func TestDecodeEntryRefuses(t *testing.T) {
+	e := Entry{Seq: 2, Commit: 1, Kind: KindCharge, ID: "a", Time: time.Unix(1e9, 0).UTC(), Count: 3, Unit: Cost{amount{0, 5}, amount{}}, Event: json.RawMessage(`{}`)}
+	b, err := e.encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range [][2]string{
+		{`"seq":2`, `"seq":0`}, {`"seq":2`, `"seq":2.0`}, {`"seq"`, `"SEQ"`}, {`"seq":2,`, ``}, {`"commit":1`, `"commit":3`}, {`"commit":1`, `"commit":0`},
+		{`"charge"`, `"result"`}, {`"charge"`, `"refund"`}, {`"id":"a"`, `"id":""`}, {`"id":"a"`, `"id":"\u0061"`}, {`"id":"a"`, `"id":"\n"`},
+		{`Z"`, `+00:00"`}, {`"count":3`, `"count":0`}, {`"count":3`, `"count":-3`}, {`"count":3,`, ``},
+		{`"epsilon":"5"`, `"epsilon":"0"`}, {`"epsilon":"5"`, `"epsilon":"05"`}, {`"epsilon":"5"`, `"epsilon":5`}, {`"epsilon":"5"`, `"epsilon":"-5"`},
+		{`"event":{}`, `"event":{ }`}, {`"event":{},`, ``}, {`"previous":"0`, `"previous":"g`}, {`"previous":"00`, `"previous":"`},
+		{`}`, `},"extra":1`}, {`{"seq"`, ` {"seq"`},
+	} {
+		bad := strings.Replace(string(b), c[0], c[1], 1)
+		if bad == string(b) {
+			t.Fatalf("%q is not in %s", c[0], b)
+		}
+		if got, err := decodeEntry([]byte(bad)); err == nil {
+			t.Errorf("%s was read as %+v", bad, got)
+		}
+	}
+	if _, err := decodeEntry(append(b, '\n')); err == nil {
+		t.Error("bytes after the entry are accepted")
+	}
+}
+
+func TestHeadText(t *testing.T) {
+	h := Head{12, Digest{0xab}}
+	if got, err := ParseHead(h.String()); err != nil || got != h {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, s := range []string{"", "12", "012:" + h.Hash.String(), "-1:" + h.Hash.String(), "12:" + strings.ToUpper(h.Hash.String()), h.String() + "0", " " + h.String()} {
+		if got, err := ParseHead(s); err == nil {
+			t.Errorf("ParseHead(%q) = %v", s, got)
+		}
+	}
+}

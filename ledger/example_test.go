@@ -1,0 +1,54 @@
+package ledger_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/darrm/darrm/ledger"
+)
+
+func Example() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+
+	budget, err := ledger.NewBudget(1, 1e-5)
+	if err != nil {
+		panic(err)
+	}
+	l, err := ledger.Create(ctx, filepath.Join(dir, "votes.ledger"), budget)
+	if err != nil {
+		panic(err)
+	}
+	unit, err := ledger.NewCost(0.125, 1e-6)
+	if err != nil {
+		panic(err)
+	}
+
+	request := ledger.Request{ID: "batch 1", Count: 3, Unit: unit, Event: []byte(`{"mechanism":"darrm","K":11}`)}
+	receipt, err := l.Charge(ctx, request)
+	if err != nil {
+		panic(err) // no receipt, no release
+	}
+	if err := receipt.Redeem(); err != nil {
+		panic(err)
+	}
+	// Here the mechanism draws its three answers.
+
+	_, err = l.Charge(ctx, request)
+	fmt.Println(errors.Is(err, ledger.ErrReplayed))
+	_, err = l.Charge(ctx, ledger.Request{ID: "batch 2", Count: 6, Unit: unit})
+	fmt.Println(err)
+	left, err := l.Remaining(ctx)
+	fmt.Println(left, err)
+	// Output:
+	// true
+	// privacy budget exceeded: the charge asks for (ε, δ) = (0.75, 6e-6), (0.375, 3e-6) of (1, 1e-5) is spent
+	// (0.625, 7e-6) <nil>
+}

@@ -1,0 +1,160 @@
+package ledger
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Head names the state of a ledger: the last entry and its hash, which covers
+// everything before it. Keep it where the ledger's files cannot be reached, and
+// give it to [Ledger.Verify] later.
+type Head struct {
+	Seq  uint64 // 0 for a ledger without entries
+	Hash Digest
+}
+
+// String returns the form that [ParseHead] reads: seq, colon, hash in hexadecimal.
+func (h Head) String() string { return fmt.Sprintf("%d:%s", h.Seq, h.Hash) }
+
+// ParseHead reads what [Head.String] writes.
+func ParseHead(s string) (Head, error) {
+	number, digest, _ := strings.Cut(s, ":")
+	seq, err := strconv.ParseUint(number, 10, 64)
+	if err != nil {
+		return Head{}, fmt.Errorf("head %.100q: %w", s, err)
+	}
+	hash, err := parseDigest(digest)
+	if err != nil {
+		return Head{}, fmt.Errorf("head %.100q: %w", s, err)
+	}
+	h := Head{seq, hash}
+	if h.String() != s {
+		return Head{}, fmt.Errorf("head %.100q is not in the form %v", s, h)
+	}
+	return h, nil
+}
+
+// ledgerID is random and tells one ledger's files from another's.
+type ledgerID [16]byte
+
+func (id ledgerID) String() string { return hex.EncodeToString(id[:]) }
+
+func parseLedgerID(s string) (id ledgerID, err error) {
+	if len(s) == hex.EncodedLen(len(id)) {
+		_, err = hex.Decode(id[:], []byte(s))
+	}
+	if err != nil || id.String() != s {
+		return id, fmt.Errorf("ledger id %.40q is not 32 lower-case hexadecimal digits", s)
+	}
+	return id, nil
+}
+
+// genesis is the first link of the chain.
+type genesis struct {
+	id      ledgerID
+	created time.Time
+	budget  Budget
+}
+
+const formatVersion = 1
+
+type genesisJSON struct {
+	Format       int      `json:"format"`
+	Ledger       string   `json:"ledger"`
+	Created      string   `json:"created"`
+	EpsilonUnit  string   `json:"epsilon_unit"`
+	DeltaUnit    string   `json:"delta_unit"`
+	Composition  string   `json:"composition"`
+	BudgetLimits costJSON `json:"budget"`
+}
+
+func (g *genesis) encode() ([]byte, error) {
+	return marshal(genesisJSON{formatVersion, g.id.String(), g.created.Format(time.RFC3339Nano), "1e-12", "1e-24", "basic", g.budget.limit.json()})
+}
+
+func decodeGenesis(b []byte) (genesis, error) {
+	var j genesisJSON
+	if err := strictJSON(b, &j); err != nil {
+		return genesis{}, err
+	}
+	if j.Format != formatVersion {
+		return genesis{}, fmt.Errorf("ledger format %d, but only %d is known", j.Format, formatVersion)
+	}
+	var g genesis
+	var err error
+	if g.id, err = parseLedgerID(j.Ledger); err != nil {
+		return genesis{}, err
+	}
+	if g.created, err = parseTime(j.Created); err != nil {
+		return genesis{}, err
+	}
+	if g.budget.limit, err = j.BudgetLimits.cost(); err != nil {
+		return genesis{}, fmt.Errorf("budget: %w", err)
+	}
+	if again, err := g.encode(); err != nil || !bytes.Equal(again, b) {
+		return genesis{}, errors.New("genesis record is not in canonical form")
+	}
+	return g, nil
+}
+
+func genesisHash(encoded []byte) Digest {
+	return sha256.Sum256(append([]byte(genesisTag), encoded...))
+}
+
+// state is where a ledger stands after a commit. The database and the anchor
+// each hold one.
+type state struct {
+	commit uint64 // writes so far; entries carry the number of theirs
+	head   Head
+	spent  Cost
+}
+
+type stateJSON struct {
+	Commit uint64   `json:"commit"`
+	Seq    uint64   `json:"seq"`
+	Hash   string   `json:"hash"`
+	Spent  costJSON `json:"spent"`
+}
+
+func (s *state) encode() ([]byte, error) {
+	return marshal(stateJSON{s.commit, s.head.Seq, s.head.Hash.String(), s.spent.json()})
+}
+
+func decodeState(b []byte) (state, error) {
+	var j stateJSON
+	if err := strictJSON(b, &j); err != nil {
+		return state{}, err
+	}
+	hash, err := parseDigest(j.Hash)
+	if err != nil {
+		return state{}, err
+	}
+	spent, err := j.Spent.cost()
+	if err != nil {
+		return state{}, fmt.Errorf("spent: %w", err)
+	}
+	s := state{j.Commit, Head{j.Seq, hash}, spent}
+	if again, err := s.encode(); err != nil || !bytes.Equal(again, b) {
+		return state{}, errors.New("head record is not in canonical form")
+	}
+	return s, nil
+}
+
+// follow returns the state after e, or says why e cannot come next.
+func (s state) follow(e *Entry) (state, error) {
+	switch {
+	case e.Seq != s.head.Seq+1:
+		return s, fmt.Errorf("entry %d follows entry %d", e.Seq, s.head.Seq)
+	case e.Previous != s.head.Hash:
+		return s, fmt.Errorf("entry %d does not continue the hash chain", e.Seq)
+	case e.Commit != s.commit && e.Commit != s.commit+1 || e.Commit == 0:
+		return s, fmt.Errorf("entry %d of commit %d follows commit %d", e.Seq, e.Commit, s.commit)
+	}
+	return state{e.Commit, Head{e.Seq, e.Hash}, s.spent.Plus(e.Total())}, nil
+}

@@ -1,0 +1,463 @@
+package ledger
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/darrm/darrm/internal/check"
+)
+
+// A Ledger is a handle on a ledger's files. Make one with [Create] or [Open]. All
+// methods are safe for any number of goroutines; any number of processes may
+// have the same ledger open. No file stays open between calls.
+type Ledger struct {
+	path    string // of the database, links resolved
+	genesis genesis
+
+	turn   chan struct{} // holds one token; a mutex that a context can give up
+	known  *state        // verified up to here
+	broken error         // set by the first failure that leaves the state open
+}
+
+// Create makes a new ledger at path, which must not exist, and opens it. The
+// database is at path, the anchor at path + ".anchor". An anchor without a
+// database is refused: a deleted ledger must not come back with a fresh budget.
+func Create(ctx context.Context, path string, budget Budget) (*Ledger, error) {
+	if budget == (Budget{}) {
+		return nil, &check.Error{Name: "budget", Value: budget, Rule: "made by NewBudget"}
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return nil, fmt.Errorf("create ledger: %w", err)
+	}
+	path = filepath.Join(dir, filepath.Base(path))
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		if err == nil {
+			err = &fs.PathError{Op: "create ledger", Path: path, Err: fs.ErrExist}
+		}
+		return nil, err
+	}
+	switch _, err := os.Lstat(path + anchorSuffix); {
+	case err == nil:
+		return nil, fmt.Errorf("create ledger %s: the anchor of an earlier ledger is there, so the database is missing: %w", path, fs.ErrExist)
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	g := genesis{created: time.Now().UTC().Round(0), budget: budget}
+	rand.Read(g.id[:]) // never fails: crypto/rand ends the program instead
+	if err := createDatabase(dir, path, &g); err != nil {
+		return nil, fmt.Errorf("create ledger %s: %w", path, err)
+	}
+	l, err := Open(ctx, path)
+	if err == nil {
+		err = l.settle(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// createDatabase builds the file under another name, so that path is complete
+// from the start. A link, unlike a rename, does not replace what another process
+// created meanwhile.
+func createDatabase(dir, path string, g *genesis) (err error) {
+	temp, err := os.MkdirTemp(dir, ".ledger-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	name := filepath.Join(temp, "new")
+	db, err := bolt.Open(name, 0o600, &bolt.Options{PageSize: boltPageSize})
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(putGenesis(db, g), db.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(name, path); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+func putGenesis(db *bolt.DB, g *genesis) error {
+	first, err := g.encode()
+	if err != nil {
+		return err
+	}
+	start := state{head: Head{Hash: genesisHash(first)}}
+	head, err := start.encode()
+	if err != nil {
+		return err
+	}
+	return db.Update(func(tx *bolt.Tx) error {
+		for _, name := range []string{bucketLedger, bucketEntries, bucketIDs, bucketResults} {
+			if _, err := tx.CreateBucket([]byte(name)); err != nil {
+				return err
+			}
+		}
+		b := tx.Bucket([]byte(bucketLedger))
+		return errors.Join(b.Put([]byte(keyGenesis), first), b.Put([]byte(keyHead), head))
+	})
+}
+
+// Open opens the ledger at path and verifies all of it, as [Ledger.Verify] does:
+// the cost grows with the number of entries. It needs to read the files only.
+// What a crash left behind is no error. Damage is an [ErrDamaged], an exchanged
+// older file an [ErrRolledBack]. It waits for the lock as long as ctx allows.
+func Open(ctx context.Context, path string) (*Ledger, error) {
+	real, err := filepath.EvalSymlinks(path) // the anchor is beside the file, not the link
+	if err != nil {
+		return nil, fmt.Errorf("open ledger: %w", err)
+	}
+	l := &Ledger{path: real, turn: make(chan struct{}, 1)}
+	l.turn <- struct{}{}
+	s, err := l.begin(ctx, false)
+	if err != nil {
+		return nil, fmt.Errorf("open ledger: %w", err)
+	}
+	defer s.db.Close()
+	if err := s.verifyAll(ctx, nil); err != nil {
+		return nil, fmt.Errorf("open ledger: %s: %w", path, err)
+	}
+	known := s.state
+	l.genesis, l.known = s.genesis, &known
+	return l, nil
+}
+
+// Adopt makes a new anchor for a database whose anchor is lost or damaged. It
+// needs a head that was kept elsewhere, and verifies that the database is whole and
+// contains it; entries after it are accepted as they are. A database that was
+// rolled back further than pinned cannot be adopted.
+func Adopt(ctx context.Context, path string, pinned Head) (*Ledger, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, fmt.Errorf("adopt ledger: %w", err)
+	}
+	if err := adopt(ctx, real, pinned); err != nil {
+		return nil, fmt.Errorf("adopt ledger %s: %w", path, err)
+	}
+	return Open(ctx, path)
+}
+
+func adopt(ctx context.Context, path string, pinned Head) error {
+	f, err := lock(ctx, path, true)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	s, err := readSnapshot(f, info.Size())
+	if err != nil {
+		return err
+	}
+	if err := s.verifyAll(ctx, nil); err != nil {
+		return err
+	}
+	if err := s.contains(pinned); err != nil {
+		return err
+	}
+	return createAnchor(path+anchorSuffix, &anchor{s.genesis.id, s.state})
+}
+
+// Path returns where the database is, links resolved.
+func (l *Ledger) Path() string { return l.path }
+
+// Budget returns what the ledger was created with.
+func (l *Ledger) Budget() Budget { return l.genesis.budget }
+
+// do runs fn with the ledger locked. fn closes the session's file itself if it
+// writes.
+func (l *Ledger) do(ctx context.Context, exclusive bool, fn func(*session) error) error {
+	if l.turn == nil {
+		return fmt.Errorf("%w: it was not made by Create or Open", ErrBroken)
+	}
+	select {
+	case <-l.turn:
+		defer func() { l.turn <- struct{}{} }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if l.broken != nil {
+		return fmt.Errorf("%w (%w)", ErrBroken, l.broken)
+	}
+	s, err := l.begin(ctx, exclusive)
+	if err == nil {
+		err = fn(s)
+		s.db.Close() // only gives up the lock; commit has reported its own close
+	}
+	if errors.Is(err, ErrDamaged) {
+		l.broken = err
+	}
+	return err
+}
+
+// Charge pays for one request. When it returns a receipt, the charge is on disk
+// and survives any crash; with every error there is no receipt and nothing may be
+// released. Errors:
+//
+//   - [ErrExceeded], [ErrReplayed], [ErrConflict]: refused, nothing was consumed;
+//   - a *check.Error or a JSON error for a request out of its ranges; also nothing;
+//   - the error of ctx, while waiting for another process; also nothing;
+//   - [ErrDamaged] or [ErrRolledBack], and errors of the system while writing: the
+//     budget may be spent, and the handle is [ErrBroken] from then on.
+func (l *Ledger) Charge(ctx context.Context, r Request) (*Receipt, error) {
+	receipts, err := l.ChargeAll(ctx, []Request{r})
+	if err != nil {
+		return nil, err
+	}
+	return receipts[0], nil
+}
+
+// ChargeAll pays for several requests at once, all or none, with one write; the
+// receipts are in the order of the requests. It takes 1 to [MaxRequests] requests
+// with different ids. If some were charged before, all are refused, and the
+// [ReplayedError] lists those. Otherwise it is like [Ledger.Charge].
+func (l *Ledger) ChargeAll(ctx context.Context, requests []Request) ([]*Receipt, error) {
+	if n := len(requests); n < 1 || n > MaxRequests {
+		return nil, &check.Error{Name: "number of requests", Value: n, Rule: fmt.Sprintf("between 1 and %d", MaxRequests)}
+	}
+	requests = slices.Clone(requests)
+	ids := map[string]bool{}
+	for i, r := range requests {
+		var err error
+		if requests[i], err = r.checked(); err != nil {
+			return nil, err
+		}
+		if ids[r.ID] {
+			return nil, &ConflictError{ID: r.ID}
+		}
+		ids[r.ID] = true
+	}
+	var receipts []*Receipt
+	err := l.do(ctx, true, func(s *session) error {
+		if err := s.admit(requests); err != nil {
+			return err
+		}
+		now := time.Now().UTC().Round(0)
+		entries := make([]*Entry, len(requests))
+		for i, r := range requests {
+			entries[i] = &Entry{Kind: KindCharge, ID: r.ID, Time: now, Count: r.Count, Unit: r.Unit, Event: r.Event}
+		}
+		if err := l.write(s, entries); err != nil {
+			return err
+		}
+		// Only now, with database and anchor forced to disk.
+		for _, e := range entries {
+			receipts = append(receipts, &Receipt{entry: *e, issued: true})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return receipts, nil
+}
+
+// write commits entries and marks the handle if that fails.
+func (l *Ledger) write(s *session, entries []*Entry) error {
+	next, err := l.commit(s, entries)
+	if err != nil {
+		l.broken = err
+		return fmt.Errorf("%s: charge not confirmed, nothing may be released: %w", l.path, err)
+	}
+	l.known = &next
+	return nil
+}
+
+// admit says whether the requests may be charged.
+func (s *session) admit(requests []Request) error {
+	var replays []Replay
+	asked := Cost{}
+	for i := range requests {
+		r := &requests[i]
+		replay, err := s.earlier(r)
+		if err != nil {
+			return err
+		}
+		if replay != nil {
+			replays = append(replays, *replay)
+		}
+		asked = asked.Plus(r.total())
+	}
+	if replays != nil {
+		return &ReplayedError{replays}
+	}
+	if !s.state.spent.Plus(asked).Within(s.genesis.budget) {
+		return &ExceededError{s.genesis.budget, s.state.spent, asked}
+	}
+	return nil
+}
+
+// earlier returns the charge with the id of r, nil if there is none, and an
+// error if it is a different request.
+func (s *session) earlier(r *Request) (*Replay, error) {
+	e, err := s.lookup(bucketIDs, r.ID)
+	if e == nil || err != nil {
+		return nil, err
+	}
+	for _, c := range []struct {
+		differs bool
+		what    string
+	}{
+		{e.Count != r.Count, "count"},
+		{e.Unit != r.Unit, "unit cost"},
+		{string(e.Event) != string(r.Event), "event"},
+	} {
+		if c.differs {
+			return nil, &ConflictError{ID: r.ID, Seq: e.Seq, What: c.what}
+		}
+	}
+	replay := &Replay{Charge: *e}
+	result, err := s.lookup(bucketResults, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	if result != nil {
+		replay.Result = &result.Result
+	}
+	return replay, nil
+}
+
+// lookup returns the entry that an index has for id, or nil.
+func (s *session) lookup(index, id string) (*Entry, error) {
+	value, err := s.file.get(index, []byte(id))
+	if value == nil || err != nil {
+		return nil, asDamage(err)
+	}
+	seq, err := parseSeq(value)
+	if err != nil {
+		return nil, damaged("index %s: %w", index, err)
+	}
+	e, err := s.entry(seq)
+	if err != nil {
+		return nil, err
+	}
+	kind := KindCharge
+	if index == bucketResults {
+		kind = KindResult
+	}
+	if e.ID != id || e.Kind != kind {
+		return nil, damaged("index %s: request %q points to entry %d, which is not its own", index, id, seq)
+	}
+	return &e, nil
+}
+
+// RecordResult stores the digest of what was released for a receipt. A later
+// [ReplayedError] returns it, so that a stored result can be read again and
+// recognised. It spends nothing, and is optional: a crash before it loses the
+// digest only. One request has one result: the same digest again is no error,
+// another is an [ErrConflict].
+func (l *Ledger) RecordResult(ctx context.Context, r *Receipt, result Digest) error {
+	if r == nil || !r.issued {
+		return fmt.Errorf("%w: it was not issued by a charge", ErrReceipt)
+	}
+	return l.do(ctx, true, func(s *session) error {
+		charge, err := s.lookup(bucketIDs, r.entry.ID)
+		if err != nil {
+			return err
+		}
+		if charge == nil || charge.Hash != r.entry.Hash {
+			return fmt.Errorf("%w: the one of request %q is from another ledger", ErrReceipt, r.entry.ID)
+		}
+		before, err := s.lookup(bucketResults, r.entry.ID)
+		switch {
+		case err != nil:
+			return err
+		case before == nil:
+			return l.write(s, []*Entry{{Kind: KindResult, ID: r.entry.ID, Time: time.Now().UTC().Round(0), Result: result}})
+		case before.Result != result:
+			return &ConflictError{ID: r.entry.ID, Seq: before.Seq, What: "result"}
+		}
+		return nil
+	})
+}
+
+// Spent returns what is charged so far by all processes, under basic composition:
+//
+//	Σ Count·Unit
+func (l *Ledger) Spent(ctx context.Context) (Cost, error) {
+	now, err := l.current(ctx)
+	return now.spent, err
+}
+
+// Remaining returns what can still be charged: the budget less [Ledger.Spent].
+func (l *Ledger) Remaining(ctx context.Context) (Cost, error) {
+	now, err := l.current(ctx)
+	if err != nil {
+		return Cost{}, err
+	}
+	limit := l.genesis.budget.limit
+	return Cost{limit.epsilon.minus(now.spent.epsilon), limit.delta.minus(now.spent.delta)}, nil
+}
+
+// Head returns the last entry's number and hash, to be kept elsewhere.
+func (l *Ledger) Head(ctx context.Context) (Head, error) {
+	now, err := l.current(ctx)
+	return now.head, err
+}
+
+func (l *Ledger) current(ctx context.Context) (now state, err error) {
+	err = l.do(ctx, false, func(s *session) error {
+		now = s.state
+		return nil
+	})
+	return now, err
+}
+
+// History verifies the ledger and returns all entries in order.
+func (l *Ledger) History(ctx context.Context) ([]Entry, error) {
+	var entries []Entry
+	err := l.do(ctx, false, func(s *session) error {
+		return s.verifyAll(ctx, func(e *Entry) error {
+			entries = append(entries, *e)
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return entries, nil
+}
+
+// Verify checks every page of the database, the chain of hashes, the sums, the
+// indexes and the anchor, and that the chain goes through each of the pinned heads.
+func (l *Ledger) Verify(ctx context.Context, pinned ...Head) error {
+	return l.do(ctx, false, func(s *session) error {
+		if err := s.verifyAll(ctx, nil); err != nil {
+			return err
+		}
+		// After verifyAll the chain is known to be whole, so one link of it
+		// vouches for all before.
+		for _, h := range pinned {
+			if err := s.contains(h); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// settle writes the anchor of a new ledger.
+func (l *Ledger) settle(ctx context.Context) error {
+	return l.do(ctx, true, func(s *session) error {
+		err := l.levelAnchor(s)
+		if err != nil {
+			l.broken = err
+		}
+		return err
+	})
+}

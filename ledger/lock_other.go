@@ -1,0 +1,17 @@
+//go:build !(linux || darwin || freebsd || netbsd || openbsd || dragonfly)
+
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+// Without a lock two processes could both spend the last of the budget, so there
+// is no ledger on these systems.
+var errNoLock = fmt.Errorf("file locks: %w", errors.ErrUnsupported)
+
+func flock(*os.File, bool) error            { return errNoLock }
+func tryFlock(*os.File, bool) (bool, error) { return false, errNoLock }
+func syncDir(string) error                  { return errNoLock }

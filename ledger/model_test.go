@@ -1,0 +1,200 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// model is what a ledger should be: a list of totals and a map.
+type model struct {
+	handles []*Ledger
+	budget  Cost
+	spent   Cost
+	byID    map[string]Request
+	results map[string]Digest
+	open    []*Receipt // receipts without a result
+	saved   files      // before the latest commit
+}
+
+func (m *model) handle(t *rapid.T) *Ledger {
+	return m.handles[rapid.IntRange(0, len(m.handles)-1).Draw(t, "handle")]
+}
+
+func (m *model) path() string { return m.handles[0].Path() }
+
+func (m *model) request(t *rapid.T) Request {
+	return Request{
+		ID:    fmt.Sprint("r", rapid.IntRange(0, 30).Draw(t, "id")), // few, so that some come again
+		Count: uint64(rapid.IntRange(1, 3).Draw(t, "count")),
+		Unit:  Cost{amount{0, uint64(rapid.IntRange(0, 40).Draw(t, "ε"))}, amount{0, uint64(rapid.IntRange(0, 40).Draw(t, "δ"))}},
+		Event: []byte(rapid.SampledFrom([]string{"null", `{"K":11}`}).Draw(t, "event")),
+	}
+}
+
+// expect says what charging requests should give.
+func (m *model) expect(requests []Request) error {
+	total, replayed := Cost{}, false
+	seen := map[string]bool{}
+	for _, r := range requests {
+		if r.Unit == (Cost{}) {
+			return errInvalid
+		}
+		if seen[r.ID] {
+			return ErrConflict
+		}
+		seen[r.ID] = true
+	}
+	for _, r := range requests {
+		if old, ok := m.byID[r.ID]; ok {
+			if old.Count != r.Count || old.Unit != r.Unit || string(old.Event) != string(r.Event) {
+				return ErrConflict
+			}
+			replayed = true
+		}
+		for range r.Count {
+			total = Cost{total.epsilon.add(r.Unit.epsilon), total.delta.add(r.Unit.delta)}
+		}
+	}
+	if replayed {
+		return ErrReplayed
+	}
+	sum := m.spent.Plus(total)
+	if sum.epsilon.lo > m.budget.epsilon.lo || sum.delta.lo > m.budget.delta.lo {
+		return ErrExceeded
+	}
+	return nil
+}
+
+var errInvalid = errors.New("invalid")
+
+// The database is forced to disk several times per step, so that fewer than
+// rapid's 100 runs are made every day.
+const modelRuns = 25
+
+// Charges, batches, results, replays, refusals, reopening, and crashes between
+// database and anchor, through several handles, against the model.
+func TestAgainstModel(t *testing.T) {
+	dir := t.TempDir()
+	runs := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		if runs++; runs > modelRuns && !long {
+			return
+		}
+		m := &model{budget: Cost{amount{0, 400}, amount{0, 500}}, byID: map[string]Request{}, results: map[string]Digest{}}
+		l, err := Create(context.Background(), filepath.Join(dir, fmt.Sprint(runs)), Budget{m.budget})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		m.handles = []*Ledger{l}
+		m.saved = readFiles(t, l.Path())
+		rt.Repeat(map[string]func(*rapid.T){
+			"charge": func(rt *rapid.T) { m.charge(t, rt, []Request{m.request(rt)}) },
+			"batch": func(rt *rapid.T) {
+				m.charge(t, rt, rapid.SliceOfN(rapid.Custom(m.request), 2, 5).Draw(rt, "requests"))
+			},
+			"result": func(rt *rapid.T) {
+				if len(m.open) == 0 {
+					rt.Skip("no receipt")
+				}
+				r := m.open[rapid.IntRange(0, len(m.open)-1).Draw(rt, "receipt")]
+				d := Digest{byte(rapid.IntRange(0, 1).Draw(rt, "digest"))}
+				before := levelled(t, m.path())
+				err := m.handle(rt).RecordResult(context.Background(), r, d)
+				id := r.Entry().ID
+				if old, ok := m.results[id]; ok && old != d {
+					if !errors.Is(err, ErrConflict) {
+						rt.Fatal(err)
+					}
+					return
+				} else if !ok {
+					m.saved = before
+				}
+				if err != nil {
+					rt.Fatal(err)
+				}
+				m.results[id] = d
+			},
+			"open": func(rt *rapid.T) {
+				l, err := Open(context.Background(), m.path())
+				if err != nil {
+					rt.Fatal(err)
+				}
+				m.handles = append(m.handles, l)
+			},
+			"crash before the anchor": func(rt *rapid.T) {
+				files{readFiles(t, m.path()).db, m.saved.anchor}.write(t, m.path())
+			},
+			"": func(rt *rapid.T) {
+				l := m.handle(rt)
+				if got, err := l.Spent(context.Background()); err != nil || got != m.spent {
+					rt.Fatalf("spent %v, %v, want %v", got, err, m.spent)
+				}
+				left, err := l.Remaining(context.Background())
+				if err != nil || left.Plus(m.spent) != m.budget {
+					rt.Fatalf("%v remains, %v", left, err)
+				}
+			},
+		})
+		entries, err := m.handle(rt).History(context.Background())
+		if err != nil || len(entries) != len(m.byID)+len(m.results) {
+			rt.Fatalf("%d entries, %v", len(entries), err)
+		}
+	})
+}
+
+func (m *model) charge(t *testing.T, rt *rapid.T, requests []Request) {
+	want := m.expect(requests)
+	before := levelled(t, m.path())
+	receipts, err := m.handle(rt).ChargeAll(context.Background(), requests)
+	switch {
+	case want == errInvalid:
+		if err == nil {
+			rt.Fatal("a charge for nothing was accepted")
+		}
+	case want == nil:
+		if err != nil {
+			rt.Fatal(err)
+		}
+		m.saved = before
+		for _, r := range requests {
+			m.byID[r.ID] = r
+			for range r.Count {
+				m.spent = m.spent.Plus(r.Unit)
+			}
+		}
+		m.open = append(m.open, receipts...)
+	default:
+		if !errors.Is(err, want) || receipts != nil {
+			rt.Fatalf("%v, want %v", err, want)
+		}
+	}
+	if want == ErrReplayed {
+		var replayed *ReplayedError
+		if !errors.As(err, &replayed) {
+			rt.Fatal(err)
+		}
+		for _, p := range replayed.Replays {
+			if d, ok := m.results[p.Charge.ID]; ok != (p.Result != nil) || ok && *p.Result != d {
+				rt.Fatalf("result of %q: %v, want %v", p.Charge.ID, p.Result, d)
+			}
+		}
+	}
+}
+
+// levelled returns the files as the next commit leaves them before it changes
+// the database: an anchor that a crash left behind is brought up first.
+func levelled(t testing.TB, path string) files {
+	f := readFiles(t, path)
+	s, err := readSnapshot(readerAt(f.db), int64(len(f.db)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := anchor{s.genesis.id, s.state}
+	copy(f.anchor[a.commit%2*slotSize:], a.encode())
+	return f
+}

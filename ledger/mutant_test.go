@@ -1,0 +1,89 @@
+package ledger
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// Planted mutants: each is one change to the source that breaks a guarantee, and
+// the test that must fail for it. They are compiled by way of go test -overlay, so
+// the tree is not touched. Two run every day, all if long. The mutants of a caller
+// (release before charge, refund after a crash) are in TestCallerMutantsDie.
+func TestMutantsDie(t *testing.T) {
+	if testing.Short() || raceDetector {
+		t.Skip("compiles the package several times; the race detector adds nothing")
+	}
+	goTool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, m := range []struct {
+		name, file, old, new, killer string
+		daily, tracer                bool
+	}{
+		{"the count is ignored", "request.go", "return r.Unit.Times(r.Count)", "return r.Unit", "TestCountMatters", true, false},
+		{"the receipt comes before the write", "ledger.go", "if err := l.write(s, entries); err != nil {\n\t\t\treturn err\n\t\t}", "defer l.write(s, entries)", "TestFailedSyncAndFullDisk", true, true},
+		{"the count is not recorded", "entry.go", "return e.Unit.Times(e.Count)", "return e.Unit", "TestCountMatters", false, false},
+		{"only the new charge is compared", "ledger.go", "s.state.spent.Plus(asked).Within", "asked.Within", "TestChargeUntilExceeded", false, false},
+		{"delta is not compared", "amount.go", " && !b.limit.delta.less(c.delta)", "", "TestCountMatters", false, false},
+		{"costs round down", "amount.go", "return costOf(epsilon, delta, true)", "return costOf(epsilon, delta, false)", "TestCostKnownValues", false, false},
+		{"budgets round up", "amount.go", "num.Decimal(delta), false)", "num.Decimal(delta), true)", "TestCostKnownValues", false, false},
+		{"sums wrap around", "amount.go", "return maxAmount\n\t}\n\treturn amount{hi, lo}\n}\n\nfunc (a amount) less", "return amount{hi, lo}\n\t}\n\treturn amount{hi, lo}\n}\n\nfunc (a amount) less", "TestCountMatters", false, false},
+		{"a replay is charged again", "ledger.go", "if replays != nil {", "if false {", "TestReplay", false, false},
+		{"no sync of the database", "session.go", "PageSize: boltPageSize,", "PageSize: boltPageSize, NoSync: true,", "TestPowerFailure", false, true},
+		{"no sync of the anchor", "anchor.go", "err = syncData(f)", "err = nil", "TestPowerFailure", false, true},
+		{"one anchor slot for all", "anchor.go", "int64(a.commit%2)*slotSize", "0*int64(a.commit%2)", "TestTornWrite", false, true},
+		{"the anchor is not brought level", "session.go", "if err := l.levelAnchor(s); err != nil {\n\t\treturn next, err\n\t}", "", "TestKilledAtEveryWrite", false, true},
+		{"a failed handle goes on", "ledger.go", "l.broken = err\n\t\treturn fmt", "return fmt", "TestFailedSyncAndFullDisk", false, true},
+		{"old databases are accepted", "verify.go", "case a.commit+1 == s.state.commit:", "case a.commit > s.state.commit:\n\t\treturn nil\n\tcase a.commit+1 == s.state.commit:", "TestRollback", false, false},
+		{"a missing anchor is accepted", "verify.go", "if s.state.commit == 0 {\n\t\t\treturn nil", "if true {\n\t\t\treturn nil", "TestAdopt", false, false},
+		{"the chain is not checked", "head.go", "case e.Previous != s.head.Hash:", "case false:", "TestForgedRecords|TestEveryByteOfRecordsCounts", false, false},
+		{"pages may be used twice", "boltfile.go", "if f.used[i] {", "if false {", "TestSharedPage", false, false},
+	} {
+		if !m.daily && !long {
+			continue
+		}
+		if m.tracer && (runtime.GOOS != "linux" || runtime.GOARCH != "amd64") {
+			continue
+		}
+		source, err := os.ReadFile(m.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Count(string(source), m.old) != 1 {
+			t.Errorf("%s: its place in %s is gone", m.name, m.file)
+			continue
+		}
+		dir := t.TempDir()
+		mutated := filepath.Join(dir, m.file)
+		if err := os.WriteFile(mutated, []byte(strings.Replace(string(source), m.old, m.new, 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		here, err := filepath.Abs(m.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		overlay, err := json.Marshal(map[string]map[string]string{"Replace": {here: mutated}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		overlayFile := filepath.Join(dir, "overlay.json")
+		if err := os.WriteFile(overlayFile, overlay, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(goTool, "test", "-vet=off", "-count=1", "-overlay", overlayFile, "-run", "^("+m.killer+")$", ".")
+		cmd.Env = append(os.Environ(), "DARRM_LONG=") // the killers' short form
+		out, err := cmd.CombinedOutput()
+		switch {
+		case err == nil:
+			t.Errorf("%s: %s does not notice", m.name, m.killer)
+		case !strings.Contains(string(out), "--- FAIL"):
+			t.Errorf("%s: no test failed, but:\n%s", m.name, out)
+		}
+	}
+}

@@ -1,0 +1,33 @@
+package ledger
+
+import (
+	"fmt"
+	"sync/atomic"
+)
+
+// A Receipt says that a charge is on disk. Only [Ledger.Charge] and
+// [Ledger.ChargeAll] issue one; the zero value is not valid.
+//
+// A mechanism takes a *Receipt, calls [Receipt.Redeem], and samples only if
+// that succeeds. A receipt lives in the memory of one process: after a crash the
+// budget is spent and the right to release is gone.
+type Receipt struct {
+	entry  Entry
+	issued bool
+	used   atomic.Bool
+}
+
+// Entry returns what was charged.
+func (r *Receipt) Entry() Entry { return r.entry }
+
+// Redeem uses the receipt up: it succeeds once, for the Count releases of cost
+// Unit that were paid. Every other call is an [ErrReceipt].
+func (r *Receipt) Redeem() error {
+	if r == nil || !r.issued {
+		return fmt.Errorf("%w: it was not issued by a charge", ErrReceipt)
+	}
+	if r.used.Swap(true) {
+		return fmt.Errorf("%w: the one of request %q is used up", ErrReceipt, r.entry.ID)
+	}
+	return nil
+}

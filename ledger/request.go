@@ -1,0 +1,175 @@
+package ledger
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/darrm/darrm/internal/check"
+)
+
+const (
+	// MaxID is the greatest length of a request id in bytes.
+	MaxID = 256
+	// MaxEvent is the greatest length of an event's canonical JSON in bytes.
+	MaxEvent = 64 << 10
+	// MaxRequests is the most requests that one [Ledger.ChargeAll] takes.
+	MaxRequests = 4096
+)
+
+// A Request asks to pay for Count releases that cost Unit each.
+type Request struct {
+	// ID names the request: 1 to MaxID bytes of UTF-8 without control
+	// characters. Asking again with the same ID and content charges nothing
+	// more and gives an [ErrReplayed]. Required.
+	ID string
+	// Count is the number of equal releases, at least 1. Required: a count left
+	// out must not be free.
+	Count uint64
+	// Unit is what one release costs. A zero cost is refused: nothing private is
+	// free. Required.
+	Unit Cost
+	// Event describes the release as any one JSON value, so that an accountant
+	// can compose the history in another way later. It is stored in canonical
+	// form (see the package comment). Defaults to null.
+	Event json.RawMessage
+}
+
+// total is what the request spends. Basic composition: the count multiplies.
+func (r *Request) total() Cost { return r.Unit.Times(r.Count) }
+
+// checked returns the request with its event in canonical form.
+func (r Request) checked() (Request, error) {
+	if err := checkID(r.ID); err != nil {
+		return r, err
+	}
+	if r.Count == 0 {
+		return r, fmt.Errorf("request %q: %w", r.ID, &check.Error{Name: "count", Value: r.Count, Rule: "at least 1"})
+	}
+	if r.Unit == (Cost{}) {
+		return r, fmt.Errorf("request %q: %w", r.ID, &check.Error{Name: "unit cost", Value: r.Unit, Rule: "more than 0 in ε or δ"})
+	}
+	event, err := canonicalJSON(r.Event)
+	if err != nil {
+		return r, fmt.Errorf("request %q: event: %w", r.ID, err)
+	}
+	r.Event = event
+	return r, nil
+}
+
+func checkID(id string) error {
+	rule := ""
+	switch {
+	case id == "":
+		rule = "not empty"
+	case len(id) > MaxID:
+		rule = fmt.Sprintf("at most %d bytes long", MaxID)
+	case !utf8.ValidString(id):
+		rule = "valid UTF-8"
+	}
+	for _, r := range id {
+		if unicode.IsControl(r) {
+			rule = "free of control characters"
+		}
+	}
+	if rule != "" {
+		return &check.Error{Name: "request id", Value: fmt.Sprintf("%.64q", id), Rule: rule}
+	}
+	return nil
+}
+
+// canonicalJSON returns one JSON value without space, with the keys of objects
+// sorted and unique, and numbers as they were written. Empty means null.
+func canonicalJSON(raw []byte) (json.RawMessage, error) {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return json.RawMessage("null"), nil
+	}
+	if len(raw) > MaxEvent {
+		return nil, fmt.Errorf("%d bytes of JSON, but at most %d are stored", len(raw), MaxEvent)
+	}
+	if !utf8.Valid(raw) {
+		return nil, errors.New("JSON is not valid UTF-8")
+	}
+	if err := uniqueKeys(json.NewDecoder(bytes.NewReader(raw))); err != nil {
+		return nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errors.New("more than one JSON value")
+	}
+	out, err := marshal(v)
+	if err == nil && len(out) > MaxEvent {
+		err = fmt.Errorf("%d bytes of JSON, but at most %d are stored", len(out), MaxEvent)
+	}
+	return out, err
+}
+
+// uniqueKeys fails on an object that has a key twice: two readers could
+// understand such an event differently.
+func uniqueKeys(d *json.Decoder) error {
+	type level struct {
+		keys map[string]bool // nil in an array
+		key  bool            // whether the next string is a key
+	}
+	var stack []level
+	d.UseNumber()
+	for {
+		t, err := d.Token()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		top := len(stack) - 1
+		if delim, ok := t.(json.Delim); ok && (delim == '}' || delim == ']') {
+			stack = stack[:top]
+			if top > 0 {
+				stack[top-1].key = true
+			}
+			continue
+		}
+		if top >= 0 && stack[top].keys != nil && stack[top].key {
+			k := t.(string)
+			if stack[top].keys[k] {
+				return fmt.Errorf("object has the key %.64q twice", k)
+			}
+			stack[top].keys[k] = true
+			stack[top].key = false
+			continue
+		}
+		switch t {
+		case json.Delim('{'):
+			stack = append(stack, level{keys: map[string]bool{}, key: true})
+		case json.Delim('['):
+			stack = append(stack, level{})
+		default:
+			if top >= 0 {
+				stack[top].key = true
+			}
+		}
+		if len(stack) > 1000 {
+			return errors.New("JSON is nested deeper than 1000 levels")
+		}
+	}
+}
+
+// marshal is json.Marshal without the escapes for HTML.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
