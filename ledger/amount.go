@@ -232,6 +232,11 @@ func (c Cost) String() string {
 	return "(" + c.epsilon.decimal(epsilonDigits) + ", " + c.delta.decimal(deltaDigits) + ")"
 }
 
+// Decimals returns ε and δ exactly, as decimal numbers that are also JSON numbers.
+func (c Cost) Decimals() (epsilon, delta string) {
+	return c.epsilon.decimal(epsilonDigits), c.delta.decimal(deltaDigits)
+}
+
 // Cost returns the whole budget as a cost.
 func (b Budget) Cost() Cost { return b.limit }
 

@@ -83,12 +83,13 @@
 // are RFC 3339 in UTC, with as many digits of the second as are not zero.
 //
 //	genesis   {"format":1,"ledger":32 random hex digits,"created":time,"epsilon_unit":"1e-12","delta_unit":"1e-24","composition":"basic","budget":{"epsilon":"…","delta":"…"}}
-//	charge    {"seq":i,"commit":c,"kind":"charge","id":"…","time":"…","count":n,"unit":{"epsilon":"…","delta":"…"},"event":…,"previous":"h_{i-1}"}
+//	charge    {"seq":i,"commit":c,"kind":"charge","id":"…","time":"…","count":n,"unit":{"epsilon":"…","delta":"…"},"paid_by":"…","event":…,"previous":"h_{i-1}"}
 //	result    {"seq":i,"commit":c,"kind":"result","id":"…","time":"…","sha256":"…","previous":"h_{i-1}"}
 //	head      {"commit":c,"seq":i,"hash":"h_i","spent":{"epsilon":"…","delta":"…"}}
 //
-// The event is any JSON value, its objects with unique and sorted keys, its numbers
-// as they were given. The hashes are
+// A charge that spends something itself has no paid_by; one that was paid by
+// another has the zero unit. The event is any JSON value, its objects with unique
+// and sorted keys, its numbers as they were given. The hashes are
 //
 //	h_0 = SHA-256("darrm ledger genesis 1\n" ‖ genesis record)
 //	h_i = SHA-256("darrm ledger entry 1\n" ‖ h_{i-1} as 32 bytes ‖ record i)

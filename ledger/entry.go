@@ -44,9 +44,10 @@ type Entry struct {
 	ID     string    // the request's
 	Time   time.Time // UTC, by the clock of the machine that charged; not to be relied on
 
-	Count uint64          // charge: releases paid for
-	Unit  Cost            // charge: cost of each
-	Event json.RawMessage // charge: what is released, canonical JSON
+	Count  uint64          // charge: releases paid for
+	Unit   Cost            // charge: cost of each
+	PaidBy string          // charge: id of the earlier charge that covers this one, at no cost
+	Event  json.RawMessage // charge: what is released, canonical JSON
 
 	Result Digest // result: SHA-256 of what was released
 
@@ -106,6 +107,7 @@ type entryJSON struct {
 	Time     string          `json:"time"`
 	Count    uint64          `json:"count,omitempty"`
 	Unit     *costJSON       `json:"unit,omitempty"`
+	PaidBy   string          `json:"paid_by,omitempty"`
 	Event    json.RawMessage `json:"event,omitempty"`
 	SHA256   string          `json:"sha256,omitempty"`
 	Previous string          `json:"previous"`
@@ -117,7 +119,7 @@ func (e *Entry) encode() ([]byte, error) {
 	switch e.Kind {
 	case KindCharge:
 		unit := e.Unit.json()
-		j.Count, j.Unit, j.Event = e.Count, &unit, e.Event
+		j.Count, j.Unit, j.PaidBy, j.Event = e.Count, &unit, e.PaidBy, e.Event
 	case KindResult:
 		j.SHA256 = e.Result.String()
 	default:
@@ -157,11 +159,11 @@ func decodeEntry(b []byte) (Entry, error) {
 		}
 		// The same rules as for a request, so that a file cannot hold what
 		// could not have been asked for.
-		r, err := Request{ID: e.ID, Count: j.Count, Unit: e.Unit, Event: j.Event}.checked()
+		r, err := Request{ID: e.ID, Count: j.Count, Unit: e.Unit, PaidBy: j.PaidBy, Event: j.Event}.checked()
 		if err != nil {
 			return Entry{}, err
 		}
-		e.Count, e.Event = r.Count, r.Event
+		e.Count, e.PaidBy, e.Event = r.Count, r.PaidBy, r.Event
 	case KindResult:
 		if e.Result, err = parseDigest(j.SHA256); err != nil {
 			return Entry{}, fmt.Errorf("sha256: %w", err)

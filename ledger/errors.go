@@ -15,6 +15,8 @@ var (
 	ErrReplayed = errors.New("request was charged before")
 	// ErrConflict: the request id stands for something else. Nothing was consumed.
 	ErrConflict = errors.New("request id was used for something else")
+	// ErrUnpaid: no charge has the id that is said to have paid. Nothing was consumed.
+	ErrUnpaid = errors.New("no charge paid for it")
 	// ErrDamaged: the files are not what this package wrote.
 	ErrDamaged = errors.New("ledger is damaged")
 	// ErrRolledBack: one of the two files is older than the other, or than what
@@ -88,3 +90,13 @@ func damaged(format string, args ...any) error {
 func rolledBack(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrRolledBack, fmt.Errorf(format, args...))
 }
+
+// UnpaidError is an [ErrUnpaid].
+type UnpaidError struct{ PaidBy string }
+
+func (e *UnpaidError) Error() string {
+	return fmt.Sprintf("no charge of its own has the id %q that should have paid", e.PaidBy)
+}
+
+// Is makes errors.Is(err, ErrUnpaid) true.
+func (e *UnpaidError) Is(target error) bool { return target == ErrUnpaid }

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -209,7 +208,7 @@ func (l *Ledger) do(ctx context.Context, exclusive bool, fn func(*session) error
 // and survives any crash; with every error there is no receipt and nothing may be
 // released. Errors:
 //
-//   - [ErrExceeded], [ErrReplayed], [ErrConflict]: refused, nothing was consumed;
+//   - [ErrExceeded], [ErrReplayed], [ErrConflict], [ErrUnpaid]: refused, nothing was consumed;
 //   - a *check.Error or a JSON error for a request out of its ranges; also nothing;
 //   - the error of ctx, while waiting for another process; also nothing;
 //   - [ErrDamaged] or [ErrRolledBack], and errors of the system while writing: the
@@ -227,30 +226,19 @@ func (l *Ledger) Charge(ctx context.Context, r Request) (*Receipt, error) {
 // with different ids. If some were charged before, all are refused, and the
 // [ReplayedError] lists those. Otherwise it is like [Ledger.Charge].
 func (l *Ledger) ChargeAll(ctx context.Context, requests []Request) ([]*Receipt, error) {
-	if n := len(requests); n < 1 || n > MaxRequests {
-		return nil, &check.Error{Name: "number of requests", Value: n, Rule: fmt.Sprintf("between 1 and %d", MaxRequests)}
-	}
-	requests = slices.Clone(requests)
-	ids := map[string]bool{}
-	for i, r := range requests {
-		var err error
-		if requests[i], err = r.checked(); err != nil {
-			return nil, err
-		}
-		if ids[r.ID] {
-			return nil, &ConflictError{ID: r.ID}
-		}
-		ids[r.ID] = true
+	requests, err := checkAll(requests)
+	if err != nil {
+		return nil, err
 	}
 	var receipts []*Receipt
-	err := l.do(ctx, true, func(s *session) error {
+	err = l.do(ctx, true, func(s *session) error {
 		if err := s.admit(requests); err != nil {
 			return err
 		}
 		now := time.Now().UTC().Round(0)
 		entries := make([]*Entry, len(requests))
 		for i, r := range requests {
-			entries[i] = &Entry{Kind: KindCharge, ID: r.ID, Time: now, Count: r.Count, Unit: r.Unit, Event: r.Event}
+			entries[i] = &Entry{Kind: KindCharge, ID: r.ID, Time: now, Count: r.Count, Unit: r.Unit, PaidBy: r.PaidBy, Event: r.Event}
 		}
 		if err := l.write(s, entries); err != nil {
 			return err
@@ -290,6 +278,8 @@ func (s *session) admit(requests []Request) error {
 		}
 		if replay != nil {
 			replays = append(replays, *replay)
+		} else if err := s.paid(r.PaidBy); err != nil {
+			return fmt.Errorf("request %q: %w", r.ID, err)
 		}
 		asked = asked.Plus(r.total())
 	}
@@ -298,6 +288,21 @@ func (s *session) admit(requests []Request) error {
 	}
 	if !s.state.spent.Plus(asked).Within(s.genesis.budget) {
 		return &ExceededError{s.genesis.budget, s.state.spent, asked}
+	}
+	return nil
+}
+
+// paid fails unless id is "" or a charge that spent something itself.
+func (s *session) paid(id string) error {
+	if id == "" {
+		return nil
+	}
+	e, err := s.lookup(bucketIDs, id)
+	if err != nil {
+		return err
+	}
+	if e == nil || e.PaidBy != "" {
+		return &UnpaidError{id}
 	}
 	return nil
 }
@@ -315,6 +320,7 @@ func (s *session) earlier(r *Request) (*Replay, error) {
 	}{
 		{e.Count != r.Count, "count"},
 		{e.Unit != r.Unit, "unit cost"},
+		{e.PaidBy != r.PaidBy, "who paid"},
 		{string(e.Event) != string(r.Event), "event"},
 	} {
 		if c.differs {

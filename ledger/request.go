@@ -30,9 +30,13 @@ type Request struct {
 	// Count is the number of equal releases, at least 1. Required: a count left
 	// out must not be free.
 	Count uint64
-	// Unit is what one release costs. A zero cost is refused: nothing private is
-	// free. Required.
+	// Unit is what one release costs. A zero cost is refused, unless PaidBy says
+	// who paid: nothing private is free. Required.
 	Unit Cost
+	// PaidBy is the id of an earlier charge that covers this release too, whatever
+	// it is: of the training of teachers, say, of which every answer is
+	// post-processing. Unit must then be zero. Defaults to none.
+	PaidBy string
 	// Event describes the release as any one JSON value, so that an accountant
 	// can compose the history in another way later. It is stored in canonical
 	// form (see the package comment). Defaults to null.
@@ -50,7 +54,14 @@ func (r Request) checked() (Request, error) {
 	if r.Count == 0 {
 		return r, fmt.Errorf("request %q: %w", r.ID, &check.Error{Name: "count", Value: r.Count, Rule: "at least 1"})
 	}
-	if r.Unit == (Cost{}) {
+	if r.PaidBy != "" {
+		if err := checkID(r.PaidBy); err != nil {
+			return r, fmt.Errorf("request %q: paid by: %w", r.ID, err)
+		}
+		if r.Unit != (Cost{}) {
+			return r, fmt.Errorf("request %q: %w", r.ID, &check.Error{Name: "unit cost", Value: r.Unit, Rule: "0 for what another charge paid"})
+		}
+	} else if r.Unit == (Cost{}) {
 		return r, fmt.Errorf("request %q: %w", r.ID, &check.Error{Name: "unit cost", Value: r.Unit, Rule: "more than 0 in ε or δ"})
 	}
 	event, err := canonicalJSON(r.Event)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -22,6 +23,7 @@ type aggregateFlags struct {
 	csv                        votes.CSVOptions
 	compare                    bool
 	insecureSeed               uint64
+	charge                     chargeFlags
 }
 
 func newAggregate(a *app) *cobra.Command {
@@ -49,9 +51,14 @@ written.
 Where the file has true labels, or with --compare, stderr shows how each mechanism
 does on these votes. Those figures are computed from the raw votes: they are not
 private, do not release them.
+
+With --ledger the release is paid for before a label is drawn, and what the budget
+does not allow is refused. Fresh teachers pay for every answer; frozen ones pay for
+their training, once, whatever they answer. --dry-run tells the price beforehand.
 ` + exitStatus,
 		Example: `  darrm aggregate votes.csv --m 3 --eps 0.13577 --teacher-delta 1e-4 --out labels.csv
-  darrm aggregate votes.csv --table table.json --json`,
+  darrm aggregate votes.csv --table table.json --json
+  darrm aggregate votes.csv --table table.json --ledger patients.ledger --request-id march --teachers fresh`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, a, args[0]) },
 	}
@@ -66,11 +73,16 @@ private, do not release them.
 	fl.IntVar(&f.csv.K, "K", 0, "number of teachers to expect (default: what the table or the file says)")
 	fl.BoolVar(&f.compare, "compare", false, "show on stderr how each mechanism does on these votes (not private)")
 	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0, "simulate with this seed, for experiments; the output is marked, it is not private")
+	f.charge.register(c)
 	return c
 }
 
 func (f *aggregateFlags) run(c *cobra.Command, a *app, path string) error {
 	table, err := f.prepare(c, a)
+	if err != nil {
+		return err
+	}
+	account, err := f.charge.open(c)
 	if err != nil {
 		return err
 	}
@@ -88,6 +100,27 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, path string) error {
 	}
 	m := ensemble.New(table.Certified)
 	simulated := c.Flags().Changed("insecure-seed")
+	r, err := newReport(m, t, simulated, f.charge)
+	if err != nil {
+		return err
+	}
+	if account != nil {
+		if err := account.plan(r.problem, r.per, r.queries, r.totals); err != nil {
+			return err
+		}
+	}
+	if f.charge.dryRun {
+		return f.quote(c, a, account, r)
+	}
+	if account != nil {
+		if err := account.charge(c); err != nil {
+			if released(err, f.out) {
+				a.say("request %q was released before: its labels are in %s, unchanged", f.charge.requestID, f.out)
+				return nil
+			}
+			return err
+		}
+	}
 	var labels []votes.Label
 	if simulated {
 		labels, err = m.Simulate(f.insecureSeed).Aggregate(c.Context(), t)
@@ -97,18 +130,22 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, path string) error {
 	if err != nil {
 		return err
 	}
-	r, err := newReport(m, t, simulated)
-	if err != nil {
-		return err
-	}
 	deliver := func(w io.Writer) error { return writeLabels(w, t, labels, simulated) }
 	if a.json {
 		deliver = func(w io.Writer) error { return r.encode(w, t, labels) }
+	}
+	if account != nil {
+		deliver = account.digesting(deliver)
 	}
 	if err := a.deliver(f.out, deliver); err != nil {
 		return err
 	}
 	r.tell(a)
+	if account != nil {
+		if err := account.record(c); err != nil {
+			unsaved = errors.Join(unsaved, ledgerError{fmt.Errorf("the labels were released and paid for, but not noted in the ledger: %w", err)})
+		}
+	}
 	if f.compare || slices.ContainsFunc(t.Labels, func(l votes.Label) bool { return l != votes.NoLabel }) {
 		if err := tellScores(a, table, t, labels); err != nil {
 			return err
@@ -122,6 +159,9 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app) (*gamma.Table, error)
 	var err error
 	if f.csv.Header, err = votes.ParseHeaderMode(f.header); err != nil {
 		return nil, usageError{err}
+	}
+	if c.Flags().Changed("insecure-seed") && f.charge.ledger != "" {
+		return nil, usagef("--insecure-seed and --ledger exclude each other: a simulation releases nothing and pays for nothing")
 	}
 	if f.csv.Layout, err = votes.ParseLayout(f.layout); err != nil {
 		return nil, usageError{err}
@@ -138,8 +178,10 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app) (*gamma.Table, error)
 		if _, err := f.problem(c, max(1, f.csv.K, f.affected)); err != nil {
 			return nil, err
 		}
-		_, err := f.options(c)
-		return nil, err
+		if _, err := f.options(c); err != nil {
+			return nil, err
+		}
+		return nil, f.charge.prepare(c, !math.IsInf(f.epsilon, 1))
 	}
 	for _, name := range solveFlagNames {
 		if c.Flags().Changed(name) {
@@ -157,7 +199,7 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app) (*gamma.Table, error)
 		return nil, usagef("K = %d, but %s is for K = %d teachers", f.csv.K, f.table, k)
 	}
 	f.csv.K = table.Problem().K
-	return table, nil
+	return table, f.charge.prepare(c, !math.IsInf(table.Problem().Epsilon, 1))
 }
 
 // mustMatch compares what was said about teachers and release with the table. A
@@ -210,23 +252,16 @@ type report struct {
 	problem   constraints.Problem
 	per       accountant.Cost
 	queries   int
-	fresh     accountant.Cost  // all labels, if every answer of a teacher is drawn afresh
-	frozen    *accountant.Cost // all labels, if teachers were trained once; nil if they promise nothing
+	totals           // of all labels
+	teachers  string // "fresh", "frozen", or "" where it was not said
 	simulated bool
 }
 
-func newReport(m *ensemble.Mechanism, t *votes.Table, simulated bool) (report, error) {
+func newReport(m *ensemble.Mechanism, t *votes.Table, simulated bool, charge chargeFlags) (report, error) {
 	p := m.Certified().Problem()
-	r := report{problem: p, per: m.PerAnswer(), queries: t.Len(), simulated: simulated}
+	r := report{problem: p, per: m.PerAnswer(), queries: t.Len(), teachers: charge.teachers, simulated: simulated}
 	var err error
-	if r.fresh, err = accountant.Basic(t.Len(), r.per); err != nil {
-		return r, err
-	}
-	if math.IsInf(p.Epsilon, 1) {
-		return r, nil
-	}
-	frozen, err := accountant.Basic(p.Affected, accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta})
-	r.frozen = &frozen
+	r.totals, err = newTotals(p, r.per, r.queries, charge.slack)
 	return r, err
 }
 
@@ -239,19 +274,64 @@ func (r report) tell(a *app) {
 	a.say("%d labels from K = %d teachers, %s", r.queries, p.K, teachers(p))
 	a.say("one label:  %v-DP, certified against all %s constraints", r.per, thousands(p.Count()))
 	if r.frozen == nil {
-		a.say("all labels: %v-DP", r.fresh)
+		a.say("all labels: %v-DP", r.fresh.Cost)
 		return
 	}
-	a.say("all labels: %v-DP if the teachers were trained once and only vote (however many queries),", *r.frozen)
-	a.say("            %v-DP if each vote is a fresh run of a private mechanism", r.fresh)
+	title := "all labels:"
+	if r.teachers != accountant.FreshTeachers.String() {
+		a.say("%s %v-DP if the teachers were trained once and only vote (however many queries),", title, r.frozen.Cost)
+		title = "           "
+	}
+	if r.teachers != accountant.FrozenTeachers.String() {
+		a.say("%s %v-DP if each vote is a fresh run of a private mechanism", title, r.fresh.Cost)
+	}
+}
+
+// quote says what the release would cost, and whether the ledger would pay.
+func (f *aggregateFlags) quote(c *cobra.Command, a *app, acc *account, r report) error {
+	q := struct {
+		Queries   int     `json:"queries"`
+		PerLabel  costJS  `json:"per_label"`
+		AllFrozen *costJS `json:"all_labels_frozen_teachers"`
+		AllFresh  costJS  `json:"all_labels_fresh_teachers"`
+		Charge    *amount `json:"charge,omitempty"`
+		Remaining *amount `json:"remaining,omitempty"`
+	}{Queries: r.queries, PerLabel: costJS(r.per), AllFresh: costJS(r.fresh.Cost)}
+	rows := [][]string{{"one label", fmt.Sprint(r.per.Epsilon), fmt.Sprint(r.per.Delta)}}
+	add := func(title string, c accountant.Cost) {
+		rows = append(rows, []string{title, fmt.Sprint(c.Epsilon), fmt.Sprint(c.Delta)})
+	}
+	add(fmt.Sprintf("all %d, fresh teachers", r.queries), r.fresh.Cost)
+	if r.frozen != nil {
+		q.AllFrozen = (*costJS)(&r.frozen.Cost)
+		add(fmt.Sprintf("all %d, frozen teachers", r.queries), r.frozen.Cost)
+	}
+	if acc != nil {
+		pay, err := acc.check(c)
+		if err != nil {
+			return err
+		}
+		remaining, err := acc.ledger.Remaining(c.Context())
+		if err != nil {
+			return err
+		}
+		paid, left := newAmount(pay), newAmount(remaining)
+		q.Charge, q.Remaining = &paid, &left
+		rows = append(rows, amountRow("the ledger would be charged", pay), amountRow("of which remains now", remaining))
+	}
+	if a.json {
+		return a.deliverJSON("", q)
+	}
+	return a.deliver("", func(w io.Writer) error {
+		if err := renderRows(w, []string{"dry run: nothing was released", "ε", "δ"}, rows, nil); err != nil {
+			return err
+		}
+		return nil
+	})
 }
 
 // encode writes the answers and their price as JSON.
 func (r report) encode(w io.Writer, t *votes.Table, labels []votes.Label) error {
-	type cost struct {
-		Epsilon float64 `json:"epsilon"`
-		Delta   float64 `json:"delta"`
-	}
 	type answer struct {
 		Query string `json:"query"`
 		Label int    `json:"label"`
@@ -260,14 +340,17 @@ func (r report) encode(w io.Writer, t *votes.Table, labels []votes.Label) error 
 		Private   bool     `json:"private"`
 		K         int      `json:"k"`
 		Queries   int      `json:"queries"`
-		PerLabel  cost     `json:"per_label"`
-		AllFrozen *cost    `json:"all_labels_frozen_teachers"`
-		AllFresh  cost     `json:"all_labels_fresh_teachers"`
+		PerLabel  costJS   `json:"per_label"`
+		AllFrozen *costJS  `json:"all_labels_frozen_teachers"`
+		AllFresh  costJS   `json:"all_labels_fresh_teachers"`
 		Labels    []answer `json:"labels,omitempty"`
 		Simulated []answer `json:"simulated_labels,omitempty"`
 	}{
 		Private: !r.simulated, K: r.problem.K, Queries: r.queries,
-		PerLabel: cost(r.per), AllFrozen: (*cost)(r.frozen), AllFresh: cost(r.fresh),
+		PerLabel: costJS(r.per), AllFresh: costJS(r.fresh.Cost),
+	}
+	if r.frozen != nil {
+		out.AllFrozen = (*costJS)(&r.frozen.Cost)
 	}
 	answers := make([]answer, len(labels))
 	for i, l := range labels {

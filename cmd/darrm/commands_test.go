@@ -52,7 +52,7 @@ func TestEveryCommandIsDocumented(t *testing.T) {
 			t.Errorf("%s has no --json", path)
 		}
 	})
-	want := "darrm darrm aggregate darrm cache darrm cache clear darrm cache list darrm cache path darrm solve darrm sweep darrm verify darrm version"
+	want := "darrm darrm aggregate darrm budget darrm budget history darrm budget init darrm budget show darrm budget verify darrm cache darrm cache clear darrm cache list darrm cache path darrm solve darrm sweep darrm verify darrm version"
 	if got := strings.Join(visited, " "); got != want {
 		t.Errorf("commands: %s\nwant %s: is this test out of date?", got, want)
 	}
@@ -102,7 +102,7 @@ func TestExitStatusIsComplete(t *testing.T) {
 	}
 	codes := map[string]exit{
 		"0": exitOK, "1": exitFailure, "2": exitUsage, "3": exitInput, "4": exitUncertified,
-		"5": exitSolver, "6": exitOutput, "130": exitInterrupted,
+		"5": exitSolver, "6": exitOutput, "7": exitBudget, "8": exitLedger, "130": exitInterrupted,
 	}
 	for text, code := range codes {
 		if !documented[text] {

@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/lp"
 	"github.com/darrm/darrm/votes"
 )
@@ -27,6 +28,8 @@ const (
 	exitUncertified exit = 4
 	exitSolver      exit = 5
 	exitOutput      exit = 6
+	exitBudget      exit = 7
+	exitLedger      exit = 8
 	exitInterrupted exit = 130
 )
 
@@ -40,11 +43,13 @@ EXIT STATUS
   4    a guarantee could not be certified; nothing was released
   5    the linear program was not solved: no solver, too large, or out of time
   6    an output file, stdout or the cache could not be written
+  7    the ledger refused: the budget does not allow it, or it was charged before
+  8    the ledger is damaged, was rolled back, or could not be written
   130  interrupted`
 
 var exitKinds = map[exit]string{
 	exitFailure: "failure", exitUsage: "usage", exitInput: "input", exitUncertified: "uncertified",
-	exitSolver: "solver", exitOutput: "output", exitInterrupted: "interrupted",
+	exitSolver: "solver", exitOutput: "output", exitBudget: "budget", exitLedger: "ledger", exitInterrupted: "interrupted",
 }
 
 // The kinds of error that do not show in a type of their own.
@@ -52,6 +57,7 @@ type (
 	usageError  struct{ error }
 	inputError  struct{ error }
 	outputError struct{ error }
+	ledgerError struct{ error }
 	// mismatchError is a table whose figures about itself are wrong.
 	mismatchError struct{ error }
 )
@@ -59,6 +65,7 @@ type (
 func (e usageError) Unwrap() error    { return e.error }
 func (e inputError) Unwrap() error    { return e.error }
 func (e outputError) Unwrap() error   { return e.error }
+func (e ledgerError) Unwrap() error   { return e.error }
 func (e mismatchError) Unwrap() error { return e.error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
@@ -70,6 +77,7 @@ func exitCode(ctx context.Context, err error) exit {
 		return exitInterrupted
 	}
 	var (
+		inLedger  ledgerError
 		output    outputError
 		dir       *cache.DirError
 		violation *gamma.ViolationError
@@ -83,6 +91,11 @@ func exitCode(ctx context.Context, err error) exit {
 		status    *lp.StatusError
 	)
 	switch {
+	case errors.Is(err, ledger.ErrExceeded), errors.Is(err, ledger.ErrReplayed),
+		errors.Is(err, ledger.ErrConflict), errors.Is(err, ledger.ErrUnpaid):
+		return exitBudget
+	case errors.As(err, &inLedger), errors.Is(err, ledger.ErrDamaged), errors.Is(err, ledger.ErrBroken):
+		return exitLedger
 	case errors.As(err, &output), errors.As(err, &dir):
 		return exitOutput
 	case errors.As(err, &violation), errors.As(err, &mismatch):
@@ -101,6 +114,8 @@ func exitCode(ctx context.Context, err error) exit {
 func hint(err error) string {
 	var dir *cache.DirError
 	switch {
+	case errors.Is(err, ledger.ErrReplayed):
+		return "a second answer would be a second release: use what was released then, or pay again under another --request-id"
 	case errors.As(err, &dir):
 		return "use --cache-dir DIR for another directory, or --no-cache"
 	case errors.Is(err, lp.ErrTooLarge), errors.Is(err, lp.ErrNoHiGHS):

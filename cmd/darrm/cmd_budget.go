@@ -1,0 +1,266 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/ledger"
+)
+
+func newBudget(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "budget",
+		Short: "Keep a privacy budget on disk",
+		Long: `Keep a privacy budget on disk: what was granted, and what every release has spent.
+
+A ledger is a file, and an anchor beside it, which together show damage, truncation
+and older copies. "darrm aggregate --ledger" charges it before a label is drawn. Costs
+add up (basic composition); they are counted in whole units of 1e-12 (ε) and 1e-24
+(δ), rounded up. There is no refund.
+` + exitStatus,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newBudgetInit(a), newBudgetShow(a), newBudgetHistory(a), newBudgetVerify(a))
+	return c
+}
+
+func newBudgetInit(a *app) *cobra.Command {
+	var epsilon, delta float64
+	c := &cobra.Command{
+		Use:   "init LEDGER",
+		Short: "Make a new ledger with a budget",
+		Long: `Make a new ledger at the path LEDGER, which must not exist, with the budget (ε, δ).
+
+The budget is fixed for ever. It is for one set of people's data: everything that
+is ever released from these data belongs into one ledger.
+` + exitStatus,
+		Example: "  darrm budget init patients.ledger --eps 2 --delta 1e-6",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := require(c, "eps", "delta"); err != nil {
+				return err
+			}
+			budget, err := ledger.NewBudget(epsilon, delta)
+			if err != nil {
+				return err
+			}
+			l, err := ledger.Create(c.Context(), args[0], budget)
+			if err != nil {
+				return outputError{err}
+			}
+			return showBudget(c, a, l)
+		},
+	}
+	c.Flags().Float64Var(&epsilon, "eps", 0, "ε that may be spent in all")
+	c.Flags().Float64Var(&delta, "delta", 0, "δ that may be spent in all; 0 allows pure releases only")
+	return c
+}
+
+func newBudgetShow(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show LEDGER",
+		Short: "Show what was granted, spent and remains",
+		Long: `Show the budget of a ledger, what was spent and what remains. The whole ledger is
+verified first. What was spent is rounded up, what remains is rounded down.
+` + exitStatus,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			l, err := openLedger(c, args[0])
+			if err != nil {
+				return err
+			}
+			return showBudget(c, a, l)
+		},
+	}
+}
+
+func newBudgetHistory(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "history LEDGER",
+		Short: "List every charge and every recorded result",
+		Long: `List every entry of a ledger in order: charges with what they paid for, and results
+with the digest (SHA-256) of what was released.
+` + exitStatus,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			l, err := openLedger(c, args[0])
+			if err != nil {
+				return err
+			}
+			entries, err := l.History(c.Context())
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.deliverJSON("", historyJSON(entries))
+			}
+			return a.deliver("", func(w io.Writer) error { return renderHistory(w, entries) })
+		},
+	}
+}
+
+func newBudgetVerify(a *app) *cobra.Command {
+	var pinned string
+	c := &cobra.Command{
+		Use:   "verify LEDGER",
+		Short: "Check a ledger from its first entry to its last",
+		Long: `Check every byte of a ledger: the chain of hashes from the first entry to the last,
+the sums, the anchor. The head that is printed names this state; keep it where
+nobody who can write the ledger can write, and give it to --head later: it shows
+whether both files were replaced by older copies.
+` + exitStatus,
+		Example: "  darrm budget verify patients.ledger --head 3:5f1d…",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			var heads []ledger.Head
+			if c.Flags().Changed("head") {
+				h, err := ledger.ParseHead(pinned)
+				if err != nil {
+					return usageError{err}
+				}
+				heads = append(heads, h)
+			}
+			l, err := openLedger(c, args[0])
+			if err != nil {
+				return err
+			}
+			if err := l.Verify(c.Context(), heads...); err != nil {
+				return err
+			}
+			head, err := l.Head(c.Context())
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.deliverJSON("", struct {
+					Ledger   string `json:"ledger"`
+					Verified bool   `json:"verified"`
+					Entries  uint64 `json:"entries"`
+					Head     string `json:"head"`
+				}{l.Path(), true, head.Seq, head.String()})
+			}
+			return a.deliver("", func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "whole: %d entries\nhead: %v\n", head.Seq, head)
+				return err
+			})
+		},
+	}
+	c.Flags().StringVar(&pinned, "head", "", "a head that this command printed before: the ledger must still contain it")
+	return c
+}
+
+// openLedger opens an existing ledger and verifies it.
+func openLedger(c *cobra.Command, path string) (*ledger.Ledger, error) {
+	return ledger.Open(c.Context(), path)
+}
+
+// amount is a cost of a ledger in JSON: exact decimals, since float64s would round.
+type amount struct {
+	Epsilon json.Number `json:"epsilon"`
+	Delta   json.Number `json:"delta"`
+}
+
+func newAmount(c ledger.Cost) amount {
+	e, d := c.Decimals()
+	return amount{json.Number(e), json.Number(d)}
+}
+
+func showBudget(c *cobra.Command, a *app, l *ledger.Ledger) error {
+	spent, err := l.Spent(c.Context())
+	if err != nil {
+		return err
+	}
+	remaining, err := l.Remaining(c.Context())
+	if err != nil {
+		return err
+	}
+	head, err := l.Head(c.Context())
+	if err != nil {
+		return err
+	}
+	granted := l.Budget().Cost()
+	if a.json {
+		return a.deliverJSON("", struct {
+			Ledger    string `json:"ledger"`
+			Granted   amount `json:"granted"`
+			Spent     amount `json:"spent"`
+			Remaining amount `json:"remaining"`
+			Entries   uint64 `json:"entries"`
+			Head      string `json:"head"`
+		}{l.Path(), newAmount(granted), newAmount(spent), newAmount(remaining), head.Seq, head.String()})
+	}
+	rows := [][]string{amountRow("granted", granted), amountRow("spent", spent), amountRow("remains", remaining)}
+	return a.deliver("", func(w io.Writer) error {
+		if err := renderRows(w, []string{l.Path(), "ε", "δ"}, rows, nil); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(w, "%d entries, head %v\n", head.Seq, head)
+		return err
+	})
+}
+
+func amountRow(title string, c ledger.Cost) []string {
+	e, d := c.Decimals()
+	return []string{title, e, d}
+}
+
+func renderHistory(w io.Writer, entries []ledger.Entry) error {
+	rows := make([][]string, len(entries))
+	for i, e := range entries {
+		row := []string{strconv.FormatUint(e.Seq, 10), e.Time.Format(time.RFC3339), string(e.Kind), strconv.Quote(e.ID), "", "", ""}
+		if e.Kind == ledger.KindCharge {
+			row[4], row[5] = e.Total().Decimals()
+			row[6] = describe(e.Event)
+		} else {
+			row[6] = "sha256 " + e.Result.String()[:16] + "…"
+		}
+		rows[i] = row
+	}
+	return renderRows(w, []string{"entry", "time", "kind", "request", "ε", "δ", "what"}, rows, nil)
+}
+
+// describe says in a few words what a charge paid for.
+func describe(event json.RawMessage) string {
+	var e releaseEvent
+	if err := json.Unmarshal(event, &e); err != nil || e.Mechanism == "" {
+		return "see --json" // not a release of this program
+	}
+	return e.String()
+}
+
+func historyJSON(entries []ledger.Entry) any {
+	type entry struct {
+		Seq      uint64          `json:"seq"`
+		Kind     ledger.Kind     `json:"kind"`
+		ID       string          `json:"request"`
+		Time     time.Time       `json:"time"`
+		Count    uint64          `json:"count,omitempty"`
+		Unit     *amount         `json:"unit,omitempty"`
+		Total    *amount         `json:"total,omitempty"`
+		PaidBy   string          `json:"paid_by,omitempty"`
+		Event    json.RawMessage `json:"event,omitempty"`
+		Result   string          `json:"sha256,omitempty"`
+		Previous string          `json:"previous"`
+		Hash     string          `json:"hash"`
+	}
+	out := make([]entry, len(entries))
+	for i, e := range entries {
+		out[i] = entry{Seq: e.Seq, Kind: e.Kind, ID: e.ID, Time: e.Time, Previous: e.Previous.String(), Hash: e.Hash.String()}
+		if e.Kind == ledger.KindCharge {
+			unit, total := newAmount(e.Unit), newAmount(e.Total())
+			out[i].Count, out[i].Unit, out[i].Total, out[i].Event = e.Count, &unit, &total, e.Event
+			out[i].PaidBy = e.PaidBy
+		} else {
+			out[i].Result = e.Result.String()
+		}
+	}
+	return struct {
+		Entries []entry `json:"entries"`
+	}{out}
+}

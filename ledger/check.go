@@ -1,0 +1,40 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/darrm/darrm/internal/check"
+)
+
+// Check says whether [Ledger.ChargeAll] would accept the requests now, and with
+// which error it would refuse them, and charges nothing. It promises nothing:
+// another process may spend what is left in between.
+func (l *Ledger) Check(ctx context.Context, requests ...Request) error {
+	requests, err := checkAll(requests)
+	if err != nil {
+		return err
+	}
+	return l.do(ctx, false, func(s *session) error { return s.admit(requests) })
+}
+
+// checkAll returns the requests of one charge in their canonical form.
+func checkAll(requests []Request) ([]Request, error) {
+	if n := len(requests); n < 1 || n > MaxRequests {
+		return nil, &check.Error{Name: "number of requests", Value: n, Rule: fmt.Sprintf("between 1 and %d", MaxRequests)}
+	}
+	requests = slices.Clone(requests)
+	ids := map[string]bool{}
+	for i, r := range requests {
+		var err error
+		if requests[i], err = r.checked(); err != nil {
+			return nil, err
+		}
+		if ids[r.ID] {
+			return nil, &ConflictError{ID: r.ID}
+		}
+		ids[r.ID] = true
+	}
+	return requests, nil
+}
