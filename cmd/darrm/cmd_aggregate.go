@@ -205,12 +205,18 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app) (*gamma.Table, error)
 // mustMatch compares what was said about teachers and release with the table. A
 // certificate holds for the teachers that the table names, not for any others.
 func (f *aggregateFlags) mustMatch(c *cobra.Command, p constraints.Problem) error {
+	reach, said, err := f.reach(c, p.K)
+	if err != nil {
+		return err
+	}
+	if said && reach != p.Affected {
+		return usagef("affected = %d, but %s is for %d", reach, f.table, p.Affected)
+	}
 	for _, v := range []struct {
 		flag        string
 		said, table float64
 	}{
 		{"eps", f.epsilon, p.Epsilon}, {"teacher-delta", f.teacherDelta, p.TeacherDelta},
-		{"affected", float64(f.affected), float64(p.Affected)},
 		{"m", f.m, p.M}, {"total-eps", f.totalEpsilon, p.TotalEpsilon}, {"delta", f.delta, p.Delta},
 	} {
 		if c.Flags().Changed(v.flag) && v.said != v.table {

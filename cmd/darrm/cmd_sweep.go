@@ -19,7 +19,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/cache"
@@ -129,7 +128,8 @@ func (f *sweepFlags) run(c *cobra.Command, a *app) error {
 	p := newProgress(a)
 	defer p.stop()
 	s := &sweep{points: points, options: o, store: store, jobs: f.jobs, keepJSON: f.format == "json"}
-	s.progress = func(done int) { p.points(done, len(points)) }
+	count := p.count("problems")
+	s.progress = func(done int) { count(done, len(points)) }
 	start := time.Now()
 	err = s.solve(c.Context())
 	p.stop()
@@ -198,22 +198,6 @@ func checkOut(path string) error {
 		return outputError{fmt.Errorf("--out %s: %w", path, err)}
 	}
 	return nil
-}
-
-// points shows how many of the problems are done.
-func (p *progress) points(done, total int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.off || time.Since(p.start) < progressAfter {
-		return
-	}
-	if p.bar == nil {
-		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(os.Stderr), progressbar.OptionClearOnFinish(),
-			progressbar.OptionSetDescription("problems"), progressbar.OptionShowCount(), progressbar.OptionSetElapsedTime(true))
-	}
-	// Jobs may come here out of order; the bar must not go back.
-	done = max(done, int(p.bar.State().CurrentNum))
-	_ = p.bar.Set(done) // a terminal that went away is no reason to fail
 }
 
 // sweep solves points and keeps a row of each.

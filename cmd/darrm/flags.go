@@ -23,6 +23,7 @@ type problemFlags struct {
 	m, totalEpsilon, epsilon   float64
 	teacherDelta, delta        float64
 	affected                   int
+	data                       string
 	prior, priorCounts         string
 	priorMean                  float64
 	shape, method, onInterrupt string
@@ -32,6 +33,13 @@ type problemFlags struct {
 }
 
 func (f *problemFlags) register(c *cobra.Command, epsilon, teacherDelta float64) {
+	f.registerPromise(c, epsilon, teacherDelta)
+	f.registerSolve(c)
+	f.registerCache(c)
+}
+
+// registerPromise registers what describes the problem: the teachers, and the promise.
+func (f *problemFlags) registerPromise(c *cobra.Command, epsilon, teacherDelta float64) {
 	fl := c.Flags()
 	fl.Float64Var(&f.m, "m", 0, "privacy allowance: one released answer may cost m·ε (any number > 0)")
 	fl.Float64Var(&f.totalEpsilon, "total-eps", 0, "ε of one released answer, instead of m·ε")
@@ -39,6 +47,11 @@ func (f *problemFlags) register(c *cobra.Command, epsilon, teacherDelta float64)
 	fl.Float64Var(&f.teacherDelta, "teacher-delta", teacherDelta, "Δ of each teacher, in [0,1)")
 	fl.Float64Var(&f.delta, "delta", 0, "δ of one released answer (default 1-(1-Δ)^min(m, affected))")
 	fl.IntVar(&f.affected, "affected", 0, "how many teachers one person's record can reach (default all)")
+	fl.StringVar(&f.data, "data", "", "what the teachers were trained on, instead of --affected: \"disjoint\" parts\n(one record reaches one teacher) or \"overlapping\" (any number)")
+}
+
+func (f *problemFlags) registerSolve(c *cobra.Command) {
+	fl := c.Flags()
 	fl.StringVar(&f.prior, "prior", "", "what to be optimal for; it never decides what is private:\n\"uniform\" (a vote for the likelier answer has mean 0.75, the default),\n\"clear\" (0.85), \"custom\" (--prior-mean), \"counts\" (--prior-counts) or\n\"worst-case\" (the largest error, whatever the teachers do)")
 	fl.Float64Var(&f.priorMean, "prior-mean", solve.DefaultPriorMean, "mean probability that a teacher votes for the likelier\nanswer, in (0.5,1)")
 	fl.StringVar(&f.priorCounts, "prior-counts", "", "file with how often each number of votes occurs (CSV: votes,count);\nit becomes part of the mechanism, so it must come from PUBLIC data")
@@ -46,7 +59,24 @@ func (f *problemFlags) register(c *cobra.Command, epsilon, teacherDelta float64)
 	fl.StringVar(&f.method, "method", string(solve.CuttingPlanes), "\"cutting-planes\", or \"exhaustive\" to hand all constraints to\nthe solver")
 	fl.StringVar(&f.onInterrupt, "on-interrupt", "nothing", "when Ctrl-C or --timeout ends the solve: \"nothing\", or \"best\" for\nthe best certified table so far, with the gap proved by then")
 	fl.DurationVar(&f.timeout, "timeout", 0, "give up solving after this time, such as 90s (default none)")
-	f.registerCache(c)
+}
+
+// reach returns how many of k teachers one record can reach, and whether that was said.
+func (f *problemFlags) reach(c *cobra.Command, k int) (int, bool, error) {
+	switch {
+	case c.Flags().Changed("affected"):
+		if f.data != "" {
+			return 0, false, usagef("--affected and --data exclude each other")
+		}
+		return f.affected, true, nil
+	case f.data == "disjoint":
+		return 1, true, nil
+	case f.data == "overlapping":
+		return k, true, nil
+	case c.Flags().Changed("data"):
+		return 0, false, usagef("data = %q, but it must be \"disjoint\" or \"overlapping\"", f.data)
+	}
+	return k, false, nil
 }
 
 func (f *problemFlags) registerCache(c *cobra.Command) {
@@ -77,8 +107,12 @@ func (f *problemFlags) problem(c *cobra.Command, k int) (constraints.Problem, er
 	if err != nil && !c.Flags().Changed("delta") {
 		return p, err
 	}
-	if c.Flags().Changed("affected") {
-		p.Affected = f.affected
+	reach, said, reachErr := f.reach(c, k)
+	if reachErr != nil {
+		return p, reachErr
+	}
+	if said {
+		p.Affected = reach
 		if err := p.Validate(); err != nil && !c.Flags().Changed("delta") {
 			return p, err
 		}

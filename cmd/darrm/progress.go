@@ -53,3 +53,21 @@ func (p *progress) stop() {
 		p.bar = nil
 	}
 }
+
+// count returns a function that shows how many of a known number of pieces are done.
+func (p *progress) count(title string) func(done, total int) {
+	return func(done, total int) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.off || time.Since(p.start) < progressAfter {
+			return
+		}
+		if p.bar == nil {
+			p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(os.Stderr), progressbar.OptionClearOnFinish(),
+				progressbar.OptionSetDescription(title), progressbar.OptionShowCount(), progressbar.OptionSetElapsedTime(true))
+		}
+		// Workers may come here out of order; the bar must not go back.
+		done = max(done, int(p.bar.State().CurrentNum))
+		_ = p.bar.Set(done) // a terminal that went away is no reason to fail
+	}
+}
