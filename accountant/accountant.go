@@ -63,14 +63,19 @@ type Method string
 
 // The methods, from the simplest to the most general.
 const (
-	MethodBasic    Method = "basic"    // Σε at 1-Π(1-δ), for (ε, δ)-DP events
-	MethodGeneral  Method = "general"  // General, for one repeated (ε, δ)-DP event
-	MethodOptimal  Method = "optimal"  // OptimalHomogeneous, for one repeated (ε, δ)-DP event
+	MethodBasic    Method = "basic"    // BasicHeterogeneous, for (ε, δ)-DP events
+	MethodGeneral  Method = "general"  // GeneralHeterogeneous, for (ε, δ)-DP events
+	MethodOptimal  Method = "optimal"  // OptimalHeterogeneous, for (ε, δ)-DP events
 	MethodGaussian Method = "gaussian" // GaussianDelta of the summed noise, for Gaussian events
 	MethodZCDP     Method = "zcdp"     // EpsilonFromZCDP
 	MethodRDP      Method = "rdp"      // EpsilonFromRDP at the best order
 	MethodPLD      Method = "pld"      // privacy loss distribution, for any mixture
 )
+
+// Methods returns all of them, the simplest first.
+func Methods() []Method {
+	return []Method{MethodBasic, MethodGeneral, MethodOptimal, MethodGaussian, MethodZCDP, MethodRDP, MethodPLD}
+}
 
 // Bound is one method's figure, rounded up.
 type Bound struct {
@@ -100,42 +105,49 @@ func (r Report) Best() (best Bound, ok bool) {
 	return r.Bounds[0], true
 }
 
-// AtDelta bounds the smallest ε at a given δ by every method that applies. It takes
-// delta in [0,1). That no method applies is not an error: see Report.Refused.
+// AtDelta bounds the smallest ε at a given δ by every method that applies, or by the named
+// ones. It takes delta in [0,1). That no method applies is not an error: see
+// Report.Refused.
 //
-// Privacy loss distributions take tenths of a second, some seconds beyond 10,000
-// events; the others milliseconds.
-func (a Accountant) AtDelta(delta float64) (Report, error) {
+// Privacy loss distributions take tenths of a second, some seconds beyond 10,000 events or
+// 100 different ones; the others milliseconds, at a million events a second.
+func (a Accountant) AtDelta(delta float64, methods ...Method) (Report, error) {
 	if err := check.Delta("delta", delta); err != nil {
 		return Report{}, err
 	}
-	return a.report(func(m Method) (Bound, error) {
+	return a.report(methods, func(m Method) (Bound, error) {
 		eps, note, err := a.epsilonBy(m, delta)
 		return Bound{m, Cost{eps, delta}, note}, err
 	}, func(x, y Bound) int { return cmp.Compare(x.Cost.Epsilon, y.Cost.Epsilon) })
 }
 
-// AtEpsilon bounds the smallest δ at a given ε by every method that applies. It takes
-// epsilon in [0, 1e4·2³¹]. Cost as AtDelta.
-func (a Accountant) AtEpsilon(epsilon float64) (Report, error) {
+// AtEpsilon bounds the smallest δ at a given ε by every method that applies, or by the
+// named ones. It takes epsilon in [0, 1e4·2³¹]. Cost as AtDelta.
+func (a Accountant) AtEpsilon(epsilon float64, methods ...Method) (Report, error) {
 	if err := check.Epsilon("epsilon", epsilon); err != nil {
 		return Report{}, err
 	}
 	if epsilon > maxPure*math.MaxInt32 {
 		return Report{}, &check.Error{Name: "epsilon", Value: epsilon, Rule: fmt.Sprintf("at most %g", float64(maxPure*math.MaxInt32))}
 	}
-	return a.report(func(m Method) (Bound, error) {
+	return a.report(methods, func(m Method) (Bound, error) {
 		delta, note, err := a.deltaBy(m, epsilon)
 		return Bound{m, Cost{epsilon, delta}, note}, err
 	}, func(x, y Bound) int { return cmp.Compare(x.Cost.Delta, y.Cost.Delta) })
 }
 
-func (a Accountant) report(bound func(Method) (Bound, error), order func(x, y Bound) int) (Report, error) {
+func (a Accountant) report(methods []Method, bound func(Method) (Bound, error), order func(x, y Bound) int) (Report, error) {
 	if err := a.relation.check(); err != nil {
 		return Report{}, err
 	}
+	if len(methods) == 0 {
+		methods = Methods()
+	}
 	r := Report{Relation: a.relation}
-	for _, m := range []Method{MethodBasic, MethodGeneral, MethodOptimal, MethodGaussian, MethodZCDP, MethodRDP, MethodPLD} {
+	for _, m := range methods {
+		if !slices.Contains(Methods(), m) {
+			return Report{}, &check.Error{Name: "method", Value: m, Rule: fmt.Sprintf("one of %v", Methods())}
+		}
 		b, err := bound(m)
 		if err != nil {
 			r.Refused = append(r.Refused, Refusal{m, err})
@@ -143,7 +155,7 @@ func (a Accountant) report(bound func(Method) (Bound, error), order func(x, y Bo
 		}
 		r.Bounds = append(r.Bounds, b)
 	}
-	slices.SortStableFunc(r.Bounds, order) // the simpler method wins a tie
+	slices.SortStableFunc(r.Bounds, order) // the first named, by default the simpler, wins a tie
 	return r, nil
 }
 
@@ -194,28 +206,32 @@ func (a Accountant) epsilonBy(m Method, delta float64) (eps float64, note string
 	}
 	switch m {
 	case MethodBasic:
-		total, err := basicSum(a.charges)
+		parts, err := guarantees(a.charges)
+		if err != nil {
+			return 0, "", err
+		}
+		total, err := BasicHeterogeneous(parts)
 		if err == nil && total.Delta > delta {
 			err = fmt.Errorf("the events' own delta is %g: %w", total.Delta, ErrDeltaTooSmall)
 		}
 		return total.Epsilon, "", err
 	case MethodGeneral:
-		k, each, err := homogeneous(a.charges)
+		parts, err := guarantees(a.charges)
 		if err != nil {
 			return 0, "", err
 		}
-		return generalEpsilon(k, each, delta)
+		return generalEpsilon(parts, delta)
 	case MethodOptimal:
-		k, each, err := homogeneous(a.charges)
+		parts, err := guarantees(a.charges)
 		if err != nil {
 			return 0, "", err
 		}
-		o, err := OptimalHomogeneous(k, each)
+		o, err := OptimalHeterogeneous(parts)
 		if err != nil {
 			return 0, "", err
 		}
 		eps, err = o.Epsilon(delta)
-		return eps, "", err
+		return eps, o.note(), err
 	}
 	if err := needsDelta(delta); err != nil && m != MethodPLD {
 		return 0, "", err
@@ -242,8 +258,9 @@ func (a Accountant) epsilonBy(m Method, delta float64) (eps float64, note string
 		if delta == 0 {
 			return 0, "", fmt.Errorf("delta = 0: %w", ErrDeltaTooSmall)
 		}
-		eps, err = lossEpsilon(a.charges, delta, bitsFor(a.charges))
-		return eps, "", err
+		bits := bitsFor(a.charges)
+		eps, err = lossEpsilon(a.charges, delta, bits)
+		return eps, lossNote(a.charges, bits), err
 	}
 	return 0, "", fmt.Errorf("method %q: %w", m, ErrUnsupported)
 }
@@ -254,28 +271,32 @@ func (a Accountant) deltaBy(m Method, epsilon float64) (delta float64, note stri
 	}
 	switch m {
 	case MethodBasic:
-		total, err := basicSum(a.charges)
+		parts, err := guarantees(a.charges)
+		if err != nil {
+			return 0, "", err
+		}
+		total, err := BasicHeterogeneous(parts)
 		if err == nil && total.Epsilon > epsilon {
 			err = fmt.Errorf("epsilon = %g, but the events' own add up to %g: %w", epsilon, total.Epsilon, ErrUnsupported)
 		}
 		return total.Delta, "", err
 	case MethodGeneral:
-		k, each, err := homogeneous(a.charges)
+		parts, err := guarantees(a.charges)
 		if err != nil {
 			return 0, "", err
 		}
-		return generalDelta(k, each, epsilon)
+		return generalDelta(parts, epsilon)
 	case MethodOptimal:
-		k, each, err := homogeneous(a.charges)
+		parts, err := guarantees(a.charges)
 		if err != nil {
 			return 0, "", err
 		}
-		o, err := OptimalHomogeneous(k, each)
+		o, err := OptimalHeterogeneous(parts)
 		if err != nil {
 			return 0, "", err
 		}
 		delta, err = o.Delta(epsilon)
-		return delta, "", err
+		return delta, o.note(), err
 	case MethodGaussian:
 		sigma, err := summedNoise(a.charges)
 		if err != nil {
@@ -293,47 +314,53 @@ func (a Accountant) deltaBy(m Method, epsilon float64) (delta float64, note stri
 		delta, order, err := rdpDelta(a.charges, epsilon)
 		return delta, fmt.Sprintf("order %.6g", order), err
 	case MethodPLD:
-		delta, err = lossDelta(a.charges, epsilon, bitsFor(a.charges))
-		return delta, "", err
+		bits := bitsFor(a.charges)
+		delta, err = lossDelta(a.charges, epsilon, bits)
+		return delta, lossNote(a.charges, bits), err
 	}
 	return 0, "", fmt.Errorf("method %q: %w", m, ErrUnsupported)
 }
 
-// basicSum is Basic for different events: Σε at 1-Π(1-δ). Kairouz, Oh and Viswanath
-// (2015), Theorem 3.5.
-func basicSum(charges []Charge) (Cost, error) {
-	eps, missed := num.FromInt(0), num.FromInt(0)
-	for _, c := range charges {
+// guarantees returns what the charges promise each by itself.
+func guarantees(charges []Charge) ([]Repeated, error) {
+	parts := make([]Repeated, len(charges))
+	for i, c := range charges {
 		each, err := pureOrApprox(c.Event)
 		if err != nil {
-			return Cost{}, err
+			return nil, err
 		}
-		eps = eps.Add(num.FromRat(times(c.Count, each.Epsilon)))
-		caught := catastrophe(c.Count, each.Delta)
-		missed = missed.Add(num.FromInt(1).Sub(missed).Mul(caught))
+		parts[i] = Repeated{each, c.Count}
 	}
-	return Cost{eps.DecimalUp(), min(1, missed.DecimalUp())}, nil
+	return parts, nil
 }
 
-// homogeneous returns the count and cost where all charges are one repeated (ε, δ)-DP
-// event.
-func homogeneous(charges []Charge) (int, Cost, error) {
-	if len(charges) != 1 {
-		return 0, Cost{}, fmt.Errorf("%d different events, not one repeated: %w", len(charges), ErrUnsupported)
+// lossNote says what the privacy loss distribution's bound is, for people.
+func lossNote(charges []Charge, bits int) string {
+	note := fmt.Sprintf("on 2^%d points, rounded up", bits)
+	if parts, err := guarantees(charges); err == nil && len(groupByEpsilon(parts)) > 1 && !hasLaplace(charges) {
+		note += "; from above the optimal composition of different costs"
 	}
-	each, err := pureOrApprox(charges[0].Event)
-	return charges[0].Count, each, err
+	return note
+}
+
+// hasLaplace says whether some loss distribution says more than the event's (ε, δ).
+func hasLaplace(charges []Charge) bool {
+	return slices.ContainsFunc(charges, func(c Charge) bool { _, ok := c.Event.(Laplace); return ok })
 }
 
 // generalEpsilon spends on General's slack what delta leaves.
-func generalEpsilon(k int, each Cost, delta float64) (eps float64, note string, err error) {
-	x := catastrophe(k, each.Delta)
-	left := num.FromRat(num.Decimal(delta)).Sub(x).Quo(num.FromInt(1).Sub(x)).DecimalDown()
+func generalEpsilon(parts []Repeated, delta float64) (eps float64, note string, err error) {
+	f := newGeneralForm(parts)
+	rest := num.FromInt(1).Sub(f.catastrophe)
+	left := 0.0
+	if rest.Lower() > 0 {
+		left = num.FromRat(num.Decimal(delta)).Sub(f.catastrophe).Quo(rest).DecimalDown()
+	}
 	for range 4 {
 		if !(left > 0) {
-			return 0, "", fmt.Errorf("delta = %g leaves no slack: %w", delta, ErrDeltaTooSmall)
+			break
 		}
-		total, err := General(k, each, left)
+		total, err := f.at(left)
 		if err != nil {
 			return 0, "", err
 		}
@@ -345,20 +372,26 @@ func generalEpsilon(k int, each Cost, delta float64) (eps float64, note string, 
 	return 0, "", fmt.Errorf("delta = %g leaves no slack: %w", delta, ErrDeltaTooSmall)
 }
 
-// generalDelta finds the smallest slack whose ε is at most epsilon.
-func generalDelta(k int, each Cost, epsilon float64) (delta float64, note string, err error) {
-	try := func(logSlack float64) (Cost, error) { return General(k, each, math.Exp(logSlack)) }
-	fits := func(logSlack float64) bool {
-		c, err := try(logSlack)
+// generalDelta finds the smallest slack, to about 1e-9, whose ε is at most epsilon.
+func generalDelta(parts []Repeated, epsilon float64) (delta float64, note string, err error) {
+	f := newGeneralForm(parts)
+	enough := func(logSlack float64) bool {
+		c, err := f.at(math.Exp(logSlack))
 		return err == nil && c.Epsilon <= epsilon
 	}
-	const low, high = -690, -1e-9
-	if !fits(high) {
+	low, high := -690.0, -1e-9
+	if !enough(high) {
 		return 0, "", fmt.Errorf("epsilon = %g is too small for any slack: %w", epsilon, ErrUnsupported)
 	}
-	l := bisectDown(low, high, fits)
-	c, err := try(l)
-	return c.Delta, fmt.Sprintf("slack %.6g", math.Exp(l)), err
+	for range 40 {
+		if mid := (low + high) / 2; enough(mid) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	c, err := f.at(math.Exp(high))
+	return c.Delta, fmt.Sprintf("slack %.6g", math.Exp(high)), err
 }
 
 // summedNoise returns the noise multiplier of the one Gaussian release that Gaussian
@@ -393,17 +426,4 @@ func gaussianEpsilon(sigma, delta float64) (float64, error) {
 		return gaussianDeltaFloat(sigma, epsilon) <= delta
 	})
 	return bisectNear(guess, 0, maxPure, fits), nil
-}
-
-// zcdpDelta inverts EpsilonFromZCDP: e^{-(ε-ρ)²/(4ρ)} for ε ≥ ρ.
-func zcdpDelta(rho, epsilon float64) float64 {
-	if rho == 0 {
-		return 0
-	}
-	gap := epsilon*(1-floatMargin) - rho
-	if gap <= 0 {
-		return 1
-	}
-	x := gap / (4 * rho) * gap
-	return min(1, expUp(-x*(1-floatMargin)))
 }

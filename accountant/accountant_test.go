@@ -32,7 +32,7 @@ func TestReportSaysWhichBoundWon(t *testing.T) {
 		{"one repeated cost", []Charge{{ApproxDP{Cost{0.2676, 0.0003}, ReplaceOne}, 100}}, 0.03, MethodOptimal, 4},
 		{"gaussians", []Charge{{Gaussian{5, ReplaceOne}, 10}, {Gaussian{7, ReplaceOne}, 3}}, 1e-6, MethodGaussian, 4},
 		{"subsampled", []Charge{{SubsampledGaussian{1.5, 0.04, AddOrRemoveOne}, 2250}}, 1e-5, MethodPLD, 2},
-		{"different costs", []Charge{{ApproxDP{Cost{0.1, 1e-6}, ReplaceOne}, 50}, {ApproxDP{Cost{0.3, 0}, ReplaceOne}, 9}}, 1e-3, MethodPLD, 2},
+		{"different costs", []Charge{{ApproxDP{Cost{0.1, 1e-6}, ReplaceOne}, 50}, {ApproxDP{Cost{0.3, 0}, ReplaceOne}, 9}}, 1e-3, MethodOptimal, 4},
 		{"pure, no δ", []Charge{{RandomizedResponse{0.5, ReplaceOne}, 4}}, 0, MethodBasic, 2},
 		{"nothing", nil, 1e-6, MethodBasic, 7},
 	} {
@@ -193,6 +193,18 @@ func TestAccountantRefusesAndChargesNothing(t *testing.T) {
 		{"large cost", ApproxDP{Cost{1e5, 0}, ReplaceOne}, 1, false},
 		{"bad response", RandomizedResponse{math.NaN(), ReplaceOne}, 1, false},
 		{"empty composition", Composed{relation: ReplaceOne}, 1, false},
+		{"nil pointer to an event", (*Gaussian)(nil), 1, true},
+		{"pointer to an event", &Gaussian{1, ReplaceOne}, 1, true},
+		{"event within another's", struct{ Gaussian }{Gaussian{1, ReplaceOne}}, 1, true},
+		{"discrete noise without sensitivity", DiscreteGaussian{1, 0, ReplaceOne}, 1, false},
+		{"discrete noise NaN", DiscreteGaussian{math.NaN(), 1, ReplaceOne}, 1, false},
+		{"negative noise", Gaussian{-1, ReplaceOne}, 1, false},
+		{"subnormal noise", Gaussian{5e-324, ReplaceOne}, 1, false},
+		{"infinite noise", Gaussian{math.Inf(1), ReplaceOne}, 1, false},
+		{"rate above 1", SubsampledGaussian{1, math.Nextafter(1, 2), AddOrRemoveOne}, 1, false},
+		{"rate NaN", SubsampledGaussian{1, math.NaN(), AddOrRemoveOne}, 1, false},
+		{"delta of 1", ApproxDP{Cost{1, 1}, ReplaceOne}, 1, false},
+		{"delta NaN", ApproxDP{Cost{1, math.NaN()}, ReplaceOne}, 1, false},
 	} {
 		got, err := a.Charge(c.event, c.count)
 		if err == nil || errors.Is(err, ErrUnsupported) != c.unsupported {
@@ -214,8 +226,11 @@ func TestAccountantRefusesAndChargesNothing(t *testing.T) {
 	if _, err := Compose(); err == nil {
 		t.Error("Compose() gave no error")
 	}
-	if _, err := Compose(Charge{Laplace{1, ReplaceOne}, 1}, Charge{Laplace{1, AddOrRemoveOne}, 1}); err == nil {
-		t.Error("Compose mixed two relations")
+	if _, err := Compose(Charge{Laplace{1, ReplaceOne}, 1}, Charge{Laplace{1, AddOrRemoveOne}, 1}); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("Compose of two relations: %v", err)
+	}
+	if _, err := a.AtDelta(0.1, "best"); err == nil {
+		t.Error("an unknown method gave no error")
 	}
 	for _, x := range []float64{-1, math.NaN(), math.Inf(1)} {
 		if _, err := a.AtDelta(x); err == nil {

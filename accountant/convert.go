@@ -3,6 +3,7 @@ package accountant
 import (
 	"fmt"
 	"math"
+	"math/big"
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
@@ -50,7 +51,9 @@ func EpsilonFromZCDP(rho, delta float64) (float64, error) {
 	if err := checkConversion(2, rho, "delta", delta); err != nil {
 		return 0, err
 	}
-	return (rho + 2*math.Sqrt(rho*-math.Log(delta))) * (1 + floatMargin), nil
+	r := num.FromRat(num.Decimal(rho))
+	log := num.FromInt(0).Sub(num.Log(num.FromRat(num.Decimal(delta))))
+	return r.Add(num.FromInt(2).Mul(num.Sqrt(r.Mul(log)))).DecimalUp(), nil
 }
 
 // floatMargin rounds up what takes a handful of float64 operations, each correct to a
@@ -70,21 +73,41 @@ func checkConversion(alpha, rho float64, name string, delta float64) error {
 	return nil
 }
 
+// logShare returns ln((α-1)/α) to a few units in the last place; α-1 is exact below 2.
+func logShare(alpha float64) float64 {
+	if alpha < 2 {
+		return math.Log((alpha - 1) / alpha)
+	}
+	return math.Log1p(-1 / alpha)
+}
+
+// logDown returns ln δ, to a unit in the last place, or below it where δ is subnormal:
+// math.Log is off by up to 35 there on amd64 (-709 for -744), and the decimal of δ may be
+// half a unit away from it.
+func logDown(delta float64) float64 {
+	if delta >= 0x1p-1022 {
+		return math.Log(delta)
+	}
+	return math.Log(delta/math.SmallestNonzeroFloat64-0.5) - 1074*math.Ln2*(1+0x1p-50)
+}
+
 func improvedEpsilon(alpha, rho, delta float64) float64 {
-	a, b := math.Log1p(-1/alpha), (math.Log(delta)+math.Log(alpha))/(alpha-1)
-	size := rho - a + (math.Abs(math.Log(delta))+math.Log(alpha))/(alpha-1)
+	log := logDown(delta)
+	a, b := logShare(alpha), (log+math.Log(alpha))/(alpha-1)
+	// The 1 is for δ near 1, where ln δ is off by a unit in the last place of 1.
+	size := rho - a + (1-log+math.Log(alpha))/(alpha-1)
 	return max(0, rho+a-b+floatMargin*size)
 }
 
 func classicalEpsilon(alpha, rho, delta float64) float64 {
-	return (rho - math.Log(delta)/(alpha-1)) * (1 + floatMargin)
+	return (rho + (4*0x1p-53-logDown(delta))/(alpha-1)) * (1 + floatMargin) // the 4 units as above
 }
 
 // improvedLogDelta returns ln δ of the improved conversion at epsilon, rounded up:
 // (α-1)(ρ-ε) + (α-1)·ln(1-1/α) - ln α.
 func improvedLogDelta(alpha, rho, epsilon float64) float64 {
 	m := alpha - 1
-	parts := []float64{m * rho, -m * epsilon, m * math.Log1p(-1/alpha), -math.Log(alpha)}
+	parts := []float64{m * rho, -m * epsilon, m * logShare(alpha), -math.Log(alpha)}
 	sum, size := 0.0, 0.0
 	for _, p := range parts {
 		sum += p
@@ -182,25 +205,48 @@ func expUp(x float64) float64 {
 }
 
 // zcdp returns the ρ of zero-concentrated differential privacy that the charges add up
-// to: 1/(2σ²) for Gaussian noise, ε²/2 for pure ε-DP, rounded up. Bun and Steinke
-// (2016), Propositions 1.4 and 1.6, Lemma 1.7.
+// to: 1/(2σ²) for Gaussian noise, s²/(2σ²) if discrete, ε²/2 for pure ε-DP, rounded up.
+// Bun and Steinke (2016), Propositions 1.4 and 1.6, Lemma 1.7; Canonne, Kamath and Steinke
+// (2020), Theorem 4.
 func zcdp(charges []Charge) (float64, error) {
-	sum := 0.0
+	sum := num.FromInt(0)
 	for _, c := range charges {
-		var rho float64
+		var root *big.Rat // √(2ρ)
 		switch e := c.Event.(type) {
 		case Gaussian:
-			rho = 1 / (2 * e.NoiseMultiplier * e.NoiseMultiplier)
+			root = num.Decimal(e.NoiseMultiplier)
+			root.Inv(root)
+		case DiscreteGaussian:
+			root = num.Decimal(e.Sigma)
+			root.Quo(big.NewRat(int64(e.Sensitivity), 1), root)
 		default:
 			cost, err := pureOrApprox(c.Event)
 			if err != nil || cost.Delta > 0 {
 				return 0, fmt.Errorf("zCDP of %v: %w", c.Event, ErrUnsupported)
 			}
-			rho = cost.Epsilon * cost.Epsilon / 2
+			root = num.Decimal(cost.Epsilon)
 		}
-		sum += float64(c.Count) * rho
+		root.Mul(root, root)
+		sum = sum.Add(num.FromRat(root.Mul(root, big.NewRat(int64(c.Count), 2))))
 	}
-	return sum * (1 + floatMargin + 1e-15*float64(len(charges))), nil
+	return sum.DecimalUp(), nil
+}
+
+// zcdpDelta inverts EpsilonFromZCDP: e^{-(ε-ρ)²/(4ρ)} for ε ≥ ρ, rounded up.
+func zcdpDelta(rho, epsilon float64) float64 {
+	if rho == 0 {
+		return 0
+	}
+	r := num.FromRat(num.Decimal(rho))
+	gap := num.FromRat(num.Decimal(epsilon)).Sub(r)
+	if gap.Lower() <= 0 {
+		return 1
+	}
+	x := gap.Mul(gap).Quo(num.FromInt(4).Mul(r))
+	if x.Upper() >= num.MaxExpReal {
+		return math.SmallestNonzeroFloat64
+	}
+	return min(1, num.ExpReal(num.FromInt(0).Sub(x)).DecimalUp())
 }
 
 // pureOrApprox returns the (ε, δ) that the event has by itself.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/darrm/darrm/internal/check"
@@ -12,8 +11,9 @@ import (
 
 // Event is one access to private data, as an immutable value: what was done and for
 // which neighbouring relation its parameters hold. The events of this package are
-// ApproxDP, Gaussian, SubsampledGaussian, Laplace, RandomizedResponse and Composed; any
-// other is refused with ErrUnsupported.
+// ApproxDP, Gaussian, DiscreteGaussian, SubsampledGaussian, Laplace, RandomizedResponse,
+// Iteration and Composed, each as a value, not a pointer; any other is refused with
+// ErrUnsupported.
 type Event interface {
 	Relation() Relation
 	String() string
@@ -29,7 +29,8 @@ type ApproxDP struct {
 	Neighbours Relation
 }
 
-// Gaussian adds normal noise.
+// Gaussian adds normal noise. Noise that was sampled on integers is DiscreteGaussian, for
+// which the exact formula of the normal distribution does not hold.
 type Gaussian struct {
 	NoiseMultiplier float64 // standard deviation per unit of L2 sensitivity, > 0
 	Neighbours      Relation
@@ -65,25 +66,30 @@ type Charge struct {
 // Composed is several charges as one event. Make it with Compose.
 type Composed struct {
 	relation Relation
-	parts    []Charge
+	parts    []Charge // plain events, each once
 }
 
-// Compose returns the charges as one event. They must be valid and share one
-// neighbouring relation; the error says which is not, and is ErrUnsupported for an
-// event that this package does not know.
+// Compose returns the charges as one event, like events together. They must be valid and
+// share one neighbouring relation; the error says which is not, and is ErrUnsupported for
+// two relations and for an event that this package does not know.
 func Compose(charges ...Charge) (Composed, error) {
 	if len(charges) == 0 {
 		return Composed{}, errors.New("nothing to compose")
 	}
+	var parts []Charge
 	for _, c := range charges {
 		if err := c.check(); err != nil {
 			return Composed{}, err
 		}
 		if a, b := charges[0].Event.Relation(), c.Event.Relation(); a != b {
-			return Composed{}, fmt.Errorf("%v is for %q but %v is for %q", charges[0].Event, a, c.Event, b)
+			return Composed{}, fmt.Errorf("%v is for %q but %v is for %q: %w", charges[0].Event, a, c.Event, b, ErrUnsupported)
+		}
+		var err error
+		if parts, err = flatten(parts, c); err != nil {
+			return Composed{}, err
 		}
 	}
-	return Composed{charges[0].Event.Relation(), slices.Clone(charges)}, nil
+	return Composed{charges[0].Event.Relation(), parts}, nil
 }
 
 // Relation returns the neighbouring relation that the event's parameters are for.
@@ -133,10 +139,15 @@ const (
 )
 
 // checkEvent says whether the accountant can account for e. Support is decided here,
-// before anything is charged.
+// before anything is charged. No method of e is called before its type is known to be one
+// of this package: others may be nil pointers, or answer differently each time.
 func checkEvent(e Event) error {
-	if e == nil {
+	switch e.(type) {
+	case ApproxDP, Gaussian, DiscreteGaussian, SubsampledGaussian, Laplace, RandomizedResponse, Iteration, Composed:
+	case nil:
 		return fmt.Errorf("no event: %w", ErrUnsupported)
+	default:
+		return fmt.Errorf("event %T: %w", e, ErrUnsupported)
 	}
 	if err := e.Relation().check(); err != nil {
 		return fmt.Errorf("%v: %w", e, err)
@@ -149,6 +160,8 @@ func checkEvent(e Event) error {
 		return pureRange("epsilon", e.Cost.Epsilon)
 	case Gaussian:
 		return noiseRange("noise multiplier", e.NoiseMultiplier)
+	case DiscreteGaussian:
+		return e.check()
 	case SubsampledGaussian:
 		if err := check.Probability("sampling rate", e.SamplingRate); err != nil {
 			return err
@@ -164,13 +177,18 @@ func checkEvent(e Event) error {
 			return err
 		}
 		return pureRange("epsilon", e.Epsilon)
+	case Iteration:
+		if err := e.check(); err != nil {
+			return err
+		}
+		_, _, err := e.certify()
+		return err
 	case Composed:
 		if len(e.parts) == 0 {
 			return errors.New("an empty composition; make it with Compose")
 		}
-		return nil // its parts were checked when it was made
 	}
-	return fmt.Errorf("event %T: %w", e, ErrUnsupported)
+	return nil // the parts of a Composed were checked when it was made
 }
 
 func noiseRange(name string, x float64) error {
@@ -200,10 +218,10 @@ func flatten(to []Charge, c Charge) ([]Charge, error) {
 	if !ok {
 		for i := range to {
 			if to[i].Event == c.Event { // the plain events are comparable
-				to[i].Count += c.Count
-				if to[i].Count > math.MaxInt32 {
-					return nil, &check.Error{Name: "count", Value: to[i].Count, Rule: fmt.Sprintf("at most %d", math.MaxInt32)}
+				if to[i].Count > math.MaxInt32-c.Count { // an int may have 32 bits
+					return nil, &check.Error{Name: "count", Value: fmt.Sprintf("%d + %d", to[i].Count, c.Count), Rule: fmt.Sprintf("at most %d", math.MaxInt32)}
 				}
+				to[i].Count += c.Count
 				return to, nil
 			}
 		}

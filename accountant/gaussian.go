@@ -114,25 +114,3 @@ func checkTarget(target Cost) error {
 	}
 	return pureRange("epsilon", target.Epsilon)
 }
-
-// GNMaxNoise returns the noise σ that GNMax, which adds N(0, σ²) to each class's vote
-// count and releases the largest, needs for (ε, δ)-DP when one record changes one
-// teacher's vote. By Rényi differential privacy of order λ, with the classical
-// conversion,
-//
-//	ε = λ/σ² + ln(1/δ)/(λ-1),   σ² = min over λ > 1 + ln(1/δ)/ε of λ/(ε - ln(1/δ)/(λ-1)),
-//
-// whose minimum is at λ = 1 + (L + √(L² + Lε))/ε, L = ln(1/δ), and is σ = (√L +
-// √(L+ε))/ε, rounded up. It takes ε in (0, 1e4] and δ in (0,1). One vote changes two
-// counts by one, an L2 sensitivity of √2: √2 times GaussianNoise is smaller, and exact.
-//
-// Sources: Papernot et al., Scalable Private Learning with PATE (2018), Section 4.1;
-// Jiang (2024), Appendix B.4.1.
-func GNMaxNoise(target Cost) (float64, error) {
-	if err := checkTarget(target); err != nil {
-		return 0, err
-	}
-	eps := num.FromRat(num.Decimal(target.Epsilon))
-	log := num.FromInt(0).Sub(num.Log(num.FromRat(num.Decimal(target.Delta))))
-	return num.Sqrt(log).Add(num.Sqrt(log.Add(eps))).Quo(eps).DecimalUp(), nil
-}

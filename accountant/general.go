@@ -1,7 +1,7 @@
 package accountant
 
 import (
-	"math/big"
+	"slices"
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
@@ -14,7 +14,7 @@ import (
 //	δ_total = 1 - (1-δ)^k·(1-δ')
 //
 // both rounded up. It takes k ≥ 0, ε ≥ 0 finite, δ in [0,1) and δ' in (0,1); the error
-// names the parameter that is not. Each mechanism needs randomness of its own. No
+// names the parameter that is not, and is ErrUnsupported where kε is beyond float64. Each mechanism needs randomness of its own. No
 // answers (k = 0) cost nothing.
 //
 // OptimalHomogeneous is never worse at the same δ_total; General is the closed form
@@ -25,73 +25,72 @@ import (
 // (2015), Theorem 3.4; Jiang, Communication Efficient and Differentially Private
 // Optimization (2024), Theorem 3.3.3.
 func General(k int, each Cost, slack float64) (Cost, error) {
-	if err := checkComposition(k, each); err != nil {
+	return GeneralHeterogeneous([]Repeated{{each, k}}, slack)
+}
+
+// GeneralHeterogeneous is General for different guarantees:
+//
+//	ε_total = min{ Σε_j,  μ + √(2V·ln(e + √V/δ')),  μ + √(2V·ln(1/δ')) },   μ = Σ ε_j·(e^{ε_j}-1)/(e^{ε_j}+1),  V = Σ ε_j²
+//	δ_total = 1 - (1-δ')·Π(1-δ_j)
+//
+// where each sum and product counts every mechanism. Source: Kairouz, Oh and Viswanath
+// (2015), Theorem 3.5.
+func GeneralHeterogeneous(parts []Repeated, slack float64) (Cost, error) {
+	if err := checkParts(parts); err != nil {
 		return Cost{}, err
 	}
 	if !(slack > 0 && slack < 1) {
 		return Cost{}, &check.Error{Name: "slack", Value: slack, Rule: "in (0,1)"}
 	}
-	if k == 0 {
+	if !slices.ContainsFunc(parts, func(p Repeated) bool { return p.Count > 0 }) {
 		return Cost{}, nil
 	}
-	extra := num.FromRat(num.Decimal(slack))
-	total := Cost{
-		Epsilon: num.FromRat(times(k, each.Epsilon)).DecimalUp(),
-		Delta:   withSlack(catastrophe(k, each.Delta), extra),
+	return newGeneralForm(parts).at(slack)
+}
+
+// generalForm is GeneralHeterogeneous but for the slack.
+type generalForm struct {
+	sum           float64 // Σε_j, rounded up
+	mean, squares num.Interval
+	catastrophe   num.Interval
+}
+
+func newGeneralForm(parts []Repeated) generalForm {
+	f := generalForm{sumEpsilon(parts).DecimalUp(), num.FromInt(0), num.FromInt(0), catastrophes(parts)}
+	for _, p := range parts {
+		if p.Count == 0 || p.Cost.Epsilon == 0 {
+			continue
+		}
+		eps := num.FromRat(num.Decimal(p.Cost.Epsilon))
+		m := num.FromInt(int64(p.Count)).Mul(eps)
+		f.squares = f.squares.Add(m.Mul(eps))
+		if p.Cost.Epsilon <= maxPlainEpsilon {
+			e := num.Expm1(eps)
+			m = m.Mul(e).Quo(e.Add(num.FromInt(2)))
+		} // else (e^ε-1)/(e^ε+1) is put at 1
+		f.mean = f.mean.Add(m)
 	}
-	eps, count := num.FromRat(num.Decimal(each.Epsilon)), num.FromInt(int64(k))
-	if each.Epsilon == 0 {
+	return f
+}
+
+// at returns the cost at a slack in (0,1).
+func (f generalForm) at(slack float64) (Cost, error) {
+	extra := num.FromRat(num.Decimal(slack))
+	total := Cost{f.sum, withSlack(f.catastrophe, extra)}
+	if f.sum == 0 {
 		return total, nil
 	}
-	mean := count.Mul(eps)
-	if each.Epsilon <= maxPlainEpsilon {
-		m := num.Expm1(eps)
-		mean = mean.Mul(m).Quo(m.Add(num.FromInt(2)))
-	} // else (e^ε-1)/(e^ε+1) ≤ 1, and kε is the minimum anyway
-	argument := num.ExpReal(num.FromInt(1)).Add(eps.Mul(num.Sqrt(count)).Quo(extra))
+	argument := num.ExpReal(num.FromInt(1)).Add(num.Sqrt(f.squares).Quo(extra))
 	for _, log := range []num.Interval{
 		num.Log(argument),
 		num.FromInt(0).Sub(num.Log(extra)),
 	} {
-		width := eps.Mul(num.Sqrt(count.Add(count).Mul(log)))
-		total.Epsilon = min(total.Epsilon, mean.Add(width).DecimalUp())
+		width := num.Sqrt(f.squares.Add(f.squares).Mul(log))
+		total.Epsilon = min(total.Epsilon, f.mean.Add(width).DecimalUp())
 	}
-	return total, nil
+	return fits(total)
 }
 
 // maxPlainEpsilon is where e^ε stops being worth working out: beyond it, e^-ε is
 // bounded by e^-4096, which is 0 to a float64.
 const maxPlainEpsilon = 4096
-
-func checkComposition(k int, each Cost) error {
-	if k < 0 {
-		return &check.Error{Name: "number of mechanisms", Value: k, Rule: "at least 0"}
-	}
-	return each.check("")
-}
-
-// check validates the pair; prefix names whose it is.
-func (c Cost) check(prefix string) error {
-	if err := check.Epsilon(prefix+"epsilon", c.Epsilon); err != nil {
-		return err
-	}
-	return check.Delta(prefix+"delta", c.Delta)
-}
-
-func times(k int, x float64) *big.Rat {
-	return new(big.Rat).Mul(big.NewRat(int64(k), 1), num.Decimal(x))
-}
-
-// catastrophe returns 1-(1-δ)^k, the probability that one of k mechanisms falls into
-// its δ.
-func catastrophe(k int, delta float64) num.Interval {
-	if delta == 0 || k == 0 {
-		return num.FromInt(0)
-	}
-	return num.OneMinusPow(num.Decimal(delta), big.NewRat(int64(k), 1))
-}
-
-// withSlack returns 1-(1-x)(1-extra) = x + (1-x)·extra, rounded up.
-func withSlack(x, extra num.Interval) float64 {
-	return min(1, x.Add(num.FromInt(1).Sub(x).Mul(extra)).DecimalUp())
-}

@@ -69,6 +69,8 @@ func lossSources(e Event) ([]lossSource, error) {
 		return []lossSource{laplaceLoss{1 / e.Scale}}, nil
 	case Gaussian:
 		return []lossSource{normalLoss{e.NoiseMultiplier, 1, false}}, nil
+	case DiscreteGaussian:
+		return []lossSource{discreteLoss{e.Sigma, float64(e.Sensitivity)}}, nil
 	case SubsampledGaussian:
 		if e.SamplingRate == 0 {
 			return []lossSource{responseLoss{}}, nil
@@ -97,7 +99,9 @@ func (l responseLoss) discretise(step float64) (lossMass, error) {
 	if err != nil {
 		return out, err
 	}
-	out.infinite = l.cost.Delta
+	if l.cost.Delta > 0 {
+		out.infinite = math.Nextafter(l.cost.Delta, 1) // δ stands for its decimal, as ε does below
+	}
 	rest := (1 - l.cost.Delta) * (1 + floatMargin)
 	if eps == 0 {
 		out.put(0, rest)
@@ -183,8 +187,9 @@ func (l normalLoss) loss(x float64) float64 {
 	if l.q == 1 {
 		return w
 	}
-	if w > 30 {
-		return w + math.Log(l.q) + math.Log1p((1-l.q)/l.q*math.Exp(-w))
+	if w > 1 {
+		a, b := math.Log1p(-l.q), math.Log(l.q)+w
+		return max(a, b) + math.Log1p(math.Exp(-math.Abs(a-b)))
 	}
 	return math.Log1p(l.q * math.Expm1(w))
 }
@@ -203,23 +208,28 @@ func (l normalLoss) span() (low, high, deviation float64) {
 // locate returns the x at which L(x) = loss, and a bound on its rounding error.
 func (l normalLoss) locate(loss float64) (x, wobble float64) {
 	const ulp = 0x1p-52
+	square := l.sigma * l.sigma
 	if l.q == 1 {
-		x = l.sigma*l.sigma*loss + 0.5
+		x = square*loss + 0.5
 		return x, 4 * ulp * (math.Abs(x) + 0.5)
 	}
-	ratio := math.Expm1(loss) / l.q
-	switch {
-	case loss > 600:
-		// ln(1+(e^L-1)/q) = L - ln q + ln(1-(1-q)e^-L)
-		x = l.sigma*l.sigma*(loss-math.Log(l.q)+math.Log1p(-(1-l.q)*math.Exp(-loss))) + 0.5
-		return x, 8 * ulp * (math.Abs(x) + l.sigma*l.sigma*(1-math.Log(l.q)) + 1)
-	case ratio <= -1:
+	rise := math.Expm1(loss)
+	if rise > 1e8*l.q {
+		// ln(1+r) = ln r + ln(1+1/r) with r = (e^L-1)/q, which may be beyond float64.
+		log, logQ := loss, math.Log(l.q)
+		if loss < 600 {
+			log = math.Log(rise)
+		}
+		v := square * (log - logQ + math.Log1p(l.q/rise))
+		return v + 0.5, 8 * ulp * (math.Abs(v) + square*(math.Abs(log)+math.Abs(logQ)+1) + 1)
+	}
+	ratio := rise / l.q
+	if ratio <= -1 {
 		return math.Inf(-1), 0
 	}
-	v := l.sigma * l.sigma * math.Log1p(ratio)
+	v := square * math.Log1p(ratio)
 	// ratio is off by a few units, which 1+ratio near 0 magnifies.
-	x = v + 0.5
-	return x, 8*ulp*(math.Abs(v)+1) + 8*ulp*l.sigma*l.sigma*math.Abs(ratio)/(1+ratio)
+	return v + 0.5, 8*ulp*(math.Abs(v)+1) + 8*ulp*square*math.Abs(ratio)/(1+ratio)
 }
 
 func (l normalLoss) discretise(step float64) (lossMass, error) {

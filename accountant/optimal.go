@@ -36,7 +36,8 @@ type Optimal struct {
 //	δ_i       = Σ_{l<i} C(k,l)·(e^{(k-l)ε} - e^{(k-2i+l)ε}) / (1+e^ε)^k
 //
 // It takes k in [0, 10⁷], ε ≥ 0 finite and δ in [0,1); the error names the parameter
-// that is not. Cost: O(k) operations on 128-bit numbers, about 0.4 s at k = 10⁶.
+// that is not. Cost: about 0.4 µs for each of the k/2 counts, where k is large for those
+// around the mean only: some 20 ms at k = 10⁶.
 //
 // Source: Kairouz, Oh and Viswanath, The Composition Theorem for Differential Privacy
 // (2015), Theorem 3.3.
@@ -58,6 +59,81 @@ func OptimalHomogeneous(k int, each Cost) (*Optimal, error) {
 	return &Optimal{k, each, catastrophe(k, each.Delta), excesses(k, each.Epsilon)}, nil
 }
 
+// binomial runs through the probabilities b_l = C(k,l)·e^{(k-l)ε}/(1+e^ε)^k, l = 0, 1, …,
+// rounded up, for ε > 0.
+type binomial struct {
+	k, l  int
+	b     *big.Float
+	ratio *big.Float // e^-ε
+	n     *big.Float
+}
+
+func newBinomial(k int, epsilon float64) *binomial {
+	one := num.FromInt(1)
+	decay := decayOf(epsilon)
+	c := &binomial{k: k, b: upFloat(one.Quo(one.Add(decay))), ratio: upFloat(decay), n: upFloat(one)}
+	if epsilon > maxPlainEpsilon {
+		c.b.SetInt64(1)
+	}
+	powerUp(c.b, k) // b_0 = (1+e^-ε)^-k
+	return c
+}
+
+func (c *binomial) next() {
+	c.b.Mul(c.b, c.ratio)
+	c.b.Mul(c.b, c.n.SetInt64(int64(c.k-c.l)))
+	c.l++
+	c.b.Quo(c.b, c.n.SetInt64(int64(c.l)))
+}
+
+// jump goes to l by way of logarithms, for l and k-l of at least minStirling.
+func (c *binomial) jump(l int, epsilon float64) { c.l, c.b = l, binomialAt(c.k, l, epsilon) }
+
+// binomialAt returns b_l, rounded up: ln b_l = ln C(k,l) - lε - k·ln(1+e^-ε).
+func binomialAt(k, l int, epsilon float64) *big.Float {
+	base := num.Log(num.FromInt(1).Add(decayOf(epsilon)))
+	log := logFactorial(k, true).Sub(logFactorial(l, false)).Sub(logFactorial(k-l, false)).
+		Sub(num.FromRat(times(l, epsilon))).Sub(base.Mul(num.FromInt(int64(k))))
+	return upFloat(num.ExpReal(log))
+}
+
+// skipTail returns an l so far below the mean count k/(1+e^ε) that Σ_{i<l} b_i is beneath
+// every float64, and a bound on that sum; 0 where k is too small for it to save time.
+// The sum is below b_l·ρ/(1-ρ) with ρ = b_{l-1}/b_l, since these ratios fall with l.
+func skipTail(k int, epsilon float64) (l int, tail *big.Float) {
+	if epsilon > 30 {
+		return 0, nil // the mean is near 0 but for billions of mechanisms
+	}
+	mean := float64(k) / (1 + math.Exp(epsilon))
+	for deviations := 41.0; deviations < 60; deviations += 3 {
+		l = int(mean - deviations*math.Sqrt(mean))
+		if l < 4*minStirling {
+			return 0, nil
+		}
+		one := num.FromInt(1)
+		ratio := num.FromInt(int64(l)).Quo(num.FromInt(int64(k - l + 1)).Mul(decayOf(epsilon)))
+		if ratio.Upper() >= 1 {
+			continue
+		}
+		tail = upFloat(ratio.Quo(one.Sub(ratio)))
+		tail.Mul(tail, binomialAt(k, l, epsilon))
+		if tail.MantExp(nil) < -1080 { // 2⁻¹⁰⁷⁴ is the smallest float64
+			return l, tail
+		}
+	}
+	return 0, nil
+}
+
+// decayOf returns e^-ε. Beyond maxPlainEpsilon the smaller ε stands in, which rounds up.
+func decayOf(epsilon float64) num.Interval {
+	return num.ExpReal(num.FromInt(0).Sub(num.FromRat(num.Decimal(min(epsilon, maxPlainEpsilon)))))
+}
+
+// upFloat returns the upper end of x at the precision of the recurrences.
+func upFloat(x num.Interval) *big.Float {
+	return new(big.Float).SetPrec(128).SetMode(big.ToPositiveInf).Set(x.Hi())
+}
+
 // excesses returns δ_0..δ_⌈k/2⌉, rounded up. The last one of an odd k belongs to ε_i =
 // -ε and serves to interpolate below ε.
 func excesses(k int, epsilon float64) []float64 {
@@ -65,37 +141,42 @@ func excesses(k int, epsilon float64) []float64 {
 	if epsilon == 0 {
 		return out // ε = 0 promises equality outside the δ
 	}
-	// Beyond maxPlainEpsilon the smaller ε stands in: it gives larger e^-ε.
 	eps := num.FromRat(num.Decimal(min(epsilon, maxPlainEpsilon)))
-	const precision = 128
-	up := func(x num.Interval) *big.Float {
-		return new(big.Float).SetPrec(precision).SetMode(big.ToPositiveInf).Set(x.Hi())
-	}
 	one := num.FromInt(1)
-	decay := num.ExpReal(num.FromInt(0).Sub(eps)) // e^-ε
+	decay := decayOf(epsilon)
 	shrink := num.Expm1(eps.Add(eps))
 	var (
-		ratio    = up(decay)
-		r        = up(decay.Mul(decay))
-		oneLessR = up(shrink.Quo(shrink.Add(one))) // 1-e^-2ε
-		b        = up(one.Quo(one.Add(decay)))
-		a, d     = up(num.FromInt(0)), up(num.FromInt(0))
-		term     = up(num.FromInt(0))
-		n        = up(num.FromInt(0))
+		r        = upFloat(decay.Mul(decay))
+		oneLessR = upFloat(shrink.Quo(shrink.Add(one))) // 1-e^-2ε
+		a, d     = upFloat(num.FromInt(0)), upFloat(num.FromInt(0))
+		term     = upFloat(num.FromInt(0))
+		c        = newBinomial(k, epsilon)
 	)
 	if epsilon > maxPlainEpsilon {
 		oneLessR.SetInt64(1)
-		b.SetInt64(1)
 	}
-	powerUp(b, k) // b_0 = (1+e^-ε)^-k
-	for i := 1; i < len(out); i++ {
-		addUp(a, b)
+	first := 1
+	if l, tail := skipTail(k, epsilon); l > 0 && l < len(out)-1 {
+		// What lies below the first l counts stays below tail, which no float64 is.
+		for i := 1; i <= l; i++ {
+			out[i] = floatUp(tail)
+		}
+		a.Set(tail)
+		d.Set(tail)
+		c.jump(l, epsilon)
+		first = l + 1
+	}
+	for i := first; i < len(out); i++ {
+		addUp(a, c.b)
 		d.Mul(d, r)
 		addUp(d, term.Mul(oneLessR, a))
-		out[i] = min(1, floatUp(d))
-		b.Mul(b, ratio)
-		b.Mul(b, n.SetInt64(int64(k-i+1)))
-		b.Quo(b, n.SetInt64(int64(i)))
+		if out[i] = min(1, floatUp(d)); out[i] == 1 {
+			for j := range out[i:] {
+				out[i+j] = 1 // they never fall
+			}
+			break
+		}
+		c.next()
 	}
 	return out
 }
@@ -210,7 +291,7 @@ func (o *Optimal) Epsilon(delta float64) (float64, error) {
 		return 0, err
 	}
 	if least := o.total(0); delta < least {
-		return 0, fmt.Errorf("delta = %g, but %d mechanisms that are %v-DP need at least %g: %w", delta, o.count, o.each, least, ErrDeltaTooSmall)
+		return 0, tooSmall(delta, least)
 	}
 	fits := func(epsilon float64) bool {
 		d, err := o.Delta(epsilon)
@@ -227,9 +308,13 @@ func (o *Optimal) Epsilon(delta float64) (float64, error) {
 		return 0, nil
 	}
 	if math.IsInf(hi, 1) {
-		return 0, fmt.Errorf("%d times epsilon = %g does not fit a float64", o.count, o.each.Epsilon)
+		return 0, fmt.Errorf("%d times epsilon = %g does not fit a float64: %w", o.count, o.each.Epsilon, ErrUnsupported)
 	}
 	return bisectNear(o.guess(i, delta), lo, hi, fits), nil
+}
+
+func tooSmall(delta, least float64) error {
+	return fmt.Errorf("delta = %g, but the mechanisms' own add up to %g: %w", delta, least, ErrDeltaTooSmall)
 }
 
 // guess returns about the epsilon between ε_i and ε_{i+1} at which the total is delta, by
@@ -267,7 +352,9 @@ func bisectNear(guess, lo, hi float64, fits func(float64) bool) float64 {
 	if !(guess > lo && guess < hi) {
 		return bisectDown(lo, hi, fits)
 	}
-	for step := guess * 0x1p-50; ; step *= 32 {
+	// At least one unit in the last place, or guesses near 0 would not move.
+	first := max(guess*0x1p-50, math.SmallestNonzeroFloat64)
+	for step := first; ; step *= 32 {
 		if x := guess + step; x >= hi {
 			break
 		} else if fits(x) {
@@ -277,7 +364,7 @@ func bisectNear(guess, lo, hi float64, fits func(float64) bool) float64 {
 			lo = x
 		}
 	}
-	for step := guess * 0x1p-50; ; step *= 32 {
+	for step := first; ; step *= 32 {
 		if x := min(guess, hi) - step; x <= lo {
 			break
 		} else if !fits(x) {

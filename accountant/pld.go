@@ -18,10 +18,13 @@ import (
 //	k_c   count      step    the grid's width, a power of two, so that grid losses are exact
 
 const (
-	gridBits     = 18        // 2^18 points hold the sum
-	fineGridBits = 20        // where many events add up what the grid costs each
-	manyEvents   = 10_000    // as many
-	maxLossCount = 1_000_000 // where the error of the FFT stays below 1e-6 of the result
+	gridBits       = 18        // 2^18 points hold the sum
+	fineGridBits   = 20        // where many events add up what the grid costs each
+	manyEvents     = 10_000    // as many
+	coarseGridBits = 16        // where many different events take a transform each
+	manyParts      = 32        // as many
+	maxLossParts   = 1000      // half a minute
+	maxLossCount   = 1_000_000 // where the error of the FFT stays below 1e-6 of the result
 )
 
 type lossPart struct {
@@ -103,7 +106,10 @@ func (s lossSum) infinite() float64 {
 	for _, p := range s.parts {
 		log += float64(p.count) * math.Log1p(-min(1, p.lossMass.infinite))
 	}
-	return -math.Expm1(log) * (1 + 1e-13)
+	if log == 0 {
+		return 0
+	}
+	return -math.Expm1(log)*(1+1e-13) + float64(len(s.parts))*math.SmallestNonzeroFloat64
 }
 
 // largest returns the largest finite sum of losses, rounded up.
@@ -119,41 +125,55 @@ func (s lossSum) largest() float64 {
 	return sum + 1e-15*math.Abs(sum)*float64(len(s.parts)+1)
 }
 
-// tiltFor returns θ ≥ 0 with goal(K(θ), K'(θ), θ) = 0, goal rising in θ, by bisection.
-// Any θ gives valid bounds.
-func (s lossSum) tiltFor(goal func(log, mean, theta float64) float64) float64 {
+// tiltFor returns θ ≥ 0 with goal(K(θ), K'(θ), θ) = 0, goal rising in θ, by bisection, or
+// the largest θ where it stays below: saturated. Any θ gives valid bounds.
+func (s lossSum) tiltFor(goal tiltGoal) (theta float64, saturated bool) {
 	at := func(theta float64) float64 {
 		log, mean, _ := s.logMoment(theta)
 		return goal(log, mean, theta)
 	}
 	if at(0) >= 0 {
-		return 0
+		return 0, false
 	}
 	low, high := 0.0, 1.0
-	// The largest tilt: e^{θ·step} no more than e, beyond which one point holds
-	// everything.
-	limit := 1 / s.step
+	limit := s.largestTilt()
 	for high < limit && at(high) < 0 {
 		low, high = high, 4*high
 	}
 	high = min(high, limit)
-	for range 30 {
+	for range 16 {
 		if mid := (low + high) / 2; at(mid) < 0 {
 			low = mid
 		} else {
 			high = mid
 		}
 	}
-	return high
+	return high, high == limit
 }
 
+// largestTilt is where e^{θ·step} is e, beyond which one point holds everything.
+func (s lossSum) largestTilt() float64 { return 1 / s.step }
+
+// halfway is the goal of half of what the largest tilt has on Chernoff's scale. Where the
+// largest loss alone is more likely than δ, no tilt gets to δ, and the largest one sees
+// nothing but that loss.
+func (s lossSum) halfway() tiltGoal {
+	limit := s.largestTilt()
+	log, mean, _ := s.logMoment(limit)
+	middle := (log - limit*mean) / 2
+	return func(log, mean, theta float64) float64 { return middle - (log - theta*mean) }
+}
+
+// tiltGoal is a function of K(θ), K'(θ) and θ, for all events together.
+type tiltGoal func(log, mean, theta float64) float64
+
 // towardEpsilon tilts the mean of the sum to epsilon.
-func towardEpsilon(epsilon float64) func(log, mean, theta float64) float64 {
+func towardEpsilon(epsilon float64) tiltGoal {
 	return func(_, mean, _ float64) float64 { return mean - epsilon }
 }
 
 // towardDelta tilts it to where Chernoff's bound ln δ ≈ K(θ) - θK'(θ) is the target.
-func towardDelta(delta float64) func(log, mean, theta float64) float64 {
+func towardDelta(delta float64) tiltGoal {
 	return func(log, mean, theta float64) float64 { return math.Log(delta) - (log - theta*mean) }
 }
 
@@ -165,6 +185,8 @@ type lossCurve struct {
 	constant float64   // infinite losses, and those above the window
 	largest  float64   // no finite loss is above it
 	infinite float64   // infinite losses alone
+
+	saturated bool // the tilt is the largest, short of its goal
 }
 
 // curve convolves under the tilt theta.
@@ -203,24 +225,30 @@ func (s lossSum) curve(theta float64) lossCurve {
 		fft(w, roots, false)
 		// The hundredth also covers masses that underflow under the tilt.
 		e := levels * fftError * total * 1.01
-		for i, z := range w {
-			a := math.Hypot(real(z), imag(z))
+		for i := range product[:n/2+1] {
+			a := math.Sqrt(real(w[i])*real(w[i]) + imag(w[i])*imag(w[i])) // 0 only where e is all
 			missed[i] += float64(p.count) * math.Log1p(e/a)
 			size[i] += float64(p.count) * math.Log(a+e)
-			product[i] *= power(z, p.count)
+			product[i] *= power(w[i], p.count)
 		}
 	}
 	sumSize, sumError := 0.0, 0.0
-	for i := range product {
+	for i := range product[:n/2+1] {
 		b := math.Exp(size[i]) * 1.01
-		sumSize += b
 		// Π(|ŵ|+e)^k - Π|ŵ|^k, and the rounding of the powers: each multiplication
 		// √5·u, and underflow.
-		sumError += b*-math.Expm1(-missed[i]) + b*math.Expm1(multiplications*3*0x1p-53) + 1e-290
+		off := b*-math.Expm1(-missed[i]) + b*math.Expm1(multiplications*3*0x1p-53) + 1e-290
+		if i > 0 && i < n/2 {
+			// The masses are real, so the other half are the conjugates.
+			product[n-i] = complex(real(product[i]), -imag(product[i]))
+			b, off = 2*b, 2*off
+		}
+		sumSize += b
+		sumError += off
 	}
 	fft(product, roots, true)
 	each := (sumError*1.01 + levels*fftError*1.01*(sumSize+sumError)) / float64(n)
-	c := lossCurve{step: s.step, first: first, delta: make([]float64, n)}
+	c := lossCurve{step: s.step, first: first, delta: make([]float64, n), largest: s.largest(), infinite: s.infinite()}
 	// δ_j = e^-step·δ_{j+1} + (1-e^-step)·A_{j+1}, A the masses above: all positive.
 	down, rest := math.Exp(-s.step), -math.Expm1(-s.step)
 	above, d := 0.0, 0.0
@@ -230,11 +258,16 @@ func (s lossSum) curve(theta float64) lossCurve {
 		density := max(0, real(product[index&(n-1)])/float64(n)) + each
 		x := theta * s.step * float64(index)
 		term := math.Exp(logScale-x) * density * (1 + 8*0x1p-52*(math.Abs(x)+math.Abs(logScale)+2) + exponents)
+		if float64(index)*s.step > c.largest {
+			term = 0 // no sum of losses is there
+		}
 		above = (above + term) * (1 + 0x1p-52)
 		d = (down*d + rest*above) * (1 + 4*0x1p-52)
 	}
-	c.infinite, c.largest = s.infinite(), s.largest()
 	c.constant = c.infinite
+	if c.largest > 0 {
+		c.constant += float64(n) * math.SmallestNonzeroFloat64 // terms that underflow
+	}
 	if end := float64(first+n) * s.step; end <= c.largest {
 		c.constant += s.tail(theta, end, variance)
 	}
@@ -257,13 +290,18 @@ func power(z complex128, k int) complex128 {
 // e^{K(θ)-θx}, at a few θ.
 func (s lossSum) tail(theta, x, variance float64) float64 {
 	best := 0.0
+	var tilts []float64
 	for _, reach := range []float64{0, 3, 6, 10, 15, 20} {
-		t := theta
 		if variance > 0 {
-			t += reach / math.Sqrt(variance)
+			tilts = append(tilts, theta+reach/math.Sqrt(variance))
 		}
-		if t > 0 {
-			best = min(best, s.logMomentUp(t)-t*x*(1-1e-15))
+	}
+	if x > 0 && variance < x*x/1e6 {
+		tilts = append(tilts, theta+8/x, theta+30/x, theta+100/x, theta+700/x) // for tiny masses far out
+	}
+	for _, t := range tilts {
+		if t > 0 && best > -700 {
+			best = min(best, s.logMomentUp(t)-t*x+1e-15*math.Abs(t*x))
 		}
 	}
 	return math.Exp(best)*(1+floatMargin) + math.SmallestNonzeroFloat64
@@ -272,6 +310,9 @@ func (s lossSum) tail(theta, x, variance float64) float64 {
 // at returns the bound at any epsilon ≥ 0: between grid points δ is linear in e^ε;
 // below the window it is what it would be without any ε, above it the constant.
 func (c lossCurve) at(epsilon float64) float64 {
+	if epsilon > 0 {
+		epsilon = math.Nextafter(epsilon, 0) // its decimal may be half a unit below
+	}
 	j := math.Floor(epsilon/c.step) - float64(c.first)
 	switch {
 	case epsilon >= c.largest:
@@ -291,6 +332,9 @@ func (c lossCurve) at(epsilon float64) float64 {
 
 // lossDirections returns, for each direction, the sources of the charges.
 func lossDirections(charges []Charge) (directions [][]lossSource, counts []int, err error) {
+	if len(charges) > maxLossParts {
+		return nil, nil, &check.Error{Name: "different events", Value: len(charges), Rule: fmt.Sprintf("at most %d for privacy loss distributions", maxLossParts)}
+	}
 	directions = make([][]lossSource, 1)
 	for _, c := range charges {
 		if c.Count > maxLossCount {
@@ -317,15 +361,19 @@ func bitsFor(charges []Charge) int {
 	for _, c := range charges {
 		events += c.Count
 	}
-	if events > manyEvents {
+	switch {
+	case len(charges) > manyParts:
+		return coarseGridBits
+	case events > manyEvents:
 		return fineGridBits
 	}
 	return gridBits
 }
 
-// lossBound returns the curve of one direction, tilted by goal. A first, coarse grid
-// finds the scale of the sum, and the final step is so wide that the window holds it.
-func lossBound(sources []lossSource, counts []int, bits int, goal func(log, mean, theta float64) float64) (lossCurve, error) {
+// lossBound returns the curve of one direction, tilted by goal, or by lossSum.halfway if
+// nil. A first, coarse grid finds the scale of the sum, and the final step is so wide that
+// the window holds it.
+func lossBound(sources []lossSource, counts []int, bits int, goal tiltGoal) (lossCurve, error) {
 	widest := 0.0
 	for _, s := range sources {
 		low, high, _ := s.span()
@@ -343,22 +391,27 @@ func lossBound(sources []lossSource, counts []int, bits int, goal func(log, mean
 	if err != nil {
 		return lossCurve{}, err
 	}
-	theta := sum.tiltFor(goal)
+	if goal == nil {
+		goal = sum.halfway()
+	}
+	theta, saturated := sum.tiltFor(goal)
 	_, _, variance := sum.logMoment(theta)
 	width := 32 * math.Sqrt(variance+coarse*coarse)
 	step := max(powerOfTwo(width/float64(int(1)<<bits)), powerOfTwo(widest/(maxLossPoints/16)), powerOfTwo(1e-13))
-	for range 6 {
+	var c lossCurve
+	for range 7 {
 		if sum, err = newLossSum(sources, counts, step, bits); err != nil {
 			return lossCurve{}, err
 		}
-		c := sum.curve(theta)
+		c = sum.curve(theta)
+		c.saturated = saturated
 		// Losses above the window count in full; if that shows, widen it.
 		if extra := c.constant - c.infinite; extra <= 1e-6*c.delta[len(c.delta)/2] {
-			return c, nil
+			break
 		}
 		step *= 2
 	}
-	return sum.curve(theta), nil
+	return c, nil
 }
 
 // powerOfTwo returns the smallest power of two that is at least x > 0.
@@ -369,6 +422,9 @@ func powerOfTwo(x float64) float64 {
 	}
 	return math.Ldexp(1, exp)
 }
+
+// untilted leaves the sum where it is.
+func untilted(_, _, _ float64) float64 { return 0 }
 
 // lossDelta bounds δ at epsilon for the charges, over both directions, with a grid of
 // 2^bits points. Fewer points give a looser bound.
@@ -383,7 +439,15 @@ func lossDelta(charges []Charge, epsilon float64, bits int) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		worst = max(worst, c.at(epsilon))
+		d := c.at(epsilon)
+		if c.below(epsilon) {
+			plain, err := lossBound(sources, counts, bits, untilted)
+			if err != nil {
+				return 0, err
+			}
+			d = min(d, plain.at(epsilon))
+		}
+		worst = max(worst, d)
 	}
 	return worst, nil
 }
@@ -400,17 +464,46 @@ func lossEpsilon(charges []Charge, delta float64, bits int) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		if c.at(0) <= delta {
-			continue
+		e, err := c.epsilon(delta)
+		if err != nil {
+			return 0, err
 		}
-		top := float64(c.first+len(c.delta)-1) * c.step
-		if top <= 0 || c.at(top) > delta {
-			top = c.largest
+		// Another tilt may see more: one that stays short of the largest loss, or none.
+		var others []tiltGoal
+		if e > 0 && c.saturated {
+			others = append(others, nil, untilted)
+		} else if e > 0 && c.below(e-2*c.step) {
+			others = append(others, untilted)
 		}
-		if c.at(top) > delta {
-			return 0, fmt.Errorf("delta = %g, of which infinite losses alone take %g: %w", delta, c.infinite, ErrDeltaTooSmall)
+		for _, goal := range others {
+			other, err := lossBound(sources, counts, bits, goal)
+			if err != nil {
+				return 0, err
+			}
+			if x, err := other.epsilon(delta); err == nil {
+				e = min(e, x)
+			}
 		}
-		worst = max(worst, bisectDown(0, top, func(e float64) bool { return c.at(e) <= delta }))
+		worst = max(worst, e)
 	}
 	return worst, nil
+}
+
+// below says whether ε is under the window, where the curve knows nothing. The tilt may
+// have moved it too far up where a tiny mass has a huge loss.
+func (c lossCurve) below(epsilon float64) bool { return epsilon < float64(c.first)*c.step }
+
+// epsilon returns the smallest ε at which the curve is at most delta.
+func (c lossCurve) epsilon(delta float64) (float64, error) {
+	if c.at(0) <= delta {
+		return 0, nil
+	}
+	top := float64(c.first+len(c.delta)-1) * c.step
+	if top <= 0 || c.at(top) > delta {
+		top = c.largest
+	}
+	if c.at(top) > delta {
+		return 0, fmt.Errorf("delta = %g, of which infinite losses alone take %g: %w", delta, min(1, c.infinite), ErrDeltaTooSmall)
+	}
+	return bisectDown(0, top, func(e float64) bool { return c.at(e) <= delta }), nil
 }

@@ -3,9 +3,9 @@ package accountant
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/num"
 )
 
 // TeacherRandomness says whether teachers draw new randomness for every query. What
@@ -15,7 +15,7 @@ type TeacherRandomness int
 // The zero TeacherRandomness is neither and is refused.
 const (
 	FreshTeachers  TeacherRandomness = iota + 1 // every answer of a teacher is a new run of its private mechanism
-	FrozenTeachers                              // teachers were trained once, privately, and vote ever after
+	FrozenTeachers                              // teachers were trained once, privately or not, and vote ever after
 )
 
 // String returns "fresh" or "frozen".
@@ -29,15 +29,29 @@ func (t TeacherRandomness) String() string {
 	return fmt.Sprintf("TeacherRandomness(%d)", int(t))
 }
 
-// Release is a series of answers by one ensemble.
+// Release is a series of answers by one ensemble. All its costs are for one neighbouring
+// relation, that of the teachers' own promise.
 type Release struct {
 	Queries    int               // Q ≥ 0, how many answers are released
-	PerAnswer  Cost              // of one answer by itself: (mε, δ)
-	Teachers   Cost              // of one teacher's training, or of one answer if fresh: (ε, Δ)
+	PerAnswer  Cost              // of one answer by itself, given what Teachers promise: (mε, δ)
+	Noise      NoisyAnswer       // instead of PerAnswer: one answer that is private by its own noise
+	Teachers   Cost              // of one teacher's training, or of one answer if fresh: (ε, Δ); ε = +Inf if they promise nothing
 	K          int               // teachers
-	Affected   int               // t, the most teachers that one record reaches; K if unknown
+	Affected   int               // t, the most teachers that one record reaches; K if unknown, 1 if their data are disjoint
 	Randomness TeacherRandomness // no default
 	Slack      float64           // δ' in [0,1) that compositions may spend besides the δ; 0 spends none
+	Delta      float64           // instead of Slack: the total δ in (0,1) at which ε is asked for
+}
+
+// NoisyAnswer is an answer whose privacy is that of its own noise, new in every answer,
+// whatever the teachers are: noisy vote counts, of which one record changes at most
+// Affected votes. It adds up over queries even where teachers are frozen.
+//
+// Under ReplaceOne a record that is replaced leaves one teacher and may join another:
+// where the data are split by a rule that looks at the record, that is two votes.
+type NoisyAnswer struct {
+	Event    Event // nil for none
+	Affected int   // the most votes that may differ for Event to hold
 }
 
 // ReleaseTotal is what a Release costs.
@@ -46,16 +60,19 @@ type ReleaseTotal struct {
 	Rule string // what it follows from, for people
 
 	// QueryFold is General's composition of all answers at the slack (Basic's where
-	// that is 0), the figure that publications print. It holds for fresh teachers only;
-	// with frozen ones it is no guarantee.
+	// that is 0, the best one's of a NoisyAnswer or at a Delta), the figure that
+	// publications print. With frozen teachers that promise something it is no
+	// guarantee.
 	QueryFold      Cost
 	QueryFoldHolds bool
 }
 
 // Total returns what all answers cost together. Every figure is rounded up.
 //
-//	fresh    the Q-fold composition of PerAnswer
-//	frozen   the t-fold composition of Teachers, however many queries
+//	fresh                   the Q-fold composition of PerAnswer, or the tQ-fold one of Teachers
+//	frozen                  the t-fold composition of Teachers, however many queries
+//	frozen, promise nothing the Q-fold composition of PerAnswer
+//	Noise, either way       the Q-fold composition of Noise
 //
 // Composition theorems need fresh randomness in every query. Answers of frozen teachers
 // share that of their training, so PerAnswer holds for each answer but does not add up:
@@ -64,38 +81,36 @@ type ReleaseTotal struct {
 // record reaches t. With t = 1 (disjoint training data) that is one teacher's cost. A
 // single frozen answer also has its own.
 //
+// Where teachers promise nothing (Teachers.Epsilon = +Inf), PerAnswer is what the
+// mechanism's own randomness gives whatever t of the votes do. That is fresh in every
+// query and holds given the trained teachers, so it adds up. PerAnswer must then have
+// been worked out for teachers that promise nothing: with any other it is no guarantee.
+//
 // Compositions are the optimal ones (OptimalHomogeneous) at total δ = 1-(1-δ)^k(1-δ'),
-// or Basic where that has no larger ε. The error names the parameter that is out of
-// range. Frozen teachers that promise nothing (ε = ∞) have no total here: their
-// mechanism's noise alone must be accounted for.
+// or Basic where that has no larger ε; of a NoisyAnswer, the best of the Accountant. Of
+// several totals that hold it is the one of the smallest ε; Bounds lists all. The error
+// names the parameter that is out of range or missing: a zero PerAnswer, or frozen
+// Teachers of zero cost, is taken for one that was forgotten.
 func (r Release) Total() (ReleaseTotal, error) {
-	if err := r.check(); err != nil {
+	b, err := r.Bounds()
+	if err != nil {
 		return ReleaseTotal{}, err
 	}
 	if r.Queries == 0 {
 		return ReleaseTotal{Rule: "nothing released", QueryFoldHolds: true}, nil
 	}
-	var t ReleaseTotal
-	var err error
-	if r.Slack > 0 {
-		t.QueryFold, err = General(r.Queries, r.PerAnswer, r.Slack)
-	} else {
-		t.QueryFold, err = Basic(r.Queries, r.PerAnswer)
+	best, ok := b.Best()
+	if !ok {
+		return ReleaseTotal{}, b.refusal()
 	}
-	if err != nil {
-		return ReleaseTotal{}, err
-	}
-	t.QueryFoldHolds = r.Randomness == FreshTeachers || r.Queries == 1
-	if r.Randomness == FreshTeachers {
-		t.Cost, t.Rule, err = composeBest(r.Queries, r.PerAnswer, r.Slack, "answers")
-		return t, err
-	}
-	t.Cost, t.Rule, err = composeBest(r.Affected, r.Teachers, r.Slack, "teachers")
-	if err != nil {
-		return ReleaseTotal{}, err
-	}
-	if r.Queries == 1 && r.PerAnswer.Epsilon < t.Cost.Epsilon {
-		t.Cost, t.Rule = r.PerAnswer, "one answer"
+	t := ReleaseTotal{Cost: best.Cost, Rule: best.Rule()}
+	for _, want := range []Method{MethodGeneral, MethodBasic, ""} { // the first that is there
+		for _, x := range b.Bounds {
+			if x.Of == OfAnswers && (x.Method == want || want == "" || x.Count == 1) {
+				t.QueryFold, t.QueryFoldHolds = x.Cost, x.Holds
+				return t, nil
+			}
+		}
 	}
 	return t, nil
 }
@@ -103,9 +118,6 @@ func (r Release) Total() (ReleaseTotal, error) {
 func (r Release) check() error {
 	if r.Queries < 0 || r.Queries > MaxOptimalCount {
 		return &check.Error{Name: "queries", Value: r.Queries, Rule: fmt.Sprintf("between 0 and %d", MaxOptimalCount)}
-	}
-	if err := r.PerAnswer.check(""); err != nil {
-		return err
 	}
 	if err := check.Teachers(r.K); err != nil {
 		return err
@@ -116,40 +128,55 @@ func (r Release) check() error {
 	if !(r.Slack >= 0 && r.Slack < 1) {
 		return &check.Error{Name: "slack", Value: r.Slack, Rule: "in [0,1)"}
 	}
-	switch r.Randomness {
-	case FreshTeachers:
-		return nil // what the teachers cost is within PerAnswer
-	case FrozenTeachers:
-		return r.Teachers.check("teacher ")
+	if err := check.Delta("total delta", r.Delta); err != nil {
+		return err
 	}
-	return errors.New("teacher randomness must be stated: FreshTeachers or FrozenTeachers")
+	if r.Delta > 0 && r.Slack > 0 {
+		return &check.Error{Name: "slack", Value: r.Slack, Rule: "0 where a total delta is given"}
+	}
+	if r.Randomness != FreshTeachers && r.Randomness != FrozenTeachers {
+		return errors.New("teacher randomness must be stated: FreshTeachers or FrozenTeachers")
+	}
+	if err := r.checkTeachers(); err != nil {
+		return err
+	}
+	if r.Noise.Event != nil {
+		return r.checkNoise()
+	}
+	if err := r.PerAnswer.check("answer's "); err != nil {
+		return err
+	}
+	if r.PerAnswer == (Cost{}) && r.Queries > 0 {
+		return &check.Error{Name: "cost of one answer", Value: r.PerAnswer, Rule: "stated: more than (0, 0)"}
+	}
+	if r.Randomness == FrozenTeachers && r.Teachers == (Cost{}) {
+		return &check.Error{Name: "cost of one frozen teacher", Value: r.Teachers, Rule: "stated: more than (0, 0), or with epsilon = +Inf where it promises nothing"}
+	}
+	return nil
 }
 
-// composeBest composes k of one cost, with the rule that gave the figure.
-func composeBest(k int, each Cost, slack float64, what string) (Cost, string, error) {
-	basic, err := Basic(k, each)
-	if err != nil {
-		return Cost{}, "", err
+func (r Release) checkTeachers() error {
+	if math.IsInf(r.Teachers.Epsilon, 1) {
+		return check.Delta("teacher delta", r.Teachers.Delta)
 	}
-	if k == 1 {
-		return basic, "one of the " + what, nil
+	return r.Teachers.check("teacher ")
+}
+
+func (r Release) checkNoise() error {
+	if r.PerAnswer != (Cost{}) {
+		return &check.Error{Name: "cost of one answer", Value: r.PerAnswer, Rule: "left out where its noise is given"}
 	}
-	rule := fmt.Sprintf("basic composition of %d %s", k, what)
-	if slack > 0 {
-		o, err := OptimalHomogeneous(k, each)
-		if err != nil {
-			return Cost{}, "", err
-		}
-		delta := withSlack(o.catastrophe, num.FromRat(num.Decimal(slack)))
-		if delta < 1 {
-			eps, err := o.Epsilon(delta)
-			if err != nil {
-				return Cost{}, "", err
-			}
-			if eps < basic.Epsilon {
-				return Cost{eps, delta}, fmt.Sprintf("optimal composition of %d %s", k, what), nil
-			}
-		}
+	if err := checkEvent(r.Noise.Event); err != nil {
+		return err
 	}
-	return basic, rule, nil
+	// Noise for one vote hides one vote, not the many that overlapping data can change.
+	if r.Noise.Affected < r.Affected {
+		return fmt.Errorf("%v is for records that reach %d teachers, but here one reaches %d: %w", r.Noise.Event, r.Noise.Affected, r.Affected, ErrUnsupported)
+	}
+	return nil
+}
+
+// promise says whether the teachers' own (ε, Δ) is stated and finite.
+func (r Release) promise() bool {
+	return r.Teachers != (Cost{}) && !math.IsInf(r.Teachers.Epsilon, 1)
 }

@@ -86,7 +86,7 @@ func TestFrozenTreatedAsFreshIsCaught(t *testing.T) {
 	if math.Abs(single) > 1e-12 || math.Abs(double-eps) > 1e-12 {
 		t.Fatalf("the example costs %g alone and %g together", single, double)
 	}
-	r := Release{Queries: 2, PerAnswer: Cost{0, 0}, Teachers: Cost{eps, 0}, K: 1, Affected: 1, Randomness: FrozenTeachers}
+	r := Release{Queries: 2, PerAnswer: Cost{1e-9, 0}, Teachers: Cost{eps, 0}, K: 1, Affected: 1, Randomness: FrozenTeachers}
 	if total := mustTotal(t, r); total.Cost.Epsilon < double-1e-12 {
 		t.Errorf("frozen total %v, but the two answers cost %g", total.Cost, double)
 	}
@@ -109,7 +109,17 @@ func TestReleaseRefuses(t *testing.T) {
 		"queries":               func(r *Release) { r.Queries = -1 },
 		"too many queries":      func(r *Release) { r.Queries = MaxOptimalCount + 1 },
 		"per answer":            func(r *Release) { r.PerAnswer.Epsilon = math.NaN() },
-		"teachers":              func(r *Release) { r.Teachers.Epsilon = math.Inf(1) },
+		"per answer forgotten":  func(r *Release) { r.PerAnswer = Cost{} },
+		"per answer infinite":   func(r *Release) { r.PerAnswer.Epsilon = math.Inf(1) },
+		"teachers":              func(r *Release) { r.Teachers.Epsilon = math.NaN() },
+		"teachers negative":     func(r *Release) { r.Teachers.Epsilon = -1 },
+		"teachers forgotten":    func(r *Release) { r.Teachers = Cost{} },
+		"no affected":           func(r *Release) { r.Affected = 0 },
+		"slack NaN":             func(r *Release) { r.Slack = math.NaN() },
+		"delta NaN":             func(r *Release) { r.Delta = math.NaN() },
+		"delta and slack":       func(r *Release) { r.Delta = 0.1 },
+		"cost and noise":        func(r *Release) { r.Noise = NoisyAnswer{Gaussian{20, ReplaceOne}, 11} },
+		"unknown noise":         func(r *Release) { r.PerAnswer, r.Noise = Cost{}, NoisyAnswer{foreign{}, 11} },
 		"K":                     func(r *Release) { r.K = 0 },
 		"affected":              func(r *Release) { r.Affected = 12 },
 		"slack":                 func(r *Release) { r.Slack = 1 },

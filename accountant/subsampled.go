@@ -14,7 +14,7 @@ func subsampledRDP(sigma, q, alpha float64) float64 {
 	bound := gaussianRDP(sigma, alpha)
 	lower := math.Floor(alpha)
 	if lower == alpha {
-		return min(bound, subsampledLogMoment(sigma, q, int(alpha))/(alpha-1)*(1+rdpMargin))
+		return min(bound, subsampledLogMoment(sigma, q, int(alpha))/(alpha-1)*(1+rdpMargin)+math.SmallestNonzeroFloat64)
 	}
 	// (α-1)·ρ(α) = ln E[e^{(α-1)L}] is convex in α and 0 at α = 1.
 	below := 0.0
@@ -25,7 +25,7 @@ func subsampledRDP(sigma, q, alpha float64) float64 {
 	part := alpha - lower
 	log := (1-part)*below + part*above
 	log = min(log, subsampledQuadrature(sigma, q, alpha))
-	return min(bound, log/(alpha-1)*(1+rdpMargin))
+	return min(bound, log/(alpha-1)*(1+rdpMargin)+math.SmallestNonzeroFloat64)
 }
 
 // subsampledLogMoment returns ln A for integer α ≥ 2. The terms k = 0, 1 make up 1 when
@@ -35,15 +35,20 @@ func subsampledRDP(sigma, q, alpha float64) float64 {
 //
 // all of it positive. Mironov, Talwar and Zhang (2019), Section 3.3.
 func subsampledLogMoment(sigma, q float64, alpha int) float64 {
+	const ulp = 0x1p-52
 	logs := make([]float64, 0, alpha-1)
 	top := math.Inf(-1)
 	a, inverse := float64(alpha), 1/(2*sigma*sigma)
 	logQ, logRest := math.Log(q), math.Log1p(-q)
-	choose := math.Log(a) // ln C(α,1)
+	choose, wobble := math.Log(a), 2*ulp*math.Log(a) // ln C(α,1), and its rounding error
 	for k := 2.0; k <= a; k++ {
-		choose += math.Log((a - k + 1) / k)
+		step := math.Log((a - k + 1) / k)
+		choose += step
+		wobble += ulp * (math.Abs(choose) + 2*math.Abs(step) + 1)
 		x := (k*k - k) * inverse
 		l := choose + (a-k)*logRest + k*logQ + logExpm1(x)
+		// The summands may be large and cancel: each term is rounded up by what they lose.
+		l += wobble + 4*ulp*(math.Abs(choose)+(a-k)*math.Abs(logRest)+k*math.Abs(logQ)+math.Abs(x)+1000)
 		logs = append(logs, l)
 		top = max(top, l)
 	}
@@ -51,7 +56,8 @@ func subsampledLogMoment(sigma, q float64, alpha int) float64 {
 	for _, l := range logs {
 		sum += math.Exp(l - top)
 	}
-	return logOnePlus(top + math.Log(sum))
+	// A - 1 may be below the smallest float64, ln A is not 0 all the same.
+	return logOnePlus(top+math.Log(sum)) + math.SmallestNonzeroFloat64
 }
 
 // logExpm1 returns ln(e^x - 1) for x > 0.
@@ -85,8 +91,8 @@ func subsampledQuadrature(sigma, q, alpha float64) float64 {
 	h := 2 * math.Pi * s / decay
 	low, high := -40.0, alpha/sigma+40
 	n := math.Ceil((high - low) / h)
-	if n > 1<<20 {
-		return math.Inf(1) // the integer orders will do
+	if n > 1<<16 {
+		return math.Inf(1) // the integer orders will do, in less time
 	}
 	const ulp = 0x1p-52
 	log := func(z float64) float64 {

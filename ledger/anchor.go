@@ -27,7 +27,19 @@ const (
 type anchor struct {
 	id ledgerID
 	state
+	durable bool // known to be on disk
 }
+
+// A slot that looks as it should need not be on disk: the process that wrote it may
+// have been killed before it forced it there. Were the database to go on from it, a
+// loss of power could take back two commits of the anchor, and the ledger would be
+// refused as rolled back. So the byte at markAt, a space until then, is changed to
+// durableMark once the slot is on disk. The mark itself need not get there: after a
+// loss of power whatever can be read is on disk.
+const (
+	markAt      = slotSize - 2
+	durableMark = '+'
+)
 
 const slotMagic = "darrm ledger anchor 1\n"
 
@@ -41,9 +53,14 @@ func (a *anchor) encode() []byte {
 	return append(append(text, pad...), '\n')
 }
 
-// decodeSlot accepts exactly what encode produces.
+// decodeSlot accepts exactly what encode produces, with the mark or without.
 func decodeSlot(b []byte) (anchor, error) {
 	var a anchor
+	if len(b) == slotSize && b[markAt] == durableMark {
+		a.durable = true
+		b = bytes.Clone(b)
+		b[markAt] = ' '
+	}
 	var id, head, epsilon, delta string
 	_, err := fmt.Sscanf(string(b), slotMagic+"ledger %s\ncommit %d\nhead %s\nspent %s %s\n", &id, &a.commit, &head, &epsilon, &delta)
 	if err != nil {
@@ -121,9 +138,13 @@ func writeAnchor(path string, a *anchor) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteAt(a.encode(), int64(a.commit%2)*slotSize)
+	at := int64(a.commit%2) * slotSize
+	_, err = f.WriteAt(a.encode(), at)
 	if err == nil {
 		err = syncData(f)
+	}
+	if err == nil {
+		_, err = f.WriteAt([]byte{durableMark}, at+markAt)
 	}
 	if err != nil {
 		err = fmt.Errorf("write %s: %w", path, err)
@@ -131,7 +152,9 @@ func writeAnchor(path string, a *anchor) error {
 	return errors.Join(err, f.Close())
 }
 
-// createAnchor replaces the whole file; the other slot is blank.
+// createAnchor replaces the whole file, durably; the other slot is blank. The slot
+// is not marked: the name comes into force before it is known to be on disk, so the
+// next commit cannot tell whether it is.
 func createAnchor(path string, a *anchor) error {
 	return atomicfile.Replace(path, 0o600, func(w io.Writer) error {
 		slots := [][]byte{a.encode(), append(bytes.Repeat([]byte{' '}, slotSize-1), '\n')}
@@ -140,7 +163,8 @@ func createAnchor(path string, a *anchor) error {
 	})
 }
 
-// openRegular refuses devices and pipes, on which open could wait.
+// openRegular refuses directories, devices and pipes, on which open could wait or
+// do something.
 func openRegular(path string, flag int) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -149,5 +173,18 @@ func openRegular(path string, flag int) (*os.File, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("open %s: not a regular file", path)
 	}
-	return os.OpenFile(path, flag, 0)
+	f, err := os.OpenFile(path, flag|nonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	// Once more, since the name may stand for another file by now.
+	info, err = f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("open %s: not a regular file", path)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
 }

@@ -46,6 +46,12 @@ const (
 	flagBucket   = 0x01 // of a leaf element
 
 	maxDepth = 32 // a page holds at least two keys, so 2³² entries fit
+
+	// Bounds of what is read into memory. The file may be sparse, and claim any
+	// size. 2²⁴ pages are 64 GiB, 10⁸ entries; a page with its overflow holds at
+	// most four of the largest entries, and a freelist at most all pages.
+	maxPages    = 1 << 24
+	maxOverflow = 255
 )
 
 var native = binary.NativeEndian
@@ -106,6 +112,13 @@ func openBoltFile(r io.ReaderAt, size int64) (*boltFile, error) {
 	if f.pages < 4 || f.pages > uint64(size)/boltPageSize {
 		return nil, badPage("%d pages are in use, but the file holds %d", f.pages, size/boltPageSize)
 	}
+	if f.pages > maxPages {
+		return nil, badPage("%d pages are in use, but at most %d can be read", f.pages, maxPages)
+	}
+	if f.freelist < 2 || f.freelist >= f.pages {
+		// bbolt would look for free pages by itself then, in goroutines of its own.
+		return nil, badPage("the freelist is at page %d of %d", f.freelist, f.pages)
+	}
 	f.r = r
 	return f, f.readBuckets()
 }
@@ -129,8 +142,8 @@ func (f *boltFile) readBuckets() error {
 
 func readMeta(r io.ReaderAt, id int64) (*boltFile, error) {
 	b := make([]byte, metaChecked+8)
-	if _, err := r.ReadAt(b, id*boltPageSize+pageHeader); err != nil {
-		return nil, err
+	if err := readAt(r, b, id*boltPageSize+pageHeader); err != nil {
+		return nil, fmt.Errorf("meta page %d: %w", id, err)
 	}
 	sum := fnv.New64a()
 	sum.Write(b[:metaChecked])
@@ -143,26 +156,40 @@ func readMeta(r io.ReaderAt, id int64) (*boltFile, error) {
 	return &boltFile{root: native.Uint64(b[16:]), freelist: native.Uint64(b[32:]), pages: native.Uint64(b[40:]), tx: native.Uint64(b[48:])}, nil
 }
 
-// readPage reads page id and marks it as used.
-func (f *boltFile) readPage(id uint64) (page, error) {
+// readAt fills b. A file that is too short is a bad file; other errors are the
+// system's, and say nothing about the ledger.
+func readAt(r io.ReaderAt, b []byte, at int64) error {
+	n, err := r.ReadAt(b, at)
+	switch {
+	case n == len(b):
+		return nil
+	case err == io.EOF:
+		return badPage("the file ends before byte %d", at+int64(len(b)))
+	}
+	return err
+}
+
+// readPage reads page id, with at most maxMore pages of overflow, and marks it as
+// used.
+func (f *boltFile) readPage(id, maxMore uint64) (page, error) {
 	if id < 2 || id >= f.pages {
 		return page{}, badPage("page %d is not among pages 2 to %d", id, f.pages-1)
 	}
 	data := make([]byte, boltPageSize)
-	if _, err := f.r.ReadAt(data, int64(id)*boltPageSize); err != nil {
-		return page{}, badPage("page %d: %w", id, err)
+	if err := readAt(f.r, data, int64(id)*boltPageSize); err != nil {
+		return page{}, fmt.Errorf("page %d: %w", id, err)
 	}
 	if self := native.Uint64(data); self != id {
 		return page{}, badPage("page %d calls itself %d", id, self)
 	}
 	more := uint64(native.Uint32(data[12:]))
-	if more >= f.pages-id {
+	if more >= f.pages-id || more > maxMore {
 		return page{}, badPage("page %d runs over %d more pages", id, more)
 	}
 	if more > 0 {
 		data = append(data, make([]byte, more*boltPageSize)...)
-		if _, err := f.r.ReadAt(data[boltPageSize:], int64(id+1)*boltPageSize); err != nil {
-			return page{}, badPage("page %d: %w", id, err)
+		if err := readAt(f.r, data[boltPageSize:], int64(id+1)*boltPageSize); err != nil {
+			return page{}, fmt.Errorf("page %d: %w", id, err)
 		}
 	}
 	if f.used != nil {
@@ -208,7 +235,7 @@ func (f *boltFile) walkPage(id uint64, depth int, low, high, from []byte, visit 
 	if depth > maxDepth {
 		return badPage("more than %d levels", maxDepth)
 	}
-	p, err := f.readPage(id)
+	p, err := f.readPage(id, maxOverflow)
 	if err != nil {
 		return err
 	}
@@ -324,7 +351,7 @@ func (f *boltFile) track() error {
 // checkComplete checks that each page is in use once, or free, or the freelist
 // itself. A page both free and in use would be overwritten by the next commit.
 func (f *boltFile) checkComplete() error {
-	p, err := f.readPage(f.freelist)
+	p, err := f.readPage(f.freelist, f.pages/(boltPageSize/8)+1)
 	if err != nil {
 		return fmt.Errorf("freelist: %w", err)
 	}

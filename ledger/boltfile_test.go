@@ -58,6 +58,7 @@ func pairsByBolt(db *bolt.DB) (map[string][][2]string, error) {
 // The reader finds in databases of bbolt what bbolt finds, after any sequence of
 // writes: inline buckets, several levels, overflow pages, free lists.
 func TestReaderAgreesWithBolt(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	run := 0
 	rapid.Check(t, func(t *rapid.T) {

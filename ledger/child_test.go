@@ -54,6 +54,11 @@ func runChild(mode, path, prefix, count string) error {
 			return err
 		}
 	}
+	if mode == "read only" {
+		if err := giveUpRoot(); err != nil {
+			return err
+		}
+	}
 	l, err := Open(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) && mode == "create" {
 		budget, _ := NewBudget(1000, 0)

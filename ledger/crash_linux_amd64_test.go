@@ -96,6 +96,7 @@ func tempDir(t *testing.T) string {
 // kill -9 before and after every call that changes a file, while charging and
 // while creating; long also leaves every write half done.
 func TestKilledAtEveryWrite(t *testing.T) {
+	t.Parallel()
 	acts := map[string]interference{"after": killAfter}
 	if long {
 		acts["before"], acts["midway"] = killBefore, killMidway
@@ -112,6 +113,7 @@ func TestKilledAtEveryWrite(t *testing.T) {
 
 // Every write that ends halfway, whose second half is then lost.
 func TestTornWrite(t *testing.T) {
+	t.Parallel()
 	isWrite := func(call uint64) bool { return call == unix.SYS_PWRITE64 }
 	n := everyCall(t, "charge", killMidway, 0, isWrite, existing(t), honest(t))
 	t.Logf("%d writes cut in half", n)
@@ -124,6 +126,7 @@ func TestTornWrite(t *testing.T) {
 // with ENOSPC: the charge is refused, nothing is released for it, the handle
 // refuses from then on, and the next process works.
 func TestFailedSyncAndFullDisk(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		errno  syscall.Errno
@@ -162,6 +165,7 @@ func TestFailedSyncAndFullDisk(t *testing.T) {
 // The planted mutants of a caller are found by the same crashes: releasing before
 // charging, and taking the charge back after a crash.
 func TestCallerMutantsDie(t *testing.T) {
+	t.Parallel()
 	if raceDetector {
 		t.Skip("about other processes; the race detector adds nothing")
 	}
@@ -188,6 +192,7 @@ func TestCallerMutantsDie(t *testing.T) {
 // point of it the disk is made up in 40 ways (400 if long), and what was released
 // by then must be charged, in a ledger that opens.
 func TestPowerFailure(t *testing.T) {
+	t.Parallel()
 	u := newUnderAttack(t, 0)
 	u.last().write(t, u.path)
 	var ops []fileOp
@@ -207,12 +212,19 @@ func TestPowerFailure(t *testing.T) {
 	case raceDetector:
 		ways = 6
 	}
+	powerFailures(t, u, ops, 0, ways)
+	t.Logf("%d points, %d disks each", len(ops)+1, ways)
+}
+
+// powerFailures cuts the power after each operation from the one numbered first on.
+func powerFailures(t *testing.T, u *underAttack, ops []fileOp, first, ways int) {
+	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
-	for n := range len(ops) + 1 {
-		released := uint64(0)
+	for n := first; n <= len(ops); n++ {
+		least := u.spent
 		for _, op := range ops[:n] {
 			if op.path == "" {
-				released++
+				least = least.Plus(unitOfOne) // a line on standard output: a release
 			}
 		}
 		for way := range ways {
@@ -227,12 +239,51 @@ func TestPowerFailure(t *testing.T) {
 			if err != nil {
 				t.Fatalf("power failure after operation %d of %d: %v", n, len(ops), err)
 			}
-			if state.spent.epsilon.less(unitOfOne.Times(released).epsilon) {
-				t.Fatalf("power failure after operation %d of %d: %d released, %v spent", n, len(ops), released, state.spent)
+			if state.spent.epsilon.less(least.epsilon) {
+				t.Fatalf("power failure after operation %d of %d: %v spent, want at least %v", n, len(ops), state.spent, least)
 			}
 		}
 	}
-	t.Logf("%d points, %d disks each", len(ops)+1, ways)
+}
+
+// A process is killed at each of its calls, so that the kernel has what the disk may
+// not have; the next one goes on from there; then the power fails. Nobody damaged
+// the ledger, so it must open.
+func TestKilledThenPowerFailure(t *testing.T) {
+	t.Parallel()
+	ways := 8
+	switch {
+	case long:
+		ways = 100
+	case raceDetector:
+		ways = 3
+	}
+	u := newUnderAttack(t, 2)
+	points := 0
+	for n := 0; ; n++ {
+		path := filepath.Join(tempDir(t), "ledger")
+		u.last().write(t, path)
+		var ops []fileOp
+		record := func(op fileOp) { ops = append(ops, op) }
+		killed := &tracer{record: record, decide: func(i int, call uint64) interference {
+			if i == n {
+				return killAfter
+			}
+			return leave
+		}}
+		killed.run(t, child("charge", path, "first", 1))
+		if killed.calls <= n {
+			break // it came to its end
+		}
+		before := len(ops)
+		(&tracer{record: record}).run(t, child("charge", path, "second", 2))
+		powerFailures(t, u, ops, before, ways)
+		points += len(ops) - before + 1
+	}
+	t.Logf("%d points, %d disks each", points, ways)
+	if points < 100 {
+		t.Errorf("only %d points", points)
+	}
 }
 
 // replay applies operations to the files of u. Those that no sync of their file

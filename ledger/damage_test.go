@@ -80,19 +80,20 @@ func (u *underAttack) checkFiles(t *testing.T, f files, what string, args ...any
 }
 
 // Every length of the database and of the anchor. All of 64 KiB and 1 KiB in
-// memory (thinned to 1 in 7 unless long), some as files.
+// memory (thinned to 1 in 37 unless long), some as files.
 func TestTruncatedAnywhere(t *testing.T) {
+	t.Parallel()
 	u := newUnderAttack(t, 6)
 	whole := u.last()
 	u.checkFiles(t, whole, "undamaged")
-	step := thin(7)
+	step := thin(37)
 	high := 0 // the longest database that is refused
 	for n := 0; n < len(whole.db); n += step {
 		if u.check(t, files{whole.db[:n], whole.anchor}, "database cut to %d", n) {
 			high = n
 		}
 	}
-	for n := 0; n < len(whole.anchor); n += thin(1) {
+	for n := 0; n < len(whole.anchor); n += thin(5) {
 		if !u.check(t, files{whole.db, whole.anchor[:n]}, "anchor cut to %d", n) {
 			t.Errorf("anchor cut to %d is accepted", n)
 		}
@@ -111,13 +112,14 @@ func TestTruncatedAnywhere(t *testing.T) {
 	u.checkFiles(t, files{whole.db, nil}, "anchor removed")
 }
 
-// Every bit of both files; the 524,288 of the database thinned to 1 in 29 unless
+// Every bit of both files; the 524,288 of the database thinned to 1 in 101 unless
 // long. Bits that nothing depends on (free pages, the older meta page, unused ends
 // of pages) may flip unseen.
 func TestEveryBitFlipped(t *testing.T) {
+	t.Parallel()
 	u := newUnderAttack(t, 6)
 	whole := u.last()
-	step := thin(29)
+	step := thin(101)
 	accepted, refused := 0, 0
 	for bit := 0; bit < 8*len(whole.db); bit += step {
 		whole.db[bit/8] ^= 1 << (bit % 8)
@@ -126,7 +128,7 @@ func TestEveryBitFlipped(t *testing.T) {
 		} else {
 			accepted++
 		}
-		if bit/step%200 == 0 {
+		if bit/step%400 == 0 {
 			u.checkFiles(t, whole, "database file with bit %d flipped", bit)
 		}
 		whole.db[bit/8] ^= 1 << (bit % 8)
@@ -137,10 +139,10 @@ func TestEveryBitFlipped(t *testing.T) {
 	if want := 8 * recordBytes(t, whole.db) / step; refused < want*3/4 || long && refused < want {
 		t.Errorf("%d flips refused, but the records alone have %d bits", refused, want)
 	}
-	for bit := 0; bit < 8*anchorSize; bit += thin(1) {
+	for bit := 0; bit < 8*anchorSize; bit += thin(5) {
 		whole.anchor[bit/8] ^= 1 << (bit % 8)
 		u.check(t, whole, "anchor bit %d flipped", bit)
-		if bit/thin(1)%1000 == 0 {
+		if bit/thin(5)%1000 == 0 {
 			u.checkFiles(t, whole, "anchor file with bit %d flipped", bit)
 		}
 		whole.anchor[bit/8] ^= 1 << (bit % 8)
@@ -167,6 +169,7 @@ func recordBytes(t *testing.T, db []byte) (n int) {
 // No byte of an entry, of the head or of the genesis record can change unseen,
 // even with the page structure intact. This finds them in the file by content.
 func TestEveryByteOfRecordsCounts(t *testing.T) {
+	t.Parallel()
 	u := newUnderAttack(t, 6)
 	whole := u.last()
 	s, err := readSnapshot(readerAt(whole.db), int64(len(whole.db)))
@@ -179,7 +182,7 @@ func TestEveryByteOfRecordsCounts(t *testing.T) {
 			records++
 			record := append(bytes.Clone(key), value...)
 			// Free pages hold older copies: change each in turn; one must matter.
-			for i := 0; i < len(record); i += thin(1) {
+			for i := 0; i < len(record); i += thin(3) {
 				seen := false
 				for at := 0; ; {
 					n := bytes.Index(whole.db[at:], record)

@@ -29,30 +29,56 @@
 //
 // # Composition
 //
-// Costs add: k mechanisms that are (ε_i, δ_i)-DP, chosen adaptively, each with its
-// own randomness, are together (Σε_i, Σδ_i)-DP (Dwork and Roth, The Algorithmic
-// Foundations of Differential Privacy (2014), Theorem B.1). Costs round up to whole
-// units and budgets round down; sums are exact and stay at the largest number
-// instead of wrapping around. A charge is admitted if neither sum would exceed the
-// budget. The ledger knows nothing of mechanisms; [Request] stores a description of
-// the release as JSON so that an accountant can compose the history more tightly.
-// Such a figure is a report: what is admitted is decided by the sums.
+// Costs add: what is spent is Σ n_i ε_i and Σ n_i δ_i over all charges, and a charge is
+// admitted if neither sum would exceed the budget (ε, δ). All that is ever released
+// under a ledger is then (ε, δ)-DP, also where mechanisms, costs and the number of
+// charges are chosen after seeing earlier answers: basic composition is a privacy
+// filter (Rogers, Roth, Ullman, Vadhan, Privacy Odometers and Filters (2016)). The
+// reason is an induction on the number of charges still possible, which is finite,
+// because each costs at least one unit. The next charge (ε_1, δ_1) is fixed before
+// its answer is drawn. Whatever the answer, the rest of the transcript has the budget
+// (ε-ε_1, δ-δ_1) and is that private by induction, so both together are (ε, δ)-DP (Dwork
+// and Roth, The Algorithmic Foundations of Differential Privacy (2014), Theorem B.1).
+// No tighter rule for many mechanisms is used: those need costs fixed in advance.
+//
+// This needs fresh randomness in every mechanism, one neighbouring relation for all
+// costs, and all releases from the same people's data in the same ledger. The ledger
+// cannot see any of the three; state the relation in [Request].Event.
+//
+// Costs round up to whole units and budgets round down; sums are exact and stay at the
+// largest number instead of wrapping around. The ledger knows nothing of mechanisms;
+// the event describes the release as JSON, so that an accountant can compose the
+// history more tightly. Such a figure is a report: what is admitted is decided by the
+// sums.
+//
+// A charge may name an earlier one that covers it, [Request].PaidBy, and then costs
+// nothing. It is for answers that are post-processing of what was paid for, such as
+// those of teachers trained once, and it is the caller who vouches for that.
 //
 // # Requests asked again
 //
-// A request has an id. The same id with the same count, cost and event is charged
-// once. Asked again, it returns an [ErrReplayed] and no receipt, because a second
-// answer with fresh randomness is a second release; what a caller may do is to read
-// a result stored earlier, which it recognises by the digest of
-// [Ledger.RecordResult]. The same id with other content is an [ErrConflict].
+// A request has an id. The same id with the same count, cost, payer and event is
+// charged once. Asked again, it returns an [ErrReplayed] and no receipt, because a
+// second answer with fresh randomness is a second release; what a caller may do is to
+// read a result stored earlier, which it recognises by the digest of
+// [Ledger.RecordResult]. Where there is none, the first asker crashed, or has not come
+// so far: the budget is spent, and only another id, charged anew, leads to an answer.
+// The same id with other content is an [ErrConflict]. [Ledger.Check] tells all this
+// without charging.
+//
+// Ids and events are kept in plain text, for whoever may read the file. They must hold
+// nothing that was computed from private data.
 //
 // # Several processes
 //
 // Any number of goroutines and processes may use one ledger. Each call opens the
 // database, takes its lock (flock(2), exclusive for charges and shared for looks),
 // reads what others wrote since, and gives the lock back. Waiting ends with the
-// context. The lock works between processes of one machine; whether it works over a
-// network file system depends on that. Systems without flock are not supported.
+// context; a charge that has begun to write is not cut short. A process that ends,
+// however it ends, gives its lock back. The lock works between processes of one
+// machine; whether it works over a network file system depends on that. Systems
+// without flock are not supported, nor file systems without hard links, which
+// [Create] needs to replace nobody's file.
 //
 // # The store
 //
@@ -66,7 +92,9 @@
 //   - it holds its lock as long as it is open, so it is opened for each charge;
 //   - its pages have no checksums, and reading a damaged file can crash or hang the
 //     process, so everything is read by a reader of this package that trusts no
-//     offset (boltfile.go), and bbolt only writes, to files that have been read;
+//     offset (boltfile.go), and bbolt only writes, to files that were verified when
+//     they were opened and of which what is new since has been read. Should it fall
+//     over damage that came later, its panic becomes an error;
 //   - an older copy of its file is as good as the newest, so there is an anchor.
 //
 // # Files
@@ -89,7 +117,9 @@
 //
 // A charge that spends something itself has no paid_by; one that was paid by
 // another has the zero unit. The event is any JSON value, its objects with unique
-// and sorted keys, its numbers as they were given. The hashes are
+// and sorted keys, its numbers as they were given, characters that act on a terminal
+// or on the direction of text (Unicode Cc, Cf, Zl, Zp) as \u escapes. Ids have none of
+// those. The hashes are
 //
 //	h_0 = SHA-256("darrm ledger genesis 1\n" ‖ genesis record)
 //	h_i = SHA-256("darrm ledger entry 1\n" ‖ h_{i-1} as 32 bytes ‖ record i)
@@ -103,10 +133,11 @@
 //	spent ε δ
 //	sha256 of the lines above
 //
-// and spaces to 511 bytes, and a line feed. A charge commits to the database and
-// then to the anchor, each forced to disk, and only then is there a receipt. So an
-// honest database is level with its anchor or one commit ahead; the next charge
-// brings the anchor level before it writes. A slot cut short leaves the other one,
+// and spaces to 511 bytes, and a line feed. The last space becomes a plus when the slot
+// is known to be on disk. A charge commits to the database and then to the anchor,
+// each forced to disk, and only then is there a receipt. So an honest database is
+// level with its anchor or one commit ahead; the next charge brings the anchor level,
+// on disk, before it writes. A slot cut short leaves the other one,
 // which is one commit older, and that is enough. In a ledger without entries the
 // anchor may be missing.
 //
@@ -122,9 +153,11 @@
 //     commit old is what a crash leaves, and nothing is lost by it;
 //   - files of another ledger.
 //
-// Not seen by the files alone: both files replaced by copies that belong together,
-// and entries written by someone who computes the hashes anew and changes the anchor
-// to match. The hashes are not keyed: this is no protection against a person who may
+// Not seen by the files alone: both files replaced by copies that belong together, or
+// the database by a copy one commit old together with damage to the newer slot; a
+// copy of both files under another name, which is a second ledger with the same
+// budget; and entries written by someone who computes the hashes anew and changes the
+// anchor to match. The hashes are not keyed: this is no protection against a person who may
 // write both files. Against both, keep [Ledger.Head] where that person cannot
 // write, and give it to [Ledger.Verify]. A handle that stays open sees them, too.
 // Nor is it seen whether a caller released without a charge, or lied about a cost.
@@ -133,13 +166,14 @@
 // head. A damaged database has no repair: what was spent is no longer known.
 //
 // After a failed write or sync the handle refuses everything until the ledger is
-// opened again. A [Create] that is killed may leave a directory .ledger-* beside
-// the path, which can be removed.
+// opened again. A [Create] that is killed may leave a directory .ledger-* or a file
+// .*.anchor.tmp-* beside the path, which can be removed.
 //
 // # Cost
 //
 // A charge writes some pages and forces them to disk three times; its work grows
 // with the logarithm of the number of entries, and the database with about 500
-// bytes per entry. [Ledger.ChargeAll] shares the writes among its requests. Open,
-// Verify and History read all entries.
+// bytes per entry, up to 32 GiB. [Ledger.ChargeAll] shares the writes among its
+// requests. Open, Verify and History read all entries, and keep others from charging
+// meanwhile.
 package ledger

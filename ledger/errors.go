@@ -15,7 +15,8 @@ var (
 	ErrReplayed = errors.New("request was charged before")
 	// ErrConflict: the request id stands for something else. Nothing was consumed.
 	ErrConflict = errors.New("request id was used for something else")
-	// ErrUnpaid: no charge has the id that is said to have paid. Nothing was consumed.
+	// ErrUnpaid: no earlier charge that spent something itself has the id that is
+	// said to have paid. Nothing was consumed.
 	ErrUnpaid = errors.New("no charge paid for it")
 	// ErrDamaged: the files are not what this package wrote.
 	ErrDamaged = errors.New("ledger is damaged")
@@ -54,6 +55,9 @@ type Replay struct {
 }
 
 func (e *ReplayedError) Error() string {
+	if len(e.Replays) == 0 {
+		return ErrReplayed.Error()
+	}
 	first := e.Replays[0].Charge
 	more := ""
 	if n := len(e.Replays) - 1; n > 0 {

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -122,7 +123,7 @@ func (r readerAt) ReadAt(b []byte, off int64) (int, error) {
 	}
 	n := copy(b, r[off:])
 	if n < len(b) {
-		return n, errors.New("end of file")
+		return n, io.EOF
 	}
 	return n, nil
 }

@@ -30,6 +30,7 @@ type Ledger struct {
 // Create makes a new ledger at path, which must not exist, and opens it. The
 // database is at path, the anchor at path + ".anchor". An anchor without a
 // database is refused: a deleted ledger must not come back with a fresh budget.
+// After an error the ledger may be there, whole and empty.
 func Create(ctx context.Context, path string, budget Budget) (*Ledger, error) {
 	if budget == (Budget{}) {
 		return nil, &check.Error{Name: "budget", Value: budget, Rule: "made by NewBudget"}
@@ -125,7 +126,7 @@ func Open(ctx context.Context, path string) (*Ledger, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open ledger: %w", err)
 	}
-	defer s.db.Close()
+	defer unlock(s.db)
 	if err := s.verifyAll(ctx, nil); err != nil {
 		return nil, fmt.Errorf("open ledger: %s: %w", path, err)
 	}
@@ -154,9 +155,13 @@ func adopt(ctx context.Context, path string, pinned Head) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer unlock(f)
 	info, err := f.Stat()
 	if err != nil {
+		return err
+	}
+	// The anchor must not be ahead of what is on disk.
+	if err := syncData(f); err != nil {
 		return err
 	}
 	s, err := readSnapshot(f, info.Size())
@@ -169,7 +174,7 @@ func adopt(ctx context.Context, path string, pinned Head) error {
 	if err := s.contains(pinned); err != nil {
 		return err
 	}
-	return createAnchor(path+anchorSuffix, &anchor{s.genesis.id, s.state})
+	return createAnchor(path+anchorSuffix, &anchor{id: s.genesis.id, state: s.state})
 }
 
 // Path returns where the database is, links resolved.
@@ -195,8 +200,10 @@ func (l *Ledger) do(ctx context.Context, exclusive bool, fn func(*session) error
 	}
 	s, err := l.begin(ctx, exclusive)
 	if err == nil {
-		err = fn(s)
-		s.db.Close() // only gives up the lock; commit has reported its own close
+		err = func() error {
+			defer unlock(s.db) // commit has done so, and reported its own close
+			return fn(s)
+		}()
 	}
 	if errors.Is(err, ErrDamaged) {
 		l.broken = err
@@ -245,7 +252,7 @@ func (l *Ledger) ChargeAll(ctx context.Context, requests []Request) ([]*Receipt,
 		}
 		// Only now, with database and anchor forced to disk.
 		for _, e := range entries {
-			receipts = append(receipts, &Receipt{entry: *e, issued: true})
+			receipts = append(receipts, newReceipt(*e))
 		}
 		return nil
 	})
@@ -260,7 +267,7 @@ func (l *Ledger) write(s *session, entries []*Entry) error {
 	next, err := l.commit(s, entries)
 	if err != nil {
 		l.broken = err
-		return fmt.Errorf("%s: charge not confirmed, nothing may be released: %w", l.path, err)
+		return fmt.Errorf("%s: write not confirmed, nothing may be released on its account: %w", l.path, err)
 	}
 	l.known = &next
 	return nil
@@ -368,7 +375,7 @@ func (s *session) lookup(index, id string) (*Entry, error) {
 // digest only. One request has one result: the same digest again is no error,
 // another is an [ErrConflict].
 func (l *Ledger) RecordResult(ctx context.Context, r *Receipt, result Digest) error {
-	if r == nil || !r.issued {
+	if !r.issued() {
 		return fmt.Errorf("%w: it was not issued by a charge", ErrReceipt)
 	}
 	return l.do(ctx, true, func(s *session) error {

@@ -189,6 +189,12 @@ func TestRequestRefused(t *testing.T) {
 		"two keys":       func(r *Request) { r.Event = []byte(`{"a":1,"a":1}`) },
 		"a large event":  func(r *Request) { r.Event = []byte(`"` + strings.Repeat("x", MaxEvent) + `"`) },
 		"id of NUL byte": func(r *Request) { r.ID = "\x00" },
+		"DEL in id":      func(r *Request) { r.ID = "a\x7f" },
+		"C1 in id":       func(r *Request) { r.ID = "a\u009b2J" },
+		"text turned":    func(r *Request) { r.ID = "a\u202eb" },
+		"a line in id":   func(r *Request) { r.ID = "a\u2028b" },
+		"unseen in id":   func(r *Request) { r.ID = "a\u200bb" },
+		"payer no id":    func(r *Request) { r.Unit, r.PaidBy = Cost{}, "a\nb" },
 	} {
 		r := good
 		change(&r)
@@ -212,11 +218,17 @@ func TestRequestRefused(t *testing.T) {
 // The largest records, and the most of them at once, can be written and read.
 func TestLargest(t *testing.T) {
 	l := create(t, 1e6, 0)
-	requests := make([]Request, MaxRequests)
+	n := MaxRequests
+	if raceDetector {
+		n /= 8
+	}
+	requests := make([]Request, n)
 	for i := range requests {
 		requests[i] = Request{ID: fmt.Sprintf("%0*d", MaxID, i), Count: 1, Unit: mustCost(t, 1, 0)}
 	}
-	requests[7].Event = []byte(`"` + strings.Repeat("x", MaxEvent-2) + `"`)
+	for i := range 10 {
+		requests[7+i].Event = []byte(`"` + strings.Repeat("x", MaxEvent-2) + `"`)
+	}
 	if _, err := l.ChargeAll(t.Context(), requests); err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +237,7 @@ func TestLargest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustSpend(t, l, mustCost(t, MaxRequests+1, 0))
+	mustSpend(t, l, mustCost(t, float64(n+1), 0))
 	if _, err := l.Charge(t.Context(), requests[7]); !errors.Is(err, ErrReplayed) {
 		t.Error(err)
 	}

@@ -42,6 +42,22 @@ func tryFlock(f *os.File, exclusive bool) (bool, error) {
 	}
 }
 
+// unlock gives up the lock and closes f. Closing alone would leave the lock with
+// whoever else holds the open file: a child forked by C code, or a memory map that
+// bbolt could not take down.
+func unlock(f *os.File) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_UN)
+		if err != syscall.EINTR {
+			break // nothing can be done about any other error but to close
+		}
+	}
+	return f.Close()
+}
+
+// nonblock makes opening a named pipe return at once.
+const nonblock = syscall.O_NONBLOCK
+
 // syncDir makes new names in a directory durable.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)

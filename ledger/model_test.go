@@ -28,6 +28,14 @@ func (m *model) handle(t *rapid.T) *Ledger {
 func (m *model) path() string { return m.handles[0].Path() }
 
 func (m *model) request(t *rapid.T) Request {
+	r := m.payingRequest(t)
+	if rapid.IntRange(0, 3).Draw(t, "paid by another") == 0 {
+		r.Unit, r.PaidBy = Cost{}, fmt.Sprint("r", rapid.IntRange(0, 30).Draw(t, "payer"))
+	}
+	return r
+}
+
+func (m *model) payingRequest(t *rapid.T) Request {
 	return Request{
 		ID:    fmt.Sprint("r", rapid.IntRange(0, 30).Draw(t, "id")), // few, so that some come again
 		Count: uint64(rapid.IntRange(1, 3).Draw(t, "count")),
@@ -41,7 +49,7 @@ func (m *model) expect(requests []Request) error {
 	total, replayed := Cost{}, false
 	seen := map[string]bool{}
 	for _, r := range requests {
-		if r.Unit == (Cost{}) {
+		if r.Unit == (Cost{}) && r.PaidBy == "" {
 			return errInvalid
 		}
 		if seen[r.ID] {
@@ -51,10 +59,14 @@ func (m *model) expect(requests []Request) error {
 	}
 	for _, r := range requests {
 		if old, ok := m.byID[r.ID]; ok {
-			if old.Count != r.Count || old.Unit != r.Unit || string(old.Event) != string(r.Event) {
+			if old.Count != r.Count || old.Unit != r.Unit || old.PaidBy != r.PaidBy || string(old.Event) != string(r.Event) {
 				return ErrConflict
 			}
 			replayed = true
+		} else if r.PaidBy != "" {
+			if payer, ok := m.byID[r.PaidBy]; !ok || payer.PaidBy != "" {
+				return ErrUnpaid
+			}
 		}
 		for range r.Count {
 			total = Cost{total.epsilon.add(r.Unit.epsilon), total.delta.add(r.Unit.delta)}
@@ -79,6 +91,7 @@ const modelRuns = 25
 // Charges, batches, results, replays, refusals, reopening, and crashes between
 // database and anchor, through several handles, against the model.
 func TestAgainstModel(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	runs := 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -150,7 +163,11 @@ func TestAgainstModel(t *testing.T) {
 func (m *model) charge(t *testing.T, rt *rapid.T, requests []Request) {
 	want := m.expect(requests)
 	before := levelled(t, m.path())
+	dry := m.handle(rt).Check(context.Background(), requests...)
 	receipts, err := m.handle(rt).ChargeAll(context.Background(), requests)
+	if fmt.Sprint(dry) != fmt.Sprint(err) {
+		rt.Fatalf("Check: %v; ChargeAll: %v", dry, err)
+	}
 	switch {
 	case want == errInvalid:
 		if err == nil {
@@ -194,7 +211,7 @@ func levelled(t testing.TB, path string) files {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := anchor{s.genesis.id, s.state}
+	a := anchor{id: s.genesis.id, state: s.state}
 	copy(f.anchor[a.commit%2*slotSize:], a.encode())
 	return f
 }

@@ -10,11 +10,18 @@ import (
 	"testing"
 )
 
+type mutant struct {
+	name, file, old, new, killer string
+	daily                        bool // not only if long
+	tracer                       bool // killed with the tracer of one platform
+}
+
 // Planted mutants: each is one change to the source that breaks a guarantee, and
 // the test that must fail for it. They are compiled by way of go test -overlay, so
-// the tree is not touched. Two run every day, all if long. The mutants of a caller
+// the tree is not touched. One runs every day, all if long. The mutants of a caller
 // (release before charge, refund after a crash) are in TestCallerMutantsDie.
 func TestMutantsDie(t *testing.T) {
+	t.Parallel()
 	if testing.Short() || raceDetector {
 		t.Skip("compiles the package several times; the race detector adds nothing")
 	}
@@ -22,11 +29,8 @@ func TestMutantsDie(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	for _, m := range []struct {
-		name, file, old, new, killer string
-		daily, tracer                bool
-	}{
-		{"the count is ignored", "request.go", "return r.Unit.Times(r.Count)", "return r.Unit", "TestCountMatters", true, false},
+	for _, m := range []mutant{
+		{"the count is ignored", "request.go", "return r.Unit.Times(r.Count)", "return r.Unit", "TestCountMatters", false, false},
 		{"the receipt comes before the write", "ledger.go", "if err := l.write(s, entries); err != nil {\n\t\t\treturn err\n\t\t}", "defer l.write(s, entries)", "TestFailedSyncAndFullDisk", true, true},
 		{"the count is not recorded", "entry.go", "return e.Unit.Times(e.Count)", "return e.Unit", "TestCountMatters", false, false},
 		{"only the new charge is compared", "ledger.go", "s.state.spent.Plus(asked).Within", "asked.Within", "TestChargeUntilExceeded", false, false},
@@ -37,13 +41,29 @@ func TestMutantsDie(t *testing.T) {
 		{"a replay is charged again", "ledger.go", "if replays != nil {", "if false {", "TestReplay", false, false},
 		{"no sync of the database", "session.go", "PageSize: boltPageSize,", "PageSize: boltPageSize, NoSync: true,", "TestPowerFailure", false, true},
 		{"no sync of the anchor", "anchor.go", "err = syncData(f)", "err = nil", "TestPowerFailure", false, true},
-		{"one anchor slot for all", "anchor.go", "int64(a.commit%2)*slotSize", "0*int64(a.commit%2)", "TestTornWrite", false, true},
+		{"one anchor slot for all", "anchor.go", "int64(a.commit%2) * slotSize", "0 * int64(a.commit%2)", "TestTornWrite", false, true},
 		{"the anchor is not brought level", "session.go", "if err := l.levelAnchor(s); err != nil {\n\t\treturn next, err\n\t}", "", "TestKilledAtEveryWrite", false, true},
 		{"a failed handle goes on", "ledger.go", "l.broken = err\n\t\treturn fmt", "return fmt", "TestFailedSyncAndFullDisk", false, true},
 		{"old databases are accepted", "verify.go", "case a.commit+1 == s.state.commit:", "case a.commit > s.state.commit:\n\t\treturn nil\n\tcase a.commit+1 == s.state.commit:", "TestRollback", false, false},
 		{"a missing anchor is accepted", "verify.go", "if s.state.commit == 0 {\n\t\t\treturn nil", "if true {\n\t\t\treturn nil", "TestAdopt", false, false},
 		{"the chain is not checked", "head.go", "case e.Previous != s.head.Hash:", "case false:", "TestForgedRecords|TestEveryByteOfRecordsCounts", false, false},
 		{"pages may be used twice", "boltfile.go", "if f.used[i] {", "if false {", "TestSharedPage", false, false},
+		{"what another charge paid need not exist", "ledger.go", "e == nil || e.PaidBy != \"\"", "e != nil && e.PaidBy != \"\"", "TestPaidByAnotherCharge|TestAgainstModel", false, false},
+		{"who paid is not verified", "verify.go", "charges[e.PaidBy] == 0 || covered[e.PaidBy]", "false", "TestFileFollowsTheRules", false, false},
+		{"what a crash left is refunded", "verify.go", "case a.commit+1 == s.state.commit:\n\t\treturn s.contains(a.head)", "case a.commit+1 == s.state.commit:\n\t\ts.state = a.state\n\t\treturn nil", "TestKilledAtEveryWrite|TestAgainstModel", false, true},
+		{"what a killed process left is taken to be on disk", "session.go", "if err := syncData(f); err != nil {\n\t\t\treturn nil, err\n\t\t}", "", "TestKilledThenPowerFailure", false, true},
+		{"the anchor of a killed process is taken to be on disk", "session.go", " && s.anchor.durable", "", "TestKilledThenPowerFailure", false, true},
+		{"the slot is marked before it is on disk", "anchor.go", "f.WriteAt(a.encode(), at)", "f.WriteAt(append(a.encode()[:markAt], durableMark, '\\n'), at)", "TestKilledThenPowerFailure", false, true},
+		{"a replaced file is charged", "session.go", "err == nil && !same", "err == nil && !same && false", "TestReplacedWhileWriting", false, false},
+		{"the lock is left to the last who has the file", "lock_unix.go", "err := syscall.Flock(int(f.Fd()), syscall.LOCK_UN)", "err := error(nil)", "TestLockOfInheritedFile", false, true},
+		{"the lock stays with bbolt's map", "session.go", "damaged(\"writing failed: %v\", p), unlock(s.db)", "damaged(\"writing failed: %v\", p), s.db.Close()", "TestPanicGivesLockBack", false, false},
+		{"waits without bound", "session.go", "make(chan struct{}, 64)", "make(chan struct{}, 1000)", "TestAbandonedWaits", false, false},
+		{"errors of the disk are damage", "boltfile.go", "case err == io.EOF:", "default:", "TestSystemErrorIsNotDamage", false, false},
+		{"any number of pages", "boltfile.go", "if f.pages > maxPages {", "if false {", "TestSparseFile", false, false},
+		{"any length of a page", "boltfile.go", " || more > maxMore", "", "TestSparseFile", false, false},
+		{"a freelist left to bbolt", "boltfile.go", "f.freelist < 2 || f.freelist >= f.pages", "false", "TestFreelistMustBeOnDisk", false, false},
+		{"a ledger grows too large to be read", "session.go", "if s.file.pages > maxPages/2 {", "if false {", "TestFullLedger", false, false},
+		{"ids that act on a terminal", "request.go", "unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp", "unicode.Cc", "TestRequestRefused|TestCanonicalJSON", false, false},
 	} {
 		if !m.daily && !long {
 			continue
@@ -51,39 +71,42 @@ func TestMutantsDie(t *testing.T) {
 		if m.tracer && (runtime.GOOS != "linux" || runtime.GOARCH != "amd64") {
 			continue
 		}
-		source, err := os.ReadFile(m.file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.Count(string(source), m.old) != 1 {
-			t.Errorf("%s: its place in %s is gone", m.name, m.file)
-			continue
-		}
-		dir := t.TempDir()
-		mutated := filepath.Join(dir, m.file)
-		if err := os.WriteFile(mutated, []byte(strings.Replace(string(source), m.old, m.new, 1)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		here, err := filepath.Abs(m.file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		overlay, err := json.Marshal(map[string]map[string]string{"Replace": {here: mutated}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		overlayFile := filepath.Join(dir, "overlay.json")
-		if err := os.WriteFile(overlayFile, overlay, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		cmd := exec.Command(goTool, "test", "-vet=off", "-count=1", "-overlay", overlayFile, "-run", "^("+m.killer+")$", ".")
-		cmd.Env = append(os.Environ(), "DARRM_LONG=") // the killers' short form
-		out, err := cmd.CombinedOutput()
-		switch {
-		case err == nil:
-			t.Errorf("%s: %s does not notice", m.name, m.killer)
-		case !strings.Contains(string(out), "--- FAIL"):
-			t.Errorf("%s: no test failed, but:\n%s", m.name, out)
-		}
+		t.Run(m.name, func(t *testing.T) { m.mustDie(t, goTool) })
+	}
+}
+
+func (m *mutant) mustDie(t *testing.T, goTool string) {
+	source, err := os.ReadFile(m.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(string(source), m.old) != 1 {
+		t.Fatalf("its place in %s is gone", m.file)
+	}
+	dir := t.TempDir()
+	mutated := filepath.Join(dir, m.file)
+	if err := os.WriteFile(mutated, []byte(strings.Replace(string(source), m.old, m.new, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	here, err := filepath.Abs(m.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {here: mutated}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlayFile := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(overlayFile, overlay, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(goTool, "test", "-vet=off", "-count=1", "-overlay", overlayFile, "-run", "^("+m.killer+")$", ".", "-rapid.nofailfile")
+	cmd.Env = append(os.Environ(), "DARRM_LONG=") // the killers' short form
+	out, err := cmd.CombinedOutput()
+	switch {
+	case err == nil:
+		t.Errorf("%s does not notice", m.killer)
+	case !strings.Contains(string(out), "--- FAIL") && !strings.Contains(string(out), "fatal error: "): // such as out of memory
+		t.Errorf("no test failed, but:\n%s", out)
 	}
 }

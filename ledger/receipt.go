@@ -12,10 +12,13 @@ import (
 // that succeeds. A receipt lives in the memory of one process: after a crash the
 // budget is spent and the right to release is gone.
 type Receipt struct {
-	entry  Entry
-	issued bool
-	used   atomic.Bool
+	entry Entry
+	used  *atomic.Bool // shared by copies of the receipt; nil if it was not issued
 }
+
+func newReceipt(e Entry) *Receipt { return &Receipt{entry: e, used: new(atomic.Bool)} }
+
+func (r *Receipt) issued() bool { return r != nil && r.used != nil }
 
 // Entry returns what was charged.
 func (r *Receipt) Entry() Entry { return r.entry }
@@ -23,7 +26,7 @@ func (r *Receipt) Entry() Entry { return r.entry }
 // Redeem uses the receipt up: it succeeds once, for the Count releases of cost
 // Unit that were paid. Every other call is an [ErrReceipt].
 func (r *Receipt) Redeem() error {
-	if r == nil || !r.issued {
+	if !r.issued() {
 		return fmt.Errorf("%w: it was not issued by a charge", ErrReceipt)
 	}
 	if r.used.Swap(true) {

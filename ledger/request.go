@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/darrm/darrm/internal/check"
@@ -23,8 +24,8 @@ const (
 
 // A Request asks to pay for Count releases that cost Unit each.
 type Request struct {
-	// ID names the request: 1 to MaxID bytes of UTF-8 without control
-	// characters. Asking again with the same ID and content charges nothing
+	// ID names the request: 1 to MaxID bytes of UTF-8 without control or
+	// format characters. Asking again with the same ID and content charges nothing
 	// more and gives an [ErrReplayed]. Required.
 	ID string
 	// Count is the number of equal releases, at least 1. Required: a count left
@@ -83,8 +84,8 @@ func checkID(id string) error {
 		rule = "valid UTF-8"
 	}
 	for _, r := range id {
-		if unicode.IsControl(r) {
-			rule = "free of control characters"
+		if invisible(r) {
+			rule = "free of control and format characters"
 		}
 	}
 	if rule != "" {
@@ -93,8 +94,34 @@ func checkID(id string) error {
 	return nil
 }
 
+// invisible says whether r acts on a terminal, or on how the text around it is
+// shown, instead of being shown: controls, the marks that turn the direction of
+// text, separators of lines.
+func invisible(r rune) bool {
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+}
+
+// escapeInvisible writes the invisible characters of JSON, which are all in its
+// strings, as \u escapes, so that a ledger can be printed as it is.
+func escapeInvisible(b []byte) []byte {
+	var out []byte
+	for _, r := range string(b) {
+		switch {
+		case !invisible(r):
+			out = utf8.AppendRune(out, r)
+		case r > 0xFFFF:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
+}
+
 // canonicalJSON returns one JSON value without space, with the keys of objects
-// sorted and unique, and numbers as they were written. Empty means null.
+// sorted and unique, numbers as they were written, and invisible characters
+// escaped. Empty means null.
 func canonicalJSON(raw []byte) (json.RawMessage, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return json.RawMessage("null"), nil
@@ -118,6 +145,7 @@ func canonicalJSON(raw []byte) (json.RawMessage, error) {
 		return nil, errors.New("more than one JSON value")
 	}
 	out, err := marshal(v)
+	out = escapeInvisible(out)
 	if err == nil && len(out) > MaxEvent {
 		err = fmt.Errorf("%d bytes of JSON, but at most %d are stored", len(out), MaxEvent)
 	}

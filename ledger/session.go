@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"time"
 
@@ -35,25 +36,49 @@ func lock(ctx context.Context, path string, exclusive bool) (*os.File, error) {
 		if err == nil && same {
 			return f, nil
 		}
-		f.Close()
+		unlock(f)
 		if err != nil {
 			return nil, err
 		}
 	}
 }
 
+// waits bounds the waits in the kernel, which go on after their callers gave up.
+// Each holds a thread, and a process that collects 10,000 of them is ended by the
+// runtime.
+var waits = make(chan struct{}, 64)
+
 // lockFile locks f, or closes it. It waits in the kernel, which serves waiters in
-// their order. A wait that ctx cuts short goes on in the background until it can
-// give the lock back.
+// their order, or looks again from time to time where too many wait there.
 func lockFile(ctx context.Context, f *os.File, exclusive bool) error {
-	if ok, err := tryFlock(f, exclusive); ok || err != nil {
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		ok, err := tryFlock(f, exclusive)
+		if ok {
+			return nil
+		}
 		if err != nil {
 			f.Close()
+			return err
 		}
-		return err
+		select {
+		case waits <- struct{}{}:
+			return waitForLock(ctx, f, exclusive)
+		case <-ctx.Done():
+			f.Close()
+			return ctx.Err()
+		case <-time.After(pause):
+		}
 	}
+}
+
+// waitForLock is lockFile in the kernel. A wait that ctx cuts short goes on in the
+// background until it can give the lock back.
+func waitForLock(ctx context.Context, f *os.File, exclusive bool) error {
 	got := make(chan error, 1)
-	go func() { got <- flock(f, exclusive) }()
+	go func() {
+		got <- flock(f, exclusive)
+		<-waits
+	}()
 	select {
 	case err := <-got:
 		if err != nil {
@@ -63,7 +88,7 @@ func lockFile(ctx context.Context, f *os.File, exclusive bool) error {
 	case <-ctx.Done():
 		go func() {
 			<-got
-			f.Close()
+			unlock(f)
 		}()
 		return ctx.Err()
 	}
@@ -89,7 +114,7 @@ type session struct {
 }
 
 // begin locks the ledger, reads it and compares it with the anchor and with what
-// this handle saw last. The caller closes session.db, which gives up the lock.
+// this handle saw last. The caller unlocks session.db.
 func (l *Ledger) begin(ctx context.Context, exclusive bool) (*session, error) {
 	f, err := lock(ctx, l.path, exclusive)
 	if err != nil {
@@ -97,7 +122,7 @@ func (l *Ledger) begin(ctx context.Context, exclusive bool) (*session, error) {
 	}
 	s, err := l.look(ctx, f)
 	if err != nil {
-		f.Close()
+		unlock(f)
 		return nil, fmt.Errorf("%s: %w", l.path, err)
 	}
 	return s, nil
@@ -115,14 +140,22 @@ func (l *Ledger) look(ctx context.Context, f *os.File) (*session, error) {
 	if s.snapshot, err = readSnapshot(f, info.Size()); err != nil {
 		return nil, err
 	}
-	if l.known == nil {
-		return s, s.checkAnchor(s.anchor)
-	}
-	if s.genesis != l.genesis {
+	if l.known != nil && s.genesis != l.genesis {
 		return nil, damaged("another ledger has taken the place of this one")
 	}
 	if err := s.checkAnchor(s.anchor); err != nil {
 		return nil, err
+	}
+	if s.anchor != nil && s.anchor.commit != s.state.commit {
+		// Left by a process that was killed, perhaps before the commit was forced
+		// to disk. Neither the anchor nor a head that is kept elsewhere may get
+		// ahead of the disk.
+		if err := syncData(f); err != nil {
+			return nil, err
+		}
+	}
+	if l.known == nil {
+		return s, nil
 	}
 	if err := s.follow(ctx, *l.known, nil); err != nil {
 		return nil, err
@@ -132,35 +165,41 @@ func (l *Ledger) look(ctx context.Context, f *os.File) (*session, error) {
 	return s, nil
 }
 
-// levelAnchor brings an anchor that a crash left behind up to the database. It
+// levelAnchor makes sure that the anchor on disk is level with the database. It
 // comes before the next commit, so that the two never differ by more than one.
 func (l *Ledger) levelAnchor(s *session) error {
-	now := &anchor{s.genesis.id, s.state}
+	now := &anchor{id: s.genesis.id, state: s.state}
 	path := l.path + anchorSuffix
 	switch {
 	case s.anchor == nil:
 		return createAnchor(path, now)
-	case s.anchor.commit != s.state.commit:
-		return writeAnchor(path, now)
+	case s.anchor.commit == s.state.commit && s.anchor.durable:
+		return nil
 	}
-	return nil
+	// A process was killed before it was done with the anchor.
+	if err := syncDir(filepath.Dir(path)); err != nil {
+		return err
+	}
+	return writeAnchor(path, now)
 }
 
 // commit writes the entries after s.state, durably: database, then anchor. It
 // closes s.db. An error leaves it open whether the entries are in the file; the
 // receipt is withheld, so at worst budget is spent without a release.
 func (l *Ledger) commit(s *session, entries []*Entry) (next state, err error) {
+	if s.file.pages > maxPages/2 {
+		return next, fmt.Errorf("ledger is full: its database has %d pages, at most %d can be read", s.file.pages, maxPages)
+	}
 	if err := l.levelAnchor(s); err != nil {
 		return next, err
 	}
-	next = s.state
 	// bbolt maps the file. Should the disk fail under it, the fault becomes a
 	// panic of this goroutine and here an error.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
 			// The database may hold its own locks: it is given up, not closed.
-			err = errors.Join(damaged("writing failed: %v", p), s.db.Close())
+			err = errors.Join(damaged("writing failed: %v", p), unlock(s.db))
 		}
 	}()
 	db, err := bolt.Open(l.path, 0o600, &bolt.Options{
@@ -173,7 +212,16 @@ func (l *Ledger) commit(s *session, entries []*Entry) (next state, err error) {
 		return next, err
 	}
 	if next, err = put(db, s, entries); err == nil {
-		err = writeAnchor(l.path+anchorSuffix, &anchor{s.genesis.id, next})
+		err = writeAnchor(l.path+anchorSuffix, &anchor{id: s.genesis.id, state: next})
+	}
+	if err == nil {
+		// A charge to a file that has lost its name meanwhile is lost with it: the
+		// file that has the name now may be a copy without it, locked and charged
+		// by another process before the anchor said so.
+		var same bool
+		if same, err = sameFile(s.db, l.path); err == nil && !same {
+			err = damaged("another file has taken the place of the database while it was written")
+		}
 	}
 	return next, errors.Join(err, db.Close())
 }

@@ -151,15 +151,15 @@ func (tr *tracer) stop(pid, tid int, th *thread) error {
 	}
 	act, op := th.act, th.op
 	th.act, th.op = leave, nil
-	switch act {
-	case killAfter, killMidway:
-		return syscall.Kill(pid, syscall.SIGKILL)
-	case failCall:
+	if act == failCall {
 		regs.Rax = uint64(-int64(tr.errno))
 		return syscall.PtraceSetRegs(tid, &regs)
 	}
 	if op != nil && tr.record != nil && int64(regs.Rax) >= 0 {
 		tr.record(*op)
+	}
+	if act == killAfter || act == killMidway {
+		return syscall.Kill(pid, syscall.SIGKILL)
 	}
 	return nil
 }

@@ -198,6 +198,7 @@ func (s *snapshot) verifyAll(ctx context.Context, visit func(*Entry) error) erro
 		return asDamage(err)
 	}
 	charges, results := map[string]uint64{}, map[string]uint64{}
+	covered := map[string]bool{} // charges that others paid
 	err := s.follow(ctx, s.start(), func(e *Entry) error {
 		index := charges
 		if e.Kind == KindResult {
@@ -208,6 +209,12 @@ func (s *snapshot) verifyAll(ctx context.Context, visit func(*Entry) error) erro
 		}
 		if first := index[e.ID]; first != 0 {
 			return damaged("entries %d and %d are both the %s of request %q", first, e.Seq, e.Kind, e.ID)
+		}
+		if e.PaidBy != "" {
+			if charges[e.PaidBy] == 0 || covered[e.PaidBy] {
+				return damaged("entry %d: %w", e.Seq, &UnpaidError{e.PaidBy})
+			}
+			covered[e.ID] = true
 		}
 		index[e.ID] = e.Seq
 		if visit != nil {

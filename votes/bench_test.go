@@ -2,6 +2,7 @@ package votes
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"io"
 	"math/rand/v2"
@@ -82,25 +83,40 @@ func benchmarkRead(b *testing.B, id, label bool, read func(io.Reader) int) {
 	b.ReportMetric(float64(b.N)*benchRows*benchTeachers/b.Elapsed().Seconds(), "votes/s")
 }
 
-// Next over 1,000,000 rows of 11 votes with ids and labels, in constant memory.
+// Batches of 1,000,000 rows of 11 votes, in constant memory. slow is encoding/csv
+// on one goroutine, the reference.
 func BenchmarkNext(b *testing.B) {
-	benchmarkRead(b, true, true, func(r io.Reader) int {
-		cr, err := NewCSVReader(r, CSVOptions{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		n := 0
-		for {
-			_, err := cr.Next()
-			if err == io.EOF {
+	for _, c := range []struct {
+		name      string
+		id, label bool
+		opts      Options
+	}{
+		{"votes", false, false, Options{}},
+		{"votes/workers=1", false, false, Options{Workers: 1}},
+		{"votes/three classes", false, false, Options{Classes: IntegerClasses(3)}},
+		{"votes/slow", false, false, Options{slow: true}},
+		{"id,votes,label", true, true, Options{}},
+		{"id,votes,label/slow", true, true, Options{slow: true}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			benchmarkRead(b, c.id, c.label, func(in io.Reader) int {
+				r, err := NewReader(context.Background(), in, c.opts)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer r.Close()
+				n := 0
+				for batch, err := range r.Batches() {
+					if err != nil {
+						b.Fatal(err)
+					}
+					n += batch.Len()
+					batch.Release()
+				}
 				return n
-			}
-			if err != nil {
-				b.Fatal(err)
-			}
-			n++
-		}
-	})
+			})
+		})
+	}
 }
 
 func BenchmarkReadCSV(b *testing.B) {
@@ -123,7 +139,7 @@ func BenchmarkReadCSV(b *testing.B) {
 // The guard alone, to show its share.
 func BenchmarkGuard(b *testing.B) {
 	benchmarkRead(b, true, true, func(r io.Reader) int {
-		n, err := io.Copy(io.Discard, struct{ io.Reader }{newGuard(r, "v")})
+		n, err := io.Copy(io.Discard, struct{ io.Reader }{newGuard(r, "v", ',', 1, endsUnknown)})
 		if err != nil || n == 0 {
 			b.Fatal(n, err)
 		}

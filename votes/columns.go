@@ -9,13 +9,13 @@ import (
 
 // columns says which field of a row is what; -1 means that there is none.
 type columns struct {
-	id, label   int
-	zeros, ones int // LayoutCounts only
-	votes       int // number of columns of votes, LayoutWide only
+	id, label int
+	counts    []int // of each class; LayoutCounts only
+	votes     int   // number of columns of votes; not LayoutCounts
 }
 
 // looksLikeHeader decides HeaderAuto for the first row.
-func (r *CSVReader) looksLikeHeader(row []string) (bool, error) {
+func (r *rowReader) looksLikeHeader(row []string) (bool, error) {
 	for _, c := range r.opts.columns() {
 		if isName(c.spec) {
 			return true, nil
@@ -30,8 +30,10 @@ func (r *CSVReader) looksLikeHeader(row []string) (bool, error) {
 	}
 	id, label := at(r.opts.IDColumn), at(r.opts.LabelColumn)
 	zeros, ones := at(r.opts.ZerosColumn), at(r.opts.OnesColumn)
-	isVote, what := isBinary, "0 or 1"
-	if r.opts.Layout == LayoutCounts {
+	isVote, what := func(cell string) bool {
+		return r.classes.of(cell) >= 0 || r.opts.Missing == MissingCoin && isMissing(cell)
+	}, r.classes.describe()
+	if r.layout == LayoutCounts {
 		isVote, what = isCount, "whole numbers"
 	}
 	cells, votes, odd := 0, 0, -1
@@ -57,15 +59,13 @@ func (r *CSVReader) looksLikeHeader(row []string) (bool, error) {
 		votes, cells, what, quote(row[odd])))
 }
 
-func isBinary(cell string) bool { return cell == "0" || cell == "1" }
-
 func isCount(cell string) bool {
 	return cell != "" && strings.Trim(cell, "0123456789") == ""
 }
 
 // resolveColumns finds the columns in a row of width n. The header is nil if
 // there is none.
-func (r *CSVReader) resolveColumns(n int) error {
+func (r *rowReader) resolveColumns(n int) error {
 	if n == 1 {
 		if err := r.checkSeparator(); err != nil {
 			return err
@@ -86,8 +86,8 @@ func (r *CSVReader) resolveColumns(n int) error {
 	if c.label, err = r.findColumn("label", r.opts.LabelColumn, n, "label", "truth"); err != nil {
 		return err
 	}
-	c.zeros, c.ones = -1, -1
-	if r.opts.Layout == LayoutCounts {
+	c.counts = nil
+	if r.layout == LayoutCounts {
 		if err := r.resolveCounts(n); err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (r *CSVReader) resolveColumns(n int) error {
 	if err := r.checkRoles(n); err != nil {
 		return err
 	}
-	if r.opts.Layout == LayoutWide {
+	if r.layout != LayoutCounts {
 		c.votes = n
 		for _, used := range []int{c.id, c.label} {
 			if used >= 0 {
@@ -111,10 +111,14 @@ func (r *CSVReader) resolveColumns(n int) error {
 }
 
 // checkSeparator explains a first row of one cell that holds another separator.
-func (r *CSVReader) checkSeparator() error {
-	for _, sep := range []struct{ char, name string }{{";", "semicolons"}, {"\t", "tabs"}} {
-		if strings.Contains(r.firstRow[0], sep.char) {
-			return r.errorAt(-1, "the row has no comma, but "+sep.name+": the columns must be separated by commas")
+func (r *rowReader) checkSeparator() error {
+	own, want := "comma", "commas"
+	if r.comma == '\t' {
+		own, want = "tab", "tabs"
+	}
+	for _, sep := range []struct{ char, name string }{{";", "semicolons"}, {"\t", "tabs"}, {",", "commas"}} {
+		if sep.name != want && strings.Contains(r.firstRow[0], sep.char) {
+			return r.errorAt(-1, "the row has no "+own+", but "+sep.name+": the columns must be separated by "+want)
 		}
 	}
 	return nil
@@ -122,7 +126,7 @@ func (r *CSVReader) checkSeparator() error {
 
 // findColumn returns the index of the column that spec gives or, if spec is
 // empty, that one of the usual names gives.
-func (r *CSVReader) findColumn(role, spec string, n int, usual ...string) (int, error) {
+func (r *rowReader) findColumn(role, spec string, n int, usual ...string) (int, error) {
 	switch spec {
 	case NoColumn:
 		return -1, nil
@@ -152,10 +156,10 @@ func (r *CSVReader) findColumn(role, spec string, n int, usual ...string) (int, 
 	return pos - 1, nil
 }
 
-// resolveCounts finds the two columns of counts.
-func (r *CSVReader) resolveCounts(n int) error {
+// resolveCounts finds the columns of counts.
+func (r *rowReader) resolveCounts(n int) error {
 	c := &r.cols
-	var err error
+	classes := r.classes.len()
 	if r.opts.ZerosColumn == "" && r.header == nil {
 		var free []int
 		for i := range n {
@@ -163,32 +167,63 @@ func (r *CSVReader) resolveCounts(n int) error {
 				free = append(free, i)
 			}
 		}
-		if len(free) != 2 {
-			return r.errorAt(-1, fmt.Sprintf("%d columns besides id and label, want 2, zeros and ones; give their positions", len(free)))
+		if len(free) != classes {
+			if classes == 2 {
+				return r.errorAt(-1, fmt.Sprintf("the row has %d columns besides id and label, want 2, zeros and ones; give their positions", len(free)))
+			}
+			return r.errorAt(-1, fmt.Sprintf("the row has %d columns besides id and label, want %d, one for each class", len(free), classes))
 		}
-		c.zeros, c.ones = free[0], free[1]
+		c.counts = free
 		return nil
 	}
-	if c.zeros, err = r.findColumn("zeros", r.opts.ZerosColumn, n, "zeros", "n0"); err != nil {
-		return err
-	}
-	if c.ones, err = r.findColumn("ones", r.opts.OnesColumn, n, "ones", "n1"); err != nil {
-		return err
-	}
-	if c.zeros < 0 || c.ones < 0 {
-		return r.errorAt(-1, "the header names no columns zeros and ones (or n0 and n1); give their names or positions")
+	for i, name := range r.classes.names {
+		usual := []string{strings.ToLower(name), "n" + strings.ToLower(name)}
+		spec := ""
+		role := "class " + name
+		if classes == 2 {
+			role = [...]string{"zeros", "ones"}[i]
+			spec = [...]string{r.opts.ZerosColumn, r.opts.OnesColumn}[i]
+			usual = append(usual, role)
+			if r.classes.binary {
+				usual = []string{role, "n" + name}
+			}
+		}
+		if at := slices.Index(r.header, name); at >= 0 && spec == "" && !r.classes.binary {
+			c.counts = append(c.counts, at) // names that differ in case only
+			continue
+		}
+		at, err := r.findColumn(role, spec, n, usual...)
+		if err != nil {
+			return err
+		}
+		if at < 0 {
+			if r.classes.binary {
+				return r.errorAt(-1, "the header names no columns zeros and ones (or n0 and n1); give their names or positions")
+			}
+			return r.errorAt(-1, fmt.Sprintf("the header names no column of counts for the class %s (its name, or n and its name)", quote(name)))
+		}
+		c.counts = append(c.counts, at)
 	}
 	return nil
 }
 
 // checkRoles refuses a column with two roles and, with counts, one with none.
-func (r *CSVReader) checkRoles(n int) error {
+func (r *rowReader) checkRoles(n int) error {
 	c := &r.cols
 	role := make(map[int]string)
-	for _, x := range []struct {
+	type use struct {
 		name string
 		at   int
-	}{{"id", c.id}, {"label", c.label}, {"zeros", c.zeros}, {"ones", c.ones}} {
+	}
+	uses := []use{{"id", c.id}, {"label", c.label}}
+	for i, at := range c.counts {
+		name := "class " + r.classes.names[i]
+		if r.classes.len() == 2 {
+			name = [...]string{"zeros", "ones"}[i]
+		}
+		uses = append(uses, use{name, at})
+	}
+	for _, x := range uses {
 		if x.at < 0 {
 			continue
 		}
@@ -197,10 +232,13 @@ func (r *CSVReader) checkRoles(n int) error {
 		}
 		role[x.at] = x.name
 	}
-	if r.opts.Layout == LayoutCounts {
+	if r.layout == LayoutCounts {
 		for i := range n {
 			if role[i] == "" {
-				return r.errorAt(i, "the column is neither id, label, zeros nor ones")
+				if r.classes.len() == 2 {
+					return r.errorAt(i, "the column is neither id, label, zeros nor ones")
+				}
+				return r.errorAt(i, "the column is neither id, label nor the counts of a class")
 			}
 		}
 	}
@@ -208,7 +246,7 @@ func (r *CSVReader) checkRoles(n int) error {
 }
 
 // setK fixes the number of teachers. source says where k comes from.
-func (r *CSVReader) setK(k int, source string) error {
+func (r *rowReader) setK(k int, source string) error {
 	if k > MaxTeachers {
 		return r.errorAt(-1, fmt.Sprintf("K = %d teachers, want at most %d", k, MaxTeachers))
 	}

@@ -8,8 +8,10 @@ import (
 
 // A ParseError says where a file breaks which rule.
 type ParseError struct {
-	File       string // CSVOptions.Name
-	Line       int    // from 1; 0 if the file as a whole is meant
+	File       string // its path, or Options.Name
+	Line       int    // from 1; 0 if the file as a whole is meant, or has no lines
+	Row        int64  // of an array or Parquet file, from 0; see HasRow
+	HasRow     bool   // Row is meant
 	Column     int    // number of the field, from 1; 0 if the line as a whole is meant
 	ColumnName string // from the header, if there is one
 	Rule       string // what is wrong and what is wanted
@@ -23,6 +25,9 @@ func (e *ParseError) Error() string {
 		fmt.Fprintf(&b, ":%d", e.Line)
 	}
 	b.WriteString(": ")
+	if e.HasRow {
+		fmt.Fprintf(&b, "row %d: ", e.Row)
+	}
 	if e.Column > 0 {
 		fmt.Fprintf(&b, "column %d", e.Column)
 		if e.ColumnName != "" {

@@ -12,14 +12,16 @@ import (
 // a record too long. The bytes before it are passed on first, so faults are
 // reported in the order of the file.
 type guard struct {
-	r    io.Reader
-	name string
+	r     io.Reader
+	name  string
+	comma byte
+	ends  lineEnds // of the rows so far
 
 	buf        []byte
 	start, end int // checked bytes, not yet passed on
 	fill       int // end of what was read; [end,fill) waits for its next byte
 	err        error
-	started    bool
+	started    bool // the beginning of the file is behind
 
 	line    int  // of the byte at end, from 1
 	record  int  // bytes of the record so far
@@ -27,8 +29,26 @@ type guard struct {
 	quoted  bool // inside a quoted field; an escaped quote "" flips it twice
 }
 
-func newGuard(r io.Reader, name string) *guard {
-	return &guard{r: r, name: name, buf: make([]byte, 64<<10), line: 1, columns: 1}
+// newGuard guards a piece of a file that begins with a row, on the given line.
+func newGuard(r io.Reader, name string, comma byte, line int, ends lineEnds) *guard {
+	return &guard{r: r, name: name, comma: comma, ends: ends, buf: make([]byte, 64<<10), line: line, columns: 1, started: line > 1}
+}
+
+// lineEnds says how the rows of a file end. A file that mixes both ways was
+// pasted together, or damaged on its way, and is refused.
+type lineEnds int
+
+const (
+	endsUnknown lineEnds = iota // until the first line end
+	endsLF
+	endsCRLF
+)
+
+func (e lineEnds) String() string { return [...]string{"", "LF", "CRLF"}[e] }
+
+// rule says that a line ends in another way than those before.
+func (e lineEnds) rule(now lineEnds) string {
+	return "the line ends with " + now.String() + ", but the lines before end with " + e.String() + ": convert the file to one of them"
 }
 
 func (g *guard) Read(p []byte) (int, error) {
@@ -85,9 +105,15 @@ func (g *guard) sniff() error {
 		g.fill = copy(g.buf, g.buf[3:g.fill])
 		return nil
 	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
-		rule = "the file is compressed with gzip: decompress it first (gunzip)"
+		rule = "the file is compressed with gzip: decompress it first (gunzip), or say so by its name (.gz) or the compression"
+	case bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")):
+		rule = "the file is compressed with zstd: decompress it first, or say so by its name (.zst) or the compression"
+	case bytes.HasPrefix(head, []byte("PAR1")):
+		rule = "the file is in the format Parquet: say so by its name (.parquet) or the format"
+	case bytes.HasPrefix(head, []byte(npyMagic[:4])):
+		rule = "the file is a NumPy array: say so by its name (.npy) or the format"
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
-		rule = "the file is a zip archive or a spreadsheet: export it as CSV"
+		rule = "the file is a zip archive or a spreadsheet: export it as CSV (NumPy archives are named .npz)"
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
 		rule = "the file is in UTF-16 (it begins with that byte order mark): convert it to UTF-8"
 	default:
@@ -108,9 +134,18 @@ func (g *guard) scan(final bool) error {
 		case c == '\n':
 			g.line++
 			if !g.quoted {
+				now := endsLF
+				if i > 0 && buf[i-1] == '\r' { // both are passed on together
+					now = endsCRLF
+				}
+				if g.ends != endsUnknown && g.ends != now {
+					g.line-- // the line that ends here
+					return g.fail(g.ends.rule(now))
+				}
+				g.ends = now
 				g.record, g.columns = -1, 1 // -1: the line end itself is counted below
 			}
-		case c == ',':
+		case c == g.comma:
 			if !g.quoted {
 				if g.columns++; g.columns > MaxColumns {
 					return g.fail(fmt.Sprintf("more than %d columns", MaxColumns))
@@ -135,6 +170,9 @@ func (g *guard) scan(final bool) error {
 			var r rune
 			if r, size = utf8.DecodeRune(buf[i:]); r == utf8.RuneError && size == 1 {
 				return g.fail(fmt.Sprintf("byte 0x%02x is not valid UTF-8", c))
+			}
+			if r == '\ufeff' {
+				return g.fail("byte order mark behind the beginning: were files joined?")
 			}
 		}
 		i += size

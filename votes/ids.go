@@ -1,43 +1,60 @@
 package votes
 
-import "strings"
+import "hash/maphash"
 
-// idSet finds repeated query ids and remembers the line of each. Ids that count
-// up by one on consecutive lines, as most files have them, take constant
-// memory; others about 100 bytes each.
-type idSet struct {
-	run       bool   // there is a run
-	first     uint64 // its first number
-	firstLine int
-	length    uint64
-	other     map[string]int // line of every id outside the run
+// place says where a query stands: which file, and which line or row.
+type place struct {
+	file *fileInfo
+	at   int
 }
 
-// add enters id, and returns the line of the same id if it is there already.
-func (s *idSet) add(id string, line int) (earlier int, repeated bool) {
-	if earlier, repeated = s.other[id]; repeated {
-		return earlier, true
-	}
+// idSet finds repeated query ids and remembers the place of each. Ids that count
+// up by one on consecutive lines, as most files have them, take constant memory;
+// of others a hash of 64 bits is kept, about 60 bytes each. Two different ids of
+// n hash to the same with probability below n²/2⁶⁵ (3·10⁻⁸ for a million), with
+// a seed that no file can know; the second would then be refused.
+type idSet struct {
+	run    bool   // there is a run
+	first  uint64 // its first number
+	start  place  // where that stands
+	length uint64
+	other  map[uint64]place // of every id outside the run
+	seed   maphash.Seed
+}
+
+// add enters id, and returns the place of the same id if it is there already.
+func (s *idSet) add(id string, at place) (earlier place, repeated bool) {
 	if n, ok := canonicalNumber(id); ok {
 		switch {
 		case !s.run:
 			// Only a first row starts a run.
 			if s.other == nil {
-				s.run, s.first, s.firstLine, s.length = true, n, line, 1
-				return 0, false
+				s.run, s.first, s.start, s.length = true, n, at, 1
+				return place{}, false
 			}
 		case n >= s.first && n-s.first < s.length:
-			return s.firstLine + int(n-s.first), true
-		case n == s.first+s.length && line == s.firstLine+int(s.length):
+			return place{s.start.file, s.start.at + int(n-s.first)}, true
+		case n == s.first+s.length && at.file == s.start.file && at.at == s.start.at+int(s.length):
+			// It may stand among the others, from before the run came that far.
+			if len(s.other) > 0 {
+				if earlier, repeated = s.other[maphash.String(s.seed, id)]; repeated {
+					return earlier, true
+				}
+			}
 			s.length++
-			return 0, false
+			return place{}, false
 		}
 	}
 	if s.other == nil {
-		s.other = make(map[string]int)
+		s.other = make(map[uint64]place)
+		s.seed = maphash.MakeSeed()
 	}
-	s.other[strings.Clone(id)] = line // the id shares memory with its whole row
-	return 0, false
+	h := maphash.String(s.seed, id)
+	if earlier, repeated = s.other[h]; repeated {
+		return earlier, true
+	}
+	s.other[h] = at
+	return place{}, false
 }
 
 // canonicalNumber parses a decimal number in its only spelling: of two equal

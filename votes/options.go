@@ -3,7 +3,10 @@ package votes
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
+
+	"github.com/darrm/darrm/internal/check"
 )
 
 // Limits of a file. They bound the memory that one row can take.
@@ -31,13 +34,23 @@ const (
 	HeaderNo
 )
 
-// Layout says what the columns of votes hold.
+// Layout says how votes stand in a file.
 type Layout int
 
 const (
-	LayoutWide   Layout = iota // one column of 0 and 1 for each teacher
-	LayoutCounts               // the numbers of zeros and ones in two columns
+	// LayoutDefault is LayoutWide where columns have names or roles of their own
+	// (CSV, TSV, JSON Lines, Parquet). Arrays have none: there it is an error,
+	// because K×N and N×K cannot be told apart.
+	LayoutDefault Layout = iota
+	// LayoutWide has a column for each teacher: N queries × K votes.
+	LayoutWide
+	// LayoutCounts has a column for each class: N queries × C counts.
+	LayoutCounts
+	// LayoutTeachers has a row for each teacher: K votes × N queries. Arrays only.
+	LayoutTeachers
 )
+
+var layoutNames = [...]string{"default", "wide", "counts", "teachers"}
 
 // ParseHeaderMode turns "auto", "yes" or "no" into a HeaderMode.
 func ParseHeaderMode(s string) (HeaderMode, error) {
@@ -52,62 +65,154 @@ func ParseHeaderMode(s string) (HeaderMode, error) {
 	return 0, fmt.Errorf("header %s, want auto, yes or no", quote(s))
 }
 
-// ParseLayout turns "wide" or "counts" into a Layout.
+// ParseLayout turns "default", "wide", "counts" or "teachers" into a Layout.
 func ParseLayout(s string) (Layout, error) {
-	switch s {
-	case "wide":
-		return LayoutWide, nil
-	case "counts":
-		return LayoutCounts, nil
+	for i, name := range layoutNames {
+		if s == name {
+			return Layout(i), nil
+		}
 	}
-	return 0, fmt.Errorf("layout %s, want wide or counts", quote(s))
+	return 0, fmt.Errorf("layout %s, want wide or counts, for arrays also teachers, or default", quote(s))
 }
 
-// CSVOptions says how to read a file. The zero value reads the wide layout and
-// looks for a header.
+// String returns the name that ParseLayout takes.
+func (l Layout) String() string {
+	if l < 0 || int(l) >= len(layoutNames) {
+		return fmt.Sprintf("Layout(%d)", int(l))
+	}
+	return layoutNames[l]
+}
+
+// Options says how to read votes. The zero value reads the wide layout of two
+// classes, "0" and "1", and looks for a header.
 //
-// A column is given by its name in the header or by its position, from 1; a
+// A column is given by its name or, in CSV and TSV, by its position from 1; a
 // name wins over a position. Names are compared without surrounding spaces.
 //
-// A caution for files without a header: an undeclared id column whose first
+// A caution for CSV files without a header: an undeclared id column whose first
 // value is 0 or 1 looks like a teacher. Give IDColumn or K there.
-type CSVOptions struct {
-	// Name is the file's name for messages. Defaults to "votes".
+type Options struct {
+	// Name is what messages call the stream of NewReader and ReadCSV. Defaults
+	// to "votes". Files and stdin have their own.
 	Name string
-	// Header defaults to HeaderAuto.
+	// Format and Compression default to what the file's name says.
+	Format      Format
+	Compression Compression
+	// Header is about CSV and TSV. Defaults to HeaderAuto.
 	Header HeaderMode
-	// Layout defaults to LayoutWide.
+	// Layout defaults to LayoutDefault.
 	Layout Layout
 	// IDColumn holds the queries' ids. Defaults to the column named query or id
-	// (in any case); without a header, to none. See NoColumn.
+	// (in any case); without a header, to none. See NoColumn. In .npz it is the
+	// name of an array.
 	IDColumn string
 	// LabelColumn holds the true answers. Defaults to the column named label or
-	// truth (in any case); without a header, to none. See NoColumn.
+	// truth (in any case); without a header, to none. See NoColumn. In .npz it
+	// is the name of an array.
 	LabelColumn string
-	// ZerosColumn and OnesColumn serve LayoutCounts only. They default to the
-	// columns named zeros and ones, or n0 and n1 (in any case); without a
-	// header, to the first and second column that is neither id nor label.
+	// VotesColumn is, in JSON Lines, the key of a list of all votes (or, with
+	// LayoutCounts, of all counts); in .npz, the name of the array. Defaults to
+	// votes (or counts); a .npz file with one array needs no name.
+	VotesColumn string
+	// ZerosColumn and OnesColumn serve LayoutCounts of two classes only. They
+	// default to the columns named zeros and ones, or n0 and n1 (in any case);
+	// without a header, to the first and second column that is neither id nor
+	// label. For other classes the columns of counts are named as the classes, or
+	// n and the class; without a header, they stand in the classes' order.
 	ZerosColumn, OnesColumn string
+	// Classes are the classes' names in order; a vote is one of them. Defaults
+	// to "0" and "1". A number stands for its decimal text, a boolean for 0 or 1.
+	//
+	// The list is never taken from the votes. Which classes occur, and in which
+	// order, depends on private data: one record could make a rare class appear,
+	// and an output that names it would give the record away. Take the list from
+	// the task.
+	Classes []string
 	// K is the number of teachers to expect. 0 takes it from the file.
 	K int
+	// Missing defaults to MissingError.
+	Missing MissingPolicy
+	// KeepVotes fills Batch.Votes. It needs a layout of votes.
+	KeepVotes bool
+	// TrustIDs skips the search for repeated ids. Ids that count up by one line
+	// after line are always searched in constant memory; others take memory, and
+	// more than MaxTrackedIDs of them are refused unless they are trusted.
+	TrustIDs bool
+	// Workers is how many goroutines parse. Defaults to GOMAXPROCS. The queries
+	// and their order do not depend on it.
+	Workers int
+	// MaxExpansion bounds how many times larger than the file the decompressed
+	// data may be, beyond 64 MiB. Defaults to DefaultMaxExpansion.
+	MaxExpansion int
+	// TempDir is for files that hold a stream which must be sought in (Parquet or
+	// .npz from stdin, a compressed array in LayoutTeachers): they are removed as
+	// soon as they are made, and closed with the Reader. Defaults to os.TempDir.
+	TempDir string
+	// Stdin is read for the path "-". Defaults to os.Stdin.
+	Stdin io.Reader
+
+	chunkBytes int  // of text or arrays that a task takes; 0 for defaultChunkBytes
+	batchCells int  // counts in a batch; 0 for defaultBatchCells
+	slow       bool // encoding/csv only: the reference that tests compare with
+	allIDs     bool // no limit on ids: the caller keeps them anyway
 }
 
+// CSVOptions are the options of [ReadCSV].
+type CSVOptions = Options
+
+// DefaultMaxExpansion is the default of Options.MaxExpansion. Votes compress
+// well where teachers agree, but hardly 500 times; deflate's limit is 1032.
+const DefaultMaxExpansion = 500
+
+// MaxTrackedIDs is how many ids are searched for repetitions that do not count
+// up by one.
+const MaxTrackedIDs = 1 << 20
+
+const (
+	defaultChunkBytes = 256 << 10
+	defaultBatchCells = 1 << 18
+)
+
 // check validates the options by themselves.
-func (o *CSVOptions) check() error {
+func (o *Options) check() error {
+	if o.Format < FormatAuto || o.Format > FormatParquet {
+		return &check.Error{Name: "format", Value: int(o.Format), Rule: "a known Format"}
+	}
+	if o.Compression < CompressionAuto || o.Compression > CompressionZstd {
+		return &check.Error{Name: "compression", Value: int(o.Compression), Rule: "a known Compression"}
+	}
 	if o.Header < HeaderAuto || o.Header > HeaderNo {
 		return fmt.Errorf("header mode %d is unknown", o.Header)
 	}
-	if o.Layout != LayoutWide && o.Layout != LayoutCounts {
+	if o.Layout < LayoutDefault || o.Layout > LayoutTeachers {
 		return fmt.Errorf("layout %d is unknown", o.Layout)
 	}
 	if o.K < 0 || o.K > MaxTeachers {
 		return fmt.Errorf("K = %d, want 0 (from the file) ≤ K ≤ %d", o.K, MaxTeachers)
+	}
+	if o.Missing < MissingError || o.Missing > MissingCoin {
+		return &check.Error{Name: "missing", Value: int(o.Missing), Rule: "a known MissingPolicy"}
+	}
+	if o.Workers < 0 || o.Workers > 1024 {
+		return &check.Error{Name: "workers", Value: o.Workers, Rule: "between 0 (one per processor) and 1024"}
+	}
+	if o.MaxExpansion < 0 {
+		return &check.Error{Name: "max expansion", Value: o.MaxExpansion, Rule: "≥ 0"}
+	}
+	if o.KeepVotes && o.Layout == LayoutCounts {
+		return errors.New("single votes are asked for, but the layout counts has none")
+	}
+	if o.Layout == LayoutCounts && o.Missing != MissingError {
+		return errors.New("missing votes are allowed for, but the layout counts cannot tell a missing vote")
 	}
 	if o.Layout != LayoutCounts && (o.ZerosColumn != "" || o.OnesColumn != "") {
 		return errors.New("columns of zeros and ones need the layout counts")
 	}
 	if (o.ZerosColumn == "") != (o.OnesColumn == "") {
 		return fmt.Errorf("column of zeros %s and of ones %s: give both or neither", quote(o.ZerosColumn), quote(o.OnesColumn))
+	}
+	if o.ZerosColumn != "" && len(o.Classes) != 0 && len(o.Classes) != 2 {
+		return fmt.Errorf("columns of zeros and ones for %d classes, want 2", len(o.Classes))
 	}
 	if o.ZerosColumn == NoColumn || o.OnesColumn == NoColumn {
 		return errors.New("the layout counts needs a column of zeros and one of ones")
@@ -124,7 +229,7 @@ func (o *CSVOptions) check() error {
 
 type columnOption struct{ role, spec string }
 
-func (o *CSVOptions) columns() []columnOption {
+func (o *Options) columns() []columnOption {
 	return []columnOption{{"id", o.IDColumn}, {"label", o.LabelColumn}, {"zeros", o.ZerosColumn}, {"ones", o.OnesColumn}}
 }
 

@@ -1,6 +1,7 @@
 package votes
 
 import (
+	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -10,20 +11,27 @@ import (
 	"unicode/utf8"
 )
 
-// A LabelWriter writes released answers as CSV with the header query,label, one
-// row at a time. Output is buffered: nothing is certain to be written before
-// Flush returns nil. It is not safe for concurrent use.
+// A LabelWriter writes released answers to two classes as CSV with the header
+// query,label, one row at a time. Output is buffered: nothing is certain to be
+// written before Flush returns nil. It is not safe for concurrent use. For other
+// formats and classes, and for files, there is [LabelFile].
 type LabelWriter struct {
-	csv    *csv.Writer
-	column string // name of the answers' column
-	err    error  // sticky
-	head   bool   // the header is written
+	buf *bufio.Writer
+	enc *csvLabels
+	err error // sticky
 }
 
 // NewLabelWriter returns a writer to w. The header is written with the first
 // row or by Flush, so a run that fails before leaves no output.
-func NewLabelWriter(w io.Writer) *LabelWriter {
-	return &LabelWriter{csv: csv.NewWriter(w), column: "label"}
+func NewLabelWriter(w io.Writer) *LabelWriter { return newLabelWriter(w, "label") }
+
+func newLabelWriter(w io.Writer, column string) *LabelWriter {
+	classes, err := newClassList(nil)
+	if err != nil {
+		panic(err) // the default is a constant
+	}
+	buf := bufio.NewWriter(w)
+	return &LabelWriter{buf: buf, enc: newCSVLabels(buf, ',', column, classes)}
 }
 
 // Write writes one row. A NoLabel, and an id that [ReadCSV] would not read back
@@ -39,24 +47,11 @@ func (w *LabelWriter) write(id string, label Label) error {
 	if err := checkID(id); err != nil {
 		return err
 	}
-	if _, ok := label.Value(); !ok {
+	bit, ok := label.Value()
+	if !ok {
 		return fmt.Errorf("query %s has no label (%d), want 0 or 1", quote(id), label)
 	}
-	if err := w.header(); err != nil {
-		return err
-	}
-	if err := w.csv.Write([]string{id, label.String()}); err != nil {
-		return fmt.Errorf("write labels: %w", err)
-	}
-	return nil
-}
-
-func (w *LabelWriter) header() error {
-	if w.head {
-		return nil
-	}
-	w.head = true
-	if err := w.csv.Write([]string{"query", w.column}); err != nil {
+	if err := w.enc.row([]byte(id), bit); err != nil {
 		return fmt.Errorf("write labels: %w", err)
 	}
 	return nil
@@ -66,10 +61,9 @@ func (w *LabelWriter) header() error {
 // error of all. It must be called at the end.
 func (w *LabelWriter) Flush() error {
 	if w.err == nil {
-		w.err = w.header()
+		w.err = w.enc.end()
 	}
-	w.csv.Flush()
-	if err := w.csv.Error(); err != nil && w.err == nil {
+	if err := w.buf.Flush(); err != nil && w.err == nil {
 		w.err = fmt.Errorf("write labels: %w", err)
 	}
 	return w.err
@@ -84,9 +78,7 @@ func WriteLabels(w io.Writer, ids []string, labels []Label) error {
 // WriteSimulatedLabels is WriteLabels for answers that are not private: their
 // column is called simulated_label, so that no one takes them for released ones.
 func WriteSimulatedLabels(w io.Writer, ids []string, labels []Label) error {
-	lw := NewLabelWriter(w)
-	lw.column = "simulated_label"
-	return lw.writeAll(ids, labels)
+	return newLabelWriter(w, simulatedColumn).writeAll(ids, labels)
 }
 
 func (w *LabelWriter) writeAll(ids []string, labels []Label) error {
@@ -180,8 +172,8 @@ func checkID(id string) error {
 		return fmt.Errorf("query id %s, want at most %d bytes", quote(id), MaxIDBytes)
 	case !utf8.ValidString(id):
 		return fmt.Errorf("query id %s is not valid UTF-8", quote(id))
-	case strings.ContainsAny(id, "\x00\r"):
-		return fmt.Errorf("query id %s contains a NUL byte or a carriage return", quote(id))
+	case strings.ContainsAny(id, "\x00\r\ufeff"):
+		return fmt.Errorf("query id %s contains a NUL byte, a carriage return or a byte order mark", quote(id))
 	}
 	return nil
 }

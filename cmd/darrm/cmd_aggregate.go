@@ -100,7 +100,7 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, path string) error {
 	}
 	m := ensemble.New(table.Certified)
 	simulated := c.Flags().Changed("insecure-seed")
-	r, err := newReport(m, t, simulated, f.charge)
+	r, err := newReleaseReport(m, t, simulated, f.charge)
 	if err != nil {
 		return err
 	}
@@ -263,7 +263,7 @@ type report struct {
 	simulated bool
 }
 
-func newReport(m *ensemble.Mechanism, t *votes.Table, simulated bool, charge chargeFlags) (report, error) {
+func newReleaseReport(m *ensemble.Mechanism, t *votes.Table, simulated bool, charge chargeFlags) (report, error) {
 	p := m.Certified().Problem()
 	r := report{problem: p, per: m.PerAnswer(), queries: t.Len(), teachers: charge.teachers, simulated: simulated}
 	var err error

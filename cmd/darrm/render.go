@@ -17,7 +17,7 @@ import (
 	"github.com/darrm/darrm/gamma/solve"
 )
 
-// renderRows writes a plain table: first column to the left, numbers to the right.
+// renderRows writes a plain table: words to the left, numbers to the right.
 func renderRows(w io.Writer, header []string, rows [][]string, footer []string) error {
 	t := tablewriter.NewTable(w,
 		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
@@ -29,13 +29,13 @@ func renderRows(w io.Writer, header []string, rows [][]string, footer []string) 
 			},
 		})),
 		tablewriter.WithHeaderAutoFormat(tw.Off),
-		tablewriter.WithAlignment(alignment(len(header))),
+		tablewriter.WithAlignment(alignment(header, rows)),
 		tablewriter.WithHeaderAutoWrap(tw.WrapNone),
 		tablewriter.WithRowAutoWrap(tw.WrapNone),
 		tablewriter.WithFooterAutoWrap(tw.WrapNone),
 		tablewriter.WithFooterAutoFormat(tw.Off),
-		tablewriter.WithFooterAlignmentConfig(tw.CellAlignment{PerColumn: alignment(len(header))}),
-		tablewriter.WithHeaderAlignmentConfig(tw.CellAlignment{PerColumn: alignment(len(header))}),
+		tablewriter.WithFooterAlignmentConfig(tw.CellAlignment{PerColumn: alignment(header, rows)}),
+		tablewriter.WithHeaderAlignmentConfig(tw.CellAlignment{PerColumn: alignment(header, rows)}),
 	)
 	wrapped := make([]string, len(header))
 	for i, h := range header {
@@ -73,12 +73,26 @@ func wrap(header string, width int) string {
 	return strings.Join(lines, "\n")
 }
 
-func alignment(columns int) tw.Alignment {
+// alignment puts columns with numbers to the right, and those with words and the first
+// to the left.
+func alignment(header []string, rows [][]string) tw.Alignment {
 	out := tw.Alignment{tw.AlignLeft}
-	for len(out) < columns {
-		out = append(out, tw.AlignRight)
+	for i := 1; i < len(header); i++ {
+		align := tw.AlignLeft
+		for _, row := range rows {
+			if looksNumeric(row[i]) {
+				align = tw.AlignRight
+			}
+		}
+		out = append(out, align)
 	}
 	return out
+}
+
+func looksNumeric(cell string) bool {
+	number, _, _ := strings.Cut(strings.ReplaceAll(cell, ",", ""), " ") // a unit may follow
+	_, err := strconv.ParseFloat(number, 64)
+	return err == nil && !strings.Contains(cell, " of ")
 }
 
 // renderTable writes what a person wants to know about a solved table.

@@ -1,0 +1,364 @@
+package accountant
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
+)
+
+// IterationReport is what a shuffled gradient run costs, and on which grounds.
+type IterationReport struct {
+	Mode       IterationMode
+	Conversion Conversion // "" where none is needed
+	Relation   Relation
+	Released   Released // the most that may be released for Cost to hold
+	Order      SampleOrder
+
+	Clip        float64 // G
+	Noise       float64 // σ on private steps
+	PublicNoise float64 // σ on public steps of private epochs
+	Epochs      int     // K_p
+
+	Amplification float64 // m that was counted: 1 is none
+	Rho           float64 // Rényi divergence at Alpha over Alpha; the zCDP parameter where the divergence is α·ρ
+	Alpha         float64 // the order used, α*; 0 where none is
+
+	StepSize    float64  // η
+	Smoothness  float64  // L_max
+	Contractive bool     // all steps are known to be non-expansive
+	Fallback    []string // why noise on public steps was not counted; nil if it was, or there is none
+	Warnings    []string // what holds but is outside the range that the source states
+
+	Cost Cost // ε rounded up; +Inf without noise
+}
+
+// ZCDPFor returns the largest ρ for which ρ-zCDP is (ε, δ)-DP by EpsilonFromZCDP, rounded
+// down:
+//
+//	ρ = ε²/(√(ln(1/δ)+ε) + √ln(1/δ))²,
+//
+// which is (√(ln(1/δ)+ε) - √ln(1/δ))² without its cancellation. It takes ε > 0 finite and
+// δ in (0,1).
+func ZCDPFor(target Cost) (float64, error) {
+	if err := checkIterationTarget(target); err != nil {
+		return 0, err
+	}
+	l := -math.Log(target.Delta)
+	r := target.Epsilon / (math.Sqrt(l+target.Epsilon) + math.Sqrt(l))
+	return r * r * (1 - floatMargin), nil
+}
+
+// ZCDPOrder returns the order of the smallest ρα + ln(1/δ)/(α-1): α* = 1 + √(ln(1/δ)/ρ).
+// (The source prints it without the 1, which is not optimal.)
+func ZCDPOrder(rho, delta float64) float64 { return 1 + math.Sqrt(-math.Log(delta)/rho) }
+
+func checkIterationTarget(target Cost) error {
+	if !(target.Epsilon > 0) || math.IsInf(target.Epsilon, 1) {
+		return &check.Error{Name: "epsilon", Value: target.Epsilon, Rule: "a finite number > 0"}
+	}
+	return checkIterationDelta(target.Delta)
+}
+
+func checkIterationDelta(delta float64) error {
+	if !(delta > 0 && delta < 1) {
+		return &check.Error{Name: "delta", Value: delta, Rule: "in (0,1)"}
+	}
+	return nil
+}
+
+// Report returns what the event costs at δ in (0,1). A mode whose conditions fail is
+// ErrNotCertified; IterationPaper falls back to m = 1 instead and says so. Without
+// private data ε is 0, with private data and no noise +Inf.
+func (e Iteration) Report(delta float64) (IterationReport, error) {
+	return ReportIterations(delta, e)
+}
+
+// ReportIterations returns what several runs of epochs of one training cost together. The
+// divergences add up; IterationSOMixture and IterationCrossEpoch, which reach over all
+// epochs, take one run only. Mode, conversion, order and clip must agree. The report
+// shows the noise of the first run with private data and the smallest m.
+func ReportIterations(delta float64, runs ...Iteration) (IterationReport, error) {
+	if err := checkIterationDelta(delta); err != nil {
+		return IterationReport{}, err
+	}
+	if len(runs) == 0 {
+		return IterationReport{}, errors.New("no epochs to account for")
+	}
+	r, private, ms, err := prepareReport(runs)
+	if err != nil {
+		return IterationReport{}, err
+	}
+	r.Cost.Delta = delta
+	if len(private) == 0 {
+		return r, nil // ε = 0
+	}
+	for _, e := range private {
+		if e.Noise == 0 {
+			r.Rho, r.Cost.Epsilon = math.Inf(1), math.Inf(1)
+			return r, nil
+		}
+	}
+	switch {
+	case r.Mode == IterationGaussianExact:
+		err = r.gaussianExact(private)
+	case r.Conversion == ConversionClassical && pureRho(r.Mode):
+		for i, e := range private {
+			r.Rho += e.rho(ms[i])
+		}
+		r.Rho *= 1 + 1e-15*float64(len(private))
+		r.Alpha = ZCDPOrder(r.Rho, delta)
+		if math.IsInf(r.Rho, 1) {
+			r.Alpha, r.Cost.Epsilon = 1, r.Rho
+			return r, nil
+		}
+		r.Cost.Epsilon, err = EpsilonFromZCDP(r.Rho, delta)
+	default:
+		convert := classicalEpsilon
+		if r.Conversion == ConversionImproved {
+			convert = improvedEpsilon
+		}
+		total := func(alpha float64) float64 {
+			sum := 0.0
+			for i, e := range private {
+				sum += e.divergence(alpha, ms[i])
+			}
+			return sum * (1 + 1e-15*float64(len(private)))
+		}
+		r.Alpha, r.Cost.Epsilon = bestOrder(1e10, func(alpha float64) float64 {
+			eps := convert(alpha, total(alpha), delta)
+			if math.IsNaN(eps) {
+				return math.Inf(1)
+			}
+			return eps
+		})
+		if math.IsInf(r.Cost.Epsilon, 1) {
+			r.Rho, r.Alpha = r.Cost.Epsilon, 0
+		} else {
+			r.Rho = total(r.Alpha) / r.Alpha
+		}
+	}
+	return r, err
+}
+
+func pureRho(m IterationMode) bool { return m == IterationPaper || m == IterationCrossEpoch }
+
+// prepareReport checks the runs and returns those with private data and their m.
+func prepareReport(runs []Iteration) (r IterationReport, private []Iteration, ms []float64, err error) {
+	first := runs[0]
+	r = IterationReport{
+		Mode: first.mode(), Conversion: first.conversion(), Relation: first.Neighbours,
+		Order: first.Order, Clip: first.Clip, Amplification: 1, Contractive: true,
+		StepSize: first.StepSize, Released: first.Released,
+	}
+	if r.Mode == IterationGaussianExact {
+		r.Conversion = ""
+	}
+	for i, e := range runs {
+		if err := e.check(); err != nil {
+			return r, nil, nil, err
+		}
+		if e.mode() != first.mode() || e.conversion() != first.conversion() || e.Order != first.Order ||
+			e.Clip != first.Clip || e.Released != first.Released || e.StepSize != first.StepSize {
+			return r, nil, nil, fmt.Errorf("runs 1 and %d differ in more than their steps and noise: %w", i+1, ErrUnsupported)
+		}
+		r.Smoothness = max(r.Smoothness, e.Smoothness)
+		if len(e.Contraction()) > 0 {
+			r.Contractive = false
+		}
+		if !e.private() {
+			continue
+		}
+		m, fallback, err := e.certify()
+		if err != nil {
+			return r, nil, nil, err
+		}
+		if len(private) == 0 {
+			r.Noise, r.PublicNoise, r.Amplification, r.Fallback = e.Noise, e.PublicNoise, m, fallback
+		} else {
+			r.Amplification = min(r.Amplification, m)
+			if r.Fallback == nil {
+				r.Fallback = fallback
+			}
+		}
+		r.Epochs += e.Epochs
+		private, ms = append(private, e), append(ms, m)
+	}
+	if len(private) > 1 && (r.Mode == IterationSOMixture || r.Mode == IterationCrossEpoch) {
+		return r, nil, nil, fmt.Errorf("mode %s with %d different runs of private epochs: %w", r.Mode, len(private), ErrUnsupported)
+	}
+	if hard, stated := StepCap(r.Smoothness); r.Smoothness > 0 && r.StepSize > stated && r.StepSize <= hard {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("step size %g is above 1/L = %g, the range that the source states, though not above 2/L, up to which the theorem holds", r.StepSize, stated))
+	}
+	if r.Amplification == 1 && (r.Mode == IterationPaper || r.Mode == IterationGaussianExact) {
+		r.Released = EveryIterate // nothing rests on hiding them
+	} else if r.Mode != IterationCrossEpoch {
+		r.Released = EpochEnds
+	}
+	return r, private, ms, nil
+}
+
+// gaussianExact is the exact cost of Gaussian mechanisms with sensitivity 2G, composed:
+// as one with 1/σ² added up. Balle and Wang (2018), Theorem 8.
+func (r *IterationReport) gaussianExact(private []Iteration) error {
+	var charges []Charge
+	for _, e := range private {
+		sigma := num.FromRat(num.Decimal(e.Noise)).Quo(num.FromInt(2).Mul(num.FromRat(num.Decimal(e.Clip))))
+		g := Gaussian{NoiseMultiplier: sigma.DecimalDown(), Neighbours: ReplaceOne}
+		if err := checkEvent(g); err != nil {
+			return err
+		}
+		charges = append(charges, Charge{g, e.Epochs})
+	}
+	sigma, err := summedNoise(charges)
+	if err != nil {
+		return err
+	}
+	r.Rho = 1 / (2 * sigma * sigma) * (1 + floatMargin)
+	r.Cost.Epsilon, err = gaussianEpsilon(sigma, r.Cost.Delta)
+	return err
+}
+
+// Calibrate returns the event with the smallest noise, rounded up, whose cost is at most
+// the target's ε > 0 at its δ in (0,1), and its report. Noise and PublicNoise are taken
+// as a pattern of which only the ratio counts: 1 and 0 for noise on private steps only, 1
+// and 1 for both. An event without private data gets no noise. What is returned has been
+// accounted for: its cost is not above the target.
+func (e Iteration) Calibrate(target Cost) (Iteration, IterationReport, error) {
+	if err := checkIterationTarget(target); err != nil {
+		return Iteration{}, IterationReport{}, err
+	}
+	if e.private() && !(e.Noise > 0) {
+		return Iteration{}, IterationReport{}, &check.Error{Name: "noise", Value: e.Noise, Rule: "above 0: it is the pattern that is scaled"}
+	}
+	if err := e.check(); err != nil {
+		return Iteration{}, IterationReport{}, err
+	}
+	m, _, err := e.certify()
+	if err != nil {
+		return Iteration{}, IterationReport{}, err
+	}
+	if !e.private() {
+		e.Noise, e.PublicNoise = 0, 0
+		r, err := e.Report(target.Delta)
+		return e, r, err
+	}
+	scaled := func(s float64) Iteration {
+		c := e
+		c.Noise, c.PublicNoise = e.Noise*s, e.PublicNoise*s
+		return c
+	}
+	fits := func(s float64) bool {
+		r, err := scaled(s).Report(target.Delta)
+		return err == nil && r.Cost.Epsilon <= target.Epsilon
+	}
+	var s float64
+	switch {
+	case e.mode() == IterationGaussianExact:
+		sigma, err := GaussianNoise(target)
+		if err != nil {
+			return Iteration{}, IterationReport{}, err
+		}
+		s = sigma * 2 * e.Clip * math.Sqrt(float64(e.Epochs)) / e.Noise
+	case pureRho(e.mode()):
+		rho, err := ZCDPFor(target)
+		if e.conversion() == ConversionImproved {
+			rho, err = improvedZCDPFor(target)
+		}
+		if err != nil {
+			return Iteration{}, IterationReport{}, err
+		}
+		s = math.Sqrt(e.rho(m) / rho)
+	default:
+		s, err = searchScale(e, m, target, fits)
+		if err != nil {
+			return Iteration{}, IterationReport{}, err
+		}
+	}
+	// The closed forms are right up to rounding; go up until the account itself agrees.
+	for step := 1e-15; ; step *= 2 {
+		c := scaled(s)
+		r, err := c.Report(target.Delta)
+		if err != nil {
+			return Iteration{}, IterationReport{}, err
+		}
+		if r.Cost.Epsilon <= target.Epsilon {
+			return c, r, nil
+		}
+		if step > 1e-6 {
+			return Iteration{}, IterationReport{}, fmt.Errorf("no noise found for %v: %w", target, ErrUnsupported)
+		}
+		s *= 1 + step
+	}
+}
+
+// searchScale bisects on the logarithm of the scale below the one that IterationPaper's ρ
+// needs, which a mixture never exceeds, and returns the upper end.
+func searchScale(e Iteration, m float64, target Cost, fits func(float64) bool) (float64, error) {
+	rho, err := ZCDPFor(target)
+	if err != nil {
+		return 0, err
+	}
+	worst := e
+	worst.Mode = IterationPaper
+	high := math.Sqrt(worst.rho(m)/rho) * (1 + 1e-9)
+	for range 8 { // rounding, and for the search over orders
+		if fits(high) {
+			break
+		}
+		high *= 1.01
+	}
+	if !fits(high) {
+		return 0, fmt.Errorf("no noise found for %v: %w", target, ErrUnsupported)
+	}
+	low := high / 2
+	for range 100 {
+		if !fits(low) {
+			break
+		}
+		low, high = low/2, low
+	}
+	for range 60 {
+		mid := math.Sqrt(low) * math.Sqrt(high)
+		if high/low < 1+1e-12 {
+			break
+		}
+		if fits(mid) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return high, nil
+}
+
+// improvedZCDPFor is ZCDPFor by the improved conversion: the largest ρ found by bisection
+// that fits, never below ZCDPFor.
+func improvedZCDPFor(target Cost) (float64, error) {
+	low, err := ZCDPFor(target)
+	if err != nil {
+		return 0, err
+	}
+	fits := func(rho float64) bool {
+		_, eps := bestOrder(1e10, func(a float64) float64 { return improvedEpsilon(a, a*rho*(1+4*floatMargin), target.Delta) })
+		return eps <= target.Epsilon
+	}
+	high := low * 2
+	for range 100 {
+		if !fits(high) {
+			break
+		}
+		low, high = high, high*2
+	}
+	for range 60 {
+		mid := math.Sqrt(low) * math.Sqrt(high)
+		if fits(mid) {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low, nil
+}

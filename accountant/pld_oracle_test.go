@@ -1,0 +1,297 @@
+package accountant
+
+import (
+	"math"
+	"os"
+	"testing"
+
+	"github.com/darrm/darrm/internal/num"
+)
+
+// binned is a mechanism of which only the bin of the outcome is told: with probability
+// p[i] and q[i]. Telling less is post-processing, so its δ(ε) is nowhere above the
+// mechanism's own: a bound from below, by none of the means of the code under test.
+type binned struct{ p, q []float64 }
+
+func binLaplace(b float64) binned {
+	out := binned{[]float64{0.5, 0.5 * math.Exp(-1/b)}, []float64{0.5 * math.Exp(-1/b), 0.5}}
+	const n = 256
+	for i := range n {
+		lo, hi := float64(i)/n, float64(i+1)/n
+		out.p = append(out.p, (math.Exp(-lo/b)-math.Exp(-hi/b))/2)
+		out.q = append(out.q, (math.Exp((hi-1)/b)-math.Exp((lo-1)/b))/2)
+	}
+	return out
+}
+
+// binSampled is normal noise on a Poisson sample; down exchanges p and q.
+func binSampled(sigma, q float64, down bool) binned {
+	var out binned
+	mass := func(lo, hi float64) float64 { // of a standard normal, both tails accurate
+		if lo > 0 {
+			lo, hi = -hi, -lo
+		}
+		return (math.Erfc(-hi/math.Sqrt2) - math.Erfc(-lo/math.Sqrt2)) / 2
+	}
+	const n = 400
+	low, high := -8*sigma, 1+8*sigma
+	for i := range n {
+		lo, hi := low+(high-low)*float64(i)/n, low+(high-low)*float64(i+1)/n
+		plain := mass(lo/sigma, hi/sigma)
+		out.q = append(out.q, plain)
+		out.p = append(out.p, (1-q)*plain+q*mass((lo-1)/sigma, (hi-1)/sigma))
+	}
+	if down {
+		out.p, out.q = out.q, out.p
+	}
+	return out
+}
+
+func binDiscrete(sigma float64, shift int) binned {
+	var out binned
+	sum := 0.0
+	reach := int(30*sigma) + shift
+	for x := -reach; x <= reach; x++ {
+		w := func(z float64) float64 { return math.Exp(-z * z / (2 * sigma * sigma)) }
+		sum += w(float64(x))
+		out.p, out.q = append(out.p, w(float64(x-shift))), append(out.q, w(float64(x)))
+	}
+	for i := range out.p {
+		out.p[i], out.q[i] = out.p[i]/sum, out.q[i]/sum
+	}
+	return out
+}
+
+// deltaFromBelow composes the mechanisms by plain convolution, every loss rounded down to a
+// multiple of step: δ(ε) but for less than it is.
+func deltaFromBelow(parts []binned, counts []int, step float64, epsilons []float64) []float64 {
+	sum, first := []float64{1}, 0
+	for j, part := range parts {
+		type point struct {
+			at   int
+			mass float64
+		}
+		var losses []point
+		low, high := math.MaxInt, math.MinInt
+		for i, p := range part.p {
+			if p > 0 && part.q[i] > 0 { // else left out, which is less
+				x := int(math.Floor(math.Log(p/part.q[i])/step - 1e-9))
+				losses = append(losses, point{x, p})
+				low, high = min(low, x), max(high, x)
+			}
+		}
+		for range counts[j] {
+			next := make([]float64, len(sum)+high-low)
+			for _, l := range losses {
+				for a, m := range sum {
+					next[a+l.at-low] += m * l.mass
+				}
+			}
+			sum, first = next, first+low
+		}
+	}
+	out := make([]float64, len(epsilons))
+	for i, eps := range epsilons {
+		for a, m := range sum {
+			out[i] += m * max(0, -math.Expm1(eps-float64(first+a)*step))
+		}
+	}
+	return out
+}
+
+// Loss distributions are not below the truth, and near it, where no formula is known:
+// for compositions of several noises, in both directions.
+func TestPLDIsOutwardAgainstConvolution(t *testing.T) {
+	const add = AddOrRemoveOne
+	cases := []struct {
+		charges []Charge
+		parts   [][]binned // by direction
+	}{
+		{[]Charge{{Laplace{2, add}, 6}}, [][]binned{{binLaplace(2)}}},
+		{[]Charge{{SubsampledGaussian{0.8, 0.1, add}, 8}}, [][]binned{{binSampled(0.8, 0.1, false)}, {binSampled(0.8, 0.1, true)}}},
+		{[]Charge{{SubsampledGaussian{2, 0.6, add}, 5}}, [][]binned{{binSampled(2, 0.6, false)}, {binSampled(2, 0.6, true)}}},
+		{[]Charge{{SubsampledGaussian{1, 0.3, add}, 2}, {Laplace{3, add}, 2}, {DiscreteGaussian{4, 1, add}, 2}}, [][]binned{
+			{binSampled(1, 0.3, false), binLaplace(3), binDiscrete(4, 1)}, {binSampled(1, 0.3, true), binLaplace(3), binDiscrete(4, 1)},
+		}},
+		{[]Charge{{DiscreteGaussian{20, 7, add}, 6}}, [][]binned{{binDiscrete(20, 7)}}},
+		{[]Charge{{DiscreteGaussian{1.5, 1, add}, 10}}, [][]binned{{binDiscrete(1.5, 1)}}},
+		{[]Charge{{DiscreteGaussian{0.4, 1, add}, 3}}, [][]binned{{binDiscrete(0.4, 1)}}},
+		{[]Charge{{Laplace{0.7, add}, 2}}, [][]binned{{binLaplace(0.7)}}},
+		{[]Charge{{SubsampledGaussian{0.3, 0.01, add}, 3}}, [][]binned{{binSampled(0.3, 0.01, false)}, {binSampled(0.3, 0.01, true)}}},
+	}
+	if os.Getenv("DARRM_LONG") == "" {
+		cases = cases[:5]
+	}
+	for _, c := range cases {
+		const step = 0.01
+		counts, k := []int{}, 0
+		for _, x := range c.charges {
+			counts, k = append(counts, x.Count), k+x.Count
+		}
+		reach := float64(k+1) * step // what rounding down can have moved a sum, and half as much for the bins
+		targets := []float64{0, 0.8, 2.5}
+		both := targets
+		for _, x := range targets {
+			both = append(both, max(0, x-1.5*reach))
+		}
+		below, near := make([]float64, len(targets)), make([]float64, len(targets))
+		for _, parts := range c.parts {
+			d := deltaFromBelow(parts, counts, step, both)
+			for i := range targets {
+				below[i], near[i] = max(below[i], d[i]), max(near[i], d[len(targets)+i])
+			}
+		}
+		for i, eps := range targets {
+			got, err := lossDelta(c.charges, eps, testBits)
+			if err != nil || got < below[i]*(1-1e-9) {
+				t.Errorf("%v: δ(%g) = %g, %v, but it is at least %g", c.charges, eps, got, err, below[i])
+			}
+			if eps > 1.5*reach && got > near[i]*1.01+1e-12 {
+				t.Errorf("%v: δ(%g) = %g, but about %g", c.charges, eps, got, below[i])
+			}
+			if i == 0 || got <= 1e-300 || got >= 0.9 {
+				continue
+			}
+			if back, err := lossEpsilon(c.charges, got, testBits); err != nil || back > eps*(1+1e-3)+1e-3 || back < eps*(1-0.05)-reach {
+				t.Errorf("%v: ε(δ(%g)) = %g, %v", c.charges, eps, back, err)
+			}
+		}
+	}
+}
+
+// One vector of two discrete coordinates, GNMax's, against 320-bit sums over all outcomes.
+func TestDiscreteGaussianAgainstEnumeration(t *testing.T) {
+	below := false // the normal distribution's δ, somewhere
+	for _, c := range []struct {
+		sigma float64
+		shift int
+	}{{1.1, 1}, {2, 3}} {
+		square := num.FromRat(num.Decimal(c.sigma))
+		square = square.Mul(square).Mul(num.FromInt(2))
+		reach := int(14*c.sigma) + c.shift
+		var weights []num.Interval
+		norm := num.FromInt(0)
+		for x := -reach - c.shift; x <= reach; x++ {
+			w := num.ExpReal(num.FromInt(0).Sub(num.FromInt(int64(x * x)).Quo(square)))
+			weights, norm = append(weights, w), norm.Add(w)
+		}
+		for i := range weights {
+			weights[i] = weights[i].Quo(norm)
+		}
+		at := func(x int) num.Interval { return weights[x+reach+c.shift] }
+		e := Charge{DiscreteGaussian{c.sigma, c.shift, ReplaceOne}, 2}
+		// Outcomes with the same sum of coordinates have the same loss.
+		p, q := map[int]num.Interval{}, map[int]num.Interval{}
+		for x := -reach; x <= reach; x++ {
+			for y := -reach; y <= reach; y++ {
+				a, b := at(x-c.shift).Mul(at(y-c.shift)), at(x).Mul(at(y))
+				if old, ok := p[x+y]; ok {
+					a, b = a.Add(old), b.Add(q[x+y])
+				}
+				p[x+y], q[x+y] = a, b
+			}
+		}
+		for _, eps := range []float64{0, 0.3, 1.7} {
+			grow := num.ExpReal(num.FromRat(num.Decimal(eps)))
+			truth := 0.0 // from below: what is out of reach is left out
+			for s := range p {
+				truth += max(0, p[s].Sub(grow.Mul(q[s])).Lower())
+			}
+			truth *= 1 - 1e-12
+			got, err := lossDelta([]Charge{e}, eps, gridBits)
+			if err != nil || got < truth || got > truth*(1+1e-4)+1e-12 {
+				t.Errorf("%v: δ(%g) = %.15g, %v, exactly %.15g", e, eps, got, err, truth)
+			}
+			rdp, _, err := rdpDelta([]Charge{e}, eps)
+			if err != nil || rdp < truth {
+				t.Errorf("%v: Rényi δ(%g) = %g, %v, exactly %g", e, eps, rdp, err, truth)
+			}
+			rho, err := zcdp([]Charge{e})
+			if err != nil || zcdpDelta(rho, eps) < truth {
+				t.Errorf("%v: zCDP δ(%g) = %g, %v, exactly %g", e, eps, zcdpDelta(rho, eps), err, truth)
+			}
+			normal, err := GaussianDelta(c.sigma/(math.Sqrt2*float64(c.shift)), eps)
+			if err != nil {
+				t.Fatal(err)
+			}
+			below = below || normal < truth*(1-1e-3)
+		}
+	}
+	// Above the discrete one's δ there is the normal one's, and below it: it is no bound.
+	if !below {
+		t.Error("the normal distribution's curve was nowhere below: the event would not be needed")
+	}
+	// Its own ρ and no formula of the normal distribution is used.
+	a := mustNew(t, ReplaceOne, Charge{DiscreteGaussian{2, 1, ReplaceOne}, 3})
+	r, err := a.AtDelta(1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range r.Bounds {
+		if b.Method == MethodGaussian {
+			t.Errorf("discrete noise has the normal distribution's curve: %v", b)
+		}
+	}
+	if best, _ := r.Best(); best.Method != MethodPLD || len(r.Bounds) != 3 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Noise that hides one vote does not hide three: the mutant that takes GNMax for disjoint
+// data where data overlap claims less than the truth, and is refused where it is stated.
+func TestGNMaxForOverlappingDataIsCaught(t *testing.T) {
+	const sigma, overlap = 12.0, 3
+	// Two classes, three votes move from one to the other: the counts move by (3, -3),
+	// along which the noise is normal with deviation σ√2.
+	truth := func(eps float64) float64 {
+		shift := overlap * math.Sqrt2
+		tail := func(z float64) float64 { return math.Erfc(z/math.Sqrt2) / 2 }
+		mid, width := eps*sigma/shift, shift/(2*sigma)
+		return tail(mid-width) - math.Exp(eps)*tail(mid+width)
+	}
+	delta := func(a NoisyAnswer, eps float64) float64 {
+		d, err := GaussianDelta(a.Event.(Gaussian).NoiseMultiplier, eps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	honest, err := GaussianOnVotes(sigma, overlap, ReplaceOne)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mutant, err := GaussianOnVotes(sigma, 1, ReplaceOne)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, eps := range []float64{0, 0.5, 1} {
+		if d := delta(honest, eps); d < truth(eps)*(1-1e-12) || d > truth(eps)*(1+1e-9) {
+			t.Errorf("δ(%g) = %g, exactly %g", eps, d, truth(eps))
+		}
+		if d := delta(mutant, eps); d >= truth(eps) {
+			t.Errorf("the mutant's δ(%g) = %g is not below %g: the test tells nothing", eps, d, truth(eps))
+		}
+	}
+	r := Release{Queries: 10, Noise: mutant, K: 11, Affected: overlap, Randomness: FrozenTeachers, Slack: 1e-5}
+	if total, err := r.Total(); err == nil {
+		t.Errorf("noise for disjoint data was accepted for overlapping data: %+v", total)
+	}
+	r.Noise = honest
+	if total := mustTotal(t, r); total.Cost.Delta != 1e-5 || !total.QueryFoldHolds {
+		t.Errorf("%+v", total)
+	}
+	if _, err := DiscreteGaussianOnVotes(sigma, 10, overlap, ReplaceOne); err == nil {
+		t.Error("discrete noise on ten classes of which three votes move has no known worst case, but was accepted")
+	}
+	for _, bad := range []struct {
+		sigma             float64
+		classes, affected int
+	}{{0, 2, 1}, {math.NaN(), 2, 1}, {1, 1, 1}, {1, 2, 0}, {1, 2, -1}, {1, 2, 1 << 40}} {
+		if _, err := DiscreteGaussianOnVotes(bad.sigma, bad.classes, bad.affected, ReplaceOne); err == nil {
+			t.Errorf("%v was accepted", bad)
+		}
+	}
+	if _, err := GaussianOnVotes(10, 1, 0); err == nil {
+		t.Error("no relation was accepted")
+	}
+}

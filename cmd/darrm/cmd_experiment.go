@@ -1,0 +1,249 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/cache"
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/gamma/solve"
+)
+
+func newExperiment(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "experiment",
+		Short: "Repeat the figures and tables of the literature, or vary them",
+		Long: `Repeat the figures and tables of the literature, or vary them.
+
+An experiment is a small file: what is computed, for which parameters, and what was
+printed. "list" names the built-in ones; "show" prints one, to be changed; "run"
+computes it. "darrm report" makes a page of what was run. Nothing here is private:
+everything is drawn from a seed.
+` + exitStatus,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newExperimentList(a), newExperimentShow(a), newExperimentRun(a))
+	return c
+}
+
+func newExperimentList(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the built-in experiments",
+		Long: `List the built-in experiments, what each repeats, and the data that it needs.
+` + exitStatus,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			type entry struct {
+				Name   string `json:"name"`
+				Title  string `json:"title"`
+				Source string `json:"source"`
+				Data   string `json:"data,omitempty"`
+				Quick  bool   `json:"quick"`
+			}
+			var list []entry
+			var rows [][]string
+			for _, d := range experiment.List() {
+				list = append(list, entry{d.Name, d.Title, d.Source, d.NeedsData(), d.Quick()})
+				data := d.NeedsData()
+				if data == "" {
+					data = "none"
+				}
+				rows = append(rows, []string{d.Name, d.Source, data, d.Title})
+			}
+			if a.json {
+				return a.deliverJSON("", list)
+			}
+			return a.deliver("", func(w io.Writer) error {
+				return renderRows(w, []string{"experiment", "repeats", "data", "what"}, rows, nil)
+			})
+		},
+	}
+}
+
+func newExperimentShow(a *app) *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:   "show NAME",
+		Short: "Print the definition of a built-in experiment",
+		Long: `Print the definition of a built-in experiment as JSON, to be changed and run from a
+file of your own.
+` + exitStatus,
+		Example: `  darrm experiment show figure-3.2 --out mine.json
+  darrm experiment run mine.json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			b, err := experiment.Source(args[0])
+			if err != nil {
+				return usageError{err}
+			}
+			return a.deliver(out, func(w io.Writer) error { _, err := w.Write(b); return err })
+		},
+	}
+	c.Flags().StringVarP(&out, "out", "o", "", "write the definition to this file instead of stdout")
+	return c
+}
+
+// experimentFlags are the flags of experiment run.
+type experimentFlags struct {
+	out, data string
+	seed      uint64
+	quick     bool
+	cache     problemFlags // its cache only
+}
+
+func newExperimentRun(a *app) *cobra.Command {
+	var f experimentFlags
+	c := &cobra.Command{
+		Use:   "run NAME|FILE...|all",
+		Short: "Run experiments into folders of numbers and pictures",
+		Long: `Run experiments, each into a folder of its own below --out: the numbers (CSV and
+JSON), the pictures (SVG and PNG), and a record of version, seed, parameters and
+machine. "all" runs every built-in one; a path (with a separator, or ending in
+.json) is a definition of your own.
+
+A run that was interrupted goes on where it was. What the same program already did
+with the same parameters is not done again. Every experiment tests claims about its
+numbers; one that does not hold is an error, after everything was written.
+
+Those that need images look for them below --data: see scripts/fetch-mnist.
+` + exitStatus,
+		Example: `  darrm experiment run figure-3.2 figure-b.5
+  darrm experiment run all --quick --data data --out results
+  darrm report results --out report.html`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
+	}
+	fl := c.Flags()
+	fl.StringVarP(&f.out, "out", "o", "results", "folder for the experiments' folders")
+	fl.StringVar(&f.data, "data", "data", "folder below which the images lie")
+	fl.Uint64Var(&f.seed, "seed", 0, "seed of everything that is drawn")
+	fl.BoolVar(&f.quick, "quick", false, "the short form, where an experiment has one")
+	f.cache.registerCache(c)
+	return c
+}
+
+func (f *experimentFlags) run(c *cobra.Command, a *app, args []string) error {
+	var defs []experiment.Definition
+	for _, arg := range args {
+		if arg == "all" {
+			defs = append(defs, experiment.List()...)
+			continue
+		}
+		d, err := experiment.Load(arg)
+		if err != nil {
+			return usageError{err}
+		}
+		defs = append(defs, d)
+	}
+	store, err := f.cache.store()
+	if err != nil {
+		return err
+	}
+	type entry struct {
+		Name    string             `json:"name"`
+		Dir     string             `json:"dir,omitempty"`
+		Reused  bool               `json:"reused"`
+		Seconds float64            `json:"seconds"`
+		Claims  []experiment.Claim `json:"claims"`
+		Error   string             `json:"error,omitempty"`
+	}
+	var list []entry
+	var rows [][]string
+	var missing, failed []string
+	for i, d := range defs {
+		bar := newProgress(a)
+		show := bar.steps(i, len(defs))
+		o, err := experiment.Run(c.Context(), d, f.out, experiment.Options{
+			Seed: f.seed, Quick: f.quick, Data: f.data, Version: version, Progress: show, Solve: cachedSolver(store),
+		})
+		bar.stop()
+		if errors.Is(err, experiment.ErrNoData) {
+			missing = append(missing, err.Error())
+			list = append(list, entry{Name: d.Name, Error: err.Error(), Claims: []experiment.Claim{}})
+			rows = append(rows, []string{d.Name, "-", "-", "not run: no data"})
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("experiment %s: %w", d.Name, err)
+		}
+		e := entry{Name: d.Name, Dir: o.Dir, Reused: o.Reused, Seconds: o.Record.Seconds, Claims: o.Result.Claims}
+		held := fmt.Sprintf("%d of %d", len(o.Result.Claims)-len(o.Result.Failed()), len(o.Result.Claims))
+		for _, claim := range o.Result.Failed() {
+			failed = append(failed, fmt.Sprintf("%s: %s (%s)", d.Name, claim.Text, claim.Evidence))
+		}
+		took := fmt.Sprintf("%.1f s", o.Record.Seconds)
+		if o.Reused {
+			took = "done before"
+		}
+		list, rows = append(list, e), append(rows, []string{d.Name, took, held, o.Dir})
+	}
+	deliver := func(w io.Writer) error {
+		return renderRows(w, []string{"experiment", "time", "claims that hold", "folder"}, rows, nil)
+	}
+	if a.json {
+		deliver = func(w io.Writer) error { return encodeJSON(w, list) }
+	}
+	if err := a.deliver("", deliver); err != nil {
+		return err
+	}
+	switch {
+	case len(failed) > 0:
+		return fmt.Errorf("claims that do not hold: %s", strings.Join(failed, "; "))
+	case len(missing) > 0:
+		return inputError{fmt.Errorf("not run: %s", strings.Join(missing, "; "))}
+	}
+	return nil
+}
+
+// cachedSolver solves through the cache.
+func cachedSolver(store *cache.Store) func(context.Context, constraints.Problem, solve.Options) (*gamma.Table, error) {
+	return func(ctx context.Context, p constraints.Problem, o solve.Options) (*gamma.Table, error) {
+		r, err := solve.Cached(ctx, store, p, o)
+		if r.Table != nil {
+			return r.Table, nil // a cache that did not take it is no reason to fail
+		}
+		return nil, err
+	}
+}
+
+func newReport(a *app) *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:   "report FOLDER...",
+		Short: "Make one HTML page of experiments that were run",
+		Long: `Make one HTML page of experiments that were run: figures, tables, parameters, the
+claims that were tested, and what a reader needs to read them. The page is whole in
+itself and asks for nothing from any network. A folder is an experiment's, or one
+that holds such; every file is compared with its record first.
+` + exitStatus,
+		Example: "  darrm report results --out report.html",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			var page strings.Builder
+			if err := experiment.WriteReport(&page, args...); err != nil {
+				return inputFailure(c.Context(), err)
+			}
+			if err := a.deliver(out, func(w io.Writer) error { _, err := io.WriteString(w, page.String()); return err }); err != nil {
+				return err
+			}
+			if a.json && out != "" && out != "-" {
+				return a.deliverJSON("", struct {
+					Report string `json:"report"`
+					Bytes  int    `json:"bytes"`
+				}{out, page.Len()})
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVarP(&out, "out", "o", "", "write the page to this file instead of stdout")
+	return c
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/votes"
+)
+
+// readFlags say how votes stand in files.
+type readFlags struct {
+	format, compression, layout, header, missing string
+	classes                                      string
+	options                                      votes.Options
+}
+
+func (f *readFlags) register(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringVar(&f.format, "format", "auto", "\"csv\", \"tsv\", \"jsonl\", \"npy\", \"npz\" or \"parquet\"; auto goes by\nthe name")
+	fl.StringVar(&f.compression, "compression", "auto", "\"none\", \"gzip\" or \"zstd\"; auto goes by the name (.gz, .zst)")
+	fl.StringVar(&f.layout, "layout", "default", "\"wide\": a column of votes per teacher; \"counts\": a column of counts per\nclass; \"teachers\": a row of votes per teacher. Arrays (.npy, .npz) have\nno default, the rest is wide")
+	fl.StringVar(&f.header, "header", "auto", "whether the first row names the columns: \"auto\", \"yes\" or \"no\"")
+	fl.StringVar(&f.options.IDColumn, "id-column", "", "name or position of the column of query ids, \"-\" for none")
+	fl.StringVar(&f.options.LabelColumn, "label-column", "", "name or position of the column of true labels, \"-\" for none")
+	fl.StringVar(&f.options.VotesColumn, "votes-column", "", "in JSON Lines the key of a list of all votes; in .npz the array of votes")
+	fl.StringVar(&f.classes, "classes", "0,1", "what a vote can be, in order, separated by commas; from the task, never\nfrom the votes")
+	fl.StringVar(&f.missing, "missing", "error", "a missing vote is an \"error\", or becomes a fair \"coin\" over the classes:\nprivate if silence is part of the teacher's (ε,Δ) or depends on\nno data")
+	fl.IntVar(&f.options.K, "K", 0, "number of teachers to expect (default: what the table or the file says)")
+}
+
+// prepare checks the flags.
+func (f *readFlags) prepare() error {
+	o := &f.options
+	var errs [5]error
+	o.Format, errs[0] = votes.ParseFormat(f.format)
+	o.Compression, errs[1] = votes.ParseCompression(f.compression)
+	o.Layout, errs[2] = votes.ParseLayout(f.layout)
+	o.Header, errs[3] = votes.ParseHeaderMode(f.header)
+	o.Missing, errs[4] = votes.ParseMissingPolicy(f.missing)
+	for _, err := range errs {
+		if err != nil {
+			return usageError{err}
+		}
+	}
+	o.Classes = strings.Split(f.classes, ",")
+	return nil
+}
+
+// open opens the files as one stream.
+func (f *readFlags) open(ctx context.Context, a *app, paths []string) (*votes.Reader, error) {
+	o := f.options
+	o.Stdin = a.in
+	r, err := votes.Open(ctx, o, paths...)
+	return r, inputFailure(ctx, err)
+}
+
+// inputFailure marks an error of reading, but not an interruption.
+func inputFailure(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return err
+	}
+	return inputError{err}
+}

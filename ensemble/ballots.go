@@ -1,0 +1,151 @@
+package ensemble
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/votes"
+)
+
+// NoTruth is the true class of a query that has no label.
+const NoTruth = -1
+
+// Ballots holds the votes of many queries as how often each vector of counts occurs, and
+// with which true classes, so that what a mechanism would do is worked out once for each.
+// Make it with NewBallots; it is not safe for concurrent use.
+type Ballots struct {
+	k, classes        int
+	queries, labelled int
+	index             map[string]int
+	kinds             []ballot
+	key               []byte
+}
+
+// ballot is one vector of counts.
+type ballot struct {
+	counts  []int
+	queries int
+	truths  []int // how many queries have each true class; nil without labels
+}
+
+// NewBallots returns empty ballots of k teachers over the given number of classes.
+func NewBallots(k, classes int) (*Ballots, error) {
+	if err := check.Teachers(k); err != nil {
+		return nil, err
+	}
+	if classes < 2 || classes > MaxClasses {
+		return nil, &check.Error{Name: "number of classes", Value: classes, Rule: fmt.Sprintf("between 2 and %d", MaxClasses)}
+	}
+	return &Ballots{k: k, classes: classes, index: map[string]int{}}, nil
+}
+
+// BallotsOf returns the ballots of a table of votes for 0 and 1.
+func BallotsOf(t *votes.Table) (*Ballots, error) {
+	b, err := NewBallots(t.K, 2)
+	if err != nil {
+		return nil, err
+	}
+	for q := range t.All() {
+		truth := NoTruth
+		if bit, ok := q.Label.Value(); ok {
+			truth = bit
+		}
+		if err := b.Add([]int{q.K - q.Ones, q.Ones}, truth); err != nil {
+			return nil, fmt.Errorf("query %s: %w", q.ID, err)
+		}
+	}
+	return b, nil
+}
+
+// Add adds a query: counts[c] of the teachers voted for class c, and its true class is
+// truth, or NoTruth. On error nothing is added. Counts are copied.
+func (b *Ballots) Add(counts []int, truth int) error {
+	s := Setting{K: b.k, Classes: b.classes}
+	if err := s.checkCounts(counts); err != nil {
+		return err
+	}
+	if truth != NoTruth && (truth < 0 || truth >= b.classes) {
+		return &check.Error{Name: "true class", Value: truth, Rule: fmt.Sprintf("between 0 and %d, or NoTruth", b.classes-1)}
+	}
+	b.key = b.key[:0]
+	for _, n := range counts {
+		b.key = binary.AppendUvarint(b.key, uint64(n))
+	}
+	i, ok := b.index[string(b.key)]
+	if !ok {
+		i = len(b.kinds)
+		b.index[string(b.key)] = i
+		b.kinds = append(b.kinds, ballot{counts: append([]int(nil), counts...)})
+	}
+	kind := &b.kinds[i]
+	kind.queries++
+	b.queries++
+	if truth != NoTruth {
+		if kind.truths == nil {
+			kind.truths = make([]int, b.classes)
+		}
+		kind.truths[truth]++
+		b.labelled++
+	}
+	return nil
+}
+
+// K returns the number of teachers.
+func (b *Ballots) K() int { return b.k }
+
+// Classes returns the number of classes.
+func (b *Ballots) Classes() int { return b.classes }
+
+// Len returns the number of queries.
+func (b *Ballots) Len() int { return b.queries }
+
+// score returns how well answers with the given probabilities would do. law's result may
+// have one probability more than there are classes, that of abstaining.
+func (b *Ballots) score(law func(counts []int) []float64) Score {
+	s := Score{Labels: b.labelled}
+	for _, kind := range b.kinds {
+		p := law(kind.counts)
+		agree, winners := 0.0, 0
+		most := largest(kind.counts)
+		for c, n := range kind.counts {
+			if n == most {
+				agree += p[c]
+				winners++
+			}
+		}
+		s.Agreement += float64(kind.queries) * agree / float64(winners)
+		for c, n := range kind.truths {
+			s.Accuracy += float64(n) * p[c]
+		}
+		if len(p) > b.classes {
+			s.Abstained += float64(kind.queries) * p[b.classes]
+		}
+	}
+	if b.queries > 0 {
+		s.Agreement /= float64(b.queries)
+		s.Abstained /= float64(b.queries)
+	}
+	if b.labelled > 0 {
+		s.Accuracy /= float64(b.labelled)
+	}
+	return s
+}
+
+// plainMajority is the law of releasing the largest count without noise, ties broken evenly.
+func plainMajority(counts []int) []float64 {
+	p := make([]float64, len(counts))
+	winners := 0
+	most := largest(counts)
+	for _, n := range counts {
+		if n == most {
+			winners++
+		}
+	}
+	for c, n := range counts {
+		if n == most {
+			p[c] = 1 / float64(winners)
+		}
+	}
+	return p
+}

@@ -1,0 +1,134 @@
+package ensemble
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/noise"
+	"github.com/darrm/darrm/internal/num"
+)
+
+// Calibration is how noise is chosen for a promise.
+type Calibration int
+
+// The zero Calibration is none of them and is refused.
+const (
+	// Renyi is the closed form that the PATE papers and Jiang (2024), Appendix B.4.1, use:
+	// t times accountant.GNMaxNoise.
+	Renyi Calibration = iota + 1
+	// Exact is the smallest noise whose exact δ(ε) suffices, found by search and then
+	// proved. It needs Affected = 1 or two classes. It takes the place of the analytic
+	// Gaussian mechanism (Balle and Wang, 2018), whose formula is for continuous noise
+	// and no bound for integers.
+	Exact
+)
+
+// SigmaForGNMax returns a sigma with which GNMax keeps the promise target, ε in (0, 700]
+// and δ in (0,1), rounded up to five digits, which is also what is sampled fastest. The
+// error says what rules it out; with Exact, that is noise beyond σ = 2048 too.
+func SigmaForGNMax(s Setting, target accountant.Cost, how Calibration) (float64, error) {
+	if err := checkClaim(s, target); err != nil {
+		return 0, err
+	}
+	switch how {
+	case Renyi:
+		return renyiSigma(s, target, 0)
+	case Exact:
+		return exactSigma(s, target, 0)
+	}
+	return 0, &check.Error{Name: "calibration", Value: int(how), Rule: "Renyi or Exact"}
+}
+
+// SigmasForConfidentGNMax returns checkSigma = ratio·sigma with which ConfidentGNMax keeps
+// the promise target. It takes ratio between 1/100 and 100.
+func SigmasForConfidentGNMax(s Setting, target accountant.Cost, how Calibration, ratio float64) (checkSigma, sigma float64, err error) {
+	if err := checkClaim(s, target); err != nil {
+		return 0, 0, err
+	}
+	if !(ratio >= 0.01 && ratio <= 100) {
+		return 0, 0, &check.Error{Name: "ratio of the check's noise", Value: ratio, Rule: "between 0.01 and 100"}
+	}
+	switch how {
+	case Renyi:
+		sigma, err = renyiSigma(s, target, ratio)
+	case Exact:
+		sigma, err = exactSigma(s, target, ratio)
+	default:
+		err = &check.Error{Name: "calibration", Value: int(how), Rule: "Renyi or Exact"}
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	return fiveDigits(ratio * sigma), sigma, nil
+}
+
+// fiveDigits returns x > 0, rounded up to five significant digits.
+func fiveDigits(x float64) float64 {
+	digits, exponent, _ := strings.Cut(strconv.FormatFloat(x, 'e', 4, 64), "e") // to nearest
+	if r, err := strconv.ParseFloat(digits+"e"+exponent, 64); err == nil && r >= x {
+		return r
+	}
+	n, err := strconv.Atoi(strings.Replace(digits, ".", "", 1))
+	e, err2 := strconv.Atoi(exponent)
+	if err != nil || err2 != nil {
+		return x // infinite or no number: whoever uses it refuses it
+	}
+	r, _ := strconv.ParseFloat(fmt.Sprintf("%de%d", n+1, e-4), 64)
+	return r
+}
+
+// renyiSigma returns t·n·√(1 + 1/(2·ratio²)), rounded up, n from accountant.GNMaxNoise,
+// and without the root where there is no check (ratio = 0).
+func renyiSigma(s Setting, target accountant.Cost, ratio float64) (float64, error) {
+	n, err := accountant.GNMaxNoise(target)
+	if err != nil {
+		return 0, err
+	}
+	x := num.FromRat(new(big.Rat).Mul(num.Decimal(n), big.NewRat(int64(s.Affected), 1)))
+	if ratio == 0 {
+		return fiveDigits(x.DecimalUp()), nil
+	}
+	r := num.Decimal(ratio)
+	r.Mul(r, r).Add(r, r)
+	x = x.Mul(num.Sqrt(num.FromRat(r.Inv(r).Add(r, big.NewRat(1, 1)))))
+	return fiveDigits(x.DecimalUp() * (1 + 1e-12)), nil // ratio·sigma is rounded too
+}
+
+// exactSigma searches in float64 and then goes up until the proof succeeds.
+func exactSigma(s Setting, target accountant.Cost, ratio float64) (float64, error) {
+	if !s.oneWay() {
+		return 0, &check.Error{Name: "affected", Value: s.Affected, Rule: "1 for exact calibration with more than two classes"}
+	}
+	sigma := noise.Suggest(s.Affected, target.Epsilon, target.Delta, ratio)
+	for range 12 {
+		if math.IsNaN(sigma) {
+			break
+		}
+		sigma = fiveDigits(sigma * (1 + 1e-9))
+		g, err := gaussian("sigma", sigma)
+		if err != nil {
+			return 0, err
+		}
+		var first *noise.Gaussian
+		if ratio != 0 {
+			c, err := gaussian("sigma of the check", fiveDigits(ratio*sigma))
+			if err != nil {
+				return 0, err
+			}
+			first = &c
+		}
+		proved, err := proveExact(s.Affected, target, g, first)
+		if err != nil {
+			return 0, err
+		}
+		if proved {
+			return sigma, nil
+		}
+	}
+	return 0, fmt.Errorf("exact calibration for %v finds no noise within its range: %w", target, accountant.ErrUnsupported)
+}

@@ -1,0 +1,269 @@
+package ensemble
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"sync"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/noise"
+	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/randsrc"
+)
+
+// GNMax returns the mechanism that adds discrete Gaussian noise of parameter sigma to
+// each vote count and releases the largest, ties broken evenly. It promises claim, and
+// returns an ErrTooLittleNoise unless that can be proved for the Setting by one of
+//
+//	Rényi    σ² ≥ t²·(√L + √(L+ε))²/ε²,  L = ln(1/δ)      accountant.GNMaxNoise
+//	exact    δ(ε) ≤ δ of t moved votes                    noise.Gaussian.VotesDelta
+//
+// The second serves t = 1 or two classes: among more, several votes may move in several
+// ways, of which none is known to be the worst. The first holds because t votes move the counts by an integer vector of length at most
+// t√2, for which the discrete law has a Rényi divergence of at most αt²/σ², like the
+// normal law (Canonne, Kamath and Steinke, The Discrete Gaussian for Differential
+// Privacy, 2020, Proposition 5). SigmaForGNMax gives a σ that suffices.
+//
+// Source of the mechanism: Papernot et al., Scalable Private Learning with PATE (2018),
+// Section 4.1.
+func GNMax(s Setting, claim accountant.Cost, sigma float64) (*Aggregator, error) {
+	if err := checkClaim(s, claim); err != nil {
+		return nil, err
+	}
+	g, err := gaussian("sigma", sigma)
+	if err != nil {
+		return nil, err
+	}
+	if err := prove(s, claim, g, nil); err != nil {
+		return nil, err
+	}
+	a := countMechanism(s, claim, gaussianMax(g))
+	a.name, a.title = "gnmax", fmt.Sprintf("GNMax, σ = %s", figure(sigma))
+	if s.oneWay() {
+		n, err := accountant.DiscreteGaussianOnVotes(sigma, s.Classes, s.Affected, s.Neighbours)
+		if err != nil {
+			return nil, err
+		}
+		a.event = n.Event
+	}
+	return a, nil
+}
+
+// ConfidentGNMax returns GNMax with a check before: the largest count plus discrete
+// Gaussian noise of parameter checkSigma must reach threshold, otherwise the answer is
+// Abstained. It promises claim, and returns an ErrTooLittleNoise unless that can be proved
+// like GNMax's, with
+//
+//	Rényi    1/σ² + 1/(2σ₁²)  in place of 1/σ²            (t votes move the largest count by at most t)
+//	exact    noise.Gaussian.CheckedDelta in place of VotesDelta
+//
+// SigmasForConfidentGNMax gives noise that suffices. The threshold must not be chosen by
+// the votes.
+//
+// Source: Papernot et al. (2018), Algorithm 1.
+func ConfidentGNMax(s Setting, claim accountant.Cost, threshold int, checkSigma, sigma float64) (*Aggregator, error) {
+	if err := checkClaim(s, claim); err != nil {
+		return nil, err
+	}
+	if threshold < 1 || threshold > s.K {
+		return nil, &check.Error{Name: "threshold", Value: threshold, Rule: fmt.Sprintf("between 1 and K = %d", s.K)}
+	}
+	first, err := gaussian("sigma of the check", checkSigma)
+	if err != nil {
+		return nil, err
+	}
+	g, err := gaussian("sigma", sigma)
+	if err != nil {
+		return nil, err
+	}
+	if err := prove(s, claim, g, &first); err != nil {
+		return nil, err
+	}
+	a := countMechanism(s, claim, confidentMax{gaussianMax(g), threshold, first, sync.OnceValue(first.Table)})
+	a.name, a.title = "confident_gnmax", fmt.Sprintf("Confident-GNMax, %d votes, σ = %s and %s", threshold, figure(checkSigma), figure(sigma))
+	a.abstains = true
+	if s.oneWay() {
+		n, err := accountant.DiscreteGaussianOnVotes(sigma, s.Classes, s.Affected, s.Neighbours)
+		if err != nil {
+			return nil, err
+		}
+		one := accountant.DiscreteGaussian{Sigma: checkSigma, Sensitivity: s.Affected, Neighbours: s.Neighbours}
+		a.event, err = accountant.Compose(accountant.Charge{Event: one, Count: 1}, accountant.Charge{Event: n.Event, Count: 1})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// ErrTooLittleNoise says that a promise cannot be proved for the noise that was given.
+var ErrTooLittleNoise = errors.New("too little noise")
+
+// checkClaim validates what a mechanism with normal noise is asked to promise.
+func checkClaim(s Setting, claim accountant.Cost) error {
+	if err := checkTarget(s, claim); err != nil {
+		return err
+	}
+	if claim.Delta == 0 {
+		return &check.Error{Name: "delta", Value: claim.Delta, Rule: "above 0: normal noise has no pure guarantee"}
+	}
+	return nil
+}
+
+func checkTarget(s Setting, target accountant.Cost) error {
+	if err := s.Validate(); err != nil {
+		return err
+	}
+	if err := check.TotalEpsilon(target.Epsilon); err != nil {
+		return err
+	}
+	return check.Delta("delta", target.Delta)
+}
+
+// gaussian returns the noise of parameter sigma.
+func gaussian(name string, sigma float64) (noise.Gaussian, error) {
+	if !(sigma > 0) || math.IsInf(sigma, 1) {
+		return noise.Gaussian{}, &check.Error{Name: name, Value: sigma, Rule: "a finite number > 0"}
+	}
+	square := num.Decimal(sigma)
+	g, err := noise.NewGaussian(square.Mul(square, square))
+	if err != nil {
+		return g, fmt.Errorf("%s = %v: %w", name, sigma, err)
+	}
+	return g, nil
+}
+
+// prove returns nil if noise g, after a check with noise first if there is one, is proved
+// to keep the claim.
+func prove(s Setting, claim accountant.Cost, g noise.Gaussian, first *noise.Gaussian) error {
+	if proved, err := proveRenyi(s, claim, g, first); proved || err != nil {
+		return err
+	}
+	if s.oneWay() {
+		if proved, err := proveExact(s.Affected, claim, g, first); proved || err != nil {
+			return err
+		}
+	}
+	sigma, _ := g.Variance().Float64()
+	return fmt.Errorf("noise of sigma = %.6g is not shown to be %v-differentially private where %s: %w", math.Sqrt(sigma), claim, s.reach(), ErrTooLittleNoise)
+}
+
+// proveRenyi decides t²·(1/σ² + 1/(2σ₁²))·n² ≤ 1 in fractions, n being the σ that GNMax
+// needs for one moved vote.
+func proveRenyi(s Setting, claim accountant.Cost, g noise.Gaussian, first *noise.Gaussian) (bool, error) {
+	needed, err := accountant.GNMaxNoise(claim) // rounded up
+	if err != nil {
+		return false, err
+	}
+	n := num.Decimal(needed)
+	n.Mul(n, big.NewRat(int64(s.Affected), 1))
+	sum := new(big.Rat).Inv(g.Variance())
+	if first != nil {
+		double := new(big.Rat).Add(first.Variance(), first.Variance())
+		sum.Add(sum, double.Inv(double))
+	}
+	return sum.Mul(sum, n.Mul(n, n)).Cmp(big.NewRat(1, 1)) <= 0, nil
+}
+
+// oneWay reports whether all changes that t votes can make are known to be no worse than
+// t votes from one class to one other.
+func (s Setting) oneWay() bool { return s.Affected == 1 || s.Classes == 2 }
+
+// proveExact decides δ(ε) ≤ δ for t votes that move from one class to another. Noise
+// beyond the range of the exact law is not proved.
+func proveExact(t int, claim accountant.Cost, g noise.Gaussian, first *noise.Gaussian) (bool, error) {
+	eps := num.Decimal(claim.Epsilon)
+	var d num.Interval
+	var err error
+	if first == nil {
+		d, err = g.VotesDelta(t, eps)
+	} else {
+		d, err = g.CheckedDelta(*first, t, eps)
+	}
+	var outside *check.Error
+	if errors.As(err, &outside) {
+		return false, nil
+	}
+	return err == nil && d.DecimalUp() <= claim.Delta, err
+}
+
+// countMechanism returns the Aggregator of a rule whose promise holds for any votes.
+func countMechanism(s Setting, cost accountant.Cost, r rule) *Aggregator {
+	return &Aggregator{
+		setting: s, cost: cost, rule: r, anyVotes: true,
+		event:   accountant.ApproxDP{Cost: cost, Neighbours: s.Neighbours},
+		assumes: []string{"the teachers need no privacy of their own", s.reach()},
+		secure:  randsrc.NewSecure(),
+	}
+}
+
+// noisyMax adds noise to each count and takes the largest.
+type noisyMax struct {
+	sample func(src randsrc.Source) (int64, error)
+	table  func() noise.Table
+}
+
+func gaussianMax(g noise.Gaussian) noisyMax { return noisyMax{g.Sample, sync.OnceValue(g.Table)} }
+
+func (m noisyMax) draw(src randsrc.Source, counts []int) (int, error) {
+	noisy := make([]int64, len(counts))
+	for c, n := range counts {
+		y, err := m.sample(src)
+		if err != nil {
+			return 0, err
+		}
+		noisy[c] = int64(n) + y
+	}
+	return noise.ArgMax(src, noisy)
+}
+
+func (m noisyMax) law(counts []int) []float64 { return m.table().ArgMax(counts) }
+
+// confidentMax is noisyMax if the largest count, with noise, reaches the threshold.
+type confidentMax struct {
+	max       noisyMax
+	threshold int
+	check     noise.Gaussian
+	table     func() noise.Table
+}
+
+func (m confidentMax) draw(src randsrc.Source, counts []int) (int, error) {
+	y, err := m.check.Sample(src)
+	if err != nil {
+		return 0, err
+	}
+	// Drawn whatever the check says, so that an abstention does not show in the number of
+	// draws.
+	class, err := m.max.draw(src, counts)
+	if err != nil {
+		return 0, err
+	}
+	if int64(largest(counts))+y < int64(m.threshold) {
+		return Abstained, nil
+	}
+	return class, nil
+}
+
+func (m confidentMax) law(counts []int) []float64 {
+	gap := m.threshold - largest(counts)
+	pass, fail := m.table().AtLeast(gap), m.table().AtLeast(1-gap) // Y < gap is as likely as Y > -gap
+	p := m.max.law(counts)
+	for c := range p {
+		p[c] *= pass
+	}
+	return append(p, fail)
+}
+
+func largest(counts []int) int {
+	n := counts[0]
+	for _, m := range counts {
+		n = max(n, m)
+	}
+	return n
+}
+
+// figure formats a parameter for people.
+func figure(x float64) string { return fmt.Sprintf("%.4g", x) }

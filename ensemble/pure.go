@@ -1,0 +1,72 @@
+package ensemble
+
+import (
+	"fmt"
+	"math/big"
+	"sync"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/noise"
+	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/randsrc"
+)
+
+// LNMax returns the mechanism that adds discrete Laplace noise of scale b = 2t/ε to each
+// vote count and releases the largest, ties broken evenly. It is (ε, 0)-DP: t votes move
+// the counts by at most 2t in all, and the probability of no noise vector changes by more
+// than e^{1/b} for each unit. b is rounded up where it has too many digits. ε is in (0,
+// 700].
+//
+// Source: Papernot et al., Semi-supervised Knowledge Transfer for Deep Learning from
+// Private Training Data (2017), Section 3.1; Ghosh, Roughgarden and Sundararajan,
+// Universally Utility-Maximizing Privacy Mechanisms (2009), for the noise.
+func LNMax(s Setting, epsilon float64) (*Aggregator, error) {
+	claim := accountant.Cost{Epsilon: epsilon}
+	if err := checkTarget(s, claim); err != nil {
+		return nil, err
+	}
+	b := new(big.Rat).Quo(big.NewRat(2*int64(s.Affected), 1), num.Decimal(epsilon))
+	l, err := noise.LaplaceAtLeast(b)
+	if err != nil {
+		return nil, fmt.Errorf("epsilon = %v: %w", epsilon, err)
+	}
+	scale, _ := l.Scale().Float64()
+	a := countMechanism(s, claim, noisyMax{l.Sample, sync.OnceValue(l.Table)})
+	a.name, a.title = "lnmax", fmt.Sprintf("LNMax, b = %s", figure(scale))
+	return a, nil
+}
+
+// PermuteAndFlip returns the mechanism that goes through the classes in random order and
+// releases the first whose coin shows heads, the coin of class c having probability
+//
+//	e^{-ε·(max n - n_c)/(2t)}
+//
+// It is (ε, 0)-DP: t votes move each count by at most t. It is never worse than the
+// exponential mechanism. The factor ε/(2t) is rounded down where it has too many digits.
+// ε is in (0, 700].
+//
+// Source: McKenna and Sheldon, Permute-and-Flip: A New Mechanism for Differentially
+// Private Selection (2020), Theorem 1.
+func PermuteAndFlip(s Setting, epsilon float64) (*Aggregator, error) {
+	claim := accountant.Cost{Epsilon: epsilon}
+	if err := checkTarget(s, claim); err != nil {
+		return nil, err
+	}
+	rate := new(big.Rat).Quo(num.Decimal(epsilon), big.NewRat(2*int64(s.Affected), 1))
+	n, d, err := noise.RateDown(rate)
+	if err != nil {
+		return nil, fmt.Errorf("epsilon = %v: %w", epsilon, err)
+	}
+	a := countMechanism(s, claim, flip{n, d})
+	a.name, a.title = "permute_and_flip", "permute-and-flip"
+	return a, nil
+}
+
+// flip is permute-and-flip with rate num/den.
+type flip struct{ num, den uint64 }
+
+func (f flip) draw(src randsrc.Source, counts []int) (int, error) {
+	return noise.PermuteAndFlip(src, counts, f.num, f.den)
+}
+
+func (f flip) law(counts []int) []float64 { return noise.PermuteAndFlipLaw(counts, f.num, f.den) }

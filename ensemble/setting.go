@@ -1,0 +1,64 @@
+package ensemble
+
+import (
+	"fmt"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
+)
+
+// MaxClasses is the largest number of classes that a query may have.
+const MaxClasses = 1000
+
+// Setting is what a mechanism over vote counts must know about the teachers. Nothing in
+// it has a default: what is private depends on all of it.
+type Setting struct {
+	K          int                 // teachers, each of which votes for one class
+	Classes    int                 // C ≥ 2
+	Affected   int                 // t: one record can change the votes of at most t teachers; 1 for disjoint training data, K if unknown
+	Neighbours accountant.Relation // for which neighbouring datasets Affected was counted
+}
+
+// Validate returns an error naming the first field that breaks its rule.
+func (s Setting) Validate() error {
+	if err := check.Teachers(s.K); err != nil {
+		return err
+	}
+	if s.Classes < 2 || s.Classes > MaxClasses {
+		return &check.Error{Name: "number of classes", Value: s.Classes, Rule: fmt.Sprintf("between 2 and %d", MaxClasses)}
+	}
+	if err := check.Affected(s.Affected, s.K); err != nil {
+		return err
+	}
+	_, err := accountant.New(s.Neighbours)
+	return err
+}
+
+// checkCounts says whether counts are the votes of one query.
+func (s Setting) checkCounts(counts []int) error {
+	if len(counts) != s.Classes {
+		return &check.Error{Name: "number of vote counts", Value: len(counts), Rule: fmt.Sprintf("the number of classes, %d", s.Classes)}
+	}
+	sum := 0
+	for c, n := range counts {
+		if n < 0 || n > s.K {
+			return &check.Error{Name: fmt.Sprintf("votes for class %d", c), Value: n, Rule: fmt.Sprintf("between 0 and K = %d", s.K)}
+		}
+		sum += n
+	}
+	if sum != s.K {
+		return &check.Error{Name: "sum of the vote counts", Value: sum, Rule: fmt.Sprintf("K = %d", s.K)}
+	}
+	return nil
+}
+
+// reach says in words what Affected allows.
+func (s Setting) reach() string {
+	switch s.Affected {
+	case 1:
+		return "one record can change the vote of one teacher only (disjoint training data)"
+	case s.K:
+		return fmt.Sprintf("one record can change the votes of all %d teachers", s.K)
+	}
+	return fmt.Sprintf("one record can change the votes of at most %d of the %d teachers", s.Affected, s.K)
+}

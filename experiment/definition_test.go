@@ -1,0 +1,146 @@
+package experiment
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestList(t *testing.T) {
+	var names []string
+	for _, d := range List() {
+		names = append(names, d.Name)
+		if d.Title == "" || d.Source == "" || d.About == "" {
+			t.Errorf("%s has no title, source or text", d.Name)
+		}
+		if d.full.validate() != nil {
+			t.Errorf("%s is not valid", d.Name)
+		}
+	}
+	if !slices.Equal(names, order) {
+		t.Errorf("built in are %v, listed %v", names, order)
+	}
+}
+
+// A user takes a built-in file and changes one number.
+func TestLoadAChangedFile(t *testing.T) {
+	text, err := Source("figure-3.2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.Replace(string(text), `"teachers": 11`, `"teachers": 13`, 1)
+	path := filepath.Join(t.TempDir(), "mine.json")
+	if err := os.WriteFile(path, []byte(changed), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	d := load(t, path)
+	if p := d.full.(*GammaParameters); p.Teachers != 13 || len(p.Allowances) != 4 {
+		t.Errorf("%+v", p)
+	}
+	if _, err := Load("figure-9"); err == nil || !strings.Contains(err.Error(), "figure-3.2, figure-b.4") {
+		t.Errorf("unknown name: %v", err)
+	}
+	if _, err := Load(filepath.Join(t.TempDir(), "none.json")); !os.IsNotExist(err) {
+		t.Errorf("missing file: %v", err)
+	}
+}
+
+// The quick form is the full one with some parameters replaced.
+func TestQuickLayersOverFull(t *testing.T) {
+	d := load(t, "figure-b.6")
+	full, quick := d.full.(*GammaParameters), d.quick.(*GammaParameters)
+	if full.Teachers != 101 || len(full.Allowances) != 6 {
+		t.Errorf("full: %+v", full)
+	}
+	if quick.Teachers != 21 || len(quick.Allowances) != 3 || !slices.Equal(quick.Methods, full.Methods) {
+		t.Errorf("quick: %+v", quick)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	text := func(name string) string {
+		b, err := Source(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	tests := []struct{ file, old, new, want string }{
+		{"figure-3.2", `"format_version": 1`, `"format_version": 2`, "format_version = 2"},
+		{"figure-3.2", `"name": "figure-3.2"`, `"name": "../x"`, "name"},
+		{"figure-3.2", `"name": "figure-3.2"`, `"name": "x-quick"`, "name"},
+		{"figure-3.2", `"kind": "gamma"`, `"kind": "delta"`, "kind"},
+		{"figure-3.2", `"teachers": 11`, `"teacher": 11`, "unknown field"},
+		{"figure-3.2", `"teachers": 11`, `"Teachers": 11`, "Teachers"},
+		{"figure-3.2", `"teachers": 11`, `"teachers": 11, "teachers": 13`, "twice"},
+		{"figure-3.2", `"teachers": 11`, `"teachers": 0`, "number of teachers"},
+		{"figure-3.2", `"teachers": 11`, `"teachers": 11.5`, "teachers"},
+		{"figure-3.2", `"epsilon": 0.1`, `"epsilon": -1`, "epsilon"},
+		{"figure-3.2", `[1, 3, 5, 7]`, `[1, 3, 3]`, "twice"},
+		{"figure-3.2", `[1, 3, 5, 7]`, `[]`, "exactly one"},
+		{"figure-3.2", `[1, 3, 5, 7]`, `[0]`, "allowance"},
+		{"figure-3.2", `"prior_mean": 0.75`, `"prior_mean": 0.5`, "prior mean"},
+		{"figure-3.2", `"opt", "sub"`, `"sub"`, `"opt"`},
+		{"figure-3.2", `"opt", "sub"`, `"opt", "gnmax"`, "gnmax"},
+		{"figure-b.4", `[10, 13, 15, 20]`, `[10, 13, 15, 36]`, "subsamples"},
+		{"figure-b.4", `[10, 13, 15, 20]`, `[10, 13, 15]`, "printed"},
+		{"figure-b.5", `"quick": {`, `"quick": {"x": 1, `, "quick: "},
+		{"figure-b.5", `"quick": {"allowances": [1, 3, 7]}`, `"quick": null`, "quick: "},
+		{"figure-b.7", `"high": 0.1`, `"high": 1.1`, "high"},
+		{"figure-b.7", `"low": 0.5`, `"low": 0.6`, "low"},
+		{"figure-b.7", `"samples": 100000`, `"samples": 1`, "samples"},
+		{"figure-b.8", `"order_step": 0.5`, `"order_step": 0`, "order_step"},
+		{"figure-b.8", `"max_order": 500`, `"max_order": 20`, "max_order"},
+		{"accounting", `"slack": 0.0001`, `"slack": 0`, "slack"},
+		{"accounting", `"queries": [20, 50, 100]`, `"queries": [20]`, "printed"},
+		{"mnist", `"data": "mnist"`, `"data": "../mnist"`, "data"},
+		{"mnist", `"classes": [5, 8]`, `"classes": [5, 5]`, "classes"},
+		{"mnist", `"teachers": 11`, `"teachers": 10`, "odd"},
+		{"mnist", `"clip": 1`, `"clip": 0`, "private"},
+		{"mnist", `"sampling_rate": 0.04`, `"sampling_rate": 1.04`, "sampling_rate"},
+		{"mnist", `"draws": 10`, `"draws": 1`, "draws"},
+		{"mnist", `"allowances": [1, 3, 5, 7]`, `"allowances": [1, 12]`, "allowances"},
+	}
+	for _, tt := range tests {
+		whole := text(tt.file)
+		if !strings.Contains(whole, tt.old) {
+			t.Errorf("%s does not contain %s", tt.file, tt.old)
+			continue
+		}
+		_, err := Parse([]byte(strings.Replace(whole, tt.old, tt.new, 1)))
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s with %s: %v; want an error with %q", tt.file, tt.new, err, tt.want)
+		}
+	}
+	for _, bad := range []string{"", "{", "null", "[]", text("accounting") + "x", text("accounting") + "{}"} {
+		if _, err := Parse([]byte(bad)); err == nil {
+			t.Errorf("%.20q is accepted", bad)
+		}
+	}
+}
+
+// FuzzParse: no panic, and whatever is accepted is valid in every form.
+func FuzzParse(f *testing.F) {
+	for _, name := range order {
+		text, err := Source(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Add([]byte(`{"a":{"b":[{"c":1}]},"a":2}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		d, err := Parse(data)
+		if err != nil {
+			return
+		}
+		if !nameRule.MatchString(d.Name) || d.full == nil || d.full.validate() != nil || d.full.steps() < 1 {
+			t.Errorf("accepted: %+v", d)
+		}
+		if d.quick != nil && d.quick.validate() != nil {
+			t.Errorf("accepted with a bad quick form: %+v", d)
+		}
+	})
+}

@@ -1,0 +1,172 @@
+package experiment
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/darrm/darrm/internal/atomicfile"
+)
+
+// RecordFile is the name of the record in an experiment's folder. It is written last.
+const RecordFile = "record.json"
+
+// resultFile holds the Result.
+const resultFile = "results.json"
+
+// Record says what made the files of an experiment's folder.
+type Record struct {
+	FormatVersion int               `json:"format_version"`
+	Name          string            `json:"name"`
+	Kind          Kind              `json:"kind"`
+	Quick         bool              `json:"quick"`
+	Version       string            `json:"version"` // of the program
+	Solver        string            `json:"solver"`  // of linear programs; nothing rests on it
+	Seed          uint64            `json:"seed"`
+	Parameters    json.RawMessage   `json:"parameters"`
+	Hash          string            `json:"hash"` // of all of the above and of Inputs
+	Inputs        map[string]string `json:"inputs,omitempty"`
+	Machine       Machine           `json:"machine"`
+	Started       time.Time         `json:"started"`
+	Seconds       float64           `json:"seconds"` // the work, steps of earlier runs included
+	Steps         []StepRecord      `json:"steps"`
+	Outputs       map[string]string `json:"outputs"` // SHA-256 of every other file of the folder's top
+}
+
+// StepRecord is one part of the work.
+type StepRecord struct {
+	Name    string  `json:"name"`
+	Hash    string  `json:"hash"`
+	Seconds float64 `json:"seconds"` // when it was done
+	Reused  bool    `json:"reused"`  // done by an earlier run
+}
+
+// Machine is where an experiment ran.
+type Machine struct {
+	OS        string `json:"os"`
+	Arch      string `json:"arch"`
+	CPUs      int    `json:"cpus"`
+	Processor string `json:"processor,omitempty"`
+	Go        string `json:"go"`
+}
+
+func thisMachine() Machine {
+	return Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Processor: processor(), Go: runtime.Version()}
+}
+
+// processor returns the processor's name where the system tells it, on Linux.
+func processor() string {
+	f, err := os.Open("/proc/cpuinfo")
+	if err != nil {
+		return ""
+	}
+	defer f.Close() // only read from
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if key, value, ok := strings.Cut(s.Text(), ":"); ok && strings.TrimSpace(key) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// hashOf returns the SHA-256 of the JSON forms of the values, in hexadecimal.
+func hashOf(values ...any) (string, error) {
+	h := sha256.New()
+	for _, v := range values {
+		b, err := json.Marshal(v)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "%d:", len(b)) // no two lists of values give the same bytes
+		h.Write(b)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// hashFile returns a file's SHA-256 in hexadecimal.
+func hashFile(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() // only read from
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// writeJSON replaces a file by v's JSON form.
+func writeJSON(path string, v any) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	return atomicfile.Replace(path, 0o666, func(w io.Writer) error {
+		_, err := w.Write(b.Bytes())
+		return err
+	})
+}
+
+// ReadRecord returns the record and the result in an experiment's folder. Every file that
+// the record names must be there as it was written; the error names the one that is not.
+func ReadRecord(dir string) (Record, Result, error) {
+	var rec Record
+	var res Result
+	data, err := os.ReadFile(filepath.Join(dir, RecordFile))
+	if err != nil {
+		return rec, res, err
+	}
+	if err := decodeRecord(data, &rec); err != nil {
+		return rec, res, fmt.Errorf("%s: %w", filepath.Join(dir, RecordFile), err)
+	}
+	for name, want := range rec.Outputs {
+		if name != filepath.Base(name) || name == "." || name == ".." {
+			return rec, res, fmt.Errorf("%s: output %q is not a file's name", filepath.Join(dir, RecordFile), name)
+		}
+		got, err := hashFile(filepath.Join(dir, name))
+		if err != nil {
+			return rec, res, err
+		}
+		if got != want {
+			return rec, res, fmt.Errorf("%s is not the file that was recorded", filepath.Join(dir, name))
+		}
+	}
+	if _, ok := rec.Outputs[resultFile]; !ok {
+		return rec, res, fmt.Errorf("%s names no %s", filepath.Join(dir, RecordFile), resultFile)
+	}
+	if data, err = os.ReadFile(filepath.Join(dir, resultFile)); err != nil {
+		return rec, res, err
+	}
+	if err := json.Unmarshal(data, &res); err != nil {
+		return rec, res, fmt.Errorf("%s: %w", filepath.Join(dir, resultFile), err)
+	}
+	return rec, res, nil
+}
+
+func decodeRecord(data []byte, rec *Record) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(rec); err != nil {
+		return err
+	}
+	if rec.FormatVersion != FormatVersion {
+		return fmt.Errorf("format_version = %d, but it must be %d", rec.FormatVersion, FormatVersion)
+	}
+	return nil
+}
+
+func indentJSON(b *bytes.Buffer, raw json.RawMessage) error { return json.Indent(b, raw, "", "  ") }

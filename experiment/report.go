@@ -1,0 +1,161 @@
+package experiment
+
+import (
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+//go:embed report.html.tmpl
+var reportText string
+
+var reportTemplate = template.Must(template.New("report").Parse(reportText))
+
+// methodTitle returns how people call the method of that name, or the name.
+func methodTitle(cell string) string {
+	if l, ok := looks[Method(cell)]; ok {
+		return l.title
+	}
+	return cell
+}
+
+// reportPage is what the template sees.
+type reportPage struct {
+	Sections      []section
+	Claims, Fails int
+}
+
+// section is one experiment on the page.
+type section struct {
+	Result
+	Record   Record
+	ID       string
+	Pictures []picture
+	Params   string
+}
+
+type picture struct {
+	Caption string
+	SVG     template.HTML
+}
+
+// Cells returns a row of the table as text.
+func (t Table) Cells(row []any) []string {
+	out := make([]string, len(row))
+	for i, cell := range row {
+		if i < len(t.Columns) {
+			out[i] = t.Columns[i].Text(cell)
+			if s, ok := cell.(string); ok {
+				out[i] = methodTitle(s)
+			}
+		}
+	}
+	return out
+}
+
+// WriteReport writes one HTML page about the experiments in the folders, each either an
+// experiment's own or one that holds such. The page is whole in itself: pictures and
+// styles are in it, it has no scripts, and it asks for nothing from any network. Every file
+// is compared with its record first; the error names the one that differs.
+func WriteReport(w io.Writer, dirs ...string) error {
+	var page reportPage
+	var found []string
+	for _, dir := range dirs {
+		list, err := recordedIn(dir)
+		if err != nil {
+			return err
+		}
+		found = append(found, list...)
+	}
+	if len(found) == 0 {
+		return fmt.Errorf("no experiment with a %s in %s", RecordFile, strings.Join(dirs, ", "))
+	}
+	ids := map[string]bool{}
+	for _, dir := range found {
+		s, err := readSection(dir)
+		if err != nil {
+			return err
+		}
+		for n := 2; ids[s.ID]; n++ {
+			s.ID = fmt.Sprintf("%s-%d", s.Name, n)
+		}
+		ids[s.ID] = true
+		page.Claims += len(s.Claims)
+		page.Fails += len(s.Failed())
+		page.Sections = append(page.Sections, s)
+	}
+	slices.SortStableFunc(page.Sections, func(a, b section) int { return place(a.Name) - place(b.Name) })
+	// Into memory first: half a page is no page.
+	var b bytes.Buffer
+	if err := reportTemplate.Execute(&b, page); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// place is where an experiment stands: in the source's order, others last.
+func place(name string) int {
+	if i := slices.Index(order, name); i >= 0 {
+		return i
+	}
+	return len(order)
+}
+
+// recordedIn returns the experiments' folders: dir itself, or those in it.
+func recordedIn(dir string) ([]string, error) {
+	if _, err := os.Stat(filepath.Join(dir, RecordFile)); err == nil {
+		return []string{dir}, nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, e := range entries {
+		sub := filepath.Join(dir, e.Name())
+		if _, err := os.Stat(filepath.Join(sub, RecordFile)); err == nil {
+			out = append(out, sub)
+		}
+	}
+	return out, nil
+}
+
+func readSection(dir string) (section, error) {
+	rec, res, err := ReadRecord(dir)
+	if err != nil {
+		return section{}, err
+	}
+	s := section{Result: res, Record: rec, ID: res.Name}
+	for _, f := range res.Figures {
+		name := f.Name + ".svg"
+		if _, ok := rec.Outputs[name]; !ok {
+			return s, fmt.Errorf("%s: the record names no %s", dir, name)
+		}
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return s, err
+		}
+		svg, err := inlineSVG(data, res.Title+": "+f.Caption)
+		if err != nil {
+			return s, fmt.Errorf("%s: %w", filepath.Join(dir, name), err)
+		}
+		s.Pictures = append(s.Pictures, picture{f.Caption, template.HTML(svg)}) // rebuilt from an allowed set, see inlineSVG
+	}
+	var b bytes.Buffer
+	if err := indentJSON(&b, rec.Parameters); err != nil {
+		return s, err
+	}
+	s.Params = b.String()
+	return s, nil
+}

@@ -1,0 +1,92 @@
+package experiment
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// What a picture may consist of. These are all that the plotting library writes; none can
+// load anything or run anything.
+var (
+	svgElements   = []string{"svg", "g", "path", "text", "rect", "line", "circle", "defs", "clipPath"}
+	svgAttributes = []string{"width", "height", "viewBox", "transform", "d", "style", "x", "y", "r", "cx", "cy", "x1", "x2", "y1", "y2", "id", "clip-path", "points"}
+)
+
+// inlineSVG returns the picture as an element for a page, with a label for readers who do
+// not see it. A folder may come from anybody, so elements and attributes that pictures do
+// not need are an error.
+func inlineSVG(data []byte, label string) (string, error) {
+	in := xml.NewDecoder(bytes.NewReader(data))
+	var out strings.Builder
+	for depth := 0; ; {
+		token, err := in.Token()
+		if err == io.EOF {
+			if depth != 0 || out.Len() == 0 {
+				return "", io.ErrUnexpectedEOF
+			}
+			return out.String(), nil
+		}
+		if err != nil {
+			return "", err
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			name := t.Name.Local
+			if !slices.Contains(svgElements, name) || (depth == 0) != (name == "svg") || depth == 0 && out.Len() > 0 {
+				return "", fmt.Errorf("element <%s> is not what pictures here consist of", name)
+			}
+			out.WriteString("<" + name)
+			viewBox := ""
+			for _, a := range t.Attr {
+				if a.Name.Space == "xmlns" || a.Name.Local == "xmlns" {
+					continue // HTML knows what svg is
+				}
+				if !slices.Contains(svgAttributes, a.Name.Local) || strings.Contains(a.Value, "url(") && a.Name.Local != "clip-path" {
+					return "", fmt.Errorf("attribute %s of <%s> is not what pictures here consist of", a.Name.Local, name)
+				}
+				if depth == 0 {
+					if a.Name.Local == "viewBox" {
+						viewBox = a.Value
+					}
+					continue
+				}
+				writeAttribute(&out, a.Name.Local, a.Value)
+			}
+			if depth == 0 {
+				// Width and height are the page's to choose; the natural width is the limit.
+				f := strings.Fields(viewBox)
+				if len(f) != 4 {
+					return "", fmt.Errorf("viewBox = %q, but it must be four numbers", viewBox)
+				}
+				writeAttribute(&out, "viewBox", viewBox)
+				writeAttribute(&out, "style", "max-width:"+f[2]+"pt")
+				writeAttribute(&out, "role", "img")
+				writeAttribute(&out, "aria-label", label)
+			}
+			out.WriteByte('>')
+			depth++
+		case xml.EndElement:
+			out.WriteString("</" + t.Name.Local + ">")
+			depth--
+		case xml.CharData:
+			if depth > 0 {
+				escape(&out, string(t))
+			}
+		}
+	}
+}
+
+func writeAttribute(out *strings.Builder, name, value string) {
+	out.WriteString(" " + name + `="`)
+	escape(out, value)
+	out.WriteByte('"')
+}
+
+func escape(out *strings.Builder, s string) {
+	// EscapeText fails only where its writer does, and a Builder does not.
+	_ = xml.EscapeText(out, []byte(s))
+}

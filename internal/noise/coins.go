@@ -1,0 +1,131 @@
+package noise
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/randsrc"
+)
+
+// ErrSource says that a random source does not behave like one.
+var ErrSource = errors.New("random source is broken")
+
+// patience is how many coins in a row may fall one way, or attempts fail. Each does so
+// with probability below 0.9, so all of them with less than 10^-2900.
+const patience = 1 << 16
+
+// MaxUniform is the largest n of Uniform, 2⁶³.
+const MaxUniform = 1 << 63
+
+// coins are the draws that samplers are made of. The samplers are written over this
+// interface so that tests can walk through every outcome with its exact probability.
+type coins interface {
+	bernoullis
+	uniform(n uint64) (uint64, error)       // on {0 … n-1}, 1 ≤ n ≤ 2⁶³
+	exp(num, den uint64) (bool, error)      // true with probability e^{-num/den}, 1 ≤ den ≤ 2⁶³
+	expBig(num, den *big.Int) (bool, error) // the same for any num ≥ 0, den ≥ 1
+}
+
+// bernoullis are the coins that those of probability e^{-num/den} are made of.
+type bernoullis interface {
+	bernoulli(num, den uint64) (bool, error)      // true with probability num/den ≤ 1, 1 ≤ den ≤ 2⁶³
+	bernoulliBig(num, den *big.Int) (bool, error) // the same for any den ≥ 1
+}
+
+// fair draws coins from a source.
+type fair struct{ src randsrc.Source }
+
+// Uniform returns an integer uniform on {0 … n-1}, 1 ≤ n ≤ 2⁶³. Of the 2⁵³ words, or of
+// 2⁶⁴ double words where n > 2⁵³, the largest multiple of n that they hold is kept and the
+// others are drawn again, so that each result has equally many words: the remainder of an
+// unchecked word would prefer the small results. More than half of the words are kept,
+// whatever n is.
+func Uniform(src randsrc.Source, n uint64) (uint64, error) {
+	if n < 1 || n > MaxUniform {
+		return 0, &check.Error{Name: "range of a random integer", Value: n, Rule: "between 1 and 2^63"}
+	}
+	return fair{src}.uniform(n)
+}
+
+func (c fair) uniform(n uint64) (uint64, error) {
+	if n == 1 {
+		return 0, nil
+	}
+	wide := n > randsrc.One53
+	// The last word that is kept; -n % n is 2⁶⁴ mod n.
+	last := randsrc.One53 - randsrc.One53%n - 1
+	if wide {
+		last = math.MaxUint64 - -n%n
+	}
+	for range patience {
+		u, err := c.word()
+		if err == nil && wide {
+			var low uint64
+			low, err = c.word()
+			u = u<<11 | low>>42
+		}
+		if err != nil {
+			return 0, err
+		}
+		if u <= last {
+			return u % n, nil
+		}
+	}
+	return 0, fmt.Errorf("%w: %d words were all out of range", ErrSource, patience)
+}
+
+// word draws 53 bits.
+func (c fair) word() (uint64, error) {
+	if c.src == nil {
+		return 0, fmt.Errorf("%w: it is nil", ErrSource)
+	}
+	u, err := c.src.Uint53()
+	if err != nil {
+		return 0, fmt.Errorf("draw a random integer: %w", err)
+	}
+	if u >= randsrc.One53 {
+		return 0, fmt.Errorf("%w: it returned %d, want less than 2^53", ErrSource, u)
+	}
+	return u, nil
+}
+
+// uniformBig is uniform for any n ≥ 1: as many bits as n-1 has, drawn again from n on.
+func (c fair) uniformBig(n *big.Int) (*big.Int, error) {
+	bits := new(big.Int).Sub(n, big.NewInt(1)).BitLen()
+	for range patience {
+		x := new(big.Int)
+		got := 0
+		for ; got < bits; got += 53 {
+			u, err := c.word()
+			if err != nil {
+				return nil, err
+			}
+			x.Lsh(x, 53).Or(x, new(big.Int).SetUint64(u))
+		}
+		if x.Rsh(x, uint(got-bits)); x.Cmp(n) < 0 {
+			return x, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: %d numbers were all out of range", ErrSource, patience)
+}
+
+// Bernoulli returns true with probability exactly num/den, 0 ≤ num ≤ den, 1 ≤ den ≤ 2⁶³.
+func Bernoulli(src randsrc.Source, num, den uint64) (bool, error) {
+	if den < 1 || den > MaxUniform || num > den {
+		return false, &check.Error{Name: "probability", Value: fmt.Sprintf("%d/%d", num, den), Rule: "in [0,1] with a denominator between 1 and 2^63"}
+	}
+	return fair{src}.bernoulli(num, den)
+}
+
+func (c fair) bernoulli(num, den uint64) (bool, error) {
+	u, err := c.uniform(den)
+	return err == nil && u < num, err
+}
+
+func (c fair) bernoulliBig(num, den *big.Int) (bool, error) {
+	u, err := c.uniformBig(den)
+	return err == nil && u.Cmp(num) < 0, err
+}

@@ -1,0 +1,76 @@
+package noise
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/randsrc"
+)
+
+// BernoulliExp returns true with probability exactly e^{-num/den}, num ≥ 0, 1 ≤ den ≤
+// 2⁶³. Source: Canonne, Kamath and Steinke (2020), Algorithm 1, after Forsythe and von
+// Neumann.
+func BernoulliExp(src randsrc.Source, num, den uint64) (bool, error) {
+	if den < 1 || den > MaxUniform {
+		return false, &check.Error{Name: "denominator", Value: den, Rule: "between 1 and 2^63"}
+	}
+	return fair{src}.exp(num, den)
+}
+
+// exp flips one coin of probability e^{-1} for each whole unit and one for the rest; all
+// must be heads. The first tails ends it.
+func (c fair) exp(num, den uint64) (bool, error) { return expOf(c, num, den) }
+
+func expOf(c bernoullis, num, den uint64) (bool, error) {
+	for heads := 0; num > den; num -= den {
+		on, err := expUnit(func() (bool, error) { return true, nil }, c)
+		if err != nil || !on {
+			return false, err
+		}
+		if heads++; heads > patience {
+			return false, fmt.Errorf("%w: %d unlikely coins in a row", ErrSource, heads)
+		}
+	}
+	return expUnit(func() (bool, error) { return c.bernoulli(num, den) }, c)
+}
+
+func (c fair) expBig(num, den *big.Int) (bool, error) { return expOfBig(c, num, den) }
+
+func expOfBig(c bernoullis, num, den *big.Int) (bool, error) {
+	rest := new(big.Int).Set(num)
+	for heads := 0; rest.Cmp(den) > 0; rest.Sub(rest, den) {
+		on, err := expUnit(func() (bool, error) { return true, nil }, c)
+		if err != nil || !on {
+			return false, err
+		}
+		if heads++; heads > patience {
+			return false, fmt.Errorf("%w: %d unlikely coins in a row", ErrSource, heads)
+		}
+	}
+	return expUnit(func() (bool, error) { return c.bernoulliBig(rest, den) }, c)
+}
+
+// expUnit returns true with probability e^-g, where coin is true with probability g ≤ 1.
+// It goes on for a k-th round with probability g/k, so it ends before round k+1 with
+// probability 1 - g/k and reaches it with g^k/k!. The last round is odd with probability
+//
+//	(1-g) + (g²/2-g³/6) + … = e^-g
+//
+// The probability g/k is that of two coins, g and 1/k, so that no product of
+// denominators can overflow.
+func expUnit(coin func() (bool, error), c bernoullis) (bool, error) {
+	for k := uint64(1); k <= patience; k++ {
+		on, err := coin()
+		if err == nil && on {
+			on, err = c.bernoulli(1, k)
+		}
+		if err != nil {
+			return false, err
+		}
+		if !on {
+			return k%2 == 1, nil
+		}
+	}
+	return false, fmt.Errorf("%w: %d unlikely coins in a row", ErrSource, patience)
+}

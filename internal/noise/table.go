@@ -1,0 +1,169 @@
+package noise
+
+import (
+	"math"
+	"math/big"
+)
+
+// Table holds a symmetric law in float64, each probability within 1e-12 of itself. It
+// serves figures such as an expected accuracy; what is promised about privacy rests on
+// intervals. It is immutable.
+type Table struct {
+	reach int       // probabilities beyond are below 1e-40 and left out
+	upTo  []float64 // Pr[Y ≤ k], k = -reach … reach
+	mass  []float64
+}
+
+// cutoff is the exponent beyond which a table ends: e^-92 < 1e-39.9.
+const cutoff = 92
+
+// Table returns the law in float64. Cost: a few nanoseconds for each of 28σ numbers.
+func (g Gaussian) Table() Table {
+	double, _ := new(big.Rat).Add(g.variance, g.variance).Float64()
+	return newTable(math.Sqrt(cutoff*double), func(k float64) float64 { return math.Exp(-k * k / double) })
+}
+
+// Table returns the law in float64. Cost: a few nanoseconds for each of 184b numbers.
+func (l Laplace) Table() Table {
+	b := float64(l.num) / float64(l.den)
+	return newTable(cutoff*b, func(k float64) float64 { return math.Exp(-math.Abs(k) / b) })
+}
+
+func newTable(reach float64, weight func(k float64) float64) Table {
+	r := int(math.Ceil(reach))
+	t := Table{r, make([]float64, 2*r+1), make([]float64, 2*r+1)}
+	total := 0.0
+	for k := r; k > 0; k-- { // small ones first
+		total += weight(float64(k))
+	}
+	total += total + 1
+	sum := 0.0
+	for i := range t.mass {
+		t.mass[i] = weight(float64(i-r)) / total
+		sum += t.mass[i]
+		t.upTo[i] = sum
+	}
+	return t
+}
+
+// at returns Pr[Y < k], Pr[Y = k] and Pr[Y ≤ k].
+func (t Table) at(k int) (below, equal, upTo float64) {
+	switch {
+	case k < -t.reach:
+		return 0, 0, 0
+	case k > t.reach:
+		return 1, 0, 1
+	case k > -t.reach:
+		below = t.upTo[k+t.reach-1]
+	}
+	return below, t.mass[k+t.reach], t.upTo[k+t.reach]
+}
+
+// AtLeast returns Pr[Y ≥ k].
+func (t Table) AtLeast(k int) float64 {
+	_, _, upTo := t.at(-k) // Y is symmetric
+	return upTo
+}
+
+// ArgMax returns, for each count, the probability that it is largest after noise of the
+// law was added to each, ties broken evenly, within 1e-11:
+//
+//	Σ_v Pr[Y = v-n_c]·∫_0^1 Π_{j≠c} (Pr[Y < v-n_j] + s·Pr[Y = v-n_j]) ds
+//
+// where s is the place of c among those tied: each of the others that ties loses with
+// probability s. Cost: the reach times (number of different counts)·(number of
+// counts)².
+func (t Table) ArgMax(counts []int) []float64 {
+	out := make([]float64, len(counts))
+	lose, tie := make([]float64, len(counts)), make([]float64, len(counts))
+	sure, largest := math.MaxInt, math.MinInt
+	for _, n := range counts {
+		sure, largest = min(sure, n-t.reach), max(largest, n)
+	}
+	// No count wins with a value that the largest certainly exceeds.
+	sure = max(sure, largest-t.reach)
+	for v := sure; v <= largest+t.reach; v++ {
+		for j, n := range counts {
+			lose[j], _, tie[j] = t.at(v - n)
+		}
+		for c, n := range counts {
+			if first(counts, n) < c {
+				continue // as likely as the other with this count
+			}
+			if _, p, _ := t.at(v - n); p > 0 {
+				out[c] += p * meanProduct(lose, tie, c)
+			}
+		}
+	}
+	for c, n := range counts {
+		out[c] = out[first(counts, n)]
+	}
+	return out
+}
+
+// first returns the first index at which the counts are n.
+func first(counts []int, n int) int {
+	for i, m := range counts {
+		if m == n {
+			return i
+		}
+	}
+	return -1
+}
+
+// meanProduct returns ∫_0^1 Π_{j≠skip} ((1-s)·a_j + s·b_j) ds for a_j, b_j ≥ 0. With ē_m the
+// average of the products in which m of the n factors are b's and the others a's, that is
+//
+//	(ē_0 + … + ē_n)/(n+1),   ē_m of n factors = ((n-m)·a_n·ē_m + m·b_n·ē_{m-1})/n
+//
+// all of it positive, so that nothing cancels.
+func meanProduct(a, b []float64, skip int) float64 {
+	var space [64]float64
+	e := space[:0]
+	e = append(e, 1)
+	n := 0
+	for j := range a {
+		if j == skip || a[j] == 1 && b[j] == 1 {
+			continue
+		}
+		n++
+		e = append(e, 0)
+		for m := n; m >= 0; m-- {
+			x := float64(n-m) * a[j] * e[m]
+			if m > 0 {
+				x += float64(m) * b[j] * e[m-1]
+			}
+			e[m] = x / float64(n)
+		}
+	}
+	sum := 0.0
+	for _, x := range e {
+		sum += x
+	}
+	return sum / float64(n+1)
+}
+
+// PermuteAndFlipLaw returns the probability of each score under PermuteAndFlip, within
+// 1e-13 of itself:
+//
+//	p_r·∫_0^1 Π_{j≠r} (1 - s·p_j) ds,   p_j = e^{-(q_max-q_j)·num/den}
+//
+// A random order gives each score a place s, uniform on [0,1]; r is returned when its
+// coin shows heads and no score before it had heads.
+func PermuteAndFlipLaw(scores []int, num, den uint64) []float64 {
+	largest := math.MinInt
+	for _, q := range scores {
+		largest = max(largest, q)
+	}
+	rate := float64(num) / float64(den)
+	heads, sure, tails := make([]float64, len(scores)), make([]float64, len(scores)), make([]float64, len(scores))
+	for j, q := range scores {
+		x := -float64(largest-q) * rate
+		heads[j], sure[j], tails[j] = math.Exp(x), 1, -math.Expm1(x)
+	}
+	out := make([]float64, len(scores))
+	for r := range scores {
+		out[r] = heads[r] * meanProduct(sure, tails, r)
+	}
+	return out
+}

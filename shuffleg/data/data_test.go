@@ -1,0 +1,581 @@
+package data
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/darrm/darrm/shuffleg"
+	"pgregory.net/rapid"
+)
+
+func same(a, b *shuffleg.Records) bool {
+	if a.Len() != b.Len() || a.Dim() != b.Dim() || a.HasResponses() != b.HasResponses() {
+		return false
+	}
+	for i := range a.Len() {
+		if !slices.Equal(a.Row(i), b.Row(i)) || a.Response(i) != b.Response(i) {
+			return false
+		}
+	}
+	return true
+}
+
+func TestCSVRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, d := rapid.IntRange(1, 20).Draw(t, "n"), rapid.IntRange(1, 5).Draw(t, "d")
+		number := rapid.Float64Range(-1e49, 1e49)
+		var y []float64
+		if rapid.Bool().Draw(t, "responses") {
+			y = rapid.SliceOfN(number, n, n).Draw(t, "y")
+		}
+		r, err := shuffleg.NewRecords(n, d, rapid.SliceOfN(number, n*d, n*d).Draw(t, "x"), y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := WriteCSV(&b, r); err != nil {
+			t.Fatal(err)
+		}
+		o := CSVOptions{Header: true}
+		if y != nil {
+			o.Response = "y"
+		}
+		back, err := ReadCSV(&b, o)
+		if err != nil || !same(r, back) {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+func TestReadCSV(t *testing.T) {
+	r, err := ReadCSV(strings.NewReader("\ufeffa,b,c\n1, 2,3\n4,5e-1,-6\r\n"), CSVOptions{Header: true, Response: "b"})
+	if err != nil || r.Len() != 2 || !slices.Equal(r.Row(1), []float64{4, -6}) || r.Response(1) != 0.5 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	r, err = ReadCSV(strings.NewReader("1,2\n3,4\n"), CSVOptions{Response: "1"})
+	if err != nil || r.Response(1) != 3 || r.Row(0)[0] != 2 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	for in, want := range map[string]string{
+		"":                "no records",
+		"a,b\n":           "no records",
+		"a,a\n1,2\n":      `line 1: column "a" occurs twice`,
+		"a,b\n1\n":        "record on line 2: wrong number of fields",
+		"a,b\n1,NaN\n":    `line 2, column 2: value = "NaN"`,
+		"a,b\n1,2\n1,x\n": `line 3, column 2: value = "x"`,
+		"a,b\n1,1e400\n":  `line 2, column 2: value = "1e400"`,
+		"a,b\n1,\n":       `line 2, column 2: value = ""`,
+		"a,b\n1,\"2\n":    "parse error on line 2",
+		"a,b\n1,\x002\n":  "line 2, column 2",
+		"a,b\n1,1e60\n":   "record 1: feature 2",
+		"a,b\n1," + strings.Repeat("9", 500) + "\n": "line 2, column 2",
+	} {
+		if _, err := ReadCSV(strings.NewReader(in), CSVOptions{Header: true}); err == nil || !strings.HasPrefix(err.Error(), want) || len(err.Error()) > 200 {
+			t.Errorf("%.30q: %v", in, err)
+		}
+	}
+	for _, o := range []CSVOptions{{Response: "z", Header: true}, {Response: "3"}, {Response: "0"}, {Response: "x"}} {
+		if _, err := ReadCSV(strings.NewReader("1,2\n3,4\n"), o); err == nil {
+			t.Errorf("%+v: accepted", o)
+		}
+	}
+	if _, err := ReadCSV(strings.NewReader("y\n1\n"), CSVOptions{Header: true, Response: "y"}); err == nil {
+		t.Error("no features, accepted")
+	}
+}
+
+// endless is a line without an end.
+type endless struct{ left int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.left <= 0 {
+		return 0, io.EOF
+	}
+	for i := range p {
+		p[i] = '1'
+	}
+	e.left -= len(p)
+	return len(p), nil
+}
+
+func TestLongLines(t *testing.T) {
+	for name, read := range map[string]func(io.Reader) error{
+		"csv":         func(r io.Reader) error { _, err := ReadCSV(r, CSVOptions{}); return err },
+		"libsvm":      func(r io.Reader) error { _, err := ReadLIBSVM(r, 0); return err },
+		"crime":       func(r io.Reader) error { _, _, err := readCrime(r); return err },
+		"compas":      func(r io.Reader) error { _, _, err := readCOMPAS(r); return err },
+		"credit card": func(r io.Reader) error { _, _, err := readCreditCard(r); return err },
+	} {
+		if err := read(&endless{left: 3 * MaxLine}); err == nil || !strings.Contains(err.Error(), "line 1 is longer than") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestReadLIBSVM(t *testing.T) {
+	r, err := ReadLIBSVM(strings.NewReader("1 1:2 3:4 # one\n\n-1 2:5e1\n0\n"), 0)
+	if err != nil || r.Len() != 3 || r.Dim() != 3 || !slices.Equal(r.Row(0), []float64{2, 0, 4}) || !slices.Equal(r.Row(1), []float64{0, 50, 0}) || r.Response(1) != -1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, err := ReadLIBSVM(strings.NewReader("1 1:2\n"), 5); err != nil || r.Dim() != 5 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	for in, want := range map[string]string{
+		"":                                   "no records",
+		"# nothing\n":                        "no records",
+		"1\n0\n":                             "no features",
+		"x 1:2\n":                            "line 1, response",
+		"1 1:2\n1 0:2\n":                     "line 2: field",
+		"1 1:2 1:3\n":                        "line 1: index 1 after 1",
+		"1 2:2 1:3\n":                        "line 1: index 1 after 2",
+		"1 a:2\n":                            "line 1: field",
+		"1 2\n":                              "line 1: field",
+		"1 1:nan\n":                          "line 1, index 1",
+		"1 99999999999999999999:1\n":         "line 1: field",
+		"1 134217728:1\n1 1:1\n":             "2 records of dimension 134217728",
+		"1 -1:1\n":                           "line 1: field",
+		strings.Repeat("1 100000:1\n", 2000): "2000 records of dimension 100000",
+	} {
+		if _, err := ReadLIBSVM(strings.NewReader(in), 0); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%.30q: %v", in, err)
+		}
+	}
+	if _, err := ReadLIBSVM(strings.NewReader("1 6:2\n"), 5); err == nil {
+		t.Error("index beyond the dimension accepted")
+	}
+	if _, err := ReadLIBSVM(strings.NewReader("1 6:2\n"), -1); err == nil {
+		t.Error("dimension -1 accepted")
+	}
+}
+
+func idx(sizes []int, values []byte) []byte {
+	b := []byte{0, 0, 8, byte(len(sizes))}
+	for _, s := range sizes {
+		b = binary.BigEndian.AppendUint32(b, uint32(s))
+	}
+	return append(b, values...)
+}
+
+func TestReadIDX(t *testing.T) {
+	x, err := ReadIDX(bytes.NewReader(idx([]int{2, 2, 2}, []byte{1, 2, 3, 4, 5, 6, 7, 8})))
+	if n, size := x.Items(); err != nil || n != 2 || size != 4 || !bytes.Equal(x.Item(1), []byte{5, 6, 7, 8}) {
+		t.Errorf("%+v, %v", x, err)
+	}
+	for name, b := range map[string][]byte{
+		"nothing":        nil,
+		"short header":   {0, 0, 8},
+		"magic":          {1, 0, 8, 1, 0, 0, 0, 1, 5},
+		"floats":         {0, 0, 0x0d, 1, 0, 0, 0, 1, 0, 0, 0, 0},
+		"no dimension":   {0, 0, 8, 0},
+		"4 dimensions":   idx([]int{1, 1, 1, 1}, []byte{1}),
+		"sizes cut off":  {0, 0, 8, 2, 0, 0, 0, 1},
+		"size 0":         idx([]int{0}, nil),
+		"claims 4 GB":    idx([]int{math.MaxUint32}, []byte{1}),
+		"claims 2^60":    idx([]int{1 << 30, 1 << 30}, []byte{1}),
+		"too few bytes":  idx([]int{2, 2}, []byte{1, 2, 3}),
+		"too many bytes": idx([]int{2, 2}, []byte{1, 2, 3, 4, 5}),
+	} {
+		if _, err := ReadIDX(bytes.NewReader(b)); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	// A large claim allocates by what is there.
+	if got := testing.AllocsPerRun(1, func() { _, _ = ReadIDX(bytes.NewReader(idx([]int{1 << 26}, []byte{1}))) }); got > 20 {
+		t.Errorf("%g allocations", got)
+	}
+}
+
+func write(t *testing.T, dir, name string, b []byte) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLoadMNIST(t *testing.T) {
+	dir := t.TempDir()
+	images := idx([]int{4, 1, 3}, []byte{0, 51, 255, 9, 9, 9, 1, 2, 3, 0, 0, 102})
+	labels := idx([]int{4}, []byte{6, 1, 9, 6})
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write(images); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "t10k-images-idx3-ubyte.gz", packed.Bytes())
+	if _, err := Load(MNIST69, dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without labels: %v", err)
+	}
+	write(t, dir, "t10k-labels-idx1-ubyte", labels)
+	s, err := Load(MNIST69, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Standin || s.Private.Len() != 1 || !slices.Equal(s.Private.Row(0), []float64{0, 0.2, 1}) || !slices.Equal(s.Public.Row(0), []float64{3. / 255, 2. / 255, 1. / 255}) {
+		t.Errorf("%v, %v", s.Private.Row(0), s.Public.Row(0))
+	}
+	write(t, dir, "t10k-labels-idx1-ubyte", idx([]int{3}, []byte{6, 1, 9}))
+	if _, err := Load(MNIST69, dir); err == nil {
+		t.Error("3 labels for 4 images accepted")
+	}
+	write(t, dir, "t10k-labels-idx1-ubyte", idx([]int{4}, []byte{6, 1, 6, 6}))
+	if _, err := Load(MNIST69, dir); err == nil {
+		t.Error("no 9 accepted")
+	}
+	write(t, dir, "t10k-images-idx3-ubyte.gz", packed.Bytes()[:20])
+	if _, err := Load(MNIST69, dir); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("truncated gzip: %v", err)
+	}
+}
+
+func TestLoadCIFAR(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Load(CIFAR10, dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("nothing there: %v", err)
+	}
+	image := func(label, pixel byte) []byte { return append([]byte{label}, bytes.Repeat([]byte{pixel}, 3072)...) }
+	var b []byte
+	for i := range 3600 {
+		b = append(b, image(byte(i%10), byte(i/10%256))...)
+	}
+	write(t, dir, "data_batch_1.bin", b)
+	s, err := Load(CIFAR10, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := [2][10]int{}
+	for i := range 1000 {
+		count[0][int(s.Private.Response(i))]++
+		count[1][int(s.Public.Response(i))]++
+	}
+	if count != [2][10]int{{100, 100, 100, 100, 100, 100, 100, 100, 100, 100}, {250, 250, 250, 250}} || s.Public.Row(0)[5] != 100./255 {
+		t.Errorf("%v", count)
+	}
+	write(t, dir, "data_batch_2.bin", b[:len(b)-1])
+	if _, err := Load(CIFAR10, dir); err == nil {
+		t.Error("a cut batch accepted")
+	}
+	write(t, dir, "data_batch_2.bin", image(10, 0))
+	if _, err := Load(CIFAR10, dir); err == nil {
+		t.Error("label 10 accepted")
+	}
+	write(t, dir, "data_batch_1.bin", b[:3073*500])
+	write(t, dir, "data_batch_2.bin", image(0, 0))
+	if _, err := Load(CIFAR10, dir); err == nil {
+		t.Error("too few images accepted")
+	}
+}
+
+func TestLoadErrors(t *testing.T) {
+	for _, name := range Names() {
+		if _, err := Load(name, t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := Load("iris", "."); err == nil || !strings.HasPrefix(err.Error(), "data set = iris") {
+		t.Errorf("%v", err)
+	}
+	if _, err := Standin("iris", 1); err == nil {
+		t.Error("stand-in of iris")
+	}
+	dir := t.TempDir()
+	for file, content := range map[string]string{
+		"communities.data":     "1,2,3\n",
+		"compas-two-years.csv": "id,age\n1,2\n",
+		"uci-credit-card.csv":  "1,2,3\n",
+	} {
+		write(t, dir, file, []byte(content))
+	}
+	for _, name := range []string{Crime, COMPAS, CreditCard} {
+		if _, err := Load(name, dir); err == nil || !strings.Contains(err.Error(), dir) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The facts of the real files. DARRM_DATA names the directory that holds those of the
+// tables, DARRM_DATA_MNIST that of the images.
+func TestRealFiles(t *testing.T) {
+	load := func(t *testing.T, name, variable string) (Set, Summary) {
+		t.Helper()
+		dir := os.Getenv(variable)
+		if dir == "" {
+			t.Skipf("%s names no directory", variable)
+		}
+		s, err := Load(name, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := s.Describe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s, d
+	}
+	t.Run(Crime, func(t *testing.T) {
+		s, d := load(t, Crime, "DARRM_DATA")
+		norm := [2]float64{}
+		for i := range d.N {
+			for j := range d.Dim {
+				norm[0] += s.Private.Row(i)[j] * s.Private.Row(i)[j]
+				norm[1] += s.Public.Row(i)[j] * s.Public.Row(i)[j]
+			}
+		}
+		// R makes squared norms 1 + d times as long on average.
+		if ratio := norm[1] / norm[0]; d.N != 159 || d.Dim != 124 || ratio < 60 || ratio > 250 || d.PublicSmoothness < 6e3 || d.PublicSmoothness > 2.5e4 {
+			t.Errorf("%+v, squared norms grow by %g", d, ratio)
+		}
+	})
+	t.Run(COMPAS, func(t *testing.T) {
+		_, d := load(t, COMPAS, "DARRM_DATA")
+		if d.N != 2103 || d.Dim != 11 || math.Round(1e4*d.PrivateRate) != 3909 || d.Degenerate {
+			t.Errorf("%+v", d)
+		}
+	})
+	t.Run(CreditCard, func(t *testing.T) {
+		_, d := load(t, CreditCard, "DARRM_DATA")
+		if d.N != 200 || d.Dim != 21 || d.PrivateRate != 0.5 || d.PublicRate != 0.05 || d.Degenerate {
+			t.Errorf("%+v", d)
+		}
+	})
+	t.Run(MNIST69, func(t *testing.T) {
+		s, d := load(t, MNIST69, "DARRM_DATA_MNIST")
+		if d.N != 1000 || d.Dim != 784 {
+			t.Errorf("%+v", d)
+		}
+		dir := os.Getenv("DARRM_DATA_MNIST")
+		var files [2]IDX
+		for i, name := range []string{"train-images-idx3-ubyte", "train-labels-idx1-ubyte"} {
+			f, _, err := open(dir, name)
+			if err != nil {
+				t.Skip("no training files")
+			}
+			x, err := ReadIDX(f)
+			f.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[i] = x
+		}
+		// The 1000th 6 is image 9860, the 1000th 9 image 10183.
+		six, nine := files[0].Item(9860), files[0].Item(10183)
+		if files[1].Values[9860] != 6 || files[1].Values[10183] != 9 {
+			t.Error("labels")
+		}
+		for j := range six {
+			if s.Private.Row(999)[j] != float64(six[j])/255 || s.Public.Row(999)[j] != float64(nine[783-j])/255 {
+				t.Fatalf("pixel %d differs", j)
+			}
+		}
+	})
+}
+
+func TestStandins(t *testing.T) {
+	for _, v := range []struct {
+		name      string
+		n, d      int
+		rate, pub float64
+	}{{MNIST69, 1000, 784, math.NaN(), math.NaN()}, {Crime, 159, 124, math.NaN(), math.NaN()}, {COMPAS, 2103, 11, 822. / 2103, 1100. / 2103}, {CreditCard, 200, 21, 0.5, 0.05}} {
+		s, err := Standin(v.name, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := s.Describe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !s.Standin || !strings.Contains(s.Source, "stand-in") || d.N != v.n || d.PublicN != v.n || d.Dim != v.d || d.Degenerate {
+			t.Errorf("%s: %+v", v.name, d)
+		}
+		if !math.IsNaN(v.rate) && (d.PrivateRate != v.rate || d.PublicRate != v.pub) {
+			t.Errorf("%s: rates %g and %g", v.name, d.PrivateRate, d.PublicRate)
+		}
+		again, err := Standin(v.name, 1)
+		if err != nil || !same(s.Private, again.Private) || !same(s.Public, again.Public) || !slices.Equal(s.Start, again.Start) {
+			t.Errorf("%s: not repeatable, %v", v.name, err)
+		}
+		other, err := Standin(v.name, 2)
+		if err != nil || same(s.Private, other.Private) || !slices.Equal(s.Start, other.Start) {
+			t.Errorf("%s: the seed does nothing, or changes the start, %v", v.name, err)
+		}
+	}
+	// The moments that the images' stand-in matches.
+	s, err := Standin(MNIST69, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, p := s.Private.Mean(), s.Public.Mean()
+	var mm, gap, turn, scatter float64
+	for j := range m {
+		mm += m[j] * m[j] / 2
+		gap += (m[j] - p[j]) * (m[j] - p[j]) / 2
+		turn += (p[j] - m[j]) * p[j]
+		for i := range s.Private.Len() {
+			v := s.Private.Row(i)[j] - m[j]
+			scatter += v * v / 2 / float64(s.Private.Len())
+		}
+	}
+	if math.Abs(mm-26.61) > 1e-9 || math.Abs(gap-5.249) > 1e-9 || math.Abs(turn) > 1e-9 || math.Abs(scatter-22.02) > 0.2 {
+		t.Errorf("½‖m_D‖² = %g, ½‖m_D-m_P‖² = %g, ⟨m_P-m_D,m_P⟩ = %g, scatter %g", mm, gap, turn, scatter)
+	}
+	c, err := Standin(CIFAR10, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 1000 {
+		if y := c.Public.Response(i); y > 3 {
+			t.Fatalf("public class %g", y)
+		}
+		if y := c.Private.Response(i); y != float64(i%10) {
+			t.Fatalf("private class %g", y)
+		}
+		for _, v := range c.Private.Row(i) {
+			if v < 0 || v > 1 {
+				t.Fatalf("pixel %g", v)
+			}
+		}
+	}
+}
+
+// Small tables with every rule of the readers at work.
+func TestReadTables(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("ID" + strings.Repeat(",X", 23) + ",Y\n")
+	for i := range 1000 { // EDUCATION is 1, 2, 3, …; every fifth defaults
+		fmt.Fprintf(&b, "%d,7,1,%d,%d%s,%d\n", i, 1+i%3, i%3, strings.Repeat(fmt.Sprintf(",%d", i), 19), int(is(i%5 < 2)))
+	}
+	private, public, err := readCreditCard(strings.NewReader(b.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if private.Len() != 200 || private.Dim() != 21 || rate(private) != 0.5 || rate(public) != 0.05 || private.Row(3)[0] != 7 {
+		t.Errorf("%d × %d, rates %g and %g", private.Len(), private.Dim(), rate(private), rate(public))
+	}
+	mean := public.Mean()[5]
+	if math.Abs(mean) > 1e-9 {
+		t.Errorf("standardised public mean %g", mean)
+	}
+	if _, _, err := readCreditCard(strings.NewReader(strings.Replace(b.String(), ",1\n", ",2\n", 1))); err == nil || !strings.Contains(err.Error(), "response = 2") {
+		t.Errorf("label 2: %v", err)
+	}
+
+	header := "age,priors_count,juv_fel_count,juv_misd_count,juv_other_count,decile_score,sex,race,days_b_screening_arrest,c_charge_degree,is_recid,score_text,two_year_recid\n"
+	rows := "30,1,0,0,0,5,Male,Caucasian,0,F,0,Low,1\n" +
+		"20,2,0,0,0,4,Female,African-American,-30,M,1,High,0\n" +
+		"50,3,0,0,0,3,Male,African-American,30,F,1,High,1\n" + // one more than needed
+		"30,1,0,0,0,5,Male,Other,0,F,0,Low,1\n" +
+		"30,1,0,0,0,5,Male,Caucasian,31,F,0,Low,1\n" +
+		"30,1,0,0,0,5,Male,Caucasian,,F,0,Low,1\n" +
+		"30,1,0,0,0,5,Male,Caucasian,0,O,0,Low,1\n" +
+		"30,1,0,0,0,5,Male,Caucasian,0,F,-1,Low,1\n" +
+		"30,1,0,0,0,5,Male,Caucasian,0,F,0,N/A,1\n"
+	private, public, err = readCOMPAS(strings.NewReader(header + rows))
+	if err != nil || private.Len() != 1 || !slices.Equal(private.Row(0), []float64{30, 1, 0, 0, 0, 5, 1, 1, 0, 0, 1}) || private.Response(0) != 1 ||
+		!slices.Equal(public.Row(0), []float64{20, 2, 0, 0, 0, 4, 0, 0, 1, 0, 1}) {
+		t.Errorf("%+v, %+v, %v", private, public, err)
+	}
+
+	crime := ""
+	for i, missing := range []int{-1, 1, 2, 50, 127, -1, -1} {
+		for j := range 128 {
+			switch {
+			case j == missing:
+				crime += "?"
+			case j == 3:
+				crime += "Name"
+			default:
+				crime += fmt.Sprint(i + 1)
+			}
+			if j < 127 {
+				crime += ","
+			}
+		}
+		crime += "\n"
+	}
+	// Complete but for county and community: rows 1, 2, 3, 6 and 7, so n = 2.
+	private, public, err = readCrime(strings.NewReader(crime))
+	if err != nil || private.Len() != 2 || private.Row(1)[0] != 2./56 || private.Row(1)[1] != 0.2 || private.Row(1)[2] != 2 || public.Response(1) != 6 {
+		t.Errorf("%v, %v", private, err)
+	}
+}
+
+func FuzzReadCSV(f *testing.F) {
+	f.Add("a,b\n1,2\n", true, "b")
+	f.Add("1,2\n3,4\n", false, "2")
+	f.Add("\ufeffa,\"b\"\r\n1e5,-0\r\n", true, "")
+	f.Fuzz(func(t *testing.T, in string, header bool, response string) {
+		r, err := ReadCSV(strings.NewReader(in), CSVOptions{Header: header, Response: response})
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		if err := WriteCSV(&b, r); err != nil {
+			t.Fatal(err)
+		}
+		o := CSVOptions{Header: true}
+		if r.HasResponses() {
+			o.Response = "y"
+		}
+		if back, err := ReadCSV(&b, o); err != nil || !same(r, back) {
+			t.Errorf("written and read again: %v", err)
+		}
+	})
+}
+
+func FuzzReadLIBSVM(f *testing.F) {
+	f.Add("1 1:2 3:4\n-1 2:5 # c\n", 0)
+	f.Add("0 5:1\n", 7)
+	f.Fuzz(func(t *testing.T, in string, dim int) {
+		if len(in) > 1<<12 {
+			return
+		}
+		if dim = min(dim, 1000); dim == 0 && strings.Contains(in, "00000") {
+			return // a dimension of millions is legal but slow here
+		}
+		r, err := ReadLIBSVM(strings.NewReader(in), dim)
+		if err == nil && (r.Len() < 1 || !r.HasResponses() || dim > 0 && r.Dim() != dim) {
+			t.Errorf("%d × %d", r.Len(), r.Dim())
+		}
+	})
+}
+
+func FuzzReadIDX(f *testing.F) {
+	f.Add(idx([]int{2, 2}, []byte{1, 2, 3, 4}))
+	f.Add(idx([]int{3}, []byte{6, 9, 6}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		x, err := ReadIDX(bytes.NewReader(b))
+		if err != nil {
+			return
+		}
+		if n, size := x.Items(); n*size != len(x.Values) || !bytes.Equal(idx(x.Sizes, x.Values), b) {
+			t.Error("another file")
+		}
+	})
+}
+
+func FuzzTables(f *testing.F) {
+	f.Add("id,sex,age\n1,Male,69\n")
+	f.Add(strings.Repeat("1,", 127) + "0\n" + strings.Repeat("2,", 127) + "1\n")
+	f.Add("ID" + strings.Repeat(",X", 23) + ",Y\n" + strings.Repeat("1,", 24) + "1\n")
+	f.Fuzz(func(t *testing.T, in string) {
+		for _, read := range []func(io.Reader) (*shuffleg.Records, *shuffleg.Records, error){readCrime, readCOMPAS, readCreditCard} {
+			private, public, err := read(strings.NewReader(in))
+			if err == nil && (private.Dim() != public.Dim() || private.Len() != public.Len()) {
+				t.Error("shapes differ")
+			}
+		}
+	})
+}

@@ -1,0 +1,484 @@
+package data
+
+import (
+	"compress/gzip"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/shuffleg"
+)
+
+// Load reads the real files of a data set from a directory:
+//
+//	mnist-69     an IDX pair: train-images-idx3-ubyte and train-labels-idx1-ubyte, or
+//	             t10k-… of the test set; plain or .gz
+//	cifar-10     data_batch_1.bin and as many of the other four as there are
+//	crime        communities.data
+//	compas       compas-two-years.csv or compas-scores-two-years.csv
+//	credit-card  uci-credit-card.csv or default-of-credit-card-clients.csv
+//
+// What is taken of them is each function's comment. An error that the files are not there
+// is fs.ErrNotExist.
+func Load(name, dir string) (Set, error) {
+	s := Set{Name: name}
+	var err error
+	switch name {
+	case MNIST69:
+		err = s.loadMNIST(dir)
+	case CIFAR10:
+		err = s.loadCIFAR(dir)
+	case Crime:
+		err = s.loadFile(dir, readCrime, "communities.data")
+	case COMPAS:
+		err = s.loadFile(dir, readCOMPAS, "compas-two-years.csv", "compas-scores-two-years.csv")
+	case CreditCard:
+		err = s.loadFile(dir, readCreditCard, "uci-credit-card.csv", "default-of-credit-card-clients.csv")
+	default:
+		err = unknown(name)
+	}
+	if err != nil {
+		return Set{}, err
+	}
+	return s.finish(), nil
+}
+
+// open opens the first of the names that is there, unpacked if it ends in .gz.
+func open(dir string, names ...string) (io.ReadCloser, string, error) {
+	for _, name := range names {
+		for _, suffix := range []string{"", ".gz"} {
+			path := filepath.Join(dir, name+suffix)
+			f, err := os.Open(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil || suffix == "" {
+				return f, path, err
+			}
+			z, err := gzip.NewReader(f)
+			if err != nil {
+				f.Close()
+				return nil, path, fmt.Errorf("%s: %w", path, err)
+			}
+			return unpacked{z, f}, path, nil
+		}
+	}
+	return nil, "", fmt.Errorf("none of %s in %s: %w", strings.Join(names, ", "), dir, fs.ErrNotExist)
+}
+
+type unpacked struct {
+	io.Reader
+	file *os.File
+}
+
+func (u unpacked) Close() error { return u.file.Close() }
+
+func (s *Set) loadFile(dir string, read func(io.Reader) (private, public *shuffleg.Records, err error), names ...string) error {
+	f, path, err := open(dir, names...)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if s.Private, s.Public, err = read(f); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	s.Source = path
+	return nil
+}
+
+// loadMNIST takes the first images of 6 as D and the first of 9, each turned by 180°, as
+// P: 1000 of each, or as many as there are of both.
+func (s *Set) loadMNIST(dir string) error {
+	read := func(names ...string) (IDX, string, error) {
+		f, path, err := open(dir, names...)
+		if err != nil {
+			return IDX{}, "", err
+		}
+		defer f.Close()
+		x, err := ReadIDX(f)
+		if err != nil {
+			return IDX{}, "", fmt.Errorf("%s: %w", path, err)
+		}
+		return x, path, nil
+	}
+	var images, labels IDX
+	var path string
+	var err error
+	for _, part := range []string{"train", "t10k"} {
+		if images, path, err = read(part+"-images-idx3-ubyte", part+"-images.idx3-ubyte"); err == nil {
+			labels, _, err = read(part+"-labels-idx1-ubyte", part+"-labels.idx1-ubyte")
+		}
+		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if s.Private, s.Public, err = sixesAndNines(images, labels); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	s.Source = path
+	return nil
+}
+
+func sixesAndNines(images, labels IDX) (private, public *shuffleg.Records, err error) {
+	if len(labels.Sizes) != 1 || len(images.Sizes) < 2 || images.Sizes[0] != labels.Sizes[0] {
+		return nil, nil, fmt.Errorf("images of sizes %v do not go with labels of sizes %v", images.Sizes, labels.Sizes)
+	}
+	_, d := images.Items()
+	var six, nine []int
+	for i, l := range labels.Values {
+		switch l {
+		case 6:
+			six = append(six, i)
+		case 9:
+			nine = append(nine, i)
+		}
+	}
+	n := min(1000, len(six), len(nine))
+	if n == 0 {
+		return nil, nil, errors.New("no image of a 6, or none of a 9")
+	}
+	pixels := func(indices []int, turn bool) (*shuffleg.Records, error) {
+		x := make([]float64, 0, n*d)
+		for _, i := range indices[:n] {
+			item := images.Item(i)
+			for j := range item {
+				v := item[j]
+				if turn {
+					v = item[len(item)-1-j]
+				}
+				x = append(x, float64(v)/255)
+			}
+		}
+		return shuffleg.NewRecords(n, d, x, nil)
+	}
+	if private, err = pixels(six, false); err != nil {
+		return nil, nil, err
+	}
+	public, err = pixels(nine, true)
+	return private, public, err
+}
+
+// loadCIFAR takes the first 100 images of each class as D and the first 250 further ones
+// of each of the classes 0 to 3 as P, in the files' order; the response is the class.
+func (s *Set) loadCIFAR(dir string) error {
+	const d, size = 3072, 3073
+	var x, y [2][]float64
+	var count [10][2]int
+	var first string
+	for batch := 1; batch <= 5; batch++ {
+		f, path, err := open(dir, fmt.Sprintf("data_batch_%d.bin", batch))
+		if errors.Is(err, fs.ErrNotExist) && batch > 1 {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if first == "" {
+			first = path
+		}
+		b, err := io.ReadAll(io.LimitReader(f, 10_000*size+1))
+		f.Close()
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		if len(b) == 0 || len(b)%size != 0 || len(b) > 10_000*size {
+			return fmt.Errorf("%s: %d bytes, but it must be up to 10000 images of %d", path, len(b), size)
+		}
+		for i := 0; i < len(b); i += size {
+			label := b[i]
+			if label > 9 {
+				return fmt.Errorf("%s: image %d: %w", path, i/size+1, &check.Error{Name: "label", Value: label, Rule: "between 0 and 9"})
+			}
+			which := 0
+			if count[label][0] == 100 {
+				which = 1
+			}
+			if which == 1 && (label > 3 || count[label][1] == 250) {
+				continue
+			}
+			count[label][which]++
+			for _, v := range b[i+1 : i+size] {
+				x[which] = append(x[which], float64(v)/255)
+			}
+			y[which] = append(y[which], float64(label))
+		}
+	}
+	if len(y[0]) < 1000 || len(y[1]) < 1000 {
+		return fmt.Errorf("%s: %d and %d images, but 1000 are needed of each; add the other batches", first, len(y[0]), len(y[1]))
+	}
+	var err error
+	if s.Private, err = shuffleg.NewRecords(1000, d, x[0], y[0]); err != nil {
+		return err
+	}
+	s.Source = first
+	s.Public, err = shuffleg.NewRecords(1000, d, x[1], y[1])
+	return err
+}
+
+// readCrime takes the rows without a missing value in any column but county, community
+// and the name, which are dropped: 319 of the file's 1994. D is the first half, P the
+// other, multiplied by I + N(0,1) from a fixed seed. State and fold are divided by their
+// ranges, 56 and 10; the other features and the response are in [0,1] already.
+func readCrime(r io.Reader) (private, public *shuffleg.Records, err error) {
+	const columns, d = 128, 124
+	cr := csv.NewReader(&lineGuard{r: r, line: 1})
+	cr.FieldsPerRecord = columns
+	cr.ReuseRecord = true
+	var x, y []float64
+	for {
+		row, err := cr.Read()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		line, _ := cr.FieldPos(0)
+		used := append(slices.Clone(row[:1]), row[4:]...)
+		if slices.Contains(used, "?") {
+			continue
+		}
+		for i, field := range used {
+			v, err := number(field)
+			if err != nil {
+				return nil, nil, fmt.Errorf("line %d: %w", line, err)
+			}
+			switch i {
+			case 0:
+				v /= 56
+			case 1:
+				v /= 10
+			}
+			if i == d {
+				y = append(y, v)
+			} else {
+				x = append(x, v)
+			}
+		}
+	}
+	n := len(y) / 2
+	if n == 0 {
+		return nil, nil, errors.New("fewer than two complete rows")
+	}
+	if private, err = shuffleg.NewRecords(n, d, x[:n*d:n*d], y[:n:n]); err != nil {
+		return nil, nil, err
+	}
+	public, err = shuffleg.NewRecords(n, d, rotate(generator(rotationSeed), x[n*d:2*n*d], d), y[n:2*n])
+	return private, public, err
+}
+
+const rotationSeed = 1
+
+// table reads a CSV file with a header, and gives its columns by name.
+type table struct {
+	cr      *csv.Reader
+	columns map[string]int
+	row     []string
+	line    int
+}
+
+func newTable(r io.Reader) (*table, error) {
+	t := &table{cr: csv.NewReader(&lineGuard{r: r, line: 1}), columns: map[string]int{}}
+	row, err := t.cr.Read()
+	if err != nil {
+		return nil, csvError(err)
+	}
+	for i, name := range row {
+		name = strings.TrimPrefix(name, "\ufeff")
+		if _, ok := t.columns[name]; !ok { // the original COMPAS file has priors_count twice
+			t.columns[name] = i
+		}
+	}
+	t.cr.ReuseRecord = true
+	return t, nil
+}
+
+func (t *table) next() (bool, error) {
+	row, err := t.cr.Read()
+	if err == io.EOF {
+		return false, nil
+	}
+	t.row = row
+	if err == nil {
+		t.line, _ = t.cr.FieldPos(0)
+	}
+	return true, err
+}
+
+func (t *table) need(names ...string) error {
+	for _, name := range names {
+		if _, ok := t.columns[name]; !ok {
+			return fmt.Errorf("there is no column %q", name)
+		}
+	}
+	return nil
+}
+
+func (t *table) text(name string) string { return t.row[t.columns[name]] }
+
+func (t *table) number(name string) (float64, error) {
+	v, err := number(t.text(name))
+	if err != nil {
+		return 0, fmt.Errorf("line %d, column %s: %w", t.line, name, err)
+	}
+	return v, nil
+}
+
+// readCOMPAS takes the customary rows (screened within 30 days of the arrest, is_recid
+// not -1, a charge that is not "O", a score): the Caucasian ones are D, as many
+// African-American ones, the first, P. Eleven features, standardised by P's statistics.
+func readCOMPAS(r io.Reader) (private, public *shuffleg.Records, err error) {
+	t, err := newTable(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	counts := []string{"age", "priors_count", "juv_fel_count", "juv_misd_count", "juv_other_count", "decile_score"}
+	if err := t.need(append(counts, "sex", "race", "days_b_screening_arrest", "c_charge_degree", "is_recid", "score_text", "two_year_recid")...); err != nil {
+		return nil, nil, err
+	}
+	const d = 11
+	var x, y [2][]float64
+	for {
+		more, err := t.next()
+		if err != nil {
+			return nil, nil, err
+		}
+		if !more {
+			break
+		}
+		which := slices.Index([]string{"Caucasian", "African-American"}, t.text("race"))
+		if which < 0 || t.text("days_b_screening_arrest") == "" || t.text("is_recid") == "-1" || t.text("c_charge_degree") == "O" || t.text("score_text") == "N/A" {
+			continue
+		}
+		days, err := t.number("days_b_screening_arrest")
+		if err != nil {
+			return nil, nil, err
+		}
+		if math.Abs(days) > 30 {
+			continue
+		}
+		var age float64
+		for _, name := range counts {
+			v, err := t.number(name)
+			if err != nil {
+				return nil, nil, err
+			}
+			if name == "age" {
+				age = v
+			}
+			x[which] = append(x[which], v)
+		}
+		label, err := t.number("two_year_recid")
+		if err != nil {
+			return nil, nil, err
+		}
+		x[which] = append(x[which], is(t.text("sex") == "Male"), is(t.text("c_charge_degree") == "F"), is(age < 25), is(age > 45), 1)
+		y[which] = append(y[which], label)
+	}
+	n := len(y[0])
+	if n == 0 || len(y[1]) < n {
+		return nil, nil, fmt.Errorf("%d Caucasian and %d African-American rows, but there must be some, and no fewer of the latter", n, len(y[1]))
+	}
+	return standardised(n, d, x[0], y[0], x[1][:n*d], y[1][:n])
+}
+
+func is(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// standardised takes P's mean off each column and divides by P's standard deviation, for
+// D as well: D's own would tell of it. Columns that are constant in P stay.
+func standardised(n, d int, x, y, px, py []float64) (private, public *shuffleg.Records, err error) {
+	for j := range d {
+		mean, square := 0.0, 0.0
+		for i := range n {
+			mean += px[i*d+j] / float64(n)
+		}
+		for i := range n {
+			square += (px[i*d+j] - mean) * (px[i*d+j] - mean) / float64(n)
+		}
+		if std := math.Sqrt(square); std > 1e-12*(1+math.Abs(mean)) {
+			for i := range n {
+				x[i*d+j] = (x[i*d+j] - mean) / std
+				px[i*d+j] = (px[i*d+j] - mean) / std
+			}
+		}
+	}
+	if private, err = shuffleg.NewRecords(n, d, x, y); err != nil {
+		return nil, nil, err
+	}
+	public, err = shuffleg.NewRecords(n, d, px, py)
+	return private, public, err
+}
+
+// readCreditCard takes the first 100 defaulters and 100 others with EDUCATION 3 (high
+// school) as D, and the first 10 and 190 with EDUCATION 2 (university) as P, in the file's
+// order. Features are the 23 attributes without EDUCATION and MARRIAGE, standardised by
+// P's statistics. Columns are taken by place: an id, the attributes, the response; the
+// file may have up to two lines of headers.
+func readCreditCard(r io.Reader) (private, public *shuffleg.Records, err error) {
+	const columns, d, education, marriage = 25, 21, 3, 4
+	cr := csv.NewReader(&lineGuard{r: r, line: 1})
+	cr.FieldsPerRecord = columns
+	cr.ReuseRecord = true
+	room := [2][2]int{{100, 100}, {190, 10}} // of D and P, without and with default
+	var x, y [2][]float64
+	for line := 1; ; line++ {
+		row, err := cr.Read()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if _, err := number(row[0]); err != nil && line <= 2 {
+			continue // a header
+		}
+		var v [columns]float64
+		for i, field := range row {
+			if v[i], err = number(field); err != nil {
+				return nil, nil, fmt.Errorf("line %d, column %d: %w", line, i+1, err)
+			}
+		}
+		label := v[columns-1]
+		if label != 0 && label != 1 {
+			return nil, nil, fmt.Errorf("line %d: %w", line, &check.Error{Name: "response", Value: label, Rule: "0 or 1"})
+		}
+		which := 0
+		switch v[education] {
+		case 3:
+		case 2:
+			which = 1
+		default:
+			continue
+		}
+		if room[which][int(label)] == 0 {
+			continue
+		}
+		room[which][int(label)]--
+		for i := 1; i < columns-1; i++ {
+			if i != education && i != marriage {
+				x[which] = append(x[which], v[i])
+			}
+		}
+		y[which] = append(y[which], label)
+	}
+	if room != [2][2]int{} {
+		return nil, nil, fmt.Errorf("too few rows: missing are %v (private, public; without and with default)", room)
+	}
+	return standardised(200, d, x[0], y[0], x[1], y[1])
+}

@@ -1,0 +1,117 @@
+package data
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/shuffleg"
+)
+
+// Set is a data set of the experiments with its task.
+type Set struct {
+	Name    string
+	Standin bool   // generated, not the real data
+	Source  string // for people
+	Private *shuffleg.Records
+	Public  *shuffleg.Records
+
+	Task        shuffleg.Task
+	Regularizer shuffleg.Regularizer
+	Start       []float64 // x_1
+}
+
+// The data sets.
+const (
+	MNIST69    = "mnist-69"
+	CIFAR10    = "cifar-10"
+	Crime      = "crime"
+	COMPAS     = "compas"
+	CreditCard = "credit-card"
+)
+
+// Names returns the names of all data sets.
+func Names() []string { return []string{MNIST69, CIFAR10, Crime, COMPAS, CreditCard} }
+
+func unknown(name string) error {
+	return &check.Error{Name: "data set", Value: name, Rule: fmt.Sprintf("one of %v", Names())}
+}
+
+// finish adds the task of the data set's name to its records: mean estimation within a
+// ball of radius 10, ridge regression with λ = 0.1, or logistic regression with λ‖x‖₁,
+// λ = 0.1, from a start that is 0 or, for the last, one fixed draw of N(0, I): its optimum
+// is so near to 0 that from there the smallest steps are always best.
+func (s Set) finish() Set {
+	switch s.Name {
+	case MNIST69:
+		s.Task, s.Regularizer = shuffleg.MeanEstimation{}, shuffleg.Ball{Radius: 10}
+	case CIFAR10, Crime:
+		s.Task, s.Regularizer = shuffleg.LeastSquares{}, shuffleg.L2{Lambda: 0.1}
+	default:
+		s.Task, s.Regularizer = shuffleg.Logistic{}, shuffleg.L1{Lambda: 0.1}
+	}
+	s.Start = make([]float64, s.Private.Dim())
+	if _, ok := s.Task.(shuffleg.Logistic); ok {
+		rng := generator(startSeed)
+		for j := range s.Start {
+			s.Start[j] = rng.NormFloat64()
+		}
+	}
+	return s
+}
+
+const startSeed = 20260214
+
+// generator returns a generator of data, apart from those of runs.
+func generator(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x6461746173657473)) }
+
+// Summary is what is printed of a data set. On real private data it is a secret of them.
+type Summary struct {
+	N, PublicN, Dim   int
+	PrivateSmoothness float64 // L*
+	PublicSmoothness  float64 // L̃*
+	PrivateRate       float64 // share of responses 1; NaN where responses are not labels
+	PublicRate        float64
+	MeanGap           float64 // ‖m_D-m_P‖
+	StartExcess       float64 // G(x_1)-G*
+	Degenerate        bool    // StartExcess below 0.01: there is nothing to learn
+}
+
+// Describe summarises the data set.
+func (s Set) Describe() (Summary, error) {
+	o, err := shuffleg.FindOptimum(s.Task, s.Regularizer, s.Private)
+	if err != nil {
+		return Summary{}, err
+	}
+	d := Summary{
+		N: s.Private.Len(), PublicN: s.Public.Len(), Dim: s.Private.Dim(),
+		PrivateSmoothness: s.Task.Smoothness(s.Private.MaxNorm()), PublicSmoothness: s.Task.Smoothness(s.Public.MaxNorm()),
+		PrivateRate: rate(s.Private), PublicRate: rate(s.Public),
+		StartExcess: shuffleg.Objective(s.Task, s.Regularizer, s.Private, s.Start) - o.Value,
+	}
+	p := s.Public.Mean()
+	for j, m := range s.Private.Mean() {
+		d.MeanGap += (m - p[j]) * (m - p[j])
+	}
+	d.MeanGap = math.Sqrt(d.MeanGap)
+	d.Degenerate = d.StartExcess < 0.01
+	return d, nil
+}
+
+func rate(r *shuffleg.Records) float64 {
+	ones := 0.0
+	for i := range r.Len() {
+		switch r.Response(i) {
+		case 0:
+		case 1:
+			ones++
+		default:
+			return math.NaN()
+		}
+	}
+	if !r.HasResponses() {
+		return math.NaN()
+	}
+	return ones / float64(r.Len())
+}

@@ -1,0 +1,421 @@
+package shuffleg
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/darrm/darrm/accountant"
+	"pgregory.net/rapid"
+)
+
+func TestMethodNoise(t *testing.T) {
+	const n = 200
+	zero := func(int) float64 { return 0 }
+	private, public := gaussians(t, 1, n, 2, zero, 1, false), gaussians(t, 2, n, 2, zero, 1, false)
+	for _, v := range []struct {
+		method Method
+		p      float64
+		sigma  float64
+	}{
+		{DPShuffleG, 0.5, 161.0921424},
+		{PrivPub, 0.25, 78.9187}, {PrivPub, 0.5, 113.9093}, {PrivPub, 0.75, 138.5767},
+		{PubPriv, 0.25, 78.9187}, {PubPriv, 0.5, 113.9093}, {PubPriv, 0.75, 138.5767},
+		{Interleaved, 0.25, 13.1095}, {Interleaved, 0.5, 16.0293}, {Interleaved, 0.75, 22.5574},
+		{DPSGD, 0.5, 26.76},
+	} {
+		c := config(v.method)
+		c.Epochs, c.Fraction = 50, v.p
+		p := plan(t, c, private, public)
+		r := p.Report()
+		near(t, string(v.method), r.Noise, v.sigma, 2e-3)
+		if p.Cost().Epsilon > 5 || p.Cost().Epsilon < 4.999 || p.Epochs() != 50 || p.Steps() != n || p.Dim() != 2 {
+			t.Errorf("%s: %+v", v.method, r)
+		}
+		c.DoubledNoise = true
+		doubled := plan(t, c, private, public)
+		near(t, "doubled", doubled.Report().Noise, 2*r.Noise, 1e-3)
+		if doubled.Cost().Epsilon >= 3.5 {
+			t.Errorf("%s: twice the noise still costs %g", v.method, doubled.Cost().Epsilon)
+		}
+	}
+	for _, m := range []Method{ShuffleG, PublicOnly} {
+		p := plan(t, config(m), private, public)
+		want := 0.0
+		if m == ShuffleG {
+			want = math.Inf(1)
+		}
+		if p.Cost().Epsilon != want {
+			t.Errorf("%s costs %g", m, p.Cost().Epsilon)
+		}
+	}
+}
+
+// Floors and clamps: never more private steps than asked for, and at least one of each.
+func TestScheduleParts(t *testing.T) {
+	for _, v := range []struct {
+		m         Method
+		n, epochs int
+		p         float64
+		want      Schedule
+	}{
+		{PrivPub, 159, 50, 0.25, Schedule{{12, 159, 1, 0}, {38, 0, 0, 0}}},
+		{PubPriv, 159, 50, 0.75, Schedule{{13, 0, 0, 0}, {37, 159, 1, 0}}},
+		{PubPriv, 159, 50, 0.001, Schedule{{49, 0, 0, 0}, {1, 159, 1, 0}}},
+		{PrivPub, 159, 50, 0.999, Schedule{{49, 159, 1, 0}, {1, 0, 0, 0}}},
+		{Interleaved, 159, 50, 0.5, Schedule{{50, 79, 1, 1}}},
+		{Interleaved, 2, 50, 0.01, Schedule{{50, 1, 1, 1}}},
+	} {
+		s, err := v.m.Schedule(v.n, v.epochs, v.p)
+		if err != nil || !slices.Equal(s, v.want) {
+			t.Errorf("%v: %v, %v", v, s, err)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		m := rapid.SampledFrom([]Method{PrivPub, PubPriv, Interleaved}).Draw(t, "m")
+		n := rapid.IntRange(2, 500).Draw(t, "n")
+		k := rapid.IntRange(2, 80).Draw(t, "K")
+		p := rapid.Float64Range(0.001, 0.999).Draw(t, "p")
+		s, err := m.Schedule(n, k, p)
+		if err != nil || s.Epochs() != k || s.check(n) != nil {
+			t.Fatalf("%v, %v", s, err)
+		}
+		private := 0
+		for _, r := range s {
+			private += r.Epochs * r.Private
+		}
+		most := p * float64(n*k)
+		if m == Interleaved {
+			most = max(most, float64(k))
+		} else {
+			most = max(most, float64(n))
+		}
+		if private < 1 || float64(private) > most*(1+1e-12) {
+			t.Errorf("%d private steps, at most %g asked for", private, most)
+		}
+	})
+}
+
+func TestConfigErrors(t *testing.T) {
+	good := config(Interleaved)
+	private := records(t, [][]float64{{1, 0}, {0, 1}, {1, 1}}, []float64{0, 1, 1})
+	public := records(t, [][]float64{{1, 0}, {0, 1}, {1, 1}}, []float64{0, 1, 1})
+	if _, err := NewPlan(good, private, public); err != nil {
+		t.Fatal(err)
+	}
+	nan := math.NaN()
+	for want, f := range map[string]func(c *Config){
+		"no task":                         func(c *Config) { c.Task = nil },
+		"method = sgd":                    func(c *Config) { c.Method = "sgd" },
+		"method = ":                       func(c *Config) { c.Method = "" },
+		"epochs = 0":                      func(c *Config) { c.Epochs = 0 },
+		"epochs = 1":                      func(c *Config) { c.Method, c.Epochs = PrivPub, 1 },
+		"fraction = 0":                    func(c *Config) { c.Fraction = 0 },
+		"fraction = 1":                    func(c *Config) { c.Fraction = 1 },
+		"order":                           func(c *Config) { c.Order = 0 },
+		"permutation = given":             func(c *Config) { c.Permutation = []int{0, 1, 2} },
+		"permutation = 2 numbers":         func(c *Config) { c.Order, c.Permutation = accountant.FixedOrder, []int{0, 1} },
+		"permutation = 3":                 func(c *Config) { c.Order, c.Permutation = accountant.FixedOrder, []int{0, 1, 1} },
+		"step size = NaN":                 func(c *Config) { c.StepSize = nan },
+		"step size = 0":                   func(c *Config) { c.StepSize = 0 },
+		"clip = 0":                        func(c *Config) { c.Clip = 0 },
+		"clip = +Inf":                     func(c *Config) { c.Clip = math.Inf(1) },
+		"noise = -1":                      func(c *Config) { c.Noise = -1 },
+		"noise = 1, but it must be 0 for": func(c *Config) { c.Method, c.Noise = PublicOnly, 1 },
+		"target epsilon = 0":              func(c *Config) { c.Target.Epsilon = 0 },
+		"target epsilon = -1":             func(c *Config) { c.Target.Epsilon = -1 },
+		"target epsilon = NaN":            func(c *Config) { c.Target.Epsilon = nan },
+		"target epsilon = +Inf":           func(c *Config) { c.Target.Epsilon = math.Inf(1) },
+		"target delta = 0":                func(c *Config) { c.Target.Delta = 0 },
+		"target delta = 1":                func(c *Config) { c.Target.Delta = 1 },
+		"accounting mode = poisson":       func(c *Config) { c.Mode = "poisson" },
+		"mode rr-mixture":                 func(c *Config) { c.Mode, c.Order = accountant.IterationRRMixture, accountant.ShuffledOnce },
+		"mode cross-epoch":                func(c *Config) { c.Mode = accountant.IterationCrossEpoch },
+		"mode so-mixture":                 func(c *Config) { c.Mode = accountant.IterationSOMixture },
+		"mode gaussian-exact":             func(c *Config) { c.Mode = accountant.IterationGaussianExact },
+		"conversion":                      func(c *Config) { c.Conversion = "kind" },
+		"radius":                          func(c *Config) { c.Radius = -1 },
+		"dimension of the start = 3":      func(c *Config) { c.Start = make([]float64, 3) },
+		"start = NaN":                     func(c *Config) { c.Start = []float64{0, nan} },
+		"ball radius":                     func(c *Config) { c.Regularizer = Ball{} },
+		"regulariser":                     func(c *Config) { c.Regularizer = L2{-1} },
+		"a schedule has":                  func(c *Config) { c.Schedule, c.Noise = Schedule{{Epochs: 1, Private: 3}}, 1 },
+		"private steps = 4":               func(c *Config) { c.Schedule = Schedule{{Epochs: 1, Private: 4}} },
+		"epochs = -1":                     func(c *Config) { c.Schedule = Schedule{{Epochs: -1, Private: 1}} },
+		"noise = NaN":                     func(c *Config) { c.Schedule = Schedule{{Epochs: 1, Private: 1, Noise: nan}} },
+	} {
+		c := good
+		f(&c)
+		if _, err := NewPlan(c, private, public); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v", want, err)
+		}
+	}
+	wide := records(t, [][]float64{{1, 0, 2}, {0, 1, 2}}, []float64{0, 1})
+	few := records(t, [][]float64{{1, 0}}, []float64{0})
+	labels := records(t, [][]float64{{1, 0}, {1, 1}, {0, 1}}, []float64{0, 2, 1})
+	signs := records(t, [][]float64{{1, 0}, {1, 1}, {0, 1}}, []float64{-1, 1, 1})
+	bare := records(t, [][]float64{{1, 0}, {1, 1}, {0, 1}}, nil)
+	logistic := good
+	logistic.Task = Logistic{}
+	for want, f := range map[string]func() (*Plan, error){
+		"no private records":                    func() (*Plan, error) { return NewPlan(good, nil, public) },
+		"number of public records = 0":          func() (*Plan, error) { return NewPlan(good, private, nil) },
+		"number of public records = 1":          func() (*Plan, error) { return NewPlan(good, private, few) },
+		"dimension of public records = 3":       func() (*Plan, error) { return NewPlan(good, private, wide) },
+		"responses are":                         func() (*Plan, error) { return NewPlan(good, private, bare) },
+		"private record 2: label = 2":           func() (*Plan, error) { return NewPlan(logistic, labels, public) },
+		"public record 2: label = 2":            func() (*Plan, error) { return NewPlan(logistic, private, labels) },
+		"private record 1: label = -1, but it":  func() (*Plan, error) { return NewPlan(logistic, signs, public) },
+		"number of records = 1, but it must be": func() (*Plan, error) { return NewPlan(good, few, public) },
+	} {
+		if _, err := f(); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v", want, err)
+		}
+	}
+	// n = 1 is fine where no public data are needed.
+	one := good
+	one.Method = DPShuffleG
+	if _, err := NewPlan(one, few, nil); err != nil {
+		t.Error(err)
+	}
+	for name, f := range map[string]func() (*Records, error){
+		"no rows":   func() (*Records, error) { return NewRecords(0, 2, nil, nil) },
+		"dimension": func() (*Records, error) { return NewRecords(1, 0, nil, nil) },
+		"features":  func() (*Records, error) { return NewRecords(2, 2, make([]float64, 3), nil) },
+		"responses": func() (*Records, error) { return NewRecords(2, 1, make([]float64, 2), make([]float64, 1)) },
+		"NaN":       func() (*Records, error) { return NewRecords(1, 1, []float64{nan}, nil) },
+		"Inf":       func() (*Records, error) { return NewRecords(1, 1, []float64{1}, []float64{math.Inf(1)}) },
+		"overflow":  func() (*Records, error) { return NewRecords(math.MaxInt, 2, nil, nil) },
+	} {
+		if _, err := f(); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+// The smoothness that amplification rests on must hold for neighbouring data too.
+func TestSmoothnessOfNeighbours(t *testing.T) {
+	private := records(t, [][]float64{{1, 0}, {0, 1}, {1, 1}, {30, 40}}, []float64{0, 1, 1, 0})
+	public := records(t, [][]float64{{1, 0}, {0, 1}, {1, 1}, {0, 1}}, []float64{0, 1, 1, 0})
+	c := config(Interleaved)
+	c.Task, c.StepSize, c.Radius = Logistic{}, 1e-3, 0
+	p := plan(t, c, private, public)
+	near(t, "smoothness", p.Report().Smoothness, 625, 1e-9)
+	if p.Report().Amplification <= 1 || len(p.Report().Warnings) != 1 {
+		t.Errorf("%+v", p.Report())
+	}
+	if _, err := p.NewRelease(); !errors.Is(err, accountant.ErrNotCertified) {
+		t.Errorf("released with a smoothness from the data: %v", err)
+	}
+	c.Radius = 2
+	p = plan(t, c, private, public)
+	near(t, "smoothness", p.Report().Smoothness, 1, 1e-9)
+	if got := norm(p.private.Row(3)); got > 2 || got < 1.999 || &p.private.x[0] == &private.x[0] || norm(private.Row(3)) != 50 {
+		t.Errorf("shortened to %g", got)
+	}
+	if _, err := p.NewRelease(); err != nil {
+		t.Error(err)
+	}
+	// Without amplification it does not matter, nor for mean estimation, where L = 1.
+	c.Radius, c.Method = 0, DPShuffleG
+	if _, err := plan(t, c, private, public).NewRelease(); err != nil {
+		t.Error(err)
+	}
+	c.Method, c.Task = Interleaved, MeanEstimation{}
+	if _, err := plan(t, c, private, public).NewRelease(); err != nil {
+		t.Error(err)
+	}
+	// Public data count as well, whatever the private radius is.
+	c.Task, c.Radius, c.StepSize = Logistic{}, 2, 1
+	long := records(t, [][]float64{{30, 40}, {0, 1}}, []float64{0, 1})
+	if p := plan(t, c, private, long); p.Report().Amplification != 1 {
+		t.Errorf("step size 1 with public smoothness 625 amplified by %g", p.Report().Amplification)
+	}
+}
+
+func TestAcceptance07PlanFallsBack(t *testing.T) {
+	zero := func(int) float64 { return 0 }
+	private, public := gaussians(t, 1, 100, 2, zero, 1, false), gaussians(t, 2, 100, 2, zero, 1, false)
+	c := config(Interleaved)
+	sigma := func(eta float64) (float64, accountant.IterationReport) {
+		c.StepSize = eta
+		r := plan(t, c, private, public).Report()
+		return r.Noise, r
+	}
+	amplified, r := sigma(2)
+	if len(r.Warnings) != 1 || r.Amplification < 50 {
+		t.Errorf("at 2/L: %+v", r)
+	}
+	full, r := sigma(2.0001)
+	if len(r.Fallback) == 0 || r.Released != accountant.EveryIterate {
+		t.Errorf("above 2/L: %+v", r)
+	}
+	near(t, "noise", full/amplified, math.Sqrt(51), 1e-9)
+}
+
+func TestRelease(t *testing.T) {
+	private := gaussians(t, 1, 40, 3, func(int) float64 { return 1 }, 1, false)
+	p := plan(t, config(DPShuffleG), private, nil)
+	a, err := p.NewRelease()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := p.NewRelease()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.ID() == b.ID() || len(a.ID()) != 32 || a.Cost() != p.Cost() {
+		t.Errorf("ids %s and %s, cost %v", a.ID(), b.ID(), a.Cost())
+	}
+	x, err := a.Run(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := b.Run(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.Equal(x, y) {
+		t.Error("two releases have the same noise")
+	}
+	if again, err := a.Run(context.Background(), nil); err != nil || !slices.Equal(again, x) {
+		t.Errorf("a second Run returns %v, %v", again, err)
+	}
+	for _, v := range x {
+		if math.Mod(v, p.grid()) != 0 {
+			t.Errorf("%g is not a multiple of %g", v, p.grid())
+		}
+	}
+	if _, err := plan(t, config(ShuffleG), private, nil).NewRelease(); err == nil {
+		t.Error("a run without noise was released")
+	}
+	if r, err := plan(t, config(PublicOnly), private, private).NewRelease(); err != nil {
+		t.Error(err)
+	} else if _, err := r.Run(context.Background(), nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// Interrupted at any epoch and resumed, a release is the same model under the same ID.
+func TestCheckpoint(t *testing.T) {
+	zero := func(int) float64 { return 0 }
+	private, public := gaussians(t, 1, 30, 3, zero, 1, false), gaussians(t, 2, 30, 3, zero, 1, false)
+	for _, order := range []accountant.SampleOrder{accountant.FixedOrder, accountant.ShuffledOnce, accountant.Reshuffled} {
+		for _, m := range []Method{DPShuffleG, PrivPub, PubPriv, Interleaved, DPSGD} {
+			c := config(m)
+			c.Order, c.Regularizer = order, Ball{5}
+			p := plan(t, c, private, public)
+			r, err := p.NewRelease()
+			if err != nil {
+				t.Fatal(err)
+			}
+			saved := [][]byte{r.Checkpoint()}
+			want, err := r.Run(context.Background(), func(int) error {
+				saved = append(saved, r.Checkpoint())
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for epoch, b := range saved {
+				again, err := plan(t, c, private, public).ResumeRelease(b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if again.Epoch() != epoch || again.ID() != r.ID() {
+					t.Errorf("epoch %d, id %s", again.Epoch(), again.ID())
+				}
+				if x, err := again.Run(context.Background(), nil); err != nil || !slices.Equal(x, want) {
+					t.Errorf("%s %v from epoch %d: %v, %v, want %v", m, order, epoch, x, err, want)
+				}
+			}
+		}
+	}
+}
+
+func TestCheckpointIsRefused(t *testing.T) {
+	private := gaussians(t, 1, 10, 3, func(int) float64 { return 0 }, 1, false)
+	p := plan(t, config(DPShuffleG), private, nil)
+	r, err := p.NewRelease()
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := r.Checkpoint()
+	other := config(DPShuffleG)
+	other.StepSize = 0.02
+	otherData := gaussians(t, 2, 10, 3, func(int) float64 { return 0 }, 1, false)
+	tests := map[string]func() error{
+		"another plan": func() error { _, err := plan(t, other, private, nil).ResumeRelease(good); return err },
+		"other data": func() error {
+			_, err := plan(t, config(DPShuffleG), otherData, nil).ResumeRelease(good)
+			return err
+		},
+		"as a simulation":     func() error { _, err := p.ResumeSimulation(good); return err },
+		"a simulation's":      func() error { _, err := p.ResumeRelease(p.Simulate(1).Checkpoint()); return err },
+		"nothing":             func() error { _, err := p.ResumeRelease(nil); return err },
+		"of something longer": func() error { _, err := p.ResumeRelease(append(bytes.Clone(good), 0)); return err },
+	}
+	for name, f := range tests {
+		if err := f(); !errors.Is(err, ErrCheckpoint) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for i := range good { // every byte flipped, every truncation
+		bad := bytes.Clone(good)
+		bad[i] ^= 1
+		if _, err := p.ResumeRelease(bad); !errors.Is(err, ErrCheckpoint) {
+			t.Errorf("byte %d flipped: %v", i, err)
+		}
+		if _, err := p.ResumeRelease(good[:i]); !errors.Is(err, ErrCheckpoint) {
+			t.Errorf("cut to %d: %v", i, err)
+		}
+	}
+	if _, err := p.ResumeRelease(good); err != nil {
+		t.Error(err)
+	}
+	s := p.Simulate(4)
+	if again, err := p.ResumeSimulation(s.Checkpoint()); err != nil {
+		t.Error(err)
+	} else if x, err := again.Run(context.Background(), nil); err != nil || !slices.Equal(x, simulate(t, p, 4)) {
+		t.Errorf("%v, %v", x, err)
+	}
+	// A checkpoint that is well formed but lies is refused too.
+	for name, f := range map[string]func(e *engine){
+		"epoch":     func(e *engine) { e.epoch = 99 },
+		"NaN":       func(e *engine) { e.x[1] = math.NaN() },
+		"dimension": func(e *engine) { e.x = e.x[:2] },
+	} {
+		e := newEngine(p, seededKey(1), true)
+		f(e)
+		if _, err := p.ResumeRelease(e.checkpoint(kindRelease)); !errors.Is(err, ErrCheckpoint) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func FuzzResume(f *testing.F) {
+	r, err := NewRecords(2, 2, []float64{1, 2, 3, 4}, nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	p := plan(f, config(DPShuffleG), r, nil)
+	f.Add(p.Simulate(1).Checkpoint())
+	f.Add(newEngine(p, seededKey(2), true).checkpoint(kindRelease))
+	f.Add([]byte(checkpointMagic))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if s, err := p.ResumeSimulation(b); err == nil {
+			if !bytes.Equal(s.Checkpoint(), b) {
+				t.Error("accepted, but it is another")
+			}
+		} else if !errors.Is(err, ErrCheckpoint) {
+			t.Error(err)
+		}
+		if _, err := p.ResumeRelease(b); err != nil && !errors.Is(err, ErrCheckpoint) {
+			t.Error(err)
+		}
+	})
+}

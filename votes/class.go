@@ -1,0 +1,178 @@
+package votes
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/darrm/darrm/internal/check"
+)
+
+// Limits of a list of classes. They bound the memory that one query can take.
+const (
+	MaxClasses    = 10_000
+	MaxClassBytes = 200
+)
+
+// IntegerClasses returns the classes "0" … "n-1".
+func IntegerClasses(n int) []string {
+	names := make([]string, max(0, n))
+	for i := range names {
+		names[i] = strconv.Itoa(i)
+	}
+	return names
+}
+
+// classList knows the classes' names. It is read-only after newClassList.
+type classList struct {
+	names  []string
+	byName map[string]int
+	byByte [256]int16    // class of a name of one byte, -1 if there is none
+	byInt  map[int64]int // class of a name that is an integer
+	small  [256]int16    // the same for 0 … 255
+	binary bool          // the names are "0" and "1"
+	single bool          // every name has one byte
+}
+
+// newClassList checks the list. None means the two classes "0" and "1".
+func newClassList(names []string) (*classList, error) {
+	if len(names) == 0 {
+		names = IntegerClasses(2)
+	}
+	if len(names) < 2 || len(names) > MaxClasses {
+		return nil, &check.Error{Name: "number of classes", Value: len(names), Rule: fmt.Sprintf("between 2 and %d", MaxClasses)}
+	}
+	c := &classList{
+		names:  append([]string(nil), names...),
+		byName: make(map[string]int, len(names)), byInt: make(map[int64]int),
+		binary: len(names) == 2 && names[0] == "0" && names[1] == "1", single: true,
+	}
+	for i := range c.byByte {
+		c.byByte[i], c.small[i] = -1, -1
+	}
+	for i, name := range c.names {
+		switch {
+		case name == "" || len(name) > MaxClassBytes:
+			return nil, &check.Error{Name: "class", Value: quote(name), Rule: fmt.Sprintf("1 to %d bytes long", MaxClassBytes)}
+		case !utf8.ValidString(name) || strings.ContainsAny(name, "\x00\r\n\ufeff"):
+			return nil, &check.Error{Name: "class", Value: quote(name), Rule: "valid UTF-8 without NUL, line end or byte order mark"}
+		case strings.TrimSpace(name) != name:
+			return nil, &check.Error{Name: "class", Value: quote(name), Rule: "without spaces around it"}
+		}
+		if first, ok := c.byName[name]; ok {
+			return nil, &check.Error{Name: "class", Value: quote(name), Rule: fmt.Sprintf("in the list once, but classes %d and %d have this name", first, i)}
+		}
+		c.byName[name] = i
+		if len(name) == 1 {
+			c.byByte[name[0]] = int16(i)
+		} else {
+			c.single = false
+		}
+		if v, ok := canonicalInt(name); ok {
+			c.byInt[v] = i
+			if v >= 0 && v < int64(len(c.small)) {
+				c.small[v] = int16(i)
+			}
+		}
+	}
+	return c, nil
+}
+
+func (c *classList) len() int { return len(c.names) }
+
+// of returns the class of that name, or -1.
+func (c *classList) of(name string) int {
+	if len(name) == 1 {
+		return int(c.byByte[name[0]])
+	}
+	if i, ok := c.byName[name]; ok {
+		return i
+	}
+	return -1
+}
+
+// ofBytes is of without the conversion.
+func (c *classList) ofBytes(name []byte) int {
+	if len(name) == 1 {
+		return int(c.byByte[name[0]])
+	}
+	if i, ok := c.byName[string(name)]; ok {
+		return i
+	}
+	return -1
+}
+
+// ofInt returns the class whose name is v in decimal, or -1.
+func (c *classList) ofInt(v int64) int {
+	if uint64(v) < uint64(len(c.small)) {
+		return int(c.small[v])
+	}
+	if i, ok := c.byInt[v]; ok {
+		return i
+	}
+	return -1
+}
+
+// ofFloat returns the class whose name is the integer v in decimal, or -1. A
+// number that is not whole has no class.
+func (c *classList) ofFloat(v float64) int {
+	n, ok := wholeNumber(v)
+	if !ok {
+		return -1
+	}
+	return c.ofInt(n)
+}
+
+// rule says what a vote must be, for messages.
+func (c *classList) rule() string {
+	if c.binary {
+		return "is not 0 or 1"
+	}
+	const most = 8
+	var b strings.Builder
+	b.WriteString("is not one of the classes ")
+	for i, name := range c.names {
+		if i == most {
+			fmt.Fprintf(&b, " … (%d classes)", len(c.names))
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(quote(name))
+	}
+	return b.String()
+}
+
+// describe says the same as a description of cells.
+func (c *classList) describe() string {
+	if c.binary {
+		return "0 or 1"
+	}
+	return "names of classes"
+}
+
+// canonicalInt parses a decimal integer in its only spelling: of two equal
+// numbers the texts are equal too.
+func canonicalInt(s string) (int64, bool) {
+	digits := strings.TrimPrefix(s, "-")
+	n, ok := canonicalNumber(digits)
+	if !ok || len(digits) != len(s) && n == 0 { // "-0" is another spelling of 0
+		return 0, false
+	}
+	if len(digits) != len(s) {
+		return -int64(n), true
+	}
+	return int64(n), true
+}
+
+// wholeNumber returns v as an integer, if it is one that a float64 holds beside
+// both its neighbours.
+func wholeNumber(v float64) (int64, bool) {
+	const most = 1 << 53
+	if !(v >= -most && v <= most) || v != float64(int64(v)) {
+		return 0, false
+	}
+	return int64(v), true
+}

@@ -1,0 +1,82 @@
+package votes
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// maxZstdWindow is the window that RFC 8878, section 3.1.1.1.2, recommends every
+// decoder to support. A frame may ask for gigabytes.
+const maxZstdWindow = 8 << 20
+
+// freeExpansion is how many decompressed bytes are taken at any ratio: too few
+// to harm, and small files may compress very well.
+const freeExpansion = 64 << 20
+
+// decompress wraps raw. Faults of the data are [*ParseError]s without a line;
+// errors of raw are passed on.
+func decompress(info *fileInfo, raw *countingReader, c Compression) (io.Reader, error) {
+	d := &decompressor{info: info, raw: raw, limit: int64(info.opts.MaxExpansion)}
+	if d.limit == 0 {
+		d.limit = DefaultMaxExpansion
+	}
+	var err error
+	switch c {
+	case CompressionGzip:
+		d.kind = "gzip"
+		d.r, err = gzip.NewReader(bufio.NewReaderSize(raw, 64<<10))
+	case CompressionZstd:
+		d.kind = "zstd"
+		d.r, err = zstd.NewReader(bufio.NewReaderSize(raw, 64<<10),
+			zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxZstdWindow))
+	default:
+		return raw, nil
+	}
+	if err != nil {
+		return nil, d.fault(err)
+	}
+	return d, nil
+}
+
+type decompressor struct {
+	info  *fileInfo
+	raw   *countingReader
+	r     io.Reader
+	kind  string
+	out   int64
+	limit int64
+}
+
+func (d *decompressor) Read(p []byte) (int, error) {
+	n, err := d.r.Read(p)
+	d.out += int64(n)
+	if in := d.raw.n.Load(); d.out > freeExpansion && (d.out-freeExpansion)/d.limit > in {
+		return 0, d.info.errorf("%d bytes of %s data expand to more than %d bytes, the %d-fold and %d MiB: a decompression bomb? If not, allow for a larger expansion",
+			in, d.kind, d.out, d.limit, freeExpansion>>20)
+	}
+	if err != nil && err != io.EOF {
+		err = d.fault(err)
+	}
+	return n, err
+}
+
+// fault tells apart damaged data and a source that failed.
+func (d *decompressor) fault(err error) error {
+	if e := d.raw.err; e != nil && e != io.EOF {
+		return e
+	}
+	rule := fmt.Sprintf("the %s data are damaged", d.kind)
+	switch err {
+	case io.EOF, io.ErrUnexpectedEOF:
+		rule = fmt.Sprintf("the %s data are cut off", d.kind)
+	case gzip.ErrHeader, zstd.ErrMagicMismatch:
+		rule = fmt.Sprintf("the data are not in %s format, or something else stands behind them", d.kind)
+	case zstd.ErrWindowSizeExceeded:
+		rule = fmt.Sprintf("the zstd data need a window above %d MiB: compress them without --long or --ultra", maxZstdWindow>>20)
+	}
+	return &ParseError{File: d.info.name, Rule: rule, Err: err}
+}

@@ -1,0 +1,248 @@
+package votes
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/darrm/darrm/internal/atomicfile"
+)
+
+// LabelOptions say how a LabelFile writes.
+type LabelOptions struct {
+	// Format and Compression default to what the file's name says.
+	Format      Format
+	Compression Compression
+	// Classes are the classes' names in order. Defaults to "0" and "1".
+	Classes []string
+	// Simulated marks answers that are not private: their column is called
+	// simulated_label, so that no one takes them for released ones.
+	Simulated bool
+	// Stdout is written for the path "-". Defaults to os.Stdout.
+	Stdout io.Writer
+	// TempDir is for what cannot be written at once: labels for stdout, which gets
+	// nothing before Commit, and those of a .npy file, whose header holds their
+	// number. Defaults to os.TempDir.
+	TempDir string
+}
+
+// A LabelFile is a file of answers that is written piece by piece and gets its
+// name by Commit: a reader sees all answers or none. It is not safe for concurrent
+// use.
+//
+//	format   a row
+//	csv      query,label (the header); tsv with tabs
+//	jsonl    {"query":"q17","label":1}
+//	npy      the label alone, in the order of the queries: the smallest integer
+//	         type that holds the classes if all are integers, else text
+//	parquet  query (text), label (64-bit integer or text)
+//
+// npy holds no ids. Simulated answers are records with the one field
+// simulated_label there, so that they cannot be mistaken for released ones.
+type LabelFile struct {
+	enc    labelEncoder
+	buf    *bufio.Writer
+	packer io.Closer // compressor, may be nil
+	file   *atomicfile.File
+	spool  *os.File // for stdout
+	stdout io.Writer
+	opts   LabelOptions
+	id     []byte
+	n      int64
+	err    error // sticky
+	done   bool
+}
+
+// labelEncoder writes rows in one format.
+type labelEncoder interface {
+	row(id []byte, class int) error
+	end() error  // everything to the writer below
+	free() error // what it holds itself; may be called again
+}
+
+// CreateLabels starts a file of labels at path, or for stdout if path is "-". It
+// must end in Commit or Abort:
+//
+//	f, err := votes.CreateLabels(path, opts)
+//	if err != nil { … }
+//	defer f.Abort() // does nothing after Commit
+//	…
+//	return f.Commit()
+func CreateLabels(path string, o LabelOptions) (*LabelFile, error) {
+	var err error
+	if o.Format, o.Compression, err = byName(path, o.Format, o.Compression); err != nil {
+		return nil, err
+	}
+	classes, err := newClassList(o.Classes)
+	if err != nil {
+		return nil, err
+	}
+	f := &LabelFile{opts: o}
+	var w io.Writer
+	if path == "-" {
+		if f.stdout = o.Stdout; f.stdout == nil {
+			f.stdout = os.Stdout
+		}
+		if f.spool, err = tempFile(o.TempDir); err != nil {
+			return nil, err
+		}
+		w = f.spool
+	} else {
+		if f.file, err = atomicfile.Create(path); err != nil {
+			return nil, err
+		}
+		w = f.file
+	}
+	f.buf = bufio.NewWriterSize(w, 256<<10)
+	w = f.buf
+	switch o.Compression {
+	case CompressionGzip:
+		z := gzip.NewWriter(w)
+		w, f.packer = z, z
+	case CompressionZstd:
+		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
+		if err != nil {
+			return nil, errors.Join(err, f.Abort())
+		}
+		w, f.packer = z, z
+	}
+	column := "label"
+	if o.Simulated {
+		column = simulatedColumn
+	}
+	switch o.Format {
+	case FormatCSV:
+		f.enc = newCSVLabels(w, ',', column, classes)
+	case FormatTSV:
+		f.enc = newCSVLabels(w, '\t', column, classes)
+	case FormatJSONL:
+		f.enc = newJSONLabels(w, column, classes)
+	case FormatNPY:
+		f.enc, err = newNPYLabels(w, o, classes)
+	case FormatParquet:
+		f.enc = newParquetLabels(w, o.Simulated, classes)
+	default:
+		err = fmt.Errorf("%s: labels are not written in the format %s", path, o.Format)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Abort())
+	}
+	return f, nil
+}
+
+// simulatedColumn is what the column of answers that are not private is called.
+const simulatedColumn = "simulated_label"
+
+// Write writes one row. A class that is not in the list, and an id that would not
+// be read back as it is, are errors. After an error it returns the same error
+// again.
+func (f *LabelFile) Write(id string, class int) error {
+	if f.err == nil {
+		f.err = checkID(id)
+	}
+	if f.err == nil {
+		f.id = append(f.id[:0], id...)
+		f.row(class)
+	}
+	return f.err
+}
+
+// WriteBatch writes the answers to a batch, one class per query.
+func (f *LabelFile) WriteBatch(b *Batch, answers []int) error {
+	if f.err == nil && len(answers) != b.n {
+		f.err = fmt.Errorf("write labels: %d queries and %d answers, want as many", b.n, len(answers))
+	}
+	for i, class := range answers {
+		if f.err != nil {
+			break
+		}
+		if b.IDs != nil {
+			f.Write(b.IDs[i], class) // sticky
+			continue
+		}
+		f.id = strconv.AppendInt(f.id[:0], b.First+int64(i), 10)
+		f.row(class)
+	}
+	return f.err
+}
+
+func (f *LabelFile) row(class int) {
+	if f.done {
+		f.err = errors.New("write labels: the file is committed or aborted")
+		return
+	}
+	n := len(f.opts.Classes)
+	if n == 0 {
+		n = 2
+	}
+	if class < 0 || class >= n {
+		f.err = fmt.Errorf("write labels: query %s has the class %d, want 0 to %d", quote(string(f.id)), class, n-1)
+		return
+	}
+	if err := f.enc.row(f.id, class); err != nil {
+		f.err = fmt.Errorf("write labels: %w", err)
+		return
+	}
+	f.n++
+}
+
+// Rows returns how many rows have been written.
+func (f *LabelFile) Rows() int64 { return f.n }
+
+// Commit writes what is left and gives the file its name, or writes everything to
+// stdout. After an error there is no file, and an older one is as it was; only
+// stdout can have got a part, if it fails itself.
+func (f *LabelFile) Commit() error {
+	if f.done {
+		return errors.New("commit labels: the file is committed or aborted")
+	}
+	err := f.err
+	if err == nil {
+		if err = f.enc.end(); err == nil && f.packer != nil {
+			err = f.packer.Close()
+		}
+		if err == nil {
+			err = f.buf.Flush()
+		}
+		if err != nil {
+			err = fmt.Errorf("write labels: %w", err)
+		}
+	}
+	if err != nil {
+		return errors.Join(err, f.Abort())
+	}
+	if f.file != nil {
+		err = f.file.Commit()
+		f.done = true
+		return errors.Join(err, f.enc.free())
+	}
+	if _, err = f.spool.Seek(0, io.SeekStart); err == nil {
+		_, err = io.Copy(f.stdout, f.spool)
+	}
+	return errors.Join(err, f.Abort())
+}
+
+// Abort gives up the file. After Commit or Abort it does nothing and returns nil.
+func (f *LabelFile) Abort() error {
+	if f.done {
+		return nil
+	}
+	f.done = true
+	var errs []error
+	if f.enc != nil {
+		errs = append(errs, f.enc.free())
+	}
+	if f.file != nil {
+		errs = append(errs, f.file.Abort())
+	}
+	if f.spool != nil {
+		errs = append(errs, f.spool.Close())
+	}
+	return errors.Join(errs...)
+}
