@@ -256,6 +256,54 @@ func TestExactAudit(t *testing.T) {
 	}
 }
 
+// Mechanisms that hide too little are seen by the audit: its worst ε is above the claim.
+func TestExactAuditKillsMutants(t *testing.T) {
+	s := Setting{9, 2, 1, accountant.ReplaceOne}
+	const eps = 1.2
+	half, err := noise.NewLaplace(5, 6) // t/ε in the place of 2t/ε
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := solve.Optimal(context.Background(), constraints.Problem{K: 9, TotalEpsilon: eps, Epsilon: math.Inf(1), Affected: 1}, solve.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := bruteGamma(table.Func())
+	one := bruteMax(discrete(t, 1.1, 40), 40)
+	flip := bruteFlip(eps / 2)
+	for name, law := range map[string]func(counts []int) []float64{
+		"laplace scale t/ε":            bruteMax(half.Law(60), 60),
+		"permute-and-flip at ε/t":      bruteFlip(eps),
+		"permute-and-flip, 1e-6 above": bruteFlip(eps / 2 * (1 + 1e-6)),
+		"permute-and-flip in order": func(counts []int) []float64 {
+			if counts[0] >= counts[1] {
+				return []float64{1, 0}
+			}
+			p := math.Exp(-eps / 2 * float64(counts[1]-counts[0]))
+			return []float64{p, 1 - p}
+		},
+		"γ louder by 1e-6": func(counts []int) []float64 {
+			p := g(counts)
+			d := 1e-6 * (p[0] - p[1])
+			return []float64{p[0] + d, p[1] - d}
+		},
+		"noise below what δ = 0 allows": one,
+		"no noise":                      plainMajority,
+	} {
+		worst := 0.0
+		votesOf(s.K, s.Classes, func(counts []int) {
+			p := law(counts)
+			neighboursOf(counts, s.Affected, func(other []int) { worst = max(worst, trueEpsilon(p, law(other), 0)) })
+		})
+		if worst <= eps+1e-9 {
+			t.Errorf("%s: ε is %v, and the audit allows %v", name, worst, eps)
+		}
+	}
+	if law := flip([]int{4, 5}); math.Abs(law[0]+law[1]-1) > 1e-15 {
+		t.Errorf("the law that the mutants are made of: %v", law)
+	}
+}
+
 // trueEpsilon returns the smallest ε ≥ 0 with Σ max(0, p - e^ε·q) ≤ delta: with the
 // outcomes by falling ratio p/q, the sum over the first n of them is p_n - e^ε·q_n.
 func trueEpsilon(p, q []float64, delta float64) float64 {

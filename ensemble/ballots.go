@@ -100,6 +100,9 @@ func (b *Ballots) Classes() int { return b.classes }
 // Len returns the number of queries.
 func (b *Ballots) Len() int { return b.queries }
 
+// Plain scores the majority without noise, ties broken evenly. It is not private.
+func (b *Ballots) Plain() Score { return b.score(plainMajority) }
+
 // score returns how well answers with the given probabilities would do. law's result may
 // have one probability more than there are classes, that of abstaining.
 func (b *Ballots) score(law func(counts []int) []float64) Score {

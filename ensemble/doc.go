@@ -1,16 +1,37 @@
-// Package ensemble turns the votes of private teachers into private labels.
+// Package ensemble turns the votes of teachers into private labels.
 //
-// New takes a certified noise function, there is no other way, and Release answers
-// one query with the operating system's randomness. Aggregate answers a whole
-// file. Simulate does the same from a seed, for experiments: whoever knows the seed
-// knows the votes, so its results must be kept apart from released ones. Evaluate says how each noise function would do
-// on the votes, also not for release.
+// For two classes and private teachers, New takes a certified noise function, there is no
+// other way, and Release answers one query with the operating system's randomness.
+// Aggregate answers a whole file, ReleaseKeyed a query of a job on several machines.
+// Simulate does the same from a seed, for experiments: whoever knows the seed knows the
+// votes, so its results must be kept apart from released ones.
+//
+// An Aggregator is the one interface to all mechanisms over vote counts, for any number of
+// classes: DaRRM (two classes; any certified γ, so randomised response, subsampling and
+// the optimum for teachers without privacy too), GNMax, ConfidentGNMax, LNMax and
+// PermuteAndFlip. A constructor proves what its Aggregator promises, or there is none.
+// Compare puts all that apply to given votes side by side at one (ε, δ), with expected
+// scores; Evaluate scores one. Scores are not for release.
+//
+// # Which votes one record changes
+//
+// Noise on counts hides as many votes as it was made for: Setting.Affected. One vote is
+// all that one record changes only where teachers were trained on disjoint data. DaRRM for
+// private teachers hides what their votes say about a record, even if it reaches all.
+//
+// # Ties
+//
+// A tie is broken evenly among the classes that tie, with fresh randomness.
 //
 // # Notation
 //
 //	K              Mechanism.K               number of teachers
 //	L              ones                      how many of them answer 1
+//	n_c            counts[c]                 how many of them vote for class c
+//	C, t           Setting.Classes, Affected classes; most votes that one record changes
 //	γ              gamma.Func                noise function
 //	Pr[1 | L]      ProbabilityOfOne          (1+φ(L))/2, φ(l) = sign(l-K/2)·γ(l)
-//	(mε, δ)        Mechanism.PerAnswer       what one answer costs
+//	Pr[y | n]      Probabilities
+//	(mε, δ)        PerAnswer                 what one answer costs
+//	σ, σ₁          sigma, checkSigma         discrete Gaussian noise of counts, of the check
 package ensemble

@@ -12,6 +12,10 @@ const MaxClasses = 1000
 
 // Setting is what a mechanism over vote counts must know about the teachers. Nothing in
 // it has a default: what is private depends on all of it.
+//
+// For accountant.ReplaceOne, a record that is replaced leaves one teacher and may join
+// another. Affected is 1 only where disjoint data are split by a rule that does not look
+// at the records; else it is 2.
 type Setting struct {
 	K          int                 // teachers, each of which votes for one class
 	Classes    int                 // C ≥ 2
@@ -56,7 +60,7 @@ func (s Setting) checkCounts(counts []int) error {
 func (s Setting) reach() string {
 	switch s.Affected {
 	case 1:
-		return "one record can change the vote of one teacher only (disjoint training data)"
+		return "one record can change the vote of one teacher only (training data in disjoint parts)"
 	case s.K:
 		return fmt.Sprintf("one record can change the votes of all %d teachers", s.K)
 	}

@@ -31,6 +31,7 @@ type npyDecoder struct {
 	k       int   // teachers
 	votes   *npyArray
 	columns bool // votes lies column by column, and has at
+	byRows  bool // no stream counts the bytes that are behind
 	ids     *npyArray
 	labels  *npyArray
 	perTask int64
@@ -62,7 +63,7 @@ func openNPY(ctx context.Context, info *fileInfo, s *source, pool *batchPool) (d
 	if err != nil {
 		return nil, info.arrayError(err, "")
 	}
-	d := &npyDecoder{fileInfo: info, src: s, votes: &npyArray{npyHeader: h, r: r}}
+	d := &npyDecoder{fileInfo: info, src: s, votes: &npyArray{npyHeader: h, r: r}, byRows: plain}
 	if err := d.shapeVotes(); err != nil {
 		return nil, err
 	}
@@ -242,8 +243,7 @@ func (d *npyDecoder) next() (task, error) {
 	first := d.row
 	rows := int(min(d.perTask, d.n-first))
 	d.row += int64(rows)
-	if s := d.src; d.votes.at != nil && s.size >= 0 {
-		// No stream counts the bytes.
+	if s := d.src; d.byRows {
 		s.read.Store(int64(float64(s.size) * float64(d.row) / float64(d.n)))
 	}
 	var votes []byte

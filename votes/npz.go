@@ -49,7 +49,7 @@ func openNPZ(ctx context.Context, info *fileInfo, s *source, pool *batchPool) (d
 		members[name] = f
 	}
 	a := &archive{fileInfo: info, ctx: ctx, at: at, members: members, used: make(map[string]string)}
-	d := &npyDecoder{fileInfo: info, src: s}
+	d := &npyDecoder{fileInfo: info, src: s, byRows: s.size >= 0}
 	err = a.open(d)
 	d.closers = append(d.closers, a.closers...)
 	if err == nil {

@@ -170,7 +170,7 @@ const MaxTrackedIDs = 1 << 20
 
 const (
 	defaultChunkBytes = 256 << 10
-	defaultBatchCells = 1 << 18
+	defaultBatchCells = 1 << 16
 )
 
 // check validates the options by themselves.

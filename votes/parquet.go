@@ -19,9 +19,10 @@ const (
 	maxParquetFooter = 64 << 20
 	// maxParquetPages bounds the pages of a row group, some 300 bytes each.
 	maxParquetPages = 1 << 17
-	// parquetTaskRows is how many rows a task takes. A page is read again by every
-	// task that needs rows of it, so this is no less than most pages have.
-	parquetTaskRows = 1 << 17
+	// parquetTaskCells is how many counts a task fills, more than of other formats: a
+	// page is read again by every task that needs rows of it, and a page can have a
+	// million rows.
+	parquetTaskCells = 1 << 18
 )
 
 // parquetColumn is a column of the file, which holds one cell per row.
@@ -91,7 +92,7 @@ func openParquet(ctx context.Context, info *fileInfo, s *source, pool *batchPool
 	if d.opts.KeepVotes {
 		per += d.k
 	}
-	d.perTask = int64(max(1, min(d.batchCells()/per, parquetTaskRows)))
+	d.perTask = int64(max(1, parquetTaskCells/per))
 	if d.opts.chunkBytes > 0 { // of tests
 		d.perTask = min(d.perTask, int64(max(1, d.opts.chunkBytes/len(d.columns))))
 	}

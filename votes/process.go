@@ -21,7 +21,8 @@ type ProcessOptions struct {
 // Process sends every batch of r through work, on several goroutines at once, and
 // the results through sink, one after the other in the order of the stream, on
 // the caller's goroutine. What must be drawn or counted in order belongs into
-// sink. At most four batches per worker are under way, so memory is bounded.
+// sink. Two batches per worker and a few more are under way at most, so
+// memory is bounded.
 //
 // work may change the batch; neither may keep it or its slices. The context of
 // work ends with that of r, and on the first error, which Process returns; no
@@ -42,14 +43,15 @@ func Process[T any](r *Reader, o ProcessOptions, work func(context.Context, *Bat
 		at     Progress
 		ready  chan struct{}
 	}
-	ctx, cancel := context.WithCancel(r.ctx)
+	// Not of r.ctx, which ends with the stream, while batches are still under way.
+	ctx, cancel := context.WithCancel(r.caller)
 	var group sync.WaitGroup
 	defer group.Wait()
 	defer cancel()
 	defer r.cancel() // lets a stuck Next return
 
-	order := make(chan *job, 2*o.Workers)
-	jobs := make(chan *job, 2*o.Workers)
+	order := make(chan *job, o.Workers+2)
+	jobs := make(chan *job, o.Workers)
 	group.Go(func() {
 		defer close(jobs)
 		defer close(order)

@@ -21,9 +21,10 @@ type Reader struct {
 	about   about
 	pool    *batchPool
 	files   []*source
-	current int // file that is being cut, for the goroutine cut alone
 
-	ctx    context.Context
+	caller context.Context // ends when the caller says so, not when the stream does
+	parent context.Context // the caller's
+	ctx    context.Context // done as well when the Reader is at its end
 	cancel context.CancelFunc
 	order  chan *slot // in the order of the stream
 	work   chan *slot
@@ -43,6 +44,7 @@ type Reader struct {
 // rest.
 type slot struct {
 	task  task
+	file  *openFile
 	batch *Batch
 	err   error
 	bytes int64 // of all files, read when the task was cut
@@ -62,9 +64,10 @@ type Progress struct {
 func start(ctx context.Context, opts Options, classes *classList, files []*source) (*Reader, error) {
 	r := &Reader{
 		opts: opts, classes: classes, files: files,
-		pool: newBatchPool(4*opts.Workers + 4),
-		done: make(chan struct{}),
+		pool: newBatchPool(3*opts.Workers + 6),
+		done: make(chan struct{}), parent: ctx,
 	}
+	r.caller = ctx
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	for _, f := range files {
 		if f.size < 0 {
@@ -82,10 +85,9 @@ func start(ctx context.Context, opts Options, classes *classList, files []*sourc
 	if len(files) == 1 {
 		r.knowRows.Store(r.about.rows)
 	}
-	// Twice as many slots as workers keep them busy while Next waits for the
-	// slowest.
-	r.order = make(chan *slot, 2*opts.Workers)
-	r.work = make(chan *slot, 2*opts.Workers)
+	// Some more slots than workers keep them busy while Next waits for the slowest.
+	r.order = make(chan *slot, opts.Workers+2)
+	r.work = make(chan *slot, opts.Workers)
 	for range opts.Workers {
 		r.group.Go(r.parse)
 	}
@@ -128,36 +130,78 @@ func has(yes bool) string {
 	return "has no"
 }
 
+// openFile is a file that tasks read from. It is closed when it has been cut and
+// all its tasks are done. Nothing was written, so an error of closing means
+// nothing.
+type openFile struct {
+	d       decoder
+	s       *source
+	holders atomic.Int64 // cut, and the tasks
+}
+
+func hold(d decoder, s *source) *openFile {
+	f := &openFile{d: d, s: s}
+	f.holders.Store(1)
+	return f
+}
+
+func (f *openFile) release() {
+	if f.holders.Add(-1) == 0 {
+		f.d.close()
+		f.s.close()
+	}
+}
+
 // cut turns the files into slots until they end, fail, or the context is done.
 func (r *Reader) cut(d decoder) {
 	defer close(r.work)
 	defer close(r.order)
 	before := int64(0) // bytes of the files that are behind
-	for {
-		t, err := d.next()
-		f := r.files[r.current]
-		if err == io.EOF {
-			err = errors.Join(d.close(), f.close())
-			d = nil
-			before += max(0, f.size)
-			if r.current++; err == nil && r.current < len(r.files) {
-				d, err = r.open(r.current)
-			} else if err == nil {
+	for i, s := range r.files {
+		if i > 0 {
+			var err error
+			if d, err = r.open(i); err != nil {
+				r.fail(err)
 				return
 			}
-			if err == nil {
-				continue
-			}
 		}
-		s := &slot{task: t, err: err, bytes: before + f.read.Load(), ready: make(chan struct{})}
+		f := hold(d, s)
+		err := r.cutFile(f, before)
+		f.release()
 		if err != nil {
-			close(s.ready)
-		}
-		if !r.send(r.order, s) || err != nil || !r.send(r.work, s) {
-			if d != nil {
-				d.close()
-			}
+			r.fail(err)
 			return
+		}
+		before += max(0, s.size)
+	}
+}
+
+// fail puts an error at the end of the stream.
+func (r *Reader) fail(err error) {
+	s := &slot{err: err, ready: make(chan struct{})}
+	close(s.ready)
+	r.send(r.order, s)
+}
+
+// cutFile turns one file into slots. before is how many bytes the files before it
+// have.
+func (r *Reader) cutFile(f *openFile, before int64) error {
+	for {
+		t, err := f.d.next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		s := &slot{task: t, file: f, bytes: before + f.s.read.Load(), ready: make(chan struct{})}
+		if !r.send(r.order, s) {
+			return r.ctx.Err()
+		}
+		f.holders.Add(1)
+		if !r.send(r.work, s) {
+			f.release()
+			return r.ctx.Err()
 		}
 	}
 }
@@ -181,6 +225,7 @@ func (r *Reader) parse() {
 			s.err = r.ctx.Err()
 		}
 		s.task = nil
+		s.file.release()
 		close(s.ready)
 	}
 }

@@ -1,42 +1,51 @@
 package main
 
 import (
+	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"math"
-	"slices"
+	"os"
 
 	"github.com/spf13/cobra"
 
-	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/votes"
 )
 
 // aggregateFlags are the flags of aggregate beyond the problem's.
 type aggregateFlags struct {
 	problemFlags
-	table, out, header, layout string
-	csv                        votes.CSVOptions
-	compare                    bool
-	insecureSeed               uint64
-	charge                     chargeFlags
+	mechanism      mechanismFlags
+	read           readFlags
+	charge         chargeFlags
+	table          string
+	out, outFormat string
+	outCompression string
+	compare        bool
+	insecureSeed   uint64
+	jobs           int
 }
 
 func newAggregate(a *app) *cobra.Command {
 	var f aggregateFlags
 	c := &cobra.Command{
-		Use:   "aggregate votes.csv",
-		Short: "Release private labels for a file of votes",
-		Long: `Release one private label for every query in a file of votes, with the optimal
-noise function for your teachers.
+		Use:   "aggregate FILE...",
+		Short: "Release private labels for files of votes",
+		Long: `Release one private label for every query in files of votes, with the optimal
+noise function for your teachers, or with --mechanism another.
 
-The file has one row per query and one column of 0 and 1 per teacher; a header,
-a column "query" or "id" and a column "label" or "truth" are optional. With
---layout counts it has the columns "zeros" and "ones" instead. "-" is stdin.
+CSV and TSV have one row per query and one column of votes per teacher; a header, a
+column "query" or "id" and a column "label" or "truth" are optional. JSON Lines,
+NumPy arrays (say --layout) and Parquet are read as well, plain or compressed, and
+patterns such as 'part-*.parquet'. "-" is stdin. Memory does not grow with the files.
 
 Say what your teachers promise with --eps and --teacher-delta, and what one label
 may cost with --m; or give a table made by solve with --table. There are no
@@ -44,76 +53,83 @@ defaults here: a wrong ε would make a wrong promise. A table's promise is about
 teachers that it names; with --table, state yours too (--eps, --teacher-delta,
 --affected), and a table for others is refused.
 
-The labels go to stdout or --out as CSV with the columns query,label (or as JSON).
-They are drawn with the operating system's randomness. On any error nothing is
-written.
+The labels go to stdout or --out, with the queries' ids, in the order of the votes;
+the form goes by the name, such as labels.parquet or labels.csv.gz (--json holds
+them all in memory). They are drawn with the operating system's randomness. Nothing
+appears before all are there, and on any error nothing is written.
 
-Where the file has true labels, or with --compare, stderr shows how each mechanism
+Where the files have true labels, or with --compare, stderr shows how each mechanism
 does on these votes. Those figures are computed from the raw votes: they are not
 private, do not release them.
 
 With --ledger the release is paid for before a label is drawn, and what the budget
 does not allow is refused. Fresh teachers pay for every answer; frozen ones pay for
 their training, once, whatever they answer. --dry-run tells the price beforehand.
+Both read the votes twice, to know how many queries there are.
 ` + exitStatus,
 		Example: `  darrm aggregate votes.csv --m 3 --eps 0.13577 --teacher-delta 1e-4 --out labels.csv
-  darrm aggregate votes.csv --table table.json --json
+  darrm aggregate 'votes-*.parquet' --table table.json --out labels.parquet
+  darrm aggregate votes.npy --layout teachers --mechanism gnmax --total-eps 0.5 --delta 1e-6 --data disjoint
   darrm aggregate votes.csv --table table.json --ledger patients.ledger --request-id march --teachers fresh`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return f.run(c, a, args[0]) },
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
 	}
-	f.register(c, 0, 0)
+	f.problemFlags.register(c, 0, 0)
+	f.mechanism.register(c)
+	f.read.register(c)
+	f.charge.register(c)
 	fl := c.Flags()
 	fl.StringVar(&f.table, "table", "", "use the noise function in this file, certified again, instead of solving")
 	fl.StringVarP(&f.out, "out", "o", "", "write the labels to this file instead of stdout")
-	fl.StringVar(&f.header, "header", "auto", `whether the first row names the columns: "auto", "yes" or "no"`)
-	fl.StringVar(&f.layout, "layout", "wide", "\"wide\": a column of 0 and 1 per teacher, or \"counts\": columns\nzeros and ones")
-	fl.StringVar(&f.csv.IDColumn, "id-column", "", `name or position of the column of query ids, "-" for none`)
-	fl.StringVar(&f.csv.LabelColumn, "label-column", "", `name or position of the column of true labels, "-" for none`)
-	fl.IntVar(&f.csv.K, "K", 0, "number of teachers to expect (default: what the table or the file says)")
+	fl.StringVar(&f.outFormat, "out-format", "auto", "\"csv\", \"tsv\", \"jsonl\", \"npy\" or \"parquet\"; auto goes by\nthe name")
+	fl.StringVar(&f.outCompression, "out-compression", "auto", "\"none\", \"gzip\" or \"zstd\"; auto goes by the name")
 	fl.BoolVar(&f.compare, "compare", false, "show on stderr how each mechanism does on these votes (not private)")
-	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0, "simulate with this seed, for experiments; the output is marked, it is not private")
-	f.charge.register(c)
+	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0, "simulate with this seed, for experiments; the output is marked, it is not\nprivate")
 	return c
 }
 
-func (f *aggregateFlags) run(c *cobra.Command, a *app, path string) error {
+func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
 	table, err := f.prepare(c, a)
 	if err != nil {
 		return err
 	}
-	account, err := f.charge.open(c)
+	acc, err := f.charge.open(c)
 	if err != nil {
 		return err
 	}
-	t, err := f.read(c, a, path)
-	if err != nil {
-		return err
-	}
-	var unsaved error
-	if table == nil {
-		s, err := f.solve(c, a, t.K)
-		if err != nil {
+	in := &twice{paths: paths, stdin: a.in}
+	defer in.close()
+	queries := -1
+	if acc != nil || f.charge.dryRun {
+		if queries, err = f.count(c.Context(), a, in); err != nil {
 			return err
 		}
-		table, unsaved = s.Table, s.unsaved
 	}
-	m := ensemble.New(table.Certified)
-	simulated := c.Flags().Changed("insecure-seed")
-	r, err := newReleaseReport(m, t, simulated, f.charge)
+	r, err := in.open(c.Context(), a, &f.read)
 	if err != nil {
 		return err
 	}
-	if account != nil {
-		if err := account.plan(r.problem, r.per, r.queries, r.totals); err != nil {
+	defer r.Close()
+	g, unsaved, err := f.aggregator(c, a, table, r.K(), len(r.Classes()))
+	if err != nil {
+		return err
+	}
+	report := &releaseReport{aggregator: g.aggregator, problem: g.problem, table: g.table, teachers: f.charge.teachers, simulated: c.Flags().Changed("insecure-seed")}
+	if queries >= 0 {
+		if err := report.add(queries, f.charge.slack); err != nil {
 			return err
+		}
+		if acc != nil {
+			if err := acc.plan(report); err != nil {
+				return err
+			}
 		}
 	}
 	if f.charge.dryRun {
-		return f.quote(c, a, account, r)
+		return quote(c, a, acc, report)
 	}
-	if account != nil {
-		if err := account.charge(c); err != nil {
+	if acc != nil {
+		if err := acc.charge(c); err != nil {
 			if released(err, f.out) {
 				a.say("request %q was released before: its labels are in %s, unchanged", f.charge.requestID, f.out)
 				return nil
@@ -121,33 +137,31 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, path string) error {
 			return err
 		}
 	}
-	var labels []votes.Label
-	if simulated {
-		labels, err = m.Simulate(f.insecureSeed).Aggregate(c.Context(), t)
-	} else {
-		labels, err = m.Aggregate(c.Context(), t)
-	}
+	out, err := f.create(a, r.Classes(), report)
 	if err != nil {
 		return err
 	}
-	deliver := func(w io.Writer) error { return writeLabels(w, t, labels, simulated) }
-	if a.json {
-		deliver = func(w io.Writer) error { return r.encode(w, t, labels) }
-	}
-	if account != nil {
-		deliver = account.digesting(deliver)
-	}
-	if err := a.deliver(f.out, deliver); err != nil {
+	defer out.abort()
+	n, scores, err := f.answer(c.Context(), a, r, report, queries, out)
+	if err != nil {
 		return err
 	}
-	r.tell(a)
-	if account != nil {
-		if err := account.record(c); err != nil {
+	if queries < 0 {
+		if err := report.add(n, f.charge.slack); err != nil {
+			return err
+		}
+	}
+	if err := out.commit(); err != nil {
+		return err
+	}
+	report.tell(a)
+	if acc != nil {
+		if err := out.record(c.Context(), acc); err != nil {
 			unsaved = errors.Join(unsaved, ledgerError{fmt.Errorf("the labels were released and paid for, but not noted in the ledger: %w", err)})
 		}
 	}
-	if f.compare || slices.ContainsFunc(t.Labels, func(l votes.Label) bool { return l != votes.NoLabel }) {
-		if err := tellScores(a, table, t, labels); err != nil {
+	if f.compare || scores.truths > 0 {
+		if err := scores.tell(a, report); err != nil {
 			return err
 		}
 	}
@@ -156,15 +170,29 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, path string) error {
 
 // prepare checks the flags and returns the table that was given, if one was.
 func (f *aggregateFlags) prepare(c *cobra.Command, a *app) (*gamma.Table, error) {
-	var err error
-	if f.csv.Header, err = votes.ParseHeaderMode(f.header); err != nil {
-		return nil, usageError{err}
+	if err := f.read.prepare(); err != nil {
+		return nil, err
+	}
+	if _, err := f.labelOptions(nil); err != nil {
+		return nil, err
 	}
 	if c.Flags().Changed("insecure-seed") && f.charge.ledger != "" {
 		return nil, usagef("--insecure-seed and --ledger exclude each other: a simulation releases nothing and pays for nothing")
 	}
-	if f.csv.Layout, err = votes.ParseLayout(f.layout); err != nil {
-		return nil, usageError{err}
+	if err := checkOut(f.out); err != nil {
+		return nil, err
+	}
+	if err := f.mechanism.prepare(c); err != nil {
+		return nil, err
+	}
+	if !f.mechanism.usesTable() {
+		if f.table != "" {
+			return nil, usagef("--table goes with --mechanism darrm")
+		}
+		if err := f.mechanism.require(c, &f.problemFlags); err != nil {
+			return nil, err
+		}
+		return nil, f.charge.prepare(c, false)
 	}
 	if f.table == "" {
 		needed := []string{budget, "eps", "teacher-delta"}
@@ -175,7 +203,7 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app) (*gamma.Table, error)
 			return nil, err
 		}
 		// Bad parameters are reported before a large file is read.
-		if _, err := f.problem(c, max(1, f.csv.K, f.affected)); err != nil {
+		if _, err := f.problem(c, max(1, f.read.options.K, f.affected)); err != nil {
 			return nil, err
 		}
 		if _, err := f.options(c); err != nil {
@@ -195,10 +223,10 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app) (*gamma.Table, error)
 	if err := f.mustMatch(c, table.Problem()); err != nil {
 		return nil, err
 	}
-	if k := table.Problem().K; f.csv.K != 0 && f.csv.K != k {
-		return nil, usagef("K = %d, but %s is for K = %d teachers", f.csv.K, f.table, k)
+	if k := table.Problem().K; f.read.options.K != 0 && f.read.options.K != k {
+		return nil, usagef("K = %d, but %s is for K = %d teachers", f.read.options.K, f.table, k)
 	}
-	f.csv.K = table.Problem().K
+	f.read.options.K = table.Problem().K
 	return table, f.charge.prepare(c, !math.IsInf(table.Problem().Epsilon, 1))
 }
 
@@ -226,193 +254,200 @@ func (f *aggregateFlags) mustMatch(c *cobra.Command, p constraints.Problem) erro
 	return nil
 }
 
-func (f *aggregateFlags) read(c *cobra.Command, a *app, path string) (*votes.Table, error) {
-	r, err := a.open(c.Context(), path)
+// chosen is the mechanism of a release.
+type chosen struct {
+	aggregator *ensemble.Aggregator
+	problem    constraints.Problem // what the teachers promise; ε = +Inf where the mechanism does not use it
+	table      *gamma.Table        // DaRRM's; else nil
+}
+
+// aggregator makes the mechanism for k teachers, solving where no table was given. The
+// second error is a cache's, to be returned at the end.
+func (f *aggregateFlags) aggregator(c *cobra.Command, a *app, table *gamma.Table, k, classes int) (chosen, error, error) {
+	if !f.mechanism.usesTable() {
+		g, err := f.mechanism.make(c, &f.problemFlags, k, classes)
+		return g, nil, err
+	}
+	if classes != 2 {
+		return chosen{}, nil, &check.Error{Name: "number of classes", Value: classes, Rule: "2 for DaRRM; see --mechanism for others"}
+	}
+	var unsaved error
+	if table == nil {
+		s, err := f.solve(c, a, k)
+		if err != nil {
+			return chosen{}, nil, err
+		}
+		table, unsaved = s.Table, s.unsaved
+	}
+	g, err := ensemble.DaRRM(table.Certified, f.mechanism.relation)
+	return chosen{g, table.Problem(), table}, unsaved, err
+}
+
+// count reads the votes once, checks all of them, and returns how many queries there are.
+func (f *aggregateFlags) count(ctx context.Context, a *app, in *twice) (int, error) {
+	r, err := in.first(ctx, a, &f.read)
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close()
+	bar := newProgress(a)
+	defer bar.stop()
+	show := bar.rows("counting")
+	n := 0
+	for b, err := range r.Batches() {
+		if err != nil {
+			return 0, inputFailure(ctx, err)
+		}
+		n += b.Len()
+		b.Release()
+		show(r.Progress())
+	}
+	return n, nil
+}
+
+// answer draws all answers, in the order of the votes. paid is the number of queries that
+// were paid for, or -1.
+func (f *aggregateFlags) answer(ctx context.Context, a *app, r *votes.Reader, report *releaseReport, paid int, out answerWriter) (int, *scores, error) {
+	s, err := newScores(r.K(), len(r.Classes()))
+	if err != nil {
+		return 0, nil, err
+	}
+	bar := newProgress(a)
+	defer bar.stop()
+	// What was drawn from a seed must not depend on which batch comes first: then the
+	// drawing is left to the sink, which sees them in order.
+	draw := report.aggregator.AnswerBatch
+	var inOrder func(context.Context, *votes.Batch) ([]int, error)
+	if report.simulated {
+		inOrder = report.aggregator.Simulate(f.insecureSeed).DrawBatch
+		draw = func(context.Context, *votes.Batch) ([]int, error) { return nil, nil }
+	}
+	n := 0
+	err = votes.Process(r, votes.ProcessOptions{Progress: bar.rows("answering")}, draw, func(b *votes.Batch, answers []int) error {
+		n += b.Len()
+		if paid >= 0 && n > paid {
+			return inputError{fmt.Errorf("the votes changed while they were read: %d queries were paid for, and there are more", paid)}
+		}
+		if inOrder != nil {
+			var err error
+			if answers, err = inOrder(ctx, b); err != nil {
+				return err
+			}
+		}
+		if f.compare || r.HasLabels() {
+			if err := s.add(b, answers); err != nil {
+				return err
+			}
+		}
+		return out.write(b, answers)
+	})
+	if err != nil {
+		return 0, nil, inputFailureIfParse(ctx, err)
+	}
+	if paid >= 0 && n != paid {
+		return 0, nil, inputError{fmt.Errorf("the votes changed while they were read: %d queries were paid for, and there are %d", paid, n)}
+	}
+	return n, s, nil
+}
+
+// inputFailureIfParse marks errors of reading as the input's.
+func inputFailureIfParse(ctx context.Context, err error) error {
+	var parse *votes.ParseError
+	if errors.As(err, &parse) {
+		return inputFailure(ctx, err)
+	}
+	return err
+}
+
+// answerWriter takes the answers of a release. What it is given appears by commit.
+type answerWriter interface {
+	write(*votes.Batch, []int) error
+	commit() error
+	abort()
+	record(context.Context, *account) error // the digest of what was released
+}
+
+func (f *aggregateFlags) labelOptions(classes []string) (votes.LabelOptions, error) {
+	o := votes.LabelOptions{Classes: classes}
+	var err error
+	if o.Format, err = votes.ParseFormat(f.outFormat); err != nil {
+		return o, usageError{err}
+	}
+	if o.Compression, err = votes.ParseCompression(f.outCompression); err != nil {
+		return o, usageError{err}
+	}
+	return o, nil
+}
+
+// abstention is the name of an answer that names no class.
+const abstention = "abstained"
+
+func (f *aggregateFlags) create(a *app, classes []string, report *releaseReport) (answerWriter, error) {
+	if report.aggregator.Abstains() {
+		classes = append(classes, abstention)
+	}
+	if a.json {
+		return &jsonAnswers{app: a, path: f.out, classes: classes, report: report, digest: sha256.New()}, nil
+	}
+	o, err := f.labelOptions(classes)
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
-	f.csv.Name = path
-	t, err := votes.ReadCSV(r, f.csv)
+	w := &fileAnswers{path: f.out, abstained: len(classes) - 1, digest: sha256.New()}
+	if w.path == "" {
+		w.path = "-"
+	}
+	o.Simulated, o.Stdout = report.simulated, io.MultiWriter(a.out, w.digest)
+	w.file, err = votes.CreateLabels(w.path, o)
+	var system *os.PathError
+	if errors.As(err, &system) {
+		return nil, outputError{err}
+	}
 	if err != nil {
-		return nil, inputError{err}
+		return nil, usageError{err}
 	}
-	return t, nil
+	return w, nil
 }
 
-// writeLabels writes the answers as CSV. Simulated ones get a column name of their
-// own, so that nobody takes them for released labels.
-func writeLabels(w io.Writer, t *votes.Table, labels []votes.Label, simulated bool) error {
-	ids := make([]string, t.Len())
-	for i := range ids {
-		ids[i] = t.Query(i).ID
-	}
-	if simulated {
-		return votes.WriteSimulatedLabels(w, ids, labels)
-	}
-	return votes.WriteLabels(w, ids, labels)
+// fileAnswers writes a file of labels.
+type fileAnswers struct {
+	path      string
+	file      *votes.LabelFile
+	abstained int // class of an abstention
+	digest    hash.Hash
 }
 
-// report is what a release says about itself.
-type report struct {
-	problem   constraints.Problem
-	per       accountant.Cost
-	queries   int
-	totals           // of all labels
-	teachers  string // "fresh", "frozen", or "" where it was not said
-	simulated bool
-}
-
-func newReleaseReport(m *ensemble.Mechanism, t *votes.Table, simulated bool, charge chargeFlags) (report, error) {
-	p := m.Certified().Problem()
-	r := report{problem: p, per: m.PerAnswer(), queries: t.Len(), teachers: charge.teachers, simulated: simulated}
-	var err error
-	r.totals, err = newTotals(p, r.per, r.queries, charge.slack)
-	return r, err
-}
-
-// tell says what was released and what it costs, on stderr.
-func (r report) tell(a *app) {
-	p := r.problem
-	if r.simulated {
-		a.say("SIMULATION: drawn from a seed, NOT PRIVATE; do not release these labels")
-	}
-	a.say("%d labels from K = %d teachers, %s", r.queries, p.K, teachers(p))
-	a.say("one label:  %v-DP, certified against all %s constraints", r.per, thousands(p.Count()))
-	if r.frozen == nil {
-		a.say("all labels: %v-DP", r.fresh.Cost)
-		return
-	}
-	title := "all labels:"
-	if r.teachers != accountant.FreshTeachers.String() {
-		a.say("%s %v-DP if the teachers were trained once and only vote (however many queries),", title, r.frozen.Cost)
-		title = "           "
-	}
-	if r.teachers != accountant.FrozenTeachers.String() {
-		a.say("%s %v-DP if each vote is a fresh run of a private mechanism", title, r.fresh.Cost)
-	}
-}
-
-// quote says what the release would cost, and whether the ledger would pay.
-func (f *aggregateFlags) quote(c *cobra.Command, a *app, acc *account, r report) error {
-	q := struct {
-		Queries   int     `json:"queries"`
-		PerLabel  costJS  `json:"per_label"`
-		AllFrozen *costJS `json:"all_labels_frozen_teachers"`
-		AllFresh  costJS  `json:"all_labels_fresh_teachers"`
-		Charge    *amount `json:"charge,omitempty"`
-		Remaining *amount `json:"remaining,omitempty"`
-	}{Queries: r.queries, PerLabel: costJS(r.per), AllFresh: costJS(r.fresh.Cost)}
-	rows := [][]string{{"one label", fmt.Sprint(r.per.Epsilon), fmt.Sprint(r.per.Delta)}}
-	add := func(title string, c accountant.Cost) {
-		rows = append(rows, []string{title, fmt.Sprint(c.Epsilon), fmt.Sprint(c.Delta)})
-	}
-	add(fmt.Sprintf("all %d, fresh teachers", r.queries), r.fresh.Cost)
-	if r.frozen != nil {
-		q.AllFrozen = (*costJS)(&r.frozen.Cost)
-		add(fmt.Sprintf("all %d, frozen teachers", r.queries), r.frozen.Cost)
-	}
-	if acc != nil {
-		pay, err := acc.check(c)
-		if err != nil {
-			return err
-		}
-		remaining, err := acc.ledger.Remaining(c.Context())
-		if err != nil {
-			return err
-		}
-		paid, left := newAmount(pay), newAmount(remaining)
-		q.Charge, q.Remaining = &paid, &left
-		rows = append(rows, amountRow("the ledger would be charged", pay), amountRow("of which remains now", remaining))
-	}
-	if a.json {
-		return a.deliverJSON("", q)
-	}
-	return a.deliver("", func(w io.Writer) error {
-		if err := renderRows(w, []string{"dry run: nothing was released", "ε", "δ"}, rows, nil); err != nil {
-			return err
-		}
-		return nil
-	})
-}
-
-// encode writes the answers and their price as JSON.
-func (r report) encode(w io.Writer, t *votes.Table, labels []votes.Label) error {
-	type answer struct {
-		Query string `json:"query"`
-		Label int    `json:"label"`
-	}
-	out := struct {
-		Private   bool     `json:"private"`
-		K         int      `json:"k"`
-		Queries   int      `json:"queries"`
-		PerLabel  costJS   `json:"per_label"`
-		AllFrozen *costJS  `json:"all_labels_frozen_teachers"`
-		AllFresh  costJS   `json:"all_labels_fresh_teachers"`
-		Labels    []answer `json:"labels,omitempty"`
-		Simulated []answer `json:"simulated_labels,omitempty"`
-	}{
-		Private: !r.simulated, K: r.problem.K, Queries: r.queries,
-		PerLabel: costJS(r.per), AllFresh: costJS(r.fresh.Cost),
-	}
-	if r.frozen != nil {
-		out.AllFrozen = (*costJS)(&r.frozen.Cost)
-	}
-	answers := make([]answer, len(labels))
-	for i, l := range labels {
-		bit, _ := l.Value() // every query was answered
-		answers[i] = answer{t.Query(i).ID, bit}
-	}
-	if r.simulated {
-		out.Simulated = answers
-	} else {
-		out.Labels = answers
-	}
-	return encodeJSON(w, out)
-}
-
-// tellScores shows on stderr how each mechanism does on the votes at hand.
-func tellScores(a *app, table *gamma.Table, t *votes.Table, labels []votes.Label) error {
-	if a.quiet {
-		return nil
-	}
-	sure, err := gamma.Constant(t.K, 1)
-	if err != nil {
-		return err
-	}
-	type entry struct {
-		title string
-		f     gamma.Func
-	}
-	entries := []entry{{"plain majority (not private)", sure}, {"optimal γ", table.Func()}}
-	for _, b := range table.Baselines {
-		entries = append(entries, entry{b.Title, b.Certified.Func()})
-	}
-	header := []string{"mechanism, over its noise", "like the majority", "right"}
-	var rows [][]string
-	for _, e := range entries {
-		s := ensemble.Evaluate(e.f, t)
-		right := "-"
-		if s.Labels > 0 {
-			right = fmt.Sprintf("%.2f %%", 100*s.Accuracy)
-		}
-		rows = append(rows, []string{e.title, fmt.Sprintf("%.2f %%", 100*s.Agreement), right})
-	}
-	a.say("\nNOT PRIVATE, for your eyes only: computed from the raw votes and true labels")
-	if err := renderRows(a.err, header, rows, nil); err != nil {
-		return err
-	}
-	right, scored := 0, 0
-	for i, l := range labels {
-		if truth := t.Query(i).Label; truth != votes.NoLabel {
-			scored++
-			if truth == l {
-				right++
-			}
+func (w *fileAnswers) write(b *votes.Batch, answers []int) error {
+	for i, c := range answers {
+		if c == ensemble.Abstained {
+			answers[i] = w.abstained
 		}
 	}
-	if scored > 0 {
-		a.say("the labels just drawn: %.2f %% right (%d of %d)", 100*float64(right)/float64(scored), right, scored)
+	if err := w.file.WriteBatch(b, answers); err != nil {
+		return outputError{fmt.Errorf("%s: %w", w.path, err)}
 	}
 	return nil
+}
+
+func (w *fileAnswers) commit() error {
+	if err := w.file.Commit(); err != nil {
+		return outputError{fmt.Errorf("%s: %w", w.path, err)}
+	}
+	return nil
+}
+
+func (w *fileAnswers) abort() { _ = w.file.Abort() } // only what was given up already
+
+func (w *fileAnswers) record(ctx context.Context, acc *account) error {
+	if w.path != "-" {
+		f, err := os.Open(w.path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if _, err := io.Copy(w.digest, f); err != nil {
+			return err
+		}
+	}
+	return acc.ledger.RecordResult(ctx, acc.receipt, ledger.Digest(w.digest.Sum(nil)))
 }

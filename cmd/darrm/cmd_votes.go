@@ -109,7 +109,7 @@ type teacherDescription struct {
 
 func describeVotes(ctx context.Context, a *app, f *readFlags, paths []string) (*description, error) {
 	f.options.KeepVotes = f.options.Layout != votes.LayoutCounts
-	r, err := f.open(ctx, a, paths)
+	r, err := f.open(ctx, a.in, paths)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func describeVotes(ctx context.Context, a *app, f *readFlags, paths []string) (*
 	}
 	bar := newProgress(a)
 	defer bar.stop()
-	show := bar.rows()
+	show := bar.rows("reading")
 	for b, err := range r.Batches() {
 		if err != nil {
 			return nil, inputFailure(ctx, err)

@@ -57,7 +57,7 @@ func (f *problemFlags) registerSolve(c *cobra.Command) {
 	fl.StringVar(&f.priorCounts, "prior-counts", "", "file with how often each number of votes occurs (CSV: votes,count);\nit becomes part of the mechanism, so it must come from PUBLIC data")
 	fl.StringVar(&f.shape, "shape", string(gamma.Free), "noise functions to choose from: \"free\", or \"monotone\" (never more noise with\nmore agreement)")
 	fl.StringVar(&f.method, "method", string(solve.CuttingPlanes), "\"cutting-planes\", or \"exhaustive\" to hand all constraints to\nthe solver")
-	fl.StringVar(&f.onInterrupt, "on-interrupt", "nothing", "when Ctrl-C or --timeout ends the solve: \"nothing\", or \"best\" for\nthe best certified table so far, with the gap proved by then")
+	fl.StringVar(&f.onInterrupt, "on-interrupt", "nothing", "when Ctrl-C or --timeout ends the solve: \"nothing\", or \"best\" for\nthe best certified table so far, with the gap proved by\nthen")
 	fl.DurationVar(&f.timeout, "timeout", 0, "give up solving after this time, such as 90s (default none)")
 }
 
@@ -220,11 +220,16 @@ func (f *problemFlags) solve(c *cobra.Command, a *app, k int) (solved, error) {
 	if err != nil {
 		return solved{}, err
 	}
+	return f.solveProblem(c, a, p)
+}
+
+// solveProblem is solve for a problem that is not quite the flags'.
+func (f *problemFlags) solveProblem(c *cobra.Command, a *app, p constraints.Problem) (solved, error) {
 	o, err := f.options(c)
 	if err != nil {
 		return solved{}, err
 	}
-	if o.Counts, err = f.counts(c, a, k); err != nil {
+	if o.Counts, err = f.counts(c, a, p.K); err != nil {
 		return solved{}, err
 	}
 	store, err := f.store()

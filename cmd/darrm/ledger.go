@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"math"
 	"os"
@@ -119,19 +118,17 @@ type totals struct {
 	frozen *accountant.ReleaseTotal // nil where the teachers promise nothing
 }
 
-// newTotals accounts for queries answers, each of which costs per.
+// newTotals accounts for answers of a mechanism that each cost per. Where p's teachers
+// promise nothing, all privacy is the mechanism's own noise, fresh in every answer.
 func newTotals(p constraints.Problem, per accountant.Cost, queries int, slack float64) (totals, error) {
 	var t totals
 	r := accountant.Release{
 		Queries: queries, PerAnswer: per, K: p.K, Affected: p.Affected,
+		Teachers:   accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta},
 		Randomness: accountant.FreshTeachers, Slack: slack,
 	}
-	promise := !math.IsInf(p.Epsilon, 1)
-	if promise {
-		r.Teachers = accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta}
-	} // otherwise all privacy is the mechanism's own noise, fresh in every answer
 	var err error
-	if t.fresh, err = r.Total(); err != nil || !promise {
+	if t.fresh, err = r.Total(); err != nil || math.IsInf(p.Epsilon, 1) {
 		return t, err
 	}
 	r.Randomness, r.Slack = accountant.FrozenTeachers, 0
@@ -147,7 +144,6 @@ type account struct {
 	train   *ledger.Request // of frozen teachers; charged once
 	request ledger.Request
 	receipt *ledger.Receipt
-	digest  hash.Hash
 }
 
 // open opens the ledger and verifies it; nil where none is wanted.
@@ -159,14 +155,14 @@ func (f *chargeFlags) open(c *cobra.Command) (*account, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &account{ledger: l, flags: f, digest: sha256.New()}, nil
+	return &account{ledger: l, flags: f}, nil
 }
 
 // plan works out what the release is charged.
-func (acc *account) plan(p constraints.Problem, per accountant.Cost, queries int, t totals) error {
-	f := acc.flags
+func (acc *account) plan(report *releaseReport) error {
+	f, p, per, t := acc.flags, report.problem, report.aggregator.PerAnswer(), report.totals
 	event := releaseEvent{
-		Mechanism: "darrm", Queries: queries, K: p.K, Affected: p.Affected, Teachers: f.teachers, Ensemble: f.ensemble,
+		Mechanism: report.aggregator.Name(), Queries: report.queries, K: p.K, Affected: p.Affected, Teachers: f.teachers, Ensemble: f.ensemble,
 		PerAnswer: (*costJS)(&per), Slack: f.slack, Rule: t.fresh.Rule,
 	}
 	if f.ensemble != "" {
@@ -272,15 +268,4 @@ func released(err error, path string) bool {
 		}
 	}
 	return false
-}
-
-// digesting returns write with everything it writes hashed on the way.
-func (acc *account) digesting(write func(io.Writer) error) func(io.Writer) error {
-	return func(w io.Writer) error { return write(io.MultiWriter(w, acc.digest)) }
-}
-
-// record notes in the ledger what was released. It comes after the release, so a failure
-// costs only the note.
-func (acc *account) record(c *cobra.Command) error {
-	return acc.ledger.RecordResult(c.Context(), acc.receipt, ledger.Digest(acc.digest.Sum(nil)))
 }

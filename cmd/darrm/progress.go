@@ -76,7 +76,7 @@ func (p *progress) count(title string) func(done, total int) {
 
 // rows returns a function that shows how much of the input was read, with the rate and
 // the time left where the input's length is known.
-func (p *progress) rows() func(votes.Progress) {
+func (p *progress) rows(title string) func(votes.Progress) {
 	return func(at votes.Progress) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -92,7 +92,7 @@ func (p *progress) rows() func(votes.Progress) {
 				progressbar.OptionShowBytes(true), progressbar.OptionSetElapsedTime(true), progressbar.OptionSetPredictTime(true),
 				progressbar.OptionThrottle(100*time.Millisecond))
 		}
-		p.bar.Describe(fmt.Sprintf("%d queries, %.0f/s", at.Rows, float64(at.Rows)/time.Since(p.start).Seconds()))
+		p.bar.Describe(fmt.Sprintf("%s, %d queries, %.0f/s", title, at.Rows, float64(at.Rows)/time.Since(p.start).Seconds()))
 		_ = p.bar.Set64(at.Bytes) // a terminal that went away is no reason to fail
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -50,9 +51,9 @@ func (f *readFlags) prepare() error {
 }
 
 // open opens the files as one stream.
-func (f *readFlags) open(ctx context.Context, a *app, paths []string) (*votes.Reader, error) {
+func (f *readFlags) open(ctx context.Context, stdin io.Reader, paths []string) (*votes.Reader, error) {
 	o := f.options
-	o.Stdin = a.in
+	o.Stdin = stdin
 	r, err := votes.Open(ctx, o, paths...)
 	return r, inputFailure(ctx, err)
 }

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
+)
+
+// compareFlags are the flags of compare.
+type compareFlags struct {
+	problemFlags
+	mechanism mechanismFlags // its relation, threshold and ratio
+	read      readFlags
+}
+
+func newCompare(a *app) *cobra.Command {
+	var f compareFlags
+	c := &cobra.Command{
+		Use:   "compare FILE...",
+		Short: "Put every mechanism side by side on your votes (not private)",
+		Long: `Put every mechanism that applies side by side on files of votes, all with the same
+promise for one answer: how often each agrees with the plain majority and how often
+it is right, in expectation over its noise, and what it assumes. Nothing is drawn.
+
+  optimal γ                for your teachers (--eps, --teacher-delta)
+  best of the vote counts  the same linear program for teachers that promise nothing
+                           (--eps inf): the best that any mechanism can do that sees
+                           two counts only, to compare GNMax and LNMax with
+  randomised response, subsampling
+  GNMax, Confident-GNMax, LNMax, permute-and-flip, with discrete noise
+
+What one record can change decides how much noise each needs: say --affected, or
+--data. Equal (ε,δ) are equal promises only about the same neighbouring datasets.
+
+All figures are computed from the raw votes: NOT PRIVATE, do not release them.
+` + exitStatus,
+		Example: `  darrm compare votes.csv --m 3 --eps 0.13577 --teacher-delta 1e-4 --data disjoint
+  darrm compare votes.csv --total-eps 0.4 --delta 3e-4 --eps inf --data disjoint`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
+	}
+	f.problemFlags.register(c, 0, 0)
+	f.read.register(c)
+	f.mechanism.registerRelation(c)
+	fl := c.Flags()
+	fl.IntVar(&f.mechanism.threshold, "threshold", 0, "votes that Confident-GNMax wants for the most popular class (default ⌈0.6·K⌉)")
+	fl.Float64Var(&f.mechanism.checkRatio, "check-ratio", 4, "noise of that check, in units of the noise of the counts")
+	return c
+}
+
+func (f *compareFlags) run(c *cobra.Command, a *app, paths []string) error {
+	if err := f.prepare(c); err != nil {
+		return err
+	}
+	ballots, err := f.ballots(c.Context(), a, paths)
+	if err != nil {
+		return err
+	}
+	p, err := f.problem(c, ballots.K())
+	if err != nil {
+		return err
+	}
+	epsilon, delta := p.Total()
+	o := ensemble.CompareOptions{
+		Target:   accountant.Cost{Epsilon: epsilon, Delta: delta},
+		Teachers: accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta},
+		Affected: p.Affected, Neighbours: f.mechanism.relation,
+		Threshold: f.mechanism.threshold, CheckRatio: f.mechanism.checkRatio,
+	}
+	var unsaved error
+	if ballots.Classes() == 2 {
+		if o.Tables, unsaved, err = f.tables(c, a, ballots.K(), o.Target, p.Affected); err != nil {
+			return err
+		}
+	}
+	result, err := ensemble.Compare(c.Context(), ballots, o)
+	if err != nil {
+		return err
+	}
+	deliver := func(w io.Writer) error { return renderComparison(w, result) }
+	if a.json {
+		deliver = func(w io.Writer) error { return encodeJSON(w, comparisonJSON(result)) }
+	}
+	if err := a.deliver("", deliver); err != nil {
+		return err
+	}
+	return unsaved
+}
+
+func (f *compareFlags) prepare(c *cobra.Command) error {
+	if err := f.read.prepare(); err != nil {
+		return err
+	}
+	if err := f.mechanism.prepareRelation(); err != nil {
+		return err
+	}
+	needed := []string{budget, "eps", "teacher-delta"}
+	if math.IsInf(f.epsilon, 1) {
+		needed = needed[:2]
+	}
+	if err := require(c, needed...); err != nil {
+		return err
+	}
+	if _, err := f.problem(c, max(1, f.read.options.K, f.affected)); err != nil {
+		return err
+	}
+	_, err := f.options(c)
+	return err
+}
+
+func (f *compareFlags) ballots(ctx context.Context, a *app, paths []string) (*ensemble.Ballots, error) {
+	r, err := f.read.open(ctx, a.in, paths)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	s, err := newScores(r.K(), len(r.Classes()))
+	if err != nil {
+		return nil, err
+	}
+	bar := newProgress(a)
+	defer bar.stop()
+	show := bar.rows("reading")
+	for b, err := range r.Batches() {
+		if err != nil {
+			return nil, inputFailure(ctx, err)
+		}
+		if b.Missing != nil {
+			// Whatever stood for a missing vote would be a draw, and nothing is drawn here.
+			return nil, inputError{fmt.Errorf("the votes have missing ones, which compare does not take")}
+		}
+		if err := s.add(b, nil); err != nil {
+			return nil, err
+		}
+		b.Release()
+		show(r.Progress())
+	}
+	return s.ballots, nil
+}
+
+// tables solves for the given teachers, and for ones that promise nothing.
+func (f *compareFlags) tables(c *cobra.Command, a *app, k int, target accountant.Cost, affected int) ([]ensemble.Candidate, error, error) {
+	own, err := f.solve(c, a, k)
+	if err != nil {
+		return nil, nil, err
+	}
+	const counts = "best of the vote counts"
+	if math.IsInf(f.epsilon, 1) {
+		return []ensemble.Candidate{{Name: "optimal_counts", Title: counts, Certified: own.Table.Certified}}, own.unsaved, nil
+	}
+	list := []ensemble.Candidate{{Name: "optimal", Title: "optimal γ", Certified: own.Table.Certified}}
+	p := own.Table.Problem()
+	p.M, p.TotalEpsilon = 0, target.Epsilon
+	p.Epsilon, p.TeacherDelta, p.Delta, p.Affected = math.Inf(1), 0, target.Delta, affected
+	blind, err := f.solveProblem(c, a, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	return append(list, ensemble.Candidate{Name: "optimal_counts", Title: counts, Certified: blind.Table.Certified}), own.unsaved, nil
+}
+
+func renderComparison(w io.Writer, c *ensemble.Comparison) error {
+	fmt.Fprintln(w, notPrivate)
+	fmt.Fprintf(w, "%d queries, K = %d teachers, %d classes; every mechanism: one answer (%v, %v)-DP\n", c.Queries, c.Setting.K, c.Setting.Classes, c.Target.Epsilon, c.Target.Delta)
+	fmt.Fprintf(w, "where neighbours %s, which reaches at most %d of the teachers\n\n", c.Setting.Neighbours, c.Setting.Affected)
+	rows := [][]string{append(scoreRow("plain majority (not private)", c.Plain), "-")}
+	var refused, order []string
+	assuming := map[string][]string{} // assumptions → mechanisms
+	for _, r := range c.Rows {
+		if r.Refused != nil {
+			refused = append(refused, fmt.Sprintf("  %s: %v", r.Title, r.Refused))
+			continue
+		}
+		rows = append(rows, append(scoreRow(r.Title, r.Score), abstainedShare(r.Score)))
+		what := strings.Join(r.Aggregator.Assumptions(), "\n    - ")
+		if assuming[what] == nil {
+			order = append(order, what)
+		}
+		assuming[what] = append(assuming[what], r.Title)
+	}
+	if err := renderRows(w, []string{"mechanism, over its noise", "like the majority", "right", "abstains"}, rows, nil); err != nil {
+		return err
+	}
+	fmt.Fprintln(w, "\nWhat each assumes:")
+	for _, what := range order {
+		fmt.Fprintf(w, "  %s:\n    - %s\n", strings.Join(assuming[what], "; "), what)
+	}
+	if len(refused) > 0 {
+		fmt.Fprintln(w, "\nNot applicable:")
+		for _, n := range refused {
+			fmt.Fprintln(w, n)
+		}
+	}
+	return nil
+}
+
+func comparisonJSON(c *ensemble.Comparison) any {
+	type score struct {
+		Agreement float64  `json:"agreement"`
+		Accuracy  *float64 `json:"accuracy"` // null without true labels
+		Abstained float64  `json:"abstained"`
+	}
+	of := func(s ensemble.Score) *score {
+		out := &score{Agreement: s.Agreement, Abstained: s.Abstained}
+		if s.Labels > 0 {
+			out.Accuracy = &s.Accuracy
+		}
+		return out
+	}
+	type row struct {
+		Name      string   `json:"mechanism"`
+		Title     string   `json:"title"`
+		PerAnswer *costJS  `json:"per_answer,omitempty"`
+		Score     *score   `json:"score,omitempty"`
+		Assumes   []string `json:"assumes,omitempty"`
+		Refused   string   `json:"refused,omitempty"`
+	}
+	out := struct {
+		Private    bool   `json:"private"` // false, always
+		Queries    int    `json:"queries"`
+		K          int    `json:"k"`
+		Classes    int    `json:"classes"`
+		Affected   int    `json:"affected"`
+		Neighbours string `json:"neighbours"`
+		Target     costJS `json:"target"`
+		Plain      *score `json:"plain_majority"`
+		Mechanisms []row  `json:"mechanisms"`
+	}{
+		Queries: c.Queries, K: c.Setting.K, Classes: c.Setting.Classes, Affected: c.Setting.Affected,
+		Neighbours: c.Setting.Neighbours.String(), Target: costJS(c.Target), Plain: of(c.Plain),
+	}
+	for _, r := range c.Rows {
+		j := row{Name: r.Name, Title: r.Title}
+		if r.Refused != nil {
+			j.Refused = r.Refused.Error()
+		} else {
+			per := costJS(r.Aggregator.PerAnswer())
+			j.PerAnswer, j.Score, j.Assumes = &per, of(r.Score), r.Aggregator.Assumptions()
+		}
+		out.Mechanisms = append(out.Mechanisms, j)
+	}
+	return out
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
+)
+
+// mechanismFlags choose what answers.
+type mechanismFlags struct {
+	name       string
+	neighbours string
+	threshold  int
+	checkRatio float64
+	relation   accountant.Relation
+}
+
+const mechanismDaRRM = "darrm"
+
+// mechanismNames are the values of --mechanism.
+var mechanismNames = []string{mechanismDaRRM, "gnmax", "gnmax-renyi", "confident-gnmax", "lnmax", "permute-and-flip"}
+
+func (f *mechanismFlags) register(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringVar(&f.name, "mechanism", mechanismDaRRM, "what answers: "+strings.Join(mechanismNames[:3], ", ")+",\n"+strings.Join(mechanismNames[3:], ", ")+"; all but darrm take any classes,\nneed --total-eps, --affected (or --data) and no promise of the\nteachers")
+	fl.IntVar(&f.threshold, "threshold", 0, "confident-gnmax: votes that the most popular class needs, noise included\n(default ⌈0.6·K⌉); it must not be chosen by these votes")
+	fl.Float64Var(&f.checkRatio, "check-ratio", 4, "confident-gnmax: noise of that check, in units of the noise of\nthe counts")
+	f.registerRelation(c)
+}
+
+func (f *mechanismFlags) registerRelation(c *cobra.Command) {
+	c.Flags().StringVar(&f.neighbours, "neighbours", "replace", "which datasets differ by one person in the teachers' promise and in --affected:\n\"replace\" a record, or \"add-remove\" one")
+}
+
+func (f *mechanismFlags) prepare(c *cobra.Command) error {
+	if err := f.prepareRelation(); err != nil {
+		return err
+	}
+	if !slices.Contains(mechanismNames, f.name) {
+		return usagef("mechanism = %q, but it must be one of %s", f.name, strings.Join(mechanismNames, ", "))
+	}
+	for _, name := range []string{"threshold", "check-ratio"} {
+		if c.Flags().Changed(name) && f.name != "confident-gnmax" {
+			return usagef("--%s goes with --mechanism confident-gnmax", name)
+		}
+	}
+	return nil
+}
+
+func (f *mechanismFlags) prepareRelation() error {
+	switch f.neighbours {
+	case "replace":
+		f.relation = accountant.ReplaceOne
+	case "add-remove":
+		f.relation = accountant.AddOrRemoveOne
+	default:
+		return usagef("neighbours = %q, but it must be \"replace\" or \"add-remove\"", f.neighbours)
+	}
+	return nil
+}
+
+func (f *mechanismFlags) usesTable() bool { return f.name == mechanismDaRRM }
+
+// require checks what mechanisms over vote counts must be told.
+func (f *mechanismFlags) require(c *cobra.Command, p *problemFlags) error {
+	if err := require(c, "total-eps", "affected|data"); err != nil {
+		return err
+	}
+	for _, name := range append([]string{"m", "eps", "teacher-delta"}, solveFlagNames...) {
+		if c.Flags().Changed(name) {
+			return usagef("--%s goes with --mechanism %s: %s uses nothing of it", name, mechanismDaRRM, f.name)
+		}
+	}
+	if strings.Contains(f.name, "gnmax") {
+		return require(c, "delta")
+	}
+	if p.delta != 0 {
+		return usagef("delta = %v, but %s needs none: leave --delta out", p.delta, f.name)
+	}
+	return nil
+}
+
+// make returns the mechanism with just as much noise as the promise needs.
+func (f *mechanismFlags) make(c *cobra.Command, p *problemFlags, k, classes int) (chosen, error) {
+	reach, _, err := p.reach(c, k)
+	if err != nil {
+		return chosen{}, err
+	}
+	s := ensemble.Setting{K: k, Classes: classes, Affected: reach, Neighbours: f.relation}
+	target := accountant.Cost{Epsilon: p.totalEpsilon, Delta: p.delta}
+	g := chosen{problem: constraints.Problem{K: k, Affected: reach, Epsilon: math.Inf(1), TotalEpsilon: target.Epsilon, Delta: target.Delta}}
+	switch f.name {
+	case "gnmax", "gnmax-renyi":
+		how := ensemble.Exact
+		if f.name == "gnmax-renyi" {
+			how = ensemble.Renyi
+		}
+		sigma, err := ensemble.SigmaForGNMax(s, target, how)
+		if err != nil {
+			return g, err
+		}
+		g.aggregator, err = ensemble.GNMax(s, target, sigma)
+		return g, err
+	case "confident-gnmax":
+		threshold := f.threshold
+		if threshold == 0 {
+			threshold = (6*k + 9) / 10
+		}
+		first, sigma, err := ensemble.SigmasForConfidentGNMax(s, target, ensemble.Exact, f.checkRatio)
+		if err != nil {
+			return g, err
+		}
+		g.aggregator, err = ensemble.ConfidentGNMax(s, target, threshold, first, sigma)
+		return g, err
+	case "lnmax":
+		g.aggregator, err = ensemble.LNMax(s, target.Epsilon)
+	case "permute-and-flip":
+		g.aggregator, err = ensemble.PermuteAndFlip(s, target.Epsilon)
+	default:
+		err = fmt.Errorf("mechanism %q has no constructor", f.name) // prepare lets none through
+	}
+	return g, err
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/votes"
+)
+
+// scores says how mechanisms do on the votes at hand. It is not private.
+type scores struct {
+	ballots       *ensemble.Ballots
+	truths, right int // queries with a true label, and those whose drawn label is it
+}
+
+func newScores(k, classes int) (*scores, error) {
+	b, err := ensemble.NewBallots(k, classes)
+	return &scores{ballots: b}, err
+}
+
+func (s *scores) add(b *votes.Batch, answers []int) error {
+	for i := range b.Len() {
+		truth := ensemble.NoTruth
+		if b.Labels != nil && b.Labels[i] >= 0 {
+			truth = b.Labels[i]
+			s.truths++
+			if answers != nil && answers[i] == truth {
+				s.right++
+			}
+		}
+		if err := s.ballots.Add(b.Row(i), truth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func scoreRow(title string, s ensemble.Score) []string {
+	right := "-"
+	if s.Labels > 0 {
+		right = percent(s.Accuracy)
+	}
+	return []string{title, percent(s.Agreement), right}
+}
+
+// tell shows on stderr how the mechanism of a release does, beside the baselines.
+func (s *scores) tell(a *app, r *releaseReport) error {
+	if a.quiet {
+		return nil
+	}
+	rows := [][]string{scoreRow("plain majority (not private)", s.ballots.Plain())}
+	own, err := r.aggregator.Evaluate(s.ballots)
+	if err != nil {
+		return err
+	}
+	title := r.aggregator.Title()
+	if r.table != nil {
+		title = "optimal γ"
+	}
+	rows = append(rows, scoreRow(title, own))
+	if r.table != nil {
+		for _, b := range r.table.Baselines {
+			g, err := ensemble.DaRRM(b.Certified, r.aggregator.Setting().Neighbours)
+			if err != nil {
+				return err
+			}
+			score, err := g.Evaluate(s.ballots)
+			if err != nil {
+				return err
+			}
+			rows = append(rows, scoreRow(b.Title, score))
+		}
+	}
+	a.say("\nNOT PRIVATE, for your eyes only: computed from the raw votes and true labels")
+	if err := renderRows(a.err, []string{"mechanism, over its noise", "like the majority", "right"}, rows, nil); err != nil {
+		return err
+	}
+	if s.truths > 0 {
+		a.say("the labels just drawn: %s right (%d of %d)", percent(float64(s.right)/float64(s.truths)), s.right, s.truths)
+	}
+	return nil
+}
+
+// notPrivate warns that what follows was computed from raw votes.
+const notPrivate = "NOT PRIVATE, for your eyes only: computed from the raw votes"
+
+func abstainedShare(s ensemble.Score) string {
+	if s.Abstained == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f %%", 100*s.Abstained)
+}

@@ -1,0 +1,332 @@
+package ensemble
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/votes"
+)
+
+func mnist(t testing.TB) *Ballots {
+	t.Helper()
+	f, err := os.Open("../testdata/mnist-5v8/votes.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	table, err := votes.ReadCSV(f, votes.CSVOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := BallotsOf(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func optimal(t testing.TB, p constraints.Problem) *gamma.Certified {
+	t.Helper()
+	table, err := solve.Optimal(context.Background(), p, solve.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table.Certified
+}
+
+// The real votes at the promise of the README's example, for teachers that promise
+// nothing, whose training data are disjoint: everything applies except what rests on the
+// teachers' own privacy, and the optimum is above all others at equal (ε, δ).
+func TestCompareOnRealVotes(t *testing.T) {
+	b := mnist(t)
+	o := CompareOptions{
+		Target:   accountant.Cost{Epsilon: 0.40731, Delta: 0.000299970001},
+		Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Affected: 1, Neighbours: accountant.ReplaceOne,
+	}
+	best := constraints.Problem{K: 11, TotalEpsilon: o.Target.Epsilon, Delta: o.Target.Delta, Epsilon: math.Inf(1), Affected: 1}
+	private := constraints.Problem{K: 11, M: 3, Epsilon: 0.13577, TeacherDelta: 1e-4, Delta: 0.000299970001, Affected: 11}
+	o.Tables = []Candidate{{"optimal", "optimal γ", optimal(t, best)}, {"optimal_private", "optimal γ, private teachers", optimal(t, private)}}
+	c, err := Compare(context.Background(), b, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]ComparisonRow{}
+	var order []string
+	for _, r := range c.Rows {
+		rows[r.Name] = r
+		order = append(order, r.Name)
+		if (r.Aggregator == nil) == (r.Refused == nil) || r.Title == "" {
+			t.Errorf("%s: %+v", r.Name, r)
+		}
+		if r.Refused != nil {
+			continue
+		}
+		if cost := r.Aggregator.PerAnswer(); cost.Epsilon > o.Target.Epsilon || cost.Delta > o.Target.Delta || r.Aggregator.Name() != r.Name {
+			t.Errorf("%s promises %v", r.Aggregator.Name(), cost)
+		}
+		if n, ok := r.Aggregator.Noise(); !ok || n.Affected != 1 {
+			t.Errorf("%s holds for teachers without privacy, but not for any votes: %+v", r.Name, n)
+		}
+		t.Logf("%-30s %.4f %.4f %.4f", r.Title, r.Score.Agreement, r.Score.Accuracy, r.Score.Abstained)
+	}
+	want := []string{"optimal", "optimal_private", "randomized_response", "randomized_response_tight", "subsampling", "double_subsampling", "gnmax_renyi", "gnmax", "confident_gnmax", "lnmax", "permute_and_flip"}
+	if !reflect.DeepEqual(order, want) {
+		t.Errorf("rows %v, want %v", order, want)
+	}
+	for _, name := range []string{"optimal_private", "subsampling", "double_subsampling"} {
+		if rows[name].Refused == nil {
+			t.Errorf("%s is offered for teachers that promise nothing", name)
+		}
+	}
+	agreement := func(name string) float64 { return rows[name].Score.Agreement }
+	for _, name := range []string{"gnmax_renyi", "gnmax", "confident_gnmax", "lnmax", "permute_and_flip", "randomized_response_tight"} {
+		if rows[name].Refused != nil || agreement(name) >= agreement("optimal") {
+			t.Errorf("%s: %v, agreement %v; the optimum's %v", name, rows[name].Refused, agreement(name), agreement("optimal"))
+		}
+	}
+	if agreement("gnmax_renyi") >= agreement("gnmax") || agreement("gnmax") >= agreement("permute_and_flip") {
+		t.Errorf("agreements %v, %v, %v: Rényi, exact and permute-and-flip are out of order", agreement("gnmax_renyi"), agreement("gnmax"), agreement("permute_and_flip"))
+	}
+	if c.Plain.Agreement != 1 || math.Abs(c.Plain.Accuracy-0.8494) > 5e-5 || c.Queries != 1866 {
+		t.Errorf("plain majority: %+v of %d", c.Plain, c.Queries)
+	}
+
+	// The same votes as those of private teachers that share their data: the figures of the
+	// README for γ, and noise for eleven votes.
+	o.Teachers, o.Affected, o.CheckRatio = accountant.Cost{Epsilon: 0.13577, Delta: 1e-4}, 11, 0.5
+	c, err = Compare(context.Background(), b, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range c.Rows {
+		rows[r.Name] = r
+		if n, ok := constantNoise(r); ok && n != 11 {
+			t.Errorf("%s hides %d votes, not 11", r.Name, n)
+		}
+	}
+	if rows["optimal"].Refused == nil || !strings.Contains(rows["optimal"].Refused.Error(), "at most 1 of the teachers") {
+		t.Errorf("a table for disjoint data is offered for shared data: %v", rows["optimal"].Refused)
+	}
+	for name, want := range map[string][2]float64{
+		"optimal_private": {0.9449, 0.8223}, "randomized_response": {0.6587, 0.6109}, "randomized_response_tight": {0.9366, 0.8051},
+		"subsampling": {0.8202, 0.7628}, "double_subsampling": {0.8736, 0.7983},
+	} {
+		if s := rows[name].Score; math.Abs(s.Agreement-want[0]) > 5.1e-5 || math.Abs(s.Accuracy-want[1]) > 5.1e-5 || s.Labels != 1866 {
+			t.Errorf("%s: %+v, want %v", name, s, want)
+		}
+	}
+	for _, name := range []string{"gnmax_renyi", "lnmax", "permute_and_flip"} {
+		if s := rows[name].Score; s.Agreement > 0.62 || s.Agreement < 0.5 {
+			t.Errorf("%s with noise for eleven votes: %+v", name, s)
+		}
+	}
+}
+
+// constantNoise returns for how many votes the row's noise is.
+func constantNoise(r ComparisonRow) (int, bool) {
+	if r.Aggregator == nil {
+		return 0, false
+	}
+	n, ok := r.Aggregator.Noise()
+	return n.Affected, ok
+}
+
+// What does not apply says so, and the rest goes on.
+func TestCompareRefusals(t *testing.T) {
+	three, err := NewBallots(9, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := NewBallots(9, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{three.Add([]int{2, 3, 4}, 1), two.Add([]int{2, 7}, NoTruth)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	table := optimal(t, constraints.Problem{K: 9, TotalEpsilon: 2.5, Epsilon: math.Inf(1), Affected: 2})
+	base := CompareOptions{
+		Target: accountant.Cost{Epsilon: 2.5, Delta: 1e-3}, Teachers: accountant.Cost{Epsilon: math.Inf(1)},
+		Affected: 1, Neighbours: accountant.AddOrRemoveOne, Tables: []Candidate{{"table", "a table", table}},
+	}
+	for name, c := range map[string]struct {
+		votes   *Ballots
+		change  func(*CompareOptions)
+		refused map[string]string // the others apply
+	}{
+		"all apply": {two, func(o *CompareOptions) {}, map[string]string{"subsampling": "promise nothing", "double_subsampling": "promise nothing"}},
+		"three classes": {three, func(o *CompareOptions) {}, map[string]string{
+			"table": "two classes", "randomized_response": "two classes", "randomized_response_tight": "two classes", "subsampling": "two classes", "double_subsampling": "two classes"}},
+		"pure": {two, func(o *CompareOptions) { o.Target.Delta = 0 }, map[string]string{
+			"subsampling": "", "double_subsampling": "", "gnmax_renyi": "above 0", "gnmax": "above 0", "confident_gnmax": "above 0"}},
+		"more affected": {two, func(o *CompareOptions) { o.Affected = 3 }, map[string]string{
+			"table": "at most 2 of the teachers, not 3", "subsampling": "", "double_subsampling": ""}},
+		"smaller target":   {two, func(o *CompareOptions) { o.Target.Epsilon = 2.499 }, map[string]string{"table": "promises (2.5, 0) only", "subsampling": "", "double_subsampling": ""}},
+		"private teachers": {two, func(o *CompareOptions) { o.Teachers = accountant.Cost{Epsilon: 0.2} }, map[string]string{}},
+		"less than a teacher": {two, func(o *CompareOptions) { o.Teachers = accountant.Cost{Epsilon: 3} }, map[string]string{
+			"subsampling": "at least one teacher's", "double_subsampling": "at least one teacher's"}},
+		"no such problem": {two, func(o *CompareOptions) { o.Teachers = accountant.Cost{Epsilon: 0.1, Delta: 0.01} }, map[string]string{
+			"randomized_response": "delta", "randomized_response_tight": "delta", "subsampling": "delta", "double_subsampling": "delta"}},
+		"exact in many ways": {three, func(o *CompareOptions) { o.Affected = 2 }, map[string]string{
+			"table": "", "randomized_response": "", "randomized_response_tight": "", "subsampling": "", "double_subsampling": "", "gnmax": "1 for exact calibration"}},
+		"bad threshold": {two, func(o *CompareOptions) { o.Threshold = 10 }, map[string]string{"subsampling": "", "double_subsampling": "", "confident_gnmax": "threshold"}},
+	} {
+		o := base
+		c.change(&o)
+		result, err := Compare(context.Background(), c.votes, o)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if len(result.Rows) != 10 {
+			t.Errorf("%s: %d rows", name, len(result.Rows))
+		}
+		for _, r := range result.Rows {
+			want, refused := c.refused[r.Name]
+			if refused != (r.Refused != nil) || refused && !strings.Contains(r.Refused.Error(), want) {
+				t.Errorf("%s, %s: %v, want refusal %t with %q", name, r.Name, r.Refused, refused, want)
+			}
+		}
+	}
+
+	var parameter *check.Error
+	for name, change := range map[string]func(*CompareOptions){
+		"no target":       func(o *CompareOptions) { o.Target = accountant.Cost{} },
+		"no teachers":     func(o *CompareOptions) { o.Teachers = accountant.Cost{} },
+		"teachers' ε":     func(o *CompareOptions) { o.Teachers.Epsilon = math.NaN() },
+		"teachers' Δ":     func(o *CompareOptions) { o.Teachers.Delta = 1 },
+		"no affected":     func(o *CompareOptions) { o.Affected = 0 },
+		"too many":        func(o *CompareOptions) { o.Affected = 10 },
+		"target too high": func(o *CompareOptions) { o.Target.Epsilon = 701 },
+	} {
+		o := base
+		change(&o)
+		if _, err := Compare(context.Background(), two, o); !errors.As(err, &parameter) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	noRelation, noTable := base, base
+	noRelation.Neighbours = 0
+	noTable.Tables = []Candidate{{Name: "none"}}
+	for name, o := range map[string]CompareOptions{"no relation": noRelation, "no certificate": noTable} {
+		if _, err := Compare(context.Background(), two, o); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Compare(cancelled, two, base); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// Scores are the plain sums over the queries.
+func TestBallots(t *testing.T) {
+	mechanisms := everyMechanism(t, 3)
+	rapid.Check(t, func(t *rapid.T) {
+		b, err := NewBallots(9, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := rapid.SampledFrom(mechanisms).Draw(t, "mechanism")
+		n := rapid.IntRange(0, 12).Draw(t, "queries")
+		var want Score
+		agreement, accuracy, abstained := 0.0, 0.0, 0.0
+		for range n {
+			x := rapid.IntRange(0, 9).Draw(t, "n0")
+			y := rapid.IntRange(0, 9-x).Draw(t, "n1")
+			counts := []int{x, y, 9 - x - y}
+			truth := rapid.IntRange(-1, 2).Draw(t, "truth")
+			if err := b.Add(counts, truth); err != nil {
+				t.Fatal(err)
+			}
+			p, err := a.Probabilities(counts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for c, share := range plainMajority(counts) {
+				agreement += p[c] * share
+			}
+			if truth != NoTruth {
+				want.Labels++
+				accuracy += p[truth]
+			}
+			if a.Abstains() {
+				abstained += p[3]
+			}
+			counts[0] = 100 // Add has a copy
+		}
+		got, err := a.Evaluate(b)
+		if err != nil || b.Len() != n || got.Labels != want.Labels {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		if n > 0 {
+			want.Agreement, want.Abstained = agreement/float64(n), abstained/float64(n)
+		}
+		if want.Labels > 0 {
+			want.Accuracy = accuracy / float64(want.Labels)
+		}
+		if math.Abs(got.Agreement-want.Agreement) > 1e-12 || math.Abs(got.Accuracy-want.Accuracy) > 1e-12 || math.Abs(got.Abstained-want.Abstained) > 1e-12 {
+			t.Fatalf("%+v, want %+v", got, want)
+		}
+	})
+	b, err := NewBallots(9, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		counts []int
+		truth  int
+	}{{[]int{9, 0}, 0}, {[]int{9, 1, -1}, 0}, {[]int{3, 3, 2}, 0}, {[]int{3, 3, 3}, 3}, {[]int{3, 3, 3}, -2}} {
+		if err := b.Add(c.counts, c.truth); err == nil || b.Len() != 0 {
+			t.Errorf("%v, truth %d: %v", c.counts, c.truth, err)
+		}
+	}
+	for _, c := range [][2]int{{0, 2}, {9, 1}, {9, MaxClasses + 1}, {1 << 20, 2}} {
+		if _, err := NewBallots(c[0], c[1]); err == nil {
+			t.Errorf("NewBallots%v: no error", c)
+		}
+	}
+	for _, a := range everyMechanism(t, 2) {
+		if _, err := a.Evaluate(b); err == nil {
+			t.Errorf("%s scores votes over three classes", a.Title())
+		}
+		other, err := NewBallots(8, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := a.Evaluate(other); err == nil {
+			t.Errorf("%s scores votes of other teachers", a.Title())
+		}
+	}
+	if _, err := BallotsOf(&votes.Table{K: 3, Ones: []int{4}}); err == nil {
+		t.Error("a table with more ones than teachers has ballots")
+	}
+}
+
+func BenchmarkCompare(b *testing.B) {
+	ballots := mnist(b)
+	o := CompareOptions{
+		Target:   accountant.Cost{Epsilon: 0.40731, Delta: 0.000299970001},
+		Teachers: accountant.Cost{Epsilon: 0.13577, Delta: 1e-4}, Affected: 1, Neighbours: accountant.ReplaceOne,
+	}
+	for b.Loop() {
+		if _, err := Compare(context.Background(), ballots, o); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
