@@ -17,6 +17,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // always; the full ones with DARRM_LONG=1, those that need images only where DARRM_DATA
 // names the folder that scripts/fetch-mnist filled.
 func TestGolden(t *testing.T) {
+	numbers(t)
 	for _, d := range List() {
 		quick := d.Quick()
 		if d.NeedsData() != "" && (os.Getenv("DARRM_DATA") == "" || !long()) {

@@ -12,6 +12,15 @@ import (
 // long reports whether the full-size experiments shall run: DARRM_LONG=1.
 func long() bool { return os.Getenv("DARRM_LONG") == "1" }
 
+// numbers marks a test of numbers that takes long under the race detector, which has
+// nothing to find there: the package starts no goroutine.
+func numbers(t testing.TB) {
+	t.Helper()
+	if raced {
+		t.Skip("numbers, and nothing to race")
+	}
+}
+
 func load(t testing.TB, name string) Definition {
 	t.Helper()
 	d, err := Load(name)

@@ -159,6 +159,7 @@ func TestTraining(t *testing.T) {
 // The accountant's figure for a teacher: below the Rényi accountant's that is recorded
 // with the votes in testdata/mnist-5v8, and not absurdly so.
 func TestTeacherCost(t *testing.T) {
+	numbers(t)
 	c, err := Training{SamplingRate: 0.0625, Steps: 80, LearningRate: 1, Clip: 1, NoiseMultiplier: 12}.cost(1e-4)
 	if err != nil {
 		t.Fatal(err)
@@ -234,6 +235,7 @@ func noisyWin(margin int, sigma float64) float64 {
 // definition: 40,000 draws at four counts, fixed seeds, 5 standard errors (false alarm
 // 2e-6 over seeds).
 func TestGNMaxDrawsItsLaw(t *testing.T) {
+	numbers(t)
 	const n = 40_000
 	p := &ImageParameters{Teachers: 11}
 	for _, how := range []ensemble.Calibration{ensemble.Renyi, ensemble.Exact} {

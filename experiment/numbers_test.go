@@ -45,6 +45,7 @@ func tableOf(t *testing.T, r Result, name string) Table {
 // Expected errors computed twice independently before, by full enumeration and by
 // cutting planes: K = 11, ε = 0.1, prior mean 0.75.
 func TestErrorsOfFigures(t *testing.T) {
+	numbers(t)
 	runs := map[string]Outcome{}
 	for _, c := range []struct {
 		name   string
@@ -75,6 +76,7 @@ func TestErrorsOfFigures(t *testing.T) {
 // Planted mutants: the claims of a figure must notice a solver that is not optimal, and
 // printed digits that are not met.
 func TestClaimsCatchMutants(t *testing.T) {
+	numbers(t)
 	// Half of the privacy: every value is private and none is optimal.
 	lazy := func(ctx context.Context, p constraints.Problem, o solve.Options) (*gamma.Table, error) {
 		sub, err := gamma.Subsampling(p.K, 1)
@@ -133,6 +135,7 @@ func TestAgrees(t *testing.T) {
 
 // The σ of the spec, and the grid's best order near the closed form.
 func TestNoiseOfGNMax(t *testing.T) {
+	numbers(t)
 	out := mustRun(t, load(t, "figure-b.8"), t.TempDir(), Options{})
 	sigma := tableOf(t, out.Result, "sigma")
 	for data, want := range map[string]float64{"MNIST": 62.1, "Fashion-MNIST": 65.0} {
@@ -145,6 +148,7 @@ func TestNoiseOfGNMax(t *testing.T) {
 // Errors with teachers of three kinds against two other ways: sampling for what is
 // computed exactly, and an integral for what is sampled.
 func TestPriorScores(t *testing.T) {
+	numbers(t)
 	f, err := gamma.New([]float64{1, 0.5, 0.5, 1})
 	if err != nil {
 		t.Fatal(err)

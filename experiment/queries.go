@@ -142,10 +142,14 @@ func majority(method Method, teachers int, private bool) answerer {
 		}}
 }
 
-// gnmax is GNMax with noise for the target where one record reaches one teacher, which is
-// what the source assumes for it; sigma gets the noise's parameter.
+// voteSetting is what the source assumes for GNMax: one record reaches one teacher.
+func (p *ImageParameters) voteSetting() ensemble.Setting {
+	return ensemble.Setting{K: p.Teachers, Classes: 2, Affected: 1, Neighbours: accountant.AddOrRemoveOne}
+}
+
+// gnmax is GNMax with noise for the target; sigma gets the noise's parameter.
 func (p *ImageParameters) gnmax(method Method, target accountant.Cost, how ensemble.Calibration, sigma *float64) (answerer, error) {
-	setting := ensemble.Setting{K: p.Teachers, Classes: 2, Affected: 1, Neighbours: accountant.AddOrRemoveOne}
+	setting := p.voteSetting()
 	var err error
 	if *sigma, err = ensemble.SigmaForGNMax(setting, target, how); err != nil {
 		return answerer{}, err

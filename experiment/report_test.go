@@ -92,6 +92,7 @@ func TestInlineSVGRefuses(t *testing.T) {
 // Pictures are pictures: the PNG decodes and is not one colour, the SVG has the titles,
 // and the same method has the same colour in every figure.
 func TestPictures(t *testing.T) {
+	numbers(t)
 	dir := t.TempDir()
 	for _, name := range []string{"figure-b.5", "figure-b.7"} {
 		out := mustRun(t, load(t, name), dir, Options{Quick: true})

@@ -135,6 +135,7 @@ func TestProgress(t *testing.T) {
 
 // The progress of every kind ends at its number of steps.
 func TestStepsAreAsMany(t *testing.T) {
+	numbers(t)
 	for _, d := range []Definition{load(t, "accounting"), load(t, "figure-b.7"), load(t, "figure-b.8")} {
 		out := mustRun(t, d, t.TempDir(), Options{Quick: true})
 		p := d.full
@@ -159,6 +160,7 @@ func TestMissingData(t *testing.T) {
 
 // Seeds matter where something is drawn, and the same seed gives the same bytes.
 func TestSeeds(t *testing.T) {
+	numbers(t)
 	csv := func(seed uint64) string {
 		out := mustRun(t, load(t, "figure-b.7"), t.TempDir(), Options{Quick: true, Seed: seed})
 		b, err := os.ReadFile(filepath.Join(out.Dir, "errors.csv"))

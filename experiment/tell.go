@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -183,7 +184,7 @@ type total struct {
 // totalQueries returns for how many queries totals are worked out: those of the tables,
 // and those that make a curve.
 func (p *ImageParameters) totalQueries() []int {
-	list := append([]int{1, 2, 4, 10, 30, 100}, p.Queries...)
+	list := append([]int{1, 3, 10, 100}, p.Queries...)
 	slices.Sort(list)
 	return slices.Compact(list)
 }
@@ -191,6 +192,10 @@ func (p *ImageParameters) totalQueries() []int {
 // totals returns what each of totalQueries costs, by all ways of counting, for answers of
 // one cost and GNMax's noise.
 func (p *ImageParameters) totals(query accountant.Cost, sigma float64, teacher accountant.Cost) ([][]total, error) {
+	mechanism, err := ensemble.GNMax(p.voteSetting(), query, sigma)
+	if err != nil {
+		return nil, err
+	}
 	var out [][]total
 	for _, q := range p.totalQueries() {
 		release := accountant.Release{Queries: q, PerAnswer: query, Teachers: teacher, K: p.Teachers, Affected: p.Teachers, Randomness: accountant.FrozenTeachers, Slack: p.Slack}
@@ -203,13 +208,11 @@ func (p *ImageParameters) totals(query accountant.Cost, sigma float64, teacher a
 		if err != nil {
 			return nil, err
 		}
-		// One record changes one vote, two counts by one: a sensitivity of √2.
 		a, err := accountant.New(accountant.AddOrRemoveOne)
 		if err != nil {
 			return nil, err
 		}
-		a, err = a.Charge(accountant.Gaussian{NoiseMultiplier: sigma / math.Sqrt2, Neighbours: accountant.AddOrRemoveOne}, q)
-		if err != nil {
+		if a, err = a.Charge(mechanism.Event(), q); err != nil {
 			return nil, err
 		}
 		noisy, err := a.Epsilon(all.QueryFold.Delta)
@@ -220,7 +223,7 @@ func (p *ImageParameters) totals(query accountant.Cost, sigma float64, teacher a
 			{"q_fold", "Q-fold, as the source counts", all.QueryFold, "teachers that answer afresh; GNMax"},
 			{"frozen", "trained once, one image reaches all", all.Cost, "teachers that were trained once"},
 			{"frozen_disjoint", "trained once, disjoint images", disjoint.Cost, "teachers trained once on disjoint images"},
-			{"gnmax", "GNMax, exact composition", accountant.Cost{Epsilon: noisy, Delta: all.QueryFold.Delta}, "GNMax, one vote per image"},
+			{"gnmax", "GNMax, by its own noise", accountant.Cost{Epsilon: noisy, Delta: all.QueryFold.Delta}, "GNMax, one vote per image"},
 		})
 	}
 	return out, nil

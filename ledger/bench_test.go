@@ -3,7 +3,9 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"os/exec"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 )
 
@@ -80,6 +82,51 @@ func BenchmarkOpen(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
+		})
+	}
+}
+
+// BenchmarkGoroutines: one request per operation, by 8 goroutines on one handle.
+// They take turns: each charge is a write of its own.
+func BenchmarkGoroutines(b *testing.B) {
+	l := benchLedger(b)
+	var next atomic.Int64
+	b.SetParallelism(8)
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if err := chargeOne(l, int(next.Add(1))); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "charges/s")
+}
+
+// BenchmarkProcesses: one request per operation, by several processes on one ledger,
+// their start and the opening of the ledger included.
+func BenchmarkProcesses(b *testing.B) {
+	for _, n := range []int{2, 8} {
+		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
+			l := benchLedger(b)
+			b.ResetTimer()
+			children := make([]*exec.Cmd, n)
+			for i := range children {
+				children[i] = child("charge", l.Path(), fmt.Sprint(i), (b.N+i)/n) // b.N in all
+				if err := children[i].Start(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			for _, c := range children {
+				if err := c.Wait(); err != nil {
+					b.Error(err)
+				}
+			}
+			b.StopTimer()
+			if spent, err := l.Spent(b.Context()); err != nil || spent != unitOfOne.Times(uint64(b.N)) {
+				b.Errorf("%v, %v after %d charges", spent, err, b.N)
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "charges/s")
 		})
 	}
 }

@@ -137,8 +137,9 @@ func Open(ctx context.Context, path string) (*Ledger, error) {
 
 // Adopt makes a new anchor for a database whose anchor is lost or damaged. It
 // needs a head that was kept elsewhere, and verifies that the database is whole and
-// contains it; entries after it are accepted as they are. A database that was
-// rolled back further than pinned cannot be adopted.
+// contains it. A database that was rolled back further than pinned cannot be adopted.
+// Whether entries after pinned are all there is not known any more, so pin the latest
+// head that was ever seen.
 func Adopt(ctx context.Context, path string, pinned Head) (*Ledger, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
