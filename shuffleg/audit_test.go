@@ -153,7 +153,11 @@ func TestAuditStaysBelowClaim(t *testing.T) {
 				differs = n/2 - 1 // the last private step of IG
 			}
 			plans := world(t, c, n, differs, 0, 50, public)
-			zero, one := outputs(t, plans, auditRuns(), lastIterate(t))
+			runs := auditRuns()
+			if raceEnabled {
+				runs /= 8
+			}
+			zero, one := outputs(t, plans, runs, lastIterate(t))
 			if low, claim := attack(zero, one, c.Target.Delta), plans[0].Cost().Epsilon; low > claim {
 				t.Errorf("%+v, %s: epsilon is at least %g, the claim is %g", v, conversion, low, claim)
 			}

@@ -23,7 +23,7 @@ type Config struct {
 	// Schedule, if set, is run as it is, its noise included; Target is then ignored.
 	Schedule Schedule
 
-	Order       accountant.SampleOrder // required
+	Order       accountant.SampleOrder // required, but for DPSGD and PublicOnly
 	Permutation []int                  // for FixedOrder; nil is the records' own order
 
 	StepSize        float64   // η > 0
@@ -112,6 +112,9 @@ func (p *Plan) checkConfig() error {
 	}
 	if c.Radius != 0 && !(c.Radius > 0 && c.Radius <= maxMagnitude) {
 		return &check.Error{Name: "radius", Value: c.Radius, Rule: fmt.Sprintf("0, or in (0, %g]", maxMagnitude)}
+	}
+	if c.Order == 0 && c.Schedule == nil && (c.Method == DPSGD || c.Method == PublicOnly) {
+		c.Order = accountant.FixedOrder // they visit private data in none
 	}
 	if c.Order < accountant.FixedOrder || c.Order > accountant.Reshuffled {
 		return &check.Error{Name: "order", Value: c.Order, Rule: "IG, SO or RR"}

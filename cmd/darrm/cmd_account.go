@@ -75,6 +75,7 @@ once; every figure is rounded up.
 	fl.StringVar(&f.teachers, "teachers", "", "\"fresh\" or \"frozen\" (default: show both)")
 	fl.Float64Var(&f.slack, "slack", 1e-6, "δ' that the composition of fresh answers may spend besides\ntheir own δ")
 	fl.StringVar(&f.plot, "plot", "", "draw ε against the number of queries into this file (.svg or .png)")
+	c.AddCommand(newAccountTrain(a))
 	return c
 }
 

@@ -60,13 +60,16 @@ type (
 	ledgerError struct{ error }
 	// mismatchError is a table whose figures about itself are wrong.
 	mismatchError struct{ error }
+	// uncertifiedError is a training whose accounting does not hold.
+	uncertifiedError struct{ error }
 )
 
-func (e usageError) Unwrap() error    { return e.error }
-func (e inputError) Unwrap() error    { return e.error }
-func (e outputError) Unwrap() error   { return e.error }
-func (e ledgerError) Unwrap() error   { return e.error }
-func (e mismatchError) Unwrap() error { return e.error }
+func (e usageError) Unwrap() error       { return e.error }
+func (e inputError) Unwrap() error       { return e.error }
+func (e outputError) Unwrap() error      { return e.error }
+func (e ledgerError) Unwrap() error      { return e.error }
+func (e mismatchError) Unwrap() error    { return e.error }
+func (e uncertifiedError) Unwrap() error { return e.error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
@@ -82,6 +85,7 @@ func exitCode(ctx context.Context, err error) exit {
 		dir       *cache.DirError
 		violation *gamma.ViolationError
 		mismatch  mismatchError
+		unproved  uncertifiedError
 		input     inputError
 		format    *gamma.FormatError
 		parse     *votes.ParseError
@@ -98,7 +102,7 @@ func exitCode(ctx context.Context, err error) exit {
 		return exitLedger
 	case errors.As(err, &output), errors.As(err, &dir):
 		return exitOutput
-	case errors.As(err, &violation), errors.As(err, &mismatch):
+	case errors.As(err, &violation), errors.As(err, &mismatch), errors.As(err, &unproved):
 		return exitUncertified
 	case errors.As(err, &input), errors.As(err, &format), errors.As(err, &parse), errors.Is(err, fs.ErrNotExist):
 		return exitInput

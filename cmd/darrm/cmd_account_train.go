@@ -1,0 +1,215 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/shuffleg"
+)
+
+// accountTrainFlags are the flags of account train.
+type accountTrainFlags struct {
+	iterationFlags
+	n          int
+	smoothness float64
+	nonConvex  bool
+	released   string
+	visible    bool
+}
+
+func newAccountTrain(a *app) *cobra.Command {
+	var f accountTrainFlags
+	c := &cobra.Command{
+		Use:   "train --n records --epochs K --clip G --step-size η --delta δ",
+		Short: "Tell what training with shuffled gradients costs, or the noise for a target",
+		Long: `Tell what training with shuffled gradients costs by every way of accounting: the ε of
+a given --noise, or the noise that --eps needs.
+
+Only "paper" is the source's; the others follow from the same theorems and must be
+asked for when training (--mode). Noise on public steps counts only where the losses
+are convex, clipping keeps steps non-expansive, and η ≤ 2/L for every sample
+(--smoothness); otherwise "paper" says why it does not, and the others refuse. The
+figures hold for shuffled data under replacement of one record; there is no Poisson
+sampling here.
+` + exitStatus,
+		Example: `  darrm account train --n 1000 --epochs 50 --clip 10 --step-size 1e-3 --smoothness 1 --delta 1e-6 --eps 1
+  darrm account train --method interleaved --n 1000 --clip 1 --step-size 0.1 --smoothness 1 \
+    --delta 1e-6 --noise 20`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
+	}
+	f.iterationFlags.register(c)
+	fl := c.Flags()
+	fl.IntVar(&f.n, "n", 0, "private records, which is also the number of steps in an epoch")
+	fl.Float64Var(&f.smoothness, "smoothness", 0, "L, the largest smoothness of any sample's loss, private or public\n(default unknown)")
+	fl.BoolVar(&f.nonConvex, "non-convex", false, "the losses are not convex, or clipping may break contraction")
+	fl.StringVar(&f.released, "released", "last", "what others may see: the \"last\" model, the model after each of the \"epochs\",\nor after \"every\" step")
+	fl.BoolVar(&f.visible, "order-visible", false, "others may learn in which order records were visited")
+	return c
+}
+
+// modeRow is what one way of accounting says.
+type modeRow struct {
+	Mode       string     `json:"mode"`
+	Conversion string     `json:"conversion"`
+	Epsilon    *float64   `json:"epsilon,omitempty"`
+	Delta      float64    `json:"delta"`
+	Basis      *costBasis `json:"account,omitempty"`
+	Refused    string     `json:"refused,omitempty"`
+
+	report accountant.IterationReport
+}
+
+func (f *accountTrainFlags) run(c *cobra.Command, a *app) error {
+	if err := require(c, "n", "clip", "step-size", "delta", "eps|noise"); err != nil {
+		return err
+	}
+	runs, err := f.runs(c)
+	if err != nil {
+		return err
+	}
+	var rows []modeRow
+	for _, mode := range accountant.IterationModes() {
+		for _, conversion := range []accountant.Conversion{accountant.ConversionClassical, accountant.ConversionImproved} {
+			if mode == accountant.IterationGaussianExact && conversion != accountant.ConversionClassical {
+				continue // it needs none
+			}
+			row := modeRow{Mode: string(mode), Conversion: string(conversion), Delta: f.delta}
+			r, err := f.report(runs, mode, conversion)
+			switch {
+			case errors.Is(err, accountant.ErrNotCertified):
+				row.Refused = err.Error()
+			case err != nil:
+				return err
+			default:
+				basis := newCostBasis(r)
+				row.Epsilon, row.Basis, row.report = finite(r.Cost.Epsilon), &basis, r
+			}
+			rows = append(rows, row)
+		}
+	}
+	if a.json {
+		return a.deliverJSON("", rows)
+	}
+	return a.deliver("", func(w io.Writer) error { return f.render(w, rows) })
+}
+
+// runs returns the epochs of the method with private data.
+func (f *accountTrainFlags) runs(c *cobra.Command) ([]accountant.Iteration, error) {
+	method, err := f.methodOf()
+	if err != nil {
+		return nil, err
+	}
+	if method == shuffleg.DPSGD {
+		return nil, usagef("method = %q is no shuffled method: this command has no figure for it", method)
+	}
+	order, err := f.orderOf()
+	if err != nil {
+		return nil, err
+	}
+	released := accountant.LastIterate
+	switch f.released {
+	case "last":
+	case "epochs":
+		released = accountant.EpochEnds
+	case "every":
+		released = accountant.EveryIterate
+	default:
+		return nil, usagef("released = %q, but it must be \"last\", \"epochs\" or \"every\"", f.released)
+	}
+	fraction := 0.0
+	if method.UsesFraction() {
+		fraction = f.fraction
+	}
+	schedule, err := method.Schedule(f.n, f.epochs, fraction)
+	if err != nil {
+		return nil, err
+	}
+	var runs []accountant.Iteration
+	for _, r := range schedule {
+		if r.Private == 0 {
+			continue
+		}
+		noise, public := r.Noise, r.PublicNoise
+		if f.noise > 0 {
+			noise, public = noise*f.noise, public*f.noise
+		}
+		runs = append(runs, accountant.Iteration{
+			Epochs: r.Epochs, Records: f.n, Private: r.Private, Clip: f.clip, Noise: noise, PublicNoise: public,
+			Order: order, OrderSecret: !f.visible, Released: released,
+			StepSize: f.stepSize, Smoothness: f.smoothness, Convex: !f.nonConvex, ClipKeepsContraction: !f.nonConvex,
+			ConvexRegulariser: true, Neighbours: accountant.ReplaceOne,
+		})
+	}
+	if len(runs) != 1 {
+		return nil, usagef("method = %q uses no private data: it costs nothing", method)
+	}
+	return runs, nil
+}
+
+func (f *accountTrainFlags) report(runs []accountant.Iteration, mode accountant.IterationMode, conversion accountant.Conversion) (accountant.IterationReport, error) {
+	e := runs[0]
+	e.Mode, e.Conversion = mode, conversion
+	if f.noise > 0 {
+		return e.Report(f.delta)
+	}
+	_, r, err := e.Calibrate(accountant.Cost{Epsilon: f.epsilon, Delta: f.delta})
+	return r, err
+}
+
+func (f *accountTrainFlags) render(w io.Writer, rows []modeRow) error {
+	fmt.Fprintf(w, "%s: K = %d epochs of n = %d steps, clip %g, step size %g, order %s; δ = %g\n\n", f.method, f.epochs, f.n, f.clip, f.stepSize, strings.ToUpper(f.order), f.delta)
+	var table [][]string
+	var notes []string
+	note := func(s string) {
+		for _, n := range notes {
+			if n == s {
+				return
+			}
+		}
+		notes = append(notes, s)
+	}
+	for _, r := range rows {
+		name := r.Mode
+		if r.Mode == string(accountant.IterationGaussianExact) {
+			r.Conversion = "-"
+		}
+		if r.Refused != "" {
+			table = append(table, []string{name, r.Conversion, "refused", "-", "-", "-"})
+			note(fmt.Sprintf("%s is refused: %s", name, r.Refused))
+			continue
+		}
+		epsilon := "inf"
+		if r.Epsilon != nil {
+			epsilon = outward(*r.Epsilon, 6, true)
+		}
+		table = append(table, []string{name, r.Conversion, epsilon, fmt.Sprintf("%.6g", r.report.Noise), fmt.Sprintf("%.6g", r.report.PublicNoise), fmt.Sprintf("%.4g", r.report.Amplification)})
+		for _, s := range r.report.Fallback {
+			note(fmt.Sprintf("%s: noise on public steps does not count: %s", name, s))
+		}
+		for _, s := range r.report.Warnings {
+			note(fmt.Sprintf("%s: %s", name, s))
+		}
+	}
+	if err := renderRows(w, []string{"accounting", "conversion", "ε", "σ, private", "σ, public", "amplification"}, table, nil); err != nil {
+		return err
+	}
+	for _, n := range notes {
+		fmt.Fprintln(w, n)
+	}
+	return nil
+}
+
+// finite returns a number for JSON, which has no infinities.
+func finite(x float64) *float64 {
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		return nil
+	}
+	return &x
+}

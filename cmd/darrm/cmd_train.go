@@ -1,0 +1,321 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/shuffleg"
+	"github.com/darrm/darrm/shuffleg/data"
+)
+
+// trainCommand has the flags of train beyond the training itself.
+type trainCommand struct {
+	trainFlags
+	out, checkpoint   string
+	ledger, requestID string
+	dryRun            bool
+	insecureSeed      uint64
+}
+
+func newTrain(a *app) *cobra.Command {
+	var f trainCommand
+	c := &cobra.Command{
+		Use:   "train",
+		Short: "Train a model privately with shuffled gradients",
+		Long: `Train one model with a shuffled gradient method, private (DP-ShuffleG), with public
+data as well (Priv-Pub, Pub-Priv, Interleaved), or beside them the baselines.
+
+The noise is the least that meets --eps and --delta by the accounting --mode, or
+--noise. Shuffled data get no figure of Poisson sampling. Amplification is counted
+only where its conditions hold; stderr says what was counted and why.
+
+The model goes to stdout or --out as JSON. With --checkpoint the state after each
+epoch is kept in a file, which is SECRET: the same command goes on where it was, with
+the same noise, and is charged once. The file is removed when the model is out.
+With --ledger the model is paid for before the first step.
+
+Choosing a step size by its results is not private and not paid for.
+` + exitStatus,
+		Example: `  darrm train --data-set crime --method interleaved --epochs 20 --step-size 1e-4 --clip 10 \
+    --eps 5 --delta 1e-6 --radius 8
+  darrm train --private a.csv --response y --task logistic --radius 1 --clip 1 \
+    --step-size 0.1 --eps 1 --delta 1e-6`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
+	}
+	f.trainFlags.register(c)
+	fl := c.Flags()
+	fl.StringVarP(&f.out, "out", "o", "", "write the model to this file instead of stdout")
+	fl.StringVar(&f.checkpoint, "checkpoint", "", "keep the secret state here after each epoch, and go on from it if it is there")
+	fl.StringVar(&f.ledger, "ledger", "", "charge this ledger (darrm budget init) before the first step")
+	fl.StringVar(&f.requestID, "request-id", "", "name of this training in the ledger (default: a name of its own)")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "say what the model would cost, and train and charge nothing")
+	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0, "simulate with this seed, for experiments; the model is marked, it is not\nprivate")
+	return c
+}
+
+func (f *trainCommand) run(c *cobra.Command, a *app) error {
+	simulated := c.Flags().Changed("insecure-seed")
+	if simulated && f.ledger != "" {
+		return usagef("--insecure-seed and --ledger exclude each other: a simulation releases nothing and pays for nothing")
+	}
+	if f.requestID != "" && f.ledger == "" {
+		return usagef("--request-id goes with --ledger")
+	}
+	if err := checkOut(f.out); err != nil {
+		return err
+	}
+	set, config, err := f.load(c, a)
+	if err != nil {
+		return err
+	}
+	plan, err := shuffleg.NewPlan(config, set.Private, set.Public)
+	if err != nil {
+		return planFailure(err)
+	}
+	tellPlan(a, plan.Report())
+	if f.dryRun {
+		return a.deliverJSON("", newModelReport(set, config, plan))
+	}
+	if simulated {
+		return f.simulate(c.Context(), a, set, config, plan)
+	}
+	return f.release(c.Context(), a, set, config, plan)
+}
+
+// simulate trains from a seed. The model is not private.
+func (f *trainCommand) simulate(ctx context.Context, a *app, set data.Set, config shuffleg.Config, plan *shuffleg.Plan) error {
+	s := plan.Simulate(f.insecureSeed)
+	if state, err := f.state(); err != nil {
+		return err
+	} else if state != nil {
+		if s, err = plan.ResumeSimulation(state); err != nil {
+			return inputError{err}
+		}
+	}
+	bar := newProgress(a)
+	defer bar.stop()
+	show := bar.count("epochs")
+	x, err := s.Run(ctx, func(epoch int, _ []float64) error {
+		show(epoch, plan.Epochs())
+		return f.save(s.Checkpoint)
+	})
+	if err != nil {
+		return err
+	}
+	bar.stop()
+	a.say("SIMULATION: drawn from a seed, NOT PRIVATE; do not release this model")
+	a.say("NOT PRIVATE: objective on the private records %.9g", shuffleg.Objective(config.Task, regularizer(config), set.Private, x))
+	r := newModelReport(set, config, plan)
+	r.Private, r.Simulated = false, x
+	if err := a.deliverJSON(f.out, r); err != nil {
+		return err
+	}
+	return f.forget()
+}
+
+// release trains the private model, paid for before the first step.
+func (f *trainCommand) release(ctx context.Context, a *app, set data.Set, config shuffleg.Config, plan *shuffleg.Plan) error {
+	var l *ledger.Ledger
+	if f.ledger != "" {
+		var err error
+		if l, err = ledger.Open(ctx, f.ledger); err != nil {
+			return err
+		}
+	}
+	state, err := f.state()
+	if err != nil {
+		return err
+	}
+	var release *shuffleg.Release
+	if state != nil {
+		if release, err = plan.ResumeRelease(state); err != nil {
+			return inputError{err}
+		}
+		a.say("going on after epoch %d of %d", release.Epoch(), plan.Epochs())
+	} else if release, err = plan.NewRelease(); err != nil {
+		return planFailure(err)
+	}
+	// The key of the noise is on disk before it is paid for, so that a crash between
+	// the two costs nothing: the same release goes on.
+	if err := f.save(release.Checkpoint); err != nil {
+		return err
+	}
+	receipt, err := f.pay(ctx, l, release, config, state != nil)
+	if err != nil {
+		return err
+	}
+	bar := newProgress(a)
+	defer bar.stop()
+	show := bar.count("epochs")
+	x, err := release.Run(ctx, func(epoch int) error {
+		show(epoch, plan.Epochs())
+		return f.save(release.Checkpoint)
+	})
+	if err != nil {
+		return err
+	}
+	bar.stop()
+	r := newModelReport(set, config, plan)
+	r.Private, r.Model = true, x
+	digest := sha256.New()
+	err = a.deliver(f.out, func(w io.Writer) error { return encodeJSON(io.MultiWriter(w, digest), r) })
+	if err != nil {
+		return err
+	}
+	if err := f.forget(); err != nil || receipt == nil {
+		return err
+	}
+	if err := l.RecordResult(ctx, receipt, ledger.Digest(digest.Sum(nil))); err != nil {
+		return ledgerError{fmt.Errorf("the model was released and paid for, but not noted in the ledger: %w", err)}
+	}
+	return nil
+}
+
+// trainingEvent is what the ledger remembers of a training.
+type trainingEvent struct {
+	Mechanism string `json:"mechanism"`
+	Release   string `json:"release"` // tells one draw of the noise from another
+	Method    string `json:"method"`
+	Task      string `json:"task"`
+	Epochs    int    `json:"epochs"`
+	Mode      string `json:"mode"`
+}
+
+// pay charges the ledger. A release that goes on was paid for if the ledger has the very
+// same request, its draw of the noise included; anything else is refused.
+func (f *trainCommand) pay(ctx context.Context, l *ledger.Ledger, release *shuffleg.Release, config shuffleg.Config, resumed bool) (*ledger.Receipt, error) {
+	if l == nil {
+		return nil, nil
+	}
+	cost := release.Cost()
+	unit, err := ledger.NewCost(cost.Epsilon, cost.Delta)
+	if err != nil {
+		return nil, err
+	}
+	event, err := json.Marshal(trainingEvent{
+		Mechanism: "training", Release: release.ID(), Method: string(config.Method), Task: config.Task.Name(),
+		Epochs: config.Epochs, Mode: f.mode,
+	})
+	if err != nil {
+		return nil, err
+	}
+	id := f.requestID
+	if id == "" {
+		id = "training:" + release.ID()
+	}
+	receipt, err := l.Charge(ctx, ledger.Request{ID: id, Count: 1, Unit: unit, Event: event})
+	if resumed && errors.Is(err, ledger.ErrReplayed) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return receipt, receipt.Redeem()
+}
+
+// state returns the checkpoint, nil where there is none.
+func (f *trainCommand) state() ([]byte, error) {
+	if f.checkpoint == "" {
+		return nil, nil
+	}
+	b, err := os.ReadFile(f.checkpoint)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, inputError{err}
+	}
+	return b, nil
+}
+
+// forget removes the checkpoint: with the model it would tell the noise.
+func (f *trainCommand) forget() error {
+	if f.checkpoint == "" {
+		return nil
+	}
+	if err := os.Remove(f.checkpoint); err != nil {
+		return outputError{fmt.Errorf("the secret checkpoint is still there: %w", err)}
+	}
+	return nil
+}
+
+// save writes the checkpoint, which nobody else may read.
+func (f *trainCommand) save(state func() []byte) error {
+	if f.checkpoint == "" {
+		return nil
+	}
+	err := atomicfile.Write(f.checkpoint, 0o600, func(w io.Writer) error { _, err := w.Write(state()); return err })
+	if err != nil {
+		return outputError{err}
+	}
+	return nil
+}
+
+// modelReport is a model with what it costs.
+type modelReport struct {
+	Private     bool      `json:"private"`
+	Standin     bool      `json:"stand_in_data"`
+	DataSet     string    `json:"data_set"`
+	Task        string    `json:"task"`
+	Regularizer string    `json:"regularizer"`
+	Method      string    `json:"method"`
+	Epochs      int       `json:"epochs"`
+	StepSize    float64   `json:"step_size"`
+	Cost        *costJS   `json:"cost"` // null without noise
+	Account     costBasis `json:"account"`
+	Dim         int       `json:"dim"`
+	Model       []float64 `json:"model,omitempty"`
+	Simulated   []float64 `json:"simulated_model,omitempty"`
+}
+
+// costBasis is on what grounds a training costs what.
+type costBasis struct {
+	Mode          string   `json:"mode"`
+	Conversion    string   `json:"conversion"`
+	Relation      string   `json:"neighbours"`
+	Order         string   `json:"order"`
+	Noise         float64  `json:"noise"`
+	PublicNoise   float64  `json:"public_noise"`
+	Clip          *float64 `json:"clip"` // null without clipping
+	Amplification float64  `json:"amplification"`
+	Contractive   bool     `json:"contractive"`
+	Fallback      []string `json:"fallback"`
+	Warnings      []string `json:"warnings"`
+}
+
+func newModelReport(set data.Set, config shuffleg.Config, plan *shuffleg.Plan) *modelReport {
+	r := plan.Report()
+	return &modelReport{
+		Standin: set.Standin, DataSet: set.Name, Task: config.Task.Name(), Regularizer: regularizer(config).Name(),
+		Method: string(config.Method), Epochs: plan.Epochs(), StepSize: plan.StepSize(), Dim: plan.Dim(),
+		Cost: finiteCost(r.Cost), Account: newCostBasis(r),
+	}
+}
+
+func finiteCost(c accountant.Cost) *costJS {
+	if finite(c.Epsilon) == nil {
+		return nil
+	}
+	out := costJS(c)
+	return &out
+}
+
+func newCostBasis(r accountant.IterationReport) costBasis {
+	return costBasis{
+		Mode: string(r.Mode), Conversion: string(r.Conversion), Relation: r.Relation.String(), Order: r.Order.String(),
+		Noise: r.Noise, PublicNoise: r.PublicNoise, Clip: finite(r.Clip), Amplification: r.Amplification,
+		Contractive: r.Contractive, Fallback: append([]string{}, r.Fallback...), Warnings: append([]string{}, r.Warnings...),
+	}
+}

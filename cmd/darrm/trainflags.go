@@ -1,0 +1,288 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/shuffleg"
+	"github.com/darrm/darrm/shuffleg/data"
+)
+
+// trainFlags describe a training with shuffled gradients.
+type trainFlags struct {
+	iterationFlags
+	dataSet, dataDir          string
+	private, public           string
+	dataFormat, response      string
+	noHeader, unclippedPublic bool
+	task                      string
+	l1, l2, ball, radius      float64
+	dataSeed                  uint64
+}
+
+func (f *trainFlags) register(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringVar(&f.dataSet, "data-set", "", "one of the known data sets: "+strings.Join(data.Names(), ", "))
+	fl.StringVar(&f.dataDir, "data-dir", "", "folder with the real files of --data-set (default: generated stand-ins)")
+	fl.Uint64Var(&f.dataSeed, "data-seed", 0, "seed of the stand-ins")
+	fl.StringVar(&f.private, "private", "", "file of private records, instead of --data-set")
+	fl.StringVar(&f.public, "public", "", "file of public records of the same columns")
+	fl.StringVar(&f.dataFormat, "data-format", "auto", "\"csv\" or \"libsvm\"; auto goes by the name (.csv, else libsvm)")
+	fl.StringVar(&f.response, "response", "", "name (or number from 1) of the CSV column of responses")
+	fl.BoolVar(&f.noHeader, "no-header", false, "the first line of a CSV file is a record already")
+	fl.StringVar(&f.task, "task", "", "\"mean\" estimation, \"ridge\" (least squares) or \"logistic\"; a known data\nset has its own")
+	fl.Float64Var(&f.l1, "l1", 0, "λ of the regulariser λ‖x‖₁")
+	fl.Float64Var(&f.l2, "l2", 0, "λ of the regulariser (λ/2)‖x‖²")
+	fl.Float64Var(&f.ball, "ball", 0, "radius of the ball that the model is kept in")
+	fl.Float64Var(&f.radius, "radius", 0, "public bound on the norm of a record's features; longer private ones are\nshortened. Without it the largest norm at hand counts, which no release\nmay rest on")
+	fl.BoolVar(&f.unclippedPublic, "unclipped-public", false, "do not clip public gradients")
+	f.iterationFlags.register(c)
+	f.registerMode(c)
+}
+
+// iterationFlags are what a training costs depends on, besides its data.
+type iterationFlags struct {
+	method           string
+	fraction         float64
+	epochs           int
+	order            string
+	stepSize, clip   float64
+	noise            float64
+	epsilon, delta   float64
+	mode, conversion string
+}
+
+func (f *iterationFlags) register(c *cobra.Command) {
+	names := make([]string, 0, len(shuffleg.Methods()))
+	for _, m := range shuffleg.Methods() {
+		names = append(names, string(m))
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.method, "method", string(shuffleg.DPShuffleG), strings.Join(names[:4], ", ")+",\n"+strings.Join(names[4:], ", "))
+	fl.Float64Var(&f.fraction, "fraction", 0.5, "p, the private share of epochs (priv-pub, pub-priv) or of each epoch\n(interleaved)")
+	fl.IntVar(&f.epochs, "epochs", 50, "K, passes over the data")
+	fl.StringVar(&f.order, "order", "rr", "order of records: \"ig\" fixed, \"so\" shuffled once, \"rr\" reshuffled in\neach epoch")
+	fl.Float64Var(&f.stepSize, "step-size", 0, "η of each step")
+	fl.Float64Var(&f.clip, "clip", 0, "G, norm bound of one gradient")
+	fl.Float64Var(&f.noise, "noise", 0, "σ per coordinate on the gradient (default: the least that meets --eps)")
+	fl.Float64Var(&f.epsilon, "eps", 0, "ε that the model may cost")
+	fl.Float64Var(&f.delta, "delta", 0, "δ that the model may cost")
+}
+
+func (f *iterationFlags) registerMode(c *cobra.Command) {
+	modes := make([]string, 0, len(accountant.IterationModes()))
+	for _, m := range accountant.IterationModes() {
+		modes = append(modes, string(m))
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.mode, "mode", string(accountant.IterationPaper), "way of accounting: "+strings.Join(modes[:3], ", ")+",\n"+strings.Join(modes[3:], ", "))
+	fl.StringVar(&f.conversion, "conversion", string(accountant.ConversionClassical), "from Rényi divergence to (ε,δ): \"classical\" or \"improved\"")
+}
+
+func (f *iterationFlags) orderOf() (accountant.SampleOrder, error) {
+	switch strings.ToLower(f.order) {
+	case "ig":
+		return accountant.FixedOrder, nil
+	case "so":
+		return accountant.ShuffledOnce, nil
+	case "rr":
+		return accountant.Reshuffled, nil
+	}
+	return 0, usagef("order = %q, but it must be \"ig\", \"so\" or \"rr\"", f.order)
+}
+
+func (f *iterationFlags) methodOf() (shuffleg.Method, error) {
+	m := shuffleg.Method(f.method)
+	if !slices.Contains(shuffleg.Methods(), m) {
+		return "", usagef("method = %q, but it must be one of %v", f.method, shuffleg.Methods())
+	}
+	return m, nil
+}
+
+// config returns the configuration without the data's part.
+func (f *iterationFlags) config(c *cobra.Command) (shuffleg.Config, error) {
+	var o shuffleg.Config
+	var err error
+	if o.Method, err = f.methodOf(); err != nil {
+		return o, err
+	}
+	if o.Order, err = f.orderOf(); err != nil {
+		return o, err
+	}
+	needed := []string{"step-size"}
+	if o.Method.IsPrivate() {
+		needed = append(needed, "clip", "delta", "eps|noise")
+	}
+	if err := require(c, needed...); err != nil {
+		return o, err
+	}
+	if o.Method.UsesFraction() {
+		o.Fraction = f.fraction
+	} else if c.Flags().Changed("fraction") {
+		return o, usagef("--fraction: %s has no public part to leave", o.Method)
+	}
+	o.Epochs, o.StepSize, o.Clip, o.Noise = f.epochs, f.stepSize, f.clip, f.noise
+	if !c.Flags().Changed("clip") {
+		o.Clip = math.Inf(1)
+	}
+	o.Target = accountant.Cost{Epsilon: f.epsilon, Delta: f.delta}
+	o.Mode, o.Conversion = accountant.IterationMode(f.mode), accountant.Conversion(f.conversion)
+	return o, nil
+}
+
+// load reads the data and returns the whole configuration.
+func (f *trainFlags) load(c *cobra.Command, a *app) (data.Set, shuffleg.Config, error) {
+	o, err := f.config(c)
+	if err != nil {
+		return data.Set{}, o, err
+	}
+	set, err := f.set(c, a)
+	if err != nil {
+		return set, o, err
+	}
+	o.Task, o.Start, o.Regularizer = set.Task, set.Start, set.Regularizer
+	o.UnclippedPublic, o.Radius = f.unclippedPublic, f.radius
+	given := 0
+	for _, r := range []struct {
+		flag string
+		reg  shuffleg.Regularizer
+	}{{"l1", shuffleg.L1{Lambda: f.l1}}, {"l2", shuffleg.L2{Lambda: f.l2}}, {"ball", shuffleg.Ball{Radius: f.ball}}} {
+		if c.Flags().Changed(r.flag) {
+			o.Regularizer = r.reg
+			given++
+		}
+	}
+	if given > 1 {
+		return set, o, usagef("--l1, --l2 and --ball exclude each other")
+	}
+	for _, x := range []struct {
+		name  string
+		value float64
+	}{{"l1", f.l1}, {"l2", f.l2}} {
+		if !(x.value >= 0) || math.IsInf(x.value, 1) {
+			return set, o, usagef("%s = %v, but it must be finite and ≥ 0", x.name, x.value)
+		}
+	}
+	return set, o, nil
+}
+
+func (f *trainFlags) set(c *cobra.Command, a *app) (data.Set, error) {
+	if err := require(c, "data-set|private"); err != nil {
+		return data.Set{}, err
+	}
+	if f.dataSet != "" {
+		for _, name := range []string{"public", "response", "no-header", "data-format", "task"} {
+			if c.Flags().Changed(name) {
+				return data.Set{}, usagef("--%s goes with --private: a known data set has its own", name)
+			}
+		}
+		if !slices.Contains(data.Names(), f.dataSet) {
+			return data.Set{}, usagef("data-set = %q, but it must be one of %s", f.dataSet, strings.Join(data.Names(), ", "))
+		}
+		if f.dataDir != "" {
+			set, err := data.Load(f.dataSet, f.dataDir)
+			return set, inputFailure(c.Context(), err)
+		}
+		set, err := data.Standin(f.dataSet, f.dataSeed)
+		if err == nil {
+			a.say("darrm: %s is a STAND-IN generated from seed %d, not the real data (--data-dir)", f.dataSet, f.dataSeed)
+		}
+		return set, err
+	}
+	if err := require(c, "task"); err != nil {
+		return data.Set{}, err
+	}
+	set := data.Set{Name: filepath.Base(f.private)}
+	switch f.task {
+	case "mean":
+		set.Task = shuffleg.MeanEstimation{}
+	case "ridge":
+		set.Task = shuffleg.LeastSquares{}
+	case "logistic":
+		set.Task = shuffleg.Logistic{}
+	default:
+		return set, usagef("task = %q, but it must be \"mean\", \"ridge\" or \"logistic\"", f.task)
+	}
+	var err error
+	if set.Private, err = f.records(c, a, f.private, 0); err != nil {
+		return set, err
+	}
+	if f.public != "" {
+		if set.Public, err = f.records(c, a, f.public, set.Private.Dim()); err != nil {
+			return set, err
+		}
+	}
+	return set, nil
+}
+
+// records reads a file of records.
+func (f *trainFlags) records(c *cobra.Command, a *app, path string, dim int) (*shuffleg.Records, error) {
+	format := f.dataFormat
+	if format == "auto" {
+		format = "libsvm"
+		if strings.EqualFold(filepath.Ext(path), ".csv") {
+			format = "csv"
+		}
+	}
+	in, err := a.open(c.Context(), path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	var read func(io.Reader) (*shuffleg.Records, error)
+	switch format {
+	case "csv":
+		read = func(r io.Reader) (*shuffleg.Records, error) {
+			return data.ReadCSV(r, data.CSVOptions{Response: f.response, Header: !f.noHeader})
+		}
+	case "libsvm":
+		if f.response != "" {
+			return nil, usagef("--response goes with CSV: LIBSVM files begin lines with it")
+		}
+		read = func(r io.Reader) (*shuffleg.Records, error) { return data.ReadLIBSVM(r, dim) }
+	default:
+		return nil, usagef("data-format = %q, but it must be \"csv\" or \"libsvm\"", f.dataFormat)
+	}
+	records, err := read(in)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return records, inputFailure(c.Context(), err)
+}
+
+// planFailure turns the errors of making a plan into the kinds that the program knows.
+func planFailure(err error) error {
+	if errors.Is(err, accountant.ErrNotCertified) {
+		return uncertifiedError{err}
+	}
+	return err
+}
+
+// tellPlan says on what grounds a training costs what.
+func tellPlan(a *app, r accountant.IterationReport) {
+	switch {
+	case math.IsInf(r.Cost.Epsilon, 1):
+		a.say("NOT PRIVATE: gradients of private records without noise")
+		return
+	case r.Cost.Epsilon == 0:
+		a.say("cost: none, no private record is used")
+		return
+	}
+	a.say("cost: %v-DP where neighbours %s, if %s is released", r.Cost, r.Relation, r.Released)
+	a.say("by:   %s, %s conversion at order %.4g; order of records %s", r.Mode, r.Conversion, r.Alpha, r.Order)
+	a.say("      noise σ = %.6g on private and %.6g on public steps, at clip %g; amplification m = %.4g", r.Noise, r.PublicNoise, r.Clip, r.Amplification)
+	if len(r.Fallback) > 0 {
+		a.say("      noise on public steps does not count: %s", strings.Join(r.Fallback, "; "))
+	}
+	for _, w := range r.Warnings {
+		a.say("      warning: %s", w)
+	}
+}

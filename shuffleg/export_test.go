@@ -1,0 +1,4 @@
+package shuffleg
+
+// RaceEnabled is for the tests outside the package.
+const RaceEnabled = raceEnabled

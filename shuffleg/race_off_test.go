@@ -1,0 +1,5 @@
+//go:build !race
+
+package shuffleg
+
+const raceEnabled = false
