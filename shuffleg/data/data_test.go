@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/darrm/darrm/internal/idx"
 	"github.com/darrm/darrm/shuffleg"
 	"pgregory.net/rapid"
 )
@@ -159,41 +160,12 @@ func TestReadLIBSVM(t *testing.T) {
 	}
 }
 
-func idx(sizes []int, values []byte) []byte {
+func idxFile(sizes []int, values []byte) []byte {
 	b := []byte{0, 0, 8, byte(len(sizes))}
 	for _, s := range sizes {
 		b = binary.BigEndian.AppendUint32(b, uint32(s))
 	}
 	return append(b, values...)
-}
-
-func TestReadIDX(t *testing.T) {
-	x, err := ReadIDX(bytes.NewReader(idx([]int{2, 2, 2}, []byte{1, 2, 3, 4, 5, 6, 7, 8})))
-	if n, size := x.Items(); err != nil || n != 2 || size != 4 || !bytes.Equal(x.Item(1), []byte{5, 6, 7, 8}) {
-		t.Errorf("%+v, %v", x, err)
-	}
-	for name, b := range map[string][]byte{
-		"nothing":        nil,
-		"short header":   {0, 0, 8},
-		"magic":          {1, 0, 8, 1, 0, 0, 0, 1, 5},
-		"floats":         {0, 0, 0x0d, 1, 0, 0, 0, 1, 0, 0, 0, 0},
-		"no dimension":   {0, 0, 8, 0},
-		"4 dimensions":   idx([]int{1, 1, 1, 1}, []byte{1}),
-		"sizes cut off":  {0, 0, 8, 2, 0, 0, 0, 1},
-		"size 0":         idx([]int{0}, nil),
-		"claims 4 GB":    idx([]int{math.MaxUint32}, []byte{1}),
-		"claims 2^60":    idx([]int{1 << 30, 1 << 30}, []byte{1}),
-		"too few bytes":  idx([]int{2, 2}, []byte{1, 2, 3}),
-		"too many bytes": idx([]int{2, 2}, []byte{1, 2, 3, 4, 5}),
-	} {
-		if _, err := ReadIDX(bytes.NewReader(b)); err == nil {
-			t.Errorf("%s: accepted", name)
-		}
-	}
-	// A large claim allocates by what is there.
-	if got := testing.AllocsPerRun(1, func() { _, _ = ReadIDX(bytes.NewReader(idx([]int{1 << 26}, []byte{1}))) }); got > 20 {
-		t.Errorf("%g allocations", got)
-	}
 }
 
 func write(t *testing.T, dir, name string, b []byte) {
@@ -205,8 +177,8 @@ func write(t *testing.T, dir, name string, b []byte) {
 
 func TestLoadMNIST(t *testing.T) {
 	dir := t.TempDir()
-	images := idx([]int{4, 1, 3}, []byte{0, 51, 255, 9, 9, 9, 1, 2, 3, 0, 0, 102})
-	labels := idx([]int{4}, []byte{6, 1, 9, 6})
+	images := idxFile([]int{4, 1, 3}, []byte{0, 51, 255, 9, 9, 9, 1, 2, 3, 0, 0, 102})
+	labels := idxFile([]int{4}, []byte{6, 1, 9, 6})
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	if _, err := z.Write(images); err != nil {
@@ -227,11 +199,11 @@ func TestLoadMNIST(t *testing.T) {
 	if s.Standin || s.Private.Len() != 1 || !slices.Equal(s.Private.Row(0), []float64{0, 0.2, 1}) || !slices.Equal(s.Public.Row(0), []float64{3. / 255, 2. / 255, 1. / 255}) {
 		t.Errorf("%v, %v", s.Private.Row(0), s.Public.Row(0))
 	}
-	write(t, dir, "t10k-labels-idx1-ubyte", idx([]int{3}, []byte{6, 1, 9}))
+	write(t, dir, "t10k-labels-idx1-ubyte", idxFile([]int{3}, []byte{6, 1, 9}))
 	if _, err := Load(MNIST69, dir); err == nil {
 		t.Error("3 labels for 4 images accepted")
 	}
-	write(t, dir, "t10k-labels-idx1-ubyte", idx([]int{4}, []byte{6, 1, 6, 6}))
+	write(t, dir, "t10k-labels-idx1-ubyte", idxFile([]int{4}, []byte{6, 1, 6, 6}))
 	if _, err := Load(MNIST69, dir); err == nil {
 		t.Error("no 9 accepted")
 	}
@@ -357,22 +329,13 @@ func TestRealFiles(t *testing.T) {
 			t.Errorf("%+v", d)
 		}
 		dir := os.Getenv("DARRM_DATA_MNIST")
-		var files [2]IDX
-		for i, name := range []string{"train-images-idx3-ubyte", "train-labels-idx1-ubyte"} {
-			f, _, err := open(dir, name)
-			if err != nil {
-				t.Skip("no training files")
-			}
-			x, err := ReadIDX(f)
-			f.Close()
-			if err != nil {
-				t.Fatal(err)
-			}
-			files[i] = x
+		set, err := idx.ReadSet(dir, "train")
+		if err != nil {
+			t.Skip("no training files")
 		}
 		// The 1000th 6 is image 9860, the 1000th 9 image 10183.
-		six, nine := files[0].Item(9860), files[0].Item(10183)
-		if files[1].Values[9860] != 6 || files[1].Values[10183] != 9 {
+		six, nine := set.Image(9860), set.Image(10183)
+		if set.Labels[9860] != 6 || set.Labels[10183] != 9 {
 			t.Error("labels")
 		}
 		for j := range six {
@@ -551,20 +514,6 @@ func FuzzReadLIBSVM(f *testing.F) {
 		r, err := ReadLIBSVM(strings.NewReader(in), dim)
 		if err == nil && (r.Len() < 1 || !r.HasResponses() || dim > 0 && r.Dim() != dim) {
 			t.Errorf("%d × %d", r.Len(), r.Dim())
-		}
-	})
-}
-
-func FuzzReadIDX(f *testing.F) {
-	f.Add(idx([]int{2, 2}, []byte{1, 2, 3, 4}))
-	f.Add(idx([]int{3}, []byte{6, 9, 6}))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		x, err := ReadIDX(bytes.NewReader(b))
-		if err != nil {
-			return
-		}
-		if n, size := x.Items(); n*size != len(x.Values) || !bytes.Equal(idx(x.Sizes, x.Values), b) {
-			t.Error("another file")
 		}
 	})
 }

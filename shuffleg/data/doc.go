@@ -1,6 +1,6 @@
-// Package data reads the data sets of the shuffled gradient experiments: general CSV,
-// LIBSVM and IDX files, the five public data sets from a directory that holds their real
-// files (Load), and generated stand-ins for them (Standin) that need no files.
+// Package data reads the data sets of the shuffled gradient experiments: general CSV and
+// LIBSVM files, the five public data sets from a directory that holds their real files
+// (Load), and generated stand-ins for them (Standin) that need no files.
 //
 // A Set says which of the two it is. Stand-ins keep what the comparisons of methods depend
 // on, such as means and label rates; their figures are not those of the real data.

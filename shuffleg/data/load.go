@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/idx"
 	"github.com/darrm/darrm/shuffleg"
 )
 
@@ -97,46 +98,27 @@ func (s *Set) loadFile(dir string, read func(io.Reader) (private, public *shuffl
 // loadMNIST takes the first images of 6 as D and the first of 9, each turned by 180°, as
 // P: 1000 of each, or as many as there are of both.
 func (s *Set) loadMNIST(dir string) error {
-	read := func(names ...string) (IDX, string, error) {
-		f, path, err := open(dir, names...)
-		if err != nil {
-			return IDX{}, "", err
-		}
-		defer f.Close()
-		x, err := ReadIDX(f)
-		if err != nil {
-			return IDX{}, "", fmt.Errorf("%s: %w", path, err)
-		}
-		return x, path, nil
-	}
-	var images, labels IDX
-	var path string
+	var images idx.Set
 	var err error
-	for _, part := range []string{"train", "t10k"} {
-		if images, path, err = read(part+"-images-idx3-ubyte", part+"-images.idx3-ubyte"); err == nil {
-			labels, _, err = read(part+"-labels-idx1-ubyte", part+"-labels.idx1-ubyte")
-		}
-		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+	for _, s.Source = range []string{"train", "t10k"} {
+		if images, err = idx.ReadSet(dir, s.Source); err == nil || !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if s.Private, s.Public, err = sixesAndNines(images, labels); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	if s.Private, s.Public, err = sixesAndNines(images); err != nil {
+		return fmt.Errorf("%s in %s: %w", s.Source, dir, err)
 	}
-	s.Source = path
+	s.Source = filepath.Join(dir, s.Source)
 	return nil
 }
 
-func sixesAndNines(images, labels IDX) (private, public *shuffleg.Records, err error) {
-	if len(labels.Sizes) != 1 || len(images.Sizes) < 2 || images.Sizes[0] != labels.Sizes[0] {
-		return nil, nil, fmt.Errorf("images of sizes %v do not go with labels of sizes %v", images.Sizes, labels.Sizes)
-	}
-	_, d := images.Items()
+func sixesAndNines(images idx.Set) (private, public *shuffleg.Records, err error) {
+	d := images.Rows * images.Columns
 	var six, nine []int
-	for i, l := range labels.Values {
+	for i, l := range images.Labels {
 		switch l {
 		case 6:
 			six = append(six, i)
@@ -151,7 +133,7 @@ func sixesAndNines(images, labels IDX) (private, public *shuffleg.Records, err e
 	pixels := func(indices []int, turn bool) (*shuffleg.Records, error) {
 		x := make([]float64, 0, n*d)
 		for _, i := range indices[:n] {
-			item := images.Item(i)
+			item := images.Image(i)
 			for j := range item {
 				v := item[j]
 				if turn {
