@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
@@ -158,7 +159,7 @@ func countCases(t testing.TB, s Setting) []audited {
 	const eps, delta = 3.5, 0.02
 	target := accountant.Cost{Epsilon: eps * float64(s.Affected), Delta: delta}
 	threshold := (s.K + 2) / 2
-	reach := map[int]int{2: 60, 3: 20}[s.Classes]
+	reach := map[int]int{2: 30, 3: 18}[s.Classes]
 	var out []audited
 	for _, how := range []Calibration{Renyi, Exact} {
 		sigma, err := SigmaForGNMax(s, target, how)
@@ -182,8 +183,10 @@ func countCases(t testing.TB, s Setting) []audited {
 		t.Fatal(err)
 	}
 	out = append(out, audited{a: must(LNMax(s, target.Epsilon)), brute: bruteMax(b.Law(reach), reach)})
+	// Claims above e^8 say more about rounding to 2⁻⁵³ than about mechanisms.
+	comparable := s.Affected <= 2
 	flip := audited{a: must(PermuteAndFlip(s, target.Epsilon)), brute: bruteFlip(eps / 2)}
-	if s.Classes == 2 {
+	if s.Classes == 2 && comparable && 2*s.Affected <= s.K { // t votes can move without a new majority
 		flip.tight = 1e-6
 	}
 	out = append(out, flip)
@@ -193,7 +196,11 @@ func countCases(t testing.TB, s Setting) []audited {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, audited{a: must(DaRRM(table.Certified, s.Neighbours)), brute: bruteGamma(table.Func()), tight: 1e-6})
+		best := audited{a: must(DaRRM(table.Certified, s.Neighbours)), brute: bruteGamma(table.Func())}
+		if comparable {
+			best.tight = 1e-6
+		}
+		out = append(out, best)
 	}
 	return out
 }
@@ -214,10 +221,19 @@ func bruteGamma(f gamma.Func) func(counts []int) []float64 {
 // the optimal DaRRM reach their claim within 1e-6. The others promise it for their noisy
 // counts, of which they release less.
 func TestExactAudit(t *testing.T) {
-	for _, s := range []Setting{
+	settings := []Setting{
 		{9, 2, 1, accountant.ReplaceOne}, {8, 2, 1, accountant.AddOrRemoveOne}, {9, 2, 2, accountant.ReplaceOne},
 		{5, 3, 1, accountant.ReplaceOne},
-	} {
+	}
+	if os.Getenv("DARRM_LONG") == "1" {
+		for k := 1; k <= 9; k++ {
+			for affected := 1; affected <= k; affected++ {
+				settings = append(settings, Setting{k, 2, affected, accountant.ReplaceOne})
+			}
+			settings = append(settings, Setting{k, 3, 1, accountant.AddOrRemoveOne})
+		}
+	}
+	for _, s := range settings {
 		for _, c := range countCases(t, s) {
 			name := fmt.Sprintf("%+v, %s", s, c.a.Title())
 			laws := map[string][]float64{}

@@ -245,6 +245,8 @@ func TestMechanismParameters(t *testing.T) {
 		"threshold K+1":       second(ConfidentGNMax(disjoint, good, 12, 100, 100)),
 		"ratio 0":             third(SigmasForConfidentGNMax(disjoint, good, Exact, 0)),
 		"ratio NaN":           third(SigmasForConfidentGNMax(disjoint, good, Exact, nan)),
+		"laplace too wide":    second(LNMax(disjoint, 3e-5)),
+		"flip, no rate":       second(PermuteAndFlip(disjoint, 1e-20)),
 		"no calibration":      second(SigmaForGNMax(disjoint, good, 0)),
 		"no calibration, two": third(SigmasForConfidentGNMax(disjoint, good, 7, 1)),
 		"exact, many ways":    second(SigmaForGNMax(with(func(s *Setting) { s.Classes, s.Affected = 3, 2 }), good, Exact)),
@@ -279,6 +281,14 @@ func TestTinyEpsilon(t *testing.T) {
 	p, err := a.Probabilities([]int{2, 9})
 	if err != nil || !(p[1] > 0.5 && p[1] < 0.51) {
 		t.Errorf("%v, %v", p, err)
+	}
+	// Laplace noise of the widest scale that is allowed.
+	l, err := LNMax(disjoint, 3.1e-5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err = l.Probabilities([]int{2, 9}); err != nil || math.Abs(p[0]+p[1]-1) > 1e-11 || !(p[1] > 0.5 && p[1] < 0.501) {
+		t.Errorf("LNMax: %v, %v", p, err)
 	}
 	if _, err := GNMax(disjoint, target, 0.99*sigma); !errors.Is(err, ErrTooLittleNoise) {
 		t.Errorf("1 %% less noise: %v", err)

@@ -6,16 +6,21 @@ import (
 	"sync"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/noise"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/randsrc"
 )
 
+// maxScale bounds LNMax's noise; with more, the votes could be left out as well, and the
+// table of its law would not fit the memory.
+const maxScale = 1 << 16
+
 // LNMax returns the mechanism that adds discrete Laplace noise of scale b = 2t/ε to each
 // vote count and releases the largest, ties broken evenly. It is (ε, 0)-DP: t votes move
 // the counts by at most 2t in all, and the probability of no noise vector changes by more
 // than e^{1/b} for each unit. b is rounded up where it has too many digits. ε is in (0,
-// 700].
+// 700], and so large that b is at most 65536.
 //
 // Source: Papernot et al., Semi-supervised Knowledge Transfer for Deep Learning from
 // Private Training Data (2017), Section 3.1; Ghosh, Roughgarden and Sundararajan,
@@ -26,6 +31,9 @@ func LNMax(s Setting, epsilon float64) (*Aggregator, error) {
 		return nil, err
 	}
 	b := new(big.Rat).Quo(big.NewRat(2*int64(s.Affected), 1), num.Decimal(epsilon))
+	if b.Cmp(big.NewRat(maxScale, 1)) > 0 {
+		return nil, &check.Error{Name: "epsilon", Value: epsilon, Rule: fmt.Sprintf("at least 2·affected/%d for LNMax", maxScale)}
+	}
 	l, err := noise.LaplaceAtLeast(b)
 	if err != nil {
 		return nil, fmt.Errorf("epsilon = %v: %w", epsilon, err)

@@ -371,7 +371,7 @@ func exponential(c coins, scores []int, n, d uint64) (int, error) {
 }
 
 func checkPermuteAndFlip(t testing.TB, scores []int, rateNum, rateDen uint64, pf func(c coins, scores []int, num, den uint64) (int, error)) error {
-	law, missing := explore(t, 1e-9, func(e coins) (int64, error) {
+	law, missing := explore(t, 1e-7, func(e coins) (int64, error) {
 		i, err := pf(e, scores, rateNum, rateDen)
 		return int64(i), err
 	})

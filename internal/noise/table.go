@@ -3,19 +3,26 @@ package noise
 import (
 	"math"
 	"math/big"
+
+	"github.com/darrm/darrm/internal/check"
 )
 
 // Table holds a symmetric law in float64, each probability within 1e-12 of itself. It
 // serves figures such as an expected accuracy; what is promised about privacy rests on
 // intervals. It is immutable.
 type Table struct {
-	reach int       // probabilities beyond are below 1e-40 and left out
+	reach int       // what is beyond is left out
 	upTo  []float64 // Pr[Y ≤ k], k = -reach … reach
 	mass  []float64
 }
 
-// cutoff is the exponent beyond which a table ends: e^-92 < 1e-39.9.
-const cutoff = 92
+// A table ends where probabilities are below e^-92 < 1e-39.9, but for Laplace's law of a
+// wide scale where they are below e^-40 of those that counts can move to.
+const (
+	cutoff      = 92
+	wideCutoff  = 40
+	countsReach = 2 * check.MaxTeachers
+)
 
 // Table returns the law in float64. Cost: a few nanoseconds for each of 28σ numbers.
 func (g Gaussian) Table() Table {
@@ -23,10 +30,10 @@ func (g Gaussian) Table() Table {
 	return newTable(math.Sqrt(cutoff*double), func(k float64) float64 { return math.Exp(-k * k / double) })
 }
 
-// Table returns the law in float64. Cost: a few nanoseconds for each of 184b numbers.
+// Table returns the law in float64. Cost: a few nanoseconds for each of about 80b numbers.
 func (l Laplace) Table() Table {
 	b := float64(l.num) / float64(l.den)
-	return newTable(cutoff*b, func(k float64) float64 { return math.Exp(-math.Abs(k) / b) })
+	return newTable(min(cutoff*b, wideCutoff*b+countsReach), func(k float64) float64 { return math.Exp(-math.Abs(k) / b) })
 }
 
 func newTable(reach float64, weight func(k float64) float64) Table {
