@@ -23,11 +23,13 @@ import (
 // accountFlags are the flags of account.
 type accountFlags struct {
 	problemFlags
-	k        int
-	queries  *list[int]
-	teachers string
-	slack    float64
-	plot     string
+	mechanism mechanismFlags
+	classes   int
+	k         int
+	queries   *list[int]
+	teachers  string
+	slack     float64
+	plot      string
 }
 
 func newAccount(a *app) *cobra.Command {
@@ -57,8 +59,8 @@ inf) the noise is the mechanism's own, fresh in every answer.
 
 The columns are bounds of the smallest ε at the same δ: "basic" adds ε up, "general"
 is Theorem 3.4 of Kairouz, Oh and Viswanath (2015), which publications print,
-"optimal" their exact Theorem 3.3, "pld" a privacy loss distribution. All hold at
-once; every figure is rounded up.
+"optimal" their exact Theorem 3.3, "pld" a privacy loss distribution; noisy counts
+(--mechanism) have others. All hold at once; every figure is rounded up.
 
 --plot draws ε against Q, as SVG or PNG by the name of the file.
 ` + exitStatus,
@@ -71,6 +73,8 @@ once; every figure is rounded up.
 	fl := c.Flags()
 	fl.IntVar(&f.k, "K", 0, "number of teachers")
 	f.registerPromise(c, 0, 0)
+	f.mechanism.register(c)
+	fl.IntVar(&f.classes, "num-classes", 2, "number of classes, for mechanisms over vote counts")
 	fl.Var(f.queries, "queries", "numbers of answers, and ranges first:last:step, separated\nby commas")
 	fl.StringVar(&f.teachers, "teachers", "", "\"fresh\" or \"frozen\" (default: show both)")
 	fl.Float64Var(&f.slack, "slack", 1e-6, "δ' that the composition of fresh answers may spend besides\ntheir own δ")
@@ -80,7 +84,7 @@ once; every figure is rounded up.
 }
 
 func (f *accountFlags) run(c *cobra.Command, a *app) error {
-	p, err := f.plan(c)
+	p, event, per, err := f.plan(c)
 	if err != nil {
 		return err
 	}
@@ -93,7 +97,7 @@ func (f *accountFlags) run(c *cobra.Command, a *app) error {
 	if f.plot != "" {
 		grid = slices.Compact(slices.Sorted(slices.Values(append(spread(queries[0], queries[len(queries)-1], plotPoints), queries...))))
 	}
-	s, err := newStatement(c.Context(), p, f.teachers, f.slack, grid, bar.count("composing"))
+	s, err := newStatement(c.Context(), p, event, per, f.teachers, f.slack, grid, bar.count("composing"))
 	if err != nil {
 		return err
 	}
@@ -111,8 +115,40 @@ func (f *accountFlags) run(c *cobra.Command, a *app) error {
 	return a.deliver("", s.render)
 }
 
-// plan checks the flags and returns what one answer costs, and to whom.
-func (f *accountFlags) plan(c *cobra.Command) (constraints.Problem, error) {
+// plan checks the flags and returns what one answer is, and what it costs.
+func (f *accountFlags) plan(c *cobra.Command) (constraints.Problem, accountant.Event, accountant.Cost, error) {
+	p, err := f.checked(c)
+	if err != nil {
+		return p, nil, accountant.Cost{}, err
+	}
+	if f.mechanism.usesTable() {
+		epsilon, delta := p.Total()
+		per := accountant.Cost{Epsilon: epsilon, Delta: delta}
+		return p, accountant.ApproxDP{Cost: per, Neighbours: f.mechanism.relation}, per, nil
+	}
+	g, err := f.mechanism.make(c, &f.problemFlags, f.k, f.classes)
+	if err != nil {
+		return p, nil, accountant.Cost{}, err
+	}
+	return g.problem, g.aggregator.Event(), g.aggregator.PerAnswer(), nil
+}
+
+func (f *accountFlags) checked(c *cobra.Command) (constraints.Problem, error) {
+	if err := f.mechanism.prepare(c); err != nil {
+		return constraints.Problem{}, err
+	}
+	if !f.mechanism.usesTable() {
+		if err := require(c, "K"); err != nil {
+			return constraints.Problem{}, err
+		}
+		if f.teachers != "" {
+			return constraints.Problem{}, usagef("--teachers goes with --mechanism %s: the noise of %s is new in every answer", mechanismDaRRM, f.mechanism.name)
+		}
+		if err := f.mechanism.require(c, &f.problemFlags); err != nil {
+			return constraints.Problem{}, err
+		}
+		return constraints.Problem{}, f.checkRest()
+	}
 	needed := []string{"K", budget, "eps", "teacher-delta"}
 	if math.IsInf(f.epsilon, 1) {
 		needed = needed[:3]
@@ -133,18 +169,24 @@ func (f *accountFlags) plan(c *cobra.Command) (constraints.Problem, error) {
 	default:
 		return p, usagef("teachers = %q, but it must be \"fresh\" or \"frozen\"", f.teachers)
 	}
+	return p, f.checkRest()
+}
+
+// checkRest checks what every plan has.
+func (f *accountFlags) checkRest() error {
 	if !(f.slack >= 0 && f.slack < 1) {
-		return p, &check.Error{Name: "slack", Value: f.slack, Rule: "in [0,1)"}
+		return &check.Error{Name: "slack", Value: f.slack, Rule: "in [0,1)"}
 	}
 	if f.plot != "" && !slices.Contains(plotFormats, strings.ToLower(filepath.Ext(f.plot))) {
-		return p, usagef("plot = %q, but the name must end in .svg or .png", f.plot)
+		return usagef("plot = %q, but the name must end in .svg or .png", f.plot)
 	}
-	return p, nil
+	return nil
 }
 
 // statement is what a plan costs for several numbers of queries.
 type statement struct {
 	problem  constraints.Problem
+	event    accountant.Event // one answer
 	per      accountant.Cost
 	teachers string
 	slack    float64
@@ -170,21 +212,19 @@ func (r statementRow) bound(m accountant.Method) (accountant.Bound, bool) {
 }
 
 // newStatement works out all rows, as many at a time as there are cores.
-func newStatement(ctx context.Context, p constraints.Problem, teachers string, slack float64, queries []int, progress func(done, of int)) (*statement, error) {
-	epsilon, delta := p.Total()
-	s := &statement{problem: p, per: accountant.Cost{Epsilon: epsilon, Delta: delta}, teachers: teachers, slack: slack}
-	t, err := newTotals(p, s.per, 2, 0)
+func newStatement(ctx context.Context, p constraints.Problem, event accountant.Event, per accountant.Cost, teachers string, slack float64, queries []int, progress func(done, of int)) (*statement, error) {
+	s := &statement{problem: p, event: event, per: per, teachers: teachers, slack: slack}
+	if !math.IsInf(p.Epsilon, 1) {
+		t, err := frozenTotal(p, per)
+		if err != nil {
+			return nil, err
+		}
+		s.frozen = &t
+	}
+	none, err := accountant.New(event.Relation())
 	if err != nil {
 		return nil, err
 	}
-	s.frozen = t.frozen
-	// Which relation does not matter for a figure that only knows (ε, δ): it is that
-	// of the teachers' own promise.
-	none, err := accountant.New(accountant.ReplaceOne)
-	if err != nil {
-		return nil, err
-	}
-	event := accountant.ApproxDP{Cost: s.per, Neighbours: accountant.ReplaceOne}
 	s.rows = make([]statementRow, len(queries))
 	var done atomic.Int64
 	err = forEach(ctx, len(queries), func(i int) error {
@@ -268,7 +308,11 @@ func (s *statement) showsFrozen() bool {
 func (s *statement) render(w io.Writer) error {
 	p := s.problem
 	fmt.Fprintf(w, "K = %d teachers, %s; one record reaches %d of them\n", p.K, teachers(p), p.Affected)
-	fmt.Fprintf(w, "one answer: %v-DP\n\n", s.per)
+	fmt.Fprintf(w, "one answer: %v-DP", s.per)
+	if _, plain := s.event.(accountant.ApproxDP); !plain {
+		fmt.Fprintf(w, ", %v", s.event)
+	}
+	fmt.Fprint(w, "\n\n")
 	if s.showsFresh() {
 		switch {
 		case s.frozen == nil:

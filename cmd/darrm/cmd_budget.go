@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -231,7 +232,8 @@ func describe(event json.RawMessage) string {
 	if err := json.Unmarshal(event, &e); err != nil || e.Mechanism == "" {
 		return "see --json" // not a release of this program
 	}
-	return e.String()
+	// Another program may have written it: nothing of it may steer a terminal.
+	return strings.Trim(strconv.Quote(e.String()), `"`)
 }
 
 func historyJSON(entries []ledger.Entry) any {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/ledger"
 )
 
@@ -120,21 +121,49 @@ type totals struct {
 
 // newTotals accounts for answers of a mechanism that each cost per. Where p's teachers
 // promise nothing, all privacy is the mechanism's own noise, fresh in every answer.
-func newTotals(p constraints.Problem, per accountant.Cost, queries int, slack float64) (totals, error) {
+func newTotals(p constraints.Problem, g *ensemble.Aggregator, queries int, slack float64) (totals, error) {
 	var t totals
 	r := accountant.Release{
-		Queries: queries, PerAnswer: per, K: p.K, Affected: p.Affected,
+		Queries: queries, PerAnswer: g.PerAnswer(), K: p.K, Affected: p.Affected,
 		Teachers:   accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta},
 		Randomness: accountant.FreshTeachers, Slack: slack,
 	}
 	var err error
-	if t.fresh, err = r.Total(); err != nil || math.IsInf(p.Epsilon, 1) {
+	if t.fresh, err = r.Total(); err != nil {
 		return t, err
+	}
+	if noise, ok := g.Noise(); ok {
+		t.fresh = withNoise(r, noise, t.fresh)
+	}
+	if math.IsInf(p.Epsilon, 1) {
+		return t, nil
 	}
 	r.Randomness, r.Slack = accountant.FrozenTeachers, 0
 	frozen, err := r.Total()
 	t.frozen = &frozen
 	return t, err
+}
+
+// frozenTotal is what any number of answers of teachers costs that were trained once. It is
+// that of two answers: a single one has a total of its own, which may be smaller.
+func frozenTotal(p constraints.Problem, per accountant.Cost) (accountant.ReleaseTotal, error) {
+	return accountant.Release{
+		Queries: 2, PerAnswer: per, K: p.K, Affected: p.Affected, Randomness: accountant.FrozenTeachers,
+		Teachers: accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta},
+	}.Total()
+}
+
+// withNoise returns the total at the same δ by the noise itself, which adds up better than
+// the (ε, δ) of one answer, or the total at hand where that is smaller.
+func withNoise(r accountant.Release, noise accountant.NoisyAnswer, total accountant.ReleaseTotal) accountant.ReleaseTotal {
+	if r.Queries == 0 || !(total.Cost.Delta > 0 && total.Cost.Delta < 1) {
+		return total
+	}
+	r.PerAnswer, r.Noise, r.Slack, r.Delta = accountant.Cost{}, noise, 0, total.Cost.Delta
+	if t, err := r.Total(); err == nil && t.Cost.Epsilon < total.Cost.Epsilon && t.Cost.Delta <= total.Cost.Delta {
+		return t
+	}
+	return total
 }
 
 // account is an open ledger with the charges of one release.
@@ -167,12 +196,8 @@ func (acc *account) plan(report *releaseReport) error {
 	}
 	if f.ensemble != "" {
 		event.Rule = "post-processing of the teachers"
-		// Of two answers, which is that of any number more: the training is paid for
-		// once, and the cheaper total of a single answer would be too little for the next.
-		any, err := accountant.Release{
-			Queries: 2, PerAnswer: per, K: p.K, Affected: p.Affected, Randomness: accountant.FrozenTeachers,
-			Teachers: accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta},
-		}.Total()
+		// The training is paid for once, so for any number of answers.
+		any, err := frozenTotal(p, per)
 		if err != nil {
 			return err
 		}

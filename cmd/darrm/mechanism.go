@@ -114,6 +114,9 @@ func (f *mechanismFlags) make(c *cobra.Command, p *problemFlags, k, classes int)
 			threshold = (6*k + 9) / 10
 		}
 		first, sigma, err := ensemble.SigmasForConfidentGNMax(s, target, ensemble.Exact, f.checkRatio)
+		if err != nil { // beyond the range of the exact law
+			first, sigma, err = ensemble.SigmasForConfidentGNMax(s, target, ensemble.Renyi, f.checkRatio)
+		}
 		if err != nil {
 			return g, err
 		}

@@ -33,7 +33,7 @@ type releaseReport struct {
 func (r *releaseReport) add(queries int, slack float64) error {
 	r.queries = queries
 	var err error
-	r.totals, err = newTotals(r.problem, r.aggregator.PerAnswer(), queries, slack)
+	r.totals, err = newTotals(r.problem, r.aggregator, queries, slack)
 	return err
 }
 
