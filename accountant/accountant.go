@@ -110,11 +110,13 @@ func (r Report) Best() (best Bound, ok bool) {
 // Report.Refused.
 //
 // Privacy loss distributions take tenths of a second, some seconds beyond 10,000 events or
-// 100 different ones; the others milliseconds, at a million events a second.
+// with dozens of different ones; the others milliseconds, tens of them for a million
+// events.
 func (a Accountant) AtDelta(delta float64, methods ...Method) (Report, error) {
 	if err := check.Delta("delta", delta); err != nil {
 		return Report{}, err
 	}
+	delta = max(delta, 0) // -0 is 0
 	return a.report(methods, func(m Method) (Bound, error) {
 		eps, note, err := a.epsilonBy(m, delta)
 		return Bound{m, Cost{eps, delta}, note}, err
@@ -130,6 +132,7 @@ func (a Accountant) AtEpsilon(epsilon float64, methods ...Method) (Report, error
 	if epsilon > maxPure*math.MaxInt32 {
 		return Report{}, &check.Error{Name: "epsilon", Value: epsilon, Rule: fmt.Sprintf("at most %g", float64(maxPure*math.MaxInt32))}
 	}
+	epsilon = max(epsilon, 0) // -0 is 0
 	return a.report(methods, func(m Method) (Bound, error) {
 		delta, note, err := a.deltaBy(m, epsilon)
 		return Bound{m, Cost{epsilon, delta}, note}, err
@@ -408,7 +411,7 @@ func summedNoise(charges []Charge) (float64, error) {
 		square.Mul(square, square)
 		sum.Add(sum, square.Quo(big.NewRat(int64(c.Count), 1), square))
 	}
-	sigma := num.FromInt(1).Quo(num.Sqrt(num.FromRat(sum))).DecimalDown()
+	sigma := num.Sqrt(num.FromRat(sum.Inv(sum))).DecimalDown()
 	return sigma, noiseRange("noise of the sum", sigma)
 }
 

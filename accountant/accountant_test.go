@@ -22,6 +22,7 @@ func mustNew(t testing.TB, r Relation, charges ...Charge) Accountant {
 }
 
 func TestReportSaysWhichBoundWon(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		charges []Charge
@@ -69,6 +70,7 @@ func TestReportSaysWhichBoundWon(t *testing.T) {
 // At the ε of AtDelta every method gives back at most that δ, and no method claims less
 // than an exact one allows.
 func TestReportsAgreeBothWays(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		charges []Charge
 		exact   Method
@@ -244,5 +246,42 @@ func TestAccountantRefusesAndChargesNothing(t *testing.T) {
 	b := mustNew(t, ReplaceOne, Charge{ApproxDP{Cost{1, 0.5}, ReplaceOne}, 3})
 	if eps, err := b.Epsilon(0.1); !errors.Is(err, ErrDeltaTooSmall) {
 		t.Errorf("Epsilon = %g, %v", eps, err)
+	}
+}
+
+// Shuffled gradients are accounted for by their Rényi divergence, and by nothing that is
+// about other samplers. Without amplification they are Gaussian mechanisms of sensitivity
+// 2G, one an epoch.
+func TestAccountantTakesIterations(t *testing.T) {
+	run := Iteration{Epochs: 5, Records: 100, Private: 100, Clip: 1, Noise: 40, Order: FixedOrder, StepSize: 0.1, Neighbours: ReplaceOne}
+	r, err := mustNew(t, ReplaceOne, Charge{run, 3}).AtDelta(1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, err := mustNew(t, ReplaceOne, Charge{Gaussian{20, ReplaceOne}, 15}).AtDelta(1e-6, MethodRDP)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Bounds) != 1 || r.Bounds[0].Method != MethodRDP || math.Abs(r.Bounds[0].Cost.Epsilon/same.Bounds[0].Cost.Epsilon-1) > 1e-8 {
+		t.Errorf("%+v, as gaussians %+v", r, same)
+	}
+	a := mustNew(t, ReplaceOne)
+	for name, spoil := range map[string]func(*Iteration){
+		"other relation":     func(e *Iteration) { e.Neighbours = AddOrRemoveOne },
+		"bad clip":           func(e *Iteration) { e.Clip = math.NaN() },
+		"uncertified mode":   func(e *Iteration) { e.Mode = IterationCrossEpoch },
+		"order not stated":   func(e *Iteration) { e.Order = 0 },
+		"negative noise":     func(e *Iteration) { e.Noise = -1 },
+		"relation forgotten": func(e *Iteration) { e.Neighbours = 0 },
+	} {
+		bad := run
+		spoil(&bad)
+		if got, err := a.Charge(bad, 1); err == nil || len(got.Charges()) != 0 {
+			t.Errorf("%s: %v", name, got.Charges())
+		}
+	}
+	run.Noise = 0
+	if eps, err := mustNew(t, ReplaceOne, Charge{run, 1}).Epsilon(0.1); err == nil {
+		t.Errorf("without noise: ε = %g", eps)
 	}
 }

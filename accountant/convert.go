@@ -73,14 +73,6 @@ func checkConversion(alpha, rho float64, name string, delta float64) error {
 	return nil
 }
 
-// logShare returns ln((α-1)/α) to a few units in the last place; α-1 is exact below 2.
-func logShare(alpha float64) float64 {
-	if alpha < 2 {
-		return math.Log((alpha - 1) / alpha)
-	}
-	return math.Log1p(-1 / alpha)
-}
-
 // logDown returns ln δ, to a unit in the last place, or below it where δ is subnormal:
 // math.Log is off by up to 35 there on amd64 (-709 for -744), and the decimal of δ may be
 // half a unit away from it.
@@ -93,8 +85,9 @@ func logDown(delta float64) float64 {
 
 func improvedEpsilon(alpha, rho, delta float64) float64 {
 	log := logDown(delta)
-	a, b := logShare(alpha), (log+math.Log(alpha))/(alpha-1)
-	// The 1 is for δ near 1, where ln δ is off by a unit in the last place of 1.
+	a, b := math.Log1p(-1/alpha), (log+math.Log(alpha))/(alpha-1)
+	// The 1 is for δ and 1/α near 1: ln δ is off by a unit in the last place of 1, and
+	// ln(1-1/α) by that over α-1.
 	size := rho - a + (1-log+math.Log(alpha))/(alpha-1)
 	return max(0, rho+a-b+floatMargin*size)
 }
@@ -107,7 +100,7 @@ func classicalEpsilon(alpha, rho, delta float64) float64 {
 // (α-1)(ρ-ε) + (α-1)·ln(1-1/α) - ln α.
 func improvedLogDelta(alpha, rho, epsilon float64) float64 {
 	m := alpha - 1
-	parts := []float64{m * rho, -m * epsilon, m * logShare(alpha), -math.Log(alpha)}
+	parts := []float64{m * rho, -m * epsilon, m * math.Log1p(-1/alpha), -math.Log(alpha)}
 	sum, size := 0.0, 0.0
 	for _, p := range parts {
 		sum += p

@@ -1,10 +1,12 @@
 // Package accountant says what several private answers cost together.
 //
 // For a series of answers of one ensemble, use Release: it knows that teachers who were
-// trained once may not be charged like teachers who answer afresh. For anything else,
-// make an Accountant for a neighbouring relation with New, charge it events (Gaussian,
-// Laplace, ApproxDP and others) and ask for a Report, which holds every bound that
-// applies and begins with the smallest. Basic, General and OptimalHomogeneous are the
+// trained once may not be charged like teachers who answer afresh. Its Total is one
+// figure, Bounds all of them side by side, and Sweep those of many numbers of queries. For
+// anything else, make an Accountant for a neighbouring relation with New, charge it events
+// (Gaussian, Laplace, ApproxDP and others) and ask for a Report, which holds every bound
+// that applies, begins with the smallest, and says why. Basic, General and
+// OptimalHomogeneous, and their Heterogeneous forms for different guarantees, are the
 // composition theorems by themselves; GaussianNoise and GNMaxNoise calibrate noise to a
 // target.
 //
@@ -18,7 +20,18 @@
 // account for is ErrUnsupported, and nothing is charged.
 //
 // An event is for one neighbouring relation, and relations are not mixed. The sampler
-// is part of the event: figures for Poisson sampling do not hold for shuffled data.
+// is part of the event: figures for Poisson sampling do not hold for shuffled data, nor
+// those of the normal distribution for discrete noise.
+//
+// # Which bound
+//
+//	basic     (ε, δ)-DP events          the sum
+//	general   (ε, δ)-DP events          what publications print
+//	optimal   (ε, δ)-DP events          exact for what (ε, δ) alone says; refused where different ε make too many outcomes
+//	gaussian  Gaussian                  exact
+//	zcdp      Gaussian, discrete, pure  a closed form
+//	rdp       all but δ > 0             the best order
+//	pld       all but Iteration         near exact for any mixture, by convolution
 //
 // # Notation
 //
@@ -29,6 +42,7 @@
 //	(mε, δ) PerAnswer        what one answer of the ensemble costs
 //	Q, K, t Queries, K, Affected
 //	σ       NoiseMultiplier  standard deviation per unit of L2 sensitivity
+//	σ, s    Sigma, Sensitivity  of discrete noise, in counts
 //	b       Scale            Laplace scale per unit of L1 sensitivity
 //	q       SamplingRate     of Poisson sampling
 //	α, λ    alpha, order     order of a Rényi divergence; PATE writes λ

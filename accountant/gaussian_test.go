@@ -101,6 +101,26 @@ func TestGaussianNoiseIsTheSmallest(t *testing.T) {
 	}
 }
 
+// Several releases are one, with 1/σ² added up: never with more noise, and with less by
+// no more than a unit in the last place.
+func TestSummedNoise(t *testing.T) {
+	for _, c := range []struct {
+		charges []Charge
+		sigma   float64
+	}{
+		{[]Charge{{Gaussian{10, ReplaceOne}, 4}}, 5},
+		{[]Charge{{Gaussian{3, ReplaceOne}, 1}, {Gaussian{4, ReplaceOne}, 1}}, 2.4},
+		{[]Charge{{Gaussian{1, ReplaceOne}, 2}}, 0.7071067811865475}, // 1/√2 = 0.70710678118654752440…
+	} {
+		if got, err := summedNoise(c.charges); err != nil || got > c.sigma || got < math.Nextafter(c.sigma, 0) {
+			t.Errorf("%v: noise %.17g, %v, want %.17g", c.charges, got, err, c.sigma)
+		}
+	}
+	if got, err := summedNoise([]Charge{{Gaussian{1e-4, ReplaceOne}, 2}}); err == nil {
+		t.Errorf("a sum below the range: %g", got)
+	}
+}
+
 func TestGaussianRefuses(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range []Cost{{0, 0.1}, {1, 0}, {1, 1}, {-1, 0.1}, {nan, 0.1}, {1, nan}, {1e5, 0.1}} {

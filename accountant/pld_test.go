@@ -44,6 +44,7 @@ func TestFFTAgainstTheSum(t *testing.T) {
 // Normal noise is its own reference: k releases are one with noise σ/√k, whose δ is
 // known exactly.
 func TestPLDOfGaussiansIsAboveAndNearTheExactDelta(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		sigma float64
 		k     int
@@ -164,6 +165,7 @@ func TestPLDOfMixedCostsAgainstEnumeration(t *testing.T) {
 // The Laplace mechanism alone: δ(ε) = 1 - e^{(ε-1/b)/2} for ε ≤ 1/b (its trade-off
 // function is known).
 func TestPLDOfOneLaplace(t *testing.T) {
+	t.Parallel()
 	for _, b := range []float64{0.5, 3, 100} {
 		for _, part := range []float64{0, 0.25, 0.9, 1.1} {
 			eps := part / b
@@ -191,6 +193,7 @@ func TestPLDOfTheSubsampledGaussianGoldenValue(t *testing.T) {
 // One step of it: δ(ε) of both directions in closed form, by the two normal
 // distributions' tails at L(x) = ±ε.
 func TestPLDOfOneSubsampledGaussian(t *testing.T) {
+	t.Parallel()
 	tail := func(z float64) float64 { return math.Erfc(z/math.Sqrt2) / 2 }
 	for _, c := range []struct{ sigma, q float64 }{{0.5, 0.01}, {4, 1e-3}} {
 		e := SubsampledGaussian{c.sigma, c.q, AddOrRemoveOne}
@@ -215,6 +218,7 @@ func TestPLDOfOneSubsampledGaussian(t *testing.T) {
 // orders of size and is finite; counts and parameters at their limits are either
 // answered or refused.
 func TestPLDAtTheEdges(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		charges []Charge
 		delta   float64

@@ -59,10 +59,9 @@ type ReleaseTotal struct {
 	Cost Cost   // what holds
 	Rule string // what it follows from, for people
 
-	// QueryFold is General's composition of all answers at the slack (Basic's where
-	// that is 0, the best one's of a NoisyAnswer or at a Delta), the figure that
-	// publications print. With frozen teachers that promise something it is no
-	// guarantee.
+	// QueryFold is the figure that publications print: General's composition of all
+	// answers (Basic's where Slack and Delta are 0; the best of a NoisyAnswer). With
+	// frozen teachers that promise something it is no guarantee.
 	QueryFold      Cost
 	QueryFoldHolds bool
 }

@@ -193,7 +193,9 @@ func (r Release) compose(report *ReleaseReport, of string, count int, holds bool
 		general.Delta = target
 		general.Epsilon, note, err = generalEpsilon(parts, target)
 	default:
-		general, err = GeneralHeterogeneous(parts, r.Slack)
+		if general, err = GeneralHeterogeneous(parts, r.Slack); err == nil && general.Delta >= 1 {
+			err = certain() // no ε is worth that
+		}
 		target = withSlack(catastrophes(parts), num.FromRat(num.Decimal(r.Slack)))
 	}
 	add(MethodGeneral, general, note, err)

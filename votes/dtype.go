@@ -32,13 +32,13 @@ func parseDtype(s string) (dtype, error) {
 		}
 	}
 	if rest == "" {
-		return d, npyRule("the element type %s is unknown", quote(s))
+		return d, rulef("the element type %s is unknown", quote(s))
 	}
 	d.kind = rest[0]
 	n, ok := canonicalNumber(rest[1:])
 	switch d.kind {
 	case 'O':
-		return d, npyRule("the elements are Python objects, stored as a pickle, which is a program and is not run: save the votes as integers or text")
+		return d, rulef("the elements are Python objects, stored as a pickle, which is a program and is not run: save the votes as integers or text")
 	case 'U':
 		n *= 4
 		ok = ok && n <= maxNPYText
@@ -55,7 +55,7 @@ func parseDtype(s string) (dtype, error) {
 		ok = false
 	}
 	if !ok || n == 0 {
-		return d, npyRule("the element type %s is not one for votes: want booleans, integers, float32, float64 or text", quote(s))
+		return d, rulef("the element type %s is not one for votes: want booleans, integers, float32, float64 or text", quote(s))
 	}
 	d.size = int(n)
 	return d, nil

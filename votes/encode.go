@@ -228,7 +228,7 @@ func npyHead(descr string, shape ...int64) []byte {
 
 // parquetLabels writes the columns query and label.
 type parquetLabels struct {
-	w     *parquet.Writer
+	w     *parquet.GenericWriter[any]
 	names []parquet.Value
 	rows  []parquet.Row
 	cells []parquet.Value
@@ -276,7 +276,7 @@ func newParquetLabels(w io.Writer, simulated bool, classes *classList) *parquetL
 			Label string `parquet:"label,dict"`
 		}{})
 	}
-	e.w = parquet.NewWriter(w, schema, parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(parquetLabelRows),
+	e.w = parquet.NewGenericWriter[any](w, schema, parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(parquetLabelRows),
 		parquet.CreatedBy("darrm", "", ""))
 	return e
 }

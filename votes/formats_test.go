@@ -395,7 +395,7 @@ func (d *data) writeParquet(o parquetOptions) []byte {
 		group["truth"] = node
 	}
 	var b bytes.Buffer
-	w := parquet.NewWriter(&b, parquet.NewSchema("votes", group), parquet.DataPageVersion(o.version),
+	w := parquet.NewGenericWriter[any](&b, parquet.NewSchema("votes", group), parquet.DataPageVersion(o.version),
 		parquet.Compression(o.codec), parquet.PageBufferSize(o.pageSize), parquet.MaxRowsPerRowGroup(o.group))
 	for i, row := range d.votes {
 		var out parquet.Row
@@ -616,7 +616,7 @@ func TestEveryFormatTheSameCounts(t *testing.T) {
 		}
 		schema := parquet.NewSchema("counts", group)
 		var pq bytes.Buffer
-		w := parquet.NewWriter(&pq, schema)
+		w := parquet.NewGenericWriter[any](&pq, schema)
 		for i := range n {
 			row := make(parquet.Row, len(classes))
 			for j, path := range schema.Columns() {

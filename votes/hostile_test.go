@@ -3,6 +3,7 @@ package votes
 import (
 	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -83,11 +84,20 @@ func child(args []string) {
 // packed compresses a head and then a piece again and again, n bytes in all, as
 // many gzip members or zstd frames.
 func packed(c Compression, head, piece string, n int) []byte {
-	pack := gzipped
+	pack := func(data []byte) []byte { // the standard library's packs harder
+		var b bytes.Buffer
+		w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+		if err != nil {
+			panic(err)
+		}
+		w.Write(data)
+		w.Close()
+		return b.Bytes()
+	}
 	if c == CompressionZstd {
 		pack = zstded
 	}
-	const size = 1 << 20
+	const size = 16 << 20
 	block := pack([]byte(strings.Repeat(piece, size/len(piece))))
 	return append(pack([]byte(head)), bytes.Repeat(block, n/size)...)
 }
@@ -111,6 +121,7 @@ func zeros(n int) []byte {
 // less than 64 MiB of memory in all, and leaves nothing written.
 func TestHostileFiles(t *testing.T) {
 	row := "0,1,0,1,1,0,1,0,0,1,1\n"
+	wide := strings.Repeat("0,", 127) + "0\n"
 	manyRows := strings.Repeat(row, 12<<20/len(row))
 	goodParquet := (&data{classes: IntegerClasses(2), votes: [][]int{{0, 1}, {1, 1}}}).writeParquet(parquetOptions{version: 1, codec: &parquet.Uncompressed, kind: "int64", pageSize: 1 << 10, group: 10})
 	head := func(descr string, shape ...int64) []byte { return npyHead("'"+descr+"'", shape...) }
@@ -150,9 +161,11 @@ func TestHostileFiles(t *testing.T) {
 		{"twice.npz", "wide", func() []byte {
 			return archiveOf(t, "votes.npy", append(head("|u1", 1, 2), 0, 1), "votes.npy", append(head("|u1", 1, 2), 1, 1))
 		}, `has the array "votes" twice`},
-		{"bomb.csv.gz", "wide", func() []byte { return packed(CompressionGzip, "", "0,1\n", 192<<20) }, "a decompression bomb?"},
-		{"bomb.csv.zst", "wide", func() []byte { return packed(CompressionZstd, "", "0,1\n", 80<<20) }, "a decompression bomb?"},
-		{"bomb.npy.zst", "wide", func() []byte { return packed(CompressionZstd, string(head("|u1", 80<<20, 1)), "\x00", 80<<20) }, "a decompression bomb?"},
+		{"bomb.npy.gz", "wide", func() []byte {
+			return packed(CompressionGzip, string(head("|u1", 192<<14, 64)), "\x00", 192<<20)
+		}, "a decompression bomb?"},
+		{"bomb.csv.zst", "wide", func() []byte { return packed(CompressionZstd, "", wide, 80<<20) }, "a decompression bomb?"},
+		{"bomb.npy.zst", "wide", func() []byte { return packed(CompressionZstd, string(head("|u1", 80<<14, 64)), "\x00", 80<<20) }, "a decompression bomb?"},
 		{"window.csv.zst", "wide", func() []byte {
 			var b bytes.Buffer
 			w, err := zstd.NewWriter(&b, zstd.WithWindowSize(64<<20), zstd.WithEncoderConcurrency(1))

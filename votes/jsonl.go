@@ -81,8 +81,13 @@ func openJSONL(info *fileInfo, r io.Reader, pool *batchPool) (decoder, error) {
 	}
 	line = bytes.TrimSuffix(line, []byte{'\r'})
 	if len(line) == 0 {
-		if len(bytes.Trim(ch.data, "\r\n")) == 0 && d.lines.err == io.EOF {
-			return nil, info.errorf("the file is empty")
+		// Blank lines up to the end are an empty file.
+		for len(bytes.Trim(ch.data, "\r\n")) == 0 {
+			if ch, err = d.lines.next(ch.data, 1); err == io.EOF {
+				return nil, info.errorf("the file is empty")
+			} else if err != nil {
+				return nil, info.sourceError(err, 0)
+			}
 		}
 		return nil, &ParseError{File: s.name, Line: 1, Rule: "blank line before a row"}
 	}

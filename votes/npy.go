@@ -112,7 +112,7 @@ func (f *fileInfo) arrayError(err error, member string) error {
 func (d *npyDecoder) shapeVotes() error {
 	h := d.votes.npyHeader
 	fail := func(format string, args ...any) error {
-		return d.arrayError(npyRule(format, args...), d.votes.member)
+		return d.arrayError(rulef(format, args...), d.votes.member)
 	}
 	if len(h.shape) != 2 {
 		return fail("the array has %d dimensions (%s), want 2", len(h.shape), h.dims())
@@ -323,7 +323,7 @@ func (d *npyDecoder) ended(a *npyArray) error {
 	}
 	n, err := readFull(a.r, make([]byte, 1))
 	if n > 0 {
-		return d.arrayError(npyRule("there are bytes behind the %s elements", a.dims()), a.member)
+		return d.arrayError(rulef("there are bytes behind the %s elements", a.dims()), a.member)
 	}
 	if err != io.EOF {
 		return d.arrayError(err, a.member)

@@ -39,34 +39,34 @@ func readNPYHeader(r io.Reader) (*npyHeader, error) {
 	case err != nil && err != io.EOF && err != io.ErrUnexpectedEOF:
 		return nil, err
 	case strings.HasPrefix(head, npyMagic) && n < 10:
-		return nil, npyRule("the header is cut off")
+		return nil, rulef("the header is cut off")
 	case strings.HasPrefix(head, "\x80") && n > 1 && pre[1] >= 2 && pre[1] <= 5:
-		return nil, npyRule("the file is a Python pickle, which is a program and is not run: save the votes with numpy.save")
+		return nil, rulef("the file is a Python pickle, which is a program and is not run: save the votes with numpy.save")
 	case strings.HasPrefix(head, "PK\x03\x04"):
-		return nil, npyRule("the file is a zip archive: say by its name (.npz) or the format that it is one of NumPy")
+		return nil, rulef("the file is a zip archive: say by its name (.npz) or the format that it is one of NumPy")
 	case !strings.HasPrefix(head, npyMagic):
-		return nil, npyRule("the file does not begin as a NumPy array does: %s, want %q", quote(head), npyMagic)
+		return nil, rulef("the file does not begin as a NumPy array does: %s, want %q", quote(head), npyMagic)
 	}
 	h := &npyHeader{size: 10}
 	length := int64(binary.LittleEndian.Uint16(pre[8:10]))
 	switch major, minor := pre[6], pre[7]; {
 	case (major == 2 || major == 3) && minor == 0:
-		if _, err := io.ReadFull(r, pre[10:12]); err != nil {
-			return nil, npyRule("the header is cut off")
+		if err := readHeader(r, pre[10:12]); err != nil {
+			return nil, err
 		}
 		h.size, length = 12, int64(binary.LittleEndian.Uint32(pre[8:12]))
 	case major != 1 || minor != 0:
-		return nil, npyRule("version %d.%d of the format is unknown, want 1.0, 2.0 or 3.0", major, minor)
+		return nil, rulef("version %d.%d of the format is unknown, want 1.0, 2.0 or 3.0", major, minor)
 	}
 	if length > maxNPYHeader {
-		return nil, npyRule("the header is %d bytes long, want at most %d", length, maxNPYHeader)
+		return nil, rulef("the header is %d bytes long, want at most %d", length, maxNPYHeader)
 	}
 	text := make([]byte, length)
-	if _, err := io.ReadFull(r, text); err != nil {
-		return nil, npyRule("the header is cut off")
+	if err := readHeader(r, text); err != nil {
+		return nil, err
 	}
 	if !utf8.Valid(text) {
-		return nil, npyRule("the header is not text")
+		return nil, rulef("the header is not text")
 	}
 	h.size += length
 	if err := h.parse(string(text)); err != nil {
@@ -75,12 +75,21 @@ func readNPYHeader(r io.Reader) (*npyHeader, error) {
 	return h, nil
 }
 
+// readHeader fills p.
+func readHeader(r io.Reader, p []byte) error {
+	_, err := io.ReadFull(r, p)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return rulef("the header is cut off")
+	}
+	return err
+}
+
 // ruleError is a fault of an array, before it is known where the array stands.
 type ruleError struct{ rule string }
 
 func (e *ruleError) Error() string { return e.rule }
 
-func npyRule(format string, args ...any) error { return &ruleError{fmt.Sprintf(format, args...)} }
+func rulef(format string, args ...any) error { return &ruleError{fmt.Sprintf(format, args...)} }
 
 // parse reads the header's dictionary, a Python literal with exactly the keys
 // descr, fortran_order and shape. Only what NumPy writes is understood: nothing
@@ -97,13 +106,13 @@ func (h *npyHeader) parse(text string) error {
 			break
 		}
 		if seen[key] {
-			return npyRule("the header has the key %s twice", quote(key))
+			return rulef("the header has the key %s twice", quote(key))
 		}
 		seen[key] = true
 		switch key {
 		case "descr":
 			if p.peek() == '[' {
-				return npyRule("the elements are records of several fields; save the votes alone, as integers")
+				return rulef("the elements are records of several fields; save the votes alone, as integers")
 			}
 			descr := p.str(&err)
 			if err == nil {
@@ -117,7 +126,7 @@ func (h *npyHeader) parse(text string) error {
 		case "shape":
 			h.shape = p.tuple(&err)
 		default:
-			return npyRule("the header has the unknown key %s", quote(key))
+			return rulef("the header has the unknown key %s", quote(key))
 		}
 		if !p.accept(',') && err == nil {
 			p.expect('}', &err)
@@ -128,11 +137,11 @@ func (h *npyHeader) parse(text string) error {
 		err = errors.New("text behind it")
 	}
 	if err != nil {
-		return npyRule("the header %s is no dictionary of descr, fortran_order and shape: %v", quote(text), err)
+		return rulef("the header %s is no dictionary of descr, fortran_order and shape: %v", quote(text), err)
 	}
 	for _, key := range []string{"descr", "fortran_order", "shape"} {
 		if !seen[key] {
-			return npyRule("the header has no key %s", key)
+			return rulef("the header has no key %s", key)
 		}
 	}
 	n := uint64(h.dtype.size)
@@ -142,7 +151,7 @@ func (h *npyHeader) parse(text string) error {
 		hi, lo := bits.Mul64(n, uint64(d))
 		if hi != 0 || lo > 1<<62 {
 			if !empty {
-				return npyRule("the header claims %s elements of %d bytes, more than any disk holds", h.dims(), h.dtype.size)
+				return rulef("the header claims %s elements of %d bytes, more than any disk holds", h.dims(), h.dtype.size)
 			}
 			lo = 0
 		}

@@ -179,7 +179,7 @@ func (a *archive) array(name string) (*npyArray, error) {
 		return nil, a.arrayError(err, name)
 	}
 	if got := f.UncompressedSize64; got != uint64(h.size+h.data) {
-		return nil, errors.Join(a.arrayError(npyRule("the header claims %s elements of %d bytes, %d with the header, but the archive has %d", h.dims(), h.dtype.size, h.size+h.data, got), name), r.Close())
+		return nil, errors.Join(a.arrayError(rulef("the header claims %s elements of %d bytes, %d with the header, but the archive has %d", h.dims(), h.dtype.size, h.size+h.data, got), name), r.Close())
 	}
 	a.closers = append(a.closers, r)
 	return &npyArray{npyHeader: h, member: name, r: r}, nil
@@ -188,18 +188,18 @@ func (a *archive) array(name string) (*npyArray, error) {
 // member opens a member and reads its header.
 func (a *archive) member(f *zip.File) (io.ReadCloser, *npyHeader, error) {
 	if f.Method != zip.Store && f.Method != zip.Deflate || f.Flags&1 != 0 {
-		return nil, nil, npyRule("the member is encrypted or compressed in an unknown way")
+		return nil, nil, rulef("the member is encrypted or compressed in an unknown way")
 	}
 	limit := int64(a.opts.MaxExpansion)
 	if limit == 0 {
 		limit = DefaultMaxExpansion
 	}
 	if got := f.UncompressedSize64; got > freeExpansion && (got-freeExpansion)/uint64(limit) > f.CompressedSize64 {
-		return nil, nil, npyRule("%d bytes expand to %d, more than the %d-fold and %d MiB: a decompression bomb? If not, allow for a larger expansion", f.CompressedSize64, got, limit, freeExpansion>>20)
+		return nil, nil, rulef("%d bytes expand to %d, more than the %d-fold and %d MiB: a decompression bomb? If not, allow for a larger expansion", f.CompressedSize64, got, limit, freeExpansion>>20)
 	}
 	rc, err := f.Open()
 	if err != nil {
-		return nil, nil, npyRule("%v", err)
+		return nil, nil, rulef("%v", err)
 	}
 	r := &memberReader{rc}
 	h, err := readNPYHeader(r)
@@ -217,7 +217,7 @@ type memberReader struct{ io.ReadCloser }
 func (m *memberReader) Read(p []byte) (int, error) {
 	n, err := m.ReadCloser.Read(p)
 	if err != nil && err != io.EOF {
-		err = npyRule("the archive is damaged or cut off: %v", err)
+		err = rulef("the archive is damaged or cut off: %v", err)
 	}
 	return n, err
 }
@@ -233,7 +233,7 @@ func (a *archive) random(arr *npyArray, name string) error {
 		}
 		off, err := f.DataOffset()
 		if err != nil {
-			return a.arrayError(npyRule("%v", err), name)
+			return a.arrayError(rulef("%v", err), name)
 		}
 		arr.at = io.NewSectionReader(a.at, off+arr.size, arr.data)
 		return nil
@@ -244,11 +244,11 @@ func (a *archive) random(arr *npyArray, name string) error {
 	}
 	a.closers = append(a.closers, tmp)
 	if got != arr.data {
-		return a.arrayError(npyRule("the data end after %d of %d bytes", got, arr.data), name)
+		return a.arrayError(rulef("the data end after %d of %d bytes", got, arr.data), name)
 	}
 	if n, err := readFull(arr.r, make([]byte, 1)); n > 0 || err != io.EOF { // looks at the checksum
 		if n > 0 {
-			err = npyRule("there are bytes behind the %s elements", arr.dims())
+			err = rulef("there are bytes behind the %s elements", arr.dims())
 		}
 		return a.arrayError(err, name)
 	}

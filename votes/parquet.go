@@ -157,7 +157,12 @@ func recovered(f func() error) (err error) {
 	return f()
 }
 
+// damaged is a file that contradicts itself, or uses what is not read here.
 func (d *parquetDecoder) damaged(err error) error {
+	var rule *ruleError
+	if errors.As(err, &rule) {
+		return d.errorf("%v", err)
+	}
 	return &ParseError{File: d.name, Rule: fmt.Sprintf("the Parquet file is damaged: %v", err), Err: err}
 }
 

@@ -32,6 +32,10 @@ const (
 	maxPageHeader = 64 << 10 // it can hold the smallest and largest value
 )
 
+// plainDictionary is what old writers call both the dictionary's encoding and that
+// of indices.
+const plainDictionary format.Encoding = 2
+
 // pageRef is where a page is and what it holds.
 type pageRef struct {
 	offset int64 // of the data
@@ -189,7 +193,7 @@ func expandPage(codec format.CompressionCodec, dst, raw []byte) error {
 		}
 		return fillPage(dst, z)
 	}
-	return fmt.Errorf("pages are compressed with %s, want none, snappy, gzip or zstd", codec)
+	return rulef("pages are compressed with %s, want none, snappy, gzip or zstd", codec)
 }
 
 func fillPage(dst []byte, r io.Reader) error {
@@ -208,7 +212,7 @@ func fillPage(dst []byte, r io.Reader) error {
 // dictionary reads a dictionary page.
 func (pr *pageReader) dictionary(p *pageRef) (*pageValues, error) {
 	switch e := p.head.DictionaryPageHeader.V.Encoding; e {
-	case format.Plain, format.PlainDictionary:
+	case format.Plain, plainDictionary:
 	default:
 		return nil, fmt.Errorf("dictionary in encoding %s, want PLAIN", e)
 	}
@@ -250,7 +254,7 @@ func (pr *pageReader) values(p *pageRef, v *pageValues) error {
 	switch encoding {
 	case format.Plain:
 		return v.plain(pr.column.kind, data, n)
-	case format.RLEDictionary, format.PlainDictionary:
+	case format.RLEDictionary, plainDictionary:
 		if n == 0 {
 			return nil
 		}
@@ -307,7 +311,7 @@ func (pr *pageReader) values(p *pageRef, v *pageValues) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("values of type %s in encoding %s, which is not read here", pr.column.kind, encoding)
+	return rulef("values of type %s in encoding %s, which is not read here", pr.column.kind, encoding)
 }
 
 var errPageCut = errors.New("page has fewer values than its header claims")

@@ -1,0 +1,267 @@
+package votes
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"pgregory.net/rapid"
+)
+
+func jsonl(opts Options) Options {
+	opts.Format = FormatJSONL
+	return opts
+}
+
+func TestReadJSONL(t *testing.T) {
+	z := []string{"0", "1"}
+	tests := []struct {
+		name string
+		in   string
+		opts Options
+		want all
+	}{
+		{"list", "{\"query\":\"q\",\"votes\":[0,1,1],\"label\":1}\n", Options{}, all{K: 3, Counts: []int{1, 2}, IDs: []string{"q"}, Labels: []int{1}, N: 1}},
+		{"keys, as pandas writes them", `{"id":7,"t1":0,"t2":1.0}` + "\n" + `{"t2":0,"t1":true,"id":8}`, Options{}, all{K: 2, Counts: []int{1, 1, 1, 1}, IDs: []string{"7", "8"}, N: 2}},
+		{"spaces and escapes", " { \"\\u0071uery\" : \"a\\n\\u00e9\\\"\" , \"votes\" : [ \"0\" , true , 1e0 ] } \r\n", Options{}, all{K: 3, Counts: []int{1, 2}, IDs: []string{"a\né\""}, N: 1}},
+		{"counts as a list", `{"counts":[3,8]}`, Options{Layout: LayoutCounts}, all{K: 11, Counts: []int{3, 8}, N: 1}},
+		{"counts by key", `{"ones":8,"zeros":3,"truth":0}`, Options{Layout: LayoutCounts}, all{K: 11, Counts: []int{3, 8}, Labels: []int{0}, N: 1}},
+		{"counts by other keys", `{"yes":8,"no":3}`, Options{Layout: LayoutCounts, ZerosColumn: "no", OnesColumn: "yes"}, all{K: 11, Counts: []int{3, 8}, N: 1}},
+		{"other list", `{"v":[1,0],"x":1}`, Options{VotesColumn: "v", LabelColumn: "x"}, all{K: 2, Counts: []int{1, 1}, Labels: []int{1}, N: 1}},
+		{"label is a vote", `{"label":1}`, Options{LabelColumn: NoColumn}, all{K: 1, Counts: []int{0, 1}, N: 1}},
+		{"classes", `{"votes":["cat","dog","cat"]}`, Options{Classes: []string{"cat", "dog"}}, all{K: 3, Classes: []string{"cat", "dog"}, Counts: []int{2, 1}, N: 1}},
+		{"integers", `{"votes":[5,"8",5.0,-8]}`, Options{Classes: []string{"5", "8", "-8"}}, all{K: 4, Classes: []string{"5", "8", "-8"}, Counts: []int{2, 1, 1}, N: 1}},
+		{"missing", `{"votes":[null,1,"","NA"]}`, Options{Missing: MissingCoin, KeepVotes: true}, all{K: 4, Counts: []int{0, 1}, Missing: []int{3}, Votes: []int{-1, 1, -1, -1}, N: 1}},
+		{"a class called NA is no missing vote", `{"votes":["NA","x",null]}`, Options{Missing: MissingCoin, Classes: []string{"x", "NA"}}, all{K: 3, Classes: []string{"x", "NA"}, Counts: []int{1, 1}, Missing: []int{1}, N: 1}},
+		{"keys in another order keep the teachers' order", "{\"a\":0,\"b\":1}\n{\"b\":0,\"a\":1}", Options{KeepVotes: true}, all{K: 2, Counts: []int{1, 1, 1, 1}, Votes: []int{0, 1, 1, 0}, N: 2}},
+		{"byte order mark, blank lines at the end", "\ufeff{\"votes\":[1]}\n\n\n", Options{}, all{K: 1, Counts: []int{0, 1}, N: 1}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.want.Classes == nil {
+				tt.want.Classes = z
+			}
+			for _, size := range []int{0, 1, 5} {
+				tt.opts.chunkBytes = size
+				got, err := readAll(strings.NewReader(tt.in), jsonl(tt.opts))
+				if err != nil || !reflect.DeepEqual(*got, tt.want) {
+					t.Errorf("chunks of %d: got %+v, %v, want %+v", size, got, err, tt.want)
+				}
+			}
+		})
+	}
+}
+
+func TestReadJSONLRefuses(t *testing.T) {
+	counts := Options{Layout: LayoutCounts}
+	for _, tt := range []struct {
+		name string
+		in   string
+		opts Options
+		line int
+		rule string
+	}{
+		{"empty", "", Options{}, 0, "empty"},
+		{"blank lines", "\n\n", Options{}, 0, "empty"},
+		{"blank line first", "\n{\"votes\":[1]}\n", Options{}, 1, "blank line"},
+		{"blank line between", "{\"votes\":[1]}\n\n\n{\"votes\":[1]}\n", Options{}, 2, "blank line"},
+		{"CSV", "0,1\n", Options{}, 1, "not JSON"},
+		{"a list", "[0,1]\n", Options{}, 1, "not a JSON object"},
+		{"one list of all", "[\n{\"votes\":[1]}]", Options{}, 1, "not JSON"},
+		{"cut off", "{\"votes\":[1]}\n{\"votes\":[1", Options{}, 2, "unexpected end of JSON input"},
+		{"two on a line", "{\"votes\":[1]}{\"votes\":[1]}\n", Options{}, 1, "after top-level value"},
+		{"no votes", "{}\n", Options{}, 1, "there is no vote"},
+		{"only an id", "{\"id\":1}\n", Options{}, 1, "there is no vote"},
+		{"empty list", "{\"votes\":[]}\n", Options{}, 1, "there is no vote"},
+		{"vote 2", "{\"votes\":[1]}\n{\"votes\":[2]}\n", Options{}, 2, `key "votes", item 1: vote "2" is not 0 or 1`},
+		{"vote 0.5", "{\"a\":0.5}\n", Options{}, 1, `key "a": vote "0.5" is not 0 or 1`},
+		{"vote 1e300", "{\"a\":1e300}\n", Options{}, 1, `vote "1e300"`},
+		{"vote 1e999", "{\"a\":1e999}\n", Options{}, 1, `vote "1e999"`},
+		{"vote null", "{\"a\":null}\n", Options{}, 1, "the vote is missing"},
+		{"vote in an object", "{\"a\":{\"b\":1}}\n", Options{}, 1, `vote "{\"b\":1}" is not`},
+		{"list in a list", "{\"votes\":[[1]]}\n", Options{}, 1, `vote "[1]" is not`},
+		{"list of another name", "{\"v\":[1]}\n", Options{}, 1, `which key holds the list of votes?`},
+		{"shorter list", "{\"votes\":[1,0]}\n{\"votes\":[1]}\n", Options{}, 2, "1 votes, but the first line has 2"},
+		{"longer list", "{\"votes\":[1,0]}\n{\"votes\":[1,0,0]}\n", Options{}, 2, "3 votes, but the first line has 2"},
+		{"no list later", "{\"votes\":[1,0]}\n{\"votes\":1}\n", Options{}, 2, `key "votes": not a list`},
+		{"no list at once", "{\"votes\":1}\n", Options{VotesColumn: "votes"}, 1, `key "votes": not a list`},
+		{"key of nothing", "{\"votes\":[1],\"x\":1}\n", Options{}, 1, `the key "x" is neither id, label nor "votes"`},
+		{"new key", "{\"a\":1}\n{\"a\":1,\"b\":1}\n", Options{}, 2, `the key "b" is not in the first line`},
+		{"lost key", "{\"a\":1,\"b\":1}\n{\"a\":1}\n", Options{}, 2, `the key "b" of the first line is missing`},
+		{"key twice at once", "{\"a\":1,\"a\":1}\n", Options{}, 1, `"a" stands there twice`},
+		{"key twice, escaped", "{\"a\":1,\"b\":1}\n{\"a\":1,\"\\u0061\":1}\n", Options{}, 2, `"a" stands there twice`},
+		{"two ids", "{\"id\":1,\"query\":1,\"a\":1}\n", Options{}, 1, `could be the id too`},
+		{"id is null", "{\"id\":null,\"a\":1}\n", Options{}, 1, "neither a string nor a whole number"},
+		{"id is 1.5", "{\"id\":1.5,\"a\":1}\n", Options{}, 1, "neither a string nor a whole number"},
+		{"id is empty", "{\"id\":\"\",\"a\":1}\n", Options{}, 1, "id is empty"},
+		{"id with NUL", "{\"id\":\"\\u0000\",\"a\":1}\n", Options{}, 1, "NUL"},
+		{"id twice", "{\"id\":\"x\",\"a\":1}\n{\"id\":\"y\",\"a\":1}\n{\"id\":\"x\",\"a\":1}\n", Options{}, 3, `"x" is already in line 1`},
+		{"label 2", "{\"label\":2,\"a\":1}\n", Options{}, 1, `label "2" is not 0 or 1`},
+		{"id not there", "{\"a\":1}\n", Options{IDColumn: "x"}, 1, `no key "x" for the id`},
+		{"K", "{\"votes\":[1]}\n", Options{K: 2}, 1, "1 votes, but K = 2"},
+		{"counts differ", "{\"counts\":[1,2]}\n{\"counts\":[1,3]}\n", counts, 2, "sum to K = 4, but to K = 3 in line 1"},
+		{"counts 0", "{\"counts\":[0,0]}\n", counts, 1, "no votes"},
+		{"counts of three", "{\"counts\":[1,0,1]}\n", counts, 1, "3 counts, want 2"},
+		{"count -1", "{\"counts\":[1,-1]}\n", counts, 1, "not a whole number"},
+		{"count 1.0", "{\"counts\":[1,1.0]}\n", counts, 1, "not a whole number"},
+		{"count null", "{\"counts\":[1,null]}\n", counts, 1, "the count is missing"},
+		{"count huge", "{\"counts\":[1,100001]}\n", counts, 1, "at most 100000"},
+		{"a count for nothing", "{\"zeros\":1,\"ones\":1,\"x\":1}\n", counts, 1, `"x" is neither`},
+		{"zeros twice", "{\"zeros\":1,\"n0\":1}\n", counts, 1, "second with counts"},
+		{"no ones", "{\"zeros\":1}\n", counts, 1, `no key with the counts of the class "1"`},
+		{"bad UTF-8", "{\"votes\":[1]}\n{\"votes\":[1],\"\xff\":1}\n", Options{}, 2, "UTF-8"},
+		{"lone CR", "{\"votes\":\r[1]}\n", Options{}, 1, "carriage return"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.opts.Name = "v.jsonl"
+			_, err := readAll(strings.NewReader(tt.in), jsonl(tt.opts))
+			var p *ParseError
+			if !errors.As(err, &p) || p.File != "v.jsonl" || p.Line != tt.line || !strings.Contains(p.Rule, tt.rule) {
+				t.Fatalf("got %v, want line %d: %s", err, tt.line, tt.rule)
+			}
+			tt.opts.chunkBytes, tt.opts.Workers = 2, 3
+			if _, again := readAll(iotest.OneByteReader(strings.NewReader(tt.in)), jsonl(tt.opts)); again == nil || again.Error() != err.Error() {
+				t.Errorf("in small pieces %v, want %v", again, err)
+			}
+		})
+	}
+}
+
+func TestJSONLReaderFailure(t *testing.T) {
+	boom := errors.New("boom")
+	in := "{\"votes\":[1]}\n{\"votes\":[0]}\n"
+	for n := range in {
+		r := io.MultiReader(strings.NewReader(in[:n]), iotest.ErrReader(boom))
+		if got, err := readAll(r, jsonl(Options{chunkBytes: 4})); !errors.Is(err, boom) {
+			t.Errorf("failure after %d bytes: %+v, %v", n, got, err)
+		}
+	}
+}
+
+// slowJSON is an independent reading with encoding/json: lists of votes, with ids
+// and labels, and nothing else.
+func slowJSON(data []byte) (*all, error) {
+	a := &all{Classes: IntegerClasses(2)}
+	for line := range bytes.Lines(data) {
+		var v struct {
+			Query *string
+			Votes []json.Number
+			Label *json.Number
+		}
+		d := json.NewDecoder(bytes.NewReader(line))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&v); err != nil {
+			return nil, err
+		}
+		if a.N == 0 {
+			a.K = len(v.Votes)
+		}
+		if len(v.Votes) != a.K {
+			return nil, errors.New("K")
+		}
+		counts := [2]int{}
+		for _, n := range v.Votes {
+			f, err := n.Float64()
+			if err != nil || f != 0 && f != 1 {
+				return nil, fmt.Errorf("vote %s", n)
+			}
+			counts[int(f)]++
+		}
+		a.Counts = append(a.Counts, counts[:]...)
+		if v.Query != nil {
+			a.IDs = append(a.IDs, *v.Query)
+		}
+		if v.Label != nil {
+			f, err := v.Label.Float64()
+			if err != nil || f != 0 && f != 1 {
+				return nil, errors.New("label")
+			}
+			a.Labels = append(a.Labels, int(f))
+		}
+		a.N++
+	}
+	return a, nil
+}
+
+func TestJSONLAgainstEncodingJSON(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		k := rapid.IntRange(1, 8).Draw(t, "K")
+		withID, withLabel := rapid.Bool().Draw(t, "id"), rapid.Bool().Draw(t, "label")
+		number := rapid.SampledFrom([]string{"0", "1", "0.0", "1.0", "1e0", "-0", "10e-1"})
+		space := rapid.SampledFrom([]string{"", " ", "\t", "  "})
+		var b strings.Builder
+		for i := range rapid.IntRange(1, 10).Draw(t, "lines") {
+			var members []string
+			var votes []string
+			for range k {
+				votes = append(votes, space.Draw(t, "space")+number.Draw(t, "vote")+space.Draw(t, "space"))
+			}
+			members = append(members, `"votes"`+space.Draw(t, "space")+":"+"["+strings.Join(votes, ",")+"]")
+			if withID {
+				id, _ := json.Marshal(fmt.Sprintf("%d %s", i, rapid.StringN(0, 5, -1).Filter(func(s string) bool { return !strings.ContainsAny(s, "\x00\r\ufeff") }).Draw(t, "id")))
+				members = append(members, `"query":`+string(id))
+			}
+			if withLabel {
+				members = append(members, `"label":`+number.Draw(t, "label"))
+			}
+			members = rapid.Permutation(members).Draw(t, "order")
+			b.WriteString(space.Draw(t, "space") + "{" + strings.Join(members, space.Draw(t, "space")+","+space.Draw(t, "space")) + "}" + space.Draw(t, "space") + "\n")
+		}
+		want, err := slowJSON([]byte(b.String()))
+		if err != nil {
+			t.Fatalf("%s: %v", b.String(), err)
+		}
+		got, err := readAll(strings.NewReader(b.String()), jsonl(Options{chunkBytes: rapid.IntRange(0, 40).Draw(t, "chunk")}))
+		same(t, b.String(), got, err, want, nil)
+	})
+}
+
+// What is accepted means the same to encoding/json, however it is cut.
+func FuzzJSONL(f *testing.F) {
+	for _, s := range []string{
+		"{\"query\":\"q\",\"votes\":[0,1,1],\"label\":1}\n", "{\"id\":7,\"t1\":0,\"t2\":1.0}\n{\"t2\":0,\"t1\":true,\"id\":8}",
+		"{\"counts\":[3,8]}\n{\"zeros\":1}", "\ufeff{\"votes\":[1]}\r\n\r\n", "{\"votes\":[[1],{\"a\":[\"]\"]}]}", "{\"a\\u0062\":\"\\\\\\\"\"}\n", "[", "{\"votes\":[1e0,-0,\"1\"]}",
+	} {
+		for mode := range uint8(8) {
+			f.Add([]byte(s), mode)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte, mode uint8) {
+		opts := Options{Format: FormatJSONL}
+		if mode&1 == 1 {
+			opts.Layout = LayoutCounts
+		} else {
+			opts.Missing = MissingPolicy(mode >> 1 & 1)
+			opts.KeepVotes = mode>>2&1 == 1
+		}
+		want, wantErr := readAll(bytes.NewReader(data), opts)
+		for _, size := range []int{1, 9} {
+			opts.chunkBytes, opts.Workers = size, 2
+			got, err := readAll(iotest.OneByteReader(bytes.NewReader(data)), opts)
+			same(t, fmt.Sprintf("chunks of %d", size), got, err, want, wantErr)
+		}
+		if wantErr != nil {
+			return
+		}
+		objects := 0
+		for line := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
+			if line = bytes.TrimRight(line, "\r\n"); len(line) == 0 {
+				continue
+			}
+			var m map[string]any
+			if err := json.Unmarshal(line, &m); err != nil {
+				t.Fatalf("accepted %q, encoding/json says %v", line, err)
+			}
+			objects++
+		}
+		if objects != want.N || want.K < 1 {
+			t.Fatalf("%d objects, %+v", objects, want)
+		}
+	})
+}

@@ -1,0 +1,306 @@
+package votes
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+	"pgregory.net/rapid"
+)
+
+// idText draws ids that need quotes, escapes or nothing.
+var idText = rapid.StringOfN(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune(",\t\"\n\\<é 0a"))), 1, 12, -1).
+	Filter(func(s string) bool { return checkID(s) == nil })
+
+// Labels written in any format are read back equal, as votes of one teacher.
+func TestLabelsRoundTrip(t *testing.T) {
+	dir := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		classes := rapid.SampledFrom([][]string{nil, {"cat", "dog"}, {"5", "8", "300"}, {"-1", "1"}, {"ä,b", "c\"d", "日本"}}).Draw(t, "classes")
+		want := &all{K: 1, Classes: classes}
+		if classes == nil {
+			want.Classes = IntegerClasses(2)
+		}
+		want.N = rapid.IntRange(1, 40).Draw(t, "N")
+		ids := rapid.SliceOfNDistinct(idText, want.N, want.N, rapid.ID[string]).Draw(t, "ids")
+		answers := rapid.SliceOfN(rapid.IntRange(0, len(want.Classes)-1), want.N, want.N).Draw(t, "answers")
+		for _, c := range answers {
+			row := make([]int, len(want.Classes))
+			row[c] = 1
+			want.Counts = append(want.Counts, row...)
+		}
+		for _, name := range []string{"l.csv", "l.tsv", "l.jsonl", "l.npy", "l.parquet", "l.csv.gz", "l.jsonl.zst", "l.npy.gz", "-"} {
+			path := name
+			opts := LabelOptions{Classes: classes}
+			var stdout bytes.Buffer
+			if name == "-" {
+				opts.Stdout, opts.Format = &stdout, rapid.SampledFrom([]Format{FormatCSV, FormatJSONL, FormatNPY, FormatParquet}).Draw(t, "format")
+			} else {
+				path = filepath.Join(dir, name)
+			}
+			f, err := CreateLabels(path, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, id := range ids {
+				if err := f.Write(id, answers[i]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if f.Rows() != int64(want.N) || stdout.Len() > 0 {
+				t.Fatalf("%d rows before Commit, %d bytes in stdout", f.Rows(), stdout.Len())
+			}
+			if err := f.Commit(); err != nil {
+				t.Fatal(err)
+			}
+			read := Options{Classes: classes, LabelColumn: NoColumn, Format: opts.Format, Header: HeaderYes, Stdin: &stdout}
+			expect := *want
+			expect.IDs = ids
+			if strings.Contains(name, ".npy") || opts.Format == FormatNPY {
+				// One dimension: not votes. Look at it as a label of the same queries.
+				got := readNPYLabels(t, path, &stdout)
+				var texts []string
+				for _, c := range answers {
+					texts = append(texts, want.Classes[c])
+				}
+				if !reflect.DeepEqual(got, texts) {
+					t.Fatalf("%s: got %q, want %q", name, got, texts)
+				}
+				continue
+			}
+			r, err := Open(context.Background(), read, path)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			got, err := collect(r)
+			same(t, name, got, err, &expect, nil)
+		}
+	})
+	if left, err := filepath.Glob(filepath.Join(dir, "*tmp*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// readNPYLabels reads a one-dimensional array by its header.
+func readNPYLabels(t *rapid.T, path string, stdout io.Reader) (out []string) {
+	in := stdout
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		in = f
+		if strings.HasSuffix(path, ".gz") {
+			if in, err = gzip.NewReader(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	h, err := readNPYHeader(in)
+	if err != nil || len(h.shape) != 1 || h.fortran {
+		t.Fatalf("header %+v, %v", h, err)
+	}
+	if (h.size)%64 != 0 {
+		t.Fatalf("the elements begin at %d", h.size)
+	}
+	data, err := io.ReadAll(in)
+	if err != nil || int64(len(data)) != h.data {
+		t.Fatalf("%d bytes of elements, want %d, %v", len(data), h.data, err)
+	}
+	for i := range int(h.shape[0]) {
+		text, ok := h.dtype.string(data[i*h.dtype.size : (i+1)*h.dtype.size])
+		if !ok {
+			t.Fatal("no text")
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// The short cut for plain ids writes what encoding/csv writes.
+func TestCSVLabelsAreEncodingCSV(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		classes, err := newClassList(rapid.SampledFrom([][]string{nil, {"a,b", "c\"d"}, {"x\ty", "z"}}).Draw(t, "classes"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		comma := rapid.SampledFrom([]byte{',', '\t'}).Draw(t, "comma")
+		var got, want bytes.Buffer
+		e := newCSVLabels(&got, comma, "label", classes)
+		w := csv.NewWriter(&want)
+		w.Comma = rune(comma)
+		w.Write([]string{"query", "label"})
+		for range rapid.IntRange(0, 10).Draw(t, "rows") {
+			id := idText.Draw(t, "id")
+			c := rapid.IntRange(0, 1).Draw(t, "class")
+			w.Write([]string{id, classes.names[c]})
+			if err := e.row([]byte(id), c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.Flush()
+		if err := e.end(); err != nil || got.String() != want.String() {
+			t.Fatalf("got %q, %v, want %q", got.String(), err, want.String())
+		}
+	})
+}
+
+// Labels that are not private carry it in their file, whatever the format.
+func TestSimulatedLabelsAreMarked(t *testing.T) {
+	for format, want := range map[Format]string{
+		FormatCSV: "query,simulated_label\nq,1\n", FormatTSV: "query\tsimulated_label\nq\t1\n",
+		FormatJSONL: "{\"query\":\"q\",\"simulated_label\":1}\n", FormatNPY: "[('simulated_label', '|u1')]", FormatParquet: "simulated_label",
+	} {
+		var b bytes.Buffer
+		f, err := CreateLabels("-", LabelOptions{Format: format, Simulated: true, Stdout: &b})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Write("q", 1)
+		if err := f.Commit(); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("%s: %v, %q, want %q", format, err, b.String(), want)
+		}
+	}
+}
+
+func TestLabelFileFails(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "l.csv")
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"l.csv", "l.tsv", "l.jsonl", "l.npy", "l.parquet", "l.csv.gz", "l.npy.zst", "-"} {
+		for what, fail := range map[string]func(*LabelFile) error{
+			"class 2":      func(f *LabelFile) error { return f.Write("x", 2) },
+			"class -1":     func(f *LabelFile) error { return f.Write("x", -1) },
+			"empty id":     func(f *LabelFile) error { return f.Write("", 1) },
+			"invalid id":   func(f *LabelFile) error { return f.Write("\xff", 1) },
+			"few answers":  func(f *LabelFile) error { return f.WriteBatch(&Batch{n: 2}, []int{1}) },
+			"aborted":      func(f *LabelFile) error { f.Abort(); return f.Write("x", 1) },
+			"batch of two": func(f *LabelFile) error { return f.WriteBatch(&Batch{n: 2}, []int{1, 7}) },
+		} {
+			var stdout bytes.Buffer
+			target := name
+			if name != "-" {
+				target = filepath.Join(dir, name)
+			}
+			f, err := CreateLabels(target, LabelOptions{Stdout: &stdout})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Write("good", 1)
+			first := fail(f)
+			if first == nil {
+				t.Errorf("%s, %s: accepted", name, what)
+			}
+			if again := f.Write("good", 1); again == nil {
+				t.Errorf("%s, %s: goes on after %v", name, what, first)
+			}
+			if err := f.Commit(); err == nil {
+				t.Errorf("%s, %s: committed after %v", name, what, first)
+			}
+			if err := f.Abort(); err != nil {
+				t.Errorf("%s, %s: abort: %v", name, what, err)
+			}
+			if stdout.Len() > 0 {
+				t.Errorf("%s, %s: wrote %q", name, what, stdout.String())
+			}
+		}
+	}
+	left, err := os.ReadDir(dir)
+	if old, _ := os.ReadFile(path); err != nil || len(left) != 1 || string(old) != "old" {
+		t.Errorf("left behind: %v, %v, the old file holds %q", left, err, old)
+	}
+	boom := errors.New("boom")
+	f, err := CreateLabels("-", LabelOptions{Stdout: failingWriter{boom}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Write("q", 1)
+	if err := f.Commit(); !errors.Is(err, boom) {
+		t.Errorf("stdout that fails: %v", err)
+	}
+	if err := f.Commit(); err == nil {
+		t.Error("committed twice")
+	}
+	for name, opts := range map[string]LabelOptions{
+		"l.npz":        {},
+		"l.parquet.gz": {},
+		"l.csv":        {Classes: []string{"a"}},
+		"none/l.csv":   {},
+	} {
+		if f, err := CreateLabels(filepath.Join(dir, name), opts); err == nil {
+			f.Abort()
+			t.Errorf("%s %+v: accepted", name, opts)
+		}
+	}
+}
+
+// Numbers of queries are their ids where the file has none.
+func TestWriteBatch(t *testing.T) {
+	var b bytes.Buffer
+	f, err := CreateLabels("-", LabelOptions{Stdout: &b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.WriteBatch(&Batch{First: 9, n: 2}, []int{0, 1})
+	f.WriteBatch(&Batch{First: 11, n: 1, IDs: []string{"a,b"}}, []int{1})
+	if err := f.Commit(); err != nil || b.String() != "query,label\n9,0\n10,1\n\"a,b\",1\n" {
+		t.Errorf("%v, %q", err, b.String())
+	}
+}
+
+// A file without a row still has its header.
+func TestNoLabels(t *testing.T) {
+	for format, want := range map[Format]string{FormatCSV: "query,label\n", FormatTSV: "query\tlabel\n", FormatJSONL: "", FormatNPY: "'shape': (0,)", FormatParquet: "PAR1"} {
+		var b bytes.Buffer
+		f, err := CreateLabels("-", LabelOptions{Format: format, Stdout: &b})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Commit(); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("%s: %v, %q", format, err, b.String())
+		}
+	}
+}
+
+// Concatenated compressed members are what a tool would read.
+func TestCompressedLabels(t *testing.T) {
+	for _, c := range []Compression{CompressionGzip, CompressionZstd} {
+		var b bytes.Buffer
+		f, err := CreateLabels("-", LabelOptions{Compression: c, Stdout: &b})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 10_000 {
+			f.Write(fmt.Sprint(i), i&1)
+		}
+		if err := f.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		var r io.Reader
+		if c == CompressionGzip {
+			r, err = gzip.NewReader(&b)
+		} else {
+			r, err = zstd.NewReader(&b)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(r)
+		if err != nil || !strings.HasPrefix(string(got), "query,label\n0,0\n1,1\n") || strings.Count(string(got), "\n") != 10_001 {
+			t.Errorf("%s: %d bytes, %v", c, len(got), err)
+		}
+	}
+}

@@ -1,0 +1,241 @@
+package votes
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/darrm/darrm/internal/check"
+)
+
+func put(t *testing.T, dir, name, content string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Several files of several formats are one stream; numbers go on across files.
+func TestOpenSeveral(t *testing.T) {
+	dir := t.TempDir()
+	a := put(t, dir, "a.csv", "t1,t2\n0,1\n1,1\n")
+	b := put(t, dir, "b.jsonl", "{\"votes\":[0,0]}\n")
+	put(t, dir, "c.tsv", "0\t1\n")
+	want := &all{K: 2, Classes: IntegerClasses(2), Counts: []int{1, 1, 0, 2, 2, 0, 1, 1, 2, 0}, N: 5}
+	r, err := Open(context.Background(), Options{Stdin: strings.NewReader("0,0\n")}, a, b, filepath.Join(dir, "c*"), "-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := collect(r)
+	same(t, "four files", got, err, want, nil)
+	// A pattern's files come in order.
+	put(t, dir, "b.csv", "1,1\n")
+	r, err = Open(context.Background(), Options{}, filepath.Join(dir, "?.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err = collect(r)
+	same(t, "a pattern", got, err, &all{K: 2, Classes: IntegerClasses(2), Counts: []int{1, 1, 0, 2, 0, 2}, N: 3}, nil)
+	// A name that is there is no pattern.
+	odd := put(t, dir, "[x].csv", "0,0\n")
+	r, err = Open(context.Background(), Options{}, odd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err = collect(r)
+	same(t, "a name with brackets", got, err, &all{K: 2, Classes: IntegerClasses(2), Counts: []int{2, 0}, N: 1}, nil)
+}
+
+// Very many files: each is open only while it is read.
+func TestOpenMany(t *testing.T) {
+	dir := t.TempDir()
+	const n = 3000 // above the usual limit of open files, 1024
+	for i := range n {
+		put(t, dir, "f"+strings.Repeat("0", i/1000)+string(rune('a'+i%1000/100))+string(rune('a'+i%100/10))+string(rune('a'+i%10))+".csv", "0,1\n")
+	}
+	r, err := Open(context.Background(), Options{}, filepath.Join(dir, "*.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := collect(r)
+	if err != nil || got.N != n {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	dir := t.TempDir()
+	ctx := context.Background()
+	a := put(t, dir, "a.csv", "0,1\n")
+	link := filepath.Join(dir, "link.csv")
+	if err := os.Symlink(a, link); err != nil {
+		t.Fatal(err)
+	}
+	three := put(t, dir, "three.csv", "0,1,1\n")
+	ids := put(t, dir, "ids.csv", "query,a,b\nx,0,1\n")
+	more := put(t, dir, "more.csv", "query,a,b\ny,0,1\nx,0,1\n")
+	labels := put(t, dir, "labels.csv", "a,b,label\n0,1,1\n")
+	bad := put(t, dir, "bad.csv", "0,2\n")
+	for name, tt := range map[string]struct {
+		opts  Options
+		paths []string
+		want  string
+	}{
+		"no file":             {Options{}, nil, "no file"},
+		"not there":           {Options{}, []string{filepath.Join(dir, "none.csv")}, "no such file"},
+		"pattern of nothing":  {Options{}, []string{filepath.Join(dir, "*.x")}, "matches no file"},
+		"bad pattern":         {Options{}, []string{filepath.Join(dir, "[")}, "pattern"},
+		"directory":           {Options{}, []string{dir}, "is a directory"},
+		"twice":               {Options{}, []string{a, a}, "are the same file"},
+		"twice, by a link":    {Options{}, []string{a, link}, "are the same file"},
+		"twice, by a pattern": {Options{}, []string{a, filepath.Join(dir, "a*")}, "are the same file"},
+		"stdin twice":         {Options{Stdin: strings.NewReader("0,1\n")}, []string{"-", "-"}, "are the same file"},
+		"other K":             {Options{}, []string{a, three}, "three.csv: K = 3 teachers, but " + a + " has K = 2"},
+		"ids in one":          {Options{}, []string{a, ids}, "ids.csv: the file has query ids, but " + a + " has no"},
+		"labels in one":       {Options{}, []string{labels, a}, "a.csv: the file has no true labels, but " + labels + " has"},
+		"id in both":          {Options{}, []string{ids, more}, more + `:3: column 1 ("query"): query id "x" is already in ` + ids + ", line 2"},
+		"second is bad":       {Options{}, []string{a, bad}, "bad.csv:1"},
+		"first is bad":        {Options{}, []string{bad, a}, "bad.csv:1"},
+		"packed parquet":      {Options{}, []string{put(t, dir, "v.parquet.gz", "x")}, "compressed inside"},
+		"format":              {Options{Format: 99}, []string{a}, "format = 99"},
+		"compression":         {Options{Compression: 9}, []string{a}, "compression = 9"},
+		"missing":             {Options{Missing: 9}, []string{a}, "missing = 9"},
+		"expansion":           {Options{MaxExpansion: -1}, []string{a}, "max expansion = -1"},
+		"votes of counts":     {Options{Layout: LayoutCounts, KeepVotes: true}, []string{a}, "layout counts has none"},
+		"missing counts":      {Options{Layout: LayoutCounts, Missing: MissingCoin}, []string{a}, "cannot tell a missing vote"},
+		"teachers first":      {Options{Layout: LayoutTeachers}, []string{a}, "is for arrays"},
+		"one class":           {Options{Classes: []string{"a"}}, []string{a}, "number of classes = 1"},
+		"class twice":         {Options{Classes: []string{"a", "b", "a"}}, []string{a}, "classes 0 and 2 have this name"},
+		"empty class":         {Options{Classes: []string{"a", ""}}, []string{a}, "bytes long"},
+		"class with NUL":      {Options{Classes: []string{"a", "\x00"}}, []string{a}, "valid UTF-8 without"},
+		"class with spaces":   {Options{Classes: []string{"a", " b"}}, []string{a}, "without spaces"},
+		"three zeros":         {Options{Layout: LayoutCounts, Classes: IntegerClasses(3), ZerosColumn: "1", OnesColumn: "2"}, []string{a}, "for 3 classes, want 2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := Open(ctx, tt.opts, tt.paths...)
+			if err == nil {
+				_, err = collect(r)
+			}
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %s", err, tt.want)
+			}
+		})
+	}
+	var parameter *check.Error
+	if _, err := Open(ctx, Options{Workers: 5000}, a); !errors.As(err, &parameter) || parameter.Name != "workers" {
+		t.Errorf("5000 workers: %v", err)
+	}
+}
+
+func TestNames(t *testing.T) {
+	for path, want := range map[string]struct {
+		f Format
+		c Compression
+	}{
+		"v.csv": {FormatCSV, CompressionNone}, "V.TSV": {FormatTSV, CompressionNone}, "v.tab": {FormatTSV, CompressionNone},
+		"a/v.jsonl.gz": {FormatJSONL, CompressionGzip}, "v.ndjson": {FormatJSONL, CompressionNone}, "v.npy.zst": {FormatNPY, CompressionZstd},
+		"v.npz": {FormatNPZ, CompressionNone}, "v.pq": {FormatParquet, CompressionNone}, "v.parquet": {FormatParquet, CompressionNone},
+		"v": {FormatCSV, CompressionNone}, "v.gz": {FormatCSV, CompressionGzip}, "v.zstd": {FormatCSV, CompressionZstd}, "-": {FormatCSV, CompressionNone},
+		"/dev/fd/63": {FormatCSV, CompressionNone}, ".csv": {FormatCSV, CompressionNone},
+	} {
+		f, c, err := byName(path, FormatAuto, CompressionAuto)
+		if f != want.f || c != want.c || err != nil {
+			t.Errorf("%s: %s, %s, %v", path, f, c, err)
+		}
+	}
+	for _, s := range []string{"auto", "csv", "tsv", "jsonl", "npy", "npz", "parquet"} {
+		if f, err := ParseFormat(s); err != nil || f.String() != s {
+			t.Errorf("%s: %s, %v", s, f, err)
+		}
+	}
+	for _, s := range []string{"auto", "none", "gzip", "zstd"} {
+		if c, err := ParseCompression(s); err != nil || c.String() != s {
+			t.Errorf("%s: %s, %v", s, c, err)
+		}
+	}
+	for _, s := range []string{"error", "coin"} {
+		if m, err := ParseMissingPolicy(s); err != nil || m.String() != s {
+			t.Errorf("%s: %s, %v", s, m, err)
+		}
+	}
+	for _, parse := range []func(string) error{
+		func(s string) error { _, err := ParseFormat(s); return err },
+		func(s string) error { _, err := ParseCompression(s); return err },
+		func(s string) error { _, err := ParseMissingPolicy(s); return err },
+	} {
+		if parse("xls") == nil {
+			t.Error("xls accepted")
+		}
+	}
+	for _, l := range []Layout{LayoutDefault, LayoutWide, LayoutCounts, LayoutTeachers} {
+		if got, err := ParseLayout(l.String()); got != l || err != nil {
+			t.Errorf("%s: %s, %v", l, got, err)
+		}
+	}
+	if Format(99).String() == "" || Compression(99).String() == "" || Layout(99).String() == "" || MissingPolicy(99).String() == "" {
+		t.Error("unknown values have no text")
+	}
+}
+
+// Ids are searched for repetitions up to a limit, and not if they are trusted.
+func TestTrustIDs(t *testing.T) {
+	in := "query,a\nx,1\nx,0\n"
+	if _, err := readAll(strings.NewReader(in), Options{}); err == nil {
+		t.Error("repeated id accepted")
+	}
+	got, err := readAll(strings.NewReader(in), Options{TrustIDs: true})
+	same(t, "trusted", got, err, &all{K: 1, Classes: IntegerClasses(2), Counts: []int{0, 1, 1, 0}, IDs: []string{"x", "x"}, N: 2}, nil)
+	if testing.Short() || raceDetector {
+		t.Skip("a million ids")
+	}
+	var b bytes.Buffer
+	b.WriteString("query,a\n")
+	for i := range MaxTrackedIDs + 5 {
+		b.WriteString("q")
+		b.WriteString(strings.Repeat("x", i&1))
+		b.Write([]byte{byte('a' + i>>20&15), byte('a' + i>>16&15), byte('a' + i>>12&15), byte('a' + i>>8&15), byte('a' + i>>4&15), byte('a' + i&15), ',', '1', '\n'})
+	}
+	if _, err := readAll(bytes.NewReader(b.Bytes()), Options{}); err == nil || !strings.Contains(err.Error(), "more than 1048576 ids") {
+		t.Errorf("a million ids: %v", err)
+	}
+	for _, opts := range []Options{{TrustIDs: true}, {allIDs: true}} {
+		if got, err := readAll(bytes.NewReader(b.Bytes()), opts); err != nil || got.N != MaxTrackedIDs+5 {
+			t.Errorf("%+v: %v", opts, err)
+		}
+	}
+}
+
+// A table is made of two classes, and of queries without missing votes.
+func TestTable(t *testing.T) {
+	r := open(t, strings.NewReader("a,b,label\n0,1,1\n,1,0\n"), Options{Missing: MissingCoin})
+	if _, err := r.Table(nil); err == nil || !strings.Contains(err.Error(), `query "1": 1 votes are missing`) {
+		t.Errorf("missing: %v", err)
+	}
+	r = open(t, strings.NewReader("a,b,label\n0,1,1\n,1,0\n"), Options{Missing: MissingCoin})
+	table, err := r.Table(func(b *Batch) error { return b.ResolveMissing(func(int) (int, error) { return 1, nil }) })
+	if err != nil || table.K != 2 || table.Len() != 2 || table.Ones[0] != 1 || table.Ones[1] != 2 || table.Labels[0] != Label1 || table.Labels[1] != Label0 {
+		t.Errorf("resolved: %+v, %v", table, err)
+	}
+	r = open(t, strings.NewReader("0,1\n"), Options{Classes: IntegerClasses(3)})
+	if _, err := r.Table(nil); err == nil || !strings.Contains(err.Error(), "two classes, not of 3") {
+		t.Errorf("three classes: %v", err)
+	}
+}
+
+func TestBatchMajority(t *testing.T) {
+	b := &Batch{K: 5, Classes: 3, n: 4, Counts: []int{2, 2, 1, 0, 4, 1, 5, 0, 0, 1, 1, 3}}
+	for i, want := range []int{-1, 1, 0, 2} {
+		if got := b.Majority(i); got != want {
+			t.Errorf("query %d: %d, want %d", i, got, want)
+		}
+	}
+	if b.ID(2) != "2" {
+		t.Errorf("id %s", b.ID(2))
+	}
+}

@@ -1,0 +1,376 @@
+package votes
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/snappy"
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/delta"
+	"github.com/parquet-go/parquet-go/encoding/rle"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+	"pgregory.net/rapid"
+)
+
+func pq(opts Options) Options {
+	opts.Format = FormatParquet
+	return opts
+}
+
+func TestReadParquetRefuses(t *testing.T) {
+	type wide struct {
+		Query string `parquet:"query"`
+		A     int64  `parquet:"a"`
+		B     int64  `parquet:"b"`
+	}
+	type null struct {
+		Query *string `parquet:"query"`
+		A     *int64  `parquet:"a"`
+	}
+	type counts struct {
+		Zeros int64 `parquet:"zeros"`
+		Ones  int64 `parquet:"ones"`
+	}
+	type floatIDs struct {
+		Query float64 `parquet:"query"`
+		A     int64   `parquet:"a"`
+	}
+	type label struct {
+		A     int64  `parquet:"a"`
+		Label *int64 `parquet:"label"`
+	}
+	type two struct {
+		A     int64 `parquet:"a"`
+		ID    int64 `parquet:"id"`
+		Query int64 `parquet:"query"`
+	}
+	type blob struct {
+		A [4]byte `parquet:"a"`
+	}
+	type decimal struct {
+		A int64 `parquet:"a,decimal(2:10)"`
+	}
+	type date struct {
+		A int32 `parquet:"a,date"`
+	}
+	q, one, three := "q", int64(1), int64(3)
+	good := parquetOf(t, []wide{{"x", 0, 1}, {"y", 1, 1}})
+	c := Options{Layout: LayoutCounts}
+	for _, tt := range []struct {
+		name string
+		data []byte
+		opts Options
+		rule string
+	}{
+		{"empty", nil, Options{}, "0 bytes are too few"},
+		{"CSV", []byte("query,a,b\nx,0,1\n"), Options{}, "does not begin as a Parquet file"},
+		{"cut off", good[:len(good)-1], Options{}, "is it cut off?"},
+		{"no rows", parquetOf(t, []wide{}), Options{}, "no rows"},
+		{"vote 2", parquetOf(t, []wide{{"x", 0, 1}, {"y", 2, 1}}), Options{}, `row 1: column 2 ("a"): vote 2 is not 0 or 1`},
+		{"first by row, then by column", parquetOf(t, []wide{{"x", 0, 1}, {"y", 0, 5}, {"z", 7, 1}}), Options{}, `row 1: column 3 ("b"): vote 5`},
+		{"votes before ids", parquetOf(t, []wide{{"x", 0, 1}, {"", 0, 5}}), Options{}, `row 1: column 3 ("b"): vote 5`},
+		{"id empty", parquetOf(t, []wide{{"x", 0, 1}, {"", 0, 1}}), Options{}, `row 1: column 1 ("query"): the query id is empty`},
+		{"id twice", parquetOf(t, []wide{{"x", 0, 1}, {"y", 0, 1}, {"x", 0, 1}}), Options{}, `row 2: column 1 ("query"): query id "x" is already in row 0`},
+		{"id with NUL", parquetOf(t, []wide{{"x\x00", 0, 1}}), Options{}, "contains a NUL byte"},
+		{"id null", parquetOf(t, []null{{nil, &one}}), Options{}, "the query id is missing (null)"},
+		{"vote null", parquetOf(t, []null{{&q, nil}}), Options{}, `the vote is missing ("null")`},
+		{"vote 3, optional", parquetOf(t, []null{{&q, &three}}), Options{}, "vote 3 is not 0 or 1"},
+		{"label null", parquetOf(t, []label{{1, &one}, {1, nil}}), Options{}, `row 1: column 2 ("label"): label null is not 0 or 1`},
+		{"label 3", parquetOf(t, []label{{1, &three}}), Options{}, "label 3 is not 0 or 1"},
+		{"float ids", parquetOf(t, []floatIDs{{1, 1}}), Options{}, `query ids have the type DOUBLE`},
+		{"two ids", parquetOf(t, []two{{1, 1, 1}}), Options{}, "could be the id column too"},
+		{"id not there", good, Options{IDColumn: "x"}, `no column "x" for the id`},
+		{"position", good, Options{IDColumn: "1"}, `no column "1" for the id`},
+		{"K", good, Options{K: 3}, "2 columns of votes, but K = 3"},
+		{"only ids", parquetOf(t, []struct {
+			Query string `parquet:"query"`
+		}{{"x"}}), Options{}, "no column of votes"},
+		{"teachers first", good, Options{Layout: LayoutTeachers}, "the layout teachers is for arrays"},
+		{"fixed bytes", parquetOf(t, []blob{{}}), Options{}, `column "a" has the type FIXED_LEN_BYTE_ARRAY`},
+		{"decimal", parquetOf(t, []decimal{{1}}), Options{}, `column "a" has the type INT64 (DECIMAL`},
+		{"date", parquetOf(t, []date{{1}}), Options{}, `column "a" has the type INT32 (DATE`},
+		{"counts differ", parquetOf(t, []counts{{1, 2}, {3, 1}}), c, "row 1: zeros and ones sum to K = 4, but to K = 3 in row 0"},
+		{"counts 0", parquetOf(t, []counts{{1, 2}, {0, 0}}), c, "row 1: zeros and ones are all 0"},
+		{"count -1", parquetOf(t, []counts{{1, 2}, {4, -1}}), c, `row 1: column 2 ("ones"): count -1 is not`},
+		{"count huge", parquetOf(t, []counts{{1, 100001}}), c, "want at most 100000"},
+		{"counts of other K", parquetOf(t, []counts{{1, 2}}), Options{Layout: LayoutCounts, K: 4}, "sum to 3, but K = 4"},
+		{"not counts", good, c, `column "a" is neither id, label nor the counts of a class`},
+		{"a class without counts", parquetOf(t, []struct {
+			Zeros int64 `parquet:"zeros"`
+		}{{1}}), c, `no column with the counts of the class "1"`},
+		{"text counts", parquetOf(t, []struct {
+			Zeros string `parquet:"zeros"`
+			Ones  string `parquet:"ones"`
+		}{{"1", "1"}}), c, `column "zeros": counts have the type BYTE_ARRAY`},
+		{"codec", (&data{classes: IntegerClasses(2), votes: [][]int{{0, 1}}}).writeParquet(parquetOptions{version: 1, codec: &parquet.Brotli, kind: "int64", pageSize: 1 << 10, group: 10}), Options{}, "compressed with BROTLI, want none, snappy, gzip or zstd"},
+		{"encoding", parquetOf(t, []struct {
+			A string `parquet:"a,delta"`
+		}{{"1"}}), Options{}, "in encoding DELTA_BYTE_ARRAY, which is not read here"},
+		{"checksum", corruptPage(t), Options{}, "checksum of a page does not match"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := readAll(bytes.NewReader(tt.data), pq(tt.opts))
+			var p *ParseError
+			if !errors.As(err, &p) || !strings.Contains(err.Error(), tt.rule) || !strings.HasPrefix(err.Error(), "votes: ") {
+				t.Errorf("got %v, want %s", err, tt.rule)
+			}
+		})
+	}
+}
+
+// corruptPage is a file with checksums, one bit of whose page is wrong.
+func corruptPage(t *testing.T) []byte {
+	d := &data{classes: IntegerClasses(2), votes: [][]int{{0, 1}, {1, 1}}}
+	good := d.writeParquet(parquetOptions{version: 1, codec: &parquet.Uncompressed, kind: "int64", pageSize: 1 << 10, group: 10})
+	return editParquet(t, good, func(m *format.FileMetaData, body []byte) []byte {
+		body = replacePage(t, m, body, func(h *format.PageHeader) {
+			h.CRC = int32(crc32.ChecksumIEEE([]byte("something else")))
+		})
+		return body
+	})
+}
+
+// A page of a file with a right checksum is read.
+func TestParquetChecksum(t *testing.T) {
+	d := &data{classes: IntegerClasses(2), votes: [][]int{{0, 1}, {1, 1}}}
+	good := d.writeParquet(parquetOptions{version: 1, codec: &parquet.Uncompressed, kind: "int64", pageSize: 1 << 10, group: 10})
+	file := editParquet(t, good, func(m *format.FileMetaData, body []byte) []byte {
+		return replacePage(t, m, body, func(h *format.PageHeader) {
+			content := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, 0), 1)
+			h.CRC = int32(crc32.ChecksumIEEE(content))
+		})
+	})
+	got, err := readAll(bytes.NewReader(file), pq(Options{}))
+	same(t, "with a checksum", got, err, d.want(false), nil)
+}
+
+// Every byte of a file changed, and every length: an error or a result, and if a
+// result, one of the right size. Nothing panics.
+func TestParquetDamage(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	d := &data{classes: IntegerClasses(2)}
+	for i := range 50 {
+		d.votes = append(d.votes, []int{i & 1, i >> 1 & 1, 1})
+		d.ids = append(d.ids, fmt.Sprint("q", i))
+	}
+	step := 7
+	if long() {
+		step = 1
+	}
+	for _, o := range []parquetOptions{
+		{version: 1, codec: &parquet.Snappy, kind: "int64", pageSize: 100, group: 30},
+		{version: 2, codec: &parquet.Zstd, kind: "dict", optional: true, pageSize: 1 << 10, group: 30},
+		{version: 2, codec: &parquet.Uncompressed, kind: "delta", optional: true, pageSize: 64, group: 100},
+		{version: 1, codec: &parquet.Gzip, kind: "boolrle", pageSize: 1 << 10, group: 100},
+	} {
+		good := d.writeParquet(o)
+		check := func(data []byte) {
+			got, err := readAll(bytes.NewReader(data), pq(Options{IDColumn: "a_query", Workers: 1}))
+			if err == nil && (got.K != 3 && got.K != 2 && got.K != 4 || got.N > 1<<20) {
+				t.Fatalf("%+v: accepted K = %d, %d rows", o, got.K, got.N)
+			}
+		}
+		for at := rng.IntN(step); at < len(good); at += step {
+			bad := bytes.Clone(good)
+			bad[at] ^= byte(1 + rng.IntN(255))
+			check(bad)
+			check(good[:at])
+		}
+	}
+}
+
+// The decoders of runs and deltas against parquet-go's encoders.
+func TestParquetDecoders(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 700).Draw(t, "n")
+		width := rapid.IntRange(1, 20).Draw(t, "width")
+		values := make([]int32, n)
+		for i := 0; i < n; {
+			v := int32(rapid.IntRange(0, 1<<width-1).Draw(t, "value"))
+			for run := rapid.SampledFrom([]int{1, 1, 2, 8, 9, 30, 64}).Draw(t, "run"); run > 0 && i < n; run-- {
+				values[i] = v
+				i++
+			}
+		}
+		src, err := (&rle.Encoding{BitWidth: width}).EncodeInt32(nil, values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([]uint32, n)
+		if err := decodeHybrid(got, src, width); err != nil {
+			t.Fatal(err)
+		}
+		for i := range got {
+			if int32(got[i]) != values[i] {
+				t.Fatalf("runs: value %d is %d, want %d", i, got[i], values[i])
+			}
+		}
+		// One value more than there is, unless the last group has room.
+		if err := decodeHybrid(make([]uint32, n+512), src, width); err == nil {
+			t.Fatal("runs: more values than there are were read")
+		}
+
+		deltas := make([]int64, n)
+		for i := range deltas {
+			deltas[i] = rapid.Int64().Draw(t, "value")
+			if rapid.Bool().Draw(t, "small") {
+				deltas[i] %= 1000
+			}
+		}
+		src, err = new(delta.BinaryPackedEncoding).EncodeInt64(nil, deltas)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back := make([]int64, n)
+		rest, err := decodeDelta(back, append(src, "rest"...))
+		if err != nil || string(rest) != "rest" || !reflect.DeepEqual(back, deltas) {
+			t.Fatalf("deltas: got %v, %q, %v, want %v", back, rest, err, deltas)
+		}
+		for _, cut := range []int{0, 1, 4, len(src) / 2, len(src) - 1} {
+			if cut < len(src)-1 || n > 1 {
+				decodeDelta(back, src[:cut]) // must not panic
+			}
+		}
+	})
+}
+
+// Bit-packed numbers of every width against a big integer.
+func TestUnpack(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for width := 1; width <= 32; width++ {
+		src := make([]byte, 4*width)
+		for i := range src {
+			src[i] = byte(rng.Uint32())
+		}
+		got := make([]uint32, 32)
+		unpack(got, src, width)
+		for i, v := range got {
+			var want uint64
+			for bit := range width {
+				at := i*width + bit
+				want |= uint64(src[at/8]>>(at%8)&1) << bit
+			}
+			if uint64(v) != want || bitsAt(src, i*width, width) != want {
+				t.Fatalf("width %d, number %d: %d and %d, want %d", width, i, v, bitsAt(src, i*width, width), want)
+			}
+		}
+	}
+}
+
+// The walker takes exactly what the library writes, and knows its length.
+func TestBoundThrift(t *testing.T) {
+	d := &data{classes: IntegerClasses(2), votes: [][]int{{0, 1}, {1, 1}}}
+	file := d.writeParquet(parquetOptions{version: 1, codec: &parquet.Snappy, kind: "dict", pageSize: 1 << 10, group: 1})
+	n := int(binary.LittleEndian.Uint32(file[len(file)-8:]))
+	footer := file[len(file)-8-n : len(file)-8]
+	if got, err := boundThrift(append(bytes.Clone(footer), 1, 2, 3), 1<<20); got != n || err != nil {
+		t.Errorf("walked over %d of %d bytes, %v", got, n, err)
+	}
+	for cut := range footer {
+		if _, err := boundThrift(footer[:cut], 1<<20); err != errThriftCut {
+			t.Fatalf("cut to %d bytes: %v", cut, err)
+		}
+	}
+	if _, err := boundThrift(footer, 1000); err != errThriftSize {
+		t.Errorf("budget of 1000 bytes: %v", err)
+	}
+	deep := bytes.Repeat([]byte{0x1c}, 100) // a struct in a struct …
+	if _, err := boundThrift(deep, 1<<20); err != errThriftDepth {
+		t.Errorf("deep: %v", err)
+	}
+	// What the walker takes, the decoder can read or refuse, not die of.
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 20_000 {
+		bad := bytes.Clone(footer)
+		for range 1 + rng.IntN(3) {
+			bad[rng.IntN(len(bad))] = byte(rng.Uint32())
+		}
+		if n, err := boundThrift(bad, 16<<20); err == nil {
+			var m format.FileMetaData
+			recovered(func() error { return thrift.Unmarshal(new(thrift.CompactProtocol), bad[:n], &m) })
+		}
+	}
+}
+
+// A page that decompresses to another length than its header claims.
+func TestExpandPage(t *testing.T) {
+	want := bytes.Repeat([]byte("0123"), 1000)
+	for codec, packed := range map[format.CompressionCodec][]byte{
+		format.Snappy: snappy.Encode(nil, want), format.Gzip: gzipped(want), format.Zstd: zstded(want),
+	} {
+		for _, n := range []int{len(want), len(want) - 1, len(want) + 1, 0} {
+			got := make([]byte, n)
+			err := expandPage(codec, got, packed)
+			if (err == nil) != (n == len(want)) || err == nil && !bytes.Equal(got, want) {
+				t.Errorf("%s into %d bytes: %v", codec, n, err)
+			}
+		}
+		if err := expandPage(codec, make([]byte, len(want)), packed[:len(packed)/2]); err == nil {
+			t.Errorf("%s cut off: accepted", codec)
+		}
+		if err := expandPage(codec, make([]byte, len(want)), nil); err == nil {
+			t.Errorf("%s of nothing: accepted", codec)
+		}
+	}
+	if err := expandPage(format.Lz4Raw, nil, nil); err == nil || !strings.Contains(err.Error(), "LZ4_RAW") {
+		t.Errorf("LZ4: %v", err)
+	}
+}
+
+func FuzzParquet(f *testing.F) {
+	d := &data{classes: IntegerClasses(2), votes: [][]int{{0, 1, 1}, {1, 1, 0}, {1, 1, 1}}, ids: []string{"a", "b", "c"}}
+	for i, o := range []parquetOptions{
+		{version: 1, codec: &parquet.Snappy, kind: "int64", pageSize: 100, group: 2},
+		{version: 2, codec: &parquet.Zstd, kind: "dict", optional: true, pageSize: 1 << 10, group: 30},
+		{version: 2, codec: &parquet.Uncompressed, kind: "delta", optional: true, pageSize: 64, group: 100},
+		{version: 1, codec: &parquet.Gzip, kind: "boolrle", pageSize: 1 << 10, group: 100},
+		{version: 1, codec: &parquet.Uncompressed, kind: "textdelta", pageSize: 1 << 10, group: 100},
+		{version: 2, codec: &parquet.Uncompressed, kind: "double", pageSize: 1 << 10, group: 100},
+	} {
+		f.Add(d.writeParquet(o), uint8(i))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, mode uint8) {
+		opts := pq(Options{TempDir: t.TempDir(), Workers: 1})
+		if mode&1 == 1 {
+			opts.Missing, opts.KeepVotes = MissingCoin, true
+		}
+		if mode&2 == 2 {
+			opts.IDColumn = "a_query"
+		}
+		got, err := readAll(bytes.NewReader(data), opts)
+		opts.chunkBytes = 2
+		again, againErr := readAll(bytes.NewReader(data), opts)
+		same(t, "in small pieces", again, againErr, got, err)
+	})
+}
+
+// A group of random pages: what decodes is never more than the header's rows.
+func FuzzParquetPage(f *testing.F) {
+	f.Add([]byte{3, 1, 1, 0xff}, 8, byte(1))
+	f.Add([]byte{0x80, 1, 4, 2, 0, 0}, 2, byte(2))
+	f.Add([]byte("\x01\x00\x00\x000"), 1, byte(0))
+	f.Fuzz(func(t *testing.T, src []byte, n int, what byte) {
+		n &= 1<<12 - 1
+		var v pageValues
+		switch what % 4 {
+		case 0:
+			v.plain([]format.Type{format.Boolean, format.Int32, format.Int64, format.Double, format.ByteArray}[what/4%5], src, n)
+		case 1:
+			decodeHybrid(make([]uint32, n), src, int(what/4)%33)
+		case 2:
+			decodeDelta(make([]int64, n), src)
+		case 3:
+			if present, err := v.levels(src, n); err == nil && present > n {
+				t.Fatalf("%d of %d are present", present, n)
+			}
+		}
+	})
+}
