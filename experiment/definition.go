@@ -29,6 +29,7 @@ const (
 	KindAccounting Kind = "accounting"  // AccountingParameters: totals over many queries
 	KindNoise      Kind = "gnmax-noise" // NoiseParameters: how much noise GNMax needs
 	KindImages     Kind = "images"      // ImageParameters: teachers trained on images
+	KindTraining   Kind = "training"    // TrainingParameters: shuffled gradient methods on one data set
 )
 
 // Definition is an experiment that can be run. Get one from Load or Parse.
@@ -60,6 +61,12 @@ type parameters interface {
 	steps() int // how many steps run takes, for the progress
 }
 
+// reader are parameters of an experiment that reads files.
+type reader interface {
+	// inputs returns the hashes of what is read, by names for people.
+	inputs(root string) (map[string]string, error)
+}
+
 // definitionFile is the JSON form of a Definition.
 type definitionFile struct {
 	FormatVersion int             `json:"format_version"`
@@ -76,12 +83,14 @@ type definitionFile struct {
 //go:embed definitions/*.json
 var builtin embed.FS
 
-// order is that of the source, the experiments that need data last.
+// order is that of the sources, the experiments that need data last.
 var order = []string{
-	"figure-3.2", "figure-b.4", "figure-b.5", "figure-b.6", "figure-b.7", "figure-b.8", "accounting", "mnist", "fashion-mnist",
+	"figure-3.2", "figure-b.4", "figure-b.5", "figure-b.6", "figure-b.7", "figure-b.8", "accounting",
+	"crime", "compas", "credit-card", "mnist-69", "cifar-10",
+	"mnist", "fashion-mnist",
 }
 
-// List returns the built-in experiments in the order of the source, those that need
+// List returns the built-in experiments in the order of the sources, those that need
 // data last.
 func List() []Definition {
 	files, err := fs.Glob(builtin, "definitions/*.json")
@@ -186,8 +195,10 @@ func (k Kind) decode(layers ...json.RawMessage) (parameters, error) {
 		p = &NoiseParameters{}
 	case KindImages:
 		p = &ImageParameters{}
+	case KindTraining:
+		p = &TrainingParameters{}
 	default:
-		return nil, &check.Error{Name: "kind", Value: fmt.Sprintf("%q", string(k)), Rule: fmt.Sprintf("one of %s, %s, %s, %s, %s", KindGamma, KindPriors, KindAccounting, KindNoise, KindImages)}
+		return nil, &check.Error{Name: "kind", Value: fmt.Sprintf("%q", string(k)), Rule: fmt.Sprintf("one of %s, %s, %s, %s, %s, %s", KindGamma, KindPriors, KindAccounting, KindNoise, KindImages, KindTraining)}
 	}
 	for _, l := range layers {
 		if bytes.Equal(bytes.TrimSpace(l), []byte("null")) {

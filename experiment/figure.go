@@ -38,6 +38,7 @@ type series struct {
 	name   string // in the legend; the method's title if empty
 	x, y   []float64
 	spread []float64 // half the length of the error bars; may be nil
+	band   []float64 // half the height of a shade around the line; may be nil
 	dashed bool      // whatever the method
 	plain  bool      // a line without marks, which would hide it if there are many
 	marks  bool      // marks without a line
@@ -163,6 +164,13 @@ func (p panel) plot() (*plot.Plot, error) {
 		}
 		c.X.Tick.Marker = marks
 	}
+	for _, s := range p.series { // shades first: no line is hidden
+		if s.band != nil {
+			if err := s.addBand(c, p.lowest()); err != nil {
+				return nil, err
+			}
+		}
+	}
 	for _, s := range p.series {
 		if err := s.addTo(c); err != nil {
 			return nil, err
@@ -172,6 +180,40 @@ func (p panel) plot() (*plot.Plot, error) {
 		c.Y.Min, c.Y.Max = p.yMin, p.yMax
 	}
 	return c, nil
+}
+
+// lowest is how far down shades go: anywhere, or on a logarithmic axis a little below the
+// lowest line, since y minus its deviation may be negative.
+func (p panel) lowest() float64 {
+	if !p.logY {
+		return math.Inf(-1)
+	}
+	low := math.Inf(1)
+	for _, s := range p.series {
+		for _, y := range s.y {
+			low = min(low, y)
+		}
+	}
+	return 0.7 * low
+}
+
+// addBand shades from y-band to y+band, cut off at low.
+func (s series) addBand(c *plot.Plot, low float64) error {
+	n := len(s.x)
+	points := make(plotter.XYs, 2*n)
+	for i := range n {
+		points[i] = plotter.XY{X: s.x[i], Y: s.y[i] + s.band[i]}
+		points[2*n-1-i] = plotter.XY{X: s.x[i], Y: max(low, s.y[i]-s.band[i])}
+	}
+	shade, err := plotter.NewPolygon(points)
+	if err != nil {
+		return err
+	}
+	l := looks[s.method].color
+	shade.Color = color.NRGBA{R: l.R, G: l.G, B: l.B, A: 0x30}
+	shade.LineStyle.Width = 0
+	c.Add(shade)
+	return nil
 }
 
 func (s series) addTo(c *plot.Plot) error {

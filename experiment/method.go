@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/shuffleg"
 )
 
 // Method is a way to answer. Its name is used in files, its colour in every picture.
@@ -25,6 +26,15 @@ const (
 	MethodDisjoint Method = "opt_t1"   // γ_opt where one record reaches one teacher
 	MethodMajority Method = "majority" // the plain majority of the non-private teachers: no privacy
 	MethodPrivate  Method = "teachers" // the plain majority of the private teachers
+
+	// Ways of training, under the names that package shuffleg has for them.
+	MethodShuffle     = Method(shuffleg.ShuffleG)
+	MethodDPShuffle   = Method(shuffleg.DPShuffleG)
+	MethodPrivPub     = Method(shuffleg.PrivPub)
+	MethodPubPriv     = Method(shuffleg.PubPriv)
+	MethodInterleaved = Method(shuffleg.Interleaved)
+	MethodPublicOnly  = Method(shuffleg.PublicOnly)
+	MethodDPSGD       = Method(shuffleg.DPSGD)
 )
 
 // look is how a method appears.
@@ -52,6 +62,14 @@ var looks = map[Method]look{
 	MethodDisjoint: {"γ_opt, t = 1", rgb(0xE69F00), nil, 5},
 	MethodMajority: {"majority, not private", rgb(0x999999), []float64{1, 2}, 0},
 	MethodPrivate:  {"majority, private teachers", rgb(0x333333), []float64{2, 2}, 0},
+
+	MethodShuffle:     {"ShuffleG, not private", rgb(0x333333), []float64{1, 2}, 0},
+	MethodDPShuffle:   {"DP-ShuffleG", rgb(0x009E73), []float64{4, 3}, 3},
+	MethodPrivPub:     {"Priv-Pub", rgb(0x0072B2), []float64{5, 3}, 2},
+	MethodPubPriv:     {"Pub-Priv", rgb(0x56B4E9), []float64{2, 2}, 4},
+	MethodInterleaved: {"Interleaved", rgb(0xD55E00), nil, 0},
+	MethodPublicOnly:  {"Public Only", rgb(0x777777), []float64{8, 3, 2, 3}, 5},
+	MethodDPSGD:       {"DP-SGD (not the source's)", rgb(0xCC79A7), []float64{6, 2}, 1},
 }
 
 func rgb(hex uint32) color.RGBA {

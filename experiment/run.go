@@ -51,8 +51,9 @@ type Options struct {
 	Seed uint64
 	// Quick runs the definition's short form, if it has one.
 	Quick bool
-	// Data is the folder below which an experiment's own folder of IDX files lies.
-	// Defaults to ".".
+	// Data is the folder below which an experiment's own folder of data files lies.
+	// Defaults to ".". Training experiments look there for the real files of their data
+	// set and generate a stand-in where there are none.
 	Data string
 	// Version of the program. It is recorded.
 	Version string
@@ -135,7 +136,7 @@ func (r *run) do(p parameters, quick bool) (Outcome, error) {
 		Machine: thisMachine(), Started: time.Now().UTC().Truncate(time.Second),
 	}
 	r.result = &Result{Name: r.def.Name, Kind: r.def.Kind, Title: r.def.Title, Source: r.def.Source, About: r.def.About, Quick: quick}
-	if p, ok := p.(*ImageParameters); ok {
+	if p, ok := p.(reader); ok {
 		if r.record.Inputs, err = p.inputs(r.Data); err != nil {
 			return Outcome{}, err
 		}
