@@ -30,6 +30,7 @@ const (
 	KindNoise      Kind = "gnmax-noise" // NoiseParameters: how much noise GNMax needs
 	KindImages     Kind = "images"      // ImageParameters: teachers trained on images
 	KindTraining   Kind = "training"    // TrainingParameters: shuffled gradient methods on one data set
+	KindPipeline   Kind = "pipeline"    // PipelineParameters: teachers trained so, and their majority
 )
 
 // Definition is an experiment that can be run. Get one from Load or Parse.
@@ -86,7 +87,7 @@ var builtin embed.FS
 // order is that of the sources, the experiments that need data last.
 var order = []string{
 	"figure-3.2", "figure-b.4", "figure-b.5", "figure-b.6", "figure-b.7", "figure-b.8", "accounting",
-	"crime", "compas", "credit-card", "mnist-69", "cifar-10",
+	"crime", "compas", "credit-card", "mnist-69", "cifar-10", "pipeline",
 	"mnist", "fashion-mnist",
 }
 
@@ -197,8 +198,10 @@ func (k Kind) decode(layers ...json.RawMessage) (parameters, error) {
 		p = &ImageParameters{}
 	case KindTraining:
 		p = &TrainingParameters{}
+	case KindPipeline:
+		p = &PipelineParameters{}
 	default:
-		return nil, &check.Error{Name: "kind", Value: fmt.Sprintf("%q", string(k)), Rule: fmt.Sprintf("one of %s, %s, %s, %s, %s, %s", KindGamma, KindPriors, KindAccounting, KindNoise, KindImages, KindTraining)}
+		return nil, &check.Error{Name: "kind", Value: fmt.Sprintf("%q", string(k)), Rule: fmt.Sprintf("one of %s, %s, %s, %s, %s, %s, %s", KindGamma, KindPriors, KindAccounting, KindNoise, KindImages, KindTraining, KindPipeline)}
 	}
 	for _, l := range layers {
 		if bytes.Equal(bytes.TrimSpace(l), []byte("null")) {

@@ -25,7 +25,7 @@ type panel struct {
 	title, x, y string
 	series      []series
 	bars        bool // one bar for each series' first value, with the value above it
-	logY        bool
+	logX, logY  bool
 	fixedY      bool // yMin and yMax instead of the data's
 	yMin, yMax  float64
 	xTicks      []float64 // if given, the only marks
@@ -156,6 +156,10 @@ func (p panel) plot() (*plot.Plot, error) {
 	if p.logY {
 		c.Y.Scale = plot.LogScale{}
 		c.Y.Tick.Marker = plot.TickerFunc(logTicks)
+	}
+	if p.logX {
+		c.X.Scale = plot.LogScale{}
+		c.X.Tick.Marker = plot.TickerFunc(logTicks)
 	}
 	if len(p.xTicks) > 0 {
 		marks := make(plot.ConstantTicks, len(p.xTicks))

@@ -69,6 +69,9 @@ var looks = map[Method]look{
 	MethodPubPriv:     {"Pub-Priv", rgb(0x56B4E9), []float64{2, 2}, 4},
 	MethodInterleaved: {"Interleaved", rgb(0xD55E00), nil, 0},
 	MethodPublicOnly:  {"Public Only", rgb(0x777777), []float64{8, 3, 2, 3}, 5},
+	MethodSingle:      {"one private model", rgb(0x009E73), []float64{6, 2}, 2},
+	MethodSinglePlain: {"one model, not private", rgb(0x333333), []float64{8, 3, 2, 3}, 0},
+	MethodPublicModel: {"model of public data", rgb(0xCC79A7), []float64{2, 2}, 0},
 	MethodDPSGD:       {"DP-SGD (not the source's)", rgb(0xCC79A7), []float64{6, 2}, 1},
 }
 

@@ -1,0 +1,60 @@
+package ensemble_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/shuffleg"
+	"github.com/darrm/darrm/shuffleg/data"
+)
+
+// From private records to private labels: teachers on disjoint parts of them, trained by
+// the interleaved shuffled gradient method with the help of public records, and the best
+// private majority of their votes. Everything costs what one teacher does.
+func ExampleTrain() {
+	ctx := context.Background()
+	set, err := data.Standin(data.COMPAS, 1)
+	check(err)
+	queries, err := set.Public.Select([]int{2000, 2001, 2002, 2003, 2004})
+	check(err)
+	parts, err := ensemble.DisjointParts(set.Private.Len(), 11)
+	check(err)
+
+	teachers, err := ensemble.Train(ctx, ensemble.TrainConfig{
+		Parts: parts,
+		Teacher: shuffleg.Config{
+			Task: set.Task, Regularizer: shuffleg.L2{Lambda: 0.01},
+			Method: shuffleg.Interleaved, Fraction: 0.5, Epochs: 20, Order: accountant.Reshuffled,
+			StepSize: 0.005, Clip: 1, Radius: 5, // longer records are shortened to it
+			Target: accountant.Cost{Epsilon: 2, Delta: 1e-6},
+		},
+	}, set.Private, set.Public, func(_ string, total accountant.Cost) error {
+		fmt.Println("charged", total) // here a ledger is written to
+		return nil
+	})
+	check(err)
+
+	// The best mechanism at the cost of one teacher: with disjoint parts it needs no noise.
+	problem, err := teachers.Plan().Problem(1)
+	check(err)
+	optimal, err := solve.Optimal(ctx, problem, solve.Options{})
+	check(err)
+	votes, err := teachers.Votes(queries)
+	check(err)
+	labels, err := ensemble.New(optimal.Certified).Aggregate(ctx, votes)
+	check(err)
+	total, err := teachers.Plan().Release(len(labels), accountant.Cost{Epsilon: 2, Delta: 1e-6}).Total()
+	check(err)
+	fmt.Printf("%d teachers, one record reaches %d of them\n", teachers.Plan().K(), teachers.Plan().Affected())
+	fmt.Printf("γ of a majority of 6 of 11: %g\n", math.Round(1e6*optimal.Func().Values()[6])/1e6)
+	fmt.Printf("%d labels cost %v: %s\n", len(labels), total.Cost, total.Rule)
+	// Output:
+	// charged (2, 1e-06)
+	// 11 teachers, one record reaches 1 of them
+	// γ of a majority of 6 of 11: 1
+	// 5 labels cost (2, 1e-06): one of the teachers
+}

@@ -1,0 +1,74 @@
+package experiment
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path/filepath"
+
+	"github.com/darrm/darrm/shuffleg"
+	"github.com/darrm/darrm/shuffleg/data"
+)
+
+// folders are where, below Options.Data, the real files of a data set may lie, besides
+// the folder of its name and Options.Data itself.
+var folders = map[string][]string{
+	data.MNIST69: {"mnist"}, // what scripts/fetch-mnist fills
+	data.CIFAR10: {"cifar-10-batches-bin"},
+}
+
+// dataset returns the data set of that name: of its real files, where they are, or else
+// the stand-in of that seed. Files that are there but damaged are an error: nothing
+// stands in for them.
+func dataset(name, root string, standinSeed uint64) (data.Set, error) {
+	dirs := []string{filepath.Join(root, name)}
+	for _, f := range folders[name] {
+		dirs = append(dirs, filepath.Join(root, f))
+	}
+	for _, dir := range append(dirs, root) {
+		set, err := data.Load(name, dir)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return set, err
+		}
+	}
+	return data.Standin(name, standinSeed)
+}
+
+// datasetInputs returns the hash of what is taken from real files, nil for a stand-in,
+// which is a function of its seed.
+func datasetInputs(name, root string, standinSeed uint64) (map[string]string, error) {
+	set, err := dataset(name, root, standinSeed)
+	if err != nil || set.Standin {
+		return nil, err
+	}
+	return map[string]string{filepath.Base(set.Source) + ", the records taken": hashSet(set)}, nil
+}
+
+// hashSet returns the SHA-256 of a data set's numbers, in hexadecimal.
+func hashSet(set data.Set) string {
+	h := sha256.New()
+	for _, r := range []*shuffleg.Records{set.Private, set.Public} {
+		fmt.Fprintf(h, "%d %d %v\n", r.Len(), r.Dim(), r.HasResponses())
+		b := make([]byte, 0, 8*(r.Dim()+1))
+		for i := range r.Len() {
+			b = b[:0]
+			for _, v := range r.Row(i) {
+				b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+			}
+			h.Write(binary.LittleEndian.AppendUint64(b, math.Float64bits(r.Response(i))))
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// label says on every picture and title which of the two the data are.
+func label(set data.Set) string {
+	if set.Standin {
+		return "generated stand-in"
+	}
+	return "real data"
+}

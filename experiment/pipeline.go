@@ -1,0 +1,387 @@
+package experiment
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/shuffleg"
+	"github.com/darrm/darrm/shuffleg/data"
+)
+
+// PipelineParameters: teachers are trained on parts of a data set by a shuffled gradient
+// method, vote on held-out records, and are aggregated; beside them stands one model of the
+// same total cost, trained on everything.
+type PipelineParameters struct {
+	Data        string            `json:"data"` // a data set of logistic regression
+	StandinSeed uint64            `json:"standin_seed"`
+	Queries     int               `json:"queries"` // held-out private records
+	Teachers    int               `json:"teachers"`
+	Trainers    []shuffleg.Method `json:"trainers"` // methods that train the teachers
+	Fraction    float64           `json:"fraction"` // p, for those that have one
+	Epsilons    []float64         `json:"epsilons"` // totals
+	Delta       float64           `json:"delta"`    // in total
+	Allowance   int               `json:"m"`        // of γ_opt where one record reaches all teachers
+	Epochs      int               `json:"epochs"`
+	Clip        float64           `json:"clip"`
+	Radius      float64           `json:"radius"` // longer records are shortened to it
+	Lambda      float64           `json:"lambda"` // of ‖x‖²
+	StepSizes   []float64         `json:"step_sizes"`
+	Repeats     int               `json:"repeats"`
+}
+
+func (p *PipelineParameters) validate() error {
+	if p.Data != data.COMPAS && p.Data != data.CreditCard {
+		return &check.Error{Name: "data", Value: fmt.Sprintf("%q", p.Data), Rule: fmt.Sprintf("%q or %q", data.COMPAS, data.CreditCard)}
+	}
+	if err := check.Teachers(p.Teachers); err != nil {
+		return err
+	}
+	if p.Teachers%2 == 0 {
+		return &check.Error{Name: "number of teachers K", Value: p.Teachers, Rule: "odd, so that there is a majority"}
+	}
+	if p.Queries < 1 {
+		return &check.Error{Name: "queries", Value: p.Queries, Rule: "at least 1"}
+	}
+	if len(p.Trainers) == 0 || len(p.Epsilons) == 0 || len(p.StepSizes) == 0 {
+		return &check.Error{Name: "trainers, epsilons and step_sizes", Value: "none", Rule: "at least one of each"}
+	}
+	private := slices.DeleteFunc(shuffleg.Methods(), func(m shuffleg.Method) bool { return !m.IsPrivate() })
+	for i, m := range p.Trainers {
+		if err := oneOf("trainers", m, private, p.Trainers[:i]); err != nil {
+			return err
+		}
+	}
+	for i, eps := range p.Epsilons {
+		if !(eps > 0 && eps <= check.MaxTotalEpsilon) || slices.Contains(p.Epsilons[:i], eps) {
+			return &check.Error{Name: "epsilons", Value: eps, Rule: fmt.Sprintf("different numbers in (0, %d]", check.MaxTotalEpsilon)}
+		}
+	}
+	for i, eta := range p.StepSizes {
+		if !(eta > 0 && eta <= 1e6) || slices.Contains(p.StepSizes[:i], eta) {
+			return &check.Error{Name: "step_sizes", Value: eta, Rule: "different numbers in (0, 1e6]"}
+		}
+	}
+	if p.Allowance < 1 || p.Allowance > p.Teachers {
+		return &check.Error{Name: "m", Value: p.Allowance, Rule: fmt.Sprintf("between 1 and K = %d", p.Teachers)}
+	}
+	if p.Epochs < 2 || p.Epochs > 100_000 {
+		return &check.Error{Name: "epochs", Value: p.Epochs, Rule: "between 2 and 100000"}
+	}
+	if p.Repeats < 2 || p.Repeats > maxRepeats {
+		return &check.Error{Name: "repeats", Value: p.Repeats, Rule: fmt.Sprintf("between 2 and %d", maxRepeats)}
+	}
+	for _, v := range []struct {
+		name      string
+		v, lo, hi float64
+	}{{"fraction", p.Fraction, 0, 1}, {"delta", p.Delta, 0, 1}, {"clip", p.Clip, 0, 1e6}, {"radius", p.Radius, 0, 1e6}, {"lambda", p.Lambda, 0, 1e6}} {
+		if !(v.v > v.lo && v.v < v.hi) {
+			return &check.Error{Name: v.name, Value: v.v, Rule: fmt.Sprintf("in (%g, %g)", v.lo, v.hi)}
+		}
+	}
+	return nil
+}
+
+func (p *PipelineParameters) inputs(root string) (map[string]string, error) {
+	return datasetInputs(p.Data, root, p.StandinSeed)
+}
+
+// steps: one for each total and trainer, and one for what has no privacy or needs none.
+func (p *PipelineParameters) steps() int { return 1 + len(p.Trainers)*len(p.Epsilons) }
+
+// MethodSingle and the others are ways to answer that only the pipeline has.
+const (
+	MethodSingle      Method = "single"       // one private model of all data
+	MethodSinglePlain Method = "single_plain" // one model of all data, not private
+	MethodPublicModel Method = "public_model" // one model of the public data
+)
+
+// pipelined is how one way of answering does at its best step size.
+type pipelined struct {
+	Method   Method          `json:"method"`
+	Teacher  accountant.Cost `json:"teacher"`
+	Affected int             `json:"affected"`
+	Answers  int             `json:"answers"` // that the total is for; 0 is any number
+	Total    accountant.Cost `json:"total"`
+	Rule     string          `json:"rule"`
+	StepSize float64         `json:"step_size"`
+	Accuracy []float64       `json:"accuracy"` // by repeat, expected over the mechanism's randomness
+	Gamma    []float64       `json:"gamma"`    // nil for a model
+}
+
+// workshop is the data of a pipeline: what is trained on, and what is asked about.
+type workshop struct {
+	set     data.Set
+	train   *shuffleg.Records
+	queries *shuffleg.Records
+}
+
+func (p *PipelineParameters) workshop(r *run) (workshop, error) {
+	set, err := dataset(p.Data, r.Data, p.StandinSeed)
+	if err != nil {
+		return workshop{}, err
+	}
+	n := set.Private.Len()
+	if p.Queries > n-2*p.Teachers { // each teacher needs two records for a part of both kinds
+		return workshop{}, &check.Error{Name: "queries", Value: p.Queries, Rule: fmt.Sprintf("at most %d, so that each teacher has 2 of the %d private records", n-2*p.Teachers, n)}
+	}
+	// Files may be sorted: held-out records are spread over them.
+	var train, queries []int
+	for i := range n {
+		if (i+1)*p.Queries/n > i*p.Queries/n {
+			queries = append(queries, i)
+		} else {
+			train = append(train, i)
+		}
+	}
+	w := workshop{set: set}
+	if w.train, err = set.Private.Select(train); err != nil {
+		return w, err
+	}
+	w.queries, err = set.Private.Select(queries)
+	return w, err
+}
+
+// config is how one model is trained, without a step size.
+func (p *PipelineParameters) config(w workshop, m shuffleg.Method, target accountant.Cost) shuffleg.Config {
+	return shuffleg.Config{
+		Task: w.set.Task, Regularizer: shuffleg.L2{Lambda: p.Lambda}, Method: m, Fraction: p.Fraction, Epochs: p.Epochs,
+		Order: accountant.Reshuffled, Clip: p.Clip, Radius: p.Radius, Target: target,
+	}
+}
+
+// aggregate is how a plan's votes become answers: a noise function, nil for the plain
+// majority, and what one answer costs.
+type aggregate struct {
+	method  Method
+	answers int // 0 is any number
+	certify func(*ensemble.TrainPlan) (*gamma.Certified, error)
+}
+
+// attempt trains the teachers of the parts at every step size and repeat, and returns each
+// way of aggregating them at its best step size, by mean accuracy.
+func (p *PipelineParameters) attempt(r *run, w workshop, c shuffleg.Config, parts ensemble.Parts, use uint64, ways []aggregate) ([]pipelined, error) {
+	best := make([]pipelined, len(ways))
+	certified := make([]*gamma.Certified, len(ways))
+	for i, eta := range p.StepSizes {
+		c.StepSize = eta
+		plan, err := ensemble.PlanTraining(ensemble.TrainConfig{Teacher: c, Parts: parts}, w.train, w.set.Public)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 { // the cost is the same at every step size, so the functions are too
+			for k, way := range ways {
+				if best[k], certified[k], err = price(plan, way); err != nil {
+					return nil, fmt.Errorf("%s: %w", way.method, err)
+				}
+			}
+		} else if plan.Teacher() != best[0].Teacher {
+			return nil, fmt.Errorf("step size %g: a teacher costs %v, at others %v", eta, plan.Teacher(), best[0].Teacher)
+		}
+		accuracy := make([][]float64, len(ways))
+		for repeat := range p.Repeats {
+			seed, err := randsrc.NewSeededStream(r.Seed, streamPipeline+use<<10+uint64(repeat)).Uint53()
+			if err != nil {
+				return nil, err
+			}
+			teachers, err := plan.Simulate(r, seed)
+			if errors.Is(err, shuffleg.ErrDiverged) {
+				break // of no use at this step size
+			}
+			if err != nil {
+				return nil, err
+			}
+			ones, err := teachers.Ones(w.queries)
+			if err != nil {
+				return nil, err
+			}
+			for k, way := range ways {
+				accuracy[k] = append(accuracy[k], p.right(way.method, certified[k], plan.K(), ones, w.queries))
+			}
+		}
+		for k := range ways {
+			if len(accuracy[k]) == p.Repeats && (best[k].Accuracy == nil || sum(accuracy[k]) > sum(best[k].Accuracy)) {
+				best[k].StepSize, best[k].Accuracy = eta, accuracy[k]
+			}
+		}
+	}
+	if best[0].Accuracy == nil {
+		return nil, fmt.Errorf("every step size: %w", shuffleg.ErrDiverged)
+	}
+	return best, nil
+}
+
+// price returns what answers cost, and by which noise function they are given.
+func price(plan *ensemble.TrainPlan, way aggregate) (pipelined, *gamma.Certified, error) {
+	out := pipelined{Method: way.method, Teacher: plan.Teacher(), Affected: plan.Affected(), Answers: way.answers}
+	var certified *gamma.Certified
+	if way.certify != nil {
+		var err error
+		if certified, err = way.certify(plan); err != nil {
+			return out, nil, err
+		}
+		out.Gamma = certified.Func().Values()
+	}
+	if math.IsInf(out.Teacher.Epsilon, 1) {
+		out.Total.Epsilon, out.Rule = out.Teacher.Epsilon, "not private"
+		return out, certified, nil
+	}
+	if way.answers == 0 {
+		var err error
+		if out.Total, err = plan.Total(0); err != nil {
+			return out, nil, err
+		}
+		out.Rule = fmt.Sprintf("all that one record reaches: %d of %d", plan.Affected(), plan.K())
+		return out, certified, nil
+	}
+	total, err := plan.Release(way.answers, ensemble.New(certified).PerAnswer()).Total()
+	out.Total, out.Rule = total.Cost, total.Rule
+	return out, certified, err
+}
+
+// right returns the share of right answers, expected over the mechanism's randomness.
+func (p *PipelineParameters) right(method Method, certified *gamma.Certified, k int, ones []int, queries *shuffleg.Records) float64 {
+	a := majority(method, k, true)
+	if certified != nil {
+		a = darrm(method, certified, true)
+	}
+	s := 0.0
+	for i, l := range ones {
+		one := a.one(l)
+		if queries.Response(i) == 0 {
+			one = 1 - one
+		}
+		s += one
+	}
+	return s / float64(len(ones))
+}
+
+func sum(v []float64) float64 {
+	s := 0.0
+	for _, x := range v {
+		s += x
+	}
+	return s
+}
+
+// references are the ways that do not depend on ε.
+func (p *PipelineParameters) references(r *run, w workshop) ([]pipelined, error) {
+	disjoint, err := ensemble.DisjointParts(w.train.Len(), p.Teachers)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := ensemble.DisjointParts(w.train.Len(), 1)
+	if err != nil {
+		return nil, err
+	}
+	var out []pipelined
+	for i, v := range []struct {
+		method Method
+		train  shuffleg.Method
+		parts  ensemble.Parts
+	}{{MethodMajority, shuffleg.ShuffleG, disjoint}, {MethodSinglePlain, shuffleg.ShuffleG, whole}, {MethodPublicModel, shuffleg.PublicOnly, whole}} {
+		c := p.config(w, v.train, accountant.Cost{Delta: p.Delta})
+		found, err := p.attempt(r, w, c, v.parts, uint64(i), []aggregate{{method: v.method}})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", v.method, err)
+		}
+		if v.method == MethodPublicModel {
+			found[0].Teacher, found[0].Total, found[0].Rule = accountant.Cost{}, accountant.Cost{}, "no private data"
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+// at runs everything for one trainer and total.
+func (p *PipelineParameters) at(r *run, w workshop, m shuffleg.Method, eps float64, use uint64) ([]pipelined, error) {
+	target := accountant.Cost{Epsilon: eps, Delta: p.Delta}
+	optimum := func(allowance int) func(*ensemble.TrainPlan) (*gamma.Certified, error) {
+		return func(plan *ensemble.TrainPlan) (*gamma.Certified, error) {
+			problem, err := plan.Problem(float64(allowance))
+			if err != nil {
+				return nil, err
+			}
+			t, err := r.Solve(r, problem, solve.Options{PriorMean: solve.DefaultPriorMean, Version: r.Version})
+			if err != nil {
+				return nil, err
+			}
+			return t.Certified, nil
+		}
+	}
+	subsampled := func(plan *ensemble.TrainPlan) (*gamma.Certified, error) {
+		problem, err := plan.Problem(1)
+		if err != nil {
+			return nil, err
+		}
+		f, err := gamma.Subsampling(plan.K(), 1)
+		if err != nil {
+			return nil, err
+		}
+		return gamma.CertifyShrunk(r, problem, f)
+	}
+	disjoint, err := ensemble.DisjointParts(w.train.Len(), p.Teachers)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := ensemble.DisjointParts(w.train.Len(), 1)
+	if err != nil {
+		return nil, err
+	}
+	// Teachers that all see everything: one record reaches all of them.
+	shared, err := ensemble.OverlappingParts(w.train.Len(), p.Teachers, w.train.Len(), r.Seed)
+	if err != nil {
+		return nil, err
+	}
+	each := accountant.Cost{Epsilon: eps / float64(p.Allowance), Delta: p.Delta / float64(p.Allowance)}
+	var out []pipelined
+	for i, v := range []struct {
+		target accountant.Cost
+		parts  ensemble.Parts
+		ways   []aggregate
+	}{
+		{target, disjoint, []aggregate{{method: MethodPrivate}, {MethodDisjoint, 0, optimum(1)}, {MethodSub, 0, subsampled}}},
+		{target, whole, []aggregate{{method: MethodSingle}}},
+		{each, shared, []aggregate{{MethodOpt, 1, optimum(p.Allowance)}}},
+	} {
+		found, err := p.attempt(r, w, p.config(w, m, v.target), v.parts, use<<8+uint64(i), v.ways)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+func (p *PipelineParameters) run(r *run) error {
+	w, err := p.workshop(r)
+	if err != nil {
+		return err
+	}
+	shared := []any{hashSet(w.set), p.Queries, p.Teachers, p.Fraction, p.Delta, p.Allowance, p.Epochs, p.Clip, p.Radius, p.Lambda, p.StepSizes, p.Repeats, r.Seed}
+	references, err := step(r, "references", shared, func() ([]pipelined, error) { return p.references(r, w) })
+	if err != nil {
+		return err
+	}
+	found := map[shuffleg.Method][][]pipelined{}
+	for i, m := range p.Trainers {
+		for j, eps := range p.Epsilons {
+			name := fmt.Sprintf("%s-eps%g", m, eps)
+			at, err := step(r, name, append([]any{m, eps}, shared...), func() ([]pipelined, error) {
+				return p.at(r, w, m, eps, uint64(1+i*len(p.Epsilons)+j))
+			})
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			found[m] = append(found[m], at)
+		}
+	}
+	return p.tell(r, w, references, found)
+}

@@ -1,0 +1,126 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/darrm/darrm/shuffleg"
+	"gonum.org/v1/gonum/stat"
+)
+
+// of returns the way of that name.
+func ofMethod(list []pipelined, m Method) pipelined {
+	return list[slices.IndexFunc(list, func(x pipelined) bool { return x.Method == m })]
+}
+
+func (x pipelined) mean() float64 { return stat.Mean(x.Accuracy, nil) }
+
+func (p *PipelineParameters) tell(r *run, w workshop, references []pipelined, found map[shuffleg.Method][][]pipelined) error {
+	r.result.Title += " (" + label(w.set) + ")"
+	if w.set.Standin {
+		r.note("The data are a generated stand-in for %s (seed %d), not the real ones. Put the real files into the folder %s of the data folder to run on them.", p.Data, p.StandinSeed, p.Data)
+	} else {
+		r.note("The data are the real ones.")
+	}
+	r.note("%d private records are trained on, %d others are asked about; %d public ones go with the methods that use them. K = %d teachers have disjoint parts of about %d records, except for γ_opt with t = K, where every teacher has all.",
+		w.train.Len(), w.queries.Len(), w.set.Public.Len(), p.Teachers, w.train.Len()/p.Teachers)
+	r.note("Disjoint parts: one record reaches one teacher, so the models, their votes and any number of answers cost together what one teacher does. The best noise function at that cost is γ ≡ 1, the plain majority.")
+	r.note("γ_opt with t = K: every teacher is trained on all records at a %dth of the total, and one answer costs the total. A second answer of the same teachers would cost more; these teachers are frozen.", p.Allowance)
+	r.note("Each way has the step size with the highest mean accuracy of %d; that choice is not paid for in ε.", len(p.StepSizes))
+
+	t := Table{Name: "accuracy", Caption: fmt.Sprintf("Accuracy on held-out records against the total ε at δ ≤ %g, expected over the mechanism's randomness: mean and standard deviation over %d trainings.", p.Delta, p.Repeats), Columns: []Column{
+		{Name: "trainer", Title: "teachers trained by"}, {Name: "eps", Title: "total ε"}, {Name: "method", Title: "method"}, {Name: "accuracy", Title: "accuracy", Format: "%.4f"}, {Name: "std", Title: "± standard deviation", Format: "%.4f"},
+		{Name: "step_size", Title: "step size"}, {Name: "teacher_eps", Title: "ε of a teacher"}, {Name: "affected", Title: "t"}, {Name: "answers", Title: "answers"}, {Name: "total_eps", Title: "ε by the accountant"}, {Name: "total_delta", Title: "δ by the accountant"}, {Name: "rule", Title: "by"}}}
+	add := func(trainer string, eps any, x pipelined) {
+		mean, std := stat.MeanStdDev(x.Accuracy, nil)
+		answers, teacher, totalEps, totalDelta := any("any number"), any(x.Teacher.Epsilon), any(x.Total.Epsilon), any(x.Total.Delta)
+		if x.Answers > 0 {
+			answers = x.Answers
+		}
+		if math.IsInf(x.Teacher.Epsilon, 1) {
+			teacher, totalEps, totalDelta = nil, nil, nil
+		}
+		t.add(trainer, eps, string(x.Method), mean, std, x.StepSize, teacher, x.Affected, answers, totalEps, totalDelta, x.Rule)
+	}
+	for _, x := range references {
+		add("", nil, x)
+	}
+	for _, m := range p.Trainers {
+		for j, eps := range p.Epsilons {
+			for _, x := range found[m][j] {
+				add(string(m), eps, x)
+			}
+		}
+	}
+	r.table(t)
+	p.judge(r, found)
+	return p.picture(r, w, references, found)
+}
+
+// judge tests what follows from theory, and what the source says of its methods.
+func (p *PipelineParameters) judge(r *run, found map[shuffleg.Method][][]pipelined) {
+	over, overDelta, noise, noiseless, sub := 0.0, 0.0, 0.0, true, math.Inf(1)
+	for _, m := range p.Trainers {
+		for j, eps := range p.Epsilons {
+			for _, x := range found[m][j] {
+				over, overDelta = max(over, x.Total.Epsilon/eps), max(overDelta, x.Total.Delta/p.Delta)
+			}
+			plain, opt := ofMethod(found[m][j], MethodPrivate), ofMethod(found[m][j], MethodDisjoint)
+			for _, g := range opt.Gamma {
+				noise = max(noise, 1-g)
+			}
+			noiseless = noiseless && math.Abs(plain.mean()-opt.mean()) < 1e-6
+			sub = min(sub, plain.mean()-ofMethod(found[m][j], MethodSub).mean())
+		}
+	}
+	// A teacher's ε times m, as float64s, may end an ulp above the total.
+	r.claim(over <= 1+1e-12 && overDelta <= 1+1e-12, "no pipeline costs more than its total (ε, δ)", "at most %.9f of ε and %.9f of δ", over, overDelta)
+	r.claim(noise < 1e-6 && noiseless, "with disjoint parts γ_opt is the plain majority", "1-γ is at most %.1e", noise)
+	r.claim(sub >= 0, "with disjoint parts the plain majority is nowhere worse than γ_Sub, one teacher's vote", "by at least %.4f", sub)
+	if len(p.Trainers) > 1 && slices.Contains(p.Trainers, shuffleg.Interleaved) && slices.Contains(p.Trainers, shuffleg.DPShuffleG) {
+		worst, at := math.Inf(1), 0.0
+		for j, eps := range p.Epsilons {
+			if d := ofMethod(found[shuffleg.Interleaved][j], MethodPrivate).mean() - ofMethod(found[shuffleg.DPShuffleG][j], MethodPrivate).mean(); d < worst {
+				worst, at = d, eps
+			}
+		}
+		r.claim(worst > 0, "teachers trained by Interleaved are better together than those by DP-ShuffleG, at every ε", "by at least %.4f, at ε = %g", worst, at)
+	}
+}
+
+// picture draws accuracy against the total ε, one panel for each trainer.
+func (p *PipelineParameters) picture(r *run, w workshop, references []pipelined, found map[shuffleg.Method][][]pipelined) error {
+	var panels []panel
+	low, high := 1.0, 0.0
+	for _, m := range p.Trainers {
+		chart := panel{title: fmt.Sprintf("%s, %s", Method(m).Title(), label(w.set)), x: "total ε", y: "accuracy", logX: true, xTicks: p.Epsilons, tall: true}
+		for _, method := range []Method{MethodDisjoint, MethodSub, MethodOpt, MethodSingle} {
+			line := series{method: method, band: []float64{}}
+			switch method {
+			case MethodDisjoint:
+				line.name = "majority = γ_opt, t = 1"
+			case MethodSub:
+				line.name, line.dashed = "γ_Sub, one teacher", true
+			case MethodOpt:
+				line.name = fmt.Sprintf("γ_opt, t = K, m = %d, one answer", p.Allowance)
+			}
+			for j, eps := range p.Epsilons {
+				mean, std := stat.MeanStdDev(ofMethod(found[m][j], method).Accuracy, nil)
+				line.add(eps, mean)
+				line.band = append(line.band, std)
+				low, high = min(low, mean-std), max(high, mean+std)
+			}
+			chart.series = append(chart.series, line)
+		}
+		for _, x := range references {
+			chart.series = append(chart.series, series{method: x.Method, plain: true, x: []float64{slices.Min(p.Epsilons), slices.Max(p.Epsilons)}, y: []float64{x.mean(), x.mean()}})
+			low, high = min(low, x.mean()), max(high, x.mean())
+		}
+		panels = append(panels, chart)
+	}
+	for i := range panels { // the same axis for all
+		panels[i].fixedY, panels[i].yMin, panels[i].yMax = true, low-0.02, min(1, high+0.02)
+	}
+	return r.figure("accuracy", fmt.Sprintf("Accuracy on held-out records against what everything costs together, %s: mean and ± one standard deviation over %d trainings.", label(w.set), p.Repeats), len(panels), panels)
+}

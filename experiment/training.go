@@ -1,0 +1,405 @@
+package experiment
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/shuffleg"
+	"github.com/darrm/darrm/shuffleg/data"
+)
+
+// TrainingParameters: shuffled gradient methods, with and without public data, on one data
+// set. Each method is run at every step size and reported at its best one.
+type TrainingParameters struct {
+	Data        string            `json:"data"`         // one of data.Names()
+	StandinSeed uint64            `json:"standin_seed"` // of the stand-in, where there are no real files
+	Methods     []shuffleg.Method `json:"methods"`
+	Variants    []Variant         `json:"variants"` // the first one is the main figure's
+	Epsilons    []float64         `json:"epsilons"`
+	Delta       float64           `json:"delta"`
+	Epochs      int               `json:"epochs"`
+	Clip        float64           `json:"clip"`
+	StepSizes   []float64         `json:"step_sizes,omitempty"` // none is the source's grid of 18
+	Repeats     int               `json:"repeats"`
+	Bounds      []shuffleg.Method `json:"bounds,omitempty"` // bound the risk of these, in the main variant
+	Claims      []Ordering        `json:"claims,omitempty"`
+}
+
+// Variant is an order of the private records, and the fractions p that are tried with it.
+type Variant struct {
+	Order     string    `json:"order"` // IG, SO or RR
+	Fractions []float64 `json:"fractions"`
+}
+
+// Ordering is a claim about the main variant: each of Better has, in the mean, Factor times
+// less excess risk than each of Worse. It is tested.
+type Ordering struct {
+	Epsilon float64           `json:"epsilon"`
+	Better  []shuffleg.Method `json:"better"`
+	Worse   []shuffleg.Method `json:"worse"`
+	Factor  float64           `json:"factor"` // ≥ 1
+}
+
+// orders are the orders by their names.
+var orders = map[string]accountant.SampleOrder{
+	accountant.FixedOrder.String():   accountant.FixedOrder,
+	accountant.ShuffledOnce.String(): accountant.ShuffledOnce,
+	accountant.Reshuffled.String():   accountant.Reshuffled,
+}
+
+// maxRepeats bounds the repeats of a training.
+const maxRepeats = 1000
+
+func (p *TrainingParameters) validate() error {
+	if !slices.Contains(data.Names(), p.Data) {
+		return &check.Error{Name: "data", Value: fmt.Sprintf("%q", p.Data), Rule: fmt.Sprintf("one of %q", data.Names())}
+	}
+	if len(p.Methods) == 0 || len(p.Variants) == 0 || len(p.Epsilons) == 0 {
+		return &check.Error{Name: "methods, variants and epsilons", Value: "none", Rule: "at least one of each"}
+	}
+	for i, m := range p.Methods {
+		if err := oneOf("methods", m, shuffleg.Methods(), p.Methods[:i]); err != nil {
+			return err
+		}
+	}
+	for i, v := range p.Variants {
+		if _, ok := orders[v.Order]; !ok {
+			return &check.Error{Name: "order", Value: fmt.Sprintf("%q", v.Order), Rule: "IG, SO or RR"}
+		}
+		if slices.ContainsFunc(p.Variants[:i], func(w Variant) bool { return w.Order == v.Order }) {
+			return &check.Error{Name: "variants", Value: v.Order + " twice", Rule: "different"}
+		}
+		if len(v.Fractions) == 0 {
+			return &check.Error{Name: "fractions", Value: "none", Rule: "at least one"}
+		}
+		for j, f := range v.Fractions {
+			if !(f > 0 && f < 1) || slices.Contains(v.Fractions[:j], f) {
+				return &check.Error{Name: "fractions", Value: f, Rule: "different numbers in (0,1)"}
+			}
+		}
+	}
+	for i, eps := range p.Epsilons {
+		if err := check.Epsilon("epsilons", eps); err != nil {
+			return err
+		}
+		if eps == 0 || slices.Contains(p.Epsilons[:i], eps) {
+			return &check.Error{Name: "epsilons", Value: eps, Rule: "different numbers above 0"}
+		}
+	}
+	if !(p.Delta > 0 && p.Delta < 1) {
+		return &check.Error{Name: "delta", Value: p.Delta, Rule: "in (0,1)"}
+	}
+	if p.Epochs < 2 || p.Epochs > 100_000 {
+		return &check.Error{Name: "epochs", Value: p.Epochs, Rule: "between 2 and 100000"}
+	}
+	if !(p.Clip > 0 && p.Clip <= 1e6) {
+		return &check.Error{Name: "clip", Value: p.Clip, Rule: "in (0, 1e6]"}
+	}
+	for i, eta := range p.StepSizes {
+		if !(eta > 0 && eta <= 1e6) || slices.Contains(p.StepSizes[:i], eta) {
+			return &check.Error{Name: "step_sizes", Value: eta, Rule: "different numbers in (0, 1e6]"}
+		}
+	}
+	if p.Repeats < 2 || p.Repeats > maxRepeats {
+		return &check.Error{Name: "repeats", Value: p.Repeats, Rule: fmt.Sprintf("between 2 and %d", maxRepeats)}
+	}
+	for i, m := range p.Bounds {
+		if err := oneOf("bounds", m, p.Methods, p.Bounds[:i]); err != nil {
+			return err
+		}
+		if !m.IsPrivate() || m == shuffleg.DPSGD {
+			return &check.Error{Name: "bounds", Value: string(m), Rule: "private shuffled gradient methods"}
+		}
+	}
+	return p.validateClaims()
+}
+
+func (p *TrainingParameters) validateClaims() error {
+	for _, c := range p.Claims {
+		if !slices.Contains(p.Epsilons, c.Epsilon) {
+			return &check.Error{Name: "epsilon of a claim", Value: c.Epsilon, Rule: fmt.Sprintf("among %v", p.Epsilons)}
+		}
+		if !(c.Factor >= 1 && c.Factor <= 1000) {
+			return &check.Error{Name: "factor", Value: c.Factor, Rule: "between 1 and 1000"}
+		}
+		if len(c.Better) == 0 || len(c.Worse) == 0 {
+			return &check.Error{Name: "better and worse", Value: "none", Rule: "at least one method of each"}
+		}
+		for i, m := range slices.Concat(c.Better, c.Worse) {
+			if err := oneOf("methods of a claim", m, p.Methods, slices.Concat(c.Better, c.Worse)[:i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// oneOf wants m among the allowed ones and not among those before it.
+func oneOf(name string, m shuffleg.Method, allowed, before []shuffleg.Method) error {
+	if !slices.Contains(allowed, m) {
+		return &check.Error{Name: name, Value: fmt.Sprintf("%q", m), Rule: fmt.Sprintf("among %q", allowed)}
+	}
+	if slices.Contains(before, m) {
+		return &check.Error{Name: name, Value: fmt.Sprintf("%q twice", m), Rule: "different"}
+	}
+	return nil
+}
+
+func (p *TrainingParameters) inputs(root string) (map[string]string, error) {
+	return datasetInputs(p.Data, root, p.StandinSeed)
+}
+
+func (p *TrainingParameters) steps() int {
+	n := len(p.trainings())
+	if len(p.Bounds) > 0 {
+		n++
+	}
+	return n
+}
+
+// training is one line of a figure: a method, and what it is run with.
+type training struct {
+	Method   shuffleg.Method
+	Order    string  // "" where no order is chosen
+	Fraction float64 // 0 where the method has none
+	Epsilon  float64 // 0 where the method has none
+}
+
+// trainings returns all lines, each once: methods without privacy do not depend on ε, and
+// Public Only and DP-SGD visit private records in no order that could be chosen.
+func (p *TrainingParameters) trainings() []training {
+	var out []training
+	add := func(t training) {
+		if !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	for _, m := range p.Methods {
+		for _, v := range p.Variants {
+			for _, f := range v.Fractions {
+				for _, eps := range p.Epsilons {
+					add(lineOf(m, v.Order, f, eps))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// lineOf returns the line on which the method appears with such parameters.
+func lineOf(m shuffleg.Method, order string, fraction, epsilon float64) training {
+	t := training{m, order, fraction, epsilon}
+	if m == shuffleg.PublicOnly || m == shuffleg.DPSGD {
+		t.Order = ""
+	}
+	if !m.UsesFraction() {
+		t.Fraction = 0
+	}
+	if !m.IsPrivate() {
+		t.Epsilon = 0
+	}
+	return t
+}
+
+func (t training) String() string {
+	parts := []string{string(t.Method)}
+	if t.Order != "" {
+		parts = append(parts, t.Order)
+	}
+	if t.Fraction > 0 {
+		parts = append(parts, "p"+strconv.FormatFloat(t.Fraction, 'g', -1, 64))
+	}
+	if t.Epsilon > 0 {
+		parts = append(parts, "eps"+strconv.FormatFloat(t.Epsilon, 'g', -1, 64))
+	}
+	return strings.Join(parts, "-")
+}
+
+// random says whether runs from different seeds can differ.
+func (t training) random() bool {
+	return t.Method.IsPrivate() || t.Method == shuffleg.ShuffleG && t.Order != accountant.FixedOrder.String()
+}
+
+// config returns the line's configuration, without a step size.
+func (p *TrainingParameters) config(set data.Set, t training) shuffleg.Config {
+	return shuffleg.Config{
+		Task: set.Task, Regularizer: set.Regularizer, Start: set.Start,
+		Method: t.Method, Fraction: t.Fraction, Epochs: p.Epochs, Order: orders[t.Order], Clip: p.Clip,
+		Target: accountant.Cost{Epsilon: t.Epsilon, Delta: p.Delta},
+	}
+}
+
+// trained is what was found for one line.
+type trained struct {
+	Noise         float64       `json:"noise"` // σ
+	Amplification float64       `json:"amplification"`
+	Epsilon       float64       `json:"epsilon"` // what the accountant says; 0 without private data
+	StepSize      float64       `json:"step_size"`
+	Mean          float64       `json:"mean"` // of the last excess, at this step size
+	Std           float64       `json:"std"`
+	Cells         []trainedCell `json:"cells"` // by step size, then seed
+	Traces        [][]float64   `json:"traces"`
+	Objectives    [][]float64   `json:"objectives"` // as Traces, which are excesses, by seed and epoch
+	Distances     [][]float64   `json:"distances"`
+}
+
+// trainedCell is the end of one run.
+type trainedCell struct {
+	StepSize float64 `json:"step_size"`
+	Seed     uint64  `json:"seed"`
+	Excess   float64 `json:"excess"` // 0 where it diverged
+	Diverged bool    `json:"diverged"`
+}
+
+// laboratory is a data set made ready for training.
+type laboratory struct {
+	set       data.Set
+	optimum   shuffleg.Optimum
+	stepSizes []float64 // those within the cap
+	allSizes  int       // how many there were before
+	cap       float64   // 2/max(L*, L̃*)
+	seeds     []uint64
+}
+
+func (p *TrainingParameters) laboratory(r *run) (laboratory, error) {
+	set, err := dataset(p.Data, r.Data, p.StandinSeed)
+	if err != nil {
+		return laboratory{}, err
+	}
+	lab := laboratory{set: set}
+	if lab.optimum, err = shuffleg.FindOptimum(set.Task, set.Regularizer, set.Private); err != nil {
+		return lab, err
+	}
+	// Above the cap steps can be expansive, so a clipped run may end anywhere, sometimes
+	// by luck near the optimum; the amplified account does not hold there either.
+	smoothness := max(set.Task.Smoothness(set.Private.MaxNorm()), set.Task.Smoothness(set.Public.MaxNorm()))
+	lab.cap = 2 / smoothness
+	all := p.StepSizes
+	if len(all) == 0 {
+		all = shuffleg.StepSizes()
+	}
+	lab.allSizes, lab.stepSizes = len(all), shuffleg.Below(all, smoothness)
+	if len(lab.stepSizes) == 0 {
+		return lab, fmt.Errorf("step_sizes = %v, but some must be at most 2/L = %.3g", all, lab.cap)
+	}
+	for i := range p.Repeats {
+		seed, err := randsrc.NewSeededStream(r.Seed, streamRepeats+uint64(i)).Uint53()
+		if err != nil {
+			return lab, err
+		}
+		lab.seeds = append(lab.seeds, seed)
+	}
+	return lab, nil
+}
+
+// train runs one line at every step size. All lines share the seeds, so that methods are
+// compared on the same noise and orders.
+func (p *TrainingParameters) train(r *run, lab laboratory, t training) (trained, error) {
+	seeds := lab.seeds
+	if !t.random() {
+		seeds = seeds[:1]
+	}
+	c := p.config(lab.set, t)
+	cells, err := shuffleg.Grid{Config: c, StepSizes: lab.stepSizes, Seeds: seeds, KeepTraces: true}.Run(r, lab.set.Private, lab.set.Public, lab.optimum)
+	if err != nil {
+		return trained{}, err
+	}
+	for i := range cells {
+		// A loss beyond the range of numbers at any time counts as divergence: JSON and
+		// pictures have no place for it.
+		if slices.ContainsFunc(cells[i].Trace, func(x shuffleg.Point) bool {
+			return math.IsNaN(x.Excess+x.Distance) || math.IsInf(x.Excess+x.Distance, 0)
+		}) {
+			cells[i].Diverged = true
+		}
+		if cells[i].Diverged {
+			cells[i].Last.Excess = math.Inf(1)
+		}
+	}
+	best, err := shuffleg.Best(cells)
+	if err != nil {
+		return trained{}, err
+	}
+	c.StepSize = best.StepSize
+	plan, err := shuffleg.NewPlan(c, lab.set.Private, lab.set.Public)
+	if err != nil {
+		return trained{}, err
+	}
+	out := trained{StepSize: best.StepSize, Mean: best.Mean, Std: best.Std}
+	if t.Method.IsPrivate() {
+		report := plan.Report()
+		out.Noise, out.Amplification, out.Epsilon = report.Noise, report.Amplification, report.Cost.Epsilon
+	}
+	for _, cell := range cells {
+		x := trainedCell{StepSize: cell.StepSize, Seed: cell.Seed, Diverged: cell.Diverged}
+		if !cell.Diverged {
+			x.Excess = cell.Last.Excess
+		}
+		out.Cells = append(out.Cells, x)
+	}
+	for _, cell := range best.Cells {
+		excess, objective, distance := make([]float64, len(cell.Trace)), make([]float64, len(cell.Trace)), make([]float64, len(cell.Trace))
+		for i, x := range cell.Trace {
+			excess[i], objective[i], distance[i] = x.Excess, x.Objective, x.Distance
+		}
+		out.Traces, out.Objectives, out.Distances = append(out.Traces, excess), append(out.Objectives, objective), append(out.Distances, distance)
+	}
+	return out, nil
+}
+
+// cells returns the runs at the best step size as package shuffleg writes them.
+func (x trained) cells() []shuffleg.Cell {
+	var out []shuffleg.Cell
+	for _, c := range x.Cells {
+		if c.StepSize != x.StepSize {
+			continue
+		}
+		i := len(out)
+		cell := shuffleg.Cell{StepSize: c.StepSize, Seed: c.Seed}
+		for epoch, excess := range x.Traces[i] {
+			cell.Trace = append(cell.Trace, shuffleg.Point{Epoch: epoch, Objective: x.Objectives[i][epoch], Excess: excess, Distance: x.Distances[i][epoch]})
+		}
+		cell.Last = cell.Trace[len(cell.Trace)-1]
+		out = append(out, cell)
+	}
+	return out
+}
+
+func (p *TrainingParameters) run(r *run) error {
+	lab, err := p.laboratory(r)
+	if err != nil {
+		return err
+	}
+	found := map[training]trained{}
+	shared := []any{p.Data, hashSet(lab.set), p.Epochs, p.Clip, p.Delta, lab.stepSizes, lab.seeds}
+	for _, t := range p.trainings() {
+		if found[t], err = step(r, t.String(), append([]any{t}, shared...), func() (trained, error) { return p.train(r, lab, t) }); err != nil {
+			return fmt.Errorf("%s: %w", t, err)
+		}
+	}
+	var bounds []bounded
+	if len(p.Bounds) > 0 {
+		if bounds, err = step(r, "bounds", append([]any{p.Bounds, p.Epsilons, p.Variants[0]}, append(shared, p.bestSteps(found))...), func() ([]bounded, error) { return p.bound(r, lab, found) }); err != nil {
+			return fmt.Errorf("bounds: %w", err)
+		}
+	}
+	var b bytes.Buffer
+	w, err := shuffleg.NewTraceWriter(&b)
+	if err != nil {
+		return err
+	}
+	for _, t := range p.trainings() {
+		if err := w.Write(p.Data, p.config(lab.set, t), found[t].cells()); err != nil {
+			return err
+		}
+	}
+	r.files["traces.csv"] = b.Bytes()
+	return p.tell(r, lab, found, bounds)
+}

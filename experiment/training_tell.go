@@ -1,0 +1,264 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/darrm/darrm/shuffleg"
+	"gonum.org/v1/gonum/stat"
+)
+
+// tell turns what was found into tables, claims and pictures.
+func (p *TrainingParameters) tell(r *run, lab laboratory, found map[training]trained, bounds []bounded) error {
+	r.result.Title += " (" + label(lab.set) + ")"
+	d, err := lab.set.Describe()
+	if err != nil {
+		return err
+	}
+	if lab.set.Standin {
+		r.note("The data are a generated stand-in (seed %d), not the real ones. It keeps what the comparison of methods depends on; its figures are not those of the real data. Put the real files into the folder %s of the data folder to run on them.", p.StandinSeed, p.Data)
+	} else {
+		r.note("The data are the real ones.")
+	}
+	r.note("%d private and %d public records of dimension %d; the largest smoothness of a private loss is %.4g, of a public one %.4g; the means are %.4g apart; training starts %.4g above the optimum.",
+		d.N, d.PublicN, d.Dim, d.PrivateSmoothness, d.PublicSmoothness, d.MeanGap, d.StartExcess)
+	if d.Degenerate {
+		r.note("Training starts less than 0.01 above the optimum: there is nothing to learn from these data.")
+	}
+	r.note("Each method has the step size with the smallest mean excess of the last iterate, of %d tried; %d more are above 2/L = %.3g, where steps may be expansive. Choosing it by the private loss is not paid for in ε.",
+		len(lab.stepSizes), lab.allSizes-len(lab.stepSizes), lab.cap)
+	if p.Repeats < 10 || len(p.StepSizes) > 0 {
+		r.note("The source has 10 repeats and 18 step sizes; here are %d and %d.", p.Repeats, lab.allSizes)
+	}
+	r.note("Noise is calibrated to (ε, %g) by the source's accounting, for the replacement of one record; clip norm %g, %d epochs.", p.Delta, p.Clip, p.Epochs)
+
+	p.tellSummary(r, lab, found)
+	p.tellGrid(r, found)
+	if len(bounds) > 0 {
+		p.tellBounds(r, found, bounds)
+	}
+	p.judge(r, lab, found)
+	return p.tellFigures(r, lab, found)
+}
+
+// cellOf returns a number, or nothing for 0.
+func cellOf(v float64) any {
+	if v == 0 {
+		return nil
+	}
+	return v
+}
+
+var trainingColumns = []Column{
+	{Name: "method", Title: "method"}, {Name: "order", Title: "order"}, {Name: "p", Title: "p"}, {Name: "eps", Title: "ε"},
+}
+
+func (t training) cells() []any {
+	return []any{string(t.Method), t.Order, cellOf(t.Fraction), cellOf(t.Epsilon)}
+}
+
+func (p *TrainingParameters) tellSummary(r *run, lab laboratory, found map[training]trained) {
+	t := Table{Name: "summary", Caption: fmt.Sprintf("Excess risk of the last iterate at the best step size, over %d repeats (methods without randomness are run once). σ is the noise of a gradient's coordinate, m how many times public noise amplifies.", p.Repeats),
+		Columns: slices.Concat(trainingColumns, []Column{
+			{Name: "excess", Title: "excess risk", Format: "%.4g"}, {Name: "std", Title: "± standard deviation", Format: "%.2g"}, {Name: "step_size", Title: "step size"},
+			{Name: "sigma", Title: "σ", Format: "%.5g"}, {Name: "amplification", Title: "m"}, {Name: "eps_accounted", Title: "ε accounted", Format: "%.6f"}, {Name: "edge", Title: "at the grid's edge"},
+		})}
+	for _, line := range p.trainings() {
+		x := found[line]
+		edge := ""
+		if n := len(lab.stepSizes); n > 1 && x.StepSize == lab.stepSizes[0] {
+			edge = "largest"
+		} else if n > 1 && x.StepSize == lab.stepSizes[n-1] {
+			edge = "smallest"
+		}
+		t.add(append(line.cells(), x.Mean, x.Std, x.StepSize, cellOf(x.Noise), cellOf(x.Amplification), cellOf(x.Epsilon), edge)...)
+	}
+	r.table(t)
+}
+
+func (p *TrainingParameters) tellGrid(r *run, found map[training]trained) {
+	t := Table{Name: "grid", Caption: "Mean excess risk of the last iterate at every step size tried.", Long: true, Columns: slices.Concat(trainingColumns, []Column{
+		{Name: "step_size", Title: "step size"}, {Name: "excess", Title: "excess risk", Format: "%.4g"}, {Name: "runs", Title: "runs"}, {Name: "diverged", Title: "of them diverged"}})}
+	for _, line := range p.trainings() {
+		cells := found[line].Cells
+		for len(cells) > 0 {
+			runs, diverged, sum := 0, 0, 0.0
+			for runs < len(cells) && cells[runs].StepSize == cells[0].StepSize {
+				if cells[runs].Diverged {
+					diverged++
+				}
+				sum += cells[runs].Excess
+				runs++
+			}
+			var mean any
+			if diverged == 0 {
+				mean = sum / float64(runs)
+			}
+			t.add(append(line.cells(), cells[0].StepSize, mean, runs, diverged)...)
+			cells = cells[runs:]
+		}
+	}
+	r.table(t)
+}
+
+func (p *TrainingParameters) tellBounds(r *run, found map[training]trained, bounds []bounded) {
+	t := Table{Name: "bounds", Caption: "The source's bound on the excess risk, as printed and with its noise term corrected, beside what was measured. Where hypotheses fail, the theorem says nothing of the run.", Columns: []Column{
+		{Name: "method", Title: "method"}, {Name: "eps", Title: "ε"}, {Name: "measured", Title: "measured", Format: "%.4g"},
+		{Name: "printed", Title: "bound as printed", Format: "%.4g"}, {Name: "corrected", Title: "bound corrected", Format: "%.4g"},
+		{Name: "step_cap", Title: "theorem's largest step size", Format: "%.3g"}, {Name: "fails", Title: "hypotheses that fail"}}}
+	for _, b := range bounds {
+		x := found[p.main(b.Method, b.Epsilon)]
+		t.add(string(b.Method), b.Epsilon, x.Mean, b.Printed, b.Corrected, b.StepCap, strings.Join(b.Fails, "; "))
+		r.claim(b.Corrected >= x.Mean, fmt.Sprintf("%s at ε = %g: the corrected bound is above the measured risk", Method(b.Method).Title(), b.Epsilon), "%.4g against %.4g", b.Corrected, x.Mean)
+	}
+	r.table(t)
+	r.note("The printed noise term bounds an inner product with the wrong sign; there are runs whose exact risk is above the printed bound. Dissimilarity is estimated at the start and the optimum.")
+}
+
+// judge tests the claims of the definition and what holds whatever the data are.
+func (p *TrainingParameters) judge(r *run, lab laboratory, found map[training]trained) {
+	for _, c := range p.Claims {
+		worst, best := math.Inf(-1), math.Inf(1)
+		var worstName, bestName string
+		for _, m := range c.Better {
+			if x := found[p.main(m, c.Epsilon)].Mean; x > worst {
+				worst, worstName = x, Method(m).Title()
+			}
+		}
+		for _, m := range c.Worse {
+			if x := found[p.main(m, c.Epsilon)].Mean; x < best {
+				best, bestName = x, Method(m).Title()
+			}
+		}
+		times := ""
+		if c.Factor > 1 {
+			times = fmt.Sprintf(", %g times", c.Factor)
+		}
+		r.claim(c.Factor*worst < best, fmt.Sprintf("ε = %g: %s better than %s%s", c.Epsilon, titles(c.Better), titles(c.Worse), times),
+			"excess %.4g (%s) against %.4g (%s)", worst, worstName, best, bestName)
+	}
+	over := 0.0 // largest ε accounted over the one asked for
+	for line, x := range found {
+		if line.Epsilon > 0 {
+			over = max(over, x.Epsilon/line.Epsilon)
+		}
+	}
+	if over > 0 {
+		r.claim(over <= 1, "no run costs more than the ε it is shown at", "at most %.9f of it", over)
+	}
+	p.judgeNoise(r, lab, found)
+	p.judgeMoreBudget(r, found)
+}
+
+// judgeNoise tests that noise on public steps replaces noise on private ones:
+// (n+1-n_d)·σ² is the same for all methods that use private data in every epoch.
+func (p *TrainingParameters) judgeNoise(r *run, lab laboratory, found map[training]trained) {
+	worst, pairs := 0.0, 0
+	for line, x := range found {
+		plain, ok := found[lineOf(shuffleg.DPShuffleG, line.Order, 0, line.Epsilon)]
+		if line.Method != shuffleg.Interleaved || !ok {
+			continue
+		}
+		schedule, err := line.Method.Schedule(lab.set.Private.Len(), p.Epochs, line.Fraction)
+		if err != nil {
+			continue // it was run with this schedule
+		}
+		m := float64(lab.set.Private.Len() + 1 - schedule[0].Private)
+		worst = max(worst, math.Abs(m*x.Noise*x.Noise/(plain.Noise*plain.Noise)-1))
+		pairs++
+	}
+	if pairs > 0 {
+		r.claim(worst < 1e-6, "Interleaved needs √(n+1-n_d) times less noise than DP-ShuffleG", "the ratio differs by at most %.1e over %d pairs", worst, pairs)
+	}
+}
+
+// judgeMoreBudget tests that more ε does not make the main variant worse by more than two
+// standard errors.
+func (p *TrainingParameters) judgeMoreBudget(r *run, found map[training]trained) {
+	eps := slices.Sorted(slices.Values(p.Epsilons))
+	for _, m := range p.Methods {
+		for i := 1; i < len(eps) && m.IsPrivate(); i++ {
+			less, more := found[p.main(m, eps[i-1])], found[p.main(m, eps[i])]
+			se := math.Hypot(less.Std, more.Std) / math.Sqrt(float64(p.Repeats))
+			r.claim(more.Mean <= less.Mean+2*se, fmt.Sprintf("%s does not get worse from ε = %g to %g", Method(m).Title(), eps[i-1], eps[i]),
+				"excess %.4g after %.4g, standard error %.2g", more.Mean, less.Mean, se)
+		}
+	}
+}
+
+func titles(methods []shuffleg.Method) string {
+	names := make([]string, len(methods))
+	for i, m := range methods {
+		names[i] = Method(m).Title()
+	}
+	return strings.Join(names, ", ")
+}
+
+// tellFigures draws excess by epoch: the main variant, then the other orders and fractions
+// where there are any.
+func (p *TrainingParameters) tellFigures(r *run, lab laboratory, found map[training]trained) error {
+	what := fmt.Sprintf("Excess risk after each epoch at each method's best step size, %s: mean and ± one standard deviation over %d repeats", label(lab.set), p.Repeats)
+	name := func(parts ...string) string { return strings.Join(append(parts, label(lab.set)), ", ") }
+	first := p.Variants[0]
+	var panels []panel
+	for _, eps := range p.Epsilons {
+		panels = append(panels, p.curves(found, name(fmt.Sprintf("ε = %g", eps)), first.Order, first.middle(), eps))
+	}
+	caption := fmt.Sprintf("%s. Order %s, p = %g.", what, first.Order, first.middle())
+	if err := r.figure("excess", caption, len(panels), panels); err != nil {
+		return err
+	}
+	if len(p.Variants) > 1 {
+		panels = nil
+		for _, eps := range p.Epsilons {
+			for _, v := range p.Variants {
+				panels = append(panels, p.curves(found, name(v.Order, fmt.Sprintf("ε = %g", eps)), v.Order, v.middle(), eps))
+			}
+		}
+		if err := r.figure("orders", fmt.Sprintf("%s. Each order with p = %g.", what, first.middle()), len(p.Variants), panels); err != nil {
+			return err
+		}
+	}
+	if len(first.Fractions) > 1 {
+		panels = nil
+		for _, eps := range p.Epsilons {
+			for _, f := range first.Fractions {
+				panels = append(panels, p.curves(found, name(fmt.Sprintf("p = %g", f), fmt.Sprintf("ε = %g", eps)), first.Order, f, eps))
+			}
+		}
+		if err := r.figure("fractions", fmt.Sprintf("%s. Order %s, fractions p of private steps.", what, first.Order), len(first.Fractions), panels); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// curves is one panel. The run without privacy is left to the table: its risk is orders of
+// magnitude smaller.
+func (p *TrainingParameters) curves(found map[training]trained, title, order string, fraction, epsilon float64) panel {
+	chart := panel{title: title, x: "epoch", y: "excess risk", logY: true}
+	for _, m := range p.Methods {
+		x, ok := found[lineOf(m, order, fraction, epsilon)]
+		if !ok || m == shuffleg.ShuffleG {
+			continue
+		}
+		line := series{method: Method(m), plain: true, band: []float64{}}
+		for epoch := range x.Traces[0] {
+			at := make([]float64, len(x.Traces))
+			for i, trace := range x.Traces {
+				at[i] = trace[epoch]
+			}
+			mean, std := at[0], 0.0
+			if len(at) > 1 {
+				mean, std = stat.MeanStdDev(at, nil)
+			}
+			// The optimum is found to 1e-11, so an excess below is no number to draw.
+			line.add(float64(epoch), max(mean, 1e-9))
+			line.band = append(line.band, std)
+		}
+		chart.series = append(chart.series, line)
+	}
+	return chart
+}
