@@ -31,7 +31,6 @@ type aggregateFlags struct {
 	outCompression string
 	compare        bool
 	insecureSeed   uint64
-	jobs           int
 }
 
 func newAggregate(a *app) *cobra.Command {
