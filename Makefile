@@ -11,7 +11,7 @@ HIGHS = env="$$(scripts/highs env)"; eval "$$env";
 
 VOTES := testdata/mnist-5v8/votes.csv
 
-.PHONY: demo test build lint race nocgo test-long fuzz bench bench-compare vulncheck ci clean
+.PHONY: demo test build lint race nocgo beam test-long fuzz bench bench-compare vulncheck ci clean
 
 demo: build ## solve for 11 teachers and release private labels for 1,866 real queries
 	bin/darrm solve --K 11 --m 3
@@ -20,7 +20,7 @@ demo: build ## solve for 11 teachers and release private labels for 1,866 real q
 	@echo; echo "The first of the private labels in bin/labels.csv:"; head -n 4 bin/labels.csv
 
 test: ## all tests
-	$(HIGHS) go test ./...
+	$(HIGHS) go test -timeout 30m ./...
 
 build: ## bin/darrm
 	$(HIGHS) go build -o bin/darrm ./cmd/darrm
@@ -32,11 +32,14 @@ lint: ## gofmt, go vet, staticcheck, import direction
 	CGO_ENABLED=0 go vet ./...
 
 race: ## all tests under the race detector
-	$(HIGHS) go test -race ./...
+	$(HIGHS) go test -race -timeout 40m ./...
 
 nocgo: ## builds and tests without HiGHS, by tag and without cgo
 	go build -tags nohighs ./...
-	CGO_ENABLED=0 go test ./...
+	CGO_ENABLED=0 go test -timeout 30m ./...
+
+beam: ## the Beam module, which is apart from the rest: vet and tests
+	cd beam && go vet ./... && go test -timeout 20m ./...
 
 test-long: ## the full grids and the complete K = 11 oracle, some minutes
 	$(HIGHS) DARRM_LONG=1 go test -timeout 60m ./...
