@@ -224,6 +224,9 @@ func TestRDPIsOutward(t *testing.T) {
 
 // Rates so small that (e^L-1)/q is beyond float64: no mass goes missing as NaN.
 func TestTinySamplingRates(t *testing.T) {
+	if raced {
+		t.Skip("slow, and nothing in it is concurrent")
+	}
 	t.Parallel()
 	for _, e := range []SubsampledGaussian{{0.05, 1e-60, AddOrRemoveOne}, {0.02, 1e-300, AddOrRemoveOne}, {0.3, 5e-324, AddOrRemoveOne}, {0.01, 1e-9, AddOrRemoveOne}} {
 		l := normalLoss{e.NoiseMultiplier, e.SamplingRate, false}

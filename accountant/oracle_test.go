@@ -122,7 +122,10 @@ func TestEveryMethodIsOutwardAgainstTheOracle(t *testing.T) {
 	if os.Getenv("DARRM_LONG") != "" {
 		shares, extras = []float64{0, 0.01, 0.15, 0.3, 0.6, 0.9, 0.999, 1}, []float64{1e-300, 1e-100, 1e-9, 1e-3, 0.3, 0.9}
 	}
-	for _, parts := range mixtures() {
+	for i, parts := range mixtures() {
+		if raced && i%4 != 0 {
+			continue
+		}
 		o := newOracle(parts)
 		a := mustNew(t, ReplaceOne, charges(parts)...)
 		sum, own := sumEpsilon(parts).DecimalUp(), withSlack(catastrophes(parts), num.FromInt(0))
@@ -192,6 +195,9 @@ func TestEveryMethodIsOutwardAgainstTheOracle(t *testing.T) {
 func TestOptimalIsTightAgainstTheOracle(t *testing.T) {
 	t.Parallel()
 	for seed := range 25 {
+		if raced && seed > 8 {
+			break
+		}
 		part := Repeated{
 			Cost{rapid.Float64Range(1e-3, 4).Example(seed), rapid.SampledFrom([]float64{0, 1e-300, 1e-6, 0.01}).Example(seed)},
 			rapid.IntRange(1, 60).Example(seed),

@@ -44,6 +44,9 @@ func TestFFTAgainstTheSum(t *testing.T) {
 // Normal noise is its own reference: k releases are one with noise σ/√k, whose δ is
 // known exactly.
 func TestPLDOfGaussiansIsAboveAndNearTheExactDelta(t *testing.T) {
+	if raced {
+		t.Skip("slow, and nothing in it is concurrent")
+	}
 	t.Parallel()
 	for _, c := range []struct {
 		sigma float64
@@ -99,6 +102,9 @@ func TestPLDOfOneCostIsAboveAndNearOptimal(t *testing.T) {
 		{3, Cost{700, 1e-12}, 1e-10, testBits, 1e-3},
 		{50, Cost{0, 1e-3}, 0.06, testBits, 0},
 	} {
+		if raced && c.bits > testBits {
+			continue
+		}
 		eps, err := lossEpsilon([]Charge{{ApproxDP{c.each, ReplaceOne}, c.k}}, c.delta, c.bits)
 		if err != nil {
 			t.Errorf("%d × %v: %v", c.k, c.each, err)
@@ -193,6 +199,9 @@ func TestPLDOfTheSubsampledGaussianGoldenValue(t *testing.T) {
 // One step of it: δ(ε) of both directions in closed form, by the two normal
 // distributions' tails at L(x) = ±ε.
 func TestPLDOfOneSubsampledGaussian(t *testing.T) {
+	if raced {
+		t.Skip("slow, and nothing in it is concurrent")
+	}
 	t.Parallel()
 	tail := func(z float64) float64 { return math.Erfc(z/math.Sqrt2) / 2 }
 	for _, c := range []struct{ sigma, q float64 }{{0.5, 0.01}, {4, 1e-3}} {
@@ -218,6 +227,9 @@ func TestPLDOfOneSubsampledGaussian(t *testing.T) {
 // orders of size and is finite; counts and parameters at their limits are either
 // answered or refused.
 func TestPLDAtTheEdges(t *testing.T) {
+	if raced {
+		t.Skip("slow, and nothing in it is concurrent")
+	}
 	t.Parallel()
 	for _, c := range []struct {
 		charges []Charge

@@ -22,27 +22,38 @@ var folders = map[string][]string{
 }
 
 // dataset returns the data set of that name: of its real files, where they are, or else
-// the stand-in of that seed. Files that are there but damaged are an error: nothing
-// stands in for them.
+// the stand-in of that seed.
 func dataset(name, root string, standinSeed uint64) (data.Set, error) {
+	set, err := realDataset(name, root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return data.Standin(name, standinSeed)
+	}
+	return set, err
+}
+
+// realDataset reads the real files. The error is fs.ErrNotExist where there are none;
+// files that are there but damaged are another error: nothing stands in for them.
+func realDataset(name, root string) (data.Set, error) {
 	dirs := []string{filepath.Join(root, name)}
 	for _, f := range folders[name] {
 		dirs = append(dirs, filepath.Join(root, f))
 	}
-	for _, dir := range append(dirs, root) {
-		set, err := data.Load(name, dir)
-		if !errors.Is(err, fs.ErrNotExist) {
+	for _, dir := range dirs {
+		if set, err := data.Load(name, dir); !errors.Is(err, fs.ErrNotExist) {
 			return set, err
 		}
 	}
-	return data.Standin(name, standinSeed)
+	return data.Load(name, root)
 }
 
 // datasetInputs returns the hash of what is taken from real files, nil for a stand-in,
 // which is a function of its seed.
-func datasetInputs(name, root string, standinSeed uint64) (map[string]string, error) {
-	set, err := dataset(name, root, standinSeed)
-	if err != nil || set.Standin {
+func datasetInputs(name, root string) (map[string]string, error) {
+	set, err := realDataset(name, root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
 		return nil, err
 	}
 	return map[string]string{filepath.Base(set.Source) + ", the records taken": hashSet(set)}, nil

@@ -36,7 +36,7 @@ func TestGolden(t *testing.T) {
 
 func golden(t *testing.T, d Definition, quick bool) {
 	t.Helper()
-	out := mustRun(t, d, t.TempDir(), Options{Quick: quick, Data: os.Getenv("DARRM_DATA")})
+	out := mustRun(t, d, t.TempDir(), Options{Quick: quick, Data: realData(t, d)})
 	for _, c := range out.Result.Failed() {
 		t.Errorf("claim fails: %s (%s)", c.Text, c.Evidence)
 	}

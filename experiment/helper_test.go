@@ -13,12 +13,22 @@ import (
 func long() bool { return os.Getenv("DARRM_LONG") == "1" }
 
 // numbers marks a test of numbers that takes long under the race detector, which has
-// nothing to find there: the package starts no goroutine.
+// nothing to find there: the package starts no goroutine. (Training grids do; see
+// TestTrainingIsTheSameForAnyWorkers.)
 func numbers(t testing.TB) {
 	t.Helper()
 	if raced {
 		t.Skip("numbers, and nothing to race")
 	}
+}
+
+// realData returns the folder of real files for experiments that cannot do without, and an
+// empty one for those that have a stand-in: their golden values are its.
+func realData(t testing.TB, d Definition) string {
+	if d.NeedsData() == "" {
+		return t.TempDir()
+	}
+	return os.Getenv("DARRM_DATA")
 }
 
 func load(t testing.TB, name string) Definition {

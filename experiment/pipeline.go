@@ -90,7 +90,7 @@ func (p *PipelineParameters) validate() error {
 }
 
 func (p *PipelineParameters) inputs(root string) (map[string]string, error) {
-	return datasetInputs(p.Data, root, p.StandinSeed)
+	return datasetInputs(p.Data, root)
 }
 
 // steps: one for each total and trainer, and one for what has no privacy or needs none.
@@ -106,6 +106,7 @@ const (
 // pipelined is how one way of answering does at its best step size.
 type pipelined struct {
 	Method   Method          `json:"method"`
+	Private  bool            `json:"private"` // if not, costs are left 0
 	Teacher  accountant.Cost `json:"teacher"`
 	Affected int             `json:"affected"`
 	Answers  int             `json:"answers"` // that the total is for; 0 is any number
@@ -169,6 +170,7 @@ type aggregate struct {
 // way of aggregating them at its best step size, by mean accuracy.
 func (p *PipelineParameters) attempt(r *run, w workshop, c shuffleg.Config, parts ensemble.Parts, use uint64, ways []aggregate) ([]pipelined, error) {
 	best := make([]pipelined, len(ways))
+	var teacher accountant.Cost
 	certified := make([]*gamma.Certified, len(ways))
 	for i, eta := range p.StepSizes {
 		c.StepSize = eta
@@ -177,13 +179,14 @@ func (p *PipelineParameters) attempt(r *run, w workshop, c shuffleg.Config, part
 			return nil, err
 		}
 		if i == 0 { // the cost is the same at every step size, so the functions are too
+			teacher = plan.Teacher()
 			for k, way := range ways {
 				if best[k], certified[k], err = price(plan, way); err != nil {
 					return nil, fmt.Errorf("%s: %w", way.method, err)
 				}
 			}
-		} else if plan.Teacher() != best[0].Teacher {
-			return nil, fmt.Errorf("step size %g: a teacher costs %v, at others %v", eta, plan.Teacher(), best[0].Teacher)
+		} else if plan.Teacher() != teacher {
+			return nil, fmt.Errorf("step size %g: a teacher costs %v, at others %v", eta, plan.Teacher(), teacher)
 		}
 		accuracy := make([][]float64, len(ways))
 		for repeat := range p.Repeats {
@@ -230,9 +233,10 @@ func price(plan *ensemble.TrainPlan, way aggregate) (pipelined, *gamma.Certified
 		out.Gamma = certified.Func().Values()
 	}
 	if math.IsInf(out.Teacher.Epsilon, 1) {
-		out.Total.Epsilon, out.Rule = out.Teacher.Epsilon, "not private"
+		out.Teacher, out.Rule = accountant.Cost{}, "not private"
 		return out, certified, nil
 	}
+	out.Private = true
 	if way.answers == 0 {
 		var err error
 		if out.Total, err = plan.Total(0); err != nil {
@@ -293,7 +297,7 @@ func (p *PipelineParameters) references(r *run, w workshop) ([]pipelined, error)
 			return nil, fmt.Errorf("%s: %w", v.method, err)
 		}
 		if v.method == MethodPublicModel {
-			found[0].Teacher, found[0].Total, found[0].Rule = accountant.Cost{}, accountant.Cost{}, "no private data"
+			found[0].Private, found[0].Teacher, found[0].Total, found[0].Rule = false, accountant.Cost{}, accountant.Cost{}, "no private data"
 		}
 		out = append(out, found...)
 	}

@@ -153,7 +153,7 @@ func oneOf(name string, m shuffleg.Method, allowed, before []shuffleg.Method) er
 }
 
 func (p *TrainingParameters) inputs(root string) (map[string]string, error) {
-	return datasetInputs(p.Data, root, p.StandinSeed)
+	return datasetInputs(p.Data, root)
 }
 
 func (p *TrainingParameters) steps() int {

@@ -518,12 +518,16 @@ func long() bool { return os.Getenv("DARRM_LONG") == "1" }
 // chunks and the number of workers; from a file and from a pipe.
 func TestEveryFormatTheSame(t *testing.T) {
 	dir := t.TempDir()
+	skip := 3
+	if raceDetector {
+		skip = 15
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		missing := rapid.Bool().Draw(t, "missing")
 		d := drawData(t, missing)
 		keep := rapid.Bool().Draw(t, "keep")
 		for _, v := range d.variants(t) {
-			if !long() && rapid.IntRange(0, 2).Draw(t, "skip") > 0 {
+			if !long() && rapid.IntRange(0, skip).Draw(t, "skip") > 0 {
 				continue
 			}
 			want := d.want(keep)
@@ -569,6 +573,10 @@ func TestEveryFormatTheSame(t *testing.T) {
 // counts as a table, in all formats.
 func TestEveryFormatTheSameCounts(t *testing.T) {
 	dir := t.TempDir()
+	skip := 1
+	if raceDetector {
+		skip = 7
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		classes := rapid.SampledFrom([][]string{{"0", "1"}, {"cat", "dog", "cow"}, IntegerClasses(10)}).Draw(t, "classes")
 		k := rapid.IntRange(1, 50).Draw(t, "K")
@@ -633,6 +641,9 @@ func TestEveryFormatTheSameCounts(t *testing.T) {
 			"f.npy.z":   zstded(npyFile(descr, true, npyElements(descr, byColumn), shape...)),
 			"c.parquet": pq.Bytes(),
 		} {
+			if !long() && rapid.IntRange(0, skip).Draw(t, "skip") > 0 {
+				continue
+			}
 			opts := Options{Classes: classes, Layout: LayoutCounts, Workers: rapid.IntRange(1, 3).Draw(t, "workers"), chunkBytes: rapid.SampledFrom([]int{0, 1, 30}).Draw(t, "chunk")}
 			if strings.HasSuffix(name, ".z") {
 				opts.Format, opts.Compression = FormatNPY, CompressionGzip

@@ -137,7 +137,7 @@ func (d *jsonDecoder) next() (task, error) {
 
 // parse reads the lines of a chunk.
 func (s *jsonShape) parse(ch chunk, b *Batch) error {
-	p := jsonParser{jsonShape: s, seen: make([]int, len(s.names))}
+	p := jsonParser{jsonShape: s, seen: make([]int, len(s.names)), slow: s.opts.slow}
 	lastEnd := ch.end
 	for rest := ch.data; len(rest) > 0; ch.line++ {
 		p.line = ch.line
@@ -160,15 +160,24 @@ func (s *jsonShape) parse(ch chunk, b *Batch) error {
 			return &ParseError{File: s.name, Line: lastEnd + 1, Rule: "blank line before a row"}
 		}
 		lastEnd = ch.line
-		if err := p.check(line); err != nil {
-			return err
-		}
 		n := b.n
 		counts, missing, votes := b.Counts, b.Missing, b.Votes
 		ids, labels, lines := b.IDs, b.Labels, b.lines
-		if err := p.row(line, b); err != nil {
+		if p.fastRow(line, b) {
+			continue
+		}
+		undo := func() {
 			b.n, b.Counts, b.Missing, b.Votes = n, counts, missing, votes
 			b.IDs, b.Labels, b.lines = ids, labels, lines
+		}
+		undo()
+		clear(p.seen) // of what fastRow saw
+		err := p.check(line)
+		if err == nil {
+			err = p.row(line, b)
+		}
+		if err != nil {
+			undo()
 			return err
 		}
 	}
@@ -180,6 +189,7 @@ type jsonParser struct {
 	*jsonShape
 	line int
 	seen []int // per key, the line that had it last
+	slow bool  // no short cut, for tests
 }
 
 func (p *jsonParser) errorf(format string, args ...any) error {
@@ -192,6 +202,7 @@ func (p *jsonParser) check(line []byte) error {
 	switch {
 	case len(line) > MaxRecordBytes:
 		return p.errorf("record longer than %d bytes", MaxRecordBytes)
+	case printable(line): // as most lines are
 	case bytes.IndexByte(line, 0) >= 0:
 		return p.errorf("NUL byte: this is not a text file, or it is in UTF-16")
 	case bytes.IndexByte(line, '\r') >= 0:
@@ -206,10 +217,20 @@ func (p *jsonParser) check(line []byte) error {
 		err := json.Unmarshal(line, &raw)
 		return &ParseError{File: p.name, Line: p.line, Rule: fmt.Sprintf("the line is not JSON: %v", err), Err: err}
 	}
-	if at := skipSpace(line, 0); line[at] != '{' {
+	if at := skipSpace(line, 0); line[at] != '{' { // valid, so not empty
 		return p.errorf("the line is not a JSON object, as in {\"votes\":[0,1,1]}")
 	}
 	return nil
+}
+
+// printable reports whether a line is ASCII without control characters.
+func printable(line []byte) bool {
+	for _, c := range line {
+		if c < 0x20 || c > 0x7e {
+			return false
+		}
+	}
+	return true
 }
 
 // members calls f with every key and value of an object that is valid JSON.
@@ -239,7 +260,10 @@ func (p *jsonParser) members(line []byte, f func(key string, value []byte) error
 func items(list []byte, f func(i int, value []byte) error) error {
 	at := skipSpace(list, 1)
 	for i := 0; list[at] != ']'; i++ {
-		end := valueEnd(list, at)
+		end := at + 1 // of a digit, as most votes are
+		if c := list[end]; list[at] < '0' || list[at] > '9' || c != ',' && c != ']' {
+			end = valueEnd(list, at)
+		}
 		if err := f(i, list[at:end]); err != nil {
 			return err
 		}
@@ -252,7 +276,7 @@ func items(list []byte, f func(i int, value []byte) error) error {
 }
 
 func skipSpace(s []byte, at int) int {
-	for at < len(s) && (s[at] == ' ' || s[at] == '\t' || s[at] == '\r' || s[at] == '\n') {
+	for at < len(s) && s[at] <= ' ' { // in valid JSON, one of the four kinds of space
 		at++
 	}
 	return at
@@ -552,9 +576,9 @@ func (p *jsonParser) row(line []byte, b *Batch) error {
 			}
 			b.IDs = append(b.IDs, id)
 		case jsonLabel:
-			c, text := p.class(value)
+			c := p.class(value)
 			if c < 0 {
-				return p.errorf("key %s: label %s %s", quote(key), quote(text), p.classes.rule())
+				return p.errorf("key %s: label %s %s", quote(key), quote(jsonText(value)), p.classes.rule())
 			}
 			b.Labels = append(b.Labels, c)
 		case jsonVote:
@@ -619,42 +643,53 @@ func (p *jsonParser) row(line []byte, b *Batch) error {
 
 // vote returns the class of a vote, or -1 for one that may be missing.
 func (p *jsonParser) vote(value []byte) (int, error) {
-	c, text := p.class(value)
-	if c >= 0 || p.opts.Missing == MissingCoin && isMissing(text) {
+	c := p.class(value)
+	if c >= 0 {
+		return c, nil
+	}
+	text := jsonText(value)
+	if p.opts.Missing == MissingCoin && isMissing(text) {
 		return c, nil
 	}
 	return 0, errors.New(voteRule(text, p.classes))
 }
 
-// class returns the class of a scalar, or -1, and its text: null has the text
-// "null", true the text 1.
-func (p *jsonParser) class(value []byte) (int, string) {
+// class returns the class of a scalar, or -1.
+func (p *jsonParser) class(value []byte) int {
 	switch value[0] {
 	case '"':
-		text, err := stringText(value)
-		if err != nil {
-			return -1, string(value)
+		if bytes.IndexByte(value, '\\') < 0 {
+			return p.classes.ofBytes(value[1 : len(value)-1])
 		}
-		return p.classes.of(text), text
+		return p.classes.of(jsonText(value))
 	case 't':
-		return p.classes.ofInt(1), "true"
+		return p.classes.ofInt(1)
 	case 'f':
-		return p.classes.ofInt(0), "false"
+		return p.classes.ofInt(0)
 	case 'n', '[', '{':
-		return -1, string(value)
+		return -1
 	}
 	if len(value) == 1 {
-		return int(p.classes.byByte[value[0]]), string(value)
+		return int(p.classes.byByte[value[0]])
 	}
-	text := string(value)
-	if n, ok := canonicalInt(text); ok {
-		return p.classes.ofInt(n), text
+	if n, ok := canonicalInt(string(value)); ok {
+		return p.classes.ofInt(n)
 	}
-	f, err := strconv.ParseFloat(text, 64)
+	f, err := strconv.ParseFloat(string(value), 64)
 	if err != nil {
-		return -1, text
+		return -1
 	}
-	return p.classes.ofFloat(f), text
+	return p.classes.ofFloat(f)
+}
+
+// jsonText is the text of a string, and of anything else as it stands.
+func jsonText(value []byte) string {
+	if value[0] == '"' {
+		if text, err := stringText(value); err == nil {
+			return text
+		}
+	}
+	return string(value)
 }
 
 // count reads a whole number ≥ 0.

@@ -48,7 +48,7 @@ func TestReadJSONL(t *testing.T) {
 				tt.want.Classes = z
 			}
 			for _, size := range []int{0, 1, 5} {
-				tt.opts.chunkBytes = size
+				tt.opts.chunkBytes, tt.opts.slow = size, size == 1
 				got, err := readAll(strings.NewReader(tt.in), jsonl(tt.opts))
 				if err != nil || !reflect.DeepEqual(*got, tt.want) {
 					t.Errorf("chunks of %d: got %+v, %v, want %+v", size, got, err, tt.want)
@@ -125,7 +125,7 @@ func TestReadJSONLRefuses(t *testing.T) {
 			if !errors.As(err, &p) || p.File != "v.jsonl" || p.Line != tt.line || !strings.Contains(p.Rule, tt.rule) {
 				t.Fatalf("got %v, want line %d: %s", err, tt.line, tt.rule)
 			}
-			tt.opts.chunkBytes, tt.opts.Workers = 2, 3
+			tt.opts.chunkBytes, tt.opts.Workers, tt.opts.slow = 2, 3, true
 			if _, again := readAll(iotest.OneByteReader(strings.NewReader(tt.in)), jsonl(tt.opts)); again == nil || again.Error() != err.Error() {
 				t.Errorf("in small pieces %v, want %v", again, err)
 			}
@@ -217,8 +217,49 @@ func TestJSONLAgainstEncodingJSON(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", b.String(), err)
 		}
-		got, err := readAll(strings.NewReader(b.String()), jsonl(Options{chunkBytes: rapid.IntRange(0, 40).Draw(t, "chunk")}))
+		got, err := readAll(strings.NewReader(b.String()), jsonl(Options{slow: rapid.Bool().Draw(t, "slow"), chunkBytes: rapid.IntRange(0, 40).Draw(t, "chunk")}))
 		same(t, b.String(), got, err, want, nil)
+	})
+}
+
+// Lines that are nearly right, with and without the short cut.
+func TestJSONFastIsSlow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		opts := jsonl(Options{Classes: rapid.SampledFrom([][]string{nil, {"1", "a b", "true"}}).Draw(t, "classes")})
+		var line func(i int) string
+		space := func() string { return rapid.SampledFrom([]string{"", "", " ", "  "}).Draw(t, "space") }
+		value := rapid.SampledFrom([]string{"0", "1", "1", "1", `"1"`, "true", "false", `"a b"`, `"\u0031"`, "1.0", "null", "2", "01", "é", `""`, "[1]", "truex"})
+		switch rapid.IntRange(0, 2).Draw(t, "kind") {
+		case 0:
+			line = func(i int) string {
+				return fmt.Sprintf(`{"votes":%s[%s,%s%s],"id":"%d"%s}`, space(), value.Draw(t, "vote"), space(), value.Draw(t, "vote"), i, space())
+			}
+		case 1:
+			line = func(i int) string {
+				return fmt.Sprintf(`{%s"a":%s%s,"label":%s,"b"%s:%s}`, space(), space(), value.Draw(t, "vote"), value.Draw(t, "label"), space(), value.Draw(t, "vote"))
+			}
+		case 2:
+			opts.Layout = LayoutCounts
+			count := rapid.SampledFrom([]string{"1", "2", "3", "00", "12345", "123456", "-1", "1.0", "null"})
+			line = func(i int) string {
+				return fmt.Sprintf(`%s{"counts":[%s,%s%s]}%s`, space(), count.Draw(t, "count"), space(), count.Draw(t, "count"), space())
+			}
+		}
+		opts.KeepVotes = opts.Layout != LayoutCounts && rapid.Bool().Draw(t, "keep")
+		var b strings.Builder
+		for i := range rapid.IntRange(1, 6).Draw(t, "lines") {
+			s := line(i)
+			if rapid.IntRange(0, 9).Draw(t, "odd") == 0 {
+				at := rapid.IntRange(0, len(s)-1).Draw(t, "at")
+				s = s[:at] + rapid.SampledFrom([]string{"", "}", ",", " ", "\"", "\\", "\t", "x"}).Draw(t, "change") + s[at+1:]
+			}
+			b.WriteString(s + "\n")
+		}
+		opts.slow = true
+		want, wantErr := readAll(strings.NewReader(b.String()), opts)
+		opts.slow = false
+		got, err := readAll(strings.NewReader(b.String()), opts)
+		same(t, b.String(), got, err, want, wantErr)
 	})
 }
 
@@ -240,8 +281,10 @@ func FuzzJSONL(f *testing.F) {
 			opts.Missing = MissingPolicy(mode >> 1 & 1)
 			opts.KeepVotes = mode>>2&1 == 1
 		}
+		opts.slow = true
 		want, wantErr := readAll(bytes.NewReader(data), opts)
-		for _, size := range []int{1, 9} {
+		opts.slow = false
+		for _, size := range []int{0, 1, 9} {
 			opts.chunkBytes, opts.Workers = size, 2
 			got, err := readAll(iotest.OneByteReader(bytes.NewReader(data)), opts)
 			same(t, fmt.Sprintf("chunks of %d", size), got, err, want, wantErr)

@@ -39,7 +39,10 @@ func liveHeap() uint64 {
 // Reading 2,000,000 rows with consecutive ids must not retain more than 8 MiB
 // (the ids alone would take 32).
 func TestNextRunsInConstantMemory(t *testing.T) {
-	const n = 2_000_000
+	n := 2_000_000
+	if raceDetector {
+		n = 100_000
+	}
 	src := &rowSource{n: n, row: func(i int) string { return fmt.Sprintf("%d,1,0,1\n", i) }}
 	r, err := NewReader(context.Background(), src, Options{IDColumn: "1"})
 	if err != nil {

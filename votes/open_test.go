@@ -55,7 +55,7 @@ func TestOpenSeveral(t *testing.T) {
 // Very many files: each is open only while it is read.
 func TestOpenMany(t *testing.T) {
 	dir := t.TempDir()
-	const n = 3000 // above the usual limit of open files, 1024
+	const n = 1200 // above the usual limit of open files, 1024
 	for i := range n {
 		put(t, dir, "f"+strings.Repeat("0", i/1000)+string(rune('a'+i%1000/100))+string(rune('a'+i%100/10))+string(rune('a'+i%10))+".csv", "0,1\n")
 	}

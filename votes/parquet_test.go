@@ -191,7 +191,7 @@ func TestParquetDamage(t *testing.T) {
 func TestParquetDecoders(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 700).Draw(t, "n")
-		width := rapid.IntRange(1, 20).Draw(t, "width")
+		width := rapid.SampledFrom([]int{1, 1, 2, 3, 7, 8, 9, 20}).Draw(t, "width")
 		values := make([]int32, n)
 		for i := 0; i < n; {
 			v := int32(rapid.IntRange(0, 1<<width-1).Draw(t, "value"))
@@ -211,6 +211,25 @@ func TestParquetDecoders(t *testing.T) {
 		for i := range got {
 			if int32(got[i]) != values[i] {
 				t.Fatalf("runs: value %d is %d, want %d", i, got[i], values[i])
+			}
+		}
+		if width == 1 {
+			skip := rapid.IntRange(0, n-1).Draw(t, "skip")
+			most := rapid.IntRange(1, n-skip).Draw(t, "most")
+			sums := make([]uint32, most)
+			for i := range sums {
+				sums[i] = uint32(i)
+			}
+			if err := addHybrid(sums, skip, src, [2]uint32{7, 1 << 16}); err != nil {
+				t.Fatal(err)
+			}
+			for i, sum := range sums {
+				if want := uint32(i) + []uint32{7, 1 << 16}[values[skip+i]]; sum != want {
+					t.Fatalf("sum %d behind %d is %d, want %d", i, skip, sum, want)
+				}
+			}
+			if err := addHybrid(make([]uint32, n+512), skip, src, [2]uint32{7, 9}); err == nil {
+				t.Fatal("sums: more values than there are were read")
 			}
 		}
 		// One value more than there is, unless the last group has room.
@@ -364,7 +383,14 @@ func FuzzParquetPage(f *testing.F) {
 		case 0:
 			v.plain([]format.Type{format.Boolean, format.Int32, format.Int64, format.Double, format.ByteArray}[what/4%5], src, n)
 		case 1:
-			decodeHybrid(make([]uint32, n), src, int(what/4)%33)
+			got := make([]uint32, n)
+			err := decodeHybrid(got, src, int(what/4)%33)
+			if what/4%33 == 1 {
+				sums := make([]uint32, n)
+				if e := addHybrid(sums, 0, src, [2]uint32{0, 1}); err == nil && (e != nil || !reflect.DeepEqual(sums, got)) {
+					t.Fatalf("sums %v, %v, want %v", sums, e, got)
+				}
+			}
 		case 2:
 			decodeDelta(make([]int64, n), src)
 		case 3:

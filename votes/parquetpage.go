@@ -49,6 +49,8 @@ type pageRef struct {
 type pageValues struct {
 	null   []bool // per row; nil if none is null
 	index  []uint32
+	packed []byte // the indices as they stand in the page, until unpackIndex
+	width  int    // bits of an index
 	bools  []bool
 	ints   []int64
 	floats []float64
@@ -226,6 +228,7 @@ func (pr *pageReader) dictionary(p *pageRef) (*pageValues, error) {
 
 // values reads a data page.
 func (pr *pageReader) values(p *pageRef, v *pageValues) error {
+	v.packed = nil
 	v.null, v.index, v.bools, v.ints, v.floats, v.bytes = nil, v.index[:0], v.bools[:0], v.ints[:0], v.floats[:0], v.bytes[:0]
 	levels, data, err := pr.data(p)
 	if err != nil {
@@ -261,8 +264,8 @@ func (pr *pageReader) values(p *pageRef, v *pageValues) error {
 		if len(data) == 0 || data[0] > 32 {
 			return errors.New("indices of a dictionary without their width")
 		}
-		v.index = resize(v.index, n)
-		return decodeHybrid(v.index, data[1:], int(data[0]))
+		v.packed, v.width = data[1:], int(data[0])
+		return nil
 	case format.RLE:
 		if pr.column.kind != format.Boolean {
 			break
@@ -312,6 +315,12 @@ func (pr *pageReader) values(p *pageRef, v *pageValues) error {
 		return nil
 	}
 	return rulef("values of type %s in encoding %s, which is not read here", pr.column.kind, encoding)
+}
+
+// unpackIndex turns packed into n indices.
+func (v *pageValues) unpackIndex(n int) error {
+	v.index = resize(v.index, n)
+	return decodeHybrid(v.index, v.packed, v.width)
 }
 
 var errPageCut = errors.New("page has fewer values than its header claims")
@@ -456,11 +465,88 @@ func decodeHybrid(dst []uint32, src []byte, width int) error {
 	return nil
 }
 
+// addHybrid reads numbers of one bit: it passes over the first skip and adds, for
+// each of the others, one of two terms to a sum. It is decodeHybrid for the most
+// common page of votes, without numbers in between.
+func addHybrid(sums []uint32, skip int, src []byte, terms [2]uint32) error {
+	step := terms[1] - terms[0]
+	for len(sums) > 0 {
+		head, n := binary.Uvarint(src)
+		if n <= 0 || head>>1 == 0 || len(src) == n {
+			return errPageCut
+		}
+		src = src[n:]
+		if head&1 == 0 { // a run of one number
+			if src[0] > 1 {
+				return fmt.Errorf("number %d in a run of 1 bits", src[0])
+			}
+			term := terms[src[0]]
+			src = src[1:]
+			count := int(min(head>>1, uint64(skip+len(sums))))
+			if skip >= count {
+				skip -= count
+				continue
+			}
+			run := sums[:count-skip]
+			for i := range run {
+				run[i] += term
+			}
+			sums, skip = sums[count-skip:], 0
+			continue
+		}
+		bytes := int(min(head>>1, uint64(skip+len(sums)+7)/8))
+		if skip >= 8*bytes {
+			if len(src) < bytes {
+				return errPageCut
+			}
+			src = src[bytes:]
+			skip -= 8 * bytes
+			continue
+		}
+		count := min(8*bytes-skip, len(sums))
+		if len(src) < (skip+count+7)/8 {
+			return errPageCut
+		}
+		run := sums[:count]
+		at := skip
+		for ; len(run) > 0 && at&7 != 0; at++ {
+			run[0] += terms[0] + step*uint32(src[at>>3]>>(at&7)&1)
+			run = run[1:]
+		}
+		for ; len(run) >= 8; run, at = run[8:], at+8 {
+			x := uint32(src[at>>3])
+			d := (*[8]uint32)(run)
+			d[0] += terms[0] + step*(x&1)
+			d[1] += terms[0] + step*(x>>1&1)
+			d[2] += terms[0] + step*(x>>2&1)
+			d[3] += terms[0] + step*(x>>3&1)
+			d[4] += terms[0] + step*(x>>4&1)
+			d[5] += terms[0] + step*(x>>5&1)
+			d[6] += terms[0] + step*(x>>6&1)
+			d[7] += terms[0] + step*(x>>7)
+		}
+		for i := range run {
+			run[i] += terms[0] + step*uint32(src[at>>3]>>(at&7)&1)
+			at++
+		}
+		src = src[min(bytes, len(src)):]
+		sums, skip = sums[count:], 0
+	}
+	return nil
+}
+
 // unpack reads numbers that are packed from the lowest bit on.
 func unpack(dst []uint32, src []byte, width int) {
 	if width == 1 {
+		for ; len(dst) >= 8; dst = dst[8:] {
+			x := uint32(src[0])
+			src = src[1:]
+			d := (*[8]uint32)(dst)
+			d[0], d[1], d[2], d[3] = x&1, x>>1&1, x>>2&1, x>>3&1
+			d[4], d[5], d[6], d[7] = x>>4&1, x>>5&1, x>>6&1, x>>7&1
+		}
 		for i := range dst {
-			dst[i] = uint32(src[i>>3]>>(i&7)) & 1
+			dst[i] = uint32(src[0]>>i) & 1
 		}
 		return
 	}

@@ -1,0 +1,305 @@
+package experiment
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/shuffleg"
+	"github.com/darrm/darrm/shuffleg/data"
+)
+
+// smallTraining is an experiment of kind training that takes tenths of a second.
+const smallTraining = `{
+  "format_version": 1, "name": "small", "kind": "training", "title": "small", "source": "", "about": "",
+  "parameters": {
+    "data": "credit-card", "standin_seed": 1,
+    "methods": ["interleaved", "pub-priv", "dp-shuffle-g", "public-only", "dp-sgd", "shuffle-g"],
+    "variants": [{"order": "RR", "fractions": [0.5, 0.25]}, {"order": "IG", "fractions": [0.5]}],
+    "epsilons": [5, 10], "delta": 1e-6, "epochs": 4, "clip": 10, "step_sizes": [1e-3, 100, 1e-4], "repeats": 2,
+    "claims": [
+      {"epsilon": 10, "better": ["interleaved"], "worse": ["dp-shuffle-g"], "factor": 1},
+      {"epsilon": 10, "better": ["dp-shuffle-g"], "worse": ["interleaved"], "factor": 1}
+    ]
+  }
+}`
+
+func parse(t testing.TB, text string) Definition {
+	t.Helper()
+	d, err := Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// The same files for any number of workers.
+func TestTrainingIsTheSameForAnyWorkers(t *testing.T) {
+	d := parse(t, smallTraining)
+	before := runtime.GOMAXPROCS(1)
+	defer runtime.GOMAXPROCS(before)
+	one := mustRun(t, d, t.TempDir(), Options{Data: t.TempDir()})
+	runtime.GOMAXPROCS(4)
+	four := mustRun(t, d, t.TempDir(), Options{Data: t.TempDir()})
+	for name, hash := range one.Record.Outputs {
+		if four.Record.Outputs[name] != hash {
+			t.Errorf("%s differs between one worker and four", name)
+		}
+	}
+	other := mustRun(t, d, t.TempDir(), Options{Data: t.TempDir(), Seed: 1})
+	if other.Record.Outputs["traces.csv"] == one.Record.Outputs["traces.csv"] {
+		t.Error("another seed gives the same traces")
+	}
+}
+
+// Lines, tables and traces of a small training, against runs of package shuffleg itself.
+func TestTrainingAgainstItsRuns(t *testing.T) {
+	numbers(t)
+	out := mustRun(t, parse(t, smallTraining), t.TempDir(), Options{Data: t.TempDir()})
+	summary, grid := tableOf(t, out.Result, "summary"), tableOf(t, out.Result, "grid")
+	// Interleaved 3 × 2, Pub-Priv 3 × 2, DP-ShuffleG 2 × 2, Public Only 1, DP-SGD 2,
+	// ShuffleG 2; 100 is above the cap of the step size.
+	if len(summary.Rows) != 21 || len(grid.Rows) != 42 || len(out.Record.Steps) != 21 {
+		t.Errorf("%d lines, %d grid rows, %d steps", len(summary.Rows), len(grid.Rows), len(out.Record.Steps))
+	}
+	if !strings.HasSuffix(out.Result.Title, "(generated stand-in)") || !strings.Contains(out.Result.Notes[0], "stand-in") {
+		t.Errorf("a stand-in is not called so: %q, %q", out.Result.Title, out.Result.Notes[0])
+	}
+	if out.Record.Inputs != nil {
+		t.Errorf("a stand-in has inputs: %v", out.Record.Inputs)
+	}
+	// The two claims exclude each other.
+	failed := out.Result.Failed()
+	if len(failed) != 1 || !strings.HasPrefix(failed[0].Text, "ε = 10: DP-ShuffleG better") {
+		t.Errorf("failed: %+v", failed)
+	}
+
+	file, err := os.ReadFile(filepath.Join(out.Dir, "traces.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := csv.NewReader(bytes.NewReader(file)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "dataset,task,algorithm,variant,eps,delta,p,eta,seed,epoch,objective,excess,distance_to_opt"; strings.Join(lines[0], ",") != want {
+		t.Errorf("columns %v", lines[0])
+	}
+	set, err := data.Standin(data.CreditCard, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	optimum, err := shuffleg.FindOptimum(set.Task, set.Regularizer, set.Private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := func(s string) float64 {
+		v, err := strconv.ParseFloat(s, 64)
+		if err != nil && s != "" {
+			t.Fatal(err)
+		}
+		return v
+	}
+	// The last epoch of every run, done again by itself.
+	sums, runs := map[string]float64{}, map[string]int{}
+	for _, l := range lines[1:] {
+		if l[9] != "4" {
+			continue
+		}
+		c := shuffleg.Config{
+			Task: set.Task, Regularizer: set.Regularizer, Start: set.Start, Method: shuffleg.Method(l[2]), Fraction: number(l[6]), Epochs: 4,
+			Order: orders[l[3]], Clip: 10, StepSize: number(l[7]), Target: accountant.Cost{Epsilon: number(l[4]), Delta: number(l[5])},
+		}
+		plan, err := shuffleg.NewPlan(c, set.Private, set.Public)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seed, err := strconv.ParseUint(l[8], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := plan.Simulate(seed).Run(context.Background(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		excess := shuffleg.Objective(set.Task, set.Regularizer, set.Private, x) - optimum.Value
+		if math.Abs(excess-number(l[11])) > 1e-12 {
+			t.Errorf("%v: excess %g when run again", l, excess)
+		}
+		key := strings.Join([]string{l[2], l[3], l[6], l[4]}, " ")
+		sums[key] += excess
+		runs[key]++
+	}
+	// Summaries are their means, and the smallest of the grid.
+	at := func(row []any, columns ...int) string {
+		parts := make([]string, len(columns))
+		for i, c := range columns {
+			parts[i] = cellCSV(row[c])
+		}
+		return strings.Join(parts, " ")
+	}
+	for _, row := range summary.Rows {
+		key := at(row, 0, 1, 2, 3)
+		if n := runs[key]; n == 0 || math.Abs(sums[key]/float64(n)-row[4].(float64)) > 1e-12 {
+			t.Errorf("%s: mean excess %v, from %d runs %v", key, row[4], n, sums[key]/float64(n))
+		}
+		least := math.Inf(1)
+		for _, g := range grid.Rows {
+			if at(g, 0, 1, 2, 3) == key && g[5] != nil {
+				least = min(least, g[5].(float64))
+			}
+		}
+		if math.Abs(least-row[4].(float64)) > 1e-15 {
+			t.Errorf("%s: %v, but the grid's best is %v", key, row[4], least)
+		}
+	}
+}
+
+// Real files in the folder of the data set's name, in one of another usual name, or in the
+// data folder itself are used, and the result says so; damaged ones are an error, and
+// nothing stands in for them.
+func TestTrainingUsesRealFiles(t *testing.T) {
+	text := strings.NewReplacer(`"credit-card"`, `"mnist-69"`, `"dp-sgd", `, "", `"small"`, `"six"`).Replace(smallTraining)
+	d := parse(t, text)
+	digits := func(dir string, bright byte) {
+		t.Helper()
+		images, labels := header(3, 40, 2, 2), header(1, 40)
+		for i := range 40 {
+			labels = append(labels, byte(6+3*(i%2)))
+			images = append(images, bright, byte(5*i), byte(200-i), 90)
+		}
+		for name, b := range map[string][]byte{"train-images-idx3-ubyte": images, "train-labels-idx1-ubyte": labels} {
+			if err := os.MkdirAll(dir, 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, name), b, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	out := t.TempDir()
+	var hashes []string
+	for i, folder := range []string{"mnist-69", "mnist", ""} {
+		root := t.TempDir()
+		digits(filepath.Join(root, folder), byte(100*i))
+		got := mustRun(t, d, out, Options{Data: root})
+		if got.Reused || !strings.HasSuffix(got.Result.Title, "(real data)") || got.Result.Notes[0] != "The data are the real ones." || len(got.Record.Inputs) != 1 {
+			t.Errorf("in %q: %q, %v, inputs %v", folder, got.Result.Title, got.Result.Notes, got.Record.Inputs)
+		}
+		for _, h := range got.Record.Inputs {
+			hashes = append(hashes, h)
+		}
+		if again := mustRun(t, d, out, Options{Data: root}); !again.Reused {
+			t.Errorf("in %q: run again on the same files", folder)
+		}
+	}
+	slices.Sort(hashes)
+	if len(slices.Compact(hashes)) != 3 {
+		t.Errorf("three data sets have the hashes %v", hashes)
+	}
+	root := t.TempDir()
+	digits(filepath.Join(root, "mnist-69"), 0)
+	if err := os.WriteFile(filepath.Join(root, "mnist-69", "train-labels-idx1-ubyte"), []byte("no labels"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(context.Background(), d, out, Options{Data: root}); err == nil || errors.Is(err, ErrNoData) {
+		t.Errorf("damaged files: %v", err)
+	}
+}
+
+// The real files of a folder that DARRM_REAL names: what the source reports of them.
+func TestTrainingOnRealFiles(t *testing.T) {
+	dir := os.Getenv("DARRM_REAL")
+	if dir == "" {
+		t.Skip("needs DARRM_REAL")
+	}
+	for _, name := range []string{"crime", "credit-card", "compas"} {
+		out := mustRun(t, load(t, name), t.TempDir(), Options{Quick: !long(), Data: dir})
+		if !strings.HasSuffix(out.Result.Title, "(real data)") {
+			t.Errorf("%s: %s", name, out.Result.Title)
+		}
+		for _, c := range out.Result.Failed() {
+			t.Errorf("%s: claim fails: %s (%s)", name, c.Text, c.Evidence)
+		}
+	}
+}
+
+// Shades on a logarithmic axis end above zero, whatever the deviation.
+func TestShadesOnALogarithmicAxis(t *testing.T) {
+	p := panel{title: "x", logY: true, series: []series{{method: MethodOpt, plain: true, x: []float64{0, 1}, y: []float64{1, 1e-3}, band: []float64{5, 1}}}}
+	c, err := p.plot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !(c.Y.Min > 0 && c.Y.Min < 1e-3 && c.Y.Max == 6) {
+		t.Errorf("axis from %g to %g", c.Y.Min, c.Y.Max)
+	}
+}
+
+// A pipeline's rows, recomputed: what is trained on is not asked about, accuracies come
+// from the votes, totals from the number of teachers that one record reaches.
+func TestPipeline(t *testing.T) {
+	numbers(t)
+	d := load(t, "pipeline")
+	p := *d.quick.(*PipelineParameters)
+	r := &run{Context: context.Background(), Options: Options{Data: t.TempDir(), Seed: 4}}
+	w, err := p.workshop(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.queries.Len() != p.Queries || w.train.Len()+w.queries.Len() != w.set.Private.Len() {
+		t.Errorf("%d trained on, %d asked about, of %d", w.train.Len(), w.queries.Len(), w.set.Private.Len())
+	}
+	seen := map[float64]bool{}
+	for i := range w.train.Len() {
+		seen[w.train.Row(i)[0]] = true // normal variates: no two are equal
+	}
+	for i := range w.queries.Len() {
+		if seen[w.queries.Row(i)[0]] {
+			t.Fatalf("query %d was trained on", i)
+		}
+	}
+	parts, err := ensemble.OverlappingParts(w.train.Len(), 3, w.train.Len(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.StepSizes = []float64{1e-3}
+	c := p.config(w, shuffleg.Interleaved, accountant.Cost{Epsilon: 2, Delta: 1e-6})
+	found, err := p.attempt(r, w, c, parts, 77, []aggregate{{method: MethodPrivate}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := found[0]
+	// All three teachers are one record's: their total is three times one's.
+	if math.Abs(x.Total.Epsilon-6) > 1e-9 || x.Affected != 3 || x.Teacher.Epsilon != 2 || len(x.Accuracy) != p.Repeats {
+		t.Errorf("%+v", x)
+	}
+	for _, a := range x.Accuracy {
+		if a < 0.4 || a > 0.9 || math.Abs(a*float64(p.Queries)-math.Round(a*float64(p.Queries))) > 1e-9 {
+			t.Errorf("accuracy %v of %d answers without noise", a, p.Queries)
+		}
+	}
+	c.StepSize = 1e-3
+	plan, err := ensemble.PlanTraining(ensemble.TrainConfig{Teacher: c, Parts: parts}, w.train, w.set.Public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ones := make([]int, w.queries.Len())
+	for i := range ones { // teachers who know
+		ones[i] = 3 * int(w.queries.Response(i))
+	}
+	if right := p.right(MethodPrivate, nil, plan.K(), ones, w.queries); right != 1 {
+		t.Errorf("perfect teachers are right on %v", right)
+	}
+}
