@@ -46,7 +46,7 @@ func ZCDPFor(target Cost) (float64, error) {
 	if err := checkIterationTarget(target); err != nil {
 		return 0, err
 	}
-	l := -math.Log(target.Delta)
+	l := -logDown(target.Delta)
 	r := target.Epsilon / (math.Sqrt(l+target.Epsilon) + math.Sqrt(l))
 	return r * r * (1 - floatMargin), nil
 }

@@ -60,7 +60,8 @@ inf) the noise is the mechanism's own, fresh in every answer.
 The columns are bounds of the smallest ε at the same δ: "basic" adds ε up, "general"
 is Theorem 3.4 of Kairouz, Oh and Viswanath (2015), which publications print,
 "optimal" their exact Theorem 3.3, "pld" a privacy loss distribution; noisy counts
-(--mechanism) have others. All hold at once; every figure is rounded up.
+(--mechanism) have others. "by the votes" composes the fresh votes themselves, of which
+the answers are functions. All hold at once; every figure is rounded up.
 
 --plot draws ε against Q, as SVG or PNG by the name of the file.
 ` + exitStatus,
@@ -199,6 +200,17 @@ type statementRow struct {
 	queries int
 	delta   float64
 	report  accountant.Report
+	votes   *accountant.ReleaseBound // by the fresh votes of which the answers are functions; nil where it says nothing
+}
+
+// best returns the smallest ε that holds.
+func (r statementRow) best() (epsilon float64, ok bool) {
+	best, ok := r.report.Best()
+	epsilon = best.Cost.Epsilon
+	if r.votes != nil && (!ok || r.votes.Cost.Epsilon < epsilon) {
+		return r.votes.Cost.Epsilon, true
+	}
+	return epsilon, ok
 }
 
 // bound returns the method's figure, and whether it applies.
@@ -242,6 +254,9 @@ func newStatement(ctx context.Context, p constraints.Problem, event accountant.E
 			if row.report, err = charged.AtDelta(total); err != nil {
 				return err
 			}
+			if row.votes, err = s.votesBound(q, total); err != nil {
+				return err
+			}
 		}
 		s.rows[i] = row
 		progress(int(done.Add(1)), len(queries))
@@ -259,6 +274,34 @@ func newStatement(ctx context.Context, p constraints.Problem, event accountant.E
 		}
 	}
 	return s, nil
+}
+
+// votesBound bounds the answers by the votes of fresh teachers: Q answers are a function of
+// tQ votes that one record reaches, each (ε, Δ)-DP, which is less where m is large.
+func (s *statement) votesBound(queries int, delta float64) (*accountant.ReleaseBound, error) {
+	p := s.problem
+	if math.IsInf(p.Epsilon, 1) || delta == 0 {
+		return nil, nil
+	}
+	report, err := accountant.Release{
+		Queries: queries, PerAnswer: s.per, K: p.K, Affected: p.Affected, Randomness: accountant.FreshTeachers,
+		Teachers: accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta}, Delta: delta,
+	}.Bounds()
+	if err != nil {
+		return nil, err
+	}
+	var best *accountant.ReleaseBound
+	for _, b := range report.Bounds {
+		if b.Of == accountant.OfTeacherAnswers && b.Holds && (best == nil || b.Cost.Epsilon < best.Cost.Epsilon) {
+			best = &b
+		}
+	}
+	return best, nil
+}
+
+// showsVotes says whether any row has such a bound.
+func (s *statement) showsVotes() bool {
+	return slices.ContainsFunc(s.rows, func(r statementRow) bool { return r.votes != nil })
 }
 
 // totalDelta is 1-(1-δ)^q(1-δ'), rounded up: the δ at which all bounds are compared.
@@ -324,16 +367,26 @@ func (s *statement) render(w io.Writer) error {
 		for _, m := range s.methods {
 			header = append(header, string(m))
 		}
+		if s.showsVotes() {
+			header = append(header, "by the votes")
+		}
 		var rows [][]string
 		for _, r := range s.rows {
 			row := []string{strconv.Itoa(r.queries), outward(r.delta, 6, true), "no promise"}
-			if best, ok := r.report.Best(); ok {
-				row[2] = outward(best.Cost.Epsilon, 6, true)
+			if epsilon, ok := r.best(); ok {
+				row[2] = outward(epsilon, 6, true)
 			}
 			for _, m := range s.methods {
 				cell := "-"
 				if b, ok := r.bound(m); ok {
 					cell = outward(b.Cost.Epsilon, 6, true)
+				}
+				row = append(row, cell)
+			}
+			if s.showsVotes() {
+				cell := "-"
+				if r.votes != nil {
+					cell = outward(r.votes.Cost.Epsilon, 6, true)
 				}
 				row = append(row, cell)
 			}
@@ -379,11 +432,14 @@ func (s *statement) json() any {
 	if s.showsFresh() {
 		for _, r := range s.rows {
 			j := row{Queries: r.queries, Delta: r.delta, Bounds: []bound{}}
-			if best, ok := r.report.Best(); ok {
-				j.Epsilon = &best.Cost.Epsilon
+			if epsilon, ok := r.best(); ok {
+				j.Epsilon = &epsilon
 			}
 			for _, b := range r.report.Bounds {
 				j.Bounds = append(j.Bounds, bound{string(b.Method), b.Cost.Epsilon, b.Note})
+			}
+			if r.votes != nil {
+				j.Bounds = append(j.Bounds, bound{"votes", r.votes.Cost.Epsilon, r.votes.Rule()})
 			}
 			out.Fresh = append(out.Fresh, j)
 		}

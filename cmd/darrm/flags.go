@@ -256,7 +256,7 @@ func (f *problemFlags) solveProblem(c *cobra.Command, a *app, p constraints.Prob
 		err = nil
 	}
 	progress.stop()
-	if err == nil && ctx.Err() != nil {
+	if err == nil && ctx.Err() != nil && o.BestOnCancel {
 		a.say("darrm: stopped early: this is the best certified table so far, within %.3g of the optimum", r.Table.Gap)
 	}
 	if r.Rejected != nil {

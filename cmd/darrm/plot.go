@@ -62,6 +62,17 @@ func (s *statement) draw(w io.Writer, format string) error {
 			}
 		}
 	}
+	if s.showsFresh() && s.showsVotes() {
+		var points plotter.XYs
+		for _, r := range s.rows {
+			if r.votes != nil && r.votes.Cost.Epsilon > 0 {
+				points = append(points, plotter.XY{X: float64(r.queries), Y: r.votes.Cost.Epsilon})
+			}
+		}
+		if err := addLine(p, "fresh teachers, by their votes", points, color.RGBA{R: 0xF0, G: 0xC5, B: 0x42, A: 0xff}, nil); err != nil {
+			return err
+		}
+	}
 	if s.showsFrozen() && s.frozen.Cost.Epsilon > 0 {
 		points := plotter.XYs{{X: first, Y: s.frozen.Cost.Epsilon}, {X: last, Y: s.frozen.Cost.Epsilon}}
 		if err := addLine(p, "frozen teachers, whatever Q", points, color.RGBA{A: 0xff}, []vg.Length{vg.Points(1), vg.Points(3)}); err != nil {
