@@ -1,0 +1,212 @@
+package darrmbeam
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/votes"
+)
+
+func init() {
+	register.DoFn3x1[context.Context, fileTask, func(int64, voteBlock), error](&readVotes{})
+	register.DoFn3x1[context.Context, int64, func(*voteBlock) bool, error](&answerShard{})
+	register.Emitter2[int64, voteBlock]()
+	register.Iter1[voteBlock]()
+	beam.RegisterType(reflectType[voteBlock]())
+}
+
+func reflectType[T any]() reflect.Type { return reflect.TypeFor[T]() }
+
+// voteBlock is some consecutive queries.
+type voteBlock struct {
+	First int64    // number of the first, over all files
+	IDs   []string // empty: the ids are the numbers
+	Ones  []int64  // teachers that answered 1
+}
+
+// readVotes reads a file and passes its queries on by shard. A file that is not what the
+// first pipeline read fails; nothing of it goes further, because a runner drops the output
+// of a bundle that fails, and the answers wait behind a GroupByKey for all files.
+type readVotes struct {
+	Read      ReadOptions
+	K         int
+	ShardRows int64
+	Key       keyAt
+
+	key *ensemble.JobKey
+}
+
+func (f *readVotes) Setup(ctx context.Context) (err error) {
+	f.key, err = f.Key.find(ctx)
+	return err
+}
+
+func (f *readVotes) ProcessElement(ctx context.Context, task fileTask, emit func(int64, voteBlock)) error {
+	opts, err := f.Read.resolve(f.K)
+	if err != nil {
+		return err
+	}
+	next := task.First
+	pin := pinner{hash: f.key.Pin()}
+	_, err = readFile(ctx, task.Path, opts, func(info fileInfo, b *votes.Batch) error {
+		pin.add(info, b)
+		for i := 0; i < b.Len(); {
+			shard := next / f.ShardRows
+			n := int(min(int64(b.Len()-i), (shard+1)*f.ShardRows-next))
+			block := voteBlock{First: next, Ones: make([]int64, n)}
+			for j := range n {
+				block.Ones[j] = int64(b.Ones(i + j))
+			}
+			if info.ids {
+				block.IDs = b.IDs[i : i+n]
+			}
+			emit(shard, block)
+			next += int64(n)
+			i += n
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if rows := next - task.First; rows != task.Rows || !hmac.Equal(pin.sum(), task.Pin) {
+		return fmt.Errorf("%s changed while it was being answered (%d queries, %d before): the answers would be to other votes than those that were checked and paid for", task.Path, rows, task.Rows)
+	}
+	return nil
+}
+
+// answerShard answers the queries of a shard and writes them to a file of the temporary
+// directory, in order. It gives the same file whenever it is run.
+type answerShard struct {
+	Table              []byte // the noise function's JSON; certified here again
+	Queries, ShardRows int64
+	Temp               string
+	Key                keyAt
+
+	mechanism *ensemble.Mechanism
+	key       *ensemble.JobKey
+}
+
+func (f *answerShard) Setup(ctx context.Context) (err error) {
+	if f.mechanism, err = mechanismOf(ctx, f.Table); err != nil {
+		return err
+	}
+	f.key, err = f.Key.find(ctx)
+	return err
+}
+
+// mechanisms remembers what this process has certified: certifying a table for hundreds
+// of teachers takes seconds, and a worker makes many DoFns.
+var mechanisms sync.Map // SHA-256 of the JSON → *ensemble.Mechanism
+
+// mechanismOf certifies a table, once per process.
+func mechanismOf(ctx context.Context, table []byte) (*ensemble.Mechanism, error) {
+	id := sha256.Sum256(table)
+	if m, ok := mechanisms.Load(id); ok {
+		return m.(*ensemble.Mechanism), nil
+	}
+	t, err := gamma.Decode(ctx, bytes.NewReader(table))
+	if err != nil {
+		return nil, err
+	}
+	m := ensemble.New(t.Certified)
+	mechanisms.Store(id, m)
+	return m, nil
+}
+
+func shardPath(temp string, shard int64) string {
+	return join(temp, fmt.Sprintf("labels-%08d.csv", shard))
+}
+
+// shardRows returns how many queries a shard has.
+func shardRows(shard, perShard, queries int64) int64 { return min(perShard, queries-shard*perShard) }
+
+// fault stands where a test makes a worker fail: before a shard is answered, and behind.
+var fault = func(shard int64, behind bool) error { return nil }
+
+func (f *answerShard) ProcessElement(ctx context.Context, shard int64, blocks func(*voteBlock) bool) error {
+	if err := fault(shard, false); err != nil {
+		return err
+	}
+	var all []voteBlock
+	var b voteBlock
+	for blocks(&b) {
+		all = append(all, b)
+		b = voteBlock{}
+	}
+	content, err := f.answer(shard, all)
+	if err != nil {
+		return err
+	}
+	if err := put(ctx, shardPath(f.Temp, shard), content); err != nil {
+		return err
+	}
+	return fault(shard, true)
+}
+
+// answer returns the shard's labels as CSV. Every query of the shard must be there,
+// once.
+func (f *answerShard) answer(shard int64, blocks []voteBlock) ([]byte, error) {
+	slices.SortFunc(blocks, func(a, b voteBlock) int { return int(min(1, max(-1, a.First-b.First))) })
+	next := shard * f.ShardRows
+	end := next + shardRows(shard, f.ShardRows, f.Queries)
+	var out bytes.Buffer
+	w := votes.NewLabelWriter(&out)
+	for _, b := range blocks {
+		if b.First != next {
+			return nil, fmt.Errorf("shard %d: query %d should come next, and query %d comes: queries were lost or are there twice", shard, next, b.First)
+		}
+		if len(b.IDs) != 0 && len(b.IDs) != len(b.Ones) {
+			return nil, fmt.Errorf("shard %d: %d ids for %d queries", shard, len(b.IDs), len(b.Ones))
+		}
+		for i, ones := range b.Ones {
+			id := strconv.FormatInt(next, 10)
+			if len(b.IDs) != 0 {
+				id = b.IDs[i]
+			}
+			one, err := f.mechanism.ReleaseKeyed(f.key, id, int(ones))
+			if err != nil {
+				return nil, err
+			}
+			if err := w.Write(id, votes.LabelOf(one)); err != nil {
+				return nil, err
+			}
+			next++
+		}
+	}
+	if next != end {
+		return nil, fmt.Errorf("shard %d ends before query %d, but it should before query %d", shard, next, end)
+	}
+	if err := w.Flush(); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// answerPipeline builds the second pipeline.
+func answerPipeline(j *plan) *beam.Pipeline {
+	p, s := beam.NewPipelineWithRoot()
+	files := beam.Reshuffle(s, beam.CreateList(s, j.tasks))
+	read := &readVotes{Read: j.job.Read, K: j.mechanism.K(), ShardRows: j.shardRows, Key: j.keyAt}
+	shards := beam.GroupByKey(s, beam.ParDo(s.Scope("read"), read, files))
+	answer := &answerShard{Table: j.job.Table, Queries: j.queries, ShardRows: j.shardRows, Temp: j.temp, Key: j.keyAt}
+	beam.ParDo0(s.Scope("answer"), answer, shards)
+	return p
+}
+
+// InputError says what is wrong with the votes, and where. Nothing was charged.
+type InputError struct{ Fault string }
+
+func (e *InputError) Error() string { return e.Fault }

@@ -1,0 +1,351 @@
+package darrmbeam
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/votes"
+)
+
+// Limits and defaults of a Job.
+const (
+	DefaultShardRows = 1 << 16
+	MaxShardRows     = 1 << 24 // a shard is held in a worker's memory
+	DefaultAttempts  = 3
+	MaxAttempts      = 100
+)
+
+// Job is a release of private labels for files of votes.
+type Job struct {
+	// Votes are paths or patterns, local or of a file system known to Beam (gs://…). They
+	// must be readable by the workers. Required.
+	Votes []string
+	Read  ReadOptions
+	// Table is the JSON of a noise function, as darrm solve --out writes it. It is
+	// certified here and by every worker. Required.
+	Table []byte
+	// Out gets the labels, query,label, in the order of the votes. Required.
+	Out string
+	// Temp is a directory that workers and this process share. Defaults to a new one in
+	// os.TempDir, for workers of this machine. What the job puts there is removed.
+	Temp string
+	// KeyDir is where workers of other processes find the job key, and nobody else may
+	// look. "" keeps it in this process's memory, for workers in this process.
+	KeyDir string
+	// ShardRows is how many queries are answered together. Defaults to DefaultShardRows.
+	ShardRows int
+	// Attempts is how often the second pipeline is tried, where the runner itself does not
+	// repeat what fails. Defaults to DefaultAttempts.
+	Attempts int
+	// AttemptTimeout ends an attempt that takes longer, for runners that may hang when a
+	// worker is lost. Defaults to none.
+	AttemptTimeout time.Duration
+	Charge         Charge
+	// Run executes a pipeline and waits for its end. Required; see [Local] and beam.Run.
+	Run func(context.Context, *beam.Pipeline) error
+	// Retrying, if it is not nil, is told of every attempt that failed and is repeated.
+	Retrying func(attempt int, err error)
+}
+
+// Report is what a release says about itself.
+type Report struct {
+	Queries   int
+	Problem   constraints.Problem
+	PerAnswer accountant.Cost
+	Totals    Totals // of all answers
+	Attempts  int    // of the second pipeline
+	Digest    [sha256.Size]byte
+	// Before says that the request was released before, and its labels are in the output,
+	// unchanged. Nothing was charged or drawn.
+	Before bool
+}
+
+// plan is a job under way.
+type plan struct {
+	job       *Job
+	mechanism *ensemble.Mechanism
+	tasks     []fileTask
+	keyAt     keyAt
+	temp      string
+	shardRows int64
+	queries   int64
+}
+
+// Run does the job. When it returns an error and no report there is no output, and a file that
+// was there is as it was. After a charge, the error says that the budget is spent. With a
+// report, the labels are there and something behind them failed: a [*NotRecordedError], or a key
+// or a temporary file that could not be removed. Faults of the votes are
+// [*InputError]s; refusals of the ledger are its errors.
+func Run(ctx context.Context, job Job) (report *Report, err error) {
+	p := &plan{job: &job, shardRows: int64(job.ShardRows)}
+	if p.shardRows == 0 {
+		p.shardRows = DefaultShardRows
+	}
+	if job.Attempts == 0 {
+		job.Attempts = DefaultAttempts
+	}
+	if err := p.prepare(ctx); err != nil {
+		return nil, err
+	}
+	book, err := job.Charge.openLedger(ctx)
+	if err != nil {
+		return nil, err
+	}
+	forgetTemp, err := p.makeTemp(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, forgetTemp()) }()
+	_, at, forgetKey, err := newKey(ctx, job.KeyDir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, forgetKey()) }()
+	p.keyAt = at
+
+	if err := job.Run(ctx, checkPipeline(p)); err != nil {
+		return nil, fmt.Errorf("read the votes: %w", err)
+	}
+	if err := p.collect(ctx); err != nil {
+		return nil, err
+	}
+	r, receipt, err := p.charge(ctx, book)
+	if err != nil || r.Before {
+		return r, err
+	}
+	err = p.answer(ctx, r)
+	if err == nil {
+		err = p.deliver(ctx, r)
+	}
+	if err != nil {
+		if receipt != nil {
+			err = fmt.Errorf("nothing was released, but request %q is charged and cannot be repeated: %w", job.Charge.RequestID, err)
+		}
+		return nil, err
+	}
+	if receipt != nil {
+		if err := book.RecordResult(ctx, receipt, r.Digest); err != nil {
+			return r, &NotRecordedError{err}
+		}
+	}
+	return r, nil
+}
+
+// NotRecordedError says that the labels were released and paid for, but their digest
+// could not be noted in the ledger.
+type NotRecordedError struct{ Err error }
+
+func (e *NotRecordedError) Error() string {
+	return "the labels were released and paid for, but not noted in the ledger: " + e.Err.Error()
+}
+
+func (e *NotRecordedError) Unwrap() error { return e.Err }
+
+// prepare checks the job, certifies its table and finds its files.
+func (p *plan) prepare(ctx context.Context) (err error) {
+	job := p.job
+	switch {
+	case job.Run == nil:
+		return errors.New("the job has no runner")
+	case job.Out == "" || job.Out == "-":
+		return fmt.Errorf("out = %q, but it must be a file: what is written must be seen complete or not at all", job.Out)
+	case p.shardRows < 1 || p.shardRows > MaxShardRows:
+		return &check.Error{Name: "shard rows", Value: p.shardRows, Rule: fmt.Sprintf("between 1 and %d", MaxShardRows)}
+	case job.Attempts < 1 || job.Attempts > MaxAttempts:
+		return &check.Error{Name: "attempts", Value: job.Attempts, Rule: fmt.Sprintf("between 1 and %d", MaxAttempts)}
+	case job.AttemptTimeout < 0:
+		return &check.Error{Name: "attempt timeout", Value: job.AttemptTimeout, Rule: "≥ 0"}
+	}
+	if p.mechanism, err = mechanismOf(ctx, job.Table); err != nil {
+		return err
+	}
+	problem := p.mechanism.Certified().Problem()
+	if err := job.Charge.check(!math.IsInf(problem.Epsilon, 1)); err != nil {
+		return err
+	}
+	if _, err := job.Read.resolve(p.mechanism.K()); err != nil {
+		return err
+	}
+	if job.KeyDir, err = absolute(job.KeyDir); err != nil {
+		return err
+	}
+	names, err := expand(ctx, job.Votes)
+	if err != nil {
+		return err
+	}
+	for i, name := range names {
+		p.tasks = append(p.tasks, fileTask{Number: int64(i), Path: name})
+	}
+	return nil
+}
+
+// makeTemp makes the job's own directory in the temporary one.
+func (p *plan) makeTemp(ctx context.Context) (forget func() error, err error) {
+	base, err := absolute(p.job.Temp)
+	if err != nil {
+		return nil, err
+	}
+	if isLocal(base) {
+		if p.temp, err = os.MkdirTemp(base, "darrm-beam-"); err != nil { // permissions 0700
+			return nil, err
+		}
+		return func() error { return os.RemoveAll(p.temp) }, nil
+	}
+	p.temp = join(base, "darrm-beam-"+rand.Text())
+	return func() error {
+		ctx := context.WithoutCancel(ctx)
+		names, err := list(ctx, p.temp, "*")
+		for _, name := range names {
+			err = errors.Join(err, remove(ctx, name))
+		}
+		return err
+	}, nil
+}
+
+// charge pays for the answers to all queries.
+func (p *plan) charge(ctx context.Context, book *ledger.Ledger) (*Report, *ledger.Receipt, error) {
+	m := p.mechanism
+	problem, per := m.Certified().Problem(), m.PerAnswer()
+	queries := int(p.queries)
+	totals, err := newTotals(problem, per, queries, p.job.Charge.Slack)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &Report{Queries: queries, Problem: problem, PerAnswer: per, Totals: totals}
+	if book == nil {
+		return r, nil, nil
+	}
+	bill, err := newBill(p.job.Charge, problem, per, queries, totals)
+	if err != nil {
+		return nil, nil, err
+	}
+	receipt, err := bill.pay(ctx, book)
+	if err != nil {
+		if released(ctx, err, p.job.Out) {
+			r.Before = true
+			return r, nil, nil
+		}
+		return nil, nil, err
+	}
+	return r, receipt, nil
+}
+
+// answer runs the second pipeline until it succeeds. Every attempt has the same key, so
+// the answers of one that failed are those of the next.
+func (p *plan) answer(ctx context.Context, r *Report) (err error) {
+	for r.Attempts < p.job.Attempts {
+		r.Attempts++
+		err = p.attempt(ctx)
+		if err == nil || ctx.Err() != nil {
+			break
+		}
+		if r.Attempts < p.job.Attempts && p.job.Retrying != nil {
+			p.job.Retrying(r.Attempts, err)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("answer the queries, attempt %d: %w", r.Attempts, err)
+	}
+	return nil
+}
+
+func (p *plan) attempt(ctx context.Context) error {
+	if p.job.AttemptTimeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, p.job.AttemptTimeout)
+		defer cancel()
+	}
+	return p.job.Run(ctx, answerPipeline(p))
+}
+
+// deliver puts the shards together as one file, which appears when it is complete.
+func (p *plan) deliver(ctx context.Context, r *Report) error {
+	digest := sha256.New()
+	write := func(w io.Writer) error { return p.merge(ctx, io.MultiWriter(w, digest)) }
+	if isLocal(p.job.Out) {
+		if err := atomicfile.Write(p.job.Out, 0o666, write); err != nil {
+			return err
+		}
+	} else {
+		// Once through without writing: an object store shows what is closed, and a failing
+		// merge must not be shown.
+		if err := p.merge(ctx, io.Discard); err != nil {
+			return err
+		}
+		w, err := create(ctx, p.job.Out)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(write(w), w.Close()); err != nil {
+			return errors.Join(err, remove(ctx, p.job.Out))
+		}
+	}
+	r.Digest = [sha256.Size]byte(digest.Sum(nil))
+	return nil
+}
+
+// merge writes the labels of all shards, and fails unless they are all there.
+func (p *plan) merge(ctx context.Context, w io.Writer) error {
+	out := votes.NewLabelWriter(w)
+	for shard := int64(0); shard*p.shardRows < p.queries; shard++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := p.mergeShard(ctx, shard, out); err != nil {
+			return fmt.Errorf("%s: %w", filepath.Base(shardPath(p.temp, shard)), err)
+		}
+	}
+	return out.Flush()
+}
+
+func (p *plan) mergeShard(ctx context.Context, shard int64, out *votes.LabelWriter) error {
+	f, err := open(ctx, shardPath(p.temp, shard))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r := csv.NewReader(f)
+	r.FieldsPerRecord, r.ReuseRecord = 2, true
+	if head, err := r.Read(); err != nil || head[0] != "query" || head[1] != "label" {
+		return fmt.Errorf("not a file of labels (%v)", err)
+	}
+	rows, want := int64(0), shardRows(shard, p.shardRows, p.queries)
+	for ; ; rows++ {
+		row, err := r.Read()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		label, err := strconv.ParseUint(row[1], 10, 1)
+		if err != nil {
+			return err
+		}
+		if err := out.Write(row[0], votes.LabelOf(label == 1)); err != nil {
+			return err
+		}
+	}
+	if rows != want {
+		return fmt.Errorf("%d answers, but there are %d queries", rows, want)
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package darrmbeam
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"hash"
+
+	"github.com/darrm/darrm/votes"
+)
+
+// ReadOptions says how to read the votes. The fields are those of votes.Options, in the
+// text form that its Parse functions take; an empty one is the default there.
+// Formats go by the files' names on local disks; elsewhere say them.
+type ReadOptions struct {
+	Format, Compression     string
+	Header, Layout          string
+	IDColumn, LabelColumn   string
+	ZerosColumn, OnesColumn string
+}
+
+// resolve returns the options of package votes for K teachers.
+func (o ReadOptions) resolve(k int) (out votes.Options, err error) {
+	out = votes.Options{
+		K: k, IDColumn: o.IDColumn, LabelColumn: o.LabelColumn, ZerosColumn: o.ZerosColumn, OnesColumn: o.OnesColumn,
+		// All ids of all files are compared by the first pipeline.
+		TrustIDs: true,
+	}
+	if o.Format != "" {
+		out.Format, err = votes.ParseFormat(o.Format)
+	}
+	if err == nil && o.Compression != "" {
+		out.Compression, err = votes.ParseCompression(o.Compression)
+	}
+	if err == nil && o.Header != "" {
+		out.Header, err = votes.ParseHeaderMode(o.Header)
+	}
+	if err == nil && o.Layout != "" {
+		out.Layout, err = votes.ParseLayout(o.Layout)
+	}
+	return out, err
+}
+
+// fileInfo is what a file says of itself.
+type fileInfo struct {
+	k           int
+	ids, labels bool
+}
+
+// readFile passes a file's batches to each. Faults of the file are *votes.ParseErrors.
+func readFile(ctx context.Context, path string, opts votes.Options, each func(fileInfo, *votes.Batch) error) (info fileInfo, err error) {
+	var r *votes.Reader
+	if isLocal(path) {
+		r, err = votes.Open(ctx, opts, path)
+	} else {
+		f, oerr := open(ctx, path)
+		if oerr != nil {
+			return info, oerr
+		}
+		defer f.Close()
+		opts.Name = path
+		r, err = votes.NewReader(ctx, f, opts)
+	}
+	if err != nil {
+		return info, err
+	}
+	info = fileInfo{k: r.K(), ids: r.HasIDs(), labels: r.HasLabels()}
+	for b, berr := range r.Batches() {
+		if err = berr; err == nil {
+			err = each(info, b)
+			b.Release()
+		}
+		if err != nil {
+			break
+		}
+	}
+	return info, errors.Join(err, r.Close())
+}
+
+// pinner hashes what a file says of every query, so that another reading of it can be
+// compared. True labels are no part of it: they do not enter an answer.
+type pinner struct {
+	hash hash.Hash
+	buf  []byte
+}
+
+// add enters a batch: K and C once per batch would depend on how it is cut, so they
+// stand in every row.
+//
+//	row   len(id) ‖ id ‖ K ‖ ones    integers as 8 bytes, big-endian; no id: length 2⁶⁴-1
+func (p *pinner) add(info fileInfo, b *votes.Batch) {
+	p.buf = p.buf[:0]
+	for i := range b.Len() {
+		if info.ids {
+			p.buf = binary.BigEndian.AppendUint64(p.buf, uint64(len(b.IDs[i])))
+			p.buf = append(p.buf, b.IDs[i]...)
+		} else {
+			p.buf = binary.BigEndian.AppendUint64(p.buf, ^uint64(0))
+		}
+		p.buf = binary.BigEndian.AppendUint64(p.buf, uint64(b.K))
+		p.buf = binary.BigEndian.AppendUint64(p.buf, uint64(b.Ones(i)))
+	}
+	p.hash.Write(p.buf)
+}
+
+func (p *pinner) sum() []byte { return p.hash.Sum(nil) }
