@@ -516,9 +516,10 @@ func TestTrainingIsOne(t *testing.T) {
 		return n
 	}
 	a, b := begin(), begin()
-	if a.ID() == b.ID() || a.ID() != a.ID() {
-		t.Errorf("ids %s and %s", a.ID(), b.ID())
+	if a.ID() == b.ID() {
+		t.Errorf("two trainings are both called %s", a.ID())
 	}
+	name := a.ID()
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := a.Run(ended); !errors.Is(err, context.Canceled) {
@@ -532,8 +533,8 @@ func TestTrainingIsOne(t *testing.T) {
 		return x.Models()
 	}
 	first := models(a)
-	if !reflect.DeepEqual(first, models(a)) {
-		t.Error("a second run of one training gives other teachers")
+	if !reflect.DeepEqual(first, models(a)) || a.ID() != name {
+		t.Error("a second run of one training gives other teachers, or another name")
 	}
 	if reflect.DeepEqual(first, models(b)) {
 		t.Error("two trainings give the same teachers")

@@ -1,5 +1,6 @@
-// Package experiment repeats the figures and tables of the source's chapter on private
-// majorities, and any variation of them.
+// Package experiment repeats the figures and tables of two sources, on private majorities
+// and on private shuffled gradient methods, and any variation of them; and it puts both
+// together, from training to private labels.
 //
 // An experiment is a file: what is computed, for which parameters, and what the source
 // printed. List names the built-in ones, Load reads one of them or a file of the user's
@@ -16,6 +17,11 @@
 //
 // An experiment states claims about its own numbers, such as "γ_opt has the smallest
 // error". They are tested in every run, and one that fails is shown as failed.
+//
+// # Data
+//
+// Experiments on training generate their data, as stand-ins for the real sets, unless the
+// real files are in the data folder. Titles, pictures and notes say which of the two it is.
 //
 // # Nothing here is private
 //
@@ -37,7 +43,13 @@
 //	γ_const  MethodConst     randomised response
 //	σ, C     NoiseMultiplier, Clip  of DP-SGD
 //	Q        Queries         labels asked for
+//	t        affected        teachers that one record reaches
+//	p        Fraction        share of private steps
+//	η        StepSize        step size
+//	n_d      (of a schedule) private steps in an epoch of n
+//	IG, SO, RR  Order        order of the private records: fixed, shuffled once, reshuffled
 //
-// Source: S. Jiang, Communication Efficient and Differentially Private Optimization
-// (2024), Chapter 3 and Appendix B.4.
+// Sources: S. Jiang, Communication Efficient and Differentially Private Optimization
+// (2024), Chapter 3 and Appendix B.4; Improving the Convergence of Private Shuffled
+// Gradient Methods with Public Data (2026), Section 6.
 package experiment

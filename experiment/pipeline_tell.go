@@ -26,7 +26,7 @@ func (p *PipelineParameters) tell(r *run, w workshop, references []pipelined, fo
 	r.note("%d private records are trained on, %d others are asked about; %d public ones go with the methods that use them. K = %d teachers have disjoint parts of about %d records, except for γ_opt with t = K, where every teacher has all.",
 		w.train.Len(), w.queries.Len(), w.set.Public.Len(), p.Teachers, w.train.Len()/p.Teachers)
 	r.note("Disjoint parts: one record reaches one teacher, so the models, their votes and any number of answers cost together what one teacher does. The best noise function at that cost is γ ≡ 1, the plain majority.")
-	r.note("γ_opt with t = K: every teacher is trained on all records at a %dth of the total, and one answer costs the total. A second answer of the same teachers would cost more; these teachers are frozen.", p.Allowance)
+	r.note("γ_opt with t = K: every teacher is trained on all records at 1/%d of the total, and one answer costs the total. A second answer of the same teachers would cost more; these teachers are frozen.", p.Allowance)
 	r.note("Each way has the step size with the highest mean accuracy of %d; that choice is not paid for in ε.", len(p.StepSizes))
 
 	t := Table{Name: "accuracy", Caption: fmt.Sprintf("Accuracy on held-out records against the total ε at δ ≤ %g, expected over the mechanism's randomness: mean and standard deviation over %d trainings.", p.Delta, p.Repeats), Columns: []Column{
@@ -54,8 +54,28 @@ func (p *PipelineParameters) tell(r *run, w workshop, references []pipelined, fo
 		}
 	}
 	r.table(t)
+	p.compare(r, references, found)
 	p.judge(r, found)
 	return p.picture(r, w, references, found)
+}
+
+// compare says how teachers do beside what needs none.
+func (p *PipelineParameters) compare(r *run, references []pipelined, found map[shuffleg.Method][][]pipelined) {
+	public := ofMethod(references, MethodPublicModel).mean()
+	for _, m := range p.Trainers {
+		single, over := 0, 0
+		for j := range p.Epsilons {
+			majority := ofMethod(found[m][j], MethodPrivate).mean()
+			if ofMethod(found[m][j], MethodSingle).mean() > majority {
+				single++
+			}
+			if majority > public {
+				over++
+			}
+		}
+		r.note("Trained by %s, one private model of all the records is right more often than the majority of the teachers at %d of %d totals; the majority is right more often than a model of the public data alone (%.4f), which costs nothing, at %d.",
+			Method(m).Title(), single, len(p.Epsilons), public, over)
+	}
 }
 
 // judge tests what follows from theory, and what the source says of its methods.

@@ -27,12 +27,16 @@ func (p *TrainingParameters) tell(r *run, lab laboratory, found map[training]tra
 	if d.Degenerate {
 		r.note("Training starts less than 0.01 above the optimum: there is nothing to learn from these data.")
 	}
-	r.note("Each method has the step size with the smallest mean excess of the last iterate, of %d tried; %d more are above 2/L = %.3g, where steps may be expansive. Choosing it by the private loss is not paid for in ε.",
+	r.note("Each method has the step size with the smallest mean excess of the last iterate, of %d tried; %d above 2/L = %.3g, where steps may be expansive, were left out. Choosing it by the private loss is not paid for in ε.",
 		len(lab.stepSizes), lab.allSizes-len(lab.stepSizes), lab.cap)
 	if p.Repeats < 10 || len(p.StepSizes) > 0 {
 		r.note("The source has 10 repeats and 18 step sizes; here are %d and %d.", p.Repeats, lab.allSizes)
 	}
 	r.note("Noise is calibrated to (ε, %g) by the source's accounting, for the replacement of one record; clip norm %g, %d epochs.", p.Delta, p.Clip, p.Epochs)
+
+	if slices.Contains(p.Methods, shuffleg.Interleaved) && math.IsInf(lab.set.Task.Smoothness(math.Inf(1)), 1) {
+		r.note("Interleaved's amplification rests here on the longest record of these data, as in the source. That can be simulated, not released: a release needs a public bound on the length of records.")
+	}
 
 	p.tellSummary(r, lab, found)
 	p.tellGrid(r, found)

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"testing"
+
+	"github.com/parquet-go/parquet-go"
 )
 
 // singleTeacherAccuracies is an independent reading of a wide file with the
@@ -145,4 +147,80 @@ func BenchmarkGuard(b *testing.B) {
 		}
 		return benchRows
 	})
+}
+
+// 100,000 queries of 11 votes in every format, from memory; from files, whole
+// programs and beside numpy: bench/votes.
+func BenchmarkFormats(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	d := &data{classes: IntegerClasses(2)}
+	for range 100_000 {
+		row := make([]int, benchTeachers)
+		for t := range row {
+			row[t] = rng.IntN(2)
+		}
+		d.votes = append(d.votes, row)
+	}
+	for _, v := range []variant{
+		{name: "csv", data: d.writeCSV(',', false)},
+		{name: "csv.gz", data: gzipped(d.writeCSV(',', false)), opts: Options{Compression: CompressionGzip}},
+		{name: "csv.zst", data: zstded(d.writeCSV(',', false)), opts: Options{Compression: CompressionZstd}},
+		{name: "jsonl list", data: d.writeJSON(true, true), opts: Options{Format: FormatJSONL}},
+		{name: "jsonl keys", data: d.writeJSON(false, true), opts: Options{Format: FormatJSONL}},
+		{name: "npy u1", data: d.npy("|u1", false, false), opts: npy(LayoutWide)},
+		{name: "npy i8", data: d.npy("<i8", false, false), opts: npy(LayoutWide)},
+		{name: "npy f8", data: d.npy("<f8", false, false), opts: npy(LayoutWide)},
+		{name: "npy teachers", data: d.npy("|u1", true, false), opts: npy(LayoutTeachers)},
+		{name: "parquet", data: d.writeParquet(parquetOptions{version: 1, codec: &parquet.Snappy, kind: "dictint", optional: true, pageSize: 1 << 20, group: 1 << 20}), opts: pq(Options{})},
+		{name: "parquet text", data: d.writeParquet(parquetOptions{version: 2, codec: &parquet.Zstd, kind: "text", pageSize: 1 << 20, group: 1 << 20}), opts: pq(Options{})},
+	} {
+		b.Run(v.name, func(b *testing.B) {
+			b.SetBytes(int64(len(v.data)))
+			for b.Loop() {
+				r, err := NewReader(context.Background(), bytes.NewReader(v.data), v.opts)
+				if err != nil {
+					b.Fatal(err)
+				}
+				n := 0
+				for batch, err := range r.Batches() {
+					if err != nil {
+						b.Fatal(err)
+					}
+					n += batch.Len()
+					batch.Release()
+				}
+				r.Close()
+				if n != len(d.votes) {
+					b.Fatal(n)
+				}
+			}
+			b.ReportMetric(float64(b.N)*float64(len(d.votes))/b.Elapsed().Seconds(), "queries/s")
+		})
+	}
+}
+
+// Labels written in every format.
+func BenchmarkLabels(b *testing.B) {
+	for _, f := range []Format{FormatCSV, FormatJSONL, FormatNPY, FormatParquet} {
+		b.Run(f.String(), func(b *testing.B) {
+			batch := &Batch{n: 10_000}
+			answers := make([]int, batch.n)
+			n := 0
+			for b.Loop() {
+				w, err := CreateLabels("-", LabelOptions{Format: f, Stdout: io.Discard})
+				if err != nil {
+					b.Fatal(err)
+				}
+				for range 10 {
+					w.WriteBatch(batch, answers)
+					batch.First += int64(batch.n)
+				}
+				if err := w.Commit(); err != nil {
+					b.Fatal(err)
+				}
+				n += 10 * batch.n
+			}
+			b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "labels/s")
+		})
+	}
 }

@@ -91,19 +91,28 @@ func (d dtype) float(e []byte) float64 {
 
 // bits returns the bits of a number.
 func (d dtype) bits(e []byte) uint64 {
-	var order binary.ByteOrder = binary.LittleEndian
-	if d.big {
-		order = binary.BigEndian
-	}
-	switch d.size {
-	case 1:
+	switch {
+	case d.size == 1:
 		return uint64(e[0])
-	case 2:
-		return uint64(order.Uint16(e))
-	case 4:
-		return uint64(order.Uint32(e))
+	case !d.big:
+		return littleEndian(e, d.size)
+	case d.size == 2:
+		return uint64(binary.BigEndian.Uint16(e))
+	case d.size == 4:
+		return uint64(binary.BigEndian.Uint32(e))
 	}
-	return order.Uint64(e)
+	return binary.BigEndian.Uint64(e)
+}
+
+// littleEndian reads 2, 4 or 8 bytes.
+func littleEndian(e []byte, size int) uint64 {
+	switch size {
+	case 2:
+		return uint64(binary.LittleEndian.Uint16(e))
+	case 4:
+		return uint64(binary.LittleEndian.Uint32(e))
+	}
+	return binary.LittleEndian.Uint64(e)
 }
 
 // string returns an element as text: integers in decimal, text without the NULs

@@ -21,7 +21,13 @@ func (p *jsonParser) fastRow(line []byte, b *Batch) bool {
 	}
 	for n := 1; ; n++ {
 		key := s.text()
-		role, ok := p.roles[string(key)]
+		var role jsonRole
+		ok := n <= len(p.names) && string(key) == p.names[n-1] // in the first line's order
+		if ok {
+			role = p.inOrder[n-1]
+		} else {
+			role, ok = p.roles[string(key)]
+		}
 		if key == nil || !ok || p.seen[role.key] == p.line || !s.accept(':') {
 			return false
 		}

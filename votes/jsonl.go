@@ -22,13 +22,14 @@ import (
 // same ones, each once.
 type jsonShape struct {
 	*fileInfo
-	roles map[string]jsonRole
-	names []string // of the keys, in the order of the first line
-	k     int
-	kLine int
-	ids   bool
-	label bool
-	ends  lineEnds
+	roles   map[string]jsonRole
+	names   []string // of the keys, in the order of the first line
+	inOrder []jsonRole
+	k       int
+	kLine   int
+	ids     bool
+	label   bool
+	ends    lineEnds
 }
 
 type jsonRole struct {
@@ -434,6 +435,7 @@ func (s *jsonShape) learn(line []byte) error {
 			return p.errorf("the key %s stands there twice", quote(name))
 		}
 		s.roles[name] = r
+		s.inOrder = append(s.inOrder, r)
 	}
 	s.names = names
 	if s.layout == LayoutCounts {

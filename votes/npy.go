@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/bits"
 )
 
@@ -505,12 +506,12 @@ func (d *npyDecoder) counts(data []byte, first int64, rows int, b *Batch) error 
 	return nil
 }
 
-// bits reads votes of two classes from integers, and reports false, with b
+// bits reads votes of two classes from numbers, and reports false, with b
 // unchanged, if there is any other element. The bits of all elements are gathered
 // on the way: if none but the lowest is set anywhere, all are 0 or 1.
 func (d *npyDecoder) bits(data []byte, rows int, b *Batch) bool {
 	t := d.votes.dtype
-	if t.kind != 'b' && t.kind != 'i' && t.kind != 'u' || t.big && t.size > 1 {
+	if t.isText() || t.big && t.size > 1 {
 		return false
 	}
 	counts := b.addRows(rows)
@@ -519,8 +520,15 @@ func (d *npyDecoder) bits(data []byte, rows int, b *Batch) bool {
 		run := rows * t.size
 		for c := range d.m {
 			col := data[c*run : (c+1)*run]
-			switch t.size {
-			case 1:
+			switch {
+			case t.kind == 'f':
+				one := t.one()
+				for i := range rows {
+					v := floatBit(littleEndian(col[i*t.size:], t.size), one)
+					all |= v
+					counts[2*i+1] += int(v & 1)
+				}
+			case t.size == 1:
 				for i, v := range col {
 					all |= uint64(v)
 					counts[2*i+1] += int(v & 1)
@@ -537,7 +545,7 @@ func (d *npyDecoder) bits(data []byte, rows int, b *Batch) bool {
 		row := d.m * t.size
 		for i := range rows {
 			var more uint64
-			counts[2*i+1], more = sumBits(data[i*row:(i+1)*row], t.size)
+			counts[2*i+1], more = sumBits(data[i*row:(i+1)*row], t)
 			all |= more
 		}
 	}
@@ -551,21 +559,38 @@ func (d *npyDecoder) bits(data []byte, rows int, b *Batch) bool {
 	return true
 }
 
-func littleEndian(e []byte, size int) uint64 {
-	switch size {
-	case 2:
-		return uint64(binary.LittleEndian.Uint16(e))
-	case 4:
-		return uint64(binary.LittleEndian.Uint32(e))
+// one returns the bits of the floating-point number 1.
+func (d dtype) one() uint64 {
+	if d.size == 4 {
+		return uint64(math.Float32bits(1))
 	}
-	return binary.LittleEndian.Uint64(e)
+	return math.Float64bits(1)
 }
 
-// sumBits adds up integers that ought to be 0 or 1. all has every bit that is set
+// floatBit returns 0 or 1 for the bits of these numbers, and 2 for others. That
+// includes -0, which is read the long way.
+func floatBit(v, one uint64) uint64 {
+	switch v {
+	case 0:
+		return 0
+	case one:
+		return 1
+	}
+	return 2
+}
+
+// sumBits adds up numbers that ought to be 0 or 1. all has every bit that is set
 // in any of them.
-func sumBits(row []byte, size int) (ones int, all uint64) {
-	switch size {
-	case 1:
+func sumBits(row []byte, t dtype) (ones int, all uint64) {
+	switch {
+	case t.kind == 'f':
+		one := t.one()
+		for ; len(row) >= t.size; row = row[t.size:] {
+			v := floatBit(littleEndian(row, t.size), one)
+			all |= v
+			ones += int(v & 1)
+		}
+	case t.size == 1:
 		for ; len(row) >= 8; row = row[8:] {
 			v := binary.LittleEndian.Uint64(row)
 			if v&0xfefe_fefe_fefe_fefe != 0 {
@@ -577,15 +602,15 @@ func sumBits(row []byte, size int) (ones int, all uint64) {
 			all |= uint64(v)
 			ones += int(v & 1)
 		}
-	case 8:
+	case t.size == 8:
 		for ; len(row) >= 8; row = row[8:] {
 			v := binary.LittleEndian.Uint64(row)
 			all |= v
 			ones += int(v & 1)
 		}
 	default:
-		for ; len(row) >= size; row = row[size:] {
-			v := littleEndian(row, size)
+		for ; len(row) >= t.size; row = row[t.size:] {
+			v := littleEndian(row, t.size)
 			all |= v
 			ones += int(v & 1)
 		}

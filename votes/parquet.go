@@ -574,6 +574,8 @@ type cellReader struct {
 	pages  pageReader
 	values pageValues
 	class  []int // of the dictionary's entries
+	// classes are those of a page's cells.
+	classes []int
 	// pairs counts two classes in a quarter of the memory that Counts takes, so that
 	// all columns' passes over it stay in the cache: the first class in the low half,
 	// the second in the high half. nil if there are more classes or teachers.
@@ -605,6 +607,13 @@ func (d *parquetDecoder) readColumn(g *parquetGroup, group, j int, first int64, 
 		if p.first >= first+int64(rows) {
 			break
 		}
+		if ref := g.dicts[j]; dict == nil && ref != nil { // before the page, which takes its memory
+			var err error
+			if dict, err = pr.dictionary(ref); err != nil {
+				return worst, err
+			}
+			cells.class = cells.class[:0] // of another column
+		}
 		v := &cells.values
 		if err := pr.values(p, v); err != nil {
 			return worst, err
@@ -616,17 +625,9 @@ func (d *parquetDecoder) readColumn(g *parquetGroup, group, j int, first int64, 
 			}
 		}
 		from := v
-		if len(v.packed) > 0 {
+		if v.indexed {
 			if dict == nil {
-				ref := g.dicts[j]
-				if ref == nil {
-					return worst, errors.New("indices without a dictionary")
-				}
-				var err error
-				if dict, err = pr.dictionary(ref); err != nil {
-					return worst, err
-				}
-				cells.class = cells.class[:0] // of another column
+				return worst, errors.New("indices without a dictionary")
 			}
 			from = dict
 			if done, err := d.addPacked(c, p, v, dict, first, rows, cells.pairs); err != nil {
@@ -674,7 +675,7 @@ func (v *pageValues) len(kind format.Type) int {
 // addCells adds the page's cells that are in the rows. from holds the values, v
 // the nulls and indices.
 func (d *parquetDecoder) addCells(c *parquetColumn, p *pageRef, v, from *pageValues, first int64, rows int, b *Batch, cells *cellReader) fault {
-	if v.null == nil && c.role == parquetVote && !d.opts.KeepVotes && d.addVotes(c, p, v, from, first, rows, b, cells.pairs) {
+	if v.null == nil && c.role == parquetVote && !d.opts.KeepVotes && d.addVotes(c, p, v, from, first, rows, b, cells) {
 		return fault{row: rows}
 	}
 	at := 0 // value of the next present row
@@ -721,11 +722,12 @@ func (d *parquetDecoder) addPacked(c *parquetColumn, p *pageRef, v, dict *pageVa
 
 // addVotes is addCells for a page of votes without nulls, as most are. If a cell
 // is no vote it returns false and has changed nothing.
-func (d *parquetDecoder) addVotes(c *parquetColumn, p *pageRef, v, from *pageValues, first int64, rows int, b *Batch, pairs []uint32) bool {
+func (d *parquetDecoder) addVotes(c *parquetColumn, p *pageRef, v, from *pageValues, first int64, rows int, b *Batch, cells *cellReader) bool {
 	lo := int(max(0, first-p.first))
 	hi := int(min(int64(p.rows), first+int64(rows)-p.first))
 	at := int(p.first-first) + lo // row of the batch
 	counts := b.Counts[at*b.Classes:]
+	pairs := cells.pairs
 	switch {
 	case len(v.index) > 0:
 		n := from.len(c.kind)
@@ -782,7 +784,16 @@ func (d *parquetDecoder) addVotes(c *parquetColumn, p *pageRef, v, from *pageVal
 			}
 		}
 	default:
-		return false
+		class := resize(cells.classes, hi-lo)
+		cells.classes = class
+		for i := range class {
+			if class[i] = d.classOf(c, from, lo+i); class[i] < 0 {
+				return false
+			}
+		}
+		for i, x := range class {
+			counts[i*b.Classes+x]++
+		}
 	}
 	return true
 }

@@ -47,14 +47,15 @@ type pageRef struct {
 // pageValues are a page's values: one of the slices is used, by the column's
 // type, and index where they are numbers of dictionary entries.
 type pageValues struct {
-	null   []bool // per row; nil if none is null
-	index  []uint32
-	packed []byte // the indices as they stand in the page, until unpackIndex
-	width  int    // bits of an index
-	bools  []bool
-	ints   []int64
-	floats []float64
-	bytes  [][]byte
+	null    []bool // per row; nil if none is null
+	index   []uint32
+	packed  []byte // the indices as they stand in the page, until unpackIndex
+	indexed bool   // packed holds the values
+	width   int    // bits of an index
+	bools   []bool
+	ints    []int64
+	floats  []float64
+	bytes   [][]byte
 }
 
 // readPageHeader reads the header at off; limit is where the chunk ends.
@@ -228,7 +229,7 @@ func (pr *pageReader) dictionary(p *pageRef) (*pageValues, error) {
 
 // values reads a data page.
 func (pr *pageReader) values(p *pageRef, v *pageValues) error {
-	v.packed = nil
+	v.packed, v.indexed = nil, false
 	v.null, v.index, v.bools, v.ints, v.floats, v.bytes = nil, v.index[:0], v.bools[:0], v.ints[:0], v.floats[:0], v.bytes[:0]
 	levels, data, err := pr.data(p)
 	if err != nil {
@@ -264,7 +265,7 @@ func (pr *pageReader) values(p *pageRef, v *pageValues) error {
 		if len(data) == 0 || data[0] > 32 {
 			return errors.New("indices of a dictionary without their width")
 		}
-		v.packed, v.width = data[1:], int(data[0])
+		v.packed, v.indexed, v.width = data[1:], true, int(data[0])
 		return nil
 	case format.RLE:
 		if pr.column.kind != format.Boolean {

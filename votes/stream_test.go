@@ -142,7 +142,7 @@ func drawCSV(t *rapid.T) ([]byte, Options) {
 	header := rapid.Bool().Draw(t, "header")
 	id, label := rapid.IntRange(-1, cols).Draw(t, "id"), rapid.IntRange(-1, cols).Draw(t, "label")
 	eol := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "eol")
-	odd := rapid.IntRange(0, 2).Draw(t, "odd") == 0
+	odd := rapid.Bool().Draw(t, "odd")
 	oddCells := rapid.SampledFrom([]string{"", " ", "NA", "2", "01", "\"1\"", "1\"", "\"a\nb\"", "x", "é", "\xff", "\x00", "\ufeff", "1,0", "\r", "10000000", "-1", "\"", "a\tb"})
 	stride := rapid.IntRange(1, 2).Draw(t, "stride")
 	var b strings.Builder
@@ -191,7 +191,7 @@ func drawCSV(t *rapid.T) ([]byte, Options) {
 			}
 			at(id, cell)
 		}
-		if i >= 0 && odd && rapid.IntRange(0, 5).Draw(t, "here") == 0 {
+		if i >= 0 && odd && rapid.IntRange(0, 7).Draw(t, "here") == 0 {
 			cells[rapid.IntRange(0, len(cells)-1).Draw(t, "cell")] = oddCells.Draw(t, "odd cell")
 		}
 		end := eol
@@ -257,7 +257,21 @@ func TestFastIsTaken(t *testing.T) {
 		{"0,1,1\n", Options{Layout: LayoutWide}, "0,0,2\n", false},
 		{"0,1,1\n", Options{Layout: LayoutWide}, "0,0,1,\n", false},
 		{"0,1,1\n", Options{Layout: LayoutWide}, "0,0,,\n", false},
+		{"0,1,1\n", Options{Layout: LayoutWide}, "0,0,1;1,1,1\n", false},
+		{"0,1,1\n", Options{Layout: LayoutWide}, "0,0,1\r1,1,1\n", false},
+		{"0,1,1\n", Options{Layout: LayoutWide}, "0;0,1\n1,1,1\n", false},
+		{"0,1,1\r\n", Options{Layout: LayoutWide}, "0,0,1\n\n1,1,1\r\n", false},
+		{"0,1,1,0,1,0,1,1,1\n", Options{Layout: LayoutWide}, "0,0,1,1,1,0,1,1,1\n", true},
+		{"0,1,1,0,1,0,1,1,1\n", Options{Layout: LayoutWide}, "0,0,2,1,1,0,1,1,1\n", false},
+		{"0,1,1,0,1,0,1,1,1\n", Options{Layout: LayoutWide}, "0,0,1;1,1,0,1,1,1\n", false},
+		{"0,1,1,0,1,0,1,1,1\n", Options{Layout: LayoutWide}, "0,0,1,1,1,0;1,1,1\n", false},
+		{"query,a\nq,0\n", Options{Layout: LayoutWide}, "\xff,1\n", false},
+		{"query,a\nq,0\n", Options{Layout: LayoutWide}, "x\x00,1\n", false},
+		{"query,a\nq,0\n", Options{Layout: LayoutWide}, "\ufeffx,1\n", false},
+		{"query,a\nq,0\n", Options{Layout: LayoutWide}, ",1\n", false},
+		{"query,a\nq,0\n", Options{Layout: LayoutWide}, strings.Repeat("x", MaxIDBytes+1) + ",1\n", false},
 		{"cat,dog\n", Options{Layout: LayoutWide, Header: HeaderNo, Classes: []string{"cat", "dog"}}, "dog,cat\n", true},
+		{"cat,dog\n", Options{Layout: LayoutWide, Header: HeaderNo, Classes: []string{"cat", "dog"}}, "dog,cat\rdog,cat\n", false},
 		{"cat,dog\n", Options{Layout: LayoutWide, Header: HeaderNo, Classes: []string{"cat", "dog"}}, "dog,cow\n", false},
 		{"3,8\n", Options{Layout: LayoutCounts}, "11,0\n", true},
 		{"3,8\n", Options{Layout: LayoutCounts}, "11,1\n", false},
@@ -270,6 +284,10 @@ func TestFastIsTaken(t *testing.T) {
 		}
 		if tt.want && b.n != strings.Count(tt.in, "\n") {
 			t.Errorf("%q: %d rows", tt.in, b.n)
+		}
+		b.reset(s.k, s.classes.len())
+		if s.fastRows(chunk{[]byte(tt.in), 5, 3}, ends, b) {
+			t.Errorf("after %q and a blank line, %q is fast", tt.head, tt.in)
 		}
 	}
 }
