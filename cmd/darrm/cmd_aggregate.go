@@ -64,7 +64,8 @@ private, do not release them.
 With --ledger the release is paid for before a label is drawn, and what the budget
 does not allow is refused. Fresh teachers pay for every answer; frozen ones pay for
 their training, once, whatever they answer. --dry-run tells the price beforehand.
-Both read the votes twice, to know how many queries there are.
+Both read the votes twice, to know how many queries there are. With --checkpoint a
+release that was interrupted after it was paid for is finished by the same command.
 ` + exitStatus,
 		Example: `  darrm aggregate votes.csv --m 3 --eps 0.13577 --teacher-delta 1e-4 --out labels.csv
   darrm aggregate 'votes-*.parquet' --table table.json --out labels.parquet
@@ -96,11 +97,16 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
 	if err != nil {
 		return err
 	}
+	if acc != nil && f.charge.checkpoint != "" && !f.charge.dryRun {
+		if acc.resume, err = openResumption(f.charge.checkpoint); err != nil {
+			return err
+		}
+	}
 	in := &twice{paths: paths, stdin: a.in}
 	defer in.close()
 	queries := -1
 	if acc != nil || f.charge.dryRun {
-		if queries, err = f.count(c.Context(), a, in); err != nil {
+		if queries, err = f.count(c.Context(), a, in, acc); err != nil {
 			return err
 		}
 	}
@@ -141,7 +147,7 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
 		return err
 	}
 	defer out.abort()
-	n, scores, err := f.answer(c.Context(), a, r, report, queries, out)
+	n, scores, err := f.answer(c.Context(), a, r, report, queries, acc, out)
 	if err != nil {
 		return err
 	}
@@ -154,9 +160,14 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
 		return err
 	}
 	report.tell(a)
-	if acc != nil {
+	if acc != nil && acc.receipt != nil {
 		if err := out.record(c.Context(), acc); err != nil {
 			unsaved = errors.Join(unsaved, ledgerError{fmt.Errorf("the labels were released and paid for, but not noted in the ledger: %w", err)})
+		}
+	}
+	if acc != nil && acc.resume != nil {
+		if err := acc.resume.forget(); err != nil {
+			unsaved = errors.Join(unsaved, err)
 		}
 	}
 	if f.compare || scores.truths > 0 {
@@ -183,6 +194,9 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app) (*gamma.Table, error)
 	}
 	if err := f.mechanism.prepare(c); err != nil {
 		return nil, err
+	}
+	if f.charge.checkpoint != "" && (!f.mechanism.usesTable() || f.read.options.Missing != votes.MissingError) {
+		return nil, usagef("--checkpoint goes with --mechanism %s and without --missing coin: only its coins come from a key", mechanismDaRRM)
 	}
 	if !f.mechanism.usesTable() {
 		if f.table != "" {
@@ -283,7 +297,7 @@ func (f *aggregateFlags) aggregator(c *cobra.Command, a *app, table *gamma.Table
 }
 
 // count reads the votes once, checks all of them, and returns how many queries there are.
-func (f *aggregateFlags) count(ctx context.Context, a *app, in *twice) (int, error) {
+func (f *aggregateFlags) count(ctx context.Context, a *app, in *twice, acc *account) (int, error) {
 	r, err := in.first(ctx, a, &f.read)
 	if err != nil {
 		return 0, err
@@ -293,20 +307,30 @@ func (f *aggregateFlags) count(ctx context.Context, a *app, in *twice) (int, err
 	defer bar.stop()
 	show := bar.rows("counting")
 	n := 0
+	resume := acc.resumption()
+	if resume != nil {
+		resume.begin()
+	}
 	for b, err := range r.Batches() {
 		if err != nil {
 			return 0, inputFailure(ctx, err)
 		}
 		n += b.Len()
+		if resume != nil {
+			resume.add(b)
+		}
 		b.Release()
 		show(r.Progress())
+	}
+	if resume != nil {
+		return n, resume.end()
 	}
 	return n, nil
 }
 
 // answer draws all answers, in the order of the votes. paid is the number of queries that
 // were paid for, or -1.
-func (f *aggregateFlags) answer(ctx context.Context, a *app, r *votes.Reader, report *releaseReport, paid int, out answerWriter) (int, *scores, error) {
+func (f *aggregateFlags) answer(ctx context.Context, a *app, r *votes.Reader, report *releaseReport, paid int, acc *account, out answerWriter) (int, *scores, error) {
 	s, err := newScores(r.K(), len(r.Classes()))
 	if err != nil {
 		return 0, nil, err
@@ -316,6 +340,11 @@ func (f *aggregateFlags) answer(ctx context.Context, a *app, r *votes.Reader, re
 	// What was drawn from a seed must not depend on which batch comes first: then the
 	// drawing is left to the sink, which sees them in order.
 	draw := report.aggregator.AnswerBatch
+	resume := acc.resumption()
+	if resume != nil {
+		draw = resume.answer(ensemble.New(report.table.Certified))
+		resume.begin()
+	}
 	var inOrder func(context.Context, *votes.Batch) ([]int, error)
 	if report.simulated {
 		inOrder = report.aggregator.Simulate(f.insecureSeed).DrawBatch
@@ -326,6 +355,9 @@ func (f *aggregateFlags) answer(ctx context.Context, a *app, r *votes.Reader, re
 		n += b.Len()
 		if paid >= 0 && n > paid {
 			return inputError{fmt.Errorf("the votes changed while they were read: %d queries were paid for, and there are more", paid)}
+		}
+		if resume != nil {
+			resume.add(b)
 		}
 		if inOrder != nil {
 			var err error
@@ -346,7 +378,18 @@ func (f *aggregateFlags) answer(ctx context.Context, a *app, r *votes.Reader, re
 	if paid >= 0 && n != paid {
 		return 0, nil, inputError{fmt.Errorf("the votes changed while they were read: %d queries were paid for, and there are %d", paid, n)}
 	}
+	if resume != nil {
+		return n, s, resume.end()
+	}
 	return n, s, nil
+}
+
+// resumption returns how the release can be resumed, nil if it cannot.
+func (acc *account) resumption() *resumption {
+	if acc == nil {
+		return nil
+	}
+	return acc.resume
 }
 
 // inputFailureIfParse marks errors of reading as the input's.

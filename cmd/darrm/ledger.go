@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,6 +26,7 @@ type chargeFlags struct {
 	ensemble          string
 	slack             float64
 	dryRun            bool
+	checkpoint        string
 }
 
 func (f *chargeFlags) register(c *cobra.Command) {
@@ -34,6 +36,7 @@ func (f *chargeFlags) register(c *cobra.Command) {
 	fl.StringVar(&f.teachers, "teachers", "", "\"fresh\": each vote is a new run of a private mechanism, or \"frozen\": the\nteachers were trained once and vote ever after; needed to charge a ledger")
 	fl.StringVar(&f.ensemble, "ensemble", "", "name of the frozen teachers in the ledger: they are charged once, under it")
 	fl.Float64Var(&f.slack, "slack", 0, "δ' that the composition of fresh answers may spend besides their own δ")
+	fl.StringVar(&f.checkpoint, "checkpoint", "", "keep the SECRET key of the coins here until the labels are out, so that\nthe same command finishes a release that was paid for and interrupted\n(darrm only)")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what the release would cost, and release and charge nothing")
 }
 
@@ -55,7 +58,7 @@ func (f *chargeFlags) prepare(c *cobra.Command, promise bool) error {
 		return usagef("slack = %v goes with --teachers fresh: what frozen teachers cost does not grow with the answers", f.slack)
 	}
 	if f.ledger == "" {
-		for _, name := range []string{"request-id", "ensemble"} {
+		for _, name := range []string{"request-id", "ensemble", "checkpoint"} {
 			if c.Flags().Changed(name) {
 				return usagef("--%s goes with --ledger", name)
 			}
@@ -94,6 +97,7 @@ type releaseEvent struct {
 	PerAnswer  *costJS `json:"per_answer,omitempty"`
 	PerTeacher *costJS `json:"per_teacher,omitempty"`
 	Slack      float64 `json:"slack,omitempty"`
+	Key        string  `json:"key,omitempty"` // fingerprint of a resumable release's key
 	Rule       string  `json:"rule"`
 }
 
@@ -173,6 +177,7 @@ type account struct {
 	train   *ledger.Request // of frozen teachers; charged once
 	request ledger.Request
 	receipt *ledger.Receipt
+	resume  *resumption // nil where the release cannot be resumed
 }
 
 // open opens the ledger and verifies it; nil where none is wanted.
@@ -208,6 +213,10 @@ func (acc *account) plan(report *releaseReport) error {
 		if acc.train, err = newRequest(teachersPrefix+f.ensemble, any.Cost, train); err != nil {
 			return err
 		}
+	}
+	if acc.resume != nil {
+		fingerprint := acc.resume.key.Fingerprint()
+		event.Key = hex.EncodeToString(fingerprint[:])
 	}
 	if f.teachers == "" {
 		event.Teachers = "promise nothing"
@@ -265,6 +274,10 @@ func (acc *account) charge(c *cobra.Command) error {
 		}
 	}
 	receipt, err := acc.ledger.Charge(c.Context(), acc.request)
+	if acc.resume != nil && acc.resume.resumed && errors.Is(err, ledger.ErrReplayed) {
+		// The very same request, its key included: the same answers, paid for before.
+		return nil
+	}
 	if err != nil {
 		return err
 	}
