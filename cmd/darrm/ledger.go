@@ -127,6 +127,9 @@ type totals struct {
 // promise nothing, all privacy is the mechanism's own noise, fresh in every answer.
 func newTotals(p constraints.Problem, g *ensemble.Aggregator, queries int, slack float64) (totals, error) {
 	var t totals
+	if queries > accountant.MaxOptimalCount {
+		return manyTotals(p, g.PerAnswer(), queries)
+	}
 	r := accountant.Release{
 		Queries: queries, PerAnswer: g.PerAnswer(), K: p.K, Affected: p.Affected,
 		Teachers:   accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta},
@@ -155,6 +158,18 @@ func frozenTotal(p constraints.Problem, per accountant.Cost) (accountant.Release
 		Queries: 2, PerAnswer: per, K: p.K, Affected: p.Affected, Randomness: accountant.FrozenTeachers,
 		Teachers: accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta},
 	}.Total()
+}
+
+// manyTotals is newTotals beyond what the optimal composition takes: answers add up by the
+// basic one, which is never less, and what frozen teachers cost does not depend on them.
+func manyTotals(p constraints.Problem, per accountant.Cost, queries int) (t totals, err error) {
+	t.fresh.Rule = fmt.Sprintf("basic composition of %d answers", queries)
+	if t.fresh.Cost, err = accountant.Basic(queries, per); err != nil || math.IsInf(p.Epsilon, 1) {
+		return t, err
+	}
+	frozen, err := frozenTotal(p, per)
+	t.frozen = &frozen
+	return t, err
 }
 
 // withNoise returns the total at the same δ by the noise itself, which adds up better than
