@@ -37,6 +37,13 @@ func TestGolden(t *testing.T) {
 func golden(t *testing.T, d Definition, quick bool) {
 	t.Helper()
 	out := mustRun(t, d, t.TempDir(), Options{Quick: quick, Data: realData(t, d)})
+	p := d.full
+	if quick {
+		p = d.quick
+	}
+	if len(out.Record.Steps) != p.steps() {
+		t.Errorf("took %d steps, announced %d", len(out.Record.Steps), p.steps())
+	}
 	for _, c := range out.Result.Failed() {
 		t.Errorf("claim fails: %s (%s)", c.Text, c.Evidence)
 	}

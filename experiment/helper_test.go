@@ -55,7 +55,8 @@ func mustRun(t testing.TB, d Definition, dir string, o Options) Outcome {
 func writeImages(t testing.TB, dir string, train, test int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
-	for part, n := range map[string]int{trainPart: train, testPart: test} {
+	for _, part := range []string{trainPart, testPart} { // in one order: they share the generator
+		n := map[string]int{trainPart: train, testPart: test}[part]
 		images, labels := header(3, n, 8, 8), header(1, n)
 		for i := range n {
 			label := i % 3

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -183,7 +182,7 @@ func TestTrainingAgainstItsRuns(t *testing.T) {
 // nothing stands in for them.
 func TestTrainingUsesRealFiles(t *testing.T) {
 	numbers(t)
-	text := strings.NewReplacer(`"credit-card"`, `"mnist-69"`, `"dp-sgd", `, "", `"small"`, `"six"`).Replace(smallTraining)
+	text := strings.NewReplacer(`"credit-card"`, `"mnist-69"`, `"pub-priv", "dp-shuffle-g", "public-only", "dp-sgd"`, `"dp-shuffle-g"`, `, {"order": "IG", "fractions": [0.5]}`, "", `[0.5, 0.25]`, `[0.5]`, `"small"`, `"six"`).Replace(smallTraining)
 	d := parse(t, text)
 	digits := func(dir string, bright byte) {
 		t.Helper()
@@ -201,25 +200,38 @@ func TestTrainingUsesRealFiles(t *testing.T) {
 			}
 		}
 	}
-	out := t.TempDir()
-	var hashes []string
+	hashes := map[string]bool{}
 	for i, folder := range []string{"mnist-69", "mnist", ""} {
 		root := t.TempDir()
 		digits(filepath.Join(root, folder), byte(100*i))
-		got := mustRun(t, d, out, Options{Data: root})
-		if got.Reused || !strings.HasSuffix(got.Result.Title, "(real data)") || got.Result.Notes[0] != "The data are the real ones." || len(got.Record.Inputs) != 1 {
-			t.Errorf("in %q: %q, %v, inputs %v", folder, got.Result.Title, got.Result.Notes, got.Record.Inputs)
+		set, err := dataset(data.MNIST69, root, 1)
+		if err != nil || set.Standin || set.Private.Len() != 20 {
+			t.Errorf("in %q: %+v, %v", folder, set, err)
 		}
-		for _, h := range got.Record.Inputs {
-			hashes = append(hashes, h)
+		inputs, err := datasetInputs(data.MNIST69, root)
+		if err != nil || len(inputs) != 1 {
+			t.Errorf("in %q: inputs %v, %v", folder, inputs, err)
 		}
-		if again := mustRun(t, d, out, Options{Data: root}); !again.Reused {
-			t.Errorf("in %q: run again on the same files", folder)
+		for _, h := range inputs {
+			hashes[h] = true
 		}
 	}
-	slices.Sort(hashes)
-	if len(slices.Compact(hashes)) != 3 {
+	if len(hashes) != 3 {
 		t.Errorf("three data sets have the hashes %v", hashes)
+	}
+	out := t.TempDir()
+	first, second := t.TempDir(), t.TempDir()
+	digits(filepath.Join(first, "mnist-69"), 1)
+	digits(filepath.Join(second, "mnist-69"), 2)
+	got := mustRun(t, d, out, Options{Data: first})
+	if !strings.HasSuffix(got.Result.Title, "(real data)") || got.Result.Notes[0] != "The data are the real ones." || len(got.Record.Inputs) != 1 {
+		t.Errorf("%q, %v, inputs %v", got.Result.Title, got.Result.Notes, got.Record.Inputs)
+	}
+	if again := mustRun(t, d, out, Options{Data: first}); !again.Reused {
+		t.Error("run again on the same files")
+	}
+	if other := mustRun(t, d, out, Options{Data: second}); other.Reused || other.Record.Outputs["traces.csv"] == got.Record.Outputs["traces.csv"] {
+		t.Error("not run again on other files")
 	}
 	root := t.TempDir()
 	digits(filepath.Join(root, "mnist-69"), 0)

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -128,7 +127,7 @@ func (e *jsonLabels) free() error { return nil }
 // in a temporary file.
 type npyLabels struct {
 	w     io.Writer
-	spool *os.File
+	spool *tempFile
 	buf   *bufio.Writer
 	cells [][]byte // the classes as elements
 	descr string
@@ -136,7 +135,7 @@ type npyLabels struct {
 }
 
 func newNPYLabels(w io.Writer, o LabelOptions, classes *classList) (*npyLabels, error) {
-	spool, err := tempFile(o.TempDir)
+	spool, err := newTempFile(o.TempDir)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -65,7 +66,9 @@ func child(args []string) {
 	// Not the parent's rusage: that counts the moment before exec as well, when the
 	// child still shares the parent's memory.
 	status, e := os.ReadFile("/proc/self/status")
-	if e == nil {
+	if e != nil {
+		fmt.Println("no /proc")
+	} else {
 		for line := range strings.Lines(string(status)) {
 			if kb, ok := strings.CutPrefix(line, "VmHWM:"); ok {
 				fmt.Println(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(kb), "kB")))
@@ -302,7 +305,7 @@ func TestHostileFiles(t *testing.T) {
 			if len(message) > 700 {
 				t.Errorf("message of %d bytes", len(message))
 			}
-			if kb, err := strconv.Atoi(peak); err != nil || kb > 64<<10 {
+			if kb, err := strconv.Atoi(peak); runtime.GOOS == "linux" && (err != nil || kb > 64<<10) {
 				t.Errorf("peak memory %q kB, want at most 64 MiB", peak)
 			} else {
 				t.Logf("peak memory %d MiB", kb>>10)

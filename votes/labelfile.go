@@ -50,7 +50,7 @@ type LabelFile struct {
 	buf    *bufio.Writer
 	packer io.Closer // compressor, may be nil
 	file   *atomicfile.File
-	spool  *os.File // for stdout
+	spool  *tempFile // for stdout
 	stdout io.Writer
 	opts   LabelOptions
 	id     []byte
@@ -89,7 +89,7 @@ func CreateLabels(path string, o LabelOptions) (*LabelFile, error) {
 		if f.stdout = o.Stdout; f.stdout == nil {
 			f.stdout = os.Stdout
 		}
-		if f.spool, err = tempFile(o.TempDir); err != nil {
+		if f.spool, err = newTempFile(o.TempDir); err != nil {
 			return nil, err
 		}
 		w = f.spool

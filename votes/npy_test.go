@@ -325,6 +325,31 @@ func packedWrong(t *testing.T, content []byte) []byte {
 	return data
 }
 
+// One element that is no vote is found, wherever it is and whatever the type.
+func TestNPYFindsTheBadVote(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, k := rapid.IntRange(1, 20).Draw(t, "N"), rapid.IntRange(1, 20).Draw(t, "K")
+		descr := rapid.SampledFrom([]string{"|u1", "|i1", "|b1", "<i2", ">i2", "<u4", "<i8", ">i8", "<f4", "<f8", ">f8", "|S2", "<U2"}).Draw(t, "type")
+		d := &data{classes: []string{"0", "1", "2"}}
+		for range n {
+			d.votes = append(d.votes, rapid.SliceOfN(rapid.IntRange(0, 1), k, k).Draw(t, "votes"))
+		}
+		row, col := rapid.IntRange(0, n-1).Draw(t, "row"), rapid.IntRange(0, k-1).Draw(t, "column")
+		d.votes[row][col] = 2
+		teachers, fortran := rapid.Bool().Draw(t, "teachers"), rapid.Bool().Draw(t, "fortran")
+		opts := npy(LayoutWide)
+		if teachers {
+			opts = npy(LayoutTeachers)
+		}
+		opts.chunkBytes = rapid.SampledFrom([]int{0, 1, 50}).Draw(t, "chunk")
+		_, err := readAll(bytes.NewReader(d.npy(descr, teachers, fortran)), opts)
+		var p *ParseError
+		if !errors.As(err, &p) || p.Row != int64(row) || p.Column != col+1 || !strings.Contains(p.Rule, "is not 0 or 1") {
+			t.Fatalf("vote 2 at row %d, column %d: %v", row, col+1, err)
+		}
+	})
+}
+
 // Elements decode as NumPy means them: every type against an encoder of its own.
 func TestDtypeValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -126,6 +126,29 @@ func TestReadParquetRefuses(t *testing.T) {
 	}
 }
 
+// One cell that is no vote is found, wherever it is and whatever the encoding.
+func TestParquetFindsTheBadVote(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, k := rapid.IntRange(1, 60).Draw(t, "N"), rapid.IntRange(1, 6).Draw(t, "K")
+		d := &data{classes: []string{"0", "1", "2"}}
+		for range n {
+			d.votes = append(d.votes, rapid.SliceOfN(rapid.IntRange(0, 1), k, k).Draw(t, "votes"))
+		}
+		row, col := rapid.IntRange(0, n-1).Draw(t, "row"), rapid.IntRange(0, k-1).Draw(t, "column")
+		d.votes[row][col] = rapid.SampledFrom([]int{2, -1}).Draw(t, "bad")
+		file := d.writeParquet(parquetOptions{
+			version: rapid.IntRange(1, 2).Draw(t, "page version"), codec: &parquet.Uncompressed, optional: true,
+			kind:     rapid.SampledFrom([]string{"int64", "int32", "uint32", "double", "text", "textdelta", "dict", "dictint", "delta"}).Draw(t, "kind"),
+			pageSize: rapid.SampledFrom([]int{32, 1 << 18}).Draw(t, "page size"), group: rapid.SampledFrom([]int64{9, 1000}).Draw(t, "group"),
+		})
+		_, err := readAll(bytes.NewReader(file), pq(Options{chunkBytes: rapid.SampledFrom([]int{0, 7, 40}).Draw(t, "chunk")}))
+		var p *ParseError
+		if !errors.As(err, &p) || p.Row != int64(row) || p.Column != col+1 {
+			t.Fatalf("row %d, column %d: %v", row, col+1, err)
+		}
+	})
+}
+
 // corruptPage is a file with checksums, one bit of whose page is wrong.
 func corruptPage(t *testing.T) []byte {
 	d := &data{classes: IntegerClasses(2), votes: [][]int{{0, 1}, {1, 1}}}

@@ -192,6 +192,33 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// A stream that was cancelled never looks like one that has ended: whatever is
+// noticed first, there is an error. What is noticed first is chance, so often.
+func TestCancelIsNoEnd(t *testing.T) {
+	rows := strings.Repeat("0,1\n", 200)
+	for i := range 300 {
+		ctx, cancel := context.WithCancel(context.Background())
+		r, err := NewReader(ctx, strings.NewReader(rows), Options{chunkBytes: 40})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		err = Process(r, ProcessOptions{Workers: 1 + i%3}, func(_ context.Context, b *Batch) (int, error) { return b.Len(), nil }, func(_ *Batch, k int) error {
+			if n += k; n > i%150 {
+				cancel()
+			}
+			return nil
+		})
+		cancel()
+		if err == nil && n < 200 {
+			t.Fatalf("round %d: no error after %d of 200 rows", i, n)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Closing in the middle stops the goroutines and closes the files.
 func TestCloseInTheMiddle(t *testing.T) {
 	before := runtime.NumGoroutine()

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -25,7 +26,7 @@ type source struct {
 	mu     sync.Mutex
 	closed bool
 	file   *os.File
-	spool  *os.File
+	spool  *tempFile
 	closer io.Closer // file; nil for a reader
 }
 
@@ -152,10 +153,9 @@ func (s *source) seekable(ctx context.Context, info *fileInfo) (io.ReaderAt, int
 	return f, size, nil
 }
 
-// spool copies r to a file without a name: it is removed at once, so the votes in
-// it go when it is closed, however the process ends.
-func spool(ctx context.Context, r io.Reader, dir string) (*os.File, int64, error) {
-	f, err := tempFile(dir)
+// spool copies r to a temporary file.
+func spool(ctx context.Context, r io.Reader, dir string) (*tempFile, int64, error) {
+	f, err := newTempFile(dir)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -166,17 +166,36 @@ func spool(ctx context.Context, r io.Reader, dir string) (*os.File, int64, error
 	return f, n, nil
 }
 
-// tempFile creates a file that only this process can reach. The error of
-// removing it is reported, not ignored: private data would stay behind.
-func tempFile(dir string) (*os.File, error) {
+// tempFile is a file that only this process can reach: its name is removed at
+// once, so the votes in it go when it is closed, however the process ends. Where
+// an open file's name cannot be removed, Close does it.
+type tempFile struct {
+	*os.File
+	name string // still to be removed
+}
+
+func newTempFile(dir string) (*tempFile, error) {
 	f, err := os.CreateTemp(dir, "darrm-") // with permissions 0600
 	if err != nil {
 		return nil, fmt.Errorf("create temporary file: %w", err)
 	}
+	if runtime.GOOS == "windows" {
+		return &tempFile{f, f.Name()}, nil
+	}
+	// An error is reported, not ignored: private data would stay behind.
 	if err := os.Remove(f.Name()); err != nil {
 		return nil, errors.Join(fmt.Errorf("remove temporary file's name: %w", err), f.Close())
 	}
-	return f, nil
+	return &tempFile{f, ""}, nil
+}
+
+func (f *tempFile) Close() error {
+	err := f.File.Close()
+	if f.name != "" {
+		err = errors.Join(err, os.Remove(f.name))
+		f.name = ""
+	}
+	return err
 }
 
 // contextReader fails when its context is done.
