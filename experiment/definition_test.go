@@ -118,7 +118,7 @@ func TestParseRefuses(t *testing.T) {
 		{"crime", `"factor": 1.5`, `"factor": 0.5`, "factor"},
 		{"crime", `"bounds": ["dp-shuffle-g"`, `"bounds": ["shuffle-g"`, "bounds"},
 		{"crime", `"better": ["interleaved"]`, `"better": ["public-only"]`, "twice"},
-		{"mnist-69", `"step_sizes": [1e-4]`, `"step_sizes": [-1]`, "step_sizes"},
+		{"mnist-69", `"step_sizes": [`, `"step_sizes": [-1, `, "step_sizes"},
 		{"pipeline", `"data": "compas"`, `"data": "crime"`, "data"},
 		{"pipeline", `"teachers": 11`, `"teachers": 12`, "odd"},
 		{"pipeline", `"dp-shuffle-g", "interleaved"`, `"shuffle-g"`, "trainers"},

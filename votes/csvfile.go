@@ -3,6 +3,7 @@ package votes
 import (
 	"bytes"
 	"io"
+	"math"
 )
 
 // csvDecoder cuts a CSV or TSV file into tasks.
@@ -74,7 +75,7 @@ func (d *csvDecoder) about() about {
 // finish is the task of reading the rows that are left of a chunk into b.
 func (d *csvDecoder) finish(rows *rowReader, b *Batch) task {
 	return func(into *Batch) error {
-		err := rows.fill(b, len(b.Counts)+MaxRecordBytes) // no chunk has more rows
+		err := rows.fill(b, math.MaxInt)
 		swap(into, b)
 		if err == io.EOF {
 			err = nil
@@ -113,7 +114,7 @@ func (d *csvDecoder) next() (task, error) {
 		b.reset(d.shape.k, d.shape.classes.len())
 		b.file = d.shape.fileInfo
 		rows := newRowReader(d.shape, bytes.NewReader(ch.data), ch.line-1, ch.end, d.ends)
-		if err := rows.fill(b, len(ch.data)); err != io.EOF {
+		if err := rows.fill(b, math.MaxInt); err != io.EOF {
 			return err
 		}
 		return nil

@@ -95,6 +95,7 @@ func TestReadJSONLRefuses(t *testing.T) {
 		{"new key", "{\"a\":1}\n{\"a\":1,\"b\":1}\n", Options{}, 2, `the key "b" is not in the first line`},
 		{"lost key", "{\"a\":1,\"b\":1}\n{\"a\":1}\n", Options{}, 2, `the key "b" of the first line is missing`},
 		{"key twice at once", "{\"a\":1,\"a\":1}\n", Options{}, 1, `"a" stands there twice`},
+		{"key twice instead of another", "{\"a\":1,\"b\":1}\n{\"a\":1,\"a\":1}\n", Options{}, 2, `"a" stands there twice`},
 		{"key twice, escaped", "{\"a\":1,\"b\":1}\n{\"a\":1,\"\\u0061\":1}\n", Options{}, 2, `"a" stands there twice`},
 		{"two ids", "{\"id\":1,\"query\":1,\"a\":1}\n", Options{}, 1, `could be the id too`},
 		{"id is null", "{\"id\":null,\"a\":1}\n", Options{}, 1, "neither a string nor a whole number"},

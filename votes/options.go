@@ -148,7 +148,8 @@ type Options struct {
 	// .npz from stdin, a compressed array in LayoutTeachers): they are removed as
 	// soon as they are made, and closed with the Reader. Defaults to os.TempDir.
 	TempDir string
-	// Stdin is read for the path "-". Defaults to os.Stdin.
+	// Stdin is read for the path "-". Defaults to os.Stdin. Open waits for its
+	// beginning, so let a Read that may hang end with the context.
 	Stdin io.Reader
 
 	chunkBytes int  // of text or arrays that a task takes; 0 for defaultChunkBytes

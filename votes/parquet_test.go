@@ -276,6 +276,11 @@ func TestParquetDecoders(t *testing.T) {
 		if err != nil || string(rest) != "rest" || !reflect.DeepEqual(back, deltas) {
 			t.Fatalf("deltas: got %v, %q, %v, want %v", back, rest, err, deltas)
 		}
+		for _, other := range []int{n - 1, n + 1} { // the page's header and the block's must agree
+			if _, err := decodeDelta(make([]int64, other), src); err == nil {
+				t.Fatalf("%d deltas read as %d", n, other)
+			}
+		}
 		for _, cut := range []int{0, 1, 4, len(src) / 2, len(src) - 1} {
 			if cut < len(src)-1 || n > 1 {
 				decodeDelta(back, src[:cut]) // must not panic
