@@ -21,35 +21,35 @@ var folders = map[string][]string{
 	data.CIFAR10: {"cifar-10-batches-bin"},
 }
 
-// dataset returns the data set of that name: of its real files, where they are, or else
-// the stand-in of that seed.
-func dataset(name, root string, standinSeed uint64) (data.Set, error) {
-	set, err := realDataset(name, root)
+// dataset returns the data set of that name and seed: of its real files, where they are, or
+// else the stand-in.
+func dataset(name, root string, seed uint64) (data.Set, error) {
+	set, err := realDataset(name, root, seed)
 	if errors.Is(err, fs.ErrNotExist) {
-		return data.Standin(name, standinSeed)
+		return data.Standin(name, seed)
 	}
 	return set, err
 }
 
 // realDataset reads the real files. The error is fs.ErrNotExist where there are none;
 // files that are there but damaged are another error: nothing stands in for them.
-func realDataset(name, root string) (data.Set, error) {
+func realDataset(name, root string, seed uint64) (data.Set, error) {
 	dirs := []string{filepath.Join(root, name)}
 	for _, f := range folders[name] {
 		dirs = append(dirs, filepath.Join(root, f))
 	}
 	for _, dir := range dirs {
-		if set, err := data.Load(name, dir); !errors.Is(err, fs.ErrNotExist) {
+		if set, err := data.Load(name, dir, seed); !errors.Is(err, fs.ErrNotExist) {
 			return set, err
 		}
 	}
-	return data.Load(name, root)
+	return data.Load(name, root, seed)
 }
 
 // datasetInputs returns the hash of what is taken from real files, nil for a stand-in,
 // which is a function of its seed.
-func datasetInputs(name, root string) (map[string]string, error) {
-	set, err := realDataset(name, root)
+func datasetInputs(name, root string, seed uint64) (map[string]string, error) {
+	set, err := realDataset(name, root, seed)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -20,21 +20,21 @@ import (
 // method, vote on held-out records, and are aggregated; beside them stands one model of the
 // same total cost, trained on everything.
 type PipelineParameters struct {
-	Data        string            `json:"data"` // a data set of logistic regression
-	StandinSeed uint64            `json:"standin_seed"`
-	Queries     int               `json:"queries"` // held-out private records
-	Teachers    int               `json:"teachers"`
-	Trainers    []shuffleg.Method `json:"trainers"` // methods that train the teachers
-	Fraction    float64           `json:"fraction"` // p, for those that have one
-	Epsilons    []float64         `json:"epsilons"` // totals
-	Delta       float64           `json:"delta"`    // in total
-	Allowance   int               `json:"m"`        // of γ_opt where one record reaches all teachers
-	Epochs      int               `json:"epochs"`
-	Clip        float64           `json:"clip"`
-	Radius      float64           `json:"radius"` // longer records are shortened to it
-	Lambda      float64           `json:"lambda"` // of ‖x‖²
-	StepSizes   []float64         `json:"step_sizes"`
-	Repeats     int               `json:"repeats"`
+	Data      string            `json:"data"` // a data set of logistic regression
+	DataSeed  uint64            `json:"data_seed"`
+	Queries   int               `json:"queries"` // held-out private records
+	Teachers  int               `json:"teachers"`
+	Trainers  []shuffleg.Method `json:"trainers"` // methods that train the teachers
+	Fraction  float64           `json:"fraction"` // p, for those that have one
+	Epsilons  []float64         `json:"epsilons"` // totals
+	Delta     float64           `json:"delta"`    // in total
+	Allowance int               `json:"m"`        // of γ_opt where one record reaches all teachers
+	Epochs    int               `json:"epochs"`
+	Clip      float64           `json:"clip"`
+	Radius    float64           `json:"radius"` // longer records are shortened to it
+	Lambda    float64           `json:"lambda"` // of ‖x‖²
+	StepSizes []float64         `json:"step_sizes"`
+	Repeats   int               `json:"repeats"`
 }
 
 func (p *PipelineParameters) validate() error {
@@ -90,7 +90,7 @@ func (p *PipelineParameters) validate() error {
 }
 
 func (p *PipelineParameters) inputs(root string) (map[string]string, error) {
-	return datasetInputs(p.Data, root)
+	return datasetInputs(p.Data, root, p.DataSeed)
 }
 
 // steps: one for each total and trainer, and one for what has no privacy or needs none.
@@ -125,7 +125,7 @@ type workshop struct {
 }
 
 func (p *PipelineParameters) workshop(r *run) (workshop, error) {
-	set, err := dataset(p.Data, r.Data, p.StandinSeed)
+	set, err := dataset(p.Data, r.Data, p.DataSeed)
 	if err != nil {
 		return workshop{}, err
 	}

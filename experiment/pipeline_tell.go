@@ -19,7 +19,7 @@ func (x pipelined) mean() float64 { return stat.Mean(x.Accuracy, nil) }
 func (p *PipelineParameters) tell(r *run, w workshop, references []pipelined, found map[shuffleg.Method][][]pipelined) error {
 	r.result.Title += " (" + label(w.set) + ")"
 	if w.set.Standin {
-		r.note("The data are a generated stand-in for %s (seed %d), not the real ones. Put the real files into the folder %s of the data folder to run on them.", p.Data, p.StandinSeed, p.Data)
+		r.note("The data are a generated stand-in for %s (seed %d), not the real ones. Put the real files into the folder %s of the data folder to run on them.", p.Data, p.DataSeed, p.Data)
 	} else {
 		r.note("The data are the real ones.")
 	}

@@ -18,18 +18,18 @@ import (
 // TrainingParameters: shuffled gradient methods, with and without public data, on one data
 // set. Each method is run at every step size and reported at its best one.
 type TrainingParameters struct {
-	Data        string            `json:"data"`         // one of data.Names()
-	StandinSeed uint64            `json:"standin_seed"` // of the stand-in, where there are no real files
-	Methods     []shuffleg.Method `json:"methods"`
-	Variants    []Variant         `json:"variants"` // the first one is the main figure's
-	Epsilons    []float64         `json:"epsilons"`
-	Delta       float64           `json:"delta"`
-	Epochs      int               `json:"epochs"`
-	Clip        float64           `json:"clip"`
-	StepSizes   []float64         `json:"step_sizes,omitempty"` // none is the source's grid of 18
-	Repeats     int               `json:"repeats"`
-	Bounds      []shuffleg.Method `json:"bounds,omitempty"` // bound the risk of these, in the main variant
-	Claims      []Ordering        `json:"claims,omitempty"`
+	Data      string            `json:"data"`      // one of data.Names()
+	DataSeed  uint64            `json:"data_seed"` // of the stand-in, or of what the sources leave to chance: see data.Load
+	Methods   []shuffleg.Method `json:"methods"`
+	Variants  []Variant         `json:"variants"` // the first one is the main figure's
+	Epsilons  []float64         `json:"epsilons"`
+	Delta     float64           `json:"delta"`
+	Epochs    int               `json:"epochs"`
+	Clip      float64           `json:"clip"`
+	StepSizes []float64         `json:"step_sizes,omitempty"` // none is the source's grid of 18
+	Repeats   int               `json:"repeats"`
+	Bounds    []shuffleg.Method `json:"bounds,omitempty"` // bound the risk of these, in the main variant
+	Claims    []Ordering        `json:"claims,omitempty"`
 }
 
 // Variant is an order of the private records, and the fractions p that are tried with it.
@@ -153,7 +153,7 @@ func oneOf(name string, m shuffleg.Method, allowed, before []shuffleg.Method) er
 }
 
 func (p *TrainingParameters) inputs(root string) (map[string]string, error) {
-	return datasetInputs(p.Data, root)
+	return datasetInputs(p.Data, root, p.DataSeed)
 }
 
 func (p *TrainingParameters) steps() int {
@@ -269,7 +269,7 @@ type laboratory struct {
 }
 
 func (p *TrainingParameters) laboratory(r *run) (laboratory, error) {
-	set, err := dataset(p.Data, r.Data, p.StandinSeed)
+	set, err := dataset(p.Data, r.Data, p.DataSeed)
 	if err != nil {
 		return laboratory{}, err
 	}

@@ -18,7 +18,7 @@ func (p *TrainingParameters) tell(r *run, lab laboratory, found map[training]tra
 		return err
 	}
 	if lab.set.Standin {
-		r.note("The data are a generated stand-in (seed %d), not the real ones. It keeps what the comparison of methods depends on; its figures are not those of the real data. Put the real files into the folder %s of the data folder to run on them.", p.StandinSeed, p.Data)
+		r.note("The data are a generated stand-in (seed %d), not the real ones. It keeps what the comparison of methods depends on; its figures are not those of the real data. Put the real files into the folder %s of the data folder to run on them.", p.DataSeed, p.Data)
 	} else {
 		r.note("The data are the real ones.")
 	}

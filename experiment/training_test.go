@@ -24,7 +24,7 @@ import (
 const smallTraining = `{
   "format_version": 1, "name": "small", "kind": "training", "title": "small", "source": "", "about": "",
   "parameters": {
-    "data": "credit-card", "standin_seed": 1,
+    "data": "credit-card", "data_seed": 1,
     "methods": ["interleaved", "pub-priv", "dp-shuffle-g", "public-only", "dp-sgd", "shuffle-g"],
     "variants": [{"order": "RR", "fractions": [0.5, 0.25]}, {"order": "IG", "fractions": [0.5]}],
     "epsilons": [5, 10], "delta": 1e-6, "epochs": 4, "clip": 10, "step_sizes": [1e-3, 100, 1e-4], "repeats": 2,
@@ -208,7 +208,7 @@ func TestTrainingUsesRealFiles(t *testing.T) {
 		if err != nil || set.Standin || set.Private.Len() != 20 {
 			t.Errorf("in %q: %+v, %v", folder, set, err)
 		}
-		inputs, err := datasetInputs(data.MNIST69, root)
+		inputs, err := datasetInputs(data.MNIST69, root, 1)
 		if err != nil || len(inputs) != 1 {
 			t.Errorf("in %q: inputs %v, %v", folder, inputs, err)
 		}

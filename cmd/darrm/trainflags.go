@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/shuffleg"
 	"github.com/darrm/darrm/shuffleg/data"
 )
@@ -22,6 +23,8 @@ type trainFlags struct {
 	dataSet, dataDir          string
 	private, public           string
 	dataFormat, response      string
+	labels, publicLabels      string
+	positive                  []int
 	noHeader, unclippedPublic bool
 	task                      string
 	l1, l2, ball, radius      float64
@@ -32,12 +35,15 @@ func (f *trainFlags) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.dataSet, "data-set", "", "one of the known data sets: "+strings.Join(data.Names(), ", "))
 	fl.StringVar(&f.dataDir, "data-dir", "", "folder with the real files of --data-set (default: generated stand-ins)")
-	fl.Uint64Var(&f.dataSeed, "data-seed", 0, "seed of the stand-ins")
+	fl.Uint64Var(&f.dataSeed, "data-seed", 0, "seed of the stand-ins, and of what is drawn from real files")
 	fl.StringVar(&f.private, "private", "", "file of private records, instead of --data-set")
 	fl.StringVar(&f.public, "public", "", "file of public records of the same columns")
-	fl.StringVar(&f.dataFormat, "data-format", "auto", "\"csv\" or \"libsvm\"; auto goes by the name (.csv, else libsvm)")
+	fl.StringVar(&f.dataFormat, "data-format", "auto", "\"csv\", \"libsvm\" or \"idx\" (images, pixels over 255); auto goes by the name\n(.csv; .idx or -ubyte, with .gz too; else libsvm)")
 	fl.StringVar(&f.response, "response", "", "name (or number from 1) of the CSV column of responses")
 	fl.BoolVar(&f.noHeader, "no-header", false, "the first line of a CSV file is a record already")
+	fl.StringVar(&f.labels, "labels", "", "IDX file of the labels of --private, which are its responses")
+	fl.StringVar(&f.publicLabels, "public-labels", "", "IDX file of the labels of --public")
+	fl.IntSliceVar(&f.positive, "positive", nil, "labels whose response is 1; all other images are kept and have 0 (default: the\nlabel is the response)")
 	fl.StringVar(&f.task, "task", "", "\"mean\" estimation, \"ridge\" (least squares) or \"logistic\"; a known data\nset has its own")
 	fl.Float64Var(&f.l1, "l1", 0, "λ of the regulariser λ‖x‖₁")
 	fl.Float64Var(&f.l2, "l2", 0, "λ of the regulariser (λ/2)‖x‖²")
@@ -107,6 +113,14 @@ func (f *iterationFlags) methodOf() (shuffleg.Method, error) {
 	return m, nil
 }
 
+// checkNoise refuses a --noise that would be taken for none given.
+func (f *iterationFlags) checkNoise(c *cobra.Command) error {
+	if c.Flags().Changed("noise") && !(f.noise > 0) {
+		return usagef("noise = %v, but it must be above 0", f.noise)
+	}
+	return nil
+}
+
 // config returns the configuration without the data's part.
 func (f *iterationFlags) config(c *cobra.Command) (shuffleg.Config, error) {
 	var o shuffleg.Config
@@ -123,6 +137,15 @@ func (f *iterationFlags) config(c *cobra.Command) (shuffleg.Config, error) {
 	}
 	if err := require(c, needed...); err != nil {
 		return o, err
+	}
+	if err := f.checkNoise(c); err != nil {
+		return o, err
+	}
+	if o.Method == shuffleg.DPSGD || o.Method == shuffleg.PublicOnly {
+		if c.Flags().Changed("order") {
+			return o, usagef("--order: %s visits private records in none", o.Method)
+		}
+		o.Order = 0
 	}
 	if o.Method.UsesFraction() {
 		o.Fraction = f.fraction
@@ -150,6 +173,9 @@ func (f *trainFlags) load(c *cobra.Command, a *app) (data.Set, shuffleg.Config, 
 	}
 	o.Task, o.Start, o.Regularizer = set.Task, set.Start, set.Regularizer
 	o.UnclippedPublic, o.Radius = f.unclippedPublic, f.radius
+	if c.Flags().Changed("radius") && !(f.radius > 0) {
+		return set, o, usagef("radius = %v, but it must be above 0", f.radius)
+	}
 	given := 0
 	for _, r := range []struct {
 		flag string
@@ -179,7 +205,7 @@ func (f *trainFlags) set(c *cobra.Command, a *app) (data.Set, error) {
 		return data.Set{}, err
 	}
 	if f.dataSet != "" {
-		for _, name := range []string{"public", "response", "no-header", "data-format", "task"} {
+		for _, name := range []string{"public", "response", "no-header", "data-format", "task", "labels", "public-labels", "positive"} {
 			if c.Flags().Changed(name) {
 				return data.Set{}, usagef("--%s goes with --private: a known data set has its own", name)
 			}
@@ -188,7 +214,7 @@ func (f *trainFlags) set(c *cobra.Command, a *app) (data.Set, error) {
 			return data.Set{}, usagef("data-set = %q, but it must be one of %s", f.dataSet, strings.Join(data.Names(), ", "))
 		}
 		if f.dataDir != "" {
-			set, err := data.Load(f.dataSet, f.dataDir)
+			set, err := data.Load(f.dataSet, f.dataDir, f.dataSeed)
 			return set, inputFailure(c.Context(), err)
 		}
 		set, err := data.Standin(f.dataSet, f.dataSeed)
@@ -197,8 +223,16 @@ func (f *trainFlags) set(c *cobra.Command, a *app) (data.Set, error) {
 		}
 		return set, err
 	}
+	for _, name := range []string{"data-dir", "data-seed"} {
+		if c.Flags().Changed(name) {
+			return data.Set{}, usagef("--%s goes with --data-set", name)
+		}
+	}
 	if err := require(c, "task"); err != nil {
 		return data.Set{}, err
+	}
+	if f.publicLabels != "" && f.public == "" {
+		return data.Set{}, usagef("--public-labels goes with --public")
 	}
 	set := data.Set{Name: filepath.Base(f.private)}
 	switch f.task {
@@ -212,56 +246,98 @@ func (f *trainFlags) set(c *cobra.Command, a *app) (data.Set, error) {
 		return set, usagef("task = %q, but it must be \"mean\", \"ridge\" or \"logistic\"", f.task)
 	}
 	var err error
-	if set.Private, err = f.records(c, a, f.private, 0); err != nil {
+	if set.Private, err = f.records(c, a, f.private, f.labels, 0); err != nil {
 		return set, err
 	}
 	if f.public != "" {
-		if set.Public, err = f.records(c, a, f.public, set.Private.Dim()); err != nil {
+		if set.Public, err = f.records(c, a, f.public, f.publicLabels, set.Private.Dim()); err != nil {
 			return set, err
 		}
 	}
 	return set, nil
 }
 
-// records reads a file of records.
-func (f *trainFlags) records(c *cobra.Command, a *app, path string, dim int) (*shuffleg.Records, error) {
-	format := f.dataFormat
-	if format == "auto" {
-		format = "libsvm"
-		if strings.EqualFold(filepath.Ext(path), ".csv") {
-			format = "csv"
+// formatOf returns the format of a file of records.
+func (f *trainFlags) formatOf(path string) string {
+	if f.dataFormat != "auto" {
+		return f.dataFormat
+	}
+	name := strings.TrimSuffix(strings.ToLower(path), ".gz")
+	switch {
+	case strings.HasSuffix(name, ".idx"), strings.HasSuffix(name, "-ubyte"):
+		return "idx"
+	case filepath.Ext(strings.ToLower(path)) == ".csv":
+		return "csv"
+	}
+	return "libsvm"
+}
+
+// records reads a file of records, labels the file of their labels or "".
+func (f *trainFlags) records(c *cobra.Command, a *app, path, labels string, dim int) (*shuffleg.Records, error) {
+	format := f.formatOf(path)
+	if !slices.Contains([]string{"csv", "libsvm", "idx"}, format) {
+		return nil, usagef("data-format = %q, but it must be \"auto\", \"csv\", \"libsvm\" or \"idx\"", f.dataFormat)
+	}
+	if format != "csv" && f.response != "" {
+		return nil, usagef("--response goes with CSV: %s is read as %s", path, format)
+	}
+	if format != "idx" && (labels != "" || f.positive != nil) {
+		return nil, usagef("--labels, --public-labels and --positive go with IDX: %s is read as %s", path, format)
+	}
+	var read func(io.Reader) (*shuffleg.Records, error)
+	switch format {
+	case "csv":
+		if f.response == "" && f.task != "mean" {
+			return nil, usagef("--response must be given: the task %s needs a column of responses", f.task)
 		}
+		read = func(r io.Reader) (*shuffleg.Records, error) {
+			return data.ReadCSV(r, data.CSVOptions{Response: f.response, Header: !f.noHeader})
+		}
+	case "libsvm":
+		read = func(r io.Reader) (*shuffleg.Records, error) { return data.ReadLIBSVM(r, dim) }
+	case "idx":
+		if labels == "" && f.task != "mean" {
+			return nil, usagef("%s needs a file of labels (--labels, --public-labels): the task %s needs responses", path, f.task)
+		}
+		read = func(r io.Reader) (*shuffleg.Records, error) { return f.images(c, a, r, labels) }
 	}
 	in, err := a.open(c.Context(), path)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	var read func(io.Reader) (*shuffleg.Records, error)
-	switch format {
-	case "csv":
-		read = func(r io.Reader) (*shuffleg.Records, error) {
-			return data.ReadCSV(r, data.CSVOptions{Response: f.response, Header: !f.noHeader})
-		}
-	case "libsvm":
-		if f.response != "" {
-			return nil, usagef("--response goes with CSV: LIBSVM files begin lines with it")
-		}
-		read = func(r io.Reader) (*shuffleg.Records, error) { return data.ReadLIBSVM(r, dim) }
-	default:
-		return nil, usagef("data-format = %q, but it must be \"csv\" or \"libsvm\"", f.dataFormat)
-	}
 	records, err := read(in)
+	var flag *check.Error
+	if format == "idx" && errors.As(err, &flag) {
+		return nil, usageError{err} // of --positive; files have errors of their own
+	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", path, err)
 	}
 	return records, inputFailure(c.Context(), err)
 }
 
+// images reads IDX images with the file of their labels, "" for none.
+func (f *trainFlags) images(c *cobra.Command, a *app, r io.Reader, labels string) (*shuffleg.Records, error) {
+	if labels == "" {
+		return data.ReadIDX(r, nil, f.positive)
+	}
+	l, err := a.open(c.Context(), labels)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	return data.ReadIDX(r, l, f.positive)
+}
+
 // planFailure turns the errors of making a plan into the kinds that the program knows.
 func planFailure(err error) error {
-	if errors.Is(err, accountant.ErrNotCertified) {
+	var sample *shuffleg.SampleError
+	switch {
+	case errors.Is(err, accountant.ErrNotCertified):
 		return uncertifiedError{err}
+	case errors.As(err, &sample):
+		return inputError{err}
 	}
 	return err
 }
@@ -272,17 +348,47 @@ func tellPlan(a *app, r accountant.IterationReport) {
 	case math.IsInf(r.Cost.Epsilon, 1):
 		a.say("NOT PRIVATE: gradients of private records without noise")
 		return
-	case r.Cost.Epsilon == 0:
+	case r.Epochs == 0:
 		a.say("cost: none, no private record is used")
 		return
 	}
 	a.say("cost: %v-DP where neighbours %s, if %s is released", r.Cost, r.Relation, r.Released)
-	a.say("by:   %s, %s conversion at order %.4g; order of records %s", r.Mode, r.Conversion, r.Alpha, r.Order)
+	a.say("by:   %s; order of records %s", basis(r), orderName(r))
 	a.say("      noise σ = %.6g on private and %.6g on public steps, at clip %g; amplification m = %.4g", r.Noise, r.PublicNoise, r.Clip, r.Amplification)
+	a.say("      step size η = %g; %s", r.StepSize, contraction(r))
 	if len(r.Fallback) > 0 {
 		a.say("      noise on public steps does not count: %s", strings.Join(r.Fallback, "; "))
 	}
 	for _, w := range r.Warnings {
 		a.say("      warning: %s", w)
 	}
+}
+
+// basis says by which mode, ρ and order a cost was worked out.
+func basis(r accountant.IterationReport) string {
+	s := fmt.Sprintf("%s, ρ = %s", r.Mode, outward(r.Rho, 6, true))
+	if r.Conversion != "" {
+		s += fmt.Sprintf(" at order α = %.4g, %s conversion", r.Alpha, r.Conversion)
+	}
+	return s
+}
+
+// contraction says whether steps are known to be non-expansive.
+func contraction(r accountant.IterationReport) string {
+	l := "smoothness unknown"
+	if finite(r.Smoothness) != nil && r.Smoothness > 0 {
+		l = fmt.Sprintf("smoothness L = %s", outward(r.Smoothness, 6, true))
+	}
+	if r.Contractive {
+		return l + ": steps are non-expansive"
+	}
+	return l + ": steps are not known to be non-expansive"
+}
+
+// orderName names the order of records; DP-SGD draws each anew.
+func orderName(r accountant.IterationReport) string {
+	if r.Mode == shuffleg.ModeUniformSampling {
+		return "none, each is drawn uniformly"
+	}
+	return r.Order.String()
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -114,9 +115,9 @@ func TestLongLines(t *testing.T) {
 	for name, read := range map[string]func(io.Reader) error{
 		"csv":         func(r io.Reader) error { _, err := ReadCSV(r, CSVOptions{}); return err },
 		"libsvm":      func(r io.Reader) error { _, err := ReadLIBSVM(r, 0); return err },
-		"crime":       func(r io.Reader) error { _, _, err := readCrime(r); return err },
-		"compas":      func(r io.Reader) error { _, _, err := readCOMPAS(r); return err },
-		"credit card": func(r io.Reader) error { _, _, err := readCreditCard(r); return err },
+		"crime":       func(r io.Reader) error { _, _, err := readCrime(r, generator(1)); return err },
+		"compas":      func(r io.Reader) error { _, _, err := readCOMPAS(r, generator(1)); return err },
+		"credit card": func(r io.Reader) error { _, _, err := readCreditCard(r, generator(1)); return err },
 	} {
 		if err := read(&endless{left: MaxLine + MaxLine/8}); err == nil || !strings.Contains(err.Error(), "line 1 is longer than") {
 			t.Errorf("%s: %v", name, err)
@@ -188,11 +189,11 @@ func TestLoadMNIST(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, dir, "t10k-images-idx3-ubyte.gz", packed.Bytes())
-	if _, err := Load(MNIST69, dir); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Load(MNIST69, dir, 1); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without labels: %v", err)
 	}
 	write(t, dir, "t10k-labels-idx1-ubyte", labels)
-	s, err := Load(MNIST69, dir)
+	s, err := Load(MNIST69, dir, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,22 +201,22 @@ func TestLoadMNIST(t *testing.T) {
 		t.Errorf("%v, %v", s.Private.Row(0), s.Public.Row(0))
 	}
 	write(t, dir, "t10k-labels-idx1-ubyte", idxFile([]int{3}, []byte{6, 1, 9}))
-	if _, err := Load(MNIST69, dir); err == nil {
+	if _, err := Load(MNIST69, dir, 1); err == nil {
 		t.Error("3 labels for 4 images accepted")
 	}
 	write(t, dir, "t10k-labels-idx1-ubyte", idxFile([]int{4}, []byte{6, 1, 6, 6}))
-	if _, err := Load(MNIST69, dir); err == nil {
+	if _, err := Load(MNIST69, dir, 1); err == nil {
 		t.Error("no 9 accepted")
 	}
 	write(t, dir, "t10k-images-idx3-ubyte.gz", packed.Bytes()[:20])
-	if _, err := Load(MNIST69, dir); err == nil || errors.Is(err, fs.ErrNotExist) {
+	if _, err := Load(MNIST69, dir, 1); err == nil || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("truncated gzip: %v", err)
 	}
 }
 
 func TestLoadCIFAR(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Load(CIFAR10, dir); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Load(CIFAR10, dir, 1); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("nothing there: %v", err)
 	}
 	image := func(label, pixel byte) []byte { return append([]byte{label}, bytes.Repeat([]byte{pixel}, 3072)...) }
@@ -224,7 +225,7 @@ func TestLoadCIFAR(t *testing.T) {
 		b = append(b, image(byte(i%10), byte(i/10%256))...)
 	}
 	write(t, dir, "data_batch_1.bin", b)
-	s, err := Load(CIFAR10, dir)
+	s, err := Load(CIFAR10, dir, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,27 +238,27 @@ func TestLoadCIFAR(t *testing.T) {
 		t.Errorf("%v", count)
 	}
 	write(t, dir, "data_batch_2.bin", b[:len(b)-1])
-	if _, err := Load(CIFAR10, dir); err == nil {
+	if _, err := Load(CIFAR10, dir, 1); err == nil {
 		t.Error("a cut batch accepted")
 	}
 	write(t, dir, "data_batch_2.bin", image(10, 0))
-	if _, err := Load(CIFAR10, dir); err == nil {
+	if _, err := Load(CIFAR10, dir, 1); err == nil {
 		t.Error("label 10 accepted")
 	}
 	write(t, dir, "data_batch_1.bin", b[:3073*500])
 	write(t, dir, "data_batch_2.bin", image(0, 0))
-	if _, err := Load(CIFAR10, dir); err == nil {
+	if _, err := Load(CIFAR10, dir, 1); err == nil {
 		t.Error("too few images accepted")
 	}
 }
 
 func TestLoadErrors(t *testing.T) {
 	for _, name := range Names() {
-		if _, err := Load(name, t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := Load(name, t.TempDir(), 1); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Load("iris", "."); err == nil || !strings.HasPrefix(err.Error(), "data set = iris") {
+	if _, err := Load("iris", ".", 1); err == nil || !strings.HasPrefix(err.Error(), "data set = iris") {
 		t.Errorf("%v", err)
 	}
 	if _, err := Standin("iris", 1); err == nil {
@@ -272,7 +273,7 @@ func TestLoadErrors(t *testing.T) {
 		write(t, dir, file, []byte(content))
 	}
 	for _, name := range []string{Crime, COMPAS, CreditCard} {
-		if _, err := Load(name, dir); err == nil || !strings.Contains(err.Error(), dir) {
+		if _, err := Load(name, dir, 1); err == nil || !strings.Contains(err.Error(), dir) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -287,7 +288,7 @@ func TestRealFiles(t *testing.T) {
 		if dir == "" {
 			t.Skipf("%s names no directory", variable)
 		}
-		s, err := Load(name, dir)
+		s, err := Load(name, dir, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -371,8 +372,8 @@ func TestStandins(t *testing.T) {
 			t.Errorf("%s: not repeatable, %v", v.name, err)
 		}
 		other, err := Standin(v.name, 2)
-		if err != nil || same(s.Private, other.Private) || !slices.Equal(s.Start, other.Start) {
-			t.Errorf("%s: the seed does nothing, or changes the start, %v", v.name, err)
+		if err != nil || same(s.Private, other.Private) || slices.Equal(s.Start, other.Start) != (s.Start[0] == 0) {
+			t.Errorf("%s: the seed does nothing, %v", v.name, err)
 		}
 	}
 	// The moments that the images' stand-in matches.
@@ -416,6 +417,32 @@ func TestStandins(t *testing.T) {
 	}
 }
 
+// Every client of n is drawn with probability size/n: the chi-squared statistic of 20
+// counts has 19 degrees of freedom, and less variance than independent draws would have;
+// false alarm below 1e-6.
+func TestSample(t *testing.T) {
+	const n, size, rounds = 20, 6, 20_000
+	var count [n]int
+	rng := generator(1)
+	for range rounds {
+		s := sample{size: size}
+		for i := range n {
+			s.add(rng, client{line: i})
+		}
+		for _, c := range s.clients {
+			count[c.line]++
+		}
+	}
+	chi := 0.0
+	for _, c := range count {
+		want := float64(rounds*size) / n
+		chi += (float64(c) - want) * (float64(c) - want) / want
+	}
+	if chi > 64 {
+		t.Errorf("chi-squared %g of %v", chi, count)
+	}
+}
+
 // Small tables with every rule of the readers at work.
 func TestReadTables(t *testing.T) {
 	var b strings.Builder
@@ -423,7 +450,7 @@ func TestReadTables(t *testing.T) {
 	for i := range 1000 { // EDUCATION is 1, 2, 3, …; every fifth defaults
 		fmt.Fprintf(&b, "%d,7,1,%d,%d%s,%d\n", i, 1+i%3, i%3, strings.Repeat(fmt.Sprintf(",%d", i), 19), int(is(i%5 < 2)))
 	}
-	private, public, err := readCreditCard(strings.NewReader(b.String()))
+	private, public, err := readCreditCard(strings.NewReader(b.String()), generator(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -434,7 +461,18 @@ func TestReadTables(t *testing.T) {
 	if math.Abs(mean) > 1e-9 {
 		t.Errorf("standardised public mean %g", mean)
 	}
-	if _, _, err := readCreditCard(strings.NewReader(strings.Replace(b.String(), ",1\n", ",2\n", 1))); err == nil || !strings.Contains(err.Error(), "response = 2") {
+	for i := 1; i < 200; i++ { // the features are the line number, standardised
+		if private.Row(i)[5] <= private.Row(i - 1)[5] || public.Row(i)[5] <= public.Row(i - 1)[5] {
+			t.Fatalf("client %d is drawn twice or out of order", i)
+		}
+	}
+	if again, _, err := readCreditCard(strings.NewReader(b.String()), generator(1)); err != nil || !same(private, again) {
+		t.Errorf("not repeatable: %v", err)
+	}
+	if other, _, err := readCreditCard(strings.NewReader(b.String()), generator(2)); err != nil || same(private, other) {
+		t.Errorf("every seed draws the same clients: %v", err)
+	}
+	if _, _, err := readCreditCard(strings.NewReader(strings.Replace(b.String(), ",1\n", ",2\n", 1)), generator(1)); err == nil || !strings.Contains(err.Error(), "response = 2") {
 		t.Errorf("label 2: %v", err)
 	}
 
@@ -448,7 +486,7 @@ func TestReadTables(t *testing.T) {
 		"30,1,0,0,0,5,Male,Caucasian,0,O,0,Low,1\n" +
 		"30,1,0,0,0,5,Male,Caucasian,0,F,-1,Low,1\n" +
 		"30,1,0,0,0,5,Male,Caucasian,0,F,0,N/A,1\n"
-	private, public, err = readCOMPAS(strings.NewReader(header + rows))
+	private, public, err = readCOMPAS(strings.NewReader(header+rows), generator(1))
 	if err != nil || private.Len() != 1 || !slices.Equal(private.Row(0), []float64{30, 1, 0, 0, 0, 5, 1, 1, 0, 0, 1}) || private.Response(0) != 1 ||
 		!slices.Equal(public.Row(0), []float64{20, 2, 0, 0, 0, 4, 0, 0, 1, 0, 1}) {
 		t.Errorf("%+v, %+v, %v", private, public, err)
@@ -472,7 +510,7 @@ func TestReadTables(t *testing.T) {
 		crime += "\n"
 	}
 	// Complete but for county and community: rows 1, 2, 3, 6 and 7, so n = 2.
-	private, public, err = readCrime(strings.NewReader(crime))
+	private, public, err = readCrime(strings.NewReader(crime), generator(1))
 	if err != nil || private.Len() != 2 || private.Row(1)[0] != 2./56 || private.Row(1)[1] != 0.2 || private.Row(1)[2] != 2 || public.Response(1) != 6 {
 		t.Errorf("%v, %v", private, err)
 	}
@@ -523,8 +561,8 @@ func FuzzTables(f *testing.F) {
 	f.Add(strings.Repeat("1,", 127) + "0\n" + strings.Repeat("2,", 127) + "1\n")
 	f.Add("ID" + strings.Repeat(",X", 23) + ",Y\n" + strings.Repeat("1,", 24) + "1\n")
 	f.Fuzz(func(t *testing.T, in string) {
-		for _, read := range []func(io.Reader) (*shuffleg.Records, *shuffleg.Records, error){readCrime, readCOMPAS, readCreditCard} {
-			private, public, err := read(strings.NewReader(in))
+		for _, read := range []func(io.Reader, *rand.Rand) (*shuffleg.Records, *shuffleg.Records, error){readCrime, readCOMPAS, readCreditCard} {
+			private, public, err := read(strings.NewReader(in), generator(1))
 			if err == nil && (private.Dim() != public.Dim() || private.Len() != public.Len()) {
 				t.Error("shapes differ")
 			}

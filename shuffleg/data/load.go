@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,10 +28,13 @@ import (
 //	compas       compas-two-years.csv or compas-scores-two-years.csv
 //	credit-card  uci-credit-card.csv or default-of-credit-card-clients.csv
 //
-// What is taken of them is each function's comment. An error that the files are not there
-// is fs.ErrNotExist.
-func Load(name, dir string) (Set, error) {
+// What is taken of them is each function's comment. The seed draws what the sources leave
+// to chance: which clients credit-card consists of, the matrix that multiplies crime's
+// public rows, and the start of logistic regression. mnist-69 and cifar-10 do not depend
+// on it. An error that the files are not there is fs.ErrNotExist.
+func Load(name, dir string, seed uint64) (Set, error) {
 	s := Set{Name: name}
+	rng := generator(seed)
 	var err error
 	switch name {
 	case MNIST69:
@@ -38,18 +42,18 @@ func Load(name, dir string) (Set, error) {
 	case CIFAR10:
 		err = s.loadCIFAR(dir)
 	case Crime:
-		err = s.loadFile(dir, readCrime, "communities.data")
+		err = s.loadFile(dir, rng, readCrime, "communities.data")
 	case COMPAS:
-		err = s.loadFile(dir, readCOMPAS, "compas-two-years.csv", "compas-scores-two-years.csv")
+		err = s.loadFile(dir, rng, readCOMPAS, "compas-two-years.csv", "compas-scores-two-years.csv")
 	case CreditCard:
-		err = s.loadFile(dir, readCreditCard, "uci-credit-card.csv", "default-of-credit-card-clients.csv")
+		err = s.loadFile(dir, rng, readCreditCard, "uci-credit-card.csv", "default-of-credit-card-clients.csv")
 	default:
 		err = unknown(name)
 	}
 	if err != nil {
 		return Set{}, err
 	}
-	return s.finish(), nil
+	return s.finish(startGenerator(seed)), nil
 }
 
 // open opens the first of the names that is there, unpacked if it ends in .gz.
@@ -82,13 +86,13 @@ type unpacked struct {
 
 func (u unpacked) Close() error { return u.file.Close() }
 
-func (s *Set) loadFile(dir string, read func(io.Reader) (private, public *shuffleg.Records, err error), names ...string) error {
+func (s *Set) loadFile(dir string, rng *rand.Rand, read func(io.Reader, *rand.Rand) (private, public *shuffleg.Records, err error), names ...string) error {
 	f, path, err := open(dir, names...)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if s.Private, s.Public, err = read(f); err != nil {
+	if s.Private, s.Public, err = read(f, rng); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	s.Source = path
@@ -210,9 +214,9 @@ func (s *Set) loadCIFAR(dir string) error {
 
 // readCrime takes the rows without a missing value in any column but county, community
 // and the name, which are dropped: 319 of the file's 1994. D is the first half, P the
-// other, multiplied by I + N(0,1) from a fixed seed. State and fold are divided by their
+// other, multiplied by I + N(0,1), drawn once. State and fold are divided by their
 // ranges, 56 and 10; the other features and the response are in [0,1] already.
-func readCrime(r io.Reader) (private, public *shuffleg.Records, err error) {
+func readCrime(r io.Reader, rng *rand.Rand) (private, public *shuffleg.Records, err error) {
 	const columns, d = 128, 124
 	cr := csv.NewReader(&lineGuard{r: r, line: 1})
 	cr.FieldsPerRecord = columns
@@ -256,11 +260,9 @@ func readCrime(r io.Reader) (private, public *shuffleg.Records, err error) {
 	if private, err = shuffleg.NewRecords(n, d, x[:n*d:n*d], y[:n:n]); err != nil {
 		return nil, nil, err
 	}
-	public, err = shuffleg.NewRecords(n, d, rotate(generator(rotationSeed), x[n*d:2*n*d], d), y[n:2*n])
+	public, err = shuffleg.NewRecords(n, d, rotate(rng, x[n*d:2*n*d], d), y[n:2*n])
 	return private, public, err
 }
-
-const rotationSeed = 1
 
 // table reads a CSV file with a header, and gives its columns by name.
 type table struct {
@@ -320,7 +322,7 @@ func (t *table) number(name string) (float64, error) {
 // readCOMPAS takes the customary rows (screened within 30 days of the arrest, is_recid
 // not -1, a charge that is not "O", a score): the Caucasian ones are D, as many
 // African-American ones, the first, P. Eleven features, standardised by P's statistics.
-func readCOMPAS(r io.Reader) (private, public *shuffleg.Records, err error) {
+func readCOMPAS(r io.Reader, _ *rand.Rand) (private, public *shuffleg.Records, err error) {
 	t, err := newTable(r)
 	if err != nil {
 		return nil, nil, err
@@ -407,18 +409,18 @@ func standardised(n, d int, x, y, px, py []float64) (private, public *shuffleg.R
 	return private, public, err
 }
 
-// readCreditCard takes the first 100 defaulters and 100 others with EDUCATION 3 (high
-// school) as D, and the first 10 and 190 with EDUCATION 2 (university) as P, in the file's
-// order. Features are the 23 attributes without EDUCATION and MARRIAGE, standardised by
-// P's statistics. Columns are taken by place: an id, the attributes, the response; the
-// file may have up to two lines of headers.
-func readCreditCard(r io.Reader) (private, public *shuffleg.Records, err error) {
-	const columns, d, education, marriage = 25, 21, 3, 4
+// readCreditCard takes 100 defaulters and 100 others with EDUCATION 3 (high school) as D,
+// and 10 and 190 with EDUCATION 2 (university) as P. Who is drawn at random, for the file's
+// first clients are like each other; they stay in the file's order. Features are the 23
+// attributes without EDUCATION and MARRIAGE, standardised by P's statistics. Columns are
+// taken by place: an id, the attributes, the response; the file may have up to two lines of
+// headers.
+func readCreditCard(r io.Reader, rng *rand.Rand) (private, public *shuffleg.Records, err error) {
+	const columns, education, marriage, d = 25, 3, 4, 21
 	cr := csv.NewReader(&lineGuard{r: r, line: 1})
 	cr.FieldsPerRecord = columns
 	cr.ReuseRecord = true
-	room := [2][2]int{{100, 100}, {190, 10}} // of D and P, without and with default
-	var x, y [2][]float64
+	clients := [2][2]*sample{{{size: 100}, {size: 100}}, {{size: 190}, {size: 10}}} // of D and P, without and with default
 	for line := 1; ; line++ {
 		row, err := cr.Read()
 		if err == io.EOF {
@@ -430,7 +432,7 @@ func readCreditCard(r io.Reader) (private, public *shuffleg.Records, err error) 
 		if _, err := number(row[0]); err != nil && line <= 2 {
 			continue // a header
 		}
-		var v [columns]float64
+		v := make([]float64, columns)
 		for i, field := range row {
 			if v[i], err = number(field); err != nil {
 				return nil, nil, fmt.Errorf("line %d, column %d: %w", line, i+1, err)
@@ -448,19 +450,46 @@ func readCreditCard(r io.Reader) (private, public *shuffleg.Records, err error) 
 		default:
 			continue
 		}
-		if room[which][int(label)] == 0 {
-			continue
-		}
-		room[which][int(label)]--
-		for i := 1; i < columns-1; i++ {
-			if i != education && i != marriage {
-				x[which] = append(x[which], v[i])
-			}
-		}
-		y[which] = append(y[which], label)
+		x := slices.Delete(v[1:columns-1], education-1, marriage)
+		clients[which][int(label)].add(rng, client{line, x, label})
 	}
-	if room != [2][2]int{} {
-		return nil, nil, fmt.Errorf("too few rows: missing are %v (private, public; without and with default)", room)
+	var x, y [2][]float64
+	for which, group := range clients {
+		var taken []client
+		for label, s := range group {
+			if len(s.clients) < s.size {
+				return nil, nil, fmt.Errorf("%d clients with EDUCATION %d and response %d, but %d are needed", len(s.clients), 3-which, label, s.size)
+			}
+			taken = append(taken, s.clients...)
+		}
+		slices.SortFunc(taken, func(a, b client) int { return a.line - b.line })
+		for _, c := range taken {
+			x[which] = append(x[which], c.features...)
+			y[which] = append(y[which], c.response)
+		}
 	}
 	return standardised(200, d, x[0], y[0], x[1], y[1])
+}
+
+type client struct {
+	line     int
+	features []float64
+	response float64
+}
+
+// sample is a uniformly random subset, of the given size, of the clients added: Vitter's
+// algorithm R, so that memory does not grow with the file.
+type sample struct {
+	size    int
+	seen    int
+	clients []client
+}
+
+func (s *sample) add(rng *rand.Rand, c client) {
+	s.seen++
+	if len(s.clients) < s.size {
+		s.clients = append(s.clients, c)
+	} else if i := rng.IntN(s.seen); i < s.size {
+		s.clients[i] = c
+	}
 }

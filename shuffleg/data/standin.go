@@ -40,7 +40,7 @@ func Standin(name string, seed uint64) (Set, error) {
 	if err != nil {
 		return Set{}, err
 	}
-	return s.finish(), nil
+	return s.finish(startGenerator(seed)), nil
 }
 
 // standinImages matches the means exactly: the samples' own means are taken out.
