@@ -216,6 +216,48 @@ func TestNewTableRefuses(t *testing.T) {
 	}
 }
 
+// BestTable takes the best baseline of the shape where it is better, NewTable what it is
+// given; both say the same of what can be reached.
+func TestBestTable(t *testing.T) {
+	for _, p := range []constraints.Problem{problem(t, 5, 2, 0.1, 1e-5), problem(t, 8, 3, 0.5, 0), problem(t, 5, 0.5, 0.1, 1e-2)} {
+		coin, err := Constant(p.K, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		useless, err := Certify(context.Background(), p, coin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range []Objective{{PriorMean: 0.75, Shape: Free}, {PriorMean: 0.75, Shape: Monotone}, {WorstCase: true, Shape: Free}} {
+			given, err := NewTable(context.Background(), useless, o, Proof{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			best, err := BestTable(context.Background(), useless, o, Proof{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			least := math.Inf(1)
+			var by *Certified
+			for _, b := range best.Baselines {
+				if e := best.BaselineError(b); e < least && (o.Shape == Free || b.Certified.Func().Monotone()) {
+					least, by = e, b.Certified
+				}
+			}
+			if given.Certified != useless || best.Certified != by || best.ExpectedError != least || best.Gap < least || best.LowerBound != given.LowerBound {
+				t.Errorf("%+v %+v: error %v, gap %v, at least %v; the best baseline has %v", p, o, best.ExpectedError, best.Gap, best.LowerBound, least)
+			}
+			if b := given.BetterBaseline(); b == nil || given.BaselineError(*b) != least || best.BetterBaseline() != nil {
+				t.Errorf("%+v %+v: better than coins is %v, better than the best %v", p, o, b, best.BetterBaseline())
+			}
+			// A baseline is no better than the best baseline.
+			if again, err := BestTable(context.Background(), by, o, Proof{}); err != nil || again.Certified != by {
+				t.Errorf("%+v %+v: the best baseline was replaced, %v", p, o, err)
+			}
+		}
+	}
+}
+
 func TestParseShape(t *testing.T) {
 	for _, s := range []Shape{Free, Monotone} {
 		if got, err := ParseShape(string(s)); got != s || err != nil {

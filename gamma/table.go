@@ -133,10 +133,22 @@ type Table struct {
 // NewTable works out everything about c that can be known: errors, baselines, and
 // the optimality gap that proof shows.
 func NewTable(ctx context.Context, c *Certified, o Objective, proof Proof) (*Table, error) {
+	return newTable(ctx, c, o, proof, false)
+}
+
+// BestTable is NewTable for c or, where one of the baselines has the shape and a smaller
+// error, for the best of those: its Certified is then that Baseline's. So ExpectedError is
+// never above the BaselineError of a baseline that has the shape. The bound that proof
+// shows is one for every function of the shape, whichever is chosen.
+func BestTable(ctx context.Context, c *Certified, o Objective, proof Proof) (*Table, error) {
+	return newTable(ctx, c, o, proof, true)
+}
+
+func newTable(ctx context.Context, c *Certified, o Objective, proof Proof, choose bool) (*Table, error) {
 	if err := o.Validate(c.problem.K); err != nil {
 		return nil, err
 	}
-	if o.Shape == Monotone && !c.fn.Monotone() {
+	if !o.Shape.has(c.fn) {
 		return nil, fmt.Errorf("gamma increases towards the middle, but its shape must be %q", Monotone)
 	}
 	lower, err := o.lowerBound(c.problem, proof)
@@ -148,6 +160,9 @@ func NewTable(ctx context.Context, c *Certified, o Objective, proof Proof) (*Tab
 		return nil, err
 	}
 	e := o.Error(c.fn)
+	if b := o.better(baselines, e); choose && b != nil {
+		c, e = b.Certified, o.Error(b.Certified.fn)
+	}
 	// e is a sum of about K/2 products of non-negative numbers.
 	rounding := e * float64(c.problem.K+16) * 0x1p-53
 	if lower > e+rounding+1e-12 {
@@ -163,6 +178,22 @@ func NewTable(ctx context.Context, c *Certified, o Objective, proof Proof) (*Tab
 		Gap:           gap(e+rounding, lower),
 	}, nil
 }
+
+// better returns the best of the baselines that have the shape and an error below e, or
+// nil.
+func (o Objective) better(baselines []Baseline, e float64) *Baseline {
+	var best *Baseline
+	for i, b := range baselines {
+		if of := o.Error(b.Certified.fn); of < e && o.Shape.has(b.Certified.fn) {
+			best, e = &baselines[i], of
+		}
+	}
+	return best
+}
+
+// BetterBaseline returns the best of the baselines that have the shape and a smaller error
+// than the table's function, or nil where none has: always so after BestTable.
+func (t *Table) BetterBaseline() *Baseline { return t.better(t.Baselines, t.ExpectedError) }
 
 // gap returns above - lower, rounded up, and at least 0.
 func gap(above, lower float64) float64 {

@@ -341,6 +341,7 @@ func (p *Plan) Bounds(estimate func(privateSteps int) (Dissimilarity, error), op
 		in.AvgSmoothness += private[i] / float64(p.n)
 		in.MaxSmoothness = max(in.MaxSmoothness, private[i])
 	}
+	free := math.Inf(1) // what every run leaves to β
 	for _, r := range p.schedule {
 		b := BoundRun{Epochs: r.Epochs, Private: r.Private, Noise: max(r.Noise, r.PublicNoise)}
 		if r.Private > 0 {
@@ -363,14 +364,14 @@ func (p *Plan) Bounds(estimate func(privateSteps int) (Dissimilarity, error), op
 			if math.IsInf(b.GapSmoothness, 1) {
 				return BoundInput{}, fmt.Errorf("task %s: the smoothness of the gap is not known", c.Task.Name())
 			}
-			if beta == 0 {
-				in.Beta = 0.1
-				if free := in.StrongConvexity - b.GapSmoothness; free > 0 {
-					in.Beta = free
-				}
-			}
+			free = min(free, in.StrongConvexity-b.GapSmoothness)
 		}
 		in.Runs = append(in.Runs, b)
+	}
+	if beta == 0 && !math.IsInf(free, 1) {
+		if in.Beta = free; !(free > 0) {
+			in.Beta = 0.1
+		}
 	}
 	return in, nil
 }

@@ -394,6 +394,32 @@ func TestOptimum(t *testing.T) {
 	}
 }
 
+// Erratum: the source adds n·B to the bound for ψ = λ‖x‖₁, from the ends of the pieces of
+// soft-thresholding. It is continuous, so they cancel, and Stein's lemma holds as it is:
+// E[-ρ·prox(a-ηρ)] = ησ²·P[|a-ηρ| > t] ≤ ησ². Nor is the density there at most 1, as that
+// step takes for granted.
+func TestErratumSoftThresholdOffset(t *testing.T) {
+	const eta, limit = 0.1, 0.3
+	for _, sigma := range []float64{0.5, 2, 10} {
+		for _, a := range []float64{-1, 0, 0.25, 0.3, 2} {
+			const points = 200_000
+			h := 24 * sigma / points
+			left := 0.0
+			for i := range points + 1 {
+				rho := -12*sigma + h*float64(i)
+				x := []float64{a - eta*rho}
+				L1{1}.Prox(x, limit)
+				left -= h * rho * x[0] * math.Exp(-rho*rho/(2*sigma*sigma)) / (math.Sqrt(2*math.Pi) * sigma)
+			}
+			tail := func(z float64) float64 { return math.Erfc(z/(eta*sigma*math.Sqrt2)) / 2 }
+			near(t, "Stein's lemma", left, eta*sigma*sigma*(tail(limit-a)+tail(limit+a)), 1e-6)
+		}
+	}
+	if density := 1 / (math.Sqrt(2*math.Pi) * eta * 0.5); density <= 1 {
+		t.Errorf("density %g at the threshold", density)
+	}
+}
+
 func TestTunedStepSize(t *testing.T) {
 	near(t, "without variance", TunedStepSize(10, 1, 1, 0, 2, 8), 1.0/40, 1e-12)
 	near(t, "with", TunedStepSize(10, 1, 1, 1e6, 1, 1), 1.0/1000, 1e-12)

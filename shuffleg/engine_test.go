@@ -466,7 +466,7 @@ func TestDPSGDStepsAreUniform(t *testing.T) {
 			t.Errorf("record %d drawn %d times of 20000", i, v)
 		}
 	}
-	if r := p.Report(); r.Mode != modeSampled || r.Cost.Epsilon <= 0 {
+	if r := p.Report(); r.Mode != ModeUniformSampling || r.Cost.Epsilon <= 0 {
 		t.Errorf("%+v", r)
 	}
 	// Its prox is that of one step: one record at 2, η = 0.1, λ = 0.5 gives 0.2/1.05.

@@ -41,9 +41,9 @@ type Config struct {
 	DoubledNoise bool
 
 	// Radius is a public bound on the norm of a record's features, to which longer
-	// private rows are shortened. 0 takes the largest norm at hand, which is a secret of
-	// the data: a plan whose amplification depends on it cannot be released, unless the
-	// task's smoothness has a bound without it.
+	// private rows are shortened. 0 takes the largest norm at hand where amplification may
+	// depend on it, which is a secret of the data: such a plan cannot be released, whatever
+	// comes of it, unless the task's smoothness has a bound without it.
 	Radius float64
 }
 
@@ -56,8 +56,8 @@ type Plan struct {
 	public   *Records // the n first at most; nil if none are used
 	n, d     int
 	report   accountant.IterationReport
-	// fromData says that the report's amplification needs the smoothness, and that was
-	// taken from the private data.
+	// fromData says that the report may rest on the smoothness, and that was taken from the
+	// private data.
 	fromData bool
 	digest   [32]byte
 }
@@ -175,15 +175,19 @@ func (p *Plan) makeSchedule() error {
 
 // takeData checks the records and cuts them to what is used.
 func (p *Plan) takeData(public *Records) error {
-	check1 := func(which string, r *Records) error {
+	check1 := func(public bool, r *Records) error {
 		for i := range r.n {
-			if err := p.c.Task.Check(r.Row(i), r.Response(i)); err != nil {
-				return fmt.Errorf("%s record %d: %w", which, i+1, err)
+			y := r.Response(i)
+			if !r.HasResponses() {
+				y = math.NaN() // not 0, which a task would take for a response
+			}
+			if err := p.c.Task.Check(r.Row(i), y); err != nil {
+				return &SampleError{Public: public, Record: i + 1, Err: err}
 			}
 		}
 		return nil
 	}
-	if err := check1("private", p.private); err != nil {
+	if err := check1(false, p.private); err != nil {
 		return err
 	}
 	if need := p.schedule.public(p.n); need > 0 {
@@ -203,7 +207,7 @@ func (p *Plan) takeData(public *Records) error {
 		if p.public, err = public.Head(need); err != nil {
 			return err
 		}
-		if err := check1("public", p.public); err != nil {
+		if err := check1(true, p.public); err != nil {
 			return err
 		}
 	}
@@ -216,13 +220,18 @@ func (p *Plan) takeData(public *Records) error {
 // account sets the noise, if it is to be found, and the report.
 func (p *Plan) account() error {
 	c := &p.c
+	p.fromData = c.Radius == 0 && math.IsInf(c.Task.Smoothness(math.Inf(1)), 1) && p.mayAmplify()
 	calibrate := c.Schedule == nil && c.Method.IsPrivate() && c.Noise == 0
 	if calibrate {
 		if !(c.Target.Epsilon > 0) || math.IsInf(c.Target.Epsilon, 1) {
 			return &check.Error{Name: "target epsilon", Value: c.Target.Epsilon, Rule: "a finite number > 0 where the noise is not given"}
 		}
 	}
-	if !(c.Target.Delta > 0 && c.Target.Delta < 1) {
+	delta := c.Target.Delta
+	if delta == 0 && !p.noisy() {
+		delta = 0.5 // ε is 0 or +Inf at every δ: none need be given
+	}
+	if !(delta > 0 && delta < 1) {
 		return &check.Error{Name: "target delta", Value: c.Target.Delta, Rule: "in (0,1)"}
 	}
 	if c.Method == DPSGD && c.Schedule == nil {
@@ -247,27 +256,53 @@ func (p *Plan) account() error {
 		p.schedule = p.schedule.scaled(sigma)
 		events = p.events(1)
 	}
-	r, err := accountant.ReportIterations(c.Target.Delta, events...)
+	r, err := accountant.ReportIterations(delta, events...)
 	if err != nil {
 		return err
 	}
+	r.Cost.Delta = c.Target.Delta
 	p.report = r
 	if calibrate && r.Cost.Epsilon > c.Target.Epsilon {
 		return fmt.Errorf("calibration ended at epsilon = %g above the target %g", r.Cost.Epsilon, c.Target.Epsilon) // cannot happen
 	}
-	rests := r.Amplification > 1 || r.Mode == accountant.IterationRRMixture || r.Mode == accountant.IterationSOMixture || r.Mode == accountant.IterationCrossEpoch
-	if rests && c.Radius == 0 && math.IsInf(c.Task.Smoothness(math.Inf(1)), 1) {
-		p.fromData = true
+	if p.fromData {
 		p.report.Warnings = append(p.report.Warnings, "the smoothness was taken from the private data: the figure holds for neighbouring data no longer than these only; state a radius")
 	}
 	return nil
+}
+
+// mayAmplify says whether the account could rest on steps being non-expansive: whether it
+// does then depends on the smoothness.
+func (p *Plan) mayAmplify() bool {
+	switch p.c.Mode {
+	case accountant.IterationRRMixture, accountant.IterationSOMixture, accountant.IterationCrossEpoch:
+		return true
+	case accountant.IterationGaussianExact:
+		return false
+	}
+	for _, r := range p.schedule {
+		if r.Private > 0 && r.Private < p.n && r.Noise > 0 && r.PublicNoise > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// noisy says whether private steps have noise.
+func (p *Plan) noisy() bool {
+	for _, r := range p.schedule {
+		if r.Private > 0 && r.Noise > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // events returns the schedule for the accountant.
 func (p *Plan) events(factor float64) []accountant.Iteration {
 	c := p.c
 	smoothness := p.privateSmoothness()
-	if p.public != nil {
+	if smoothness > 0 && p.public != nil {
 		smoothness = max(smoothness, c.Task.Smoothness(p.public.MaxNorm()))
 	}
 	clip := c.Clip
@@ -288,9 +323,10 @@ func (p *Plan) events(factor float64) []accountant.Iteration {
 	return events
 }
 
-// privateSmoothness returns a bound on the smoothness of every private record's loss: for
-// any record that the radius lets in, or else, if the task has no bound of its own, for
-// those at hand.
+// privateSmoothness returns a bound on the smoothness of every private record's loss, 0 for
+// unknown: for any record that the radius lets in, or else the task's own. Those at hand
+// are looked at only where the account needs them, and the plan is then not released: what
+// a report says, its reasons and warnings too, goes out with the model.
 func (p *Plan) privateSmoothness() float64 {
 	if p.c.Radius > 0 {
 		return p.c.Task.Smoothness(p.c.Radius)
@@ -298,11 +334,15 @@ func (p *Plan) privateSmoothness() float64 {
 	if any := p.c.Task.Smoothness(math.Inf(1)); !math.IsInf(any, 1) {
 		return any
 	}
+	if !p.fromData {
+		return 0
+	}
 	return p.c.Task.Smoothness(p.private.MaxNorm())
 }
 
-// modeSampled is the report's mode for DP-SGD.
-const modeSampled accountant.IterationMode = "uniform-sampling"
+// ModeUniformSampling is the mode of DP-SGD's reports, by accountant.SampledSteps. It
+// cannot be asked for.
+const ModeUniformSampling accountant.IterationMode = "uniform-sampling"
 
 func (p *Plan) accountSampled(calibrate bool) error {
 	c := &p.c
@@ -332,10 +372,16 @@ func (p *Plan) accountSampled(calibrate bool) error {
 	if err != nil {
 		return err
 	}
+	one := 0.0 // the divergence of a step
+	if order > 0 {
+		if one, err = s.RDP(order); err != nil {
+			return err
+		}
+	}
 	p.report = accountant.IterationReport{
-		Mode: modeSampled, Conversion: accountant.ConversionClassical, Relation: accountant.ReplaceOne,
+		Mode: ModeUniformSampling, Conversion: accountant.ConversionClassical, Relation: accountant.ReplaceOne,
 		Released: accountant.EveryIterate, Order: c.Order, Clip: c.Clip, Noise: s.Noise,
-		Epochs: p.schedule.Epochs(), Amplification: 1, Alpha: float64(order),
+		Epochs: p.schedule.Epochs(), Amplification: 1, Alpha: float64(order), Rho: float64(s.Steps) * one / float64(order),
 		StepSize: c.StepSize, Smoothness: p.privateSmoothness(),
 		Cost: accountant.Cost{Epsilon: eps, Delta: c.Target.Delta},
 	}

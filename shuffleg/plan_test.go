@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -171,10 +172,17 @@ func TestConfigErrors(t *testing.T) {
 		"public record 2: label = 2":            func() (*Plan, error) { return NewPlan(logistic, private, labels) },
 		"private record 1: label = -1, but it":  func() (*Plan, error) { return NewPlan(logistic, signs, public) },
 		"number of records = 1, but it must be": func() (*Plan, error) { return NewPlan(good, few, public) },
+		"private record 1: no response":         func() (*Plan, error) { return NewPlan(logistic, bare, bare) },
 	} {
 		if _, err := f(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)
 		}
+	}
+	ridge := config(DPShuffleG)
+	ridge.Task = LeastSquares{}
+	var sample *SampleError
+	if _, err := NewPlan(ridge, bare, nil); !errors.As(err, &sample) || sample.Public || sample.Record != 1 {
+		t.Errorf("least squares without responses: %v", err)
 	}
 	// n = 1 is fine where no public data are needed.
 	one := good
@@ -234,6 +242,67 @@ func TestSmoothnessOfNeighbours(t *testing.T) {
 	long := records(t, [][]float64{{30, 40}, {0, 1}}, []float64{0, 1})
 	if p := plan(t, c, private, long); p.Report().Amplification != 1 {
 		t.Errorf("step size 1 with public smoothness 625 amplified by %g", p.Report().Amplification)
+	}
+}
+
+// What a plan says goes out with the model: where it can be released, nothing in it, and
+// not that it can be, depends on the private records. Their number is public.
+func TestReportsTellNothingOfTheRecords(t *testing.T) {
+	y := []float64{0, 1, 1, 0}
+	short := records(t, [][]float64{{1, 0}, {0, 1}, {1, 1}, {0, 1}}, y)
+	long := records(t, [][]float64{{1, 0}, {0, 1}, {1, 1}, {30, 40}}, y)
+	modes := append(accountant.IterationModes(), "")
+	for _, task := range []Task{LeastSquares{}, Logistic{}} {
+		for _, m := range Methods() {
+			for _, mode := range modes {
+				for _, order := range []accountant.SampleOrder{accountant.FixedOrder, accountant.ShuffledOnce, accountant.Reshuffled} {
+					slow := mode == accountant.IterationGaussianExact || m == DPSGD
+					if slow && (order != accountant.Reshuffled || task != Task(Logistic{})) || m == DPSGD && mode != "" ||
+						mode == accountant.IterationGaussianExact && m != DPShuffleG && m != Interleaved {
+						continue // the same
+					}
+					for _, radius := range []float64{0, 2} {
+						c := config(m)
+						// Between 2/L of the short records and of the long ones.
+						c.Task, c.Mode, c.Order, c.Radius, c.StepSize = task, mode, order, radius, 0.05
+						if m == DPSGD || m.IsPrivate() && (mode == accountant.IterationRRMixture || mode == accountant.IterationSOMixture) {
+							c.Noise = 20 // they are slow to calibrate
+						}
+						tell := func(private *Records) (string, bool) {
+							p, err := NewPlan(c, private, short)
+							if err != nil {
+								return "no plan", false
+							}
+							if _, err := p.NewRelease(); err != nil {
+								return err.Error(), false
+							}
+							return fmt.Sprintf("%+v", p.Report()), true
+						}
+						a, releasedA := tell(short)
+						b, releasedB := tell(long)
+						if releasedA != releasedB || releasedA && a != b {
+							t.Errorf("%s %s %q %v radius %g:\n%s\n%s", task.Name(), m, mode, order, radius, a, b)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// Without noise on private records the cost is 0 or +Inf at every δ, so none is needed.
+func TestDeltaOfNoNoise(t *testing.T) {
+	data := scalars(t, 1, 2, 3)
+	for m, want := range map[Method]float64{PublicOnly: 0, ShuffleG: math.Inf(1)} {
+		c := config(m)
+		c.Target = accountant.Cost{}
+		if got := plan(t, c, data, data).Cost(); got != (accountant.Cost{Epsilon: want}) {
+			t.Errorf("%s costs %v", m, got)
+		}
+		c.Target.Delta = 2
+		if _, err := NewPlan(c, data, data); err == nil {
+			t.Errorf("%s: delta = 2 accepted", m)
+		}
 	}
 }
 

@@ -26,8 +26,9 @@ type Release struct {
 }
 
 // NewRelease begins a release that will cost Cost. It refuses a plan that is not private
-// (ε = +Inf) and one whose amplification rests on a smoothness taken from the private
-// data.
+// (ε = +Inf) and, with accountant.ErrNotCertified, one whose amplification could rest on a
+// smoothness taken from the private data. Which of the two a plan is does not depend on
+// the data.
 func (p *Plan) NewRelease() (*Release, error) {
 	if err := p.releasable(); err != nil {
 		return nil, err
@@ -44,7 +45,7 @@ func (p *Plan) releasable() error {
 		return errors.New("epsilon = +Inf: a run on private data without noise can be simulated, not released")
 	}
 	if p.fromData {
-		return fmt.Errorf("the amplification rests on the longest private record, %w: state a radius, to which longer ones are shortened", accountant.ErrNotCertified)
+		return fmt.Errorf("%w: the smoothness rests on the longest private record: state a radius, to which longer ones are shortened", accountant.ErrNotCertified)
 	}
 	return nil
 }
@@ -67,7 +68,9 @@ func (r *Release) Epoch() int { return r.e.epoch }
 // the context does, between or within epochs. The release can then go on with Run, or
 // elsewhere from a Checkpoint. A second Run after the last epoch returns the same model.
 //
-// That and when a run diverges is a function of its noisy iterates.
+// That and when a run diverges is a function of its iterates after epochs. Where only the
+// last is covered (accountant.IterationCrossEpoch) it is so much more than may be said, but
+// cannot happen short of parameters whose steps are of the order of 1e100.
 func (r *Release) Run(ctx context.Context, after func(epoch int) error) ([]float64, error) {
 	for !r.e.done() {
 		if err := r.e.runEpoch(ctx); err != nil {

@@ -12,7 +12,8 @@ import (
 type Task interface {
 	// Name names the task; it goes into a plan's digest, with the parameters if any.
 	Name() string
-	// Check says what is wrong with a sample, such as a label outside the task.
+	// Check says what is wrong with a sample, such as a label outside the task. Where there
+	// are no responses y is NaN.
 	Check(a []float64, y float64) error
 	// Loss returns f(x; a, y).
 	Loss(x, a []float64, y float64) float64
@@ -27,6 +28,32 @@ type Task interface {
 	// and every η ≤ 2/L. For convex smooth f it need not be; it is for generalised linear
 	// losses φ(⟨a,x⟩), where clipping clamps φ', and for ½‖x-q‖².
 	ClipKeepsContraction() bool
+}
+
+// SampleError is a record that the task cannot use.
+type SampleError struct {
+	Public bool  // of the public data; else of the private
+	Record int   // from 1
+	Err    error // what is wrong, by Task.Check
+}
+
+func (e *SampleError) Error() string {
+	which := "private"
+	if e.Public {
+		which = "public"
+	}
+	return fmt.Sprintf("%s record %d: %v", which, e.Record, e.Err)
+}
+
+// Unwrap returns what is wrong.
+func (e *SampleError) Unwrap() error { return e.Err }
+
+// needResponse is the check of tasks with responses.
+func needResponse(y float64) error {
+	if math.IsNaN(y) {
+		return errors.New("no response, but the task needs one")
+	}
+	return nil
 }
 
 // MeanEstimation is f(x; a) = ½‖x-a‖², without responses. L = 1; clipped it is Huber's
@@ -72,8 +99,8 @@ type LeastSquares struct{}
 // Name returns "ridge", after the task that it is for.
 func (LeastSquares) Name() string { return "ridge" }
 
-// Check accepts every sample.
-func (LeastSquares) Check([]float64, float64) error { return nil }
+// Check refuses samples without a response.
+func (LeastSquares) Check(_ []float64, y float64) error { return needResponse(y) }
 
 // Loss returns (⟨a,x⟩-y)².
 func (LeastSquares) Loss(x, a []float64, y float64) float64 {
@@ -102,6 +129,9 @@ func (Logistic) Name() string { return "logistic" }
 
 // Check refuses labels other than 0 and 1.
 func (Logistic) Check(_ []float64, y float64) error {
+	if err := needResponse(y); err != nil {
+		return err
+	}
 	if y == -1 {
 		return errors.New("label = -1, but it must be 0 or 1: map -1 to 0")
 	}

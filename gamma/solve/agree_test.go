@@ -63,7 +63,7 @@ func (w *worst) offer(x float64, about any) {
 //
 // DARRM_LONG=1 covers the whole grid up to K = 15.
 func TestCuttingPlanesAgreeWithExhaustive(t *testing.T) {
-	maxK, thin := 9, 7 // 7 shares no factor with the grid's dimensions
+	maxK, thin := 9, 11 // 11 shares no factor with the grid's dimensions
 	if long() {
 		maxK, thin = 15, 1
 	}
@@ -96,7 +96,7 @@ func TestSolversAgree(t *testing.T) {
 		_ = s.Close()
 	}
 	var apart worst
-	thin := 11
+	thin := 17
 	if long() {
 		thin = 1
 	}

@@ -46,8 +46,8 @@ func Key(p constraints.Problem, o Options) string {
 }
 
 // Cached is Optimal with a cache in front; a nil store means none. An entry is
-// used only if it is a table for exactly p and o, certifies again, and its proof
-// shows that it is optimal; otherwise Result.Rejected says why and it is solved
+// used only if it is a table for exactly p and o, certifies again, its proof shows that
+// it is optimal, and no baseline is better; otherwise Result.Rejected says why and it is solved
 // and stored anew.
 //
 // An error to store comes with the Result, which is complete and certified.
@@ -109,6 +109,9 @@ func lookUp(ctx context.Context, store *cache.Store, key string, p constraints.P
 	}
 	if worth := t.ErrorOfCoin(); t.Gap > OptimalGap*worth {
 		return nil, reject(fmt.Errorf("its table is only shown to be within %.3g of the optimum", t.Gap))
+	}
+	if b := t.BetterBaseline(); b != nil {
+		return nil, reject(fmt.Errorf("its table has error %.3g, but %s has %.3g", t.ExpectedError, b.Name, t.BaselineError(*b)))
 	}
 	return t, nil
 }

@@ -100,6 +100,40 @@ func TestCachedBelievesNothing(t *testing.T) {
 	}
 }
 
+// An entry that is optimal as far as its gap tells, and worse than a baseline, is solved
+// again: what Optimal promises, Cached does.
+func TestCachedIsNoWorseThanABaseline(t *testing.T) {
+	store, err := cache.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, o := problem(t, 5, 3, 0.1, 0), Options{}
+	best := optimal(t, p, o)
+	c, err := gamma.Certify(context.Background(), p, best.Func().Shrink(1-1e-9))
+	if err != nil {
+		t.Fatal(err)
+	}
+	worse, err := gamma.NewTable(context.Background(), c, best.Objective, best.Proof)
+	if err != nil || worse.Gap > 1e-8 {
+		t.Fatalf("gap %g, %v", worse.Gap, err)
+	}
+	var b bytes.Buffer
+	if err := worse.Encode(&b); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Put(Key(p, o), b.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Cached(context.Background(), store, p, o)
+	if err != nil || r.Cached || r.Rejected == nil || !strings.Contains(r.Rejected.Error(), "but randomized_response_tight has") {
+		t.Fatalf("cached %v, rejected because %v, %v", r.Cached, r.Rejected, err)
+	}
+	noWorse(t, r.Table)
+	if r, err := Cached(context.Background(), store, p, o); err != nil || !r.Cached {
+		t.Errorf("again: cached %v, %v", r.Cached, err)
+	}
+}
+
 // Everything that changes the table changes the key.
 func TestKeyTellsProblemsApart(t *testing.T) {
 	p := problem(t, 7, 2, 0.1, 1e-5)

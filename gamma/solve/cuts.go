@@ -21,11 +21,7 @@ const maxRounds = 1000
 func (pr *program) cuttingPlanes(ctx context.Context) ([]float64, gamma.Proof, error) {
 	perRound := max(8, 2*pr.system.Variables())
 	// γ ≡ 1 is the optimum without rows.
-	free := make([]float64, pr.system.Variables())
-	for l := range free {
-		free[l] = 1
-	}
-	if _, err := pr.separate(ctx, free, perRound); err != nil {
+	if _, err := pr.separate(ctx, ones(pr.n), perRound); err != nil {
 		return nil, gamma.Proof{}, err
 	}
 	for range maxRounds {

@@ -50,8 +50,8 @@ type Options struct {
 	Version string
 	// BestOnCancel asks for the best certified table found so far when ctx ends
 	// before the solve: the last relaxation's γ shrunk until it is private, or a
-	// baseline if that is better, with the gap that is proved by then. It takes one
-	// or two certificates' time more. Without it, ctx.Err() is returned.
+	// baseline if that is better, with the gap that is proved by then. It takes a few
+	// certificates' time more. Without it, ctx.Err() is returned.
 	BestOnCancel bool
 	// Progress, if not nil, is called after every round, from the goroutine of
 	// the caller.
@@ -107,7 +107,8 @@ func (e *TooManyRowsError) Error() string {
 }
 
 // Optimal returns the noise function with the least expected error among those
-// that keep p's promise, certified, with a proof of how close to the optimum it is.
+// that keep p's promise, certified, with a proof of how close to the optimum it is. Its
+// error is never above that of a baseline of the shape (gamma.Baselines).
 //
 // The errors are a *constraints.ParameterError for p or o, a *TooManyRowsError, an
 // lp error (lp.ErrTooLarge, *lp.StatusError), a *gamma.ViolationError if the result could
@@ -154,45 +155,33 @@ func Optimal(ctx context.Context, p constraints.Problem, o Options) (*gamma.Tabl
 
 // best returns the best certified table that can be had without another round.
 func (pr *program) best(ctx context.Context) (*gamma.Table, error) {
-	p, o := pr.system.Problem(), pr.o
+	o := pr.o
 	o.SolverName += ", stopped early"
-	baselines, err := gamma.Baselines(ctx, p)
-	if err != nil {
-		return nil, err
+	free := pr.last
+	if free == nil { // no relaxation yet: that without rows
+		free = ones(pr.n)
 	}
-	candidates := [][]float64{}
-	if pr.last != nil {
-		candidates = append(candidates, pr.last)
+	return certified(ctx, pr.system.Problem(), o, free, pr.lastProof)
+}
+
+// ones is γ ≡ 1, the optimum where no constraint binds.
+func ones(n int) []float64 {
+	free := make([]float64, n)
+	for l := range free {
+		free[l] = 1
 	}
-	for _, b := range baselines {
-		if f := b.Certified.Func(); o.Shape != gamma.Monotone || f.Monotone() {
-			candidates = append(candidates, f.Values()[:pr.n])
-		}
-	}
-	var best *gamma.Table
-	for _, free := range candidates {
-		t, err := certified(ctx, p, o, free, pr.lastProof)
-		if err != nil {
-			return nil, err
-		}
-		if best == nil || t.ExpectedError < best.ExpectedError {
-			best = t
-		}
-	}
-	return best, nil
+	return free
 }
 
 // noNoise is the answer where every noise function is private: γ ≡ 1, whose error is 0.
 func noNoise(ctx context.Context, p constraints.Problem, o Options) (*gamma.Table, error) {
-	free := make([]float64, (p.K+1)/2)
-	for l := range free {
-		free[l] = 1
-	}
 	o.SolverName = "none needed"
-	return certified(ctx, p, o, free, gamma.Proof{})
+	return certified(ctx, p, o, ones((p.K+1)/2), gamma.Proof{})
 }
 
-// certified turns what a solver proposed into a table.
+// certified turns what a solver proposed into a table: of it, or of a baseline that is
+// better. That happens where the optimum is nearly a baseline: a solver leaves γ(l) where
+// it is when its weight is below the solver's tolerance, and certifying shrinks.
 func certified(ctx context.Context, p constraints.Problem, o Options, free []float64, proof gamma.Proof) (*gamma.Table, error) {
 	f, err := gamma.FromFree(p.K, free)
 	if err != nil {
@@ -202,11 +191,16 @@ func certified(ctx context.Context, p constraints.Problem, o Options, free []flo
 	if err != nil {
 		return nil, err
 	}
-	t, err := gamma.NewTable(ctx, c, o.objective(), proof)
+	t, err := gamma.BestTable(ctx, c, o.objective(), proof)
 	if err != nil {
 		return nil, err
 	}
 	t.Solver, t.Version = o.SolverName, o.Version
+	for _, b := range t.Baselines {
+		if b.Certified == t.Certified {
+			t.Solver += ", then " + b.Name
+		}
+	}
 	return t, nil
 }
 

@@ -209,28 +209,6 @@ func TestOneAndTwoTeachers(t *testing.T) {
 	}
 }
 
-// The optimum is at least as useful as every certified baseline of its shape.
-func TestOptimumBeatsTheBaselines(t *testing.T) {
-	for _, k := range []int{4, 7, 11} {
-		for _, m := range []float64{0.5, 1, 2, 3} {
-			for _, delta := range []float64{0, 1e-5, 1e-2} {
-				for _, shape := range []gamma.Shape{gamma.Free, gamma.Monotone} {
-					table := optimal(t, problem(t, k, m, 0.1, delta), Options{Shape: shape, PriorMean: 0.85})
-					for _, b := range table.Baselines {
-						if e := table.BaselineError(b); table.ExpectedError > e+1e-10 && b.Certified.Func().Monotone() {
-							t.Errorf("K=%d m=%g Δ=%g %s: error %.12f, %s has %.12f", k, m, delta, shape, table.ExpectedError, b.Name, e)
-						}
-						// The proof speaks of all functions of the shape, so of baselines too.
-						if e := table.BaselineError(b); table.LowerBound > e && (shape == gamma.Free || b.Certified.Func().Monotone()) {
-							t.Errorf("K=%d m=%g Δ=%g %s: lower bound %.15f, %s has %.15f", k, m, delta, shape, table.LowerBound, b.Name, e)
-						}
-					}
-				}
-			}
-		}
-	}
-}
-
 func TestUtilityGrowsWithAllowance(t *testing.T) {
 	for _, shape := range []gamma.Shape{gamma.Free, gamma.Monotone} {
 		for _, delta := range []float64{0, 1e-5} {
@@ -302,7 +280,7 @@ func TestProgressIsReported(t *testing.T) {
 }
 
 func TestTableSaysWhoMadeIt(t *testing.T) {
-	p := problem(t, 3, 1, 0.1, 0)
+	p := problem(t, 5, 2, 0.1, 1e-5)
 	if table := optimal(t, p, Options{Version: "1.2.3"}); table.Solver != lp.Backend() || table.Version != "1.2.3" ||
 		table.PriorMean != DefaultPriorMean || table.Shape != gamma.Free || table.Problem() != p {
 		t.Errorf("table of %+v by %q %q, prior %v, shape %s", table.Problem(), table.Solver, table.Version, table.PriorMean, table.Shape)

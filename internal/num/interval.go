@@ -52,6 +52,16 @@ func (x Interval) Sub(y Interval) Interval {
 
 // Mul returns an interval around x·y.
 func (x Interval) Mul(y Interval) Interval {
+	if x.lo.Sign() >= 0 && y.lo.Sign() >= 0 {
+		// The common case: a product of numbers ≥ 0 grows with both, and rounding keeps
+		// the order, so the ends are known without the other two products.
+		return Interval{down().Mul(x.lo, y.lo), up().Mul(x.hi, y.hi)}
+	}
+	return x.mulAny(y)
+}
+
+// mulAny is Mul whatever the signs: the ends are among the products of ends.
+func (x Interval) mulAny(y Interval) Interval {
 	r := Interval{down().Mul(x.lo, y.lo), up().Mul(x.lo, y.lo)}
 	for _, ends := range [][2]*big.Float{{x.lo, y.hi}, {x.hi, y.lo}, {x.hi, y.hi}} {
 		if l := down().Mul(ends[0], ends[1]); l.Cmp(r.lo) < 0 {
