@@ -133,8 +133,11 @@ func shardPath(temp string, shard int64) string {
 // shardRows returns how many queries a shard has.
 func shardRows(shard, perShard, queries int64) int64 { return min(perShard, queries-shard*perShard) }
 
-// fault stands where a test makes a worker fail: before a shard is answered, and behind.
+// fault stands where a test makes a worker fail: before a shard is answered, and behind; and
+// the starting process, with outputShard, where the labels are noted and not yet there.
 var fault = func(shard int64, behind bool) error { return nil }
+
+const outputShard = -1
 
 func (f *answerShard) ProcessElement(ctx context.Context, shard int64, blocks func(*voteBlock) bool) error {
 	if err := fault(shard, false); err != nil {

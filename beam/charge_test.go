@@ -1,16 +1,22 @@
 package darrmbeam
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/charge"
 	"github.com/darrm/darrm/ledger"
 )
 
@@ -75,72 +81,119 @@ func entries(t testing.TB, path string) (out []string) {
 	return out
 }
 
-// darrm builds the command line of the core.
-func darrm(t *testing.T) string {
-	t.Helper()
-	bin := filepath.Join(t.TempDir(), "darrm")
-	cmd := exec.Command("go", "build", "-tags", "nohighs", "-o", bin, "./cmd/darrm")
-	cmd.Dir = ".."
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return bin
-}
-
-// The same votes cost the same, and leave the same entries in a ledger, whether darrm
-// aggregate answers them or a pipeline does.
-func TestSameAccountingAsTheCore(t *testing.T) {
-	bin := darrm(t)
+// The entries of a job are those that the core's plan has for the same answers, whoever pays:
+// so one ledger serves darrm aggregate and this. That the bytes are the right ones is shown by
+// package charge.
+func TestEntriesAreTheCores(t *testing.T) {
 	rows := queries(500)
-	source := newJob(t, rows, true)
-	dir := filepath.Dir(source.Out)
-	votes := writeVotes(t, filepath.Join(dir, "all.csv"), rows, true)
-	lone := filepath.Join(dir, "lone.json") // teachers that promise nothing
-	if out, err := exec.Command(bin, "solve", "--K", "11", "--eps", "inf", "--affected", "1", "--total-eps", "0.5", "--no-cache", "--out", lone).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
 	for _, tt := range []struct {
 		name, table string
 		charge      Charge
 	}{
-		{"fresh", "testdata/table.json", Charge{Teachers: "fresh"}},
-		{"fresh with slack", "testdata/table.json", Charge{Teachers: "fresh", Slack: 1e-3}},
-		{"frozen", "testdata/table.json", Charge{Teachers: "frozen", Ensemble: "first"}},
-		{"without promise", lone, Charge{}},
+		{"fresh", "table.json", Charge{Teachers: "fresh"}},
+		{"fresh with slack", "table.json", Charge{Teachers: "fresh", Slack: 1e-3}},
+		{"frozen", "table.json", Charge{Teachers: "frozen", Ensemble: "first"}},
+		{"without promise", "lone.json", Charge{}}, // K = 11, affected = 1, release (0.5, 1e-6)
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := tt.charge
-			made := newCharge(t, 1e4, "fresh")
-			c.Ledger, c.RequestID = made.Ledger, made.RequestID
-			core := newCharge(t, 1e4, "fresh").Ledger
-			args := []string{"aggregate", votes, "--table", tt.table, "--ledger", core, "--request-id", c.RequestID, "--out", filepath.Join(dir, "core.csv"), "--quiet"}
-			for flag, v := range map[string]string{"--teachers": c.Teachers, "--ensemble": c.Ensemble} {
-				if v != "" {
-					args = append(args, flag, v)
-				}
-			}
-			if c.Slack != 0 {
-				args = append(args, "--slack", fmt.Sprint(c.Slack))
-			}
-			if out, err := exec.Command(bin, args...).CombinedOutput(); err != nil {
-				t.Fatalf("darrm %s: %v: %s", strings.Join(args, " "), err, out)
-			}
-			job := source
-			job.Charge, job.Out = c, filepath.Join(t.TempDir(), "labels.csv")
-			b, err := os.ReadFile(tt.table)
+			job := newJob(t, rows, true)
+			b, err := os.ReadFile(filepath.Join("testdata", tt.table))
 			if err != nil {
 				t.Fatal(err)
 			}
 			job.Table = b
-			if _, err := Run(context.Background(), job); err != nil {
+			made := newCharge(t, 1e4, "fresh")
+			job.Charge = tt.charge
+			job.Charge.Ledger, job.Charge.RequestID = made.Ledger, made.RequestID
+			r, err := Run(context.Background(), job)
+			if err != nil {
 				t.Fatal(err)
 			}
-			want, got := entries(t, core), entries(t, c.Ledger)
+			checkClean(t, job)
+
+			noise, err := gamma.Decode(t.Context(), bytes.NewReader(b))
+			if err != nil {
+				t.Fatal(err)
+			}
+			answers, err := ensemble.DaRRM(noise.Certified, accountant.AddOrRemoveOne)
+			if err != nil {
+				t.Fatal(err)
+			}
+			release := charge.Release{Problem: noise.Problem(), Answers: answers, Queries: len(rows)}
+			totals, err := release.Totals(tt.charge.Slack)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(r.Totals, totals) {
+				t.Errorf("totals %+v, want %+v", r.Totals, totals)
+			}
+			bill, err := release.Bill(charge.Terms{RequestID: made.RequestID, Teachers: tt.charge.Teachers, Ensemble: tt.charge.Ensemble, Slack: tt.charge.Slack}, totals)
+			if err != nil {
+				t.Fatal(err)
+			}
+			core := newCharge(t, 1e4, "fresh").Ledger
+			l, err := ledger.Open(t.Context(), core)
+			if err != nil {
+				t.Fatal(err)
+			}
+			receipt, err := bill.Pay(t.Context(), l, false)
+			if err == nil {
+				err = l.RecordResult(t.Context(), receipt, r.Digest)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, got := entries(t, core), entries(t, job.Charge.Ledger)
 			if strings.Join(got, "\n") != strings.Join(want, "\n") {
 				t.Errorf("the pipeline's ledger:\n%s\nthe core's:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
-			checkClean(t, job)
 		})
+	}
+}
+
+// The digest is in the ledger before the labels can be seen, here or on another file
+// system; if it cannot be, they never are, and what was there stays.
+func TestNotedBeforeTheOutput(t *testing.T) {
+	for _, remote := range []bool{false, true} {
+		for _, fails := range []bool{false, true} {
+			job := newJob(t, queries(500), true)
+			job.Charge = newCharge(t, 1e4, "fresh")
+			if remote {
+				job.Out = fmt.Sprintf("memfs://%s-%t/labels.csv", t.Name(), fails)
+			}
+			noted := ledger.Digest{}
+			setFault(t, func(shard int64, _ bool) error {
+				if shard != outputShard {
+					if fails { // another file in its place: the charge cannot be shown any more
+						os.Remove(job.Charge.Ledger)
+					}
+					return nil
+				}
+				l, err := ledger.Open(context.Background(), job.Charge.Ledger)
+				if err != nil {
+					return err
+				}
+				h, err := l.History(context.Background())
+				if err != nil {
+					return err
+				}
+				noted = h[len(h)-1].Result
+				if b, err := get(context.Background(), job.Out); !errors.Is(err, os.ErrNotExist) {
+					t.Errorf("remote %t: the output is there too early: %d bytes, %v", remote, len(b), err)
+				}
+				return nil
+			})
+			r, err := Run(context.Background(), job)
+			b, absent := get(context.Background(), job.Out)
+			if fails {
+				if err == nil || r != nil || !strings.Contains(err.Error(), "nothing was released, but request \"march\" is charged") || !errors.Is(absent, os.ErrNotExist) {
+					t.Errorf("remote %t: %v, and %d bytes, %v", remote, err, len(b), absent)
+				}
+			} else if err != nil || absent != nil || noted != ledger.Digest(sha256.Sum256(b)) || noted != ledger.Digest(r.Digest) {
+				t.Errorf("remote %t: noted %v, %v, %v", remote, noted, err, absent)
+			}
+			checkClean(t, job)
+		}
 	}
 }
 
@@ -174,7 +227,7 @@ func TestOneChargePerJobBeforeAnyAnswer(t *testing.T) {
 	if r.Attempts != 2 || len(got) != 2 || !strings.HasPrefix(got[0], "charge march 1×") || !strings.HasPrefix(got[1], "result march") {
 		t.Errorf("%d attempts, entries %q", r.Attempts, got)
 	}
-	var event releaseEvent
+	var event charge.Event
 	l, err := ledger.Open(context.Background(), job.Charge.Ledger)
 	if err != nil {
 		t.Fatal(err)
@@ -253,6 +306,7 @@ func TestChargedAndFailed(t *testing.T) {
 	checkNoOutput(t, job)
 }
 
+// The rules are the core's; what is passed to them is the charge.
 func TestChargeCheck(t *testing.T) {
 	for _, tt := range []struct {
 		charge  Charge
@@ -267,11 +321,6 @@ func TestChargeCheck(t *testing.T) {
 		{Charge{RequestID: "a"}, true, "go with a ledger"},
 		{Charge{Ensemble: "a"}, true, "go with a ledger"},
 		{Charge{Ledger: "l"}, true, "request id"},
-		{Charge{Ledger: "l", RequestID: "a"}, true, "fresh"},
-		{Charge{Ledger: "l", RequestID: "a"}, false, ""},
-		{Charge{Ledger: "l", RequestID: "teachers:a", Teachers: "fresh"}, true, "teachers:"},
-		{Charge{Ledger: "l", RequestID: "a", Teachers: "frozen"}, true, "ensemble"},
-		{Charge{Ledger: "l", RequestID: "a", Teachers: "fresh", Ensemble: "e"}, true, "frozen"},
 		{Charge{Ledger: "l", RequestID: "a", Teachers: "frozen", Ensemble: "e"}, true, ""},
 	} {
 		err := tt.charge.check(tt.promise)

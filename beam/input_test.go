@@ -483,7 +483,11 @@ func TestMergeNeedsEveryAnswer(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		err := p.deliver(context.Background(), new(Report))
+		noted := false
+		err := p.deliver(context.Background(), new(Report), func() error { noted = true; return nil })
+		if noted != (name == "") {
+			t.Errorf("%s: noted %t", name, noted)
+		}
 		b, rerr := os.ReadFile(p.job.Out)
 		if name == "" {
 			if err != nil || string(b) != shard(0, 25) {

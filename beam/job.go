@@ -20,6 +20,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/internal/charge"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/votes"
@@ -91,9 +92,8 @@ type plan struct {
 
 // Run does the job. When it returns an error and no report there is no output, and a file that
 // was there is as it was. After a charge, the error says that the budget is spent. With a
-// report, the labels are there and something behind them failed: a [*NotRecordedError], or a key
-// or a temporary file that could not be removed. Faults of the votes are
-// [*InputError]s; refusals of the ledger are its errors.
+// report, the labels are there and a key or a temporary file could not be removed. Faults of
+// the votes are [*InputError]s; refusals of the ledger are its errors.
 func Run(ctx context.Context, job Job) (report *Report, err error) {
 	p := &plan{job: &job, shardRows: int64(job.ShardRows)}
 	if p.shardRows == 0 {
@@ -133,7 +133,15 @@ func Run(ctx context.Context, job Job) (report *Report, err error) {
 	}
 	err = p.answer(ctx, r)
 	if err == nil {
-		err = p.deliver(ctx, r)
+		err = p.deliver(ctx, r, func() error {
+			if receipt == nil {
+				return nil
+			}
+			if err := book.RecordResult(ctx, receipt, r.Digest); err != nil {
+				return fmt.Errorf("note the labels in the ledger: %w", err)
+			}
+			return nil
+		})
 	}
 	if err != nil {
 		if receipt != nil {
@@ -141,23 +149,8 @@ func Run(ctx context.Context, job Job) (report *Report, err error) {
 		}
 		return nil, err
 	}
-	if receipt != nil {
-		if err := book.RecordResult(ctx, receipt, r.Digest); err != nil {
-			return r, &NotRecordedError{err}
-		}
-	}
 	return r, nil
 }
-
-// NotRecordedError says that the labels were released and paid for, but their digest
-// could not be noted in the ledger.
-type NotRecordedError struct{ Err error }
-
-func (e *NotRecordedError) Error() string {
-	return "the labels were released and paid for, but not noted in the ledger: " + e.Err.Error()
-}
-
-func (e *NotRecordedError) Unwrap() error { return e.Err }
 
 // prepare checks the job, certifies its table and finds its files.
 func (p *plan) prepare(ctx context.Context) (err error) {
@@ -222,24 +215,27 @@ func (p *plan) makeTemp(ctx context.Context) (forget func() error, err error) {
 
 // charge pays for the answers to all queries.
 func (p *plan) charge(ctx context.Context, book *ledger.Ledger) (*Report, *ledger.Receipt, error) {
-	m := p.mechanism
-	problem, per := m.Certified().Problem(), m.PerAnswer()
-	queries := int(p.queries)
-	totals, err := newTotals(problem, per, queries, p.job.Charge.Slack)
+	// The relation says for whom a promise holds and is not part of what it costs.
+	answers, err := ensemble.DaRRM(p.mechanism.Certified(), accountant.ReplaceOne)
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &Report{Queries: queries, Problem: problem, PerAnswer: per, Totals: totals}
+	release := charge.Release{Problem: p.mechanism.Certified().Problem(), Answers: answers, Queries: int(p.queries)}
+	totals, err := release.Totals(p.job.Charge.Slack)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &Report{Queries: release.Queries, Problem: release.Problem, PerAnswer: answers.PerAnswer(), Totals: totals}
 	if book == nil {
 		return r, nil, nil
 	}
-	bill, err := newBill(p.job.Charge, problem, per, queries, totals)
+	bill, err := release.Bill(p.job.Charge.terms(), totals)
 	if err != nil {
 		return nil, nil, err
 	}
-	receipt, err := bill.pay(ctx, book)
+	receipt, err := bill.Pay(ctx, book, false)
 	if err != nil {
-		if released(ctx, err, p.job.Out) {
+		if charge.Released(err, func() (io.ReadCloser, error) { return open(ctx, p.job.Out) }) {
 			r.Before = true
 			return r, nil, nil
 		}
@@ -276,29 +272,46 @@ func (p *plan) attempt(ctx context.Context) error {
 	return p.job.Run(ctx, answerPipeline(p))
 }
 
-// deliver puts the shards together as one file, which appears when it is complete.
-func (p *plan) deliver(ctx context.Context, r *Report) error {
+// deliver puts the shards together as one file, which appears when it is complete. note is
+// called when r has its digest and before the file can be seen; its error stops it. Why in
+// this order, package charge says.
+func (p *plan) deliver(ctx context.Context, r *Report, note func() error) error {
 	digest := sha256.New()
-	write := func(w io.Writer) error { return p.merge(ctx, io.MultiWriter(w, digest)) }
-	if isLocal(p.job.Out) {
-		if err := atomicfile.Write(p.job.Out, 0o666, write); err != nil {
+	seal := func() error {
+		r.Digest = [sha256.Size]byte(digest.Sum(nil))
+		if err := note(); err != nil {
 			return err
 		}
-	} else {
-		// Once through without writing: an object store shows what is closed, and a failing
-		// merge must not be shown.
-		if err := p.merge(ctx, io.Discard); err != nil {
-			return err
-		}
-		w, err := create(ctx, p.job.Out)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(write(w), w.Close()); err != nil {
-			return errors.Join(err, remove(ctx, p.job.Out))
-		}
+		return fault(outputShard, false)
 	}
-	r.Digest = [sha256.Size]byte(digest.Sum(nil))
+	if isLocal(p.job.Out) {
+		return atomicfile.Write(p.job.Out, 0o666, func(w io.Writer) error {
+			if err := p.merge(ctx, io.MultiWriter(w, digest)); err != nil {
+				return err
+			}
+			return seal() // the file has no name yet
+		})
+	}
+	// Once through without writing: an object store shows what is closed, and neither a
+	// failing merge must be shown nor one that is not noted.
+	if err := p.merge(ctx, digest); err != nil {
+		return err
+	}
+	if err := seal(); err != nil {
+		return err
+	}
+	w, err := create(ctx, p.job.Out)
+	if err != nil {
+		return err
+	}
+	again := sha256.New()
+	err = errors.Join(p.merge(ctx, io.MultiWriter(w, again)), w.Close())
+	if err == nil && [sha256.Size]byte(again.Sum(nil)) != r.Digest {
+		err = fmt.Errorf("the shards in %s changed while they were put together", p.temp)
+	}
+	if err != nil {
+		return errors.Join(err, remove(ctx, p.job.Out))
+	}
 	return nil
 }
 

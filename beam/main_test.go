@@ -28,6 +28,8 @@ const (
 	workerEnv = "DARRM_BEAM_TEST_WORKER"
 	killEnv   = "DARRM_BEAM_TEST_KILL"
 	driverEnv = "DARRM_BEAM_TEST_DRIVER"
+	// where it is killed
+	driverAtEnv = "DARRM_BEAM_TEST_DRIVER_AT"
 )
 
 func TestMain(m *testing.M) {
@@ -45,7 +47,7 @@ func TestMain(m *testing.M) {
 	}
 	beam.Init()
 	if dir := os.Getenv(driverEnv); dir != "" {
-		driver(dir)
+		driver(dir, os.Getenv(driverAtEnv))
 		return
 	}
 	os.Exit(m.Run())

@@ -329,12 +329,13 @@ func TestRemoteFiles(t *testing.T) {
 	}
 }
 
-// driver runs this binary as a driver that is killed while it answers.
-func driver(dir string) {
+// driver runs this binary as a driver that is killed: where it answers, or where the labels
+// are in the ledger and not yet in their place.
+func driver(dir, at string) {
 	b, err := os.ReadFile("testdata/table.json")
 	if err == nil {
 		fault = func(shard int64, behind bool) error {
-			if shard == 1 && behind {
+			if at == "answer" && shard == 1 && behind || at == "publish" && shard == outputShard {
 				p, _ := os.FindProcess(os.Getpid())
 				p.Kill()
 				select {}
@@ -358,48 +359,60 @@ func driverJob(dir string) Job {
 }
 
 // A driver that is killed behind the charge leaves the budget spent, no output and no
-// key; the same request again is refused, and so is not answered twice.
+// key, also where the labels are noted already; the same request again is refused, and so is
+// not answered twice.
 func TestKilledDriver(t *testing.T) {
-	rows := queries(1000)
-	job := newJob(t, rows, true)
-	dir := filepath.Dir(job.Out)
-	charge := chargeIn(t, dir, 1e4, "fresh")
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
+	for _, tt := range []struct {
+		at      string
+		entries int
+	}{{"answer", 1}, {"publish", 2}} {
+		t.Run(tt.at, func(t *testing.T) {
+			rows := queries(1000)
+			job := newJob(t, rows, true)
+			dir := filepath.Dir(job.Out)
+			charge := chargeIn(t, dir, 1e4, "fresh")
+			self, err := os.Executable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(self)
+			cmd.Env = append(os.Environ(), driverEnv+"="+dir, driverAtEnv+"="+tt.at)
+			out, err := cmd.CombinedOutput()
+			if err == nil || cmd.ProcessState.ExitCode() != -1 { // by a signal
+				t.Fatalf("the driver was not killed: %v, %s", err, out)
+			}
+			if _, err := os.Stat(job.Out); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("there is an output (%v)", err)
+			}
+			spent, left := spentOf(t, charge), entries(t, charge.Ledger)
+			if spent == 0 {
+				t.Error("nothing was charged")
+			}
+			if len(left) != tt.entries {
+				t.Errorf("entries %q", left)
+			}
+			// The shards are left: labels that are paid for. Nothing else is.
+			filepath.WalkDir(filepath.Join(dir, "temp"), func(path string, d os.DirEntry, err error) error {
+				if err == nil && !d.IsDir() && !strings.HasPrefix(d.Name(), "labels-") && !strings.HasPrefix(d.Name(), "file-") {
+					t.Errorf("left: %s", path)
+				}
+				return err
+			})
+			again := driverJob(dir)
+			again.Table, again.Temp = job.Table, t.TempDir()
+			var s spy
+			s.wrap(t, &again)
+			if _, err := Run(context.Background(), again); !isReplay(err) {
+				t.Errorf("the same request again: %v", err)
+			}
+			if s.ran != 1 {
+				t.Errorf("%d pipelines ran, want the first only", s.ran)
+			}
+			if got := entries(t, charge.Ledger); strings.Join(got, "\n") != strings.Join(left, "\n") {
+				t.Errorf("entries %q, then %q", left, got)
+			}
+			checkSpent(t, charge, spent)
+			checkNoOutput(t, again)
+		})
 	}
-	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), driverEnv+"="+dir)
-	out, err := cmd.CombinedOutput()
-	if err == nil || cmd.ProcessState.ExitCode() != -1 { // by a signal
-		t.Fatalf("the driver was not killed: %v, %s", err, out)
-	}
-	if _, err := os.Stat(job.Out); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("there is an output (%v)", err)
-	}
-	spent := spentOf(t, charge)
-	if spent == 0 {
-		t.Error("nothing was charged")
-	}
-	// The shards are left: labels that are paid for. Nothing else is.
-	filepath.WalkDir(filepath.Join(dir, "temp"), func(path string, d os.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && !strings.HasPrefix(d.Name(), "labels-") && !strings.HasPrefix(d.Name(), "file-") {
-			t.Errorf("left: %s", path)
-		}
-		return err
-	})
-	again := driverJob(dir)
-	again.Table, again.Temp = job.Table, t.TempDir()
-	var s spy
-	s.wrap(t, &again)
-	if _, err := Run(context.Background(), again); !isReplay(err) {
-		t.Errorf("the same request again: %v", err)
-	}
-	if s.ran != 1 {
-		t.Errorf("%d pipelines ran, want the first only", s.ran)
-	}
-	if got := spentOf(t, charge); got != spent {
-		t.Errorf("spent %v, then %v", spent, got)
-	}
-	checkNoOutput(t, again)
 }

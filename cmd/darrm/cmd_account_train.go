@@ -21,6 +21,7 @@ type accountTrainFlags struct {
 	nonConvex  bool
 	released   string
 	visible    bool
+	target     bool // --eps was given, and --noise is to be found
 }
 
 func newAccountTrain(a *app) *cobra.Command {
@@ -37,6 +38,9 @@ are convex, clipping keeps steps non-expansive, and η ≤ 2/L for every sample
 (--smoothness); otherwise "paper" says why it does not, and the others refuse. The
 figures hold for shuffled data under replacement of one record; there is no Poisson
 sampling here.
+
+m counts the noise of how many steps covers the worst record, ρ is the Rényi divergence
+of order α over α, and more may not be released than the last column says.
 ` + exitStatus,
 		Example: `  darrm account train --n 1000 --epochs 50 --clip 10 --step-size 1e-3 --smoothness 1 --delta 1e-6 --eps 1
   darrm account train --method interleaved --n 1000 --clip 1 --step-size 0.1 --smoothness 1 \
@@ -70,6 +74,10 @@ func (f *accountTrainFlags) run(c *cobra.Command, a *app) error {
 	if err := require(c, "n", "clip", "step-size", "delta", "eps|noise"); err != nil {
 		return err
 	}
+	if c.Flags().Changed("noise") && !(f.noise >= 0) {
+		return usagef("noise = %v, but it must be ≥ 0", f.noise)
+	}
+	f.target = c.Flags().Changed("eps")
 	runs, err := f.runs(c)
 	if err != nil {
 		return err
@@ -83,7 +91,9 @@ func (f *accountTrainFlags) run(c *cobra.Command, a *app) error {
 			row := modeRow{Mode: string(mode), Conversion: string(conversion), Delta: f.delta}
 			r, err := f.report(runs, mode, conversion)
 			switch {
-			case errors.Is(err, accountant.ErrNotCertified):
+			case err != nil && (mode != accountant.IterationPaper || errors.Is(err, accountant.ErrNotCertified)):
+				// The parameters are in range, or the first would have said so: it is this
+				// mode that has no figure for them.
 				row.Refused = err.Error()
 			case err != nil:
 				return err
@@ -97,7 +107,7 @@ func (f *accountTrainFlags) run(c *cobra.Command, a *app) error {
 	if a.json {
 		return a.deliverJSON("", rows)
 	}
-	return a.deliver("", func(w io.Writer) error { return f.render(w, rows) })
+	return a.deliver("", func(w io.Writer) error { return f.render(w, runs, rows) })
 }
 
 // runs returns the epochs of the method with private data.
@@ -106,8 +116,13 @@ func (f *accountTrainFlags) runs(c *cobra.Command) ([]accountant.Iteration, erro
 	if err != nil {
 		return nil, err
 	}
-	if method == shuffleg.DPSGD {
-		return nil, usagef("method = %q is no shuffled method: this command has no figure for it", method)
+	switch method {
+	case shuffleg.DPSGD:
+		return nil, usagef("method = %q is no shuffled method: darrm train --dry-run has its figure", method)
+	case shuffleg.ShuffleG:
+		return nil, usagef("method = %q has no noise: no ε holds", method)
+	case shuffleg.PublicOnly:
+		return nil, usagef("method = %q uses no private data: it costs nothing", method)
 	}
 	order, err := f.orderOf()
 	if err != nil {
@@ -126,6 +141,8 @@ func (f *accountTrainFlags) runs(c *cobra.Command) ([]accountant.Iteration, erro
 	fraction := 0.0
 	if method.UsesFraction() {
 		fraction = f.fraction
+	} else if c.Flags().Changed("fraction") {
+		return nil, usagef("--fraction: %s has no public part to leave", method)
 	}
 	schedule, err := method.Schedule(f.n, f.epochs, fraction)
 	if err != nil {
@@ -137,7 +154,7 @@ func (f *accountTrainFlags) runs(c *cobra.Command) ([]accountant.Iteration, erro
 			continue
 		}
 		noise, public := r.Noise, r.PublicNoise
-		if f.noise > 0 {
+		if !f.target {
 			noise, public = noise*f.noise, public*f.noise
 		}
 		runs = append(runs, accountant.Iteration{
@@ -147,24 +164,32 @@ func (f *accountTrainFlags) runs(c *cobra.Command) ([]accountant.Iteration, erro
 			ConvexRegulariser: true, Neighbours: accountant.ReplaceOne,
 		})
 	}
-	if len(runs) != 1 {
-		return nil, usagef("method = %q uses no private data: it costs nothing", method)
-	}
 	return runs, nil
 }
 
 func (f *accountTrainFlags) report(runs []accountant.Iteration, mode accountant.IterationMode, conversion accountant.Conversion) (accountant.IterationReport, error) {
 	e := runs[0]
 	e.Mode, e.Conversion = mode, conversion
-	if f.noise > 0 {
+	if !f.target {
 		return e.Report(f.delta)
 	}
 	_, r, err := e.Calibrate(accountant.Cost{Epsilon: f.epsilon, Delta: f.delta})
 	return r, err
 }
 
-func (f *accountTrainFlags) render(w io.Writer, rows []modeRow) error {
-	fmt.Fprintf(w, "%s: K = %d epochs of n = %d steps, clip %g, step size %g, order %s; δ = %g\n\n", f.method, f.epochs, f.n, f.clip, f.stepSize, strings.ToUpper(f.order), f.delta)
+func (f *accountTrainFlags) render(w io.Writer, runs []accountant.Iteration, rows []modeRow) error {
+	e := runs[0]
+	fmt.Fprintf(w, "%s: K = %d epochs of n = %d steps, order %s, clip G = %g, step size η = %g; δ = %g\n", f.method, f.epochs, f.n, strings.ToUpper(f.order), f.clip, f.stepSize, f.delta)
+	fmt.Fprintf(w, "K_p = %d epochs with n_d = %d private steps; neighbours %s\n", e.Epochs, e.Private, e.Neighbours)
+	l := "smoothness unknown"
+	if f.smoothness > 0 {
+		l = fmt.Sprintf("smoothness L = %g", f.smoothness)
+	}
+	if fails := e.Contraction(); len(fails) > 0 {
+		fmt.Fprintf(w, "%s: steps are not known to be non-expansive: %s\n\n", l, strings.Join(fails, "; "))
+	} else {
+		fmt.Fprintf(w, "%s: steps are non-expansive\n\n", l)
+	}
 	var table [][]string
 	var notes []string
 	note := func(s string) {
@@ -181,7 +206,7 @@ func (f *accountTrainFlags) render(w io.Writer, rows []modeRow) error {
 			r.Conversion = "-"
 		}
 		if r.Refused != "" {
-			table = append(table, []string{name, r.Conversion, "refused", "-", "-", "-"})
+			table = append(table, []string{name, r.Conversion, "refused", "-", "-", "-", "-", "-", "-"})
 			note(fmt.Sprintf("%s is refused: %s", name, r.Refused))
 			continue
 		}
@@ -189,7 +214,21 @@ func (f *accountTrainFlags) render(w io.Writer, rows []modeRow) error {
 		if r.Epsilon != nil {
 			epsilon = outward(*r.Epsilon, 6, true)
 		}
-		table = append(table, []string{name, r.Conversion, epsilon, fmt.Sprintf("%.6g", r.report.Noise), fmt.Sprintf("%.6g", r.report.PublicNoise), fmt.Sprintf("%.4g", r.report.Amplification)})
+		released := r.report.Released.String()
+		if r.Epsilon == nil {
+			released = "nothing"
+		}
+		rho, alpha := "inf", "-"
+		if !math.IsInf(r.report.Rho, 1) {
+			rho = outward(r.report.Rho, 6, true)
+		}
+		if r.report.Alpha > 0 {
+			alpha = fmt.Sprintf("%.5g", r.report.Alpha)
+		}
+		table = append(table, []string{
+			name, r.Conversion, epsilon, fmt.Sprintf("%.6g", r.report.Noise), fmt.Sprintf("%.6g", r.report.PublicNoise),
+			fmt.Sprintf("%.4g", r.report.Amplification), rho, alpha, released,
+		})
 		for _, s := range r.report.Fallback {
 			note(fmt.Sprintf("%s: noise on public steps does not count: %s", name, s))
 		}
@@ -197,7 +236,7 @@ func (f *accountTrainFlags) render(w io.Writer, rows []modeRow) error {
 			note(fmt.Sprintf("%s: %s", name, s))
 		}
 	}
-	if err := renderRows(w, []string{"accounting", "conversion", "ε", "σ, private", "σ, public", "amplification"}, table, nil); err != nil {
+	if err := renderRows(w, []string{"accounting", "conversion", "ε", "σ, private", "σ, public", "m", "ρ", "α", "may be released"}, table, nil); err != nil {
 		return err
 	}
 	for _, n := range notes {

@@ -2,13 +2,9 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"hash"
-	"io"
 	"math"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +12,6 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -142,7 +137,7 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
 			return err
 		}
 	}
-	out, err := f.create(a, r.Classes(), report)
+	out, err := f.create(a, r.Classes(), report, acc != nil)
 	if err != nil {
 		return err
 	}
@@ -156,15 +151,10 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
 			return err
 		}
 	}
-	if err := out.commit(); err != nil {
+	if err := out.publish(acc.note(c.Context())); err != nil {
 		return err
 	}
 	report.tell(a)
-	if acc != nil && acc.receipt != nil {
-		if err := out.record(c.Context(), acc); err != nil {
-			unsaved = errors.Join(unsaved, ledgerError{fmt.Errorf("the labels were released and paid for, but not noted in the ledger: %w", err)})
-		}
-	}
 	if acc != nil && acc.resume != nil {
 		if err := acc.resume.forget(); err != nil {
 			unsaved = errors.Join(unsaved, err)
@@ -229,7 +219,10 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app) (*gamma.Table, error)
 			return nil, usagef("--%s and --table exclude each other: the table is solved", name)
 		}
 	}
-	table, err := a.readTable(c, f.table)
+	if err := f.checkTimeout(c); err != nil {
+		return nil, err
+	}
+	table, err := f.readTable(c, a, f.table)
 	if err != nil {
 		return nil, err
 	}
@@ -399,97 +392,4 @@ func inputFailureIfParse(ctx context.Context, err error) error {
 		return inputFailure(ctx, err)
 	}
 	return err
-}
-
-// answerWriter takes the answers of a release. What it is given appears by commit.
-type answerWriter interface {
-	write(*votes.Batch, []int) error
-	commit() error
-	abort()
-	record(context.Context, *account) error // the digest of what was released
-}
-
-func (f *aggregateFlags) labelOptions(classes []string) (votes.LabelOptions, error) {
-	o := votes.LabelOptions{Classes: classes}
-	var err error
-	if o.Format, err = votes.ParseFormat(f.outFormat); err != nil {
-		return o, usageError{err}
-	}
-	if o.Compression, err = votes.ParseCompression(f.outCompression); err != nil {
-		return o, usageError{err}
-	}
-	return o, nil
-}
-
-// abstention is the name of an answer that names no class.
-const abstention = "abstained"
-
-func (f *aggregateFlags) create(a *app, classes []string, report *releaseReport) (answerWriter, error) {
-	if report.aggregator.Abstains() {
-		classes = append(classes, abstention)
-	}
-	if a.json {
-		return &jsonAnswers{app: a, path: f.out, classes: classes, report: report, digest: sha256.New()}, nil
-	}
-	o, err := f.labelOptions(classes)
-	if err != nil {
-		return nil, err
-	}
-	w := &fileAnswers{path: f.out, abstained: len(classes) - 1, digest: sha256.New()}
-	if w.path == "" {
-		w.path = "-"
-	}
-	o.Simulated, o.Stdout = report.simulated, io.MultiWriter(a.out, w.digest)
-	w.file, err = votes.CreateLabels(w.path, o)
-	var system *os.PathError
-	if errors.As(err, &system) {
-		return nil, outputError{err}
-	}
-	if err != nil {
-		return nil, usageError{err}
-	}
-	return w, nil
-}
-
-// fileAnswers writes a file of labels.
-type fileAnswers struct {
-	path      string
-	file      *votes.LabelFile
-	abstained int // class of an abstention
-	digest    hash.Hash
-}
-
-func (w *fileAnswers) write(b *votes.Batch, answers []int) error {
-	for i, c := range answers {
-		if c == ensemble.Abstained {
-			answers[i] = w.abstained
-		}
-	}
-	if err := w.file.WriteBatch(b, answers); err != nil {
-		return outputError{fmt.Errorf("%s: %w", w.path, err)}
-	}
-	return nil
-}
-
-func (w *fileAnswers) commit() error {
-	if err := w.file.Commit(); err != nil {
-		return outputError{fmt.Errorf("%s: %w", w.path, err)}
-	}
-	return nil
-}
-
-func (w *fileAnswers) abort() { _ = w.file.Abort() } // only what was given up already
-
-func (w *fileAnswers) record(ctx context.Context, acc *account) error {
-	if w.path != "-" {
-		f, err := os.Open(w.path)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		if _, err := io.Copy(w.digest, f); err != nil {
-			return err
-		}
-	}
-	return acc.ledger.RecordResult(ctx, acc.receipt, ledger.Digest(w.digest.Sum(nil)))
 }

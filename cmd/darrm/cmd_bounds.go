@@ -5,36 +5,48 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/shuffleg"
+	"github.com/darrm/darrm/shuffleg/data"
 )
 
+// boundsCommand has the flags of bounds beyond those of a training.
+type boundsCommand struct {
+	trainFlags
+	beta, psiBound float64
+	psi            string
+	seed           uint64
+}
+
 func newBounds(a *app) *cobra.Command {
-	var f trainFlags
-	var beta float64
-	var seed uint64
+	var f boundsCommand
 	c := &cobra.Command{
 		Use:   "bounds",
 		Short: "Put excess-risk bounds of shuffled methods side by side (not private)",
 		Long: `Put the bounds on the excess risk of the shuffled methods side by side, on your data
 and at one (ε,δ): as the source prints them, and corrected where its noise term is
 wrong. Which hypotheses of the theorem fail is said for each; where one fails, the
-theorem says nothing of the run.
+theorem says nothing of the run. Public Only and ShuffleG are for --method only.
 
 How far the public data lead away, smoothness, variance and optimum are worked out
 from the private data: NOT PRIVATE, do not release these figures.
 ` + exitStatus,
 		Example: "  darrm bounds --data-set crime --epochs 20 --step-size 1e-4 --clip 10 --eps 5 --delta 1e-6",
 		Args:    cobra.NoArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return runBounds(c, a, &f, beta, seed) },
+		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}
-	f.register(c)
-	c.Flags().Lookup("method").Usage = "one method only (default: all that the bound is for)"
-	c.Flags().Float64Var(&beta, "beta", 0, "β of the theorem (default: the largest that it allows, else 0.1)")
-	c.Flags().Uint64Var(&seed, "seed", 0, "seed of the search for the public data's dissimilarity")
+	f.trainFlags.register(c)
+	fl := c.Flags()
+	method := fl.Lookup("method")
+	method.Usage, method.DefValue = "one method only (default: all with private data and noise)", ""
+	fl.Float64Var(&f.beta, "beta", 0, "β of the theorem (default: the largest that it allows, else 0.1)")
+	fl.StringVar(&f.psi, "psi", "", "add the terms that the source prints for \"l1\" or for a projection (\"proj\");\nthe corrected bound needs none")
+	fl.Float64Var(&f.psiBound, "psi-bound", 0, "B ≥ E‖x-ηλn·1‖_∞ before each proximal map, for --psi l1")
+	fl.Uint64Var(&f.seed, "seed", 0, "seed of the search for the public data's dissimilarity")
 	return c
 }
 
@@ -67,19 +79,30 @@ func newTerms(t shuffleg.Terms) termsJSON {
 	}
 }
 
-func runBounds(c *cobra.Command, a *app, f *trainFlags, beta float64, seed uint64) error {
+func (f *boundsCommand) run(c *cobra.Command, a *app) error {
 	methods := []shuffleg.Method{shuffleg.DPShuffleG, shuffleg.PrivPub, shuffleg.PubPriv, shuffleg.Interleaved}
-	if c.Flags().Changed("method") {
+	one := c.Flags().Changed("method")
+	if one {
 		m, err := f.methodOf()
 		if err != nil {
 			return err
 		}
+		if m == shuffleg.DPSGD {
+			return usagef("method = %q, but the bound is for shuffled methods", m)
+		}
 		methods = []shuffleg.Method{m}
+	} else {
+		f.method = string(shuffleg.Interleaved) // it has use for every flag
 	}
-	fraction := f.fraction
+	if err := f.checkPsi(c); err != nil {
+		return err
+	}
 	set, config, err := f.load(c, a)
 	if err != nil {
 		return err
+	}
+	if one && methods[0].UsesPublic() && set.Public == nil {
+		return usagef("--public must be given: %s uses public data", methods[0])
 	}
 	optimum, err := shuffleg.FindOptimum(config.Task, regularizer(config), set.Private)
 	if err != nil {
@@ -89,20 +112,30 @@ func runBounds(c *cobra.Command, a *app, f *trainFlags, beta float64, seed uint6
 	defer bar.stop()
 	show := bar.count("methods")
 	var rows []boundRow
+	var first error
 	for i, m := range methods {
 		if m.UsesPublic() && set.Public == nil {
 			continue
 		}
 		config.Method, config.Fraction = m, 0
 		if m.UsesFraction() {
-			config.Fraction = fraction
+			config.Fraction = f.fraction
 		}
 		row := boundRow{Method: string(m), Fails: []string{}}
-		if err := row.fill(c.Context(), set.Private, set.Public, config, optimum, beta, seed); err != nil {
-			return planFailure(err)
+		if err := f.fill(c.Context(), &row, set, config, optimum); err != nil {
+			if c.Context().Err() != nil {
+				return err
+			}
+			row.Refused = err.Error()
+			if first == nil {
+				first = err
+			}
 		}
 		rows = append(rows, row)
 		show(i+1, len(methods))
+	}
+	if !slices.ContainsFunc(rows, func(r boundRow) bool { return r.Refused == "" }) {
+		return planFailure(first)
 	}
 	bar.stop()
 	if a.json {
@@ -114,6 +147,23 @@ func runBounds(c *cobra.Command, a *app, f *trainFlags, beta float64, seed uint6
 	return a.deliver("", func(w io.Writer) error { return renderBounds(w, rows) })
 }
 
+// checkPsi checks --psi and --psi-bound.
+func (f *boundsCommand) checkPsi(c *cobra.Command) error {
+	switch f.psi {
+	case "l1":
+		if !(f.psiBound > 0) {
+			return usagef("psi-bound = %v, but it must be above 0 for --psi l1", f.psiBound)
+		}
+		return nil
+	case "", "proj":
+		if c.Flags().Changed("psi-bound") {
+			return usagef("--psi-bound goes with --psi l1")
+		}
+		return nil
+	}
+	return usagef("psi = %q, but it must be \"l1\" or \"proj\"", f.psi)
+}
+
 func regularizer(c shuffleg.Config) shuffleg.Regularizer {
 	if c.Regularizer == nil {
 		return shuffleg.NoRegularizer{}
@@ -121,17 +171,19 @@ func regularizer(c shuffleg.Config) shuffleg.Regularizer {
 	return c.Regularizer
 }
 
-func (r *boundRow) fill(ctx context.Context, private, public *shuffleg.Records, config shuffleg.Config, optimum shuffleg.Optimum, beta float64, seed uint64) error {
-	plan, err := shuffleg.NewPlan(config, private, public)
+// fill works out a method's row.
+func (f *boundsCommand) fill(ctx context.Context, r *boundRow, set data.Set, config shuffleg.Config, optimum shuffleg.Optimum) error {
+	plan, err := shuffleg.NewPlan(config, set.Private, set.Public)
 	if err != nil {
 		return err
 	}
 	in, err := plan.Bounds(func(privateSteps int) (shuffleg.Dissimilarity, error) {
-		return shuffleg.EstimateDissimilarity(ctx, config.Task, private, public, privateSteps, shuffleg.DissimilarityOptions{Seed: seed})
-	}, optimum, beta)
+		return shuffleg.EstimateDissimilarity(ctx, config.Task, set.Private, set.Public, privateSteps, shuffleg.DissimilarityOptions{Seed: f.seed})
+	}, optimum, f.beta)
 	if err != nil {
 		return err
 	}
+	in.L1Bound, in.Projection = f.psiBound, f.psi == "proj"
 	bound, err := shuffleg.ExcessRisk(in)
 	if err != nil {
 		return err
@@ -154,6 +206,10 @@ func renderBounds(w io.Writer, rows []boundRow) error {
 	}
 	var table [][]string
 	for _, r := range rows {
+		if r.Refused != "" {
+			table = append(table, []string{r.Method, "refused", "-", "-", "-", "-", "-", "-", "-"})
+			continue
+		}
 		epsilon := math.Inf(1)
 		if r.Cost != nil {
 			epsilon = r.Cost.Epsilon
@@ -168,6 +224,9 @@ func renderBounds(w io.Writer, rows []boundRow) error {
 		return err
 	}
 	for _, r := range rows {
+		if r.Refused != "" {
+			fmt.Fprintf(w, "%s is refused: %s\n", r.Method, r.Refused)
+		}
 		for _, s := range r.Fails {
 			fmt.Fprintf(w, "%s: the theorem says nothing: %s\n", r.Method, s)
 		}

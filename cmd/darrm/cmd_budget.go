@@ -232,8 +232,16 @@ func describe(event json.RawMessage) string {
 	if err := json.Unmarshal(event, &e); err != nil || e.Mechanism == "" {
 		return "see --json" // not a release of this program
 	}
+	s := e.String()
+	if e.Mechanism == trainingMechanism {
+		var t trainingEvent
+		if json.Unmarshal(event, &t) != nil {
+			return "see --json"
+		}
+		s = t.String()
+	}
 	// Another program may have written it: nothing of it may steer a terminal.
-	return strings.Trim(strconv.Quote(e.String()), `"`)
+	return strings.Trim(strconv.Quote(s), `"`)
 }
 
 func historyJSON(entries []ledger.Entry) any {

@@ -34,10 +34,11 @@ const maxJobs = 256
 // sweepFlags are the flags of sweep.
 type sweepFlags struct {
 	grid
-	cache       problemFlags // its cache only
+	objectiveFlags
+	cacheFlags
+	timeoutFlag
 	oneDelta    float64
-	priorMean   float64
-	shape       string
+	data        string
 	jobs        int
 	skipInvalid bool
 	format, out string
@@ -47,7 +48,8 @@ func newSweep(a *app) *cobra.Command {
 	f := sweepFlags{grid: grid{
 		k:            newList("", intList(check.Teachers)),
 		m:            newList("", floatList(check.Allowance)),
-		eps:          newList("0.1", floatList(func(x float64) error { return check.Epsilon("epsilon", x) })),
+		totalEps:     newList("", floatList(check.TotalEpsilon)),
+		eps:          newList("0.1", epsilonList(func(x float64) error { return check.Epsilon("epsilon", x) })),
 		teacherDelta: newList("1e-5", floatList(func(x float64) error { return check.Delta("teacher delta", x) })),
 		affected: newList("all", affectedList(func(t int) error {
 			if t < 1 {
@@ -59,47 +61,51 @@ func newSweep(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sweep --K list --m list",
 		Short: "Solve a grid of problems and print one row each",
-		Long: `Solve every combination of the values of --K, --m, --eps, --teacher-delta and
---affected, and print one row for each: the expected error of the optimal noise
-function, the proved lower bound, and the errors of the baselines. Every row is
-certified, as by solve.
+		Long: `Solve every combination of the values of --K, --m (or --total-eps), --eps,
+--teacher-delta and --affected, and print one row for each: the expected error of the
+optimal noise function, the proved lower bound, and the errors of the baselines. Every
+row is certified, as by solve, whose flags mean the same here.
 
 A list has numbers and ranges first:last or first:last:step, separated by commas,
 such as 1:3,5 or 0.1:0.5:0.1. Ranges are stepped exactly, in decimals. A range ends
-at the last value that is not above its end. --affected may have "all" in its list.
-The rows come in the order of the lists, the last of the flags above varying fastest;
-a problem that is named twice has one row.
+at the last value that is not above its end. --affected may have "all" in its list, and
+--eps "inf". The rows come in the order of the lists, the last of the flags above varying
+fastest; a problem that is named twice has one row.
 
 Combinations that are no valid problem, such as 5 affected of 3 teachers, are an
 error before anything is solved, unless --skip-invalid leaves them out. If one
 problem cannot be solved, nothing is printed.
 
-Solved tables go to the cache one by one, so a sweep that was interrupted goes on
-where it was when it is started again. The output does not depend on what was in the
-cache, nor on --jobs.
+Solved tables go to the cache one by one, so a sweep that was interrupted, or had no more
+time, goes on where it was when it is started again. The output does not depend on what
+was in the cache, nor on --jobs.
 ` + exitStatus,
 		Example: `  darrm sweep --K 11 --m 1:11
   darrm sweep --K 11,21,41 --m 1:5:0.5 --eps 0.1,0.5 --format csv --out sweep.csv
-  darrm sweep --K 11 --m 3 --affected 1:11 --shape monotone --json`,
+  darrm sweep --K 11 --m 3 --affected 1:11 --shape monotone --json
+  darrm sweep --K 101 --total-eps 0.1:1:0.1 --eps inf --data disjoint --prior worst-case`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}
 	fl := c.Flags()
 	fl.Var(f.k, "K", "numbers of teachers")
-	fl.Var(f.m, "m", "privacy allowances: one released answer may cost m·ε (any numbers > 0)")
-	fl.Var(f.eps, "eps", "ε of each teacher")
-	fl.Var(f.teacherDelta, "teacher-delta", "Δ of each teacher, in [0,1)")
-	fl.Var(f.affected, "affected", "how many teachers one person's record can reach")
-	fl.Float64Var(&f.oneDelta, "delta", 0, "δ of one released answer, for all rows (default 1-(1-Δ)^min(m, affected), for each)")
-	fl.Float64Var(&f.priorMean, "prior-mean", solve.DefaultPriorMean, "mean probability that a teacher votes for the likelier answer, in\n(0.5,1)")
-	fl.StringVar(&f.shape, "shape", string(gamma.Free), `noise functions to choose from: "free" or "monotone"`)
+	fl.Var(f.m, "m", usageM)
+	fl.Var(f.totalEps, "total-eps", usageTotalEpsilon)
+	fl.Var(f.eps, "eps", usageEpsilon)
+	fl.Var(f.teacherDelta, "teacher-delta", usageTeacherDelta)
+	fl.Var(f.affected, "affected", usageAffected)
+	fl.Lookup("affected").DefValue = "" // the usage says it
+	fl.StringVar(&f.data, "data", "", usageData)
+	fl.Float64Var(&f.oneDelta, "delta", 0, usageDelta)
+	f.registerObjective(c)
 	fl.IntVar(&f.jobs, "jobs", runtime.GOMAXPROCS(0), "how many problems to solve at once")
 	fl.Lookup("jobs").DefValue = "0" // keeps the number of this machine's cores out of the help
 	fl.Lookup("jobs").Usage += " (default the number of cores)"
 	fl.BoolVar(&f.skipInvalid, "skip-invalid", false, "leave out combinations that are no valid problem")
 	fl.StringVar(&f.format, "format", "table", `"table", "csv" or "json"`)
 	fl.StringVarP(&f.out, "out", "o", "", "write the rows to this file instead of stdout")
-	f.cache.registerCache(c)
+	f.registerTimeout(c, "give up after this time, such as 90s (default none)")
+	f.registerCache(c)
 	return c
 }
 
@@ -108,9 +114,14 @@ func (f *sweepFlags) run(c *cobra.Command, a *app) error {
 	if err != nil {
 		return err
 	}
-	points, invalid, err := f.points(c.Context())
-	if err != nil {
+	if o.Counts, err = f.oneCounts(c, a, o.Shape); err != nil {
 		return err
+	}
+	ctx, cancel := f.limit(c.Context())
+	defer cancel()
+	points, invalid, err := f.points(ctx)
+	if err != nil {
+		return f.late("list the problems", err)
 	}
 	if len(invalid) > 0 && !f.skipInvalid {
 		return usageError{fmt.Errorf("%w (invalid combinations: %d; --skip-invalid leaves them out)", invalid[0], len(invalid))}
@@ -118,7 +129,7 @@ func (f *sweepFlags) run(c *cobra.Command, a *app) error {
 	if len(points) == 0 {
 		return usageError{fmt.Errorf("no combination is valid: %w", invalid[0])}
 	}
-	store, err := f.cache.store()
+	store, err := f.store()
 	if err != nil {
 		return err
 	}
@@ -131,7 +142,7 @@ func (f *sweepFlags) run(c *cobra.Command, a *app) error {
 	count := p.count("problems")
 	s.progress = func(done int) { count(done, len(points)) }
 	start := time.Now()
-	err = s.solve(c.Context())
+	err = f.late("solve all", s.solve(ctx))
 	p.stop()
 	for _, r := range s.rejected {
 		a.say("darrm: not used, and solved again: %v", r)
@@ -154,7 +165,7 @@ func (f *sweepFlags) run(c *cobra.Command, a *app) error {
 
 // check looks at all flags that a grid does not have.
 func (f *sweepFlags) check(c *cobra.Command, a *app) (solve.Options, error) {
-	if err := require(c, "K", "m"); err != nil {
+	if err := require(c, "K", budget); err != nil {
 		return solve.Options{}, err
 	}
 	if f.jobs < 1 || f.jobs > maxJobs {
@@ -175,15 +186,39 @@ func (f *sweepFlags) check(c *cobra.Command, a *app) (solve.Options, error) {
 		}
 		f.delta = &f.oneDelta
 	}
-	shape, err := gamma.ParseShape(f.shape)
+	if c.Flags().Changed("data") {
+		if c.Flags().Changed("affected") {
+			return solve.Options{}, errAffectedAndData
+		}
+		affected, err := affectedByData(f.data)
+		if err != nil {
+			return solve.Options{}, err
+		}
+		f.affected.values = []int{affected}
+	}
+	if err := f.checkTimeout(c); err != nil {
+		return solve.Options{}, err
+	}
+	return f.objective(c)
+}
+
+// oneCounts reads the file of --prior-counts, if one was given: counts are those of one
+// number of teachers.
+func (f *sweepFlags) oneCounts(c *cobra.Command, a *app, shape gamma.Shape) ([]float64, error) {
+	if f.priorCounts == "" {
+		return nil, nil
+	}
+	k := f.k.values[0]
+	for _, other := range f.k.values {
+		if other != k {
+			return nil, usagef("--prior-counts goes with one K, but --K has %d and %d", k, other)
+		}
+	}
+	counts, err := f.counts(c, a, k)
 	if err != nil {
-		return solve.Options{}, err
+		return nil, err
 	}
-	// Here, since a prior mean of 0 that was typed would be the default to solve.
-	if err := check.PriorMean(f.priorMean); err != nil {
-		return solve.Options{}, err
-	}
-	return solve.Options{PriorMean: f.priorMean, Shape: shape, Version: version}, nil
+	return counts, gamma.Objective{Counts: counts, Shape: shape}.Validate(k)
 }
 
 // checkOut finds an output file that cannot be before hours are spent on it.
@@ -299,6 +334,7 @@ func (s *sweep) kept() string {
 type sweepRow struct {
 	problem       constraints.Problem
 	shape         gamma.Shape
+	prior         string // a value of --prior
 	priorMean     float64
 	constraints   *big.Int
 	expectedError float64
@@ -310,7 +346,7 @@ type sweepRow struct {
 
 func newSweepRow(t *gamma.Table, keepJSON bool) (sweepRow, error) {
 	r := sweepRow{
-		problem: t.Problem(), shape: t.Shape, priorMean: t.PriorMean,
+		problem: t.Problem(), shape: t.Shape, prior: priorName(t.Objective), priorMean: t.PriorMean,
 		constraints:   t.Certificate().Constraints,
 		expectedError: t.ExpectedError, lowerBound: t.LowerBound, gap: t.Gap,
 		baselines: map[string]float64{},
@@ -391,22 +427,33 @@ var baselineNames = []string{"randomized_response", "randomized_response_tight",
 
 func (s *sweep) columns() []sweepColumn {
 	number := func(name string, value func(sweepRow) float64, human string) sweepColumn {
-		c := sweepColumn{name: name, cell: func(r sweepRow) string { return shortest(value(r)) }, given: human == ""}
-		if human != "" {
-			c.human = func(r sweepRow) string { return fmt.Sprintf(human, value(r)) }
+		return sweepColumn{
+			name:  name,
+			cell:  func(r sweepRow) string { return shortest(value(r)) },
+			human: func(r sweepRow) string { return fmt.Sprintf(human, value(r)) },
 		}
-		return c
+	}
+	given := func(name string, cell func(sweepRow) string) sweepColumn {
+		return sweepColumn{name: name, cell: cell, given: true}
+	}
+	// m and the prior mean are 0 where something else was given instead.
+	ifGiven := func(x float64) string {
+		if x == 0 {
+			return ""
+		}
+		return shortest(x)
 	}
 	columns := []sweepColumn{
-		{name: "K", cell: func(r sweepRow) string { return strconv.Itoa(r.problem.K) }, given: true},
-		number("m", func(r sweepRow) float64 { return r.problem.M }, ""),
-		number("eps", func(r sweepRow) float64 { return r.problem.Epsilon }, ""),
-		number("teacher_delta", func(r sweepRow) float64 { return r.problem.TeacherDelta }, ""),
-		number("delta", func(r sweepRow) float64 { return r.problem.Delta }, ""),
-		{name: "affected", cell: func(r sweepRow) string { return strconv.Itoa(r.problem.Affected) }, given: true},
-		{name: "shape", cell: func(r sweepRow) string { return string(r.shape) }, given: true},
-		number("prior_mean", func(r sweepRow) float64 { return r.priorMean }, ""),
-		{name: "total_eps", cell: func(r sweepRow) string { return r.problem.TotalDecimal() }, given: true},
+		given("K", func(r sweepRow) string { return strconv.Itoa(r.problem.K) }),
+		given("m", func(r sweepRow) string { return ifGiven(r.problem.M) }),
+		given("eps", func(r sweepRow) string { return epsilonText(r.problem.Epsilon) }),
+		given("teacher_delta", func(r sweepRow) string { return shortest(r.problem.TeacherDelta) }),
+		given("delta", func(r sweepRow) string { return shortest(r.problem.Delta) }),
+		given("affected", func(r sweepRow) string { return strconv.Itoa(r.problem.Affected) }),
+		given("shape", func(r sweepRow) string { return string(r.shape) }),
+		given("prior", func(r sweepRow) string { return r.prior }),
+		given("prior_mean", func(r sweepRow) string { return ifGiven(r.priorMean) }),
+		given("total_eps", func(r sweepRow) string { return r.problem.TotalDecimal() }),
 		{name: "constraints", cell: func(r sweepRow) string { return r.constraints.String() }, human: func(r sweepRow) string { return thousands(r.constraints) }},
 		number("expected_error", func(r sweepRow) float64 { return r.expectedError }, "%.9f"),
 		number("lower_bound", func(r sweepRow) float64 { return r.lowerBound }, "%.9f"),
@@ -459,10 +506,17 @@ func (s *sweep) writeCSV(w io.Writer) error {
 func (s *sweep) writeTable(w io.Writer) error {
 	var header, same []string
 	var shown []sweepColumn
+	always := []string{"K", "m"}
+	if s.rows[0].problem.M == 0 {
+		always[1] = "total_eps"
+	}
 	for _, c := range s.columns() {
-		varies := slices.ContainsFunc(s.rows, func(r sweepRow) bool { return c.cell(r) != c.cell(s.rows[0]) })
-		if c.given && !varies && c.name != "K" && c.name != "m" {
-			same = append(same, fmt.Sprintf("%s = %s", c.name, c.cell(s.rows[0])))
+		first := c.cell(s.rows[0])
+		varies := slices.ContainsFunc(s.rows, func(r sweepRow) bool { return c.cell(r) != first })
+		if c.given && !varies && !slices.Contains(always, c.name) {
+			if first != "" {
+				same = append(same, fmt.Sprintf("%s = %s", c.name, first))
+			}
 			continue
 		}
 		if c.human == nil {

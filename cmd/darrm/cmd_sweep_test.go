@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
@@ -120,6 +122,35 @@ func TestSweepBaselineNames(t *testing.T) {
 	}
 	if !slices.Equal(names, baselineNames) {
 		t.Errorf("columns %q, baselines %q", baselineNames, names)
+	}
+}
+
+// The name of a prior is the value of --prior that asks for it.
+func TestPriorNames(t *testing.T) {
+	for _, name := range []string{priorUniform, priorClear, priorCustom, priorOfCounts, priorWorstCase} {
+		var f objectiveFlags
+		c := &cobra.Command{}
+		f.registerObjective(c)
+		args := []string{"--prior", name}
+		switch name {
+		case priorCustom:
+			args = append(args, "--prior-mean", "0.6")
+		case priorOfCounts:
+			args = append(args, "--prior-counts", "file")
+		}
+		if err := c.ParseFlags(args); err != nil {
+			t.Fatal(err)
+		}
+		o, err := f.objective(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == priorOfCounts {
+			o.Counts = []float64{1, 2}
+		}
+		if got := priorName(gamma.Objective{PriorMean: o.PriorMean, Counts: o.Counts, WorstCase: o.WorstCase, Shape: o.Shape}); got != name {
+			t.Errorf("%s is called %s", name, got)
+		}
 	}
 }
 
@@ -258,7 +289,7 @@ func TestSweepTableColumns(t *testing.T) {
 	}
 	table := s.mustWrite(t, "table")
 	above, below, ok := strings.Cut(table, "\n\n")
-	if !ok || above != "In all rows: eps = 0.1, teacher_delta = 1e-05, delta = 1e-05, shape = free, prior_mean = 0.75, total_eps = 0.1" {
+	if !ok || above != "In all rows: eps = 0.1, teacher_delta = 1e-05, delta = 1e-05, shape = free, prior = uniform, prior_mean = 0.75, total_eps = 0.1" {
 		t.Errorf("above the table: %s", above)
 	}
 	// Headers are wrapped: line by line, the words of the columns that have so many.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -41,16 +42,21 @@ The noise is the least that meets --eps and --delta by the accounting --mode, or
 only where its conditions hold; stderr says what was counted and why.
 
 The model goes to stdout or --out as JSON. With --checkpoint the state after each
-epoch is kept in a file, which is SECRET: the same command goes on where it was, with
-the same noise, and is charged once. The file is removed when the model is out.
-With --ledger the model is paid for before the first step.
+epoch is kept in a file, which is SECRET: after a Ctrl-C the same command goes on
+where it was, with the same noise, and is charged once. The file is removed when the
+model is out. With --ledger the model is paid for before the first step.
+
+Where noise on public steps or the order of records is to count, no private record may
+decide it: state --radius (ridge and logistic), or nothing is released.
 
 Choosing a step size by its results is not private and not paid for.
 ` + exitStatus,
 		Example: `  darrm train --data-set crime --method interleaved --epochs 20 --step-size 1e-4 --clip 10 \
     --eps 5 --delta 1e-6 --radius 8
   darrm train --private a.csv --response y --task logistic --radius 1 --clip 1 \
-    --step-size 0.1 --eps 1 --delta 1e-6`,
+    --step-size 0.1 --eps 1 --delta 1e-6
+  darrm train --private train-images-idx3-ubyte --labels train-labels-idx1-ubyte --positive 6,9 \
+    --task logistic --epochs 5 --clip 1 --step-size 0.01 --eps 4 --delta 1e-6`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}
@@ -76,9 +82,22 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 	if err := checkOut(f.out); err != nil {
 		return err
 	}
+	if err := f.checkApart(); err != nil {
+		return err
+	}
 	set, config, err := f.load(c, a)
 	if err != nil {
 		return err
+	}
+	if !config.Method.UsesPublic() {
+		for _, name := range []string{"public", "unclipped-public"} {
+			if c.Flags().Changed(name) {
+				return usagef("--%s: %s uses no public data", name, config.Method)
+			}
+		}
+	}
+	if config.Method == shuffleg.ShuffleG && !simulated {
+		return usagef("method = %q has no noise, so its model is not private: it is for --insecure-seed only", config.Method)
 	}
 	plan, err := shuffleg.NewPlan(config, set.Private, set.Public)
 	if err != nil {
@@ -86,12 +105,91 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 	}
 	tellPlan(a, plan.Report())
 	if f.dryRun {
+		if !simulated {
+			if err := f.rehearse(c.Context(), config, plan); err != nil {
+				return err
+			}
+		}
 		return a.deliverJSON("", newModelReport(set, config, plan))
 	}
 	if simulated {
 		return f.simulate(c.Context(), a, set, config, plan)
 	}
 	return f.release(c.Context(), a, set, config, plan)
+}
+
+// checkApart refuses files that would overwrite one another: the checkpoint is removed at
+// the end, and an output written over the ledger would lose what was spent.
+func (f *trainCommand) checkApart() error {
+	files := []struct {
+		flag, path string
+		written    bool
+	}{
+		{"out", f.out, true}, {"checkpoint", f.checkpoint, true}, {"ledger", f.ledger, false}, {"private", f.private, false},
+		{"public", f.public, false}, {"labels", f.labels, false}, {"public-labels", f.publicLabels, false},
+	}
+	for i, a := range files {
+		for _, b := range files[:i] {
+			if a.path != "" && b.path != "" && (a.written || b.written) && sameFile(a.path, b.path) {
+				return usagef("--%s and --%s are the same file, %s", b.flag, a.flag, a.path)
+			}
+		}
+	}
+	return nil
+}
+
+// sameFile says whether two paths lead to one file, which need not exist yet.
+func sameFile(a, b string) bool {
+	if a == "-" || b == "-" {
+		return false // stdin and stdout are two
+	}
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	if errA == nil && errB == nil {
+		return os.SameFile(infoA, infoB)
+	}
+	absA, errA := filepath.Abs(a)
+	absB, errB := filepath.Abs(b)
+	return errA == nil && errB == nil && absA == absB
+}
+
+// rehearse says whether the release would go through, without making it.
+func (f *trainCommand) rehearse(ctx context.Context, config shuffleg.Config, plan *shuffleg.Plan) error {
+	release, resumed, err := f.begin(plan)
+	if err != nil || f.ledger == "" {
+		return err
+	}
+	l, err := ledger.Open(ctx, f.ledger)
+	if err != nil {
+		return err
+	}
+	request, err := f.request(release, config)
+	if err != nil {
+		return err
+	}
+	if err = l.Check(ctx, request); resumed && errors.Is(err, ledger.ErrReplayed) {
+		return nil // paid for before
+	}
+	return err
+}
+
+// begin makes the release, or goes on with the one of the checkpoint.
+func (f *trainCommand) begin(plan *shuffleg.Plan) (release *shuffleg.Release, resumed bool, err error) {
+	state, err := f.state()
+	if err != nil {
+		return nil, false, err
+	}
+	if state == nil {
+		release, err = plan.NewRelease()
+		return release, false, planFailure(err)
+	}
+	if release, err = plan.ResumeRelease(state); err != nil {
+		if !errors.Is(err, shuffleg.ErrCheckpoint) {
+			return nil, false, planFailure(err)
+		}
+		return nil, false, inputError{fmt.Errorf("%s: %w", f.checkpoint, err)}
+	}
+	return release, true, nil
 }
 
 // simulate trains from a seed. The model is not private.
@@ -134,26 +232,22 @@ func (f *trainCommand) release(ctx context.Context, a *app, set data.Set, config
 			return err
 		}
 	}
-	state, err := f.state()
+	release, resumed, err := f.begin(plan)
 	if err != nil {
 		return err
 	}
-	var release *shuffleg.Release
-	if state != nil {
-		if release, err = plan.ResumeRelease(state); err != nil {
-			return inputError{err}
-		}
+	if resumed {
 		a.say("going on after epoch %d of %d", release.Epoch(), plan.Epochs())
-	} else if release, err = plan.NewRelease(); err != nil {
-		return planFailure(err)
-	}
-	// The key of the noise is on disk before it is paid for, so that a crash between
-	// the two costs nothing: the same release goes on.
-	if err := f.save(release.Checkpoint); err != nil {
+	} else if err := f.save(release.Checkpoint); err != nil {
+		// The key of the noise is on disk before it is paid for, so that a crash between
+		// the two costs nothing: the same release goes on.
 		return err
 	}
-	receipt, err := f.pay(ctx, l, release, config, state != nil)
+	receipt, err := f.pay(ctx, l, release, config, resumed)
 	if err != nil {
+		if !resumed && refused(err) {
+			err = errors.Join(err, f.forget()) // nothing was paid, nothing goes on
+		}
 		return err
 	}
 	bar := newProgress(a)
@@ -164,6 +258,10 @@ func (f *trainCommand) release(ctx context.Context, a *app, set data.Set, config
 		return f.save(release.Checkpoint)
 	})
 	if err != nil {
+		bar.stop()
+		if ctx.Err() != nil && f.checkpoint != "" {
+			a.say("stopped after epoch %d of %d; the same command goes on from %s", release.Epoch(), plan.Epochs(), f.checkpoint)
+		}
 		return err
 	}
 	bar.stop()
@@ -177,11 +275,15 @@ func (f *trainCommand) release(ctx context.Context, a *app, set data.Set, config
 	if err := f.forget(); err != nil || receipt == nil {
 		return err
 	}
-	if err := l.RecordResult(ctx, receipt, ledger.Digest(digest.Sum(nil))); err != nil {
+	// The model is out: an interruption now is no reason not to note it.
+	if err := l.RecordResult(context.WithoutCancel(ctx), receipt, ledger.Digest(digest.Sum(nil))); err != nil {
 		return ledgerError{fmt.Errorf("the model was released and paid for, but not noted in the ledger: %w", err)}
 	}
 	return nil
 }
+
+// trainingMechanism is the mechanism of a trainingEvent.
+const trainingMechanism = "shuffled-gradients"
 
 // trainingEvent is what the ledger remembers of a training.
 type trainingEvent struct {
@@ -193,29 +295,39 @@ type trainingEvent struct {
 	Mode      string `json:"mode"`
 }
 
+func (e trainingEvent) String() string {
+	return fmt.Sprintf("model of %s by %s, %d epochs, accounting %s", e.Task, e.Method, e.Epochs, e.Mode)
+}
+
+// request is what the ledger is asked for.
+func (f *trainCommand) request(release *shuffleg.Release, config shuffleg.Config) (ledger.Request, error) {
+	cost := release.Cost()
+	unit, err := ledger.NewCost(cost.Epsilon, cost.Delta)
+	if err != nil {
+		return ledger.Request{}, err
+	}
+	event, err := json.Marshal(trainingEvent{
+		Mechanism: trainingMechanism, Release: release.ID(), Method: string(config.Method), Task: config.Task.Name(),
+		Epochs: config.Epochs, Mode: f.mode,
+	})
+	id := f.requestID
+	if id == "" {
+		id = "training:" + release.ID()
+	}
+	return ledger.Request{ID: id, Count: 1, Unit: unit, Event: event}, err
+}
+
 // pay charges the ledger. A release that goes on was paid for if the ledger has the very
 // same request, its draw of the noise included; anything else is refused.
 func (f *trainCommand) pay(ctx context.Context, l *ledger.Ledger, release *shuffleg.Release, config shuffleg.Config, resumed bool) (*ledger.Receipt, error) {
 	if l == nil {
 		return nil, nil
 	}
-	cost := release.Cost()
-	unit, err := ledger.NewCost(cost.Epsilon, cost.Delta)
+	request, err := f.request(release, config)
 	if err != nil {
 		return nil, err
 	}
-	event, err := json.Marshal(trainingEvent{
-		Mechanism: "training", Release: release.ID(), Method: string(config.Method), Task: config.Task.Name(),
-		Epochs: config.Epochs, Mode: f.mode,
-	})
-	if err != nil {
-		return nil, err
-	}
-	id := f.requestID
-	if id == "" {
-		id = "training:" + release.ID()
-	}
-	receipt, err := l.Charge(ctx, ledger.Request{ID: id, Count: 1, Unit: unit, Event: event})
+	receipt, err := l.Charge(ctx, request)
 	if resumed && errors.Is(err, ledger.ErrReplayed) {
 		return nil, nil
 	}
@@ -223,6 +335,11 @@ func (f *trainCommand) pay(ctx context.Context, l *ledger.Ledger, release *shuff
 		return nil, err
 	}
 	return receipt, receipt.Redeem()
+}
+
+// refused says whether a charge was certainly not made.
+func refused(err error) bool {
+	return errors.Is(err, ledger.ErrExceeded) || errors.Is(err, ledger.ErrReplayed) || errors.Is(err, ledger.ErrConflict)
 }
 
 // state returns the checkpoint, nil where there is none.
@@ -272,7 +389,6 @@ type modelReport struct {
 	Regularizer string    `json:"regularizer"`
 	Method      string    `json:"method"`
 	Epochs      int       `json:"epochs"`
-	StepSize    float64   `json:"step_size"`
 	Cost        *costJS   `json:"cost"` // null without noise
 	Account     costBasis `json:"account"`
 	Dim         int       `json:"dim"`
@@ -286,10 +402,15 @@ type costBasis struct {
 	Conversion    string   `json:"conversion"`
 	Relation      string   `json:"neighbours"`
 	Order         string   `json:"order"`
+	Released      string   `json:"released"` // the most that may be, for the cost to hold
 	Noise         float64  `json:"noise"`
 	PublicNoise   float64  `json:"public_noise"`
 	Clip          *float64 `json:"clip"` // null without clipping
 	Amplification float64  `json:"amplification"`
+	Rho           *float64 `json:"rho"`   // null without noise
+	Alpha         float64  `json:"alpha"` // 0 where no order was used
+	StepSize      float64  `json:"step_size"`
+	Smoothness    *float64 `json:"smoothness"` // null where unknown
 	Contractive   bool     `json:"contractive"`
 	Fallback      []string `json:"fallback"`
 	Warnings      []string `json:"warnings"`
@@ -299,7 +420,7 @@ func newModelReport(set data.Set, config shuffleg.Config, plan *shuffleg.Plan) *
 	r := plan.Report()
 	return &modelReport{
 		Standin: set.Standin, DataSet: set.Name, Task: config.Task.Name(), Regularizer: regularizer(config).Name(),
-		Method: string(config.Method), Epochs: plan.Epochs(), StepSize: plan.StepSize(), Dim: plan.Dim(),
+		Method: string(config.Method), Epochs: plan.Epochs(), Dim: plan.Dim(),
 		Cost: finiteCost(r.Cost), Account: newCostBasis(r),
 	}
 }
@@ -313,9 +434,14 @@ func finiteCost(c accountant.Cost) *costJS {
 }
 
 func newCostBasis(r accountant.IterationReport) costBasis {
-	return costBasis{
-		Mode: string(r.Mode), Conversion: string(r.Conversion), Relation: r.Relation.String(), Order: r.Order.String(),
+	b := costBasis{
+		Mode: string(r.Mode), Conversion: string(r.Conversion), Relation: r.Relation.String(), Order: orderName(r), Released: r.Released.String(),
 		Noise: r.Noise, PublicNoise: r.PublicNoise, Clip: finite(r.Clip), Amplification: r.Amplification,
+		Rho: finite(r.Rho), Alpha: r.Alpha, StepSize: r.StepSize,
 		Contractive: r.Contractive, Fallback: append([]string{}, r.Fallback...), Warnings: append([]string{}, r.Warnings...),
 	}
+	if r.Smoothness > 0 {
+		b.Smoothness = finite(r.Smoothness)
+	}
+	return b
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +13,8 @@ import (
 )
 
 func newVerify(a *app) *cobra.Command {
-	return &cobra.Command{
+	var f timeoutFlag
+	c := &cobra.Command{
 		Use:   "verify table.json",
 		Short: "Check a table's privacy guarantee and its optimality from scratch",
 		Long: `Check a table file from scratch: every privacy constraint is evaluated again
@@ -20,13 +22,17 @@ with rounding errors accounted for, and the proof of optimality is worked out
 again. No solver is needed. A file whose figures about itself are wrong is
 refused even if its noise function is private.
 
-The file "-" is stdin.
+The file "-" is stdin. With --timeout a check that takes longer fails: nothing is said of
+the table.
 ` + exitStatus,
 		Example: `  darrm solve --K 11 --m 3 --out table.json
   darrm verify table.json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			t, err := a.readTable(c, args[0])
+			if err := f.checkTimeout(c); err != nil {
+				return err
+			}
+			t, err := f.readTable(c, a, args[0])
 			if err != nil {
 				return err
 			}
@@ -38,11 +44,23 @@ The file "-" is stdin.
 			})
 		},
 	}
+	f.registerTimeout(c, "give up checking after this time, such as 90s (default none)")
+	return c
 }
 
-// readTable reads and certifies a table file.
-func (a *app) readTable(c *cobra.Command, path string) (*gamma.Table, error) {
-	r, err := a.open(c.Context(), path)
+// readTable reads and certifies a table file within the time limit.
+func (f *timeoutFlag) readTable(c *cobra.Command, a *app, path string) (*gamma.Table, error) {
+	ctx, cancel := f.limit(c.Context())
+	defer cancel()
+	t, err := a.checkTable(ctx, path)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = context.DeadlineExceeded // not an error of reading, which it may be wrapped in
+	}
+	return t, f.late("check "+path, err)
+}
+
+func (a *app) checkTable(ctx context.Context, path string) (*gamma.Table, error) {
+	r, err := a.open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +69,7 @@ func (a *app) readTable(c *cobra.Command, path string) (*gamma.Table, error) {
 	if err != nil {
 		return nil, inputError{fmt.Errorf("%s: %w", path, err)}
 	}
-	t, err := claim.Certify(c.Context())
+	t, err := claim.Certify(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

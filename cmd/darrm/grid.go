@@ -61,6 +61,18 @@ func (l *list[T]) Set(text string) error {
 // all stands for every teacher in a list of affected; no number of teachers is 0.
 const all = 0
 
+// epsilonList reads a list of numbers in which "inf" may stand too.
+func epsilonList(rule func(float64) error) func(string) ([]float64, error) {
+	return func(text string) ([]float64, error) {
+		return parseList(text, func(item string) ([]float64, error) {
+			if item == "inf" {
+				return []float64{math.Inf(1)}, nil
+			}
+			return expand(item, float(rule))
+		})
+	}
+}
+
 // affectedList reads a list of whole numbers in which "all" may stand too.
 func affectedList(rule func(int) error) func(string) ([]int, error) {
 	return func(text string) ([]int, error) {
@@ -199,19 +211,20 @@ func show(x *big.Rat) string {
 	return "about " + f.Text('g', 20)
 }
 
-// grid is every combination of its values, the last list varying fastest.
+// grid is every combination of its values, the last list varying fastest. Either m or
+// totalEps has values.
 type grid struct {
-	k                    *list[int]
-	m, eps, teacherDelta *list[float64]
-	affected             *list[int]
-	delta                *float64 // of every release; nil for each problem's default
+	k                              *list[int]
+	m, totalEps, eps, teacherDelta *list[float64]
+	affected                       *list[int]
+	delta                          *float64 // of every release; nil for each problem's default
 }
 
 // combination names a point as its flags do.
 type combination struct {
-	k                    int
-	m, eps, teacherDelta float64
-	affected             int
+	k                              int
+	m, totalEps, eps, teacherDelta float64 // m or totalEps is 0
+	affected                       int
 }
 
 func (c combination) String() string {
@@ -219,7 +232,19 @@ func (c combination) String() string {
 	if c.affected != all {
 		affected = strconv.Itoa(c.affected)
 	}
-	return fmt.Sprintf("K = %d, m = %v, eps = %v, teacher-delta = %v, affected = %s", c.k, c.m, c.eps, c.teacherDelta, affected)
+	budget := fmt.Sprintf("m = %v", c.m)
+	if c.totalEps != 0 {
+		budget = fmt.Sprintf("total-eps = %v", c.totalEps)
+	}
+	return fmt.Sprintf("K = %d, %s, eps = %s, teacher-delta = %v, affected = %s", c.k, budget, epsilonText(c.eps), c.teacherDelta, affected)
+}
+
+// epsilonText writes an ε as its flag takes it.
+func epsilonText(eps float64) string {
+	if math.IsInf(eps, 1) {
+		return "inf"
+	}
+	return shortest(eps)
 }
 
 // point is a problem with the combination that it comes from.
@@ -231,39 +256,41 @@ type point struct {
 // points returns the grid's problems in order, each once however often it is named,
 // and what is wrong with the combinations that are no problem.
 func (g grid) points(ctx context.Context) (valid []point, invalid []error, err error) {
+	budgets, budgetName := make([]combination, 0, len(g.m.values)+len(g.totalEps.values)), "m"
+	for _, m := range g.m.values {
+		budgets = append(budgets, combination{m: m})
+	}
+	for _, total := range g.totalEps.values {
+		budgets, budgetName = append(budgets, combination{totalEps: total}), "total-eps"
+	}
 	n := int64(1)
-	for _, factor := range []int{len(g.k.values), len(g.m.values), len(g.eps.values), len(g.teacherDelta.values), len(g.affected.values)} {
+	for _, factor := range []int{len(g.k.values), len(budgets), len(g.eps.values), len(g.teacherDelta.values), len(g.affected.values)} {
 		if n *= int64(factor); n > maxPoints {
-			return nil, nil, usagef("the grid has more than %d points (%d K × %d m × %d eps × %d teacher-delta × %d affected): solve it in parts", maxPoints,
-				len(g.k.values), len(g.m.values), len(g.eps.values), len(g.teacherDelta.values), len(g.affected.values))
+			return nil, nil, usagef("the grid has more than %d points (%d K × %d %s × %d eps × %d teacher-delta × %d affected): solve it in parts", maxPoints,
+				len(g.k.values), len(budgets), budgetName, len(g.eps.values), len(g.teacherDelta.values), len(g.affected.values))
 		}
 	}
 	seen := map[constraints.Problem]bool{}
-	deltas := map[[2]float64]float64{} // a default δ takes a while to work out
+	defaultDelta := rememberedDelta()
 	for _, k := range g.k.values {
-		for _, m := range g.m.values {
+		for _, budget := range budgets {
 			for _, eps := range g.eps.values {
 				for _, teacherDelta := range g.teacherDelta.values {
 					if err := ctx.Err(); err != nil {
 						return nil, nil, err
 					}
 					for _, affected := range g.affected.values {
-						pt := point{combination: combination{k, m, eps, teacherDelta, affected}}
+						pt := point{combination: combination{k, budget.m, budget.totalEps, eps, teacherDelta, affected}}
 						if affected == all {
 							affected = k
 						}
-						// δ = Δ is valid wherever anything is; what is wrong shows below.
-						pt.problem = constraints.Problem{K: k, M: m, Epsilon: eps, TeacherDelta: teacherDelta, Delta: teacherDelta, Affected: affected}
-						if g.delta != nil {
-							pt.problem.Delta = *g.delta
-						} else if pt.problem.Validate() == nil {
-							key := [2]float64{min(m, float64(affected)), teacherDelta}
-							if _, known := deltas[key]; !known {
-								deltas[key] = pt.problem.DefaultDelta()
-							}
-							pt.problem.Delta = deltas[key]
-						}
-						if err := pt.problem.Validate(); err != nil {
+						var err error
+						pt.problem, err = promise{
+							m: budget.m, totalEpsilon: budget.totalEps, epsilon: eps, affected: affected, delta: g.delta,
+							teacherDelta: teacherDelta, teacherDeltaGiven: g.teacherDelta.given,
+						}.problem(k, defaultDelta)
+						pt.teacherDelta = pt.problem.TeacherDelta
+						if err != nil {
 							invalid = append(invalid, fmt.Errorf("%v: %w", pt, err))
 						} else if !seen[pt.problem] {
 							seen[pt.problem] = true
@@ -275,4 +302,23 @@ func (g grid) points(ctx context.Context) (valid []point, invalid []error, err e
 		}
 	}
 	return valid, invalid, nil
+}
+
+// rememberedDelta is Problem.DefaultDelta with a memory, since a default δ takes a while
+// to work out and depends on less than the whole problem.
+func rememberedDelta() func(constraints.Problem) float64 {
+	known := map[constraints.Problem]float64{}
+	return func(p constraints.Problem) float64 {
+		key := p
+		key.K, key.Delta = 0, 0
+		if p.TotalEpsilon == 0 {
+			key.M, key.Epsilon, key.Affected = min(p.M, float64(p.Affected)), 0, 0
+		}
+		delta, ok := known[key]
+		if !ok {
+			delta = p.DefaultDelta()
+			known[key] = delta
+		}
+		return delta
+	}
 }

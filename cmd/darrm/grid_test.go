@@ -53,7 +53,7 @@ func TestLists(t *testing.T) {
 }
 
 func TestListErrors(t *testing.T) {
-	const float, integer, affected = "float", "int", "affected"
+	const float, integer, affected, epsilon = "float", "int", "affected", "eps"
 	tests := []struct{ kind, text, want string }{
 		{float, "", `"", but it must be a decimal number`},
 		{float, "1,,2", `"", but it must be a decimal number`},
@@ -88,6 +88,9 @@ func TestListErrors(t *testing.T) {
 		{integer, "all", `"all", but`},
 		{affected, "every", `"every", but`},
 		{affected, "1:all", `"all", but`},
+		{epsilon, "1:inf", `"inf", but it must be a decimal number`},
+		{epsilon, "Inf", `"Inf", but`},
+		{epsilon, "-inf", `"-inf", but`},
 	}
 	for _, tt := range tests {
 		var err error
@@ -96,6 +99,8 @@ func TestListErrors(t *testing.T) {
 			_, err = floatList(anyFloat)(tt.text)
 		case integer:
 			_, err = intList(anyInt)(tt.text)
+		case epsilon:
+			_, err = epsilonList(anyFloat)(tt.text)
 		default:
 			_, err = affectedList(anyInt)(tt.text)
 		}
@@ -114,6 +119,9 @@ func TestListErrors(t *testing.T) {
 	}
 	if got, err := floatList(anyFloat)("1:100000"); len(got) != maxPoints || err != nil {
 		t.Errorf("the longest list has %d values, %v", len(got), err)
+	}
+	if got, err := epsilonList(anyFloat)("0.1,inf"); !slices.Equal(got, []float64{0.1, math.Inf(1)}) || err != nil {
+		t.Errorf("eps: %v, %v", got, err)
 	}
 	if got, err := affectedList(anyInt)("1,all,3:4"); !slices.Equal(got, []int{1, all, 3, 4}) || err != nil {
 		t.Errorf("affected: %v, %v", got, err)
@@ -217,7 +225,7 @@ func TestListFlag(t *testing.T) {
 func testGrid(t testing.TB, k, m, eps, teacherDelta, affected string) grid {
 	t.Helper()
 	g := grid{
-		k: newList("", intList(anyInt)), m: newList("", floatList(anyFloat)), eps: newList("", floatList(anyFloat)),
+		k: newList("", intList(anyInt)), m: newList("", floatList(anyFloat)), eps: newList("", epsilonList(anyFloat)), totalEps: newList("", floatList(anyFloat)),
 		teacherDelta: newList("", floatList(anyFloat)), affected: newList("", affectedList(anyInt)),
 	}
 	for _, err := range []error{g.k.Set(k), g.m.Set(m), g.eps.Set(eps), g.teacherDelta.Set(teacherDelta), g.affected.Set(affected)} {
@@ -270,6 +278,79 @@ func TestGridPoints(t *testing.T) {
 	if err != nil || len(valid) != len(want) || slices.ContainsFunc(valid, func(p point) bool { return p.problem.Delta != delta }) {
 		t.Errorf("with δ = %v: %v, %v", delta, valid, err)
 	}
+}
+
+// Releases given by their total, and teachers that promise nothing, are the problems that
+// constraints.NewTotalProblem makes; a default Δ is not for such teachers.
+func TestGridTotals(t *testing.T) {
+	for _, given := range []bool{false, true} {
+		g := testGrid(t, "5,3", "1", "0.1,inf", "0", "1,all")
+		g.m = newList("", floatList(anyFloat))
+		if err := g.totalEps.Set("0.05,0.25"); err != nil {
+			t.Fatal(err)
+		}
+		if !given {
+			g.teacherDelta = newList("1e-5", floatList(anyFloat))
+		}
+		valid, invalid, err := g.points(context.Background())
+		if err != nil || len(invalid) > 0 {
+			t.Fatal(err, invalid)
+		}
+		var want []constraints.Problem
+		for _, k := range []int{5, 3} {
+			for _, total := range []float64{0.05, 0.25} {
+				for _, eps := range []float64{0.1, math.Inf(1)} {
+					teacherDelta := 1e-5
+					if given || math.IsInf(eps, 1) {
+						teacherDelta = 0
+					}
+					for _, affected := range []int{1, k} {
+						p, err := constraints.NewTotalProblem(k, total, eps, teacherDelta)
+						if err != nil {
+							t.Fatal(err)
+						}
+						p.Affected = affected
+						p.Delta = p.DefaultDelta()
+						want = append(want, p)
+					}
+				}
+			}
+		}
+		if len(valid) != len(want) {
+			t.Fatalf("%d points, want %d", len(valid), len(want))
+		}
+		for i, p := range valid {
+			if p.problem != want[i] {
+				t.Errorf("point %d: %+v, want %+v", i, p.problem, want[i])
+			}
+		}
+		if s := valid[2].String(); s != "K = 5, total-eps = 0.05, eps = inf, teacher-delta = 0, affected = 1" {
+			t.Errorf("point 2 is called %s", s)
+		}
+	}
+}
+
+// The remembered default δ is that of each problem.
+func TestRememberedDelta(t *testing.T) {
+	remembered := rememberedDelta()
+	rapid.Check(t, func(t *rapid.T) {
+		k := rapid.IntRange(1, 4).Draw(t, "K")
+		p := constraints.Problem{
+			K: k, Epsilon: rapid.SampledFrom([]float64{0, 0.1, 0.2, math.Inf(1)}).Draw(t, "ε"), Affected: rapid.IntRange(1, k).Draw(t, "affected"),
+			TeacherDelta: rapid.SampledFrom([]float64{0, 1e-5, 1e-2}).Draw(t, "Δ"), Delta: 0.5,
+		}
+		if amount := rapid.SampledFrom([]float64{0.05, 0.3, 1, 2.5, 4}).Draw(t, "m or total"); rapid.Bool().Draw(t, "total") {
+			p.TotalEpsilon = amount
+		} else {
+			p.M = amount
+		}
+		if p.Validate() != nil {
+			return
+		}
+		if got, want := remembered(p), p.DefaultDelta(); got != want {
+			t.Fatalf("%+v: δ = %v, want %v", p, got, want)
+		}
+	})
 }
 
 // A problem named twice, by a value or by all = K, is there once, at its first

@@ -1,21 +1,17 @@
 package main
 
 import (
-	"crypto/sha256"
+	"context"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
-	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/charge"
 	"github.com/darrm/darrm/ledger"
 )
 
@@ -40,23 +36,24 @@ func (f *chargeFlags) register(c *cobra.Command) {
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what the release would cost, and release and charge nothing")
 }
 
-// teachersPrefix begins the ids under which frozen teachers are charged.
-const teachersPrefix = "teachers:"
+// terms are the flags as the ledger's.
+func (f *chargeFlags) terms() charge.Terms {
+	return charge.Terms{RequestID: f.requestID, Teachers: f.teachers, Ensemble: f.ensemble, Slack: f.slack}
+}
 
 // prepare checks the flags. promise says whether the teachers are private themselves.
 func (f *chargeFlags) prepare(c *cobra.Command, promise bool) error {
-	switch f.teachers {
-	case "", accountant.FreshTeachers.String(), accountant.FrozenTeachers.String():
-	default:
-		return usagef("teachers = %q, but it must be \"fresh\" or \"frozen\"", f.teachers)
+	if err := f.complete(c, promise); err != nil {
+		return err
 	}
-	if !promise && f.teachers != "" {
-		return usagef("teachers = %q, but teachers that promise nothing have no privacy to add up: leave it out", f.teachers)
+	if err := f.terms().Check(promise, f.ledger != ""); err != nil {
+		return usageError{err}
 	}
-	frozen := f.teachers == accountant.FrozenTeachers.String()
-	if frozen && f.slack != 0 {
-		return usagef("slack = %v goes with --teachers fresh: what frozen teachers cost does not grow with the answers", f.slack)
-	}
+	return nil
+}
+
+// complete says which flags are missing, or there for nothing, by their names.
+func (f *chargeFlags) complete(c *cobra.Command, promise bool) error {
 	if f.ledger == "" {
 		for _, name := range []string{"request-id", "ensemble", "checkpoint"} {
 			if c.Flags().Changed(name) {
@@ -65,134 +62,34 @@ func (f *chargeFlags) prepare(c *cobra.Command, promise bool) error {
 		}
 		return nil
 	}
-	if err := require(c, "request-id"); err != nil {
-		return err
-	}
+	needed := []string{"request-id"}
 	if promise {
-		if err := require(c, "teachers"); err != nil {
-			return err
-		}
+		needed = append(needed, "teachers")
 	}
-	if strings.HasPrefix(f.requestID, teachersPrefix) {
-		return usagef("request-id = %q, but names that begin with %q are for teachers", f.requestID, teachersPrefix)
+	if f.teachers == accountant.FrozenTeachers.String() {
+		needed = append(needed, "ensemble")
 	}
-	if frozen {
-		return require(c, "ensemble")
-	}
-	if f.ensemble != "" {
-		return usagef("--ensemble goes with --teachers frozen: fresh votes share nothing that could be charged once")
-	}
-	return nil
+	return require(c, needed...)
 }
 
-// releaseEvent is what the ledger remembers of a charge. It holds nothing that was
-// computed from the votes: a ledger is read by people who may not see them.
-type releaseEvent struct {
-	Mechanism  string  `json:"mechanism"`
-	Queries    int     `json:"queries,omitempty"`
-	K          int     `json:"k"`
-	Affected   int     `json:"affected"`
-	Teachers   string  `json:"teachers"`
-	Ensemble   string  `json:"ensemble,omitempty"`
-	PerAnswer  *costJS `json:"per_answer,omitempty"`
-	PerTeacher *costJS `json:"per_teacher,omitempty"`
-	Slack      float64 `json:"slack,omitempty"`
-	Key        string  `json:"key,omitempty"` // fingerprint of a resumable release's key
-	Rule       string  `json:"rule"`
-}
+// The names that other commands have for what is defined in package charge.
+type (
+	releaseEvent = charge.Event
+	costJS       = charge.Cost
+)
 
-type costJS struct {
-	Epsilon float64 `json:"epsilon"`
-	Delta   float64 `json:"delta"`
-}
-
-func (e releaseEvent) String() string {
-	if e.PerAnswer == nil {
-		return fmt.Sprintf("training of %d teachers, one record reaches %d", e.K, e.Affected)
-	}
-	s := fmt.Sprintf("%d answers of %s at (%v, %v)", e.Queries, e.Mechanism, e.PerAnswer.Epsilon, e.PerAnswer.Delta)
-	if e.Ensemble != "" {
-		s += ", paid by " + teachersPrefix + e.Ensemble
-	}
-	return s
-}
-
-// totals is what a series of answers costs, by who votes.
-type totals struct {
-	fresh  accountant.ReleaseTotal
-	frozen *accountant.ReleaseTotal // nil where the teachers promise nothing
-}
-
-// newTotals accounts for answers of a mechanism that each cost per. Where p's teachers
-// promise nothing, all privacy is the mechanism's own noise, fresh in every answer.
-func newTotals(p constraints.Problem, g *ensemble.Aggregator, queries int, slack float64) (totals, error) {
-	var t totals
-	if queries > accountant.MaxOptimalCount {
-		return manyTotals(p, g.PerAnswer(), queries)
-	}
-	r := accountant.Release{
-		Queries: queries, PerAnswer: g.PerAnswer(), K: p.K, Affected: p.Affected,
-		Teachers:   accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta},
-		Randomness: accountant.FreshTeachers, Slack: slack,
-	}
-	var err error
-	if t.fresh, err = r.Total(); err != nil {
-		return t, err
-	}
-	if noise, ok := g.Noise(); ok {
-		t.fresh = withNoise(r, noise, t.fresh)
-	}
-	if math.IsInf(p.Epsilon, 1) {
-		return t, nil
-	}
-	r.Randomness, r.Slack = accountant.FrozenTeachers, 0
-	frozen, err := r.Total()
-	t.frozen = &frozen
-	return t, err
-}
-
-// frozenTotal is what any number of answers of teachers costs that were trained once. It is
-// that of two answers: a single one has a total of its own, which may be smaller.
+// frozenTotal is what any number of answers of teachers costs that were trained once.
 func frozenTotal(p constraints.Problem, per accountant.Cost) (accountant.ReleaseTotal, error) {
-	return accountant.Release{
-		Queries: 2, PerAnswer: per, K: p.K, Affected: p.Affected, Randomness: accountant.FrozenTeachers,
-		Teachers: accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta},
-	}.Total()
-}
-
-// manyTotals is newTotals beyond what the optimal composition takes: answers add up by the
-// basic one, which is never less, and what frozen teachers cost does not depend on them.
-func manyTotals(p constraints.Problem, per accountant.Cost, queries int) (t totals, err error) {
-	t.fresh.Rule = fmt.Sprintf("basic composition of %d answers", queries)
-	if t.fresh.Cost, err = accountant.Basic(queries, per); err != nil || math.IsInf(p.Epsilon, 1) {
-		return t, err
-	}
-	frozen, err := frozenTotal(p, per)
-	t.frozen = &frozen
-	return t, err
-}
-
-// withNoise returns the total at the same δ by the noise itself, which adds up better than
-// the (ε, δ) of one answer, or the total at hand where that is smaller.
-func withNoise(r accountant.Release, noise accountant.NoisyAnswer, total accountant.ReleaseTotal) accountant.ReleaseTotal {
-	if r.Queries == 0 || !(total.Cost.Delta > 0 && total.Cost.Delta < 1) {
-		return total
-	}
-	r.PerAnswer, r.Noise, r.Slack, r.Delta = accountant.Cost{}, noise, 0, total.Cost.Delta
-	if t, err := r.Total(); err == nil && t.Cost.Epsilon < total.Cost.Epsilon && t.Cost.Delta <= total.Cost.Delta {
-		return t
-	}
-	return total
+	return charge.Frozen(p, per)
 }
 
 // account is an open ledger with the charges of one release.
 type account struct {
 	ledger  *ledger.Ledger
 	flags   *chargeFlags
-	train   *ledger.Request // of frozen teachers; charged once
-	request ledger.Request
-	receipt *ledger.Receipt
-	resume  *resumption // nil where the release cannot be resumed
+	bill    *charge.Bill
+	receipt *ledger.Receipt // nil where an earlier try of the same release paid
+	resume  *resumption     // nil where the release cannot be resumed
 }
 
 // open opens the ledger and verifies it; nil where none is wanted.
@@ -208,117 +105,38 @@ func (f *chargeFlags) open(c *cobra.Command) (*account, error) {
 }
 
 // plan works out what the release is charged.
-func (acc *account) plan(report *releaseReport) error {
-	f, p, per, t := acc.flags, report.problem, report.aggregator.PerAnswer(), report.totals
-	event := releaseEvent{
-		Mechanism: report.aggregator.Name(), Queries: report.queries, K: p.K, Affected: p.Affected, Teachers: f.teachers, Ensemble: f.ensemble,
-		PerAnswer: (*costJS)(&per), Slack: f.slack, Rule: t.fresh.Rule,
-	}
-	if f.ensemble != "" {
-		event.Rule = "post-processing of the teachers"
-		// The training is paid for once, so for any number of answers.
-		any, err := frozenTotal(p, per)
-		if err != nil {
-			return err
-		}
-		train := releaseEvent{
-			Mechanism: "training", K: p.K, Affected: p.Affected, Teachers: f.teachers, Ensemble: f.ensemble,
-			PerTeacher: &costJS{p.Epsilon, p.TeacherDelta}, Rule: any.Rule,
-		}
-		if acc.train, err = newRequest(teachersPrefix+f.ensemble, any.Cost, train); err != nil {
-			return err
-		}
-	}
+func (acc *account) plan(report *releaseReport) (err error) {
+	terms := acc.flags.terms()
 	if acc.resume != nil {
 		fingerprint := acc.resume.key.Fingerprint()
-		event.Key = hex.EncodeToString(fingerprint[:])
+		terms.Key = hex.EncodeToString(fingerprint[:])
 	}
-	if f.teachers == "" {
-		event.Teachers = "promise nothing"
-	}
-	r, err := newRequest(f.requestID, t.fresh.Cost, event)
-	if err != nil {
-		return err
-	}
-	if acc.train != nil {
-		r.Unit, r.PaidBy = ledger.Cost{}, acc.train.ID
-	}
-	acc.request = *r
-	return nil
+	acc.bill, err = report.release().Bill(terms, report.totals)
+	return err
 }
 
-func newRequest(id string, cost accountant.Cost, event releaseEvent) (*ledger.Request, error) {
-	unit, err := ledger.NewCost(cost.Epsilon, cost.Delta)
-	if err != nil {
-		return nil, err
-	}
-	b, err := json.Marshal(event)
-	return &ledger.Request{ID: id, Count: 1, Unit: unit, Event: b}, err
+// charge pays for the release and returns nil when sampling may begin.
+func (acc *account) charge(c *cobra.Command) (err error) {
+	acc.receipt, err = acc.bill.Pay(c.Context(), acc.ledger, acc.resume != nil && acc.resume.resumed)
+	return err
 }
 
-// check says whether the charge would go through, without making it.
-func (acc *account) check(c *cobra.Command) (pay ledger.Cost, err error) {
-	if acc.train != nil {
-		err := acc.ledger.Check(c.Context(), *acc.train)
-		if err == nil {
-			pay = acc.train.Unit // and then the answers have somebody who paid
-			free := acc.request
-			free.Unit, free.PaidBy = acc.train.Unit, ""
-			return pay, acc.ledger.Check(c.Context(), free)
-		}
-		if !errors.Is(err, ledger.ErrReplayed) {
-			return pay, err
-		}
-	}
-	return acc.request.Unit, acc.ledger.Check(c.Context(), acc.request)
-}
-
-// charge pays for the release and returns nil when sampling may begin. The training
-// of frozen teachers comes first: a crash in between leaves it paid and nothing released.
-func (acc *account) charge(c *cobra.Command) error {
-	if acc.train != nil {
-		receipt, err := acc.ledger.Charge(c.Context(), *acc.train)
-		switch {
-		case errors.Is(err, ledger.ErrReplayed): // paid before
-		case err != nil:
-			return err
-		default:
-			if err := receipt.Redeem(); err != nil {
-				return err
-			}
-		}
-	}
-	receipt, err := acc.ledger.Charge(c.Context(), acc.request)
-	if acc.resume != nil && acc.resume.resumed && errors.Is(err, ledger.ErrReplayed) {
-		// The very same request, its key included: the same answers, paid for before.
+// note returns what keeps the digest of the answers in the ledger, to be called before they
+// are published (package charge says why); nil where there is nothing to note. A try
+// that was paid for by an earlier one has no receipt, and leaves what that one noted.
+func (acc *account) note(ctx context.Context) func(ledger.Digest) error {
+	if acc == nil || acc.receipt == nil {
 		return nil
 	}
-	if err != nil {
-		return err
+	return func(d ledger.Digest) error {
+		if err := acc.ledger.RecordResult(ctx, acc.receipt, d); err != nil {
+			return ledgerError{fmt.Errorf("nothing was released, but request %q is charged: note the answers in the ledger: %w", acc.bill.Release.ID, err)}
+		}
+		return nil
 	}
-	acc.receipt = receipt
-	return receipt.Redeem()
 }
 
 // released reports whether the file at path holds what a replayed request released.
 func released(err error, path string) bool {
-	var replayed *ledger.ReplayedError
-	if !errors.As(err, &replayed) || path == "" || path == "-" {
-		return false
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return false
-	}
-	for _, r := range replayed.Replays {
-		if r.Result != nil && *r.Result == ledger.Digest(h.Sum(nil)) {
-			return true
-		}
-	}
-	return false
+	return path != "" && path != "-" && charge.Released(err, func() (io.ReadCloser, error) { return os.Open(path) })
 }

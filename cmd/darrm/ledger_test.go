@@ -1,18 +1,167 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/charge"
+	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/votes"
 )
 
-// More answers than the optimal composition takes have totals too: the basic one of fresh
-// teachers, and of frozen ones the same as of two answers.
-func TestTotalsOfMoreAnswersThanTheOptimalCompositionTakes(t *testing.T) {
-	p, err := constraints.NewProblem(3, 3, 0.1, 1e-12)
+// program is this binary as darrm, with a cache of its own.
+func program(t *testing.T, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(self)
+	c.Args = append([]string{"darrm"}, args...) // TestMain goes by the name
+	c.Dir = dir
+	c.Env = append(os.Environ(), "DARRM_CACHE="+filepath.Join(dir, "cache"), "GORACE=atexit_sleep_ms=0")
+	return c
+}
+
+func exitOf(t *testing.T, dir string, args ...string) (code int, stderr string) {
+	t.Helper()
+	c := program(t, dir, args...)
+	var said bytes.Buffer
+	c.Stderr = &said
+	var exited *exec.ExitError
+	if err := c.Run(); err != nil && !errors.As(err, &exited) {
+		t.Fatal(err)
+	}
+	return c.ProcessState.ExitCode(), said.String()
+}
+
+// makeLedger makes one with enough for what is released here.
+func makeLedger(t *testing.T, dir string) string {
+	t.Helper()
+	b, err := ledger.NewBudget(1, 0.1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "ledger")
+	if _, err := ledger.Create(t.Context(), path, b); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func historyOf(t *testing.T, path string) []ledger.Entry {
+	t.Helper()
+	l, err := ledger.Open(context.Background(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := l.History(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func digestOf(t *testing.T, path string) ledger.Digest {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sha256.Sum256(b)
+}
+
+func checkAbsent(t *testing.T, path string) {
+	t.Helper()
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s is there (%v)", path, err)
+	}
+}
+
+// A release whose reader has stopped reading is killed: its answers are in the ledger and
+// not out. It is not charged again, not answered again with other coins, and where their
+// key was kept it is finished with the same ones, of which the ledger has the digest.
+func TestKilledBetweenLedgerAndReader(t *testing.T) {
+	for _, asJSON := range []bool{false, true} {
+		for _, keyed := range []bool{false, true} {
+			t.Run(fmt.Sprintf("json %t, checkpoint %t", asJSON, keyed), func(t *testing.T) {
+				dir := t.TempDir()
+				book := makeLedger(t, dir)
+				rows := "a,b,c\n" + strings.Repeat("1,1,0\n0,0,0\n", 20_000) // more labels than a pipe holds
+				if err := os.WriteFile(filepath.Join(dir, "votes.csv"), []byte(rows), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				plain := []string{"aggregate", "votes.csv", "--m", "3", "--eps", "0.1", "--teacher-delta", "1e-9", "--teachers", "frozen", "--ensemble", "wards", "--ledger", "ledger", "--request-id", "march", "-q"}
+				if asJSON {
+					plain = append(plain, "--json")
+				}
+				args := slices.Clone(plain)
+				if keyed {
+					args = append(args, "--checkpoint", "secret")
+				}
+				t.Setenv("TMPDIR", t.TempDir()) // the kill leaves the draft there
+				c := program(t, dir, args...)
+				if _, err := c.StdoutPipe(); err != nil { // nobody reads it
+					t.Fatal(err)
+				}
+				if err := c.Start(); err != nil {
+					t.Fatal(err)
+				}
+				var before []ledger.Entry
+				for end := time.Now().Add(20 * time.Second); len(before) < 3 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+					before = historyOf(t, book)
+				}
+				if err := c.Process.Kill(); err != nil {
+					t.Fatal(err)
+				}
+				if err := c.Wait(); c.ProcessState.ExitCode() != -1 { // by a signal
+					t.Fatalf("not killed: %v", err)
+				}
+				if len(before) != 3 || before[1].ID != "march" || before[2].ID != "march" || before[2].Kind != ledger.KindResult {
+					t.Fatalf("the answers were not noted before they were out: %v", before)
+				}
+
+				out := filepath.Join(dir, "labels.csv")
+				if code, said := exitOf(t, dir, append(plain, "--out", out)...); code != int(exitBudget) {
+					t.Errorf("again, without the key: exit code %d, %s", code, said)
+				}
+				checkAbsent(t, out)
+				if keyed {
+					if code, said := exitOf(t, dir, append(args, "--out", out)...); code != 0 {
+						t.Fatalf("again, with the key: exit code %d, %s", code, said)
+					}
+					if got := digestOf(t, out); got != before[2].Result {
+						t.Errorf("the labels are %v, the ledger noted %v", got, before[2].Result)
+					}
+					checkAbsent(t, filepath.Join(dir, "secret"))
+				}
+				if after := historyOf(t, book); len(after) != 3 || after[2].Hash != before[2].Hash {
+					t.Errorf("entries %v, then %v", before, after)
+				}
+			})
+		}
+	}
+}
+
+// output is a file of labels, or a document, at path, with answers to two queries.
+func output(t *testing.T, path string, stdout *bytes.Buffer, asJSON bool) answerWriter {
+	t.Helper()
+	p, err := constraints.NewProblem(3, 3, 0.1, 1e-5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,25 +169,164 @@ func TestTotalsOfMoreAnswersThanTheOptimalCompositionTakes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := gamma.Certify(t.Context(), p, f)
+	certified, err := gamma.Certify(t.Context(), p, f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := ensemble.DaRRM(c, accountant.ReplaceOne)
+	g, err := ensemble.DaRRM(certified, accountant.ReplaceOne)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const many = 10 * accountant.MaxOptimalCount
-	got, err := newTotals(p, g, many, 1e-6)
+	report := &releaseReport{aggregator: g, problem: p}
+	if err := report.add(2, 0); err != nil {
+		t.Fatal(err)
+	}
+	flags := &aggregateFlags{out: path, outFormat: "auto", outCompression: "auto"}
+	w, err := flags.create(&app{out: stdout, json: asJSON}, []string{"0", "1"}, report, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	basic, err := accountant.Basic(many, g.PerAnswer())
-	if err != nil || got.fresh.Cost != basic {
-		t.Errorf("fresh %v, %v, want %v", got.fresh.Cost, err, basic)
+	r, err := votes.Open(t.Context(), votes.Options{Stdin: strings.NewReader("query,a,b,c\nx,1,1,0\ny,0,0,0\n")}, "-")
+	if err != nil {
+		t.Fatal(err)
 	}
-	few, err := newTotals(p, g, 2, 0)
-	if err != nil || got.frozen == nil || got.frozen.Cost != few.frozen.Cost {
-		t.Errorf("frozen %v, want %v (%v)", got.frozen, few.frozen, err)
+	defer r.Close()
+	for b, err := range r.Batches() {
+		if err == nil {
+			err = w.write(b, make([]int, b.Len()))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return w
+}
+
+// noteKillEnv makes TestNotedBeforeTheyAreSeen a process that dies while the answers are noted.
+const noteKillEnv = "DARRM_TEST_KILL_IN_NOTE"
+
+// The note comes when the answers are complete and nothing of them can be seen: not on
+// stdout, not in the file, which holds what it held. If it fails, or the process
+// dies in it, that stays so.
+func TestNotedBeforeTheyAreSeen(t *testing.T) {
+	if dir := os.Getenv(noteKillEnv); dir != "" {
+		w := output(t, filepath.Join(dir, "labels"), nil, os.Getenv(noteKillEnv+"_JSON") != "")
+		err := w.publish(func(ledger.Digest) error {
+			p, err := os.FindProcess(os.Getpid())
+			if err == nil {
+				err = p.Kill()
+			}
+			time.Sleep(time.Minute)
+			return err
+		})
+		t.Fatal("not killed", err)
+	}
+	const old = "what was released before"
+	for _, asJSON := range []bool{false, true} {
+		for _, toFile := range []bool{false, true} {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "labels")
+			var stdout bytes.Buffer
+			seen := func() string {
+				if !toFile {
+					return stdout.String()
+				}
+				b, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return string(b)
+			}
+			out, before := "-", ""
+			if toFile {
+				out, before = path, old
+			}
+			if err := os.WriteFile(path, []byte(old), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			name := fmt.Sprintf("json %t, file %t", asJSON, toFile)
+			var noted ledger.Digest
+			publish := func(fails error) {
+				w := output(t, out, &stdout, asJSON)
+				err := w.publish(func(d ledger.Digest) error {
+					noted = d
+					if got := seen(); got != before {
+						t.Errorf("%s: seen before it was noted: %q", name, got)
+					}
+					return fails
+				})
+				if !errors.Is(err, fails) {
+					t.Errorf("%s: %v, want %v", name, err, fails)
+				}
+				w.abort()
+			}
+			publish(errors.New("no ledger any more"))
+			if got := seen(); got != before {
+				t.Errorf("%s: seen without a note: %q", name, got)
+			}
+			if toFile {
+				c := program(t, dir)
+				c.Args = []string{"test", "-test.run=^TestNotedBeforeTheyAreSeen$"}
+				c.Env = append(c.Env, noteKillEnv+"="+dir)
+				if asJSON {
+					c.Env = append(c.Env, noteKillEnv+"_JSON=1")
+				}
+				if said, err := c.CombinedOutput(); err == nil || c.ProcessState.ExitCode() != -1 { // by a signal
+					t.Fatalf("%s: not killed: %v, %s", name, err, said)
+				}
+				if got := seen(); got != before {
+					t.Errorf("%s: seen after a death: %q", name, got)
+				}
+			}
+			publish(nil)
+			if got := seen(); got == before || ledger.Digest(sha256.Sum256([]byte(got))) != noted {
+				t.Errorf("%s: %q, noted %v", name, got, noted)
+			}
+			if !asJSON && seen() != "query,label\nx,0\ny,0\n" {
+				t.Errorf("%s: %q", name, seen())
+			}
+		}
+	}
+}
+
+// A ledger that is gone, or another one, when the answers are ready: the charge cannot be
+// shown any more, and nothing is released.
+func TestNothingIsReleasedWithoutTheLedger(t *testing.T) {
+	dir := t.TempDir()
+	path := makeLedger(t, dir)
+	l, err := ledger.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unit, err := ledger.NewCost(1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := ledger.Request{ID: "march", Count: 1, Unit: unit}
+	acc := &account{ledger: l, bill: &charge.Bill{Release: request}}
+	if acc.note(t.Context()) != nil || (*account)(nil).note(t.Context()) != nil {
+		t.Error("noted without a receipt")
+	}
+	if acc.receipt, err = l.Charge(t.Context(), request); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Remove(path), os.Remove(path+".anchor")); err != nil {
+		t.Fatal(err)
+	}
+	for _, again := range []bool{false, true} {
+		if again {
+			makeLedger(t, dir)
+		}
+		out := filepath.Join(dir, "labels.csv")
+		w := output(t, out, nil, false)
+		err := w.publish(acc.note(t.Context()))
+		w.abort()
+		if code := exitCode(t.Context(), err); code != exitLedger || !strings.Contains(err.Error(), `request "march" is charged`) {
+			t.Errorf("another ledger %t: exit code %d, %v", again, code, err)
+		}
+		checkAbsent(t, out)
+		if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || left != nil {
+			t.Errorf("left: %v, %v", left, err)
+		}
 	}
 }

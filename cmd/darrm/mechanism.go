@@ -73,7 +73,7 @@ func (f *mechanismFlags) require(c *cobra.Command, p *problemFlags) error {
 	if err := require(c, "total-eps", "affected|data"); err != nil {
 		return err
 	}
-	for _, name := range append([]string{"m", "eps", "teacher-delta"}, solveFlagNames...) {
+	for _, name := range append([]string{"m", "eps", "teacher-delta", "timeout"}, solveFlagNames...) {
 		if c.Flags().Changed(name) {
 			return usagef("--%s goes with --mechanism %s: %s uses nothing of it", name, mechanismDaRRM, f.name)
 		}

@@ -1,10 +1,9 @@
 package main
 
 import (
-	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"hash"
 	"io"
 	"strconv"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/charge"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/votes"
 )
@@ -24,16 +24,20 @@ type releaseReport struct {
 	problem    constraints.Problem
 	table      *gamma.Table // nil for mechanisms over vote counts
 	queries    int
-	totals            // of all labels
-	teachers   string // "fresh", "frozen", or "" where it was not said
+	totals     charge.Totals // of all labels
+	teachers   string        // "fresh", "frozen", or "" where it was not said
 	simulated  bool
 }
 
+// release is what is accounted for and charged.
+func (r *releaseReport) release() charge.Release {
+	return charge.Release{Problem: r.problem, Answers: r.aggregator, Queries: r.queries}
+}
+
 // add accounts for the answers.
-func (r *releaseReport) add(queries int, slack float64) error {
+func (r *releaseReport) add(queries int, slack float64) (err error) {
 	r.queries = queries
-	var err error
-	r.totals, err = newTotals(r.problem, r.aggregator, queries, slack)
+	r.totals, err = r.release().Totals(slack)
 	return err
 }
 
@@ -50,17 +54,17 @@ func (r *releaseReport) tell(a *app) {
 		a.say("%d labels from K = %d teachers by %s", r.queries, p.K, r.aggregator.Title())
 		a.say("one label:  %v-DP, where one record reaches at most %d of the teachers", r.aggregator.PerAnswer(), p.Affected)
 	}
-	if r.frozen == nil {
-		a.say("all labels: %v-DP", r.fresh.Cost)
+	if r.totals.Frozen == nil {
+		a.say("all labels: %v-DP", r.totals.Fresh.Cost)
 		return
 	}
 	title := "all labels:"
 	if r.teachers != accountant.FreshTeachers.String() {
-		a.say("%s %v-DP if the teachers were trained once and only vote (however many queries),", title, r.frozen.Cost)
+		a.say("%s %v-DP if the teachers were trained once and only vote (however many queries),", title, r.totals.Frozen.Cost)
 		title = "           "
 	}
 	if r.teachers != accountant.FrozenTeachers.String() {
-		a.say("%s %v-DP if each vote is a fresh run of a private mechanism", title, r.fresh.Cost)
+		a.say("%s %v-DP if each vote is a fresh run of a private mechanism", title, r.totals.Fresh.Cost)
 	}
 }
 
@@ -75,20 +79,20 @@ func quote(c *cobra.Command, a *app, acc *account, r *releaseReport) error {
 		AllFresh  costJS  `json:"all_labels_fresh_teachers"`
 		Charge    *amount `json:"charge,omitempty"`
 		Remaining *amount `json:"remaining,omitempty"`
-	}{Mechanism: r.aggregator.Name(), Queries: r.queries, PerLabel: costJS(per), AllFresh: costJS(r.fresh.Cost)}
+	}{Mechanism: r.aggregator.Name(), Queries: r.queries, PerLabel: costJS(per), AllFresh: costJS(r.totals.Fresh.Cost)}
 	rows := [][]string{{"one label", fmt.Sprint(per.Epsilon), fmt.Sprint(per.Delta)}}
 	add := func(title string, c accountant.Cost) {
 		rows = append(rows, []string{title, fmt.Sprint(c.Epsilon), fmt.Sprint(c.Delta)})
 	}
-	if r.frozen == nil {
-		add(fmt.Sprintf("all %d", r.queries), r.fresh.Cost)
+	if r.totals.Frozen == nil {
+		add(fmt.Sprintf("all %d", r.queries), r.totals.Fresh.Cost)
 	} else {
-		q.AllFrozen = (*costJS)(&r.frozen.Cost)
-		add(fmt.Sprintf("all %d, fresh teachers", r.queries), r.fresh.Cost)
-		add(fmt.Sprintf("all %d, frozen teachers", r.queries), r.frozen.Cost)
+		q.AllFrozen = (*costJS)(&r.totals.Frozen.Cost)
+		add(fmt.Sprintf("all %d, fresh teachers", r.queries), r.totals.Fresh.Cost)
+		add(fmt.Sprintf("all %d, frozen teachers", r.queries), r.totals.Frozen.Cost)
 	}
 	if acc != nil {
-		pay, err := acc.check(c)
+		pay, err := acc.bill.Check(c.Context(), acc.ledger)
 		if err != nil {
 			return err
 		}
@@ -115,7 +119,6 @@ type jsonAnswers struct {
 	classes []string
 	report  *releaseReport
 	answers []jsonAnswer
-	digest  hash.Hash
 }
 
 type jsonAnswer struct {
@@ -142,15 +145,22 @@ func jsonClass(name string) json.RawMessage {
 	return b
 }
 
-func (w *jsonAnswers) commit() error {
-	return w.app.deliver(w.path, func(to io.Writer) error { return w.encode(io.MultiWriter(to, w.digest)) })
+// publish encodes the same answers twice where they are noted: for the digest first, before
+// a byte of them can be seen.
+func (w *jsonAnswers) publish(note func(ledger.Digest) error) error {
+	if note != nil {
+		digest := sha256.New()
+		if err := w.encode(digest); err != nil {
+			return err
+		}
+		if err := note(ledger.Digest(digest.Sum(nil))); err != nil {
+			return err
+		}
+	}
+	return w.app.deliver(w.path, w.encode)
 }
 
 func (w *jsonAnswers) abort() {}
-
-func (w *jsonAnswers) record(ctx context.Context, acc *account) error {
-	return acc.ledger.RecordResult(ctx, acc.receipt, ledger.Digest(w.digest.Sum(nil)))
-}
 
 func (w *jsonAnswers) encode(to io.Writer) error {
 	r := w.report
@@ -166,10 +176,10 @@ func (w *jsonAnswers) encode(to io.Writer) error {
 		Simulated []jsonAnswer `json:"simulated_labels,omitempty"`
 	}{
 		Private: !r.simulated, Mechanism: r.aggregator.Name(), K: r.problem.K, Queries: r.queries,
-		PerLabel: costJS(r.aggregator.PerAnswer()), AllFresh: costJS(r.fresh.Cost),
+		PerLabel: costJS(r.aggregator.PerAnswer()), AllFresh: costJS(r.totals.Fresh.Cost),
 	}
-	if r.frozen != nil {
-		out.AllFrozen = (*costJS)(&r.frozen.Cost)
+	if r.totals.Frozen != nil {
+		out.AllFrozen = (*costJS)(&r.totals.Frozen.Cost)
 	}
 	if r.simulated {
 		out.Simulated = w.answers

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// timeoutFlag bounds the time of work that may be long. Time that is up is an error, and
+// nothing comes of the work.
+type timeoutFlag struct{ timeout time.Duration }
+
+func (f *timeoutFlag) registerTimeout(c *cobra.Command, usage string) {
+	c.Flags().DurationVar(&f.timeout, "timeout", 0, usage)
+}
+
+func (f *timeoutFlag) checkTimeout(c *cobra.Command) error {
+	if c.Flags().Changed("timeout") && f.timeout <= 0 {
+		return usagef("timeout = %v, but it must be > 0", f.timeout)
+	}
+	return nil
+}
+
+// limit returns ctx with the time limit, where there is one.
+func (f *timeoutFlag) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if f.timeout > 0 {
+		return context.WithTimeout(ctx, f.timeout)
+	}
+	return ctx, func() {}
+}
+
+// late names the flag in an error that is due to the limit; other errors it returns as
+// they are.
+func (f *timeoutFlag) late(what string, err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("timeout = %v was not enough to %s: %w", f.timeout, what, err)
+	}
+	return err
+}
