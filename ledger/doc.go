@@ -12,9 +12,9 @@
 //	if err := receipt.Redeem(); err != nil {
 //		return err
 //	}
-//	// sample n answers and publish them
+//	// sample n answers, note their digest with l.RecordResult, publish them
 //
-// The order is: check in integers, write, force to disk, receipt, sample, release.
+// The order is: check in integers, write, force to disk, receipt, sample, note, release.
 // A crash at any moment leaves at worst budget spent without a release, never a
 // release that is not paid for. There is no refund.
 //
@@ -58,11 +58,16 @@
 // # Requests asked again
 //
 // A request has an id. The same id with the same count, cost, payer and event is
-// charged once. Asked again, it returns an [ErrReplayed] and no receipt, because a
-// second answer with fresh randomness is a second release; what a caller may do is to
-// read a result stored earlier, which it recognises by the digest of
+// charged once. Asked again, it returns an [ErrReplayed] and nothing that admits an
+// answer, because a second answer with fresh randomness is a second release; what a
+// caller may do is to read a result stored earlier, which it recognises by the digest of
 // [Ledger.RecordResult]. Where there is none, the first asker crashed, or has not come
 // so far: the budget is spent, and only another id, charged anew, leads to an answer.
+//
+// A caller who kept the coins of the first answers, and whose event names them, may work
+// out those same answers again, which is no second release. It notes them with the
+// receipt of the [Replay], which is used up for everything else. Whatever was drawn, the
+// request has one result: who comes with another digest is refused, and releases nothing.
 // The same id with other content is an [ErrConflict]. [Ledger.Check] tells all this
 // without charging.
 //

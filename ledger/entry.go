@@ -33,7 +33,7 @@ type Kind string
 
 const (
 	KindCharge Kind = "charge" // budget spent
-	KindResult Kind = "result" // the digest of what was released; spends nothing
+	KindResult Kind = "result" // the digest of what is released; spends nothing
 )
 
 // An Entry is one record of the ledger.
@@ -49,7 +49,7 @@ type Entry struct {
 	PaidBy string          // charge: id of the earlier charge that covers this one, at no cost
 	Event  json.RawMessage // charge: what is released, canonical JSON
 
-	Result Digest // result: SHA-256 of what was released
+	Result Digest // result: SHA-256 of what is released, seen or about to be
 
 	Previous Digest // hash of the entry before, or of the genesis record
 	Hash     Digest // hash of this entry; not stored in it

@@ -11,7 +11,7 @@ var (
 	// ErrExceeded: the charge does not fit what remains. Nothing was consumed.
 	ErrExceeded = errors.New("privacy budget exceeded")
 	// ErrReplayed: this request was charged before. Nothing more was consumed,
-	// and there is no receipt: a new answer would be a second release.
+	// and no answer may be drawn: a new one would be a second release.
 	ErrReplayed = errors.New("request was charged before")
 	// ErrConflict: the request id stands for something else. Nothing was consumed.
 	ErrConflict = errors.New("request id was used for something else")
@@ -26,7 +26,7 @@ var (
 	// ErrBroken: a write failed earlier through this handle, so its state is not
 	// known. Open the ledger again, which verifies it.
 	ErrBroken = errors.New("ledger handle is unusable after a failure; open the ledger again")
-	// ErrReceipt: the receipt was not issued by a charge, or is used up.
+	// ErrReceipt: the receipt is not of a charge, or is used up.
 	ErrReceipt = errors.New("no valid receipt")
 )
 
@@ -52,18 +52,23 @@ type ReplayedError struct{ Replays []Replay }
 type Replay struct {
 	Charge Entry
 	Result *Digest // what [Ledger.RecordResult] stored, or nil
+	// Receipt is of that charge, and used up: it admits no answer. Whoever kept the coins
+	// of the first answers, and so repeats no more than those, notes their digest with it.
+	Receipt *Receipt
 }
 
 func (e *ReplayedError) Error() string {
 	if len(e.Replays) == 0 {
 		return ErrReplayed.Error()
 	}
-	first := e.Replays[0].Charge
-	more := ""
+	first, result, more := e.Replays[0].Charge, "no result of it is noted", ""
+	if d := e.Replays[0].Result; d != nil {
+		result = fmt.Sprintf("its result has SHA-256 %v", d)
+	}
 	if n := len(e.Replays) - 1; n > 0 {
 		more = fmt.Sprintf(", and %d more", n)
 	}
-	return fmt.Sprintf("%v: id %q is entry %d%s; a stored result may be read again, a new one must not be released", ErrReplayed, first.ID, first.Seq, more)
+	return fmt.Sprintf("%v: id %q is entry %d, %s%s; a stored result may be read again, a new one must not be released", ErrReplayed, first.ID, first.Seq, result, more)
 }
 
 // Is makes errors.Is(err, ErrReplayed) true.
@@ -74,6 +79,9 @@ type ConflictError struct {
 	ID   string
 	Seq  uint64 // the entry that has the id; 0 if the id is twice in one call
 	What string // what differs
+	// Earlier is the charge that has the id, without a receipt; nil if the id is twice in
+	// one call, or a result differs.
+	Earlier *Replay
 }
 
 func (e *ConflictError) Error() string {

@@ -217,6 +217,7 @@ func (l *Ledger) do(ctx context.Context, exclusive bool, fn func(*session) error
 // released. Errors:
 //
 //   - [ErrExceeded], [ErrReplayed], [ErrConflict], [ErrUnpaid]: refused, nothing was consumed;
+//     a [ReplayedError] has a receipt that is used up, for [Ledger.RecordResult] only;
 //   - a *check.Error or a JSON error for a request out of its ranges; also nothing;
 //   - the error of ctx, while waiting for another process; also nothing;
 //   - [ErrDamaged] or [ErrRolledBack], and errors of the system while writing: the
@@ -322,6 +323,14 @@ func (s *session) earlier(r *Request) (*Replay, error) {
 	if e == nil || err != nil {
 		return nil, err
 	}
+	replay := &Replay{Charge: *e}
+	result, err := s.lookup(bucketResults, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	if result != nil {
+		replay.Result = &result.Result
+	}
 	for _, c := range []struct {
 		differs bool
 		what    string
@@ -332,17 +341,10 @@ func (s *session) earlier(r *Request) (*Replay, error) {
 		{string(e.Event) != string(r.Event), "event"},
 	} {
 		if c.differs {
-			return nil, &ConflictError{ID: r.ID, Seq: e.Seq, What: c.what}
+			return nil, &ConflictError{ID: r.ID, Seq: e.Seq, What: c.what, Earlier: replay}
 		}
 	}
-	replay := &Replay{Charge: *e}
-	result, err := s.lookup(bucketResults, r.ID)
-	if err != nil {
-		return nil, err
-	}
-	if result != nil {
-		replay.Result = &result.Result
-	}
+	replay.Receipt = spentReceipt(*e)
 	return replay, nil
 }
 
@@ -370,11 +372,15 @@ func (s *session) lookup(index, id string) (*Entry, error) {
 	return &e, nil
 }
 
-// RecordResult stores the digest of what was released for a receipt. A later
-// [ReplayedError] returns it, so that a stored result can be read again and
-// recognised. It spends nothing, and is optional: a crash before it loses the
-// digest only. One request has one result: the same digest again is no error,
-// another is an [ErrConflict].
+// RecordResult stores the digest of what is about to be released for a receipt: call it
+// when the answers are complete and before they can be seen, and show them only if it
+// succeeds. A later [ReplayedError] then knows whatever can be seen, so that a stored
+// result can be read again and recognised. A crash between the two leaves the digest of
+// what nobody saw, which is paid for.
+//
+// It spends nothing, is optional, and takes a receipt that is used up, also a
+// [Replay]'s. One request has one result: the same digest again is no error, another is
+// an [ErrConflict], and what has it must not be released: it would be a second release.
 func (l *Ledger) RecordResult(ctx context.Context, r *Receipt, result Digest) error {
 	if !r.issued() {
 		return fmt.Errorf("%w: it was not issued by a charge", ErrReceipt)

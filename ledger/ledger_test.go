@@ -146,6 +146,69 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// What a replay has admits no answer, neither of a charge nor of a look. It notes the
+// result of the charge that was made, if that has none yet, and no other.
+func TestReplayIsNoted(t *testing.T) {
+	l := create(t, 1, 0)
+	r := Request{ID: "a", Count: 1, Unit: mustCost(t, 0.1, 0), Event: []byte(`{"key":"k"}`)}
+	first := mustCharge(t, l, r) // its process dies here
+	replay := func(err error) Replay {
+		t.Helper()
+		var replayed *ReplayedError
+		if !errors.As(err, &replayed) || len(replayed.Replays) != 1 {
+			t.Fatalf("%v, want one replay", err)
+		}
+		return replayed.Replays[0]
+	}
+	l, err := Open(t.Context(), l.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, charged := l.Charge(t.Context(), r)
+	for name, err := range map[string]error{"charge": charged, "check": l.Check(t.Context(), r)} {
+		receipt := replay(err).Receipt
+		again := *receipt
+		for _, r := range []*Receipt{receipt, &again} {
+			if err := r.Redeem(); !errors.Is(err, ErrReceipt) {
+				t.Errorf("%s: the receipt was redeemed: %v", name, err)
+			}
+		}
+		if !strings.Contains(err.Error(), "no result of it is noted") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	other := create(t, 1, 0)
+	mustCharge(t, other, r)
+	if err := other.RecordResult(t.Context(), replay(charged).Receipt, Digest{7}); !errors.Is(err, ErrReceipt) {
+		t.Errorf("in another ledger: %v", err)
+	}
+	for _, receipt := range []*Receipt{replay(charged).Receipt, first, replay(charged).Receipt} {
+		if err := l.RecordResult(t.Context(), receipt, Digest{7}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, charged = l.Charge(t.Context(), r)
+	if p := replay(charged); p.Result == nil || *p.Result != (Digest{7}) || !strings.Contains(charged.Error(), Digest{7}.String()) {
+		t.Errorf("%v, noted %v", charged, p.Result)
+	}
+	var conflict *ConflictError
+	for _, receipt := range []*Receipt{replay(charged).Receipt, first} {
+		if err := l.RecordResult(t.Context(), receipt, Digest{8}); !errors.As(err, &conflict) || conflict.What != "result" || conflict.Earlier != nil {
+			t.Errorf("another result: %v", err)
+		}
+	}
+	// What is another request has no receipt, and says what has its id.
+	r.Event = []byte(`{"key":"l"}`)
+	if _, err := l.Charge(t.Context(), r); !errors.As(err, &conflict) || conflict.Earlier == nil || conflict.Earlier.Receipt != nil ||
+		conflict.Earlier.Charge.Hash != first.Entry().Hash || *conflict.Earlier.Result != (Digest{7}) {
+		t.Errorf("another event: %v", err)
+	}
+	mustSpend(t, l, r.total())
+	if entries, err := l.History(t.Context()); err != nil || len(entries) != 2 {
+		t.Errorf("%d entries, %v", len(entries), err)
+	}
+}
+
 func TestReceipt(t *testing.T) {
 	l := create(t, 1, 0)
 	r := mustCharge(t, l, Request{ID: "a", Count: 1, Unit: mustCost(t, 0.1, 0)})

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -17,7 +19,7 @@ type model struct {
 	spent   Cost
 	byID    map[string]Request
 	results map[string]Digest
-	open    []*Receipt // receipts without a result
+	open    []*Receipt // all receipts
 	saved   files      // before the latest commit
 }
 
@@ -110,6 +112,12 @@ func TestAgainstModel(t *testing.T) {
 			"batch": func(rt *rapid.T) {
 				m.charge(t, rt, rapid.SliceOfN(rapid.Custom(m.request), 2, 5).Draw(rt, "requests"))
 			},
+			"again": func(rt *rapid.T) { // chance hardly ever asks for the same
+				if len(m.byID) == 0 {
+					rt.Skip("nothing charged")
+				}
+				m.charge(t, rt, []Request{m.byID[rapid.SampledFrom(slices.Sorted(maps.Keys(m.byID))).Draw(rt, "request")]})
+			},
 			"result": func(rt *rapid.T) {
 				if len(m.open) == 0 {
 					rt.Skip("no receipt")
@@ -199,6 +207,10 @@ func (m *model) charge(t *testing.T, rt *rapid.T, requests []Request) {
 			if d, ok := m.results[p.Charge.ID]; ok != (p.Result != nil) || ok && *p.Result != d {
 				rt.Fatalf("result of %q: %v, want %v", p.Charge.ID, p.Result, d)
 			}
+			if err := p.Receipt.Redeem(); !errors.Is(err, ErrReceipt) {
+				rt.Fatalf("the receipt of a replay of %q: %v", p.Charge.ID, err)
+			}
+			m.open = append(m.open, p.Receipt) // as good as the first for a result
 		}
 	}
 }

@@ -6,17 +6,25 @@ import (
 )
 
 // A Receipt says that a charge is on disk. Only [Ledger.Charge] and
-// [Ledger.ChargeAll] issue one; the zero value is not valid.
+// [Ledger.ChargeAll] issue one that can be redeemed; the zero value is not valid.
 //
 // A mechanism takes a *Receipt, calls [Receipt.Redeem], and samples only if
 // that succeeds. A receipt lives in the memory of one process: after a crash the
-// budget is spent and the right to release is gone.
+// budget is spent and the right to release is gone. What is left is a [Replay]'s, which
+// is used up and good for [Ledger.RecordResult] only.
 type Receipt struct {
 	entry Entry
 	used  *atomic.Bool // shared by copies of the receipt; nil if it was not issued
 }
 
 func newReceipt(e Entry) *Receipt { return &Receipt{entry: e, used: new(atomic.Bool)} }
+
+// spentReceipt is of a charge that was made before.
+func spentReceipt(e Entry) *Receipt {
+	r := newReceipt(e)
+	r.used.Store(true) // who charged may have answered
+	return r
+}
 
 func (r *Receipt) issued() bool { return r != nil && r.used != nil }
 

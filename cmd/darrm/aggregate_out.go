@@ -39,8 +39,14 @@ func (f *aggregateFlags) labelOptions(classes []string) (votes.LabelOptions, err
 // abstention is the name of an answer that names no class.
 const abstention = "abstained"
 
-// create starts the output. charged says that the answers will be noted in a ledger.
+// create starts the output. charged says that the answers will be paid for and noted in a
+// ledger: then it comes before the charge, and finds what cannot be written.
 func (f *aggregateFlags) create(a *app, classes []string, report *releaseReport, charged bool) (answerWriter, error) {
+	if charged {
+		if err := tryOut(f.out); err != nil {
+			return nil, err
+		}
+	}
 	if report.aggregator.Abstains() {
 		classes = append(classes, abstention)
 	}
@@ -97,10 +103,7 @@ func (w *fileAnswers) makeDraft() (string, error) {
 		if w.place, err = atomicfile.Create(w.path); err != nil {
 			return "", err // before anything is answered
 		}
-		name = filepath.Base(w.path)
-		if info, err := os.Stat(w.path); err != nil || info.Mode().IsRegular() {
-			base = filepath.Dir(w.path)
-		}
+		base, name = beside(w.path), filepath.Base(w.path)
 	}
 	dir, err := os.MkdirTemp(base, ".darrm-labels-*") // permissions 0700
 	if err != nil {

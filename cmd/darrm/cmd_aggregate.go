@@ -128,20 +128,17 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
 	if f.charge.dryRun {
 		return quote(c, a, acc, report)
 	}
-	if acc != nil {
-		if err := acc.charge(c); err != nil {
-			if released(err, f.out) {
-				a.say("request %q was released before: its labels are in %s, unchanged", f.charge.requestID, f.out)
-				return nil
-			}
-			return err
-		}
-	}
 	out, err := f.create(a, r.Classes(), report, acc != nil)
-	if err != nil {
+	if err == nil {
+		defer out.abort()
+	}
+	done := false
+	if acc != nil {
+		done, err = f.pay(c, a, acc, err)
+	}
+	if done || err != nil {
 		return err
 	}
-	defer out.abort()
 	n, scores, err := f.answer(c.Context(), a, r, report, queries, acc, out)
 	if err != nil {
 		return err
@@ -155,10 +152,8 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
 		return err
 	}
 	report.tell(a)
-	if acc != nil && acc.resume != nil {
-		if err := acc.resume.forget(); err != nil {
-			unsaved = errors.Join(unsaved, err)
-		}
+	if acc != nil {
+		unsaved = errors.Join(unsaved, acc.forget())
 	}
 	if f.compare || scores.truths > 0 {
 		if err := scores.tell(a, report); err != nil {
@@ -180,6 +175,9 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app) (*gamma.Table, error)
 		return nil, usagef("--insecure-seed and --ledger exclude each other: a simulation releases nothing and pays for nothing")
 	}
 	if err := checkOut(f.out); err != nil {
+		return nil, err
+	}
+	if err := checkApart(paidFiles(f.out, f.charge.checkpoint, f.charge.ledger)...); err != nil {
 		return nil, err
 	}
 	if err := f.mechanism.prepare(c); err != nil {
@@ -375,6 +373,26 @@ func (f *aggregateFlags) answer(ctx context.Context, a *app, r *votes.Reader, re
 		return n, s, resume.end()
 	}
 	return n, s, nil
+}
+
+// pay charges the release, unless its output could not be created. done says that the
+// output has it already: then there is nothing to write and nothing to pay.
+func (f *aggregateFlags) pay(c *cobra.Command, a *app, acc *account, created error) (done bool, err error) {
+	var again error
+	if err = created; err != nil {
+		_, again = acc.bill.Check(c.Context(), acc.ledger)
+	} else {
+		err = acc.charge(c)
+		again = err
+	}
+	if released(again, f.out) {
+		a.say("request %q was released before: its labels are in %s, unchanged", f.charge.requestID, f.out)
+		return true, acc.forget()
+	}
+	if (created != nil || refused(err)) && acc.resume != nil && !acc.resume.resumed {
+		err = errors.Join(err, acc.forget()) // nothing was paid with this key, nothing goes on
+	}
+	return false, err
 }
 
 // resumption returns how the release can be resumed, nil if it cannot.

@@ -2,19 +2,18 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/internal/charge"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/shuffleg"
 	"github.com/darrm/darrm/shuffleg/data"
@@ -118,39 +117,10 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 	return f.release(c.Context(), a, set, config, plan)
 }
 
-// checkApart refuses files that would overwrite one another: the checkpoint is removed at
-// the end, and an output written over the ledger would lose what was spent.
+// checkApart refuses files that would overwrite one another.
 func (f *trainCommand) checkApart() error {
-	files := []struct {
-		flag, path string
-		written    bool
-	}{
-		{"out", f.out, true}, {"checkpoint", f.checkpoint, true}, {"ledger", f.ledger, false}, {"private", f.private, false},
-		{"public", f.public, false}, {"labels", f.labels, false}, {"public-labels", f.publicLabels, false},
-	}
-	for i, a := range files {
-		for _, b := range files[:i] {
-			if a.path != "" && b.path != "" && (a.written || b.written) && sameFile(a.path, b.path) {
-				return usagef("--%s and --%s are the same file, %s", b.flag, a.flag, a.path)
-			}
-		}
-	}
-	return nil
-}
-
-// sameFile says whether two paths lead to one file, which need not exist yet.
-func sameFile(a, b string) bool {
-	if a == "-" || b == "-" {
-		return false // stdin and stdout are two
-	}
-	infoA, errA := os.Stat(a)
-	infoB, errB := os.Stat(b)
-	if errA == nil && errB == nil {
-		return os.SameFile(infoA, infoB)
-	}
-	absA, errA := filepath.Abs(a)
-	absB, errB := filepath.Abs(b)
-	return errA == nil && errB == nil && absA == absB
+	return checkApart(append(paidFiles(f.out, f.checkpoint, f.ledger), flagFile{"private", f.private, false},
+		flagFile{"public", f.public, false}, flagFile{"labels", f.labels, false}, flagFile{"public-labels", f.publicLabels, false})...)
 }
 
 // rehearse says whether the release would go through, without making it.
@@ -170,7 +140,7 @@ func (f *trainCommand) rehearse(ctx context.Context, config shuffleg.Config, pla
 	if err = l.Check(ctx, request); resumed && errors.Is(err, ledger.ErrReplayed) {
 		return nil // paid for before
 	}
-	return err
+	return charge.Again(err, request, trainingCoins)
 }
 
 // begin makes the release, or goes on with the one of the checkpoint.
@@ -232,6 +202,9 @@ func (f *trainCommand) release(ctx context.Context, a *app, set data.Set, config
 			return err
 		}
 	}
+	if err := tryOut(f.out); err != nil {
+		return err
+	}
 	release, resumed, err := f.begin(plan)
 	if err != nil {
 		return err
@@ -267,23 +240,20 @@ func (f *trainCommand) release(ctx context.Context, a *app, set data.Set, config
 	bar.stop()
 	r := newModelReport(set, config, plan)
 	r.Private, r.Model = true, x
-	digest := sha256.New()
-	err = a.deliver(f.out, func(w io.Writer) error { return encodeJSON(io.MultiWriter(w, digest), r) })
-	if err != nil {
+	// Noted, out, and only then forgotten: after a death in between the same command does
+	// the rest, with the same noise.
+	if err := publish(a, f.out, noting(ctx, l, receipt), func(w io.Writer) error { return encodeJSON(w, r) }); err != nil {
 		return err
 	}
-	if err := f.forget(); err != nil || receipt == nil {
-		return err
-	}
-	// The model is out: an interruption now is no reason not to note it.
-	if err := l.RecordResult(context.WithoutCancel(ctx), receipt, ledger.Digest(digest.Sum(nil))); err != nil {
-		return ledgerError{fmt.Errorf("the model was released and paid for, but not noted in the ledger: %w", err)}
-	}
-	return nil
+	return f.forget()
 }
 
-// trainingMechanism is the mechanism of a trainingEvent.
-const trainingMechanism = "shuffled-gradients"
+// trainingMechanism is the mechanism of a trainingEvent, trainingCoins the field that names
+// the draw of its noise.
+const (
+	trainingMechanism = "shuffled-gradients"
+	trainingCoins     = "release"
+)
 
 // trainingEvent is what the ledger remembers of a training.
 type trainingEvent struct {
@@ -317,8 +287,9 @@ func (f *trainCommand) request(release *shuffleg.Release, config shuffleg.Config
 	return ledger.Request{ID: id, Count: 1, Unit: unit, Event: event}, err
 }
 
-// pay charges the ledger. A release that goes on was paid for if the ledger has the very
-// same request, its draw of the noise included; anything else is refused.
+// pay charges the ledger; nil where there is none. A release that goes on was paid for if
+// the ledger has the very same request, its draw of the noise included; anything else is
+// refused.
 func (f *trainCommand) pay(ctx context.Context, l *ledger.Ledger, release *shuffleg.Release, config shuffleg.Config, resumed bool) (*ledger.Receipt, error) {
 	if l == nil {
 		return nil, nil
@@ -327,19 +298,7 @@ func (f *trainCommand) pay(ctx context.Context, l *ledger.Ledger, release *shuff
 	if err != nil {
 		return nil, err
 	}
-	receipt, err := l.Charge(ctx, request)
-	if resumed && errors.Is(err, ledger.ErrReplayed) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return receipt, receipt.Redeem()
-}
-
-// refused says whether a charge was certainly not made.
-func refused(err error) bool {
-	return errors.Is(err, ledger.ErrExceeded) || errors.Is(err, ledger.ErrReplayed) || errors.Is(err, ledger.ErrConflict)
+	return charge.Once(ctx, l, request, trainingCoins, resumed)
 }
 
 // state returns the checkpoint, nil where there is none.

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -88,7 +90,7 @@ type account struct {
 	ledger  *ledger.Ledger
 	flags   *chargeFlags
 	bill    *charge.Bill
-	receipt *ledger.Receipt // nil where an earlier try of the same release paid
+	receipt *ledger.Receipt // of this try or, where that paid, an earlier one
 	resume  *resumption     // nil where the release cannot be resumed
 }
 
@@ -121,19 +123,59 @@ func (acc *account) charge(c *cobra.Command) (err error) {
 	return err
 }
 
-// note returns what keeps the digest of the answers in the ledger, to be called before they
-// are published (package charge says why); nil where there is nothing to note. A try
-// that was paid for by an earlier one has no receipt, and leaves what that one noted.
-func (acc *account) note(ctx context.Context) func(ledger.Digest) error {
-	if acc == nil || acc.receipt == nil {
+// forget removes the key of a release that needs none any more.
+func (acc *account) forget() error {
+	if acc.resume == nil {
 		return nil
 	}
+	return acc.resume.forget()
+}
+
+// note is noting for what acc paid; nil where nothing was paid.
+func (acc *account) note(ctx context.Context) func(ledger.Digest) error {
+	if acc == nil {
+		return nil
+	}
+	return noting(ctx, acc.ledger, acc.receipt)
+}
+
+// noting returns what keeps the digest of a result in the ledger, to be called before the
+// result is published (package charge says why); nil where nothing was paid.
+func noting(ctx context.Context, l *ledger.Ledger, receipt *ledger.Receipt) func(ledger.Digest) error {
+	if receipt == nil {
+		return nil
+	}
+	id := receipt.Entry().ID
 	return func(d ledger.Digest) error {
-		if err := acc.ledger.RecordResult(ctx, acc.receipt, d); err != nil {
-			return ledgerError{fmt.Errorf("nothing was released, but request %q is charged: note the answers in the ledger: %w", acc.bill.Release.ID, err)}
+		err := l.RecordResult(ctx, receipt, d)
+		switch {
+		case errors.Is(err, ledger.ErrConflict):
+			return fmt.Errorf("nothing was released: request %q has one result, and this is another: finish it with the flags that it was begun with: %w", id, err)
+		case err != nil:
+			return ledgerError{fmt.Errorf("nothing was released, but request %q is charged: note its result in the ledger: %w", id, err)}
 		}
 		return nil
 	}
+}
+
+// publish lets a document be seen at path, all of it or nothing. It is encoded twice where
+// it is noted: for the digest first, before a byte can be seen.
+func publish(a *app, path string, note func(ledger.Digest) error, encode func(io.Writer) error) error {
+	if note != nil {
+		digest := sha256.New()
+		if err := encode(digest); err != nil {
+			return err
+		}
+		if err := note(ledger.Digest(digest.Sum(nil))); err != nil {
+			return err
+		}
+	}
+	return a.deliver(path, encode)
+}
+
+// refused says whether a charge was certainly not made.
+func refused(err error) bool {
+	return errors.Is(err, ledger.ErrExceeded) || errors.Is(err, ledger.ErrReplayed) || errors.Is(err, ledger.ErrConflict)
 }
 
 // released reports whether the file at path holds what a replayed request released.

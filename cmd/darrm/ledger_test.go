@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -93,6 +94,26 @@ func checkAbsent(t *testing.T, path string) {
 	}
 }
 
+// killAt runs c and kills it when the ledger has n entries, which it returns.
+func killAt(t *testing.T, c *exec.Cmd, book string, n int) (entries []ledger.Entry) {
+	t.Helper()
+	var said bytes.Buffer
+	c.Stderr = &said
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(20 * time.Second); len(entries) < n && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		entries = historyOf(t, book)
+	}
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Wait(); c.ProcessState.ExitCode() != -1 { // by a signal
+		t.Fatalf("not killed: %v, %s", err, said.String())
+	}
+	return entries
+}
+
 // A release whose reader has stopped reading is killed: its answers are in the ledger and
 // not out. It is not charged again, not answered again with other coins, and where their
 // key was kept it is finished with the same ones, of which the ledger has the digest.
@@ -119,19 +140,7 @@ func TestKilledBetweenLedgerAndReader(t *testing.T) {
 				if _, err := c.StdoutPipe(); err != nil { // nobody reads it
 					t.Fatal(err)
 				}
-				if err := c.Start(); err != nil {
-					t.Fatal(err)
-				}
-				var before []ledger.Entry
-				for end := time.Now().Add(20 * time.Second); len(before) < 3 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-					before = historyOf(t, book)
-				}
-				if err := c.Process.Kill(); err != nil {
-					t.Fatal(err)
-				}
-				if err := c.Wait(); c.ProcessState.ExitCode() != -1 { // by a signal
-					t.Fatalf("not killed: %v", err)
-				}
+				before := killAt(t, c, book, 3)
 				if len(before) != 3 || before[1].ID != "march" || before[2].ID != "march" || before[2].Kind != ledger.KindResult {
 					t.Fatalf("the answers were not noted before they were out: %v", before)
 				}
@@ -154,6 +163,103 @@ func TestKilledBetweenLedgerAndReader(t *testing.T) {
 					t.Errorf("entries %v, then %v", before, after)
 				}
 			})
+		}
+	}
+}
+
+// finish runs a command again that was killed after its charge: it is finished, charged no
+// more, noted once, and its secret file is gone.
+func finish(t *testing.T, dir, book string, before []ledger.Entry, out string, args ...string) {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(dir, "secret")); err != nil {
+		t.Fatal(err)
+	}
+	if code, said := exitOf(t, dir, args...); code != 0 {
+		t.Fatalf("again: exit code %d, %s", code, said)
+	}
+	checkAbsent(t, filepath.Join(dir, "secret"))
+	after := historyOf(t, book)
+	if len(after) != 2 || after[0].Hash != before[0].Hash || after[1].Kind != ledger.KindResult || after[1].ID != before[0].ID {
+		t.Fatalf("entries %v, then %v", before, after)
+	}
+	if got := digestOf(t, filepath.Join(dir, out)); got != after[1].Result {
+		t.Errorf("%s is %v, the ledger noted %v", out, got, after[1].Result)
+	}
+}
+
+// A training that is killed after it was noted, with the model on its way to a reader who
+// does not read, is finished from its checkpoint: the same model, not charged again. Without
+// the checkpoint it is refused.
+func TestTrainKilledBetweenLedgerAndReader(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	book := makeLedger(t, dir)
+	const dim = 4000 // a longer model than a pipe holds
+	var rows strings.Builder
+	for i := range dim {
+		fmt.Fprintf(&rows, "x%d,", i)
+	}
+	fmt.Fprintf(&rows, "y\n%s1\n%s0\n", strings.Repeat("1,", dim), strings.Repeat("0,", dim))
+	if err := os.WriteFile(filepath.Join(dir, "a.csv"), []byte(rows.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	plain := []string{"train", "--private", "a.csv", "--response", "y", "--task", "logistic", "--clip", "1", "--step-size", "0.1", "--eps", "0.5", "--delta", "1e-4", "--epochs", "2", "--ledger", "ledger", "--request-id", "model", "-q"}
+	args := append(slices.Clone(plain), "--checkpoint", "secret")
+	c := program(t, dir, args...)
+	if _, err := c.StdoutPipe(); err != nil { // nobody reads it
+		t.Fatal(err)
+	}
+	before := killAt(t, c, book, 2)
+	if len(before) != 2 || before[1].Kind != ledger.KindResult {
+		t.Fatalf("the model was not noted before it was out: %v", before)
+	}
+	if code, said := exitOf(t, dir, append(plain, "--out", "model.json")...); code != int(exitBudget) || !strings.Contains(said, before[1].Result.String()) {
+		t.Errorf("again, without the checkpoint: exit code %d, %s", code, said)
+	}
+	checkAbsent(t, filepath.Join(dir, "model.json"))
+	finish(t, dir, book, before, "model.json", append(args, "--out", "model.json")...)
+}
+
+// A training that is killed in its steps is finished, and noted then.
+func TestTrainKilledBetweenChargeAndNote(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	book := makeLedger(t, dir)
+	if err := os.WriteFile(filepath.Join(dir, "a.csv"), []byte("u,y\n1,1\n-1,0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"train", "--private", "a.csv", "--response", "y", "--task", "logistic", "--clip", "1", "--step-size", "0.1", "--eps", "0.5", "--delta", "1e-4", "--epochs", "1000", "--ledger", "ledger", "--request-id", "model", "--checkpoint", "secret", "--out", "model.json", "-q"}
+	before := killAt(t, program(t, dir, args...), book, 1)
+	if len(before) != 1 {
+		t.Fatalf("entries %v", before)
+	}
+	checkAbsent(t, filepath.Join(dir, "model.json"))
+	finish(t, dir, book, before, "model.json", args...)
+}
+
+// A document that cannot be noted is not seen, and one that is noted is what is seen.
+func TestPublishNotesFirst(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "model.json")
+	for _, out := range []string{"", path} {
+		var stdout bytes.Buffer
+		a := &app{out: &stdout}
+		gone := errors.New("no ledger any more")
+		var noted ledger.Digest
+		encode := func(w io.Writer) error { return encodeJSON(w, "model") }
+		err := publish(a, out, func(d ledger.Digest) error { noted = d; return gone }, encode)
+		if !errors.Is(err, gone) || stdout.Len() > 0 {
+			t.Errorf("%q: %v, stdout %q", out, err, stdout.String())
+		}
+		checkAbsent(t, path)
+		if err := publish(a, out, func(d ledger.Digest) error { return nil }, encode); err != nil {
+			t.Fatal(err)
+		}
+		got := ledger.Digest(sha256.Sum256(stdout.Bytes()))
+		if out != "" {
+			got = digestOf(t, path)
+		}
+		if got != noted {
+			t.Errorf("%q: seen %v, noted %v", out, got, noted)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -145,19 +144,8 @@ func jsonClass(name string) json.RawMessage {
 	return b
 }
 
-// publish encodes the same answers twice where they are noted: for the digest first, before
-// a byte of them can be seen.
 func (w *jsonAnswers) publish(note func(ledger.Digest) error) error {
-	if note != nil {
-		digest := sha256.New()
-		if err := w.encode(digest); err != nil {
-			return err
-		}
-		if err := note(ledger.Digest(digest.Sum(nil))); err != nil {
-			return err
-		}
-	}
-	return w.app.deliver(w.path, w.encode)
+	return publish(w.app, w.path, note, w.encode)
 }
 
 func (w *jsonAnswers) abort() {}

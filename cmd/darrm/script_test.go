@@ -130,7 +130,7 @@ func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // interrupt READY PROGRAM ARG…: sends SIGINT once the program is at work: when the
-// file READY exists or, if READY is "-", when the program has read most of the
+// file READY is there (or written anew, if it was) or, if READY is "-", when the program has read most of the
 // votes sent to its stdin, which stays open. It must exit with code 130 within
 // the time promptly and print nothing on stdout.
 func cmdInterrupt(ts *testscript.TestScript, neg bool, args []string) {
@@ -149,6 +149,7 @@ func cmdInterrupt(ts *testscript.TestScript, neg bool, args []string) {
 	c.Stdout, c.Stderr = &stdout, &stderr
 	stdin, err := c.StdinPipe()
 	ts.Check(err)
+	before, existed := os.Stat(ts.MkAbs(args[0]))
 	ts.Check(c.Start())
 	exited := make(chan error, 1)
 	go func() { exited <- c.Wait() }()
@@ -165,14 +166,15 @@ func cmdInterrupt(ts *testscript.TestScript, neg bool, args []string) {
 			return
 		}
 		for range 1000 {
-			if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			now, err := os.Stat(ts.MkAbs(args[0]))
+			if err == nil && (existed != nil || !now.ModTime().Equal(before.ModTime())) {
 				time.Sleep(settle)
 				ready <- nil
 				return
 			}
 			time.Sleep(5 * time.Millisecond)
 		}
-		ready <- fmt.Errorf("%s did not appear", args[0])
+		ready <- fmt.Errorf("%s did not appear, or change", args[0])
 	}()
 	select {
 	case err = <-ready:

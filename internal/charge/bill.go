@@ -15,7 +15,6 @@ import (
 type Bill struct {
 	Training *ledger.Request // of frozen teachers, charged once; nil of others
 	Release  ledger.Request
-	keyed    bool // the coins come from a key that the release names
 }
 
 // Bill works out what the release is charged: the same terms and totals give the same
@@ -29,7 +28,7 @@ func (r Release) Bill(t Terms, totals Totals) (*Bill, error) {
 	if t.Teachers == "" {
 		event.Teachers = "promise nothing"
 	}
-	b := &Bill{keyed: t.Key != ""}
+	b := &Bill{}
 	if t.Ensemble != "" {
 		event.Rule = "post-processing of the teachers"
 		// The training is paid for once, so for any number of answers.
@@ -66,7 +65,7 @@ func newRequest(id string, cost accountant.Cost, event Event) (ledger.Request, e
 }
 
 // Check says whether the bill would be paid, without paying it, and how much that would
-// spend. The errors are those of [ledger.Ledger.Check].
+// spend. The errors are those of [ledger.Ledger.Check], but for what [Again] says.
 func (b *Bill) Check(ctx context.Context, l *ledger.Ledger) (ledger.Cost, error) {
 	if b.Training != nil {
 		err := l.Check(ctx, *b.Training)
@@ -79,18 +78,14 @@ func (b *Bill) Check(ctx context.Context, l *ledger.Ledger) (ledger.Cost, error)
 			return ledger.Cost{}, err
 		}
 	}
-	return b.Release.Unit, l.Check(ctx, b.Release)
+	return b.Release.Unit, Again(l.Check(ctx, b.Release), b.Release, coins)
 }
 
 // Pay charges the ledger and returns a receipt that is used up: drawing may begin. The
 // training of frozen teachers comes first, and one that was paid before is not paid again: a
 // crash in between leaves it paid and nothing released. After an error nothing may be
-// drawn. The errors are those of [ledger.Ledger.Charge].
-//
-// resumed says that the answers will be those of an earlier try, with the coins of the key
-// that the terms name. Then a release that was charged before has no receipt and no error:
-// it is paid for, and the same answers are no second release. Where the terms name no key
-// the coins would be others, and it is refused like any replay.
+// drawn. The errors are those of [ledger.Ledger.Charge], but for what [Again] says; what
+// resumed means, of answers with the coins of the key that the terms name, [Once] says.
 func (b *Bill) Pay(ctx context.Context, l *ledger.Ledger, resumed bool) (*ledger.Receipt, error) {
 	if b.Training != nil {
 		receipt, err := l.Charge(ctx, *b.Training)
@@ -104,17 +99,7 @@ func (b *Bill) Pay(ctx context.Context, l *ledger.Ledger, resumed bool) (*ledger
 			}
 		}
 	}
-	receipt, err := l.Charge(ctx, b.Release)
-	if resumed && b.keyed && errors.Is(err, ledger.ErrReplayed) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := receipt.Redeem(); err != nil {
-		return nil, err
-	}
-	return receipt, nil
+	return Once(ctx, l, b.Release, coins, resumed)
 }
 
 // Released reports whether the file that open opens holds what a replayed request

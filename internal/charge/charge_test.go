@@ -249,7 +249,7 @@ func TestTooMuchIsRefused(t *testing.T) {
 }
 
 // A request is paid once, with one receipt, which is used up. Only the release of the same
-// key goes on without one.
+// key goes on, to the same answers. With other coins it is the same request, asked again.
 func TestPaidOnce(t *testing.T) {
 	keyed := func(key string) *Bill {
 		return newBill(t, private(t, 1e-5, 3), Terms{RequestID: "march", Teachers: "fresh", Key: key})
@@ -270,11 +270,28 @@ func TestPaidOnce(t *testing.T) {
 	}{
 		{"same key, resumed", keyed("a"), true, nil},
 		{"same key, not resumed", keyed("a"), false, ledger.ErrReplayed},
-		{"another key, resumed", keyed("b"), true, ledger.ErrConflict},
-		{"no key, resumed", keyed(""), true, ledger.ErrConflict},
+		{"another key", keyed("b"), false, ledger.ErrReplayed},
+		{"another key, resumed", keyed("b"), true, ledger.ErrReplayed},
+		{"no key", keyed(""), false, ledger.ErrReplayed},
+		{"no key, resumed", keyed(""), true, ledger.ErrReplayed},
+		{"another number", newBill(t, private(t, 1e-5, 4), Terms{RequestID: "march", Teachers: "fresh", Key: "a"}), true, ledger.ErrConflict},
+		{"other teachers at that price", newBill(t, private(t, 1e-5, 3), Terms{RequestID: "march", Teachers: "frozen", Ensemble: "e", Key: "a"}), true, ledger.ErrConflict},
 	} {
-		if receipt, err := tt.bill.Pay(t.Context(), l, tt.resumed); !errors.Is(err, tt.want) || receipt != nil {
+		spent, _ := l.Spent(t.Context())
+		if tt.want == ledger.ErrReplayed && !tt.resumed {
+			if _, err := tt.bill.Check(t.Context(), l); !errors.Is(err, tt.want) || errors.Is(err, ledger.ErrConflict) {
+				t.Errorf("%s, checked: %v, want %v", tt.name, err, tt.want)
+			}
+		}
+		receipt, err := tt.bill.Pay(t.Context(), l, tt.resumed)
+		if !errors.Is(err, tt.want) || (receipt != nil) != (tt.want == nil) {
 			t.Errorf("%s: %v, %v, want %v", tt.name, receipt, err, tt.want)
+		}
+		if receipt != nil && !errors.Is(receipt.Redeem(), ledger.ErrReceipt) {
+			t.Errorf("%s: its receipt can be used", tt.name)
+		}
+		if now, _ := l.Spent(t.Context()); tt.bill.Training == nil && now != spent {
+			t.Errorf("%s: spent %v, then %v", tt.name, spent, now)
 		}
 	}
 	// Without a key the coins of another try are others, whatever the caller says.
@@ -286,6 +303,89 @@ func TestPaidOnce(t *testing.T) {
 		t.Errorf("no key, resumed: %v", err)
 	}
 	checkSpent(t, l, 0.9)
+}
+
+// A release that died before it was noted is noted when it is finished, once, and then says
+// so to whoever asks with other coins.
+func TestFinishedReleaseIsNoted(t *testing.T) {
+	l := newLedger(t, 100)
+	bill := func(key string) *Bill {
+		return newBill(t, private(t, 1e-5, 3), Terms{RequestID: "march", Teachers: "fresh", Key: key})
+	}
+	if _, err := bill("a").Pay(t.Context(), l, false); err != nil {
+		t.Fatal(err)
+	}
+	_, err := bill("b").Pay(t.Context(), l, false)
+	if err == nil || !strings.Contains(err.Error(), "no result of it is noted") {
+		t.Errorf("asked with another key: %v", err)
+	}
+	for range 2 {
+		receipt, err := bill("a").Pay(t.Context(), l, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.RecordResult(t.Context(), receipt, ledger.Digest{7}); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.RecordResult(t.Context(), receipt, ledger.Digest{8}); !errors.Is(err, ledger.ErrConflict) {
+			t.Errorf("other answers: %v", err)
+		}
+	}
+	_, err = bill("b").Pay(t.Context(), l, false)
+	var replayed *ledger.ReplayedError
+	if !errors.As(err, &replayed) || replayed.Replays[0].Receipt != nil || *replayed.Replays[0].Result != (ledger.Digest{7}) ||
+		!strings.Contains(err.Error(), ledger.Digest{7}.String()) {
+		t.Errorf("asked again: %v", err)
+	}
+	history, err := l.History(t.Context())
+	if err != nil || len(history) != 2 || history[1].Result != (ledger.Digest{7}) {
+		t.Errorf("entries %v, %v", history, err)
+	}
+	checkSpent(t, l, 0.9)
+}
+
+// What differs in more than the coins is another release, and so is what cannot be told.
+func TestAgain(t *testing.T) {
+	unit, err := ledger.NewCost(1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := func(event string) ledger.Request {
+		return ledger.Request{ID: "a", Count: 1, Unit: unit, Event: []byte(event)}
+	}
+	const was = `{"n":{"b":1,"a":1.0},"coins":"x"}`
+	dearer, other := request(was), request(`{"n":{"a":1.0,"b":1},"coins":"y"}`)
+	dearer.Count, other.ID = 2, "b"
+	for _, tt := range []struct {
+		name    string
+		request ledger.Request
+		replay  bool
+	}{
+		{"other coins", request(`{"coins":"y","n":{"a":1.0,"b":1}}`), true},
+		{"no coins", request(`{"n":{"a":1.0,"b":1}}`), true},
+		{"another number", request(`{"coins":"y","n":{"a":1.00,"b":1}}`), false},
+		{"another field", request(`{"coins":"y","n":{"a":1.0,"b":1},"m":0}`), false},
+		{"no object", request(`"coins"`), false},
+		{"null", request(``), false},
+		{"dearer", dearer, false},
+	} {
+		l := newLedger(t, 10)
+		if _, err := l.Charge(t.Context(), request(was)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Once(t.Context(), l, tt.request, "coins", true)
+		if want := map[bool]error{true: ledger.ErrReplayed, false: ledger.ErrConflict}[tt.replay]; !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", tt.name, err, want)
+		}
+		if got := Again(l.Check(t.Context(), tt.request), other, "coins"); !errors.Is(got, ledger.ErrConflict) {
+			t.Errorf("%s, of another request: %v", tt.name, got)
+		}
+	}
+	for _, err := range []error{nil, ledger.ErrExceeded, &ledger.ConflictError{ID: "a"}} {
+		if got := Again(err, request(was), "coins"); got != err {
+			t.Errorf("%v became %v", err, got)
+		}
+	}
 }
 
 func TestReleased(t *testing.T) {

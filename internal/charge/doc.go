@@ -36,4 +36,8 @@
 // answers that nobody saw, which is the private side, and their digest tells nothing that
 // was not paid for. If 4 fails nothing may be published: the ledger that was charged is not
 // known to be there any more.
+//
+// A release that is finished is noted too, with the receipt of the replay ([Once]). One
+// digest is noted per request, so what the same coins give with another noise function,
+// which would be a second release, is refused at 4.
 package charge

@@ -18,6 +18,9 @@ type Event struct {
 	Rule       string  `json:"rule"` // what the cost follows from
 }
 
+// coins is the JSON field of an Event that names where the coins come from.
+const coins = "key"
+
 // Cost is an accountant.Cost as JSON.
 type Cost struct {
 	Epsilon float64 `json:"epsilon"`

@@ -1,0 +1,64 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A release that is killed after it was paid for and before it was noted is finished with
+// its key, charged no more, and noted then.
+func TestKilledBetweenChargeAndNote(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	book := makeLedger(t, dir)
+	rows := "a,b,c\n" + strings.Repeat("1,1,0\n0,0,0\n", 50_000) // more than is read ahead of the charge
+	at := filepath.Join(dir, "votes.csv")
+	if err := syscall.Mkfifo(at, 0o600); err != nil {
+		t.Skip("no named pipes:", err)
+	}
+	args := []string{"aggregate", "votes.csv", "--m", "3", "--eps", "1e-8", "--teacher-delta", "0", "--teachers", "fresh", "--ledger", "ledger", "--request-id", "march", "--checkpoint", "secret", "--out", "labels.csv", "-q"}
+	// The votes that are counted are all there, those that are answered never end.
+	fed := make(chan error, 1)
+	killed := make(chan struct{})
+	go func() {
+		err := os.WriteFile(at, []byte(rows), 0o600)
+		time.Sleep(100 * time.Millisecond) // till the first reader has gone
+		f, opened := os.OpenFile(at, os.O_WRONLY, 0)
+		if err = errors.Join(err, opened); err == nil {
+			if _, err = f.WriteString(rows[:len(rows)-1]); errors.Is(err, syscall.EPIPE) {
+				err = nil // the reader was killed with some of it unread
+			}
+			<-killed
+			err = errors.Join(err, f.Close())
+		}
+		fed <- err
+	}()
+	before := killAt(t, program(t, dir, args...), book, 1)
+	close(killed)
+	select {
+	case err := <-fed:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the votes were not read twice")
+	}
+	if len(before) != 1 || before[0].ID != "march" {
+		t.Fatalf("entries %v", before)
+	}
+	checkAbsent(t, filepath.Join(dir, "labels.csv"))
+	if err := os.Remove(at); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(at, []byte(rows), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	finish(t, dir, book, before, "labels.csv", args...)
+}
