@@ -41,7 +41,8 @@ EXIT STATUS
   2    a flag or parameter is wrong
   3    an input file is missing, unreadable or malformed
   4    a guarantee could not be certified; nothing was released
-  5    the linear program was not solved: no solver, too large, or out of time
+  5    the linear program was not solved, or a check not finished: no solver,
+       too large, or out of time
   6    an output file, stdout or the cache could not be written
   7    the ledger refused: the budget does not allow it, or it was charged before
   8    the ledger is damaged, was rolled back, or could not be written
@@ -119,7 +120,7 @@ func hint(err error) string {
 	var dir *cache.DirError
 	switch {
 	case errors.Is(err, ledger.ErrReplayed):
-		return "a second answer would be a second release: use what was released then, or pay again under another --request-id"
+		return "a second answer would be a second release: use what was released then, if it was, or pay again under another --request-id"
 	case errors.As(err, &dir):
 		return "use --cache-dir DIR for another directory, or --no-cache"
 	case errors.Is(err, lp.ErrTooLarge), errors.Is(err, lp.ErrNoHiGHS):

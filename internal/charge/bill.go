@@ -88,6 +88,10 @@ func (b *Bill) Check(ctx context.Context, l *ledger.Ledger) (ledger.Cost, error)
 // resumed means, of answers with the coins of the key that the terms name, [Once] says.
 func (b *Bill) Pay(ctx context.Context, l *ledger.Ledger, resumed bool) (*ledger.Receipt, error) {
 	if b.Training != nil {
+		// An id that is used for something else is known before the training is paid.
+		if _, err := b.Check(ctx, l); errors.Is(err, ledger.ErrConflict) {
+			return nil, err
+		}
 		receipt, err := l.Charge(ctx, *b.Training)
 		switch {
 		case errors.Is(err, ledger.ErrReplayed): // paid before
