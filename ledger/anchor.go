@@ -12,8 +12,8 @@ import (
 	"github.com/darrm/darrm/internal/atomicfile"
 )
 
-// anchorSuffix is added to the path of the database.
-const anchorSuffix = ".anchor"
+// AnchorSuffix is added to the path of a ledger for the path of its anchor.
+const AnchorSuffix = ".anchor"
 
 // The anchor file holds two slots of one sector each. The state of commit n goes
 // to slot n mod 2, so a write that is cut short damages the slot of commit n only

@@ -103,7 +103,7 @@ func keepCopy(path string) error {
 	if err != nil {
 		return err
 	}
-	a, err := os.ReadFile(path + anchorSuffix)
+	a, err := os.ReadFile(path + AnchorSuffix)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func refund(path string) error {
 	if err != nil || len(b) < anchorSize {
 		return nil
 	}
-	return errors.Join(os.WriteFile(path+anchorSuffix, b[:anchorSize], 0o600), os.WriteFile(path, b[anchorSize:], 0o600))
+	return errors.Join(os.WriteFile(path+AnchorSuffix, b[:anchorSize], 0o600), os.WriteFile(path, b[anchorSize:], 0o600))
 }
 
 // said collects what children printed.

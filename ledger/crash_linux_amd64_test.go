@@ -290,7 +290,7 @@ func TestKilledThenPowerFailure(t *testing.T) {
 // follows apply in part, each sector and each change of size if keep says so.
 func replay(u *underAttack, ops []fileOp, keep func(int) bool) files {
 	const sector = 512
-	disk := map[string][]byte{"ledger": append([]byte{}, u.last().db...), "ledger" + anchorSuffix: append([]byte{}, u.last().anchor...)}
+	disk := map[string][]byte{"ledger": append([]byte{}, u.last().db...), "ledger" + AnchorSuffix: append([]byte{}, u.last().anchor...)}
 	for name := range disk {
 		synced := -1
 		for i, op := range ops {
@@ -323,5 +323,5 @@ func replay(u *underAttack, ops []fileOp, keep func(int) bool) files {
 		}
 		disk[name] = b
 	}
-	return files{disk["ledger"], disk["ledger"+anchorSuffix]}
+	return files{disk["ledger"], disk["ledger"+AnchorSuffix]}
 }

@@ -75,7 +75,7 @@ func readFiles(t testing.TB, path string) files {
 	if f.db, err = os.ReadFile(path); err != nil {
 		t.Fatal(err)
 	}
-	if f.anchor, err = os.ReadFile(path + anchorSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if f.anchor, err = os.ReadFile(path + AnchorSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
 	return f
@@ -86,9 +86,9 @@ func (f files) write(t testing.TB, path string) {
 	if err := os.WriteFile(path, f.db, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	os.Remove(path + anchorSuffix)
+	os.Remove(path + AnchorSuffix)
 	if f.anchor != nil {
-		if err := os.WriteFile(path+anchorSuffix, f.anchor, 0o600); err != nil {
+		if err := os.WriteFile(path+AnchorSuffix, f.anchor, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

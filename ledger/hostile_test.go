@@ -343,7 +343,7 @@ func TestPermissions(t *testing.T) {
 	l := create(t, 3, 0)
 	check := func(when string) {
 		t.Helper()
-		for _, path := range []string{l.Path(), l.Path() + anchorSuffix} {
+		for _, path := range []string{l.Path(), l.Path() + AnchorSuffix} {
 			info, err := os.Stat(path)
 			if err != nil {
 				t.Fatal(err)
@@ -362,7 +362,7 @@ func TestPermissions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(l.Path() + anchorSuffix); err != nil {
+	if err := os.Remove(l.Path() + AnchorSuffix); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Adopt(t.Context(), l.Path(), pin); err != nil {

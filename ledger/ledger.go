@@ -46,7 +46,7 @@ func Create(ctx context.Context, path string, budget Budget) (*Ledger, error) {
 		}
 		return nil, err
 	}
-	switch _, err := os.Lstat(path + anchorSuffix); {
+	switch _, err := os.Lstat(path + AnchorSuffix); {
 	case err == nil:
 		return nil, fmt.Errorf("create ledger %s: the anchor of an earlier ledger is there, so the database is missing: %w", path, fs.ErrExist)
 	case !errors.Is(err, fs.ErrNotExist):
@@ -175,7 +175,7 @@ func adopt(ctx context.Context, path string, pinned Head) error {
 	if err := s.contains(pinned); err != nil {
 		return err
 	}
-	return createAnchor(path+anchorSuffix, &anchor{id: s.genesis.id, state: s.state})
+	return createAnchor(path+AnchorSuffix, &anchor{id: s.genesis.id, state: s.state})
 }
 
 // Path returns where the database is, links resolved.

@@ -195,7 +195,7 @@ func TestReadOnly(t *testing.T) {
 	if err := chargeOne(l, 0); err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range []string{l.Path(), l.Path() + anchorSuffix} {
+	for _, p := range []string{l.Path(), l.Path() + AnchorSuffix} {
 		if err := os.Chmod(p, 0o444); err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +239,7 @@ func TestLockOfInheritedFile(t *testing.T) {
 // A pipe in the place of a file is refused, not waited for.
 func TestNamedPipe(t *testing.T) {
 	l := create(t, 5, 0)
-	for _, path := range []string{l.Path() + anchorSuffix, l.Path()} {
+	for _, path := range []string{l.Path() + AnchorSuffix, l.Path()} {
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}

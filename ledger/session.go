@@ -134,7 +134,7 @@ func (l *Ledger) look(ctx context.Context, f *os.File) (*session, error) {
 		return nil, err
 	}
 	s := &session{db: f}
-	if s.anchor, err = readAnchor(l.path + anchorSuffix); err != nil {
+	if s.anchor, err = readAnchor(l.path + AnchorSuffix); err != nil {
 		return nil, err
 	}
 	if s.snapshot, err = readSnapshot(f, info.Size()); err != nil {
@@ -169,7 +169,7 @@ func (l *Ledger) look(ctx context.Context, f *os.File) (*session, error) {
 // comes before the next commit, so that the two never differ by more than one.
 func (l *Ledger) levelAnchor(s *session) error {
 	now := &anchor{id: s.genesis.id, state: s.state}
-	path := l.path + anchorSuffix
+	path := l.path + AnchorSuffix
 	switch {
 	case s.anchor == nil:
 		return createAnchor(path, now)
@@ -212,7 +212,7 @@ func (l *Ledger) commit(s *session, entries []*Entry) (next state, err error) {
 		return next, err
 	}
 	if next, err = put(db, s, entries); err == nil {
-		err = writeAnchor(l.path+anchorSuffix, &anchor{id: s.genesis.id, state: next})
+		err = writeAnchor(l.path+AnchorSuffix, &anchor{id: s.genesis.id, state: next})
 	}
 	if err == nil {
 		// A charge to a file that has lost its name meanwhile is lost with it: the

@@ -3,12 +3,22 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
+
+	"github.com/darrm/darrm/ledger"
 )
 
 // flagFile is a file that a flag names.
 type flagFile struct {
-	flag, path string
+	flag, path string // flag is "" for a file of votes
 	written    bool
+}
+
+func (f flagFile) String() string {
+	if f.flag == "" {
+		return "a file of votes"
+	}
+	return "--" + f.flag
 }
 
 // paidFiles are the files of a release that is paid for: the checkpoint is removed at the
@@ -16,7 +26,7 @@ type flagFile struct {
 func paidFiles(out, checkpoint, book string) []flagFile {
 	files := []flagFile{{"out", out, true}, {"checkpoint", checkpoint, true}, {"ledger", book, false}}
 	if book != "" {
-		files = append(files, flagFile{"ledger", book + ".anchor", false})
+		files = append(files, flagFile{"ledger", target(book) + ledger.AnchorSuffix, false})
 	}
 	return files
 }
@@ -26,11 +36,27 @@ func checkApart(files ...flagFile) error {
 	for i, a := range files {
 		for _, b := range files[:i] {
 			if a.path != "" && b.path != "" && (a.written || b.written) && sameFile(a.path, b.path) {
-				return usagef("--%s and --%s are the same file, %s", b.flag, a.flag, a.path)
+				return usagef("%v and %v are the same file, %s", b, a, a.path)
 			}
 		}
 	}
 	return nil
+}
+
+// checkNoLedger refuses to write over a ledger or its anchor, which would lose what was
+// spent. A ledger is known by the anchor beside it: one that lost it is not known here.
+func checkNoLedger(path string) error {
+	real := target(path)
+	book, isAnchor := strings.CutSuffix(real, ledger.AnchorSuffix)
+	if regular(real) && (regular(real+ledger.AnchorSuffix) || isAnchor && regular(book)) {
+		return usagef("%s is a ledger or its anchor: writing over it would lose what was spent", path)
+	}
+	return nil
+}
+
+func regular(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // sameFile says whether two paths lead to one file, which need not exist yet.
@@ -41,9 +67,33 @@ func sameFile(a, b string) bool {
 	infoA, errA := os.Stat(a)
 	infoB, errB := os.Stat(b)
 	if errA == nil && errB == nil {
-		return os.SameFile(infoA, infoB)
+		return infoA.Mode().IsRegular() && os.SameFile(infoA, infoB) // a terminal is read and written
 	}
-	absA, errA := filepath.Abs(a)
-	absB, errB := filepath.Abs(b)
-	return errA == nil && errB == nil && absA == absB
+	return target(a) == target(b)
+}
+
+// target is the absolute path that path leads to, links followed: also those of the folders
+// of a file that does not exist yet, and a link to one that does not.
+func target(path string) string {
+	for range 40 { // as many as the system follows
+		dir, base := filepath.Split(path)
+		if dir == "" {
+			dir = "."
+		}
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = real
+		}
+		path = filepath.Join(dir, base)
+		link, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if path = link; !filepath.IsAbs(link) {
+			path = dir + string(filepath.Separator) + link // not Join, which would clean ".." by its text
+		}
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
 }

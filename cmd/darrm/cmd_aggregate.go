@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -84,7 +85,7 @@ release that was interrupted after it was paid for is finished by the same comma
 }
 
 func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
-	table, err := f.prepare(c, a)
+	table, err := f.prepare(c, a, paths)
 	if err != nil {
 		return err
 	}
@@ -122,6 +123,11 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
 		if acc != nil {
 			if err := acc.plan(report); err != nil {
 				return err
+			}
+			if acc.resume != nil {
+				if err := acc.resume.end(g.table.Certified.Func()); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -164,7 +170,7 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
 }
 
 // prepare checks the flags and returns the table that was given, if one was.
-func (f *aggregateFlags) prepare(c *cobra.Command, a *app) (*gamma.Table, error) {
+func (f *aggregateFlags) prepare(c *cobra.Command, a *app, paths []string) (*gamma.Table, error) {
 	if err := f.read.prepare(); err != nil {
 		return nil, err
 	}
@@ -177,7 +183,7 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app) (*gamma.Table, error)
 	if err := checkOut(f.out); err != nil {
 		return nil, err
 	}
-	if err := checkApart(paidFiles(f.out, f.charge.checkpoint, f.charge.ledger)...); err != nil {
+	if err := checkApart(f.files(paths)...); err != nil {
 		return nil, err
 	}
 	if err := f.mechanism.prepare(c); err != nil {
@@ -232,6 +238,21 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app) (*gamma.Table, error)
 	}
 	f.read.options.K = table.Problem().K
 	return table, f.charge.prepare(c, !math.IsInf(table.Problem().Epsilon, 1))
+}
+
+// files are all that the flags name, and the votes.
+func (f *aggregateFlags) files(paths []string) []flagFile {
+	files := append(paidFiles(f.out, f.charge.checkpoint, f.charge.ledger), flagFile{"table", f.table, false})
+	for _, p := range paths {
+		names, err := filepath.Glob(p) // a bad pattern is an error when it is read
+		if err != nil || len(names) == 0 {
+			names = []string{p}
+		}
+		for _, name := range names {
+			files = append(files, flagFile{"", name, false})
+		}
+	}
+	return files
 }
 
 // mustMatch compares what was said about teachers and release with the table. A
@@ -313,9 +334,6 @@ func (f *aggregateFlags) count(ctx context.Context, a *app, in *twice, acc *acco
 		b.Release()
 		show(r.Progress())
 	}
-	if resume != nil {
-		return n, resume.end()
-	}
 	return n, nil
 }
 
@@ -370,7 +388,7 @@ func (f *aggregateFlags) answer(ctx context.Context, a *app, r *votes.Reader, re
 		return 0, nil, inputError{fmt.Errorf("the votes changed while they were read: %d queries were paid for, and there are %d", paid, n)}
 	}
 	if resume != nil {
-		return n, s, resume.end()
+		return n, s, resume.end(report.table.Certified.Func())
 	}
 	return n, s, nil
 }

@@ -226,6 +226,9 @@ func checkOut(path string) error {
 	if path == "" || path == "-" {
 		return nil
 	}
+	if err := checkNoLedger(path); err != nil {
+		return err
+	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return outputError{fmt.Errorf("--out %s is a directory, not a file", path)}
 	}

@@ -10,27 +10,30 @@ import (
 	"hash"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/atomicfile"
 	"github.com/darrm/darrm/votes"
 )
 
 // resumption lets a release that was paid for, and interrupted, be done again without
 // being a second release: its coins come from a secret key, so each query has the same
-// answer (ensemble.Mechanism.ReleaseKeyed). The key and a keyed hash of the votes are in a
-// file that is made before the charge and removed when the labels are out.
+// answer (ensemble.Mechanism.ReleaseKeyed). The key and a keyed hash of the votes and the
+// noise function are in a file that is made before the charge and removed when the labels
+// are out.
 type resumption struct {
 	path    string
 	key     *ensemble.JobKey
-	pin     []byte // of the votes that were paid for; nil until they are read
+	pin     []byte // of what the key answers; nil until it is known
 	resumed bool   // the file was there
 	now     hash.Hash
 }
 
 // resumptionMagic begins the file: then the key's fingerprint, the pin, the key.
-const resumptionMagic = "darrm resume 1\n"
+const resumptionMagic = "darrm resume 2\n"
 
 // openResumption reads the file at path, or makes a new key where there is none.
 func openResumption(path string) (*resumption, error) {
@@ -70,13 +73,20 @@ func (r *resumption) add(b *votes.Batch) {
 	}
 }
 
-// end compares the votes with those that were paid for: one key may answer one set of
-// votes only. The first time it keeps them, on disk, before anything is paid.
-func (r *resumption) end() error {
+// end compares the votes, and the noise function that answers them, with those that the key
+// was made for. One key gives one series of answers, whatever request and ledger it is used
+// for: where two noise functions share their coins, answers that differ tell the votes,
+// though both were paid for. The first time it keeps them, on disk, before anything is paid.
+func (r *resumption) end(f gamma.Func) error {
+	var buf []byte
+	for _, v := range f.Values() {
+		buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(v))
+	}
+	r.now.Write(buf)
 	sum := r.now.Sum(nil)
 	if r.pin != nil {
 		if !hmac.Equal(sum, r.pin) {
-			return inputError{fmt.Errorf("the votes are not those that %s was made for: an answer to them would be another release", r.path)}
+			return inputError{fmt.Errorf("the votes, or the noise function, are not those that %s was made for: an answer would be another release", r.path)}
 		}
 		return nil
 	}

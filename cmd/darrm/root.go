@@ -107,6 +107,9 @@ func (a *app) say(format string, args ...any) {
 // path is "" or "-".
 func (a *app) deliver(path string, write func(io.Writer) error) error {
 	if path != "" && path != "-" {
+		if err := checkNoLedger(path); err != nil {
+			return err
+		}
 		if err := atomicfile.Write(path, 0o644, write); err != nil {
 			return outputError{err}
 		}
