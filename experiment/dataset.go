@@ -59,20 +59,26 @@ func datasetInputs(name, root string, seed uint64) (map[string]string, error) {
 	return map[string]string{filepath.Base(set.Source) + ", the records taken": hashSet(set)}, nil
 }
 
-// hashSet returns the SHA-256 of a data set's numbers, in hexadecimal.
+// hashSet returns the SHA-256 of a data set's numbers, the start's included, in hexadecimal:
+// the records of real files can be the same for two seeds that begin elsewhere.
 func hashSet(set data.Set) string {
 	h := sha256.New()
+	var b []byte
+	add := func(numbers ...float64) {
+		b = b[:0]
+		for _, v := range numbers {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+		}
+		h.Write(b)
+	}
 	for _, r := range []*shuffleg.Records{set.Private, set.Public} {
 		fmt.Fprintf(h, "%d %d %v\n", r.Len(), r.Dim(), r.HasResponses())
-		b := make([]byte, 0, 8*(r.Dim()+1))
 		for i := range r.Len() {
-			b = b[:0]
-			for _, v := range r.Row(i) {
-				b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
-			}
-			h.Write(binary.LittleEndian.AppendUint64(b, math.Float64bits(r.Response(i))))
+			add(r.Row(i)...)
+			add(r.Response(i))
 		}
 	}
+	add(set.Start...)
 	return hex.EncodeToString(h.Sum(nil))
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -240,6 +241,32 @@ func TestTrainingUsesRealFiles(t *testing.T) {
 	}
 	if _, err := Run(context.Background(), d, out, Options{Data: root}); err == nil || errors.Is(err, ErrNoData) {
 		t.Errorf("damaged files: %v", err)
+	}
+}
+
+// Two seeds of real files may differ in nothing but the start. What one of them found is not
+// what the other finds.
+func TestStepsDependOnTheStart(t *testing.T) {
+	root, out := t.TempDir(), t.TempDir()
+	rows := "age,priors_count,juv_fel_count,juv_misd_count,juv_other_count,decile_score,sex,race,days_b_screening_arrest,c_charge_degree,is_recid,score_text,two_year_recid\n"
+	for i := range 80 {
+		rows += fmt.Sprintf("%d,%d,0,0,0,%d,Male,%s,0,F,0,Low,%d\n", 20+i%37, i%5, i%11, []string{"Caucasian", "African-American"}[i%2], i%3/2)
+	}
+	if err := os.WriteFile(filepath.Join(root, "compas-two-years.csv"), []byte(rows), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	seeded := func(seed string) Outcome {
+		text := strings.Replace(smallTraining, `"credit-card", "data_seed": 1`, `"compas", "data_seed": `+seed, 1)
+		return mustRun(t, parse(t, text), out, Options{Data: root})
+	}
+	first, second := seeded("1"), seeded("2")
+	for _, s := range second.Record.Steps {
+		if s.Reused {
+			t.Errorf("step %s of the other start was used", s.Name)
+		}
+	}
+	if second.Record.Outputs["traces.csv"] == first.Record.Outputs["traces.csv"] {
+		t.Error("two starts have the same traces")
 	}
 }
 
