@@ -122,6 +122,10 @@ type workshop struct {
 	set     data.Set
 	train   *shuffleg.Records
 	queries *shuffleg.Records
+
+	disjoint ensemble.Parts // each teacher's own
+	whole    ensemble.Parts // everything, of a model that stands alone
+	shared   ensemble.Parts // everything, of every teacher: one record reaches all of them
 }
 
 func (p *PipelineParameters) workshop(r *run) (workshop, error) {
@@ -146,7 +150,16 @@ func (p *PipelineParameters) workshop(r *run) (workshop, error) {
 	if w.train, err = set.Private.Select(train); err != nil {
 		return w, err
 	}
-	w.queries, err = set.Private.Select(queries)
+	if w.queries, err = set.Private.Select(queries); err != nil {
+		return w, err
+	}
+	if w.disjoint, err = ensemble.DisjointParts(len(train), p.Teachers); err != nil {
+		return w, err
+	}
+	if w.whole, err = ensemble.DisjointParts(len(train), 1); err != nil {
+		return w, err
+	}
+	w.shared, err = ensemble.OverlappingParts(len(train), p.Teachers, len(train), r.Seed)
 	return w, err
 }
 
@@ -277,20 +290,12 @@ func sum(v []float64) float64 {
 
 // references are the ways that do not depend on ε.
 func (p *PipelineParameters) references(r *run, w workshop) ([]pipelined, error) {
-	disjoint, err := ensemble.DisjointParts(w.train.Len(), p.Teachers)
-	if err != nil {
-		return nil, err
-	}
-	whole, err := ensemble.DisjointParts(w.train.Len(), 1)
-	if err != nil {
-		return nil, err
-	}
 	var out []pipelined
 	for i, v := range []struct {
 		method Method
 		train  shuffleg.Method
 		parts  ensemble.Parts
-	}{{MethodMajority, shuffleg.ShuffleG, disjoint}, {MethodSinglePlain, shuffleg.ShuffleG, whole}, {MethodPublicModel, shuffleg.PublicOnly, whole}} {
+	}{{MethodMajority, shuffleg.ShuffleG, w.disjoint}, {MethodSinglePlain, shuffleg.ShuffleG, w.whole}, {MethodPublicModel, shuffleg.PublicOnly, w.whole}} {
 		c := p.config(w, v.train, accountant.Cost{Delta: p.Delta})
 		found, err := p.attempt(r, w, c, v.parts, uint64(i), []aggregate{{method: v.method}})
 		if err != nil {
@@ -331,19 +336,6 @@ func (p *PipelineParameters) at(r *run, w workshop, m shuffleg.Method, eps float
 		}
 		return gamma.CertifyShrunk(r, problem, f)
 	}
-	disjoint, err := ensemble.DisjointParts(w.train.Len(), p.Teachers)
-	if err != nil {
-		return nil, err
-	}
-	whole, err := ensemble.DisjointParts(w.train.Len(), 1)
-	if err != nil {
-		return nil, err
-	}
-	// Teachers that all see everything: one record reaches all of them.
-	shared, err := ensemble.OverlappingParts(w.train.Len(), p.Teachers, w.train.Len(), r.Seed)
-	if err != nil {
-		return nil, err
-	}
 	each := accountant.Cost{Epsilon: eps / float64(p.Allowance), Delta: p.Delta / float64(p.Allowance)}
 	var out []pipelined
 	for i, v := range []struct {
@@ -351,9 +343,9 @@ func (p *PipelineParameters) at(r *run, w workshop, m shuffleg.Method, eps float
 		parts  ensemble.Parts
 		ways   []aggregate
 	}{
-		{target, disjoint, []aggregate{{method: MethodPrivate}, {MethodDisjoint, 0, optimum(1)}, {MethodSub, 0, subsampled}}},
-		{target, whole, []aggregate{{method: MethodSingle}}},
-		{each, shared, []aggregate{{MethodOpt, 1, optimum(p.Allowance)}}},
+		{target, w.disjoint, []aggregate{{method: MethodPrivate}, {MethodDisjoint, 0, optimum(1)}, {MethodSub, 0, subsampled}}},
+		{target, w.whole, []aggregate{{method: MethodSingle}}},
+		{each, w.shared, []aggregate{{MethodOpt, 1, optimum(p.Allowance)}}},
 	} {
 		found, err := p.attempt(r, w, p.config(w, m, v.target), v.parts, use<<8+uint64(i), v.ways)
 		if err != nil {

@@ -160,8 +160,10 @@ func newTable(ctx context.Context, c *Certified, o Objective, proof Proof, choos
 		return nil, err
 	}
 	e := o.Error(c.fn)
-	if b := o.better(baselines, e); choose && b != nil {
-		c, e = b.Certified, o.Error(b.Certified.fn)
+	if choose {
+		if b := o.better(baselines, e); b != nil {
+			c, e = b.Certified, o.Error(b.Certified.fn)
+		}
 	}
 	// e is a sum of about K/2 products of non-negative numbers.
 	rounding := e * float64(c.problem.K+16) * 0x1p-53

@@ -53,26 +53,26 @@ func (w within) excluded(what, printed string, ours []float64) bool {
 
 var compared = []shuffleg.Method{shuffleg.PublicOnly, shuffleg.DPShuffleG, shuffleg.PrivPub, shuffleg.PubPriv, shuffleg.Interleaved}
 
-// excess returns the tuned excess of a method in every draw.
-func (w within) excess(load func(seed uint64) (data.Set, error), m shuffleg.Method, eps float64, repeats int) []float64 {
+// excess returns the tuned excess of a method in the study of every draw.
+func (w within) excess(study func(draw int) *study, m shuffleg.Method, eps, p float64) []float64 {
 	var out []float64
 	for draw := range w.draws {
-		set, err := load(uint64(draw + 1))
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		s := newStudy(w.t, set, repeats, shuffleg.StepSizes())
+		s := study(draw)
 		s.quiet = true
-		for i := range s.seeds {
-			s.seeds[i] = uint64(1000*draw + i)
-		}
-		out = append(out, s.tune(m, eps, 0.5).Mean)
+		out = append(out, s.tune(m, eps, p).Mean)
 	}
 	return out
 }
 
 func (w within) table(name string, load func(seed uint64) (data.Set, error), repeats int, rows map[string]string) {
 	w.t.Helper()
+	study := func(draw int) *study {
+		set, err := load(uint64(draw + 1))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		return newStudy(w.t, set, repeats, shuffleg.StepSizes()).after(1000 * draw)
+	}
 	for eps, row := range rows {
 		e, err := strconv.ParseFloat(eps, 64)
 		if err != nil {
@@ -80,7 +80,7 @@ func (w within) table(name string, load func(seed uint64) (data.Set, error), rep
 		}
 		var ours [5][]float64
 		for i, printed := range strings.Fields(row) {
-			ours[i] = w.excess(load, compared[i], e, repeats)
+			ours[i] = w.excess(study, compared[i], e, 0.5)
 			if w.excluded(name+", eps "+eps+", "+string(compared[i]), printed, ours[i]) {
 				w.t.Errorf("%s, eps %s: the reference's %s of %s is not within our noise, %.4g", name, eps, printed, compared[i], ours[i])
 			}
@@ -159,14 +159,11 @@ func TestReferenceRunOnMNIST(t *testing.T) {
 	}
 	w := within{t, 5}
 	excess := func(m shuffleg.Method, order accountant.SampleOrder, eps, p float64, etas []float64) []float64 {
-		var out []float64
-		for draw := range w.draws {
-			s := newStudy(t, set, 2, etas)
-			s.quiet, s.order = true, order
-			s.seeds = []uint64{uint64(2 * draw), uint64(2*draw + 1)}
-			out = append(out, s.tune(m, eps, p).Mean)
-		}
-		return out
+		return w.excess(func(draw int) *study {
+			s := newStudy(t, set, 2, etas).after(2 * draw)
+			s.order = order
+			return s
+		}, m, eps, p)
 	}
 	for _, v := range []struct {
 		method  shuffleg.Method

@@ -17,6 +17,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/charge"
 	"github.com/darrm/darrm/internal/check"
 )
 
@@ -227,7 +228,7 @@ func (r statementRow) bound(m accountant.Method) (accountant.Bound, bool) {
 func newStatement(ctx context.Context, p constraints.Problem, event accountant.Event, per accountant.Cost, teachers string, slack float64, queries []int, progress func(done, of int)) (*statement, error) {
 	s := &statement{problem: p, event: event, per: per, teachers: teachers, slack: slack}
 	if !math.IsInf(p.Epsilon, 1) {
-		t, err := frozenTotal(p, per)
+		t, err := charge.Frozen(p, per)
 		if err != nil {
 			return nil, err
 		}
@@ -419,16 +420,16 @@ func (s *statement) json() any {
 		Bounds  []bound  `json:"bounds"`
 	}
 	out := struct {
-		K         int     `json:"k"`
-		Affected  int     `json:"affected"`
-		PerAnswer costJS  `json:"per_answer"`
-		Slack     float64 `json:"slack"`
-		Fresh     []row   `json:"fresh_teachers,omitempty"`
+		K         int         `json:"k"`
+		Affected  int         `json:"affected"`
+		PerAnswer charge.Cost `json:"per_answer"`
+		Slack     float64     `json:"slack"`
+		Fresh     []row       `json:"fresh_teachers,omitempty"`
 		Frozen    *struct {
-			costJS
+			charge.Cost
 			Rule string `json:"rule"`
 		} `json:"frozen_teachers,omitempty"`
-	}{K: s.problem.K, Affected: s.problem.Affected, PerAnswer: costJS(s.per), Slack: s.slack}
+	}{K: s.problem.K, Affected: s.problem.Affected, PerAnswer: charge.Cost(s.per), Slack: s.slack}
 	if s.showsFresh() {
 		for _, r := range s.rows {
 			j := row{Queries: r.queries, Delta: r.delta, Bounds: []bound{}}
@@ -446,9 +447,9 @@ func (s *statement) json() any {
 	}
 	if s.showsFrozen() {
 		out.Frozen = &struct {
-			costJS
+			charge.Cost
 			Rule string `json:"rule"`
-		}{costJS(s.frozen.Cost), s.frozen.Rule}
+		}{charge.Cost(s.frozen.Cost), s.frozen.Rule}
 	}
 	return out
 }

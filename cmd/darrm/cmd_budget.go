@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/darrm/darrm/internal/charge"
 	"github.com/darrm/darrm/ledger"
 )
 
@@ -228,7 +229,7 @@ func renderHistory(w io.Writer, entries []ledger.Entry) error {
 
 // describe says in a few words what a charge paid for.
 func describe(event json.RawMessage) string {
-	var e releaseEvent
+	var e charge.Event
 	if err := json.Unmarshal(event, &e); err != nil || e.Mechanism == "" {
 		return "see --json" // not a release of this program
 	}

@@ -341,18 +341,18 @@ func (f *trainCommand) save(state func() []byte) error {
 
 // modelReport is a model with what it costs.
 type modelReport struct {
-	Private     bool      `json:"private"`
-	Standin     bool      `json:"stand_in_data"`
-	DataSet     string    `json:"data_set"`
-	Task        string    `json:"task"`
-	Regularizer string    `json:"regularizer"`
-	Method      string    `json:"method"`
-	Epochs      int       `json:"epochs"`
-	Cost        *costJS   `json:"cost"` // null without noise
-	Account     costBasis `json:"account"`
-	Dim         int       `json:"dim"`
-	Model       []float64 `json:"model,omitempty"`
-	Simulated   []float64 `json:"simulated_model,omitempty"`
+	Private     bool         `json:"private"`
+	Standin     bool         `json:"stand_in_data"`
+	DataSet     string       `json:"data_set"`
+	Task        string       `json:"task"`
+	Regularizer string       `json:"regularizer"`
+	Method      string       `json:"method"`
+	Epochs      int          `json:"epochs"`
+	Cost        *charge.Cost `json:"cost"` // null without noise
+	Account     costBasis    `json:"account"`
+	Dim         int          `json:"dim"`
+	Model       []float64    `json:"model,omitempty"`
+	Simulated   []float64    `json:"simulated_model,omitempty"`
 }
 
 // costBasis is on what grounds a training costs what.
@@ -384,11 +384,11 @@ func newModelReport(set data.Set, config shuffleg.Config, plan *shuffleg.Plan) *
 	}
 }
 
-func finiteCost(c accountant.Cost) *costJS {
+func finiteCost(c accountant.Cost) *charge.Cost {
 	if finite(c.Epsilon) == nil {
 		return nil
 	}
-	out := costJS(c)
+	out := charge.Cost(c)
 	return &out
 }
 

@@ -236,6 +236,18 @@ func testGrid(t testing.TB, k, m, eps, teacherDelta, affected string) grid {
 	return g
 }
 
+func samePoints(t *testing.T, got []point, want []constraints.Problem) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%d points, want %d", len(got), len(want))
+	}
+	for i, p := range got {
+		if p.problem != want[i] {
+			t.Errorf("point %d: %+v, want %+v", i, p.problem, want[i])
+		}
+	}
+}
+
 // Points come in the order of the flags, the last varying fastest, and are the
 // problems that constraints.NewProblem makes.
 func TestGridPoints(t *testing.T) {
@@ -261,14 +273,7 @@ func TestGridPoints(t *testing.T) {
 			}
 		}
 	}
-	if len(valid) != len(want) {
-		t.Fatalf("%d points, want %d", len(valid), len(want))
-	}
-	for i, p := range valid {
-		if p.problem != want[i] {
-			t.Errorf("point %d: %+v, want %+v", i, p.problem, want[i])
-		}
-	}
+	samePoints(t, valid, want)
 	if s := valid[1].String(); s != "K = 5, m = 1, eps = 0.1, teacher-delta = 0, affected = all" {
 		t.Errorf("point 1 is called %s", s)
 	}
@@ -316,14 +321,7 @@ func TestGridTotals(t *testing.T) {
 				}
 			}
 		}
-		if len(valid) != len(want) {
-			t.Fatalf("%d points, want %d", len(valid), len(want))
-		}
-		for i, p := range valid {
-			if p.problem != want[i] {
-				t.Errorf("point %d: %+v, want %+v", i, p.problem, want[i])
-			}
-		}
+		samePoints(t, valid, want)
 		if s := valid[2].String(); s != "K = 5, total-eps = 0.05, eps = inf, teacher-delta = 0, affected = 1" {
 			t.Errorf("point 2 is called %s", s)
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/internal/charge"
 	"github.com/darrm/darrm/ledger"
 )
@@ -72,17 +71,6 @@ func (f *chargeFlags) complete(c *cobra.Command, promise bool) error {
 		needed = append(needed, "ensemble")
 	}
 	return require(c, needed...)
-}
-
-// The names that other commands have for what is defined in package charge.
-type (
-	releaseEvent = charge.Event
-	costJS       = charge.Cost
-)
-
-// frozenTotal is what any number of answers of teachers costs that were trained once.
-func frozenTotal(p constraints.Problem, per accountant.Cost) (accountant.ReleaseTotal, error) {
-	return charge.Frozen(p, per)
 }
 
 // account is an open ledger with the charges of one release.

@@ -71,14 +71,14 @@ func (r *releaseReport) tell(a *app) {
 func quote(c *cobra.Command, a *app, acc *account, r *releaseReport) error {
 	per := r.aggregator.PerAnswer()
 	q := struct {
-		Mechanism string  `json:"mechanism"`
-		Queries   int     `json:"queries"`
-		PerLabel  costJS  `json:"per_label"`
-		AllFrozen *costJS `json:"all_labels_frozen_teachers"`
-		AllFresh  costJS  `json:"all_labels_fresh_teachers"`
-		Charge    *amount `json:"charge,omitempty"`
-		Remaining *amount `json:"remaining,omitempty"`
-	}{Mechanism: r.aggregator.Name(), Queries: r.queries, PerLabel: costJS(per), AllFresh: costJS(r.totals.Fresh.Cost)}
+		Mechanism string       `json:"mechanism"`
+		Queries   int          `json:"queries"`
+		PerLabel  charge.Cost  `json:"per_label"`
+		AllFrozen *charge.Cost `json:"all_labels_frozen_teachers"`
+		AllFresh  charge.Cost  `json:"all_labels_fresh_teachers"`
+		Charge    *amount      `json:"charge,omitempty"`
+		Remaining *amount      `json:"remaining,omitempty"`
+	}{Mechanism: r.aggregator.Name(), Queries: r.queries, PerLabel: charge.Cost(per), AllFresh: charge.Cost(r.totals.Fresh.Cost)}
 	rows := [][]string{{"one label", fmt.Sprint(per.Epsilon), fmt.Sprint(per.Delta)}}
 	add := func(title string, c accountant.Cost) {
 		rows = append(rows, []string{title, fmt.Sprint(c.Epsilon), fmt.Sprint(c.Delta)})
@@ -86,7 +86,7 @@ func quote(c *cobra.Command, a *app, acc *account, r *releaseReport) error {
 	if r.totals.Frozen == nil {
 		add(fmt.Sprintf("all %d", r.queries), r.totals.Fresh.Cost)
 	} else {
-		q.AllFrozen = (*costJS)(&r.totals.Frozen.Cost)
+		q.AllFrozen = (*charge.Cost)(&r.totals.Frozen.Cost)
 		add(fmt.Sprintf("all %d, fresh teachers", r.queries), r.totals.Fresh.Cost)
 		add(fmt.Sprintf("all %d, frozen teachers", r.queries), r.totals.Frozen.Cost)
 	}
@@ -157,17 +157,17 @@ func (w *jsonAnswers) encode(to io.Writer) error {
 		Mechanism string       `json:"mechanism"`
 		K         int          `json:"k"`
 		Queries   int          `json:"queries"`
-		PerLabel  costJS       `json:"per_label"`
-		AllFrozen *costJS      `json:"all_labels_frozen_teachers"`
-		AllFresh  costJS       `json:"all_labels_fresh_teachers"`
+		PerLabel  charge.Cost  `json:"per_label"`
+		AllFrozen *charge.Cost `json:"all_labels_frozen_teachers"`
+		AllFresh  charge.Cost  `json:"all_labels_fresh_teachers"`
 		Labels    []jsonAnswer `json:"labels,omitempty"`
 		Simulated []jsonAnswer `json:"simulated_labels,omitempty"`
 	}{
 		Private: !r.simulated, Mechanism: r.aggregator.Name(), K: r.problem.K, Queries: r.queries,
-		PerLabel: costJS(r.aggregator.PerAnswer()), AllFresh: costJS(r.totals.Fresh.Cost),
+		PerLabel: charge.Cost(r.aggregator.PerAnswer()), AllFresh: charge.Cost(r.totals.Fresh.Cost),
 	}
 	if r.totals.Frozen != nil {
-		out.AllFrozen = (*costJS)(&r.totals.Frozen.Cost)
+		out.AllFrozen = (*charge.Cost)(&r.totals.Frozen.Cost)
 	}
 	if r.simulated {
 		out.Simulated = w.answers
