@@ -35,7 +35,7 @@ func chargeIn(t testing.TB, dir string, eps float64, teachers string) Charge {
 	if teachers == "frozen" {
 		c.Ensemble = "first"
 	}
-	if _, err := ledger.Create(context.Background(), c.Ledger, b); err != nil {
+	if _, err := ledger.Create(context.Background(), c.Ledger, b, ledger.ReplaceOne); err != nil {
 		t.Fatal(err)
 	}
 	return c

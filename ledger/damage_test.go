@@ -39,7 +39,7 @@ func newUnderAttack(t testing.TB, batches int) *underAttack {
 var unitOfOne = Cost{epsilon: amount{0, 1e12}}
 
 func chargeOne(l *Ledger, i int) error {
-	_, err := l.Charge(context.Background(), Request{ID: fmt.Sprintf("request %d", i), Count: 1, Unit: unitOfOne, Event: []byte(`{"mechanism":"darrm"}`)})
+	_, err := l.Charge(context.Background(), Request{Relation: ReplaceOne, ID: fmt.Sprintf("request %d", i), Count: 1, Unit: unitOfOne, Event: []byte(`{"mechanism":"darrm"}`)})
 	return err
 }
 
@@ -302,7 +302,7 @@ func TestExchangedLedgers(t *testing.T) {
 		}
 	}
 	l := create(t, 1, 0)
-	mustCharge(t, l, Request{ID: "a", Count: 1, Unit: mustCost(t, 1, 0)})
+	mustCharge(t, l, Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: mustCost(t, 1, 0)})
 	fresh := create(t, 1, 0)
 	readFiles(t, fresh.Path()).write(t, l.Path())
 	if _, err := l.Spent(t.Context()); !errors.Is(err, ErrDamaged) {

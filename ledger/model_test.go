@@ -39,6 +39,7 @@ func (m *model) request(t *rapid.T) Request {
 
 func (m *model) payingRequest(t *rapid.T) Request {
 	return Request{
+		Relation: ReplaceOne,
 		ID:    fmt.Sprint("r", rapid.IntRange(0, 30).Draw(t, "id")), // few, so that some come again
 		Count: uint64(rapid.IntRange(1, 3).Draw(t, "count")),
 		Unit:  Cost{amount{0, uint64(rapid.IntRange(0, 40).Draw(t, "ε"))}, amount{0, uint64(rapid.IntRange(0, 40).Draw(t, "δ"))}},
@@ -101,7 +102,7 @@ func TestAgainstModel(t *testing.T) {
 			return
 		}
 		m := &model{budget: Cost{amount{0, 400}, amount{0, 500}}, byID: map[string]Request{}, results: map[string]Digest{}}
-		l, err := Create(context.Background(), filepath.Join(dir, fmt.Sprint(runs)), Budget{m.budget})
+		l, err := Create(context.Background(), filepath.Join(dir, fmt.Sprint(runs)), Budget{m.budget}, ReplaceOne)
 		if err != nil {
 			rt.Fatal(err)
 		}

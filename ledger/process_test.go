@@ -188,7 +188,7 @@ func TestReadOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := Create(t.Context(), filepath.Join(dir, "ledger"), budget)
+	l, err := Create(t.Context(), filepath.Join(dir, "ledger"), budget, ReplaceOne)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func TestLockOfInheritedFile(t *testing.T) {
 	unlock(s.db)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	if _, err := l.Charge(ctx, Request{ID: "a", Count: 1, Unit: unitOfOne}); err != nil {
+	if _, err := l.Charge(ctx, Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: unitOfOne}); err != nil {
 		t.Error(err)
 	}
 }

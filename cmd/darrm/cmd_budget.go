@@ -34,6 +34,7 @@ add up (basic composition); they are counted in whole units of 1e-12 (ε) and 1e
 
 func newBudgetInit(a *app) *cobra.Command {
 	var epsilon, delta float64
+	var neighbours string
 	c := &cobra.Command{
 		Use:   "init LEDGER",
 		Short: "Make a new ledger with a budget",
@@ -52,7 +53,7 @@ is ever released from these data belongs into one ledger.
 			if err != nil {
 				return err
 			}
-			l, err := ledger.Create(c.Context(), args[0], budget)
+			l, err := ledger.Create(c.Context(), args[0], budget, ledger.Relation(neighbours))
 			if err != nil {
 				return outputError{err}
 			}
@@ -61,6 +62,7 @@ is ever released from these data belongs into one ledger.
 	}
 	c.Flags().Float64Var(&epsilon, "eps", 0, "ε that may be spent in all")
 	c.Flags().Float64Var(&delta, "delta", 0, "δ that may be spent in all; 0 allows pure releases only")
+	c.Flags().StringVar(&neighbours, "neighbours", string(ledger.ReplaceOne), "which datasets differ by one person in every cost that is ever charged:\n\"replace\" a record, or \"add-remove\" one")
 	return c
 }
 

@@ -284,7 +284,7 @@ func (f *trainCommand) request(release *shuffleg.Release, config shuffleg.Config
 	if id == "" {
 		id = "training:" + release.ID()
 	}
-	return ledger.Request{ID: id, Count: 1, Unit: unit, Event: event}, err
+	return ledger.Request{ID: id, Count: 1, Unit: unit, Relation: ledger.ReplaceOne, Event: event}, err
 }
 
 // pay charges the ledger; nil where there is none. A release that goes on was paid for if

@@ -59,7 +59,7 @@ func makeLedger(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "ledger")
-	if _, err := ledger.Create(t.Context(), path, b); err != nil {
+	if _, err := ledger.Create(t.Context(), path, b, ledger.ReplaceOne); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -408,7 +408,7 @@ func TestNothingIsReleasedWithoutTheLedger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	request := ledger.Request{ID: "march", Count: 1, Unit: unit}
+	request := ledger.Request{ID: "march", Count: 1, Unit: unit, Relation: ledger.ReplaceOne}
 	acc := &account{ledger: l, bill: &charge.Bill{Release: request}}
 	if acc.note(t.Context()) != nil || (*account)(nil).note(t.Context()) != nil {
 		t.Error("noted without a receipt")

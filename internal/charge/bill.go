@@ -36,7 +36,7 @@ func (r Release) Bill(t Terms, totals Totals) (*Bill, error) {
 		if err != nil {
 			return nil, err
 		}
-		training, err := newRequest(TeachersPrefix+t.Ensemble, frozen.Cost, Event{
+		training, err := r.newRequest(TeachersPrefix+t.Ensemble, frozen.Cost, Event{
 			Mechanism: "training", K: p.K, Affected: p.Affected, Teachers: t.Teachers, Ensemble: t.Ensemble,
 			PerTeacher: &Cost{p.Epsilon, p.TeacherDelta}, Rule: frozen.Rule,
 		})
@@ -46,7 +46,7 @@ func (r Release) Bill(t Terms, totals Totals) (*Bill, error) {
 		b.Training = &training
 	}
 	var err error
-	if b.Release, err = newRequest(t.RequestID, totals.Fresh.Cost, event); err != nil {
+	if b.Release, err = r.newRequest(t.RequestID, totals.Fresh.Cost, event); err != nil {
 		return nil, err
 	}
 	if b.Training != nil {
@@ -55,13 +55,24 @@ func (r Release) Bill(t Terms, totals Totals) (*Bill, error) {
 	return b, nil
 }
 
-func newRequest(id string, cost accountant.Cost, event Event) (ledger.Request, error) {
+// Relation is a neighbouring relation as the ledger names it; "" for none, which it refuses.
+func Relation(r accountant.Relation) ledger.Relation {
+	switch r {
+	case accountant.ReplaceOne:
+		return ledger.ReplaceOne
+	case accountant.AddOrRemoveOne:
+		return ledger.AddOrRemoveOne
+	}
+	return ""
+}
+
+func (r Release) newRequest(id string, cost accountant.Cost, event Event) (ledger.Request, error) {
 	unit, err := ledger.NewCost(cost.Epsilon, cost.Delta)
 	if err != nil {
 		return ledger.Request{}, err
 	}
 	b, err := json.Marshal(event)
-	return ledger.Request{ID: id, Count: 1, Unit: unit, Event: b}, err
+	return ledger.Request{ID: id, Count: 1, Unit: unit, Relation: Relation(r.Answers.Setting().Neighbours), Event: b}, err
 }
 
 // Check says whether the bill would be paid, without paying it, and how much that would

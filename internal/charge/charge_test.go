@@ -74,7 +74,7 @@ func newLedger(t testing.TB, eps float64) *ledger.Ledger {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := ledger.Create(t.Context(), filepath.Join(t.TempDir(), "ledger"), budget)
+	l, err := ledger.Create(t.Context(), filepath.Join(t.TempDir(), "ledger"), budget, ledger.ReplaceOne)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,7 +351,7 @@ func TestAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	request := func(event string) ledger.Request {
-		return ledger.Request{ID: "a", Count: 1, Unit: unit, Event: []byte(event)}
+		return ledger.Request{ID: "a", Count: 1, Unit: unit, Relation: ledger.ReplaceOne, Event: []byte(event)}
 	}
 	const was = `{"n":{"b":1,"a":1.0},"coins":"x"}`
 	dearer, other := request(was), request(`{"n":{"a":1.0,"b":1},"coins":"y"}`)
