@@ -40,10 +40,10 @@ func (m *model) request(t *rapid.T) Request {
 func (m *model) payingRequest(t *rapid.T) Request {
 	return Request{
 		Relation: ReplaceOne,
-		ID:    fmt.Sprint("r", rapid.IntRange(0, 30).Draw(t, "id")), // few, so that some come again
-		Count: uint64(rapid.IntRange(1, 3).Draw(t, "count")),
-		Unit:  Cost{amount{0, uint64(rapid.IntRange(0, 40).Draw(t, "ε"))}, amount{0, uint64(rapid.IntRange(0, 40).Draw(t, "δ"))}},
-		Event: []byte(rapid.SampledFrom([]string{"null", `{"K":11}`}).Draw(t, "event")),
+		ID:       fmt.Sprint("r", rapid.IntRange(0, 30).Draw(t, "id")), // few, so that some come again
+		Count:    uint64(rapid.IntRange(1, 3).Draw(t, "count")),
+		Unit:     Cost{amount{0, uint64(rapid.IntRange(0, 40).Draw(t, "ε"))}, amount{0, uint64(rapid.IntRange(0, 40).Draw(t, "δ"))}},
+		Event:    []byte(rapid.SampledFrom([]string{"null", `{"K":11}`}).Draw(t, "event")),
 	}
 }
 
