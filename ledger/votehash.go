@@ -1,9 +1,11 @@
 package ledger
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"hash"
 	"math/bits"
 )
 
@@ -28,12 +30,11 @@ import (
 //
 // A VoteHash is not safe for concurrent use: take one per reader and [VoteHash.Merge] them.
 type VoteHash struct {
-	// HMAC(s, m) = SHA-256(s⊕opad ‖ SHA-256(s⊕ipad ‖ m)), the key padded to a block (RFC
-	// 2104). Two calls on whole buffers take half as long as crypto/hmac on short messages.
-	inner []byte // s⊕ipad, then a message
-	outer [sha256.BlockSize + sha256.Size]byte
-	sum   [4]uint64 // least significant first
-	rows  int64
+	mac  hash.Hash
+	sum  [4]uint64 // least significant first
+	rows int64
+	row  []byte // scratch
+	out  [sha256.Size]byte
 }
 
 // VoteHash returns a digest of no rows. It is an [ErrSecret] where the secret beside the
@@ -54,16 +55,7 @@ func (l *Ledger) VoteHash() (*VoteHash, error) {
 	return newVoteHash(s), nil
 }
 
-func newVoteHash(s secret) *VoteHash {
-	h := &VoteHash{inner: make([]byte, sha256.BlockSize, 4*sha256.BlockSize)}
-	copy(h.inner, s[:])
-	copy(h.outer[:], s[:])
-	for i := range sha256.BlockSize {
-		h.inner[i] ^= 0x36
-		h.outer[i] ^= 0x5c
-	}
-	return h
-}
+func newVoteHash(s secret) *VoteHash { return &VoteHash{mac: hmac.New(sha256.New, s[:])} }
 
 // Add adds the votes on one query: the class that each teacher voted for, in the order of
 // the teachers, -1 for a vote that is missing.
@@ -74,11 +66,11 @@ func (h *VoteHash) Add(votes []int) { h.add('v', votes) }
 func (h *VoteHash) AddCounts(counts []int) { h.add('c', counts) }
 
 func (h *VoteHash) add(kind byte, values []int) {
-	h.inner = binary.AppendVarint(append(h.inner[:sha256.BlockSize], kind), int64(len(values)))
+	h.row = binary.AppendVarint(append(h.row[:0], kind), int64(len(values)))
 	for _, v := range values {
-		h.inner = binary.AppendVarint(h.inner, int64(v))
+		h.row = binary.AppendVarint(h.row, int64(v))
 	}
-	d := h.hmac()
+	d := h.hmac(h.row)
 	h.plus([4]uint64{
 		binary.BigEndian.Uint64(d[24:]), binary.BigEndian.Uint64(d[16:]),
 		binary.BigEndian.Uint64(d[8:]), binary.BigEndian.Uint64(d[:]),
@@ -98,18 +90,18 @@ func (h *VoteHash) Rows() int64 { return h.rows }
 
 // Sum returns the digest of the rows so far. Rows may still be added.
 func (h *VoteHash) Sum() Digest {
-	h.inner = h.inner[:sha256.BlockSize]
-	for i := range h.sum {
-		h.inner = binary.BigEndian.AppendUint64(h.inner, h.sum[len(h.sum)-1-i])
+	var b [32]byte
+	for i, word := range h.sum {
+		binary.BigEndian.PutUint64(b[24-8*i:], word)
 	}
-	return h.hmac()
+	return Digest(h.hmac(b[:]))
 }
 
-// hmac is that of the message in inner.
-func (h *VoteHash) hmac() Digest {
-	d := sha256.Sum256(h.inner)
-	copy(h.outer[sha256.BlockSize:], d[:])
-	return sha256.Sum256(h.outer[:])
+// hmac returns a slice that holds until the next call.
+func (h *VoteHash) hmac(message []byte) []byte {
+	h.mac.Reset()
+	h.mac.Write(message)
+	return h.mac.Sum(h.out[:0])
 }
 
 // plus adds mod 2²⁵⁶.
