@@ -54,6 +54,24 @@ func TestChargeUntilExceeded(t *testing.T) {
 	}
 }
 
+// The smallest positive costs that a float64 can hold are one unit each, and none is left
+// when the budget is spent.
+func TestSmallestCost(t *testing.T) {
+	for _, unit := range []Cost{mustCost(t, 5e-324, 0), mustCost(t, 0, 5e-324)} {
+		if want := mustCost(t, 1e-12, 0); unit != want && unit != mustCost(t, 0, 1e-24) {
+			t.Errorf("%v", unit)
+		}
+		l := create(t, 2e-12, 2e-24)
+		mustCharge(t, l, Request{Relation: ReplaceOne, ID: "all", Count: 2, Unit: unit})
+		for _, count := range []uint64{1, math.MaxUint64} {
+			if _, err := l.Charge(t.Context(), Request{Relation: ReplaceOne, ID: "more", Count: count, Unit: unit}); !errors.Is(err, ErrExceeded) {
+				t.Errorf("%d more of %v: %v", count, unit, err)
+			}
+		}
+		mustSpend(t, l, unit.Times(2))
+	}
+}
+
 // Basic composition: a group of n costs n times one, also where the product
 // overflows, and δ counts on its own.
 func TestCountMatters(t *testing.T) {
