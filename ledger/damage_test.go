@@ -401,6 +401,34 @@ func TestForgedRecords(t *testing.T) {
 	}
 }
 
+// An index that was changed after the ledger was opened leads to an entry that is not its
+// own: a charge must not believe it.
+func TestIndexIsNotTrusted(t *testing.T) {
+	for _, c := range []struct{ bucket, key string }{
+		{"ids", "request 0"}, {"draws", DrawName{"teachers", "draw 0"}.key()}, {"votes", string(append(make([]byte, 31), 1))}, {"ensembles", "teachers"},
+	} {
+		l := create(t, 100, 0)
+		mustCharge(t, l, drawnRequest(0))
+		mustCharge(t, l, plainRequest(1))
+		db, err := bolt.Open(l.Path(), 0o600, &bolt.Options{PageSize: boltPageSize})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = db.Update(func(tx *bolt.Tx) error { return tx.Bucket([]byte(c.bucket)).Put([]byte(c.key), seqKey(2)) })
+		if err := errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		again := drawnRequest(0)
+		if c.bucket != "ids" {
+			again.ID = "again"
+			again.Draw.Covers = true
+		}
+		if _, err := l.Charge(t.Context(), again); !errors.Is(err, ErrDamaged) {
+			t.Errorf("index %s: %v", c.bucket, err)
+		}
+	}
+}
+
 // A lost anchor is a refusal until a head from elsewhere vouches for the
 // database; a wrong head or a database rolled back before it does not help.
 func TestAdopt(t *testing.T) {

@@ -82,6 +82,7 @@ func TestRules(t *testing.T) {
 		{"paid by the first answer", []Request{first}, paidBy("a", drawn("b", "march", 1)), ErrUnpaid},
 		{"paid by a paid answer", []Request{cover, paidBy("c", drawn("b", "march", 1))}, paidBy("b", drawn("d", "march", 1)), ErrUnpaid},
 		{"paid by the cover of another draw", []Request{covering("c", "april", 2)}, paidBy("c", drawn("b", "march", 1)), ErrUnpaid},
+		{"paid by the cover of another draw of the same votes", []Request{covering("c", "april", 1)}, paidBy("c", stated(drawn("b", "march", 1))), ErrUnpaid},
 		{"paid by the cover of other votes", []Request{covering("c", "april", 2), drawn("a", "march", 1)}, paidBy("c", stated(drawn("b", "april", 1))), ErrDraw},
 		{"paid by the cover of another ensemble", []Request{of("f", cover)}, paidBy("c", stated(drawn("b", "march", 1))), ErrUnpaid},
 		{"paid by a training", []Request{undrawn(first)}, paidBy("a", drawn("b", "march", 1)), ErrUnpaid},

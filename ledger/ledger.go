@@ -371,8 +371,12 @@ type call struct {
 }
 
 func (c *call) first(k indexKey) (*charged, error) {
-	if e, err := c.session.lookup(k); e != nil || err != nil {
-		return e.charged(), err
+	e, err := c.session.lookup(k)
+	switch {
+	case err != nil:
+		return nil, err
+	case e != nil:
+		return e.charged(), nil
 	}
 	return c.book.first(k)
 }

@@ -158,7 +158,7 @@ func TestFullDisk(t *testing.T) {
 	if len(s.released) == 0 || len(s.refused) < 2 {
 		t.Fatalf("%d released, %d refused: the limit did not bite", len(s.released), len(s.refused))
 	}
-	if !strings.Contains(s.refused[0], syscall.EFBIG.Error()) || !strings.Contains(s.refused[1], ErrBroken.Error()) {
+	if !strings.Contains(s.refused[0], syscall.EFBIG.Error()) || !strings.Contains(s.refused[0], ErrWrite.Error()) || !strings.Contains(s.refused[1], ErrBroken.Error()) {
 		t.Errorf("refused: %v", s.refused[:2])
 	}
 	if v := s.violation(l.Path()); v != "" {
@@ -207,7 +207,7 @@ func TestReadOnly(t *testing.T) {
 	}
 	var s said
 	s.read(t, string(out))
-	if len(s.refused) != 1 || !strings.Contains(s.refused[0], os.ErrPermission.Error()) {
+	if len(s.refused) != 1 || !strings.Contains(s.refused[0], os.ErrPermission.Error()) || !strings.Contains(s.refused[0], ErrWrite.Error()) {
 		t.Errorf("%+v", s)
 	}
 	if after := readFiles(t, l.Path()); !reflect.DeepEqual(after, before) {

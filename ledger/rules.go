@@ -155,7 +155,7 @@ func (c *charged) paid(p past) error {
 		why = fmt.Sprintf("is of ensemble %q, not %q", payer.ensemble, c.ensemble)
 	case c.draw == nil && payer.draw != nil:
 		why = fmt.Sprintf("is of the draw %v alone", payer.drawName())
-	case c.draw != nil && (payer.draw == nil || !payer.draw.Covers || payer.draw.Name != c.draw.Name || payer.draw.Votes != c.draw.Votes):
+	case c.draw != nil && (payer.draw == nil || !payer.draw.Covers || payer.draw.Name != c.draw.Name): // the votes of one draw are equal
 		why = fmt.Sprintf("does not cover the draw %v", c.drawName())
 	}
 	if why != "" {
