@@ -26,8 +26,8 @@ type Draw struct {
 
 // DrawName is how a ledger names a draw.
 type DrawName struct {
-	Ensemble string // "" where the teachers have no name
-	Name     string
+	Ensemble string `json:"ensemble,omitempty"` // "" where the teachers have no name
+	Name     string `json:"name"`
 }
 
 func (n DrawName) String() string {

@@ -124,42 +124,30 @@ type entryJSON struct {
 }
 
 type drawJSON struct {
-	Name        string        `json:"name"`
-	Votes       string        `json:"votes"`
-	Stated      bool          `json:"stated,omitempty"`
-	Covers      bool          `json:"covers,omitempty"`
-	SameVotesAs *drawNameJSON `json:"same_votes_as,omitempty"`
-}
-
-type drawNameJSON struct {
-	Ensemble string `json:"ensemble,omitempty"`
-	Name     string `json:"name"`
+	Name        string    `json:"name"`
+	Votes       string    `json:"votes"`
+	Stated      bool      `json:"stated,omitempty"`
+	Covers      bool      `json:"covers,omitempty"`
+	SameVotesAs *DrawName `json:"same_votes_as,omitempty"`
 }
 
 func newDrawJSON(d *Draw, same *DrawName) *drawJSON {
 	if d == nil {
 		return nil
 	}
-	j := &drawJSON{Name: d.Name, Votes: d.Votes.String(), Stated: d.Stated, Covers: d.Covers}
-	if same != nil {
-		j.SameVotesAs = &drawNameJSON{same.Ensemble, same.Name}
-	}
-	return j
+	return &drawJSON{d.Name, d.Votes.String(), d.Stated, d.Covers, same}
 }
 
-// decode leaves the rules to [Request.checked] and to whoever knows the earlier entries.
-func (j *drawJSON) decode() (d *Draw, same *DrawName, err error) {
+// draw leaves the rules to [Request.checked] and to whoever knows the earlier entries.
+func (j *drawJSON) draw() (*Draw, error) {
 	if j == nil {
-		return nil, nil, nil
+		return nil, nil
 	}
-	d = &Draw{Name: j.Name, Stated: j.Stated, Covers: j.Covers}
-	if d.Votes, err = parseDigest(j.Votes); err != nil {
-		return nil, nil, fmt.Errorf("votes: %w", err)
+	votes, err := parseDigest(j.Votes)
+	if err != nil {
+		return nil, fmt.Errorf("votes of the draw: %w", err)
 	}
-	if j.SameVotesAs != nil {
-		same = &DrawName{j.SameVotesAs.Ensemble, j.SameVotesAs.Name}
-	}
-	return d, same, nil
+	return &Draw{j.Name, votes, j.Stated, j.Covers}, nil
 }
 
 // encode returns the canonical encoding of e, which holds everything but Hash.
@@ -209,9 +197,9 @@ func decodeEntry(b []byte) (Entry, error) {
 		}
 		// The same rules as for a request, so that a file cannot hold what
 		// could not have been asked for.
-		draw, same, err := j.Draw.decode()
+		draw, err := j.Draw.draw()
 		if err != nil {
-			return Entry{}, fmt.Errorf("draw: %w", err)
+			return Entry{}, err
 		}
 		r, err := Request{
 			ID: e.ID, Count: j.Count, Unit: e.Unit, PaidBy: j.PaidBy, Event: j.Event,
@@ -224,7 +212,9 @@ func decodeEntry(b []byte) (Entry, error) {
 			return Entry{}, errors.New("an ensemble or a draw in an entry of format 1")
 		}
 		e = r.entry(e)
-		e.SameVotesAs = same
+		if j.Draw != nil {
+			e.SameVotesAs = j.Draw.SameVotesAs
+		}
 	case KindResult:
 		if e.Result, err = parseDigest(j.SHA256); err != nil {
 			return Entry{}, fmt.Errorf("sha256: %w", err)

@@ -26,7 +26,9 @@ func (f flagFile) String() string {
 func paidFiles(out, checkpoint, book string) []flagFile {
 	files := []flagFile{{"out", out, true}, {"checkpoint", checkpoint, true}, {"ledger", book, false}}
 	if book != "" {
-		files = append(files, flagFile{"ledger", target(book) + ledger.AnchorSuffix, false})
+		for _, suffix := range []string{ledger.AnchorSuffix, ledger.SecretSuffix} {
+			files = append(files, flagFile{"ledger", target(book) + suffix, false})
+		}
 	}
 	return files
 }
@@ -43,13 +45,15 @@ func checkApart(files ...flagFile) error {
 	return nil
 }
 
-// checkNoLedger refuses to write over a ledger or its anchor, which would lose what was
-// spent. A ledger is known by the anchor beside it: one that lost it is not known here.
+// checkNoLedger refuses to write over a ledger, its anchor or its secret, which would lose
+// what was spent or which votes were answered. A ledger is known by the anchor beside it: one
+// that lost it is not known here.
 func checkNoLedger(path string) error {
 	real := target(path)
 	book, isAnchor := strings.CutSuffix(real, ledger.AnchorSuffix)
-	if regular(real) && (regular(real+ledger.AnchorSuffix) || isAnchor && regular(book)) {
-		return usagef("%s is a ledger or its anchor: writing over it would lose what was spent", path)
+	owner, isSecret := strings.CutSuffix(real, ledger.SecretSuffix)
+	if regular(real) && (regular(real+ledger.AnchorSuffix) || isAnchor && regular(book) || isSecret && regular(owner)) {
+		return usagef("%s is a ledger, its anchor or its secret: writing over it would lose what the ledger knows", path)
 	}
 	return nil
 }

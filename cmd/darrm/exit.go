@@ -44,8 +44,10 @@ EXIT STATUS
   5    the linear program was not solved, or a check not finished: no solver,
        too large, or out of time
   6    an output file, stdout or the cache could not be written
-  7    the ledger refused: the budget does not allow it, or it was charged before
-  8    the ledger is damaged, was rolled back, or could not be written
+  7    the ledger refused: the budget or a rule does not allow it, or it was
+       charged before
+  8    the ledger is damaged, was rolled back or could not be written, or its
+       secret cannot be used
   130  interrupted`
 
 var exitKinds = map[exit]string{
@@ -96,16 +98,16 @@ func exitCode(ctx context.Context, err error) exit {
 		status    *lp.StatusError
 	)
 	switch {
-	case errors.Is(err, ledger.ErrExceeded), errors.Is(err, ledger.ErrReplayed),
-		errors.Is(err, ledger.ErrConflict), errors.Is(err, ledger.ErrUnpaid):
+	case errors.Is(err, ledger.ErrRefused):
 		return exitBudget
-	case errors.As(err, &inLedger), errors.Is(err, ledger.ErrDamaged), errors.Is(err, ledger.ErrBroken):
+	case errors.As(err, &inLedger), errors.Is(err, ledger.ErrDamaged), errors.Is(err, ledger.ErrBroken),
+		errors.Is(err, ledger.ErrWrite), errors.Is(err, ledger.ErrSecret):
 		return exitLedger
 	case errors.As(err, &output), errors.As(err, &dir):
 		return exitOutput
 	case errors.As(err, &violation), errors.As(err, &mismatch), errors.As(err, &unproved):
 		return exitUncertified
-	case errors.As(err, &input), errors.As(err, &format), errors.As(err, &parse), errors.Is(err, fs.ErrNotExist):
+	case errors.As(err, &input), errors.As(err, &format), errors.As(err, &parse), errors.Is(err, ledger.ErrNotLedger), errors.Is(err, fs.ErrNotExist):
 		return exitInput
 	case errors.As(err, &usage), errors.As(err, &parameter), errors.As(err, &tooMany):
 		return exitUsage

@@ -163,7 +163,7 @@ func publish(a *app, path string, note func(ledger.Digest) error, encode func(io
 
 // refused says whether a charge was certainly not made.
 func refused(err error) bool {
-	return errors.Is(err, ledger.ErrExceeded) || errors.Is(err, ledger.ErrReplayed) || errors.Is(err, ledger.ErrConflict)
+	return errors.Is(err, ledger.ErrRefused)
 }
 
 // released reports whether the file at path holds what a replayed request released.
