@@ -236,10 +236,13 @@
 // head. A damaged database has no repair: what was spent is no longer known.
 //
 // After a failed write or sync the handle refuses everything until the ledger is
-// opened again. A [Create] that is killed may leave a directory .ledger-NUMBER beside the
-// path; the next Create in the same place removes those whose lock is free, which no living
-// process made. It may leave a secret, which the next Create of the same path uses, and a
-// file .NAME.anchor.tmp-*, which the first charge removes under the ledger's lock.
+// opened again.
+//
+// A [Create] that is killed may leave a directory .ledger-NUMBER beside the path, a file
+// .NAME.anchor.tmp-*, and a secret. The next Create in the same place removes what nobody
+// uses, and knows it by locks: that of the directory, which its maker holds, and that of the
+// ledger NAME, which whoever writes its anchor holds. A process that ends gives its locks
+// back. The secret is used by the next Create of the same path.
 //
 // # Cost
 //

@@ -113,8 +113,10 @@ func TestMutantsDie(t *testing.T) {
 		{"damage under a handle is called no ledger", "session.go", " && l.known == nil {", " {", "TestNotALedger", false, false},
 		{"what is in use is swept", "workdir.go", "; !ok || err != nil {\n\t\treturn", "; !ok && err != nil {\n\t\treturn", "TestSweep", false, false},
 		{"any directory is swept", "workdir.go", " && strings.Trim(number, \"0123456789\") == \"\"", "", "TestSweep", false, false},
-		{"nothing is swept", "workdir.go", "\troot.Remove(name)\n", "", "TestSweep", false, false},
-		{"anchors are not swept", "anchor.go", "\tsweepAnchors(path)\n", "", "TestSweep", false, false},
+		{"an anchor in use is swept", "workdir.go", "err == nil && !ok {", "false {", "TestSweep", false, false},
+		{"anchors are not swept", "workdir.go", "\t\troot.Remove(name)\n", "", "TestSweep", false, false},
+		{"nothing is swept", "workdir.go", "\t}\n\troot.Remove(name)\n", "\t}\n", "TestSweep", false, false},
+		{"the anchor is not swept", "anchor.go", "\tsweepAnchors(path)\n", "", "TestChargeSweepsAnchor", false, false},
 	} {
 		if !m.daily && !long {
 			continue

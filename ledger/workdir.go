@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/darrm/darrm/internal/atomicfile"
 )
 
 // A new ledger is built in a directory .ledger-NUMBER beside it. Its maker holds the lock of
@@ -66,6 +68,31 @@ func sweep(dir string) {
 		if number, ok := strings.CutPrefix(e.Name(), workPrefix); ok && e.IsDir() && number != "" && strings.Trim(number, "0123456789") == "" {
 			sweepWork(root, e.Name())
 		}
+		if target, ok := atomicfile.TempTarget(e.Name()); ok && e.Type().IsRegular() {
+			if book, ok := strings.CutSuffix(target, AnchorSuffix); ok {
+				sweepAnchor(root, e.Name(), book)
+			}
+		}
+	}
+}
+
+// sweepAnchor removes a temporary file of the anchor of a ledger that nobody holds: whoever
+// writes an anchor has the ledger's lock.
+func sweepAnchor(root *os.Root, name, book string) {
+	info, err := root.Stat(book)
+	if err == nil && !info.Mode().IsRegular() { // opening a pipe would wait
+		return
+	}
+	f, err := root.Open(book)
+	if err == nil {
+		defer unlock(f)
+		var ok bool
+		if ok, err = tryFlock(f, true); err == nil && !ok {
+			return
+		}
+	}
+	if err == nil || errors.Is(err, os.ErrNotExist) {
+		root.Remove(name)
 	}
 }
 

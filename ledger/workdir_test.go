@@ -58,8 +58,23 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	budget, _ := NewBudget(1, 0)
-	const anchorTemp = ".l.anchor.tmp-AAAAAAAAAAAAAAAAAAAAAAAAAA"
-	for _, name := range []string{anchorTemp, ".m.anchor.tmp-AAAAAAAAAAAAAAAAAAAAAAAAAA", ".l.anchor.tmp-x"} {
+	held, err := Create(t.Context(), filepath.Join(dir, "held"), budget, ReplaceOne)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lockOfHeld, err := lock(t.Context(), held.Path(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock(lockOfHeld)
+	if _, err := Create(t.Context(), filepath.Join(dir, "free"), budget, ReplaceOne); err != nil {
+		t.Fatal(err)
+	}
+	const random = "AAAAAAAAAAAAAAAAAAAAAAAAAA"
+	for _, name := range []string{
+		".l.anchor.tmp-" + random, ".free.anchor.tmp-" + random, ".gone.anchor.tmp-" + random, // left behind
+		".held.anchor.tmp-" + random, ".l.tmp-" + random, ".l.anchor.tmp-x", // in use, or of somebody else
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -68,9 +83,9 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		".l.anchor.tmp-x", ".m.anchor.tmp-AAAAAAAAAAAAAAAAAAAAAAAAAA",
+		".held.anchor.tmp-" + random, ".l.tmp-" + random, ".l.anchor.tmp-x",
 		".ledger-", ".ledger-2024-05", ".ledger-3", ".ledger-4", ".ledger-5", ".ledger-backup", filepath.Base(used.path),
-		"l", "l.anchor", "l.secret",
+		"l", "l.anchor", "l.secret", "held", "held.anchor", "held.secret", "free", "free.anchor", "free.secret",
 	}
 	slices.Sort(want)
 	if got := names(t, dir); !reflect.DeepEqual(got, want) {
@@ -81,6 +96,24 @@ func TestSweep(t *testing.T) {
 	}
 	if err := used.remove(); err != nil {
 		t.Error(err)
+	}
+}
+
+// The first charge removes what is left of an anchor that a killed Create did not finish.
+func TestChargeSweepsAnchor(t *testing.T) {
+	l := create(t, 5, 0)
+	if err := os.Remove(l.Path() + AnchorSuffix); err != nil {
+		t.Fatal(err)
+	}
+	left := filepath.Join(filepath.Dir(l.Path()), ".ledger.anchor.tmp-AAAAAAAAAAAAAAAAAAAAAAAAAA")
+	if err := os.WriteFile(left, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := chargeOne(l, 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(left); !os.IsNotExist(err) {
+		t.Errorf("%s: %v", left, err)
 	}
 }
 
