@@ -91,7 +91,7 @@ func TestVoteHashOfMultiset(t *testing.T) {
 			t.Fatal("parts matter")
 		}
 		i := rapid.IntRange(0, len(rows)-1).Draw(t, "row")
-		if sum(slices.Delete(slices.Clone(rows), i, i+1)) == want || sum(append(slices.Clone(rows), rows[i])) == want {
+		if sum(slices.Delete(slices.Clone(rows), i, i+1)) == want || sum(append(slices.Clone(rows), rows[i])) == want || sum(append(slices.Clone(rows), rows[i], rows[i])) == want {
 			t.Fatal("the number of equal rows does not matter")
 		}
 		other := slices.Clone(rows)
