@@ -95,7 +95,8 @@
 // answer, because a second answer with fresh randomness is a second release; what a
 // caller may do is to read a result stored earlier, which it recognises by the digest of
 // [Ledger.RecordResult]. Where there is none, the first asker crashed, or has not come
-// so far: the budget is spent, and only another id, charged anew, leads to an answer.
+// so far: the budget is spent, and only another id, charged anew by the rules for draws,
+// leads to an answer.
 //
 // A caller who kept the coins of the first answers, and whose event names them, may work
 // out those same answers again, which is no second release. It notes them with the
@@ -248,7 +249,7 @@
 //
 // A charge writes some pages and forces them to disk three times; its work grows
 // with the logarithm of the number of entries, and the database with about 500
-// bytes per entry, 900 with a draw, up to 32 GiB. [Ledger.ChargeAll] shares the writes among its
+// bytes per entry, 750 with a draw, up to 32 GiB. [Ledger.ChargeAll] shares the writes among its
 // requests. Open, Verify and History read all entries, and keep others from charging
 // meanwhile.
 package ledger
