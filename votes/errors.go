@@ -41,9 +41,12 @@ func (e *ParseError) Error() string {
 
 func (e *ParseError) Unwrap() error { return e.Err }
 
+// maxQuoted is how many bytes of a cell or a name a message shows.
+const maxQuoted = 40
+
 // quote quotes a cell for a message and clips it.
 func quote(s string) string {
-	const most = 40
+	const most = maxQuoted
 	if len(s) <= most {
 		return fmt.Sprintf("%q", s)
 	}

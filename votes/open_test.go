@@ -26,16 +26,16 @@ func TestOpenSeveral(t *testing.T) {
 	dir := t.TempDir()
 	a := put(t, dir, "a.csv", "t1,t2\n0,1\n1,1\n")
 	b := put(t, dir, "b.jsonl", "{\"votes\":[0,0]}\n")
-	put(t, dir, "c.tsv", "0\t1\n")
+	put(t, dir, "c.tsv", "t1\tt2\n0\t1\n")
 	want := &all{K: 2, Classes: IntegerClasses(2), Counts: []int{1, 1, 0, 2, 2, 0, 1, 1, 2, 0}, N: 5}
-	r, err := Open(context.Background(), Options{Stdin: strings.NewReader("0,0\n")}, a, b, filepath.Join(dir, "c*"), "-")
+	r, err := Open(context.Background(), Options{Stdin: strings.NewReader("0,0\n"), K: 2}, a, b, filepath.Join(dir, "c*"), "-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := collect(r)
 	same(t, "four files", got, err, want, nil)
 	// A pattern's files come in order.
-	put(t, dir, "b.csv", "1,1\n")
+	put(t, dir, "b.csv", "t2,t1\n1,1\n")
 	r, err = Open(context.Background(), Options{}, filepath.Join(dir, "?.csv"))
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func TestOpenSeveral(t *testing.T) {
 	got, err = collect(r)
 	same(t, "a pattern", got, err, &all{K: 2, Classes: IntegerClasses(2), Counts: []int{1, 1, 0, 2, 0, 2}, N: 3}, nil)
 	// A name that is there is no pattern.
-	odd := put(t, dir, "[x].csv", "0,0\n")
+	odd := put(t, dir, "[x].csv", "t1,t2\n0,0\n")
 	r, err = Open(context.Background(), Options{}, odd)
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestOpenMany(t *testing.T) {
 	dir := t.TempDir()
 	const n = 1200 // above the usual limit of open files, 1024
 	for i := range n {
-		put(t, dir, "f"+strings.Repeat("0", i/1000)+string(rune('a'+i%1000/100))+string(rune('a'+i%100/10))+string(rune('a'+i%10))+".csv", "0,1\n")
+		put(t, dir, "f"+strings.Repeat("0", i/1000)+string(rune('a'+i%1000/100))+string(rune('a'+i%100/10))+string(rune('a'+i%10))+".csv", "t1,t2\n0,1\n")
 	}
 	r, err := Open(context.Background(), Options{}, filepath.Join(dir, "*.csv"))
 	if err != nil {
@@ -72,16 +72,16 @@ func TestOpenMany(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	dir := t.TempDir()
 	ctx := context.Background()
-	a := put(t, dir, "a.csv", "0,1\n")
+	a := put(t, dir, "a.csv", "t1,t2\n0,1\n")
 	link := filepath.Join(dir, "link.csv")
 	if err := os.Symlink(a, link); err != nil {
 		t.Fatal(err)
 	}
-	three := put(t, dir, "three.csv", "0,1,1\n")
-	ids := put(t, dir, "ids.csv", "query,a,b\nx,0,1\n")
-	more := put(t, dir, "more.csv", "query,a,b\ny,0,1\nx,0,1\n")
-	labels := put(t, dir, "labels.csv", "a,b,label\n0,1,1\n")
-	bad := put(t, dir, "bad.csv", "0,2\n")
+	three := put(t, dir, "three.csv", "t1,t2,t3\n0,1,1\n")
+	ids := put(t, dir, "ids.csv", "query,t1,t2\nx,0,1\n")
+	more := put(t, dir, "more.csv", "query,t1,t2\ny,0,1\nx,0,1\n")
+	labels := put(t, dir, "labels.csv", "t1,t2,label\n0,1,1\n")
+	bad := put(t, dir, "bad.csv", "t1,t2\n0,2\n")
 	for name, tt := range map[string]struct {
 		opts  Options
 		paths []string
@@ -100,8 +100,8 @@ func TestOpenRefuses(t *testing.T) {
 		"ids in one":          {Options{}, []string{a, ids}, "ids.csv: the file has query ids, but " + a + " has no"},
 		"labels in one":       {Options{}, []string{labels, a}, "a.csv: the file has no true labels, but " + labels + " has"},
 		"id in both":          {Options{}, []string{ids, more}, more + `:3: column 1 ("query"): query id "x" is already in ` + ids + ", line 2"},
-		"second is bad":       {Options{}, []string{a, bad}, "bad.csv:1"},
-		"first is bad":        {Options{}, []string{bad, a}, "bad.csv:1"},
+		"second is bad":       {Options{}, []string{a, bad}, "bad.csv:2"},
+		"first is bad":        {Options{}, []string{bad, a}, "bad.csv:2"},
 		"packed parquet":      {Options{}, []string{put(t, dir, "v.parquet.gz", "x")}, "compressed inside"},
 		"format":              {Options{Format: 99}, []string{a}, "format = 99"},
 		"compression":         {Options{Compression: 9}, []string{a}, "compression = 9"},
@@ -185,7 +185,7 @@ func TestNames(t *testing.T) {
 
 // Ids are searched for repetitions up to a limit, and not if they are trusted.
 func TestTrustIDs(t *testing.T) {
-	in := "query,a\nx,1\nx,0\n"
+	in := "query,t1\nx,1\nx,0\n"
 	if _, err := readAll(strings.NewReader(in), Options{}); err == nil {
 		t.Error("repeated id accepted")
 	}
@@ -195,7 +195,7 @@ func TestTrustIDs(t *testing.T) {
 		t.Skip("a million ids")
 	}
 	var b bytes.Buffer
-	b.WriteString("query,a\n")
+	b.WriteString("query,t1\n")
 	for i := range MaxTrackedIDs + 5 {
 		b.WriteString("q")
 		b.WriteString(strings.Repeat("x", i&1))
@@ -213,16 +213,16 @@ func TestTrustIDs(t *testing.T) {
 
 // A table is made of two classes, and of queries without missing votes.
 func TestTable(t *testing.T) {
-	r := open(t, strings.NewReader("a,b,label\n0,1,1\n,1,0\n"), Options{Missing: MissingCoin})
+	r := open(t, strings.NewReader("t1,t2,label\n0,1,1\n,1,0\n"), Options{Missing: MissingCoin})
 	if _, err := r.Table(nil); err == nil || !strings.Contains(err.Error(), `query "1": 1 votes are missing`) {
 		t.Errorf("missing: %v", err)
 	}
-	r = open(t, strings.NewReader("a,b,label\n0,1,1\n,1,0\n"), Options{Missing: MissingCoin})
+	r = open(t, strings.NewReader("t1,t2,label\n0,1,1\n,1,0\n"), Options{Missing: MissingCoin})
 	table, err := r.Table(func(b *Batch) error { return b.ResolveMissing(func(int) (int, error) { return 1, nil }) })
 	if err != nil || table.K != 2 || table.Len() != 2 || table.Ones[0] != 1 || table.Ones[1] != 2 || table.Labels[0] != Label1 || table.Labels[1] != Label0 {
 		t.Errorf("resolved: %+v, %v", table, err)
 	}
-	r = open(t, strings.NewReader("0,1\n"), Options{Classes: IntegerClasses(3)})
+	r = open(t, strings.NewReader("0,1\n"), Options{K: 2, Header: HeaderNo, Classes: IntegerClasses(3)})
 	if _, err := r.Table(nil); err == nil || !strings.Contains(err.Error(), "two classes, not of 3") {
 		t.Errorf("three classes: %v", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/darrm/darrm/internal/check"
 )
@@ -28,7 +29,8 @@ const (
 	// HeaderAuto looks at the cells of the first row in the columns of votes.
 	// If all are votes (wide: 0 or 1; counts: whole numbers) the row is data; if
 	// none is, it is a header; otherwise the file is refused with the advice to
-	// say which. A column option that is a name implies a header.
+	// say which. So is a row of votes that could be names as well: different
+	// numbers, such as 0,1. A column option that is a name implies a header.
 	HeaderAuto HeaderMode = iota
 	HeaderYes
 	HeaderNo
@@ -89,8 +91,14 @@ func (l Layout) String() string {
 // A column is given by its name or, in CSV and TSV, by its position from 1; a
 // name wins over a position. Names are compared without surrounding spaces.
 //
-// A caution for CSV files without a header: an undeclared id column whose first
-// value is 0 or 1 looks like a teacher. Give IDColumn or K there.
+// A column holds votes if VoteColumns lists it; or if all columns but id and label have
+// one stem and different numbers (t1, t2, t3; teacher_0, teacher_1; 0, 1, 2); or if K is
+// given, there are K columns but id and label, and their names do not contradict it: none
+// is empty or begins with "Unnamed: ", and it is not so that some share a stem and others
+// stand alone, as y does beside t1 and t2. Anything else is an error: a true label that is
+// read as a vote would be a teacher that promises no privacy. Text without a header needs
+// K or VoteColumns. Arrays have no names, and a list of votes in JSON Lines has one; they
+// need neither.
 type Options struct {
 	// Name is what messages call the stream of NewReader and ReadCSV. Defaults
 	// to "votes". Files and stdin have their own.
@@ -114,11 +122,15 @@ type Options struct {
 	// LayoutCounts, of all counts); in .npz, the name of the array. Defaults to
 	// votes (or counts); a .npz file with one array needs no name.
 	VotesColumn string
-	// ZerosColumn and OnesColumn serve LayoutCounts of two classes only. They
-	// default to the columns named zeros and ones, or n0 and n1 (in any case);
-	// without a header, to the first and second column that is neither id nor
-	// label. For other classes the columns of counts are named as the classes, or
-	// n and the class; without a header, they stand in the classes' order.
+	// VoteColumns lists the columns (CSV, TSV, Parquet) or keys (JSON Lines) of votes,
+	// in the teachers' order; with LayoutCounts those of counts, in the classes' order.
+	// Columns that are then neither votes, id nor label are not read, and
+	// Reader.Columns names them. Without it, counts are in the columns named as the
+	// classes, or n and the class, or with two classes zeros and ones (in any case);
+	// without a header, in the classes' order.
+	VoteColumns []string
+	// ZerosColumn and OnesColumn are another way to write VoteColumns for LayoutCounts
+	// of two classes.
 	ZerosColumn, OnesColumn string
 	// Classes are the classes' names in order; a vote is one of them. Defaults
 	// to "0" and "1". A number stands for its decimal text, a boolean for 0 or 1.
@@ -128,11 +140,13 @@ type Options struct {
 	// and an output that names it would give the record away. Take the list from
 	// the task.
 	Classes []string
-	// K is the number of teachers to expect. 0 takes it from the file.
+	// K is the number of teachers to expect. 0 takes it from the file, where that
+	// says which columns are votes.
 	K int
 	// Missing defaults to MissingError.
 	Missing MissingPolicy
-	// KeepVotes fills Batch.Votes. It needs a layout of votes.
+	// KeepVotes fills Batch.Votes. LayoutCounts has no votes of single teachers: there
+	// it is an error.
 	KeepVotes bool
 	// TrustIDs skips the search for repeated ids. Ids that count up by one line
 	// after line are always searched in constant memory; others take memory, and
@@ -219,6 +233,20 @@ func (o *Options) check() error {
 	if o.ZerosColumn == NoColumn || o.OnesColumn == NoColumn {
 		return errors.New("the layout counts needs a column of zeros and one of ones")
 	}
+	if len(o.VoteColumns) > 0 && o.ZerosColumn != "" {
+		return errors.New("columns of counts are given twice: as vote columns, and as zeros and ones")
+	}
+	if len(o.VoteColumns) > 0 && o.VotesColumn != "" {
+		return fmt.Errorf("votes column %s (--votes-column, one list or array of all votes) and vote columns (--vote-columns, one for each teacher): give one of them", quote(o.VotesColumn))
+	}
+	if len(o.VoteColumns) > MaxTeachers {
+		return fmt.Errorf("%d vote columns, want at most %d", len(o.VoteColumns), MaxTeachers)
+	}
+	for i, spec := range o.VoteColumns {
+		if strings.TrimSpace(spec) == "" || spec == NoColumn {
+			return fmt.Errorf("vote column %d of the list is %s, want a name or a position (--vote-columns)", i+1, quote(spec))
+		}
+	}
 	if o.Header == HeaderNo {
 		for _, c := range o.columns() {
 			if isName(c.spec) {
@@ -232,7 +260,11 @@ func (o *Options) check() error {
 type columnOption struct{ role, spec string }
 
 func (o *Options) columns() []columnOption {
-	return []columnOption{{"id", o.IDColumn}, {"label", o.LabelColumn}, {"zeros", o.ZerosColumn}, {"ones", o.OnesColumn}}
+	all := []columnOption{{"id", o.IDColumn}, {"label", o.LabelColumn}, {"zeros", o.ZerosColumn}, {"ones", o.OnesColumn}}
+	for _, spec := range o.VoteColumns {
+		all = append(all, columnOption{"vote", spec})
+	}
+	return all
 }
 
 // isName reports whether a column option can only be a name.
