@@ -239,3 +239,9 @@ func TestBatchMajority(t *testing.T) {
 		t.Errorf("id %s", b.ID(2))
 	}
 }
+
+func writeFile(t interface{ Fatal(...any) }, path string, data []byte) {
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -206,12 +206,14 @@ func (s *columnSet) teachers(k int) ([]int, *roleFault) {
 	if len(odd) < len(free) {
 		rule = fmt.Sprintf("not named as the other %d, by one stem and a number", len(free)-len(odd))
 	}
-	rule = strings.Join(list, ", ") + ": " + rule
+	if len(odd) > 1 || names[odd[0]] == "" {
+		rule = strings.Join(list, ", ") + ": " + rule
+	}
 	switch {
 	case k == 0 && by.allows():
 		rule += fmt.Sprintf("; %s, or state --K %d if nothing else is among them", flags, len(free))
 	case k == 0 || k == len(free):
-		rule += "; " + flags
+		rule += "; " + flags + " (--K does not settle it where some names are numbered and others are not alike)"
 	default:
 		rule = fmt.Sprintf("%d columns could be votes, but K = %d teachers are expected; %s; %s", len(free), k, rule, flags)
 	}
