@@ -24,6 +24,7 @@ const maxHistogramBytes = 1 << 20
 // returns k+1 counts. name is the file's name for messages; faults of the file are
 // [*ParseError]s.
 func ReadHistogram(r io.Reader, name string, k int) ([]float64, error) {
+	name = shownName(name)
 	counts := make([]float64, k+1)
 	seen := make([]bool, k+1)
 	in := csv.NewReader(io.LimitReader(r, maxHistogramBytes+1))

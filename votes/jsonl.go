@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"unicode/utf8"
 )
 
@@ -643,14 +642,10 @@ func (p *jsonParser) class(value []byte) int {
 	if len(value) == 1 {
 		return int(p.classes.byByte[value[0]])
 	}
-	if n, ok := canonicalInt(string(value)); ok {
+	if n, ok := decimalInt(string(value)); ok {
 		return p.classes.ofInt(n)
 	}
-	f, err := strconv.ParseFloat(string(value), 64)
-	if err != nil {
-		return -1
-	}
-	return p.classes.ofFloat(f)
+	return -1
 }
 
 // jsonText is the text of a string, and of anything else as it stands.

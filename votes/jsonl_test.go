@@ -223,6 +223,32 @@ func TestJSONLAgainstEncodingJSON(t *testing.T) {
 	})
 }
 
+// A number is a vote if it is exactly a class, not if it rounds to one.
+func TestJSONVotesAreExact(t *testing.T) {
+	zeros := strings.Repeat("0", 400)
+	for number, want := range map[string]int{
+		"0": 0, "-0": 0, "0.0": 0, "-0.00": 0, "0e999999999999999999999": 0, "0E-400": 0, "1": 1, "1.0": 1, "1e0": 1, "10e-1": 1, "0.1e1": 1, "1" + zeros + "e-400": 1,
+		"0." + zeros + "1e401": 1, "300": 2, "3e2": 2, "3.00E+2": 2, "-5": 3, "-0.5e1": 3, "9007199254740993": 4, "9007199254740993.0": 4,
+		"1e-400": -1, "-1e-400": -1, "0.99999999999999999999": -1, "1.00000000000000000001": -1, "4.9e-324": -1, "299.99999999999999": -1,
+		"1e1": -1, "1e400": -1, "1e999999999999999999999": -1, "1e-999999999999999999999": -1, "0.1": -1, "-1": -1, "9007199254740992": -1, "9007199254740992.5": -1, "5": -1,
+	} {
+		for _, slow := range []bool{false, true} {
+			opts := jsonl(Options{Classes: []string{"0", "1", "300", "-5", "9007199254740993"}, slow: slow})
+			for _, line := range []string{`{"votes":[` + number + `,0]}`, `{"t1":` + number + `,"t2":0}`, `{"votes":[0,0],"label":` + number + `}`} {
+				got, err := readAll(strings.NewReader(line), opts)
+				switch {
+				case want < 0 && err == nil:
+					t.Errorf("%s: accepted as %+v", line, got)
+				case want >= 0 && err != nil:
+					t.Errorf("%s: %v", line, err)
+				case want > 0 && got.Labels == nil && got.Counts[want] != 1, want >= 0 && got.Labels != nil && got.Labels[0] != want:
+					t.Errorf("%s: %+v, want class %d", line, got, want)
+				}
+			}
+		}
+	}
+}
+
 // Lines that are nearly right, with and without the short cut.
 func TestJSONFastIsSlow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

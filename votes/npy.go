@@ -73,9 +73,9 @@ func openNPY(ctx context.Context, info *fileInfo, s *source, pool *batchPool) (d
 	}
 	if d.columns && !plain {
 		// The rest of the stream, so that all columns can be read side by side.
-		f, got, err := spool(ctx, io.LimitReader(r, h.data+1), info.opts.TempDir)
+		f, got, err := spool(ctx, io.LimitReader(r, h.data+1), info.opts)
 		if err != nil {
-			return nil, info.sourceError(err, 0)
+			return nil, info.arrayError(err, "")
 		}
 		d.closers = append(d.closers, f)
 		if got != h.data {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 )
 
@@ -32,7 +33,7 @@ func Open(ctx context.Context, opts Options, paths ...string) (*Reader, error) {
 	var files []*source
 	seen := make(map[string]string)
 	for _, name := range names {
-		f := &source{name: name, path: name, size: -1}
+		f := &source{name: shownName(name), path: name, size: -1}
 		if f.format, f.compression, err = byName(name, opts.Format, opts.Compression); err != nil {
 			return nil, err
 		}
@@ -45,7 +46,7 @@ func Open(ctx context.Context, opts Options, paths ...string) (*Reader, error) {
 		} else {
 			info, err := os.Stat(name)
 			if err != nil {
-				return nil, err
+				return nil, pathError(err)
 			}
 			if info.Mode().IsRegular() {
 				f.size = info.Size()
@@ -55,7 +56,7 @@ func Open(ctx context.Context, opts Options, paths ...string) (*Reader, error) {
 			}
 		}
 		if other, ok := seen[key]; ok {
-			return nil, fmt.Errorf("%s and %s are the same file: its queries would be answered twice", quote(other), quote(name))
+			return nil, fmt.Errorf("%s and %s are the same file: its queries would be answered twice", strconv.Quote(other), strconv.Quote(name))
 		}
 		seen[key] = name
 		files = append(files, f)
@@ -95,6 +96,7 @@ func (o Options) resolve() (Options, *classList, error) {
 	if o.Name == "" {
 		o.Name = "votes"
 	}
+	o.Name = shownName(o.Name)
 	if err := o.check(); err != nil {
 		return o, nil, fmt.Errorf("read %s: %w", o.Name, err)
 	}
@@ -129,10 +131,10 @@ func expand(paths []string) ([]string, error) {
 		}
 		names, err := filepath.Glob(p)
 		if err != nil {
-			return nil, fmt.Errorf("pattern %s: %w", quote(p), err)
+			return nil, fmt.Errorf("pattern %s: %w", strconv.Quote(p), err)
 		}
 		if len(names) == 0 {
-			return nil, fmt.Errorf("pattern %s matches no file: %w", quote(p), os.ErrNotExist)
+			return nil, fmt.Errorf("pattern %s matches no file: %w", strconv.Quote(p), os.ErrNotExist)
 		}
 		out = append(out, names...)
 	}

@@ -4,10 +4,15 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
+
+	"github.com/parquet-go/parquet-go"
 
 	"github.com/darrm/darrm/internal/check"
 )
@@ -243,5 +248,124 @@ func TestBatchMajority(t *testing.T) {
 func writeFile(t interface{ Fatal(...any) }, path string, data []byte) {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A name cannot change what a terminal shows, nor put a line of its own into a message.
+func TestNamesAreQuoted(t *testing.T) {
+	dir := t.TempDir()
+	const odd = "a\x1b2J\nerror\u202e.csv"
+	shown := func(s string) bool {
+		return !strings.ContainsAny(s, "\x1b\n\u202e") && strings.Contains(s, `a\x1b2J\nerror\u202e.`)
+	}
+	good := put(t, dir, "good.csv", "query,t1,t2\n1,0,1\n")
+	ctx := context.Background()
+	for name, paths := range map[string][]string{
+		"bad vote":    {put(t, dir, odd, "t1,t2\n0,2\n")},
+		"not there":   {filepath.Join(dir, "no", odd)},
+		"second file": {put(t, dir, "2"+odd, "query,t1,t2\n1,0,1\n"), put(t, dir, "3.csv", "query,t1,t2\n1,0,1\n")},
+		"fewer":       {put(t, dir, "4"+odd, "query,t1,t2\n7,0,1\n"), put(t, dir, "5.csv", "query,t1\n8,0\n")},
+		"other names": {put(t, dir, "6"+odd, "query,t3,t4\n7,0,1\n"), put(t, dir, "7.csv", "query,t1,t2\n8,0,1\n")},
+		"compressed":  {put(t, dir, odd+".parquet.gz", "")},
+		"twice":       {put(t, dir, "8"+odd, "t1\n1\n"), filepath.Join(dir, ".", "8"+odd)},
+		"array":       {put(t, dir, odd+".npy", "")},
+		"Parquet":     {put(t, dir, odd+".parquet", "x")},
+		"JSON":        {put(t, dir, odd+".jsonl", "x")},
+		"pattern":     {filepath.Join(dir, odd+"*.none")},
+	} {
+		r, err := Open(ctx, Options{}, paths...)
+		if err == nil {
+			_, err = collect(r)
+		}
+		if err == nil || !shown(err.Error()) {
+			t.Errorf("%s: %q", name, fmt.Sprint(err))
+		}
+	}
+	if _, err := Open(ctx, Options{}, filepath.Join(dir, odd+".d")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v, want os.ErrNotExist", err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, odd+".d"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(ctx, Options{}, good, filepath.Join(dir, odd+".d")); err == nil || !shown(err.Error()) {
+		r, _ := Open(ctx, Options{}, good, filepath.Join(dir, odd+".d"))
+		if _, err = collect(r); err == nil || !shown(err.Error()) {
+			t.Errorf("directory: %v", err)
+		}
+	}
+	boom := iotest.ErrReader(errors.New("boom"))
+	for name, err := range map[string]error{
+		"name":      func() error { _, err := readAll(boom, Options{Name: odd}); return err }(),
+		"options":   func() error { _, err := readAll(boom, Options{Name: odd, K: -1}); return err }(),
+		"histogram": func() error { _, err := ReadHistogram(strings.NewReader("x\n"), odd, 3); return err }(),
+	} {
+		if err == nil || !shown(err.Error()) {
+			t.Errorf("%s: %q", name, fmt.Sprint(err))
+		}
+	}
+	if got := shownName("Straße/é 1.csv"); got != "Straße/é 1.csv" {
+		t.Errorf("a plain name is shown as %s", got)
+	}
+}
+
+// endless is a stream that never ends.
+type endless struct {
+	head string
+	n    int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	n := copy(p, e.head)
+	e.head = e.head[n:]
+	if n == 0 {
+		clear(p)
+		n = len(p)
+	}
+	e.n += n
+	return n, nil
+}
+
+// A stream that must be sought in is copied to a temporary file only if it begins as its
+// format does, and only up to a limit.
+func TestSpoolIsBounded(t *testing.T) {
+	for _, tt := range []struct {
+		head   string
+		format Format
+		layout Layout
+		limit  int
+		want   string
+	}{
+		{"query,a\n", FormatParquet, LayoutWide, 1 << 10, `does not begin as a Parquet file does: "quer"`},
+		{"PARE", FormatParquet, LayoutWide, 1 << 10, "encrypted"},
+		{"query,a\n", FormatNPZ, LayoutWide, 1 << 10, `not an archive of arrays as numpy.savez writes it: it begins with "quer"`},
+		{"PAR1", FormatParquet, LayoutWide, 2 << 20, "more than 1048576 bytes"},
+		{"PK\x03\x04", FormatNPZ, LayoutWide, 2 << 20, "more than 1048576 bytes"},
+		{string(npyHead("'|u1'", 2, 1<<30)), FormatNPY, LayoutTeachers, 2 << 20, "more than 1048576 bytes"},
+	} {
+		in := &endless{head: tt.head}
+		_, err := readAll(in, Options{Format: tt.format, Layout: tt.layout, spoolBytes: 1 << 20})
+		var p *ParseError
+		if !errors.As(err, &p) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s, %q: %v, want %s", tt.format, tt.head, err, tt.want)
+		}
+		if in.n > tt.limit {
+			t.Errorf("%s, %q: %d bytes were read", tt.format, tt.head, in.n)
+		}
+	}
+	// Up to the limit all is well, and what is too short says so as before.
+	d := &data{classes: IntegerClasses(2), votes: [][]int{{0, 1}}}
+	file := d.writeParquet(parquetOptions{version: 1, codec: &parquet.Uncompressed, kind: "int64", pageSize: 1 << 10, group: 10})
+	if _, err := readAll(bytes.NewReader(file), pq(Options{spoolBytes: int64(len(file))})); err != nil {
+		t.Error(err)
+	}
+	if _, err := readAll(bytes.NewReader(file), pq(Options{spoolBytes: int64(len(file)) - 1})); err == nil {
+		t.Error("one byte above the limit accepted")
+	}
+	if _, err := readAll(strings.NewReader("PAR"), pq(Options{})); err == nil || !strings.Contains(err.Error(), "too few") {
+		t.Errorf("three bytes: %v", err)
+	}
+	boom := errors.New("boom")
+	if _, err := readAll(io.MultiReader(strings.NewReader("PA"), iotest.ErrReader(boom)), pq(Options{})); !errors.Is(err, boom) {
+		t.Errorf("a failing stream: %v", err)
 	}
 }

@@ -18,6 +18,10 @@ const (
 	MaxIDBytes     = 4096
 )
 
+// MaxSpoolBytes bounds a temporary file (see Options.TempDir): a stream that must be
+// sought in and is longer is refused.
+const MaxSpoolBytes = 16 << 30
+
 // NoColumn as IDColumn or LabelColumn says that there is no such column, even
 // if a header name would suggest one.
 const NoColumn = "-"
@@ -160,16 +164,19 @@ type Options struct {
 	MaxExpansion int
 	// TempDir is for files that hold a stream which must be sought in (Parquet or
 	// .npz from stdin, a compressed array in LayoutTeachers): they are removed as
-	// soon as they are made, and closed with the Reader. Defaults to os.TempDir.
+	// soon as they are made, and closed with the Reader. Defaults to os.TempDir. What
+	// does not begin as its format does is refused before it is copied, and what is
+	// longer than MaxSpoolBytes after that many.
 	TempDir string
 	// Stdin is read for the path "-". Defaults to os.Stdin. Open waits for its
 	// beginning, so let a Read that may hang end with the context.
 	Stdin io.Reader
 
-	chunkBytes int  // of text or arrays that a task takes; 0 for defaultChunkBytes
-	batchCells int  // counts in a batch; 0 for defaultBatchCells
-	slow       bool // encoding/csv only: the reference that tests compare with
-	allIDs     bool // no limit on ids: the caller keeps them anyway
+	chunkBytes int   // of text or arrays that a task takes; 0 for defaultChunkBytes
+	batchCells int   // counts in a batch; 0 for defaultBatchCells
+	spoolBytes int64 // of a temporary file; 0 for MaxSpoolBytes
+	slow       bool  // encoding/csv only: the reference that tests compare with
+	allIDs     bool  // no limit on ids: the caller keeps them anyway
 }
 
 // CSVOptions are the options of [ReadCSV].

@@ -119,11 +119,12 @@ func (d *parquetDecoder) readFooter(size int64) error {
 	if n, err := d.at.ReadAt(tail[:], size-8); n < 8 {
 		return d.sourceError(err, 0)
 	}
-	switch magic := string(tail[4:]); {
+	magic := string(tail[4:])
+	switch rule := FormatParquet.beginning(head[:4]); {
 	case magic == "PARE":
 		return d.errorf("the Parquet file is encrypted")
-	case string(head[:4]) != "PAR1":
-		return d.errorf("the file does not begin as a Parquet file does: %s, want \"PAR1\"", quote(string(head[:4])))
+	case rule != "":
+		return d.errorf("%s", rule)
 	case magic != "PAR1":
 		return d.errorf("the file does not end as a Parquet file does: %s, want \"PAR1\"; is it cut off?", quote(magic))
 	}

@@ -318,7 +318,7 @@ func FuzzFastCSV(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, mode uint8, id, label string, teachers uint8) {
 		opts := Options{
-			K: int(teachers % 5),
+			K:      int(teachers % 5),
 			Header: HeaderMode(mode % 3), Layout: []Layout{LayoutWide, LayoutCounts}[mode/3%2], IDColumn: id, LabelColumn: label,
 			Format: []Format{FormatCSV, FormatTSV}[mode/6%2], Classes: [][]string{nil, {"0", "1", "b"}}[mode/12%2],
 		}
