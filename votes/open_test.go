@@ -233,6 +233,61 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// Counts sum to K in every row of every format and size of chunks: a mechanism that is
+// given the ones takes the rest for zeros.
+func TestCountsSumToK(t *testing.T) {
+	for _, last := range [][]int{{1, 1}, {0, 2}, {2, 0}, {2, 2}, {3, 1}, {0, 4}, {0, 0}} {
+		rows := table{names: []string{"zeros", "ones"}}
+		var elements []byte
+		for _, row := range [][]int{{1, 2}, {3, 0}, {0, 3}, {2, 1}, last} {
+			rows.rows = append(rows.rows, row)
+			elements = append(elements, byte(row[0]), byte(row[1]))
+		}
+		files := rows.formats()
+		files[FormatNPY] = npyFile("|u1", false, elements, 5, 2)
+		files[FormatNPZ] = archiveOf(t, "counts.npy", files[FormatNPY])
+		for format, data := range files {
+			for _, chunk := range []int{0, 1, 6} {
+				for _, k := range []int{0, 3} {
+					r, err := NewReader(context.Background(), bytes.NewReader(data), Options{Format: format, Layout: LayoutCounts, K: k, chunkBytes: chunk})
+					n := 0
+					for err == nil {
+						var b *Batch
+						if b, err = r.Next(); err == nil {
+							for i := range b.Len() {
+								b.Ones(i)
+								n++
+							}
+						}
+					}
+					var p *ParseError
+					if !errors.As(err, &p) || n > 4 || format != FormatParquet && format != FormatNPY && format != FormatNPZ && p.Line == 0 {
+						t.Errorf("%s, chunks of %d, K = %d, last row %v: %d rows, %v", format, chunk, k, last, n, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Ones of a query without K votes has no meaning.
+func TestOnesNeedsAllVotes(t *testing.T) {
+	b := &Batch{K: 3, Classes: 2, n: 3, Counts: []int{1, 2, 1, 1, 2, 2}}
+	if b.Ones(0) != 2 {
+		t.Errorf("ones %d, want 2", b.Ones(0))
+	}
+	for i := 1; i < 3; i++ {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("Ones of counts %v with K = 3", b.Row(i))
+				}
+			}()
+			b.Ones(i)
+		}()
+	}
+}
+
 func TestBatchMajority(t *testing.T) {
 	b := &Batch{K: 5, Classes: 3, n: 4, Counts: []int{2, 2, 1, 0, 4, 1, 5, 0, 0, 1, 1, 3}}
 	for i, want := range []int{-1, 1, 0, 2} {
