@@ -1,6 +1,7 @@
 package votes
 
 import (
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -79,6 +80,23 @@ func ParseLayout(s string) (Layout, error) {
 		}
 	}
 	return 0, fmt.Errorf("layout %s, want wide or counts, for arrays also teachers, or default", quote(s))
+}
+
+// ParseColumns turns a list of columns separated by commas, as t1,t2 or 2,3, into
+// Options.VoteColumns. A name that has a comma or begins with a quote is quoted as in CSV.
+// "" is no list.
+func ParseColumns(list string) ([]string, error) {
+	if list == "" {
+		return nil, nil
+	}
+	r := csv.NewReader(strings.NewReader(list))
+	columns, err := r.Read()
+	if err == nil {
+		if _, err = r.Read(); err == io.EOF {
+			return columns, nil
+		}
+	}
+	return nil, fmt.Errorf("vote columns %s, want names or positions separated by commas (--vote-columns)", quote(list))
 }
 
 // String returns the name that ParseLayout takes.

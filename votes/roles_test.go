@@ -330,6 +330,18 @@ func TestVoteColumnsOptions(t *testing.T) {
 			t.Errorf("%s: %v, want an error about the options", name, err)
 		}
 	}
+	for list, want := range map[string][]string{
+		"": nil, "t1": {"t1"}, "t1,t2": {"t1", "t2"}, "3,2": {"3", "2"}, "\"a,b\",c d": {"a,b", "c d"}, "\"a\nb\",c": {"a\nb", "c"},
+	} {
+		if got, err := ParseColumns(list); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q: %q, %v, want %q", list, got, err, want)
+		}
+	}
+	for _, list := range []string{"\"a", "a\"b", "a\nb", "\n"} {
+		if got, err := ParseColumns(list); err == nil {
+			t.Errorf("%q: %q, want an error", list, got)
+		}
+	}
 	array := npyFile("|u1", false, []byte{0, 1}, 1, 2)
 	_, err := readAll(bytes.NewReader(array), Options{Format: FormatNPY, Layout: LayoutWide, VoteColumns: []string{"1"}})
 	if err == nil || !strings.Contains(err.Error(), "--vote-columns") {

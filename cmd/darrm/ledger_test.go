@@ -123,7 +123,7 @@ func TestKilledBetweenLedgerAndReader(t *testing.T) {
 			t.Run(fmt.Sprintf("json %t, checkpoint %t", asJSON, keyed), func(t *testing.T) {
 				dir := t.TempDir()
 				book := makeLedger(t, dir)
-				rows := "a,b,c\n" + strings.Repeat("1,1,0\n0,0,0\n", 20_000) // more labels than a pipe holds
+				rows := "t1,t2,t3\n" + strings.Repeat("1,1,0\n0,0,0\n", 20_000) // more labels than a pipe holds
 				if err := os.WriteFile(filepath.Join(dir, "votes.csv"), []byte(rows), 0o600); err != nil {
 					t.Fatal(err)
 				}
@@ -292,7 +292,7 @@ func output(t *testing.T, path string, stdout *bytes.Buffer, asJSON bool) answer
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := votes.Open(t.Context(), votes.Options{Stdin: strings.NewReader("query,a,b,c\nx,1,1,0\ny,0,0,0\n")}, "-")
+	r, err := votes.Open(t.Context(), votes.Options{Stdin: strings.NewReader("query,t1,t2,t3\nx,1,1,0\ny,0,0,0\n")}, "-")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -160,7 +160,7 @@ func cmdInterrupt(ts *testscript.TestScript, neg bool, args []string) {
 		const settle = 200 * time.Millisecond
 		if args[0] == "-" {
 			// More than a pipe holds: the write ends only after the program has read.
-			_, err := io.WriteString(stdin, strings.Repeat("1,0,1\n", 1<<16))
+			_, err := io.WriteString(stdin, "t1,t2,t3\n"+strings.Repeat("1,0,1\n", 1<<16))
 			time.Sleep(settle)
 			ready <- err
 			return
