@@ -38,9 +38,9 @@ func run(args []string) int {
 	if app.json || asksForJSON(args) {
 		writeJSONError(os.Stderr, err, code)
 	} else {
-		fmt.Fprintf(os.Stderr, "darrm: %v\n", err)
+		fmt.Fprintf(os.Stderr, "darrm: %s\n", printable(err.Error()))
 		if h := hint(err); h != "" {
-			fmt.Fprintf(os.Stderr, "darrm: hint: %s\n", h)
+			fmt.Fprintf(os.Stderr, "darrm: hint: %s\n", printable(h))
 		}
 	}
 	return int(code)

@@ -96,9 +96,17 @@ func require(c *cobra.Command, flags ...string) error {
 	return nil
 }
 
-// say writes talk to stderr.
+// say writes talk to stderr. Texts and errors among args can hold names: they are printable.
 func (a *app) say(format string, args ...any) {
 	if !a.quiet {
+		for i, arg := range args {
+			switch x := arg.(type) {
+			case string:
+				args[i] = printable(x)
+			case error:
+				args[i] = printable(x.Error())
+			}
+		}
 		fmt.Fprintf(a.err, format+"\n", args...)
 	}
 }
