@@ -48,6 +48,7 @@ type fileReport struct {
 	Rows        int64
 	K           int
 	IDs, Labels bool
+	Columns     votes.Roles
 	Pin         []byte
 	Fault       string
 }
@@ -126,7 +127,7 @@ func (f *checkFile) ProcessElement(ctx context.Context, task fileTask, emit func
 			emit(int64(n), in)
 		}
 	}
-	r.K, r.IDs, r.Labels, r.Pin = info.k, info.ids, info.labels, pin.sum()
+	r.K, r.IDs, r.Labels, r.Columns, r.Pin = info.k, info.ids, info.labels, info.columns, pin.sum()
 	return f.leave(ctx, task, r)
 }
 
@@ -213,13 +214,15 @@ func (j *plan) collect(ctx context.Context) error {
 			return &InputError{r.Fault}
 		}
 		if i == 0 {
-			first = r
+			first, j.columns = r, r.Columns
 		}
 		switch {
 		case r.K != j.mechanism.K():
 			return &InputError{fmt.Sprintf("%s: the votes have K = %d teachers, but the noise function is for %d", t.Path, r.K, j.mechanism.K())}
 		case r.IDs != first.IDs:
 			return &InputError{fmt.Sprintf("%s: of the files, some have query ids and some have none: this one and %s differ", t.Path, j.tasks[0].Path)}
+		case !r.Columns.SameVotes(first.Columns):
+			return &InputError{fmt.Sprintf("%s: %v, but in %s %v", t.Path, r.Columns, j.tasks[0].Path, first.Columns)}
 		case r.Labels != first.Labels:
 			return &InputError{fmt.Sprintf("%s: of the files, some have true labels and some have none: this one and %s differ", t.Path, j.tasks[0].Path)}
 		}

@@ -69,6 +69,7 @@ type Job struct {
 // Report is what a release says about itself.
 type Report struct {
 	Queries   int
+	Columns   votes.Roles // which columns of the votes were read as what
 	Problem   constraints.Problem
 	PerAnswer accountant.Cost
 	Totals    Totals // of all answers
@@ -88,6 +89,7 @@ type plan struct {
 	temp      string
 	shardRows int64
 	queries   int64
+	columns   votes.Roles // of the first file
 }
 
 // Run does the job. When it returns an error and no report there is no output, and a file that
@@ -225,7 +227,7 @@ func (p *plan) charge(ctx context.Context, book *ledger.Ledger) (*Report, *ledge
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &Report{Queries: release.Queries, Problem: release.Problem, PerAnswer: answers.PerAnswer(), Totals: totals}
+	r := &Report{Queries: release.Queries, Columns: p.columns, Problem: release.Problem, PerAnswer: answers.PerAnswer(), Totals: totals}
 	if book == nil {
 		return r, nil, nil
 	}

@@ -2,6 +2,7 @@ package votes
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -26,6 +27,13 @@ type Roles struct {
 	// Unused columns are neither. There are none unless Options.VoteColumns lists the
 	// columns of votes.
 	Unused []string `json:"unused,omitempty"`
+}
+
+// SameVotes reports whether two files have the same columns of votes, as far as both have
+// names. All files of a stream must: what is a teacher in one and another thing in the
+// next, with K stated, would go unseen. Columns of counts may be named in two ways.
+func (r Roles) SameVotes(other Roles) bool {
+	return r.In != "columns" || other.In != "columns" || r.Layout == LayoutCounts.String() || slices.Equal(r.Votes, other.Votes)
 }
 
 // String returns one line, such as

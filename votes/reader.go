@@ -118,9 +118,8 @@ func (r *Reader) open(i int) (decoder, error) {
 		rule = fmt.Sprintf("the file %s query ids, but %s %s", has(a.ids), r.files[0].name, has(first.ids))
 	case a.labels != first.labels:
 		rule = fmt.Sprintf("the file %s true labels, but %s %s", has(a.labels), r.files[0].name, has(first.labels))
-	case a.roles.In == "columns" && first.roles.In == "columns" && a.roles.Layout != LayoutCounts.String() && !slices.Equal(a.roles.Votes, first.roles.Votes):
-		// A column that is a teacher here and another thing there would go unseen.
-		rule = fmt.Sprintf("the votes are in the columns %s, but in %s in %s", runs(a.roles.Votes), r.files[0].name, runs(first.roles.Votes))
+	case !a.roles.SameVotes(first.roles):
+		rule = fmt.Sprintf("%v, but in %s %v", a.roles, r.files[0].name, first.roles)
 	default:
 		return d, nil
 	}

@@ -386,10 +386,10 @@ func TestSecondFileHasTheSameColumns(t *testing.T) {
 		k              int
 		want           string
 	}{
-		"another column":      {people, "alice,y\n0,1\n", 2, `columns alice, y, but in ` + people + ` in alice, bob`},
-		"another order":       {people, "bob,alice\n0,1\n", 2, `columns bob, alice`},
+		"another column":      {people, "alice,y\n0,1\n", 2, `votes: alice, y (2 columns); id: none; truth: none, but in ` + people + ` votes: alice, bob (2 columns)`},
+		"another order":       {people, "bob,alice\n0,1\n", 2, `votes: bob, alice`},
 		"numbers, shuffled":   {numbers, "t2,t1\n0,1\n", 0, ""},
-		"other numbers":       {numbers, "t2,t3\n0,1\n", 0, "columns t2, t3"},
+		"other numbers":       {numbers, "t2,t3\n0,1\n", 0, "votes: t2, t3"},
 		"fewer":               {numbers, "t1\n0\n", 0, "K = 1 teachers, but " + numbers + " has K = 2"},
 		"more":                {numbers, "t1,t2,t3\n0,1,1\n", 0, "K = 3 teachers, but " + numbers + " has K = 2"},
 		"fewer, with a label": {numbers, "t1,label\n0,1\n", 0, "K = 1 teachers, but " + numbers + " has K = 2"},

@@ -55,9 +55,10 @@ func init() {
 	flag.StringVar(&read.Format, "format", "", "format of the votes (default: by the name of a local file, else csv)")
 	flag.StringVar(&read.Compression, "compression", "", "compression of the votes (default: by the name of a local file, else none)")
 	flag.StringVar(&read.Header, "header", "", `whether the first row names the columns: "auto", "yes" or "no"`)
-	flag.StringVar(&read.Layout, "layout", "", `"wide": a column per teacher, or "counts": columns zeros and ones`)
+	flag.StringVar(&read.Layout, "layout", "", `"wide": a column per teacher, "counts": columns zeros and ones; arrays also "teachers": a row per teacher`)
 	flag.StringVar(&read.IDColumn, "id-column", "", `name or position of the column of query ids, "-" for none`)
 	flag.StringVar(&read.LabelColumn, "label-column", "", `name or position of the column of true labels, "-" for none`)
+	flag.StringVar(&read.VoteColumns, "vote-columns", "", "names or positions of the columns of votes, separated by commas; others are not read.\nNeeded where the names of the table's K columns say that not all of them are votes")
 	flag.StringVar(&charge.Ledger, "ledger", "", "charge this ledger (darrm budget init) before a label is drawn")
 	flag.StringVar(&charge.RequestID, "request-id", "", "name of this release in the ledger; a name is charged and answered once")
 	flag.StringVar(&charge.Teachers, "teachers", "", `"fresh" or "frozen"; needed to charge a ledger`)
@@ -124,6 +125,7 @@ func run(ctx context.Context) error {
 // tell says what was released and what it costs.
 func tell(r *darrmbeam.Report) {
 	fmt.Fprintf(os.Stderr, "%d labels from K = %d teachers\n", r.Queries, r.Problem.K)
+	fmt.Fprintln(os.Stderr, r.Columns)
 	fmt.Fprintf(os.Stderr, "one label:  %v-DP\n", r.PerAnswer)
 	if f := r.Totals.Frozen; f != nil && charge.Teachers != "fresh" {
 		fmt.Fprintf(os.Stderr, "all labels: %v-DP if the teachers were trained once and only vote (however many queries)\n", f.Cost)
