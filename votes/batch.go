@@ -17,8 +17,9 @@ type Batch struct {
 	// Missing holds the number of missing votes per query. It is nil if none is
 	// missing; only MissingCoin lets any be.
 	Missing []int
-	// Votes holds Len×K votes, each a class or -1 for a missing one. It is nil
-	// unless Options.KeepVotes asked for it.
+	// Votes holds Len×K votes, a query's K votes side by side in the teachers' order,
+	// each a class or -1 for a missing one; ResolveMissing leaves it as it is. It is
+	// nil unless Options.KeepVotes asked for it, which LayoutCounts does not allow.
 	Votes []int
 	// IDs are the queries' ids, nil if the file has none.
 	IDs []string

@@ -15,8 +15,8 @@ import (
 // Open opens files as one stream, in the order given. A path is a file's, or "-"
 // for stdin, or a pattern as in [filepath.Glob] that matches at least one file;
 // a pattern's files come in lexical order. The same file twice is an error,
-// because its queries would be answered twice. All files must agree on K and on
-// whether they have ids and labels.
+// because its queries would be answered twice. All files must agree on K, on
+// whether they have ids and labels, and on the names of the columns of votes.
 //
 // The beginning of the first file is read before Open returns, so that K is known
 // and a file that cannot be read at all is reported at once. The context ends the

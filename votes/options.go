@@ -93,6 +93,9 @@ func ParseColumns(list string) ([]string, error) {
 	columns, err := r.Read()
 	if err == nil {
 		if _, err = r.Read(); err == io.EOF {
+			for i := range columns {
+				columns[i] = strings.TrimSpace(columns[i])
+			}
 			return columns, nil
 		}
 	}

@@ -327,9 +327,9 @@ func number(names []string) *numbering {
 	return by
 }
 
-// nameless reports whether a name is none: empty, or what pandas calls an empty one.
+// nameless reports whether a name is none: blank, or what pandas calls a blank one.
 func nameless(name string) bool {
-	return name == "" || strings.HasPrefix(name, "Unnamed: ")
+	return strings.TrimSpace(name) == "" || strings.HasPrefix(name, "Unnamed: ")
 }
 
 // order returns the indices in the order of the numbers, nil unless all names have one

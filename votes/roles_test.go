@@ -138,6 +138,7 @@ func TestColumnsThatAreVotes(t *testing.T) {
 		{"K, three stems", "svm1|rf2|knn3", Options{K: 3}, "svm1|rf2|knn3", ""},
 		{"K that counts y1", "t1|t2|t3|y1", Options{K: 4}, "", `"y1" ` + flags},
 		{"K that counts an index", "|alice|bob", Options{K: 3, Header: HeaderYes}, "", `"" ` + flags},
+		{"K that counts a blank", " |alice|bob", Options{K: 3, Header: HeaderYes}, "", flags},
 		{"K that counts an index, read again", "Unnamed: 0|alice|bob", Options{K: 3}, "", `"Unnamed:\ 0" ` + flags},
 
 		{"label named", "t1|t2|t3|y", Options{LabelColumn: "y"}, "t1|t2|t3", ""},
@@ -331,7 +332,7 @@ func TestVoteColumnsOptions(t *testing.T) {
 		}
 	}
 	for list, want := range map[string][]string{
-		"": nil, "t1": {"t1"}, "t1,t2": {"t1", "t2"}, "3,2": {"3", "2"}, "\"a,b\",c d": {"a,b", "c d"}, "\"a\nb\",c": {"a\nb", "c"},
+		"": nil, "t1": {"t1"}, "t1,t2": {"t1", "t2"}, "3, 2 ": {"3", "2"}, "\"a,b\",c d": {"a,b", "c d"}, "\"a\nb\",c": {"a\nb", "c"},
 	} {
 		if got, err := ParseColumns(list); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q: %q, %v, want %q", list, got, err, want)
