@@ -361,6 +361,9 @@ func TestNamesAreQuoted(t *testing.T) {
 	if got := shownName("Straße/é 1.csv"); got != "Straße/é 1.csv" {
 		t.Errorf("a plain name is shown as %s", got)
 	}
+	if got := shownName("a\xff.csv"); got != `"a\xff.csv"` {
+		t.Errorf("a name that is not UTF-8 is shown as %s", got)
+	}
 }
 
 // endless is a stream that never ends.
