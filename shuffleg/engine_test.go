@@ -214,6 +214,21 @@ func TestAcceptance16Prox(t *testing.T) {
 	if _, err := s.Run(context.Background(), nil); err != nil || s.e.proxes != p.Epochs() {
 		t.Errorf("%d proximal maps in %d epochs, %v", s.e.proxes, p.Epochs(), err)
 	}
+	// After an epoch its time is nη, whatever part of the n steps was private: the same coins
+	// without ψ end at 1+nηλ times as much.
+	private, public := scalars(t, 1, 2, 3, 4, 5), scalars(t, -1, 4, 2, 0, 1)
+	for _, m := range []Method{ShuffleG, DPShuffleG, PublicOnly, Interleaved} {
+		for _, fraction := range []float64{0.2, 0.6} {
+			c := config(m)
+			c.Epochs, c.StepSize, c.Fraction = 1, 0.1, fraction
+			if m.IsPrivate() {
+				c.Noise = 0.3
+			}
+			plain := simulate(t, plan(t, c, private, public), 7)[0]
+			c.Regularizer = L2{0.4}
+			near(t, fmt.Sprintf("%s at %g", m, fraction), simulate(t, plan(t, c, private, public), 7)[0], plain/(1+5*0.1*0.4), 1e-12)
+		}
+	}
 }
 
 func distance(a, b []float64) float64 {
