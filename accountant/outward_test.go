@@ -1,0 +1,149 @@
+package accountant
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/darrm/darrm/internal/num"
+)
+
+// side checks that a figure is on the private side of the exact number, which the interval
+// holds to some 90 digits, and next to it: within a few units in the last place.
+func side(t *rapid.T, what string, got float64, exact num.Interval, above bool) {
+	t.Helper()
+	x := new(big.Float).SetPrec(500).SetRat(num.Decimal(got))
+	if above && x.Cmp(exact.Lo()) < 0 || !above && x.Cmp(exact.Hi()) > 0 {
+		t.Errorf("%s = %.17g is on the wrong side of %.17g", what, got, exact.Nearest())
+	}
+	if near := exact.Nearest(); math.Abs(got-near) > 4*0x1p-52*math.Abs(near)+5e-324 {
+		t.Errorf("%s = %.17g is far from %.17g", what, got, near)
+	}
+}
+
+// Every closed form is rounded to the side that promises less: against the same formula in
+// intervals. That all of some fifty random figures fall there by chance has a probability
+// below 2⁻⁵⁰.
+func TestClosedFormsAreOutward(t *testing.T) {
+	one, two := num.FromInt(1), num.FromInt(2)
+	dec := func(x float64) num.Interval { return num.FromRat(num.Decimal(x)) }
+	neg := func(x num.Interval) num.Interval { return num.FromInt(0).Sub(x) }
+	lower := func(x, y num.Interval) num.Interval {
+		if x.Cmp(y) < 0 {
+			return x
+		}
+		return y
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		log := func(low, high float64, name string) float64 {
+			return math.Pow(10, rapid.Float64Range(low, high).Draw(t, "log "+name))
+		}
+		k := rapid.IntRange(2, 1000).Draw(t, "k")
+		each := Cost{log(-4, 0.3, "ε"), log(-12, -4, "Δ")}
+		slack, delta := log(-9, -1, "slack"), log(-12, -0.1, "δ")
+		sigma, epsilon := log(-0.5, 1.5, "σ"), log(-2, 1, "other ε")
+		n := num.FromInt(int64(k))
+
+		// 1-(1-δ)^k·(1-δ') and the three forms of advanced composition.
+		general, err := General(k, each, slack)
+		if err != nil {
+			t.Fatal(err)
+		}
+		power := one
+		for range k {
+			power = power.Mul(one.Sub(dec(each.Delta)))
+		}
+		side(t, "general δ", general.Delta, one.Sub(power.Mul(one.Sub(dec(slack)))), true)
+		e, x := dec(each.Epsilon), num.ExpReal(dec(each.Epsilon))
+		mean := n.Mul(e).Mul(x.Sub(one)).Quo(x.Add(one))
+		form := func(log num.Interval) num.Interval {
+			return mean.Add(e.Mul(num.Sqrt(two.Mul(n).Mul(log))))
+		}
+		best := lower(n.Mul(e), lower(form(neg(num.Log(dec(slack)))),
+			form(num.Log(num.ExpReal(one).Add(e.Mul(num.Sqrt(n)).Quo(dec(slack)))))))
+		side(t, "general ε", general.Epsilon, best, true)
+
+		// What a δ leaves for General's slack costs no more than that δ, either way round.
+		parts := []Repeated{{each, k}}
+		atDelta := func(delta float64) num.Interval {
+			left := one.Sub(one.Sub(dec(delta)).Quo(power))
+			return lower(n.Mul(e), lower(form(neg(num.Log(left))),
+				form(num.Log(num.ExpReal(one).Add(e.Mul(num.Sqrt(n)).Quo(left))))))
+		}
+		given := log(-3, -0.5, "given δ")
+		if eps, _, err := generalEpsilon(parts, given); err == nil {
+			if x := new(big.Float).SetPrec(500).SetRat(num.Decimal(eps)); x.Cmp(atDelta(given).Lo()) < 0 {
+				t.Errorf("general ε at δ = %g is %.17g, below %.17g", given, eps, atDelta(given).Nearest())
+			}
+		}
+		if d, _, err := generalDelta(parts, general.Epsilon); err == nil && d < 1 {
+			if exact := atDelta(d).Nearest(); exact > general.Epsilon*(1+1e-12) {
+				t.Errorf("general δ at ε = %.17g is %.17g, which goes with %.17g", general.Epsilon, d, exact)
+			}
+		}
+
+		// The optimal region's corners: ε_i = (k-2i)ε.
+		small := rapid.IntRange(1, 40).Draw(t, "few")
+		o, err := OptimalHomogeneous(small, each)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range o.Pairs() {
+			side(t, "ε_i", p.Epsilon, num.FromInt(int64(small-2*i)).Mul(e), true)
+		}
+
+		// zCDP: ρ = kε²/2, and ks²/(2σ²).
+		rho, err := zcdp([]Charge{{RandomizedResponse{each.Epsilon, ReplaceOne}, k}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		side(t, "ρ of pure events", rho, n.Mul(e).Mul(e).Quo(two), true)
+		rho, err = zcdp([]Charge{{Gaussian{sigma, ReplaceOne}, k}, {DiscreteGaussian{sigma, 3, ReplaceOne}, 2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		square := dec(sigma).Mul(dec(sigma))
+		side(t, "ρ of noise", rho, n.Quo(two.Mul(square)).Add(num.FromInt(9).Quo(square)), true)
+		logs := neg(num.Log(dec(delta)))
+		if eps, err := EpsilonFromZCDP(rho, delta); err != nil {
+			t.Fatal(err)
+		} else {
+			side(t, "ε of ρ", eps, dec(rho).Add(two.Mul(num.Sqrt(dec(rho).Mul(logs)))), true)
+		}
+		if gap := dec(epsilon).Sub(dec(slack)); gap.Lower() > 0 && epsilon*epsilon/(4*slack) < 700 {
+			side(t, "δ of ρ", zcdpDelta(slack, epsilon), num.ExpReal(neg(gap.Mul(gap).Quo(num.FromInt(4).Mul(dec(slack))))), true)
+		}
+
+		// Noise: 1/b up, what hides votes down, what is needed up, the exact δ up.
+		c, err := pureOrApprox(Laplace{sigma, ReplaceOne})
+		if err != nil {
+			t.Fatal(err)
+		}
+		side(t, "1/b", c.Epsilon, one.Quo(dec(sigma)), true)
+		votes := rapid.IntRange(1, 9).Draw(t, "votes")
+		noise, err := GaussianOnVotes(sigma, votes, ReplaceOne)
+		if err != nil {
+			t.Fatal(err)
+		}
+		side(t, "noise on votes", noise.Event.(Gaussian).NoiseMultiplier, dec(sigma).Quo(num.Sqrt(two).Mul(num.FromInt(int64(votes)))), false)
+		sum, err := summedNoise([]Charge{{Gaussian{sigma, ReplaceOne}, k}, {Gaussian{3, ReplaceOne}, 2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		side(t, "summed noise", sum, one.Quo(num.Sqrt(n.Quo(square).Add(two.Quo(num.FromInt(9))))), false)
+		needed, err := GNMaxNoise(Cost{epsilon, delta})
+		if err != nil {
+			t.Fatal(err)
+		}
+		side(t, "noise for GNMax", needed, num.Sqrt(logs).Add(num.Sqrt(logs.Add(dec(epsilon)))).Quo(dec(epsilon)), true)
+		at := 3 / sigma
+		exact, err := GaussianDelta(sigma, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		half, shift := one.Quo(two.Mul(dec(sigma))), dec(at).Mul(dec(sigma))
+		side(t, "exact δ", exact, num.NormalTail(shift.Sub(half)).Sub(num.ExpReal(dec(at)).Mul(num.NormalTail(shift.Add(half)))), true)
+	})
+}
