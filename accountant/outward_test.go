@@ -147,3 +147,111 @@ func TestClosedFormsAreOutward(t *testing.T) {
 		side(t, "exact δ", exact, num.NormalTail(shift.Sub(half)).Sub(num.ExpReal(dec(at)).Mul(num.NormalTail(shift.Add(half)))), true)
 	})
 }
+
+// What is worked out in float64 carries a margin: against the same formula in intervals, at
+// sizes where the rounding of the summands is far above that of their sum.
+func TestMarginsOfFloatsHold(t *testing.T) {
+	one, two := num.FromInt(1), num.FromInt(2)
+	rapid.Check(t, func(t *rapid.T) {
+		log := func(low, high float64, name string) float64 {
+			return math.Pow(10, rapid.Float64Range(low, high).Draw(t, "log "+name))
+		}
+		above := func(what string, got float64, exact num.Interval) {
+			t.Helper()
+			if exactly(got).Cmp(exact) < 0 {
+				t.Errorf("%s = %.17g is below %.17g", what, got, exact.Nearest())
+			}
+		}
+		alpha, sigma := 1+log(-6, 9, "α-1"), log(-2, 2, "σ")
+		a := exactly(alpha)
+		m := a.Sub(one)
+
+		// (α-1)(ρ-ε) + (α-1)·ln(1-1/α) - ln α, with ρ and ε near each other.
+		rho := log(-3, 3, "ρ")
+		epsilon := rho * (1 + log(-6, 0, "gap"))
+		above("ln δ", improvedLogDelta(alpha, rho, epsilon), m.Mul(exactly(rho).Sub(exactly(epsilon))).Add(m.Mul(num.Log(m.Quo(a)))).Sub(num.Log(a)))
+
+		// α/(2σ²), of counts and of sums.
+		square := exactly(sigma).Mul(exactly(sigma))
+		k := rapid.IntRange(1, 1_000_000).Draw(t, "k")
+		got, err := chargesRDP([]Charge{{Gaussian{sigma, ReplaceOne}, k}, {DiscreteGaussian{sigma, 3, ReplaceOne}, 2}}, alpha)
+		if err != nil {
+			t.Fatal(err)
+		}
+		above("ρ of a sum", got, a.Mul(num.FromInt(int64(k)+18)).Quo(two.Mul(square)))
+		if got, err = RDP(Gaussian{sigma, ReplaceOne}, alpha); err != nil {
+			t.Fatal(err)
+		}
+		above("ρ of gaussian noise", got, a.Quo(two.Mul(square)))
+
+		// The epochs of a shuffled method: 2G²K/V, V = iσ² + (n-n_d)σ_pub².
+		e := Iteration{
+			Epochs: rapid.IntRange(1, 1000).Draw(t, "epochs"), Records: 12, Private: rapid.IntRange(1, 11).Draw(t, "private"),
+			Clip: log(-2, 2, "clip"), Noise: sigma, PublicNoise: log(-2, 2, "public σ"), Order: Reshuffled, OrderSecret: true, Released: EpochEnds,
+			StepSize: 1, Smoothness: 1, Convex: true, ClipKeepsContraction: true, ConvexRegulariser: true, Neighbours: ReplaceOne,
+		}
+		clip, epochs := exactly(e.Clip), num.FromInt(int64(e.Epochs))
+		public := num.FromInt(int64(e.Records - e.Private)).Mul(exactly(e.PublicNoise)).Mul(exactly(e.PublicNoise))
+		each := two.Mul(clip).Mul(clip)
+		if got, err = e.ZCDP(); err != nil {
+			t.Fatal(err)
+		}
+		above("ρ of epochs", got, epochs.Mul(each).Quo(square.Add(public)))
+		// S - 1 = Σ_i (e^{(α-1)α·2G²/V_i} - 1)/n, where that is no larger than a float64.
+		e.Mode = IterationRRMixture
+		order := 1 + log(-3, 1, "mixture's α-1")
+		x := exactly(order).Mul(exactly(order).Sub(one)).Mul(each)
+		if x.Quo(square.Add(public)).Upper() < 1e4 {
+			sum := num.FromInt(0)
+			for i := 1; i <= e.Private; i++ {
+				sum = sum.Add(num.Expm1(x.Quo(num.FromInt(int64(i)).Mul(square).Add(public))))
+			}
+			s := one.Add(sum.Quo(num.FromInt(int64(e.Records))))
+			if got, err = e.RDP(order); err != nil {
+				t.Fatal(err)
+			}
+			above("ρ of the mixture", got, epochs.Mul(num.Log(s)).Quo(exactly(order).Sub(one)))
+		}
+	})
+}
+
+// The recurrences of the optimal composition round up at every step, at their 128 bits:
+// C(k,l)·e^{(k-l)ε}/(1+e^ε)^k against intervals of 320.
+func TestOptimalRecurrencesAreOutward(t *testing.T) {
+	one := num.FromInt(1)
+	for _, k := range []int{1, 2, 7, 40, 333} {
+		for _, epsilon := range []float64{1e-6, 0.1, 0.7, 3, 50} {
+			decay := num.ExpReal(num.FromInt(0).Sub(num.FromRat(num.Decimal(epsilon))))
+			exact := one
+			for range k {
+				exact = exact.Quo(one.Add(decay))
+			}
+			c := newBinomial(k, epsilon)
+			for l := 0; l <= k; l++ {
+				if c.b.Cmp(exact.Lo()) < 0 {
+					t.Errorf("k = %d, ε = %g: the probability of %d is %g, below %g", k, epsilon, l, c.b, exact.Lo())
+				}
+				exact = exact.Mul(num.FromInt(int64(k - l))).Quo(num.FromInt(int64(l + 1))).Mul(decay)
+				c.next()
+			}
+		}
+	}
+	for _, x := range []float64{1, 3, 0.1} {
+		third := num.FromRat(num.Decimal(x)).Quo(num.FromInt(3))
+		up := upFloat(third)
+		if up.Cmp(third.Hi()) < 0 {
+			t.Errorf("%g is below %g", up, third.Hi())
+		}
+		if f := floatUp(up); new(big.Float).SetFloat64(f).Cmp(up) < 0 {
+			t.Errorf("%g is below %g", f, up)
+		}
+		for _, small := range []float64{0x1p-100, 0x1p-300, 5e-324} {
+			z := new(big.Float).Copy(up)
+			addUp(z, upFloat(exactly(small)))
+			least := new(big.Float).SetPrec(3000).Add(up, big.NewFloat(small))
+			if z.Cmp(least) < 0 {
+				t.Errorf("%g + %g = %g is too small", up, small, z)
+			}
+		}
+	}
+}
