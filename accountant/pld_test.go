@@ -288,43 +288,51 @@ func TestPLDMutantsAreCaught(t *testing.T) {
 	}
 }
 
-// coinLoss is randomised response whose losses are on the grid: nothing is lost or gained in
-// putting them there.
-type coinLoss struct{ eps float64 }
+// atoms is a loss of two values that are on the grid, the larger with probability p: nothing
+// is lost or gained in putting them there.
+type atoms struct {
+	low, high int // in steps
+	p         float64
+}
 
-func (c coinLoss) span() (low, high, deviation float64) { return -c.eps, c.eps, c.eps }
+func (a atoms) span() (low, high, deviation float64) { return -1, 1, 1 }
 
-func (c coinLoss) discretise(step float64) (lossMass, error) {
-	i := int(c.eps / step)
-	m := lossMass{first: -i, mass: make([]float64, 2*i+1)}
-	m.mass[2*i], m.mass[0] = 1/(1+math.Exp(-c.eps)), 1/(1+math.Exp(c.eps))
+func (a atoms) discretise(float64) (lossMass, error) {
+	m := lossMass{first: a.low, mass: make([]float64, a.high-a.low+1)}
+	m.mass[0], m.mass[a.high-a.low] = 1-a.p, a.p
 	return m, nil
 }
 
-// The rounding error of the transforms is part of the bound. Untilted, they see the largest
-// sum of losses, of probability p^k = 1e-11 to 1e-33, through an error of about 1e-17, which
-// falls below it as often as above: in forty cases, without its bound, some δ is too small.
+// The rounding errors of the transforms are part of the bound. Untilted, they see the largest
+// sum of losses, of a probability p^k far below 1, through an error that falls below it as
+// often as above: without its bound some δ is too small. A few events show the error of the
+// transforms, a million that of the powers between them.
 func TestErrorOfTheTransformsIsAdded(t *testing.T) {
-	const eps, step = 1.0, 0.25
-	lost := 0
-	for k := 80; k < 240; k += 4 {
-		s, err := newLossSum([]lossSource{coinLoss{eps}}, []int{k}, step, 11)
+	lost := map[string]int{}
+	check := func(what string, a atoms, k, bits int, step float64) {
+		s, err := newLossSum([]lossSource{a}, []int{k}, step, bits)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := s.curve(0)
-		at := eps*float64(k) - step/2
-		truth := -math.Expm1(-step/2) * math.Pow(1/(1+math.Exp(-eps)), float64(k))
-		if d := c.at(at); d < truth {
-			t.Errorf("%d coins: δ(%g) = %g, exactly %g", k, at, d, truth)
+		at, top := (float64(k*a.high)-0.5)*step, math.Exp(float64(k)*math.Log(a.p))
+		if d, truth := s.curve(0).at(at), -math.Expm1(-step/2)*top*(1-1e-9); d < truth {
+			t.Errorf("%d of %+v: δ(%g) = %g, exactly %g", k, a, at, d, truth)
 		}
-		// The sum without the bound, as the transforms give it.
-		if plainTop(s) < math.Pow(1/(1+math.Exp(-eps)), float64(k))*(1-1e-9) {
-			lost++
+		if plainTop(s) <= 0 {
+			lost[what]++
 		}
 	}
-	if lost < 5 {
-		t.Errorf("the transforms alone are below the truth in %d of 40 cases: the test tells little", lost)
+	for k := 80; k < 240; k += 4 {
+		check("few", atoms{-4, 4, 1 / (1 + math.Exp(-1))}, k, 11, 0.25)
+	}
+	for i := range 160 {
+		top := 29 + 0.04*float64(i) // p^k = e^-top
+		check("many", atoms{0, 1, math.Exp(-top / 1e6)}, 1_000_000, 9, 0x1p-20)
+	}
+	for _, what := range []string{"few", "many"} {
+		if lost[what] < 5 {
+			t.Errorf("%s: the transforms alone lose all in %d cases: the test tells little", what, lost[what])
+		}
 	}
 }
 
