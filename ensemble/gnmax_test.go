@@ -311,3 +311,122 @@ func TestFiveDigits(t *testing.T) {
 		t.Errorf("NaN becomes %v", x)
 	}
 }
+
+// A claim is proved only if the exact δ of the noise is certainly within it: a δ that is the
+// exact one rounded down is refused, rounded up it passes. The exact one itself is tested by
+// its definition, in package noise.
+func TestExactClaimsAreNotRoundedDown(t *testing.T) {
+	for _, c := range []struct {
+		sigma, first, epsilon float64 // first = 0: no check
+		affected              int
+	}{
+		{3.7, 0, 0.9, 1}, {5, 0, 1.25, 2}, {2.2, 0, 3, 1}, {11, 0, 0.5, 3},
+		{3.7, 6, 0.9, 1}, {5, 5, 1.25, 2}, {2.2, 9, 3, 1},
+	} {
+		s := Setting{K: 11, Classes: 2, Affected: c.affected, Neighbours: accountant.ReplaceOne}
+		g, err := gaussian("sigma", c.sigma)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var exact num.Interval
+		build := func(delta float64) (*Aggregator, error) {
+			return GNMax(s, accountant.Cost{Epsilon: c.epsilon, Delta: delta}, c.sigma)
+		}
+		if c.first == 0 {
+			exact, err = g.VotesDelta(c.affected, num.Decimal(c.epsilon))
+		} else {
+			first, wrong := gaussian("sigma of the check", c.first)
+			if wrong != nil {
+				t.Fatal(wrong)
+			}
+			exact, err = g.CheckedDelta(first, c.affected, num.Decimal(c.epsilon))
+			build = func(delta float64) (*Aggregator, error) {
+				return ConfidentGNMax(s, accountant.Cost{Epsilon: c.epsilon, Delta: delta}, 6, c.first, c.sigma)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		down, up := exact.DecimalDown(), exact.DecimalUp()
+		if !(down < up) {
+			t.Fatalf("%+v: δ = %v: this tests nothing", c, down)
+		}
+		if a, err := build(down); !errors.Is(err, ErrTooLittleNoise) || a != nil {
+			t.Errorf("%+v: δ = %v passes, but it is a little more: %v", c, down, err)
+		}
+		if _, err := build(up); err != nil {
+			t.Errorf("%+v: δ = %v, rounded up, is refused: %v", c, up, err)
+		}
+	}
+}
+
+// What accountants are charged with covers what the votes really cost, at every Rényi order:
+// the divergence of the answers of any two neighbouring votes, by going through them. That
+// of permute-and-flip comes near ε²/2 per order, four times the ε²/8 of a mechanism of
+// bounded range such as the exponential one, which it is not.
+func TestEventsCoverTheAnswers(t *testing.T) {
+	divergence := func(p, q []float64, alpha float64) float64 {
+		sum := 0.0
+		for y := range p {
+			if p[y] > 0 {
+				sum += math.Pow(p[y], alpha) * math.Pow(q[y], 1-alpha)
+			}
+		}
+		return math.Log(sum) / (alpha - 1)
+	}
+	worst := func(a *Aggregator, s Setting, alpha float64) float64 {
+		most := 0.0
+		law := func(counts []int) []float64 {
+			p, err := a.Probabilities(counts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+		votesOf(s.K, s.Classes, func(counts []int) {
+			p := law(counts)
+			neighboursOf(counts, s.Affected, func(other []int) { most = max(most, divergence(p, law(other), alpha)) })
+		})
+		return most
+	}
+	for _, s := range []Setting{
+		{9, 2, 1, accountant.ReplaceOne}, {8, 2, 2, accountant.AddOrRemoveOne}, {5, 3, 1, accountant.ReplaceOne},
+	} {
+		target := accountant.Cost{Epsilon: 0.4, Delta: 0.05}
+		sigma, err := SigmaForGNMax(s, target, Exact)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, checked, err := SigmasForConfidentGNMax(s, target, Exact, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, make := range []func() (*Aggregator, error){
+			func() (*Aggregator, error) { return GNMax(s, target, sigma) },
+			func() (*Aggregator, error) { return ConfidentGNMax(s, target, 4, first, checked) },
+			func() (*Aggregator, error) { return LNMax(s, target.Epsilon) },
+			func() (*Aggregator, error) { return PermuteAndFlip(s, target.Epsilon) },
+		} {
+			a, err := make()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.Event().Relation() != s.Neighbours {
+				t.Errorf("%s, %+v: the event is about %v", a.Name(), s, a.Event().Relation())
+			}
+			for _, alpha := range []float64{1.05, 2, 8, 32} {
+				charged, err := accountant.RDP(a.Event(), alpha)
+				if err != nil {
+					t.Fatalf("%s: %v", a.Name(), err)
+				}
+				if got := worst(a, s, alpha); got > charged+1e-9 {
+					t.Errorf("%s, %+v, order %g: the answers have %g, charged is %g", a.Name(), s, alpha, got, charged)
+				}
+			}
+			bounded := target.Epsilon * target.Epsilon / 8 * 1.05
+			if got := worst(a, s, 1.05); a.Name() == "permute_and_flip" && s.Classes == 2 && got < 3*bounded {
+				t.Errorf("%+v: permute-and-flip has only %g, bounded range %g: this tests nothing", s, got, bounded)
+			}
+		}
+	}
+}
