@@ -392,3 +392,46 @@ func TestWorstCaseBoundLeavesRoomForItsWeights(t *testing.T) {
 		}
 	}
 }
+
+// The gap is rounded up: the exact error of the function is never above LowerBound + Gap.
+func TestTheGapIsRoundedUp(t *testing.T) {
+	fraction := func(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
+	rng := rand.New(rand.NewPCG(33, 34))
+	inexact := 0
+	for range 2000 {
+		a, b := rng.Float64(), rng.Float64()*math.Pow(10, float64(-rng.IntN(12)))
+		g := gap(a, b)
+		exact := new(big.Rat).Sub(fraction(a), fraction(b))
+		if g < 0 || fraction(g).Cmp(exact) < 0 {
+			t.Fatalf("gap(%v, %v) = %v", a, b, g)
+		}
+		if fraction(a-b).Cmp(exact) < 0 {
+			inexact++
+		}
+	}
+	if gap(0.25, 0.5) != 0 || inexact < 100 {
+		t.Errorf("gap of a bound above the error: %v; %d differences are rounded down", gap(0.25, 0.5), inexact)
+	}
+	below := 0
+	for _, name := range goldenNames(t, 101) {
+		table := goldenTable(t, name)
+		weights, err := table.Weights(table.Problem().K)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact := new(big.Rat)
+		for l, w := range weights {
+			share := new(big.Rat).Sub(big.NewRat(1, 1), fraction(table.Func().At(l)))
+			exact.Add(exact, share.Mul(share, fraction(w)))
+		}
+		if fraction(table.ExpectedError).Cmp(exact) < 0 {
+			below++
+		}
+		if most := new(big.Rat).Add(fraction(table.LowerBound), fraction(table.Gap)); most.Cmp(exact) < 0 {
+			t.Errorf("%s: gap %g is too small by %s", name, table.Gap, exact.Sub(exact, most).FloatString(25))
+		}
+	}
+	if below == 0 {
+		t.Error("no table's error is rounded down: this tests nothing")
+	}
+}
