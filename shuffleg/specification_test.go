@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -351,5 +352,98 @@ func TestOrdersReachEveryPlace(t *testing.T) {
 		t.Errorf("a shuffle buffer passes: records move by %g places", d)
 	} else {
 		t.Logf("a shuffle buffer moves records by %g places, a shuffle by %g", d, n/3.)
+	}
+}
+
+// A gradient that is not finite counts as 0: the step adds its noise and nothing else, whatever
+// the other coordinates are.
+func TestStepsWithoutAGradientAreNoise(t *testing.T) {
+	for _, bad := range [][]float64{{1e3, math.NaN(), 1e3}, {math.Inf(-1), 0.5, -0.5}, {math.NaN(), math.NaN(), math.NaN()}} {
+		c := config(DPShuffleG)
+		c.Task, c.Epochs, c.Noise, c.Clip = broken{gradient: bad}, 2, 0.9, 1
+		p := plan(t, c, gaussians(t, 47, 4, 3, func(int) float64 { return 0 }, 1, false), nil)
+		want := make([]float64, 3)
+		for epoch := range c.Epochs {
+			rng := slowStream(seededKey(3), "noise", epoch)
+			for range p.Steps() {
+				for j := range want {
+					want[j] -= c.StepSize * c.Noise * slowNormal(rng)
+				}
+			}
+		}
+		closeTo(t, fmt.Sprint(bad), simulate(t, p, 3), want, 1e-12)
+	}
+}
+
+// broken is mean estimation whose gradient is always the same, and no gradient.
+type broken struct {
+	MeanEstimation
+	gradient []float64
+}
+
+func (b broken) Gradient(g, _, _ []float64, _ float64) { copy(g, b.gradient) }
+
+// The draws that everything is made of, output by output: integers without a preference for
+// the small ones, where an unchecked remainder would prefer them in half of all outputs, and
+// numbers that are never 0, of which there is a logarithm.
+func TestDrawsFromAStream(t *testing.T) {
+	for _, n := range []uint64{1, 3, 1 << 40, 1<<63 - 1, 1<<63 + 1, math.MaxUint64} {
+		rng, same := slowStream(seededKey(4), "order", 0), slowStream(seededKey(4), "order", 0)
+		for i := range 100 {
+			if got, want := below(rng, n), uint64(slowBelow(same, n)); got != want {
+				t.Fatalf("n = %d: draw %d is %d, want %d", n, i, got, want)
+			}
+		}
+	}
+	rng, same := slowStream(seededKey(5), "noise", 0), slowStream(seededKey(5), "noise", 0)
+	for i := range 1000 {
+		cell := float64(same.Uint64() >> 11) // its centre is no float64 in the upper half
+		if got, want := unit(rng), (cell+0.5)*0x1p-53; got != want || !(got > 0) {
+			t.Fatalf("draw %d is %.17g, want %.17g", i, got, want)
+		}
+	}
+}
+
+// A smoothness is an upper bound, so that no step counts as non-expansive that is not: it is
+// never below the exact one.
+func TestSmoothnessIsRoundedUp(t *testing.T) {
+	rng := rand.New(rand.NewPCG(48, 49))
+	for _, c := range []struct {
+		task   Task
+		factor *big.Rat
+	}{{Logistic{}, big.NewRat(1, 4)}, {LeastSquares{}, big.NewRat(2, 1)}} {
+		inexact := false
+		for range 1000 {
+			r := rng.Float64() * 10
+			square := new(big.Rat).SetFloat64(r)
+			square.Mul(square, square).Mul(square, c.factor)
+			if got := c.task.Smoothness(r); new(big.Rat).SetFloat64(got).Cmp(square) < 0 {
+				t.Fatalf("%s: smoothness %.17g at radius %.17g is too small", c.task.Name(), got, r)
+			}
+			f, _ := c.factor.Float64()
+			inexact = inexact || new(big.Rat).SetFloat64(r*r*f).Cmp(square) < 0
+		}
+		if !inexact {
+			t.Errorf("%s: no square is rounded down: this tests nothing", c.task.Name())
+		}
+	}
+}
+
+// Public steps amplify by their own noise: with less of it than private steps have, the run
+// costs more than with as much, and without any as much as without public steps.
+func TestPublicStepsAmplifyByTheirOwnNoise(t *testing.T) {
+	private, public := gaussians(t, 50, 10, 2, func(int) float64 { return 0 }, 1, false), gaussians(t, 51, 10, 2, func(int) float64 { return 0 }, 1, false)
+	report := func(noise float64) accountant.IterationReport {
+		c := config("")
+		c.Order, c.Mode = accountant.FixedOrder, accountant.IterationPaper
+		c.Schedule = Schedule{{Epochs: 3, Private: 5, Noise: 40, PublicNoise: noise}}
+		return plan(t, c, private, public).Report()
+	}
+	none, little, full := report(0), report(4), report(40)
+	if none.PublicNoise != 0 || little.PublicNoise != 4 || full.PublicNoise != 40 || none.Noise != 40 {
+		t.Errorf("noise on public steps: %g, %g, %g", none.PublicNoise, little.PublicNoise, full.PublicNoise)
+	}
+	if !(full.Cost.Epsilon < little.Cost.Epsilon && little.Cost.Epsilon < none.Cost.Epsilon) || none.Amplification != 1 {
+		t.Errorf("noise 0, 4 and 40 on public steps cost %g, %g, %g", none.Cost.Epsilon, little.Cost.Epsilon, full.Cost.Epsilon)
 	}
 }
