@@ -430,3 +430,28 @@ func TestEventsCoverTheAnswers(t *testing.T) {
 		}
 	}
 }
+
+// Where only the Rényi proof serves (several classes, several votes), its sum
+// t²·(1/σ² + 1/(2σ₁²))·n² ≤ 1 is decided to a thousandth in either of the two noises.
+func TestRenyiProofCountsBothNoises(t *testing.T) {
+	s := Setting{K: 9, Classes: 3, Affected: 2, Neighbours: accountant.ReplaceOne}
+	target := accountant.Cost{Epsilon: 2, Delta: 1e-3}
+	n, err := accountant.GNMaxNoise(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ratio := range []float64{0.5, 1, 4} {
+		sigma := 2 * n * math.Sqrt(1+1/(2*ratio*ratio))
+		first := ratio * sigma
+		if _, err := ConfidentGNMax(s, target, 5, first*1.001, sigma*1.001); err != nil {
+			t.Errorf("ratio %g: %v", ratio, err)
+		}
+		// 1/σ² and 1/(2σ₁²) have shares of the sum; a thousandth of it is taken from either.
+		share := 1 / (2 * ratio * ratio) / (1 + 1/(2*ratio*ratio))
+		for _, c := range [][2]float64{{first / math.Sqrt(1+0.001/share), sigma}, {first, sigma / math.Sqrt(1+0.001/(1-share))}} {
+			if a, err := ConfidentGNMax(s, target, 5, c[0], c[1]); !errors.Is(err, ErrTooLittleNoise) || a != nil {
+				t.Errorf("ratio %g: noise %g and %g passes, %g and %g is needed: %v", ratio, c[0], c[1], first, sigma, err)
+			}
+		}
+	}
+}
