@@ -321,7 +321,7 @@ func exactBound(t *testing.T, p constraints.Problem, weights []float64, shape Sh
 // multipliers that are small beside the weights, and K in the hundreds.
 func TestLowerBoundSubtractsItsErrors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 32))
-	positive, close := 0, 0
+	positive, tight := 0, 0
 	for range 400 {
 		k := 1 + rng.IntN(7)
 		if rng.IntN(20) == 0 {
@@ -354,11 +354,11 @@ func TestLowerBoundSubtractsItsErrors(t *testing.T) {
 				t.Fatalf("%+v, %s, %v: bound %.17g, exactly %.17g", p, shape, proof, got, f)
 			}
 			if f := new(big.Rat).SetFloat64(got + 4e-15); f.Cmp(exact) > 0 {
-				close++
+				tight++
 			}
 		}
 	}
-	if t.Logf("%d positive bounds, %d within 4e-15 of the exact one", positive, close); positive < 100 || close < 50 {
+	if t.Logf("%d positive bounds, %d within 4e-15 of the exact one", positive, tight); positive < 100 || tight < 50 {
 		t.Error("this tests nothing")
 	}
 }
