@@ -26,9 +26,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files inside testdata/script")
 
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"darrm": main})
-}
+// programs are what the scripts can run.
+var programs = map[string]func(){"darrm": main}
+
+func TestMain(m *testing.M) { testscript.Main(m, programs) }
 
 // Every file in testdata/script is one topic. The scripts run this very program
 // in a process of its own, with a cache and a home of its own. $VOTES is the real
@@ -57,6 +58,8 @@ func TestScripts(t *testing.T) {
 			case "devfull":
 				_, err := os.Stat("/dev/full")
 				return err == nil, nil
+			case "smalldisk":
+				return programs[name] != nil, nil
 			case "signals":
 				return runtime.GOOS != "windows", nil
 			}
