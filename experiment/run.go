@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/internal/readfile"
 	"github.com/darrm/darrm/lp"
 )
 
@@ -35,7 +37,7 @@ var build = sync.OnceValue(func() string {
 	path, err := os.Executable()
 	if err == nil {
 		var hash string
-		if hash, err = hashFile(path); err == nil {
+		if hash, err = hashFile(context.Background(), path, math.MaxInt64); err == nil {
 			return hash
 		}
 	}
@@ -137,14 +139,14 @@ func (r *run) do(p parameters, quick bool) (Outcome, error) {
 	}
 	r.result = &Result{Name: r.def.Name, Kind: r.def.Kind, Title: r.def.Title, Source: r.def.Source, About: r.def.About, Quick: quick}
 	if p, ok := p.(reader); ok {
-		if r.record.Inputs, err = p.inputs(r.Data); err != nil {
+		if r.record.Inputs, err = p.inputs(r, r.Data); err != nil {
 			return Outcome{}, err
 		}
 	}
 	if r.record.Hash, err = hashOf(build(), r.def.Name, r.def.Title, r.def.Source, r.def.About, quick, r.Version, r.SolverName, r.Seed, r.record.Parameters, r.record.Inputs); err != nil {
 		return Outcome{}, err
 	}
-	if old, result, err := ReadRecord(r.dir); err == nil && old.Hash == r.record.Hash {
+	if old, result, err := ReadRecord(r, r.dir); err == nil && old.Hash == r.record.Hash {
 		r.report("", r.of)
 		return Outcome{r.dir, old, result, true}, nil
 	}
@@ -193,7 +195,7 @@ func (r *run) write() error {
 		if err != nil {
 			return err
 		}
-		if r.record.Outputs[name], err = hashFile(path); err != nil {
+		if r.record.Outputs[name], err = hashFile(r, path, maxOutput); err != nil {
 			return err
 		}
 	}
@@ -241,7 +243,7 @@ func step[T any](r *run, name string, key any, do func() (T, error)) (T, error) 
 		return zero, err
 	}
 	path := filepath.Join(r.dir, stepsFolder, name+".json")
-	if f, ok := readStep[T](path); ok && f.Hash == hash {
+	if f, ok := readStep[T](r, path); ok && f.Hash == hash {
 		r.record.Steps = append(r.record.Steps, StepRecord{name, hash, f.Seconds, true})
 		return f.Value, nil
 	}
@@ -258,7 +260,7 @@ func step[T any](r *run, name string, key any, do func() (T, error)) (T, error) 
 	if err := writeJSON(path, f); err != nil {
 		return zero, err
 	}
-	back, ok := readStep[T](path)
+	back, ok := readStep[T](r, path)
 	if !ok {
 		return zero, fmt.Errorf("step %s cannot be read back from %s", name, path)
 	}
@@ -267,8 +269,8 @@ func step[T any](r *run, name string, key any, do func() (T, error)) (T, error) 
 }
 
 // readStep returns the step in a file, if there is a sound one.
-func readStep[T any](path string) (f stepFile[T], ok bool) {
-	data, err := os.ReadFile(path)
+func readStep[T any](ctx context.Context, path string) (f stepFile[T], ok bool) {
+	data, err := readfile.Whole(ctx, path, maxOutput)
 	if err != nil || json.Unmarshal(data, &f) != nil {
 		return f, false
 	}

@@ -229,7 +229,7 @@ that holds such; every file is compared with its record first.
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			var page strings.Builder
-			if err := experiment.WriteReport(&page, args...); err != nil {
+			if err := experiment.WriteReport(c.Context(), &page, args...); err != nil {
 				return inputFailure(c.Context(), err)
 			}
 			if err := a.deliver(out, func(w io.Writer) error { _, err := io.WriteString(w, page.String()); return err }); err != nil {

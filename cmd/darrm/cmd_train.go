@@ -14,6 +14,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/atomicfile"
 	"github.com/darrm/darrm/internal/charge"
+	"github.com/darrm/darrm/internal/readfile"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/shuffleg"
 	"github.com/darrm/darrm/shuffleg/data"
@@ -125,7 +126,7 @@ func (f *trainCommand) checkApart() error {
 
 // rehearse says whether the release would go through, without making it.
 func (f *trainCommand) rehearse(ctx context.Context, config shuffleg.Config, plan *shuffleg.Plan) error {
-	release, resumed, err := f.begin(plan)
+	release, resumed, err := f.begin(ctx, plan)
 	if err != nil || f.ledger == "" {
 		return err
 	}
@@ -144,8 +145,8 @@ func (f *trainCommand) rehearse(ctx context.Context, config shuffleg.Config, pla
 }
 
 // begin makes the release, or goes on with the one of the checkpoint.
-func (f *trainCommand) begin(plan *shuffleg.Plan) (release *shuffleg.Release, resumed bool, err error) {
-	state, err := f.state()
+func (f *trainCommand) begin(ctx context.Context, plan *shuffleg.Plan) (release *shuffleg.Release, resumed bool, err error) {
+	state, err := f.state(ctx, plan)
 	if err != nil {
 		return nil, false, err
 	}
@@ -165,7 +166,7 @@ func (f *trainCommand) begin(plan *shuffleg.Plan) (release *shuffleg.Release, re
 // simulate trains from a seed. The model is not private.
 func (f *trainCommand) simulate(ctx context.Context, a *app, set data.Set, config shuffleg.Config, plan *shuffleg.Plan) error {
 	s := plan.Simulate(f.insecureSeed)
-	if state, err := f.state(); err != nil {
+	if state, err := f.state(ctx, plan); err != nil {
 		return err
 	} else if state != nil {
 		if s, err = plan.ResumeSimulation(state); err != nil {
@@ -205,7 +206,7 @@ func (f *trainCommand) release(ctx context.Context, a *app, set data.Set, config
 	if err := tryOut(f.out); err != nil {
 		return err
 	}
-	release, resumed, err := f.begin(plan)
+	release, resumed, err := f.begin(ctx, plan)
 	if err != nil {
 		return err
 	}
@@ -302,11 +303,11 @@ func (f *trainCommand) pay(ctx context.Context, l *ledger.Ledger, release *shuff
 }
 
 // state returns the checkpoint, nil where there is none.
-func (f *trainCommand) state() ([]byte, error) {
+func (f *trainCommand) state(ctx context.Context, plan *shuffleg.Plan) ([]byte, error) {
 	if f.checkpoint == "" {
 		return nil, nil
 	}
-	b, err := os.ReadFile(f.checkpoint)
+	b, err := readfile.Whole(ctx, f.checkpoint, int64(plan.CheckpointSize()))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -214,7 +214,7 @@ func (f *trainFlags) set(c *cobra.Command, a *app) (data.Set, error) {
 			return data.Set{}, usagef("data-set = %q, but it must be one of %s", f.dataSet, strings.Join(data.Names(), ", "))
 		}
 		if f.dataDir != "" {
-			set, err := data.Load(f.dataSet, f.dataDir, f.dataSeed)
+			set, err := data.Load(c.Context(), f.dataSet, f.dataDir, f.dataSeed)
 			return set, inputFailure(c.Context(), err)
 		}
 		set, err := data.Standin(f.dataSet, f.dataSeed)
@@ -301,7 +301,7 @@ func (f *trainFlags) records(c *cobra.Command, a *app, path, labels string, dim 
 		}
 		read = func(r io.Reader) (*shuffleg.Records, error) { return f.images(c, a, r, labels) }
 	}
-	in, err := a.open(c.Context(), path)
+	in, err := a.open(c.Context(), path, data.MaxBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -322,7 +322,7 @@ func (f *trainFlags) images(c *cobra.Command, a *app, r io.Reader, labels string
 	if labels == "" {
 		return data.ReadIDX(r, nil, f.positive)
 	}
-	l, err := a.open(c.Context(), labels)
+	l, err := a.open(c.Context(), labels, data.MaxBytes)
 	if err != nil {
 		return nil, err
 	}
