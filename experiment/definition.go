@@ -142,11 +142,14 @@ func Load(nameOrPath string) (Definition, error) {
 	return d, nil
 }
 
+// ErrUnknown is a name that no built-in experiment has.
+var ErrUnknown = errors.New("experiment")
+
 // Source returns the definition file of a built-in experiment, to be changed and given
 // to Load.
 func Source(name string) ([]byte, error) {
 	if !slices.Contains(order, name) {
-		return nil, fmt.Errorf("experiment = %q, but it must be a file ending in .json or one of %s", name, strings.Join(order, ", "))
+		return nil, fmt.Errorf("%w = %q, but it must be a file ending in .json or one of %s", ErrUnknown, name, strings.Join(order, ", "))
 	}
 	return builtin.ReadFile("definitions/" + name + ".json")
 }

@@ -121,10 +121,14 @@ func writeJSON(path string, v any) error {
 	if err := e.Encode(v); err != nil {
 		return err
 	}
-	return atomicfile.Replace(path, 0o666, func(w io.Writer) error {
+	err := atomicfile.Replace(path, 0o666, func(w io.Writer) error {
 		_, err := w.Write(b.Bytes())
 		return err
 	})
+	if err != nil {
+		return &OutputError{err}
+	}
+	return nil
 }
 
 // ReadRecord returns the record and the result in an experiment's folder. Every file that

@@ -44,6 +44,12 @@ var build = sync.OnceValue(func() string {
 	return rand.Text()
 })
 
+// An OutputError says that a file or folder of an experiment could not be written.
+type OutputError struct{ Err error }
+
+func (e *OutputError) Error() string { return e.Err.Error() }
+func (e *OutputError) Unwrap() error { return e.Err }
+
 // ErrNoData says that an experiment's data are not there.
 var ErrNoData = errors.New("data not found")
 
@@ -100,7 +106,8 @@ type run struct {
 // program with the same parameters, is not done again. If ctx ends, steps that are done
 // are kept, no record is written, and the error is ctx.Err().
 //
-// Where data are missing the error is ErrNoData; it says where they were looked for.
+// Where data are missing the error is ErrNoData; it says where they were looked for. What
+// cannot be written is an OutputError.
 func Run(ctx context.Context, def Definition, outDir string, o Options) (Outcome, error) {
 	if def.full == nil {
 		return Outcome{}, errors.New("experiment without a definition: use Load or Parse")
@@ -151,7 +158,7 @@ func (r *run) do(p parameters, quick bool) (Outcome, error) {
 		return Outcome{r.dir, old, result, true}, nil
 	}
 	if err := os.MkdirAll(filepath.Join(r.dir, stepsFolder), 0o777); err != nil {
-		return Outcome{}, err
+		return Outcome{}, &OutputError{err}
 	}
 	if err := p.run(r); err != nil {
 		return Outcome{}, err
@@ -180,7 +187,7 @@ func (r *run) write() error {
 	// A record of other files must not stand beside these, even for a moment.
 	record := filepath.Join(r.dir, RecordFile)
 	if err := os.Remove(record); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
+		return &OutputError{err}
 	}
 	r.record.Outputs = map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(r.files)) {
@@ -193,7 +200,7 @@ func (r *run) write() error {
 			return err
 		})
 		if err != nil {
-			return err
+			return &OutputError{err}
 		}
 		if r.record.Outputs[name], err = hashFile(r, path, maxOutput); err != nil {
 			return err

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -66,7 +67,7 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"fails": cmdFails, "exits": cmdExits, "interrupt": cmdInterrupt, "lines": cmdLines,
+			"fails": cmdFails, "exits": cmdExits, "interrupt": cmdSignal(os.Interrupt), "terminate": cmdSignal(syscall.SIGTERM), "lines": cmdLines,
 			"normalise": cmdNormalise, "keys": cmdKeys, "replace": cmdReplace, "entry": cmdEntry, "forge": cmdForge,
 		},
 	})
@@ -132,11 +133,16 @@ func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// interrupt READY PROGRAM ARG…: sends SIGINT once the program is at work: when the
-// file READY is there (or written anew, if it was) or, if READY is "-", when the program has read most of the
-// votes sent to its stdin, which stays open. It must exit with code 130 within
-// the time promptly and print nothing on stdout.
-func cmdInterrupt(ts *testscript.TestScript, neg bool, args []string) {
+// interrupt READY PROGRAM ARG…: sends SIGINT once the program is at work: when the file
+// READY is there (or written anew, if it was), if READY is "-" when the program has read
+// most of the votes sent to its stdin, which stays open, and if it is a time after that. It
+// must exit with code 130 within the time promptly and print nothing on stdout.
+// terminate does the same with SIGTERM.
+func cmdSignal(sig os.Signal) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) { signalled(ts, neg, args, sig) }
+}
+
+func signalled(ts *testscript.TestScript, neg bool, args []string, sig os.Signal) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: interrupt READY PROGRAM ARG…")
 	}
@@ -161,6 +167,11 @@ func cmdInterrupt(ts *testscript.TestScript, neg bool, args []string) {
 		// Time to get from there into the work: too little makes the test easier to
 		// pass, never harder.
 		const settle = 200 * time.Millisecond
+		if after, err := time.ParseDuration(args[0]); err == nil {
+			time.Sleep(after)
+			ready <- nil
+			return
+		}
 		if args[0] == "-" {
 			// More than a pipe holds: the write ends only after the program has read.
 			_, err := io.WriteString(stdin, strings.Repeat("1,0,1\n", 1<<16))
@@ -185,7 +196,7 @@ func cmdInterrupt(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("it ended before it was interrupted: %v\n%s", err, stderr.String())
 	}
 	if err == nil {
-		err = c.Process.Signal(os.Interrupt)
+		err = c.Process.Signal(sig)
 	}
 	if err != nil {
 		_ = c.Process.Kill()
@@ -197,12 +208,12 @@ func cmdInterrupt(ts *testscript.TestScript, neg bool, args []string) {
 	case <-time.After(promptly):
 		_ = c.Process.Kill()
 		<-exited
-		ts.Fatalf("still running %v after SIGINT", promptly)
+		ts.Fatalf("still running %v after %v", promptly, sig)
 	}
 	fmt.Fprint(ts.Stdout(), stdout.String())
 	fmt.Fprint(ts.Stderr(), stderr.String())
 	if code := c.ProcessState.ExitCode(); code != int(exitInterrupted) || stdout.Len() > 0 {
-		ts.Fatalf("exit code %d and %d bytes on stdout after SIGINT; stderr %q", code, stdout.Len(), stderr.String())
+		ts.Fatalf("exit code %d and %d bytes on stdout after %v; stderr %q", code, stdout.Len(), sig, stderr.String())
 	}
 	if err := checkComplaint(stderr.String(), append([]string{"130"}, args[2:]...)); err != nil {
 		ts.Fatalf("%v", err)
