@@ -28,31 +28,22 @@ func beside(path string) string {
 const tryRoom = 64 << 10
 
 // tryOut finds out, before anything is paid for, whether a result can be written to path: it
-// makes the file that would take the name, and another beside it with something in it,
-// and removes both. What a reader could see of it, a device or a pipe, is not touched. A disk
-// that fills up later, or has room for this and not for the result, is found too late.
-func tryOut(path string) (err error) {
-	if path == "" || path == "-" {
-		return nil
-	}
-	dir := beside(path)
-	if dir == "" {
+// makes the file that would take the name, with something in it, and removes it. What a
+// reader could see of it, a device or a pipe, is not touched. A disk that fills up later, or
+// has room for this and not for the result, is found too late.
+func tryOut(path string) error {
+	if path == "" || path == "-" || beside(path) == "" {
 		return nil
 	}
 	f, err := atomicfile.Create(path)
 	if err != nil {
 		return outputError{err}
 	}
-	defer f.Abort()
-	room, err := os.CreateTemp(dir, ".darrm-room-*")
-	if err != nil {
-		return outputError{err}
-	}
-	_, err = room.Write(make([]byte, tryRoom))
+	_, err = f.Write(make([]byte, tryRoom))
 	if err == nil {
-		err = room.Sync() // some file systems look for the room only then
+		err = f.Sync() // some file systems look for the room only then
 	}
-	if err = errors.Join(err, room.Close(), os.Remove(room.Name())); err != nil {
+	if err = errors.Join(err, f.Abort()); err != nil {
 		return outputError{fmt.Errorf("%s: %w", path, err)}
 	}
 	return nil

@@ -59,10 +59,10 @@ func removeLeft(path string) (bool, error) {
 	if kind != unix.S_IFREG && kind != unix.S_IFDIR || int(s.Uid) != os.Geteuid() {
 		return false, nil
 	}
-	// The name is compared once the lock is held: its writer may have finished meanwhile.
-	if flock(fd) != nil || !named(fd, path) {
+	if flock(fd) != nil {
 		return false, nil
 	}
+	// If its writer finished before the lock was had, the name is gone, and comes to no other.
 	if err := remove(path, kind == unix.S_IFDIR); err != nil {
 		return false, err
 	}
