@@ -49,6 +49,11 @@ model is out. With --ledger the model is paid for before the first step.
 Where noise on public steps or the order of records is to count, no private record may
 decide it: state --radius (ridge and logistic), or nothing is released.
 
+Public records cost nothing, so they must not be private ones. Refused are a public file
+that is the private one, by whatever name, one with the same content, and one that begins
+with the same records in any order. Fewer records in both are not noticed: they can be
+equal by coincidence.
+
 Choosing a step size by its results is not private and not paid for.
 ` + exitStatus,
 		Example: `  darrm train --data-set crime --method interleaved --epochs 20 --step-size 1e-4 --clip 10 \
