@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
@@ -204,9 +205,12 @@ func TestOneChargePerJobBeforeAnyAnswer(t *testing.T) {
 	job := newJob(t, rows, true)
 	job.Charge = newCharge(t, 1e4, "fresh")
 	job.ShardRows = 100
+	var mu sync.Mutex
 	before := -1
 	failed := false
 	setFault(t, func(shard int64, behind bool) error {
+		mu.Lock()
+		defer mu.Unlock()
 		if before < 0 {
 			before = len(entries(t, job.Charge.Ledger))
 		}
@@ -220,6 +224,8 @@ func TestOneChargePerJobBeforeAnyAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	mu.Lock() // an attempt that failed may not be over
+	defer mu.Unlock()
 	if before != 1 {
 		t.Errorf("%d entries when the first answer was drawn, want 1", before)
 	}

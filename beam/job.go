@@ -56,8 +56,9 @@ type Job struct {
 	// Attempts is how often the second pipeline is tried, where the runner itself does not
 	// repeat what fails. Defaults to DefaultAttempts.
 	Attempts int
-	// AttemptTimeout ends an attempt that takes longer, for runners that may hang when a
-	// worker is lost. Defaults to none.
+	// AttemptTimeout ends a pipeline that takes longer, for runners that may hang when a
+	// worker is lost: an attempt then counts as failed, and reading the votes is an error.
+	// Defaults to the runner's own limit, which [Local] has and others may not.
 	AttemptTimeout time.Duration
 	Charge         Charge
 	// Run executes a pipeline and waits for its end. Required; see [Local] and beam.Run.
@@ -121,7 +122,7 @@ func Run(ctx context.Context, job Job) (report *Report, err error) {
 	defer func() { err = errors.Join(err, forgetKey()) }()
 	p.keyAt = at
 
-	if err := job.Run(ctx, checkPipeline(p)); err != nil {
+	if err := p.run(ctx, checkPipeline(p)); err != nil {
 		return nil, fmt.Errorf("read the votes: %w", err)
 	}
 	if err := p.collect(ctx); err != nil {
@@ -249,7 +250,7 @@ func (p *plan) charge(ctx context.Context, book *ledger.Ledger) (*Report, *ledge
 func (p *plan) answer(ctx context.Context, r *Report) (err error) {
 	for r.Attempts < p.job.Attempts {
 		r.Attempts++
-		err = p.attempt(ctx)
+		err = p.run(ctx, answerPipeline(p))
 		if err == nil || ctx.Err() != nil {
 			break
 		}
@@ -263,13 +264,14 @@ func (p *plan) answer(ctx context.Context, r *Report) (err error) {
 	return nil
 }
 
-func (p *plan) attempt(ctx context.Context) error {
+// run runs a pipeline within the limit of an attempt.
+func (p *plan) run(ctx context.Context, pipeline *beam.Pipeline) error {
 	if p.job.AttemptTimeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, p.job.AttemptTimeout)
 		defer cancel()
 	}
-	return p.job.Run(ctx, answerPipeline(p))
+	return p.job.Run(ctx, pipeline)
 }
 
 // deliver puts the shards together as one file, which appears when it is complete. note is

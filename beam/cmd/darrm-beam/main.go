@@ -42,7 +42,7 @@ var (
 	keyDir     = flag.String("key-dir", "", "directory through which the job key reaches workers of other processes; nobody else may read it")
 	shardRows  = flag.Int("shard-rows", darrmbeam.DefaultShardRows, "queries that are answered together")
 	attempts   = flag.Int("attempts", darrmbeam.DefaultAttempts, "how often to try the answering pipeline, under one key")
-	timeout    = flag.Duration("attempt-timeout", 0, "end an attempt that takes longer, for runners that may hang (default: none)")
+	timeout    = flag.Duration("attempt-timeout", 0, "end a pipeline that takes longer, for runners that may hang (default: 1h on the local runner, none on others)")
 	openPort   = flag.Bool("open-port", false, "accept that the local runner's port is open to the network, where it cannot be closed")
 	verbose    = flag.Bool("verbose", false, "show the runner's own messages")
 
