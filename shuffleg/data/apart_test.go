@@ -25,11 +25,15 @@ func TestCheckApart(t *testing.T) {
 	late := bytes.Clone(long)
 	late[len(late)-2] = '0'
 	write("last differs", late)
+	write("labels", long[6:])
 	write("empty", nil)
 	if err := os.Symlink("private", at("link")); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Link(at("private"), at("hard link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(at("shorter"), at("labels' link")); err != nil {
 		t.Fatal(err)
 	}
 	ctx := context.Background()
@@ -44,7 +48,7 @@ func TestCheckApart(t *testing.T) {
 	if err := (Files{Private: "-", Public: "-"}).CheckApart(ctx); !errors.Is(err, ErrSameFile) {
 		t.Errorf("stdin twice: %v", err)
 	}
-	for labels, refused := range map[string]bool{at("shorter"): true, at("empty"): false, at("copy"): false, "": false} {
+	for labels, refused := range map[string]bool{at("shorter"): true, at("labels' link"): true, at("empty"): false, at("labels"): false, "": false} {
 		f := Files{Private: at("private"), Labels: at("shorter"), Public: at("last differs"), PublicLabels: labels}
 		if err := f.CheckApart(ctx); errors.Is(err, ErrSameFile) != refused || !refused && err != nil {
 			t.Errorf("public labels %q: %v, refused should be %v", labels, err, refused)
