@@ -16,7 +16,9 @@ VOTES := testdata/mnist-5v8/votes.csv
 demo: build ## solve for 11 teachers and release private labels for 1,866 real queries
 	bin/darrm solve --K 11 --m 3
 	@echo
-	bin/darrm aggregate $(VOTES) --m 3 --eps 0.13577 --teacher-delta 1e-4 --out bin/labels.csv
+	bin/darrm aggregate $(VOTES) --m 3 --eps 0.13577 --teacher-delta 1e-4 --teachers frozen --out bin/labels.csv --force
+	@echo
+	bin/darrm compare $(VOTES) --m 3 --eps 0.13577 --teacher-delta 1e-4
 	@echo; echo "The first of the private labels in bin/labels.csv:"; head -n 4 bin/labels.csv
 
 test: ## all tests

@@ -101,7 +101,7 @@ func classicalEpsilon(alpha, rho, delta float64) float64 {
 func improvedLogDelta(alpha, rho, epsilon float64) float64 {
 	m := alpha - 1
 	parts := []float64{m * rho, -m * epsilon, m * math.Log1p(-1/alpha), -math.Log(alpha)}
-	sum, size := 0.0, 0.0
+	sum, size := 0.0, 1.0 // the 1 is for 1/α near 1, which ln(1-1/α) magnifies by 1/(α-1)
 	for _, p := range parts {
 		sum += p
 		size += math.Abs(p)

@@ -2,8 +2,9 @@
 //
 // For a series of answers of one ensemble, use Release: it knows that teachers who were
 // trained once may not be charged like teachers who answer afresh. Its Total is one
-// figure, Bounds all of them side by side, and Sweep those of many numbers of queries. For
-// anything else, make an Accountant for a neighbouring relation with New, charge it events
+// figure, Bounds all of them side by side, and Sweep those of many numbers of queries.
+// AnyNumber is what further answers to the same votes cost, however many, and Worthless
+// says which totals protect nobody. For anything else, make an Accountant for a neighbouring relation with New, charge it events
 // (Gaussian, Laplace, ApproxDP and others) and ask for a Report, which holds every bound
 // that applies, begins with the smallest, and says why. Basic, General and
 // OptimalHomogeneous, and their Heterogeneous forms for different guarantees, are the
@@ -22,6 +23,14 @@
 // An event is for one neighbouring relation, and relations are not mixed. The sampler
 // is part of the event: figures for Poisson sampling do not hold for shuffled data, nor
 // those of the normal distribution for discrete noise.
+//
+// # What adds up
+//
+// A Release is composed as one only if its queries, costs and slack were fixed before
+// anything was drawn. What is asked for later, having seen answers, is another Release: the
+// (ε, δ) of several add up, which holds for any choice, also of when to stop. Earlier
+// releases are never composed anew together with later ones, and no slack depends on what
+// is left of a budget.
 //
 // # Which bound
 //

@@ -3,6 +3,7 @@ package accountant
 import (
 	"errors"
 	"math"
+	"math/big"
 	"reflect"
 	"slices"
 	"sync"
@@ -60,6 +61,56 @@ func TestTinyParametersAreNotNothing(t *testing.T) {
 	}
 	if eps, err := EpsilonFromZCDP(5e-324, 0.5); err != nil || eps < 2*math.Sqrt(5e-324)*math.Sqrt(math.Ln2)*(1-1e-9) {
 		t.Errorf("zCDP of the smallest float64: %g, %v", eps, err)
+	}
+}
+
+// The smallest costs that there are, and sums, halves and products of them that no float64
+// holds, round up to something: what is not free is never charged as if it were.
+func TestSubnormalCostsAreNotNothing(t *testing.T) {
+	const tiny = 5e-324 // its decimal is above the float64's value of 4.94e-324
+	for _, k := range []int{1, 2, 3, 1000} {
+		for _, each := range []Cost{{tiny, 0}, {0, tiny}, {tiny, tiny}, {1e-310, 3e-320}} {
+			parts := []Repeated{{each, k}}
+			check := func(what string, c Cost, err error) {
+				t.Helper()
+				exact := new(big.Rat).Mul(big.NewRat(int64(k), 1), num.Decimal(each.Epsilon))
+				if err != nil || num.Decimal(c.Epsilon).Cmp(exact) < 0 {
+					t.Errorf("%s of %d × %v: %v, %v", what, k, each, c, err)
+				}
+				if each.Delta > 0 && !(num.Decimal(c.Delta).Cmp(num.Decimal(each.Delta)) >= 0 && (k == 1 || c.Delta > each.Delta)) {
+					t.Errorf("%s of %d × %v: δ = %g, %v", what, k, each, c.Delta, err)
+				}
+			}
+			c, err := Basic(k, each)
+			check("Basic", c, err)
+			c, err = BasicHeterogeneous(append(parts, Repeated{Cost{}, 3}))
+			check("BasicHeterogeneous", c, err)
+			if c, err := General(k, each, 1e-300); err != nil || each.Epsilon > 0 && !(c.Epsilon > 0) || !(c.Delta >= 1e-300) {
+				t.Errorf("General of %d × %v: %v, %v", k, each, c, err)
+			}
+			r := Release{Queries: k, PerAnswer: each, K: 1, Affected: 1, Randomness: FreshTeachers}
+			total, err := r.Total()
+			check("Release", total.Cost, err)
+			r.PerAnswer, r.Teachers = Cost{1, 0.5}, each
+			total, err = r.AnyNumber()
+			check("AnyNumber", total.Cost, err)
+			a := mustNew(t, ReplaceOne, Charge{ApproxDP{each, ReplaceOne}, k})
+			report, err := a.AtEpsilon(0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, b := range report.Bounds {
+				if !(b.Cost.Delta > 0) {
+					t.Errorf("%s of %d × %v: %v", b.Method, k, each, b.Cost)
+				}
+			}
+		}
+	}
+	if c, err := pureOrApprox(Laplace{1e8, ReplaceOne}); err != nil || c.Epsilon != 1e-8 {
+		t.Errorf("%v, %v", c, err)
+	}
+	if rho, err := zcdp([]Charge{{RandomizedResponse{1e-170, ReplaceOne}, 1}}); err != nil || rho != tiny {
+		t.Errorf("ρ = %g, %v", rho, err)
 	}
 }
 

@@ -729,6 +729,66 @@ func TestUnequalNoise(t *testing.T) {
 	}
 }
 
+// Two runs of one training are its epochs in two parts: they cost what the epochs cost as
+// one run, in every mode that takes runs and by every conversion. Composed by the largest
+// instead of the sum, they would cost less.
+func TestRunsOfEpochsAddUp(t *testing.T) {
+	const delta = 1e-6
+	for _, m := range []accountant.IterationMode{accountant.IterationPaper, accountant.IterationRRMixture, accountant.IterationGaussianExact} {
+		for _, c := range []accountant.Conversion{accountant.ConversionClassical, accountant.ConversionImproved} {
+			for _, sigma := range []float64{0.7, 3, 40} {
+				private := 6
+				if m == accountant.IterationGaussianExact {
+					private = 10 // it counts no public steps
+				}
+				run := func(epochs int) accountant.Iteration {
+					e := withNoise(withMode(iteration(epochs, 10, private, 1), m), sigma)
+					e.Conversion = c
+					return e
+				}
+				whole, err := run(6).Report(delta)
+				if err != nil {
+					t.Fatal(err)
+				}
+				parts, err := accountant.ReportIterations(delta, run(3), run(2), run(1))
+				if err != nil {
+					t.Fatal(err)
+				}
+				what := fmt.Sprintf("%s, %s, noise %g", m, c, sigma)
+				near(t, what, parts.Cost.Epsilon, whole.Cost.Epsilon, 1e-9)
+				near(t, what+": Rho", parts.Rho, whole.Rho, 1e-3) // at orders that differ a little
+				if less := epsilon(t, run(5), delta); parts.Cost.Epsilon < less*1.01 {
+					t.Errorf("%s: %g in parts, five epochs alone cost %g", what, parts.Cost.Epsilon, less)
+				}
+			}
+		}
+	}
+	// Different runs: no less than the divergences of both together at the best of all orders.
+	for _, m := range []accountant.IterationMode{accountant.IterationPaper, accountant.IterationRRMixture} {
+		one, two := withNoise(withMode(iteration(3, 10, 6, 1), m), 0.9), withNoise(withMode(iteration(2, 14, 14, 1), m), 3)
+		one.Conversion, two.Conversion = accountant.ConversionImproved, accountant.ConversionImproved
+		both, err := accountant.ReportIterations(delta, one, two)
+		if err != nil {
+			t.Fatal(err)
+		}
+		least := math.Inf(1)
+		for u := -6.0; u < 8; u += 0.001 {
+			alpha, sum := 1+math.Exp(u), 0.0
+			for _, e := range []accountant.Iteration{one, two} {
+				r, err := e.RDP(alpha)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sum += r
+			}
+			if !math.IsInf(sum, 1) {
+				least = min(least, sum+math.Log1p(-1/alpha)-(math.Log(delta)+math.Log(alpha))/(alpha-1))
+			}
+		}
+		near(t, string(m)+", different runs", both.Cost.Epsilon, least, 1e-6)
+	}
+}
+
 func TestIterationEdges(t *testing.T) {
 	for _, m := range accountant.IterationModes() {
 		e := withMode(iteration(5, 9, 9, 1), m)

@@ -288,6 +288,70 @@ func TestPLDMutantsAreCaught(t *testing.T) {
 	}
 }
 
+// atoms is a loss of two values that are on the grid, the larger with probability p: nothing
+// is lost or gained in putting them there.
+type atoms struct {
+	low, high int // in steps
+	p         float64
+}
+
+func (a atoms) span() (low, high, deviation float64) { return -1, 1, 1 }
+
+func (a atoms) discretise(float64) (lossMass, error) {
+	m := lossMass{first: a.low, mass: make([]float64, a.high-a.low+1)}
+	m.mass[0], m.mass[a.high-a.low] = 1-a.p, a.p
+	return m, nil
+}
+
+// The rounding errors of the transforms are part of the bound. Untilted, they see the largest
+// sum of losses, of a probability p^k far below 1, through an error that falls below it as
+// often as above: without its bound some δ is too small. A few events show the error of the
+// transforms, a million that of the powers between them.
+func TestErrorOfTheTransformsIsAdded(t *testing.T) {
+	lost := map[string]int{}
+	check := func(what string, a atoms, k, bits int, step float64) {
+		s, err := newLossSum([]lossSource{a}, []int{k}, step, bits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, top := (float64(k*a.high)-0.5)*step, math.Exp(float64(k)*math.Log(a.p))
+		if d, truth := s.curve(0).at(at), -math.Expm1(-step/2)*top*(1-1e-9); d < truth {
+			t.Errorf("%d of %+v: δ(%g) = %g, exactly %g", k, a, at, d, truth)
+		}
+		if plainTop(s) <= 0 {
+			lost[what]++
+		}
+	}
+	for k := 80; k < 240; k += 4 {
+		check("few", atoms{-4, 4, 1 / (1 + math.Exp(-1))}, k, 11, 0.25)
+	}
+	for i := range 160 {
+		top := 29 + 0.04*float64(i) // p^k = e^-top
+		check("many", atoms{0, 1, math.Exp(-top / 1e6)}, 1_000_000, 9, 0x1p-20)
+	}
+	for _, what := range []string{"few", "many"} {
+		if lost[what] < 5 {
+			t.Errorf("%s: the transforms alone lose all in %d cases: the test tells little", what, lost[what])
+		}
+	}
+}
+
+// plainTop returns the probability of the largest sum of losses by two transforms.
+func plainTop(s lossSum) float64 {
+	n := 1 << s.bits
+	roots, w := fftRoots(n), make([]complex128, n)
+	p := s.parts[0]
+	for i, m := range p.mass {
+		w[(p.first+i)&(n-1)] += complex(m, 0)
+	}
+	fft(w, roots, false)
+	for i := range w {
+		w[i] = power(w[i], p.count)
+	}
+	fft(w, roots, true)
+	return real(w[p.count*(p.first+len(p.mass)-1)&(n-1)]) / float64(n)
+}
+
 // downRounded moves every mass one grid point down, as optimistic discretisation does.
 type downRounded struct{ responseLoss }
 

@@ -34,13 +34,28 @@ func (t TeacherRandomness) String() string {
 type Release struct {
 	Queries    int               // Q ≥ 0, how many answers are released
 	PerAnswer  Cost              // of one answer by itself, given what Teachers promise: (mε, δ)
-	Noise      NoisyAnswer       // instead of PerAnswer: one answer that is private by its own noise
+	Noise      NoisyAnswer       // besides PerAnswer or instead of it: one answer that is private by its own noise
 	Teachers   Cost              // of one teacher's training, or of one answer if fresh: (ε, Δ); ε = +Inf if they promise nothing
 	K          int               // teachers
 	Affected   int               // t, the most teachers that one record reaches; K if unknown, 1 if their data are disjoint
 	Randomness TeacherRandomness // no default
 	Slack      float64           // δ' in [0,1) that compositions may spend besides the δ; 0 spends none
 	Delta      float64           // instead of Slack: the total δ in (0,1) at which ε is asked for
+}
+
+// DefaultSlack is the δ' that a composition spends where nobody said otherwise.
+const DefaultSlack = 1e-6
+
+// SlackFor returns the slack that applies where none was stated, for parts of such a cost:
+// DefaultSlack, or 0 for parts with δ = 0, whose total then has δ = 0 too. It depends on
+// the cost of one part only: never on how many there are, nor on what is left of a budget.
+// A slack that did would be chosen by what was released before, and composition theorems
+// do not allow that.
+func SlackFor(each Cost) float64 {
+	if each.Delta == 0 {
+		return 0
+	}
+	return DefaultSlack
 }
 
 // NoisyAnswer is an answer whose privacy is that of its own noise, new in every answer,
@@ -86,10 +101,17 @@ type ReleaseTotal struct {
 // been worked out for teachers that promise nothing: with any other it is no guarantee.
 //
 // Compositions are the optimal ones (OptimalHomogeneous) at total δ = 1-(1-δ)^k(1-δ'),
-// or Basic where that has no larger ε; of a NoisyAnswer, the best of the Accountant. Of
-// several totals that hold it is the one of the smallest ε; Bounds lists all. The error
-// names the parameter that is out of range or missing: a zero PerAnswer, or frozen
-// Teachers of zero cost, is taken for one that was forgotten.
+// beyond MaxOptimalCount those of General, or Basic where that has no larger ε; of a
+// NoisyAnswer, the best of the Accountant. One answer spends no slack of its own cost. Of
+// several totals that hold it is the one of the smallest ε among those whose δ is at most
+// that of the answers: no ε is bought with a larger δ. Bounds lists all. The error names
+// the parameter that is out of range or missing: a zero PerAnswer, or frozen Teachers of
+// zero cost, is taken for one that was forgotten.
+//
+// A Release is one request: Queries, the costs and Slack are fixed before anything is
+// drawn. Several requests add up, ε and δ each, whoever chooses them after having seen
+// earlier answers. Composing them again as one larger Release gives a smaller figure that
+// does not hold for such a choice.
 func (r Release) Total() (ReleaseTotal, error) {
 	b, err := r.Bounds()
 	if err != nil {
@@ -114,9 +136,72 @@ func (r Release) Total() (ReleaseTotal, error) {
 	return t, nil
 }
 
+// AnyNumber returns what any number of answers to the same Queries rows of votes cost
+// together, by any mechanism, however they are chosen: all are functions of the votes, or
+// of the frozen teachers.
+//
+//	fresh   the tQ-fold composition of Teachers, for as long as nobody votes anew
+//	frozen  the t-fold composition of Teachers, whatever Queries is
+//
+// It is the smallest of Basic, General and OptimalHomogeneous at total δ = Delta, or
+// 1-(1-Δ)^k(1-δ') with δ' = Slack. PerAnswer and Noise play no part. QueryFold is left
+// empty. Teachers that promise nothing have no such total, which is ErrUnsupported:
+// there the noise is new in each answer, and each answer costs what it costs. Other errors
+// as Total.
+func (r Release) AnyNumber() (ReleaseTotal, error) {
+	if err := r.checkPlan(); err != nil {
+		return ReleaseTotal{}, err
+	}
+	if !r.promise() {
+		return ReleaseTotal{}, fmt.Errorf("any number of answers of teachers that cost %v have no common total: their (epsilon, delta) must be stated, with a finite epsilon: %w", r.Teachers, ErrUnsupported)
+	}
+	if r.Randomness == FreshTeachers && r.Queries == 0 {
+		return ReleaseTotal{Rule: "nothing released"}, nil
+	}
+	var report ReleaseReport
+	r.composeTeachers(&report, r.Delta, r.Delta > 0)
+	report.sort()
+	best, ok := report.Best()
+	if !ok {
+		return ReleaseTotal{}, report.refusal()
+	}
+	rule := best.Rule()
+	if r.Randomness == FreshTeachers {
+		rule += ", for any number of answers to these votes"
+	}
+	return ReleaseTotal{Cost: best.Cost, Rule: rule}, nil
+}
+
 func (r Release) check() error {
-	if r.Queries < 0 || r.Queries > MaxOptimalCount {
-		return &check.Error{Name: "queries", Value: r.Queries, Rule: fmt.Sprintf("between 0 and %d", MaxOptimalCount)}
+	if err := r.checkPlan(); err != nil {
+		return err
+	}
+	if r.Noise.Event != nil {
+		if err := r.checkNoise(); err != nil {
+			return err
+		}
+	}
+	if r.Noise.Event == nil || r.PerAnswer != (Cost{}) {
+		if err := r.PerAnswer.check("answer's "); err != nil {
+			return err
+		}
+	}
+	if r.Noise.Event != nil {
+		return nil
+	}
+	if r.PerAnswer == (Cost{}) && r.Queries > 0 {
+		return &check.Error{Name: "cost of one answer", Value: r.PerAnswer, Rule: "stated: more than (0, 0)"}
+	}
+	if r.Randomness == FrozenTeachers && r.Teachers == (Cost{}) {
+		return &check.Error{Name: "cost of one frozen teacher", Value: r.Teachers, Rule: "stated: more than (0, 0), or with epsilon = +Inf where it promises nothing"}
+	}
+	return nil
+}
+
+// checkPlan checks all but what one answer costs.
+func (r Release) checkPlan() error {
+	if r.Queries < 0 {
+		return &check.Error{Name: "queries", Value: r.Queries, Rule: "at least 0"}
 	}
 	if err := check.Teachers(r.K); err != nil {
 		return err
@@ -136,22 +221,7 @@ func (r Release) check() error {
 	if r.Randomness != FreshTeachers && r.Randomness != FrozenTeachers {
 		return errors.New("teacher randomness must be stated: FreshTeachers or FrozenTeachers")
 	}
-	if err := r.checkTeachers(); err != nil {
-		return err
-	}
-	if r.Noise.Event != nil {
-		return r.checkNoise()
-	}
-	if err := r.PerAnswer.check("answer's "); err != nil {
-		return err
-	}
-	if r.PerAnswer == (Cost{}) && r.Queries > 0 {
-		return &check.Error{Name: "cost of one answer", Value: r.PerAnswer, Rule: "stated: more than (0, 0)"}
-	}
-	if r.Randomness == FrozenTeachers && r.Teachers == (Cost{}) {
-		return &check.Error{Name: "cost of one frozen teacher", Value: r.Teachers, Rule: "stated: more than (0, 0), or with epsilon = +Inf where it promises nothing"}
-	}
-	return nil
+	return r.checkTeachers()
 }
 
 func (r Release) checkTeachers() error {
@@ -162,9 +232,6 @@ func (r Release) checkTeachers() error {
 }
 
 func (r Release) checkNoise() error {
-	if r.PerAnswer != (Cost{}) {
-		return &check.Error{Name: "cost of one answer", Value: r.PerAnswer, Rule: "left out where its noise is given"}
-	}
 	if err := checkEvent(r.Noise.Event); err != nil {
 		return err
 	}

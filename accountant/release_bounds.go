@@ -38,6 +38,8 @@ func (b ReleaseBound) Rule() string {
 			return "one answer"
 		case OfTeachers:
 			return "one of the teachers"
+		case OfTeacherAnswers:
+			return "one answer of one teacher"
 		}
 	}
 	return fmt.Sprintf("%s composition of %d %s", b.Method, b.Count, b.Of)
@@ -54,6 +56,7 @@ type ReleaseRefusal struct {
 // ReleaseReport is every bound on a Release, side by side.
 type ReleaseReport struct {
 	Queries int
+	Delta   float64        // what no bound that holds exceeds: the δ at which they are compared
 	Bounds  []ReleaseBound // those that hold first, and of them the smallest ε first
 	Refused []ReleaseRefusal
 }
@@ -74,34 +77,9 @@ func (r ReleaseReport) refusal() error {
 	return fmt.Errorf("no bound holds: %w", errors.Join(errs...))
 }
 
-// Bounds returns every bound on the release: each way of composing what Total's rules
-// allow, and the Q-fold figures of frozen teachers, marked as not holding. With a Delta,
-// all are taken at that total δ; without, at what the parts' own δ and the Slack add up to
-// (Basic without the Slack), and those of OfTeacherAnswers at no more than those of
-// OfAnswers. No queries have no bounds. Errors as Total.
-//
-// Cost: milliseconds, tens of them for a million answers, as OptimalHomogeneous; a
-// NoisyAnswer that needs a privacy loss distribution takes tenths of a second.
-func (r Release) Bounds() (ReleaseReport, error) {
-	if err := r.check(); err != nil {
-		return ReleaseReport{}, err
-	}
-	report := ReleaseReport{Queries: r.Queries}
-	if r.Queries == 0 {
-		return report, nil
-	}
-	// Answers add up where each has randomness of its own, and one alone always holds.
-	own := r.Randomness == FreshTeachers || r.Noise.Event != nil || math.IsInf(r.Teachers.Epsilon, 1)
-	r.compose(&report, OfAnswers, r.Queries, own || r.Queries == 1)
-	if r.promise() {
-		// Everything is a function of the teachers, or of their answers.
-		if r.Randomness == FrozenTeachers {
-			r.compose(&report, OfTeachers, r.Affected, true)
-		} else if r.Affected <= math.MaxInt/r.Queries { // an int may have 32 bits
-			r.compose(&report, OfTeacherAnswers, r.Affected*r.Queries, true)
-		}
-	}
-	slices.SortStableFunc(report.Bounds, func(x, y ReleaseBound) int {
+// sort puts what holds first, and of that the smallest ε.
+func (r *ReleaseReport) sort() {
+	slices.SortStableFunc(r.Bounds, func(x, y ReleaseBound) int {
 		if x.Holds != y.Holds {
 			if x.Holds {
 				return -1
@@ -110,6 +88,46 @@ func (r Release) Bounds() (ReleaseReport, error) {
 		}
 		return cmp.Or(cmp.Compare(x.Cost.Epsilon, y.Cost.Epsilon), cmp.Compare(x.Cost.Delta, y.Cost.Delta))
 	})
+}
+
+// Bounds returns every bound on the release: each way of composing what Total's rules
+// allow, and the Q-fold figures of frozen teachers, marked as not holding. With a Delta,
+// all are taken at that total δ. Without, those of OfAnswers are taken at what their own δ
+// and the Slack add up to (Basic without the Slack), and those of the teachers at no more
+// than that, or at what their own δ and the Slack add up to where answers do not add up. No
+// queries have no bounds. Errors as Total.
+//
+// Cost: milliseconds, tens of them for a million answers, as OptimalHomogeneous; a
+// NoisyAnswer that needs a privacy loss distribution takes tenths of a second.
+func (r Release) Bounds() (ReleaseReport, error) {
+	if err := r.check(); err != nil {
+		return ReleaseReport{}, err
+	}
+	report := ReleaseReport{Queries: r.Queries, Delta: r.Delta}
+	if r.Queries == 0 {
+		return report, nil
+	}
+	// Answers add up where each has randomness of its own, and one alone always holds.
+	own := r.Randomness == FreshTeachers || math.IsInf(r.Teachers.Epsilon, 1) || r.Queries == 1
+	fixed := r.Delta > 0
+	if r.PerAnswer != (Cost{}) {
+		target := r.compose(&report, OfAnswers, Repeated{r.PerAnswer, r.Queries}, own, report.Delta, fixed)
+		if own {
+			report.Delta, fixed = target, true
+		}
+	}
+	// A cost that is all the accountant knows of the noise was composed above.
+	if e, plain := r.Noise.Event.(ApproxDP); r.Noise.Event != nil && !(plain && own && e.Cost == r.PerAnswer) {
+		report.Delta = r.composeNoise(&report, report.Delta, fixed)
+		fixed = true
+	}
+	if r.promise() {
+		target := r.composeTeachers(&report, report.Delta, fixed)
+		if !fixed {
+			report.Delta = target
+		}
+	}
+	report.sort()
 	return report, nil
 }
 
@@ -149,58 +167,65 @@ feed:
 	return reports, nil
 }
 
-// compose adds the bounds on count of one thing.
-func (r Release) compose(report *ReleaseReport, of string, count int, holds bool) {
+// composeTeachers adds the bounds that follow from the teachers' own promise: everything is
+// a function of the teachers, or of their answers. target as compose.
+func (r Release) composeTeachers(report *ReleaseReport, target float64, fixed bool) float64 {
+	if r.Randomness == FrozenTeachers {
+		return r.compose(report, OfTeachers, Repeated{r.Teachers, r.Affected}, true, target, fixed)
+	}
+	if r.Affected > math.MaxInt/r.Queries { // an int may have 32 bits
+		report.Refused = append(report.Refused, ReleaseRefusal{OfTeacherAnswers, math.MaxInt, MethodBasic,
+			fmt.Errorf("%d answers of %d teachers: %w", r.Queries, r.Affected, ErrUnsupported)})
+		return target
+	}
+	return r.compose(report, OfTeacherAnswers, Repeated{r.Teachers, r.Affected * r.Queries}, true, target, fixed)
+}
+
+// compose adds the bounds on what is composed, none with a larger δ than the target, and
+// returns that. Unless it is fixed, the target is what the parts' own δ and the Slack add
+// up to; one part by itself spends no slack.
+func (r Release) compose(report *ReleaseReport, of string, part Repeated, holds bool, target float64, fixed bool) float64 {
 	add := func(m Method, c Cost, note string, err error) {
 		if err != nil {
-			report.Refused = append(report.Refused, ReleaseRefusal{of, count, m, err})
+			report.Refused = append(report.Refused, ReleaseRefusal{of, part.Count, m, err})
 			return
 		}
-		report.Bounds = append(report.Bounds, ReleaseBound{of, count, m, c, holds, note})
+		report.Bounds = append(report.Bounds, ReleaseBound{of, part.Count, m, c, holds, note})
 	}
-	if of == OfAnswers && r.Noise.Event != nil {
-		r.composeNoise(count, add)
-		return
+	basic, err := Basic(part.Count, part.Cost)
+	parts, own := []Repeated{part}, part.Cost.Delta
+	if part.Count > 1 {
+		own = min(1, catastrophes(parts).DecimalUp())
 	}
-	each, given := r.PerAnswer, r.Delta
-	if of != OfAnswers {
-		each = r.Teachers
+	spend := !fixed && r.Slack > 0 && part.Count > 1
+	if spend {
+		target = withSlack(catastrophes(parts), num.FromRat(num.Decimal(r.Slack)))
+	} else if !fixed {
+		target = own
 	}
-	if of == OfTeacherAnswers && given == 0 {
-		// At the δ of the ensemble's answers, or a smaller ε may only be a larger δ.
-		given = withSlack(catastrophe(r.Queries, r.PerAnswer.Delta), num.FromRat(num.Decimal(r.Slack)))
-	}
-	parts := []Repeated{{each, count}}
-	basic, err := BasicHeterogeneous(parts)
-	if count == 1 {
-		basic, err = each, nil
-	}
-	if err == nil && given > 0 && basic.Delta > given || of == OfTeacherAnswers && basic.Delta > given {
-		err = tooSmall(given, basic.Delta)
+	if err == nil && own > target {
+		err = tooSmall(target, own)
 	}
 	if r.Delta > 0 {
 		basic.Delta = r.Delta
 	}
 	add(MethodBasic, basic, "", err)
-	if count == 1 || r.Slack == 0 && r.Delta == 0 {
-		return // nothing to compose, or nothing to spend on it
+	if part.Count == 1 || own == target {
+		return target // nothing to compose, or nothing to spend on it
 	}
-	target, general, note := given, Cost{}, ""
+	general, note := Cost{Delta: target}, ""
 	switch {
 	case target >= 1:
-		err = certain()
-	case target > 0:
-		general.Delta = target
-		general.Epsilon, note, err = generalEpsilon(parts, target)
+		err = certain() // no ε is worth that
+	case spend:
+		general, err = GeneralHeterogeneous(parts, r.Slack)
 	default:
-		if general, err = GeneralHeterogeneous(parts, r.Slack); err == nil && general.Delta >= 1 {
-			err = certain() // no ε is worth that
-		}
-		target = withSlack(catastrophes(parts), num.FromRat(num.Decimal(r.Slack)))
+		general.Epsilon, note, err = generalEpsilon(parts, target)
 	}
 	add(MethodGeneral, general, note, err)
-	eps, err := optimalEpsilon(count, each, target)
+	eps, err := optimalEpsilon(part.Count, part.Cost, target)
 	add(MethodOptimal, Cost{eps, target}, "exact", err)
+	return target
 }
 
 func optimalEpsilon(count int, each Cost, delta float64) (float64, error) {
@@ -216,35 +241,38 @@ func optimalEpsilon(count int, each Cost, delta float64) (float64, error) {
 
 func certain() error { return fmt.Errorf("the mechanisms' delta adds up to 1: %w", ErrDeltaTooSmall) }
 
-// composeNoise adds the bounds on count answers that are private by their own noise.
-func (r Release) composeNoise(count int, add func(Method, Cost, string, error)) {
+// composeNoise adds the bounds on answers that are private by their own noise, as compose.
+func (r Release) composeNoise(report *ReleaseReport, target float64, fixed bool) float64 {
+	refuse := func(m Method, err error) {
+		report.Refused = append(report.Refused, ReleaseRefusal{OfAnswers, r.Queries, m, err})
+	}
 	a, err := New(r.Noise.Event.Relation())
 	if err == nil {
-		a, err = a.Charge(r.Noise.Event, count)
+		a, err = a.Charge(r.Noise.Event, r.Queries)
 	}
 	if err != nil {
-		add(MethodBasic, Cost{}, "", err)
-		return
+		refuse(MethodBasic, err)
+		return target
 	}
-	target := r.Delta
-	if target == 0 {
+	if !fixed {
 		target = withSlack(ownDelta(a.charges), num.FromRat(num.Decimal(r.Slack)))
 	}
 	if target >= 1 {
-		add(MethodBasic, Cost{}, "", certain())
-		return
+		refuse(MethodBasic, certain())
+		return target
 	}
-	report, err := a.AtDelta(target, applicable(a.charges)...)
+	bounds, err := a.AtDelta(target, applicable(a.charges)...)
 	if err != nil {
-		add(MethodBasic, Cost{}, "", err)
-		return
+		refuse(MethodBasic, err)
+		return target
 	}
-	for _, b := range report.Bounds {
-		add(b.Method, b.Cost, b.Note, nil)
+	for _, b := range bounds.Bounds {
+		report.Bounds = append(report.Bounds, ReleaseBound{OfAnswers, r.Queries, b.Method, b.Cost, true, b.Note})
 	}
-	for _, f := range report.Refused {
-		add(f.Method, Cost{}, "", f.Err)
+	for _, f := range bounds.Refused {
+		refuse(f.Method, f.Err)
 	}
+	return target
 }
 
 // ownDelta returns 1-Π(1-δ) over the events that have a δ of their own.

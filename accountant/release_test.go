@@ -107,7 +107,6 @@ func TestReleaseRefuses(t *testing.T) {
 	for name, spoil := range map[string]func(*Release){
 		"randomness not stated": func(r *Release) { r.Randomness = 0 },
 		"queries":               func(r *Release) { r.Queries = -1 },
-		"too many queries":      func(r *Release) { r.Queries = MaxOptimalCount + 1 },
 		"per answer":            func(r *Release) { r.PerAnswer.Epsilon = math.NaN() },
 		"per answer forgotten":  func(r *Release) { r.PerAnswer = Cost{} },
 		"per answer infinite":   func(r *Release) { r.PerAnswer.Epsilon = math.Inf(1) },
@@ -118,7 +117,8 @@ func TestReleaseRefuses(t *testing.T) {
 		"slack NaN":             func(r *Release) { r.Slack = math.NaN() },
 		"delta NaN":             func(r *Release) { r.Delta = math.NaN() },
 		"delta and slack":       func(r *Release) { r.Delta = 0.1 },
-		"cost and noise":        func(r *Release) { r.Noise = NoisyAnswer{Gaussian{20, ReplaceOne}, 11} },
+		"cost of noise":         func(r *Release) { r.PerAnswer.Delta, r.Noise = 2, NoisyAnswer{Gaussian{20, ReplaceOne}, 11} },
+		"noise for one vote":    func(r *Release) { r.Noise = NoisyAnswer{Gaussian{20, ReplaceOne}, 1} },
 		"unknown noise":         func(r *Release) { r.PerAnswer, r.Noise = Cost{}, NoisyAnswer{foreign{}, 11} },
 		"K":                     func(r *Release) { r.K = 0 },
 		"affected":              func(r *Release) { r.Affected = 12 },

@@ -49,7 +49,8 @@ type readVotes struct {
 }
 
 func (f *readVotes) Setup(ctx context.Context) (err error) {
-	f.key, err = f.Key.find(ctx)
+	keys, err := f.Key.find(ctx)
+	f.key = keys.coins
 	return err
 }
 
@@ -103,7 +104,8 @@ func (f *answerShard) Setup(ctx context.Context) (err error) {
 	if f.mechanism, err = mechanismOf(ctx, f.Table); err != nil {
 		return err
 	}
-	f.key, err = f.Key.find(ctx)
+	keys, err := f.Key.find(ctx)
+	f.key = keys.coins
 	return err
 }
 

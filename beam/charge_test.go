@@ -11,13 +11,15 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
-	"github.com/darrm/darrm/internal/charge"
 	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/votes"
 )
 
 // newCharge makes a ledger with the given ε, and δ = 0.999.
@@ -35,7 +37,7 @@ func chargeIn(t testing.TB, dir string, eps float64, teachers string) Charge {
 	if teachers == "frozen" {
 		c.Ensemble = "first"
 	}
-	if _, err := ledger.Create(context.Background(), c.Ledger, b); err != nil {
+	if _, err := ledger.Create(context.Background(), c.Ledger, b, ledger.ReplaceOne); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -81,9 +83,42 @@ func entries(t testing.TB, path string) (out []string) {
 	return out
 }
 
+func openLedger(t *testing.T, path string) *ledger.Ledger {
+	t.Helper()
+	l, err := ledger.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// votesOf is the digest of votes as the core reads them.
+func votesOf(t *testing.T, book string, paths []string) ledger.Digest {
+	t.Helper()
+	hash, err := openLedger(t, book).VoteHash()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := votes.Open(t.Context(), votes.Options{KeepVotes: true, K: 11}, paths...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	reading := release.NewReading(hash, nil)
+	for b, err := range r.Batches() {
+		if err == nil {
+			err = reading.Add(b, reading.Digest(b))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return reading.Votes()
+}
+
 // The entries of a job are those that the core's plan has for the same answers, whoever pays:
 // so one ledger serves darrm aggregate and this. That the bytes are the right ones is shown by
-// package charge.
+// package release.
 func TestEntriesAreTheCores(t *testing.T) {
 	rows := queries(500)
 	for _, tt := range []struct {
@@ -91,7 +126,7 @@ func TestEntriesAreTheCores(t *testing.T) {
 		charge      Charge
 	}{
 		{"fresh", "table.json", Charge{Teachers: "fresh"}},
-		{"fresh with slack", "table.json", Charge{Teachers: "fresh", Slack: 1e-3}},
+		{"fresh with slack", "table.json", Charge{Teachers: "fresh", Slack: new(1e-3)}},
 		{"frozen", "table.json", Charge{Teachers: "frozen", Ensemble: "first"}},
 		{"without promise", "lone.json", Charge{}}, // K = 11, affected = 1, release (0.5, 1e-6)
 	} {
@@ -119,23 +154,35 @@ func TestEntriesAreTheCores(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			release := charge.Release{Problem: noise.Problem(), Answers: answers, Queries: len(rows)}
-			totals, err := release.Totals(tt.charge.Slack)
+			priced := release.Release{Problem: noise.Problem(), Answers: answers, Queries: len(rows)}
+			terms := tt.charge.terms()
+			terms.RequestID, terms.Relation = made.RequestID, ledger.ReplaceOne
+			terms.Slack = tt.charge.slack(priced)
+			totals, err := priced.Totals(terms.Slack)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if !reflect.DeepEqual(r.Totals, totals) {
 				t.Errorf("totals %+v, want %+v", r.Totals, totals)
 			}
-			bill, err := release.Bill(charge.Terms{RequestID: made.RequestID, Teachers: tt.charge.Teachers, Ensemble: tt.charge.Ensemble, Slack: tt.charge.Slack}, totals)
+			if terms.NeedsVotes() {
+				terms.Votes = votesOf(t, job.Charge.Ledger, job.Votes)
+				again := terms
+				again.RequestID = "again"
+				bill, err := priced.Bill(again, totals)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := bill.Check(t.Context(), openLedger(t, job.Charge.Ledger)); !errors.Is(err, ledger.ErrSameVotes) {
+					t.Errorf("the core does not know the votes again: %v", err)
+				}
+			}
+			bill, err := priced.Bill(terms, totals)
 			if err != nil {
 				t.Fatal(err)
 			}
 			core := newCharge(t, 1e4, "fresh").Ledger
-			l, err := ledger.Open(t.Context(), core)
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := openLedger(t, core)
 			receipt, err := bill.Pay(t.Context(), l, false)
 			if err == nil {
 				err = l.RecordResult(t.Context(), receipt, r.Digest)
@@ -204,9 +251,12 @@ func TestOneChargePerJobBeforeAnyAnswer(t *testing.T) {
 	job := newJob(t, rows, true)
 	job.Charge = newCharge(t, 1e4, "fresh")
 	job.ShardRows = 100
+	var mu sync.Mutex
 	before := -1
 	failed := false
 	setFault(t, func(shard int64, behind bool) error {
+		mu.Lock()
+		defer mu.Unlock()
 		if before < 0 {
 			before = len(entries(t, job.Charge.Ledger))
 		}
@@ -220,6 +270,8 @@ func TestOneChargePerJobBeforeAnyAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	mu.Lock() // an attempt that failed may not be over
+	defer mu.Unlock()
 	if before != 1 {
 		t.Errorf("%d entries when the first answer was drawn, want 1", before)
 	}
@@ -227,7 +279,7 @@ func TestOneChargePerJobBeforeAnyAnswer(t *testing.T) {
 	if r.Attempts != 2 || len(got) != 2 || !strings.HasPrefix(got[0], "charge march 1×") || !strings.HasPrefix(got[1], "result march") {
 		t.Errorf("%d attempts, entries %q", r.Attempts, got)
 	}
-	var event charge.Event
+	var event release.Event
 	l, err := ledger.Open(context.Background(), job.Charge.Ledger)
 	if err != nil {
 		t.Fatal(err)
@@ -276,7 +328,7 @@ func TestOneChargePerJobBeforeAnyAnswer(t *testing.T) {
 // A release beyond the budget is refused before anything is drawn.
 func TestBudgetIsRefusedBeforeTheAnswers(t *testing.T) {
 	job := newJob(t, queries(500), true)
-	job.Charge = newCharge(t, 200, "fresh") // 500 answers cost 203.655
+	job.Charge = newCharge(t, 80, "fresh") // 500 answers cost 81.827
 	setFault(t, func(int64, bool) error { t.Error("a shard was answered"); return nil })
 	var s spy
 	s.wrap(t, &job)
@@ -314,10 +366,10 @@ func TestChargeCheck(t *testing.T) {
 		want    string // "": accepted
 	}{
 		{Charge{}, true, ""},
-		{Charge{Teachers: "fresh", Slack: 0.1}, true, ""},
+		{Charge{Teachers: "fresh", Slack: new(0.1)}, true, ""},
 		{Charge{Teachers: "thawed"}, true, "teachers"},
 		{Charge{Teachers: "fresh"}, false, "teachers"},
-		{Charge{Teachers: "frozen", Slack: 0.1}, true, "slack"},
+		{Charge{Teachers: "frozen", Slack: new(0.1)}, true, "slack"},
 		{Charge{RequestID: "a"}, true, "go with a ledger"},
 		{Charge{Ensemble: "a"}, true, "go with a ledger"},
 		{Charge{Ledger: "l"}, true, "request id"},

@@ -12,7 +12,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -48,7 +48,9 @@ type fileReport struct {
 	Rows        int64
 	K           int
 	IDs, Labels bool
+	Columns     votes.Roles
 	Pin         []byte
+	Votes       []byte // part of the digest by which the ledger recognises the votes; nil where it need not
 	Fault       string
 }
 
@@ -81,11 +83,11 @@ type checkFile struct {
 	Temp string
 	Key  keyAt
 
-	key *ensemble.JobKey
+	keys jobKeys
 }
 
 func (f *checkFile) Setup(ctx context.Context) (err error) {
-	f.key, err = f.Key.find(ctx)
+	f.keys, err = f.Key.find(ctx)
 	return err
 }
 
@@ -96,9 +98,19 @@ func (f *checkFile) ProcessElement(ctx context.Context, task fileTask, emit func
 	}
 	var r fileReport
 	buckets := make([]idBlock, idBuckets)
-	pin := pinner{hash: f.key.Pin()}
+	pin := pinner{hash: f.keys.coins.Pin()}
+	opts.KeepVotes = f.keys.votes != nil
+	var reading *release.Reading
+	if f.keys.votes != nil {
+		reading = release.NewReading(f.keys.votes.New(), nil)
+	}
 	info, err := readFile(ctx, task.Path, opts, func(info fileInfo, b *votes.Batch) error {
 		pin.add(info, b)
+		if reading != nil {
+			if err := reading.Add(b, reading.Digest(b)); err != nil {
+				return err
+			}
+		}
 		for i, id := range b.IDs {
 			n := bucketOf(id)
 			in := &buckets[n]
@@ -126,7 +138,10 @@ func (f *checkFile) ProcessElement(ctx context.Context, task fileTask, emit func
 			emit(int64(n), in)
 		}
 	}
-	r.K, r.IDs, r.Labels, r.Pin = info.k, info.ids, info.labels, pin.sum()
+	r.K, r.IDs, r.Labels, r.Columns, r.Pin = info.k, info.ids, info.labels, info.columns, pin.sum()
+	if reading != nil {
+		r.Votes = reading.Part()
+	}
 	return f.leave(ctx, task, r)
 }
 
@@ -213,15 +228,22 @@ func (j *plan) collect(ctx context.Context) error {
 			return &InputError{r.Fault}
 		}
 		if i == 0 {
-			first = r
+			first, j.columns = r, r.Columns
 		}
 		switch {
 		case r.K != j.mechanism.K():
 			return &InputError{fmt.Sprintf("%s: the votes have K = %d teachers, but the noise function is for %d", t.Path, r.K, j.mechanism.K())}
 		case r.IDs != first.IDs:
 			return &InputError{fmt.Sprintf("%s: of the files, some have query ids and some have none: this one and %s differ", t.Path, j.tasks[0].Path)}
+		case !r.Columns.SameVotes(first.Columns):
+			return &InputError{fmt.Sprintf("%s: %v, but in %s %v", t.Path, r.Columns, j.tasks[0].Path, first.Columns)}
 		case r.Labels != first.Labels:
 			return &InputError{fmt.Sprintf("%s: of the files, some have true labels and some have none: this one and %s differ", t.Path, j.tasks[0].Path)}
+		}
+		if j.votes != nil {
+			if err := j.votes.MergePart(r.Votes); err != nil {
+				return fmt.Errorf("%s: %w", reportPath(j.temp, t.Number), err)
+			}
 		}
 		t.First, t.Rows, t.Pin = j.queries, r.Rows, r.Pin
 		j.queries += r.Rows

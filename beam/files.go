@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"sort"
@@ -17,6 +18,7 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local"
 
 	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/internal/readfile"
 )
 
 // isLocal reports whether a path is one of this machine, and not scheme://….
@@ -72,7 +74,7 @@ func get(ctx context.Context, path string) ([]byte, error) {
 // open opens a file for reading. Its absence is an os.ErrNotExist.
 func open(ctx context.Context, path string) (io.ReadCloser, error) {
 	if isLocal(path) {
-		return os.Open(path)
+		return readfile.Open(ctx, path, math.MaxInt64)
 	}
 	fs, err := filesystem.New(ctx, path)
 	if err != nil {

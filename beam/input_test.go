@@ -37,6 +37,9 @@ func TestBadVotes(t *testing.T) {
 		{"short row", func(j *Job) { appendTo(t, j.Votes[0], "q,0,1\n") }, "votes-a.csv:32: the row has 3 columns"},
 		{"empty file", func(j *Job) { os.WriteFile(j.Votes[1], nil, 0o600) }, "the file is empty"},
 		{"other K", func(j *Job) { os.WriteFile(j.Votes[1], []byte("query,t1,t2\nx,0,1\n"), 0o600) }, "K = 11 teachers are expected"},
+		{"a column more", func(j *Job) { rename(t, j, 1, ",t11\n", ",t11,y\n", "\n", ",1\n") }, `("y"): 12 columns could be votes, but K = 11`},
+		{"a column of another kind", func(j *Job) { rename(t, j, 1, ",t11\n", ",y\n") }, `("y"): not named as the other 10`},
+		{"other columns in another file", func(j *Job) { rename(t, j, 1, ",t11\n", ",t12\n") }, "t10, t12 (11 columns)"},
 		{"ids in one only", func(j *Job) { writeVotes(t, j.Votes[1], rows[30:], false) }, "query ids"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -52,6 +55,41 @@ func TestBadVotes(t *testing.T) {
 			checkNoOutput(t, job)
 		})
 	}
+}
+
+// rename replaces text in the header of a job's file of votes, and in its rows.
+func rename(t testing.TB, j *Job, file int, old, new string, inRows ...string) {
+	t.Helper()
+	b, err := os.ReadFile(j.Votes[file])
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rows, _ := strings.Cut(string(b), "\n")
+	head = strings.Replace(head+"\n", old, new, 1)
+	rows = strings.NewReplacer(inRows...).Replace(rows)
+	if err := os.WriteFile(j.Votes[file], []byte(head+rows), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Columns of votes that are listed are read, and the report says which they were.
+func TestVoteColumns(t *testing.T) {
+	rows := queries(90)
+	job := newJob(t, rows, true)
+	for i := range job.Votes {
+		rename(t, &job, i, ",t11\n", ",last,y\n", "\n", ",1\n")
+	}
+	job.Read.VoteColumns = "t1,t2,t3,t4,t5,t6,t7,t8,t9,t10,last"
+	var s spy
+	s.wrap(t, &job)
+	r, err := Run(context.Background(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := r.Columns.String(), "votes: t1 … t10, last (11 columns); id: query; truth: none; not read: y"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	checkLabels(t, job.Out, rows, true, s.key)
 }
 
 func appendTo(t testing.TB, path, rows string) {
@@ -118,6 +156,7 @@ func TestBadJobs(t *testing.T) {
 			j.Charge = Charge{Ledger: filepath.Join(t.TempDir(), "l"), RequestID: "a", Teachers: "fresh"}
 		}, "there is no ledger"},
 		{"header", func(j *Job) { j.Read.Header = "perhaps" }, "header"},
+		{"vote columns", func(j *Job) { j.Read.VoteColumns = "\"t1" }, "--vote-columns"},
 		{"layout", func(j *Job) { j.Read.Layout = "round" }, "layout"},
 		{"key directory", func(j *Job) { j.KeyDir = filepath.Join(t.TempDir(), "none") }, "job key"},
 	} {
@@ -147,7 +186,7 @@ func TestBadJobs(t *testing.T) {
 // second try is refused.
 func TestTwoTriesOfAShard(t *testing.T) {
 	ctx := context.Background()
-	key, at, forget, err := newKey(ctx, "")
+	key, at, forget, err := newKey(ctx, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +253,7 @@ func TestTwoTriesOfAShard(t *testing.T) {
 	if err := forget(); err != nil {
 		t.Fatal(err)
 	}
-	_, at, forget2, err := newKey(ctx, "")
+	_, at, forget2, err := newKey(ctx, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +273,7 @@ func TestTwoTriesOfAShard(t *testing.T) {
 
 // A shard with queries lost, twice or out of place is refused, however its blocks lie.
 func TestShardMustBeComplete(t *testing.T) {
-	_, at, forget, err := newKey(context.Background(), "")
+	_, at, forget, err := newKey(context.Background(), "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,7 +324,7 @@ func TestShardMustBeComplete(t *testing.T) {
 func TestPipelinesDoNotHoldTheKey(t *testing.T) {
 	ctx := context.Background()
 	for _, dir := range []string{"", t.TempDir()} {
-		key, at, forget, err := newKey(ctx, dir)
+		key, at, forget, err := newKey(ctx, dir, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -374,15 +413,15 @@ func contains(b, secret []byte, depth int) bool {
 func TestKeyInADirectory(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
-	key, at, forget, err := newKey(ctx, dir)
+	key, at, forget, err := newKey(ctx, dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := at.find(ctx)
-	if err != nil || got.Fingerprint() != key.Fingerprint() {
+	if err != nil || got.coins.Fingerprint() != key.Fingerprint() {
 		t.Fatalf("the key is not found: %v", err)
 	}
-	_, other, forgetOther, err := newKey(ctx, dir)
+	_, other, forgetOther, err := newKey(ctx, dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,9 +20,9 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/atomicfile"
-	"github.com/darrm/darrm/internal/charge"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -56,10 +56,17 @@ type Job struct {
 	// Attempts is how often the second pipeline is tried, where the runner itself does not
 	// repeat what fails. Defaults to DefaultAttempts.
 	Attempts int
-	// AttemptTimeout ends an attempt that takes longer, for runners that may hang when a
-	// worker is lost. Defaults to none.
+	// AttemptTimeout ends a pipeline that takes longer, for runners that may hang when a
+	// worker is lost: an attempt then counts as failed, and reading the votes is an error.
+	// Defaults to the runner's own limit, which [Local] has and others may not.
 	AttemptTimeout time.Duration
 	Charge         Charge
+	// Stated is what the user says of the teachers beside the table. A table for others is
+	// refused; where nothing is said, the table's teachers are taken.
+	Stated release.Stated
+	// Force replaces a file at Out where no ledger is charged: a new draw is a second
+	// release that nobody accounts for.
+	Force bool
 	// Run executes a pipeline and waits for its end. Required; see [Local] and beam.Run.
 	Run func(context.Context, *beam.Pipeline) error
 	// Retrying, if it is not nil, is told of every attempt that failed and is repeated.
@@ -69,6 +76,7 @@ type Job struct {
 // Report is what a release says about itself.
 type Report struct {
 	Queries   int
+	Columns   votes.Roles // which columns of the votes were read as what
 	Problem   constraints.Problem
 	PerAnswer accountant.Cost
 	Totals    Totals // of all answers
@@ -82,12 +90,15 @@ type Report struct {
 // plan is a job under way.
 type plan struct {
 	job       *Job
+	book      *ledger.Ledger   // nil where none is charged
+	votes     *ledger.VoteHash // of all votes; nil where the ledger need not recognise them
 	mechanism *ensemble.Mechanism
 	tasks     []fileTask
 	keyAt     keyAt
 	temp      string
 	shardRows int64
 	queries   int64
+	columns   votes.Roles // of the first file
 }
 
 // Run does the job. When it returns an error and no report there is no output, and a file that
@@ -105,8 +116,7 @@ func Run(ctx context.Context, job Job) (report *Report, err error) {
 	if err := p.prepare(ctx); err != nil {
 		return nil, err
 	}
-	book, err := job.Charge.openLedger(ctx)
-	if err != nil {
+	if err := p.openLedger(ctx); err != nil {
 		return nil, err
 	}
 	forgetTemp, err := p.makeTemp(ctx)
@@ -114,34 +124,27 @@ func Run(ctx context.Context, job Job) (report *Report, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, forgetTemp()) }()
-	_, at, forgetKey, err := newKey(ctx, job.KeyDir)
+	_, at, forgetKey, err := newKey(ctx, job.KeyDir, p.votes)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, forgetKey()) }()
 	p.keyAt = at
 
-	if err := job.Run(ctx, checkPipeline(p)); err != nil {
+	if err := p.run(ctx, checkPipeline(p)); err != nil {
 		return nil, fmt.Errorf("read the votes: %w", err)
 	}
 	if err := p.collect(ctx); err != nil {
 		return nil, err
 	}
-	r, receipt, err := p.charge(ctx, book)
+	r, receipt, err := p.charge(ctx)
 	if err != nil || r.Before {
 		return r, err
 	}
 	err = p.answer(ctx, r)
 	if err == nil {
-		err = p.deliver(ctx, r, func() error {
-			if receipt == nil {
-				return nil
-			}
-			if err := book.RecordResult(ctx, receipt, r.Digest); err != nil {
-				return fmt.Errorf("note the labels in the ledger: %w", err)
-			}
-			return nil
-		})
+		note := release.Note(ctx, p.book, receipt)
+		err = p.deliver(ctx, r, func() error { return note(ledger.Digest(r.Digest)) })
 	}
 	if err != nil {
 		if receipt != nil {
@@ -174,6 +177,9 @@ func (p *plan) prepare(ctx context.Context) (err error) {
 	if err := job.Charge.check(!math.IsInf(problem.Epsilon, 1)); err != nil {
 		return err
 	}
+	if err := job.Stated.Match(problem, "the table"); err != nil {
+		return err
+	}
 	if _, err := job.Read.resolve(p.mechanism.K()); err != nil {
 		return err
 	}
@@ -187,7 +193,41 @@ func (p *plan) prepare(ctx context.Context) (err error) {
 	for i, name := range names {
 		p.tasks = append(p.tasks, fileTask{Number: int64(i), Path: name})
 	}
-	return nil
+	return p.checkFiles()
+}
+
+// checkFiles refuses an output that would replace something, or cannot be written, before
+// anything is paid. Of files that are not on this machine's disks only the names are known.
+func (p *plan) checkFiles() error {
+	if !isLocal(p.job.Out) {
+		return nil
+	}
+	files := release.Files(p.job.Out, "", p.job.Charge.Ledger)
+	for _, t := range p.tasks {
+		if isLocal(t.Path) {
+			files = append(files, release.File{Path: t.Path})
+		}
+	}
+	if err := release.CheckPaths(files...); err != nil {
+		return err
+	}
+	if p.job.Charge.Ledger == "" {
+		if err := release.CheckOverwrite(p.job.Out, p.job.Force); err != nil {
+			return err
+		}
+	}
+	return release.CheckOut(p.job.Out)
+}
+
+// openLedger opens the ledger that is charged, and what recognises the votes in it.
+func (p *plan) openLedger(ctx context.Context) (err error) {
+	if p.book, err = p.job.Charge.openLedger(ctx); err != nil || p.book == nil {
+		return err
+	}
+	if p.job.Charge.terms().NeedsVotes() {
+		p.votes, err = p.book.VoteHash()
+	}
+	return err
 }
 
 // makeTemp makes the job's own directory in the temporary one.
@@ -214,28 +254,32 @@ func (p *plan) makeTemp(ctx context.Context) (forget func() error, err error) {
 }
 
 // charge pays for the answers to all queries.
-func (p *plan) charge(ctx context.Context, book *ledger.Ledger) (*Report, *ledger.Receipt, error) {
-	// The relation says for whom a promise holds and is not part of what it costs.
-	answers, err := ensemble.DaRRM(p.mechanism.Certified(), accountant.ReplaceOne)
+func (p *plan) charge(ctx context.Context) (*Report, *ledger.Receipt, error) {
+	answers, err := ensemble.DaRRM(p.mechanism.Certified(), p.job.Charge.relation())
 	if err != nil {
 		return nil, nil, err
 	}
-	release := charge.Release{Problem: p.mechanism.Certified().Problem(), Answers: answers, Queries: int(p.queries)}
-	totals, err := release.Totals(p.job.Charge.Slack)
+	priced := release.Release{Problem: p.mechanism.Certified().Problem(), Answers: answers, Queries: int(p.queries)}
+	terms := p.job.Charge.terms()
+	terms.Slack = p.job.Charge.slack(priced)
+	totals, err := priced.Totals(terms.Slack)
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &Report{Queries: release.Queries, Problem: release.Problem, PerAnswer: answers.PerAnswer(), Totals: totals}
-	if book == nil {
+	r := &Report{Queries: priced.Queries, Columns: p.columns, Problem: priced.Problem, PerAnswer: answers.PerAnswer(), Totals: totals}
+	if p.book == nil {
 		return r, nil, nil
 	}
-	bill, err := release.Bill(p.job.Charge.terms(), totals)
+	if p.votes != nil {
+		terms.Votes = p.votes.Sum()
+	}
+	bill, err := priced.Bill(terms, totals)
 	if err != nil {
 		return nil, nil, err
 	}
-	receipt, err := bill.Pay(ctx, book, false)
+	receipt, err := bill.Pay(ctx, p.book, false)
 	if err != nil {
-		if charge.Released(err, func() (io.ReadCloser, error) { return open(ctx, p.job.Out) }) {
+		if release.Released(err, func() (io.ReadCloser, error) { return open(ctx, p.job.Out) }) {
 			r.Before = true
 			return r, nil, nil
 		}
@@ -249,7 +293,7 @@ func (p *plan) charge(ctx context.Context, book *ledger.Ledger) (*Report, *ledge
 func (p *plan) answer(ctx context.Context, r *Report) (err error) {
 	for r.Attempts < p.job.Attempts {
 		r.Attempts++
-		err = p.attempt(ctx)
+		err = p.run(ctx, answerPipeline(p))
 		if err == nil || ctx.Err() != nil {
 			break
 		}
@@ -263,18 +307,19 @@ func (p *plan) answer(ctx context.Context, r *Report) (err error) {
 	return nil
 }
 
-func (p *plan) attempt(ctx context.Context) error {
+// run runs a pipeline within the limit of an attempt.
+func (p *plan) run(ctx context.Context, pipeline *beam.Pipeline) error {
 	if p.job.AttemptTimeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, p.job.AttemptTimeout)
 		defer cancel()
 	}
-	return p.job.Run(ctx, answerPipeline(p))
+	return p.job.Run(ctx, pipeline)
 }
 
 // deliver puts the shards together as one file, which appears when it is complete. note is
 // called when r has its digest and before the file can be seen; its error stops it. Why in
-// this order, package charge says.
+// this order, package release says.
 func (p *plan) deliver(ctx context.Context, r *Report, note func() error) error {
 	digest := sha256.New()
 	seal := func() error {

@@ -12,28 +12,35 @@ import (
 	"sync"
 
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/ledger"
 )
 
-// keyAt tells a worker which key the job has and where it is. It goes through the
-// pipeline, where many can see it; the key is not in it.
+// keyAt tells a worker which keys the job has and where they are. It goes through the
+// pipeline, where many can see it; the keys are not in it.
 type keyAt struct {
-	Fingerprint []byte // names the key
-	File        string // where it is; "" in the memory of this process
+	Fingerprint []byte // names the job key
+	File        string // where the keys are; "" in the memory of this process
+}
+
+// jobKeys are the secrets of a job.
+type jobKeys struct {
+	coins *ensemble.JobKey // answers the queries
+	votes *ledger.VoteHash // recognises the votes in the ledger; nil where it need not
 }
 
 // inMemory holds the keys of this process's jobs, for workers in the same process.
-var inMemory sync.Map // [32]byte → *ensemble.JobKey
+var inMemory sync.Map // [32]byte → jobKeys
 
-// newKey draws a job's key and puts it where its workers find it. forget destroys
-// it, for late workers too.
-func newKey(ctx context.Context, dir string) (key *ensemble.JobKey, at keyAt, forget func() error, err error) {
+// newKey draws a job's key and puts it, with that of votes, where its workers find it.
+// forget destroys it, for late workers too.
+func newKey(ctx context.Context, dir string, votes *ledger.VoteHash) (key *ensemble.JobKey, at keyAt, forget func() error, err error) {
 	if key, err = ensemble.NewJobKey(); err != nil {
 		return nil, at, nil, err
 	}
 	name := key.Fingerprint()
 	at.Fingerprint = name[:]
 	if dir == "" {
-		inMemory.Store(name, key)
+		inMemory.Store(name, jobKeys{key, votes})
 		return key, at, func() error { inMemory.Delete(name); return nil }, nil
 	}
 	at.File = join(dir, "darrm-job-key-"+rand.Text())
@@ -48,13 +55,13 @@ func newKey(ctx context.Context, dir string) (key *ensemble.JobKey, at keyAt, fo
 	if err := forget(); err != nil {
 		return nil, at, nil, err
 	}
-	if err := writeKey(ctx, key, at.File); err != nil {
+	if err := writeKeys(ctx, jobKeys{key, votes}, at.File); err != nil {
 		return nil, at, nil, errors.Join(fmt.Errorf("write the job key: %w", err), forget())
 	}
 	return key, at, forget, nil
 }
 
-func writeKey(ctx context.Context, key *ensemble.JobKey, path string) (err error) {
+func writeKeys(ctx context.Context, keys jobKeys, path string) (err error) {
 	var w io.WriteCloser
 	if isLocal(path) {
 		w, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -64,27 +71,35 @@ func writeKey(ctx context.Context, key *ensemble.JobKey, path string) (err error
 	if err != nil {
 		return err
 	}
-	return errors.Join(key.Send(w), w.Close())
+	if keys.votes != nil {
+		err = keys.votes.SendKey(w)
+	}
+	return errors.Join(err, keys.coins.Send(w), w.Close())
 }
 
-// find returns the key in a worker.
-func (at keyAt) find(ctx context.Context) (*ensemble.JobKey, error) {
+// find returns the keys in a worker.
+func (at keyAt) find(ctx context.Context) (keys jobKeys, err error) {
 	if len(at.Fingerprint) != 32 {
-		return nil, errors.New("the job names no key")
+		return keys, errors.New("the job names no key")
 	}
 	name := [32]byte(at.Fingerprint)
 	if at.File == "" {
 		if k, ok := inMemory.Load(name); ok {
-			return k.(*ensemble.JobKey), nil
+			return k.(jobKeys), nil
 		}
-		return nil, errors.New("the job key is not in this process: either the job is over, or its workers run elsewhere and need a key directory")
+		return keys, errors.New("the job key is not in this process: either the job is over, or its workers run elsewhere and need a key directory")
 	}
 	b, err := get(ctx, at.File)
 	if err != nil {
-		return nil, fmt.Errorf("the job key is not to be had, either because the job is over, or because the key directory is not shared with this worker: %w", err)
+		return keys, fmt.Errorf("the job key is not to be had, either because the job is over, or because the key directory is not shared with this worker: %w", err)
 	}
 	defer clear(b)
-	return ensemble.ReadJobKey(bytes.NewReader(b), name)
+	rest := b
+	if keys.votes, rest, err = ledger.CutVoteKey(b); err != nil {
+		return keys, err
+	}
+	keys.coins, err = ensemble.ReadJobKey(bytes.NewReader(rest), name)
+	return keys, err
 }
 
 // absolute makes a local directory absolute, for workers that run elsewhere.

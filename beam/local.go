@@ -1,11 +1,13 @@
 package darrmbeam
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
@@ -28,17 +30,31 @@ import (
 // # Failures
 //
 // Prism does not run a bundle again. The first that fails, or loses its worker, ends the
-// pipeline, which is what Job.Attempts is for. With workers in processes of
-// their own it can miss that one is gone, and wait for ever (when a worker's process
-// ends, worker.W.Stop and worker.W.Control race, and Control may return without failing the
-// bundles): set Job.AttemptTimeout there.
+// pipeline, which is what Job.Attempts is for. It can miss that a worker is gone, and wait
+// for ever (when a worker ends, worker.W.Stop and worker.W.Control race, and Control may
+// return without failing the bundles). So no pipeline runs without an end: Job.AttemptTimeout
+// sets it, or else Timeout.
 type Local struct {
 	// OpenPort accepts a port that is open to the network.
 	OpenPort bool
+	// Timeout ends a pipeline that takes longer, unless its context has a deadline. Defaults
+	// to DefaultLocalTimeout.
+	Timeout time.Duration
 }
+
+// DefaultLocalTimeout is far more than one machine needs for a million queries, and short
+// enough to wait for. The votes are read under it before anything is paid: a job that is too
+// large for it mostly fails there.
+const DefaultLocalTimeout = time.Hour
 
 // Run executes the pipeline and waits for its end.
 func (l Local) Run(ctx context.Context, p *beam.Pipeline) error {
+	if _, ok := ctx.Deadline(); !ok {
+		limit := cmp.Or(l.Timeout, DefaultLocalTimeout)
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, limit, fmt.Errorf("the pipeline did not end within %v, the limit of the local runner (set an attempt timeout): %w", limit, context.DeadlineExceeded))
+		defer stop()
+	}
 	if err := l.start(ctx); err != nil {
 		return err
 	}

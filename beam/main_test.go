@@ -10,8 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/container/tools"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -169,15 +171,27 @@ func newJob(t testing.TB, rows []query, ids bool) Job {
 	if err := os.Mkdir(temp, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return Job{Votes: []string{a, b}, Table: table(t), Out: filepath.Join(dir, "labels.csv"), Temp: temp, Run: Local{}.Run}
+	return Job{Votes: []string{a, b}, Table: table(t), Out: filepath.Join(dir, "labels.csv"), Temp: temp, Run: Local{Timeout: 2 * time.Minute}.Run}
 }
 
-// setFault installs a fault for one test.
+// injected is the fault of the test at work. An attempt that was given up may still ask for
+// it when the test has ended.
+var injected atomic.Pointer[func(shard int64, behind bool) error]
+
+func init() {
+	fault = func(shard int64, behind bool) error {
+		if f := injected.Load(); f != nil {
+			return (*f)(shard, behind)
+		}
+		return nil
+	}
+}
+
+// setFault installs a fault for one test. It is called by many workers at once.
 func setFault(t testing.TB, f func(shard int64, behind bool) error) {
 	t.Helper()
-	old := fault
-	fault = f
-	t.Cleanup(func() { fault = old })
+	injected.Store(&f)
+	t.Cleanup(func() { injected.Store(nil) })
 }
 
 // onlyKey returns the job key that is in memory.
@@ -188,7 +202,7 @@ func onlyKey(t testing.TB) *ensemble.JobKey {
 		if found != nil {
 			t.Error("two keys in memory")
 		}
-		found = k.(*ensemble.JobKey)
+		found = k.(jobKeys).coins
 		return true
 	})
 	if found == nil {

@@ -11,12 +11,16 @@ import (
 
 // ReadOptions says how to read the votes. The fields are those of votes.Options, in the
 // text form that its Parse functions take; an empty one is the default there.
-// Formats go by the files' names on local disks; elsewhere say them.
+// Formats go by the files' names on local disks; elsewhere say them. The number of
+// teachers is the table's: a column of another kind beside so many is refused unless
+// these options say what it is.
 type ReadOptions struct {
 	Format, Compression     string
 	Header, Layout          string
 	IDColumn, LabelColumn   string
 	ZerosColumn, OnesColumn string
+	// VoteColumns lists the columns of votes, as votes.ParseColumns takes them.
+	VoteColumns string
 }
 
 // resolve returns the options of package votes for K teachers.
@@ -26,7 +30,8 @@ func (o ReadOptions) resolve(k int) (out votes.Options, err error) {
 		// All ids of all files are compared by the first pipeline.
 		TrustIDs: true,
 	}
-	if o.Format != "" {
+	out.VoteColumns, err = votes.ParseColumns(o.VoteColumns)
+	if err == nil && o.Format != "" {
 		out.Format, err = votes.ParseFormat(o.Format)
 	}
 	if err == nil && o.Compression != "" {
@@ -45,6 +50,7 @@ func (o ReadOptions) resolve(k int) (out votes.Options, err error) {
 type fileInfo struct {
 	k           int
 	ids, labels bool
+	columns     votes.Roles
 }
 
 // readFile passes a file's batches to each. Faults of the file are *votes.ParseErrors.
@@ -64,7 +70,7 @@ func readFile(ctx context.Context, path string, opts votes.Options, each func(fi
 	if err != nil {
 		return info, err
 	}
-	info = fileInfo{k: r.K(), ids: r.HasIDs(), labels: r.HasLabels()}
+	info = fileInfo{k: r.K(), ids: r.HasIDs(), labels: r.HasLabels(), columns: r.Columns()}
 	for b, berr := range r.Batches() {
 		if err = berr; err == nil {
 			err = each(info, b)

@@ -139,6 +139,8 @@ func TestFailingBundles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	mu.Lock() // an attempt that failed may not be over
+	defer mu.Unlock()
 	// Three failures in two or three attempts: two bundles can fail in one.
 	if r.Attempts < 3 || retried != r.Attempts-1 || tries[3] < 3 || tries[8] < 2 {
 		t.Errorf("%d attempts, %d retries, tries %v: the faults did not happen", r.Attempts, retried, tries)
@@ -251,11 +253,18 @@ func processWorkers(t *testing.T, dir string, env map[string]string) {
 	})
 }
 
-// An attempt that hangs is given up in time; the next answers.
+// An attempt that hangs is given up in time; the next answers. The local runner has a limit
+// of its own, which the job's replaces.
 func TestHangingAttempt(t *testing.T) {
+	t.Run("job", func(t *testing.T) { hangingAttempt(t, 2*time.Second, 0) })
+	t.Run("runner", func(t *testing.T) { hangingAttempt(t, 0, 2*time.Second) })
+	t.Run("job before runner", func(t *testing.T) { hangingAttempt(t, 2*time.Second, time.Nanosecond) })
+}
+
+func hangingAttempt(t *testing.T, ofJob, ofRunner time.Duration) {
 	rows := queries(100)
 	job := newJob(t, rows, true)
-	job.AttemptTimeout = 2 * time.Second
+	job.AttemptTimeout, job.Run = ofJob, Local{Timeout: ofRunner}.Run
 	release := make(chan struct{})
 	defer close(release)
 	var hung atomic.Bool
@@ -353,7 +362,7 @@ func driver(dir, at string) {
 func driverJob(dir string) Job {
 	return Job{
 		Votes: []string{filepath.Join(dir, "votes-*.csv")}, Out: filepath.Join(dir, "labels.csv"), Temp: filepath.Join(dir, "temp"),
-		ShardRows: 100, Run: Local{}.Run,
+		ShardRows: 100, Run: Local{Timeout: 2 * time.Minute}.Run,
 		Charge: Charge{Ledger: filepath.Join(dir, "ledger"), RequestID: "march", Teachers: "fresh"},
 	}
 }

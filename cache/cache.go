@@ -53,7 +53,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/darrm/darrm/internal/atomicfile"
 )
@@ -70,10 +69,6 @@ const (
 	extension           = ".dtable"
 	quarantineExtension = ".bad" // added after extension
 	probeName           = "probe" + extension
-
-	// staleAfter is the age from which a temporary file belongs to a writer that
-	// died. A day leaves room for the clock skew of network file systems.
-	staleAfter = 24 * time.Hour
 )
 
 // A Store is a directory of entries. Make one with [Open].
@@ -96,8 +91,7 @@ func DefaultDir() (string, error) {
 }
 
 // Open returns the store in the directory dir, which is created with
-// permissions 0700 if it is missing, and removes temporary files that killed
-// processes left there more than a day ago.
+// permissions 0700 if it is missing.
 //
 // Open writes a small file and removes it again, so that an unusable directory
 // is reported before hours of work and not after. Every such failure is a
@@ -121,8 +115,6 @@ func Open(dir string) (*Store, error) {
 	if err := s.probe(); err != nil {
 		return nil, &DirError{Dir: abs, Rule: "files must be creatable in the cache directory", Hint: chooseHint, Err: err}
 	}
-	// A failed sweep costs disk space only.
-	_, _ = s.sweep(time.Now())
 	return s, nil
 }
 
@@ -254,43 +246,29 @@ func (s *Store) Quarantine(key string) (path string, err error) {
 	return to, nil
 }
 
-// Clear deletes all entries, quarantined ones, and temporary files older than a
-// day, and returns how many files went. Files that the store did not name,
+// Clear deletes all entries, quarantined ones, and what killed processes left (see
+// [atomicfile.Sweep]), and returns how many files went. Files that the store did not name,
 // directories, and the files of a Put under way stay.
 func (s *Store) Clear() (n int, err error) {
-	n, err = s.removeNames(func(name string, _ fs.DirEntry) bool {
-		kind := classify(name)
-		return kind == entryFile || kind == quarantinedFile
-	})
+	n, err = s.removeEntries()
 	if err != nil {
 		return n, err
 	}
-	stale, err := s.sweep(time.Now())
-	return n + stale, err
+	left, err := atomicfile.Sweep(s.dir)
+	return n + left, err
 }
 
-// sweep removes temporary files that were last written before now-staleAfter.
-func (s *Store) sweep(now time.Time) (int, error) {
-	return s.removeNames(func(name string, d fs.DirEntry) bool {
-		if classify(name) != tempFile {
-			return false
-		}
-		info, err := d.Info()
-		return err == nil && now.Sub(info.ModTime()) > staleAfter
-	})
-}
-
-// removeNames removes the files of the directory that want accepts. It goes on
-// after an error and returns all of them. A file that vanishes meanwhile was
-// removed by somebody else and is neither counted nor an error.
-func (s *Store) removeNames(want func(string, fs.DirEntry) bool) (n int, err error) {
+// removeEntries removes the entries, quarantined ones too. It goes on after an error and
+// returns all of them. A file that vanishes meanwhile was removed by somebody else and is
+// neither counted nor an error.
+func (s *Store) removeEntries() (n int, err error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
 		return 0, fmt.Errorf("clear cache: %w", err)
 	}
 	var errs []error
 	for _, d := range entries {
-		if d.IsDir() || !want(d.Name(), d) {
+		if d.IsDir() || classify(d.Name()) == foreignFile {
 			continue
 		}
 		err := os.Remove(filepath.Join(s.dir, d.Name()))
@@ -311,16 +289,9 @@ const (
 	foreignFile fileKind = iota
 	entryFile
 	quarantinedFile
-	tempFile
 )
 
 func classify(name string) fileKind {
-	if target, ok := atomicfile.TempTarget(name); ok {
-		if target == probeName || classify(target) == entryFile {
-			return tempFile
-		}
-		return foreignFile
-	}
 	stem, quarantined := strings.CutSuffix(name, quarantineExtension)
 	hash, ok := strings.CutSuffix(stem, extension)
 	if !ok || !isHexSHA256(hash) {

@@ -10,9 +10,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/darrm/darrm/internal/atomicfile"
 )
 
 func open(t *testing.T) *Store {
@@ -441,7 +442,7 @@ func TestListAndClear(t *testing.T) {
 	}
 	foreign := []string{
 		"README", "notes.dtable", strings.Repeat("A", 64) + extension, strings.Repeat("0", 63) + extension,
-		strings.Repeat("0", 64) + ".txt", ".notes.tmp-" + strings.Repeat("A", 26), strings.Repeat("0", 64) + quarantineExtension,
+		strings.Repeat("0", 64) + ".txt", strings.Repeat("0", 64) + quarantineExtension,
 	}
 	for _, n := range foreign {
 		if err := os.WriteFile(filepath.Join(s.Dir(), n), []byte("mine"), 0o600); err != nil {
@@ -452,15 +453,13 @@ func TestListAndClear(t *testing.T) {
 	if err := os.Mkdir(dirNamedLikeEntry, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	fresh := filepath.Join(s.Dir(), "."+entryName("a")+".tmp-"+strings.Repeat("A", 26))
-	stale := filepath.Join(s.Dir(), "."+entryName("a")+".tmp-"+strings.Repeat("B", 26))
-	for _, p := range []string{fresh, stale} {
-		if err := os.WriteFile(p, []byte("half"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	// One is being written, one was left by a killed process.
+	written, err := atomicfile.Create(s.Path("a"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	old := time.Now().Add(-staleAfter - time.Hour)
-	if err := os.Chtimes(stale, old, old); err != nil {
+	left := filepath.Join(s.Dir(), "."+entryName("a")+".tmp-"+strings.Repeat("B", 26))
+	if err := os.WriteFile(left, []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 
@@ -490,10 +489,10 @@ func TestListAndClear(t *testing.T) {
 	}
 
 	n, err := s.Clear()
-	if err != nil || n != 5 { // a, b, quarantined bad, misnamed, stale temporary file
+	if err != nil || n != 5 { // a, b, quarantined bad, misnamed, left temporary file
 		t.Errorf("Clear: %d, %v; want 5", n, err)
 	}
-	for _, p := range []string{misnamed, stale, s.Path("a"), s.Path("b")} {
+	for _, p := range []string{misnamed, left, s.Path("a"), s.Path("b")} {
 		if _, err := os.Lstat(p); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s is still there (%v)", p, err)
 		}
@@ -503,47 +502,17 @@ func TestListAndClear(t *testing.T) {
 			t.Errorf("foreign file %s: %q, %v", n, b, err)
 		}
 	}
-	for _, p := range []string{dirNamedLikeEntry, fresh} {
-		if _, err := os.Lstat(p); err != nil {
-			t.Error(err)
-		}
+	if _, err := os.Lstat(dirNamedLikeEntry); err != nil {
+		t.Error(err)
+	}
+	if err := written.Commit(); err != nil {
+		t.Errorf("a file that was being written: %v", err)
+	}
+	if err := os.Remove(s.Path("a")); err != nil {
+		t.Error(err)
 	}
 	if n, err := s.Clear(); n != 0 || err != nil {
 		t.Errorf("second Clear: %d, %v", n, err)
-	}
-}
-
-func TestOpenSweepsStaleTemps(t *testing.T) {
-	s := open(t)
-	old := time.Now().Add(-staleAfter - time.Minute)
-	young := time.Now().Add(-staleAfter + time.Minute)
-	tests := []struct {
-		name string
-		time time.Time
-		gone bool
-	}{
-		{"." + entryName("k") + ".tmp-" + strings.Repeat("A", 26), old, true},
-		{"." + probeName + ".tmp-" + strings.Repeat("A", 26), old, true},
-		{"." + entryName("k") + ".tmp-" + strings.Repeat("B", 26), young, false},
-		{".report.html.tmp-" + strings.Repeat("A", 26), old, false}, // another program's
-	}
-	for _, tt := range tests {
-		path := filepath.Join(s.Dir(), tt.name)
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(path, tt.time, tt.time); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := Open(s.Dir()); err != nil {
-		t.Fatal(err)
-	}
-	for _, tt := range tests {
-		_, err := os.Lstat(filepath.Join(s.Dir(), tt.name))
-		if gone := errors.Is(err, fs.ErrNotExist); gone != tt.gone {
-			t.Errorf("%s: gone %t, want %t", tt.name, gone, tt.gone)
-		}
 	}
 }
 

@@ -301,6 +301,7 @@ func TestValidateNamesParameterAndRule(t *testing.T) {
 		{"teacher delta", func(p *Problem) { p.TeacherDelta = nan }},
 		{"delta", func(p *Problem) { p.Delta = 1 }},
 		{"delta", func(p *Problem) { p.Delta = 1e-6 }},
+		{"delta", func(p *Problem) { p.M, p.Delta = 1, 9e-6 }}, // m = 1 is one teacher's own cost
 		{"delta", func(p *Problem) { p.Delta = nan }},
 		{"affected", func(p *Problem) { p.Affected = 0 }},
 		{"affected", func(p *Problem) { p.Affected = 12 }},

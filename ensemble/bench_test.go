@@ -51,7 +51,7 @@ func BenchmarkMillionQueries(b *testing.B) {
 	b.SetBytes(int64(file.Len()))
 	b.ReportAllocs()
 	for b.Loop() {
-		t, err := votes.ReadCSV(bytes.NewReader(file.Bytes()), votes.CSVOptions{})
+		t, err := votes.ReadCSV(bytes.NewReader(file.Bytes()), votes.CSVOptions{K: k})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -330,3 +330,43 @@ func BenchmarkCompare(b *testing.B) {
 		}
 	}
 }
+
+// A table serves what it was certified for and what is weaker, to the last digit of each of
+// its figures; one step beyond any of them, it does not.
+func TestCompareTakesTablesForNoMoreThanTheyPromise(t *testing.T) {
+	f, err := gamma.Constant(9, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := gamma.Certify(context.Background(), constraints.Problem{K: 9, M: 2, Epsilon: 0.25, TeacherDelta: 1e-4, Delta: 2e-4, Affected: 2}, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	below := func(x float64) float64 { return math.Nextafter(x, 0) }
+	above := func(x float64) float64 { return math.Nextafter(x, 1) }
+	for name, v := range map[string]struct {
+		change func(o *CompareOptions, s *Setting)
+		serves bool
+	}{
+		"just this":            {func(*CompareOptions, *Setting) {}, true},
+		"a weaker target":      {func(o *CompareOptions, _ *Setting) { o.Target = accountant.Cost{Epsilon: 0.6, Delta: 1e-3} }, true},
+		"better teachers":      {func(o *CompareOptions, _ *Setting) { o.Teachers = accountant.Cost{Epsilon: 0.2, Delta: 0} }, true},
+		"fewer reached":        {func(_ *CompareOptions, s *Setting) { s.Affected = 1 }, true},
+		"a smaller ε":          {func(o *CompareOptions, _ *Setting) { o.Target.Epsilon = below(0.5) }, false},
+		"a smaller δ":          {func(o *CompareOptions, _ *Setting) { o.Target.Delta = below(2e-4) }, false},
+		"a larger teachers' ε": {func(o *CompareOptions, _ *Setting) { o.Teachers.Epsilon = above(0.25) }, false},
+		"a larger teachers' Δ": {func(o *CompareOptions, _ *Setting) { o.Teachers.Delta = above(1e-4) }, false},
+		"no teachers' promise": {func(o *CompareOptions, _ *Setting) { o.Teachers = accountant.Cost{Epsilon: math.Inf(1)} }, false},
+		"more reached":         {func(_ *CompareOptions, s *Setting) { s.Affected = 3 }, false},
+		"more teachers":        {func(_ *CompareOptions, s *Setting) { s.K = 10 }, false},
+		"more classes":         {func(_ *CompareOptions, s *Setting) { s.Classes = 3 }, false},
+	} {
+		s := Setting{K: 9, Classes: 2, Affected: 2, Neighbours: accountant.ReplaceOne}
+		o := CompareOptions{Target: accountant.Cost{Epsilon: 0.5, Delta: 2e-4}, Teachers: accountant.Cost{Epsilon: 0.25, Delta: 1e-4}}
+		v.change(&o, &s)
+		a, err := o.table(s, Candidate{"table", "a table", c})
+		if (err == nil) != v.serves || (a != nil) != v.serves {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/randsrc"
 )
 
 var disjoint = Setting{K: 11, Classes: 2, Affected: 1, Neighbours: accountant.ReplaceOne}
@@ -309,5 +310,184 @@ func TestFiveDigits(t *testing.T) {
 	})
 	if x := fiveDigits(math.NaN()); !math.IsNaN(x) {
 		t.Errorf("NaN becomes %v", x)
+	}
+}
+
+// A claim is proved only if the exact δ of the noise is certainly within it: a δ that is the
+// exact one rounded down is refused, rounded up it passes. The exact one itself is tested by
+// its definition, in package noise.
+func TestExactClaimsAreNotRoundedDown(t *testing.T) {
+	for _, c := range []struct {
+		sigma, first, epsilon float64 // first = 0: no check
+		affected              int
+	}{
+		{3.7, 0, 0.9, 1}, {5, 0, 1.25, 2}, {2.2, 0, 3, 1}, {11, 0, 0.5, 3},
+		{3.7, 6, 0.9, 1}, {5, 5, 1.25, 2}, {2.2, 9, 3, 1},
+	} {
+		s := Setting{K: 11, Classes: 2, Affected: c.affected, Neighbours: accountant.ReplaceOne}
+		g, err := gaussian("sigma", c.sigma)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var exact num.Interval
+		build := func(delta float64) (*Aggregator, error) {
+			return GNMax(s, accountant.Cost{Epsilon: c.epsilon, Delta: delta}, c.sigma)
+		}
+		if c.first == 0 {
+			exact, err = g.VotesDelta(c.affected, num.Decimal(c.epsilon))
+		} else {
+			first, wrong := gaussian("sigma of the check", c.first)
+			if wrong != nil {
+				t.Fatal(wrong)
+			}
+			exact, err = g.CheckedDelta(first, c.affected, num.Decimal(c.epsilon))
+			build = func(delta float64) (*Aggregator, error) {
+				return ConfidentGNMax(s, accountant.Cost{Epsilon: c.epsilon, Delta: delta}, 6, c.first, c.sigma)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		down, up := exact.DecimalDown(), exact.DecimalUp()
+		if !(down < up) {
+			t.Fatalf("%+v: δ = %v: this tests nothing", c, down)
+		}
+		if a, err := build(down); !errors.Is(err, ErrTooLittleNoise) || a != nil {
+			t.Errorf("%+v: δ = %v passes, but it is a little more: %v", c, down, err)
+		}
+		if _, err := build(up); err != nil {
+			t.Errorf("%+v: δ = %v, rounded up, is refused: %v", c, up, err)
+		}
+	}
+}
+
+// What accountants are charged with covers what the votes really cost, at every Rényi order:
+// the divergence of the answers of any two neighbouring votes, by going through them. That
+// of permute-and-flip comes near ε²/2 per order, four times the ε²/8 of a mechanism of
+// bounded range such as the exponential one, which it is not.
+func TestEventsCoverTheAnswers(t *testing.T) {
+	divergence := func(p, q []float64, alpha float64) float64 {
+		sum := 0.0
+		for y := range p {
+			if p[y] > 0 {
+				sum += math.Pow(p[y], alpha) * math.Pow(q[y], 1-alpha)
+			}
+		}
+		return math.Log(sum) / (alpha - 1)
+	}
+	worst := func(a *Aggregator, s Setting, alpha float64) float64 {
+		most := 0.0
+		law := func(counts []int) []float64 {
+			p, err := a.Probabilities(counts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+		votesOf(s.K, s.Classes, func(counts []int) {
+			p := law(counts)
+			neighboursOf(counts, s.Affected, func(other []int) { most = max(most, divergence(p, law(other), alpha)) })
+		})
+		return most
+	}
+	for _, s := range []Setting{
+		{9, 2, 1, accountant.ReplaceOne}, {8, 2, 2, accountant.AddOrRemoveOne}, {5, 3, 1, accountant.ReplaceOne},
+	} {
+		target := accountant.Cost{Epsilon: 0.4, Delta: 0.05}
+		sigma, err := SigmaForGNMax(s, target, Exact)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, checked, err := SigmasForConfidentGNMax(s, target, Exact, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, build := range []func() (*Aggregator, error){
+			func() (*Aggregator, error) { return GNMax(s, target, sigma) },
+			func() (*Aggregator, error) { return ConfidentGNMax(s, target, 4, first, checked) },
+			func() (*Aggregator, error) { return LNMax(s, target.Epsilon) },
+			func() (*Aggregator, error) { return PermuteAndFlip(s, target.Epsilon) },
+		} {
+			a, err := build()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.Event().Relation() != s.Neighbours {
+				t.Errorf("%s, %+v: the event is about %v", a.Name(), s, a.Event().Relation())
+			}
+			for _, alpha := range []float64{1.05, 2, 8, 32} {
+				charged, err := accountant.RDP(a.Event(), alpha)
+				if err != nil {
+					t.Fatalf("%s: %v", a.Name(), err)
+				}
+				if got := worst(a, s, alpha); got > charged+1e-9 {
+					t.Errorf("%s, %+v, order %g: the answers have %g, charged is %g", a.Name(), s, alpha, got, charged)
+				}
+			}
+			bounded := target.Epsilon * target.Epsilon / 8 * 1.05
+			if got := worst(a, s, 1.05); a.Name() == "permute_and_flip" && s.Classes == 2 && got < 3*bounded {
+				t.Errorf("%+v: permute-and-flip has only %g, bounded range %g: this tests nothing", s, got, bounded)
+			}
+		}
+	}
+}
+
+// Where only the Rényi proof serves (several classes, several votes), its sum
+// t²·(1/σ² + 1/(2σ₁²))·n² ≤ 1 is decided to a thousandth in either of the two noises.
+func TestRenyiProofCountsBothNoises(t *testing.T) {
+	s := Setting{K: 9, Classes: 3, Affected: 2, Neighbours: accountant.ReplaceOne}
+	target := accountant.Cost{Epsilon: 2, Delta: 1e-3}
+	n, err := accountant.GNMaxNoise(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ratio := range []float64{0.5, 1, 4} {
+		sigma := 2 * n * math.Sqrt(1+1/(2*ratio*ratio))
+		first := ratio * sigma
+		if _, err := ConfidentGNMax(s, target, 5, first*1.001, sigma*1.001); err != nil {
+			t.Errorf("ratio %g: %v", ratio, err)
+		}
+		// 1/σ² and 1/(2σ₁²) have shares of the sum; a thousandth of it is taken from either.
+		share := 1 / (2 * ratio * ratio) / (1 + 1/(2*ratio*ratio))
+		for _, c := range [][2]float64{{first / math.Sqrt(1+0.001/share), sigma}, {first, sigma / math.Sqrt(1+0.001/(1-share))}} {
+			if a, err := ConfidentGNMax(s, target, 5, c[0], c[1]); !errors.Is(err, ErrTooLittleNoise) || a != nil {
+				t.Errorf("ratio %g: noise %g and %g passes, %g and %g is needed: %v", ratio, c[0], c[1], first, sigma, err)
+			}
+		}
+	}
+}
+
+// An abstention does not show in the number of draws: from the same source, votes that pass
+// the check and votes that fail it leave the source in the same place. Only a tie of noisy
+// counts draws once more, with noise of σ = 50 about once in 180 times; the seeds are fixed.
+func TestAbstainingDrawsAsMuchAsAnswering(t *testing.T) {
+	s := Setting{K: 9, Classes: 2, Affected: 1, Neighbours: accountant.ReplaceOne}
+	a, err := ConfidentGNMax(s, accountant.Cost{Epsilon: 1, Delta: 0.1}, 5, 6, 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	differ, moved := 0, 0
+	for seed := range uint64(400) {
+		sure, doubtful := randsrc.NewSeeded(seed), randsrc.NewSeeded(seed)
+		one, err := a.answer(sure, []int{9, 0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		two, err := a.answer(doubtful, []int{5, 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (one == Abstained) == (two == Abstained) {
+			continue
+		}
+		differ++
+		u, _ := sure.Uint53()
+		v, _ := doubtful.Uint53()
+		if u != v {
+			moved++
+		}
+	}
+	if differ < 50 || moved > 5 {
+		t.Errorf("of %d pairs of which one abstains, %d leave the source in other places", differ, moved)
 	}
 }

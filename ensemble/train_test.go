@@ -403,7 +403,7 @@ func TestDisjointTeachersCostOne(t *testing.T) {
 
 // A plan promises at least what each teacher's own report says, whatever is asked for.
 func TestTeacherCostIsThePlans(t *testing.T) {
-	public := clients(t, 60, 2, 9)
+	records, public := clients(t, 60, 2, 9), clients(t, 60, 2, 10)
 	rapid.Check(t, func(t *rapid.T) {
 		c := teacherConfig(rapid.Float64Range(0.1, 10).Draw(t, "ε"))
 		c.Method = rapid.SampledFrom([]shuffleg.Method{shuffleg.DPShuffleG, shuffleg.PrivPub, shuffleg.PubPriv, shuffleg.Interleaved}).Draw(t, "method")
@@ -413,7 +413,7 @@ func TestTeacherCostIsThePlans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := PlanTraining(TrainConfig{Teacher: c, Parts: parts}, public, public)
+		p, err := PlanTraining(TrainConfig{Teacher: c, Parts: parts}, records, public)
 		if err != nil {
 			t.Fatal(err)
 		}

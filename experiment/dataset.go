@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -23,8 +24,8 @@ var folders = map[string][]string{
 
 // dataset returns the data set of that name and seed: of its real files, where they are, or
 // else the stand-in.
-func dataset(name, root string, seed uint64) (data.Set, error) {
-	set, err := realDataset(name, root, seed)
+func dataset(ctx context.Context, name, root string, seed uint64) (data.Set, error) {
+	set, err := realDataset(ctx, name, root, seed)
 	if errors.Is(err, fs.ErrNotExist) {
 		return data.Standin(name, seed)
 	}
@@ -33,23 +34,23 @@ func dataset(name, root string, seed uint64) (data.Set, error) {
 
 // realDataset reads the real files. The error is fs.ErrNotExist where there are none;
 // files that are there but damaged are another error: nothing stands in for them.
-func realDataset(name, root string, seed uint64) (data.Set, error) {
+func realDataset(ctx context.Context, name, root string, seed uint64) (data.Set, error) {
 	dirs := []string{filepath.Join(root, name)}
 	for _, f := range folders[name] {
 		dirs = append(dirs, filepath.Join(root, f))
 	}
 	for _, dir := range dirs {
-		if set, err := data.Load(name, dir, seed); !errors.Is(err, fs.ErrNotExist) {
+		if set, err := data.Load(ctx, name, dir, seed); !errors.Is(err, fs.ErrNotExist) {
 			return set, err
 		}
 	}
-	return data.Load(name, root, seed)
+	return data.Load(ctx, name, root, seed)
 }
 
 // datasetInputs returns the hash of what is taken from real files, nil for a stand-in,
 // which is a function of its seed.
-func datasetInputs(name, root string, seed uint64) (map[string]string, error) {
-	set, err := realDataset(name, root, seed)
+func datasetInputs(ctx context.Context, name, root string, seed uint64) (map[string]string, error) {
+	set, err := realDataset(ctx, name, root, seed)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -2,18 +2,19 @@ package experiment
 
 import (
 	"bytes"
+	"context"
 	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/readfile"
 )
 
 // FormatVersion is the version of definition files.
@@ -65,7 +66,7 @@ type parameters interface {
 // reader are parameters of an experiment that reads files.
 type reader interface {
 	// inputs returns the hashes of what is read, by names for people.
-	inputs(root string) (map[string]string, error)
+	inputs(ctx context.Context, root string) (map[string]string, error)
 }
 
 // definitionFile is the JSON form of a Definition.
@@ -112,12 +113,15 @@ func List() []Definition {
 	return out
 }
 
+// maxDefinition is far more than any definition has: the built-in ones are below 3 kB.
+const maxDefinition = 1 << 20
+
 // Load returns the built-in experiment of that name, or the one in the file of that
-// path: anything with a path separator or ending in ".json" is a path. An unknown name is
-// an error that lists the known ones.
+// path: anything with a path separator or ending in ".json" is a path, of a regular file of
+// at most a megabyte. An unknown name is an error that lists the known ones.
 func Load(nameOrPath string) (Definition, error) {
 	if strings.HasSuffix(nameOrPath, ".json") || strings.ContainsAny(nameOrPath, `/\`) {
-		data, err := os.ReadFile(nameOrPath)
+		data, err := readfile.Whole(context.Background(), nameOrPath, maxDefinition)
 		if err != nil {
 			return Definition{}, err
 		}
@@ -138,11 +142,14 @@ func Load(nameOrPath string) (Definition, error) {
 	return d, nil
 }
 
+// ErrUnknown is a name that no built-in experiment has.
+var ErrUnknown = errors.New("experiment")
+
 // Source returns the definition file of a built-in experiment, to be changed and given
 // to Load.
 func Source(name string) ([]byte, error) {
 	if !slices.Contains(order, name) {
-		return nil, fmt.Errorf("experiment = %q, but it must be a file ending in .json or one of %s", name, strings.Join(order, ", "))
+		return nil, fmt.Errorf("%w = %q, but it must be a file ending in .json or one of %s", ErrUnknown, name, strings.Join(order, ", "))
 	}
 	return builtin.ReadFile("definitions/" + name + ".json")
 }

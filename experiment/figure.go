@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -15,6 +16,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/darrm/darrm/internal/logaxis"
 )
 
 // cycle is the order of colours for lines that stand for parameters, not for methods.
@@ -168,37 +171,70 @@ func (p panel) plot() (*plot.Plot, error) {
 		}
 		c.X.Tick.Marker = marks
 	}
-	for _, s := range p.series { // shades first: no line is hidden
+	all := p.placed()
+	low := p.lowest(all)
+	for _, s := range all { // shades first: no line is hidden
 		if s.band != nil {
-			if err := s.addBand(c, p.lowest()); err != nil {
+			if err := s.addBand(c, low); err != nil {
 				return nil, err
 			}
 		}
 	}
-	for _, s := range p.series {
-		if err := s.addTo(c); err != nil {
+	for _, s := range all {
+		if err := s.addTo(c, low); err != nil {
 			return nil, err
 		}
 	}
 	if p.fixedY {
 		c.Y.Min, c.Y.Max = p.yMin, p.yMax
 	}
+	// gonum widens a range without length by 1 to both sides, which may reach 0.
+	if p.logX {
+		c.X.Min, c.X.Max = logaxis.Fit(c.X.Min, c.X.Max)
+	}
+	if p.logY {
+		c.Y.Min, c.Y.Max = logaxis.Fit(c.Y.Min, c.Y.Max)
+	}
 	return c, nil
 }
 
-// lowest is how far down shades go: anywhere, or on a logarithmic axis a little below the
-// lowest line, since y minus its deviation may be negative.
-func (p panel) lowest() float64 {
+// placed returns the series with the points that have a place: a logarithmic axis has none
+// for 0 and below. Series without any are left out.
+func (p panel) placed() []series {
+	var out []series
+	for _, s := range p.series {
+		kept := s
+		kept.x, kept.y, kept.spread, kept.band = nil, nil, nil, nil
+		for i := range s.x {
+			if p.logX && s.x[i] <= 0 || p.logY && s.y[i] <= 0 {
+				continue
+			}
+			kept.add(s.x[i], s.y[i])
+			if s.spread != nil {
+				kept.spread = append(kept.spread, s.spread[i])
+			}
+			if s.band != nil {
+				kept.band = append(kept.band, s.band[i])
+			}
+		}
+		if len(kept.x) > 0 {
+			out = append(out, kept)
+		}
+	}
+	return out
+}
+
+// lowest is how far down shades and error bars go: anywhere, or on a logarithmic axis a
+// little below the lowest line, since y minus its deviation may be negative.
+func (p panel) lowest(all []series) float64 {
 	if !p.logY {
 		return math.Inf(-1)
 	}
 	low := math.Inf(1)
-	for _, s := range p.series {
-		for _, y := range s.y {
-			low = min(low, y)
-		}
+	for _, s := range all {
+		low = min(low, slices.Min(s.y))
 	}
-	return 0.7 * low
+	return max(0.7*low, math.SmallestNonzeroFloat64)
 }
 
 // addBand shades from y-band to y+band, cut off at low.
@@ -220,7 +256,8 @@ func (s series) addBand(c *plot.Plot, low float64) error {
 	return nil
 }
 
-func (s series) addTo(c *plot.Plot) error {
+// addTo draws the line, with error bars cut off at low.
+func (s series) addTo(c *plot.Plot, low float64) error {
 	points := make(plotter.XYs, len(s.x))
 	for i := range points {
 		points[i] = plotter.XY{X: s.x[i], Y: s.y[i]}
@@ -233,7 +270,13 @@ func (s series) addTo(c *plot.Plot) error {
 	if s.spread != nil {
 		bars := errorPoints{points, make(plotter.YErrors, len(points))}
 		for i, e := range s.spread {
-			bars.YErrors[i].Low, bars.YErrors[i].High = -e, e
+			// What gonum subtracts from y must leave something where low is above 0: not all
+			// of y, to which low may be less than a rounding.
+			bottom := max(s.y[i]-e, low)
+			if low > 0 {
+				bottom = max(bottom, 1e-9*s.y[i])
+			}
+			bars.YErrors[i].Low, bars.YErrors[i].High = s.y[i]-bottom, e
 		}
 		e, err := plotter.NewYErrorBars(bars)
 		if err != nil {
@@ -327,8 +370,12 @@ func fewTicks(lo, hi float64) []plot.Tick {
 		}
 	}
 	var out []plot.Tick
-	for i := math.Ceil(lo/step - 1e-9); i*step <= hi+1e-9*step; i++ {
-		v := i * step
+	first := math.Ceil(lo/step - 1e-9)
+	for i := range 9 { // not up to hi: in a narrow range far from 0 no step leads there
+		v := (first + float64(i)) * step
+		if !(v <= hi+1e-9*step) {
+			break
+		}
 		if math.Abs(v) < step/2 {
 			v = 0
 		}
@@ -341,18 +388,12 @@ func fewTicks(lo, hi float64) []plot.Tick {
 func logTicks(lo, hi float64) []plot.Tick {
 	var out []plot.Tick
 	wide := math.Log10(hi/lo) > 2
-	for e := int(math.Floor(math.Log10(lo))); math.Pow10(e) <= hi; e++ {
-		for digit := 1; digit <= 9; digit++ {
-			v := float64(digit) * math.Pow10(e)
-			if v < lo || v > hi {
-				continue
-			}
-			label := ""
-			if digit == 1 || !wide && (digit == 2 || digit == 5) {
-				label = strconv.FormatFloat(v, 'g', -1, 64)
-			}
-			out = append(out, plot.Tick{Value: v, Label: label})
+	for _, m := range logaxis.Marks(lo, hi) {
+		label := ""
+		if m.Digit == 1 || !wide && (m.Digit == 2 || m.Digit == 5) {
+			label = strconv.FormatFloat(m.Value, 'g', -1, 64)
 		}
+		out = append(out, plot.Tick{Value: m.Value, Label: label})
 	}
 	return out
 }

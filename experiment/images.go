@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -136,7 +137,7 @@ func (p *ImageParameters) validate() error {
 func (p *ImageParameters) steps() int { return 3 + 2*len(p.Allowances) }
 
 // inputs returns the hashes of the files that the experiment reads.
-func (p *ImageParameters) inputs(root string) (map[string]string, error) {
+func (p *ImageParameters) inputs(ctx context.Context, root string) (map[string]string, error) {
 	dir := filepath.Join(root, p.Data)
 	out := map[string]string{}
 	for _, part := range []string{trainPart, testPart} {
@@ -148,7 +149,7 @@ func (p *ImageParameters) inputs(root string) (map[string]string, error) {
 			if err != nil {
 				return nil, err
 			}
-			if out[name], err = hashFile(path); err != nil {
+			if out[name], err = hashFile(ctx, path, idx.MaxBytes); err != nil {
 				return nil, err
 			}
 		}
@@ -352,11 +353,11 @@ func (v ensembleVotes) ones() []int {
 // teach trains the teachers and lets them vote.
 func (p *ImageParameters) teach(r *run, t Training, stream uint64) (ensembleVotes, error) {
 	dir := filepath.Join(r.Data, p.Data)
-	trainSet, err := idx.ReadSet(dir, trainPart)
+	trainSet, err := idx.ReadSet(r, dir, trainPart)
 	if err != nil {
 		return ensembleVotes{}, err
 	}
-	testSet, err := idx.ReadSet(dir, testPart)
+	testSet, err := idx.ReadSet(r, dir, testPart)
 	if err != nil {
 		return ensembleVotes{}, err
 	}

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -89,8 +90,8 @@ func (p *PipelineParameters) validate() error {
 	return nil
 }
 
-func (p *PipelineParameters) inputs(root string) (map[string]string, error) {
-	return datasetInputs(p.Data, root, p.DataSeed)
+func (p *PipelineParameters) inputs(ctx context.Context, root string) (map[string]string, error) {
+	return datasetInputs(ctx, p.Data, root, p.DataSeed)
 }
 
 // steps: one for each total and trainer, and one for what has no privacy or needs none.
@@ -129,7 +130,7 @@ type workshop struct {
 }
 
 func (p *PipelineParameters) workshop(r *run) (workshop, error) {
-	set, err := dataset(p.Data, r.Data, p.DataSeed)
+	set, err := dataset(r, p.Data, r.Data, p.DataSeed)
 	if err != nil {
 		return workshop{}, err
 	}

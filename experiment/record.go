@@ -3,6 +3,7 @@ package experiment
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/internal/readfile"
 )
 
 // RecordFile is the name of the record in an experiment's folder. It is written last.
@@ -92,9 +94,13 @@ func hashOf(values ...any) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// hashFile returns a file's SHA-256 in hexadecimal.
-func hashFile(path string) (string, error) {
-	f, err := os.Open(path)
+// maxOutput is the most that is read of a file of an experiment's folder: results of the
+// largest built-in experiment are below a megabyte.
+const maxOutput = 256 << 20
+
+// hashFile returns the SHA-256, in hexadecimal, of a file of at most limit bytes.
+func hashFile(ctx context.Context, path string, limit int64) (string, error) {
+	f, err := readfile.Open(ctx, path, limit)
 	if err != nil {
 		return "", err
 	}
@@ -115,18 +121,23 @@ func writeJSON(path string, v any) error {
 	if err := e.Encode(v); err != nil {
 		return err
 	}
-	return atomicfile.Replace(path, 0o666, func(w io.Writer) error {
+	err := atomicfile.Replace(path, 0o666, func(w io.Writer) error {
 		_, err := w.Write(b.Bytes())
 		return err
 	})
+	if err != nil {
+		return &OutputError{err}
+	}
+	return nil
 }
 
 // ReadRecord returns the record and the result in an experiment's folder. Every file that
-// the record names must be there as it was written; the error names the one that is not.
-func ReadRecord(dir string) (Record, Result, error) {
+// the record names must be there as it was written, a regular file of at most 256 MiB; the
+// error names the one that is not.
+func ReadRecord(ctx context.Context, dir string) (Record, Result, error) {
 	var rec Record
 	var res Result
-	data, err := os.ReadFile(filepath.Join(dir, RecordFile))
+	data, err := readfile.Whole(ctx, filepath.Join(dir, RecordFile), maxOutput)
 	if err != nil {
 		return rec, res, err
 	}
@@ -137,7 +148,7 @@ func ReadRecord(dir string) (Record, Result, error) {
 		if name != filepath.Base(name) || name == "." || name == ".." {
 			return rec, res, fmt.Errorf("%s: output %q is not a file's name", filepath.Join(dir, RecordFile), name)
 		}
-		got, err := hashFile(filepath.Join(dir, name))
+		got, err := hashFile(ctx, filepath.Join(dir, name), maxOutput)
 		if err != nil {
 			return rec, res, err
 		}
@@ -148,7 +159,7 @@ func ReadRecord(dir string) (Record, Result, error) {
 	if _, ok := rec.Outputs[resultFile]; !ok {
 		return rec, res, fmt.Errorf("%s names no %s", filepath.Join(dir, RecordFile), resultFile)
 	}
-	if data, err = os.ReadFile(filepath.Join(dir, resultFile)); err != nil {
+	if data, err = readfile.Whole(ctx, filepath.Join(dir, resultFile), maxOutput); err != nil {
 		return rec, res, err
 	}
 	if err := json.Unmarshal(data, &res); err != nil {

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bytes"
+	"context"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/darrm/darrm/internal/readfile"
 )
 
 //go:embed report.html.tmpl
@@ -64,8 +67,9 @@ func (t Table) Cells(row []any) []string {
 // WriteReport writes one HTML page about the experiments in the folders, each either an
 // experiment's own or one that holds such. The page is whole in itself: pictures and
 // styles are in it, it has no scripts, and it asks for nothing from any network. Every file
-// is compared with its record first; the error names the one that differs.
-func WriteReport(w io.Writer, dirs ...string) error {
+// is compared with its record first; the error names the one that differs. If ctx ends the
+// error is ctx.Err().
+func WriteReport(ctx context.Context, w io.Writer, dirs ...string) error {
 	var page reportPage
 	var found []string
 	for _, dir := range dirs {
@@ -80,7 +84,7 @@ func WriteReport(w io.Writer, dirs ...string) error {
 	}
 	ids := map[string]bool{}
 	for _, dir := range found {
-		s, err := readSection(dir)
+		s, err := readSection(ctx, dir)
 		if err != nil {
 			return err
 		}
@@ -131,8 +135,8 @@ func recordedIn(dir string) ([]string, error) {
 	return out, nil
 }
 
-func readSection(dir string) (section, error) {
-	rec, res, err := ReadRecord(dir)
+func readSection(ctx context.Context, dir string) (section, error) {
+	rec, res, err := ReadRecord(ctx, dir)
 	if err != nil {
 		return section{}, err
 	}
@@ -142,7 +146,7 @@ func readSection(dir string) (section, error) {
 		if _, ok := rec.Outputs[name]; !ok {
 			return s, fmt.Errorf("%s: the record names no %s", dir, name)
 		}
-		data, err := os.ReadFile(filepath.Join(dir, name))
+		data, err := readfile.Whole(ctx, filepath.Join(dir, name), maxOutput)
 		if err != nil {
 			return s, err
 		}

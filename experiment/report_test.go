@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bytes"
+	"context"
 	"html/template"
 	"image/png"
 	"os"
@@ -18,7 +19,7 @@ func TestReport(t *testing.T) {
 		mustRun(t, load(t, name), dir, Options{Quick: true, Version: "1.2.3"})
 	}
 	var page bytes.Buffer
-	if err := WriteReport(&page, dir); err != nil {
+	if err := WriteReport(context.Background(), &page, dir); err != nil {
 		t.Fatal(err)
 	}
 	text := page.String()
@@ -35,11 +36,11 @@ func TestReport(t *testing.T) {
 		t.Errorf("the page has %q", found)
 	}
 	var again bytes.Buffer
-	if err := WriteReport(&again, filepath.Join(dir, "accounting"), filepath.Join(dir, "figure-b.5-quick")); err != nil || again.String() != text {
+	if err := WriteReport(context.Background(), &again, filepath.Join(dir, "accounting"), filepath.Join(dir, "figure-b.5-quick")); err != nil || again.String() != text {
 		t.Errorf("the same folders named one by one give another page (%v)", err)
 	}
 
-	if err := WriteReport(&page, t.TempDir()); err == nil {
+	if err := WriteReport(context.Background(), &page, t.TempDir()); err == nil {
 		t.Error("an empty folder gives a page")
 	}
 	svg := filepath.Join(dir, "accounting", "totals.svg")
@@ -47,7 +48,7 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	page.Reset()
-	if err := WriteReport(&page, dir); err == nil || page.Len() > 0 || !strings.Contains(err.Error(), "totals.svg") {
+	if err := WriteReport(context.Background(), &page, dir); err == nil || page.Len() > 0 || !strings.Contains(err.Error(), "totals.svg") {
 		t.Errorf("a picture that is not the recorded one: %v", err)
 	}
 }
@@ -140,7 +141,7 @@ func TestReportInABrowser(t *testing.T) {
 	dir := t.TempDir()
 	mustRun(t, load(t, "figure-b.5"), dir, Options{Quick: true})
 	var page bytes.Buffer
-	if err := WriteReport(&page, dir); err != nil {
+	if err := WriteReport(context.Background(), &page, dir); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "report.html")

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/internal/readfile"
 	"github.com/darrm/darrm/lp"
 )
 
@@ -35,12 +37,18 @@ var build = sync.OnceValue(func() string {
 	path, err := os.Executable()
 	if err == nil {
 		var hash string
-		if hash, err = hashFile(path); err == nil {
+		if hash, err = hashFile(context.Background(), path, math.MaxInt64); err == nil {
 			return hash
 		}
 	}
 	return rand.Text()
 })
+
+// An OutputError says that a file or folder of an experiment could not be written.
+type OutputError struct{ Err error }
+
+func (e *OutputError) Error() string { return e.Err.Error() }
+func (e *OutputError) Unwrap() error { return e.Err }
 
 // ErrNoData says that an experiment's data are not there.
 var ErrNoData = errors.New("data not found")
@@ -98,7 +106,8 @@ type run struct {
 // program with the same parameters, is not done again. If ctx ends, steps that are done
 // are kept, no record is written, and the error is ctx.Err().
 //
-// Where data are missing the error is ErrNoData; it says where they were looked for.
+// Where data are missing the error is ErrNoData; it says where they were looked for. What
+// cannot be written is an OutputError.
 func Run(ctx context.Context, def Definition, outDir string, o Options) (Outcome, error) {
 	if def.full == nil {
 		return Outcome{}, errors.New("experiment without a definition: use Load or Parse")
@@ -137,19 +146,19 @@ func (r *run) do(p parameters, quick bool) (Outcome, error) {
 	}
 	r.result = &Result{Name: r.def.Name, Kind: r.def.Kind, Title: r.def.Title, Source: r.def.Source, About: r.def.About, Quick: quick}
 	if p, ok := p.(reader); ok {
-		if r.record.Inputs, err = p.inputs(r.Data); err != nil {
+		if r.record.Inputs, err = p.inputs(r, r.Data); err != nil {
 			return Outcome{}, err
 		}
 	}
 	if r.record.Hash, err = hashOf(build(), r.def.Name, r.def.Title, r.def.Source, r.def.About, quick, r.Version, r.SolverName, r.Seed, r.record.Parameters, r.record.Inputs); err != nil {
 		return Outcome{}, err
 	}
-	if old, result, err := ReadRecord(r.dir); err == nil && old.Hash == r.record.Hash {
+	if old, result, err := ReadRecord(r, r.dir); err == nil && old.Hash == r.record.Hash {
 		r.report("", r.of)
 		return Outcome{r.dir, old, result, true}, nil
 	}
 	if err := os.MkdirAll(filepath.Join(r.dir, stepsFolder), 0o777); err != nil {
-		return Outcome{}, err
+		return Outcome{}, &OutputError{err}
 	}
 	if err := p.run(r); err != nil {
 		return Outcome{}, err
@@ -178,7 +187,7 @@ func (r *run) write() error {
 	// A record of other files must not stand beside these, even for a moment.
 	record := filepath.Join(r.dir, RecordFile)
 	if err := os.Remove(record); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
+		return &OutputError{err}
 	}
 	r.record.Outputs = map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(r.files)) {
@@ -191,9 +200,9 @@ func (r *run) write() error {
 			return err
 		})
 		if err != nil {
-			return err
+			return &OutputError{err}
 		}
-		if r.record.Outputs[name], err = hashFile(path); err != nil {
+		if r.record.Outputs[name], err = hashFile(r, path, maxOutput); err != nil {
 			return err
 		}
 	}
@@ -241,7 +250,7 @@ func step[T any](r *run, name string, key any, do func() (T, error)) (T, error) 
 		return zero, err
 	}
 	path := filepath.Join(r.dir, stepsFolder, name+".json")
-	if f, ok := readStep[T](path); ok && f.Hash == hash {
+	if f, ok := readStep[T](r, path); ok && f.Hash == hash {
 		r.record.Steps = append(r.record.Steps, StepRecord{name, hash, f.Seconds, true})
 		return f.Value, nil
 	}
@@ -258,7 +267,7 @@ func step[T any](r *run, name string, key any, do func() (T, error)) (T, error) 
 	if err := writeJSON(path, f); err != nil {
 		return zero, err
 	}
-	back, ok := readStep[T](path)
+	back, ok := readStep[T](r, path)
 	if !ok {
 		return zero, fmt.Errorf("step %s cannot be read back from %s", name, path)
 	}
@@ -267,8 +276,8 @@ func step[T any](r *run, name string, key any, do func() (T, error)) (T, error) 
 }
 
 // readStep returns the step in a file, if there is a sound one.
-func readStep[T any](path string) (f stepFile[T], ok bool) {
-	data, err := os.ReadFile(path)
+func readStep[T any](ctx context.Context, path string) (f stepFile[T], ok bool) {
+	data, err := readfile.Whole(ctx, path, maxOutput)
 	if err != nil || json.Unmarshal(data, &f) != nil {
 		return f, false
 	}

@@ -195,7 +195,7 @@ func TestReadRecordRefuses(t *testing.T) {
 		if err := os.WriteFile(path, bytes.Replace(good, []byte(old), []byte(new), 1), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := ReadRecord(out.Dir); err == nil {
+		if _, _, err := ReadRecord(context.Background(), out.Dir); err == nil {
 			t.Errorf("with %s for %s the record is accepted", new, old)
 		}
 	}

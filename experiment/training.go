@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -152,8 +153,8 @@ func oneOf(name string, m shuffleg.Method, allowed, before []shuffleg.Method) er
 	return nil
 }
 
-func (p *TrainingParameters) inputs(root string) (map[string]string, error) {
-	return datasetInputs(p.Data, root, p.DataSeed)
+func (p *TrainingParameters) inputs(ctx context.Context, root string) (map[string]string, error) {
+	return datasetInputs(ctx, p.Data, root, p.DataSeed)
 }
 
 func (p *TrainingParameters) steps() int {
@@ -269,7 +270,7 @@ type laboratory struct {
 }
 
 func (p *TrainingParameters) laboratory(r *run) (laboratory, error) {
-	set, err := dataset(p.Data, r.Data, p.DataSeed)
+	set, err := dataset(r, p.Data, r.Data, p.DataSeed)
 	if err != nil {
 		return laboratory{}, err
 	}

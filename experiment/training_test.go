@@ -205,11 +205,11 @@ func TestTrainingUsesRealFiles(t *testing.T) {
 	for i, folder := range []string{"mnist-69", "mnist", ""} {
 		root := t.TempDir()
 		digits(filepath.Join(root, folder), byte(100*i))
-		set, err := dataset(data.MNIST69, root, 1)
+		set, err := dataset(context.Background(), data.MNIST69, root, 1)
 		if err != nil || set.Standin || set.Private.Len() != 20 {
 			t.Errorf("in %q: %+v, %v", folder, set, err)
 		}
-		inputs, err := datasetInputs(data.MNIST69, root, 1)
+		inputs, err := datasetInputs(context.Background(), data.MNIST69, root, 1)
 		if err != nil || len(inputs) != 1 {
 			t.Errorf("in %q: inputs %v, %v", folder, inputs, err)
 		}

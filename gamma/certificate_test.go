@@ -378,3 +378,57 @@ func TestPostProcessingIsNoMoreThanTheTheorem(t *testing.T) {
 		}
 	}
 }
+
+// The certificate's comparison, to the last digit: the function with the largest values that
+// pass has a bound of at most the right-hand side rounded down, and of those a little above
+// it, some have a bound that is the right-hand side rounded up. They are refused.
+func TestCertifyRefusesOneDigitMore(t *testing.T) {
+	between := 0
+	for _, c := range []struct{ m, eps, delta float64 }{
+		{2, 0.1, 0}, {2, 0.1, 1e-5}, {1, 0.35, 0.01}, {3, 1, 1e-5}, {1.5, 0.02, 1e-3}, {2, 0.7, 0.1}, {1, 1.3, 0}, {2.5, 0.4, 1e-4},
+	} {
+		p := problem(t, 5, c.m, c.eps, c.delta)
+		s, err := constraints.NewSystem(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		upper := func(n uint64) (Func, float64) {
+			f := Func{[]uint64{n, n, n, n, n, n}}
+			b, err := s.UpperBound(context.Background(), f.Phi())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return f, b.Upper
+		}
+		low, high := uint64(0), One
+		for high-low > 1 {
+			mid := (low + high) / 2
+			if _, u := upper(mid); u <= s.RHS() {
+				low = mid
+			} else {
+				high = mid
+			}
+		}
+		if f, u := upper(low); u > s.RHS() || certifies(p, f) != nil {
+			t.Errorf("%+v: a bound of %.17g is refused, the right-hand side is %.17g", p, u, s.RHS())
+		}
+		for n := high; n < high+16; n++ {
+			f, u := upper(n)
+			if u == s.RHSUpper() {
+				between++
+			}
+			var v *ViolationError
+			if u > s.RHS() && !errors.As(certifies(p, f), &v) {
+				t.Errorf("%+v: a bound of %.17g passes, the right-hand side is at least %.17g and at most %.17g", p, u, s.RHS(), s.RHSUpper())
+			}
+		}
+	}
+	if between == 0 {
+		t.Error("no bound is the right-hand side rounded up: this tests nothing")
+	}
+}
+
+func certifies(p constraints.Problem, f Func) error {
+	_, err := Certify(context.Background(), p, f)
+	return err
+}

@@ -17,8 +17,8 @@ import (
 // reader would misunderstand a new file.
 const FormatVersion = 1
 
-// MaxTableBytes bounds what Decode reads; a table of MaxTeachers is far smaller.
-const MaxTableBytes = 16 << 20
+// MaxTableBytes bounds what Decode reads; a table of MaxTeachers takes less than 1 MiB.
+const MaxTableBytes = 4 << 20
 
 // file is the JSON form of a Table. Fields may be added; none changes its meaning
 // without a new FormatVersion.

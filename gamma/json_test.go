@@ -6,12 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"runtime"
 	"slices"
 	"sort"
 	"strings"
 	"testing"
+
+	"github.com/darrm/darrm/constraints"
 )
 
 func encode(t testing.TB, table *Table) []byte {
@@ -193,8 +196,8 @@ func hostile(t testing.TB) map[string]struct {
 		"too large":        {append(slices.Clone(good), bytes.Repeat([]byte(" "), MaxTableBytes)...), "larger"},
 		"bare NaN":         {bytes.Replace(good, []byte(`"m": 2`), []byte(`"m": NaN`), 1), "invalid character"},
 		"many digits":      {bytes.Replace(good, []byte(`"m": 2`), []byte(`"m": 1e999`), 1), "1e999"},
-		"deeply nested":    {[]byte(strings.Repeat("[", 100_000)), ""},
-		"deep inside gone": {[]byte(`{"gamma":` + strings.Repeat("[", 100_000)), ""},
+		"deeply nested":    {[]byte(strings.Repeat("[", 100_000)), "nested deeper than 16"},
+		"deep inside gone": {[]byte(`{"gamma":` + strings.Repeat("[", 100_000)), "nested deeper than 16"},
 	}
 	for _, c := range []struct{ field, text, want string }{
 		{"format_version", "2", "format_version = 2"},
@@ -473,5 +476,65 @@ func TestReadClaimRefusesAmbiguousFields(t *testing.T) {
 		if err := checkKeys([]byte(text)); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+}
+
+// What is no table costs little more memory than its bytes, whatever it is made of: before
+// there were limits, three million levels took 1.1 GiB.
+func TestHostileTablesTakeLittleMemory(t *testing.T) {
+	fields := []byte("{")
+	for i := 0; len(fields) < MaxTableBytes-16; i++ {
+		fields = fmt.Appendf(fields, `"f%d":0,`, i)
+	}
+	for name, c := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"arrays":            {bytes.Repeat([]byte("["), 3_000_000), "nested deeper"},
+		"objects":           {bytes.Repeat([]byte(`{"a":`), MaxTableBytes/5), "nested deeper"},
+		"objects in arrays": {bytes.Repeat([]byte(`[{"a":`), MaxTableBytes/6), "nested deeper"},
+		"arrays in a field": {append([]byte(`{"proof":`), bytes.Repeat([]byte("["), 3_000_000)...), "nested deeper"},
+		"fields":            {fields, "more than 256 fields"},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := ReadClaim(bytes.NewReader(c.data))
+		runtime.ReadMemStats(&after)
+		var format *FormatError
+		if !errors.As(err, &format) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want a FormatError with %q", name, err, c.want)
+		}
+		// All that was ever allocated: reading grows a buffer, six times the bytes at most.
+		if took := after.TotalAlloc - before.TotalAlloc; took > 8*MaxTableBytes {
+			t.Errorf("%s: %d bytes allocated for %d", name, took, len(c.data))
+		}
+	}
+}
+
+// The limits leave room: every table there can be is far below them.
+func TestTheLargestTableIsBelowTheLimits(t *testing.T) {
+	const k = constraints.MaxTeachers
+	p := problem(t, k, 3, 0.1, 1e-5)
+	values := make([]float64, (k+1)/2)
+	for l := range values {
+		values[l] = 1 / 3.
+	}
+	table := &Table{
+		Certified: &Certified{fn: mustFree(t, k, values...), problem: p, certificate: Certificate{Method: Sweep, Constraints: p.Count()}},
+		Objective: Objective{Counts: make([]float64, k+1), Shape: Free},
+	}
+	for l := range table.Counts {
+		table.Counts[l] = math.Pi * float64(l+1)
+	}
+	for range k + 16 {
+		table.Proof.Multipliers = append(table.Proof.Multipliers, Multiplier{constraints.Multiset{k, k, k, k, k, k, k, k}, 1e-300 / 3})
+	}
+	table.Proof.Weights = values
+	data := encode(t, table)
+	if len(data) > MaxTableBytes/4 {
+		t.Errorf("a table of %d teachers takes %d bytes of %d", k, len(data), MaxTableBytes)
+	}
+	if _, err := ReadClaim(bytes.NewReader(data)); err != nil {
+		t.Errorf("a table of %d teachers: %v", k, err)
 	}
 }

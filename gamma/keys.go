@@ -8,6 +8,13 @@ import (
 	"strings"
 )
 
+// A table is four levels deep and has some twenty fields. What is far beyond is no table, and
+// is refused before each level or field takes memory of its own.
+const (
+	maxDepth  = 16
+	maxFields = 256
+)
+
 // checkKeys refuses JSON that two readers could read differently. Package
 // encoding/json matches field names in any case and keeps the last of several; others
 // keep the first, or take "Epsilon" for another field than "epsilon". So a field
@@ -37,12 +44,18 @@ func checkKeys(data []byte) error {
 			if open[in].seen[name] {
 				return fmt.Errorf("field %.40q stands there twice", name)
 			}
+			if len(open[in].seen) == maxFields {
+				return fmt.Errorf("an object has more than %d fields", maxFields)
+			}
 			open[in].seen[name] = true
 			open[in].value = true
 			continue
 		}
 		if in >= 0 {
 			open[in].value = false // this token is the value, or opens it
+		}
+		if (token == json.Delim('{') || token == json.Delim('[')) && len(open) == maxDepth {
+			return fmt.Errorf("it is nested deeper than %d levels", maxDepth)
 		}
 		switch token {
 		case json.Delim('{'):

@@ -3,12 +3,15 @@ package gamma
 import (
 	"context"
 	"math"
+	"math/big"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/num"
 )
 
 // drawMultiset draws any multiset of p.
@@ -268,5 +271,167 @@ func TestParseShape(t *testing.T) {
 		if _, err := ParseShape(s); err == nil {
 			t.Errorf("%q passes", s)
 		}
+	}
+}
+
+// exactBound is the right-hand side of the weak duality that LowerBound states, in
+// fractions, for the rows as they were computed, less Σy·RowError, which is what the rows
+// themselves may be off by.
+func exactBound(t *testing.T, p constraints.Problem, weights []float64, shape Shape, proof []Multiplier) *big.Rat {
+	t.Helper()
+	s, err := constraints.NewSystem(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fraction := func(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
+	one := num.FromInt(1)
+	e := num.Exp(new(big.Rat).Mul(num.Decimal(p.M), num.Decimal(p.Epsilon)))
+	release := num.FromRat(num.Decimal(p.Delta))
+	r, _ := e.Sub(one).Add(release).Add(release).Quo(e.Add(one)).Hi().Rat(nil)
+
+	bound := new(big.Rat)
+	d := make([]*big.Rat, len(weights))
+	for l, w := range weights {
+		bound.Add(bound, fraction(w))
+		d[l] = fraction(-w)
+	}
+	for _, m := range proof {
+		y := fraction(m.Value)
+		for l, x := range s.Row(m.Multiset, nil) {
+			d[l].Add(d[l], new(big.Rat).Mul(y, fraction(x)))
+		}
+		bound.Sub(bound, new(big.Rat).Mul(y, r))
+		bound.Sub(bound, new(big.Rat).Mul(y, fraction(s.RowError())))
+	}
+	least, prefix := new(big.Rat), new(big.Rat)
+	for _, x := range d {
+		prefix.Add(prefix, x)
+		switch {
+		case shape == Free && x.Sign() < 0:
+			least.Add(least, x)
+		case shape == Monotone && prefix.Cmp(least) < 0:
+			least.Set(prefix)
+		}
+	}
+	return bound.Add(bound, least)
+}
+
+// The computed bound is never above the exact one: rounding errors are subtracted, those of
+// the rows and those of the sums. Each of the two is much the larger one in some of these:
+// multipliers that are small beside the weights, and K in the hundreds.
+func TestLowerBoundSubtractsItsErrors(t *testing.T) {
+	rng := rand.New(rand.NewPCG(31, 32))
+	positive, tight := 0, 0
+	for range 400 {
+		k := 1 + rng.IntN(7)
+		if rng.IntN(20) == 0 {
+			k = 201
+		}
+		p := problem(t, k, []float64{1, 1.5, 2}[rng.IntN(3)], []float64{0.01, 0.1, 1}[rng.IntN(3)], []float64{0, 1e-5, 0.1}[rng.IntN(3)])
+		weights, err := Weights(k, 0.6+0.3*rng.Float64())
+		if err != nil {
+			t.Fatal(err)
+		}
+		scale := math.Pow(10, float64(-rng.IntN(7)))
+		proof := make([]Multiplier, 1+rng.IntN(4))
+		for i := range proof {
+			at := constraints.Multiset{constraints.High: k - rng.IntN(min(k, 3))}
+			at[constraints.Ones] = rng.IntN(k + 1 - at[constraints.High])
+			at[constraints.Zeros] = k - at.Teachers()
+			proof[i] = Multiplier{at, scale * rng.Float64()}
+		}
+		for _, shape := range []Shape{Free, Monotone} {
+			got, err := LowerBound(p, weights, shape, proof)
+			if err != nil {
+				t.Fatal(err)
+			}
+			exact := exactBound(t, p, weights, shape, proof)
+			if got == 0 {
+				continue // always a bound
+			}
+			if positive++; new(big.Rat).SetFloat64(got).Cmp(exact) > 0 {
+				f, _ := exact.Float64()
+				t.Fatalf("%+v, %s, %v: bound %.17g, exactly %.17g", p, shape, proof, got, f)
+			}
+			if f := new(big.Rat).SetFloat64(got + 4e-15); f.Cmp(exact) > 0 {
+				tight++
+			}
+		}
+	}
+	if t.Logf("%d positive bounds, %d within 4e-15 of the exact one", positive, tight); positive < 100 || tight < 50 {
+		t.Error("this tests nothing")
+	}
+}
+
+// The sums of a worst-case proof are rounded too: the bound is that of LowerBound made
+// smaller by more than the weights may sum to above ½.
+func TestWorstCaseBoundLeavesRoomForItsWeights(t *testing.T) {
+	p := problem(t, 5, 1, 0.1, 1e-5)
+	o := Objective{WorstCase: true, Shape: Free}
+	proof := Proof{Multipliers: []Multiplier{{constraints.Multiset{constraints.High: 5}, 1e-3}}}
+	within := []float64{0.25, 0.125, 0.125}
+	above := []float64{0.25, 0.125, 0.125 + 0x1p-52} // sums to ½ + 2u, which is let pass
+	for _, weights := range [][]float64{within, above} {
+		proof.Weights = weights
+		got, err := o.lowerBound(p, proof)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, err := LowerBound(p, weights, Free, proof.Multipliers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(plain > 0) || !(got <= plain*(1-2*0x1p-52)) || got < plain*(1-1e-13) {
+			t.Errorf("weights %v: bound %.17g, of LowerBound %.17g", weights, got, plain)
+		}
+	}
+	for _, weights := range [][]float64{{0.25, 0.125, 0.125 + 0x1p-48}, {0.5, 0.05, 0.01}, {0.6, 0, 0}, {-0x1p-60, 0.25, 0.25}, {math.NaN(), 0, 0}} {
+		proof.Weights = weights
+		if _, err := o.lowerBound(p, proof); err == nil {
+			t.Errorf("weights %v pass", weights)
+		}
+	}
+}
+
+// The gap is rounded up: the exact error of the function is never above LowerBound + Gap.
+func TestTheGapIsRoundedUp(t *testing.T) {
+	fraction := func(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
+	rng := rand.New(rand.NewPCG(33, 34))
+	inexact := 0
+	for range 2000 {
+		a, b := rng.Float64(), rng.Float64()*math.Pow(10, float64(-rng.IntN(12)))
+		g := gap(a, b)
+		exact := new(big.Rat).Sub(fraction(a), fraction(b))
+		if g < 0 || fraction(g).Cmp(exact) < 0 {
+			t.Fatalf("gap(%v, %v) = %v", a, b, g)
+		}
+		if fraction(a-b).Cmp(exact) < 0 {
+			inexact++
+		}
+	}
+	if gap(0.25, 0.5) != 0 || inexact < 100 {
+		t.Errorf("gap of a bound above the error: %v; %d differences are rounded down", gap(0.25, 0.5), inexact)
+	}
+	below := 0
+	for _, name := range goldenNames(t, 101) {
+		table := goldenTable(t, name)
+		weights, err := table.Weights(table.Problem().K)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact := new(big.Rat)
+		for l, w := range weights {
+			share := new(big.Rat).Sub(big.NewRat(1, 1), fraction(table.Func().At(l)))
+			exact.Add(exact, share.Mul(share, fraction(w)))
+		}
+		if fraction(table.ExpectedError).Cmp(exact) < 0 {
+			below++
+		}
+		if most := new(big.Rat).Add(fraction(table.LowerBound), fraction(table.Gap)); most.Cmp(exact) < 0 {
+			t.Errorf("%s: gap %g is too small by %s", name, table.Gap, exact.Sub(exact, most).FloatString(25))
+		}
+	}
+	if below == 0 {
+		t.Error("no table's error is rounded down: this tests nothing")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/darrm/darrm/internal/atomicfile"
 )
@@ -154,13 +155,30 @@ func writeAnchor(path string, a *anchor) error {
 
 // createAnchor replaces the whole file, durably; the other slot is blank. The slot
 // is not marked: the name comes into force before it is known to be on disk, so the
-// next commit cannot tell whether it is.
+// next commit cannot tell whether it is. The caller holds the exclusive lock, so that a
+// temporary file of this anchor is of a process that was killed.
 func createAnchor(path string, a *anchor) error {
+	sweepAnchors(path)
 	return atomicfile.Replace(path, 0o600, func(w io.Writer) error {
 		slots := [][]byte{a.encode(), append(bytes.Repeat([]byte{' '}, slotSize-1), '\n')}
 		_, err := w.Write(bytes.Join([][]byte{slots[a.commit%2], slots[(a.commit+1)%2]}, nil))
 		return err
 	})
+}
+
+// sweepAnchors removes the temporary files of the anchor at path. What it may not remove
+// stays, and is no harm.
+func sweepAnchors(path string) {
+	dir, base := filepath.Dir(path), filepath.Base(path)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if target, ok := atomicfile.TempTarget(e.Name()); ok && target == base && e.Type().IsRegular() {
+			os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
 }
 
 // openRegular refuses directories, devices and pipes, on which open could wait or

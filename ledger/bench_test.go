@@ -14,7 +14,7 @@ func benchLedger(b *testing.B) *Ledger {
 	if err != nil {
 		b.Fatal(err)
 	}
-	l, err := Create(b.Context(), filepath.Join(b.TempDir(), "ledger"), budget)
+	l, err := Create(b.Context(), filepath.Join(b.TempDir(), "ledger"), budget, ReplaceOne)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func BenchmarkChargeAll(b *testing.B) {
 			requests := make([]Request, n)
 			for i := 0; b.Loop(); i++ {
 				for j := range requests {
-					requests[j] = Request{ID: fmt.Sprintf("%d-%d", i, j), Count: 1, Unit: unitOfOne}
+					requests[j] = Request{Relation: ReplaceOne, ID: fmt.Sprintf("%d-%d", i, j), Count: 1, Unit: unitOfOne}
 				}
 				if _, err := l.ChargeAll(b.Context(), requests); err != nil {
 					b.Fatal(err)
@@ -56,7 +56,7 @@ func BenchmarkChargeAll(b *testing.B) {
 func BenchmarkChargeGroup(b *testing.B) {
 	l := benchLedger(b)
 	for i := 0; b.Loop(); i++ {
-		if _, err := l.Charge(context.Background(), Request{ID: fmt.Sprint(i), Count: 1000, Unit: unitOfOne}); err != nil {
+		if _, err := l.Charge(context.Background(), Request{Relation: ReplaceOne, ID: fmt.Sprint(i), Count: 1000, Unit: unitOfOne}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -71,7 +71,7 @@ func BenchmarkOpen(b *testing.B) {
 			for i := 0; i < n; i += 100 {
 				requests := make([]Request, 100)
 				for j := range requests {
-					requests[j] = Request{ID: fmt.Sprint(i + j), Count: 1, Unit: unitOfOne}
+					requests[j] = Request{Relation: ReplaceOne, ID: fmt.Sprint(i + j), Count: 1, Unit: unitOfOne}
 				}
 				if _, err := l.ChargeAll(b.Context(), requests); err != nil {
 					b.Fatal(err)

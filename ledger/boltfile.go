@@ -59,6 +59,10 @@ var native = binary.NativeEndian
 // errPage marks what is wrong inside a database file.
 var errPage = errors.New("database file")
 
+// errForeign marks a file that nothing shows to be a database of this package, or a
+// database without a ledger.
+var errForeign = errors.New("its beginning is not that of a ledger's database")
+
 func badPage(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", errPage, fmt.Errorf(format, args...))
 }
@@ -90,9 +94,6 @@ type page struct {
 
 // openBoltFile reads the newest valid meta and the list of buckets.
 func openBoltFile(r io.ReaderAt, size int64) (*boltFile, error) {
-	if size < 4*boltPageSize {
-		return nil, badPage("%d bytes are fewer than the four first pages", size)
-	}
 	var f *boltFile
 	for i := range 2 {
 		m, err := readMeta(r, int64(i))
@@ -107,7 +108,7 @@ func openBoltFile(r io.ReaderAt, size int64) (*boltFile, error) {
 		}
 	}
 	if f == nil {
-		return nil, badPage("neither meta page is valid")
+		return nil, badPage("%w", errForeign)
 	}
 	if f.pages < 4 || f.pages > uint64(size)/boltPageSize {
 		return nil, badPage("%d pages are in use, but the file holds %d", f.pages, size/boltPageSize)
@@ -305,6 +306,9 @@ func walkLeaf(p *page, low, high, from []byte, visit leafVisit) error {
 func (f *boltFile) walk(bucket string, from []byte, visit func(key, value []byte) error) error {
 	ref, ok := f.buckets[bucket]
 	if !ok {
+		if bucket == bucketLedger {
+			return badPage("%w", errForeign)
+		}
 		return badPage("there is no bucket %q", bucket)
 	}
 	pairs := func(flags uint32, key, value []byte) error {

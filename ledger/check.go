@@ -12,11 +12,17 @@ import (
 // which error it would refuse them, and charges nothing. It promises nothing:
 // another process may spend what is left in between.
 func (l *Ledger) Check(ctx context.Context, requests ...Request) error {
+	if err := l.chargeable(); err != nil {
+		return err
+	}
 	requests, err := checkAll(requests)
 	if err != nil {
 		return err
 	}
-	return l.do(ctx, false, func(s *session) error { return s.admit(requests) })
+	return l.do(ctx, false, func(s *session) error {
+		_, err := s.admit(requests)
+		return err
+	})
 }
 
 // checkAll returns the requests of one charge in their canonical form.

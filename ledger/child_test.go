@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -62,7 +63,7 @@ func runChild(mode, path, prefix, count string) error {
 	l, err := Open(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) && mode == "create" {
 		budget, _ := NewBudget(1000, 0)
-		l, err = Create(ctx, path, budget)
+		l, err = Create(ctx, path, budget, ReplaceOne)
 	}
 	if err != nil {
 		return err
@@ -77,7 +78,10 @@ func runChild(mode, path, prefix, count string) error {
 				return err
 			}
 		}
-		receipt, err := l.Charge(ctx, Request{ID: id, Count: 1, Unit: unitOfOne})
+		receipt, err := l.Charge(ctx, Request{
+			Relation: ReplaceOne, ID: id, Count: 1, Unit: unitOfOne,
+			Ensemble: "e", EnsembleDigest: "v1", Draw: &Draw{Name: id, Votes: sha256.Sum256([]byte(id)), Covers: i%2 == 1},
+		})
 		if err == nil {
 			err = receipt.Redeem()
 		}

@@ -103,10 +103,36 @@ func TestKilledAtEveryWrite(t *testing.T) {
 	}
 	for name, act := range acts {
 		n := everyCall(t, "charge", act, 0, anyCall, existing(t), honest(t))
-		m := everyCall(t, "create", act, 0, anyCall, missing(t), honest(t))
+		check := honest(t)
+		m := everyCall(t, "create", act, 0, anyCall, missing(t), func(at, path string, first, second said) {
+			checkLeftovers(t, at, path)
+			check(at, path, first, second)
+		})
 		t.Logf("killed %s each of %d calls of three charges, %d with creation", name, n, m)
 		if n < 20 || m < n {
 			t.Errorf("only %d and %d calls seen", n, m)
+		}
+	}
+}
+
+// checkLeftovers fails unless the ledger that a killed process and the next one made has its
+// secret, and one more [Create] leaves nothing in the directory but ledgers.
+func checkLeftovers(t *testing.T, at, path string) {
+	t.Helper()
+	l, err := Open(t.Context(), path)
+	if err != nil {
+		t.Errorf("%s: %v", at, err)
+		return
+	}
+	if _, err := l.VoteHash(); err != nil {
+		t.Errorf("%s: %v", at, err)
+	}
+	if _, err := Create(t.Context(), path+"2", l.Budget(), ReplaceOne); err != nil {
+		t.Errorf("%s: %v", at, err)
+	}
+	for _, name := range names(t, filepath.Dir(path)) {
+		if strings.HasPrefix(name, ".") {
+			t.Errorf("%s: %s is left behind", at, name)
 		}
 	}
 }
@@ -139,7 +165,7 @@ func TestFailedSyncAndFullDisk(t *testing.T) {
 		n := everyCall(t, "charge", failCall, c.errno, c.wanted, existing(t), func(at, path string, first, second said) {
 			if len(first.released)+len(first.refused) != 3 || len(first.refused) == 0 {
 				t.Errorf("%s: %d released, %d refused of 3", at, len(first.released), len(first.refused))
-			} else if !strings.Contains(first.refused[0], c.errno.Error()) {
+			} else if !strings.Contains(first.refused[0], c.errno.Error()) || !strings.Contains(first.refused[0], ErrWrite.Error()) {
 				t.Errorf("%s: refused: %s", at, first.refused[0])
 			}
 			if len(first.refused) > 0 {
@@ -223,7 +249,7 @@ func powerFailures(t *testing.T, u *underAttack, ops []fileOp, first, ways int) 
 	for n := first; n <= len(ops); n++ {
 		least := u.spent
 		for _, op := range ops[:n] {
-			if op.path == "" {
+			if op.call == unix.SYS_WRITE && op.path == "" {
 				least = least.Plus(unitOfOne) // a line on standard output: a release
 			}
 		}

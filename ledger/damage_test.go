@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	bolt "go.etcd.io/bbolt"
@@ -27,9 +28,7 @@ func newUnderAttack(t testing.TB, batches int) *underAttack {
 	u := &underAttack{path: filepath.Join(t.TempDir(), "ledger")}
 	u.states = append(u.states, readFiles(t, l.Path()))
 	for i := range batches {
-		if err := chargeOne(l, i); err != nil {
-			t.Fatal(err)
-		}
+		mustCharge(t, l, drawnRequest(i))
 		u.states = append(u.states, readFiles(t, l.Path()))
 	}
 	u.spent = unitOfOne.Times(uint64(batches))
@@ -38,8 +37,20 @@ func newUnderAttack(t testing.TB, batches int) *underAttack {
 
 var unitOfOne = Cost{epsilon: amount{0, 1e12}}
 
+// drawnRequest has a place in every index but that of results.
+func drawnRequest(i int) Request {
+	r := plainRequest(i)
+	r.Ensemble, r.EnsembleDigest = "teachers", "v1"
+	r.Draw = &Draw{Name: fmt.Sprintf("draw %d", i), Votes: Digest{31: byte(i + 1)}, Covers: i%3 == 2}
+	return r
+}
+
+func plainRequest(i int) Request {
+	return Request{Relation: ReplaceOne, ID: fmt.Sprintf("request %d", i), Count: 1, Unit: unitOfOne, Event: []byte(`{"mechanism":"darrm"}`)}
+}
+
 func chargeOne(l *Ledger, i int) error {
-	_, err := l.Charge(context.Background(), Request{ID: fmt.Sprintf("request %d", i), Count: 1, Unit: unitOfOne, Event: []byte(`{"mechanism":"darrm"}`)})
+	_, err := l.Charge(context.Background(), plainRequest(i))
 	return err
 }
 
@@ -207,7 +218,7 @@ func TestEveryByteOfRecordsCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if records != 2+6+6 {
+	if records != 2+6+6+4+2+6+1 { // ledger, entries, ids, draws, covers, votes, ensembles
 		t.Errorf("%d records tested", records)
 	}
 }
@@ -302,7 +313,7 @@ func TestExchangedLedgers(t *testing.T) {
 		}
 	}
 	l := create(t, 1, 0)
-	mustCharge(t, l, Request{ID: "a", Count: 1, Unit: mustCost(t, 1, 0)})
+	mustCharge(t, l, Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: mustCost(t, 1, 0)})
 	fresh := create(t, 1, 0)
 	readFiles(t, fresh.Path()).write(t, l.Path())
 	if _, err := l.Spent(t.Context()); !errors.Is(err, ErrDamaged) {
@@ -344,6 +355,20 @@ func TestForgedRecords(t *testing.T) {
 		"id forgotten":           del("ids", "request 1"),
 		"id invented":            put("ids", "request 7", seqKey(1)),
 		"id of another":          put("ids", "request 1", seqKey(1)),
+		"draw forgotten":         del("draws", DrawName{"teachers", "draw 1"}.key()),
+		"draw invented":          put("draws", DrawName{"teachers", "draw 7"}.key(), seqKey(1)),
+		"draw of another":        put("draws", DrawName{"teachers", "draw 1"}.key(), seqKey(1)),
+		"draw is a cover":        put("draws", DrawName{"teachers", "draw 2"}.key(), seqKey(3)),
+		"cover forgotten":        del("covers", DrawName{"teachers", "draw 2"}.key()),
+		"votes forgotten":        del("votes", string(append(make([]byte, 31), 2))),
+		"votes of another":       put("votes", string(append(make([]byte, 31), 2)), seqKey(1)),
+		"ensemble forgotten":     del("ensembles", "teachers"),
+		"ensemble stated later":  put("ensembles", "teachers", seqKey(2)),
+		"no index of draws":      func(tx *bolt.Tx) error { return tx.DeleteBucket([]byte("draws")) },
+		"other relation":         rewrite("ledger", "genesis", `"replace"`, `"add-remove"`),
+		"other secret":           rewrite("ledger", "genesis", `"secret_sha256":"`, `"secret_sha256":"0`),
+		"older format":           rewrite("ledger", "genesis", `"format":2`, `"format":1`),
+		"other draw":             rewrite("entries", string(seqKey(2)), "draw 1", "draw 7"),
 		"result invented":        put("results", "request 1", seqKey(2)),
 		"record added":           put("ledger", "more", []byte("1")),
 		"head removed":           del("ledger", "head"),
@@ -372,6 +397,34 @@ func TestForgedRecords(t *testing.T) {
 		}
 		if _, err := Open(t.Context(), u.path); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// An index that was changed after the ledger was opened leads to an entry that is not its
+// own: a charge must not believe it.
+func TestIndexIsNotTrusted(t *testing.T) {
+	for _, c := range []struct{ bucket, key string }{
+		{"ids", "request 0"}, {"draws", DrawName{"teachers", "draw 0"}.key()}, {"votes", string(append(make([]byte, 31), 1))}, {"ensembles", "teachers"},
+	} {
+		l := create(t, 100, 0)
+		mustCharge(t, l, drawnRequest(0))
+		mustCharge(t, l, plainRequest(1))
+		db, err := bolt.Open(l.Path(), 0o600, &bolt.Options{PageSize: boltPageSize})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = db.Update(func(tx *bolt.Tx) error { return tx.Bucket([]byte(c.bucket)).Put([]byte(c.key), seqKey(2)) })
+		if err := errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		again := drawnRequest(0)
+		if c.bucket != "ids" {
+			again.ID = "again"
+			again.Draw.Covers = true
+		}
+		if _, err := l.Charge(t.Context(), again); !errors.Is(err, ErrDamaged) {
+			t.Errorf("index %s: %v", c.bucket, err)
 		}
 	}
 }
@@ -418,18 +471,50 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
+// What nothing shows to be a ledger is called that, and damage only what was one: where an
+// anchor is, or a handle is open, or the file is a database of this package.
 func TestNotALedger(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger")
-	for name, b := range map[string][]byte{"empty": nil, "text": []byte("hello\n"), "zeros": make([]byte, 32<<10)} {
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := Open(t.Context(), path); !errors.Is(err, ErrDamaged) {
+	u := newUnderAttack(t, 1)
+	last := u.last()
+	foreign := filepath.Join(t.TempDir(), "foreign")
+	db, err := bolt.Open(foreign, 0o600, &bolt.Options{PageSize: boltPageSize})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bolt.Tx) error { _, err := tx.CreateBucket([]byte("other")); return err })
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	other := readFiles(t, foreign).db
+	for name, b := range map[string][]byte{
+		"empty": {}, "text": []byte("hello\n"), "zeros": make([]byte, 32<<10), "another database": other,
+		"a beginning cut short": last.db[:50], "an anchor": last.anchor,
+	} {
+		files{b, nil}.write(t, path)
+		if _, err := Open(t.Context(), path); !errors.Is(err, ErrNotLedger) || errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), path+" is not a ledger") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if got, _ := os.ReadFile(path); !bytes.Equal(got, b) {
 			t.Errorf("%s: Open wrote to it", name)
 		}
+		files{b, last.anchor}.write(t, path)
+		if _, err := Open(t.Context(), path); !errors.Is(err, ErrDamaged) || errors.Is(err, ErrNotLedger) {
+			t.Errorf("%s, with an anchor: %v", name, err)
+		}
+		files{b, []byte("?")}.write(t, path)
+		if _, err := Open(t.Context(), path); !errors.Is(err, ErrDamaged) || errors.Is(err, ErrNotLedger) {
+			t.Errorf("%s, with a damaged anchor: %v", name, err)
+		}
+		l := create(t, 1, 0)
+		files{b, nil}.write(t, l.Path())
+		if err := chargeOne(l, 1); !errors.Is(err, ErrDamaged) || errors.Is(err, ErrNotLedger) {
+			t.Errorf("%s, under an open handle: %v", name, err)
+		}
+	}
+	files{last.db[:len(last.db)/4], nil}.write(t, path)
+	if _, err := Open(t.Context(), path); !errors.Is(err, ErrDamaged) {
+		t.Errorf("a ledger cut short, without its anchor: %v", err)
 	}
 	if _, err := Open(t.Context(), t.TempDir()); err == nil {
 		t.Error("a directory was opened")

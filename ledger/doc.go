@@ -1,11 +1,11 @@
 // Package ledger records on disk what has been spent of a privacy budget, before
 // what it was spent on can be seen.
 //
-// [Create] a ledger with a [Budget], or [Open] it. For every release call
+// [Create] a ledger with a [Budget] and a [Relation], or [Open] it. For every release call
 // [Ledger.Charge] with a [Request]; only with the [*Receipt] that it returns may a
 // mechanism draw an answer:
 //
-//	receipt, err := l.Charge(ctx, ledger.Request{ID: id, Count: n, Unit: unit, Event: event})
+//	receipt, err := l.Charge(ctx, ledger.Request{ID: id, Count: n, Unit: unit, Relation: ledger.ReplaceOne, Event: event})
 //	if err != nil {
 //		return err // refused, or not known to be on disk: nothing is released
 //	}
@@ -42,8 +42,9 @@
 // No tighter rule for many mechanisms is used: those need costs fixed in advance.
 //
 // This needs fresh randomness in every mechanism, one neighbouring relation for all
-// costs, and all releases from the same people's data in the same ledger. The ledger
-// cannot see any of the three; state the relation in [Request].Event.
+// costs, and all releases from the same people's data in the same ledger. The relation is
+// the ledger's and is stated with every charge: another one is an [ErrRelation]. The ledger
+// cannot see the other two.
 //
 // Costs round up to whole units and budgets round down; sums are exact and stay at the
 // largest number instead of wrapping around. The ledger knows nothing of mechanisms;
@@ -52,17 +53,50 @@
 // sums.
 //
 // A charge may name an earlier one that covers it, [Request].PaidBy, and then costs
-// nothing. It is for answers that are post-processing of what was paid for, such as
-// those of teachers trained once, and it is the caller who vouches for that.
+// nothing. It is for answers that are post-processing of what was paid for, and it is the
+// caller who vouches for that: those of teachers trained once, paid by the charge of their
+// training, and those to a draw that is covered. Who pays is of the same ensemble and spent
+// something itself.
+//
+// # Draws
+//
+// Costs add up over answers to fresh votes: the teachers, private mechanisms themselves,
+// ran anew for each. A second answer to the same row of votes is another function of the
+// same run, and the two together can cost more than the sum. So the unit is a [Draw], a
+// series of rows that teachers cast once. The first answer to a draw pays as any other
+// charge. All further answers together are covered by one more charge, Draw.Covers, of what
+// the votes themselves cost: the composition of the teachers' promises over all rows and all
+// teachers whom a record reaches. Each further answer is a charge that names it in PaidBy.
+// Where the promise is the mechanism's own noise, new in each answer, costs add up over
+// answers to the same votes too, and a charge has no draw.
+//
+// Which votes are one draw is stated, not guessed: a draw has a name, unique within the
+// ensemble. As a safety net the ledger keeps a digest of each draw's votes ([VoteHash]),
+// keyed with a secret. Other votes under the name of a draw are refused; so are votes that
+// equal those of another draw, unless the user named the draw himself and thereby states
+// that the teachers cast equal votes anew. The entry then names the other draw.
+//
+// The digest is equal for equal multisets of rows only. These are not noticed: rows shared
+// by draws that differ elsewhere; the same votes with the teachers in another order, or as
+// votes here and as counts there; the same votes in another ledger; votes answered in a
+// release without a ledger; and teachers who say that they voted anew and did not.
+//
+// # Ensembles
+//
+// An ensemble is a name. Whether the same teachers are behind it is the caller's word, and
+// other teachers under the name of frozen ones are not noticed. A text that identifies
+// them, [Request].EnsembleDigest, must be stated ever after once a charge of the ensemble
+// stated it. It is compared and verifies nothing.
 //
 // # Requests asked again
 //
-// A request has an id. The same id with the same count, cost, payer and event is
-// charged once. Asked again, it returns an [ErrReplayed] and nothing that admits an
+// A request has an id. The same id with the same count, cost, payer, ensemble, draw and
+// event is charged once. Asked again, it returns an [ErrReplayed] and nothing that admits an
 // answer, because a second answer with fresh randomness is a second release; what a
 // caller may do is to read a result stored earlier, which it recognises by the digest of
 // [Ledger.RecordResult]. Where there is none, the first asker crashed, or has not come
-// so far: the budget is spent, and only another id, charged anew, leads to an answer.
+// so far: the budget is spent, and only another id, charged anew by the rules for draws,
+// leads to an answer.
 //
 // A caller who kept the coins of the first answers, and whose event names them, may work
 // out those same answers again, which is no second release. It notes them with the
@@ -71,8 +105,10 @@
 // The same id with other content is an [ErrConflict]. [Ledger.Check] tells all this
 // without charging.
 //
-// Ids and events are kept in plain text, for whoever may read the file. They must hold
-// nothing that was computed from private data.
+// Ids, names and events are kept in plain text, for whoever may read the file. They must
+// hold nothing that was computed from private data. The digests of votes are computed from
+// them, and tell without the secret only which draws have equal votes. With the secret, a
+// guess of all votes of a draw can be tested.
 //
 // # Several processes
 //
@@ -104,24 +140,37 @@
 //
 // # Files
 //
-// The database at PATH has four buckets, and no others:
+// A ledger is three files: the database at PATH, the anchor at PATH.anchor and the secret at
+// PATH.secret. They belong together and are moved together.
+//
+// The database has eight buckets, and no others. The last six are indexes, to the first
+// entry that has a key:
 //
 //	ledger    "genesis" → genesis record, "head" → head record
 //	entries   seq, 8 bytes big-endian → entry
 //	ids       request id → seq of its charge
 //	results   request id → seq of its result
+//	draws     draw → seq of the first charge that answers it
+//	covers    draw → seq of the first charge that covers it
+//	votes     digest of votes, 32 bytes → seq of the first charge of a draw that has them
+//	ensembles ensemble → seq of the first charge that states its digest
+//
+// where a draw is the length of the ensemble's name, 2 bytes big-endian, that name, and the
+// draw's name.
 //
 // All records are JSON without space, in exactly this order of fields; any other
 // form of the same content is damage. Amounts are decimal integers of units. Times
 // are RFC 3339 in UTC, with as many digits of the second as are not zero.
 //
-//	genesis   {"format":1,"ledger":32 random hex digits,"created":time,"epsilon_unit":"1e-12","delta_unit":"1e-24","composition":"basic","budget":{"epsilon":"…","delta":"…"}}
-//	charge    {"seq":i,"commit":c,"kind":"charge","id":"…","time":"…","count":n,"unit":{"epsilon":"…","delta":"…"},"paid_by":"…","event":…,"previous":"h_{i-1}"}
+//	genesis   {"format":2,"ledger":32 random hex digits,"created":time,"epsilon_unit":"1e-12","delta_unit":"1e-24","composition":"basic","neighbours":"…","secret_sha256":SHA-256 of the file,"budget":{"epsilon":"…","delta":"…"}}
+//	charge    {"seq":i,"commit":c,"kind":"charge","id":"…","time":"…","neighbours":"…","count":n,"unit":{"epsilon":"…","delta":"…"},"paid_by":"…","ensemble":"…","ensemble_digest":"…","draw":draw,"event":…,"previous":"h_{i-1}"}
+//	draw      {"name":"…","votes":"…","stated":true,"covers":true,"same_votes_as":{"ensemble":"…","name":"…"}}
 //	result    {"seq":i,"commit":c,"kind":"result","id":"…","time":"…","sha256":"…","previous":"h_{i-1}"}
 //	head      {"commit":c,"seq":i,"hash":"h_i","spent":{"epsilon":"…","delta":"…"}}
 //
-// A charge that spends something itself has no paid_by; one that was paid by
-// another has the zero unit. The event is any JSON value, its objects with unique
+// What does not apply is left out: names that are "", false, and a draw or an earlier draw
+// where there is none. A charge that spends something itself has no paid_by; one that was
+// paid by another has the zero unit. The event is any JSON value, its objects with unique
 // and sorted keys, its numbers as they were given, characters that act on a terminal
 // or on the direction of text (Unicode Cc, Cf, Zl, Zp) as \u escapes. Ids have none of
 // those. The hashes are
@@ -146,6 +195,18 @@
 // which is one commit older, and that is enough. In a ledger without entries the
 // anchor may be missing.
 //
+// The secret is a file for its owner only, made with the ledger and never changed:
+//
+//	darrm ledger secret 1
+//	64 random hex digits
+//
+// The key of the digests is the 32 bytes of these digits. Without the file, or where others
+// may open it, no votes can be digested; all else works. It cannot be made again.
+//
+// Format 1 has no neighbours, no secret, no ensembles and draws, and the first four buckets
+// only. Such a ledger is opened, verified and shown. It is never charged, since nobody can
+// tell which neighbouring relation its costs are for: [ErrFormat].
+//
 // # What is seen, and what is not
 //
 // [Open] and [Ledger.Verify] read everything; other calls read what is new since.
@@ -156,7 +217,11 @@
 //   - a database replaced by any older copy, by itself;
 //   - an anchor replaced by a copy that is two or more commits old, by itself. One
 //     commit old is what a crash leaves, and nothing is lost by it;
+//   - entries that could not have been charged, by the rules of [Ledger.Charge];
 //   - files of another ledger.
+//
+// A file that is no ledger's, with no anchor beside it, is an [ErrNotLedger] instead. A
+// missing or exchanged secret is an [ErrSecret] of [Ledger.VoteHash].
 //
 // Not seen by the files alone: both files replaced by copies that belong together, or
 // the database by a copy one commit old together with damage to the newer slot; a
@@ -165,20 +230,26 @@
 // anchor to match. The hashes are not keyed: this is no protection against a person who may
 // write both files. Against both, keep [Ledger.Head] where that person cannot
 // write, and give it to [Ledger.Verify]. A handle that stays open sees them, too.
-// Nor is it seen whether a caller released without a charge, or lied about a cost.
+// Nor is it seen whether a caller released without a charge, or lied about a cost or about
+// who voted.
 //
 // A lost or damaged anchor makes a refusal; [Adopt] makes a new one from a pinned
 // head. A damaged database has no repair: what was spent is no longer known.
 //
 // After a failed write or sync the handle refuses everything until the ledger is
-// opened again. A [Create] that is killed may leave a directory .ledger-* or a file
-// .*.anchor.tmp-* beside the path, which can be removed.
+// opened again.
+//
+// A [Create] that is killed may leave a directory .ledger-NUMBER beside the path, a file
+// .NAME.anchor.tmp-*, and a secret. The next Create in the same place removes what nobody
+// uses, and knows it by locks: that of the directory, which its maker holds, and that of the
+// ledger NAME, which whoever writes its anchor holds. A process that ends gives its locks
+// back. The secret is used by the next Create of the same path.
 //
 // # Cost
 //
 // A charge writes some pages and forces them to disk three times; its work grows
 // with the logarithm of the number of entries, and the database with about 500
-// bytes per entry, up to 32 GiB. [Ledger.ChargeAll] shares the writes among its
+// bytes per entry, 750 with a draw, up to 32 GiB. [Ledger.ChargeAll] shares the writes among its
 // requests. Open, Verify and History read all entries, and keep others from charging
 // meanwhile.
 package ledger

@@ -44,10 +44,16 @@ type Entry struct {
 	ID     string    // the request's
 	Time   time.Time // UTC, by the clock of the machine that charged; not to be relied on
 
-	Count  uint64          // charge: releases paid for
-	Unit   Cost            // charge: cost of each
-	PaidBy string          // charge: id of the earlier charge that covers this one, at no cost
-	Event  json.RawMessage // charge: what is released, canonical JSON
+	Relation Relation        // charge: neighbouring relation of Unit; "" in format 1
+	Count    uint64          // charge: releases paid for
+	Unit     Cost            // charge: cost of each
+	PaidBy   string          // charge: id of the earlier charge that covers this one, at no cost
+	Event    json.RawMessage // charge: what is released, canonical JSON
+
+	Ensemble       string    // charge: who answers, "" for none
+	EnsembleDigest string    // charge: what the user stated of them, "" for nothing
+	Draw           *Draw     // charge: the votes that are answered; nil for others
+	SameVotesAs    *DrawName // charge: an earlier draw with the same votes; the user stated that they were cast anew
 
 	Result Digest // result: SHA-256 of what is released, seen or about to be
 
@@ -105,12 +111,43 @@ type entryJSON struct {
 	Kind     Kind            `json:"kind"`
 	ID       string          `json:"id"`
 	Time     string          `json:"time"`
+	Relation Relation        `json:"neighbours,omitempty"`
 	Count    uint64          `json:"count,omitempty"`
 	Unit     *costJSON       `json:"unit,omitempty"`
 	PaidBy   string          `json:"paid_by,omitempty"`
+	Ensemble string          `json:"ensemble,omitempty"`
+	Teachers string          `json:"ensemble_digest,omitempty"`
+	Draw     *drawJSON       `json:"draw,omitempty"`
 	Event    json.RawMessage `json:"event,omitempty"`
 	SHA256   string          `json:"sha256,omitempty"`
 	Previous string          `json:"previous"`
+}
+
+type drawJSON struct {
+	Name        string    `json:"name"`
+	Votes       string    `json:"votes"`
+	Stated      bool      `json:"stated,omitempty"`
+	Covers      bool      `json:"covers,omitempty"`
+	SameVotesAs *DrawName `json:"same_votes_as,omitempty"`
+}
+
+func newDrawJSON(d *Draw, same *DrawName) *drawJSON {
+	if d == nil {
+		return nil
+	}
+	return &drawJSON{d.Name, d.Votes.String(), d.Stated, d.Covers, same}
+}
+
+// draw leaves the rules to [Request.checked] and to whoever knows the earlier entries.
+func (j *drawJSON) draw() (*Draw, error) {
+	if j == nil {
+		return nil, nil
+	}
+	votes, err := parseDigest(j.Votes)
+	if err != nil {
+		return nil, fmt.Errorf("votes of the draw: %w", err)
+	}
+	return &Draw{j.Name, votes, j.Stated, j.Covers}, nil
 }
 
 // encode returns the canonical encoding of e, which holds everything but Hash.
@@ -119,7 +156,8 @@ func (e *Entry) encode() ([]byte, error) {
 	switch e.Kind {
 	case KindCharge:
 		unit := e.Unit.json()
-		j.Count, j.Unit, j.PaidBy, j.Event = e.Count, &unit, e.PaidBy, e.Event
+		j.Relation, j.Count, j.Unit, j.PaidBy, j.Event = e.Relation, e.Count, &unit, e.PaidBy, e.Event
+		j.Ensemble, j.Teachers, j.Draw = e.Ensemble, e.EnsembleDigest, newDrawJSON(e.Draw, e.SameVotesAs)
 	case KindResult:
 		j.SHA256 = e.Result.String()
 	default:
@@ -146,7 +184,7 @@ func decodeEntry(b []byte) (Entry, error) {
 	if e.Seq == 0 || e.Commit == 0 || e.Commit > e.Seq {
 		return Entry{}, fmt.Errorf("seq %d with commit %d: each starts at 1, and every commit has an entry", e.Seq, e.Commit)
 	}
-	if err := checkID(e.ID); err != nil {
+	if err := checkID("request id", e.ID); err != nil {
 		return Entry{}, err
 	}
 	switch e.Kind {
@@ -159,11 +197,24 @@ func decodeEntry(b []byte) (Entry, error) {
 		}
 		// The same rules as for a request, so that a file cannot hold what
 		// could not have been asked for.
-		r, err := Request{ID: e.ID, Count: j.Count, Unit: e.Unit, PaidBy: j.PaidBy, Event: j.Event}.checked()
+		draw, err := j.Draw.draw()
 		if err != nil {
 			return Entry{}, err
 		}
-		e.Count, e.PaidBy, e.Event = r.Count, r.PaidBy, r.Event
+		r, err := Request{
+			ID: e.ID, Count: j.Count, Unit: e.Unit, PaidBy: j.PaidBy, Event: j.Event,
+			Relation: j.Relation, Ensemble: j.Ensemble, EnsembleDigest: j.Teachers, Draw: draw,
+		}.checked()
+		if err != nil {
+			return Entry{}, err
+		}
+		if r.Relation == "" && (r.Ensemble != "" || r.Draw != nil) {
+			return Entry{}, errors.New("an ensemble or a draw in an entry of format 1")
+		}
+		e = r.entry(e)
+		if j.Draw != nil {
+			e.SameVotesAs = j.Draw.SameVotesAs
+		}
 	case KindResult:
 		if e.Result, err = parseDigest(j.SHA256); err != nil {
 			return Entry{}, fmt.Errorf("sha256: %w", err)

@@ -5,30 +5,60 @@ import (
 	"fmt"
 )
 
-// Callers tell these apart with [errors.Is]; the typed errors below carry the
-// details.
+// Callers tell these apart with [errors.Is]; the typed errors below carry the details.
 var (
-	// ErrExceeded: the charge does not fit what remains. Nothing was consumed.
-	ErrExceeded = errors.New("privacy budget exceeded")
-	// ErrReplayed: this request was charged before. Nothing more was consumed,
-	// and no answer may be drawn: a new one would be a second release.
-	ErrReplayed = errors.New("request was charged before")
-	// ErrConflict: the request id stands for something else. Nothing was consumed.
-	ErrConflict = errors.New("request id was used for something else")
-	// ErrUnpaid: no earlier charge that spent something itself has the id that is
-	// said to have paid. Nothing was consumed.
-	ErrUnpaid = errors.New("no charge paid for it")
+	// ErrRefused: the rules do not allow it. Nothing was consumed, and the handle is good.
+	// The errors below are kinds of it, down to ErrFormat.
+	ErrRefused = errors.New("refused by the ledger")
+	// ErrExceeded: the charge does not fit what remains.
+	ErrExceeded error = refusal("privacy budget exceeded")
+	// ErrReplayed: this request was charged before, and no answer may be drawn: a new one
+	// would be a second release.
+	ErrReplayed error = refusal("request was charged before")
+	// ErrConflict: the request id stands for something else.
+	ErrConflict error = refusal("request id was used for something else")
+	// ErrUnpaid: the charge that is said to have paid is not there, or does not pay for this.
+	ErrUnpaid error = refusal("no charge paid for it")
+	// ErrRelation: the request is for another neighbouring relation than the ledger.
+	ErrRelation error = refusal("another neighbouring relation")
+	// ErrEnsemble: the ensemble was charged with another digest.
+	ErrEnsemble error = refusal("another digest of the ensemble")
+	// ErrDraw: the draw was charged with other votes.
+	ErrDraw error = refusal("other votes under the same draw")
+	// ErrDrawn: the draw was answered before, or is covered.
+	ErrDrawn error = refusal("draw was answered before")
+	// ErrSameVotes: an earlier draw of another name has the same votes.
+	ErrSameVotes error = refusal("votes of an earlier draw")
+	// ErrFormat: the ledger is of format 1, which is shown and never charged.
+	ErrFormat error = refusal("ledger of an old format")
+
+	// ErrNotLedger: the file is no ledger at all.
+	ErrNotLedger = errors.New("not a ledger")
 	// ErrDamaged: the files are not what this package wrote.
 	ErrDamaged = errors.New("ledger is damaged")
 	// ErrRolledBack: one of the two files is older than the other, or than what
 	// was known before. It is a kind of ErrDamaged.
 	ErrRolledBack = fmt.Errorf("%w: rolled back", ErrDamaged)
+	// ErrWrite: the system did not write the ledger: a full disk, a file that may only be
+	// read. Budget may be spent, and nothing may be released.
+	ErrWrite = errors.New("ledger could not be written")
 	// ErrBroken: a write failed earlier through this handle, so its state is not
 	// known. Open the ledger again, which verifies it.
 	ErrBroken = errors.New("ledger handle is unusable after a failure; open the ledger again")
+	// ErrSecret: the secret beside the ledger is missing, is not the ledger's, or may be
+	// read by others.
+	ErrSecret = errors.New("no usable secret")
 	// ErrReceipt: the receipt is not of a charge, or is used up.
 	ErrReceipt = errors.New("no valid receipt")
 )
+
+// refusal is a kind of ErrRefused.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+// Is makes errors.Is(err, ErrRefused) true.
+func (r refusal) Is(target error) bool { return target == ErrRefused }
 
 // ExceededError is an [ErrExceeded].
 type ExceededError struct {
@@ -41,8 +71,8 @@ func (e *ExceededError) Error() string {
 	return fmt.Sprintf("%v: the charge asks for (ε, δ) = %v, %v of %v is spent", ErrExceeded, e.Asked, e.Spent, e.Budget)
 }
 
-// Is makes errors.Is(err, ErrExceeded) true.
-func (e *ExceededError) Is(target error) bool { return target == ErrExceeded }
+// Unwrap returns [ErrExceeded].
+func (e *ExceededError) Unwrap() error { return ErrExceeded }
 
 // ReplayedError is an [ErrReplayed]. It says what may be read again: results
 // stored earlier, and only if they have the recorded digest.
@@ -71,8 +101,8 @@ func (e *ReplayedError) Error() string {
 	return fmt.Sprintf("%v: id %q is entry %d, %s%s; a stored result may be read again, a new one must not be released", ErrReplayed, first.ID, first.Seq, result, more)
 }
 
-// Is makes errors.Is(err, ErrReplayed) true.
-func (e *ReplayedError) Is(target error) bool { return target == ErrReplayed }
+// Unwrap returns [ErrReplayed].
+func (e *ReplayedError) Unwrap() error { return ErrReplayed }
 
 // ConflictError is an [ErrConflict].
 type ConflictError struct {
@@ -91,8 +121,8 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("%v: id %q is entry %d, which has another %s", ErrConflict, e.ID, e.Seq, e.What)
 }
 
-// Is makes errors.Is(err, ErrConflict) true.
-func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
+// Unwrap returns [ErrConflict].
+func (e *ConflictError) Unwrap() error { return ErrConflict }
 
 // damaged returns an ErrDamaged that says what is wrong.
 func damaged(format string, args ...any) error {
@@ -103,12 +133,53 @@ func rolledBack(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrRolledBack, fmt.Errorf(format, args...))
 }
 
-// UnpaidError is an [ErrUnpaid].
-type UnpaidError struct{ PaidBy string }
-
-func (e *UnpaidError) Error() string {
-	return fmt.Sprintf("no charge of its own has the id %q that should have paid", e.PaidBy)
+// writeError marks an error of the system, or nil, as an [ErrWrite].
+func writeError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrWrite, err)
 }
 
-// Is makes errors.Is(err, ErrUnpaid) true.
-func (e *UnpaidError) Is(target error) bool { return target == ErrUnpaid }
+// UnpaidError is an [ErrUnpaid].
+type UnpaidError struct {
+	PaidBy string // the charge that is said to have paid
+	Why    string // what keeps it from paying
+}
+
+func (e *UnpaidError) Error() string {
+	return fmt.Sprintf("the charge %q, which should have paid, %s", e.PaidBy, e.Why)
+}
+
+// Unwrap returns [ErrUnpaid].
+func (e *UnpaidError) Unwrap() error { return ErrUnpaid }
+
+// DrawnError is an [ErrDrawn].
+type DrawnError struct {
+	Ensemble, Draw string
+	By             string // the request that first answered the draw, "" if none did
+	Covered        string // the charge that covers the draw, "" if none does
+}
+
+func (e *DrawnError) Error() string {
+	name := DrawName{e.Ensemble, e.Draw}
+	if e.Covered != "" {
+		return fmt.Sprintf("%v: draw %v is covered by the charge %q, which pays for further answers", ErrDrawn, name, e.Covered)
+	}
+	return fmt.Sprintf("%v: draw %v was answered by the request %q; one more charge must cover the draw before it is answered again", ErrDrawn, name, e.By)
+}
+
+// Unwrap returns [ErrDrawn].
+func (e *DrawnError) Unwrap() error { return ErrDrawn }
+
+// SameVotesError is an [ErrSameVotes].
+type SameVotesError struct {
+	Draw, Ensemble string // the earlier draw
+}
+
+func (e *SameVotesError) Error() string {
+	return fmt.Sprintf("%v: draw %v has the same votes; only votes that the teachers cast anew are another draw", ErrSameVotes, DrawName{e.Ensemble, e.Draw})
+}
+
+// Unwrap returns [ErrSameVotes].
+func (e *SameVotesError) Unwrap() error { return ErrSameVotes }

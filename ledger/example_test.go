@@ -22,7 +22,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	l, err := ledger.Create(ctx, filepath.Join(dir, "votes.ledger"), budget)
+	l, err := ledger.Create(ctx, filepath.Join(dir, "votes.ledger"), budget, ledger.ReplaceOne)
 	if err != nil {
 		panic(err)
 	}
@@ -31,7 +31,7 @@ func Example() {
 		panic(err)
 	}
 
-	request := ledger.Request{ID: "batch 1", Count: 3, Unit: unit, Event: []byte(`{"mechanism":"darrm","K":11}`)}
+	request := ledger.Request{Relation: ledger.ReplaceOne, ID: "batch 1", Count: 3, Unit: unit, Event: []byte(`{"mechanism":"darrm","K":11}`)}
 	receipt, err := l.Charge(ctx, request)
 	if err != nil {
 		panic(err) // no receipt, no release
@@ -43,7 +43,7 @@ func Example() {
 
 	_, err = l.Charge(ctx, request)
 	fmt.Println(errors.Is(err, ledger.ErrReplayed))
-	_, err = l.Charge(ctx, ledger.Request{ID: "batch 2", Count: 6, Unit: unit})
+	_, err = l.Charge(ctx, ledger.Request{Relation: ledger.ReplaceOne, ID: "batch 2", Count: 6, Unit: unit})
 	fmt.Println(err)
 	left, err := l.Remaining(ctx)
 	fmt.Println(left, err)

@@ -57,12 +57,19 @@ func parseLedgerID(s string) (id ledgerID, err error) {
 
 // genesis is the first link of the chain.
 type genesis struct {
-	id      ledgerID
-	created time.Time
-	budget  Budget
+	format   int
+	id       ledgerID
+	created  time.Time
+	relation Relation // "" in format 1
+	secret   Digest   // SHA-256 of the secret file; zero in format 1
+	budget   Budget
 }
 
-const formatVersion = 1
+// oldFormat has neither a relation nor a secret. It is read and never charged.
+const (
+	oldFormat     = 1
+	formatVersion = 2
+)
 
 type genesisJSON struct {
 	Format       int      `json:"format"`
@@ -71,11 +78,20 @@ type genesisJSON struct {
 	EpsilonUnit  string   `json:"epsilon_unit"`
 	DeltaUnit    string   `json:"delta_unit"`
 	Composition  string   `json:"composition"`
+	Neighbours   Relation `json:"neighbours,omitempty"`
+	SecretSHA256 string   `json:"secret_sha256,omitempty"`
 	BudgetLimits costJSON `json:"budget"`
 }
 
 func (g *genesis) encode() ([]byte, error) {
-	return marshal(genesisJSON{formatVersion, g.id.String(), g.created.Format(time.RFC3339Nano), "1e-12", "1e-24", "basic", g.budget.limit.json()})
+	j := genesisJSON{
+		Format: g.format, Ledger: g.id.String(), Created: g.created.Format(time.RFC3339Nano),
+		EpsilonUnit: "1e-12", DeltaUnit: "1e-24", Composition: "basic", BudgetLimits: g.budget.limit.json(),
+	}
+	if g.format != oldFormat {
+		j.Neighbours, j.SecretSHA256 = g.relation, g.secret.String()
+	}
+	return marshal(j)
 }
 
 func decodeGenesis(b []byte) (genesis, error) {
@@ -83,11 +99,20 @@ func decodeGenesis(b []byte) (genesis, error) {
 	if err := strictJSON(b, &j); err != nil {
 		return genesis{}, err
 	}
-	if j.Format != formatVersion {
-		return genesis{}, fmt.Errorf("ledger format %d, but only %d is known", j.Format, formatVersion)
-	}
-	var g genesis
+	g := genesis{format: j.Format, relation: j.Neighbours}
 	var err error
+	switch g.format {
+	case oldFormat:
+	case formatVersion:
+		if err := g.relation.check(); err != nil {
+			return genesis{}, err
+		}
+		if g.secret, err = parseDigest(j.SecretSHA256); err != nil {
+			return genesis{}, fmt.Errorf("secret_sha256: %w", err)
+		}
+	default:
+		return genesis{}, fmt.Errorf("ledger format %d, but only %d and %d are known", j.Format, oldFormat, formatVersion)
+	}
 	if g.id, err = parseLedgerID(j.Ledger); err != nil {
 		return genesis{}, err
 	}

@@ -42,7 +42,7 @@ func create(t testing.TB, epsilon, delta float64) *Ledger {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := Create(t.Context(), filepath.Join(t.TempDir(), "ledger"), b)
+	l, err := Create(t.Context(), filepath.Join(t.TempDir(), "ledger"), b, ReplaceOne)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -98,7 +98,7 @@ func TestAbandonedWaits(t *testing.T) {
 		t.Errorf("%d threads for waits that were given up", made)
 	}
 	unlock(holder)
-	mustCharge(t, l, Request{ID: "a", Count: 1, Unit: unitOfOne})
+	mustCharge(t, l, Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: unitOfOne})
 }
 
 func TestCanceledBeforehand(t *testing.T) {
@@ -107,7 +107,7 @@ func TestCanceledBeforehand(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 20 { // whichever way a select falls
-		if _, err := l.Charge(ctx, Request{ID: "a", Count: 1, Unit: unitOfOne}); !errors.Is(err, context.Canceled) {
+		if _, err := l.Charge(ctx, Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: unitOfOne}); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 		if err := l.Verify(ctx); !errors.Is(err, context.Canceled) {
@@ -117,7 +117,7 @@ func TestCanceledBeforehand(t *testing.T) {
 	if after := readFiles(t, l.Path()); string(after.db) != string(before.db) || string(after.anchor) != string(before.anchor) {
 		t.Error("a canceled charge wrote to the files")
 	}
-	mustCharge(t, l, Request{ID: "a", Count: 1, Unit: unitOfOne}) // the handle is good
+	mustCharge(t, l, Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: unitOfOne}) // the handle is good
 }
 
 // failingReader is a disk with an unreadable place.
@@ -279,6 +279,9 @@ func writeUnchecked(t *testing.T, l *Ledger, e Entry) {
 	if e.Kind == KindCharge && e.Event == nil {
 		e.Event = []byte("null")
 	}
+	if e.Kind == KindCharge && e.Relation == "" {
+		e.Relation = l.Relation()
+	}
 	if err := l.write(s, []*Entry{&e}); err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +315,7 @@ func TestFileFollowsTheRules(t *testing.T) {
 		},
 	} {
 		l := create(t, 10, 0)
-		mustCharge(t, l, Request{ID: "paid", Count: 1, Unit: unitOfOne})
+		mustCharge(t, l, Request{Relation: ReplaceOne, ID: "paid", Count: 1, Unit: unitOfOne})
 		forge(l)
 		if _, err := Open(t.Context(), l.Path()); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
@@ -332,10 +335,10 @@ func TestClockGoesBackwards(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustSpend(t, l, unitOfOne.Times(2))
-	if _, err := l.Charge(t.Context(), Request{ID: "0", Count: 1, Unit: unitOfOne}); !errors.Is(err, ErrReplayed) {
+	if _, err := l.Charge(t.Context(), Request{Relation: ReplaceOne, ID: "0", Count: 1, Unit: unitOfOne}); !errors.Is(err, ErrReplayed) {
 		t.Error(err)
 	}
-	mustCharge(t, l, Request{ID: "2", Count: 1, Unit: unitOfOne})
+	mustCharge(t, l, Request{Relation: ReplaceOne, ID: "2", Count: 1, Unit: unitOfOne})
 }
 
 // The files are for their owner only: events and ids say who asked for what.
@@ -374,7 +377,7 @@ func TestPermissions(t *testing.T) {
 // A receipt that is copied is still one receipt.
 func TestCopiedReceipt(t *testing.T) {
 	l := create(t, 3, 0)
-	r := mustCharge(t, l, Request{ID: "a", Count: 1, Unit: unitOfOne})
+	r := mustCharge(t, l, Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: unitOfOne})
 	again := *r
 	if err := r.Redeem(); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -27,13 +28,18 @@ type Ledger struct {
 	broken error         // set by the first failure that leaves the state open
 }
 
-// Create makes a new ledger at path, which must not exist, and opens it. The
-// database is at path, the anchor at path + ".anchor". An anchor without a
+// Create makes a new ledger at path, which must not exist, and opens it. All costs that
+// are ever charged to it are for the neighbouring relation. The database is at path, the
+// anchor at path + ".anchor", the secret at path + ".secret". An anchor without a
 // database is refused: a deleted ledger must not come back with a fresh budget.
-// After an error the ledger may be there, whole and empty.
-func Create(ctx context.Context, path string, budget Budget) (*Ledger, error) {
+// After an error the ledger may be there, whole and empty. What earlier calls for the same
+// directory left behind when they were killed is removed.
+func Create(ctx context.Context, path string, budget Budget, relation Relation) (*Ledger, error) {
 	if budget == (Budget{}) {
 		return nil, &check.Error{Name: "budget", Value: budget, Rule: "made by NewBudget"}
+	}
+	if err := relation.check(); err != nil {
+		return nil, err
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {
@@ -52,9 +58,9 @@ func Create(ctx context.Context, path string, budget Budget) (*Ledger, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	g := genesis{created: time.Now().UTC().Round(0), budget: budget}
+	g := genesis{format: formatVersion, created: time.Now().UTC().Round(0), relation: relation, budget: budget}
 	rand.Read(g.id[:]) // never fails: crypto/rand ends the program instead
-	if err := createDatabase(dir, path, &g); err != nil {
+	if err := createFiles(dir, path, &g); err != nil {
 		return nil, fmt.Errorf("create ledger %s: %w", path, err)
 	}
 	l, err := Open(ctx, path)
@@ -67,27 +73,32 @@ func Create(ctx context.Context, path string, budget Budget) (*Ledger, error) {
 	return l, nil
 }
 
-// createDatabase builds the file under another name, so that path is complete
-// from the start. A link, unlike a rename, does not replace what another process
-// created meanwhile.
-func createDatabase(dir, path string, g *genesis) (err error) {
-	temp, err := os.MkdirTemp(dir, ".ledger-*")
+// createFiles makes the secret, and then the database that names it. Both are built under
+// other names, so that what has its own name is complete. A link, unlike a rename, does not
+// replace what another process created meanwhile.
+func createFiles(dir, path string, g *genesis) (err error) {
+	sweep(dir)
+	work, err := newWorkDir(dir)
 	if err != nil {
-		return err
+		return writeError(err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
-	name := filepath.Join(temp, "new")
-	db, err := bolt.Open(name, 0o600, &bolt.Options{PageSize: boltPageSize})
+	defer func() { err = errors.Join(err, work.remove()) }()
+	s, err := ensureSecret(work.file(workSecret), path+SecretSuffix)
 	if err != nil {
-		return err
+		return writeError(err)
+	}
+	g.secret = s.fingerprint()
+	db, err := bolt.Open(work.file(workDatabase), 0o600, &bolt.Options{PageSize: boltPageSize})
+	if err != nil {
+		return writeError(err)
 	}
 	if err := errors.Join(putGenesis(db, g), db.Close()); err != nil {
-		return err
+		return writeError(err)
 	}
-	if err := os.Link(name, path); err != nil {
-		return err
+	if err := os.Link(work.file(workDatabase), path); err != nil {
+		return writeError(err)
 	}
-	return syncDir(dir)
+	return writeError(syncDir(dir))
 }
 
 func putGenesis(db *bolt.DB, g *genesis) error {
@@ -101,7 +112,7 @@ func putGenesis(db *bolt.DB, g *genesis) error {
 		return err
 	}
 	return db.Update(func(tx *bolt.Tx) error {
-		for _, name := range []string{bucketLedger, bucketEntries, bucketIDs, bucketResults} {
+		for _, name := range append([]string{bucketLedger, bucketEntries}, g.indexes()...) {
 			if _, err := tx.CreateBucket([]byte(name)); err != nil {
 				return err
 			}
@@ -184,6 +195,18 @@ func (l *Ledger) Path() string { return l.path }
 // Budget returns what the ledger was created with.
 func (l *Ledger) Budget() Budget { return l.genesis.budget }
 
+// Relation returns the neighbouring relation of all costs, "" for a ledger of format 1,
+// which has none.
+func (l *Ledger) Relation() Relation { return l.genesis.relation }
+
+// chargeable fails for a ledger that can only be looked at.
+func (l *Ledger) chargeable() error {
+	if l.genesis.format == oldFormat {
+		return fmt.Errorf("%w: %s is of format %d, which has no neighbouring relation; make a new one with darrm budget init --neighbours", ErrFormat, l.path, oldFormat)
+	}
+	return nil
+}
+
 // do runs fn with the ledger locked. fn closes the session's file itself if it
 // writes.
 func (l *Ledger) do(ctx context.Context, exclusive bool, fn func(*session) error) error {
@@ -216,12 +239,29 @@ func (l *Ledger) do(ctx context.Context, exclusive bool, fn func(*session) error
 // and survives any crash; with every error there is no receipt and nothing may be
 // released. Errors:
 //
-//   - [ErrExceeded], [ErrReplayed], [ErrConflict], [ErrUnpaid]: refused, nothing was consumed;
-//     a [ReplayedError] has a receipt that is used up, for [Ledger.RecordResult] only;
+//   - an [ErrRefused], which is one of [ErrExceeded], [ErrReplayed], [ErrConflict],
+//     [ErrUnpaid], [ErrRelation], [ErrEnsemble], [ErrDraw], [ErrDrawn], [ErrSameVotes] and
+//     [ErrFormat]: nothing was consumed. A [ReplayedError] has a receipt that is used up,
+//     for [Ledger.RecordResult] only;
 //   - a *check.Error or a JSON error for a request out of its ranges; also nothing;
 //   - the error of ctx, while waiting for another process; also nothing;
-//   - [ErrDamaged] or [ErrRolledBack], and errors of the system while writing: the
+//   - [ErrDamaged] or [ErrRolledBack], and [ErrWrite] with an error of the system: the
 //     budget may be spent, and the handle is [ErrBroken] from then on.
+//
+// The rules for draws and for who pays are checked in this order, on all that was charged
+// before:
+//
+//   - Relation is the ledger's, or an [ErrRelation];
+//   - EnsembleDigest is the one that the ensemble was charged with, or an [ErrEnsemble];
+//   - an ID that was charged before is an [ErrReplayed], or an [ErrConflict] for another
+//     request. How the request states its digest, and whether it states its draw, does not
+//     make it another;
+//   - a draw has the votes that it had before, or an [ErrDraw];
+//   - the first answer to a draw pays for itself; a second one is an [ErrDrawn] unless
+//     PaidBy names a charge that covers the draw;
+//   - PaidBy names a charge that pays for this, or an [ErrUnpaid];
+//   - the votes equal those of no draw of another name, or an [ErrSameVotes] unless the
+//     draw is stated. The entry then names that other draw.
 func (l *Ledger) Charge(ctx context.Context, r Request) (*Receipt, error) {
 	receipts, err := l.ChargeAll(ctx, []Request{r})
 	if err != nil {
@@ -233,21 +273,21 @@ func (l *Ledger) Charge(ctx context.Context, r Request) (*Receipt, error) {
 // ChargeAll pays for several requests at once, all or none, with one write; the
 // receipts are in the order of the requests. It takes 1 to [MaxRequests] requests
 // with different ids. If some were charged before, all are refused, and the
-// [ReplayedError] lists those. Otherwise it is like [Ledger.Charge].
+// [ReplayedError] lists those. Each may name those before it as who paid, and the rules
+// hold among them. Otherwise it is like [Ledger.Charge].
 func (l *Ledger) ChargeAll(ctx context.Context, requests []Request) ([]*Receipt, error) {
+	if err := l.chargeable(); err != nil {
+		return nil, err
+	}
 	requests, err := checkAll(requests)
 	if err != nil {
 		return nil, err
 	}
 	var receipts []*Receipt
 	err = l.do(ctx, true, func(s *session) error {
-		if err := s.admit(requests); err != nil {
+		entries, err := s.admit(requests)
+		if err != nil {
 			return err
-		}
-		now := time.Now().UTC().Round(0)
-		entries := make([]*Entry, len(requests))
-		for i, r := range requests {
-			entries[i] = &Entry{Kind: KindCharge, ID: r.ID, Time: now, Count: r.Count, Unit: r.Unit, PaidBy: r.PaidBy, Event: r.Event}
 		}
 		if err := l.write(s, entries); err != nil {
 			return err
@@ -269,62 +309,87 @@ func (l *Ledger) write(s *session, entries []*Entry) error {
 	next, err := l.commit(s, entries)
 	if err != nil {
 		l.broken = err
-		return fmt.Errorf("%s: write not confirmed, nothing may be released on its account: %w", l.path, err)
+		return writeError(fmt.Errorf("%s: nothing may be released on its account: %w", l.path, err))
 	}
 	l.known = &next
 	return nil
 }
 
-// admit says whether the requests may be charged.
-func (s *session) admit(requests []Request) error {
+// admit returns the entries of the requests, or says why they may not be charged.
+func (s *session) admit(requests []Request) ([]*Entry, error) {
+	now := time.Now().UTC().Round(0)
+	entries := make([]*Entry, len(requests))
+	earlier := &call{s, book{}}
 	var replays []Replay
 	asked := Cost{}
 	for i := range requests {
 		r := &requests[i]
-		replay, err := s.earlier(r)
+		e := r.entry(Entry{Time: now})
+		replay, err := s.admitOne(earlier, r, &e)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if replay != nil {
 			replays = append(replays, *replay)
-		} else if err := s.paid(r.PaidBy); err != nil {
-			return fmt.Errorf("request %q: %w", r.ID, err)
 		}
+		entries[i] = &e
 		asked = asked.Plus(r.total())
 	}
 	if replays != nil {
-		return &ReplayedError{replays}
+		return nil, &ReplayedError{replays}
 	}
 	if !s.state.spent.Plus(asked).Within(s.genesis.budget) {
-		return &ExceededError{s.genesis.budget, s.state.spent, asked}
+		return nil, &ExceededError{s.genesis.budget, s.state.spent, asked}
 	}
-	return nil
+	return entries, nil
 }
 
-// paid fails unless id is "" or a charge that spent something itself.
-func (s *session) paid(id string) error {
-	if id == "" {
-		return nil
+// admitOne checks what does not depend on the sums, for r as the entry e.
+func (s *session) admitOne(earlier *call, r *Request, e *Entry) (*Replay, error) {
+	if r.Relation != s.genesis.relation {
+		return nil, fmt.Errorf("request %q: %w: it is for neighbours = %q, the ledger for %q (--neighbours)", r.ID, ErrRelation, r.Relation, s.genesis.relation)
 	}
-	e, err := s.lookup(bucketIDs, id)
-	if err != nil {
-		return err
+	c := e.charged()
+	if err := c.sameTeachers(earlier); err != nil {
+		return nil, fmt.Errorf("request %q: %w", r.ID, err)
 	}
-	if e == nil || e.PaidBy != "" {
-		return &UnpaidError{id}
+	replay, err := s.earlier(r)
+	if err != nil || replay != nil {
+		return replay, err
 	}
-	return nil
+	if e.SameVotesAs, err = c.obey(earlier); err != nil {
+		return nil, fmt.Errorf("request %q: %w", r.ID, err)
+	}
+	earlier.book.add(e)
+	return nil, nil
+}
+
+// call is the past of one request of several: the ledger, and the requests before it.
+type call struct {
+	session *session
+	book    book
+}
+
+func (c *call) first(k indexKey) (*charged, error) {
+	e, err := c.session.lookup(k)
+	switch {
+	case err != nil:
+		return nil, err
+	case e != nil:
+		return e.charged(), nil
+	}
+	return c.book.first(k)
 }
 
 // earlier returns the charge with the id of r, nil if there is none, and an
 // error if it is a different request.
 func (s *session) earlier(r *Request) (*Replay, error) {
-	e, err := s.lookup(bucketIDs, r.ID)
+	e, err := s.lookup(indexKey{bucketIDs, r.ID})
 	if e == nil || err != nil {
 		return nil, err
 	}
 	replay := &Replay{Charge: *e}
-	result, err := s.lookup(bucketResults, r.ID)
+	result, err := s.lookup(indexKey{bucketResults, r.ID})
 	if err != nil {
 		return nil, err
 	}
@@ -338,6 +403,10 @@ func (s *session) earlier(r *Request) (*Replay, error) {
 		{e.Count != r.Count, "count"},
 		{e.Unit != r.Unit, "unit cost"},
 		{e.PaidBy != r.PaidBy, "who paid"},
+		{e.Ensemble != r.Ensemble, "ensemble"},
+		{!sameDraw(e.Draw, r.Draw), "draw"},
+		{e.Draw != nil && r.Draw != nil && e.Draw.Votes != r.Draw.Votes, "series of votes"},
+		// Last, so that whoever is told of it knows that all else is the same.
 		{string(e.Event) != string(r.Event), "event"},
 	} {
 		if c.differs {
@@ -348,28 +417,54 @@ func (s *session) earlier(r *Request) (*Replay, error) {
 	return replay, nil
 }
 
-// lookup returns the entry that an index has for id, or nil.
-func (s *session) lookup(index, id string) (*Entry, error) {
-	value, err := s.file.get(index, []byte(id))
+// sameDraw says whether two requests are of one draw, and for the same of it.
+func sameDraw(a, b *Draw) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Name == b.Name && a.Covers == b.Covers
+}
+
+// lookup returns the entry that an index has at k, or nil.
+func (s *session) lookup(k indexKey) (*Entry, error) {
+	value, err := s.file.get(k.index, []byte(k.key))
 	if value == nil || err != nil {
 		return nil, asDamage(err)
 	}
 	seq, err := parseSeq(value)
 	if err != nil {
-		return nil, damaged("index %s: %w", index, err)
+		return nil, damaged("index %s: %w", k.index, err)
 	}
 	e, err := s.entry(seq)
 	if err != nil {
 		return nil, err
 	}
-	kind := KindCharge
-	if index == bucketResults {
-		kind = KindResult
-	}
-	if e.ID != id || e.Kind != kind {
-		return nil, damaged("index %s: request %q points to entry %d, which is not its own", index, id, seq)
+	if !slices.Contains(e.keys(), k) {
+		return nil, damaged("index %s: %.80q points to entry %d, which is not its own", k.index, k.key, seq)
 	}
 	return &e, nil
+}
+
+// Drawn returns the id of the request that first answered a draw of an ensemble, and the id
+// of the charge that covers the draw; each is "" if there is none.
+func (l *Ledger) Drawn(ctx context.Context, ensemble, name string) (by, covered string, err error) {
+	if err := l.chargeable(); err != nil {
+		return "", "", err
+	}
+	key := DrawName{ensemble, name}.key()
+	err = l.do(ctx, false, func(s *session) error {
+		for index, id := range map[string]*string{bucketDraws: &by, bucketCovers: &covered} {
+			e, err := s.lookup(indexKey{index, key})
+			if err != nil {
+				return err
+			}
+			if e != nil {
+				*id = e.ID
+			}
+		}
+		return nil
+	})
+	return by, covered, err
 }
 
 // RecordResult stores the digest of what is about to be released for a receipt: call it
@@ -385,15 +480,18 @@ func (l *Ledger) RecordResult(ctx context.Context, r *Receipt, result Digest) er
 	if !r.issued() {
 		return fmt.Errorf("%w: it was not issued by a charge", ErrReceipt)
 	}
+	if err := l.chargeable(); err != nil {
+		return err
+	}
 	return l.do(ctx, true, func(s *session) error {
-		charge, err := s.lookup(bucketIDs, r.entry.ID)
+		charge, err := s.lookup(indexKey{bucketIDs, r.entry.ID})
 		if err != nil {
 			return err
 		}
 		if charge == nil || charge.Hash != r.entry.Hash {
 			return fmt.Errorf("%w: the one of request %q is from another ledger", ErrReceipt, r.entry.ID)
 		}
-		before, err := s.lookup(bucketResults, r.entry.ID)
+		before, err := s.lookup(indexKey{bucketResults, r.entry.ID})
 		switch {
 		case err != nil:
 			return err

@@ -20,13 +20,13 @@ func TestChargeUntilExceeded(t *testing.T) {
 	l := create(t, 1, 1e-5)
 	unit := mustCost(t, 0.3, 1e-6)
 	for i := range 3 {
-		r := mustCharge(t, l, Request{ID: fmt.Sprint(i), Count: 1, Unit: unit})
+		r := mustCharge(t, l, Request{Relation: ReplaceOne, ID: fmt.Sprint(i), Count: 1, Unit: unit})
 		if err := r.Redeem(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	before := readFiles(t, l.Path())
-	_, err := l.Charge(t.Context(), Request{ID: "3", Count: 1, Unit: unit})
+	_, err := l.Charge(t.Context(), Request{Relation: ReplaceOne, ID: "3", Count: 1, Unit: unit})
 	var exceeded *ExceededError
 	if !errors.As(err, &exceeded) || !errors.Is(err, ErrExceeded) {
 		t.Fatalf("a fourth 0.3 of 1: %v", err)
@@ -45,12 +45,30 @@ func TestChargeUntilExceeded(t *testing.T) {
 	if err != nil || left.String() != "(0.1, 7e-6)" {
 		t.Fatalf("%v remains, %v", left, err)
 	}
-	mustCharge(t, l, Request{ID: "rest", Count: 1, Unit: left})
+	mustCharge(t, l, Request{Relation: ReplaceOne, ID: "rest", Count: 1, Unit: left})
 	mustSpend(t, l, l.Budget().Cost())
 	for _, c := range []Cost{mustCost(t, 1e-12, 0), mustCost(t, 0, 1e-24)} {
-		if _, err := l.Charge(t.Context(), Request{ID: "more", Count: 1, Unit: c}); !errors.Is(err, ErrExceeded) {
+		if _, err := l.Charge(t.Context(), Request{Relation: ReplaceOne, ID: "more", Count: 1, Unit: c}); !errors.Is(err, ErrExceeded) {
 			t.Errorf("%v beyond the whole budget: %v", c, err)
 		}
+	}
+}
+
+// The smallest positive costs that a float64 can hold are one unit each, and none is left
+// when the budget is spent.
+func TestSmallestCost(t *testing.T) {
+	for _, unit := range []Cost{mustCost(t, 5e-324, 0), mustCost(t, 0, 5e-324)} {
+		if want := mustCost(t, 1e-12, 0); unit != want && unit != mustCost(t, 0, 1e-24) {
+			t.Errorf("%v", unit)
+		}
+		l := create(t, 2e-12, 2e-24)
+		mustCharge(t, l, Request{Relation: ReplaceOne, ID: "all", Count: 2, Unit: unit})
+		for _, count := range []uint64{1, math.MaxUint64} {
+			if _, err := l.Charge(t.Context(), Request{Relation: ReplaceOne, ID: "more", Count: count, Unit: unit}); !errors.Is(err, ErrExceeded) {
+				t.Errorf("%d more of %v: %v", count, unit, err)
+			}
+		}
+		mustSpend(t, l, unit.Times(2))
 	}
 }
 
@@ -59,36 +77,36 @@ func TestChargeUntilExceeded(t *testing.T) {
 func TestCountMatters(t *testing.T) {
 	l := create(t, 1, 1e-5)
 	unit := mustCost(t, 0.01, 0)
-	mustCharge(t, l, Request{ID: "60", Count: 60, Unit: unit})
+	mustCharge(t, l, Request{Relation: ReplaceOne, ID: "60", Count: 60, Unit: unit})
 	mustSpend(t, l, mustCost(t, 0.6, 0))
 	for _, r := range []Request{
-		{ID: "41", Count: 41, Unit: unit},
-		{ID: "max", Count: math.MaxUint64, Unit: unit},
-		{ID: "overflow", Count: math.MaxUint64, Unit: Cost{epsilon: amount{1 << 55, 0}}}, // 2¹¹⁹ · 2⁶⁴
-		{ID: "wraps to 0", Count: 1 << 32, Unit: Cost{epsilon: amount{1 << 32, 0}}},      // 2⁹⁶ · 2³² = 2¹²⁸
-		{ID: "delta", Count: 11, Unit: mustCost(t, 0, 1e-6)},
+		{Relation: ReplaceOne, ID: "41", Count: 41, Unit: unit},
+		{Relation: ReplaceOne, ID: "max", Count: math.MaxUint64, Unit: unit},
+		{Relation: ReplaceOne, ID: "overflow", Count: math.MaxUint64, Unit: Cost{epsilon: amount{1 << 55, 0}}}, // 2¹¹⁹ · 2⁶⁴
+		{Relation: ReplaceOne, ID: "wraps to 0", Count: 1 << 32, Unit: Cost{epsilon: amount{1 << 32, 0}}},      // 2⁹⁶ · 2³² = 2¹²⁸
+		{Relation: ReplaceOne, ID: "delta", Count: 11, Unit: mustCost(t, 0, 1e-6)},
 	} {
 		if _, err := l.Charge(t.Context(), r); !errors.Is(err, ErrExceeded) {
 			t.Errorf("%s: %v", r.ID, err)
 		}
 	}
-	mustCharge(t, l, Request{ID: "40", Count: 40, Unit: unit})
+	mustCharge(t, l, Request{Relation: ReplaceOne, ID: "40", Count: 40, Unit: unit})
 	mustSpend(t, l, mustCost(t, 1, 0))
 }
 
 func TestBatchIsAllOrNothing(t *testing.T) {
 	l := create(t, 1, 0)
 	unit := mustCost(t, 0.4, 0)
-	_, err := l.ChargeAll(t.Context(), []Request{{ID: "a", Count: 1, Unit: unit}, {ID: "b", Count: 1, Unit: unit}, {ID: "c", Count: 1, Unit: unit}})
+	_, err := l.ChargeAll(t.Context(), []Request{{Relation: ReplaceOne, ID: "a", Count: 1, Unit: unit}, {Relation: ReplaceOne, ID: "b", Count: 1, Unit: unit}, {Relation: ReplaceOne, ID: "c", Count: 1, Unit: unit}})
 	if !errors.Is(err, ErrExceeded) {
 		t.Fatalf("1.2 of 1: %v", err)
 	}
 	mustSpend(t, l, Cost{})
-	receipts, err := l.ChargeAll(t.Context(), []Request{{ID: "a", Count: 1, Unit: unit}, {ID: "b", Count: 1, Unit: unit}})
+	receipts, err := l.ChargeAll(t.Context(), []Request{{Relation: ReplaceOne, ID: "a", Count: 1, Unit: unit}, {Relation: ReplaceOne, ID: "b", Count: 1, Unit: unit}})
 	if err != nil || len(receipts) != 2 || receipts[1].Entry().ID != "b" || receipts[1].Entry().Commit != 1 {
 		t.Fatalf("%v, %v", receipts, err)
 	}
-	_, err = l.ChargeAll(t.Context(), []Request{{ID: "c", Count: 1, Unit: mustCost(t, 0.1, 0)}, {ID: "b", Count: 1, Unit: unit}})
+	_, err = l.ChargeAll(t.Context(), []Request{{Relation: ReplaceOne, ID: "c", Count: 1, Unit: mustCost(t, 0.1, 0)}, {Relation: ReplaceOne, ID: "b", Count: 1, Unit: unit}})
 	var replayed *ReplayedError
 	if !errors.As(err, &replayed) || len(replayed.Replays) != 1 || replayed.Replays[0].Charge.ID != "b" {
 		t.Fatalf("one old, one new: %v", err)
@@ -98,7 +116,7 @@ func TestBatchIsAllOrNothing(t *testing.T) {
 
 func TestReplay(t *testing.T) {
 	l := create(t, 1, 0)
-	r := Request{ID: "query 1", Count: 2, Unit: mustCost(t, 0.1, 0), Event: []byte(`{"b":1,"a":2}`)}
+	r := Request{Relation: ReplaceOne, ID: "query 1", Count: 2, Unit: mustCost(t, 0.1, 0), Event: []byte(`{"b":1,"a":2}`)}
 	receipt := mustCharge(t, l, r)
 	again := r
 	again.Event = []byte(` {"a":2, "b":1}`) // the same value
@@ -150,7 +168,7 @@ func TestReplay(t *testing.T) {
 // result of the charge that was made, if that has none yet, and no other.
 func TestReplayIsNoted(t *testing.T) {
 	l := create(t, 1, 0)
-	r := Request{ID: "a", Count: 1, Unit: mustCost(t, 0.1, 0), Event: []byte(`{"key":"k"}`)}
+	r := Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: mustCost(t, 0.1, 0), Event: []byte(`{"key":"k"}`)}
 	first := mustCharge(t, l, r) // its process dies here
 	replay := func(err error) Replay {
 		t.Helper()
@@ -211,7 +229,7 @@ func TestReplayIsNoted(t *testing.T) {
 
 func TestReceipt(t *testing.T) {
 	l := create(t, 1, 0)
-	r := mustCharge(t, l, Request{ID: "a", Count: 1, Unit: mustCost(t, 0.1, 0)})
+	r := mustCharge(t, l, Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: mustCost(t, 0.1, 0)})
 	var redeemed atomic.Int32
 	var wg sync.WaitGroup
 	for range 8 {
@@ -240,7 +258,7 @@ func TestReceipt(t *testing.T) {
 
 func TestRequestRefused(t *testing.T) {
 	l := create(t, 1, 0)
-	good := Request{ID: "a", Count: 1, Unit: mustCost(t, 0.1, 0)}
+	good := Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: mustCost(t, 0.1, 0)}
 	for name, change := range map[string]func(*Request){
 		"no id":          func(r *Request) { r.ID = "" },
 		"long id":        func(r *Request) { r.ID = strings.Repeat("x", MaxID+1) },
@@ -287,7 +305,7 @@ func TestLargest(t *testing.T) {
 	}
 	requests := make([]Request, n)
 	for i := range requests {
-		requests[i] = Request{ID: fmt.Sprintf("%0*d", MaxID, i), Count: 1, Unit: mustCost(t, 1, 0)}
+		requests[i] = Request{Relation: ReplaceOne, ID: fmt.Sprintf("%0*d", MaxID, i), Count: 1, Unit: mustCost(t, 1, 0)}
 	}
 	for i := range 10 {
 		requests[7+i].Event = []byte(`"` + strings.Repeat("x", MaxEvent-2) + `"`)
@@ -295,7 +313,7 @@ func TestLargest(t *testing.T) {
 	if _, err := l.ChargeAll(t.Context(), requests); err != nil {
 		t.Fatal(err)
 	}
-	mustCharge(t, l, Request{ID: "one more", Count: 1, Unit: mustCost(t, 1, 0)})
+	mustCharge(t, l, Request{Relation: ReplaceOne, ID: "one more", Count: 1, Unit: mustCost(t, 1, 0)})
 	l, err := Open(t.Context(), l.Path())
 	if err != nil {
 		t.Fatal(err)
@@ -313,31 +331,31 @@ func TestCreateRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Create(t.Context(), path, Budget{}); err == nil {
+	if _, err := Create(t.Context(), path, Budget{}, ReplaceOne); err == nil {
 		t.Error("zero budget")
 	}
-	if _, err := Create(t.Context(), filepath.Join(dir, "none", "ledger"), budget); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Create(t.Context(), filepath.Join(dir, "none", "ledger"), budget, ReplaceOne); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing directory: %v", err)
 	}
-	l, err := Create(t.Context(), path, budget)
+	l, err := Create(t.Context(), path, budget, ReplaceOne)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustCharge(t, l, Request{ID: "a", Count: 1, Unit: mustCost(t, 1, 0)})
-	if _, err := Create(t.Context(), path, budget); !errors.Is(err, fs.ErrExist) {
+	mustCharge(t, l, Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: mustCost(t, 1, 0)})
+	if _, err := Create(t.Context(), path, budget, ReplaceOne); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a ledger is there: %v", err)
 	}
 	mustSpend(t, l, mustCost(t, 1, 0))
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Create(t.Context(), path, budget); !errors.Is(err, fs.ErrExist) {
+	if _, err := Create(t.Context(), path, budget, ReplaceOne); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("the anchor of a deleted ledger is there: %v", err)
 	}
 	if _, err := Open(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("open a deleted ledger: %v", err)
 	}
-	if names, err := os.ReadDir(dir); err != nil || len(names) != 1 {
+	if names, err := os.ReadDir(dir); err != nil || len(names) != 2 { // anchor and secret
 		t.Errorf("left behind: %v, %v", names, err)
 	}
 }
@@ -350,7 +368,7 @@ func TestCreateRace(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			if _, err := Create(context.Background(), path, budget); err == nil {
+			if _, err := Create(context.Background(), path, budget, ReplaceOne); err == nil {
 				won.Add(1)
 			} else if !errors.Is(err, fs.ErrExist) {
 				t.Error(err)
@@ -362,7 +380,7 @@ func TestCreateRace(t *testing.T) {
 	if err != nil || won.Load() != 1 {
 		t.Fatalf("%d won, %v", won.Load(), err)
 	}
-	mustCharge(t, l, Request{ID: "a", Count: 1, Unit: mustCost(t, 1, 0)})
+	mustCharge(t, l, Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: mustCost(t, 1, 0)})
 }
 
 // A link names the same ledger with the same anchor.
@@ -376,12 +394,12 @@ func TestSymbolicLink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustCharge(t, other, Request{ID: "a", Count: 1, Unit: mustCost(t, 0.5, 0)})
+	mustCharge(t, other, Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: mustCost(t, 0.5, 0)})
 	mustSpend(t, l, mustCost(t, 0.5, 0))
 }
 
 func TestZeroLedger(t *testing.T) {
-	if _, err := new(Ledger).Charge(t.Context(), Request{ID: "a", Count: 1, Unit: unitOfOne}); !errors.Is(err, ErrBroken) {
+	if _, err := new(Ledger).Charge(t.Context(), Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: unitOfOne}); !errors.Is(err, ErrBroken) {
 		t.Error(err)
 	}
 }
@@ -394,7 +412,7 @@ func TestWaitEndsWithContext(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	r := Request{ID: "a", Count: 1, Unit: mustCost(t, 0.5, 0)}
+	r := Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: mustCost(t, 0.5, 0)}
 	if _, err := l.Charge(ctx, r); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
@@ -425,7 +443,7 @@ func TestGoroutines(t *testing.T) {
 				}
 			}
 			for i := range 50 {
-				switch r, err := handle.Charge(context.Background(), Request{ID: fmt.Sprintf("%d-%d", g, i), Count: 1, Unit: unit}); {
+				switch r, err := handle.Charge(context.Background(), Request{Relation: ReplaceOne, ID: fmt.Sprintf("%d-%d", g, i), Count: 1, Unit: unit}); {
 				case err == nil && r.Redeem() == nil:
 					paid.Add(1)
 				case errors.Is(err, ErrExceeded):

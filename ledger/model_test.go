@@ -18,6 +18,7 @@ type model struct {
 	budget  Cost
 	spent   Cost
 	byID    map[string]Request
+	order   []Request // all charges, from the first
 	results map[string]Digest
 	open    []*Receipt // all receipts
 	saved   files      // before the latest commit
@@ -31,44 +32,77 @@ func (m *model) path() string { return m.handles[0].Path() }
 
 func (m *model) request(t *rapid.T) Request {
 	r := m.payingRequest(t)
-	if rapid.IntRange(0, 3).Draw(t, "paid by another") == 0 {
+	if rapid.IntRange(0, 3).Draw(t, "teachers") > 0 {
+		r.Ensemble = rapid.SampledFrom([]string{"", "e", "f"}).Draw(t, "ensemble")
+		r.EnsembleDigest = rapid.SampledFrom([]string{"", "", "", "", "v1", "v2"}).Draw(t, "digest")
+		r.Draw = &Draw{
+			Name: rapid.SampledFrom([]string{"x", "y", "z"}).Draw(t, "draw"), Votes: Digest{byte(rapid.IntRange(1, 4).Draw(t, "votes"))},
+			Stated: rapid.Bool().Draw(t, "stated"), Covers: rapid.IntRange(0, 2).Draw(t, "covers") == 0,
+		}
+		switch rapid.IntRange(0, 5).Draw(t, "consistent") { // chance hardly ever asks for what goes together
+		case 0:
+			r.Draw = nil
+		case 1, 2, 3:
+			r.Draw.Votes = Digest{r.Draw.Name[0] - 'x' + 1}
+		}
+	}
+	if rapid.IntRange(0, 2).Draw(t, "paid by another") == 0 {
 		r.Unit, r.PaidBy = Cost{}, fmt.Sprint("r", rapid.IntRange(0, 30).Draw(t, "payer"))
+		if len(m.order) > 0 && rapid.Bool().Draw(t, "known payer") {
+			payer := rapid.SampledFrom(m.order).Draw(t, "payer")
+			r.PaidBy, r.Ensemble, r.EnsembleDigest = payer.ID, payer.Ensemble, payer.EnsembleDigest
+			if r.Draw = payer.Draw; r.Draw != nil {
+				d := *r.Draw
+				d.Covers = false
+				r.Draw = &d
+			}
+		}
 	}
 	return r
 }
 
 func (m *model) payingRequest(t *rapid.T) Request {
 	return Request{
-		ID:    fmt.Sprint("r", rapid.IntRange(0, 30).Draw(t, "id")), // few, so that some come again
-		Count: uint64(rapid.IntRange(1, 3).Draw(t, "count")),
-		Unit:  Cost{amount{0, uint64(rapid.IntRange(0, 40).Draw(t, "ε"))}, amount{0, uint64(rapid.IntRange(0, 40).Draw(t, "δ"))}},
-		Event: []byte(rapid.SampledFrom([]string{"null", `{"K":11}`}).Draw(t, "event")),
+		Relation: ReplaceOne,
+		ID:       fmt.Sprint("r", rapid.IntRange(0, 30).Draw(t, "id")), // few, so that some come again
+		Count:    uint64(rapid.IntRange(1, 3).Draw(t, "count")),
+		Unit:     Cost{amount{0, uint64(rapid.IntRange(0, 40).Draw(t, "ε"))}, amount{0, uint64(rapid.IntRange(0, 40).Draw(t, "δ"))}},
+		Event:    []byte(rapid.SampledFrom([]string{"null", `{"K":11}`}).Draw(t, "event")),
 	}
 }
 
-// expect says what charging requests should give.
+// expect says what charging requests should give: the rules as sentences over the list of
+// all charges so far, without an index.
 func (m *model) expect(requests []Request) error {
 	total, replayed := Cost{}, false
 	seen := map[string]bool{}
 	for _, r := range requests {
-		if r.Unit == (Cost{}) && r.PaidBy == "" {
+		switch {
+		case r.Unit == (Cost{}) && r.PaidBy == "", r.EnsembleDigest != "" && r.Ensemble == "", r.Draw != nil && r.Draw.Covers && r.PaidBy != "":
 			return errInvalid
-		}
-		if seen[r.ID] {
+		case seen[r.ID]:
 			return ErrConflict
 		}
 		seen[r.ID] = true
 	}
+	past := slices.Clone(m.order)
 	for _, r := range requests {
+		if err := digestOf(past, r.Ensemble, r.EnsembleDigest); err != nil {
+			return err
+		}
 		if old, ok := m.byID[r.ID]; ok {
-			if old.Count != r.Count || old.Unit != r.Unit || old.PaidBy != r.PaidBy || string(old.Event) != string(r.Event) {
+			if old.Count != r.Count || old.Unit != r.Unit || old.PaidBy != r.PaidBy || string(old.Event) != string(r.Event) || old.Ensemble != r.Ensemble {
+				return ErrConflict
+			}
+			if a, b := old.Draw, r.Draw; (a == nil) != (b == nil) || a != nil && (a.Name != b.Name || a.Votes != b.Votes || a.Covers != b.Covers) {
 				return ErrConflict
 			}
 			replayed = true
-		} else if r.PaidBy != "" {
-			if payer, ok := m.byID[r.PaidBy]; !ok || payer.PaidBy != "" {
-				return ErrUnpaid
+		} else {
+			if err := rulesOf(past, r); err != nil {
+				return err
 			}
+			past = append(past, r)
 		}
 		for range r.Count {
 			total = Cost{total.epsilon.add(r.Unit.epsilon), total.delta.add(r.Unit.delta)}
@@ -80,6 +114,49 @@ func (m *model) expect(requests []Request) error {
 	sum := m.spent.Plus(total)
 	if sum.epsilon.lo > m.budget.epsilon.lo || sum.delta.lo > m.budget.delta.lo {
 		return ErrExceeded
+	}
+	return nil
+}
+
+func digestOf(past []Request, ensemble, digest string) error {
+	for _, old := range past {
+		if ensemble != "" && old.Ensemble == ensemble && old.EnsembleDigest != "" && old.EnsembleDigest != digest {
+			return ErrEnsemble
+		}
+	}
+	return nil
+}
+
+func rulesOf(past []Request, r Request) error {
+	sameDraw := func(a, b Request) bool {
+		return a.Draw != nil && b.Draw != nil && a.Ensemble == b.Ensemble && a.Draw.Name == b.Draw.Name
+	}
+	for _, old := range past {
+		if sameDraw(old, r) && old.Draw.Votes != r.Draw.Votes {
+			return ErrDraw
+		}
+	}
+	for _, old := range past {
+		if sameDraw(old, r) && r.PaidBy == "" && !r.Draw.Covers {
+			return ErrDrawn
+		}
+	}
+	if r.PaidBy != "" {
+		i := slices.IndexFunc(past, func(old Request) bool { return old.ID == r.PaidBy })
+		if i < 0 || past[i].PaidBy != "" || past[i].Ensemble != r.Ensemble || (past[i].Draw == nil) != (r.Draw == nil) {
+			return ErrUnpaid
+		}
+		if payer := past[i]; r.Draw != nil && (!payer.Draw.Covers || payer.Draw.Name != r.Draw.Name || payer.Draw.Votes != r.Draw.Votes) {
+			return ErrUnpaid
+		}
+	}
+	for _, old := range past {
+		if r.Draw != nil && old.Draw != nil && old.Draw.Votes == r.Draw.Votes {
+			if !sameDraw(old, r) && !r.Draw.Stated {
+				return ErrSameVotes
+			}
+			break // the first one counts
+		}
 	}
 	return nil
 }
@@ -101,7 +178,7 @@ func TestAgainstModel(t *testing.T) {
 			return
 		}
 		m := &model{budget: Cost{amount{0, 400}, amount{0, 500}}, byID: map[string]Request{}, results: map[string]Digest{}}
-		l, err := Create(context.Background(), filepath.Join(dir, fmt.Sprint(runs)), Budget{m.budget})
+		l, err := Create(context.Background(), filepath.Join(dir, fmt.Sprint(runs)), Budget{m.budget}, ReplaceOne)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -188,6 +265,7 @@ func (m *model) charge(t *testing.T, rt *rapid.T, requests []Request) {
 		m.saved = before
 		for _, r := range requests {
 			m.byID[r.ID] = r
+			m.order = append(m.order, r)
 			for range r.Count {
 				m.spent = m.spent.Plus(r.Unit)
 			}

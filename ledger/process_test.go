@@ -158,7 +158,7 @@ func TestFullDisk(t *testing.T) {
 	if len(s.released) == 0 || len(s.refused) < 2 {
 		t.Fatalf("%d released, %d refused: the limit did not bite", len(s.released), len(s.refused))
 	}
-	if !strings.Contains(s.refused[0], syscall.EFBIG.Error()) || !strings.Contains(s.refused[1], ErrBroken.Error()) {
+	if !strings.Contains(s.refused[0], syscall.EFBIG.Error()) || !strings.Contains(s.refused[0], ErrWrite.Error()) || !strings.Contains(s.refused[1], ErrBroken.Error()) {
 		t.Errorf("refused: %v", s.refused[:2])
 	}
 	if v := s.violation(l.Path()); v != "" {
@@ -188,7 +188,7 @@ func TestReadOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := Create(t.Context(), filepath.Join(dir, "ledger"), budget)
+	l, err := Create(t.Context(), filepath.Join(dir, "ledger"), budget, ReplaceOne)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestReadOnly(t *testing.T) {
 	}
 	var s said
 	s.read(t, string(out))
-	if len(s.refused) != 1 || !strings.Contains(s.refused[0], os.ErrPermission.Error()) {
+	if len(s.refused) != 1 || !strings.Contains(s.refused[0], os.ErrPermission.Error()) || !strings.Contains(s.refused[0], ErrWrite.Error()) {
 		t.Errorf("%+v", s)
 	}
 	if after := readFiles(t, l.Path()); !reflect.DeepEqual(after, before) {
@@ -231,7 +231,7 @@ func TestLockOfInheritedFile(t *testing.T) {
 	unlock(s.db)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	if _, err := l.Charge(ctx, Request{ID: "a", Count: 1, Unit: unitOfOne}); err != nil {
+	if _, err := l.Charge(ctx, Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: unitOfOne}); err != nil {
 		t.Error(err)
 	}
 }

@@ -34,10 +34,24 @@ type Request struct {
 	// Unit is what one release costs. A zero cost is refused, unless PaidBy says
 	// who paid: nothing private is free. Required.
 	Unit Cost
-	// PaidBy is the id of an earlier charge that covers this release too, whatever
-	// it is: of the training of teachers, say, of which every answer is
-	// post-processing. Unit must then be zero. Defaults to none.
+	// PaidBy is the id of an earlier charge that covers this release too: of the training
+	// of teachers, say, of which every answer is post-processing. It must be of the same
+	// Ensemble and have spent something itself. Where Draw is set, it must cover that draw;
+	// otherwise it must be of no draw. Unit must then be zero. Defaults to none.
 	PaidBy string
+	// Relation is the neighbouring relation that Unit is for. Required, and the ledger's.
+	Relation Relation
+	// Ensemble names the teachers who answer: 1 to MaxID bytes, as an id. Defaults to
+	// none, for what no teachers are behind.
+	Ensemble string
+	// EnsembleDigest is any text that identifies the teachers behind Ensemble, such as a
+	// digest of their parameters: 1 to MaxID bytes, as an id. Once a charge has stated one,
+	// all later charges of the ensemble must state the same. It is compared as text and
+	// verifies nothing. Defaults to none; needs Ensemble.
+	EnsembleDigest string
+	// Draw says which votes are answered, where fresh teachers cast them: the answers are
+	// a function of these votes and of noise. Defaults to none.
+	Draw *Draw
 	// Event describes the release as any one JSON value, so that an accountant
 	// can compose the history in another way later. It is stored in canonical
 	// form (see the package comment). Defaults to null.
@@ -47,17 +61,24 @@ type Request struct {
 // total is what the request spends. Basic composition: the count multiplies.
 func (r *Request) total() Cost { return r.Unit.Times(r.Count) }
 
+// entry returns the request's charge, with what is not the request's from e.
+func (r *Request) entry(e Entry) Entry {
+	e.Kind, e.ID, e.Relation, e.Count, e.Unit, e.PaidBy, e.Event = KindCharge, r.ID, r.Relation, r.Count, r.Unit, r.PaidBy, r.Event
+	e.Ensemble, e.EnsembleDigest, e.Draw = r.Ensemble, r.EnsembleDigest, r.Draw
+	return e
+}
+
 // checked returns the request with its event in canonical form.
 func (r Request) checked() (Request, error) {
-	if err := checkID(r.ID); err != nil {
+	if err := checkID("request id", r.ID); err != nil {
 		return r, err
 	}
 	if r.Count == 0 {
 		return r, fmt.Errorf("request %q: %w", r.ID, &check.Error{Name: "count", Value: r.Count, Rule: "at least 1"})
 	}
 	if r.PaidBy != "" {
-		if err := checkID(r.PaidBy); err != nil {
-			return r, fmt.Errorf("request %q: paid by: %w", r.ID, err)
+		if err := checkID("paid by", r.PaidBy); err != nil {
+			return r, fmt.Errorf("request %q: %w", r.ID, err)
 		}
 		if r.Unit != (Cost{}) {
 			return r, fmt.Errorf("request %q: %w", r.ID, &check.Error{Name: "unit cost", Value: r.Unit, Rule: "0 for what another charge paid"})
@@ -65,15 +86,50 @@ func (r Request) checked() (Request, error) {
 	} else if r.Unit == (Cost{}) {
 		return r, fmt.Errorf("request %q: %w", r.ID, &check.Error{Name: "unit cost", Value: r.Unit, Rule: "more than 0 in ε or δ"})
 	}
+	if err := r.checkTeachers(); err != nil {
+		return r, fmt.Errorf("request %q: %w", r.ID, err)
+	}
 	event, err := canonicalJSON(r.Event)
 	if err != nil {
 		return r, fmt.Errorf("request %q: event: %w", r.ID, err)
 	}
 	r.Event = event
+	if r.Draw != nil {
+		draw := *r.Draw // the caller may change his
+		r.Draw = &draw
+	}
 	return r, nil
 }
 
-func checkID(id string) error {
+// checkTeachers checks what the request says of the teachers and their votes. A relation
+// left out is refused where the ledger's is known.
+func (r *Request) checkTeachers() error {
+	if r.Relation != "" {
+		if err := r.Relation.check(); err != nil {
+			return err
+		}
+	}
+	if r.Ensemble != "" {
+		if err := checkID("ensemble", r.Ensemble); err != nil {
+			return err
+		}
+	}
+	if r.EnsembleDigest != "" {
+		if err := checkID("ensemble digest", r.EnsembleDigest); err != nil {
+			return err
+		}
+		if r.Ensemble == "" {
+			return &check.Error{Name: "ensemble digest", Value: fmt.Sprintf("%.64q", r.EnsembleDigest), Rule: "left out without an ensemble"}
+		}
+	}
+	if r.Draw != nil {
+		return r.Draw.check(r.PaidBy)
+	}
+	return nil
+}
+
+// checkID checks an id or another name; what says of what.
+func checkID(what, id string) error {
 	rule := ""
 	switch {
 	case id == "":
@@ -89,7 +145,7 @@ func checkID(id string) error {
 		}
 	}
 	if rule != "" {
-		return &check.Error{Name: "request id", Value: fmt.Sprintf("%.64q", id), Rule: rule}
+		return &check.Error{Name: what, Value: fmt.Sprintf("%.64q", id), Rule: rule}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -24,6 +25,9 @@ func lock(ctx context.Context, path string, exclusive bool) (*os.File, error) {
 			return nil, err
 		}
 		f, err := openRegular(path, flag)
+		if exclusive && !errors.Is(err, fs.ErrNotExist) {
+			err = writeError(err)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -123,6 +127,9 @@ func (l *Ledger) begin(ctx context.Context, exclusive bool) (*session, error) {
 	s, err := l.look(ctx, f)
 	if err != nil {
 		unlock(f)
+		if errors.Is(err, ErrNotLedger) {
+			return nil, fmt.Errorf("%s is %w", l.path, err)
+		}
 		return nil, fmt.Errorf("%s: %w", l.path, err)
 	}
 	return s, nil
@@ -137,7 +144,12 @@ func (l *Ledger) look(ctx context.Context, f *os.File) (*session, error) {
 	if s.anchor, err = readAnchor(l.path + AnchorSuffix); err != nil {
 		return nil, err
 	}
-	if s.snapshot, err = readSnapshot(f, info.Size()); err != nil {
+	s.snapshot, err = readSnapshot(f, info.Size())
+	if errors.Is(err, errForeign) && s.anchor == nil && l.known == nil {
+		// Nothing says that a ledger was ever here.
+		return nil, fmt.Errorf("%w: %w", ErrNotLedger, errForeign)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if l.known != nil && s.genesis != l.genesis {
@@ -151,7 +163,7 @@ func (l *Ledger) look(ctx context.Context, f *os.File) (*session, error) {
 		// to disk. Neither the anchor nor a head that is kept elsewhere may get
 		// ahead of the disk.
 		if err := syncData(f); err != nil {
-			return nil, err
+			return nil, writeError(err)
 		}
 	}
 	if l.known == nil {
@@ -254,17 +266,19 @@ func put(db *bolt.DB, s *session, entries []*Entry) (state, error) {
 		if next, err = next.follow(e); err != nil {
 			return rollback(err)
 		}
-		index := bucketIDs
-		if e.Kind == KindResult {
-			index = bucketResults
-		}
 		bucket := tx.Bucket([]byte(bucketEntries))
 		bucket.FillPercent = 1 // keys only grow
 		if err := bucket.Put(seqKey(e.Seq), encoded); err != nil {
 			return rollback(err)
 		}
-		if err := tx.Bucket([]byte(index)).Put([]byte(e.ID), seqKey(e.Seq)); err != nil {
-			return rollback(err)
+		for _, k := range e.keys() {
+			index := tx.Bucket([]byte(k.index))
+			if index.Get([]byte(k.key)) != nil {
+				continue // of an earlier entry
+			}
+			if err := index.Put([]byte(k.key), seqKey(e.Seq)); err != nil {
+				return rollback(err)
+			}
 		}
 	}
 	encoded, err := next.encode()

@@ -17,7 +17,7 @@ import (
 // What a traced child did to its files, in order.
 type fileOp struct {
 	call uint64 // number of the system call
-	path string // of the file; "" for standard output
+	path string // of the file; "" for standard output, and for calls that name files by their paths
 	off  int64
 	data []byte // pwrite64: what was written
 	size int64  // ftruncate

@@ -11,12 +11,27 @@ import (
 const (
 	bucketLedger  = "ledger"
 	bucketEntries = "entries" // seq → entry
-	bucketIDs     = "ids"     // request id → seq of its charge
-	bucketResults = "results" // request id → seq of its result
+
+	// The indexes: a key → seq of the first entry that has it (Entry.keys).
+	bucketIDs       = "ids"       // request id, of its charge
+	bucketResults   = "results"   // request id, of its result
+	bucketDraws     = "draws"     // name of a draw, of an answer to it
+	bucketCovers    = "covers"    // name of a draw, of a charge that covers it
+	bucketVotes     = "votes"     // digest of votes, of any charge of a draw
+	bucketEnsembles = "ensembles" // name of an ensemble, of a charge that states its digest
 
 	keyGenesis = "genesis"
 	keyHead    = "head"
 )
+
+// indexes are the buckets that are made from the entries.
+func (g *genesis) indexes() []string {
+	all := []string{bucketIDs, bucketResults, bucketDraws, bucketCovers, bucketVotes, bucketEnsembles}
+	if g.format == oldFormat {
+		return all[:2]
+	}
+	return all
+}
 
 // asDamage marks everything that a file's content can cause as ErrDamaged; errors
 // of the system and of ctx stay what they are.
@@ -65,8 +80,8 @@ func (s *snapshot) readRecords() error {
 		}
 		return err
 	})
-	if err == nil && (seen != 2 || len(s.file.buckets) != 4) {
-		err = damaged("%d records in %d buckets, but there must be 2 in 4", seen, len(s.file.buckets))
+	if want := 2 + len(s.genesis.indexes()); err == nil && (seen != 2 || len(s.file.buckets) != want) {
+		err = damaged("%d records in %d buckets, but there must be 2 in %d", seen, len(s.file.buckets), want)
 	}
 	return err
 }
@@ -149,7 +164,7 @@ func decodeAt(key, value []byte) (Entry, error) {
 }
 
 // follow checks the entries after the state `from` up to the head record: chain,
-// numbers, sums. visit may be nil.
+// numbers, sums, neighbouring relation. visit may be nil.
 func (s *snapshot) follow(ctx context.Context, from state, visit func(*Entry) error) error {
 	at := from
 	if at.head.Seq > s.state.head.Seq {
@@ -170,6 +185,9 @@ func (s *snapshot) follow(ctx context.Context, from state, visit func(*Entry) er
 			}
 			if at, err = at.follow(&e); err != nil {
 				return damaged("%w", err)
+			}
+			if e.Kind == KindCharge && e.Relation != s.genesis.relation {
+				return damaged("entry %d is for neighbours = %q, but the ledger for %q", e.Seq, e.Relation, s.genesis.relation)
 			}
 			if visit != nil {
 				return visit(&e)
@@ -197,26 +215,12 @@ func (s *snapshot) verifyAll(ctx context.Context, visit func(*Entry) error) erro
 	if err := s.readRecords(); err != nil {
 		return asDamage(err)
 	}
-	charges, results := map[string]uint64{}, map[string]uint64{}
-	covered := map[string]bool{} // charges that others paid
+	seen := book{}
 	err := s.follow(ctx, s.start(), func(e *Entry) error {
-		index := charges
-		if e.Kind == KindResult {
-			if charges[e.ID] == 0 {
-				return damaged("entry %d is the result of request %q, which was not charged", e.Seq, e.ID)
-			}
-			index = results
+		if err := seen.verify(e); err != nil {
+			return damaged("entry %d: %w", e.Seq, err)
 		}
-		if first := index[e.ID]; first != 0 {
-			return damaged("entries %d and %d are both the %s of request %q", first, e.Seq, e.Kind, e.ID)
-		}
-		if e.PaidBy != "" {
-			if charges[e.PaidBy] == 0 || covered[e.PaidBy] {
-				return damaged("entry %d: %w", e.Seq, &UnpaidError{e.PaidBy})
-			}
-			covered[e.ID] = true
-		}
-		index[e.ID] = e.Seq
+		seen.add(e)
 		if visit != nil {
 			return visit(e)
 		}
@@ -233,28 +237,55 @@ func (s *snapshot) verifyAll(ctx context.Context, visit func(*Entry) error) erro
 			return asDamage(err)
 		}
 	}
-	if err := s.verifyIndex(bucketIDs, charges); err != nil {
-		return err
-	}
-	if err := s.verifyIndex(bucketResults, results); err != nil {
+	if err := s.verifyIndexes(seen); err != nil {
 		return err
 	}
 	return asDamage(s.file.checkComplete())
 }
 
-// verifyIndex checks that a bucket holds exactly what the entries say.
-func (s *snapshot) verifyIndex(bucket string, want map[string]uint64) error {
-	n := 0
-	err := s.file.walk(bucket, nil, func(key, value []byte) error {
-		n++
-		seq, err := parseSeq(value)
-		if err != nil || seq == 0 || want[string(key)] != seq {
-			return damaged("index %s: request %.40q does not point to its entry", bucket, key)
+// verify checks an entry by those before it: whatever is in a file could have been charged.
+func (b book) verify(e *Entry) error {
+	if k := e.keys()[0]; b[k] != nil {
+		return fmt.Errorf("entry %d is already the %s of request %q", b[k].seq, e.Kind, e.ID)
+	}
+	if e.Kind == KindResult {
+		if b[indexKey{bucketIDs, e.ID}] == nil {
+			return fmt.Errorf("it is the result of request %q, which was not charged", e.ID)
 		}
 		return nil
-	})
-	if err == nil && n != len(want) {
-		err = damaged("index %s has %d requests, the entries have %d", bucket, n, len(want))
 	}
-	return asDamage(err)
+	c := e.charged()
+	if err := c.sameTeachers(b); err != nil {
+		return err
+	}
+	same, err := c.obey(b)
+	if err != nil {
+		return err
+	}
+	if (same == nil) != (e.SameVotesAs == nil) || same != nil && *same != *e.SameVotesAs {
+		return errors.New("it does not name the earlier draw with the same votes")
+	}
+	return nil
+}
+
+// verifyIndexes checks that the indexes hold exactly what the entries say.
+func (s *snapshot) verifyIndexes(want book) error {
+	n := 0
+	for _, index := range s.genesis.indexes() {
+		err := s.file.walk(index, nil, func(key, value []byte) error {
+			n++
+			seq, err := parseSeq(value)
+			if first := want[indexKey{index, string(key)}]; err != nil || first == nil || first.seq != seq {
+				return damaged("index %s: %.80q does not point to its entry", index, key)
+			}
+			return nil
+		})
+		if err != nil {
+			return asDamage(err)
+		}
+	}
+	if n != len(want) {
+		return damaged("the indexes have %d places, the entries %d", n, len(want))
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package poissonbinom
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -236,4 +237,60 @@ func mustPanic(t *testing.T, what string, f func()) {
 		}
 	}()
 	f()
+}
+
+// The relative bound is (1+u)^{3n} - 1 rounded up, three roundings for each variable, and no
+// more than a hundredth above it.
+func TestPMFErrorHasAllItsRoundings(t *testing.T) {
+	for _, n := range []int{1, 2, 7, 100, 2001, 100_000} {
+		power, base := new(big.Float).SetPrec(500).SetInt64(1), new(big.Float).SetPrec(500).SetFloat64(1+2*unit)
+		base.Sub(base, new(big.Float).SetFloat64(unit)) // 1+u, which is no float64
+		for range 3 * n {
+			power.Mul(power, base)
+		}
+		power.Sub(power, big.NewFloat(1))
+		rel, abs := PMFError(n)
+		got := new(big.Float).SetFloat64(rel)
+		if got.Cmp(power) < 0 || got.Cmp(new(big.Float).Mul(power, big.NewFloat(1.01))) > 0 || abs != float64(n)*0x1p-1021 {
+			t.Errorf("n = %d: %g and %g, want %s and %g", n, rel, abs, power.Text('g', 10), float64(n)*0x1p-1021)
+		}
+	}
+}
+
+// An adversary who picks each p so that the roundings of 1-p and of the product both make
+// Pr[L = 0] smaller: its relative error is more than one rounding for each variable.
+func TestPMFErrorAdversary(t *testing.T) {
+	rng := rand.New(rand.NewPCG(19, 20))
+	const n, choices = 300, 300
+	candidates := make([]float64, choices)
+	for i := range candidates {
+		candidates[i] = 0.5 - rng.Float64()/0x1p14 // 1-p and the products stay just above powers of two
+	}
+	var p []float64
+	computed, exact := 1.0, new(big.Float).SetPrec(400).SetInt64(1)
+	rest := func(x float64) *big.Float {
+		return new(big.Float).SetPrec(400).Sub(big.NewFloat(1), new(big.Float).SetPrec(400).SetFloat64(x))
+	}
+	for range n {
+		best, lost := 0.0, math.Inf(-1)
+		for _, x := range candidates {
+			step := new(big.Float).SetPrec(400).Mul(new(big.Float).SetFloat64(computed), rest(x))
+			off, _ := step.Quo(step, new(big.Float).SetFloat64(computed*(1-x))).Sub(step, big.NewFloat(1)).Float64()
+			if off > lost {
+				best, lost = x, off
+			}
+		}
+		p = append(p, best)
+		computed *= 1 - best
+		exact.Mul(exact, rest(best))
+	}
+	pmf, err := PMF(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	units, _ := worstRelative(pmf[:1], []*big.Float{exact}, 0)
+	rel, _ := PMFError(n)
+	if t.Logf("off by %.2f u for each variable, bound %.2f u", units/n, rel/unit/n); units > rel/unit || units < 1.3*n {
+		t.Errorf("off by %g u, bound %g u: over the bound, or this tests nothing", units, rel/unit)
+	}
 }

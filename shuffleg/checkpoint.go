@@ -38,8 +38,12 @@ var ErrCheckpoint = errors.New("checkpoint does not fit")
 
 const checkpointHeader = len(checkpointMagic) + 1 + 32 + 32 + 8 + 8
 
+// CheckpointSize returns the length of every checkpoint of the plan: what a reader of one
+// must take in, and no more.
+func (p *Plan) CheckpointSize() int { return checkpointHeader + 8*p.d + 32 }
+
 func (e *engine) checkpoint(kind byte) []byte {
-	b := make([]byte, 0, checkpointHeader+8*len(e.x)+32)
+	b := make([]byte, 0, e.p.CheckpointSize())
 	b = append(b, checkpointMagic...)
 	b = append(b, kind)
 	b = append(b, e.p.digest[:]...)
@@ -54,8 +58,8 @@ func (e *engine) checkpoint(kind byte) []byte {
 }
 
 // Checkpoint returns the state after the last epoch done, for ResumeRelease. It is secret:
-// it holds the key of the noise and an iterate that is not released. Its length depends on
-// the dimension only.
+// it holds the key of the noise and an iterate that is not released. Its length is the
+// plan's CheckpointSize.
 func (r *Release) Checkpoint() []byte { return r.e.checkpoint(kindRelease) }
 
 // Checkpoint returns the state after the last epoch done, for ResumeSimulation.

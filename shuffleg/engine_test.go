@@ -214,6 +214,21 @@ func TestAcceptance16Prox(t *testing.T) {
 	if _, err := s.Run(context.Background(), nil); err != nil || s.e.proxes != p.Epochs() {
 		t.Errorf("%d proximal maps in %d epochs, %v", s.e.proxes, p.Epochs(), err)
 	}
+	// After an epoch its time is nη, whatever part of the n steps was private: the same coins
+	// without ψ end at 1+nηλ times as much.
+	private, public := scalars(t, 1, 2, 3, 4, 5), scalars(t, -1, 4, 2, 0, 1)
+	for _, m := range []Method{ShuffleG, DPShuffleG, PublicOnly, Interleaved} {
+		for _, fraction := range []float64{0.2, 0.6} {
+			c := config(m)
+			c.Epochs, c.StepSize, c.Fraction = 1, 0.1, fraction
+			if m.IsPrivate() {
+				c.Noise = 0.3
+			}
+			plain := simulate(t, plan(t, c, private, public), 7)[0]
+			c.Regularizer = L2{0.4}
+			near(t, fmt.Sprintf("%s at %g", m, fraction), simulate(t, plan(t, c, private, public), 7)[0], plain/(1+5*0.1*0.4), 1e-12)
+		}
+	}
 }
 
 func distance(a, b []float64) float64 {
@@ -386,13 +401,16 @@ func TestAcceptance19NoiseMoments(t *testing.T) {
 	near(t, "variance", variance(c, zeros(4), nil, runs), want, tolerance)
 
 	// Noise is on the public steps of Interleaved, and in the others on private ones only.
+	// Public records that were the private ones would be refused.
+	public := zeros(4)
+	public.x[0] = 1e-12
 	c.Method = Interleaved
-	near(t, "interleaved", variance(c, zeros(4), zeros(4), runs), want, tolerance)
+	near(t, "interleaved", variance(c, zeros(4), public, runs), want, tolerance)
 	c.Epochs, c.Method = 2, PrivPub // one private epoch, then one of public steps, which shrink it
 	one := 0.01 * 4 * (1 - math.Pow(r, 8)) / (1 - r*r)
-	near(t, "priv-pub", variance(c, zeros(4), zeros(4), runs), one*math.Pow(r, 8), tolerance)
+	near(t, "priv-pub", variance(c, zeros(4), public, runs), one*math.Pow(r, 8), tolerance)
 	c.Method = PubPriv
-	near(t, "pub-priv", variance(c, zeros(4), zeros(4), runs), one, tolerance)
+	near(t, "pub-priv", variance(c, zeros(4), public, runs), one, tolerance)
 }
 
 func TestAcceptance20NoiseFloor(t *testing.T) {

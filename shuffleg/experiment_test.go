@@ -206,7 +206,7 @@ func TestAcceptance26MNIST(t *testing.T) {
 		t.Fatal(err)
 	}
 	if dir := os.Getenv("DARRM_DATA_MNIST"); dir != "" {
-		if set, err = data.Load(data.MNIST69, dir, 1); err != nil {
+		if set, err = data.Load(context.Background(), data.MNIST69, dir, 1); err != nil {
 			t.Fatal(err)
 		}
 		set.Name = "mnist (real)"

@@ -62,10 +62,18 @@ type Plan struct {
 	digest   [32]byte
 }
 
+// ErrPublicIsPrivate says that the public records are the private ones: as many, and the
+// same, responses included, in whatever order. They would be trained on without noise, and
+// counted as if no private record were.
+var ErrPublicIsPrivate = errors.New("the public records are the private ones")
+
 // NewPlan checks the configuration against the data, calibrates the noise and accounts for
 // the run. private sets n and must be there even for PublicOnly; public may be nil for
 // methods that use none, and only its first records as needed are used. The error names
-// the parameter, or is accountant.ErrNotCertified for a mode whose conditions fail.
+// the parameter, or is accountant.ErrNotCertified for a mode whose conditions fail, or
+// ErrPublicIsPrivate where the first n public records are the n private ones. Public data
+// that hold some of the private records, or all of them elsewhere, are not noticed: a record
+// can be in both by coincidence.
 func NewPlan(c Config, private, public *Records) (*Plan, error) {
 	if c.Task == nil {
 		return nil, errors.New("no task")
@@ -203,6 +211,12 @@ func (p *Plan) takeData(public *Records) error {
 		if p.private.HasResponses() != public.HasResponses() {
 			return errors.New("responses are in one of private and public data only")
 		}
+		// Refusing tells that the two are the same only to whoever had both.
+		if first, err := public.Head(min(p.n, public.n)); err != nil {
+			return err
+		} else if p.private.sameAs(first) {
+			return ErrPublicIsPrivate
+		}
 		var err error
 		if p.public, err = public.Head(need); err != nil {
 			return err
@@ -261,6 +275,9 @@ func (p *Plan) account() error {
 		return err
 	}
 	r.Cost.Delta = c.Target.Delta
+	if !p.clips() {
+		r.Clip = math.Inf(1)
+	}
 	p.report = r
 	if calibrate && r.Cost.Epsilon > c.Target.Epsilon {
 		return fmt.Errorf("calibration ended at epsilon = %g above the target %g", r.Cost.Epsilon, c.Target.Epsilon) // cannot happen
@@ -283,6 +300,16 @@ func (p *Plan) mayAmplify() bool {
 	for _, r := range p.schedule {
 		if r.Private > 0 && r.Private < p.n && r.Noise > 0 && r.PublicNoise > 0 {
 			return true
+		}
+	}
+	return false
+}
+
+// clips says whether any gradient is clipped.
+func (p *Plan) clips() bool {
+	for _, r := range p.schedule {
+		if r.Private > 0 || !p.c.UnclippedPublic {
+			return !math.IsInf(p.c.Clip, 1)
 		}
 	}
 	return false

@@ -104,7 +104,7 @@ func TestScheduleParts(t *testing.T) {
 func TestConfigErrors(t *testing.T) {
 	good := config(Interleaved)
 	private := records(t, [][]float64{{1, 0}, {0, 1}, {1, 1}}, []float64{0, 1, 1})
-	public := records(t, [][]float64{{1, 0}, {0, 1}, {1, 1}}, []float64{0, 1, 1})
+	public := records(t, [][]float64{{1, 0}, {0, 1}, {1, 1}}, []float64{0, 1, 0})
 	if _, err := NewPlan(good, private, public); err != nil {
 		t.Fatal(err)
 	}
@@ -251,6 +251,7 @@ func TestReportsTellNothingOfTheRecords(t *testing.T) {
 	y := []float64{0, 1, 1, 0}
 	short := records(t, [][]float64{{1, 0}, {0, 1}, {1, 1}, {0, 1}}, y)
 	long := records(t, [][]float64{{1, 0}, {0, 1}, {1, 1}, {30, 40}}, y)
+	public := records(t, [][]float64{{1, 0}, {0, 1}, {1, 1}, {1, 1}}, y)
 	modes := append(accountant.IterationModes(), "")
 	for _, task := range []Task{LeastSquares{}, Logistic{}} {
 		for _, m := range Methods() {
@@ -269,7 +270,7 @@ func TestReportsTellNothingOfTheRecords(t *testing.T) {
 							c.Noise = 20 // they are slow to calibrate
 						}
 						tell := func(private *Records) (string, bool) {
-							p, err := NewPlan(c, private, short)
+							p, err := NewPlan(c, private, public)
 							if err != nil {
 								return "no plan", false
 							}
@@ -292,15 +293,15 @@ func TestReportsTellNothingOfTheRecords(t *testing.T) {
 
 // Without noise on private records the cost is 0 or +Inf at every δ, so none is needed.
 func TestDeltaOfNoNoise(t *testing.T) {
-	data := scalars(t, 1, 2, 3)
+	data, public := scalars(t, 1, 2, 3), scalars(t, 3, 2, 2)
 	for m, want := range map[Method]float64{PublicOnly: 0, ShuffleG: math.Inf(1)} {
 		c := config(m)
 		c.Target = accountant.Cost{}
-		if got := plan(t, c, data, data).Cost(); got != (accountant.Cost{Epsilon: want}) {
+		if got := plan(t, c, data, public).Cost(); got != (accountant.Cost{Epsilon: want}) {
 			t.Errorf("%s costs %v", m, got)
 		}
 		c.Target.Delta = 2
-		if _, err := NewPlan(c, data, data); err == nil {
+		if _, err := NewPlan(c, data, public); err == nil {
 			t.Errorf("%s: delta = 2 accepted", m)
 		}
 	}
@@ -362,7 +363,7 @@ func TestRelease(t *testing.T) {
 	if _, err := plan(t, config(ShuffleG), private, nil).NewRelease(); err == nil {
 		t.Error("a run without noise was released")
 	}
-	if r, err := plan(t, config(PublicOnly), private, private).NewRelease(); err != nil {
+	if r, err := plan(t, config(PublicOnly), private, gaussians(t, 2, 40, 3, func(int) float64 { return 1 }, 1, false)).NewRelease(); err != nil {
 		t.Error(err)
 	} else if _, err := r.Run(context.Background(), nil); err != nil {
 		t.Error(err)

@@ -1,11 +1,13 @@
 package shuffleg
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/darrm/darrm/internal/check"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -135,6 +137,39 @@ func (r *Records) shortened(radius float64) *Records {
 		}
 	}
 	return s
+}
+
+// sameAs says whether r and o hold the same records, responses included, in any order and
+// each as often.
+func (r *Records) sameAs(o *Records) bool {
+	if r.n != o.n || r.d != o.d || r.HasResponses() != o.HasResponses() {
+		return false
+	}
+	a, b := r.sorted(), o.sorted()
+	for i := range a {
+		if compare(r, a[i], o, b[i]) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// sorted returns the records' indices in the order of compare.
+func (r *Records) sorted() []int {
+	order := make([]int, r.n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return compare(r, i, r, j) })
+	return order
+}
+
+// compare compares record i of a with record j of b by their features, then responses.
+func compare(a *Records, i int, b *Records, j int) int {
+	if c := slices.Compare(a.Row(i), b.Row(j)); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.Response(i), b.Response(j))
 }
 
 // digest is a hash of all numbers.

@@ -1,6 +1,7 @@
 package shuffleg_test
 
 import (
+	"context"
 	"math"
 	"os"
 	"path/filepath"
@@ -110,7 +111,7 @@ func TestReferenceRunOnRealFiles(t *testing.T) {
 		data.CreditCard: {"5": "0.0258 1.52 1.48 1.53 1.16", "10": "0.0258 1.51 1.39 1.50 0.533"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			within{t, 12}.table(name, func(seed uint64) (data.Set, error) { return data.Load(name, dir, seed) }, 10, rows)
+			within{t, 12}.table(name, func(seed uint64) (data.Set, error) { return data.Load(context.Background(), name, dir, seed) }, 10, rows)
 		})
 	}
 }
@@ -150,7 +151,7 @@ func TestReferenceRunOnMNIST(t *testing.T) {
 			}
 		}
 	}
-	set, err := data.Load(data.MNIST69, only, 1)
+	set, err := data.Load(context.Background(), data.MNIST69, only, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

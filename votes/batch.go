@@ -17,8 +17,9 @@ type Batch struct {
 	// Missing holds the number of missing votes per query. It is nil if none is
 	// missing; only MissingCoin lets any be.
 	Missing []int
-	// Votes holds Len×K votes, each a class or -1 for a missing one. It is nil
-	// unless Options.KeepVotes asked for it.
+	// Votes holds Len×K votes, a query's K votes side by side in the teachers' order,
+	// each a class or -1 for a missing one; ResolveMissing leaves it as it is. It is
+	// nil unless Options.KeepVotes asked for it, which LayoutCounts does not allow.
 	Votes []int
 	// IDs are the queries' ids, nil if the file has none.
 	IDs []string
@@ -43,16 +44,17 @@ func (b *Batch) Len() int { return b.n }
 func (b *Batch) Row(i int) []int { return b.Counts[i*b.Classes : (i+1)*b.Classes : (i+1)*b.Classes] }
 
 // Ones returns how many teachers answered the second of two classes in query i.
-// It panics unless there are two classes, and if votes of that query are
-// missing: K less the ones would then not be the zeros.
+// It panics unless there are two classes and their counts sum to K: with missing votes
+// K less the ones would not be the zeros.
 func (b *Batch) Ones(i int) int {
 	if b.Classes != 2 {
 		panic(fmt.Sprintf("votes: Ones of %d classes, want 2", b.Classes))
 	}
-	if b.Missing != nil && b.Missing[i] != 0 {
-		panic("votes: Ones of a query with missing votes: call ResolveMissing before")
+	zeros, ones := b.Counts[2*i], b.Counts[2*i+1]
+	if zeros+ones != b.K {
+		panic(fmt.Sprintf("votes: Ones of a query with %d of K = %d votes: call ResolveMissing before", zeros+ones, b.K))
 	}
-	return b.Counts[2*i+1]
+	return ones
 }
 
 // ID returns the id of query i: from the file, or its number from 0 over all files.

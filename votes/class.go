@@ -167,6 +167,36 @@ func canonicalInt(s string) (int64, bool) {
 	return int64(n), true
 }
 
+// decimalInt returns the value of a JSON number if that is exactly an integer of at
+// most 18 digits, as canonicalInt takes. It does not round: 1e-400 is no 0.
+func decimalInt(number string) (int64, bool) {
+	text, negative := strings.CutPrefix(number, "-")
+	mantissa, exponent := text, 0
+	zero := func() bool { return strings.Trim(mantissa, "0.") == "" }
+	if at := strings.IndexAny(text, "eE"); at >= 0 {
+		mantissa = text[:at]
+		var err error
+		if exponent, err = strconv.Atoi(text[at+1:]); (err != nil || max(exponent, -exponent) > 2*MaxRecordBytes) && !zero() {
+			return 0, false // too far from any number that the mantissa could make up for
+		}
+	}
+	if zero() {
+		return 0, true
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits := strings.TrimLeft(whole+fraction, "0")
+	significant := strings.TrimRight(digits, "0")
+	exponent += len(digits) - len(significant) - len(fraction)
+	if exponent < 0 || len(significant)+exponent > 18 {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(significant+strings.Repeat("0", exponent), 10, 64)
+	if negative {
+		n = -n
+	}
+	return n, err == nil
+}
+
 // wholeNumber returns v as an integer, if it is one that a float64 holds beside
 // both its neighbours.
 func wholeNumber(v float64) (int64, bool) {

@@ -18,6 +18,9 @@ type csvShape struct {
 	comma  byte
 	header []string // trimmed; nil without a header
 	cols   columns
+	cellOf []int // of every column, the teacher or the class whose cell it is; else -1
+	others []int // the columns that are neither
+	roles  Roles
 	width  int // columns of every row
 	k      int
 	kLine  int // the row that gave k, LayoutCounts
@@ -222,9 +225,13 @@ func (r *rowReader) parseInto(row []string, b *Batch) error {
 
 // countWide counts the votes of a row in the wide layout.
 func (r *rowReader) countWide(row []string, counts []int, b *Batch) error {
-	id, label := r.cols.id, r.cols.label
+	votes := len(b.Votes)
+	if r.opts.KeepVotes {
+		b.Votes = growZero(b.Votes, r.k)
+	}
 	for i, cell := range row {
-		if i == id || i == label {
+		teacher := r.cellOf[i]
+		if teacher < 0 {
 			continue
 		}
 		c := r.classes.of(cell)
@@ -237,7 +244,7 @@ func (r *rowReader) countWide(row []string, counts []int, b *Batch) error {
 			return r.errorAt(i, voteRule(cell, r.classes))
 		}
 		if r.opts.KeepVotes {
-			b.Votes = append(b.Votes, c)
+			b.Votes[votes+teacher] = c
 		}
 	}
 	return nil
@@ -254,8 +261,10 @@ func (r *rowReader) fixCountsK(row []string) error {
 		return err
 	}
 	if k > 0 {
-		r.kLine = r.line
-		return r.setK(k, fmt.Sprintf("%s sum to %d", r.countsName(), k))
+		r.kLine, r.k = r.line, k
+		if rule := r.kRule(k, fmt.Sprintf("%s sum to %d", r.countsName(), k)); rule != "" {
+			return r.errorAt(-1, rule)
+		}
 	}
 	return nil
 }
@@ -277,7 +286,7 @@ func (r *rowReader) readCounts(row []string, counts []int) error {
 }
 
 func (r *rowReader) sumCounts(row []string, counts []int) (k int, err error) {
-	for c, i := range r.cols.counts {
+	for c, i := range r.cols.votes {
 		if counts[c], err = r.readCount(row, i); err != nil {
 			return 0, err
 		}

@@ -53,15 +53,9 @@ func (p *fastParser) binary() bool {
 		mask    = uint64(0xfffe_fffe_fffe_fffe)
 		pattern = 0x0001_0001_0001_0001 * (uint64(p.comma)<<8 | '0')
 		k       = p.k
-		special [2]int // the columns that hold no vote, in order
-		n       int
+		special = p.others // the columns that hold no vote, in order
+		n       = len(special)
 	)
-	for col := range width {
-		if col == p.cols.id || col == p.cols.label {
-			special[n] = col
-			n++
-		}
-	}
 	counts := p.b.Counts
 	rows := 0
 	for at := 0; at < len(data); {
@@ -146,7 +140,7 @@ func (p *fastParser) binary() bool {
 	return true
 }
 
-// cell reads an id or a label that begins at at, and returns where it ends.
+// cell reads a cell without votes that begins at at, and returns where it ends.
 func (p *fastParser) cell(col, at int) (end int, ok bool) {
 	field := p.field(at)
 	if field == nil {
@@ -157,6 +151,9 @@ func (p *fastParser) cell(col, at int) (end int, ok bool) {
 		c := p.classes.ofBytes(field)
 		p.b.Labels = append(p.b.Labels, c)
 		return end, c >= 0
+	}
+	if col != p.cols.id {
+		return end, plain(field)
 	}
 	if len(field) == 0 || len(field) > MaxIDBytes || !plain(field) {
 		return 0, false
@@ -190,10 +187,6 @@ func plain(cell []byte) bool {
 
 // general reads rows of any classes, or of counts.
 func (p *fastParser) general() bool {
-	roles := make([]int, p.width) // class of a column of counts
-	for c, col := range p.cols.counts {
-		roles[col] = c
-	}
 	wide, end := p.layout != LayoutCounts, byte('\n')
 	if p.crlf {
 		end = '\r'
@@ -203,7 +196,10 @@ func (p *fastParser) general() bool {
 			return false // a blank line is no row, even if one empty cell could be
 		}
 		row := p.b.addRow()
-		k := 0
+		k, votes := 0, len(p.b.Votes)
+		if p.opts.KeepVotes {
+			p.b.Votes = growZero(p.b.Votes, p.k)
+		}
 		for col := range p.width {
 			if col > 0 {
 				if p.data[at] != p.comma {
@@ -211,12 +207,13 @@ func (p *fastParser) general() bool {
 				}
 				at++
 			}
-			if col != p.cols.id && col != p.cols.label && wide && at+1 < len(p.data) {
+			cell := p.cellOf[col]
+			if cell >= 0 && wide && at+1 < len(p.data) {
 				// Most classes are one digit.
 				if c := p.classes.byByte[p.data[at]]; c >= 0 && (p.data[at+1] == p.comma || p.data[at+1] == end) {
 					row[c]++
 					if p.opts.KeepVotes {
-						p.b.Votes = append(p.b.Votes, int(c))
+						p.b.Votes[votes+cell] = int(c)
 					}
 					at++
 					continue
@@ -227,7 +224,7 @@ func (p *fastParser) general() bool {
 				return false
 			}
 			switch {
-			case col == p.cols.id || col == p.cols.label:
+			case cell < 0:
 				if _, ok := p.cell(col, at); !ok {
 					return false
 				}
@@ -236,7 +233,7 @@ func (p *fastParser) general() bool {
 				if !ok {
 					return false
 				}
-				row[roles[col]] = n
+				row[cell] = n
 				k += n
 			default:
 				c := p.classes.ofBytes(field)
@@ -249,7 +246,7 @@ func (p *fastParser) general() bool {
 					return false
 				}
 				if p.opts.KeepVotes {
-					p.b.Votes = append(p.b.Votes, c)
+					p.b.Votes[votes+cell] = c
 				}
 			}
 			at += len(field)

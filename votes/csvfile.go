@@ -69,7 +69,7 @@ func (s *csvShape) nameID() {
 
 func (d *csvDecoder) about() about {
 	s := d.shape
-	return about{k: s.k, ids: s.cols.id >= 0, labels: s.cols.label >= 0}
+	return about{k: s.k, ids: s.cols.id >= 0, labels: s.cols.label >= 0, roles: s.roles}
 }
 
 // finish is the task of reading the rows that are left of a chunk into b.

@@ -20,6 +20,7 @@ type about struct {
 	k           int
 	ids, labels bool
 	rows        int64 // 0 if it does not say
+	roles       Roles
 }
 
 // A task reads some rows into a batch, which it resets. Tasks of one file may

@@ -2,13 +2,15 @@ package votes
 
 import (
 	"fmt"
+	"io/fs"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
 // A ParseError says where a file breaks which rule.
 type ParseError struct {
-	File       string // its path, or Options.Name
+	File       string // its path, or Options.Name; quoted if not all of it is printable
 	Line       int    // from 1; 0 if the file as a whole is meant, or has no lines
 	Row        int64  // of an array or Parquet file, from 0; see HasRow
 	HasRow     bool   // Row is meant
@@ -41,9 +43,31 @@ func (e *ParseError) Error() string {
 
 func (e *ParseError) Unwrap() error { return e.Err }
 
+// shownName is a file's name for a message: as it is, or quoted where a terminal or the
+// next line could take it for something else. All messages of the package name files so.
+func shownName(name string) string {
+	for _, c := range name {
+		if !strconv.IsPrint(c) || c == utf8.RuneError {
+			return strconv.Quote(name)
+		}
+	}
+	return name
+}
+
+// pathError shows the name in an error of the file system.
+func pathError(err error) error {
+	if p, ok := err.(*fs.PathError); ok {
+		return &fs.PathError{Op: p.Op, Path: shownName(p.Path), Err: p.Err}
+	}
+	return err
+}
+
+// maxQuoted is how many bytes of a cell or a name a message shows.
+const maxQuoted = 40
+
 // quote quotes a cell for a message and clips it.
 func quote(s string) string {
-	const most = 40
+	const most = maxQuoted
 	if len(s) <= most {
 		return fmt.Sprintf("%q", s)
 	}

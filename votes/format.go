@@ -116,7 +116,7 @@ func byName(path string, f Format, c Compression) (Format, Compression, error) {
 		}
 	}
 	if c != CompressionNone && !f.text() && f != FormatNPY {
-		return 0, 0, fmt.Errorf("%s: a %s file is compressed inside, it cannot be wrapped in %s", path, f, c)
+		return 0, 0, fmt.Errorf("%s: a %s file is compressed inside, it cannot be wrapped in %s", shownName(path), f, c)
 	}
 	return f, c, nil
 }

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// maxHistogramBytes bounds what ReadHistogram reads; K+1 short lines need far less.
-const maxHistogramBytes = 1 << 20
+// MaxHistogramBytes bounds what ReadHistogram reads; K+1 short lines need far less.
+const MaxHistogramBytes = 1 << 20
 
 // ReadHistogram reads how often each number of votes for 1 occurs among k teachers,
 // as CSV with two columns, a number of votes 0 … k and a count:
@@ -24,9 +24,10 @@ const maxHistogramBytes = 1 << 20
 // returns k+1 counts. name is the file's name for messages; faults of the file are
 // [*ParseError]s.
 func ReadHistogram(r io.Reader, name string, k int) ([]float64, error) {
+	name = shownName(name)
 	counts := make([]float64, k+1)
 	seen := make([]bool, k+1)
-	in := csv.NewReader(io.LimitReader(r, maxHistogramBytes+1))
+	in := csv.NewReader(io.LimitReader(r, MaxHistogramBytes+1))
 	in.FieldsPerRecord = 2
 	rows := 0
 	for first := true; ; first = false {
@@ -45,8 +46,8 @@ func ReadHistogram(r io.Reader, name string, k int) ([]float64, error) {
 		fail := func(column int, format string, args ...any) error {
 			return &ParseError{File: name, Line: line, Column: column, Rule: fmt.Sprintf(format, args...)}
 		}
-		if in.InputOffset() > maxHistogramBytes {
-			return nil, fail(0, "a histogram of votes must not be longer than %d bytes", maxHistogramBytes)
+		if in.InputOffset() > MaxHistogramBytes {
+			return nil, fail(0, "a histogram of votes must not be longer than %d bytes", MaxHistogramBytes)
 		}
 		votes, err := strconv.Atoi(strings.TrimSpace(record[0]))
 		if err != nil && first {

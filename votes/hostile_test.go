@@ -105,6 +105,15 @@ func packed(c Compression, head, piece string, n int) []byte {
 	return append(pack([]byte(head)), bytes.Repeat(block, n/size)...)
 }
 
+// numbered is a header of k teachers.
+func numbered(k int) string {
+	names := make([]string, k)
+	for i := range names {
+		names[i] = fmt.Sprintf("t%d", i+1)
+	}
+	return strings.Join(names, ",") + "\n"
+}
+
 // zeros deflates n zeros: some 1000 to 1.
 func zeros(n int) []byte {
 	var b bytes.Buffer
@@ -170,7 +179,7 @@ func TestHostileFiles(t *testing.T) {
 		{"bomb.npy.gz", "wide", func() []byte {
 			return packed(CompressionGzip, string(head("|u1", 192<<14, 64)), "\x00", 192<<20)
 		}, "a decompression bomb?"},
-		{"bomb.csv.zst", "wide", func() []byte { return packed(CompressionZstd, "", wide, 80<<20) }, "a decompression bomb?"},
+		{"bomb.csv.zst", "wide", func() []byte { return packed(CompressionZstd, numbered(128), wide, 80<<20) }, "a decompression bomb?"},
 		{"bomb.npy.zst", "wide", func() []byte { return packed(CompressionZstd, string(head("|u1", 80<<14, 64)), "\x00", 80<<20) }, "a decompression bomb?"},
 		{"window.csv.zst", "wide", func() []byte {
 			var b bytes.Buffer
@@ -186,10 +195,10 @@ func TestHostileFiles(t *testing.T) {
 		}, "need a window above 8 MiB"},
 		{"line.csv", "wide", func() []byte { return bytes.Repeat([]byte("0,"), 50<<20) }, ":1: more than 100000 columns"},
 		{"cell.csv", "wide", func() []byte {
-			return append([]byte("query,a\n1,0\n2,"), bytes.Repeat([]byte("x"), 100<<20)...)
+			return append([]byte("query,t1\n1,0\n2,"), bytes.Repeat([]byte("x"), 100<<20)...)
 		}, ":3: record longer than 1048576 bytes"},
 		{"quote.csv", "wide", func() []byte {
-			return append([]byte("query,a\n1,0\n2,\""), bytes.Repeat([]byte("0,1\n"), 25<<20)...)
+			return append([]byte("query,t1\n1,0\n2,\""), bytes.Repeat([]byte("0,1\n"), 25<<20)...)
 		}, "record longer than 1048576 bytes (a quote that is never closed?)"},
 		{"line.jsonl", "wide", func() []byte { return append([]byte(`{"votes":[0`), bytes.Repeat([]byte(",0"), 50<<20)...) }, ":1: record longer than 1048576 bytes"},
 		{"later.jsonl", "wide", func() []byte {
@@ -198,19 +207,19 @@ func TestHostileFiles(t *testing.T) {
 		{"deep.jsonl", "wide", func() []byte {
 			return []byte(`{"votes":` + strings.Repeat("[", 300_000) + strings.Repeat("]", 300_000) + "}\n")
 		}, ":1: the line is not JSON: invalid character '[' exceeded max depth"},
-		{"keys.jsonl", "wide", func() []byte { return []byte("{\"a\":0,\"b\":1}\n{\"a\":0,\"a\":1,\"b\":0}\n") }, `:2: the key "a" stands there twice`},
-		{"mixed.csv", "wide", func() []byte { return []byte(manyRows + "0,1,0,1,1,0,1,0,0,1,1\r\n" + row) }, ":571951: the line ends with CRLF, but the lines before end with LF"},
+		{"keys.jsonl", "wide", func() []byte { return []byte("{\"t1\":0,\"t2\":1}\n{\"t1\":0,\"t1\":1,\"t2\":0}\n") }, `:2: the key "t1" stands there twice`},
+		{"mixed.csv", "wide", func() []byte { return []byte(numbered(11) + manyRows + "0,1,0,1,1,0,1,0,0,1,1\r\n" + row) }, ":571952: the line ends with CRLF, but the lines before end with LF"},
 		{"mixed.jsonl", "wide", func() []byte { return []byte("{\"votes\":[0]}\r\n{\"votes\":[0]}\n") }, ":2: the line ends with LF, but the lines before end with CRLF"},
 		{"mac.csv", "wide", func() []byte { return []byte("0,1\r1,1\r") }, ":1: carriage return without line feed"},
 		{"utf16.csv", "wide", func() []byte { return []byte("\xff\xfe0\x00,\x001\x00\n\x00") }, ":1: the file is in UTF-16"},
 		{"utf16.jsonl", "wide", func() []byte { return []byte("\xfe\xff\x00{") }, ":1: the file is in UTF-16"},
-		{"bom.csv", "wide", func() []byte { return []byte(manyRows + "\ufeff" + row) }, ":571951: byte order mark behind the beginning"},
+		{"bom.csv", "wide", func() []byte { return []byte(numbered(11) + manyRows + "\ufeff" + row) }, ":571952: byte order mark behind the beginning"},
 		{"bom.jsonl", "wide", func() []byte { return []byte("\ufeff{\"votes\":[0]}\n\ufeff{\"votes\":[0]}\n") }, ":2: byte order mark behind the beginning"},
-		{"nul.csv", "wide", func() []byte { return []byte(manyRows + "0,1,0,1,1,0\x00") }, ":571951: NUL byte"},
+		{"nul.csv", "wide", func() []byte { return []byte(numbered(11) + manyRows + "0,1,0,1,1,0\x00") }, ":571952: NUL byte"},
 		{"nul.jsonl", "wide", func() []byte { return []byte("{\"votes\":[0]}\n{\"votes\":[\x00]}\n") }, ":2: NUL byte"},
-		{"cut.csv.gz", "wide", func() []byte { d := gzipped([]byte(manyRows + numbers(1<<16))); return d[:len(d)-100] }, "the gzip data are cut off"},
-		{"cut.csv.zst", "wide", func() []byte { d := zstded([]byte(manyRows + numbers(1<<16))); return d[:len(d)-100] }, "the zstd data are cut off"},
-		{"damaged.csv.gz", "wide", func() []byte { d := gzipped([]byte(manyRows)); d[len(d)-8] ^= 1; return d }, "the gzip data are damaged"},
+		{"cut.csv.gz", "wide", func() []byte { d := gzipped([]byte(numbered(11) + manyRows + numbers(1<<16))); return d[:len(d)-100] }, "the gzip data are cut off"},
+		{"cut.csv.zst", "wide", func() []byte { d := zstded([]byte(numbered(11) + manyRows + numbers(1<<16))); return d[:len(d)-100] }, "the zstd data are cut off"},
+		{"damaged.csv.gz", "wide", func() []byte { d := gzipped([]byte(numbered(11) + manyRows)); d[len(d)-8] ^= 1; return d }, "the gzip data are damaged"},
 		{"plain.csv.gz", "wide", func() []byte { return []byte(row) }, "the data are not in gzip format"},
 		{"packed.csv", "wide", func() []byte { return gzipped([]byte(row)) }, ":1: the file is compressed with gzip"},
 		{"twice.csv", "wide", func() []byte { return []byte("a,b,a\n0,1,0\n") }, `:1: column 3 ("a"): the header has the name "a" twice`},
@@ -239,17 +248,17 @@ func TestHostileFiles(t *testing.T) {
 		}, `column "v" is nested`},
 		{"text.parquet", "wide", func() []byte {
 			type r struct {
-				A string `parquet:"a"`
-				B int64  `parquet:"b"`
+				A string `parquet:"t1"`
+				B int64  `parquet:"t2"`
 			}
 			return parquetOf(t, []r{{"0", 1}, {"1", 0}, {"yes", 1}})
-		}, `row 2: column 1 ("a"): vote "yes" is not 0 or 1`},
+		}, `row 2: column 1 ("t1"): vote "yes" is not 0 or 1`},
 		{"float.parquet", "wide", func() []byte {
 			type r struct {
-				A float64 `parquet:"a"`
+				A float64 `parquet:"t1"`
 			}
 			return parquetOf(t, []r{{1}, {0.5}})
-		}, `row 1: column 1 ("a"): vote 0.5 is not 0 or 1`},
+		}, `row 1: column 1 ("t1"): vote 0.5 is not 0 or 1`},
 		{"footer.parquet", "wide", func() []byte { return binary.LittleEndian.AppendUint32([]byte("PAR1PAR1"), 1<<31)[:12] }, "does not end as a Parquet file does"},
 		{"length.parquet", "wide", func() []byte {
 			return append(binary.LittleEndian.AppendUint32([]byte("PAR1PAR1"), 1<<31), "PAR1"...)

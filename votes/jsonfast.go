@@ -93,6 +93,8 @@ func (p *jsonParser) fastRow(line []byte, b *Batch) bool {
 				return false
 			}
 			b.IDs = append(b.IDs, string(id))
+		case jsonUnused:
+			return false // a value of any kind
 		}
 		if s.accept(',') {
 			continue

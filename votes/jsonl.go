@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"unicode/utf8"
 )
 
@@ -22,14 +21,15 @@ import (
 // same ones, each once.
 type jsonShape struct {
 	*fileInfo
-	roles   map[string]jsonRole
-	names   []string // of the keys, in the order of the first line
-	inOrder []jsonRole
-	k       int
-	kLine   int
-	ids     bool
-	label   bool
-	ends    lineEnds
+	roles    map[string]jsonRole
+	roleInfo Roles
+	names    []string // of the keys, in the order of the first line
+	inOrder  []jsonRole
+	k        int
+	kLine    int
+	ids      bool
+	label    bool
+	ends     lineEnds
 }
 
 type jsonRole struct {
@@ -47,6 +47,7 @@ const (
 	jsonVotes  // of all, a list
 	jsonCount  // of one class
 	jsonCounts // of all, a list
+	jsonUnused
 )
 
 type jsonDecoder struct {
@@ -111,7 +112,7 @@ func (s *jsonShape) sniff(ch *chunk) error {
 }
 
 func (d *jsonDecoder) about() about {
-	return about{k: d.shape.k, ids: d.shape.ids, labels: d.shape.label}
+	return about{k: d.shape.k, ids: d.shape.ids, labels: d.shape.label, roles: d.shape.roleInfo}
 }
 
 func (d *jsonDecoder) close() error { return nil }
@@ -362,155 +363,122 @@ func (s *jsonShape) learn(line []byte) error {
 	for i, k := range keys {
 		names[i] = k.name
 	}
-	id, err := p.find("id", s.opts.IDColumn, names, "query", "id")
-	if err != nil {
-		return err
-	}
-	label, err := p.find("label", s.opts.LabelColumn, names, "label", "truth")
-	if err != nil {
-		return err
-	}
-	if id >= 0 && id == label {
-		return p.errorf("the key %s cannot be id and label at once", quote(names[id]))
-	}
-	s.ids, s.label = id >= 0, label >= 0
-	listKind, listName := jsonVotes, "votes"
-	if s.layout == LayoutCounts {
-		listKind, listName = jsonCounts, "counts"
-	}
-	list := -1
-	if _, ok := lists[listName]; ok || s.opts.VotesColumn != "" {
-		if list, err = p.find(listName, s.opts.VotesColumn, names, listName); err != nil {
-			return err
-		}
-	}
-	classes := make(map[string]int) // keys of counts
-	if s.layout == LayoutCounts {
-		for i, name := range s.classes.names {
-			classes[name], classes["n"+name] = i, i
-		}
-		if s.classes.len() == 2 {
-			classes["zeros"], classes["ones"] = 0, 1
-			if z, o := s.opts.ZerosColumn, s.opts.OnesColumn; z != "" {
-				clear(classes)
-				classes[z], classes[o] = 0, 1
-			}
-		}
-	}
-	votes := 0
-	counted := make([]bool, s.classes.len())
-	for i, name := range names {
-		r := jsonRole{key: i}
-		switch {
-		case i == id:
-			r.kind = jsonID
-			s.idName = name
-		case i == label:
-			r.kind = jsonLabel
-		case i == list:
-			r.kind = listKind
-			votes = lists[name]
-			if !keys[i].list {
-				return p.errorf("key %s: not a list", quote(name))
-			}
-		case list >= 0:
-			return p.errorf("the key %s is neither id, label nor %s", quote(name), quote(names[list]))
-		case keys[i].list:
-			return p.errorf("the key %s holds a list; which key holds the list of %s?", quote(name), listName)
-		case s.layout == LayoutCounts:
-			c, ok := classes[name]
-			if !ok {
-				return p.errorf("the key %s is neither id, label nor the counts of a class", quote(name))
-			}
-			if counted[c] {
-				return p.errorf("the key %s is the second with counts of the class %s", quote(name), quote(s.classes.names[c]))
-			}
-			counted[c] = true
-			r.kind, r.index = jsonCount, c
-		default:
-			r.kind, r.index = jsonVote, votes
-			votes++
-		}
-		if _, ok := s.roles[name]; ok {
+	seen := make(map[string]bool, len(names))
+	for _, name := range names {
+		if seen[name] {
 			return p.errorf("the key %s stands there twice", quote(name))
 		}
-		s.roles[name] = r
-		s.inOrder = append(s.inOrder, r)
+		seen[name] = true
 	}
-	s.names = names
-	if s.layout == LayoutCounts {
-		if list < 0 {
-			for c, ok := range counted {
-				if !ok {
-					return p.errorf("there is no key with the counts of the class %s, and no list %s", quote(s.classes.names[c]), quote(listName))
-				}
+	set := &columnSet{what: "key", names: names, n: len(names)}
+	list, fault := p.findList(set, lists)
+	var cols columns
+	switch {
+	case fault != nil:
+	case list >= 0:
+		cols, fault = p.assignList(set, list)
+	default:
+		for _, k := range keys {
+			if k.list {
+				return p.errorf("the key %s holds a list; which key holds the list of %s (--votes-column)?", quote(k.name), s.listName())
 			}
 		}
+		cols, fault = p.assign(set)
+	}
+	if fault != nil {
+		if fault.at >= 0 {
+			return p.errorf("key %s: %s", quote(names[fault.at]), fault.rule)
+		}
+		return p.errorf("%s", fault.rule)
+	}
+	s.names, s.ids, s.label = names, cols.id >= 0, cols.label >= 0
+	s.roleInfo = set.roles(s.fileInfo, cols)
+	s.inOrder = make([]jsonRole, len(names))
+	for i := range names {
+		r := jsonRole{kind: jsonUnused, key: i}
+		if i == cols.id {
+			r.kind, s.idName = jsonID, names[i]
+		} else if i == cols.label {
+			r.kind = jsonLabel
+		}
+		s.inOrder[i] = r
+	}
+	one, all, n := jsonVote, jsonVotes, len(cols.votes)
+	if s.layout == LayoutCounts {
+		one, all = jsonCount, jsonCounts
+	}
+	if list >= 0 {
+		s.inOrder[list].kind = all
+		n = lists[names[list]]
+		s.roleInfo.In, s.roleInfo.Votes, s.roleInfo.Width = "list", []string{names[list]}, n
+	}
+	for i, at := range cols.votes {
+		s.inOrder[at].kind, s.inOrder[at].index = one, i
+	}
+	for i, name := range names {
+		s.roles[name] = s.inOrder[i]
+	}
+	source := fmt.Sprintf("%d votes", n)
+	if s.layout == LayoutCounts {
 		k, err := p.firstK(line)
 		if err != nil || k == 0 { // row says that there are no votes
 			return err
 		}
-		s.kLine = 1
-		return p.setK(k, fmt.Sprintf("%s sum to %d", countsName(s.classes), k))
+		s.kLine, n, source = 1, k, fmt.Sprintf("%s sum to %d", countsName(s.classes), k)
 	}
-	if votes == 0 {
+	if n == 0 {
 		return p.errorf("there is no vote: want a list \"votes\", or a key for each teacher")
 	}
-	return p.setK(votes, fmt.Sprintf("%d votes", votes))
+	if rule := p.kRule(n, source); rule != "" {
+		return p.errorf("%s", rule)
+	}
+	s.k = n
+	return nil
 }
 
-// find returns the index of the key that spec or one of the usual names gives.
-func (p *jsonParser) find(role, spec string, names []string, usual ...string) (int, error) {
+// listName is the usual key of a list.
+func (s *jsonShape) listName() string {
+	if s.layout == LayoutCounts {
+		return "counts"
+	}
+	return "votes"
+}
+
+// findList returns the key that holds the list of all votes or counts, or -1.
+func (p *jsonParser) findList(set *columnSet, lists map[string]int) (int, *roleFault) {
+	if len(p.opts.VoteColumns) > 0 {
+		return -1, nil
+	}
+	spec, name := p.opts.VotesColumn, p.listName()
 	if spec == NoColumn {
 		return -1, nil
 	}
-	found := -1
-	for i, name := range names {
-		if spec != "" && name == spec {
-			return i, nil
-		}
-		if spec == "" {
-			for _, u := range usual {
-				if equalFoldASCII(name, u) {
-					if found >= 0 {
-						return 0, p.errorf("key %s could be the %s too, besides %s; say which it is", quote(name), role, quote(names[found]))
-					}
-					found = i
-				}
-			}
+	if _, ok := lists[name]; !ok && spec == "" {
+		return -1, nil
+	}
+	probe := &columnSet{what: "key", names: set.names, n: set.n, used: make(map[int]string)}
+	at, fault := probe.find("list of "+name, spec, name)
+	if fault == nil && at >= 0 {
+		if _, ok := lists[set.names[at]]; !ok {
+			return -1, faultf(at, "not a list")
 		}
 	}
-	if spec != "" {
-		return 0, p.errorf("there is no key %s for the %s", quote(spec), role)
-	}
-	return found, nil
+	return at, fault
 }
 
-func equalFoldASCII(a, b string) bool {
-	if len(a) != len(b) {
-		return false
+// assignList is assign where one key holds the list of all votes or counts.
+func (p *jsonParser) assignList(set *columnSet, list int) (c columns, fault *roleFault) {
+	set.used = map[int]string{list: "the list of " + p.listName()}
+	if c.id, fault = set.find("id", p.opts.IDColumn, "query", "id"); fault != nil {
+		return c, fault
 	}
-	for i := range len(a) {
-		x, y := a[i], b[i]
-		if 'A' <= x && x <= 'Z' {
-			x += 'a' - 'A'
-		}
-		if x != y {
-			return false
-		}
+	if c.label, fault = set.find("label", p.opts.LabelColumn, "label", "truth"); fault != nil {
+		return c, fault
 	}
-	return true
-}
-
-func (p *jsonParser) setK(k int, source string) error {
-	if k > MaxTeachers {
-		return p.errorf("K = %d teachers, want at most %d", k, MaxTeachers)
+	if free := set.free(); len(free) > 0 {
+		return c, faultf(free[0], "it is neither id, label nor %s; name the true labels with --label-column and the ids with --id-column", quote(set.names[list]))
 	}
-	if p.opts.K != 0 && p.opts.K != k {
-		return p.errorf("%s, but K = %d teachers are expected", source, p.opts.K)
-	}
-	p.k = k
-	return nil
+	return c, nil
 }
 
 // firstK sums the counts of the first line.
@@ -674,14 +642,10 @@ func (p *jsonParser) class(value []byte) int {
 	if len(value) == 1 {
 		return int(p.classes.byByte[value[0]])
 	}
-	if n, ok := canonicalInt(string(value)); ok {
+	if n, ok := decimalInt(string(value)); ok {
 		return p.classes.ofInt(n)
 	}
-	f, err := strconv.ParseFloat(string(value), 64)
-	if err != nil {
-		return -1
-	}
-	return p.classes.ofFloat(f)
+	return -1
 }
 
 // jsonText is the text of a string, and of anything else as it stands.

@@ -34,12 +34,12 @@ func TestReadJSONL(t *testing.T) {
 		{"counts by key", `{"ones":8,"zeros":3,"truth":0}`, Options{Layout: LayoutCounts}, all{K: 11, Counts: []int{3, 8}, Labels: []int{0}, N: 1}},
 		{"counts by other keys", `{"yes":8,"no":3}`, Options{Layout: LayoutCounts, ZerosColumn: "no", OnesColumn: "yes"}, all{K: 11, Counts: []int{3, 8}, N: 1}},
 		{"other list", `{"v":[1,0],"x":1}`, Options{VotesColumn: "v", LabelColumn: "x"}, all{K: 2, Counts: []int{1, 1}, Labels: []int{1}, N: 1}},
-		{"label is a vote", `{"label":1}`, Options{LabelColumn: NoColumn}, all{K: 1, Counts: []int{0, 1}, N: 1}},
+		{"label is a vote", `{"label":1}`, Options{LabelColumn: NoColumn, K: 1}, all{K: 1, Counts: []int{0, 1}, N: 1}},
 		{"classes", `{"votes":["cat","dog","cat"]}`, Options{Classes: []string{"cat", "dog"}}, all{K: 3, Classes: []string{"cat", "dog"}, Counts: []int{2, 1}, N: 1}},
 		{"integers", `{"votes":[5,"8",5.0,-8]}`, Options{Classes: []string{"5", "8", "-8"}}, all{K: 4, Classes: []string{"5", "8", "-8"}, Counts: []int{2, 1, 1}, N: 1}},
 		{"missing", `{"votes":[null,1,"","NA"]}`, Options{Missing: MissingCoin, KeepVotes: true}, all{K: 4, Counts: []int{0, 1}, Missing: []int{3}, Votes: []int{-1, 1, -1, -1}, N: 1}},
 		{"a class called NA is no missing vote", `{"votes":["NA","x",null]}`, Options{Missing: MissingCoin, Classes: []string{"x", "NA"}}, all{K: 3, Classes: []string{"x", "NA"}, Counts: []int{1, 1}, Missing: []int{1}, N: 1}},
-		{"keys in another order keep the teachers' order", "{\"a\":0,\"b\":1}\n{\"b\":0,\"a\":1}", Options{KeepVotes: true}, all{K: 2, Counts: []int{1, 1, 1, 1}, Votes: []int{0, 1, 1, 0}, N: 2}},
+		{"keys in another order keep the teachers' order", "{\"t1\":0,\"t2\":1}\n{\"t2\":0,\"t1\":1}", Options{KeepVotes: true}, all{K: 2, Counts: []int{1, 1, 1, 1}, Votes: []int{0, 1, 1, 0}, N: 2}},
 		{"byte order mark, blank lines at the end", "\ufeff{\"votes\":[1]}\n\n\n", Options{}, all{K: 1, Counts: []int{0, 1}, N: 1}},
 	}
 	for _, tt := range tests {
@@ -76,35 +76,35 @@ func TestReadJSONLRefuses(t *testing.T) {
 		{"one list of all", "[\n{\"votes\":[1]}]", Options{}, 1, "not JSON"},
 		{"cut off", "{\"votes\":[1]}\n{\"votes\":[1", Options{}, 2, "unexpected end of JSON input"},
 		{"two on a line", "{\"votes\":[1]}{\"votes\":[1]}\n", Options{}, 1, "after top-level value"},
-		{"no votes", "{}\n", Options{}, 1, "there is no vote"},
-		{"only an id", "{\"id\":1}\n", Options{}, 1, "there is no vote"},
+		{"no votes", "{}\n", Options{}, 1, "there is no key of votes"},
+		{"only an id", "{\"id\":1}\n", Options{}, 1, "there is no key of votes"},
 		{"empty list", "{\"votes\":[]}\n", Options{}, 1, "there is no vote"},
 		{"vote 2", "{\"votes\":[1]}\n{\"votes\":[2]}\n", Options{}, 2, `key "votes", item 1: vote "2" is not 0 or 1`},
-		{"vote 0.5", "{\"a\":0.5}\n", Options{}, 1, `key "a": vote "0.5" is not 0 or 1`},
-		{"vote 1e300", "{\"a\":1e300}\n", Options{}, 1, `vote "1e300"`},
-		{"vote 1e999", "{\"a\":1e999}\n", Options{}, 1, `vote "1e999"`},
-		{"vote null", "{\"a\":null}\n", Options{}, 1, "the vote is missing"},
-		{"vote in an object", "{\"a\":{\"b\":1}}\n", Options{}, 1, `vote "{\"b\":1}" is not`},
+		{"vote 0.5", "{\"t1\":0.5}\n", Options{}, 1, `key "t1": vote "0.5" is not 0 or 1`},
+		{"vote 1e300", "{\"t1\":1e300}\n", Options{}, 1, `vote "1e300"`},
+		{"vote 1e999", "{\"t1\":1e999}\n", Options{}, 1, `vote "1e999"`},
+		{"vote null", "{\"t1\":null}\n", Options{}, 1, "the vote is missing"},
+		{"vote in an object", "{\"t1\":{\"t2\":1}}\n", Options{}, 1, `vote "{\"t2\":1}" is not`},
 		{"list in a list", "{\"votes\":[[1]]}\n", Options{}, 1, `vote "[1]" is not`},
-		{"list of another name", "{\"v\":[1]}\n", Options{}, 1, `which key holds the list of votes?`},
+		{"list of another name", "{\"v\":[1]}\n", Options{}, 1, `which key holds the list of votes (--votes-column)?`},
 		{"shorter list", "{\"votes\":[1,0]}\n{\"votes\":[1]}\n", Options{}, 2, "1 votes, but the first line has 2"},
 		{"longer list", "{\"votes\":[1,0]}\n{\"votes\":[1,0,0]}\n", Options{}, 2, "3 votes, but the first line has 2"},
 		{"no list later", "{\"votes\":[1,0]}\n{\"votes\":1}\n", Options{}, 2, `key "votes": not a list`},
 		{"no list at once", "{\"votes\":1}\n", Options{VotesColumn: "votes"}, 1, `key "votes": not a list`},
-		{"key of nothing", "{\"votes\":[1],\"x\":1}\n", Options{}, 1, `the key "x" is neither id, label nor "votes"`},
-		{"new key", "{\"a\":1}\n{\"a\":1,\"b\":1}\n", Options{}, 2, `the key "b" is not in the first line`},
-		{"lost key", "{\"a\":1,\"b\":1}\n{\"a\":1}\n", Options{}, 2, `the key "b" of the first line is missing`},
-		{"key twice at once", "{\"a\":1,\"a\":1}\n", Options{}, 1, `"a" stands there twice`},
-		{"key twice instead of another", "{\"a\":1,\"b\":1}\n{\"a\":1,\"a\":1}\n", Options{}, 2, `"a" stands there twice`},
-		{"key twice, escaped", "{\"a\":1,\"b\":1}\n{\"a\":1,\"\\u0061\":1}\n", Options{}, 2, `"a" stands there twice`},
-		{"two ids", "{\"id\":1,\"query\":1,\"a\":1}\n", Options{}, 1, `could be the id too`},
-		{"id is null", "{\"id\":null,\"a\":1}\n", Options{}, 1, "neither a string nor a whole number"},
-		{"id is 1.5", "{\"id\":1.5,\"a\":1}\n", Options{}, 1, "neither a string nor a whole number"},
-		{"id is empty", "{\"id\":\"\",\"a\":1}\n", Options{}, 1, "id is empty"},
-		{"id with NUL", "{\"id\":\"\\u0000\",\"a\":1}\n", Options{}, 1, "NUL"},
-		{"id twice", "{\"id\":\"x\",\"a\":1}\n{\"id\":\"y\",\"a\":1}\n{\"id\":\"x\",\"a\":1}\n", Options{}, 3, `"x" is already in line 1`},
-		{"label 2", "{\"label\":2,\"a\":1}\n", Options{}, 1, `label "2" is not 0 or 1`},
-		{"id not there", "{\"a\":1}\n", Options{IDColumn: "x"}, 1, `no key "x" for the id`},
+		{"key of nothing", "{\"votes\":[1],\"x\":1}\n", Options{}, 1, `key "x": it is neither id, label nor "votes"`},
+		{"new key", "{\"t1\":1}\n{\"t1\":1,\"t2\":1}\n", Options{}, 2, `the key "t2" is not in the first line`},
+		{"lost key", "{\"t1\":1,\"t2\":1}\n{\"t1\":1}\n", Options{}, 2, `the key "t2" of the first line is missing`},
+		{"key twice at once", "{\"t1\":1,\"t1\":1}\n", Options{}, 1, `"t1" stands there twice`},
+		{"key twice instead of another", "{\"t1\":1,\"t2\":1}\n{\"t1\":1,\"t1\":1}\n", Options{}, 2, `"t1" stands there twice`},
+		{"key twice, escaped", "{\"t1\":1,\"t2\":1}\n{\"t1\":1,\"\\u0074\\u0031\":1}\n", Options{}, 2, `"t1" stands there twice`},
+		{"two ids", "{\"id\":1,\"query\":1,\"t1\":1}\n", Options{}, 1, `could be the id too`},
+		{"id is null", "{\"id\":null,\"t1\":1}\n", Options{}, 1, "neither a string nor a whole number"},
+		{"id is 1.5", "{\"id\":1.5,\"t1\":1}\n", Options{}, 1, "neither a string nor a whole number"},
+		{"id is empty", "{\"id\":\"\",\"t1\":1}\n", Options{}, 1, "id is empty"},
+		{"id with NUL", "{\"id\":\"\\u0000\",\"t1\":1}\n", Options{}, 1, "NUL"},
+		{"id twice", "{\"id\":\"x\",\"t1\":1}\n{\"id\":\"y\",\"t1\":1}\n{\"id\":\"x\",\"t1\":1}\n", Options{}, 3, `"x" is already in line 1`},
+		{"label 2", "{\"label\":2,\"t1\":1}\n", Options{}, 1, `label "2" is not 0 or 1`},
+		{"id not there", "{\"t1\":1}\n", Options{IDColumn: "x"}, 1, `no key "x" for the id`},
 		{"K", "{\"votes\":[1]}\n", Options{K: 2}, 1, "1 votes, but K = 2"},
 		{"counts differ", "{\"counts\":[1,2]}\n{\"counts\":[1,3]}\n", counts, 2, "sum to K = 4, but to K = 3 in line 1"},
 		{"counts 0", "{\"counts\":[0,0]}\n", counts, 1, "no votes"},
@@ -113,9 +113,9 @@ func TestReadJSONLRefuses(t *testing.T) {
 		{"count 1.0", "{\"counts\":[1,1.0]}\n", counts, 1, "not a whole number"},
 		{"count null", "{\"counts\":[1,null]}\n", counts, 1, "the count is missing"},
 		{"count huge", "{\"counts\":[1,100001]}\n", counts, 1, "at most 100000"},
-		{"a count for nothing", "{\"zeros\":1,\"ones\":1,\"x\":1}\n", counts, 1, `"x" is neither`},
-		{"zeros twice", "{\"zeros\":1,\"n0\":1}\n", counts, 1, "second with counts"},
-		{"no ones", "{\"zeros\":1}\n", counts, 1, `no key with the counts of the class "1"`},
+		{"a count for nothing", "{\"zeros\":1,\"ones\":1,\"x\":1}\n", counts, 1, `key "x": the key is neither`},
+		{"zeros twice", "{\"zeros\":1,\"n0\":1}\n", counts, 1, "could be the zeros too"},
+		{"no ones", "{\"zeros\":1}\n", counts, 1, `no key with the ones`},
 		{"bad UTF-8", "{\"votes\":[1]}\n{\"votes\":[1],\"\xff\":1}\n", Options{}, 2, "UTF-8"},
 		{"lone CR", "{\"votes\":\r[1]}\n", Options{}, 1, "carriage return"},
 	} {
@@ -221,6 +221,32 @@ func TestJSONLAgainstEncodingJSON(t *testing.T) {
 		got, err := readAll(strings.NewReader(b.String()), jsonl(Options{slow: rapid.Bool().Draw(t, "slow"), chunkBytes: rapid.IntRange(0, 40).Draw(t, "chunk")}))
 		same(t, b.String(), got, err, want, nil)
 	})
+}
+
+// A number is a vote if it is exactly a class, not if it rounds to one.
+func TestJSONVotesAreExact(t *testing.T) {
+	zeros := strings.Repeat("0", 400)
+	for number, want := range map[string]int{
+		"0": 0, "-0": 0, "0.0": 0, "-0.00": 0, "0e999999999999999999999": 0, "0E-400": 0, "1": 1, "1.0": 1, "1e0": 1, "10e-1": 1, "0.1e1": 1, "1" + zeros + "e-400": 1,
+		"0." + zeros + "1e401": 1, "300": 2, "3e2": 2, "3.00E+2": 2, "-5": 3, "-0.5e1": 3, "9007199254740993": 4, "9007199254740993.0": 4,
+		"1e-400": -1, "-1e-400": -1, "0.99999999999999999999": -1, "1.00000000000000000001": -1, "4.9e-324": -1, "299.99999999999999": -1,
+		"1e1": -1, "1e400": -1, "1e999999999999999999999": -1, "1e-999999999999999999999": -1, "0.1": -1, "-1": -1, "9007199254740992": -1, "9007199254740992.5": -1, "5": -1,
+	} {
+		for _, slow := range []bool{false, true} {
+			opts := jsonl(Options{Classes: []string{"0", "1", "300", "-5", "9007199254740993"}, slow: slow})
+			for _, line := range []string{`{"votes":[` + number + `,0]}`, `{"t1":` + number + `,"t2":0}`, `{"votes":[0,0],"label":` + number + `}`} {
+				got, err := readAll(strings.NewReader(line), opts)
+				switch {
+				case want < 0 && err == nil:
+					t.Errorf("%s: accepted as %+v", line, got)
+				case want >= 0 && err != nil:
+					t.Errorf("%s: %v", line, err)
+				case want > 0 && got.Labels == nil && got.Counts[want] != 1, want >= 0 && got.Labels != nil && got.Labels[0] != want:
+					t.Errorf("%s: %+v, want class %d", line, got, want)
+				}
+			}
+		}
+	}
 }
 
 // Lines that are nearly right, with and without the short cut.

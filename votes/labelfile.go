@@ -128,7 +128,7 @@ func CreateLabels(path string, o LabelOptions) (*LabelFile, error) {
 	case FormatParquet:
 		f.enc = newParquetLabels(w, o.Simulated, classes)
 	default:
-		err = fmt.Errorf("%s: labels are not written in the format %s", path, o.Format)
+		err = fmt.Errorf("%s: labels are not written in the format %s", shownName(path), o.Format)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Abort())

@@ -66,7 +66,7 @@ func TestLabelsRoundTrip(t *testing.T) {
 			if err := f.Commit(); err != nil {
 				t.Fatal(err)
 			}
-			read := Options{Classes: classes, LabelColumn: NoColumn, Format: opts.Format, Header: HeaderYes, Stdin: &stdout}
+			read := Options{Classes: classes, LabelColumn: NoColumn, K: 1, Format: opts.Format, Header: HeaderYes, Stdin: &stdout}
 			expect := *want
 			expect.IDs = ids
 			if strings.Contains(name, ".npy") || opts.Format == FormatNPY {

@@ -44,7 +44,7 @@ func TestNextRunsInConstantMemory(t *testing.T) {
 		n = 100_000
 	}
 	src := &rowSource{n: n, row: func(i int) string { return fmt.Sprintf("%d,1,0,1\n", i) }}
-	r, err := NewReader(context.Background(), src, Options{IDColumn: "1"})
+	r, err := NewReader(context.Background(), src, Options{IDColumn: "1", K: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

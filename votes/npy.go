@@ -73,9 +73,9 @@ func openNPY(ctx context.Context, info *fileInfo, s *source, pool *batchPool) (d
 	}
 	if d.columns && !plain {
 		// The rest of the stream, so that all columns can be read side by side.
-		f, got, err := spool(ctx, io.LimitReader(r, h.data+1), info.opts.TempDir)
+		f, got, err := spool(ctx, io.LimitReader(r, h.data+1), info.opts)
 		if err != nil {
-			return nil, info.sourceError(err, 0)
+			return nil, info.arrayError(err, "")
 		}
 		d.closers = append(d.closers, f)
 		if got != h.data {
@@ -91,6 +91,9 @@ func openNPY(ctx context.Context, info *fileInfo, s *source, pool *batchPool) (d
 
 // arrayLayout makes sure that somebody said what the dimensions mean.
 func (f *fileInfo) arrayLayout() error {
+	if len(f.opts.VoteColumns) > 0 {
+		return f.errorf("vote columns are listed (--vote-columns), but the columns of an array have no names: the layout says what they are")
+	}
 	if f.layout == LayoutDefault {
 		return f.errorf("say the layout of the array: wide (queries × teachers), teachers (teachers × queries) or counts (queries × classes)")
 	}
@@ -210,17 +213,24 @@ func (d *npyDecoder) firstK() error {
 	for _, n := range b.Counts {
 		d.k += n
 	}
-	if d.k > MaxTeachers {
-		return d.errorAt(0, -1, fmt.Sprintf("K = %d teachers, want at most %d", d.k, MaxTeachers))
-	}
-	if d.opts.K != 0 && d.opts.K != d.k {
-		return d.errorAt(0, -1, fmt.Sprintf("%s sum to %d, but K = %d teachers are expected", countsName(d.classes), d.k, d.opts.K))
+	if rule := d.kRule(d.k, fmt.Sprintf("%s sum to %d", countsName(d.classes), d.k)); rule != "" {
+		return d.errorAt(0, -1, rule)
 	}
 	return nil
 }
 
 func (d *npyDecoder) about() about {
-	return about{k: d.k, ids: d.ids != nil, labels: d.labels != nil, rows: d.n}
+	r := Roles{Layout: d.layout.String(), In: "array", Width: d.m}
+	if d.votes.member != "" {
+		r.Votes = []string{d.votes.member}
+	}
+	if d.ids != nil {
+		r.ID = d.ids.member
+	}
+	if d.labels != nil {
+		r.Truth = d.labels.member
+	}
+	return about{k: d.k, ids: d.ids != nil, labels: d.labels != nil, rows: d.n, roles: r}
 }
 
 func (d *npyDecoder) close() error {

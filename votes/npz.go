@@ -238,7 +238,7 @@ func (a *archive) random(arr *npyArray, name string) error {
 		arr.at = io.NewSectionReader(a.at, off+arr.size, arr.data)
 		return nil
 	}
-	tmp, got, err := spool(a.ctx, io.LimitReader(arr.r, arr.data), a.opts.TempDir)
+	tmp, got, err := spool(a.ctx, io.LimitReader(arr.r, arr.data), a.opts)
 	if err != nil {
 		return a.arrayError(err, name)
 	}

@@ -8,14 +8,15 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 )
 
 // Open opens files as one stream, in the order given. A path is a file's, or "-"
 // for stdin, or a pattern as in [filepath.Glob] that matches at least one file;
 // a pattern's files come in lexical order. The same file twice is an error,
-// because its queries would be answered twice. All files must agree on K and on
-// whether they have ids and labels.
+// because its queries would be answered twice. All files must agree on K, on
+// whether they have ids and labels, and on the names of the columns of votes.
 //
 // The beginning of the first file is read before Open returns, so that K is known
 // and a file that cannot be read at all is reported at once. The context ends the
@@ -32,7 +33,7 @@ func Open(ctx context.Context, opts Options, paths ...string) (*Reader, error) {
 	var files []*source
 	seen := make(map[string]string)
 	for _, name := range names {
-		f := &source{name: name, path: name, size: -1}
+		f := &source{name: shownName(name), path: name, size: -1}
 		if f.format, f.compression, err = byName(name, opts.Format, opts.Compression); err != nil {
 			return nil, err
 		}
@@ -45,7 +46,7 @@ func Open(ctx context.Context, opts Options, paths ...string) (*Reader, error) {
 		} else {
 			info, err := os.Stat(name)
 			if err != nil {
-				return nil, err
+				return nil, pathError(err)
 			}
 			if info.Mode().IsRegular() {
 				f.size = info.Size()
@@ -55,7 +56,7 @@ func Open(ctx context.Context, opts Options, paths ...string) (*Reader, error) {
 			}
 		}
 		if other, ok := seen[key]; ok {
-			return nil, fmt.Errorf("%s and %s are the same file: its queries would be answered twice", quote(other), quote(name))
+			return nil, fmt.Errorf("%s and %s are the same file: its queries would be answered twice", strconv.Quote(other), strconv.Quote(name))
 		}
 		seen[key] = name
 		files = append(files, f)
@@ -95,12 +96,16 @@ func (o Options) resolve() (Options, *classList, error) {
 	if o.Name == "" {
 		o.Name = "votes"
 	}
+	o.Name = shownName(o.Name)
 	if err := o.check(); err != nil {
 		return o, nil, fmt.Errorf("read %s: %w", o.Name, err)
 	}
 	classes, err := newClassList(o.Classes)
 	if err != nil {
 		return o, nil, fmt.Errorf("read %s: %w", o.Name, err)
+	}
+	if o.ZerosColumn != "" {
+		o.VoteColumns = []string{o.ZerosColumn, o.OnesColumn}
 	}
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -126,10 +131,10 @@ func expand(paths []string) ([]string, error) {
 		}
 		names, err := filepath.Glob(p)
 		if err != nil {
-			return nil, fmt.Errorf("pattern %s: %w", quote(p), err)
+			return nil, fmt.Errorf("pattern %s: %w", strconv.Quote(p), err)
 		}
 		if len(names) == 0 {
-			return nil, fmt.Errorf("pattern %s matches no file: %w", quote(p), os.ErrNotExist)
+			return nil, fmt.Errorf("pattern %s matches no file: %w", strconv.Quote(p), os.ErrNotExist)
 		}
 		out = append(out, names...)
 	}

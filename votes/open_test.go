@@ -4,10 +4,15 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
+
+	"github.com/parquet-go/parquet-go"
 
 	"github.com/darrm/darrm/internal/check"
 )
@@ -26,16 +31,16 @@ func TestOpenSeveral(t *testing.T) {
 	dir := t.TempDir()
 	a := put(t, dir, "a.csv", "t1,t2\n0,1\n1,1\n")
 	b := put(t, dir, "b.jsonl", "{\"votes\":[0,0]}\n")
-	put(t, dir, "c.tsv", "0\t1\n")
+	put(t, dir, "c.tsv", "t1\tt2\n0\t1\n")
 	want := &all{K: 2, Classes: IntegerClasses(2), Counts: []int{1, 1, 0, 2, 2, 0, 1, 1, 2, 0}, N: 5}
-	r, err := Open(context.Background(), Options{Stdin: strings.NewReader("0,0\n")}, a, b, filepath.Join(dir, "c*"), "-")
+	r, err := Open(context.Background(), Options{Stdin: strings.NewReader("0,0\n"), K: 2}, a, b, filepath.Join(dir, "c*"), "-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := collect(r)
 	same(t, "four files", got, err, want, nil)
 	// A pattern's files come in order.
-	put(t, dir, "b.csv", "1,1\n")
+	put(t, dir, "b.csv", "t2,t1\n1,1\n")
 	r, err = Open(context.Background(), Options{}, filepath.Join(dir, "?.csv"))
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +48,7 @@ func TestOpenSeveral(t *testing.T) {
 	got, err = collect(r)
 	same(t, "a pattern", got, err, &all{K: 2, Classes: IntegerClasses(2), Counts: []int{1, 1, 0, 2, 0, 2}, N: 3}, nil)
 	// A name that is there is no pattern.
-	odd := put(t, dir, "[x].csv", "0,0\n")
+	odd := put(t, dir, "[x].csv", "t1,t2\n0,0\n")
 	r, err = Open(context.Background(), Options{}, odd)
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +62,7 @@ func TestOpenMany(t *testing.T) {
 	dir := t.TempDir()
 	const n = 1200 // above the usual limit of open files, 1024
 	for i := range n {
-		put(t, dir, "f"+strings.Repeat("0", i/1000)+string(rune('a'+i%1000/100))+string(rune('a'+i%100/10))+string(rune('a'+i%10))+".csv", "0,1\n")
+		put(t, dir, "f"+strings.Repeat("0", i/1000)+string(rune('a'+i%1000/100))+string(rune('a'+i%100/10))+string(rune('a'+i%10))+".csv", "t1,t2\n0,1\n")
 	}
 	r, err := Open(context.Background(), Options{}, filepath.Join(dir, "*.csv"))
 	if err != nil {
@@ -72,16 +77,16 @@ func TestOpenMany(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	dir := t.TempDir()
 	ctx := context.Background()
-	a := put(t, dir, "a.csv", "0,1\n")
+	a := put(t, dir, "a.csv", "t1,t2\n0,1\n")
 	link := filepath.Join(dir, "link.csv")
 	if err := os.Symlink(a, link); err != nil {
 		t.Fatal(err)
 	}
-	three := put(t, dir, "three.csv", "0,1,1\n")
-	ids := put(t, dir, "ids.csv", "query,a,b\nx,0,1\n")
-	more := put(t, dir, "more.csv", "query,a,b\ny,0,1\nx,0,1\n")
-	labels := put(t, dir, "labels.csv", "a,b,label\n0,1,1\n")
-	bad := put(t, dir, "bad.csv", "0,2\n")
+	three := put(t, dir, "three.csv", "t1,t2,t3\n0,1,1\n")
+	ids := put(t, dir, "ids.csv", "query,t1,t2\nx,0,1\n")
+	more := put(t, dir, "more.csv", "query,t1,t2\ny,0,1\nx,0,1\n")
+	labels := put(t, dir, "labels.csv", "t1,t2,label\n0,1,1\n")
+	bad := put(t, dir, "bad.csv", "t1,t2\n0,2\n")
 	for name, tt := range map[string]struct {
 		opts  Options
 		paths []string
@@ -100,8 +105,8 @@ func TestOpenRefuses(t *testing.T) {
 		"ids in one":          {Options{}, []string{a, ids}, "ids.csv: the file has query ids, but " + a + " has no"},
 		"labels in one":       {Options{}, []string{labels, a}, "a.csv: the file has no true labels, but " + labels + " has"},
 		"id in both":          {Options{}, []string{ids, more}, more + `:3: column 1 ("query"): query id "x" is already in ` + ids + ", line 2"},
-		"second is bad":       {Options{}, []string{a, bad}, "bad.csv:1"},
-		"first is bad":        {Options{}, []string{bad, a}, "bad.csv:1"},
+		"second is bad":       {Options{}, []string{a, bad}, "bad.csv:2"},
+		"first is bad":        {Options{}, []string{bad, a}, "bad.csv:2"},
 		"packed parquet":      {Options{}, []string{put(t, dir, "v.parquet.gz", "x")}, "compressed inside"},
 		"format":              {Options{Format: 99}, []string{a}, "format = 99"},
 		"compression":         {Options{Compression: 9}, []string{a}, "compression = 9"},
@@ -185,7 +190,7 @@ func TestNames(t *testing.T) {
 
 // Ids are searched for repetitions up to a limit, and not if they are trusted.
 func TestTrustIDs(t *testing.T) {
-	in := "query,a\nx,1\nx,0\n"
+	in := "query,t1\nx,1\nx,0\n"
 	if _, err := readAll(strings.NewReader(in), Options{}); err == nil {
 		t.Error("repeated id accepted")
 	}
@@ -195,7 +200,7 @@ func TestTrustIDs(t *testing.T) {
 		t.Skip("a million ids")
 	}
 	var b bytes.Buffer
-	b.WriteString("query,a\n")
+	b.WriteString("query,t1\n")
 	for i := range MaxTrackedIDs + 5 {
 		b.WriteString("q")
 		b.WriteString(strings.Repeat("x", i&1))
@@ -213,18 +218,73 @@ func TestTrustIDs(t *testing.T) {
 
 // A table is made of two classes, and of queries without missing votes.
 func TestTable(t *testing.T) {
-	r := open(t, strings.NewReader("a,b,label\n0,1,1\n,1,0\n"), Options{Missing: MissingCoin})
+	r := open(t, strings.NewReader("t1,t2,label\n0,1,1\n,1,0\n"), Options{Missing: MissingCoin})
 	if _, err := r.Table(nil); err == nil || !strings.Contains(err.Error(), `query "1": 1 votes are missing`) {
 		t.Errorf("missing: %v", err)
 	}
-	r = open(t, strings.NewReader("a,b,label\n0,1,1\n,1,0\n"), Options{Missing: MissingCoin})
+	r = open(t, strings.NewReader("t1,t2,label\n0,1,1\n,1,0\n"), Options{Missing: MissingCoin})
 	table, err := r.Table(func(b *Batch) error { return b.ResolveMissing(func(int) (int, error) { return 1, nil }) })
 	if err != nil || table.K != 2 || table.Len() != 2 || table.Ones[0] != 1 || table.Ones[1] != 2 || table.Labels[0] != Label1 || table.Labels[1] != Label0 {
 		t.Errorf("resolved: %+v, %v", table, err)
 	}
-	r = open(t, strings.NewReader("0,1\n"), Options{Classes: IntegerClasses(3)})
+	r = open(t, strings.NewReader("0,1\n"), Options{K: 2, Header: HeaderNo, Classes: IntegerClasses(3)})
 	if _, err := r.Table(nil); err == nil || !strings.Contains(err.Error(), "two classes, not of 3") {
 		t.Errorf("three classes: %v", err)
+	}
+}
+
+// Counts sum to K in every row of every format and size of chunks: a mechanism that is
+// given the ones takes the rest for zeros.
+func TestCountsSumToK(t *testing.T) {
+	for _, last := range [][]int{{1, 1}, {0, 2}, {2, 0}, {2, 2}, {3, 1}, {0, 4}, {0, 0}} {
+		rows := table{names: []string{"zeros", "ones"}}
+		var elements []byte
+		for _, row := range [][]int{{1, 2}, {3, 0}, {0, 3}, {2, 1}, last} {
+			rows.rows = append(rows.rows, row)
+			elements = append(elements, byte(row[0]), byte(row[1]))
+		}
+		files := rows.formats()
+		files[FormatNPY] = npyFile("|u1", false, elements, 5, 2)
+		files[FormatNPZ] = archiveOf(t, "counts.npy", files[FormatNPY])
+		for format, data := range files {
+			for _, chunk := range []int{0, 1, 6} {
+				for _, k := range []int{0, 3} {
+					r, err := NewReader(context.Background(), bytes.NewReader(data), Options{Format: format, Layout: LayoutCounts, K: k, chunkBytes: chunk})
+					n := 0
+					for err == nil {
+						var b *Batch
+						if b, err = r.Next(); err == nil {
+							for i := range b.Len() {
+								b.Ones(i)
+								n++
+							}
+						}
+					}
+					var p *ParseError
+					if !errors.As(err, &p) || n > 4 || format != FormatParquet && format != FormatNPY && format != FormatNPZ && p.Line == 0 {
+						t.Errorf("%s, chunks of %d, K = %d, last row %v: %d rows, %v", format, chunk, k, last, n, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Ones of a query without K votes has no meaning.
+func TestOnesNeedsAllVotes(t *testing.T) {
+	b := &Batch{K: 3, Classes: 2, n: 3, Counts: []int{1, 2, 1, 1, 2, 2}}
+	if b.Ones(0) != 2 {
+		t.Errorf("ones %d, want 2", b.Ones(0))
+	}
+	for i := 1; i < 3; i++ {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("Ones of counts %v with K = 3", b.Row(i))
+				}
+			}()
+			b.Ones(i)
+		}()
 	}
 }
 
@@ -237,5 +297,130 @@ func TestBatchMajority(t *testing.T) {
 	}
 	if b.ID(2) != "2" {
 		t.Errorf("id %s", b.ID(2))
+	}
+}
+
+func writeFile(t interface{ Fatal(...any) }, path string, data []byte) {
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A name cannot change what a terminal shows, nor put a line of its own into a message.
+func TestNamesAreQuoted(t *testing.T) {
+	dir := t.TempDir()
+	const odd = "a\x1b2J\nerror\u202e.csv"
+	shown := func(s string) bool {
+		return !strings.ContainsAny(s, "\x1b\n\u202e") && strings.Contains(s, `a\x1b2J\nerror\u202e.`)
+	}
+	good := put(t, dir, "good.csv", "query,t1,t2\n1,0,1\n")
+	ctx := context.Background()
+	for name, paths := range map[string][]string{
+		"bad vote":    {put(t, dir, odd, "t1,t2\n0,2\n")},
+		"not there":   {filepath.Join(dir, "no", odd)},
+		"second file": {put(t, dir, "2"+odd, "query,t1,t2\n1,0,1\n"), put(t, dir, "3.csv", "query,t1,t2\n1,0,1\n")},
+		"fewer":       {put(t, dir, "4"+odd, "query,t1,t2\n7,0,1\n"), put(t, dir, "5.csv", "query,t1\n8,0\n")},
+		"other names": {put(t, dir, "6"+odd, "query,t3,t4\n7,0,1\n"), put(t, dir, "7.csv", "query,t1,t2\n8,0,1\n")},
+		"compressed":  {put(t, dir, odd+".parquet.gz", "")},
+		"twice":       {put(t, dir, "8"+odd, "t1\n1\n"), filepath.Join(dir, ".", "8"+odd)},
+		"array":       {put(t, dir, odd+".npy", "")},
+		"Parquet":     {put(t, dir, odd+".parquet", "x")},
+		"JSON":        {put(t, dir, odd+".jsonl", "x")},
+		"pattern":     {filepath.Join(dir, odd+"*.none")},
+	} {
+		r, err := Open(ctx, Options{}, paths...)
+		if err == nil {
+			_, err = collect(r)
+		}
+		if err == nil || !shown(err.Error()) {
+			t.Errorf("%s: %q", name, fmt.Sprint(err))
+		}
+	}
+	if _, err := Open(ctx, Options{}, filepath.Join(dir, odd+".d")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v, want os.ErrNotExist", err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, odd+".d"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(ctx, Options{}, good, filepath.Join(dir, odd+".d")); err == nil || !shown(err.Error()) {
+		r, _ := Open(ctx, Options{}, good, filepath.Join(dir, odd+".d"))
+		if _, err = collect(r); err == nil || !shown(err.Error()) {
+			t.Errorf("directory: %v", err)
+		}
+	}
+	boom := iotest.ErrReader(errors.New("boom"))
+	for name, err := range map[string]error{
+		"name":      func() error { _, err := readAll(boom, Options{Name: odd}); return err }(),
+		"options":   func() error { _, err := readAll(boom, Options{Name: odd, K: -1}); return err }(),
+		"histogram": func() error { _, err := ReadHistogram(strings.NewReader("x\n"), odd, 3); return err }(),
+	} {
+		if err == nil || !shown(err.Error()) {
+			t.Errorf("%s: %q", name, fmt.Sprint(err))
+		}
+	}
+	if got := shownName("Straße/é 1.csv"); got != "Straße/é 1.csv" {
+		t.Errorf("a plain name is shown as %s", got)
+	}
+}
+
+// endless is a stream that never ends.
+type endless struct {
+	head string
+	n    int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	n := copy(p, e.head)
+	e.head = e.head[n:]
+	if n == 0 {
+		clear(p)
+		n = len(p)
+	}
+	e.n += n
+	return n, nil
+}
+
+// A stream that must be sought in is copied to a temporary file only if it begins as its
+// format does, and only up to a limit.
+func TestSpoolIsBounded(t *testing.T) {
+	for _, tt := range []struct {
+		head   string
+		format Format
+		layout Layout
+		limit  int
+		want   string
+	}{
+		{"query,a\n", FormatParquet, LayoutWide, 1 << 10, `does not begin as a Parquet file does: "quer"`},
+		{"PARE", FormatParquet, LayoutWide, 1 << 10, "encrypted"},
+		{"query,a\n", FormatNPZ, LayoutWide, 1 << 10, `not an archive of arrays as numpy.savez writes it: it begins with "quer"`},
+		{"PAR1", FormatParquet, LayoutWide, 2 << 20, "more than 1048576 bytes"},
+		{"PK\x03\x04", FormatNPZ, LayoutWide, 2 << 20, "more than 1048576 bytes"},
+		{string(npyHead("'|u1'", 2, 1<<30)), FormatNPY, LayoutTeachers, 2 << 20, "more than 1048576 bytes"},
+	} {
+		in := &endless{head: tt.head}
+		_, err := readAll(in, Options{Format: tt.format, Layout: tt.layout, spoolBytes: 1 << 20})
+		var p *ParseError
+		if !errors.As(err, &p) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s, %q: %v, want %s", tt.format, tt.head, err, tt.want)
+		}
+		if in.n > tt.limit {
+			t.Errorf("%s, %q: %d bytes were read", tt.format, tt.head, in.n)
+		}
+	}
+	// Up to the limit all is well, and what is too short says so as before.
+	d := &data{classes: IntegerClasses(2), votes: [][]int{{0, 1}}}
+	file := d.writeParquet(parquetOptions{version: 1, codec: &parquet.Uncompressed, kind: "int64", pageSize: 1 << 10, group: 10})
+	if _, err := readAll(bytes.NewReader(file), pq(Options{spoolBytes: int64(len(file))})); err != nil {
+		t.Error(err)
+	}
+	if _, err := readAll(bytes.NewReader(file), pq(Options{spoolBytes: int64(len(file)) - 1})); err == nil {
+		t.Error("one byte above the limit accepted")
+	}
+	if _, err := readAll(strings.NewReader("PAR"), pq(Options{})); err == nil || !strings.Contains(err.Error(), "too few") {
+		t.Errorf("three bytes: %v", err)
+	}
+	boom := errors.New("boom")
+	if _, err := readAll(io.MultiReader(strings.NewReader("PA"), iotest.ErrReader(boom)), pq(Options{})); !errors.Is(err, boom) {
+		t.Errorf("a failing stream: %v", err)
 	}
 }

@@ -1,10 +1,12 @@
 package votes
 
 import (
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/darrm/darrm/internal/check"
 )
@@ -17,6 +19,10 @@ const (
 	MaxIDBytes     = 4096
 )
 
+// MaxSpoolBytes bounds a temporary file (see Options.TempDir): a stream that must be
+// sought in and is longer is refused.
+const MaxSpoolBytes = 16 << 30
+
 // NoColumn as IDColumn or LabelColumn says that there is no such column, even
 // if a header name would suggest one.
 const NoColumn = "-"
@@ -28,7 +34,8 @@ const (
 	// HeaderAuto looks at the cells of the first row in the columns of votes.
 	// If all are votes (wide: 0 or 1; counts: whole numbers) the row is data; if
 	// none is, it is a header; otherwise the file is refused with the advice to
-	// say which. A column option that is a name implies a header.
+	// say which. So is a row of votes that could be names as well: different
+	// numbers, such as 0,1. A column option that is a name implies a header.
 	HeaderAuto HeaderMode = iota
 	HeaderYes
 	HeaderNo
@@ -75,6 +82,26 @@ func ParseLayout(s string) (Layout, error) {
 	return 0, fmt.Errorf("layout %s, want wide or counts, for arrays also teachers, or default", quote(s))
 }
 
+// ParseColumns turns a list of columns separated by commas, as t1,t2 or 2,3, into
+// Options.VoteColumns. A name that has a comma or begins with a quote is quoted as in CSV.
+// "" is no list.
+func ParseColumns(list string) ([]string, error) {
+	if list == "" {
+		return nil, nil
+	}
+	r := csv.NewReader(strings.NewReader(list))
+	columns, err := r.Read()
+	if err == nil {
+		if _, err = r.Read(); err == io.EOF {
+			for i := range columns {
+				columns[i] = strings.TrimSpace(columns[i])
+			}
+			return columns, nil
+		}
+	}
+	return nil, fmt.Errorf("vote columns %s, want names or positions separated by commas (--vote-columns)", quote(list))
+}
+
 // String returns the name that ParseLayout takes.
 func (l Layout) String() string {
 	if l < 0 || int(l) >= len(layoutNames) {
@@ -89,8 +116,14 @@ func (l Layout) String() string {
 // A column is given by its name or, in CSV and TSV, by its position from 1; a
 // name wins over a position. Names are compared without surrounding spaces.
 //
-// A caution for CSV files without a header: an undeclared id column whose first
-// value is 0 or 1 looks like a teacher. Give IDColumn or K there.
+// A column holds votes if VoteColumns lists it; or if all columns but id and label have
+// one stem and different numbers (t1, t2, t3; teacher_0, teacher_1; 0, 1, 2); or if K is
+// given, there are K columns but id and label, and their names do not contradict it: none
+// is empty or begins with "Unnamed: ", and it is not so that some share a stem and others
+// stand alone, as y does beside t1 and t2. Anything else is an error: a true label that is
+// read as a vote would be a teacher that promises no privacy. Text without a header needs
+// K or VoteColumns. Arrays have no names, and a list of votes in JSON Lines has one; they
+// need neither.
 type Options struct {
 	// Name is what messages call the stream of NewReader and ReadCSV. Defaults
 	// to "votes". Files and stdin have their own.
@@ -114,11 +147,15 @@ type Options struct {
 	// LayoutCounts, of all counts); in .npz, the name of the array. Defaults to
 	// votes (or counts); a .npz file with one array needs no name.
 	VotesColumn string
-	// ZerosColumn and OnesColumn serve LayoutCounts of two classes only. They
-	// default to the columns named zeros and ones, or n0 and n1 (in any case);
-	// without a header, to the first and second column that is neither id nor
-	// label. For other classes the columns of counts are named as the classes, or
-	// n and the class; without a header, they stand in the classes' order.
+	// VoteColumns lists the columns (CSV, TSV, Parquet) or keys (JSON Lines) of votes,
+	// in the teachers' order; with LayoutCounts those of counts, in the classes' order.
+	// Columns that are then neither votes, id nor label are not read, and
+	// Reader.Columns names them. Without it, counts are in the columns named as the
+	// classes, or n and the class, or with two classes zeros and ones (in any case);
+	// without a header, in the classes' order.
+	VoteColumns []string
+	// ZerosColumn and OnesColumn are another way to write VoteColumns for LayoutCounts
+	// of two classes.
 	ZerosColumn, OnesColumn string
 	// Classes are the classes' names in order; a vote is one of them. Defaults
 	// to "0" and "1". A number stands for its decimal text, a boolean for 0 or 1.
@@ -128,11 +165,13 @@ type Options struct {
 	// and an output that names it would give the record away. Take the list from
 	// the task.
 	Classes []string
-	// K is the number of teachers to expect. 0 takes it from the file.
+	// K is the number of teachers to expect. 0 takes it from the file, where that
+	// says which columns are votes.
 	K int
 	// Missing defaults to MissingError.
 	Missing MissingPolicy
-	// KeepVotes fills Batch.Votes. It needs a layout of votes.
+	// KeepVotes fills Batch.Votes. LayoutCounts has no votes of single teachers: there
+	// it is an error.
 	KeepVotes bool
 	// TrustIDs skips the search for repeated ids. Ids that count up by one line
 	// after line are always searched in constant memory; others take memory, and
@@ -146,16 +185,19 @@ type Options struct {
 	MaxExpansion int
 	// TempDir is for files that hold a stream which must be sought in (Parquet or
 	// .npz from stdin, a compressed array in LayoutTeachers): they are removed as
-	// soon as they are made, and closed with the Reader. Defaults to os.TempDir.
+	// soon as they are made, and closed with the Reader. Defaults to os.TempDir. What
+	// does not begin as its format does is refused before it is copied, and what is
+	// longer than MaxSpoolBytes after that many.
 	TempDir string
 	// Stdin is read for the path "-". Defaults to os.Stdin. Open waits for its
 	// beginning, so let a Read that may hang end with the context.
 	Stdin io.Reader
 
-	chunkBytes int  // of text or arrays that a task takes; 0 for defaultChunkBytes
-	batchCells int  // counts in a batch; 0 for defaultBatchCells
-	slow       bool // encoding/csv only: the reference that tests compare with
-	allIDs     bool // no limit on ids: the caller keeps them anyway
+	chunkBytes int   // of text or arrays that a task takes; 0 for defaultChunkBytes
+	batchCells int   // counts in a batch; 0 for defaultBatchCells
+	spoolBytes int64 // of a temporary file; 0 for MaxSpoolBytes
+	slow       bool  // encoding/csv only: the reference that tests compare with
+	allIDs     bool  // no limit on ids: the caller keeps them anyway
 }
 
 // CSVOptions are the options of [ReadCSV].
@@ -219,6 +261,20 @@ func (o *Options) check() error {
 	if o.ZerosColumn == NoColumn || o.OnesColumn == NoColumn {
 		return errors.New("the layout counts needs a column of zeros and one of ones")
 	}
+	if len(o.VoteColumns) > 0 && o.ZerosColumn != "" {
+		return errors.New("columns of counts are given twice: as vote columns, and as zeros and ones")
+	}
+	if len(o.VoteColumns) > 0 && o.VotesColumn != "" {
+		return fmt.Errorf("votes column %s (--votes-column, one list or array of all votes) and vote columns (--vote-columns, one for each teacher): give one of them", quote(o.VotesColumn))
+	}
+	if len(o.VoteColumns) > MaxTeachers {
+		return fmt.Errorf("%d vote columns, want at most %d", len(o.VoteColumns), MaxTeachers)
+	}
+	for i, spec := range o.VoteColumns {
+		if strings.TrimSpace(spec) == "" || spec == NoColumn {
+			return fmt.Errorf("vote column %d of the list is %s, want a name or a position (--vote-columns)", i+1, quote(spec))
+		}
+	}
 	if o.Header == HeaderNo {
 		for _, c := range o.columns() {
 			if isName(c.spec) {
@@ -232,7 +288,11 @@ func (o *Options) check() error {
 type columnOption struct{ role, spec string }
 
 func (o *Options) columns() []columnOption {
-	return []columnOption{{"id", o.IDColumn}, {"label", o.LabelColumn}, {"zeros", o.ZerosColumn}, {"ones", o.OnesColumn}}
+	all := []columnOption{{"id", o.IDColumn}, {"label", o.LabelColumn}, {"zeros", o.ZerosColumn}, {"ones", o.OnesColumn}}
+	for _, spec := range o.VoteColumns {
+		all = append(all, columnOption{"vote", spec})
+	}
+	return all
 }
 
 // isName reports whether a column option can only be a name.

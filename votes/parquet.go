@@ -43,6 +43,7 @@ const (
 	parquetCount
 	parquetLabel
 	parquetID
+	parquetUnused
 )
 
 // parquetDecoder cuts the row groups into tasks.
@@ -55,6 +56,7 @@ type parquetDecoder struct {
 	k       int
 	ids     bool
 	labels  bool
+	roles   Roles
 	perTask int64
 
 	group int
@@ -117,11 +119,12 @@ func (d *parquetDecoder) readFooter(size int64) error {
 	if n, err := d.at.ReadAt(tail[:], size-8); n < 8 {
 		return d.sourceError(err, 0)
 	}
-	switch magic := string(tail[4:]); {
+	magic := string(tail[4:])
+	switch rule := FormatParquet.beginning(head[:4]); {
 	case magic == "PARE":
 		return d.errorf("the Parquet file is encrypted")
-	case string(head[:4]) != "PAR1":
-		return d.errorf("the file does not begin as a Parquet file does: %s, want \"PAR1\"", quote(string(head[:4])))
+	case rule != "":
+		return d.errorf("%s", rule)
 	case magic != "PAR1":
 		return d.errorf("the file does not end as a Parquet file does: %s, want \"PAR1\"; is it cut off?", quote(magic))
 	}
@@ -285,109 +288,46 @@ func chunkStart(m *format.ColumnMetaData) int64 {
 
 // resolveRoles says which column holds what.
 func (d *parquetDecoder) resolveRoles() error {
-	id, err := d.find("id", d.opts.IDColumn, "query", "id")
-	if err != nil {
-		return err
-	}
-	label, err := d.find("label", d.opts.LabelColumn, "label", "truth")
-	if err != nil {
-		return err
-	}
-	if id >= 0 && id == label {
-		return d.errorf("column %s cannot be id and label at once", quote(d.columns[id].name))
-	}
-	d.ids, d.labels = id >= 0, label >= 0
-	classes := make(map[string]int)
-	if d.layout == LayoutCounts {
-		for i, name := range d.classes.names {
-			classes[name], classes["n"+name] = i, i
-		}
-		if d.classes.len() == 2 {
-			classes["zeros"], classes["ones"] = 0, 1
-			if z, o := d.opts.ZerosColumn, d.opts.OnesColumn; z != "" {
-				clear(classes)
-				classes[z], classes[o] = 0, 1
-			}
-		}
-	}
-	counted := make([]bool, d.classes.len())
+	set := &columnSet{what: "column", n: len(d.columns), names: make([]string, len(d.columns))}
 	for i := range d.columns {
-		c := &d.columns[i]
-		switch {
-		case i == id:
-			c.role = parquetID
-			d.idColumn, d.idName = i, c.name
-			if c.kind == format.Boolean || c.kind == format.Float || c.kind == format.Double {
-				return d.errorf("column %s: query ids have the type %s, want integers or text", quote(c.name), c.kind)
-			}
-		case i == label:
-			c.role = parquetLabel
-		case d.layout == LayoutCounts:
-			class, ok := classes[c.name]
-			if !ok {
-				return d.errorf("column %s is neither id, label nor the counts of a class", quote(c.name))
-			}
-			if counted[class] {
-				return d.errorf("column %s is the second with counts of the class %s", quote(c.name), quote(d.classes.names[class]))
-			}
-			if c.kind == format.ByteArray || c.kind == format.Boolean {
-				return d.errorf("column %s: counts have the type %s, want integers", quote(c.name), c.kind)
-			}
-			counted[class] = true
-			c.role, c.index = parquetCount, class
-		default:
-			c.role, c.index = parquetVote, d.k
-			d.k++
+		set.names[i] = d.columns[i].name
+		d.columns[i].role = parquetUnused
+	}
+	cols, fault := d.assign(set)
+	if fault != nil {
+		e := &ParseError{File: d.name, Rule: fault.rule}
+		if fault.at >= 0 {
+			e.Column, e.ColumnName = fault.at+1, set.names[fault.at]
+		}
+		return e
+	}
+	d.roles = set.roles(d.fileInfo, cols)
+	d.ids, d.labels = cols.id >= 0, cols.label >= 0
+	if d.ids {
+		c := &d.columns[cols.id]
+		c.role = parquetID
+		d.idColumn, d.idName = cols.id, c.name
+		if c.kind == format.Boolean || c.kind == format.Float || c.kind == format.Double {
+			return d.errorf("column %s: query ids have the type %s, want integers or text", quote(c.name), c.kind)
 		}
 	}
+	if d.labels {
+		d.columns[cols.label].role = parquetLabel
+	}
+	role := parquetVote
 	if d.layout == LayoutCounts {
-		for class, ok := range counted {
-			if !ok {
-				return d.errorf("there is no column with the counts of the class %s", quote(d.classes.names[class]))
-			}
+		role = parquetCount
+	} else {
+		d.k = len(cols.votes)
+	}
+	for i, at := range cols.votes {
+		c := &d.columns[at]
+		c.role, c.index = role, i
+		if role == parquetCount && (c.kind == format.ByteArray || c.kind == format.Boolean) {
+			return d.errorf("column %s: counts have the type %s, want integers", quote(c.name), c.kind)
 		}
-		return nil
-	}
-	if d.k == 0 {
-		return d.errorf("there is no column of votes")
-	}
-	return d.checkK(d.k, fmt.Sprintf("%d columns of votes", d.k))
-}
-
-func (d *parquetDecoder) checkK(k int, source string) error {
-	if k > MaxTeachers {
-		return d.errorf("K = %d teachers, want at most %d", k, MaxTeachers)
-	}
-	if d.opts.K != 0 && d.opts.K != k {
-		return d.errorf("%s, but K = %d teachers are expected", source, d.opts.K)
 	}
 	return nil
-}
-
-// find returns the column that spec or one of the usual names gives, or -1.
-func (d *parquetDecoder) find(role, spec string, usual ...string) (int, error) {
-	if spec == NoColumn {
-		return -1, nil
-	}
-	found := -1
-	for i := range d.columns {
-		name := d.columns[i].name
-		if spec != "" && name == spec {
-			return i, nil
-		}
-		for _, u := range usual {
-			if spec == "" && equalFoldASCII(name, u) {
-				if found >= 0 {
-					return 0, d.errorf("column %s could be the %s column too, besides %s; say which it is", quote(name), role, quote(d.columns[found].name))
-				}
-				found = i
-			}
-		}
-	}
-	if spec != "" {
-		return 0, d.errorf("there is no column %s for the %s", quote(spec), role)
-	}
-	return found, nil
 }
 
 // firstK sums the counts of the first row.
@@ -406,11 +346,14 @@ func (d *parquetDecoder) firstK() error {
 		d.k += n
 	}
 	d.row = 0
-	return d.checkK(d.k, fmt.Sprintf("%s sum to %d", countsName(d.classes), d.k))
+	if rule := d.kRule(d.k, fmt.Sprintf("%s sum to %d", countsName(d.classes), d.k)); rule != "" {
+		return d.errorf("%s", rule)
+	}
+	return nil
 }
 
 func (d *parquetDecoder) about() about {
-	return about{k: d.k, ids: d.ids, labels: d.labels, rows: d.meta.NumRows}
+	return about{k: d.k, ids: d.ids, labels: d.labels, rows: d.meta.NumRows, roles: d.roles}
 }
 
 func (d *parquetDecoder) close() error { return nil }

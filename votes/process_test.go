@@ -34,7 +34,7 @@ func TestProcessKeepsOrder(t *testing.T) {
 		for i := range n {
 			fmt.Fprintf(&b, "%d,%d,1\n", i, i&1)
 		}
-		r := open(t, strings.NewReader(b.String()), Options{IDColumn: "1", chunkBytes: rapid.IntRange(1, 300).Draw(t, "chunk"), Workers: rapid.IntRange(1, 4).Draw(t, "parsers")})
+		r := open(t, strings.NewReader(b.String()), Options{IDColumn: "1", K: 2, Header: HeaderNo, chunkBytes: rapid.IntRange(1, 300).Draw(t, "chunk"), Workers: rapid.IntRange(1, 4).Draw(t, "parsers")})
 		defer r.Close()
 		var out bytes.Buffer
 		var last Progress
@@ -101,7 +101,7 @@ func TestProcessStops(t *testing.T) {
 		}, nil, "boom"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := open(t, tt.in, Options{chunkBytes: 64})
+			r := open(t, tt.in, Options{chunkBytes: 64, K: 2, Header: HeaderNo})
 			var failed, after atomic.Bool
 			next := int64(0)
 			err := Process(r, ProcessOptions{Workers: 3}, tt.work, func(b *Batch, n int) error {
@@ -142,7 +142,7 @@ func TestCancel(t *testing.T) {
 			stop := errors.New("stop")
 			pr, pw := io.Pipe() // hangs once the rows are read
 			go pw.Write([]byte(strings.Repeat("0,1\n", 100)))
-			r, err := NewReader(ctx, pr, Options{chunkBytes: 40})
+			r, err := NewReader(ctx, pr, Options{chunkBytes: 40, K: 2, Header: HeaderNo})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -198,7 +198,7 @@ func TestCancelIsNoEnd(t *testing.T) {
 	rows := strings.Repeat("0,1\n", 200)
 	for i := range 300 {
 		ctx, cancel := context.WithCancel(context.Background())
-		r, err := NewReader(ctx, strings.NewReader(rows), Options{chunkBytes: 40})
+		r, err := NewReader(ctx, strings.NewReader(rows), Options{chunkBytes: 40, K: 2, Header: HeaderNo})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,7 +227,7 @@ func TestCloseInTheMiddle(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 20 {
-		r, err := Open(context.Background(), Options{chunkBytes: 100}, path)
+		r, err := Open(context.Background(), Options{chunkBytes: 100, K: 2, Header: HeaderNo}, path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -254,7 +254,7 @@ func TestWorkers(t *testing.T) {
 	if _, err := NewReader(context.Background(), strings.NewReader("0,1\n"), Options{Workers: -1}); err == nil {
 		t.Error("Workers: -1 accepted")
 	}
-	r := open(t, strings.NewReader("0,1\n"), Options{})
+	r := open(t, strings.NewReader("0,1\n"), Options{K: 2, Header: HeaderNo})
 	defer r.Close()
 	err := Process(r, ProcessOptions{Workers: 5000}, func(context.Context, *Batch) (int, error) { return 0, nil }, func(*Batch, int) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "workers = 5000") {
@@ -264,7 +264,7 @@ func TestWorkers(t *testing.T) {
 
 func TestResolveMissing(t *testing.T) {
 	read := func(in string) *Batch {
-		r := open(t, strings.NewReader(in), Options{Missing: MissingCoin, Classes: IntegerClasses(3), Header: HeaderNo, KeepVotes: true})
+		r := open(t, strings.NewReader(in), Options{Missing: MissingCoin, Classes: IntegerClasses(3), Header: HeaderNo, K: 3, KeepVotes: true})
 		b, err := r.Next()
 		if err != nil {
 			t.Fatal(err)
@@ -301,7 +301,7 @@ func TestResolveMissing(t *testing.T) {
 			t.Error("Ones of a query with missing votes")
 		}
 	}()
-	r := open(t, strings.NewReader("a,b\n0,\n"), Options{Missing: MissingCoin})
+	r := open(t, strings.NewReader("t1,t2\n0,\n"), Options{Missing: MissingCoin})
 	b, err := r.Next()
 	if err != nil {
 		t.Fatal(err)

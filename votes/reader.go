@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -117,6 +118,8 @@ func (r *Reader) open(i int) (decoder, error) {
 		rule = fmt.Sprintf("the file %s query ids, but %s %s", has(a.ids), r.files[0].name, has(first.ids))
 	case a.labels != first.labels:
 		rule = fmt.Sprintf("the file %s true labels, but %s %s", has(a.labels), r.files[0].name, has(first.labels))
+	case !a.roles.SameVotes(first.roles):
+		rule = fmt.Sprintf("%v, but in %s %v", a.roles, r.files[0].name, first.roles)
 	default:
 		return d, nil
 	}
@@ -235,6 +238,14 @@ func (r *Reader) K() int { return r.about.k }
 
 // Classes returns the names of the classes.
 func (r *Reader) Classes() []string { return append([]string(nil), r.classes.names...) }
+
+// Columns says which columns of the first file are votes, ids and true labels. Columns of
+// votes that have names have the same ones in every file.
+func (r *Reader) Columns() Roles {
+	c := r.about.roles
+	c.Votes, c.Unused = slices.Clone(c.Votes), slices.Clone(c.Unused)
+	return c
+}
 
 // HasIDs reports whether ids come from the files; otherwise they are numbers.
 func (r *Reader) HasIDs() bool { return r.about.ids }

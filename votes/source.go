@@ -1,6 +1,7 @@
 package votes
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -72,7 +73,7 @@ func (s *source) open() error {
 	}
 	f, err := os.Open(s.path)
 	if err != nil {
-		return err
+		return pathError(err)
 	}
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {
@@ -140,9 +141,18 @@ func (s *source) seekable(ctx context.Context, info *fileInfo) (io.ReaderAt, int
 	if err != nil {
 		return nil, 0, err
 	}
-	f, size, err := spool(ctx, r, info.opts.TempDir)
-	if err != nil {
+	// What is not of the format is refused before it is copied.
+	head := make([]byte, 4)
+	n, err := readFull(r, head)
+	if err != nil && err != io.EOF {
 		return nil, 0, info.sourceError(err, 0)
+	}
+	if rule := s.format.beginning(head[:n]); n == len(head) && rule != "" {
+		return nil, 0, info.errorf("%s", rule)
+	}
+	f, size, err := spool(ctx, io.MultiReader(bytes.NewReader(head[:n]), r), info.opts)
+	if err != nil {
+		return nil, 0, info.arrayError(err, "")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,13 +163,34 @@ func (s *source) seekable(ctx context.Context, info *fileInfo) (io.ReaderAt, int
 	return f, size, nil
 }
 
-// spool copies r to a temporary file.
-func spool(ctx context.Context, r io.Reader, dir string) (*tempFile, int64, error) {
-	f, err := newTempFile(dir)
+// beginning says what is wrong with the first four bytes of a file that must be sought
+// in, if anything.
+func (f Format) beginning(head []byte) string {
+	switch magic := string(head); {
+	case f == FormatParquet && magic == "PARE":
+		return "the Parquet file is encrypted"
+	case f == FormatParquet && magic != "PAR1":
+		return fmt.Sprintf("the file does not begin as a Parquet file does: %s, want \"PAR1\"", quote(magic))
+	case f == FormatNPZ && magic != "PK\x03\x04":
+		return fmt.Sprintf("not an archive of arrays as numpy.savez writes it: it begins with %s", quote(magic))
+	}
+	return ""
+}
+
+// spool copies r to a temporary file, if it is not too long.
+func spool(ctx context.Context, r io.Reader, opts *Options) (*tempFile, int64, error) {
+	f, err := newTempFile(opts.TempDir)
 	if err != nil {
 		return nil, 0, err
 	}
-	n, err := io.Copy(f, contextReader{ctx, r})
+	limit := opts.spoolBytes
+	if limit == 0 {
+		limit = MaxSpoolBytes
+	}
+	n, err := io.Copy(f, io.LimitReader(contextReader{ctx, r}, limit+1))
+	if err == nil && n > limit {
+		err = rulef("a temporary file of more than %d bytes is needed to read it: read it from a file, without compression, not from a stream", limit)
+	}
 	if err != nil {
 		return nil, 0, errors.Join(err, f.Close())
 	}

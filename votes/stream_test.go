@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -145,6 +146,11 @@ func drawCSV(t *rapid.T) ([]byte, Options) {
 	odd := rapid.Bool().Draw(t, "odd")
 	oddCells := rapid.SampledFrom([]string{"", " ", "NA", "2", "01", "\"1\"", "1\"", "\"a\nb\"", "x", "é", "\xff", "\x00", "\ufeff", "1,0", "\r", "10000000", "-1", "\"", "a\tb"})
 	stride := rapid.IntRange(1, 2).Draw(t, "stride")
+	teachers := make([]string, k)
+	for i := range teachers {
+		teachers[i] = fmt.Sprintf("t%d", i)
+	}
+	teachers = rapid.Permutation(teachers).Draw(t, "teachers")
 	var b strings.Builder
 	if rapid.IntRange(0, 9).Draw(t, "bom") == 0 {
 		b.WriteString("\ufeff")
@@ -161,7 +167,7 @@ func drawCSV(t *rapid.T) ([]byte, Options) {
 					cell = []string{"zeros", "ones"}[c]
 				}
 			case i < 0:
-				cell = fmt.Sprintf("t%d", c)
+				cell = teachers[c]
 			case counts && c == cols-1:
 				cell = fmt.Sprint(left)
 			case counts:
@@ -202,8 +208,11 @@ func drawCSV(t *rapid.T) ([]byte, Options) {
 	}
 	if header {
 		row(-1)
+		if !counts && rapid.IntRange(0, 2).Draw(t, "listed") == 0 {
+			opts.VoteColumns = rapid.Permutation(teachers).Draw(t, "columns")[:rapid.IntRange(1, k).Draw(t, "how many")]
+		}
 	} else {
-		opts.Header = HeaderNo
+		opts.Header, opts.K = HeaderNo, k
 		// Positions as they come out after both insertions.
 		if label >= 0 {
 			pos := min(label, cols)
@@ -248,33 +257,35 @@ func TestFastIsTaken(t *testing.T) {
 		in   string
 		want bool
 	}{
-		{"query,a,b,c,label\nq,0,1,1,0\n", Options{Layout: LayoutWide}, "1,0,0,1,1\nx y,1,1,1,0\n", true},
-		{"query,a,b,c,label\r\nq,0,1,1,0\r\n", Options{Layout: LayoutWide}, "1,0,0,1,1\r\n2,1,1,1,0\r\n", true},
-		{"query,a,b,c,label\nq,0,1,1,0\n", Options{Layout: LayoutWide}, "1,0,0,1,1\r\n", false},
-		{"0,1,1\n", Options{Layout: LayoutWide}, "0,0,1\n1,1,1\n", true},
-		{"0,1,1\n", Options{Layout: LayoutWide}, "0,0,1\n1,1,1", false},
-		{"0,1,1\n", Options{Layout: LayoutWide}, "0,0,1\n\n1,1,1\n", false},
-		{"0,1,1\n", Options{Layout: LayoutWide}, "0,0,2\n", false},
-		{"0,1,1\n", Options{Layout: LayoutWide}, "0,0,1,\n", false},
-		{"0,1,1\n", Options{Layout: LayoutWide}, "0,0,,\n", false},
-		{"0,1,1\n", Options{Layout: LayoutWide}, "0,0,1;1,1,1\n", false},
-		{"0,1,1\n", Options{Layout: LayoutWide}, "0,0,1\r1,1,1\n", false},
-		{"0,1,1\n", Options{Layout: LayoutWide}, "0;0,1\n1,1,1\n", false},
-		{"0,1,1\r\n", Options{Layout: LayoutWide}, "0,0,1\n\n1,1,1\r\n", false},
-		{"0,1,1,0,1,0,1,1,1\n", Options{Layout: LayoutWide}, "0,0,1,1,1,0,1,1,1\n", true},
-		{"0,1,1,0,1,0,1,1,1\n", Options{Layout: LayoutWide}, "0,0,2,1,1,0,1,1,1\n", false},
-		{"0,1,1,0,1,0,1,1,1\n", Options{Layout: LayoutWide}, "0,0,1;1,1,0,1,1,1\n", false},
-		{"0,1,1,0,1,0,1,1,1\n", Options{Layout: LayoutWide}, "0,0,1,1,1,0;1,1,1\n", false},
-		{"query,a\nq,0\n", Options{Layout: LayoutWide}, "\xff,1\n", false},
-		{"query,a\nq,0\n", Options{Layout: LayoutWide}, "x\x00,1\n", false},
-		{"query,a\nq,0\n", Options{Layout: LayoutWide}, "\ufeffx,1\n", false},
-		{"query,a\nq,0\n", Options{Layout: LayoutWide}, ",1\n", false},
-		{"query,a\nq,0\n", Options{Layout: LayoutWide}, strings.Repeat("x", MaxIDBytes+1) + ",1\n", false},
-		{"cat,dog\n", Options{Layout: LayoutWide, Header: HeaderNo, Classes: []string{"cat", "dog"}}, "dog,cat\n", true},
-		{"cat,dog\n", Options{Layout: LayoutWide, Header: HeaderNo, Classes: []string{"cat", "dog"}}, "dog,cat\rdog,cat\n", false},
-		{"cat,dog\n", Options{Layout: LayoutWide, Header: HeaderNo, Classes: []string{"cat", "dog"}}, "dog,cow\n", false},
-		{"3,8\n", Options{Layout: LayoutCounts}, "11,0\n", true},
-		{"3,8\n", Options{Layout: LayoutCounts}, "11,1\n", false},
+		{"query,t1,t2,t3,label\nq,0,1,1,0\n", Options{Layout: LayoutWide}, "1,0,0,1,1\nx y,1,1,1,0\n", true},
+		{"query,t1,t2,t3,label\r\nq,0,1,1,0\r\n", Options{Layout: LayoutWide}, "1,0,0,1,1\r\n2,1,1,1,0\r\n", true},
+		{"query,t1,t2,t3,label\nq,0,1,1,0\n", Options{Layout: LayoutWide}, "1,0,0,1,1\r\n", false},
+		{"0,1,1\n", Options{Layout: LayoutWide, K: 3}, "0,0,1\n1,1,1\n", true},
+		{"0,1,1\n", Options{Layout: LayoutWide, K: 3}, "0,0,1\n1,1,1", false},
+		{"0,1,1\n", Options{Layout: LayoutWide, K: 3}, "0,0,1\n\n1,1,1\n", false},
+		{"0,1,1\n", Options{Layout: LayoutWide, K: 3}, "0,0,2\n", false},
+		{"0,1,1\n", Options{Layout: LayoutWide, K: 3}, "0,0,1,\n", false},
+		{"0,1,1\n", Options{Layout: LayoutWide, K: 3}, "0,0,,\n", false},
+		{"0,1,1\n", Options{Layout: LayoutWide, K: 3}, "0,0,1;1,1,1\n", false},
+		{"0,1,1\n", Options{Layout: LayoutWide, K: 3}, "0,0,1\r1,1,1\n", false},
+		{"0,1,1\n", Options{Layout: LayoutWide, K: 3}, "0;0,1\n1,1,1\n", false},
+		{"0,1,1\r\n", Options{Layout: LayoutWide, K: 3}, "0,0,1\n\n1,1,1\r\n", false},
+		{"0,1,1,0,1,0,1,1,1\n", Options{Layout: LayoutWide, K: 9}, "0,0,1,1,1,0,1,1,1\n", true},
+		{"0,1,1,0,1,0,1,1,1\n", Options{Layout: LayoutWide, K: 9}, "0,0,2,1,1,0,1,1,1\n", false},
+		{"0,1,1,0,1,0,1,1,1\n", Options{Layout: LayoutWide, K: 9}, "0,0,1;1,1,0,1,1,1\n", false},
+		{"0,1,1,0,1,0,1,1,1\n", Options{Layout: LayoutWide, K: 9}, "0,0,1,1,1,0;1,1,1\n", false},
+		{"query,t1\nq,0\n", Options{Layout: LayoutWide}, "\xff,1\n", false},
+		{"query,t1\nq,0\n", Options{Layout: LayoutWide}, "x\x00,1\n", false},
+		{"query,t1\nq,0\n", Options{Layout: LayoutWide}, "\ufeffx,1\n", false},
+		{"query,t1\nq,0\n", Options{Layout: LayoutWide}, ",1\n", false},
+		{"query,t1\nq,0\n", Options{Layout: LayoutWide}, strings.Repeat("x", MaxIDBytes+1) + ",1\n", false},
+		{"cat,dog\n", Options{Layout: LayoutWide, Header: HeaderNo, K: 2, Classes: []string{"cat", "dog"}}, "dog,cat\n", true},
+		{"cat,dog\n", Options{Layout: LayoutWide, Header: HeaderNo, K: 2, Classes: []string{"cat", "dog"}}, "dog,cat\rdog,cat\n", false},
+		{"cat,dog\n", Options{Layout: LayoutWide, Header: HeaderNo, K: 2, Classes: []string{"cat", "dog"}}, "dog,cow\n", false},
+		{"query,no,t1,t2,label\nq,x,0,1,0\n", Options{Layout: LayoutWide, VoteColumns: []string{"t2", "t1"}}, "1,,0,1,1\n2,a b,1,1,0\n", true},
+		{"query,no,t1,t2,label\nq,x,0,1,0\n", Options{Layout: LayoutWide, VoteColumns: []string{"t2", "t1"}}, "1,\xc3\xa4,0,1,1\n", false},
+		{"3,8\n", Options{Layout: LayoutCounts, K: 11}, "11,0\n", true},
+		{"3,8\n", Options{Layout: LayoutCounts, K: 11}, "11,1\n", false},
 	} {
 		s, ends := shape(tt.head, tt.opts)
 		b := new(Batch)
@@ -295,23 +306,28 @@ func TestFastIsTaken(t *testing.T) {
 func FuzzFastCSV(f *testing.F) {
 	for _, s := range []string{
 		"query,t1,t2,label\n0,1,0,1\n1,1,1,0\n2,0,0,1\n", "0,1,1\r\n1,1,1\r\n0,0,0\r\n", "zeros,ones\n3,8\n11,0\n4,7\n",
-		"\ufeffid,a\n\"x,\"\"y\"\"\nz\",1\nq,0\n", "t\n0\n\n1\n", "a;b\n", "1,0\n1,0\nx\"y,1\n", "q,1,0,1\nr,0,1,1\n",
+		"\ufeffid,a\n\"x,\"\"y\"\"\nz\",1\nq,0\n", "t1\n0\n\n1\n", "a;b\n", "1,0\n1,0\nx\"y,1\n", "q,1,0,1\nr,0,1,1\n",
 		"0,1\n1,1\n\n\n", "0,1\n1,1\r\n", "0,1\n1,1\n,1\n", "\n\n0,1\n", "0,1\n1,\xc3\xa4\n", "a,query\n0,1\n1,1\n0,1\n",
 		"0,1,0,1,1,0,1,0,0,1,1\n1,0,0,1,1,0,1,0,1,1,1\n1,1,1,1,1,1,1,1,1,1,1\n",
 	} {
 		for mode := range uint8(48) {
-			f.Add([]byte(s), mode, "", "")
+			f.Add([]byte(s), mode, "", "", uint8(3))
 		}
-		f.Add([]byte(s), uint8(0), "1", "-")
+		f.Add([]byte(s), uint8(0), "1", "-", uint8(0))
+		f.Add([]byte(s), uint8(2), "1", "-", uint8(12))
 	}
-	f.Fuzz(func(t *testing.T, data []byte, mode uint8, id, label string) {
+	f.Fuzz(func(t *testing.T, data []byte, mode uint8, id, label string, teachers uint8) {
 		opts := Options{
+			K:      int(teachers % 5),
 			Header: HeaderMode(mode % 3), Layout: []Layout{LayoutWide, LayoutCounts}[mode/3%2], IDColumn: id, LabelColumn: label,
 			Format: []Format{FormatCSV, FormatTSV}[mode/6%2], Classes: [][]string{nil, {"0", "1", "b"}}[mode/12%2],
 		}
 		if opts.Layout == LayoutWide {
 			opts.Missing = MissingPolicy(mode / 24 % 2)
 			opts.KeepVotes = mode/48%2 == 1
+		}
+		for i := range teachers / 5 % 4 { // the last columns, backwards
+			opts.VoteColumns = append(opts.VoteColumns, strconv.Itoa(4-int(i)))
 		}
 		opts.slow = true
 		want, wantErr := readAll(bytes.NewReader(data), opts)

@@ -34,8 +34,16 @@
 //
 // The columns query and label and a header are optional; see [Options]. Columns of
 // Parquet are like those of CSV with a header. A vote is the name of a class. In
-// formats that have types, a number stands for its decimal text (1.0 for 1), a
-// boolean for 0 or 1, and null or NaN for a missing vote.
+// formats that have types, a number stands for its decimal text (1.0 for 1) if it is
+// exactly an integer, a boolean for 0 or 1, and null or NaN for a missing vote.
+//
+// Which columns are votes must be said: by names with one stem and numbers (t1, t2, t3),
+// by Options.VoteColumns, or by Options.K; [Options] has the rule, and [Reader.Columns]
+// says what was read as what. Teachers are in the order of their numbers, else in that of
+// the list, else in that of the first file. Options.KeepVotes keeps every teacher's vote
+// in that order, so the same votes give the same Batch.Votes whatever the format, the
+// order of named columns and the division into files. Counts have no votes of single
+// teachers.
 //
 // An array is a matrix without names, so somebody has to say what its dimensions
 // mean: N×K is LayoutWide, K×N is LayoutTeachers, N×C is LayoutCounts. Nothing is
@@ -46,8 +54,9 @@
 //
 // A vote that is read wrongly can change what is released and to whom a privacy
 // claim applies, so nothing is guessed: a missing vote (see [MissingPolicy]), a row
-// of another width, a blank line between rows, a repeated query, a column that fits
-// nowhere and any text that is no class is a [*ParseError] that names the place.
+// of another width, a blank line between rows, a repeated query, a column of which
+// nothing says what it is, and any text that is no class is a [*ParseError] that names
+// the place.
 // The classes are given, never collected from the votes: which of them occur is
 // private.
 //
@@ -57,7 +66,9 @@
 // is taken for them, pickles are refused and never run, and compressed data that
 // expand too far are an error. A row, a column's name, a page or a header of more
 // than its limit is refused, so memory is bounded by the format and not by the
-// file. (The list of a Parquet file's pages does grow with its row groups.)
+// file. (The list of a Parquet file's pages does grow with its row groups.) A stream
+// that must be sought in is copied to a temporary file of at most [MaxSpoolBytes], and
+// only if it begins as its format does.
 //
 // # How it works
 //

@@ -116,7 +116,7 @@ func TestRoundTrip(t *testing.T) {
 		if err := WriteLabels(&b, ids, labels); err != nil {
 			t.Fatal(err)
 		}
-		got, err = ReadCSV(&b, CSVOptions{LabelColumn: NoColumn})
+		got, err = ReadCSV(&b, CSVOptions{LabelColumn: NoColumn, K: 1, Header: HeaderYes})
 		if err != nil {
 			t.Fatal(err)
 		}

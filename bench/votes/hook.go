@@ -30,7 +30,7 @@ func read(ctx context.Context, path, layout, out string) error {
 	if err != nil {
 		return err
 	}
-	r, err := votes.Open(ctx, votes.Options{Layout: l}, path)
+	r, err := votes.Open(ctx, votes.Options{Layout: l, K: teachers}, path)
 	if err != nil {
 		return err
 	}

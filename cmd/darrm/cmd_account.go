@@ -17,8 +17,8 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
-	"github.com/darrm/darrm/internal/charge"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/release"
 )
 
 // accountFlags are the flags of account.
@@ -30,6 +30,7 @@ type accountFlags struct {
 	queries   *list[int]
 	teachers  string
 	slack     float64
+	records   int
 	plot      string
 }
 
@@ -79,7 +80,8 @@ the answers are functions. All hold at once; every figure is rounded up.
 	fl.IntVar(&f.classes, "num-classes", 2, "number of classes, for mechanisms over vote counts")
 	fl.Var(f.queries, "queries", "numbers of answers, and ranges first:last:step, separated\nby commas")
 	fl.StringVar(&f.teachers, "teachers", "", "\"fresh\" or \"frozen\" (default: show both)")
-	fl.Float64Var(&f.slack, "slack", 1e-6, "δ' that the composition of fresh answers may spend besides\ntheir own δ")
+	registerSlack(c, &f.slack)
+	registerRecords(c, &f.records)
 	fl.StringVar(&f.plot, "plot", "", "draw ε against the number of queries into this file (.svg or .png)")
 	c.AddCommand(newAccountTrain(a))
 	return c
@@ -89,6 +91,9 @@ func (f *accountFlags) run(c *cobra.Command, a *app) error {
 	p, event, per, err := f.plan(c)
 	if err != nil {
 		return err
+	}
+	if !c.Flags().Changed("slack") {
+		f.slack = accountant.SlackFor(per)
 	}
 	bar := newProgress(a)
 	defer bar.stop()
@@ -110,11 +115,20 @@ func (f *accountFlags) run(c *cobra.Command, a *app) error {
 			return err
 		}
 	}
+	s.records = f.records
 	s.rows = slices.DeleteFunc(s.rows, func(r statementRow) bool { return !slices.Contains(queries, r.queries) })
 	if a.json {
 		return a.deliverJSON("", s.json())
 	}
-	return a.deliver("", s.render)
+	if err := a.deliver("", s.render); err != nil {
+		return err
+	}
+	for _, warning := range s.warnings() {
+		for _, line := range release.Wrap("WARNING:", warning) {
+			a.say("%s", line)
+		}
+	}
+	return nil
 }
 
 // plan checks the flags and returns what one answer is, and what it costs.
@@ -192,6 +206,7 @@ type statement struct {
 	per      accountant.Cost
 	teachers string
 	slack    float64
+	records  int                      // that the teachers were trained on; 0 if unknown
 	methods  []accountant.Method      // that have a column
 	frozen   *accountant.ReleaseTotal // of two or more answers; nil for teachers that promise nothing
 	rows     []statementRow
@@ -228,7 +243,7 @@ func (r statementRow) bound(m accountant.Method) (accountant.Bound, bool) {
 func newStatement(ctx context.Context, p constraints.Problem, event accountant.Event, per accountant.Cost, teachers string, slack float64, queries []int, progress func(done, of int)) (*statement, error) {
 	s := &statement{problem: p, event: event, per: per, teachers: teachers, slack: slack}
 	if !math.IsInf(p.Epsilon, 1) {
-		t, err := charge.Frozen(p, per)
+		t, err := release.Frozen(p, per)
 		if err != nil {
 			return nil, err
 		}
@@ -344,6 +359,28 @@ func spread(first, last, n int) []int {
 	return out
 }
 
+// warnings says which totals protect nobody: of fresh answers, from which number of queries on.
+func (s *statement) warnings() (out []string) {
+	if s.showsFresh() {
+		for _, r := range s.rows {
+			epsilon, ok := r.best()
+			if !ok {
+				epsilon = math.Inf(1)
+			}
+			if reason, worthless := accountant.Worthless(accountant.Cost{Epsilon: epsilon, Delta: r.delta}, s.records); worthless {
+				out = append(out, fmt.Sprintf("Q = %d: %s", r.queries, reason))
+				break // and so is every larger Q
+			}
+		}
+	}
+	if s.showsFrozen() {
+		if reason, worthless := accountant.Worthless(s.frozen.Cost, s.records); worthless {
+			out = append(out, "frozen teachers: "+reason)
+		}
+	}
+	return out
+}
+
 func (s *statement) showsFresh() bool { return s.teachers != accountant.FrozenTeachers.String() }
 func (s *statement) showsFrozen() bool {
 	return s.frozen != nil && s.teachers != accountant.FreshTeachers.String()
@@ -420,16 +457,17 @@ func (s *statement) json() any {
 		Bounds  []bound  `json:"bounds"`
 	}
 	out := struct {
-		K         int         `json:"k"`
-		Affected  int         `json:"affected"`
-		PerAnswer charge.Cost `json:"per_answer"`
-		Slack     float64     `json:"slack"`
-		Fresh     []row       `json:"fresh_teachers,omitempty"`
+		K         int          `json:"k"`
+		Affected  int          `json:"affected"`
+		PerAnswer release.Cost `json:"per_answer"`
+		Slack     float64      `json:"slack"`
+		Warnings  []string     `json:"warnings,omitempty"`
+		Fresh     []row        `json:"fresh_teachers,omitempty"`
 		Frozen    *struct {
-			charge.Cost
+			release.Cost
 			Rule string `json:"rule"`
 		} `json:"frozen_teachers,omitempty"`
-	}{K: s.problem.K, Affected: s.problem.Affected, PerAnswer: charge.Cost(s.per), Slack: s.slack}
+	}{K: s.problem.K, Affected: s.problem.Affected, PerAnswer: release.Cost(s.per), Slack: s.slack, Warnings: s.warnings()}
 	if s.showsFresh() {
 		for _, r := range s.rows {
 			j := row{Queries: r.queries, Delta: r.delta, Bounds: []bound{}}
@@ -447,9 +485,9 @@ func (s *statement) json() any {
 	}
 	if s.showsFrozen() {
 		out.Frozen = &struct {
-			charge.Cost
+			release.Cost
 			Rule string `json:"rule"`
-		}{charge.Cost(s.frozen.Cost), s.frozen.Rule}
+		}{release.Cost(s.frozen.Cost), s.frozen.Rule}
 	}
 	return out
 }

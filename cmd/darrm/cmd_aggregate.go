@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"path/filepath"
 
@@ -13,6 +12,8 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -25,8 +26,10 @@ type aggregateFlags struct {
 	table          string
 	out, outFormat string
 	outCompression string
-	compare        bool
+	scores         bool
 	insecureSeed   uint64
+	// teachersOfTable says that what the teachers promise comes from the table alone.
+	teachersOfTable bool
 }
 
 func newAggregate(a *app) *cobra.Command {
@@ -45,21 +48,29 @@ patterns such as 'part-*.parquet'. "-" is stdin. Memory does not grow with the f
 Say what your teachers promise with --eps and --teacher-delta, and what one label
 may cost with --m; or give a table made by solve with --table. There are no
 defaults here: a wrong ε would make a wrong promise. A table's promise is about the
-teachers that it names; with --table, state yours too (--eps, --teacher-delta,
---affected), and a table for others is refused.
+teachers that it names; with --table, state yours too (--eps, --teacher-delta, and
+--affected or --data, which mean all teachers if left out): a table for others is
+refused. If you state nothing, the report says that the teachers are the table's.
 
 The labels go to stdout or --out, with the queries' ids, in the order of the votes;
 the form goes by the name, such as labels.parquet or labels.csv.gz (--json holds
 them all in memory). They are drawn with the operating system's randomness. Nothing
 appears before all are there, and on any error nothing is written.
 
-Where the files have true labels, or with --compare, stderr shows how each mechanism
-does on these votes. Those figures are computed from the raw votes: they are not
-private, do not release them.
+Without a ledger an existing --out is not replaced, unless --force says so: a second
+draw is a second release. --scores shows on stderr how each mechanism does on these
+votes. Those figures are computed from the raw votes: they are not private.
 
 With --ledger the release is paid for before a label is drawn, and what the budget
 does not allow is refused. Fresh teachers pay for every answer; frozen ones pay for
 their training, once, whatever they answer. --dry-run tells the price beforehand.
+
+Fresh teachers cast one row of votes for each query: a draw. The first answer to a draw
+pays as above. All further answers to it are covered by one charge, of what the votes
+themselves tell. --draw names the draw. The ledger keeps a keyed digest of the votes and
+refuses the same votes under another name, unless --draw states it: then the teachers
+must have cast them anew. It does not notice rows that files share which differ elsewhere,
+other ledgers, or releases without one.
 Both read the votes twice, to know how many queries there are. With --checkpoint a
 release that was interrupted after it was paid for is finished by the same command.
 ` + exitStatus,
@@ -79,7 +90,7 @@ release that was interrupted after it was paid for is finished by the same comma
 	fl.StringVarP(&f.out, "out", "o", "", "write the labels to this file instead of stdout")
 	fl.StringVar(&f.outFormat, "out-format", "auto", "\"csv\", \"tsv\", \"jsonl\", \"npy\" or \"parquet\"; auto goes by\nthe name")
 	fl.StringVar(&f.outCompression, "out-compression", "auto", "\"none\", \"gzip\" or \"zstd\"; auto goes by the name")
-	fl.BoolVar(&f.compare, "compare", false, "show on stderr how each mechanism does on these votes (not private)")
+	fl.BoolVar(&f.scores, "scores", false, "show on stderr how each mechanism does on these votes, and on true labels\nwhere the files have them: computed from the raw votes, NOT PRIVATE")
 	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0, "simulate with this seed, for experiments; the output is marked, it is not\nprivate")
 	return c
 }
@@ -89,20 +100,15 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
 	if err != nil {
 		return err
 	}
-	acc, err := f.charge.open(c)
+	pay, err := f.charge.open(c, f.mechanism.relation)
 	if err != nil {
 		return err
 	}
-	if acc != nil && f.charge.checkpoint != "" && !f.charge.dryRun {
-		if acc.resume, err = openResumption(f.charge.checkpoint); err != nil {
-			return err
-		}
-	}
-	in := &twice{paths: paths, stdin: a.in}
+	in := &reread{paths: paths, stdin: a.in}
 	defer in.close()
-	queries := -1
-	if acc != nil || f.charge.dryRun {
-		if queries, err = f.count(c.Context(), a, in, acc); err != nil {
+	var counted *release.Reading
+	if pay != nil || f.charge.dryRun {
+		if counted, err = f.count(c.Context(), a, in, pay); err != nil {
 			return err
 		}
 	}
@@ -115,53 +121,53 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
 	if err != nil {
 		return err
 	}
-	report := &releaseReport{aggregator: g.aggregator, problem: g.problem, table: g.table, teachers: f.charge.teachers, simulated: c.Flags().Changed("insecure-seed")}
-	if queries >= 0 {
-		if err := report.add(queries, f.charge.slack); err != nil {
+	report := f.newReport(c, g, r)
+	if counted != nil {
+		if err := report.add(counted.Queries()); err != nil {
 			return err
 		}
-		if acc != nil {
-			if err := acc.plan(report); err != nil {
+		if pay != nil {
+			if err := pay.plan(report, counted.Votes()); err != nil {
 				return err
 			}
-			if acc.resume != nil {
-				if err := acc.resume.end(g.table.Certified.Func()); err != nil {
+			if pay.checkpoint != nil {
+				if err := pay.checkpoint.Pin(g.table.Certified.Func()); err != nil {
 					return err
 				}
 			}
 		}
 	}
 	if f.charge.dryRun {
-		return quote(c, a, acc, report)
+		return quote(c, a, pay, report)
 	}
-	out, err := f.create(a, r.Classes(), report, acc != nil)
+	out, err := f.create(a, r.Classes(), report, pay != nil)
 	if err == nil {
 		defer out.abort()
 	}
 	done := false
-	if acc != nil {
-		done, err = f.pay(c, a, acc, err)
+	if pay != nil {
+		done, err = f.pay(c, a, pay, err)
 	}
 	if done || err != nil {
 		return err
 	}
-	n, scores, err := f.answer(c.Context(), a, r, report, queries, acc, out)
+	n, scores, err := f.answer(c.Context(), a, r, report, counted, pay, out)
 	if err != nil {
 		return err
 	}
-	if queries < 0 {
-		if err := report.add(n, f.charge.slack); err != nil {
+	if counted == nil {
+		if err := report.add(n); err != nil {
 			return err
 		}
 	}
-	if err := out.publish(acc.note(c.Context())); err != nil {
+	if err := out.publish(pay.note(c.Context())); err != nil {
 		return err
 	}
 	report.tell(a)
-	if acc != nil {
-		unsaved = errors.Join(unsaved, acc.forget())
+	if pay != nil {
+		unsaved = errors.Join(unsaved, pay.checkpoint.Forget())
 	}
-	if f.compare || scores.truths > 0 {
+	if scores != nil {
 		if err := scores.tell(a, report); err != nil {
 			return err
 		}
@@ -183,8 +189,13 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app, paths []string) (*gam
 	if err := checkOut(f.out); err != nil {
 		return nil, err
 	}
-	if err := checkApart(f.files(paths)...); err != nil {
+	if err := release.CheckPaths(f.files(paths)...); err != nil {
 		return nil, err
+	}
+	if f.charge.ledger == "" && !f.charge.dryRun && !c.Flags().Changed("insecure-seed") {
+		if err := release.CheckOverwrite(f.out, f.charge.force); err != nil {
+			return nil, err
+		}
 	}
 	if err := f.mechanism.prepare(c); err != nil {
 		return nil, err
@@ -199,7 +210,7 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app, paths []string) (*gam
 		if err := f.mechanism.require(c, &f.problemFlags); err != nil {
 			return nil, err
 		}
-		return nil, f.charge.prepare(c, false)
+		return nil, f.charge.prepare(c, f.mechanism.relation, false)
 	}
 	if f.table == "" {
 		needed := []string{budget, "eps", "teacher-delta"}
@@ -216,7 +227,7 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app, paths []string) (*gam
 		if _, err := f.options(c); err != nil {
 			return nil, err
 		}
-		return nil, f.charge.prepare(c, !math.IsInf(f.epsilon, 1))
+		return nil, f.charge.prepare(c, f.mechanism.relation, !math.IsInf(f.epsilon, 1))
 	}
 	for _, name := range solveFlagNames {
 		if c.Flags().Changed(name) {
@@ -230,53 +241,55 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app, paths []string) (*gam
 	if err != nil {
 		return nil, err
 	}
-	if err := f.mustMatch(c, table.Problem()); err != nil {
+	stated, err := f.stated(c, table.Problem().K)
+	if err != nil {
 		return nil, err
 	}
+	if err := stated.Match(table.Problem(), f.table); err != nil {
+		return nil, err
+	}
+	f.teachersOfTable = !stated.Teachers()
 	if k := table.Problem().K; f.read.options.K != 0 && f.read.options.K != k {
 		return nil, usagef("K = %d, but %s is for K = %d teachers", f.read.options.K, f.table, k)
 	}
 	f.read.options.K = table.Problem().K
-	return table, f.charge.prepare(c, !math.IsInf(table.Problem().Epsilon, 1))
+	return table, f.charge.prepare(c, f.mechanism.relation, !math.IsInf(table.Problem().Epsilon, 1))
 }
 
 // files are all that the flags name, and the votes.
-func (f *aggregateFlags) files(paths []string) []flagFile {
-	files := append(paidFiles(f.out, f.charge.checkpoint, f.charge.ledger), flagFile{"table", f.table, false})
+func (f *aggregateFlags) files(paths []string) []release.File {
+	files := append(release.Files(f.out, f.charge.checkpoint, f.charge.ledger), release.File{Flag: "table", Path: f.table})
 	for _, p := range paths {
 		names, err := filepath.Glob(p) // a bad pattern is an error when it is read
 		if err != nil || len(names) == 0 {
 			names = []string{p}
 		}
 		for _, name := range names {
-			files = append(files, flagFile{"", name, false})
+			files = append(files, release.File{Path: name})
 		}
 	}
 	return files
 }
 
-// mustMatch compares what was said about teachers and release with the table. A
-// certificate holds for the teachers that the table names, not for any others.
-func (f *aggregateFlags) mustMatch(c *cobra.Command, p constraints.Problem) error {
-	reach, said, err := f.reach(c, p.K)
-	if err != nil {
-		return err
-	}
-	if said && reach != p.Affected {
-		return usagef("affected = %d, but %s is for %d", reach, f.table, p.Affected)
+// stated is what the flags say of the teachers and the release.
+func (f *aggregateFlags) stated(c *cobra.Command, k int) (s release.Stated, err error) {
+	reach, said, err := f.reach(c, k)
+	if said {
+		s.Affected = &reach
 	}
 	for _, v := range []struct {
-		flag        string
-		said, table float64
+		flag  string
+		value *float64
+		field **float64
 	}{
-		{"eps", f.epsilon, p.Epsilon}, {"teacher-delta", f.teacherDelta, p.TeacherDelta},
-		{"m", f.m, p.M}, {"total-eps", f.totalEpsilon, p.TotalEpsilon}, {"delta", f.delta, p.Delta},
+		{"eps", &f.epsilon, &s.Epsilon}, {"teacher-delta", &f.teacherDelta, &s.TeacherDelta},
+		{"m", &f.m, &s.M}, {"total-eps", &f.totalEpsilon, &s.TotalEpsilon}, {"delta", &f.delta, &s.Delta},
 	} {
-		if c.Flags().Changed(v.flag) && v.said != v.table {
-			return usagef("%s = %v, but %s is for %v", v.flag, v.said, f.table, v.table)
+		if c.Flags().Changed(v.flag) {
+			*v.field = v.value
 		}
 	}
-	return nil
+	return s, err
 }
 
 // chosen is the mechanism of a release.
@@ -308,73 +321,74 @@ func (f *aggregateFlags) aggregator(c *cobra.Command, a *app, table *gamma.Table
 	return chosen{g, table.Problem(), table}, unsaved, err
 }
 
-// count reads the votes once, checks all of them, and returns how many queries there are.
-func (f *aggregateFlags) count(ctx context.Context, a *app, in *twice, acc *account) (int, error) {
+// count reads the votes once, and checks all of them.
+func (f *aggregateFlags) count(ctx context.Context, a *app, in *reread, pay *payment) (*release.Reading, error) {
+	hash, err := pay.voteHash()
+	if err != nil {
+		return nil, err
+	}
+	f.read.options.KeepVotes = hash != nil
 	r, err := in.first(ctx, a, &f.read)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer r.Close()
 	bar := newProgress(a)
 	defer bar.stop()
-	show := bar.rows("counting")
-	n := 0
-	resume := acc.resumption()
-	if resume != nil {
-		resume.begin()
-	}
-	for b, err := range r.Batches() {
-		if err != nil {
-			return 0, inputFailure(ctx, err)
-		}
-		n += b.Len()
-		if resume != nil {
-			resume.add(b)
-		}
-		b.Release()
-		show(r.Progress())
-	}
-	return n, nil
+	reading := release.NewReading(hash, pay.resumption())
+	digest := func(_ context.Context, b *votes.Batch) (*ledger.VoteHash, error) { return reading.Digest(b), nil }
+	err = votes.Process(r, votes.ProcessOptions{Progress: bar.rows("counting")}, digest, reading.Add)
+	return reading, inputFailureIfParse(ctx, err)
 }
 
-// answer draws all answers, in the order of the votes. paid is the number of queries that
-// were paid for, or -1.
-func (f *aggregateFlags) answer(ctx context.Context, a *app, r *votes.Reader, report *releaseReport, paid int, acc *account, out answerWriter) (int, *scores, error) {
-	s, err := newScores(r.K(), len(r.Classes()))
-	if err != nil {
-		return 0, nil, err
+// answer draws all answers, in the order of the votes. counted is the reading that was paid
+// for, nil where nothing is.
+func (f *aggregateFlags) answer(ctx context.Context, a *app, r *votes.Reader, report *releaseReport, counted *release.Reading, pay *payment, out answerWriter) (int, *scores, error) {
+	var s *scores
+	if f.scores {
+		var err error
+		if s, err = newScores(r.K(), len(r.Classes())); err != nil {
+			return 0, nil, err
+		}
+	}
+	reading := release.NewReading(nil, nil)
+	if counted != nil {
+		reading = counted.Again()
 	}
 	bar := newProgress(a)
 	defer bar.stop()
 	// What was drawn from a seed must not depend on which batch comes first: then the
 	// drawing is left to the sink, which sees them in order.
 	draw := report.aggregator.AnswerBatch
-	resume := acc.resumption()
-	if resume != nil {
-		draw = resume.answer(ensemble.New(report.table.Certified))
-		resume.begin()
+	if keyed := pay.resumption(); keyed != nil {
+		draw = keyed.Answer(ensemble.New(report.table.Certified))
 	}
 	var inOrder func(context.Context, *votes.Batch) ([]int, error)
 	if report.simulated {
 		inOrder = report.aggregator.Simulate(f.insecureSeed).DrawBatch
 		draw = func(context.Context, *votes.Batch) ([]int, error) { return nil, nil }
 	}
-	n := 0
-	err = votes.Process(r, votes.ProcessOptions{Progress: bar.rows("answering")}, draw, func(b *votes.Batch, answers []int) error {
-		n += b.Len()
-		if paid >= 0 && n > paid {
-			return inputError{fmt.Errorf("the votes changed while they were read: %d queries were paid for, and there are more", paid)}
+	type drawn struct {
+		digest  *ledger.VoteHash
+		answers []int
+	}
+	work := func(ctx context.Context, b *votes.Batch) (d drawn, err error) {
+		d.digest = reading.Digest(b)
+		d.answers, err = draw(ctx, b)
+		return d, err
+	}
+	err := votes.Process(r, votes.ProcessOptions{Progress: bar.rows("answering")}, work, func(b *votes.Batch, d drawn) error {
+		if err := reading.Add(b, d.digest); err != nil {
+			return err
 		}
-		if resume != nil {
-			resume.add(b)
-		}
+		answers := d.answers
 		if inOrder != nil {
 			var err error
 			if answers, err = inOrder(ctx, b); err != nil {
 				return err
 			}
 		}
-		if f.compare || r.HasLabels() {
+		if s != nil {
 			if err := s.add(b, answers); err != nil {
 				return err
 			}
@@ -384,41 +398,43 @@ func (f *aggregateFlags) answer(ctx context.Context, a *app, r *votes.Reader, re
 	if err != nil {
 		return 0, nil, inputFailureIfParse(ctx, err)
 	}
-	if paid >= 0 && n != paid {
-		return 0, nil, inputError{fmt.Errorf("the votes changed while they were read: %d queries were paid for, and there are %d", paid, n)}
+	if err := reading.End(); err != nil {
+		return 0, nil, err
 	}
-	if resume != nil {
-		return n, s, resume.end(report.table.Certified.Func())
+	if keyed := pay.resumption(); keyed != nil {
+		if err := keyed.Pin(report.table.Certified.Func()); err != nil {
+			return 0, nil, err
+		}
 	}
-	return n, s, nil
+	return reading.Queries(), s, nil
 }
 
 // pay charges the release, unless its output could not be created. done says that the
 // output has it already: then there is nothing to write and nothing to pay.
-func (f *aggregateFlags) pay(c *cobra.Command, a *app, acc *account, created error) (done bool, err error) {
+func (f *aggregateFlags) pay(c *cobra.Command, a *app, pay *payment, created error) (done bool, err error) {
 	var again error
 	if err = created; err != nil {
-		_, again = acc.bill.Check(c.Context(), acc.ledger)
+		_, again = pay.bill.Check(c.Context(), pay.ledger)
 	} else {
-		err = acc.charge(c)
+		err = pay.charge(c.Context())
 		again = err
 	}
-	if released(again, f.out) {
+	if released(c.Context(), again, f.out) {
 		a.say("request %q was released before: its labels are in %s, unchanged", f.charge.requestID, f.out)
-		return true, acc.forget()
+		return true, pay.checkpoint.Forget()
 	}
-	if (created != nil || refused(err)) && acc.resume != nil && !acc.resume.resumed {
-		err = errors.Join(err, acc.forget()) // nothing was paid with this key, nothing goes on
+	if (created != nil || release.Refused(err)) && !pay.checkpoint.Resumed() {
+		err = errors.Join(err, pay.checkpoint.Forget()) // nothing was paid with this key, nothing goes on
 	}
 	return false, err
 }
 
 // resumption returns how the release can be resumed, nil if it cannot.
-func (acc *account) resumption() *resumption {
-	if acc == nil {
+func (pay *payment) resumption() *release.Checkpoint {
+	if pay == nil {
 		return nil
 	}
-	return acc.resume
+	return pay.checkpoint
 }
 
 // inputFailureIfParse marks errors of reading as the input's.

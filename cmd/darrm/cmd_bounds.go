@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/internal/charge"
+	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/shuffleg"
 	"github.com/darrm/darrm/shuffleg/data"
 )
@@ -53,14 +53,14 @@ from the private data: NOT PRIVATE, do not release these figures.
 
 // boundRow is one method's bound.
 type boundRow struct {
-	Method    string       `json:"method"`
-	Noise     float64      `json:"noise"`
-	Cost      *charge.Cost `json:"cost"`
-	StepCap   float64      `json:"step_cap"`
-	Printed   termsJSON    `json:"printed"`
-	Corrected termsJSON    `json:"corrected"`
-	Fails     []string     `json:"fails"`
-	Refused   string       `json:"refused,omitempty"`
+	Method    string        `json:"method"`
+	Noise     float64       `json:"noise"`
+	Cost      *release.Cost `json:"cost"`
+	StepCap   float64       `json:"step_cap"`
+	Printed   termsJSON     `json:"printed"`
+	Corrected termsJSON     `json:"corrected"`
+	Fails     []string      `json:"fails"`
+	Refused   string        `json:"refused,omitempty"`
 }
 
 // termsJSON is a bound in its parts.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -10,8 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/darrm/darrm/internal/charge"
+	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/release"
 )
 
 func newBudget(a *app) *cobra.Command {
@@ -24,6 +26,11 @@ A ledger is a file, and an anchor beside it, which together show damage, truncat
 and older copies. "darrm aggregate --ledger" charges it before a label is drawn. Costs
 add up (basic composition); they are counted in whole units of 1e-12 (ε) and 1e-24
 (δ), rounded up. There is no refund.
+
+A third file, LEDGER.secret, is the key by which the ledger recognises votes that it
+has seen before, without telling what they are. Keep it beside the ledger and show it
+to nobody: without it no votes of fresh teachers are answered, and whoever has it and
+the ledger can test a guess of what the teachers voted.
 ` + exitStatus,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -34,15 +41,18 @@ add up (basic composition); they are counted in whole units of 1e-12 (ε) and 1e
 
 func newBudgetInit(a *app) *cobra.Command {
 	var epsilon, delta float64
+	var neighbours string
 	c := &cobra.Command{
 		Use:   "init LEDGER",
 		Short: "Make a new ledger with a budget",
 		Long: `Make a new ledger at the path LEDGER, which must not exist, with the budget (ε, δ).
 
 The budget is fixed for ever. It is for one set of people's data: everything that
-is ever released from these data belongs into one ledger.
+is ever released from these data belongs into one ledger. --neighbours is fixed, too:
+a cost for one neighbouring relation says nothing about another, so a release for
+another one is refused.
 ` + exitStatus,
-		Example: "  darrm budget init patients.ledger --eps 2 --delta 1e-6",
+		Example: "  darrm budget init patients.ledger --eps 2 --delta 1e-6 --neighbours replace",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := require(c, "eps", "delta"); err != nil {
@@ -52,8 +62,12 @@ is ever released from these data belongs into one ledger.
 			if err != nil {
 				return err
 			}
-			l, err := ledger.Create(c.Context(), args[0], budget)
-			if err != nil {
+			l, err := ledger.Create(c.Context(), args[0], budget, ledger.Relation(neighbours))
+			var parameter *constraints.ParameterError
+			switch {
+			case errors.As(err, &parameter):
+				return err
+			case err != nil:
 				return outputError{err}
 			}
 			return showBudget(c, a, l)
@@ -61,6 +75,7 @@ is ever released from these data belongs into one ledger.
 	}
 	c.Flags().Float64Var(&epsilon, "eps", 0, "ε that may be spent in all")
 	c.Flags().Float64Var(&delta, "delta", 0, "δ that may be spent in all; 0 allows pure releases only")
+	c.Flags().StringVar(&neighbours, "neighbours", string(ledger.ReplaceOne), "which datasets differ by one person in every cost that is ever charged:\n\"replace\" a record, or \"add-remove\" one")
 	return c
 }
 
@@ -189,20 +204,25 @@ func showBudget(c *cobra.Command, a *app, l *ledger.Ledger) error {
 	granted := l.Budget().Cost()
 	if a.json {
 		return a.deliverJSON("", struct {
-			Ledger    string `json:"ledger"`
-			Granted   amount `json:"granted"`
-			Spent     amount `json:"spent"`
-			Remaining amount `json:"remaining"`
-			Entries   uint64 `json:"entries"`
-			Head      string `json:"head"`
-		}{l.Path(), newAmount(granted), newAmount(spent), newAmount(remaining), head.Seq, head.String()})
+			Ledger     string          `json:"ledger"`
+			Neighbours ledger.Relation `json:"neighbours,omitempty"`
+			Granted    amount          `json:"granted"`
+			Spent      amount          `json:"spent"`
+			Remaining  amount          `json:"remaining"`
+			Entries    uint64          `json:"entries"`
+			Head       string          `json:"head"`
+		}{l.Path(), l.Relation(), newAmount(granted), newAmount(spent), newAmount(remaining), head.Seq, head.String()})
 	}
 	rows := [][]string{amountRow("granted", granted), amountRow("spent", spent), amountRow("remains", remaining)}
 	return a.deliver("", func(w io.Writer) error {
 		if err := renderRows(w, []string{l.Path(), "ε", "δ"}, rows, nil); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(w, "%d entries, head %v\n", head.Seq, head)
+		neighbours := string(l.Relation())
+		if neighbours == "" {
+			neighbours = "not recorded: a ledger of format 1, which cannot be charged any more"
+		}
+		_, err := fmt.Fprintf(w, "neighbours: %s\n%d entries, head %v\n", neighbours, head.Seq, head)
 		return err
 	})
 }
@@ -218,7 +238,7 @@ func renderHistory(w io.Writer, entries []ledger.Entry) error {
 		row := []string{strconv.FormatUint(e.Seq, 10), e.Time.Format(time.RFC3339), string(e.Kind), strconv.Quote(e.ID), "", "", ""}
 		if e.Kind == ledger.KindCharge {
 			row[4], row[5] = e.Total().Decimals()
-			row[6] = describe(e.Event)
+			row[6] = describe(e.Event) + describeTeachers(&e)
 		} else {
 			row[6] = "sha256 " + e.Result.String()[:16] + "…"
 		}
@@ -229,7 +249,7 @@ func renderHistory(w io.Writer, entries []ledger.Entry) error {
 
 // describe says in a few words what a charge paid for.
 func describe(event json.RawMessage) string {
-	var e charge.Event
+	var e release.Event
 	if err := json.Unmarshal(event, &e); err != nil || e.Mechanism == "" {
 		return "see --json" // not a release of this program
 	}
@@ -245,20 +265,68 @@ func describe(event json.RawMessage) string {
 	return strings.Trim(strconv.Quote(s), `"`)
 }
 
+// describeTeachers says in a few words who paid for a charge, and whose votes it is for. Names have nothing in them
+// that a terminal would act upon: package ledger refuses it.
+func describeTeachers(e *ledger.Entry) string {
+	s := ""
+	if e.PaidBy != "" {
+		s += "; paid by " + e.PaidBy
+	}
+	if e.Ensemble != "" {
+		s += "; ensemble " + e.Ensemble
+	}
+	if e.EnsembleDigest != "" {
+		s += " (" + e.EnsembleDigest + ")"
+	}
+	switch {
+	case e.Draw == nil:
+		return s
+	case e.Draw.Covers:
+		s += "; covers the draw " + e.Draw.Name
+	default:
+		s += "; draw " + e.Draw.Name
+	}
+	if e.SameVotesAs != nil {
+		s += fmt.Sprintf("; stated to be new, with the votes of the draw %v", *e.SameVotesAs)
+	}
+	return s
+}
+
+// drawReport is a ledger's draw in JSON.
+type drawReport struct {
+	Name        string           `json:"name"`
+	Votes       string           `json:"votes_digest"` // keyed with the ledger's secret
+	Stated      bool             `json:"stated"`
+	Covers      bool             `json:"covers"`
+	SameVotesAs *ledger.DrawName `json:"same_votes_as,omitempty"`
+}
+
+func newDrawReport(e *ledger.Entry) *drawReport {
+	d := e.Draw
+	if d == nil {
+		return nil
+	}
+	return &drawReport{d.Name, d.Votes.String(), d.Stated, d.Covers, e.SameVotesAs}
+}
+
 func historyJSON(entries []ledger.Entry) any {
 	type entry struct {
-		Seq      uint64          `json:"seq"`
-		Kind     ledger.Kind     `json:"kind"`
-		ID       string          `json:"request"`
-		Time     time.Time       `json:"time"`
-		Count    uint64          `json:"count,omitempty"`
-		Unit     *amount         `json:"unit,omitempty"`
-		Total    *amount         `json:"total,omitempty"`
-		PaidBy   string          `json:"paid_by,omitempty"`
-		Event    json.RawMessage `json:"event,omitempty"`
-		Result   string          `json:"sha256,omitempty"`
-		Previous string          `json:"previous"`
-		Hash     string          `json:"hash"`
+		Seq        uint64          `json:"seq"`
+		Kind       ledger.Kind     `json:"kind"`
+		ID         string          `json:"request"`
+		Time       time.Time       `json:"time"`
+		Neighbours ledger.Relation `json:"neighbours,omitempty"`
+		Count      uint64          `json:"count,omitempty"`
+		Unit       *amount         `json:"unit,omitempty"`
+		Total      *amount         `json:"total,omitempty"`
+		PaidBy     string          `json:"paid_by,omitempty"`
+		Ensemble   string          `json:"ensemble,omitempty"`
+		Digest     string          `json:"ensemble_digest,omitempty"`
+		Draw       *drawReport     `json:"draw,omitempty"`
+		Event      json.RawMessage `json:"event,omitempty"`
+		Result     string          `json:"sha256,omitempty"`
+		Previous   string          `json:"previous"`
+		Hash       string          `json:"hash"`
 	}
 	out := make([]entry, len(entries))
 	for i, e := range entries {
@@ -266,7 +334,8 @@ func historyJSON(entries []ledger.Entry) any {
 		if e.Kind == ledger.KindCharge {
 			unit, total := newAmount(e.Unit), newAmount(e.Total())
 			out[i].Count, out[i].Unit, out[i].Total, out[i].Event = e.Count, &unit, &total, e.Event
-			out[i].PaidBy = e.PaidBy
+			out[i].PaidBy, out[i].Neighbours, out[i].Ensemble, out[i].Digest = e.PaidBy, e.Relation, e.Ensemble, e.EnsembleDigest
+			out[i].Draw = newDrawReport(&e)
 		} else {
 			out[i].Result = e.Result.String()
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
-	"github.com/darrm/darrm/internal/charge"
+	"github.com/darrm/darrm/release"
 )
 
 // compareFlags are the flags of compare.
@@ -216,33 +216,33 @@ func comparisonJSON(c *ensemble.Comparison) any {
 		return out
 	}
 	type row struct {
-		Name      string       `json:"mechanism"`
-		Title     string       `json:"title"`
-		PerAnswer *charge.Cost `json:"per_answer,omitempty"`
-		Score     *score       `json:"score,omitempty"`
-		Assumes   []string     `json:"assumes,omitempty"`
-		Refused   string       `json:"refused,omitempty"`
+		Name      string        `json:"mechanism"`
+		Title     string        `json:"title"`
+		PerAnswer *release.Cost `json:"per_answer,omitempty"`
+		Score     *score        `json:"score,omitempty"`
+		Assumes   []string      `json:"assumes,omitempty"`
+		Refused   string        `json:"refused,omitempty"`
 	}
 	out := struct {
-		Private    bool        `json:"private"` // false, always
-		Queries    int         `json:"queries"`
-		K          int         `json:"k"`
-		Classes    int         `json:"classes"`
-		Affected   int         `json:"affected"`
-		Neighbours string      `json:"neighbours"`
-		Target     charge.Cost `json:"target"`
-		Plain      *score      `json:"plain_majority"`
-		Mechanisms []row       `json:"mechanisms"`
+		Private    bool         `json:"private"` // false, always
+		Queries    int          `json:"queries"`
+		K          int          `json:"k"`
+		Classes    int          `json:"classes"`
+		Affected   int          `json:"affected"`
+		Neighbours string       `json:"neighbours"`
+		Target     release.Cost `json:"target"`
+		Plain      *score       `json:"plain_majority"`
+		Mechanisms []row        `json:"mechanisms"`
 	}{
 		Queries: c.Queries, K: c.Setting.K, Classes: c.Setting.Classes, Affected: c.Setting.Affected,
-		Neighbours: c.Setting.Neighbours.String(), Target: charge.Cost(c.Target), Plain: of(c.Plain),
+		Neighbours: c.Setting.Neighbours.String(), Target: release.Cost(c.Target), Plain: of(c.Plain),
 	}
 	for _, r := range c.Rows {
 		j := row{Name: r.Name, Title: r.Title}
 		if r.Refused != nil {
 			j.Refused = r.Refused.Error()
 		} else {
-			per := charge.Cost(r.Aggregator.PerAnswer())
+			per := release.Cost(r.Aggregator.PerAnswer())
 			j.PerAnswer, j.Score, j.Assumes = &per, of(r.Score), r.Aggregator.Assumptions()
 		}
 		out.Mechanisms = append(out.Mechanisms, j)

@@ -108,7 +108,7 @@ func newExperimentRun(a *app) *cobra.Command {
 		Long: `Run experiments, each into a folder of its own below --out: the numbers (CSV and
 JSON), the pictures (SVG and PNG), and a record of version, seed, parameters and
 machine. "all" runs every built-in one; a path (with a separator, or ending in
-.json) is a definition of your own.
+.json) is a definition of your own, at most a megabyte.
 
 A run that was interrupted goes on where it was. What the same program already did
 with the same parameters is not done again. Every experiment tests claims about its
@@ -139,8 +139,11 @@ func (f *experimentFlags) run(c *cobra.Command, a *app, args []string) error {
 			continue
 		}
 		d, err := experiment.Load(arg)
-		if err != nil {
+		if errors.Is(err, experiment.ErrUnknown) {
 			return usageError{err}
+		}
+		if err != nil {
+			return inputError{err}
 		}
 		defs = append(defs, d)
 	}
@@ -173,7 +176,11 @@ func (f *experimentFlags) run(c *cobra.Command, a *app, args []string) error {
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("experiment %s: %w", d.Name, err)
+			var unwritten *experiment.OutputError
+			if errors.As(err, &unwritten) {
+				return outputError{err}
+			}
+			return err
 		}
 		e := entry{Name: d.Name, Dir: o.Dir, Reused: o.Reused, Seconds: o.Record.Seconds, Claims: o.Result.Claims}
 		held := fmt.Sprintf("%d of %d", len(o.Result.Claims)-len(o.Result.Failed()), len(o.Result.Claims))
@@ -223,13 +230,14 @@ func newReport(a *app) *cobra.Command {
 		Long: `Make one HTML page of experiments that were run: figures, tables, parameters, the
 claims that were tested, and what a reader needs to read them. The page is whole in
 itself and asks for nothing from any network. A folder is an experiment's, or one
-that holds such; every file is compared with its record first.
+that holds such; every file is compared with its record first, and must be a regular
+one of at most 256 MiB.
 ` + exitStatus,
 		Example: "  darrm report results --out report.html",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			var page strings.Builder
-			if err := experiment.WriteReport(&page, args...); err != nil {
+			if err := experiment.WriteReport(c.Context(), &page, args...); err != nil {
 				return inputFailure(c.Context(), err)
 			}
 			if err := a.deliver(out, func(w io.Writer) error { _, err := io.WriteString(w, page.String()); return err }); err != nil {

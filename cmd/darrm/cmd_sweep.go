@@ -26,6 +26,8 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/release"
 )
 
 // maxJobs bounds --jobs: each keeps a linear program in memory.
@@ -190,7 +192,7 @@ func (f *sweepFlags) check(c *cobra.Command, a *app) (solve.Options, error) {
 		if c.Flags().Changed("affected") {
 			return solve.Options{}, errAffectedAndData
 		}
-		affected, err := affectedByData(f.data)
+		affected, err := release.AffectedByData(f.data)
 		if err != nil {
 			return solve.Options{}, err
 		}
@@ -226,7 +228,7 @@ func checkOut(path string) error {
 	if path == "" || path == "-" {
 		return nil
 	}
-	if err := checkNoLedger(path); err != nil {
+	if err := release.CheckNoLedger(path); err != nil {
 		return err
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -457,7 +459,7 @@ func (s *sweep) columns() []sweepColumn {
 		given("prior", func(r sweepRow) string { return r.prior }),
 		given("prior_mean", func(r sweepRow) string { return ifGiven(r.priorMean) }),
 		given("total_eps", func(r sweepRow) string { return r.problem.TotalDecimal() }),
-		{name: "constraints", cell: func(r sweepRow) string { return r.constraints.String() }, human: func(r sweepRow) string { return thousands(r.constraints) }},
+		{name: "constraints", cell: func(r sweepRow) string { return r.constraints.String() }, human: func(r sweepRow) string { return num.Thousands(r.constraints) }},
 		number("expected_error", func(r sweepRow) float64 { return r.expectedError }, "%.9f"),
 		number("lower_bound", func(r sweepRow) float64 { return r.lowerBound }, "%.9f"),
 		number("gap", func(r sweepRow) float64 { return r.gap }, "%.1e"),

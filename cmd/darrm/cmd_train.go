@@ -13,8 +13,9 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/atomicfile"
-	"github.com/darrm/darrm/internal/charge"
+	"github.com/darrm/darrm/internal/readfile"
 	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/shuffleg"
 	"github.com/darrm/darrm/shuffleg/data"
 )
@@ -26,6 +27,8 @@ type trainCommand struct {
 	ledger, requestID string
 	dryRun            bool
 	insecureSeed      uint64
+	force             bool
+	relation          accountant.Relation // of the plan
 }
 
 func newTrain(a *app) *cobra.Command {
@@ -48,6 +51,11 @@ model is out. With --ledger the model is paid for before the first step.
 Where noise on public steps or the order of records is to count, no private record may
 decide it: state --radius (ridge and logistic), or nothing is released.
 
+Public records cost nothing, so they must not be private ones. Refused are a public file
+that is the private one, by whatever name, one with the same content, and one that begins
+with the same records in any order. Fewer records in both are not noticed: they can be
+equal by coincidence.
+
 Choosing a step size by its results is not private and not paid for.
 ` + exitStatus,
 		Example: `  darrm train --data-set crime --method interleaved --epochs 20 --step-size 1e-4 --clip 10 \
@@ -65,6 +73,7 @@ Choosing a step size by its results is not private and not paid for.
 	fl.StringVar(&f.checkpoint, "checkpoint", "", "keep the secret state here after each epoch, and go on from it if it is there")
 	fl.StringVar(&f.ledger, "ledger", "", "charge this ledger (darrm budget init) before the first step")
 	fl.StringVar(&f.requestID, "request-id", "", "name of this training in the ledger (default: a name of its own)")
+	fl.BoolVar(&f.force, "force", false, "without --ledger: replace --out by a new model. Nobody accounts for the two")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what the model would cost, and train and charge nothing")
 	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0, "simulate with this seed, for experiments; the model is marked, it is not\nprivate")
 	return c
@@ -81,7 +90,7 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 	if err := checkOut(f.out); err != nil {
 		return err
 	}
-	if err := f.checkApart(); err != nil {
+	if err := release.CheckPaths(f.files()...); err != nil {
 		return err
 	}
 	set, config, err := f.load(c, a)
@@ -102,6 +111,7 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 	if err != nil {
 		return planFailure(err)
 	}
+	f.relation = plan.Report().Relation
 	tellPlan(a, plan.Report())
 	if f.dryRun {
 		if !simulated {
@@ -117,15 +127,15 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 	return f.release(c.Context(), a, set, config, plan)
 }
 
-// checkApart refuses files that would overwrite one another.
-func (f *trainCommand) checkApart() error {
-	return checkApart(append(paidFiles(f.out, f.checkpoint, f.ledger), flagFile{"private", f.private, false},
-		flagFile{"public", f.public, false}, flagFile{"labels", f.labels, false}, flagFile{"public-labels", f.publicLabels, false})...)
+// files are all that the flags name.
+func (f *trainCommand) files() []release.File {
+	return append(release.Files(f.out, f.checkpoint, f.ledger), release.File{Flag: "private", Path: f.private},
+		release.File{Flag: "public", Path: f.public}, release.File{Flag: "labels", Path: f.labels}, release.File{Flag: "public-labels", Path: f.publicLabels})
 }
 
 // rehearse says whether the release would go through, without making it.
 func (f *trainCommand) rehearse(ctx context.Context, config shuffleg.Config, plan *shuffleg.Plan) error {
-	release, resumed, err := f.begin(plan)
+	model, resumed, err := f.begin(ctx, plan)
 	if err != nil || f.ledger == "" {
 		return err
 	}
@@ -133,39 +143,39 @@ func (f *trainCommand) rehearse(ctx context.Context, config shuffleg.Config, pla
 	if err != nil {
 		return err
 	}
-	request, err := f.request(release, config)
+	request, err := f.request(model, config)
 	if err != nil {
 		return err
 	}
 	if err = l.Check(ctx, request); resumed && errors.Is(err, ledger.ErrReplayed) {
 		return nil // paid for before
 	}
-	return charge.Again(err, request, trainingCoins)
+	return release.Again(err, request, trainingCoins)
 }
 
 // begin makes the release, or goes on with the one of the checkpoint.
-func (f *trainCommand) begin(plan *shuffleg.Plan) (release *shuffleg.Release, resumed bool, err error) {
-	state, err := f.state()
+func (f *trainCommand) begin(ctx context.Context, plan *shuffleg.Plan) (model *shuffleg.Release, resumed bool, err error) {
+	state, err := f.state(ctx, plan)
 	if err != nil {
 		return nil, false, err
 	}
 	if state == nil {
-		release, err = plan.NewRelease()
-		return release, false, planFailure(err)
+		model, err = plan.NewRelease()
+		return model, false, planFailure(err)
 	}
-	if release, err = plan.ResumeRelease(state); err != nil {
+	if model, err = plan.ResumeRelease(state); err != nil {
 		if !errors.Is(err, shuffleg.ErrCheckpoint) {
 			return nil, false, planFailure(err)
 		}
 		return nil, false, inputError{fmt.Errorf("%s: %w", f.checkpoint, err)}
 	}
-	return release, true, nil
+	return model, true, nil
 }
 
 // simulate trains from a seed. The model is not private.
 func (f *trainCommand) simulate(ctx context.Context, a *app, set data.Set, config shuffleg.Config, plan *shuffleg.Plan) error {
 	s := plan.Simulate(f.insecureSeed)
-	if state, err := f.state(); err != nil {
+	if state, err := f.state(ctx, plan); err != nil {
 		return err
 	} else if state != nil {
 		if s, err = plan.ResumeSimulation(state); err != nil {
@@ -202,23 +212,23 @@ func (f *trainCommand) release(ctx context.Context, a *app, set data.Set, config
 			return err
 		}
 	}
-	if err := tryOut(f.out); err != nil {
+	if err := release.CheckOut(f.out); err != nil {
 		return err
 	}
-	release, resumed, err := f.begin(plan)
+	model, resumed, err := f.begin(ctx, plan)
 	if err != nil {
 		return err
 	}
 	if resumed {
-		a.say("going on after epoch %d of %d", release.Epoch(), plan.Epochs())
-	} else if err := f.save(release.Checkpoint); err != nil {
+		a.say("going on after epoch %d of %d", model.Epoch(), plan.Epochs())
+	} else if err := f.newModel(model); err != nil {
 		// The key of the noise is on disk before it is paid for, so that a crash between
 		// the two costs nothing: the same release goes on.
 		return err
 	}
-	receipt, err := f.pay(ctx, l, release, config, resumed)
+	receipt, err := f.pay(ctx, l, model, config, resumed)
 	if err != nil {
-		if !resumed && refused(err) {
+		if !resumed && release.Refused(err) {
 			err = errors.Join(err, f.forget()) // nothing was paid, nothing goes on
 		}
 		return err
@@ -226,14 +236,14 @@ func (f *trainCommand) release(ctx context.Context, a *app, set data.Set, config
 	bar := newProgress(a)
 	defer bar.stop()
 	show := bar.count("epochs")
-	x, err := release.Run(ctx, func(epoch int) error {
+	x, err := model.Run(ctx, func(epoch int) error {
 		show(epoch, plan.Epochs())
-		return f.save(release.Checkpoint)
+		return f.save(model.Checkpoint)
 	})
 	if err != nil {
 		bar.stop()
 		if ctx.Err() != nil && f.checkpoint != "" {
-			a.say("stopped after epoch %d of %d; the same command goes on from %s", release.Epoch(), plan.Epochs(), f.checkpoint)
+			a.say("stopped after epoch %d of %d; the same command goes on from %s", model.Epoch(), plan.Epochs(), f.checkpoint)
 		}
 		return err
 	}
@@ -242,10 +252,21 @@ func (f *trainCommand) release(ctx context.Context, a *app, set data.Set, config
 	r.Private, r.Model = true, x
 	// Noted, out, and only then forgotten: after a death in between the same command does
 	// the rest, with the same noise.
-	if err := publish(a, f.out, noting(ctx, l, receipt), func(w io.Writer) error { return encodeJSON(w, r) }); err != nil {
+	if err := publish(a, f.out, release.Note(ctx, l, receipt), func(w io.Writer) error { return encodeJSON(w, r) }); err != nil {
 		return err
 	}
 	return f.forget()
+}
+
+// newModel checks that a model which is begun, and not gone on with, replaces no other that
+// nobody accounts for, and keeps its state.
+func (f *trainCommand) newModel(model *shuffleg.Release) error {
+	if f.ledger == "" {
+		if err := release.CheckOverwrite(f.out, f.force); err != nil {
+			return err
+		}
+	}
+	return f.save(model.Checkpoint)
 }
 
 // trainingMechanism is the mechanism of a trainingEvent, trainingCoins the field that names
@@ -270,43 +291,43 @@ func (e trainingEvent) String() string {
 }
 
 // request is what the ledger is asked for.
-func (f *trainCommand) request(release *shuffleg.Release, config shuffleg.Config) (ledger.Request, error) {
-	cost := release.Cost()
+func (f *trainCommand) request(model *shuffleg.Release, config shuffleg.Config) (ledger.Request, error) {
+	cost := model.Cost()
 	unit, err := ledger.NewCost(cost.Epsilon, cost.Delta)
 	if err != nil {
 		return ledger.Request{}, err
 	}
 	event, err := json.Marshal(trainingEvent{
-		Mechanism: trainingMechanism, Release: release.ID(), Method: string(config.Method), Task: config.Task.Name(),
+		Mechanism: trainingMechanism, Release: model.ID(), Method: string(config.Method), Task: config.Task.Name(),
 		Epochs: config.Epochs, Mode: f.mode,
 	})
 	id := f.requestID
 	if id == "" {
-		id = "training:" + release.ID()
+		id = "training:" + model.ID()
 	}
-	return ledger.Request{ID: id, Count: 1, Unit: unit, Event: event}, err
+	return ledger.Request{ID: id, Count: 1, Unit: unit, Event: event, Relation: release.RelationOf(f.relation)}, err
 }
 
 // pay charges the ledger; nil where there is none. A release that goes on was paid for if
 // the ledger has the very same request, its draw of the noise included; anything else is
 // refused.
-func (f *trainCommand) pay(ctx context.Context, l *ledger.Ledger, release *shuffleg.Release, config shuffleg.Config, resumed bool) (*ledger.Receipt, error) {
+func (f *trainCommand) pay(ctx context.Context, l *ledger.Ledger, model *shuffleg.Release, config shuffleg.Config, resumed bool) (*ledger.Receipt, error) {
 	if l == nil {
 		return nil, nil
 	}
-	request, err := f.request(release, config)
+	request, err := f.request(model, config)
 	if err != nil {
 		return nil, err
 	}
-	return charge.Once(ctx, l, request, trainingCoins, resumed)
+	return release.Once(ctx, l, request, trainingCoins, resumed)
 }
 
 // state returns the checkpoint, nil where there is none.
-func (f *trainCommand) state() ([]byte, error) {
+func (f *trainCommand) state(ctx context.Context, plan *shuffleg.Plan) ([]byte, error) {
 	if f.checkpoint == "" {
 		return nil, nil
 	}
-	b, err := os.ReadFile(f.checkpoint)
+	b, err := readfile.Whole(ctx, f.checkpoint, int64(plan.CheckpointSize()))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -341,18 +362,18 @@ func (f *trainCommand) save(state func() []byte) error {
 
 // modelReport is a model with what it costs.
 type modelReport struct {
-	Private     bool         `json:"private"`
-	Standin     bool         `json:"stand_in_data"`
-	DataSet     string       `json:"data_set"`
-	Task        string       `json:"task"`
-	Regularizer string       `json:"regularizer"`
-	Method      string       `json:"method"`
-	Epochs      int          `json:"epochs"`
-	Cost        *charge.Cost `json:"cost"` // null without noise
-	Account     costBasis    `json:"account"`
-	Dim         int          `json:"dim"`
-	Model       []float64    `json:"model,omitempty"`
-	Simulated   []float64    `json:"simulated_model,omitempty"`
+	Private     bool          `json:"private"`
+	Standin     bool          `json:"stand_in_data"`
+	DataSet     string        `json:"data_set"`
+	Task        string        `json:"task"`
+	Regularizer string        `json:"regularizer"`
+	Method      string        `json:"method"`
+	Epochs      int           `json:"epochs"`
+	Cost        *release.Cost `json:"cost"` // null without noise
+	Account     costBasis     `json:"account"`
+	Dim         int           `json:"dim"`
+	Model       []float64     `json:"model,omitempty"`
+	Simulated   []float64     `json:"simulated_model,omitempty"`
 }
 
 // costBasis is on what grounds a training costs what.
@@ -384,11 +405,11 @@ func newModelReport(set data.Set, config shuffleg.Config, plan *shuffleg.Plan) *
 	}
 }
 
-func finiteCost(c accountant.Cost) *charge.Cost {
+func finiteCost(c accountant.Cost) *release.Cost {
 	if finite(c.Epsilon) == nil {
 		return nil
 	}
-	out := charge.Cost(c)
+	out := release.Cost(c)
 	return &out
 }
 

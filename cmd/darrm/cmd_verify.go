@@ -22,8 +22,8 @@ with rounding errors accounted for, and the proof of optimality is worked out
 again. No solver is needed. A file whose figures about itself are wrong is
 refused even if its noise function is private.
 
-The file "-" is stdin. With --timeout a check that takes longer fails: nothing is said of
-the table.
+The file "-" is stdin; any other is a regular file of at most 16 MiB. With --timeout a
+check that takes longer fails: nothing is said of the table.
 ` + exitStatus,
 		Example: `  darrm solve --K 11 --m 3 --out table.json
   darrm verify table.json`,
@@ -60,7 +60,7 @@ func (f *timeoutFlag) readTable(c *cobra.Command, a *app, path string) (*gamma.T
 }
 
 func (a *app) checkTable(ctx context.Context, path string) (*gamma.Table, error) {
-	r, err := a.open(ctx, path)
+	r, err := a.open(ctx, path, gamma.MaxTableBytes)
 	if err != nil {
 		return nil, err
 	}

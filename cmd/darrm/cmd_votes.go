@@ -39,13 +39,19 @@ func newDescribe(a *app) *cobra.Command {
 		Short: "Count votes, agreement and each teacher's rates (not private)",
 		Long: `Describe files of votes: how many queries and teachers, how often the most popular
 answer gets how many votes, how often teachers agree with it, what each teacher
-answers, and, where the files have true labels, how often each is right.
+answers, and, where the files have true labels, how often each is right. It says
+which columns it took for votes, ids and true labels.
+
+A column is a vote if --vote-columns lists it, or if all columns but id and label
+have one stem and numbers (t1,t2,t3 or 0,1,2), or if there are --K of them whose
+names do not say otherwise. Anything else is an error.
 
 All of it is computed from the raw votes: NOT PRIVATE, do not release it.
 ` + exitStatus,
 		Example: `  darrm votes describe votes.csv
   darrm votes describe 'part-*.parquet' --plot votes.svg
-  darrm votes describe votes.npy --layout teachers --json`,
+  darrm votes describe votes.npy --layout teachers --json
+  darrm votes describe people.csv --vote-columns alice,bob,carol --label-column y`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.prepare(); err != nil {
@@ -77,13 +83,15 @@ All of it is computed from the raw votes: NOT PRIVATE, do not release it.
 
 // description is what a file of votes looks like. It is not private.
 type description struct {
-	Private  bool     `json:"private"` // false, always
-	Queries  int64    `json:"queries"`
-	K        int      `json:"k"`
-	Classes  []string `json:"classes"`
-	Missing  int64    `json:"missing_votes"`
-	Ties     int64    `json:"ties"`              // queries without a single most popular answer
-	Accuracy *float64 `json:"majority_accuracy"` // null without true labels
+	Private bool     `json:"private"` // false, always
+	Queries int64    `json:"queries"`
+	K       int      `json:"k"`
+	Classes []string `json:"classes"`
+
+	Columns  votes.Roles `json:"columns"`
+	Missing  int64       `json:"missing_votes"`
+	Ties     int64       `json:"ties"`              // queries without a single most popular answer
+	Accuracy *float64    `json:"majority_accuracy"` // null without true labels
 
 	// Histogram counts the queries by the votes for the second of two classes,
 	// 0..K; with more classes, by those for the most popular answer.
@@ -114,7 +122,7 @@ func describeVotes(ctx context.Context, a *app, f *readFlags, paths []string) (*
 		return nil, err
 	}
 	defer r.Close()
-	d := &description{K: r.K(), Classes: r.Classes(), Histogram: make([]int64, r.K()+1)}
+	d := &description{K: r.K(), Classes: r.Classes(), Columns: r.Columns(), Histogram: make([]int64, r.K()+1)}
 	if f.options.KeepVotes {
 		d.Teachers = make([]teacherDescription, d.K)
 		for i := range d.Teachers {
@@ -236,6 +244,7 @@ func (d *description) histogramTitle() string {
 func (d *description) render(w io.Writer) error {
 	fmt.Fprintln(w, "NOT PRIVATE, for your eyes only: computed from the raw votes")
 	fmt.Fprintf(w, "%d queries, K = %d teachers, classes %s\n", d.Queries, d.K, strings.Join(d.Classes, ", "))
+	fmt.Fprintln(w, d.Columns)
 	fmt.Fprintf(w, "the most popular answer has %s of the votes; %d queries have none (a tie)\n", percent(d.Agreement), d.Ties)
 	if d.Accuracy != nil {
 		fmt.Fprintf(w, "it is right in %s of the %d queries that have a true label\n", percent(*d.Accuracy), d.labelled)

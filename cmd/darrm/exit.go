@@ -14,6 +14,7 @@ import (
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/lp"
+	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -44,8 +45,10 @@ EXIT STATUS
   5    the linear program was not solved, or a check not finished: no solver,
        too large, or out of time
   6    an output file, stdout or the cache could not be written
-  7    the ledger refused: the budget does not allow it, or it was charged before
-  8    the ledger is damaged, was rolled back, or could not be written
+  7    the ledger refused: the budget or a rule does not allow it, or it was
+       charged before
+  8    the ledger is damaged, was rolled back or could not be written, or its
+       secret cannot be used
   130  interrupted`
 
 var exitKinds = map[exit]string{
@@ -92,22 +95,26 @@ func exitCode(ctx context.Context, err error) exit {
 		parse     *votes.ParseError
 		usage     usageError
 		parameter *constraints.ParameterError
+		wrong     release.UsageError
+		unread    release.InputError
+		unwritten release.OutputError
+		unnoted   release.LedgerError
 		tooMany   *solve.TooManyRowsError
 		status    *lp.StatusError
 	)
 	switch {
-	case errors.Is(err, ledger.ErrExceeded), errors.Is(err, ledger.ErrReplayed),
-		errors.Is(err, ledger.ErrConflict), errors.Is(err, ledger.ErrUnpaid):
+	case errors.Is(err, ledger.ErrRefused):
 		return exitBudget
-	case errors.As(err, &inLedger), errors.Is(err, ledger.ErrDamaged), errors.Is(err, ledger.ErrBroken):
+	case errors.As(err, &inLedger), errors.As(err, &unnoted), errors.Is(err, ledger.ErrDamaged), errors.Is(err, ledger.ErrBroken),
+		errors.Is(err, ledger.ErrWrite), errors.Is(err, ledger.ErrSecret):
 		return exitLedger
-	case errors.As(err, &output), errors.As(err, &dir):
+	case errors.As(err, &output), errors.As(err, &unwritten), errors.As(err, &dir):
 		return exitOutput
 	case errors.As(err, &violation), errors.As(err, &mismatch), errors.As(err, &unproved):
 		return exitUncertified
-	case errors.As(err, &input), errors.As(err, &format), errors.As(err, &parse), errors.Is(err, fs.ErrNotExist):
+	case errors.As(err, &input), errors.As(err, &unread), errors.As(err, &format), errors.As(err, &parse), errors.Is(err, ledger.ErrNotLedger), errors.Is(err, fs.ErrNotExist):
 		return exitInput
-	case errors.As(err, &usage), errors.As(err, &parameter), errors.As(err, &tooMany):
+	case errors.As(err, &usage), errors.As(err, &wrong), errors.As(err, &parameter), errors.As(err, &tooMany):
 		return exitUsage
 	case errors.As(err, &status), errors.Is(err, lp.ErrNoHiGHS), errors.Is(err, lp.ErrTooLarge), errors.Is(err, context.DeadlineExceeded):
 		return exitSolver
@@ -120,7 +127,11 @@ func hint(err error) string {
 	var dir *cache.DirError
 	switch {
 	case errors.Is(err, ledger.ErrReplayed):
-		return "a second answer would be a second release: use what was released then, if it was, or pay again under another --request-id"
+		return "a second answer would be a second release: use what was released then, if it was; another --request-id pays for another release"
+	case errors.Is(err, ledger.ErrSameVotes):
+		return "to answer the same votes again, give --draw the earlier name; to say that the teachers cast these votes anew, give it a new one"
+	case errors.Is(err, ledger.ErrDraw):
+		return "give --draw another name for other votes"
 	case errors.As(err, &dir):
 		return "use --cache-dir DIR for another directory, or --no-cache"
 	case errors.Is(err, lp.ErrTooLarge), errors.Is(err, lp.ErrNoHiGHS):

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"syscall"
 	"testing"
 
 	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/lp"
 	"github.com/darrm/darrm/votes"
 )
@@ -45,6 +47,25 @@ func TestExitCodes(t *testing.T) {
 		{"output", nil, outputError{fs.ErrPermission}, exitOutput},
 		{"output below a directory that is missing", nil, outputError{fs.ErrNotExist}, exitOutput},
 		{"cache directory", nil, &cache.DirError{Err: fs.ErrNotExist}, exitOutput},
+		{"beyond the budget", nil, &ledger.ExceededError{}, exitBudget},
+		{"charged before", nil, &ledger.ReplayedError{}, exitBudget},
+		{"conflict", nil, &ledger.ConflictError{}, exitBudget},
+		{"unpaid", nil, &ledger.UnpaidError{}, exitBudget},
+		{"another relation", nil, ledger.ErrRelation, exitBudget},
+		{"another ensemble", nil, ledger.ErrEnsemble, exitBudget},
+		{"other votes", nil, ledger.ErrDraw, exitBudget},
+		{"a draw answered", nil, &ledger.DrawnError{}, exitBudget},
+		{"votes of another draw", nil, &ledger.SameVotesError{}, exitBudget},
+		{"an old ledger", nil, ledger.ErrFormat, exitBudget},
+		{"a refused charge of an output", nil, outputError{ledger.ErrExceeded}, exitBudget},
+		{"damaged ledger", nil, ledger.ErrDamaged, exitLedger},
+		{"ledger rolled back", nil, ledger.ErrRolledBack, exitLedger},
+		{"broken handle", nil, ledger.ErrBroken, exitLedger},
+		{"full disk below a ledger", nil, fmt.Errorf("%w: %w", ledger.ErrWrite, syscall.ENOSPC), exitLedger},
+		{"read-only ledger", nil, fmt.Errorf("%w: %w", ledger.ErrWrite, fs.ErrPermission), exitLedger},
+		{"no secret", nil, fmt.Errorf("%w: %w", ledger.ErrSecret, fs.ErrNotExist), exitLedger},
+		{"result not noted", nil, ledgerError{fs.ErrNotExist}, exitLedger},
+		{"no ledger", nil, ledger.ErrNotLedger, exitInput},
 		{"interrupted", cancelled, context.Canceled, exitInterrupted},
 		{"interrupted while reading", cancelled, inputError{context.Canceled}, exitInterrupted},
 		{"an error of its own, then interrupted", cancelled, usagef("x"), exitUsage},

@@ -9,6 +9,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/release"
 )
 
 // problemFlags are the flags that say which noise function is wanted and how to
@@ -39,7 +40,7 @@ const (
 	usageTeacherDelta = "Δ of each teacher, in [0,1)"
 	usageDelta        = "δ of one released answer (default 1-(1-Δ)^min(m, affected))"
 	usageAffected     = "how many teachers one person's record can reach (default all)"
-	usageData         = "what the teachers were trained on, instead of --affected: \"disjoint\" parts\n(one record reaches one teacher) or \"overlapping\" (any number)"
+	usageData         = "what the teachers were trained on, instead of --affected: \"disjoint\" parts\n(one record reaches one teacher) or \"overlapping\" (any number). If a rule\nthat looks at the record split the data, such as a hash, a record that is\nreplaced leaves one teacher and may join another: then --affected 2"
 )
 
 // registerPromise registers what describes the problem.
@@ -73,25 +74,14 @@ func (f *problemFlags) reach(c *cobra.Command, k int) (int, bool, error) {
 	if !c.Flags().Changed("data") {
 		return k, false, nil
 	}
-	affected, err := affectedByData(f.data)
-	if affected == all {
+	affected, err := release.AffectedByData(f.data)
+	if affected == release.AllTeachers {
 		affected = k
 	}
 	return affected, err == nil, err
 }
 
 var errAffectedAndData = usagef("--affected and --data exclude each other")
-
-// affectedByData is what a value of --data says of --affected.
-func affectedByData(data string) (int, error) {
-	switch data {
-	case "disjoint":
-		return 1, nil
-	case "overlapping":
-		return all, nil
-	}
-	return 0, usagef("data = %q, but it must be \"disjoint\" or \"overlapping\"", data)
-}
 
 // solveFlagNames are those that a given table makes meaningless.
 var solveFlagNames = []string{

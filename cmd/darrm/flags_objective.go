@@ -94,7 +94,7 @@ func (f *objectiveFlags) counts(c *cobra.Command, a *app, k int) ([]float64, err
 	if f.priorCounts == "" {
 		return nil, nil
 	}
-	r, err := a.open(c.Context(), f.priorCounts)
+	r, err := a.open(c.Context(), f.priorCounts, votes.MaxHistogramBytes)
 	if err != nil {
 		return nil, err
 	}

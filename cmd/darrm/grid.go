@@ -11,6 +11,7 @@ import (
 
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/release"
 )
 
 // maxPoints bounds a grid, so that a slip in a range is an error and no day of
@@ -59,7 +60,7 @@ func (l *list[T]) Set(text string) error {
 }
 
 // all stands for every teacher in a list of affected; no number of teachers is 0.
-const all = 0
+const all = release.AllTeachers
 
 // epsilonList reads a list of numbers in which "inf" may stand too.
 func epsilonList(rule func(float64) error) func(string) ([]float64, error) {

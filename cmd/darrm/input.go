@@ -2,32 +2,29 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"os"
+
+	"github.com/darrm/darrm/internal/readfile"
 )
 
-// open opens an input file, or stdin for "-". Opening and reading end when ctx
-// does: a terminal or a pipe may keep a reader waiting for ever.
-func (a *app) open(ctx context.Context, path string) (io.ReadCloser, error) {
+// open opens an input file that is read whole, or stdin for "-", of at most limit bytes. A
+// file must be a regular one, and reading ends when ctx does: a terminal or a pipe may keep
+// a reader of stdin waiting for ever.
+func (a *app) open(ctx context.Context, path string, limit int64) (io.ReadCloser, error) {
 	if path == "-" {
-		return &input{ctx: ctx, r: io.NopCloser(a.in)}, nil
+		return io.NopCloser(readfile.Limit(ctx, &input{ctx: ctx, r: a.in}, "stdin", limit)), nil
 	}
-	f, err := interruptibly(ctx, func() (*os.File, error) { return os.Open(path) })
+	f, err := readfile.Open(ctx, path, limit)
 	if err != nil {
 		return nil, inputError{err}
 	}
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		f.Close()
-		return nil, inputError{fmt.Errorf("%s is a directory, not a file", path)}
-	}
-	return &input{ctx: ctx, r: f}, nil
+	return f, nil
 }
 
 // input is a reader that fails when its context is done.
 type input struct {
 	ctx context.Context
-	r   io.ReadCloser
+	r   io.Reader
 	buf [64 << 10]byte // not the caller's: a read that was given up may still write to it
 }
 
@@ -38,8 +35,6 @@ func (in *input) Read(p []byte) (int, error) {
 	n, err := interruptibly(in.ctx, func() (int, error) { return in.r.Read(in.buf[:min(len(p), len(in.buf))]) })
 	return copy(p, in.buf[:n]), err
 }
-
-func (in *input) Close() error { return in.r.Close() }
 
 // interruptibly returns what f does, or ctx.Err() as soon as ctx is done. f is
 // then left behind, blocked in the system; the program is about to end.

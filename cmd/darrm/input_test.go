@@ -18,7 +18,7 @@ func TestInputPassesEverythingOn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := bytes.Repeat(rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "bytes"), rapid.IntRange(0, 700).Draw(t, "times"))
 		a := &app{in: bytes.NewReader(want)}
-		r, err := a.open(context.Background(), "-")
+		r, err := a.open(context.Background(), "-", 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +32,7 @@ func TestInputPassesEverythingOn(t *testing.T) {
 	if err := os.WriteFile(name, want, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, err := (&app{}).open(context.Background(), name)
+	r, err := (&app{}).open(context.Background(), name, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func (s silent) Read([]byte) (int, error) {
 func TestInputEndsWithItsContext(t *testing.T) {
 	in := make(silent)
 	ctx, cancel := context.WithCancel(context.Background())
-	r, err := (&app{in: in}).open(ctx, "-")
+	r, err := (&app{in: in}).open(ctx, "-", 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestInputEndsWithItsContext(t *testing.T) {
 	if n, err := r.Read(make([]byte, 10)); n != 0 || !errors.Is(err, context.Canceled) {
 		t.Errorf("a later read: %d, %v", n, err)
 	}
-	if _, err := (&app{}).open(ctx, filepath.Join(t.TempDir(), "missing")); err == nil {
+	if _, err := (&app{}).open(ctx, filepath.Join(t.TempDir(), "missing"), 1<<20); err == nil {
 		t.Error("a file that is missing was opened")
 	}
 }

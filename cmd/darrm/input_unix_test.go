@@ -3,31 +3,36 @@
 package main
 
 import (
+	"bytes"
 	"context"
-	"errors"
+	"io"
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 )
 
-// Opening a named pipe waits for its writer; nobody comes here. The test hangs if
-// the wait does not end with the context.
-func TestOpenEndsWithItsContext(t *testing.T) {
+// Nobody writes to the pipe, and /dev/zero has no end. The test hangs, or takes all memory,
+// if one of them is read.
+func TestOpenTakesRegularFilesOnly(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// Leaves the abandoned open a way to end.
-	defer func() {
-		if fd, err := syscall.Open(pipe, syscall.O_RDWR|syscall.O_NONBLOCK, 0); err == nil {
-			defer syscall.Close(fd)
-			time.Sleep(10 * time.Millisecond)
+	for path, want := range map[string]string{pipe: pipe + " is a pipe, not a file", "/dev/zero": "/dev/zero is a device, not a file"} {
+		_, err := (&app{}).open(context.Background(), path, 1<<20)
+		if err == nil || err.Error() != want || exitCode(context.Background(), err) != exitInput {
+			t.Errorf("got %v, want %s", err, want)
 		}
-	}()
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-	defer cancel()
-	if _, err := (&app{}).open(ctx, pipe); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v, want context.DeadlineExceeded", err)
+	}
+}
+
+// Stdin is limited like a file.
+func TestStdinIsLimited(t *testing.T) {
+	r, err := (&app{in: bytes.NewReader(make([]byte, 1000))}).open(context.Background(), "-", 999)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := io.ReadAll(r); len(b) != 999 || err == nil || err.Error() != "stdin has more than 999 bytes, the most that are read of it" {
+		t.Errorf("%d bytes, %v", len(b), err)
 	}
 }

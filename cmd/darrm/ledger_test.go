@@ -20,8 +20,8 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
-	"github.com/darrm/darrm/internal/charge"
 	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -59,7 +59,7 @@ func makeLedger(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "ledger")
-	if _, err := ledger.Create(t.Context(), path, b); err != nil {
+	if _, err := ledger.Create(t.Context(), path, b, ledger.ReplaceOne); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -123,7 +123,7 @@ func TestKilledBetweenLedgerAndReader(t *testing.T) {
 			t.Run(fmt.Sprintf("json %t, checkpoint %t", asJSON, keyed), func(t *testing.T) {
 				dir := t.TempDir()
 				book := makeLedger(t, dir)
-				rows := "a,b,c\n" + strings.Repeat("1,1,0\n0,0,0\n", 20_000) // more labels than a pipe holds
+				rows := "t1,t2,t3\n" + strings.Repeat("1,1,0\n0,0,0\n", 20_000) // more labels than a pipe holds
 				if err := os.WriteFile(filepath.Join(dir, "votes.csv"), []byte(rows), 0o600); err != nil {
 					t.Fatal(err)
 				}
@@ -284,7 +284,7 @@ func output(t *testing.T, path string, stdout *bytes.Buffer, asJSON bool) answer
 		t.Fatal(err)
 	}
 	report := &releaseReport{aggregator: g, problem: p}
-	if err := report.add(2, 0); err != nil {
+	if err := report.add(2); err != nil {
 		t.Fatal(err)
 	}
 	flags := &aggregateFlags{out: path, outFormat: "auto", outCompression: "auto"}
@@ -292,7 +292,7 @@ func output(t *testing.T, path string, stdout *bytes.Buffer, asJSON bool) answer
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := votes.Open(t.Context(), votes.Options{Stdin: strings.NewReader("query,a,b,c\nx,1,1,0\ny,0,0,0\n")}, "-")
+	r, err := votes.Open(t.Context(), votes.Options{Stdin: strings.NewReader("query,t1,t2,t3\nx,1,1,0\ny,0,0,0\n")}, "-")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -408,15 +408,15 @@ func TestNothingIsReleasedWithoutTheLedger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	request := ledger.Request{ID: "march", Count: 1, Unit: unit}
-	acc := &account{ledger: l, bill: &charge.Bill{Release: request}}
-	if acc.note(t.Context()) != nil || (*account)(nil).note(t.Context()) != nil {
+	request := ledger.Request{ID: "march", Count: 1, Unit: unit, Relation: ledger.ReplaceOne}
+	acc := &payment{ledger: l, bill: &release.Bill{Release: request}}
+	if acc.note(t.Context())(ledger.Digest{}) != nil || (*payment)(nil).note(t.Context())(ledger.Digest{}) != nil {
 		t.Error("noted without a receipt")
 	}
 	if acc.receipt, err = l.Charge(t.Context(), request); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(os.Remove(path), os.Remove(path+".anchor")); err != nil {
+	if err := errors.Join(os.Remove(path), os.Remove(path+".anchor"), os.Remove(path+".secret")); err != nil {
 		t.Fatal(err)
 	}
 	for _, again := range []bool{false, true} {

@@ -18,7 +18,7 @@ func TestKilledBetweenChargeAndNote(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	book := makeLedger(t, dir)
-	rows := "a,b,c\n" + strings.Repeat("1,1,0\n0,0,0\n", 50_000) // more than is read ahead of the charge
+	rows := "t1,t2,t3\n" + strings.Repeat("1,1,0\n0,0,0\n", 50_000) // more than is read ahead of the charge
 	at := filepath.Join(dir, "votes.csv")
 	if err := syscall.Mkfifo(at, 0o600); err != nil {
 		t.Skip("no named pipes:", err)

@@ -13,8 +13,15 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"sync/atomic"
 	"syscall"
+	"time"
 )
+
+// grace is how long a command may go on after a signal. Every loop ends sooner; what may not
+// is a call of the system, such as opening a pipe that nobody reads. Ending there is safe: a
+// killed program loses no charge, and what it leaves behind is swept by the next one.
+const grace = 700 * time.Millisecond
 
 func main() { os.Exit(run(os.Args[1:])) }
 
@@ -22,12 +29,23 @@ func main() { os.Exit(run(os.Args[1:])) }
 func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// A second signal ends the program at once, should the first not be heeded.
-	context.AfterFunc(ctx, stop)
 	app := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr}
+	var ended atomic.Bool // by the command or, after a signal, without it
+	context.AfterFunc(ctx, func() {
+		stop() // a second signal ends the program at once
+		time.AfterFunc(grace, func() {
+			if ended.CompareAndSwap(false, true) {
+				app.complain(args, fmt.Errorf("interrupted: what was being done did not end within %v", grace), exitInterrupted)
+				os.Exit(int(exitInterrupted))
+			}
+		})
+	})
 	root := newRoot(app)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if !ended.CompareAndSwap(false, true) {
+		select {} // the program ends elsewhere
+	}
 	if err == nil {
 		return int(exitOK)
 	}
@@ -35,15 +53,20 @@ func run(args []string) int {
 	if code == exitInterrupted {
 		err = fmt.Errorf("interrupted: %w", err)
 	}
-	if app.json || asksForJSON(args) {
-		writeJSONError(os.Stderr, err, code)
-	} else {
-		fmt.Fprintf(os.Stderr, "darrm: %v\n", err)
-		if h := hint(err); h != "" {
-			fmt.Fprintf(os.Stderr, "darrm: hint: %s\n", h)
-		}
-	}
+	app.complain(args, err, code)
 	return int(code)
+}
+
+// complain tells an error on stderr.
+func (a *app) complain(args []string, err error, code exit) {
+	if a.json || asksForJSON(args) {
+		writeJSONError(a.err, err, code)
+		return
+	}
+	fmt.Fprintf(a.err, "darrm: %s\n", printable(err.Error()))
+	if h := hint(err); h != "" {
+		fmt.Fprintf(a.err, "darrm: hint: %s\n", printable(h))
+	}
 }
 
 // asksForJSON finds --json where parsing stopped at a wrong flag before it.

@@ -11,6 +11,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/release"
 )
 
 // mechanismFlags choose what answers.
@@ -54,16 +55,9 @@ func (f *mechanismFlags) prepare(c *cobra.Command) error {
 	return nil
 }
 
-func (f *mechanismFlags) prepareRelation() error {
-	switch f.neighbours {
-	case "replace":
-		f.relation = accountant.ReplaceOne
-	case "add-remove":
-		f.relation = accountant.AddOrRemoveOne
-	default:
-		return usagef("neighbours = %q, but it must be \"replace\" or \"add-remove\"", f.neighbours)
-	}
-	return nil
+func (f *mechanismFlags) prepareRelation() (err error) {
+	f.relation, err = release.ParseRelation(f.neighbours)
+	return err
 }
 
 func (f *mechanismFlags) usesTable() bool { return f.name == mechanismDaRRM }

@@ -14,6 +14,7 @@ import (
 	_ "gonum.org/v1/plot/vg/vgsvg" // SVG
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/logaxis"
 )
 
 // plotFormats are the file names that --plot takes.
@@ -79,10 +80,10 @@ func (s *statement) draw(w io.Writer, format string) error {
 			return err
 		}
 	}
-	if first == last { // an axis needs a length
-		p.X.Min, p.X.Max = first/2, last*2
-	}
-	p.Y.Min, p.Y.Max = math.Pow10(int(math.Floor(math.Log10(p.Y.Min)))), math.Pow10(int(math.Ceil(math.Log10(p.Y.Max))))
+	p.X.Min, p.X.Max = logaxis.Fit(first, last)
+	// Whole powers of ten, where there are such numbers.
+	lo, hi := logaxis.Fit(p.Y.Min, p.Y.Max)
+	p.Y.Min, p.Y.Max = logaxis.Fit(math.Pow10(int(math.Floor(math.Log10(lo)))), math.Pow10(int(math.Ceil(math.Log10(hi)))))
 	p.Legend.Top, p.Legend.Left = true, true
 	return writePlot(w, p, format)
 }
@@ -136,18 +137,12 @@ func writePlot(w io.Writer, p *plot.Plot, format string) error {
 // decades marks powers of ten with their value, and 2 to 9 times them without.
 func decades(lo, hi float64) []plot.Tick {
 	var ticks []plot.Tick
-	for e := int(math.Floor(math.Log10(lo))); math.Pow10(e) <= hi; e++ {
-		for digit := 1; digit <= 9; digit++ {
-			v := float64(digit) * math.Pow10(e)
-			if v < lo*(1-1e-9) || v > hi*(1+1e-9) {
-				continue
-			}
-			label := ""
-			if digit == 1 {
-				label = strconv.FormatFloat(v, 'g', -1, 64)
-			}
-			ticks = append(ticks, plot.Tick{Value: v, Label: label})
+	for _, m := range logaxis.Marks(lo, hi) {
+		label := ""
+		if m.Digit == 1 {
+			label = strconv.FormatFloat(m.Value, 'g', -1, 64)
 		}
+		ticks = append(ticks, plot.Tick{Value: m.Value, Label: label})
 	}
 	return ticks
 }

@@ -14,7 +14,7 @@ import (
 // readFlags say how votes stand in files.
 type readFlags struct {
 	format, compression, layout, header, missing string
-	classes                                      string
+	classes, voteColumns                         string
 	options                                      votes.Options
 }
 
@@ -26,21 +26,23 @@ func (f *readFlags) register(c *cobra.Command) {
 	fl.StringVar(&f.header, "header", "auto", "whether the first row names the columns: \"auto\", \"yes\" or \"no\"")
 	fl.StringVar(&f.options.IDColumn, "id-column", "", "name or position of the column of query ids, \"-\" for none")
 	fl.StringVar(&f.options.LabelColumn, "label-column", "", "name or position of the column of true labels, \"-\" for none")
+	fl.StringVar(&f.voteColumns, "vote-columns", "", "names or positions of the columns of votes in the teachers' order (counts: in\nthe classes' order), separated by commas; others are not read. Needed\nwhere neither their names (t1,t2,…) nor --K say which they are")
 	fl.StringVar(&f.options.VotesColumn, "votes-column", "", "in JSON Lines the key of a list of all votes; in .npz the array of votes")
 	fl.StringVar(&f.classes, "classes", "0,1", "what a vote can be, in order, separated by commas; from the task, never\nfrom the votes")
 	fl.StringVar(&f.missing, "missing", "error", "a missing vote is an \"error\", or becomes a fair \"coin\" over the classes:\nprivate if silence is part of the teacher's (ε,Δ) or depends on\nno data")
-	fl.IntVar(&f.options.K, "K", 0, "number of teachers to expect (default: what the table or the file says)")
+	fl.IntVar(&f.options.K, "K", 0, "number of teachers: as many columns, besides id and label, are votes\n(default: what the table or the file says)")
 }
 
 // prepare checks the flags.
 func (f *readFlags) prepare() error {
 	o := &f.options
-	var errs [5]error
+	var errs [6]error
 	o.Format, errs[0] = votes.ParseFormat(f.format)
 	o.Compression, errs[1] = votes.ParseCompression(f.compression)
 	o.Layout, errs[2] = votes.ParseLayout(f.layout)
 	o.Header, errs[3] = votes.ParseHeaderMode(f.header)
 	o.Missing, errs[4] = votes.ParseMissingPolicy(f.missing)
+	o.VoteColumns, errs[5] = votes.ParseColumns(f.voteColumns)
 	for _, err := range errs {
 		if err != nil {
 			return usageError{err}

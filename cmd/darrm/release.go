@@ -12,8 +12,8 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
-	"github.com/darrm/darrm/internal/charge"
 	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -23,62 +23,107 @@ type releaseReport struct {
 	problem    constraints.Problem
 	table      *gamma.Table // nil for mechanisms over vote counts
 	queries    int
-	totals     charge.Totals // of all labels
-	teachers   string        // "fresh", "frozen", or "" where it was not said
+	totals     release.Totals // of all labels
+	slack      float64        // that the totals spend
+	teachers   string         // "fresh", "frozen", or "" where it was not said
+	records    int            // that the teachers were trained on; 0 if unknown
 	simulated  bool
+	// source says where what the teachers promise comes from.
+	source  release.Source
+	columns string // which columns are votes, ids and true labels
+}
+
+func (f *aggregateFlags) newReport(c *cobra.Command, g chosen, r *votes.Reader) *releaseReport {
+	report := &releaseReport{
+		aggregator: g.aggregator, problem: g.problem, table: g.table, teachers: f.charge.teachers, records: f.charge.records,
+		slack: f.charge.slack, simulated: c.Flags().Changed("insecure-seed"), source: release.SourceFlags, columns: r.Columns().String(),
+	}
+	if !c.Flags().Changed("slack") && f.charge.teachers != accountant.FrozenTeachers.String() {
+		report.slack = report.release().Slack()
+	}
+	if f.teachersOfTable {
+		report.source = release.SourceTable
+	}
+	return report
 }
 
 // release is what is accounted for and charged.
-func (r *releaseReport) release() charge.Release {
-	return charge.Release{Problem: r.problem, Answers: r.aggregator, Queries: r.queries}
+func (r *releaseReport) release() release.Release {
+	return release.Release{Problem: r.problem, Answers: r.aggregator, Queries: r.queries}
 }
 
 // add accounts for the answers.
-func (r *releaseReport) add(queries int, slack float64) (err error) {
+func (r *releaseReport) add(queries int) (err error) {
 	r.queries = queries
-	r.totals, err = r.release().Totals(slack)
+	r.totals, err = r.release().Totals(r.slack)
 	return err
+}
+
+// summary is what the release promises.
+func (r *releaseReport) summary() release.Summary {
+	return release.Summary{
+		Columns: r.columns, Problem: r.problem, Presumed: r.table != nil, PerAnswer: r.aggregator.PerAnswer(), Totals: r.totals,
+		Teachers: r.teachers, Source: r.source, Records: r.records,
+	}
 }
 
 // tell says what was released and what it costs, on stderr.
 func (r *releaseReport) tell(a *app) {
-	p := r.problem
 	if r.simulated {
 		a.say("SIMULATION: drawn from a seed, NOT PRIVATE; do not release these labels")
 	}
-	if r.table != nil {
-		a.say("%d labels from K = %d teachers, %s", r.queries, p.K, teachers(p))
-		a.say("one label:  %v-DP, certified against all %s constraints", r.aggregator.PerAnswer(), thousands(p.Count()))
-	} else {
-		a.say("%d labels from K = %d teachers by %s", r.queries, p.K, r.aggregator.Title())
-		a.say("one label:  %v-DP, where one record reaches at most %d of the teachers", r.aggregator.PerAnswer(), p.Affected)
+	by := ""
+	if r.table == nil {
+		by = " by " + r.aggregator.Title()
 	}
-	if r.totals.Frozen == nil {
-		a.say("all labels: %v-DP", r.totals.Fresh.Cost)
-		return
-	}
-	title := "all labels:"
-	if r.teachers != accountant.FreshTeachers.String() {
-		a.say("%s %v-DP if the teachers were trained once and only vote (however many queries),", title, r.totals.Frozen.Cost)
-		title = "           "
-	}
-	if r.teachers != accountant.FrozenTeachers.String() {
-		a.say("%s %v-DP if each vote is a fresh run of a private mechanism", title, r.totals.Fresh.Cost)
+	a.say("%d labels from K = %d teachers%s", r.queries, r.problem.K, by)
+	r.tellPromise(a)
+}
+
+// tellPromise says what was read, what is presumed and what is promised.
+func (r *releaseReport) tellPromise(a *app) {
+	for _, line := range r.summary().Lines() {
+		a.say("%s", line)
 	}
 }
 
+// releaseFields are the JSON fields that a dry run and a release share.
+type releaseFields struct {
+	Mechanism    string         `json:"mechanism"`
+	K            int            `json:"k"`
+	Affected     int            `json:"affected"`
+	TeachersFrom release.Source `json:"teachers_from"`
+	Columns      string         `json:"columns"`
+	Queries      int            `json:"queries"`
+	Slack        float64        `json:"slack"`
+	PerLabel     release.Cost   `json:"per_label"`
+	AllFrozen    *release.Cost  `json:"all_labels_frozen_teachers"`
+	AllFresh     release.Cost   `json:"all_labels_fresh_teachers"`
+	Again        *release.Cost  `json:"same_votes_again"`
+	Warnings     []string       `json:"warnings,omitempty"`
+}
+
+func (r *releaseReport) fields() releaseFields {
+	f := releaseFields{
+		Mechanism: r.aggregator.Name(), K: r.problem.K, Affected: r.problem.Affected, TeachersFrom: r.source, Columns: r.columns,
+		Queries: r.queries, Slack: r.slack, PerLabel: release.Cost(r.aggregator.PerAnswer()), AllFresh: release.Cost(r.totals.Fresh.Cost),
+		Warnings: r.summary().Warnings(),
+	}
+	if r.totals.Frozen != nil {
+		f.AllFrozen, f.Again = (*release.Cost)(&r.totals.Frozen.Cost), (*release.Cost)(&r.totals.Again.Cost)
+	}
+	return f
+}
+
 // quote says what the release would cost, and whether the ledger would pay.
-func quote(c *cobra.Command, a *app, acc *account, r *releaseReport) error {
-	per := r.aggregator.PerAnswer()
+func quote(c *cobra.Command, a *app, pay *payment, r *releaseReport) error {
 	q := struct {
-		Mechanism string       `json:"mechanism"`
-		Queries   int          `json:"queries"`
-		PerLabel  charge.Cost  `json:"per_label"`
-		AllFrozen *charge.Cost `json:"all_labels_frozen_teachers"`
-		AllFresh  charge.Cost  `json:"all_labels_fresh_teachers"`
-		Charge    *amount      `json:"charge,omitempty"`
-		Remaining *amount      `json:"remaining,omitempty"`
-	}{Mechanism: r.aggregator.Name(), Queries: r.queries, PerLabel: charge.Cost(per), AllFresh: charge.Cost(r.totals.Fresh.Cost)}
+		DryRun bool `json:"dry_run"`
+		releaseFields
+		Charge    *amount `json:"charge,omitempty"`
+		Remaining *amount `json:"remaining,omitempty"`
+	}{DryRun: true, releaseFields: r.fields()}
+	per := r.aggregator.PerAnswer()
 	rows := [][]string{{"one label", fmt.Sprint(per.Epsilon), fmt.Sprint(per.Delta)}}
 	add := func(title string, c accountant.Cost) {
 		rows = append(rows, []string{title, fmt.Sprint(c.Epsilon), fmt.Sprint(c.Delta)})
@@ -86,26 +131,27 @@ func quote(c *cobra.Command, a *app, acc *account, r *releaseReport) error {
 	if r.totals.Frozen == nil {
 		add(fmt.Sprintf("all %d", r.queries), r.totals.Fresh.Cost)
 	} else {
-		q.AllFrozen = (*charge.Cost)(&r.totals.Frozen.Cost)
 		add(fmt.Sprintf("all %d, fresh teachers", r.queries), r.totals.Fresh.Cost)
+		add("the same votes again, fresh", r.totals.Again.Cost)
 		add(fmt.Sprintf("all %d, frozen teachers", r.queries), r.totals.Frozen.Cost)
 	}
-	if acc != nil {
-		pay, err := acc.bill.Check(c.Context(), acc.ledger)
+	if pay != nil {
+		charged, err := pay.bill.Check(c.Context(), pay.ledger)
 		if err != nil {
 			return err
 		}
-		remaining, err := acc.ledger.Remaining(c.Context())
+		remaining, err := pay.ledger.Remaining(c.Context())
 		if err != nil {
 			return err
 		}
-		paid, left := newAmount(pay), newAmount(remaining)
+		paid, left := newAmount(charged), newAmount(remaining)
 		q.Charge, q.Remaining = &paid, &left
-		rows = append(rows, amountRow("the ledger would be charged", pay), amountRow("of which remains now", remaining))
+		rows = append(rows, amountRow("the ledger would be charged", charged), amountRow("of which remains now", remaining))
 	}
 	if a.json {
 		return a.deliverJSON("", q)
 	}
+	r.tellPromise(a)
 	return a.deliver("", func(w io.Writer) error {
 		return renderRows(w, []string{"dry run: nothing was released", "ε", "δ"}, rows, nil)
 	})
@@ -151,25 +197,13 @@ func (w *jsonAnswers) publish(note func(ledger.Digest) error) error {
 func (w *jsonAnswers) abort() {}
 
 func (w *jsonAnswers) encode(to io.Writer) error {
-	r := w.report
 	out := struct {
-		Private   bool         `json:"private"`
-		Mechanism string       `json:"mechanism"`
-		K         int          `json:"k"`
-		Queries   int          `json:"queries"`
-		PerLabel  charge.Cost  `json:"per_label"`
-		AllFrozen *charge.Cost `json:"all_labels_frozen_teachers"`
-		AllFresh  charge.Cost  `json:"all_labels_fresh_teachers"`
+		Private bool `json:"private"`
+		releaseFields
 		Labels    []jsonAnswer `json:"labels,omitempty"`
 		Simulated []jsonAnswer `json:"simulated_labels,omitempty"`
-	}{
-		Private: !r.simulated, Mechanism: r.aggregator.Name(), K: r.problem.K, Queries: r.queries,
-		PerLabel: charge.Cost(r.aggregator.PerAnswer()), AllFresh: charge.Cost(r.totals.Fresh.Cost),
-	}
-	if r.totals.Frozen != nil {
-		out.AllFrozen = (*charge.Cost)(&r.totals.Frozen.Cost)
-	}
-	if r.simulated {
+	}{Private: !w.report.simulated, releaseFields: w.report.fields()}
+	if w.report.simulated {
 		out.Simulated = w.answers
 	} else {
 		out.Labels = w.answers

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/big"
 	"strconv"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/num"
 )
 
 // renderRows writes a plain table: words to the left, numbers to the right.
@@ -115,11 +115,11 @@ Guarantee: %s
 		fmt.Fprintf(w, `Certificate: no noise is needed. One record reaches t = %d of the teachers; their
   answers together are (tε, 1-(1-Δ)^t)-differentially private, within the guarantee, and
   the majority is computed from them: all %s privacy constraints hold.
-`, p.Affected, thousands(c.Constraints))
+`, p.Affected, num.Thousands(c.Constraints))
 	} else {
 		fmt.Fprintf(w, `Certificate: all %s privacy constraints hold, rounding errors included:
   f ≤ %.15g ≤ e^(mε)-1+2δ = %.15g.
-`, thousands(c.Constraints), c.Bound, c.RightHandSide)
+`, num.Thousands(c.Constraints), c.Bound, c.RightHandSide)
 	}
 	fmt.Fprintf(w, `Optimality: no private noise function (shape %s, %s) has an
   %s below %s; this one is within %s of that.
@@ -202,17 +202,4 @@ func outward(x float64, digits int, up bool) string {
 		unit = -unit
 	}
 	return strconv.FormatFloat(x+unit, 'g', digits, 64)
-}
-
-// thousands writes an integer with separators: 31,824.
-func thousands(n *big.Int) string {
-	s := n.String()
-	var b strings.Builder
-	for i, r := range s {
-		if i > 0 && (len(s)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/release"
 )
 
 // version of the program; releases set it with -ldflags "-X main.version=…".
@@ -96,9 +97,17 @@ func require(c *cobra.Command, flags ...string) error {
 	return nil
 }
 
-// say writes talk to stderr.
+// say writes talk to stderr. Texts and errors among args can hold names: they are printable.
 func (a *app) say(format string, args ...any) {
 	if !a.quiet {
+		for i, arg := range args {
+			switch x := arg.(type) {
+			case string:
+				args[i] = printable(x)
+			case error:
+				args[i] = printable(x.Error())
+			}
+		}
 		fmt.Fprintf(a.err, format+"\n", args...)
 	}
 }
@@ -107,7 +116,7 @@ func (a *app) say(format string, args ...any) {
 // path is "" or "-".
 func (a *app) deliver(path string, write func(io.Writer) error) error {
 	if path != "" && path != "-" {
-		if err := checkNoLedger(path); err != nil {
+		if err := release.CheckNoLedger(path); err != nil {
 			return err
 		}
 		if err := atomicfile.Write(path, 0o644, write); err != nil {

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -26,15 +27,20 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files inside testdata/script")
 
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"darrm": main})
-}
+// programs are what the scripts can run.
+var programs = map[string]func(){"darrm": main}
+
+func TestMain(m *testing.M) { testscript.Main(m, programs) }
 
 // Every file in testdata/script is one topic. The scripts run this very program
 // in a process of its own, with a cache and a home of its own. $VOTES is the real
-// file of votes. The commands below are the scripts' own.
+// file of votes, $FORMAT1 a ledger of format 1. The commands below are the scripts' own.
 func TestScripts(t *testing.T) {
 	votes, err := filepath.Abs(filepath.Join("..", "..", "testdata", "mnist-5v8", "votes.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	format1, err := filepath.Abs(filepath.Join("..", "..", "ledger", "testdata", "format1.ledger"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,6 +51,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("VOTES", votes)
+			e.Setenv("FORMAT1", format1)
 			e.Setenv("DARRM_CACHE", filepath.Join(e.WorkDir, "cache"))
 			// Under the race detector every process would sleep a second at its end.
 			e.Setenv("GORACE", "atexit_sleep_ms=0")
@@ -57,13 +64,15 @@ func TestScripts(t *testing.T) {
 			case "devfull":
 				_, err := os.Stat("/dev/full")
 				return err == nil, nil
+			case "smalldisk":
+				return programs[name] != nil, nil
 			case "signals":
 				return runtime.GOOS != "windows", nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"fails": cmdFails, "exits": cmdExits, "interrupt": cmdInterrupt, "lines": cmdLines,
+			"fails": cmdFails, "exits": cmdExits, "interrupt": cmdSignal(os.Interrupt), "terminate": cmdSignal(syscall.SIGTERM), "lines": cmdLines,
 			"normalise": cmdNormalise, "keys": cmdKeys, "replace": cmdReplace, "entry": cmdEntry, "forge": cmdForge,
 		},
 	})
@@ -129,11 +138,16 @@ func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// interrupt READY PROGRAM ARG…: sends SIGINT once the program is at work: when the
-// file READY is there (or written anew, if it was) or, if READY is "-", when the program has read most of the
-// votes sent to its stdin, which stays open. It must exit with code 130 within
-// the time promptly and print nothing on stdout.
-func cmdInterrupt(ts *testscript.TestScript, neg bool, args []string) {
+// interrupt READY PROGRAM ARG…: sends SIGINT once the program is at work: when the file
+// READY is there (or written anew, if it was), if READY is "-" when the program has read
+// most of the votes sent to its stdin, which stays open, and if it is a time after that. It
+// must exit with code 130 within the time promptly and print nothing on stdout.
+// terminate does the same with SIGTERM.
+func cmdSignal(sig os.Signal) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) { signalled(ts, neg, args, sig) }
+}
+
+func signalled(ts *testscript.TestScript, neg bool, args []string, sig os.Signal) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: interrupt READY PROGRAM ARG…")
 	}
@@ -158,6 +172,11 @@ func cmdInterrupt(ts *testscript.TestScript, neg bool, args []string) {
 		// Time to get from there into the work: too little makes the test easier to
 		// pass, never harder.
 		const settle = 200 * time.Millisecond
+		if after, err := time.ParseDuration(args[0]); err == nil {
+			time.Sleep(after)
+			ready <- nil
+			return
+		}
 		if args[0] == "-" {
 			// More than a pipe holds: the write ends only after the program has read.
 			_, err := io.WriteString(stdin, strings.Repeat("1,0,1\n", 1<<16))
@@ -182,7 +201,7 @@ func cmdInterrupt(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("it ended before it was interrupted: %v\n%s", err, stderr.String())
 	}
 	if err == nil {
-		err = c.Process.Signal(os.Interrupt)
+		err = c.Process.Signal(sig)
 	}
 	if err != nil {
 		_ = c.Process.Kill()
@@ -194,12 +213,12 @@ func cmdInterrupt(ts *testscript.TestScript, neg bool, args []string) {
 	case <-time.After(promptly):
 		_ = c.Process.Kill()
 		<-exited
-		ts.Fatalf("still running %v after SIGINT", promptly)
+		ts.Fatalf("still running %v after %v", promptly, sig)
 	}
 	fmt.Fprint(ts.Stdout(), stdout.String())
 	fmt.Fprint(ts.Stderr(), stderr.String())
 	if code := c.ProcessState.ExitCode(); code != int(exitInterrupted) || stdout.Len() > 0 {
-		ts.Fatalf("exit code %d and %d bytes on stdout after SIGINT; stderr %q", code, stdout.Len(), stderr.String())
+		ts.Fatalf("exit code %d and %d bytes on stdout after %v; stderr %q", code, stdout.Len(), sig, stderr.String())
 	}
 	if err := checkComplaint(stderr.String(), append([]string{"130"}, args[2:]...)); err != nil {
 		ts.Fatalf("%v", err)

@@ -37,7 +37,7 @@ func (f *trainFlags) register(c *cobra.Command) {
 	fl.StringVar(&f.dataDir, "data-dir", "", "folder with the real files of --data-set (default: generated stand-ins)")
 	fl.Uint64Var(&f.dataSeed, "data-seed", 0, "seed of the stand-ins, and of what is drawn from real files")
 	fl.StringVar(&f.private, "private", "", "file of private records, instead of --data-set")
-	fl.StringVar(&f.public, "public", "", "file of public records of the same columns")
+	fl.StringVar(&f.public, "public", "", "file of public records of the same columns; not the private ones under\nanother name, or in another order. Single records in both are not noticed")
 	fl.StringVar(&f.dataFormat, "data-format", "auto", "\"csv\", \"libsvm\" or \"idx\" (images, pixels over 255); auto goes by the name\n(.csv; .idx or -ubyte, with .gz too; else libsvm)")
 	fl.StringVar(&f.response, "response", "", "name (or number from 1) of the CSV column of responses")
 	fl.BoolVar(&f.noHeader, "no-header", false, "the first line of a CSV file is a record already")
@@ -214,7 +214,7 @@ func (f *trainFlags) set(c *cobra.Command, a *app) (data.Set, error) {
 			return data.Set{}, usagef("data-set = %q, but it must be one of %s", f.dataSet, strings.Join(data.Names(), ", "))
 		}
 		if f.dataDir != "" {
-			set, err := data.Load(f.dataSet, f.dataDir, f.dataSeed)
+			set, err := data.Load(c.Context(), f.dataSet, f.dataDir, f.dataSeed)
 			return set, inputFailure(c.Context(), err)
 		}
 		set, err := data.Standin(f.dataSet, f.dataSeed)
@@ -245,7 +245,13 @@ func (f *trainFlags) set(c *cobra.Command, a *app) (data.Set, error) {
 	default:
 		return set, usagef("task = %q, but it must be \"mean\", \"ridge\" or \"logistic\"", f.task)
 	}
-	var err error
+	err := data.Files{Private: f.private, Labels: f.labels, Public: f.public, PublicLabels: f.publicLabels}.CheckApart(c.Context())
+	if errors.Is(err, data.ErrSameFile) {
+		return set, usagef("--public, --public-labels: %w", err)
+	}
+	if err != nil {
+		return set, inputFailure(c.Context(), err)
+	}
 	if set.Private, err = f.records(c, a, f.private, f.labels, 0); err != nil {
 		return set, err
 	}
@@ -301,7 +307,7 @@ func (f *trainFlags) records(c *cobra.Command, a *app, path, labels string, dim 
 		}
 		read = func(r io.Reader) (*shuffleg.Records, error) { return f.images(c, a, r, labels) }
 	}
-	in, err := a.open(c.Context(), path)
+	in, err := a.open(c.Context(), path, data.MaxBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -322,7 +328,7 @@ func (f *trainFlags) images(c *cobra.Command, a *app, r io.Reader, labels string
 	if labels == "" {
 		return data.ReadIDX(r, nil, f.positive)
 	}
-	l, err := a.open(c.Context(), labels)
+	l, err := a.open(c.Context(), labels, data.MaxBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -338,6 +344,8 @@ func planFailure(err error) error {
 		return uncertifiedError{err}
 	case errors.As(err, &sample):
 		return inputError{err}
+	case errors.Is(err, shuffleg.ErrPublicIsPrivate):
+		return inputError{fmt.Errorf("--public, --private: %w", err)}
 	}
 	return err
 }

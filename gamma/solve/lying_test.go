@@ -195,3 +195,20 @@ func (c closeCounter) Close() error {
 	*c.closed++
 	return c.Solver.Close()
 }
+
+// Multipliers that are off within a solver's tolerance still make a proof: in the worst case
+// their weights, which must not sum to more than ½, are scaled back to it.
+func TestMultipliersWithinToleranceStillProve(t *testing.T) {
+	p := constraints.Problem{K: 7, M: 2, Epsilon: 0.1, TeacherDelta: 1e-5, Delta: 1.99999e-5, Affected: 7}
+	for _, factor := range []float64{1 - 1e-9, 1, 1 + 1e-9, 1 + 1e-8} {
+		lie := lying(func(s *lp.Solution) {
+			for i := range s.Dual {
+				s.Dual[i] *= factor
+			}
+		})
+		table, err := Optimal(context.Background(), p, Options{WorstCase: true, NewSolver: lie})
+		if err != nil || !(table.Gap < 1e-6) {
+			t.Errorf("multipliers × %v: %v", factor, err)
+		}
+	}
+}

@@ -14,8 +14,8 @@
 // later than the rename: when the directory cannot be forced to disk, the new
 // file is in place and complete but might not survive a power failure.
 //
-// A process killed outright leaves its temporary file behind; [TempTarget]
-// recognises such names so that their owner can sweep them.
+// A process killed outright leaves its temporary file behind. The next process that writes
+// a file of that directory removes it: see [Sweep].
 //
 // # What is not promised
 //
@@ -45,6 +45,7 @@ type File struct {
 	name   string // the path as the caller gave it, for messages
 	target string // where Commit renames to; "" when writing directly
 	temp   string // the temporary file; "" when writing directly
+	lock   *lock  // says that temp is in use; nil when writing directly
 	err    error  // first failed Write; makes Commit refuse
 	done   bool
 }
@@ -127,10 +128,12 @@ func create(path string, perm fs.FileMode) (*File, error) {
 	return f, nil
 }
 
-// createTemp opens a fresh temporary file beside target.
+// createTemp opens a fresh temporary file beside target, locked.
 func createTemp(name, target string, perm fs.FileMode) (*File, error) {
+	dir := filepath.Dir(target)
+	sweepOnce(dir)
 	for range 10 {
-		temp := filepath.Join(filepath.Dir(target), tempName(filepath.Base(target), rand.Text()))
+		temp := filepath.Join(dir, tempName(filepath.Base(target), rand.Text()))
 		f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 		if errors.Is(err, fs.ErrExist) {
 			continue
@@ -138,9 +141,14 @@ func createTemp(name, target string, perm fs.FileMode) (*File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("write %s: create temporary file: %w", name, err)
 		}
-		return &File{f: f, name: name, target: target, temp: temp}, nil
+		l, ok := lockNew(f, temp)
+		if !ok { // swept in the moment before it was locked
+			f.Close()
+			continue
+		}
+		return &File{f: f, name: name, target: target, temp: temp, lock: l}, nil
 	}
-	return nil, fmt.Errorf("write %s: no free name for a temporary file in %s", name, filepath.Dir(target))
+	return nil, fmt.Errorf("write %s: no free name for a temporary file in %s", name, dir)
 }
 
 // fill runs fn on f and commits, or aborts on any error or panic.
@@ -171,6 +179,18 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// Sync forces what was written to disk, where some file systems only then look for the
+// room. [File.Commit] does so too.
+func (f *File) Sync() error {
+	if f.done {
+		return fmt.Errorf("sync %s: %w", f.name, fs.ErrClosed)
+	}
+	if err := f.f.Sync(); err != nil {
+		return fmt.Errorf("sync %s: %w", f.name, err)
+	}
+	return nil
+}
+
 // Commit forces the content to disk and gives the file its name. It returns an
 // error, and leaves the old file as it was, if an earlier Write failed or the
 // file was committed or aborted before.
@@ -188,6 +208,9 @@ func (f *File) Commit() error {
 		}
 		return nil
 	}
+	// Held until the file has its name: between the close and the rename it would be taken
+	// for one that a killed process left.
+	defer f.lock.release()
 	// Sync before rename: otherwise a power failure can leave the new name on
 	// an empty file.
 	if err := f.f.Sync(); err != nil {
@@ -218,6 +241,7 @@ func (f *File) Abort() error {
 	if f.temp == "" {
 		return closeErr
 	}
+	defer f.lock.release()
 	// The content is thrown away, so a failed close does not matter.
 	return os.Remove(f.temp)
 }

@@ -19,6 +19,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -26,6 +27,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/darrm/darrm/internal/readfile"
 )
 
 // MaxValues bounds what a file may hold: 256 MiB, five times MNIST's training images.
@@ -38,6 +41,10 @@ type Images struct {
 	N, Rows, Columns int
 	Pixels           []byte // N·Rows·Columns values, row by row
 }
+
+// MaxBytes is the most that is read of a file, packed or not: what does not compress grows
+// by less than a thousandth.
+const MaxBytes = MaxValues + MaxValues/512
 
 // Image returns picture i, sharing memory. It panics unless 0 ≤ i < N.
 func (m Images) Image(i int) []byte {
@@ -70,16 +77,16 @@ func ReadLabels(r io.Reader) ([]byte, error) {
 // files have the names under which they are published, with or without .gz:
 //
 //	name-images-idx3-ubyte, name-labels-idx1-ubyte
-func ReadSet(dir, name string) (Set, error) {
+func ReadSet(ctx context.Context, dir, name string) (Set, error) {
 	var s Set
-	err := open(dir, name+"-images-idx3-ubyte", func(r io.Reader) (err error) {
+	err := open(ctx, dir, name+"-images-idx3-ubyte", func(r io.Reader) (err error) {
 		s.Images, err = ReadImages(r)
 		return err
 	})
 	if err != nil {
 		return Set{}, err
 	}
-	err = open(dir, name+"-labels-idx1-ubyte", func(r io.Reader) (err error) {
+	err = open(ctx, dir, name+"-labels-idx1-ubyte", func(r io.Reader) (err error) {
 		s.Labels, err = ReadLabels(r)
 		return err
 	})
@@ -109,12 +116,12 @@ func Find(dir, name string) (string, error) {
 	return "", fmt.Errorf("neither %s nor %s.gz: %w", plain, plain, fs.ErrNotExist)
 }
 
-func open(dir, name string, f func(io.Reader) error) error {
+func open(ctx context.Context, dir, name string, f func(io.Reader) error) error {
 	path, err := Find(dir, name)
 	if err != nil {
 		return err
 	}
-	file, err := os.Open(path)
+	file, err := readfile.Open(ctx, path, MaxBytes)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package idx
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -90,17 +91,17 @@ func TestReadSet(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := ReadSet(dir, "train"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := ReadSet(context.Background(), dir, "train"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("empty folder: %v", err)
 	}
 	write("train-images-idx3-ubyte.gz", zip(t, encode(8, []byte{1, 2}, 2, 1, 1)))
 	write("train-labels-idx1-ubyte", encode(8, []byte{5, 8}, 2))
-	s, err := ReadSet(dir, "train")
+	s, err := ReadSet(context.Background(), dir, "train")
 	if err != nil || s.N != 2 || s.Labels[1] != 8 {
 		t.Errorf("%+v, %v", s, err)
 	}
 	write("train-labels-idx1-ubyte", encode(8, []byte{5}, 1))
-	if _, err := ReadSet(dir, "train"); err == nil || !strings.Contains(err.Error(), "1 labels for 2 images") {
+	if _, err := ReadSet(context.Background(), dir, "train"); err == nil || !strings.Contains(err.Error(), "1 labels for 2 images") {
 		t.Errorf("lengths that differ: %v", err)
 	}
 }

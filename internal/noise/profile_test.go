@@ -176,6 +176,59 @@ func TestProfileExtremes(t *testing.T) {
 	}
 }
 
+// δ is positive at every ε, and what is beyond the numbers that are summed counts as well.
+// Its upper end is never below what a few outcomes far out contribute by themselves.
+func TestUpperEndsCountWhatIsLeftOut(t *testing.T) {
+	for _, eps := range []int64{100, 300, 700} {
+		d, err := mustGaussian(t, 1, 1).VotesDelta(1, big.NewRat(eps, 1))
+		if err != nil || !(d.Hi().Sign() > 0) || !(d.Upper() > 0) {
+			t.Errorf("ε = %d: δ ≤ %v, %v", eps, d.Upper(), err)
+		}
+	}
+	// σ₁ = 1, σ = 4, ε = 30: the outcomes that matter most have a check of -27, beyond the 22
+	// that its law is summed to, and e^-400 in all.
+	first, g, eps := mustGaussian(t, 1, 1), mustGaussian(t, 16, 1), big.NewRat(30, 1)
+	const x, votes = -27, 1
+	if reach := len(first.Law(0).mass) - 1; reach >= -x {
+		t.Fatalf("the check's law is summed to %d: this tests nothing", reach)
+	}
+	firstLaw, law := first.Law(40), g.Law(250)
+	of := func(z int) num.Interval { // Pr[Z = z] of two draws
+		sum := num.FromInt(0)
+		for y := -120; y <= 120; y++ {
+			sum = sum.Add(law.Mass(y).Mul(law.Mass(z + y)))
+		}
+		return sum
+	}
+	var outcomes [][2]num.Interval
+	for z := 40; z <= 70; z++ {
+		outcomes = append(outcomes, [2]num.Interval{firstLaw.Mass(x).Mul(of(z)), firstLaw.Mass(x - votes).Mul(of(z + 2*votes))})
+	}
+	least := positivePart(outcomes, eps)
+	got, err := g.CheckedDelta(first, votes, eps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !(least.Lower() > 1e-200) || got.Upper() < least.Lower() {
+		t.Errorf("δ is at most %v, but a few outcomes alone have %v", got.Upper(), least.Lower())
+	}
+}
+
+// What follows in a sequence whose ratios fall: at least nothing, at most the geometric
+// series, which it is where the ratios stay the same.
+func TestRestHoldsWhatFollows(t *testing.T) {
+	half, third := num.FromRat(big.NewRat(1, 2)), num.FromRat(big.NewRat(1, 3))
+	same := &decay{num.FromInt(5), half, num.FromInt(1)}
+	if r := same.rest(); r.Upper() < 5 || r.Upper() > 5*(1+1e-15) || r.Lower() != 0 {
+		t.Errorf("5/2 + 5/4 + … is in [%v, %v]", r.Lower(), r.Upper())
+	}
+	falling := &decay{num.FromInt(5), half, third}
+	sum := 5. / 2 * (1 + 1./6*(1+1./18*(1+1./54*(1+1./162))))
+	if r := falling.rest(); r.Upper() < sum || r.Upper() > 5*(1+1e-15) || r.Lower() > sum {
+		t.Errorf("%v is in [%v, %v]", sum, r.Lower(), r.Upper())
+	}
+}
+
 // Reference digits from mpmath 1.3 at 60 digits: the sum of max(0, p - e^ε·q) over all
 // pairs of noises within 14σ, each exponential by itself.
 func TestVotesDeltaKnownDigits(t *testing.T) {

@@ -164,3 +164,34 @@ func TestDecimalIsWhatPeopleRead(t *testing.T) {
 		}()
 	}
 }
+
+// What is known of a number only within a wide interval is rounded beyond its far end, not
+// its near one.
+func TestEndsOfWideIntervals(t *testing.T) {
+	seventh, third := big.NewRat(1, 7), big.NewRat(1, 3)
+	x := FromRat(seventh).Hull(FromRat(third))
+	for what, c := range map[string]struct {
+		got    float64
+		least  *big.Rat // got is at least this, or at most that
+		atMost *big.Rat
+	}{
+		"Upper": {got: x.Upper(), least: third}, "Lower": {got: x.Lower(), atMost: seventh},
+	} {
+		exact := new(big.Rat).SetFloat64(c.got)
+		if c.least != nil && exact.Cmp(c.least) < 0 || c.atMost != nil && exact.Cmp(c.atMost) > 0 {
+			t.Errorf("%s of [1/7, 1/3] = %v", what, c.got)
+		}
+	}
+	if up := x.DecimalUp(); Decimal(up).Cmp(third) < 0 || up > 0.3333333333333334 {
+		t.Errorf("DecimalUp of [1/7, 1/3] = %v", up)
+	}
+	if down := x.DecimalDown(); Decimal(down).Cmp(seventh) > 0 || down < 0.1428571428571428 {
+		t.Errorf("DecimalDown of [1/7, 1/3] = %v", down)
+	}
+	for _, c := range []struct{ a, b Interval }{{FromRat(seventh), FromRat(third)}, {FromRat(third), FromRat(seventh)}} {
+		h := c.a.Hull(c.b)
+		if h.Lower() != FromRat(seventh).Lower() || h.Upper() != FromRat(third).Upper() {
+			t.Errorf("hull: [%v, %v]", h.Lower(), h.Upper())
+		}
+	}
+}

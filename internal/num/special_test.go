@@ -172,3 +172,24 @@ func TestSpecialFunctionsPanicOutside(t *testing.T) {
 		}()
 	}
 }
+
+// Around 6, where the method changes, both methods hold the same number. The continued
+// fraction is cut off there while it still moves: without an interval for the rest it would
+// miss the series' result.
+func TestNormalTailByBothMethods(t *testing.T) {
+	for _, x := range []*big.Rat{big.NewRat(601, 100), big.NewRat(13, 2), big.NewRat(7, 1), big.NewRat(8, 1)} {
+		fraction := NormalTail(FromRat(x))
+		at := FromRat(x)
+		square := at.Mul(at)
+		density := ExpReal(FromInt(0).Sub(square.scale(-1))).Quo(Sqrt(pi().scale(1)))
+		sum, term := at, at
+		for n := int64(1); n < 1000; n++ { // 2n+1 far above 2x²: what follows is below the last term
+			term = term.Mul(square).Quo(FromInt(2*n + 1))
+			sum = sum.Add(term)
+		}
+		series := FromRat(big.NewRat(1, 2)).Sub(density.Mul(Interval{sum.lo, up().Add(sum.hi, term.hi)}))
+		if fraction.Cmp(series) != 0 {
+			t.Errorf("Q(%v): %v and %v", x.FloatString(2), fraction.lo.Text('g', 100), series.lo.Text('g', 100))
+		}
+	}
+}

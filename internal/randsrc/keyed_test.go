@@ -81,6 +81,46 @@ func TestKeyedIsTheDocumentedFunction(t *testing.T) {
 	})
 }
 
+// The counter has 8 bytes, all of which count: beyond 256 blocks, beyond 65,536, and where
+// the lower four or seven bytes are full. No two blocks of a long stream are alike.
+func TestKeyedCounterCarries(t *testing.T) {
+	secret := sha256.Sum256([]byte("carry"))
+	k := slowHMAC(secret[:], []byte("darrm job key v1: coins"))
+	const query = "q"
+	block := func(i uint64) [32]byte {
+		return [32]byte(slowHMAC(k, append(binary.BigEndian.AppendUint64(nil, i), query...)))
+	}
+	src := newKey(secret).Coins(query)
+	next := func() (out [32]byte) {
+		t.Helper()
+		b, err := src.take(32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		copy(out[:], b)
+		return out
+	}
+	seen := map[[32]byte]int{}
+	for i := range 66_000 {
+		got := next()
+		if at, ok := seen[got]; ok {
+			t.Fatalf("block %d is block %d", i, at)
+		}
+		seen[got] = i
+		if near := i % 256; (near < 2 || near == 255) && got != block(uint64(i)) {
+			t.Fatalf("block %d is not that of its counter", i)
+		}
+	}
+	for bytes := 3; bytes < 8; bytes++ {
+		src.next = 1<<(8*bytes) - 2
+		for i := src.next; i < 1<<(8*bytes)+2; i++ {
+			if got := next(); got != block(i) {
+				t.Errorf("block %d is not that of its counter", i)
+			}
+		}
+	}
+}
+
 // Recorded once, and computed again by slowCoins above: another release of this
 // program that is halfway through a job must draw the same answers.
 func TestKeyedGolden(t *testing.T) {

@@ -18,6 +18,9 @@ import (
 const (
 	MaxLine   = 16 << 20 // bytes in a line
 	MaxValues = 1 << 27  // numbers in a file, a gigabyte of float64s
+	// MaxBytes is the most that is read of a file, 5 GiB. A number written out in full, with
+	// its index and a space, has at most 35 bytes: MaxValues numbers are in the file first.
+	MaxBytes = 40 * MaxValues
 )
 
 // CSVOptions says how to read a CSV file.
@@ -131,11 +134,13 @@ func csvError(err error) error {
 	return err // encoding/csv names the line, lineGuard too
 }
 
-// lineGuard passes a stream on while its lines are at most MaxLine bytes.
+// lineGuard passes a stream on while its lines are at most MaxLine bytes. Lines inside
+// quotes are one: encoding/csv keeps them together.
 type lineGuard struct {
 	r      io.Reader
 	line   int
 	length int
+	quoted bool
 }
 
 func (g *lineGuard) Read(p []byte) (int, error) {
@@ -145,9 +150,14 @@ func (g *lineGuard) Read(p []byte) (int, error) {
 	n, err := g.r.Read(p)
 	for _, b := range p[:n] {
 		g.length++
-		if b == '\n' {
+		switch {
+		case b == '"':
+			g.quoted = !g.quoted // a doubled quote is none: it changes twice
+		case b == '\n':
 			g.line++
-			g.length = 0
+			if !g.quoted {
+				g.length = 0
+			}
 		}
 		if g.length > MaxLine {
 			return 0, fmt.Errorf("line %d is longer than %d bytes", g.line, MaxLine)

@@ -3,6 +3,7 @@ package data
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -189,11 +190,11 @@ func TestLoadMNIST(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, dir, "t10k-images-idx3-ubyte.gz", packed.Bytes())
-	if _, err := Load(MNIST69, dir, 1); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Load(context.Background(), MNIST69, dir, 1); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without labels: %v", err)
 	}
 	write(t, dir, "t10k-labels-idx1-ubyte", labels)
-	s, err := Load(MNIST69, dir, 1)
+	s, err := Load(context.Background(), MNIST69, dir, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,22 +202,22 @@ func TestLoadMNIST(t *testing.T) {
 		t.Errorf("%v, %v", s.Private.Row(0), s.Public.Row(0))
 	}
 	write(t, dir, "t10k-labels-idx1-ubyte", idxFile([]int{3}, []byte{6, 1, 9}))
-	if _, err := Load(MNIST69, dir, 1); err == nil {
+	if _, err := Load(context.Background(), MNIST69, dir, 1); err == nil {
 		t.Error("3 labels for 4 images accepted")
 	}
 	write(t, dir, "t10k-labels-idx1-ubyte", idxFile([]int{4}, []byte{6, 1, 6, 6}))
-	if _, err := Load(MNIST69, dir, 1); err == nil {
+	if _, err := Load(context.Background(), MNIST69, dir, 1); err == nil {
 		t.Error("no 9 accepted")
 	}
 	write(t, dir, "t10k-images-idx3-ubyte.gz", packed.Bytes()[:20])
-	if _, err := Load(MNIST69, dir, 1); err == nil || errors.Is(err, fs.ErrNotExist) {
+	if _, err := Load(context.Background(), MNIST69, dir, 1); err == nil || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("truncated gzip: %v", err)
 	}
 }
 
 func TestLoadCIFAR(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Load(CIFAR10, dir, 1); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Load(context.Background(), CIFAR10, dir, 1); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("nothing there: %v", err)
 	}
 	image := func(label, pixel byte) []byte { return append([]byte{label}, bytes.Repeat([]byte{pixel}, 3072)...) }
@@ -225,7 +226,7 @@ func TestLoadCIFAR(t *testing.T) {
 		b = append(b, image(byte(i%10), byte(i/10%256))...)
 	}
 	write(t, dir, "data_batch_1.bin", b)
-	s, err := Load(CIFAR10, dir, 1)
+	s, err := Load(context.Background(), CIFAR10, dir, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,27 +239,27 @@ func TestLoadCIFAR(t *testing.T) {
 		t.Errorf("%v", count)
 	}
 	write(t, dir, "data_batch_2.bin", b[:len(b)-1])
-	if _, err := Load(CIFAR10, dir, 1); err == nil {
+	if _, err := Load(context.Background(), CIFAR10, dir, 1); err == nil {
 		t.Error("a cut batch accepted")
 	}
 	write(t, dir, "data_batch_2.bin", image(10, 0))
-	if _, err := Load(CIFAR10, dir, 1); err == nil {
+	if _, err := Load(context.Background(), CIFAR10, dir, 1); err == nil {
 		t.Error("label 10 accepted")
 	}
 	write(t, dir, "data_batch_1.bin", b[:3073*500])
 	write(t, dir, "data_batch_2.bin", image(0, 0))
-	if _, err := Load(CIFAR10, dir, 1); err == nil {
+	if _, err := Load(context.Background(), CIFAR10, dir, 1); err == nil {
 		t.Error("too few images accepted")
 	}
 }
 
 func TestLoadErrors(t *testing.T) {
 	for _, name := range Names() {
-		if _, err := Load(name, t.TempDir(), 1); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := Load(context.Background(), name, t.TempDir(), 1); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Load("iris", ".", 1); err == nil || !strings.HasPrefix(err.Error(), "data set = iris") {
+	if _, err := Load(context.Background(), "iris", ".", 1); err == nil || !strings.HasPrefix(err.Error(), "data set = iris") {
 		t.Errorf("%v", err)
 	}
 	if _, err := Standin("iris", 1); err == nil {
@@ -273,7 +274,7 @@ func TestLoadErrors(t *testing.T) {
 		write(t, dir, file, []byte(content))
 	}
 	for _, name := range []string{Crime, COMPAS, CreditCard} {
-		if _, err := Load(name, dir, 1); err == nil || !strings.Contains(err.Error(), dir) {
+		if _, err := Load(context.Background(), name, dir, 1); err == nil || !strings.Contains(err.Error(), dir) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -288,7 +289,7 @@ func TestRealFiles(t *testing.T) {
 		if dir == "" {
 			t.Skipf("%s names no directory", variable)
 		}
-		s, err := Load(name, dir, 1)
+		s, err := Load(context.Background(), name, dir, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -330,7 +331,7 @@ func TestRealFiles(t *testing.T) {
 			t.Errorf("%+v", d)
 		}
 		dir := os.Getenv("DARRM_DATA_MNIST")
-		set, err := idx.ReadSet(dir, "train")
+		set, err := idx.ReadSet(context.Background(), dir, "train")
 		if err != nil {
 			t.Skip("no training files")
 		}

@@ -62,7 +62,9 @@ func ReadLIBSVM(r io.Reader, dim int) (*shuffleg.Records, error) {
 			}
 		}
 		largest = max(largest, last)
-		y = append(y, v)
+		if y = append(y, v); len(y) > MaxValues { // lines without a field
+			return nil, fmt.Errorf("line %d: more than %d records", line, MaxValues)
+		}
 	}
 	if err := scan.Err(); err != nil {
 		if errors.Is(err, bufio.ErrTooLong) {

@@ -2,6 +2,7 @@ package data
 
 import (
 	"compress/gzip"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -9,13 +10,13 @@ import (
 	"io/fs"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/idx"
+	"github.com/darrm/darrm/internal/readfile"
 	"github.com/darrm/darrm/shuffleg"
 )
 
@@ -31,22 +32,24 @@ import (
 // What is taken of them is each function's comment. The seed draws what the sources leave
 // to chance: which clients credit-card consists of, the matrix that multiplies crime's
 // public rows, and the start of logistic regression. mnist-69 and cifar-10 do not depend
-// on it. An error that the files are not there is fs.ErrNotExist.
-func Load(name, dir string, seed uint64) (Set, error) {
+// on it. An error that the files are not there is fs.ErrNotExist. Only regular
+// files of at most MaxBytes are read, and only until ctx is done.
+func Load(ctx context.Context, name, dir string, seed uint64) (Set, error) {
+	from := folder{ctx, dir}
 	s := Set{Name: name}
 	rng := generator(seed)
 	var err error
 	switch name {
 	case MNIST69:
-		err = s.loadMNIST(dir)
+		err = s.loadMNIST(from)
 	case CIFAR10:
-		err = s.loadCIFAR(dir)
+		err = s.loadCIFAR(from)
 	case Crime:
-		err = s.loadFile(dir, rng, readCrime, "communities.data")
+		err = s.loadFile(from, rng, readCrime, "communities.data")
 	case COMPAS:
-		err = s.loadFile(dir, rng, readCOMPAS, "compas-two-years.csv", "compas-scores-two-years.csv")
+		err = s.loadFile(from, rng, readCOMPAS, "compas-two-years.csv", "compas-scores-two-years.csv")
 	case CreditCard:
-		err = s.loadFile(dir, rng, readCreditCard, "uci-credit-card.csv", "default-of-credit-card-clients.csv")
+		err = s.loadFile(from, rng, readCreditCard, "uci-credit-card.csv", "default-of-credit-card-clients.csv")
 	default:
 		err = unknown(name)
 	}
@@ -56,12 +59,19 @@ func Load(name, dir string, seed uint64) (Set, error) {
 	return s.finish(startGenerator(seed)), nil
 }
 
-// open opens the first of the names that is there, unpacked if it ends in .gz.
-func open(dir string, names ...string) (io.ReadCloser, string, error) {
+// folder is where a data set's files lie, read until ctx is done.
+type folder struct {
+	ctx context.Context
+	dir string
+}
+
+// open opens the first of the names that is there, unpacked if it ends in .gz. At most
+// MaxBytes are read, packed and unpacked.
+func (in folder) open(names ...string) (io.ReadCloser, string, error) {
 	for _, name := range names {
 		for _, suffix := range []string{"", ".gz"} {
-			path := filepath.Join(dir, name+suffix)
-			f, err := os.Open(path)
+			path := filepath.Join(in.dir, name+suffix)
+			f, err := readfile.Open(in.ctx, path, MaxBytes)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
@@ -73,21 +83,21 @@ func open(dir string, names ...string) (io.ReadCloser, string, error) {
 				f.Close()
 				return nil, path, fmt.Errorf("%s: %w", path, err)
 			}
-			return unpacked{z, f}, path, nil
+			return unpacked{readfile.Limit(in.ctx, z, path+", unpacked,", MaxBytes), f}, path, nil
 		}
 	}
-	return nil, "", fmt.Errorf("none of %s in %s: %w", strings.Join(names, ", "), dir, fs.ErrNotExist)
+	return nil, "", fmt.Errorf("none of %s in %s: %w", strings.Join(names, ", "), in.dir, fs.ErrNotExist)
 }
 
 type unpacked struct {
 	io.Reader
-	file *os.File
+	file io.Closer
 }
 
 func (u unpacked) Close() error { return u.file.Close() }
 
-func (s *Set) loadFile(dir string, rng *rand.Rand, read func(io.Reader, *rand.Rand) (private, public *shuffleg.Records, err error), names ...string) error {
-	f, path, err := open(dir, names...)
+func (s *Set) loadFile(from folder, rng *rand.Rand, read func(io.Reader, *rand.Rand) (private, public *shuffleg.Records, err error), names ...string) error {
+	f, path, err := from.open(names...)
 	if err != nil {
 		return err
 	}
@@ -101,11 +111,11 @@ func (s *Set) loadFile(dir string, rng *rand.Rand, read func(io.Reader, *rand.Ra
 
 // loadMNIST takes the first images of 6 as D and the first of 9, each turned by 180°, as
 // P: 1000 of each, or as many as there are of both.
-func (s *Set) loadMNIST(dir string) error {
+func (s *Set) loadMNIST(from folder) error {
 	var images idx.Set
 	var err error
 	for _, s.Source = range []string{"train", "t10k"} {
-		if images, err = idx.ReadSet(dir, s.Source); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		if images, err = idx.ReadSet(from.ctx, from.dir, s.Source); err == nil || !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
 	}
@@ -113,9 +123,9 @@ func (s *Set) loadMNIST(dir string) error {
 		return err
 	}
 	if s.Private, s.Public, err = sixesAndNines(images); err != nil {
-		return fmt.Errorf("%s in %s: %w", s.Source, dir, err)
+		return fmt.Errorf("%s in %s: %w", s.Source, from.dir, err)
 	}
-	s.Source = filepath.Join(dir, s.Source)
+	s.Source = filepath.Join(from.dir, s.Source)
 	return nil
 }
 
@@ -157,13 +167,13 @@ func sixesAndNines(images idx.Set) (private, public *shuffleg.Records, err error
 
 // loadCIFAR takes the first 100 images of each class as D and the first 250 further ones
 // of each of the classes 0 to 3 as P, in the files' order; the response is the class.
-func (s *Set) loadCIFAR(dir string) error {
+func (s *Set) loadCIFAR(from folder) error {
 	const d, size = 3072, 3073
 	var x, y [2][]float64
 	var count [10][2]int
 	var first string
 	for batch := 1; batch <= 5; batch++ {
-		f, path, err := open(dir, fmt.Sprintf("data_batch_%d.bin", batch))
+		f, path, err := from.open(fmt.Sprintf("data_batch_%d.bin", batch))
 		if errors.Is(err, fs.ErrNotExist) && batch > 1 {
 			break
 		}

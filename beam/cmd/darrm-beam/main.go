@@ -26,6 +26,8 @@ import (
 
 	darrmbeam "github.com/darrm/darrm/beam"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/readfile"
+	"github.com/darrm/darrm/release"
 )
 
 // paths is a flag that may be given several times.
@@ -42,9 +44,20 @@ var (
 	keyDir     = flag.String("key-dir", "", "directory through which the job key reaches workers of other processes; nobody else may read it")
 	shardRows  = flag.Int("shard-rows", darrmbeam.DefaultShardRows, "queries that are answered together")
 	attempts   = flag.Int("attempts", darrmbeam.DefaultAttempts, "how often to try the answering pipeline, under one key")
-	timeout    = flag.Duration("attempt-timeout", 0, "end an attempt that takes longer, for runners that may hang (default: none)")
+	timeout    = flag.Duration("attempt-timeout", 0, "end a pipeline that takes longer, for runners that may hang (default: 1h on the local runner, none on others)")
 	openPort   = flag.Bool("open-port", false, "accept that the local runner's port is open to the network, where it cannot be closed")
 	verbose    = flag.Bool("verbose", false, "show the runner's own messages")
+
+	force      = flag.Bool("force", false, "without --ledger: replace --out by a new draw. Nobody accounts for the two")
+	records    = flag.Int("records", 0, "how many records the teachers were trained on, if it is public: a total δ of 1/records or more is then called worthless")
+	neighbours = flag.String("neighbours", "replace", `which datasets differ by one person in the teachers' promise: "replace" a record, or "add-remove" one`)
+
+	// What is stated of the teachers; a flag that is not set says nothing.
+	epsilon      = flag.Float64("eps", 0, "ε of each teacher: a table for another is refused. If --eps, --teacher-delta, --affected or --data is stated, all are compared")
+	teacherDelta = flag.Float64("teacher-delta", 0, "Δ of each teacher")
+	affected     = flag.Int("affected", 0, "how many teachers one person's record can reach (default all)")
+	data         = flag.String("data", "", `instead of --affected: "disjoint" or "overlapping"`)
+	slack        = flag.Float64("slack", 0, "δ' that the composition of fresh answers may spend (default 1e-6, or 0 where the answers have δ = 0)")
 
 	read   darrmbeam.ReadOptions
 	charge darrmbeam.Charge
@@ -55,14 +68,16 @@ func init() {
 	flag.StringVar(&read.Format, "format", "", "format of the votes (default: by the name of a local file, else csv)")
 	flag.StringVar(&read.Compression, "compression", "", "compression of the votes (default: by the name of a local file, else none)")
 	flag.StringVar(&read.Header, "header", "", `whether the first row names the columns: "auto", "yes" or "no"`)
-	flag.StringVar(&read.Layout, "layout", "", `"wide": a column per teacher, or "counts": columns zeros and ones`)
+	flag.StringVar(&read.Layout, "layout", "", `"wide": a column per teacher, "counts": columns zeros and ones; arrays also "teachers": a row per teacher`)
 	flag.StringVar(&read.IDColumn, "id-column", "", `name or position of the column of query ids, "-" for none`)
 	flag.StringVar(&read.LabelColumn, "label-column", "", `name or position of the column of true labels, "-" for none`)
+	flag.StringVar(&read.VoteColumns, "vote-columns", "", "names or positions of the columns of votes, separated by commas; others are not read.\nNeeded where the names of the table's K columns say that not all of them are votes")
 	flag.StringVar(&charge.Ledger, "ledger", "", "charge this ledger (darrm budget init) before a label is drawn")
 	flag.StringVar(&charge.RequestID, "request-id", "", "name of this release in the ledger; a name is charged and answered once")
 	flag.StringVar(&charge.Teachers, "teachers", "", `"fresh" or "frozen"; needed to charge a ledger`)
-	flag.StringVar(&charge.Ensemble, "ensemble", "", "name of the frozen teachers in the ledger")
-	flag.Float64Var(&charge.Slack, "slack", 0, "δ' that the composition of fresh answers may spend")
+	flag.StringVar(&charge.Ensemble, "ensemble", "", "name of the teachers in the ledger; frozen ones need it")
+	flag.StringVar(&charge.EnsembleDigest, "ensemble-digest", "", "any text that identifies the teachers; once stated it is required, and it verifies nothing")
+	flag.StringVar(&charge.Draw, "draw", "", "name of these votes of fresh teachers (default: the request id)")
 }
 
 func main() {
@@ -87,16 +102,17 @@ func run(ctx context.Context) error {
 	if *table == "" {
 		return errors.New("--table is missing: make one with darrm solve --out table.json")
 	}
-	b, err := os.ReadFile(*table)
+	b, err := readfile.Whole(ctx, *table, gamma.MaxTableBytes)
 	if err != nil {
 		return err
 	}
-	if len(b) > gamma.MaxTableBytes {
-		return fmt.Errorf("%s is larger than %d bytes", *table, gamma.MaxTableBytes)
+	stated, err := state()
+	if err != nil {
+		return err
 	}
 	job := darrmbeam.Job{
 		Votes: votesFiles, Read: read, Table: b, Out: *out, Temp: *temp, KeyDir: *keyDir,
-		ShardRows: *shardRows, Attempts: *attempts, AttemptTimeout: *timeout, Charge: charge,
+		ShardRows: *shardRows, Attempts: *attempts, AttemptTimeout: *timeout, Charge: charge, Stated: stated, Force: *force,
 		Retrying: func(n int, err error) {
 			fmt.Fprintf(os.Stderr, "attempt %d failed, trying again with the same key: %v\n", n, err)
 		},
@@ -117,19 +133,53 @@ func run(ctx context.Context) error {
 		fmt.Fprintf(os.Stderr, "request %q was released before: its labels are in %s, unchanged\n", charge.RequestID, *out)
 		return err
 	}
-	tell(r)
+	tell(r, stated.Teachers())
 	return err
 }
 
-// tell says what was released and what it costs.
-func tell(r *darrmbeam.Report) {
-	fmt.Fprintf(os.Stderr, "%d labels from K = %d teachers\n", r.Queries, r.Problem.K)
-	fmt.Fprintf(os.Stderr, "one label:  %v-DP\n", r.PerAnswer)
-	if f := r.Totals.Frozen; f != nil && charge.Teachers != "fresh" {
-		fmt.Fprintf(os.Stderr, "all labels: %v-DP if the teachers were trained once and only vote (however many queries)\n", f.Cost)
+// state reads the flags that say something of the teachers, and of how they are charged.
+func state() (s release.Stated, err error) {
+	set := map[string]bool{}
+	flag.Visit(func(f *flag.Flag) { set[f.Name] = true })
+	if set["eps"] {
+		s.Epsilon = epsilon
 	}
-	if r.Totals.Frozen == nil || charge.Teachers != "frozen" {
-		fmt.Fprintf(os.Stderr, "all labels: %v-DP if each vote is a fresh run of a private mechanism\n", r.Totals.Fresh.Cost)
+	if set["teacher-delta"] {
+		s.TeacherDelta = teacherDelta
+	}
+	if set["slack"] {
+		charge.Slack = slack
+	}
+	if set["affected"] {
+		s.Affected = affected
+	}
+	switch {
+	case !set["data"]:
+	case set["affected"]:
+		return s, errors.New("--affected and --data exclude each other")
+	default:
+		reach, err := release.AffectedByData(*data)
+		if err != nil {
+			return s, err
+		}
+		s.Affected = &reach
+	}
+	charge.Relation, err = release.ParseRelation(*neighbours)
+	return s, err
+}
+
+// tell says what was released and what it costs.
+func tell(r *darrmbeam.Report, stated bool) {
+	source := release.SourceTable
+	if stated {
+		source = release.SourceFlags
+	}
+	summary := release.Summary{
+		Columns: r.Columns.String(), Problem: r.Problem, Presumed: true, PerAnswer: r.PerAnswer, Totals: r.Totals, Teachers: charge.Teachers, Source: source, Records: *records,
+	}
+	fmt.Fprintf(os.Stderr, "%d labels from K = %d teachers\n", r.Queries, r.Problem.K)
+	for _, line := range summary.Lines() {
+		fmt.Fprintln(os.Stderr, line)
 	}
 	fmt.Fprintln(os.Stderr, "against everybody who cannot tell HMAC-SHA-256 from a random function")
 }

@@ -55,8 +55,10 @@ func TestREADME(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	if want := "1866 labels from K = 11 teachers"; !strings.Contains(said, want) {
-		t.Errorf("it says %q, want %q", said, want)
+	for _, want := range []string{"1866 labels from K = 11 teachers", "votes: t1 … t11 (11 columns); id: query; truth: label"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it says %q, want %q", said, want)
+		}
 	}
 	b, err := os.ReadFile(out)
 	if err != nil {

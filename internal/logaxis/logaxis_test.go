@@ -1,0 +1,53 @@
+package logaxis
+
+import (
+	"math"
+	"testing"
+)
+
+func TestMarks(t *testing.T) {
+	for _, c := range []struct {
+		lo, hi float64
+		want   []float64
+	}{
+		{1, 1, []float64{1}},
+		{0.9, 30, []float64{0.9, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 30}},
+		{0.001, 0.002, []float64{0.001, 0.002}},
+		{11, 19, nil},
+		{9.5e307, math.MaxFloat64, []float64{1e308}},
+	} {
+		got := Marks(c.lo, c.hi)
+		if len(got) != len(c.want) {
+			t.Errorf("Marks(%g, %g) = %v, want %v", c.lo, c.hi, got, c.want)
+			continue
+		}
+		for i, m := range got {
+			if math.Abs(m.Value/c.want[i]-1) > 1e-12 || math.Abs(float64(m.Digit)*math.Pow10(int(math.Floor(math.Log10(m.Value*(1+1e-12)))))/m.Value-1) > 1e-12 {
+				t.Errorf("Marks(%g, %g)[%d] = %v, want %v", c.lo, c.hi, i, m, c.want[i])
+			}
+		}
+	}
+}
+
+// strange are the ends for which loops over powers of ten did not end.
+var strange = []float64{math.NaN(), math.Inf(-1), -1, 0, math.SmallestNonzeroFloat64, 1e-300, 1, 1e300, math.MaxFloat64, math.Inf(1)}
+
+func TestEveryRangeEnds(t *testing.T) {
+	for _, lo := range strange {
+		for _, hi := range strange {
+			if n := len(Marks(lo, hi)); n > 9*633 || n > 0 && !(lo > 0 && lo <= hi && hi <= math.MaxFloat64) {
+				t.Errorf("Marks(%g, %g): %d marks", lo, hi, n)
+			}
+			a, b := Fit(lo, hi)
+			if !(a > 0 && a < b && b <= math.MaxFloat64) {
+				t.Errorf("Fit(%g, %g) = %g, %g", lo, hi, a, b)
+			}
+			if lo > 0 && lo < hi && hi <= math.MaxFloat64 && (a != lo || b != hi) {
+				t.Errorf("Fit(%g, %g) = %g, %g", lo, hi, a, b)
+			}
+			if len(Marks(a, b)) == 0 && b/a > 10 {
+				t.Errorf("Fit(%g, %g) = %g, %g has no mark", lo, hi, a, b)
+			}
+		}
+	}
+}

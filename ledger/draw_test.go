@@ -1,0 +1,398 @@
+package ledger
+
+import (
+	"errors"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// drawn is a request for an answer to a draw of ensemble "e", which pays for itself.
+func drawn(id, draw string, votes byte) Request {
+	return Request{Relation: ReplaceOne, ID: id, Count: 1, Unit: unitOfOne, Ensemble: "e", Draw: &Draw{Name: draw, Votes: Digest{votes}}}
+}
+
+func covering(id, draw string, votes byte) Request {
+	r := drawn(id, draw, votes)
+	r.Draw.Covers = true
+	return r
+}
+
+func paidBy(payer string, r Request) Request {
+	r.Unit, r.PaidBy = Cost{}, payer
+	return r
+}
+
+func stated(r Request) Request {
+	d := *r.Draw
+	d.Stated = true
+	r.Draw = &d
+	return r
+}
+
+func undrawn(r Request) Request {
+	r.Draw = nil
+	return r
+}
+
+func of(ensemble string, r Request) Request {
+	r.Ensemble = ensemble
+	return r
+}
+
+func teachers(digest string, r Request) Request {
+	r.EnsembleDigest = digest
+	return r
+}
+
+// Each rule, as it is seen by one request after others: by a charge, by a look, by the
+// last of several in one call, and by who reads a file in which somebody wrote the same
+// entries past the rules.
+func TestRules(t *testing.T) {
+	empty := readFiles(t, create(t, 10, 0).Path())
+	first := drawn("a", "march", 1)
+	cover := covering("c", "march", 1)
+	for _, c := range []struct {
+		name   string
+		before []Request
+		last   Request
+		want   error
+	}{
+		// Other votes under the name of a draw.
+		{"the same votes are not others", []Request{first, cover}, paidBy("c", drawn("b", "march", 1)), nil},
+		{"other votes of an answered draw", []Request{first}, covering("c", "march", 2), ErrDraw},
+		{"other votes of a covered draw", []Request{cover}, covering("d", "march", 2), ErrDraw},
+		{"other votes, stated", []Request{first}, stated(covering("c", "march", 2)), ErrDraw},
+		{"other votes, paid by the cover", []Request{cover}, paidBy("c", drawn("b", "march", 2)), ErrDraw},
+		{"another ensemble has names of its own", []Request{first}, of("f", drawn("b", "march", 2)), nil},
+		{"names do not run together", []Request{of("e", drawn("a", "xy", 1))}, of("ex", drawn("b", "y", 2)), nil},
+
+		// A second answer that pays for itself.
+		{"another draw", []Request{first}, drawn("b", "april", 2), nil},
+		{"answered", []Request{first}, drawn("b", "march", 1), ErrDrawn},
+		{"answered, stated", []Request{first}, stated(drawn("b", "march", 1)), ErrDrawn},
+		{"covered", []Request{cover}, drawn("b", "march", 1), ErrDrawn},
+		{"answered where teachers have no name", []Request{of("", first)}, of("", drawn("b", "march", 1)), ErrDrawn},
+		{"covered after an answer", []Request{first}, cover, nil},
+
+		// Who pays for an answer to a draw.
+		{"paid by the cover", []Request{cover}, paidBy("c", drawn("b", "march", 1)), nil},
+		{"paid by nobody", []Request{first}, paidBy("c", drawn("b", "march", 1)), ErrUnpaid},
+		{"paid by the first answer", []Request{first}, paidBy("a", drawn("b", "march", 1)), ErrUnpaid},
+		{"paid by a paid answer", []Request{cover, paidBy("c", drawn("b", "march", 1))}, paidBy("b", drawn("d", "march", 1)), ErrUnpaid},
+		{"paid by the cover of another draw", []Request{covering("c", "april", 2)}, paidBy("c", drawn("b", "march", 1)), ErrUnpaid},
+		{"paid by the cover of another draw of the same votes", []Request{covering("c", "april", 1)}, paidBy("c", stated(drawn("b", "march", 1))), ErrUnpaid},
+		{"paid by the cover of other votes", []Request{covering("c", "april", 2), drawn("a", "march", 1)}, paidBy("c", stated(drawn("b", "april", 1))), ErrDraw},
+		{"paid by the cover of another ensemble", []Request{of("f", cover)}, paidBy("c", stated(drawn("b", "march", 1))), ErrUnpaid},
+		{"paid by a training", []Request{undrawn(first)}, paidBy("a", drawn("b", "march", 1)), ErrUnpaid},
+		{"frozen, paid by a training", []Request{undrawn(first)}, paidBy("a", undrawn(drawn("b", "", 0))), nil},
+		{"frozen, paid by a cover", []Request{cover}, paidBy("c", undrawn(drawn("b", "", 0))), ErrUnpaid},
+		{"frozen, paid by an answer", []Request{first}, paidBy("a", undrawn(drawn("b", "", 0))), ErrUnpaid},
+		{"frozen, paid by another training", []Request{of("f", undrawn(first))}, paidBy("a", undrawn(drawn("b", "", 0))), ErrUnpaid},
+
+		// Equal votes under two names.
+		{"equal votes", []Request{first}, drawn("b", "april", 1), ErrSameVotes},
+		{"equal votes of a covered draw", []Request{cover}, drawn("b", "april", 1), ErrSameVotes},
+		{"equal votes of another ensemble", []Request{of("f", first)}, drawn("b", "march", 1), ErrSameVotes},
+		{"equal votes, covering", []Request{first}, covering("c", "april", 1), ErrSameVotes},
+		{"equal votes, stated", []Request{first}, stated(drawn("b", "april", 1)), nil},
+		{"equal votes of another ensemble, stated", []Request{of("f", first)}, stated(drawn("b", "march", 1)), nil},
+		{"equal votes, stated before", []Request{first, stated(drawn("b", "april", 1))}, covering("c", "april", 1), ErrSameVotes},
+		{"the first of two with equal votes", []Request{first, stated(drawn("b", "april", 1))}, cover, nil},
+
+		// The digest of an ensemble.
+		{"a digest for the first time", []Request{undrawn(first)}, teachers("v1", undrawn(drawn("b", "", 0))), nil},
+		{"the same digest", []Request{teachers("v1", first)}, teachers("v1", cover), nil},
+		{"another digest", []Request{teachers("v1", first)}, teachers("v2", cover), ErrEnsemble},
+		{"no digest any more", []Request{teachers("v1", first)}, cover, ErrEnsemble},
+		{"a digest stated second, then another", []Request{first, teachers("v1", cover)}, teachers("v2", paidBy("c", drawn("b", "march", 1))), ErrEnsemble},
+		{"another ensemble has no digest", []Request{teachers("v1", first)}, of("f", drawn("b", "march", 2)), nil},
+		{"no ensemble has no digest", []Request{teachers("v1", first)}, of("", undrawn(drawn("b", "", 0))), nil},
+
+		// The relation.
+		{"no relation", nil, Request{ID: "b", Count: 1, Unit: unitOfOne}, ErrRelation},
+		{"another relation", nil, Request{Relation: AddOrRemoveOne, ID: "b", Count: 1, Unit: unitOfOne}, ErrRelation},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l, once := opened(t, empty), opened(t, empty)
+			for _, r := range c.before {
+				mustCharge(t, l, r)
+			}
+			before := readFiles(t, l.Path())
+			dry := l.Check(t.Context(), c.last)
+			receipt, err := l.Charge(t.Context(), c.last)
+			if !errors.Is(err, c.want) || (err == nil) != (c.want == nil) || (receipt == nil) != (err != nil) {
+				t.Fatalf("charge: %v, want %v", err, c.want)
+			}
+			if errText(dry) != errText(err) {
+				t.Errorf("check: %v, charge: %v", dry, err)
+			}
+			if _, err := once.ChargeAll(t.Context(), append(c.before[:len(c.before):len(c.before)], c.last)); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
+				t.Errorf("in one call: %v, want %v", err, c.want)
+			}
+			for _, l := range []*Ledger{l, once} {
+				if err := l.Verify(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+			if c.want == nil {
+				return
+			}
+			if !errors.Is(err, ErrRefused) {
+				t.Errorf("%v is not an ErrRefused", err)
+			}
+			if !reflect.DeepEqual(readFiles(t, l.Path()), before) {
+				t.Error("what was refused changed the files")
+			}
+			r, err := c.last.checked()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.want != ErrRelation || r.Relation != "" { // writeUnchecked puts in the right one
+				forged := opened(t, before)
+				writeUnchecked(t, forged, r.entry(Entry{}))
+				if _, err := Open(t.Context(), forged.Path()); !errors.Is(err, ErrDamaged) {
+					t.Errorf("in a file: %v, want %v", err, ErrDamaged)
+				}
+			}
+		})
+	}
+}
+
+// opened is a ledger with the files of another.
+func opened(t *testing.T, f files) *Ledger {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "ledger")
+	f.write(t, path)
+	l, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func errText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// What is asked again is recognised before the rules for draws, and after the digest of
+// the ensemble. What makes it another request is a conflict.
+func TestReplayOfDraw(t *testing.T) {
+	l := create(t, 10, 0)
+	first := teachers("v1", drawn("a", "march", 1))
+	mustCharge(t, l, of("old", undrawn(drawn("untold", "", 0))))
+	mustCharge(t, l, first)
+	mustCharge(t, l, teachers("v1", covering("c", "march", 1)))
+	mustCharge(t, l, teachers("v1", paidBy("c", drawn("b", "march", 1))))
+	mustCharge(t, l, teachers("v1", stated(drawn("d", "april", 1))))
+	for name, c := range map[string]struct {
+		r    Request
+		want error
+	}{
+		"the same":                        {first, ErrReplayed},
+		"the same, stated":                {stated(first), ErrReplayed},
+		"paid by the cover":               {teachers("v1", paidBy("c", drawn("b", "march", 1))), ErrReplayed},
+		"the cover":                       {teachers("v1", covering("c", "march", 1)), ErrReplayed},
+		"votes stated to be new, not now": {teachers("v1", drawn("d", "april", 1)), ErrReplayed},
+		"a digest that was not told":      {of("old", teachers("v1", undrawn(drawn("untold", "", 0)))), ErrReplayed},
+		"another digest":                  {teachers("v2", first), ErrEnsemble},
+		"no digest":                       {drawn("a", "march", 1), ErrEnsemble},
+		"another relation":                {func() Request { r := first; r.Relation = AddOrRemoveOne; return r }(), ErrRelation},
+	} {
+		if _, err := l.Charge(t.Context(), c.r); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+	for what, r := range map[string]Request{
+		"series of votes": teachers("v1", drawn("a", "march", 2)),
+		"draw":            teachers("v1", drawn("a", "april", 1)),
+		"ensemble":        of("f", first),
+	} {
+		_, err := l.Charge(t.Context(), r)
+		var conflict *ConflictError
+		if !errors.As(err, &conflict) || conflict.What != what {
+			t.Errorf("another %s: %v", what, err)
+		}
+	}
+	for _, r := range []Request{teachers("v1", covering("a", "march", 1)), teachers("v1", undrawn(drawn("a", "", 0)))} {
+		_, err := l.Charge(t.Context(), r)
+		var conflict *ConflictError
+		if !errors.As(err, &conflict) || conflict.What != "draw" {
+			t.Errorf("%+v: %v", r, err)
+		}
+	}
+	// A request that differs in its draw and in its event is told the draw: who is told of
+	// the event knows that all else is the same.
+	r := teachers("v1", drawn("a", "march", 2))
+	r.Event = []byte("1")
+	var conflict *ConflictError
+	if _, err := l.Charge(t.Context(), r); !errors.As(err, &conflict) || conflict.What == "event" {
+		t.Errorf("another event and other votes: %v", err)
+	}
+}
+
+// The errors say which draw and which request stand in the way, and the entry of votes that
+// were stated to be new names the draw that they equal.
+func TestDrawErrors(t *testing.T) {
+	l := create(t, 10, 0)
+	mustCharge(t, l, drawn("a", "march", 1))
+	if by, covered, err := l.Drawn(t.Context(), "e", "march"); by != "a" || covered != "" || err != nil {
+		t.Errorf("%q, %q, %v", by, covered, err)
+	}
+	var again *DrawnError
+	if _, err := l.Charge(t.Context(), drawn("b", "march", 1)); !errors.As(err, &again) || *again != (DrawnError{"e", "march", "a", ""}) {
+		t.Errorf("answered: %v", err)
+	}
+	mustCharge(t, l, covering("c", "march", 1))
+	if _, err := l.Charge(t.Context(), drawn("b", "march", 1)); !errors.As(err, &again) || *again != (DrawnError{"e", "march", "a", "c"}) {
+		t.Errorf("covered: %v", err)
+	}
+	mustCharge(t, l, covering("c2", "march", 1)) // pays once more, and is no harm
+	for _, c := range [][4]string{{"e", "march", "a", "c"}, {"e", "april", "", ""}, {"", "march", "", ""}, {"f", "march", "", ""}} {
+		if by, covered, err := l.Drawn(t.Context(), c[0], c[1]); by != c[2] || covered != c[3] || err != nil {
+			t.Errorf("draw %q of %q: %q, %q, %v", c[1], c[0], by, covered, err)
+		}
+	}
+	var same *SameVotesError
+	if _, err := l.Charge(t.Context(), of("f", drawn("b", "april", 1))); !errors.As(err, &same) || *same != (SameVotesError{"march", "e"}) {
+		t.Errorf("equal votes: %v", err)
+	}
+	mustCharge(t, l, of("f", stated(drawn("b", "april", 1))))
+	l, err := Open(t.Context(), l.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := l.History(t.Context())
+	if err != nil || len(entries) != 4 {
+		t.Fatalf("%d entries, %v", len(entries), err)
+	}
+	if e := entries[3]; e.SameVotesAs == nil || *e.SameVotesAs != (DrawName{"e", "march"}) || e.Ensemble != "f" || *e.Draw != (Draw{Name: "april", Votes: Digest{1}, Stated: true}) {
+		t.Errorf("%+v", e)
+	}
+	for _, e := range entries[:3] {
+		if e.SameVotesAs != nil || e.Relation != ReplaceOne {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
+func TestDrawRefused(t *testing.T) {
+	l := create(t, 10, 0)
+	for name, r := range map[string]Request{
+		"no name":                drawn("a", "", 1),
+		"control in name":        drawn("a", "x\n", 1),
+		"long name":              drawn("a", strings.Repeat("x", MaxID+1), 1),
+		"no votes":               drawn("a", "march", 0),
+		"a cover that is paid":   paidBy("b", covering("a", "march", 1)),
+		"a free cover":           func() Request { r := covering("a", "march", 1); r.Unit = Cost{}; return r }(),
+		"control in ensemble":    of("\x1b", drawn("a", "march", 1)),
+		"control in digest":      teachers("\u202e", drawn("a", "march", 1)),
+		"long digest":            teachers(strings.Repeat("x", MaxID+1), drawn("a", "march", 1)),
+		"digest of no ensemble":  of("", teachers("v1", drawn("a", "march", 1))),
+		"a relation of its kind": {Relation: "both", ID: "a", Count: 1, Unit: unitOfOne},
+	} {
+		if _, err := l.Charge(t.Context(), r); err == nil || errors.Is(err, ErrRefused) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	mustSpend(t, l, Cost{})
+	long := strings.Repeat("x", MaxID)
+	mustCharge(t, l, teachers(long, of(long, drawn(long, long, 1))))
+	if _, err := Open(t.Context(), l.Path()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A caller who changes his draw while it is charged changes nothing that is checked.
+func TestDrawIsCopied(t *testing.T) {
+	r := drawn("a", "march", 1)
+	checked, err := checkAll([]Request{r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Draw.Votes = Digest{2}
+	if checked[0].Draw.Votes != (Digest{1}) {
+		t.Error("the draw is shared")
+	}
+}
+
+// Entries that no request could have made.
+func TestForgedDraws(t *testing.T) {
+	for name, forge := range map[string]func(l *Ledger){
+		"same votes, not named": func(l *Ledger) {
+			writeUnchecked(t, l, entryOf(t, stated(drawn("b", "april", 1))))
+		},
+		"same votes, another named": func(l *Ledger) {
+			e := entryOf(t, stated(drawn("b", "april", 1)))
+			e.SameVotesAs = &DrawName{"e", "may"}
+			writeUnchecked(t, l, e)
+		},
+		"new votes that name another draw": func(l *Ledger) {
+			e := entryOf(t, stated(drawn("b", "april", 2)))
+			e.SameVotesAs = &DrawName{"e", "march"}
+			writeUnchecked(t, l, e)
+		},
+		"another relation": func(l *Ledger) {
+			e := entryOf(t, drawn("b", "april", 2))
+			e.Relation = AddOrRemoveOne
+			writeUnchecked(t, l, e)
+		},
+	} {
+		l := create(t, 10, 0)
+		mustCharge(t, l, drawn("a", "march", 1))
+		other, err := Open(t.Context(), l.Path())
+		if err != nil {
+			t.Fatal(err)
+		}
+		forge(l)
+		if _, err := Open(t.Context(), l.Path()); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := other.Spent(t.Context()); name == "another relation" && !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s, seen by an open handle: %v", name, err)
+		}
+	}
+}
+
+func entryOf(t *testing.T, r Request) Entry {
+	t.Helper()
+	r, err := r.checked()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.entry(Entry{})
+}
+
+func TestRelation(t *testing.T) {
+	budget, err := NewBudget(1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []Relation{"", "both", "Replace"} {
+		path := t.TempDir() + "/ledger"
+		if _, err := Create(t.Context(), path, budget, bad); err == nil {
+			t.Errorf("neighbours = %q: no error", bad)
+		}
+	}
+	for _, r := range []Relation{ReplaceOne, AddOrRemoveOne} {
+		l, err := Create(t.Context(), t.TempDir()+"/ledger", budget, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustCharge(t, l, Request{Relation: r, ID: "a", Count: 1, Unit: mustCost(t, 0.1, 0)})
+		if l, err = Open(t.Context(), l.Path()); err != nil || l.Relation() != r {
+			t.Errorf("%v, %v", l.Relation(), err)
+		}
+		for _, other := range []Relation{"", ReplaceOne, AddOrRemoveOne} {
+			// Also of a request that was charged before, and of one among others.
+			if _, err := l.Charge(t.Context(), Request{Relation: other, ID: "a", Count: 1, Unit: mustCost(t, 0.1, 0)}); other != r && !errors.Is(err, ErrRelation) {
+				t.Errorf("neighbours = %q in a ledger for %q: %v", other, r, err)
+			}
+		}
+		mustSpend(t, l, mustCost(t, 0.1, 0))
+	}
+}

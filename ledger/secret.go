@@ -1,0 +1,89 @@
+package ledger
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// SecretSuffix is added to the path of a ledger for the path of its secret.
+const SecretSuffix = ".secret"
+
+const (
+	secretMagic = "darrm ledger secret 1\n"
+	secretSize  = len(secretMagic) + 2*32 + 1
+)
+
+// secret is the key of the digests of votes. Whoever has it can test what somebody voted.
+type secret [32]byte
+
+// encode returns the file: a line that says what it is, and one of hexadecimal digits.
+func (s *secret) encode() []byte { return fmt.Appendf(nil, "%s%x\n", secretMagic, s[:]) }
+
+// fingerprint is the SHA-256 of the file.
+func (s *secret) fingerprint() Digest { return sha256.Sum256(s.encode()) }
+
+// readSecret reads the file at path, which nobody but its owner may open.
+func readSecret(path string) (s secret, err error) {
+	f, err := openRegular(path, os.O_RDONLY)
+	if err != nil {
+		return s, fmt.Errorf("%w: %w", ErrSecret, err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return s, fmt.Errorf("%w: %w", ErrSecret, err)
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return s, fmt.Errorf("%w: %s has mode %#o, so others than its owner may use it; only 0600 is accepted", ErrSecret, path, mode)
+	}
+	b, err := io.ReadAll(io.LimitReader(f, int64(secretSize)+1))
+	if err != nil {
+		return s, fmt.Errorf("%w: read %s: %w", ErrSecret, path, err)
+	}
+	if digits, ok := bytes.CutPrefix(b, []byte(secretMagic)); ok && len(b) == secretSize {
+		hex.Decode(s[:], digits[:2*len(s)]) // compared as a whole below
+	}
+	if !bytes.Equal(s.encode(), b) {
+		return s, fmt.Errorf("%w: %s is not in the form of a secret", ErrSecret, path)
+	}
+	return s, nil
+}
+
+// ensureSecret returns the secret at path, and makes it by way of the file temp where there
+// is none: one that is there was left by a [Create] that was cut short, or belongs to one
+// that goes on now, whose ledger may be the one that comes into being.
+func ensureSecret(temp, path string) (s secret, err error) {
+	rand.Read(s[:]) // never fails: crypto/rand ends the program instead
+	if err := writeSynced(temp, s.encode()); err != nil {
+		return s, err
+	}
+	switch err := os.Link(temp, path); {
+	case errors.Is(err, fs.ErrExist):
+		return readSecret(path)
+	case err != nil:
+		return s, err
+	}
+	// Before the ledger that needs it.
+	return s, syncDir(filepath.Dir(path))
+}
+
+// writeSynced makes a new file for its owner only, and forces its bytes to disk.
+func writeSynced(path string, b []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,91 @@
+package release
+
+import (
+	"math"
+
+	"github.com/darrm/darrm/constraints"
+)
+
+// Stated is what the user says of the teachers, and of the release, beside a table. A field
+// that is nil was not said.
+type Stated struct {
+	Epsilon      *float64 // ε of each teacher, +Inf for teachers that promise nothing
+	TeacherDelta *float64 // Δ
+	Affected     *int     // t, the most teachers that one record reaches; AllTeachers for K
+	M            *float64
+	TotalEpsilon *float64
+	Delta        *float64 // δ of one answer
+}
+
+// AllTeachers as Stated.Affected says that one record may reach all teachers, whatever their
+// number.
+const AllTeachers = 0
+
+// AffectedByData returns what a value of --data says of --affected: "disjoint" parts mean
+// that one record reaches one teacher, "overlapping" ones that it may reach all.
+func AffectedByData(data string) (int, error) {
+	switch data {
+	case "disjoint":
+		return 1, nil
+	case "overlapping":
+		return AllTeachers, nil
+	}
+	return 0, usagef("data = %q, but it must be \"disjoint\" or \"overlapping\"", data)
+}
+
+// Teachers says whether anything was said of the teachers themselves.
+func (s Stated) Teachers() bool {
+	return s.Epsilon != nil || s.TeacherDelta != nil || s.Affected != nil
+}
+
+// Match refuses a table that was made for other teachers, or another release, than those
+// stated. A certificate holds for the teachers that the table names and for no others. If
+// anything is said of the teachers, everything is compared, and what was left out means the
+// worst case: ε = +Inf, Δ = 0 with that and else unknown, and t = K. If nothing is said of them,
+// the table's teachers are taken, which a report must say. source names the table in errors,
+// which are [UsageError]s.
+func (s Stated) Match(p constraints.Problem, source string) error {
+	if s.Teachers() {
+		if err := s.matchTeachers(p, source); err != nil {
+			return err
+		}
+	}
+	for _, v := range []struct {
+		flag  string
+		said  *float64
+		table float64
+	}{{"m", s.M, p.M}, {"total-eps", s.TotalEpsilon, p.TotalEpsilon}, {"delta", s.Delta, p.Delta}} {
+		if v.said != nil && *v.said != v.table {
+			return usagef("%s = %v, but %s is for %v", v.flag, *v.said, source, v.table)
+		}
+	}
+	return nil
+}
+
+func (s Stated) matchTeachers(p constraints.Problem, source string) error {
+	epsilon, unsaid := math.Inf(1), ""
+	if s.Epsilon != nil {
+		epsilon = *s.Epsilon
+	} else {
+		unsaid = ", since --eps was not given"
+	}
+	if epsilon != p.Epsilon {
+		return usagef("eps = %v%s, but %s is for %v", epsilon, unsaid, source, p.Epsilon)
+	}
+	switch {
+	case s.TeacherDelta != nil && *s.TeacherDelta != p.TeacherDelta:
+		return usagef("teacher-delta = %v, but %s is for %v", *s.TeacherDelta, source, p.TeacherDelta)
+	case s.TeacherDelta == nil && !math.IsInf(epsilon, 1):
+		return usagef("teacher-delta was not given beside --eps or --affected, and %s is for %v: state --teacher-delta too", source, p.TeacherDelta)
+	}
+	affected, unsaid := p.K, ", since neither --affected nor --data was given"
+	if s.Affected != nil {
+		if unsaid = ""; *s.Affected != AllTeachers {
+			affected = *s.Affected
+		}
+	}
+	if affected != p.Affected {
+		return usagef("affected = %d%s, but %s is for %d", affected, unsaid, source, p.Affected)
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+package release
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/darrm/darrm/constraints"
+)
+
+// A table is taken for the teachers that were stated, all of them and with the worst case
+// for what was left out; where nothing was said of them it is taken at its word.
+func TestTableMustMatchWhatIsStated(t *testing.T) {
+	disjoint := constraints.Problem{K: 5, M: 1, Epsilon: 0.3, TeacherDelta: 1e-5, Affected: 1, Delta: 1e-5}
+	overlapping := disjoint
+	overlapping.Affected = 5
+	nothing := constraints.Problem{K: 5, TotalEpsilon: 1, Epsilon: math.Inf(1), Affected: 1}
+	f := func(x float64) *float64 { return &x }
+	n := func(x int) *int { return &x }
+	for _, tt := range []struct {
+		name   string
+		stated Stated
+		table  constraints.Problem
+		want   string // in the error; "" for none
+	}{
+		{"nothing said", Stated{}, disjoint, ""},
+		{"all said", Stated{Epsilon: f(0.3), TeacherDelta: f(1e-5), Affected: n(1)}, disjoint, ""},
+		{"reach left out", Stated{Epsilon: f(0.3), TeacherDelta: f(1e-5)}, disjoint, "affected = 5"},
+		{"reach left out, worst case", Stated{Epsilon: f(0.3), TeacherDelta: f(1e-5)}, overlapping, ""},
+		{"all reached", Stated{Epsilon: f(0.3), TeacherDelta: f(1e-5), Affected: n(AllTeachers)}, overlapping, ""},
+		{"all reached, table for one", Stated{Epsilon: f(0.3), TeacherDelta: f(1e-5), Affected: n(AllTeachers)}, disjoint, "affected = 5"},
+		{"fewer reached than the table has", Stated{Epsilon: f(0.3), TeacherDelta: f(1e-5), Affected: n(1)}, overlapping, "affected = 1"},
+		{"another epsilon", Stated{Epsilon: f(0.2), TeacherDelta: f(1e-5), Affected: n(1)}, disjoint, "eps = 0.2"},
+		{"another delta", Stated{Epsilon: f(0.3), TeacherDelta: f(1e-4), Affected: n(1)}, disjoint, "teacher-delta = 0.0001"},
+		{"epsilon left out", Stated{TeacherDelta: f(1e-5), Affected: n(1)}, disjoint, "--eps was not given"},
+		{"delta left out", Stated{Epsilon: f(0.3), Affected: n(1)}, disjoint, "teacher-delta was not given"},
+		{"reach only", Stated{Affected: n(1)}, disjoint, "--eps was not given"},
+		{"reach only, no promise", Stated{Affected: n(1)}, nothing, ""},
+		{"reach left out, no promise", Stated{Epsilon: f(math.Inf(1))}, nothing, "affected = 5"},
+		{"the release's own", Stated{M: f(1), Delta: f(1e-5)}, disjoint, ""},
+		{"another allowance", Stated{M: f(2)}, disjoint, "m = 2"},
+		{"another delta of a release", Stated{Delta: f(1e-6)}, disjoint, "delta = 1e-06"},
+		{"a total instead of an allowance", Stated{TotalEpsilon: f(0.3)}, disjoint, "total-eps = 0.3"},
+	} {
+		err := tt.stated.Match(tt.table, "t.json")
+		var usage UsageError
+		switch {
+		case tt.want == "" && err != nil:
+			t.Errorf("%s: %v", tt.name, err)
+		case tt.want != "" && (err == nil || !errors.As(err, &usage) || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "t.json")):
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package release
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/darrm/darrm/votes"
+)
+
+// read passes text through a Reading, and returns the error of the batch or of the end.
+func read(t *testing.T, r *Reading, text string) error {
+	t.Helper()
+	v, err := votes.Open(t.Context(), votes.Options{Stdin: strings.NewReader("t1,t2,t3\n" + text), KeepVotes: true}, "-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	for b, err := range v.Batches() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Add(b, r.Digest(b)); err != nil {
+			return err
+		}
+	}
+	return r.End()
+}
+
+// The second reading must be of what was paid for: neither more queries, nor fewer, nor,
+// where the ledger recognises the votes, others. Their order is not part of it, since it
+// does not change what the votes tell.
+func TestReadingIsOfWhatWasPaidFor(t *testing.T) {
+	hash, err := newLedger(t, 1).VoteHash()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const paid = "0,1,1\n0,0,1\n"
+	for _, tt := range []struct {
+		name, again string
+		hashed      bool
+		want        string // in the error; "" for none
+	}{
+		{"the same", paid, true, ""},
+		{"the same, not hashed", paid, false, ""},
+		{"another order", "0,0,1\n0,1,1\n", true, ""},
+		{"one more", paid + "1,1,1\n", true, "there are more"},
+		{"one more, not hashed", paid + "1,1,1\n", false, "there are more"},
+		{"one fewer", "0,1,1\n", true, "there are 1"},
+		{"one fewer, not hashed", "0,1,1\n", false, "there are 1"},
+		{"one twice instead of another", "0,1,1\n0,1,1\n", true, "those that were paid for are others"},
+		{"one teacher for another", "0,1,1\n0,1,0\n", true, "those that were paid for are others"},
+		{"others, not hashed", "0,1,1\n0,1,0\n", false, ""}, // of no consequence there: the noise is new
+	} {
+		first := NewReading(nil, nil)
+		if tt.hashed {
+			first = NewReading(hash.New(), nil)
+		}
+		if err := read(t, first, paid); err != nil || first.Queries() != 2 {
+			t.Fatalf("%s: %d queries, %v", tt.name, first.Queries(), err)
+		}
+		err := read(t, first.Again(), tt.again)
+		var input InputError
+		if (err == nil) != (tt.want == "") || err != nil && (!strings.Contains(err.Error(), tt.want) || !errors.As(err, &input)) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+	}
+}

@@ -1,0 +1,30 @@
+package release
+
+import (
+	"fmt"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/ledger"
+)
+
+// RelationOf returns the relation as a ledger names it, "" for none.
+func RelationOf(r accountant.Relation) ledger.Relation {
+	switch r {
+	case accountant.ReplaceOne:
+		return ledger.ReplaceOne
+	case accountant.AddOrRemoveOne:
+		return ledger.AddOrRemoveOne
+	}
+	return ""
+}
+
+// ParseRelation reads "replace" or "add-remove".
+func ParseRelation(s string) (accountant.Relation, error) {
+	for _, r := range []accountant.Relation{accountant.ReplaceOne, accountant.AddOrRemoveOne} {
+		if s == string(RelationOf(r)) {
+			return r, nil
+		}
+	}
+	return 0, UsageError{&check.Error{Name: "neighbours", Value: fmt.Sprintf("%q", s), Rule: `"replace" or "add-remove"`}}
+}

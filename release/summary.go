@@ -1,0 +1,137 @@
+package release
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/num"
+)
+
+// Source says where what is presumed of the teachers comes from.
+type Source string
+
+// The sources.
+const (
+	SourceFlags Source = "flags" // the user stated it
+	SourceTable Source = "table" // nobody but the table says so
+)
+
+// Summary is what a release says about its promise, for every front end.
+type Summary struct {
+	Columns   string              // which columns are votes, ids and true labels (votes.Roles)
+	Problem   constraints.Problem // what is presumed of the teachers
+	Presumed  bool                // the mechanism rests on it: DaRRM
+	PerAnswer accountant.Cost
+	Totals    Totals
+	Teachers  string // "fresh", "frozen", or "" where it was not said
+	Source    Source
+	Records   int // that the teachers were trained on; 0 if unknown
+}
+
+// Lines returns the promise in lines for people, of at most 80 columns: what is presumed of
+// the teachers, what one label and all labels cost, and a warning for each total that
+// protects nobody.
+func (s Summary) Lines() (lines []string) {
+	add := func(title, text string) { lines = append(lines, Wrap(title, text)...) }
+	add("columns:", s.Columns)
+	add("teachers:", s.presumed())
+	add("reach:", Reach(s.Problem))
+	if s.Source == SourceTable {
+		add("", "both come from the table, not from you: state --eps, --teacher-delta and --affected (or --data), and a table for others is refused")
+	}
+	one := fmt.Sprintf("%v-DP", s.PerAnswer)
+	if s.Presumed {
+		one += fmt.Sprintf(", certified against all %s constraints", num.Thousands(s.Problem.Count()))
+	}
+	add("one label:", one)
+	for i, t := range s.totals() {
+		title := "all labels:"
+		if i > 0 {
+			title = "or:"
+		}
+		add(title, fmt.Sprintf("%v-DP%s", t.cost, t.holds))
+	}
+	for _, warning := range s.Warnings() {
+		add("WARNING:", warning)
+	}
+	return lines
+}
+
+// total is what all labels cost, and when.
+type total struct {
+	name  string // "" where there is only one
+	cost  accountant.Cost
+	holds string
+}
+
+// totals are those that hold, as far as it was said who votes.
+func (s Summary) totals() (out []total) {
+	if s.Totals.Frozen == nil {
+		return []total{{cost: s.Totals.Fresh.Cost}}
+	}
+	promise := fmt.Sprintf("(%v, %v)-DP", s.Problem.Epsilon, s.Problem.TeacherDelta)
+	if s.Teachers != accountant.FreshTeachers.String() {
+		out = append(out, total{"frozen teachers", s.Totals.Frozen.Cost,
+			fmt.Sprintf(" if each teacher's training is %s, with independent randomness (frozen teachers, however many queries)", promise)})
+	}
+	if s.Teachers != accountant.FrozenTeachers.String() {
+		out = append(out, total{"fresh teachers", s.Totals.Fresh.Cost,
+			fmt.Sprintf(" if each vote is a new run of a mechanism that is %s, and these votes are answered once (fresh teachers)", promise)})
+	}
+	return out
+}
+
+// Wrap puts a title before a text that is broken at 80 columns.
+func Wrap(title, text string) (lines []string) {
+	const indent, width = 12, 80
+	line := fmt.Sprintf("%-*s", indent, title)
+	for i, word := range strings.Fields(text) {
+		if i > 0 && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			lines = append(lines, line)
+			line = strings.Repeat(" ", indent) + word
+			continue
+		}
+		if i > 0 {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}
+
+func (s Summary) presumed() string {
+	switch {
+	case !s.Presumed:
+		return "nothing is presumed of them"
+	case math.IsInf(s.Problem.Epsilon, 1):
+		return "they promise nothing themselves"
+	}
+	return fmt.Sprintf("each (%v, %v)-differentially private", s.Problem.Epsilon, s.Problem.TeacherDelta)
+}
+
+// Warnings says of each total that holds and protects nobody why, and what to do.
+func (s Summary) Warnings() (out []string) {
+	for _, t := range s.totals() {
+		reason, worthless := accountant.Worthless(t.cost, s.Records)
+		if !worthless {
+			continue
+		}
+		if t.name != "" {
+			reason = t.name + ": " + reason
+		}
+		out = append(out, reason)
+	}
+	return out
+}
+
+// Reach says how many teachers one record reaches, for people.
+func Reach(p constraints.Problem) string {
+	if p.Affected >= p.K {
+		return fmt.Sprintf("one record may reach all %d teachers", p.K)
+	}
+	return fmt.Sprintf("one record reaches at most %d of the %d teachers", p.Affected, p.K)
+}

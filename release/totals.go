@@ -1,0 +1,70 @@
+package release
+
+import (
+	"math"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
+)
+
+// Release is a series of answers of one mechanism.
+type Release struct {
+	Problem constraints.Problem // what the teachers promise, and how many one record reaches
+	Answers *ensemble.Aggregator
+	Queries int
+}
+
+// Totals is what the answers of a release cost together, by who votes.
+type Totals struct {
+	Fresh  accountant.ReleaseTotal
+	Frozen *accountant.ReleaseTotal // nil where the teachers promise nothing
+	// Again is what any number of further answers to the same votes of fresh teachers cost
+	// together; nil where the teachers promise nothing, since then every answer pays.
+	Again *accountant.ReleaseTotal
+}
+
+// Slack returns the δ' that the composition of fresh answers spends where the user did not
+// say: accountant.SlackFor one answer.
+func (r Release) Slack() float64 { return accountant.SlackFor(r.Answers.PerAnswer()) }
+
+// Totals accounts for the answers. slack is the δ' that the composition of fresh answers
+// may spend. Where the teachers promise nothing, all privacy is the mechanism's own noise,
+// fresh in every answer. The errors are those of [accountant.Release.Total].
+func (r Release) Totals(slack float64) (t Totals, err error) {
+	p := r.Problem
+	a := accountant.Release{
+		Queries: r.Queries, PerAnswer: r.Answers.PerAnswer(), K: p.K, Affected: p.Affected,
+		Teachers:   accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta},
+		Randomness: accountant.FreshTeachers, Slack: slack,
+	}
+	if noise, ok := r.Answers.Noise(); ok {
+		a.Noise = noise
+	}
+	if t.Fresh, err = a.Total(); err != nil {
+		return t, err
+	}
+	if math.IsInf(p.Epsilon, 1) {
+		return t, nil
+	}
+	// A slack of its own: what is charged once must not depend on who asks first.
+	a.Slack = accountant.SlackFor(a.Teachers)
+	again, err := a.AnyNumber()
+	if err != nil {
+		return t, err
+	}
+	a.Randomness, a.Slack = accountant.FrozenTeachers, 0
+	frozen, err := a.Total()
+	t.Frozen, t.Again = &frozen, &again
+	return t, err
+}
+
+// Frozen returns what any number of answers costs of teachers that were trained once,
+// where one answer costs per. It is that of two answers: a single one has a total of its
+// own, which may be smaller, and too little for the next.
+func Frozen(p constraints.Problem, per accountant.Cost) (accountant.ReleaseTotal, error) {
+	return accountant.Release{
+		Queries: 2, PerAnswer: per, K: p.K, Affected: p.Affected, Randomness: accountant.FrozenTeachers,
+		Teachers: accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta},
+	}.Total()
+}

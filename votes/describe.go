@@ -1,0 +1,163 @@
+package votes
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Roles says which columns of a file were read as what. The names come from the file
+// and may hold anything; String quotes the unusual ones.
+type Roles struct {
+	// Layout says what a column of votes is: "wide", "counts" or "teachers".
+	Layout string `json:"layout"`
+	// In says what Votes, ID and Truth name: "columns" by their names, "positions" of
+	// columns without names, from 1, a "list" (the key of a JSON list), or an "array".
+	In string `json:"in"`
+	// Votes has a name for each teacher, in the order of Batch.Votes; with LayoutCounts
+	// for each class. It has one for a list or an array, and none for an array without a
+	// name.
+	Votes []string `json:"votes"`
+	// Width is the number of teachers, or with LayoutCounts of classes.
+	Width int `json:"width"`
+	// ID and Truth are "" where there is none.
+	ID    string `json:"id"`
+	Truth string `json:"truth"`
+	// Unused columns are neither. There are none unless Options.VoteColumns lists the
+	// columns of votes.
+	Unused []string `json:"unused,omitempty"`
+}
+
+// SameVotes reports whether two files have the same columns of votes, as far as both have
+// names. All files of a stream must: what is a teacher in one and another thing in the
+// next, with K stated, would go unseen. Columns of counts may be named in two ways.
+func (r Roles) SameVotes(other Roles) bool {
+	return r.In != "columns" || other.In != "columns" || r.Layout == LayoutCounts.String() || slices.Equal(r.Votes, other.Votes)
+}
+
+// String returns one line, such as
+//
+//	votes: t1 … t11 (11 columns); id: query; truth: label
+func (r Roles) String() string {
+	what := "votes"
+	if r.Layout == LayoutCounts.String() {
+		what = "counts"
+	}
+	var b strings.Builder
+	switch r.In {
+	case "columns":
+		fmt.Fprintf(&b, "%s: %s (%s)", what, runs(r.Votes), plural(r.Width, "column"))
+	case "positions":
+		fmt.Fprintf(&b, "%s: column %s (%s without names)", what, runs(r.Votes), plural(r.Width, "column"))
+	case "list":
+		fmt.Fprintf(&b, "%s: %s (a list of %d)", what, visible(r.Votes[0]), r.Width)
+	default:
+		side := "column"
+		if r.Layout == LayoutTeachers.String() {
+			side = "row"
+		}
+		b.WriteString(what + ": ")
+		for _, name := range r.Votes {
+			b.WriteString(visible(name) + " ")
+		}
+		fmt.Fprintf(&b, "(an array of %s)", plural(r.Width, side))
+	}
+	column := func(role, name string) {
+		switch {
+		case name == "":
+			name = "none"
+		case r.In == "positions":
+			name = "column " + name
+		default:
+			name = visible(name)
+		}
+		b.WriteString("; " + role + ": " + name)
+	}
+	column("id", r.ID)
+	column("truth", r.Truth)
+	if len(r.Unused) > 0 {
+		b.WriteString("; not read: " + runs(r.Unused))
+	}
+	return b.String()
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// runs lists names, and of names that count up the first and the last.
+func runs(names []string) string {
+	const most = 50
+	var parts []string
+	for i := 0; i < len(names); {
+		if len(parts) == most {
+			parts = append(parts, fmt.Sprintf("… and %d more", len(names)-i))
+			break
+		}
+		end := i + 1
+		for end < len(names) && follows(names[end-1], names[end]) {
+			end++
+		}
+		switch end - i {
+		case 1:
+			parts = append(parts, visible(names[i]))
+		case 2:
+			parts = append(parts, visible(names[i]), visible(names[i+1]))
+		default:
+			parts = append(parts, visible(names[i])+" … "+visible(names[end-1]))
+		}
+		i = end
+	}
+	return strings.Join(parts, ", ")
+}
+
+// follows reports whether b is a with the next number.
+func follows(a, b string) bool {
+	x, y := number([]string{a}), number([]string{b})
+	if x.stems[0] != y.stems[0] {
+		return false
+	}
+	m, err := strconv.ParseUint(x.numbers[0], 10, 62)
+	n, err2 := strconv.ParseUint(y.numbers[0], 10, 62)
+	return err == nil && err2 == nil && n == m+1
+}
+
+// visible is a name as it stands where it is plain, and quoted where it could be
+// misread, or change what a terminal shows.
+func visible(name string) string {
+	for _, c := range name {
+		if !strconv.IsPrint(c) || strings.ContainsRune("\"',;:() …\ufffd", c) {
+			return quote(name)
+		}
+	}
+	if name == "" || len(name) > maxQuoted {
+		return quote(name)
+	}
+	return name
+}
+
+// roles describes columns by their names.
+func (s *columnSet) roles(f *fileInfo, c columns) Roles {
+	r := Roles{Layout: f.layout.String(), In: "columns", Width: len(c.votes)}
+	name := func(i int) string { return s.names[i] }
+	if s.names == nil {
+		r.In, name = "positions", func(i int) string { return strconv.Itoa(i + 1) }
+	}
+	for _, i := range c.votes {
+		r.Votes = append(r.Votes, name(i))
+	}
+	for _, i := range c.unused {
+		r.Unused = append(r.Unused, name(i))
+	}
+	if c.id >= 0 {
+		r.ID = name(c.id)
+	}
+	if c.label >= 0 {
+		r.Truth = name(c.label)
+	}
+	return r
+}

@@ -1,0 +1,399 @@
+package votes
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// columns says which column of a file is what, by index from 0.
+type columns struct {
+	id, label int   // -1 for none
+	votes     []int // of each teacher, or with LayoutCounts of each class
+	unused    []int // neither; only where VoteColumns lists the votes
+}
+
+// columnSet is what a file says of its columns, or of the keys of its objects.
+type columnSet struct {
+	what      string   // "column" or "key", for messages
+	names     []string // nil without names
+	n         int
+	positions bool // a column can be given by its position from 1, too
+	used      map[int]string
+}
+
+// roleFault says why a column, or with at = -1 the file, has no clear role.
+type roleFault struct {
+	at   int
+	rule string
+}
+
+func faultf(at int, format string, args ...any) *roleFault {
+	return &roleFault{at, fmt.Sprintf(format, args...)}
+}
+
+// assign gives every column its role. It is the one rule for all formats with columns
+// or keys. A column is a teacher in three cases only:
+//
+//   - Options.VoteColumns lists it;
+//   - the names say so: all columns but id and label have one stem and different numbers;
+//   - Options.K is as large as the number of columns but id and label, and the names do
+//     not contradict it (see numbering.allows).
+//
+// Anything else is a fault. A column that was taken for a teacher by mistake, such as
+// the true labels, would be a vote that promises nothing.
+func (f *fileInfo) assign(s *columnSet) (c columns, fault *roleFault) {
+	s.used = make(map[int]string)
+	if c.id, fault = s.find("id", f.opts.IDColumn, "query", "id"); fault != nil {
+		return c, fault
+	}
+	if c.label, fault = s.find("label", f.opts.LabelColumn, "label", "truth"); fault != nil {
+		return c, fault
+	}
+	switch counts := f.layout == LayoutCounts; {
+	case len(f.opts.VoteColumns) > 0:
+		c.votes, fault = s.listed(f.opts.VoteColumns, counts, f.classes)
+		c.unused = s.free()
+	case counts:
+		c.votes, fault = s.counts(f.opts.K, f.classes)
+	default:
+		c.votes, fault = s.teachers(f.opts.K)
+	}
+	if fault == nil && f.layout != LayoutCounts {
+		if rule := f.kRule(len(c.votes), fmt.Sprintf("%d columns of votes", len(c.votes))); rule != "" {
+			fault = faultf(-1, "%s", rule)
+		}
+	}
+	return c, fault
+}
+
+// kRule says what is wrong with K = k teachers, if anything. source says where k comes
+// from.
+func (f *fileInfo) kRule(k int, source string) string {
+	switch {
+	case k > MaxTeachers:
+		return fmt.Sprintf("K = %d teachers, want at most %d", k, MaxTeachers)
+	case f.opts.K != 0 && f.opts.K != k:
+		return fmt.Sprintf("%s, but K = %d teachers are expected (--K, or the table's)", source, f.opts.K)
+	}
+	return ""
+}
+
+// find returns the column that spec or, without one, a usual name gives; -1 if there is
+// none.
+func (s *columnSet) find(role, spec string, usual ...string) (int, *roleFault) {
+	switch spec {
+	case NoColumn:
+		return -1, nil
+	case "":
+		found := -1
+		for i, name := range s.names {
+			if !slices.ContainsFunc(usual, func(u string) bool { return equalFoldASCII(name, u) }) {
+				continue
+			}
+			if found >= 0 {
+				return 0, faultf(i, "%s could be the %s too; say which it is (%s)", quote(s.names[found]), role, flagOf(role))
+			}
+			found = i
+		}
+		return found, s.use(found, role)
+	}
+	at := slices.Index(s.names, strings.TrimSpace(spec))
+	if at < 0 {
+		pos, err := strconv.Atoi(spec)
+		if err != nil || !s.positions {
+			return 0, faultf(-1, "there is no %s %s for the %s", s.what, quote(spec), role)
+		}
+		if pos < 1 || pos > s.n {
+			return 0, faultf(-1, "%s column %d, want a position from 1 to %d, the number of columns", role, pos, s.n)
+		}
+		at = pos - 1
+	}
+	return at, s.use(at, role)
+}
+
+func flagOf(role string) string {
+	if role == "id" || role == "label" {
+		return "--" + role + "-column"
+	}
+	return "--vote-columns"
+}
+
+// use notes a column's role. A column has one.
+func (s *columnSet) use(at int, role string) *roleFault {
+	if at < 0 {
+		return nil
+	}
+	if other, ok := s.used[at]; ok {
+		return faultf(at, "the %s cannot be %s and %s at once", s.what, other, role)
+	}
+	s.used[at] = role
+	return nil
+}
+
+// free returns the columns without a role.
+func (s *columnSet) free() []int {
+	var free []int
+	for i := range s.n {
+		if s.used[i] == "" {
+			free = append(free, i)
+		}
+	}
+	return free
+}
+
+// listed finds the columns of VoteColumns.
+func (s *columnSet) listed(specs []string, counts bool, classes *classList) ([]int, *roleFault) {
+	if counts && len(specs) != classes.len() {
+		return nil, faultf(-1, "%d columns of counts are listed, want %d, one for each class in order (--vote-columns)", len(specs), classes.len())
+	}
+	at := make([]int, len(specs))
+	for i, spec := range specs {
+		role := "vote"
+		if counts {
+			role = classes.countsOf(i)
+		}
+		var fault *roleFault
+		if at[i], fault = s.find(role, spec); fault != nil {
+			return nil, fault
+		}
+	}
+	return at, nil
+}
+
+// teachers finds the columns of votes where nobody lists them.
+func (s *columnSet) teachers(k int) ([]int, *roleFault) {
+	const flags = "name the true labels with --label-column and the ids with --id-column, or list the votes with --vote-columns"
+	free := s.free()
+	if len(free) == 0 {
+		return nil, faultf(-1, "there is no %s of votes", s.what)
+	}
+	if s.names == nil {
+		switch k {
+		case 0:
+			return nil, faultf(-1, "the columns have no names, and nothing says which of the %d are votes: state the number of teachers with --K, or %s", s.n, flags)
+		case len(free):
+			return free, nil
+		}
+		return nil, faultf(-1, "%d columns of votes, but K = %d teachers are expected: %s", len(free), k, flags)
+	}
+	names := make([]string, len(free))
+	for i, at := range free {
+		names[i] = s.names[at]
+	}
+	by := number(names)
+	if order := by.order(); order != nil {
+		at := make([]int, len(free))
+		for teacher, i := range order {
+			at[teacher] = free[i]
+		}
+		return at, nil
+	}
+	if k == len(free) && by.allows() {
+		return free, nil
+	}
+	odd := by.odd()
+	var list []string
+	for _, i := range odd {
+		if len(list) == 4 {
+			list = append(list, fmt.Sprintf("… (%d columns)", len(odd)))
+			break
+		}
+		list = append(list, quote(names[i]))
+	}
+	rule := "not named as a vote, by one stem and a number as t1, t2, t3"
+	if len(odd) < len(free) {
+		rule = fmt.Sprintf("not named as the other %d, by one stem and a number", len(free)-len(odd))
+	}
+	if len(odd) > 1 || names[odd[0]] == "" {
+		rule = strings.Join(list, ", ") + ": " + rule
+	}
+	switch {
+	case k == 0 && by.allows():
+		rule += fmt.Sprintf("; %s, or state --K %d if nothing else is among them", flags, len(free))
+	case k == 0 || k == len(free):
+		rule += "; " + flags + " (--K does not settle it where some names are numbered and others are not alike)"
+	default:
+		rule = fmt.Sprintf("%d columns could be votes, but K = %d teachers are expected; %s; %s", len(free), k, rule, flags)
+	}
+	return nil, &roleFault{free[odd[0]], rule}
+}
+
+// counts finds the columns of counts where nobody lists them: by the classes' names or,
+// without names, in the classes' order.
+func (s *columnSet) counts(k int, classes *classList) ([]int, *roleFault) {
+	want := fmt.Sprintf("want %d, one for each class", classes.len())
+	if classes.len() == 2 {
+		want = "want 2, zeros and ones"
+	}
+	if s.names == nil {
+		free := s.free()
+		if len(free) != classes.len() {
+			return nil, faultf(-1, "%d columns besides id and label, %s; list them with --vote-columns", len(free), want)
+		}
+		if k == 0 {
+			return nil, faultf(-1, "the columns have no names, and nothing says that they are counts: state the number of teachers with --K, or list them with --vote-columns")
+		}
+		return free, nil
+	}
+	at := make([]int, classes.len())
+	for i, name := range classes.names {
+		usual := []string{name, "n" + name}
+		if classes.len() == 2 {
+			usual = append(usual, [...]string{"zeros", "ones"}[i])
+		}
+		role := classes.countsOf(i)
+		var fault *roleFault
+		if at[i] = slices.Index(s.names, name); at[i] >= 0 { // names that differ in case only
+			fault = s.use(at[i], role)
+		} else {
+			at[i], fault = s.find(role, "", usual...)
+		}
+		if fault != nil {
+			return nil, fault
+		}
+		if at[i] < 0 {
+			return nil, faultf(-1, "there is no %s with the %s (named one of %s); list the counts in the classes' order with --vote-columns", s.what, role, quoteAll(usual))
+		}
+	}
+	if free := s.free(); len(free) > 0 {
+		return nil, faultf(free[0], "the %s is neither id, label nor the counts of a class; name the true labels with --label-column and the ids with --id-column, or list the counts with --vote-columns", s.what)
+	}
+	return at, nil
+}
+
+// countsOf is what messages call the counts of class i.
+func (c *classList) countsOf(i int) string {
+	if c.len() == 2 {
+		return [...]string{"zeros", "ones"}[i]
+	}
+	return "counts of class " + quote(c.names[i])
+}
+
+func quoteAll(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = quote(name)
+	}
+	return strings.Join(quoted, ", ")
+}
+
+func equalFoldASCII(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range len(a) {
+		x, y := a[i], b[i]
+		if 'A' <= x && x <= 'Z' {
+			x += 'a' - 'A'
+		}
+		if 'A' <= y && y <= 'Z' {
+			y += 'a' - 'A'
+		}
+		if x != y {
+			return false
+		}
+	}
+	return true
+}
+
+// numbering groups names by what stands before the number at their end.
+type numbering struct {
+	names   []string
+	numbers []string // without zeros in front; "" for a name without number
+	stems   []string
+	groups  map[string]int // how many numbers each stem has
+}
+
+func number(names []string) *numbering {
+	by := &numbering{names: names, groups: make(map[string]int)}
+	for _, name := range names {
+		stem := strings.TrimRight(name, "0123456789")
+		digits := name[len(stem):]
+		if digits != "" {
+			if digits = strings.TrimLeft(digits, "0"); digits == "" {
+				digits = "0"
+			}
+		}
+		if nameless(name) {
+			digits = ""
+		}
+		if digits != "" {
+			by.groups[stem]++
+		}
+		by.stems, by.numbers = append(by.stems, stem), append(by.numbers, digits)
+	}
+	return by
+}
+
+// nameless reports whether a name is none: blank, or what pandas calls a blank one.
+func nameless(name string) bool {
+	return strings.TrimSpace(name) == "" || strings.HasPrefix(name, "Unnamed: ")
+}
+
+// order returns the indices in the order of the numbers, nil unless all names have one
+// stem and different numbers.
+func (by *numbering) order() []int {
+	order := make([]int, len(by.names))
+	for i := range order {
+		if by.numbers[i] == "" || by.stems[i] != by.stems[0] {
+			return nil
+		}
+		order[i] = i
+	}
+	compare := func(i, j int) int {
+		a, b := by.numbers[i], by.numbers[j]
+		if len(a) != len(b) {
+			return len(a) - len(b)
+		}
+		return strings.Compare(a, b)
+	}
+	slices.SortFunc(order, compare)
+	for i := range order[1:] {
+		if compare(order[i], order[i+1]) == 0 { // as t1 and t01
+			return nil
+		}
+	}
+	return order
+}
+
+// allows reports whether the names may all be teachers', if their number is right:
+// every column has a name, and it is not so that some names share a stem and others
+// stand alone, as y does beside t1, t2 and t3.
+func (by *numbering) allows() bool {
+	shared, alone := false, false
+	for i, name := range by.names {
+		if nameless(name) {
+			return false
+		}
+		if by.numbers[i] != "" && by.groups[by.stems[i]] > 1 {
+			shared = true
+		} else {
+			alone = true
+		}
+	}
+	return !shared || !alone
+}
+
+// odd returns the names outside the largest group, or all if no two share a stem, or
+// if all are in one group.
+func (by *numbering) odd() []int {
+	most, stem := 1, ""
+	for i, s := range by.stems {
+		if by.numbers[i] != "" && by.groups[s] > most {
+			most, stem = by.groups[s], s
+		}
+	}
+	var odd, all []int
+	for i, s := range by.stems {
+		if most == 1 || by.numbers[i] == "" || s != stem {
+			odd = append(odd, i)
+		}
+		all = append(all, i)
+	}
+	if len(odd) == 0 {
+		return all
+	}
+	return odd
+}
