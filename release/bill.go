@@ -40,7 +40,7 @@ func (r Release) Bill(t Terms, totals Totals) (*Bill, error) {
 	var err error
 	switch draw := t.draw(); {
 	case t.Teachers == accountant.FrozenTeachers.String():
-		event.Rule = "post-processing of the teachers"
+		event.Rule, event.Slack = "post-processing of the teachers", 0 // nothing composes
 		if b.Training, err = r.training(t); err != nil {
 			return nil, err
 		}
