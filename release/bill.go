@@ -67,7 +67,7 @@ func (r Release) Bill(t Terms, totals Totals) (*Bill, error) {
 // training is the charge of frozen teachers. It is paid once, so for any number of answers.
 func (r Release) training(t Terms) (*ledger.Request, error) {
 	p := r.Problem
-	frozen, err := Frozen(p, r.Answers.PerAnswer())
+	frozen, err := Frozen(p)
 	if err != nil {
 		return nil, err
 	}
