@@ -82,6 +82,9 @@ type Report struct {
 	Totals    Totals // of all answers
 	Attempts  int    // of the second pipeline
 	Digest    [sha256.Size]byte
+	// Again says that the votes were answered before, and a charge of the draw pays for this
+	// answer and for all that follow.
+	Again bool
 	// Before says that the request was released before, and its labels are in the output,
 	// unchanged. Nothing was charged or drawn.
 	Before bool
@@ -285,6 +288,7 @@ func (p *plan) charge(ctx context.Context) (*Report, *ledger.Receipt, error) {
 		}
 		return nil, nil, err
 	}
+	r.Again = release.Repeated(receipt)
 	return r, receipt, nil
 }
 

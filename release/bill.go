@@ -163,6 +163,19 @@ func (b *Bill) Check(ctx context.Context, l *ledger.Ledger) (ledger.Cost, error)
 	return release.Unit, Again(l.Check(ctx, release), release, coins)
 }
 
+// Repeats says whether somebody answered the same draw before, as the ledger stands, so that
+// its charge would pay for this release.
+func (b *Bill) Repeats(ctx context.Context, l *ledger.Ledger) (bool, error) {
+	payer, _, err := b.settle(ctx, l)
+	return payer != nil && payer == b.Draw, err
+}
+
+// Repeated says the same of a charge that was made.
+func Repeated(receipt *ledger.Receipt) bool {
+	e := receipt.Entry()
+	return e.Draw != nil && e.PaidBy != ""
+}
+
 // Pay charges the ledger and returns a receipt that is used up: drawing may begin. What
 // covers many releases is charged with the first that needs it, in one write, and not
 // again. After an error nothing may be drawn. The errors are those of

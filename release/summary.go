@@ -30,6 +30,9 @@ type Summary struct {
 	Teachers  string // "fresh", "frozen", or "" where it was not said
 	Source    Source
 	Records   int // that the teachers were trained on; 0 if unknown
+	// Again says that these votes were answered before, and a charge of the draw pays for
+	// this answer and for all that follow ([Repeated]).
+	Again bool
 }
 
 // Lines returns the promise in lines for people, of at most 80 columns: what is presumed of
@@ -72,6 +75,10 @@ type total struct {
 func (s Summary) totals() (out []total) {
 	if s.Totals.Frozen == nil {
 		return []total{{cost: s.Totals.Fresh.Cost}}
+	}
+	if s.Again {
+		return []total{{"fresh teachers", s.Totals.Again.Cost,
+			" for these and all further answers to these votes, besides what the first answer cost (fresh teachers)"}}
 	}
 	promise := fmt.Sprintf("(%v, %v)-DP", s.Problem.Epsilon, s.Problem.TeacherDelta)
 	if s.Teachers != accountant.FreshTeachers.String() {

@@ -175,7 +175,7 @@ func tell(r *darrmbeam.Report, stated bool) {
 		source = release.SourceFlags
 	}
 	summary := release.Summary{
-		Columns: r.Columns.String(), Problem: r.Problem, Presumed: true, PerAnswer: r.PerAnswer, Totals: r.Totals, Teachers: charge.Teachers, Source: source, Records: *records,
+		Columns: r.Columns.String(), Problem: r.Problem, Presumed: true, PerAnswer: r.PerAnswer, Totals: r.Totals, Teachers: charge.Teachers, Source: source, Records: *records, Again: r.Again,
 	}
 	fmt.Fprintf(os.Stderr, "%d labels from K = %d teachers\n", r.Queries, r.Problem.K)
 	for _, line := range summary.Lines() {
