@@ -43,7 +43,7 @@ func (r Release) Bill(t Terms, totals Totals) (*Bill, error) {
 	var err error
 	switch draw := t.draw(); {
 	case t.Teachers == accountant.FrozenTeachers.String():
-		event.Rule = "post-processing of the teachers"
+		event.Rule, event.Slack = "post-processing of the teachers", 0 // nothing composes
 		if b.Training, err = r.training(t); err != nil {
 			return nil, err
 		}
@@ -70,7 +70,7 @@ func (r Release) Bill(t Terms, totals Totals) (*Bill, error) {
 // training is the charge of frozen teachers. It is paid once, so for any number of answers.
 func (r Release) training(t Terms) (*ledger.Request, error) {
 	p := r.Problem
-	frozen, err := Frozen(p, r.Answers.PerAnswer())
+	frozen, err := Frozen(p)
 	if err != nil {
 		return nil, err
 	}

@@ -17,9 +17,16 @@ type Reading struct {
 	paid       *Reading         // the first reading; nil in the first
 }
 
+// Hashed returns the options of a passage whose votes are hashed, if hash is not nil: the votes
+// of each teacher are kept, where the layout has them.
+func Hashed(o votes.Options, hash *ledger.VoteHash) votes.Options {
+	o.KeepVotes = hash != nil && o.Layout != votes.LayoutCounts
+	return o
+}
+
 // NewReading starts the first passage. hash may be nil; it comes from the ledger where
-// fresh teachers' votes are charged, and then the votes must be kept (votes.Options.KeepVotes).
-// checkpoint may be nil.
+// fresh teachers' votes are charged, and then the votes are read with the options of
+// [Hashed]. checkpoint may be nil.
 func NewReading(hash *ledger.VoteHash, checkpoint *Checkpoint) *Reading {
 	if checkpoint != nil {
 		checkpoint.begin()

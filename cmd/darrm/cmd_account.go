@@ -243,7 +243,7 @@ func (r statementRow) bound(m accountant.Method) (accountant.Bound, bool) {
 func newStatement(ctx context.Context, p constraints.Problem, event accountant.Event, per accountant.Cost, teachers string, slack float64, queries []int, progress func(done, of int)) (*statement, error) {
 	s := &statement{problem: p, event: event, per: per, teachers: teachers, slack: slack}
 	if !math.IsInf(p.Epsilon, 1) {
-		t, err := release.Frozen(p, per)
+		t, err := release.Frozen(p)
 		if err != nil {
 			return nil, err
 		}

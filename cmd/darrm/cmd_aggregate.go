@@ -330,7 +330,7 @@ func (f *aggregateFlags) count(ctx context.Context, a *app, in *reread, pay *pay
 	if err != nil {
 		return nil, err
 	}
-	f.read.options.KeepVotes = hash != nil
+	f.read.options = release.Hashed(f.read.options, hash)
 	r, err := in.first(ctx, a, &f.read)
 	if err != nil {
 		return nil, err

@@ -40,7 +40,7 @@ func (f *aggregateFlags) newReport(c *cobra.Command, g chosen, r *votes.Reader) 
 		aggregator: g.aggregator, problem: g.problem, table: g.table, teachers: f.charge.teachers, records: f.charge.records,
 		slack: f.charge.slack, simulated: c.Flags().Changed("insecure-seed"), source: release.SourceFlags, columns: r.Columns().String(),
 	}
-	if !c.Flags().Changed("slack") && f.charge.teachers != accountant.FrozenTeachers.String() {
+	if !c.Flags().Changed("slack") {
 		report.slack = report.release().Slack()
 	}
 	if f.teachersOfTable {
@@ -134,9 +134,13 @@ func quote(c *cobra.Command, a *app, pay *payment, r *releaseReport) error {
 	if r.totals.Frozen == nil {
 		add(fmt.Sprintf("all %d", r.queries), r.totals.Fresh.Cost)
 	} else {
-		add(fmt.Sprintf("all %d, fresh teachers", r.queries), r.totals.Fresh.Cost)
-		add("the same votes again, fresh", r.totals.Again.Cost)
-		add(fmt.Sprintf("all %d, frozen teachers", r.queries), r.totals.Frozen.Cost)
+		if r.teachers != accountant.FrozenTeachers.String() {
+			add(fmt.Sprintf("all %d, fresh teachers", r.queries), r.totals.Fresh.Cost)
+			add("the same votes again, fresh", r.totals.Again.Cost)
+		}
+		if r.teachers != accountant.FreshTeachers.String() {
+			add(fmt.Sprintf("all %d, frozen teachers", r.queries), r.totals.Frozen.Cost)
+		}
 	}
 	if pay != nil {
 		charged, err := pay.bill.Check(c.Context(), pay.ledger)
