@@ -83,7 +83,7 @@ func TestSummaryTellsTheTotalsThatHold(t *testing.T) {
 
 func mustFrozen(t *testing.T, r Release) accountant.Cost {
 	t.Helper()
-	total, err := Frozen(r.Problem, r.Answers.PerAnswer())
+	total, err := Frozen(r.Problem)
 	if err != nil {
 		t.Fatal(err)
 	}
