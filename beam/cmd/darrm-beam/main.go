@@ -111,7 +111,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	job := darrmbeam.Job{
-		Votes: votesFiles, Read: read, Table: b, Out: *out, Temp: *temp, KeyDir: *keyDir,
+		Votes: votesFiles, Read: read, Table: b, TableFile: *table, Out: *out, Temp: *temp, KeyDir: *keyDir,
 		ShardRows: *shardRows, Attempts: *attempts, AttemptTimeout: *timeout, Charge: charge, Stated: stated, Force: *force,
 		Retrying: func(n int, err error) {
 			fmt.Fprintf(os.Stderr, "attempt %d failed, trying again with the same key: %v\n", n, err)
