@@ -8,6 +8,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
 )
 
@@ -33,6 +34,15 @@ type Summary struct {
 	// Again says that these votes were answered before, and a charge of the draw pays for
 	// this answer and for all that follow ([Repeated]).
 	Again bool
+}
+
+// CheckRecords checks how many records the teachers were trained on, 0 if unknown. The error
+// is a [UsageError].
+func CheckRecords(n int) error {
+	if n < 0 {
+		return UsageError{&check.Error{Name: "records", Value: n, Rule: "at least 1, or left out"}}
+	}
+	return nil
 }
 
 // Lines returns the promise in lines for people, of at most 80 columns: what is presumed of

@@ -110,6 +110,9 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := release.CheckRecords(*records); err != nil {
+		return err
+	}
 	job := darrmbeam.Job{
 		Votes: votesFiles, Read: read, Table: b, TableFile: *table, Out: *out, Temp: *temp, KeyDir: *keyDir,
 		ShardRows: *shardRows, Attempts: *attempts, AttemptTimeout: *timeout, Charge: charge, Stated: stated, Force: *force,
