@@ -53,12 +53,23 @@ func (r *Reading) Digest(b *votes.Batch) *ledger.VoteHash {
 		return nil
 	}
 	h := r.hash.New()
+	// The same votes have one digest in whatever order the classes are listed.
+	rank := b.ClassRanks()
+	votes, counts := make([]int, b.K), make([]int, b.Classes)
 	for i := range b.Len() {
 		if b.Votes != nil {
-			h.Add(b.Votes[i*b.K : (i+1)*b.K]) // in the order of the teachers
-		} else {
-			h.AddCounts(b.Row(i)) // the file has no more
+			for teacher, class := range b.Votes[i*b.K : (i+1)*b.K] {
+				if votes[teacher] = class; class >= 0 {
+					votes[teacher] = rank[class]
+				}
+			}
+			h.Add(votes)
+			continue
 		}
+		for class, n := range b.Row(i) {
+			counts[rank[class]] = n
+		}
+		h.AddCounts(counts) // the file has no more
 	}
 	return h
 }

@@ -92,6 +92,9 @@ func (f *accountFlags) run(c *cobra.Command, a *app) error {
 	if err != nil {
 		return err
 	}
+	if err := release.CheckRecords(f.records); err != nil {
+		return err
+	}
 	if !c.Flags().Changed("slack") {
 		f.slack = accountant.SlackFor(per)
 	}

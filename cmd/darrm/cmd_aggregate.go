@@ -151,6 +151,9 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
 	if done || err != nil {
 		return err
 	}
+	if pay != nil {
+		report.again, report.paidBy = release.Repeated(pay.receipt), pay.receipt.Entry().PaidBy
+	}
 	n, scores, err := f.answer(c.Context(), a, r, report, counted, pay, out)
 	if err != nil {
 		return err

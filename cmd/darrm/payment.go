@@ -71,8 +71,8 @@ func (f *chargeFlags) prepare(c *cobra.Command, relation accountant.Relation, pr
 
 // complete says which flags are missing, or there for nothing, by their names.
 func (f *chargeFlags) complete(c *cobra.Command, promise bool) error {
-	if f.records < 0 {
-		return usagef("records = %d, but it must be at least 1", f.records)
+	if err := release.CheckRecords(f.records); err != nil {
+		return err
 	}
 	if f.ledger == "" {
 		for _, name := range []string{"request-id", "ensemble", "ensemble-digest", "draw", "checkpoint"} {
