@@ -276,11 +276,6 @@ func (c *Claim) Differences(t *Table) []string {
 	}
 	s, found := c.stated, t.certificate
 	compare("expected_error", s.ExpectedError, t.ExpectedError)
-	if s.Disagreement != nil {
-		d := t.Disagreements(t.fn)
-		compare("disagreement.binomial", s.Disagreement.Binomial, d.Binomial)
-		compare("disagreement.uniform", s.Disagreement.Uniform, d.Uniform)
-	}
 	compare("certificate.bound", s.Certificate.Bound, found.Bound)
 	compare("certificate.right_hand_side", s.Certificate.RightHandSide, found.RightHandSide)
 	compare("certificate.slack", s.Certificate.Slack, found.Slack)
@@ -291,6 +286,11 @@ func (c *Claim) Differences(t *Table) []string {
 	}
 	if s.Certificate.Method != found.Method {
 		out = append(out, fmt.Sprintf("certificate.method: the file says %.40q, it is %q", s.Certificate.Method, found.Method))
+	}
+	if s.Disagreement != nil {
+		d := t.Disagreements(t.fn)
+		compare("disagreement.binomial", s.Disagreement.Binomial, d.Binomial)
+		compare("disagreement.uniform", s.Disagreement.Uniform, d.Uniform)
 	}
 	known := map[string]bool{}
 	for _, b := range t.Baselines {
