@@ -218,7 +218,7 @@ func (f *sweepFlags) countsOf(c *cobra.Command, a *app, shape gamma.Shape) (map[
 	}
 	first := f.k.values[0]
 	if i := slices.IndexFunc(f.k.values, func(k int) bool { return k != first }); i > 0 && f.countsFile() {
-		return nil, usagef("--prior-counts %s goes with one K, but --K has %d and %d", f.priorCounts, first, f.k.values[i])
+		return nil, usagef("a file of --prior-counts goes with one K, but --K has %d and %d", first, f.k.values[i])
 	}
 	out := map[int][]float64{}
 	for _, k := range f.k.values {
