@@ -140,7 +140,12 @@ func (f *accountFlags) plan(c *cobra.Command) (constraints.Problem, accountant.E
 	if err != nil {
 		return p, nil, accountant.Cost{}, err
 	}
-	if f.mechanism.usesTable() {
+	if f.mechanism.usesGamma() {
+		if !f.mechanism.usesTable() { // what is not private has no cost
+			if _, err := f.mechanism.baseline(c.Context(), p); err != nil {
+				return p, nil, accountant.Cost{}, err
+			}
+		}
 		epsilon, delta := p.Total()
 		per := accountant.Cost{Epsilon: epsilon, Delta: delta}
 		return p, accountant.ApproxDP{Cost: per, Neighbours: f.mechanism.relation}, per, nil
@@ -156,12 +161,12 @@ func (f *accountFlags) checked(c *cobra.Command) (constraints.Problem, error) {
 	if err := f.mechanism.prepare(c); err != nil {
 		return constraints.Problem{}, err
 	}
-	if !f.mechanism.usesTable() {
+	if !f.mechanism.usesGamma() {
 		if err := require(c, "K"); err != nil {
 			return constraints.Problem{}, err
 		}
 		if f.teachers != "" {
-			return constraints.Problem{}, usagef("--teachers goes with --mechanism %s: the noise of %s is new in every answer", mechanismDaRRM, f.mechanism.name)
+			return constraints.Problem{}, usagef("--teachers goes with --mechanism %s or one of its baselines: the noise of %s is new in every answer", mechanismDaRRM, f.mechanism.name)
 		}
 		if err := f.mechanism.require(c, &f.problemFlags); err != nil {
 			return constraints.Problem{}, err

@@ -38,7 +38,8 @@ func newAggregate(a *app) *cobra.Command {
 		Use:   "aggregate FILE...",
 		Short: "Release private labels for files of votes",
 		Long: `Release one private label for every query in files of votes, with the optimal
-noise function for your teachers, or with --mechanism another.
+noise function for your teachers, or with --mechanism another. "Optimal" is for the
+source's objective; if you use the labels, ask for --objective agreement.
 
 CSV and TSV have one row per query and one column of votes per teacher; a header, a
 column "query" or "id" and a column "label" or "truth" are optional. JSON Lines,
@@ -131,7 +132,7 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
 				return err
 			}
 			if pay.checkpoint != nil {
-				if err := pay.checkpoint.Pin(g.table.Certified.Func()); err != nil {
+				if err := pay.checkpoint.Pin(g.certified.Func()); err != nil {
 					return err
 				}
 			}
@@ -203,13 +204,13 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app, paths []string) (*gam
 	if err := f.mechanism.prepare(c); err != nil {
 		return nil, err
 	}
-	if f.charge.checkpoint != "" && (!f.mechanism.usesTable() || f.read.options.Missing != votes.MissingError) {
-		return nil, usagef("--checkpoint goes with --mechanism %s and without --missing coin: only its coins come from a key", mechanismDaRRM)
+	if f.charge.checkpoint != "" && (!f.mechanism.usesGamma() || f.read.options.Missing != votes.MissingError) {
+		return nil, usagef("--checkpoint goes with --mechanism %s or one of its baselines, and without --missing coin: only their coins come from a key", mechanismDaRRM)
 	}
-	if !f.mechanism.usesTable() {
-		if f.table != "" {
-			return nil, usagef("--table goes with --mechanism darrm")
-		}
+	if !f.mechanism.usesTable() && f.table != "" {
+		return nil, usagef("--table goes with --mechanism darrm")
+	}
+	if !f.mechanism.usesGamma() {
 		if err := f.mechanism.require(c, &f.problemFlags); err != nil {
 			return nil, err
 		}
@@ -229,6 +230,11 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app, paths []string) (*gam
 		}
 		if _, err := f.options(c); err != nil {
 			return nil, err
+		}
+		if !f.mechanism.usesTable() {
+			if err := f.mechanism.solvesNothing(c); err != nil {
+				return nil, err
+			}
 		}
 		return nil, f.charge.prepare(c, f.mechanism.relation, !math.IsInf(f.epsilon, 1))
 	}
@@ -299,18 +305,29 @@ func (f *aggregateFlags) stated(c *cobra.Command, k int) (s release.Stated, err 
 type chosen struct {
 	aggregator *ensemble.Aggregator
 	problem    constraints.Problem // what the teachers promise; ε = +Inf where the mechanism does not use it
-	table      *gamma.Table        // DaRRM's; else nil
+	certified  *gamma.Certified    // the noise function of DaRRM and its baselines; else nil
+	table      *gamma.Table        // of the optimal noise function; else nil
 }
 
 // aggregator makes the mechanism for k teachers, solving where no table was given. The
 // second error is a cache's, to be returned at the end.
 func (f *aggregateFlags) aggregator(c *cobra.Command, a *app, table *gamma.Table, k, classes int) (chosen, error, error) {
-	if !f.mechanism.usesTable() {
+	if !f.mechanism.usesGamma() {
 		g, err := f.mechanism.make(c, &f.problemFlags, k, classes)
 		return g, nil, err
 	}
 	if classes != 2 {
-		return chosen{}, nil, &check.Error{Name: "number of classes", Value: classes, Rule: "2 for DaRRM; see --mechanism for others"}
+		return chosen{}, nil, &check.Error{Name: "number of classes", Value: classes, Rule: "2 for DaRRM and its baselines; see --mechanism for others"}
+	}
+	if !f.mechanism.usesTable() {
+		p, err := f.problem(c, k)
+		if err != nil {
+			return chosen{}, nil, err
+		}
+		ctx, cancel := f.limit(c.Context())
+		defer cancel()
+		g, err := f.mechanism.baseline(ctx, p)
+		return g, nil, f.late("certify", err)
 	}
 	var unsaved error
 	if table == nil {
@@ -321,7 +338,7 @@ func (f *aggregateFlags) aggregator(c *cobra.Command, a *app, table *gamma.Table
 		table, unsaved = s.Table, s.unsaved
 	}
 	g, err := ensemble.DaRRM(table.Certified, f.mechanism.relation)
-	return chosen{g, table.Problem(), table}, unsaved, err
+	return chosen{g, table.Problem(), table.Certified, table}, unsaved, err
 }
 
 // count reads the votes once, and checks all of them.
@@ -364,7 +381,7 @@ func (f *aggregateFlags) answer(ctx context.Context, a *app, r *votes.Reader, re
 	// drawing is left to the sink, which sees them in order.
 	draw := report.aggregator.AnswerBatch
 	if keyed := pay.resumption(); keyed != nil {
-		draw = keyed.Answer(ensemble.New(report.table.Certified))
+		draw = keyed.Answer(ensemble.New(report.certified))
 	}
 	var inOrder func(context.Context, *votes.Batch) ([]int, error)
 	if report.simulated {
@@ -405,7 +422,7 @@ func (f *aggregateFlags) answer(ctx context.Context, a *app, r *votes.Reader, re
 		return 0, nil, err
 	}
 	if keyed := pay.resumption(); keyed != nil {
-		if err := keyed.Pin(report.table.Certified.Func()); err != nil {
+		if err := keyed.Pin(report.certified.Func()); err != nil {
 			return 0, nil, err
 		}
 	}

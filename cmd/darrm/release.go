@@ -21,7 +21,8 @@ import (
 type releaseReport struct {
 	aggregator *ensemble.Aggregator
 	problem    constraints.Problem
-	table      *gamma.Table // nil for mechanisms over vote counts
+	certified  *gamma.Certified // nil for mechanisms over vote counts
+	table      *gamma.Table     // of the optimal noise function; else nil
 	queries    int
 	totals     release.Totals // of all labels
 	slack      float64        // that the totals spend
@@ -37,7 +38,7 @@ type releaseReport struct {
 
 func (f *aggregateFlags) newReport(c *cobra.Command, g chosen, r *votes.Reader) *releaseReport {
 	report := &releaseReport{
-		aggregator: g.aggregator, problem: g.problem, table: g.table, teachers: f.charge.teachers, records: f.charge.records,
+		aggregator: g.aggregator, problem: g.problem, certified: g.certified, table: g.table, teachers: f.charge.teachers, records: f.charge.records,
 		slack: f.charge.slack, simulated: c.Flags().Changed("insecure-seed"), source: release.SourceFlags, columns: r.Columns().String(),
 	}
 	if !c.Flags().Changed("slack") {
@@ -64,7 +65,7 @@ func (r *releaseReport) add(queries int) (err error) {
 // summary is what the release promises.
 func (r *releaseReport) summary() release.Summary {
 	return release.Summary{
-		Columns: r.columns, Problem: r.problem, Presumed: r.table != nil, PerAnswer: r.aggregator.PerAnswer(), Totals: r.totals,
+		Columns: r.columns, Problem: r.problem, Presumed: r.certified != nil, PerAnswer: r.aggregator.PerAnswer(), Totals: r.totals,
 		Teachers: r.teachers, Source: r.source, Records: r.records, Again: r.again,
 	}
 }
