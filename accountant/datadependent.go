@@ -90,8 +90,6 @@ func likelyRDP(lambda, rho, l float64) float64 {
 		return anyVotes
 	}
 	// ln A and ln B, rounded up. ln A is the difference of two numbers that may be alike.
-	// What may underflow is raised by as much.
-	const tiny = 4 * math.SmallestNonzeroFloat64
 	grown := -log1mExp(gap * ((mu2 - 1) / mu2) * (1 - floatMargin))
 	logA := grown*(1+floatMargin) + log1mExp(l)*(1-floatMargin) + tiny
 	logB := (mu1*rho + l/mu2) * (1 + floatMargin)

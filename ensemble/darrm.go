@@ -30,11 +30,19 @@ func DaRRM(c *gamma.Certified, neighbours accountant.Relation) (*Aggregator, err
 		name: "darrm", title: "DaRRM", setting: s,
 		cost:     m.PerAnswer(),
 		event:    accountant.ApproxDP{Cost: m.PerAnswer(), Neighbours: neighbours},
+		basis:    certificateBasis(c),
 		assumes:  append(teachersPromise(p), s.reach()),
 		anyVotes: math.IsInf(p.Epsilon, 1),
 		rule:     gammaRule{m},
 		secure:   m.secure,
 	}, nil
+}
+
+func certificateBasis(c *gamma.Certified) string {
+	if c.Certificate().Method == gamma.PostProcessing {
+		return "the teachers' own privacy: the answer is computed from their votes"
+	}
+	return "a certificate that every privacy constraint holds, rounding errors included"
 }
 
 func teachersPromise(p constraints.Problem) []string {
