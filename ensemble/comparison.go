@@ -55,6 +55,10 @@ type ComparisonRow struct {
 	Aggregator *Aggregator // calibrated to the target, with what it assumes; nil if it does not apply
 	Score      Score       // in expectation over the mechanism's noise
 	Refused    error       // why it does not apply; nil if it does
+
+	// AtVotes is, for GNMax, what answers to all queries cost together at these votes, at the
+	// target's δ. It is computed from private votes and promises nothing; nil for others.
+	AtVotes *accountant.DataDependent
 }
 
 // Compare lists every mechanism for these votes at one promise: the given Tables, the
@@ -86,6 +90,13 @@ func Compare(ctx context.Context, b *Ballots, o CompareOptions) (*Comparison, er
 			}
 			a.name = name
 			row.Aggregator = a
+			if a.gnmax != nil {
+				cost, err := a.AtVotes(b, o.Target.Delta)
+				if err != nil {
+					return err
+				}
+				row.AtVotes = &cost
+			}
 		}
 		c.Rows = append(c.Rows, row)
 		return nil

@@ -30,6 +30,7 @@ func DaRRM(c *gamma.Certified, neighbours accountant.Relation) (*Aggregator, err
 		name: "darrm", title: "DaRRM", setting: s,
 		cost:     m.PerAnswer(),
 		event:    accountant.ApproxDP{Cost: m.PerAnswer(), Neighbours: neighbours},
+		basis:    certificateBasis(c),
 		assumes:  append(teachersPromise(p), s.reach()),
 		anyVotes: math.IsInf(p.Epsilon, 1),
 		rule:     gammaRule{m},
@@ -46,6 +47,13 @@ func Baseline(b gamma.Baseline, neighbours accountant.Relation) (*Aggregator, er
 	}
 	a.name, a.title = b.Name, b.Title
 	return a, nil
+}
+
+func certificateBasis(c *gamma.Certified) string {
+	if c.Certificate().Method == gamma.PostProcessing {
+		return "the teachers' own privacy: the answer is computed from their votes"
+	}
+	return "a certificate that every privacy constraint holds, rounding errors included"
 }
 
 func teachersPromise(p constraints.Problem) []string {

@@ -65,6 +65,9 @@ is Theorem 3.4 of Kairouz, Oh and Viswanath (2015), which publications print,
 (--mechanism) have others. "by the votes" composes the fresh votes themselves, of which
 the answers are functions. All hold at once; every figure is rounded up.
 
+No figure depends on votes. What GNMax's answers would cost at given votes (PATE's
+data-dependent bound) is computed from private votes: darrm compare shows it.
+
 --plot draws ε against Q, as SVG or PNG by the name of the file.
 ` + exitStatus,
 		Example: `  darrm account --K 11 --m 3 --eps 0.1 --teacher-delta 1e-5 --queries 1,20,50,100 --slack 1e-4
