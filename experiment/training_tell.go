@@ -38,7 +38,7 @@ func (p *TrainingParameters) tell(r *run, lab laboratory, found map[training]tra
 		r.note("Interleaved's amplification rests here on the longest record of these data, as in the source. That can be simulated, not released: a release needs a public bound on the length of records.")
 	}
 
-	p.tellSummary(r, lab, found)
+	p.tellSummary(r, found)
 	p.tellGrid(r, found)
 	if len(bounds) > 0 {
 		p.tellBounds(r, found, bounds)
@@ -63,7 +63,7 @@ func (t training) cells() []any {
 	return []any{string(t.Method), t.Order, cellOf(t.Fraction), cellOf(t.Epsilon)}
 }
 
-func (p *TrainingParameters) tellSummary(r *run, lab laboratory, found map[training]trained) {
+func (p *TrainingParameters) tellSummary(r *run, found map[training]trained) {
 	t := Table{Name: "summary", Caption: fmt.Sprintf("Excess risk of the last iterate at the best step size, over %d repeats (methods without randomness are run once). σ is the noise of a gradient's coordinate, m how many times public noise amplifies.", p.Repeats),
 		Columns: slices.Concat(trainingColumns, []Column{
 			{Name: "excess", Title: "excess risk", Format: "%.4g"}, {Name: "std", Title: "± standard deviation", Format: "%.2g"}, {Name: "step_size", Title: "step size"},
@@ -71,13 +71,7 @@ func (p *TrainingParameters) tellSummary(r *run, lab laboratory, found map[train
 		})}
 	for _, line := range p.trainings() {
 		x := found[line]
-		edge := ""
-		if n := len(lab.stepSizes); n > 1 && x.StepSize == lab.stepSizes[0] {
-			edge = "largest"
-		} else if n > 1 && x.StepSize == lab.stepSizes[n-1] {
-			edge = "smallest"
-		}
-		t.add(append(line.cells(), x.Mean, x.Std, x.StepSize, cellOf(x.Noise), cellOf(x.Amplification), cellOf(x.Epsilon), edge)...)
+		t.add(append(line.cells(), x.Mean, x.Std, x.StepSize, cellOf(x.Noise), cellOf(x.Amplification), cellOf(x.Epsilon), x.edge())...)
 	}
 	r.table(t)
 }
