@@ -285,6 +285,7 @@ type trainedCell struct {
 type laboratory struct {
 	set       data.Set
 	optimum   shuffleg.Optimum
+	summary   data.Summary
 	stepSizes []float64 // those within the cap, tried for every line
 	further   []float64 // the source's within the cap, which a line may go on to
 	allSizes  int       // how many there were before the cap
@@ -301,6 +302,7 @@ func (p *TrainingParameters) laboratory(r *run) (laboratory, error) {
 	if lab.optimum, err = shuffleg.FindOptimum(set.Task, set.Regularizer, set.Private); err != nil {
 		return lab, err
 	}
+	lab.summary = set.DescribeAt(lab.optimum)
 	// Above the cap steps can be expansive, so a clipped run may end anywhere, sometimes
 	// by luck near the optimum; the amplified account does not hold there either.
 	smoothness := max(set.Task.Smoothness(set.Private.MaxNorm()), set.Task.Smoothness(set.Public.MaxNorm()))
@@ -443,7 +445,13 @@ func (p *TrainingParameters) run(r *run) error {
 	if err != nil {
 		return err
 	}
+	return p.runIn(r, lab)
+}
+
+// runIn trains all lines in a laboratory and tells what was found.
+func (p *TrainingParameters) runIn(r *run, lab laboratory) error {
 	found := map[training]trained{}
+	var err error
 	shared := []any{p.Data, hashSet(lab.set), p.Epochs, p.Clip, p.Delta, lab.stepSizes, lab.further, lab.seeds}
 	for _, t := range p.trainings() {
 		if found[t], err = step(r, t.String(), append([]any{t}, shared...), func() (trained, error) { return p.train(r, lab, t) }); err != nil {
