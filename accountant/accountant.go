@@ -66,7 +66,7 @@ const (
 	MethodBasic    Method = "basic"    // BasicHeterogeneous, for (ε, δ)-DP events
 	MethodGeneral  Method = "general"  // GeneralHeterogeneous, for (ε, δ)-DP events
 	MethodOptimal  Method = "optimal"  // OptimalHeterogeneous, for (ε, δ)-DP events
-	MethodGaussian Method = "gaussian" // GaussianDelta of the summed noise, for Gaussian events
+	MethodGaussian Method = "gaussian" // GaussianDelta of the summed noise, for Gaussian events and an Iteration's ρ
 	MethodZCDP     Method = "zcdp"     // EpsilonFromZCDP
 	MethodRDP      Method = "rdp"      // EpsilonFromRDP at the best order
 	MethodPLD      Method = "pld"      // privacy loss distribution, for any mixture
@@ -401,17 +401,33 @@ func generalDelta(parts []Repeated, epsilon float64) (delta float64, note string
 
 // summedNoise returns the noise multiplier of the one Gaussian release that Gaussian
 // releases amount to, 1/√(Σ 1/σ²), rounded down: the sum of their privacy losses is
-// normal too. It may be below the range of an event's noise: the formulas do not end there. Dong, Roth and Su, Gaussian Differential Privacy (2022), Corollary 3.3.
+// normal too. It may be below the range of an event's noise: the formulas do not end there.
+// Dong, Roth and Su, Gaussian Differential Privacy (2022), Corollary 3.3. An Iteration with a
+// ρ is one with 1/σ² = 2ρ (docs/training-accounting.md, Theorem 1).
 func summedNoise(charges []Charge) (float64, error) {
 	sum := new(big.Rat)
 	for _, c := range charges {
-		g, ok := c.Event.(Gaussian)
-		if !ok {
+		each := new(big.Rat) // 1/σ²
+		switch e := c.Event.(type) {
+		case Gaussian:
+			each = num.Decimal(e.NoiseMultiplier)
+			each.Inv(each.Mul(each, each))
+		case Iteration:
+			rho, err := e.ZCDP() // 1/(2σ²)
+			if err != nil {
+				return 0, err
+			}
+			if math.IsInf(rho, 1) {
+				return 0, fmt.Errorf("%v, without noise: %w", e, ErrUnsupported)
+			}
+			each.SetFloat64(2 * rho)
+		default:
 			return 0, fmt.Errorf("%v is not plain gaussian noise: %w", c.Event, ErrUnsupported)
 		}
-		square := num.Decimal(g.NoiseMultiplier)
-		square.Mul(square, square)
-		sum.Add(sum, square.Quo(big.NewRat(int64(c.Count), 1), square))
+		sum.Add(sum, each.Mul(each, big.NewRat(int64(c.Count), 1)))
+	}
+	if sum.Sign() == 0 {
+		return 0, fmt.Errorf("epochs without private data have no noise to add up: %w", ErrUnsupported)
 	}
 	return num.Sqrt(num.FromRat(sum.Inv(sum))).DecimalDown(), nil
 }

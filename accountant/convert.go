@@ -198,7 +198,8 @@ func expUp(x float64) float64 {
 }
 
 // zcdp returns the ρ of zero-concentrated differential privacy that the charges add up
-// to: 1/(2σ²) for Gaussian noise, s²/(2σ²) if discrete, ε²/2 for pure ε-DP, rounded up.
+// to: 1/(2σ²) for Gaussian noise, s²/(2σ²) if discrete, ε²/2 for pure ε-DP, and what an
+// Iteration's ZCDP says, rounded up.
 // Bun and Steinke (2016), Propositions 1.4 and 1.6, Lemma 1.7; Canonne, Kamath and Steinke
 // (2020), Theorem 4.
 func zcdp(charges []Charge) (float64, error) {
@@ -212,6 +213,17 @@ func zcdp(charges []Charge) (float64, error) {
 		case DiscreteGaussian:
 			root = num.Decimal(e.Sigma)
 			root.Quo(big.NewRat(int64(e.Sensitivity), 1), root)
+		case Iteration:
+			rho, err := e.ZCDP()
+			if err != nil {
+				return 0, err
+			}
+			exactly := new(big.Rat).SetFloat64(rho)
+			if exactly == nil {
+				return 0, fmt.Errorf("zCDP of %v, without noise: %w", e, ErrUnsupported)
+			}
+			sum = sum.Add(num.FromRat(exactly.Mul(exactly, big.NewRat(int64(c.Count), 1))))
+			continue
 		default:
 			cost, err := pureOrApprox(c.Event)
 			if err != nil || cost.Delta > 0 {

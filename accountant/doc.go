@@ -37,10 +37,13 @@
 //	basic     (ε, δ)-DP events          the sum
 //	general   (ε, δ)-DP events          what publications print
 //	optimal   (ε, δ)-DP events          exact for what (ε, δ) alone says; refused where different ε make too many outcomes
-//	gaussian  Gaussian                  exact
-//	zcdp      Gaussian, discrete, pure  a closed form
+//	gaussian  Gaussian, Iteration       exact
+//	zcdp      Gaussian, discrete, pure, Iteration  a closed form
 //	rdp       all but δ > 0             the best order
-//	pld       all but Iteration         near exact for any mixture, by convolution
+//	pld       all                       near exact for any mixture, by convolution
+//
+// An Iteration is accounted by its own Mode in each of them; its Conversion does not matter
+// there. Its mixture modes have no zcdp and no gaussian.
 //
 // # At given votes
 //

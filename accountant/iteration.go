@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/darrm/darrm/internal/check"
 )
@@ -51,8 +52,8 @@ type Iteration struct {
 	ClipKeepsContraction bool    // x - η·clip(∇f(x)) is non-expansive for η ≤ 2/L
 	ConvexRegulariser    bool    // so that its proximal map is non-expansive
 
-	Mode       IterationMode // "" is IterationPaper
-	Conversion Conversion    // "" is ConversionClassical
+	Mode       IterationMode // "" is IterationBest
+	Conversion Conversion    // of Report and Calibrate; see there for ""
 	Neighbours Relation
 }
 
@@ -102,12 +103,16 @@ func (r Released) String() string {
 	return fmt.Sprintf("Released(%d)", int(r))
 }
 
-// IterationMode is a way of accounting for an Iteration. All are upper bounds. Only the
-// first is the source's; the others follow from the same theorems and must be asked for.
+// IterationMode is a way of accounting for an Iteration. All are upper bounds; what each
+// rests on is proved in docs/training-accounting.md. IterationPaper is the source's.
 type IterationMode string
 
 // The modes; R is the Rényi divergence of order α of all epochs together.
 const (
+	// IterationBest is the mode with the smallest figure among all others whose conditions
+	// hold. The choice rests on the event alone, never on records. As an event of an
+	// Accountant it has, at each order, the smallest divergence of these modes.
+	IterationBest IterationMode = "best"
 	// IterationPaper charges the worst position of each epoch:
 	//
 	//	R(α) = α·ρ,   ρ = 2G²K_p/V_{n_d}
@@ -128,24 +133,37 @@ const (
 	//
 	//	ρ = 2G²·((K_p-1)/(n_dσ² + (n-n_d)σ_pub²) + 1/V_{n_d})
 	IterationCrossEpoch IterationMode = "cross-epoch"
-	// IterationGaussianExact is the exact δ(ε) of K_p Gaussian mechanisms with
-	// sensitivity 2G, for m = 1.
+	// IterationGaussianExact is IterationPaper with ConversionExact, under a name of its
+	// own: the exact δ(ε) of one Gaussian mechanism with μ² = 2ρ. Another conversion that
+	// is stated beside it is not used.
 	IterationGaussianExact IterationMode = "gaussian-exact"
 )
 
-// IterationModes returns all modes, the default first.
+// IterationModes returns all modes, the default first, then the source's.
 func IterationModes() []IterationMode {
+	return append([]IterationMode{IterationBest}, namedModes()...)
+}
+
+// namedModes returns the modes that IterationBest chooses from.
+func namedModes() []IterationMode {
 	return []IterationMode{IterationPaper, IterationRRMixture, IterationSOMixture, IterationCrossEpoch, IterationGaussianExact}
 }
 
-// Conversion is a way from Rényi divergences to (ε, δ).
+// Conversion is a way from what a mode counts to (ε, δ). None is larger than the one before
+// it, but for rounding.
 type Conversion string
 
-// The conversions; IterationGaussianExact needs none.
+// The conversions. "" is ConversionClassical, and with IterationBest whichever gives less.
 const (
 	ConversionClassical Conversion = "classical" // ClassicalEpsilonFromRDP, which the source uses
-	ConversionImproved  Conversion = "improved"  // EpsilonFromRDP, never larger
+	ConversionImproved  Conversion = "improved"  // EpsilonFromRDP
+	ConversionExact     Conversion = "exact"     // δ(ε) of the privacy losses themselves, without Rényi divergences
 )
+
+// Conversions returns all conversions, the weakest first.
+func Conversions() []Conversion {
+	return []Conversion{ConversionClassical, ConversionImproved, ConversionExact}
+}
 
 // ErrNotCertified says that a mode was asked for whose conditions do not hold.
 var ErrNotCertified = errors.New("conditions of the accounting mode do not hold")
@@ -159,13 +177,17 @@ func (e Iteration) String() string {
 
 func (e Iteration) mode() IterationMode {
 	if e.Mode == "" {
-		return IterationPaper
+		return IterationBest
 	}
 	return e.Mode
 }
 
+// conversion is that of a named mode.
 func (e Iteration) conversion() Conversion {
-	if e.Conversion == "" {
+	switch {
+	case e.mode() == IterationGaussianExact:
+		return ConversionExact
+	case e.Conversion == "":
 		return ConversionClassical
 	}
 	return e.Conversion
@@ -208,15 +230,11 @@ func (e Iteration) check() error {
 	if e.Released < EveryIterate || e.Released > LastIterate {
 		return &check.Error{Name: "released", Value: e.Released, Rule: "EveryIterate, EpochEnds or LastIterate"}
 	}
-	switch e.mode() {
-	case IterationPaper, IterationRRMixture, IterationSOMixture, IterationCrossEpoch, IterationGaussianExact:
-	default:
+	if !slices.Contains(IterationModes(), e.mode()) {
 		return &check.Error{Name: "accounting mode", Value: e.Mode, Rule: fmt.Sprintf("one of %v", IterationModes())}
 	}
-	switch e.conversion() {
-	case ConversionClassical, ConversionImproved:
-	default:
-		return &check.Error{Name: "conversion", Value: e.Conversion, Rule: "classical or improved"}
+	if e.Conversion != "" && !slices.Contains(Conversions(), e.Conversion) {
+		return &check.Error{Name: "conversion", Value: e.Conversion, Rule: fmt.Sprintf("one of %v", Conversions())}
 	}
 	return nil
 }
@@ -254,7 +272,7 @@ func (e Iteration) private() bool { return e.Epochs > 0 && e.Private > 0 }
 // certify returns the noise that protects the worst record as the mode may count it: m,
 // with the reason where it is smaller than the schedule alone would give. A mode that was
 // asked for and does not hold is ErrNotCertified: what it promises is not given by
-// another.
+// another. IterationBest holds wherever IterationPaper does, which is everywhere.
 func (e Iteration) certify() (m float64, fallback []string, err error) {
 	m = 1
 	if !e.private() || e.Noise == 0 {
@@ -281,7 +299,7 @@ func (e Iteration) certify() (m float64, fallback []string, err error) {
 		full = max(1, e.tail(1)/(e.Noise*e.Noise))
 	}
 	switch e.mode() {
-	case IterationPaper:
+	case IterationBest, IterationPaper, IterationGaussianExact:
 		if len(void) > 0 {
 			if public {
 				fallback = void
@@ -289,11 +307,6 @@ func (e Iteration) certify() (m float64, fallback []string, err error) {
 			return 1, fallback, nil
 		}
 		return full, nil, nil
-	case IterationGaussianExact:
-		if public && len(void) == 0 {
-			return 0, nil, refuse([]string{"it counts no noise of public steps; IterationPaper does"})
-		}
-		return 1, nil, nil
 	case IterationCrossEpoch:
 		if e.Order == Reshuffled {
 			void = append(void, "positions vary between epochs (RR)")

@@ -7,8 +7,8 @@ import (
 
 // RDP returns an upper bound on the Rényi divergence of order α > 1 that all epochs
 // together allow in the event's mode, rounded up; +Inf without noise. It is
-// ErrNotCertified where the mode's conditions do not hold. IterationGaussianExact has
-// the divergence of its Gaussian mechanisms.
+// ErrNotCertified where the mode's conditions do not hold. IterationBest has the smallest
+// of the modes that hold, at each order; each bounds the same divergence.
 func (e Iteration) RDP(alpha float64) (float64, error) {
 	if err := e.check(); err != nil {
 		return 0, err
@@ -16,27 +16,39 @@ func (e Iteration) RDP(alpha float64) (float64, error) {
 	if err := checkOrder(alpha); err != nil {
 		return 0, err
 	}
-	m, _, err := e.certify()
-	if err != nil {
-		return 0, err
+	least := math.Inf(1)
+	for _, named := range e.certified() {
+		m, _, err := named.certify()
+		if err != nil {
+			return 0, err
+		}
+		least = min(least, named.divergence(alpha, m))
 	}
-	return e.divergence(alpha, m), nil
+	return least, nil
 }
 
-// ZCDP returns the ρ for which the event is ρ-zCDP in its mode, rounded up: RDP is α·ρ for
-// every order. The mixtures have no such ρ: ErrUnsupported.
+// ZCDP returns the ρ for which the event is ρ-zCDP in its mode, rounded up: RDP is at most
+// α·ρ for every order. It is also √(2ρ)-Gaussian differentially private
+// (docs/training-accounting.md, Theorem 1). The mixtures have no such ρ: ErrUnsupported.
+// IterationBest has the smallest of the modes that have one and hold.
 func (e Iteration) ZCDP() (float64, error) {
 	if err := e.check(); err != nil {
 		return 0, err
 	}
-	m, _, err := e.certify()
-	if err != nil {
-		return 0, err
+	least := math.NaN()
+	for _, named := range e.certified() {
+		m, _, err := named.certify()
+		if err != nil {
+			return 0, err
+		}
+		if rho := named.rho(m); pureRho(named.mode()) && !(rho >= least) {
+			least = rho
+		}
 	}
-	if e.mode() == IterationRRMixture || e.mode() == IterationSOMixture {
+	if math.IsNaN(least) {
 		return 0, fmt.Errorf("zCDP in mode %s: %w", e.mode(), ErrUnsupported)
 	}
-	return e.rho(m), nil
+	return least, nil
 }
 
 // divergence is RDP of a checked event, m from certify.
@@ -98,22 +110,22 @@ func (e Iteration) logMixture(x float64) float64 {
 	}
 	if !(top < 600) { // e^top may not fit: sum e^{x/V - top}
 		sum := float64(e.Records-e.Private) * math.Exp(-top)
-		e.eachBlock(func(i, count float64) { sum += count * math.Exp(x/e.tail(i)-top) })
+		e.eachBlock(exactPositions, func(i, count float64) { sum += count * math.Exp(x/e.tail(i)-top) })
 		// The exponent is off by a few units in the last place of top.
 		return (top + math.Log(sum/n)) + 1e-13*(1+top)
 	}
 	sum := 0.0
-	e.eachBlock(func(i, count float64) { sum += count * math.Expm1(x/e.tail(i)) })
+	e.eachBlock(exactPositions, func(i, count float64) { sum += count * math.Expm1(x/e.tail(i)) })
 	return math.Log1p(sum/n) * (1 + rdpMargin/10)
 }
 
 // eachBlock calls f with the place of the most exposed record of each block and the
-// block's length.
-func (e Iteration) eachBlock(f func(i, count float64)) {
+// block's length: 1 up to the place exact, and beyond it 1/exact of the place.
+func (e Iteration) eachBlock(exact int, f func(i, count float64)) {
 	for i := 1; i <= e.Private; {
 		count := 1
-		if i > exactPositions {
-			count = min(i/exactPositions, e.Private-i+1)
+		if i > exact {
+			count = min(i/exact, e.Private-i+1)
 		}
 		f(float64(i), float64(count))
 		i += count

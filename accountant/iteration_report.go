@@ -6,13 +6,13 @@ import (
 	"math"
 
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/num"
 )
 
 // IterationReport is what a shuffled gradient run costs, and on which grounds.
 type IterationReport struct {
-	Mode       IterationMode
-	Conversion Conversion // "" where none is needed
+	Mode       IterationMode // the one whose figure Cost is; never IterationBest
+	Conversion Conversion    // "" where none is needed
+	Trials     []Trial       // what each mode says, where IterationBest was asked for; else nil
 	Relation   Relation
 	Released   Released // the most that may be released for Cost to hold
 	Order      SampleOrder
@@ -70,8 +70,13 @@ func checkIterationDelta(delta float64) error {
 }
 
 // Report returns what the event costs at δ in (0,1). A mode whose conditions fail is
-// ErrNotCertified; IterationPaper falls back to m = 1 instead and says so. Without
-// private data ε is 0, with private data and no noise +Inf.
+// ErrNotCertified; IterationPaper falls back to m = 1 instead and says so, and IterationBest
+// leaves it out and says why. An unstated conversion is ConversionClassical, and with
+// IterationBest the one that gives less. Without private data ε is 0, with private data and
+// no noise +Inf.
+//
+// Cost: milliseconds, tenths of a second for ConversionExact of IterationRRMixture, and
+// therefore for IterationBest of secretly reshuffled records.
 func (e Iteration) Report(delta float64) (IterationReport, error) {
 	return ReportIterations(delta, e)
 }
@@ -91,7 +96,11 @@ func ReportIterations(delta float64, runs ...Iteration) (IterationReport, error)
 	if err != nil {
 		return IterationReport{}, err
 	}
+	if runs[0].mode() == IterationBest {
+		return bestReport(delta, runs)
+	}
 	r.Cost.Delta = delta
+	exact := runs[0].conversion() == ConversionExact
 	if len(private) == 0 {
 		return r, nil // ε = 0
 	}
@@ -101,14 +110,18 @@ func ReportIterations(delta float64, runs ...Iteration) (IterationReport, error)
 			return r, nil
 		}
 	}
-	switch {
-	case r.Mode == IterationGaussianExact:
-		err = r.gaussianExact(private)
-	case r.Conversion == ConversionClassical && pureRho(r.Mode):
+	if pureRho(r.Mode) {
 		for i, e := range private {
 			r.Rho += e.rho(ms[i])
 		}
 		r.Rho *= 1 + 1e-15*float64(len(private))
+	}
+	switch {
+	case exact && pureRho(r.Mode):
+		r.Cost.Epsilon, err = gaussianEpsilonOf(r.Rho, delta)
+	case exact:
+		err = r.mixtureExact(private)
+	case r.Conversion == ConversionClassical && pureRho(r.Mode):
 		r.Alpha = ZCDPOrder(r.Rho, delta)
 		if math.IsInf(r.Rho, 1) {
 			r.Alpha, r.Cost.Epsilon = 1, r.Rho
@@ -143,7 +156,10 @@ func ReportIterations(delta float64, runs ...Iteration) (IterationReport, error)
 	return r, err
 }
 
-func pureRho(m IterationMode) bool { return m == IterationPaper || m == IterationCrossEpoch }
+// pureRho says whether the mode's loss is at most that of one Gaussian mechanism with μ² = 2ρ.
+func pureRho(m IterationMode) bool {
+	return m == IterationPaper || m == IterationCrossEpoch || m == IterationGaussianExact
+}
 
 // prepareReport checks the runs and returns those with private data and their m.
 func prepareReport(runs []Iteration) (r IterationReport, private []Iteration, ms []float64, err error) {
@@ -160,7 +176,7 @@ func prepareReport(runs []Iteration) (r IterationReport, private []Iteration, ms
 		if err := e.check(); err != nil {
 			return r, nil, nil, err
 		}
-		if e.mode() != first.mode() || e.conversion() != first.conversion() || e.Order != first.Order ||
+		if e.mode() != first.mode() || e.Conversion != first.Conversion || e.Order != first.Order ||
 			e.Clip != first.Clip || e.Released != first.Released || e.StepSize != first.StepSize {
 			return r, nil, nil, fmt.Errorf("runs 1 and %d differ in more than their steps and noise: %w", i+1, ErrUnsupported)
 		}
@@ -192,7 +208,7 @@ func prepareReport(runs []Iteration) (r IterationReport, private []Iteration, ms
 	if hard, stated := StepCap(r.Smoothness); r.Smoothness > 0 && r.StepSize > stated && r.StepSize <= hard {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("step size %g is above 1/L = %g, the range that the source states, though not above 2/L, up to which the theorem holds", r.StepSize, stated))
 	}
-	if r.Amplification == 1 && (r.Mode == IterationPaper || r.Mode == IterationGaussianExact) {
+	if r.Amplification == 1 && r.Mode != IterationCrossEpoch && pureRho(r.Mode) {
 		r.Released = EveryIterate // nothing rests on hiding them
 	} else if r.Mode != IterationCrossEpoch {
 		r.Released = EpochEnds
@@ -200,32 +216,12 @@ func prepareReport(runs []Iteration) (r IterationReport, private []Iteration, ms
 	return r, private, ms, nil
 }
 
-// gaussianExact is the exact cost of Gaussian mechanisms with sensitivity 2G, composed:
-// as one with 1/σ² added up. Balle and Wang (2018), Theorem 8.
-func (r *IterationReport) gaussianExact(private []Iteration) error {
-	var charges []Charge
-	for _, e := range private {
-		sigma := num.FromRat(num.Decimal(e.Noise)).Quo(num.FromInt(2).Mul(num.FromRat(num.Decimal(e.Clip))))
-		g := Gaussian{NoiseMultiplier: sigma.DecimalDown(), Neighbours: ReplaceOne}
-		if err := checkEvent(g); err != nil {
-			return err
-		}
-		charges = append(charges, Charge{g, e.Epochs})
-	}
-	sigma, err := summedNoise(charges)
-	if err != nil {
-		return err
-	}
-	r.Rho = 1 / (2 * sigma * sigma) * (1 + floatMargin)
-	r.Cost.Epsilon, err = gaussianEpsilon(sigma, r.Cost.Delta)
-	return err
-}
-
 // Calibrate returns the event with the smallest noise, rounded up, whose cost is at most
 // the target's ε > 0 at its δ in (0,1), and its report. Noise and PublicNoise are taken
 // as a pattern of which only the ratio counts: 1 and 0 for noise on private steps only, 1
 // and 1 for both. An event without private data gets no noise. What is returned has been
-// accounted for: its cost is not above the target.
+// accounted for: its cost is not above the target. IterationBest takes the smallest noise of
+// all modes that hold.
 func (e Iteration) Calibrate(target Cost) (Iteration, IterationReport, error) {
 	if err := checkIterationTarget(target); err != nil {
 		return Iteration{}, IterationReport{}, err
@@ -241,7 +237,7 @@ func (e Iteration) Calibrate(target Cost) (Iteration, IterationReport, error) {
 		return Iteration{}, IterationReport{}, err
 	}
 	if !e.private() {
-		e.Noise, e.PublicNoise = 0, 0
+		e.Noise, e.PublicNoise = 0, 0 // before the search: there is nothing to find
 		r, err := e.Report(target.Delta)
 		return e, r, err
 	}
@@ -256,12 +252,18 @@ func (e Iteration) Calibrate(target Cost) (Iteration, IterationReport, error) {
 	}
 	var s float64
 	switch {
-	case e.mode() == IterationGaussianExact:
+	case e.mode() == IterationBest:
+		c, err := e.calibrateBest(target)
+		if err != nil {
+			return Iteration{}, IterationReport{}, err
+		}
+		s = c.Noise / e.Noise
+	case e.conversion() == ConversionExact && pureRho(e.mode()):
 		sigma, err := GaussianNoise(target)
 		if err != nil {
 			return Iteration{}, IterationReport{}, err
 		}
-		s = sigma * 2 * e.Clip * math.Sqrt(float64(e.Epochs)) / e.Noise
+		s = sigma * math.Sqrt(2*e.rho(m)) // noise multiplier 1/√(2ρ), and ρ falls with the square of the scale
 	case pureRho(e.mode()):
 		rho, err := ZCDPFor(target)
 		if e.conversion() == ConversionImproved {
@@ -271,6 +273,11 @@ func (e Iteration) Calibrate(target Cost) (Iteration, IterationReport, error) {
 			return Iteration{}, IterationReport{}, err
 		}
 		s = math.Sqrt(e.rho(m) / rho)
+	case e.conversion() == ConversionExact:
+		s, err = e.searchExact(target)
+		if err != nil {
+			return Iteration{}, IterationReport{}, err
+		}
 	default:
 		s, err = searchScale(e, m, target, fits)
 		if err != nil {
@@ -293,6 +300,64 @@ func (e Iteration) Calibrate(target Cost) (Iteration, IterationReport, error) {
 		s *= 1 + step
 	}
 }
+
+// searchExact finds the scale of a mixture by its privacy losses, whose figures take too
+// long for a bisection: by false position on the logarithms, below what the Rényi
+// divergences need. It returns an upper end that was accounted for, within exactTolerance.
+func (e Iteration) searchExact(target Cost) (float64, error) {
+	start, _, err := e.as(e.Mode, ConversionImproved).Calibrate(target)
+	if err != nil {
+		return 0, err
+	}
+	// excess is ln(ε/target): at most 0 where the scale fits.
+	excess := func(log float64) float64 {
+		c := e
+		c.Noise, c.PublicNoise = e.Noise*math.Exp(log), e.PublicNoise*math.Exp(log)
+		r, err := c.Report(target.Delta)
+		if err != nil {
+			return math.Inf(1)
+		}
+		return max(math.Log(r.Cost.Epsilon/target.Epsilon), -1) // ε may be 0
+	}
+	high := math.Log(start.Noise / e.Noise)
+	above := excess(high)
+	for step := 1e-3; above > 0; step *= 4 { // where the grid costs more than Rényi's conversion
+		if step > 1 {
+			return 0, fmt.Errorf("no noise found for %v by privacy losses: %w", target, ErrUnsupported)
+		}
+		high += step
+		above = excess(high)
+	}
+	low := high - 0.05
+	below := excess(low)
+	for ; below <= 0; below = excess(low) {
+		low, high, above = low-2*(high-low), low, below
+	}
+	for side := 0; high-low > exactTolerance; {
+		mid := low + (high-low)/2
+		if !math.IsInf(below, 1) {
+			mid = low + (high-low)*below/(below-above)
+		}
+		mid = min(max(mid, low+exactTolerance/3), high-exactTolerance/3)
+		if v := excess(mid); v <= 0 {
+			high, above = mid, v
+			if side == 1 {
+				below /= 2 // Illinois: the other end must move too
+			}
+			side = 1
+		} else {
+			low, below = mid, v
+			if side == -1 {
+				above /= 2
+			}
+			side = -1
+		}
+	}
+	return math.Exp(high), nil
+}
+
+// exactTolerance is by which factor, less 1, searchExact may end above the least noise.
+const exactTolerance = 3e-5
 
 // searchScale bisects on the logarithm of the scale below the one that IterationPaper's ρ
 // needs, which a mixture never exceeds, and returns the upper end.

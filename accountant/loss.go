@@ -58,30 +58,34 @@ type lossSource interface {
 	discretise(step float64) (lossMass, error)
 }
 
-// lossSources returns the event's two directions, or one where they are alike.
-func lossSources(e Event) ([]lossSource, error) {
+// lossSources returns the event's two directions, or one where they are alike, and how many
+// independent losses the event has.
+func lossSources(e Event) (directions []lossSource, times int, err error) {
 	switch e := e.(type) {
 	case ApproxDP:
-		return []lossSource{responseLoss{e.Cost}}, nil
+		return []lossSource{responseLoss{e.Cost}}, 1, nil
 	case RandomizedResponse:
-		return []lossSource{responseLoss{Cost{Epsilon: e.Epsilon}}}, nil
+		return []lossSource{responseLoss{Cost{Epsilon: e.Epsilon}}}, 1, nil
 	case Laplace:
-		return []lossSource{laplaceLoss{1 / e.Scale}}, nil
+		return []lossSource{laplaceLoss{1 / e.Scale}}, 1, nil
 	case Gaussian:
-		return []lossSource{normalLoss{e.NoiseMultiplier, 1, false}}, nil
+		return []lossSource{normalLoss{e.NoiseMultiplier, 1, false}}, 1, nil
 	case DiscreteGaussian:
-		return []lossSource{discreteLoss{e.Sigma, float64(e.Sensitivity)}}, nil
+		return []lossSource{discreteLoss{e.Sigma, float64(e.Sensitivity)}}, 1, nil
 	case SubsampledGaussian:
 		if e.SamplingRate == 0 {
-			return []lossSource{responseLoss{}}, nil
+			return []lossSource{responseLoss{}}, 1, nil
 		}
 		up := normalLoss{e.NoiseMultiplier, e.SamplingRate, false}
 		if e.SamplingRate == 1 {
-			return []lossSource{up}, nil
+			return []lossSource{up}, 1, nil
 		}
-		return []lossSource{up, normalLoss{e.NoiseMultiplier, e.SamplingRate, true}}, nil
+		return []lossSource{up, normalLoss{e.NoiseMultiplier, e.SamplingRate, true}}, 1, nil
+	case Iteration:
+		source, times, err := e.losses()
+		return []lossSource{source}, times, err
 	}
-	return nil, fmt.Errorf("privacy loss distribution of %v: %w", e, ErrUnsupported)
+	return nil, 0, fmt.Errorf("privacy loss distribution of %v: %w", e, ErrUnsupported)
 }
 
 // responseLoss is the worst (ε, δ)-DP mechanism: loss +∞ with probability δ, else ε

@@ -342,12 +342,12 @@ func lossDirections(charges []Charge) (directions [][]lossSource, counts []int, 
 	}
 	directions = make([][]lossSource, 1)
 	for _, c := range charges {
-		if c.Count > maxLossCount {
-			return nil, nil, &check.Error{Name: "count", Value: c.Count, Rule: fmt.Sprintf("at most %d for privacy loss distributions", maxLossCount)}
-		}
-		sources, err := lossSources(c.Event)
+		sources, times, err := lossSources(c.Event)
 		if err != nil {
 			return nil, nil, err
+		}
+		if c.Count > maxLossCount/times {
+			return nil, nil, &check.Error{Name: "count", Value: fmt.Sprintf("%d × %d", c.Count, times), Rule: fmt.Sprintf("at most %d for privacy loss distributions", maxLossCount)}
 		}
 		if len(sources) > len(directions) {
 			directions = append(directions, append([]lossSource(nil), directions[0]...))
@@ -355,19 +355,21 @@ func lossDirections(charges []Charge) (directions [][]lossSource, counts []int, 
 		for d := range directions {
 			directions[d] = append(directions[d], sources[min(d, len(sources)-1)])
 		}
-		counts = append(counts, c.Count)
+		counts = append(counts, c.Count*times)
 	}
 	return directions, counts, nil
 }
 
 // bitsFor returns the size of the grid that the counts call for.
 func bitsFor(charges []Charge) int {
-	events := 0
+	events, mixtures := 0, false
 	for _, c := range charges {
 		events += c.Count
+		_, epochs := c.Event.(Iteration)
+		mixtures = mixtures || epochs
 	}
 	switch {
-	case len(charges) > manyParts:
+	case mixtures, len(charges) > manyParts: // of a mixture each point takes hundreds of parts
 		return coarseGridBits
 	case events > manyEvents:
 		return fineGridBits

@@ -1,0 +1,115 @@
+package accountant
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Trial is what one mode says of an event that IterationBest was asked for.
+type Trial struct {
+	Mode       IterationMode
+	Conversion Conversion // the one with the smallest figure; "" where the mode is refused
+	Epsilon    float64    // at the report's noise
+	Refused    error      // why the mode gives no figure, ErrNotCertified where a condition fails; nil if it gives one
+}
+
+// as returns the event in another mode.
+func (e Iteration) as(m IterationMode, c Conversion) Iteration {
+	e.Mode, e.Conversion = m, c
+	return e
+}
+
+// certified returns the event in each mode that IterationBest may use for it, the event
+// itself where another mode was asked for. IterationPaper holds always, so there is one.
+func (e Iteration) certified() []Iteration {
+	if e.mode() != IterationBest {
+		return []Iteration{e}
+	}
+	var all []Iteration
+	for _, m := range namedModes() {
+		if m == IterationGaussianExact {
+			continue // counts what IterationPaper does
+		}
+		if named := e.as(m, e.Conversion); named.certifies() {
+			all = append(all, named)
+		}
+	}
+	return all
+}
+
+func (e Iteration) certifies() bool {
+	_, _, err := e.certify()
+	return err == nil
+}
+
+// tries returns the conversions that IterationBest tries for a mode, the stated one alone
+// if there is one.
+func (e Iteration) tries(m IterationMode) []Conversion {
+	switch {
+	case m == IterationGaussianExact:
+		return []Conversion{ConversionExact}
+	case e.Conversion != "":
+		return []Conversion{e.Conversion}
+	case m == IterationPaper:
+		return []Conversion{ConversionImproved} // IterationGaussianExact is the exact one
+	}
+	return []Conversion{ConversionImproved, ConversionExact}
+}
+
+// bestReport is ReportIterations of checked runs in IterationBest. The smallest figure wins,
+// the first of IterationModes among equals. Each figure is an upper bound by itself, so
+// the smallest is one too: which it is depends on the events and δ, not on records.
+func bestReport(delta float64, runs []Iteration) (IterationReport, error) {
+	var best *IterationReport
+	var trials []Trial
+	for _, m := range namedModes() {
+		trial := Trial{Mode: m}
+		for _, c := range runs[0].tries(m) {
+			named := make([]Iteration, len(runs))
+			for i, e := range runs {
+				named[i] = e.as(m, c)
+			}
+			r, err := ReportIterations(delta, named...)
+			if err != nil {
+				if trial.Conversion == "" {
+					trial.Refused = err
+				}
+				continue
+			}
+			if trial.Conversion == "" || r.Cost.Epsilon < trial.Epsilon {
+				trial.Conversion, trial.Epsilon, trial.Refused = c, r.Cost.Epsilon, nil
+			}
+			if best == nil || r.Cost.Epsilon < best.Cost.Epsilon {
+				best = &r
+			}
+		}
+		trials = append(trials, trial)
+	}
+	if best == nil {
+		return IterationReport{}, trials[0].Refused
+	}
+	best.Trials = trials
+	return *best, nil
+}
+
+// calibrateBest returns the smallest noise that any certified mode needs for the target.
+func (e Iteration) calibrateBest(target Cost) (Iteration, error) {
+	var found []Iteration
+	var refused error
+	for _, m := range namedModes() {
+		for _, c := range e.tries(m) {
+			named, _, err := e.as(m, c).Calibrate(target)
+			if err != nil {
+				refused = cmp.Or(refused, err)
+				continue
+			}
+			found = append(found, named)
+		}
+	}
+	if len(found) == 0 {
+		return Iteration{}, fmt.Errorf("mode %s: %w", IterationBest, refused)
+	}
+	least := slices.MinFunc(found, func(a, b Iteration) int { return cmp.Compare(a.Noise, b.Noise) })
+	return least.as(e.Mode, e.Conversion), nil
+}
