@@ -70,10 +70,13 @@ Fresh teachers cast one row of votes for each query: a draw. The first answer to
 pays as above. All further answers to it are covered by one charge, of what the votes
 themselves tell. --draw names the draw. The ledger keeps a keyed digest of the votes and
 refuses the same votes under another name, unless --draw states it: then the teachers
-must have cast them anew. It does not notice rows that files share which differ elsewhere,
-other ledgers, or releases without one.
-Both read the votes twice, to know how many queries there are. With --checkpoint a
-release that was interrupted after it was paid for is finished by the same command.
+must have cast them anew. It does not notice rows that files share which differ
+elsewhere, the same votes with the teachers in another order, as counts, or with other
+names of the classes, other ledgers, or releases without one.
+
+With a ledger, and for --dry-run, the votes are read to know how many queries there are,
+and then once more to answer them. With --checkpoint a release that was interrupted
+after it was paid for is finished by the same command.
 ` + exitStatus,
 		Example: `  darrm aggregate votes.csv --m 3 --eps 0.13577 --teacher-delta 1e-4 --out labels.csv
   darrm aggregate 'votes-*.parquet' --table table.json --out labels.parquet
