@@ -38,15 +38,15 @@ const (
 )
 
 // usageObjective says what the flags below choose. Commands that solve have it in their help.
-const usageObjective = `What "optimal" means is --objective. None of it decides what is private.
-  source     the literature's: the least expected distance |Pr[label = 1] -
-             Pr[majority = 1]| when a vote is for the likelier answer with mean
-             probability 0.75 (--prior, --prior-mean). It compares two laws: a wrong
-             0 makes up for a wrong 1. The default, for the literature's figures.
-  agreement  the least Pr[label ≠ majority of its votes], for people who use each
-             label. --prior-counts says how often each number of votes occurs:
-             "binomial", mean 0.75 for either answer, is the one to take; "uniform",
-             all equally often, where agreement alone counts; or a file.`
+const usageObjective = `--objective says what γ is optimal for. It never decides what is private.
+  source     the least expected |Pr[label = 1] - Pr[majority = 1]|: the
+             literature's objective, and the default. Teachers vote for the
+             likelier answer with mean probability 0.75 (--prior, --prior-mean).
+             It compares two laws: a wrong 0 makes up for a wrong 1.
+  agreement  the least Pr[label ≠ majority of its votes]. Take it if you use the
+             labels. --prior-counts says how often each number of votes occurs:
+             "binomial" (the default), or "uniform" if only agreement counts.
+`
 
 func (f *objectiveFlags) registerObjective(c *cobra.Command) {
 	fl := c.Flags()
