@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync"
 )
 
 // Trial is what one mode says of an event that IterationBest was asked for.
@@ -61,6 +62,15 @@ func (e Iteration) tries(m IterationMode) []Conversion {
 // the first of IterationModes among equals. Each figure is an upper bound by itself, so
 // the smallest is one too: which it is depends on the events and δ, not on records.
 func bestReport(delta float64, runs []Iteration) (IterationReport, error) {
+	if len(runs) > 1 {
+		return newBestReport(delta, runs)
+	}
+	r, err := bestReports.get(question{runs[0], Cost{Delta: delta}}, func() (IterationReport, error) { return newBestReport(delta, runs) })
+	r.Fallback, r.Warnings, r.Trials = slices.Clone(r.Fallback), slices.Clone(r.Warnings), slices.Clone(r.Trials)
+	return r, err
+}
+
+func newBestReport(delta float64, runs []Iteration) (IterationReport, error) {
 	var best *IterationReport
 	var trials []Trial
 	for _, m := range namedModes() {
@@ -95,6 +105,10 @@ func bestReport(delta float64, runs []Iteration) (IterationReport, error) {
 
 // calibrateBest returns the smallest noise that any certified mode needs for the target.
 func (e Iteration) calibrateBest(target Cost) (Iteration, error) {
+	return bestNoises.get(question{e, target}, func() (Iteration, error) { return e.newCalibrateBest(target) })
+}
+
+func (e Iteration) newCalibrateBest(target Cost) (Iteration, error) {
 	var found []Iteration
 	var refused error
 	for _, m := range namedModes() {
@@ -112,4 +126,44 @@ func (e Iteration) calibrateBest(target Cost) (Iteration, error) {
 	}
 	least := slices.MinFunc(found, func(a, b Iteration) int { return cmp.Compare(a.Noise, b.Noise) })
 	return least.as(e.Mode, e.Conversion), nil
+}
+
+// bestReports and bestNoises remember answers that take tenths of a second: teachers of equal
+// parts all ask the same.
+var (
+	bestReports memo[IterationReport]
+	bestNoises  memo[Iteration]
+)
+
+type question struct {
+	e    Iteration
+	cost Cost
+}
+
+// memo is safe for concurrent use. Two who ask the same at once both work it out.
+type memo[T any] struct {
+	mu    sync.Mutex
+	known map[question]T
+}
+
+const maxMemo = 256 // answers
+
+func (m *memo[T]) get(q question, answer func() (T, error)) (T, error) {
+	m.mu.Lock()
+	a, ok := m.known[q]
+	m.mu.Unlock()
+	if ok {
+		return a, nil
+	}
+	a, err := answer()
+	if err != nil {
+		return a, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.known == nil || len(m.known) >= maxMemo {
+		m.known = map[question]T{}
+	}
+	m.known[q] = a
+	return a, nil
 }

@@ -168,7 +168,7 @@ func (p *PipelineParameters) workshop(r *run) (workshop, error) {
 func (p *PipelineParameters) config(w workshop, m shuffleg.Method, target accountant.Cost) shuffleg.Config {
 	return shuffleg.Config{
 		Task: w.set.Task, Regularizer: shuffleg.L2{Lambda: p.Lambda}, Method: m, Fraction: p.Fraction, Epochs: p.Epochs,
-		Order: accountant.Reshuffled, Clip: p.Clip, Radius: p.Radius, Target: target,
+		Order: accountant.Reshuffled, Clip: p.Clip, Radius: p.Radius, Target: target, Mode: accountant.IterationPaper, // the source's figures
 	}
 }
 

@@ -133,9 +133,7 @@ func TestAuditStaysBelowClaim(t *testing.T) {
 	for _, m := range []Method{DPShuffleG, PrivPub, PubPriv, Interleaved} {
 		for _, order := range []accountant.SampleOrder{ig, so, rr} {
 			cases = append(cases, audit{m, order, accountant.IterationPaper})
-			if m != Interleaved {
-				cases = append(cases, audit{m, order, accountant.IterationGaussianExact})
-			}
+			cases = append(cases, audit{m, order, accountant.IterationGaussianExact}, audit{m, order, accountant.IterationBest})
 		}
 		cases = append(cases, audit{m, rr, accountant.IterationRRMixture}, audit{m, so, accountant.IterationSOMixture},
 			audit{m, ig, accountant.IterationCrossEpoch}, audit{m, so, accountant.IterationCrossEpoch})

@@ -85,7 +85,7 @@ func (s *study) config(m shuffleg.Method, eps, p float64) shuffleg.Config {
 	return shuffleg.Config{
 		Task: s.set.Task, Regularizer: s.set.Regularizer, Method: m, Fraction: p, Epochs: s.epochs,
 		Order: s.order, Clip: 10, Start: s.set.Start,
-		Target: accountant.Cost{Epsilon: eps, Delta: 1e-6},
+		Target: accountant.Cost{Epsilon: eps, Delta: 1e-6}, Mode: accountant.IterationPaper,
 	}
 }
 

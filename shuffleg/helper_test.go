@@ -69,6 +69,7 @@ func config(m Method) Config {
 	return Config{
 		Task: MeanEstimation{}, Method: m, Fraction: 0.5, Epochs: 4, Order: accountant.Reshuffled,
 		StepSize: 0.01, Clip: 10, Target: accountant.Cost{Epsilon: 5, Delta: 1e-6}, Radius: 100,
+		Mode: accountant.IterationPaper,
 	}
 }
 

@@ -34,6 +34,8 @@ type Config struct {
 	// Noise is σ; 0 asks for the smallest that meets Target, for methods with noise.
 	Noise      float64
 	Target     accountant.Cost // its δ is also the one that Noise is accounted at
+	// Mode is how the run is accounted for; "" is accountant.IterationBest. Conversion is as
+	// in accountant.Iteration.
 	Mode       accountant.IterationMode
 	Conversion accountant.Conversion
 	// DoubledNoise calibrates with 2·Clip in place of Clip, as the source's own scripts
@@ -41,9 +43,10 @@ type Config struct {
 	DoubledNoise bool
 
 	// Radius is a public bound on the norm of a record's features, to which longer
-	// private rows are shortened. 0 takes the largest norm at hand where amplification may
-	// depend on it, which is a secret of the data: such a plan cannot be released, whatever
-	// comes of it, unless the task's smoothness has a bound without it.
+	// private rows are shortened. 0 is unknown. Unless the task's smoothness has a bound
+	// without it, accountant.IterationBest then uses nothing that rests on smoothness. The
+	// other modes take the largest norm at hand where amplification may depend on it,
+	// which is a secret of the data: such a plan cannot be released, whatever comes of it.
 	Radius float64
 }
 
@@ -282,19 +285,25 @@ func (p *Plan) account() error {
 	if calibrate && r.Cost.Epsilon > c.Target.Epsilon {
 		return fmt.Errorf("calibration ended at epsilon = %g above the target %g", r.Cost.Epsilon, c.Target.Epsilon) // cannot happen
 	}
+	if c.bestMode() && p.noisy() && r.Smoothness == 0 {
+		p.report.Warnings = append(p.report.Warnings, "no radius is stated, so no bound on the smoothness is known without the records: what rests on steps being non-expansive is left out")
+	}
 	if p.fromData {
 		p.report.Warnings = append(p.report.Warnings, "the smoothness was taken from the private data: the figure holds for neighbouring data no longer than these only; state a radius")
 	}
 	return nil
 }
 
-// mayAmplify says whether the account could rest on steps being non-expansive: whether it
-// does then depends on the smoothness.
+// bestMode says whether the mode is chosen by what holds: then no record may decide it.
+func (c *Config) bestMode() bool { return c.Mode == "" || c.Mode == accountant.IterationBest }
+
+// mayAmplify says whether the account of a mode that was asked for by name could rest on
+// steps being non-expansive: whether it does then depends on the smoothness.
 func (p *Plan) mayAmplify() bool {
 	switch p.c.Mode {
 	case accountant.IterationRRMixture, accountant.IterationSOMixture, accountant.IterationCrossEpoch:
 		return true
-	case accountant.IterationGaussianExact:
+	case accountant.IterationBest, "":
 		return false
 	}
 	for _, r := range p.schedule {
@@ -373,10 +382,10 @@ const ModeUniformSampling accountant.IterationMode = "uniform-sampling"
 
 func (p *Plan) accountSampled(calibrate bool) error {
 	c := &p.c
-	if c.Mode != "" && c.Mode != accountant.IterationPaper {
+	if !c.bestMode() && c.Mode != accountant.IterationPaper {
 		return &check.Error{Name: "accounting mode", Value: c.Mode, Rule: "left out for dp-sgd"}
 	}
-	if c.Conversion == accountant.ConversionImproved {
+	if c.Conversion != "" && c.Conversion != accountant.ConversionClassical {
 		return &check.Error{Name: "conversion", Value: c.Conversion, Rule: "left out for dp-sgd"}
 	}
 	if p.n > math.MaxInt32/p.schedule.Epochs() {
@@ -418,7 +427,7 @@ func (p *Plan) accountSampled(calibrate bool) error {
 // Report returns what the run costs, and on which grounds.
 func (p *Plan) Report() accountant.IterationReport {
 	r := p.report
-	r.Fallback, r.Warnings = slices.Clone(r.Fallback), slices.Clone(r.Warnings)
+	r.Fallback, r.Warnings, r.Trials = slices.Clone(r.Fallback), slices.Clone(r.Warnings), slices.Clone(r.Trials)
 	return r
 }
 

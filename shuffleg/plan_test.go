@@ -137,7 +137,6 @@ func TestConfigErrors(t *testing.T) {
 		"mode rr-mixture":                 func(c *Config) { c.Mode, c.Order = accountant.IterationRRMixture, accountant.ShuffledOnce },
 		"mode cross-epoch":                func(c *Config) { c.Mode = accountant.IterationCrossEpoch },
 		"mode so-mixture":                 func(c *Config) { c.Mode = accountant.IterationSOMixture },
-		"mode gaussian-exact":             func(c *Config) { c.Mode = accountant.IterationGaussianExact },
 		"conversion":                      func(c *Config) { c.Conversion = "kind" },
 		"radius":                          func(c *Config) { c.Radius = -1 },
 		"dimension of the start = 3":      func(c *Config) { c.Start = make([]float64, 3) },
@@ -257,16 +256,17 @@ func TestReportsTellNothingOfTheRecords(t *testing.T) {
 		for _, m := range Methods() {
 			for _, mode := range modes {
 				for _, order := range []accountant.SampleOrder{accountant.FixedOrder, accountant.ShuffledOnce, accountant.Reshuffled} {
-					slow := mode == accountant.IterationGaussianExact || m == DPSGD
-					if slow && (order != accountant.Reshuffled || task != Task(Logistic{})) || m == DPSGD && mode != "" ||
-						mode == accountant.IterationGaussianExact && m != DPShuffleG && m != Interleaved {
+					best := mode == "" || mode == accountant.IterationBest
+					slow := mode == accountant.IterationGaussianExact || m == DPSGD || best
+					if slow && (order != accountant.Reshuffled || task != Task(Logistic{})) || m == DPSGD && !best ||
+						(mode == accountant.IterationGaussianExact || best) && m != DPShuffleG && m != Interleaved {
 						continue // the same
 					}
 					for _, radius := range []float64{0, 2} {
 						c := config(m)
 						// Between 2/L of the short records and of the long ones.
 						c.Task, c.Mode, c.Order, c.Radius, c.StepSize = task, mode, order, radius, 0.05
-						if m == DPSGD || m.IsPrivate() && (mode == accountant.IterationRRMixture || mode == accountant.IterationSOMixture) {
+						if m == DPSGD || m.IsPrivate() && (best || mode == accountant.IterationRRMixture || mode == accountant.IterationSOMixture) {
 							c.Noise = 20 // they are slow to calibrate
 						}
 						tell := func(private *Records) (string, bool) {
@@ -288,6 +288,52 @@ func TestReportsTellNothingOfTheRecords(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The best mode rests on nothing that a record could decide: without a radius the smoothness
+// is unknown, the plan is released on what holds without it, and says so. With a radius it
+// needs no more noise than any mode by name.
+func TestBestModeOfAPlan(t *testing.T) {
+	private := records(t, [][]float64{{1, 0}, {0, 1}, {1, 1}, {0, 1}}, []float64{0, 1, 1, 0})
+	public := records(t, [][]float64{{1, 0}, {0, 1}, {1, 1}, {1, 1}}, []float64{0, 1, 0, 1})
+	c := config(Interleaved)
+	c.Task, c.Mode, c.Radius = Logistic{}, "", 0
+	blind := plan(t, c, private, public)
+	if _, err := blind.NewRelease(); err != nil {
+		t.Error(err)
+	}
+	if r := blind.Report(); r.Mode != accountant.IterationGaussianExact || r.Amplification != 1 || r.Smoothness != 0 || len(r.Warnings) != 1 || len(r.Fallback) == 0 {
+		t.Errorf("without a radius: %+v", r)
+	}
+	c.Mode = accountant.IterationPaper
+	if _, err := plan(t, c, private, public).NewRelease(); !errors.Is(err, accountant.ErrNotCertified) {
+		t.Errorf("the source's mode without a radius: %v", err)
+	}
+	c.Radius = 2
+	for _, order := range []accountant.SampleOrder{accountant.FixedOrder, accountant.ShuffledOnce, accountant.Reshuffled} {
+		c.Order, c.Mode = order, accountant.IterationBest
+		best := plan(t, c, private, public)
+		r := best.Report()
+		if best.Cost().Epsilon > c.Target.Epsilon || len(r.Warnings) != 0 || len(r.Trials) == 0 || !(r.Noise < blind.Report().Noise) {
+			t.Errorf("%v: %+v", order, r)
+		}
+		for _, trial := range r.Trials {
+			if c.Mode = trial.Mode; trial.Refused != nil {
+				if _, err := NewPlan(c, private, public); !errors.Is(err, accountant.ErrNotCertified) {
+					t.Errorf("%v: %s was refused, by name: %v", order, trial.Mode, err)
+				}
+				continue
+			}
+			if named := plan(t, c, private, public).Report(); r.Noise > named.Noise {
+				t.Errorf("%v: noise %g, by %s only %g", order, r.Noise, trial.Mode, named.Noise)
+			}
+		}
+	}
+	// DP-SGD has one way of accounting only.
+	c.Method, c.Mode, c.Order = DPSGD, accountant.IterationBest, 0
+	if got := plan(t, c, private, nil).Report().Mode; got != ModeUniformSampling {
+		t.Errorf("dp-sgd: mode %s", got)
 	}
 }
 
