@@ -132,6 +132,7 @@ func TestTrainingAgainstItsRuns(t *testing.T) {
 		c := shuffleg.Config{
 			Task: set.Task, Regularizer: set.Regularizer, Start: set.Start, Method: shuffleg.Method(l[2]), Fraction: number(l[6]), Epochs: 4,
 			Order: orders[l[3]], Clip: 10, StepSize: number(l[7]), Target: accountant.Cost{Epsilon: number(l[4]), Delta: number(l[5])},
+			Mode: accountant.IterationPaper, Conversion: accountant.ConversionClassical,
 		}
 		plan, err := shuffleg.NewPlan(c, set.Private, set.Public)
 		if err != nil {
