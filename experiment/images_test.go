@@ -29,6 +29,7 @@ func TestImagesEndToEnd(t *testing.T) {
 	for _, c := range out.Result.Failed() {
 		t.Errorf("claim fails: %s (%s)", c.Text, c.Evidence)
 	}
+	everyClaimCanFail(t, d, d.full, out, Options{Data: data})
 	if len(out.Record.Steps) != d.full.steps() {
 		t.Errorf("%d steps, announced %d", len(out.Record.Steps), d.full.steps())
 	}
