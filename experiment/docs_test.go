@@ -245,7 +245,7 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 		})
 	},
 	"pipeline": func(t *testing.T, m *markdown) {
-		rows := goldenRows(t, "pipeline", "accuracy")
+		rows, p := goldenRows(t, "pipeline", "accuracy"), load(t, "pipeline").full.(*PipelineParameters)
 		methods := []Method{MethodPrivate, MethodSub, MethodOpt, MethodSingle}
 		m.header("teachers trained by", "total ε", "majority of the teachers", "γ_Sub", "γ_opt, t = K, one answer", "one private model")
 		for _, trainer := range column(rows, "trainer")[1:] {
@@ -253,7 +253,13 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 				cells := []string{Method(trainer).Title(), eps}
 				for _, method := range methods {
 					row := only(rows, "trainer", trainer, "eps", eps, "method", string(method))[0]
-					cells = append(cells, shown(t, row["accuracy"], "%.3f")+" ± "+shown(t, row["std"], "%.3f"))
+					cell := shown(t, row["accuracy"], "%.3f") + " ± " + shown(t, row["std"], "%.3f")
+					if stepSize, err := strconv.ParseFloat(row["step_size"], 64); err != nil {
+						t.Fatal(err)
+					} else if e := p.edge(stepSize); e != "" {
+						cell += " (" + e + " step)"
+					}
+					cells = append(cells, cell)
 				}
 				m.row(cells...)
 			}

@@ -352,6 +352,12 @@ func TestPipeline(t *testing.T) {
 	for i := range ones { // teachers who know
 		ones[i] = 3 * int(w.queries.Response(i))
 	}
+	p.StepSizes = []float64{0.01, 0.001, 1e-4, 0.1} // in any order
+	for stepSize, want := range map[float64]string{0.01: "", 1e-4: "smallest", 0.1: "largest"} {
+		if got := p.edge(stepSize); got != want {
+			t.Errorf("step size %g: edge %q, want %q", stepSize, got, want)
+		}
+	}
 	if right := p.right(MethodPrivate, nil, plan.K(), ones, w.queries); right != 1 {
 		t.Errorf("perfect teachers are right on %v", right)
 	}
