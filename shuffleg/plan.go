@@ -32,8 +32,8 @@ type Config struct {
 	Start           []float64 // x_1; nil is 0
 
 	// Noise is σ; 0 asks for the smallest that meets Target, for methods with noise.
-	Noise      float64
-	Target     accountant.Cost // its δ is also the one that Noise is accounted at
+	Noise  float64
+	Target accountant.Cost // its δ is also the one that Noise is accounted at
 	// Mode is how the run is accounted for; "" is accountant.IterationBest. Conversion is as
 	// in accountant.Iteration.
 	Mode       accountant.IterationMode
