@@ -32,8 +32,8 @@ type Config struct {
 	Start           []float64 // x_1; nil is 0
 
 	// Noise is σ; 0 asks for the smallest that meets Target, for methods with noise.
-	Noise      float64
-	Target     accountant.Cost // its δ is also the one that Noise is accounted at
+	Noise  float64
+	Target accountant.Cost // its δ is also the one that Noise is accounted at
 	// Mode is how the run is accounted for; "" is accountant.IterationBest. Conversion is as
 	// in accountant.Iteration.
 	Mode       accountant.IterationMode
@@ -168,6 +168,9 @@ func (p *Plan) makeSchedule() error {
 		}
 		if !c.Method.IsPrivate() && c.Noise != 0 {
 			return &check.Error{Name: "noise", Value: c.Noise, Rule: fmt.Sprintf("0 for %s", c.Method)}
+		}
+		if c.Noise != 0 && c.DoubledNoise {
+			return &check.Error{Name: "doubled noise", Value: "asked for", Rule: "left out where the noise is given: it doubles what a target needs"}
 		}
 		if c.Noise != 0 {
 			p.schedule = p.schedule.scaled(c.Noise)
