@@ -246,7 +246,7 @@ func (a Accountant) epsilonBy(m Method, delta float64) (eps float64, note string
 			return 0, "", err
 		}
 		eps, err = gaussianEpsilon(sigma, delta)
-		return eps, fmt.Sprintf("as one release with noise %.6g", sigma), err
+		return eps, noiseNote(sigma), err
 	case MethodZCDP:
 		rho, err := zcdp(a.charges)
 		if err != nil {
@@ -305,8 +305,10 @@ func (a Accountant) deltaBy(m Method, epsilon float64) (delta float64, note stri
 		if err != nil {
 			return 0, "", err
 		}
-		delta, err = GaussianDelta(sigma, epsilon)
-		return delta, fmt.Sprintf("as one release with noise %.6g", sigma), err
+		if err := pureRange("epsilon", epsilon); err != nil {
+			return 0, "", err
+		}
+		return gaussianDelta(num.Decimal(sigma), num.Decimal(epsilon)), noiseNote(sigma), nil
 	case MethodZCDP:
 		rho, err := zcdp(a.charges)
 		if err != nil {
@@ -399,8 +401,9 @@ func generalDelta(parts []Repeated, epsilon float64) (delta float64, note string
 
 // summedNoise returns the noise multiplier of the one Gaussian release that Gaussian
 // releases amount to, 1/√(Σ 1/σ²), rounded down: the sum of their privacy losses is
-// normal too. Dong, Roth and Su, Gaussian Differential Privacy (2022), Corollary 3.3. An
-// Iteration with a ρ is one with 1/σ² = 2ρ (docs/training-accounting.md, Theorem 1).
+// normal too. It may be below the range of an event's noise: the formulas do not end there.
+// Dong, Roth and Su, Gaussian Differential Privacy (2022), Corollary 3.3. An Iteration with a
+// ρ is one with 1/σ² = 2ρ (docs/training-accounting.md, Theorem 1).
 func summedNoise(charges []Charge) (float64, error) {
 	sum := new(big.Rat)
 	for _, c := range charges {
@@ -426,9 +429,10 @@ func summedNoise(charges []Charge) (float64, error) {
 	if sum.Sign() == 0 {
 		return 0, fmt.Errorf("epochs without private data have no noise to add up: %w", ErrUnsupported)
 	}
-	sigma := num.Sqrt(num.FromRat(sum.Inv(sum))).DecimalDown()
-	return sigma, noiseRange("noise of the sum", sigma)
+	return num.Sqrt(num.FromRat(sum.Inv(sum))).DecimalDown(), nil
 }
+
+func noiseNote(sigma float64) string { return fmt.Sprintf("as one release with noise %.6g", sigma) }
 
 // gaussianEpsilon returns the smallest ε ≤ 1e4 at which the noise has δ(ε) ≤ delta.
 func gaussianEpsilon(sigma, delta float64) (float64, error) {

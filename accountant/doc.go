@@ -45,6 +45,15 @@
 // An Iteration is accounted by its own Mode in each of them; its Conversion does not matter
 // there. Its mixture modes have no zcdp and no gaussian.
 //
+// # At given votes
+//
+// The cost of an answer at the votes that were cast (DataDependentRDP, AtVotes) is often far
+// smaller than its cost at any votes. It is computed from private votes and therefore
+// private itself. It is no guarantee of differential privacy: it bounds one direction of the
+// divergence, at one dataset. Nothing can be charged with it. To release such a figure it would
+// have to be sanitised by its smooth sensitivity (Papernot et al., 2018, Appendix B), which
+// this package does not do.
+//
 // # Notation
 //
 //	(ε, δ)  Cost             a privacy guarantee

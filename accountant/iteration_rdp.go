@@ -62,10 +62,10 @@ func (e Iteration) divergence(alpha, m float64) float64 {
 	switch e.mode() {
 	case IterationRRMixture:
 		exponent := (alpha - 1) * alpha * e.square()
-		return float64(e.Epochs) * e.logMixture(exponent) / (alpha - 1) * (1 + floatMargin)
+		return float64(e.Epochs)*(e.logMixture(exponent)+tiny)/(alpha-1)*(1+floatMargin) + tiny
 	case IterationSOMixture:
 		exponent := (alpha - 1) * alpha * e.square() * float64(e.Epochs)
-		return e.logMixture(exponent) / (alpha - 1) * (1 + floatMargin)
+		return (e.logMixture(exponent)+tiny)/(alpha-1)*(1+floatMargin) + tiny
 	}
 	return alpha * e.rho(m) * (1 + floatMargin)
 }
@@ -82,7 +82,7 @@ func (e Iteration) rho(m float64) float64 {
 		return math.Inf(1)
 	}
 	k := float64(e.Epochs)
-	last := e.square() / (m * e.Noise * e.Noise)
+	last := e.square()/(m*e.Noise*e.Noise) + tiny
 	if e.mode() != IterationCrossEpoch {
 		return k * last * (1 + floatMargin)
 	}

@@ -53,7 +53,7 @@ func ZCDPFor(target Cost) (float64, error) {
 
 // ZCDPOrder returns the order of the smallest ρα + ln(1/δ)/(α-1): α* = 1 + √(ln(1/δ)/ρ).
 // (The source prints it without the 1, which is not optimal.)
-func ZCDPOrder(rho, delta float64) float64 { return 1 + math.Sqrt(-math.Log(delta)/rho) }
+func ZCDPOrder(rho, delta float64) float64 { return 1 + math.Sqrt(-math.Log(delta))/math.Sqrt(rho) }
 
 func checkIterationTarget(target Cost) error {
 	if !(target.Epsilon > 0) || math.IsInf(target.Epsilon, 1) {

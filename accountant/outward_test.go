@@ -25,6 +25,13 @@ func side(t *rapid.T, what string, got float64, exact num.Interval, above bool) 
 	}
 }
 
+func lower(x, y num.Interval) num.Interval {
+	if x.Cmp(y) < 0 {
+		return x
+	}
+	return y
+}
+
 // Every closed form is rounded to the side that promises less: against the same formula in
 // intervals. That all of some fifty random figures fall there by chance has a probability
 // below 2⁻⁵⁰.
@@ -32,12 +39,6 @@ func TestClosedFormsAreOutward(t *testing.T) {
 	one, two := num.FromInt(1), num.FromInt(2)
 	dec := func(x float64) num.Interval { return num.FromRat(num.Decimal(x)) }
 	neg := func(x num.Interval) num.Interval { return num.FromInt(0).Sub(x) }
-	lower := func(x, y num.Interval) num.Interval {
-		if x.Cmp(y) < 0 {
-			return x
-		}
-		return y
-	}
 	rapid.Check(t, func(t *rapid.T) {
 		log := func(low, high float64, name string) float64 {
 			return math.Pow(10, rapid.Float64Range(low, high).Draw(t, "log "+name))
@@ -205,7 +206,7 @@ func TestMarginsOfFloatsHold(t *testing.T) {
 		e.Mode = IterationRRMixture
 		order := 1 + log(-3, 1, "mixture's α-1")
 		x := exactly(order).Mul(exactly(order).Sub(one)).Mul(each)
-		if x.Quo(square.Add(public)).Upper() < 8000 {
+		if x.Quo(square.Add(public)).Upper() < 5000 {
 			sum := num.FromInt(0)
 			for i := 1; i <= e.Private; i++ {
 				sum = sum.Add(num.Expm1(x.Quo(num.FromInt(int64(i)).Mul(square).Add(public))))
@@ -215,6 +216,39 @@ func TestMarginsOfFloatsHold(t *testing.T) {
 				t.Fatal(err)
 			}
 			above("ρ of the mixture", got, epochs.Mul(num.Log(s)).Quo(exactly(order).Sub(one)))
+		}
+
+		// Sampled steps: the formula of their RDP, term by term, and each step counted.
+		d := SampledSteps{Steps: rapid.IntRange(1, 50).Draw(t, "steps"), Records: rapid.IntRange(1, 1000).Draw(t, "records"), Clip: 1, Noise: math.Pow(10, rapid.Float64Range(-0.3, 1.5).Draw(t, "log noise"))}
+		grow := func(j int64) num.Interval { // e^{c·e(j)} with e(j) = 2jG²/σ²
+			return num.ExpReal(num.FromInt(2 * j).Quo(exactly(d.Noise).Mul(exactly(d.Noise))))
+		}
+		top := int64(rapid.IntRange(2, 9).Draw(t, "sampled α"))
+		q := one.Quo(num.FromInt(int64(d.Records)))
+		choose, power := num.FromInt(top*(top-1)/2), q.Mul(q)
+		inner := one.Add(power.Mul(choose).Mul(lower(num.FromInt(4).Mul(grow(2).Sub(one)), two.Mul(grow(2)))))
+		for j := int64(3); j <= top; j++ {
+			choose, power = choose.Mul(num.FromInt(top-j+1)).Quo(num.FromInt(j)), power.Mul(q)
+			term := two.Mul(power).Mul(choose)
+			for range j - 1 {
+				term = term.Mul(grow(j))
+			}
+			inner = inner.Add(term)
+		}
+		want := lower(num.FromInt(2*top).Quo(exactly(d.Noise).Mul(exactly(d.Noise))), num.Log(inner).Quo(num.FromInt(top-1)))
+		if got, err = d.RDP(int(top)); err != nil {
+			t.Fatal(err)
+		}
+		above("ρ of a sampled step", got, want)
+		eps, order2, err := d.Epsilon(1e-6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err = d.RDP(order2); err != nil {
+			t.Fatal(err)
+		}
+		if least := float64(d.Steps)*got + math.Log(1e6)/float64(order2-1); eps < least*(1-1e-12) || eps > least*(1+1e-9) {
+			t.Errorf("%+v costs %.17g at order %d, want %.17g", d, eps, order2, least)
 		}
 	})
 }

@@ -12,6 +12,10 @@ import (
 // off by a few units in the last place.
 const rdpMargin = 1e-9
 
+// tiny is added to divergences of which a part may underflow: what is not 0 is not
+// reported as 0.
+const tiny = 4 * math.SmallestNonzeroFloat64
+
 // MaxSubsampledOrder is the largest order α for events with Poisson sampling.
 const MaxSubsampledOrder = 2048
 

@@ -2,6 +2,7 @@ package accountant
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
@@ -16,19 +17,25 @@ import (
 // number of teachers that share a record, and σ must grow with it. Source: Papernot et
 // al., Scalable Private Learning with PATE (2018), Section 4.1, for affected = 1.
 func GaussianOnVotes(sigma float64, affected int, relation Relation) (NoisyAnswer, error) {
-	if err := checkVotes(sigma, affected); err != nil {
+	if err := check.Affected(affected, check.MaxTeachers); err != nil {
 		return NoisyAnswer{}, err
+	}
+	if !(sigma > 0) || math.IsInf(sigma, 1) {
+		return NoisyAnswer{}, &check.Error{Name: "sigma", Value: sigma, Rule: "a finite number > 0"}
 	}
 	root := num.Sqrt(num.FromInt(2)).Mul(num.FromInt(int64(affected)))
 	e := Gaussian{num.FromRat(num.Decimal(sigma)).Quo(root).DecimalDown(), relation}
-	return NoisyAnswer{e, affected}, checkEvent(e)
+	if err := checkEvent(e); err != nil {
+		return NoisyAnswer{}, fmt.Errorf("sigma = %g for affected = %d: %w", sigma, affected, err)
+	}
+	return NoisyAnswer{e, affected}, nil
 }
 
 // DiscreteGaussianOnVotes is GaussianOnVotes with discrete noise: two counts move. With
 // more than two classes and more than one vote, that may be many counts by little or two
 // by much, of which none is known to be the worst: ErrUnsupported.
 func DiscreteGaussianOnVotes(sigma float64, classes, affected int, relation Relation) (NoisyAnswer, error) {
-	if err := checkVotes(sigma, affected); err != nil {
+	if err := check.Affected(affected, check.MaxTeachers); err != nil {
 		return NoisyAnswer{}, err
 	}
 	if classes < 2 {
@@ -39,13 +46,6 @@ func DiscreteGaussianOnVotes(sigma float64, classes, affected int, relation Rela
 	}
 	e, err := Compose(Charge{DiscreteGaussian{sigma, affected, relation}, 2})
 	return NoisyAnswer{e, affected}, err
-}
-
-func checkVotes(sigma float64, affected int) error {
-	if err := noiseRange("sigma", sigma); err != nil {
-		return err
-	}
-	return check.Affected(affected, check.MaxTeachers)
 }
 
 // GNMaxNoise returns the noise σ that GNMax, which adds N(0, σ²) to each class's vote

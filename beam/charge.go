@@ -61,11 +61,8 @@ func (c *Charge) relation() accountant.Relation {
 
 // slack is what the totals of a release may spend.
 func (c *Charge) slack(r release.Release) float64 {
-	switch {
-	case c.Slack != nil:
+	if c.Slack != nil {
 		return *c.Slack
-	case c.Teachers == accountant.FrozenTeachers.String():
-		return 0
 	}
 	return r.Slack()
 }

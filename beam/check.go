@@ -99,7 +99,7 @@ func (f *checkFile) ProcessElement(ctx context.Context, task fileTask, emit func
 	var r fileReport
 	buckets := make([]idBlock, idBuckets)
 	pin := pinner{hash: f.keys.coins.Pin()}
-	opts.KeepVotes = f.keys.votes != nil
+	opts = release.Hashed(opts, f.keys.votes)
 	var reading *release.Reading
 	if f.keys.votes != nil {
 		reading = release.NewReading(f.keys.votes.New(), nil)

@@ -43,6 +43,9 @@ type Job struct {
 	// Table is the JSON of a noise function, as darrm solve --out writes it. It is
 	// certified here and by every worker. Required.
 	Table []byte
+	// TableFile is where Table was read, so that nothing is written there. Defaults to
+	// nowhere.
+	TableFile string
 	// Out gets the labels, query,label, in the order of the votes. Required.
 	Out string
 	// Temp is a directory that workers and this process share. Defaults to a new one in
@@ -82,6 +85,9 @@ type Report struct {
 	Totals    Totals // of all answers
 	Attempts  int    // of the second pipeline
 	Digest    [sha256.Size]byte
+	// Again says that the votes were answered before, and a charge of the draw pays for this
+	// answer and for all that follow.
+	Again bool
 	// Before says that the request was released before, and its labels are in the output,
 	// unchanged. Nothing was charged or drawn.
 	Before bool
@@ -193,30 +199,45 @@ func (p *plan) prepare(ctx context.Context) (err error) {
 	for i, name := range names {
 		p.tasks = append(p.tasks, fileTask{Number: int64(i), Path: name})
 	}
-	return p.checkFiles()
+	return p.checkFiles(ctx)
 }
 
 // checkFiles refuses an output that would replace something, or cannot be written, before
-// anything is paid. Of files that are not on this machine's disks only the names are known.
-func (p *plan) checkFiles() error {
-	if !isLocal(p.job.Out) {
-		return nil
-	}
-	files := release.Files(p.job.Out, "", p.job.Charge.Ledger)
+// anything is paid. Of files that are not on this machine's disks only the names are
+// compared.
+func (p *plan) checkFiles(ctx context.Context) error {
+	job := p.job
+	files := append(release.Files(job.Out, "", job.Charge.Ledger), release.File{Flag: "table", Path: job.TableFile})
 	for _, t := range p.tasks {
-		if isLocal(t.Path) {
-			files = append(files, release.File{Path: t.Path})
-		}
+		files = append(files, release.File{Path: t.Path})
 	}
 	if err := release.CheckPaths(files...); err != nil {
 		return err
 	}
-	if p.job.Charge.Ledger == "" {
-		if err := release.CheckOverwrite(p.job.Out, p.job.Force); err != nil {
+	if job.Charge.Ledger == "" && !job.Force {
+		if err := checkOverwrite(ctx, job.Out); err != nil {
 			return err
 		}
 	}
-	return release.CheckOut(p.job.Out)
+	if !isLocal(job.Out) {
+		return nil
+	}
+	return release.CheckOut(job.Out)
+}
+
+// checkOverwrite is release.CheckOverwrite on any file system.
+func checkOverwrite(ctx context.Context, path string) error {
+	if isLocal(path) {
+		return release.CheckOverwrite(path, false)
+	}
+	f, err := open(ctx, path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	return errors.Join(release.Overwrites(path), f.Close())
 }
 
 // openLedger opens the ledger that is charged, and what recognises the votes in it.
@@ -285,6 +306,7 @@ func (p *plan) charge(ctx context.Context) (*Report, *ledger.Receipt, error) {
 		}
 		return nil, nil, err
 	}
+	r.Again = release.Repeated(receipt)
 	return r, receipt, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/noise"
 	"github.com/darrm/darrm/internal/randsrc"
 )
 
@@ -19,10 +20,12 @@ type Aggregator struct {
 	setting     Setting
 	cost        accountant.Cost
 	event       accountant.Event
+	basis       string
 	assumes     []string
 	anyVotes    bool
 	abstains    bool
 	rule        rule
+	gnmax       *noise.Gaussian // GNMax's noise, for AtVotes; nil for all others
 	secure      *randsrc.Secure
 }
 
@@ -66,6 +69,9 @@ func (a *Aggregator) Noise() (n accountant.NoisyAnswer, ok bool) {
 	}
 	return accountant.NoisyAnswer{Event: a.event, Affected: a.setting.Affected}, true
 }
+
+// Basis says for people what proves PerAnswer, given the Assumptions.
+func (a *Aggregator) Basis() string { return a.basis }
 
 // Assumptions returns, in sentences for people, what must be true of the teachers for
 // PerAnswer to hold.

@@ -42,11 +42,18 @@ func Evaluate(f gamma.Func, t *votes.Table) Score {
 // Evaluate scores the mechanism on the votes. The error says that they are of other
 // teachers or classes.
 func (a *Aggregator) Evaluate(b *Ballots) (Score, error) {
-	if b.K() != a.setting.K {
-		return Score{}, &check.Error{Name: "K of the votes", Value: b.K(), Rule: fmt.Sprintf("the mechanism's, %d", a.setting.K)}
-	}
-	if b.Classes() != a.setting.Classes {
-		return Score{}, &check.Error{Name: "classes of the votes", Value: b.Classes(), Rule: fmt.Sprintf("the mechanism's, %d", a.setting.Classes)}
+	if err := a.checkBallots(b); err != nil {
+		return Score{}, err
 	}
 	return b.score(a.rule.law), nil
+}
+
+func (a *Aggregator) checkBallots(b *Ballots) error {
+	if b.K() != a.setting.K {
+		return &check.Error{Name: "K of the votes", Value: b.K(), Rule: fmt.Sprintf("the mechanism's, %d", a.setting.K)}
+	}
+	if b.Classes() != a.setting.Classes {
+		return &check.Error{Name: "classes of the votes", Value: b.Classes(), Rule: fmt.Sprintf("the mechanism's, %d", a.setting.Classes)}
+	}
+	return nil
 }

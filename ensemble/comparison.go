@@ -1,8 +1,8 @@
 package ensemble
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -55,6 +55,10 @@ type ComparisonRow struct {
 	Aggregator *Aggregator // calibrated to the target, with what it assumes; nil if it does not apply
 	Score      Score       // in expectation over the mechanism's noise
 	Refused    error       // why it does not apply; nil if it does
+
+	// AtVotes is, for GNMax, what answers to all queries cost together at these votes, at the
+	// target's δ. It is computed from private votes and promises nothing; nil for others.
+	AtVotes *accountant.DataDependent
 }
 
 // Compare lists every mechanism for these votes at one promise: the given Tables, the
@@ -86,6 +90,13 @@ func Compare(ctx context.Context, b *Ballots, o CompareOptions) (*Comparison, er
 			}
 			a.name = name
 			row.Aggregator = a
+			if a.gnmax != nil {
+				cost, err := a.AtVotes(b, o.Target.Delta)
+				if err != nil {
+					return err
+				}
+				row.AtVotes = &cost
+			}
 		}
 		c.Rows = append(c.Rows, row)
 		return nil
@@ -175,49 +186,33 @@ func (o *CompareOptions) table(s Setting, t Candidate) (*Aggregator, error) {
 	return a, nil
 }
 
-// baselineNames are those of gamma.Baselines, in its order.
-var baselineNames = []Candidate{
-	{Name: "randomized_response", Title: "randomised response"},
-	{Name: "randomized_response_tight", Title: "randomised response, tight"},
-	{Name: "subsampling", Title: "subsampling"},
-	{Name: "double_subsampling", Title: "double subsampling"},
-}
-
 // baselines returns the baselines of the problem that the options state, each with its
 // certificate or with a reason why there is none.
 func (o *CompareOptions) baselines(ctx context.Context, s Setting) ([]Candidate, map[string]error) {
-	all := func(reason error) ([]Candidate, map[string]error) {
-		refused := map[string]error{}
-		for _, b := range baselineNames {
-			refused[b.Name] = reason
-		}
-		return baselineNames, refused
-	}
-	if s.Classes != 2 {
-		return all(fmt.Errorf("DaRRM serves two classes, not %d", s.Classes))
-	}
 	p := constraints.Problem{
 		K: s.K, TotalEpsilon: o.Target.Epsilon, Delta: o.Target.Delta, Affected: s.Affected,
 		Epsilon: o.Teachers.Epsilon, TeacherDelta: o.Teachers.Delta,
 	}
-	found, err := gamma.Baselines(ctx, p)
-	if err != nil {
-		return all(err)
+	var found []gamma.Baseline
+	all := error(nil)
+	if s.Classes != 2 {
+		all = fmt.Errorf("DaRRM serves two classes, not %d", s.Classes)
+	} else {
+		found, all = gamma.Baselines(ctx, p)
 	}
-	out, refused := []Candidate{}, map[string]error{}
-	for _, n := range baselineNames {
+	var out []Candidate
+	refused := map[string]error{}
+	for _, kind := range gamma.BaselineKinds() {
+		c := Candidate{Name: kind.Name, Title: kind.Title}
 		for _, b := range found {
-			if b.Name == n.Name {
-				n = Candidate(b)
+			if b.Name == kind.Name {
+				c = Candidate(b)
 			}
 		}
-		if n.Certified == nil {
-			refused[n.Name] = errors.New("the target must be at least one teacher's epsilon")
-			if math.IsInf(p.Epsilon, 1) {
-				refused[n.Name] = errors.New("it hides nothing of teachers that promise nothing")
-			}
+		if c.Certified == nil {
+			refused[c.Name] = cmp.Or(all, kind.Applies(p))
 		}
-		out = append(out, n)
+		out = append(out, c)
 	}
 	return out, refused
 }

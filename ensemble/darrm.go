@@ -13,7 +13,7 @@ import (
 
 // DaRRM returns the mechanism of a certified noise function as an Aggregator over two
 // classes; counts are those of 0 and of 1. Randomised response and subsampling are DaRRM
-// with their own γ (gamma.Baselines), and so is the best mechanism for teachers without
+// with their own γ (see Baseline), and so is the best mechanism for teachers without
 // privacy (ε = ∞). The relation is that of the teachers' own promise, or that for which
 // affected was counted where they have none.
 func DaRRM(c *gamma.Certified, neighbours accountant.Relation) (*Aggregator, error) {
@@ -30,11 +30,30 @@ func DaRRM(c *gamma.Certified, neighbours accountant.Relation) (*Aggregator, err
 		name: "darrm", title: "DaRRM", setting: s,
 		cost:     m.PerAnswer(),
 		event:    accountant.ApproxDP{Cost: m.PerAnswer(), Neighbours: neighbours},
+		basis:    certificateBasis(c),
 		assumes:  append(teachersPromise(p), s.reach()),
 		anyVotes: math.IsInf(p.Epsilon, 1),
 		rule:     gammaRule{m},
 		secure:   m.secure,
 	}, nil
+}
+
+// Baseline returns the mechanism of a baseline: DaRRM with its noise function, under its
+// own name. What it needs of the teachers is what DaRRM needs.
+func Baseline(b gamma.Baseline, neighbours accountant.Relation) (*Aggregator, error) {
+	a, err := DaRRM(b.Certified, neighbours)
+	if err != nil {
+		return nil, err
+	}
+	a.name, a.title = b.Name, b.Title
+	return a, nil
+}
+
+func certificateBasis(c *gamma.Certified) string {
+	if c.Certificate().Method == gamma.PostProcessing {
+		return "the teachers' own privacy: the answer is computed from their votes"
+	}
+	return "a certificate that every privacy constraint holds, rounding errors included"
 }
 
 func teachersPromise(p constraints.Problem) []string {

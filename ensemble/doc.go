@@ -11,7 +11,8 @@
 // the optimum for teachers without privacy too), GNMax, ConfidentGNMax, LNMax and
 // PermuteAndFlip. A constructor proves what its Aggregator promises, or there is none.
 // Compare puts all that apply to given votes side by side at one (ε, δ), with expected
-// scores; Evaluate scores one. Scores are not for release.
+// scores; Evaluate scores one. Scores are not for release, nor is what GNMax's answers cost
+// at the votes that were cast (AtVotes).
 //
 // # Which votes one record changes
 //

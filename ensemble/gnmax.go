@@ -37,11 +37,12 @@ func GNMax(s Setting, claim accountant.Cost, sigma float64) (*Aggregator, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := prove(s, claim, g, nil); err != nil {
+	basis, err := prove(s, claim, g, nil)
+	if err != nil {
 		return nil, err
 	}
-	a := countMechanism(s, claim, gaussianMax(g))
-	a.name, a.title = "gnmax", fmt.Sprintf("GNMax, σ = %s", figure(sigma))
+	a := countMechanism(s, claim, gaussianMax(g), basis)
+	a.name, a.title, a.gnmax = "gnmax", fmt.Sprintf("GNMax, σ = %s", figure(sigma)), &g
 	if s.oneWay() {
 		n, err := accountant.DiscreteGaussianOnVotes(sigma, s.Classes, s.Affected, s.Neighbours)
 		if err != nil {
@@ -79,10 +80,11 @@ func ConfidentGNMax(s Setting, claim accountant.Cost, threshold int, checkSigma,
 	if err != nil {
 		return nil, err
 	}
-	if err := prove(s, claim, g, &first); err != nil {
+	basis, err := prove(s, claim, g, &first)
+	if err != nil {
 		return nil, err
 	}
-	a := countMechanism(s, claim, confidentMax{gaussianMax(g), threshold, first, sync.OnceValue(first.Table)})
+	a := countMechanism(s, claim, confidentMax{gaussianMax(g), threshold, first, sync.OnceValue(first.Table)}, basis)
 	a.name, a.title = "confident_gnmax", fmt.Sprintf("Confident-GNMax, %d votes, σ = %s and %s", threshold, figure(checkSigma), figure(sigma))
 	a.abstains = true
 	if s.oneWay() {
@@ -136,19 +138,19 @@ func gaussian(name string, sigma float64) (noise.Gaussian, error) {
 	return g, nil
 }
 
-// prove returns nil if noise g, after a check with noise first if there is one, is proved
-// to keep the claim.
-func prove(s Setting, claim accountant.Cost, g noise.Gaussian, first *noise.Gaussian) error {
+// prove says what proves that noise g, after a check with noise first if there is one,
+// keeps the claim. Where nothing does it is ErrTooLittleNoise.
+func prove(s Setting, claim accountant.Cost, g noise.Gaussian, first *noise.Gaussian) (basis string, err error) {
 	if proved, err := proveRenyi(s, claim, g, first); proved || err != nil {
-		return err
+		return "the Rényi divergence of its discrete noise, at the best order", err
 	}
 	if s.oneWay() {
 		if proved, err := proveExact(s.Affected, claim, g, first); proved || err != nil {
-			return err
+			return "the exact δ(ε) of its discrete noise", err
 		}
 	}
 	sigma, _ := g.Variance().Float64()
-	return fmt.Errorf("noise of sigma = %.6g is not shown to be %v-differentially private where %s: %w", math.Sqrt(sigma), claim, s.reach(), ErrTooLittleNoise)
+	return "", fmt.Errorf("noise of sigma = %.6g is not shown to be %v-differentially private where %s: %w", math.Sqrt(sigma), claim, s.reach(), ErrTooLittleNoise)
 }
 
 // proveRenyi decides t²·(1/σ² + 1/(2σ₁²))·n² ≤ 1 in fractions, n being the σ that GNMax
@@ -191,9 +193,9 @@ func proveExact(t int, claim accountant.Cost, g noise.Gaussian, first *noise.Gau
 }
 
 // countMechanism returns the Aggregator of a rule whose promise holds for any votes.
-func countMechanism(s Setting, cost accountant.Cost, r rule) *Aggregator {
+func countMechanism(s Setting, cost accountant.Cost, r rule, basis string) *Aggregator {
 	return &Aggregator{
-		setting: s, cost: cost, rule: r, anyVotes: true,
+		setting: s, cost: cost, rule: r, anyVotes: true, basis: basis,
 		event:   accountant.ApproxDP{Cost: cost, Neighbours: s.Neighbours},
 		assumes: []string{"the teachers need no privacy of their own", s.reach()},
 		secure:  randsrc.NewSecure(),

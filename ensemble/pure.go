@@ -39,7 +39,7 @@ func LNMax(s Setting, epsilon float64) (*Aggregator, error) {
 		return nil, fmt.Errorf("epsilon = %v: %w", epsilon, err)
 	}
 	scale, _ := l.Scale().Float64()
-	a := countMechanism(s, claim, noisyMax{l.Sample, sync.OnceValue(l.Table)})
+	a := countMechanism(s, claim, noisyMax{l.Sample, sync.OnceValue(l.Table)}, "the scale of its noise, without a δ")
 	a.name, a.title = "lnmax", fmt.Sprintf("LNMax, b = %s", figure(scale))
 	return a, nil
 }
@@ -65,7 +65,7 @@ func PermuteAndFlip(s Setting, epsilon float64) (*Aggregator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("epsilon = %v: %w", epsilon, err)
 	}
-	a := countMechanism(s, claim, flip{n, d})
+	a := countMechanism(s, claim, flip{n, d}, "the probabilities of its coins, without a δ")
 	a.name, a.title = "permute_and_flip", "permute-and-flip"
 	return a, nil
 }

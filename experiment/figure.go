@@ -66,6 +66,9 @@ const (
 // figure draws the panels into Name.svg and Name.png, row by row; a panel without series
 // is a gap. One legend at the bottom serves them all.
 func (r *run) figure(name, caption string, columns int, panels []panel) error {
+	if r.broken != nil {
+		return nil
+	}
 	rows := (len(panels) + columns - 1) / columns
 	grid := make([][]*plot.Plot, rows)
 	for i := range grid {

@@ -2,11 +2,15 @@ package experiment
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
+	"encoding/json"
 	"flag"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 )
@@ -36,7 +40,8 @@ func TestGolden(t *testing.T) {
 
 func golden(t *testing.T, d Definition, quick bool) {
 	t.Helper()
-	out := mustRun(t, d, t.TempDir(), Options{Quick: quick, Data: realData(t, d)})
+	o := Options{Quick: quick, Data: realData(t, d)}
+	out := mustRun(t, d, t.TempDir(), o)
 	p := d.full
 	if quick {
 		p = d.quick
@@ -47,26 +52,156 @@ func golden(t *testing.T, d Definition, quick bool) {
 	for _, c := range out.Result.Failed() {
 		t.Errorf("claim fails: %s (%s)", c.Text, c.Evidence)
 	}
+	everyClaimCanFail(t, d, p, out, o)
+	folder := goldenFolder(d, quick)
+	if *update {
+		if err := os.RemoveAll(folder); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(folder, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		for _, table := range out.Result.Tables {
+			got, err := os.ReadFile(filepath.Join(out.Dir, table.Name+".csv"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(folder, table.Name+".csv"), got, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := writeJSON(filepath.Join(folder, goldenRecord), describeGolden(t, p, folder)); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
 	for _, table := range out.Result.Tables {
-		file := filepath.Join("testdata", "golden", filepath.Base(out.Dir), table.Name+".csv")
 		got, err := os.ReadFile(filepath.Join(out.Dir, table.Name+".csv"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if *update {
-			if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(file, got, 0o666); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
+		file := filepath.Join(folder, table.Name+".csv")
 		want, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		compareCSV(t, file, got, want)
+	}
+}
+
+// goldenRecord, in a golden folder, says what its files are golden values of.
+const goldenRecord = "golden.json"
+
+// golds are the contents of a goldenRecord.
+type golds struct {
+	Definition string            `json:"definition"` // SHA-256 of the parameters, claims aside
+	Files      map[string]string `json:"files"`      // SHA-256 of each CSV file
+}
+
+func goldenFolder(d Definition, quick bool) string {
+	name := d.Name
+	if quick {
+		name += quickSuffix
+	}
+	return filepath.Join("testdata", "golden", name)
+}
+
+// describeGolden returns what a golden folder has to say of parameters and files. Claims do
+// not change numbers; TestClaimsHoldOnGoldenFigures judges them.
+func describeGolden(t testing.TB, p parameters, folder string) golds {
+	t.Helper()
+	text, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(text, &fields); err != nil {
+		t.Fatal(err)
+	}
+	delete(fields, "claims")
+	g := golds{Files: map[string]string{}}
+	if g.Definition, err = hashOf(fields); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(folder, "*.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if g.Files[filepath.Base(f)], err = hashFile(context.Background(), f, maxOutput); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return g
+}
+
+// Golden figures are those of today's definitions, the full ones too, which only the long
+// test computes: a definition that was changed without them fails here.
+func TestGoldensAreOfTheirDefinitions(t *testing.T) {
+	var known []string
+	for _, d := range List() {
+		for _, quick := range []bool{false, true} {
+			p := d.full
+			if quick {
+				if p = d.quick; p == nil {
+					continue
+				}
+			}
+			folder := goldenFolder(d, quick)
+			known = append(known, filepath.Base(folder))
+			text, err := os.ReadFile(filepath.Join(folder, goldenRecord))
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			var was golds
+			if err := json.Unmarshal(text, &was); err != nil {
+				t.Errorf("%s: %v", folder, err)
+				continue
+			}
+			now := describeGolden(t, p, folder)
+			if was.Definition != now.Definition {
+				t.Errorf("%s: golden figures of another definition: DARRM_LONG=1 go test ./experiment -run TestGolden/%s -update", folder, d.Name)
+			}
+			if !maps.Equal(was.Files, now.Files) {
+				t.Errorf("%s: the files are not those that were recorded", folder)
+			}
+		}
+	}
+	folders, err := os.ReadDir(filepath.Join("testdata", "golden"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range folders {
+		if !slices.Contains(known, f.Name()) {
+			t.Errorf("golden folder %s is of no experiment", f.Name())
+		}
+	}
+}
+
+func TestGoldenRecordSeesChanges(t *testing.T) {
+	p := *load(t, "mnist-69").full.(*TrainingParameters)
+	folder := t.TempDir()
+	write := func(text string) {
+		if err := os.WriteFile(filepath.Join(folder, "summary.csv"), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a,b\n1,2\n")
+	first := describeGolden(t, &p, folder)
+	other := p
+	other.StepSizes = p.StepSizes[1:]
+	if describeGolden(t, &other, folder).Definition == first.Definition {
+		t.Error("another grid of step sizes is the same definition")
+	}
+	other = p
+	other.Claims = p.Claims[1:]
+	if describeGolden(t, &other, folder).Definition != first.Definition {
+		t.Error("claims change the numbers")
+	}
+	write("a,b\n1,3\n")
+	if maps.Equal(describeGolden(t, &p, folder).Files, first.Files) {
+		t.Error("another number is the same file")
 	}
 }
 

@@ -34,6 +34,15 @@ type ImageParameters struct {
 	// Ordered are the allowances for which γ_opt ≥ γ_Sub > GNMax is claimed, and tested.
 	Ordered []int             `json:"ordered,omitempty"`
 	Printed []PrintedAccuracy `json:"printed,omitempty"`
+	// Within is by how much accuracies may differ from the printed ones, by m. It is claimed
+	// and tested.
+	Within []Tolerance `json:"within,omitempty"`
+}
+
+// Tolerance is the largest difference from the source's accuracies at one m.
+type Tolerance struct {
+	Allowance int     `json:"m"`
+	Accuracy  float64 `json:"accuracy"`
 }
 
 // PrintedAccuracy is what the source prints for one m and Q: mean and standard deviation.
@@ -46,14 +55,21 @@ type PrintedAccuracy struct {
 	Opt       [2]float64 `json:"opt"`
 }
 
+// printedMethods are the methods of the source's tables, in their order.
+var printedMethods = []Method{MethodGNMax, MethodSub, MethodOpt}
+
 // of returns the printed accuracy of a method as text, nil if there is none.
 func (p PrintedAccuracy) of(m Method) any {
-	v, ok := map[Method][2]float64{MethodGNMax: p.GNMax, MethodSub: p.Sub, MethodOpt: p.Opt}[m]
-	if !ok {
+	i := slices.Index(printedMethods, m)
+	if i < 0 {
 		return nil
 	}
+	v := p.values()[i]
 	return fmt.Sprintf("%.2f (%.2f)", v[0], v[1])
 }
+
+// values returns mean and standard deviation of each of printedMethods.
+func (p PrintedAccuracy) values() [][2]float64 { return [][2]float64{p.GNMax, p.Sub, p.Opt} }
 
 const (
 	trainPart = "train"
@@ -130,6 +146,17 @@ func (p *ImageParameters) validate() error {
 	}
 	if !(p.Slack > 0 && p.Slack < 1) {
 		return &check.Error{Name: "slack", Value: p.Slack, Rule: "in (0,1)"}
+	}
+	for _, w := range p.Within {
+		if !slices.Contains(p.Allowances, w.Allowance) {
+			return &check.Error{Name: "m of within", Value: w.Allowance, Rule: fmt.Sprintf("among %v", p.Allowances)}
+		}
+		if !slices.ContainsFunc(p.Printed, func(c PrintedAccuracy) bool { return c.Allowance == w.Allowance }) {
+			return &check.Error{Name: "m of within", Value: w.Allowance, Rule: "the m of something printed"}
+		}
+		if !(w.Accuracy > 0 && w.Accuracy < 1) {
+			return &check.Error{Name: "accuracy of within", Value: w.Accuracy, Rule: "in (0,1)"}
+		}
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ type Method string
 const (
 	MethodOpt      Method = "opt"       // γ_opt, the optimum
 	MethodOptClear Method = "opt_clear" // γ_opt for teachers with a clear opinion
+	MethodAgree    Method = "opt_agree" // the least Pr[label ≠ majority of the votes], uniform teachers
 	MethodSub      Method = "sub"       // γ_Sub, subsampling m of K
 	MethodDouble   Method = "dsub"      // γ_DSub, subsampling 2m-1 of K
 	MethodConst    Method = "const"     // γ_const, randomised response
@@ -52,6 +53,7 @@ type look struct {
 var looks = map[Method]look{
 	MethodOpt:      {"γ_opt", rgb(0xD55E00), nil, 0},
 	MethodOptClear: {"γ_opt, clear prior", rgb(0xCC79A7), []float64{6, 2}, 1},
+	MethodAgree:    {"γ for agreement", rgb(0xE69F00), nil, 3},
 	MethodSub:      {"γ_Sub", rgb(0x0072B2), []float64{5, 3}, 2},
 	MethodDouble:   {"γ_DSub", rgb(0x56B4E9), []float64{2, 2}, 3},
 	MethodConst:    {"γ_const (RR)", rgb(0x333333), []float64{8, 3, 2, 3}, 4},

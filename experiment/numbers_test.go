@@ -157,7 +157,7 @@ func TestPriorScores(t *testing.T) {
 	// One side of ½: 20,000 samples of p, a fixed seed; the distance is below 5 standard
 	// errors with probability 1 - 6e-7 over seeds.
 	a := Actual{Low: 0.1, High: 0.4}
-	exact, err := a.scores(3, functions, 100, randsrc.NewSeeded(1))
+	exact, err := a.scores(3, functions)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestPriorScores(t *testing.T) {
 
 	// Both sides: K = 3, midpoint rule on a grid of 60³, good to about 1e-4.
 	a = Actual{Low: 0, High: 1}
-	sampled, err := a.scores(3, functions, 100_000, randsrc.NewSeeded(3))
+	sampled, err := a.scores(3, functions)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestPriorScores(t *testing.T) {
 		t.Errorf("sampled %v ± %v, integral %v", sampled[0].Error, sampled[0].StandardError, integral)
 	}
 	// Pr[label ≠ majority] at p = ½: α = 1/8, 3/8, 3/8, 1/8 and γ = ½ in the middle.
-	half, err := Actual{Low: 0.5, High: 0.5}.scores(3, functions, 100, randsrc.NewSeeded(1))
+	half, err := Actual{Low: 0.5, High: 0.5}.scores(3, functions)
 	if err != nil {
 		t.Fatal(err)
 	}

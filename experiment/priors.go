@@ -2,27 +2,46 @@ package experiment
 
 import (
 	"fmt"
-	"math"
 	"slices"
+	"strings"
 
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/poissonbinom"
 )
 
 // PriorParameters: noise functions made for teachers of one kind, used with others.
 type PriorParameters struct {
-	Teachers     int       `json:"teachers"`
-	Epsilon      float64   `json:"epsilon"`
-	TeacherDelta float64   `json:"teacher_delta"`
-	Allowances   []float64 `json:"allowances"`
-	UniformMean  float64   `json:"uniform_mean"` // prior mean of γ_opt
-	ClearMean    float64   `json:"clear_mean"`   // prior mean of "γ_opt, clear prior"
-	Methods      []Method  `json:"methods"`
-	Actual       []Actual  `json:"actual"`
-	Samples      int       `json:"samples"` // where an expectation has no closed form
+	Teachers     int          `json:"teachers"`
+	Epsilon      float64      `json:"epsilon"`
+	TeacherDelta float64      `json:"teacher_delta"`
+	Allowances   []float64    `json:"allowances"`
+	UniformMean  float64      `json:"uniform_mean"` // prior mean of γ_opt
+	ClearMean    float64      `json:"clear_mean"`   // prior mean of "γ_opt, clear prior"
+	Methods      []Method     `json:"methods"`
+	Actual       []Actual     `json:"actual"`
+	Claims       []PriorClaim `json:"claims,omitempty"`
 }
+
+// PriorClaim is a claim about one m and one kind of teachers: each of Better has a smaller
+// value of the measure than each of Worse. It is tested.
+type PriorClaim struct {
+	Allowance float64  `json:"m"`
+	Actual    string   `json:"actual"` // its title
+	Measure   Measure  `json:"measure"`
+	Better    []Method `json:"better"`
+	Worse     []Method `json:"worse"`
+}
+
+// Measure is a way to score a noise function.
+type Measure string
+
+// The measures.
+const (
+	MeasureError   Measure = "error"   // E|Pr[label = 1] - Pr[majority = 1]|, the source's metric as written
+	MeasureDiffers Measure = "differs" // Pr[label ≠ majority of the same votes]
+)
 
 // Actual is what the teachers are really like: each answers 1 with a probability of its
 // own, uniform on [Low, High].
@@ -33,7 +52,7 @@ type Actual struct {
 }
 
 func (p *PriorParameters) validate() error {
-	if err := checkMethods(p.Methods, MethodOpt, MethodOptClear, MethodSub, MethodDouble, MethodConst, MethodTight); err != nil {
+	if err := checkMethods(p.Methods, MethodOpt, MethodOptClear, MethodAgree, MethodSub, MethodDouble, MethodConst, MethodTight); err != nil {
 		return err
 	}
 	for _, m := range []Method{MethodOpt, MethodOptClear} {
@@ -63,11 +82,29 @@ func (p *PriorParameters) validate() error {
 			return &check.Error{Name: "title of an actual", Value: `""`, Rule: "given"}
 		}
 	}
-	if p.Samples < 100 || p.Samples > 10_000_000 {
-		return &check.Error{Name: "samples", Value: p.Samples, Rule: "between 100 and 10000000"}
+	for _, c := range p.Claims {
+		if err := p.checkClaim(c); err != nil {
+			return err
+		}
 	}
 	_, err := p.gammas().promises()
 	return err
+}
+
+func (p *PriorParameters) checkClaim(c PriorClaim) error {
+	if !slices.Contains(p.Allowances, c.Allowance) {
+		return &check.Error{Name: "m of a claim", Value: c.Allowance, Rule: fmt.Sprintf("among %v", p.Allowances)}
+	}
+	if !slices.ContainsFunc(p.Actual, func(a Actual) bool { return a.Title == c.Actual }) {
+		return &check.Error{Name: "actual of a claim", Value: fmt.Sprintf("%q", c.Actual), Rule: "the title of one of actual"}
+	}
+	if c.Measure != MeasureError && c.Measure != MeasureDiffers {
+		return &check.Error{Name: "measure", Value: fmt.Sprintf("%q", c.Measure), Rule: fmt.Sprintf("%q or %q", MeasureError, MeasureDiffers)}
+	}
+	if len(c.Better) == 0 || len(c.Worse) == 0 {
+		return &check.Error{Name: "better and worse", Value: "none", Rule: "at least one method of each"}
+	}
+	return checkMethods(slices.Concat(c.Better, c.Worse), p.Methods...)
 }
 
 // gammas returns the part that is about noise functions.
@@ -80,12 +117,19 @@ func (p *PriorParameters) steps() int { return len(p.Allowances) * (1 + len(p.Ac
 // score is how a noise function does with actual teachers.
 type score struct {
 	Method Method `json:"method"`
-	// Error is E|Pr[label = 1] - Pr[majority = 1]|, and its standard error where it was
-	// sampled.
+	// Error is E|Pr[label = 1] - Pr[majority = 1]|, and the standard error of its
+	// estimate: see gamma.UniformError.
 	Error         float64 `json:"error"`
 	StandardError float64 `json:"standard_error"`
 	// Disagreement is Pr[label ≠ majority of the same votes], exactly.
 	Disagreement float64 `json:"disagreement"`
+}
+
+func (s score) by(m Measure) float64 {
+	if m == MeasureError {
+		return s.Error
+	}
+	return s.Disagreement
 }
 
 func (p *PriorParameters) run(r *run) error {
@@ -97,7 +141,7 @@ func (p *PriorParameters) run(r *run) error {
 		{Name: "m", Title: "m"}, {Name: "method", Title: "method"}, {Name: "l", Title: "l, votes for 1"}, {Name: "gamma", Title: "γ(l)", Format: "%.6f"}}}
 	errors := Table{Name: "errors", Caption: "Errors of the noise functions with teachers of three kinds.", Columns: []Column{
 		{Name: "m", Title: "m"}, {Name: "actual", Title: "teachers"}, {Name: "method", Title: "method"},
-		{Name: "error", Title: "ℰ, distance of the laws", Format: "%.6f"}, {Name: "standard_error", Title: "± (sampled)", Format: "%.1g"},
+		{Name: "error", Title: "ℰ, the metric as written", Format: "%.6f"}, {Name: "standard_error", Title: "±", Format: "%.1g"},
 		{Name: "disagreement", Title: "Pr[label ≠ majority]", Format: "%.6f"}}}
 	var panels []panel
 	for i, pr := range promises {
@@ -118,11 +162,7 @@ func (p *PriorParameters) run(r *run) error {
 		}
 		differs := []panel{{}}
 		for j, a := range p.Actual {
-			key := []any{functions, a, p.Samples, r.Seed}
-			scores, err := step(r, fmt.Sprintf("actual-%d-%d", i+1, j+1), key, func() ([]score, error) {
-				// One stream for each kind of teachers: all functions see the same ones.
-				return a.scores(p.Teachers, functions, p.Samples, randsrc.NewSeededStream(r.Seed, streamPriors+uint64(j)))
-			})
+			scores, err := step(r, fmt.Sprintf("actual-%d-%d", i+1, j+1), []any{functions, a}, func() ([]score, error) { return a.scores(p.Teachers, functions) })
 			if err != nil {
 				return err
 			}
@@ -148,20 +188,30 @@ func (p *PriorParameters) run(r *run) error {
 	return r.figure("priors", "For each m the noise functions, and for each kind of teachers the error (the distance ℰ of the laws) and, below it, how often the label differs from the majority.", 1+len(p.Actual), panels)
 }
 
-// functions solves a promise for both priors and adds the baselines.
+// functions solves a promise for every prior and adds the baselines.
 func (p *PriorParameters) functions(r *run, pr promise) ([]function, error) {
-	clear, err := r.optimise(pr, []Method{MethodOpt}, p.ClearMean)
+	// The votes of teachers with p uniform on [0, 1] are fair coins.
+	fair := poissonbinom.Binomial(p.Teachers, 0.5)
+	priors := map[Method]solve.Options{MethodOptClear: {PriorMean: p.ClearMean}, MethodAgree: {Counts: fair}}
+	baselines := slices.DeleteFunc(slices.Clone(p.Methods), func(m Method) bool { _, other := priors[m]; return other })
+	o, err := r.optimise(pr, baselines, solve.Options{PriorMean: p.UniformMean})
 	if err != nil {
 		return nil, err
 	}
-	methods := slices.DeleteFunc(slices.Clone(p.Methods), func(m Method) bool { return m == MethodOptClear })
-	uniform, err := r.optimise(pr, methods, p.UniformMean)
-	if err != nil {
-		return nil, err
+	out := o.Functions
+	for _, m := range p.Methods {
+		if prior, other := priors[m]; other {
+			o, err := r.optimise(pr, []Method{MethodOpt}, prior)
+			if err != nil {
+				return nil, err
+			}
+			f := o.Functions[0]
+			f.Method = m
+			out = append(out, f)
+		}
 	}
-	f := clear.Functions[0]
-	f.Method = MethodOptClear
-	return slices.Insert(uniform.Functions, 1, f), nil
+	slices.SortFunc(out, func(a, b function) int { return slices.Index(p.Methods, a.Method) - slices.Index(p.Methods, b.Method) })
+	return out, nil
 }
 
 // scores works out how the functions do with such teachers.
@@ -169,74 +219,59 @@ func (p *PriorParameters) functions(r *run, pr promise) ([]function, error) {
 // The law of the votes is affine in each p_i, so the disagreement, which is linear in it,
 // is that of Binomial(K, mean). So is ℰ where all p_i lie on one side of ½: the sum below
 // then has one sign (Hoeffding 1956 orders the tails). On both sides the absolute value
-// makes a difference, and ℰ is averaged over samples.
-func (a Actual) scores(k int, functions []function, samples int, src *randsrc.Seeded) ([]score, error) {
+// makes a difference, and ℰ is estimated.
+func (a Actual) scores(k int, functions []function) ([]score, error) {
 	mean := (a.Low + a.High) / 2
 	b := poissonbinom.Binomial(k, mean)
-	probabilities := slices.Repeat([]float64{mean}, k)
 	out := make([]score, len(functions))
-	fs := make([]gamma.Func, len(functions))
 	for i, f := range functions {
-		var err error
-		if fs[i], err = gamma.New(f.Gamma); err != nil {
+		fn, err := gamma.New(f.Gamma)
+		if err != nil {
 			return nil, err
 		}
 		out[i].Method = f.Method
 		for l, v := range f.Gamma {
 			out[i].Disagreement += b[l] * (1 - v) / 2
 		}
-		if out[i].Error, err = gamma.ErrorAt(fs[i], probabilities); err != nil {
+		if a.High <= 0.5 || a.Low >= 0.5 {
+			out[i].Error, err = gamma.ErrorAt(fn, slices.Repeat([]float64{mean}, k))
+		} else {
+			var e gamma.Estimate
+			e, err = gamma.UniformError(fn, a.Low, a.High)
+			out[i].Error, out[i].StandardError = e.Value, e.StandardError
+		}
+		if err != nil {
 			return nil, err
 		}
-	}
-	if a.High <= 0.5 || a.Low >= 0.5 {
-		return out, nil
-	}
-	sums, squares := make([]float64, len(fs)), make([]float64, len(fs))
-	for range samples {
-		for i := range probabilities {
-			u, err := src.Uint53()
-			if err != nil {
-				return nil, err
-			}
-			probabilities[i] = a.Low + (a.High-a.Low)*float64(u)/float64(randsrc.One53)
-		}
-		for i, f := range fs {
-			e, err := gamma.ErrorAt(f, probabilities)
-			if err != nil {
-				return nil, err
-			}
-			sums[i] += e
-			squares[i] += e * e
-		}
-	}
-	n := float64(samples)
-	for i := range out {
-		out[i].Error = sums[i] / n
-		out[i].StandardError = math.Sqrt(max(0, squares[i]/n-out[i].Error*out[i].Error) / n)
 	}
 	return out, nil
 }
 
-// judge tests what the source says about priors: the one that is closer to the truth
-// does better.
+// judge tests the definition's claims about one m and one kind of teachers.
 func (p *PriorParameters) judge(r *run, pr promise, a Actual, scores []score) {
-	by := func(m Method) score {
-		return scores[slices.IndexFunc(scores, func(s score) bool { return s.Method == m })]
-	}
-	uniform, clear := by(MethodOpt), by(MethodOptClear)
-	if distance := math.Abs((a.Low+a.High)/2 - 0.5); distance >= p.ClearMean-0.5 {
-		r.claim(clear.Disagreement <= uniform.Disagreement, fmt.Sprintf("%s, %s: the clear prior does better", pr.label, a.Title),
-			"Pr[≠ majority] %.6g against %.6g", clear.Disagreement, uniform.Disagreement)
-	} else {
-		r.claim(uniform.Disagreement <= clear.Disagreement, fmt.Sprintf("%s, %s: the uniform prior does better", pr.label, a.Title),
-			"Pr[≠ majority] %.6g against %.6g", uniform.Disagreement, clear.Disagreement)
-	}
-	worst := max(uniform.Disagreement, clear.Disagreement)
-	for _, s := range scores {
-		if s.Method == MethodSub || s.Method == MethodConst {
-			r.claim(worst < s.Disagreement, fmt.Sprintf("%s, %s: both optima do better than %s", pr.label, a.Title, s.Method.Title()),
-				"%.6g against %.6g", worst, s.Disagreement)
+	names := map[Measure]string{MeasureError: "ℰ", MeasureDiffers: "Pr[≠ majority]"}
+	for _, c := range p.Claims {
+		if c.Allowance != pr.problem.Allowance() || c.Actual != a.Title {
+			continue
 		}
+		var better, worse score // the worst of the better, the best of the worse
+		for _, s := range scores {
+			if slices.Contains(c.Better, s.Method) && (better.Method == "" || s.by(c.Measure) > better.by(c.Measure)) {
+				better = s
+			}
+			if slices.Contains(c.Worse, s.Method) && (worse.Method == "" || s.by(c.Measure) < worse.by(c.Measure)) {
+				worse = s
+			}
+		}
+		r.claim(better.by(c.Measure) < worse.by(c.Measure), fmt.Sprintf("%s, %s: by %s, %s better than %s", pr.label, a.Title, names[c.Measure], titlesOf(c.Better), titlesOf(c.Worse)),
+			"%.6g (%s) against %.6g (%s)", better.by(c.Measure), better.Method.Title(), worse.by(c.Measure), worse.Method.Title())
 	}
+}
+
+func titlesOf(methods []Method) string {
+	names := make([]string, len(methods))
+	for i, m := range methods {
+		names[i] = m.Title()
+	}
+	return strings.Join(names, ", ")
 }

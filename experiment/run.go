@@ -99,6 +99,10 @@ type run struct {
 	result *Result
 	of     int
 	files  map[string][]byte // outputs, written at the end
+
+	// broken, in tests only, changes what a step of a finished run found before it is told
+	// and judged; nothing is worked out and nothing drawn then.
+	broken func(step string, value any)
 }
 
 // Run runs the experiment into a folder of its own below outDir, called like the
@@ -250,8 +254,11 @@ func step[T any](r *run, name string, key any, do func() (T, error)) (T, error) 
 		return zero, err
 	}
 	path := filepath.Join(r.dir, stepsFolder, name+".json")
-	if f, ok := readStep[T](r, path); ok && f.Hash == hash {
+	if f, ok := readStep[T](r, path); ok && (f.Hash == hash || r.broken != nil) {
 		r.record.Steps = append(r.record.Steps, StepRecord{name, hash, f.Seconds, true})
+		if r.broken != nil {
+			r.broken(name, &f.Value)
+		}
 		return f.Value, nil
 	}
 	start := time.Now()

@@ -5,7 +5,6 @@ import "github.com/darrm/darrm/internal/randsrc"
 // Streams of an experiment's seed. Each use has its own, so that one more draw in one
 // place does not change the others.
 const (
-	streamPriors    = 1 << 20
 	streamPartition = 2 << 20
 	streamPrivate   = 3 << 20 // + teacher
 	streamPlain     = 4 << 20 // + teacher

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -94,17 +95,23 @@ func (p *ImageParameters) tellAccuracy(r *run, found []evaluation) error {
 	}
 	sideBySide := Table{Name: "tables", Caption: fmt.Sprintf("The source's tables: accuracy of the labels of Q queries, mean (standard deviation) over %d draws. Left ours, right what the source prints.", p.Draws), Columns: []Column{
 		{Name: "m", Title: "m"}, {Name: "queries", Title: "Q"}, {Name: "gnmax", Title: "GNMax"}, {Name: "sub", Title: "γ_Sub"}, {Name: "opt", Title: "γ_opt"},
-		{Name: "source_table", Title: "source's table"}, {Name: "source_gnmax", Title: "GNMax"}, {Name: "source_sub", Title: "γ_Sub"}, {Name: "source_opt", Title: "γ_opt"}}}
+		{Name: "source_table", Title: "source's table"}, {Name: "source_gnmax", Title: "GNMax"}, {Name: "source_sub", Title: "γ_Sub"}, {Name: "source_opt", Title: "γ_opt"}, {Name: "same_order", Title: "in the same order"}}}
 	low, high := 1.0, 0.0
 	for i, e := range found {
 		for qi, q := range p.Queries {
 			printed, ok := p.printedFor(p.Allowances[i], q)
-			row := []any{p.Allowances[i], q, nil, nil, nil, nil, nil, nil, nil}
-			for j, method := range []Method{MethodGNMax, MethodSub, MethodOpt} {
+			row := []any{p.Allowances[i], q, nil, nil, nil, nil, nil, nil, nil, nil}
+			for j, method := range printedMethods {
 				mean, sd := stat.MeanStdDev(e.of(method).Drawn[qi], nil)
 				row[2+j] = fmt.Sprintf("%.2f (%.2f)", mean, sd)
 				if ok {
 					row[5], row[6+j] = printed.Table, printed.of(method)
+				}
+			}
+			if ok {
+				row[9] = "yes"
+				if e.order(qi) != printed.order() {
+					row[9] = "no"
 				}
 			}
 			sideBySide.add(row...)
@@ -128,10 +135,69 @@ func (p *ImageParameters) tellAccuracy(r *run, found []evaluation) error {
 	}
 	r.table(sideBySide)
 	r.table(t)
+	p.judgePrinted(r, found)
 	for qi := range panels {
 		panels[qi].yMin, panels[qi].yMax = low-0.01, high+0.01
 	}
 	return r.figure("accuracy", fmt.Sprintf("Accuracy of the labels at the same cost per query: mean and standard deviation over %d draws, side by side. The grey line has no privacy.", p.Draws), min(3, len(panels)), panels)
+}
+
+// standing says how three printed accuracies stand to each other: for each pair which is
+// larger, 0 for a tie.
+func standing(hundredths [3]int) (signs [3]int) {
+	for i := range hundredths {
+		signs[i] = cmp.Compare(hundredths[i], hundredths[(i+1)%3])
+	}
+	return signs
+}
+
+// order is that of printedMethods at one number of queries, in the digits that are printed.
+func (e evaluation) order(qi int) [3]int {
+	var v [3]int
+	for i, m := range printedMethods {
+		v[i] = int(math.Round(100 * stat.Mean(e.of(m).Drawn[qi], nil)))
+	}
+	return standing(v)
+}
+
+func (p PrintedAccuracy) order() [3]int {
+	var v [3]int
+	for i, x := range p.values() {
+		v[i] = int(math.Round(100 * x[0]))
+	}
+	return standing(v)
+}
+
+// judgePrinted compares with what the source prints: each accuracy within a tolerance, and
+// how many rows have the printed order.
+func (p *ImageParameters) judgePrinted(r *run, found []evaluation) {
+	rows, same := 0, 0
+	for i, e := range found {
+		most, at := -1.0, ""
+		for qi, q := range p.Queries {
+			printed, ok := p.printedFor(p.Allowances[i], q)
+			if !ok {
+				continue
+			}
+			if rows++; e.order(qi) == printed.order() {
+				same++
+			}
+			for j, m := range printedMethods {
+				if d := math.Abs(stat.Mean(e.of(m).Drawn[qi], nil) - printed.values()[j][0]); d > most {
+					most, at = d, fmt.Sprintf("%s, Q = %d", m.Title(), q)
+				}
+			}
+		}
+		for _, w := range p.Within {
+			if w.Allowance == p.Allowances[i] {
+				// An accuracy is a mean of hundredths; the last digits are those of float64.
+				r.claim(most >= 0 && most <= w.Accuracy+1e-9, fmt.Sprintf("m = %d: every accuracy is within %g of the printed one", w.Allowance, w.Accuracy), "largest difference %.3f (%s)", most, at)
+			}
+		}
+	}
+	if rows > 0 {
+		r.note("The three accuracies of a row stand in the printed order, ties included, in %d of %d rows; column %q of table tables says in which.", same, rows, "in the same order")
+	}
 }
 
 func (p *ImageParameters) tellDifferences(r *run, found []evaluation) {
@@ -153,8 +219,23 @@ func (p *ImageParameters) tellDifferences(r *run, found []evaluation) {
 		if opt, sub := e.of(MethodOpt), e.of(MethodSub); slices.Contains(p.Ordered, m) {
 			r.claim(opt.All > sub.All, fmt.Sprintf("m = %d, all test images: γ_opt is more often right than γ_Sub", m), "%.4f against %.4f, exactly", opt.All, sub.All)
 		}
+		for _, chain := range [][]Method{{MethodGNMax, MethodGNExact, MethodVoteOpt, MethodMajority}, {MethodSub, MethodDisjoint}, {MethodOpt, MethodDisjoint}} {
+			p.judgeChain(r, m, e, chain)
+		}
 	}
 	r.table(t)
+}
+
+// judgeChain tests that each method is right at least as often as the one before it: less
+// noise on the votes of the same teachers.
+func (p *ImageParameters) judgeChain(r *run, m int, e evaluation, chain []Method) {
+	holds := true
+	names, values := make([]string, len(chain)), make([]string, len(chain))
+	for i, method := range chain {
+		names[i], values[i] = method.Title(), fmt.Sprintf("%.4f", e.of(method).All)
+		holds = holds && (i == 0 || e.of(method).All >= e.of(chain[i-1]).All-1e-9)
+	}
+	r.claim(holds, fmt.Sprintf("m = %d, all test images: right in this order, the least often first: %s", m, strings.Join(names, " ≤ ")), "%s, exactly", strings.Join(values, ", "))
 }
 
 // judge tests the order of the methods at one m and Q by their means over the draws, the

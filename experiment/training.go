@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -28,9 +29,12 @@ type TrainingParameters struct {
 	Epochs    int               `json:"epochs"`
 	Clip      float64           `json:"clip"`
 	StepSizes []float64         `json:"step_sizes,omitempty"` // none is the source's grid of 18
-	Repeats   int               `json:"repeats"`
-	Bounds    []shuffleg.Method `json:"bounds,omitempty"` // bound the risk of these, in the main variant
-	Claims    []Ordering        `json:"claims,omitempty"`
+	// Widen goes on along the source's grid while a line's best step size is the largest or
+	// the smallest of those tried.
+	Widen   bool              `json:"widen,omitempty"`
+	Repeats int               `json:"repeats"`
+	Bounds  []shuffleg.Method `json:"bounds,omitempty"` // bound the risk of these, in the main variant
+	Claims  []Ordering        `json:"claims,omitempty"`
 }
 
 // Variant is an order of the private records, and the fractions p that are tried with it.
@@ -118,6 +122,9 @@ func (p *TrainingParameters) validate() error {
 		if !m.IsPrivate() || m == shuffleg.DPSGD {
 			return &check.Error{Name: "bounds", Value: string(m), Rule: "private shuffled gradient methods"}
 		}
+	}
+	if p.Widen && len(p.StepSizes) == 0 {
+		return &check.Error{Name: "widen", Value: true, Rule: "left out without step_sizes: the source's grid has no further ones"}
 	}
 	return p.validateClaims()
 }
@@ -251,6 +258,21 @@ type trained struct {
 	Distances     [][]float64   `json:"distances"`
 }
 
+// edge says where the best step size ends the grid of those tried: a better one may lie
+// beyond. It is "" inside the grid, and for a grid of one.
+func (x trained) edge() string {
+	first, last := x.Cells[0].StepSize, x.Cells[len(x.Cells)-1].StepSize
+	switch {
+	case first == last:
+		return ""
+	case x.StepSize == max(first, last):
+		return "largest"
+	case x.StepSize == min(first, last):
+		return "smallest"
+	}
+	return ""
+}
+
 // trainedCell is the end of one run.
 type trainedCell struct {
 	StepSize float64 `json:"step_size"`
@@ -263,8 +285,10 @@ type trainedCell struct {
 type laboratory struct {
 	set       data.Set
 	optimum   shuffleg.Optimum
-	stepSizes []float64 // those within the cap
-	allSizes  int       // how many there were before
+	summary   data.Summary
+	stepSizes []float64 // those within the cap, tried for every line
+	further   []float64 // the source's within the cap, which a line may go on to
+	allSizes  int       // how many there were before the cap
 	cap       float64   // 2/max(L*, L̃*)
 	seeds     []uint64
 }
@@ -278,6 +302,7 @@ func (p *TrainingParameters) laboratory(r *run) (laboratory, error) {
 	if lab.optimum, err = shuffleg.FindOptimum(set.Task, set.Regularizer, set.Private); err != nil {
 		return lab, err
 	}
+	lab.summary = set.DescribeAt(lab.optimum)
 	// Above the cap steps can be expansive, so a clipped run may end anywhere, sometimes
 	// by luck near the optimum; the amplified account does not hold there either.
 	smoothness := max(set.Task.Smoothness(set.Private.MaxNorm()), set.Task.Smoothness(set.Public.MaxNorm()))
@@ -287,6 +312,9 @@ func (p *TrainingParameters) laboratory(r *run) (laboratory, error) {
 		all = shuffleg.StepSizes()
 	}
 	lab.allSizes, lab.stepSizes = len(all), shuffleg.Below(all, smoothness)
+	if p.Widen {
+		lab.further = shuffleg.Below(shuffleg.StepSizes(), smoothness)
+	}
 	if len(lab.stepSizes) == 0 {
 		return lab, fmt.Errorf("step_sizes = %v, but some must be at most 2/L = %.3g", all, lab.cap)
 	}
@@ -308,23 +336,7 @@ func (p *TrainingParameters) train(r *run, lab laboratory, t training) (trained,
 		seeds = seeds[:1]
 	}
 	c := p.config(lab.set, t)
-	cells, err := shuffleg.Grid{Config: c, StepSizes: lab.stepSizes, Seeds: seeds, KeepTraces: true}.Run(r, lab.set.Private, lab.set.Public, lab.optimum)
-	if err != nil {
-		return trained{}, err
-	}
-	for i := range cells {
-		// A loss beyond the range of numbers at any time counts as divergence: JSON and
-		// pictures have no place for it.
-		if slices.ContainsFunc(cells[i].Trace, func(x shuffleg.Point) bool {
-			return math.IsNaN(x.Excess+x.Distance) || math.IsInf(x.Excess+x.Distance, 0)
-		}) {
-			cells[i].Diverged = true
-		}
-		if cells[i].Diverged {
-			cells[i].Last.Excess = math.Inf(1)
-		}
-	}
-	best, err := shuffleg.Best(cells)
+	cells, best, err := lab.search(r, c, seeds)
 	if err != nil {
 		return trained{}, err
 	}
@@ -355,6 +367,61 @@ func (p *TrainingParameters) train(r *run, lab laboratory, t training) (trained,
 	return out, nil
 }
 
+// search runs the configuration at every step size, and at further ones while the best is
+// the largest or the smallest tried. The cells are by step size, the largest first, then
+// seed.
+func (lab laboratory) search(ctx context.Context, c shuffleg.Config, seeds []uint64) ([]shuffleg.Cell, shuffleg.Tuned, error) {
+	grid := shuffleg.Grid{Config: c, StepSizes: lab.stepSizes, Seeds: seeds, KeepTraces: true}
+	var cells []shuffleg.Cell
+	for {
+		more, err := grid.Run(ctx, lab.set.Private, lab.set.Public, lab.optimum)
+		if err != nil {
+			return nil, shuffleg.Tuned{}, err
+		}
+		for i := range more {
+			// A loss beyond the range of numbers at any time counts as divergence: JSON and
+			// pictures have no place for it.
+			if slices.ContainsFunc(more[i].Trace, func(x shuffleg.Point) bool {
+				return math.IsNaN(x.Excess+x.Distance) || math.IsInf(x.Excess+x.Distance, 0)
+			}) {
+				more[i].Diverged = true
+			}
+			if more[i].Diverged {
+				more[i].Last.Excess = math.Inf(1)
+			}
+		}
+		cells = append(cells, more...)
+		slices.SortStableFunc(cells, func(a, b shuffleg.Cell) int { return cmp.Compare(b.StepSize, a.StepSize) })
+		best, err := shuffleg.Best(cells)
+		if err != nil {
+			return nil, best, err
+		}
+		next, ok := lab.beyond(best.StepSize, cells[0].StepSize, cells[len(cells)-1].StepSize)
+		if !ok {
+			return cells, best, nil
+		}
+		grid.StepSizes = []float64{next}
+	}
+}
+
+// beyond returns the step size that is next to the best one, where that is the largest or
+// the smallest of those tried and there is a further one.
+func (lab laboratory) beyond(best, largest, smallest float64) (float64, bool) {
+	larger, smaller := math.Inf(1), 0.0
+	for _, eta := range lab.further {
+		if eta > largest {
+			larger = min(larger, eta)
+		}
+		if eta < smallest {
+			smaller = max(smaller, eta)
+		}
+	}
+	if best == largest && !math.IsInf(larger, 1) {
+		return larger, true
+	}
+	return smaller, best == smallest && smaller > 0
+}
+
 // cells returns the runs at the best step size as package shuffleg writes them.
 func (x trained) cells() []shuffleg.Cell {
 	var out []shuffleg.Cell
@@ -378,8 +445,14 @@ func (p *TrainingParameters) run(r *run) error {
 	if err != nil {
 		return err
 	}
+	return p.runIn(r, lab)
+}
+
+// runIn trains all lines in a laboratory and tells what was found.
+func (p *TrainingParameters) runIn(r *run, lab laboratory) error {
 	found := map[training]trained{}
-	shared := []any{p.Data, hashSet(lab.set), p.Epochs, p.Clip, p.Delta, lab.stepSizes, lab.seeds}
+	var err error
+	shared := []any{p.Data, hashSet(lab.set), p.Epochs, p.Clip, p.Delta, lab.stepSizes, lab.further, lab.seeds}
 	for _, t := range p.trainings() {
 		if found[t], err = step(r, t.String(), append([]any{t}, shared...), func() (trained, error) { return p.train(r, lab, t) }); err != nil {
 			return fmt.Errorf("%s: %w", t, err)

@@ -13,10 +13,7 @@ import (
 // tell turns what was found into tables, claims and pictures.
 func (p *TrainingParameters) tell(r *run, lab laboratory, found map[training]trained, bounds []bounded) error {
 	r.result.Title += " (" + label(lab.set) + ")"
-	d, err := lab.set.Describe()
-	if err != nil {
-		return err
-	}
+	d := lab.summary
 	if lab.set.Standin {
 		r.note("The data are a generated stand-in (seed %d), not the real ones. It keeps what the comparison of methods depends on; its figures are not those of the real data. Put the real files into the folder %s of the data folder to run on them.", p.DataSeed, p.Data)
 	} else {
@@ -27,24 +24,45 @@ func (p *TrainingParameters) tell(r *run, lab laboratory, found map[training]tra
 	if d.Degenerate {
 		r.note("Training starts less than 0.01 above the optimum: there is nothing to learn from these data.")
 	}
-	r.note("Each method has the step size with the smallest mean excess of the last iterate, of %d tried; %d above 2/L = %.3g, where steps may be expansive, were left out. Choosing it by the private loss is not paid for in ε.",
-		len(lab.stepSizes), lab.allSizes-len(lab.stepSizes), lab.cap)
-	if p.Repeats < 10 || len(p.StepSizes) > 0 {
-		r.note("The source has 10 repeats and 18 step sizes; here are %d and %d.", p.Repeats, lab.allSizes)
+	if p.Repeats != 10 {
+		r.note("The source has 10 repeats; here are %d.", p.Repeats)
 	}
+	p.noteGrid(r, lab, found)
 	r.note("Noise is calibrated to (ε, %g) by the source's accounting, for the replacement of one record; clip norm %g, %d epochs.", p.Delta, p.Clip, p.Epochs)
 
 	if slices.Contains(p.Methods, shuffleg.Interleaved) && math.IsInf(lab.set.Task.Smoothness(math.Inf(1)), 1) {
 		r.note("Interleaved's amplification rests here on the longest record of these data, as in the source. That can be simulated, not released: a release needs a public bound on the length of records.")
 	}
 
-	p.tellSummary(r, lab, found)
+	p.tellSummary(r, found)
 	p.tellGrid(r, found)
 	if len(bounds) > 0 {
 		p.tellBounds(r, found, bounds)
 	}
-	p.judge(r, lab, found)
+	p.judge(r, lab.set.Private.Len(), found)
 	return p.tellFigures(r, lab, found)
+}
+
+// noteGrid says which step sizes were tried, and whose best one is the largest or smallest
+// of them.
+func (p *TrainingParameters) noteGrid(r *run, lab laboratory, found map[training]trained) {
+	further := ""
+	if p.Widen {
+		further = ", and of further ones of the source's 18 while the best was the largest or the smallest tried"
+	}
+	r.note("Each method has the step size with the smallest mean excess of the last iterate, of %d tried%s; %d above 2/L = %.3g, where steps may be expansive, were left out. Choosing it by the private loss is not paid for in ε.",
+		len(lab.stepSizes), further, lab.allSizes-len(lab.stepSizes), lab.cap)
+	edges := map[string][]string{}
+	for _, t := range p.trainings() {
+		if e := found[t].edge(); e != "" {
+			edges[e] = append(edges[e], t.String())
+		}
+	}
+	for _, e := range []string{"largest", "smallest"} {
+		if len(edges[e]) > 0 {
+			r.note("The best step size is the %s that was tried, so that a better one may lie beyond, for %d of %d lines: %s.", e, len(edges[e]), len(found), strings.Join(edges[e], ", "))
+		}
+	}
 }
 
 // cellOf returns a number, or nothing for 0.
@@ -63,7 +81,7 @@ func (t training) cells() []any {
 	return []any{string(t.Method), t.Order, cellOf(t.Fraction), cellOf(t.Epsilon)}
 }
 
-func (p *TrainingParameters) tellSummary(r *run, lab laboratory, found map[training]trained) {
+func (p *TrainingParameters) tellSummary(r *run, found map[training]trained) {
 	t := Table{Name: "summary", Caption: fmt.Sprintf("Excess risk of the last iterate at the best step size, over %d repeats (methods without randomness are run once). σ is the noise of a gradient's coordinate, m how many times public noise amplifies.", p.Repeats),
 		Columns: slices.Concat(trainingColumns, []Column{
 			{Name: "excess", Title: "excess risk", Format: "%.4g"}, {Name: "std", Title: "± standard deviation", Format: "%.2g"}, {Name: "step_size", Title: "step size"},
@@ -71,13 +89,7 @@ func (p *TrainingParameters) tellSummary(r *run, lab laboratory, found map[train
 		})}
 	for _, line := range p.trainings() {
 		x := found[line]
-		edge := ""
-		if n := len(lab.stepSizes); n > 1 && x.StepSize == lab.stepSizes[0] {
-			edge = "largest"
-		} else if n > 1 && x.StepSize == lab.stepSizes[n-1] {
-			edge = "smallest"
-		}
-		t.add(append(line.cells(), x.Mean, x.Std, x.StepSize, cellOf(x.Noise), cellOf(x.Amplification), cellOf(x.Epsilon), edge)...)
+		t.add(append(line.cells(), x.Mean, x.Std, x.StepSize, cellOf(x.Noise), cellOf(x.Amplification), cellOf(x.Epsilon), x.edge())...)
 	}
 	r.table(t)
 }
@@ -121,27 +133,29 @@ func (p *TrainingParameters) tellBounds(r *run, found map[training]trained, boun
 	r.note("The printed noise term bounds an inner product with the wrong sign; there are runs whose exact risk is above the printed bound. Dissimilarity is estimated at the start and the optimum.")
 }
 
-// judge tests the claims of the definition and what holds whatever the data are.
-func (p *TrainingParameters) judge(r *run, lab laboratory, found map[training]trained) {
+// judge tests the claims of the definition and what holds whatever the data are, for n
+// private records.
+func (p *TrainingParameters) judge(r *run, n int, found map[training]trained) {
 	for _, c := range p.Claims {
-		worst, best := math.Inf(-1), math.Inf(1)
-		var worstName, bestName string
+		// The worst of the better ones, the best of the worse ones.
+		var better, worse *trained
+		var evidence [2]string
 		for _, m := range c.Better {
-			if x := found[p.main(m, c.Epsilon)].Mean; x > worst {
-				worst, worstName = x, Method(m).Title()
+			if x := found[p.main(m, c.Epsilon)]; better == nil || x.Mean > better.Mean {
+				better, evidence[0] = &x, x.evidence(m)
 			}
 		}
 		for _, m := range c.Worse {
-			if x := found[p.main(m, c.Epsilon)].Mean; x < best {
-				best, bestName = x, Method(m).Title()
+			if x := found[p.main(m, c.Epsilon)]; worse == nil || x.Mean < worse.Mean {
+				worse, evidence[1] = &x, x.evidence(m)
 			}
 		}
 		times := ""
 		if c.Factor > 1 {
 			times = fmt.Sprintf(", %g times", c.Factor)
 		}
-		r.claim(c.Factor*worst < best, fmt.Sprintf("ε = %g: %s better than %s%s", c.Epsilon, titles(c.Better), titles(c.Worse), times),
-			"excess %.4g (%s) against %.4g (%s)", worst, worstName, best, bestName)
+		r.claim(c.Factor*better.Mean < worse.Mean, fmt.Sprintf("ε = %g: %s better than %s%s", c.Epsilon, titles(c.Better), titles(c.Worse), times),
+			"excess %s against %s", evidence[0], evidence[1])
 	}
 	over := 0.0 // largest ε accounted over the one asked for
 	for line, x := range found {
@@ -152,24 +166,33 @@ func (p *TrainingParameters) judge(r *run, lab laboratory, found map[training]tr
 	if over > 0 {
 		r.claim(over <= 1, "no run costs more than the ε it is shown at", "at most %.9f of it", over)
 	}
-	p.judgeNoise(r, lab, found)
+	p.judgeNoise(r, n, found)
 	p.judgeMoreBudget(r, found)
+}
+
+// evidence is the excess of a method, as claims quote it.
+func (x trained) evidence(m shuffleg.Method) string {
+	edge := x.edge()
+	if edge != "" {
+		edge = ", at the " + edge + " step size tried"
+	}
+	return fmt.Sprintf("%.4g (%s%s)", x.Mean, Method(m).Title(), edge)
 }
 
 // judgeNoise tests that noise on public steps replaces noise on private ones:
 // (n+1-n_d)·σ² is the same for all methods that use private data in every epoch.
-func (p *TrainingParameters) judgeNoise(r *run, lab laboratory, found map[training]trained) {
+func (p *TrainingParameters) judgeNoise(r *run, n int, found map[training]trained) {
 	worst, pairs := 0.0, 0
 	for line, x := range found {
 		plain, ok := found[lineOf(shuffleg.DPShuffleG, line.Order, 0, line.Epsilon)]
 		if line.Method != shuffleg.Interleaved || !ok {
 			continue
 		}
-		schedule, err := line.Method.Schedule(lab.set.Private.Len(), p.Epochs, line.Fraction)
+		schedule, err := line.Method.Schedule(n, p.Epochs, line.Fraction)
 		if err != nil {
 			continue // it was run with this schedule
 		}
-		m := float64(lab.set.Private.Len() + 1 - schedule[0].Private)
+		m := float64(n + 1 - schedule[0].Private)
 		worst = max(worst, math.Abs(m*x.Noise*x.Noise/(plain.Noise*plain.Noise)-1))
 		pairs++
 	}
@@ -193,11 +216,11 @@ func (p *TrainingParameters) judgeMoreBudget(r *run, found map[training]trained)
 }
 
 func titles(methods []shuffleg.Method) string {
-	names := make([]string, len(methods))
+	names := make([]Method, len(methods))
 	for i, m := range methods {
-		names[i] = Method(m).Title()
+		names[i] = Method(m)
 	}
-	return strings.Join(names, ", ")
+	return titlesOf(names)
 }
 
 // tellFigures draws excess by epoch: the main variant, then the other orders and fractions

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/internal/check"
@@ -90,60 +91,143 @@ func RandomizedResponse(p constraints.Problem, tau, lambda float64) (Func, error
 	return Constant(p.K, c)
 }
 
-// Baseline is a certified noise function that the optimum is compared with.
+// Baseline is a certified noise function that the optimum is compared with, and a
+// mechanism by itself.
 type Baseline struct {
-	Name      string // stable, used in JSON
-	Title     string // for people
+	Name      string // BaselineKind's
+	Title     string // for people, with its parameters
 	Certified *Certified
 }
 
-// Baselines returns the noise functions people would otherwise use under the
-// promise of p, each certified (shrunk where its own proof does not cover p):
+// BaselineKind is a noise function that people would otherwise use.
+type BaselineKind struct {
+	Name  string // stable: in tables, ledgers, JSON and CSV
+	Title string // for people
+	// make returns what the kind's own formula says for p, and a title with its parameters.
+	// The error says why p has no such function.
+	make func(b BaselineKind, p constraints.Problem) (Func, string, error)
+	// multiple says that the kind is the largest private multiple of what make returns. The
+	// others are what make returns, or not private.
+	multiple bool
+}
+
+// baselineKinds is the one list of them.
+var baselineKinds = []BaselineKind{
+	{Name: "randomized_response", Title: "randomised response", make: func(b BaselineKind, p constraints.Problem) (Func, string, error) {
+		f, err := RandomizedResponse(p, float64(p.Affected), min(1, float64(p.Affected)*p.TeacherDelta))
+		return f, b.Title, err
+	}},
+	{Name: "randomized_response_tight", Title: "randomised response, tight", multiple: true, make: func(b BaselineKind, p constraints.Problem) (Func, string, error) {
+		f, err := Constant(p.K, 1)
+		return f, b.Title, err
+	}},
+	{Name: "subsampling", Title: "subsampling", make: func(b BaselineKind, p constraints.Problem) (Func, string, error) {
+		m, err := b.answers(p)
+		if err != nil {
+			return Func{}, "", err
+		}
+		f, err := Subsampling(p.K, m)
+		return f, fmt.Sprintf("%s %d of %d", b.Title, m, p.K), err
+	}},
+	{Name: "double_subsampling", Title: "double subsampling", make: func(b BaselineKind, p constraints.Problem) (Func, string, error) {
+		m, err := b.answers(p)
+		if err != nil {
+			return Func{}, "", err
+		}
+		f, err := DoubleSubsampling(p.K, m)
+		return f, fmt.Sprintf("%s, %d of %d", b.Title, min(2*m-1, p.K), p.K), err
+	}},
+}
+
+// BaselineKinds returns the baselines in the order in which they are shown:
 //
 //	randomized_response        p_const under simple composition of the teachers reached
 //	randomized_response_tight  the largest constant that satisfies every constraint
 //	subsampling                ⌊m⌋ of the K answers (where m ≥ 1)
-//	double_subsampling         2⌊m⌋-1 answers, scaled down where it would not be private
-//	                           for teachers that differ (where m ≥ 1)
-//
-// Cost: a few certificates.
+//	double_subsampling         2⌊m⌋-1 answers (where m ≥ 1)
+func BaselineKinds() []BaselineKind { return slices.Clone(baselineKinds) }
+
+// answers is ⌊m⌋, at most K: how many teachers' answers the promise of p pays for.
+func (b BaselineKind) answers(p constraints.Problem) (int, error) {
+	m := p.Allowance()
+	if m >= 1 {
+		return int(min(math.Floor(m), float64(p.K))), nil
+	}
+	if math.IsInf(p.Epsilon, 1) {
+		return 0, &constraints.ParameterError{Name: "epsilon", Value: "inf", Rule: "finite: " + b.Title + " hides nothing of teachers that promise nothing"}
+	}
+	return 0, &constraints.ParameterError{Name: "privacy allowance m", Value: m, Rule: "at least 1: " + b.Title + " needs at least one teacher's epsilon"}
+}
+
+// Applies returns nil, or why p has no such function: subsampling costs at least what one
+// teacher promises. The error is a *constraints.ParameterError.
+func (b BaselineKind) Applies(p constraints.Problem) error {
+	if err := p.Validate(); err != nil {
+		return err
+	}
+	_, _, err := b.make(b, p)
+	return err
+}
+
+// roundingShare is how much of γ a certificate may take off for rounding errors before the
+// function counts as another one.
+const roundingShare = 1e-6
+
+// Certify returns the kind's noise function for p, certified: the function that its formula
+// gives, less what rounding errors need, at most a millionth of it. The errors are a
+// *ViolationError where that is not private for p (double subsampling has a proof for
+// teachers of one law only, and subsampling one for δ ≥ 1-(1-Δ)^m), those of Applies, and
+// ctx.Err(). Cost: two certificates.
+func (b BaselineKind) Certify(ctx context.Context, p constraints.Problem) (Baseline, error) {
+	if err := b.Applies(p); err != nil {
+		return Baseline{}, err
+	}
+	out, err := b.shrunk(ctx, p)
+	if err != nil || b.multiple {
+		return out, err
+	}
+	f, _, err := b.make(b, p)
+	if err != nil {
+		return Baseline{}, err
+	}
+	for l := 0; 2*l < p.K; l++ {
+		if out.Certified.fn.At(l) < f.At(l)*(1-roundingShare) {
+			_, err = Certify(ctx, p, f)
+			return Baseline{}, fmt.Errorf("%s: %w", out.Title, err)
+		}
+	}
+	return out, nil
+}
+
+// shrunk returns the largest private multiple of the kind's function.
+func (b BaselineKind) shrunk(ctx context.Context, p constraints.Problem) (Baseline, error) {
+	f, title, err := b.make(b, p)
+	if err != nil {
+		return Baseline{}, err
+	}
+	certified, err := CertifyShrunk(ctx, p, f)
+	if err != nil {
+		return Baseline{}, fmt.Errorf("baseline %s: %w", b.Name, err)
+	}
+	return Baseline{b.Name, title, certified}, nil
+}
+
+// Baselines returns the BaselineKinds that apply to p, each certified, and scaled down
+// where its own formula is not private for p. Cost: a few certificates.
 func Baselines(ctx context.Context, p constraints.Problem) ([]Baseline, error) {
-	response, err := RandomizedResponse(p, float64(p.Affected), min(1, float64(p.Affected)*p.TeacherDelta))
-	if err != nil {
+	if err := p.Validate(); err != nil {
 		return nil, err
-	}
-	sure, err := Constant(p.K, 1)
-	if err != nil {
-		return nil, err
-	}
-	type candidate struct {
-		name, title string
-		f           Func
-	}
-	candidates := []candidate{
-		{"randomized_response", "randomised response", response},
-		{"randomized_response_tight", "randomised response, tight", sure},
-	}
-	if m := int(min(math.Floor(p.Allowance()), float64(p.K))); m >= 1 {
-		sub, err := Subsampling(p.K, m)
-		if err != nil {
-			return nil, err
-		}
-		double, err := DoubleSubsampling(p.K, m)
-		if err != nil {
-			return nil, err
-		}
-		candidates = append(candidates,
-			candidate{"subsampling", fmt.Sprintf("subsampling %d of %d", m, p.K), sub},
-			candidate{"double_subsampling", fmt.Sprintf("double subsampling, %d of %d", min(2*m-1, p.K), p.K), double})
 	}
 	var out []Baseline
-	for _, c := range candidates {
-		certified, err := CertifyShrunk(ctx, p, c.f)
-		if err != nil {
-			return nil, fmt.Errorf("baseline %s: %w", c.name, err)
+	for _, kind := range baselineKinds {
+		if kind.Applies(p) != nil {
+			continue
 		}
-		out = append(out, Baseline{c.name, c.title, certified})
+		b, err := kind.shrunk(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, b)
 	}
 	return out, nil
 }

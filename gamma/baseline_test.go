@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -290,3 +291,90 @@ func TestBaselinesBelowOneAnswer(t *testing.T) {
 		t.Errorf("%d baselines", len(baselines))
 	}
 }
+
+// A mechanism is its own function or refused: what breaks the promise is not scaled down
+// behind its name's back. Three answers of three teachers are the plain majority, which
+// costs δ = 1-(1-Δ)³; with δ = Δ it is not private.
+func TestBaselineKindCertifiesItsOwnFunction(t *testing.T) {
+	ctx := context.Background()
+	usual := problem(t, 3, 3, 0.1, 0.01)
+	tight := usual
+	tight.Delta = 0.01
+	shrunk, err := Baselines(ctx, tight)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, kind := range BaselineKinds() {
+		b, err := kind.Certify(ctx, usual)
+		if err != nil {
+			t.Fatalf("%s: %v", kind.Name, err)
+		}
+		if b.Name != kind.Name || !strings.HasPrefix(b.Title, kind.Title) || b.Certified.Problem() != usual {
+			t.Errorf("%s: baseline %q, %q for %+v", kind.Name, b.Name, b.Title, b.Certified.Problem())
+		}
+		if n := newOracle(usual).violations(b.Certified.Func()); n > 0 {
+			t.Errorf("%s breaks %d constraints", kind.Name, n)
+		}
+		_, err = kind.Certify(ctx, tight)
+		var violation *ViolationError
+		subsamples := strings.HasSuffix(kind.Name, "subsampling")
+		if errors.As(err, &violation) != subsamples || (err == nil) == subsamples {
+			t.Errorf("%s with δ = Δ: %v", kind.Name, err)
+		}
+		// The comparison has the scaled one all the same.
+		if scaled := shrunk[i].Certified.Func().At(0) < 1-1e-2; subsamples && !scaled {
+			t.Errorf("%s with δ = Δ: γ(0) = %v, which is hardly scaled", kind.Name, shrunk[i].Certified.Func().At(0))
+		}
+	}
+}
+
+// What a kind is called is what Baselines calls it, and the functions are the same where
+// the kind's own is private.
+func TestBaselinesAreTheKinds(t *testing.T) {
+	ctx := context.Background()
+	p := problem(t, 9, 2.5, 0.5, 1e-6)
+	list, err := Baselines(ctx, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := BaselineKinds()
+	if len(list) != len(kinds) {
+		t.Fatalf("%d baselines of %d kinds", len(list), len(kinds))
+	}
+	for i, kind := range kinds {
+		b, err := kind.Certify(ctx, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.Name != list[i].Name || b.Title != list[i].Title || !b.Certified.Func().Equal(list[i].Certified.Func()) {
+			t.Errorf("kind %+v, baseline %+v", b, list[i])
+		}
+	}
+}
+
+func TestBaselineKindsThatDoNotApply(t *testing.T) {
+	free := constraints.Problem{K: 5, TotalEpsilon: 1, Epsilon: math.Inf(1), Affected: 1}
+	bad := problem(t, 5, 2, 0.1, 0)
+	bad.Affected = 6
+	for name, c := range map[string]struct {
+		p    constraints.Problem
+		want map[string]string // kind → part of the reason; "" for none
+	}{
+		"m below 1":             {problem(t, 6, 0.5, 0.1, 1e-5), map[string]string{"subsampling": "at least one teacher's epsilon", "double_subsampling": "at least one teacher's epsilon"}},
+		"teachers that promise": {free, map[string]string{"subsampling": "promise nothing", "double_subsampling": "promise nothing"}},
+		"no problem": {bad, map[string]string{
+			"randomized_response": "affected", "randomized_response_tight": "affected", "subsampling": "affected", "double_subsampling": "affected"}},
+	} {
+		for _, kind := range BaselineKinds() {
+			for _, err := range []error{kind.Applies(c.p), second(kind.Certify(context.Background(), c.p))} {
+				want := c.want[kind.Name]
+				var parameter *constraints.ParameterError
+				if want == "" && err != nil || want != "" && (!errors.As(err, &parameter) || !strings.Contains(err.Error(), want)) {
+					t.Errorf("%s: %s: %v, want %q", name, kind.Name, err, want)
+				}
+			}
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }

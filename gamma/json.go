@@ -37,6 +37,7 @@ type file struct {
 	WorstCase     bool               `json:"worst_case,omitempty"`
 	Gamma         []float64          `json:"gamma"`
 	ExpectedError float64            `json:"expected_error"`
+	Disagreement  *Disagreements     `json:"disagreement,omitempty"` // older files have none
 	Baselines     map[string]float64 `json:"baselines"`
 	Certificate   fileCertificate    `json:"certificate"`
 	Proof         []fileMultiplier   `json:"proof"`
@@ -114,6 +115,8 @@ func (t *Table) MarshalJSON() ([]byte, error) {
 		Solver:       t.Solver,
 		Version:      t.Version,
 	}
+	d := t.Disagreements(t.fn)
+	f.Disagreement = &d
 	for _, b := range t.Baselines {
 		f.Baselines[b.Name] = t.BaselineError(b)
 	}
@@ -283,6 +286,11 @@ func (c *Claim) Differences(t *Table) []string {
 	}
 	if s.Certificate.Method != found.Method {
 		out = append(out, fmt.Sprintf("certificate.method: the file says %.40q, it is %q", s.Certificate.Method, found.Method))
+	}
+	if s.Disagreement != nil {
+		d := t.Disagreements(t.fn)
+		compare("disagreement.binomial", s.Disagreement.Binomial, d.Binomial)
+		compare("disagreement.uniform", s.Disagreement.Uniform, d.Uniform)
 	}
 	known := map[string]bool{}
 	for _, b := range t.Baselines {

@@ -79,7 +79,7 @@ func TestFieldNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantKeys(t, "table", got, "format_version", "k", "m", "epsilon", "teacher_delta", "delta", "affected", "shape",
-		"prior_mean", "gamma", "expected_error", "baselines", "certificate", "proof", "solver", "version")
+		"prior_mean", "gamma", "expected_error", "disagreement", "baselines", "certificate", "proof", "solver", "version")
 	var certificate, baselines map[string]json.RawMessage
 	var proof []map[string]json.RawMessage
 	for key, into := range map[string]any{"certificate": &certificate, "baselines": &baselines, "proof": &proof} {
@@ -323,6 +323,8 @@ func TestDifferencesNameEachLie(t *testing.T) {
 		{"certificate.slack", "0.1"},
 		{"certificate.objective_lower_bound", "0.01"},
 		{"certificate.gap", "1"},
+		{"disagreement.binomial", "0.01"},
+		{"disagreement.uniform", "0.01"},
 		{"baselines.subsampling", "0.01"},
 		{"baselines.randomized_response", ""},
 		{"baselines.randomized_response_tight", "1"},

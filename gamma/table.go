@@ -10,14 +10,18 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// Objective is what a noise function is to be optimal for: the least expected error
-// under a prior on the votes, among the functions of a shape. Exactly one of
-// PriorMean, Counts and WorstCase says what the prior is. It decides what is
-// useful and never what is private, as long as it does not depend on private data.
+// Objective is what a noise function is to be optimal for, among the functions of a shape.
+// Exactly one of PriorMean, Counts and WorstCase says it. It decides what is useful and
+// never what is private, as long as it does not depend on private data.
 type Objective struct {
-	PriorMean float64   // μ in (0.5, 1): independent votes, see Weights
-	Counts    []float64 // how often each vote count 0 … K occurs, from public data: see CountWeights
-	WorstCase bool      // no prior: the largest error over all teachers, see WorstError
+	// PriorMean μ in (0.5, 1) asks for the source's objective: the least expected distance
+	// between the laws of label and majority (ExpectedError with Weights).
+	PriorMean float64
+	// Counts ask for agreement: the least Pr[label ≠ majority of the votes] where vote
+	// counts 0 … K occur so often. They are UniformCounts, TwoSidedCounts, or of public data.
+	Counts []float64
+	// WorstCase asks for the least distance between the laws over all teachers: WorstError.
+	WorstCase bool
 	Shape     Shape
 }
 
@@ -36,14 +40,23 @@ func (o Objective) Validate(k int) error {
 	if given > 1 {
 		return &check.Error{Name: "objective", Value: "several priors", Rule: "one of prior mean, counts and worst case"}
 	}
-	if o.Counts != nil && len(o.Counts) != k+1 {
-		return &check.Error{Name: "number of counts", Value: len(o.Counts), Rule: fmt.Sprintf("K+1 = %d", k+1)}
+	if o.Counts != nil {
+		if err := checkCounts(o.Counts, k); err != nil {
+			return err
+		}
 	}
 	if o.WorstCase {
 		return nil
 	}
 	_, err := o.Weights(k)
 	return err
+}
+
+func checkCounts(counts []float64, k int) error {
+	if len(counts) != k+1 {
+		return &check.Error{Name: "number of counts", Value: len(counts), Rule: fmt.Sprintf("K+1 = %d", k+1)}
+	}
+	return nil
 }
 
 // Equal reports whether o and p are the same objective.

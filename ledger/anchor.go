@@ -115,10 +115,12 @@ func decodeAnchor(b []byte) (anchor, error) {
 // readAnchor returns nil and no error where there is no anchor file.
 func readAnchor(path string) (*anchor, error) {
 	f, err := openRegular(path, os.O_RDONLY)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	}
-	if err != nil {
+	case errors.Is(err, errNotRegular):
+		return nil, damaged("%w", err)
+	case err != nil:
 		return nil, err
 	}
 	defer f.Close()
@@ -189,7 +191,7 @@ func openRegular(path string, flag int) (*os.File, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("open %s: not a regular file", path)
+		return nil, fmt.Errorf("open %s: %w", path, errNotRegular)
 	}
 	f, err := os.OpenFile(path, flag|nonblock, 0)
 	if err != nil {
@@ -198,7 +200,7 @@ func openRegular(path string, flag int) (*os.File, error) {
 	// Once more, since the name may stand for another file by now.
 	info, err = f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("open %s: not a regular file", path)
+		err = fmt.Errorf("open %s: %w", path, errNotRegular)
 	}
 	if err != nil {
 		f.Close()
@@ -206,3 +208,5 @@ func openRegular(path string, flag int) (*os.File, error) {
 	}
 	return f, nil
 }
+
+var errNotRegular = errors.New("not a regular file")

@@ -16,7 +16,8 @@ type Draw struct {
 	// Votes is the digest of the rows, of [VoteHash.Sum]. Required, not zero.
 	Votes Digest
 	// Stated says that the user named the draw. Votes that equal those of an earlier draw
-	// are then taken for votes that the teachers cast anew; otherwise they are refused.
+	// are then taken for votes that the teachers cast anew; otherwise, and where that draw
+	// has the same name in another ensemble, they are refused.
 	Stated bool
 	// Covers says that the charge pays for any number of answers to the draw, by the
 	// composition of what the teachers promise. It is no answer itself: each of those is a

@@ -95,9 +95,11 @@ func TestRules(t *testing.T) {
 		{"equal votes", []Request{first}, drawn("b", "april", 1), ErrSameVotes},
 		{"equal votes of a covered draw", []Request{cover}, drawn("b", "april", 1), ErrSameVotes},
 		{"equal votes of another ensemble", []Request{of("f", first)}, drawn("b", "march", 1), ErrSameVotes},
+		{"equal votes of that name, of another ensemble", []Request{of("f", first)}, stated(drawn("b", "march", 1)), ErrSameVotes},
+		{"equal votes of that name, covering", []Request{of("f", first)}, stated(covering("c", "march", 1)), ErrSameVotes},
 		{"equal votes, covering", []Request{first}, covering("c", "april", 1), ErrSameVotes},
 		{"equal votes, stated", []Request{first}, stated(drawn("b", "april", 1)), nil},
-		{"equal votes of another ensemble, stated", []Request{of("f", first)}, stated(drawn("b", "march", 1)), nil},
+		{"equal votes of another ensemble, stated", []Request{of("f", first)}, stated(drawn("b", "april", 1)), nil},
 		{"equal votes, stated before", []Request{first, stated(drawn("b", "april", 1))}, covering("c", "april", 1), ErrSameVotes},
 		{"the first of two with equal votes", []Request{first, stated(drawn("b", "april", 1))}, cover, nil},
 
@@ -235,14 +237,30 @@ func TestReplayOfDraw(t *testing.T) {
 	}
 }
 
+// checkDrawn compares the ids of what Drawn returns, "" for nothing.
+func checkDrawn(t *testing.T, l *Ledger, ensemble, name, wantFirst, wantCover string) {
+	t.Helper()
+	first, cover, err := l.Drawn(t.Context(), ensemble, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what string
+		got  *Entry
+		want string
+	}{{"first answer", first, wantFirst}, {"cover", cover, wantCover}} {
+		if (c.got != nil) != (c.want != "") || c.got != nil && c.got.ID != c.want {
+			t.Errorf("draw %q of %q: %s %+v, want %q", name, ensemble, c.what, c.got, c.want)
+		}
+	}
+}
+
 // The errors say which draw and which request stand in the way, and the entry of votes that
 // were stated to be new names the draw that they equal.
 func TestDrawErrors(t *testing.T) {
 	l := create(t, 10, 0)
 	mustCharge(t, l, drawn("a", "march", 1))
-	if by, covered, err := l.Drawn(t.Context(), "e", "march"); by != "a" || covered != "" || err != nil {
-		t.Errorf("%q, %q, %v", by, covered, err)
-	}
+	checkDrawn(t, l, "e", "march", "a", "")
 	var again *DrawnError
 	if _, err := l.Charge(t.Context(), drawn("b", "march", 1)); !errors.As(err, &again) || *again != (DrawnError{"e", "march", "a", ""}) {
 		t.Errorf("answered: %v", err)
@@ -253,9 +271,7 @@ func TestDrawErrors(t *testing.T) {
 	}
 	mustCharge(t, l, covering("c2", "march", 1)) // pays once more, and is no harm
 	for _, c := range [][4]string{{"e", "march", "a", "c"}, {"e", "april", "", ""}, {"", "march", "", ""}, {"f", "march", "", ""}} {
-		if by, covered, err := l.Drawn(t.Context(), c[0], c[1]); by != c[2] || covered != c[3] || err != nil {
-			t.Errorf("draw %q of %q: %q, %q, %v", c[1], c[0], by, covered, err)
-		}
+		checkDrawn(t, l, c[0], c[1], c[2], c[3])
 	}
 	var same *SameVotesError
 	if _, err := l.Charge(t.Context(), of("f", drawn("b", "april", 1))); !errors.As(err, &same) || *same != (SameVotesError{"march", "e"}) {

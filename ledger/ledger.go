@@ -261,7 +261,7 @@ func (l *Ledger) do(ctx context.Context, exclusive bool, fn func(*session) error
 //     PaidBy names a charge that covers the draw;
 //   - PaidBy names a charge that pays for this, or an [ErrUnpaid];
 //   - the votes equal those of no draw of another name, or an [ErrSameVotes] unless the
-//     draw is stated. The entry then names that other draw.
+//     draw is stated and has another name than that one in any ensemble. The entry then names that other draw.
 func (l *Ledger) Charge(ctx context.Context, r Request) (*Receipt, error) {
 	receipts, err := l.ChargeAll(ctx, []Request{r})
 	if err != nil {
@@ -445,26 +445,20 @@ func (s *session) lookup(k indexKey) (*Entry, error) {
 	return &e, nil
 }
 
-// Drawn returns the id of the request that first answered a draw of an ensemble, and the id
-// of the charge that covers the draw; each is "" if there is none.
-func (l *Ledger) Drawn(ctx context.Context, ensemble, name string) (by, covered string, err error) {
+// Drawn returns the charge that first answered a draw of an ensemble, and the first that
+// covers the draw; each is nil if there is none.
+func (l *Ledger) Drawn(ctx context.Context, ensemble, name string) (first, cover *Entry, err error) {
 	if err := l.chargeable(); err != nil {
-		return "", "", err
+		return nil, nil, err
 	}
 	key := DrawName{ensemble, name}.key()
-	err = l.do(ctx, false, func(s *session) error {
-		for index, id := range map[string]*string{bucketDraws: &by, bucketCovers: &covered} {
-			e, err := s.lookup(indexKey{index, key})
-			if err != nil {
-				return err
-			}
-			if e != nil {
-				*id = e.ID
-			}
+	err = l.do(ctx, false, func(s *session) (err error) {
+		if first, err = s.lookup(indexKey{bucketDraws, key}); err == nil {
+			cover, err = s.lookup(indexKey{bucketCovers, key})
 		}
-		return nil
+		return err
 	})
-	return by, covered, err
+	return first, cover, err
 }
 
 // RecordResult stores the digest of what is about to be released for a receipt: call it

@@ -152,7 +152,7 @@ func rulesOf(past []Request, r Request) error {
 	}
 	for _, old := range past {
 		if r.Draw != nil && old.Draw != nil && old.Draw.Votes == r.Draw.Votes {
-			if !sameDraw(old, r) && !r.Draw.Stated {
+			if !sameDraw(old, r) && (!r.Draw.Stated || old.Draw.Name == r.Draw.Name) {
 				return ErrSameVotes
 			}
 			break // the first one counts

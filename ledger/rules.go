@@ -164,7 +164,8 @@ func (c *charged) paid(p past) error {
 	return nil
 }
 
-// sameVotes: equal votes are one draw, unless the user stated that they are two.
+// sameVotes: equal votes are one draw, unless the user stated that they are two. A name
+// that the earlier draw has too, in another ensemble, does not state that.
 func (c *charged) sameVotes(p past) (*DrawName, error) {
 	before, err := p.first(indexKey{bucketVotes, string(c.draw.Votes[:])})
 	if before == nil || err != nil {
@@ -174,7 +175,7 @@ func (c *charged) sameVotes(p past) (*DrawName, error) {
 	switch {
 	case name == c.drawName():
 		return nil, nil
-	case !c.draw.Stated:
+	case !c.draw.Stated, name.Name == c.draw.Name:
 		return nil, &SameVotesError{Draw: name.Name, Ensemble: name.Ensemble}
 	}
 	return &name, nil

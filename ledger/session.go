@@ -25,8 +25,11 @@ func lock(ctx context.Context, path string, exclusive bool) (*os.File, error) {
 			return nil, err
 		}
 		f, err := openRegular(path, flag)
-		if exclusive && !errors.Is(err, fs.ErrNotExist) {
+		switch {
+		case exclusive && !errors.Is(err, fs.ErrNotExist):
 			err = writeError(err)
+		case errors.Is(err, errNotRegular):
+			err = fmt.Errorf("%w: %w", ErrNotLedger, err)
 		}
 		if err != nil {
 			return nil, err

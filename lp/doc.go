@@ -37,8 +37,8 @@
 //
 // # Builds
 //
-// HiGHS (https://highs.dev, at least 1.7) needs cgo; `eval "$(scripts/highs env)"`
-// finds or builds it. Without cgo, or with -tags nohighs, gonum's simplex method
-// stands in, for small programs only: see [NewSimplex]. [Backend] tells which one
-// a build has.
+// Plain Go has gonum's simplex method, for small programs only: see [NewSimplex]. HiGHS
+// (https://highs.dev, at least 1.7) comes with -tags highs and needs cgo;
+// `eval "$(scripts/highs env)"` finds or builds it, and sets the tag. [Backend] tells which
+// one a build has.
 package lp

@@ -1,4 +1,4 @@
-//go:build cgo && !nohighs
+//go:build cgo && highs
 
 #include "highs_c.h"
 
@@ -6,15 +6,15 @@
 #include <stdlib.h>
 
 #if defined(__has_include) && !__has_include("interfaces/highs_c_api.h")
-#error "package lp needs the HiGHS library, at least 1.7: install libhighs-dev (Debian 13) or run `brew install highs`; or run `eval \"$(scripts/highs env)\"`, which finds or builds it; or build with -tags nohighs"
+#error "package lp with -tags highs needs the HiGHS library, at least 1.7: install libhighs-dev (Debian 13) or run `brew install highs`; or run `eval \"$(scripts/highs env)\"`, which finds or builds it; or build without -tags highs"
 #else // all the rest, so that this is the only message
 #include "interfaces/highs_c_api.h"
 
 #if HIGHS_VERSION_MAJOR < 1 || (HIGHS_VERSION_MAJOR == 1 && HIGHS_VERSION_MINOR < 7)
-#error "package lp needs HiGHS 1.7 or newer: run `eval \"$(scripts/highs env)\"`, which builds one, or build with -tags nohighs"
+#error "package lp needs HiGHS 1.7 or newer: run `eval \"$(scripts/highs env)\"`, which builds one, or build without -tags highs"
 #endif
 #ifdef HIGHSINT64
-#error "package lp needs HiGHS with 32-bit indices (HIGHSINT64 off): run `eval \"$(scripts/highs env)\"`, which builds one, or build with -tags nohighs"
+#error "package lp needs HiGHS with 32-bit indices (HIGHSINT64 off): run `eval \"$(scripts/highs env)\"`, which builds one, or build without -tags highs"
 #endif
 
 struct darrm_highs {

@@ -1,4 +1,4 @@
-//go:build cgo && !nohighs
+//go:build cgo && highs
 
 // The narrow part of HiGHS that package lp calls, without its header: that one
 // defines constants with external linkage, so only highs_c.c includes it.

@@ -33,14 +33,17 @@ func (r Release) Bill(t Terms, totals Totals) (*Bill, error) {
 		Mechanism: r.Answers.Name(), Queries: r.Queries, K: p.K, Affected: p.Affected, Teachers: t.Teachers,
 		PerAnswer: &per, Slack: t.Slack, Key: t.Key, Rule: totals.Fresh.Rule,
 	}
-	if t.Teachers == "" {
+	switch {
+	case t.Teachers == "":
 		event.Teachers = "promise nothing"
+	case t.fresh():
+		event.PerTeacher = &Cost{p.Epsilon, p.TeacherDelta} // another answer to these votes must say the same
 	}
 	b := &Bill{}
 	var err error
 	switch draw := t.draw(); {
 	case t.Teachers == accountant.FrozenTeachers.String():
-		event.Rule = "post-processing of the teachers"
+		event.Rule, event.Slack = "post-processing of the teachers", 0 // nothing composes
 		if b.Training, err = r.training(t); err != nil {
 			return nil, err
 		}
@@ -67,7 +70,7 @@ func (r Release) Bill(t Terms, totals Totals) (*Bill, error) {
 // training is the charge of frozen teachers. It is paid once, so for any number of answers.
 func (r Release) training(t Terms) (*ledger.Request, error) {
 	p := r.Problem
-	frozen, err := Frozen(p, r.Answers.PerAnswer())
+	frozen, err := Frozen(p)
 	if err != nil {
 		return nil, err
 	}
@@ -122,11 +125,27 @@ func (b *Bill) settle(ctx context.Context, l *ledger.Ledger) (payer *ledger.Requ
 	if b.Draw == nil {
 		return b.Training, b.Release, nil
 	}
-	by, _, err := l.Drawn(ctx, b.Release.Ensemble, b.Release.Draw.Name)
-	if err != nil || by == "" || by == b.Release.ID {
+	first, _, err := l.Drawn(ctx, b.Release.Ensemble, b.Release.Draw.Name)
+	if err != nil || first == nil || first.ID == b.Release.ID {
 		return nil, b.Release, err
 	}
+	// The votes come first: where they are others too, that is what is wrong.
+	if first.Draw.Votes == b.Release.Draw.Votes && !samePromise(first.Event, b.Draw.Event) {
+		return nil, ledger.Request{}, drawConflict(b.Draw.Draw, &ledger.ConflictError{
+			ID: first.ID, Seq: first.Seq, What: "promise of the teachers", Earlier: &ledger.Replay{Charge: *first},
+		})
+	}
 	return b.Draw, b.again, nil
+}
+
+// samePromise says whether two events are of teachers that promise the same. An event that
+// does not say what they promise is of none.
+func samePromise(a, b json.RawMessage) bool {
+	var was, is Event
+	if json.Unmarshal(a, &was) != nil || json.Unmarshal(b, &is) != nil || was.PerTeacher == nil || is.PerTeacher == nil {
+		return false
+	}
+	return was.K == is.K && was.Affected == is.Affected && *was.PerTeacher == *is.PerTeacher
 }
 
 // Check says whether the bill would be paid, without paying it, and how much that would
@@ -142,6 +161,19 @@ func (b *Bill) Check(ctx context.Context, l *ledger.Ledger) (ledger.Cost, error)
 		}
 	}
 	return release.Unit, Again(l.Check(ctx, release), release, coins)
+}
+
+// Repeats says whether somebody answered the same draw before, as the ledger stands, so that
+// its charge would pay for this release.
+func (b *Bill) Repeats(ctx context.Context, l *ledger.Ledger) (bool, error) {
+	payer, _, err := b.settle(ctx, l)
+	return payer != nil && payer == b.Draw, err
+}
+
+// Repeated says the same of a charge that was made.
+func Repeated(receipt *ledger.Receipt) bool {
+	e := receipt.Entry()
+	return e.Draw != nil && e.PaidBy != ""
 }
 
 // Pay charges the ledger and returns a receipt that is used up: drawing may begin. What
@@ -187,9 +219,13 @@ func payerConflict(err error, payer *ledger.Request) error {
 		return err
 	}
 	if payer.Draw != nil {
-		return fmt.Errorf("draw %q was answered before, for other votes or for teachers that promise something else (--draw): %w", payer.Draw.Name, err)
+		return drawConflict(payer.Draw, err)
 	}
 	return fmt.Errorf("ensemble %q was charged before, for teachers that promise something else (--ensemble): %w", payer.Ensemble, err)
+}
+
+func drawConflict(draw *ledger.Draw, err error) error {
+	return fmt.Errorf("draw %q was answered before, for other votes or for teachers that promise something else (--draw): %w", draw.Name, err)
 }
 
 // Released reports whether the file that open opens holds what a replayed request

@@ -116,6 +116,57 @@ func TestSameVotesAreNotComposedAsFresh(t *testing.T) {
 	}
 }
 
+// The teachers of a draw promise one thing. A later answer that says otherwise would pay for
+// too little, or says that the first one did.
+func TestOneDrawHasOnePromise(t *testing.T) {
+	first := constraints.Problem{K: 3, M: 1, Epsilon: 0.1, TeacherDelta: 1e-5, Affected: 3, Delta: 1e-5}
+	changed := func(change func(*constraints.Problem)) constraints.Problem {
+		p := first
+		change(&p)
+		return p
+	}
+	for _, tt := range []struct {
+		name string
+		p    constraints.Problem
+	}{
+		{"smaller epsilon", changed(func(p *constraints.Problem) { p.Epsilon = 0.01 })},
+		{"larger epsilon", changed(func(p *constraints.Problem) { p.Epsilon = 0.2 })},
+		{"another Delta", changed(func(p *constraints.Problem) { p.TeacherDelta = 0 })},
+		{"another reach", changed(func(p *constraints.Problem) { p.Affected = 1 })},
+	} {
+		l := newLedger(t, 100)
+		mustPay(t, l, newBill(t, darrm(t, first, 5), Terms{RequestID: "march", Teachers: "fresh", Votes: ledger.Digest{1}}))
+		before := entries(t, l)
+		b := newBill(t, darrm(t, tt.p, 5), Terms{RequestID: "april", Teachers: "fresh", Draw: "march", Votes: ledger.Digest{1}})
+		_, checked := b.Check(t.Context(), l)
+		receipt, paid := b.Pay(t.Context(), l, false)
+		if receipt != nil || !Refused(paid) || !errors.Is(paid, ledger.ErrConflict) || !strings.Contains(paid.Error(), "promise") || checked == nil || checked.Error() != paid.Error() {
+			t.Errorf("%s: %v, checked %v", tt.name, paid, checked)
+		}
+		if got := entries(t, l); len(got) != len(before) {
+			t.Errorf("%s: entries %q", tt.name, got)
+		}
+	}
+	// What another program charged as the first answer is not known to be of these teachers.
+	l := newLedger(t, 100)
+	unit, err := ledger.NewCost(0.1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, event := range []string{"null", `"text"`, `{"k":"three"}`} {
+		name := "draw" + string(rune('a'+i))
+		votes := ledger.Digest{byte(i + 1)}
+		_, err := l.Charge(t.Context(), ledger.Request{ID: "by hand " + name, Count: 1, Unit: unit, Relation: ledger.ReplaceOne, Draw: &ledger.Draw{Name: name, Votes: votes}, Event: []byte(event)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := newBill(t, darrm(t, first, 5), Terms{RequestID: "april" + name, Teachers: "fresh", Draw: name, Votes: votes})
+		if _, err := b.Pay(t.Context(), l, false); !Refused(err) {
+			t.Errorf("event %s: %v", event, err)
+		}
+	}
+}
+
 // The same votes under another name are refused, unless that name was stated; other votes
 // under the same name are refused always. Nothing is charged.
 func TestDrawsAreToldApart(t *testing.T) {
@@ -145,6 +196,12 @@ func TestDrawsAreToldApart(t *testing.T) {
 	}
 	mustPay(t, l, newBill(t, r, terms("april", "cast anew", 1)))
 	mustPay(t, l, newBill(t, r, terms("may", "", 3)))
+	// The name of an earlier draw does not say that equal votes were cast anew.
+	same := terms("june", "march", 1)
+	same.Ensemble = "wards"
+	if receipt, err := newBill(t, r, same).Pay(t.Context(), l, false); !errors.Is(err, ledger.ErrSameVotes) || receipt != nil {
+		t.Errorf("the same votes under the same name in another ensemble: %v", err)
+	}
 	// The same name in another ensemble is another draw.
 	other := terms("june", "march", 4)
 	other.Ensemble = "wards"

@@ -20,6 +20,9 @@ func CheckOut(path string) error {
 	if path == "" || path == "-" {
 		return nil
 	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return OutputError{fmt.Errorf("%s is a directory, not a file", path)}
+	}
 	if beside(path) == "" {
 		return nil
 	}

@@ -84,6 +84,12 @@ func CheckOverwrite(path string, force bool) error {
 	if force || path == "" || path == "-" || !regular(path) {
 		return nil
 	}
+	return Overwrites(path)
+}
+
+// Overwrites is the error of [CheckOverwrite], for a file that is there on a file system of
+// its own.
+func Overwrites(path string) error {
 	return UsageError{&fs.PathError{Op: "release to", Path: path, Err: errOverwrite}}
 }
 

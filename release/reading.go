@@ -17,9 +17,16 @@ type Reading struct {
 	paid       *Reading         // the first reading; nil in the first
 }
 
+// Hashed returns the options of a passage whose votes are hashed, if hash is not nil: the votes
+// of each teacher are kept, where the layout has them.
+func Hashed(o votes.Options, hash *ledger.VoteHash) votes.Options {
+	o.KeepVotes = hash != nil && o.Layout != votes.LayoutCounts
+	return o
+}
+
 // NewReading starts the first passage. hash may be nil; it comes from the ledger where
-// fresh teachers' votes are charged, and then the votes must be kept (votes.Options.KeepVotes).
-// checkpoint may be nil.
+// fresh teachers' votes are charged, and then the votes are read with the options of
+// [Hashed]. checkpoint may be nil.
 func NewReading(hash *ledger.VoteHash, checkpoint *Checkpoint) *Reading {
 	if checkpoint != nil {
 		checkpoint.begin()
@@ -46,12 +53,23 @@ func (r *Reading) Digest(b *votes.Batch) *ledger.VoteHash {
 		return nil
 	}
 	h := r.hash.New()
+	// The same votes have one digest in whatever order the classes are listed.
+	rank := b.ClassRanks()
+	votes, counts := make([]int, b.K), make([]int, b.Classes)
 	for i := range b.Len() {
 		if b.Votes != nil {
-			h.Add(b.Votes[i*b.K : (i+1)*b.K]) // in the order of the teachers
-		} else {
-			h.AddCounts(b.Row(i)) // the file has no more
+			for teacher, class := range b.Votes[i*b.K : (i+1)*b.K] {
+				if votes[teacher] = class; class >= 0 {
+					votes[teacher] = rank[class]
+				}
+			}
+			h.Add(votes)
+			continue
 		}
+		for class, n := range b.Row(i) {
+			counts[rank[class]] = n
+		}
+		h.AddCounts(counts) // the file has no more
 	}
 	return h
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -25,6 +26,43 @@ func read(t *testing.T, r *Reading, text string) error {
 		}
 	}
 	return r.End()
+}
+
+// Votes are the same in whatever order their classes are listed: an answer is a function of
+// which teacher voted for what.
+func TestSwappedClassesAreTheSameVotes(t *testing.T) {
+	hash, err := newLedger(t, 1).VoteHash()
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest := func(layout votes.Layout, text string, classes ...string) ledger.Digest {
+		r := NewReading(hash.New(), nil)
+		v, err := votes.Open(t.Context(), votes.Options{Stdin: strings.NewReader(text), Classes: classes, Layout: layout, KeepVotes: layout != votes.LayoutCounts}, "-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer v.Close()
+		for b, err := range v.Batches() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Add(b, r.Digest(b)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return r.Votes()
+	}
+	const wide, others, counts = "t1,t2,t3\n0,1,1\n0,0,1\n", "t1,t2,t3\n1,0,0\n1,1,0\n", "n0,n1\n1,2\n2,1\n2,1\n"
+	want := digest(votes.LayoutWide, wide)
+	if got := digest(votes.LayoutWide, wide, "1", "0"); got != want {
+		t.Error("with the classes in another order the votes are others")
+	}
+	if digest(votes.LayoutWide, others) == want || digest(votes.LayoutWide, others, "1", "0") == want {
+		t.Error("the opposite votes are the same")
+	}
+	if digest(votes.LayoutCounts, counts) != digest(votes.LayoutCounts, counts, "1", "0") {
+		t.Error("with the classes in another order the counts are others")
+	}
 }
 
 // The second reading must be of what was paid for: neither more queries, nor fewer, nor,

@@ -127,10 +127,10 @@ func TestEntriesAreTheseBytes(t *testing.T) {
 		want    []string
 	}{
 		{"fresh", private(t, 1e-5, 3), fresh, []string{
-			`charge march 1×(0.9, 8.999640008399875e-5) "" {"affected":3,"k":3,"mechanism":"darrm","per_answer":{"delta":0.000029999700001,"epsilon":0.3},"queries":3,"rule":"basic composition of 3 answers","teachers":"fresh"}`,
+			`charge march 1×(0.9, 8.999640008399875e-5) "" {"affected":3,"k":3,"mechanism":"darrm","per_answer":{"delta":0.000029999700001,"epsilon":0.3},"per_teacher":{"delta":0.00001,"epsilon":0.1},"queries":3,"rule":"basic composition of 3 answers","teachers":"fresh"}`,
 		}},
 		{"slack and key", private(t, 1e-5, 500), Terms{RequestID: "march", Teachers: "fresh", Slack: 1e-3, Key: "abcd"}, []string{
-			`charge march 1×(18.70151151629, 0.015873246146541776) "" {"affected":3,"k":3,"key":"abcd","mechanism":"darrm","per_answer":{"delta":0.000029999700001,"epsilon":0.3},"queries":500,"rule":"optimal composition of 1500 answers of teachers","slack":0.001,"teachers":"fresh"}`,
+			`charge march 1×(18.70151151629, 0.015873246146541776) "" {"affected":3,"k":3,"key":"abcd","mechanism":"darrm","per_answer":{"delta":0.000029999700001,"epsilon":0.3},"per_teacher":{"delta":0.00001,"epsilon":0.1},"queries":500,"rule":"optimal composition of 1500 answers of teachers","slack":0.001,"teachers":"fresh"}`,
 		}},
 		{"frozen", private(t, 1e-5, 3), frozen, []string{training, fmt.Sprintf(answers, 3)}},
 		// The training is charged for any number of answers, not for this one.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
 )
 
@@ -30,6 +31,18 @@ type Summary struct {
 	Teachers  string // "fresh", "frozen", or "" where it was not said
 	Source    Source
 	Records   int // that the teachers were trained on; 0 if unknown
+	// Again says that these votes were answered before, and a charge of the draw pays for
+	// this answer and for all that follow ([Repeated]).
+	Again bool
+}
+
+// CheckRecords checks how many records the teachers were trained on, 0 if unknown. The error
+// is a [UsageError].
+func CheckRecords(n int) error {
+	if n < 0 {
+		return UsageError{&check.Error{Name: "records", Value: n, Rule: "at least 1, or left out"}}
+	}
+	return nil
 }
 
 // Lines returns the promise in lines for people, of at most 80 columns: what is presumed of
@@ -72,6 +85,10 @@ type total struct {
 func (s Summary) totals() (out []total) {
 	if s.Totals.Frozen == nil {
 		return []total{{cost: s.Totals.Fresh.Cost}}
+	}
+	if s.Again {
+		return []total{{"fresh teachers", s.Totals.Again.Cost,
+			" for these and all further answers to these votes, besides what the first answer cost (fresh teachers)"}}
 	}
 	promise := fmt.Sprintf("(%v, %v)-DP", s.Problem.Epsilon, s.Problem.TeacherDelta)
 	if s.Teachers != accountant.FreshTeachers.String() {

@@ -53,18 +53,15 @@ func (r Release) Totals(slack float64) (t Totals, err error) {
 	if err != nil {
 		return t, err
 	}
-	a.Randomness, a.Slack = accountant.FrozenTeachers, 0
-	frozen, err := a.Total()
+	frozen, err := Frozen(p)
 	t.Frozen, t.Again = &frozen, &again
 	return t, err
 }
 
-// Frozen returns what any number of answers costs of teachers that were trained once,
-// where one answer costs per. It is that of two answers: a single one has a total of its
-// own, which may be smaller, and too little for the next.
-func Frozen(p constraints.Problem, per accountant.Cost) (accountant.ReleaseTotal, error) {
+// Frozen returns what any number of answers of teachers that were trained once costs.
+func Frozen(p constraints.Problem) (accountant.ReleaseTotal, error) {
 	return accountant.Release{
-		Queries: 2, PerAnswer: per, K: p.K, Affected: p.Affected, Randomness: accountant.FrozenTeachers,
+		K: p.K, Affected: p.Affected, Randomness: accountant.FrozenTeachers,
 		Teachers: accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta},
-	}.Total()
+	}.AnyNumber()
 }

@@ -2,6 +2,7 @@ package votes
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -33,6 +34,7 @@ type classList struct {
 	small  [256]int16    // the same for 0 … 255
 	binary bool          // the names are "0" and "1"
 	single bool          // every name has one byte
+	ranks  []int         // place of each name among all of them, in the order of bytes
 }
 
 // newClassList checks the list. None means the two classes "0" and "1".
@@ -46,7 +48,7 @@ func newClassList(names []string) (*classList, error) {
 	c := &classList{
 		names:  append([]string(nil), names...),
 		byName: make(map[string]int, len(names)), byInt: make(map[int64]int),
-		binary: len(names) == 2 && names[0] == "0" && names[1] == "1", single: true,
+		binary: len(names) == 2 && names[0] == "0" && names[1] == "1", single: true, ranks: ranksOf(names),
 	}
 	for i := range c.byByte {
 		c.byByte[i], c.small[i] = -1, -1
@@ -80,6 +82,16 @@ func newClassList(names []string) (*classList, error) {
 }
 
 func (c *classList) len() int { return len(c.names) }
+
+// ranksOf returns the place of each name among all of them, in the order of bytes.
+func ranksOf(names []string) []int {
+	sorted := slices.Sorted(slices.Values(names))
+	ranks := make([]int, len(names))
+	for i, name := range names {
+		ranks[i], _ = slices.BinarySearch(sorted, name)
+	}
+	return ranks
+}
 
 // of returns the class of that name, or -1.
 func (c *classList) of(name string) int {

@@ -65,6 +65,9 @@ is Theorem 3.4 of Kairouz, Oh and Viswanath (2015), which publications print,
 (--mechanism) have others. "by the votes" composes the fresh votes themselves, of which
 the answers are functions. All hold at once; every figure is rounded up.
 
+No figure depends on votes. What GNMax's answers would cost at given votes (PATE's
+data-dependent bound) is computed from private votes: darrm compare shows it.
+
 --plot draws ε against Q, as SVG or PNG by the name of the file.
 ` + exitStatus,
 		Example: `  darrm account --K 11 --m 3 --eps 0.1 --teacher-delta 1e-5 --queries 1,20,50,100 --slack 1e-4
@@ -90,6 +93,9 @@ the answers are functions. All hold at once; every figure is rounded up.
 func (f *accountFlags) run(c *cobra.Command, a *app) error {
 	p, event, per, err := f.plan(c)
 	if err != nil {
+		return err
+	}
+	if err := release.CheckRecords(f.records); err != nil {
 		return err
 	}
 	if !c.Flags().Changed("slack") {
@@ -137,7 +143,12 @@ func (f *accountFlags) plan(c *cobra.Command) (constraints.Problem, accountant.E
 	if err != nil {
 		return p, nil, accountant.Cost{}, err
 	}
-	if f.mechanism.usesTable() {
+	if f.mechanism.usesGamma() {
+		if !f.mechanism.usesTable() { // what is not private has no cost
+			if _, err := f.mechanism.baseline(c.Context(), p); err != nil {
+				return p, nil, accountant.Cost{}, err
+			}
+		}
 		epsilon, delta := p.Total()
 		per := accountant.Cost{Epsilon: epsilon, Delta: delta}
 		return p, accountant.ApproxDP{Cost: per, Neighbours: f.mechanism.relation}, per, nil
@@ -153,12 +164,12 @@ func (f *accountFlags) checked(c *cobra.Command) (constraints.Problem, error) {
 	if err := f.mechanism.prepare(c); err != nil {
 		return constraints.Problem{}, err
 	}
-	if !f.mechanism.usesTable() {
+	if !f.mechanism.usesGamma() {
 		if err := require(c, "K"); err != nil {
 			return constraints.Problem{}, err
 		}
 		if f.teachers != "" {
-			return constraints.Problem{}, usagef("--teachers goes with --mechanism %s: the noise of %s is new in every answer", mechanismDaRRM, f.mechanism.name)
+			return constraints.Problem{}, usagef("--teachers goes with --mechanism %s or one of its baselines: the noise of %s is new in every answer", mechanismDaRRM, f.mechanism.name)
 		}
 		if err := f.mechanism.require(c, &f.problemFlags); err != nil {
 			return constraints.Problem{}, err
@@ -243,7 +254,7 @@ func (r statementRow) bound(m accountant.Method) (accountant.Bound, bool) {
 func newStatement(ctx context.Context, p constraints.Problem, event accountant.Event, per accountant.Cost, teachers string, slack float64, queries []int, progress func(done, of int)) (*statement, error) {
 	s := &statement{problem: p, event: event, per: per, teachers: teachers, slack: slack}
 	if !math.IsInf(p.Epsilon, 1) {
-		t, err := release.Frozen(p, per)
+		t, err := release.Frozen(p)
 		if err != nil {
 			return nil, err
 		}

@@ -38,7 +38,8 @@ func newAggregate(a *app) *cobra.Command {
 		Use:   "aggregate FILE...",
 		Short: "Release private labels for files of votes",
 		Long: `Release one private label for every query in files of votes, with the optimal
-noise function for your teachers, or with --mechanism another.
+noise function for your teachers, or with --mechanism another. "Optimal" is for the
+source's objective; if you use the labels, ask for --objective agreement.
 
 CSV and TSV have one row per query and one column of votes per teacher; a header, a
 column "query" or "id" and a column "label" or "truth" are optional. JSON Lines,
@@ -69,10 +70,13 @@ Fresh teachers cast one row of votes for each query: a draw. The first answer to
 pays as above. All further answers to it are covered by one charge, of what the votes
 themselves tell. --draw names the draw. The ledger keeps a keyed digest of the votes and
 refuses the same votes under another name, unless --draw states it: then the teachers
-must have cast them anew. It does not notice rows that files share which differ elsewhere,
-other ledgers, or releases without one.
-Both read the votes twice, to know how many queries there are. With --checkpoint a
-release that was interrupted after it was paid for is finished by the same command.
+must have cast them anew. It does not notice rows that files share which differ
+elsewhere, the same votes with the teachers in another order, as counts, or with other
+names of the classes, other ledgers, or releases without one.
+
+With a ledger, and for --dry-run, the votes are read to know how many queries there are,
+and then once more to answer them. With --checkpoint a release that was interrupted
+after it was paid for is finished by the same command.
 ` + exitStatus,
 		Example: `  darrm aggregate votes.csv --m 3 --eps 0.13577 --teacher-delta 1e-4 --out labels.csv
   darrm aggregate 'votes-*.parquet' --table table.json --out labels.parquet
@@ -131,7 +135,7 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
 				return err
 			}
 			if pay.checkpoint != nil {
-				if err := pay.checkpoint.Pin(g.table.Certified.Func()); err != nil {
+				if err := pay.checkpoint.Pin(g.certified.Func()); err != nil {
 					return err
 				}
 			}
@@ -150,6 +154,9 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
 	}
 	if done || err != nil {
 		return err
+	}
+	if pay != nil {
+		report.again, report.paidBy = release.Repeated(pay.receipt), pay.receipt.Entry().PaidBy
 	}
 	n, scores, err := f.answer(c.Context(), a, r, report, counted, pay, out)
 	if err != nil {
@@ -200,13 +207,13 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app, paths []string) (*gam
 	if err := f.mechanism.prepare(c); err != nil {
 		return nil, err
 	}
-	if f.charge.checkpoint != "" && (!f.mechanism.usesTable() || f.read.options.Missing != votes.MissingError) {
-		return nil, usagef("--checkpoint goes with --mechanism %s and without --missing coin: only its coins come from a key", mechanismDaRRM)
+	if f.charge.checkpoint != "" && (!f.mechanism.usesGamma() || f.read.options.Missing != votes.MissingError) {
+		return nil, usagef("--checkpoint goes with --mechanism %s or one of its baselines, and without --missing coin: only their coins come from a key", mechanismDaRRM)
 	}
-	if !f.mechanism.usesTable() {
-		if f.table != "" {
-			return nil, usagef("--table goes with --mechanism darrm")
-		}
+	if !f.mechanism.usesTable() && f.table != "" {
+		return nil, usagef("--table goes with --mechanism darrm")
+	}
+	if !f.mechanism.usesGamma() {
 		if err := f.mechanism.require(c, &f.problemFlags); err != nil {
 			return nil, err
 		}
@@ -226,6 +233,11 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app, paths []string) (*gam
 		}
 		if _, err := f.options(c); err != nil {
 			return nil, err
+		}
+		if !f.mechanism.usesTable() {
+			if err := f.mechanism.solvesNothing(c); err != nil {
+				return nil, err
+			}
 		}
 		return nil, f.charge.prepare(c, f.mechanism.relation, !math.IsInf(f.epsilon, 1))
 	}
@@ -296,18 +308,29 @@ func (f *aggregateFlags) stated(c *cobra.Command, k int) (s release.Stated, err 
 type chosen struct {
 	aggregator *ensemble.Aggregator
 	problem    constraints.Problem // what the teachers promise; ε = +Inf where the mechanism does not use it
-	table      *gamma.Table        // DaRRM's; else nil
+	certified  *gamma.Certified    // the noise function of DaRRM and its baselines; else nil
+	table      *gamma.Table        // of the optimal noise function; else nil
 }
 
 // aggregator makes the mechanism for k teachers, solving where no table was given. The
 // second error is a cache's, to be returned at the end.
 func (f *aggregateFlags) aggregator(c *cobra.Command, a *app, table *gamma.Table, k, classes int) (chosen, error, error) {
-	if !f.mechanism.usesTable() {
+	if !f.mechanism.usesGamma() {
 		g, err := f.mechanism.make(c, &f.problemFlags, k, classes)
 		return g, nil, err
 	}
 	if classes != 2 {
-		return chosen{}, nil, &check.Error{Name: "number of classes", Value: classes, Rule: "2 for DaRRM; see --mechanism for others"}
+		return chosen{}, nil, &check.Error{Name: "number of classes", Value: classes, Rule: "2 for DaRRM and its baselines; see --mechanism for others"}
+	}
+	if !f.mechanism.usesTable() {
+		p, err := f.problem(c, k)
+		if err != nil {
+			return chosen{}, nil, err
+		}
+		ctx, cancel := f.limit(c.Context())
+		defer cancel()
+		g, err := f.mechanism.baseline(ctx, p)
+		return g, nil, f.late("certify", err)
 	}
 	var unsaved error
 	if table == nil {
@@ -318,7 +341,7 @@ func (f *aggregateFlags) aggregator(c *cobra.Command, a *app, table *gamma.Table
 		table, unsaved = s.Table, s.unsaved
 	}
 	g, err := ensemble.DaRRM(table.Certified, f.mechanism.relation)
-	return chosen{g, table.Problem(), table}, unsaved, err
+	return chosen{g, table.Problem(), table.Certified, table}, unsaved, err
 }
 
 // count reads the votes once, and checks all of them.
@@ -327,7 +350,7 @@ func (f *aggregateFlags) count(ctx context.Context, a *app, in *reread, pay *pay
 	if err != nil {
 		return nil, err
 	}
-	f.read.options.KeepVotes = hash != nil
+	f.read.options = release.Hashed(f.read.options, hash)
 	r, err := in.first(ctx, a, &f.read)
 	if err != nil {
 		return nil, err
@@ -361,7 +384,7 @@ func (f *aggregateFlags) answer(ctx context.Context, a *app, r *votes.Reader, re
 	// drawing is left to the sink, which sees them in order.
 	draw := report.aggregator.AnswerBatch
 	if keyed := pay.resumption(); keyed != nil {
-		draw = keyed.Answer(ensemble.New(report.table.Certified))
+		draw = keyed.Answer(ensemble.New(report.certified))
 	}
 	var inOrder func(context.Context, *votes.Batch) ([]int, error)
 	if report.simulated {
@@ -402,7 +425,7 @@ func (f *aggregateFlags) answer(ctx context.Context, a *app, r *votes.Reader, re
 		return 0, nil, err
 	}
 	if keyed := pay.resumption(); keyed != nil {
-		if err := keyed.Pin(report.table.Certified.Func()); err != nil {
+		if err := keyed.Pin(report.certified.Func()); err != nil {
 			return 0, nil, err
 		}
 	}

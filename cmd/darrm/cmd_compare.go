@@ -41,6 +41,13 @@ What one record can change decides how much noise each needs: say --affected, or
 --data. Equal (ε,δ) are equal promises only about the same neighbouring datasets.
 
 All figures are computed from the raw votes: NOT PRIVATE, do not release them.
+
+For GNMax it also shows what answers to all queries would cost together at these very
+votes: PATE's data-dependent bound (Papernot et al., 2018, Theorem 6), beside the cost
+at any votes. It is small where most teachers agree. It is a statement about these
+votes and not a promise: the figure itself tells of them, and darrm has no sanitised
+form of it (smooth sensitivity). No ledger takes it, and aggregate and account, whose
+figures hold for any votes, do not use it.
 ` + exitStatus,
 		Example: `  darrm compare votes.csv --m 3 --eps 0.13577 --teacher-delta 1e-4 --data disjoint
   darrm compare votes.csv --total-eps 0.4 --delta 3e-4 --eps inf --data disjoint`,
@@ -169,37 +176,82 @@ func (f *compareFlags) tables(c *cobra.Command, a *app, k int, target accountant
 
 func renderComparison(w io.Writer, c *ensemble.Comparison) error {
 	fmt.Fprintln(w, notPrivate)
-	fmt.Fprintf(w, "%d queries, K = %d teachers, %d classes; every mechanism: one answer (%v, %v)-DP\n", c.Queries, c.Setting.K, c.Setting.Classes, c.Target.Epsilon, c.Target.Delta)
-	fmt.Fprintf(w, "where neighbours %s, which reaches at most %d of the teachers\n\n", c.Setting.Neighbours, c.Setting.Affected)
+	fmt.Fprintln(w, wrapped("", "", fmt.Sprintf("%d queries, K = %d teachers, %d classes; every mechanism: one answer (%v, %v)-DP where neighbours %s, which reaches at most %d of the teachers",
+		c.Queries, c.Setting.K, c.Setting.Classes, c.Target.Epsilon, c.Target.Delta, c.Setting.Neighbours, c.Setting.Affected)))
+	fmt.Fprintln(w)
 	rows := [][]string{append(scoreRow("plain majority (not private)", c.Plain), "-")}
-	var refused, order []string
-	assuming := map[string][]string{} // assumptions → mechanisms
+	var refused []string
 	for _, r := range c.Rows {
 		if r.Refused != nil {
-			refused = append(refused, fmt.Sprintf("  %s: %v", r.Title, r.Refused))
+			refused = append(refused, wrapped("  ", "    ", fmt.Sprintf("%s: %v", r.Title, r.Refused)))
 			continue
 		}
 		rows = append(rows, append(scoreRow(r.Title, r.Score), abstainedShare(r.Score)))
-		what := strings.Join(r.Aggregator.Assumptions(), "\n    - ")
-		if assuming[what] == nil {
-			order = append(order, what)
-		}
-		assuming[what] = append(assuming[what], r.Title)
 	}
 	if err := renderRows(w, []string{"mechanism, over its noise", "like the majority", "right", "abstains"}, rows, nil); err != nil {
 		return err
 	}
-	fmt.Fprintln(w, "\nWhat each assumes:")
-	for _, what := range order {
-		fmt.Fprintf(w, "  %s:\n    - %s\n", strings.Join(assuming[what], "; "), what)
-	}
+	renderAlike(w, "What proves each promise:", c.Rows, func(a *ensemble.Aggregator) []string { return []string{a.Basis()} })
+	renderAlike(w, "What each assumes:", c.Rows, (*ensemble.Aggregator).Assumptions)
 	if len(refused) > 0 {
 		fmt.Fprintln(w, "\nNot applicable:")
 		for _, n := range refused {
 			fmt.Fprintln(w, n)
 		}
 	}
-	return nil
+	return renderAtVotes(w, c)
+}
+
+// renderAlike writes what is to be said of each mechanism that applies, those of which the
+// same is said together.
+func renderAlike(w io.Writer, title string, rows []ensemble.ComparisonRow, say func(*ensemble.Aggregator) []string) {
+	var order []string
+	mechanisms := map[string][]string{}
+	for _, r := range rows {
+		if r.Refused != nil {
+			continue
+		}
+		what := strings.Join(say(r.Aggregator), "\n")
+		if mechanisms[what] == nil {
+			order = append(order, what)
+		}
+		mechanisms[what] = append(mechanisms[what], r.Title)
+	}
+	fmt.Fprintln(w, "\n"+title)
+	for _, what := range order {
+		fmt.Fprintln(w, wrapped("  ", "  ", strings.Join(mechanisms[what], "; ")+":"))
+		for line := range strings.Lines(what) {
+			fmt.Fprintln(w, wrapped("    - ", "      ", line))
+		}
+	}
+}
+
+// renderAtVotes writes the data-dependent costs.
+func renderAtVotes(w io.Writer, c *ensemble.Comparison) error {
+	var rows [][]string
+	for _, r := range c.Rows {
+		if d := r.AtVotes; d != nil {
+			rows = append(rows, []string{
+				r.Title, outward(d.AnyVotes, 6, true), outward(d.Epsilon, 6, true),
+				fmt.Sprintf("%.4g", d.Order), fmt.Sprintf("%d of %d", d.Cheaper, d.Answers),
+			})
+		}
+	}
+	if rows == nil {
+		return nil
+	}
+	fmt.Fprintf(w, "\nε of answers to all %d queries, at δ = %v, by Rényi divergences:\n\n", c.Queries, c.Target.Delta)
+	if err := renderRows(w, []string{"mechanism", "at any votes", "at these votes", "order", "cheaper at these"}, rows, nil); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w, wrapped("  ", "  ", `"At these votes" is COMPUTED FROM PRIVATE VOTES and not sanitised. It is no promise: it holds for these votes alone, in one direction, for queries that were fixed beforehand. No ledger takes it.`))
+	return err
+}
+
+// wrapped breaks text at 80 columns, the first line after first, the others after rest.
+func wrapped(first, rest, text string) string {
+	const columns = 80
+	return first + strings.ReplaceAll(wrap(text, columns-len(rest)), "\n", "\n"+rest)
 }
 
 func comparisonJSON(c *ensemble.Comparison) any {
@@ -215,12 +267,24 @@ func comparisonJSON(c *ensemble.Comparison) any {
 		}
 		return out
 	}
+	type atVotes struct {
+		Computed  string  `json:"computed_from"` // "private votes", always
+		Sanitised bool    `json:"sanitised"`     // false, always
+		Queries   int     `json:"queries"`
+		Delta     float64 `json:"delta"`
+		Epsilon   float64 `json:"epsilon"`
+		AnyVotes  float64 `json:"epsilon_at_any_votes"`
+		Order     float64 `json:"order"`
+		Cheaper   int     `json:"cheaper"`
+	}
 	type row struct {
 		Name      string        `json:"mechanism"`
 		Title     string        `json:"title"`
 		PerAnswer *release.Cost `json:"per_answer,omitempty"`
 		Score     *score        `json:"score,omitempty"`
+		Basis     string        `json:"basis,omitempty"`
 		Assumes   []string      `json:"assumes,omitempty"`
+		AtVotes   *atVotes      `json:"all_answers_at_these_votes,omitempty"`
 		Refused   string        `json:"refused,omitempty"`
 	}
 	out := struct {
@@ -243,7 +307,11 @@ func comparisonJSON(c *ensemble.Comparison) any {
 			j.Refused = r.Refused.Error()
 		} else {
 			per := release.Cost(r.Aggregator.PerAnswer())
-			j.PerAnswer, j.Score, j.Assumes = &per, of(r.Score), r.Aggregator.Assumptions()
+			j.PerAnswer, j.Score = &per, of(r.Score)
+			j.Basis, j.Assumes = r.Aggregator.Basis(), r.Aggregator.Assumptions()
+		}
+		if d := r.AtVotes; d != nil {
+			j.AtVotes = &atVotes{"private votes", false, d.Answers, d.Delta, d.Epsilon, d.AnyVotes, d.Order, d.Cheaper}
 		}
 		out.Mechanisms = append(out.Mechanisms, j)
 	}

@@ -18,11 +18,14 @@ func newSolve(a *app) *cobra.Command {
 		Use:   "solve --K teachers --m allowance",
 		Short: "Find the optimal private noise function for K teachers",
 		Long: `Find the noise function γ that releases the majority of K private teachers
-with the least expected error, and prove that it is private and optimal.
+with the least error, and prove that it is private and optimal.
 
 Each teacher is (ε,Δ)-differentially private (--eps, --teacher-delta); one
 released majority is (mε,δ)-differentially private. The defaults ε = 0.1 and
 Δ = 1e-5 are those of the literature's figures, not of your teachers.
+
+` + usageObjective + `
+The table shows what a label costs by both metrics. docs/objective.md compares them.
 
 The result is certified: every privacy constraint is checked again with rounding
 errors accounted for, whatever the solver said. Solved tables are kept in a cache
@@ -33,6 +36,7 @@ writes it to a file.
 ` + exitStatus,
 		Example: `  darrm solve --K 11 --m 3
   darrm solve --K 11 --m 3 --eps 0.13577 --teacher-delta 1e-4 --out table.json
+  darrm solve --K 11 --m 3 --objective agreement
   darrm solve --K 41 --m 5 --shape monotone --json
   darrm solve --K 250 --eps inf --affected 1 --total-eps 0.5`,
 		Args: cobra.NoArgs,

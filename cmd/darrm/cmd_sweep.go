@@ -116,7 +116,8 @@ func (f *sweepFlags) run(c *cobra.Command, a *app) error {
 	if err != nil {
 		return err
 	}
-	if o.Counts, err = f.oneCounts(c, a, o.Shape); err != nil {
+	counts, err := f.countsOf(c, a, o.Shape)
+	if err != nil {
 		return err
 	}
 	ctx, cancel := f.limit(c.Context())
@@ -140,7 +141,12 @@ func (f *sweepFlags) run(c *cobra.Command, a *app) error {
 	}
 	p := newProgress(a)
 	defer p.stop()
-	s := &sweep{points: points, options: o, store: store, jobs: f.jobs, keepJSON: f.format == "json"}
+	s := &sweep{points: points, options: o, counts: counts, store: store, jobs: f.jobs, keepJSON: f.format == "json"}
+	if counts != nil {
+		if s.priorCounts = f.lawOfCounts(); s.priorCounts == countsBinomial {
+			s.priorMean = f.priorMean
+		}
+	}
 	count := p.count("problems")
 	s.progress = func(done int) { count(done, len(points)) }
 	start := time.Now()
@@ -204,23 +210,31 @@ func (f *sweepFlags) check(c *cobra.Command, a *app) (solve.Options, error) {
 	return f.objective(c)
 }
 
-// oneCounts reads the file of --prior-counts, if one was given: counts are those of one
-// number of teachers.
-func (f *sweepFlags) oneCounts(c *cobra.Command, a *app, shape gamma.Shape) ([]float64, error) {
-	if f.priorCounts == "" {
-		return nil, nil
-	}
-	k := f.k.values[0]
-	for _, other := range f.k.values {
-		if other != k {
-			return nil, usagef("--prior-counts goes with one K, but --K has %d and %d", k, other)
-		}
-	}
-	counts, err := f.counts(c, a, k)
-	if err != nil {
+// countsOf returns the vote counts of the objective for each K, nil where it has none. A
+// file of counts is for one K.
+func (f *sweepFlags) countsOf(c *cobra.Command, a *app, shape gamma.Shape) (map[int][]float64, error) {
+	if agreement, err := f.agreement(); err != nil || !agreement {
 		return nil, err
 	}
-	return counts, gamma.Objective{Counts: counts, Shape: shape}.Validate(k)
+	first := f.k.values[0]
+	if i := slices.IndexFunc(f.k.values, func(k int) bool { return k != first }); i > 0 && f.countsFile() {
+		return nil, usagef("a file of --prior-counts goes with one K, but --K has %d and %d", first, f.k.values[i])
+	}
+	out := map[int][]float64{}
+	for _, k := range f.k.values {
+		if out[k] != nil {
+			continue
+		}
+		counts, err := f.counts(c, a, k)
+		if err != nil {
+			return nil, err
+		}
+		if err := (gamma.Objective{Counts: counts, Shape: shape}).Validate(k); err != nil {
+			return nil, err
+		}
+		out[k] = counts
+	}
+	return out, nil
 }
 
 // checkOut finds an output file that cannot be before hours are spent on it.
@@ -244,10 +258,15 @@ func checkOut(path string) error {
 type sweep struct {
 	points   []point
 	options  solve.Options
-	store    *cache.Store // nil for none
+	counts   map[int][]float64 // of the objective, for each K; nil where it has none
+	store    *cache.Store      // nil for none
 	jobs     int
 	keepJSON bool
-	progress func(done int) // called from every job
+	// priorCounts is the value of --prior-counts, "" where the objective is not agreement, and
+	// priorMean is the mean of the binomial counts.
+	priorCounts string
+	priorMean   float64
+	progress    func(done int) // called from every job
 
 	rows           []sweepRow // in the order of points; only those that are done are set
 	solved, cached int
@@ -274,6 +293,8 @@ func (s *sweep) solve(ctx context.Context) error {
 	o := s.options
 	o.Progress = func(solve.Progress) { s.progress(int(done.Load())) }
 	work := func(i int) {
+		o := o
+		o.Counts = s.counts[s.points[i].problem.K]
 		r, err := solve.Cached(all, s.store, s.points[i].problem, o)
 		var wrong error
 		if r.Table != nil { // an error with a table is the cache's
@@ -426,10 +447,6 @@ type sweepColumn struct {
 	given bool                  // a parameter, not a result
 }
 
-// baselineNames are those of gamma.Baselines, each of which has a column whether or
-// not it is available: a column that comes and goes would break its readers.
-var baselineNames = []string{"randomized_response", "randomized_response_tight", "subsampling", "double_subsampling"}
-
 func (s *sweep) columns() []sweepColumn {
 	number := func(name string, value func(sweepRow) float64, human string) sweepColumn {
 		return sweepColumn{
@@ -457,14 +474,17 @@ func (s *sweep) columns() []sweepColumn {
 		given("affected", func(r sweepRow) string { return strconv.Itoa(r.problem.Affected) }),
 		given("shape", func(r sweepRow) string { return string(r.shape) }),
 		given("prior", func(r sweepRow) string { return r.prior }),
-		given("prior_mean", func(r sweepRow) string { return ifGiven(r.priorMean) }),
+		given("prior_mean", func(r sweepRow) string { return ifGiven(cmp.Or(r.priorMean, s.priorMean)) }),
 		given("total_eps", func(r sweepRow) string { return r.problem.TotalDecimal() }),
 		{name: "constraints", cell: func(r sweepRow) string { return r.constraints.String() }, human: func(r sweepRow) string { return num.Thousands(r.constraints) }},
 		number("expected_error", func(r sweepRow) float64 { return r.expectedError }, "%.9f"),
 		number("lower_bound", func(r sweepRow) float64 { return r.lowerBound }, "%.9f"),
 		number("gap", func(r sweepRow) float64 { return r.gap }, "%.1e"),
 	}
-	for _, name := range baselineNames {
+	// Each baseline has a column whether or not it is available: a column that comes and
+	// goes would break its readers.
+	for _, kind := range gamma.BaselineKinds() {
+		name := kind.Name
 		cell := func(format func(float64) string) func(sweepRow) string {
 			return func(r sweepRow) string {
 				if e, ok := r.baselines[name]; ok {
@@ -478,7 +498,7 @@ func (s *sweep) columns() []sweepColumn {
 			human: cell(func(e float64) string { return fmt.Sprintf("%.9f", e) }),
 		})
 	}
-	return columns
+	return append(columns, given("prior_counts", func(sweepRow) string { return s.priorCounts }))
 }
 
 // shortest is the shortest decimal that stands for x.

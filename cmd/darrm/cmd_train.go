@@ -124,7 +124,9 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 				return err
 			}
 		}
-		return a.deliverJSON("", newModelReport(set, config, plan))
+		quote := newModelReport(set, config, plan)
+		quote.DryRun, quote.Private = true, !simulated
+		return a.deliverJSON("", quote)
 	}
 	if simulated {
 		return f.simulate(c.Context(), a, set, config, plan)
@@ -367,6 +369,7 @@ func (f *trainCommand) save(state func() []byte) error {
 
 // modelReport is a model with what it costs.
 type modelReport struct {
+	DryRun      bool          `json:"dry_run,omitempty"` // there is no model: this is what it would be
 	Private     bool          `json:"private"`
 	Standin     bool          `json:"stand_in_data"`
 	DataSet     string        `json:"data_set"`

@@ -127,7 +127,7 @@ func hint(err error) string {
 	var dir *cache.DirError
 	switch {
 	case errors.Is(err, ledger.ErrReplayed):
-		return "a second answer would be a second release: use what was released then, if it was; another --request-id pays for another release"
+		return "a second answer would be a second release: use what was released then, if it was; another release, such as of votes that the teachers cast anew, needs another --request-id"
 	case errors.Is(err, ledger.ErrSameVotes):
 		return "to answer the same votes again, give --draw the earlier name; to say that the teachers cast these votes anew, give it a new one"
 	case errors.Is(err, ledger.ErrDraw):
@@ -135,7 +135,7 @@ func hint(err error) string {
 	case errors.As(err, &dir):
 		return "use --cache-dir DIR for another directory, or --no-cache"
 	case errors.Is(err, lp.ErrTooLarge), errors.Is(err, lp.ErrNoHiGHS):
-		return "install HiGHS and build with cgo: see the README, section Installing"
+		return "install HiGHS and build with -tags highs: see the README, section Installing"
 	case errors.Is(err, context.DeadlineExceeded):
 		return "allow more time with --timeout"
 	}

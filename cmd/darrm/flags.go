@@ -85,7 +85,7 @@ var errAffectedAndData = usagef("--affected and --data exclude each other")
 
 // solveFlagNames are those that a given table makes meaningless.
 var solveFlagNames = []string{
-	"prior", "prior-mean", "prior-counts", "shape", "method", "on-interrupt",
+	"objective", "prior", "prior-mean", "prior-counts", "shape", "method", "on-interrupt",
 }
 
 // budget is what require wants of every command that solves.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/release"
 )
 
@@ -25,12 +27,32 @@ type mechanismFlags struct {
 
 const mechanismDaRRM = "darrm"
 
+// countMechanisms are the values of --mechanism that look at vote counts alone and presume
+// nothing of the teachers' votes.
+var countMechanisms = []string{"gnmax", "gnmax-renyi", "confident-gnmax", "lnmax", "permute-and-flip"}
+
+// baselineMechanisms are those that are DaRRM with a noise function of their own.
+var baselineMechanisms = func() (names []string) {
+	for _, kind := range gamma.BaselineKinds() {
+		names = append(names, baselineMechanism(kind))
+	}
+	return names
+}()
+
+// baselineMechanism is the value of --mechanism that asks for a baseline: its title, such as
+// "randomised-response-tight".
+func baselineMechanism(kind gamma.BaselineKind) string {
+	return strings.NewReplacer(", ", "-", " ", "-").Replace(kind.Title)
+}
+
 // mechanismNames are the values of --mechanism.
-var mechanismNames = []string{mechanismDaRRM, "gnmax", "gnmax-renyi", "confident-gnmax", "lnmax", "permute-and-flip"}
+var mechanismNames = slices.Concat([]string{mechanismDaRRM}, baselineMechanisms, countMechanisms)
 
 func (f *mechanismFlags) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.name, "mechanism", mechanismDaRRM, "what answers: "+strings.Join(mechanismNames[:3], ", ")+",\n"+strings.Join(mechanismNames[3:], ", ")+"; all but darrm take any classes,\nneed --total-eps, --affected (or --data) and no promise of the\nteachers")
+	fl.StringVar(&f.name, "mechanism", mechanismDaRRM, "what answers: darrm (the optimal γ), or with the same flags\n"+
+		strings.Join(baselineMechanisms[:3], ", ")+",\n"+baselineMechanisms[3]+"; or "+strings.Join(countMechanisms[:3], ", ")+",\n"+
+		strings.Join(countMechanisms[3:], ", ")+", which take any classes, need --total-eps,\n--affected (or --data) and no promise of the teachers")
 	fl.IntVar(&f.threshold, "threshold", 0, "confident-gnmax: votes that the most popular class needs, noise included\n(default ⌈0.6·K⌉); it must not be chosen by these votes")
 	fl.Float64Var(&f.checkRatio, "check-ratio", 4, "confident-gnmax: noise of that check, in units of the noise of\nthe counts")
 	f.registerRelation(c)
@@ -60,17 +82,43 @@ func (f *mechanismFlags) prepareRelation() (err error) {
 	return err
 }
 
+// usesTable says whether the mechanism is DaRRM with the optimal noise function.
 func (f *mechanismFlags) usesTable() bool { return f.name == mechanismDaRRM }
+
+// usesGamma says whether it is DaRRM, with whatever noise function: it rests on what the
+// teachers promise.
+func (f *mechanismFlags) usesGamma() bool {
+	return f.usesTable() || slices.Contains(baselineMechanisms, f.name)
+}
+
+// solvesNothing refuses the flags of the linear program where none is solved.
+func (f *mechanismFlags) solvesNothing(c *cobra.Command, more ...string) error {
+	for _, name := range append(more, solveFlagNames...) {
+		if c.Flags().Changed(name) {
+			return usagef("--%s goes with --mechanism %s: %s uses nothing of it", name, mechanismDaRRM, f.name)
+		}
+	}
+	return nil
+}
+
+// baseline returns the mechanism of a baseline for the promise of p, certified for it.
+func (f *mechanismFlags) baseline(ctx context.Context, p constraints.Problem) (chosen, error) {
+	kind := gamma.BaselineKinds()[slices.Index(baselineMechanisms, f.name)]
+	b, err := kind.Certify(ctx, p)
+	if err != nil {
+		return chosen{}, err
+	}
+	a, err := ensemble.Baseline(b, f.relation)
+	return chosen{aggregator: a, problem: p, certified: b.Certified}, err
+}
 
 // require checks what mechanisms over vote counts must be told.
 func (f *mechanismFlags) require(c *cobra.Command, p *problemFlags) error {
 	if err := require(c, "total-eps", "affected|data"); err != nil {
 		return err
 	}
-	for _, name := range append([]string{"m", "eps", "teacher-delta", "timeout"}, solveFlagNames...) {
-		if c.Flags().Changed(name) {
-			return usagef("--%s goes with --mechanism %s: %s uses nothing of it", name, mechanismDaRRM, f.name)
-		}
+	if err := f.solvesNothing(c, "m", "eps", "teacher-delta", "timeout"); err != nil {
+		return err
 	}
 	if strings.Contains(f.name, "gnmax") {
 		return require(c, "delta")

@@ -36,7 +36,7 @@ func (f *chargeFlags) register(c *cobra.Command) {
 	fl.StringVar(&f.draw, "draw", "", "name of these votes of fresh teachers (default: the request id). State the\nname of an earlier draw to answer the same votes again, a new one if the\nteachers cast these votes anew")
 	registerSlack(c, &f.slack)
 	registerRecords(c, &f.records)
-	fl.StringVar(&f.checkpoint, "checkpoint", "", "keep the SECRET key of the coins here until the labels are out, so that\nthe same command finishes a release that was paid for and interrupted\n(darrm only)")
+	fl.StringVar(&f.checkpoint, "checkpoint", "", "keep the SECRET key of the coins here until the labels are out, so that\nthe same command finishes a release that was paid for and interrupted\n(darrm and its baselines only)")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what the release would cost, and release and charge nothing")
 	fl.BoolVar(&f.force, "force", false, "without --ledger: replace --out by a new draw. Nobody accounts for the two")
 }
@@ -71,8 +71,8 @@ func (f *chargeFlags) prepare(c *cobra.Command, relation accountant.Relation, pr
 
 // complete says which flags are missing, or there for nothing, by their names.
 func (f *chargeFlags) complete(c *cobra.Command, promise bool) error {
-	if f.records < 0 {
-		return usagef("records = %d, but it must be at least 1", f.records)
+	if err := release.CheckRecords(f.records); err != nil {
+		return err
 	}
 	if f.ledger == "" {
 		for _, name := range []string{"request-id", "ensemble", "ensemble-digest", "draw", "checkpoint"} {

@@ -21,7 +21,8 @@ import (
 type releaseReport struct {
 	aggregator *ensemble.Aggregator
 	problem    constraints.Problem
-	table      *gamma.Table // nil for mechanisms over vote counts
+	certified  *gamma.Certified // nil for mechanisms over vote counts
+	table      *gamma.Table     // of the optimal noise function; else nil
 	queries    int
 	totals     release.Totals // of all labels
 	slack      float64        // that the totals spend
@@ -31,14 +32,16 @@ type releaseReport struct {
 	// source says where what the teachers promise comes from.
 	source  release.Source
 	columns string // which columns are votes, ids and true labels
+	again   bool   // the votes were answered before
+	paidBy  string // the earlier charge that pays for the release; "" for none
 }
 
 func (f *aggregateFlags) newReport(c *cobra.Command, g chosen, r *votes.Reader) *releaseReport {
 	report := &releaseReport{
-		aggregator: g.aggregator, problem: g.problem, table: g.table, teachers: f.charge.teachers, records: f.charge.records,
+		aggregator: g.aggregator, problem: g.problem, certified: g.certified, table: g.table, teachers: f.charge.teachers, records: f.charge.records,
 		slack: f.charge.slack, simulated: c.Flags().Changed("insecure-seed"), source: release.SourceFlags, columns: r.Columns().String(),
 	}
-	if !c.Flags().Changed("slack") && f.charge.teachers != accountant.FrozenTeachers.String() {
+	if !c.Flags().Changed("slack") {
 		report.slack = report.release().Slack()
 	}
 	if f.teachersOfTable {
@@ -62,8 +65,8 @@ func (r *releaseReport) add(queries int) (err error) {
 // summary is what the release promises.
 func (r *releaseReport) summary() release.Summary {
 	return release.Summary{
-		Columns: r.columns, Problem: r.problem, Presumed: r.table != nil, PerAnswer: r.aggregator.PerAnswer(), Totals: r.totals,
-		Teachers: r.teachers, Source: r.source, Records: r.records,
+		Columns: r.columns, Problem: r.problem, Presumed: r.certified != nil, PerAnswer: r.aggregator.PerAnswer(), Totals: r.totals,
+		Teachers: r.teachers, Source: r.source, Records: r.records, Again: r.again,
 	}
 }
 
@@ -100,6 +103,7 @@ type releaseFields struct {
 	AllFrozen    *release.Cost  `json:"all_labels_frozen_teachers"`
 	AllFresh     release.Cost   `json:"all_labels_fresh_teachers"`
 	Again        *release.Cost  `json:"same_votes_again"`
+	PaidBy       string         `json:"paid_by,omitempty"`
 	Warnings     []string       `json:"warnings,omitempty"`
 }
 
@@ -107,7 +111,7 @@ func (r *releaseReport) fields() releaseFields {
 	f := releaseFields{
 		Mechanism: r.aggregator.Name(), K: r.problem.K, Affected: r.problem.Affected, TeachersFrom: r.source, Columns: r.columns,
 		Queries: r.queries, Slack: r.slack, PerLabel: release.Cost(r.aggregator.PerAnswer()), AllFresh: release.Cost(r.totals.Fresh.Cost),
-		Warnings: r.summary().Warnings(),
+		PaidBy: r.paidBy, Warnings: r.summary().Warnings(),
 	}
 	if r.totals.Frozen != nil {
 		f.AllFrozen, f.Again = (*release.Cost)(&r.totals.Frozen.Cost), (*release.Cost)(&r.totals.Again.Cost)
@@ -122,7 +126,7 @@ func quote(c *cobra.Command, a *app, pay *payment, r *releaseReport) error {
 		releaseFields
 		Charge    *amount `json:"charge,omitempty"`
 		Remaining *amount `json:"remaining,omitempty"`
-	}{DryRun: true, releaseFields: r.fields()}
+	}{DryRun: true}
 	per := r.aggregator.PerAnswer()
 	rows := [][]string{{"one label", fmt.Sprint(per.Epsilon), fmt.Sprint(per.Delta)}}
 	add := func(title string, c accountant.Cost) {
@@ -131,14 +135,24 @@ func quote(c *cobra.Command, a *app, pay *payment, r *releaseReport) error {
 	if r.totals.Frozen == nil {
 		add(fmt.Sprintf("all %d", r.queries), r.totals.Fresh.Cost)
 	} else {
-		add(fmt.Sprintf("all %d, fresh teachers", r.queries), r.totals.Fresh.Cost)
-		add("the same votes again, fresh", r.totals.Again.Cost)
-		add(fmt.Sprintf("all %d, frozen teachers", r.queries), r.totals.Frozen.Cost)
+		if r.teachers != accountant.FrozenTeachers.String() {
+			add(fmt.Sprintf("all %d, fresh teachers", r.queries), r.totals.Fresh.Cost)
+			add("the same votes again, fresh", r.totals.Again.Cost)
+		}
+		if r.teachers != accountant.FreshTeachers.String() {
+			add(fmt.Sprintf("all %d, frozen teachers", r.queries), r.totals.Frozen.Cost)
+		}
 	}
 	if pay != nil {
 		charged, err := pay.bill.Check(c.Context(), pay.ledger)
 		if err != nil {
 			return err
+		}
+		if r.again, err = pay.bill.Repeats(c.Context(), pay.ledger); err != nil {
+			return err
+		}
+		if r.again {
+			r.paidBy = pay.bill.Draw.ID
 		}
 		remaining, err := pay.ledger.Remaining(c.Context())
 		if err != nil {
@@ -148,7 +162,7 @@ func quote(c *cobra.Command, a *app, pay *payment, r *releaseReport) error {
 		q.Charge, q.Remaining = &paid, &left
 		rows = append(rows, amountRow("the ledger would be charged", charged), amountRow("of which remains now", remaining))
 	}
-	if a.json {
+	if q.releaseFields = r.fields(); a.json {
 		return a.deliverJSON("", q)
 	}
 	r.tellPromise(a)

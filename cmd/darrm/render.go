@@ -95,37 +95,40 @@ func looksNumeric(cell string) bool {
 	return err == nil && !strings.Contains(cell, " of ")
 }
 
-// renderTable writes what a person wants to know about a solved table.
+// renderTable writes what a person wants to know about a solved table, in at most 80 columns.
 func renderTable(w io.Writer, t *gamma.Table) error {
-	p := t.Problem()
+	p, m := t.Problem(), metrics(t)
 	kind := "Certified"
 	if t.Gap <= solve.OptimalGap*t.ErrorOfCoin() {
 		kind = "Optimal"
 	}
-	fmt.Fprintf(w, "%s noise function for K = %d teachers, %s\n\n", kind, p.K, teachers(p))
-	if err := renderGamma(w, t); err != nil {
+	fmt.Fprintf(w, "%s noise function for K = %d teachers,\n%s\n\n", kind, p.K, teachers(p))
+	if err := renderGamma(w, t, m); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, `
+	fmt.Fprint(w, `
 γ(l): the majority is released with probability γ(l), otherwise a fair coin.
-Guarantee: %s
-`, guarantee(p))
+`)
+	for _, m := range m {
+		fmt.Fprintln(w, paragraph(m.name+": "+m.says))
+	}
+	fmt.Fprintf(w, "Guarantee: %s\n", guarantee(p))
 	c := t.Certificate()
 	if c.Method == gamma.PostProcessing {
-		fmt.Fprintf(w, `Certificate: no noise is needed. One record reaches t = %d of the teachers; their
-  answers together are (tε, 1-(1-Δ)^t)-differentially private, within the guarantee, and
-  the majority is computed from them: all %s privacy constraints hold.
-`, p.Affected, num.Thousands(c.Constraints))
+		fmt.Fprintln(w, paragraph(fmt.Sprintf("Certificate: all %s privacy constraints hold: no noise is needed. "+
+			"One record reaches t = %d of the teachers; their answers together are (tε, 1-(1-Δ)^t)-differentially private, "+
+			"within the guarantee, and the majority is computed from them.", num.Thousands(c.Constraints), p.Affected)))
 	} else {
-		fmt.Fprintf(w, `Certificate: all %s privacy constraints hold, rounding errors included:
-  f ≤ %.15g ≤ e^(mε)-1+2δ = %.15g.
-`, num.Thousands(c.Constraints), c.Bound, c.RightHandSide)
+		fmt.Fprintln(w, paragraph(fmt.Sprintf("Certificate: all %s privacy constraints hold, rounding errors included:", num.Thousands(c.Constraints))))
+		fmt.Fprintf(w, "  f ≤ %.15g ≤ e^(mε)-1+2δ = %.15g.\n", c.Bound, c.RightHandSide)
 	}
-	fmt.Fprintf(w, `Optimality: no private noise function (shape %s, %s) has an
-  %s below %s; this one is within %s of that.
-`, t.Shape, prior(t.Objective), errorName(t.Objective), outward(t.LowerBound, 12, false), outward(t.Gap, 2, true))
+	fmt.Fprintln(w, paragraph(fmt.Sprintf("Optimality: no private noise function (shape %s, %s) has %s below %s; this one is within %s of that.",
+		t.Shape, m[0].prior, m[0].title, outward(t.LowerBound, 12, false), outward(t.Gap, 2, true))))
 	return nil
 }
+
+// paragraph breaks a text at 80 columns.
+func paragraph(text string) string { return strings.ReplaceAll(wrap(text, 78), "\n", "\n  ") }
 
 // teachers says what the teachers promise.
 func teachers(p constraints.Problem) string {
@@ -135,43 +138,74 @@ func teachers(p constraints.Problem) string {
 	return fmt.Sprintf("each (%v, %v)-differentially private", p.Epsilon, p.TeacherDelta)
 }
 
-// prior names what a table is optimal for.
-func prior(o gamma.Objective) string {
-	switch {
-	case o.WorstCase:
-		return "whatever the teachers do"
-	case o.Counts != nil:
-		return "prior from counts"
-	}
-	return fmt.Sprintf("prior mean %v", o.PriorMean)
+// metric is a figure of merit.
+type metric struct {
+	name  string // in the table
+	title string // in a sentence
+	prior string // which votes it presumes
+	says  string // what it is
+	of    func(gamma.Func) float64
 }
 
-func errorName(o gamma.Objective) string {
-	if o.WorstCase {
-		return "largest error"
+// metrics are what the table is optimal for, and what its labels cost by the other metric.
+func metrics(t *gamma.Table) []metric {
+	mean := t.PriorMean
+	if mean == 0 {
+		mean = gamma.DefaultPriorMean
 	}
-	return "expected error"
+	distance := metric{
+		name: "error", title: "an error", prior: fmt.Sprintf("prior mean %v", mean),
+		says: fmt.Sprintf("expected |Pr[label = 1] - Pr[majority = 1]|, prior mean %v", mean),
+		of:   gamma.Objective{PriorMean: mean}.Error,
+	}
+	differs := metric{
+		name: "≠ majority", title: "a Pr[label ≠ majority]", prior: "given vote counts",
+		says: fmt.Sprintf("Pr[label ≠ majority of its votes], votes of mean %v either way", mean),
+		of:   func(f gamma.Func) float64 { return t.Disagreements(f).Binomial },
+	}
+	if t.Counts != nil {
+		differs.says, differs.of = "Pr[label ≠ majority of its votes], over the given vote counts", t.Error
+		return []metric{differs, distance}
+	}
+	if t.WorstCase {
+		distance.title, distance.prior, distance.of = "a largest error", "whatever the teachers do", t.Error
+		distance.says = "largest |Pr[label = 1] - Pr[majority = 1]|, whatever the teachers do"
+	}
+	return []metric{distance, differs}
 }
 
-// renderGamma writes γ beside the baselines', one row for each vote count.
-func renderGamma(w io.Writer, t *gamma.Table) error {
+// renderGamma writes γ beside the baselines', one row for each vote count, and what each
+// costs by the metrics.
+func renderGamma(w io.Writer, t *gamma.Table, metrics []metric) error {
 	k := t.Func().K()
-	header := []string{"votes for one answer", "γ(l) optimal"}
-	footer := []string{errorName(t.Objective), fmt.Sprintf("%.9f", t.ExpectedError)}
+	header := []string{"votes for one answer", "γ(l), optimal"}
+	functions := []gamma.Func{t.Func()}
 	for _, b := range t.Baselines {
 		header = append(header, b.Title)
-		footer = append(footer, fmt.Sprintf("%.9f", t.BaselineError(b)))
+		functions = append(functions, b.Certified.Func())
+	}
+	footer := make([]string, len(header))
+	for i, m := range metrics {
+		if i > 0 {
+			for j := range footer {
+				footer[j] += "\n"
+			}
+		}
+		footer[0] += m.name
+		for j, f := range functions {
+			footer[1+j] += fmt.Sprintf("%.9f", m.of(f))
+		}
 	}
 	var rows [][]string
 	for l := 0; 2*l < k; l++ {
-		row := []string{fmt.Sprintf("%d or %d of %d", l, k-l, k), fmt.Sprintf("%.6f", t.Func().At(l))}
-		for _, b := range t.Baselines {
-			row = append(row, fmt.Sprintf("%.6f", b.Certified.Func().At(l)))
+		row := []string{fmt.Sprintf("%d or %d", l, k-l)}
+		for _, f := range functions {
+			row = append(row, fmt.Sprintf("%.6f", f.At(l)))
 		}
 		rows = append(rows, row)
 	}
 	if k%2 == 0 {
-		row := []string{fmt.Sprintf("%d of %d (a tie)", k/2, k)}
+		row := []string{fmt.Sprintf("%d (a tie)", k/2)}
 		for range len(header) - 1 {
 			row = append(row, "coin")
 		}
@@ -186,7 +220,7 @@ func guarantee(p constraints.Problem) string {
 	if p.Affected < p.K {
 		reach = fmt.Sprintf("at most %d", p.Affected)
 	}
-	return fmt.Sprintf("one released majority is (%s, %v)-differentially private,\n  where one person's record reaches %s of the teachers.", p.TotalDecimal(), p.Delta, reach)
+	return fmt.Sprintf("one released majority is\n  (%s, %v)-differentially private,\n  where one person's record reaches %s of the teachers.", p.TotalDecimal(), p.Delta, reach)
 }
 
 // outward writes x ≥ 0 with the given number of digits, rounded up or down.

@@ -60,7 +60,7 @@ func (s *scores) tell(a *app, r *releaseReport) error {
 	rows = append(rows, scoreRow(title, own))
 	if r.table != nil {
 		for _, b := range r.table.Baselines {
-			g, err := ensemble.DaRRM(b.Certified, r.aggregator.Setting().Neighbours)
+			g, err := ensemble.Baseline(b, r.aggregator.Setting().Neighbours)
 			if err != nil {
 				return err
 			}

@@ -59,7 +59,7 @@ type Options struct {
 }
 
 // DefaultPriorMean is the mean of the source's first prior, Uniform[½,1].
-const DefaultPriorMean = 0.75
+const DefaultPriorMean = gamma.DefaultPriorMean
 
 // ClearPriorMean is the mean of the source's second prior, teachers that are clear
 // about their answer: Uniform[0.7,1].

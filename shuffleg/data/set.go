@@ -87,6 +87,11 @@ func (s Set) Describe() (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
+	return s.DescribeAt(o), nil
+}
+
+// DescribeAt is Describe for a set whose optimum is known.
+func (s Set) DescribeAt(o shuffleg.Optimum) Summary {
 	d := Summary{
 		N: s.Private.Len(), PublicN: s.Public.Len(), Dim: s.Private.Dim(),
 		PrivateSmoothness: s.Task.Smoothness(s.Private.MaxNorm()), PublicSmoothness: s.Task.Smoothness(s.Public.MaxNorm()),
@@ -99,7 +104,7 @@ func (s Set) Describe() (Summary, error) {
 	}
 	d.MeanGap = math.Sqrt(d.MeanGap)
 	d.Degenerate = d.StartExcess < 0.01
-	return d, nil
+	return d
 }
 
 func rate(r *shuffleg.Records) float64 {

@@ -110,8 +110,11 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := release.CheckRecords(*records); err != nil {
+		return err
+	}
 	job := darrmbeam.Job{
-		Votes: votesFiles, Read: read, Table: b, Out: *out, Temp: *temp, KeyDir: *keyDir,
+		Votes: votesFiles, Read: read, Table: b, TableFile: *table, Out: *out, Temp: *temp, KeyDir: *keyDir,
 		ShardRows: *shardRows, Attempts: *attempts, AttemptTimeout: *timeout, Charge: charge, Stated: stated, Force: *force,
 		Retrying: func(n int, err error) {
 			fmt.Fprintf(os.Stderr, "attempt %d failed, trying again with the same key: %v\n", n, err)
@@ -175,7 +178,7 @@ func tell(r *darrmbeam.Report, stated bool) {
 		source = release.SourceFlags
 	}
 	summary := release.Summary{
-		Columns: r.Columns.String(), Problem: r.Problem, Presumed: true, PerAnswer: r.PerAnswer, Totals: r.Totals, Teachers: charge.Teachers, Source: source, Records: *records,
+		Columns: r.Columns.String(), Problem: r.Problem, Presumed: true, PerAnswer: r.PerAnswer, Totals: r.Totals, Teachers: charge.Teachers, Source: source, Records: *records, Again: r.Again,
 	}
 	fmt.Fprintf(os.Stderr, "%d labels from K = %d teachers\n", r.Queries, r.Problem.K)
 	for _, line := range summary.Lines() {

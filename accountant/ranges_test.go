@@ -1,0 +1,82 @@
+package accountant_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
+)
+
+// One rule decides which noise is taken, when it is charged. What is taken is not out of
+// range for a method later, however much of it was charged: methods may have no figure, but
+// not because of the noise of the sum.
+func TestNoiseIsInRangeOnce(t *testing.T) {
+	none, err := accountant.New(accountant.ReplaceOne)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sigma := range []float64{1e-4, 1.5e-4, 1e8} {
+		for _, count := range []int{1, 2, 1_000_000} {
+			a, err := none.Charge(accountant.Gaussian{NoiseMultiplier: sigma, Neighbours: accountant.ReplaceOne}, count)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The last is the largest ε that any method takes.
+			for _, epsilon := range []float64{0, 1, 1e4} {
+				r, err := a.AtEpsilon(epsilon, accountant.MethodGaussian, accountant.MethodZCDP, accountant.MethodRDP)
+				if err != nil || len(r.Bounds) != 3 {
+					t.Errorf("%d × σ = %g at ε = %g: %+v, %v", count, sigma, epsilon, r, err)
+				}
+			}
+			r, err := a.AtDelta(1e-6, accountant.MethodGaussian)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range r.Refused {
+				var rule *check.Error
+				if errors.As(f.Err, &rule) || !strings.Contains(f.Err.Error(), "epsilon is above") {
+					t.Errorf("%d × σ = %g: %v", count, sigma, f.Err)
+				}
+			}
+		}
+	}
+	// σ of vote counts is judged by the noise multiplier that comes of it, and the error says
+	// whose it is.
+	if n, err := accountant.GaussianOnVotes(2e8, 1000, accountant.ReplaceOne); err != nil {
+		t.Errorf("%v, %v", n, err)
+	}
+	_, err = accountant.GaussianOnVotes(1e-4, 1, accountant.ReplaceOne)
+	if err == nil || !strings.Contains(err.Error(), "sigma = 0.0001 for affected = 1: noise multiplier") {
+		t.Errorf("%v", err)
+	}
+	for _, sigma := range []float64{0, -1, math.Inf(1), math.NaN()} {
+		if _, err := accountant.GaussianOnVotes(sigma, 1, accountant.ReplaceOne); err == nil {
+			t.Errorf("σ = %g is taken", sigma)
+		}
+		if _, err := accountant.DiscreteGaussianOnVotes(sigma, 2, 1, accountant.ReplaceOne); err == nil {
+			t.Errorf("discrete σ = %g is taken", sigma)
+		}
+	}
+}
+
+// Training whose divergence is beneath every float64 still costs something, in every mode
+// and at every order.
+func TestDivergencesThatUnderflowAreNotNothing(t *testing.T) {
+	for _, mode := range []accountant.IterationMode{
+		accountant.IterationPaper, accountant.IterationRRMixture, accountant.IterationSOMixture, accountant.IterationCrossEpoch,
+	} {
+		e := withMode(withNoise(iteration(5, 100, 100, 1e-100), 1e100), mode)
+		for _, alpha := range []float64{1 + 1e-9, 2, 1e10} {
+			if rho, err := e.RDP(alpha); err != nil || !(rho > 0) {
+				t.Errorf("%s at order %g: %g, %v", mode, alpha, rho, err)
+			}
+		}
+		e.Conversion = accountant.ConversionClassical
+		if r, err := e.Report(1e-6); err != nil || !(r.Cost.Epsilon > 0) || math.IsInf(r.Alpha, 1) {
+			t.Errorf("%s: %+v, %v", mode, r.Cost, err)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package docs
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	quoted   = regexp.MustCompile("`([^`]+)`")
+	testName = regexp.MustCompile(`^Test[A-Z]\w*…?$`)
+	testFunc = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+)
+
+// Every test that a page here names is in the package that is named before it on the line: a
+// Go test, or with … all that begin so, or a script. A page that names a test which is gone
+// says that something is tested which may not be.
+func TestNamedTestsExist(t *testing.T) {
+	pages, err := filepath.Glob("*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("pages %q, %v", pages, err)
+	}
+	tests := map[string][]string{} // by directory
+	named := 0
+	for _, page := range pages {
+		b, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(b), "\n") {
+			dir := ""
+			for _, m := range quoted.FindAllStringSubmatch(line, -1) {
+				name := m[1]
+				at := filepath.Join("..", filepath.FromSlash(name))
+				info, err := os.Stat(at)
+				isScript := strings.HasSuffix(name, ".txtar")
+				switch {
+				case err == nil && info.IsDir():
+					dir = at
+					continue
+				case !testName.MatchString(name) && !isScript:
+					continue
+				}
+				named++
+				switch {
+				case dir == "":
+					t.Errorf("%s:%d: %s: no package stands before it", page, i+1, name)
+				case isScript:
+					if _, err := os.Stat(filepath.Join(dir, "testdata", "script", name)); err != nil {
+						t.Errorf("%s:%d: %v", page, i+1, err)
+					}
+				case !has(testsOf(t, tests, dir), name):
+					t.Errorf("%s:%d: there is no test %s in %s", page, i+1, name, dir)
+				}
+			}
+		}
+	}
+	if named < 40 { // the threat model names more
+		t.Errorf("only %d tests were found by name", named)
+	}
+}
+
+// has says whether a name, or a beginning that ends in …, is among names.
+func has(names []string, name string) bool {
+	start, isStart := strings.CutSuffix(name, "…")
+	for _, n := range names {
+		if n == name || isStart && strings.HasPrefix(n, start) {
+			return true
+		}
+	}
+	return false
+}
+
+// testsOf returns the Go tests of a package.
+func testsOf(t *testing.T, known map[string][]string, dir string) []string {
+	t.Helper()
+	if names, ok := known[dir]; ok {
+		return names
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range testFunc.FindAllStringSubmatch(string(b), -1) {
+			names = append(names, m[1])
+		}
+	}
+	known[dir] = names
+	return names
+}
