@@ -383,7 +383,7 @@ func tellPlan(a *app, r accountant.IterationReport) {
 // tellTrial says what one mode gave where the best was asked for.
 func tellTrial(t accountant.Trial) string {
 	if t.Refused != nil {
-		return fmt.Sprintf("%s does not count: %v", t.Mode, t.Refused)
+		return t.Refused.Error()
 	}
 	return fmt.Sprintf("%s: ε = %s", t.Mode, outward(t.Epsilon, 6, true))
 }
