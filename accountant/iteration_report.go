@@ -23,7 +23,7 @@ type IterationReport struct {
 	Epochs      int     // K_p
 
 	Amplification float64 // m that was counted: 1 is none
-	Rho           float64 // Rényi divergence at Alpha over Alpha; the zCDP parameter where the divergence is α·ρ
+	Rho           float64 // Rényi divergence at Alpha over Alpha; the zCDP parameter where the divergence is α·ρ; 0 where a mixture's losses are used instead
 	Alpha         float64 // the order used, α*; 0 where none is
 
 	StepSize    float64  // η

@@ -407,7 +407,7 @@ func TestTeacherCostIsThePlans(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := teacherConfig(rapid.Float64Range(0.1, 10).Draw(t, "ε"))
 		c.Method = rapid.SampledFrom([]shuffleg.Method{shuffleg.DPShuffleG, shuffleg.PrivPub, shuffleg.PubPriv, shuffleg.Interleaved}).Draw(t, "method")
-		c.Fraction, c.Radius = 0.5, 3
+		c.Fraction, c.Radius, c.Mode = 0.5, 3, accountant.IterationPaper // quick to calibrate
 		k := rapid.IntRange(1, 7).Draw(t, "K")
 		parts, err := DisjointParts(60, k)
 		if err != nil {
@@ -426,6 +426,28 @@ func TestTeacherCostIsThePlans(t *testing.T) {
 			t.Fatalf("%v, asked for %v", p.Teacher(), c.Target)
 		}
 	})
+}
+
+// Teachers are accounted by the best mode unless another is stated, each as its own plan
+// says, with less noise than the source's mode needs.
+func TestTeachersAreAccountedByTheBestMode(t *testing.T) {
+	records := clients(t, 60, 2, 9)
+	c := teacherConfig(2)
+	c.Radius = 3
+	noise := map[accountant.IterationMode]float64{}
+	for _, mode := range []accountant.IterationMode{"", accountant.IterationPaper} {
+		c.Mode = mode
+		p := mustPlan(t, TrainConfig{Teacher: c, Parts: mustParts(t)(DisjointParts(60, 3))}, records, nil)
+		for j := range p.K() {
+			if r := p.Report(j); r.Cost.Epsilon > 2 || (mode == "") != (r.Mode == accountant.IterationRRMixture) {
+				t.Errorf("%q: %+v", mode, r)
+			}
+		}
+		noise[mode] = p.Report(0).Noise
+	}
+	if !(noise[""] < noise[accountant.IterationPaper]/2) {
+		t.Errorf("noise %v", noise)
+	}
 }
 
 // From training to a private label, charged once, before.

@@ -169,6 +169,9 @@ func (p *Plan) makeSchedule() error {
 		if !c.Method.IsPrivate() && c.Noise != 0 {
 			return &check.Error{Name: "noise", Value: c.Noise, Rule: fmt.Sprintf("0 for %s", c.Method)}
 		}
+		if c.Noise != 0 && c.DoubledNoise {
+			return &check.Error{Name: "doubled noise", Value: "asked for", Rule: "left out where the noise is given: it doubles what a target needs"}
+		}
 		if c.Noise != 0 {
 			p.schedule = p.schedule.scaled(c.Noise)
 		}

@@ -137,6 +137,7 @@ func TestConfigErrors(t *testing.T) {
 		"mode rr-mixture":                 func(c *Config) { c.Mode, c.Order = accountant.IterationRRMixture, accountant.ShuffledOnce },
 		"mode cross-epoch":                func(c *Config) { c.Mode = accountant.IterationCrossEpoch },
 		"mode so-mixture":                 func(c *Config) { c.Mode = accountant.IterationSOMixture },
+		"doubled noise = asked for":       func(c *Config) { c.Noise, c.DoubledNoise = 1, true },
 		"conversion":                      func(c *Config) { c.Conversion = "kind" },
 		"radius":                          func(c *Config) { c.Radius = -1 },
 		"dimension of the start = 3":      func(c *Config) { c.Start = make([]float64, 3) },

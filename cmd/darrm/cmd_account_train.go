@@ -1,10 +1,11 @@
 package main
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,15 +33,17 @@ func newAccountTrain(a *app) *cobra.Command {
 		Long: `Tell what training with shuffled gradients costs by every way of accounting: the ε of
 a given --noise, or the noise that --eps needs.
 
-Only "paper" is the source's; the others follow from the same theorems and must be
-asked for when training (--mode). Noise on public steps counts only where the losses
-are convex, clipping keeps steps non-expansive, and η ≤ 2/L for every sample
-(--smoothness); otherwise "paper" says why it does not, and the others refuse. The
+"best", which train takes by default, is the smallest figure of those whose conditions
+hold; "paper" is the source's; docs/training-accounting.md has the proofs of the others.
+--mode tells of one only. Noise on public steps counts only where the losses are convex,
+clipping keeps steps non-expansive, and η ≤ 2/L for every sample (--smoothness);
+otherwise "paper" and "gaussian-exact" say why it does not, and the others refuse. The
 figures hold for shuffled data under replacement of one record; there is no Poisson
 sampling here.
 
 m counts the noise of how many steps covers the worst record, ρ is the Rényi divergence
-of order α over α, and more may not be released than the last column says.
+of order α over α (none where privacy losses are used instead), and more may not be
+released than the last column says.
 ` + exitStatus,
 		Example: `  darrm account train --n 1000 --epochs 50 --clip 10 --step-size 1e-3 --smoothness 1 --delta 1e-6 --eps 1
   darrm account train --method interleaved --n 1000 --clip 1 --step-size 0.1 --smoothness 1 \
@@ -49,6 +52,7 @@ of order α over α, and more may not be released than the last column says.
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}
 	f.iterationFlags.register(c)
+	f.registerMode(c, accountant.IterationBest)
 	fl := c.Flags()
 	fl.IntVar(&f.n, "n", 0, "private records, which is also the number of steps in an epoch")
 	fl.Float64Var(&f.smoothness, "smoothness", 0, "L, the largest smoothness of any sample's loss, private or public\n(default unknown)")
@@ -83,31 +87,57 @@ func (f *accountTrainFlags) run(c *cobra.Command, a *app) error {
 		return err
 	}
 	var rows []modeRow
-	for _, mode := range accountant.IterationModes() {
-		for _, conversion := range []accountant.Conversion{accountant.ConversionClassical, accountant.ConversionImproved} {
-			if mode == accountant.IterationGaussianExact && conversion != accountant.ConversionClassical {
-				continue // it needs none
-			}
-			row := modeRow{Mode: string(mode), Conversion: string(conversion), Delta: f.delta}
-			r, err := f.report(runs, mode, conversion)
-			switch {
-			case err != nil && (mode != accountant.IterationPaper || errors.Is(err, accountant.ErrNotCertified)):
-				// The parameters are in range, or the first would have said so: it is this
-				// mode that has no figure for them.
-				row.Refused = err.Error()
-			case err != nil:
-				return err
-			default:
-				basis := newCostBasis(r)
-				row.Epsilon, row.Basis, row.report = finite(r.Cost.Epsilon), &basis, r
-			}
-			rows = append(rows, row)
+	var first error
+	for _, way := range f.ways() {
+		row := modeRow{Mode: string(way.mode), Conversion: string(way.conversion), Delta: f.delta}
+		r, err := f.report(runs, way.mode, way.conversion)
+		if err == nil {
+			basis := newCostBasis(r)
+			row.Epsilon, row.Basis, row.report = finite(r.Cost.Epsilon), &basis, r
+			row.Conversion = string(r.Conversion)
+		} else {
+			row.Refused = err.Error()
+			first = cmp.Or(first, err)
 		}
+		rows = append(rows, row)
+	}
+	// Parameters that are out of range are refused by every way.
+	if !slices.ContainsFunc(rows, func(r modeRow) bool { return r.Refused == "" }) {
+		return planFailure(first)
 	}
 	if a.json {
 		return a.deliverJSON("", rows)
 	}
 	return a.deliver("", func(w io.Writer) error { return f.render(w, runs, rows) })
+}
+
+// way is a mode with a conversion, "" for the mode's own.
+type way struct {
+	mode       accountant.IterationMode
+	conversion accountant.Conversion
+}
+
+// ways returns what is told of: all modes for the best, else one, each by the stated
+// conversion or by all.
+func (f *accountTrainFlags) ways() []way {
+	mode, stated := accountant.IterationMode(f.mode), accountant.Conversion(f.conversion)
+	modes := []accountant.IterationMode{mode}
+	if mode == accountant.IterationBest {
+		modes = accountant.IterationModes()
+	}
+	var ways []way
+	for _, m := range modes {
+		if m == accountant.IterationBest || m == accountant.IterationGaussianExact || stated != "" {
+			ways = append(ways, way{m, stated})
+			continue
+		}
+		for _, c := range accountant.Conversions() {
+			if m != accountant.IterationPaper || c != accountant.ConversionExact { // that is gaussian-exact
+				ways = append(ways, way{m, c})
+			}
+		}
+	}
+	return ways
 }
 
 // runs returns the epochs of the method with private data.
@@ -202,11 +232,11 @@ func (f *accountTrainFlags) render(w io.Writer, runs []accountant.Iteration, row
 	}
 	for _, r := range rows {
 		name := r.Mode
-		if r.Mode == string(accountant.IterationGaussianExact) {
-			r.Conversion = "-"
+		if r.Mode == string(accountant.IterationBest) && r.Refused == "" {
+			name = fmt.Sprintf("best: %s", r.report.Mode)
 		}
 		if r.Refused != "" {
-			table = append(table, []string{name, r.Conversion, "refused", "-", "-", "-", "-", "-", "-"})
+			table = append(table, []string{name, orDash(r.Conversion), "refused", "-", "-", "-", "-", "-", "-"})
 			note(fmt.Sprintf("%s is refused: %s", name, r.Refused))
 			continue
 		}
@@ -219,14 +249,16 @@ func (f *accountTrainFlags) render(w io.Writer, runs []accountant.Iteration, row
 			released = "nothing"
 		}
 		rho, alpha := "inf", "-"
-		if !math.IsInf(r.report.Rho, 1) {
+		if byLosses(r.report) {
+			rho = "-"
+		} else if !math.IsInf(r.report.Rho, 1) {
 			rho = outward(r.report.Rho, 6, true)
 		}
 		if r.report.Alpha > 0 {
 			alpha = fmt.Sprintf("%.5g", r.report.Alpha)
 		}
 		table = append(table, []string{
-			name, r.Conversion, epsilon, fmt.Sprintf("%.6g", r.report.Noise), fmt.Sprintf("%.6g", r.report.PublicNoise),
+			name, orDash(r.Conversion), epsilon, fmt.Sprintf("%.6g", r.report.Noise), fmt.Sprintf("%.6g", r.report.PublicNoise),
 			fmt.Sprintf("%.4g", r.report.Amplification), rho, alpha, released,
 		})
 		for _, s := range r.report.Fallback {
@@ -243,6 +275,14 @@ func (f *accountTrainFlags) render(w io.Writer, runs []accountant.Iteration, row
 		fmt.Fprintln(w, n)
 	}
 	return nil
+}
+
+// orDash shows that there is nothing to show.
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
 }
 
 // finite returns a number for JSON, which has no infinities.

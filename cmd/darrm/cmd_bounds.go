@@ -41,6 +41,7 @@ from the private data: NOT PRIVATE, do not release these figures.
 		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}
 	f.trainFlags.register(c)
+	f.registerMode(c, accountant.IterationPaper) // the bounds are the source's
 	fl := c.Flags()
 	method := fl.Lookup("method")
 	method.Usage, method.DefValue = "one method only (default: all with private data and noise)", ""

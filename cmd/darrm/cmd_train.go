@@ -28,7 +28,8 @@ type trainCommand struct {
 	dryRun            bool
 	insecureSeed      uint64
 	force             bool
-	relation          accountant.Relation // of the plan
+	relation          accountant.Relation      // of the plan
+	accounted         accountant.IterationMode // the plan is
 }
 
 func newTrain(a *app) *cobra.Command {
@@ -40,8 +41,10 @@ func newTrain(a *app) *cobra.Command {
 data as well (Priv-Pub, Pub-Priv, Interleaved), or beside them the baselines.
 
 The noise is the least that meets --eps and --delta by the accounting --mode, or
---noise. Shuffled data get no figure of Poisson sampling. Amplification is counted
-only where its conditions hold; stderr says what was counted and why.
+--noise. "best" takes the mode that needs the least noise of those whose conditions
+hold, which rests on the plan and on no record; "paper" is the source's. Shuffled data
+get no figure of Poisson sampling. Amplification is counted only where its conditions
+hold; stderr says what was counted and why. docs/training-accounting.md has the proofs.
 
 The model goes to stdout or --out as JSON. With --checkpoint the state after each
 epoch is kept in a file, which is SECRET: after a Ctrl-C the same command goes on
@@ -49,7 +52,8 @@ where it was, with the same noise, and is charged once. The file is removed when
 model is out. With --ledger the model is paid for before the first step.
 
 Where noise on public steps or the order of records is to count, no private record may
-decide it: state --radius (ridge and logistic), or nothing is released.
+decide it: state --radius (ridge and logistic). Without it --mode best counts neither,
+and a mode by name that needs it releases nothing.
 
 Public records cost nothing, so they must not be private ones. Refused are a public file
 that is the private one, by whatever name, one with the same content, and one that begins
@@ -68,6 +72,7 @@ Choosing a step size by its results is not private and not paid for.
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}
 	f.trainFlags.register(c)
+	f.registerMode(c, accountant.IterationBest)
 	fl := c.Flags()
 	fl.StringVarP(&f.out, "out", "o", "", "write the model to this file instead of stdout")
 	fl.StringVar(&f.checkpoint, "checkpoint", "", "keep the secret state here after each epoch, and go on from it if it is there")
@@ -111,7 +116,7 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 	if err != nil {
 		return planFailure(err)
 	}
-	f.relation = plan.Report().Relation
+	f.relation, f.accounted = plan.Report().Relation, plan.Report().Mode
 	tellPlan(a, plan.Report())
 	if f.dryRun {
 		if !simulated {
@@ -301,7 +306,7 @@ func (f *trainCommand) request(model *shuffleg.Release, config shuffleg.Config) 
 	}
 	event, err := json.Marshal(trainingEvent{
 		Mechanism: trainingMechanism, Release: model.ID(), Method: string(config.Method), Task: config.Task.Name(),
-		Epochs: config.Epochs, Mode: f.mode,
+		Epochs: config.Epochs, Mode: string(f.accounted),
 	})
 	id := f.requestID
 	if id == "" {
@@ -390,13 +395,22 @@ type costBasis struct {
 	PublicNoise   float64  `json:"public_noise"`
 	Clip          *float64 `json:"clip"` // null without clipping
 	Amplification float64  `json:"amplification"`
-	Rho           *float64 `json:"rho"`   // null without noise
+	Rho           *float64 `json:"rho"`   // null without noise, and by privacy losses
 	Alpha         float64  `json:"alpha"` // 0 where no order was used
 	StepSize      float64  `json:"step_size"`
 	Smoothness    *float64 `json:"smoothness"` // null where unknown
 	Contractive   bool     `json:"contractive"`
 	Fallback      []string `json:"fallback"`
 	Warnings      []string `json:"warnings"`
+	Tried         []tried  `json:"tried,omitempty"` // what each mode says, with --mode best
+}
+
+// tried is what one mode says where the best was asked for.
+type tried struct {
+	Mode       string   `json:"mode"`
+	Conversion string   `json:"conversion,omitempty"`
+	Epsilon    *float64 `json:"epsilon,omitempty"`
+	Refused    string   `json:"refused,omitempty"`
 }
 
 func newModelReport(set data.Set, config shuffleg.Config, plan *shuffleg.Plan) *modelReport {
@@ -425,6 +439,18 @@ func newCostBasis(r accountant.IterationReport) costBasis {
 	}
 	if r.Smoothness > 0 {
 		b.Smoothness = finite(r.Smoothness)
+	}
+	if byLosses(r) {
+		b.Rho = nil
+	}
+	for _, t := range r.Trials {
+		row := tried{Mode: string(t.Mode), Conversion: string(t.Conversion)}
+		if t.Refused != nil {
+			row.Refused = t.Refused.Error()
+		} else {
+			row.Epsilon = finite(t.Epsilon)
+		}
+		b.Tried = append(b.Tried, row)
 	}
 	return b
 }

@@ -26,6 +26,7 @@ type trainFlags struct {
 	labels, publicLabels      string
 	positive                  []int
 	noHeader, unclippedPublic bool
+	doubledNoise              bool
 	task                      string
 	l1, l2, ball, radius      float64
 	dataSeed                  uint64
@@ -50,8 +51,8 @@ func (f *trainFlags) register(c *cobra.Command) {
 	fl.Float64Var(&f.ball, "ball", 0, "radius of the ball that the model is kept in")
 	fl.Float64Var(&f.radius, "radius", 0, "public bound on the norm of a record's features; longer private ones are\nshortened. Without it the largest norm at hand counts, which no release\nmay rest on")
 	fl.BoolVar(&f.unclippedPublic, "unclipped-public", false, "do not clip public gradients")
+	fl.BoolVar(&f.doubledNoise, "doubled-noise", false, "twice the noise that --eps needs, as the source's own scripts have it: they take\n2G for G")
 	f.iterationFlags.register(c)
-	f.registerMode(c)
 }
 
 // iterationFlags are what a training costs depends on, besides its data.
@@ -83,14 +84,15 @@ func (f *iterationFlags) register(c *cobra.Command) {
 	fl.Float64Var(&f.delta, "delta", 0, "δ that the model may cost")
 }
 
-func (f *iterationFlags) registerMode(c *cobra.Command) {
+// registerMode adds --mode and --conversion.
+func (f *iterationFlags) registerMode(c *cobra.Command, standard accountant.IterationMode) {
 	modes := make([]string, 0, len(accountant.IterationModes()))
 	for _, m := range accountant.IterationModes() {
 		modes = append(modes, string(m))
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.mode, "mode", string(accountant.IterationPaper), "way of accounting: "+strings.Join(modes[:3], ", ")+",\n"+strings.Join(modes[3:], ", "))
-	fl.StringVar(&f.conversion, "conversion", string(accountant.ConversionClassical), "from Rényi divergence to (ε,δ): \"classical\" or \"improved\"")
+	fl.StringVar(&f.mode, "mode", string(standard), "way of accounting: \"best\" is the one with the smallest figure of\n"+strings.Join(modes[1:], ", ")+"\nwhose conditions hold; \"paper\" is the source's")
+	fl.StringVar(&f.conversion, "conversion", "", "to (ε,δ): \"classical\" (the source's) or \"improved\" from Rényi divergences,\n\"exact\" from privacy losses (default: the best for --mode best, else classical)")
 }
 
 func (f *iterationFlags) orderOf() (accountant.SampleOrder, error) {
@@ -172,7 +174,10 @@ func (f *trainFlags) load(c *cobra.Command, a *app) (data.Set, shuffleg.Config, 
 		return set, o, err
 	}
 	o.Task, o.Start, o.Regularizer = set.Task, set.Start, set.Regularizer
-	o.UnclippedPublic, o.Radius = f.unclippedPublic, f.radius
+	o.UnclippedPublic, o.Radius, o.DoubledNoise = f.unclippedPublic, f.radius, f.doubledNoise
+	if f.doubledNoise && (f.noise != 0 || !o.Method.IsPrivate()) {
+		return set, o, usagef("--doubled-noise goes with --eps and a method with noise")
+	}
 	if c.Flags().Changed("radius") && !(f.radius > 0) {
 		return set, o, usagef("radius = %v, but it must be above 0", f.radius)
 	}
@@ -367,18 +372,41 @@ func tellPlan(a *app, r accountant.IterationReport) {
 	if len(r.Fallback) > 0 {
 		a.say("      noise on public steps does not count: %s", strings.Join(r.Fallback, "; "))
 	}
+	for _, t := range r.Trials {
+		a.say("      %s", tellTrial(t))
+	}
 	for _, w := range r.Warnings {
 		a.say("      warning: %s", w)
 	}
 }
 
+// tellTrial says what one mode gave where the best was asked for.
+func tellTrial(t accountant.Trial) string {
+	if t.Refused != nil {
+		return t.Refused.Error()
+	}
+	return fmt.Sprintf("%s: ε = %s", t.Mode, outward(t.Epsilon, 6, true))
+}
+
 // basis says by which mode, ρ and order a cost was worked out.
 func basis(r accountant.IterationReport) string {
+	if byLosses(r) {
+		return fmt.Sprintf("%s by its privacy losses", r.Mode)
+	}
 	s := fmt.Sprintf("%s, ρ = %s", r.Mode, outward(r.Rho, 6, true))
-	if r.Conversion != "" {
+	switch r.Conversion {
+	case "":
+	case accountant.ConversionExact:
+		s += ", exact conversion"
+	default:
 		s += fmt.Sprintf(" at order α = %.4g, %s conversion", r.Alpha, r.Conversion)
 	}
 	return s
+}
+
+// byLosses says that a report rests on a mixture's privacy losses, which have no ρ.
+func byLosses(r accountant.IterationReport) bool {
+	return r.Conversion == accountant.ConversionExact && r.Rho == 0
 }
 
 // contraction says whether steps are known to be non-expansive.
