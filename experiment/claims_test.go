@@ -2,11 +2,8 @@ package experiment
 
 import (
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
@@ -169,28 +166,8 @@ func TestClaimsThatCannotFailAreFound(t *testing.T) {
 
 // goldenLines returns what the golden figures of a training say of each line: all that
 // claims are about.
-func goldenLines(t *testing.T, d Definition) map[training]trained {
+func goldenLines(t testing.TB, d Definition) map[training]trained {
 	t.Helper()
-	read := func(name string) []map[string]string {
-		file, err := os.Open(filepath.Join(goldenFolder(d, false), name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer file.Close()
-		rows, err := csv.NewReader(file).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out []map[string]string
-		for _, row := range rows[1:] {
-			cells := map[string]string{}
-			for i, c := range row {
-				cells[rows[0][i]] = c
-			}
-			out = append(out, cells)
-		}
-		return out
-	}
 	number := func(s string) float64 {
 		if s == "" {
 			return 0
@@ -205,13 +182,13 @@ func goldenLines(t *testing.T, d Definition) map[training]trained {
 		return training{shuffleg.Method(row["method"]), row["order"], number(row["p"]), number(row["eps"])}
 	}
 	found := map[training]trained{}
-	for _, row := range read("summary.csv") {
+	for _, row := range goldenRows(t, d.Name, "summary") {
 		found[line(row)] = trained{
 			Noise: number(row["sigma"]), Amplification: number(row["amplification"]), Epsilon: number(row["eps_accounted"]),
 			StepSize: number(row["step_size"]), Mean: number(row["excess"]), Std: number(row["std"]),
 		}
 	}
-	for _, row := range read("grid.csv") {
+	for _, row := range goldenRows(t, d.Name, "grid") {
 		x := found[line(row)]
 		x.Cells = append(x.Cells, trainedCell{StepSize: number(row["step_size"])})
 		found[line(row)] = x

@@ -108,6 +108,8 @@ func TestParseRefuses(t *testing.T) {
 		{"mnist", `"sampling_rate": 0.04`, `"sampling_rate": 1.04`, "sampling_rate"},
 		{"mnist", `"draws": 10`, `"draws": 1`, "draws"},
 		{"mnist", `"allowances": [1, 3, 5, 7]`, `"allowances": [1, 12]`, "allowances"},
+		{"mnist", `"within": [{"m": 1, `, `"within": [{"m": 2, `, "m of within"},
+		{"mnist", `"within": [{"m": 1, "accuracy": 0.12}`, `"within": [{"m": 1, "accuracy": 0}`, "accuracy of within"},
 		{"crime", `"data": "crime"`, `"data": "../crime"`, "data"},
 		{"crime", `"interleaved", "priv-pub"`, `"interleaved", "priv-pub2"`, "methods"},
 		{"crime", `"interleaved", "priv-pub"`, `"interleaved", "interleaved", "priv-pub"`, "twice"},

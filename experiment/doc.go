@@ -41,6 +41,9 @@
 //	γ_Sub    MethodSub       subsampling
 //	γ_DSub   MethodDouble    double subsampling
 //	γ_const  MethodConst     randomised response
+//	         MethodTight     the largest private constant
+//	         MethodAgree     the optimum for Pr[label ≠ majority of the votes]
+//	ℰ        MeasureError    the source's metric as written: gamma.UniformError
 //	σ, C     NoiseMultiplier, Clip  of DP-SGD
 //	Q        Queries         labels asked for
 //	t        affected        teachers that one record reaches

@@ -95,6 +95,8 @@ const smallImages = `{
     "data": "squares", "classes": [0, 1], "teachers": 5, "pool": 2, "teacher_delta": 0.001,
     "private": {"sampling_rate": 0.25, "steps": 20, "learning_rate": 1, "clip": 1, "noise_multiplier": 3},
     "plain": {"sampling_rate": 0.25, "steps": 40, "learning_rate": 2},
-    "allowances": [1, 3], "queries": [30], "draws": 5, "slack": 0.001, "ordered": [3]
+    "allowances": [1, 3], "queries": [30], "draws": 5, "slack": 0.001, "ordered": [3],
+    "printed": [{"table": "X", "m": 3, "queries": 30, "gnmax": [0.9, 0.1], "sub": [0.9, 0.1], "opt": [0.9, 0.1]}],
+    "within": [{"m": 3, "accuracy": 0.3}]
   }
 }`

@@ -29,6 +29,7 @@ func TestImagesEndToEnd(t *testing.T) {
 	for _, c := range out.Result.Failed() {
 		t.Errorf("claim fails: %s (%s)", c.Text, c.Evidence)
 	}
+	everyClaimCanFail(t, d, d.full, out, Options{Data: data})
 	if len(out.Record.Steps) != d.full.steps() {
 		t.Errorf("%d steps, announced %d", len(out.Record.Steps), d.full.steps())
 	}
@@ -277,5 +278,21 @@ func TestPaired(t *testing.T) {
 	sd := math.Sqrt(55.0 / 6)
 	if want := 2.262157 * sd / math.Sqrt(10); math.Abs(d.mean-5.5) > 1e-12 || math.Abs(d.high-d.mean-want) > 1e-5 || math.Abs(d.mean-d.low-want) > 1e-5 {
 		t.Errorf("%+v, half width %v", d, want)
+	}
+}
+
+// Ties count: two accuracies that print alike are in no order.
+func TestOrderOfPrintedAccuracies(t *testing.T) {
+	printed := PrintedAccuracy{GNMax: [2]float64{0.56, 0.04}, Sub: [2]float64{0.89, 0.04}, Opt: [2]float64{0.91, 0.04}}
+	drawn := func(gnmax, sub, opt float64) evaluation {
+		return evaluation{Answered: []answered{{Method: MethodOpt, Drawn: [][]float64{{opt, opt}}}, {Method: MethodGNMax, Drawn: [][]float64{{gnmax, gnmax}}}, {Method: MethodSub, Drawn: [][]float64{{sub, sub}}}}}
+	}
+	for _, c := range []struct {
+		gnmax, sub, opt float64
+		want            bool
+	}{{0.5, 0.6, 0.7, true}, {0.5, 0.7, 0.6, false}, {0.6, 0.5, 0.7, false}, {0.5, 0.596, 0.604, false}, {0.5, 0.604, 0.606, true}} {
+		if got := drawn(c.gnmax, c.sub, c.opt).order(0) == printed.order(); got != c.want {
+			t.Errorf("%v: in the printed order: %t", c, got)
+		}
 	}
 }

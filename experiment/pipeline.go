@@ -167,8 +167,10 @@ func (p *PipelineParameters) workshop(r *run) (workshop, error) {
 // config is how one model is trained, without a step size.
 func (p *PipelineParameters) config(w workshop, m shuffleg.Method, target accountant.Cost) shuffleg.Config {
 	return shuffleg.Config{
+		// The source's accounting, whatever is the tightest that is known.
+		Mode: accountant.IterationPaper, Conversion: accountant.ConversionClassical,
 		Task: w.set.Task, Regularizer: shuffleg.L2{Lambda: p.Lambda}, Method: m, Fraction: p.Fraction, Epochs: p.Epochs,
-		Order: accountant.Reshuffled, Clip: p.Clip, Radius: p.Radius, Target: target, Mode: accountant.IterationPaper, // the source's figures
+		Order: accountant.Reshuffled, Clip: p.Clip, Radius: p.Radius, Target: target,
 	}
 }
 

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -28,6 +29,14 @@ func (p *PipelineParameters) tell(r *run, w workshop, references []pipelined, fo
 	r.note("Disjoint parts: one record reaches one teacher, so the models, their votes and any number of answers cost together what one teacher does. The best noise function at that cost is γ ≡ 1, the plain majority.")
 	r.note("γ_opt with t = K: every teacher is trained on all records at 1/%d of the total, and one answer costs the total. A second answer of the same teachers would cost more; these teachers are frozen.", p.Allowance)
 	r.note("Each way has the step size with the highest mean accuracy of %d; that choice is not paid for in ε.", len(p.StepSizes))
+
+	edges := map[string]int{}
+	for _, x := range slices.Concat(append(slices.Concat(slices.Collect(maps.Values(found))...), references)...) {
+		edges[p.edge(x.StepSize)]++
+	}
+	if n := edges["largest"] + edges["smallest"]; n > 0 {
+		r.note("Of %d ways, %d have their best step size at the largest and %d at the smallest that was tried: a better one may lie beyond.", n+edges[""], edges["largest"], edges["smallest"])
+	}
 
 	t := Table{Name: "accuracy", Caption: fmt.Sprintf("Accuracy on held-out records against the total ε at δ ≤ %g, expected over the mechanism's randomness: mean and standard deviation over %d trainings.", p.Delta, p.Repeats), Columns: []Column{
 		{Name: "trainer", Title: "teachers trained by"}, {Name: "eps", Title: "total ε"}, {Name: "method", Title: "method"}, {Name: "accuracy", Title: "accuracy", Format: "%.4f"}, {Name: "std", Title: "± standard deviation", Format: "%.4f"},
@@ -57,6 +66,11 @@ func (p *PipelineParameters) tell(r *run, w workshop, references []pipelined, fo
 	p.compare(r, references, found)
 	p.judge(r, found)
 	return p.picture(r, w, references, found)
+}
+
+// edge says where a best step size ends the grid of those tried, as trained.edge does.
+func (p *PipelineParameters) edge(stepSize float64) string {
+	return trained{StepSize: stepSize, Cells: []trainedCell{{StepSize: slices.Min(p.StepSizes)}, {StepSize: slices.Max(p.StepSizes)}}}.edge()
 }
 
 // compare says how teachers do beside what needs none.

@@ -219,7 +219,7 @@ func (p *ImageParameters) tellDifferences(r *run, found []evaluation) {
 		if opt, sub := e.of(MethodOpt), e.of(MethodSub); slices.Contains(p.Ordered, m) {
 			r.claim(opt.All > sub.All, fmt.Sprintf("m = %d, all test images: γ_opt is more often right than γ_Sub", m), "%.4f against %.4f, exactly", opt.All, sub.All)
 		}
-		for _, chain := range [][]Method{{MethodGNMax, MethodGNExact, MethodVoteOpt, MethodMajority}, {MethodSub, MethodDisjoint}, {MethodOpt, MethodDisjoint}} {
+		for _, chain := range [][]Method{{MethodGNMax, MethodGNExact, MethodVoteOpt}, {MethodGNExact, MethodMajority}, {MethodSub, MethodDisjoint}, {MethodOpt, MethodDisjoint}} {
 			p.judgeChain(r, m, e, chain)
 		}
 	}

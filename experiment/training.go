@@ -240,7 +240,9 @@ func (p *TrainingParameters) config(set data.Set, t training) shuffleg.Config {
 	return shuffleg.Config{
 		Task: set.Task, Regularizer: set.Regularizer, Start: set.Start,
 		Method: t.Method, Fraction: t.Fraction, Epochs: p.Epochs, Order: orders[t.Order], Clip: p.Clip,
-		Target: accountant.Cost{Epsilon: t.Epsilon, Delta: p.Delta}, Mode: accountant.IterationPaper, // the source's figures
+		Target: accountant.Cost{Epsilon: t.Epsilon, Delta: p.Delta},
+		// The source's accounting, whatever is the tightest that is known.
+		Mode: accountant.IterationPaper, Conversion: accountant.ConversionClassical,
 	}
 }
 

@@ -132,6 +132,7 @@ func TestTrainingAgainstItsRuns(t *testing.T) {
 		c := shuffleg.Config{
 			Task: set.Task, Regularizer: set.Regularizer, Start: set.Start, Method: shuffleg.Method(l[2]), Fraction: number(l[6]), Epochs: 4,
 			Order: orders[l[3]], Clip: 10, StepSize: number(l[7]), Target: accountant.Cost{Epsilon: number(l[4]), Delta: number(l[5])},
+			Mode: accountant.IterationPaper, Conversion: accountant.ConversionClassical,
 		}
 		plan, err := shuffleg.NewPlan(c, set.Private, set.Public)
 		if err != nil {
@@ -350,6 +351,12 @@ func TestPipeline(t *testing.T) {
 	ones := make([]int, w.queries.Len())
 	for i := range ones { // teachers who know
 		ones[i] = 3 * int(w.queries.Response(i))
+	}
+	p.StepSizes = []float64{0.01, 0.001, 1e-4, 0.1} // in any order
+	for stepSize, want := range map[float64]string{0.01: "", 1e-4: "smallest", 0.1: "largest"} {
+		if got := p.edge(stepSize); got != want {
+			t.Errorf("step size %g: edge %q, want %q", stepSize, got, want)
+		}
 	}
 	if right := p.right(MethodPrivate, nil, plan.K(), ones, w.queries); right != 1 {
 		t.Errorf("perfect teachers are right on %v", right)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
@@ -26,8 +27,16 @@ func mustPay(t *testing.T, l *ledger.Ledger, b *Bill) {
 		t.Fatal(err)
 	}
 	before, _ := l.Spent(t.Context())
-	if _, err := b.Pay(t.Context(), l, false); err != nil {
+	repeats, err := b.Repeats(t.Context(), l)
+	if err != nil {
 		t.Fatal(err)
+	}
+	receipt, err := b.Pay(t.Context(), l, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if paidByDraw := strings.HasPrefix(receipt.Entry().PaidBy, DrawPrefix); repeats != paidByDraw || Repeated(receipt) != paidByDraw {
+		t.Errorf("%q, paid by %q: %t before and %t after", b.Release.ID, receipt.Entry().PaidBy, repeats, Repeated(receipt))
 	}
 	if after, _ := l.Spent(t.Context()); after != before.Plus(quoted) {
 		t.Errorf("%q: %v was quoted, and %v became %v", b.Release.ID, quoted, before, after)
@@ -133,6 +142,7 @@ func TestOneDrawHasOnePromise(t *testing.T) {
 		{"larger epsilon", changed(func(p *constraints.Problem) { p.Epsilon = 0.2 })},
 		{"another Delta", changed(func(p *constraints.Problem) { p.TeacherDelta = 0 })},
 		{"another reach", changed(func(p *constraints.Problem) { p.Affected = 1 })},
+		{"another number of teachers", changed(func(p *constraints.Problem) { p.K = 5 })},
 	} {
 		l := newLedger(t, 100)
 		mustPay(t, l, newBill(t, darrm(t, first, 5), Terms{RequestID: "march", Teachers: "fresh", Votes: ledger.Digest{1}}))
@@ -163,6 +173,92 @@ func TestOneDrawHasOnePromise(t *testing.T) {
 		b := newBill(t, darrm(t, first, 5), Terms{RequestID: "april" + name, Teachers: "fresh", Draw: name, Votes: votes})
 		if _, err := b.Pay(t.Context(), l, false); !Refused(err) {
 			t.Errorf("event %s: %v", event, err)
+		}
+	}
+}
+
+// What the votes themselves tell does not depend on the slack of an answer, so whoever answers
+// them again may state another.
+func TestVotesHaveOnePrice(t *testing.T) {
+	r := private(t, 1e-5, 5)
+	l := newLedger(t, 100)
+	for i, slack := range []float64{0, 1e-3, 0.1, 0} {
+		terms := Terms{RequestID: string(rune('a' + i)), Teachers: "fresh", Votes: ledger.Digest{1}, Slack: slack}
+		if i > 0 {
+			terms.Draw = "a"
+		}
+		mustPay(t, l, newBill(t, r, terms))
+	}
+}
+
+// Draws of one name in two ensembles are two, each with a price of its own.
+func TestDrawsOfTwoEnsembles(t *testing.T) {
+	r := private(t, 1e-5, 5)
+	l := newLedger(t, 100)
+	spent := func() float64 {
+		c, err := l.Spent(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		eps, _ := c.Ceil()
+		return eps
+	}
+	pay := func(ensemble, draw string, votes byte) {
+		for _, id := range []string{"first", "second"} {
+			mustPay(t, l, newBill(t, r, Terms{RequestID: ensemble + draw + id, Teachers: "fresh", Ensemble: ensemble, Draw: draw, Votes: ledger.Digest{votes}}))
+		}
+	}
+	pay("wards", "march", 1)
+	once := spent()
+	pay("clinics", "march", 2)
+	pay("", "march", 3)
+	if got := spent(); math.Abs(got-3*once) > 1e-9 {
+		t.Errorf("three draws cost %v, one %v", got, once)
+	}
+	// Names that make the same id are refused, and nothing is answered twice for one price.
+	pay("a:b", "c", 4)
+	mustPay(t, l, newBill(t, r, Terms{RequestID: "once", Teachers: "fresh", Ensemble: "a", Draw: "b:c", Votes: ledger.Digest{5}}))
+	b := newBill(t, r, Terms{RequestID: "twice", Teachers: "fresh", Ensemble: "a", Draw: "b:c", Votes: ledger.Digest{5}})
+	if receipt, err := b.Pay(t.Context(), l, false); receipt != nil || !errors.Is(err, ledger.ErrConflict) || !strings.Contains(err.Error(), `draw "b:c" was answered before`) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Whoever finds, when it pays, that another has answered the draw meanwhile pays for the
+// votes. All succeed, for the price of two. The test has no false alarms; a bill that gives
+// up instead passes a round only if no two of eight meet between looking and paying.
+func TestAnswersAtOnce(t *testing.T) {
+	r := private(t, 1e-5, 5)
+	totals, err := r.Totals(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := totals.Fresh.Cost.Epsilon + totals.Again.Cost.Epsilon
+	for range 5 {
+		l := newLedger(t, 100)
+		begin := make(chan struct{})
+		var group sync.WaitGroup
+		for i := range 8 {
+			bill := newBill(t, r, Terms{RequestID: string(rune('a' + i)), Teachers: "fresh", Draw: "march", Votes: ledger.Digest{1}})
+			own, err := ledger.Open(t.Context(), l.Path())
+			if err != nil {
+				t.Fatal(err)
+			}
+			group.Go(func() {
+				<-begin
+				if _, err := bill.Pay(t.Context(), own, false); err != nil {
+					t.Errorf("%s: %v", bill.Release.ID, err)
+				}
+			})
+		}
+		close(begin)
+		group.Wait()
+		c, err := l.Spent(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if eps, _ := c.Ceil(); math.Abs(eps-want) > 1e-9 {
+			t.Errorf("%v is spent, want %v", eps, want)
 		}
 	}
 }
