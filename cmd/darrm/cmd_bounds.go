@@ -31,7 +31,10 @@ func newBounds(a *app) *cobra.Command {
 		Long: `Put the bounds on the excess risk of the shuffled methods side by side, on your data
 and at one (ε,δ): as the source prints them, and corrected where its noise term is
 wrong. Which hypotheses of the theorem fail is said for each; where one fails, the
-theorem says nothing of the run. Public Only and ShuffleG are for --method only.
+theorem says nothing of the run. Below are the rates at the best number of epochs, and
+the step size that the source takes without noise, both without their constants. The
+noise is by the source's accounting unless --mode says otherwise. Public Only and
+ShuffleG are for --method only.
 
 How far the public data lead away, smoothness, variance and optimum are worked out
 from the private data: NOT PRIVATE, do not release these figures.
@@ -60,8 +63,17 @@ type boundRow struct {
 	StepCap   float64       `json:"step_cap"`
 	Printed   termsJSON     `json:"printed"`
 	Corrected termsJSON     `json:"corrected"`
+	Rate      *rateJSON     `json:"rate,omitempty"` // none without noise
+	TunedStep *float64      `json:"tuned_step"`     // the source's step size without noise
 	Fails     []string      `json:"fails"`
 	Refused   string        `json:"refused,omitempty"`
+}
+
+// rateJSON is how the excess risk falls at the best K, constants and logarithms dropped.
+type rateJSON struct {
+	Printed    float64 `json:"printed"`
+	Corrected  float64 `json:"corrected"`
+	BestEpochs float64 `json:"best_epochs"`
 }
 
 // termsJSON is a bound in its parts.
@@ -194,7 +206,17 @@ func (f *boundsCommand) fill(ctx context.Context, r *boundRow, set data.Set, con
 	r.Noise, r.Cost, r.StepCap = report.Noise, finiteCost(accountant.Cost(report.Cost)), bound.StepCap
 	r.Printed, r.Corrected = newTerms(bound.Printed), newTerms(bound.Corrected)
 	r.Fails = append(r.Fails, bound.Fails...)
-	return nil
+	r.TunedStep = finite(shuffleg.TunedStepSize(in.N, plan.Epochs(), in.Distance, in.Variance, in.AvgSmoothness, in.MaxSmoothness))
+	if r.Cost == nil || r.Cost.Epsilon == 0 {
+		return nil
+	}
+	share := 1.0
+	if config.Method.UsesFraction() {
+		share = config.Fraction
+	}
+	rates, err := shuffleg.Rate(config.Method, in.N, in.Dim, r.Cost.Epsilon, share)
+	r.Rate = &rateJSON{rates.Printed, rates.Corrected, rates.BestEpochs}
+	return err
 }
 
 func renderBounds(w io.Writer, rows []boundRow) error {
@@ -231,6 +253,17 @@ func renderBounds(w io.Writer, rows []boundRow) error {
 		}
 		for _, s := range r.Fails {
 			fmt.Fprintf(w, "%s: the theorem says nothing: %s\n", r.Method, s)
+		}
+	}
+	for _, r := range rows {
+		if r.Rate != nil {
+			fmt.Fprintf(w, "%s: rate at the best K = %.3g, constants dropped: %.3g printed, %.3g corrected\n", r.Method, r.Rate.BestEpochs, r.Rate.Printed, r.Rate.Corrected)
+		}
+	}
+	for _, r := range rows {
+		if r.TunedStep != nil {
+			fmt.Fprintf(w, "step size that the source takes without noise: %.3g\n", *r.TunedStep) // the same for all: it is about the private data
+			break
 		}
 	}
 	return nil
