@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/darrm/darrm/internal/check"
 )
@@ -208,7 +209,8 @@ func prepareReport(runs []Iteration) (r IterationReport, private []Iteration, ms
 	if hard, stated := StepCap(r.Smoothness); r.Smoothness > 0 && r.StepSize > stated && r.StepSize <= hard {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("step size %g is above 1/L = %g, the range that the source states, though not above 2/L, up to which the theorem holds", r.StepSize, stated))
 	}
-	if r.Amplification == 1 && r.Mode != IterationCrossEpoch && pureRho(r.Mode) {
+	amplified := slices.ContainsFunc(ms, func(m float64) bool { return m > 1 }) // one run is enough: its iterates are hidden
+	if !amplified && r.Mode != IterationCrossEpoch && pureRho(r.Mode) {
 		r.Released = EveryIterate // nothing rests on hiding them
 	} else if r.Mode != IterationCrossEpoch {
 		r.Released = EpochEnds

@@ -695,6 +695,11 @@ func TestUnequalNoise(t *testing.T) {
 	if both.Amplification != 1 || both.Epochs != 5 {
 		t.Errorf("%+v", both)
 	}
+	// One run that hides its iterates is enough: they may not all be released, though the
+	// other run needs none hidden.
+	if alone, err := other.Report(1e-6); err != nil || alone.Released != accountant.EveryIterate || both.Released != accountant.EpochEnds {
+		t.Errorf("may be released: %v of both, %v of the second alone (%v)", both.Released, alone.Released, err)
+	}
 	rr, err := accountant.ReportIterations(1e-6, withMode(e, accountant.IterationRRMixture), withMode(other, accountant.IterationRRMixture))
 	if err != nil || rr.Cost.Epsilon > both.Cost.Epsilon {
 		t.Errorf("%+v, %v", rr, err)
