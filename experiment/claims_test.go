@@ -29,12 +29,8 @@ func everyClaimCanFail(t *testing.T, d Definition, p parameters, out Outcome, o 
 		return &run{Context: context.Background(), Options: o, def: d, dir: out.Dir, record: &record, result: &Result{}, files: map[string][]byte{}, broken: broken}
 	}
 	do := func(p parameters, r *run) error { return p.run(r) }
-	if training, ok := p.(*TrainingParameters); ok { // its optimum takes long, and is not broken
-		lab, err := training.laboratory(fresh(nil))
-		if err != nil {
-			t.Fatal(err)
-		}
-		do = func(p parameters, r *run) error { return p.(*TrainingParameters).runIn(r, lab) }
+	if training, ok := p.(*TrainingParameters); ok {
+		do = judgeFrom(t, training, fresh)
 	}
 	judge := func(p parameters, broken func(step string, value any)) {
 		t.Helper()
@@ -104,6 +100,42 @@ func everyClaimCanFail(t *testing.T, d Definition, p parameters, out Outcome, o 
 	}
 	for text := range left {
 		t.Errorf("claim holds whatever is broken: %s", text)
+	}
+}
+
+// judgeFrom reads what a finished training found, once, and returns a judge of it. Telling it all
+// each time would take seconds: there are many lines, and traces in each.
+func judgeFrom(t *testing.T, p *TrainingParameters, fresh func(broken func(string, any)) *run) func(parameters, *run) error {
+	t.Helper()
+	lines := map[string]trained{}
+	var bounds []bounded
+	err := p.run(fresh(func(step string, value any) {
+		switch v := value.(type) {
+		case *trained:
+			lines[step] = *v
+		case *[]bounded:
+			bounds = *v
+		}
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lab, err := p.laboratory(fresh(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(_ parameters, r *run) error {
+		found, limits := map[training]trained{}, slices.Clone(bounds)
+		for _, line := range p.trainings() {
+			x := lines[line.String()]
+			x.Cells, x.Traces, x.Objectives, x.Distances = slices.Clone(x.Cells), nil, nil, nil
+			r.broken(line.String(), &x)
+			found[line] = x
+		}
+		r.broken("bounds", &limits)
+		p.tellBounds(r, found, limits)
+		p.judge(r, lab.set.Private.Len(), found)
+		return nil
 	}
 }
 

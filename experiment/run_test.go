@@ -80,7 +80,7 @@ func TestRunResumes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed, err := Parse(bytes.Replace(text, []byte(`"quick": {"allowances": [1, 3, 7]}`), []byte(`"quick": {"allowances": [1, 3, 9]}`), 1))
+	changed, err := Parse(bytes.Replace(text, []byte(`"quick": {"allowances": [1, 3, 7]`), []byte(`"quick": {"allowances": [1, 3, 9]`), 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,8 +162,8 @@ func TestMissingData(t *testing.T) {
 func TestSeeds(t *testing.T) {
 	numbers(t)
 	csv := func(seed uint64) string {
-		out := mustRun(t, load(t, "figure-b.7"), t.TempDir(), Options{Quick: true, Seed: seed})
-		b, err := os.ReadFile(filepath.Join(out.Dir, "errors.csv"))
+		out := mustRun(t, parse(t, smallTraining), t.TempDir(), Options{Data: t.TempDir(), Seed: seed})
+		b, err := os.ReadFile(filepath.Join(out.Dir, "summary.csv"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -447,13 +447,7 @@ func (p *TrainingParameters) run(r *run) error {
 	if err != nil {
 		return err
 	}
-	return p.runIn(r, lab)
-}
-
-// runIn trains all lines in a laboratory and tells what was found.
-func (p *TrainingParameters) runIn(r *run, lab laboratory) error {
 	found := map[training]trained{}
-	var err error
 	shared := []any{p.Data, hashSet(lab.set), p.Epochs, p.Clip, p.Delta, lab.stepSizes, lab.further, lab.seeds}
 	for _, t := range p.trainings() {
 		if found[t], err = step(r, t.String(), append([]any{t}, shared...), func() (trained, error) { return p.train(r, lab, t) }); err != nil {

@@ -14,12 +14,13 @@ import (
 func TestCheckPaths(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	for _, name := range []string{"votes.csv", "table.json", "labels.csv", "book", "book.anchor", "book.secret", "other", "other.secret"} {
+	for _, name := range []string{"votes.csv", "table.json", "labels.csv", "book", "book.anchor", "book.secret", "other", "other.secret", "third", "third.anchor"} {
 		if err := os.WriteFile(at(name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(os.Symlink(at("votes.csv"), at("link")), os.Mkdir(at("sub"), 0o700)); err != nil {
+	if err := errors.Join(os.Symlink(at("votes.csv"), at("link")), os.Mkdir(at("sub"), 0o700),
+		os.Symlink(at("sub"), at("folder")), os.Symlink(filepath.Join("sub", "new"), at("dangling"))); err != nil {
 		t.Fatal(err)
 	}
 	votes := File{Path: at("votes.csv")}
@@ -35,6 +36,10 @@ func TestCheckPaths(t *testing.T) {
 		{"the votes by a detour", append(Files(filepath.Join(dir, "sub", "..", "votes.csv"), "", ""), votes), "a file of votes"},
 		{"the table", append(Files(at("table.json"), "", ""), File{Flag: "table", Path: at("table.json")}), "--table"},
 		{"out and checkpoint, which are new", Files(at("new"), filepath.Join(dir, "sub", "..", "new"), ""), "--checkpoint"},
+		{"new, in a folder that is a link", Files(filepath.Join(dir, "folder", "new"), filepath.Join(dir, "sub", "new"), ""), "--checkpoint"},
+		{"new, by a link to nothing yet", Files(at("dangling"), filepath.Join(dir, "sub", "new"), ""), "--checkpoint"},
+		{"its anchor, by a link to its folder", Files(filepath.Join(dir, "folder", "..", "book.anchor"), "", at("book")), "--ledger"},
+		{"an anchor whose secret is lost", Files(at("third.anchor"), "", ""), "is a ledger"},
 		{"its ledger", Files(at("book"), "", at("book")), "--ledger"},
 		{"its anchor", Files(at("book.anchor"), "", at("book")), "--ledger"},
 		{"its secret", Files(at("book.secret"), "", at("book")), "--ledger"},

@@ -52,6 +52,25 @@ func TestSwappedClassesAreTheSameVotes(t *testing.T) {
 		}
 		return r.Votes()
 	}
+	missing := func(text string) ledger.Digest {
+		r := NewReading(hash.New(), nil)
+		v, err := votes.Open(t.Context(), Hashed(votes.Options{Stdin: strings.NewReader(text), Missing: votes.MissingCoin}, hash), "-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer v.Close()
+		b, err := v.Next()
+		if err == nil {
+			err = r.Add(b, r.Digest(b))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Votes()
+	}
+	if a, b, c := missing("t1,t2\n0,\n"), missing("t1,t2\n0,0\n"), missing("t1,t2\n0,1\n"); a == b || a == c || b == c {
+		t.Error("a vote that is missing is one of the classes")
+	}
 	const wide, others, counts = "t1,t2,t3\n0,1,1\n0,0,1\n", "t1,t2,t3\n1,0,0\n1,1,0\n", "n0,n1\n1,2\n2,1\n2,1\n"
 	want := digest(votes.LayoutWide, wide)
 	if got := digest(votes.LayoutWide, wide, "1", "0"); got != want {

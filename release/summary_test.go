@@ -116,6 +116,7 @@ func TestSummaryWarns(t *testing.T) {
 		{"frozen", false, 0, nil},
 		{"frozen", false, 334, []string{"frozen teachers: this total protects nobody: δ"}},
 		{"", false, 334, []string{"frozen teachers: this total protects nobody: δ"}},
+		{"", false, 1_000_000, []string{"frozen teachers: this total protects nobody: δ", "fresh teachers: this total protects nobody: δ"}},
 	} {
 		s := newSummary(t, r, tt.teachers)
 		s.Again, s.Records = tt.again, tt.records

@@ -41,7 +41,7 @@ func Example() {
 	simulated, err := plan.Simulate(1).Run(context.Background(), nil) // not private
 	fmt.Println(len(simulated), "coordinates,", err)
 	// Output:
-	// noise 8.554, amplified 101 times, epsilon at most 10.000; may be released: the iterate after each epoch
+	// noise 4.765, amplified 101 times, epsilon at most 10.000; may be released: the iterate after each epoch
 	// 21 coordinates, <nil>
 	// 21 coordinates, <nil>
 }

@@ -132,7 +132,7 @@ func create(path string, perm fs.FileMode) (*File, error) {
 func createTemp(name, target string, perm fs.FileMode) (*File, error) {
 	dir := filepath.Dir(target)
 	sweepOnce(dir)
-	for range 10 {
+	for range maxTries {
 		temp := filepath.Join(dir, tempName(filepath.Base(target), rand.Text()))
 		f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 		if errors.Is(err, fs.ErrExist) {

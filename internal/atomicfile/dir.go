@@ -25,7 +25,7 @@ func MakeDir(dir, name string) (*Dir, error) {
 		dir = os.TempDir()
 	}
 	sweepOnce(dir)
-	for range 10 {
+	for range maxTries {
 		path := filepath.Join(dir, tempName(name, rand.Text()))
 		err := os.Mkdir(path, 0o700)
 		if errors.Is(err, fs.ErrExist) {
