@@ -95,6 +95,29 @@ func TestBestIsTheSmallestThatHolds(t *testing.T) {
 	}
 }
 
+// What is remembered of one question answers no other.
+func TestBestIsAskedForEachDelta(t *testing.T) {
+	e := bestCases()["IG"].e
+	last := math.Inf(1)
+	for _, delta := range []float64{1e-9, 1e-6, 1e-3, 1e-9} {
+		e.Mode = accountant.IterationBest
+		r, err := e.Report(delta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Trials[0] = accountant.Trial{} // the caller's own
+		e.Mode, e.Conversion = r.Mode, r.Conversion
+		if named := epsilon(t, e, delta); r.Cost != (accountant.Cost{Epsilon: named, Delta: delta}) || (delta > 1e-9) != (named < last) && !math.IsInf(last, 1) {
+			t.Errorf("delta %g: %v, by name %g, before %g", delta, r.Cost, named, last)
+		}
+		last, e.Conversion = r.Cost.Epsilon, ""
+	}
+	e.Mode = accountant.IterationBest
+	if r, err := e.Report(1e-6); err != nil || r.Trials[0].Mode == "" {
+		t.Errorf("%+v, %v", r.Trials, err)
+	}
+}
+
 // With a stated conversion the best mode uses no other, but for what needs none.
 func TestBestWithAStatedConversion(t *testing.T) {
 	e := bestCases()["IG"].e

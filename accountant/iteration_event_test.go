@@ -107,6 +107,19 @@ func TestAccountantHonoursEachMode(t *testing.T) {
 	if least := min(alone[accountant.IterationSOMixture], alone[accountant.IterationCrossEpoch]); alone[accountant.IterationBest] != least || alone[""] != least {
 		t.Errorf("best %g, \"\" %g, the smallest of the others %g", alone[accountant.IterationBest], alone[""], least)
 	}
+	// In one epoch cross-epoch is the source's mode, and the mixture less.
+	once := all
+	once.Epochs, once.Mode = 1, accountant.IterationBest
+	least, err := accountant.RDP(once, alpha)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []accountant.IterationMode{accountant.IterationPaper, accountant.IterationSOMixture, accountant.IterationCrossEpoch} {
+		once.Mode = m
+		if r, err := accountant.RDP(once, alpha); err != nil || least > r {
+			t.Errorf("one epoch: best %g, %s %g, %v", least, m, r, err)
+		}
+	}
 	// The sum at any order is above what the best order gives.
 	r, err := a.AtDelta(1e-6, accountant.MethodRDP)
 	if err != nil {

@@ -293,6 +293,7 @@ func TestConditionsOfAmplification(t *testing.T) {
 		"public first": func(e *accountant.Iteration) { e.PublicFirst = true },
 	}
 	plain := epsilon(t, withNoise(iteration(10, 100, 100, 1), 1), 1e-6)
+	plainExact := epsilon(t, withMode(withNoise(iteration(10, 100, 100, 1), 1), accountant.IterationGaussianExact), 1e-6)
 	if amplified := epsilon(t, good, 1e-6); amplified > plain/3 {
 		t.Fatalf("amplified %g, plain %g", amplified, plain)
 	}
@@ -302,6 +303,10 @@ func TestConditionsOfAmplification(t *testing.T) {
 		r, err := e.Report(1e-6)
 		if err != nil || r.Amplification != 1 || len(r.Fallback) == 0 || math.Abs(r.Cost.Epsilon-plain) > 1e-12*plain {
 			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+		exact := withMode(e, accountant.IterationGaussianExact)
+		if r, err := exact.Report(1e-6); err != nil || r.Amplification != 1 || len(r.Fallback) == 0 || math.Abs(r.Cost.Epsilon-plainExact) > 1e-9*plainExact {
+			t.Errorf("gaussian-exact, %s: %+v, %v, want %g", name, r, err, plainExact)
 		}
 		for _, m := range []accountant.IterationMode{accountant.IterationRRMixture, accountant.IterationSOMixture, accountant.IterationCrossEpoch} {
 			e := withMode(good, m)
