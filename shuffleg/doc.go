@@ -34,9 +34,11 @@
 //
 // Amplification needs every step to be non-expansive, for neighbouring data as well. So a
 // bound on the records must not come from the records: Config.Radius states it, and longer
-// private records are shortened to it. A plan whose amplification could rest on the data at
-// hand can be simulated, as the source does, but not released; what the report of a plan
-// that can be says does not depend on the private records, only on how many they are.
+// private records are shortened to it. Without it the default, accountant.IterationBest, counts
+// no amplification that needs it. A plan in another mode whose amplification could rest on
+// the data at hand can be simulated, as the source does, but not released. What the report
+// of a plan that can be says does not depend on the private records, only on how many
+// they are. docs/training-accounting.md has the statements of all modes, with proofs.
 //
 // # Notation
 //
