@@ -381,3 +381,26 @@ func TestChargeCheck(t *testing.T) {
 		}
 	}
 }
+
+// What is said of the teachers reaches the ledger: the relation of their promise, and the
+// digest that their name is tied to.
+func TestChargeIsPassedOn(t *testing.T) {
+	job := newJob(t, queries(3), true)
+	job.Charge = newCharge(t, 1e4, "frozen")
+	job.Charge.Relation = accountant.AddOrRemoveOne
+	if r, err := Run(t.Context(), job); r != nil || !errors.Is(err, ledger.ErrRelation) {
+		t.Errorf("another relation: %+v, %v", r, err)
+	}
+	job.Charge.Relation = accountant.ReplaceOne
+	job.Charge.EnsembleDigest = "v1"
+	if _, err := Run(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	job.Charge.RequestID = "april"
+	for _, digest := range []string{"", "v2"} {
+		job.Charge.EnsembleDigest = digest
+		if r, err := Run(t.Context(), job); r != nil || !errors.Is(err, ledger.ErrEnsemble) {
+			t.Errorf("digest %q: %+v, %v", digest, r, err)
+		}
+	}
+}
