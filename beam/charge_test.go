@@ -157,7 +157,10 @@ func TestEntriesAreTheCores(t *testing.T) {
 			priced := release.Release{Problem: noise.Problem(), Answers: answers, Queries: len(rows)}
 			terms := tt.charge.terms()
 			terms.RequestID, terms.Relation = made.RequestID, ledger.ReplaceOne
-			terms.Slack = tt.charge.slack(priced)
+			terms.Slack = priced.Slack()
+			if tt.charge.Slack != nil {
+				terms.Slack = *tt.charge.Slack
+			}
 			totals, err := priced.Totals(terms.Slack)
 			if err != nil {
 				t.Fatal(err)

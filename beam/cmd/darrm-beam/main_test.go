@@ -71,7 +71,15 @@ func TestREADME(t *testing.T) {
 
 func TestUsageErrors(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "labels.csv")
-	good := []string{"--votes", "../testdata/mnist-5v8/votes.csv", "--table", "testdata/table.json", "--out", out}
+	table := filepath.Join(t.TempDir(), "table.json")
+	b, err := os.ReadFile("../../testdata/table.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(table, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	good := []string{"--votes", "../testdata/mnist-5v8/votes.csv", "--table", table, "--out", out}
 	for _, tt := range []struct {
 		args []string
 		want string
@@ -81,8 +89,9 @@ func TestUsageErrors(t *testing.T) {
 		{good[2:], "no file of votes"},
 		{append(good[:6:6], "stray"), "stray"},
 		{append(good[:6:6], "--records", "-1"), "records = -1"},
-		{append(good[:4:4], "--out", "testdata/table.json", "--force"), "--table"},
+		{append(good[:4:4], "--out", table, "--force"), "--table"},
 		{append(good[:6:6], "--eps", "0.13577", "--teacher-delta", "1e-4", "--data", "disjoint"), "affected = 1"},
+		{append(good[:6:6], "--eps", "0.13577", "--teacher-delta", "1e-4", "--affected", "2"), "affected = 2"},
 		{append(good[:6:6], "--eps", "0.13577"), "teacher-delta"},
 		{append(good[:6:6], "--affected", "1", "--data", "disjoint"), "exclude each other"},
 		{append(good[:6:6], "--neighbours", "both"), "neighbours"},
