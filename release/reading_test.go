@@ -9,10 +9,18 @@ import (
 	"github.com/darrm/darrm/votes"
 )
 
-// read passes text through a Reading, and returns the error of the batch or of the end.
+// read passes text with a header through a Reading, and returns the error of the batch or of
+// the end.
 func read(t *testing.T, r *Reading, text string) error {
 	t.Helper()
-	v, err := votes.Open(t.Context(), votes.Options{Stdin: strings.NewReader("t1,t2,t3\n" + text), KeepVotes: true}, "-")
+	return readAs(t, r, "t1,t2,t3\n"+text, votes.Options{KeepVotes: true})
+}
+
+// readAs is read of a whole text, with the options.
+func readAs(t *testing.T, r *Reading, text string, o votes.Options) error {
+	t.Helper()
+	o.Stdin = strings.NewReader(text)
+	v, err := votes.Open(t.Context(), o, "-")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,18 +45,8 @@ func TestSwappedClassesAreTheSameVotes(t *testing.T) {
 	}
 	digest := func(layout votes.Layout, text string, classes ...string) ledger.Digest {
 		r := NewReading(hash.New(), nil)
-		v, err := votes.Open(t.Context(), votes.Options{Stdin: strings.NewReader(text), Classes: classes, Layout: layout, KeepVotes: layout != votes.LayoutCounts}, "-")
-		if err != nil {
+		if err := readAs(t, r, text, votes.Options{Classes: classes, Layout: layout, KeepVotes: layout != votes.LayoutCounts}); err != nil {
 			t.Fatal(err)
-		}
-		defer v.Close()
-		for b, err := range v.Batches() {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := r.Add(b, r.Digest(b)); err != nil {
-				t.Fatal(err)
-			}
 		}
 		return r.Votes()
 	}
