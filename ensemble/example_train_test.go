@@ -7,9 +7,10 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/gamma/solve"
-	"github.com/darrm/darrm/shuffleg"
-	"github.com/darrm/darrm/shuffleg/data"
+	"github.com/darrm/darrm/learn/geometry"
+	"github.com/darrm/darrm/learn/shuffled"
 )
 
 // From private records to private labels: teachers on disjoint parts of them, trained by
@@ -17,7 +18,7 @@ import (
 // private majority of their votes. Everything costs what one teacher does.
 func ExampleTrain() {
 	ctx := context.Background()
-	set, err := data.Standin(data.COMPAS, 1)
+	set, err := datasets.Standin(datasets.COMPAS, 1)
 	check(err)
 	queries, err := set.Public.Select([]int{2000, 2001, 2002, 2003, 2004})
 	check(err)
@@ -26,9 +27,9 @@ func ExampleTrain() {
 
 	teachers, err := ensemble.Train(ctx, ensemble.TrainConfig{
 		Parts: parts,
-		Teacher: shuffleg.Config{
-			Task: set.Task, Regularizer: shuffleg.L2{Lambda: 0.01},
-			Method: shuffleg.Interleaved, Fraction: 0.5, Epochs: 20, Order: accountant.Reshuffled,
+		Teacher: shuffled.Config{
+			Task: set.Task, Regularizer: geometry.L2{Lambda: 0.01},
+			Method: shuffled.Interleaved, Fraction: 0.5, Epochs: 20, Order: accountant.Reshuffled,
 			StepSize: 0.005, Clip: 1, Radius: 5, // longer records are shortened to it
 			Target: accountant.Cost{Epsilon: 2, Delta: 1e-6},
 		},

@@ -13,7 +13,8 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
-	"github.com/darrm/darrm/shuffleg"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -21,7 +22,7 @@ import (
 // trained, with a name that is this training's alone and what everything costs that can be
 // made of the teachers (TrainPlan.Total at no slack); its error ends the training. It is
 // where a ledger belongs; nil charges nothing. For other totals use PlanTraining.
-func Train(ctx context.Context, c TrainConfig, private, public *shuffleg.Records, charge func(id string, total accountant.Cost) error) (*Teachers, error) {
+func Train(ctx context.Context, c TrainConfig, private, public *data.Records, charge func(id string, total accountant.Cost) error) (*Teachers, error) {
 	p, err := PlanTraining(c, private, public)
 	if err != nil {
 		return nil, err
@@ -47,12 +48,12 @@ func Train(ctx context.Context, c TrainConfig, private, public *shuffleg.Records
 // for concurrent use.
 type Training struct {
 	p        *TrainPlan
-	releases []*shuffleg.Release
+	releases []*shuffled.Release
 }
 
 // NewTraining begins a training. Its randomness is drawn here: however often Run is called
 // it trains the same teachers, to be charged for once, by ID. It refuses what
-// shuffleg.Plan.NewRelease refuses.
+// shuffled.Plan.NewRelease refuses.
 func (p *TrainPlan) NewTraining() (*Training, error) {
 	t := &Training{p: p}
 	for j, plan := range p.plans {
@@ -153,7 +154,7 @@ func (t *Teachers) Models() [][]float64 { return cloneAll(t.models) }
 // Votes lets the teachers vote on queries, as New(certified).Aggregate takes them: how many
 // answer 1, and, for scoring only, the queries' responses where they are 0 or 1. The
 // queries are no part of what was trained on; their own privacy is not this package's.
-func (t *Teachers) Votes(queries *shuffleg.Records) (*votes.Table, error) {
+func (t *Teachers) Votes(queries *data.Records) (*votes.Table, error) {
 	ones, err := t.p.ones(t.models, queries)
 	if err != nil {
 		return nil, err
@@ -196,13 +197,13 @@ func (t *SimulatedTeachers) Plan() *TrainPlan { return t.p }
 func (t *SimulatedTeachers) Models() [][]float64 { return cloneAll(t.models) }
 
 // Ones returns how many teachers answer 1 to each query.
-func (t *SimulatedTeachers) Ones(queries *shuffleg.Records) ([]int, error) {
+func (t *SimulatedTeachers) Ones(queries *data.Records) ([]int, error) {
 	return t.p.ones(t.models, queries)
 }
 
 // Ballots returns the votes on the queries for Compare and Evaluate, with the queries'
 // responses where they are 0 or 1.
-func (t *SimulatedTeachers) Ballots(queries *shuffleg.Records) (*Ballots, error) {
+func (t *SimulatedTeachers) Ballots(queries *data.Records) (*Ballots, error) {
 	ones, err := t.Ones(queries)
 	if err != nil {
 		return nil, err
@@ -223,7 +224,7 @@ func (t *SimulatedTeachers) Ballots(queries *shuffleg.Records) (*Ballots, error)
 	return b, nil
 }
 
-func (p *TrainPlan) ones(models [][]float64, queries *shuffleg.Records) ([]int, error) {
+func (p *TrainPlan) ones(models [][]float64, queries *data.Records) ([]int, error) {
 	if queries == nil {
 		return nil, errors.New("no queries")
 	}

@@ -8,18 +8,20 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/shuffleg"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/shuffled"
 )
 
 // TrainConfig describes K teachers. Nothing in it may depend on the private data.
 type TrainConfig struct {
-	// Teacher is how each is trained: any method of package shuffleg. Its Target is the
+	// Teacher is how each is trained: any method of package shuffled. Its Target is the
 	// (ε, Δ) of one teacher, at the size of its part.
-	Teacher shuffleg.Config
+	Teacher shuffled.Config
 	// Parts are the teachers' records, of all the private ones.
 	Parts Parts
 	// Vote is what a teacher with this model answers about these features. It must look at
-	// nothing else. Defaults to ⟨features, model⟩ > 0 for shuffleg.Logistic and is required
+	// nothing else. Defaults to ⟨features, model⟩ > 0 for loss.Logistic and is required
 	// for other tasks.
 	Vote func(model, features []float64) bool
 	// Workers is how many teachers are trained at a time; 0 is the number of processors.
@@ -30,7 +32,7 @@ type TrainConfig struct {
 // yet: what it will cost can be charged first. It is immutable and safe for concurrent use.
 type TrainPlan struct {
 	c     TrainConfig
-	plans []*shuffleg.Plan
+	plans []*shuffled.Plan
 	each  accountant.Cost
 	dim   int
 }
@@ -38,7 +40,7 @@ type TrainPlan struct {
 // PlanTraining checks the configuration against the data and accounts for each teacher.
 // private holds all records that Parts is of; public, which may be nil for methods that use
 // none, is every teacher's. The error names the parameter, and the teacher.
-func PlanTraining(c TrainConfig, private, public *shuffleg.Records) (*TrainPlan, error) {
+func PlanTraining(c TrainConfig, private, public *data.Records) (*TrainPlan, error) {
 	if c.Parts.K() == 0 {
 		return nil, errors.New("no parts: use DisjointParts, OverlappingParts or NewParts")
 	}
@@ -52,7 +54,7 @@ func PlanTraining(c TrainConfig, private, public *shuffleg.Records) (*TrainPlan,
 		return nil, &check.Error{Name: "workers", Value: c.Workers, Rule: "≥ 0"}
 	}
 	if c.Vote == nil {
-		if _, ok := c.Teacher.Task.(shuffleg.Logistic); !ok {
+		if _, ok := c.Teacher.Task.(loss.Logistic); !ok {
 			return nil, &check.Error{Name: "vote", Value: "nil", Rule: "given, but for logistic regression"}
 		}
 		c.Vote = halfSpace
@@ -63,7 +65,7 @@ func PlanTraining(c TrainConfig, private, public *shuffleg.Records) (*TrainPlan,
 		if err != nil {
 			return nil, fmt.Errorf("teacher %d: %w", j+1, err)
 		}
-		plan, err := shuffleg.NewPlan(c.Teacher, records, public)
+		plan, err := shuffled.NewPlan(c.Teacher, records, public)
 		if err != nil {
 			return nil, fmt.Errorf("teacher %d: %w", j+1, err)
 		}

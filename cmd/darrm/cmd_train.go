@@ -12,12 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/internal/atomicfile"
 	"github.com/darrm/darrm/internal/readfile"
+	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
-	"github.com/darrm/darrm/shuffleg"
-	"github.com/darrm/darrm/shuffleg/data"
 )
 
 // trainCommand has the flags of train beyond the training itself.
@@ -109,10 +109,10 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 			}
 		}
 	}
-	if config.Method == shuffleg.ShuffleG && !simulated {
+	if config.Method == shuffled.ShuffleG && !simulated {
 		return usagef("method = %q has no noise, so its model is not private: it is for --insecure-seed only", config.Method)
 	}
-	plan, err := shuffleg.NewPlan(config, set.Private, set.Public)
+	plan, err := shuffled.NewPlan(config, set.Private, set.Public)
 	if err != nil {
 		return planFailure(err)
 	}
@@ -141,7 +141,7 @@ func (f *trainCommand) files() []release.File {
 }
 
 // rehearse says whether the release would go through, without making it.
-func (f *trainCommand) rehearse(ctx context.Context, config shuffleg.Config, plan *shuffleg.Plan) error {
+func (f *trainCommand) rehearse(ctx context.Context, config shuffled.Config, plan *shuffled.Plan) error {
 	model, resumed, err := f.begin(ctx, plan)
 	if err != nil || f.ledger == "" {
 		return err
@@ -161,7 +161,7 @@ func (f *trainCommand) rehearse(ctx context.Context, config shuffleg.Config, pla
 }
 
 // begin makes the release, or goes on with the one of the checkpoint.
-func (f *trainCommand) begin(ctx context.Context, plan *shuffleg.Plan) (model *shuffleg.Release, resumed bool, err error) {
+func (f *trainCommand) begin(ctx context.Context, plan *shuffled.Plan) (model *shuffled.Release, resumed bool, err error) {
 	state, err := f.state(ctx, plan)
 	if err != nil {
 		return nil, false, err
@@ -171,7 +171,7 @@ func (f *trainCommand) begin(ctx context.Context, plan *shuffleg.Plan) (model *s
 		return model, false, planFailure(err)
 	}
 	if model, err = plan.ResumeRelease(state); err != nil {
-		if !errors.Is(err, shuffleg.ErrCheckpoint) {
+		if !errors.Is(err, shuffled.ErrCheckpoint) {
 			return nil, false, planFailure(err)
 		}
 		return nil, false, inputError{fmt.Errorf("%s: %w", f.checkpoint, err)}
@@ -180,7 +180,7 @@ func (f *trainCommand) begin(ctx context.Context, plan *shuffleg.Plan) (model *s
 }
 
 // simulate trains from a seed. The model is not private.
-func (f *trainCommand) simulate(ctx context.Context, a *app, set data.Set, config shuffleg.Config, plan *shuffleg.Plan) error {
+func (f *trainCommand) simulate(ctx context.Context, a *app, set datasets.Set, config shuffled.Config, plan *shuffled.Plan) error {
 	s := plan.Simulate(f.insecureSeed)
 	if state, err := f.state(ctx, plan); err != nil {
 		return err
@@ -201,7 +201,7 @@ func (f *trainCommand) simulate(ctx context.Context, a *app, set data.Set, confi
 	}
 	bar.stop()
 	a.say("SIMULATION: drawn from a seed, NOT PRIVATE; do not release this model")
-	a.say("NOT PRIVATE: objective on the private records %.9g", shuffleg.Objective(config.Task, regularizer(config), set.Private, x))
+	a.say("NOT PRIVATE: objective on the private records %.9g", shuffled.Objective(config.Task, regularizer(config), set.Private, x))
 	r := newModelReport(set, config, plan)
 	r.Private, r.Simulated = false, x
 	if err := a.deliverJSON(f.out, r); err != nil {
@@ -211,7 +211,7 @@ func (f *trainCommand) simulate(ctx context.Context, a *app, set data.Set, confi
 }
 
 // release trains the private model, paid for before the first step.
-func (f *trainCommand) release(ctx context.Context, a *app, set data.Set, config shuffleg.Config, plan *shuffleg.Plan) error {
+func (f *trainCommand) release(ctx context.Context, a *app, set datasets.Set, config shuffled.Config, plan *shuffled.Plan) error {
 	var l *ledger.Ledger
 	if f.ledger != "" {
 		var err error
@@ -267,7 +267,7 @@ func (f *trainCommand) release(ctx context.Context, a *app, set data.Set, config
 
 // newModel checks that a model which is begun, and not gone on with, replaces no other that
 // nobody accounts for, and keeps its state.
-func (f *trainCommand) newModel(model *shuffleg.Release) error {
+func (f *trainCommand) newModel(model *shuffled.Release) error {
 	if f.ledger == "" {
 		if err := release.CheckOverwrite(f.out, f.force); err != nil {
 			return err
@@ -298,7 +298,7 @@ func (e trainingEvent) String() string {
 }
 
 // request is what the ledger is asked for.
-func (f *trainCommand) request(model *shuffleg.Release, config shuffleg.Config) (ledger.Request, error) {
+func (f *trainCommand) request(model *shuffled.Release, config shuffled.Config) (ledger.Request, error) {
 	cost := model.Cost()
 	unit, err := ledger.NewCost(cost.Epsilon, cost.Delta)
 	if err != nil {
@@ -318,7 +318,7 @@ func (f *trainCommand) request(model *shuffleg.Release, config shuffleg.Config) 
 // pay charges the ledger; nil where there is none. A release that goes on was paid for if
 // the ledger has the very same request, its draw of the noise included; anything else is
 // refused.
-func (f *trainCommand) pay(ctx context.Context, l *ledger.Ledger, model *shuffleg.Release, config shuffleg.Config, resumed bool) (*ledger.Receipt, error) {
+func (f *trainCommand) pay(ctx context.Context, l *ledger.Ledger, model *shuffled.Release, config shuffled.Config, resumed bool) (*ledger.Receipt, error) {
 	if l == nil {
 		return nil, nil
 	}
@@ -330,7 +330,7 @@ func (f *trainCommand) pay(ctx context.Context, l *ledger.Ledger, model *shuffle
 }
 
 // state returns the checkpoint, nil where there is none.
-func (f *trainCommand) state(ctx context.Context, plan *shuffleg.Plan) ([]byte, error) {
+func (f *trainCommand) state(ctx context.Context, plan *shuffled.Plan) ([]byte, error) {
 	if f.checkpoint == "" {
 		return nil, nil
 	}
@@ -413,7 +413,7 @@ type tried struct {
 	Refused    string   `json:"refused,omitempty"`
 }
 
-func newModelReport(set data.Set, config shuffleg.Config, plan *shuffleg.Plan) *modelReport {
+func newModelReport(set datasets.Set, config shuffled.Config, plan *shuffled.Plan) *modelReport {
 	r := plan.Report()
 	return &modelReport{
 		Standin: set.Standin, DataSet: set.Name, Task: config.Task.Name(), Regularizer: regularizer(config).Name(),

@@ -12,9 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/shuffleg"
-	"github.com/darrm/darrm/shuffleg/data"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/geometry"
+	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/shuffled"
 )
 
 // trainFlags describe a training with shuffled gradients.
@@ -34,7 +37,7 @@ type trainFlags struct {
 
 func (f *trainFlags) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.dataSet, "data-set", "", "one of the known data sets: "+strings.Join(data.Names(), ", "))
+	fl.StringVar(&f.dataSet, "data-set", "", "one of the known data sets: "+strings.Join(datasets.Names(), ", "))
 	fl.StringVar(&f.dataDir, "data-dir", "", "folder with the real files of --data-set (default: generated stand-ins)")
 	fl.Uint64Var(&f.dataSeed, "data-seed", 0, "seed of the stand-ins, and of what is drawn from real files")
 	fl.StringVar(&f.private, "private", "", "file of private records, instead of --data-set")
@@ -68,12 +71,12 @@ type iterationFlags struct {
 }
 
 func (f *iterationFlags) register(c *cobra.Command) {
-	names := make([]string, 0, len(shuffleg.Methods()))
-	for _, m := range shuffleg.Methods() {
+	names := make([]string, 0, len(shuffled.Methods()))
+	for _, m := range shuffled.Methods() {
 		names = append(names, string(m))
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.method, "method", string(shuffleg.DPShuffleG), strings.Join(names[:4], ", ")+",\n"+strings.Join(names[4:], ", "))
+	fl.StringVar(&f.method, "method", string(shuffled.DPShuffleG), strings.Join(names[:4], ", ")+",\n"+strings.Join(names[4:], ", "))
 	fl.Float64Var(&f.fraction, "fraction", 0.5, "p, the private share of epochs (priv-pub, pub-priv) or of each epoch\n(interleaved)")
 	fl.IntVar(&f.epochs, "epochs", 50, "K, passes over the data")
 	fl.StringVar(&f.order, "order", "rr", "order of records: \"ig\" fixed, \"so\" shuffled once, \"rr\" reshuffled in\neach epoch")
@@ -107,10 +110,10 @@ func (f *iterationFlags) orderOf() (accountant.SampleOrder, error) {
 	return 0, usagef("order = %q, but it must be \"ig\", \"so\" or \"rr\"", f.order)
 }
 
-func (f *iterationFlags) methodOf() (shuffleg.Method, error) {
-	m := shuffleg.Method(f.method)
-	if !slices.Contains(shuffleg.Methods(), m) {
-		return "", usagef("method = %q, but it must be one of %v", f.method, shuffleg.Methods())
+func (f *iterationFlags) methodOf() (shuffled.Method, error) {
+	m := shuffled.Method(f.method)
+	if !slices.Contains(shuffled.Methods(), m) {
+		return "", usagef("method = %q, but it must be one of %v", f.method, shuffled.Methods())
 	}
 	return m, nil
 }
@@ -124,8 +127,8 @@ func (f *iterationFlags) checkNoise(c *cobra.Command) error {
 }
 
 // config returns the configuration without the data's part.
-func (f *iterationFlags) config(c *cobra.Command) (shuffleg.Config, error) {
-	var o shuffleg.Config
+func (f *iterationFlags) config(c *cobra.Command) (shuffled.Config, error) {
+	var o shuffled.Config
 	var err error
 	if o.Method, err = f.methodOf(); err != nil {
 		return o, err
@@ -143,7 +146,7 @@ func (f *iterationFlags) config(c *cobra.Command) (shuffleg.Config, error) {
 	if err := f.checkNoise(c); err != nil {
 		return o, err
 	}
-	if o.Method == shuffleg.DPSGD || o.Method == shuffleg.PublicOnly {
+	if o.Method == shuffled.DPSGD || o.Method == shuffled.PublicOnly {
 		if c.Flags().Changed("order") {
 			return o, usagef("--order: %s visits private records in none", o.Method)
 		}
@@ -164,10 +167,10 @@ func (f *iterationFlags) config(c *cobra.Command) (shuffleg.Config, error) {
 }
 
 // load reads the data and returns the whole configuration.
-func (f *trainFlags) load(c *cobra.Command, a *app) (data.Set, shuffleg.Config, error) {
+func (f *trainFlags) load(c *cobra.Command, a *app) (datasets.Set, shuffled.Config, error) {
 	o, err := f.config(c)
 	if err != nil {
-		return data.Set{}, o, err
+		return datasets.Set{}, o, err
 	}
 	set, err := f.set(c, a)
 	if err != nil {
@@ -184,8 +187,8 @@ func (f *trainFlags) load(c *cobra.Command, a *app) (data.Set, shuffleg.Config, 
 	given := 0
 	for _, r := range []struct {
 		flag string
-		reg  shuffleg.Regularizer
-	}{{"l1", shuffleg.L1{Lambda: f.l1}}, {"l2", shuffleg.L2{Lambda: f.l2}}, {"ball", shuffleg.Ball{Radius: f.ball}}} {
+		reg  geometry.Regularizer
+	}{{"l1", geometry.L1{Lambda: f.l1}}, {"l2", geometry.L2{Lambda: f.l2}}, {"ball", geometry.Ball{Radius: f.ball}}} {
 		if c.Flags().Changed(r.flag) {
 			o.Regularizer = r.reg
 			given++
@@ -205,24 +208,24 @@ func (f *trainFlags) load(c *cobra.Command, a *app) (data.Set, shuffleg.Config, 
 	return set, o, nil
 }
 
-func (f *trainFlags) set(c *cobra.Command, a *app) (data.Set, error) {
+func (f *trainFlags) set(c *cobra.Command, a *app) (datasets.Set, error) {
 	if err := require(c, "data-set|private"); err != nil {
-		return data.Set{}, err
+		return datasets.Set{}, err
 	}
 	if f.dataSet != "" {
 		for _, name := range []string{"public", "response", "no-header", "data-format", "task", "labels", "public-labels", "positive"} {
 			if c.Flags().Changed(name) {
-				return data.Set{}, usagef("--%s goes with --private: a known data set has its own", name)
+				return datasets.Set{}, usagef("--%s goes with --private: a known data set has its own", name)
 			}
 		}
-		if !slices.Contains(data.Names(), f.dataSet) {
-			return data.Set{}, usagef("data-set = %q, but it must be one of %s", f.dataSet, strings.Join(data.Names(), ", "))
+		if !slices.Contains(datasets.Names(), f.dataSet) {
+			return datasets.Set{}, usagef("data-set = %q, but it must be one of %s", f.dataSet, strings.Join(datasets.Names(), ", "))
 		}
 		if f.dataDir != "" {
-			set, err := data.Load(c.Context(), f.dataSet, f.dataDir, f.dataSeed)
+			set, err := datasets.Load(c.Context(), f.dataSet, f.dataDir, f.dataSeed)
 			return set, inputFailure(c.Context(), err)
 		}
-		set, err := data.Standin(f.dataSet, f.dataSeed)
+		set, err := datasets.Standin(f.dataSet, f.dataSeed)
 		if err == nil {
 			a.say("darrm: %s is a STAND-IN generated from seed %d, not the real data (--data-dir)", f.dataSet, f.dataSeed)
 		}
@@ -230,23 +233,23 @@ func (f *trainFlags) set(c *cobra.Command, a *app) (data.Set, error) {
 	}
 	for _, name := range []string{"data-dir", "data-seed"} {
 		if c.Flags().Changed(name) {
-			return data.Set{}, usagef("--%s goes with --data-set", name)
+			return datasets.Set{}, usagef("--%s goes with --data-set", name)
 		}
 	}
 	if err := require(c, "task"); err != nil {
-		return data.Set{}, err
+		return datasets.Set{}, err
 	}
 	if f.publicLabels != "" && f.public == "" {
-		return data.Set{}, usagef("--public-labels goes with --public")
+		return datasets.Set{}, usagef("--public-labels goes with --public")
 	}
-	set := data.Set{Name: filepath.Base(f.private)}
+	set := datasets.Set{Name: filepath.Base(f.private)}
 	switch f.task {
 	case "mean":
-		set.Task = shuffleg.MeanEstimation{}
+		set.Task = loss.MeanEstimation{}
 	case "ridge":
-		set.Task = shuffleg.LeastSquares{}
+		set.Task = loss.LeastSquares{}
 	case "logistic":
-		set.Task = shuffleg.Logistic{}
+		set.Task = loss.Logistic{}
 	default:
 		return set, usagef("task = %q, but it must be \"mean\", \"ridge\" or \"logistic\"", f.task)
 	}
@@ -284,7 +287,7 @@ func (f *trainFlags) formatOf(path string) string {
 }
 
 // records reads a file of records, labels the file of their labels or "".
-func (f *trainFlags) records(c *cobra.Command, a *app, path, labels string, dim int) (*shuffleg.Records, error) {
+func (f *trainFlags) records(c *cobra.Command, a *app, path, labels string, dim int) (*data.Records, error) {
 	format := f.formatOf(path)
 	if !slices.Contains([]string{"csv", "libsvm", "idx"}, format) {
 		return nil, usagef("data-format = %q, but it must be \"auto\", \"csv\", \"libsvm\" or \"idx\"", f.dataFormat)
@@ -295,22 +298,22 @@ func (f *trainFlags) records(c *cobra.Command, a *app, path, labels string, dim 
 	if format != "idx" && (labels != "" || f.positive != nil) {
 		return nil, usagef("--labels, --public-labels and --positive go with IDX: %s is read as %s", path, format)
 	}
-	var read func(io.Reader) (*shuffleg.Records, error)
+	var read func(io.Reader) (*data.Records, error)
 	switch format {
 	case "csv":
 		if f.response == "" && f.task != "mean" {
 			return nil, usagef("--response must be given: the task %s needs a column of responses", f.task)
 		}
-		read = func(r io.Reader) (*shuffleg.Records, error) {
+		read = func(r io.Reader) (*data.Records, error) {
 			return data.ReadCSV(r, data.CSVOptions{Response: f.response, Header: !f.noHeader})
 		}
 	case "libsvm":
-		read = func(r io.Reader) (*shuffleg.Records, error) { return data.ReadLIBSVM(r, dim) }
+		read = func(r io.Reader) (*data.Records, error) { return data.ReadLIBSVM(r, dim) }
 	case "idx":
 		if labels == "" && f.task != "mean" {
 			return nil, usagef("%s needs a file of labels (--labels, --public-labels): the task %s needs responses", path, f.task)
 		}
-		read = func(r io.Reader) (*shuffleg.Records, error) { return f.images(c, a, r, labels) }
+		read = func(r io.Reader) (*data.Records, error) { return f.images(c, a, r, labels) }
 	}
 	in, err := a.open(c.Context(), path, data.MaxBytes)
 	if err != nil {
@@ -329,7 +332,7 @@ func (f *trainFlags) records(c *cobra.Command, a *app, path, labels string, dim 
 }
 
 // images reads IDX images with the file of their labels, "" for none.
-func (f *trainFlags) images(c *cobra.Command, a *app, r io.Reader, labels string) (*shuffleg.Records, error) {
+func (f *trainFlags) images(c *cobra.Command, a *app, r io.Reader, labels string) (*data.Records, error) {
 	if labels == "" {
 		return data.ReadIDX(r, nil, f.positive)
 	}
@@ -343,13 +346,13 @@ func (f *trainFlags) images(c *cobra.Command, a *app, r io.Reader, labels string
 
 // planFailure turns the errors of making a plan into the kinds that the program knows.
 func planFailure(err error) error {
-	var sample *shuffleg.SampleError
+	var sample *shuffled.SampleError
 	switch {
 	case errors.Is(err, accountant.ErrNotCertified):
 		return uncertifiedError{err}
 	case errors.As(err, &sample):
 		return inputError{err}
-	case errors.Is(err, shuffleg.ErrPublicIsPrivate):
+	case errors.Is(err, shuffled.ErrPublicIsPrivate):
 		return inputError{fmt.Errorf("--public, --private: %w", err)}
 	}
 	return err
@@ -423,7 +426,7 @@ func contraction(r accountant.IterationReport) string {
 
 // orderName names the order of records; DP-SGD draws each anew.
 func orderName(r accountant.IterationReport) string {
-	if r.Mode == shuffleg.ModeUniformSampling {
+	if r.Mode == shuffled.ModeUniformSampling {
 		return "none, each is drawn uniformly"
 	}
 	return r.Order.String()
