@@ -14,7 +14,7 @@ import (
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/learn/data"
-	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/train"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -48,16 +48,16 @@ func Train(ctx context.Context, c TrainConfig, private, public *data.Records, ch
 // for concurrent use.
 type Training struct {
 	p        *TrainPlan
-	releases []*shuffled.Release
+	releases []*train.Release
 }
 
 // NewTraining begins a training. Its randomness is drawn here: however often Run is called
 // it trains the same teachers, to be charged for once, by ID. It refuses what
-// shuffled.Plan.NewRelease refuses.
+// train.NewRelease refuses.
 func (p *TrainPlan) NewTraining() (*Training, error) {
 	t := &Training{p: p}
 	for j, plan := range p.plans {
-		r, err := plan.NewRelease()
+		r, err := train.NewRelease(plan)
 		if err != nil {
 			return nil, fmt.Errorf("teacher %d: %w", j+1, err)
 		}
@@ -97,7 +97,7 @@ func (p *TrainPlan) Simulate(ctx context.Context, seed uint64) (*SimulatedTeache
 		if err != nil {
 			return nil, err
 		}
-		return p.plans[j].Simulate(own).Run(ctx, nil)
+		return train.Simulate(p.plans[j], own).Run(ctx, nil)
 	})
 	if err != nil {
 		return nil, err

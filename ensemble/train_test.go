@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
@@ -19,7 +17,9 @@ import (
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/train"
 	"github.com/darrm/darrm/poissonbinom"
+	"pgregory.net/rapid"
 )
 
 // clients are n records of d features with labels that depend on their sum.
@@ -687,7 +687,7 @@ func TestPlanTrainingRefuses(t *testing.T) {
 	// A step so large that every teacher diverges.
 	good.Teacher.Regularizer, good.Teacher.Task, good.Teacher.StepSize, good.Teacher.Clip = nil, loss.MeanEstimation{}, 1e40, math.Inf(1)
 	good.Vote = func(m, _ []float64) bool { return m[0] > 0 }
-	if _, err := mustPlan(t, good, private, nil).Simulate(t.Context(), 1); !errors.Is(err, shuffled.ErrDiverged) || !strings.Contains(err.Error(), "teacher 1") {
+	if _, err := mustPlan(t, good, private, nil).Simulate(t.Context(), 1); !errors.Is(err, train.ErrDiverged) || !strings.Contains(err.Error(), "teacher 1") {
 		t.Errorf("diverging teachers: %v", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // goldenRows returns the lines of a golden file by the names of its columns.
@@ -276,7 +277,7 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 				variants = append(variants, fmt.Sprintf("%s %v", v.Order, v.Fractions))
 			}
 			found := goldenLines(t, d)
-			least, most := len(shuffled.StepSizes()), 0
+			least, most := len(train.StepSizes()), 0
 			edges := map[string]int{}
 			for _, x := range found {
 				sizes := map[float64]bool{}

@@ -17,6 +17,7 @@ import (
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // PipelineParameters: teachers are trained on parts of a data set by a shuffled gradient
@@ -213,7 +214,7 @@ func (p *PipelineParameters) attempt(r *run, w workshop, c shuffled.Config, part
 				return nil, err
 			}
 			teachers, err := plan.Simulate(r, seed)
-			if errors.Is(err, shuffled.ErrDiverged) {
+			if errors.Is(err, train.ErrDiverged) {
 				break // of no use at this step size
 			}
 			if err != nil {
@@ -234,7 +235,7 @@ func (p *PipelineParameters) attempt(r *run, w workshop, c shuffled.Config, part
 		}
 	}
 	if best[0].Accuracy == nil {
-		return nil, fmt.Errorf("every step size: %w", shuffled.ErrDiverged)
+		return nil, fmt.Errorf("every step size: %w", train.ErrDiverged)
 	}
 	return best, nil
 }

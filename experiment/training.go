@@ -15,6 +15,7 @@ import (
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // TrainingParameters: shuffled gradient methods, with and without public data, on one data
@@ -286,7 +287,7 @@ type trainedCell struct {
 // laboratory is a data set made ready for training.
 type laboratory struct {
 	set       datasets.Set
-	optimum   shuffled.Optimum
+	optimum   train.Optimum
 	summary   datasets.Summary
 	stepSizes []float64 // those within the cap, tried for every line
 	further   []float64 // the source's within the cap, which a line may go on to
@@ -301,7 +302,7 @@ func (p *TrainingParameters) laboratory(r *run) (laboratory, error) {
 		return laboratory{}, err
 	}
 	lab := laboratory{set: set}
-	if lab.optimum, err = shuffled.FindOptimum(set.Task, set.Regularizer, set.Private); err != nil {
+	if lab.optimum, err = set.Problem().Optimum(); err != nil {
 		return lab, err
 	}
 	lab.summary = set.DescribeAt(lab.optimum)
@@ -311,11 +312,11 @@ func (p *TrainingParameters) laboratory(r *run) (laboratory, error) {
 	lab.cap = 2 / smoothness
 	all := p.StepSizes
 	if len(all) == 0 {
-		all = shuffled.StepSizes()
+		all = train.StepSizes()
 	}
-	lab.allSizes, lab.stepSizes = len(all), shuffled.Below(all, smoothness)
+	lab.allSizes, lab.stepSizes = len(all), train.Below(all, smoothness)
 	if p.Widen {
-		lab.further = shuffled.Below(shuffled.StepSizes(), smoothness)
+		lab.further = train.Below(train.StepSizes(), smoothness)
 	}
 	if len(lab.stepSizes) == 0 {
 		return lab, fmt.Errorf("step_sizes = %v, but some must be at most 2/L = %.3g", all, lab.cap)
@@ -372,18 +373,19 @@ func (p *TrainingParameters) train(r *run, lab laboratory, t training) (trained,
 // search runs the configuration at every step size, and at further ones while the best is
 // the largest or the smallest tried. The cells are by step size, the largest first, then
 // seed.
-func (lab laboratory) search(ctx context.Context, c shuffled.Config, seeds []uint64) ([]shuffled.Cell, shuffled.Tuned, error) {
-	grid := shuffled.Grid{Config: c, StepSizes: lab.stepSizes, Seeds: seeds, KeepTraces: true}
-	var cells []shuffled.Cell
+func (lab laboratory) search(ctx context.Context, c shuffled.Config, seeds []uint64) ([]train.Cell, train.Tuned, error) {
+	grid := c.Grid(lab.set.Private, lab.set.Public)
+	grid.StepSizes, grid.Seeds, grid.KeepTraces = lab.stepSizes, seeds, true
+	var cells []train.Cell
 	for {
-		more, err := grid.Run(ctx, lab.set.Private, lab.set.Public, lab.optimum)
+		more, err := grid.Run(ctx, lab.set.Problem().Objective, lab.optimum)
 		if err != nil {
-			return nil, shuffled.Tuned{}, err
+			return nil, train.Tuned{}, err
 		}
 		for i := range more {
 			// A loss beyond the range of numbers at any time counts as divergence: JSON and
 			// pictures have no place for it.
-			if slices.ContainsFunc(more[i].Trace, func(x shuffled.Point) bool {
+			if slices.ContainsFunc(more[i].Trace, func(x train.Point) bool {
 				return math.IsNaN(x.Excess+x.Distance) || math.IsInf(x.Excess+x.Distance, 0)
 			}) {
 				more[i].Diverged = true
@@ -393,8 +395,8 @@ func (lab laboratory) search(ctx context.Context, c shuffled.Config, seeds []uin
 			}
 		}
 		cells = append(cells, more...)
-		slices.SortStableFunc(cells, func(a, b shuffled.Cell) int { return cmp.Compare(b.StepSize, a.StepSize) })
-		best, err := shuffled.Best(cells)
+		slices.SortStableFunc(cells, func(a, b train.Cell) int { return cmp.Compare(b.StepSize, a.StepSize) })
+		best, err := train.Best(cells)
 		if err != nil {
 			return nil, best, err
 		}
@@ -424,17 +426,17 @@ func (lab laboratory) beyond(best, largest, smallest float64) (float64, bool) {
 	return smaller, best == smallest && smaller > 0
 }
 
-// cells returns the runs at the best step size as package shuffled writes them.
-func (x trained) cells() []shuffled.Cell {
-	var out []shuffled.Cell
+// cells returns the runs at the best step size as package train writes them.
+func (x trained) cells() []train.Cell {
+	var out []train.Cell
 	for _, c := range x.Cells {
 		if c.StepSize != x.StepSize {
 			continue
 		}
 		i := len(out)
-		cell := shuffled.Cell{StepSize: c.StepSize, Seed: c.Seed}
+		cell := train.Cell{StepSize: c.StepSize, Seed: c.Seed}
 		for epoch, excess := range x.Traces[i] {
-			cell.Trace = append(cell.Trace, shuffled.Point{Epoch: epoch, Objective: x.Objectives[i][epoch], Excess: excess, Distance: x.Distances[i][epoch]})
+			cell.Trace = append(cell.Trace, train.Point{Epoch: epoch, Objective: x.Objectives[i][epoch], Excess: excess, Distance: x.Distances[i][epoch]})
 		}
 		cell.Last = cell.Trace[len(cell.Trace)-1]
 		out = append(out, cell)
@@ -461,12 +463,12 @@ func (p *TrainingParameters) run(r *run) error {
 		}
 	}
 	var b bytes.Buffer
-	w, err := shuffled.NewTraceWriter(&b)
+	w, err := train.NewTraceWriter(&b)
 	if err != nil {
 		return err
 	}
 	for _, t := range p.trainings() {
-		if err := w.Write(p.Data, p.config(lab.set, t), found[t].cells()); err != nil {
+		if err := w.Write(p.config(lab.set, t).TraceLabels(p.Data), found[t].cells()); err != nil {
 			return err
 		}
 	}

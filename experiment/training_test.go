@@ -19,6 +19,7 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // smallTraining is an experiment of kind training that takes tenths of a second.
@@ -112,7 +113,7 @@ func TestTrainingAgainstItsRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	optimum, err := shuffled.FindOptimum(set.Task, set.Regularizer, set.Private)
+	optimum, err := set.Problem().Optimum()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,11 +143,11 @@ func TestTrainingAgainstItsRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, err := plan.Simulate(seed).Run(context.Background(), nil)
+		x, err := train.Simulate(plan, seed).Run(context.Background(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		excess := shuffled.Objective(set.Task, set.Regularizer, set.Private, x) - optimum.Value
+		excess := set.Problem().Objective(x) - optimum.Value
 		if math.Abs(excess-number(l[11])) > 1e-12 {
 			t.Errorf("%v: excess %g when run again", l, excess)
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/train"
 )
 
 func findPython(t testing.TB) string {
@@ -93,11 +94,11 @@ func TestNumpyAgrees(t *testing.T) {
 	const n, d, epochs = 50, 30, 4
 	_, _, theirs := numpy(t, python, n, d, epochs, 0)
 	r := sines(t, n, d)
-	x, err := newPlan(t, r, epochs, 0).Simulate(1).Run(context.Background(), nil)
+	x, err := train.Simulate(newPlan(t, r, epochs, 0), 1).Run(context.Background(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ours := shuffled.Objective(loss.MeanEstimation{}, geometry.Ball{Radius: 10}, r, x); math.Abs(ours-theirs) > 1e-9*ours {
+	if ours := (train.Problem{Loss: loss.MeanEstimation{}, Regularizer: geometry.Ball{Radius: 10}, Records: r}).Objective(x); math.Abs(ours-theirs) > 1e-9*ours {
 		t.Errorf("objective %.17g, numpy's %.17g", ours, theirs)
 	}
 }
@@ -111,7 +112,7 @@ func BenchmarkAgainstNumpy(b *testing.B) {
 			var ours, theirs, normals float64
 			for b.Loop() {
 				begin := time.Now()
-				if _, err := p.Simulate(1).Run(context.Background(), nil); err != nil {
+				if _, err := train.Simulate(p, 1).Run(context.Background(), nil); err != nil {
 					b.Fatal(err)
 				}
 				ours += time.Since(begin).Seconds()

@@ -7,13 +7,13 @@ import (
 	"math"
 	"slices"
 
-	"github.com/spf13/cobra"
-
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/train"
 	"github.com/darrm/darrm/release"
+	"github.com/spf13/cobra"
 )
 
 // boundsCommand has the flags of bounds beyond those of a training.
@@ -119,7 +119,7 @@ func (f *boundsCommand) run(c *cobra.Command, a *app) error {
 	if one && methods[0].UsesPublic() && set.Public == nil {
 		return usagef("--public must be given: %s uses public data", methods[0])
 	}
-	optimum, err := shuffled.FindOptimum(config.Task, regularizer(config), set.Private)
+	optimum, err := train.Problem{Loss: config.Task, Regularizer: regularizer(config), Records: set.Private}.Optimum()
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func regularizer(c shuffled.Config) geometry.Regularizer {
 }
 
 // fill works out a method's row.
-func (f *boundsCommand) fill(ctx context.Context, r *boundRow, set datasets.Set, config shuffled.Config, optimum shuffled.Optimum) error {
+func (f *boundsCommand) fill(ctx context.Context, r *boundRow, set datasets.Set, config shuffled.Config, optimum train.Optimum) error {
 	plan, err := shuffled.NewPlan(config, set.Private, set.Public)
 	if err != nil {
 		return err
@@ -207,7 +207,7 @@ func (f *boundsCommand) fill(ctx context.Context, r *boundRow, set datasets.Set,
 	r.Noise, r.Cost, r.StepCap = report.Noise, finiteCost(accountant.Cost(report.Cost)), bound.StepCap
 	r.Printed, r.Corrected = newTerms(bound.Printed), newTerms(bound.Corrected)
 	r.Fails = append(r.Fails, bound.Fails...)
-	r.TunedStep = finite(shuffled.TunedStepSize(in.N, plan.Epochs(), in.Distance, in.Variance, in.AvgSmoothness, in.MaxSmoothness))
+	r.TunedStep = finite(shuffled.TunedStepSize(in.N, plan.Rounds(), in.Distance, in.Variance, in.AvgSmoothness, in.MaxSmoothness))
 	if r.Cost == nil || r.Cost.Epsilon == 0 {
 		return nil
 	}

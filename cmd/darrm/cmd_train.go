@@ -9,15 +9,15 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/spf13/cobra"
-
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/internal/atomicfile"
 	"github.com/darrm/darrm/internal/readfile"
 	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/train"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
+	"github.com/spf13/cobra"
 )
 
 // trainCommand has the flags of train beyond the training itself.
@@ -161,17 +161,17 @@ func (f *trainCommand) rehearse(ctx context.Context, config shuffled.Config, pla
 }
 
 // begin makes the release, or goes on with the one of the checkpoint.
-func (f *trainCommand) begin(ctx context.Context, plan *shuffled.Plan) (model *shuffled.Release, resumed bool, err error) {
+func (f *trainCommand) begin(ctx context.Context, plan *shuffled.Plan) (model *train.Release, resumed bool, err error) {
 	state, err := f.state(ctx, plan)
 	if err != nil {
 		return nil, false, err
 	}
 	if state == nil {
-		model, err = plan.NewRelease()
+		model, err = train.NewRelease(plan)
 		return model, false, planFailure(err)
 	}
-	if model, err = plan.ResumeRelease(state); err != nil {
-		if !errors.Is(err, shuffled.ErrCheckpoint) {
+	if model, err = train.ResumeRelease(plan, state); err != nil {
+		if !errors.Is(err, train.ErrCheckpoint) {
 			return nil, false, planFailure(err)
 		}
 		return nil, false, inputError{fmt.Errorf("%s: %w", f.checkpoint, err)}
@@ -181,11 +181,11 @@ func (f *trainCommand) begin(ctx context.Context, plan *shuffled.Plan) (model *s
 
 // simulate trains from a seed. The model is not private.
 func (f *trainCommand) simulate(ctx context.Context, a *app, set datasets.Set, config shuffled.Config, plan *shuffled.Plan) error {
-	s := plan.Simulate(f.insecureSeed)
+	s := train.Simulate(plan, f.insecureSeed)
 	if state, err := f.state(ctx, plan); err != nil {
 		return err
 	} else if state != nil {
-		if s, err = plan.ResumeSimulation(state); err != nil {
+		if s, err = train.ResumeSimulation(plan, state); err != nil {
 			return inputError{err}
 		}
 	}
@@ -193,7 +193,7 @@ func (f *trainCommand) simulate(ctx context.Context, a *app, set datasets.Set, c
 	defer bar.stop()
 	show := bar.count("epochs")
 	x, err := s.Run(ctx, func(epoch int, _ []float64) error {
-		show(epoch, plan.Epochs())
+		show(epoch, plan.Rounds())
 		return f.save(s.Checkpoint)
 	})
 	if err != nil {
@@ -201,7 +201,7 @@ func (f *trainCommand) simulate(ctx context.Context, a *app, set datasets.Set, c
 	}
 	bar.stop()
 	a.say("SIMULATION: drawn from a seed, NOT PRIVATE; do not release this model")
-	a.say("NOT PRIVATE: objective on the private records %.9g", shuffled.Objective(config.Task, regularizer(config), set.Private, x))
+	a.say("NOT PRIVATE: objective on the private records %.9g", train.Problem{Loss: config.Task, Regularizer: regularizer(config), Records: set.Private}.Objective(x))
 	r := newModelReport(set, config, plan)
 	r.Private, r.Simulated = false, x
 	if err := a.deliverJSON(f.out, r); err != nil {
@@ -227,7 +227,7 @@ func (f *trainCommand) release(ctx context.Context, a *app, set datasets.Set, co
 		return err
 	}
 	if resumed {
-		a.say("going on after epoch %d of %d", model.Epoch(), plan.Epochs())
+		a.say("going on after epoch %d of %d", model.Round(), plan.Rounds())
 	} else if err := f.newModel(model); err != nil {
 		// The key of the noise is on disk before it is paid for, so that a crash between
 		// the two costs nothing: the same release goes on.
@@ -244,13 +244,13 @@ func (f *trainCommand) release(ctx context.Context, a *app, set datasets.Set, co
 	defer bar.stop()
 	show := bar.count("epochs")
 	x, err := model.Run(ctx, func(epoch int) error {
-		show(epoch, plan.Epochs())
+		show(epoch, plan.Rounds())
 		return f.save(model.Checkpoint)
 	})
 	if err != nil {
 		bar.stop()
 		if ctx.Err() != nil && f.checkpoint != "" {
-			a.say("stopped after epoch %d of %d; the same command goes on from %s", model.Epoch(), plan.Epochs(), f.checkpoint)
+			a.say("stopped after epoch %d of %d; the same command goes on from %s", model.Round(), plan.Rounds(), f.checkpoint)
 		}
 		return err
 	}
@@ -267,7 +267,7 @@ func (f *trainCommand) release(ctx context.Context, a *app, set datasets.Set, co
 
 // newModel checks that a model which is begun, and not gone on with, replaces no other that
 // nobody accounts for, and keeps its state.
-func (f *trainCommand) newModel(model *shuffled.Release) error {
+func (f *trainCommand) newModel(model *train.Release) error {
 	if f.ledger == "" {
 		if err := release.CheckOverwrite(f.out, f.force); err != nil {
 			return err
@@ -298,7 +298,7 @@ func (e trainingEvent) String() string {
 }
 
 // request is what the ledger is asked for.
-func (f *trainCommand) request(model *shuffled.Release, config shuffled.Config) (ledger.Request, error) {
+func (f *trainCommand) request(model *train.Release, config shuffled.Config) (ledger.Request, error) {
 	cost := model.Cost()
 	unit, err := ledger.NewCost(cost.Epsilon, cost.Delta)
 	if err != nil {
@@ -318,7 +318,7 @@ func (f *trainCommand) request(model *shuffled.Release, config shuffled.Config) 
 // pay charges the ledger; nil where there is none. A release that goes on was paid for if
 // the ledger has the very same request, its draw of the noise included; anything else is
 // refused.
-func (f *trainCommand) pay(ctx context.Context, l *ledger.Ledger, model *shuffled.Release, config shuffled.Config, resumed bool) (*ledger.Receipt, error) {
+func (f *trainCommand) pay(ctx context.Context, l *ledger.Ledger, model *train.Release, config shuffled.Config, resumed bool) (*ledger.Receipt, error) {
 	if l == nil {
 		return nil, nil
 	}
@@ -334,7 +334,7 @@ func (f *trainCommand) state(ctx context.Context, plan *shuffled.Plan) ([]byte, 
 	if f.checkpoint == "" {
 		return nil, nil
 	}
-	b, err := readfile.Whole(ctx, f.checkpoint, int64(plan.CheckpointSize()))
+	b, err := readfile.Whole(ctx, f.checkpoint, int64(train.CheckpointSize(plan)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -417,7 +417,7 @@ func newModelReport(set datasets.Set, config shuffled.Config, plan *shuffled.Pla
 	r := plan.Report()
 	return &modelReport{
 		Standin: set.Standin, DataSet: set.Name, Task: config.Task.Name(), Regularizer: regularizer(config).Name(),
-		Method: string(config.Method), Epochs: plan.Epochs(), Dim: plan.Dim(),
+		Method: string(config.Method), Epochs: plan.Rounds(), Dim: plan.Dim(),
 		Cost: finiteCost(r.Cost), Account: newCostBasis(r),
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
-	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // Set is a data set of the experiments with its task.
@@ -84,9 +84,14 @@ type Summary struct {
 	Degenerate        bool    // StartExcess below 0.01: there is nothing to learn
 }
 
+// Problem returns the minimisation that the set's private records pose.
+func (s Set) Problem() train.Problem {
+	return train.Problem{Loss: s.Task, Regularizer: s.Regularizer, Records: s.Private}
+}
+
 // Describe summarises the data set.
 func (s Set) Describe() (Summary, error) {
-	o, err := shuffled.FindOptimum(s.Task, s.Regularizer, s.Private)
+	o, err := s.Problem().Optimum()
 	if err != nil {
 		return Summary{}, err
 	}
@@ -94,12 +99,12 @@ func (s Set) Describe() (Summary, error) {
 }
 
 // DescribeAt is Describe for a set whose optimum is known.
-func (s Set) DescribeAt(o shuffled.Optimum) Summary {
+func (s Set) DescribeAt(o train.Optimum) Summary {
 	d := Summary{
 		N: s.Private.Len(), PublicN: s.Public.Len(), Dim: s.Private.Dim(),
 		PrivateSmoothness: s.Task.Smoothness(s.Private.MaxNorm()), PublicSmoothness: s.Task.Smoothness(s.Public.MaxNorm()),
 		PrivateRate: rate(s.Private), PublicRate: rate(s.Public),
-		StartExcess: shuffled.Objective(s.Task, s.Regularizer, s.Private, s.Start) - o.Value,
+		StartExcess: s.Problem().Objective(s.Start) - o.Value,
 	}
 	p := s.Public.Mean()
 	for j, m := range s.Private.Mean() {

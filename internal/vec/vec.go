@@ -28,9 +28,7 @@ func Scale(v []float64, s float64) {
 
 // Add adds s·v to a vector.
 func Add(to []float64, s float64, v []float64) {
-	for j := range to {
-		to[j] += s * v[j]
-	}
+	blas64.Axpy(s, blas64.Vector{N: len(v), Data: v, Inc: 1}, blas64.Vector{N: len(to), Data: to, Inc: 1})
 }
 
 // Clip scales g to norm at most limit,

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/stream"
 	"github.com/darrm/darrm/learn/data"
 	"gonum.org/v1/gonum/mathext"
 )
@@ -188,24 +189,23 @@ type planted struct {
 	public []float64
 	times  int // more runs; 0 is 1
 	break_ func(p *Plan)
-	run    func(e *engine) error // nil: the engine's own
+	run    func(e *run) // nil: the plan's own
 }
 
 // noiseOncePerEpoch draws noise at the first step of an epoch only.
-func noiseOncePerEpoch(e *engine) error {
-	for ; !e.done(); e.epoch++ {
-		run := e.p.schedule.at(e.epoch)
-		e.key.restart(e.noise.rng, streamNoise, e.epoch)
-		e.order()
-		for i := range run.Private {
+func noiseOncePerEpoch(e *run) {
+	for k := range e.p.Rounds() {
+		epoch := e.p.schedule.at(k)
+		e.noise.Restart(streamNoise, k)
+		e.order(k)
+		for i := range epoch.Private {
 			sigma := 0.0
 			if i == 0 {
-				sigma = run.Noise
+				sigma = epoch.Noise
 			}
 			e.step(e.p.private, e.perm[i], e.p.c.Clip, sigma)
 		}
 	}
-	return nil
 }
 
 func TestAuditCatchesPlantedMistakes(t *testing.T) {
@@ -249,7 +249,7 @@ func TestAuditCatchesPlantedMistakes(t *testing.T) {
 			c := m.config()
 			plans := world(t, c, m.n, m.differ, m.others, 1e6, public)
 			claim = plans[0].Cost().Epsilon
-			run := lastIterate(t)
+			last := lastIterate(t)
 			if mutant {
 				for _, p := range plans {
 					if m.break_ != nil {
@@ -257,16 +257,14 @@ func TestAuditCatchesPlantedMistakes(t *testing.T) {
 					}
 				}
 				if m.run != nil {
-					run = func(p *Plan, seed uint64) float64 {
-						s := p.Simulate(seed)
-						if err := m.run(s.e); err != nil {
-							t.Fatal(err)
-						}
-						return s.Iterate()[0]
+					last = func(p *Plan, seed uint64) float64 {
+						e := p.Start(stream.Seeded(seed)).(*run)
+						m.run(e)
+						return e.x[0]
 					}
 				}
 			}
-			zero, one := outputs(t, plans, 2*max(1, m.times)*auditRuns(), run)
+			zero, one := outputs(t, plans, 2*max(1, m.times)*auditRuns(), last)
 			return attack(zero, one, c.Target.Delta), claim
 		}
 		if low, claim := measure(false); low > claim {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/darrm/darrm/internal/stream"
 	"github.com/darrm/darrm/learn/loss"
 )
 
@@ -25,17 +26,19 @@ func BenchmarkRunAgainstNormals(b *testing.B) {
 				p := plan(b, c, private, nil)
 				z := make([]float64, d)
 				alone, whole := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
-				s := normals{seededKey(1).stream(streamNoise, 0), release}
+				coins := stream.Restore(stream.Seeded(1).Key(), release)
+				s := coins.Normals()
+				s.Restart(streamNoise, 0)
 				for b.Loop() {
-					e := newEngine(p, seededKey(1), release)
-					for !e.done() {
+					e := p.Start(coins)
+					for k := range epochs {
 						begin := time.Now()
 						for range n {
-							s.fill(z)
+							s.Fill(z)
 						}
 						alone = min(alone, time.Since(begin))
 						begin = time.Now()
-						if err := e.runEpoch(context.Background()); err != nil {
+						if err := e.Round(context.Background(), k); err != nil {
 							b.Fatal(err)
 						}
 						whole = min(whole, time.Since(begin))

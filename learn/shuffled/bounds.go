@@ -7,6 +7,7 @@ import (
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/vec"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // BoundRun is what the excess-risk bound needs to know of some like epochs in a row.
@@ -320,7 +321,7 @@ func Rate(m Method, n, d int, epsilon, p float64) (Rates, error) {
 // Bounds returns the input of ExcessRisk for a plan: smoothness, variance and distance
 // from the data, dissimilarity as estimated with the options. beta ≥ 0 is β; 0 takes
 // μ_ψ - L_H where that is positive, and else 0.1. All of it is a secret of the data.
-func (p *Plan) Bounds(estimate func(privateSteps int) (Dissimilarity, error), optimum Optimum, beta float64) (BoundInput, error) {
+func (p *Plan) Bounds(estimate func(privateSteps int) (Dissimilarity, error), optimum train.Optimum, beta float64) (BoundInput, error) {
 	c := p.c
 	if len(optimum.X) != p.d {
 		return BoundInput{}, &check.Error{Name: "dimension of the optimum", Value: len(optimum.X), Rule: fmt.Sprintf("the data's, %d", p.d)}

@@ -8,10 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/darrm/darrm/internal/stream"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/train"
 	"pgregory.net/rapid"
 )
 
@@ -241,7 +243,7 @@ func TestAcceptance23Dissimilarity(t *testing.T) {
 		sum := []float64{0}
 		for i := range h {
 			vec.Add(sum, 1, h[i])
-			if got := largestSubsetGap(g, sum, i+1, 3, seededKey(1).stream("x", 0), make([]int, 4)); math.Abs(got-want[i]) > 1e-12 {
+			if got := largestSubsetGap(g, sum, i+1, 3, stream.Seeded(1).Stream("x", 0), make([]int, 4)); math.Abs(got-want[i]) > 1e-12 {
 				t.Errorf("n_d = %d, i = %d: search finds %g, want %g", nd, i, got, want[i])
 			}
 		}
@@ -259,7 +261,7 @@ func TestDissimilaritySearch(t *testing.T) {
 		sum := make([]float64, 3)
 		for i := range h {
 			vec.Add(sum, 1, h[i])
-			got := largestSubsetGap(g, sum, i+1, 3, seededKey(seed).stream("x", 0), make([]int, 7))
+			got := largestSubsetGap(g, sum, i+1, 3, stream.Seeded(seed).Stream("x", 0), make([]int, 7))
 			if got > e.Max[i]+1e-9 {
 				t.Errorf("search finds %g, above the maximum %g", got, e.Max[i])
 			}
@@ -322,7 +324,7 @@ func TestPlanBounds(t *testing.T) {
 		c := config(m)
 		c.Task, c.Regularizer, c.StepSize = loss.LeastSquares{}, geometry.L2{Lambda: 50}, 1e-4
 		p := plan(t, c, private, public)
-		o, err := FindOptimum(c.Task, c.Regularizer, private)
+		o, err := train.Problem{Loss: c.Task, Regularizer: c.Regularizer, Records: private}.Optimum()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -339,51 +341,11 @@ func TestPlanBounds(t *testing.T) {
 		// Where its hypotheses hold, the corrected bound is above what runs do.
 		excess := 0.0
 		for seed := range uint64(20) {
-			excess += (Objective(c.Task, c.Regularizer, private, simulate(t, p, seed)) - o.Value) / 20
+			excess += (train.Problem{Loss: c.Task, Regularizer: c.Regularizer, Records: private}.Objective(simulate(t, p, seed)) - o.Value) / 20
 		}
 		if excess > b.CorrectedExact.Total() {
 			t.Errorf("%s: excess %g above the corrected bound %g", m, excess, b.CorrectedExact.Total())
 		}
-	}
-}
-
-func TestOptimum(t *testing.T) {
-	private := gaussians(t, 1, 60, 4, func(j int) float64 { return float64(j) }, 1, true)
-	few := gaussians(t, 1, 3, 5, func(j int) float64 { return float64(j) }, 1, true)
-	for _, v := range []struct {
-		task loss.Loss
-		reg  geometry.Regularizer
-		r    *data.Records
-	}{
-		{loss.MeanEstimation{}, geometry.Ball{Radius: 1}, private}, {loss.MeanEstimation{}, geometry.L1{Lambda: 0.5}, private}, {loss.LeastSquares{}, geometry.L2{Lambda: 0.1}, private}, {loss.LeastSquares{}, geometry.L2{Lambda: 0.1}, few},
-		{loss.LeastSquares{}, geometry.L1{Lambda: 0.1}, private}, {loss.Logistic{}, geometry.L1{Lambda: 0.1}, private}, {loss.Logistic{}, geometry.L2{Lambda: 0.1}, private},
-	} {
-		o, err := FindOptimum(v.task, v.reg, v.r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		// x* is a fixed point of proximal gradient steps.
-		x, g, scratch := slices.Clone(o.X), make([]float64, v.r.Dim()), make([]float64, v.r.Dim())
-		fullGradient(v.task, v.r, g, x, scratch)
-		step := 1 / v.task.Smoothness(v.r.MaxNorm())
-		vec.Add(x, -step, g)
-		v.reg.Prox(x, step)
-		if d := distance(x, o.X); d > 1e-9*(1+vec.Norm(o.X)) {
-			t.Errorf("%s, %s: a step moves x* by %g", v.task.Name(), v.reg.Name(), d)
-		}
-		near(t, "value", o.Value, Objective(v.task, v.reg, v.r, o.X), 1e-12)
-	}
-	// The two ways of solving ridge regression agree.
-	a, err := solveRidge(few, 0.1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := fista(loss.LeastSquares{}, geometry.L2{Lambda: 0.1}, few)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if distance(a, b) > 1e-7 {
-		t.Errorf("%v and %v", a, b)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/stream"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
@@ -68,7 +69,7 @@ func EstimateDissimilarity(ctx context.Context, task loss.Loss, private, public 
 		o.Restarts = 3
 	}
 	r := Dissimilarity{Private: nd, Mean: make([]float64, n-nd), Max: make([]float64, n-nd), Exact: n <= enumerable}
-	rng := seededKey(o.Seed).stream("dissimilarity", 0)
+	rng := stream.Seeded(o.Seed).Stream("dissimilarity", 0)
 	perm := make([]int, n)
 	for _, x := range o.Probes {
 		if len(x) != private.Dim() {
@@ -93,7 +94,7 @@ func EstimateDissimilarity(ctx context.Context, task loss.Loss, private, public 
 				if err := ctx.Err(); err != nil {
 					return Dissimilarity{}, err
 				}
-				permute(rng, perm)
+				stream.Shuffle(rng, perm)
 				visit(perm)
 			}
 			sum := make([]float64, private.Dim())
@@ -233,9 +234,9 @@ func GapSmoothness(task loss.Loss, private, public *data.Records, privateSteps i
 	}
 	n := private.Len()
 	v, w := make([]float64, private.Dim()), make([]float64, private.Dim())
-	rng := seededKey(0).stream("power iteration", 0)
-	s := normals{rng: rng}
-	s.fill(v)
+	normals := stream.Seeded(0).Normals()
+	normals.Restart("power iteration", 0)
+	normals.Fill(v)
 	value := 0.0
 	for range 1000 {
 		vec.Scale(v, 1/vec.Norm(v))

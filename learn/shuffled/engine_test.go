@@ -15,6 +15,7 @@ import (
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/train"
 	"pgregory.net/rapid"
 )
 
@@ -213,10 +214,11 @@ func TestAcceptance16Prox(t *testing.T) {
 			}
 		}
 	}
-	p := plan(t, config(DPShuffleG), scalars(t, 1, 2, 3), nil)
-	s := p.Simulate(1)
-	if _, err := s.Run(context.Background(), nil); err != nil || s.e.proxes != p.Epochs() {
-		t.Errorf("%d proximal maps in %d epochs, %v", s.e.proxes, p.Epochs(), err)
+	proxes, c := 0, config(DPShuffleG)
+	c.Regularizer = counted{geometry.L2{Lambda: 0.1}, &proxes}
+	p := plan(t, c, scalars(t, 1, 2, 3), nil)
+	if simulate(t, p, 1); proxes != p.Rounds() {
+		t.Errorf("%d proximal maps in %d epochs", proxes, p.Rounds())
 	}
 	// After an epoch its time is nη, whatever part of the n steps was private: the same coins
 	// without ψ end at 1+nηλ times as much.
@@ -447,14 +449,11 @@ func TestDPSGDStepsAreUniform(t *testing.T) {
 	var visited []int
 	c := config(DPSGD)
 	c.Task, c.Epochs, c.Noise = recorder{visited: &visited}, 4000, 1
-	c.Regularizer = geometry.L2{Lambda: 0.5}
+	proxes := 0
+	c.Regularizer = counted{geometry.L2{Lambda: 0.5}, &proxes}
 	p := plan(t, c, scalars(t, 0, 1, 2, 3, 4), nil)
-	s := p.Simulate(3)
-	if _, err := s.Run(context.Background(), nil); err != nil {
-		t.Fatal(err)
-	}
-	if s.e.proxes != 20_000 {
-		t.Errorf("%d proximal maps in 20000 steps", s.e.proxes)
+	if simulate(t, p, 3); proxes != 20_000 {
+		t.Errorf("%d proximal maps in 20000 steps", proxes)
 	}
 	count := make([]int, 5)
 	for _, v := range visited {
@@ -479,11 +478,11 @@ func TestDivergence(t *testing.T) {
 	c := config(ShuffleG)
 	c.StepSize, c.Clip, c.Epochs = 1e6, math.Inf(1), 50
 	p := plan(t, c, scalars(t, 1, 2, 3), nil)
-	s := p.Simulate(1)
-	if _, err := s.Run(context.Background(), nil); !errors.Is(err, ErrDiverged) {
+	s := train.Simulate(p, 1)
+	if _, err := s.Run(context.Background(), nil); !errors.Is(err, train.ErrDiverged) {
 		t.Errorf("error %v", err)
 	}
-	if x := s.Iterate()[0]; math.IsNaN(x) || math.Abs(x) > beyond {
+	if x := s.Model()[0]; math.IsNaN(x) || math.Abs(x) > 1e100 {
 		t.Errorf("iterate %g after a divergence", x)
 	}
 }
@@ -492,7 +491,7 @@ func TestCancelKeepsTheEpoch(t *testing.T) {
 	private := gaussians(t, 1, 2000, 3, func(int) float64 { return 0 }, 1, false)
 	p := plan(t, config(DPShuffleG), private, nil)
 	want := simulate(t, p, 5)
-	s := p.Simulate(5)
+	s := train.Simulate(p, 5)
 	ctx, cancel := context.WithCancel(context.Background())
 	_, err := s.Run(ctx, func(epoch int, _ []float64) error {
 		if epoch == 2 {
@@ -500,15 +499,15 @@ func TestCancelKeepsTheEpoch(t *testing.T) {
 		}
 		return nil
 	})
-	if !errors.Is(err, context.Canceled) || s.Epoch() != 2 {
-		t.Fatalf("epoch %d, %v", s.Epoch(), err)
+	if !errors.Is(err, context.Canceled) || s.Round() != 2 {
+		t.Fatalf("epoch %d, %v", s.Round(), err)
 	}
 	if x, err := s.Run(context.Background(), nil); err != nil || !slices.Equal(x, want) {
 		t.Errorf("after cancelling: %v, %v, want %v", x, err, want)
 	}
 	// An error of the callback stops too.
 	boom := fmt.Errorf("boom")
-	if _, err := p.Simulate(5).Run(context.Background(), func(int, []float64) error { return boom }); !errors.Is(err, boom) {
+	if _, err := train.Simulate(p, 5).Run(context.Background(), func(int, []float64) error { return boom }); !errors.Is(err, boom) {
 		t.Errorf("error %v", err)
 	}
 }

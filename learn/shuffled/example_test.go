@@ -7,6 +7,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // The mean of private records with the help of public ones: what it costs, a release, and
@@ -30,7 +31,7 @@ func Example() {
 	r := plan.Report()
 	fmt.Printf("noise %.3f, amplified %.0f times, epsilon at most %.3f; may be released: %v\n", r.Noise, r.Amplification, plan.Cost().Epsilon, r.Released)
 
-	release, err := plan.NewRelease() // charge release.Cost() under release.ID() first
+	release, err := train.NewRelease(plan) // charge release.Cost() under release.ID() first
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -38,7 +39,7 @@ func Example() {
 	model, err := release.Run(context.Background(), nil)
 	fmt.Println(len(model), "coordinates,", err)
 
-	simulated, err := plan.Simulate(1).Run(context.Background(), nil) // not private
+	simulated, err := train.Simulate(plan, 1).Run(context.Background(), nil) // not private
 	fmt.Println(len(simulated), "coordinates,", err)
 	// Output:
 	// noise 4.765, amplified 101 times, epsilon at most 10.000; may be released: the iterate after each epoch

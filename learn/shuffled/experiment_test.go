@@ -18,6 +18,7 @@ import (
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // long reports whether tests that take minutes shall run: DARRM_LONG=1.
@@ -55,7 +56,8 @@ func toy(t testing.TB) datasets.Set {
 type study struct {
 	t       *testing.T
 	set     datasets.Set
-	optimum shuffled.Optimum
+	problem train.Problem
+	optimum train.Optimum
 	etas    []float64
 	seeds   []uint64
 	epochs  int
@@ -65,15 +67,22 @@ type study struct {
 
 func newStudy(t *testing.T, set datasets.Set, repeats int, etas []float64) *study {
 	t.Helper()
-	o, err := shuffled.FindOptimum(set.Task, set.Regularizer, set.Private)
+	o, err := set.Problem().Optimum()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &study{t: t, set: set, optimum: o, etas: etas, epochs: 50, order: accountant.Reshuffled}
+	s := &study{t: t, set: set, problem: set.Problem(), optimum: o, etas: etas, epochs: 50, order: accountant.Reshuffled}
 	for i := range repeats {
 		s.seeds = append(s.seeds, uint64(i))
 	}
 	return s
+}
+
+// grid is a grid of a configuration on the study's data.
+func (s *study) grid(c shuffled.Config, etas []float64, seeds ...uint64) train.Grid {
+	g := c.Grid(s.set.Private, s.set.Public)
+	g.StepSizes, g.Seeds = etas, seeds
+	return g
 }
 
 // after moves the seeds on, so that studies do not share their noise.
@@ -93,20 +102,20 @@ func (s *study) config(m shuffled.Method, eps, p float64) shuffled.Config {
 }
 
 // tune returns the mean excess at the best step size.
-func (s *study) tune(m shuffled.Method, eps, p float64) shuffled.Tuned {
+func (s *study) tune(m shuffled.Method, eps, p float64) train.Tuned {
 	s.t.Helper()
 	// Above 2/L a clipped run may end anywhere, and sometimes near the optimum.
 	l := max(s.set.Task.Smoothness(s.set.Private.MaxNorm()), s.set.Task.Smoothness(s.set.Public.MaxNorm()))
-	etas := shuffled.Below(s.etas, l)
+	etas := train.Below(s.etas, l)
 	seeds := s.seeds
 	if m == shuffled.PublicOnly {
 		seeds = seeds[:1] // nothing is random
 	}
-	cells, err := shuffled.Grid{Config: s.config(m, eps, p), StepSizes: etas, Seeds: seeds}.Run(context.Background(), s.set.Private, s.set.Public, s.optimum)
+	cells, err := s.grid(s.config(m, eps, p), etas, seeds...).Run(context.Background(), s.problem.Objective, s.optimum)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	best, err := shuffled.Best(cells)
+	best, err := train.Best(cells)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -126,14 +135,14 @@ func TestAcceptance24NoiseFreeFloor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, err := p.Simulate(1).Run(context.Background(), nil)
+		x, err := train.Simulate(p, 1).Run(context.Background(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return x
 	}
 	excess := func(x []float64) float64 {
-		return shuffled.Objective(set.Task, set.Regularizer, set.Private, x) - s.optimum.Value
+		return s.problem.Objective(x) - s.optimum.Value
 	}
 	half, err := set.Public.Head(100)
 	if err != nil {
@@ -162,7 +171,7 @@ func TestAcceptance24NoiseFreeFloor(t *testing.T) {
 func TestAcceptance25ToyOrdering(t *testing.T) {
 	repeats, etas, epsilons := 3, []float64{1e-2, 5e-3, 1e-3, 5e-4, 1e-4, 5e-5, 1e-5}, []float64{1, 10}
 	if long() {
-		repeats, etas, epsilons = 10, shuffled.StepSizes(), []float64{1, 5, 10}
+		repeats, etas, epsilons = 10, train.StepSizes(), []float64{1, 5, 10}
 	}
 	if shuffled.RaceEnabled {
 		repeats, etas, epsilons = 2, []float64{1e-2, 5e-4, 1e-4, 5e-5}, []float64{10}
@@ -172,9 +181,9 @@ func TestAcceptance25ToyOrdering(t *testing.T) {
 	want := map[float64][5]float64{ // public, dp, priv-pub, pub-priv, interleaved of the specification
 		1: {2.01, 12.6, 2.01, 12.4, 6.9}, 5: {2.01, 11.0, 1.99, 7.9, 2.14}, 10: {2.01, 7.57, 1.82, 4.76, 0.98},
 	}
-	last := map[shuffled.Method]shuffled.Tuned{}
+	last := map[shuffled.Method]train.Tuned{}
 	for _, eps := range epsilons {
-		got := map[shuffled.Method]shuffled.Tuned{}
+		got := map[shuffled.Method]train.Tuned{}
 		for _, m := range []shuffled.Method{shuffled.DPShuffleG, shuffled.PrivPub, shuffled.PubPriv, shuffled.Interleaved} {
 			got[m] = s.tune(m, eps, 0.5)
 			// Invariance (acceptance 28): more ε never worsens a method.
@@ -255,7 +264,7 @@ func TestAcceptance27Crime(t *testing.T) {
 	}
 	epsilons, standins, repeats, etas := []float64{5}, 1, 10, []float64{1e-5, 5e-6, 1e-6}
 	if long() {
-		epsilons, standins, repeats, etas = []float64{1, 5}, 12, 10, shuffled.StepSizes()
+		epsilons, standins, repeats, etas = []float64{1, 5}, 12, 10, train.StepSizes()
 	}
 	for _, eps := range epsilons {
 		var factors []float64
@@ -298,8 +307,8 @@ func TestAcceptance27Standins(t *testing.T) {
 	cases := []one{{datasets.CreditCard, 10, 3, []float64{5e-2, 1e-2, 1e-3, 1e-4, 5e-5, 1e-5}, best}}
 	if long() {
 		cases = []one{
-			{datasets.COMPAS, 10, 10, shuffled.StepSizes(), best},
-			{datasets.CreditCard, 10, 10, shuffled.StepSizes(), best},
+			{datasets.COMPAS, 10, 10, train.StepSizes(), best},
+			{datasets.CreditCard, 10, 10, train.StepSizes(), best},
 			{datasets.CIFAR10, 5, 1, []float64{1e-5, 5e-6, 1e-6, 5e-7, 1e-7}, func(public, dp, prp, pup, inter float64) bool { // 1.5e8 normals a run
 				return dp <= inter && public >= max(dp, prp, pup, inter)
 			}},
@@ -334,21 +343,21 @@ func TestAcceptance28PublicOnlyIsInvariant(t *testing.T) {
 func TestAcceptance29Deterministic(t *testing.T) {
 	s := newStudy(t, toy(t), 3, nil)
 	s.epochs = 5
-	var first []shuffled.Cell
+	var first []train.Cell
 	var table string
 	for _, m := range []shuffled.Method{shuffled.Interleaved, shuffled.DPShuffleG, shuffled.DPSGD} {
 		for i, workers := range []int{1, 2, 3, 8, 0} {
 			last, calls := 0, 0
-			cells, err := shuffled.Grid{
-				Config: s.config(m, 5, 0.5), StepSizes: []float64{1e-2, 1e-3, 1e-4}, Seeds: []uint64{7, 5, 9}, Workers: workers, KeepTraces: true,
-				Progress: func(done, total int) {
-					if done != last+1 || total != 9 {
-						t.Errorf("progress %d of %d after %d", done, total, last)
-					}
-					last = done
-					calls++
-				},
-			}.Run(context.Background(), s.set.Private, s.set.Public, s.optimum)
+			g := s.grid(s.config(m, 5, 0.5), []float64{1e-2, 1e-3, 1e-4}, 7, 5, 9)
+			g.Workers, g.KeepTraces = workers, true
+			g.Progress = func(done, total int) {
+				if done != last+1 || total != 9 {
+					t.Errorf("progress %d of %d after %d", done, total, last)
+				}
+				last = done
+				calls++
+			}
+			cells, err := g.Run(context.Background(), s.problem.Objective, s.optimum)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -356,11 +365,11 @@ func TestAcceptance29Deterministic(t *testing.T) {
 				t.Errorf("%d calls of progress", calls)
 			}
 			var b strings.Builder
-			w, err := shuffled.NewTraceWriter(&b)
+			w, err := train.NewTraceWriter(&b)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := w.Write("toy", s.config(m, 5, 0.5), cells); err != nil {
+			if err := w.Write(s.config(m, 5, 0.5).TraceLabels("toy"), cells); err != nil {
 				t.Fatal(err)
 			}
 			if lines := strings.Count(b.String(), "\n"); lines != 1+9*6 {
@@ -380,7 +389,7 @@ func TestAcceptance29Deterministic(t *testing.T) {
 				t.Errorf("cell %+v", cells[4])
 			}
 		}
-		again, err := shuffled.Grid{Config: s.config(m, 5, 0.5), StepSizes: []float64{1e-2}, Seeds: []uint64{7}}.Run(context.Background(), s.set.Private, s.set.Public, s.optimum)
+		again, err := s.grid(s.config(m, 5, 0.5), []float64{1e-2}, 7).Run(context.Background(), s.problem.Objective, s.optimum)
 		if err != nil || again[0].Last != first[0].Last {
 			t.Errorf("without traces: %+v, %v, want %+v", again, err, first[0].Last)
 		}
@@ -389,39 +398,39 @@ func TestAcceptance29Deterministic(t *testing.T) {
 
 func TestGridEnds(t *testing.T) {
 	s := newStudy(t, toy(t), 1, nil)
-	g := shuffled.Grid{Config: s.config(shuffled.DPShuffleG, 5, 0.5), StepSizes: []float64{1e-3, 1e-4}, Seeds: []uint64{1, 2, 3}}
+	g := s.grid(s.config(shuffled.DPShuffleG, 5, 0.5), []float64{1e-3, 1e-4}, 1, 2, 3)
 	ctx, cancel := context.WithCancel(context.Background())
 	g.Progress = func(done, _ int) { cancel() }
-	if _, err := g.Run(ctx, s.set.Private, s.set.Public, s.optimum); !errors.Is(err, context.Canceled) {
+	if _, err := g.Run(ctx, s.problem.Objective, s.optimum); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	g.Progress = nil
 	g.StepSizes = []float64{1e-3, -1}
-	if _, err := g.Run(context.Background(), s.set.Private, s.set.Public, s.optimum); err == nil || !strings.Contains(err.Error(), "step size") {
+	if _, err := g.Run(context.Background(), s.problem.Objective, s.optimum); err == nil || !strings.Contains(err.Error(), "step size") {
 		t.Errorf("step size -1: %v", err)
 	}
 	g.StepSizes, g.Seeds = nil, nil
-	if _, err := g.Run(context.Background(), s.set.Private, s.set.Public, s.optimum); err == nil {
+	if _, err := g.Run(context.Background(), s.problem.Objective, s.optimum); err == nil {
 		t.Error("an empty grid")
 	}
 	// Runs that diverge count as +Inf and are never the best.
 	c := s.config(shuffled.ShuffleG, 5, 0.5)
 	c.Clip, c.Regularizer = math.Inf(1), nil
-	cells, err := shuffled.Grid{Config: c, StepSizes: []float64{1e4, 1e-3}, Seeds: []uint64{1, 2}}.Run(context.Background(), s.set.Private, s.set.Public, s.optimum)
+	cells, err := s.grid(c, []float64{1e4, 1e-3}, 1, 2).Run(context.Background(), s.problem.Objective, s.optimum)
 	if err != nil {
 		t.Fatal(err)
 	}
-	best, err := shuffled.Best(cells)
+	best, err := train.Best(cells)
 	if err != nil || best.StepSize != 1e-3 || !cells[0].Diverged || !math.IsInf(cells[0].Last.Excess, 1) || cells[2].Diverged {
 		t.Errorf("best %+v, %v; cells %+v", best, err, cells)
 	}
-	if _, err := shuffled.Best(cells[:2]); !errors.Is(err, shuffled.ErrDiverged) {
+	if _, err := train.Best(cells[:2]); !errors.Is(err, train.ErrDiverged) {
 		t.Errorf("all diverged: %v", err)
 	}
-	if got := len(shuffled.StepSizes()); got != 18 {
+	if got := len(train.StepSizes()); got != 18 {
 		t.Errorf("%d step sizes", got)
 	}
-	if got := fmt.Sprint(shuffled.Below([]float64{3, 2, 1}, 1)); got != "[2 1]" {
+	if got := fmt.Sprint(train.Below([]float64{3, 2, 1}, 1)); got != "[2 1]" {
 		t.Errorf("below: %s", got)
 	}
 }
@@ -450,7 +459,7 @@ func BenchmarkRun(b *testing.B) {
 			b.ReportAllocs()
 			seed := uint64(0)
 			for b.Loop() {
-				if _, err := p.Simulate(seed).Run(context.Background(), nil); err != nil {
+				if _, err := train.Simulate(p, seed).Run(context.Background(), nil); err != nil {
 					b.Fatal(err)
 				}
 				seed++

@@ -1,6 +1,7 @@
 package shuffled
 
 import (
+	"bytes"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -9,7 +10,9 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // long reports whether tests that take minutes shall run: DARRM_LONG=1.
@@ -86,9 +89,33 @@ func plan(t testing.TB, c Config, private, public *data.Records) *Plan {
 
 func simulate(t testing.TB, p *Plan, seed uint64) []float64 {
 	t.Helper()
-	x, err := p.Simulate(seed).Run(context.Background(), nil)
+	x, err := train.Simulate(p, seed).Run(context.Background(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return x
+}
+
+// releaseGrid is what a released model's coordinates are multiples of.
+func releaseGrid(p *Plan) float64 {
+	_, e := math.Frexp(p.NoiseScale())
+	return math.Ldexp(1, e-21)
+}
+
+// keyOf reads the key of a release from its checkpoint: see the format in package train.
+func keyOf(r *train.Release) key {
+	b := r.Checkpoint()
+	after := bytes.IndexByte(b, '\n') + 1 + 1 + 32 // the kind and the digest
+	return key(b[after : after+32])
+}
+
+// counted counts the proximal maps.
+type counted struct {
+	geometry.Regularizer
+	times *int
+}
+
+func (c counted) Prox(v []float64, t float64) {
+	*c.times++
+	c.Regularizer.Prox(v, t)
 }

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // Config describes a run. Nothing in it may depend on the private data.
@@ -455,6 +457,31 @@ func (p *Plan) Report() accountant.IterationReport {
 	return r
 }
 
+// Grid returns the simulations of the configuration for several step sizes, its own left out:
+// the caller adds those and the seeds.
+func (c Config) Grid(private, public *data.Records) train.Grid {
+	return train.Grid{Plan: func(stepSize float64) (train.Algorithm, error) {
+		c.StepSize = stepSize
+		return NewPlan(c, private, public)
+	}}
+}
+
+// TraceLabels returns the columns of a trace that the configuration fills in.
+func (c Config) TraceLabels(dataset string) train.TraceLabels {
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	l := train.TraceLabels{Dataset: dataset, Task: c.Task.Name(), Algorithm: string(c.Method), Delta: number(c.Target.Delta)}
+	if c.Method.IsPrivate() {
+		l.Epsilon = number(c.Target.Epsilon)
+	}
+	if c.Method.UsesFraction() {
+		l.Fraction = number(c.Fraction)
+	}
+	if c.Method != PublicOnly && c.Method != DPSGD { // they visit private records in no order
+		l.Variant = c.Order.String()
+	}
+	return l
+}
+
 // Cost returns the (ε, δ) of the released model; ε is +Inf without noise.
 func (p *Plan) Cost() accountant.Cost { return p.report.Cost }
 
@@ -467,21 +494,61 @@ func (p *Plan) Dim() int { return p.d }
 // Steps returns n, the steps in an epoch.
 func (p *Plan) Steps() int { return p.n }
 
-// Epochs returns K.
-func (p *Plan) Epochs() int { return p.schedule.Epochs() }
-
 // StepSize returns η.
 func (p *Plan) StepSize() float64 { return p.c.StepSize }
+
+// Rounds returns K: a round is an epoch.
+func (p *Plan) Rounds() int { return p.schedule.Epochs() }
+
+// NoiseScale returns ησ, with the larger noise of private and public steps.
+func (p *Plan) NoiseScale() float64 {
+	return p.c.StepSize * max(p.report.Noise, p.report.PublicNoise)
+}
+
+// Releasable refuses a plan that is not private (ε = +Inf) and, with
+// accountant.ErrNotCertified, one whose amplification could rest on a smoothness taken from
+// the private data. Which of the two a plan is does not depend on the data.
+func (p *Plan) Releasable() error {
+	if math.IsInf(p.report.Cost.Epsilon, 1) {
+		return errors.New("epsilon = +Inf: a run on private data without noise can be simulated, not released")
+	}
+	if p.fromData {
+		return fmt.Errorf("%w: the smoothness rests on the longest private record: state a radius, to which longer ones are shortened", accountant.ErrNotCertified)
+	}
+	return nil
+}
+
+// Digest is a hash of everything that a run depends on but its coins.
+func (p *Plan) Digest() [32]byte { return p.digest }
 
 // makeDigest hashes everything that a run depends on but its key.
 func (p *Plan) makeDigest() [32]byte {
 	h := sha256.New()
 	c := p.c
-	fmt.Fprintf(h, "darrm shuffleg plan v1\n%q %q %v %v\n", c.Task.Name(), c.Regularizer.Name(), c.Method == DPSGD, p.schedule)
+	fmt.Fprintf(h, "darrm shuffled plan v2\n%q %q %v %v\n", c.Task.Name(), c.Regularizer.Name(), c.Method == DPSGD, p.schedule)
 	fmt.Fprintf(h, "%v %v %v %v %v\n%v\n", c.Order, c.Permutation, c.StepSize, c.Clip, c.UnclippedPublic, c.Start)
 	fmt.Fprintf(h, "%x\n", p.private.Digest())
 	if p.public != nil {
 		fmt.Fprintf(h, "%x\n", p.public.Digest())
 	}
 	return [32]byte(h.Sum(nil))
+}
+
+// identity sets perm to 0, 1, ….
+func identity(perm []int) {
+	for i := range perm {
+		perm[i] = i
+	}
+}
+
+// isPermutation says whether perm holds 0, …, n-1 once each.
+func isPermutation(perm []int) bool {
+	sorted := slices.Clone(perm)
+	slices.Sort(sorted)
+	for i, v := range sorted {
+		if v != i {
+			return false
+		}
+	}
+	return true
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/train"
 	"pgregory.net/rapid"
 )
 
@@ -38,7 +39,7 @@ func TestMethodNoise(t *testing.T) {
 		p := plan(t, c, private, public)
 		r := p.Report()
 		near(t, string(v.method), r.Noise, v.sigma, 2e-3)
-		if p.Cost().Epsilon > 5 || p.Cost().Epsilon < 4.999 || p.Epochs() != 50 || p.Steps() != n || p.Dim() != 2 {
+		if p.Cost().Epsilon > 5 || p.Cost().Epsilon < 4.999 || p.Rounds() != 50 || p.Steps() != n || p.Dim() != 2 {
 			t.Errorf("%s: %+v", v.method, r)
 		}
 		c.DoubledNoise = true
@@ -220,7 +221,7 @@ func TestSmoothnessOfNeighbours(t *testing.T) {
 	if p.Report().Amplification <= 1 || len(p.Report().Warnings) != 1 {
 		t.Errorf("%+v", p.Report())
 	}
-	if _, err := p.NewRelease(); !errors.Is(err, accountant.ErrNotCertified) {
+	if _, err := train.NewRelease(p); !errors.Is(err, accountant.ErrNotCertified) {
 		t.Errorf("released with a smoothness from the data: %v", err)
 	}
 	c.Radius = 2
@@ -229,16 +230,16 @@ func TestSmoothnessOfNeighbours(t *testing.T) {
 	if got := vec.Norm(p.private.Row(3)); got > 2 || got < 1.999 || &p.private.Row(0)[0] == &private.Row(0)[0] || vec.Norm(private.Row(3)) != 50 {
 		t.Errorf("shortened to %g", got)
 	}
-	if _, err := p.NewRelease(); err != nil {
+	if _, err := train.NewRelease(p); err != nil {
 		t.Error(err)
 	}
 	// Without amplification it does not matter, nor for mean estimation, where L = 1.
 	c.Radius, c.Method = 0, DPShuffleG
-	if _, err := plan(t, c, private, public).NewRelease(); err != nil {
+	if _, err := train.NewRelease(plan(t, c, private, public)); err != nil {
 		t.Error(err)
 	}
 	c.Method, c.Task = Interleaved, loss.MeanEstimation{}
-	if _, err := plan(t, c, private, public).NewRelease(); err != nil {
+	if _, err := train.NewRelease(plan(t, c, private, public)); err != nil {
 		t.Error(err)
 	}
 	// Public data count as well, whatever the private radius is.
@@ -279,7 +280,7 @@ func TestReportsTellNothingOfTheRecords(t *testing.T) {
 							if err != nil {
 								return "no plan", false
 							}
-							if _, err := p.NewRelease(); err != nil {
+							if _, err := train.NewRelease(p); err != nil {
 								return err.Error(), false
 							}
 							return fmt.Sprintf("%+v", p.Report()), true
@@ -305,14 +306,14 @@ func TestBestModeOfAPlan(t *testing.T) {
 	c := config(Interleaved)
 	c.Task, c.Mode, c.Radius = loss.Logistic{}, "", 0
 	blind := plan(t, c, private, public)
-	if _, err := blind.NewRelease(); err != nil {
+	if _, err := train.NewRelease(blind); err != nil {
 		t.Error(err)
 	}
 	if r := blind.Report(); r.Mode != accountant.IterationGaussianExact || r.Amplification != 1 || r.Smoothness != 0 || len(r.Warnings) != 1 || len(r.Fallback) == 0 {
 		t.Errorf("without a radius: %+v", r)
 	}
 	c.Mode = accountant.IterationPaper
-	if _, err := plan(t, c, private, public).NewRelease(); !errors.Is(err, accountant.ErrNotCertified) {
+	if _, err := train.NewRelease(plan(t, c, private, public)); !errors.Is(err, accountant.ErrNotCertified) {
 		t.Errorf("the source's mode without a radius: %v", err)
 	}
 	c.Radius = 2
@@ -381,11 +382,11 @@ func TestAcceptance07PlanFallsBack(t *testing.T) {
 func TestRelease(t *testing.T) {
 	private := gaussians(t, 1, 40, 3, func(int) float64 { return 1 }, 1, false)
 	p := plan(t, config(DPShuffleG), private, nil)
-	a, err := p.NewRelease()
+	a, err := train.NewRelease(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := p.NewRelease()
+	b, err := train.NewRelease(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -407,14 +408,14 @@ func TestRelease(t *testing.T) {
 		t.Errorf("a second Run returns %v, %v", again, err)
 	}
 	for _, v := range x {
-		if math.Mod(v, p.grid()) != 0 {
-			t.Errorf("%g is not a multiple of %g", v, p.grid())
+		if math.Mod(v, releaseGrid(p)) != 0 {
+			t.Errorf("%g is not a multiple of %g", v, releaseGrid(p))
 		}
 	}
-	if _, err := plan(t, config(ShuffleG), private, nil).NewRelease(); err == nil {
+	if _, err := train.NewRelease(plan(t, config(ShuffleG), private, nil)); err == nil {
 		t.Error("a run without noise was released")
 	}
-	if r, err := plan(t, config(PublicOnly), private, gaussians(t, 2, 40, 3, func(int) float64 { return 1 }, 1, false)).NewRelease(); err != nil {
+	if r, err := train.NewRelease(plan(t, config(PublicOnly), private, gaussians(t, 2, 40, 3, func(int) float64 { return 1 }, 1, false))); err != nil {
 		t.Error(err)
 	} else if _, err := r.Run(context.Background(), nil); err != nil {
 		t.Error(err)
@@ -430,7 +431,7 @@ func TestCheckpoint(t *testing.T) {
 			c := config(m)
 			c.Order, c.Regularizer = order, geometry.Ball{Radius: 5}
 			p := plan(t, c, private, public)
-			r, err := p.NewRelease()
+			r, err := train.NewRelease(p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -443,12 +444,12 @@ func TestCheckpoint(t *testing.T) {
 				t.Fatal(err)
 			}
 			for epoch, b := range saved {
-				again, err := plan(t, c, private, public).ResumeRelease(b)
+				again, err := train.ResumeRelease(plan(t, c, private, public), b)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if again.Epoch() != epoch || again.ID() != r.ID() {
-					t.Errorf("epoch %d, id %s", again.Epoch(), again.ID())
+				if again.Round() != epoch || again.ID() != r.ID() {
+					t.Errorf("epoch %d, id %s", again.Round(), again.ID())
 				}
 				if x, err := again.Run(context.Background(), nil); err != nil || !slices.Equal(x, want) {
 					t.Errorf("%s %v from epoch %d: %v, %v, want %v", m, order, epoch, x, err, want)
@@ -461,7 +462,7 @@ func TestCheckpoint(t *testing.T) {
 func TestCheckpointIsRefused(t *testing.T) {
 	private := gaussians(t, 1, 10, 3, func(int) float64 { return 0 }, 1, false)
 	p := plan(t, config(DPShuffleG), private, nil)
-	r, err := p.NewRelease()
+	r, err := train.NewRelease(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -470,51 +471,39 @@ func TestCheckpointIsRefused(t *testing.T) {
 	other.StepSize = 0.02
 	otherData := gaussians(t, 2, 10, 3, func(int) float64 { return 0 }, 1, false)
 	tests := map[string]func() error{
-		"another plan": func() error { _, err := plan(t, other, private, nil).ResumeRelease(good); return err },
+		"another plan": func() error { _, err := train.ResumeRelease(plan(t, other, private, nil), good); return err },
 		"other data": func() error {
-			_, err := plan(t, config(DPShuffleG), otherData, nil).ResumeRelease(good)
+			_, err := train.ResumeRelease(plan(t, config(DPShuffleG), otherData, nil), good)
 			return err
 		},
-		"as a simulation":     func() error { _, err := p.ResumeSimulation(good); return err },
-		"a simulation's":      func() error { _, err := p.ResumeRelease(p.Simulate(1).Checkpoint()); return err },
-		"nothing":             func() error { _, err := p.ResumeRelease(nil); return err },
-		"of something longer": func() error { _, err := p.ResumeRelease(append(bytes.Clone(good), 0)); return err },
+		"as a simulation":     func() error { _, err := train.ResumeSimulation(p, good); return err },
+		"a simulation's":      func() error { _, err := train.ResumeRelease(p, train.Simulate(p, 1).Checkpoint()); return err },
+		"nothing":             func() error { _, err := train.ResumeRelease(p, nil); return err },
+		"of something longer": func() error { _, err := train.ResumeRelease(p, append(bytes.Clone(good), 0)); return err },
 	}
 	for name, f := range tests {
-		if err := f(); !errors.Is(err, ErrCheckpoint) {
+		if err := f(); !errors.Is(err, train.ErrCheckpoint) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for i := range good { // every byte flipped, every truncation
 		bad := bytes.Clone(good)
 		bad[i] ^= 1
-		if _, err := p.ResumeRelease(bad); !errors.Is(err, ErrCheckpoint) {
+		if _, err := train.ResumeRelease(p, bad); !errors.Is(err, train.ErrCheckpoint) {
 			t.Errorf("byte %d flipped: %v", i, err)
 		}
-		if _, err := p.ResumeRelease(good[:i]); !errors.Is(err, ErrCheckpoint) {
+		if _, err := train.ResumeRelease(p, good[:i]); !errors.Is(err, train.ErrCheckpoint) {
 			t.Errorf("cut to %d: %v", i, err)
 		}
 	}
-	if _, err := p.ResumeRelease(good); err != nil {
+	if _, err := train.ResumeRelease(p, good); err != nil {
 		t.Error(err)
 	}
-	s := p.Simulate(4)
-	if again, err := p.ResumeSimulation(s.Checkpoint()); err != nil {
+	s := train.Simulate(p, 4)
+	if again, err := train.ResumeSimulation(p, s.Checkpoint()); err != nil {
 		t.Error(err)
 	} else if x, err := again.Run(context.Background(), nil); err != nil || !slices.Equal(x, simulate(t, p, 4)) {
 		t.Errorf("%v, %v", x, err)
-	}
-	// A checkpoint that is well formed but lies is refused too.
-	for name, f := range map[string]func(e *engine){
-		"epoch":     func(e *engine) { e.epoch = 99 },
-		"NaN":       func(e *engine) { e.x[1] = math.NaN() },
-		"dimension": func(e *engine) { e.x = e.x[:2] },
-	} {
-		e := newEngine(p, seededKey(1), true)
-		f(e)
-		if _, err := p.ResumeRelease(e.checkpoint(kindRelease)); !errors.Is(err, ErrCheckpoint) {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }
 
@@ -524,18 +513,22 @@ func FuzzResume(f *testing.F) {
 		f.Fatal(err)
 	}
 	p := plan(f, config(DPShuffleG), r, nil)
-	f.Add(p.Simulate(1).Checkpoint())
-	f.Add(newEngine(p, seededKey(2), true).checkpoint(kindRelease))
-	f.Add([]byte(checkpointMagic))
+	f.Add(train.Simulate(p, 1).Checkpoint())
+	release, err := train.NewRelease(p)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(release.Checkpoint())
+	f.Add(release.Checkpoint()[:30])
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if s, err := p.ResumeSimulation(b); err == nil {
+		if s, err := train.ResumeSimulation(p, b); err == nil {
 			if !bytes.Equal(s.Checkpoint(), b) {
 				t.Error("accepted, but it is another")
 			}
-		} else if !errors.Is(err, ErrCheckpoint) {
+		} else if !errors.Is(err, train.ErrCheckpoint) {
 			t.Error(err)
 		}
-		if _, err := p.ResumeRelease(b); err != nil && !errors.Is(err, ErrCheckpoint) {
+		if _, err := train.ResumeRelease(p, b); err != nil && !errors.Is(err, train.ErrCheckpoint) {
 			t.Error(err)
 		}
 	})

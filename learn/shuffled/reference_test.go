@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/train"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -72,7 +73,7 @@ func (w within) table(name string, load func(seed uint64) (datasets.Set, error),
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		return newStudy(w.t, set, repeats, shuffled.StepSizes()).after(1000 * draw)
+		return newStudy(w.t, set, repeats, train.StepSizes()).after(1000 * draw)
 	}
 	for eps, row := range rows {
 		e, err := strconv.ParseFloat(eps, 64)

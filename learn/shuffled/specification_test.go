@@ -12,15 +12,25 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // A second trainer, written from the specification of shuffled gradient methods (sections
-// 1.4, 1.5, 2.1 to 2.4) and from the comments on a key's streams. Of this package it uses the
-// data and the constants of the ziggurat, so that whoever holds a run's key computes each
+// 1.4, 1.5, 2.1 to 2.4) and from the comments on a key's streams. Of the real one it uses the
+// data only, so that whoever holds a run's key computes each
 // step's noise again, to the last digit but for the order of roundings.
+
+type key [32]byte
+
+const (
+	zigLayers = 256
+	zigRight  = 3.6541528853610088
+	zigArea   = 0.00492867323397465524
+)
 
 // slowStream is the stream of a purpose and epoch.
 func slowStream(k key, purpose string, epoch int) *rand.ChaCha8 {
@@ -260,8 +270,8 @@ func TestIteratesAreTheSpecifications(t *testing.T) {
 	for name, c := range specificationCases(t) {
 		p := plan(t, c, private, public)
 		for seed := range uint64(3) {
-			want := slowRun{c, private, public, c.Noise, seededKey(seed), false}.iterates()
-			_, err := p.Simulate(seed).Run(context.Background(), func(epoch int, x []float64) error {
+			want := slowRun{c, private, public, c.Noise, stream.Seeded(seed).Key(), false}.iterates()
+			_, err := train.Simulate(p, seed).Run(context.Background(), func(epoch int, x []float64) error {
 				closeTo(t, fmt.Sprintf("%s, seed %d, epoch %d", name, seed, epoch), x, want[epoch-1], 1e-11)
 				return nil
 			})
@@ -282,16 +292,16 @@ func TestReleaseIsTheSpecificationsForItsKey(t *testing.T) {
 			continue
 		}
 		p := plan(t, c, private, public)
-		r, err := p.NewRelease()
+		r, err := train.NewRelease(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := slowRun{c, private, public, c.Noise, r.e.key, true}.iterates()
+		want := slowRun{c, private, public, c.Noise, keyOf(r), true}.iterates()
 		got, err := r.Run(context.Background(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		closeTo(t, name, got, want[len(want)-1], p.grid()/2+1e-11)
+		closeTo(t, name, got, want[len(want)-1], releaseGrid(p)/2+1e-11)
 	}
 }
 
@@ -311,7 +321,7 @@ func TestTrainedNoiseIsTheAccounted(t *testing.T) {
 		if !(sigma > 0) || p.Report().Clip != c.Clip {
 			t.Fatalf("%s: %+v", m, p.Report())
 		}
-		want := slowRun{c, private, public, sigma, seededKey(9), false}.iterates()
+		want := slowRun{c, private, public, sigma, stream.Seeded(9).Key(), false}.iterates()
 		closeTo(t, string(m), simulate(t, p, 9), want[len(want)-1], 1e-11*sigma)
 	}
 }
@@ -339,12 +349,12 @@ func TestOrdersReachEveryPlace(t *testing.T) {
 		}
 		return sum / (n * orders)
 	}
-	rng := seededKey(8).stream(streamOrder, 0)
-	uniform := func(perm []int) { permute(rng, perm) }
+	rng := stream.Seeded(8).Stream(streamOrder, 0)
+	uniform := func(perm []int) { stream.Shuffle(rng, perm) }
 	buffered := func(perm []int) {
 		const buffer = 1000
 		for i := range len(perm) - 1 {
-			j := i + int(below(rng, uint64(min(buffer, len(perm)-i))))
+			j := i + int(stream.Below(rng, uint64(min(buffer, len(perm)-i))))
 			perm[i], perm[j] = perm[j], perm[i]
 		}
 	}
@@ -367,7 +377,7 @@ func TestStepsWithoutAGradientAreNoise(t *testing.T) {
 		p := plan(t, c, gaussians(t, 47, 4, 3, func(int) float64 { return 0 }, 1, false), nil)
 		want := make([]float64, 3)
 		for epoch := range c.Epochs {
-			rng := slowStream(seededKey(3), "noise", epoch)
+			rng := slowStream(stream.Seeded(3).Key(), "noise", epoch)
 			for range p.Steps() {
 				for j := range want {
 					want[j] -= c.StepSize * c.Noise * slowNormal(rng)
@@ -385,27 +395,6 @@ type broken struct {
 }
 
 func (b broken) Gradient(g, _, _ []float64, _ float64) { copy(g, b.gradient) }
-
-// The draws that everything is made of, output by output: integers without a preference for
-// the small ones, where an unchecked remainder would prefer them in half of all outputs, and
-// numbers that are never 0, of which there is a logarithm.
-func TestDrawsFromAStream(t *testing.T) {
-	for _, n := range []uint64{1, 3, 1 << 40, 1<<63 - 1, 1<<63 + 1, math.MaxUint64} {
-		rng, same := slowStream(seededKey(4), "order", 0), slowStream(seededKey(4), "order", 0)
-		for i := range 100 {
-			if got, want := below(rng, n), uint64(slowBelow(same, n)); got != want {
-				t.Fatalf("n = %d: draw %d is %d, want %d", n, i, got, want)
-			}
-		}
-	}
-	rng, same := slowStream(seededKey(5), "noise", 0), slowStream(seededKey(5), "noise", 0)
-	for i := range 1000 {
-		cell := float64(same.Uint64() >> 11) // its centre is no float64 in the upper half
-		if got, want := unit(rng), (cell+0.5)*0x1p-53; got != want || !(got > 0) {
-			t.Fatalf("draw %d is %.17g, want %.17g", i, got, want)
-		}
-	}
-}
 
 // A smoothness is an upper bound, so that no step counts as non-expansive that is not: it is
 // never below the exact one.

@@ -1,4 +1,4 @@
-package shuffled
+package train
 
 import (
 	"encoding/csv"
@@ -26,21 +26,16 @@ func NewTraceWriter(w io.Writer) (*TraceWriter, error) {
 	return t, nil
 }
 
-// Write writes the cells of a grid over the configuration. A cell without a trace has its
-// last point only.
-func (t *TraceWriter) Write(dataset string, c Config, cells []Cell) error {
+// TraceLabels are the columns of a trace that stay the same over a grid. Epsilon and
+// Fraction are "" where the method has none, Variant where it has no order.
+type TraceLabels struct {
+	Dataset, Task, Algorithm, Variant string
+	Epsilon, Delta, Fraction          string
+}
+
+// Write writes the cells of a grid. A cell without a trace has its last point only.
+func (t *TraceWriter) Write(l TraceLabels, cells []Cell) error {
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	eps, p := number(c.Target.Epsilon), number(c.Fraction)
-	if !c.Method.IsPrivate() {
-		eps = ""
-	}
-	if !c.Method.UsesFraction() {
-		p = ""
-	}
-	variant := c.Order.String()
-	if c.Method == PublicOnly || c.Method == DPSGD {
-		variant = "" // no private records in any order
-	}
 	for _, cell := range cells {
 		points := cell.Trace
 		if points == nil {
@@ -48,7 +43,7 @@ func (t *TraceWriter) Write(dataset string, c Config, cells []Cell) error {
 		}
 		for _, x := range points {
 			if err := t.w.Write([]string{
-				dataset, c.Task.Name(), string(c.Method), variant, eps, number(c.Target.Delta), p, number(cell.StepSize),
+				l.Dataset, l.Task, l.Algorithm, l.Variant, l.Epsilon, l.Delta, l.Fraction, number(cell.StepSize),
 				strconv.FormatUint(cell.Seed, 10), strconv.Itoa(x.Epoch), number(x.Objective), number(x.Excess), number(x.Distance),
 			}); err != nil {
 				return err

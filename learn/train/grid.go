@@ -1,4 +1,4 @@
-package shuffled
+package train
 
 import (
 	"context"
@@ -9,18 +9,17 @@ import (
 	"sync"
 
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/learn/data"
 )
 
-// Grid runs simulations of one configuration for several step sizes and seeds. Choosing a
-// step size by its results is not private and not paid for in ε.
+// Grid runs simulations of one algorithm for several step sizes and seeds. Choosing a step
+// size by its results is not private and not paid for in ε.
 type Grid struct {
-	Config    Config // its StepSize is not used
+	Plan      func(stepSize float64) (Algorithm, error)
 	StepSizes []float64
 	Seeds     []uint64
 	Workers   int                   // simulations at a time; 0 is the number of processors
 	Progress  func(done, total int) // called after each simulation, one call at a time; may be nil
-	// KeepTraces keeps the objective after each epoch; otherwise only the last is worked
+	// KeepTraces keeps the objective after each round; otherwise only the last is worked
 	// out.
 	KeepTraces bool
 }
@@ -30,7 +29,7 @@ type Cell struct {
 	StepSize float64
 	Seed     uint64
 	Last     Point   // +Inf where it diverged
-	Trace    []Point // with KeepTraces; up to the epoch before it diverged
+	Trace    []Point // with KeepTraces; up to the round before it diverged
 	Diverged bool
 }
 
@@ -55,9 +54,10 @@ func Below(stepSizes []float64, smoothness float64) []float64 {
 }
 
 // Run simulates every step size with every seed, in parallel, and returns the cells by
-// step size, then seed, in the order given: the same for any number of workers. optimum is
-// that of private. It stops at the first error, or when the context ends.
-func (g Grid) Run(ctx context.Context, private, public *data.Records, optimum Optimum) ([]Cell, error) {
+// step size, then seed, in the order given: the same for any number of workers. Cells are
+// measured by the objective against its optimum. It stops at the first error, or when the
+// context ends.
+func (g Grid) Run(ctx context.Context, objective func(x []float64) float64, optimum Optimum) ([]Cell, error) {
 	if len(g.StepSizes) == 0 || len(g.Seeds) == 0 {
 		return nil, errors.New("a grid needs step sizes and seeds")
 	}
@@ -68,13 +68,11 @@ func (g Grid) Run(ctx context.Context, private, public *data.Records, optimum Op
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	// Plans are checked before anything runs; they share the data.
-	plans := make([]*Plan, len(g.StepSizes))
+	// Every plan is checked before anything runs.
+	plans := make([]Algorithm, len(g.StepSizes))
 	for i, eta := range g.StepSizes {
-		c := g.Config
-		c.StepSize = eta
 		var err error
-		if plans[i], err = NewPlan(c, private, public); err != nil {
+		if plans[i], err = g.Plan(eta); err != nil {
 			return nil, fmt.Errorf("step size %g: %w", eta, err)
 		}
 	}
@@ -82,10 +80,9 @@ func (g Grid) Run(ctx context.Context, private, public *data.Records, optimum Op
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var (
-		wg   sync.WaitGroup
-		mu   sync.Mutex
-		next int
-		done int
+		wg         sync.WaitGroup
+		mu         sync.Mutex
+		next, done int
 	)
 	for range min(workers, len(cells)) {
 		wg.Go(func() {
@@ -97,9 +94,9 @@ func (g Grid) Run(ctx context.Context, private, public *data.Records, optimum Op
 				if i >= len(cells) || ctx.Err() != nil {
 					return
 				}
-				plan, seed := plans[i/len(g.Seeds)], g.Seeds[i%len(g.Seeds)]
-				cell, err := simulateCell(ctx, plan, seed, private, optimum, g.KeepTraces)
-				if err != nil {
+				step := i / len(g.Seeds)
+				cell := Cell{StepSize: g.StepSizes[step], Seed: g.Seeds[i%len(g.Seeds)]}
+				if err := cell.simulate(ctx, plans[step], objective, optimum, g.KeepTraces); err != nil {
 					cancel(err)
 					return
 				}
@@ -120,36 +117,36 @@ func (g Grid) Run(ctx context.Context, private, public *data.Records, optimum Op
 	return cells, nil
 }
 
-func simulateCell(ctx context.Context, plan *Plan, seed uint64, records *data.Records, optimum Optimum, keep bool) (Cell, error) {
-	cell := Cell{StepSize: plan.c.StepSize, Seed: seed}
-	s := plan.Simulate(seed)
-	var err error
-	if keep {
-		cell.Trace, err = s.Trace(ctx, records, optimum)
-	} else {
-		_, err = s.Run(ctx, nil)
+// simulate fills in the cell's figures.
+func (c *Cell) simulate(ctx context.Context, a Algorithm, objective func(x []float64) float64, optimum Optimum, keep bool) error {
+	s := Simulate(a, c.Seed)
+	if !keep { // the trace is then one point, after all rounds
+		if _, err := s.Run(ctx, nil); err != nil {
+			return c.end(a, err)
+		}
 	}
-	if errors.Is(err, ErrDiverged) {
-		inf := math.Inf(1)
-		cell.Diverged, cell.Last = true, Point{plan.Epochs(), inf, inf, inf}
-		return cell, nil
+	points, err := s.Trace(ctx, objective, optimum)
+	if keep {
+		c.Trace = points
 	}
 	if err != nil {
-		return cell, err
+		return c.end(a, err)
 	}
-	if keep {
-		cell.Last = cell.Trace[len(cell.Trace)-1]
-		return cell, nil
+	c.Last = points[len(points)-1]
+	if !keep && !(c.Last.Objective < math.Inf(1)) { // NaN, and +Inf from overflow
+		c.Last.Objective, c.Last.Excess = math.Inf(1), math.Inf(1)
 	}
-	last, err := s.Trace(ctx, records, optimum) // no epochs are left: one point
-	if err != nil {
-		return cell, err
+	return nil
+}
+
+// end makes a cell of a run that an error ended: diverging is a result.
+func (c *Cell) end(a Algorithm, err error) error {
+	if !errors.Is(err, ErrDiverged) {
+		return err
 	}
-	cell.Last = last[0]
-	if !(cell.Last.Objective < math.Inf(1)) { // NaN, and +Inf from overflow
-		cell.Last.Objective, cell.Last.Excess = math.Inf(1), math.Inf(1)
-	}
-	return cell, nil
+	inf := math.Inf(1)
+	c.Diverged, c.Last = true, Point{a.Rounds(), inf, inf, inf}
+	return nil
 }
 
 // Tuned is a step size's results over the seeds.

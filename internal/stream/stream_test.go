@@ -1,9 +1,9 @@
-package shuffled
+package stream
 
 import (
 	"fmt"
 	"math"
-	"slices"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -57,10 +57,23 @@ func checkNormals(fill func(z []float64)) error {
 	return nil
 }
 
+// noise is a sampler, of a release's normals if four.
+func noise(four bool) *Normals {
+	s := Restore(Seeded(1).Key(), four).Normals()
+	s.Restart("noise", 0)
+	return s
+}
+
+func near(t *testing.T, what string, got, want, relative float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= relative*math.Abs(want)) {
+		t.Errorf("%s = %.12g, want %.12g within %g", what, got, want, relative)
+	}
+}
+
 func TestNormals(t *testing.T) {
 	for _, four := range []bool{false, true} {
-		s := &normals{seededKey(1).stream(streamNoise, 0), four}
-		if err := checkNormals(s.fill); err != nil {
+		if err := checkNormals(noise(four).Fill); err != nil {
 			t.Errorf("four = %t: %v", four, err)
 		}
 	}
@@ -71,9 +84,9 @@ func TestNormals(t *testing.T) {
 		"one side":               math.Abs,
 		"rounded":                func(v float64) float64 { return math.Round(8*v) / 8 },
 	} {
-		s := &normals{rng: seededKey(1).stream(streamNoise, 0)}
+		s := noise(false)
 		if checkNormals(func(z []float64) {
-			s.fill(z)
+			s.Fill(z)
 			for i := range z {
 				z[i] = wrong(z[i])
 			}
@@ -97,16 +110,16 @@ func TestZigguratTables(t *testing.T) {
 
 func TestStreamsDiffer(t *testing.T) {
 	seen := map[uint64]string{}
-	for _, k := range []key{seededKey(0), seededKey(1)} {
-		for _, purpose := range []string{streamOrder, streamNoise, "data"} {
+	for _, k := range []Coins{Seeded(0), Seeded(1)} {
+		for _, purpose := range []string{"order", "noise", "data"} {
 			for epoch := range 3 {
-				u := k.stream(purpose, epoch).Uint64()
-				name := fmt.Sprint(k[0], purpose, epoch)
+				u := k.Stream(purpose, epoch).Uint64()
+				name := fmt.Sprint(k.Key()[0], purpose, epoch)
 				if other, ok := seen[u]; ok {
 					t.Errorf("%s and %s begin alike", name, other)
 				}
 				seen[u] = name
-				if k.stream(purpose, epoch).Uint64() != u {
+				if k.Stream(purpose, epoch).Uint64() != u {
 					t.Errorf("%s does not repeat", name)
 				}
 			}
@@ -115,14 +128,16 @@ func TestStreamsDiffer(t *testing.T) {
 }
 
 func TestPermutations(t *testing.T) {
-	rng := seededKey(3).stream(streamOrder, 0)
+	rng := Seeded(3).Stream("order", 0)
 	// All 24 permutations of 4, 48000 draws: chi-square with 23 degrees of freedom is
 	// above 78 with probability 1e-7.
 	count := map[string]int{}
 	perm := make([]int, 4)
 	for range 48_000 {
-		identity(perm)
-		permute(rng, perm)
+		for i := range perm {
+			perm[i] = i
+		}
+		Shuffle(rng, perm)
 		count[fmt.Sprint(perm)]++
 	}
 	chi := 0.0
@@ -134,30 +149,9 @@ func TestPermutations(t *testing.T) {
 	}
 	for n := uint64(1); n < 40; n++ {
 		for range 100 {
-			if below(rng, n) >= n {
-				t.Fatalf("below(%d) is beyond", n)
+			if Below(rng, n) >= n {
+				t.Fatalf("Below(%d) is beyond", n)
 			}
-		}
-	}
-	if isPermutation([]int{0, 2}) || isPermutation([]int{0, 0}) || !isPermutation([]int{1, 0}) {
-		t.Error("isPermutation is wrong")
-	}
-}
-
-// What a release rounds away is far below its noise, and always a multiple of the grid.
-func TestCoarsen(t *testing.T) {
-	p := plan(t, config(DPShuffleG), scalars(t, 1, 2), nil)
-	grid := p.grid()
-	scale := p.StepSize() * p.Report().Noise
-	if !(grid <= scale*0x1p-19 && grid >= scale*0x1p-21) {
-		t.Errorf("grid %g for noise %g", grid, scale)
-	}
-	x := []float64{0.1, -3.7, 1e30, 0}
-	y := slices.Clone(x)
-	coarsen(y, grid)
-	for j := range x {
-		if math.Abs(x[j]-y[j]) > grid/2 || math.Mod(y[j], grid) != 0 {
-			t.Errorf("%g became %g", x[j], y[j])
 		}
 	}
 }
@@ -165,12 +159,43 @@ func TestCoarsen(t *testing.T) {
 func BenchmarkNormals(b *testing.B) {
 	for _, four := range []bool{false, true} {
 		b.Run(fmt.Sprintf("four=%t", four), func(b *testing.B) {
-			s := &normals{seededKey(1).stream(streamNoise, 0), four}
+			s := noise(four)
 			z := make([]float64, 784)
 			b.SetBytes(8 * 784)
 			for b.Loop() {
-				s.fill(z)
+				s.Fill(z)
 			}
 		})
+	}
+}
+
+// The draws that everything is made of, output by output: integers without a preference for
+// the small ones, where an unchecked remainder would prefer them in half of all outputs, and
+// numbers that are never 0, of which there is a logarithm.
+func TestDrawsFromAStream(t *testing.T) {
+	for _, n := range []uint64{1, 3, 1 << 40, 1<<63 - 1, 1<<63 + 1, math.MaxUint64} {
+		rng, same := Seeded(4).Stream("order", 0), Seeded(4).Stream("order", 0)
+		for i := range 100 {
+			if got, want := Below(rng, n), uint64(slowBelow(same, n)); got != want {
+				t.Fatalf("n = %d: draw %d is %d, want %d", n, i, got, want)
+			}
+		}
+	}
+	rng, same := Seeded(5).Stream("noise", 0), Seeded(5).Stream("noise", 0)
+	for i := range 1000 {
+		cell := float64(same.Uint64() >> 11) // its centre is no float64 in the upper half
+		if got, want := unit(rng), (cell+0.5)*0x1p-53; got != want || !(got > 0) {
+			t.Fatalf("draw %d is %.17g, want %.17g", i, got, want)
+		}
+	}
+}
+
+// slowBelow returns an integer of {0 … m-1}: outputs are drawn again that would prefer small
+// ones.
+func slowBelow(rng *rand.ChaCha8, m uint64) int {
+	for {
+		if u := rng.Uint64(); u < math.MaxUint64-math.MaxUint64%m {
+			return int(u % m)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package shuffled
+package train
 
 import (
 	"errors"
@@ -10,9 +10,28 @@ import (
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 )
+
+// Problem is the minimisation of
+//
+//	G(x; D) = (1/n)Σ f(x; d_i) + ψ(x),
+//
+// what a simulation is measured by. Values of G on private records are secrets themselves.
+type Problem struct {
+	Loss        loss.Loss
+	Regularizer geometry.Regularizer
+	Records     *data.Records
+}
+
+// Objective returns G(x; D).
+func (p Problem) Objective(x []float64) float64 {
+	s := 0.0
+	for i := range p.Records.Len() {
+		s += p.Loss.Loss(x, p.Records.Row(i), p.Records.Response(i))
+	}
+	return s/float64(p.Records.Len()) + p.Regularizer.Value(x)
+}
 
 // Optimum is x* = argmin G(x; D) and G(x*; D), a secret of the data.
 type Optimum struct {
@@ -20,31 +39,27 @@ type Optimum struct {
 	Value float64
 }
 
-// FindOptimum returns the optimum of the task on the records: by closed form for mean
-// estimation, where x* is the proximal map of ψ at the mean, by a linear system for ridge
-// regression with L2, and otherwise by an accelerated proximal gradient method (FISTA)
-// until a step changes x by at most 1e-11·(1+‖x‖).
-func FindOptimum(task loss.Loss, reg geometry.Regularizer, records *data.Records) (Optimum, error) {
+// Optimum returns the optimum of the problem: by closed form for mean estimation, where x*
+// is the proximal map of ψ at the mean, by a linear system for ridge regression with L2, and
+// otherwise by an accelerated proximal gradient method (FISTA) until a step changes x by at
+// most 1e-11·(1+‖x‖).
+func (p Problem) Optimum() (Optimum, error) {
 	var x []float64
 	var err error
-	l2, squared := reg.(geometry.L2)
-	switch task.(type) {
-	case loss.MeanEstimation:
-		x = records.Mean()
-		reg.Prox(x, 1)
-	case loss.LeastSquares:
-		if squared && l2.Lambda > 0 {
-			x, err = solveRidge(records, l2.Lambda)
-		} else {
-			x, err = fista(task, reg, records)
-		}
-	default:
-		x, err = fista(task, reg, records)
+	_, squares := p.Loss.(loss.LeastSquares)
+	l2, squared := p.Regularizer.(geometry.L2)
+	if _, ok := p.Loss.(loss.MeanEstimation); ok {
+		x = p.Records.Mean()
+		p.Regularizer.Prox(x, 1)
+	} else if squares && squared && l2.Lambda > 0 {
+		x, err = solveRidge(p.Records, l2.Lambda)
+	} else {
+		x, err = p.fista()
 	}
 	if err != nil {
 		return Optimum{}, err
 	}
-	return Optimum{x, Objective(task, reg, records, x)}, nil
+	return Optimum{x, p.Objective(x)}, nil
 }
 
 // solveRidge solves (2/n·AᵀA + λI)x = 2/n·Aᵀy, or for d > n the smaller
@@ -88,22 +103,24 @@ func solveRidge(r *data.Records, lambda float64) ([]float64, error) {
 	return slices.Clone(x.RawVector().Data), nil
 }
 
-// fullGradient sets g to ∇F(x; D), with scratch of the same size.
-func fullGradient(task loss.Loss, r *data.Records, g, x, scratch []float64) {
+// gradient sets g to the gradient of the mean loss, with scratch of the same size.
+func (p Problem) gradient(g, x, scratch []float64) {
 	clear(g)
+	r := p.Records
 	for i := range r.Len() {
-		task.Gradient(scratch, x, r.Row(i), r.Response(i))
-		blas64.Axpy(1/float64(r.Len()), blas64.Vector{N: r.Dim(), Data: scratch, Inc: 1}, blas64.Vector{N: r.Dim(), Data: g, Inc: 1})
+		p.Loss.Gradient(scratch, x, r.Row(i), r.Response(i))
+		vec.Add(g, 1/float64(r.Len()), scratch)
 	}
 }
 
 // fista is the method of Beck and Teboulle, A Fast Iterative Shrinkage-Thresholding
 // Algorithm (2009), restarted whenever momentum points uphill (O'Donoghue and Candès,
 // 2015).
-func fista(task loss.Loss, reg geometry.Regularizer, r *data.Records) ([]float64, error) {
+func (p Problem) fista() ([]float64, error) {
+	r := p.Records
 	smooth := 0.0
 	for i := range r.Len() {
-		smooth += task.Smoothness(vec.Norm(r.Row(i))) / float64(r.Len())
+		smooth += p.Loss.Smoothness(vec.Norm(r.Row(i))) / float64(r.Len())
 	}
 	if !(smooth > 0) || math.IsInf(smooth, 1) {
 		return nil, fmt.Errorf("optimum: the mean smoothness is %g", smooth)
@@ -113,12 +130,12 @@ func fista(task loss.Loss, reg geometry.Regularizer, r *data.Records) ([]float64
 	g, scratch := make([]float64, r.Dim()), make([]float64, r.Dim())
 	momentum := 1.0
 	for range 200_000 {
-		fullGradient(task, r, g, y, scratch)
+		p.gradient(g, y, scratch)
 		copy(prev, x)
 		for j := range x {
 			x[j] = y[j] - t*g[j]
 		}
-		reg.Prox(x, t)
+		p.Regularizer.Prox(x, t)
 		moved, size, uphill := 0.0, 0.0, 0.0
 		for j := range x {
 			moved += (x[j] - y[j]) * (x[j] - y[j])
@@ -142,13 +159,4 @@ func fista(task loss.Loss, reg geometry.Regularizer, r *data.Records) ([]float64
 		}
 	}
 	return nil, errors.New("optimum: not found within 200000 steps")
-}
-
-// Objective returns G(x; D) = (1/n)Σ f(x; d_i) + ψ(x), on private data itself a secret.
-func Objective(task loss.Loss, reg geometry.Regularizer, records *data.Records, x []float64) float64 {
-	s := 0.0
-	for i := range records.Len() {
-		s += task.Loss(x, records.Row(i), records.Response(i))
-	}
-	return s/float64(records.Len()) + reg.Value(x)
 }
