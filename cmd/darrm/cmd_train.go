@@ -20,22 +20,18 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// trainCommand has the flags of train beyond the training itself.
+// trainCommand has the flags of train shuffled.
 type trainCommand struct {
 	trainFlags
-	out, checkpoint   string
-	ledger, requestID string
-	dryRun            bool
-	insecureSeed      uint64
-	force             bool
-	relation          accountant.Relation      // of the plan
-	accounted         accountant.IterationMode // the plan is
+	modelFlags
+	relation  accountant.Relation      // of the plan
+	accounted accountant.IterationMode // the plan is
 }
 
-func newTrain(a *app) *cobra.Command {
+func newTrainShuffled(a *app) *cobra.Command {
 	var f trainCommand
 	c := &cobra.Command{
-		Use:   "train",
+		Use:   "shuffled",
 		Short: "Train a model privately with shuffled gradients",
 		Long: `Train one model with a shuffled gradient method, private (DP-ShuffleG), with public
 data as well (Priv-Pub, Pub-Priv, Interleaved), or beside them the baselines.
@@ -62,25 +58,18 @@ equal by coincidence.
 
 Choosing a step size by its results is not private and not paid for.
 ` + exitStatus,
-		Example: `  darrm train --data-set crime --method interleaved --epochs 20 --step-size 1e-4 --clip 10 \
+		Example: `  darrm train shuffled --data-set crime --method interleaved --epochs 20 --step-size 1e-4 --clip 10 \
     --eps 5 --delta 1e-6 --radius 8
-  darrm train --private a.csv --response y --task logistic --radius 1 --clip 1 \
+  darrm train shuffled --private a.csv --response y --task logistic --radius 1 --clip 1 \
     --step-size 0.1 --eps 1 --delta 1e-6
-  darrm train --private train-images-idx3-ubyte --labels train-labels-idx1-ubyte --positive 6,9 \
+  darrm train shuffled --private train-images-idx3-ubyte --labels train-labels-idx1-ubyte --positive 6,9 \
     --task logistic --epochs 5 --clip 1 --step-size 0.01 --eps 4 --delta 1e-6`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}
 	f.trainFlags.register(c)
 	f.registerMode(c, accountant.IterationBest)
-	fl := c.Flags()
-	fl.StringVarP(&f.out, "out", "o", "", "write the model to this file instead of stdout")
-	fl.StringVar(&f.checkpoint, "checkpoint", "", "keep the secret state here after each epoch, and go on from it if it is there")
-	fl.StringVar(&f.ledger, "ledger", "", "charge this ledger (darrm budget init) before the first step")
-	fl.StringVar(&f.requestID, "request-id", "", "name of this training in the ledger (default: a name of its own)")
-	fl.BoolVar(&f.force, "force", false, "without --ledger: replace --out by a new model. Nobody accounts for the two")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "say what the model would cost, and train and charge nothing")
-	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0, "simulate with this seed, for experiments; the model is marked, it is not\nprivate")
+	f.modelFlags.register(c)
 	return c
 }
 
