@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
 )
 
 // Iteration is a run of like private epochs of a shuffled gradient method. In each epoch
@@ -168,9 +170,6 @@ func Conversions() []Conversion {
 // ErrNotCertified says that a mode was asked for whose conditions do not hold.
 var ErrNotCertified = errors.New("conditions of the accounting mode do not hold")
 
-// Relation returns the neighbouring relation that the event's parameters are for.
-func (e Iteration) Relation() Relation { return e.Neighbours }
-
 func (e Iteration) String() string {
 	return fmt.Sprintf("%d private epochs (%v) of %d private in %d steps, noise %g and %g at clip %g", e.Epochs, e.Order, e.Private, e.Records, e.Noise, e.PublicNoise, e.Clip)
 }
@@ -218,8 +217,8 @@ func (e Iteration) check() error {
 			return &check.Error{Name: x.name, Value: x.v, Rule: "0, or between 1e-100 and 1e100"}
 		}
 	}
-	if !(e.StepSize > 0) || math.IsInf(e.StepSize, 1) {
-		return &check.Error{Name: "step size", Value: e.StepSize, Rule: "a finite number > 0"}
+	if err := check.Positive("step size", e.StepSize); err != nil {
+		return err
 	}
 	if !(e.Smoothness >= 0) {
 		return &check.Error{Name: "smoothness", Value: e.Smoothness, Rule: "≥ 0, where 0 is unknown"}
@@ -291,7 +290,7 @@ func (e Iteration) certify() (m float64, fallback []string, err error) {
 		if len(why) == 0 {
 			return nil
 		}
-		return fmt.Errorf("mode %s: %w: %s", e.mode(), ErrNotCertified, join(why))
+		return fmt.Errorf("mode %s: %w: %s", e.mode(), ErrNotCertified, strings.Join(why, "; "))
 	}
 	public := e.Records > e.Private && e.PublicNoise > 0
 	full := 1.0
@@ -332,20 +331,9 @@ func (e Iteration) certify() (m float64, fallback []string, err error) {
 	return full, nil, refuse(void)
 }
 
-func join(why []string) string {
-	s := ""
-	for i, w := range why {
-		if i > 0 {
-			s += "; "
-		}
-		s += w
-	}
-	return s
-}
-
 // tail returns V for the record that is i-th from the end of the private block, i ≥ 1:
 // its own and the i-1 private steps after it, and the public ones. Rounded down.
 func (e Iteration) tail(i float64) float64 {
 	own, public := e.Noise*e.Noise, e.PublicNoise*e.PublicNoise
-	return (i*own + float64(e.Records-e.Private)*public) * (1 - floatMargin)
+	return (i*own + float64(e.Records-e.Private)*public) * (1 - num.Margin)
 }

@@ -8,6 +8,15 @@ import (
 	"github.com/darrm/darrm/accountant"
 )
 
+func event(t *testing.T, e accountant.Iteration) accountant.Event {
+	t.Helper()
+	event, err := e.Event()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return event
+}
+
 // An Iteration is charged like any event, twice as two trainings; what cannot be
 // certified is refused before anything is charged.
 func TestIterationIsAnEvent(t *testing.T) {
@@ -16,7 +25,7 @@ func TestIterationIsAnEvent(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := withNoise(iteration(50, 1000, 500, 10), 7)
-	b, err := a.Charge(e, 2)
+	b, err := a.Charge(event(t, e), 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,11 +53,11 @@ func TestIterationIsAnEvent(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	for _, bad := range []accountant.Iteration{{}, withMode(withNoise(iteration(5, 9, 4, 1), 1), "poisson")} {
-		if _, err := a.Charge(bad, 1); err == nil {
-			t.Errorf("%v charged", bad)
+		if got, err := bad.Event(); err == nil {
+			t.Errorf("%v is %v", bad, got)
 		}
 	}
-	mixed, err := a.Charge(withMode(e, accountant.IterationRRMixture), 1)
+	mixed, err := a.Charge(event(t, withMode(e, accountant.IterationRRMixture)), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,18 +67,14 @@ func TestIterationIsAnEvent(t *testing.T) {
 	if eps, err := mixed.Epsilon(1e-6); err != nil || !(eps > 0) || math.IsInf(eps, 1) {
 		t.Errorf("%g, %v", eps, err)
 	}
-	none, err := a.Charge(withNoise(e, 0), 1) // ε = +Inf
-	if err == nil {
-		_, err = none.Epsilon(1e-6)
-	}
-	if err == nil {
-		t.Error("a finite figure without noise")
+	if none, err := withNoise(e, 0).Event(); !errors.Is(err, accountant.ErrUnsupported) { // ε = +Inf
+		t.Errorf("an event without noise: %v, %v", none, err)
 	}
 	poisson, err := accountant.New(accountant.AddOrRemoveOne)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := poisson.Charge(e, 1); !errors.Is(err, accountant.ErrUnsupported) {
+	if _, err := poisson.Charge(event(t, e), 1); !errors.Is(err, accountant.ErrUnsupported) {
 		t.Errorf("for add or remove: %v", err)
 	}
 }
@@ -88,16 +93,17 @@ func TestAccountantHonoursEachMode(t *testing.T) {
 	for _, m := range modes {
 		e := all
 		e.Mode = m
-		if alone[m], err = accountant.RDP(e, alpha); err != nil {
+		if alone[m], err = accountant.RDP(event(t, e), alpha); err != nil {
 			t.Fatal(err)
 		}
 		sum += alone[m]
-		if a, err = a.Charge(e, 1); err != nil {
+		if a, err = a.Charge(event(t, e), 1); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(a.Charges()) != len(modes) {
-		t.Fatalf("charges of different modes were merged: %v", a.Charges())
+	// "best" and "" are cross-epoch here, and like events are charged together.
+	if c := a.Charges(); len(c) != len(modes)-2 || c[2].Count != 3 {
+		t.Fatalf("charges of different modes were merged: %v", c)
 	}
 	for _, m := range modes[1:] {
 		if !(alone[m] < 0.9*alone[accountant.IterationPaper]) {
@@ -110,13 +116,13 @@ func TestAccountantHonoursEachMode(t *testing.T) {
 	// In one epoch cross-epoch is the source's mode, and the mixture less.
 	once := all
 	once.Epochs, once.Mode = 1, accountant.IterationBest
-	least, err := accountant.RDP(once, alpha)
+	least, err := accountant.RDP(event(t, once), alpha)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range []accountant.IterationMode{accountant.IterationPaper, accountant.IterationSOMixture, accountant.IterationCrossEpoch} {
 		once.Mode = m
-		if r, err := accountant.RDP(once, alpha); err != nil || least > r {
+		if r, err := accountant.RDP(event(t, once), alpha); err != nil || least > r {
 			t.Errorf("one epoch: best %g, %s %g, %v", least, m, r, err)
 		}
 	}
@@ -133,7 +139,7 @@ func TestAccountantHonoursEachMode(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			total += d
+			total += float64(c.Count) * d
 		}
 		v, err := accountant.EpsilonFromRDP(order, total, 1e-6)
 		if err != nil {
@@ -143,5 +149,49 @@ func TestAccountantHonoursEachMode(t *testing.T) {
 	}
 	if best, ok := r.Best(); !ok || math.Abs(best.Cost.Epsilon-eps) > 1e-4*eps {
 		t.Errorf("%+v, by hand %g", r, eps)
+	}
+}
+
+// Without amplification epochs of shuffled gradients are Gaussian mechanisms of sensitivity
+// 2G, one an epoch, by every method that takes both.
+func TestAccountantTakesIterations(t *testing.T) {
+	run := accountant.Iteration{Epochs: 5, Records: 100, Private: 100, Clip: 1, Noise: 40, Order: accountant.FixedOrder, StepSize: 0.1, Neighbours: accountant.ReplaceOne}
+	account := func(e accountant.Event, count int) accountant.Report {
+		a, err := accountant.New(accountant.ReplaceOne)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, err = a.Charge(e, count); err != nil {
+			t.Fatal(err)
+		}
+		r, err := a.AtDelta(1e-6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	r := account(event(t, run), 3)
+	same := account(accountant.Gaussian{NoiseMultiplier: 20, Neighbours: accountant.ReplaceOne}, 15)
+	if len(r.Bounds) != 4 || len(same.Bounds) != 4 {
+		t.Fatalf("%+v, as gaussians %+v", r, same)
+	}
+	for i, b := range r.Bounds {
+		if want := same.Bounds[i]; b.Method != want.Method || math.Abs(b.Cost.Epsilon/want.Cost.Epsilon-1) > 1e-6 {
+			t.Errorf("%+v, as gaussians %+v", b, want)
+		}
+	}
+	for name, spoil := range map[string]func(*accountant.Iteration){
+		"other relation":     func(e *accountant.Iteration) { e.Neighbours = accountant.AddOrRemoveOne },
+		"bad clip":           func(e *accountant.Iteration) { e.Clip = math.NaN() },
+		"uncertified mode":   func(e *accountant.Iteration) { e.Mode = accountant.IterationCrossEpoch },
+		"order not stated":   func(e *accountant.Iteration) { e.Order = 0 },
+		"negative noise":     func(e *accountant.Iteration) { e.Noise = -1 },
+		"relation forgotten": func(e *accountant.Iteration) { e.Neighbours = 0 },
+	} {
+		bad := run
+		spoil(&bad)
+		if got, err := bad.Event(); err == nil {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }

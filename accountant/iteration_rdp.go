@@ -3,6 +3,9 @@ package accountant
 import (
 	"fmt"
 	"math"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
 )
 
 // RDP returns an upper bound on the Rényi divergence of order α > 1 that all epochs
@@ -13,7 +16,7 @@ func (e Iteration) RDP(alpha float64) (float64, error) {
 	if err := e.check(); err != nil {
 		return 0, err
 	}
-	if err := checkOrder(alpha); err != nil {
+	if err := check.Order(alpha); err != nil {
 		return 0, err
 	}
 	least := math.Inf(1)
@@ -62,16 +65,16 @@ func (e Iteration) divergence(alpha, m float64) float64 {
 	switch e.mode() {
 	case IterationRRMixture:
 		exponent := (alpha - 1) * alpha * e.square()
-		return float64(e.Epochs)*(e.logMixture(exponent)+tiny)/(alpha-1)*(1+floatMargin) + tiny
+		return float64(e.Epochs)*(e.logMixture(exponent)+num.Tiny)/(alpha-1)*(1+num.Margin) + num.Tiny
 	case IterationSOMixture:
 		exponent := (alpha - 1) * alpha * e.square() * float64(e.Epochs)
-		return (e.logMixture(exponent)+tiny)/(alpha-1)*(1+floatMargin) + tiny
+		return (e.logMixture(exponent)+num.Tiny)/(alpha-1)*(1+num.Margin) + num.Tiny
 	}
-	return alpha * e.rho(m) * (1 + floatMargin)
+	return alpha * e.rho(m) * (1 + num.Margin)
 }
 
 // square returns 2G², half of the squared sensitivity 2G. Rounded up.
-func (e Iteration) square() float64 { return 2 * e.Clip * e.Clip * (1 + floatMargin) }
+func (e Iteration) square() float64 { return 2 * e.Clip * e.Clip * (1 + num.Margin) }
 
 // rho returns ρ of the modes whose divergence is α·ρ, rounded up.
 func (e Iteration) rho(m float64) float64 {
@@ -82,14 +85,14 @@ func (e Iteration) rho(m float64) float64 {
 		return math.Inf(1)
 	}
 	k := float64(e.Epochs)
-	last := e.square()/(m*e.Noise*e.Noise) + tiny
+	last := e.square()/(m*e.Noise*e.Noise) + num.Tiny
 	if e.mode() != IterationCrossEpoch {
-		return k * last * (1 + floatMargin)
+		return k * last * (1 + num.Margin)
 	}
 	// Between two occurrences lies the noise of one whole epoch; after the last one, at
 	// worst, that from the last private step on. Spreading a_t ∝ σ_t² over each of these
 	// stretches is optimal: the sum of squares is then as small as the shifts allow.
-	return ((k-1)*e.square()/e.tail(float64(e.Private)) + last) * (1 + floatMargin)
+	return ((k-1)*e.square()/e.tail(float64(e.Private)) + last) * (1 + num.Margin)
 }
 
 // exactPositions is up to which place from the end mixtures are summed term by term.
@@ -116,7 +119,7 @@ func (e Iteration) logMixture(x float64) float64 {
 	}
 	sum := 0.0
 	e.eachBlock(exactPositions, func(i, count float64) { sum += count * math.Expm1(x/e.tail(i)) })
-	return math.Log1p(sum/n) * (1 + rdpMargin/10)
+	return math.Log1p(sum/n) * (1 + num.SumMargin/10)
 }
 
 // eachBlock calls f with the place of the most exposed record of each block and the

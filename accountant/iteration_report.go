@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
 )
 
 // IterationReport is what a shuffled gradient run costs, and on which grounds.
@@ -36,38 +37,11 @@ type IterationReport struct {
 	Cost Cost // ε rounded up; +Inf without noise
 }
 
-// ZCDPFor returns the largest ρ for which ρ-zCDP is (ε, δ)-DP by EpsilonFromZCDP, rounded
-// down:
-//
-//	ρ = ε²/(√(ln(1/δ)+ε) + √ln(1/δ))²,
-//
-// which is (√(ln(1/δ)+ε) - √ln(1/δ))² without its cancellation. It takes ε > 0 finite and
-// δ in (0,1).
-func ZCDPFor(target Cost) (float64, error) {
-	if err := checkIterationTarget(target); err != nil {
-		return 0, err
-	}
-	l := -logDown(target.Delta)
-	r := target.Epsilon / (math.Sqrt(l+target.Epsilon) + math.Sqrt(l))
-	return r * r * (1 - floatMargin), nil
-}
-
-// ZCDPOrder returns the order of the smallest ρα + ln(1/δ)/(α-1): α* = 1 + √(ln(1/δ)/ρ).
-// (The source prints it without the 1, which is not optimal.)
-func ZCDPOrder(rho, delta float64) float64 { return 1 + math.Sqrt(-math.Log(delta))/math.Sqrt(rho) }
-
 func checkIterationTarget(target Cost) error {
-	if !(target.Epsilon > 0) || math.IsInf(target.Epsilon, 1) {
-		return &check.Error{Name: "epsilon", Value: target.Epsilon, Rule: "a finite number > 0"}
+	if err := check.Positive("epsilon", target.Epsilon); err != nil {
+		return err
 	}
-	return checkIterationDelta(target.Delta)
-}
-
-func checkIterationDelta(delta float64) error {
-	if !(delta > 0 && delta < 1) {
-		return &check.Error{Name: "delta", Value: delta, Rule: "in (0,1)"}
-	}
-	return nil
+	return check.Within("delta", target.Delta)
 }
 
 // Report returns what the event costs at δ in (0,1). A mode whose conditions fail is
@@ -87,7 +61,7 @@ func (e Iteration) Report(delta float64) (IterationReport, error) {
 // epochs, take one run only. Mode, conversion, order and clip must agree. The report
 // shows the noise of the first run with private data and the smallest m.
 func ReportIterations(delta float64, runs ...Iteration) (IterationReport, error) {
-	if err := checkIterationDelta(delta); err != nil {
+	if err := check.Within("delta", delta); err != nil {
 		return IterationReport{}, err
 	}
 	if len(runs) == 0 {
@@ -130,9 +104,9 @@ func ReportIterations(delta float64, runs ...Iteration) (IterationReport, error)
 		}
 		r.Cost.Epsilon, err = EpsilonFromZCDP(r.Rho, delta)
 	default:
-		convert := classicalEpsilon
+		convert := ClassicalEpsilonFromRDP
 		if r.Conversion == ConversionImproved {
-			convert = improvedEpsilon
+			convert = EpsilonFromRDP
 		}
 		total := func(alpha float64) float64 {
 			sum := 0.0
@@ -141,12 +115,8 @@ func ReportIterations(delta float64, runs ...Iteration) (IterationReport, error)
 			}
 			return sum * (1 + 1e-15*float64(len(private)))
 		}
-		r.Alpha, r.Cost.Epsilon = bestOrder(1e10, func(alpha float64) float64 {
-			eps := convert(alpha, total(alpha), delta)
-			if math.IsNaN(eps) {
-				return math.Inf(1)
-			}
-			return eps
+		r.Alpha, r.Cost.Epsilon = num.BestOrder(maxOrder, func(alpha float64) float64 {
+			return finite(convert(alpha, total(alpha), delta))
 		})
 		if math.IsInf(r.Cost.Epsilon, 1) {
 			r.Rho, r.Alpha = r.Cost.Epsilon, 0
@@ -155,6 +125,17 @@ func ReportIterations(delta float64, runs ...Iteration) (IterationReport, error)
 		}
 	}
 	return r, err
+}
+
+// maxOrder is the largest order that is tried.
+const maxOrder = 1e10
+
+// finite returns +Inf for a figure that could not be had: the divergence is infinite.
+func finite(eps float64, err error) float64 {
+	if err != nil {
+		return math.Inf(1)
+	}
+	return eps
 }
 
 // pureRho says whether the mode's loss is at most that of one Gaussian mechanism with μ² = 2ρ.
@@ -409,7 +390,9 @@ func improvedZCDPFor(target Cost) (float64, error) {
 		return 0, err
 	}
 	fits := func(rho float64) bool {
-		_, eps := bestOrder(1e10, func(a float64) float64 { return improvedEpsilon(a, a*rho*(1+4*floatMargin), target.Delta) })
+		_, eps := num.BestOrder(maxOrder, func(a float64) float64 {
+			return finite(EpsilonFromRDP(a, a*rho*(1+4*num.Margin), target.Delta))
+		})
 		return eps <= target.Epsilon
 	}
 	high := low * 2
