@@ -8,6 +8,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/shuffleg"
 )
 
@@ -103,7 +104,7 @@ func (p *TrainPlan) Affected() int { return p.c.Parts.Affected() }
 func (p *TrainPlan) Teacher() accountant.Cost { return p.each }
 
 // Report returns what teacher j costs, from 0, and on which grounds.
-func (p *TrainPlan) Report(j int) accountant.IterationReport { return p.plans[j].Report() }
+func (p *TrainPlan) Report(j int) iteration.Report { return p.plans[j].Report() }
 
 // Problem returns the constraints of a DaRRM release that may cost mε, for these teachers.
 // Those without privacy need constraints.NewTotalProblem.

@@ -1,4 +1,4 @@
-package accountant_test
+package iteration_test
 
 import (
 	"errors"
@@ -6,9 +6,10 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 )
 
-func event(t *testing.T, e accountant.Iteration) accountant.Event {
+func event(t *testing.T, e iteration.Steps) accountant.Event {
 	t.Helper()
 	event, err := e.Event()
 	if err != nil {
@@ -24,7 +25,7 @@ func TestIterationIsAnEvent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := withNoise(iteration(50, 1000, 500, 10), 7)
+	e := withNoise(steps(50, 1000, 500, 10), 7)
 	b, err := a.Charge(event(t, e), 2)
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +45,7 @@ func TestIterationIsAnEvent(t *testing.T) {
 				t.Errorf("rdp %g, zcdp %g", bound.Cost.Epsilon, want)
 			}
 		case accountant.MethodGaussian, accountant.MethodPLD:
-			near(t, string(bound.Method), bound.Cost.Epsilon, epsilon(t, withMode(withNoise(iteration(100, 1000, 500, 10), 7), accountant.IterationGaussianExact), 1e-6), 1e-4)
+			near(t, string(bound.Method), bound.Cost.Epsilon, epsilon(t, withMode(withNoise(steps(100, 1000, 500, 10), 7), iteration.GaussianExact), 1e-6), 1e-4)
 		default:
 			t.Errorf("method %s: %v", bound.Method, bound.Cost)
 		}
@@ -52,12 +53,12 @@ func TestIterationIsAnEvent(t *testing.T) {
 	if len(r.Bounds) != 4 {
 		t.Errorf("%+v", r)
 	}
-	for _, bad := range []accountant.Iteration{{}, withMode(withNoise(iteration(5, 9, 4, 1), 1), "poisson")} {
+	for _, bad := range []iteration.Steps{{}, withMode(withNoise(steps(5, 9, 4, 1), 1), "poisson")} {
 		if got, err := bad.Event(); err == nil {
 			t.Errorf("%v is %v", bad, got)
 		}
 	}
-	mixed, err := a.Charge(event(t, withMode(e, accountant.IterationRRMixture)), 1)
+	mixed, err := a.Charge(event(t, withMode(e, iteration.RRMixture)), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,14 +83,14 @@ func TestIterationIsAnEvent(t *testing.T) {
 // In an Accountant each event is accounted by its own mode, whatever is beside it.
 func TestAccountantHonoursEachMode(t *testing.T) {
 	const alpha = 6.0
-	all := withNoise(iteration(3, 40, 30, 1), 1.5)
-	all.Order, all.Released = accountant.ShuffledOnce, accountant.LastIterate
-	modes := []accountant.IterationMode{accountant.IterationPaper, accountant.IterationSOMixture, accountant.IterationCrossEpoch, accountant.IterationBest, ""}
+	all := withNoise(steps(3, 40, 30, 1), 1.5)
+	all.Order, all.Released = iteration.ShuffledOnce, iteration.LastIterate
+	modes := []iteration.Mode{iteration.Paper, iteration.SOMixture, iteration.CrossEpoch, iteration.Best, ""}
 	a, err := accountant.New(accountant.ReplaceOne)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum, alone := 0.0, map[accountant.IterationMode]float64{}
+	sum, alone := 0.0, map[iteration.Mode]float64{}
 	for _, m := range modes {
 		e := all
 		e.Mode = m
@@ -106,21 +107,21 @@ func TestAccountantHonoursEachMode(t *testing.T) {
 		t.Fatalf("charges of different modes were merged: %v", c)
 	}
 	for _, m := range modes[1:] {
-		if !(alone[m] < 0.9*alone[accountant.IterationPaper]) {
-			t.Errorf("%s: %g, the source's %g: the modes do not tell apart", m, alone[m], alone[accountant.IterationPaper])
+		if !(alone[m] < 0.9*alone[iteration.Paper]) {
+			t.Errorf("%s: %g, the source's %g: the modes do not tell apart", m, alone[m], alone[iteration.Paper])
 		}
 	}
-	if least := min(alone[accountant.IterationSOMixture], alone[accountant.IterationCrossEpoch]); alone[accountant.IterationBest] != least || alone[""] != least {
-		t.Errorf("best %g, \"\" %g, the smallest of the others %g", alone[accountant.IterationBest], alone[""], least)
+	if least := min(alone[iteration.SOMixture], alone[iteration.CrossEpoch]); alone[iteration.Best] != least || alone[""] != least {
+		t.Errorf("best %g, \"\" %g, the smallest of the others %g", alone[iteration.Best], alone[""], least)
 	}
 	// In one epoch cross-epoch is the source's mode, and the mixture less.
 	once := all
-	once.Epochs, once.Mode = 1, accountant.IterationBest
+	once.Epochs, once.Mode = 1, iteration.Best
 	least, err := accountant.RDP(event(t, once), alpha)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []accountant.IterationMode{accountant.IterationPaper, accountant.IterationSOMixture, accountant.IterationCrossEpoch} {
+	for _, m := range []iteration.Mode{iteration.Paper, iteration.SOMixture, iteration.CrossEpoch} {
 		once.Mode = m
 		if r, err := accountant.RDP(event(t, once), alpha); err != nil || least > r {
 			t.Errorf("one epoch: best %g, %s %g, %v", least, m, r, err)
@@ -155,7 +156,7 @@ func TestAccountantHonoursEachMode(t *testing.T) {
 // Without amplification epochs of shuffled gradients are Gaussian mechanisms of sensitivity
 // 2G, one an epoch, by every method that takes both.
 func TestAccountantTakesIterations(t *testing.T) {
-	run := accountant.Iteration{Epochs: 5, Records: 100, Private: 100, Clip: 1, Noise: 40, Order: accountant.FixedOrder, StepSize: 0.1, Neighbours: accountant.ReplaceOne}
+	run := iteration.Steps{Epochs: 5, Records: 100, Private: 100, Clip: 1, Noise: 40, Order: iteration.FixedOrder, StepSize: 0.1, Neighbours: accountant.ReplaceOne}
 	account := func(e accountant.Event, count int) accountant.Report {
 		a, err := accountant.New(accountant.ReplaceOne)
 		if err != nil {
@@ -180,13 +181,13 @@ func TestAccountantTakesIterations(t *testing.T) {
 			t.Errorf("%+v, as gaussians %+v", b, want)
 		}
 	}
-	for name, spoil := range map[string]func(*accountant.Iteration){
-		"other relation":     func(e *accountant.Iteration) { e.Neighbours = accountant.AddOrRemoveOne },
-		"bad clip":           func(e *accountant.Iteration) { e.Clip = math.NaN() },
-		"uncertified mode":   func(e *accountant.Iteration) { e.Mode = accountant.IterationCrossEpoch },
-		"order not stated":   func(e *accountant.Iteration) { e.Order = 0 },
-		"negative noise":     func(e *accountant.Iteration) { e.Noise = -1 },
-		"relation forgotten": func(e *accountant.Iteration) { e.Neighbours = 0 },
+	for name, spoil := range map[string]func(*iteration.Steps){
+		"other relation":     func(e *iteration.Steps) { e.Neighbours = accountant.AddOrRemoveOne },
+		"bad clip":           func(e *iteration.Steps) { e.Clip = math.NaN() },
+		"uncertified mode":   func(e *iteration.Steps) { e.Mode = iteration.CrossEpoch },
+		"order not stated":   func(e *iteration.Steps) { e.Order = 0 },
+		"negative noise":     func(e *iteration.Steps) { e.Noise = -1 },
+		"relation forgotten": func(e *iteration.Steps) { e.Neighbours = 0 },
 	} {
 		bad := run
 		spoil(&bad)

@@ -1,9 +1,12 @@
-package accountant
+package iteration
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
 )
 
@@ -16,7 +19,17 @@ import (
 
 // gaussianEpsilonOf returns the exact ε of a Gaussian mechanism with μ² = 2ρ.
 func gaussianEpsilonOf(rho, delta float64) (float64, error) {
-	return GaussianEpsilon(gaussianNoiseOf(rho), delta)
+	eps, err := accountant.GaussianEpsilon(gaussianNoiseOf(rho), delta)
+	return eps, whose("noise of all epochs together", err)
+}
+
+// whose says whose the noise is that is out of range.
+func whose(noise string, err error) error {
+	var rule *check.Error
+	if errors.As(err, &rule) && rule.Name == "noise multiplier" {
+		return &check.Error{Name: noise, Value: rule.Value, Rule: rule.Rule}
+	}
+	return err
 }
 
 // gaussianNoiseOf returns the noise multiplier 1/√(2ρ), rounded down.
@@ -27,11 +40,11 @@ const theoremOfPlaces = "the mixture over a record's places"
 
 // Event returns what all epochs together are to an Accountant: a Gaussian event in the
 // modes whose loss is at most that of one, in the mixtures a Profile for each independent
-// place of the record. IterationBest is one of the modes that hold, by their divergence of
+// place of the record. Best is one of the modes that hold, by their divergence of
 // order 8: each of them bounds the losses, and the order only decides which is likely to be
 // best. Epochs with private data but without noise are ErrUnsupported, and a mode whose
 // conditions do not hold is ErrNotCertified.
-func (e Iteration) Event() (Event, error) {
+func (e Steps) Event() (accountant.Event, error) {
 	if err := e.check(); err != nil {
 		return nil, err
 	}
@@ -40,9 +53,9 @@ func (e Iteration) Event() (Event, error) {
 	}
 	switch {
 	case !e.private():
-		return ApproxDP{Neighbours: e.Neighbours}, nil // nothing
+		return accountant.ApproxDP{Neighbours: e.Neighbours}, nil // nothing
 	case e.Noise == 0:
-		return nil, fmt.Errorf("%v, without noise: %w", e, ErrUnsupported)
+		return nil, fmt.Errorf("%v, without noise: %w", e, accountant.ErrUnsupported)
 	}
 	named, noise, least := e, 1.0, math.Inf(1)
 	for _, c := range e.certified() {
@@ -55,25 +68,25 @@ func (e Iteration) Event() (Event, error) {
 		}
 	}
 	switch e = named; e.mode() {
-	case IterationRRMixture:
+	case RRMixture:
 		places, err := e.places(1)
 		if err != nil {
 			return nil, err
 		}
-		return Compose(Charge{places, e.Epochs})
-	case IterationSOMixture:
+		return accountant.Compose(accountant.Charge{Event: places, Count: e.Epochs})
+	case SOMixture:
 		return e.places(math.Sqrt(float64(e.Epochs)) * (1 + num.Margin))
 	}
 	// More noise than the accountant takes is counted as less.
-	sigma := min(gaussianNoiseOf(e.rho(noise)), MaxNoise)
-	return Gaussian{sigma, e.Neighbours}, nil
+	sigma := min(gaussianNoiseOf(e.rho(noise)), accountant.MaxNoise)
+	return accountant.Gaussian{NoiseMultiplier: sigma, Neighbours: e.Neighbours}, nil
 }
 
 // mixtureExact is the cost of runs in a mixture mode by their privacy losses.
-func (r *IterationReport) mixtureExact(private []Iteration) error {
-	a, err := New(r.Relation)
+func (r *Report) mixtureExact(private []Steps) error {
+	a, err := accountant.New(r.Relation)
 	for _, e := range private {
-		var event Event
+		var event accountant.Event
 		if event, err = e.Event(); err != nil {
 			return err
 		}
@@ -81,7 +94,7 @@ func (r *IterationReport) mixtureExact(private []Iteration) error {
 			return err
 		}
 	}
-	bounds, err := a.AtDelta(r.Cost.Delta, MethodPLD)
+	bounds, err := a.AtDelta(r.Cost.Delta, accountant.MethodPLD)
 	if err != nil {
 		return err
 	}
@@ -98,19 +111,16 @@ func (r *IterationReport) mixtureExact(private []Iteration) error {
 const mixturePositions = 64
 
 // places returns one secret place of a record, each μ times the factor.
-func (e Iteration) places(factor float64) (Profile, error) {
+func (e Steps) places(factor float64) (accountant.Profile, error) {
 	n := float64(e.Records)
-	var parts []ProfilePart
+	var parts []accountant.ProfilePart
 	e.eachBlock(mixturePositions, func(i, count float64) {
 		sigma := math.Sqrt(e.tail(i)) / (2 * e.Clip * factor) * (1 - num.Margin)
-		parts = append(parts, ProfilePart{count / n, sigma})
+		parts = append(parts, accountant.ProfilePart{Weight: count / n, NoiseMultiplier: sigma})
 	})
 	if e.Private < e.Records {
-		parts = append(parts, ProfilePart{float64(e.Records-e.Private) / n, math.Inf(1)})
+		parts = append(parts, accountant.ProfilePart{Weight: float64(e.Records-e.Private) / n, NoiseMultiplier: math.Inf(1)})
 	}
-	profile, err := NewProfile(e.Neighbours, theoremOfPlaces, parts)
-	if err != nil {
-		return profile, fmt.Errorf("epochs whose last private step has too little noise: %w", err)
-	}
-	return profile, nil
+	profile, err := accountant.NewProfile(e.Neighbours, theoremOfPlaces, parts)
+	return profile, whose("noise of the last private step", err)
 }

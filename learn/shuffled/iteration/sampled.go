@@ -1,9 +1,10 @@
-package accountant
+package iteration
 
 import (
 	"fmt"
 	"math"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
 )
@@ -93,7 +94,7 @@ func (s SampledSteps) Epsilon(delta float64) (eps float64, alpha int, err error)
 	eps = math.Inf(1)
 	for a := 2; a <= maxSampledOrder; a++ {
 		total := float64(s.Steps) * s.divergence(a) * (1 + num.Margin)
-		if v := finite(ClassicalEpsilonFromRDP(float64(a), total, delta)); v < eps {
+		if v := finite(accountant.ClassicalEpsilonFromRDP(float64(a), total, delta)); v < eps {
 			eps, alpha = v, a
 		}
 		if total > 2*eps {
@@ -105,12 +106,12 @@ func (s SampledSteps) Epsilon(delta float64) (eps float64, alpha int, err error)
 
 // Calibrate returns s with the smallest noise, rounded up, whose cost is at most the
 // target's; none without steps.
-func (s SampledSteps) Calibrate(target Cost) (SampledSteps, error) {
+func (s SampledSteps) Calibrate(target accountant.Cost) (SampledSteps, error) {
 	s.Noise = 0
 	if err := s.check(); err != nil {
 		return SampledSteps{}, err
 	}
-	if err := checkIterationTarget(target); err != nil {
+	if err := checkTarget(target); err != nil {
 		return SampledSteps{}, err
 	}
 	if s.Steps == 0 {
@@ -126,7 +127,7 @@ func (s SampledSteps) Calibrate(target Cost) (SampledSteps, error) {
 	for !fits(high) {
 		if high *= 2; high > 1e15*s.Clip {
 			// Even without any divergence the conversion costs ln(1/δ)/511.
-			return SampledSteps{}, fmt.Errorf("no noise found for %v with orders up to %d: %w", target, maxSampledOrder, ErrUnsupported)
+			return SampledSteps{}, fmt.Errorf("no noise found for %v with orders up to %d: %w", target, maxSampledOrder, accountant.ErrUnsupported)
 		}
 	}
 	low := high / 2
