@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/ensemble/teachers"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
@@ -262,7 +261,8 @@ func price(plan *teachers.Plan, way aggregate) (pipelined, *gamma.Certified, err
 		out.Rule = fmt.Sprintf("all that one record reaches: %d of %d", plan.Affected(), plan.K())
 		return out, certified, nil
 	}
-	total, err := plan.Release(way.answers, ensemble.New(certified).PerAnswer()).Total()
+	epsilon, delta := certified.Problem().Total()
+	total, err := plan.Release(way.answers, accountant.Cost{Epsilon: epsilon, Delta: delta}).Total()
 	out.Total, out.Rule = total.Cost, total.Rule
 	return out, certified, err
 }

@@ -47,8 +47,13 @@ func ExampleTrain() {
 	check(err)
 	votes, err := trained.Votes(queries)
 	check(err)
-	labels, err := ensemble.New(optimal.Certified).Aggregate(ctx, votes)
+	mechanism, err := ensemble.DaRRM(optimal.Certified, accountant.ReplaceOne)
 	check(err)
+	coins, labels := ensemble.SystemCoins(), make([]int, len(votes))
+	for i, counts := range votes {
+		labels[i], err = mechanism.Answer(coins, fmt.Sprint(i), counts)
+		check(err)
+	}
 	total, err := trained.Plan().Release(len(labels), accountant.Cost{Epsilon: 2, Delta: 1e-6}).Total()
 	check(err)
 	fmt.Printf("%d teachers, one record reaches %d of them\n", trained.Plan().K(), trained.Plan().Affected())

@@ -124,7 +124,7 @@ func (p *Plan) Setting() ensemble.Setting {
 // Release returns so many answers of these teachers, each of such a cost, for
 // accountant.Release.Total. The teachers are trained once and vote ever after: they are
 // frozen, so answers that rest on their randomness do not add up as fresh ones would. The
-// caller may add a Slack or a total Delta, or put an Aggregator's Noise in place of
+// caller may add a Slack or a total Delta, or put a Mechanism's Noise in place of
 // PerAnswer.
 func (p *Plan) Release(queries int, perAnswer accountant.Cost) accountant.Release {
 	return accountant.Release{

@@ -269,12 +269,13 @@ func TestTotalCoversTheModels(t *testing.T) {
 func twoAnswers(t testing.TB, m *ensemble.Mechanism, p float64) [3]float64 {
 	t.Helper()
 	var law [3]float64
-	for l, w := range poissonbinom.Binomial(m.K(), p) {
-		numerator, err := m.ProbabilityOfOne(l)
+	k := m.Setting().K
+	for l, w := range poissonbinom.Binomial(k, p) {
+		answers, err := m.Probabilities([]int{k - l, l})
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := float64(numerator) / float64(2*gamma.One)
+		q := answers[1]
 		law[0] += w * (1 - q) * (1 - q)
 		law[1] += w * 2 * q * (1 - q)
 		law[2] += w * q * q
@@ -299,7 +300,10 @@ func TestFrozenTeachersAreChargedAsFrozen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := ensemble.New(certified)
+	m, err := ensemble.DaRRM(certified, accountant.ReplaceOne)
+	if err != nil {
+		t.Fatal(err)
+	}
 	// worst is the largest exact δ at that ε over teachers who keep their own promise.
 	worst := func(eps float64) float64 {
 		each, top := p.Teacher(), 0.0
@@ -470,7 +474,7 @@ func TestTrain(t *testing.T) {
 	if len(ids) != 1 || len(ids[0]) != 32 {
 		t.Errorf("charged as %q", ids)
 	}
-	table, err := teachers.Votes(queries)
+	rows, err := teachers.Votes(queries)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -486,14 +490,10 @@ func TestTrain(t *testing.T) {
 				ones++
 			}
 		}
-		if table.Ones[i] != ones || counts[1] != ones || counts[0] != 3-ones {
-			t.Errorf("query %d: %d votes in the table, counts %v, models say %d", i, table.Ones[i], counts, ones)
+		if !slices.Equal(rows[i], counts) || counts[1] != ones || counts[0] != 3-ones {
+			t.Errorf("query %d: votes %v, counts %v, models say %d", i, rows[i], counts, ones)
 		}
-		q := table.Query(i)
-		if bit, ok := q.Label.Value(); !ok || float64(bit) != queries.Response(i) {
-			t.Errorf("query %d: label %v, response %v", i, q.Label, queries.Response(i))
-		}
-		if q.Majority() == q.Label {
+		if (2*ones > 3) == (queries.Response(i) == 1) {
 			right++
 		}
 	}
@@ -514,8 +514,14 @@ func TestTrain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if labels, err := ensemble.New(certified).Aggregate(t.Context(), table); err != nil || len(labels) != 40 {
-		t.Errorf("%d labels, %v", len(labels), err)
+	m, err := ensemble.DaRRM(certified, accountant.ReplaceOne)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, counts := range rows {
+		if class, err := m.Answer(ensemble.SystemCoins(), "", counts); err != nil || class != 0 && class != 1 {
+			t.Errorf("query %d: %d, %v", i, class, err)
+		}
 	}
 
 	full := errors.New("the budget is spent")

@@ -15,7 +15,6 @@ import (
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/shuffleg"
-	"github.com/darrm/darrm/votes"
 )
 
 // Train plans, charges and trains K teachers. charge is called once, before anything is
@@ -151,28 +150,22 @@ func (t *Trained) Plan() *Plan { return t.p }
 // Models returns the teachers' models. Releasing all of them costs Plan().Total.
 func (t *Trained) Models() [][]float64 { return cloneAll(t.models) }
 
-// Votes lets the teachers vote on queries, as New(certified).Aggregate takes them: how many
-// answer 1, and, for scoring only, the queries' responses where they are 0 or 1. The
-// queries are no part of what was trained on; their own privacy is not this package's.
-func (t *Trained) Votes(queries *shuffleg.Records) (*votes.Table, error) {
+// Votes lets the teachers vote on queries, in rows as a Mechanism takes them: of each query,
+// how many teachers answer 0 and how many 1. The queries are no part of what was trained on;
+// their own privacy is not this package's.
+func (t *Trained) Votes(queries *shuffleg.Records) ([][]int, error) {
 	ones, err := t.p.ones(t.models, queries)
 	if err != nil {
 		return nil, err
 	}
-	table := &votes.Table{K: t.p.K(), Ones: ones}
-	if queries.HasResponses() {
-		for i := range queries.Len() {
-			l := votes.NoLabel
-			if y := queries.Response(i); y == 0 || y == 1 {
-				l = votes.LabelOf(y == 1)
-			}
-			table.Labels = append(table.Labels, l)
-		}
+	rows := make([][]int, len(ones))
+	for i, n := range ones {
+		rows[i] = []int{t.p.K() - n, n}
 	}
-	return table, nil
+	return rows, nil
 }
 
-// Counts returns the votes on one query for class 0 and for class 1, as an Aggregator takes
+// Counts returns the votes on one query for class 0 and for class 1, as a Mechanism takes
 // them.
 func (t *Trained) Counts(features []float64) ([]int, error) {
 	if len(features) != t.p.dim {
