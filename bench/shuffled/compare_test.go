@@ -21,6 +21,7 @@ import (
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/learn/train"
 )
 
@@ -75,10 +76,10 @@ func newPlan(t testing.TB, r *data.Records, epochs int, sigma float64) *shuffled
 	t.Helper()
 	c := shuffled.Config{
 		Task: loss.MeanEstimation{}, Regularizer: geometry.Ball{Radius: 10}, Method: shuffled.DPShuffleG, Epochs: epochs,
-		Order: accountant.Reshuffled, StepSize: eta, Clip: clip, Noise: sigma, Target: accountant.Cost{Delta: 1e-6},
+		Order: iteration.Reshuffled, StepSize: eta, Clip: clip, Noise: sigma, Target: accountant.Cost{Delta: 1e-6},
 	}
 	if sigma == 0 {
-		c.Method, c.Order = shuffled.ShuffleG, accountant.FixedOrder
+		c.Method, c.Order = shuffled.ShuffleG, iteration.FixedOrder
 	}
 	p, err := shuffled.NewPlan(c, r, nil)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/darrm/darrm/internal/atomicfile"
 	"github.com/darrm/darrm/internal/readfile"
 	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/learn/train"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
@@ -24,8 +25,8 @@ import (
 type trainCommand struct {
 	trainFlags
 	modelFlags
-	relation  accountant.Relation      // of the plan
-	accounted accountant.IterationMode // the plan is
+	relation  accountant.Relation // of the plan
+	accounted iteration.Mode      // the plan is
 }
 
 func newTrainShuffled(a *app) *cobra.Command {
@@ -68,7 +69,7 @@ Choosing a step size by its results is not private and not paid for.
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}
 	f.trainFlags.register(c)
-	f.registerMode(c, accountant.IterationBest)
+	f.registerMode(c, iteration.Best)
 	f.modelFlags.register(c)
 	return c
 }
@@ -419,7 +420,7 @@ func finiteCost(c accountant.Cost) *release.Cost {
 	return &out
 }
 
-func newCostBasis(r accountant.IterationReport) costBasis {
+func newCostBasis(r iteration.Report) costBasis {
 	b := costBasis{
 		Mode: string(r.Mode), Conversion: string(r.Conversion), Relation: r.Relation.String(), Order: orderName(r), Released: r.Released.String(),
 		Noise: r.Noise, PublicNoise: r.PublicNoise, Clip: finite(r.Clip), Amplification: r.Amplification,

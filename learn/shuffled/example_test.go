@@ -7,6 +7,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/learn/train"
 )
 
@@ -20,7 +21,7 @@ func Example() {
 	}
 	plan, err := shuffled.NewPlan(shuffled.Config{
 		Task: set.Task, Regularizer: set.Regularizer, Start: set.Start,
-		Method: shuffled.Interleaved, Fraction: 0.5, Epochs: 50, Order: accountant.Reshuffled,
+		Method: shuffled.Interleaved, Fraction: 0.5, Epochs: 50, Order: iteration.Reshuffled,
 		StepSize: 1e-3, Clip: 10, Radius: 8,
 		Target: accountant.Cost{Epsilon: 10, Delta: 1e-6},
 	}, set.Private, set.Public)

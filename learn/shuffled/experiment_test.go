@@ -18,6 +18,7 @@ import (
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/learn/train"
 )
 
@@ -61,7 +62,7 @@ type study struct {
 	etas    []float64
 	seeds   []uint64
 	epochs  int
-	order   accountant.SampleOrder
+	order   iteration.SampleOrder
 	quiet   bool
 }
 
@@ -71,7 +72,7 @@ func newStudy(t *testing.T, set datasets.Set, repeats int, etas []float64) *stud
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &study{t: t, set: set, problem: set.Problem(), optimum: o, etas: etas, epochs: 50, order: accountant.Reshuffled}
+	s := &study{t: t, set: set, problem: set.Problem(), optimum: o, etas: etas, epochs: 50, order: iteration.Reshuffled}
 	for i := range repeats {
 		s.seeds = append(s.seeds, uint64(i))
 	}
@@ -97,7 +98,7 @@ func (s *study) config(m shuffled.Method, eps, p float64) shuffled.Config {
 	return shuffled.Config{
 		Task: s.set.Task, Regularizer: s.set.Regularizer, Method: m, Fraction: p, Epochs: s.epochs,
 		Order: s.order, Clip: 10, Start: s.set.Start,
-		Target: accountant.Cost{Epsilon: eps, Delta: 1e-6}, Mode: accountant.IterationPaper,
+		Target: accountant.Cost{Epsilon: eps, Delta: 1e-6}, Mode: iteration.Paper,
 	}
 }
 
@@ -442,7 +443,7 @@ func benchmarkPlan(b *testing.B, epochs int) *shuffled.Plan {
 	}
 	p, err := shuffled.NewPlan(shuffled.Config{
 		Task: set.Task, Regularizer: set.Regularizer, Method: shuffled.DPShuffleG, Epochs: epochs,
-		Order: accountant.Reshuffled, Clip: 10, StepSize: 1e-5, Target: accountant.Cost{Epsilon: 5, Delta: 1e-6},
+		Order: iteration.Reshuffled, Clip: 10, StepSize: 1e-5, Target: accountant.Cost{Epsilon: 5, Delta: 1e-6},
 	}, set.Private, set.Public)
 	if err != nil {
 		b.Fatal(err)

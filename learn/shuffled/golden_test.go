@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/learn/train"
 )
 
@@ -53,13 +54,13 @@ func TestGoldenTraces(t *testing.T) {
 			t.Fatal(err)
 		}
 		h := sha256.New()
-		for _, order := range []accountant.SampleOrder{accountant.FixedOrder, accountant.ShuffledOnce, accountant.Reshuffled} {
+		for _, order := range []iteration.SampleOrder{iteration.FixedOrder, iteration.ShuffledOnce, iteration.Reshuffled} {
 			if golden.method == shuffled.DPSGD || golden.method == shuffled.PublicOnly {
 				order = 0
 			}
 			c := shuffled.Config{
 				Task: set.Task, Regularizer: set.Regularizer, Start: set.Start, Method: golden.method, Fraction: 0.4, Epochs: 3,
-				Order: order, StepSize: 1e-3, Clip: 2, Target: accountant.Cost{Epsilon: 3, Delta: 1e-6}, Radius: 5, Mode: accountant.IterationPaper,
+				Order: order, StepSize: 1e-3, Clip: 2, Target: accountant.Cost{Epsilon: 3, Delta: 1e-6}, Radius: 5, Mode: iteration.Paper,
 			}
 			if golden.method.IsPrivate() {
 				c.Noise = 7

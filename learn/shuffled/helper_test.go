@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/learn/train"
 )
 
@@ -72,9 +73,9 @@ func gaussians(t testing.TB, seed uint64, n, d int, mean func(j int) float64, st
 // config is a valid configuration of mean estimation.
 func config(m Method) Config {
 	return Config{
-		Task: loss.MeanEstimation{}, Method: m, Fraction: 0.5, Epochs: 4, Order: accountant.Reshuffled,
+		Task: loss.MeanEstimation{}, Method: m, Fraction: 0.5, Epochs: 4, Order: iteration.Reshuffled,
 		StepSize: 0.01, Clip: 10, Target: accountant.Cost{Epsilon: 5, Delta: 1e-6}, Radius: 100,
-		Mode: accountant.IterationPaper,
+		Mode: iteration.Paper,
 	}
 }
 

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/learn/train"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -160,7 +160,7 @@ func TestReferenceRunOnMNIST(t *testing.T) {
 		t.Fatalf("n = %d", set.Private.Len())
 	}
 	w := within{t, 5}
-	excess := func(m shuffled.Method, order accountant.SampleOrder, eps, p float64, etas []float64) []float64 {
+	excess := func(m shuffled.Method, order iteration.SampleOrder, eps, p float64, etas []float64) []float64 {
 		return w.excess(func(draw int) *study {
 			s := newStudy(t, set, 2, etas).after(2 * draw)
 			s.order = order
@@ -169,26 +169,26 @@ func TestReferenceRunOnMNIST(t *testing.T) {
 	}
 	for _, v := range []struct {
 		method  shuffled.Method
-		order   accountant.SampleOrder
+		order   iteration.SampleOrder
 		eps, p  float64
 		printed string
 		etas    []float64
 	}{
-		{shuffled.PublicOnly, accountant.Reshuffled, 5, 0.5, "5.249", []float64{1e-2, 1e-3, 1e-4, 1e-5}},
-		{shuffled.DPShuffleG, accountant.Reshuffled, 5, 0.5, "28.0", []float64{1e-5, 5e-6}},
-		{shuffled.PrivPub, accountant.Reshuffled, 5, 0.5, "5.31", []float64{1e-3, 5e-4, 1e-4, 5e-5, 1e-5}},
-		{shuffled.PubPriv, accountant.Reshuffled, 5, 0.5, "19.9", []float64{5e-5, 1e-5, 5e-6}},
-		{shuffled.Interleaved, accountant.Reshuffled, 5, 0.5, "2.36", []float64{1e-4, 5e-5, 1e-5}},
-		{shuffled.DPShuffleG, accountant.Reshuffled, 10, 0.5, "20.0", []float64{5e-5, 1e-5, 5e-6}},
-		{shuffled.PrivPub, accountant.Reshuffled, 10, 0.5, "5.25", []float64{1e-3, 5e-4, 1e-4, 5e-5, 1e-5}},
-		{shuffled.PubPriv, accountant.Reshuffled, 10, 0.5, "14.0", []float64{5e-5, 1e-5, 5e-6}},
-		{shuffled.Interleaved, accountant.Reshuffled, 10, 0.5, "1.71", []float64{1e-4, 5e-5, 1e-5}},
-		{shuffled.Interleaved, accountant.Reshuffled, 5, 0.25, "3.65", []float64{1e-4, 5e-5, 1e-5}},
-		{shuffled.Interleaved, accountant.Reshuffled, 5, 0.75, "1.90", []float64{1e-4, 5e-5, 1e-5}},
-		{shuffled.Interleaved, accountant.Reshuffled, 10, 0.25, "3.19", []float64{1e-4, 5e-5, 1e-5}},
-		{shuffled.Interleaved, accountant.Reshuffled, 10, 0.75, "0.98", []float64{1e-4, 5e-5, 1e-5}},
-		{shuffled.Interleaved, accountant.ShuffledOnce, 5, 0.5, "2.40", []float64{1e-4, 5e-5, 1e-5}},
-		{shuffled.Interleaved, accountant.FixedOrder, 5, 0.5, "3.10", []float64{1e-4, 5e-5, 1e-5}},
+		{shuffled.PublicOnly, iteration.Reshuffled, 5, 0.5, "5.249", []float64{1e-2, 1e-3, 1e-4, 1e-5}},
+		{shuffled.DPShuffleG, iteration.Reshuffled, 5, 0.5, "28.0", []float64{1e-5, 5e-6}},
+		{shuffled.PrivPub, iteration.Reshuffled, 5, 0.5, "5.31", []float64{1e-3, 5e-4, 1e-4, 5e-5, 1e-5}},
+		{shuffled.PubPriv, iteration.Reshuffled, 5, 0.5, "19.9", []float64{5e-5, 1e-5, 5e-6}},
+		{shuffled.Interleaved, iteration.Reshuffled, 5, 0.5, "2.36", []float64{1e-4, 5e-5, 1e-5}},
+		{shuffled.DPShuffleG, iteration.Reshuffled, 10, 0.5, "20.0", []float64{5e-5, 1e-5, 5e-6}},
+		{shuffled.PrivPub, iteration.Reshuffled, 10, 0.5, "5.25", []float64{1e-3, 5e-4, 1e-4, 5e-5, 1e-5}},
+		{shuffled.PubPriv, iteration.Reshuffled, 10, 0.5, "14.0", []float64{5e-5, 1e-5, 5e-6}},
+		{shuffled.Interleaved, iteration.Reshuffled, 10, 0.5, "1.71", []float64{1e-4, 5e-5, 1e-5}},
+		{shuffled.Interleaved, iteration.Reshuffled, 5, 0.25, "3.65", []float64{1e-4, 5e-5, 1e-5}},
+		{shuffled.Interleaved, iteration.Reshuffled, 5, 0.75, "1.90", []float64{1e-4, 5e-5, 1e-5}},
+		{shuffled.Interleaved, iteration.Reshuffled, 10, 0.25, "3.19", []float64{1e-4, 5e-5, 1e-5}},
+		{shuffled.Interleaved, iteration.Reshuffled, 10, 0.75, "0.98", []float64{1e-4, 5e-5, 1e-5}},
+		{shuffled.Interleaved, iteration.ShuffledOnce, 5, 0.5, "2.40", []float64{1e-4, 5e-5, 1e-5}},
+		{shuffled.Interleaved, iteration.FixedOrder, 5, 0.5, "3.10", []float64{1e-4, 5e-5, 1e-5}},
 	} {
 		ours := excess(v.method, v.order, v.eps, v.p, v.etas)
 		what := "mnist, " + string(v.method) + ", " + v.order.String() + ", eps " + strconv.FormatFloat(v.eps, 'g', -1, 64) + ", p " + strconv.FormatFloat(v.p, 'g', -1, 64)
@@ -196,7 +196,7 @@ func TestReferenceRunOnMNIST(t *testing.T) {
 			t.Errorf("%s: the reference's %s is not within our noise, %.4g", what, v.printed, ours)
 		}
 	} // The intervals are narrow enough to tell a wrong noise: twice the ε is about half of it.
-	if !w.excluded("MUTANT, half the noise", "2.36", excess(shuffled.Interleaved, accountant.Reshuffled, 10, 0.5, []float64{1e-4, 5e-5, 1e-5})) {
+	if !w.excluded("MUTANT, half the noise", "2.36", excess(shuffled.Interleaved, iteration.Reshuffled, 10, 0.5, []float64{1e-4, 5e-5, 1e-5})) {
 		t.Error("half the noise is not noticed")
 	}
 }

@@ -5,10 +5,10 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/stream"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/learn/train"
 )
 
@@ -84,10 +84,10 @@ const checkEvery = 256
 // order sets perm for epoch k: the fixed one, the one of all epochs, or a new one.
 func (e *run) order(k int) {
 	switch {
-	case e.p.c.Order == accountant.Reshuffled:
+	case e.p.c.Order == iteration.Reshuffled:
 		e.shuffled(k)
 	case e.planned:
-	case e.p.c.Order == accountant.ShuffledOnce:
+	case e.p.c.Order == iteration.ShuffledOnce:
 		e.shuffled(0)
 	case e.p.c.Permutation != nil:
 		copy(e.perm, e.p.c.Permutation)

@@ -11,11 +11,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/learn/train"
 )
 
@@ -154,13 +154,13 @@ func (r slowRun) order(n, epoch int) []int {
 	for i := range perm {
 		perm[i] = i
 	}
-	if r.c.Order == accountant.FixedOrder {
+	if r.c.Order == iteration.FixedOrder {
 		if r.c.Permutation != nil {
 			return r.c.Permutation
 		}
 		return perm
 	}
-	if r.c.Order == accountant.ShuffledOnce {
+	if r.c.Order == iteration.ShuffledOnce {
 		epoch = 0
 	}
 	rng := slowStream(r.k, "order", epoch)
@@ -231,14 +231,14 @@ func specificationCases(t *testing.T) map[string]Config {
 	regularizers := []geometry.Regularizer{nil, geometry.Ball{Radius: 0.4}, geometry.L2{Lambda: 0.8}, geometry.L1{Lambda: 0.3}}
 	tasks := []loss.Loss{loss.MeanEstimation{}, loss.LeastSquares{}, loss.Logistic{}}
 	for i, m := range Methods() {
-		for j, order := range []accountant.SampleOrder{accountant.FixedOrder, accountant.ShuffledOnce, accountant.Reshuffled} {
+		for j, order := range []iteration.SampleOrder{iteration.FixedOrder, iteration.ShuffledOnce, iteration.Reshuffled} {
 			for l, reg := range regularizers {
 				c := config(m)
 				c.Task, c.Order, c.Regularizer = tasks[(i+j+l)%len(tasks)], order, reg
 				c.Epochs, c.StepSize, c.Clip, c.Fraction = 3, 0.05, 0.7, []float64{0.3, 0.5, 0.74}[j]
 				c.Start = []float64{0.3, -0.2, 0.1}
 				c.UnclippedPublic = l == 2
-				if order == accountant.FixedOrder && l > 1 {
+				if order == iteration.FixedOrder && l > 1 {
 					c.Permutation = []int{4, 2, 6, 0, 5, 1, 3}
 				}
 				if m.IsPrivate() {
@@ -425,9 +425,9 @@ func TestSmoothnessIsRoundedUp(t *testing.T) {
 // costs more than with as much, and without any as much as without public steps.
 func TestPublicStepsAmplifyByTheirOwnNoise(t *testing.T) {
 	private, public := gaussians(t, 50, 10, 2, func(int) float64 { return 0 }, 1, false), gaussians(t, 51, 10, 2, func(int) float64 { return 0 }, 1, false)
-	report := func(noise float64) accountant.IterationReport {
+	report := func(noise float64) iteration.Report {
 		c := config("")
-		c.Order, c.Mode = accountant.FixedOrder, accountant.IterationPaper
+		c.Order, c.Mode = iteration.FixedOrder, iteration.Paper
 		c.Schedule = Schedule{{Epochs: 3, Private: 5, Noise: 40, PublicNoise: noise}}
 		return plan(t, c, private, public).Report()
 	}

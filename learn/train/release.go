@@ -51,7 +51,7 @@ func (r *Release) Round() int { return r.r.round }
 // elsewhere from a Checkpoint. A second Run after the last round returns the same model.
 //
 // That and when a run diverges is a function of its state after rounds. Where only the last
-// model is covered (accountant.LastIterate) it is so much more than may be said, but cannot
+// model is covered (iteration.LastIterate) it is so much more than may be said, but cannot
 // happen short of parameters whose steps are of the order of 1e100.
 func (r *Release) Run(ctx context.Context, after func(round int) error) ([]float64, error) {
 	var each func() error
