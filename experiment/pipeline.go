@@ -13,6 +13,7 @@ import (
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/shuffleg"
 	"github.com/darrm/darrm/shuffleg/data"
 )
@@ -168,9 +169,9 @@ func (p *PipelineParameters) workshop(r *run) (workshop, error) {
 func (p *PipelineParameters) config(w workshop, m shuffleg.Method, target accountant.Cost) shuffleg.Config {
 	return shuffleg.Config{
 		// The source's accounting, whatever is the tightest that is known.
-		Mode: accountant.IterationPaper, Conversion: accountant.ConversionClassical,
+		Mode: iteration.Paper, Conversion: iteration.ConversionClassical,
 		Task: w.set.Task, Regularizer: shuffleg.L2{Lambda: p.Lambda}, Method: m, Fraction: p.Fraction, Epochs: p.Epochs,
-		Order: accountant.Reshuffled, Clip: p.Clip, Radius: p.Radius, Target: target,
+		Order: iteration.Reshuffled, Clip: p.Clip, Radius: p.Radius, Target: target,
 	}
 }
 

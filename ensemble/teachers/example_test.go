@@ -10,6 +10,7 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/ensemble/teachers"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/shuffleg"
 	"github.com/darrm/darrm/shuffleg/data"
 )
@@ -30,7 +31,7 @@ func ExampleTrain() {
 		Parts: parts,
 		Teacher: shuffleg.Config{
 			Task: set.Task, Regularizer: shuffleg.L2{Lambda: 0.01},
-			Method: shuffleg.Interleaved, Fraction: 0.5, Epochs: 20, Order: accountant.Reshuffled,
+			Method: shuffleg.Interleaved, Fraction: 0.5, Epochs: 20, Order: iteration.Reshuffled,
 			StepSize: 0.005, Clip: 1, Radius: 5, // longer records are shortened to it
 			Target: accountant.Cost{Epsilon: 2, Delta: 1e-6},
 		},

@@ -9,6 +9,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/shuffleg"
 )
 
@@ -104,7 +105,7 @@ func (p *Plan) Affected() int { return p.c.Parts.Affected() }
 func (p *Plan) Teacher() accountant.Cost { return p.each }
 
 // Report returns what teacher j costs, from 0, and on which grounds.
-func (p *Plan) Report(j int) accountant.IterationReport { return p.plans[j].Report() }
+func (p *Plan) Report(j int) iteration.Report { return p.plans[j].Report() }
 
 // Problem returns the constraints of a DaRRM release that may cost mε, for these teachers.
 // Those without privacy need constraints.NewTotalProblem.

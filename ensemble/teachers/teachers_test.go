@@ -16,6 +16,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/poissonbinom"
 	"github.com/darrm/darrm/shuffleg"
 )
@@ -63,7 +64,7 @@ func replaced(t testing.TB, r *shuffleg.Records, i int) *shuffleg.Records {
 func teacherConfig(eps float64) shuffleg.Config {
 	return shuffleg.Config{
 		Task: shuffleg.Logistic{}, Regularizer: shuffleg.L2{Lambda: 0.01}, Method: shuffleg.DPShuffleG, Epochs: 3,
-		Order: accountant.Reshuffled, StepSize: 0.05, Clip: 1, Target: accountant.Cost{Epsilon: eps, Delta: 1e-6},
+		Order: iteration.Reshuffled, StepSize: 0.05, Clip: 1, Target: accountant.Cost{Epsilon: eps, Delta: 1e-6},
 	}
 }
 
@@ -224,7 +225,7 @@ func TestTotalCoversTheModels(t *testing.T) {
 		for _, k := range []int{1, 3, 11} {
 			parts := mustParts(t)(OverlappingParts(1, k, 1, 0))
 			c := shuffleg.Config{
-				Task: shuffleg.MeanEstimation{}, Method: shuffleg.DPShuffleG, Epochs: 1, Order: accountant.FixedOrder, StepSize: 1, Clip: 2,
+				Task: shuffleg.MeanEstimation{}, Method: shuffleg.DPShuffleG, Epochs: 1, Order: iteration.FixedOrder, StepSize: 1, Clip: 2,
 				Target: accountant.Cost{Epsilon: eps, Delta: 1e-6},
 			}
 			p := mustPlan(t, Config{Teacher: c, Parts: parts, Vote: func(m, _ []float64) bool { return m[0] > 0 }}, one, nil)
@@ -412,7 +413,7 @@ func TestTeacherCostIsThePlans(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := teacherConfig(rapid.Float64Range(0.1, 10).Draw(t, "ε"))
 		c.Method = rapid.SampledFrom([]shuffleg.Method{shuffleg.DPShuffleG, shuffleg.PrivPub, shuffleg.PubPriv, shuffleg.Interleaved}).Draw(t, "method")
-		c.Fraction, c.Radius, c.Mode = 0.5, 3, accountant.IterationPaper // quick to calibrate
+		c.Fraction, c.Radius, c.Mode = 0.5, 3, iteration.Paper // quick to calibrate
 		k := rapid.IntRange(1, 7).Draw(t, "K")
 		parts, err := DisjointParts(60, k)
 		if err != nil {
@@ -439,18 +440,18 @@ func TestTeachersAreAccountedByTheBestMode(t *testing.T) {
 	records := clients(t, 60, 2, 9)
 	c := teacherConfig(2)
 	c.Radius = 3
-	noise := map[accountant.IterationMode]float64{}
-	for _, mode := range []accountant.IterationMode{"", accountant.IterationPaper} {
+	noise := map[iteration.Mode]float64{}
+	for _, mode := range []iteration.Mode{"", iteration.Paper} {
 		c.Mode = mode
 		p := mustPlan(t, Config{Teacher: c, Parts: mustParts(t)(DisjointParts(60, 3))}, records, nil)
 		for j := range p.K() {
-			if r := p.Report(j); r.Cost.Epsilon > 2 || (mode == "") != (r.Mode == accountant.IterationRRMixture) {
+			if r := p.Report(j); r.Cost.Epsilon > 2 || (mode == "") != (r.Mode == iteration.RRMixture) {
 				t.Errorf("%q: %+v", mode, r)
 			}
 		}
 		noise[mode] = p.Report(0).Noise
 	}
-	if !(noise[""] < 0.6*noise[accountant.IterationPaper]) { // 5.12 against 9.42; the next best mode needs 8.25
+	if !(noise[""] < 0.6*noise[iteration.Paper]) { // 5.12 against 9.42; the next best mode needs 8.25
 		t.Errorf("noise %v", noise)
 	}
 }
