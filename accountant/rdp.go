@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -123,6 +124,24 @@ func (s rdpSum) bestOrder(f func(alpha float64) float64) (alpha, value float64) 
 		}
 	}
 	return alpha, value
+}
+
+// epsilon returns the best ε over the orders, and the order.
+func (s rdpSum) epsilon(delta float64) (eps, alpha float64, err error) {
+	alpha, eps = s.bestOrder(func(a float64) float64 { return improvedEpsilon(a, s.at(a), delta) })
+	if math.IsInf(eps, 1) || math.IsNaN(eps) {
+		return 0, 0, fmt.Errorf("no order gives a finite epsilon at delta = %g: %w", delta, ErrUnsupported)
+	}
+	return eps, alpha, nil
+}
+
+// delta returns the best δ over the orders, and the order.
+func (s rdpSum) delta(epsilon float64) (delta, alpha float64) {
+	alpha, log := s.bestOrder(func(a float64) float64 { return improvedLogDelta(a, s.at(a), epsilon) })
+	if math.IsNaN(log) || math.IsInf(log, 1) {
+		return 1, alpha
+	}
+	return min(1, expUp(log)), alpha
 }
 
 func gaussianRDP(sigma, alpha float64) float64 {
