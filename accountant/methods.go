@@ -16,7 +16,7 @@ type Method string
 const (
 	MethodBasic    Method = "basic"    // BasicHeterogeneous, for (ε, δ)-DP events
 	MethodGeneral  Method = "general"  // GeneralHeterogeneous, for (ε, δ)-DP events
-	MethodOptimal  Method = "optimal"  // OptimalHeterogeneous, for (ε, δ)-DP events
+	MethodOptimal  Method = "optimal"  // optimalOf, for (ε, δ)-DP events
 	MethodGaussian Method = "gaussian" // GaussianDelta of the summed noise, for Gaussian events
 	MethodZCDP     Method = "zcdp"     // EpsilonFromZCDP
 	MethodRDP      Method = "rdp"      // EpsilonFromRDP at the best order
@@ -139,7 +139,7 @@ func takeOptimal(charges []Charge) (composition, error) {
 	if err != nil {
 		return composition{}, err
 	}
-	o, err := OptimalHeterogeneous(parts)
+	o, err := optimalOf(parts)
 	if err != nil {
 		return composition{}, err
 	}

@@ -215,7 +215,6 @@ func TestRDPRefuses(t *testing.T) {
 		{ApproxDP{Cost{1, 1e-9}, ReplaceOne}, 2, true},
 		{nil, 2, true},
 		{foreign{}, 2, true},
-		{Composed{}, 2, false},
 	} {
 		got, err := RDP(c.event, c.alpha)
 		if err == nil || errors.Is(err, ErrUnsupported) != c.unsupported {
