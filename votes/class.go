@@ -106,6 +106,14 @@ func (c *classList) ofBytes(name []byte) int {
 	return -1
 }
 
+// text returns text, without a copy if it names a class.
+func (c *classList) text(text []byte) string {
+	if i, ok := c.byName[string(text)]; ok {
+		return c.names[i]
+	}
+	return string(text)
+}
+
 // ofInt returns the class whose name is v in decimal, or -1.
 func (c *classList) ofInt(v int64) int {
 	if uint64(v) < uint64(len(c.small)) {

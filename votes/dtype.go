@@ -59,25 +59,27 @@ func parseDtype(s string) (dtype, error) {
 // isText reports whether elements are text.
 func (d dtype) isText() bool { return d.kind == 'U' || d.kind == 'S' }
 
-// cell reads an element.
-func (d dtype) cell(e []byte) cell {
+// read reads an element into c.
+func (d *dtype) read(e []byte, c *cell) {
 	switch d.kind {
 	case 'b', 'u':
-		return uintOf(d.bits(e)) // a boolean of 2 is an error, and neither false nor true
+		c.setUint(d.bits(e)) // a boolean of 2 is an error, and neither false nor true
 	case 'i':
 		shift := 64 - 8*d.size
-		return intOf(int64(d.bits(e)<<shift) >> shift)
+		c.setInt(int64(d.bits(e)<<shift) >> shift)
 	case 'f':
 		if d.size == 4 {
-			return cell{kind: floatCell, x: float64(math.Float32frombits(uint32(d.bits(e))))}
+			c.setFloat(float64(math.Float32frombits(uint32(d.bits(e)))))
+		} else {
+			c.setFloat(math.Float64frombits(d.bits(e)))
 		}
-		return cell{kind: floatCell, x: math.Float64frombits(d.bits(e))}
+	default:
+		d.readText(e, c)
 	}
-	return d.textCell(e)
 }
 
 // bits returns the bits of a number.
-func (d dtype) bits(e []byte) uint64 {
+func (d *dtype) bits(e []byte) uint64 {
 	switch d.size {
 	case 1:
 		return uint64(e[0])
@@ -89,8 +91,9 @@ func (d dtype) bits(e []byte) uint64 {
 	return d.order.Uint64(e)
 }
 
-// textCell reads text without the NULs that fill it up.
-func (d dtype) textCell(e []byte) cell {
+// readText reads text without the NULs that fill it up.
+func (d *dtype) readText(e []byte, c *cell) {
+	c.kind = brokenCell
 	var text []byte
 	if d.kind == 'S' {
 		text = []byte(strings.TrimRight(string(e), "\x00"))
@@ -102,13 +105,12 @@ func (d dtype) textCell(e []byte) cell {
 		for i := range n {
 			r := d.order.Uint32(e[4*i:])
 			if r > utf8.MaxRune || !utf8.ValidRune(rune(r)) {
-				return cell{kind: brokenCell}
+				return
 			}
 			text = utf8.AppendRune(text, rune(r))
 		}
 	}
-	if !utf8.Valid(text) {
-		return cell{kind: brokenCell}
+	if utf8.Valid(text) {
+		c.setText(textCell, string(text))
 	}
-	return cell{text: string(text)}
 }

@@ -204,11 +204,11 @@ func (p *jsonParser) parse(line []byte) error {
 			switch to := p.keys[i].to; to {
 			case unusedKey:
 			case labelCell:
-				p.rec.label = p.cell(raw)
+				p.cell(raw, &p.rec.label)
 			case idCell:
-				p.rec.id = p.cell(raw)
+				p.cell(raw, &p.rec.id)
 			default:
-				p.rec.votes[to] = p.voteCell(raw)
+				p.voteCell(raw, &p.rec.votes[to])
 			}
 		}
 		if _, ours := err.(*ParseError); ours {
@@ -244,7 +244,7 @@ func (p *jsonParser) items(key int) error {
 			return err
 		}
 		if n < want {
-			p.rec.votes[n] = p.voteCell(raw)
+			p.voteCell(raw, &p.rec.votes[n])
 		}
 	}
 	if n != want && p.layout == LayoutCounts {
@@ -257,30 +257,31 @@ func (p *jsonParser) items(key int) error {
 	return err
 }
 
-// voteCell is cell for votes and counts: text is no count.
-func (p *jsonParser) voteCell(raw []byte) cell {
-	if p.layout == LayoutCounts && raw[0] == '"' {
-		return cell{kind: otherCell, text: string(raw)}
-	}
-	return p.cell(raw)
-}
-
-// cell reads a value.
-func (p *jsonParser) cell(raw []byte) cell {
+// cell reads a value into c.
+func (p *jsonParser) cell(raw []byte, c *cell) {
 	switch raw[0] {
 	case '"':
-		if c := p.classes.ofBytes(raw[1 : len(raw)-1]); c >= 0 && bytes.IndexByte(raw, '\\') < 0 {
-			return cell{text: p.classes.names[c]}
+		if bytes.IndexByte(raw, '\\') < 0 {
+			c.setText(textCell, p.classes.text(raw[1:len(raw)-1]))
+		} else {
+			c.setText(textCell, textOf(raw))
 		}
-		return cell{text: textOf(raw)}
 	case 't', 'f':
-		return boolOf(raw[0] == 't')
+		c.setBool(raw[0] == 't')
 	case 'n':
-		return cell{kind: nullCell}
+		c.kind = nullCell
 	case '[', '{':
-		return cell{kind: otherCell, text: string(raw)}
+		c.setText(otherCell, string(raw))
+	default:
+		c.setText(numberCell, p.classes.text(raw))
 	}
-	return cell{kind: numberCell, text: string(raw)}
+}
+
+// voteCell is cell for votes and counts: text is no count.
+func (p *jsonParser) voteCell(raw []byte, c *cell) {
+	if p.cell(raw, c); c.kind == textCell && p.layout == LayoutCounts {
+		c.setText(otherCell, string(raw))
+	}
 }
 
 // textOf returns the text of a JSON string that is known to be valid.

@@ -178,8 +178,8 @@ func (d *npyDecoder) read(first int64, rows int, b *Batch) error {
 			return err
 		}
 	}
-	element := func(a *npyArray, data []byte, i int) cell {
-		return a.dtype.cell(data[i*a.dtype.size : (i+1)*a.dtype.size])
+	element := func(a *npyArray, data []byte, i int, c *cell) {
+		a.dtype.read(data[i*a.dtype.size:(i+1)*a.dtype.size], c)
 	}
 	row, column := d.m, 1 // steps between elements
 	if d.columns {
@@ -189,13 +189,13 @@ func (d *npyDecoder) read(first int64, rows int, b *Batch) error {
 	for i := range rows {
 		rec.place = int(first) + i
 		for t := range rec.votes {
-			rec.votes[t] = element(d.votes, data, i*row+t*column)
+			element(d.votes, data, i*row+t*column, &rec.votes[t])
 		}
 		if ids != nil {
-			rec.id = element(d.idArray, ids, i)
+			element(d.idArray, ids, i, &rec.id)
 		}
 		if labels != nil {
-			rec.label = element(d.labels, labels, i)
+			element(d.labels, labels, i, &rec.label)
 		}
 		if wrong := d.add(b, &rec); wrong != nil {
 			return d.errorAt(rec.place, max(-1, wrong.at), "", wrong.rule)

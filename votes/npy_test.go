@@ -365,7 +365,8 @@ func TestDtypeValues(t *testing.T) {
 		}
 		v := rapid.IntRange(lo, hi).Draw(t, "value")
 		e := npyElements(descr, []string{fmt.Sprint(v)})
-		c := d.cell(e)
+		var c cell
+		d.read(e, &c)
 		if c.kind == floatCell && c.x != float64(v) || c.kind == intCell && c.n != int64(v) || c.kind != floatCell && c.kind != intCell || c.plain() != fmt.Sprint(v) {
 			t.Fatalf("%s: %v is %+v", descr, v, c)
 		}

@@ -330,15 +330,14 @@ func (d *parquetDecoder) parse(first int, values [][]parquet.Value, b *Batch) er
 	for i := range values[0] {
 		rec.place = first + i
 		for t := range rec.votes {
-			rec.votes[t] = d.columns[t].cell(values[t][i], d.classes)
+			d.columns[t].cell(&values[t][i], d.classes, &rec.votes[t])
 		}
 		for j := range others {
-			c := others[j].cell(values[len(rec.votes)+j][i], d.classes)
+			to := &rec.id
 			if d.labels && j == 0 {
-				rec.label = c
-			} else {
-				rec.id = c
+				to = &rec.label
 			}
+			others[j].cell(&values[len(rec.votes)+j][i], d.classes, to)
 		}
 		if wrong := d.add(b, &rec); wrong != nil {
 			column, name := wholeRow, ""
@@ -356,35 +355,28 @@ func (d *parquetDecoder) parse(first int, values [][]parquet.Value, b *Batch) er
 	return nil
 }
 
-// cell reads a value.
-func (c *parquetColumn) cell(v parquet.Value, classes *classList) cell {
-	if v.IsNull() {
-		return cell{kind: nullCell}
+// cell reads a value into to.
+func (c *parquetColumn) cell(v *parquet.Value, classes *classList, to *cell) {
+	switch {
+	case v.IsNull():
+		to.kind = nullCell
+	case c.kind == format.Boolean:
+		to.setBool(v.Boolean())
+	case c.kind == format.Int32 && c.unsigned:
+		to.setUint(uint64(v.Uint32()))
+	case c.kind == format.Int32:
+		to.setInt(int64(v.Int32()))
+	case c.kind == format.Int64 && c.unsigned:
+		to.setUint(v.Uint64())
+	case c.kind == format.Int64:
+		to.setInt(v.Int64())
+	case c.kind == format.Float:
+		to.setFloat(float64(v.Float()))
+	case c.kind == format.Double:
+		to.setFloat(v.Double())
+	case utf8.Valid(v.ByteArray()):
+		to.setText(textCell, classes.text(v.ByteArray()))
+	default:
+		to.kind = brokenCell
 	}
-	switch c.kind {
-	case format.Boolean:
-		return boolOf(v.Boolean())
-	case format.Int32:
-		if c.unsigned {
-			return uintOf(uint64(v.Uint32()))
-		}
-		return intOf(int64(v.Int32()))
-	case format.Int64:
-		if c.unsigned {
-			return uintOf(v.Uint64())
-		}
-		return intOf(v.Int64())
-	case format.Float:
-		return cell{kind: floatCell, x: float64(v.Float())}
-	case format.Double:
-		return cell{kind: floatCell, x: v.Double()}
-	}
-	text := v.ByteArray()
-	if class := classes.ofBytes(text); class >= 0 {
-		return cell{text: classes.names[class]}
-	}
-	if !utf8.Valid(text) {
-		return cell{kind: brokenCell}
-	}
-	return cell{text: string(text)}
 }
