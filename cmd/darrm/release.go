@@ -19,7 +19,7 @@ import (
 
 // releaseReport is what a release says about itself.
 type releaseReport struct {
-	aggregator *ensemble.Aggregator
+	aggregator *ensemble.Mechanism
 	problem    constraints.Problem
 	certified  *gamma.Certified // nil for mechanisms over vote counts
 	table      *gamma.Table     // of the optimal noise function; else nil
@@ -135,11 +135,11 @@ func quote(c *cobra.Command, a *app, pay *payment, r *releaseReport) error {
 	if r.totals.Frozen == nil {
 		add(fmt.Sprintf("all %d", r.queries), r.totals.Fresh.Cost)
 	} else {
-		if r.teachers != accountant.FrozenTeachers.String() {
+		if r.teachers != ensemble.FrozenTeachers.String() {
 			add(fmt.Sprintf("all %d, fresh teachers", r.queries), r.totals.Fresh.Cost)
 			add("the same votes again, fresh", r.totals.Again.Cost)
 		}
-		if r.teachers != accountant.FreshTeachers.String() {
+		if r.teachers != ensemble.FreshTeachers.String() {
 			add(fmt.Sprintf("all %d, frozen teachers", r.queries), r.totals.Frozen.Cost)
 		}
 	}
