@@ -126,7 +126,7 @@ func CreateLabels(path string, o LabelOptions) (*LabelFile, error) {
 	case FormatNPY:
 		f.enc, err = newNPYLabels(w, o, classes)
 	case FormatParquet:
-		f.enc = newParquetLabels(w, o.Simulated, classes)
+		f.enc = newParquetLabels(w, column, classes)
 	default:
 		err = fmt.Errorf("%s: labels are not written in the format %s", shownName(path), o.Format)
 	}

@@ -28,17 +28,17 @@ func NewLabelWriter(w io.Writer) *LabelWriter {
 	return &LabelWriter{buf: buf, enc: newCSVLabels(buf, ',', "label", classes)}
 }
 
-// Write writes one row. A NoLabel, and an id that would not be read back as it
-// is, are errors. After an error it returns the same error again.
-func (w *LabelWriter) Write(id string, label Label) error {
+// Write writes one row. A class that is neither 0 nor 1, and an id that would not
+// be read back as it is, are errors. After an error it returns the same error again.
+func (w *LabelWriter) Write(id string, class int) error {
 	if w.err != nil {
 		return w.err
 	}
 	if rule := idRule(id); rule != "" {
 		w.err = errors.New("write labels: " + rule)
-	} else if bit, ok := label.Value(); !ok {
-		w.err = fmt.Errorf("query %s has no label (%d), want 0 or 1", quote(id), label)
-	} else if err := w.enc.row([]byte(id), bit); err != nil {
+	} else if class != 0 && class != 1 {
+		w.err = fmt.Errorf("write labels: query %s has the class %d, want 0 or 1", quote(id), class)
+	} else if err := w.enc.row([]byte(id), class); err != nil {
 		w.err = fmt.Errorf("write labels: %w", err)
 	}
 	return w.err
@@ -54,19 +54,4 @@ func (w *LabelWriter) Flush() error {
 		w.err = fmt.Errorf("write labels: %w", err)
 	}
 	return w.err
-}
-
-// WriteLabels writes all of labels under the ids of the same index, as
-// [LabelWriter] does.
-func WriteLabels(w io.Writer, ids []string, labels []Label) error {
-	if len(ids) != len(labels) {
-		return fmt.Errorf("write labels: %d ids and %d labels, want as many", len(ids), len(labels))
-	}
-	lw := NewLabelWriter(w)
-	for i, id := range ids {
-		if err := lw.Write(id, labels[i]); err != nil {
-			return err
-		}
-	}
-	return lw.Flush()
 }

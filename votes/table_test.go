@@ -57,7 +57,7 @@ type Query struct {
 }
 
 // Majority returns what more than half of the teachers answered, and NoLabel on
-// a tie. It is not private.
+// a tie.
 func (q Query) Majority() Label {
 	switch zeros := q.K - q.Ones; {
 	case q.Ones > zeros:
@@ -144,4 +144,19 @@ func (r *Reader) table() (*Table, error) {
 		b.Release()
 	}
 	return t, nil
+}
+
+// WriteLabels writes all of labels under the ids of the same index.
+func WriteLabels(w io.Writer, ids []string, labels []Label) error {
+	lw := NewLabelWriter(w)
+	for i, id := range ids {
+		class, ok := labels[i].Value()
+		if !ok {
+			class = -1
+		}
+		if err := lw.Write(id, class); err != nil {
+			return err
+		}
+	}
+	return lw.Flush()
 }
