@@ -87,6 +87,9 @@ func amountOf(x *big.Int) (amount, bool) {
 // zero, no space.
 func parseAmount(s string) (amount, error) {
 	if len(s) > 0 && len(s) <= 37 && strings.Trim(s, "0123456789") == "" && (s[0] != '0' || s == "0") {
+		if lo, err := strconv.ParseUint(s, 10, 64); err == nil {
+			return amount{0, lo}, nil
+		}
 		x, _ := new(big.Int).SetString(s, 10)
 		if a, ok := amountOf(x); ok {
 			return a, nil

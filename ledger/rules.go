@@ -1,15 +1,17 @@
 package ledger
 
 import (
+	"errors"
 	"fmt"
 )
 
 // The rules for a charge ask for earlier ones, and are the same for a request and for an
 // entry that is read: what could not have been charged must not be in a file.
 
-// charged is what the rules ask of a charge.
+// charged is what the rules ask of an entry, and where the rest of it is.
 type charged struct {
 	seq      uint64 // 0 for one that is not written yet
+	at       int64  // where its line begins in the file
 	id       string
 	paidBy   string
 	ensemble string
@@ -18,55 +20,105 @@ type charged struct {
 }
 
 func (e *Entry) charged() *charged {
-	return &charged{e.Seq, e.ID, e.PaidBy, e.Ensemble, e.EnsembleDigest, e.Draw}
+	return &charged{e.Seq, 0, e.ID, e.PaidBy, e.Ensemble, e.EnsembleDigest, e.Draw}
 }
 
 func (c *charged) drawName() DrawName { return DrawName{c.ensemble, c.draw.Name} }
 
-// past finds earlier charges.
+// past finds earlier entries.
 type past interface {
-	// first returns the first entry that an index has under a key, or nil.
-	first(indexKey) (*charged, error)
+	// first returns the first entry that is to be found under a key, or nil.
+	first(key) *charged
 }
 
-// indexKey is a place in one of the indexes.
-type indexKey struct{ index, key string }
+// key is what an entry is found by.
+type key struct {
+	index index
+	name  string
+}
 
-// keys returns where an entry is to be found. A place belongs to the first entry that has
-// it; in the indexes ids and results there is no second one.
-func (e *Entry) keys() []indexKey {
+type index uint8
+
+const (
+	ofID       index = iota // a request's: its charge
+	ofResult                // a request's: its result
+	ofDraw                  // name of a draw: an answer to it
+	ofCover                 // name of a draw: a charge that covers it
+	ofVotes                 // digest of votes: any charge of a draw that has them
+	ofEnsemble              // name of an ensemble: a charge that states its digest
+)
+
+// keys returns what an entry is found by. A key belongs to the first entry that has it; no
+// two entries have a key ofID or ofResult in common.
+func (e *Entry) keys() []key {
 	if e.Kind == KindResult {
-		return []indexKey{{bucketResults, e.ID}}
+		return []key{{ofResult, e.ID}}
 	}
-	keys := []indexKey{{bucketIDs, e.ID}}
+	keys := []key{{ofID, e.ID}}
 	if d := e.Draw; d != nil {
 		name := DrawName{e.Ensemble, d.Name}.key()
 		if d.Covers {
-			keys = append(keys, indexKey{bucketCovers, name})
+			keys = append(keys, key{ofCover, name})
 		} else {
-			keys = append(keys, indexKey{bucketDraws, name})
+			keys = append(keys, key{ofDraw, name})
 		}
-		keys = append(keys, indexKey{bucketVotes, string(d.Votes[:])})
+		keys = append(keys, key{ofVotes, string(d.Votes[:])})
 	}
 	if e.EnsembleDigest != "" {
-		keys = append(keys, indexKey{bucketEnsembles, e.Ensemble})
+		keys = append(keys, key{ofEnsemble, e.Ensemble})
 	}
 	return keys
 }
 
-// book is a past in memory.
-type book map[indexKey]*charged
+// book is a past in memory. It has a part for each index.
+type book map[key]*charged
 
-func (b book) first(k indexKey) (*charged, error) { return b[k], nil }
+func (b book) first(k key) *charged { return b[k] }
 
-// add enters e where no earlier entry is.
-func (b book) add(e *Entry) {
+// add enters e, whose line begins at the byte at, where no earlier entry is.
+func (b book) add(e *Entry, at int64) {
 	c := e.charged()
+	c.at = at
 	for _, k := range e.keys() {
 		if b[k] == nil {
 			b[k] = c
 		}
 	}
+}
+
+// verify checks an entry by those before it: whatever is in a file could have been charged.
+func (b book) verify(e *Entry) error {
+	if before := b[e.keys()[0]]; before != nil {
+		return fmt.Errorf("entry %d is already the %s of request %q", before.seq, e.Kind, e.ID)
+	}
+	if e.Kind == KindResult {
+		if b[key{ofID, e.ID}] == nil {
+			return fmt.Errorf("it is the result of request %q, which was not charged", e.ID)
+		}
+		return nil
+	}
+	c := e.charged()
+	if err := c.sameTeachers(b); err != nil {
+		return err
+	}
+	same, err := c.obey(b)
+	if err != nil {
+		return err
+	}
+	if (same == nil) != (e.SameVotesAs == nil) || same != nil && *same != *e.SameVotesAs {
+		return errors.New("it does not name the earlier draw with the same votes")
+	}
+	return nil
+}
+
+// call is the past of one request of several: the ledger, and the requests before it.
+type call struct{ ledger, requests book }
+
+func (c call) first(k key) *charged {
+	if before := c.ledger[k]; before != nil {
+		return before
+	}
+	return c.requests[k]
 }
 
 // sameTeachers fails where the ensemble was charged with another digest, or with one where
@@ -75,11 +127,9 @@ func (c *charged) sameTeachers(p past) error {
 	if c.ensemble == "" {
 		return nil
 	}
-	before, err := p.first(indexKey{bucketEnsembles, c.ensemble})
-	if before == nil || err != nil {
-		return err
-	}
+	before := p.first(key{ofEnsemble, c.ensemble})
 	switch {
+	case before == nil:
 	case c.teachers == "":
 		return fmt.Errorf("%w: ensemble %q was charged as %q, and no digest is stated now (--ensemble-digest)", ErrEnsemble, c.ensemble, before.teachers)
 	case c.teachers != before.teachers:
@@ -109,14 +159,7 @@ func (c *charged) obey(p past) (same *DrawName, err error) {
 // for itself.
 func (c *charged) onceAnswered(p past) error {
 	name := c.drawName()
-	answered, err := p.first(indexKey{bucketDraws, name.key()})
-	if err != nil {
-		return err
-	}
-	covered, err := p.first(indexKey{bucketCovers, name.key()})
-	if err != nil {
-		return err
-	}
+	answered, covered := p.first(key{ofDraw, name.key()}), p.first(key{ofCover, name.key()})
 	again := &DrawnError{Ensemble: name.Ensemble, Draw: name.Name}
 	for _, before := range []*charged{answered, covered} {
 		switch {
@@ -141,10 +184,7 @@ func (c *charged) paid(p past) error {
 	if c.paidBy == "" {
 		return nil
 	}
-	payer, err := p.first(indexKey{bucketIDs, c.paidBy})
-	if err != nil {
-		return err
-	}
+	payer := p.first(key{ofID, c.paidBy})
 	why := ""
 	switch {
 	case payer == nil:
@@ -167,9 +207,9 @@ func (c *charged) paid(p past) error {
 // sameVotes: equal votes are one draw, unless the user stated that they are two. A name
 // that the earlier draw has too, in another ensemble, does not state that.
 func (c *charged) sameVotes(p past) (*DrawName, error) {
-	before, err := p.first(indexKey{bucketVotes, string(c.draw.Votes[:])})
-	if before == nil || err != nil {
-		return nil, err
+	before := p.first(key{ofVotes, string(c.draw.Votes[:])})
+	if before == nil {
+		return nil, nil
 	}
 	name := before.drawName()
 	switch {
