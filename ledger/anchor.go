@@ -48,7 +48,7 @@ func decodeAnchor(b []byte) (a anchor, err error) {
 		return a, err
 	}
 	a.commit, a.head.Seq = j.Commit, j.Seq
-	if a.head.Hash, err = parseDigest(j.Hash); err != nil {
+	if a.head.Hash, err = parseDigest([]byte(j.Hash)); err != nil {
 		return a, err
 	}
 	if a.spent, err = j.Spent.cost(); err != nil {

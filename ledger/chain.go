@@ -19,7 +19,7 @@ type chain struct {
 	genesis     genesis
 	start       Digest // hash of the genesis record
 	before, now state  // after the last commit but one, and after the last
-	book        book   // the entries, for the rules
+	book        *book  // the entries, for the rules
 	line        []byte // the line that ends it, as it is in the file
 	size        int64  // where it ends
 	rest        error  // why what follows is not a commit; nil where nothing follows
@@ -31,7 +31,8 @@ var errLine = errors.New("not a commit")
 // errForeign marks a file that nothing shows to be a ledger.
 var errForeign = errors.New("its beginning is not that of a ledger")
 
-// readChain reads a ledger from its beginning. visit, which may be nil, sees every entry.
+// readChain reads a ledger from its beginning. visit sees every entry; where it is nil, times
+// and events are not looked into.
 func readChain(ctx context.Context, r io.ReaderAt, visit func(*Entry) error) (*chain, error) {
 	lines := newLines(r, 0)
 	line, err := lines.next()
@@ -47,7 +48,7 @@ func readChain(ctx context.Context, r io.ReaderAt, visit func(*Entry) error) (*c
 		return nil, damaged("genesis record: %w", errors.Join(err, decodeErr))
 	}
 	start := state{head: Head{Hash: genesisHash(line)}}
-	c := &chain{genesis: g, start: start.head.Hash, before: start, now: start, book: book{}, line: bytes.Clone(line), size: lines.at}
+	c := &chain{genesis: g, start: start.head.Hash, before: start, now: start, book: newBook(), line: bytes.Clone(line), size: lines.at}
 	return c, c.readOn(ctx, lines, visit)
 }
 
@@ -74,7 +75,7 @@ func (c *chain) readOn(ctx context.Context, lines *lines, visit func(*Entry) err
 		var next state
 		var line []byte
 		var err error
-		commit, next, line, err = readCommit(commit[:0], lines, c.now)
+		commit, next, line, err = readCommit(commit[:0], lines, c.now, visit != nil)
 		switch {
 		case err == io.EOF:
 			c.rest = nil
@@ -93,7 +94,7 @@ func (c *chain) readOn(ctx context.Context, lines *lines, visit func(*Entry) err
 			if err := c.book.verify(e); err != nil {
 				return damaged("entry %d: %w", e.Seq, err)
 			}
-			c.book.add(e, commit[i].at)
+			c.book.add(e.charged(commit[i].at))
 			if visit != nil {
 				if err := visit(e); err != nil {
 					return err
@@ -121,7 +122,7 @@ type located struct {
 // readCommit appends the entries of one commit to list, up to the head record that closes it,
 // and returns the state after it and the last line. The error is io.EOF where there is
 // nothing more, an errLine where there is no whole commit.
-func readCommit(list []located, lines *lines, now state) ([]located, state, []byte, error) {
+func readCommit(list []located, lines *lines, now state, all bool) ([]located, state, []byte, error) {
 	next := now
 	for {
 		at := lines.at
@@ -134,7 +135,7 @@ func readCommit(list []located, lines *lines, now state) ([]located, state, []by
 		case len(list) > 0 && bytes.Equal(line, next.appendTo(lines.scratch[:0])):
 			return list, next, line, nil
 		}
-		e, err := decodeEntry(line)
+		e, err := decode(line, all)
 		if err == nil && e.Commit != now.commit+1 {
 			err = fmt.Errorf("entry %d of commit %d follows commit %d", e.Seq, e.Commit, now.commit)
 		}

@@ -271,11 +271,34 @@ func powerFailures(t *testing.T, u *underAttack, ops []fileOp, first, ways int) 
 	}
 }
 
-// A process is killed at each of its calls, so that the kernel has what the disk may
-// not have; the next one goes on from there; then the power fails. Nobody damaged
-// the ledger, so it must open.
+// A charge takes the place of a longer one that was cut short, and the power fails: what is left
+// of the longer one must not come to stand behind the charge.
+func TestPowerFailureOverTornCommit(t *testing.T) {
+	t.Parallel()
+	u := newUnderAttack(t, 2)
+	last := u.last()
+	u.states = []files{{append(last.db, bytes.Repeat([]byte("torn\n"), 600)...), last.anchor}}
+	u.last().write(t, u.path)
+	var ops []fileOp
+	var s said
+	s.read(t, (&tracer{record: func(op fileOp) { ops = append(ops, op) }}).run(t, child("charge", u.path, "x", 2)))
+	if len(s.released) != 2 {
+		t.Fatalf("%+v", s)
+	}
+	powerFailures(t, u, ops, 0, 200)
+}
+
+// A process is killed at each of its calls, or in the middle of its writes, so that the kernel
+// has what the disk may not have; the next one goes on from there; then the power fails. Nobody
+// damaged the ledger, so it must open.
 func TestKilledThenPowerFailure(t *testing.T) {
 	t.Parallel()
+	for _, act := range []interference{killAfter, killMidway} {
+		killedThenPowerFailure(t, act)
+	}
+}
+
+func killedThenPowerFailure(t *testing.T, act interference) {
 	ways := 8
 	switch {
 	case long:
@@ -292,7 +315,7 @@ func TestKilledThenPowerFailure(t *testing.T) {
 		record := func(op fileOp) { ops = append(ops, op) }
 		killed := &tracer{record: record, decide: func(i int, op *fileOp) interference {
 			if i == n {
-				return killAfter
+				return act
 			}
 			return leave
 		}}

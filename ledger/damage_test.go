@@ -17,7 +17,7 @@ type underAttack struct {
 	spent  Cost
 	states []files // states[i]: after commit i
 	heads  []Head
-	path   string  // where attacks can be opened as files
+	path   string // where attacks can be opened as files
 }
 
 func (u *underAttack) last() files { return u.states[len(u.states)-1] }

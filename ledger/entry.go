@@ -81,11 +81,11 @@ type costJSON struct {
 func (c Cost) json() costJSON { return costJSON{c.epsilon.String(), c.delta.String()} }
 
 func (c costJSON) cost() (Cost, error) {
-	e, err := parseAmount(c.Epsilon)
+	e, err := parseAmount([]byte(c.Epsilon))
 	if err != nil {
 		return Cost{}, fmt.Errorf("epsilon: %w", err)
 	}
-	d, err := parseAmount(c.Delta)
+	d, err := parseAmount([]byte(c.Delta))
 	if err != nil {
 		return Cost{}, fmt.Errorf("delta: %w", err)
 	}

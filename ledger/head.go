@@ -29,7 +29,7 @@ func ParseHead(s string) (Head, error) {
 	if err != nil {
 		return Head{}, fmt.Errorf("head %.100q: %w", s, err)
 	}
-	hash, err := parseDigest(digest)
+	hash, err := parseDigest([]byte(digest))
 	if err != nil {
 		return Head{}, fmt.Errorf("head %.100q: %w", s, err)
 	}
@@ -107,7 +107,7 @@ func decodeGenesis(b []byte) (genesis, error) {
 		if err := g.relation.check(); err != nil {
 			return genesis{}, err
 		}
-		if g.secret, err = parseDigest(j.SecretSHA256); err != nil {
+		if g.secret, err = parseDigest([]byte(j.SecretSHA256)); err != nil {
 			return genesis{}, fmt.Errorf("secret_sha256: %w", err)
 		}
 	default:
@@ -147,8 +147,8 @@ func (s *state) appendTo(b []byte) []byte {
 	b = strconv.AppendUint(append(b, `{"commit":`...), s.commit, 10)
 	b = strconv.AppendUint(append(b, `,"seq":`...), s.head.Seq, 10)
 	b = hex.AppendEncode(append(b, `,"hash":"`...), s.head.Hash[:])
-	b = append(append(b, `","spent":{"epsilon":"`...), s.spent.epsilon.String()...)
-	b = append(append(b, `","delta":"`...), s.spent.delta.String()...)
+	b = s.spent.epsilon.appendTo(append(b, `","spent":{"epsilon":"`...))
+	b = s.spent.delta.appendTo(append(b, `","delta":"`...))
 	return append(b, `"}}`...)
 }
 

@@ -278,7 +278,7 @@ func (l *Ledger) write(s *session, entries []*Entry) error {
 func (s *session) admit(requests []Request) ([]*Entry, error) {
 	now := time.Now().UTC().Round(0)
 	entries := make([]*Entry, len(requests))
-	earlier := call{s.book, book{}}
+	earlier := call{s.book, newBook()}
 	var replays []Replay
 	asked := Cost{}
 	for i := range requests {
@@ -308,7 +308,7 @@ func (s *session) admitOne(earlier call, r *Request, e *Entry) (*Replay, error) 
 	if r.Relation != s.genesis.relation {
 		return nil, fmt.Errorf("request %q: %w: it is for neighbours = %q, the ledger for %q (--neighbours)", r.ID, ErrRelation, r.Relation, s.genesis.relation)
 	}
-	c := e.charged()
+	c := e.charged(0)
 	if err := c.sameTeachers(earlier); err != nil {
 		return nil, fmt.Errorf("request %q: %w", r.ID, err)
 	}
@@ -319,19 +319,19 @@ func (s *session) admitOne(earlier call, r *Request, e *Entry) (*Replay, error) 
 	if e.SameVotesAs, err = c.obey(earlier); err != nil {
 		return nil, fmt.Errorf("request %q: %w", r.ID, err)
 	}
-	earlier.requests.add(e, 0)
+	earlier.requests.add(c)
 	return nil, nil
 }
 
 // earlier returns the charge with the id of r, nil if there is none, and an
 // error if it is a different request.
 func (s *session) earlier(r *Request) (*Replay, error) {
-	e, err := s.lookup(key{ofID, r.ID})
+	e, err := s.lookup(key{byID, "", r.ID})
 	if e == nil || err != nil {
 		return nil, err
 	}
 	replay := &Replay{Charge: *e}
-	result, err := s.lookup(key{ofResult, r.ID})
+	result, err := s.lookup(key{byIDResult, "", r.ID})
 	if err != nil {
 		return nil, err
 	}
@@ -369,7 +369,7 @@ func sameDraw(a, b *Draw) bool {
 
 // lookup returns the first entry that is found by k, or nil.
 func (s *session) lookup(k key) (*Entry, error) {
-	c := s.book[k]
+	c := s.book.first(k)
 	if c == nil {
 		return nil, nil
 	}
@@ -383,10 +383,9 @@ func (l *Ledger) Drawn(ctx context.Context, ensemble, name string) (first, cover
 	if err := l.chargeable(); err != nil {
 		return nil, nil, err
 	}
-	draw := DrawName{ensemble, name}.key()
 	err = l.do(ctx, false, func(s *session) (err error) {
-		if first, err = s.lookup(key{ofDraw, draw}); err == nil {
-			cover, err = s.lookup(key{ofCover, draw})
+		if first, err = s.lookup(key{byDraw, ensemble, name}); err == nil {
+			cover, err = s.lookup(key{byDrawCover, ensemble, name})
 		}
 		return err
 	})
@@ -410,14 +409,14 @@ func (l *Ledger) RecordResult(ctx context.Context, r *Receipt, result Digest) er
 		return err
 	}
 	return l.do(ctx, true, func(s *session) error {
-		charge, err := s.lookup(key{ofID, r.entry.ID})
+		charge, err := s.lookup(key{byID, "", r.entry.ID})
 		if err != nil {
 			return err
 		}
 		if charge == nil || charge.Hash != r.entry.Hash {
 			return fmt.Errorf("%w: the one of request %q is from another ledger", ErrReceipt, r.entry.ID)
 		}
-		before, err := s.lookup(key{ofResult, r.entry.ID})
+		before, err := s.lookup(key{byIDResult, "", r.entry.ID})
 		switch {
 		case err != nil:
 			return err

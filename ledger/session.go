@@ -230,7 +230,7 @@ func (l *Ledger) commit(s *session, entries []*Entry) error {
 		return damaged("another file has taken the place of the ledger while it was written")
 	}
 	for i, e := range entries {
-		s.book.add(e, at[i])
+		s.book.add(e.charged(at[i]))
 	}
 	s.end(next, next.appendTo(nil), s.size+int64(len(lines)))
 	l.anchored = next

@@ -215,6 +215,7 @@ func (tr *tracer) enter(pid, tid int, th *thread, regs *syscall.PtraceRegs) erro
 	case killMidway:
 		if call == unix.SYS_PWRITE64 || call == unix.SYS_WRITE {
 			regs.Rdx /= 2
+			th.op.data = th.op.data[:min(uint64(len(th.op.data)), regs.Rdx)]
 			return syscall.PtraceSetRegs(tid, regs)
 		}
 	case failCall:
