@@ -335,6 +335,22 @@ func TestForgedRecords(t *testing.T) {
 	}
 }
 
+// Entries of one commit stand between no head records; each bit of them counts all the same.
+func TestForgedBatch(t *testing.T) {
+	l := create(t, 100, 0)
+	if _, err := l.ChargeAll(t.Context(), []Request{plainRequest(0), plainRequest(1), plainRequest(2)}); err != nil {
+		t.Fatal(err)
+	}
+	f := readFiles(t, l.Path())
+	for bit := 0; bit < 8*len(f.db); bit += thin(7) {
+		f.db[bit/8] ^= 1 << (bit % 8)
+		if _, err := f.verify(nil); !errors.Is(err, ErrDamaged) {
+			t.Errorf("bit %d: %v", bit, err)
+		}
+		f.db[bit/8] ^= 1 << (bit % 8)
+	}
+}
+
 // An entry that was changed after the ledger was opened is not believed where it is read again.
 func TestChangedUnderAHandle(t *testing.T) {
 	for _, c := range [][2]string{{`"request 0"`, `"request 9"`}, {`{"seq":1,`, `{"seq":2,`}, {`"count":1`, `"count":x`}} {
