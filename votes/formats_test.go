@@ -505,7 +505,7 @@ func (d *data) variants(t *rapid.T) []variant {
 	for range 4 {
 		o := parquetOptions{
 			version:  rapid.IntRange(1, 2).Draw(t, "page version"),
-			codec:    rapid.SampledFrom([]compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd, &parquet.Lz4Raw, &parquet.Brotli}).Draw(t, "codec"),
+			codec:    rapid.SampledFrom([]compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd, &parquet.Brotli}).Draw(t, "codec"),
 			optional: missing || rapid.Bool().Draw(t, "optional"),
 			kind:     rapid.SampledFrom(kinds).Draw(t, "kind"),
 			pageSize: rapid.SampledFrom([]int{64, 1 << 10, 1 << 18}).Draw(t, "page size"),
