@@ -331,6 +331,7 @@ type parquetOptions struct {
 	codec    compress.Codec
 	optional bool
 	kind     string // int64, int32, uint32, bool, double, text, delta, dict, dictint
+	plainIDs bool
 	pageSize int
 	group    int64
 }
@@ -397,6 +398,9 @@ func (d *data) writeParquet(o parquetOptions) []byte {
 	group := parquet.Group{}
 	if d.ids != nil {
 		group["a_query"] = parquet.String()
+		if o.plainIDs {
+			group["a_query"] = parquet.Encoded(parquet.String(), &parquet.Plain)
+		}
 	}
 	for t := range d.votes[0] {
 		group[fmt.Sprintf("t%03d", t)] = node
