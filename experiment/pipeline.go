@@ -266,7 +266,7 @@ func price(plan *teachers.Plan, way aggregate) (pipelined, *gamma.Certified, err
 		return out, certified, nil
 	}
 	epsilon, delta := certified.Problem().Total()
-	total, err := plan.Release(way.answers, accountant.Cost{Epsilon: epsilon, Delta: delta}).Total()
+	total, err := plan.Answers(way.answers, accountant.Cost{Epsilon: epsilon, Delta: delta}).Total()
 	out.Total, out.Rule = total.Cost, total.Rule
 	return out, certified, err
 }

@@ -56,7 +56,7 @@ func ExampleTrain() {
 		labels[i], err = mechanism.Answer(coins, fmt.Sprint(i), counts)
 		check(err)
 	}
-	total, err := trained.Plan().Release(len(labels), accountant.Cost{Epsilon: 2, Delta: 1e-6}).Total()
+	total, err := trained.Plan().Answers(len(labels), accountant.Cost{Epsilon: 2, Delta: 1e-6}).Total()
 	check(err)
 	fmt.Printf("%d teachers, one record reaches %d of them\n", trained.Plan().K(), trained.Plan().Affected())
 	fmt.Printf("γ of a majority of 6 of 11: %g\n", math.Round(1e6*optimal.Func().Values()[6])/1e6)

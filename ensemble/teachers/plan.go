@@ -124,15 +124,14 @@ func (p *Plan) Setting() ensemble.Setting {
 	return ensemble.Setting{K: p.K(), Classes: 2, Affected: p.Affected(), Neighbours: accountant.ReplaceOne}
 }
 
-// Release returns so many answers of these teachers, each of such a cost, for
-// accountant.Release.Total. The teachers are trained once and vote ever after: they are
-// frozen, so answers that rest on their randomness do not add up as fresh ones would. The
-// caller may add a Slack or a total Delta, or put a Mechanism's Noise in place of
+// Answers returns so many answers of these teachers, each of such a cost; its Total is what
+// they cost together. The teachers are trained once and vote ever after: they are frozen, so
+// answers that rest on their randomness do not add up as fresh ones would. The caller may add a Slack or a total Delta, or put a Mechanism's Noise in place of
 // PerAnswer.
-func (p *Plan) Release(queries int, perAnswer accountant.Cost) accountant.Release {
-	return accountant.Release{
+func (p *Plan) Answers(queries int, perAnswer accountant.Cost) ensemble.Answers {
+	return ensemble.Answers{
 		Queries: queries, PerAnswer: perAnswer,
-		Teachers: p.each, K: p.K(), Affected: p.Affected(), Randomness: accountant.FrozenTeachers,
+		Teachers: p.each, K: p.K(), Affected: p.Affected(), Randomness: ensemble.FrozenTeachers,
 	}
 }
 
@@ -146,7 +145,7 @@ func (p *Plan) Total(slack float64) (accountant.Cost, error) {
 	}
 	// Of two frozen answers neither's own cost is a bound, so what is left is that of all
 	// teachers, whatever the answers are.
-	r := p.Release(2, p.each)
+	r := p.Answers(2, p.each)
 	r.Slack = slack
 	t, err := r.Total()
 	return t.Cost, err

@@ -255,7 +255,7 @@ func TestTotalCoversTheModels(t *testing.T) {
 			if k == 1 {
 				continue
 			}
-			mutant := p.Release(2, p.Teacher())
+			mutant := p.Answers(2, p.Teacher())
 			mutant.Affected = 1
 			total, err := mutant.Total()
 			if err != nil {
@@ -325,7 +325,7 @@ func TestFrozenTeachersAreChargedAsFrozen(t *testing.T) {
 		}
 		return top
 	}
-	total, err := p.Release(2, m.PerAnswer()).Total()
+	total, err := p.Answers(2, m.PerAnswer()).Total()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,7 +333,7 @@ func TestFrozenTeachersAreChargedAsFrozen(t *testing.T) {
 		t.Errorf("total %v, but exactly δ = %g", total.Cost, d)
 	}
 	// However many queries: the teachers are all there is to reveal.
-	many := p.Release(1000, m.PerAnswer())
+	many := p.Answers(1000, m.PerAnswer())
 	if c, err := many.Total(); err != nil || c.Cost != total.Cost {
 		t.Errorf("1000 answers cost %v (%v), two %v", c.Cost, err, total.Cost)
 	}
@@ -362,7 +362,7 @@ func TestFreshTotalsAreRefuted(t *testing.T) {
 		}
 		return d
 	}
-	r := p.Release(2, accountant.Cost{Epsilon: 1e-9})
+	r := p.Answers(2, accountant.Cost{Epsilon: 1e-9})
 	total, err := r.Total()
 	if err != nil {
 		t.Fatal(err)
@@ -370,7 +370,7 @@ func TestFreshTotalsAreRefuted(t *testing.T) {
 	if d := exact(total.Cost.Epsilon); d > total.Cost.Delta {
 		t.Errorf("total %v, but exactly δ = %g", total.Cost, d)
 	}
-	r.Randomness = accountant.FreshTeachers
+	r.Randomness = ensemble.FreshTeachers
 	mutant, err := r.Total()
 	if err != nil {
 		t.Fatal(err)
@@ -689,7 +689,7 @@ func TestNewPlanRefuses(t *testing.T) {
 		t.Error("teachers without noise are trained for release")
 	}
 	// Their noisy answers still add up, by the answers' own noise.
-	if total, err := p.Release(10, accountant.Cost{Epsilon: 0.1, Delta: 0}).Total(); err != nil || math.Abs(total.Cost.Epsilon-1) > 1e-9 {
+	if total, err := p.Answers(10, accountant.Cost{Epsilon: 0.1, Delta: 0}).Total(); err != nil || math.Abs(total.Cost.Epsilon-1) > 1e-9 {
 		t.Errorf("ten noisy answers: %v, %v", total, err)
 	}
 	// A step so large that every teacher diverges.

@@ -1,4 +1,4 @@
-package accountant
+package ensemble
 
 import (
 	"context"
@@ -8,9 +8,11 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/darrm/darrm/accountant"
 )
 
-func mustBounds(t *testing.T, r Release) ReleaseReport {
+func mustBounds(t *testing.T, r Answers) Report {
 	t.Helper()
 	b, err := r.Bounds()
 	if err != nil {
@@ -20,9 +22,9 @@ func mustBounds(t *testing.T, r Release) ReleaseReport {
 }
 
 // find returns the bound of the kind.
-func find(t *testing.T, r ReleaseReport, of string, m Method) ReleaseBound {
+func find(t *testing.T, r Report, of string, m accountant.Method) Bound {
 	t.Helper()
-	i := slices.IndexFunc(r.Bounds, func(b ReleaseBound) bool { return b.Of == of && b.Method == m })
+	i := slices.IndexFunc(r.Bounds, func(b Bound) bool { return b.Of == of && b.Method == m })
 	if i < 0 {
 		t.Fatalf("no %s bound of %s in %+v", m, of, r)
 	}
@@ -36,18 +38,18 @@ func find(t *testing.T, r ReleaseReport, of string, m Method) ReleaseBound {
 func TestFrozenTeachersThatPromiseNothingAddUp(t *testing.T) {
 	const eps = 0.5
 	p := 1 / (1 + math.Exp(-eps))
-	r := Release{Queries: 2, PerAnswer: Cost{eps, 0}, Teachers: Cost{math.Inf(1), 0}, K: 1, Affected: 1, Randomness: FrozenTeachers}
+	r := Answers{Queries: 2, PerAnswer: accountant.Cost{Epsilon: eps, Delta: 0}, Teachers: accountant.Cost{Epsilon: math.Inf(1), Delta: 0}, K: 1, Affected: 1, Randomness: FrozenTeachers}
 	total := mustTotal(t, r)
 	if exact := 2 * math.Log(p/(1-p)); math.Abs(total.Cost.Epsilon-exact) > 1e-12 || !total.QueryFoldHolds || total.Rule != "basic composition of 2 answers" {
 		t.Errorf("%+v, exactly %g", total, exact)
 	}
 	// With a promise of their own, per-answer costs that rest on it do not add up.
-	r.Teachers = Cost{3, 0}
+	r.Teachers = accountant.Cost{Epsilon: 3, Delta: 0}
 	if total := mustTotal(t, r); total.Cost.Epsilon != 3 || total.QueryFoldHolds {
 		t.Errorf("%+v", total)
 	}
 	// The same, as fresh noise on the votes of teachers of any kind: both bounds hold.
-	r.PerAnswer, r.Noise = Cost{}, NoisyAnswer{RandomizedResponse{eps, ReplaceOne}, 1}
+	r.PerAnswer, r.Noise = accountant.Cost{}, NoisyAnswer{accountant.RandomizedResponse{Epsilon: eps, Neighbours: accountant.ReplaceOne}, 1}
 	b := mustBounds(t, r)
 	if best, ok := b.Best(); !ok || best.Cost.Epsilon != 1 || len(b.Bounds) != 3 {
 		t.Errorf("%+v", b)
@@ -56,7 +58,7 @@ func TestFrozenTeachersThatPromiseNothingAddUp(t *testing.T) {
 	if best, _ := mustBounds(t, r).Best(); best.Of != OfTeachers || best.Cost.Epsilon != 3 {
 		t.Errorf("%+v", best)
 	}
-	r.Teachers = Cost{} // not stated: the noise alone carries it
+	r.Teachers = accountant.Cost{} // not stated: the noise alone carries it
 	if best, _ := mustBounds(t, r).Best(); best.Of != OfAnswers || best.Cost.Epsilon != 50 {
 		t.Errorf("%+v", best)
 	}
@@ -66,13 +68,13 @@ func TestFrozenTeachersThatPromiseNothingAddUp(t *testing.T) {
 // bound of its own: with t < m² it beats the composition of the ensemble's answers, by
 // which the literature counts, where δ has room for it.
 func TestReleaseBoundsOfFreshTeachers(t *testing.T) {
-	r := Release{Queries: 100, PerAnswer: Cost{0.6244, 0.0007}, Teachers: Cost{0.0892, 1e-4}, K: 11, Affected: 11, Randomness: FreshTeachers, Slack: 1e-4}
+	r := Answers{Queries: 100, PerAnswer: accountant.Cost{Epsilon: 0.6244, Delta: 0.0007}, Teachers: accountant.Cost{Epsilon: 0.0892, Delta: 1e-4}, K: 11, Affected: 11, Randomness: FreshTeachers, Slack: 1e-4}
 	b := mustBounds(t, r)
-	printed := find(t, b, OfAnswers, MethodGeneral)
+	printed := find(t, b, OfAnswers, accountant.MethodGeneral)
 	if s := fmt.Sprintf("%.3f %.3f", printed.Cost.Epsilon, printed.Cost.Delta); s != "45.683 0.068" { // Table B.7
 		t.Errorf("%s", s)
 	}
-	if best, _ := b.Best(); best.Of != OfAnswers || best.Method != MethodOptimal || len(b.Refused) != 3 || !errors.Is(b.Refused[0].Err, ErrDeltaTooSmall) {
+	if best, _ := b.Best(); best.Of != OfAnswers || best.Method != accountant.MethodOptimal || len(b.Refused) != 3 || !errors.Is(b.Refused[0].Err, accountant.ErrDeltaTooSmall) {
 		t.Errorf("%+v", b)
 	}
 	total := mustTotal(t, r)
@@ -83,7 +85,7 @@ func TestReleaseBoundsOfFreshTeachers(t *testing.T) {
 	r.Slack, r.Delta = 0, 0.11
 	b = mustBounds(t, r)
 	best, _ := b.Best()
-	if best.Of != OfTeacherAnswers || best.Method != MethodOptimal || best.Count != 1100 || best.Cost.Epsilon > 0.4*find(t, b, OfAnswers, MethodOptimal).Cost.Epsilon {
+	if best.Of != OfTeacherAnswers || best.Method != accountant.MethodOptimal || best.Count != 1100 || best.Cost.Epsilon > 0.4*find(t, b, OfAnswers, accountant.MethodOptimal).Cost.Epsilon {
 		t.Errorf("%+v", best)
 	}
 	for _, x := range b.Bounds {
@@ -104,13 +106,13 @@ func TestReleaseBoundsOfFreshTeachers(t *testing.T) {
 		t.Errorf("%+v", total)
 	}
 	// Disjoint data: one teacher answers for the record, at a third of the cost.
-	disjoint := Release{Queries: 20, PerAnswer: Cost{0.3, 0}, Teachers: Cost{0.1, 0}, K: 11, Affected: 1, Randomness: FreshTeachers}
-	if total := mustTotal(t, disjoint); total.Cost != (Cost{2, 0}) || total.QueryFold != (Cost{6, 0}) {
+	disjoint := Answers{Queries: 20, PerAnswer: accountant.Cost{Epsilon: 0.3, Delta: 0}, Teachers: accountant.Cost{Epsilon: 0.1, Delta: 0}, K: 11, Affected: 1, Randomness: FreshTeachers}
+	if total := mustTotal(t, disjoint); total.Cost != (accountant.Cost{Epsilon: 2, Delta: 0}) || total.QueryFold != (accountant.Cost{Epsilon: 6, Delta: 0}) {
 		t.Errorf("%+v", total)
 	}
 	// Teachers of which nothing is said add nothing.
-	r.Teachers = Cost{}
-	if best, _ := mustBounds(t, r).Best(); best.Of != OfAnswers || best.Method != MethodOptimal {
+	r.Teachers = accountant.Cost{}
+	if best, _ := mustBounds(t, r).Best(); best.Of != OfAnswers || best.Method != accountant.MethodOptimal {
 		t.Errorf("%+v", best)
 	}
 	// At one total δ for all, and below the answers' own.
@@ -125,10 +127,10 @@ func TestReleaseBoundsOfFreshTeachers(t *testing.T) {
 		}
 	}
 	r.Delta = 0.06
-	if b = mustBounds(t, r); len(b.Bounds) != 0 || len(b.Refused) != 3 || !errors.Is(b.Refused[0].Err, ErrDeltaTooSmall) {
+	if b = mustBounds(t, r); len(b.Bounds) != 0 || len(b.Refused) != 3 || !errors.Is(b.Refused[0].Err, accountant.ErrDeltaTooSmall) {
 		t.Errorf("%+v", b)
 	}
-	if total, err := r.Total(); !errors.Is(err, ErrDeltaTooSmall) {
+	if total, err := r.Total(); !errors.Is(err, accountant.ErrDeltaTooSmall) {
 		t.Errorf("%+v, %v", total, err)
 	}
 }
@@ -196,29 +198,26 @@ func TestReleaseSweep(t *testing.T) {
 // A plan of noisy answers: each method that applies, none that needs the promise of
 // teachers, and only as much as the exact one.
 func TestReleaseOfNoisyAnswers(t *testing.T) {
-	noise, err := GaussianOnVotes(40, 1, ReplaceOne)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := Release{Queries: 200, Noise: noise, K: 250, Affected: 1, Randomness: FrozenTeachers, Slack: 1e-5}
+	noise := normalOnVotes(40, 1)
+	r := Answers{Queries: 200, Noise: noise, K: 250, Affected: 1, Randomness: FrozenTeachers, Slack: 1e-5}
 	b := mustBounds(t, r)
-	var methods []Method
+	var methods []accountant.Method
 	for _, x := range b.Bounds {
 		methods = append(methods, x.Method)
 		if x.Count != 200 || !x.Holds || x.Cost.Delta != 1e-5 {
 			t.Errorf("%+v", x)
 		}
 	}
-	if !reflect.DeepEqual(methods, []Method{MethodGaussian, MethodRDP, MethodZCDP}) {
+	if !reflect.DeepEqual(methods, []accountant.Method{accountant.MethodGaussian, accountant.MethodRDP, accountant.MethodZCDP}) {
 		t.Errorf("%v", methods)
 	}
-	discrete, err := DiscreteGaussianOnVotes(40, 10, 1, ReplaceOne)
+	discrete, err := twoCounts(40, Setting{K: 250, Classes: 10, Affected: 1, Neighbours: accountant.ReplaceOne})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Noise = discrete
+	r.Noise = NoisyAnswer{discrete, 1}
 	best, _ := mustBounds(t, r).Best()
-	if best.Method != MethodPLD || math.Abs(best.Cost.Epsilon/b.Bounds[0].Cost.Epsilon-1) > 1e-3 {
+	if best.Method != accountant.MethodPLD || math.Abs(best.Cost.Epsilon/b.Bounds[0].Cost.Epsilon-1) > 1e-3 {
 		t.Errorf("%+v, normal %+v", best, b.Bounds[0])
 	}
 	r.Slack = 0

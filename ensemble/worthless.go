@@ -1,9 +1,10 @@
-package accountant
+package ensemble
 
 import (
 	"fmt"
 	"math/big"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/num"
 )
 
@@ -21,7 +22,7 @@ const (
 //
 // Source for 1/records: Dwork and Roth, The Algorithmic Foundations of Differential Privacy
 // (2014), Section 2.3.3.
-func Worthless(total Cost, records int) (reason string, worthless bool) {
+func Worthless(total accountant.Cost, records int) (reason string, worthless bool) {
 	times := new(big.Rat)
 	if records > 0 && total.Delta >= 0 {
 		times.Mul(num.Decimal(min(total.Delta, 1)), big.NewRat(int64(records), 1))

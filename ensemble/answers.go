@@ -1,10 +1,11 @@
-package accountant
+package ensemble
 
 import (
 	"errors"
 	"fmt"
 	"math"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 )
 
@@ -29,13 +30,13 @@ func (t TeacherRandomness) String() string {
 	return fmt.Sprintf("TeacherRandomness(%d)", int(t))
 }
 
-// Release is a series of answers by one ensemble. All its costs are for one neighbouring
+// Answers is a series of answers by one ensemble. All its costs are for one neighbouring
 // relation, that of the teachers' own promise.
-type Release struct {
+type Answers struct {
 	Queries    int               // Q ≥ 0, how many answers are released
-	PerAnswer  Cost              // of one answer by itself, given what Teachers promise: (mε, δ)
+	PerAnswer  accountant.Cost   // of one answer by itself, given what Teachers promise: (mε, δ)
 	Noise      NoisyAnswer       // besides PerAnswer or instead of it: one answer that is private by its own noise
-	Teachers   Cost              // of one teacher's training, or of one answer if fresh: (ε, Δ); ε = +Inf if they promise nothing
+	Teachers   accountant.Cost   // of one teacher's training, or of one answer if fresh: (ε, Δ); ε = +Inf if they promise nothing
 	K          int               // teachers
 	Affected   int               // t, the most teachers that one record reaches; K if unknown, 1 if their data are disjoint
 	Randomness TeacherRandomness // no default
@@ -51,7 +52,7 @@ const DefaultSlack = 1e-6
 // the cost of one part only: never on how many there are, nor on what is left of a budget.
 // A slack that did would be chosen by what was released before, and composition theorems
 // do not allow that.
-func SlackFor(each Cost) float64 {
+func SlackFor(each accountant.Cost) float64 {
 	if each.Delta == 0 {
 		return 0
 	}
@@ -65,19 +66,19 @@ func SlackFor(each Cost) float64 {
 // Under ReplaceOne a record that is replaced leaves one teacher and may join another:
 // where the data are split by a rule that looks at the record, that is two votes.
 type NoisyAnswer struct {
-	Event    Event // nil for none
-	Affected int   // the most votes that may differ for Event to hold
+	Event    accountant.Event // nil for none
+	Affected int              // the most votes that may differ for Event to hold
 }
 
-// ReleaseTotal is what a Release costs.
-type ReleaseTotal struct {
-	Cost Cost   // what holds
-	Rule string // what it follows from, for people
+// Total is what Answers cost together.
+type Total struct {
+	Cost accountant.Cost // what holds
+	Rule string          // what it follows from, for people
 
 	// QueryFold is the figure that publications print: General's composition of all
 	// answers (Basic's where Slack and Delta are 0; the best of a NoisyAnswer). With
 	// frozen teachers that promise something it is no guarantee.
-	QueryFold      Cost
+	QueryFold      accountant.Cost
 	QueryFoldHolds bool
 }
 
@@ -108,24 +109,24 @@ type ReleaseTotal struct {
 // the parameter that is out of range or missing: a zero PerAnswer, or frozen Teachers of
 // zero cost, is taken for one that was forgotten.
 //
-// A Release is one request: Queries, the costs and Slack are fixed before anything is
+// Answers are one request: Queries, the costs and Slack are fixed before anything is
 // drawn. Several requests add up, ε and δ each, whoever chooses them after having seen
-// earlier answers. Composing them again as one larger Release gives a smaller figure that
+// earlier answers. Composing them again as one larger series gives a smaller figure that
 // does not hold for such a choice.
-func (r Release) Total() (ReleaseTotal, error) {
+func (r Answers) Total() (Total, error) {
 	b, err := r.Bounds()
 	if err != nil {
-		return ReleaseTotal{}, err
+		return Total{}, err
 	}
 	if r.Queries == 0 {
-		return ReleaseTotal{Rule: "nothing released", QueryFoldHolds: true}, nil
+		return Total{Rule: "nothing released", QueryFoldHolds: true}, nil
 	}
 	best, ok := b.Best()
 	if !ok {
-		return ReleaseTotal{}, b.refusal()
+		return Total{}, b.refusal()
 	}
-	t := ReleaseTotal{Cost: best.Cost, Rule: best.Rule()}
-	for _, want := range []Method{MethodGeneral, MethodBasic, ""} { // the first that is there
+	t := Total{Cost: best.Cost, Rule: best.Rule()}
+	for _, want := range []accountant.Method{accountant.MethodGeneral, accountant.MethodBasic, ""} { // the first that is there
 		for _, x := range b.Bounds {
 			if x.Of == OfAnswers && (x.Method == want || want == "" || x.Count == 1) {
 				t.QueryFold, t.QueryFoldHolds = x.Cost, x.Holds
@@ -148,31 +149,31 @@ func (r Release) Total() (ReleaseTotal, error) {
 // empty. Teachers that promise nothing have no such total, which is ErrUnsupported:
 // there the noise is new in each answer, and each answer costs what it costs. Other errors
 // as Total.
-func (r Release) AnyNumber() (ReleaseTotal, error) {
+func (r Answers) AnyNumber() (Total, error) {
 	if err := r.checkPlan(); err != nil {
-		return ReleaseTotal{}, err
+		return Total{}, err
 	}
 	if !r.promise() {
-		return ReleaseTotal{}, fmt.Errorf("any number of answers of teachers that cost %v have no common total: their (epsilon, delta) must be stated, with a finite epsilon: %w", r.Teachers, ErrUnsupported)
+		return Total{}, fmt.Errorf("any number of answers of teachers that cost %v have no common total: their (epsilon, delta) must be stated, with a finite epsilon: %w", r.Teachers, accountant.ErrUnsupported)
 	}
 	if r.Randomness == FreshTeachers && r.Queries == 0 {
-		return ReleaseTotal{Rule: "nothing released"}, nil
+		return Total{Rule: "nothing released"}, nil
 	}
-	var report ReleaseReport
+	var report Report
 	r.composeTeachers(&report, r.Delta, r.Delta > 0)
 	report.sort()
 	best, ok := report.Best()
 	if !ok {
-		return ReleaseTotal{}, report.refusal()
+		return Total{}, report.refusal()
 	}
 	rule := best.Rule()
 	if r.Randomness == FreshTeachers {
 		rule += ", for any number of answers to these votes"
 	}
-	return ReleaseTotal{Cost: best.Cost, Rule: rule}, nil
+	return Total{Cost: best.Cost, Rule: rule}, nil
 }
 
-func (r Release) check() error {
+func (r Answers) check() error {
 	if err := r.checkPlan(); err != nil {
 		return err
 	}
@@ -181,25 +182,25 @@ func (r Release) check() error {
 			return err
 		}
 	}
-	if r.Noise.Event == nil || r.PerAnswer != (Cost{}) {
-		if err := r.PerAnswer.check("answer's "); err != nil {
+	if r.Noise.Event == nil || r.PerAnswer != (accountant.Cost{}) {
+		if err := checkCost("answer's ", r.PerAnswer); err != nil {
 			return err
 		}
 	}
 	if r.Noise.Event != nil {
 		return nil
 	}
-	if r.PerAnswer == (Cost{}) && r.Queries > 0 {
+	if r.PerAnswer == (accountant.Cost{}) && r.Queries > 0 {
 		return &check.Error{Name: "cost of one answer", Value: r.PerAnswer, Rule: "stated: more than (0, 0)"}
 	}
-	if r.Randomness == FrozenTeachers && r.Teachers == (Cost{}) {
+	if r.Randomness == FrozenTeachers && r.Teachers == (accountant.Cost{}) {
 		return &check.Error{Name: "cost of one frozen teacher", Value: r.Teachers, Rule: "stated: more than (0, 0), or with epsilon = +Inf where it promises nothing"}
 	}
 	return nil
 }
 
 // checkPlan checks all but what one answer costs.
-func (r Release) checkPlan() error {
+func (r Answers) checkPlan() error {
 	if r.Queries < 0 {
 		return &check.Error{Name: "queries", Value: r.Queries, Rule: "at least 0"}
 	}
@@ -224,25 +225,33 @@ func (r Release) checkPlan() error {
 	return r.checkTeachers()
 }
 
-func (r Release) checkTeachers() error {
+func (r Answers) checkTeachers() error {
 	if math.IsInf(r.Teachers.Epsilon, 1) {
 		return check.Delta("teacher delta", r.Teachers.Delta)
 	}
-	return r.Teachers.check("teacher ")
+	return checkCost("teacher ", r.Teachers)
 }
 
-func (r Release) checkNoise() error {
-	if err := checkEvent(r.Noise.Event); err != nil {
+// checkCost validates the pair; prefix names whose it is.
+func checkCost(prefix string, c accountant.Cost) error {
+	if err := check.Epsilon(prefix+"epsilon", c.Epsilon); err != nil {
+		return err
+	}
+	return check.Delta(prefix+"delta", c.Delta)
+}
+
+func (r Answers) checkNoise() error {
+	if _, err := accountant.Compose(accountant.Charge{Event: r.Noise.Event, Count: 1}); err != nil {
 		return err
 	}
 	// Noise for one vote hides one vote, not the many that overlapping data can change.
 	if r.Noise.Affected < r.Affected {
-		return fmt.Errorf("%v is for records that reach %d teachers, but here one reaches %d: %w", r.Noise.Event, r.Noise.Affected, r.Affected, ErrUnsupported)
+		return fmt.Errorf("%v is for records that reach %d teachers, but here one reaches %d: %w", r.Noise.Event, r.Noise.Affected, r.Affected, accountant.ErrUnsupported)
 	}
 	return nil
 }
 
 // promise says whether the teachers' own (ε, Δ) is stated and finite.
-func (r Release) promise() bool {
-	return r.Teachers != (Cost{}) && !math.IsInf(r.Teachers.Epsilon, 1)
+func (r Answers) promise() bool {
+	return r.Teachers != (accountant.Cost{}) && !math.IsInf(r.Teachers.Epsilon, 1)
 }

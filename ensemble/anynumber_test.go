@@ -1,4 +1,4 @@
-package accountant
+package ensemble
 
 import (
 	"errors"
@@ -6,11 +6,13 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/darrm/darrm/accountant"
 )
 
 // corners are the vertices of the pairs (p, p') of an (ε, Δ)-DP bit. Whatever is convex in
 // each teacher's pair is largest there.
-func corners(teacher Cost) [][2]float64 {
+func corners(teacher accountant.Cost) [][2]float64 {
 	e, d := math.Exp(teacher.Epsilon), teacher.Delta
 	low := (1 - d) / (1 + e)
 	return [][2]float64{{0, 0}, {1, 1}, {d, 0}, {0, d}, {1, 1 - d}, {1 - d, 1}, {low, 1 - low}, {1 - low, low}}
@@ -20,7 +22,7 @@ func corners(teacher Cost) [][2]float64 {
 // teachers, all of which one record reaches, for the worst teachers that keep the promise:
 // given l ones, each answer is 1 with probability ½ + ½·sign(l-K/2)·γ(l). The law of the
 // answers depends on how many are 1 only.
-func sameVotesDelta(gamma []float64, teacher Cost, answers int, eps float64) float64 {
+func sameVotesDelta(gamma []float64, teacher accountant.Cost, answers int, eps float64) float64 {
 	k := len(gamma) - 1
 	ones := make([][]float64, k+1) // [l][j]: Pr[j of the answers are 1 | l ones]
 	for l := range ones {
@@ -76,8 +78,8 @@ func TestAnyNumberOfAnswersToTheSameVotes(t *testing.T) {
 	const k = 5
 	// The best noise function of these parameters.
 	gamma := []float64{0.9156006469449206, 0.5019284263850008, 0.15058177747758106, 0.15058177747758106, 0.5019284263850008, 0.9156006469449206}
-	r := Release{
-		Queries: 1, PerAnswer: Cost{0.27, 1e-9}, Teachers: Cost{0.3, 0.01}, K: k, Affected: k, Randomness: FreshTeachers,
+	r := Answers{
+		Queries: 1, PerAnswer: accountant.Cost{Epsilon: 0.27, Delta: 1e-9}, Teachers: accountant.Cost{Epsilon: 0.3, Delta: 0.01}, K: k, Affected: k, Randomness: FreshTeachers,
 	}
 	if d := sameVotesDelta(gamma, r.Teachers, 1, r.PerAnswer.Epsilon); !(d <= r.PerAnswer.Delta+1e-15) {
 		t.Fatalf("one answer has δ(%g) = %g, not %g", r.PerAnswer.Epsilon, d, r.PerAnswer.Delta)
@@ -91,13 +93,13 @@ func TestAnyNumberOfAnswersToTheSameVotes(t *testing.T) {
 		t.Errorf("two answers to fresh votes cost %v, to the same δ(%g) = %g: the test tells nothing", mutant, mutant.Epsilon, truth)
 	}
 	first := mustTotal(t, r).Cost
-	for _, spend := range []func(*Release){
-		func(r *Release) {},
-		func(r *Release) { r.Slack = SlackFor(r.Teachers) },
-		func(r *Release) { r.Slack = 0.01 },
-		func(r *Release) { r.Slack = 0.2 },
-		func(r *Release) { r.Delta = 0.06 },
-		func(r *Release) { r.Delta = 0.3 },
+	for _, spend := range []func(*Answers){
+		func(r *Answers) {},
+		func(r *Answers) { r.Slack = SlackFor(r.Teachers) },
+		func(r *Answers) { r.Slack = 0.01 },
+		func(r *Answers) { r.Slack = 0.2 },
+		func(r *Answers) { r.Delta = 0.06 },
+		func(r *Answers) { r.Delta = 0.3 },
 	} {
 		r := r
 		spend(&r)
@@ -131,7 +133,7 @@ func TestAnyNumberOfAnswersToTheSameVotes(t *testing.T) {
 		{1, 1, "one answer of one teacher"}, {1, 3, "optimal composition of 3 answers of teachers"},
 		{4, 1, "optimal composition of 4 answers of teachers"}, {1100, 5, "optimal composition of 5500 answers of teachers"},
 	} {
-		r := Release{Queries: tt.queries, Teachers: Cost{0.3, 1e-9}, K: k, Affected: tt.affected, Randomness: FreshTeachers, Slack: DefaultSlack}
+		r := Answers{Queries: tt.queries, Teachers: accountant.Cost{Epsilon: 0.3, Delta: 1e-9}, K: k, Affected: tt.affected, Randomness: FreshTeachers, Slack: DefaultSlack}
 		got, err := r.AnyNumber()
 		if err != nil || got.Rule != tt.want+", for any number of answers to these votes" {
 			t.Errorf("%+v, %v, want %s", got, err, tt.want)
@@ -141,7 +143,7 @@ func TestAnyNumberOfAnswersToTheSameVotes(t *testing.T) {
 		if err != nil || d > got.Cost.Delta {
 			t.Errorf("%+v: δ is %g, %v", got, d, err)
 		}
-		r.PerAnswer, r.Noise = Cost{9, 0.5}, NoisyAnswer{Gaussian{1, ReplaceOne}, 1}
+		r.PerAnswer, r.Noise = accountant.Cost{Epsilon: 9, Delta: 0.5}, NoisyAnswer{accountant.Gaussian{NoiseMultiplier: 1, Neighbours: accountant.ReplaceOne}, 1}
 		if again, err := r.AnyNumber(); err != nil || again != got {
 			t.Errorf("%+v, %v, without the answers' cost %+v", again, err, got)
 		}
@@ -165,16 +167,16 @@ func TestAnyNumberOfAnswersOfFrozenTeachers(t *testing.T) {
 }
 
 func TestAnyNumberRefuses(t *testing.T) {
-	for name, spoil := range map[string]func(*Release){
-		"teachers that promise nothing": func(r *Release) { r.Teachers = Cost{math.Inf(1), 0} },
-		"teachers that were not stated": func(r *Release) { r.Teachers = Cost{} },
-		"teachers":                      func(r *Release) { r.Teachers.Delta = 2 },
-		"randomness not stated":         func(r *Release) { r.Randomness = 0 },
-		"queries":                       func(r *Release) { r.Queries = -1 },
-		"too many for an int":           func(r *Release) { r.Queries = math.MaxInt },
-		"affected":                      func(r *Release) { r.Affected = 12 },
-		"slack":                         func(r *Release) { r.Slack = 1 },
-		"delta below the teachers' own": func(r *Release) { r.Slack, r.Delta = 0, 1e-9 },
+	for name, spoil := range map[string]func(*Answers){
+		"teachers that promise nothing": func(r *Answers) { r.Teachers = accountant.Cost{Epsilon: math.Inf(1), Delta: 0} },
+		"teachers that were not stated": func(r *Answers) { r.Teachers = accountant.Cost{} },
+		"teachers":                      func(r *Answers) { r.Teachers.Delta = 2 },
+		"randomness not stated":         func(r *Answers) { r.Randomness = 0 },
+		"queries":                       func(r *Answers) { r.Queries = -1 },
+		"too many for an int":           func(r *Answers) { r.Queries = math.MaxInt },
+		"affected":                      func(r *Answers) { r.Affected = 12 },
+		"slack":                         func(r *Answers) { r.Slack = 1 },
+		"delta below the teachers' own": func(r *Answers) { r.Slack, r.Delta = 0, 1e-9 },
 	} {
 		for _, randomness := range []TeacherRandomness{FreshTeachers, FrozenTeachers} {
 			if randomness == FrozenTeachers && name == "too many for an int" {
@@ -188,12 +190,12 @@ func TestAnyNumberRefuses(t *testing.T) {
 		}
 	}
 	r := thesisRelease(3, FreshTeachers)
-	r.Teachers = Cost{math.Inf(1), 0}
-	if _, err := r.AnyNumber(); !errors.Is(err, ErrUnsupported) {
+	r.Teachers = accountant.Cost{Epsilon: math.Inf(1), Delta: 0}
+	if _, err := r.AnyNumber(); !errors.Is(err, accountant.ErrUnsupported) {
 		t.Errorf("%v", err)
 	}
 	r = thesisRelease(0, FreshTeachers)
-	if total, err := r.AnyNumber(); err != nil || total.Cost != (Cost{}) {
+	if total, err := r.AnyNumber(); err != nil || total.Cost != (accountant.Cost{}) {
 		t.Errorf("no rows: %+v, %v", total, err)
 	}
 }
@@ -203,14 +205,14 @@ func TestAnyNumberRefuses(t *testing.T) {
 func TestReleaseComparesAtEqualDelta(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		r    Release
-		want Cost
+		r    Answers
+		want accountant.Cost
 	}{
 		// The teachers' nine answers have an ε below 1.5, but at a δ that one answer does not have.
-		{"one answer", Release{Queries: 1, PerAnswer: Cost{1.5, 1e-5}, Teachers: Cost{0.2, 1e-6}, K: 9, Affected: 9, Randomness: FreshTeachers, Slack: 0.1}, Cost{1.5, 1e-5}},
-		{"one frozen answer", Release{Queries: 1, PerAnswer: Cost{1.5, 1e-5}, Teachers: Cost{0.5, 1e-5}, K: 2, Affected: 2, Randomness: FrozenTeachers}, Cost{1.5, 1e-5}},
+		{"one answer", Answers{Queries: 1, PerAnswer: accountant.Cost{Epsilon: 1.5, Delta: 1e-5}, Teachers: accountant.Cost{Epsilon: 0.2, Delta: 1e-6}, K: 9, Affected: 9, Randomness: FreshTeachers, Slack: 0.1}, accountant.Cost{Epsilon: 1.5, Delta: 1e-5}},
+		{"one frozen answer", Answers{Queries: 1, PerAnswer: accountant.Cost{Epsilon: 1.5, Delta: 1e-5}, Teachers: accountant.Cost{Epsilon: 0.5, Delta: 1e-5}, K: 2, Affected: 2, Randomness: FrozenTeachers}, accountant.Cost{Epsilon: 1.5, Delta: 1e-5}},
 		// (0.5, 1e-3) of the teachers has the smaller ε and the larger δ.
-		{"noise of frozen teachers", Release{Queries: 10, Noise: NoisyAnswer{RandomizedResponse{1, ReplaceOne}, 1}, Teachers: Cost{0.5, 1e-3}, K: 2, Affected: 1, Randomness: FrozenTeachers}, Cost{10, 0}},
+		{"noise of frozen teachers", Answers{Queries: 10, Noise: NoisyAnswer{accountant.RandomizedResponse{Epsilon: 1, Neighbours: accountant.ReplaceOne}, 1}, Teachers: accountant.Cost{Epsilon: 0.5, Delta: 1e-3}, K: 2, Affected: 1, Randomness: FrozenTeachers}, accountant.Cost{Epsilon: 10, Delta: 0}},
 	} {
 		b := mustBounds(t, tt.r)
 		if total := mustTotal(t, tt.r); total.Cost != tt.want || b.Delta != tt.want.Delta {
@@ -224,12 +226,12 @@ func TestReleaseComparesAtEqualDelta(t *testing.T) {
 	}
 	for _, randomness := range []TeacherRandomness{FreshTeachers, FrozenTeachers} {
 		for _, q := range []int{1, 2, 50} {
-			for _, teachers := range []Cost{{}, {0.0892, 1e-4}, {0.0892, 1e-8}, {0.0892, 0}} {
+			for _, teachers := range []accountant.Cost{{}, {Epsilon: 0.0892, Delta: 1e-4}, {Epsilon: 0.0892, Delta: 1e-8}, {Epsilon: 0.0892, Delta: 0}} {
 				for _, slack := range []float64{0, 1e-6, 0.01} {
-					for _, noise := range []NoisyAnswer{{}, {RandomizedResponse{0.3, ReplaceOne}, 11}} {
+					for _, noise := range []NoisyAnswer{{}, {accountant.RandomizedResponse{Epsilon: 0.3, Neighbours: accountant.ReplaceOne}, 11}} {
 						r := thesisRelease(q, randomness)
 						r.Teachers, r.Slack, r.Noise = teachers, slack, noise
-						if randomness == FrozenTeachers && teachers == (Cost{}) && noise.Event == nil {
+						if randomness == FrozenTeachers && teachers == (accountant.Cost{}) && noise.Event == nil {
 							continue
 						}
 						b := mustBounds(t, r)
@@ -247,45 +249,49 @@ func TestReleaseComparesAtEqualDelta(t *testing.T) {
 
 // A pure promise stays pure, any other has one slack, whatever the number of answers.
 func TestDefaultSlack(t *testing.T) {
-	if a, b := SlackFor(Cost{3, 0}), SlackFor(Cost{0, 1e-300}); a != 0 || b != DefaultSlack || DefaultSlack != 1e-6 {
+	if a, b := SlackFor(accountant.Cost{Epsilon: 3, Delta: 0}), SlackFor(accountant.Cost{Epsilon: 0, Delta: 1e-300}); a != 0 || b != DefaultSlack || DefaultSlack != 1e-6 {
 		t.Errorf("slack %g and %g", a, b)
 	}
-	r := Release{Queries: 5000, PerAnswer: Cost{0.5, 0}, K: 3, Affected: 3, Randomness: FreshTeachers}
+	r := Answers{Queries: 5000, PerAnswer: accountant.Cost{Epsilon: 0.5, Delta: 0}, K: 3, Affected: 3, Randomness: FreshTeachers}
 	r.Slack = SlackFor(r.PerAnswer)
-	if total := mustTotal(t, r); total.Cost != (Cost{2500, 0}) {
+	if total := mustTotal(t, r); total.Cost != (accountant.Cost{Epsilon: 2500, Delta: 0}) {
 		t.Errorf("%+v", total)
 	}
 }
 
 // An answer's cost and its noise together: the best of both at one δ.
 func TestReleaseOfCostAndNoise(t *testing.T) {
-	noise, err := GaussianOnVotes(40, 1, ReplaceOne)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noise := normalOnVotes(40, 1)
 	delta := 1e-7
-	eps, err := gaussianEpsilon(40/math.Sqrt2, delta)
+	one, err := accountant.New(accountant.ReplaceOne)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := Release{Queries: 200, PerAnswer: Cost{eps * (1 + 1e-9), delta}, Noise: noise, K: 250, Affected: 1, Randomness: FrozenTeachers, Teachers: Cost{math.Inf(1), 0}, Slack: 1e-5}
+	if one, err = one.Charge(noise.Event, 1); err != nil {
+		t.Fatal(err)
+	}
+	eps, err := one.Epsilon(delta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Answers{Queries: 200, PerAnswer: accountant.Cost{Epsilon: eps * (1 + 1e-9), Delta: delta}, Noise: noise, K: 250, Affected: 1, Randomness: FrozenTeachers, Teachers: accountant.Cost{Epsilon: math.Inf(1), Delta: 0}, Slack: 1e-5}
 	b := mustBounds(t, r)
 	best, _ := b.Best()
 	alone := r
 	alone.Noise = NoisyAnswer{}
 	byCost := mustTotal(t, alone)
-	if best.Method != MethodGaussian || best.Cost.Delta != b.Delta || best.Cost.Epsilon > 0.9*byCost.Cost.Epsilon || byCost.Cost.Delta != b.Delta {
+	if best.Method != accountant.MethodGaussian || best.Cost.Delta != b.Delta || best.Cost.Epsilon > 0.9*byCost.Cost.Epsilon || byCost.Cost.Delta != b.Delta {
 		t.Errorf("%+v at δ = %g, by the cost alone %+v", best, b.Delta, byCost)
 	}
 	// A pure promise stays pure.
-	r = Release{Queries: 4, PerAnswer: Cost{0.5, 0}, Noise: NoisyAnswer{Laplace{2, ReplaceOne}, 1}, K: 10, Affected: 1, Randomness: FreshTeachers}
-	if total := mustTotal(t, r); total.Cost != (Cost{2, 0}) {
+	r = Answers{Queries: 4, PerAnswer: accountant.Cost{Epsilon: 0.5, Delta: 0}, Noise: NoisyAnswer{accountant.Laplace{Scale: 2, Neighbours: accountant.ReplaceOne}, 1}, K: 10, Affected: 1, Randomness: FreshTeachers}
+	if total := mustTotal(t, r); total.Cost != (accountant.Cost{Epsilon: 2, Delta: 0}) {
 		t.Errorf("%+v", total)
 	}
 	// Noise that the accountant knows as nothing but the cost is the same thing, once.
-	r = Release{Queries: 50, PerAnswer: Cost{0.5, 1e-6}, K: 10, Affected: 1, Randomness: FreshTeachers, Slack: 1e-6}
+	r = Answers{Queries: 50, PerAnswer: accountant.Cost{Epsilon: 0.5, Delta: 1e-6}, K: 10, Affected: 1, Randomness: FreshTeachers, Slack: 1e-6}
 	plain := mustBounds(t, r)
-	r.Noise = NoisyAnswer{ApproxDP{r.PerAnswer, ReplaceOne}, 1}
+	r.Noise = NoisyAnswer{accountant.ApproxDP{Cost: r.PerAnswer, Neighbours: accountant.ReplaceOne}, 1}
 	if got := mustBounds(t, r); len(got.Bounds) != len(plain.Bounds) || len(got.Refused) != len(plain.Refused) {
 		t.Errorf("%+v, without the noise %+v", got, plain)
 	}
@@ -294,13 +300,13 @@ func TestReleaseOfCostAndNoise(t *testing.T) {
 // More answers than the optimal composition takes: General's closed form, which is far
 // below the sum and never below the optimal one.
 func TestReleaseOfVeryManyAnswers(t *testing.T) {
-	r := Release{Queries: MaxOptimalCount + 1, PerAnswer: Cost{1e-3, 1e-12}, Teachers: Cost{1e-3, 1e-12}, K: 9, Affected: 9, Randomness: FreshTeachers, Slack: DefaultSlack}
+	r := Answers{Queries: accountant.MaxOptimalCount + 1, PerAnswer: accountant.Cost{Epsilon: 1e-3, Delta: 1e-12}, Teachers: accountant.Cost{Epsilon: 1e-3, Delta: 1e-12}, K: 9, Affected: 9, Randomness: FreshTeachers, Slack: DefaultSlack}
 	total := mustTotal(t, r)
-	sum, err := Basic(r.Queries, r.PerAnswer)
+	sum, err := accountant.Basic(r.Queries, r.PerAnswer)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fewer, err := OptimalHomogeneous(MaxOptimalCount, r.PerAnswer)
+	fewer, err := accountant.OptimalHomogeneous(accountant.MaxOptimalCount, r.PerAnswer)
 	if err != nil {
 		t.Fatal(err)
 	}
