@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 
@@ -236,7 +237,7 @@ type parquetLabels struct {
 // parquetLabelRows is how many rows a row group has: they wait in memory.
 const parquetLabelRows = 1 << 17
 
-func newParquetLabels(w io.Writer, simulated bool, classes *classList) *parquetLabels {
+func newParquetLabels(w io.Writer, column string, classes *classList) *parquetLabels {
 	e := &parquetLabels{}
 	integers := true
 	for _, name := range classes.names {
@@ -251,30 +252,16 @@ func newParquetLabels(w io.Writer, simulated bool, classes *classList) *parquetL
 		}
 		e.names = append(e.names, v.Level(0, 0, 1))
 	}
-	// Fields of a struct keep their order, those of a parquet.Group do not.
-	var schema *parquet.Schema
-	switch {
-	case integers && simulated:
-		schema = parquet.SchemaOf(struct {
-			Query string `parquet:"query"`
-			Label int64  `parquet:"simulated_label"`
-		}{})
-	case integers:
-		schema = parquet.SchemaOf(struct {
-			Query string `parquet:"query"`
-			Label int64  `parquet:"label"`
-		}{})
-	case simulated:
-		schema = parquet.SchemaOf(struct {
-			Query string `parquet:"query"`
-			Label string `parquet:"simulated_label,dict"`
-		}{})
-	default:
-		schema = parquet.SchemaOf(struct {
-			Query string `parquet:"query"`
-			Label string `parquet:"label,dict"`
-		}{})
+	label, tag := reflect.TypeFor[string](), column+",dict"
+	if integers {
+		label, tag = reflect.TypeFor[int64](), column
 	}
+	// Fields of a struct keep their order, those of a parquet.Group do not.
+	row := reflect.StructOf([]reflect.StructField{
+		{Name: "Query", Type: reflect.TypeFor[string](), Tag: `parquet:"query"`},
+		{Name: "Label", Type: label, Tag: reflect.StructTag(fmt.Sprintf("parquet:%q", tag))},
+	})
+	schema := parquet.SchemaOf(reflect.New(row).Interface())
 	e.w = parquet.NewGenericWriter[any](w, schema, parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(parquetLabelRows),
 		parquet.CreatedBy("darrm", "", ""))
 	return e

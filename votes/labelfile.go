@@ -126,7 +126,7 @@ func CreateLabels(path string, o LabelOptions) (*LabelFile, error) {
 	case FormatNPY:
 		f.enc, err = newNPYLabels(w, o, classes)
 	case FormatParquet:
-		f.enc = newParquetLabels(w, o.Simulated, classes)
+		f.enc = newParquetLabels(w, column, classes)
 	default:
 		err = fmt.Errorf("%s: labels are not written in the format %s", shownName(path), o.Format)
 	}
@@ -144,7 +144,9 @@ const simulatedColumn = "simulated_label"
 // again.
 func (f *LabelFile) Write(id string, class int) error {
 	if f.err == nil {
-		f.err = checkID(id)
+		if rule := idRule(id); rule != "" {
+			f.err = errors.New("write labels: " + rule)
+		}
 	}
 	if f.err == nil {
 		f.id = append(f.id[:0], id...)
@@ -155,8 +157,8 @@ func (f *LabelFile) Write(id string, class int) error {
 
 // WriteBatch writes the answers to a batch, one class per query.
 func (f *LabelFile) WriteBatch(b *Batch, answers []int) error {
-	if f.err == nil && len(answers) != b.n {
-		f.err = fmt.Errorf("write labels: %d queries and %d answers, want as many", b.n, len(answers))
+	if f.err == nil && len(answers) != b.Len() {
+		f.err = fmt.Errorf("write labels: %d queries and %d answers, want as many", b.Len(), len(answers))
 	}
 	for i, class := range answers {
 		if f.err != nil {

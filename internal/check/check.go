@@ -21,6 +21,9 @@ func (e *Error) Error() string {
 // MaxTeachers is the largest number of teachers that the program takes on.
 const MaxTeachers = 2001
 
+// MaxClasses is the largest number of classes that a query may have.
+const MaxClasses = 1000
+
 // MaxTotalEpsilon bounds mε: e^700 still fits a float64.
 const MaxTotalEpsilon = 700
 
