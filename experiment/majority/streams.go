@@ -1,4 +1,4 @@
-package experiment
+package majority
 
 import "github.com/darrm/darrm/internal/randsrc"
 

@@ -1,4 +1,4 @@
-package experiment
+package shuffled
 
 import (
 	"github.com/darrm/darrm/shuffleg"
