@@ -15,26 +15,26 @@ import (
 	"github.com/darrm/darrm/shuffleg/data"
 )
 
-// folders are where, below Options.Data, the real files of a data set may lie, besides
-// the folder of its name and Options.Data itself.
+// folders are where, below the data folder, the real files of a data set may lie, besides
+// the folder of its name and the data folder itself.
 var folders = map[string][]string{
 	data.MNIST69: {"mnist"}, // what scripts/fetch-mnist fills
 	data.CIFAR10: {"cifar-10-batches-bin"},
 }
 
-// dataset returns the data set of that name and seed: of its real files, where they are, or
-// else the stand-in.
-func dataset(ctx context.Context, name, root string, seed uint64) (data.Set, error) {
-	set, err := realDataset(ctx, name, root, seed)
+// Open returns the data set of that name and seed: of its real files in or below the folder
+// root, where they are, or else the stand-in. Files that are there but damaged are an error.
+func Open(ctx context.Context, name, root string, seed uint64) (data.Set, error) {
+	set, err := real(ctx, name, root, seed)
 	if errors.Is(err, fs.ErrNotExist) {
 		return data.Standin(name, seed)
 	}
 	return set, err
 }
 
-// realDataset reads the real files. The error is fs.ErrNotExist where there are none;
+// real reads the real files. The error is fs.ErrNotExist where there are none;
 // files that are there but damaged are another error: nothing stands in for them.
-func realDataset(ctx context.Context, name, root string, seed uint64) (data.Set, error) {
+func real(ctx context.Context, name, root string, seed uint64) (data.Set, error) {
 	dirs := []string{filepath.Join(root, name)}
 	for _, f := range folders[name] {
 		dirs = append(dirs, filepath.Join(root, f))
@@ -47,22 +47,22 @@ func realDataset(ctx context.Context, name, root string, seed uint64) (data.Set,
 	return data.Load(ctx, name, root, seed)
 }
 
-// datasetInputs returns the hash of what is taken from real files, nil for a stand-in,
+// Inputs returns the hash of what is taken from real files, nil for a stand-in,
 // which is a function of its seed.
-func datasetInputs(ctx context.Context, name, root string, seed uint64) (map[string]string, error) {
-	set, err := realDataset(ctx, name, root, seed)
+func Inputs(ctx context.Context, name, root string, seed uint64) (map[string]string, error) {
+	set, err := real(ctx, name, root, seed)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return map[string]string{filepath.Base(set.Source) + ", the records taken": hashSet(set)}, nil
+	return map[string]string{filepath.Base(set.Source) + ", the records taken": Hash(set)}, nil
 }
 
-// hashSet returns the SHA-256 of a data set's numbers, the start's included, in hexadecimal:
+// Hash returns the SHA-256 of a data set's numbers, the start's included, in hexadecimal:
 // the records of real files can be the same for two seeds that begin elsewhere.
-func hashSet(set data.Set) string {
+func Hash(set data.Set) string {
 	h := sha256.New()
 	var b []byte
 	add := func(numbers ...float64) {
@@ -83,8 +83,8 @@ func hashSet(set data.Set) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// label says on every picture and title which of the two the data are.
-func label(set data.Set) string {
+// Label says on every picture and title which of the two the data are.
+func Label(set data.Set) string {
 	if set.Standin {
 		return "generated stand-in"
 	}

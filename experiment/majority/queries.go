@@ -9,27 +9,18 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/randsrc"
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 )
-
-// answerer is a mechanism at work, in simulation.
-type answerer struct {
-	method  Method
-	private bool                                                    // asks the private teachers
-	one     func(ones int) float64                                  // Pr[answer 1] at so many votes for 1
-	draw    func(seed uint64) (func(ones int) (bool, error), error) // answers, from a seed
-}
 
 // answered is what one mechanism did over all draws of the queries.
 type answered struct {
-	Method   Method      `json:"method"`
-	Drawn    [][]float64 `json:"drawn"`    // accuracy by Queries and draw, with labels drawn
-	Expected [][]float64 `json:"expected"` // the same averaged over the mechanism's randomness, exactly
-	All      float64     `json:"all"`      // expected accuracy over all test images
+	Method   experiment.Method `json:"method"`
+	Drawn    [][]float64       `json:"drawn"`    // accuracy by Queries and draw, with labels drawn
+	Expected [][]float64       `json:"expected"` // the same averaged over the mechanism's randomness, exactly
+	All      float64           `json:"all"`      // expected accuracy over all test images
 }
 
 // evaluation is what was found for one allowance m.
@@ -43,148 +34,123 @@ type evaluation struct {
 	Answered []answered      `json:"answered"`
 }
 
-func (e evaluation) of(m Method) answered {
+func (e evaluation) of(m experiment.Method) answered {
 	return e.Answered[slices.IndexFunc(e.Answered, func(a answered) bool { return a.Method == m })]
 }
 
 // evaluate lets all mechanisms answer at the same cost per query.
-func (p *ImageParameters) evaluate(r *run, teacher accountant.Cost, m int, private, plain ensembleVotes) (evaluation, error) {
+func (p *imageParameters) evaluate(r *experiment.Run, teacher accountant.Cost, m int, private, plain ensembleVotes) (evaluation, error) {
 	var e evaluation
 	problem, err := constraints.NewProblem(p.Teachers, float64(m), teacher.Epsilon, teacher.Delta)
 	if err != nil {
 		return e, err
 	}
 	e.Query.Epsilon, e.Query.Delta = problem.Total()
-	noisy, err := p.gnmax(MethodGNMax, e.Query, ensemble.Renyi, &e.Sigma)
-	if err != nil {
-		return e, err
-	}
-	exact, err := p.gnmax(MethodGNExact, e.Query, ensemble.Exact, &e.Exact)
-	if err != nil {
-		return e, err
-	}
+	disjoint := problem
+	disjoint.Affected = 1
+	votesAlone := constraints.Problem{K: p.Teachers, TotalEpsilon: e.Query.Epsilon, Epsilon: math.Inf(1), Delta: e.Query.Delta, Affected: 1}
 
-	options := solve.Options{PriorMean: solve.DefaultPriorMean, Version: r.Version}
-	optimum := func(q constraints.Problem) (*gamma.Certified, error) {
-		t, err := r.Solve(r, q, options)
+	gnmax := func(how ensemble.Calibration, sigma *float64) func() (*ensemble.Aggregator, error) {
+		return func() (mechanism *ensemble.Aggregator, err error) {
+			mechanism, *sigma, err = p.gnmax(e.Query, how)
+			return mechanism, err
+		}
+	}
+	optimum := func(q constraints.Problem, values *[]float64) func() (*ensemble.Aggregator, error) {
+		return func() (*ensemble.Aggregator, error) {
+			t, err := p.solve(r, q, solve.Options{PriorMean: solve.DefaultPriorMean, Version: r.Version})
+			if err != nil {
+				return nil, err
+			}
+			*values = t.Certified.Func().Values()
+			return ensemble.DaRRM(t.Certified, accountant.AddOrRemoveOne)
+		}
+	}
+	subsampling := func() (*ensemble.Aggregator, error) {
+		f, err := gamma.Subsampling(p.Teachers, m)
 		if err != nil {
 			return nil, err
 		}
-		return t.Certified, nil
+		c, err := gamma.CertifyShrunk(r, problem, f)
+		if err != nil {
+			return nil, err
+		}
+		return ensemble.DaRRM(c, accountant.AddOrRemoveOne)
 	}
-	opt, err := optimum(problem)
-	if err != nil {
-		return e, err
-	}
-	disjointProblem := problem
-	disjointProblem.Affected = 1
-	disjoint, err := optimum(disjointProblem)
-	if err != nil {
-		return e, err
-	}
-	votes, err := optimum(constraints.Problem{K: p.Teachers, TotalEpsilon: e.Query.Epsilon, Epsilon: math.Inf(1), Delta: e.Query.Delta, Affected: 1})
-	if err != nil {
-		return e, err
-	}
-	subsampling, err := gamma.Subsampling(p.Teachers, m)
-	if err != nil {
-		return e, err
-	}
-	sub, err := gamma.CertifyShrunk(r, problem, subsampling)
-	if err != nil {
-		return e, err
-	}
-	e.Gamma, e.Disjoint, e.VoteOpt = opt.Func().Values(), disjoint.Func().Values(), votes.Func().Values()
-	answerers := []answerer{
-		noisy,
-		exact,
-		darrm(MethodVoteOpt, votes, false),
-		darrm(MethodSub, sub, true),
-		darrm(MethodOpt, opt, true),
-		darrm(MethodDisjoint, disjoint, true),
-		majority(MethodMajority, p.Teachers, false),
-	}
-	for i, a := range answerers {
-		v := plain
-		if a.private {
-			v = private
+	for i, a := range []struct {
+		method experiment.Method
+		votes  ensembleVotes
+		make   func() (*ensemble.Aggregator, error)
+	}{
+		{methodGNMax, plain, gnmax(ensemble.Renyi, &e.Sigma)},
+		{methodGNExact, plain, gnmax(ensemble.Exact, &e.Exact)},
+		{methodVoteOpt, plain, optimum(votesAlone, &e.VoteOpt)},
+		{methodSub, private, subsampling},
+		{methodOpt, private, optimum(problem, &e.Gamma)},
+		{methodDisjoint, private, optimum(disjoint, &e.Disjoint)},
+		{methodMajority, plain, func() (*ensemble.Aggregator, error) { return nil, nil }},
+	} {
+		mechanism, err := a.make()
+		if err != nil {
+			return e, fmt.Errorf("%s: %w", a.method, err)
 		}
 		// The number of the mechanism's randomness: other for every m and method.
-		answers, err := p.ask(r, a, v, streamAnswers+uint64(m)<<12+uint64(i)<<32)
+		answers, err := p.ask(r, mechanism, a.votes, streamAnswers+uint64(m)<<12+uint64(i)<<32)
 		if err != nil {
 			return e, err
 		}
+		answers.Method = a.method
 		e.Answered = append(e.Answered, answers)
 	}
 	return e, nil
 }
 
-// darrm is the mechanism of a certified noise function.
-func darrm(method Method, c *gamma.Certified, private bool) answerer {
-	mechanism := ensemble.New(c)
-	phi := c.Func().Phi()
-	return answerer{method, private,
-		func(ones int) float64 { return (1 + phi[ones]) / 2 },
-		func(seed uint64) (func(int) (bool, error), error) { return mechanism.Simulate(seed).Draw, nil }}
-}
-
-// majority is no mechanism: the plain majority.
-func majority(method Method, teachers int, private bool) answerer {
-	return answerer{method, private,
-		func(ones int) float64 {
-			if 2*ones > teachers {
-				return 1
-			}
-			return 0
-		},
-		func(uint64) (func(int) (bool, error), error) {
-			return func(ones int) (bool, error) { return 2*ones > teachers, nil }, nil
-		}}
-}
-
 // voteSetting is what the source assumes for GNMax: one record reaches one teacher.
-func (p *ImageParameters) voteSetting() ensemble.Setting {
+func (p *imageParameters) voteSetting() ensemble.Setting {
 	return ensemble.Setting{K: p.Teachers, Classes: 2, Affected: 1, Neighbours: accountant.AddOrRemoveOne}
 }
 
-// gnmax is GNMax with noise for the target; sigma gets the noise's parameter.
-func (p *ImageParameters) gnmax(method Method, target accountant.Cost, how ensemble.Calibration, sigma *float64) (answerer, error) {
-	setting := p.voteSetting()
-	var err error
-	if *sigma, err = ensemble.SigmaForGNMax(setting, target, how); err != nil {
-		return answerer{}, err
-	}
-	mechanism, err := ensemble.GNMax(setting, target, *sigma)
+// gnmax is GNMax with noise for the target, and the noise's parameter.
+func (p *imageParameters) gnmax(target accountant.Cost, how ensemble.Calibration) (*ensemble.Aggregator, float64, error) {
+	sigma, err := ensemble.SigmaForGNMax(p.voteSetting(), target, how)
 	if err != nil {
-		return answerer{}, err
+		return nil, 0, err
 	}
-	// Once for every count: the law is a convolution.
+	mechanism, err := ensemble.GNMax(p.voteSetting(), target, sigma)
+	return mechanism, sigma, err
+}
+
+// law returns Pr[answer 1] by the number of votes for 1, of the plain majority without a
+// mechanism.
+func (p *imageParameters) law(mechanism *ensemble.Aggregator) ([]float64, error) {
 	law := make([]float64, p.Teachers+1)
 	for ones := range law {
+		if mechanism == nil {
+			if 2*ones > p.Teachers {
+				law[ones] = 1
+			}
+			continue
+		}
 		probabilities, err := mechanism.Probabilities([]int{p.Teachers - ones, ones})
 		if err != nil {
-			return answerer{}, err
+			return nil, err
 		}
 		law[ones] = probabilities[1]
 	}
-	return answerer{method, false,
-		func(ones int) float64 { return law[ones] },
-		func(seed uint64) (func(int) (bool, error), error) {
-			simulation := mechanism.Simulate(seed)
-			return func(ones int) (bool, error) {
-				class, err := simulation.Draw([]int{p.Teachers - ones, ones})
-				return class == 1, err
-			}, nil
-		}}, nil
+	return law, nil
 }
 
-// ask draws the queries, the same for every mechanism, and lets it answer them.
-func (p *ImageParameters) ask(r *run, a answerer, v ensembleVotes, stream uint64) (answered, error) {
+// ask draws the queries, the same for every mechanism, and lets it answer them; nil is the
+// plain majority.
+func (p *imageParameters) ask(r *experiment.Run, mechanism *ensemble.Aggregator, v ensembleVotes, stream uint64) (out answered, err error) {
+	law, err := p.law(mechanism)
+	if err != nil {
+		return out, err
+	}
 	ones := v.ones()
 	right := make([]float64, len(ones)) // Pr[the answer is right]
-	out := answered{Method: a.method}
 	for i, l := range ones {
-		if right[i] = a.one(l); v.Truth[i] == '0' {
+		if right[i] = law[l]; v.Truth[i] == '0' {
 			right[i] = 1 - right[i]
 		}
 		out.All += right[i] / float64(len(ones))
@@ -201,12 +167,16 @@ func (p *ImageParameters) ask(r *run, a answerer, v ensembleVotes, stream uint64
 			if err != nil {
 				return out, err
 			}
-			draw, err := a.draw(seed)
-			if err != nil {
-				return out, err
+			one := func(ones int) (bool, error) { return 2*ones > p.Teachers, nil }
+			if mechanism != nil {
+				simulation := mechanism.Simulate(seed)
+				one = func(ones int) (bool, error) {
+					class, err := simulation.Draw([]int{p.Teachers - ones, ones})
+					return class == 1, err
+				}
 			}
 			for _, i := range chosen {
-				answer, err := draw(ones[i])
+				answer, err := one(ones[i])
 				if err != nil {
 					return out, err
 				}
@@ -221,41 +191,25 @@ func (p *ImageParameters) ask(r *run, a answerer, v ensembleVotes, stream uint64
 	return out, nil
 }
 
-// difference is a mean with its 95 % confidence interval by Student's t.
-type difference struct{ mean, low, high float64 }
-
-// paired compares two accuracies over the same draws.
-func paired(a, b []float64) difference {
-	d := make([]float64, len(a))
-	for i := range d {
-		d[i] = a[i] - b[i]
-	}
-	mean, sd := stat.MeanStdDev(d, nil)
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(len(d) - 1)}.Quantile(0.975)
-	half := t * sd / math.Sqrt(float64(len(d)))
-	return difference{mean, mean - half, mean + half}
-}
-
-func (p *ImageParameters) run(r *run) error {
-	teacher, err := step(r, "teacher-cost", []any{p.Private, p.TeacherDelta}, func() (accountant.Cost, error) {
+func (p *imageParameters) Run(r *experiment.Run) error {
+	teacher, err := experiment.Step(r, "teacher-cost", []any{p.Private, p.TeacherDelta}, func() (accountant.Cost, error) {
 		return p.Private.cost(p.TeacherDelta)
 	})
 	if err != nil {
 		return err
 	}
-	shared := []any{p.Data, p.Classes, p.TrainPerClass, p.Teachers, p.Pool, r.Seed, r.record.Inputs}
-	private, err := step(r, "private-teachers", append([]any{p.Private}, shared...), func() (ensembleVotes, error) {
-		return p.teach(r, p.Private, streamPrivate)
-	})
-	if err != nil {
-		return err
+	var votes [2]ensembleVotes
+	for i, t := range []struct {
+		step   string
+		train  training
+		stream uint64
+	}{{"private-teachers", p.Private, streamPrivate}, {"plain-teachers", p.Plain, streamPlain}} {
+		key := []any{t.train, p.Data, p.Classes, p.TrainPerClass, p.Teachers, p.Pool, r.Seed, r.Inputs}
+		if votes[i], err = experiment.Step(r, t.step, key, func() (ensembleVotes, error) { return p.teach(r, t.train, t.stream) }); err != nil {
+			return err
+		}
 	}
-	plain, err := step(r, "plain-teachers", append([]any{p.Plain}, shared...), func() (ensembleVotes, error) {
-		return p.teach(r, p.Plain, streamPlain)
-	})
-	if err != nil {
-		return err
-	}
+	private, plain := votes[0], votes[1]
 	if private.Truth != plain.Truth {
 		return fmt.Errorf("the two ensembles were asked about different images")
 	}
@@ -263,27 +217,26 @@ func (p *ImageParameters) run(r *run) error {
 	totals := make([][][]total, len(p.Allowances))
 	for i, m := range p.Allowances {
 		key := []any{m, teacher, p.Teachers, p.Queries, p.Draws, r.Seed, private, plain}
-		found[i], err = step(r, fmt.Sprintf("m-%d", m), key, func() (evaluation, error) { return p.evaluate(r, teacher, m, private, plain) })
+		found[i], err = experiment.Step(r, fmt.Sprintf("m-%d", m), key, func() (evaluation, error) { return p.evaluate(r, teacher, m, private, plain) })
 		if err != nil {
 			return err
 		}
 		query, sigma := found[i].Query, found[i].Sigma
-		totals[i], err = step(r, fmt.Sprintf("totals-%d", m), []any{query, sigma, teacher, p.Teachers, p.Slack, p.totalQueries()}, func() ([][]total, error) {
+		totals[i], err = experiment.Step(r, fmt.Sprintf("totals-%d", m), []any{query, sigma, teacher, p.Teachers, p.Slack, p.totalQueries()}, func() ([][]total, error) {
 			return p.totals(query, sigma, teacher)
 		})
 		if err != nil {
 			return err
 		}
 	}
-	p.votesFile(r, "votes-private", private)
-	p.votesFile(r, "votes-plain", plain)
-	return p.tell(r, teacher, private, plain, found, totals)
+	r.File("votes-private.csv", private.csv())
+	r.File("votes-plain.csv", plain.csv())
+	return p.report(r, teacher, private, plain, found, totals)
 }
 
-// votesFile writes the votes in the form that package votes reads.
-func (p *ImageParameters) votesFile(r *run, name string, v ensembleVotes) {
-	var b []byte
-	b = append(b, "query"...)
+// csv returns the votes in the form that package votes reads.
+func (v ensembleVotes) csv() []byte {
+	b := []byte("query")
 	for t := range v.Votes {
 		b = fmt.Appendf(b, ",t%d", t+1)
 	}
@@ -295,5 +248,5 @@ func (p *ImageParameters) votesFile(r *run, name string, v ensembleVotes) {
 		}
 		b = append(b, ',', v.Truth[i], '\n')
 	}
-	r.files[name+".csv"] = b
+	return b
 }
