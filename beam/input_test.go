@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/votes"
 )
@@ -198,7 +199,7 @@ func TestTwoTriesOfAShard(t *testing.T) {
 	}
 	dir := t.TempDir()
 	try := func() error {
-		f := &answerShard{Table: table(t), Queries: 500, ShardRows: 1000, Temp: dir, Key: at}
+		f := &answerShard{Table: table(t), Queries: 500, ShardRows: 1000, Temp: dir, Neighbours: accountant.ReplaceOne, Key: at}
 		if err := f.Setup(ctx); err != nil {
 			return err
 		}
@@ -229,15 +230,15 @@ func TestTwoTriesOfAShard(t *testing.T) {
 	}
 	checkLabels(t, shardPath(dir, 0), rows, true, key)
 
-	fresh := mechanism(t)
+	m, fresh := mechanism(t), ensemble.SystemCoins()
 	var b bytes.Buffer
 	w := votes.NewLabelWriter(&b)
 	for _, q := range rows {
-		one, err := fresh.Release(q.ones)
+		class, err := m.Answer(fresh, q.id, []int{m.Setting().K - q.ones, q.ones})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Write(q.id, votes.LabelOf(one)); err != nil {
+		if err := w.Write(q.id, votes.LabelOf(class == 1)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -258,7 +259,7 @@ func TestTwoTriesOfAShard(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer forget2()
-	f := &answerShard{Table: table(t), Queries: 500, ShardRows: 1000, Temp: dir, Key: at}
+	f := &answerShard{Table: table(t), Queries: 500, ShardRows: 1000, Temp: dir, Neighbours: accountant.ReplaceOne, Key: at}
 	if err := f.Setup(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +279,7 @@ func TestShardMustBeComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer forget()
-	f := &answerShard{Table: table(t), Queries: 25, ShardRows: 10, Key: at}
+	f := &answerShard{Table: table(t), Queries: 25, ShardRows: 10, Neighbours: accountant.ReplaceOne, Key: at}
 	if err := f.Setup(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -323,6 +324,10 @@ func TestShardMustBeComplete(t *testing.T) {
 // holds it is noticed.
 func TestPipelinesDoNotHoldTheKey(t *testing.T) {
 	ctx := context.Background()
+	certified, err := certify(ctx, table(t))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, dir := range []string{"", t.TempDir()} {
 		key, at, forget, err := newKey(ctx, dir, nil)
 		if err != nil {
@@ -330,7 +335,7 @@ func TestPipelinesDoNotHoldTheKey(t *testing.T) {
 		}
 		defer forget()
 		job := newJob(t, queries(9), true)
-		p := &plan{job: &job, shardRows: 5, queries: 9, keyAt: at, temp: job.Temp, mechanism: mechanism(t), tasks: []fileTask{{Path: job.Votes[0], Pin: make([]byte, 32)}}}
+		p := &plan{job: &job, shardRows: 5, queries: 9, keyAt: at, temp: job.Temp, certified: certified, tasks: []fileTask{{Path: job.Votes[0], Pin: make([]byte, 32)}}}
 		if holds(t, checkPipeline(p), key) || holds(t, answerPipeline(p), key) {
 			t.Error("a pipeline holds the key")
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/atomicfile"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/ledger"
@@ -98,7 +99,7 @@ type plan struct {
 	job       *Job
 	book      *ledger.Ledger   // nil where none is charged
 	votes     *ledger.VoteHash // of all votes; nil where the ledger need not recognise them
-	mechanism *ensemble.Mechanism
+	certified *gamma.Certified
 	tasks     []fileTask
 	keyAt     keyAt
 	temp      string
@@ -176,17 +177,17 @@ func (p *plan) prepare(ctx context.Context) (err error) {
 	case job.AttemptTimeout < 0:
 		return &check.Error{Name: "attempt timeout", Value: job.AttemptTimeout, Rule: "≥ 0"}
 	}
-	if p.mechanism, err = mechanismOf(ctx, job.Table); err != nil {
+	if p.certified, err = certify(ctx, job.Table); err != nil {
 		return err
 	}
-	problem := p.mechanism.Certified().Problem()
+	problem := p.certified.Problem()
 	if err := job.Charge.check(!math.IsInf(problem.Epsilon, 1)); err != nil {
 		return err
 	}
 	if err := job.Stated.Match(problem, "the table"); err != nil {
 		return err
 	}
-	if _, err := job.Read.resolve(p.mechanism.K()); err != nil {
+	if _, err := job.Read.resolve(p.certified.Problem().K); err != nil {
 		return err
 	}
 	if job.KeyDir, err = absolute(job.KeyDir); err != nil {
@@ -276,11 +277,11 @@ func (p *plan) makeTemp(ctx context.Context) (forget func() error, err error) {
 
 // charge pays for the answers to all queries.
 func (p *plan) charge(ctx context.Context) (*Report, *ledger.Receipt, error) {
-	answers, err := ensemble.DaRRM(p.mechanism.Certified(), p.job.Charge.relation())
+	answers, err := ensemble.DaRRM(p.certified, p.job.Charge.relation())
 	if err != nil {
 		return nil, nil, err
 	}
-	priced := release.Release{Problem: p.mechanism.Certified().Problem(), Answers: answers, Queries: int(p.queries)}
+	priced := release.Release{Problem: p.certified.Problem(), Answers: answers, Queries: int(p.queries)}
 	terms := p.job.Charge.terms()
 	terms.Slack = p.job.Charge.slack(priced)
 	totals, err := priced.Totals(terms.Slack)

@@ -23,7 +23,7 @@ import (
 
 // A Checkpoint lets a release that was paid for, and interrupted, be done again without
 // being a second release: its coins come from a secret key, so each query has the same
-// answer (ensemble.Mechanism.ReleaseKeyed). The key and a keyed hash of the votes and the
+// answer ([ensemble.KeyedCoins]). The key and a keyed hash of the votes and the
 // noise function are in a file that is made before the charge and removed when the labels
 // are out.
 type Checkpoint struct {
@@ -121,24 +121,12 @@ func (c *Checkpoint) Pin(f gamma.Func) error {
 	return nil
 }
 
-// Answer answers a batch with the key's coins.
-func (c *Checkpoint) Answer(m *ensemble.Mechanism) func(context.Context, *votes.Batch) ([]int, error) {
-	return func(ctx context.Context, b *votes.Batch) ([]int, error) {
-		answers := make([]int, b.Len())
-		for i := range answers {
-			if i%1024 == 0 && ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			one, err := m.ReleaseKeyed(c.key, b.ID(i), b.Ones(i))
-			if err != nil {
-				return nil, fmt.Errorf("query %q: %w", b.ID(i), err)
-			}
-			if one {
-				answers[i] = 1
-			}
-		}
-		return answers, nil
+// Coins returns the key's coins; without a checkpoint, the operating system's.
+func (c *Checkpoint) Coins() ensemble.Coins {
+	if c == nil {
+		return ensemble.SystemCoins()
 	}
+	return ensemble.KeyedCoins(c.key)
 }
 
 // Forget removes the file: with it and the labels, anyone could compute which votes were

@@ -11,7 +11,7 @@ import (
 // Release is a series of answers of one mechanism.
 type Release struct {
 	Problem constraints.Problem // what the teachers promise, and how many one record reaches
-	Answers *ensemble.Aggregator
+	Answers *ensemble.Mechanism
 	Queries int
 }
 

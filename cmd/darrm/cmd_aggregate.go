@@ -306,7 +306,7 @@ func (f *aggregateFlags) stated(c *cobra.Command, k int) (s release.Stated, err 
 
 // chosen is the mechanism of a release.
 type chosen struct {
-	aggregator *ensemble.Aggregator
+	aggregator *ensemble.Mechanism
 	problem    constraints.Problem // what the teachers promise; ε = +Inf where the mechanism does not use it
 	certified  *gamma.Certified    // the noise function of DaRRM and its baselines; else nil
 	table      *gamma.Table        // of the optimal noise function; else nil
@@ -380,16 +380,9 @@ func (f *aggregateFlags) answer(ctx context.Context, a *app, r *votes.Reader, re
 	}
 	bar := newProgress(a)
 	defer bar.stop()
-	// What was drawn from a seed must not depend on which batch comes first: then the
-	// drawing is left to the sink, which sees them in order.
-	draw := report.aggregator.AnswerBatch
-	if keyed := pay.resumption(); keyed != nil {
-		draw = keyed.Answer(ensemble.New(report.certified))
-	}
-	var inOrder func(context.Context, *votes.Batch) ([]int, error)
+	coins := pay.resumption().Coins()
 	if report.simulated {
-		inOrder = report.aggregator.Simulate(f.insecureSeed).DrawBatch
-		draw = func(context.Context, *votes.Batch) ([]int, error) { return nil, nil }
+		coins = ensemble.SeededCoins(f.insecureSeed)
 	}
 	type drawn struct {
 		digest  *ledger.VoteHash
@@ -397,26 +390,19 @@ func (f *aggregateFlags) answer(ctx context.Context, a *app, r *votes.Reader, re
 	}
 	work := func(ctx context.Context, b *votes.Batch) (d drawn, err error) {
 		d.digest = reading.Digest(b)
-		d.answers, err = draw(ctx, b)
+		d.answers, err = reading.Answer(ctx, report.aggregator, coins, b)
 		return d, err
 	}
 	err := votes.Process(r, votes.ProcessOptions{Progress: bar.rows("answering")}, work, func(b *votes.Batch, d drawn) error {
 		if err := reading.Add(b, d.digest); err != nil {
 			return err
 		}
-		answers := d.answers
-		if inOrder != nil {
-			var err error
-			if answers, err = inOrder(ctx, b); err != nil {
-				return err
-			}
-		}
 		if s != nil {
-			if err := s.add(b, answers); err != nil {
+			if err := s.add(b, d.answers); err != nil {
 				return err
 			}
 		}
-		return out.write(b, answers)
+		return out.write(b, d.answers)
 	})
 	if err != nil {
 		return 0, nil, inputFailureIfParse(ctx, err)

@@ -14,6 +14,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/atomicfile"
 	"github.com/darrm/darrm/internal/readfile"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/shuffleg"
@@ -28,8 +29,8 @@ type trainCommand struct {
 	dryRun            bool
 	insecureSeed      uint64
 	force             bool
-	relation          accountant.Relation      // of the plan
-	accounted         accountant.IterationMode // the plan is
+	relation          accountant.Relation // of the plan
+	accounted         iteration.Mode      // the plan is
 }
 
 func newTrain(a *app) *cobra.Command {
@@ -72,7 +73,7 @@ Choosing a step size by its results is not private and not paid for.
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}
 	f.trainFlags.register(c)
-	f.registerMode(c, accountant.IterationBest)
+	f.registerMode(c, iteration.Best)
 	fl := c.Flags()
 	fl.StringVarP(&f.out, "out", "o", "", "write the model to this file instead of stdout")
 	fl.StringVar(&f.checkpoint, "checkpoint", "", "keep the secret state here after each epoch, and go on from it if it is there")
@@ -430,7 +431,7 @@ func finiteCost(c accountant.Cost) *release.Cost {
 	return &out
 }
 
-func newCostBasis(r accountant.IterationReport) costBasis {
+func newCostBasis(r iteration.Report) costBasis {
 	b := costBasis{
 		Mode: string(r.Mode), Conversion: string(r.Conversion), Relation: r.Relation.String(), Order: orderName(r), Released: r.Released.String(),
 		Noise: r.Noise, PublicNoise: r.PublicNoise, Clip: finite(r.Clip), Amplification: r.Amplification,

@@ -19,7 +19,7 @@ import (
 
 // releaseReport is what a release says about itself.
 type releaseReport struct {
-	aggregator *ensemble.Aggregator
+	aggregator *ensemble.Mechanism
 	problem    constraints.Problem
 	certified  *gamma.Certified // nil for mechanisms over vote counts
 	table      *gamma.Table     // of the optimal noise function; else nil

@@ -255,10 +255,10 @@ func TestGNMaxDrawsItsLaw(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, ones := range []int{0, 4, 6, 11} {
-			simulation := mechanism.Simulate(uint64(ones))
+			coins := ensemble.SeededSequence(uint64(ones))
 			count := 0
 			for range n {
-				class, err := simulation.Draw([]int{11 - ones, ones})
+				class, err := mechanism.Answer(coins, "", []int{11 - ones, ones})
 				if err != nil {
 					t.Fatal(err)
 				}

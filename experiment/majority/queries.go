@@ -50,14 +50,14 @@ func (p *imageParameters) evaluate(r *experiment.Run, teacher accountant.Cost, m
 	disjoint.Affected = 1
 	votesAlone := constraints.Problem{K: p.Teachers, TotalEpsilon: e.Query.Epsilon, Epsilon: math.Inf(1), Delta: e.Query.Delta, Affected: 1}
 
-	gnmax := func(how ensemble.Calibration, sigma *float64) func() (*ensemble.Aggregator, error) {
-		return func() (mechanism *ensemble.Aggregator, err error) {
+	gnmax := func(how ensemble.Calibration, sigma *float64) func() (*ensemble.Mechanism, error) {
+		return func() (mechanism *ensemble.Mechanism, err error) {
 			mechanism, *sigma, err = p.gnmax(e.Query, how)
 			return mechanism, err
 		}
 	}
-	optimum := func(q constraints.Problem, values *[]float64) func() (*ensemble.Aggregator, error) {
-		return func() (*ensemble.Aggregator, error) {
+	optimum := func(q constraints.Problem, values *[]float64) func() (*ensemble.Mechanism, error) {
+		return func() (*ensemble.Mechanism, error) {
 			t, err := p.solve(r, q, solve.Options{PriorMean: solve.DefaultPriorMean, Version: r.Version})
 			if err != nil {
 				return nil, err
@@ -66,7 +66,7 @@ func (p *imageParameters) evaluate(r *experiment.Run, teacher accountant.Cost, m
 			return ensemble.DaRRM(t.Certified, accountant.AddOrRemoveOne)
 		}
 	}
-	subsampling := func() (*ensemble.Aggregator, error) {
+	subsampling := func() (*ensemble.Mechanism, error) {
 		f, err := gamma.Subsampling(p.Teachers, m)
 		if err != nil {
 			return nil, err
@@ -80,7 +80,7 @@ func (p *imageParameters) evaluate(r *experiment.Run, teacher accountant.Cost, m
 	for i, a := range []struct {
 		method experiment.Method
 		votes  ensembleVotes
-		make   func() (*ensemble.Aggregator, error)
+		make   func() (*ensemble.Mechanism, error)
 	}{
 		{methodGNMax, plain, gnmax(ensemble.Renyi, &e.Sigma)},
 		{methodGNExact, plain, gnmax(ensemble.Exact, &e.Exact)},
@@ -88,7 +88,7 @@ func (p *imageParameters) evaluate(r *experiment.Run, teacher accountant.Cost, m
 		{methodSub, private, subsampling},
 		{methodOpt, private, optimum(problem, &e.Gamma)},
 		{methodDisjoint, private, optimum(disjoint, &e.Disjoint)},
-		{methodMajority, plain, func() (*ensemble.Aggregator, error) { return nil, nil }},
+		{methodMajority, plain, func() (*ensemble.Mechanism, error) { return nil, nil }},
 	} {
 		mechanism, err := a.make()
 		if err != nil {
@@ -111,7 +111,7 @@ func (p *imageParameters) voteSetting() ensemble.Setting {
 }
 
 // gnmax is GNMax with noise for the target, and the noise's parameter.
-func (p *imageParameters) gnmax(target accountant.Cost, how ensemble.Calibration) (*ensemble.Aggregator, float64, error) {
+func (p *imageParameters) gnmax(target accountant.Cost, how ensemble.Calibration) (*ensemble.Mechanism, float64, error) {
 	sigma, err := ensemble.SigmaForGNMax(p.voteSetting(), target, how)
 	if err != nil {
 		return nil, 0, err
@@ -122,7 +122,7 @@ func (p *imageParameters) gnmax(target accountant.Cost, how ensemble.Calibration
 
 // law returns Pr[answer 1] by the number of votes for 1, of the plain majority without a
 // mechanism.
-func (p *imageParameters) law(mechanism *ensemble.Aggregator) ([]float64, error) {
+func (p *imageParameters) law(mechanism *ensemble.Mechanism) ([]float64, error) {
 	law := make([]float64, p.Teachers+1)
 	for ones := range law {
 		if mechanism == nil {
@@ -142,7 +142,7 @@ func (p *imageParameters) law(mechanism *ensemble.Aggregator) ([]float64, error)
 
 // ask draws the queries, the same for every mechanism, and lets it answer them; nil is the
 // plain majority.
-func (p *imageParameters) ask(r *experiment.Run, mechanism *ensemble.Aggregator, v ensembleVotes, stream uint64) (out answered, err error) {
+func (p *imageParameters) ask(r *experiment.Run, mechanism *ensemble.Mechanism, v ensembleVotes, stream uint64) (out answered, err error) {
 	law, err := p.law(mechanism)
 	if err != nil {
 		return out, err
@@ -169,9 +169,10 @@ func (p *imageParameters) ask(r *experiment.Run, mechanism *ensemble.Aggregator,
 			}
 			one := func(ones int) (bool, error) { return 2*ones > p.Teachers, nil }
 			if mechanism != nil {
-				simulation := mechanism.Simulate(seed)
+				// The stream of coins that the published figures were drawn with.
+				coins := ensemble.SeededSequence(seed)
 				one = func(ones int) (bool, error) {
-					class, err := simulation.Draw([]int{p.Teachers - ones, ones})
+					class, err := mechanism.Answer(coins, "", []int{p.Teachers - ones, ones})
 					return class == 1, err
 				}
 			}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/ensemble/teachers"
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/experimenttest"
 	"github.com/darrm/darrm/gamma/solve"
@@ -49,7 +49,7 @@ func TestPipeline(t *testing.T) {
 			t.Fatalf("query %d was trained on", i)
 		}
 	}
-	parts, err := ensemble.OverlappingParts(w.train.Len(), 3, w.train.Len(), 0)
+	parts, err := teachers.OverlappingParts(w.train.Len(), 3, w.train.Len(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestPipeline(t *testing.T) {
 		}
 	}
 	c.StepSize = 1e-3
-	plan, err := ensemble.PlanTraining(ensemble.TrainConfig{Teacher: c, Parts: parts}, w.train, w.set.Public)
+	plan, err := teachers.NewPlan(teachers.Config{Teacher: c, Parts: parts}, w.train, w.set.Public)
 	if err != nil {
 		t.Fatal(err)
 	}

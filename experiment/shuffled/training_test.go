@@ -20,6 +20,7 @@ import (
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/experiment/experimenttest"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/shuffleg"
 	"github.com/darrm/darrm/shuffleg/data"
 )
@@ -138,7 +139,7 @@ func TestTrainingAgainstItsRuns(t *testing.T) {
 		c := shuffleg.Config{
 			Task: set.Task, Regularizer: set.Regularizer, Start: set.Start, Method: shuffleg.Method(l[2]), Fraction: number(l[6]), Epochs: 4,
 			Order: orders[l[3]], Clip: 10, StepSize: number(l[7]), Target: accountant.Cost{Epsilon: number(l[4]), Delta: number(l[5])},
-			Mode: accountant.IterationPaper, Conversion: accountant.ConversionClassical,
+			Mode: iteration.Paper, Conversion: iteration.ConversionClassical,
 		}
 		plan, err := shuffleg.NewPlan(c, set.Private, set.Public)
 		if err != nil {
