@@ -15,7 +15,7 @@ import (
 
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/experimenttest"
-	"github.com/darrm/darrm/shuffleg"
+	"github.com/darrm/darrm/learn/shuffled"
 )
 
 // goldenRows returns the lines of a golden file by the names of its columns.
@@ -197,7 +197,7 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 		}
 	},
 	"trainings": func(t *testing.T, m *markdown) {
-		methods := []shuffleg.Method{shuffleg.Interleaved, shuffleg.PrivPub, shuffleg.PubPriv, shuffleg.DPShuffleG, shuffleg.DPSGD, shuffleg.PublicOnly}
+		methods := []shuffled.Method{shuffled.Interleaved, shuffled.PrivPub, shuffled.PubPriv, shuffled.DPShuffleG, shuffled.DPSGD, shuffled.PublicOnly}
 		head := []string{"stand-in for", "ε"}
 		for _, method := range methods {
 			head = append(head, catalog.Title(experiment.Method(method)))
@@ -207,7 +207,7 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 			rows := goldenRows(t, d.Name, "summary")
 			for _, eps := range p.Epsilons {
 				cells := []string{d.Name, fmt.Sprint(eps)}
-				var private, all shuffleg.Method
+				var private, all shuffled.Method
 				leastPrivate, least := math.Inf(1), math.Inf(1)
 				for _, method := range methods {
 					row := p.main(rows, method, eps)
@@ -306,7 +306,7 @@ type trainingFields struct {
 
 // main returns the row of a method in the first variant, with fraction 0.5 or else the first,
 // nil if there is none.
-func (p trainingFields) main(rows []map[string]string, method shuffleg.Method, eps float64) map[string]string {
+func (p trainingFields) main(rows []map[string]string, method shuffled.Method, eps float64) map[string]string {
 	v := p.Variants[0]
 	fraction := v.Fractions[0]
 	if slices.Contains(v.Fractions, 0.5) {

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/ledger"
 )
 
@@ -42,7 +43,7 @@ func (r Release) Bill(t Terms, totals Totals) (*Bill, error) {
 	b := &Bill{}
 	var err error
 	switch draw := t.draw(); {
-	case t.Teachers == accountant.FrozenTeachers.String():
+	case t.Teachers == ensemble.FrozenTeachers.String():
 		event.Rule, event.Slack = "post-processing of the teachers", 0 // nothing composes
 		if b.Training, err = r.training(t); err != nil {
 			return nil, err
@@ -84,7 +85,7 @@ func (r Release) training(t Terms) (*ledger.Request, error) {
 // drawRequest is the charge for every further answer to a draw. What many answers to the
 // same votes tell is a function of the votes: each teacher answered each query once, so the
 // teachers' own promises compose, and no number of answers costs more.
-func (r Release) drawRequest(t Terms, draw ledger.Draw, again *accountant.ReleaseTotal) (*ledger.Request, error) {
+func (r Release) drawRequest(t Terms, draw ledger.Draw, again *ensemble.Total) (*ledger.Request, error) {
 	p := r.Problem
 	id := DrawPrefix + draw.Name
 	if t.Ensemble != "" {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/ledger"
 )
@@ -47,7 +47,7 @@ type Terms struct {
 	Key string
 }
 
-func (t Terms) fresh() bool { return t.Teachers == accountant.FreshTeachers.String() }
+func (t Terms) fresh() bool { return t.Teachers == ensemble.FreshTeachers.String() }
 
 // NeedsVotes says whether a ledger must be able to recognise the votes: those of fresh
 // teachers, whose second answer is not theirs anew.
@@ -69,9 +69,9 @@ func (t Terms) draw() *ledger.Draw {
 // themselves, charged whether a ledger is charged. Slack's range is checked by
 // [Release.Totals].
 func (t Terms) Check(promise, charged bool) error {
-	frozen := t.Teachers == accountant.FrozenTeachers.String()
+	frozen := t.Teachers == ensemble.FrozenTeachers.String()
 	switch {
-	case t.Teachers != "" && t.Teachers != accountant.FreshTeachers.String() && !frozen:
+	case t.Teachers != "" && t.Teachers != ensemble.FreshTeachers.String() && !frozen:
 		return &check.Error{Name: "teachers", Value: fmt.Sprintf("%q", t.Teachers), Rule: `"fresh" or "frozen"`}
 	case !promise && t.Teachers != "":
 		return fmt.Errorf("teachers = %q, but teachers that promise nothing have no privacy to add up: leave it out", t.Teachers)

@@ -17,26 +17,26 @@ type Release struct {
 
 // Totals is what the answers of a release cost together, by who votes.
 type Totals struct {
-	Fresh  accountant.ReleaseTotal
-	Frozen *accountant.ReleaseTotal // nil where the teachers promise nothing
+	Fresh  ensemble.Total
+	Frozen *ensemble.Total // nil where the teachers promise nothing
 	// Again is what any number of further answers to the same votes of fresh teachers cost
 	// together; nil where the teachers promise nothing, since then every answer pays.
-	Again *accountant.ReleaseTotal
+	Again *ensemble.Total
 }
 
 // Slack returns the δ' that the composition of fresh answers spends where the user did not
-// say: accountant.SlackFor one answer.
-func (r Release) Slack() float64 { return accountant.SlackFor(r.Answers.PerAnswer()) }
+// say: ensemble.SlackFor one answer.
+func (r Release) Slack() float64 { return ensemble.SlackFor(r.Answers.PerAnswer()) }
 
 // Totals accounts for the answers. slack is the δ' that the composition of fresh answers
 // may spend. Where the teachers promise nothing, all privacy is the mechanism's own noise,
-// fresh in every answer. The errors are those of [accountant.Release.Total].
+// fresh in every answer. The errors are those of [ensemble.Answers.Total].
 func (r Release) Totals(slack float64) (t Totals, err error) {
 	p := r.Problem
-	a := accountant.Release{
+	a := ensemble.Answers{
 		Queries: r.Queries, PerAnswer: r.Answers.PerAnswer(), K: p.K, Affected: p.Affected,
 		Teachers:   accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta},
-		Randomness: accountant.FreshTeachers, Slack: slack,
+		Randomness: ensemble.FreshTeachers, Slack: slack,
 	}
 	if noise, ok := r.Answers.Noise(); ok {
 		a.Noise = noise
@@ -48,7 +48,7 @@ func (r Release) Totals(slack float64) (t Totals, err error) {
 		return t, nil
 	}
 	// A slack of its own: what is charged once must not depend on who asks first.
-	a.Slack = accountant.SlackFor(a.Teachers)
+	a.Slack = ensemble.SlackFor(a.Teachers)
 	again, err := a.AnyNumber()
 	if err != nil {
 		return t, err
@@ -59,9 +59,9 @@ func (r Release) Totals(slack float64) (t Totals, err error) {
 }
 
 // Frozen returns what any number of answers of teachers that were trained once costs.
-func Frozen(p constraints.Problem) (accountant.ReleaseTotal, error) {
-	return accountant.Release{
-		K: p.K, Affected: p.Affected, Randomness: accountant.FrozenTeachers,
+func Frozen(p constraints.Problem) (ensemble.Total, error) {
+	return ensemble.Answers{
+		K: p.K, Affected: p.Affected, Randomness: ensemble.FrozenTeachers,
 		Teachers: accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta},
 	}.AnyNumber()
 }

@@ -9,34 +9,30 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/spf13/cobra"
-
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/internal/atomicfile"
 	"github.com/darrm/darrm/internal/readfile"
+	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
+	"github.com/darrm/darrm/learn/train"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
-	"github.com/darrm/darrm/shuffleg"
-	"github.com/darrm/darrm/shuffleg/data"
+	"github.com/spf13/cobra"
 )
 
-// trainCommand has the flags of train beyond the training itself.
+// trainCommand has the flags of train shuffled.
 type trainCommand struct {
 	trainFlags
-	out, checkpoint   string
-	ledger, requestID string
-	dryRun            bool
-	insecureSeed      uint64
-	force             bool
-	relation          accountant.Relation // of the plan
-	accounted         iteration.Mode      // the plan is
+	modelFlags
+	relation  accountant.Relation // of the plan
+	accounted iteration.Mode      // the plan is
 }
 
-func newTrain(a *app) *cobra.Command {
+func newTrainShuffled(a *app) *cobra.Command {
 	var f trainCommand
 	c := &cobra.Command{
-		Use:   "train",
+		Use:   "shuffled",
 		Short: "Train a model privately with shuffled gradients",
 		Long: `Train one model with a shuffled gradient method, private (DP-ShuffleG), with public
 data as well (Priv-Pub, Pub-Priv, Interleaved), or beside them the baselines.
@@ -63,25 +59,18 @@ equal by coincidence.
 
 Choosing a step size by its results is not private and not paid for.
 ` + exitStatus,
-		Example: `  darrm train --data-set crime --method interleaved --epochs 20 --step-size 1e-4 --clip 10 \
+		Example: `  darrm train shuffled --data-set crime --method interleaved --epochs 20 --step-size 1e-4 --clip 10 \
     --eps 5 --delta 1e-6 --radius 8
-  darrm train --private a.csv --response y --task logistic --radius 1 --clip 1 \
+  darrm train shuffled --private a.csv --response y --task logistic --radius 1 --clip 1 \
     --step-size 0.1 --eps 1 --delta 1e-6
-  darrm train --private train-images-idx3-ubyte --labels train-labels-idx1-ubyte --positive 6,9 \
+  darrm train shuffled --private train-images-idx3-ubyte --labels train-labels-idx1-ubyte --positive 6,9 \
     --task logistic --epochs 5 --clip 1 --step-size 0.01 --eps 4 --delta 1e-6`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}
 	f.trainFlags.register(c)
 	f.registerMode(c, iteration.Best)
-	fl := c.Flags()
-	fl.StringVarP(&f.out, "out", "o", "", "write the model to this file instead of stdout")
-	fl.StringVar(&f.checkpoint, "checkpoint", "", "keep the secret state here after each epoch, and go on from it if it is there")
-	fl.StringVar(&f.ledger, "ledger", "", "charge this ledger (darrm budget init) before the first step")
-	fl.StringVar(&f.requestID, "request-id", "", "name of this training in the ledger (default: a name of its own)")
-	fl.BoolVar(&f.force, "force", false, "without --ledger: replace --out by a new model. Nobody accounts for the two")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "say what the model would cost, and train and charge nothing")
-	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0, "simulate with this seed, for experiments; the model is marked, it is not\nprivate")
+	f.modelFlags.register(c)
 	return c
 }
 
@@ -110,10 +99,10 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 			}
 		}
 	}
-	if config.Method == shuffleg.ShuffleG && !simulated {
+	if config.Method == shuffled.ShuffleG && !simulated {
 		return usagef("method = %q has no noise, so its model is not private: it is for --insecure-seed only", config.Method)
 	}
-	plan, err := shuffleg.NewPlan(config, set.Private, set.Public)
+	plan, err := shuffled.NewPlan(config, set.Private, set.Public)
 	if err != nil {
 		return planFailure(err)
 	}
@@ -142,7 +131,7 @@ func (f *trainCommand) files() []release.File {
 }
 
 // rehearse says whether the release would go through, without making it.
-func (f *trainCommand) rehearse(ctx context.Context, config shuffleg.Config, plan *shuffleg.Plan) error {
+func (f *trainCommand) rehearse(ctx context.Context, config shuffled.Config, plan *shuffled.Plan) error {
 	model, resumed, err := f.begin(ctx, plan)
 	if err != nil || f.ledger == "" {
 		return err
@@ -162,17 +151,17 @@ func (f *trainCommand) rehearse(ctx context.Context, config shuffleg.Config, pla
 }
 
 // begin makes the release, or goes on with the one of the checkpoint.
-func (f *trainCommand) begin(ctx context.Context, plan *shuffleg.Plan) (model *shuffleg.Release, resumed bool, err error) {
+func (f *trainCommand) begin(ctx context.Context, plan *shuffled.Plan) (model *train.Release, resumed bool, err error) {
 	state, err := f.state(ctx, plan)
 	if err != nil {
 		return nil, false, err
 	}
 	if state == nil {
-		model, err = plan.NewRelease()
+		model, err = train.NewRelease(plan)
 		return model, false, planFailure(err)
 	}
-	if model, err = plan.ResumeRelease(state); err != nil {
-		if !errors.Is(err, shuffleg.ErrCheckpoint) {
+	if model, err = train.ResumeRelease(plan, state); err != nil {
+		if !errors.Is(err, train.ErrCheckpoint) {
 			return nil, false, planFailure(err)
 		}
 		return nil, false, inputError{fmt.Errorf("%s: %w", f.checkpoint, err)}
@@ -181,12 +170,12 @@ func (f *trainCommand) begin(ctx context.Context, plan *shuffleg.Plan) (model *s
 }
 
 // simulate trains from a seed. The model is not private.
-func (f *trainCommand) simulate(ctx context.Context, a *app, set data.Set, config shuffleg.Config, plan *shuffleg.Plan) error {
-	s := plan.Simulate(f.insecureSeed)
+func (f *trainCommand) simulate(ctx context.Context, a *app, set datasets.Set, config shuffled.Config, plan *shuffled.Plan) error {
+	s := train.Simulate(plan, f.insecureSeed)
 	if state, err := f.state(ctx, plan); err != nil {
 		return err
 	} else if state != nil {
-		if s, err = plan.ResumeSimulation(state); err != nil {
+		if s, err = train.ResumeSimulation(plan, state); err != nil {
 			return inputError{err}
 		}
 	}
@@ -194,7 +183,7 @@ func (f *trainCommand) simulate(ctx context.Context, a *app, set data.Set, confi
 	defer bar.stop()
 	show := bar.count("epochs")
 	x, err := s.Run(ctx, func(epoch int, _ []float64) error {
-		show(epoch, plan.Epochs())
+		show(epoch, plan.Rounds())
 		return f.save(s.Checkpoint)
 	})
 	if err != nil {
@@ -202,7 +191,7 @@ func (f *trainCommand) simulate(ctx context.Context, a *app, set data.Set, confi
 	}
 	bar.stop()
 	a.say("SIMULATION: drawn from a seed, NOT PRIVATE; do not release this model")
-	a.say("NOT PRIVATE: objective on the private records %.9g", shuffleg.Objective(config.Task, regularizer(config), set.Private, x))
+	a.say("NOT PRIVATE: objective on the private records %.9g", train.Problem{Loss: config.Task, Regularizer: regularizer(config), Records: set.Private}.Objective(x))
 	r := newModelReport(set, config, plan)
 	r.Private, r.Simulated = false, x
 	if err := a.deliverJSON(f.out, r); err != nil {
@@ -212,7 +201,7 @@ func (f *trainCommand) simulate(ctx context.Context, a *app, set data.Set, confi
 }
 
 // release trains the private model, paid for before the first step.
-func (f *trainCommand) release(ctx context.Context, a *app, set data.Set, config shuffleg.Config, plan *shuffleg.Plan) error {
+func (f *trainCommand) release(ctx context.Context, a *app, set datasets.Set, config shuffled.Config, plan *shuffled.Plan) error {
 	var l *ledger.Ledger
 	if f.ledger != "" {
 		var err error
@@ -228,7 +217,7 @@ func (f *trainCommand) release(ctx context.Context, a *app, set data.Set, config
 		return err
 	}
 	if resumed {
-		a.say("going on after epoch %d of %d", model.Epoch(), plan.Epochs())
+		a.say("going on after epoch %d of %d", model.Round(), plan.Rounds())
 	} else if err := f.newModel(model); err != nil {
 		// The key of the noise is on disk before it is paid for, so that a crash between
 		// the two costs nothing: the same release goes on.
@@ -245,13 +234,13 @@ func (f *trainCommand) release(ctx context.Context, a *app, set data.Set, config
 	defer bar.stop()
 	show := bar.count("epochs")
 	x, err := model.Run(ctx, func(epoch int) error {
-		show(epoch, plan.Epochs())
+		show(epoch, plan.Rounds())
 		return f.save(model.Checkpoint)
 	})
 	if err != nil {
 		bar.stop()
 		if ctx.Err() != nil && f.checkpoint != "" {
-			a.say("stopped after epoch %d of %d; the same command goes on from %s", model.Epoch(), plan.Epochs(), f.checkpoint)
+			a.say("stopped after epoch %d of %d; the same command goes on from %s", model.Round(), plan.Rounds(), f.checkpoint)
 		}
 		return err
 	}
@@ -268,7 +257,7 @@ func (f *trainCommand) release(ctx context.Context, a *app, set data.Set, config
 
 // newModel checks that a model which is begun, and not gone on with, replaces no other that
 // nobody accounts for, and keeps its state.
-func (f *trainCommand) newModel(model *shuffleg.Release) error {
+func (f *trainCommand) newModel(model *train.Release) error {
 	if f.ledger == "" {
 		if err := release.CheckOverwrite(f.out, f.force); err != nil {
 			return err
@@ -299,7 +288,7 @@ func (e trainingEvent) String() string {
 }
 
 // request is what the ledger is asked for.
-func (f *trainCommand) request(model *shuffleg.Release, config shuffleg.Config) (ledger.Request, error) {
+func (f *trainCommand) request(model *train.Release, config shuffled.Config) (ledger.Request, error) {
 	cost := model.Cost()
 	unit, err := ledger.NewCost(cost.Epsilon, cost.Delta)
 	if err != nil {
@@ -319,7 +308,7 @@ func (f *trainCommand) request(model *shuffleg.Release, config shuffleg.Config) 
 // pay charges the ledger; nil where there is none. A release that goes on was paid for if
 // the ledger has the very same request, its draw of the noise included; anything else is
 // refused.
-func (f *trainCommand) pay(ctx context.Context, l *ledger.Ledger, model *shuffleg.Release, config shuffleg.Config, resumed bool) (*ledger.Receipt, error) {
+func (f *trainCommand) pay(ctx context.Context, l *ledger.Ledger, model *train.Release, config shuffled.Config, resumed bool) (*ledger.Receipt, error) {
 	if l == nil {
 		return nil, nil
 	}
@@ -331,11 +320,11 @@ func (f *trainCommand) pay(ctx context.Context, l *ledger.Ledger, model *shuffle
 }
 
 // state returns the checkpoint, nil where there is none.
-func (f *trainCommand) state(ctx context.Context, plan *shuffleg.Plan) ([]byte, error) {
+func (f *trainCommand) state(ctx context.Context, plan *shuffled.Plan) ([]byte, error) {
 	if f.checkpoint == "" {
 		return nil, nil
 	}
-	b, err := readfile.Whole(ctx, f.checkpoint, int64(plan.CheckpointSize()))
+	b, err := readfile.Whole(ctx, f.checkpoint, int64(train.CheckpointSize(plan)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -414,11 +403,11 @@ type tried struct {
 	Refused    string   `json:"refused,omitempty"`
 }
 
-func newModelReport(set data.Set, config shuffleg.Config, plan *shuffleg.Plan) *modelReport {
+func newModelReport(set datasets.Set, config shuffled.Config, plan *shuffled.Plan) *modelReport {
 	r := plan.Report()
 	return &modelReport{
 		Standin: set.Standin, DataSet: set.Name, Task: config.Task.Name(), Regularizer: regularizer(config).Name(),
-		Method: string(config.Method), Epochs: plan.Epochs(), Dim: plan.Dim(),
+		Method: string(config.Method), Epochs: plan.Rounds(), Dim: plan.Dim(),
 		Cost: finiteCost(r.Cost), Account: newCostBasis(r),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/readfile"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
@@ -89,7 +90,7 @@ func (f *chargeFlags) complete(c *cobra.Command, promise bool) error {
 	if promise {
 		needed = append(needed, "teachers")
 	}
-	if f.teachers == accountant.FrozenTeachers.String() {
+	if f.teachers == ensemble.FrozenTeachers.String() {
 		needed = append(needed, "ensemble")
 	}
 	return require(c, needed...)

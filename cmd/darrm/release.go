@@ -135,11 +135,11 @@ func quote(c *cobra.Command, a *app, pay *payment, r *releaseReport) error {
 	if r.totals.Frozen == nil {
 		add(fmt.Sprintf("all %d", r.queries), r.totals.Fresh.Cost)
 	} else {
-		if r.teachers != accountant.FrozenTeachers.String() {
+		if r.teachers != ensemble.FrozenTeachers.String() {
 			add(fmt.Sprintf("all %d, fresh teachers", r.queries), r.totals.Fresh.Cost)
 			add("the same votes again, fresh", r.totals.Again.Cost)
 		}
-		if r.teachers != accountant.FreshTeachers.String() {
+		if r.teachers != ensemble.FreshTeachers.String() {
 			add(fmt.Sprintf("all %d, frozen teachers", r.queries), r.totals.Frozen.Cost)
 		}
 	}

@@ -16,9 +16,11 @@ import (
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/geometry"
+	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
-	"github.com/darrm/darrm/shuffleg"
-	"github.com/darrm/darrm/shuffleg/data"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // pipelineParameters: teachers are trained on parts of a data set by a shuffled gradient
@@ -31,7 +33,7 @@ type pipelineParameters struct {
 	DataSeed  uint64            `json:"data_seed"`
 	Queries   int               `json:"queries"` // held-out private records
 	Teachers  int               `json:"teachers"`
-	Trainers  []shuffleg.Method `json:"trainers"` // methods that train the teachers
+	Trainers  []shuffled.Method `json:"trainers"` // methods that train the teachers
 	Fraction  float64           `json:"fraction"` // p, for those that have one
 	Epsilons  []float64         `json:"epsilons"` // totals
 	Delta     float64           `json:"delta"`    // in total
@@ -45,9 +47,9 @@ type pipelineParameters struct {
 }
 
 func (p *pipelineParameters) Validate() error {
-	private := slices.DeleteFunc(shuffleg.Methods(), func(m shuffleg.Method) bool { return !m.IsPrivate() })
+	private := slices.DeleteFunc(shuffled.Methods(), func(m shuffled.Method) bool { return !m.IsPrivate() })
 	return cmp.Or(
-		check.Among([]string{data.COMPAS, data.CreditCard})("data", p.Data),
+		check.Among([]string{datasets.COMPAS, datasets.CreditCard})("data", p.Data),
 		check.OddTeachers(p.Teachers),
 		check.Whole("queries", p.Queries, 1, 0),
 		check.Some("trainers, epsilons and step_sizes", len(p.Trainers), len(p.Epsilons), len(p.StepSizes)),
@@ -88,9 +90,9 @@ type pipelined struct {
 
 // workshop is the data of a pipeline: what is trained on, and what is asked about.
 type workshop struct {
-	set     data.Set
-	train   *shuffleg.Records
-	queries *shuffleg.Records
+	set     datasets.Set
+	train   *data.Records
+	queries *data.Records
 
 	disjoint teachers.Parts // each teacher's own
 	whole    teachers.Parts // everything, of a model that stands alone
@@ -133,11 +135,11 @@ func (p *pipelineParameters) workshop(r *experiment.Run) (workshop, error) {
 }
 
 // config is how one model is trained, without a step size.
-func (p *pipelineParameters) config(w workshop, m shuffleg.Method, target accountant.Cost) shuffleg.Config {
-	return shuffleg.Config{
+func (p *pipelineParameters) config(w workshop, m shuffled.Method, target accountant.Cost) shuffled.Config {
+	return shuffled.Config{
 		// The source's accounting, whatever is the tightest that is known.
 		Mode: iteration.Paper, Conversion: iteration.ConversionClassical,
-		Task: w.set.Task, Regularizer: shuffleg.L2{Lambda: p.Lambda}, Method: m, Fraction: p.Fraction, Epochs: p.Epochs,
+		Task: w.set.Task, Regularizer: geometry.L2{Lambda: p.Lambda}, Method: m, Fraction: p.Fraction, Epochs: p.Epochs,
 		Order: iteration.Reshuffled, Clip: p.Clip, Radius: p.Radius, Target: target,
 	}
 }
@@ -152,7 +154,7 @@ type aggregate struct {
 
 // attempt trains the teachers of the parts at every step size and repeat, and returns each
 // way of aggregating them at its best step size, by mean accuracy.
-func (p *pipelineParameters) attempt(r *experiment.Run, w workshop, c shuffleg.Config, parts teachers.Parts, use uint64, ways []aggregate) ([]pipelined, error) {
+func (p *pipelineParameters) attempt(r *experiment.Run, w workshop, c shuffled.Config, parts teachers.Parts, use uint64, ways []aggregate) ([]pipelined, error) {
 	best := make([]pipelined, len(ways))
 	var teacher accountant.Cost
 	certified := make([]*gamma.Certified, len(ways))
@@ -179,7 +181,7 @@ func (p *pipelineParameters) attempt(r *experiment.Run, w workshop, c shuffleg.C
 				return nil, err
 			}
 			teachers, err := plan.Simulate(r, seed)
-			if errors.Is(err, shuffleg.ErrDiverged) {
+			if errors.Is(err, train.ErrDiverged) {
 				break // of no use at this step size
 			}
 			if err != nil {
@@ -200,7 +202,7 @@ func (p *pipelineParameters) attempt(r *experiment.Run, w workshop, c shuffleg.C
 		}
 	}
 	if best[0].Accuracy == nil {
-		return nil, fmt.Errorf("every step size: %w", shuffleg.ErrDiverged)
+		return nil, fmt.Errorf("every step size: %w", train.ErrDiverged)
 	}
 	return best, nil
 }
@@ -230,14 +232,14 @@ func price(plan *teachers.Plan, way aggregate) (pipelined, *gamma.Certified, err
 		return out, certified, nil
 	}
 	epsilon, delta := certified.Problem().Total()
-	total, err := plan.Release(way.answers, accountant.Cost{Epsilon: epsilon, Delta: delta}).Total()
+	total, err := plan.Answers(way.answers, accountant.Cost{Epsilon: epsilon, Delta: delta}).Total()
 	out.Total, out.Rule = total.Cost, total.Rule
 	return out, certified, err
 }
 
 // right returns the share of right answers, expected over the randomness of the noise
 // function, or of the plain majority without one.
-func right(certified *gamma.Certified, k int, ones []int, queries *shuffleg.Records) float64 {
+func right(certified *gamma.Certified, k int, ones []int, queries *data.Records) float64 {
 	var phi []float64
 	if certified != nil {
 		phi = certified.Func().Phi()
@@ -272,9 +274,9 @@ func (p *pipelineParameters) references(r *experiment.Run, w workshop) ([]pipeli
 	var out []pipelined
 	for i, v := range []struct {
 		method experiment.Method
-		train  shuffleg.Method
+		train  shuffled.Method
 		parts  teachers.Parts
-	}{{methodMajority, shuffleg.ShuffleG, w.disjoint}, {methodSinglePlain, shuffleg.ShuffleG, w.whole}, {methodPublicModel, shuffleg.PublicOnly, w.whole}} {
+	}{{methodMajority, shuffled.ShuffleG, w.disjoint}, {methodSinglePlain, shuffled.ShuffleG, w.whole}, {methodPublicModel, shuffled.PublicOnly, w.whole}} {
 		c := p.config(w, v.train, accountant.Cost{Delta: p.Delta})
 		found, err := p.attempt(r, w, c, v.parts, uint64(i), []aggregate{{method: v.method}})
 		if err != nil {
@@ -289,7 +291,7 @@ func (p *pipelineParameters) references(r *experiment.Run, w workshop) ([]pipeli
 }
 
 // at runs everything for one trainer and total.
-func (p *pipelineParameters) at(r *experiment.Run, w workshop, m shuffleg.Method, eps float64, use uint64) ([]pipelined, error) {
+func (p *pipelineParameters) at(r *experiment.Run, w workshop, m shuffled.Method, eps float64, use uint64) ([]pipelined, error) {
 	target := accountant.Cost{Epsilon: eps, Delta: p.Delta}
 	optimum := func(allowance int) func(*teachers.Plan) (*gamma.Certified, error) {
 		return func(plan *teachers.Plan) (*gamma.Certified, error) {
@@ -345,7 +347,7 @@ func (p *pipelineParameters) Run(r *experiment.Run) error {
 	if err != nil {
 		return err
 	}
-	found := map[shuffleg.Method][][]pipelined{}
+	found := map[shuffled.Method][][]pipelined{}
 	for i, m := range p.Trainers {
 		for j, eps := range p.Epsilons {
 			name := fmt.Sprintf("%s-eps%g", m, eps)

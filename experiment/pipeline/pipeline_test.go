@@ -11,7 +11,7 @@ import (
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/experimenttest"
 	"github.com/darrm/darrm/gamma/solve"
-	"github.com/darrm/darrm/shuffleg"
+	"github.com/darrm/darrm/learn/shuffled"
 )
 
 // A pipeline's rows, recomputed: what is trained on is not asked about, accuracies come
@@ -54,7 +54,7 @@ func TestPipeline(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.StepSizes = []float64{1e-3}
-	c := p.config(w, shuffleg.Interleaved, accountant.Cost{Epsilon: 2, Delta: 1e-6})
+	c := p.config(w, shuffled.Interleaved, accountant.Cost{Epsilon: 2, Delta: 1e-6})
 	found, err := p.attempt(r, w, c, parts, 77, []aggregate{{method: methodPrivate}})
 	if err != nil {
 		t.Fatal(err)

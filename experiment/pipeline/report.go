@@ -8,7 +8,7 @@ import (
 
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/datasets"
-	"github.com/darrm/darrm/shuffleg"
+	"github.com/darrm/darrm/learn/shuffled"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -19,7 +19,7 @@ func ofMethod(list []pipelined, m experiment.Method) pipelined {
 
 func (x pipelined) mean() float64 { return stat.Mean(x.Accuracy, nil) }
 
-func (p *pipelineParameters) report(r *experiment.Run, w workshop, references []pipelined, found map[shuffleg.Method][][]pipelined) error {
+func (p *pipelineParameters) report(r *experiment.Run, w workshop, references []pipelined, found map[shuffled.Method][][]pipelined) error {
 	r.Result.Title += " (" + datasets.Label(w.set) + ")"
 	if w.set.Standin {
 		r.Note("The data are a generated stand-in for %s (seed %d), not the real ones. Put the real files into the folder %s of the data folder to run on them.", p.Data, p.DataSeed, p.Data)
@@ -71,7 +71,7 @@ func (p *pipelineParameters) report(r *experiment.Run, w workshop, references []
 }
 
 // compare says how teachers do beside what needs none.
-func (p *pipelineParameters) compare(r *experiment.Run, references []pipelined, found map[shuffleg.Method][][]pipelined) {
+func (p *pipelineParameters) compare(r *experiment.Run, references []pipelined, found map[shuffled.Method][][]pipelined) {
 	public := ofMethod(references, methodPublicModel).mean()
 	for _, m := range p.Trainers {
 		single, over := 0, 0
@@ -90,7 +90,7 @@ func (p *pipelineParameters) compare(r *experiment.Run, references []pipelined, 
 }
 
 // judge tests what follows from theory, and what the source says of its methods.
-func (p *pipelineParameters) judge(r *experiment.Run, found map[shuffleg.Method][][]pipelined) {
+func (p *pipelineParameters) judge(r *experiment.Run, found map[shuffled.Method][][]pipelined) {
 	over, overDelta, noise, noiseless := 0.0, 0.0, 0.0, true
 	sub := experiment.Difference{High: math.Inf(1)}
 	for _, m := range p.Trainers {
@@ -112,12 +112,12 @@ func (p *pipelineParameters) judge(r *experiment.Run, found map[shuffleg.Method]
 	r.Claim(over <= 1+1e-12 && overDelta <= 1+1e-12, "no pipeline costs more than its total (ε, δ)", "at most %.9f of ε and %.9f of δ", over, overDelta)
 	r.Claim(noise < 1e-6 && noiseless, "with disjoint parts γ_opt is the plain majority", "1-γ is at most %.1e", noise)
 	r.Claim(sub.High >= 0, "with disjoint parts the plain majority is nowhere significantly worse than γ_Sub, one teacher's vote", "at least %.4f better, 95 %% interval %.4f to %.4f", sub.Mean, sub.Low, sub.High)
-	if len(p.Trainers) > 1 && slices.Contains(p.Trainers, shuffleg.Interleaved) && slices.Contains(p.Trainers, shuffleg.DPShuffleG) {
+	if len(p.Trainers) > 1 && slices.Contains(p.Trainers, shuffled.Interleaved) && slices.Contains(p.Trainers, shuffled.DPShuffleG) {
 		totals := slices.Sorted(slices.Values(p.Epsilons))
 		small := totals[(len(totals)-1)/2] // where noise decides; at large totals public data may pull away
 		worst, at, later := math.Inf(1), 0.0, 0
 		for j, eps := range p.Epsilons {
-			d := ofMethod(found[shuffleg.Interleaved][j], methodPrivate).mean() - ofMethod(found[shuffleg.DPShuffleG][j], methodPrivate).mean()
+			d := ofMethod(found[shuffled.Interleaved][j], methodPrivate).mean() - ofMethod(found[shuffled.DPShuffleG][j], methodPrivate).mean()
 			if eps <= small && d < worst {
 				worst, at = d, eps
 			}
@@ -131,7 +131,7 @@ func (p *pipelineParameters) judge(r *experiment.Run, found map[shuffleg.Method]
 }
 
 // picture draws accuracy against the total ε, one panel for each trainer.
-func (p *pipelineParameters) picture(r *experiment.Run, w workshop, references []pipelined, found map[shuffleg.Method][][]pipelined) error {
+func (p *pipelineParameters) picture(r *experiment.Run, w workshop, references []pipelined, found map[shuffled.Method][][]pipelined) error {
 	var panels []experiment.Panel
 	low, high := 1.0, 0.0
 	for _, m := range p.Trainers {

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/experiment/experimenttest"
-	"github.com/darrm/darrm/shuffleg"
-	"github.com/darrm/darrm/shuffleg/data"
+	"github.com/darrm/darrm/learn/shuffled"
 )
 
 // Every claim of the quick trainings fails where some number is broken. What a run found is
@@ -82,7 +82,7 @@ func goldenLines(t testing.TB, d string) map[training]trained {
 		return v
 	}
 	line := func(row map[string]string) training {
-		return training{shuffleg.Method(row["method"]), row["order"], number(row["p"]), number(row["eps"])}
+		return training{shuffled.Method(row["method"]), row["order"], number(row["p"]), number(row["eps"])}
 	}
 	found := map[training]trained{}
 	for _, row := range goldenRows(t, d, "summary") {
@@ -109,7 +109,7 @@ func TestClaimsHoldOnGoldenFigures(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := parameters(t, string(text))
-		set, err := data.Standin(p.Data, p.DataSeed)
+		set, err := datasets.Standin(p.Data, p.DataSeed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestClaimsHoldOnGoldenFigures(t *testing.T) {
 		// Every method of the figure is judged at every ε.
 		for _, eps := range p.Epsilons {
 			for _, m := range p.Methods {
-				if m != shuffleg.ShuffleG && !slices.ContainsFunc(p.Claims, func(c ordering) bool {
+				if m != shuffled.ShuffleG && !slices.ContainsFunc(p.Claims, func(c ordering) bool {
 					return c.Epsilon == eps && slices.Contains(slices.Concat(c.Better, c.Worse), m)
 				}) {
 					t.Errorf("%s: no claim judges %s at ε = %g", d.Name, m, eps)

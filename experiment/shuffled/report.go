@@ -8,7 +8,7 @@ import (
 
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/datasets"
-	"github.com/darrm/darrm/shuffleg"
+	"github.com/darrm/darrm/learn/shuffled"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -32,7 +32,7 @@ func (p *trainingParameters) report(r *experiment.Run, lab laboratory, found map
 	p.noteGrid(r, lab, found)
 	r.Note("Noise is calibrated to (ε, %g) by the source's accounting, for the replacement of one record; clip norm %g, %d epochs.", p.Delta, p.Clip, p.Epochs)
 
-	if slices.Contains(p.Methods, shuffleg.Interleaved) && math.IsInf(lab.set.Task.Smoothness(math.Inf(1)), 1) {
+	if slices.Contains(p.Methods, shuffled.Interleaved) && math.IsInf(lab.set.Task.Smoothness(math.Inf(1)), 1) {
 		r.Note("Interleaved's amplification rests here on the longest record of these data, as in the source. That can be simulated, not released: a release needs a public bound on the length of records.")
 	}
 
@@ -173,7 +173,7 @@ func (p *trainingParameters) judge(r *experiment.Run, n int, found map[training]
 }
 
 // evidence is the excess of a method, as claims quote it.
-func (x trained) evidence(r *experiment.Run, m shuffleg.Method) string {
+func (x trained) evidence(r *experiment.Run, m shuffled.Method) string {
 	edge := x.edge()
 	if edge != "" {
 		edge = ", at the " + edge + " step size tried"
@@ -186,8 +186,8 @@ func (x trained) evidence(r *experiment.Run, m shuffleg.Method) string {
 func (p *trainingParameters) judgeNoise(r *experiment.Run, n int, found map[training]trained) {
 	worst, pairs := 0.0, 0
 	for line, x := range found {
-		plain, ok := found[lineOf(shuffleg.DPShuffleG, line.Order, 0, line.Epsilon)]
-		if line.Method != shuffleg.Interleaved || !ok {
+		plain, ok := found[lineOf(shuffled.DPShuffleG, line.Order, 0, line.Epsilon)]
+		if line.Method != shuffled.Interleaved || !ok {
 			continue
 		}
 		schedule, err := line.Method.Schedule(n, p.Epochs, line.Fraction)
@@ -217,7 +217,7 @@ func (p *trainingParameters) judgeMoreBudget(r *experiment.Run, found map[traini
 	}
 }
 
-func titles(r *experiment.Run, methods []shuffleg.Method) string {
+func titles(r *experiment.Run, methods []shuffled.Method) string {
 	names := make([]experiment.Method, len(methods))
 	for i, m := range methods {
 		names[i] = experiment.Method(m)
@@ -270,7 +270,7 @@ func (p *trainingParameters) curves(found map[training]trained, title, order str
 	chart := experiment.Panel{Title: title, X: "epoch", Y: "excess risk", LogY: true}
 	for _, m := range p.Methods {
 		x, ok := found[lineOf(m, order, fraction, epsilon)]
-		if !ok || m == shuffleg.ShuffleG {
+		if !ok || m == shuffled.ShuffleG {
 			continue
 		}
 		line := experiment.Series{Method: experiment.Method(m), Plain: true, Band: []float64{}}
