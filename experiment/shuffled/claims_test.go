@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/experiment/experimenttest"
 	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // Every claim of the quick trainings fails where some number is broken. What a run found is
@@ -50,7 +51,7 @@ func TestEveryClaimOfTrainingsCanFail(t *testing.T) {
 			found, limits := map[training]trained{}, slices.Clone(bounds)
 			for _, line := range p.trainings() {
 				x := lines[line.String()]
-				x.Cells, x.Traces, x.Objectives, x.Distances = slices.Clone(x.Cells), nil, nil, nil
+				x.Cells, x.Best = slices.Clone(x.Cells), nil
 				change(line.String(), &x)
 				found[line] = x
 			}
@@ -93,7 +94,7 @@ func goldenLines(t testing.TB, d string) map[training]trained {
 	}
 	for _, row := range goldenRows(t, d, "grid") {
 		x := found[line(row)]
-		x.Cells = append(x.Cells, trainedCell{StepSize: number(row["step_size"])})
+		x.Cells = append(x.Cells, train.Cell{StepSize: number(row["step_size"])})
 		found[line(row)] = x
 	}
 	return found

@@ -107,7 +107,7 @@ func (p *trainingParameters) reportGrid(r *experiment.Run, found map[training]tr
 				if cells[runs].Diverged {
 					diverged++
 				}
-				sum += cells[runs].Excess
+				sum += cells[runs].Last.Excess
 				runs++
 			}
 			var mean any
@@ -274,10 +274,10 @@ func (p *trainingParameters) curves(found map[training]trained, title, order str
 			continue
 		}
 		line := experiment.Series{Method: experiment.Method(m), Plain: true, Band: []float64{}}
-		for epoch := range x.Traces[0] {
-			at := make([]float64, len(x.Traces))
-			for i, trace := range x.Traces {
-				at[i] = trace[epoch]
+		for epoch := range x.Best[0].Trace {
+			at := make([]float64, len(x.Best))
+			for i, cell := range x.Best {
+				at[i] = cell.Trace[epoch].Excess
 			}
 			mean, std := at[0], 0.0
 			if len(at) > 1 {

@@ -196,16 +196,16 @@ func (p *trainingParameters) config(set datasets.Set, t training) shuffled.Confi
 
 // trained is what was found for one line.
 type trained struct {
-	Noise         float64       `json:"noise"` // σ
-	Amplification float64       `json:"amplification"`
-	Epsilon       float64       `json:"epsilon"` // what the accountant says; 0 without private data
-	StepSize      float64       `json:"step_size"`
-	Mean          float64       `json:"mean"` // of the last excess, at this step size
-	Std           float64       `json:"std"`
-	Cells         []trainedCell `json:"cells"` // by step size, then seed
-	Traces        [][]float64   `json:"traces"`
-	Objectives    [][]float64   `json:"objectives"` // as Traces, which are excesses, by seed and epoch
-	Distances     [][]float64   `json:"distances"`
+	Noise         float64 `json:"noise"` // σ
+	Amplification float64 `json:"amplification"`
+	Epsilon       float64 `json:"epsilon"` // what the accountant says; 0 without private data
+	StepSize      float64 `json:"step_size"`
+	Mean          float64 `json:"mean"` // of the last excess, at this step size
+	Std           float64 `json:"std"`
+	// Cells are the ends of all runs, by step size, the largest first, then seed; where one
+	// diverged, Last is zero. Best are those at StepSize, with their traces.
+	Cells []train.Cell `json:"cells"`
+	Best  []train.Cell `json:"best"`
 }
 
 // edge says where the best step size ends the grid of those tried.
@@ -215,14 +215,6 @@ func (x trained) edge() string {
 		tried[i] = c.StepSize
 	}
 	return experiment.Edge(x.StepSize, tried)
-}
-
-// trainedCell is the end of one run.
-type trainedCell struct {
-	StepSize float64 `json:"step_size"`
-	Seed     uint64  `json:"seed"`
-	Excess   float64 `json:"excess"` // 0 where it diverged
-	Diverged bool    `json:"diverged"`
 }
 
 // laboratory is a data set made ready for training.
@@ -289,24 +281,16 @@ func (p *trainingParameters) train(r *experiment.Run, lab laboratory, t training
 	if err != nil {
 		return trained{}, err
 	}
-	out := trained{StepSize: best.StepSize, Mean: best.Mean, Std: best.Std}
+	out := trained{StepSize: best.StepSize, Mean: best.Mean, Std: best.Std, Best: best.Cells}
 	if t.Method.IsPrivate() {
 		report := plan.Report()
 		out.Noise, out.Amplification, out.Epsilon = report.Noise, report.Amplification, report.Cost.Epsilon
 	}
 	for _, cell := range cells {
-		x := trainedCell{StepSize: cell.StepSize, Seed: cell.Seed, Diverged: cell.Diverged}
-		if !cell.Diverged {
-			x.Excess = cell.Last.Excess
+		if cell.Trace = nil; cell.Diverged {
+			cell.Last = train.Point{} // JSON has no place for infinity
 		}
-		out.Cells = append(out.Cells, x)
-	}
-	for _, cell := range best.Cells {
-		excess, objective, distance := make([]float64, len(cell.Trace)), make([]float64, len(cell.Trace)), make([]float64, len(cell.Trace))
-		for i, x := range cell.Trace {
-			excess[i], objective[i], distance[i] = x.Excess, x.Objective, x.Distance
-		}
-		out.Traces, out.Objectives, out.Distances = append(out.Traces, excess), append(out.Objectives, objective), append(out.Distances, distance)
+		out.Cells = append(out.Cells, cell)
 	}
 	return out, nil
 }
@@ -367,24 +351,6 @@ func (lab laboratory) beyond(best, largest, smallest float64) (float64, bool) {
 	return smaller, best == smallest && smaller > 0
 }
 
-// cells returns the runs at the best step size as package train writes them.
-func (x trained) cells() []train.Cell {
-	var out []train.Cell
-	for _, c := range x.Cells {
-		if c.StepSize != x.StepSize {
-			continue
-		}
-		i := len(out)
-		cell := train.Cell{StepSize: c.StepSize, Seed: c.Seed}
-		for epoch, excess := range x.Traces[i] {
-			cell.Trace = append(cell.Trace, train.Point{Epoch: epoch, Objective: x.Objectives[i][epoch], Excess: excess, Distance: x.Distances[i][epoch]})
-		}
-		cell.Last = cell.Trace[len(cell.Trace)-1]
-		out = append(out, cell)
-	}
-	return out
-}
-
 func (p *trainingParameters) Run(r *experiment.Run) error {
 	lab, err := p.laboratory(r)
 	if err != nil {
@@ -409,7 +375,7 @@ func (p *trainingParameters) Run(r *experiment.Run) error {
 		return err
 	}
 	for _, t := range p.trainings() {
-		if err := w.Write(p.config(lab.set, t).TraceLabels(p.Data), found[t].cells()); err != nil {
+		if err := w.Write(p.config(lab.set, t).TraceLabels(p.Data), found[t].Best); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/experimenttest"
 	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // Starting from one step size and going on, each line ends at the best of the sources' whole
@@ -53,7 +54,7 @@ func TestStepSizesGoOnAlongTheGrid(t *testing.T) {
 // them, so that a better one may lie beyond.
 func TestClaimsSayWhereAGridEnds(t *testing.T) {
 	p := parameters(t, smallTraining)
-	cells := []trainedCell{{StepSize: 1e-3}, {StepSize: 1e-4}, {StepSize: 1e-5}}
+	cells := []train.Cell{{StepSize: 1e-3}, {StepSize: 1e-4}, {StepSize: 1e-5}}
 	evidence := func(stepSize float64) string {
 		found := map[training]trained{}
 		for _, line := range p.trainings() {
