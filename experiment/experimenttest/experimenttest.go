@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"reflect"
 	"slices"
@@ -193,7 +194,7 @@ func eachNumber(v reflect.Value, path string, fn func(path string, v reflect.Val
 	}
 }
 
-// misprint changes the n-th string or number below a field of the definition called
+// misprint changes the n-th string or fraction below a field of the definition called
 // printed…, and says whether there is one.
 func misprint(t testing.TB, text []byte, n int) ([]byte, bool) {
 	t.Helper()
@@ -224,7 +225,7 @@ func misprint(t testing.TB, text []byte, n int) ([]byte, bool) {
 				return "9" + x
 			}
 		case float64:
-			if here(printed) {
+			if x != math.Trunc(x) && here(printed) { // whole ones, such as m, say where it is printed
 				return x + 1
 			}
 		}

@@ -1,6 +1,7 @@
 package majority
 
 import (
+	"context"
 	"bytes"
 	"encoding/csv"
 	"math"
@@ -160,6 +161,25 @@ func TestTraining(t *testing.T) {
 	}
 	if math.Abs(mean) > 5*math.Sqrt(square/coordinates) {
 		t.Errorf("mean of the noise %v", mean)
+	}
+}
+
+// Noise comes from the experiment's seed: one teacher that sees every image in its one step
+// learns nothing else that a seed could change.
+func TestTeachersAreOfTheirSeed(t *testing.T) {
+	data := t.TempDir()
+	experimenttest.WriteImages(t, filepath.Join(data, "squares"), 30, 300)
+	p := &imageParameters{Data: "squares", Classes: [2]int{0, 1}, Teachers: 1, Pool: 2}
+	votes := func(seed uint64) string {
+		r := &experiment.Run{Context: context.Background(), Options: experiment.Options{Data: data, Seed: seed}}
+		v, err := p.teach(r, training{SamplingRate: 1, Steps: 1, LearningRate: 1, Clip: 1, NoiseMultiplier: 1000}, streamPrivate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.Votes[0]
+	}
+	if votes(1) != votes(1) || votes(1) == votes(2) {
+		t.Error("votes do not depend on the seed alone")
 	}
 }
 
