@@ -10,6 +10,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/votes"
 )
 
 // Source says where what is presumed of the teachers comes from.
@@ -21,9 +22,12 @@ const (
 	SourceTable Source = "table" // nobody but the table says so
 )
 
-// Summary is what a release says about its promise, for every front end.
+// Summary is what a release of labels says about itself, for every front end.
 type Summary struct {
-	Columns   string              // which columns are votes, ids and true labels (votes.Roles)
+	Mechanism string              // its name
+	Queries   int                 // that were answered
+	Classes   []string            // an answer's names, in order; the last one of an abstention, where there are any
+	Columns   votes.Roles         // which columns are votes, ids and true labels
 	Problem   constraints.Problem // what is presumed of the teachers
 	Presumed  bool                // the mechanism rests on it: DaRRM
 	PerAnswer accountant.Cost
@@ -32,8 +36,20 @@ type Summary struct {
 	Source    Source
 	Records   int // that the teachers were trained on; 0 if unknown
 	// Again says that these votes were answered before, and a charge of the draw pays for
-	// this answer and for all that follow ([Repeated]).
-	Again bool
+	// this answer and for all that follow.
+	Again  bool
+	PaidBy string // the earlier charge that pays for the release; "" for none
+	// Before says that the request was released before: its labels are in the output,
+	// unchanged, and nothing was charged or drawn.
+	Before bool
+}
+
+// Summary returns what is known of the answers to votes in these columns, but for Totals.
+func (a Answers) Summary(columns votes.Roles, c Charge) Summary {
+	return Summary{
+		Mechanism: a.Mechanism.Name(), Queries: a.Queries, Columns: columns, Problem: a.Problem, Presumed: a.Certified != nil,
+		PerAnswer: a.Mechanism.PerAnswer(), Teachers: c.Teachers, Source: SourceFlags,
+	}
 }
 
 // CheckRecords checks how many records the teachers were trained on, 0 if unknown. The error
@@ -50,7 +66,7 @@ func CheckRecords(n int) error {
 // protects nobody.
 func (s Summary) Lines() (lines []string) {
 	add := func(title, text string) { lines = append(lines, Wrap(title, text)...) }
-	add("columns:", s.Columns)
+	add("columns:", s.Columns.String())
 	add("teachers:", s.presumed())
 	add("reach:", Reach(s.Problem))
 	if s.Source == SourceTable {

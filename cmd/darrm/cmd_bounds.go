@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/shuffleg"
 	"github.com/darrm/darrm/shuffleg/data"
 )
@@ -57,16 +56,16 @@ from the private data: NOT PRIVATE, do not release these figures.
 
 // boundRow is one method's bound.
 type boundRow struct {
-	Method    string        `json:"method"`
-	Noise     float64       `json:"noise"`
-	Cost      *release.Cost `json:"cost"`
-	StepCap   float64       `json:"step_cap"`
-	Printed   termsJSON     `json:"printed"`
-	Corrected termsJSON     `json:"corrected"`
-	Rate      *rateJSON     `json:"rate,omitempty"` // none without noise
-	TunedStep *float64      `json:"tuned_step"`     // the source's step size without noise
-	Fails     []string      `json:"fails"`
-	Refused   string        `json:"refused,omitempty"`
+	Method    string           `json:"method"`
+	Noise     float64          `json:"noise"`
+	Cost      *accountant.Cost `json:"cost"`
+	StepCap   float64          `json:"step_cap"`
+	Printed   termsJSON        `json:"printed"`
+	Corrected termsJSON        `json:"corrected"`
+	Rate      *rateJSON        `json:"rate,omitempty"` // none without noise
+	TunedStep *float64         `json:"tuned_step"`     // the source's step size without noise
+	Fails     []string         `json:"fails"`
+	Refused   string           `json:"refused,omitempty"`
 }
 
 // rateJSON is how the excess risk falls at the best K, constants and logarithms dropped.
@@ -203,7 +202,7 @@ func (f *boundsCommand) fill(ctx context.Context, r *boundRow, set data.Set, con
 		return err
 	}
 	report := plan.Report()
-	r.Noise, r.Cost, r.StepCap = report.Noise, finiteCost(accountant.Cost(report.Cost)), bound.StepCap
+	r.Noise, r.Cost, r.StepCap = report.Noise, finiteCost(report.Cost), bound.StepCap
 	r.Printed, r.Corrected = newTerms(bound.Printed), newTerms(bound.Corrected)
 	r.Fails = append(r.Fails, bound.Fails...)
 	r.TunedStep = finite(shuffleg.TunedStepSize(in.N, plan.Epochs(), in.Distance, in.Variance, in.AvgSmoothness, in.MaxSmoothness))

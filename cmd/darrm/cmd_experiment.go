@@ -83,7 +83,7 @@ file of your own.
 		RunE: func(_ *cobra.Command, args []string) error {
 			b, err := experiment.Source(args[0])
 			if err != nil {
-				return usageError{err}
+				return usageError{Err: err}
 			}
 			return a.deliver(out, func(w io.Writer) error { _, err := w.Write(b); return err })
 		},
@@ -140,10 +140,10 @@ func (f *experimentFlags) run(c *cobra.Command, a *app, args []string) error {
 		}
 		d, err := experiment.Load(arg)
 		if errors.Is(err, experiment.ErrUnknown) {
-			return usageError{err}
+			return usageError{Err: err}
 		}
 		if err != nil {
-			return inputError{err}
+			return inputError{Err: err}
 		}
 		defs = append(defs, d)
 	}
@@ -178,7 +178,7 @@ func (f *experimentFlags) run(c *cobra.Command, a *app, args []string) error {
 		if err != nil {
 			var unwritten *experiment.OutputError
 			if errors.As(err, &unwritten) {
-				return outputError{err}
+				return outputError{Err: err}
 			}
 			return err
 		}
@@ -206,7 +206,7 @@ func (f *experimentFlags) run(c *cobra.Command, a *app, args []string) error {
 	case len(failed) > 0:
 		return fmt.Errorf("claims that do not hold: %s", strings.Join(failed, "; "))
 	case len(missing) > 0:
-		return inputError{fmt.Errorf("not run: %s", strings.Join(missing, "; "))}
+		return inputError{Err: fmt.Errorf("not run: %s", strings.Join(missing, "; "))}
 	}
 	return nil
 }

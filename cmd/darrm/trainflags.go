@@ -320,7 +320,7 @@ func (f *trainFlags) records(c *cobra.Command, a *app, path, labels string, dim 
 	records, err := read(in)
 	var flag *check.Error
 	if format == "idx" && errors.As(err, &flag) {
-		return nil, usageError{err} // of --positive; files have errors of their own
+		return nil, usageError{Err: err} // of --positive; files have errors of their own
 	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", path, err)
@@ -348,9 +348,9 @@ func planFailure(err error) error {
 	case errors.Is(err, accountant.ErrNotCertified):
 		return uncertifiedError{err}
 	case errors.As(err, &sample):
-		return inputError{err}
+		return inputError{Err: err}
 	case errors.Is(err, shuffleg.ErrPublicIsPrivate):
-		return inputError{fmt.Errorf("--public, --private: %w", err)}
+		return inputError{Err: fmt.Errorf("--public, --private: %w", err)}
 	}
 	return err
 }

@@ -1,0 +1,79 @@
+package release
+
+import (
+	"math"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/gamma"
+)
+
+// Answers is a series of answers of one mechanism.
+type Answers struct {
+	Mechanism *ensemble.Aggregator
+	// Problem is what the teachers promise, and how many one record reaches; ε = +Inf where
+	// the mechanism presumes nothing of them.
+	Problem constraints.Problem
+	// Certified is the noise function of DaRRM and its baselines, nil of other mechanisms.
+	Certified *gamma.Certified
+	Queries   int
+}
+
+// DaRRM returns answers with a certified noise function to the votes of the teachers that it
+// is certified for. neighbours is the relation of their promise.
+func DaRRM(c *gamma.Certified, neighbours accountant.Relation) (Answers, error) {
+	m, err := ensemble.DaRRM(c, neighbours)
+	return Answers{Mechanism: m, Problem: c.Problem(), Certified: c}, err
+}
+
+// Totals is what the answers cost together, by who votes.
+type Totals struct {
+	Slack  float64 // δ' that Fresh spends
+	Fresh  accountant.ReleaseTotal
+	Frozen *accountant.ReleaseTotal // nil where the teachers promise nothing
+	// Again is what any number of further answers to the same votes of fresh teachers cost
+	// together; nil where the teachers promise nothing, since then every answer pays.
+	Again *accountant.ReleaseTotal
+}
+
+// Totals accounts for the answers. slack is [Charge.Slack]. Where the teachers promise
+// nothing, all privacy is the mechanism's own noise, fresh in every answer. The errors are
+// those of [accountant.Release.Total].
+func (a Answers) Totals(slack *float64) (t Totals, err error) {
+	p, per := a.Problem, a.Mechanism.PerAnswer()
+	if t.Slack = accountant.SlackFor(per); slack != nil {
+		t.Slack = *slack
+	}
+	r := accountant.Release{
+		Queries: a.Queries, PerAnswer: per, K: p.K, Affected: p.Affected,
+		Teachers:   accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta},
+		Randomness: accountant.FreshTeachers, Slack: t.Slack,
+	}
+	if noise, ok := a.Mechanism.Noise(); ok {
+		r.Noise = noise
+	}
+	if t.Fresh, err = r.Total(); err != nil || !a.promise() {
+		return t, err
+	}
+	// A slack of its own: what is charged once must not depend on who asks first.
+	r.Slack = accountant.SlackFor(r.Teachers)
+	again, err := r.AnyNumber()
+	if err != nil {
+		return t, err
+	}
+	frozen, err := Frozen(p)
+	t.Frozen, t.Again = &frozen, &again
+	return t, err
+}
+
+// promise says whether the teachers are private themselves.
+func (a Answers) promise() bool { return !math.IsInf(a.Problem.Epsilon, 1) }
+
+// Frozen returns what any number of answers of teachers that were trained once costs.
+func Frozen(p constraints.Problem) (accountant.ReleaseTotal, error) {
+	return accountant.Release{
+		K: p.K, Affected: p.Affected, Randomness: accountant.FrozenTeachers,
+		Teachers: accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta},
+	}.AnyNumber()
+}
