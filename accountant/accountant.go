@@ -326,19 +326,6 @@ func (a Accountant) deltaBy(m Method, epsilon float64) (delta float64, note stri
 	return 0, "", fmt.Errorf("method %q: %w", m, ErrUnsupported)
 }
 
-// guarantees returns what the charges promise each by itself.
-func guarantees(charges []Charge) ([]Repeated, error) {
-	parts := make([]Repeated, len(charges))
-	for i, c := range charges {
-		each, err := pureOrApprox(c.Event)
-		if err != nil {
-			return nil, err
-		}
-		parts[i] = Repeated{each, c.Count}
-	}
-	return parts, nil
-}
-
 // lossNote says what the privacy loss distribution's bound is, for people.
 func lossNote(charges []Charge, bits int) string {
 	note := fmt.Sprintf("on 2^%d points, rounded up", bits)
@@ -402,50 +389,20 @@ func generalDelta(parts []Repeated, epsilon float64) (delta float64, note string
 // summedNoise returns the noise multiplier of the one Gaussian release that Gaussian
 // releases amount to, 1/√(Σ 1/σ²), rounded down: the sum of their privacy losses is
 // normal too. It may be below the range of an event's noise: the formulas do not end there.
-// Dong, Roth and Su, Gaussian Differential Privacy (2022), Corollary 3.3. An Iteration with a
-// ρ is one with 1/σ² = 2ρ (docs/training-accounting.md, Theorem 1).
+// Dong, Roth and Su, Gaussian Differential Privacy (2022), Corollary 3.3.
 func summedNoise(charges []Charge) (float64, error) {
 	sum := new(big.Rat)
 	for _, c := range charges {
-		each := new(big.Rat) // 1/σ²
-		switch e := c.Event.(type) {
-		case Gaussian:
-			each = num.Decimal(e.NoiseMultiplier)
-			each.Inv(each.Mul(each, each))
-		case Iteration:
-			rho, err := e.ZCDP() // 1/(2σ²)
-			if err != nil {
-				return 0, err
-			}
-			if math.IsInf(rho, 1) {
-				return 0, fmt.Errorf("%v, without noise: %w", e, ErrUnsupported)
-			}
-			each.SetFloat64(2 * rho)
-		default:
+		f, err := factsOf(c.Event)
+		if err != nil {
+			return 0, err
+		}
+		if !f.gaussian {
 			return 0, fmt.Errorf("%v is not plain gaussian noise: %w", c.Event, ErrUnsupported)
 		}
-		sum.Add(sum, each.Mul(each, big.NewRat(int64(c.Count), 1)))
-	}
-	if sum.Sign() == 0 {
-		return 0, fmt.Errorf("epochs without private data have no noise to add up: %w", ErrUnsupported)
+		sum.Add(sum, f.twoRho.Mul(f.twoRho, big.NewRat(int64(c.Count), 1)))
 	}
 	return num.Sqrt(num.FromRat(sum.Inv(sum))).DecimalDown(), nil
 }
 
 func noiseNote(sigma float64) string { return fmt.Sprintf("as one release with noise %.6g", sigma) }
-
-// gaussianEpsilon returns the smallest ε ≤ 1e4 at which the noise has δ(ε) ≤ delta.
-func gaussianEpsilon(sigma, delta float64) (float64, error) {
-	s := num.Decimal(sigma)
-	fits := func(epsilon float64) bool { return gaussianDelta(s, num.Decimal(epsilon)) <= delta }
-	if fits(0) {
-		return 0, nil
-	}
-	if !fits(maxPure) {
-		return 0, fmt.Errorf("epsilon is above %g: %w", maxPure, ErrUnsupported)
-	}
-	guess := bisectGeometric(1e-300, maxPure, func(epsilon float64) bool {
-		return gaussianDeltaFloat(sigma, epsilon) <= delta
-	})
-	return bisectNear(guess, 0, maxPure, fits), nil
-}

@@ -53,7 +53,7 @@ type DataDependent struct {
 // Proposition 10; Jiang (2024), Algorithm 11, whose line 7 should read
 // exp((μ₂-1)·ε₂) and whose line 11 lacks the logarithm.
 func DataDependentRDP(lambda, rho, logQ float64) (float64, error) {
-	if err := checkOrder(lambda); err != nil {
+	if err := check.Order(lambda); err != nil {
 		return 0, err
 	}
 	if err := checkLikely(rho, LikelyAnswers{logQ, 1}); err != nil {
@@ -77,7 +77,7 @@ func checkLikely(rho float64, a LikelyAnswers) error {
 
 // likelyRDP is DataDependentRDP with l = ln(1/q).
 func likelyRDP(lambda, rho, l float64) float64 {
-	anyVotes := lambda * rho * (1 + rdpMargin)
+	anyVotes := lambda * rho * (1 + num.SumMargin)
 	mu2 := math.Sqrt(l / rho)
 	mu1 := mu2 + 1
 	if !(mu1 >= lambda && mu2 > 1) {
@@ -86,20 +86,20 @@ func likelyRDP(lambda, rho, l float64) float64 {
 	// Each condition is decided with a margin for rounding: a doubtful one does not hold.
 	left, right := l+(mu2-1)*mu2*rho, mu2*(math.Log1p(1/mu2)+math.Log1p(1/(mu2-1)))
 	gap := l - mu2*rho - 4*0x1p-52*(l+mu2*rho) // ln(1/(q·e^{ε₂})), rounded down
-	if !(left*(1-floatMargin) >= right && gap > 0) {
+	if !(left*(1-num.Margin) >= right && gap > 0) {
 		return anyVotes
 	}
 	// ln A and ln B, rounded up. ln A is the difference of two numbers that may be alike.
-	grown := -log1mExp(gap * ((mu2 - 1) / mu2) * (1 - floatMargin))
-	logA := grown*(1+floatMargin) + log1mExp(l)*(1-floatMargin) + tiny
-	logB := (mu1*rho + l/mu2) * (1 + floatMargin)
+	grown := -log1mExp(gap * ((mu2 - 1) / mu2) * (1 - num.Margin))
+	logA := grown*(1+num.Margin) + log1mExp(l)*(1-num.Margin) + num.Tiny
+	logB := (mu1*rho + l/mu2) * (1 + num.Margin)
 	// ln( (1-q)·A^{λ-1} + q·B^{λ-1} ). The exponents are off by a few units in the last place
 	// of their size.
-	a, b := (lambda-1)*logA*(1+floatMargin), (lambda-1)*logB*(1+floatMargin)
-	first, second := a+log1mExp(l), b-l+floatMargin*(b+l)
+	a, b := (lambda-1)*logA*(1+num.Margin), (lambda-1)*logB*(1+num.Margin)
+	first, second := a+log1mExp(l), b-l+num.Margin*(b+l)
 	var log float64
 	if high, low := max(first, second), min(first, second); high > 1 {
-		log = high + math.Log1p(math.Exp(low-high)) + floatMargin*(1+a+l)
+		log = high + math.Log1p(math.Exp(low-high)) + num.Margin*(1+a+l)
 	} else {
 		// The sum less 1, without its cancellation.
 		q := math.Exp(-l)
@@ -107,13 +107,13 @@ func likelyRDP(lambda, rho, l float64) float64 {
 		if b < 1 {
 			rise = q * math.Expm1(b)
 		}
-		log = math.Log1p((-math.Expm1(-l)*math.Expm1(a)+rise)*(1+rdpMargin) + tiny)
+		log = math.Log1p((-math.Expm1(-l)*math.Expm1(a)+rise)*(1+num.SumMargin) + num.Tiny)
 	}
-	beta := log / (lambda - 1) * (1 + rdpMargin)
+	beta := log / (lambda - 1) * (1 + num.SumMargin)
 	if !(beta < anyVotes) { // NaN too: an exponent was infinite
 		return anyVotes
 	}
-	return beta + tiny
+	return beta + num.Tiny
 }
 
 // log1mExp returns ln(1 - e^{-x}) for x > 0, to a few units in the last place.
@@ -131,7 +131,7 @@ func log1mExp(x float64) float64 {
 // privacy; see DataDependentRDP. Cost: tens of microseconds for each of answers.
 func AtVotes(rho float64, answers []LikelyAnswers, delta float64) (DataDependent, error) {
 	out := DataDependent{Delta: delta}
-	if err := checkConversion(2, 0, "delta", delta); err != nil {
+	if err := check.Within("delta", delta); err != nil {
 		return out, err
 	}
 	if len(answers) == 0 {
@@ -147,10 +147,10 @@ func AtVotes(rho float64, answers []LikelyAnswers, delta float64) (DataDependent
 	}
 	margin := 1 + 1e-15*float64(len(answers)+1)
 	n := float64(out.Answers)
-	_, out.AnyVotes = bestOrder(1e10, func(lambda float64) float64 {
-		return improvedEpsilon(lambda, n*lambda*rho*(1+rdpMargin)*margin, delta)
+	_, out.AnyVotes = num.BestOrder(1e10, func(lambda float64) float64 {
+		return improvedEpsilon(lambda, n*lambda*rho*(1+num.SumMargin)*margin, delta)
 	})
-	out.Order, out.Epsilon = bestOrder(1e10, func(lambda float64) float64 {
+	out.Order, out.Epsilon = num.BestOrder(1e10, func(lambda float64) float64 {
 		sum := 0.0
 		for _, a := range answers {
 			sum += float64(a.Count) * likelyRDP(lambda, rho, -a.LogQ)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 
 	"github.com/darrm/darrm/internal/check"
@@ -12,8 +13,9 @@ import (
 // Event is one access to private data, as an immutable value: what was done and for
 // which neighbouring relation its parameters hold. The events of this package are
 // ApproxDP, Gaussian, DiscreteGaussian, SubsampledGaussian, Laplace, RandomizedResponse,
-// Iteration and Composed, each as a value, not a pointer; any other is refused with
-// ErrUnsupported.
+// Curve, Profile and Composed, each as a value, not a pointer; any other is refused with
+// ErrUnsupported. What another package proves of a mechanism it states as a Curve, a Profile
+// or one of the others.
 type Event interface {
 	Relation() Relation
 	String() string
@@ -132,68 +134,19 @@ func (e Composed) String() string {
 	return "(" + strings.Join(parts, ", ") + ")"
 }
 
+// MaxNoise is the largest noise multiplier. More noise may be stated as this much, which
+// only raises what it costs.
+const MaxNoise = 1e8
+
 // The ranges keep every figure within a float64 that it can be inverted in.
 const (
-	minNoise, maxNoise = 1e-4, 1e8
-	maxPure            = 1e4
+	minNoise = 1e-4
+	maxPure  = 1e4
 )
 
-// checkEvent says whether the accountant can account for e. Support is decided here,
-// before anything is charged. No method of e is called before its type is known to be one
-// of this package: others may be nil pointers, or answer differently each time.
-func checkEvent(e Event) error {
-	switch e.(type) {
-	case ApproxDP, Gaussian, DiscreteGaussian, SubsampledGaussian, Laplace, RandomizedResponse, Iteration, Composed:
-	case nil:
-		return fmt.Errorf("no event: %w", ErrUnsupported)
-	default:
-		return fmt.Errorf("event %T: %w", e, ErrUnsupported)
-	}
-	if err := e.Relation().check(); err != nil {
-		return fmt.Errorf("%v: %w", e, err)
-	}
-	switch e := e.(type) {
-	case ApproxDP:
-		if err := e.Cost.check(""); err != nil {
-			return err
-		}
-		return pureRange("epsilon", e.Cost.Epsilon)
-	case Gaussian:
-		return noiseRange("noise multiplier", e.NoiseMultiplier)
-	case DiscreteGaussian:
-		return e.check()
-	case SubsampledGaussian:
-		if err := check.Probability("sampling rate", e.SamplingRate); err != nil {
-			return err
-		}
-		if e.Neighbours != AddOrRemoveOne {
-			return fmt.Errorf("%v for %q: %w", e, e.Neighbours, ErrUnsupported)
-		}
-		return noiseRange("noise multiplier", e.NoiseMultiplier)
-	case Laplace:
-		return noiseRange("laplace scale", e.Scale)
-	case RandomizedResponse:
-		if err := check.Epsilon("epsilon", e.Epsilon); err != nil {
-			return err
-		}
-		return pureRange("epsilon", e.Epsilon)
-	case Iteration:
-		if err := e.check(); err != nil {
-			return err
-		}
-		_, _, err := e.certify()
-		return err
-	case Composed:
-		if len(e.parts) == 0 {
-			return errors.New("an empty composition; make it with Compose")
-		}
-	}
-	return nil // the parts of a Composed were checked when it was made
-}
-
 func noiseRange(name string, x float64) error {
-	if !(x >= minNoise && x <= maxNoise) {
-		return &check.Error{Name: name, Value: x, Rule: fmt.Sprintf("between %g and %g", minNoise, maxNoise)}
+	if !(x >= minNoise && x <= MaxNoise) {
+		return &check.Error{Name: name, Value: x, Rule: fmt.Sprintf("between %g and %g", minNoise, MaxNoise)}
 	}
 	return nil
 }
@@ -217,7 +170,7 @@ func flatten(to []Charge, c Charge) ([]Charge, error) {
 	composed, ok := c.Event.(Composed)
 	if !ok {
 		for i := range to {
-			if to[i].Event == c.Event { // the plain events are comparable
+			if reflect.DeepEqual(to[i].Event, c.Event) {
 				if to[i].Count > math.MaxInt32-c.Count { // an int may have 32 bits
 					return nil, &check.Error{Name: "count", Value: fmt.Sprintf("%d + %d", to[i].Count, c.Count), Rule: fmt.Sprintf("at most %d", math.MaxInt32)}
 				}

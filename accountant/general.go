@@ -39,8 +39,8 @@ func GeneralHeterogeneous(parts []Repeated, slack float64) (Cost, error) {
 	if err := checkParts(parts); err != nil {
 		return Cost{}, err
 	}
-	if !(slack > 0 && slack < 1) {
-		return Cost{}, &check.Error{Name: "slack", Value: slack, Rule: "in (0,1)"}
+	if err := check.Within("slack", slack); err != nil {
+		return Cost{}, err
 	}
 	if !slices.ContainsFunc(parts, func(p Repeated) bool { return p.Count > 0 }) {
 		return Cost{}, nil

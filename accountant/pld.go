@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
 )
 
 // The accountant of privacy loss distributions. Each event's loss is put on a grid from
@@ -18,13 +19,16 @@ import (
 //	k_c   count      step    the grid's width, a power of two, so that grid losses are exact
 
 const (
-	gridBits       = 18        // 2^18 points hold the sum
-	fineGridBits   = 20        // where many events add up what the grid costs each
-	manyEvents     = 10_000    // as many
-	coarseGridBits = 16        // where many different events take a transform each
-	manyParts      = 32        // as many
-	maxLossParts   = 1000      // half a minute
-	maxLossCount   = 1_000_000 // where the error of the FFT stays below 1e-6 of the result
+	gridBits       = 18     // 2^18 points hold the sum
+	fineGridBits   = 20     // where many events add up what the grid costs each
+	manyEvents     = 10_000 // as many
+	coarseGridBits = 16     // where many different events take a transform each
+	manyParts      = 32     // as many
+	// Each point of a Profile takes hundreds of parts. More points make the figure smaller by
+	// less than 1e-3 of it.
+	profileGridBits = 14
+	maxLossParts    = 1000      // half a minute
+	maxLossCount    = 1_000_000 // where the error of the FFT stays below 1e-6 of the result
 )
 
 type lossPart struct {
@@ -309,7 +313,7 @@ func (s lossSum) tail(theta, x, variance float64) float64 {
 			best = min(best, s.logMomentUp(t)-t*x+1e-15*math.Abs(t*x))
 		}
 	}
-	return math.Exp(best)*(1+floatMargin) + math.SmallestNonzeroFloat64
+	return math.Exp(best)*(1+num.Margin) + math.SmallestNonzeroFloat64
 }
 
 // at returns the bound at any epsilon ≥ 0: between grid points δ is linear in e^ε;
@@ -330,9 +334,9 @@ func (c lossCurve) at(epsilon float64) float64 {
 	i := int(j)
 	x := float64(c.first+i) * c.step
 	s := epsilon - x
-	weight := min(1, math.Exp(s)*math.Expm1(c.step-s)/math.Expm1(c.step)*(1+floatMargin))
+	weight := min(1, math.Exp(s)*math.Expm1(c.step-s)/math.Expm1(c.step)*(1+num.Margin))
 	low, high := c.delta[i+1], c.delta[i]
-	return min(1, (low+weight*max(0, high-low)+c.constant)*(1+floatMargin))
+	return min(1, (low+weight*max(0, high-low)+c.constant)*(1+num.Margin))
 }
 
 // lossDirections returns, for each direction, the sources of the charges.
@@ -342,12 +346,16 @@ func lossDirections(charges []Charge) (directions [][]lossSource, counts []int, 
 	}
 	directions = make([][]lossSource, 1)
 	for _, c := range charges {
-		sources, times, err := lossSources(c.Event)
+		f, err := factsOf(c.Event)
+		if err == nil && f.losses == nil {
+			err = unsupported("privacy loss distribution", c.Event)
+		}
 		if err != nil {
 			return nil, nil, err
 		}
-		if c.Count > maxLossCount/times {
-			return nil, nil, &check.Error{Name: "count", Value: fmt.Sprintf("%d × %d", c.Count, times), Rule: fmt.Sprintf("at most %d for privacy loss distributions", maxLossCount)}
+		sources := f.losses
+		if c.Count > maxLossCount {
+			return nil, nil, &check.Error{Name: "count", Value: c.Count, Rule: fmt.Sprintf("at most %d for privacy loss distributions", maxLossCount)}
 		}
 		if len(sources) > len(directions) {
 			directions = append(directions, append([]lossSource(nil), directions[0]...))
@@ -355,21 +363,24 @@ func lossDirections(charges []Charge) (directions [][]lossSource, counts []int, 
 		for d := range directions {
 			directions[d] = append(directions[d], sources[min(d, len(sources)-1)])
 		}
-		counts = append(counts, c.Count*times)
+		counts = append(counts, c.Count)
 	}
 	return directions, counts, nil
 }
 
 // bitsFor returns the size of the grid that the counts call for.
 func bitsFor(charges []Charge) int {
-	events, mixtures := 0, false
+	events, profiles := 0, 0
 	for _, c := range charges {
 		events += c.Count
-		_, epochs := c.Event.(Iteration)
-		mixtures = mixtures || epochs
+		if _, ok := c.Event.(Profile); ok {
+			profiles++
+		}
 	}
 	switch {
-	case mixtures, len(charges) > manyParts: // of a mixture each point takes hundreds of parts
+	case profiles == len(charges):
+		return profileGridBits
+	case profiles > 0, len(charges) > manyParts:
 		return coarseGridBits
 	case events > manyEvents:
 		return fineGridBits

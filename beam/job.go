@@ -17,7 +17,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
@@ -92,7 +92,7 @@ type plan struct {
 	job       *Job
 	book      *ledger.Ledger   // nil where none is charged
 	votes     *ledger.VoteHash // of all votes; nil where the ledger need not recognise them
-	mechanism *ensemble.Mechanism
+	certified *gamma.Certified
 	tasks     []fileTask
 	keyAt     keyAt
 	temp      string
@@ -113,6 +113,7 @@ func Run(ctx context.Context, job Job) (report *Report, err error) {
 	if job.Attempts == 0 {
 		job.Attempts = DefaultAttempts
 	}
+	job.Charge.Relation = cmp.Or(job.Charge.Relation, accountant.ReplaceOne)
 	if err := p.prepare(ctx); err != nil {
 		return nil, err
 	}
@@ -155,17 +156,17 @@ func (p *plan) prepare(ctx context.Context) (err error) {
 	case job.AttemptTimeout < 0:
 		return &check.Error{Name: "attempt timeout", Value: job.AttemptTimeout, Rule: "≥ 0"}
 	}
-	if p.mechanism, err = mechanismOf(ctx, job.Table); err != nil {
+	if p.certified, err = certify(ctx, job.Table); err != nil {
 		return err
 	}
-	problem := p.mechanism.Certified().Problem()
+	problem := p.certified.Problem()
 	if err := job.Charge.Check(!math.IsInf(problem.Epsilon, 1)); err != nil {
 		return err
 	}
 	if err := job.Stated.Match(problem, "the table"); err != nil {
 		return err
 	}
-	if _, err := job.Read.resolve(p.mechanism.K()); err != nil {
+	if _, err := job.Read.resolve(p.certified.Problem().K); err != nil {
 		return err
 	}
 	if job.KeyDir, err = absolute(job.KeyDir); err != nil {
@@ -253,7 +254,7 @@ func (p *plan) makeTemp(ctx context.Context) (forget func() error, err error) {
 // release pays for the answers to all queries, draws them and publishes them.
 func (p *plan) release(ctx context.Context) (*Report, error) {
 	charge := p.job.Charge
-	answers, err := release.DaRRM(p.mechanism.Certified(), cmp.Or(charge.Relation, accountant.ReplaceOne))
+	answers, err := release.DaRRM(p.certified, charge.Relation)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ var ErrNoDataDependentBound = errors.New("no data-dependent bound")
 //
 // Source: Papernot et al., Scalable Private Learning with PATE (2018), Theorem 6; the
 // bound on q, there for normal noise, is that of the noise drawn here.
-func (a *Aggregator) AtVotes(b *Ballots, delta float64) (accountant.DataDependent, error) {
+func (a *Mechanism) AtVotes(b *Ballots, delta float64) (accountant.DataDependent, error) {
 	if a.gnmax == nil {
 		return accountant.DataDependent{}, fmt.Errorf("%s: %w", a.title, ErrNoDataDependentBound)
 	}

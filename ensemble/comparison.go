@@ -50,11 +50,11 @@ type Comparison struct {
 
 // ComparisonRow is one mechanism.
 type ComparisonRow struct {
-	Name       string
-	Title      string
-	Aggregator *Aggregator // calibrated to the target, with what it assumes; nil if it does not apply
-	Score      Score       // in expectation over the mechanism's noise
-	Refused    error       // why it does not apply; nil if it does
+	Name      string
+	Title     string
+	Mechanism *Mechanism // calibrated to the target, with what it assumes; nil if it does not apply
+	Score     Score      // in expectation over the mechanism's noise
+	Refused   error      // why it does not apply; nil if it does
 
 	// AtVotes is, for GNMax, what answers to all queries cost together at these votes, at the
 	// target's δ. It is computed from private votes and promises nothing; nil for others.
@@ -78,7 +78,7 @@ func Compare(ctx context.Context, b *Ballots, o CompareOptions) (*Comparison, er
 		return nil, err
 	}
 	c := &Comparison{Setting: s, Target: o.Target, Queries: b.Len(), Plain: b.score(plainMajority)}
-	add := func(name, title string, a *Aggregator, refused error) error {
+	add := func(name, title string, a *Mechanism, refused error) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -89,7 +89,7 @@ func Compare(ctx context.Context, b *Ballots, o CompareOptions) (*Comparison, er
 				return err
 			}
 			a.name = name
-			row.Aggregator = a
+			row.Mechanism = a
 			if a.gnmax != nil {
 				cost, err := a.AtVotes(b, o.Target.Delta)
 				if err != nil {
@@ -112,7 +112,7 @@ func Compare(ctx context.Context, b *Ballots, o CompareOptions) (*Comparison, er
 		return nil, ctx.Err()
 	}
 	for _, t := range baselines {
-		a, reason := (*Aggregator)(nil), refused[t.Name]
+		a, reason := (*Mechanism)(nil), refused[t.Name]
 		if reason == nil {
 			a, reason = o.table(s, t)
 		}
@@ -163,7 +163,7 @@ func (o *CompareOptions) check(s Setting) error {
 }
 
 // table returns DaRRM of a noise function, or why it does not apply.
-func (o *CompareOptions) table(s Setting, t Candidate) (*Aggregator, error) {
+func (o *CompareOptions) table(s Setting, t Candidate) (*Mechanism, error) {
 	p := t.Certified.Problem()
 	eps, delta := p.Total()
 	switch {
@@ -220,12 +220,12 @@ func (o *CompareOptions) baselines(ctx context.Context, s Setting) ([]Candidate,
 // calibrated is a mechanism over counts whose noise is chosen for the target.
 type calibrated struct {
 	name, title, note string
-	make              func() (*Aggregator, error)
+	make              func() (*Mechanism, error)
 }
 
 func (o *CompareOptions) countMechanisms(s Setting) []calibrated {
-	gnmax := func(how Calibration) func() (*Aggregator, error) {
-		return func() (*Aggregator, error) {
+	gnmax := func(how Calibration) func() (*Mechanism, error) {
+		return func() (*Mechanism, error) {
 			sigma, err := SigmaForGNMax(s, o.Target, how)
 			if err != nil {
 				return nil, err
@@ -233,7 +233,7 @@ func (o *CompareOptions) countMechanisms(s Setting) []calibrated {
 			return GNMax(s, o.Target, sigma)
 		}
 	}
-	confident := func(how Calibration) (*Aggregator, error) {
+	confident := func(how Calibration) (*Mechanism, error) {
 		first, sigma, err := SigmasForConfidentGNMax(s, o.Target, how, o.CheckRatio)
 		if err != nil {
 			return nil, err
@@ -243,14 +243,14 @@ func (o *CompareOptions) countMechanisms(s Setting) []calibrated {
 	return []calibrated{
 		{"gnmax_renyi", "GNMax", ", Rényi", gnmax(Renyi)},
 		{"gnmax", "GNMax", ", exact", gnmax(Exact)},
-		{"confident_gnmax", "Confident-GNMax", "", func() (*Aggregator, error) {
+		{"confident_gnmax", "Confident-GNMax", "", func() (*Mechanism, error) {
 			a, err := confident(Exact)
 			if a == nil { // beyond the range of the exact law
 				a, err = confident(Renyi)
 			}
 			return a, err
 		}},
-		{"lnmax", "LNMax", "", func() (*Aggregator, error) { return LNMax(s, o.Target.Epsilon) }},
-		{"permute_and_flip", "permute-and-flip", "", func() (*Aggregator, error) { return PermuteAndFlip(s, o.Target.Epsilon) }},
+		{"lnmax", "LNMax", "", func() (*Mechanism, error) { return LNMax(s, o.Target.Epsilon) }},
+		{"permute_and_flip", "permute-and-flip", "", func() (*Mechanism, error) { return PermuteAndFlip(s, o.Target.Epsilon) }},
 	}
 }

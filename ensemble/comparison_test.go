@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -21,18 +20,24 @@ import (
 
 func mnist(t testing.TB) *Ballots {
 	t.Helper()
-	f, err := os.Open("../testdata/mnist-5v8/votes.csv")
+	r, err := votes.Open(context.Background(), votes.Options{}, "../testdata/mnist-5v8/votes.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	table, err := votes.ReadCSV(f, votes.CSVOptions{})
+	defer r.Close()
+	b, err := NewBallots(r.K(), len(r.Classes()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := BallotsOf(table)
-	if err != nil {
-		t.Fatal(err)
+	for batch, err := range r.Batches() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range batch.Len() {
+			if err := b.Add(batch.Row(i), batch.Labels[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	return b
 }
@@ -67,16 +72,16 @@ func TestCompareOnRealVotes(t *testing.T) {
 	for _, r := range c.Rows {
 		rows[r.Name] = r
 		order = append(order, r.Name)
-		if (r.Aggregator == nil) == (r.Refused == nil) || r.Title == "" {
+		if (r.Mechanism == nil) == (r.Refused == nil) || r.Title == "" {
 			t.Errorf("%s: %+v", r.Name, r)
 		}
 		if r.Refused != nil {
 			continue
 		}
-		if cost := r.Aggregator.PerAnswer(); cost.Epsilon > o.Target.Epsilon || cost.Delta > o.Target.Delta || r.Aggregator.Name() != r.Name {
-			t.Errorf("%s promises %v", r.Aggregator.Name(), cost)
+		if cost := r.Mechanism.PerAnswer(); cost.Epsilon > o.Target.Epsilon || cost.Delta > o.Target.Delta || r.Mechanism.Name() != r.Name {
+			t.Errorf("%s promises %v", r.Mechanism.Name(), cost)
 		}
-		if n, ok := r.Aggregator.Noise(); !ok || n.Affected != 1 {
+		if n, ok := r.Mechanism.Noise(); !ok || n.Affected != 1 {
 			t.Errorf("%s holds for teachers without privacy, but not for any votes: %+v", r.Name, n)
 		}
 		t.Logf("%-30s %.4f %.4f %.4f", r.Title, r.Score.Agreement, r.Score.Accuracy, r.Score.Abstained)
@@ -136,10 +141,10 @@ func TestCompareOnRealVotes(t *testing.T) {
 
 // constantNoise returns for how many votes the row's noise is.
 func constantNoise(r ComparisonRow) (int, bool) {
-	if r.Aggregator == nil {
+	if r.Mechanism == nil {
 		return 0, false
 	}
-	n, ok := r.Aggregator.Noise()
+	n, ok := r.Mechanism.Noise()
 	return n.Affected, ok
 }
 
@@ -312,9 +317,6 @@ func TestBallots(t *testing.T) {
 		if _, err := a.Evaluate(other); err == nil {
 			t.Errorf("%s scores votes of other teachers", a.Title())
 		}
-	}
-	if _, err := BallotsOf(&votes.Table{K: 3, Ones: []int{4}}); err == nil {
-		t.Error("a table with more ones than teachers has ballots")
 	}
 }
 

@@ -1,18 +1,14 @@
 // Package ensemble turns the votes of teachers into private labels.
 //
-// For two classes and private teachers, New takes a certified noise function, there is no
-// other way, and Release answers one query with the operating system's randomness.
-// Aggregate answers a whole file, ReleaseKeyed a query of a job on several machines.
-// Simulate does the same from a seed, for experiments: whoever knows the seed knows the
-// votes, so its results must be kept apart from released ones.
+// A Mechanism answers from vote counts, for any number of classes: DaRRM (two classes; any
+// certified γ, so randomised response, subsampling and the optimum for teachers without
+// privacy too), GNMax, ConfidentGNMax, LNMax and PermuteAndFlip. A constructor proves what
+// its Mechanism promises, or there is none. Coins say where an answer's randomness comes
+// from: the operating system, a job's key, or, for simulations, a seed.
 //
-// An Aggregator is the one interface to all mechanisms over vote counts, for any number of
-// classes: DaRRM (two classes; any certified γ, so randomised response, subsampling and
-// the optimum for teachers without privacy too), GNMax, ConfidentGNMax, LNMax and
-// PermuteAndFlip. A constructor proves what its Aggregator promises, or there is none.
-// Compare puts all that apply to given votes side by side at one (ε, δ), with expected
-// scores; Evaluate scores one. Scores are not for release, nor is what GNMax's answers cost
-// at the votes that were cast (AtVotes).
+// Compare puts all mechanisms that apply to given votes side by side at one (ε, δ), with
+// expected scores; Mechanism.Evaluate scores one. Scores are not for release, nor is what
+// GNMax's answers cost at the votes that were cast (AtVotes).
 //
 // # Which votes one record changes
 //
@@ -26,12 +22,12 @@
 //
 // # Notation
 //
-//	K              Mechanism.K               number of teachers
-//	L              ones                      how many of them answer 1
+//	K              Setting.K                 number of teachers
+//	L              counts[1]                 how many of them answer 1
 //	n_c            counts[c]                 how many of them vote for class c
 //	C, t           Setting.Classes, Affected classes; most votes that one record changes
 //	γ              gamma.Func                noise function
-//	Pr[1 | L]      ProbabilityOfOne          (1+φ(L))/2, φ(l) = sign(l-K/2)·γ(l)
+//	Pr[1 | L]      Probabilities             (1+φ(L))/2, φ(l) = sign(l-K/2)·γ(l)
 //	Pr[y | n]      Probabilities
 //	(mε, δ)        PerAnswer                 what one answer costs
 //	σ, σ₁          sigma, checkSigma         discrete Gaussian noise of counts, of the check

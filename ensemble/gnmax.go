@@ -29,7 +29,7 @@ import (
 //
 // Source of the mechanism: Papernot et al., Scalable Private Learning with PATE (2018),
 // Section 4.1.
-func GNMax(s Setting, claim accountant.Cost, sigma float64) (*Aggregator, error) {
+func GNMax(s Setting, claim accountant.Cost, sigma float64) (*Mechanism, error) {
 	if err := checkClaim(s, claim); err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func GNMax(s Setting, claim accountant.Cost, sigma float64) (*Aggregator, error)
 // the votes.
 //
 // Source: Papernot et al. (2018), Algorithm 1.
-func ConfidentGNMax(s Setting, claim accountant.Cost, threshold int, checkSigma, sigma float64) (*Aggregator, error) {
+func ConfidentGNMax(s Setting, claim accountant.Cost, threshold int, checkSigma, sigma float64) (*Mechanism, error) {
 	if err := checkClaim(s, claim); err != nil {
 		return nil, err
 	}
@@ -192,13 +192,12 @@ func proveExact(t int, claim accountant.Cost, g noise.Gaussian, first *noise.Gau
 	return err == nil && d.DecimalUp() <= claim.Delta, err
 }
 
-// countMechanism returns the Aggregator of a rule whose promise holds for any votes.
-func countMechanism(s Setting, cost accountant.Cost, r rule, basis string) *Aggregator {
-	return &Aggregator{
+// countMechanism returns the Mechanism of a rule whose promise holds for any votes.
+func countMechanism(s Setting, cost accountant.Cost, r rule, basis string) *Mechanism {
+	return &Mechanism{
 		setting: s, cost: cost, rule: r, anyVotes: true, basis: basis,
 		event:   accountant.ApproxDP{Cost: cost, Neighbours: s.Neighbours},
 		assumes: []string{"the teachers need no privacy of their own", s.reach()},
-		secure:  randsrc.NewSecure(),
 	}
 }
 

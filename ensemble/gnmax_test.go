@@ -75,7 +75,7 @@ func TestCalibrationIsTight(t *testing.T) {
 
 func checkCalibration(classes, affected int, target accountant.Cost, ratio float64) error {
 	s := Setting{K: 50, Classes: classes, Affected: affected, Neighbours: accountant.AddOrRemoveOne}
-	build := func(first, sigma float64) (*Aggregator, error) {
+	build := func(first, sigma float64) (*Mechanism, error) {
 		if ratio == 0 {
 			return GNMax(s, target, sigma)
 		}
@@ -260,7 +260,7 @@ func TestMechanismParameters(t *testing.T) {
 	if _, err := DaRRM(nil, accountant.ReplaceOne); err == nil {
 		t.Error("DaRRM without a certificate")
 	}
-	if _, err := DaRRM(anyGamma(t, 3, 1, 1).Certified(), 0); err == nil {
+	if _, err := DaRRM(anyCertified(t, 3, 1, 1), 0); err == nil {
 		t.Error("DaRRM without a neighbouring relation")
 	}
 }
@@ -330,7 +330,7 @@ func TestExactClaimsAreNotRoundedDown(t *testing.T) {
 			t.Fatal(err)
 		}
 		var exact num.Interval
-		build := func(delta float64) (*Aggregator, error) {
+		build := func(delta float64) (*Mechanism, error) {
 			return GNMax(s, accountant.Cost{Epsilon: c.epsilon, Delta: delta}, c.sigma)
 		}
 		if c.first == 0 {
@@ -341,7 +341,7 @@ func TestExactClaimsAreNotRoundedDown(t *testing.T) {
 				t.Fatal(wrong)
 			}
 			exact, err = g.CheckedDelta(first, c.affected, num.Decimal(c.epsilon))
-			build = func(delta float64) (*Aggregator, error) {
+			build = func(delta float64) (*Mechanism, error) {
 				return ConfidentGNMax(s, accountant.Cost{Epsilon: c.epsilon, Delta: delta}, 6, c.first, c.sigma)
 			}
 		}
@@ -375,7 +375,7 @@ func TestEventsCoverTheAnswers(t *testing.T) {
 		}
 		return math.Log(sum) / (alpha - 1)
 	}
-	worst := func(a *Aggregator, s Setting, alpha float64) float64 {
+	worst := func(a *Mechanism, s Setting, alpha float64) float64 {
 		most := 0.0
 		law := func(counts []int) []float64 {
 			p, err := a.Probabilities(counts)
@@ -402,11 +402,11 @@ func TestEventsCoverTheAnswers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, build := range []func() (*Aggregator, error){
-			func() (*Aggregator, error) { return GNMax(s, target, sigma) },
-			func() (*Aggregator, error) { return ConfidentGNMax(s, target, 4, first, checked) },
-			func() (*Aggregator, error) { return LNMax(s, target.Epsilon) },
-			func() (*Aggregator, error) { return PermuteAndFlip(s, target.Epsilon) },
+		for _, build := range []func() (*Mechanism, error){
+			func() (*Mechanism, error) { return GNMax(s, target, sigma) },
+			func() (*Mechanism, error) { return ConfidentGNMax(s, target, 4, first, checked) },
+			func() (*Mechanism, error) { return LNMax(s, target.Epsilon) },
+			func() (*Mechanism, error) { return PermuteAndFlip(s, target.Epsilon) },
 		} {
 			a, err := build()
 			if err != nil {
@@ -469,11 +469,11 @@ func TestAbstainingDrawsAsMuchAsAnswering(t *testing.T) {
 	differ, moved := 0, 0
 	for seed := range uint64(400) {
 		sure, doubtful := randsrc.NewSeeded(seed), randsrc.NewSeeded(seed)
-		one, err := a.answer(sure, []int{9, 0})
+		one, err := a.answer(sure, []int{9, 0}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		two, err := a.answer(doubtful, []int{5, 4})
+		two, err := a.answer(doubtful, []int{5, 4}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

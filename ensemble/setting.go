@@ -38,12 +38,15 @@ func (s Setting) Validate() error {
 	return err
 }
 
-// checkCounts says whether counts are the votes of one query.
-func (s Setting) checkCounts(counts []int) error {
+// checkCounts says whether counts are the votes of one query of which so many are missing.
+func (s Setting) checkCounts(counts []int, missing int) error {
 	if len(counts) != s.Classes {
 		return &check.Error{Name: "number of vote counts", Value: len(counts), Rule: fmt.Sprintf("the number of classes, %d", s.Classes)}
 	}
-	sum := 0
+	if missing < 0 || missing > s.K {
+		return &check.Error{Name: "missing votes", Value: missing, Rule: fmt.Sprintf("between 0 and K = %d", s.K)}
+	}
+	sum := missing
 	for c, n := range counts {
 		if n < 0 || n > s.K {
 			return &check.Error{Name: fmt.Sprintf("votes for class %d", c), Value: n, Rule: fmt.Sprintf("between 0 and K = %d", s.K)}

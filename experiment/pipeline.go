@@ -8,11 +8,12 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/ensemble/teachers"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/shuffleg"
 	"github.com/darrm/darrm/shuffleg/data"
 )
@@ -124,9 +125,9 @@ type workshop struct {
 	train   *shuffleg.Records
 	queries *shuffleg.Records
 
-	disjoint ensemble.Parts // each teacher's own
-	whole    ensemble.Parts // everything, of a model that stands alone
-	shared   ensemble.Parts // everything, of every teacher: one record reaches all of them
+	disjoint teachers.Parts // each teacher's own
+	whole    teachers.Parts // everything, of a model that stands alone
+	shared   teachers.Parts // everything, of every teacher: one record reaches all of them
 }
 
 func (p *PipelineParameters) workshop(r *run) (workshop, error) {
@@ -154,13 +155,13 @@ func (p *PipelineParameters) workshop(r *run) (workshop, error) {
 	if w.queries, err = set.Private.Select(queries); err != nil {
 		return w, err
 	}
-	if w.disjoint, err = ensemble.DisjointParts(len(train), p.Teachers); err != nil {
+	if w.disjoint, err = teachers.DisjointParts(len(train), p.Teachers); err != nil {
 		return w, err
 	}
-	if w.whole, err = ensemble.DisjointParts(len(train), 1); err != nil {
+	if w.whole, err = teachers.DisjointParts(len(train), 1); err != nil {
 		return w, err
 	}
-	w.shared, err = ensemble.OverlappingParts(len(train), p.Teachers, len(train), r.Seed)
+	w.shared, err = teachers.OverlappingParts(len(train), p.Teachers, len(train), r.Seed)
 	return w, err
 }
 
@@ -168,9 +169,9 @@ func (p *PipelineParameters) workshop(r *run) (workshop, error) {
 func (p *PipelineParameters) config(w workshop, m shuffleg.Method, target accountant.Cost) shuffleg.Config {
 	return shuffleg.Config{
 		// The source's accounting, whatever is the tightest that is known.
-		Mode: accountant.IterationPaper, Conversion: accountant.ConversionClassical,
+		Mode: iteration.Paper, Conversion: iteration.ConversionClassical,
 		Task: w.set.Task, Regularizer: shuffleg.L2{Lambda: p.Lambda}, Method: m, Fraction: p.Fraction, Epochs: p.Epochs,
-		Order: accountant.Reshuffled, Clip: p.Clip, Radius: p.Radius, Target: target,
+		Order: iteration.Reshuffled, Clip: p.Clip, Radius: p.Radius, Target: target,
 	}
 }
 
@@ -179,18 +180,18 @@ func (p *PipelineParameters) config(w workshop, m shuffleg.Method, target accoun
 type aggregate struct {
 	method  Method
 	answers int // 0 is any number
-	certify func(*ensemble.TrainPlan) (*gamma.Certified, error)
+	certify func(*teachers.Plan) (*gamma.Certified, error)
 }
 
 // attempt trains the teachers of the parts at every step size and repeat, and returns each
 // way of aggregating them at its best step size, by mean accuracy.
-func (p *PipelineParameters) attempt(r *run, w workshop, c shuffleg.Config, parts ensemble.Parts, use uint64, ways []aggregate) ([]pipelined, error) {
+func (p *PipelineParameters) attempt(r *run, w workshop, c shuffleg.Config, parts teachers.Parts, use uint64, ways []aggregate) ([]pipelined, error) {
 	best := make([]pipelined, len(ways))
 	var teacher accountant.Cost
 	certified := make([]*gamma.Certified, len(ways))
 	for i, eta := range p.StepSizes {
 		c.StepSize = eta
-		plan, err := ensemble.PlanTraining(ensemble.TrainConfig{Teacher: c, Parts: parts}, w.train, w.set.Public)
+		plan, err := teachers.NewPlan(teachers.Config{Teacher: c, Parts: parts}, w.train, w.set.Public)
 		if err != nil {
 			return nil, err
 		}
@@ -238,7 +239,7 @@ func (p *PipelineParameters) attempt(r *run, w workshop, c shuffleg.Config, part
 }
 
 // price returns what answers cost, and by which noise function they are given.
-func price(plan *ensemble.TrainPlan, way aggregate) (pipelined, *gamma.Certified, error) {
+func price(plan *teachers.Plan, way aggregate) (pipelined, *gamma.Certified, error) {
 	out := pipelined{Method: way.method, Teacher: plan.Teacher(), Affected: plan.Affected(), Answers: way.answers}
 	var certified *gamma.Certified
 	if way.certify != nil {
@@ -261,7 +262,8 @@ func price(plan *ensemble.TrainPlan, way aggregate) (pipelined, *gamma.Certified
 		out.Rule = fmt.Sprintf("all that one record reaches: %d of %d", plan.Affected(), plan.K())
 		return out, certified, nil
 	}
-	total, err := plan.Release(way.answers, ensemble.New(certified).PerAnswer()).Total()
+	epsilon, delta := certified.Problem().Total()
+	total, err := plan.Release(way.answers, accountant.Cost{Epsilon: epsilon, Delta: delta}).Total()
 	out.Total, out.Rule = total.Cost, total.Rule
 	return out, certified, err
 }
@@ -297,7 +299,7 @@ func (p *PipelineParameters) references(r *run, w workshop) ([]pipelined, error)
 	for i, v := range []struct {
 		method Method
 		train  shuffleg.Method
-		parts  ensemble.Parts
+		parts  teachers.Parts
 	}{{MethodMajority, shuffleg.ShuffleG, w.disjoint}, {MethodSinglePlain, shuffleg.ShuffleG, w.whole}, {MethodPublicModel, shuffleg.PublicOnly, w.whole}} {
 		c := p.config(w, v.train, accountant.Cost{Delta: p.Delta})
 		found, err := p.attempt(r, w, c, v.parts, uint64(i), []aggregate{{method: v.method}})
@@ -315,8 +317,8 @@ func (p *PipelineParameters) references(r *run, w workshop) ([]pipelined, error)
 // at runs everything for one trainer and total.
 func (p *PipelineParameters) at(r *run, w workshop, m shuffleg.Method, eps float64, use uint64) ([]pipelined, error) {
 	target := accountant.Cost{Epsilon: eps, Delta: p.Delta}
-	optimum := func(allowance int) func(*ensemble.TrainPlan) (*gamma.Certified, error) {
-		return func(plan *ensemble.TrainPlan) (*gamma.Certified, error) {
+	optimum := func(allowance int) func(*teachers.Plan) (*gamma.Certified, error) {
+		return func(plan *teachers.Plan) (*gamma.Certified, error) {
 			problem, err := plan.Problem(float64(allowance))
 			if err != nil {
 				return nil, err
@@ -328,7 +330,7 @@ func (p *PipelineParameters) at(r *run, w workshop, m shuffleg.Method, eps float
 			return t.Certified, nil
 		}
 	}
-	subsampled := func(plan *ensemble.TrainPlan) (*gamma.Certified, error) {
+	subsampled := func(plan *teachers.Plan) (*gamma.Certified, error) {
 		problem, err := plan.Problem(1)
 		if err != nil {
 			return nil, err
@@ -343,7 +345,7 @@ func (p *PipelineParameters) at(r *run, w workshop, m shuffleg.Method, eps float
 	var out []pipelined
 	for i, v := range []struct {
 		target accountant.Cost
-		parts  ensemble.Parts
+		parts  teachers.Parts
 		ways   []aggregate
 	}{
 		{target, w.disjoint, []aggregate{{method: MethodPrivate}, {MethodDisjoint, 0, optimum(1)}, {MethodSub, 0, subsampled}}},

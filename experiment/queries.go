@@ -121,11 +121,23 @@ func (p *ImageParameters) evaluate(r *run, teacher accountant.Cost, m int, priva
 
 // darrm is the mechanism of a certified noise function.
 func darrm(method Method, c *gamma.Certified, private bool) answerer {
-	mechanism := ensemble.New(c)
 	phi := c.Func().Phi()
 	return answerer{method, private,
 		func(ones int) float64 { return (1 + phi[ones]) / 2 },
-		func(seed uint64) (func(int) (bool, error), error) { return mechanism.Simulate(seed).Draw, nil }}
+		func(seed uint64) (func(int) (bool, error), error) {
+			mechanism, err := ensemble.DaRRM(c, accountant.AddOrRemoveOne)
+			return simulate(mechanism, seed), err
+		}}
+}
+
+// simulate returns the mechanism of two classes as a function of the votes for 1, with the
+// stream of coins that the published figures were drawn with.
+func simulate(m *ensemble.Mechanism, seed uint64) func(ones int) (bool, error) {
+	coins := ensemble.SeededSequence(seed)
+	return func(ones int) (bool, error) {
+		class, err := m.Answer(coins, "", []int{m.Setting().K - ones, ones})
+		return class == 1, err
+	}
 }
 
 // majority is no mechanism: the plain majority.
@@ -169,13 +181,7 @@ func (p *ImageParameters) gnmax(method Method, target accountant.Cost, how ensem
 	}
 	return answerer{method, false,
 		func(ones int) float64 { return law[ones] },
-		func(seed uint64) (func(int) (bool, error), error) {
-			simulation := mechanism.Simulate(seed)
-			return func(ones int) (bool, error) {
-				class, err := simulation.Draw([]int{p.Teachers - ones, ones})
-				return class == 1, err
-			}, nil
-		}}, nil
+		func(seed uint64) (func(int) (bool, error), error) { return simulate(mechanism, seed), nil }}, nil
 }
 
 // ask draws the queries, the same for every mechanism, and lets it answer them.

@@ -13,6 +13,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/shuffleg"
 	"github.com/darrm/darrm/shuffleg/data"
 )
@@ -53,10 +54,10 @@ type Ordering struct {
 }
 
 // orders are the orders by their names.
-var orders = map[string]accountant.SampleOrder{
-	accountant.FixedOrder.String():   accountant.FixedOrder,
-	accountant.ShuffledOnce.String(): accountant.ShuffledOnce,
-	accountant.Reshuffled.String():   accountant.Reshuffled,
+var orders = map[string]iteration.SampleOrder{
+	iteration.FixedOrder.String():   iteration.FixedOrder,
+	iteration.ShuffledOnce.String(): iteration.ShuffledOnce,
+	iteration.Reshuffled.String():   iteration.Reshuffled,
 }
 
 // maxRepeats bounds the repeats of a training.
@@ -232,7 +233,7 @@ func (t training) String() string {
 
 // random says whether runs from different seeds can differ.
 func (t training) random() bool {
-	return t.Method.IsPrivate() || t.Method == shuffleg.ShuffleG && t.Order != accountant.FixedOrder.String()
+	return t.Method.IsPrivate() || t.Method == shuffleg.ShuffleG && t.Order != iteration.FixedOrder.String()
 }
 
 // config returns the line's configuration, without a step size.
@@ -242,7 +243,7 @@ func (p *TrainingParameters) config(set data.Set, t training) shuffleg.Config {
 		Method: t.Method, Fraction: t.Fraction, Epochs: p.Epochs, Order: orders[t.Order], Clip: p.Clip,
 		Target: accountant.Cost{Epsilon: t.Epsilon, Delta: p.Delta},
 		// The source's accounting, whatever is the tightest that is known.
-		Mode: accountant.IterationPaper, Conversion: accountant.ConversionClassical,
+		Mode: iteration.Paper, Conversion: iteration.ConversionClassical,
 	}
 }
 

@@ -16,7 +16,8 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/ensemble/teachers"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/shuffleg"
 	"github.com/darrm/darrm/shuffleg/data"
 )
@@ -132,7 +133,7 @@ func TestTrainingAgainstItsRuns(t *testing.T) {
 		c := shuffleg.Config{
 			Task: set.Task, Regularizer: set.Regularizer, Start: set.Start, Method: shuffleg.Method(l[2]), Fraction: number(l[6]), Epochs: 4,
 			Order: orders[l[3]], Clip: 10, StepSize: number(l[7]), Target: accountant.Cost{Epsilon: number(l[4]), Delta: number(l[5])},
-			Mode: accountant.IterationPaper, Conversion: accountant.ConversionClassical,
+			Mode: iteration.Paper, Conversion: iteration.ConversionClassical,
 		}
 		plan, err := shuffleg.NewPlan(c, set.Private, set.Public)
 		if err != nil {
@@ -323,7 +324,7 @@ func TestPipeline(t *testing.T) {
 			t.Fatalf("query %d was trained on", i)
 		}
 	}
-	parts, err := ensemble.OverlappingParts(w.train.Len(), 3, w.train.Len(), 0)
+	parts, err := teachers.OverlappingParts(w.train.Len(), 3, w.train.Len(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -344,7 +345,7 @@ func TestPipeline(t *testing.T) {
 		}
 	}
 	c.StepSize = 1e-3
-	plan, err := ensemble.PlanTraining(ensemble.TrainConfig{Teacher: c, Parts: parts}, w.train, w.set.Public)
+	plan, err := teachers.NewPlan(teachers.Config{Teacher: c, Parts: parts}, w.train, w.set.Public)
 	if err != nil {
 		t.Fatal(err)
 	}

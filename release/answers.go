@@ -11,7 +11,7 @@ import (
 
 // Answers is a series of answers of one mechanism.
 type Answers struct {
-	Mechanism *ensemble.Aggregator
+	Mechanism *ensemble.Mechanism
 	// Problem is what the teachers promise, and how many one record reaches; ε = +Inf where
 	// the mechanism presumes nothing of them.
 	Problem constraints.Problem

@@ -17,7 +17,7 @@ import (
 
 // keyedCoins let a release of labels that was paid for, and interrupted, be done again
 // without being a second release: its coins come from a secret key, so each query has the
-// same answer (ensemble.Mechanism.ReleaseKeyed). The key, and a keyed hash of the votes and
+// same answer ([ensemble.KeyedCoins]). The key, and a keyed hash of the votes and
 // the noise function that it answers, are the release's [secret].
 type keyedCoins struct {
 	*secret
@@ -111,22 +111,10 @@ func (c *keyedCoins) end(f gamma.Func) error {
 	return nil
 }
 
-// answer answers a batch with the key's coins.
-func (c *keyedCoins) answer(m *ensemble.Mechanism) func(context.Context, *votes.Batch) ([]int, error) {
-	return func(ctx context.Context, b *votes.Batch) ([]int, error) {
-		answers := make([]int, b.Len())
-		for i := range answers {
-			if i%1024 == 0 && ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			one, err := m.ReleaseKeyed(c.key, b.ID(i), b.Ones(i))
-			if err != nil {
-				return nil, fmt.Errorf("query %q: %w", b.ID(i), err)
-			}
-			if one {
-				answers[i] = 1
-			}
-		}
-		return answers, nil
+// coins are the key's; without a key, the operating system's.
+func (c *keyedCoins) coins() ensemble.Coins {
+	if c == nil {
+		return ensemble.SystemCoins()
 	}
+	return ensemble.KeyedCoins(c.key)
 }

@@ -291,16 +291,9 @@ func (r *labelRun) answer(ctx context.Context, paid *ledger.Receipt, sink func(*
 	if r.counted != nil {
 		reading = r.counted.again()
 	}
-	draw := r.answers.Mechanism.AnswerBatch
-	if r.coins != nil {
-		draw = r.coins.answer(ensemble.New(r.answers.Certified))
-	}
-	// What was drawn from a seed must not depend on which batch comes first: then the
-	// drawing is left to the sink, which sees them in order.
-	var inOrder func(context.Context, *votes.Batch) ([]int, error)
+	coins := r.coins.coins()
 	if r.Seed != nil {
-		inOrder = r.answers.Mechanism.Simulate(*r.Seed).DrawBatch
-		draw = func(context.Context, *votes.Batch) ([]int, error) { return nil, nil }
+		coins = ensemble.SeededCoins(*r.Seed)
 	}
 	type drawn struct {
 		digest  *ledger.VoteHash
@@ -308,17 +301,12 @@ func (r *labelRun) answer(ctx context.Context, paid *ledger.Receipt, sink func(*
 	}
 	work := func(ctx context.Context, b *votes.Batch) (d drawn, err error) {
 		d.digest = reading.digest(b)
-		d.answers, err = draw(ctx, b)
+		d.answers, err = reading.answer(ctx, r.answers.Mechanism, coins, b)
 		return d, err
 	}
-	err := process(ctx, r, r.votes, "answering", work, func(b *votes.Batch, d drawn) (err error) {
+	err := process(ctx, r, r.votes, "answering", work, func(b *votes.Batch, d drawn) error {
 		if err := reading.add(b, d.digest); err != nil {
 			return err
-		}
-		if inOrder != nil {
-			if d.answers, err = inOrder(ctx, b); err != nil {
-				return err
-			}
 		}
 		if r.Each != nil {
 			if err := r.Each(b, d.answers); err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 )
 
 func reordered(t *testing.T, r *Records, seed uint64) *Records {
@@ -46,8 +47,8 @@ func TestPublicRecordsAreNotThePrivateOnes(t *testing.T) {
 			{"one response differs", oneOff, false},
 		} {
 			config := Config{
-				Task: Logistic{}, Method: method, Epochs: 4, Order: accountant.Reshuffled, StepSize: 0.1, Clip: 1, Radius: 1,
-				Target: accountant.Cost{Epsilon: 1, Delta: 1e-4}, Mode: accountant.IterationPaper,
+				Task: Logistic{}, Method: method, Epochs: 4, Order: iteration.Reshuffled, StepSize: 0.1, Clip: 1, Radius: 1,
+				Target: accountant.Cost{Epsilon: 1, Delta: 1e-4}, Mode: iteration.Paper,
 			}
 			if method.UsesFraction() {
 				config.Fraction = 0.5

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"gonum.org/v1/gonum/mathext"
 )
 
@@ -112,7 +113,7 @@ func auditRuns() int {
 
 // auditConfig is a small run whose worst record moves the model as far as the theory
 // allows, or nearly.
-func auditConfig(m Method, order accountant.SampleOrder, mode accountant.IterationMode) Config {
+func auditConfig(m Method, order iteration.SampleOrder, mode iteration.Mode) Config {
 	c := config(m)
 	c.Order, c.Mode, c.Clip, c.StepSize, c.Epochs = order, mode, 1, 0.5, 4
 	c.Target = accountant.Cost{Epsilon: 2, Delta: 0.01}
@@ -123,25 +124,25 @@ func auditConfig(m Method, order accountant.SampleOrder, mode accountant.Iterati
 func TestAuditStaysBelowClaim(t *testing.T) {
 	const n = 6
 	public := scalars(t, 50, 50, 50, 50, 50, 50)
-	ig, so, rr := accountant.FixedOrder, accountant.ShuffledOnce, accountant.Reshuffled
+	ig, so, rr := iteration.FixedOrder, iteration.ShuffledOnce, iteration.Reshuffled
 	type audit struct {
 		m     Method
-		order accountant.SampleOrder
-		mode  accountant.IterationMode
+		order iteration.SampleOrder
+		mode  iteration.Mode
 	}
 	var cases []audit
 	for _, m := range []Method{DPShuffleG, PrivPub, PubPriv, Interleaved} {
-		for _, order := range []accountant.SampleOrder{ig, so, rr} {
-			cases = append(cases, audit{m, order, accountant.IterationPaper})
-			cases = append(cases, audit{m, order, accountant.IterationGaussianExact}, audit{m, order, accountant.IterationBest})
+		for _, order := range []iteration.SampleOrder{ig, so, rr} {
+			cases = append(cases, audit{m, order, iteration.Paper})
+			cases = append(cases, audit{m, order, iteration.GaussianExact}, audit{m, order, iteration.Best})
 		}
-		cases = append(cases, audit{m, rr, accountant.IterationRRMixture}, audit{m, so, accountant.IterationSOMixture},
-			audit{m, ig, accountant.IterationCrossEpoch}, audit{m, so, accountant.IterationCrossEpoch})
+		cases = append(cases, audit{m, rr, iteration.RRMixture}, audit{m, so, iteration.SOMixture},
+			audit{m, ig, iteration.CrossEpoch}, audit{m, so, iteration.CrossEpoch})
 	}
 	cases = append(cases, audit{DPSGD, ig, ""})
 	for _, v := range cases {
-		for _, conversion := range []accountant.Conversion{accountant.ConversionClassical, accountant.ConversionImproved} {
-			if conversion == accountant.ConversionImproved && (v.m == DPSGD || v.order != rr || v.mode == accountant.IterationGaussianExact) {
+		for _, conversion := range []iteration.Conversion{iteration.ConversionClassical, iteration.ConversionImproved} {
+			if conversion == iteration.ConversionImproved && (v.m == DPSGD || v.order != rr || v.mode == iteration.GaussianExact) {
 				continue
 			}
 			c := auditConfig(v.m, v.order, v.mode)
@@ -166,7 +167,7 @@ func TestAuditStaysBelowClaim(t *testing.T) {
 // Where theory is tight the audit comes near it, so it has the power that it needs.
 func TestAuditIsNearTightClaims(t *testing.T) {
 	// n = 1, η = 1, one epoch: the Gaussian mechanism.
-	c := auditConfig(DPShuffleG, accountant.FixedOrder, accountant.IterationGaussianExact)
+	c := auditConfig(DPShuffleG, iteration.FixedOrder, iteration.GaussianExact)
 	c.Epochs, c.StepSize = 1, 1
 	runs := 20 * auditRuns()
 	zero, one := outputs(t, world(t, c, 1, 0, 0, 50, nil), runs, lastIterate(t))
@@ -208,8 +209,8 @@ func noiseOncePerEpoch(e *engine) error {
 }
 
 func TestAuditCatchesPlantedMistakes(t *testing.T) {
-	ig := accountant.FixedOrder
-	one := func(mode accountant.IterationMode) func() Config {
+	ig := iteration.FixedOrder
+	one := func(mode iteration.Mode) func() Config {
 		return func() Config {
 			c := auditConfig(DPShuffleG, ig, mode)
 			c.Epochs, c.StepSize = 1, 1
@@ -217,15 +218,15 @@ func TestAuditCatchesPlantedMistakes(t *testing.T) {
 		}
 	}
 	interleaved := func() Config {
-		c := auditConfig(Interleaved, ig, accountant.IterationPaper)
+		c := auditConfig(Interleaved, ig, iteration.Paper)
 		c.Epochs, c.Fraction, c.StepSize = 1, 0.1, 1
 		return c
 	}
 	far := []float64{1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6}
 	for _, m := range []planted{
-		{name: "noise once per epoch", config: one(accountant.IterationPaper), n: 20, differ: 19, run: noiseOncePerEpoch},
-		{name: "sigma halved", config: one(accountant.IterationGaussianExact), n: 1, break_: func(p *Plan) { p.schedule = p.schedule.scaled(0.5) }},
-		{name: "clipping off", config: one(accountant.IterationPaper), n: 1, break_: func(p *Plan) { p.c.Clip = math.Inf(1) }},
+		{name: "noise once per epoch", config: one(iteration.Paper), n: 20, differ: 19, run: noiseOncePerEpoch},
+		{name: "sigma halved", config: one(iteration.GaussianExact), n: 1, break_: func(p *Plan) { p.schedule = p.schedule.scaled(0.5) }},
+		{name: "clipping off", config: one(iteration.Paper), n: 1, break_: func(p *Plan) { p.c.Clip = math.Inf(1) }},
 		{name: "noiseless public steps in interleaved", config: interleaved, n: 10, public: far, break_: func(p *Plan) { p.schedule[0].PublicNoise = 0 }},
 		{name: "step size above the cap, amplification kept", config: func() Config {
 			c := interleaved()
@@ -233,7 +234,7 @@ func TestAuditCatchesPlantedMistakes(t *testing.T) {
 			return c
 		}, n: 13, public: make([]float64, 12), break_: func(p *Plan) { p.c.StepSize = 3 }},
 		{name: "the under-noising constant", config: func() Config {
-			c := one(accountant.IterationPaper)()
+			c := one(iteration.Paper)()
 			c.Target = accountant.Cost{Epsilon: 3, Delta: 0.9}
 			return c
 		}, n: 1, times: 20, break_: func(p *Plan) {

@@ -34,7 +34,7 @@
 //
 // Amplification needs every step to be non-expansive, for neighbouring data as well. So a
 // bound on the records must not come from the records: Config.Radius states it, and longer
-// private records are shortened to it. Without it the default, accountant.IterationBest, counts
+// private records are shortened to it. Without it the default, iteration.Best, counts
 // no amplification that needs it. A plan in another mode whose amplification could rest on
 // the data at hand can be simulated, as the source does, but not released. What the report
 // of a plan that can be says does not depend on the private records, only on how many
@@ -53,7 +53,7 @@
 //	f, ψ      Task, Regularizer
 //	L_i       Task.Smoothness                   of one sample; L* the largest
 //	μ_ψ       Regularizer.StrongConvexity
-//	m, ρ      accountant.IterationReport
+//	m, ρ      iteration.Report
 //	x_1       Config.Start
 //	C_i       Dissimilarity
 //

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"pgregory.net/rapid"
 )
 
@@ -19,7 +19,7 @@ import (
 
 func TestAcceptance13WorkedIterates(t *testing.T) {
 	noiseless := func(c Config) Config {
-		c.Order = accountant.FixedOrder
+		c.Order = iteration.FixedOrder
 		c.Clip = math.Inf(1)
 		c.Method = ShuffleG
 		return c
@@ -61,7 +61,7 @@ func TestAcceptance14SpecialCases(t *testing.T) {
 	const n, d = 12, 5
 	zero := func(int) float64 { return 0 }
 	private, public := gaussians(t, 1, n, d, zero, 1, false), gaussians(t, 2, n, d, zero, 1, false)
-	for _, order := range []accountant.SampleOrder{accountant.FixedOrder, accountant.ShuffledOnce, accountant.Reshuffled} {
+	for _, order := range []iteration.SampleOrder{iteration.FixedOrder, iteration.ShuffledOnce, iteration.Reshuffled} {
 		with := func(m Method, s Schedule) *Plan {
 			c := config(m)
 			c.Order, c.Epochs, c.Regularizer = order, 3, Ball{2}
@@ -84,7 +84,7 @@ func TestAcceptance14SpecialCases(t *testing.T) {
 	}
 	// Public records that are the private ones not visited.
 	c := config("")
-	c.Order, c.Permutation = accountant.FixedOrder, rand.New(rand.NewPCG(3, 4)).Perm(n)
+	c.Order, c.Permutation = iteration.FixedOrder, rand.New(rand.NewPCG(3, 4)).Perm(n)
 	rest, err := private.Select(c.Permutation[4:])
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func (r recorder) Gradient(g, x, a []float64, y float64) {
 	r.MeanEstimation.Gradient(g, x, a, y)
 }
 
-func visits(t *testing.T, order accountant.SampleOrder, perm []int, n, epochs int, seed uint64) [][]int {
+func visits(t *testing.T, order iteration.SampleOrder, perm []int, n, epochs int, seed uint64) [][]int {
 	t.Helper()
 	var visited []int
 	c := config(ShuffleG)
@@ -123,18 +123,18 @@ func visits(t *testing.T, order accountant.SampleOrder, perm []int, n, epochs in
 
 func TestAcceptance15Orders(t *testing.T) {
 	const n = 30
-	so := visits(t, accountant.ShuffledOnce, nil, n, 4, 7)
-	ig := visits(t, accountant.FixedOrder, so[0], n, 4, 7)
+	so := visits(t, iteration.ShuffledOnce, nil, n, 4, 7)
+	ig := visits(t, iteration.FixedOrder, so[0], n, 4, 7)
 	for k := range so {
 		if !slices.Equal(so[k], so[0]) || !slices.Equal(ig[k], so[0]) {
 			t.Errorf("epoch %d: SO %v, IG %v, want %v", k, so[k], ig[k], so[0])
 		}
 	}
-	identity := visits(t, accountant.FixedOrder, nil, n, 1, 7)[0]
+	identity := visits(t, iteration.FixedOrder, nil, n, 1, 7)[0]
 	if !slices.IsSorted(identity) || slices.Equal(so[0], identity) {
 		t.Errorf("identity %v, SO %v", identity, so[0])
 	}
-	rr := visits(t, accountant.Reshuffled, nil, n, 4, 7)
+	rr := visits(t, iteration.Reshuffled, nil, n, 4, 7)
 	for k := range rr {
 		if !isPermutation(rr[k]) {
 			t.Errorf("epoch %d visits %v", k, rr[k])
@@ -147,7 +147,7 @@ func TestAcceptance15Orders(t *testing.T) {
 	// 56.6; the seed is fixed, so this either always passes or never does (at 4 standard
 	// deviations a fair draw fails with probability 1.6e-3).
 	var count [5][5]int
-	for _, order := range visits(t, accountant.Reshuffled, nil, 5, 20000, 1) {
+	for _, order := range visits(t, iteration.Reshuffled, nil, 5, 20000, 1) {
 		for position, record := range order {
 			count[record][position]++
 		}

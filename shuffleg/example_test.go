@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/shuffleg"
 	"github.com/darrm/darrm/shuffleg/data"
 )
@@ -19,7 +20,7 @@ func Example() {
 	}
 	plan, err := shuffleg.NewPlan(shuffleg.Config{
 		Task: set.Task, Regularizer: set.Regularizer, Start: set.Start,
-		Method: shuffleg.Interleaved, Fraction: 0.5, Epochs: 50, Order: accountant.Reshuffled,
+		Method: shuffleg.Interleaved, Fraction: 0.5, Epochs: 50, Order: iteration.Reshuffled,
 		StepSize: 1e-3, Clip: 10, Radius: 8,
 		Target: accountant.Cost{Epsilon: 10, Delta: 1e-6},
 	}, set.Private, set.Public)

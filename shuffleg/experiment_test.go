@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/shuffleg"
 	"github.com/darrm/darrm/shuffleg/data"
 )
@@ -56,7 +57,7 @@ type study struct {
 	etas    []float64
 	seeds   []uint64
 	epochs  int
-	order   accountant.SampleOrder
+	order   iteration.SampleOrder
 	quiet   bool
 }
 
@@ -66,7 +67,7 @@ func newStudy(t *testing.T, set data.Set, repeats int, etas []float64) *study {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &study{t: t, set: set, optimum: o, etas: etas, epochs: 50, order: accountant.Reshuffled}
+	s := &study{t: t, set: set, optimum: o, etas: etas, epochs: 50, order: iteration.Reshuffled}
 	for i := range repeats {
 		s.seeds = append(s.seeds, uint64(i))
 	}
@@ -85,7 +86,7 @@ func (s *study) config(m shuffleg.Method, eps, p float64) shuffleg.Config {
 	return shuffleg.Config{
 		Task: s.set.Task, Regularizer: s.set.Regularizer, Method: m, Fraction: p, Epochs: s.epochs,
 		Order: s.order, Clip: 10, Start: s.set.Start,
-		Target: accountant.Cost{Epsilon: eps, Delta: 1e-6}, Mode: accountant.IterationPaper,
+		Target: accountant.Cost{Epsilon: eps, Delta: 1e-6}, Mode: iteration.Paper,
 	}
 }
 
@@ -430,7 +431,7 @@ func benchmarkPlan(b *testing.B, epochs int) *shuffleg.Plan {
 	}
 	p, err := shuffleg.NewPlan(shuffleg.Config{
 		Task: set.Task, Regularizer: set.Regularizer, Method: shuffleg.DPShuffleG, Epochs: epochs,
-		Order: accountant.Reshuffled, Clip: 10, StepSize: 1e-5, Target: accountant.Cost{Epsilon: 5, Delta: 1e-6},
+		Order: iteration.Reshuffled, Clip: 10, StepSize: 1e-5, Target: accountant.Cost{Epsilon: 5, Delta: 1e-6},
 	}, set.Private, set.Public)
 	if err != nil {
 		b.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 )
 
 // long reports whether tests that take minutes shall run: DARRM_LONG=1.
@@ -67,9 +68,9 @@ func gaussians(t testing.TB, seed uint64, n, d int, mean func(j int) float64, st
 // config is a valid configuration of mean estimation.
 func config(m Method) Config {
 	return Config{
-		Task: MeanEstimation{}, Method: m, Fraction: 0.5, Epochs: 4, Order: accountant.Reshuffled,
+		Task: MeanEstimation{}, Method: m, Fraction: 0.5, Epochs: 4, Order: iteration.Reshuffled,
 		StepSize: 0.01, Clip: 10, Target: accountant.Cost{Epsilon: 5, Delta: 1e-6}, Radius: 100,
-		Mode: accountant.IterationPaper,
+		Mode: iteration.Paper,
 	}
 }
 

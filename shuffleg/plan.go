@@ -9,6 +9,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 )
 
 // Config describes a run. Nothing in it may depend on the private data.
@@ -23,8 +24,8 @@ type Config struct {
 	// Schedule, if set, is run as it is, its noise included; Target is then ignored.
 	Schedule Schedule
 
-	Order       accountant.SampleOrder // required, but for DPSGD and PublicOnly
-	Permutation []int                  // for FixedOrder; nil is the records' own order
+	Order       iteration.SampleOrder // required, but for DPSGD and PublicOnly
+	Permutation []int                 // for FixedOrder; nil is the records' own order
 
 	StepSize        float64   // η > 0
 	Clip            float64   // G > 0; +Inf clips nothing, for runs without noise only
@@ -34,17 +35,17 @@ type Config struct {
 	// Noise is σ; 0 asks for the smallest that meets Target, for methods with noise.
 	Noise  float64
 	Target accountant.Cost // its δ is also the one that Noise is accounted at
-	// Mode is how the run is accounted for; "" is accountant.IterationBest. Conversion is as
-	// in accountant.Iteration.
-	Mode       accountant.IterationMode
-	Conversion accountant.Conversion
+	// Mode is how the run is accounted for; "" is iteration.Best. Conversion is as
+	// in iteration.Steps.
+	Mode       iteration.Mode
+	Conversion iteration.Conversion
 	// DoubledNoise calibrates with 2·Clip in place of Clip, as the source's own scripts
 	// do: twice the noise that the target needs.
 	DoubledNoise bool
 
 	// Radius is a public bound on the norm of a record's features, to which longer
 	// private rows are shortened. 0 is unknown. Unless the task's smoothness has a bound
-	// without it, accountant.IterationBest then uses nothing that rests on smoothness. The
+	// without it, iteration.Best then uses nothing that rests on smoothness. The
 	// other modes take the largest norm at hand where amplification may depend on it,
 	// which is a secret of the data: such a plan cannot be released, whatever comes of it.
 	Radius float64
@@ -58,7 +59,7 @@ type Plan struct {
 	private  *Records // as trained on: rows within Radius
 	public   *Records // the n first at most; nil if none are used
 	n, d     int
-	report   accountant.IterationReport
+	report   iteration.Report
 	// fromData says that the report may rest on the smoothness, and that was taken from the
 	// private data.
 	fromData bool
@@ -73,7 +74,7 @@ var ErrPublicIsPrivate = errors.New("the public records are the private ones")
 // NewPlan checks the configuration against the data, calibrates the noise and accounts for
 // the run. private sets n and must be there even for PublicOnly; public may be nil for
 // methods that use none, and only its first records as needed are used. The error names
-// the parameter, or is accountant.ErrNotCertified for a mode whose conditions fail, or
+// the parameter, or is iteration.ErrNotCertified for a mode whose conditions fail, or
 // ErrPublicIsPrivate where the first n public records are the n private ones. Public data
 // that hold some of the private records, or all of them elsewhere, are not noticed: a record
 // can be in both by coincidence.
@@ -125,13 +126,13 @@ func (p *Plan) checkConfig() error {
 		return &check.Error{Name: "radius", Value: c.Radius, Rule: fmt.Sprintf("0, or in (0, %g]", maxMagnitude)}
 	}
 	if c.Order == 0 && c.Schedule == nil && (c.Method == DPSGD || c.Method == PublicOnly) {
-		c.Order = accountant.FixedOrder // they visit private data in none
+		c.Order = iteration.FixedOrder // they visit private data in none
 	}
-	if c.Order < accountant.FixedOrder || c.Order > accountant.Reshuffled {
+	if c.Order < iteration.FixedOrder || c.Order > iteration.Reshuffled {
 		return &check.Error{Name: "order", Value: c.Order, Rule: "IG, SO or RR"}
 	}
 	if c.Permutation != nil {
-		if c.Order != accountant.FixedOrder {
+		if c.Order != iteration.FixedOrder {
 			return &check.Error{Name: "permutation", Value: "given", Rule: fmt.Sprintf("left out for order %v", c.Order)}
 		}
 		if len(c.Permutation) != p.n || !isPermutation(c.Permutation) {
@@ -276,7 +277,7 @@ func (p *Plan) account() error {
 		p.schedule = p.schedule.scaled(sigma)
 		events = p.events(1)
 	}
-	r, err := accountant.ReportIterations(delta, events...)
+	r, err := iteration.Account(delta, events...)
 	if err != nil {
 		return err
 	}
@@ -298,15 +299,15 @@ func (p *Plan) account() error {
 }
 
 // bestMode says whether the mode is chosen by what holds: then no record may decide it.
-func (c *Config) bestMode() bool { return c.Mode == "" || c.Mode == accountant.IterationBest }
+func (c *Config) bestMode() bool { return c.Mode == "" || c.Mode == iteration.Best }
 
 // mayAmplify says whether the account of a mode that was asked for by name could rest on
 // steps being non-expansive: whether it does then depends on the smoothness.
 func (p *Plan) mayAmplify() bool {
 	switch p.c.Mode {
-	case accountant.IterationRRMixture, accountant.IterationSOMixture, accountant.IterationCrossEpoch:
+	case iteration.RRMixture, iteration.SOMixture, iteration.CrossEpoch:
 		return true
-	case accountant.IterationBest, "":
+	case iteration.Best, "":
 		return false
 	}
 	for _, r := range p.schedule {
@@ -338,7 +339,7 @@ func (p *Plan) noisy() bool {
 }
 
 // events returns the schedule for the accountant.
-func (p *Plan) events(factor float64) []accountant.Iteration {
+func (p *Plan) events(factor float64) []iteration.Steps {
 	c := p.c
 	smoothness := p.privateSmoothness()
 	if smoothness > 0 && p.public != nil {
@@ -348,12 +349,12 @@ func (p *Plan) events(factor float64) []accountant.Iteration {
 	if math.IsInf(clip, 1) {
 		clip = 1 // without noise the cost is infinite whatever the clip is
 	}
-	var events []accountant.Iteration
+	var events []iteration.Steps
 	for _, r := range p.schedule {
-		events = append(events, accountant.Iteration{
+		events = append(events, iteration.Steps{
 			Epochs: r.Epochs, Records: p.n, Private: r.Private, Clip: clip,
 			Noise: r.Noise * factor, PublicNoise: r.PublicNoise * factor,
-			Order: c.Order, OrderSecret: true, Released: accountant.LastIterate,
+			Order: c.Order, OrderSecret: true, Released: iteration.LastIterate,
 			StepSize: c.StepSize, Smoothness: smoothness, Convex: c.Task.Convex(),
 			ClipKeepsContraction: c.Task.ClipKeepsContraction(), ConvexRegulariser: c.Regularizer.Convex(),
 			Mode: c.Mode, Conversion: c.Conversion, Neighbours: accountant.ReplaceOne,
@@ -379,22 +380,22 @@ func (p *Plan) privateSmoothness() float64 {
 	return p.c.Task.Smoothness(p.private.MaxNorm())
 }
 
-// ModeUniformSampling is the mode of DP-SGD's reports, by accountant.SampledSteps. It
+// ModeUniformSampling is the mode of DP-SGD's reports, by iteration.SampledSteps. It
 // cannot be asked for.
-const ModeUniformSampling accountant.IterationMode = "uniform-sampling"
+const ModeUniformSampling iteration.Mode = "uniform-sampling"
 
 func (p *Plan) accountSampled(calibrate bool) error {
 	c := &p.c
-	if !c.bestMode() && c.Mode != accountant.IterationPaper {
+	if !c.bestMode() && c.Mode != iteration.Paper {
 		return &check.Error{Name: "accounting mode", Value: c.Mode, Rule: "left out for dp-sgd"}
 	}
-	if c.Conversion != "" && c.Conversion != accountant.ConversionClassical {
+	if c.Conversion != "" && c.Conversion != iteration.ConversionClassical {
 		return &check.Error{Name: "conversion", Value: c.Conversion, Rule: "left out for dp-sgd"}
 	}
 	if p.n > math.MaxInt32/p.schedule.Epochs() {
 		return &check.Error{Name: "steps", Value: fmt.Sprintf("%d × %d", p.n, p.schedule.Epochs()), Rule: fmt.Sprintf("at most %d", math.MaxInt32)}
 	}
-	s := accountant.SampledSteps{Steps: p.n * p.schedule.Epochs(), Records: p.n, Clip: c.Clip, Noise: c.Noise}
+	s := iteration.SampledSteps{Steps: p.n * p.schedule.Epochs(), Records: p.n, Clip: c.Clip, Noise: c.Noise}
 	if calibrate {
 		t := s
 		if c.DoubledNoise {
@@ -417,9 +418,9 @@ func (p *Plan) accountSampled(calibrate bool) error {
 			return err
 		}
 	}
-	p.report = accountant.IterationReport{
-		Mode: ModeUniformSampling, Conversion: accountant.ConversionClassical, Relation: accountant.ReplaceOne,
-		Released: accountant.EveryIterate, Order: c.Order, Clip: c.Clip, Noise: s.Noise,
+	p.report = iteration.Report{
+		Mode: ModeUniformSampling, Conversion: iteration.ConversionClassical, Relation: accountant.ReplaceOne,
+		Released: iteration.EveryIterate, Order: c.Order, Clip: c.Clip, Noise: s.Noise,
 		Epochs: p.schedule.Epochs(), Amplification: 1, Alpha: float64(order), Rho: float64(s.Steps) * one / float64(order),
 		StepSize: c.StepSize, Smoothness: p.privateSmoothness(),
 		Cost: accountant.Cost{Epsilon: eps, Delta: c.Target.Delta},
@@ -428,7 +429,7 @@ func (p *Plan) accountSampled(calibrate bool) error {
 }
 
 // Report returns what the run costs, and on which grounds.
-func (p *Plan) Report() accountant.IterationReport {
+func (p *Plan) Report() iteration.Report {
 	r := p.report
 	r.Fallback, r.Warnings, r.Trials = slices.Clone(r.Fallback), slices.Clone(r.Warnings), slices.Clone(r.Trials)
 	return r

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"pgregory.net/rapid"
 )
 
@@ -119,8 +120,8 @@ func TestConfigErrors(t *testing.T) {
 		"fraction = 1":                    func(c *Config) { c.Fraction = 1 },
 		"order":                           func(c *Config) { c.Order = 0 },
 		"permutation = given":             func(c *Config) { c.Permutation = []int{0, 1, 2} },
-		"permutation = 2 numbers":         func(c *Config) { c.Order, c.Permutation = accountant.FixedOrder, []int{0, 1} },
-		"permutation = 3":                 func(c *Config) { c.Order, c.Permutation = accountant.FixedOrder, []int{0, 1, 1} },
+		"permutation = 2 numbers":         func(c *Config) { c.Order, c.Permutation = iteration.FixedOrder, []int{0, 1} },
+		"permutation = 3":                 func(c *Config) { c.Order, c.Permutation = iteration.FixedOrder, []int{0, 1, 1} },
 		"step size = NaN":                 func(c *Config) { c.StepSize = nan },
 		"step size = 0":                   func(c *Config) { c.StepSize = 0 },
 		"clip = 0":                        func(c *Config) { c.Clip = 0 },
@@ -134,9 +135,9 @@ func TestConfigErrors(t *testing.T) {
 		"target delta = 0":                func(c *Config) { c.Target.Delta = 0 },
 		"target delta = 1":                func(c *Config) { c.Target.Delta = 1 },
 		"accounting mode = poisson":       func(c *Config) { c.Mode = "poisson" },
-		"mode rr-mixture":                 func(c *Config) { c.Mode, c.Order = accountant.IterationRRMixture, accountant.ShuffledOnce },
-		"mode cross-epoch":                func(c *Config) { c.Mode = accountant.IterationCrossEpoch },
-		"mode so-mixture":                 func(c *Config) { c.Mode = accountant.IterationSOMixture },
+		"mode rr-mixture":                 func(c *Config) { c.Mode, c.Order = iteration.RRMixture, iteration.ShuffledOnce },
+		"mode cross-epoch":                func(c *Config) { c.Mode = iteration.CrossEpoch },
+		"mode so-mixture":                 func(c *Config) { c.Mode = iteration.SOMixture },
 		"doubled noise = asked for":       func(c *Config) { c.Noise, c.DoubledNoise = 1, true },
 		"conversion":                      func(c *Config) { c.Conversion = "kind" },
 		"radius":                          func(c *Config) { c.Radius = -1 },
@@ -216,7 +217,7 @@ func TestSmoothnessOfNeighbours(t *testing.T) {
 	if p.Report().Amplification <= 1 || len(p.Report().Warnings) != 1 {
 		t.Errorf("%+v", p.Report())
 	}
-	if _, err := p.NewRelease(); !errors.Is(err, accountant.ErrNotCertified) {
+	if _, err := p.NewRelease(); !errors.Is(err, iteration.ErrNotCertified) {
 		t.Errorf("released with a smoothness from the data: %v", err)
 	}
 	c.Radius = 2
@@ -252,22 +253,22 @@ func TestReportsTellNothingOfTheRecords(t *testing.T) {
 	short := records(t, [][]float64{{1, 0}, {0, 1}, {1, 1}, {0, 1}}, y)
 	long := records(t, [][]float64{{1, 0}, {0, 1}, {1, 1}, {30, 40}}, y)
 	public := records(t, [][]float64{{1, 0}, {0, 1}, {1, 1}, {1, 1}}, y)
-	modes := append(accountant.IterationModes(), "")
+	modes := append(iteration.Modes(), "")
 	for _, task := range []Task{LeastSquares{}, Logistic{}} {
 		for _, m := range Methods() {
 			for _, mode := range modes {
-				for _, order := range []accountant.SampleOrder{accountant.FixedOrder, accountant.ShuffledOnce, accountant.Reshuffled} {
-					best := mode == "" || mode == accountant.IterationBest
-					slow := mode == accountant.IterationGaussianExact || m == DPSGD || best
-					if slow && (order != accountant.Reshuffled || task != Task(Logistic{})) || m == DPSGD && !best ||
-						(mode == accountant.IterationGaussianExact || best) && m != DPShuffleG && m != Interleaved {
+				for _, order := range []iteration.SampleOrder{iteration.FixedOrder, iteration.ShuffledOnce, iteration.Reshuffled} {
+					best := mode == "" || mode == iteration.Best
+					slow := mode == iteration.GaussianExact || m == DPSGD || best
+					if slow && (order != iteration.Reshuffled || task != Task(Logistic{})) || m == DPSGD && !best ||
+						(mode == iteration.GaussianExact || best) && m != DPShuffleG && m != Interleaved {
 						continue // the same
 					}
 					for _, radius := range []float64{0, 2} {
 						c := config(m)
 						// Between 2/L of the short records and of the long ones.
 						c.Task, c.Mode, c.Order, c.Radius, c.StepSize = task, mode, order, radius, 0.05
-						if m == DPSGD || m.IsPrivate() && (best || mode == accountant.IterationRRMixture || mode == accountant.IterationSOMixture) {
+						if m == DPSGD || m.IsPrivate() && (best || mode == iteration.RRMixture || mode == iteration.SOMixture) {
 							c.Noise = 20 // they are slow to calibrate
 						}
 						tell := func(private *Records) (string, bool) {
@@ -304,16 +305,16 @@ func TestBestModeOfAPlan(t *testing.T) {
 	if _, err := blind.NewRelease(); err != nil {
 		t.Error(err)
 	}
-	if r := blind.Report(); r.Mode != accountant.IterationGaussianExact || r.Amplification != 1 || r.Smoothness != 0 || len(r.Warnings) != 1 || len(r.Fallback) == 0 {
+	if r := blind.Report(); r.Mode != iteration.GaussianExact || r.Amplification != 1 || r.Smoothness != 0 || len(r.Warnings) != 1 || len(r.Fallback) == 0 {
 		t.Errorf("without a radius: %+v", r)
 	}
-	c.Mode = accountant.IterationPaper
-	if _, err := plan(t, c, private, public).NewRelease(); !errors.Is(err, accountant.ErrNotCertified) {
+	c.Mode = iteration.Paper
+	if _, err := plan(t, c, private, public).NewRelease(); !errors.Is(err, iteration.ErrNotCertified) {
 		t.Errorf("the source's mode without a radius: %v", err)
 	}
 	c.Radius = 2
-	for _, order := range []accountant.SampleOrder{accountant.FixedOrder, accountant.ShuffledOnce, accountant.Reshuffled} {
-		c.Order, c.Mode = order, accountant.IterationBest
+	for _, order := range []iteration.SampleOrder{iteration.FixedOrder, iteration.ShuffledOnce, iteration.Reshuffled} {
+		c.Order, c.Mode = order, iteration.Best
 		best := plan(t, c, private, public)
 		r := best.Report()
 		if best.Cost().Epsilon > c.Target.Epsilon || len(r.Warnings) != 0 || len(r.Trials) == 0 || !(r.Noise < blind.Report().Noise) {
@@ -321,7 +322,7 @@ func TestBestModeOfAPlan(t *testing.T) {
 		}
 		for _, trial := range r.Trials {
 			if c.Mode = trial.Mode; trial.Refused != nil {
-				if _, err := NewPlan(c, private, public); !errors.Is(err, accountant.ErrNotCertified) {
+				if _, err := NewPlan(c, private, public); !errors.Is(err, iteration.ErrNotCertified) {
 					t.Errorf("%v: %s was refused, by name: %v", order, trial.Mode, err)
 				}
 				continue
@@ -332,7 +333,7 @@ func TestBestModeOfAPlan(t *testing.T) {
 		}
 	}
 	// DP-SGD has one way of accounting only.
-	c.Method, c.Mode, c.Order = DPSGD, accountant.IterationBest, 0
+	c.Method, c.Mode, c.Order = DPSGD, iteration.Best, 0
 	if got := plan(t, c, private, nil).Report().Mode; got != ModeUniformSampling {
 		t.Errorf("dp-sgd: mode %s", got)
 	}
@@ -358,7 +359,7 @@ func TestAcceptance07PlanFallsBack(t *testing.T) {
 	zero := func(int) float64 { return 0 }
 	private, public := gaussians(t, 1, 100, 2, zero, 1, false), gaussians(t, 2, 100, 2, zero, 1, false)
 	c := config(Interleaved)
-	sigma := func(eta float64) (float64, accountant.IterationReport) {
+	sigma := func(eta float64) (float64, iteration.Report) {
 		c.StepSize = eta
 		r := plan(t, c, private, public).Report()
 		return r.Noise, r
@@ -368,7 +369,7 @@ func TestAcceptance07PlanFallsBack(t *testing.T) {
 		t.Errorf("at 2/L: %+v", r)
 	}
 	full, r := sigma(2.0001)
-	if len(r.Fallback) == 0 || r.Released != accountant.EveryIterate {
+	if len(r.Fallback) == 0 || r.Released != iteration.EveryIterate {
 		t.Errorf("above 2/L: %+v", r)
 	}
 	near(t, "noise", full/amplified, math.Sqrt(51), 1e-9)
@@ -421,7 +422,7 @@ func TestRelease(t *testing.T) {
 func TestCheckpoint(t *testing.T) {
 	zero := func(int) float64 { return 0 }
 	private, public := gaussians(t, 1, 30, 3, zero, 1, false), gaussians(t, 2, 30, 3, zero, 1, false)
-	for _, order := range []accountant.SampleOrder{accountant.FixedOrder, accountant.ShuffledOnce, accountant.Reshuffled} {
+	for _, order := range []iteration.SampleOrder{iteration.FixedOrder, iteration.ShuffledOnce, iteration.Reshuffled} {
 		for _, m := range []Method{DPShuffleG, PrivPub, PubPriv, Interleaved, DPSGD} {
 			c := config(m)
 			c.Order, c.Regularizer = order, Ball{5}

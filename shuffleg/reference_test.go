@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/shuffleg"
 	"github.com/darrm/darrm/shuffleg/data"
 	"gonum.org/v1/gonum/stat"
@@ -159,7 +159,7 @@ func TestReferenceRunOnMNIST(t *testing.T) {
 		t.Fatalf("n = %d", set.Private.Len())
 	}
 	w := within{t, 5}
-	excess := func(m shuffleg.Method, order accountant.SampleOrder, eps, p float64, etas []float64) []float64 {
+	excess := func(m shuffleg.Method, order iteration.SampleOrder, eps, p float64, etas []float64) []float64 {
 		return w.excess(func(draw int) *study {
 			s := newStudy(t, set, 2, etas).after(2 * draw)
 			s.order = order
@@ -168,26 +168,26 @@ func TestReferenceRunOnMNIST(t *testing.T) {
 	}
 	for _, v := range []struct {
 		method  shuffleg.Method
-		order   accountant.SampleOrder
+		order   iteration.SampleOrder
 		eps, p  float64
 		printed string
 		etas    []float64
 	}{
-		{shuffleg.PublicOnly, accountant.Reshuffled, 5, 0.5, "5.249", []float64{1e-2, 1e-3, 1e-4, 1e-5}},
-		{shuffleg.DPShuffleG, accountant.Reshuffled, 5, 0.5, "28.0", []float64{1e-5, 5e-6}},
-		{shuffleg.PrivPub, accountant.Reshuffled, 5, 0.5, "5.31", []float64{1e-3, 5e-4, 1e-4, 5e-5, 1e-5}},
-		{shuffleg.PubPriv, accountant.Reshuffled, 5, 0.5, "19.9", []float64{5e-5, 1e-5, 5e-6}},
-		{shuffleg.Interleaved, accountant.Reshuffled, 5, 0.5, "2.36", []float64{1e-4, 5e-5, 1e-5}},
-		{shuffleg.DPShuffleG, accountant.Reshuffled, 10, 0.5, "20.0", []float64{5e-5, 1e-5, 5e-6}},
-		{shuffleg.PrivPub, accountant.Reshuffled, 10, 0.5, "5.25", []float64{1e-3, 5e-4, 1e-4, 5e-5, 1e-5}},
-		{shuffleg.PubPriv, accountant.Reshuffled, 10, 0.5, "14.0", []float64{5e-5, 1e-5, 5e-6}},
-		{shuffleg.Interleaved, accountant.Reshuffled, 10, 0.5, "1.71", []float64{1e-4, 5e-5, 1e-5}},
-		{shuffleg.Interleaved, accountant.Reshuffled, 5, 0.25, "3.65", []float64{1e-4, 5e-5, 1e-5}},
-		{shuffleg.Interleaved, accountant.Reshuffled, 5, 0.75, "1.90", []float64{1e-4, 5e-5, 1e-5}},
-		{shuffleg.Interleaved, accountant.Reshuffled, 10, 0.25, "3.19", []float64{1e-4, 5e-5, 1e-5}},
-		{shuffleg.Interleaved, accountant.Reshuffled, 10, 0.75, "0.98", []float64{1e-4, 5e-5, 1e-5}},
-		{shuffleg.Interleaved, accountant.ShuffledOnce, 5, 0.5, "2.40", []float64{1e-4, 5e-5, 1e-5}},
-		{shuffleg.Interleaved, accountant.FixedOrder, 5, 0.5, "3.10", []float64{1e-4, 5e-5, 1e-5}},
+		{shuffleg.PublicOnly, iteration.Reshuffled, 5, 0.5, "5.249", []float64{1e-2, 1e-3, 1e-4, 1e-5}},
+		{shuffleg.DPShuffleG, iteration.Reshuffled, 5, 0.5, "28.0", []float64{1e-5, 5e-6}},
+		{shuffleg.PrivPub, iteration.Reshuffled, 5, 0.5, "5.31", []float64{1e-3, 5e-4, 1e-4, 5e-5, 1e-5}},
+		{shuffleg.PubPriv, iteration.Reshuffled, 5, 0.5, "19.9", []float64{5e-5, 1e-5, 5e-6}},
+		{shuffleg.Interleaved, iteration.Reshuffled, 5, 0.5, "2.36", []float64{1e-4, 5e-5, 1e-5}},
+		{shuffleg.DPShuffleG, iteration.Reshuffled, 10, 0.5, "20.0", []float64{5e-5, 1e-5, 5e-6}},
+		{shuffleg.PrivPub, iteration.Reshuffled, 10, 0.5, "5.25", []float64{1e-3, 5e-4, 1e-4, 5e-5, 1e-5}},
+		{shuffleg.PubPriv, iteration.Reshuffled, 10, 0.5, "14.0", []float64{5e-5, 1e-5, 5e-6}},
+		{shuffleg.Interleaved, iteration.Reshuffled, 10, 0.5, "1.71", []float64{1e-4, 5e-5, 1e-5}},
+		{shuffleg.Interleaved, iteration.Reshuffled, 5, 0.25, "3.65", []float64{1e-4, 5e-5, 1e-5}},
+		{shuffleg.Interleaved, iteration.Reshuffled, 5, 0.75, "1.90", []float64{1e-4, 5e-5, 1e-5}},
+		{shuffleg.Interleaved, iteration.Reshuffled, 10, 0.25, "3.19", []float64{1e-4, 5e-5, 1e-5}},
+		{shuffleg.Interleaved, iteration.Reshuffled, 10, 0.75, "0.98", []float64{1e-4, 5e-5, 1e-5}},
+		{shuffleg.Interleaved, iteration.ShuffledOnce, 5, 0.5, "2.40", []float64{1e-4, 5e-5, 1e-5}},
+		{shuffleg.Interleaved, iteration.FixedOrder, 5, 0.5, "3.10", []float64{1e-4, 5e-5, 1e-5}},
 	} {
 		ours := excess(v.method, v.order, v.eps, v.p, v.etas)
 		what := "mnist, " + string(v.method) + ", " + v.order.String() + ", eps " + strconv.FormatFloat(v.eps, 'g', -1, 64) + ", p " + strconv.FormatFloat(v.p, 'g', -1, 64)
@@ -195,7 +195,7 @@ func TestReferenceRunOnMNIST(t *testing.T) {
 			t.Errorf("%s: the reference's %s is not within our noise, %.4g", what, v.printed, ours)
 		}
 	} // The intervals are narrow enough to tell a wrong noise: twice the ε is about half of it.
-	if !w.excluded("MUTANT, half the noise", "2.36", excess(shuffleg.Interleaved, accountant.Reshuffled, 10, 0.5, []float64{1e-4, 5e-5, 1e-5})) {
+	if !w.excluded("MUTANT, half the noise", "2.36", excess(shuffleg.Interleaved, iteration.Reshuffled, 10, 0.5, []float64{1e-4, 5e-5, 1e-5})) {
 		t.Error("half the noise is not noticed")
 	}
 }

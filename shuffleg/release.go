@@ -10,11 +10,12 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 )
 
 const (
-	shuffledOnce = accountant.ShuffledOnce
-	reshuffled   = accountant.Reshuffled
+	shuffledOnce = iteration.ShuffledOnce
+	reshuffled   = iteration.Reshuffled
 )
 
 // Release trains one private model with the operating system's randomness; there is no way
@@ -26,7 +27,7 @@ type Release struct {
 }
 
 // NewRelease begins a release that will cost Cost. It refuses a plan that is not private
-// (ε = +Inf) and, with accountant.ErrNotCertified, one whose amplification could rest on a
+// (ε = +Inf) and, with iteration.ErrNotCertified, one whose amplification could rest on a
 // smoothness taken from the private data. Which of the two a plan is does not depend on
 // the data.
 func (p *Plan) NewRelease() (*Release, error) {
@@ -45,7 +46,7 @@ func (p *Plan) releasable() error {
 		return errors.New("epsilon = +Inf: a run on private data without noise can be simulated, not released")
 	}
 	if p.fromData {
-		return fmt.Errorf("%w: the smoothness rests on the longest private record: state a radius, to which longer ones are shortened", accountant.ErrNotCertified)
+		return fmt.Errorf("%w: the smoothness rests on the longest private record: state a radius, to which longer ones are shortened", iteration.ErrNotCertified)
 	}
 	return nil
 }
@@ -69,7 +70,7 @@ func (r *Release) Epoch() int { return r.e.epoch }
 // elsewhere from a Checkpoint. A second Run after the last epoch returns the same model.
 //
 // That and when a run diverges is a function of its iterates after epochs. Where only the
-// last is covered (accountant.IterationCrossEpoch) it is so much more than may be said, but
+// last is covered (iteration.CrossEpoch) it is so much more than may be said, but
 // cannot happen short of parameters whose steps are of the order of 1e100.
 func (r *Release) Run(ctx context.Context, after func(epoch int) error) ([]float64, error) {
 	for !r.e.done() {

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 )
 
 // A second trainer, written from the specification of shuffled gradient methods (sections
@@ -141,13 +141,13 @@ func (r slowRun) order(n, epoch int) []int {
 	for i := range perm {
 		perm[i] = i
 	}
-	if r.c.Order == accountant.FixedOrder {
+	if r.c.Order == iteration.FixedOrder {
 		if r.c.Permutation != nil {
 			return r.c.Permutation
 		}
 		return perm
 	}
-	if r.c.Order == accountant.ShuffledOnce {
+	if r.c.Order == iteration.ShuffledOnce {
 		epoch = 0
 	}
 	rng := slowStream(r.k, "order", epoch)
@@ -218,14 +218,14 @@ func specificationCases(t *testing.T) map[string]Config {
 	regularizers := []Regularizer{nil, Ball{0.4}, L2{0.8}, L1{0.3}}
 	tasks := []Task{MeanEstimation{}, LeastSquares{}, Logistic{}}
 	for i, m := range Methods() {
-		for j, order := range []accountant.SampleOrder{accountant.FixedOrder, accountant.ShuffledOnce, accountant.Reshuffled} {
+		for j, order := range []iteration.SampleOrder{iteration.FixedOrder, iteration.ShuffledOnce, iteration.Reshuffled} {
 			for l, reg := range regularizers {
 				c := config(m)
 				c.Task, c.Order, c.Regularizer = tasks[(i+j+l)%len(tasks)], order, reg
 				c.Epochs, c.StepSize, c.Clip, c.Fraction = 3, 0.05, 0.7, []float64{0.3, 0.5, 0.74}[j]
 				c.Start = []float64{0.3, -0.2, 0.1}
 				c.UnclippedPublic = l == 2
-				if order == accountant.FixedOrder && l > 1 {
+				if order == iteration.FixedOrder && l > 1 {
 					c.Permutation = []int{4, 2, 6, 0, 5, 1, 3}
 				}
 				if m.IsPrivate() {
@@ -433,9 +433,9 @@ func TestSmoothnessIsRoundedUp(t *testing.T) {
 // costs more than with as much, and without any as much as without public steps.
 func TestPublicStepsAmplifyByTheirOwnNoise(t *testing.T) {
 	private, public := gaussians(t, 50, 10, 2, func(int) float64 { return 0 }, 1, false), gaussians(t, 51, 10, 2, func(int) float64 { return 0 }, 1, false)
-	report := func(noise float64) accountant.IterationReport {
+	report := func(noise float64) iteration.Report {
 		c := config("")
-		c.Order, c.Mode = accountant.FixedOrder, accountant.IterationPaper
+		c.Order, c.Mode = iteration.FixedOrder, iteration.Paper
 		c.Schedule = Schedule{{Epochs: 3, Private: 5, Noise: 40, PublicNoise: noise}}
 		return plan(t, c, private, public).Report()
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/shuffleg"
 )
 
@@ -71,10 +72,10 @@ func newPlan(t testing.TB, r *shuffleg.Records, epochs int, sigma float64) *shuf
 	t.Helper()
 	c := shuffleg.Config{
 		Task: shuffleg.MeanEstimation{}, Regularizer: shuffleg.Ball{Radius: 10}, Method: shuffleg.DPShuffleG, Epochs: epochs,
-		Order: accountant.Reshuffled, StepSize: eta, Clip: clip, Noise: sigma, Target: accountant.Cost{Delta: 1e-6},
+		Order: iteration.Reshuffled, StepSize: eta, Clip: clip, Noise: sigma, Target: accountant.Cost{Delta: 1e-6},
 	}
 	if sigma == 0 {
-		c.Method, c.Order = shuffleg.ShuffleG, accountant.FixedOrder
+		c.Method, c.Order = shuffleg.ShuffleG, iteration.FixedOrder
 	}
 	p, err := shuffleg.NewPlan(c, r, nil)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/shuffleg"
 	"github.com/darrm/darrm/shuffleg/data"
 )
@@ -43,7 +44,7 @@ from the private data: NOT PRIVATE, do not release these figures.
 		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}
 	f.trainFlags.register(c)
-	f.registerMode(c, accountant.IterationPaper) // the bounds are the source's
+	f.registerMode(c, iteration.Paper) // the bounds are the source's
 	fl := c.Flags()
 	method := fl.Lookup("method")
 	method.Usage, method.DefValue = "one method only (default: all with private data and noise)", ""

@@ -190,8 +190,8 @@ func renderComparison(w io.Writer, c *ensemble.Comparison) error {
 	if err := renderRows(w, []string{"mechanism, over its noise", "like the majority", "right", "abstains"}, rows, nil); err != nil {
 		return err
 	}
-	renderAlike(w, "What proves each promise:", c.Rows, func(a *ensemble.Aggregator) []string { return []string{a.Basis()} })
-	renderAlike(w, "What each assumes:", c.Rows, (*ensemble.Aggregator).Assumptions)
+	renderAlike(w, "What proves each promise:", c.Rows, func(a *ensemble.Mechanism) []string { return []string{a.Basis()} })
+	renderAlike(w, "What each assumes:", c.Rows, (*ensemble.Mechanism).Assumptions)
 	if len(refused) > 0 {
 		fmt.Fprintln(w, "\nNot applicable:")
 		for _, n := range refused {
@@ -203,14 +203,14 @@ func renderComparison(w io.Writer, c *ensemble.Comparison) error {
 
 // renderAlike writes what is to be said of each mechanism that applies, those of which the
 // same is said together.
-func renderAlike(w io.Writer, title string, rows []ensemble.ComparisonRow, say func(*ensemble.Aggregator) []string) {
+func renderAlike(w io.Writer, title string, rows []ensemble.ComparisonRow, say func(*ensemble.Mechanism) []string) {
 	var order []string
 	mechanisms := map[string][]string{}
 	for _, r := range rows {
 		if r.Refused != nil {
 			continue
 		}
-		what := strings.Join(say(r.Aggregator), "\n")
+		what := strings.Join(say(r.Mechanism), "\n")
 		if mechanisms[what] == nil {
 			order = append(order, what)
 		}
@@ -305,9 +305,9 @@ func comparisonJSON(c *ensemble.Comparison) any {
 		if r.Refused != nil {
 			j.Refused = r.Refused.Error()
 		} else {
-			per := r.Aggregator.PerAnswer()
+			per := r.Mechanism.PerAnswer()
 			j.PerAnswer, j.Score = &per, of(r.Score)
-			j.Basis, j.Assumes = r.Aggregator.Basis(), r.Aggregator.Assumptions()
+			j.Basis, j.Assumes = r.Mechanism.Basis(), r.Mechanism.Assumptions()
 		}
 		if d := r.AtVotes; d != nil {
 			j.AtVotes = &atVotes{"private votes", false, d.Answers, d.Delta, d.Epsilon, d.AnyVotes, d.Order, d.Cheaper}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/shuffleg"
 	"github.com/darrm/darrm/shuffleg/data"
@@ -64,7 +65,7 @@ Choosing a step size by its results is not private and not paid for.
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}
 	f.trainFlags.register(c)
-	f.registerMode(c, accountant.IterationBest)
+	f.registerMode(c, iteration.Best)
 	fl := c.Flags()
 	fl.StringVarP(&f.out, "out", "o", "", "write the model to this file instead of stdout")
 	fl.StringVar(&f.checkpoint, "checkpoint", "", "keep the secret state here after each epoch, and go on from it if it is there")
@@ -292,7 +293,7 @@ func finiteCost(c accountant.Cost) *accountant.Cost {
 
 func (r *modelReport) encode(w io.Writer) error { return encodeJSON(w, r) }
 
-func newCostBasis(r accountant.IterationReport) costBasis {
+func newCostBasis(r iteration.Report) costBasis {
 	b := costBasis{
 		Mode: string(r.Mode), Conversion: string(r.Conversion), Relation: r.Relation.String(), Order: orderName(r), Released: r.Released.String(),
 		Noise: r.Noise, PublicNoise: r.PublicNoise, Clip: finite(r.Clip), Amplification: r.Amplification,

@@ -13,6 +13,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/shuffleg"
 	"github.com/darrm/darrm/shuffleg/data"
 )
@@ -85,9 +86,9 @@ func (f *iterationFlags) register(c *cobra.Command) {
 }
 
 // registerMode adds --mode and --conversion.
-func (f *iterationFlags) registerMode(c *cobra.Command, standard accountant.IterationMode) {
-	modes := make([]string, 0, len(accountant.IterationModes()))
-	for _, m := range accountant.IterationModes() {
+func (f *iterationFlags) registerMode(c *cobra.Command, standard iteration.Mode) {
+	modes := make([]string, 0, len(iteration.Modes()))
+	for _, m := range iteration.Modes() {
 		modes = append(modes, string(m))
 	}
 	fl := c.Flags()
@@ -95,14 +96,14 @@ func (f *iterationFlags) registerMode(c *cobra.Command, standard accountant.Iter
 	fl.StringVar(&f.conversion, "conversion", "", "to (ε,δ): \"classical\" (the source's) or \"improved\" from Rényi divergences,\n\"exact\" from privacy losses (default: the best for --mode best, else classical)")
 }
 
-func (f *iterationFlags) orderOf() (accountant.SampleOrder, error) {
+func (f *iterationFlags) orderOf() (iteration.SampleOrder, error) {
 	switch strings.ToLower(f.order) {
 	case "ig":
-		return accountant.FixedOrder, nil
+		return iteration.FixedOrder, nil
 	case "so":
-		return accountant.ShuffledOnce, nil
+		return iteration.ShuffledOnce, nil
 	case "rr":
-		return accountant.Reshuffled, nil
+		return iteration.Reshuffled, nil
 	}
 	return 0, usagef("order = %q, but it must be \"ig\", \"so\" or \"rr\"", f.order)
 }
@@ -159,7 +160,7 @@ func (f *iterationFlags) config(c *cobra.Command) (shuffleg.Config, error) {
 		o.Clip = math.Inf(1)
 	}
 	o.Target = accountant.Cost{Epsilon: f.epsilon, Delta: f.delta}
-	o.Mode, o.Conversion = accountant.IterationMode(f.mode), accountant.Conversion(f.conversion)
+	o.Mode, o.Conversion = iteration.Mode(f.mode), iteration.Conversion(f.conversion)
 	return o, nil
 }
 
@@ -345,7 +346,7 @@ func (f *trainFlags) images(c *cobra.Command, a *app, r io.Reader, labels string
 func planFailure(err error) error {
 	var sample *shuffleg.SampleError
 	switch {
-	case errors.Is(err, accountant.ErrNotCertified):
+	case errors.Is(err, iteration.ErrNotCertified):
 		return uncertifiedError{err}
 	case errors.As(err, &sample):
 		return inputError{Err: err}
@@ -356,7 +357,7 @@ func planFailure(err error) error {
 }
 
 // tellPlan says on what grounds a training costs what.
-func tellPlan(a *app, r accountant.IterationReport) {
+func tellPlan(a *app, r iteration.Report) {
 	switch {
 	case math.IsInf(r.Cost.Epsilon, 1):
 		a.say("NOT PRIVATE: gradients of private records without noise")
@@ -381,7 +382,7 @@ func tellPlan(a *app, r accountant.IterationReport) {
 }
 
 // tellTrial says what one mode gave where the best was asked for.
-func tellTrial(t accountant.Trial) string {
+func tellTrial(t iteration.Trial) string {
 	if t.Refused != nil {
 		return t.Refused.Error()
 	}
@@ -389,14 +390,14 @@ func tellTrial(t accountant.Trial) string {
 }
 
 // basis says by which mode, ρ and order a cost was worked out.
-func basis(r accountant.IterationReport) string {
+func basis(r iteration.Report) string {
 	if byLosses(r) {
 		return fmt.Sprintf("%s by its privacy losses", r.Mode)
 	}
 	s := fmt.Sprintf("%s, ρ = %s", r.Mode, outward(r.Rho, 6, true))
 	switch r.Conversion {
 	case "":
-	case accountant.ConversionExact:
+	case iteration.ConversionExact:
 		s += ", exact conversion"
 	default:
 		s += fmt.Sprintf(" at order α = %.4g, %s conversion", r.Alpha, r.Conversion)
@@ -405,12 +406,12 @@ func basis(r accountant.IterationReport) string {
 }
 
 // byLosses says that a report rests on a mixture's privacy losses, which have no ρ.
-func byLosses(r accountant.IterationReport) bool {
-	return r.Conversion == accountant.ConversionExact && r.Rho == 0
+func byLosses(r iteration.Report) bool {
+	return r.Conversion == iteration.ConversionExact && r.Rho == 0
 }
 
 // contraction says whether steps are known to be non-expansive.
-func contraction(r accountant.IterationReport) string {
+func contraction(r iteration.Report) string {
 	l := "smoothness unknown"
 	if finite(r.Smoothness) != nil && r.Smoothness > 0 {
 		l = fmt.Sprintf("smoothness L = %s", outward(r.Smoothness, 6, true))
@@ -422,7 +423,7 @@ func contraction(r accountant.IterationReport) string {
 }
 
 // orderName names the order of records; DP-SGD draws each anew.
-func orderName(r accountant.IterationReport) string {
+func orderName(r iteration.Report) string {
 	if r.Mode == shuffleg.ModeUniformSampling {
 		return "none, each is drawn uniformly"
 	}

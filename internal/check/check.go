@@ -96,3 +96,27 @@ func Probability(name string, p float64) error {
 	}
 	return nil
 }
+
+// Positive checks a finite number above 0.
+func Positive(name string, x float64) error {
+	if !(x > 0) || math.IsInf(x, 1) {
+		return &Error{name, x, "a finite number > 0"}
+	}
+	return nil
+}
+
+// Within checks a number strictly between 0 and 1, such as a slack that must be spent.
+func Within(name string, x float64) error {
+	if !(x > 0 && x < 1) {
+		return &Error{name, x, "in (0,1)"}
+	}
+	return nil
+}
+
+// Order checks α, the order of a Rényi divergence.
+func Order(alpha float64) error {
+	if !(alpha > 1) || math.IsInf(alpha, 1) {
+		return &Error{"order", alpha, "a finite number > 1"}
+	}
+	return nil
+}

@@ -1,36 +1,38 @@
-package accountant
+package iteration
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
 	"sync"
+
+	"github.com/darrm/darrm/accountant"
 )
 
-// Trial is what one mode says of an event that IterationBest was asked for.
+// Trial is what one mode says of an event that Best was asked for.
 type Trial struct {
-	Mode       IterationMode
+	Mode       Mode
 	Conversion Conversion // the one with the smallest figure; "" where the mode is refused
 	Epsilon    float64    // at the report's noise
 	Refused    error      // why the mode gives no figure, ErrNotCertified where a condition fails; nil if it gives one
 }
 
 // as returns the event in another mode.
-func (e Iteration) as(m IterationMode, c Conversion) Iteration {
+func (e Steps) as(m Mode, c Conversion) Steps {
 	e.Mode, e.Conversion = m, c
 	return e
 }
 
-// certified returns the event in each mode that IterationBest may use for it, the event
-// itself where another mode was asked for. IterationPaper holds always, so there is one.
-func (e Iteration) certified() []Iteration {
-	if e.mode() != IterationBest {
-		return []Iteration{e}
+// certified returns the event in each mode that Best may use for it, the event
+// itself where another mode was asked for. Paper holds always, so there is one.
+func (e Steps) certified() []Steps {
+	if e.mode() != Best {
+		return []Steps{e}
 	}
-	var all []Iteration
+	var all []Steps
 	for _, m := range namedModes() {
-		if m == IterationGaussianExact {
-			continue // counts what IterationPaper does
+		if m == GaussianExact {
+			continue // counts what Paper does
 		}
 		if named := e.as(m, e.Conversion); named.certifies() {
 			all = append(all, named)
@@ -39,48 +41,48 @@ func (e Iteration) certified() []Iteration {
 	return all
 }
 
-func (e Iteration) certifies() bool {
+func (e Steps) certifies() bool {
 	_, _, err := e.certify()
 	return err == nil
 }
 
-// tries returns the conversions that IterationBest tries for a mode, the stated one alone
+// tries returns the conversions that Best tries for a mode, the stated one alone
 // if there is one.
-func (e Iteration) tries(m IterationMode) []Conversion {
+func (e Steps) tries(m Mode) []Conversion {
 	switch {
-	case m == IterationGaussianExact:
+	case m == GaussianExact:
 		return []Conversion{ConversionExact}
 	case e.Conversion != "":
 		return []Conversion{e.Conversion}
-	case m == IterationPaper:
-		return []Conversion{ConversionImproved} // IterationGaussianExact is the exact one
+	case m == Paper:
+		return []Conversion{ConversionImproved} // GaussianExact is the exact one
 	}
 	return []Conversion{ConversionImproved, ConversionExact}
 }
 
-// bestReport is ReportIterations of checked runs in IterationBest. The smallest figure wins,
-// the first of IterationModes among equals. Each figure is an upper bound by itself, so
+// bestReport is Account of checked runs in Best. The smallest figure wins,
+// the first of Modes among equals. Each figure is an upper bound by itself, so
 // the smallest is one too: which it is depends on the events and δ, not on records.
-func bestReport(delta float64, runs []Iteration) (IterationReport, error) {
+func bestReport(delta float64, runs []Steps) (Report, error) {
 	if len(runs) > 1 {
 		return newBestReport(delta, runs)
 	}
-	r, err := bestReports.get(question{runs[0], Cost{Delta: delta}}, func() (IterationReport, error) { return newBestReport(delta, runs) })
+	r, err := bestReports.get(question{runs[0], accountant.Cost{Delta: delta}}, func() (Report, error) { return newBestReport(delta, runs) })
 	r.Fallback, r.Warnings, r.Trials = slices.Clone(r.Fallback), slices.Clone(r.Warnings), slices.Clone(r.Trials)
 	return r, err
 }
 
-func newBestReport(delta float64, runs []Iteration) (IterationReport, error) {
-	var best *IterationReport
+func newBestReport(delta float64, runs []Steps) (Report, error) {
+	var best *Report
 	var trials []Trial
 	for _, m := range namedModes() {
 		trial := Trial{Mode: m}
 		for _, c := range runs[0].tries(m) {
-			named := make([]Iteration, len(runs))
+			named := make([]Steps, len(runs))
 			for i, e := range runs {
 				named[i] = e.as(m, c)
 			}
-			r, err := ReportIterations(delta, named...)
+			r, err := Account(delta, named...)
 			if err != nil {
 				if trial.Conversion == "" {
 					trial.Refused = err
@@ -97,19 +99,19 @@ func newBestReport(delta float64, runs []Iteration) (IterationReport, error) {
 		trials = append(trials, trial)
 	}
 	if best == nil {
-		return IterationReport{}, trials[0].Refused
+		return Report{}, trials[0].Refused
 	}
 	best.Trials = trials
 	return *best, nil
 }
 
 // calibrateBest returns the smallest noise that any certified mode needs for the target.
-func (e Iteration) calibrateBest(target Cost) (Iteration, error) {
-	return bestNoises.get(question{e, target}, func() (Iteration, error) { return e.newCalibrateBest(target) })
+func (e Steps) calibrateBest(target accountant.Cost) (Steps, error) {
+	return bestNoises.get(question{e, target}, func() (Steps, error) { return e.newCalibrateBest(target) })
 }
 
-func (e Iteration) newCalibrateBest(target Cost) (Iteration, error) {
-	var found []Iteration
+func (e Steps) newCalibrateBest(target accountant.Cost) (Steps, error) {
+	var found []Steps
 	var refused error
 	for _, m := range namedModes() {
 		for _, c := range e.tries(m) {
@@ -122,22 +124,22 @@ func (e Iteration) newCalibrateBest(target Cost) (Iteration, error) {
 		}
 	}
 	if len(found) == 0 {
-		return Iteration{}, fmt.Errorf("mode %s: %w", IterationBest, refused)
+		return Steps{}, fmt.Errorf("mode %s: %w", Best, refused)
 	}
-	least := slices.MinFunc(found, func(a, b Iteration) int { return cmp.Compare(a.Noise, b.Noise) })
+	least := slices.MinFunc(found, func(a, b Steps) int { return cmp.Compare(a.Noise, b.Noise) })
 	return least.as(e.Mode, e.Conversion), nil
 }
 
 // bestReports and bestNoises remember answers that take tenths of a second: teachers of equal
 // parts all ask the same.
 var (
-	bestReports memo[IterationReport]
-	bestNoises  memo[Iteration]
+	bestReports memo[Report]
+	bestNoises  memo[Steps]
 )
 
 type question struct {
-	e    Iteration
-	cost Cost
+	e    Steps
+	cost accountant.Cost
 }
 
 // memo is safe for concurrent use. Two who ask the same at once both work it out.

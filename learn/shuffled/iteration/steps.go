@@ -1,15 +1,18 @@
-package accountant
+package iteration
 
 import (
 	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
 )
 
-// Iteration is a run of like private epochs of a shuffled gradient method. In each epoch
+// Steps is a run of like private epochs of a shuffled gradient method. In each epoch
 // every record is visited at most once, the private block first, and each step is
 //
 //	x ← x - η·(clip_G(∇f(x; q)) + N(0, σ²I)),
@@ -32,8 +35,8 @@ import (
 //
 // Source: Improving the Convergence of Private Shuffled Gradient Methods with Public Data
 // (2026), Section 4 and Appendix E; Feldman, Mironov, Talwar and Thakurta, Privacy
-// Amplification by Iteration (2018), Theorem 22.
-type Iteration struct {
+// Amplification by Steps (2018), Theorem 22.
+type Steps struct {
 	Epochs      int     // K_p ≥ 0
 	Records     int     // n ≥ 1
 	Private     int     // n_d in [0, n]
@@ -52,9 +55,9 @@ type Iteration struct {
 	ClipKeepsContraction bool    // x - η·clip(∇f(x)) is non-expansive for η ≤ 2/L
 	ConvexRegulariser    bool    // so that its proximal map is non-expansive
 
-	Mode       IterationMode // "" is IterationBest
-	Conversion Conversion    // of Report and Calibrate; see there for ""
-	Neighbours Relation
+	Mode       Mode       // "" is Best
+	Conversion Conversion // of Report and Calibrate; see there for ""
+	Neighbours accountant.Relation
 }
 
 // SampleOrder says in which order private records are visited.
@@ -103,57 +106,57 @@ func (r Released) String() string {
 	return fmt.Sprintf("Released(%d)", int(r))
 }
 
-// IterationMode is a way of accounting for an Iteration. All are upper bounds; what each
-// rests on is proved in docs/training-accounting.md. IterationPaper is the source's.
-type IterationMode string
+// Mode is a way of accounting for an Steps. All are upper bounds; what each
+// rests on is proved in docs/training-accounting.md. Paper is the source's.
+type Mode string
 
 // The modes; R is the Rényi divergence of order α of all epochs together.
 const (
-	// IterationBest is the mode with the smallest figure among all others whose conditions
+	// Best is the mode with the smallest figure among all others whose conditions
 	// hold. The choice rests on the event alone, never on records. As an event of an
 	// Accountant it has, at each order, the smallest divergence of these modes.
-	IterationBest IterationMode = "best"
-	// IterationPaper charges the worst position of each epoch:
+	Best Mode = "best"
+	// Paper charges the worst position of each epoch:
 	//
 	//	R(α) = α·ρ,   ρ = 2G²K_p/V_{n_d}
 	//
 	// Where a condition of the amplification fails it is V = σ², m = 1, which holds for
 	// any loss and any step size, even if every iterate is published.
-	IterationPaper IterationMode = "paper"
-	// IterationRRMixture averages over the record's secret position in each epoch:
+	Paper Mode = "paper"
+	// RRMixture averages over the record's secret position in each epoch:
 	//
 	//	R(α) = K_p·ln(S)/(α-1),   S = (Σ_{j≤n_d} e^{(α-1)·2αG²/V_j} + n - n_d)/n
-	IterationRRMixture IterationMode = "rr-mixture"
-	// IterationSOMixture averages over the one secret position of all epochs:
+	RRMixture Mode = "rr-mixture"
+	// SOMixture averages over the one secret position of all epochs:
 	//
 	//	R(α) = ln(S)/(α-1),   S = (Σ_{j≤n_d} e^{(α-1)·2αG²K_p/V_j} + n - n_d)/n
-	IterationSOMixture IterationMode = "so-mixture"
-	// IterationCrossEpoch lets each occurrence of a record but the last be covered by
+	SOMixture Mode = "so-mixture"
+	// CrossEpoch lets each occurrence of a record but the last be covered by
 	// the noise of a whole epoch. The last iterate only; fixed positions only:
 	//
 	//	ρ = 2G²·((K_p-1)/(n_dσ² + (n-n_d)σ_pub²) + 1/V_{n_d})
-	IterationCrossEpoch IterationMode = "cross-epoch"
-	// IterationGaussianExact is IterationPaper with ConversionExact, under a name of its
+	CrossEpoch Mode = "cross-epoch"
+	// GaussianExact is Paper with ConversionExact, under a name of its
 	// own: the exact δ(ε) of one Gaussian mechanism with μ² = 2ρ. Another conversion that
 	// is stated beside it is not used.
-	IterationGaussianExact IterationMode = "gaussian-exact"
+	GaussianExact Mode = "gaussian-exact"
 )
 
-// IterationModes returns all modes, the default first, then the source's.
-func IterationModes() []IterationMode {
-	return append([]IterationMode{IterationBest}, namedModes()...)
+// Modes returns all modes, the default first, then the source's.
+func Modes() []Mode {
+	return append([]Mode{Best}, namedModes()...)
 }
 
-// namedModes returns the modes that IterationBest chooses from.
-func namedModes() []IterationMode {
-	return []IterationMode{IterationPaper, IterationRRMixture, IterationSOMixture, IterationCrossEpoch, IterationGaussianExact}
+// namedModes returns the modes that Best chooses from.
+func namedModes() []Mode {
+	return []Mode{Paper, RRMixture, SOMixture, CrossEpoch, GaussianExact}
 }
 
 // Conversion is a way from what a mode counts to (ε, δ). None is larger than the one before
 // it, but for rounding.
 type Conversion string
 
-// The conversions. "" is ConversionClassical, and with IterationBest whichever gives less.
+// The conversions. "" is ConversionClassical, and with Best whichever gives less.
 const (
 	ConversionClassical Conversion = "classical" // ClassicalEpsilonFromRDP, which the source uses
 	ConversionImproved  Conversion = "improved"  // EpsilonFromRDP
@@ -168,24 +171,21 @@ func Conversions() []Conversion {
 // ErrNotCertified says that a mode was asked for whose conditions do not hold.
 var ErrNotCertified = errors.New("conditions of the accounting mode do not hold")
 
-// Relation returns the neighbouring relation that the event's parameters are for.
-func (e Iteration) Relation() Relation { return e.Neighbours }
-
-func (e Iteration) String() string {
+func (e Steps) String() string {
 	return fmt.Sprintf("%d private epochs (%v) of %d private in %d steps, noise %g and %g at clip %g", e.Epochs, e.Order, e.Private, e.Records, e.Noise, e.PublicNoise, e.Clip)
 }
 
-func (e Iteration) mode() IterationMode {
+func (e Steps) mode() Mode {
 	if e.Mode == "" {
-		return IterationBest
+		return Best
 	}
 	return e.Mode
 }
 
 // conversion is that of a named mode.
-func (e Iteration) conversion() Conversion {
+func (e Steps) conversion() Conversion {
 	switch {
-	case e.mode() == IterationGaussianExact:
+	case e.mode() == GaussianExact:
 		return ConversionExact
 	case e.Conversion == "":
 		return ConversionClassical
@@ -194,9 +194,9 @@ func (e Iteration) conversion() Conversion {
 }
 
 // check says whether the fields are in range. The conditions of a mode are certify's.
-func (e Iteration) check() error {
-	if e.Neighbours != ReplaceOne {
-		return fmt.Errorf("shuffled gradients for %q: %w", e.Neighbours, ErrUnsupported)
+func (e Steps) check() error {
+	if e.Neighbours != accountant.ReplaceOne {
+		return fmt.Errorf("shuffled gradients for %q: %w", e.Neighbours, accountant.ErrUnsupported)
 	}
 	if e.Epochs < 0 || e.Epochs > math.MaxInt32 {
 		return &check.Error{Name: "epochs", Value: e.Epochs, Rule: fmt.Sprintf("between 0 and %d", math.MaxInt32)}
@@ -218,8 +218,8 @@ func (e Iteration) check() error {
 			return &check.Error{Name: x.name, Value: x.v, Rule: "0, or between 1e-100 and 1e100"}
 		}
 	}
-	if !(e.StepSize > 0) || math.IsInf(e.StepSize, 1) {
-		return &check.Error{Name: "step size", Value: e.StepSize, Rule: "a finite number > 0"}
+	if err := check.Positive("step size", e.StepSize); err != nil {
+		return err
 	}
 	if !(e.Smoothness >= 0) {
 		return &check.Error{Name: "smoothness", Value: e.Smoothness, Rule: "≥ 0, where 0 is unknown"}
@@ -230,8 +230,8 @@ func (e Iteration) check() error {
 	if e.Released < EveryIterate || e.Released > LastIterate {
 		return &check.Error{Name: "released", Value: e.Released, Rule: "EveryIterate, EpochEnds or LastIterate"}
 	}
-	if !slices.Contains(IterationModes(), e.mode()) {
-		return &check.Error{Name: "accounting mode", Value: e.Mode, Rule: fmt.Sprintf("one of %v", IterationModes())}
+	if !slices.Contains(Modes(), e.mode()) {
+		return &check.Error{Name: "accounting mode", Value: e.Mode, Rule: fmt.Sprintf("one of %v", Modes())}
 	}
 	if e.Conversion != "" && !slices.Contains(Conversions(), e.Conversion) {
 		return &check.Error{Name: "conversion", Value: e.Conversion, Rule: fmt.Sprintf("one of %v", Conversions())}
@@ -248,7 +248,7 @@ func StepCap(smoothness float64) (hard, stated float64) {
 // Contraction returns what stands against the steps being non-expansive maps, nil if
 // nothing does. The step size is compared in float64: a step above 2/L by less than a
 // unit in the last place expands by less than the rounding of the step itself.
-func (e Iteration) Contraction() []string {
+func (e Steps) Contraction() []string {
 	var fails []string
 	if !e.Convex {
 		fails = append(fails, "the losses are not known to be convex")
@@ -267,13 +267,13 @@ func (e Iteration) Contraction() []string {
 }
 
 // private says whether the event touches private data at all.
-func (e Iteration) private() bool { return e.Epochs > 0 && e.Private > 0 }
+func (e Steps) private() bool { return e.Epochs > 0 && e.Private > 0 }
 
 // certify returns the noise that protects the worst record as the mode may count it: m,
 // with the reason where it is smaller than the schedule alone would give. A mode that was
 // asked for and does not hold is ErrNotCertified: what it promises is not given by
-// another. IterationBest holds wherever IterationPaper does, which is everywhere.
-func (e Iteration) certify() (m float64, fallback []string, err error) {
+// another. Best holds wherever Paper does, which is everywhere.
+func (e Steps) certify() (m float64, fallback []string, err error) {
 	m = 1
 	if !e.private() || e.Noise == 0 {
 		return m, nil, nil
@@ -291,7 +291,7 @@ func (e Iteration) certify() (m float64, fallback []string, err error) {
 		if len(why) == 0 {
 			return nil
 		}
-		return fmt.Errorf("mode %s: %w: %s", e.mode(), ErrNotCertified, join(why))
+		return fmt.Errorf("mode %s: %w: %s", e.mode(), ErrNotCertified, strings.Join(why, "; "))
 	}
 	public := e.Records > e.Private && e.PublicNoise > 0
 	full := 1.0
@@ -299,7 +299,7 @@ func (e Iteration) certify() (m float64, fallback []string, err error) {
 		full = max(1, e.tail(1)/(e.Noise*e.Noise))
 	}
 	switch e.mode() {
-	case IterationBest, IterationPaper, IterationGaussianExact:
+	case Best, Paper, GaussianExact:
 		if len(void) > 0 {
 			if public {
 				fallback = void
@@ -307,7 +307,7 @@ func (e Iteration) certify() (m float64, fallback []string, err error) {
 			return 1, fallback, nil
 		}
 		return full, nil, nil
-	case IterationCrossEpoch:
+	case CrossEpoch:
 		if e.Order == Reshuffled {
 			void = append(void, "positions vary between epochs (RR)")
 		}
@@ -320,7 +320,7 @@ func (e Iteration) certify() (m float64, fallback []string, err error) {
 		return full, nil, refuse(void)
 	}
 	want := Reshuffled
-	if e.mode() == IterationSOMixture {
+	if e.mode() == SOMixture {
 		want = ShuffledOnce
 	}
 	if e.Order != want {
@@ -332,20 +332,9 @@ func (e Iteration) certify() (m float64, fallback []string, err error) {
 	return full, nil, refuse(void)
 }
 
-func join(why []string) string {
-	s := ""
-	for i, w := range why {
-		if i > 0 {
-			s += "; "
-		}
-		s += w
-	}
-	return s
-}
-
 // tail returns V for the record that is i-th from the end of the private block, i ≥ 1:
 // its own and the i-1 private steps after it, and the public ones. Rounded down.
-func (e Iteration) tail(i float64) float64 {
+func (e Steps) tail(i float64) float64 {
 	own, public := e.Noise*e.Noise, e.PublicNoise*e.PublicNoise
-	return (i*own + float64(e.Records-e.Private)*public) * (1 - floatMargin)
+	return (i*own + float64(e.Records-e.Private)*public) * (1 - num.Margin)
 }

@@ -1,4 +1,4 @@
-package ensemble
+package teachers
 
 import (
 	"context"
@@ -14,7 +14,9 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/poissonbinom"
 	"github.com/darrm/darrm/shuffleg"
 )
@@ -62,13 +64,13 @@ func replaced(t testing.TB, r *shuffleg.Records, i int) *shuffleg.Records {
 func teacherConfig(eps float64) shuffleg.Config {
 	return shuffleg.Config{
 		Task: shuffleg.Logistic{}, Regularizer: shuffleg.L2{Lambda: 0.01}, Method: shuffleg.DPShuffleG, Epochs: 3,
-		Order: accountant.Reshuffled, StepSize: 0.05, Clip: 1, Target: accountant.Cost{Epsilon: eps, Delta: 1e-6},
+		Order: iteration.Reshuffled, StepSize: 0.05, Clip: 1, Target: accountant.Cost{Epsilon: eps, Delta: 1e-6},
 	}
 }
 
-func mustPlan(t testing.TB, c TrainConfig, private, public *shuffleg.Records) *TrainPlan {
+func mustPlan(t testing.TB, c Config, private, public *shuffleg.Records) *Plan {
 	t.Helper()
-	p, err := PlanTraining(c, private, public)
+	p, err := NewPlan(c, private, public)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +184,7 @@ func TestOneRecordReachesItsTeachersOnly(t *testing.T) {
 		"overlapping": must(OverlappingParts(n, k, 10, 7)),
 		"all":         must(OverlappingParts(n, k, n, 7)),
 	} {
-		c := TrainConfig{Teacher: teacherConfig(4), Parts: parts}
+		c := Config{Teacher: teacherConfig(4), Parts: parts}
 		simulate := func(r *shuffleg.Records) [][]float64 {
 			s, err := mustPlan(t, c, r, nil).Simulate(t.Context(), 5)
 			if err != nil {
@@ -223,10 +225,10 @@ func TestTotalCoversTheModels(t *testing.T) {
 		for _, k := range []int{1, 3, 11} {
 			parts := mustParts(t)(OverlappingParts(1, k, 1, 0))
 			c := shuffleg.Config{
-				Task: shuffleg.MeanEstimation{}, Method: shuffleg.DPShuffleG, Epochs: 1, Order: accountant.FixedOrder, StepSize: 1, Clip: 2,
+				Task: shuffleg.MeanEstimation{}, Method: shuffleg.DPShuffleG, Epochs: 1, Order: iteration.FixedOrder, StepSize: 1, Clip: 2,
 				Target: accountant.Cost{Epsilon: eps, Delta: 1e-6},
 			}
-			p := mustPlan(t, TrainConfig{Teacher: c, Parts: parts, Vote: func(m, _ []float64) bool { return m[0] > 0 }}, one, nil)
+			p := mustPlan(t, Config{Teacher: c, Parts: parts, Vote: func(m, _ []float64) bool { return m[0] > 0 }}, one, nil)
 			sigma := p.Report(0).Noise / (2 * c.Clip) / math.Sqrt(float64(k)) // per unit of sensitivity, all together
 			exact := func(cost accountant.Cost) float64 {
 				d, err := accountant.GaussianDelta(sigma, cost.Epsilon)
@@ -265,15 +267,16 @@ func TestTotalCoversTheModels(t *testing.T) {
 
 // twoAnswers returns the law of the number of ones among two answers of the mechanism to
 // queries on which K teachers, trained once, vote alike, each 1 with probability p.
-func twoAnswers(t testing.TB, m *Mechanism, p float64) [3]float64 {
+func twoAnswers(t testing.TB, m *ensemble.Mechanism, p float64) [3]float64 {
 	t.Helper()
 	var law [3]float64
-	for l, w := range poissonbinom.Binomial(m.K(), p) {
-		numerator, err := m.ProbabilityOfOne(l)
+	k := m.Setting().K
+	for l, w := range poissonbinom.Binomial(k, p) {
+		answers, err := m.Probabilities([]int{k - l, l})
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := float64(numerator) / float64(2*gamma.One)
+		q := answers[1]
 		law[0] += w * (1 - q) * (1 - q)
 		law[1] += w * 2 * q * (1 - q)
 		law[2] += w * q * q
@@ -285,7 +288,7 @@ func twoAnswers(t testing.TB, m *Mechanism, p float64) [3]float64 {
 func TestFrozenTeachersAreChargedAsFrozen(t *testing.T) {
 	const k = 5
 	parts := mustParts(t)(OverlappingParts(20, k, 20, 0))
-	p := mustPlan(t, TrainConfig{Teacher: teacherConfig(0.5), Parts: parts}, clients(t, 20, 2, 1), nil)
+	p := mustPlan(t, Config{Teacher: teacherConfig(0.5), Parts: parts}, clients(t, 20, 2, 1), nil)
 	problem, err := p.Problem(1)
 	if err != nil {
 		t.Fatal(err)
@@ -298,7 +301,10 @@ func TestFrozenTeachersAreChargedAsFrozen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := New(certified)
+	m, err := ensemble.DaRRM(certified, accountant.ReplaceOne)
+	if err != nil {
+		t.Fatal(err)
+	}
 	// worst is the largest exact δ at that ε over teachers who keep their own promise.
 	worst := func(eps float64) float64 {
 		each, top := p.Teacher(), 0.0
@@ -338,7 +344,7 @@ func TestFrozenTeachersAreChargedAsFrozen(t *testing.T) {
 // coin, so an answer costs next to nothing; together they are y. The planted mistake,
 // answers that are charged as if teachers were fresh, promises what is not so.
 func TestFreshTotalsAreRefuted(t *testing.T) {
-	p := mustPlan(t, TrainConfig{Teacher: teacherConfig(1), Parts: mustParts(t)(DisjointParts(9, 1))}, clients(t, 9, 2, 1), nil)
+	p := mustPlan(t, Config{Teacher: teacherConfig(1), Parts: mustParts(t)(DisjointParts(9, 1))}, clients(t, 9, 2, 1), nil)
 	truth := 1 / (1 + math.Exp(-p.Teacher().Epsilon)) // Pr[y is the record's bit]
 	exact := func(eps float64) float64 {
 		d := 0.0
@@ -374,7 +380,7 @@ func TestFreshTotalsAreRefuted(t *testing.T) {
 // Disjoint parts: everything that can be made of the teachers costs what one of them does,
 // and the majority needs no noise.
 func TestDisjointTeachersCostOne(t *testing.T) {
-	p := mustPlan(t, TrainConfig{Teacher: teacherConfig(2), Parts: mustParts(t)(DisjointParts(55, 5))}, clients(t, 55, 3, 1), nil)
+	p := mustPlan(t, Config{Teacher: teacherConfig(2), Parts: mustParts(t)(DisjointParts(55, 5))}, clients(t, 55, 3, 1), nil)
 	want := accountant.Cost{Epsilon: 2, Delta: 1e-6}
 	if p.Teacher() != want {
 		t.Errorf("a teacher costs %v, want the target %v", p.Teacher(), want)
@@ -393,7 +399,7 @@ func TestDisjointTeachersCostOne(t *testing.T) {
 		t.Errorf("setting %+v", s)
 	}
 	// Uneven parts: the promise is the weakest teacher's.
-	c := TrainConfig{Teacher: teacherConfig(2), Parts: mustParts(t)(NewParts(55, [][]int{{0, 1}, {2, 3, 4, 5, 6, 7, 8, 9}}))}
+	c := Config{Teacher: teacherConfig(2), Parts: mustParts(t)(NewParts(55, [][]int{{0, 1}, {2, 3, 4, 5, 6, 7, 8, 9}}))}
 	c.Teacher.Method, c.Teacher.Fraction, c.Teacher.Noise, c.Teacher.Radius = shuffleg.Interleaved, 0.5, 3, 2
 	q := mustPlan(t, c, clients(t, 55, 3, 1), clients(t, 55, 3, 2))
 	if a, b := q.Report(0).Cost.Epsilon, q.Report(1).Cost.Epsilon; a == b || q.Teacher().Epsilon != max(a, b) {
@@ -407,13 +413,13 @@ func TestTeacherCostIsThePlans(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := teacherConfig(rapid.Float64Range(0.1, 10).Draw(t, "ε"))
 		c.Method = rapid.SampledFrom([]shuffleg.Method{shuffleg.DPShuffleG, shuffleg.PrivPub, shuffleg.PubPriv, shuffleg.Interleaved}).Draw(t, "method")
-		c.Fraction, c.Radius, c.Mode = 0.5, 3, accountant.IterationPaper // quick to calibrate
+		c.Fraction, c.Radius, c.Mode = 0.5, 3, iteration.Paper // quick to calibrate
 		k := rapid.IntRange(1, 7).Draw(t, "K")
 		parts, err := DisjointParts(60, k)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := PlanTraining(TrainConfig{Teacher: c, Parts: parts}, records, public)
+		p, err := NewPlan(Config{Teacher: c, Parts: parts}, records, public)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -434,18 +440,18 @@ func TestTeachersAreAccountedByTheBestMode(t *testing.T) {
 	records := clients(t, 60, 2, 9)
 	c := teacherConfig(2)
 	c.Radius = 3
-	noise := map[accountant.IterationMode]float64{}
-	for _, mode := range []accountant.IterationMode{"", accountant.IterationPaper} {
+	noise := map[iteration.Mode]float64{}
+	for _, mode := range []iteration.Mode{"", iteration.Paper} {
 		c.Mode = mode
-		p := mustPlan(t, TrainConfig{Teacher: c, Parts: mustParts(t)(DisjointParts(60, 3))}, records, nil)
+		p := mustPlan(t, Config{Teacher: c, Parts: mustParts(t)(DisjointParts(60, 3))}, records, nil)
 		for j := range p.K() {
-			if r := p.Report(j); r.Cost.Epsilon > 2 || (mode == "") != (r.Mode == accountant.IterationRRMixture) {
+			if r := p.Report(j); r.Cost.Epsilon > 2 || (mode == "") != (r.Mode == iteration.RRMixture) {
 				t.Errorf("%q: %+v", mode, r)
 			}
 		}
 		noise[mode] = p.Report(0).Noise
 	}
-	if !(noise[""] < 0.6*noise[accountant.IterationPaper]) { // 5.12 against 9.42; the next best mode needs 8.25
+	if !(noise[""] < 0.6*noise[iteration.Paper]) { // 5.12 against 9.42; the next best mode needs 8.25
 		t.Errorf("noise %v", noise)
 	}
 }
@@ -453,7 +459,7 @@ func TestTeachersAreAccountedByTheBestMode(t *testing.T) {
 // From training to a private label, charged once, before.
 func TestTrain(t *testing.T) {
 	data, queries := clients(t, 90, 3, 1), clients(t, 40, 3, 2)
-	c := TrainConfig{Teacher: teacherConfig(50), Parts: mustParts(t)(DisjointParts(90, 3))}
+	c := Config{Teacher: teacherConfig(50), Parts: mustParts(t)(DisjointParts(90, 3))}
 	c.Teacher.Epochs, c.Teacher.StepSize = 20, 0.02
 	var ids []string
 	teachers, err := Train(t.Context(), c, data, nil, func(id string, total accountant.Cost) error {
@@ -469,7 +475,7 @@ func TestTrain(t *testing.T) {
 	if len(ids) != 1 || len(ids[0]) != 32 {
 		t.Errorf("charged as %q", ids)
 	}
-	table, err := teachers.Votes(queries)
+	rows, err := teachers.Votes(queries)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -485,14 +491,10 @@ func TestTrain(t *testing.T) {
 				ones++
 			}
 		}
-		if table.Ones[i] != ones || counts[1] != ones || counts[0] != 3-ones {
-			t.Errorf("query %d: %d votes in the table, counts %v, models say %d", i, table.Ones[i], counts, ones)
+		if !slices.Equal(rows[i], counts) || counts[1] != ones || counts[0] != 3-ones {
+			t.Errorf("query %d: votes %v, counts %v, models say %d", i, rows[i], counts, ones)
 		}
-		q := table.Query(i)
-		if bit, ok := q.Label.Value(); !ok || float64(bit) != queries.Response(i) {
-			t.Errorf("query %d: label %v, response %v", i, q.Label, queries.Response(i))
-		}
-		if q.Majority() == q.Label {
+		if (2*ones > 3) == (queries.Response(i) == 1) {
 			right++
 		}
 	}
@@ -513,8 +515,14 @@ func TestTrain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if labels, err := New(certified).Aggregate(t.Context(), table); err != nil || len(labels) != 40 {
-		t.Errorf("%d labels, %v", len(labels), err)
+	m, err := ensemble.DaRRM(certified, accountant.ReplaceOne)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, counts := range rows {
+		if class, err := m.Answer(ensemble.SystemCoins(), "", counts); err != nil || class != 0 && class != 1 {
+			t.Errorf("query %d: %d, %v", i, class, err)
+		}
 	}
 
 	full := errors.New("the budget is spent")
@@ -529,7 +537,7 @@ func TestTrain(t *testing.T) {
 
 // A training is one, however often it is run or interrupted; two are two.
 func TestTrainingIsOne(t *testing.T) {
-	p := mustPlan(t, TrainConfig{Teacher: teacherConfig(2), Parts: mustParts(t)(DisjointParts(30, 3))}, clients(t, 30, 3, 1), nil)
+	p := mustPlan(t, Config{Teacher: teacherConfig(2), Parts: mustParts(t)(DisjointParts(30, 3))}, clients(t, 30, 3, 1), nil)
 	begin := func() *Training {
 		n, err := p.NewTraining()
 		if err != nil {
@@ -572,7 +580,7 @@ func TestTrainingIsOne(t *testing.T) {
 
 // Teachers with the same records must not share noise either.
 func TestTeachersAreIndependent(t *testing.T) {
-	p := mustPlan(t, TrainConfig{Teacher: teacherConfig(2), Parts: mustParts(t)(OverlappingParts(10, 4, 10, 0))}, clients(t, 10, 3, 1), nil)
+	p := mustPlan(t, Config{Teacher: teacherConfig(2), Parts: mustParts(t)(OverlappingParts(10, 4, 10, 0))}, clients(t, 10, 3, 1), nil)
 	n, err := p.NewTraining()
 	if err != nil {
 		t.Fatal(err)
@@ -596,9 +604,9 @@ func TestTeachersAreIndependent(t *testing.T) {
 	}
 }
 
-func TestSimulatedTeachers(t *testing.T) {
+func TestSimulated(t *testing.T) {
 	data, queries := clients(t, 60, 3, 1), clients(t, 25, 3, 2)
-	c := TrainConfig{Teacher: teacherConfig(5), Parts: mustParts(t)(DisjointParts(60, 5))}
+	c := Config{Teacher: teacherConfig(5), Parts: mustParts(t)(DisjointParts(60, 5))}
 	var first []int
 	for _, workers := range []int{0, 1, 2, 9} {
 		c.Workers = workers
@@ -632,21 +640,21 @@ func TestSimulatedTeachers(t *testing.T) {
 	}
 }
 
-func TestPlanTrainingRefuses(t *testing.T) {
+func TestNewPlanRefuses(t *testing.T) {
 	data := clients(t, 20, 3, 1)
-	good := TrainConfig{Teacher: teacherConfig(1), Parts: mustParts(t)(DisjointParts(20, 4))}
-	for want, change := range map[string]func(*TrainConfig) *shuffleg.Records{
-		"no parts":                  func(c *TrainConfig) *shuffleg.Records { c.Parts = Parts{}; return data },
-		"no private records":        func(*TrainConfig) *shuffleg.Records { return nil },
-		"number of private records": func(c *TrainConfig) *shuffleg.Records { return clients(t, 21, 3, 1) },
-		"workers":                   func(c *TrainConfig) *shuffleg.Records { c.Workers = -1; return data },
-		"vote":                      func(c *TrainConfig) *shuffleg.Records { c.Teacher.Task = shuffleg.LeastSquares{}; return data },
-		"teacher 1: step size":      func(c *TrainConfig) *shuffleg.Records { c.Teacher.StepSize = -1; return data },
-		"teacher 1: target epsilon": func(c *TrainConfig) *shuffleg.Records { c.Teacher.Target.Epsilon = 0; return data },
+	good := Config{Teacher: teacherConfig(1), Parts: mustParts(t)(DisjointParts(20, 4))}
+	for want, change := range map[string]func(*Config) *shuffleg.Records{
+		"no parts":                  func(c *Config) *shuffleg.Records { c.Parts = Parts{}; return data },
+		"no private records":        func(*Config) *shuffleg.Records { return nil },
+		"number of private records": func(c *Config) *shuffleg.Records { return clients(t, 21, 3, 1) },
+		"workers":                   func(c *Config) *shuffleg.Records { c.Workers = -1; return data },
+		"vote":                      func(c *Config) *shuffleg.Records { c.Teacher.Task = shuffleg.LeastSquares{}; return data },
+		"teacher 1: step size":      func(c *Config) *shuffleg.Records { c.Teacher.StepSize = -1; return data },
+		"teacher 1: target epsilon": func(c *Config) *shuffleg.Records { c.Teacher.Target.Epsilon = 0; return data },
 	} {
 		c := good
 		records := change(&c)
-		if _, err := PlanTraining(c, records, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := NewPlan(c, records, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want an error with %q", err, want)
 		}
 	}

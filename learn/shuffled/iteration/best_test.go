@@ -1,4 +1,4 @@
-package accountant_test
+package iteration_test
 
 import (
 	"errors"
@@ -7,45 +7,46 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 )
 
 // bestCases are events under many conditions, each with the modes that hold for it besides
 // the source's.
 func bestCases() map[string]struct {
-	e     accountant.Iteration
-	holds []accountant.IterationMode
+	e     iteration.Steps
+	holds []iteration.Mode
 } {
 	type row = struct {
-		e     accountant.Iteration
-		holds []accountant.IterationMode
+		e     iteration.Steps
+		holds []iteration.Mode
 	}
-	rr, so, cross := accountant.IterationRRMixture, accountant.IterationSOMixture, accountant.IterationCrossEpoch
-	all := withNoise(iteration(5, 60, 40, 1), 2)
-	all.Mode, all.Released = accountant.IterationBest, accountant.LastIterate
-	with := func(change func(*accountant.Iteration), holds ...accountant.IterationMode) row {
+	rr, so, cross := iteration.RRMixture, iteration.SOMixture, iteration.CrossEpoch
+	all := withNoise(steps(5, 60, 40, 1), 2)
+	all.Mode, all.Released = iteration.Best, iteration.LastIterate
+	with := func(change func(*iteration.Steps), holds ...iteration.Mode) row {
 		e := all
 		change(&e)
-		return row{e, append(holds, accountant.IterationPaper, accountant.IterationGaussianExact)}
+		return row{e, append(holds, iteration.Paper, iteration.GaussianExact)}
 	}
 	return map[string]row{
-		"RR, secret":     with(func(*accountant.Iteration) {}, rr),
-		"RR, no public":  with(func(e *accountant.Iteration) { e.Private, e.PublicNoise = 60, 0 }, rr),
-		"RR, seen":       with(func(e *accountant.Iteration) { e.OrderSecret = false }),
-		"SO, secret":     with(func(e *accountant.Iteration) { e.Order = accountant.ShuffledOnce }, so, cross),
-		"SO, epochs":     with(func(e *accountant.Iteration) { e.Order, e.Released = accountant.ShuffledOnce, accountant.EpochEnds }, so),
-		"IG":             with(func(e *accountant.Iteration) { e.Order = accountant.FixedOrder }, cross),
-		"IG, prox":       with(func(e *accountant.Iteration) { e.Order, e.ConvexRegulariser = accountant.FixedOrder, false }),
-		"IG, epochs":     with(func(e *accountant.Iteration) { e.Order, e.Released = accountant.FixedOrder, accountant.EpochEnds }),
-		"not convex":     with(func(e *accountant.Iteration) { e.Convex = false }),
-		"clipping":       with(func(e *accountant.Iteration) { e.ClipKeepsContraction = false }),
-		"L unknown":      with(func(e *accountant.Iteration) { e.Smoothness = 0 }),
-		"large step":     with(func(e *accountant.Iteration) { e.StepSize = 2.01 }),
-		"all released":   with(func(e *accountant.Iteration) { e.Released = accountant.EveryIterate }),
-		"public first":   with(func(e *accountant.Iteration) { e.PublicFirst = true }),
-		"silent public":  with(func(e *accountant.Iteration) { e.PublicNoise = 0 }, rr),
-		"unequal noise":  with(func(e *accountant.Iteration) { e.PublicNoise = 0.7; e.Order = accountant.FixedOrder }, cross),
-		"one epoch":      with(func(e *accountant.Iteration) { e.Epochs = 1 }, rr),
-		"all, L unknown": with(func(e *accountant.Iteration) { e.Private, e.PublicNoise, e.Smoothness = 60, 0, 0 }),
+		"RR, secret":     with(func(*iteration.Steps) {}, rr),
+		"RR, no public":  with(func(e *iteration.Steps) { e.Private, e.PublicNoise = 60, 0 }, rr),
+		"RR, seen":       with(func(e *iteration.Steps) { e.OrderSecret = false }),
+		"SO, secret":     with(func(e *iteration.Steps) { e.Order = iteration.ShuffledOnce }, so, cross),
+		"SO, epochs":     with(func(e *iteration.Steps) { e.Order, e.Released = iteration.ShuffledOnce, iteration.EpochEnds }, so),
+		"IG":             with(func(e *iteration.Steps) { e.Order = iteration.FixedOrder }, cross),
+		"IG, prox":       with(func(e *iteration.Steps) { e.Order, e.ConvexRegulariser = iteration.FixedOrder, false }),
+		"IG, epochs":     with(func(e *iteration.Steps) { e.Order, e.Released = iteration.FixedOrder, iteration.EpochEnds }),
+		"not convex":     with(func(e *iteration.Steps) { e.Convex = false }),
+		"clipping":       with(func(e *iteration.Steps) { e.ClipKeepsContraction = false }),
+		"L unknown":      with(func(e *iteration.Steps) { e.Smoothness = 0 }),
+		"large step":     with(func(e *iteration.Steps) { e.StepSize = 2.01 }),
+		"all released":   with(func(e *iteration.Steps) { e.Released = iteration.EveryIterate }),
+		"public first":   with(func(e *iteration.Steps) { e.PublicFirst = true }),
+		"silent public":  with(func(e *iteration.Steps) { e.PublicNoise = 0 }, rr),
+		"unequal noise":  with(func(e *iteration.Steps) { e.PublicNoise = 0.7; e.Order = iteration.FixedOrder }, cross),
+		"one epoch":      with(func(e *iteration.Steps) { e.Epochs = 1 }, rr),
+		"all, L unknown": with(func(e *iteration.Steps) { e.Private, e.PublicNoise, e.Smoothness = 60, 0, 0 }),
 	}
 }
 
@@ -58,32 +59,32 @@ func TestBestIsTheSmallestThatHolds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		holds := map[accountant.IterationMode]bool{}
+		holds := map[iteration.Mode]bool{}
 		for _, m := range v.holds {
 			holds[m] = true
 		}
 		if !holds[best.Mode] {
 			t.Errorf("%s: used %s, whose conditions do not hold", name, best.Mode)
 		}
-		if len(best.Trials) != len(accountant.IterationModes())-1 {
+		if len(best.Trials) != len(iteration.Modes())-1 {
 			t.Errorf("%s: %+v", name, best.Trials)
 		}
 		for _, trial := range best.Trials {
-			if holds[trial.Mode] != (trial.Refused == nil) || trial.Refused != nil && !errors.Is(trial.Refused, accountant.ErrNotCertified) {
+			if holds[trial.Mode] != (trial.Refused == nil) || trial.Refused != nil && !errors.Is(trial.Refused, iteration.ErrNotCertified) {
 				t.Errorf("%s: %+v", name, trial)
 			}
 			if trial.Refused != nil {
 				continue
 			}
 			// The same by its own name, in every conversion.
-			for _, c := range append(accountant.Conversions(), "") {
+			for _, c := range append(iteration.Conversions(), "") {
 				e := v.e
 				e.Mode, e.Conversion = trial.Mode, c
 				named, err := e.Report(delta)
 				if err != nil {
 					t.Errorf("%s: %s, %s: %v", name, trial.Mode, c, err)
 				}
-				tried := trial.Mode != accountant.IterationPaper || c != accountant.ConversionExact // that is gaussian-exact's trial
+				tried := trial.Mode != iteration.Paper || c != iteration.ConversionExact // that is gaussian-exact's trial
 				if best.Cost.Epsilon > named.Cost.Epsilon || tried && trial.Epsilon > named.Cost.Epsilon {
 					t.Errorf("%s: best %g (%s), %s with %q %g, tried %g", name, best.Cost.Epsilon, best.Mode, trial.Mode, c, named.Cost.Epsilon, trial.Epsilon)
 				}
@@ -100,19 +101,19 @@ func TestBestIsAskedForEachDelta(t *testing.T) {
 	e := bestCases()["IG"].e
 	last := math.Inf(1)
 	for _, delta := range []float64{1e-9, 1e-6, 1e-3, 1e-9} {
-		e.Mode = accountant.IterationBest
+		e.Mode = iteration.Best
 		r, err := e.Report(delta)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Trials[0] = accountant.Trial{} // the caller's own
+		r.Trials[0] = iteration.Trial{} // the caller's own
 		e.Mode, e.Conversion = r.Mode, r.Conversion
 		if named := epsilon(t, e, delta); r.Cost != (accountant.Cost{Epsilon: named, Delta: delta}) || (delta > 1e-9) != (named < last) && !math.IsInf(last, 1) {
 			t.Errorf("delta %g: %v, by name %g, before %g", delta, r.Cost, named, last)
 		}
 		last, e.Conversion = r.Cost.Epsilon, ""
 	}
-	e.Mode = accountant.IterationBest
+	e.Mode = iteration.Best
 	if r, err := e.Report(1e-6); err != nil || r.Trials[0].Mode == "" {
 		t.Errorf("%+v, %v", r.Trials, err)
 	}
@@ -121,14 +122,14 @@ func TestBestIsAskedForEachDelta(t *testing.T) {
 // With a stated conversion the best mode uses no other, but for what needs none.
 func TestBestWithAStatedConversion(t *testing.T) {
 	e := bestCases()["IG"].e
-	for _, c := range accountant.Conversions() {
+	for _, c := range iteration.Conversions() {
 		e.Conversion = c
 		r, err := e.Report(1e-6)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, trial := range r.Trials {
-			if trial.Refused == nil && trial.Conversion != c && trial.Mode != accountant.IterationGaussianExact {
+			if trial.Refused == nil && trial.Conversion != c && trial.Mode != iteration.GaussianExact {
 				t.Errorf("%s: %+v", c, trial)
 			}
 		}
@@ -141,20 +142,20 @@ func TestBestOfRuns(t *testing.T) {
 	e := bestCases()["IG"].e
 	other := e
 	other.Private = 20
-	r, err := accountant.ReportIterations(1e-6, e, other)
+	r, err := iteration.Account(1e-6, e, other)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Mode != accountant.IterationGaussianExact || r.Epochs != 10 {
+	if r.Mode != iteration.GaussianExact || r.Epochs != 10 {
 		t.Errorf("%+v", r)
 	}
 	for _, trial := range r.Trials {
-		if trial.Mode == accountant.IterationCrossEpoch && !errors.Is(trial.Refused, accountant.ErrUnsupported) {
+		if trial.Mode == iteration.CrossEpoch && !errors.Is(trial.Refused, accountant.ErrUnsupported) {
 			t.Errorf("%+v", trial)
 		}
 	}
 	e.Noise = -1
-	if _, err := accountant.ReportIterations(1e-6, e); err == nil {
+	if _, err := iteration.Account(1e-6, e); err == nil {
 		t.Error("negative noise accepted")
 	}
 }
@@ -164,9 +165,9 @@ func TestBestOfRuns(t *testing.T) {
 // source's setting at ε = 1 needs 103 in place of 757; by the mixture's losses 88.
 func TestBestCalibration(t *testing.T) {
 	target := accountant.Cost{Epsilon: 1, Delta: 1e-6}
-	e := iteration(50, 1000, 1000, 10)
+	e := steps(50, 1000, 1000, 10)
 	near(t, "paper", calibrated(t, e, 1, 1e-6), 756.6014362, 1e-9)
-	e.Mode, e.Conversion = accountant.IterationRRMixture, accountant.ConversionImproved
+	e.Mode, e.Conversion = iteration.RRMixture, iteration.ConversionImproved
 	near(t, "rr-mixture, improved", calibrated(t, e, 1, 1e-6), 103.182, 1e-5)
 	for _, v := range []struct{ eps, sigma float64 }{{1, 87.755}, {5, 22.140}} {
 		e.Mode, e.Conversion = "", ""
@@ -211,25 +212,25 @@ func gaussianCurve(mu, eps float64) float64 {
 func TestMixtureLossOfOnePosition(t *testing.T) {
 	const delta = 1e-5
 	for _, v := range []struct {
-		mode                accountant.IterationMode
+		mode                iteration.Mode
 		epochs, n, private  int
 		noise, public, clip float64
 	}{
-		{accountant.IterationRRMixture, 1, 1, 1, 3, 0, 1},
-		{accountant.IterationRRMixture, 1, 10, 10, 2, 0, 1},
-		{accountant.IterationRRMixture, 1, 500, 500, 5, 0, 2},
-		{accountant.IterationRRMixture, 1, 40, 25, 0.5, 0.3, 1},
-		{accountant.IterationSOMixture, 50, 300, 300, 60, 0, 5},
-		{accountant.IterationSOMixture, 7, 40, 39, 1, 1, 1},
+		{iteration.RRMixture, 1, 1, 1, 3, 0, 1},
+		{iteration.RRMixture, 1, 10, 10, 2, 0, 1},
+		{iteration.RRMixture, 1, 500, 500, 5, 0, 2},
+		{iteration.RRMixture, 1, 40, 25, 0.5, 0.3, 1},
+		{iteration.SOMixture, 50, 300, 300, 60, 0, 5},
+		{iteration.SOMixture, 7, 40, 39, 1, 1, 1},
 	} {
-		e := withMode(iteration(v.epochs, v.n, v.private, v.clip), v.mode)
-		e.Noise, e.PublicNoise, e.Conversion = v.noise, v.public, accountant.ConversionExact
+		e := withMode(steps(v.epochs, v.n, v.private, v.clip), v.mode)
+		e.Noise, e.PublicNoise, e.Conversion = v.noise, v.public, iteration.ConversionExact
 		curve := func(eps float64) float64 {
 			sum := 0.0
 			for i := 1; i <= v.private; i++ {
 				noise := float64(i)*v.noise*v.noise + float64(v.n-v.private)*v.public*v.public
 				mu := 2 * v.clip / math.Sqrt(noise)
-				if v.mode == accountant.IterationSOMixture {
+				if v.mode == iteration.SOMixture {
 					mu *= math.Sqrt(float64(v.epochs))
 				}
 				sum += gaussianCurve(mu, eps)
@@ -259,8 +260,8 @@ func TestMixtureLossesOfEpochs(t *testing.T) {
 		epochs, n, private int
 		noise              float64
 	}{{2, 6, 6, 2}, {6, 12, 12, 3}, {8, 20, 10, 1}} {
-		e := withNoise(withMode(iteration(v.epochs, v.n, v.private, 1), accountant.IterationRRMixture), v.noise)
-		e.Conversion = accountant.ConversionExact
+		e := withNoise(withMode(steps(v.epochs, v.n, v.private, 1), iteration.RRMixture), v.noise)
+		e.Conversion = iteration.ConversionExact
 		bound := func(up int) float64 {
 			one := make([]float64, size)
 			one[size/2] = float64(v.n-v.private) / float64(v.n)
@@ -317,8 +318,8 @@ func TestMixtureLossesOfEpochs(t *testing.T) {
 func TestChainsAreBelowTheGaussianCurve(t *testing.T) {
 	const epochs = 4
 	p, q, h := lassoChains(epochs)
-	e := iteration(epochs, 2, 2, 1)
-	for _, m := range []accountant.IterationMode{accountant.IterationPaper, accountant.IterationCrossEpoch} {
+	e := steps(epochs, 2, 2, 1)
+	for _, m := range []iteration.Mode{iteration.Paper, iteration.CrossEpoch} {
 		rho, err := withMode(e, m).ZCDP()
 		if err != nil {
 			t.Fatal(err)
@@ -350,7 +351,7 @@ func TestChainsAreBelowTheGaussianCurve(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tight := withNoise(withMode(iteration(1, 4, 2, 2.3), accountant.IterationGaussianExact), 1.7)
+	tight := withNoise(withMode(steps(1, 4, 2, 2.3), iteration.GaussianExact), 1.7)
 	tight.StepSize = 1
 	near(t, "attained", epsilon(t, tight, 1e-6), want, 1e-9)
 }
@@ -360,7 +361,7 @@ func TestConversionsInOrder(t *testing.T) {
 	for name, v := range bestCases() {
 		for _, m := range v.holds {
 			last := math.Inf(1)
-			for _, c := range accountant.Conversions() {
+			for _, c := range iteration.Conversions() {
 				e := v.e
 				e.Mode, e.Conversion = m, c
 				eps := epsilon(t, e, 1e-6)

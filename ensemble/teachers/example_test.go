@@ -1,13 +1,16 @@
-package ensemble_test
+package teachers_test
 
 import (
 	"context"
 	"fmt"
+	"log"
 	"math"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/ensemble/teachers"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/shuffleg"
 	"github.com/darrm/darrm/shuffleg/data"
 )
@@ -21,14 +24,14 @@ func ExampleTrain() {
 	check(err)
 	queries, err := set.Public.Select([]int{2000, 2001, 2002, 2003, 2004})
 	check(err)
-	parts, err := ensemble.DisjointParts(set.Private.Len(), 11)
+	parts, err := teachers.DisjointParts(set.Private.Len(), 11)
 	check(err)
 
-	teachers, err := ensemble.Train(ctx, ensemble.TrainConfig{
+	trained, err := teachers.Train(ctx, teachers.Config{
 		Parts: parts,
 		Teacher: shuffleg.Config{
 			Task: set.Task, Regularizer: shuffleg.L2{Lambda: 0.01},
-			Method: shuffleg.Interleaved, Fraction: 0.5, Epochs: 20, Order: accountant.Reshuffled,
+			Method: shuffleg.Interleaved, Fraction: 0.5, Epochs: 20, Order: iteration.Reshuffled,
 			StepSize: 0.005, Clip: 1, Radius: 5, // longer records are shortened to it
 			Target: accountant.Cost{Epsilon: 2, Delta: 1e-6},
 		},
@@ -39,17 +42,22 @@ func ExampleTrain() {
 	check(err)
 
 	// The best mechanism at the cost of one teacher: with disjoint parts it needs no noise.
-	problem, err := teachers.Plan().Problem(1)
+	problem, err := trained.Plan().Problem(1)
 	check(err)
 	optimal, err := solve.Optimal(ctx, problem, solve.Options{})
 	check(err)
-	votes, err := teachers.Votes(queries)
+	votes, err := trained.Votes(queries)
 	check(err)
-	labels, err := ensemble.New(optimal.Certified).Aggregate(ctx, votes)
+	mechanism, err := ensemble.DaRRM(optimal.Certified, accountant.ReplaceOne)
 	check(err)
-	total, err := teachers.Plan().Release(len(labels), accountant.Cost{Epsilon: 2, Delta: 1e-6}).Total()
+	coins, labels := ensemble.SystemCoins(), make([]int, len(votes))
+	for i, counts := range votes {
+		labels[i], err = mechanism.Answer(coins, fmt.Sprint(i), counts)
+		check(err)
+	}
+	total, err := trained.Plan().Release(len(labels), accountant.Cost{Epsilon: 2, Delta: 1e-6}).Total()
 	check(err)
-	fmt.Printf("%d teachers, one record reaches %d of them\n", teachers.Plan().K(), teachers.Plan().Affected())
+	fmt.Printf("%d teachers, one record reaches %d of them\n", trained.Plan().K(), trained.Plan().Affected())
 	fmt.Printf("γ of a majority of 6 of 11: %g\n", math.Round(1e6*optimal.Func().Values()[6])/1e6)
 	fmt.Printf("%d labels cost %v: %s\n", len(labels), total.Cost, total.Rule)
 	// Output:
@@ -57,4 +65,10 @@ func ExampleTrain() {
 	// 11 teachers, one record reaches 1 of them
 	// γ of a majority of 6 of 11: 1
 	// 5 labels cost (2, 1e-06): one of the teachers
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
 }

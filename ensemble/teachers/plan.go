@@ -1,4 +1,4 @@
-package ensemble
+package teachers
 
 import (
 	"errors"
@@ -7,12 +7,14 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/shuffleg"
 )
 
-// TrainConfig describes K teachers. Nothing in it may depend on the private data.
-type TrainConfig struct {
+// Config describes K teachers. Nothing in it may depend on the private data.
+type Config struct {
 	// Teacher is how each is trained: any method of package shuffleg. Its Target is the
 	// (ε, Δ) of one teacher, at the size of its part.
 	Teacher shuffleg.Config
@@ -26,19 +28,19 @@ type TrainConfig struct {
 	Workers int
 }
 
-// TrainPlan is a checked and accounted training of K teachers. Nothing has been trained
+// Plan is a checked and accounted training of K teachers. Nothing has been trained
 // yet: what it will cost can be charged first. It is immutable and safe for concurrent use.
-type TrainPlan struct {
-	c     TrainConfig
+type Plan struct {
+	c     Config
 	plans []*shuffleg.Plan
 	each  accountant.Cost
 	dim   int
 }
 
-// PlanTraining checks the configuration against the data and accounts for each teacher.
+// NewPlan checks the configuration against the data and accounts for each teacher.
 // private holds all records that Parts is of; public, which may be nil for methods that use
 // none, is every teacher's. The error names the parameter, and the teacher.
-func PlanTraining(c TrainConfig, private, public *shuffleg.Records) (*TrainPlan, error) {
+func NewPlan(c Config, private, public *shuffleg.Records) (*Plan, error) {
 	if c.Parts.K() == 0 {
 		return nil, errors.New("no parts: use DisjointParts, OverlappingParts or NewParts")
 	}
@@ -57,7 +59,7 @@ func PlanTraining(c TrainConfig, private, public *shuffleg.Records) (*TrainPlan,
 		}
 		c.Vote = halfSpace
 	}
-	p := &TrainPlan{c: c, dim: private.Dim()}
+	p := &Plan{c: c, dim: private.Dim()}
 	for j, part := range c.Parts.of {
 		records, err := private.Select(part)
 		if err != nil {
@@ -93,21 +95,21 @@ func halfSpace(model, features []float64) bool {
 }
 
 // K returns the number of teachers.
-func (p *TrainPlan) K() int { return len(p.plans) }
+func (p *Plan) K() int { return len(p.plans) }
 
 // Affected returns t, the most teachers that one record reaches.
-func (p *TrainPlan) Affected() int { return p.c.Parts.Affected() }
+func (p *Plan) Affected() int { return p.c.Parts.Affected() }
 
 // Teacher returns the (ε, Δ) that every teacher keeps, for the replacement of one record;
 // ε is +Inf for methods without privacy, whose votes need a mechanism's own noise.
-func (p *TrainPlan) Teacher() accountant.Cost { return p.each }
+func (p *Plan) Teacher() accountant.Cost { return p.each }
 
 // Report returns what teacher j costs, from 0, and on which grounds.
-func (p *TrainPlan) Report(j int) accountant.IterationReport { return p.plans[j].Report() }
+func (p *Plan) Report(j int) iteration.Report { return p.plans[j].Report() }
 
 // Problem returns the constraints of a DaRRM release that may cost mε, for these teachers.
 // Those without privacy need constraints.NewTotalProblem.
-func (p *TrainPlan) Problem(m float64) (constraints.Problem, error) {
+func (p *Plan) Problem(m float64) (constraints.Problem, error) {
 	q := constraints.Problem{K: p.K(), M: m, Epsilon: p.each.Epsilon, TeacherDelta: p.each.Delta, Delta: p.each.Delta, Affected: p.Affected()}
 	if q.Validate() == nil {
 		q.Delta = q.DefaultDelta()
@@ -116,16 +118,16 @@ func (p *TrainPlan) Problem(m float64) (constraints.Problem, error) {
 }
 
 // Setting returns what a mechanism over two classes' counts must know of these teachers.
-func (p *TrainPlan) Setting() Setting {
-	return Setting{K: p.K(), Classes: 2, Affected: p.Affected(), Neighbours: accountant.ReplaceOne}
+func (p *Plan) Setting() ensemble.Setting {
+	return ensemble.Setting{K: p.K(), Classes: 2, Affected: p.Affected(), Neighbours: accountant.ReplaceOne}
 }
 
 // Release returns so many answers of these teachers, each of such a cost, for
 // accountant.Release.Total. The teachers are trained once and vote ever after: they are
 // frozen, so answers that rest on their randomness do not add up as fresh ones would. The
-// caller may add a Slack or a total Delta, or put an Aggregator's Noise in place of
+// caller may add a Slack or a total Delta, or put a Mechanism's Noise in place of
 // PerAnswer.
-func (p *TrainPlan) Release(queries int, perAnswer accountant.Cost) accountant.Release {
+func (p *Plan) Release(queries int, perAnswer accountant.Cost) accountant.Release {
 	return accountant.Release{
 		Queries: queries, PerAnswer: perAnswer,
 		Teachers: p.each, K: p.K(), Affected: p.Affected(), Randomness: accountant.FrozenTeachers,
@@ -136,7 +138,7 @@ func (p *TrainPlan) Release(queries int, perAnswer accountant.Cost) accountant.R
 // their votes, any number of answers by any mechanism. It is the t-fold composition of
 // Teacher, one teacher's cost for disjoint parts. slack in [0,1) is what the composition
 // may spend besides the δ. Teachers without privacy have no such total.
-func (p *TrainPlan) Total(slack float64) (accountant.Cost, error) {
+func (p *Plan) Total(slack float64) (accountant.Cost, error) {
 	if math.IsInf(p.each.Epsilon, 1) {
 		return accountant.Cost{}, &check.Error{Name: "teacher epsilon", Value: p.each.Epsilon, Rule: "finite: without privacy of their own only noisy answers can be released"}
 	}

@@ -1,4 +1,4 @@
-package ensemble
+package teachers
 
 import (
 	"context"
@@ -11,18 +11,18 @@ import (
 	"sync"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/shuffleg"
-	"github.com/darrm/darrm/votes"
 )
 
 // Train plans, charges and trains K teachers. charge is called once, before anything is
 // trained, with a name that is this training's alone and what everything costs that can be
-// made of the teachers (TrainPlan.Total at no slack); its error ends the training. It is
-// where a ledger belongs; nil charges nothing. For other totals use PlanTraining.
-func Train(ctx context.Context, c TrainConfig, private, public *shuffleg.Records, charge func(id string, total accountant.Cost) error) (*Teachers, error) {
-	p, err := PlanTraining(c, private, public)
+// made of the teachers (Plan.Total at no slack); its error ends the training. It is
+// where a ledger belongs; nil charges nothing. For other totals use NewPlan.
+func Train(ctx context.Context, c Config, private, public *shuffleg.Records, charge func(id string, total accountant.Cost) error) (*Trained, error) {
+	p, err := NewPlan(c, private, public)
 	if err != nil {
 		return nil, err
 	}
@@ -46,14 +46,14 @@ func Train(ctx context.Context, c TrainConfig, private, public *shuffleg.Records
 // which each teacher has its own: their votes are independent of each other. It is not safe
 // for concurrent use.
 type Training struct {
-	p        *TrainPlan
+	p        *Plan
 	releases []*shuffleg.Release
 }
 
 // NewTraining begins a training. Its randomness is drawn here: however often Run is called
 // it trains the same teachers, to be charged for once, by ID. It refuses what
 // shuffleg.Plan.NewRelease refuses.
-func (p *TrainPlan) NewTraining() (*Training, error) {
+func (p *Plan) NewTraining() (*Training, error) {
 	t := &Training{p: p}
 	for j, plan := range p.plans {
 		r, err := plan.NewRelease()
@@ -79,18 +79,18 @@ func (t *Training) ID() string {
 // Run trains the teachers. A run that the context ended goes on where it was. The error of
 // one that diverged names the teacher; that it did is a function of its noisy iterates, and
 // the training has been paid for.
-func (t *Training) Run(ctx context.Context) (*Teachers, error) {
+func (t *Training) Run(ctx context.Context) (*Trained, error) {
 	models, err := t.p.trainAll(ctx, func(ctx context.Context, j int) ([]float64, error) { return t.releases[j].Run(ctx, nil) })
 	if err != nil {
 		return nil, err
 	}
-	return &Teachers{t.p, models}, nil
+	return &Trained{t.p, models}, nil
 }
 
 // Simulate trains the teachers from a seed, for experiments: whoever knows the seed knows
 // the noise, so nothing of the result is private. The same plan and seed give the same
 // teachers, for any number of workers.
-func (p *TrainPlan) Simulate(ctx context.Context, seed uint64) (*SimulatedTeachers, error) {
+func (p *Plan) Simulate(ctx context.Context, seed uint64) (*Simulated, error) {
 	models, err := p.trainAll(ctx, func(ctx context.Context, j int) ([]float64, error) {
 		own, err := randsrc.NewSeededStream(seed, uint64(j)).Uint53()
 		if err != nil {
@@ -101,12 +101,12 @@ func (p *TrainPlan) Simulate(ctx context.Context, seed uint64) (*SimulatedTeache
 	if err != nil {
 		return nil, err
 	}
-	return &SimulatedTeachers{p, models}, nil
+	return &Simulated{p, models}, nil
 }
 
 // trainAll trains all teachers, some at a time. The error is that of the first teacher that
 // has one, or the context's.
-func (p *TrainPlan) trainAll(ctx context.Context, one func(context.Context, int) ([]float64, error)) ([][]float64, error) {
+func (p *Plan) trainAll(ctx context.Context, one func(context.Context, int) ([]float64, error)) ([][]float64, error) {
 	workers := p.c.Workers
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -137,43 +137,37 @@ func (p *TrainPlan) trainAll(ctx context.Context, one func(context.Context, int)
 	return models, nil
 }
 
-// Teachers are K trained teachers, each private by itself at Plan().Teacher(). They are
+// Trained are K trained teachers, each private by itself at Plan().Teacher(). They are
 // immutable and safe for concurrent use.
-type Teachers struct {
-	p      *TrainPlan
+type Trained struct {
+	p      *Plan
 	models [][]float64
 }
 
 // Plan returns the plan, with all costs.
-func (t *Teachers) Plan() *TrainPlan { return t.p }
+func (t *Trained) Plan() *Plan { return t.p }
 
 // Models returns the teachers' models. Releasing all of them costs Plan().Total.
-func (t *Teachers) Models() [][]float64 { return cloneAll(t.models) }
+func (t *Trained) Models() [][]float64 { return cloneAll(t.models) }
 
-// Votes lets the teachers vote on queries, as New(certified).Aggregate takes them: how many
-// answer 1, and, for scoring only, the queries' responses where they are 0 or 1. The
-// queries are no part of what was trained on; their own privacy is not this package's.
-func (t *Teachers) Votes(queries *shuffleg.Records) (*votes.Table, error) {
+// Votes lets the teachers vote on queries, in rows as a Mechanism takes them: of each query,
+// how many teachers answer 0 and how many 1. The queries are no part of what was trained on;
+// their own privacy is not this package's.
+func (t *Trained) Votes(queries *shuffleg.Records) ([][]int, error) {
 	ones, err := t.p.ones(t.models, queries)
 	if err != nil {
 		return nil, err
 	}
-	table := &votes.Table{K: t.p.K(), Ones: ones}
-	if queries.HasResponses() {
-		for i := range queries.Len() {
-			l := votes.NoLabel
-			if y := queries.Response(i); y == 0 || y == 1 {
-				l = votes.LabelOf(y == 1)
-			}
-			table.Labels = append(table.Labels, l)
-		}
+	rows := make([][]int, len(ones))
+	for i, n := range ones {
+		rows[i] = []int{t.p.K() - n, n}
 	}
-	return table, nil
+	return rows, nil
 }
 
-// Counts returns the votes on one query for class 0 and for class 1, as an Aggregator takes
+// Counts returns the votes on one query for class 0 and for class 1, as a Mechanism takes
 // them.
-func (t *Teachers) Counts(features []float64) ([]int, error) {
+func (t *Trained) Counts(features []float64) ([]int, error) {
 	if len(features) != t.p.dim {
 		return nil, t.p.dimension(len(features))
 	}
@@ -181,38 +175,38 @@ func (t *Teachers) Counts(features []float64) ([]int, error) {
 	return []int{t.p.K() - ones, ones}, nil
 }
 
-// SimulatedTeachers are teachers that were trained from a seed. Nothing of them is private,
+// Simulated are teachers that were trained from a seed. Nothing of them is private,
 // so they have no votes in the form that releases take: only what scores and comparisons
 // need.
-type SimulatedTeachers struct {
-	p      *TrainPlan
+type Simulated struct {
+	p      *Plan
 	models [][]float64
 }
 
 // Plan returns the plan, with all costs that teachers of a Training would have.
-func (t *SimulatedTeachers) Plan() *TrainPlan { return t.p }
+func (t *Simulated) Plan() *Plan { return t.p }
 
 // Models returns the teachers' models. They are not private.
-func (t *SimulatedTeachers) Models() [][]float64 { return cloneAll(t.models) }
+func (t *Simulated) Models() [][]float64 { return cloneAll(t.models) }
 
 // Ones returns how many teachers answer 1 to each query.
-func (t *SimulatedTeachers) Ones(queries *shuffleg.Records) ([]int, error) {
+func (t *Simulated) Ones(queries *shuffleg.Records) ([]int, error) {
 	return t.p.ones(t.models, queries)
 }
 
 // Ballots returns the votes on the queries for Compare and Evaluate, with the queries'
 // responses where they are 0 or 1.
-func (t *SimulatedTeachers) Ballots(queries *shuffleg.Records) (*Ballots, error) {
+func (t *Simulated) Ballots(queries *shuffleg.Records) (*ensemble.Ballots, error) {
 	ones, err := t.Ones(queries)
 	if err != nil {
 		return nil, err
 	}
-	b, err := NewBallots(t.p.K(), 2)
+	b, err := ensemble.NewBallots(t.p.K(), 2)
 	if err != nil {
 		return nil, err
 	}
 	for i, n := range ones {
-		truth := NoTruth
+		truth := ensemble.NoTruth
 		if y := queries.Response(i); queries.HasResponses() && (y == 0 || y == 1) {
 			truth = int(y)
 		}
@@ -223,7 +217,7 @@ func (t *SimulatedTeachers) Ballots(queries *shuffleg.Records) (*Ballots, error)
 	return b, nil
 }
 
-func (p *TrainPlan) ones(models [][]float64, queries *shuffleg.Records) ([]int, error) {
+func (p *Plan) ones(models [][]float64, queries *shuffleg.Records) ([]int, error) {
 	if queries == nil {
 		return nil, errors.New("no queries")
 	}
@@ -237,7 +231,7 @@ func (p *TrainPlan) ones(models [][]float64, queries *shuffleg.Records) ([]int, 
 	return out, nil
 }
 
-func (p *TrainPlan) onesOf(models [][]float64, features []float64) int {
+func (p *Plan) onesOf(models [][]float64, features []float64) int {
 	n := 0
 	for _, m := range models {
 		if p.c.Vote(m, features) {
@@ -247,7 +241,7 @@ func (p *TrainPlan) onesOf(models [][]float64, features []float64) int {
 	return n
 }
 
-func (p *TrainPlan) dimension(d int) error {
+func (p *Plan) dimension(d int) error {
 	return &check.Error{Name: "dimension of the queries", Value: d, Rule: fmt.Sprintf("that of the records, %d", p.dim)}
 }
 

@@ -1,4 +1,4 @@
-package accountant
+package iteration
 
 import (
 	"errors"
@@ -6,15 +6,17 @@ import (
 	"math"
 	"slices"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
 )
 
-// IterationReport is what a shuffled gradient run costs, and on which grounds.
-type IterationReport struct {
-	Mode       IterationMode // the one whose figure Cost is; never IterationBest
-	Conversion Conversion    // "" where none is needed
-	Trials     []Trial       // what each mode says, where IterationBest was asked for; else nil
-	Relation   Relation
+// Report is what a shuffled gradient run costs, and on which grounds.
+type Report struct {
+	Mode       Mode       // the one whose figure Cost is; never Best
+	Conversion Conversion // "" where none is needed
+	Trials     []Trial    // what each mode says, where Best was asked for; else nil
+	Relation   accountant.Relation
 	Released   Released // the most that may be released for Cost to hold
 	Order      SampleOrder
 
@@ -33,71 +35,44 @@ type IterationReport struct {
 	Fallback    []string // why noise on public steps was not counted; nil if it was, or there is none
 	Warnings    []string // what holds but is outside the range that the source states
 
-	Cost Cost // ε rounded up; +Inf without noise
+	Cost accountant.Cost // ε rounded up; +Inf without noise
 }
 
-// ZCDPFor returns the largest ρ for which ρ-zCDP is (ε, δ)-DP by EpsilonFromZCDP, rounded
-// down:
-//
-//	ρ = ε²/(√(ln(1/δ)+ε) + √ln(1/δ))²,
-//
-// which is (√(ln(1/δ)+ε) - √ln(1/δ))² without its cancellation. It takes ε > 0 finite and
-// δ in (0,1).
-func ZCDPFor(target Cost) (float64, error) {
-	if err := checkIterationTarget(target); err != nil {
-		return 0, err
+func checkTarget(target accountant.Cost) error {
+	if err := check.Positive("epsilon", target.Epsilon); err != nil {
+		return err
 	}
-	l := -logDown(target.Delta)
-	r := target.Epsilon / (math.Sqrt(l+target.Epsilon) + math.Sqrt(l))
-	return r * r * (1 - floatMargin), nil
-}
-
-// ZCDPOrder returns the order of the smallest ρα + ln(1/δ)/(α-1): α* = 1 + √(ln(1/δ)/ρ).
-// (The source prints it without the 1, which is not optimal.)
-func ZCDPOrder(rho, delta float64) float64 { return 1 + math.Sqrt(-math.Log(delta))/math.Sqrt(rho) }
-
-func checkIterationTarget(target Cost) error {
-	if !(target.Epsilon > 0) || math.IsInf(target.Epsilon, 1) {
-		return &check.Error{Name: "epsilon", Value: target.Epsilon, Rule: "a finite number > 0"}
-	}
-	return checkIterationDelta(target.Delta)
-}
-
-func checkIterationDelta(delta float64) error {
-	if !(delta > 0 && delta < 1) {
-		return &check.Error{Name: "delta", Value: delta, Rule: "in (0,1)"}
-	}
-	return nil
+	return check.Within("delta", target.Delta)
 }
 
 // Report returns what the event costs at δ in (0,1). A mode whose conditions fail is
-// ErrNotCertified; IterationPaper falls back to m = 1 instead and says so, and IterationBest
+// ErrNotCertified; Paper falls back to m = 1 instead and says so, and Best
 // leaves it out and says why. An unstated conversion is ConversionClassical, and with
-// IterationBest the one that gives less. Without private data ε is 0, with private data and
+// Best the one that gives less. Without private data ε is 0, with private data and
 // no noise +Inf.
 //
-// Cost: milliseconds, tenths of a second for ConversionExact of IterationRRMixture, and
-// therefore for IterationBest of secretly reshuffled records.
-func (e Iteration) Report(delta float64) (IterationReport, error) {
-	return ReportIterations(delta, e)
+// Cost: milliseconds, tenths of a second for ConversionExact of RRMixture, and
+// therefore for Best of secretly reshuffled records.
+func (e Steps) Report(delta float64) (Report, error) {
+	return Account(delta, e)
 }
 
-// ReportIterations returns what several runs of epochs of one training cost together. The
-// divergences add up; IterationSOMixture and IterationCrossEpoch, which reach over all
+// Account returns what several runs of epochs of one training cost together. The
+// divergences add up; SOMixture and CrossEpoch, which reach over all
 // epochs, take one run only. Mode, conversion, order and clip must agree. The report
 // shows the noise of the first run with private data and the smallest m.
-func ReportIterations(delta float64, runs ...Iteration) (IterationReport, error) {
-	if err := checkIterationDelta(delta); err != nil {
-		return IterationReport{}, err
+func Account(delta float64, runs ...Steps) (Report, error) {
+	if err := check.Within("delta", delta); err != nil {
+		return Report{}, err
 	}
 	if len(runs) == 0 {
-		return IterationReport{}, errors.New("no epochs to account for")
+		return Report{}, errors.New("no epochs to account for")
 	}
 	r, private, ms, err := prepareReport(runs)
 	if err != nil {
-		return IterationReport{}, err
+		return Report{}, err
 	}
-	if runs[0].mode() == IterationBest {
+	if runs[0].mode() == Best {
 		return bestReport(delta, runs)
 	}
 	r.Cost.Delta = delta
@@ -123,16 +98,16 @@ func ReportIterations(delta float64, runs ...Iteration) (IterationReport, error)
 	case exact:
 		err = r.mixtureExact(private)
 	case r.Conversion == ConversionClassical && pureRho(r.Mode):
-		r.Alpha = ZCDPOrder(r.Rho, delta)
+		r.Alpha = accountant.ZCDPOrder(r.Rho, delta)
 		if math.IsInf(r.Rho, 1) {
 			r.Alpha, r.Cost.Epsilon = 1, r.Rho
 			return r, nil
 		}
-		r.Cost.Epsilon, err = EpsilonFromZCDP(r.Rho, delta)
+		r.Cost.Epsilon, err = accountant.EpsilonFromZCDP(r.Rho, delta)
 	default:
-		convert := classicalEpsilon
+		convert := accountant.ClassicalEpsilonFromRDP
 		if r.Conversion == ConversionImproved {
-			convert = improvedEpsilon
+			convert = accountant.EpsilonFromRDP
 		}
 		total := func(alpha float64) float64 {
 			sum := 0.0
@@ -141,12 +116,8 @@ func ReportIterations(delta float64, runs ...Iteration) (IterationReport, error)
 			}
 			return sum * (1 + 1e-15*float64(len(private)))
 		}
-		r.Alpha, r.Cost.Epsilon = bestOrder(1e10, func(alpha float64) float64 {
-			eps := convert(alpha, total(alpha), delta)
-			if math.IsNaN(eps) {
-				return math.Inf(1)
-			}
-			return eps
+		r.Alpha, r.Cost.Epsilon = num.BestOrder(maxOrder, func(alpha float64) float64 {
+			return finite(convert(alpha, total(alpha), delta))
 		})
 		if math.IsInf(r.Cost.Epsilon, 1) {
 			r.Rho, r.Alpha = r.Cost.Epsilon, 0
@@ -157,20 +128,31 @@ func ReportIterations(delta float64, runs ...Iteration) (IterationReport, error)
 	return r, err
 }
 
+// maxOrder is the largest order that is tried.
+const maxOrder = 1e10
+
+// finite returns +Inf for a figure that could not be had: the divergence is infinite.
+func finite(eps float64, err error) float64 {
+	if err != nil {
+		return math.Inf(1)
+	}
+	return eps
+}
+
 // pureRho says whether the mode's loss is at most that of one Gaussian mechanism with μ² = 2ρ.
-func pureRho(m IterationMode) bool {
-	return m == IterationPaper || m == IterationCrossEpoch || m == IterationGaussianExact
+func pureRho(m Mode) bool {
+	return m == Paper || m == CrossEpoch || m == GaussianExact
 }
 
 // prepareReport checks the runs and returns those with private data and their m.
-func prepareReport(runs []Iteration) (r IterationReport, private []Iteration, ms []float64, err error) {
+func prepareReport(runs []Steps) (r Report, private []Steps, ms []float64, err error) {
 	first := runs[0]
-	r = IterationReport{
+	r = Report{
 		Mode: first.mode(), Conversion: first.conversion(), Relation: first.Neighbours,
 		Order: first.Order, Clip: first.Clip, Amplification: 1, Contractive: true,
 		StepSize: first.StepSize, Released: first.Released,
 	}
-	if r.Mode == IterationGaussianExact {
+	if r.Mode == GaussianExact {
 		r.Conversion = ""
 	}
 	for i, e := range runs {
@@ -179,7 +161,7 @@ func prepareReport(runs []Iteration) (r IterationReport, private []Iteration, ms
 		}
 		if e.mode() != first.mode() || e.Conversion != first.Conversion || e.Order != first.Order ||
 			e.Clip != first.Clip || e.Released != first.Released || e.StepSize != first.StepSize {
-			return r, nil, nil, fmt.Errorf("runs 1 and %d differ in more than their steps and noise: %w", i+1, ErrUnsupported)
+			return r, nil, nil, fmt.Errorf("runs 1 and %d differ in more than their steps and noise: %w", i+1, accountant.ErrUnsupported)
 		}
 		r.Smoothness = max(r.Smoothness, e.Smoothness)
 		if len(e.Contraction()) > 0 {
@@ -203,16 +185,16 @@ func prepareReport(runs []Iteration) (r IterationReport, private []Iteration, ms
 		r.Epochs += e.Epochs
 		private, ms = append(private, e), append(ms, m)
 	}
-	if len(private) > 1 && (r.Mode == IterationSOMixture || r.Mode == IterationCrossEpoch) {
-		return r, nil, nil, fmt.Errorf("mode %s with %d different runs of private epochs: %w", r.Mode, len(private), ErrUnsupported)
+	if len(private) > 1 && (r.Mode == SOMixture || r.Mode == CrossEpoch) {
+		return r, nil, nil, fmt.Errorf("mode %s with %d different runs of private epochs: %w", r.Mode, len(private), accountant.ErrUnsupported)
 	}
 	if hard, stated := StepCap(r.Smoothness); r.Smoothness > 0 && r.StepSize > stated && r.StepSize <= hard {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("step size %g is above 1/L = %g, the range that the source states, though not above 2/L, up to which the theorem holds", r.StepSize, stated))
 	}
 	amplified := slices.ContainsFunc(ms, func(m float64) bool { return m > 1 }) // one run is enough: its iterates are hidden
-	if !amplified && r.Mode != IterationCrossEpoch && pureRho(r.Mode) {
+	if !amplified && r.Mode != CrossEpoch && pureRho(r.Mode) {
 		r.Released = EveryIterate // nothing rests on hiding them
-	} else if r.Mode != IterationCrossEpoch {
+	} else if r.Mode != CrossEpoch {
 		r.Released = EpochEnds
 	}
 	return r, private, ms, nil
@@ -222,28 +204,28 @@ func prepareReport(runs []Iteration) (r IterationReport, private []Iteration, ms
 // the target's ε > 0 at its δ in (0,1), and its report. Noise and PublicNoise are taken
 // as a pattern of which only the ratio counts: 1 and 0 for noise on private steps only, 1
 // and 1 for both. An event without private data gets no noise. What is returned has been
-// accounted for: its cost is not above the target. IterationBest takes the smallest noise of
+// accounted for: its cost is not above the target. Best takes the smallest noise of
 // all modes that hold.
-func (e Iteration) Calibrate(target Cost) (Iteration, IterationReport, error) {
-	if err := checkIterationTarget(target); err != nil {
-		return Iteration{}, IterationReport{}, err
+func (e Steps) Calibrate(target accountant.Cost) (Steps, Report, error) {
+	if err := checkTarget(target); err != nil {
+		return Steps{}, Report{}, err
 	}
 	if e.private() && !(e.Noise > 0) {
-		return Iteration{}, IterationReport{}, &check.Error{Name: "noise", Value: e.Noise, Rule: "above 0: it is the pattern that is scaled"}
+		return Steps{}, Report{}, &check.Error{Name: "noise", Value: e.Noise, Rule: "above 0: it is the pattern that is scaled"}
 	}
 	if err := e.check(); err != nil {
-		return Iteration{}, IterationReport{}, err
+		return Steps{}, Report{}, err
 	}
 	m, _, err := e.certify()
 	if err != nil {
-		return Iteration{}, IterationReport{}, err
+		return Steps{}, Report{}, err
 	}
 	if !e.private() {
 		e.Noise, e.PublicNoise = 0, 0 // before the search: there is nothing to find
 		r, err := e.Report(target.Delta)
 		return e, r, err
 	}
-	scaled := func(s float64) Iteration {
+	scaled := func(s float64) Steps {
 		c := e
 		c.Noise, c.PublicNoise = e.Noise*s, e.PublicNoise*s
 		return c
@@ -254,36 +236,36 @@ func (e Iteration) Calibrate(target Cost) (Iteration, IterationReport, error) {
 	}
 	var s float64
 	switch {
-	case e.mode() == IterationBest:
+	case e.mode() == Best:
 		c, err := e.calibrateBest(target)
 		if err != nil {
-			return Iteration{}, IterationReport{}, err
+			return Steps{}, Report{}, err
 		}
 		s = c.Noise / e.Noise
 	case e.conversion() == ConversionExact && pureRho(e.mode()):
-		sigma, err := GaussianNoise(target)
+		sigma, err := accountant.GaussianNoise(target)
 		if err != nil {
-			return Iteration{}, IterationReport{}, err
+			return Steps{}, Report{}, err
 		}
 		s = sigma * math.Sqrt(2*e.rho(m)) // noise multiplier 1/√(2ρ), and ρ falls with the square of the scale
 	case pureRho(e.mode()):
-		rho, err := ZCDPFor(target)
+		rho, err := accountant.ZCDPFor(target)
 		if e.conversion() == ConversionImproved {
 			rho, err = improvedZCDPFor(target)
 		}
 		if err != nil {
-			return Iteration{}, IterationReport{}, err
+			return Steps{}, Report{}, err
 		}
 		s = math.Sqrt(e.rho(m) / rho)
 	case e.conversion() == ConversionExact:
 		s, err = e.searchExact(target)
 		if err != nil {
-			return Iteration{}, IterationReport{}, err
+			return Steps{}, Report{}, err
 		}
 	default:
 		s, err = searchScale(e, m, target, fits)
 		if err != nil {
-			return Iteration{}, IterationReport{}, err
+			return Steps{}, Report{}, err
 		}
 	}
 	// The closed forms are right up to rounding; go up until the account itself agrees.
@@ -291,13 +273,13 @@ func (e Iteration) Calibrate(target Cost) (Iteration, IterationReport, error) {
 		c := scaled(s)
 		r, err := c.Report(target.Delta)
 		if err != nil {
-			return Iteration{}, IterationReport{}, err
+			return Steps{}, Report{}, err
 		}
 		if r.Cost.Epsilon <= target.Epsilon {
 			return c, r, nil
 		}
 		if step > 1e-6 {
-			return Iteration{}, IterationReport{}, fmt.Errorf("no noise found for %v: %w", target, ErrUnsupported)
+			return Steps{}, Report{}, fmt.Errorf("no noise found for %v: %w", target, accountant.ErrUnsupported)
 		}
 		s *= 1 + step
 	}
@@ -306,7 +288,7 @@ func (e Iteration) Calibrate(target Cost) (Iteration, IterationReport, error) {
 // searchExact finds the scale of a mixture by its privacy losses, whose figures take too
 // long for a bisection: by false position on the logarithms, below what the Rényi
 // divergences need. It returns an upper end that was accounted for, within exactTolerance.
-func (e Iteration) searchExact(target Cost) (float64, error) {
+func (e Steps) searchExact(target accountant.Cost) (float64, error) {
 	start, _, err := e.as(e.Mode, ConversionImproved).Calibrate(target)
 	if err != nil {
 		return 0, err
@@ -325,7 +307,7 @@ func (e Iteration) searchExact(target Cost) (float64, error) {
 	above := excess(high)
 	for step := 1e-3; above > 0; step *= 4 { // where the grid costs more than Rényi's conversion
 		if step > 1 {
-			return 0, fmt.Errorf("no noise found for %v by privacy losses: %w", target, ErrUnsupported)
+			return 0, fmt.Errorf("no noise found for %v by privacy losses: %w", target, accountant.ErrUnsupported)
 		}
 		high += step
 		above = excess(high)
@@ -361,15 +343,15 @@ func (e Iteration) searchExact(target Cost) (float64, error) {
 // exactTolerance is by which factor, less 1, searchExact may end above the least noise.
 const exactTolerance = 3e-5
 
-// searchScale bisects on the logarithm of the scale below the one that IterationPaper's ρ
+// searchScale bisects on the logarithm of the scale below the one that Paper's ρ
 // needs, which a mixture never exceeds, and returns the upper end.
-func searchScale(e Iteration, m float64, target Cost, fits func(float64) bool) (float64, error) {
-	rho, err := ZCDPFor(target)
+func searchScale(e Steps, m float64, target accountant.Cost, fits func(float64) bool) (float64, error) {
+	rho, err := accountant.ZCDPFor(target)
 	if err != nil {
 		return 0, err
 	}
 	worst := e
-	worst.Mode = IterationPaper
+	worst.Mode = Paper
 	high := math.Sqrt(worst.rho(m)/rho) * (1 + 1e-9)
 	for range 8 { // rounding, and for the search over orders
 		if fits(high) {
@@ -378,7 +360,7 @@ func searchScale(e Iteration, m float64, target Cost, fits func(float64) bool) (
 		high *= 1.01
 	}
 	if !fits(high) {
-		return 0, fmt.Errorf("no noise found for %v: %w", target, ErrUnsupported)
+		return 0, fmt.Errorf("no noise found for %v: %w", target, accountant.ErrUnsupported)
 	}
 	low := high / 2
 	for range 100 {
@@ -403,13 +385,15 @@ func searchScale(e Iteration, m float64, target Cost, fits func(float64) bool) (
 
 // improvedZCDPFor is ZCDPFor by the improved conversion: the largest ρ found by bisection
 // that fits, never below ZCDPFor.
-func improvedZCDPFor(target Cost) (float64, error) {
-	low, err := ZCDPFor(target)
+func improvedZCDPFor(target accountant.Cost) (float64, error) {
+	low, err := accountant.ZCDPFor(target)
 	if err != nil {
 		return 0, err
 	}
 	fits := func(rho float64) bool {
-		_, eps := bestOrder(1e10, func(a float64) float64 { return improvedEpsilon(a, a*rho*(1+4*floatMargin), target.Delta) })
+		_, eps := num.BestOrder(maxOrder, func(a float64) float64 {
+			return finite(accountant.EpsilonFromRDP(a, a*rho*(1+4*num.Margin), target.Delta))
+		})
 		return eps <= target.Epsilon
 	}
 	high := low * 2

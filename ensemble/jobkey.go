@@ -12,7 +12,7 @@ import (
 // a piece of work can be lost and done again. Its answers depend on the key, the query's
 // id and its votes alone, so work that is repeated repeats its answers. A key is of one job:
 // it is made for it, stays in it, and ends with it. What that rests on and what it
-// needs of the caller is said at [Mechanism.ReleaseKeyed].
+// needs of the caller is said at [KeyedCoins].
 type JobKey struct{ key *randsrc.Key }
 
 // NewJobKey returns a new key of 256 bits of the operating system's randomness. There is
@@ -55,26 +55,4 @@ func (k *JobKey) secret() *randsrc.Key {
 		return nil
 	}
 	return k.key
-}
-
-// ReleaseKeyed answers one query with the coins that key has for it:
-//
-//	answer = Release's, with u = ⌊b₀…b₇ / 2¹¹⌋ and coin = b₈ mod 2 in the place of the
-//	system's; b = HMAC-SHA-256_k(0 ‖ query), k from the job's secret
-//
-// so a query that is answered again, by a bundle that is retried say, has the same
-// answer, and the two together are one release that costs PerAnswer once. HMAC-SHA-256
-// is taken for a pseudorandom function: then the answers of a job are those of
-// Release to everybody who does not know the key and cannot tell the function
-// from a random one, and the guarantee is against such (Mironov, Pandey,
-// Reingold and Vadhan, Computational Differential Privacy (2009)). Given that:
-//
-//   - query ids must differ within the job: two queries of one id share their coins, and
-//     what their answers differ in is then no noise;
-//   - the votes of a query must not change under one key (see [JobKey.Pin]);
-//   - the key must not be seen by those who see the labels.
-//
-// It fails, and there is no answer, for a key that NewJobKey did not make.
-func (m *Mechanism) ReleaseKeyed(key *JobKey, query string, ones int) (bool, error) {
-	return m.answer(key.secret().Coins(query), ones)
 }

@@ -1,4 +1,4 @@
-package accountant_test
+package iteration_test
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"pgregory.net/rapid"
 )
 
@@ -22,13 +23,13 @@ func near(t *testing.T, what string, got, want, relative float64) {
 	}
 }
 
-// iteration returns an event all of whose conditions hold, in the source's mode.
-func iteration(epochs, n, private int, clip float64) accountant.Iteration {
-	e := accountant.Iteration{
+// steps returns an event all of whose conditions hold, in the source's mode.
+func steps(epochs, n, private int, clip float64) iteration.Steps {
+	e := iteration.Steps{
 		Epochs: epochs, Records: n, Private: private, Clip: clip, Noise: 1,
-		Order: accountant.Reshuffled, OrderSecret: true, Released: accountant.EpochEnds,
+		Order: iteration.Reshuffled, OrderSecret: true, Released: iteration.EpochEnds,
 		StepSize: 0.5, Smoothness: 1, Convex: true, ClipKeepsContraction: true, ConvexRegulariser: true,
-		Mode: accountant.IterationPaper, Neighbours: accountant.ReplaceOne,
+		Mode: iteration.Paper, Neighbours: accountant.ReplaceOne,
 	}
 	if private < n {
 		e.PublicNoise = 1
@@ -36,18 +37,18 @@ func iteration(epochs, n, private int, clip float64) accountant.Iteration {
 	return e
 }
 
-func withMode(e accountant.Iteration, m accountant.IterationMode) accountant.Iteration {
+func withMode(e iteration.Steps, m iteration.Mode) iteration.Steps {
 	e.Mode = m
 	switch m {
-	case accountant.IterationSOMixture:
-		e.Order = accountant.ShuffledOnce
-	case accountant.IterationCrossEpoch:
-		e.Order, e.Released = accountant.FixedOrder, accountant.LastIterate
+	case iteration.SOMixture:
+		e.Order = iteration.ShuffledOnce
+	case iteration.CrossEpoch:
+		e.Order, e.Released = iteration.FixedOrder, iteration.LastIterate
 	}
 	return e
 }
 
-func withNoise(e accountant.Iteration, sigma float64) accountant.Iteration {
+func withNoise(e iteration.Steps, sigma float64) iteration.Steps {
 	e.Noise = sigma
 	if e.PublicNoise > 0 {
 		e.PublicNoise = sigma
@@ -55,7 +56,7 @@ func withNoise(e accountant.Iteration, sigma float64) accountant.Iteration {
 	return e
 }
 
-func calibrated(t *testing.T, e accountant.Iteration, eps, delta float64) float64 {
+func calibrated(t *testing.T, e iteration.Steps, eps, delta float64) float64 {
 	t.Helper()
 	c, r, err := e.Calibrate(accountant.Cost{Epsilon: eps, Delta: delta})
 	if err != nil {
@@ -67,7 +68,7 @@ func calibrated(t *testing.T, e accountant.Iteration, eps, delta float64) float6
 	return c.Noise
 }
 
-func epsilon(t *testing.T, e accountant.Iteration, delta float64) float64 {
+func epsilon(t *testing.T, e iteration.Steps, delta float64) float64 {
 	t.Helper()
 	r, err := e.Report(delta)
 	if err != nil {
@@ -92,7 +93,7 @@ func TestAcceptance01ClosedForms(t *testing.T) {
 		}
 		near(t, "rho", rho, v.rho, 1e-9)
 		near(t, "alpha", accountant.ZCDPOrder(rho, v.delta), v.alpha, 1e-9)
-		near(t, "sigma", calibrated(t, iteration(1, 7, 7, 1), v.eps, v.delta), v.sigma, 3e-9) // nine digits
+		near(t, "sigma", calibrated(t, steps(1, 7, 7, 1), v.eps, v.delta), v.sigma, 3e-9) // nine digits
 	}
 	for _, v := range []struct {
 		eps, delta, clip   float64
@@ -115,16 +116,16 @@ func TestAcceptance01ClosedForms(t *testing.T) {
 		{8, 1e-5, 1, 100, 60, 60, 13.80699162, 9.763017405, 13.80699162},
 	} {
 		what := fmt.Sprintf("eps %g n %d", v.eps, v.n)
-		near(t, what+" DP", calibrated(t, iteration(v.epochs, v.n, v.n, v.clip), v.eps, v.delta), v.dp, 1e-9)
-		near(t, what+" half", calibrated(t, iteration(max(1, v.epochs/2), v.n, v.n, v.clip), v.eps, v.delta), v.half, 1e-9)
-		near(t, what+" interleaved", calibrated(t, iteration(v.epochs, v.n, v.private, v.clip), v.eps, v.delta), v.int, 1e-9)
+		near(t, what+" DP", calibrated(t, steps(v.epochs, v.n, v.n, v.clip), v.eps, v.delta), v.dp, 1e-9)
+		near(t, what+" half", calibrated(t, steps(max(1, v.epochs/2), v.n, v.n, v.clip), v.eps, v.delta), v.half, 1e-9)
+		near(t, what+" interleaved", calibrated(t, steps(v.epochs, v.n, v.private, v.clip), v.eps, v.delta), v.int, 1e-9)
 	}
 	// Other fractions of private steps, at six digits.
 	for _, v := range []struct {
 		n, private int
 		sigma      float64
 	}{{1000, 250, 5.8783}, {1000, 500, 7.1971}, {1000, 750, 10.1680}, {200, 50, 13.1095}, {200, 100, 16.0293}, {200, 150, 22.5574}} {
-		near(t, fmt.Sprint(v), calibrated(t, iteration(50, v.n, v.private, 10), 5, 1e-6), v.sigma, 1e-5)
+		near(t, fmt.Sprint(v), calibrated(t, steps(50, v.n, v.private, 10), 5, 1e-6), v.sigma, 1e-5)
 	}
 	for _, v := range []struct {
 		sigma, clip         float64
@@ -140,7 +141,7 @@ func TestAcceptance01ClosedForms(t *testing.T) {
 		{1, 1, 1, 1, 1e-5, 2, 3.399262956, 11.59705182},
 	} {
 		n := 1000
-		r, err := withNoise(iteration(v.epochs, n, n+1-v.m, v.clip), v.sigma).Report(v.delta)
+		r, err := withNoise(steps(v.epochs, n, n+1-v.m, v.clip), v.sigma).Report(v.delta)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,12 +192,12 @@ func TestAcceptance02NumericMinimum(t *testing.T) {
 
 func TestAcceptance03Invariant(t *testing.T) {
 	const n = 100
-	dp := calibrated(t, iteration(20, n, n, 3), 2, 1e-6)
+	dp := calibrated(t, steps(20, n, n, 3), 2, 1e-6)
 	for private := 1; private <= n; private++ {
-		s := calibrated(t, iteration(20, n, private, 3), 2, 1e-6)
+		s := calibrated(t, steps(20, n, private, 3), 2, 1e-6)
 		near(t, "(n+1-n_d)σ²", float64(n+1-private)*s*s, dp*dp, 1e-9)
 	}
-	near(t, "n_d = 1", calibrated(t, iteration(20, n, 1, 3), 2, 1e-6), dp/10, 1e-9)
+	near(t, "n_d = 1", calibrated(t, steps(20, n, 1, 3), 2, 1e-6), dp/10, 1e-9)
 }
 
 func TestAcceptance04Monotone(t *testing.T) {
@@ -207,7 +208,7 @@ func TestAcceptance04Monotone(t *testing.T) {
 		private := rapid.IntRange(1, n-1).Draw(t, "private")
 		k := rapid.IntRange(1, 60).Draw(t, "K")
 		sigma := func(eps, delta, clip float64, k, n, private int) float64 {
-			c, _, err := iteration(k, n, private, clip).Calibrate(accountant.Cost{Epsilon: eps, Delta: delta})
+			c, _, err := steps(k, n, private, clip).Calibrate(accountant.Cost{Epsilon: eps, Delta: delta})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -234,9 +235,9 @@ func TestAcceptance04Monotone(t *testing.T) {
 }
 
 func TestAcceptance05PrivPub(t *testing.T) {
-	dp := calibrated(t, iteration(50, 200, 200, 10), 5, 1e-6)
+	dp := calibrated(t, steps(50, 200, 200, 10), 5, 1e-6)
 	for s, want := range map[int]float64{12: 78.9187, 25: 113.9093, 37: 138.5767} {
-		got := calibrated(t, iteration(s, 200, 200, 10), 5, 1e-6)
+		got := calibrated(t, steps(s, 200, 200, 10), 5, 1e-6)
 		near(t, "ratio", got/dp, math.Sqrt(float64(s)/50), 1e-9)
 		near(t, "sigma", got, want, 1e-6)
 	}
@@ -246,9 +247,9 @@ func TestAcceptance05PrivPub(t *testing.T) {
 func TestAcceptance06UnderNoisingConstant(t *testing.T) {
 	for target, cost := range map[float64]float64{1: 1.0181, 5: 5.45239, 10: 11.8096} {
 		tempting := 2 * math.Sqrt2 * 10 * math.Sqrt(50*-math.Log(1e-6)) / target
-		got := epsilon(t, withNoise(iteration(50, 1000, 1000, 10), tempting), 1e-6)
+		got := epsilon(t, withNoise(steps(50, 1000, 1000, 10), tempting), 1e-6)
 		near(t, "epsilon", got, cost, 1e-5)
-		if right := calibrated(t, iteration(50, 1000, 1000, 10), target, 1e-6); right <= tempting {
+		if right := calibrated(t, steps(50, 1000, 1000, 10), target, 1e-6); right <= tempting {
 			t.Errorf("calibrated %g, no more than the wrong %g", right, tempting)
 		}
 	}
@@ -256,8 +257,8 @@ func TestAcceptance06UnderNoisingConstant(t *testing.T) {
 
 func TestAcceptance07StepSizeCap(t *testing.T) {
 	const l = 37.3
-	at := func(eta float64, private int) accountant.IterationReport {
-		e := withNoise(iteration(50, 1000, private, 10), 40)
+	at := func(eta float64, private int) iteration.Report {
+		e := withNoise(steps(50, 1000, private, 10), 40)
 		e.StepSize, e.Smoothness = eta, l
 		r, err := e.Report(1e-6)
 		if err != nil {
@@ -272,7 +273,7 @@ func TestAcceptance07StepSizeCap(t *testing.T) {
 	if r = at(1/l, 500); len(r.Warnings) != 0 || !r.Contractive {
 		t.Errorf("at 1/L: %+v", r)
 	}
-	if r = at(2.0001/l, 500); r.Contractive || r.Amplification != 1 || len(r.Fallback) == 0 || r.Released != accountant.EveryIterate {
+	if r = at(2.0001/l, 500); r.Contractive || r.Amplification != 1 || len(r.Fallback) == 0 || r.Released != iteration.EveryIterate {
 		t.Errorf("above 2/L: %+v", r)
 	}
 	if at(2.0001/l, 1000).Cost != at(0.1/l, 1000).Cost || at(2.0001/l, 1000).Fallback != nil {
@@ -282,18 +283,18 @@ func TestAcceptance07StepSizeCap(t *testing.T) {
 
 // Each condition alone, when it fails, takes the amplification away.
 func TestConditionsOfAmplification(t *testing.T) {
-	good := withNoise(iteration(10, 100, 50, 1), 1)
-	breaks := map[string]func(*accountant.Iteration){
-		"convex":       func(e *accountant.Iteration) { e.Convex = false },
-		"clipping":     func(e *accountant.Iteration) { e.ClipKeepsContraction = false },
-		"smoothness":   func(e *accountant.Iteration) { e.Smoothness = 0 },
-		"infinite":     func(e *accountant.Iteration) { e.Smoothness = math.Inf(1) },
-		"step size":    func(e *accountant.Iteration) { e.StepSize = 2.01 },
-		"every":        func(e *accountant.Iteration) { e.Released = accountant.EveryIterate },
-		"public first": func(e *accountant.Iteration) { e.PublicFirst = true },
+	good := withNoise(steps(10, 100, 50, 1), 1)
+	breaks := map[string]func(*iteration.Steps){
+		"convex":       func(e *iteration.Steps) { e.Convex = false },
+		"clipping":     func(e *iteration.Steps) { e.ClipKeepsContraction = false },
+		"smoothness":   func(e *iteration.Steps) { e.Smoothness = 0 },
+		"infinite":     func(e *iteration.Steps) { e.Smoothness = math.Inf(1) },
+		"step size":    func(e *iteration.Steps) { e.StepSize = 2.01 },
+		"every":        func(e *iteration.Steps) { e.Released = iteration.EveryIterate },
+		"public first": func(e *iteration.Steps) { e.PublicFirst = true },
 	}
-	plain := epsilon(t, withNoise(iteration(10, 100, 100, 1), 1), 1e-6)
-	plainExact := epsilon(t, withMode(withNoise(iteration(10, 100, 100, 1), 1), accountant.IterationGaussianExact), 1e-6)
+	plain := epsilon(t, withNoise(steps(10, 100, 100, 1), 1), 1e-6)
+	plainExact := epsilon(t, withMode(withNoise(steps(10, 100, 100, 1), 1), iteration.GaussianExact), 1e-6)
 	if amplified := epsilon(t, good, 1e-6); amplified > plain/3 {
 		t.Fatalf("amplified %g, plain %g", amplified, plain)
 	}
@@ -304,20 +305,20 @@ func TestConditionsOfAmplification(t *testing.T) {
 		if err != nil || r.Amplification != 1 || len(r.Fallback) == 0 || math.Abs(r.Cost.Epsilon-plain) > 1e-12*plain {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
-		exact := withMode(e, accountant.IterationGaussianExact)
+		exact := withMode(e, iteration.GaussianExact)
 		if r, err := exact.Report(1e-6); err != nil || r.Amplification != 1 || len(r.Fallback) == 0 || math.Abs(r.Cost.Epsilon-plainExact) > 1e-9*plainExact {
 			t.Errorf("gaussian-exact, %s: %+v, %v, want %g", name, r, err, plainExact)
 		}
-		for _, m := range []accountant.IterationMode{accountant.IterationRRMixture, accountant.IterationSOMixture, accountant.IterationCrossEpoch} {
+		for _, m := range []iteration.Mode{iteration.RRMixture, iteration.SOMixture, iteration.CrossEpoch} {
 			e := withMode(good, m)
 			if _, err := e.Report(1e-6); err != nil {
 				t.Errorf("%s: %v", m, err)
 			}
 			f(&e)
-			if _, err := e.Report(1e-6); !errors.Is(err, accountant.ErrNotCertified) {
+			if _, err := e.Report(1e-6); !errors.Is(err, iteration.ErrNotCertified) {
 				t.Errorf("%s, %s: %v", m, name, err)
 			}
-			if _, _, err := e.Calibrate(accountant.Cost{Epsilon: 1, Delta: 1e-6}); !errors.Is(err, accountant.ErrNotCertified) {
+			if _, _, err := e.Calibrate(accountant.Cost{Epsilon: 1, Delta: 1e-6}); !errors.Is(err, iteration.ErrNotCertified) {
 				t.Errorf("%s, %s: calibrated: %v", m, name, err)
 			}
 		}
@@ -326,44 +327,44 @@ func TestConditionsOfAmplification(t *testing.T) {
 	quiet := good
 	quiet.PublicNoise = 0
 	near(t, "noiseless public steps", epsilon(t, quiet, 1e-6), plain, 1e-12)
-	refused := map[string]accountant.Iteration{}
-	e := withMode(good, accountant.IterationRRMixture)
+	refused := map[string]iteration.Steps{}
+	e := withMode(good, iteration.RRMixture)
 	e.OrderSecret = false
 	refused["public order"] = e
-	e = withMode(good, accountant.IterationRRMixture)
-	e.Order = accountant.ShuffledOnce
+	e = withMode(good, iteration.RRMixture)
+	e.Order = iteration.ShuffledOnce
 	refused["rr-mixture of SO"] = e
-	e = withMode(good, accountant.IterationSOMixture)
-	e.Order = accountant.Reshuffled
+	e = withMode(good, iteration.SOMixture)
+	e.Order = iteration.Reshuffled
 	refused["so-mixture of RR"] = e
-	e = withMode(good, accountant.IterationSOMixture)
-	e.Order = accountant.FixedOrder
+	e = withMode(good, iteration.SOMixture)
+	e.Order = iteration.FixedOrder
 	refused["so-mixture of IG"] = e
-	e = withMode(good, accountant.IterationCrossEpoch)
-	e.Order = accountant.Reshuffled
+	e = withMode(good, iteration.CrossEpoch)
+	e.Order = iteration.Reshuffled
 	refused["cross-epoch of RR"] = e
-	e = withMode(good, accountant.IterationCrossEpoch)
-	e.Released = accountant.EpochEnds
+	e = withMode(good, iteration.CrossEpoch)
+	e.Released = iteration.EpochEnds
 	refused["cross-epoch of epoch ends"] = e
-	e = withMode(good, accountant.IterationCrossEpoch)
+	e = withMode(good, iteration.CrossEpoch)
 	e.ConvexRegulariser = false
 	refused["cross-epoch, prox"] = e
 	for name, e := range refused {
-		if _, err := e.Report(1e-6); !errors.Is(err, accountant.ErrNotCertified) {
+		if _, err := e.Report(1e-6); !errors.Is(err, iteration.ErrNotCertified) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
 func TestAcceptance08Mixtures(t *testing.T) {
-	e := withNoise(withMode(iteration(1, 4, 4, 1), accountant.IterationRRMixture), 2)
+	e := withNoise(withMode(steps(1, 4, 4, 1), iteration.RRMixture), 2)
 	r, err := e.RDP(3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	near(t, "R", r, 0.9973928051, 1e-6)
 	near(t, "S", math.Exp(2*r), 7.35062696, 1e-6)
-	e = withNoise(withMode(iteration(1, 4, 2, 1), accountant.IterationRRMixture), 2)
+	e = withNoise(withMode(steps(1, 4, 2, 1), iteration.RRMixture), 2)
 	if r, err = e.RDP(3); err != nil {
 		t.Fatal(err)
 	}
@@ -371,32 +372,32 @@ func TestAcceptance08Mixtures(t *testing.T) {
 	near(t, "S", math.Exp(2*r), 1.708820461, 1e-6)
 
 	for _, v := range []struct {
-		mode       accountant.IterationMode
+		mode       iteration.Mode
 		n, private int
 		eps, sigma float64
 	}{
-		{accountant.IterationRRMixture, 1000, 1000, 1, 130.24},
-		{accountant.IterationRRMixture, 1000, 1000, 5, 28.75},
-		{accountant.IterationRRMixture, 1000, 1000, 10, 15.89},
-		{accountant.IterationRRMixture, 200, 200, 1, 182.7},
-		{accountant.IterationRRMixture, 200, 200, 5, 39.90},
-		{accountant.IterationRRMixture, 200, 200, 10, 21.83},
-		{accountant.IterationRRMixture, 1000, 500, 1, 21.13},
-		{accountant.IterationRRMixture, 1000, 500, 5, 4.525},
-		{accountant.IterationRRMixture, 1000, 500, 10, 2.430},
-		{accountant.IterationRRMixture, 200, 100, 1, 47.18},
-		{accountant.IterationRRMixture, 200, 100, 5, 10.10},
-		{accountant.IterationRRMixture, 200, 100, 10, 5.425},
-		{accountant.IterationSOMixture, 1000, 1000, 1, 551.0},
-		{accountant.IterationSOMixture, 1000, 1000, 5, 122.1},
-		{accountant.IterationSOMixture, 1000, 1000, 10, 67.48},
+		{iteration.RRMixture, 1000, 1000, 1, 130.24},
+		{iteration.RRMixture, 1000, 1000, 5, 28.75},
+		{iteration.RRMixture, 1000, 1000, 10, 15.89},
+		{iteration.RRMixture, 200, 200, 1, 182.7},
+		{iteration.RRMixture, 200, 200, 5, 39.90},
+		{iteration.RRMixture, 200, 200, 10, 21.83},
+		{iteration.RRMixture, 1000, 500, 1, 21.13},
+		{iteration.RRMixture, 1000, 500, 5, 4.525},
+		{iteration.RRMixture, 1000, 500, 10, 2.430},
+		{iteration.RRMixture, 200, 100, 1, 47.18},
+		{iteration.RRMixture, 200, 100, 5, 10.10},
+		{iteration.RRMixture, 200, 100, 10, 5.425},
+		{iteration.SOMixture, 1000, 1000, 1, 551.0},
+		{iteration.SOMixture, 1000, 1000, 5, 122.1},
+		{iteration.SOMixture, 1000, 1000, 10, 67.48},
 	} {
-		near(t, fmt.Sprint(v), calibrated(t, withMode(iteration(50, v.n, v.private, 10), v.mode), v.eps, 1e-6), v.sigma, 1e-3)
+		near(t, fmt.Sprint(v), calibrated(t, withMode(steps(50, v.n, v.private, 10), v.mode), v.eps, 1e-6), v.sigma, 1e-3)
 	}
-	rr := accountant.IterationRRMixture
-	near(t, "epsilon", epsilon(t, withNoise(withMode(iteration(50, 200, 200, 10), rr), 161.0921425), 1e-6), 1.137998, 1e-6)
-	near(t, "epsilon", epsilon(t, withNoise(withMode(iteration(50, 200, 200, 10), rr), 40), 1e-6), 4.985374, 1e-6)
-	near(t, "epsilon", epsilon(t, withNoise(withMode(iteration(50, 200, 100, 10), rr), 16), 1e-6), 3.058875, 1e-6)
+	rr := iteration.RRMixture
+	near(t, "epsilon", epsilon(t, withNoise(withMode(steps(50, 200, 200, 10), rr), 161.0921425), 1e-6), 1.137998, 1e-6)
+	near(t, "epsilon", epsilon(t, withNoise(withMode(steps(50, 200, 200, 10), rr), 40), 1e-6), 4.985374, 1e-6)
+	near(t, "epsilon", epsilon(t, withNoise(withMode(steps(50, 200, 100, 10), rr), 16), 1e-6), 3.058875, 1e-6)
 }
 
 func TestMixturesNeverAbovePaper(t *testing.T) {
@@ -404,13 +405,13 @@ func TestMixturesNeverAbovePaper(t *testing.T) {
 		n := rapid.IntRange(1, 300).Draw(t, "n")
 		private := rapid.IntRange(1, n).Draw(t, "private")
 		k := rapid.IntRange(1, 20).Draw(t, "K")
-		e := withNoise(iteration(k, n, private, 1), math.Exp(rapid.Float64Range(-2, 4).Draw(t, "log sigma")))
+		e := withNoise(steps(k, n, private, 1), math.Exp(rapid.Float64Range(-2, 4).Draw(t, "log sigma")))
 		alpha := 1 + math.Exp(rapid.Float64Range(-4, 6).Draw(t, "log order"))
 		paper, err := e.RDP(alpha)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range []accountant.IterationMode{accountant.IterationRRMixture, accountant.IterationSOMixture, accountant.IterationCrossEpoch} {
+		for _, m := range []iteration.Mode{iteration.RRMixture, iteration.SOMixture, iteration.CrossEpoch} {
 			r, err := withMode(e, m).RDP(alpha)
 			if err != nil {
 				t.Fatal(err)
@@ -421,7 +422,7 @@ func TestMixturesNeverAbovePaper(t *testing.T) {
 			if n == 1 && math.Abs(r-paper) > 1e-9*paper {
 				t.Errorf("%s at n = 1: %g, the paper's %g", m, r, paper)
 			}
-			if k == 1 && m == accountant.IterationCrossEpoch && math.Abs(r-paper) > 1e-9*paper {
+			if k == 1 && m == iteration.CrossEpoch && math.Abs(r-paper) > 1e-9*paper {
 				t.Errorf("cross-epoch at K = 1: %g, the paper's %g", r, paper)
 			}
 		}
@@ -433,7 +434,7 @@ func TestMixturesNeverAbovePaper(t *testing.T) {
 func TestMixtureBlocks(t *testing.T) {
 	for _, private := range []int{2048, 5000, 40000} {
 		n, sigma, alpha := 50000, 0.02, 3.0
-		r, err := withNoise(withMode(iteration(1, n, private, 1), accountant.IterationRRMixture), sigma).RDP(alpha)
+		r, err := withNoise(withMode(steps(1, n, private, 1), iteration.RRMixture), sigma).RDP(alpha)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -449,13 +450,13 @@ func TestMixtureBlocks(t *testing.T) {
 }
 
 func TestAcceptance09CrossEpoch(t *testing.T) {
-	cross := accountant.IterationCrossEpoch
-	r, err := withNoise(withMode(iteration(50, 1000, 1000, 10), cross), 10).Report(1e-6)
+	cross := iteration.CrossEpoch
+	r, err := withNoise(withMode(steps(50, 1000, 1000, 10), cross), 10).Report(1e-6)
 	if err != nil {
 		t.Fatal(err)
 	}
 	near(t, "bracket", r.Rho*100/200, 1.049, 1e-12)
-	if r.Released != accountant.LastIterate {
+	if r.Released != iteration.LastIterate {
 		t.Errorf("released %v", r.Released)
 	}
 	for _, v := range []struct {
@@ -465,7 +466,7 @@ func TestAcceptance09CrossEpoch(t *testing.T) {
 		{1000, 1000, 1, 109.590}, {1000, 1000, 5, 23.3334}, {1000, 1000, 10, 12.4524}, {200, 200, 5, 25.4199},
 		{1000, 500, 1, 24.1630}, {1000, 500, 5, 5.14467}, {1000, 500, 10, 2.74557}, {200, 100, 5, 11.5020},
 	} {
-		near(t, fmt.Sprint(v), calibrated(t, withMode(iteration(50, v.n, v.private, 10), cross), v.eps, 1e-6), v.sigma, 1e-5)
+		near(t, fmt.Sprint(v), calibrated(t, withMode(steps(50, v.n, v.private, 10), cross), v.eps, 1e-6), v.sigma, 1e-5)
 	}
 }
 
@@ -476,9 +477,9 @@ func TestAcceptance09CrossEpoch(t *testing.T) {
 func TestErratumProximalMapsContract(t *testing.T) {
 	const eta, clip, sigma, alpha, lambda = 0.5, 1.0, 1.0, 2.0, 0.4
 	bounds := func(n, epochs int) (cross, paper float64) {
-		e := iteration(epochs, n, n, clip)
+		e := steps(epochs, n, n, clip)
 		e.StepSize = eta
-		for mode, r := range map[accountant.IterationMode]*float64{accountant.IterationCrossEpoch: &cross, accountant.IterationPaper: &paper} {
+		for mode, r := range map[iteration.Mode]*float64{iteration.CrossEpoch: &cross, iteration.Paper: &paper} {
 			var err error
 			if *r, err = withNoise(withMode(e, mode), sigma).RDP(alpha); err != nil {
 				t.Fatal(err)
@@ -567,13 +568,13 @@ func TestAcceptance10Conversions(t *testing.T) {
 	for _, v := range []struct{ eps, rho, mu, factor, delta float64 }{
 		{1, 0.024356, 0.236704, 1.1808, 2.4e-9}, {5, 0.463065, 1.020357, 1.0962, 1.0e-8}, {10, 1.539278, 1.848132, 1.0666, 1.7e-8},
 	} {
-		e := iteration(50, 1000, 1000, 10)
+		e := steps(50, 1000, 1000, 10)
 		paper := calibrated(t, e, v.eps, 1e-6)
-		e.Conversion = accountant.ConversionImproved
+		e.Conversion = iteration.ConversionImproved
 		improved := calibrated(t, e, v.eps, 1e-6)
 		near(t, "improved rho", 2*100*50/(improved*improved), v.rho, 1e-4)
 		near(t, "factor", paper/improved, v.factor, 1e-4)
-		exactEvent := withMode(iteration(50, 1000, 1000, 10), accountant.IterationGaussianExact)
+		exactEvent := withMode(steps(50, 1000, 1000, 10), iteration.GaussianExact)
 		exact := calibrated(t, exactEvent, v.eps, 1e-6)
 		near(t, "mu", 20*math.Sqrt(50)/exact, v.mu, 1e-5)
 		// What the paper's noise really costs in δ.
@@ -584,11 +585,11 @@ func TestAcceptance10Conversions(t *testing.T) {
 		near(t, "true delta", delta, v.delta, 0.05)
 	}
 	for _, sigma := range []float64{20, 85, 161, 400, 3000} {
-		e := withNoise(iteration(50, 1000, 1000, 10), sigma)
+		e := withNoise(steps(50, 1000, 1000, 10), sigma)
 		paper := epsilon(t, e, 1e-6)
-		e.Conversion = accountant.ConversionImproved
+		e.Conversion = iteration.ConversionImproved
 		improved := epsilon(t, e, 1e-6)
-		exact := epsilon(t, withMode(e, accountant.IterationGaussianExact), 1e-6)
+		exact := epsilon(t, withMode(e, iteration.GaussianExact), 1e-6)
 		if !(exact <= improved && improved <= paper) {
 			t.Errorf("sigma %g: exact %g, improved %g, paper %g", sigma, exact, improved, paper)
 		}
@@ -632,8 +633,8 @@ func TestAcceptance11ExactChain(t *testing.T) {
 		near(t, "five epochs", five, []float64{0.2661407042, 0.618260109, 1.773152676}[i], 1e-9)
 		// A record at position j of n private steps is protected like the last private
 		// one of an epoch whose later steps are public and as noisy.
-		e := withNoise(iteration(1, n, j, clip), sigma)
-		e.Order, e.Released = accountant.FixedOrder, accountant.LastIterate
+		e := withNoise(steps(1, n, j, clip), sigma)
+		e.Order, e.Released = iteration.FixedOrder, iteration.LastIterate
 		bound, err := e.RDP(alpha)
 		if err != nil {
 			t.Fatal(err)
@@ -642,7 +643,7 @@ func TestAcceptance11ExactChain(t *testing.T) {
 		e.Epochs = 5
 		paper, _ := e.RDP(alpha)
 		near(t, "paper", paper, []float64{2, 3.333333333, 20}[i], 1e-9)
-		e.Mode = accountant.IterationCrossEpoch
+		e.Mode = iteration.CrossEpoch
 		cross, err := e.RDP(alpha)
 		if err != nil {
 			t.Fatal(err)
@@ -670,7 +671,7 @@ func TestAcceptance12Tight(t *testing.T) {
 				shift += 2 * clip
 			}
 		}
-		e := withNoise(iteration(1, 4, 2, clip), sigma)
+		e := withNoise(steps(1, 4, 2, clip), sigma)
 		e.StepSize = 1
 		bound, err := e.RDP(alpha)
 		if err != nil {
@@ -683,7 +684,7 @@ func TestAcceptance12Tight(t *testing.T) {
 
 func TestUnequalNoise(t *testing.T) {
 	// Noise twice as strong on public steps: V = σ² + (n-n_d)(2σ)².
-	e := withNoise(iteration(3, 10, 6, 1), 0.5)
+	e := withNoise(steps(3, 10, 6, 1), 0.5)
 	e.PublicNoise = 1
 	r, err := e.Report(1e-6)
 	if err != nil {
@@ -691,8 +692,8 @@ func TestUnequalNoise(t *testing.T) {
 	}
 	near(t, "rho", r.Rho, 3*2/(0.25+4), 1e-12)
 	// Different runs add up.
-	other := withNoise(iteration(2, 10, 10, 1), 3)
-	both, err := accountant.ReportIterations(1e-6, e, other)
+	other := withNoise(steps(2, 10, 10, 1), 3)
+	both, err := iteration.Account(1e-6, e, other)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -702,18 +703,18 @@ func TestUnequalNoise(t *testing.T) {
 	}
 	// One run that hides its iterates is enough: they may not all be released, though the
 	// other run needs none hidden.
-	if alone, err := other.Report(1e-6); err != nil || alone.Released != accountant.EveryIterate || both.Released != accountant.EpochEnds {
+	if alone, err := other.Report(1e-6); err != nil || alone.Released != iteration.EveryIterate || both.Released != iteration.EpochEnds {
 		t.Errorf("may be released: %v of both, %v of the second alone (%v)", both.Released, alone.Released, err)
 	}
-	rr, err := accountant.ReportIterations(1e-6, withMode(e, accountant.IterationRRMixture), withMode(other, accountant.IterationRRMixture))
+	rr, err := iteration.Account(1e-6, withMode(e, iteration.RRMixture), withMode(other, iteration.RRMixture))
 	if err != nil || rr.Cost.Epsilon > both.Cost.Epsilon {
 		t.Errorf("%+v, %v", rr, err)
 	}
-	if _, err := accountant.ReportIterations(1e-6, withMode(e, accountant.IterationCrossEpoch), withMode(other, accountant.IterationCrossEpoch)); !errors.Is(err, accountant.ErrUnsupported) {
+	if _, err := iteration.Account(1e-6, withMode(e, iteration.CrossEpoch), withMode(other, iteration.CrossEpoch)); !errors.Is(err, accountant.ErrUnsupported) {
 		t.Errorf("cross-epoch over different runs: %v", err)
 	}
 	other.StepSize = 0.1
-	if _, err := accountant.ReportIterations(1e-6, e, other); !errors.Is(err, accountant.ErrUnsupported) {
+	if _, err := iteration.Account(1e-6, e, other); !errors.Is(err, accountant.ErrUnsupported) {
 		t.Errorf("different step sizes: %v", err)
 	}
 }
@@ -723,11 +724,11 @@ func TestUnequalNoise(t *testing.T) {
 // instead of the sum, they would cost less.
 func TestRunsOfEpochsAddUp(t *testing.T) {
 	const delta = 1e-6
-	for _, m := range []accountant.IterationMode{accountant.IterationPaper, accountant.IterationRRMixture, accountant.IterationGaussianExact} {
-		for _, c := range []accountant.Conversion{accountant.ConversionClassical, accountant.ConversionImproved} {
+	for _, m := range []iteration.Mode{iteration.Paper, iteration.RRMixture, iteration.GaussianExact} {
+		for _, c := range []iteration.Conversion{iteration.ConversionClassical, iteration.ConversionImproved} {
 			for _, sigma := range []float64{0.7, 3, 40} {
-				run := func(epochs int) accountant.Iteration {
-					e := withNoise(withMode(iteration(epochs, 10, 6, 1), m), sigma)
+				run := func(epochs int) iteration.Steps {
+					e := withNoise(withMode(steps(epochs, 10, 6, 1), m), sigma)
 					e.Conversion = c
 					return e
 				}
@@ -735,7 +736,7 @@ func TestRunsOfEpochsAddUp(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				parts, err := accountant.ReportIterations(delta, run(3), run(2), run(1))
+				parts, err := iteration.Account(delta, run(3), run(2), run(1))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -749,17 +750,17 @@ func TestRunsOfEpochsAddUp(t *testing.T) {
 		}
 	}
 	// Different runs: no less than the divergences of both together at the best of all orders.
-	for _, m := range []accountant.IterationMode{accountant.IterationPaper, accountant.IterationRRMixture} {
-		one, two := withNoise(withMode(iteration(3, 10, 6, 1), m), 0.9), withNoise(withMode(iteration(2, 14, 14, 1), m), 3)
-		one.Conversion, two.Conversion = accountant.ConversionImproved, accountant.ConversionImproved
-		both, err := accountant.ReportIterations(delta, one, two)
+	for _, m := range []iteration.Mode{iteration.Paper, iteration.RRMixture} {
+		one, two := withNoise(withMode(steps(3, 10, 6, 1), m), 0.9), withNoise(withMode(steps(2, 14, 14, 1), m), 3)
+		one.Conversion, two.Conversion = iteration.ConversionImproved, iteration.ConversionImproved
+		both, err := iteration.Account(delta, one, two)
 		if err != nil {
 			t.Fatal(err)
 		}
 		least := math.Inf(1)
 		for u := -6.0; u < 8; u += 0.001 {
 			alpha, sum := 1+math.Exp(u), 0.0
-			for _, e := range []accountant.Iteration{one, two} {
+			for _, e := range []iteration.Steps{one, two} {
 				r, err := e.RDP(alpha)
 				if err != nil {
 					t.Fatal(err)
@@ -775,8 +776,8 @@ func TestRunsOfEpochsAddUp(t *testing.T) {
 }
 
 func TestIterationEdges(t *testing.T) {
-	for _, m := range accountant.IterationModes() {
-		e := withMode(iteration(5, 9, 9, 1), m)
+	for _, m := range iteration.Modes() {
+		e := withMode(steps(5, 9, 9, 1), m)
 		e.Noise = 0
 		if got := epsilon(t, e, 1e-6); !math.IsInf(got, 1) {
 			t.Errorf("%s without noise: %g", m, got)
@@ -789,21 +790,21 @@ func TestIterationEdges(t *testing.T) {
 			t.Errorf("%s without epochs: %+v, %v", m, c, err)
 		}
 	}
-	good := withNoise(iteration(5, 9, 4, 1), 1)
-	bad := map[string]func(*accountant.Iteration){
-		"epochs":           func(e *accountant.Iteration) { e.Epochs = -1 },
-		"records":          func(e *accountant.Iteration) { e.Records = 0 },
-		"private steps":    func(e *accountant.Iteration) { e.Private = 10 },
-		"clip":             func(e *accountant.Iteration) { e.Clip = math.NaN() },
-		"noise":            func(e *accountant.Iteration) { e.Noise = math.Inf(1) },
-		"public noise":     func(e *accountant.Iteration) { e.PublicNoise = -1 },
-		"step size":        func(e *accountant.Iteration) { e.StepSize = math.NaN() },
-		"smoothness":       func(e *accountant.Iteration) { e.Smoothness = math.NaN() },
-		"order":            func(e *accountant.Iteration) { e.Order = 0 },
-		"released":         func(e *accountant.Iteration) { e.Released = 9 },
-		"accounting mode":  func(e *accountant.Iteration) { e.Mode = "poisson" },
-		"conversion":       func(e *accountant.Iteration) { e.Conversion = "hopeful" },
-		"private steps = ": func(e *accountant.Iteration) { e.Private = -1 },
+	good := withNoise(steps(5, 9, 4, 1), 1)
+	bad := map[string]func(*iteration.Steps){
+		"epochs":           func(e *iteration.Steps) { e.Epochs = -1 },
+		"records":          func(e *iteration.Steps) { e.Records = 0 },
+		"private steps":    func(e *iteration.Steps) { e.Private = 10 },
+		"clip":             func(e *iteration.Steps) { e.Clip = math.NaN() },
+		"noise":            func(e *iteration.Steps) { e.Noise = math.Inf(1) },
+		"public noise":     func(e *iteration.Steps) { e.PublicNoise = -1 },
+		"step size":        func(e *iteration.Steps) { e.StepSize = math.NaN() },
+		"smoothness":       func(e *iteration.Steps) { e.Smoothness = math.NaN() },
+		"order":            func(e *iteration.Steps) { e.Order = 0 },
+		"released":         func(e *iteration.Steps) { e.Released = 9 },
+		"accounting mode":  func(e *iteration.Steps) { e.Mode = "poisson" },
+		"conversion":       func(e *iteration.Steps) { e.Conversion = "hopeful" },
+		"private steps = ": func(e *iteration.Steps) { e.Private = -1 },
 	}
 	for name, f := range bad {
 		e := good
@@ -845,11 +846,11 @@ func TestIterationEdges(t *testing.T) {
 func TestCalibrationIsTight(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		// IterationBest and the losses of mixtures take longer: TestBestCalibration.
-		m := rapid.SampledFrom(accountant.IterationModes()[1:]).Draw(t, "mode")
+		m := rapid.SampledFrom(iteration.Modes()[1:]).Draw(t, "mode")
 		n := rapid.IntRange(1, 60).Draw(t, "n")
 		private := rapid.IntRange(1, n).Draw(t, "private")
-		e := withMode(iteration(rapid.IntRange(1, 30).Draw(t, "K"), n, private, math.Exp(rapid.Float64Range(-8, 8).Draw(t, "log clip"))), m)
-		e.Conversion = rapid.SampledFrom([]accountant.Conversion{accountant.ConversionClassical, accountant.ConversionImproved}).Draw(t, "conversion")
+		e := withMode(steps(rapid.IntRange(1, 30).Draw(t, "K"), n, private, math.Exp(rapid.Float64Range(-8, 8).Draw(t, "log clip"))), m)
+		e.Conversion = rapid.SampledFrom([]iteration.Conversion{iteration.ConversionClassical, iteration.ConversionImproved}).Draw(t, "conversion")
 		target := accountant.Cost{Epsilon: math.Exp(rapid.Float64Range(-4, 4).Draw(t, "log eps")), Delta: math.Exp(rapid.Float64Range(-40, -1).Draw(t, "log delta"))}
 		c, r, err := e.Calibrate(target)
 		if err != nil {
@@ -875,7 +876,7 @@ func TestSampledSteps(t *testing.T) {
 		n          int
 		eps, sigma float64
 	}{{1000, 1, 50.83}, {1000, 5, 14.49}, {1000, 10, 11.71}, {200, 1, 171.7}, {200, 5, 26.76}, {200, 10, 15.83}} {
-		s, err := accountant.SampledSteps{Steps: v.n * 50, Records: v.n, Clip: 10}.Calibrate(accountant.Cost{Epsilon: v.eps, Delta: 1e-6})
+		s, err := iteration.SampledSteps{Steps: v.n * 50, Records: v.n, Clip: 10}.Calibrate(accountant.Cost{Epsilon: v.eps, Delta: 1e-6})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -885,31 +886,50 @@ func TestSampledSteps(t *testing.T) {
 		}
 	}
 	// One record: nothing is sampled.
-	s := accountant.SampledSteps{Steps: 1, Records: 1, Clip: 1, Noise: 1}
+	s := iteration.SampledSteps{Steps: 1, Records: 1, Clip: 1, Noise: 1}
 	if r, err := s.RDP(2); err != nil || math.Abs(r-4) > 1e-8 {
 		t.Errorf("n = 1: %g, %v", r, err)
 	}
-	if eps, _, err := (accountant.SampledSteps{Steps: 1, Records: 5, Clip: 1}).Epsilon(1e-6); err != nil || !math.IsInf(eps, 1) {
+	if eps, _, err := (iteration.SampledSteps{Steps: 1, Records: 5, Clip: 1}).Epsilon(1e-6); err != nil || !math.IsInf(eps, 1) {
 		t.Errorf("without noise: %g, %v", eps, err)
 	}
-	if eps, _, err := (accountant.SampledSteps{Records: 5, Clip: 1}).Epsilon(1e-6); err != nil || eps != 0 {
+	if eps, _, err := (iteration.SampledSteps{Records: 5, Clip: 1}).Epsilon(1e-6); err != nil || eps != 0 {
 		t.Errorf("without steps: %g, %v", eps, err)
 	}
-	for _, bad := range []accountant.SampledSteps{{Steps: -1, Records: 1, Clip: 1}, {Records: 0, Clip: 1}, {Records: 1}, {Records: 1, Clip: 1, Noise: math.NaN()}} {
+	for _, bad := range []iteration.SampledSteps{{Steps: -1, Records: 1, Clip: 1}, {Records: 0, Clip: 1}, {Records: 1}, {Records: 1, Clip: 1, Noise: math.NaN()}} {
 		if _, _, err := bad.Epsilon(1e-6); err == nil {
 			t.Errorf("%+v accepted", bad)
 		}
 	}
-	if _, err := (accountant.SampledSteps{Steps: 5, Records: 5, Clip: 1}).Calibrate(accountant.Cost{Epsilon: 0.001, Delta: 1e-6}); !errors.Is(err, accountant.ErrUnsupported) {
+	if _, err := (iteration.SampledSteps{Steps: 5, Records: 5, Clip: 1}).Calibrate(accountant.Cost{Epsilon: 0.001, Delta: 1e-6}); !errors.Is(err, accountant.ErrUnsupported) {
 		t.Errorf("an epsilon that no order reaches: %v", err)
 	}
 }
 
 func BenchmarkCalibrateMixture(b *testing.B) {
-	e := withMode(iteration(50, 1000, 1000, 10), accountant.IterationRRMixture)
+	e := withMode(steps(50, 1000, 1000, 10), iteration.RRMixture)
 	for b.Loop() {
 		if _, _, err := e.Calibrate(accountant.Cost{Epsilon: 1, Delta: 1e-6}); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// Training whose divergence is beneath every float64 still costs something, in every mode
+// and at every order.
+func TestDivergencesThatUnderflowAreNotNothing(t *testing.T) {
+	for _, mode := range []iteration.Mode{
+		iteration.Paper, iteration.RRMixture, iteration.SOMixture, iteration.CrossEpoch,
+	} {
+		e := withMode(withNoise(steps(5, 100, 100, 1e-100), 1e100), mode)
+		for _, alpha := range []float64{1 + 1e-9, 2, 1e10} {
+			if rho, err := e.RDP(alpha); err != nil || !(rho > 0) {
+				t.Errorf("%s at order %g: %g, %v", mode, alpha, rho, err)
+			}
+		}
+		e.Conversion = iteration.ConversionClassical
+		if r, err := e.Report(1e-6); err != nil || !(r.Cost.Epsilon > 0) || math.IsInf(r.Alpha, 1) {
+			t.Errorf("%s: %+v, %v", mode, r.Cost, err)
 		}
 	}
 }

@@ -37,15 +37,15 @@ func chosenKey(t testing.TB, secret []byte) *JobKey {
 
 // The answer is that of the mechanism whose exactness exact_test.go shows by going
 // through all words and coins, with the word and the coin that the comment of
-// ReleaseKeyed defines: so with a random function for HMAC its distribution is exact.
-func TestReleaseKeyedIsTheMechanismWithTheQuerysCoins(t *testing.T) {
+// KeyedCoins defines: so with a random function for HMAC its distribution is exact.
+func TestKeyedCoinsIsTheMechanismWithTheQuerysCoins(t *testing.T) {
 	cases := exactCases(t)
 	rapid.Check(t, func(t *rapid.T) {
 		secret := rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "secret")
 		secret[0] |= 1
 		m := rapid.SampledFrom(cases).Draw(t, "mechanism")
 		id := rapid.String().Draw(t, "id")
-		ones := rapid.IntRange(0, m.K()).Draw(t, "ones")
+		ones := rapid.IntRange(0, m.setting.K).Draw(t, "ones")
 		sent := append([]byte("darrm job key v1\n"), secret...)
 		key, err := ReadJobKey(bytes.NewReader(sent), [32]byte(prf(secret, "darrm job key v1: fingerprint")))
 		if err != nil {
@@ -53,29 +53,34 @@ func TestReleaseKeyedIsTheMechanismWithTheQuerysCoins(t *testing.T) {
 		}
 		b := prf(prf(secret, "darrm job key v1: coins"), "\x00\x00\x00\x00\x00\x00\x00\x00"+id)
 		word, coin := binary.LittleEndian.Uint64(b)>>11, b[8]&1 == 1
-		want, err := m.answer(&randsrctest.Sequence{Words: []uint64{word}, Bits: []bool{coin}}, ones)
+		want, err := answerOnes(m, &randsrctest.Sequence{Words: []uint64{word}, Bits: []bool{coin}}, ones)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 2 { // a retry has the same answer
-			if got, err := m.ReleaseKeyed(key, id, ones); err != nil || got != want {
+			if got, err := releaseKeyed(m, key, id, ones); err != nil || got != want {
 				t.Fatalf("%t, %v; want %t", got, err, want)
 			}
 		}
 	})
 }
 
+func releaseKeyed(m *Mechanism, key *JobKey, query string, ones int) (bool, error) {
+	class, err := m.Answer(KeyedCoins(key), query, []int{m.setting.K - ones, ones})
+	return class == 1, err
+}
+
 // n = 2¹⁵ queries for each number of votes, under a fixed key, so there is no false
 // alarm from run to run. Over keys: 6 standard deviations for each of the 24 counts
 // of the K = 11 mechanism, false alarm below 5e-8 together. The mutants are far outside.
-func TestReleaseKeyedHasTheRightProbabilities(t *testing.T) {
+func TestKeyedCoinsHasTheRightProbabilities(t *testing.T) {
 	const n = 1 << 15
 	m := anyGamma(t, 11, 1, 0.9, 0.8, 0.5, 0.2, 0.05)
 	key := chosenKey(t, []byte("0123456789abcdef0123456789abcdef"))
 	type release func(key *JobKey, query string, ones int) (bool, error)
 	check := func(release release) string {
-		for ones := range m.K() + 1 {
-			p, err := m.ProbabilityOfOne(ones)
+		for ones := range m.setting.K + 1 {
+			p, err := ofOne(m)(ones)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,17 +112,17 @@ func TestReleaseKeyedHasTheRightProbabilities(t *testing.T) {
 		}
 		return ""
 	}
-	if what := check(m.ReleaseKeyed); what != "" {
+	if what := check(func(k *JobKey, q string, ones int) (bool, error) { return releaseKeyed(m, k, q, ones) }); what != "" {
 		t.Error(what)
 	}
 	mutants := map[string]release{
-		"coins of the votes":            func(k *JobKey, _ string, ones int) (bool, error) { return m.ReleaseKeyed(k, fmt.Sprint(ones), ones) },
-		"two queries share their coins": func(k *JobKey, q string, ones int) (bool, error) { return m.ReleaseKeyed(k, half(q), ones) },
-		"no noise":                      func(_ *JobKey, _ string, ones int) (bool, error) { return 2*ones > m.K(), nil },
+		"coins of the votes":            func(k *JobKey, _ string, ones int) (bool, error) { return releaseKeyed(m, k, fmt.Sprint(ones), ones) },
+		"two queries share their coins": func(k *JobKey, q string, ones int) (bool, error) { return releaseKeyed(m, k, half(q), ones) },
+		"no noise":                      func(_ *JobKey, _ string, ones int) (bool, error) { return 2*ones > m.setting.K, nil },
 		"majority of three tries": func(k *JobKey, q string, ones int) (bool, error) {
 			n := 0
 			for i := range 3 {
-				if one, _ := m.ReleaseKeyed(k, fmt.Sprint(q, "/", i), ones); one {
+				if one, _ := releaseKeyed(m, k, fmt.Sprint(q, "/", i), ones); one {
 					n++
 				}
 			}
@@ -145,12 +150,12 @@ func TestKeyedErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, ones := range []int{-1, 4} {
-		if one, err := m.ReleaseKeyed(key, "q", ones); err == nil || one || !strings.Contains(err.Error(), "between 0 and K = 3") {
+		if one, err := releaseKeyed(m, key, "q", ones); err == nil || one || !strings.Contains(err.Error(), "votes for class") {
 			t.Errorf("ones = %d: %t, %v", ones, one, err)
 		}
 	}
 	for name, k := range map[string]*JobKey{"nil": nil, "zero": new(JobKey)} {
-		if one, err := m.ReleaseKeyed(k, "q", 3); err == nil || one {
+		if one, err := releaseKeyed(m, k, "q", 3); err == nil || one {
 			t.Errorf("%s key: %t, %v", name, one, err)
 		}
 		if err := k.Send(io.Discard); err == nil {
@@ -173,7 +178,7 @@ func TestKeyedErrors(t *testing.T) {
 	}
 	secret := sent.Bytes()[sent.Len()-32:]
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%d"} {
-		for _, v := range []any{key, *key, struct{ k *JobKey }{key}, struct{ k JobKey }{*key}} {
+		for _, v := range []any{key, *key, KeyedCoins(key), struct{ k *JobKey }{key}, struct{ k JobKey }{*key}} {
 			out := fmt.Sprintf(verb, v)
 			if strings.Contains(out, fmt.Sprintf("%x", secret[:3])) || strings.Contains(out, strings.Trim(fmt.Sprint(secret[:3]), "[]")) {
 				t.Errorf("%s of %T prints the key: %s", verb, v, out)

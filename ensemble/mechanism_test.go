@@ -17,12 +17,12 @@ import (
 )
 
 // everyMechanism returns one of each over the classes, DaRRM only for two.
-func everyMechanism(t testing.TB, classes int) []*Aggregator {
+func everyMechanism(t testing.TB, classes int) []*Mechanism {
 	t.Helper()
 	s := Setting{K: 9, Classes: classes, Affected: 1, Neighbours: accountant.ReplaceOne}
 	target := accountant.Cost{Epsilon: 1.5, Delta: 0.01}
-	var all []*Aggregator
-	add := func(a *Aggregator, err error) {
+	var all []*Mechanism
+	add := func(a *Mechanism, err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
@@ -34,17 +34,21 @@ func everyMechanism(t testing.TB, classes int) []*Aggregator {
 	add(LNMax(s, target.Epsilon))
 	add(PermuteAndFlip(s, target.Epsilon))
 	if classes == 2 {
-		add(mustDaRRM(t, anyGamma(t, 9, 1, 0.9, 0.7, 0.5, 0.2).Certified()), nil)
+		add(anyGamma(t, 9, 1, 0.9, 0.7, 0.5, 0.2), nil)
 	}
 	return all
 }
 
-// drawFunc is Aggregator.answer with its receiver in front.
-type drawFunc func(a *Aggregator, src randsrc.Source, counts []int) (int, error)
+// drawFunc is drawCounts or a mutant of it.
+type drawFunc func(a *Mechanism, src randsrc.Source, counts []int) (int, error)
+
+func drawCounts(m *Mechanism, src randsrc.Source, counts []int) (int, error) {
+	return m.answer(src, counts, 0)
+}
 
 // checkFrequencies compares n answers with Probabilities. A false alarm has probability
 // at most noisetest.FalseAlarm, 1e-6.
-func checkFrequencies(a *Aggregator, draw drawFunc, src randsrc.Source, counts []int, n int) error {
+func checkFrequencies(a *Mechanism, draw drawFunc, src randsrc.Source, counts []int, n int) error {
 	law, err := a.Probabilities(counts)
 	if err != nil {
 		return err
@@ -72,7 +76,7 @@ func TestAnswerFrequencies(t *testing.T) {
 		for i, a := range everyMechanism(t, classes) {
 			for j, c := range counts {
 				src := randsrc.NewSeededStream(uint64(classes), uint64(10*i+j))
-				if err := checkFrequencies(a, (*Aggregator).answer, src, c, n); err != nil {
+				if err := checkFrequencies(a, drawCounts, src, c, n); err != nil {
 					t.Errorf("%s, %v: %v", a.Title(), c, err)
 				}
 			}
@@ -113,19 +117,19 @@ func TestFrequenciesKillMutants(t *testing.T) {
 	}
 	mutants := []struct {
 		name   string
-		a      *Aggregator
+		a      *Mechanism
 		counts []int
 		n      int
 		draw   drawFunc
 	}{
-		{"ties go to the first class", gnmax, []int{3, 3, 3}, 20_000, func(_ *Aggregator, src randsrc.Source, counts []int) (int, error) {
+		{"ties go to the first class", gnmax, []int{3, 3, 3}, 20_000, func(_ *Mechanism, src randsrc.Source, counts []int) (int, error) {
 			values, err := noisy(src, counts, g.sample)
 			if err != nil {
 				return 0, err
 			}
 			return first(values), nil
 		}},
-		{"one noise for all classes", gnmax, []int{2, 4, 3}, 20_000, func(_ *Aggregator, src randsrc.Source, counts []int) (int, error) {
+		{"one noise for all classes", gnmax, []int{2, 4, 3}, 20_000, func(_ *Mechanism, src randsrc.Source, counts []int) (int, error) {
 			y, err := g.sample(src)
 			if err != nil {
 				return 0, err
@@ -136,12 +140,12 @@ func TestFrequenciesKillMutants(t *testing.T) {
 			}
 			return first(values), nil
 		}},
-		{"threshold off by one", confident, []int{5, 3, 1}, 15_000, func(a *Aggregator, src randsrc.Source, counts []int) (int, error) {
+		{"threshold off by one", confident, []int{5, 3, 1}, 15_000, func(a *Mechanism, src randsrc.Source, counts []int) (int, error) {
 			m := a.rule.(confidentMax)
 			m.threshold++
 			return m.draw(src, counts)
 		}},
-		{"check on the noisy winner", confident, []int{5, 3, 1}, 15_000, func(a *Aggregator, src randsrc.Source, counts []int) (int, error) {
+		{"check on the noisy winner", confident, []int{5, 3, 1}, 15_000, func(a *Mechanism, src randsrc.Source, counts []int) (int, error) {
 			m := a.rule.(confidentMax)
 			y, err := m.check.Sample(src)
 			if err != nil {
@@ -153,7 +157,7 @@ func TestFrequenciesKillMutants(t *testing.T) {
 			}
 			return class, nil
 		}},
-		{"no permutation", pf, []int{3, 3, 3}, 2000, func(a *Aggregator, src randsrc.Source, counts []int) (int, error) {
+		{"no permutation", pf, []int{3, 3, 3}, 2000, func(a *Mechanism, src randsrc.Source, counts []int) (int, error) {
 			f := a.rule.(flip)
 			for c, n := range counts {
 				heads, err := noise.BernoulliExp(src, uint64(largest(counts)-n)*f.num, f.den)
@@ -167,14 +171,14 @@ func TestFrequenciesKillMutants(t *testing.T) {
 	if os.Getenv("DARRM_LONG") == "1" { // 2 · 4 million draws
 		mutants = append(mutants, struct {
 			name   string
-			a      *Aggregator
+			a      *Mechanism
 			counts []int
 			n      int
 			draw   drawFunc
-		}{"σ too small by 1 %", gnmax, []int{7, 2, 0}, 4_000_000, func(_ *Aggregator, src randsrc.Source, counts []int) (int, error) {
+		}{"σ too small by 1 %", gnmax, []int{7, 2, 0}, 4_000_000, func(_ *Mechanism, src randsrc.Source, counts []int) (int, error) {
 			return gaussianMax(smaller).draw(src, counts)
 		}})
-		if err := checkFrequencies(gnmax, (*Aggregator).answer, randsrc.NewSeeded(99), []int{7, 2, 0}, 4_000_000); err != nil {
+		if err := checkFrequencies(gnmax, drawCounts, randsrc.NewSeeded(99), []int{7, 2, 0}, 4_000_000); err != nil {
 			t.Error(err)
 		}
 	}
@@ -187,8 +191,10 @@ func TestFrequenciesKillMutants(t *testing.T) {
 
 // The system's randomness, for the wiring: 3,000 answers of each mechanism; a false alarm
 // once in 100,000 runs at most (ten comparisons at 1e-6).
-func TestReleaseByTheSystem(t *testing.T) {
-	release := func(a *Aggregator, _ randsrc.Source, counts []int) (int, error) { return a.Release(counts) }
+func TestAnswersByTheSystem(t *testing.T) {
+	release := func(a *Mechanism, _ randsrc.Source, counts []int) (int, error) {
+		return a.Answer(SystemCoins(), "", counts)
+	}
 	for classes, counts := range map[int][]int{2: {3, 6}, 3: {4, 4, 1}} {
 		for _, a := range everyMechanism(t, classes) {
 			if err := checkFrequencies(a, release, nil, counts, 3000); err != nil {
@@ -200,22 +206,22 @@ func TestReleaseByTheSystem(t *testing.T) {
 
 // Counts that cannot be are refused before anything is drawn, everywhere; sources that
 // fail give an error and no class.
-func TestAggregatorErrors(t *testing.T) {
+func TestAnswerErrors(t *testing.T) {
 	boom := errors.New("boom")
 	for _, a := range everyMechanism(t, 2) {
 		for _, counts := range [][]int{nil, {9}, {4, 4}, {5, 5}, {-1, 10}, {10, -1}, {3, 3, 3}, {1 << 40, 9 - 1<<40}} {
 			src := &randsrctest.Sequence{Words: []uint64{0}, Bits: []bool{true}}
 			var parameter *check.Error
-			if class, err := a.answer(src, counts); class != Abstained || !errors.As(err, &parameter) {
+			if class, err := a.answer(src, counts, 0); class != Abstained || !errors.As(err, &parameter) {
 				t.Errorf("%s, %v: %d, %v", a.Title(), counts, class, err)
 			}
 			if words, bits := src.Used(); words+bits != 0 {
 				t.Errorf("%s, %v: drew before it refused", a.Title(), counts)
 			}
-			if _, err := a.Release(counts); err == nil {
+			if _, err := a.Answer(SystemCoins(), "", counts); err == nil {
 				t.Errorf("%s, %v: released", a.Title(), counts)
 			}
-			if _, err := a.Simulate(1).Draw(counts); err == nil {
+			if _, err := a.Answer(SeededCoins(1), "", counts); err == nil {
 				t.Errorf("%s, %v: simulated", a.Title(), counts)
 			}
 			if _, err := a.Probabilities(counts); err == nil {
@@ -223,71 +229,30 @@ func TestAggregatorErrors(t *testing.T) {
 			}
 		}
 		for words := range 3 {
-			class, err := a.answer(&randsrctest.Sequence{Words: make([]uint64, words), Err: boom}, []int{4, 5})
+			class, err := a.answer(&randsrctest.Sequence{Words: make([]uint64, words), Err: boom}, []int{4, 5}, 0)
 			if !errors.Is(err, boom) || class != Abstained {
 				t.Errorf("%s, source fails after %d words: %d, %v", a.Title(), words, class, err)
 			}
 		}
-		// Without its source it answers nothing.
-		without := *a
-		without.secure = nil
-		if g, ok := without.rule.(gammaRule); ok {
-			without.rule = gammaRule{&Mechanism{certified: g.m.certified}}
-		}
-		if class, err := without.Release([]int{4, 5}); err == nil || class != Abstained {
-			t.Errorf("%s: answered %d without a source", a.Title(), class)
-		}
-	}
-}
-
-// A release cannot be given another source than the system's: see also
-// TestReleaseTakesNoSource, which reads every signature of the package.
-func TestAggregatorTakesNoSource(t *testing.T) {
-	field, ok := reflect.TypeFor[Aggregator]().FieldByName("secure")
-	if !ok || field.Type != reflect.TypeFor[*randsrc.Secure]() {
-		t.Fatalf("Aggregator.secure is a %v, want *randsrc.Secure", field.Type)
-	}
-	var _ func(*Aggregator, []int) (int, error) = (*Aggregator).Release
-	for _, a := range everyMechanism(t, 2) {
-		if a.secure == nil {
-			t.Errorf("%s was made without a secure source", a.Title())
-		}
-	}
-}
-
-func TestAggregatorSimulationRepeats(t *testing.T) {
-	for _, a := range everyMechanism(t, 2) {
-		draw := func(seed uint64) string {
-			s := a.Simulate(seed)
-			out := ""
-			for i := range 200 {
-				class, err := s.Draw([]int{i % 10, 9 - i%10})
-				if err != nil {
-					t.Fatal(err)
-				}
-				out += fmt.Sprint(class)
+		// Without coins it answers nothing.
+		for what, coins := range map[string]Coins{"no": {}, "nil key's": KeyedCoins(nil), "zero key's": KeyedCoins(new(JobKey))} {
+			if class, err := a.Answer(coins, "q", []int{4, 5}); err == nil || class != Abstained {
+				t.Errorf("%s: answered %d with %s coins", a.Title(), class, what)
 			}
-			return out
-		}
-		first, again := draw(1), draw(1)
-		if first != again {
-			t.Errorf("%s: the same seed gives different answers", a.Title())
-		}
-		if first == draw(2) {
-			t.Errorf("%s: two seeds give the same answers", a.Title())
 		}
 	}
 }
 
 // Safe for concurrent use; the race detector watches. Counts stay as they are.
-func TestAggregatorConcurrently(t *testing.T) {
+func TestAnswerConcurrently(t *testing.T) {
+	coins := SystemCoins()
 	for _, a := range everyMechanism(t, 3) {
 		counts := []int{2, 3, 4}
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() {
 				for range 50 {
-					if _, err := a.Release(counts); err != nil {
+					if _, err := a.Answer(coins, "", counts); err != nil {
 						t.Error(err)
 						return
 					}
@@ -306,7 +271,7 @@ func TestAggregatorConcurrently(t *testing.T) {
 }
 
 // What an answer costs is said in the same words everywhere.
-func TestAggregatorDescribesItself(t *testing.T) {
+func TestMechanismDescribesItself(t *testing.T) {
 	names := map[string]bool{}
 	for _, a := range everyMechanism(t, 2) {
 		if a.Name() == "" || a.Title() == "" || len(a.Assumptions()) < 2 || names[a.Name()] {
@@ -334,13 +299,14 @@ func TestAggregatorDescribesItself(t *testing.T) {
 	}
 }
 
-func BenchmarkAggregatorRelease(b *testing.B) {
+func BenchmarkAnswer(b *testing.B) {
 	for classes, counts := range map[int][]int{2: {4, 5}, 3: {1, 6, 2}} {
 		for _, a := range everyMechanism(b, classes) {
 			b.Run(fmt.Sprintf("%s/classes=%d", a.Name(), classes), func(b *testing.B) {
 				b.ReportAllocs()
+				coins := SystemCoins()
 				for b.Loop() {
-					if _, err := a.Release(counts); err != nil {
+					if _, err := a.Answer(coins, "", counts); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -1,19 +1,23 @@
-package accountant
+package iteration
 
 import (
 	"fmt"
 	"math"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
 )
 
 // RDP returns an upper bound on the Rényi divergence of order α > 1 that all epochs
 // together allow in the event's mode, rounded up; +Inf without noise. It is
-// ErrNotCertified where the mode's conditions do not hold. IterationBest has the smallest
+// ErrNotCertified where the mode's conditions do not hold. Best has the smallest
 // of the modes that hold, at each order; each bounds the same divergence.
-func (e Iteration) RDP(alpha float64) (float64, error) {
+func (e Steps) RDP(alpha float64) (float64, error) {
 	if err := e.check(); err != nil {
 		return 0, err
 	}
-	if err := checkOrder(alpha); err != nil {
+	if err := check.Order(alpha); err != nil {
 		return 0, err
 	}
 	least := math.Inf(1)
@@ -30,8 +34,8 @@ func (e Iteration) RDP(alpha float64) (float64, error) {
 // ZCDP returns the ρ for which the event is ρ-zCDP in its mode, rounded up: RDP is at most
 // α·ρ for every order. It is also √(2ρ)-Gaussian differentially private
 // (docs/training-accounting.md, Theorem 1). The mixtures have no such ρ: ErrUnsupported.
-// IterationBest has the smallest of the modes that have one and hold.
-func (e Iteration) ZCDP() (float64, error) {
+// Best has the smallest of the modes that have one and hold.
+func (e Steps) ZCDP() (float64, error) {
 	if err := e.check(); err != nil {
 		return 0, err
 	}
@@ -46,13 +50,13 @@ func (e Iteration) ZCDP() (float64, error) {
 		}
 	}
 	if math.IsNaN(least) {
-		return 0, fmt.Errorf("zCDP in mode %s: %w", e.mode(), ErrUnsupported)
+		return 0, fmt.Errorf("zCDP in mode %s: %w", e.mode(), accountant.ErrUnsupported)
 	}
 	return least, nil
 }
 
 // divergence is RDP of a checked event, m from certify.
-func (e Iteration) divergence(alpha, m float64) float64 {
+func (e Steps) divergence(alpha, m float64) float64 {
 	switch {
 	case !e.private():
 		return 0
@@ -60,21 +64,21 @@ func (e Iteration) divergence(alpha, m float64) float64 {
 		return math.Inf(1)
 	}
 	switch e.mode() {
-	case IterationRRMixture:
+	case RRMixture:
 		exponent := (alpha - 1) * alpha * e.square()
-		return float64(e.Epochs)*(e.logMixture(exponent)+tiny)/(alpha-1)*(1+floatMargin) + tiny
-	case IterationSOMixture:
+		return float64(e.Epochs)*(e.logMixture(exponent)+num.Tiny)/(alpha-1)*(1+num.Margin) + num.Tiny
+	case SOMixture:
 		exponent := (alpha - 1) * alpha * e.square() * float64(e.Epochs)
-		return (e.logMixture(exponent)+tiny)/(alpha-1)*(1+floatMargin) + tiny
+		return (e.logMixture(exponent)+num.Tiny)/(alpha-1)*(1+num.Margin) + num.Tiny
 	}
-	return alpha * e.rho(m) * (1 + floatMargin)
+	return alpha * e.rho(m) * (1 + num.Margin)
 }
 
 // square returns 2G², half of the squared sensitivity 2G. Rounded up.
-func (e Iteration) square() float64 { return 2 * e.Clip * e.Clip * (1 + floatMargin) }
+func (e Steps) square() float64 { return 2 * e.Clip * e.Clip * (1 + num.Margin) }
 
 // rho returns ρ of the modes whose divergence is α·ρ, rounded up.
-func (e Iteration) rho(m float64) float64 {
+func (e Steps) rho(m float64) float64 {
 	switch {
 	case !e.private():
 		return 0
@@ -82,14 +86,14 @@ func (e Iteration) rho(m float64) float64 {
 		return math.Inf(1)
 	}
 	k := float64(e.Epochs)
-	last := e.square()/(m*e.Noise*e.Noise) + tiny
-	if e.mode() != IterationCrossEpoch {
-		return k * last * (1 + floatMargin)
+	last := e.square()/(m*e.Noise*e.Noise) + num.Tiny
+	if e.mode() != CrossEpoch {
+		return k * last * (1 + num.Margin)
 	}
 	// Between two occurrences lies the noise of one whole epoch; after the last one, at
 	// worst, that from the last private step on. Spreading a_t ∝ σ_t² over each of these
 	// stretches is optimal: the sum of squares is then as small as the shifts allow.
-	return ((k-1)*e.square()/e.tail(float64(e.Private)) + last) * (1 + floatMargin)
+	return ((k-1)*e.square()/e.tail(float64(e.Private)) + last) * (1 + num.Margin)
 }
 
 // exactPositions is up to which place from the end mixtures are summed term by term.
@@ -102,7 +106,7 @@ const exactPositions = 2048
 //
 // S-1 is summed with expm1: where x is small, S is 1 to all digits but the divergence,
 // ln(S) over a small α-1, is not 0.
-func (e Iteration) logMixture(x float64) float64 {
+func (e Steps) logMixture(x float64) float64 {
 	n := float64(e.Records)
 	top := x / e.tail(1)
 	if math.IsInf(top, 1) {
@@ -116,12 +120,12 @@ func (e Iteration) logMixture(x float64) float64 {
 	}
 	sum := 0.0
 	e.eachBlock(exactPositions, func(i, count float64) { sum += count * math.Expm1(x/e.tail(i)) })
-	return math.Log1p(sum/n) * (1 + rdpMargin/10)
+	return math.Log1p(sum/n) * (1 + num.SumMargin/10)
 }
 
 // eachBlock calls f with the place of the most exposed record of each block and the
 // block's length: 1 up to the place exact, and beyond it 1/exact of the place.
-func (e Iteration) eachBlock(exact int, f func(i, count float64)) {
+func (e Steps) eachBlock(exact int, f func(i, count float64)) {
 	for i := 1; i <= e.Private; {
 		count := 1
 		if i > exact {

@@ -1,10 +1,12 @@
-package accountant
+package iteration
 
 import (
 	"fmt"
 	"math"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
 )
 
 // SampledSteps is DP-SGD with one record drawn uniformly and independently in each step,
@@ -62,7 +64,7 @@ func (s SampledSteps) divergence(alpha int) float64 {
 	e := func(j float64) float64 { return 2 * j * s.Clip * s.Clip / (s.Noise * s.Noise) }
 	choose := math.Log(a) + math.Log((a-1)/2) // ln C(α,2)
 	logs := make([]float64, 0, alpha-1)
-	logs = append(logs, 2*logQ+choose+min(math.Log(4)+logExpm1(e(2)), math.Ln2+e(2)))
+	logs = append(logs, 2*logQ+choose+min(math.Log(4)+num.LogExpm1(e(2)), math.Ln2+e(2)))
 	top := logs[0]
 	for j := 3.0; j <= a; j++ {
 		choose += math.Log((a - j + 1) / j)
@@ -74,7 +76,7 @@ func (s SampledSteps) divergence(alpha int) float64 {
 	for _, l := range logs {
 		sum += math.Exp(l - top)
 	}
-	return min(e(a), logOnePlus(top+math.Log(sum))/(a-1)) * (1 + rdpMargin)
+	return min(e(a), num.LogOnePlus(top+math.Log(sum))/(a-1)) * (1 + num.SumMargin)
 }
 
 // Epsilon returns the smallest ε over the integer orders at δ in (0,1) and its order: 0
@@ -83,7 +85,7 @@ func (s SampledSteps) Epsilon(delta float64) (eps float64, alpha int, err error)
 	if err := s.check(); err != nil {
 		return 0, 0, err
 	}
-	if err := checkIterationDelta(delta); err != nil {
+	if err := check.Within("delta", delta); err != nil {
 		return 0, 0, err
 	}
 	if s.Steps == 0 {
@@ -91,8 +93,8 @@ func (s SampledSteps) Epsilon(delta float64) (eps float64, alpha int, err error)
 	}
 	eps = math.Inf(1)
 	for a := 2; a <= maxSampledOrder; a++ {
-		total := float64(s.Steps) * s.divergence(a) * (1 + floatMargin)
-		if v := classicalEpsilon(float64(a), total, delta); v < eps {
+		total := float64(s.Steps) * s.divergence(a) * (1 + num.Margin)
+		if v := finite(accountant.ClassicalEpsilonFromRDP(float64(a), total, delta)); v < eps {
 			eps, alpha = v, a
 		}
 		if total > 2*eps {
@@ -104,12 +106,12 @@ func (s SampledSteps) Epsilon(delta float64) (eps float64, alpha int, err error)
 
 // Calibrate returns s with the smallest noise, rounded up, whose cost is at most the
 // target's; none without steps.
-func (s SampledSteps) Calibrate(target Cost) (SampledSteps, error) {
+func (s SampledSteps) Calibrate(target accountant.Cost) (SampledSteps, error) {
 	s.Noise = 0
 	if err := s.check(); err != nil {
 		return SampledSteps{}, err
 	}
-	if err := checkIterationTarget(target); err != nil {
+	if err := checkTarget(target); err != nil {
 		return SampledSteps{}, err
 	}
 	if s.Steps == 0 {
@@ -125,7 +127,7 @@ func (s SampledSteps) Calibrate(target Cost) (SampledSteps, error) {
 	for !fits(high) {
 		if high *= 2; high > 1e15*s.Clip {
 			// Even without any divergence the conversion costs ln(1/δ)/511.
-			return SampledSteps{}, fmt.Errorf("no noise found for %v with orders up to %d: %w", target, maxSampledOrder, ErrUnsupported)
+			return SampledSteps{}, fmt.Errorf("no noise found for %v with orders up to %d: %w", target, maxSampledOrder, accountant.ErrUnsupported)
 		}
 	}
 	low := high / 2
