@@ -149,9 +149,9 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
 		a.say("request %q was released before: its labels are in %s, unchanged", f.charge.RequestID, f.out)
 		return err
 	}
-	tell(a, s, g, simulated)
+	report(a, s, g, simulated)
 	if scores != nil {
-		err = errors.Join(err, scores.tell(a, g))
+		err = errors.Join(err, scores.report(a, g))
 	}
 	return errors.Join(err, unsaved)
 }

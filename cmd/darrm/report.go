@@ -11,8 +11,8 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// tell says what was released and what it costs, on stderr.
-func tell(a *app, s *release.Summary, g chosen, simulated bool) {
+// report says what was released and what it costs, on stderr.
+func report(a *app, s *release.Summary, g chosen, simulated bool) {
 	if simulated {
 		a.say("SIMULATION: drawn from a seed, NOT PRIVATE; do not release these labels")
 	}
@@ -21,11 +21,11 @@ func tell(a *app, s *release.Summary, g chosen, simulated bool) {
 		by = " by " + g.Mechanism.Title()
 	}
 	a.say("%d labels from K = %d teachers%s", s.Queries, s.Problem.K, by)
-	tellPromise(a, s)
+	reportPromise(a, s)
 }
 
-// tellPromise says what was read, what is presumed and what is promised.
-func tellPromise(a *app, s *release.Summary) {
+// reportPromise says what was read, what is presumed and what is promised.
+func reportPromise(a *app, s *release.Summary) {
 	for _, line := range s.Lines() {
 		a.say("%s", line)
 	}
@@ -92,7 +92,7 @@ func quote(a *app, q *release.Quote) error {
 	if a.json {
 		return a.deliverJSON("", out)
 	}
-	tellPromise(a, &q.Summary)
+	reportPromise(a, &q.Summary)
 	return a.deliver("", func(w io.Writer) error {
 		return renderRows(w, []string{"dry run: nothing was released", "ε", "δ"}, rows, nil)
 	})

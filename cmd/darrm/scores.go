@@ -43,8 +43,8 @@ func scoreRow(title string, s ensemble.Score) []string {
 	return []string{title, percent(s.Agreement), right}
 }
 
-// tell shows on stderr how the mechanism of a release does, beside the baselines.
-func (s *scores) tell(a *app, g chosen) error {
+// report shows on stderr how the mechanism of a release does, beside the baselines.
+func (s *scores) report(a *app, g chosen) error {
 	if a.quiet {
 		return nil
 	}
