@@ -1,15 +1,11 @@
 // Package accountant says what several private answers cost together.
 //
-// For a series of answers of one ensemble, use Release: it knows that teachers who were
-// trained once may not be charged like teachers who answer afresh. Its Total is one
-// figure, Bounds all of them side by side, and Sweep those of many numbers of queries.
-// AnyNumber is what further answers to the same votes cost, however many, and Worthless
-// says which totals protect nobody. For anything else, make an Accountant for a neighbouring relation with New, charge it events
+// Make an Accountant for a neighbouring relation with New, charge it events
 // (Gaussian, Laplace, ApproxDP and others) and ask for a Report, which holds every bound
 // that applies, begins with the smallest, and says why. Basic, General and
 // OptimalHomogeneous, and their Heterogeneous forms for different guarantees, are the
-// composition theorems by themselves; GaussianNoise and GNMaxNoise calibrate noise to a
-// target.
+// composition theorems by themselves; GaussianNoise calibrates noise to a target. What answers of
+// an ensemble cost, whose teachers were trained once or answer afresh, is package ensemble's.
 //
 // # What is promised
 //
@@ -26,11 +22,11 @@
 //
 // # What adds up
 //
-// A Release is composed as one only if its queries, costs and slack were fixed before
-// anything was drawn. What is asked for later, having seen answers, is another Release: the
-// (ε, δ) of several add up, which holds for any choice, also of when to stop. Earlier
-// releases are never composed anew together with later ones, and no slack depends on what
-// is left of a budget.
+// A series is composed as one only if its events, their number and its slack were fixed
+// before anything was drawn. What is asked for later, having seen answers, is another series:
+// the (ε, δ) of several add up, which holds for any choice, also of when to stop. Earlier
+// series are never composed anew together with later ones, and no slack depends on what is
+// left of a budget.
 //
 // # Which bound
 //
@@ -59,9 +55,6 @@
 //	(ε, δ)  Cost             a privacy guarantee
 //	k       count            how many mechanisms of one guarantee are composed
 //	δ'      slack            probability spent on top of the mechanisms' own δ
-//	(ε, Δ)  Release.Teachers what one teacher costs
-//	(mε, δ) PerAnswer        what one answer of the ensemble costs
-//	Q, K, t Queries, K, Affected
 //	σ       NoiseMultiplier  standard deviation per unit of L2 sensitivity
 //	σ, s    Sigma, Sensitivity  of discrete noise, in counts
 //	b       Scale            Laplace scale per unit of L1 sensitivity

@@ -88,12 +88,6 @@ func TestSubnormalCostsAreNotNothing(t *testing.T) {
 			if c, err := General(k, each, 1e-300); err != nil || each.Epsilon > 0 && !(c.Epsilon > 0) || !(c.Delta >= 1e-300) {
 				t.Errorf("General of %d × %v: %v, %v", k, each, c, err)
 			}
-			r := Release{Queries: k, PerAnswer: each, K: 1, Affected: 1, Randomness: FreshTeachers}
-			total, err := r.Total()
-			check("Release", total.Cost, err)
-			r.PerAnswer, r.Teachers = Cost{1, 0.5}, each
-			total, err = r.AnyNumber()
-			check("AnyNumber", total.Cost, err)
 			a := mustNew(t, ReplaceOne, Charge{ApproxDP{each, ReplaceOne}, k})
 			report, err := a.AtEpsilon(0)
 			if err != nil {
@@ -143,10 +137,6 @@ func TestInfiniteSumsAreRefused(t *testing.T) {
 	}
 	if _, err := OptimalHeterogeneous([]Repeated{{each, 1_000}, {Cost{3e305, 0}, 400}}); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("OptimalHeterogeneous: %v", err)
-	}
-	r := Release{Queries: 1_000_000, PerAnswer: each, K: 1, Affected: 1, Randomness: FreshTeachers}
-	if total, err := r.Total(); err == nil {
-		t.Errorf("Total: %+v", total)
 	}
 }
 

@@ -29,30 +29,6 @@ func TestErratumInnerDeltaOfTableB1(t *testing.T) {
 	}
 }
 
-// Table B.2 prints orders λ that do not go with its σ: at the printed λ the Rényi bound
-// σ² = λ/(ε - ln(1/δ)/(λ-1)) asks for three times the variance, and the order at which the
-// printed σ is enough is another.
-func TestErratumOrdersOfTableB2(t *testing.T) {
-	for _, c := range []struct {
-		target                       accountant.Cost
-		order, sigma, there, smaller float64 // printed λ and σ, σ at the printed λ, the best λ
-	}{
-		{accountant.Cost{Epsilon: 0.2676, Delta: 3e-4}, 34.31, 21.46, 37.75, 62.12},
-		{accountant.Cost{Epsilon: 0.2556, Delta: 3e-4}, 35.74, 22.46, 40.21, 64.97},
-	} {
-		sigma := func(order float64) float64 {
-			return math.Sqrt(order / (c.target.Epsilon - math.Log(1/c.target.Delta)/(order-1)))
-		}
-		least, err := accountant.GNMaxNoise(c.target)
-		if err != nil {
-			t.Fatal(err)
-		}
-		near(t, "smallest σ", least, c.sigma, 3e-4)
-		near(t, "σ at the printed λ", sigma(c.order), c.there, 3e-4)
-		near(t, "σ at the best λ", sigma(c.smaller), least, 1e-6)
-	}
-}
-
 // The printed order of the conversion lacks "1 +": at ρ = 1, δ = 1e-6 it gives ε = 8.8019
 // in place of 8.4338.
 func TestErratumRenyiOrder(t *testing.T) {

@@ -127,22 +127,11 @@ func TestClosedFormsAreOutward(t *testing.T) {
 			t.Fatal(err)
 		}
 		side(t, "1/b", c.Epsilon, one.Quo(dec(sigma)), true)
-		votes := rapid.IntRange(1, 9).Draw(t, "votes")
-		noise, err := GaussianOnVotes(sigma, votes, ReplaceOne)
-		if err != nil {
-			t.Fatal(err)
-		}
-		side(t, "noise on votes", noise.Event.(Gaussian).NoiseMultiplier, dec(sigma).Quo(num.Sqrt(two).Mul(num.FromInt(int64(votes)))), false)
 		sum, err := summedNoise([]Charge{{Gaussian{sigma, ReplaceOne}, k}, {Gaussian{3, ReplaceOne}, 2}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		side(t, "summed noise", sum, one.Quo(num.Sqrt(n.Quo(square).Add(two.Quo(num.FromInt(9))))), false)
-		needed, err := GNMaxNoise(Cost{epsilon, delta})
-		if err != nil {
-			t.Fatal(err)
-		}
-		side(t, "noise for GNMax", needed, num.Sqrt(logs).Add(num.Sqrt(logs.Add(dec(epsilon)))).Quo(dec(epsilon)), true)
 		at := 3 / sigma
 		exact, err := GaussianDelta(sigma, at)
 		if err != nil {

@@ -2,7 +2,6 @@ package accountant_test
 
 import (
 	"errors"
-	"math"
 	"strings"
 	"testing"
 
@@ -41,23 +40,6 @@ func TestNoiseIsInRangeOnce(t *testing.T) {
 					t.Errorf("%d × σ = %g: %v", count, sigma, f.Err)
 				}
 			}
-		}
-	}
-	// σ of vote counts is judged by the noise multiplier that comes of it, and the error says
-	// whose it is.
-	if n, err := accountant.GaussianOnVotes(2e8, 1000, accountant.ReplaceOne); err != nil {
-		t.Errorf("%v, %v", n, err)
-	}
-	_, err = accountant.GaussianOnVotes(1e-4, 1, accountant.ReplaceOne)
-	if err == nil || !strings.Contains(err.Error(), "sigma = 0.0001 for affected = 1: noise multiplier") {
-		t.Errorf("%v", err)
-	}
-	for _, sigma := range []float64{0, -1, math.Inf(1), math.NaN()} {
-		if _, err := accountant.GaussianOnVotes(sigma, 1, accountant.ReplaceOne); err == nil {
-			t.Errorf("σ = %g is taken", sigma)
-		}
-		if _, err := accountant.DiscreteGaussianOnVotes(sigma, 2, 1, accountant.ReplaceOne); err == nil {
-			t.Errorf("discrete σ = %g is taken", sigma)
 		}
 	}
 }

@@ -29,20 +29,3 @@ var grounds = map[Method]string{
 	MethodRDP:      "by Rényi differential privacy at the best order",
 	MethodPLD:      "from the sum of the events' privacy losses",
 }
-
-// Why says for people why the bound holds, or does not.
-func (b ReleaseBound) Why() string {
-	switch {
-	case b.Of == OfTeachers && b.Count == 1:
-		return "every answer is a function of the trained teachers, of which one record reaches one"
-	case b.Of == OfTeachers:
-		return fmt.Sprintf("every answer is a function of the trained teachers, of which one record reaches %d", b.Count)
-	case b.Of == OfTeacherAnswers:
-		return "every answer is a function of what the teachers answered, each time with randomness of their own"
-	case !b.Holds:
-		return "no guarantee: it takes fresh teachers, but frozen ones share the randomness of their training between queries"
-	case b.Count == 1:
-		return "one answer by itself"
-	}
-	return "each answer has randomness of its own"
-}

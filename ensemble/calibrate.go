@@ -19,7 +19,7 @@ type Calibration int
 // The zero Calibration is none of them and is refused.
 const (
 	// Renyi is the closed form that the PATE papers and Jiang (2024), Appendix B.4.1, use:
-	// t times accountant.GNMaxNoise.
+	// t times GNMaxNoise.
 	Renyi Calibration = iota + 1
 	// Exact is the smallest noise whose exact δ(ε) suffices, found by search and then
 	// proved. It needs Affected = 1 or two classes. It takes the place of the analytic
@@ -82,10 +82,10 @@ func fiveDigits(x float64) float64 {
 	return r
 }
 
-// renyiSigma returns t·n·√(1 + 1/(2·ratio²)), rounded up, n from accountant.GNMaxNoise,
+// renyiSigma returns t·n·√(1 + 1/(2·ratio²)), rounded up, n from GNMaxNoise,
 // and without the root where there is no check (ratio = 0).
 func renyiSigma(s Setting, target accountant.Cost, ratio float64) (float64, error) {
-	n, err := accountant.GNMaxNoise(target)
+	n, err := GNMaxNoise(target)
 	if err != nil {
 		return 0, err
 	}

@@ -437,7 +437,7 @@ func TestEventsCoverTheAnswers(t *testing.T) {
 func TestRenyiProofCountsBothNoises(t *testing.T) {
 	s := Setting{K: 9, Classes: 3, Affected: 2, Neighbours: accountant.ReplaceOne}
 	target := accountant.Cost{Epsilon: 2, Delta: 1e-3}
-	n, err := accountant.GNMaxNoise(target)
+	n, err := GNMaxNoise(target)
 	if err != nil {
 		t.Fatal(err)
 	}

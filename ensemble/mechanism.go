@@ -61,12 +61,12 @@ func (m *Mechanism) Event() accountant.Event { return m.event }
 // are: then each has randomness of its own, and answers to different queries add up also
 // where the teachers were trained once. It is not ok where the promise rests on the
 // teachers' randomness (DaRRM of teachers with a finite ε): such answers add up only if
-// teachers draw afresh for every query. accountant.Release takes either.
-func (m *Mechanism) Noise() (n accountant.NoisyAnswer, ok bool) {
+// teachers draw afresh for every query. Answers takes either.
+func (m *Mechanism) Noise() (n NoisyAnswer, ok bool) {
 	if !m.anyVotes {
-		return accountant.NoisyAnswer{}, false
+		return NoisyAnswer{}, false
 	}
-	return accountant.NoisyAnswer{Event: m.event, Affected: m.setting.Affected}, true
+	return NoisyAnswer{Event: m.event, Affected: m.setting.Affected}, true
 }
 
 // Basis says for people what proves PerAnswer, given the Assumptions.

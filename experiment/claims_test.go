@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/darrm/darrm/shuffleg"
-	"github.com/darrm/darrm/shuffleg/data"
+	"github.com/darrm/darrm/experiment/datasets"
+	"github.com/darrm/darrm/learn/shuffled"
 )
 
 // everyClaimCanFail breaks the numbers of a finished run, one kind at a time, and wants each
@@ -211,7 +211,7 @@ func goldenLines(t testing.TB, d Definition) map[training]trained {
 		return v
 	}
 	line := func(row map[string]string) training {
-		return training{shuffleg.Method(row["method"]), row["order"], number(row["p"]), number(row["eps"])}
+		return training{shuffled.Method(row["method"]), row["order"], number(row["p"]), number(row["eps"])}
 	}
 	found := map[training]trained{}
 	for _, row := range goldenRows(t, d.Name, "summary") {
@@ -237,7 +237,7 @@ func TestClaimsHoldOnGoldenFigures(t *testing.T) {
 		if !ok {
 			continue
 		}
-		set, err := data.Standin(p.Data, p.DataSeed)
+		set, err := datasets.Standin(p.Data, p.DataSeed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -278,7 +278,7 @@ func TestClaimsHoldOnGoldenFigures(t *testing.T) {
 		// Every method of the figure is judged at every ε.
 		for _, eps := range p.Epsilons {
 			for _, m := range p.Methods {
-				if m != shuffleg.ShuffleG && !slices.ContainsFunc(p.Claims, func(c Ordering) bool {
+				if m != shuffled.ShuffleG && !slices.ContainsFunc(p.Claims, func(c Ordering) bool {
 					return c.Epsilon == eps && slices.Contains(slices.Concat(c.Better, c.Worse), m)
 				}) {
 					t.Errorf("%s: no claim judges %s at ε = %g", d.Name, m, eps)

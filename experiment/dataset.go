@@ -11,40 +11,40 @@ import (
 	"math"
 	"path/filepath"
 
-	"github.com/darrm/darrm/shuffleg"
-	"github.com/darrm/darrm/shuffleg/data"
+	"github.com/darrm/darrm/experiment/datasets"
+	"github.com/darrm/darrm/learn/data"
 )
 
 // folders are where, below Options.Data, the real files of a data set may lie, besides
 // the folder of its name and Options.Data itself.
 var folders = map[string][]string{
-	data.MNIST69: {"mnist"}, // what scripts/fetch-mnist fills
-	data.CIFAR10: {"cifar-10-batches-bin"},
+	datasets.MNIST69: {"mnist"}, // what scripts/fetch-mnist fills
+	datasets.CIFAR10: {"cifar-10-batches-bin"},
 }
 
 // dataset returns the data set of that name and seed: of its real files, where they are, or
 // else the stand-in.
-func dataset(ctx context.Context, name, root string, seed uint64) (data.Set, error) {
+func dataset(ctx context.Context, name, root string, seed uint64) (datasets.Set, error) {
 	set, err := realDataset(ctx, name, root, seed)
 	if errors.Is(err, fs.ErrNotExist) {
-		return data.Standin(name, seed)
+		return datasets.Standin(name, seed)
 	}
 	return set, err
 }
 
 // realDataset reads the real files. The error is fs.ErrNotExist where there are none;
 // files that are there but damaged are another error: nothing stands in for them.
-func realDataset(ctx context.Context, name, root string, seed uint64) (data.Set, error) {
+func realDataset(ctx context.Context, name, root string, seed uint64) (datasets.Set, error) {
 	dirs := []string{filepath.Join(root, name)}
 	for _, f := range folders[name] {
 		dirs = append(dirs, filepath.Join(root, f))
 	}
 	for _, dir := range dirs {
-		if set, err := data.Load(ctx, name, dir, seed); !errors.Is(err, fs.ErrNotExist) {
+		if set, err := datasets.Load(ctx, name, dir, seed); !errors.Is(err, fs.ErrNotExist) {
 			return set, err
 		}
 	}
-	return data.Load(ctx, name, root, seed)
+	return datasets.Load(ctx, name, root, seed)
 }
 
 // datasetInputs returns the hash of what is taken from real files, nil for a stand-in,
@@ -62,7 +62,7 @@ func datasetInputs(ctx context.Context, name, root string, seed uint64) (map[str
 
 // hashSet returns the SHA-256 of a data set's numbers, the start's included, in hexadecimal:
 // the records of real files can be the same for two seeds that begin elsewhere.
-func hashSet(set data.Set) string {
+func hashSet(set datasets.Set) string {
 	h := sha256.New()
 	var b []byte
 	add := func(numbers ...float64) {
@@ -72,7 +72,7 @@ func hashSet(set data.Set) string {
 		}
 		h.Write(b)
 	}
-	for _, r := range []*shuffleg.Records{set.Private, set.Public} {
+	for _, r := range []*data.Records{set.Private, set.Public} {
 		fmt.Fprintf(h, "%d %d %v\n", r.Len(), r.Dim(), r.HasResponses())
 		for i := range r.Len() {
 			add(r.Row(i)...)
@@ -84,7 +84,7 @@ func hashSet(set data.Set) string {
 }
 
 // label says on every picture and title which of the two the data are.
-func label(set data.Set) string {
+func label(set datasets.Set) string {
 	if set.Standin {
 		return "generated stand-in"
 	}

@@ -11,7 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/darrm/darrm/shuffleg"
+	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // goldenRows returns the lines of a golden file by the names of its columns.
@@ -208,7 +209,7 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 		}
 	},
 	"trainings": func(t *testing.T, m *markdown) {
-		methods := []shuffleg.Method{shuffleg.Interleaved, shuffleg.PrivPub, shuffleg.PubPriv, shuffleg.DPShuffleG, shuffleg.DPSGD, shuffleg.PublicOnly}
+		methods := []shuffled.Method{shuffled.Interleaved, shuffled.PrivPub, shuffled.PubPriv, shuffled.DPShuffleG, shuffled.DPSGD, shuffled.PublicOnly}
 		head := []string{"stand-in for", "ε"}
 		for _, method := range methods {
 			head = append(head, Method(method).Title())
@@ -218,7 +219,7 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 			found := goldenLines(t, d)
 			for _, eps := range p.Epsilons {
 				cells := []string{d.Name, fmt.Sprint(eps)}
-				var private, all shuffleg.Method
+				var private, all shuffled.Method
 				for _, method := range methods {
 					x, ok := found[p.main(method, eps)]
 					if !ok {
@@ -276,7 +277,7 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 				variants = append(variants, fmt.Sprintf("%s %v", v.Order, v.Fractions))
 			}
 			found := goldenLines(t, d)
-			least, most := len(shuffleg.StepSizes()), 0
+			least, most := len(train.StepSizes()), 0
 			edges := map[string]int{}
 			for _, x := range found {
 				sizes := map[float64]bool{}

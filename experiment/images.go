@@ -12,8 +12,8 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/idx"
 	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/learn/data"
 )
 
 // ImageParameters: teachers trained on disjoint parts of a set of images answer queries
@@ -169,14 +169,14 @@ func (p *ImageParameters) inputs(ctx context.Context, root string) (map[string]s
 	out := map[string]string{}
 	for _, part := range []string{trainPart, testPart} {
 		for _, name := range []string{part + "-images-idx3-ubyte", part + "-labels-idx1-ubyte"} {
-			path, err := idx.Find(dir, name)
+			path, err := data.FindIDX(dir, name)
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil, fmt.Errorf("%w: %w; scripts/fetch-mnist %s fetches it, and any folder of IDX files serves", ErrNoData, err, root)
 			}
 			if err != nil {
 				return nil, err
 			}
-			if out[name], err = hashFile(ctx, path, idx.MaxBytes); err != nil {
+			if out[name], err = hashFile(ctx, path, data.MaxBytes); err != nil {
 				return nil, err
 			}
 		}
@@ -231,7 +231,7 @@ type records struct {
 }
 
 // pick keeps the images of the two classes, at most limit of each if that is not 0.
-func (p *ImageParameters) pick(s idx.Set, limit int) (records, error) {
+func (p *ImageParameters) pick(s data.LabelledImages, limit int) (records, error) {
 	if p.Pool > s.Rows || p.Pool > s.Columns {
 		return records{}, &check.Error{Name: "pool", Value: p.Pool, Rule: fmt.Sprintf("at most the images' side, %d", min(s.Rows, s.Columns))}
 	}
@@ -380,11 +380,11 @@ func (v ensembleVotes) ones() []int {
 // teach trains the teachers and lets them vote.
 func (p *ImageParameters) teach(r *run, t Training, stream uint64) (ensembleVotes, error) {
 	dir := filepath.Join(r.Data, p.Data)
-	trainSet, err := idx.ReadSet(r, dir, trainPart)
+	trainSet, err := data.ReadLabelledImages(r, dir, trainPart)
 	if err != nil {
 		return ensembleVotes{}, err
 	}
-	testSet, err := idx.ReadSet(r, dir, testPart)
+	testSet, err := data.ReadLabelledImages(r, dir, testPart)
 	if err != nil {
 		return ensembleVotes{}, err
 	}

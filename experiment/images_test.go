@@ -13,8 +13,8 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
-	"github.com/darrm/darrm/internal/idx"
 	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/learn/data"
 )
 
 // The whole way on small images: teachers learn, mechanisms answer, tables add up.
@@ -180,7 +180,7 @@ func TestFeaturesAndParts(t *testing.T) {
 		t.Errorf("features of a black image %v", x)
 	}
 	p := &ImageParameters{Classes: [2]int{5, 8}, Pool: 1}
-	set := idx.Set{Images: idx.Images{N: 5, Rows: 1, Columns: 2, Pixels: []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}, Labels: []byte{8, 5, 3, 5, 8}}
+	set := data.LabelledImages{Images: data.Images{N: 5, Rows: 1, Columns: 2, Pixels: []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}, Labels: []byte{8, 5, 3, 5, 8}}
 	d, err := p.pick(set, 1)
 	if err != nil {
 		t.Fatal(err)

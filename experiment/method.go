@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/shuffleg"
+	"github.com/darrm/darrm/learn/shuffled"
 )
 
 // Method is a way to answer. Its name is used in files, its colour in every picture.
@@ -28,14 +28,14 @@ const (
 	MethodMajority Method = "majority" // the plain majority of the non-private teachers: no privacy
 	MethodPrivate  Method = "teachers" // the plain majority of the private teachers
 
-	// Ways of training, under the names that package shuffleg has for them.
-	MethodShuffle     = Method(shuffleg.ShuffleG)
-	MethodDPShuffle   = Method(shuffleg.DPShuffleG)
-	MethodPrivPub     = Method(shuffleg.PrivPub)
-	MethodPubPriv     = Method(shuffleg.PubPriv)
-	MethodInterleaved = Method(shuffleg.Interleaved)
-	MethodPublicOnly  = Method(shuffleg.PublicOnly)
-	MethodDPSGD       = Method(shuffleg.DPSGD)
+	// Ways of training, under the names that package shuffled has for them.
+	MethodShuffle     = Method(shuffled.ShuffleG)
+	MethodDPShuffle   = Method(shuffled.DPShuffleG)
+	MethodPrivPub     = Method(shuffled.PrivPub)
+	MethodPubPriv     = Method(shuffled.PubPriv)
+	MethodInterleaved = Method(shuffled.Interleaved)
+	MethodPublicOnly  = Method(shuffled.PublicOnly)
+	MethodDPSGD       = Method(shuffled.DPSGD)
 )
 
 // look is how a method appears.

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
 )
 
@@ -35,7 +36,7 @@ func (p *NoiseParameters) validate() error {
 		return &check.Error{Name: "order_step", Value: p.OrderStep, Rule: fmt.Sprintf("above 0, and at most %d steps up to max_order in (1, 1e9]", maxGrid)}
 	}
 	for _, t := range p.Targets {
-		if _, err := accountant.GNMaxNoise(accountant.Cost{Epsilon: t.Epsilon, Delta: t.Delta}); err != nil {
+		if _, err := ensemble.GNMaxNoise(accountant.Cost{Epsilon: t.Epsilon, Delta: t.Delta}); err != nil {
 			return err
 		}
 		if t.leastOrder()+2*p.OrderStep > p.MaxOrder {
@@ -111,7 +112,7 @@ func (p *NoiseParameters) calibrate(t NoiseTarget) (calibration, error) {
 	c := calibration{GridSigma: math.Inf(1)}
 	target := accountant.Cost{Epsilon: t.Epsilon, Delta: t.Delta}
 	var err error
-	if c.Sigma, err = accountant.GNMaxNoise(target); err != nil {
+	if c.Sigma, err = ensemble.GNMaxNoise(target); err != nil {
 		return c, err
 	}
 	// One vote changes two counts by one: an L2 sensitivity of √2.

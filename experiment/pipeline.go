@@ -9,13 +9,16 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble/teachers"
+	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/geometry"
+	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
-	"github.com/darrm/darrm/shuffleg"
-	"github.com/darrm/darrm/shuffleg/data"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // PipelineParameters: teachers are trained on parts of a data set by a shuffled gradient
@@ -26,7 +29,7 @@ type PipelineParameters struct {
 	DataSeed  uint64            `json:"data_seed"`
 	Queries   int               `json:"queries"` // held-out private records
 	Teachers  int               `json:"teachers"`
-	Trainers  []shuffleg.Method `json:"trainers"` // methods that train the teachers
+	Trainers  []shuffled.Method `json:"trainers"` // methods that train the teachers
 	Fraction  float64           `json:"fraction"` // p, for those that have one
 	Epsilons  []float64         `json:"epsilons"` // totals
 	Delta     float64           `json:"delta"`    // in total
@@ -40,8 +43,8 @@ type PipelineParameters struct {
 }
 
 func (p *PipelineParameters) validate() error {
-	if p.Data != data.COMPAS && p.Data != data.CreditCard {
-		return &check.Error{Name: "data", Value: fmt.Sprintf("%q", p.Data), Rule: fmt.Sprintf("%q or %q", data.COMPAS, data.CreditCard)}
+	if p.Data != datasets.COMPAS && p.Data != datasets.CreditCard {
+		return &check.Error{Name: "data", Value: fmt.Sprintf("%q", p.Data), Rule: fmt.Sprintf("%q or %q", datasets.COMPAS, datasets.CreditCard)}
 	}
 	if err := check.Teachers(p.Teachers); err != nil {
 		return err
@@ -55,7 +58,7 @@ func (p *PipelineParameters) validate() error {
 	if len(p.Trainers) == 0 || len(p.Epsilons) == 0 || len(p.StepSizes) == 0 {
 		return &check.Error{Name: "trainers, epsilons and step_sizes", Value: "none", Rule: "at least one of each"}
 	}
-	private := slices.DeleteFunc(shuffleg.Methods(), func(m shuffleg.Method) bool { return !m.IsPrivate() })
+	private := slices.DeleteFunc(shuffled.Methods(), func(m shuffled.Method) bool { return !m.IsPrivate() })
 	for i, m := range p.Trainers {
 		if err := oneOf("trainers", m, private, p.Trainers[:i]); err != nil {
 			return err
@@ -121,9 +124,9 @@ type pipelined struct {
 
 // workshop is the data of a pipeline: what is trained on, and what is asked about.
 type workshop struct {
-	set     data.Set
-	train   *shuffleg.Records
-	queries *shuffleg.Records
+	set     datasets.Set
+	train   *data.Records
+	queries *data.Records
 
 	disjoint teachers.Parts // each teacher's own
 	whole    teachers.Parts // everything, of a model that stands alone
@@ -166,11 +169,11 @@ func (p *PipelineParameters) workshop(r *run) (workshop, error) {
 }
 
 // config is how one model is trained, without a step size.
-func (p *PipelineParameters) config(w workshop, m shuffleg.Method, target accountant.Cost) shuffleg.Config {
-	return shuffleg.Config{
+func (p *PipelineParameters) config(w workshop, m shuffled.Method, target accountant.Cost) shuffled.Config {
+	return shuffled.Config{
 		// The source's accounting, whatever is the tightest that is known.
 		Mode: iteration.Paper, Conversion: iteration.ConversionClassical,
-		Task: w.set.Task, Regularizer: shuffleg.L2{Lambda: p.Lambda}, Method: m, Fraction: p.Fraction, Epochs: p.Epochs,
+		Task: w.set.Task, Regularizer: geometry.L2{Lambda: p.Lambda}, Method: m, Fraction: p.Fraction, Epochs: p.Epochs,
 		Order: iteration.Reshuffled, Clip: p.Clip, Radius: p.Radius, Target: target,
 	}
 }
@@ -185,7 +188,7 @@ type aggregate struct {
 
 // attempt trains the teachers of the parts at every step size and repeat, and returns each
 // way of aggregating them at its best step size, by mean accuracy.
-func (p *PipelineParameters) attempt(r *run, w workshop, c shuffleg.Config, parts teachers.Parts, use uint64, ways []aggregate) ([]pipelined, error) {
+func (p *PipelineParameters) attempt(r *run, w workshop, c shuffled.Config, parts teachers.Parts, use uint64, ways []aggregate) ([]pipelined, error) {
 	best := make([]pipelined, len(ways))
 	var teacher accountant.Cost
 	certified := make([]*gamma.Certified, len(ways))
@@ -212,7 +215,7 @@ func (p *PipelineParameters) attempt(r *run, w workshop, c shuffleg.Config, part
 				return nil, err
 			}
 			teachers, err := plan.Simulate(r, seed)
-			if errors.Is(err, shuffleg.ErrDiverged) {
+			if errors.Is(err, train.ErrDiverged) {
 				break // of no use at this step size
 			}
 			if err != nil {
@@ -233,7 +236,7 @@ func (p *PipelineParameters) attempt(r *run, w workshop, c shuffleg.Config, part
 		}
 	}
 	if best[0].Accuracy == nil {
-		return nil, fmt.Errorf("every step size: %w", shuffleg.ErrDiverged)
+		return nil, fmt.Errorf("every step size: %w", train.ErrDiverged)
 	}
 	return best, nil
 }
@@ -263,13 +266,13 @@ func price(plan *teachers.Plan, way aggregate) (pipelined, *gamma.Certified, err
 		return out, certified, nil
 	}
 	epsilon, delta := certified.Problem().Total()
-	total, err := plan.Release(way.answers, accountant.Cost{Epsilon: epsilon, Delta: delta}).Total()
+	total, err := plan.Answers(way.answers, accountant.Cost{Epsilon: epsilon, Delta: delta}).Total()
 	out.Total, out.Rule = total.Cost, total.Rule
 	return out, certified, err
 }
 
 // right returns the share of right answers, expected over the mechanism's randomness.
-func (p *PipelineParameters) right(method Method, certified *gamma.Certified, k int, ones []int, queries *shuffleg.Records) float64 {
+func (p *PipelineParameters) right(method Method, certified *gamma.Certified, k int, ones []int, queries *data.Records) float64 {
 	a := majority(method, k, true)
 	if certified != nil {
 		a = darrm(method, certified, true)
@@ -298,9 +301,9 @@ func (p *PipelineParameters) references(r *run, w workshop) ([]pipelined, error)
 	var out []pipelined
 	for i, v := range []struct {
 		method Method
-		train  shuffleg.Method
+		train  shuffled.Method
 		parts  teachers.Parts
-	}{{MethodMajority, shuffleg.ShuffleG, w.disjoint}, {MethodSinglePlain, shuffleg.ShuffleG, w.whole}, {MethodPublicModel, shuffleg.PublicOnly, w.whole}} {
+	}{{MethodMajority, shuffled.ShuffleG, w.disjoint}, {MethodSinglePlain, shuffled.ShuffleG, w.whole}, {MethodPublicModel, shuffled.PublicOnly, w.whole}} {
 		c := p.config(w, v.train, accountant.Cost{Delta: p.Delta})
 		found, err := p.attempt(r, w, c, v.parts, uint64(i), []aggregate{{method: v.method}})
 		if err != nil {
@@ -315,7 +318,7 @@ func (p *PipelineParameters) references(r *run, w workshop) ([]pipelined, error)
 }
 
 // at runs everything for one trainer and total.
-func (p *PipelineParameters) at(r *run, w workshop, m shuffleg.Method, eps float64, use uint64) ([]pipelined, error) {
+func (p *PipelineParameters) at(r *run, w workshop, m shuffled.Method, eps float64, use uint64) ([]pipelined, error) {
 	target := accountant.Cost{Epsilon: eps, Delta: p.Delta}
 	optimum := func(allowance int) func(*teachers.Plan) (*gamma.Certified, error) {
 		return func(plan *teachers.Plan) (*gamma.Certified, error) {
@@ -371,7 +374,7 @@ func (p *PipelineParameters) run(r *run) error {
 	if err != nil {
 		return err
 	}
-	found := map[shuffleg.Method][][]pipelined{}
+	found := map[shuffled.Method][][]pipelined{}
 	for i, m := range p.Trainers {
 		for j, eps := range p.Epsilons {
 			name := fmt.Sprintf("%s-eps%g", m, eps)

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/darrm/darrm/shuffleg"
+	"github.com/darrm/darrm/learn/shuffled"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -17,7 +17,7 @@ func ofMethod(list []pipelined, m Method) pipelined {
 
 func (x pipelined) mean() float64 { return stat.Mean(x.Accuracy, nil) }
 
-func (p *PipelineParameters) tell(r *run, w workshop, references []pipelined, found map[shuffleg.Method][][]pipelined) error {
+func (p *PipelineParameters) tell(r *run, w workshop, references []pipelined, found map[shuffled.Method][][]pipelined) error {
 	r.result.Title += " (" + label(w.set) + ")"
 	if w.set.Standin {
 		r.note("The data are a generated stand-in for %s (seed %d), not the real ones. Put the real files into the folder %s of the data folder to run on them.", p.Data, p.DataSeed, p.Data)
@@ -74,7 +74,7 @@ func (p *PipelineParameters) edge(stepSize float64) string {
 }
 
 // compare says how teachers do beside what needs none.
-func (p *PipelineParameters) compare(r *run, references []pipelined, found map[shuffleg.Method][][]pipelined) {
+func (p *PipelineParameters) compare(r *run, references []pipelined, found map[shuffled.Method][][]pipelined) {
 	public := ofMethod(references, MethodPublicModel).mean()
 	for _, m := range p.Trainers {
 		single, over := 0, 0
@@ -93,7 +93,7 @@ func (p *PipelineParameters) compare(r *run, references []pipelined, found map[s
 }
 
 // judge tests what follows from theory, and what the source says of its methods.
-func (p *PipelineParameters) judge(r *run, found map[shuffleg.Method][][]pipelined) {
+func (p *PipelineParameters) judge(r *run, found map[shuffled.Method][][]pipelined) {
 	over, overDelta, noise, noiseless := 0.0, 0.0, 0.0, true
 	sub := difference{high: math.Inf(1)}
 	for _, m := range p.Trainers {
@@ -115,12 +115,12 @@ func (p *PipelineParameters) judge(r *run, found map[shuffleg.Method][][]pipelin
 	r.claim(over <= 1+1e-12 && overDelta <= 1+1e-12, "no pipeline costs more than its total (ε, δ)", "at most %.9f of ε and %.9f of δ", over, overDelta)
 	r.claim(noise < 1e-6 && noiseless, "with disjoint parts γ_opt is the plain majority", "1-γ is at most %.1e", noise)
 	r.claim(sub.high >= 0, "with disjoint parts the plain majority is nowhere significantly worse than γ_Sub, one teacher's vote", "at least %.4f better, 95 %% interval %.4f to %.4f", sub.mean, sub.low, sub.high)
-	if len(p.Trainers) > 1 && slices.Contains(p.Trainers, shuffleg.Interleaved) && slices.Contains(p.Trainers, shuffleg.DPShuffleG) {
+	if len(p.Trainers) > 1 && slices.Contains(p.Trainers, shuffled.Interleaved) && slices.Contains(p.Trainers, shuffled.DPShuffleG) {
 		totals := slices.Sorted(slices.Values(p.Epsilons))
 		small := totals[(len(totals)-1)/2] // where noise decides; at large totals public data may pull away
 		worst, at, later := math.Inf(1), 0.0, 0
 		for j, eps := range p.Epsilons {
-			d := ofMethod(found[shuffleg.Interleaved][j], MethodPrivate).mean() - ofMethod(found[shuffleg.DPShuffleG][j], MethodPrivate).mean()
+			d := ofMethod(found[shuffled.Interleaved][j], MethodPrivate).mean() - ofMethod(found[shuffled.DPShuffleG][j], MethodPrivate).mean()
 			if eps <= small && d < worst {
 				worst, at = d, eps
 			}
@@ -134,7 +134,7 @@ func (p *PipelineParameters) judge(r *run, found map[shuffleg.Method][][]pipelin
 }
 
 // picture draws accuracy against the total ε, one panel for each trainer.
-func (p *PipelineParameters) picture(r *run, w workshop, references []pipelined, found map[shuffleg.Method][][]pipelined) error {
+func (p *PipelineParameters) picture(r *run, w workshop, references []pipelined, found map[shuffled.Method][][]pipelined) error {
 	var panels []panel
 	low, high := 1.0, 0.0
 	for _, m := range p.Trainers {

@@ -279,7 +279,7 @@ func (p *ImageParameters) totals(query accountant.Cost, sigma float64, teacher a
 	}
 	var out [][]total
 	for _, q := range p.totalQueries() {
-		release := accountant.Release{Queries: q, PerAnswer: query, Teachers: teacher, K: p.Teachers, Affected: p.Teachers, Randomness: accountant.FrozenTeachers, Slack: p.Slack}
+		release := ensemble.Answers{Queries: q, PerAnswer: query, Teachers: teacher, K: p.Teachers, Affected: p.Teachers, Randomness: ensemble.FrozenTeachers, Slack: p.Slack}
 		all, err := release.Total()
 		if err != nil {
 			return nil, err

@@ -11,19 +11,20 @@ import (
 	"strings"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
-	"github.com/darrm/darrm/shuffleg"
-	"github.com/darrm/darrm/shuffleg/data"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // TrainingParameters: shuffled gradient methods, with and without public data, on one data
 // set. Each method is run at every step size and reported at its best one.
 type TrainingParameters struct {
-	Data      string            `json:"data"`      // one of data.Names()
-	DataSeed  uint64            `json:"data_seed"` // of the stand-in, or of what the sources leave to chance: see data.Load
-	Methods   []shuffleg.Method `json:"methods"`
+	Data      string            `json:"data"`      // one of datasets.Names()
+	DataSeed  uint64            `json:"data_seed"` // of the stand-in, or of what the sources leave to chance: see datasets.Load
+	Methods   []shuffled.Method `json:"methods"`
 	Variants  []Variant         `json:"variants"` // the first one is the main figure's
 	Epsilons  []float64         `json:"epsilons"`
 	Delta     float64           `json:"delta"`
@@ -34,7 +35,7 @@ type TrainingParameters struct {
 	// the smallest of those tried.
 	Widen   bool              `json:"widen,omitempty"`
 	Repeats int               `json:"repeats"`
-	Bounds  []shuffleg.Method `json:"bounds,omitempty"` // bound the risk of these, in the main variant
+	Bounds  []shuffled.Method `json:"bounds,omitempty"` // bound the risk of these, in the main variant
 	Claims  []Ordering        `json:"claims,omitempty"`
 }
 
@@ -48,8 +49,8 @@ type Variant struct {
 // less excess risk than each of Worse. It is tested.
 type Ordering struct {
 	Epsilon float64           `json:"epsilon"`
-	Better  []shuffleg.Method `json:"better"`
-	Worse   []shuffleg.Method `json:"worse"`
+	Better  []shuffled.Method `json:"better"`
+	Worse   []shuffled.Method `json:"worse"`
 	Factor  float64           `json:"factor"` // ≥ 1
 }
 
@@ -64,14 +65,14 @@ var orders = map[string]iteration.SampleOrder{
 const maxRepeats = 1000
 
 func (p *TrainingParameters) validate() error {
-	if !slices.Contains(data.Names(), p.Data) {
-		return &check.Error{Name: "data", Value: fmt.Sprintf("%q", p.Data), Rule: fmt.Sprintf("one of %q", data.Names())}
+	if !slices.Contains(datasets.Names(), p.Data) {
+		return &check.Error{Name: "data", Value: fmt.Sprintf("%q", p.Data), Rule: fmt.Sprintf("one of %q", datasets.Names())}
 	}
 	if len(p.Methods) == 0 || len(p.Variants) == 0 || len(p.Epsilons) == 0 {
 		return &check.Error{Name: "methods, variants and epsilons", Value: "none", Rule: "at least one of each"}
 	}
 	for i, m := range p.Methods {
-		if err := oneOf("methods", m, shuffleg.Methods(), p.Methods[:i]); err != nil {
+		if err := oneOf("methods", m, shuffled.Methods(), p.Methods[:i]); err != nil {
 			return err
 		}
 	}
@@ -120,7 +121,7 @@ func (p *TrainingParameters) validate() error {
 		if err := oneOf("bounds", m, p.Methods, p.Bounds[:i]); err != nil {
 			return err
 		}
-		if !m.IsPrivate() || m == shuffleg.DPSGD {
+		if !m.IsPrivate() || m == shuffled.DPSGD {
 			return &check.Error{Name: "bounds", Value: string(m), Rule: "private shuffled gradient methods"}
 		}
 	}
@@ -151,7 +152,7 @@ func (p *TrainingParameters) validateClaims() error {
 }
 
 // oneOf wants m among the allowed ones and not among those before it.
-func oneOf(name string, m shuffleg.Method, allowed, before []shuffleg.Method) error {
+func oneOf(name string, m shuffled.Method, allowed, before []shuffled.Method) error {
 	if !slices.Contains(allowed, m) {
 		return &check.Error{Name: name, Value: fmt.Sprintf("%q", m), Rule: fmt.Sprintf("among %q", allowed)}
 	}
@@ -175,7 +176,7 @@ func (p *TrainingParameters) steps() int {
 
 // training is one line of a figure: a method, and what it is run with.
 type training struct {
-	Method   shuffleg.Method
+	Method   shuffled.Method
 	Order    string  // "" where no order is chosen
 	Fraction float64 // 0 where the method has none
 	Epsilon  float64 // 0 where the method has none
@@ -203,9 +204,9 @@ func (p *TrainingParameters) trainings() []training {
 }
 
 // lineOf returns the line on which the method appears with such parameters.
-func lineOf(m shuffleg.Method, order string, fraction, epsilon float64) training {
+func lineOf(m shuffled.Method, order string, fraction, epsilon float64) training {
 	t := training{m, order, fraction, epsilon}
-	if m == shuffleg.PublicOnly || m == shuffleg.DPSGD {
+	if m == shuffled.PublicOnly || m == shuffled.DPSGD {
 		t.Order = ""
 	}
 	if !m.UsesFraction() {
@@ -233,12 +234,12 @@ func (t training) String() string {
 
 // random says whether runs from different seeds can differ.
 func (t training) random() bool {
-	return t.Method.IsPrivate() || t.Method == shuffleg.ShuffleG && t.Order != iteration.FixedOrder.String()
+	return t.Method.IsPrivate() || t.Method == shuffled.ShuffleG && t.Order != iteration.FixedOrder.String()
 }
 
 // config returns the line's configuration, without a step size.
-func (p *TrainingParameters) config(set data.Set, t training) shuffleg.Config {
-	return shuffleg.Config{
+func (p *TrainingParameters) config(set datasets.Set, t training) shuffled.Config {
+	return shuffled.Config{
 		Task: set.Task, Regularizer: set.Regularizer, Start: set.Start,
 		Method: t.Method, Fraction: t.Fraction, Epochs: p.Epochs, Order: orders[t.Order], Clip: p.Clip,
 		Target: accountant.Cost{Epsilon: t.Epsilon, Delta: p.Delta},
@@ -286,9 +287,9 @@ type trainedCell struct {
 
 // laboratory is a data set made ready for training.
 type laboratory struct {
-	set       data.Set
-	optimum   shuffleg.Optimum
-	summary   data.Summary
+	set       datasets.Set
+	optimum   train.Optimum
+	summary   datasets.Summary
 	stepSizes []float64 // those within the cap, tried for every line
 	further   []float64 // the source's within the cap, which a line may go on to
 	allSizes  int       // how many there were before the cap
@@ -302,7 +303,7 @@ func (p *TrainingParameters) laboratory(r *run) (laboratory, error) {
 		return laboratory{}, err
 	}
 	lab := laboratory{set: set}
-	if lab.optimum, err = shuffleg.FindOptimum(set.Task, set.Regularizer, set.Private); err != nil {
+	if lab.optimum, err = set.Problem().Optimum(); err != nil {
 		return lab, err
 	}
 	lab.summary = set.DescribeAt(lab.optimum)
@@ -312,11 +313,11 @@ func (p *TrainingParameters) laboratory(r *run) (laboratory, error) {
 	lab.cap = 2 / smoothness
 	all := p.StepSizes
 	if len(all) == 0 {
-		all = shuffleg.StepSizes()
+		all = train.StepSizes()
 	}
-	lab.allSizes, lab.stepSizes = len(all), shuffleg.Below(all, smoothness)
+	lab.allSizes, lab.stepSizes = len(all), train.Below(all, smoothness)
 	if p.Widen {
-		lab.further = shuffleg.Below(shuffleg.StepSizes(), smoothness)
+		lab.further = train.Below(train.StepSizes(), smoothness)
 	}
 	if len(lab.stepSizes) == 0 {
 		return lab, fmt.Errorf("step_sizes = %v, but some must be at most 2/L = %.3g", all, lab.cap)
@@ -344,7 +345,7 @@ func (p *TrainingParameters) train(r *run, lab laboratory, t training) (trained,
 		return trained{}, err
 	}
 	c.StepSize = best.StepSize
-	plan, err := shuffleg.NewPlan(c, lab.set.Private, lab.set.Public)
+	plan, err := shuffled.NewPlan(c, lab.set.Private, lab.set.Public)
 	if err != nil {
 		return trained{}, err
 	}
@@ -373,18 +374,19 @@ func (p *TrainingParameters) train(r *run, lab laboratory, t training) (trained,
 // search runs the configuration at every step size, and at further ones while the best is
 // the largest or the smallest tried. The cells are by step size, the largest first, then
 // seed.
-func (lab laboratory) search(ctx context.Context, c shuffleg.Config, seeds []uint64) ([]shuffleg.Cell, shuffleg.Tuned, error) {
-	grid := shuffleg.Grid{Config: c, StepSizes: lab.stepSizes, Seeds: seeds, KeepTraces: true}
-	var cells []shuffleg.Cell
+func (lab laboratory) search(ctx context.Context, c shuffled.Config, seeds []uint64) ([]train.Cell, train.Tuned, error) {
+	grid := c.Grid(lab.set.Private, lab.set.Public)
+	grid.StepSizes, grid.Seeds, grid.KeepTraces = lab.stepSizes, seeds, true
+	var cells []train.Cell
 	for {
-		more, err := grid.Run(ctx, lab.set.Private, lab.set.Public, lab.optimum)
+		more, err := grid.Run(ctx, lab.set.Problem().Objective, lab.optimum)
 		if err != nil {
-			return nil, shuffleg.Tuned{}, err
+			return nil, train.Tuned{}, err
 		}
 		for i := range more {
 			// A loss beyond the range of numbers at any time counts as divergence: JSON and
 			// pictures have no place for it.
-			if slices.ContainsFunc(more[i].Trace, func(x shuffleg.Point) bool {
+			if slices.ContainsFunc(more[i].Trace, func(x train.Point) bool {
 				return math.IsNaN(x.Excess+x.Distance) || math.IsInf(x.Excess+x.Distance, 0)
 			}) {
 				more[i].Diverged = true
@@ -394,8 +396,8 @@ func (lab laboratory) search(ctx context.Context, c shuffleg.Config, seeds []uin
 			}
 		}
 		cells = append(cells, more...)
-		slices.SortStableFunc(cells, func(a, b shuffleg.Cell) int { return cmp.Compare(b.StepSize, a.StepSize) })
-		best, err := shuffleg.Best(cells)
+		slices.SortStableFunc(cells, func(a, b train.Cell) int { return cmp.Compare(b.StepSize, a.StepSize) })
+		best, err := train.Best(cells)
 		if err != nil {
 			return nil, best, err
 		}
@@ -425,17 +427,17 @@ func (lab laboratory) beyond(best, largest, smallest float64) (float64, bool) {
 	return smaller, best == smallest && smaller > 0
 }
 
-// cells returns the runs at the best step size as package shuffleg writes them.
-func (x trained) cells() []shuffleg.Cell {
-	var out []shuffleg.Cell
+// cells returns the runs at the best step size as package train writes them.
+func (x trained) cells() []train.Cell {
+	var out []train.Cell
 	for _, c := range x.Cells {
 		if c.StepSize != x.StepSize {
 			continue
 		}
 		i := len(out)
-		cell := shuffleg.Cell{StepSize: c.StepSize, Seed: c.Seed}
+		cell := train.Cell{StepSize: c.StepSize, Seed: c.Seed}
 		for epoch, excess := range x.Traces[i] {
-			cell.Trace = append(cell.Trace, shuffleg.Point{Epoch: epoch, Objective: x.Objectives[i][epoch], Excess: excess, Distance: x.Distances[i][epoch]})
+			cell.Trace = append(cell.Trace, train.Point{Epoch: epoch, Objective: x.Objectives[i][epoch], Excess: excess, Distance: x.Distances[i][epoch]})
 		}
 		cell.Last = cell.Trace[len(cell.Trace)-1]
 		out = append(out, cell)
@@ -462,12 +464,12 @@ func (p *TrainingParameters) run(r *run) error {
 		}
 	}
 	var b bytes.Buffer
-	w, err := shuffleg.NewTraceWriter(&b)
+	w, err := train.NewTraceWriter(&b)
 	if err != nil {
 		return err
 	}
 	for _, t := range p.trainings() {
-		if err := w.Write(p.Data, p.config(lab.set, t), found[t].cells()); err != nil {
+		if err := w.Write(p.config(lab.set, t).TraceLabels(p.Data), found[t].cells()); err != nil {
 			return err
 		}
 	}

@@ -1,12 +1,14 @@
 package experiment
 
 import (
-	"github.com/darrm/darrm/shuffleg"
+	"github.com/darrm/darrm/learn/shuffled"
 )
+
+import ()
 
 // bounded is the excess-risk bound of one line at its best step size.
 type bounded struct {
-	Method    shuffleg.Method `json:"method"`
+	Method    shuffled.Method `json:"method"`
 	Epsilon   float64         `json:"epsilon"`
 	Printed   float64         `json:"printed"`
 	Corrected float64         `json:"corrected"`
@@ -16,7 +18,7 @@ type bounded struct {
 
 // main returns the line of a method in the first variant, with its fraction 0.5 or, where
 // it has none such, its first.
-func (p *TrainingParameters) main(m shuffleg.Method, epsilon float64) training {
+func (p *TrainingParameters) main(m shuffled.Method, epsilon float64) training {
 	v := p.Variants[0]
 	return lineOf(m, v.Order, v.middle(), epsilon)
 }
@@ -45,12 +47,12 @@ func (p *TrainingParameters) bestSteps(found map[training]trained) []float64 {
 // at the start and the optimum.
 func (p *TrainingParameters) bound(r *run, lab laboratory, found map[training]trained) ([]bounded, error) {
 	var out []bounded
-	estimates := map[int]shuffleg.Dissimilarity{}
-	estimate := func(private int) (shuffleg.Dissimilarity, error) {
+	estimates := map[int]shuffled.Dissimilarity{}
+	estimate := func(private int) (shuffled.Dissimilarity, error) {
 		if d, ok := estimates[private]; ok {
 			return d, nil
 		}
-		d, err := shuffleg.EstimateDissimilarity(r, lab.set.Task, lab.set.Private, lab.set.Public, private, shuffleg.DissimilarityOptions{
+		d, err := shuffled.EstimateDissimilarity(r, lab.set.Task, lab.set.Private, lab.set.Public, private, shuffled.DissimilarityOptions{
 			Probes: [][]float64{lab.optimum.X, lab.set.Start}, Permutations: 5, Restarts: 1, Seed: r.Seed,
 		})
 		if err == nil {
@@ -63,7 +65,7 @@ func (p *TrainingParameters) bound(r *run, lab laboratory, found map[training]tr
 			t := p.main(m, eps)
 			c := p.config(lab.set, t)
 			c.StepSize = found[t].StepSize
-			plan, err := shuffleg.NewPlan(c, lab.set.Private, lab.set.Public)
+			plan, err := shuffled.NewPlan(c, lab.set.Private, lab.set.Public)
 			if err != nil {
 				return nil, err
 			}
@@ -71,7 +73,7 @@ func (p *TrainingParameters) bound(r *run, lab laboratory, found map[training]tr
 			if err != nil {
 				return nil, err
 			}
-			b, err := shuffleg.ExcessRisk(in)
+			b, err := shuffled.ExcessRisk(in)
 			if err != nil {
 				return nil, err
 			}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/darrm/darrm/shuffleg"
+	"github.com/darrm/darrm/learn/shuffled"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -30,7 +30,7 @@ func (p *TrainingParameters) tell(r *run, lab laboratory, found map[training]tra
 	p.noteGrid(r, lab, found)
 	r.note("Noise is calibrated to (ε, %g) by the source's accounting, for the replacement of one record; clip norm %g, %d epochs.", p.Delta, p.Clip, p.Epochs)
 
-	if slices.Contains(p.Methods, shuffleg.Interleaved) && math.IsInf(lab.set.Task.Smoothness(math.Inf(1)), 1) {
+	if slices.Contains(p.Methods, shuffled.Interleaved) && math.IsInf(lab.set.Task.Smoothness(math.Inf(1)), 1) {
 		r.note("Interleaved's amplification rests here on the longest record of these data, as in the source. That can be simulated, not released: a release needs a public bound on the length of records.")
 	}
 
@@ -171,7 +171,7 @@ func (p *TrainingParameters) judge(r *run, n int, found map[training]trained) {
 }
 
 // evidence is the excess of a method, as claims quote it.
-func (x trained) evidence(m shuffleg.Method) string {
+func (x trained) evidence(m shuffled.Method) string {
 	edge := x.edge()
 	if edge != "" {
 		edge = ", at the " + edge + " step size tried"
@@ -184,8 +184,8 @@ func (x trained) evidence(m shuffleg.Method) string {
 func (p *TrainingParameters) judgeNoise(r *run, n int, found map[training]trained) {
 	worst, pairs := 0.0, 0
 	for line, x := range found {
-		plain, ok := found[lineOf(shuffleg.DPShuffleG, line.Order, 0, line.Epsilon)]
-		if line.Method != shuffleg.Interleaved || !ok {
+		plain, ok := found[lineOf(shuffled.DPShuffleG, line.Order, 0, line.Epsilon)]
+		if line.Method != shuffled.Interleaved || !ok {
 			continue
 		}
 		schedule, err := line.Method.Schedule(n, p.Epochs, line.Fraction)
@@ -215,7 +215,7 @@ func (p *TrainingParameters) judgeMoreBudget(r *run, found map[training]trained)
 	}
 }
 
-func titles(methods []shuffleg.Method) string {
+func titles(methods []shuffled.Method) string {
 	names := make([]Method, len(methods))
 	for i, m := range methods {
 		names[i] = Method(m)
@@ -268,7 +268,7 @@ func (p *TrainingParameters) curves(found map[training]trained, title, order str
 	chart := panel{title: title, x: "epoch", y: "excess risk", logY: true}
 	for _, m := range p.Methods {
 		x, ok := found[lineOf(m, order, fraction, epsilon)]
-		if !ok || m == shuffleg.ShuffleG {
+		if !ok || m == shuffled.ShuffleG {
 			continue
 		}
 		line := series{method: Method(m), plain: true, band: []float64{}}

@@ -17,9 +17,10 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble/teachers"
+	"github.com/darrm/darrm/experiment/datasets"
+	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
-	"github.com/darrm/darrm/shuffleg"
-	"github.com/darrm/darrm/shuffleg/data"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // smallTraining is an experiment of kind training that takes tenths of a second.
@@ -58,7 +59,7 @@ func TestTrainingIsTheSameForAnyWorkers(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out []trained
-		for _, line := range []training{p.main(shuffleg.Interleaved, 5), p.main(shuffleg.ShuffleG, 0), p.main(shuffleg.DPSGD, 5)} {
+		for _, line := range []training{p.main(shuffled.Interleaved, 5), p.main(shuffled.ShuffleG, 0), p.main(shuffled.DPSGD, 5)} {
 			x, err := p.train(r, lab, line)
 			if err != nil {
 				t.Fatal(err)
@@ -76,7 +77,7 @@ func TestTrainingIsTheSameForAnyWorkers(t *testing.T) {
 	}
 }
 
-// Lines, tables and traces of a small training, against runs of package shuffleg itself.
+// Lines, tables and traces of a small training, against runs of package shuffled itself.
 func TestTrainingAgainstItsRuns(t *testing.T) {
 	numbers(t)
 	out := mustRun(t, parse(t, smallTraining), t.TempDir(), Options{Data: t.TempDir()})
@@ -109,11 +110,11 @@ func TestTrainingAgainstItsRuns(t *testing.T) {
 	if want := "dataset,task,algorithm,variant,eps,delta,p,eta,seed,epoch,objective,excess,distance_to_opt"; strings.Join(lines[0], ",") != want {
 		t.Errorf("columns %v", lines[0])
 	}
-	set, err := data.Standin(data.CreditCard, 1)
+	set, err := datasets.Standin(datasets.CreditCard, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	optimum, err := shuffleg.FindOptimum(set.Task, set.Regularizer, set.Private)
+	optimum, err := set.Problem().Optimum()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,12 +131,12 @@ func TestTrainingAgainstItsRuns(t *testing.T) {
 		if l[9] != "4" {
 			continue
 		}
-		c := shuffleg.Config{
-			Task: set.Task, Regularizer: set.Regularizer, Start: set.Start, Method: shuffleg.Method(l[2]), Fraction: number(l[6]), Epochs: 4,
+		c := shuffled.Config{
+			Task: set.Task, Regularizer: set.Regularizer, Start: set.Start, Method: shuffled.Method(l[2]), Fraction: number(l[6]), Epochs: 4,
 			Order: orders[l[3]], Clip: 10, StepSize: number(l[7]), Target: accountant.Cost{Epsilon: number(l[4]), Delta: number(l[5])},
 			Mode: iteration.Paper, Conversion: iteration.ConversionClassical,
 		}
-		plan, err := shuffleg.NewPlan(c, set.Private, set.Public)
+		plan, err := shuffled.NewPlan(c, set.Private, set.Public)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,11 +144,11 @@ func TestTrainingAgainstItsRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, err := plan.Simulate(seed).Run(context.Background(), nil)
+		x, err := train.Simulate(plan, seed).Run(context.Background(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		excess := shuffleg.Objective(set.Task, set.Regularizer, set.Private, x) - optimum.Value
+		excess := set.Problem().Objective(x) - optimum.Value
 		if math.Abs(excess-number(l[11])) > 1e-12 {
 			t.Errorf("%v: excess %g when run again", l, excess)
 		}
@@ -207,11 +208,11 @@ func TestTrainingUsesRealFiles(t *testing.T) {
 	for i, folder := range []string{"mnist-69", "mnist", ""} {
 		root := t.TempDir()
 		digits(filepath.Join(root, folder), byte(100*i))
-		set, err := dataset(context.Background(), data.MNIST69, root, 1)
+		set, err := dataset(context.Background(), datasets.MNIST69, root, 1)
 		if err != nil || set.Standin || set.Private.Len() != 20 {
 			t.Errorf("in %q: %+v, %v", folder, set, err)
 		}
-		inputs, err := datasetInputs(context.Background(), data.MNIST69, root, 1)
+		inputs, err := datasetInputs(context.Background(), datasets.MNIST69, root, 1)
 		if err != nil || len(inputs) != 1 {
 			t.Errorf("in %q: inputs %v, %v", folder, inputs, err)
 		}
@@ -329,7 +330,7 @@ func TestPipeline(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.StepSizes = []float64{1e-3}
-	c := p.config(w, shuffleg.Interleaved, accountant.Cost{Epsilon: 2, Delta: 1e-6})
+	c := p.config(w, shuffled.Interleaved, accountant.Cost{Epsilon: 2, Delta: 1e-6})
 	found, err := p.attempt(r, w, c, parts, 77, []aggregate{{method: MethodPrivate}})
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/darrm/darrm/shuffleg"
+	"github.com/darrm/darrm/learn/shuffled"
 )
 
 // Starting from one step size and going on, each line ends at the best of the sources' whole
@@ -22,7 +22,7 @@ func TestStepSizesGoOnAlongTheGrid(t *testing.T) {
 			t.Fatal(err)
 		}
 		out := map[training]trained{}
-		for _, line := range []training{p.main(shuffleg.Interleaved, 5), p.main(shuffleg.DPShuffleG, 5), p.main(shuffleg.PublicOnly, 0)} {
+		for _, line := range []training{p.main(shuffled.Interleaved, 5), p.main(shuffled.DPShuffleG, 5), p.main(shuffled.PublicOnly, 0)} {
 			if out[line], err = q.train(r, lab, line); err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +57,7 @@ func TestClaimsSayWhereAGridEnds(t *testing.T) {
 		for _, line := range p.trainings() {
 			found[line] = trained{Mean: 1, StepSize: 1e-4, Cells: cells, Noise: 1}
 		}
-		line := p.main(shuffleg.Interleaved, 10)
+		line := p.main(shuffled.Interleaved, 10)
 		x := found[line]
 		x.StepSize = stepSize
 		found[line] = x

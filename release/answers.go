@@ -30,25 +30,25 @@ func DaRRM(c *gamma.Certified, neighbours accountant.Relation) (Answers, error) 
 // Totals is what the answers cost together, by who votes.
 type Totals struct {
 	Slack  float64 // δ' that Fresh spends
-	Fresh  accountant.ReleaseTotal
-	Frozen *accountant.ReleaseTotal // nil where the teachers promise nothing
+	Fresh  ensemble.Total
+	Frozen *ensemble.Total // nil where the teachers promise nothing
 	// Again is what any number of further answers to the same votes of fresh teachers cost
 	// together; nil where the teachers promise nothing, since then every answer pays.
-	Again *accountant.ReleaseTotal
+	Again *ensemble.Total
 }
 
 // Totals accounts for the answers. slack is [Charge.Slack]. Where the teachers promise
 // nothing, all privacy is the mechanism's own noise, fresh in every answer. The errors are
-// those of [accountant.Release.Total].
+// those of [ensemble.Answers.Total].
 func (a Answers) Totals(slack *float64) (t Totals, err error) {
 	p, per := a.Problem, a.Mechanism.PerAnswer()
-	if t.Slack = accountant.SlackFor(per); slack != nil {
+	if t.Slack = ensemble.SlackFor(per); slack != nil {
 		t.Slack = *slack
 	}
-	r := accountant.Release{
+	r := ensemble.Answers{
 		Queries: a.Queries, PerAnswer: per, K: p.K, Affected: p.Affected,
 		Teachers:   accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta},
-		Randomness: accountant.FreshTeachers, Slack: t.Slack,
+		Randomness: ensemble.FreshTeachers, Slack: t.Slack,
 	}
 	if noise, ok := a.Mechanism.Noise(); ok {
 		r.Noise = noise
@@ -57,7 +57,7 @@ func (a Answers) Totals(slack *float64) (t Totals, err error) {
 		return t, err
 	}
 	// A slack of its own: what is charged once must not depend on who asks first.
-	r.Slack = accountant.SlackFor(r.Teachers)
+	r.Slack = ensemble.SlackFor(r.Teachers)
 	again, err := r.AnyNumber()
 	if err != nil {
 		return t, err
@@ -71,9 +71,9 @@ func (a Answers) Totals(slack *float64) (t Totals, err error) {
 func (a Answers) promise() bool { return !math.IsInf(a.Problem.Epsilon, 1) }
 
 // Frozen returns what any number of answers of teachers that were trained once costs.
-func Frozen(p constraints.Problem) (accountant.ReleaseTotal, error) {
-	return accountant.Release{
-		K: p.K, Affected: p.Affected, Randomness: accountant.FrozenTeachers,
+func Frozen(p constraints.Problem) (ensemble.Total, error) {
+	return ensemble.Answers{
+		K: p.K, Affected: p.Affected, Randomness: ensemble.FrozenTeachers,
 		Teachers: accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta},
 	}.AnyNumber()
 }

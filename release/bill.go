@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/ledger"
 )
 
@@ -44,7 +45,7 @@ func (a Answers) Bill(c Charge, totals Totals) (*Bill, error) {
 	b := &Bill{coins: "key"}
 	var err error
 	switch draw := c.draw(); {
-	case c.Teachers == accountant.FrozenTeachers.String():
+	case c.Teachers == ensemble.FrozenTeachers.String():
 		event.Rule, event.Slack = "post-processing of the teachers", 0 // nothing composes
 		if b.training, err = a.trainingRequest(c); err != nil {
 			return nil, err
@@ -90,7 +91,7 @@ func (a Answers) trainingRequest(c Charge) (*ledger.Request, error) {
 // drawRequest is the charge for every further answer to a draw. What many answers to the
 // same votes tell is a function of the votes: each teacher answered each query once, so the
 // teachers' own promises compose, and no number of answers costs more.
-func (a Answers) drawRequest(c Charge, draw ledger.Draw, again *accountant.ReleaseTotal) (*ledger.Request, error) {
+func (a Answers) drawRequest(c Charge, draw ledger.Draw, again *ensemble.Total) (*ledger.Request, error) {
 	p := a.Problem
 	id := drawPrefix + draw.Name
 	if c.Ensemble != "" {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/ledger"
 )
@@ -44,7 +45,7 @@ type Charge struct {
 	// accountant.ReplaceOne.
 	Relation accountant.Relation
 	// Slack is the δ' in [0,1) that the composition of fresh answers may spend. Defaults to
-	// accountant.SlackFor one answer.
+	// ensemble.SlackFor one answer.
 	Slack *float64
 	// Votes is the keyed digest of fresh teachers' votes ([HashVotes]). [Labels] sets it.
 	Votes ledger.Digest
@@ -67,7 +68,7 @@ func openLedger(ctx context.Context, path string) (*ledger.Ledger, error) {
 	return l, err
 }
 
-func (c Charge) fresh() bool { return c.Teachers == accountant.FreshTeachers.String() }
+func (c Charge) fresh() bool { return c.Teachers == ensemble.FreshTeachers.String() }
 
 // NeedsVotes says whether the ledger must be able to recognise the votes: those of fresh
 // teachers, whose second answer is not theirs anew.
@@ -95,7 +96,7 @@ func (c Charge) Check(promise bool) error {
 }
 
 func (c Charge) check(promise bool) error {
-	frozen := c.Teachers == accountant.FrozenTeachers.String()
+	frozen := c.Teachers == ensemble.FrozenTeachers.String()
 	switch {
 	case c.Teachers != "" && !c.fresh() && !frozen:
 		return &check.Error{Name: "teachers", Value: fmt.Sprintf("%q", c.Teachers), Rule: `"fresh" or "frozen"`}

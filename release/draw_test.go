@@ -7,8 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/ledger"
 )
 
@@ -342,7 +342,7 @@ func TestEnsembleDigest(t *testing.T) {
 
 // Where teachers promise nothing, and where they were trained once, there is no draw.
 func TestDrawsAreOfFreshTeachers(t *testing.T) {
-	for _, terms := range []Charge{{}, {Teachers: accountant.FrozenTeachers.String(), Ensemble: "e"}} {
+	for _, terms := range []Charge{{}, {Teachers: ensemble.FrozenTeachers.String(), Ensemble: "e"}} {
 		terms.Ledger, terms.RequestID, terms.Draw = "l", "a", "d"
 		if err := terms.Check(terms.Teachers != ""); err == nil {
 			t.Errorf("%+v: no error", terms)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/votes"
@@ -107,11 +108,11 @@ func (s Summary) totals() (out []total) {
 			" for these and all further answers to these votes, besides what the first answer cost (fresh teachers)"}}
 	}
 	promise := fmt.Sprintf("(%v, %v)-DP", s.Problem.Epsilon, s.Problem.TeacherDelta)
-	if s.Teachers != accountant.FreshTeachers.String() {
+	if s.Teachers != ensemble.FreshTeachers.String() {
 		out = append(out, total{"frozen teachers", s.Totals.Frozen.Cost,
 			fmt.Sprintf(" if each teacher's training is %s, with independent randomness (frozen teachers, however many queries)", promise)})
 	}
-	if s.Teachers != accountant.FrozenTeachers.String() {
+	if s.Teachers != ensemble.FrozenTeachers.String() {
 		out = append(out, total{"fresh teachers", s.Totals.Fresh.Cost,
 			fmt.Sprintf(" if each vote is a new run of a mechanism that is %s, and these votes are answered once (fresh teachers)", promise)})
 	}
@@ -149,7 +150,7 @@ func (s Summary) presumed() string {
 // Warnings says of each total that holds and protects nobody why, and what to do.
 func (s Summary) Warnings() (out []string) {
 	for _, t := range s.totals() {
-		reason, worthless := accountant.Worthless(t.cost, s.Records)
+		reason, worthless := ensemble.Worthless(t.cost, s.Records)
 		if !worthless {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/release"
 )
 
@@ -32,7 +33,7 @@ func (f *chargeFlags) register(c *cobra.Command) {
 	fl.BoolVar(&f.force, "force", false, "without --ledger: replace --out by a new draw. Nobody accounts for the two")
 }
 
-// registerSlack registers --slack, whose default the answers decide (accountant.SlackFor).
+// registerSlack registers --slack, whose default the answers decide (ensemble.SlackFor).
 func registerSlack(c *cobra.Command, slack *float64) {
 	c.Flags().Float64Var(slack, "slack", 0, "δ' that the composition of fresh answers may spend besides their own δ\n(default 1e-6, or 0 where the answers have δ = 0)")
 }
@@ -60,7 +61,7 @@ func (f *chargeFlags) prepare(c *cobra.Command, relation accountant.Relation, pr
 	if promise {
 		needed = append(needed, "teachers")
 	}
-	if f.Teachers == accountant.FrozenTeachers.String() {
+	if f.Teachers == ensemble.FrozenTeachers.String() {
 		needed = append(needed, "ensemble")
 	}
 	if err := require(c, needed...); err != nil {

@@ -8,11 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
-	"github.com/darrm/darrm/shuffleg"
+	"github.com/spf13/cobra"
 )
 
 // accountTrainFlags are the flags of account train.
@@ -148,11 +147,11 @@ func (f *accountTrainFlags) runs(c *cobra.Command) ([]iteration.Steps, error) {
 		return nil, err
 	}
 	switch method {
-	case shuffleg.DPSGD:
+	case shuffled.DPSGD:
 		return nil, usagef("method = %q is no shuffled method: darrm train --dry-run has its figure", method)
-	case shuffleg.ShuffleG:
+	case shuffled.ShuffleG:
 		return nil, usagef("method = %q has no noise: no ε holds", method)
-	case shuffleg.PublicOnly:
+	case shuffled.PublicOnly:
 		return nil, usagef("method = %q uses no private data: it costs nothing", method)
 	}
 	order, err := f.orderOf()

@@ -1,34 +1,25 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
-
-	"github.com/spf13/cobra"
-
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/experiment/datasets"
+	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
+	"github.com/darrm/darrm/learn/train"
 	"github.com/darrm/darrm/release"
-	"github.com/darrm/darrm/shuffleg"
-	"github.com/darrm/darrm/shuffleg/data"
+	"github.com/spf13/cobra"
 )
 
-// trainCommand has the flags of train beyond the training itself.
+// trainCommand has the flags of train shuffled.
 type trainCommand struct {
 	trainFlags
-	out, checkpoint   string
-	ledger, requestID string
-	dryRun            bool
-	insecureSeed      uint64
-	force             bool
+	modelFlags
 }
 
-func newTrain(a *app) *cobra.Command {
+func newTrainShuffled(a *app) *cobra.Command {
 	var f trainCommand
 	c := &cobra.Command{
-		Use:   "train",
+		Use:   "shuffled",
 		Short: "Train a model privately with shuffled gradients",
 		Long: `Train one model with a shuffled gradient method, private (DP-ShuffleG), with public
 data as well (Priv-Pub, Pub-Priv, Interleaved), or beside them the baselines.
@@ -55,30 +46,27 @@ equal by coincidence.
 
 Choosing a step size by its results is not private and not paid for.
 ` + exitStatus,
-		Example: `  darrm train --data-set crime --method interleaved --epochs 20 --step-size 1e-4 --clip 10 \
+		Example: `  darrm train shuffled --data-set crime --method interleaved --epochs 20 --step-size 1e-4 --clip 10 \
     --eps 5 --delta 1e-6 --radius 8
-  darrm train --private a.csv --response y --task logistic --radius 1 --clip 1 \
+  darrm train shuffled --private a.csv --response y --task logistic --radius 1 --clip 1 \
     --step-size 0.1 --eps 1 --delta 1e-6
-  darrm train --private train-images-idx3-ubyte --labels train-labels-idx1-ubyte --positive 6,9 \
+  darrm train shuffled --private train-images-idx3-ubyte --labels train-labels-idx1-ubyte --positive 6,9 \
     --task logistic --epochs 5 --clip 1 --step-size 0.01 --eps 4 --delta 1e-6`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}
 	f.trainFlags.register(c)
 	f.registerMode(c, iteration.Best)
-	fl := c.Flags()
-	fl.StringVarP(&f.out, "out", "o", "", "write the model to this file instead of stdout")
-	fl.StringVar(&f.checkpoint, "checkpoint", "", "keep the secret state here after each epoch, and go on from it if it is there")
-	fl.StringVar(&f.ledger, "ledger", "", "charge this ledger (darrm budget init) before the first step")
-	fl.StringVar(&f.requestID, "request-id", "", "name of this training in the ledger (default: a name of its own)")
-	fl.BoolVar(&f.force, "force", false, "without --ledger: replace --out by a new model. Nobody accounts for the two")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "say what the model would cost, and train and charge nothing")
-	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0, "simulate with this seed, for experiments; the model is marked, it is not\nprivate")
+	f.modelFlags.register(c)
 	return c
 }
 
 func (f *trainCommand) run(c *cobra.Command, a *app) error {
 	m := f.model(c, a)
+	m.Reads = []release.File{
+		{Flag: "private", Path: f.private}, {Flag: "public", Path: f.public},
+		{Flag: "labels", Path: f.labels}, {Flag: "public-labels", Path: f.publicLabels},
+	}
 	if err := checkOut(f.out); err != nil {
 		return err
 	}
@@ -96,137 +84,24 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 			}
 		}
 	}
-	if config.Method == shuffleg.ShuffleG && !m.Simulated {
+	if config.Method == shuffled.ShuffleG && !m.Simulated {
 		return usagef("method = %q has no noise, so its model is not private: it is for --insecure-seed only", config.Method)
 	}
-	plan, err := shuffleg.NewPlan(config, set.Private, set.Public)
+	plan, err := shuffled.NewPlan(config, set.Private, set.Public)
 	if err != nil {
 		return planFailure(err)
 	}
 	tellPlan(a, plan.Report())
-	t := &training{a: a, f: f, set: set, config: config, plan: plan}
-	m.Relation, m.StateSize, m.Begin = plan.Report().Relation, int64(plan.CheckpointSize()), t.release
+	t := &training{
+		app: a, flags: &f.modelFlags, algorithm: plan, document: func() *modelReport { return newModelReport(set, config, plan) },
+		objective: train.Problem{Loss: config.Task, Regularizer: regularizer(config), Records: set.Private}.Objective,
+	}
+	m.Relation = plan.Report().Relation
 	m.Event = release.ModelEvent{
 		Mechanism: release.ModelMechanism, Method: string(config.Method), Task: config.Task.Name(),
 		Epochs: config.Epochs, Mode: string(plan.Report().Mode),
 	}
-	if m.Simulated {
-		m.Begin = t.simulate
-	}
-	if f.dryRun {
-		if !m.Simulated {
-			if err := m.Quote(c.Context()); err != nil {
-				return err
-			}
-		}
-		quote := newModelReport(set, config, plan)
-		quote.DryRun, quote.Private = true, !m.Simulated
-		return a.deliverJSON("", quote)
-	}
-	out, err := m.Run(c.Context())
-	if out.Before {
-		a.say("request %q was released before: its model is in %s, unchanged", f.requestID, f.out)
-	}
-	return err
-}
-
-// model is what the flags say of the release, without its training.
-func (f *trainCommand) model(c *cobra.Command, a *app) release.Model {
-	return release.Model{
-		Ledger: f.ledger, RequestID: f.requestID, Output: release.FileOutput{Path: f.out, Stdout: a.out}, Checkpoint: f.checkpoint,
-		Force: f.force, Simulated: c.Flags().Changed("insecure-seed"),
-		Reads: []release.File{
-			{Flag: "private", Path: f.private}, {Flag: "public", Path: f.public},
-			{Flag: "labels", Path: f.labels}, {Flag: "public-labels", Path: f.publicLabels},
-		},
-	}
-}
-
-// training makes the trainings of a plan.
-type training struct {
-	a      *app
-	f      *trainCommand
-	set    data.Set
-	config shuffleg.Config
-	plan   *shuffleg.Plan
-}
-
-// release begins the private training, or goes on with that of a state.
-func (t *training) release(state []byte) (out release.Training, err error) {
-	var model *shuffleg.Release
-	if state == nil {
-		model, err = t.plan.NewRelease()
-	} else {
-		model, err = t.plan.ResumeRelease(state)
-	}
-	if err != nil {
-		return out, t.failure(err)
-	}
-	if state != nil && !t.f.dryRun {
-		t.a.say("going on after epoch %d of %d", model.Epoch(), t.plan.Epochs())
-	}
-	run := func(ctx context.Context, save func() error) (func(io.Writer) error, error) {
-		var x []float64
-		err := t.watched(func(show func(int, int)) (err error) {
-			x, err = model.Run(ctx, func(epoch int) error {
-				show(epoch, t.plan.Epochs())
-				return save()
-			})
-			return err
-		})
-		if err != nil && ctx.Err() != nil && t.f.checkpoint != "" {
-			t.a.say("stopped after epoch %d of %d; the same command goes on from %s", model.Epoch(), t.plan.Epochs(), t.f.checkpoint)
-		}
-		r := newModelReport(t.set, t.config, t.plan)
-		r.Private, r.Model = true, x
-		return r.encode, err
-	}
-	return release.Training{ID: model.ID(), Cost: model.Cost(), State: model.Checkpoint, Run: run}, nil
-}
-
-// simulate begins a training from a seed, or goes on with that of a state. The model is not
-// private.
-func (t *training) simulate(state []byte) (out release.Training, err error) {
-	s := t.plan.Simulate(t.f.insecureSeed)
-	if state != nil {
-		if s, err = t.plan.ResumeSimulation(state); err != nil {
-			return out, t.failure(err)
-		}
-	}
-	run := func(ctx context.Context, save func() error) (func(io.Writer) error, error) {
-		var x []float64
-		err := t.watched(func(show func(int, int)) (err error) {
-			x, err = s.Run(ctx, func(epoch int, _ []float64) error {
-				show(epoch, t.plan.Epochs())
-				return save()
-			})
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		t.a.say("SIMULATION: drawn from a seed, NOT PRIVATE; do not release this model")
-		t.a.say("NOT PRIVATE: objective on the private records %.9g", shuffleg.Objective(t.config.Task, regularizer(t.config), t.set.Private, x))
-		r := newModelReport(t.set, t.config, t.plan)
-		r.Simulated = x
-		return r.encode, nil
-	}
-	return release.Training{State: s.Checkpoint, Run: run}, nil
-}
-
-// watched shows how many epochs are done.
-func (t *training) watched(run func(show func(done, of int)) error) error {
-	bar := newProgress(t.a)
-	defer bar.stop()
-	return run(bar.count("epochs"))
-}
-
-// failure names the checkpoint that does not fit.
-func (t *training) failure(err error) error {
-	if errors.Is(err, shuffleg.ErrCheckpoint) {
-		return inputError{Err: fmt.Errorf("%s: %w", t.f.checkpoint, err)}
-	}
-	return planFailure(err)
+	return t.run(c.Context(), m)
 }
 
 // modelReport is a model with what it costs.
@@ -275,11 +150,11 @@ type tried struct {
 	Refused    string   `json:"refused,omitempty"`
 }
 
-func newModelReport(set data.Set, config shuffleg.Config, plan *shuffleg.Plan) *modelReport {
+func newModelReport(set datasets.Set, config shuffled.Config, plan *shuffled.Plan) *modelReport {
 	r := plan.Report()
 	return &modelReport{
 		Standin: set.Standin, DataSet: set.Name, Task: config.Task.Name(), Regularizer: regularizer(config).Name(),
-		Method: string(config.Method), Epochs: plan.Epochs(), Dim: plan.Dim(),
+		Method: string(config.Method), Epochs: plan.Rounds(), Dim: plan.Dim(),
 		Cost: finiteCost(r.Cost), Account: newCostBasis(r),
 	}
 }
@@ -290,8 +165,6 @@ func finiteCost(c accountant.Cost) *accountant.Cost {
 	}
 	return &c
 }
-
-func (r *modelReport) encode(w io.Writer) error { return encodeJSON(w, r) }
 
 func newCostBasis(r iteration.Report) costBasis {
 	b := costBasis{

@@ -76,11 +76,11 @@ func quote(a *app, q *release.Quote) error {
 	if q.Totals.Frozen == nil {
 		add(fmt.Sprintf("all %d", q.Queries), q.Totals.Fresh.Cost)
 	} else {
-		if q.Teachers != accountant.FrozenTeachers.String() {
+		if q.Teachers != ensemble.FrozenTeachers.String() {
 			add(fmt.Sprintf("all %d, fresh teachers", q.Queries), q.Totals.Fresh.Cost)
 			add("the same votes again, fresh", q.Totals.Again.Cost)
 		}
-		if q.Teachers != accountant.FreshTeachers.String() {
+		if q.Teachers != ensemble.FreshTeachers.String() {
 			add(fmt.Sprintf("all %d, frozen teachers", q.Queries), q.Totals.Frozen.Cost)
 		}
 	}

@@ -9,10 +9,11 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/ensemble/teachers"
+	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/learn/geometry"
+	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
-	"github.com/darrm/darrm/shuffleg"
-	"github.com/darrm/darrm/shuffleg/data"
 )
 
 // From private records to private labels: teachers on disjoint parts of them, trained by
@@ -20,7 +21,7 @@ import (
 // private majority of their votes. Everything costs what one teacher does.
 func ExampleTrain() {
 	ctx := context.Background()
-	set, err := data.Standin(data.COMPAS, 1)
+	set, err := datasets.Standin(datasets.COMPAS, 1)
 	check(err)
 	queries, err := set.Public.Select([]int{2000, 2001, 2002, 2003, 2004})
 	check(err)
@@ -29,9 +30,9 @@ func ExampleTrain() {
 
 	trained, err := teachers.Train(ctx, teachers.Config{
 		Parts: parts,
-		Teacher: shuffleg.Config{
-			Task: set.Task, Regularizer: shuffleg.L2{Lambda: 0.01},
-			Method: shuffleg.Interleaved, Fraction: 0.5, Epochs: 20, Order: iteration.Reshuffled,
+		Teacher: shuffled.Config{
+			Task: set.Task, Regularizer: geometry.L2{Lambda: 0.01},
+			Method: shuffled.Interleaved, Fraction: 0.5, Epochs: 20, Order: iteration.Reshuffled,
 			StepSize: 0.005, Clip: 1, Radius: 5, // longer records are shortened to it
 			Target: accountant.Cost{Epsilon: 2, Delta: 1e-6},
 		},
@@ -55,7 +56,7 @@ func ExampleTrain() {
 		labels[i], err = mechanism.Answer(coins, fmt.Sprint(i), counts)
 		check(err)
 	}
-	total, err := trained.Plan().Release(len(labels), accountant.Cost{Epsilon: 2, Delta: 1e-6}).Total()
+	total, err := trained.Plan().Answers(len(labels), accountant.Cost{Epsilon: 2, Delta: 1e-6}).Total()
 	check(err)
 	fmt.Printf("%d teachers, one record reaches %d of them\n", trained.Plan().K(), trained.Plan().Affected())
 	fmt.Printf("γ of a majority of 6 of 11: %g\n", math.Round(1e6*optimal.Func().Values()[6])/1e6)

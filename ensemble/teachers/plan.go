@@ -9,19 +9,21 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
-	"github.com/darrm/darrm/shuffleg"
 )
 
 // Config describes K teachers. Nothing in it may depend on the private data.
 type Config struct {
-	// Teacher is how each is trained: any method of package shuffleg. Its Target is the
+	// Teacher is how each is trained: any method of package shuffled. Its Target is the
 	// (ε, Δ) of one teacher, at the size of its part.
-	Teacher shuffleg.Config
+	Teacher shuffled.Config
 	// Parts are the teachers' records, of all the private ones.
 	Parts Parts
 	// Vote is what a teacher with this model answers about these features. It must look at
-	// nothing else. Defaults to ⟨features, model⟩ > 0 for shuffleg.Logistic and is required
+	// nothing else. Defaults to ⟨features, model⟩ > 0 for loss.Logistic and is required
 	// for other tasks.
 	Vote func(model, features []float64) bool
 	// Workers is how many teachers are trained at a time; 0 is the number of processors.
@@ -32,7 +34,7 @@ type Config struct {
 // yet: what it will cost can be charged first. It is immutable and safe for concurrent use.
 type Plan struct {
 	c     Config
-	plans []*shuffleg.Plan
+	plans []*shuffled.Plan
 	each  accountant.Cost
 	dim   int
 }
@@ -40,7 +42,7 @@ type Plan struct {
 // NewPlan checks the configuration against the data and accounts for each teacher.
 // private holds all records that Parts is of; public, which may be nil for methods that use
 // none, is every teacher's. The error names the parameter, and the teacher.
-func NewPlan(c Config, private, public *shuffleg.Records) (*Plan, error) {
+func NewPlan(c Config, private, public *data.Records) (*Plan, error) {
 	if c.Parts.K() == 0 {
 		return nil, errors.New("no parts: use DisjointParts, OverlappingParts or NewParts")
 	}
@@ -54,7 +56,7 @@ func NewPlan(c Config, private, public *shuffleg.Records) (*Plan, error) {
 		return nil, &check.Error{Name: "workers", Value: c.Workers, Rule: "≥ 0"}
 	}
 	if c.Vote == nil {
-		if _, ok := c.Teacher.Task.(shuffleg.Logistic); !ok {
+		if _, ok := c.Teacher.Task.(loss.Logistic); !ok {
 			return nil, &check.Error{Name: "vote", Value: "nil", Rule: "given, but for logistic regression"}
 		}
 		c.Vote = halfSpace
@@ -65,7 +67,7 @@ func NewPlan(c Config, private, public *shuffleg.Records) (*Plan, error) {
 		if err != nil {
 			return nil, fmt.Errorf("teacher %d: %w", j+1, err)
 		}
-		plan, err := shuffleg.NewPlan(c.Teacher, records, public)
+		plan, err := shuffled.NewPlan(c.Teacher, records, public)
 		if err != nil {
 			return nil, fmt.Errorf("teacher %d: %w", j+1, err)
 		}
@@ -122,15 +124,14 @@ func (p *Plan) Setting() ensemble.Setting {
 	return ensemble.Setting{K: p.K(), Classes: 2, Affected: p.Affected(), Neighbours: accountant.ReplaceOne}
 }
 
-// Release returns so many answers of these teachers, each of such a cost, for
-// accountant.Release.Total. The teachers are trained once and vote ever after: they are
-// frozen, so answers that rest on their randomness do not add up as fresh ones would. The
-// caller may add a Slack or a total Delta, or put a Mechanism's Noise in place of
+// Answers returns so many answers of these teachers, each of such a cost; its Total is what
+// they cost together. The teachers are trained once and vote ever after: they are frozen, so
+// answers that rest on their randomness do not add up as fresh ones would. The caller may add a Slack or a total Delta, or put a Mechanism's Noise in place of
 // PerAnswer.
-func (p *Plan) Release(queries int, perAnswer accountant.Cost) accountant.Release {
-	return accountant.Release{
+func (p *Plan) Answers(queries int, perAnswer accountant.Cost) ensemble.Answers {
+	return ensemble.Answers{
 		Queries: queries, PerAnswer: perAnswer,
-		Teachers: p.each, K: p.K(), Affected: p.Affected(), Randomness: accountant.FrozenTeachers,
+		Teachers: p.each, K: p.K(), Affected: p.Affected(), Randomness: ensemble.FrozenTeachers,
 	}
 }
 
@@ -144,7 +145,7 @@ func (p *Plan) Total(slack float64) (accountant.Cost, error) {
 	}
 	// Of two frozen answers neither's own cost is a bound, so what is left is that of all
 	// teachers, whatever the answers are.
-	r := p.Release(2, p.each)
+	r := p.Answers(2, p.each)
 	r.Slack = slack
 	t, err := r.Total()
 	return t.Cost, err

@@ -10,19 +10,22 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/geometry"
+	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
+	"github.com/darrm/darrm/learn/train"
 	"github.com/darrm/darrm/poissonbinom"
-	"github.com/darrm/darrm/shuffleg"
+	"pgregory.net/rapid"
 )
 
 // clients are n records of d features with labels that depend on their sum.
-func clients(t testing.TB, n, d int, seed uint64) *shuffleg.Records {
+func clients(t testing.TB, n, d int, seed uint64) *data.Records {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))
 	x, y := make([]float64, 0, n*d), make([]float64, n)
@@ -36,7 +39,7 @@ func clients(t testing.TB, n, d int, seed uint64) *shuffleg.Records {
 			y[i] = 1
 		}
 	}
-	r, err := shuffleg.NewRecords(n, d, x, y)
+	r, err := data.NewRecords(n, d, x, y)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +47,7 @@ func clients(t testing.TB, n, d int, seed uint64) *shuffleg.Records {
 }
 
 // replaced returns the records with record i replaced by one far away.
-func replaced(t testing.TB, r *shuffleg.Records, i int) *shuffleg.Records {
+func replaced(t testing.TB, r *data.Records, i int) *data.Records {
 	t.Helper()
 	var x, y []float64
 	for k := range r.Len() {
@@ -54,21 +57,21 @@ func replaced(t testing.TB, r *shuffleg.Records, i int) *shuffleg.Records {
 		x[i*r.Dim()+j] = 3 - x[i*r.Dim()+j]
 	}
 	y[i] = 1 - y[i]
-	out, err := shuffleg.NewRecords(r.Len(), r.Dim(), x, y)
+	out, err := data.NewRecords(r.Len(), r.Dim(), x, y)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return out
 }
 
-func teacherConfig(eps float64) shuffleg.Config {
-	return shuffleg.Config{
-		Task: shuffleg.Logistic{}, Regularizer: shuffleg.L2{Lambda: 0.01}, Method: shuffleg.DPShuffleG, Epochs: 3,
+func teacherConfig(eps float64) shuffled.Config {
+	return shuffled.Config{
+		Task: loss.Logistic{}, Regularizer: geometry.L2{Lambda: 0.01}, Method: shuffled.DPShuffleG, Epochs: 3,
 		Order: iteration.Reshuffled, StepSize: 0.05, Clip: 1, Target: accountant.Cost{Epsilon: eps, Delta: 1e-6},
 	}
 }
 
-func mustPlan(t testing.TB, c Config, private, public *shuffleg.Records) *Plan {
+func mustPlan(t testing.TB, c Config, private, public *data.Records) *Plan {
 	t.Helper()
 	p, err := NewPlan(c, private, public)
 	if err != nil {
@@ -177,7 +180,7 @@ func TestPartsRefuse(t *testing.T) {
 // is what makes the assignment one that does not look at records.
 func TestOneRecordReachesItsTeachersOnly(t *testing.T) {
 	const n, k = 24, 4
-	data := clients(t, n, 3, 1)
+	private := clients(t, n, 3, 1)
 	must := mustParts(t)
 	for name, parts := range map[string]Parts{
 		"disjoint":    must(DisjointParts(n, k)),
@@ -185,16 +188,16 @@ func TestOneRecordReachesItsTeachersOnly(t *testing.T) {
 		"all":         must(OverlappingParts(n, k, n, 7)),
 	} {
 		c := Config{Teacher: teacherConfig(4), Parts: parts}
-		simulate := func(r *shuffleg.Records) [][]float64 {
+		simulate := func(r *data.Records) [][]float64 {
 			s, err := mustPlan(t, c, r, nil).Simulate(t.Context(), 5)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return s.Models()
 		}
-		before, most := simulate(data), 0
+		before, most := simulate(private), 0
 		for i := range n {
-			after, changed := simulate(replaced(t, data, i)), 0
+			after, changed := simulate(replaced(t, private, i)), 0
 			for j := range k {
 				has, differs := slices.Contains(parts.Of(j), i), !slices.Equal(before[j], after[j])
 				if has != differs {
@@ -217,15 +220,15 @@ func TestOneRecordReachesItsTeachersOnly(t *testing.T) {
 // 2G at noise σ, and the K of them together are one with K times the squared distance. The
 // planted mistake, affected = 1, promises what is not so.
 func TestTotalCoversTheModels(t *testing.T) {
-	one, err := shuffleg.NewRecords(1, 1, []float64{3}, nil)
+	one, err := data.NewRecords(1, 1, []float64{3}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, eps := range []float64{0.1, 1, 5} {
 		for _, k := range []int{1, 3, 11} {
 			parts := mustParts(t)(OverlappingParts(1, k, 1, 0))
-			c := shuffleg.Config{
-				Task: shuffleg.MeanEstimation{}, Method: shuffleg.DPShuffleG, Epochs: 1, Order: iteration.FixedOrder, StepSize: 1, Clip: 2,
+			c := shuffled.Config{
+				Task: loss.MeanEstimation{}, Method: shuffled.DPShuffleG, Epochs: 1, Order: iteration.FixedOrder, StepSize: 1, Clip: 2,
 				Target: accountant.Cost{Epsilon: eps, Delta: 1e-6},
 			}
 			p := mustPlan(t, Config{Teacher: c, Parts: parts, Vote: func(m, _ []float64) bool { return m[0] > 0 }}, one, nil)
@@ -252,7 +255,7 @@ func TestTotalCoversTheModels(t *testing.T) {
 			if k == 1 {
 				continue
 			}
-			mutant := p.Release(2, p.Teacher())
+			mutant := p.Answers(2, p.Teacher())
 			mutant.Affected = 1
 			total, err := mutant.Total()
 			if err != nil {
@@ -322,7 +325,7 @@ func TestFrozenTeachersAreChargedAsFrozen(t *testing.T) {
 		}
 		return top
 	}
-	total, err := p.Release(2, m.PerAnswer()).Total()
+	total, err := p.Answers(2, m.PerAnswer()).Total()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,7 +333,7 @@ func TestFrozenTeachersAreChargedAsFrozen(t *testing.T) {
 		t.Errorf("total %v, but exactly δ = %g", total.Cost, d)
 	}
 	// However many queries: the teachers are all there is to reveal.
-	many := p.Release(1000, m.PerAnswer())
+	many := p.Answers(1000, m.PerAnswer())
 	if c, err := many.Total(); err != nil || c.Cost != total.Cost {
 		t.Errorf("1000 answers cost %v (%v), two %v", c.Cost, err, total.Cost)
 	}
@@ -359,7 +362,7 @@ func TestFreshTotalsAreRefuted(t *testing.T) {
 		}
 		return d
 	}
-	r := p.Release(2, accountant.Cost{Epsilon: 1e-9})
+	r := p.Answers(2, accountant.Cost{Epsilon: 1e-9})
 	total, err := r.Total()
 	if err != nil {
 		t.Fatal(err)
@@ -367,7 +370,7 @@ func TestFreshTotalsAreRefuted(t *testing.T) {
 	if d := exact(total.Cost.Epsilon); d > total.Cost.Delta {
 		t.Errorf("total %v, but exactly δ = %g", total.Cost, d)
 	}
-	r.Randomness = accountant.FreshTeachers
+	r.Randomness = ensemble.FreshTeachers
 	mutant, err := r.Total()
 	if err != nil {
 		t.Fatal(err)
@@ -400,7 +403,7 @@ func TestDisjointTeachersCostOne(t *testing.T) {
 	}
 	// Uneven parts: the promise is the weakest teacher's.
 	c := Config{Teacher: teacherConfig(2), Parts: mustParts(t)(NewParts(55, [][]int{{0, 1}, {2, 3, 4, 5, 6, 7, 8, 9}}))}
-	c.Teacher.Method, c.Teacher.Fraction, c.Teacher.Noise, c.Teacher.Radius = shuffleg.Interleaved, 0.5, 3, 2
+	c.Teacher.Method, c.Teacher.Fraction, c.Teacher.Noise, c.Teacher.Radius = shuffled.Interleaved, 0.5, 3, 2
 	q := mustPlan(t, c, clients(t, 55, 3, 1), clients(t, 55, 3, 2))
 	if a, b := q.Report(0).Cost.Epsilon, q.Report(1).Cost.Epsilon; a == b || q.Teacher().Epsilon != max(a, b) {
 		t.Errorf("teachers cost ε = %g and %g, the plan says %v", a, b, q.Teacher())
@@ -412,7 +415,7 @@ func TestTeacherCostIsThePlans(t *testing.T) {
 	records, public := clients(t, 60, 2, 9), clients(t, 60, 2, 10)
 	rapid.Check(t, func(t *rapid.T) {
 		c := teacherConfig(rapid.Float64Range(0.1, 10).Draw(t, "ε"))
-		c.Method = rapid.SampledFrom([]shuffleg.Method{shuffleg.DPShuffleG, shuffleg.PrivPub, shuffleg.PubPriv, shuffleg.Interleaved}).Draw(t, "method")
+		c.Method = rapid.SampledFrom([]shuffled.Method{shuffled.DPShuffleG, shuffled.PrivPub, shuffled.PubPriv, shuffled.Interleaved}).Draw(t, "method")
 		c.Fraction, c.Radius, c.Mode = 0.5, 3, iteration.Paper // quick to calibrate
 		k := rapid.IntRange(1, 7).Draw(t, "K")
 		parts, err := DisjointParts(60, k)
@@ -458,11 +461,11 @@ func TestTeachersAreAccountedByTheBestMode(t *testing.T) {
 
 // From training to a private label, charged once, before.
 func TestTrain(t *testing.T) {
-	data, queries := clients(t, 90, 3, 1), clients(t, 40, 3, 2)
+	private, queries := clients(t, 90, 3, 1), clients(t, 40, 3, 2)
 	c := Config{Teacher: teacherConfig(50), Parts: mustParts(t)(DisjointParts(90, 3))}
 	c.Teacher.Epochs, c.Teacher.StepSize = 20, 0.02
 	var ids []string
-	teachers, err := Train(t.Context(), c, data, nil, func(id string, total accountant.Cost) error {
+	teachers, err := Train(t.Context(), c, private, nil, func(id string, total accountant.Cost) error {
 		ids = append(ids, id)
 		if total != (accountant.Cost{Epsilon: 50, Delta: 1e-6}) {
 			t.Errorf("charged %v", total)
@@ -526,11 +529,11 @@ func TestTrain(t *testing.T) {
 	}
 
 	full := errors.New("the budget is spent")
-	if _, err := Train(t.Context(), c, data, nil, func(string, accountant.Cost) error { return full }); !errors.Is(err, full) {
+	if _, err := Train(t.Context(), c, private, nil, func(string, accountant.Cost) error { return full }); !errors.Is(err, full) {
 		t.Errorf("a refused charge: %v", err)
 	}
-	c.Teacher.Method = shuffleg.ShuffleG
-	if _, err := Train(t.Context(), c, data, nil, func(string, accountant.Cost) error { t.Error("charged"); return nil }); err == nil {
+	c.Teacher.Method = shuffled.ShuffleG
+	if _, err := Train(t.Context(), c, private, nil, func(string, accountant.Cost) error { t.Error("charged"); return nil }); err == nil {
 		t.Error("teachers without privacy are released")
 	}
 }
@@ -605,12 +608,12 @@ func TestTeachersAreIndependent(t *testing.T) {
 }
 
 func TestSimulated(t *testing.T) {
-	data, queries := clients(t, 60, 3, 1), clients(t, 25, 3, 2)
+	private, queries := clients(t, 60, 3, 1), clients(t, 25, 3, 2)
 	c := Config{Teacher: teacherConfig(5), Parts: mustParts(t)(DisjointParts(60, 5))}
 	var first []int
 	for _, workers := range []int{0, 1, 2, 9} {
 		c.Workers = workers
-		s, err := mustPlan(t, c, data, nil).Simulate(t.Context(), 3)
+		s, err := mustPlan(t, c, private, nil).Simulate(t.Context(), 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -641,16 +644,16 @@ func TestSimulated(t *testing.T) {
 }
 
 func TestNewPlanRefuses(t *testing.T) {
-	data := clients(t, 20, 3, 1)
+	private := clients(t, 20, 3, 1)
 	good := Config{Teacher: teacherConfig(1), Parts: mustParts(t)(DisjointParts(20, 4))}
-	for want, change := range map[string]func(*Config) *shuffleg.Records{
-		"no parts":                  func(c *Config) *shuffleg.Records { c.Parts = Parts{}; return data },
-		"no private records":        func(*Config) *shuffleg.Records { return nil },
-		"number of private records": func(c *Config) *shuffleg.Records { return clients(t, 21, 3, 1) },
-		"workers":                   func(c *Config) *shuffleg.Records { c.Workers = -1; return data },
-		"vote":                      func(c *Config) *shuffleg.Records { c.Teacher.Task = shuffleg.LeastSquares{}; return data },
-		"teacher 1: step size":      func(c *Config) *shuffleg.Records { c.Teacher.StepSize = -1; return data },
-		"teacher 1: target epsilon": func(c *Config) *shuffleg.Records { c.Teacher.Target.Epsilon = 0; return data },
+	for want, change := range map[string]func(*Config) *data.Records{
+		"no parts":                  func(c *Config) *data.Records { c.Parts = Parts{}; return private },
+		"no private records":        func(*Config) *data.Records { return nil },
+		"number of private records": func(c *Config) *data.Records { return clients(t, 21, 3, 1) },
+		"workers":                   func(c *Config) *data.Records { c.Workers = -1; return private },
+		"vote":                      func(c *Config) *data.Records { c.Teacher.Task = loss.LeastSquares{}; return private },
+		"teacher 1: step size":      func(c *Config) *data.Records { c.Teacher.StepSize = -1; return private },
+		"teacher 1: target epsilon": func(c *Config) *data.Records { c.Teacher.Target.Epsilon = 0; return private },
 	} {
 		c := good
 		records := change(&c)
@@ -658,7 +661,7 @@ func TestNewPlanRefuses(t *testing.T) {
 			t.Errorf("%v; want an error with %q", err, want)
 		}
 	}
-	p := mustPlan(t, good, data, nil)
+	p := mustPlan(t, good, private, nil)
 	s, err := p.Simulate(t.Context(), 1)
 	if err != nil {
 		t.Fatal(err)
@@ -670,8 +673,8 @@ func TestNewPlanRefuses(t *testing.T) {
 		t.Error("no queries")
 	}
 	// Without privacy there is no total, no training, and no m.
-	good.Teacher.Method = shuffleg.ShuffleG
-	p = mustPlan(t, good, data, nil)
+	good.Teacher.Method = shuffled.ShuffleG
+	p = mustPlan(t, good, private, nil)
 	if !math.IsInf(p.Teacher().Epsilon, 1) || p.Teacher().Delta != 0 {
 		t.Errorf("teachers without noise cost %v", p.Teacher())
 	}
@@ -686,13 +689,13 @@ func TestNewPlanRefuses(t *testing.T) {
 		t.Error("teachers without noise are trained for release")
 	}
 	// Their noisy answers still add up, by the answers' own noise.
-	if total, err := p.Release(10, accountant.Cost{Epsilon: 0.1, Delta: 0}).Total(); err != nil || math.Abs(total.Cost.Epsilon-1) > 1e-9 {
+	if total, err := p.Answers(10, accountant.Cost{Epsilon: 0.1, Delta: 0}).Total(); err != nil || math.Abs(total.Cost.Epsilon-1) > 1e-9 {
 		t.Errorf("ten noisy answers: %v, %v", total, err)
 	}
 	// A step so large that every teacher diverges.
-	good.Teacher.Regularizer, good.Teacher.Task, good.Teacher.StepSize, good.Teacher.Clip = nil, shuffleg.MeanEstimation{}, 1e40, math.Inf(1)
+	good.Teacher.Regularizer, good.Teacher.Task, good.Teacher.StepSize, good.Teacher.Clip = nil, loss.MeanEstimation{}, 1e40, math.Inf(1)
 	good.Vote = func(m, _ []float64) bool { return m[0] > 0 }
-	if _, err := mustPlan(t, good, data, nil).Simulate(t.Context(), 1); !errors.Is(err, shuffleg.ErrDiverged) || !strings.Contains(err.Error(), "teacher 1") {
+	if _, err := mustPlan(t, good, private, nil).Simulate(t.Context(), 1); !errors.Is(err, train.ErrDiverged) || !strings.Contains(err.Error(), "teacher 1") {
 		t.Errorf("diverging teachers: %v", err)
 	}
 }

@@ -14,14 +14,15 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
-	"github.com/darrm/darrm/shuffleg"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // Train plans, charges and trains K teachers. charge is called once, before anything is
 // trained, with a name that is this training's alone and what everything costs that can be
 // made of the teachers (Plan.Total at no slack); its error ends the training. It is
 // where a ledger belongs; nil charges nothing. For other totals use NewPlan.
-func Train(ctx context.Context, c Config, private, public *shuffleg.Records, charge func(id string, total accountant.Cost) error) (*Trained, error) {
+func Train(ctx context.Context, c Config, private, public *data.Records, charge func(id string, total accountant.Cost) error) (*Trained, error) {
 	p, err := NewPlan(c, private, public)
 	if err != nil {
 		return nil, err
@@ -47,16 +48,16 @@ func Train(ctx context.Context, c Config, private, public *shuffleg.Records, cha
 // for concurrent use.
 type Training struct {
 	p        *Plan
-	releases []*shuffleg.Release
+	releases []*train.Release
 }
 
 // NewTraining begins a training. Its randomness is drawn here: however often Run is called
 // it trains the same teachers, to be charged for once, by ID. It refuses what
-// shuffleg.Plan.NewRelease refuses.
+// train.NewRelease refuses.
 func (p *Plan) NewTraining() (*Training, error) {
 	t := &Training{p: p}
 	for j, plan := range p.plans {
-		r, err := plan.NewRelease()
+		r, err := train.NewRelease(plan)
 		if err != nil {
 			return nil, fmt.Errorf("teacher %d: %w", j+1, err)
 		}
@@ -96,7 +97,7 @@ func (p *Plan) Simulate(ctx context.Context, seed uint64) (*Simulated, error) {
 		if err != nil {
 			return nil, err
 		}
-		return p.plans[j].Simulate(own).Run(ctx, nil)
+		return train.Simulate(p.plans[j], own).Run(ctx, nil)
 	})
 	if err != nil {
 		return nil, err
@@ -153,7 +154,7 @@ func (t *Trained) Models() [][]float64 { return cloneAll(t.models) }
 // Votes lets the teachers vote on queries, in rows as a Mechanism takes them: of each query,
 // how many teachers answer 0 and how many 1. The queries are no part of what was trained on;
 // their own privacy is not this package's.
-func (t *Trained) Votes(queries *shuffleg.Records) ([][]int, error) {
+func (t *Trained) Votes(queries *data.Records) ([][]int, error) {
 	ones, err := t.p.ones(t.models, queries)
 	if err != nil {
 		return nil, err
@@ -190,13 +191,13 @@ func (t *Simulated) Plan() *Plan { return t.p }
 func (t *Simulated) Models() [][]float64 { return cloneAll(t.models) }
 
 // Ones returns how many teachers answer 1 to each query.
-func (t *Simulated) Ones(queries *shuffleg.Records) ([]int, error) {
+func (t *Simulated) Ones(queries *data.Records) ([]int, error) {
 	return t.p.ones(t.models, queries)
 }
 
 // Ballots returns the votes on the queries for Compare and Evaluate, with the queries'
 // responses where they are 0 or 1.
-func (t *Simulated) Ballots(queries *shuffleg.Records) (*ensemble.Ballots, error) {
+func (t *Simulated) Ballots(queries *data.Records) (*ensemble.Ballots, error) {
 	ones, err := t.Ones(queries)
 	if err != nil {
 		return nil, err
@@ -217,7 +218,7 @@ func (t *Simulated) Ballots(queries *shuffleg.Records) (*ensemble.Ballots, error
 	return b, nil
 }
 
-func (p *Plan) ones(models [][]float64, queries *shuffleg.Records) ([]int, error) {
+func (p *Plan) ones(models [][]float64, queries *data.Records) ([]int, error) {
 	if queries == nil {
 		return nil, errors.New("no queries")
 	}

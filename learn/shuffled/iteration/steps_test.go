@@ -14,7 +14,7 @@ import (
 )
 
 // The tests named TestAcceptanceNN are those of the specification of shuffled gradient
-// methods with that number; 13 to 29 are in package shuffleg.
+// methods with that number; 13 to 29 are in package shuffled.
 
 func near(t *testing.T, what string, got, want, relative float64) {
 	t.Helper()

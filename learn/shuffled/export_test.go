@@ -1,0 +1,4 @@
+package shuffled
+
+// RaceEnabled is for the tests outside the package.
+const RaceEnabled = raceEnabled
