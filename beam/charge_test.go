@@ -151,7 +151,7 @@ func TestEntriesAreTheCores(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			priced := release.Answers{Problem: noise.Problem(), Mechanism: answers, Queries: len(rows)}
+			priced := release.Plan{Problem: noise.Problem(), Mechanism: answers, Queries: len(rows)}
 			terms := job.Charge
 			totals, err := priced.Totals(tt.charge.Slack)
 			if err != nil {

@@ -254,16 +254,16 @@ func (p *plan) makeTemp(ctx context.Context) (forget func() error, err error) {
 // release pays for the answers to all queries, draws them and publishes them.
 func (p *plan) release(ctx context.Context) (*Report, error) {
 	charge := p.job.Charge
-	answers, err := release.DaRRM(p.certified, charge.Relation)
+	priced, err := release.DaRRM(p.certified, charge.Relation)
 	if err != nil {
 		return nil, err
 	}
-	answers.Queries = int(p.queries)
-	r := &Report{Summary: answers.Summary(p.columns, charge)}
+	priced.Queries = int(p.queries)
+	r := &Report{Summary: priced.Summary(p.columns, charge)}
 	if !p.job.Stated.Teachers() {
 		r.Source = release.SourceTable
 	}
-	if r.Totals, err = answers.Totals(charge.Slack); err != nil {
+	if r.Totals, err = priced.Totals(charge.Slack); err != nil {
 		return nil, err
 	}
 	t := release.Transaction{Ledger: p.book, Output: p.output(), Draw: func(ctx context.Context, _ *ledger.Receipt) (func(io.Writer) error, error) {
@@ -273,7 +273,7 @@ func (p *plan) release(ctx context.Context) (*Report, error) {
 		if p.votes != nil {
 			charge.Votes = p.votes.Sum()
 		}
-		if t.Bill, err = answers.Bill(charge, r.Totals); err != nil {
+		if t.Bill, err = priced.Bill(charge, r.Totals); err != nil {
 			return nil, err
 		}
 	}

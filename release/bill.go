@@ -30,30 +30,30 @@ type Bill struct {
 
 // Bill works out what the answers are charged: the same charge and totals give the same
 // bytes. The charge is taken as checked, the totals as those of its slack.
-func (a Answers) Bill(c Charge, totals Totals) (*Bill, error) {
-	p, per := a.Problem, a.Mechanism.PerAnswer()
+func (plan Plan) Bill(c Charge, totals Totals) (*Bill, error) {
+	p, per := plan.Problem, plan.Mechanism.PerAnswer()
 	event := Event{
-		Mechanism: a.Mechanism.Name(), Queries: a.Queries, K: p.K, Affected: p.Affected, Teachers: c.Teachers,
+		Mechanism: plan.Mechanism.Name(), Queries: plan.Queries, K: p.K, Affected: p.Affected, Teachers: c.Teachers,
 		PerAnswer: &per, Slack: totals.Slack, Key: c.Key, Rule: totals.Fresh.Rule,
 	}
 	switch {
 	case c.Teachers == "":
 		event.Teachers = "promise nothing"
 	case c.fresh():
-		event.PerTeacher = a.perTeacher() // another answer to these votes must say the same
+		event.PerTeacher = plan.perTeacher() // another answer to these votes must say the same
 	}
 	b := &Bill{coins: "key"}
 	var err error
 	switch draw := c.draw(); {
 	case c.Teachers == ensemble.FrozenTeachers.String():
 		event.Rule, event.Slack = "post-processing of the teachers", 0 // nothing composes
-		if b.training, err = a.trainingRequest(c); err != nil {
+		if b.training, err = plan.trainingRequest(c); err != nil {
 			return nil, err
 		}
 		b.release, err = c.paidRequest(event, b.training.ID)
 		return b, err
 	case draw != nil:
-		if b.draw, err = a.drawRequest(c, *draw, totals.Again); err != nil {
+		if b.draw, err = plan.drawRequest(c, *draw, totals.Again); err != nil {
 			return nil, err
 		}
 		again := event
@@ -70,20 +70,20 @@ func (a Answers) Bill(c Charge, totals Totals) (*Bill, error) {
 	return b, nil
 }
 
-func (a Answers) perTeacher() *accountant.Cost {
-	return &accountant.Cost{Epsilon: a.Problem.Epsilon, Delta: a.Problem.TeacherDelta}
+func (plan Plan) perTeacher() *accountant.Cost {
+	return &accountant.Cost{Epsilon: plan.Problem.Epsilon, Delta: plan.Problem.TeacherDelta}
 }
 
 // trainingRequest is the charge of frozen teachers. It is paid once, so for any number of answers.
-func (a Answers) trainingRequest(c Charge) (*ledger.Request, error) {
-	p := a.Problem
+func (plan Plan) trainingRequest(c Charge) (*ledger.Request, error) {
+	p := plan.Problem
 	frozen, err := Frozen(p)
 	if err != nil {
 		return nil, err
 	}
 	training, err := c.request(teachersPrefix+c.Ensemble, frozen.Cost, Event{
 		Mechanism: trainingMechanism, K: p.K, Affected: p.Affected, Teachers: c.Teachers,
-		PerTeacher: a.perTeacher(), Rule: frozen.Rule,
+		PerTeacher: plan.perTeacher(), Rule: frozen.Rule,
 	})
 	return &training, err
 }
@@ -91,15 +91,15 @@ func (a Answers) trainingRequest(c Charge) (*ledger.Request, error) {
 // drawRequest is the charge for every further answer to a draw. What many answers to the
 // same votes tell is a function of the votes: each teacher answered each query once, so the
 // teachers' own promises compose, and no number of answers costs more.
-func (a Answers) drawRequest(c Charge, draw ledger.Draw, again *ensemble.Total) (*ledger.Request, error) {
-	p := a.Problem
+func (plan Plan) drawRequest(c Charge, draw ledger.Draw, again *ensemble.Total) (*ledger.Request, error) {
+	p := plan.Problem
 	id := drawPrefix + draw.Name
 	if c.Ensemble != "" {
 		id = drawPrefix + c.Ensemble + ":" + draw.Name
 	}
 	request, err := c.request(id, again.Cost, Event{
-		Mechanism: drawMechanism, Queries: a.Queries, K: p.K, Affected: p.Affected, Teachers: c.Teachers,
-		PerTeacher: a.perTeacher(), Rule: again.Rule,
+		Mechanism: drawMechanism, Queries: plan.Queries, K: p.K, Affected: p.Affected, Teachers: c.Teachers,
+		PerTeacher: plan.perTeacher(), Rule: again.Rule,
 	})
 	draw.Covers = true
 	request.Draw = &draw

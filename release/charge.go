@@ -87,7 +87,7 @@ func (c Charge) draw() *ledger.Draw {
 }
 
 // Check says whether the fields go together. promise says whether the teachers are private
-// themselves. Slack's range is checked by [Answers.Totals]. The error is a [UsageError].
+// themselves. Slack's range is checked by [Plan.Totals]. The error is a [UsageError].
 func (c Charge) Check(promise bool) error {
 	if err := c.check(promise); err != nil {
 		return UsageError{err}

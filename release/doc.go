@@ -10,7 +10,7 @@
 //
 // # Notation
 //
-//	Q          Answers.Queries   answers
+//	Q          Plan.Queries      answers
 //	K          Problem.K         teachers
 //	t          Problem.Affected  the most teachers that one record reaches
 //	(ε, Δ)     Problem           what one teacher promises
@@ -40,8 +40,8 @@
 //  1. The settings and files are checked ([CheckPaths], [CheckOverwrite]): before anything is
 //     read.
 //  2. The votes are read, checked and counted.
-//  3. The answers are accounted for ([Answers.Totals]), and what the ledger is asked for is
-//     worked out ([Answers.Bill]).
+//  3. The answers are accounted for ([Plan.Totals]), and what the ledger is asked for is
+//     worked out ([Plan.Bill]).
 //  4. The output is checked, and the secret of the coins is kept on disk where a Checkpoint is
 //     named.
 //  5. The ledger is charged ([Bill.Pay]), on disk. Only now may an answer be drawn.

@@ -14,7 +14,7 @@ import (
 
 // sameVotes are a release of five answers of fresh teachers, and the terms of answering the
 // rows with digest votes.
-func sameVotes(t *testing.T) (Answers, func(request, draw string, votes byte) Charge) {
+func sameVotes(t *testing.T) (Plan, func(request, draw string, votes byte) Charge) {
 	return private(t, 1e-5, 5), func(request, draw string, votes byte) Charge {
 		return Charge{RequestID: request, Teachers: "fresh", Draw: draw, Votes: ledger.Digest{votes}}
 	}

@@ -25,7 +25,7 @@ func Example() {
 		Votes:  []string{filepath.Join(dir, "votes.csv")},
 		Output: release.FileOutput{Path: filepath.Join(dir, "labels.csv")},
 		Charge: release.Charge{Ledger: filepath.Join(dir, "patients.ledger"), RequestID: "march", Teachers: "fresh"},
-		Mechanism: func(context.Context, int, int) (release.Answers, error) {
+		Plan: func(context.Context, int, int) (release.Plan, error) {
 			return release.DaRRM(table.Certified, accountant.ReplaceOne)
 		},
 	}

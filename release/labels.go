@@ -19,11 +19,11 @@ type Labels struct {
 	// Stdin is read for "-". Where the votes are read twice, it ends when it wants to.
 	Stdin io.Reader
 	Read  votes.Options
-	// Mechanism returns what answers, and what it presumes of the teachers, for so many of
-	// them and so many classes. Queries is left out. Required.
-	Mechanism func(ctx context.Context, teachers, classes int) (Answers, error)
-	Charge    Charge
-	Output    FileOutput
+	// Plan returns what answers the votes of so many teachers for so many classes, without
+	// Queries. Required.
+	Plan   func(ctx context.Context, teachers, classes int) (Plan, error)
+	Charge Charge
+	Output FileOutput
 	// Format and Compression are those of the labels. They default to what Output's name says.
 	Format      votes.Format
 	Compression votes.Compression
@@ -62,7 +62,7 @@ type Quote struct {
 // labelRun is a release of labels under way.
 type labelRun struct {
 	*Labels
-	answers     Answers
+	planned     Plan
 	transaction Transaction
 	coins       *keyedCoins // nil where the release cannot be resumed
 	source      reread
@@ -153,15 +153,15 @@ func (r *labelRun) plan(ctx context.Context, dry bool) (err error) {
 	if r.votes, err = r.source.open(ctx, r.Read); err != nil {
 		return err
 	}
-	if r.answers, err = r.Mechanism(ctx, r.votes.K(), len(r.votes.Classes())); err != nil {
+	if r.planned, err = r.Plan(ctx, r.votes.K(), len(r.votes.Classes())); err != nil {
 		return err
 	}
-	if err = r.Charge.Check(r.answers.promise()); err != nil {
+	if err = r.Charge.Check(r.planned.promise()); err != nil {
 		return err
 	}
-	r.summary = r.answers.Summary(r.votes.Columns(), r.Charge)
+	r.summary = r.planned.Summary(r.votes.Columns(), r.Charge)
 	r.summary.Classes = slices.Clone(r.votes.Classes())
-	if r.answers.Mechanism.Abstains() {
+	if r.planned.Mechanism.Abstains() {
 		r.summary.Classes = append(r.summary.Classes, abstention)
 	}
 	r.summary.Source, r.summary.Records = r.Source, r.Records
@@ -242,8 +242,8 @@ func process[T any](ctx context.Context, r *labelRun, v *votes.Reader, passage s
 
 // account says what so many answers cost.
 func (r *labelRun) account(queries int) (err error) {
-	r.answers.Queries, r.summary.Queries = queries, queries
-	r.summary.Totals, err = r.answers.Totals(r.Charge.Slack)
+	r.planned.Queries, r.summary.Queries = queries, queries
+	r.summary.Totals, err = r.planned.Totals(r.Charge.Slack)
 	return err
 }
 
@@ -253,16 +253,16 @@ func (r *labelRun) bill() (err error) {
 		return nil
 	}
 	if r.coins != nil {
-		if r.answers.Certified == nil {
-			return usagef("--checkpoint goes with a mechanism that has a noise function, not with %s, whose coins come from no key", r.answers.Mechanism.Name())
+		if r.planned.Certified == nil {
+			return usagef("--checkpoint goes with a mechanism that has a noise function, not with %s, whose coins come from no key", r.planned.Mechanism.Name())
 		}
-		if err = r.coins.end(r.answers.Certified.Func()); err != nil {
+		if err = r.coins.end(r.planned.Certified.Func()); err != nil {
 			return err
 		}
 		r.transaction.secret = r.coins.secret
 	}
 	r.Charge.Votes, r.Charge.Key = r.counted.votes(), r.coins.fingerprint()
-	r.transaction.Bill, err = r.answers.Bill(r.Charge, r.summary.Totals)
+	r.transaction.Bill, err = r.planned.Bill(r.Charge, r.summary.Totals)
 	return err
 }
 
@@ -301,7 +301,7 @@ func (r *labelRun) answer(ctx context.Context, paid *ledger.Receipt, sink func(*
 	}
 	work := func(ctx context.Context, b *votes.Batch) (d drawn, err error) {
 		d.digest = reading.digest(b)
-		d.answers, err = reading.answer(ctx, r.answers.Mechanism, coins, b)
+		d.answers, err = reading.answer(ctx, r.planned.Mechanism, coins, b)
 		return d, err
 	}
 	err := process(ctx, r, r.votes, "answering", work, func(b *votes.Batch, d drawn) error {
@@ -322,7 +322,7 @@ func (r *labelRun) answer(ctx context.Context, paid *ledger.Receipt, sink func(*
 		return err
 	}
 	if r.coins != nil {
-		return r.coins.end(r.answers.Certified.Func())
+		return r.coins.end(r.planned.Certified.Func())
 	}
 	if r.counted == nil {
 		return r.account(reading.queries)

@@ -29,9 +29,9 @@ func newLabels(t *testing.T, budget float64) (l Labels, dir string, book *ledger
 	}
 	return Labels{
 		Votes: []string{at}, Output: FileOutput{Path: filepath.Join(dir, "labels.csv")},
-		Mechanism: func(_ context.Context, k, classes int) (Answers, error) {
+		Plan: func(_ context.Context, k, classes int) (Plan, error) {
 			if k != 3 || classes != 2 {
-				return Answers{}, fmt.Errorf("%d teachers, %d classes", k, classes)
+				return Plan{}, fmt.Errorf("%d teachers, %d classes", k, classes)
 			}
 			return private(t, 1e-5, 0), nil
 		},
@@ -142,12 +142,7 @@ func TestVotesThatChangeAreNotAnswered(t *testing.T) {
 		if l.Charge.Teachers = tt.teachers; tt.teachers == "frozen" {
 			l.Charge.Ensemble = "wards"
 		}
-		// The mechanism is made after the first reading. It is a second reader that sees the
-		// change, so the output is created and the charge is made after it.
-		l.Votes = []string{"-"}
-		l.Stdin = strings.NewReader(someVotes)
 		changed := filepath.Join(dir, "votes.csv")
-		l.Votes, l.Stdin = []string{changed}, nil
 		once := true
 		l.Progress = func(passage string) (func(votes.Progress), func()) {
 			return func(votes.Progress) {}, func() {
@@ -258,7 +253,7 @@ func TestLabelsCheck(t *testing.T) {
 				t.Fatal(err)
 			}
 			l.Charge.Teachers = ""
-			l.Mechanism = func(context.Context, int, int) (Answers, error) { return noisy(t, 0), nil }
+			l.Plan = func(context.Context, int, int) (Plan, error) { return noisy(t, 0), nil }
 		},
 	} {
 		l, _, book := newLabels(t, 10)

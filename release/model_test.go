@@ -97,6 +97,9 @@ func TestModelEntryIsTheseBytes(t *testing.T) {
 func TestModelIsResumed(t *testing.T) {
 	m, tr, dir, book := newModel(t, 0.5, 0.9)
 	tr.stops = map[int]bool{0: true, 2: true}
+	if err := m.Quote(t.Context()); err != nil || entries(t, book) != nil || namesIn(t, dir) != nil {
+		t.Errorf("a dry run: %v, entries %q, files %q", err, entries(t, book), namesIn(t, dir))
+	}
 	for range 2 {
 		if o, err := m.Run(t.Context()); !errors.Is(err, errStopped) || o.Done() {
 			t.Fatalf("%+v, %v", o, err)
@@ -113,10 +116,10 @@ func TestModelIsResumed(t *testing.T) {
 	if err := second.Quote(t.Context()); !errors.Is(err, ledger.ErrReplayed) {
 		t.Errorf("a second draw, dry: %v", err)
 	}
-	if o, err := m.Run(t.Context()); err != nil || !o.Done() || contentOf(t, m.Output.Path) != "model 0" {
+	if o, err := m.Run(t.Context()); err != nil || !o.Done() || contentOf(t, m.Output.Path) != "model 1" {
 		t.Errorf("%+v, %v, %q", o, err, contentOf(t, m.Output.Path))
 	}
-	want := []string{"", "key 0 step 0", "key 0 step 0", "key 0 step 2", "", "", "key 0 step 2"}
+	want := []string{"", "", "key 1 step 0", "key 1 step 0", "key 1 step 2", "", "", "key 1 step 2"}
 	if !slices.Equal(tr.begun, want) {
 		t.Errorf("began with %q, want %q", tr.begun, want)
 	}
@@ -125,7 +128,7 @@ func TestModelIsResumed(t *testing.T) {
 		t.Errorf("files %q", got)
 	}
 	// The request is answered: what is there is the model, another draw is refused.
-	if o, err := m.Run(t.Context()); err != nil || !o.Before || contentOf(t, m.Output.Path) != "model 0" {
+	if o, err := m.Run(t.Context()); err != nil || !o.Before || contentOf(t, m.Output.Path) != "model 1" {
 		t.Errorf("asked again: %+v, %v", o, err)
 	}
 	m.Output.Path += "2"

@@ -20,7 +20,7 @@ import (
 )
 
 // darrm are answers of teachers to whom γ = 0 is certified, whatever they promise.
-func darrm(t testing.TB, p constraints.Problem, queries int) Answers {
+func darrm(t testing.TB, p constraints.Problem, queries int) Plan {
 	t.Helper()
 	f, err := gamma.Constant(p.K, 0)
 	if err != nil {
@@ -39,7 +39,7 @@ func darrm(t testing.TB, p constraints.Problem, queries int) Answers {
 }
 
 // private are answers of 3 teachers, each (0.1, delta)-DP.
-func private(t testing.TB, delta float64, queries int) Answers {
+func private(t testing.TB, delta float64, queries int) Plan {
 	t.Helper()
 	p, err := constraints.NewProblem(3, 3, 0.1, delta)
 	if err != nil {
@@ -49,16 +49,16 @@ func private(t testing.TB, delta float64, queries int) Answers {
 }
 
 // noisy are answers of a mechanism over vote counts.
-func noisy(t testing.TB, queries int) Answers {
+func noisy(t testing.TB, queries int) Plan {
 	t.Helper()
 	g, err := ensemble.LNMax(ensemble.Setting{K: 10, Classes: 3, Affected: 1, Neighbours: accountant.ReplaceOne}, 0.5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Answers{Problem: constraints.Problem{K: 10, Affected: 1, Epsilon: math.Inf(1)}, Mechanism: g, Queries: queries}
+	return Plan{Problem: constraints.Problem{K: 10, Affected: 1, Epsilon: math.Inf(1)}, Mechanism: g, Queries: queries}
 }
 
-func newBill(t testing.TB, r Answers, terms Charge) *Bill {
+func newBill(t testing.TB, r Plan, terms Charge) *Bill {
 	t.Helper()
 	if terms.fresh() && terms.Votes == (ledger.Digest{}) {
 		terms.Votes = ledger.Digest{byte(r.Queries), byte(len(terms.RequestID))} // some votes
@@ -127,7 +127,7 @@ func TestEntriesAreTheseBytes(t *testing.T) {
 	answers := `charge march 1×(0, 0) "teachers:wards" {"affected":3,"k":3,"mechanism":"darrm","per_answer":{"delta":0.000029999700001,"epsilon":0.3},"queries":%d,"rule":"post-processing of the teachers","teachers":"frozen"}`
 	for _, tt := range []struct {
 		name    string
-		release Answers
+		release Plan
 		terms   Charge
 		want    []string
 	}{

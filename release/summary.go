@@ -46,10 +46,10 @@ type Summary struct {
 }
 
 // Summary returns what is known of the answers to votes in these columns, but for Totals.
-func (a Answers) Summary(columns votes.Roles, c Charge) Summary {
+func (plan Plan) Summary(columns votes.Roles, c Charge) Summary {
 	return Summary{
-		Mechanism: a.Mechanism.Name(), Queries: a.Queries, Columns: columns, Problem: a.Problem, Presumed: a.Certified != nil,
-		PerAnswer: a.Mechanism.PerAnswer(), Teachers: c.Teachers, Source: SourceFlags,
+		Mechanism: plan.Mechanism.Name(), Queries: plan.Queries, Columns: columns, Problem: plan.Problem, Presumed: plan.Certified != nil,
+		PerAnswer: plan.Mechanism.PerAnswer(), Teachers: c.Teachers, Source: SourceFlags,
 	}
 }
 

@@ -30,7 +30,7 @@ func summaryOf(t *testing.T, s Summary) (titles []string, text string) {
 	return titles, text
 }
 
-func newSummary(t *testing.T, r Answers, teachers string) Summary {
+func newSummary(t *testing.T, r Plan, teachers string) Summary {
 	t.Helper()
 	totals, err := r.Totals(nil)
 	if err != nil {
@@ -82,7 +82,7 @@ func TestSummaryTellsTheTotalsThatHold(t *testing.T) {
 	}
 }
 
-func mustFrozen(t *testing.T, r Answers) accountant.Cost {
+func mustFrozen(t *testing.T, r Plan) accountant.Cost {
 	t.Helper()
 	total, err := Frozen(r.Problem)
 	if err != nil {

@@ -110,14 +110,14 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
 		answers []jsonAnswer
 	)
 	l := f.labels(c, a, paths)
-	l.Mechanism = func(_ context.Context, k, classes int) (_ release.Answers, err error) {
+	l.Plan = func(_ context.Context, k, classes int) (_ release.Plan, err error) {
 		if f.scores {
 			if scores, err = newScores(k, classes); err != nil {
-				return release.Answers{}, err
+				return release.Plan{}, err
 			}
 		}
 		g, unsaved, err = f.choose(c, a, table, k, classes)
-		return g.Answers, err
+		return g.Plan, err
 	}
 	l.Each = func(b *votes.Batch, classes []int) error {
 		if a.json {
@@ -275,7 +275,7 @@ func (f *aggregateFlags) stated(c *cobra.Command, k int) (s release.Stated, err 
 
 // chosen is the mechanism of a release.
 type chosen struct {
-	release.Answers
+	release.Plan
 	table *gamma.Table // of the optimal noise function; else nil
 }
 
@@ -283,8 +283,8 @@ type chosen struct {
 // second error is a cache's, to be returned at the end.
 func (f *aggregateFlags) choose(c *cobra.Command, a *app, table *gamma.Table, k, classes int) (chosen, error, error) {
 	if !f.mechanism.usesGamma() {
-		answers, err := f.mechanism.make(c, &f.problemFlags, k, classes)
-		return chosen{Answers: answers}, nil, err
+		plan, err := f.mechanism.make(c, &f.problemFlags, k, classes)
+		return chosen{Plan: plan}, nil, err
 	}
 	if classes != 2 {
 		return chosen{}, nil, &check.Error{Name: "number of classes", Value: classes, Rule: "2 for DaRRM and its baselines; see --mechanism for others"}
@@ -296,8 +296,8 @@ func (f *aggregateFlags) choose(c *cobra.Command, a *app, table *gamma.Table, k,
 		}
 		ctx, cancel := f.limit(c.Context())
 		defer cancel()
-		answers, err := f.mechanism.baseline(ctx, p)
-		return chosen{Answers: answers}, nil, f.late("certify", err)
+		plan, err := f.mechanism.baseline(ctx, p)
+		return chosen{Plan: plan}, nil, f.late("certify", err)
 	}
 	var unsaved error
 	if table == nil {
@@ -307,6 +307,6 @@ func (f *aggregateFlags) choose(c *cobra.Command, a *app, table *gamma.Table, k,
 		}
 		table, unsaved = s.Table, s.unsaved
 	}
-	answers, err := release.DaRRM(table.Certified, f.mechanism.relation)
-	return chosen{answers, table}, unsaved, err
+	plan, err := release.DaRRM(table.Certified, f.mechanism.relation)
+	return chosen{plan, table}, unsaved, err
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/darrm/darrm/gamma"
 )
 
-// Answers is a series of answers of one mechanism.
-type Answers struct {
+// Plan says what answers, how often, and for which teachers.
+type Plan struct {
 	Mechanism *ensemble.Mechanism
 	// Problem is what the teachers promise, and how many one record reaches; ε = +Inf where
 	// the mechanism presumes nothing of them.
@@ -22,9 +22,9 @@ type Answers struct {
 
 // DaRRM returns answers with a certified noise function to the votes of the teachers that it
 // is certified for. neighbours is the relation of their promise.
-func DaRRM(c *gamma.Certified, neighbours accountant.Relation) (Answers, error) {
+func DaRRM(c *gamma.Certified, neighbours accountant.Relation) (Plan, error) {
 	m, err := ensemble.DaRRM(c, neighbours)
-	return Answers{Mechanism: m, Problem: c.Problem(), Certified: c}, err
+	return Plan{Mechanism: m, Problem: c.Problem(), Certified: c}, err
 }
 
 // Totals is what the answers cost together, by who votes.
@@ -40,20 +40,20 @@ type Totals struct {
 // Totals accounts for the answers. slack is [Charge.Slack]. Where the teachers promise
 // nothing, all privacy is the mechanism's own noise, fresh in every answer. The errors are
 // those of [ensemble.Answers.Total].
-func (a Answers) Totals(slack *float64) (t Totals, err error) {
-	p, per := a.Problem, a.Mechanism.PerAnswer()
+func (plan Plan) Totals(slack *float64) (t Totals, err error) {
+	p, per := plan.Problem, plan.Mechanism.PerAnswer()
 	if t.Slack = ensemble.SlackFor(per); slack != nil {
 		t.Slack = *slack
 	}
 	r := ensemble.Answers{
-		Queries: a.Queries, PerAnswer: per, K: p.K, Affected: p.Affected,
+		Queries: plan.Queries, PerAnswer: per, K: p.K, Affected: p.Affected,
 		Teachers:   accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta},
 		Randomness: ensemble.FreshTeachers, Slack: t.Slack,
 	}
-	if noise, ok := a.Mechanism.Noise(); ok {
+	if noise, ok := plan.Mechanism.Noise(); ok {
 		r.Noise = noise
 	}
-	if t.Fresh, err = r.Total(); err != nil || !a.promise() {
+	if t.Fresh, err = r.Total(); err != nil || !plan.promise() {
 		return t, err
 	}
 	// A slack of its own: what is charged once must not depend on who asks first.
@@ -68,7 +68,7 @@ func (a Answers) Totals(slack *float64) (t Totals, err error) {
 }
 
 // promise says whether the teachers are private themselves.
-func (a Answers) promise() bool { return !math.IsInf(a.Problem.Epsilon, 1) }
+func (plan Plan) promise() bool { return !math.IsInf(plan.Problem.Epsilon, 1) }
 
 // Frozen returns what any number of answers of teachers that were trained once costs.
 func Frozen(p constraints.Problem) (ensemble.Total, error) {
