@@ -200,7 +200,6 @@ func TestAccountantRefusesAndChargesNothing(t *testing.T) {
 		{"bad cost", ApproxDP{Cost{-1, 0}, ReplaceOne}, 1, false},
 		{"large cost", ApproxDP{Cost{1e5, 0}, ReplaceOne}, 1, false},
 		{"bad response", RandomizedResponse{math.NaN(), ReplaceOne}, 1, false},
-		{"empty composition", Composed{relation: ReplaceOne}, 1, false},
 		{"nil pointer to an event", (*Gaussian)(nil), 1, true},
 		{"pointer to an event", &Gaussian{1, ReplaceOne}, 1, true},
 		{"event within another's", struct{ Gaussian }{Gaussian{1, ReplaceOne}}, 1, true},

@@ -1,7 +1,6 @@
 package accountant
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 
@@ -123,32 +122,6 @@ func improvedLogDelta(alpha, rho, epsilon float64) float64 {
 		size += math.Abs(p)
 	}
 	return sum + num.Margin*size
-}
-
-// rdpEpsilon returns the best ε over the orders, and the order.
-func rdpEpsilon(charges []Charge, delta float64) (eps, alpha float64, err error) {
-	sum, err := newRDPSum(charges)
-	if err != nil {
-		return 0, 0, err
-	}
-	alpha, eps = sum.bestOrder(func(a float64) float64 { return improvedEpsilon(a, sum.at(a), delta) })
-	if math.IsInf(eps, 1) || math.IsNaN(eps) {
-		return 0, 0, fmt.Errorf("no order gives a finite epsilon at delta = %g: %w", delta, ErrUnsupported)
-	}
-	return eps, alpha, nil
-}
-
-// rdpDelta returns the best δ over the orders, and the order.
-func rdpDelta(charges []Charge, epsilon float64) (delta, alpha float64, err error) {
-	sum, err := newRDPSum(charges)
-	if err != nil {
-		return 0, 0, err
-	}
-	alpha, log := sum.bestOrder(func(a float64) float64 { return improvedLogDelta(a, sum.at(a), epsilon) })
-	if math.IsNaN(log) || math.IsInf(log, 1) {
-		return 1, alpha, nil
-	}
-	return min(1, expUp(log)), alpha, nil
 }
 
 // expUp returns e^x rounded up, at least the smallest positive float64.

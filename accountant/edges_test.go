@@ -135,8 +135,8 @@ func TestInfiniteSumsAreRefused(t *testing.T) {
 	if c, err := General(1_000_000, each, 0.1); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("General: %v, %v", c, err)
 	}
-	if _, err := OptimalHeterogeneous([]Repeated{{each, 1_000}, {Cost{3e305, 0}, 400}}); !errors.Is(err, ErrUnsupported) {
-		t.Errorf("OptimalHeterogeneous: %v", err)
+	if _, err := optimalOf([]Repeated{{each, 1_000}, {Cost{3e305, 0}, 400}}); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("optimalOf: %v", err)
 	}
 }
 
@@ -347,7 +347,7 @@ func TestNestedCompositions(t *testing.T) {
 		}
 		c, err = Compose(Charge{c, 1}, Charge{c, 1}) // twice as many, each time
 	}
-	if err != nil || len(c.parts) != 2 || c.parts[0].Count != 1<<29 {
+	if parts := c.(composed).parts; err != nil || len(parts) != 2 || parts[0].Count != 1<<29 {
 		t.Fatalf("%v, %v", c, err)
 	}
 	if c, err = Compose(Charge{c, 1}, Charge{c, 1}, Charge{c, 1}, Charge{c, 1}); err == nil {

@@ -13,9 +13,9 @@ import (
 // Event is one access to private data, as an immutable value: what was done and for
 // which neighbouring relation its parameters hold. The events of this package are
 // ApproxDP, Gaussian, DiscreteGaussian, SubsampledGaussian, Laplace, RandomizedResponse,
-// Curve, Profile and Composed, each as a value, not a pointer; any other is refused with
-// ErrUnsupported. What another package proves of a mechanism it states as a Curve, a Profile
-// or one of the others.
+// Curve, Profile and what Compose returns, each as a value, not a pointer; any other is
+// refused with ErrUnsupported. What another package proves of a mechanism it states as a
+// Curve, a Profile or one of the others.
 type Event interface {
 	Relation() Relation
 	String() string
@@ -65,8 +65,8 @@ type Charge struct {
 	Count int // ≥ 1
 }
 
-// Composed is several charges as one event. Make it with Compose.
-type Composed struct {
+// composed is several charges as one event.
+type composed struct {
 	relation Relation
 	parts    []Charge // plain events, each once
 }
@@ -74,24 +74,24 @@ type Composed struct {
 // Compose returns the charges as one event, like events together. They must be valid and
 // share one neighbouring relation; the error says which is not, and is ErrUnsupported for
 // two relations and for an event that this package does not know.
-func Compose(charges ...Charge) (Composed, error) {
+func Compose(charges ...Charge) (Event, error) {
 	if len(charges) == 0 {
-		return Composed{}, errors.New("nothing to compose")
+		return nil, errors.New("nothing to compose")
 	}
 	var parts []Charge
 	for _, c := range charges {
 		if err := c.check(); err != nil {
-			return Composed{}, err
+			return nil, err
 		}
 		if a, b := charges[0].Event.Relation(), c.Event.Relation(); a != b {
-			return Composed{}, fmt.Errorf("%v is for %q but %v is for %q: %w", charges[0].Event, a, c.Event, b, ErrUnsupported)
+			return nil, fmt.Errorf("%v is for %q but %v is for %q: %w", charges[0].Event, a, c.Event, b, ErrUnsupported)
 		}
 		var err error
 		if parts, err = flatten(parts, c); err != nil {
-			return Composed{}, err
+			return nil, err
 		}
 	}
-	return Composed{charges[0].Event.Relation(), parts}, nil
+	return composed{charges[0].Event.Relation(), parts}, nil
 }
 
 // Relation returns the neighbouring relation that the event's parameters are for.
@@ -109,8 +109,7 @@ func (e Laplace) Relation() Relation { return e.Neighbours }
 // Relation returns the neighbouring relation that the event's parameters are for.
 func (e RandomizedResponse) Relation() Relation { return e.Neighbours }
 
-// Relation returns the neighbouring relation that all parts share.
-func (e Composed) Relation() Relation { return e.relation }
+func (e composed) Relation() Relation { return e.relation }
 
 func (e ApproxDP) String() string { return fmt.Sprintf("%v-DP", e.Cost) }
 
@@ -126,7 +125,7 @@ func (e RandomizedResponse) String() string {
 	return fmt.Sprintf("randomised response at epsilon %g", e.Epsilon)
 }
 
-func (e Composed) String() string {
+func (e composed) String() string {
 	parts := make([]string, len(e.parts))
 	for i, c := range e.parts {
 		parts[i] = fmt.Sprintf("%d × %v", c.Count, c.Event)
@@ -167,7 +166,7 @@ func (c Charge) check() error {
 
 // flatten appends the plain charges of c, each times the counts around it.
 func flatten(to []Charge, c Charge) ([]Charge, error) {
-	composed, ok := c.Event.(Composed)
+	together, ok := c.Event.(composed)
 	if !ok {
 		for i := range to {
 			if reflect.DeepEqual(to[i].Event, c.Event) {
@@ -180,7 +179,7 @@ func flatten(to []Charge, c Charge) ([]Charge, error) {
 		}
 		return append(to, c), nil
 	}
-	for _, p := range composed.parts {
+	for _, p := range together.parts {
 		if p.Count > math.MaxInt32/c.Count {
 			return nil, &check.Error{Name: "count", Value: fmt.Sprintf("%d × %d", p.Count, c.Count), Rule: fmt.Sprintf("at most %d", math.MaxInt32)}
 		}

@@ -1,7 +1,6 @@
 package accountant
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -32,7 +31,7 @@ const anyOrder = 1e10
 // differently each time.
 func factsOf(e Event) (facts, error) {
 	switch e.(type) {
-	case ApproxDP, Gaussian, DiscreteGaussian, SubsampledGaussian, Laplace, RandomizedResponse, Curve, Profile, Composed:
+	case ApproxDP, Gaussian, DiscreteGaussian, SubsampledGaussian, Laplace, RandomizedResponse, Curve, Profile, composed:
 	case nil:
 		return facts{}, fmt.Errorf("no event: %w", ErrUnsupported)
 	default:
@@ -84,7 +83,7 @@ func factsOf(e Event) (facts, error) {
 		if e.Neighbours != AddOrRemoveOne {
 			return f, fmt.Errorf("%v for %q: %w", e, e.Neighbours, ErrUnsupported)
 		}
-		f.maxOrder = MaxSubsampledOrder
+		f.maxOrder = maxSubsampledOrder
 		f.rdp = func(alpha float64) float64 { return subsampledRDP(e.NoiseMultiplier, e.SamplingRate, alpha) }
 		f.losses = e.losses()
 		return f, noiseRange("noise multiplier", e.NoiseMultiplier)
@@ -96,12 +95,7 @@ func factsOf(e Event) (facts, error) {
 		if e.proved.loss.infinite == 0 {
 			f.rdp = e.proved.loss.rdp
 		}
-	case Composed:
-		if len(e.parts) == 0 {
-			return f, errors.New("an empty composition; make it with Compose")
-		}
-		// Its parts were checked when it was made. They are charged one by one.
-	}
+	} // the parts of a composition were checked when it was made, and are charged one by one
 	return f, nil
 }
 

@@ -217,9 +217,9 @@ func floatUp(x *big.Float) float64 {
 	return f
 }
 
-// Pairs returns (ε_i, δ_total,i) for i = 0..⌊k/2⌋: ε falls from kε in steps of 2ε while
+// pairs returns (ε_i, δ_total,i) for i = 0..⌊k/2⌋: ε falls from kε in steps of 2ε while
 // δ grows. Both are rounded up.
-func (o *Optimal) Pairs() []Cost {
+func (o *Optimal) pairs() []Cost {
 	pairs := make([]Cost, o.count/2+1)
 	for i := range pairs {
 		pairs[i] = o.pair(i)
@@ -312,6 +312,8 @@ func (o *Optimal) Epsilon(delta float64) (float64, error) {
 	}
 	return bisectNear(o.guess(i, delta), lo, hi, fits), nil
 }
+
+func (o *Optimal) note() string { return "exact" }
 
 func tooSmall(delta, least float64) error {
 	return fmt.Errorf("delta = %g, but the mechanisms' own add up to %g: %w", delta, least, ErrDeltaTooSmall)

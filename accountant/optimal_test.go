@@ -27,7 +27,7 @@ func TestOptimalGoldenValues(t *testing.T) {
 	o := mustOptimal(t, 30, Cost{1, 1e-3})
 	for _, c := range []struct{ delta, want float64 }{{0.06, 22}, {0.1, 20}} {
 		least := math.Inf(1)
-		for _, p := range o.Pairs() {
+		for _, p := range o.pairs() {
 			if p.Delta <= c.delta {
 				least = min(least, p.Epsilon)
 			}

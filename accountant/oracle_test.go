@@ -217,7 +217,7 @@ func TestOptimalIsTightAgainstTheOracle(t *testing.T) {
 func TestMixtureMutantsAreCaught(t *testing.T) {
 	t.Parallel()
 	exact := func(parts []Repeated, delta float64) (float64, error) {
-		o, err := OptimalHeterogeneous(parts)
+		o, err := optimalOf(parts)
 		if err != nil {
 			return 0, err
 		}
@@ -294,12 +294,12 @@ func TestTooManyOutcomesAreLeftToTheLossDistribution(t *testing.T) {
 			t.Log(f.Err)
 		}
 	}
-	if _, err := OptimalHeterogeneous([]Repeated{{Cost{1, 0}, MaxOptimalCount}, {Cost{2, 0}, MaxOptimalCount}}); err == nil {
+	if _, err := optimalOf([]Repeated{{Cost{1, 0}, MaxOptimalCount}, {Cost{2, 0}, MaxOptimalCount}}); err == nil {
 		t.Error("too many mechanisms gave no error")
 	}
 	for _, bad := range []Repeated{{Cost{-1, 0}, 1}, {Cost{math.NaN(), 0}, 1}, {Cost{1, 1}, 1}, {Cost{1, 0}, -1}} {
-		if _, err := OptimalHeterogeneous([]Repeated{{Cost{1, 0}, 1}, bad}); err == nil {
-			t.Errorf("OptimalHeterogeneous(%v) gave no error", bad)
+		if _, err := optimalOf([]Repeated{{Cost{1, 0}, 1}, bad}); err == nil {
+			t.Errorf("optimalOf(%v) gave no error", bad)
 		}
 		if _, err := GeneralHeterogeneous([]Repeated{{Cost{1, 0}, 1}, bad}, 0.1); err == nil {
 			t.Errorf("GeneralHeterogeneous(%v) gave no error", bad)
@@ -309,7 +309,7 @@ func TestTooManyOutcomesAreLeftToTheLossDistribution(t *testing.T) {
 		}
 	}
 	for _, parts := range [][]Repeated{nil, {{Cost{1, 0.5}, 0}}} {
-		o, err := OptimalHeterogeneous(parts)
+		o, err := optimalOf(parts)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -95,7 +95,7 @@ func TestClosedFormsAreOutward(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, p := range o.Pairs() {
+		for i, p := range o.pairs() {
 			side(t, "ε_i", p.Epsilon, num.FromInt(int64(small-2*i)).Mul(e), true)
 		}
 
@@ -266,7 +266,7 @@ func TestOptimalMixtureIsOutwardInEachPart(t *testing.T) {
 			}
 			sum = sum.Add(exact[i].mass)
 		}
-		var o OptimalMixture
+		var o optimalMixture
 		o.accumulate(all)
 		if last := o.above[len(o.above)-1]; exactly(last).Cmp(sum) < 0 {
 			t.Errorf("%v: the probabilities add up to %.17g, not %.17g", groups, last, sum.Nearest())

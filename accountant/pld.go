@@ -3,6 +3,7 @@ package accountant
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
@@ -524,4 +525,18 @@ func (c lossCurve) epsilon(delta float64) (float64, error) {
 		return 0, fmt.Errorf("delta = %g, of which infinite losses alone take %g: %w", delta, min(1, c.infinite), ErrDeltaTooSmall)
 	}
 	return bisectDown(0, top, func(e float64) bool { return c.at(e) <= delta }), nil
+}
+
+// lossNote says what the privacy loss distribution's bound is, for people.
+func lossNote(charges []Charge, bits int) string {
+	note := fmt.Sprintf("on 2^%d points, rounded up", bits)
+	if parts, err := guarantees(charges); err == nil && len(groupByEpsilon(parts)) > 1 && !hasLaplace(charges) {
+		note += "; from above the optimal composition of different costs"
+	}
+	return note
+}
+
+// hasLaplace says whether some loss distribution says more than the event's (ε, δ).
+func hasLaplace(charges []Charge) bool {
+	return slices.ContainsFunc(charges, func(c Charge) bool { _, ok := c.Event.(Laplace); return ok })
 }

@@ -227,7 +227,7 @@ func TestDiscreteGaussianAgainstEnumeration(t *testing.T) {
 			if err != nil || got < truth || got > truth*(1+1e-3)+1e-12 {
 				t.Errorf("%v: δ(%g) = %.15g, %v, exactly %.15g", e, eps, got, err, truth)
 			}
-			rdp, _, err := rdpDelta([]Charge{e}, eps)
+			rdp, err := rdpDelta([]Charge{e}, eps)
 			if err != nil || rdp < truth {
 				t.Errorf("%v: Rényi δ(%g) = %g, %v, exactly %g", e, eps, rdp, err, truth)
 			}

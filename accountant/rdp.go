@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -8,8 +9,8 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// MaxSubsampledOrder is the largest order α for events with Poisson sampling.
-const MaxSubsampledOrder = 2048
+// maxSubsampledOrder is the largest order α for events with Poisson sampling.
+const maxSubsampledOrder = 2048
 
 // RDP returns an upper bound on the Rényi divergence of order α that the event allows,
 // ρ(α), for real α > 1:
@@ -22,7 +23,7 @@ const MaxSubsampledOrder = 2048
 //	SubsampledGaussian    see below
 //	Curve                 what was proved, see NewCurve
 //	Profile               ln( Σ_j w_j·e^{(α-1)α/(2σ_j²)} ) / (α-1)
-//	Composed              the sum of its parts
+//	what Compose returns  the sum of its parts
 //
 // rounded up, by about 1e-9. Other events, and ApproxDP with δ > 0, have no finite ρ:
 // ErrUnsupported. Laplace and randomised response are also bounded by ε and αε²/2.
@@ -33,7 +34,7 @@ const MaxSubsampledOrder = 2048
 //
 // and for other α the same expectation E[(1-q+q·e^{z/σ-1/(2σ²)})^α], z standard normal,
 // by the trapezoidal rule with its error bound added, or by convexity between the integer
-// orders around α, whichever is less. Orders are limited to MaxSubsampledOrder, and cost
+// orders around α, whichever is less. Orders are limited to maxSubsampledOrder, and cost
 // up to some milliseconds.
 //
 // Sources: Mironov, Rényi Differential Privacy (2017), Table II; Mironov, Talwar and
@@ -48,7 +49,7 @@ func RDP(e Event, alpha float64) (float64, error) {
 	if err := check.Order(alpha); err != nil {
 		return 0, err
 	}
-	if c, ok := e.(Composed); ok {
+	if c, ok := e.(composed); ok {
 		return chargesRDP(c.parts, alpha)
 	}
 	if f.rdp == nil {
@@ -123,6 +124,24 @@ func (s rdpSum) bestOrder(f func(alpha float64) float64) (alpha, value float64) 
 		}
 	}
 	return alpha, value
+}
+
+// epsilon returns the best ε over the orders, and the order.
+func (s rdpSum) epsilon(delta float64) (eps, alpha float64, err error) {
+	alpha, eps = s.bestOrder(func(a float64) float64 { return improvedEpsilon(a, s.at(a), delta) })
+	if math.IsInf(eps, 1) || math.IsNaN(eps) {
+		return 0, 0, fmt.Errorf("no order gives a finite epsilon at delta = %g: %w", delta, ErrUnsupported)
+	}
+	return eps, alpha, nil
+}
+
+// delta returns the best δ over the orders, and the order.
+func (s rdpSum) delta(epsilon float64) (delta, alpha float64) {
+	alpha, log := s.bestOrder(func(a float64) float64 { return improvedLogDelta(a, s.at(a), epsilon) })
+	if math.IsNaN(log) || math.IsInf(log, 1) {
+		return 1, alpha
+	}
+	return min(1, expUp(log)), alpha
 }
 
 func gaussianRDP(sigma, alpha float64) float64 {

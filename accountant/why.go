@@ -9,7 +9,11 @@ func (r Report) Why() string {
 	if !ok {
 		return r.refusal().Error()
 	}
-	s := fmt.Sprintf("%s: %v, %s", best.Method, best.Cost, grounds[best.Method])
+	row, err := best.Method.row()
+	if err != nil {
+		return err.Error()
+	}
+	s := fmt.Sprintf("%s: %v, %s", best.Method, best.Cost, row.grounds)
 	if best.Note != "" {
 		s += " (" + best.Note + ")"
 	}
@@ -17,15 +21,4 @@ func (r Report) Why() string {
 		s += fmt.Sprintf("; next is %s: %v", r.Bounds[1].Method, r.Bounds[1].Cost)
 	}
 	return s
-}
-
-// grounds is what each method rests on.
-var grounds = map[Method]string{
-	MethodBasic:    "the sum of what each event costs by itself",
-	MethodGeneral:  "the closed form of advanced composition",
-	MethodOptimal:  "the least that follows from each event's (epsilon, delta) alone",
-	MethodGaussian: "the exact curve of normal noise",
-	MethodZCDP:     "by zero-concentrated differential privacy",
-	MethodRDP:      "by Rényi differential privacy at the best order",
-	MethodPLD:      "from the sum of the events' privacy losses",
 }

@@ -192,7 +192,7 @@ func (f *answerShard) answer(shard int64, blocks []voteBlock) ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			if err := w.Write(id, votes.LabelOf(class == 1)); err != nil {
+			if err := w.Write(id, class); err != nil {
 				return nil, err
 			}
 			next++

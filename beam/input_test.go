@@ -241,7 +241,7 @@ func TestTwoTriesOfAShard(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Write(q.id, votes.LabelOf(class == 1)); err != nil {
+		if err := w.Write(q.id, class); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -396,7 +396,7 @@ func (p *plan) mergeShard(ctx context.Context, shard int64, out *votes.LabelWrit
 		if err != nil {
 			return err
 		}
-		if err := out.Write(row[0], votes.LabelOf(label == 1)); err != nil {
+		if err := out.Write(row[0], int(label)); err != nil {
 			return err
 		}
 	}

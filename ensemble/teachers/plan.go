@@ -76,7 +76,7 @@ func NewPlan(c Config, private, public *data.Records) (*Plan, error) {
 		p.each.Epsilon = max(p.each.Epsilon, plan.Cost().Epsilon)
 		p.each.Delta = max(p.each.Delta, plan.Cost().Delta)
 	}
-	switch calibrated := c.Teacher.Schedule == nil && c.Teacher.Noise == 0 && c.Teacher.Method.IsPrivate(); {
+	switch calibrated := c.Teacher.Noise == 0 && c.Teacher.Method.IsPrivate(); {
 	case math.IsInf(p.each.Epsilon, 1):
 		p.each.Delta = 0 // no promise has no exception
 	case calibrated:

@@ -140,6 +140,15 @@ func TestLoadErrors(t *testing.T) {
 
 // The facts of the real files. DARRM_DATA names the directory that holds those of the
 // tables, DARRM_DATA_MNIST that of the images.
+func describe(t *testing.T, s Set) Summary {
+	t.Helper()
+	o, err := s.Problem().Optimum()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.DescribeAt(o)
+}
+
 func TestRealFiles(t *testing.T) {
 	load := func(t *testing.T, name, variable string) (Set, Summary) {
 		t.Helper()
@@ -151,10 +160,7 @@ func TestRealFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := s.Describe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := describe(t, s)
 		return s, d
 	}
 	t.Run(Crime, func(t *testing.T) {
@@ -216,10 +222,7 @@ func TestStandins(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := s.Describe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := describe(t, s)
 		if !s.Standin || !strings.Contains(s.Source, "stand-in") || d.N != v.n || d.PublicN != v.n || d.Dim != v.d || d.Degenerate {
 			t.Errorf("%s: %+v", v.name, d)
 		}
@@ -286,10 +289,10 @@ func TestSample(t *testing.T) {
 	for range rounds {
 		s := sample{size: size}
 		for i := range n {
-			s.add(rng, client{line: i})
+			s.add(rng, client{row: i})
 		}
 		for _, c := range s.clients {
-			count[c.line]++
+			count[c.row]++
 		}
 	}
 	chi := 0.0

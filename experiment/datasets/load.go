@@ -3,7 +3,6 @@ package datasets
 import (
 	"compress/gzip"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -221,45 +220,58 @@ func (s *Set) loadCIFAR(from folder) error {
 	return err
 }
 
+// eachRow calls f with every row of a CSV file, which it must not keep. An error names the
+// line.
+func eachRow(r io.Reader, columns int, f func(row []string) error) error {
+	cr := data.NewCSVReader(r)
+	cr.FieldsPerRecord = columns
+	for {
+		row, err := cr.Read()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		line, _ := cr.FieldPos(0)
+		if err := f(row); err != nil {
+			return fmt.Errorf("line %d: %w", line, err)
+		}
+	}
+}
+
 // readCrime takes the rows without a missing value in any column but county, community
 // and the name, which are dropped: 319 of the file's 1994. D is the first half, P the
 // other, multiplied by I + N(0,1), drawn once. State and fold are divided by their
 // ranges, 56 and 10; the other features and the response are in [0,1] already.
 func readCrime(r io.Reader, rng *rand.Rand) (private, public *data.Records, err error) {
 	const columns, d = 128, 124
-	cr := data.NewCSVReader(r)
-	cr.FieldsPerRecord = columns
 	var x, y []float64
-	for {
-		row, err := cr.Read()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		line, _ := cr.FieldPos(0)
+	err = eachRow(r, columns, func(row []string) error {
 		used := append(slices.Clone(row[:1]), row[4:]...)
 		if slices.Contains(used, "?") {
-			continue
+			return nil
 		}
 		for i, field := range used {
 			v, err := data.ParseNumber(field)
 			if err != nil {
-				return nil, nil, fmt.Errorf("line %d: %w", line, err)
+				return err
 			}
 			switch i {
 			case 0:
-				v /= 56
+				x = append(x, v/56)
 			case 1:
-				v /= 10
-			}
-			if i == d {
+				x = append(x, v/10)
+			case d:
 				y = append(y, v)
-			} else {
+			default:
 				x = append(x, v)
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	n := len(y) / 2
 	if n == 0 {
@@ -272,59 +284,29 @@ func readCrime(r io.Reader, rng *rand.Rand) (private, public *data.Records, err 
 	return private, public, err
 }
 
-// table reads a CSV file with a header, and gives its columns by name.
-type table struct {
-	cr      *csv.Reader
-	columns map[string]int
-	row     []string
-	line    int
-}
+// header gives the columns of a table by name.
+type header map[string]int
 
-func newTable(r io.Reader) (*table, error) {
-	t := &table{cr: data.NewCSVReader(r), columns: map[string]int{}}
-	row, err := t.cr.Read()
-	if err == io.EOF {
-		return nil, errors.New("no records")
-	}
-	if err != nil {
-		return nil, err
-	}
+func newHeader(row []string, names ...string) (header, error) {
+	h := header{}
 	for i, name := range row {
 		name = strings.TrimPrefix(name, "\ufeff")
-		if _, ok := t.columns[name]; !ok { // the original COMPAS file has priors_count twice
-			t.columns[name] = i
+		if _, ok := h[name]; !ok { // the original COMPAS file has priors_count twice
+			h[name] = i
 		}
 	}
-	return t, nil
-}
-
-func (t *table) next() (bool, error) {
-	row, err := t.cr.Read()
-	if err == io.EOF {
-		return false, nil
-	}
-	t.row = row
-	if err == nil {
-		t.line, _ = t.cr.FieldPos(0)
-	}
-	return true, err
-}
-
-func (t *table) need(names ...string) error {
 	for _, name := range names {
-		if _, ok := t.columns[name]; !ok {
-			return fmt.Errorf("there is no column %q", name)
+		if _, ok := h[name]; !ok {
+			return nil, fmt.Errorf("there is no column %q", name)
 		}
 	}
-	return nil
+	return h, nil
 }
 
-func (t *table) text(name string) string { return t.row[t.columns[name]] }
-
-func (t *table) number(name string) (float64, error) {
-	v, err := data.ParseNumber(t.text(name))
+func (h header) number(row []string, name string) (float64, error) {
+	v, err := data.ParseNumber(row[h[name]])
 	if err != nil {
-		return 0, fmt.Errorf("line %d, column %s: %w", t.line, name, err)
+		return 0, fmt.Errorf("column %s: %w", name, err)
 	}
 	return v, nil
 }
@@ -333,52 +315,42 @@ func (t *table) number(name string) (float64, error) {
 // not -1, a charge that is not "O", a score): the Caucasian ones are D, as many
 // African-American ones, the first, P. Eleven features, standardised by P's statistics.
 func readCOMPAS(r io.Reader, _ *rand.Rand) (private, public *data.Records, err error) {
-	t, err := newTable(r)
-	if err != nil {
-		return nil, nil, err
-	}
-	counts := []string{"age", "priors_count", "juv_fel_count", "juv_misd_count", "juv_other_count", "decile_score"}
-	if err := t.need(append(counts, "sex", "race", "days_b_screening_arrest", "c_charge_degree", "is_recid", "score_text", "two_year_recid")...); err != nil {
-		return nil, nil, err
-	}
 	const d = 11
+	counts := []string{"age", "priors_count", "juv_fel_count", "juv_misd_count", "juv_other_count", "decile_score"}
+	var h header
 	var x, y [2][]float64
-	for {
-		more, err := t.next()
-		if err != nil {
-			return nil, nil, err
+	err = eachRow(r, 0, func(row []string) (err error) {
+		if h == nil {
+			h, err = newHeader(row, append(counts, "sex", "race", "days_b_screening_arrest", "c_charge_degree", "is_recid", "score_text", "two_year_recid")...)
+			return err
 		}
-		if !more {
-			break
+		text := func(name string) string { return row[h[name]] }
+		which := slices.Index([]string{"Caucasian", "African-American"}, text("race"))
+		if which < 0 || text("days_b_screening_arrest") == "" || text("is_recid") == "-1" || text("c_charge_degree") == "O" || text("score_text") == "N/A" {
+			return nil
 		}
-		which := slices.Index([]string{"Caucasian", "African-American"}, t.text("race"))
-		if which < 0 || t.text("days_b_screening_arrest") == "" || t.text("is_recid") == "-1" || t.text("c_charge_degree") == "O" || t.text("score_text") == "N/A" {
-			continue
+		days, err := h.number(row, "days_b_screening_arrest")
+		if err != nil || math.Abs(days) > 30 {
+			return err
 		}
-		days, err := t.number("days_b_screening_arrest")
-		if err != nil {
-			return nil, nil, err
-		}
-		if math.Abs(days) > 30 {
-			continue
-		}
-		var age float64
 		for _, name := range counts {
-			v, err := t.number(name)
+			v, err := h.number(row, name)
 			if err != nil {
-				return nil, nil, err
-			}
-			if name == "age" {
-				age = v
+				return err
 			}
 			x[which] = append(x[which], v)
 		}
-		label, err := t.number("two_year_recid")
+		label, err := h.number(row, "two_year_recid")
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
-		x[which] = append(x[which], is(t.text("sex") == "Male"), is(t.text("c_charge_degree") == "F"), is(age < 25), is(age > 45), 1)
+		age := x[which][len(x[which])-len(counts)]
+		x[which] = append(x[which], is(text("sex") == "Male"), is(text("c_charge_degree") == "F"), is(age < 25), is(age > 45), 1)
 		y[which] = append(y[which], label)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	n := len(y[0])
 	if n == 0 || len(y[1]) < n {
@@ -427,40 +399,32 @@ func standardised(n, d int, x, y, px, py []float64) (private, public *data.Recor
 // headers.
 func readCreditCard(r io.Reader, rng *rand.Rand) (private, public *data.Records, err error) {
 	const columns, education, marriage, d = 25, 3, 4, 21
-	cr := data.NewCSVReader(r)
-	cr.FieldsPerRecord = columns
 	clients := [2][2]*sample{{{size: 100}, {size: 100}}, {{size: 190}, {size: 10}}} // of D and P, without and with default
-	for line := 1; ; line++ {
-		row, err := cr.Read()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		if _, err := data.ParseNumber(row[0]); err != nil && line <= 2 {
-			continue // a header
+	row := 0
+	err = eachRow(r, columns, func(fields []string) error {
+		row++
+		if _, err := data.ParseNumber(fields[0]); err != nil && row <= 2 {
+			return nil // a header
 		}
 		v := make([]float64, columns)
-		for i, field := range row {
+		for i, field := range fields {
+			var err error
 			if v[i], err = data.ParseNumber(field); err != nil {
-				return nil, nil, fmt.Errorf("line %d, column %d: %w", line, i+1, err)
+				return fmt.Errorf("column %d: %w", i+1, err)
 			}
 		}
 		label := v[columns-1]
 		if label != 0 && label != 1 {
-			return nil, nil, fmt.Errorf("line %d: %w", line, &check.Error{Name: "response", Value: label, Rule: "0 or 1"})
+			return &check.Error{Name: "response", Value: label, Rule: "0 or 1"}
 		}
-		which := 0
-		switch v[education] {
-		case 3:
-		case 2:
-			which = 1
-		default:
-			continue
+		if which := slices.Index([]float64{3, 2}, v[education]); which >= 0 {
+			x := slices.Delete(v[1:columns-1], education-1, marriage)
+			clients[which][int(label)].add(rng, client{row, x, label})
 		}
-		x := slices.Delete(v[1:columns-1], education-1, marriage)
-		clients[which][int(label)].add(rng, client{line, x, label})
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	var x, y [2][]float64
 	for which, group := range clients {
@@ -471,7 +435,7 @@ func readCreditCard(r io.Reader, rng *rand.Rand) (private, public *data.Records,
 			}
 			taken = append(taken, s.clients...)
 		}
-		slices.SortFunc(taken, func(a, b client) int { return a.line - b.line })
+		slices.SortFunc(taken, func(a, b client) int { return a.row - b.row })
 		for _, c := range taken {
 			x[which] = append(x[which], c.features...)
 			y[which] = append(y[which], c.response)
@@ -481,7 +445,7 @@ func readCreditCard(r io.Reader, rng *rand.Rand) (private, public *data.Records,
 }
 
 type client struct {
-	line     int
+	row      int
 	features []float64
 	response float64
 }

@@ -89,16 +89,7 @@ func (s Set) Problem() train.Problem {
 	return train.Problem{Loss: s.Task, Regularizer: s.Regularizer, Records: s.Private}
 }
 
-// Describe summarises the data set.
-func (s Set) Describe() (Summary, error) {
-	o, err := s.Problem().Optimum()
-	if err != nil {
-		return Summary{}, err
-	}
-	return s.DescribeAt(o), nil
-}
-
-// DescribeAt is Describe for a set whose optimum is known.
+// DescribeAt summarises the data set, whose optimum is o.
 func (s Set) DescribeAt(o train.Optimum) Summary {
 	d := Summary{
 		N: s.Private.Len(), PublicN: s.Public.Len(), Dim: s.Private.Dim(),

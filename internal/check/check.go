@@ -21,6 +21,9 @@ func (e *Error) Error() string {
 // MaxTeachers is the largest number of teachers that the program takes on.
 const MaxTeachers = 2001
 
+// MaxClasses is the largest number of classes that a query may have.
+const MaxClasses = 1000
+
 // MaxTotalEpsilon bounds mε: e^700 still fits a float64.
 const MaxTotalEpsilon = 700
 
@@ -28,6 +31,14 @@ const MaxTotalEpsilon = 700
 func Teachers(k int) error {
 	if k < 1 || k > MaxTeachers {
 		return &Error{"number of teachers K", k, fmt.Sprintf("between 1 and %d", MaxTeachers)}
+	}
+	return nil
+}
+
+// Classes checks a number of classes C.
+func Classes(n int) error {
+	if n < 2 || n > MaxClasses {
+		return &Error{"number of classes", n, fmt.Sprintf("between 2 and %d", MaxClasses)}
 	}
 	return nil
 }

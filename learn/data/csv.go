@@ -1,7 +1,6 @@
 package data
 
 import (
-	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -170,36 +169,4 @@ func (g *lineGuard) Read(p []byte) (int, error) {
 		}
 	}
 	return n, err
-}
-
-// WriteCSV writes records with a header: f1, f2, …, and y if there are responses. ReadCSV
-// with Header and Response "y" reads the same numbers back.
-func WriteCSV(w io.Writer, r *Records) error {
-	b := bufio.NewWriter(w)
-	for j := range r.Dim() {
-		if j > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(b, "f%d", j+1)
-	}
-	if r.HasResponses() {
-		b.WriteString(",y")
-	}
-	b.WriteByte('\n')
-	var line []byte
-	for i := range r.Len() {
-		line = line[:0]
-		for j, v := range r.Row(i) {
-			if j > 0 {
-				line = append(line, ',')
-			}
-			line = strconv.AppendFloat(line, v, 'g', -1, 64)
-		}
-		if r.HasResponses() {
-			line = append(line, ',')
-			line = strconv.AppendFloat(line, r.Response(i), 'g', -1, 64)
-		}
-		b.Write(append(line, '\n'))
-	}
-	return b.Flush() // keeps the first error
 }

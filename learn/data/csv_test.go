@@ -2,6 +2,7 @@ package data
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -9,6 +10,28 @@ import (
 
 	"pgregory.net/rapid"
 )
+
+// writeCSV writes records with a header: f1, f2, …, and y if there are responses.
+func writeCSV(b *bytes.Buffer, r *Records) {
+	for j := range r.Dim() {
+		fmt.Fprintf(b, "f%d,", j+1)
+	}
+	if r.HasResponses() {
+		b.WriteString("y,")
+	}
+	for i := range r.Len() {
+		b.Truncate(b.Len() - 1)
+		b.WriteByte('\n')
+		for _, v := range r.Row(i) {
+			fmt.Fprintf(b, "%v,", v)
+		}
+		if r.HasResponses() {
+			fmt.Fprintf(b, "%v,", r.Response(i))
+		}
+	}
+	b.Truncate(b.Len() - 1)
+	b.WriteByte('\n')
+}
 
 func TestCSVRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -23,9 +46,7 @@ func TestCSVRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b bytes.Buffer
-		if err := WriteCSV(&b, r); err != nil {
-			t.Fatal(err)
-		}
+		writeCSV(&b, r)
 		o := CSVOptions{Header: true}
 		if y != nil {
 			o.Response = "y"
@@ -145,9 +166,7 @@ func FuzzReadCSV(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		if err := WriteCSV(&b, r); err != nil {
-			t.Fatal(err)
-		}
+		writeCSV(&b, r)
 		o := CSVOptions{Header: true}
 		if r.HasResponses() {
 			o.Response = "y"

@@ -221,17 +221,14 @@ func largestSubsetGap(g [][]float64, s []float64, m, restarts int, rng interface
 //
 // at the identity permutation, by power iteration; +Inf for other tasks.
 func GapSmoothness(task loss.Loss, private, public *data.Records, privateSteps int) float64 {
-	var c float64
-	switch task.(type) {
-	case loss.MeanEstimation:
+	if _, ok := task.(loss.MeanEstimation); ok {
 		return 0
-	case loss.LeastSquares:
-		c = 2
-	case loss.Logistic:
-		c = 0.25
-	default:
+	}
+	linear, ok := task.(interface{ Curvature() float64 })
+	if !ok {
 		return math.Inf(1)
 	}
+	c := linear.Curvature()
 	n := private.Len()
 	v, w := make([]float64, private.Dim()), make([]float64, private.Dim())
 	normals := stream.Seeded(0).Normals()

@@ -40,10 +40,8 @@ func TestAcceptance13WorkedIterates(t *testing.T) {
 	near(t, "within the ball", simulate(t, plan(t, c, scalars(t, 1, 3), nil), 0)[0], 0.5, 1e-12)
 
 	c.Regularizer = nil
-	c.Schedule = Schedule{{Epochs: 1, Private: 1}}
-	near(t, "interleaved, one epoch", simulate(t, plan(t, c, scalars(t, 1, 3), scalars(t, 0)), 0)[0], 0.09, 1e-12)
-	c.Schedule = Schedule{{Epochs: 2, Private: 1}}
-	near(t, "interleaved", simulate(t, plan(t, c, scalars(t, 1, 3), scalars(t, 0)), 0)[0], 0.1629, 1e-12)
+	near(t, "interleaved, one epoch", simulate(t, scheduled(t, c, Schedule{{Epochs: 1, Private: 1}}, scalars(t, 1, 3), scalars(t, 0)), 0)[0], 0.09, 1e-12)
+	near(t, "interleaved", simulate(t, scheduled(t, c, Schedule{{Epochs: 2, Private: 1}}, scalars(t, 1, 3), scalars(t, 0)), 0)[0], 0.1629, 1e-12)
 
 	c = noiseless(config(ShuffleG))
 	c.Epochs, c.Task, c.StepSize, c.Regularizer = 1, loss.LeastSquares{}, 0.05, geometry.L2{Lambda: 0.1}
@@ -71,8 +69,9 @@ func TestAcceptance14SpecialCases(t *testing.T) {
 			c := config(m)
 			c.Order, c.Epochs, c.Regularizer = order, 3, geometry.Ball{Radius: 2}
 			if s != nil {
-				c.Method, c.Schedule = "", s
-			} else if m.IsPrivate() {
+				return scheduled(t, c, s, private, public)
+			}
+			if m.IsPrivate() {
 				c.Noise = 0.7
 			}
 			return plan(t, c, private, public)
@@ -89,15 +88,12 @@ func TestAcceptance14SpecialCases(t *testing.T) {
 	}
 	// Public records that are the private ones not visited.
 	c := config("")
-	c.Order, c.Permutation = iteration.FixedOrder, rand.New(rand.NewPCG(3, 4)).Perm(n)
-	rest, err := private.Select(c.Permutation[4:])
+	c.Order = iteration.FixedOrder
+	rest, err := private.Select([]int{4, 5, 6, 7, 8, 9, 10, 11})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Schedule = Schedule{{Epochs: 3, Private: 4}}
-	all := c
-	all.Schedule = Schedule{{Epochs: 3, Private: n}}
-	sameRuns(t, "P from D", plan(t, c, private, rest), plan(t, all, private, nil))
+	sameRuns(t, "P from D", scheduled(t, c, Schedule{{Epochs: 3, Private: 4}}, private, rest), scheduled(t, c, Schedule{{Epochs: 3, Private: n}}, private, nil))
 }
 
 // recorder is mean estimation that notes which records are visited: record i has the
@@ -112,14 +108,18 @@ func (r recorder) Gradient(g, x, a []float64, y float64) {
 	r.MeanEstimation.Gradient(g, x, a, y)
 }
 
+// visits returns the records that each epoch visits; those of perm, if not nil, lie in its order.
 func visits(t *testing.T, order iteration.SampleOrder, perm []int, n, epochs int, seed uint64) [][]int {
 	t.Helper()
 	var visited []int
 	c := config(ShuffleG)
-	c.Task, c.Order, c.Permutation, c.Epochs = recorder{visited: &visited}, order, perm, epochs
+	c.Task, c.Order, c.Epochs = recorder{visited: &visited}, order, epochs
 	v := make([]float64, n)
 	for i := range v {
 		v[i] = float64(i)
+		if perm != nil {
+			v[i] = float64(perm[i])
+		}
 	}
 	p := plan(t, c, scalars(t, v...), nil)
 	simulate(t, p, seed)
@@ -469,7 +469,7 @@ func TestDPSGDStepsAreUniform(t *testing.T) {
 	}
 	// Its prox is that of one step: one record at 2, η = 0.1, λ = 0.5 gives 0.2/1.05.
 	c = config("")
-	c.Method, c.Schedule = DPSGD, nil
+	c.Method = DPSGD
 	c.Task, c.Epochs, c.Noise, c.StepSize, c.Regularizer = loss.MeanEstimation{}, 1, 1e-90, 0.1, geometry.L2{Lambda: 0.5}
 	near(t, "one step", simulate(t, plan(t, c, scalars(t, 2), nil), 1)[0], 0.2/1.05, 1e-12)
 }

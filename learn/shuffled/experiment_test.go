@@ -131,8 +131,8 @@ func TestAcceptance24NoiseFreeFloor(t *testing.T) {
 	s := newStudy(t, set, 1, nil)
 	run := func(schedule shuffled.Schedule) []float64 {
 		c := s.config("", 0, 0)
-		c.Schedule, c.StepSize, c.Target = schedule, 1e-4, accountant.Cost{Delta: 1e-6}
-		p, err := shuffled.NewPlan(c, set.Private, set.Public)
+		c.StepSize, c.Target = 1e-4, accountant.Cost{Delta: 1e-6}
+		p, err := shuffled.Scheduled(c, schedule, set.Private, set.Public)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
@@ -86,6 +87,27 @@ func plan(t testing.TB, c Config, private, public *data.Records) *Plan {
 		t.Fatal(err)
 	}
 	return p
+}
+
+func scheduled(t testing.TB, c Config, s Schedule, private, public *data.Records) *Plan {
+	t.Helper()
+	p, err := Scheduled(c, s, private, public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// isPermutation says whether perm holds 0, …, n-1 once each.
+func isPermutation(perm []int) bool {
+	sorted := slices.Clone(perm)
+	slices.Sort(sorted)
+	for i, v := range sorted {
+		if v != i {
+			return false
+		}
+	}
+	return true
 }
 
 func simulate(t testing.TB, p *Plan, seed uint64) []float64 {

@@ -22,15 +22,11 @@ type Config struct {
 	Task        loss.Loss            // required
 	Regularizer geometry.Regularizer // nil is NoRegularizer
 
-	Method   Method  // required, unless Schedule is set
+	Method   Method  // required
 	Fraction float64 // p in (0,1), for methods that use it
-	Epochs   int     // K ≥ 1; ignored with Schedule
+	Epochs   int     // K ≥ 1
 
-	// Schedule, if set, is run as it is, its noise included; Target is then ignored.
-	Schedule Schedule
-
-	Order       iteration.SampleOrder // required, but for DPSGD and PublicOnly
-	Permutation []int                 // for FixedOrder; nil is the records' own order
+	Order iteration.SampleOrder // required, but for DPSGD and PublicOnly; FixedOrder is the records' own
 
 	StepSize        float64   // η > 0
 	Clip            float64   // G > 0; +Inf clips nothing, for runs without noise only
@@ -148,20 +144,11 @@ func (p *Plan) checkConfig() error {
 	if c.Radius != 0 && !(c.Radius > 0 && c.Radius <= data.MaxMagnitude) {
 		return &check.Error{Name: "radius", Value: c.Radius, Rule: fmt.Sprintf("0, or in (0, %g]", data.MaxMagnitude)}
 	}
-	if c.Order == 0 && c.Schedule == nil && (c.Method == DPSGD || c.Method == PublicOnly) {
+	if c.Order == 0 && (c.Method == DPSGD || c.Method == PublicOnly) {
 		c.Order = iteration.FixedOrder // they visit private data in none
 	}
 	if c.Order < iteration.FixedOrder || c.Order > iteration.Reshuffled {
 		return &check.Error{Name: "order", Value: c.Order, Rule: "IG, SO or RR"}
-	}
-	if c.Permutation != nil {
-		if c.Order != iteration.FixedOrder {
-			return &check.Error{Name: "permutation", Value: "given", Rule: fmt.Sprintf("left out for order %v", c.Order)}
-		}
-		if len(c.Permutation) != p.n || !isPermutation(c.Permutation) {
-			return &check.Error{Name: "permutation", Value: fmt.Sprintf("%d numbers", len(c.Permutation)), Rule: fmt.Sprintf("the numbers 0 to %d, each once", p.n-1)}
-		}
-		c.Permutation = slices.Clone(c.Permutation)
 	}
 	if c.Start != nil {
 		if len(c.Start) != p.d {
@@ -178,35 +165,20 @@ func (p *Plan) checkConfig() error {
 }
 
 // makeSchedule sets the schedule, with noise 1 where it must be calibrated.
-func (p *Plan) makeSchedule() error {
+func (p *Plan) makeSchedule() (err error) {
 	c := &p.c
-	var err error
-	if c.Schedule != nil {
-		if c.Method == DPSGD || c.Noise != 0 || c.DoubledNoise {
-			return errors.New("a schedule has its own noise and is no DP-SGD: leave method, noise and doubled noise out")
-		}
-		p.schedule = slices.Clone(c.Schedule)
-	} else {
-		if p.schedule, err = c.Method.Schedule(p.n, c.Epochs, c.Fraction); err != nil {
-			return err
-		}
-		if !c.Method.IsPrivate() && c.Noise != 0 {
-			return &check.Error{Name: "noise", Value: c.Noise, Rule: fmt.Sprintf("0 for %s", c.Method)}
-		}
-		if c.Noise != 0 && c.DoubledNoise {
-			return &check.Error{Name: "doubled noise", Value: "asked for", Rule: "left out where the noise is given: it doubles what a target needs"}
-		}
-		if c.Noise != 0 {
-			p.schedule = p.schedule.scaled(c.Noise)
-		}
-	}
-	if err := p.schedule.check(p.n); err != nil {
+	if p.schedule, err = c.Method.Schedule(p.n, c.Epochs, c.Fraction); err != nil {
 		return err
 	}
-	for _, r := range p.schedule {
-		if math.IsInf(c.Clip, 1) && (r.Noise > 0 || r.PublicNoise > 0) {
-			return &check.Error{Name: "clip", Value: c.Clip, Rule: "finite where there is noise"}
-		}
+	switch {
+	case !c.Method.IsPrivate() && c.Noise != 0:
+		return &check.Error{Name: "noise", Value: c.Noise, Rule: fmt.Sprintf("0 for %s", c.Method)}
+	case c.Noise != 0 && c.DoubledNoise:
+		return &check.Error{Name: "doubled noise", Value: "asked for", Rule: "left out where the noise is given: it doubles what a target needs"}
+	case c.Method.IsPrivate() && math.IsInf(c.Clip, 1):
+		return &check.Error{Name: "clip", Value: c.Clip, Rule: "finite where there is noise"}
+	case c.Noise != 0:
+		p.schedule = p.schedule.scaled(c.Noise)
 	}
 	return nil
 }
@@ -265,7 +237,7 @@ func (p *Plan) takeData(public *data.Records) error {
 func (p *Plan) account() error {
 	c := &p.c
 	p.fromData = c.Radius == 0 && math.IsInf(c.Task.Smoothness(math.Inf(1)), 1) && p.mayAmplify()
-	calibrate := c.Schedule == nil && c.Method.IsPrivate() && c.Noise == 0
+	calibrate := c.Method.IsPrivate() && c.Noise == 0
 	if calibrate {
 		if !(c.Target.Epsilon > 0) || math.IsInf(c.Target.Epsilon, 1) {
 			return &check.Error{Name: "target epsilon", Value: c.Target.Epsilon, Rule: "a finite number > 0 where the noise is not given"}
@@ -278,10 +250,10 @@ func (p *Plan) account() error {
 	if !(delta > 0 && delta < 1) {
 		return &check.Error{Name: "target delta", Value: c.Target.Delta, Rule: "in (0,1)"}
 	}
-	if c.Method == DPSGD && c.Schedule == nil {
+	if c.Method == DPSGD {
 		return p.accountSampled(calibrate)
 	}
-	events := p.events(1)
+	events := p.events()
 	if calibrate {
 		sigma := 0.0
 		for _, e := range events {
@@ -298,7 +270,7 @@ func (p *Plan) account() error {
 			sigma = max(sigma, scaled.Noise) // methods have one run with private data
 		}
 		p.schedule = p.schedule.scaled(sigma)
-		events = p.events(1)
+		events = p.events()
 	}
 	r, err := iteration.Account(delta, events...)
 	if err != nil {
@@ -362,7 +334,7 @@ func (p *Plan) noisy() bool {
 }
 
 // events returns the schedule for the accountant.
-func (p *Plan) events(factor float64) []iteration.Steps {
+func (p *Plan) events() []iteration.Steps {
 	c := p.c
 	smoothness := p.privateSmoothness()
 	if smoothness > 0 && p.public != nil {
@@ -376,7 +348,7 @@ func (p *Plan) events(factor float64) []iteration.Steps {
 	for _, r := range p.schedule {
 		events = append(events, iteration.Steps{
 			Epochs: r.Epochs, Records: p.n, Private: r.Private, Clip: clip,
-			Noise: r.Noise * factor, PublicNoise: r.PublicNoise * factor,
+			Noise: r.Noise, PublicNoise: r.PublicNoise,
 			Order: c.Order, OrderSecret: true, Released: iteration.LastIterate,
 			StepSize: c.StepSize, Smoothness: smoothness, Convex: c.Task.Convex(),
 			ClipKeepsContraction: c.Task.ClipKeepsContraction(), ConvexRegulariser: c.Regularizer.Convex(),
@@ -486,17 +458,8 @@ func (c Config) TraceLabels(dataset string) train.TraceLabels {
 // Cost returns the (ε, δ) of the released model; ε is +Inf without noise.
 func (p *Plan) Cost() accountant.Cost { return p.report.Cost }
 
-// Schedule returns the epochs with their noise.
-func (p *Plan) Schedule() Schedule { return slices.Clone(p.schedule) }
-
 // Dim returns d.
 func (p *Plan) Dim() int { return p.d }
-
-// Steps returns n, the steps in an epoch.
-func (p *Plan) Steps() int { return p.n }
-
-// StepSize returns η.
-func (p *Plan) StepSize() float64 { return p.c.StepSize }
 
 // Rounds returns K: a round is an epoch.
 func (p *Plan) Rounds() int { return p.schedule.Epochs() }
@@ -527,7 +490,7 @@ func (p *Plan) makeDigest() [32]byte {
 	h := sha256.New()
 	c := p.c
 	fmt.Fprintf(h, "darrm shuffled plan v2\n%q %q %v %v\n", c.Task.Name(), c.Regularizer.Name(), c.Method == DPSGD, p.schedule)
-	fmt.Fprintf(h, "%v %v %v %v %v\n%v\n", c.Order, c.Permutation, c.StepSize, c.Clip, c.UnclippedPublic, c.Start)
+	fmt.Fprintf(h, "%v %v %v %v\n%v\n", c.Order, c.StepSize, c.Clip, c.UnclippedPublic, c.Start)
 	fmt.Fprintf(h, "%x\n", p.private.Digest())
 	if p.public != nil {
 		fmt.Fprintf(h, "%x\n", p.public.Digest())
@@ -540,16 +503,4 @@ func identity(perm []int) {
 	for i := range perm {
 		perm[i] = i
 	}
-}
-
-// isPermutation says whether perm holds 0, …, n-1 once each.
-func isPermutation(perm []int) bool {
-	sorted := slices.Clone(perm)
-	slices.Sort(sorted)
-	for i, v := range sorted {
-		if v != i {
-			return false
-		}
-	}
-	return true
 }

@@ -89,8 +89,6 @@ func (e *run) order(k int) {
 	case e.planned:
 	case e.p.c.Order == iteration.ShuffledOnce:
 		e.shuffled(0)
-	case e.p.c.Permutation != nil:
-		copy(e.perm, e.p.c.Permutation)
 	default:
 		identity(e.perm)
 	}

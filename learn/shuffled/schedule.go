@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/learn/data"
 )
 
 // Run is some like epochs in a row.
@@ -56,28 +55,6 @@ func (s Schedule) scaled(sigma float64) Schedule {
 		t[i].PublicNoise *= sigma
 	}
 	return t
-}
-
-func (s Schedule) check(n int) error {
-	if len(s) == 0 {
-		return &check.Error{Name: "epochs", Value: 0, Rule: "at least 1"}
-	}
-	total := 0
-	for _, r := range s {
-		if r.Epochs < 1 || r.Epochs > math.MaxInt32-total {
-			return &check.Error{Name: "epochs", Value: r.Epochs, Rule: fmt.Sprintf("between 1 and %d in all", math.MaxInt32)}
-		}
-		total += r.Epochs
-		if r.Private < 0 || r.Private > n {
-			return &check.Error{Name: "private steps", Value: r.Private, Rule: fmt.Sprintf("between 0 and the %d steps of an epoch", n)}
-		}
-		for _, v := range []float64{r.Noise, r.PublicNoise} {
-			if v != 0 && !(v >= 1e-100 && v <= data.MaxMagnitude) {
-				return &check.Error{Name: "noise", Value: v, Rule: fmt.Sprintf("0, or between 1e-100 and %g", data.MaxMagnitude)}
-			}
-		}
-	}
-	return nil
 }
 
 // Method is a way of using private and public data.

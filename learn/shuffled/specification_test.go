@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"math/big"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -155,9 +154,6 @@ func (r slowRun) order(n, epoch int) []int {
 		perm[i] = i
 	}
 	if r.c.Order == iteration.FixedOrder {
-		if r.c.Permutation != nil {
-			return r.c.Permutation
-		}
 		return perm
 	}
 	if r.c.Order == iteration.ShuffledOnce {
@@ -238,9 +234,6 @@ func specificationCases(t *testing.T) map[string]Config {
 				c.Epochs, c.StepSize, c.Clip, c.Fraction = 3, 0.05, 0.7, []float64{0.3, 0.5, 0.74}[j]
 				c.Start = []float64{0.3, -0.2, 0.1}
 				c.UnclippedPublic = l == 2
-				if order == iteration.FixedOrder && l > 1 {
-					c.Permutation = []int{4, 2, 6, 0, 5, 1, 3}
-				}
 				if m.IsPrivate() {
 					c.Noise = 0.9
 				}
@@ -378,7 +371,7 @@ func TestStepsWithoutAGradientAreNoise(t *testing.T) {
 		want := make([]float64, 3)
 		for epoch := range c.Epochs {
 			rng := slowStream(stream.Seeded(3).Key(), "noise", epoch)
-			for range p.Steps() {
+			for range p.n {
 				for j := range want {
 					want[j] -= c.StepSize * c.Noise * slowNormal(rng)
 				}
@@ -396,31 +389,6 @@ type broken struct {
 
 func (b broken) Gradient(g, _, _ []float64, _ float64) { copy(g, b.gradient) }
 
-// A smoothness is an upper bound, so that no step counts as non-expansive that is not: it is
-// never below the exact one.
-func TestSmoothnessIsRoundedUp(t *testing.T) {
-	rng := rand.New(rand.NewPCG(48, 49))
-	for _, c := range []struct {
-		task   loss.Loss
-		factor *big.Rat
-	}{{loss.Logistic{}, big.NewRat(1, 4)}, {loss.LeastSquares{}, big.NewRat(2, 1)}} {
-		inexact := false
-		for range 1000 {
-			r := rng.Float64() * 10
-			square := new(big.Rat).SetFloat64(r)
-			square.Mul(square, square).Mul(square, c.factor)
-			if got := c.task.Smoothness(r); new(big.Rat).SetFloat64(got).Cmp(square) < 0 {
-				t.Fatalf("%s: smoothness %.17g at radius %.17g is too small", c.task.Name(), got, r)
-			}
-			f, _ := c.factor.Float64()
-			inexact = inexact || new(big.Rat).SetFloat64(r*r*f).Cmp(square) < 0
-		}
-		if !inexact {
-			t.Errorf("%s: no square is rounded down: this tests nothing", c.task.Name())
-		}
-	}
-}
-
 // Public steps amplify by their own noise: with less of it than private steps have, the run
 // costs more than with as much, and without any as much as without public steps.
 func TestPublicStepsAmplifyByTheirOwnNoise(t *testing.T) {
@@ -428,8 +396,7 @@ func TestPublicStepsAmplifyByTheirOwnNoise(t *testing.T) {
 	report := func(noise float64) iteration.Report {
 		c := config("")
 		c.Order, c.Mode = iteration.FixedOrder, iteration.Paper
-		c.Schedule = Schedule{{Epochs: 3, Private: 5, Noise: 40, PublicNoise: noise}}
-		return plan(t, c, private, public).Report()
+		return scheduled(t, c, Schedule{{Epochs: 3, Private: 5, Noise: 40, PublicNoise: noise}}, private, public).Report()
 	}
 	none, little, full := report(0), report(4), report(40)
 	if none.PublicNoise != 0 || little.PublicNoise != 4 || full.PublicNoise != 40 || none.Noise != 40 {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"math"
 	"slices"
@@ -93,6 +94,10 @@ func TestResumedRunsAreTheSame(t *testing.T) {
 	other := must[*Release](t)(NewRelease(a))
 	if x := must[[]float64](t)(other.Run(ctx, nil)); slices.Equal(x, want) || other.ID() == r.ID() || len(r.ID()) != 32 || r.Cost() != a.Cost() {
 		t.Errorf("another release: %v, %s", x, other.ID())
+	}
+	// The ID is public. By chance the key has 8 of its digits once in 7e7 runs.
+	if key := r.r.coins.Key(); strings.Contains(hex.EncodeToString(key[:]), r.ID()[:8]) {
+		t.Error("the ID tells the key of the noise")
 	}
 	s := Simulate(a, 9)
 	begun := s.Checkpoint()
