@@ -105,21 +105,21 @@ func (c Charge) check(promise bool) error {
 	case frozen && c.Slack != nil && *c.Slack != 0:
 		return &check.Error{Name: "slack", Value: *c.Slack, Rule: "0 for frozen teachers: what they cost does not grow with the answers"}
 	case c.Ledger == "" && (c.RequestID != "" || c.Ensemble != "" || c.EnsembleDigest != "" || c.Draw != ""):
-		return errors.New("request id, ensemble, ensemble digest and draw go with a ledger")
+		return errors.New("request id, ensemble, ensemble digest and draw go with a ledger: give --ledger, or leave --request-id, --ensemble, --ensemble-digest and --draw out")
 	case c.Ledger == "":
 		return nil
 	case c.RequestID == "":
-		return errors.New("a ledger needs a request id")
+		return errors.New("a ledger needs a request id: give --request-id")
 	case promise && c.Teachers == "":
-		return errors.New(`a ledger needs to know whether the teachers are "fresh" or "frozen"`)
+		return errors.New(`a ledger needs to know whether the teachers are "fresh" or "frozen": give --teachers`)
 	case strings.HasPrefix(c.RequestID, teachersPrefix), strings.HasPrefix(c.RequestID, drawPrefix):
 		return fmt.Errorf("request id = %q, but names that begin with %q or %q are for what many releases share", c.RequestID, teachersPrefix, drawPrefix)
 	case frozen && c.Ensemble == "":
-		return errors.New("frozen teachers need the name of their ensemble")
+		return errors.New("frozen teachers need the name of their ensemble: give --ensemble")
 	case c.Teachers == "" && c.Ensemble != "":
 		return fmt.Errorf("ensemble = %q, but teachers that promise nothing share nothing that could be charged once: leave it out", c.Ensemble)
 	case c.EnsembleDigest != "" && c.Ensemble == "":
-		return errors.New("an ensemble digest needs the name of the ensemble")
+		return errors.New("an ensemble digest needs the name of the ensemble: give --ensemble")
 	case c.Draw != "" && !c.fresh():
 		return fmt.Errorf("draw = %q, but a draw is of fresh teachers' votes: of frozen teachers, and of teachers that promise nothing, every answer is paid for in another way", c.Draw)
 	}

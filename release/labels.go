@@ -80,16 +80,16 @@ func (l Labels) Run(ctx context.Context) (*Summary, error) {
 	if err := r.plan(ctx, false); err != nil {
 		return nil, err
 	}
-	t := &r.transaction
-	t.Draw = r.encoded
+	var file *labelFile
 	if l.Encode == nil {
-		file := &labelFile{FileOutput: l.Output, options: votes.LabelOptions{
+		file = &labelFile{FileOutput: l.Output, options: votes.LabelOptions{
 			Format: l.Format, Compression: l.Compression, Classes: r.summary.Classes, Simulated: l.Seed != nil,
 		}}
 		defer file.remove()
-		t.Output, t.Draw = file, r.filed(file)
+		r.transaction.Output = file
 	}
-	out, err := t.Run(ctx)
+	r.transaction.Draw = r.draw(file)
+	out, err := r.transaction.Run(ctx)
 	if !out.Done() {
 		return nil, err
 	}
@@ -266,24 +266,21 @@ func (r *labelRun) bill() (err error) {
 	return err
 }
 
-// encoded draws the answers for the result that Encode gives.
-func (r *labelRun) encoded(ctx context.Context, paid *ledger.Receipt) (func(io.Writer) error, error) {
-	err := r.answer(ctx, paid, func(*votes.Batch, []int) error { return nil })
-	return func(w io.Writer) error { return r.Encode(w, &r.summary) }, err
-}
-
-// filed draws the answers into a file of labels.
-func (r *labelRun) filed(file *labelFile) func(context.Context, *ledger.Receipt) (func(io.Writer) error, error) {
+// draw draws the answers, into the file if there is one, and returns what gives the result.
+func (r *labelRun) draw(file *labelFile) func(context.Context, *ledger.Receipt) (func(io.Writer) error, error) {
 	return func(ctx context.Context, paid *ledger.Receipt) (func(io.Writer) error, error) {
-		if err := r.answer(ctx, paid, file.add); err != nil {
+		if file == nil {
+			return func(w io.Writer) error { return r.Encode(w, &r.summary) }, r.answer(ctx, paid, nil)
+		}
+		if err := r.answer(ctx, paid, file); err != nil {
 			return nil, err
 		}
 		return file.encode, file.failure(file.file.Commit())
 	}
 }
 
-// answer draws all answers, in the order of the votes, and passes them to sink.
-func (r *labelRun) answer(ctx context.Context, paid *ledger.Receipt, sink func(*votes.Batch, []int) error) error {
+// answer draws all answers, in the order of the votes, into the file if there is one.
+func (r *labelRun) answer(ctx context.Context, paid *ledger.Receipt, file *labelFile) error {
 	if paid != nil {
 		r.summary.Again, r.summary.PaidBy = repeated(paid), paid.Entry().PaidBy
 	}
@@ -313,7 +310,10 @@ func (r *labelRun) answer(ctx context.Context, paid *ledger.Receipt, sink func(*
 				return err
 			}
 		}
-		return sink(b, d.answers)
+		if file == nil {
+			return nil
+		}
+		return file.add(b, d.answers)
 	})
 	if err != nil {
 		return err

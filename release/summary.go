@@ -69,7 +69,7 @@ func (s Summary) Lines() (lines []string) {
 	add := func(title, text string) { lines = append(lines, Wrap(title, text)...) }
 	add("columns:", s.Columns.String())
 	add("teachers:", s.presumed())
-	add("reach:", Reach(s.Problem))
+	add("reach:", reach(s.Problem))
 	if s.Source == SourceTable {
 		add("", "both come from the table, not from you: state --eps, --teacher-delta and --affected (or --data), and a table for others is refused")
 	}
@@ -162,8 +162,8 @@ func (s Summary) Warnings() (out []string) {
 	return out
 }
 
-// Reach says how many teachers one record reaches, for people.
-func Reach(p constraints.Problem) string {
+// reach says how many teachers one record reaches, for people.
+func reach(p constraints.Problem) string {
 	if p.Affected >= p.K {
 		return fmt.Sprintf("one record may reach all %d teachers", p.K)
 	}

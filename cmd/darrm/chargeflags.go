@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/release"
 )
 
@@ -42,30 +41,11 @@ func registerRecords(c *cobra.Command, records *int) {
 	c.Flags().IntVar(records, "records", 0, "how many records the teachers were trained on, if it is public: a total δ of\n1/records or more is then called worthless")
 }
 
-// prepare checks the flags, of which it says by their names which are missing, or there for
-// nothing. promise says whether the teachers are private themselves.
+// prepare checks the flags. promise says whether the teachers are private themselves.
 func (f *chargeFlags) prepare(c *cobra.Command, relation accountant.Relation, promise bool) error {
 	f.Relation = relation
 	if c.Flags().Changed("slack") {
 		f.Slack = &f.slack
-	}
-	if f.Ledger == "" {
-		for _, name := range []string{"request-id", "ensemble", "ensemble-digest", "draw"} {
-			if c.Flags().Changed(name) {
-				return usagef("--%s goes with --ledger", name)
-			}
-		}
-		return f.Check(promise)
-	}
-	needed := []string{"request-id"}
-	if promise {
-		needed = append(needed, "teachers")
-	}
-	if f.Teachers == ensemble.FrozenTeachers.String() {
-		needed = append(needed, "ensemble")
-	}
-	if err := require(c, needed...); err != nil {
-		return err
 	}
 	return f.Check(promise)
 }
