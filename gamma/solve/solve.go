@@ -126,12 +126,13 @@ func Optimal(ctx context.Context, p constraints.Problem, o Options) (*gamma.Tabl
 	if _, err := ParseMethod(string(o.Method)); err != nil {
 		return nil, err
 	}
-	if p.PostProcessing() {
-		return noNoise(ctx, p, o)
-	}
 	system, err := constraints.NewSystem(p)
 	if err != nil {
 		return nil, err
+	}
+	if p.PostProcessing() { // every γ is private: γ ≡ 1, whose error is 0
+		o.SolverName = "none needed"
+		return certified(ctx, system, o, ones(system.Variables()), gamma.Proof{})
 	}
 	pr, err := newProgram(system, o)
 	if err != nil {
@@ -150,7 +151,7 @@ func Optimal(ctx context.Context, p constraints.Problem, o Options) (*gamma.Tabl
 	if err != nil {
 		return nil, err
 	}
-	return certified(ctx, p, o, free, proof)
+	return certified(ctx, system, o, free, proof)
 }
 
 // best returns the best certified table that can be had without another round.
@@ -161,7 +162,7 @@ func (pr *program) best(ctx context.Context) (*gamma.Table, error) {
 	if free == nil { // no relaxation yet: that without rows
 		free = ones(pr.n)
 	}
-	return certified(ctx, pr.system.Problem(), o, free, pr.lastProof)
+	return certified(ctx, pr.system, o, free, pr.lastProof)
 }
 
 // ones is γ ≡ 1, the optimum where no constraint binds.
@@ -173,21 +174,15 @@ func ones(n int) []float64 {
 	return free
 }
 
-// noNoise is the answer where every noise function is private: γ ≡ 1, whose error is 0.
-func noNoise(ctx context.Context, p constraints.Problem, o Options) (*gamma.Table, error) {
-	o.SolverName = "none needed"
-	return certified(ctx, p, o, ones((p.K+1)/2), gamma.Proof{})
-}
-
 // certified turns what a solver proposed into a table: of it, or of a baseline that is
 // better. That happens where the optimum is nearly a baseline: a solver leaves γ(l) where
 // it is when its weight is below the solver's tolerance, and certifying shrinks.
-func certified(ctx context.Context, p constraints.Problem, o Options, free []float64, proof gamma.Proof) (*gamma.Table, error) {
-	f, err := gamma.FromFree(p.K, free)
+func certified(ctx context.Context, s *constraints.System, o Options, free []float64, proof gamma.Proof) (*gamma.Table, error) {
+	f, err := gamma.FromFree(s.Problem().K, free)
 	if err != nil {
 		return nil, err
 	}
-	c, err := gamma.CertifyShrunk(ctx, p, f)
+	c, err := gamma.CertifyLargest(ctx, s, f)
 	if err != nil {
 		return nil, err
 	}
@@ -208,30 +203,42 @@ func certified(ctx context.Context, p constraints.Problem, o Options, free []flo
 // coefficients); in the worst case there is one more, s ≤ γ(l) for all l, and -½s is
 // minimised.
 type program struct {
-	system *constraints.System
-	o      Options
-	solver lp.Solver
-	worth  float64 // the error of γ ≡ 0: error = worth + scale·objective
-	scale  float64 // costs are divided by it for the solver
-	n      int     // values of γ
-	order  int     // rows that do not come from multisets, the first ones
-	rows   []row   // the others
-	known  map[constraints.Multiset]bool
-	round  int
+	system    *constraints.System
+	o         Options
+	solver    lp.Solver
+	worth     float64 // the error of γ ≡ 0: error = worth + scale·objective
+	scale     float64 // costs are divided by it for the solver
+	n         int     // values of γ
+	order     int     // rows that do not come from multisets, the first ones
+	rows      []row   // the others
+	known     map[constraints.Multiset]bool
+	round     int
+	solved    int // the last round that ended with a solution
+	lows      int // up to how many teachers at (b,a) the fast search looks
+	apart     int // how far apart in the numbers at (a,b) and at (b,a) new rows are, see addSpread
+	retreated int
 
 	last      []float64 // γ of the last relaxation that was solved, for best
 	lastProof gamma.Proof
 }
 
+// Where the fast search looks at first, and how far apart its rows are. Measured for
+// K = 101 … 1001: closer rows make worse bases, rows further apart more rounds.
+const (
+	firstLows  = 2
+	firstApart = 4
+)
+
 // row is a constraint that the program has.
 type row struct {
 	constraints.Multiset
-	tight int // the last round in which it was
+	coef  []float64 // over γ
+	tight int       // the last round in which it was
 }
 
 func newProgram(s *constraints.System, o Options) (*program, error) {
 	n := s.Variables()
-	pr := &program{system: s, o: o, n: n, known: map[constraints.Multiset]bool{}}
+	pr := &program{system: s, o: o, n: n, known: map[constraints.Multiset]bool{}, lows: firstLows, apart: firstApart}
 	columns := n
 	if o.WorstCase {
 		columns++
@@ -346,6 +353,7 @@ func (pr *program) solve(ctx context.Context) ([]float64, lp.Solution, error) {
 			return nil, sol, &lp.StatusError{Status: lp.Numerical, Detail: fmt.Sprintf("solver returned x[%d] = %v", l, x)}
 		}
 	}
+	pr.solved = pr.round
 	pr.last, pr.lastProof = pr.values(sol.X), pr.proof(sol)
 	return pr.last, sol, nil
 }
@@ -380,20 +388,15 @@ func (pr *program) report(sol lp.Solution, violation float64) {
 	}
 }
 
-// add appends the rows of the multisets.
-func (pr *program) add(multisets []constraints.Multiset) error {
-	rows := make([]lp.Row, len(multisets))
-	for i, m := range multisets {
-		rows[i] = pr.row(pr.system.Row(m, nil))
+// add appends rows of multisets.
+func (pr *program) add(fresh []row) error {
+	rows := make([]lp.Row, len(fresh))
+	for i, r := range fresh {
+		rows[i] = pr.row(r.coef)
+		pr.known[r.Multiset] = true
 	}
-	if err := pr.solver.AddRows(rows); err != nil {
-		return err
-	}
-	for _, m := range multisets {
-		pr.rows = append(pr.rows, row{m, pr.round})
-		pr.known[m] = true
-	}
-	return nil
+	pr.rows = append(pr.rows, fresh...)
+	return pr.solver.AddRows(rows)
 }
 
 // row turns a constraint's row over γ into the program's; it copies.
