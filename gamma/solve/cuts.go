@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
@@ -21,13 +23,13 @@ const maxRounds = 1000
 // cuttingPlanes solves by adding violated rows until there is no new one.
 func (pr *program) cuttingPlanes(ctx context.Context) ([]float64, gamma.Proof, error) {
 	// γ ≡ 1 is the optimum without rows.
-	if _, err := pr.separate(ctx, ones(pr.n)); err != nil {
+	if _, err := pr.separate(ctx, allOnes(pr.n)); err != nil {
 		return nil, gamma.Proof{}, err
 	}
 	for range maxRounds {
 		free, sol, err := pr.solve(ctx)
-		if pr.retreats(err) {
-			if err := pr.deleteRows(func(r row) bool { return r.tight < pr.solved }); err != nil {
+		if pr.mayRetreat(err) {
+			if err := pr.retreat(); err != nil {
 				return nil, gamma.Proof{}, err
 			}
 			continue
@@ -53,18 +55,21 @@ func (pr *program) cuttingPlanes(ctx context.Context) ([]float64, gamma.Proof, e
 // maxRetreats bounds how often a program is thinned out after numerical trouble.
 const maxRetreats = 8
 
-// retreats reports whether err is numerical trouble that a smaller program may not have:
-// rows of neighbouring multisets are nearly the same, and too many of them make a basis
-// that no solver can work with. Rows that are not tight then go, and fewer neighbours
-// come back.
-func (pr *program) retreats(err error) bool {
+// mayRetreat reports whether err is numerical trouble that a smaller program may not have.
+func (pr *program) mayRetreat(err error) bool {
 	var status *lp.StatusError
-	if pr.retreated == maxRetreats || pr.last == nil || !errors.As(err, &status) || status.Status != lp.Numerical && status.Status != lp.Unknown {
-		return false
-	}
-	pr.retreated++
+	return errors.As(err, &status) && (status.Status == lp.Numerical || status.Status == lp.Unknown) &&
+		pr.last != nil && pr.retreats < maxRetreats
+}
+
+// retreat goes back to the last program that was solved, without its slack rows. Rows of
+// neighbouring multisets are nearly the same, and too many of them make a basis that no solver
+// can work with: from now on fewer neighbours are added.
+func (pr *program) retreat() error {
+	pr.retreats++
 	pr.apart *= 2
-	return true
+	pr.round-- // it brought nothing
+	return pr.deleteRows(func(r row) bool { return math.Abs(pr.slack(r, pr.last)) > tightBelow })
 }
 
 // keepRounds is how long a row stays after it was last tight.
@@ -142,14 +147,13 @@ func (pr *program) separate(ctx context.Context, free []float64) (float64, error
 // one near another that was just added: neighbours are nearly the same row, and the next
 // round needs few of them.
 func (pr *program) addSpread(found []constraints.Violation, free []float64) (worst float64, err error) {
-	type place struct{ ones, highs, lows int }
-	taken := map[place]bool{}
 	var fresh []row
 	for _, v := range found {
 		m := v.Multiset
-		ones := m[constraints.Ones] + m[constraints.NearOneUp] + m[constraints.NearOneDown]
-		at := place{ones, m[constraints.High], m[constraints.Low]}
-		if pr.known[m] || taken[at] {
+		near := func(r row) bool {
+			return gap(r.Multiset, m, constraints.High) <= pr.apart && gap(r.Multiset, m, constraints.Low) <= pr.apart && gap(r.Multiset, m, ones...) <= 1
+		}
+		if pr.known[m] || slices.ContainsFunc(fresh, near) {
 			continue
 		}
 		r := row{m, pr.system.Row(m, nil), pr.round}
@@ -157,19 +161,24 @@ func (pr *program) addSpread(found []constraints.Violation, free []float64) (wor
 		if by <= violated {
 			continue
 		}
-		for i := -pr.apart; i <= pr.apart; i++ {
-			for j := -pr.apart; j <= pr.apart; j++ {
-				for k := -1; k <= 1; k++ {
-					taken[place{at.ones + k, at.highs + i, at.lows + j}] = true
-				}
-			}
-		}
 		worst = max(worst, by)
 		if fresh = append(fresh, r); len(fresh) == 2*pr.n {
 			break
 		}
 	}
 	return worst, pr.add(fresh)
+}
+
+// ones are the corners at and near (1,1).
+var ones = []constraints.Corner{constraints.Ones, constraints.NearOneUp, constraints.NearOneDown}
+
+// gap is by how much the numbers of teachers at some corners differ.
+func gap(a, b constraints.Multiset, at ...constraints.Corner) int {
+	d := 0
+	for _, c := range at {
+		d += a[c] - b[c]
+	}
+	return max(d, -d)
 }
 
 // slack is how far γ is from breaking the row.

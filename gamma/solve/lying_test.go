@@ -212,3 +212,57 @@ func TestMultipliersWithinToleranceStillProve(t *testing.T) {
 		}
 	}
 }
+
+// moody is a solver with numerical trouble in the solves that it is told.
+type moody struct {
+	lp.Solver
+	solves  *int
+	trouble func(solve int) bool
+}
+
+func (s moody) Solve(ctx context.Context) (lp.Solution, error) {
+	*s.solves++
+	if s.trouble(*s.solves) {
+		return lp.Solution{}, &lp.StatusError{Status: lp.Numerical}
+	}
+	return s.Solver.Solve(ctx)
+}
+
+// Numerical trouble in some rounds costs time and no quality; trouble without end, and in the
+// first round, where there is nothing to go back to, comes out.
+func TestNumericalTrouble(t *testing.T) {
+	p := problem(t, 41, 5, 0.1, 1e-5)
+	honest := optimal(t, p, Options{})
+	for name, c := range map[string]struct {
+		trouble func(solve int) bool
+		want    int // solves before the error comes out, 0 for no error
+	}{
+		"three times": {func(solve int) bool { return solve%3 == 0 && solve < 12 }, 0},
+		"once":        {func(solve int) bool { return solve == 5 }, 0},
+		"first":       {func(int) bool { return true }, 1},
+		"for ever":    {func(solve int) bool { return solve > 3 }, 4 + maxRetreats},
+	} {
+		solves := 0
+		var rounds []int
+		table, err := Optimal(context.Background(), p, Options{
+			NewSolver: func(p lp.Problem) (lp.Solver, error) {
+				s, err := lp.New(p)
+				return moody{s, &solves, c.trouble}, err
+			},
+			Progress: func(p Progress) { rounds = append(rounds, p.Round) },
+		})
+		var status *lp.StatusError
+		switch {
+		case c.want > 0:
+			if !errors.As(err, &status) || solves != c.want {
+				t.Errorf("%s: %v after %d solves, want numerical trouble after %d", name, err, solves, c.want)
+			}
+		case err != nil:
+			t.Errorf("%s: %v", name, err)
+		case math.Abs(table.ExpectedError-honest.ExpectedError) > 1e-9 || table.Gap > 1e-9:
+			t.Errorf("%s: error %v, gap %g; without trouble %v", name, table.ExpectedError, table.Gap, honest.ExpectedError)
+		case !slices.IsSorted(rounds) || rounds[len(rounds)-1] != len(rounds):
+			t.Errorf("%s: rounds %v", name, rounds)
+		}
+	}
+}
