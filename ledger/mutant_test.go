@@ -34,7 +34,7 @@ func TestMutantsDie(t *testing.T) {
 		{"the receipt comes before the write", "ledger.go", "if err := l.write(s, entries); err != nil {\n\t\t\treturn err\n\t\t}", "defer l.write(s, entries)", "TestFailedSyncAndFullDisk", true, true},
 		{"the count is not recorded", "entry.go", "return e.Unit.Times(e.Count)", "return e.Unit", "TestCountMatters", false, false},
 		{"delta is not compared", "amount.go", " && !b.limit.delta.less(c.delta)", "", "TestCountMatters", false, false},
-		{"costs round down", "amount.go", "return costOf(epsilon, delta, true)", "return costOf(epsilon, delta, false)", "TestCostKnownValues", false, false},
+		{"costs round down", "amount.go", "num.Decimal(delta), true)", "num.Decimal(delta), false)", "TestCostKnownValues", false, false},
 		{"budgets round up", "amount.go", "num.Decimal(delta), false)", "num.Decimal(delta), true)", "TestCostKnownValues", false, false},
 		{"sums wrap around", "amount.go", "return maxAmount\n\t}\n\treturn amount{hi, lo}\n}\n\nfunc (a amount) less", "return amount{hi, lo}\n\t}\n\treturn amount{hi, lo}\n}\n\nfunc (a amount) less", "TestCountMatters", false, false},
 		{"a replay is charged again", "ledger.go", "if replays != nil {", "if false {", "TestReplay", false, false},
