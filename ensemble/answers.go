@@ -44,11 +44,11 @@ type Answers struct {
 	Delta      float64           // instead of Slack: the total δ in (0,1) at which ε is asked for
 }
 
-// DefaultSlack is the δ' that a composition spends where nobody said otherwise.
-const DefaultSlack = 1e-6
+// defaultSlack is the δ' that a composition spends where nobody said otherwise.
+const defaultSlack = 1e-6
 
 // SlackFor returns the slack that applies where none was stated, for parts of such a cost:
-// DefaultSlack, or 0 for parts with δ = 0, whose total then has δ = 0 too. It depends on
+// defaultSlack, or 0 for parts with δ = 0, whose total then has δ = 0 too. It depends on
 // the cost of one part only: never on how many there are, nor on what is left of a budget.
 // A slack that did would be chosen by what was released before, and composition theorems
 // do not allow that.
@@ -56,7 +56,7 @@ func SlackFor(each accountant.Cost) float64 {
 	if each.Delta == 0 {
 		return 0
 	}
-	return DefaultSlack
+	return defaultSlack
 }
 
 // NoisyAnswer is an answer whose privacy is that of its own noise, new in every answer,

@@ -133,7 +133,7 @@ func TestAnyNumberOfAnswersToTheSameVotes(t *testing.T) {
 		{1, 1, "one answer of one teacher"}, {1, 3, "optimal composition of 3 answers of teachers"},
 		{4, 1, "optimal composition of 4 answers of teachers"}, {1100, 5, "optimal composition of 5500 answers of teachers"},
 	} {
-		r := Answers{Queries: tt.queries, Teachers: accountant.Cost{Epsilon: 0.3, Delta: 1e-9}, K: k, Affected: tt.affected, Randomness: FreshTeachers, Slack: DefaultSlack}
+		r := Answers{Queries: tt.queries, Teachers: accountant.Cost{Epsilon: 0.3, Delta: 1e-9}, K: k, Affected: tt.affected, Randomness: FreshTeachers, Slack: defaultSlack}
 		got, err := r.AnyNumber()
 		if err != nil || got.Rule != tt.want+", for any number of answers to these votes" {
 			t.Errorf("%+v, %v, want %s", got, err, tt.want)
@@ -249,7 +249,7 @@ func TestReleaseComparesAtEqualDelta(t *testing.T) {
 
 // A pure promise stays pure, any other has one slack, whatever the number of answers.
 func TestDefaultSlack(t *testing.T) {
-	if a, b := SlackFor(accountant.Cost{Epsilon: 3, Delta: 0}), SlackFor(accountant.Cost{Epsilon: 0, Delta: 1e-300}); a != 0 || b != DefaultSlack || DefaultSlack != 1e-6 {
+	if a, b := SlackFor(accountant.Cost{Epsilon: 3, Delta: 0}), SlackFor(accountant.Cost{Epsilon: 0, Delta: 1e-300}); a != 0 || b != defaultSlack || defaultSlack != 1e-6 {
 		t.Errorf("slack %g and %g", a, b)
 	}
 	r := Answers{Queries: 5000, PerAnswer: accountant.Cost{Epsilon: 0.5, Delta: 0}, K: 3, Affected: 3, Randomness: FreshTeachers}
@@ -300,7 +300,7 @@ func TestReleaseOfCostAndNoise(t *testing.T) {
 // More answers than the optimal composition takes: General's closed form, which is far
 // below the sum and never below the optimal one.
 func TestReleaseOfVeryManyAnswers(t *testing.T) {
-	r := Answers{Queries: accountant.MaxOptimalCount + 1, PerAnswer: accountant.Cost{Epsilon: 1e-3, Delta: 1e-12}, Teachers: accountant.Cost{Epsilon: 1e-3, Delta: 1e-12}, K: 9, Affected: 9, Randomness: FreshTeachers, Slack: DefaultSlack}
+	r := Answers{Queries: accountant.MaxOptimalCount + 1, PerAnswer: accountant.Cost{Epsilon: 1e-3, Delta: 1e-12}, Teachers: accountant.Cost{Epsilon: 1e-3, Delta: 1e-12}, K: 9, Affected: 9, Randomness: FreshTeachers, Slack: defaultSlack}
 	total := mustTotal(t, r)
 	sum, err := accountant.Basic(r.Queries, r.PerAnswer)
 	if err != nil {

@@ -168,7 +168,7 @@ func countCases(t testing.TB, s Setting) []audited {
 		}
 		out = append(out, audited{a: must(GNMax(s, target, sigma)), brute: bruteMax(discrete(t, sigma, reach), reach)})
 		for _, ratio := range []float64{0.5, 2} {
-			first, sigma, err := SigmasForConfidentGNMax(s, target, how, ratio)
+			first, sigma, err := sigmasForConfidentGNMax(s, target, how, ratio)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -33,8 +33,8 @@ func NewBallots(k, classes int) (*Ballots, error) {
 	if err := check.Teachers(k); err != nil {
 		return nil, err
 	}
-	if classes < 2 || classes > MaxClasses {
-		return nil, &check.Error{Name: "number of classes", Value: classes, Rule: fmt.Sprintf("between 2 and %d", MaxClasses)}
+	if err := check.Classes(classes); err != nil {
+		return nil, err
 	}
 	return &Ballots{k: k, classes: classes, index: map[string]int{}}, nil
 }

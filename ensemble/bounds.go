@@ -45,23 +45,6 @@ func (b Bound) Rule() string {
 	return fmt.Sprintf("%s composition of %d %s", b.Method, b.Count, b.Of)
 }
 
-// Why says for people why the bound holds, or does not.
-func (b Bound) Why() string {
-	switch {
-	case b.Of == OfTeachers && b.Count == 1:
-		return "every answer is a function of the trained teachers, of which one record reaches one"
-	case b.Of == OfTeachers:
-		return fmt.Sprintf("every answer is a function of the trained teachers, of which one record reaches %d", b.Count)
-	case b.Of == OfTeacherAnswers:
-		return "every answer is a function of what the teachers answered, each time with randomness of their own"
-	case !b.Holds:
-		return "no guarantee: it takes fresh teachers, but frozen ones share the randomness of their training between queries"
-	case b.Count == 1:
-		return "one answer by itself"
-	}
-	return "each answer has randomness of its own"
-}
-
 // Refusal says why a method gives no bound.
 type Refusal struct {
 	Of     string

@@ -110,7 +110,7 @@ func TestCompareOnRealVotes(t *testing.T) {
 
 	// The same votes as those of private teachers that share their data: the figures of the
 	// README for γ, and noise for eleven votes.
-	o.Teachers, o.Affected, o.CheckRatio = accountant.Cost{Epsilon: 0.13577, Delta: 1e-4}, 11, 0.5
+	o.Teachers, o.Affected, o.Check.Ratio = accountant.Cost{Epsilon: 0.13577, Delta: 1e-4}, 11, 0.5
 	c, err = Compare(context.Background(), b, o)
 	if err != nil {
 		t.Fatal(err)
@@ -188,7 +188,7 @@ func TestCompareRefusals(t *testing.T) {
 			"randomized_response": "delta", "randomized_response_tight": "delta", "subsampling": "delta", "double_subsampling": "delta"}},
 		"exact in many ways": {three, func(o *CompareOptions) { o.Affected = 2 }, map[string]string{
 			"table": "", "randomized_response": "", "randomized_response_tight": "", "subsampling": "", "double_subsampling": "", "gnmax": "1 for exact calibration"}},
-		"bad threshold": {two, func(o *CompareOptions) { o.Threshold = 10 }, map[string]string{"subsampling": "", "double_subsampling": "", "confident_gnmax": "threshold"}},
+		"bad threshold": {two, func(o *CompareOptions) { o.Check.Threshold = 10 }, map[string]string{"subsampling": "", "double_subsampling": "", "confident_gnmax": "threshold"}},
 	} {
 		o := base
 		c.change(&o)
@@ -301,7 +301,7 @@ func TestBallots(t *testing.T) {
 			t.Errorf("%v, truth %d: %v", c.counts, c.truth, err)
 		}
 	}
-	for _, c := range [][2]int{{0, 2}, {9, 1}, {9, MaxClasses + 1}, {1 << 20, 2}} {
+	for _, c := range [][2]int{{0, 2}, {9, 1}, {9, check.MaxClasses + 1}, {1 << 20, 2}} {
 		if _, err := NewBallots(c[0], c[1]); err == nil {
 			t.Errorf("NewBallots%v: no error", c)
 		}
@@ -317,6 +317,26 @@ func TestBallots(t *testing.T) {
 		if _, err := a.Evaluate(other); err == nil {
 			t.Errorf("%s scores votes of other teachers", a.Title())
 		}
+	}
+}
+
+// Calibrated knows the mechanisms over counts by the names that comparisons show.
+func TestCalibratedByName(t *testing.T) {
+	s := Setting{K: 9, Classes: 3, Affected: 1, Neighbours: accountant.ReplaceOne}
+	target := accountant.Cost{Epsilon: 1, Delta: 1e-3}
+	for name, want := range map[string]string{
+		"gnmax_renyi": "gnmax", "gnmax": "gnmax", "confident_gnmax": "confident_gnmax", "lnmax": "lnmax", "permute_and_flip": "permute_and_flip",
+	} {
+		m, err := Calibrated(name, s, target, Check{Ratio: 4})
+		if err != nil || m.Name() != want || m.PerAnswer().Epsilon != 1 || m.Setting() != s {
+			t.Errorf("%s: %+v, %v", name, m, err)
+		}
+	}
+	if m, err := Calibrated("darrm", s, target, Check{Ratio: 4}); err == nil {
+		t.Errorf("darrm is calibrated: %+v", m)
+	}
+	if m, err := Calibrated("confident_gnmax", s, target, Check{}); err == nil {
+		t.Errorf("a check without noise: %+v", m)
 	}
 }
 

@@ -90,7 +90,7 @@ func (d darrm) answer(src randsrc.Source, ones int) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if truthful && 2*ones != d.gamma.K() { // a tie has no majority to tell
+	if truthful { // never at a tie, which has no majority to tell: γ is 0 there
 		return 2*ones > d.gamma.K(), nil
 	}
 	return coin, nil
@@ -106,12 +106,8 @@ func (d darrm) law(counts []int) []float64 {
 //
 //	(2⁵³ + sign(L-K/2)·γ(L)·2⁵³) / 2⁵⁴
 func (d darrm) ofOne(ones int) uint64 {
-	k := d.gamma.Numerator(ones)
-	switch {
-	case 2*ones > d.gamma.K():
-		return gamma.One + k
-	case 2*ones < d.gamma.K():
-		return gamma.One - k
+	if 2*ones > d.gamma.K() {
+		return gamma.One + d.gamma.Numerator(ones)
 	}
-	return gamma.One
+	return gamma.One - d.gamma.Numerator(ones) // γ is 0 at a tie
 }

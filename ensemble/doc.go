@@ -1,14 +1,20 @@
-// Package ensemble turns the votes of teachers into private labels.
+// Package ensemble turns the votes of K teachers into private labels, and says what many
+// labels cost.
 //
 // A Mechanism answers from vote counts, for any number of classes: DaRRM (two classes; any
 // certified γ, so randomised response, subsampling and the optimum for teachers without
 // privacy too), GNMax, ConfidentGNMax, LNMax and PermuteAndFlip. A constructor proves what
-// its Mechanism promises, or there is none. Coins say where an answer's randomness comes
-// from: the operating system, a job's key, or, for simulations, a seed.
+// its Mechanism promises, or there is none; Calibrated chooses the noise for a promise.
+// Coins say where the randomness of an answer comes from: the operating system, a job's
+// key, or, for simulations, a seed.
+//
+// Answers is a series of answers. It knows that teachers who were trained once may not be
+// charged like teachers who vote afresh: Total is one figure, Bounds all of them side by
+// side, AnyNumber what further answers to the same votes cost, however many.
 //
 // Compare puts all mechanisms that apply to given votes side by side at one (ε, δ), with
 // expected scores; Mechanism.Evaluate scores one. Scores are not for release, nor is what
-// GNMax's answers cost at the votes that were cast (AtVotes).
+// GNMax's answers cost at the votes that were cast (ComparisonRow.AtVotes).
 //
 // # Which votes one record changes
 //
@@ -23,12 +29,15 @@
 // # Notation
 //
 //	K              Setting.K                 number of teachers
-//	L              counts[1]                 how many of them answer 1
-//	n_c            counts[c]                 how many of them vote for class c
 //	C, t           Setting.Classes, Affected classes; most votes that one record changes
+//	n_c            counts[c]                 how many teachers vote for class c
+//	L              counts[1]                 how many vote for 1, of two classes
 //	γ              gamma.Func                noise function
 //	Pr[1 | L]      Probabilities             (1+φ(L))/2, φ(l) = sign(l-K/2)·γ(l)
 //	Pr[y | n]      Probabilities
-//	(mε, δ)        PerAnswer                 what one answer costs
 //	σ, σ₁          sigma, checkSigma         discrete Gaussian noise of counts, of the check
+//	b              LNMax                     scale of discrete Laplace noise
+//	(mε, δ)        PerAnswer                 what one answer costs
+//	(ε, Δ)         Answers.Teachers          what one teacher costs
+//	Q, δ'          Queries, Slack            number of answers; δ spent on their composition
 package ensemble

@@ -57,7 +57,7 @@ func GNMax(s Setting, claim accountant.Cost, sigma float64) (*Mechanism, error) 
 //	Rényi    1/σ² + 1/(2σ₁²)  in place of 1/σ²            (t votes move the largest count by at most t)
 //	exact    noise.Gaussian.CheckedDelta in place of VotesDelta
 //
-// SigmasForConfidentGNMax gives noise that suffices. The threshold must not be chosen by
+// Calibrated gives noise that suffices. The threshold must not be chosen by
 // the votes.
 //
 // Source: Papernot et al. (2018), Algorithm 1.

@@ -25,7 +25,7 @@ type Mechanism struct {
 	anyVotes    bool
 	abstains    bool
 	rule        rule
-	gnmax       *noise.Gaussian // GNMax's noise, for AtVotes; nil for all others
+	gnmax       *noise.Gaussian // GNMax's noise, for atVotes; nil for all others
 }
 
 // rule is the mechanism by itself. Counts that it is given are valid.

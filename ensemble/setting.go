@@ -7,9 +7,6 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// MaxClasses is the largest number of classes that a query may have.
-const MaxClasses = 1000
-
 // Setting is what a mechanism over vote counts must know about the teachers. Nothing in
 // it has a default: what is private depends on all of it.
 //
@@ -28,8 +25,8 @@ func (s Setting) Validate() error {
 	if err := check.Teachers(s.K); err != nil {
 		return err
 	}
-	if s.Classes < 2 || s.Classes > MaxClasses {
-		return &check.Error{Name: "number of classes", Value: s.Classes, Rule: fmt.Sprintf("between 2 and %d", MaxClasses)}
+	if err := check.Classes(s.Classes); err != nil {
+		return err
 	}
 	if err := check.Affected(s.Affected, s.K); err != nil {
 		return err

@@ -80,7 +80,7 @@ func TestMutantsDie(t *testing.T) {
 		{"nobody waits for the lock", "session.go", "if err := lockFile(ctx, f, exclusive); err != nil {", "if err := error(nil); err != nil {", "TestGoroutines|TestWaitEndsWithContext", false, false},
 		{"no sync of the ledger", "session.go", "if err := s.file.Sync(); err != nil {\n\t\treturn err\n\t}\n", "", "TestPowerFailure", false, true},
 		{"the anchor is not written", "session.go", "if err := writeAnchor(l.path+AnchorSuffix, &anchor{s.genesis.id, next}); err != nil {", "if err := error(nil); err != nil {", "TestRollback|TestReplacedWhileWriting", false, false},
-		{"the anchor is not brought level", "session.go", "if err := l.levelAnchor(s); err != nil {\n\t\treturn err\n\t}\n", "", "TestKilledAtEveryWrite", false, true},
+		{"the anchor is not brought level", "session.go", "if err := l.levelAnchor(s); err != nil {\n\t\treturn err\n\t}\n", "", "TestKilledThenPowerFailure", false, true},
 		{"the anchor of a killed process is taken to be on disk", "session.go", " && l.anchored == s.now", "", "TestKilledThenPowerFailure", false, true},
 		{"what a killed process left is taken to be on disk", "session.go", "if err := f.Sync(); err != nil {\n\t\t\treturn nil, writeError(err)\n\t\t}", "", "TestKilledThenPowerFailure", false, true},
 		{"what was cut short is removed, but not for good", "session.go", "errors.Join(s.file.Truncate(s.size), s.file.Sync())", "s.file.Truncate(s.size)", "TestPowerFailureOverTornCommit", false, true},

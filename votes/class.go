@@ -38,8 +38,8 @@ func newClassList(names []string) (*classList, error) {
 	if len(names) == 0 {
 		names = IntegerClasses(2)
 	}
-	if len(names) < 2 || len(names) > check.MaxClasses {
-		return nil, &check.Error{Name: "number of classes", Value: len(names), Rule: fmt.Sprintf("between 2 and %d", check.MaxClasses)}
+	if err := check.Classes(len(names)); err != nil {
+		return nil, err
 	}
 	c := &classList{
 		names:  append([]string(nil), names...),

@@ -77,8 +77,6 @@ func (e *csvLabels) end() error {
 	return err
 }
 
-func (e *csvLabels) free() error { return nil }
-
 // jsonLabels writes {"query":…,"label":…}. Classes that are integers are numbers.
 type jsonLabels struct {
 	w     io.Writer
@@ -121,8 +119,7 @@ func (e *jsonLabels) row(id []byte, class int) error {
 	return err
 }
 
-func (e *jsonLabels) end() error  { return nil }
-func (e *jsonLabels) free() error { return nil }
+func (e *jsonLabels) end() error { return nil }
 
 // npyLabels writes an array. The header holds the number of labels, so they wait
 // in a temporary file.
@@ -135,17 +132,13 @@ type npyLabels struct {
 	n     int64
 }
 
-func newNPYLabels(w io.Writer, o LabelOptions, classes *classList) (*npyLabels, error) {
-	spool, err := newTempFile(o.TempDir)
-	if err != nil {
-		return nil, err
-	}
+func newNPYLabels(w io.Writer, spool *tempFile, simulated bool, classes *classList) *npyLabels {
 	e := &npyLabels{w: w, spool: spool, buf: bufio.NewWriterSize(spool, 64<<10)}
 	e.descr, e.cells = npyClasses(classes)
-	if o.Simulated {
+	if simulated {
 		e.descr = fmt.Sprintf("[('%s', %s)]", simulatedColumn, e.descr)
 	}
-	return e, nil
+	return e
 }
 
 // npyClasses returns the element type that holds the classes' names, and the
@@ -197,15 +190,6 @@ func (e *npyLabels) end() error {
 		return err
 	}
 	_, err := io.Copy(e.w, e.spool)
-	return err
-}
-
-func (e *npyLabels) free() error {
-	if e.spool == nil {
-		return nil
-	}
-	err := e.spool.Close()
-	e.spool = nil
 	return err
 }
 
@@ -293,5 +277,3 @@ func (e *parquetLabels) end() error {
 	}
 	return e.w.Close()
 }
-
-func (e *parquetLabels) free() error { return nil }

@@ -48,10 +48,11 @@ type LabelOptions struct {
 type LabelFile struct {
 	enc    labelEncoder
 	buf    *bufio.Writer
-	packer io.Closer // compressor, may be nil
-	file   *atomicfile.File
-	spool  *tempFile // for stdout
+	packer io.Closer        // compressor, may be nil
+	file   *atomicfile.File // nil for stdout
+	spool  *tempFile        // for stdout
 	stdout io.Writer
+	temp   []io.Closer // what goes with the end of the writing
 	opts   LabelOptions
 	id     []byte
 	n      int64
@@ -62,8 +63,7 @@ type LabelFile struct {
 // labelEncoder writes rows in one format.
 type labelEncoder interface {
 	row(id []byte, class int) error
-	end() error  // everything to the writer below
-	free() error // what it holds itself; may be called again
+	end() error // everything to the writer below
 }
 
 // CreateLabels starts a file of labels at path, or for stdout if path is "-". It
@@ -89,7 +89,7 @@ func CreateLabels(path string, o LabelOptions) (*LabelFile, error) {
 		if f.stdout = o.Stdout; f.stdout == nil {
 			f.stdout = os.Stdout
 		}
-		if f.spool, err = newTempFile(o.TempDir); err != nil {
+		if f.spool, err = f.newTemp(); err != nil {
 			return nil, err
 		}
 		w = f.spool
@@ -124,7 +124,10 @@ func CreateLabels(path string, o LabelOptions) (*LabelFile, error) {
 	case FormatJSONL:
 		f.enc = newJSONLabels(w, column, classes)
 	case FormatNPY:
-		f.enc, err = newNPYLabels(w, o, classes)
+		var spool *tempFile
+		if spool, err = f.newTemp(); err == nil {
+			f.enc = newNPYLabels(w, spool, o.Simulated, classes)
+		}
 	case FormatParquet:
 		f.enc = newParquetLabels(w, column, classes)
 	default:
@@ -134,6 +137,15 @@ func CreateLabels(path string, o LabelOptions) (*LabelFile, error) {
 		return nil, errors.Join(err, f.Abort())
 	}
 	return f, nil
+}
+
+// newTemp makes a temporary file that goes with the end of the writing.
+func (f *LabelFile) newTemp() (*tempFile, error) {
+	t, err := newTempFile(f.opts.TempDir)
+	if err == nil {
+		f.temp = append(f.temp, t)
+	}
+	return t, err
 }
 
 // simulatedColumn is what the column of answers that are not private is called.
@@ -221,10 +233,8 @@ func (f *LabelFile) Commit() error {
 	}
 	if f.file != nil {
 		err = f.file.Commit()
-		f.done = true
-		return errors.Join(err, f.enc.free())
-	}
-	if _, err = f.spool.Seek(0, io.SeekStart); err == nil {
+		f.file = nil
+	} else if _, err = f.spool.Seek(0, io.SeekStart); err == nil {
 		_, err = io.Copy(f.stdout, f.spool)
 	}
 	return errors.Join(err, f.Abort())
@@ -232,19 +242,13 @@ func (f *LabelFile) Commit() error {
 
 // Abort gives up the file. After Commit or Abort it does nothing and returns nil.
 func (f *LabelFile) Abort() error {
-	if f.done {
-		return nil
-	}
-	f.done = true
 	var errs []error
-	if f.enc != nil {
-		errs = append(errs, f.enc.free())
-	}
 	if f.file != nil {
 		errs = append(errs, f.file.Abort())
 	}
-	if f.spool != nil {
-		errs = append(errs, f.spool.Close())
+	for _, t := range f.temp {
+		errs = append(errs, t.Close())
 	}
+	f.done, f.file, f.temp = true, nil, nil
 	return errors.Join(errs...)
 }

@@ -259,8 +259,8 @@ func TestWriteBatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.WriteBatch(&Batch{First: 9, places: make([]int, 2)}, []int{0, 1})
-	f.WriteBatch(&Batch{First: 11, places: make([]int, 1), IDs: []string{"a,b"}}, []int{1})
-	if err := f.Commit(); err != nil || b.String() != "query,label\n9,0\n10,1\n\"a,b\",1\n" {
+	f.WriteBatch(&Batch{First: 11, places: make([]int, 3), IDs: []string{"a,b", "c", "d"}}, []int{1, 0, 1})
+	if err := f.Commit(); err != nil || b.String() != "query,label\n9,0\n10,1\n\"a,b\",1\nc,0\nd,1\n" {
 		t.Errorf("%v, %q", err, b.String())
 	}
 }

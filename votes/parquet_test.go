@@ -105,6 +105,7 @@ func TestReadParquetRefuses(t *testing.T) {
 			Zeros string `parquet:"zeros"`
 			Ones  string `parquet:"ones"`
 		}{{"1", "1"}}), c, `column "zeros": counts have the type BYTE_ARRAY`},
+		{"codec that is read wrongly", (&data{classes: IntegerClasses(2), votes: [][]int{{0, 1}}}).writeParquet(parquetOptions{version: 1, codec: &parquet.Lz4Raw, kind: "int64", pageSize: 1 << 10, group: 10}), Options{}, "compressed with LZ4_RAW, which is not read yet"},
 		{"checksum", corruptPage(t), Options{}, "crc32 checksum mismatch"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -80,7 +80,7 @@ func (f *compareFlags) run(c *cobra.Command, a *app, paths []string) error {
 		Target:   accountant.Cost{Epsilon: epsilon, Delta: delta},
 		Teachers: accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta},
 		Affected: p.Affected, Neighbours: f.mechanism.relation,
-		Threshold: f.mechanism.threshold, CheckRatio: f.mechanism.checkRatio,
+		Check: ensemble.Check{Threshold: f.mechanism.threshold, Ratio: f.mechanism.checkRatio},
 	}
 	var unsaved error
 	if ballots.Classes() == 2 {

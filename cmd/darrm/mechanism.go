@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -138,38 +137,6 @@ func (f *mechanismFlags) make(c *cobra.Command, p *problemFlags, k, classes int)
 	s := ensemble.Setting{K: k, Classes: classes, Affected: reach, Neighbours: f.relation}
 	target := accountant.Cost{Epsilon: p.totalEpsilon, Delta: p.delta}
 	g := chosen{problem: constraints.Problem{K: k, Affected: reach, Epsilon: math.Inf(1), TotalEpsilon: target.Epsilon, Delta: target.Delta}}
-	switch f.name {
-	case "gnmax", "gnmax-renyi":
-		how := ensemble.Exact
-		if f.name == "gnmax-renyi" {
-			how = ensemble.Renyi
-		}
-		sigma, err := ensemble.SigmaForGNMax(s, target, how)
-		if err != nil {
-			return g, err
-		}
-		g.aggregator, err = ensemble.GNMax(s, target, sigma)
-		return g, err
-	case "confident-gnmax":
-		threshold := f.threshold
-		if threshold == 0 {
-			threshold = (6*k + 9) / 10
-		}
-		first, sigma, err := ensemble.SigmasForConfidentGNMax(s, target, ensemble.Exact, f.checkRatio)
-		if err != nil { // beyond the range of the exact law
-			first, sigma, err = ensemble.SigmasForConfidentGNMax(s, target, ensemble.Renyi, f.checkRatio)
-		}
-		if err != nil {
-			return g, err
-		}
-		g.aggregator, err = ensemble.ConfidentGNMax(s, target, threshold, first, sigma)
-		return g, err
-	case "lnmax":
-		g.aggregator, err = ensemble.LNMax(s, target.Epsilon)
-	case "permute-and-flip":
-		g.aggregator, err = ensemble.PermuteAndFlip(s, target.Epsilon)
-	default:
-		err = fmt.Errorf("mechanism %q has no constructor", f.name) // prepare lets none through
-	}
+	g.aggregator, err = ensemble.Calibrated(strings.ReplaceAll(f.name, "-", "_"), s, target, ensemble.Check{Threshold: f.threshold, Ratio: f.checkRatio})
 	return g, err
 }

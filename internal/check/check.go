@@ -35,6 +35,14 @@ func Teachers(k int) error {
 	return nil
 }
 
+// Classes checks a number of classes C.
+func Classes(n int) error {
+	if n < 2 || n > MaxClasses {
+		return &Error{"number of classes", n, fmt.Sprintf("between 2 and %d", MaxClasses)}
+	}
+	return nil
+}
+
 // Affected checks t, the most teachers that one record reaches.
 func Affected(t, k int) error {
 	if t < 1 || t > k {

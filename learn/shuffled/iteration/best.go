@@ -23,27 +23,31 @@ func (e Steps) as(m Mode, c Conversion) Steps {
 	return e
 }
 
-// certified returns the event in each mode that Best may use for it, the event
-// itself where another mode was asked for. Paper holds always, so there is one.
-func (e Steps) certified() []Steps {
-	if e.mode() != Best {
-		return []Steps{e}
-	}
-	var all []Steps
-	for _, m := range namedModes() {
-		if m == GaussianExact {
-			continue // counts what Paper does
-		}
-		if named := e.as(m, e.Conversion); named.certifies() {
-			all = append(all, named)
-		}
-	}
-	return all
+// counted is a run in a mode that holds for it, and the noise m that certify lets it count.
+type counted struct {
+	Steps
+	m float64
 }
 
-func (e Steps) certifies() bool {
-	_, _, err := e.certify()
-	return err == nil
+// certified returns the checked run in each mode that Best may use for it, the run itself
+// where another mode was asked for. Paper holds always, so there is one.
+func (e Steps) certified() ([]counted, error) {
+	modes := []Mode{e.mode()}
+	if e.mode() == Best {
+		modes = []Mode{Paper, RRMixture, SOMixture, CrossEpoch} // GaussianExact counts what Paper does
+	}
+	var all []counted
+	for _, mode := range modes {
+		named := e.as(mode, e.Conversion)
+		m, _, err := named.certify()
+		if err != nil && e.mode() != Best {
+			return nil, err
+		}
+		if err == nil {
+			all = append(all, counted{named, m})
+		}
+	}
+	return all, nil
 }
 
 // tries returns the conversions that Best tries for a mode, the stated one alone

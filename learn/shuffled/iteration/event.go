@@ -1,9 +1,11 @@
 package iteration
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
@@ -48,7 +50,8 @@ func (e Steps) Event() (accountant.Event, error) {
 	if err := e.check(); err != nil {
 		return nil, err
 	}
-	if _, _, err := e.certify(); err != nil {
+	modes, err := e.certified()
+	if err != nil {
 		return nil, err
 	}
 	switch {
@@ -57,28 +60,21 @@ func (e Steps) Event() (accountant.Event, error) {
 	case e.Noise == 0:
 		return nil, fmt.Errorf("%v, without noise: %w", e, accountant.ErrUnsupported)
 	}
-	named, noise, least := e, 1.0, math.Inf(1)
-	for _, c := range e.certified() {
-		m, _, err := c.certify()
-		if err != nil {
-			return nil, err
-		}
-		if r := c.divergence(8, m); r < least {
-			named, noise, least = c, m, r
-		}
-	}
-	switch e = named; e.mode() {
+	named := slices.MinFunc(modes, func(a, b counted) int {
+		return cmp.Compare(a.divergence(8, a.m), b.divergence(8, b.m))
+	})
+	switch named.mode() {
 	case RRMixture:
-		places, err := e.places(1)
+		places, err := named.places(1)
 		if err != nil {
 			return nil, err
 		}
 		return accountant.Compose(accountant.Charge{Event: places, Count: e.Epochs})
 	case SOMixture:
-		return e.places(math.Sqrt(float64(e.Epochs)) * (1 + num.Margin))
+		return named.places(math.Sqrt(float64(e.Epochs)) * (1 + num.Margin))
 	}
 	// More noise than the accountant takes is counted as less.
-	sigma := min(gaussianNoiseOf(e.rho(noise)), accountant.MaxNoise)
+	sigma := min(gaussianNoiseOf(named.rho(named.m)), accountant.MaxNoise)
 	return accountant.Gaussian{NoiseMultiplier: sigma, Neighbours: e.Neighbours}, nil
 }
 

@@ -20,13 +20,13 @@ func (e Steps) RDP(alpha float64) (float64, error) {
 	if err := check.Order(alpha); err != nil {
 		return 0, err
 	}
+	modes, err := e.certified()
+	if err != nil {
+		return 0, err
+	}
 	least := math.Inf(1)
-	for _, named := range e.certified() {
-		m, _, err := named.certify()
-		if err != nil {
-			return 0, err
-		}
-		least = min(least, named.divergence(alpha, m))
+	for _, c := range modes {
+		least = min(least, c.divergence(alpha, c.m))
 	}
 	return least, nil
 }
@@ -39,13 +39,13 @@ func (e Steps) ZCDP() (float64, error) {
 	if err := e.check(); err != nil {
 		return 0, err
 	}
+	modes, err := e.certified()
+	if err != nil {
+		return 0, err
+	}
 	least := math.NaN()
-	for _, named := range e.certified() {
-		m, _, err := named.certify()
-		if err != nil {
-			return 0, err
-		}
-		if rho := named.rho(m); pureRho(named.mode()) && !(rho >= least) {
+	for _, c := range modes {
+		if rho := c.rho(c.m); pureRho(c.mode()) && !(rho >= least) {
 			least = rho
 		}
 	}

@@ -1,6 +1,7 @@
 package iteration
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -23,19 +24,7 @@ type SampledSteps struct {
 const maxSampledOrder = 512
 
 func (s SampledSteps) check() error {
-	if s.Steps < 0 || s.Steps > math.MaxInt32 {
-		return &check.Error{Name: "steps", Value: s.Steps, Rule: fmt.Sprintf("between 0 and %d", math.MaxInt32)}
-	}
-	if s.Records < 1 || s.Records > math.MaxInt32 {
-		return &check.Error{Name: "records", Value: s.Records, Rule: fmt.Sprintf("between 1 and %d", math.MaxInt32)}
-	}
-	if !(s.Clip >= 1e-100 && s.Clip <= 1e100) {
-		return &check.Error{Name: "clip", Value: s.Clip, Rule: "between 1e-100 and 1e100"}
-	}
-	if s.Noise != 0 && !(s.Noise >= 1e-100 && s.Noise <= 1e100) {
-		return &check.Error{Name: "noise", Value: s.Noise, Rule: "0, or between 1e-100 and 1e100"}
-	}
-	return nil
+	return cmp.Or(checkCount("steps", s.Steps, 0), checkCount("records", s.Records, 1), checkClip(s.Clip), checkNoise("noise", s.Noise))
 }
 
 // RDP returns an upper bound on the Rényi divergence of one step at integer order α in

@@ -1,6 +1,7 @@
 package iteration
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -198,27 +199,13 @@ func (e Steps) check() error {
 	if e.Neighbours != accountant.ReplaceOne {
 		return fmt.Errorf("shuffled gradients for %q: %w", e.Neighbours, accountant.ErrUnsupported)
 	}
-	if e.Epochs < 0 || e.Epochs > math.MaxInt32 {
-		return &check.Error{Name: "epochs", Value: e.Epochs, Rule: fmt.Sprintf("between 0 and %d", math.MaxInt32)}
-	}
-	if e.Records < 1 || e.Records > math.MaxInt32 {
-		return &check.Error{Name: "records", Value: e.Records, Rule: fmt.Sprintf("between 1 and %d", math.MaxInt32)}
+	if err := cmp.Or(checkCount("epochs", e.Epochs, 0), checkCount("records", e.Records, 1)); err != nil {
+		return err
 	}
 	if e.Private < 0 || e.Private > e.Records {
 		return &check.Error{Name: "private steps", Value: e.Private, Rule: fmt.Sprintf("between 0 and the %d steps of an epoch", e.Records)}
 	}
-	if !(e.Clip >= 1e-100 && e.Clip <= 1e100) {
-		return &check.Error{Name: "clip", Value: e.Clip, Rule: "between 1e-100 and 1e100"}
-	}
-	for _, x := range []struct {
-		name string
-		v    float64
-	}{{"noise", e.Noise}, {"public noise", e.PublicNoise}} {
-		if x.v != 0 && !(x.v >= 1e-100 && x.v <= 1e100) {
-			return &check.Error{Name: x.name, Value: x.v, Rule: "0, or between 1e-100 and 1e100"}
-		}
-	}
-	if err := check.Positive("step size", e.StepSize); err != nil {
+	if err := cmp.Or(checkClip(e.Clip), checkNoise("noise", e.Noise), checkNoise("public noise", e.PublicNoise), check.Positive("step size", e.StepSize)); err != nil {
 		return err
 	}
 	if !(e.Smoothness >= 0) {
@@ -235,6 +222,27 @@ func (e Steps) check() error {
 	}
 	if e.Conversion != "" && !slices.Contains(Conversions(), e.Conversion) {
 		return &check.Error{Name: "conversion", Value: e.Conversion, Rule: fmt.Sprintf("one of %v", Conversions())}
+	}
+	return nil
+}
+
+func checkCount(name string, n, least int) error {
+	if n < least || n > math.MaxInt32 {
+		return &check.Error{Name: name, Value: n, Rule: fmt.Sprintf("between %d and %d", least, math.MaxInt32)}
+	}
+	return nil
+}
+
+func checkClip(clip float64) error {
+	if !(clip >= 1e-100 && clip <= 1e100) {
+		return &check.Error{Name: "clip", Value: clip, Rule: "between 1e-100 and 1e100"}
+	}
+	return nil
+}
+
+func checkNoise(name string, sigma float64) error {
+	if sigma != 0 && !(sigma >= 1e-100 && sigma <= 1e100) {
+		return &check.Error{Name: name, Value: sigma, Rule: "0, or between 1e-100 and 1e100"}
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
 //go:build !race
 
-package experiment
+package experimenttest
 
 const raced = false

@@ -1,4 +1,4 @@
-package experiment
+package majority
 
 import (
 	"fmt"
@@ -6,18 +6,19 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/internal/check"
 )
 
-// NoiseParameters: how much normal noise GNMax needs for a promise, by the Rényi order λ.
-type NoiseParameters struct {
-	Targets   []NoiseTarget `json:"targets"`
+// noiseParameters: how much normal noise GNMax needs for a promise, by the Rényi order λ.
+type noiseParameters struct {
+	Targets   []noiseTarget `json:"targets"`
 	MaxOrder  float64       `json:"max_order"`  // λ of the grid search
 	OrderStep float64       `json:"order_step"` // from λ_min + step on
 }
 
-// NoiseTarget is what one answer of GNMax may cost.
-type NoiseTarget struct {
+// noiseTarget is what one answer of GNMax may cost.
+type noiseTarget struct {
 	Data         string  `json:"data"`
 	Epsilon      float64 `json:"epsilon"`
 	Delta        float64 `json:"delta"`
@@ -28,9 +29,9 @@ type NoiseTarget struct {
 // maxGrid bounds the orders of the grid search.
 const maxGrid = 100_000
 
-func (p *NoiseParameters) validate() error {
-	if len(p.Targets) == 0 {
-		return &check.Error{Name: "targets", Value: "none", Rule: "at least one"}
+func (p *noiseParameters) Validate() error {
+	if err := check.Some("targets", len(p.Targets)); err != nil {
+		return err
 	}
 	if !(p.OrderStep > 0) || !(p.MaxOrder > 1 && p.MaxOrder <= 1e9) || p.MaxOrder/p.OrderStep > maxGrid {
 		return &check.Error{Name: "order_step", Value: p.OrderStep, Rule: fmt.Sprintf("above 0, and at most %d steps up to max_order in (1, 1e9]", maxGrid)}
@@ -46,13 +47,13 @@ func (p *NoiseParameters) validate() error {
 	return nil
 }
 
-func (p *NoiseParameters) steps() int { return len(p.Targets) }
+func (p *noiseParameters) Steps() int { return len(p.Targets) }
 
 // leastOrder returns λ_min = 1 + ln(1/δ)/ε: below it no noise is enough.
-func (t NoiseTarget) leastOrder() float64 { return 1 + math.Log(1/t.Delta)/t.Epsilon }
+func (t noiseTarget) leastOrder() float64 { return 1 + math.Log(1/t.Delta)/t.Epsilon }
 
 // variance returns σ² = λ/(ε - ln(1/δ)/(λ-1)), for λ above leastOrder.
-func (t NoiseTarget) variance(order float64) float64 {
+func (t noiseTarget) variance(order float64) float64 {
 	return order / (t.Epsilon - math.Log(1/t.Delta)/(order-1))
 }
 
@@ -66,16 +67,16 @@ type calibration struct {
 	Variances []float64 `json:"variances"`
 }
 
-func (p *NoiseParameters) run(r *run) error {
-	t := Table{Name: "sigma", Caption: "Noise of GNMax per class for one answer: by the source's grid of orders, by the best order, and by the exact formula for normal noise.", Columns: []Column{
+func (p *noiseParameters) Run(r *experiment.Run) error {
+	t := experiment.Table{Name: "sigma", Caption: "Noise of GNMax per class for one answer: by the source's grid of orders, by the best order, and by the exact formula for normal noise.", Columns: []experiment.Column{
 		{Name: "data", Title: "data"}, {Name: "epsilon", Title: "ε"}, {Name: "delta", Title: "δ"},
 		{Name: "order", Title: "best λ of the grid", Format: "%.2f"}, {Name: "sigma_grid", Title: "σ there", Format: "%.2f"}, {Name: "sigma", Title: "σ at the best λ", Format: "%.4f"},
 		{Name: "sigma_exact", Title: "σ, exact formula", Format: "%.4f"}, {Name: "printed_order", Title: "source prints λ"}, {Name: "printed_sigma", Title: "source prints σ"},
 		{Name: "sigma_at_printed_order", Title: "σ at the printed λ", Format: "%.2f"}}}
-	curve := Table{Name: "variance", Caption: "σ² against λ.", Long: true, Columns: []Column{{Name: "data", Title: "data"}, {Name: "order", Title: "λ"}, {Name: "variance", Title: "σ²"}}}
-	var panels []panel
+	curve := experiment.Table{Name: "variance", Caption: "σ² against λ.", Long: true, Columns: []experiment.Column{{Name: "data", Title: "data"}, {Name: "order", Title: "λ"}, {Name: "variance", Title: "σ²"}}}
+	var panels []experiment.Panel
 	for i, target := range p.Targets {
-		c, err := step(r, fmt.Sprintf("target-%d", i+1), []any{target.Epsilon, target.Delta, p.MaxOrder, p.OrderStep}, func() (calibration, error) { return p.calibrate(target) })
+		c, err := experiment.Step(r, fmt.Sprintf("target-%d", i+1), []any{target.Epsilon, target.Delta, p.MaxOrder, p.OrderStep}, func() (calibration, error) { return p.calibrate(target) })
 		if err != nil {
 			return err
 		}
@@ -89,26 +90,26 @@ func (p *NoiseParameters) run(r *run) error {
 		}
 		if target.PrintedSigma != "" {
 			printedSigma = target.PrintedSigma
-			r.claim(agrees(c.GridSigma, target.PrintedSigma) && agrees(c.Sigma, target.PrintedSigma), fmt.Sprintf("%s: σ as printed", target.Data), "%.4f on the grid, %.4f at the best λ, printed %s", c.GridSigma, c.Sigma, target.PrintedSigma)
+			r.Claim(experiment.Agrees(c.GridSigma, target.PrintedSigma) && experiment.Agrees(c.Sigma, target.PrintedSigma), fmt.Sprintf("%s: σ as printed", target.Data), "%.4f on the grid, %.4f at the best λ, printed %s", c.GridSigma, c.Sigma, target.PrintedSigma)
 		}
-		t.add(target.Data, target.Epsilon, target.Delta, c.Order, c.GridSigma, c.Sigma, c.Exact, printedOrder, printedSigma, there)
-		r.claim(c.Exact < c.Sigma, fmt.Sprintf("%s: the exact formula needs less noise", target.Data), "σ %.4f against %.4f", c.Exact, c.Sigma)
-		line := series{method: MethodGNMax, name: "σ² by λ", plain: true}
+		t.Add(target.Data, target.Epsilon, target.Delta, c.Order, c.GridSigma, c.Sigma, c.Exact, printedOrder, printedSigma, there)
+		r.Claim(c.Exact < c.Sigma, fmt.Sprintf("%s: the exact formula needs less noise", target.Data), "σ %.4f against %.4f", c.Exact, c.Sigma)
+		line := experiment.Series{Method: methodGNMax, Name: "σ² by λ", Plain: true}
 		for j, o := range c.Orders {
-			curve.add(target.Data, o, c.Variances[j])
-			line.add(o, c.Variances[j])
+			curve.Add(target.Data, o, c.Variances[j])
+			line.Add(o, c.Variances[j])
 		}
-		best := series{method: MethodOpt, name: "smallest", marks: true}
-		best.add(c.Order, c.GridSigma*c.GridSigma)
-		panels = append(panels, panel{title: fmt.Sprintf("%s: ε = %g, δ = %g", target.Data, target.Epsilon, target.Delta), x: "λ, order", y: "σ²", logY: true, series: []series{line, best}})
+		best := experiment.Series{Method: methodOpt, Name: "smallest", Marks: true}
+		best.Add(c.Order, c.GridSigma*c.GridSigma)
+		panels = append(panels, experiment.Panel{Title: fmt.Sprintf("%s: ε = %g, δ = %g", target.Data, target.Epsilon, target.Delta), X: "λ, order", Y: "σ²", LogY: true, Series: []experiment.Series{line, best}})
 	}
-	r.table(t)
-	r.table(curve)
-	r.note("The source's λ column does not go with its σ: at the printed λ the variance is about three times the smallest one. The σ are right.")
-	return r.figure("variance", "The variance that GNMax needs, by the order λ of the Rényi bound; the mark is the smallest.", min(3, len(panels)), panels)
+	r.Table(t)
+	r.Table(curve)
+	r.Note("The source's λ column does not go with its σ: at the printed λ the variance is about three times the smallest one. The σ are right.")
+	return r.Figure("variance", "The variance that GNMax needs, by the order λ of the Rényi bound; the mark is the smallest.", min(3, len(panels)), panels)
 }
 
-func (p *NoiseParameters) calibrate(t NoiseTarget) (calibration, error) {
+func (p *noiseParameters) calibrate(t noiseTarget) (calibration, error) {
 	c := calibration{GridSigma: math.Inf(1)}
 	target := accountant.Cost{Epsilon: t.Epsilon, Delta: t.Delta}
 	var err error

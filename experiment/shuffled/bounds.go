@@ -1,10 +1,9 @@
-package experiment
+package shuffled
 
 import (
+	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/learn/shuffled"
 )
-
-import ()
 
 // bounded is the excess-risk bound of one line at its best step size.
 type bounded struct {
@@ -18,12 +17,12 @@ type bounded struct {
 
 // main returns the line of a method in the first variant, with its fraction 0.5 or, where
 // it has none such, its first.
-func (p *TrainingParameters) main(m shuffled.Method, epsilon float64) training {
+func (p *trainingParameters) main(m shuffled.Method, epsilon float64) training {
 	v := p.Variants[0]
 	return lineOf(m, v.Order, v.middle(), epsilon)
 }
 
-func (v Variant) middle() float64 {
+func (v variant) middle() float64 {
 	for _, f := range v.Fractions {
 		if f == 0.5 {
 			return f
@@ -33,7 +32,7 @@ func (v Variant) middle() float64 {
 }
 
 // bestSteps returns the step sizes that bounds depend on.
-func (p *TrainingParameters) bestSteps(found map[training]trained) []float64 {
+func (p *trainingParameters) bestSteps(found map[training]trained) []float64 {
 	var out []float64
 	for _, m := range p.Bounds {
 		for _, eps := range p.Epsilons {
@@ -45,7 +44,7 @@ func (p *TrainingParameters) bestSteps(found map[training]trained) []float64 {
 
 // bound evaluates the source's bound, printed and corrected, with dissimilarity estimated
 // at the start and the optimum.
-func (p *TrainingParameters) bound(r *run, lab laboratory, found map[training]trained) ([]bounded, error) {
+func (p *trainingParameters) bound(r *experiment.Run, lab laboratory, found map[training]trained) ([]bounded, error) {
 	var out []bounded
 	estimates := map[int]shuffled.Dissimilarity{}
 	estimate := func(private int) (shuffled.Dissimilarity, error) {

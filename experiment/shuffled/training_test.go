@@ -1,9 +1,10 @@
-package experiment
+package shuffled
 
 import (
 	"bytes"
 	"context"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -16,8 +17,9 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/ensemble/teachers"
+	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/datasets"
+	"github.com/darrm/darrm/experiment/experimenttest"
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/learn/train"
@@ -38,22 +40,25 @@ const smallTraining = `{
   }
 }`
 
-func parse(t testing.TB, text string) Definition {
+var catalog = experiment.New(Field())
+
+// parameters returns those in the full form of a definition.
+func parameters(t testing.TB, text string) *trainingParameters {
 	t.Helper()
-	d, err := Parse([]byte(text))
-	if err != nil {
+	var f struct{ Parameters trainingParameters }
+	if err := json.Unmarshal([]byte(text), &f); err != nil {
 		t.Fatal(err)
 	}
-	return d
+	return &f.Parameters
 }
 
 // The same numbers, from which all files follow, for any number of workers. This is where
 // the race detector looks on.
 func TestTrainingIsTheSameForAnyWorkers(t *testing.T) {
-	p := parse(t, smallTraining).full.(*TrainingParameters)
+	p := parameters(t, smallTraining)
 	do := func(workers int, seed uint64) []trained {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))
-		r := &run{Context: context.Background(), Options: Options{Data: t.TempDir(), Seed: seed}}
+		r := &experiment.Run{Context: context.Background(), Options: experiment.Options{Data: t.TempDir(), Seed: seed}}
 		lab, err := p.laboratory(r)
 		if err != nil {
 			t.Fatal(err)
@@ -79,9 +84,9 @@ func TestTrainingIsTheSameForAnyWorkers(t *testing.T) {
 
 // Lines, tables and traces of a small training, against runs of package shuffled itself.
 func TestTrainingAgainstItsRuns(t *testing.T) {
-	numbers(t)
-	out := mustRun(t, parse(t, smallTraining), t.TempDir(), Options{Data: t.TempDir()})
-	summary, grid := tableOf(t, out.Result, "summary"), tableOf(t, out.Result, "grid")
+	experimenttest.Numbers(t)
+	out := experimenttest.Run(t, experimenttest.Parse(t, catalog, smallTraining), t.TempDir(), experiment.Options{Data: t.TempDir()})
+	summary, grid := experimenttest.Table(t, out.Result, "summary"), experimenttest.Table(t, out.Result, "grid")
 	// Interleaved 3 × 2, Pub-Priv 3 × 2, DP-ShuffleG 2 × 2, Public Only 1, DP-SGD 2,
 	// ShuffleG 2; 100 is above the cap of the step size.
 	if len(summary.Rows) != 21 || len(grid.Rows) != 42 || len(out.Record.Steps) != 21 {
@@ -160,7 +165,9 @@ func TestTrainingAgainstItsRuns(t *testing.T) {
 	at := func(row []any, columns ...int) string {
 		parts := make([]string, len(columns))
 		for i, c := range columns {
-			parts[i] = cellCSV(row[c])
+			if parts[i] = ""; row[c] != nil {
+				parts[i] = fmt.Sprint(row[c])
+			}
 		}
 		return strings.Join(parts, " ")
 	}
@@ -185,12 +192,12 @@ func TestTrainingAgainstItsRuns(t *testing.T) {
 // data folder itself are used, and the result says so; damaged ones are an error, and
 // nothing stands in for them.
 func TestTrainingUsesRealFiles(t *testing.T) {
-	numbers(t)
+	experimenttest.Numbers(t)
 	text := strings.NewReplacer(`"credit-card"`, `"mnist-69"`, `"pub-priv", "dp-shuffle-g", "public-only", "dp-sgd"`, `"dp-shuffle-g"`, `, {"order": "IG", "fractions": [0.5]}`, "", `[0.5, 0.25]`, `[0.5]`, `"small"`, `"six"`).Replace(smallTraining)
-	d := parse(t, text)
+	d := experimenttest.Parse(t, catalog, text)
 	digits := func(dir string, bright byte) {
 		t.Helper()
-		images, labels := header(3, 40, 2, 2), header(1, 40)
+		images, labels := experimenttest.Header(3, 40, 2, 2), experimenttest.Header(1, 40)
 		for i := range 40 {
 			labels = append(labels, byte(6+3*(i%2)))
 			images = append(images, bright, byte(5*i), byte(200-i), 90)
@@ -208,11 +215,11 @@ func TestTrainingUsesRealFiles(t *testing.T) {
 	for i, folder := range []string{"mnist-69", "mnist", ""} {
 		root := t.TempDir()
 		digits(filepath.Join(root, folder), byte(100*i))
-		set, err := dataset(context.Background(), datasets.MNIST69, root, 1)
+		set, err := datasets.Open(context.Background(), datasets.MNIST69, root, 1)
 		if err != nil || set.Standin || set.Private.Len() != 20 {
 			t.Errorf("in %q: %+v, %v", folder, set, err)
 		}
-		inputs, err := datasetInputs(context.Background(), datasets.MNIST69, root, 1)
+		inputs, err := datasets.Inputs(context.Background(), datasets.MNIST69, root, 1)
 		if err != nil || len(inputs) != 1 {
 			t.Errorf("in %q: inputs %v, %v", folder, inputs, err)
 		}
@@ -227,14 +234,14 @@ func TestTrainingUsesRealFiles(t *testing.T) {
 	first, second := t.TempDir(), t.TempDir()
 	digits(filepath.Join(first, "mnist-69"), 1)
 	digits(filepath.Join(second, "mnist-69"), 2)
-	got := mustRun(t, d, out, Options{Data: first})
+	got := experimenttest.Run(t, d, out, experiment.Options{Data: first})
 	if !strings.HasSuffix(got.Result.Title, "(real data)") || got.Result.Notes[0] != "The data are the real ones." || len(got.Record.Inputs) != 1 {
 		t.Errorf("%q, %v, inputs %v", got.Result.Title, got.Result.Notes, got.Record.Inputs)
 	}
-	if again := mustRun(t, d, out, Options{Data: first}); !again.Reused {
+	if again := experimenttest.Run(t, d, out, experiment.Options{Data: first}); !again.Reused {
 		t.Error("run again on the same files")
 	}
-	if other := mustRun(t, d, out, Options{Data: second}); other.Reused || other.Record.Outputs["traces.csv"] == got.Record.Outputs["traces.csv"] {
+	if other := experimenttest.Run(t, d, out, experiment.Options{Data: second}); other.Reused || other.Record.Outputs["traces.csv"] == got.Record.Outputs["traces.csv"] {
 		t.Error("not run again on other files")
 	}
 	root := t.TempDir()
@@ -242,7 +249,7 @@ func TestTrainingUsesRealFiles(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, "mnist-69", "train-labels-idx1-ubyte"), []byte("no labels"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Run(context.Background(), d, out, Options{Data: root}); err == nil || errors.Is(err, ErrNoData) {
+	if _, err := d.Run(context.Background(), out, experiment.Options{Data: root}); err == nil || errors.Is(err, experiment.ErrNoData) {
 		t.Errorf("damaged files: %v", err)
 	}
 }
@@ -258,9 +265,9 @@ func TestStepsDependOnTheStart(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, "compas-two-years.csv"), []byte(rows), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	seeded := func(seed string) Outcome {
+	seeded := func(seed string) experiment.Outcome {
 		text := strings.Replace(smallTraining, `"credit-card", "data_seed": 1`, `"compas", "data_seed": `+seed, 1)
-		return mustRun(t, parse(t, text), out, Options{Data: root})
+		return experimenttest.Run(t, experimenttest.Parse(t, catalog, text), out, experiment.Options{Data: root})
 	}
 	first, second := seeded("1"), seeded("2")
 	for _, s := range second.Record.Steps {
@@ -280,7 +287,7 @@ func TestTrainingOnRealFiles(t *testing.T) {
 		t.Skip("needs DARRM_REAL")
 	}
 	for _, name := range []string{"crime", "credit-card", "compas"} {
-		out := mustRun(t, load(t, name), t.TempDir(), Options{Quick: !long(), Data: dir})
+		out := experimenttest.Run(t, experimenttest.Load(t, catalog, name), t.TempDir(), experiment.Options{Quick: !experimenttest.Long(), Data: dir})
 		if !strings.HasSuffix(out.Result.Title, "(real data)") {
 			t.Errorf("%s: %s", name, out.Result.Title)
 		}
@@ -290,77 +297,22 @@ func TestTrainingOnRealFiles(t *testing.T) {
 	}
 }
 
-// Shades on a logarithmic axis end above zero, whatever the deviation.
-func TestShadesOnALogarithmicAxis(t *testing.T) {
-	p := panel{title: "x", logY: true, series: []series{{method: MethodOpt, plain: true, x: []float64{0, 1}, y: []float64{1, 1e-3}, band: []float64{5, 1}}}}
-	c, err := p.plot()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !(c.Y.Min > 0 && c.Y.Min < 1e-3 && c.Y.Max == 6) {
-		t.Errorf("axis from %g to %g", c.Y.Min, c.Y.Max)
-	}
-}
-
-// A pipeline's rows, recomputed: what is trained on is not asked about, accuracies come
-// from the votes, totals from the number of teachers that one record reaches.
-func TestPipeline(t *testing.T) {
-	numbers(t)
-	d := load(t, "pipeline")
-	p := *d.quick.(*PipelineParameters)
-	r := &run{Context: context.Background(), Options: Options{Data: t.TempDir(), Seed: 4}}
-	w, err := p.workshop(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if w.queries.Len() != p.Queries || w.train.Len()+w.queries.Len() != w.set.Private.Len() {
-		t.Errorf("%d trained on, %d asked about, of %d", w.train.Len(), w.queries.Len(), w.set.Private.Len())
-	}
-	seen := map[float64]bool{}
-	for i := range w.train.Len() {
-		seen[w.train.Row(i)[0]] = true // normal variates: no two are equal
-	}
-	for i := range w.queries.Len() {
-		if seen[w.queries.Row(i)[0]] {
-			t.Fatalf("query %d was trained on", i)
+// Seeds matter where something is drawn, and the same seed gives the same bytes.
+func TestSeeds(t *testing.T) {
+	experimenttest.Numbers(t)
+	csv := func(seed uint64) string {
+		out := experimenttest.Run(t, experimenttest.Parse(t, catalog, smallTraining), t.TempDir(), experiment.Options{Data: t.TempDir(), Seed: seed})
+		b, err := os.ReadFile(filepath.Join(out.Dir, "summary.csv"))
+		if err != nil {
+			t.Fatal(err)
 		}
+		return string(b)
 	}
-	parts, err := teachers.OverlappingParts(w.train.Len(), 3, w.train.Len(), 0)
-	if err != nil {
-		t.Fatal(err)
+	a, b, c := csv(1), csv(1), csv(2)
+	if a != b {
+		t.Error("the same seed gives different numbers")
 	}
-	p.StepSizes = []float64{1e-3}
-	c := p.config(w, shuffled.Interleaved, accountant.Cost{Epsilon: 2, Delta: 1e-6})
-	found, err := p.attempt(r, w, c, parts, 77, []aggregate{{method: MethodPrivate}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := found[0]
-	// All three teachers are one record's: their total is three times one's.
-	if math.Abs(x.Total.Epsilon-6) > 1e-9 || x.Affected != 3 || x.Teacher.Epsilon != 2 || len(x.Accuracy) != p.Repeats {
-		t.Errorf("%+v", x)
-	}
-	for _, a := range x.Accuracy {
-		if a < 0.4 || a > 0.9 || math.Abs(a*float64(p.Queries)-math.Round(a*float64(p.Queries))) > 1e-9 {
-			t.Errorf("accuracy %v of %d answers without noise", a, p.Queries)
-		}
-	}
-	c.StepSize = 1e-3
-	plan, err := teachers.NewPlan(teachers.Config{Teacher: c, Parts: parts}, w.train, w.set.Public)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ones := make([]int, w.queries.Len())
-	for i := range ones { // teachers who know
-		ones[i] = 3 * int(w.queries.Response(i))
-	}
-	p.StepSizes = []float64{0.01, 0.001, 1e-4, 0.1} // in any order
-	for stepSize, want := range map[float64]string{0.01: "", 1e-4: "smallest", 0.1: "largest"} {
-		if got := p.edge(stepSize); got != want {
-			t.Errorf("step size %g: edge %q, want %q", stepSize, got, want)
-		}
-	}
-	if right := p.right(MethodPrivate, nil, plan.K(), ones, w.queries); right != 1 {
-		t.Errorf("perfect teachers are right on %v", right)
+	if a == c {
+		t.Error("different seeds give the same numbers")
 	}
 }

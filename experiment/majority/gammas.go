@@ -1,4 +1,4 @@
-package experiment
+package majority
 
 import (
 	"fmt"
@@ -7,14 +7,17 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
 )
 
-// GammaParameters: the shapes and expected errors of noise functions under one promise.
+// gammaParameters: the shapes and expected errors of noise functions under one promise.
 // Exactly one of Allowances and Subsamples is given.
-type GammaParameters struct {
+type gammaParameters struct {
+	solve Solver
+
 	Teachers     int     `json:"teachers"`
 	Epsilon      float64 `json:"epsilon"`
 	TeacherDelta float64 `json:"teacher_delta"`
@@ -27,8 +30,8 @@ type GammaParameters struct {
 	PriorMean  float64 `json:"prior_mean"`
 	Affected   int     `json:"affected,omitempty"` // 0: all teachers
 	// Written adds the source's metric as it is written, gamma.UniformError on [0, 1].
-	Written bool     `json:"written,omitempty"`
-	Methods []Method `json:"methods"`
+	Written bool                `json:"written,omitempty"`
+	Methods []experiment.Method `json:"methods"`
 	// Printed is what the source prints about each of Subsamples, in its digits.
 	Printed []PrintedPromise `json:"printed,omitempty"`
 }
@@ -42,14 +45,14 @@ type PrintedPromise struct {
 	Delta     string `json:"delta"`
 }
 
-func (p *GammaParameters) validate() error {
+func (p *gammaParameters) Validate() error {
 	if (len(p.Allowances) == 0) == (len(p.Subsamples) == 0) {
 		return &check.Error{Name: "allowances and subsamples", Value: fmt.Sprintf("%d and %d values", len(p.Allowances), len(p.Subsamples)), Rule: "exactly one of them given"}
 	}
-	if err := checkMethods(p.Methods, MethodOpt, MethodSub, MethodDouble, MethodConst, MethodTight); err != nil {
+	if err := check.Each("methods", p.Methods, check.Among([]experiment.Method{methodOpt, methodSub, methodDouble, methodConst, methodTight})); err != nil {
 		return err
 	}
-	if !slices.Contains(p.Methods, MethodOpt) {
+	if !slices.Contains(p.Methods, methodOpt) {
 		return &check.Error{Name: "methods", Value: fmt.Sprintf("%q", p.Methods), Rule: `with "opt", which the others are compared with`}
 	}
 	if len(p.Subsamples) == 0 && p.Slack != 0 {
@@ -65,7 +68,7 @@ func (p *GammaParameters) validate() error {
 	return err
 }
 
-func (p *GammaParameters) steps() int { return len(p.Allowances) + len(p.Subsamples) }
+func (p *gammaParameters) Steps() int { return len(p.Allowances) + len(p.Subsamples) }
 
 // promise is one point of the experiment.
 type promise struct {
@@ -75,16 +78,14 @@ type promise struct {
 	tau, lambda float64 // of γ_const
 }
 
-func (p *GammaParameters) promises() ([]promise, error) {
+func (p *gammaParameters) promises() ([]promise, error) {
 	affected := p.Affected
 	if affected == 0 {
 		affected = p.Teachers
 	}
+	teacher := accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta}
 	var out []promise
-	for i, m := range p.Allowances {
-		if slices.Contains(p.Allowances[:i], m) {
-			return nil, &check.Error{Name: "allowances", Value: fmt.Sprintf("%v twice", m), Rule: "different"}
-		}
+	for _, m := range p.Allowances {
 		problem := constraints.Problem{K: p.Teachers, M: m, Epsilon: p.Epsilon, TeacherDelta: p.TeacherDelta, Delta: p.TeacherDelta, Affected: affected}
 		if err := problem.Validate(); err != nil {
 			return nil, err
@@ -95,14 +96,10 @@ func (p *GammaParameters) promises() ([]promise, error) {
 			tau: float64(affected), lambda: min(1, float64(affected)*p.TeacherDelta),
 		})
 	}
-	for i, m := range p.Subsamples {
-		if slices.Contains(p.Subsamples[:i], m) {
-			return nil, &check.Error{Name: "subsamples", Value: fmt.Sprintf("%v twice", m), Rule: "different"}
+	for _, m := range p.Subsamples {
+		if err := check.Whole("subsamples", m, 1, p.Teachers); err != nil {
+			return nil, err
 		}
-		if m < 1 || m > p.Teachers {
-			return nil, &check.Error{Name: "subsamples", Value: m, Rule: fmt.Sprintf("between 1 and K = %d", p.Teachers)}
-		}
-		teacher := accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta}
 		total, err := accountant.General(m, teacher, p.Slack)
 		if err != nil {
 			return nil, err
@@ -120,14 +117,17 @@ func (p *GammaParameters) promises() ([]promise, error) {
 			tau: all.Epsilon / p.Epsilon, lambda: all.Delta,
 		})
 	}
-	return out, nil
+	if len(p.Allowances) > 0 {
+		return out, check.Each("allowances", p.Allowances, nil)
+	}
+	return out, check.Each("subsamples", p.Subsamples, nil)
 }
 
 // function is a noise function with what was found about it.
 type function struct {
-	Method Method    `json:"method"`
-	Gamma  []float64 `json:"gamma"` // γ(0) … γ(K)
-	Error  float64   `json:"error"` // expected, under the prior
+	Method experiment.Method `json:"method"`
+	Gamma  []float64         `json:"gamma"` // γ(0) … γ(K)
+	Error  float64           `json:"error"` // expected, under the prior
 	// Written is the source's metric as it is written, where it is asked for.
 	Written float64 `json:"written,omitempty"`
 	// Scaled is by which factor the function had to be shrunk to be private; 1 for one
@@ -142,7 +142,7 @@ type optimum struct {
 	Constraints string     `json:"constraints"`
 }
 
-func (o optimum) of(m Method) function {
+func (o optimum) of(m experiment.Method) function {
 	i := slices.IndexFunc(o.Functions, func(f function) bool { return f.Method == m })
 	return o.Functions[i]
 }
@@ -164,24 +164,24 @@ func (o optimum) evaluateAsWritten() error {
 }
 
 // candidate returns the noise function of a method that is not the optimum.
-func (p promise) candidate(m Method) (gamma.Func, error) {
+func (p promise) candidate(m experiment.Method) (gamma.Func, error) {
 	switch m {
-	case MethodSub:
+	case methodSub:
 		return gamma.Subsampling(p.problem.K, p.subsample)
-	case MethodDouble:
+	case methodDouble:
 		return gamma.DoubleSubsampling(p.problem.K, p.subsample)
-	case MethodConst:
+	case methodConst:
 		return gamma.RandomizedResponse(p.problem, p.tau, p.lambda)
-	case MethodTight:
+	case methodTight:
 		return gamma.Constant(p.problem.K, 1)
 	}
 	return gamma.Func{}, fmt.Errorf("method %q has no noise function", m)
 }
 
 // optimise solves the promise and certifies the methods that it is compared with.
-func (r *run) optimise(p promise, methods []Method, prior solve.Options) (optimum, error) {
+func (s Solver) optimise(r *experiment.Run, p promise, methods []experiment.Method, prior solve.Options) (optimum, error) {
 	prior.Version = r.Version
-	table, err := r.Solve(r, p.problem, prior)
+	table, err := s(r, p.problem, prior)
 	if err != nil {
 		return optimum{}, err
 	}
@@ -190,17 +190,17 @@ func (r *run) optimise(p promise, methods []Method, prior solve.Options) (optimu
 	// γ(0) at K = 101. A baseline that is even better within them is as optimal, and is
 	// what can be shown.
 	for _, b := range table.Baselines {
-		if e := table.BaselineError(b); e < least && table.ExpectedError-e <= exactly {
+		if e := table.BaselineError(b); e < least && table.ExpectedError-e <= experiment.Negligible {
 			best, least = b.Certified, e
 		}
 	}
 	o := optimum{Gap: table.Gap, Constraints: table.Certificate().Constraints.String()}
 	for _, m := range methods {
-		if m == MethodOpt {
+		if m == methodOpt {
 			o.Functions = append(o.Functions, function{Method: m, Gamma: best.Func().Values(), Error: least, Scaled: 1})
 			continue
 		}
-		if (m == MethodSub || m == MethodDouble) && p.subsample < 1 {
+		if (m == methodSub || m == methodDouble) && p.subsample < 1 {
 			continue // a part of one teacher cannot be asked
 		}
 		f, err := p.candidate(m)
@@ -220,28 +220,24 @@ func (r *run) optimise(p promise, methods []Method, prior solve.Options) (optimu
 	return o, nil
 }
 
-// exactly is the largest error that is shown, and meant, as 0: what rounding and the
-// solver's tolerances leave. It is far below what can be seen in a picture.
-const exactly = 1e-10
-
-func (p *GammaParameters) run(r *run) error {
+func (p *gammaParameters) Run(r *experiment.Run) error {
 	promises, err := p.promises()
 	if err != nil {
 		return err
 	}
-	curves := Table{Name: "gamma", Caption: "The noise functions: with probability γ(l) the majority is released, otherwise a fair coin.", Long: true, Columns: []Column{
+	curves := experiment.Table{Name: "gamma", Caption: "The noise functions: with probability γ(l) the majority is released, otherwise a fair coin.", Long: true, Columns: []experiment.Column{
 		{Name: "m", Title: "m"}, {Name: "method", Title: "method"}, {Name: "l", Title: "l, votes for 1"}, {Name: "gamma", Title: "γ(l)", Format: "%.6f"}}}
-	errors := Table{Name: "errors", Caption: "Expected error of each method: by how much Pr[label = 1] differs from Pr[majority = 1].", Columns: []Column{
+	errors := experiment.Table{Name: "errors", Caption: "Expected error of each method: by how much Pr[label = 1] differs from Pr[majority = 1].", Columns: []experiment.Column{
 		{Name: "m", Title: "m"}, {Name: "subsample", Title: "M"}, {Name: "epsilon", Title: "mε"}, {Name: "delta", Title: "δ", Format: "%.4g"},
 		{Name: "method", Title: "method"}, {Name: "expected_error", Title: "expected error", Format: "%.6g"}, {Name: "scaled", Title: "scaled by", Format: "%.4f"}}}
 	if p.Written {
 		errors.Caption += " Beside it the source's metric as it is written, with every p uniform on [0, 1] and the absolute value inside the mean."
-		errors.Columns = append(errors.Columns, Column{Name: "written_error", Title: "metric as written", Format: "%.4g"})
+		errors.Columns = append(errors.Columns, experiment.Column{Name: "written_error", Title: "metric as written", Format: "%.4g"})
 	}
-	var shapes, bars []panel
+	var shapes, bars []experiment.Panel
 	for i, pr := range promises {
-		o, err := step(r, fmt.Sprintf("promise-%d", i+1), []any{pr.problem, pr.subsample, pr.tau, pr.lambda, p.Methods, p.PriorMean, p.Written}, func() (optimum, error) {
-			o, err := r.optimise(pr, p.Methods, solve.Options{PriorMean: p.PriorMean})
+		o, err := experiment.Step(r, fmt.Sprintf("promise-%d", i+1), []any{pr.problem, pr.subsample, pr.tau, pr.lambda, p.Methods, p.PriorMean, p.Written}, func() (optimum, error) {
+			o, err := p.solve.optimise(r, pr, p.Methods, solve.Options{PriorMean: p.PriorMean})
 			if err == nil && p.Written {
 				err = o.evaluateAsWritten()
 			}
@@ -252,82 +248,81 @@ func (p *GammaParameters) run(r *run) error {
 		}
 		m := pr.problem.Allowance()
 		total, delta := pr.problem.Total()
-		shape := panel{title: pr.label, x: "l, votes for 1", y: "γ(l)", yMin: 0, yMax: 1.04, fixedY: true}
-		bar := panel{title: "expected error, " + pr.label, bars: true}
+		shape := experiment.Panel{Title: pr.label, X: "l, votes for 1", Y: "γ(l)", YRange: [2]float64{0, 1.04}}
+		bar := experiment.Panel{Title: "expected error, " + pr.label, Bars: true}
 		for _, f := range o.Functions {
-			line := series{method: f.Method, plain: len(f.Gamma) > 40}
+			line := experiment.Series{Method: f.Method, Plain: len(f.Gamma) > 40}
 			for l, v := range f.Gamma {
-				curves.add(m, string(f.Method), l, v)
-				line.add(float64(l), v)
+				curves.Add(m, string(f.Method), l, v)
+				line.Add(float64(l), v)
 			}
 			row := []any{m, pr.subsample, total, delta, string(f.Method), f.Error, f.Scaled}
 			if p.Written {
 				row = append(row, f.Written)
 			}
-			errors.add(row...)
-			shape.series = append(shape.series, line)
-			bar.series = append(bar.series, series{method: f.Method, y: []float64{f.Error}})
+			errors.Add(row...)
+			shape.Series = append(shape.Series, line)
+			bar.Series = append(bar.Series, experiment.Series{Method: f.Method, Y: []float64{f.Error}})
 		}
 		shapes, bars = append(shapes, shape), append(bars, bar)
 		p.judge(r, pr, m, o)
 	}
-	r.table(errors)
+	r.Table(errors)
 	if len(p.Subsamples) > 0 {
 		if err := p.parameterTable(r, promises); err != nil {
 			return err
 		}
 	}
-	r.table(curves)
+	r.Table(curves)
 	// Up to four columns; below each row of shapes the errors.
 	columns := len(promises)
 	if columns > 4 {
 		columns = 3
 	}
-	var panels []panel
+	var panels []experiment.Panel
 	for i := 0; i < len(shapes); i += columns {
-		for _, list := range [][]panel{shapes, bars} {
-			row := make([]panel, columns)
+		for _, list := range [][]experiment.Panel{shapes, bars} {
+			row := make([]experiment.Panel, columns)
 			copy(row, list[i:min(i+columns, len(list))])
 			panels = append(panels, row...)
 		}
 	}
-	return r.figure("gamma", "The noise functions γ, and below each its expected error.", columns, panels)
+	return r.Figure("gamma", "The noise functions γ, and below each its expected error.", columns, panels)
 }
 
 // judge tests what the source, or theory, says about the functions of one promise.
-func (p *GammaParameters) judge(r *run, pr promise, m float64, o optimum) {
-	opt := o.of(MethodOpt)
+func (p *gammaParameters) judge(r *experiment.Run, pr promise, m float64, o optimum) {
+	opt := o.of(methodOpt)
 	pure := p.TeacherDelta == 0 && pr.problem.Delta == 0
 	exact := len(p.Allowances) > 0 && pr.problem.Affected == p.Teachers
-	if exact && m == 1 && slices.Contains(p.Methods, MethodSub) {
+	if exact && m == 1 && slices.Contains(p.Methods, methodSub) {
 		far := 0.0
-		for l, v := range o.of(MethodSub).Gamma {
+		for l, v := range o.of(methodSub).Gamma {
 			far = max(far, math.Abs(v-opt.Gamma[l]))
 		}
 		// γ at m = 1 is 1-2l/K up to what δ buys, which is of the order of Δ.
-		r.claim(far <= 1e-9+4*p.TeacherDelta, fmt.Sprintf("%s: γ_opt = γ_Sub", pr.label), "largest difference %.2g", far)
+		r.Claim(far <= 1e-9+4*p.TeacherDelta, fmt.Sprintf("%s: γ_opt = γ_Sub", pr.label), "largest difference %.2g", far)
 	}
 	if exact && pure && 2*m >= float64(p.Teachers+1) {
-		r.claim(opt.Error <= exactly, fmt.Sprintf("%s ≥ (K+1)/2 without δ: no noise is needed, the error is 0", pr.label), "error %.2g", opt.Error)
+		r.Claim(opt.Error <= experiment.Negligible, fmt.Sprintf("%s ≥ (K+1)/2 without δ: no noise is needed, the error is 0", pr.label), "error %.2g", opt.Error)
 	}
 	if m > 1 {
 		for _, f := range o.Functions {
-			if f.Method == MethodOpt {
+			if f.Method == methodOpt {
 				continue
 			}
-			holds := opt.Error < f.Error || opt.Error <= exactly && f.Error <= exactly
-			r.claim(holds, fmt.Sprintf("%s: the error of γ_opt is below that of %s, or both are 0", pr.label, f.Method.Title()), "%.6g against %.6g", opt.Error, f.Error)
+			r.Claim(experiment.Below(opt.Error, f.Error), fmt.Sprintf("%s: the error of γ_opt is below that of %s, or both are 0", pr.label, r.Title(f.Method)), "%.6g against %.6g", opt.Error, f.Error)
 		}
 	}
-	r.claim(o.Gap <= exactly, fmt.Sprintf("%s: γ_opt is private by certificate and optimal by proof", pr.label), "all %s constraints hold; the error is at most %.2g above the least possible", o.Constraints, o.Gap)
+	r.Claim(o.Gap <= experiment.Negligible, fmt.Sprintf("%s: γ_opt is private by certificate and optimal by proof", pr.label), "all %s constraints hold; the error is at most %.2g above the least possible", o.Constraints, o.Gap)
 	if p.Written && m > 1 {
 		p.judgeAsWritten(r, pr, o)
 	}
-	if slices.Contains(p.Methods, MethodDouble) && pr.subsample >= 1 {
-		if s := o.of(MethodDouble).Scaled; s < 1-1e-9 {
-			r.note("%s: γ_DSub is private only for teachers that answer alike; for any teachers it had to be scaled by %.4f, and that is what is shown.", pr.label, s)
+	if slices.Contains(p.Methods, methodDouble) && pr.subsample >= 1 {
+		if s := o.of(methodDouble).Scaled; s < 1-1e-9 {
+			r.Note("%s: γ_DSub is private only for teachers that answer alike; for any teachers it had to be scaled by %.4f, and that is what is shown.", pr.label, s)
 		} else {
-			r.note("%s: γ_DSub, which the source proves private for teachers that answer alike, is certified here for any teachers.", pr.label)
+			r.Note("%s: γ_DSub, which the source proves private for teachers that answer alike, is certified here for any teachers.", pr.label)
 		}
 	}
 }
@@ -335,23 +330,23 @@ func (p *GammaParameters) judge(r *run, pr promise, m float64, o optimum) {
 // judgeAsWritten compares all methods by the metric as written, for which γ_opt is not
 // optimal: the source's own baselines are worse by it too, the largest private constant may
 // be better.
-func (p *GammaParameters) judgeAsWritten(r *run, pr promise, o optimum) {
-	opt := o.of(MethodOpt)
+func (p *gammaParameters) judgeAsWritten(r *experiment.Run, pr promise, o optimum) {
+	opt := o.of(methodOpt)
 	for _, f := range o.Functions {
 		switch f.Method {
-		case MethodSub, MethodConst:
-			r.claim(opt.Written < f.Written || opt.Written <= exactly && f.Written <= exactly, fmt.Sprintf("%s: by the metric as written too, γ_opt is better than %s, or both are 0", pr.label, f.Method.Title()), "%.4g against %.4g", opt.Written, f.Written)
-		case MethodTight, MethodDouble:
+		case methodSub, methodConst:
+			r.Claim(experiment.Below(opt.Written, f.Written), fmt.Sprintf("%s: by the metric as written too, γ_opt is better than %s, or both are 0", pr.label, r.Title(f.Method)), "%.4g against %.4g", opt.Written, f.Written)
+		case methodTight, methodDouble:
 			if f.Written < opt.Written {
-				r.note("%s: by the metric as written, %s (%.4g) is better than γ_opt (%.4g). γ_opt is optimal for teachers whose p lies above ½.", pr.label, f.Method.Title(), f.Written, opt.Written)
+				r.Note("%s: by the metric as written, %s (%.4g) is better than γ_opt (%.4g). γ_opt is optimal for teachers whose p lies above ½.", pr.label, r.Title(f.Method), f.Written, opt.Written)
 			}
 		}
 	}
 }
 
 // parameterTable is the source's Table B.1.
-func (p *GammaParameters) parameterTable(r *run, promises []promise) error {
-	t := Table{Name: "parameters", Caption: "What M subsampled teachers promise by general composition (the source's Table B.1), as computed and as printed.", Columns: []Column{
+func (p *gammaParameters) parameterTable(r *experiment.Run, promises []promise) error {
+	t := experiment.Table{Name: "parameters", Caption: "What M subsampled teachers promise by general composition (the source's Table B.1), as computed and as printed.", Columns: []experiment.Column{
 		{Name: "subsample", Title: "M"},
 		{Name: "m", Title: "m", Format: "%.4f"}, {Name: "tau", Title: "τ", Format: "%.4f"}, {Name: "lambda", Title: "λ", Format: "%.4f"},
 		{Name: "epsilon", Title: "mε", Format: "%.4f"}, {Name: "delta", Title: "δ", Format: "%.4f"}, {Name: "printed", Title: "source prints"}}}
@@ -365,17 +360,17 @@ func (p *GammaParameters) parameterTable(r *run, promises []promise) error {
 			list := []string{c.Allowance, c.Tau, c.Lambda, c.Epsilon, c.Delta}
 			for j, s := range list {
 				digits++
-				if agrees(values[j], s) {
+				if experiment.Agrees(values[j], s) {
 					same++
 				}
 			}
 			printed = fmt.Sprint(list)
 		}
-		t.add(pr.subsample, values[0], values[1], values[2], values[3], values[4], printed)
+		t.Add(pr.subsample, values[0], values[1], values[2], values[3], values[4], printed)
 	}
-	r.table(t)
+	r.Table(t)
 	if digits > 0 {
-		r.claim(same == digits, "every printed digit of the source's table is met", "%d of %d numbers", same, digits)
+		r.Claim(same == digits, "every printed digit of the source's table is met", "%d of %d numbers", same, digits)
 	}
 	return nil
 }

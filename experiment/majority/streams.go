@@ -1,4 +1,4 @@
-package experiment
+package majority
 
 import "github.com/darrm/darrm/internal/randsrc"
 
@@ -10,8 +10,6 @@ const (
 	streamPlain     = 4 << 20 // + teacher
 	streamQueries   = 5 << 20 // + draw
 	streamAnswers   = 6 << 20 // + a number of its own for every method, m and draw
-	streamRepeats   = 7 << 20 // + repeat
-	streamPipeline  = 8 << 20 // + a number of its own for every use and repeat
 )
 
 // words makes a seeded source one for math/rand/v2, which has normal variates and

@@ -1,22 +1,25 @@
-package experiment
+package shuffled
 
 import (
 	"context"
 	"strings"
 	"testing"
 
+	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/experiment/experimenttest"
 	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // Starting from one step size and going on, each line ends at the best of the sources' whole
 // grid. (Its mean excess has one minimum here; with several the search may end at another.)
 func TestStepSizesGoOnAlongTheGrid(t *testing.T) {
-	numbers(t)
-	p := *parse(t, smallTraining).full.(*TrainingParameters)
+	experimenttest.Numbers(t)
+	p := *parameters(t, smallTraining)
 	find := func(stepSizes []float64, widen bool) map[training]trained {
 		q := p
 		q.StepSizes, q.Widen = stepSizes, widen
-		r := &run{Context: context.Background(), Options: Options{Data: t.TempDir()}}
+		r := &experiment.Run{Context: context.Background(), Options: experiment.Options{Data: t.TempDir()}}
 		lab, err := q.laboratory(r)
 		if err != nil {
 			t.Fatal(err)
@@ -50,8 +53,8 @@ func TestStepSizesGoOnAlongTheGrid(t *testing.T) {
 // A claim says where one of its figures is the best of the step sizes tried and the last of
 // them, so that a better one may lie beyond.
 func TestClaimsSayWhereAGridEnds(t *testing.T) {
-	p := parse(t, smallTraining).full.(*TrainingParameters)
-	cells := []trainedCell{{StepSize: 1e-3}, {StepSize: 1e-4}, {StepSize: 1e-5}}
+	p := parameters(t, smallTraining)
+	cells := []train.Cell{{StepSize: 1e-3}, {StepSize: 1e-4}, {StepSize: 1e-5}}
 	evidence := func(stepSize float64) string {
 		found := map[training]trained{}
 		for _, line := range p.trainings() {
@@ -61,10 +64,10 @@ func TestClaimsSayWhereAGridEnds(t *testing.T) {
 		x := found[line]
 		x.StepSize = stepSize
 		found[line] = x
-		r := &run{result: &Result{}}
+		r := experimenttest.Parse(t, catalog, smallTraining).NewRun(context.Background(), experiment.Options{})
 		p.judge(r, 200, found)
 		p.noteGrid(r, laboratory{}, found)
-		return r.result.Claims[0].Evidence + strings.Join(r.result.Notes, "\n")
+		return r.Result.Claims[0].Evidence + strings.Join(r.Result.Notes, "\n")
 	}
 	for stepSize, want := range map[float64]string{1e-3: "largest", 1e-5: "smallest"} {
 		if got := evidence(stepSize); !strings.Contains(got, "Interleaved, at the "+want+" step size tried") || !strings.Contains(got, "is the "+want+" that was tried, so that a better one may lie beyond, for 1 of 21 lines: interleaved-RR-p0.5-eps10") {

@@ -1,6 +1,7 @@
-package experiment
+package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble/teachers"
+	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
@@ -21,10 +23,12 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// PipelineParameters: teachers are trained on parts of a data set by a shuffled gradient
+// pipelineParameters: teachers are trained on parts of a data set by a shuffled gradient
 // method, vote on held-out records, and are aggregated; beside them stands one model of the
 // same total cost, trained on everything.
-type PipelineParameters struct {
+type pipelineParameters struct {
+	solve solver
+
 	Data      string            `json:"data"` // a data set of logistic regression
 	DataSeed  uint64            `json:"data_seed"`
 	Queries   int               `json:"queries"` // held-out private records
@@ -42,84 +46,46 @@ type PipelineParameters struct {
 	Repeats   int               `json:"repeats"`
 }
 
-func (p *PipelineParameters) validate() error {
-	if p.Data != datasets.COMPAS && p.Data != datasets.CreditCard {
-		return &check.Error{Name: "data", Value: fmt.Sprintf("%q", p.Data), Rule: fmt.Sprintf("%q or %q", datasets.COMPAS, datasets.CreditCard)}
-	}
-	if err := check.Teachers(p.Teachers); err != nil {
-		return err
-	}
-	if p.Teachers%2 == 0 {
-		return &check.Error{Name: "number of teachers K", Value: p.Teachers, Rule: "odd, so that there is a majority"}
-	}
-	if p.Queries < 1 {
-		return &check.Error{Name: "queries", Value: p.Queries, Rule: "at least 1"}
-	}
-	if len(p.Trainers) == 0 || len(p.Epsilons) == 0 || len(p.StepSizes) == 0 {
-		return &check.Error{Name: "trainers, epsilons and step_sizes", Value: "none", Rule: "at least one of each"}
-	}
+func (p *pipelineParameters) Validate() error {
 	private := slices.DeleteFunc(shuffled.Methods(), func(m shuffled.Method) bool { return !m.IsPrivate() })
-	for i, m := range p.Trainers {
-		if err := oneOf("trainers", m, private, p.Trainers[:i]); err != nil {
-			return err
-		}
-	}
-	for i, eps := range p.Epsilons {
-		if !(eps > 0 && eps <= check.MaxTotalEpsilon) || slices.Contains(p.Epsilons[:i], eps) {
-			return &check.Error{Name: "epsilons", Value: eps, Rule: fmt.Sprintf("different numbers in (0, %d]", check.MaxTotalEpsilon)}
-		}
-	}
-	for i, eta := range p.StepSizes {
-		if !(eta > 0 && eta <= 1e6) || slices.Contains(p.StepSizes[:i], eta) {
-			return &check.Error{Name: "step_sizes", Value: eta, Rule: "different numbers in (0, 1e6]"}
-		}
-	}
-	if p.Allowance < 1 || p.Allowance > p.Teachers {
-		return &check.Error{Name: "m", Value: p.Allowance, Rule: fmt.Sprintf("between 1 and K = %d", p.Teachers)}
-	}
-	if p.Epochs < 2 || p.Epochs > 100_000 {
-		return &check.Error{Name: "epochs", Value: p.Epochs, Rule: "between 2 and 100000"}
-	}
-	if p.Repeats < 2 || p.Repeats > maxRepeats {
-		return &check.Error{Name: "repeats", Value: p.Repeats, Rule: fmt.Sprintf("between 2 and %d", maxRepeats)}
-	}
-	for _, v := range []struct {
-		name      string
-		v, lo, hi float64
-	}{{"fraction", p.Fraction, 0, 1}, {"delta", p.Delta, 0, 1}, {"clip", p.Clip, 0, 1e6}, {"radius", p.Radius, 0, 1e6}, {"lambda", p.Lambda, 0, 1e6}} {
-		if !(v.v > v.lo && v.v < v.hi) {
-			return &check.Error{Name: v.name, Value: v.v, Rule: fmt.Sprintf("in (%g, %g)", v.lo, v.hi)}
-		}
-	}
-	return nil
+	return cmp.Or(
+		check.Among([]string{datasets.COMPAS, datasets.CreditCard})("data", p.Data),
+		check.OddTeachers(p.Teachers),
+		check.Whole("queries", p.Queries, 1, 0),
+		check.Some("trainers, epsilons and step_sizes", len(p.Trainers), len(p.Epsilons), len(p.StepSizes)),
+		check.Each("trainers", p.Trainers, check.Among(private)),
+		check.Each("epsilons", p.Epsilons, func(name string, eps float64) error { return check.UpTo(name, eps, check.MaxTotalEpsilon) }),
+		check.Each("step_sizes", p.StepSizes, func(name string, eta float64) error { return check.UpTo(name, eta, 1e6) }),
+		check.Whole("m", p.Allowance, 1, p.Teachers),
+		check.Whole("epochs", p.Epochs, 2, 100_000),
+		check.Whole("repeats", p.Repeats, 2, 1000),
+		check.Open("fraction", p.Fraction, 0, 1),
+		check.Open("delta", p.Delta, 0, 1),
+		check.Open("clip", p.Clip, 0, 1e6),
+		check.Open("radius", p.Radius, 0, 1e6),
+		check.Open("lambda", p.Lambda, 0, 1e6),
+	)
 }
 
-func (p *PipelineParameters) inputs(ctx context.Context, root string) (map[string]string, error) {
-	return datasetInputs(ctx, p.Data, root, p.DataSeed)
+func (p *pipelineParameters) Inputs(ctx context.Context, root string) (map[string]string, error) {
+	return datasets.Inputs(ctx, p.Data, root, p.DataSeed)
 }
 
 // steps: one for each total and trainer, and one for what has no privacy or needs none.
-func (p *PipelineParameters) steps() int { return 1 + len(p.Trainers)*len(p.Epsilons) }
-
-// MethodSingle and the others are ways to answer that only the pipeline has.
-const (
-	MethodSingle      Method = "single"       // one private model of all data
-	MethodSinglePlain Method = "single_plain" // one model of all data, not private
-	MethodPublicModel Method = "public_model" // one model of the public data
-)
+func (p *pipelineParameters) Steps() int { return 1 + len(p.Trainers)*len(p.Epsilons) }
 
 // pipelined is how one way of answering does at its best step size.
 type pipelined struct {
-	Method   Method          `json:"method"`
-	Private  bool            `json:"private"` // if not, costs are left 0
-	Teacher  accountant.Cost `json:"teacher"`
-	Affected int             `json:"affected"`
-	Answers  int             `json:"answers"` // that the total is for; 0 is any number
-	Total    accountant.Cost `json:"total"`
-	Rule     string          `json:"rule"`
-	StepSize float64         `json:"step_size"`
-	Accuracy []float64       `json:"accuracy"` // by repeat, expected over the mechanism's randomness
-	Gamma    []float64       `json:"gamma"`    // nil for a model
+	Method   experiment.Method `json:"method"`
+	Private  bool              `json:"private"` // if not, costs are left 0
+	Teacher  accountant.Cost   `json:"teacher"`
+	Affected int               `json:"affected"`
+	Answers  int               `json:"answers"` // that the total is for; 0 is any number
+	Total    accountant.Cost   `json:"total"`
+	Rule     string            `json:"rule"`
+	StepSize float64           `json:"step_size"`
+	Accuracy []float64         `json:"accuracy"` // by repeat, expected over the mechanism's randomness
+	Gamma    []float64         `json:"gamma"`    // nil for a model
 }
 
 // workshop is the data of a pipeline: what is trained on, and what is asked about.
@@ -133,8 +99,8 @@ type workshop struct {
 	shared   teachers.Parts // everything, of every teacher: one record reaches all of them
 }
 
-func (p *PipelineParameters) workshop(r *run) (workshop, error) {
-	set, err := dataset(r, p.Data, r.Data, p.DataSeed)
+func (p *pipelineParameters) workshop(r *experiment.Run) (workshop, error) {
+	set, err := datasets.Open(r, p.Data, r.Data, p.DataSeed)
 	if err != nil {
 		return workshop{}, err
 	}
@@ -169,7 +135,7 @@ func (p *PipelineParameters) workshop(r *run) (workshop, error) {
 }
 
 // config is how one model is trained, without a step size.
-func (p *PipelineParameters) config(w workshop, m shuffled.Method, target accountant.Cost) shuffled.Config {
+func (p *pipelineParameters) config(w workshop, m shuffled.Method, target accountant.Cost) shuffled.Config {
 	return shuffled.Config{
 		// The source's accounting, whatever is the tightest that is known.
 		Mode: iteration.Paper, Conversion: iteration.ConversionClassical,
@@ -181,14 +147,14 @@ func (p *PipelineParameters) config(w workshop, m shuffled.Method, target accoun
 // aggregate is how a plan's votes become answers: a noise function, nil for the plain
 // majority, and what one answer costs.
 type aggregate struct {
-	method  Method
+	method  experiment.Method
 	answers int // 0 is any number
 	certify func(*teachers.Plan) (*gamma.Certified, error)
 }
 
 // attempt trains the teachers of the parts at every step size and repeat, and returns each
 // way of aggregating them at its best step size, by mean accuracy.
-func (p *PipelineParameters) attempt(r *run, w workshop, c shuffled.Config, parts teachers.Parts, use uint64, ways []aggregate) ([]pipelined, error) {
+func (p *pipelineParameters) attempt(r *experiment.Run, w workshop, c shuffled.Config, parts teachers.Parts, use uint64, ways []aggregate) ([]pipelined, error) {
 	best := make([]pipelined, len(ways))
 	var teacher accountant.Cost
 	certified := make([]*gamma.Certified, len(ways))
@@ -225,8 +191,8 @@ func (p *PipelineParameters) attempt(r *run, w workshop, c shuffled.Config, part
 			if err != nil {
 				return nil, err
 			}
-			for k, way := range ways {
-				accuracy[k] = append(accuracy[k], p.right(way.method, certified[k], plan.K(), ones, w.queries))
+			for k := range ways {
+				accuracy[k] = append(accuracy[k], right(certified[k], plan.K(), ones, w.queries))
 			}
 		}
 		for k := range ways {
@@ -271,15 +237,22 @@ func price(plan *teachers.Plan, way aggregate) (pipelined, *gamma.Certified, err
 	return out, certified, err
 }
 
-// right returns the share of right answers, expected over the mechanism's randomness.
-func (p *PipelineParameters) right(method Method, certified *gamma.Certified, k int, ones []int, queries *data.Records) float64 {
-	a := majority(method, k, true)
+// right returns the share of right answers, expected over the randomness of the noise
+// function, or of the plain majority without one.
+func right(certified *gamma.Certified, k int, ones []int, queries *data.Records) float64 {
+	var phi []float64
 	if certified != nil {
-		a = darrm(method, certified, true)
+		phi = certified.Func().Phi()
 	}
 	s := 0.0
 	for i, l := range ones {
-		one := a.one(l)
+		one := 0.0
+		switch {
+		case phi != nil:
+			one = (1 + phi[l]) / 2
+		case 2*l > k:
+			one = 1
+		}
 		if queries.Response(i) == 0 {
 			one = 1 - one
 		}
@@ -297,19 +270,19 @@ func sum(v []float64) float64 {
 }
 
 // references are the ways that do not depend on ε.
-func (p *PipelineParameters) references(r *run, w workshop) ([]pipelined, error) {
+func (p *pipelineParameters) references(r *experiment.Run, w workshop) ([]pipelined, error) {
 	var out []pipelined
 	for i, v := range []struct {
-		method Method
+		method experiment.Method
 		train  shuffled.Method
 		parts  teachers.Parts
-	}{{MethodMajority, shuffled.ShuffleG, w.disjoint}, {MethodSinglePlain, shuffled.ShuffleG, w.whole}, {MethodPublicModel, shuffled.PublicOnly, w.whole}} {
+	}{{methodMajority, shuffled.ShuffleG, w.disjoint}, {methodSinglePlain, shuffled.ShuffleG, w.whole}, {methodPublicModel, shuffled.PublicOnly, w.whole}} {
 		c := p.config(w, v.train, accountant.Cost{Delta: p.Delta})
 		found, err := p.attempt(r, w, c, v.parts, uint64(i), []aggregate{{method: v.method}})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", v.method, err)
 		}
-		if v.method == MethodPublicModel {
+		if v.method == methodPublicModel {
 			found[0].Private, found[0].Teacher, found[0].Total, found[0].Rule = false, accountant.Cost{}, accountant.Cost{}, "no private data"
 		}
 		out = append(out, found...)
@@ -318,7 +291,7 @@ func (p *PipelineParameters) references(r *run, w workshop) ([]pipelined, error)
 }
 
 // at runs everything for one trainer and total.
-func (p *PipelineParameters) at(r *run, w workshop, m shuffled.Method, eps float64, use uint64) ([]pipelined, error) {
+func (p *pipelineParameters) at(r *experiment.Run, w workshop, m shuffled.Method, eps float64, use uint64) ([]pipelined, error) {
 	target := accountant.Cost{Epsilon: eps, Delta: p.Delta}
 	optimum := func(allowance int) func(*teachers.Plan) (*gamma.Certified, error) {
 		return func(plan *teachers.Plan) (*gamma.Certified, error) {
@@ -326,7 +299,7 @@ func (p *PipelineParameters) at(r *run, w workshop, m shuffled.Method, eps float
 			if err != nil {
 				return nil, err
 			}
-			t, err := r.Solve(r, problem, solve.Options{PriorMean: solve.DefaultPriorMean, Version: r.Version})
+			t, err := p.solve(r, problem, solve.Options{PriorMean: solve.DefaultPriorMean, Version: r.Version})
 			if err != nil {
 				return nil, err
 			}
@@ -351,9 +324,9 @@ func (p *PipelineParameters) at(r *run, w workshop, m shuffled.Method, eps float
 		parts  teachers.Parts
 		ways   []aggregate
 	}{
-		{target, w.disjoint, []aggregate{{method: MethodPrivate}, {MethodDisjoint, 0, optimum(1)}, {MethodSub, 0, subsampled}}},
-		{target, w.whole, []aggregate{{method: MethodSingle}}},
-		{each, w.shared, []aggregate{{MethodOpt, 1, optimum(p.Allowance)}}},
+		{target, w.disjoint, []aggregate{{method: methodPrivate}, {methodDisjoint, 0, optimum(1)}, {methodSub, 0, subsampled}}},
+		{target, w.whole, []aggregate{{method: methodSingle}}},
+		{each, w.shared, []aggregate{{methodOpt, 1, optimum(p.Allowance)}}},
 	} {
 		found, err := p.attempt(r, w, p.config(w, m, v.target), v.parts, use<<8+uint64(i), v.ways)
 		if err != nil {
@@ -364,13 +337,13 @@ func (p *PipelineParameters) at(r *run, w workshop, m shuffled.Method, eps float
 	return out, nil
 }
 
-func (p *PipelineParameters) run(r *run) error {
+func (p *pipelineParameters) Run(r *experiment.Run) error {
 	w, err := p.workshop(r)
 	if err != nil {
 		return err
 	}
-	shared := []any{hashSet(w.set), p.Queries, p.Teachers, p.Fraction, p.Delta, p.Allowance, p.Epochs, p.Clip, p.Radius, p.Lambda, p.StepSizes, p.Repeats, r.Seed}
-	references, err := step(r, "references", shared, func() ([]pipelined, error) { return p.references(r, w) })
+	shared := []any{datasets.Hash(w.set), p.Queries, p.Teachers, p.Fraction, p.Delta, p.Allowance, p.Epochs, p.Clip, p.Radius, p.Lambda, p.StepSizes, p.Repeats, r.Seed}
+	references, err := experiment.Step(r, "references", shared, func() ([]pipelined, error) { return p.references(r, w) })
 	if err != nil {
 		return err
 	}
@@ -378,7 +351,7 @@ func (p *PipelineParameters) run(r *run) error {
 	for i, m := range p.Trainers {
 		for j, eps := range p.Epsilons {
 			name := fmt.Sprintf("%s-eps%g", m, eps)
-			at, err := step(r, name, append([]any{m, eps}, shared...), func() ([]pipelined, error) {
+			at, err := experiment.Step(r, name, append([]any{m, eps}, shared...), func() ([]pipelined, error) {
 				return p.at(r, w, m, eps, uint64(1+i*len(p.Epsilons)+j))
 			})
 			if err != nil {
@@ -387,5 +360,5 @@ func (p *PipelineParameters) run(r *run) error {
 			found[m] = append(found[m], at)
 		}
 	}
-	return p.tell(r, w, references, found)
+	return p.report(r, w, references, found)
 }

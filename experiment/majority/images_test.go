@@ -1,6 +1,7 @@
-package experiment
+package majority
 
 import (
+	"context"
 	"bytes"
 	"encoding/csv"
 	"math"
@@ -12,7 +13,11 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/experiment/experimenttest"
+	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/learn/data"
 )
@@ -20,18 +25,16 @@ import (
 // The whole way on small images: teachers learn, mechanisms answer, tables add up.
 func TestImagesEndToEnd(t *testing.T) {
 	data := t.TempDir()
-	writeImages(t, filepath.Join(data, "squares"), 3000, 600)
-	d, err := Parse([]byte(smallImages))
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := mustRun(t, d, t.TempDir(), Options{Data: data})
+	experimenttest.WriteImages(t, filepath.Join(data, "squares"), 3000, 600)
+	catalog := experiment.New(Field(solve.Optimal))
+	d := experimenttest.Parse(t, catalog, smallImages)
+	out := experimenttest.Run(t, d, t.TempDir(), experiment.Options{Data: data})
 	for _, c := range out.Result.Failed() {
 		t.Errorf("claim fails: %s (%s)", c.Text, c.Evidence)
 	}
-	everyClaimCanFail(t, d, d.full, out, Options{Data: data})
-	if len(out.Record.Steps) != d.full.steps() {
-		t.Errorf("%d steps, announced %d", len(out.Record.Steps), d.full.steps())
+	experimenttest.EveryClaimCanFail(t, catalog, []byte(smallImages), out, experimenttest.Replay(out, experiment.Options{Data: data}))
+	if len(out.Record.Steps) != 7 {
+		t.Errorf("%d steps, want 7", len(out.Record.Steps))
 	}
 	if len(out.Record.Inputs) != 4 {
 		t.Errorf("inputs: %v", out.Record.Inputs)
@@ -48,7 +51,7 @@ func TestImagesEndToEnd(t *testing.T) {
 	if len(lines) != 401 || len(lines[0]) != 7 { // two of three labels
 		t.Fatalf("%d lines of %d cells", len(lines), len(lines[0]))
 	}
-	sigma := value(t, tableOf(t, out.Result, "setup"), "sigma", map[string]any{"m": 3}).(float64)
+	sigma := experimenttest.Value(t, experimenttest.Table(t, out.Result, "setup"), "sigma", map[string]any{"m": 3}).(float64)
 	want, win := 0.0, map[int]float64{}
 	for _, l := range lines[1:] {
 		margin := -5
@@ -67,29 +70,33 @@ func TestImagesEndToEnd(t *testing.T) {
 		}
 		want += win[margin] / float64(len(lines)-1)
 	}
-	accuracy := tableOf(t, out.Result, "accuracy")
-	got := value(t, accuracy, "all", map[string]any{"m": 3, "method": string(MethodGNMax)}).(float64)
+	accuracy := experimenttest.Table(t, out.Result, "accuracy")
+	got := experimenttest.Value(t, accuracy, "all", map[string]any{"m": 3, "method": string(methodGNMax)}).(float64)
 	if math.Abs(got-want) > 1e-9 {
 		t.Errorf("GNMax is right with %v, from its votes %v", got, want)
 	}
-	if right := value(t, accuracy, "all", map[string]any{"m": 3, "method": string(MethodMajority)}).(float64); right < 0.9 {
+	if right := experimenttest.Value(t, accuracy, "all", map[string]any{"m": 3, "method": string(methodMajority)}).(float64); right < 0.9 {
 		t.Errorf("teachers without noise are right on %v only", right)
 	}
 	// Teachers that are trained again, in the same place, vote the same.
-	if err := os.Remove(filepath.Join(out.Dir, stepsFolder, "private-teachers.json")); err != nil {
+	steps, err := cache.Open(filepath.Join(out.Dir, "steps"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(out.Dir, RecordFile)); err != nil {
+	if err := steps.Remove("private-teachers"); err != nil {
 		t.Fatal(err)
 	}
-	again := mustRun(t, d, filepath.Dir(out.Dir), Options{Data: data})
-	for _, name := range []string{"accuracy.csv", "votes-private.csv", resultFile} {
+	if err := os.Remove(filepath.Join(out.Dir, "record.json")); err != nil {
+		t.Fatal(err)
+	}
+	again := experimenttest.Run(t, d, filepath.Dir(out.Dir), experiment.Options{Data: data})
+	for _, name := range []string{"accuracy.csv", "votes-private.csv", "results.json"} {
 		if again.Record.Outputs[name] != out.Record.Outputs[name] {
 			t.Errorf("%s differs between two runs", name)
 		}
 	}
 	// Another seed trains others.
-	other := mustRun(t, d, filepath.Dir(out.Dir), Options{Data: data, Seed: 1})
+	other := experimenttest.Run(t, d, filepath.Dir(out.Dir), experiment.Options{Data: data, Seed: 1})
 	if other.Record.Outputs["votes-private.csv"] == out.Record.Outputs["votes-private.csv"] {
 		t.Error("another seed gives the same votes")
 	}
@@ -109,7 +116,7 @@ func TestTraining(t *testing.T) {
 	const q, runs = 0.25, 400
 	sum, squares := 0.0, 0.0
 	for s := range uint64(runs) {
-		w, err := Training{SamplingRate: q, Steps: 1, LearningRate: 1}.train(one, 7, s)
+		w, err := training{SamplingRate: q, Steps: 1, LearningRate: 1}.train(one, 7, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +135,7 @@ func TestTraining(t *testing.T) {
 
 	// Huge features: a step is at most ηC·(sample)/(qn), and with q = 1 exactly that.
 	big := records{features: [][]float64{{3e6, 4e6}}, labels: []float64{0}}
-	w, err := Training{SamplingRate: 1, Steps: 1, LearningRate: 2, Clip: 0.5}.train(big, 1, 1)
+	w, err := training{SamplingRate: 1, Steps: 1, LearningRate: 2, Clip: 0.5}.train(big, 1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +147,7 @@ func TestTraining(t *testing.T) {
 	// coordinates. The mean square is within 5 standard errors with probability 1 - 6e-7.
 	const coordinates = 10_000
 	flat := records{features: [][]float64{make([]float64, coordinates)}, labels: []float64{0}}
-	w, err = Training{SamplingRate: 0.5, Steps: 1, LearningRate: 3, Clip: 0.1, NoiseMultiplier: 7}.train(flat, 1, 2)
+	w, err = training{SamplingRate: 0.5, Steps: 1, LearningRate: 3, Clip: 0.1, NoiseMultiplier: 7}.train(flat, 1, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,11 +164,30 @@ func TestTraining(t *testing.T) {
 	}
 }
 
+// Noise comes from the experiment's seed: one teacher that sees every image in its one step
+// learns nothing else that a seed could change.
+func TestTeachersAreOfTheirSeed(t *testing.T) {
+	data := t.TempDir()
+	experimenttest.WriteImages(t, filepath.Join(data, "squares"), 30, 300)
+	p := &imageParameters{Data: "squares", Classes: [2]int{0, 1}, Teachers: 1, Pool: 2}
+	votes := func(seed uint64) string {
+		r := &experiment.Run{Context: context.Background(), Options: experiment.Options{Data: data, Seed: seed}}
+		v, err := p.teach(r, training{SamplingRate: 1, Steps: 1, LearningRate: 1, Clip: 1, NoiseMultiplier: 1000}, streamPrivate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.Votes[0]
+	}
+	if votes(1) != votes(1) || votes(1) == votes(2) {
+		t.Error("votes do not depend on the seed alone")
+	}
+}
+
 // The accountant's figure for a teacher: below the Rényi accountant's that is recorded
 // with the votes in testdata/mnist-5v8, and not absurdly so.
 func TestTeacherCost(t *testing.T) {
-	numbers(t)
-	c, err := Training{SamplingRate: 0.0625, Steps: 80, LearningRate: 1, Clip: 1, NoiseMultiplier: 12}.cost(1e-4)
+	experimenttest.Numbers(t)
+	c, err := training{SamplingRate: 0.0625, Steps: 80, LearningRate: 1, Clip: 1, NoiseMultiplier: 12}.cost(1e-4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +205,7 @@ func TestFeaturesAndParts(t *testing.T) {
 	if x := pooled(make([]byte, 8), 2, 4, 2); x[0] != 0 || x[1] != 0 {
 		t.Errorf("features of a black image %v", x)
 	}
-	p := &ImageParameters{Classes: [2]int{5, 8}, Pool: 1}
+	p := &imageParameters{Classes: [2]int{5, 8}, Pool: 1}
 	set := data.LabelledImages{Images: data.Images{N: 5, Rows: 1, Columns: 2, Pixels: []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}, Labels: []byte{8, 5, 3, 5, 8}}
 	d, err := p.pick(set, 1)
 	if err != nil {
@@ -188,7 +214,7 @@ func TestFeaturesAndParts(t *testing.T) {
 	if !slices.Equal(d.labels, []float64{1, 0}) {
 		t.Errorf("labels %v", d.labels)
 	}
-	if _, err := (&ImageParameters{Classes: [2]int{5, 7}, Pool: 1}).pick(set, 0); err == nil {
+	if _, err := (&imageParameters{Classes: [2]int{5, 7}, Pool: 1}).pick(set, 0); err == nil {
 		t.Error("a class without images is accepted")
 	}
 	// Parts are disjoint and equal.
@@ -236,31 +262,29 @@ func noisyWin(margin int, sigma float64) float64 {
 // definition: 40,000 draws at four counts, fixed seeds, 5 standard errors (false alarm
 // 2e-6 over seeds).
 func TestGNMaxDrawsItsLaw(t *testing.T) {
-	numbers(t)
+	experimenttest.Numbers(t)
 	const n = 40_000
-	p := &ImageParameters{Teachers: 11}
+	p := &imageParameters{Teachers: 11}
 	for _, how := range []ensemble.Calibration{ensemble.Renyi, ensemble.Exact} {
-		var sigma float64
-		a, err := p.gnmax(MethodGNMax, accountant.Cost{Epsilon: 0.6, Delta: 1e-3}, how, &sigma)
+		mechanism, sigma, err := p.gnmax(accountant.Cost{Epsilon: 0.6, Delta: 1e-3}, how)
+		if err != nil {
+			t.Fatal(err)
+		}
+		law, err := p.law(mechanism)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, ones := range []int{0, 4, 6, 11} {
-			draw, err := a.draw(uint64(ones))
-			if err != nil {
-				t.Fatal(err)
-			}
+			coins := ensemble.SeededSequence(uint64(ones))
 			count := 0
 			for range n {
-				one, err := draw(ones)
+				class, err := mechanism.Answer(coins, "", []int{11 - ones, ones})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if one {
-					count++
-				}
+				count += class
 			}
-			p := a.one(ones)
+			p := law[ones]
 			if want := noisyWin(2*ones-11, sigma); math.Abs(p-want) > 1e-9 {
 				t.Errorf("σ = %v, ones = %d: law %v, by the definition %v", sigma, ones, p, want)
 			}
@@ -271,21 +295,11 @@ func TestGNMaxDrawsItsLaw(t *testing.T) {
 	}
 }
 
-// Student's t with 9 degrees of freedom: the table's 2.262.
-func TestPaired(t *testing.T) {
-	a := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
-	d := paired(a, make([]float64, 10))
-	sd := math.Sqrt(55.0 / 6)
-	if want := 2.262157 * sd / math.Sqrt(10); math.Abs(d.mean-5.5) > 1e-12 || math.Abs(d.high-d.mean-want) > 1e-5 || math.Abs(d.mean-d.low-want) > 1e-5 {
-		t.Errorf("%+v, half width %v", d, want)
-	}
-}
-
 // Ties count: two accuracies that print alike are in no order.
 func TestOrderOfPrintedAccuracies(t *testing.T) {
-	printed := PrintedAccuracy{GNMax: [2]float64{0.56, 0.04}, Sub: [2]float64{0.89, 0.04}, Opt: [2]float64{0.91, 0.04}}
+	printed := printedAccuracy{GNMax: [2]float64{0.56, 0.04}, Sub: [2]float64{0.89, 0.04}, Opt: [2]float64{0.91, 0.04}}
 	drawn := func(gnmax, sub, opt float64) evaluation {
-		return evaluation{Answered: []answered{{Method: MethodOpt, Drawn: [][]float64{{opt, opt}}}, {Method: MethodGNMax, Drawn: [][]float64{{gnmax, gnmax}}}, {Method: MethodSub, Drawn: [][]float64{{sub, sub}}}}}
+		return evaluation{Answered: []answered{{Method: methodOpt, Drawn: [][]float64{{opt, opt}}}, {Method: methodGNMax, Drawn: [][]float64{{gnmax, gnmax}}}, {Method: methodSub, Drawn: [][]float64{{sub, sub}}}}}
 	}
 	for _, c := range []struct {
 		gnmax, sub, opt float64
@@ -296,3 +310,16 @@ func TestOrderOfPrintedAccuracies(t *testing.T) {
 		}
 	}
 }
+
+// smallImages is an experiment of kind images that takes a second.
+const smallImages = `{
+  "format_version": 1, "name": "small", "kind": "images", "title": "small", "source": "", "about": "",
+  "parameters": {
+    "data": "squares", "classes": [0, 1], "teachers": 5, "pool": 2, "teacher_delta": 0.001,
+    "private": {"sampling_rate": 0.25, "steps": 20, "learning_rate": 1, "clip": 1, "noise_multiplier": 3},
+    "plain": {"sampling_rate": 0.25, "steps": 40, "learning_rate": 2},
+    "allowances": [1, 3], "queries": [30], "draws": 5, "slack": 0.001, "ordered": [3],
+    "printed": [{"table": "X", "m": 3, "queries": 30, "gnmax": [0.9, 0.1], "sub": [0.9, 0.1], "opt": [0.9, 0.1]}],
+    "within": [{"m": 3, "accuracy": 0.3}]
+  }
+}`

@@ -1,16 +1,18 @@
-package experiment
+package shuffled
 
 import (
 	"bytes"
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
@@ -19,13 +21,13 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// TrainingParameters: shuffled gradient methods, with and without public data, on one data
+// trainingParameters: shuffled gradient methods, with and without public data, on one data
 // set. Each method is run at every step size and reported at its best one.
-type TrainingParameters struct {
+type trainingParameters struct {
 	Data      string            `json:"data"`      // one of datasets.Names()
 	DataSeed  uint64            `json:"data_seed"` // of the stand-in, or of what the sources leave to chance: see datasets.Load
 	Methods   []shuffled.Method `json:"methods"`
-	Variants  []Variant         `json:"variants"` // the first one is the main figure's
+	Variants  []variant         `json:"variants"` // the first one is the main figure's
 	Epsilons  []float64         `json:"epsilons"`
 	Delta     float64           `json:"delta"`
 	Epochs    int               `json:"epochs"`
@@ -36,18 +38,18 @@ type TrainingParameters struct {
 	Widen   bool              `json:"widen,omitempty"`
 	Repeats int               `json:"repeats"`
 	Bounds  []shuffled.Method `json:"bounds,omitempty"` // bound the risk of these, in the main variant
-	Claims  []Ordering        `json:"claims,omitempty"`
+	Claims  []ordering        `json:"claims,omitempty"`
 }
 
-// Variant is an order of the private records, and the fractions p that are tried with it.
-type Variant struct {
+// variant is an order of the private records, and the fractions p that are tried with it.
+type variant struct {
 	Order     string    `json:"order"` // IG, SO or RR
 	Fractions []float64 `json:"fractions"`
 }
 
-// Ordering is a claim about the main variant: each of Better has, in the mean, Factor times
+// ordering is a claim about the main variant: each of Better has, in the mean, Factor times
 // less excess risk than each of Worse. It is tested.
-type Ordering struct {
+type ordering struct {
 	Epsilon float64           `json:"epsilon"`
 	Better  []shuffled.Method `json:"better"`
 	Worse   []shuffled.Method `json:"worse"`
@@ -64,109 +66,53 @@ var orders = map[string]iteration.SampleOrder{
 // maxRepeats bounds the repeats of a training.
 const maxRepeats = 1000
 
-func (p *TrainingParameters) validate() error {
-	if !slices.Contains(datasets.Names(), p.Data) {
-		return &check.Error{Name: "data", Value: fmt.Sprintf("%q", p.Data), Rule: fmt.Sprintf("one of %q", datasets.Names())}
+func (p *trainingParameters) Validate() error {
+	if err := check.Some("methods, variants and epsilons", len(p.Methods), len(p.Variants), len(p.Epsilons)); err != nil {
+		return err
 	}
-	if len(p.Methods) == 0 || len(p.Variants) == 0 || len(p.Epsilons) == 0 {
-		return &check.Error{Name: "methods, variants and epsilons", Value: "none", Rule: "at least one of each"}
-	}
-	for i, m := range p.Methods {
-		if err := oneOf("methods", m, shuffled.Methods(), p.Methods[:i]); err != nil {
+	var chosen []string
+	for _, v := range p.Variants {
+		fraction := func(name string, f float64) error { return check.Open(name, f, 0, 1) }
+		if err := cmp.Or(check.Some("fractions", len(v.Fractions)), check.Each("fractions", v.Fractions, fraction)); err != nil {
 			return err
 		}
+		chosen = append(chosen, v.Order)
 	}
-	for i, v := range p.Variants {
-		if _, ok := orders[v.Order]; !ok {
-			return &check.Error{Name: "order", Value: fmt.Sprintf("%q", v.Order), Rule: "IG, SO or RR"}
-		}
-		if slices.ContainsFunc(p.Variants[:i], func(w Variant) bool { return w.Order == v.Order }) {
-			return &check.Error{Name: "variants", Value: v.Order + " twice", Rule: "different"}
-		}
-		if len(v.Fractions) == 0 {
-			return &check.Error{Name: "fractions", Value: "none", Rule: "at least one"}
-		}
-		for j, f := range v.Fractions {
-			if !(f > 0 && f < 1) || slices.Contains(v.Fractions[:j], f) {
-				return &check.Error{Name: "fractions", Value: f, Rule: "different numbers in (0,1)"}
-			}
-		}
-	}
-	for i, eps := range p.Epsilons {
-		if err := check.Epsilon("epsilons", eps); err != nil {
-			return err
-		}
-		if eps == 0 || slices.Contains(p.Epsilons[:i], eps) {
-			return &check.Error{Name: "epsilons", Value: eps, Rule: "different numbers above 0"}
-		}
-	}
-	if !(p.Delta > 0 && p.Delta < 1) {
-		return &check.Error{Name: "delta", Value: p.Delta, Rule: "in (0,1)"}
-	}
-	if p.Epochs < 2 || p.Epochs > 100_000 {
-		return &check.Error{Name: "epochs", Value: p.Epochs, Rule: "between 2 and 100000"}
-	}
-	if !(p.Clip > 0 && p.Clip <= 1e6) {
-		return &check.Error{Name: "clip", Value: p.Clip, Rule: "in (0, 1e6]"}
-	}
-	for i, eta := range p.StepSizes {
-		if !(eta > 0 && eta <= 1e6) || slices.Contains(p.StepSizes[:i], eta) {
-			return &check.Error{Name: "step_sizes", Value: eta, Rule: "different numbers in (0, 1e6]"}
-		}
-	}
-	if p.Repeats < 2 || p.Repeats > maxRepeats {
-		return &check.Error{Name: "repeats", Value: p.Repeats, Rule: fmt.Sprintf("between 2 and %d", maxRepeats)}
-	}
-	for i, m := range p.Bounds {
-		if err := oneOf("bounds", m, p.Methods, p.Bounds[:i]); err != nil {
-			return err
-		}
+	bounded := func(name string, m shuffled.Method) error {
 		if !m.IsPrivate() || m == shuffled.DPSGD {
-			return &check.Error{Name: "bounds", Value: string(m), Rule: "private shuffled gradient methods"}
+			return &check.Error{Name: name, Value: string(m), Rule: "private shuffled gradient methods"}
 		}
+		return check.Among(p.Methods)(name, m)
 	}
-	if p.Widen && len(p.StepSizes) == 0 {
-		return &check.Error{Name: "widen", Value: true, Rule: "left out without step_sizes: the source's grid has no further ones"}
+	err := cmp.Or(
+		check.Among(datasets.Names())("data", p.Data),
+		check.Each("methods", p.Methods, check.Among(shuffled.Methods())),
+		check.Each("order of a variant", chosen, check.Among(slices.Sorted(maps.Keys(orders)))),
+		check.Each("epsilons", p.Epsilons, func(name string, eps float64) error { return check.Open(name, eps, 0, math.Inf(1)) }),
+		check.Open("delta", p.Delta, 0, 1),
+		check.Whole("epochs", p.Epochs, 2, 100_000),
+		check.UpTo("clip", p.Clip, 1e6),
+		check.Each("step_sizes", p.StepSizes, func(name string, eta float64) error { return check.UpTo(name, eta, 1e6) }),
+		check.Whole("repeats", p.Repeats, 2, maxRepeats),
+		check.Each("bounds", p.Bounds, bounded),
+	)
+	if err == nil && p.Widen && len(p.StepSizes) == 0 {
+		err = &check.Error{Name: "widen", Value: true, Rule: "left out without step_sizes: the source's grid has no further ones"}
 	}
-	return p.validateClaims()
-}
-
-func (p *TrainingParameters) validateClaims() error {
 	for _, c := range p.Claims {
-		if !slices.Contains(p.Epsilons, c.Epsilon) {
-			return &check.Error{Name: "epsilon of a claim", Value: c.Epsilon, Rule: fmt.Sprintf("among %v", p.Epsilons)}
+		if err == nil && !(c.Factor >= 1 && c.Factor <= 1000) {
+			err = &check.Error{Name: "factor", Value: c.Factor, Rule: "between 1 and 1000"}
 		}
-		if !(c.Factor >= 1 && c.Factor <= 1000) {
-			return &check.Error{Name: "factor", Value: c.Factor, Rule: "between 1 and 1000"}
-		}
-		if len(c.Better) == 0 || len(c.Worse) == 0 {
-			return &check.Error{Name: "better and worse", Value: "none", Rule: "at least one method of each"}
-		}
-		for i, m := range slices.Concat(c.Better, c.Worse) {
-			if err := oneOf("methods of a claim", m, p.Methods, slices.Concat(c.Better, c.Worse)[:i]); err != nil {
-				return err
-			}
-		}
+		err = cmp.Or(err, check.Among(p.Epsilons)("epsilon of a claim", c.Epsilon), experiment.CheckOrdering(c.Better, c.Worse, p.Methods))
 	}
-	return nil
+	return err
 }
 
-// oneOf wants m among the allowed ones and not among those before it.
-func oneOf(name string, m shuffled.Method, allowed, before []shuffled.Method) error {
-	if !slices.Contains(allowed, m) {
-		return &check.Error{Name: name, Value: fmt.Sprintf("%q", m), Rule: fmt.Sprintf("among %q", allowed)}
-	}
-	if slices.Contains(before, m) {
-		return &check.Error{Name: name, Value: fmt.Sprintf("%q twice", m), Rule: "different"}
-	}
-	return nil
+func (p *trainingParameters) Inputs(ctx context.Context, root string) (map[string]string, error) {
+	return datasets.Inputs(ctx, p.Data, root, p.DataSeed)
 }
 
-func (p *TrainingParameters) inputs(ctx context.Context, root string) (map[string]string, error) {
-	return datasetInputs(ctx, p.Data, root, p.DataSeed)
-}
-
-func (p *TrainingParameters) steps() int {
+func (p *trainingParameters) Steps() int {
 	n := len(p.trainings())
 	if len(p.Bounds) > 0 {
 		n++
@@ -184,7 +130,7 @@ type training struct {
 
 // trainings returns all lines, each once: methods without privacy do not depend on ε, and
 // Public Only and DP-SGD visit private records in no order that could be chosen.
-func (p *TrainingParameters) trainings() []training {
+func (p *trainingParameters) trainings() []training {
 	var out []training
 	add := func(t training) {
 		if !slices.Contains(out, t) {
@@ -238,7 +184,7 @@ func (t training) random() bool {
 }
 
 // config returns the line's configuration, without a step size.
-func (p *TrainingParameters) config(set datasets.Set, t training) shuffled.Config {
+func (p *trainingParameters) config(set datasets.Set, t training) shuffled.Config {
 	return shuffled.Config{
 		Task: set.Task, Regularizer: set.Regularizer, Start: set.Start,
 		Method: t.Method, Fraction: t.Fraction, Epochs: p.Epochs, Order: orders[t.Order], Clip: p.Clip,
@@ -250,39 +196,25 @@ func (p *TrainingParameters) config(set datasets.Set, t training) shuffled.Confi
 
 // trained is what was found for one line.
 type trained struct {
-	Noise         float64       `json:"noise"` // σ
-	Amplification float64       `json:"amplification"`
-	Epsilon       float64       `json:"epsilon"` // what the accountant says; 0 without private data
-	StepSize      float64       `json:"step_size"`
-	Mean          float64       `json:"mean"` // of the last excess, at this step size
-	Std           float64       `json:"std"`
-	Cells         []trainedCell `json:"cells"` // by step size, then seed
-	Traces        [][]float64   `json:"traces"`
-	Objectives    [][]float64   `json:"objectives"` // as Traces, which are excesses, by seed and epoch
-	Distances     [][]float64   `json:"distances"`
+	Noise         float64 `json:"noise"` // σ
+	Amplification float64 `json:"amplification"`
+	Epsilon       float64 `json:"epsilon"` // what the accountant says; 0 without private data
+	StepSize      float64 `json:"step_size"`
+	Mean          float64 `json:"mean"` // of the last excess, at this step size
+	Std           float64 `json:"std"`
+	// Cells are the ends of all runs, by step size, the largest first, then seed; where one
+	// diverged, Last is zero. Best are those at StepSize, with their traces.
+	Cells []train.Cell `json:"cells"`
+	Best  []train.Cell `json:"best"`
 }
 
-// edge says where the best step size ends the grid of those tried: a better one may lie
-// beyond. It is "" inside the grid, and for a grid of one.
+// edge says where the best step size ends the grid of those tried.
 func (x trained) edge() string {
-	first, last := x.Cells[0].StepSize, x.Cells[len(x.Cells)-1].StepSize
-	switch {
-	case first == last:
-		return ""
-	case x.StepSize == max(first, last):
-		return "largest"
-	case x.StepSize == min(first, last):
-		return "smallest"
+	tried := make([]float64, len(x.Cells))
+	for i, c := range x.Cells {
+		tried[i] = c.StepSize
 	}
-	return ""
-}
-
-// trainedCell is the end of one run.
-type trainedCell struct {
-	StepSize float64 `json:"step_size"`
-	Seed     uint64  `json:"seed"`
-	Excess   float64 `json:"excess"` // 0 where it diverged
-	Diverged bool    `json:"diverged"`
+	return experiment.Edge(x.StepSize, tried)
 }
 
 // laboratory is a data set made ready for training.
@@ -297,8 +229,8 @@ type laboratory struct {
 	seeds     []uint64
 }
 
-func (p *TrainingParameters) laboratory(r *run) (laboratory, error) {
-	set, err := dataset(r, p.Data, r.Data, p.DataSeed)
+func (p *trainingParameters) laboratory(r *experiment.Run) (laboratory, error) {
+	set, err := datasets.Open(r, p.Data, r.Data, p.DataSeed)
 	if err != nil {
 		return laboratory{}, err
 	}
@@ -334,7 +266,7 @@ func (p *TrainingParameters) laboratory(r *run) (laboratory, error) {
 
 // train runs one line at every step size. All lines share the seeds, so that methods are
 // compared on the same noise and orders.
-func (p *TrainingParameters) train(r *run, lab laboratory, t training) (trained, error) {
+func (p *trainingParameters) train(r *experiment.Run, lab laboratory, t training) (trained, error) {
 	seeds := lab.seeds
 	if !t.random() {
 		seeds = seeds[:1]
@@ -349,24 +281,16 @@ func (p *TrainingParameters) train(r *run, lab laboratory, t training) (trained,
 	if err != nil {
 		return trained{}, err
 	}
-	out := trained{StepSize: best.StepSize, Mean: best.Mean, Std: best.Std}
+	out := trained{StepSize: best.StepSize, Mean: best.Mean, Std: best.Std, Best: best.Cells}
 	if t.Method.IsPrivate() {
 		report := plan.Report()
 		out.Noise, out.Amplification, out.Epsilon = report.Noise, report.Amplification, report.Cost.Epsilon
 	}
 	for _, cell := range cells {
-		x := trainedCell{StepSize: cell.StepSize, Seed: cell.Seed, Diverged: cell.Diverged}
-		if !cell.Diverged {
-			x.Excess = cell.Last.Excess
+		if cell.Trace = nil; cell.Diverged {
+			cell.Last = train.Point{} // JSON has no place for infinity
 		}
-		out.Cells = append(out.Cells, x)
-	}
-	for _, cell := range best.Cells {
-		excess, objective, distance := make([]float64, len(cell.Trace)), make([]float64, len(cell.Trace)), make([]float64, len(cell.Trace))
-		for i, x := range cell.Trace {
-			excess[i], objective[i], distance[i] = x.Excess, x.Objective, x.Distance
-		}
-		out.Traces, out.Objectives, out.Distances = append(out.Traces, excess), append(out.Objectives, objective), append(out.Distances, distance)
+		out.Cells = append(out.Cells, cell)
 	}
 	return out, nil
 }
@@ -427,39 +351,21 @@ func (lab laboratory) beyond(best, largest, smallest float64) (float64, bool) {
 	return smaller, best == smallest && smaller > 0
 }
 
-// cells returns the runs at the best step size as package train writes them.
-func (x trained) cells() []train.Cell {
-	var out []train.Cell
-	for _, c := range x.Cells {
-		if c.StepSize != x.StepSize {
-			continue
-		}
-		i := len(out)
-		cell := train.Cell{StepSize: c.StepSize, Seed: c.Seed}
-		for epoch, excess := range x.Traces[i] {
-			cell.Trace = append(cell.Trace, train.Point{Epoch: epoch, Objective: x.Objectives[i][epoch], Excess: excess, Distance: x.Distances[i][epoch]})
-		}
-		cell.Last = cell.Trace[len(cell.Trace)-1]
-		out = append(out, cell)
-	}
-	return out
-}
-
-func (p *TrainingParameters) run(r *run) error {
+func (p *trainingParameters) Run(r *experiment.Run) error {
 	lab, err := p.laboratory(r)
 	if err != nil {
 		return err
 	}
 	found := map[training]trained{}
-	shared := []any{p.Data, hashSet(lab.set), p.Epochs, p.Clip, p.Delta, lab.stepSizes, lab.further, lab.seeds}
+	shared := []any{p.Data, datasets.Hash(lab.set), p.Epochs, p.Clip, p.Delta, lab.stepSizes, lab.further, lab.seeds}
 	for _, t := range p.trainings() {
-		if found[t], err = step(r, t.String(), append([]any{t}, shared...), func() (trained, error) { return p.train(r, lab, t) }); err != nil {
+		if found[t], err = experiment.Step(r, t.String(), append([]any{t}, shared...), func() (trained, error) { return p.train(r, lab, t) }); err != nil {
 			return fmt.Errorf("%s: %w", t, err)
 		}
 	}
 	var bounds []bounded
 	if len(p.Bounds) > 0 {
-		if bounds, err = step(r, "bounds", append([]any{p.Bounds, p.Epsilons, p.Variants[0]}, append(shared, p.bestSteps(found))...), func() ([]bounded, error) { return p.bound(r, lab, found) }); err != nil {
+		if bounds, err = experiment.Step(r, "bounds", append([]any{p.Bounds, p.Epsilons, p.Variants[0]}, append(shared, p.bestSteps(found))...), func() ([]bounded, error) { return p.bound(r, lab, found) }); err != nil {
 			return fmt.Errorf("bounds: %w", err)
 		}
 	}
@@ -469,10 +375,10 @@ func (p *TrainingParameters) run(r *run) error {
 		return err
 	}
 	for _, t := range p.trainings() {
-		if err := w.Write(p.config(lab.set, t).TraceLabels(p.Data), found[t].cells()); err != nil {
+		if err := w.Write(p.config(lab.set, t).TraceLabels(p.Data), found[t].Best); err != nil {
 			return err
 		}
 	}
-	r.files["traces.csv"] = b.Bytes()
-	return p.tell(r, lab, found, bounds)
+	r.File("traces.csv", b.Bytes())
+	return p.report(r, lab, found, bounds)
 }

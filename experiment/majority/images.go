@@ -1,6 +1,7 @@
-package experiment
+package majority
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,42 +12,45 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/learn/data"
 )
 
-// ImageParameters: teachers trained on disjoint parts of a set of images answer queries
+// imageParameters: teachers trained on disjoint parts of a set of images answer queries
 // through private mechanisms.
-type ImageParameters struct {
+type imageParameters struct {
+	solve Solver
+
 	Data          string   `json:"data"`                      // folder of IDX files, below Options.Data
 	Classes       [2]int   `json:"classes"`                   // labels of the images for the answers 0 and 1
 	TrainPerClass int      `json:"train_per_class,omitempty"` // use so many of each; 0 is all
 	Teachers      int      `json:"teachers"`
 	Pool          int      `json:"pool"` // pixels are averaged in squares of this side
 	TeacherDelta  float64  `json:"teacher_delta"`
-	Private       Training `json:"private"`
-	Plain         Training `json:"plain"` // the teachers of GNMax: no noise, no clipping
+	Private       training `json:"private"`
+	Plain         training `json:"plain"` // the teachers of GNMax: no noise, no clipping
 	Allowances    []int    `json:"allowances"`
 	Queries       []int    `json:"queries"`
 	Draws         int      `json:"draws"` // random choices of the queries
 	Slack         float64  `json:"slack"` // δ' of the totals
 	// Ordered are the allowances for which γ_opt ≥ γ_Sub > GNMax is claimed, and tested.
 	Ordered []int             `json:"ordered,omitempty"`
-	Printed []PrintedAccuracy `json:"printed,omitempty"`
+	Printed []printedAccuracy `json:"printed,omitempty"`
 	// Within is by how much accuracies may differ from the printed ones, by m. It is claimed
 	// and tested.
-	Within []Tolerance `json:"within,omitempty"`
+	Within []tolerance `json:"within,omitempty"`
 }
 
-// Tolerance is the largest difference from the source's accuracies at one m.
-type Tolerance struct {
+// tolerance is the largest difference from the source's accuracies at one m.
+type tolerance struct {
 	Allowance int     `json:"m"`
 	Accuracy  float64 `json:"accuracy"`
 }
 
-// PrintedAccuracy is what the source prints for one m and Q: mean and standard deviation.
-type PrintedAccuracy struct {
+// printedAccuracy is what the source prints for one m and Q: mean and standard deviation.
+type printedAccuracy struct {
 	Table     string     `json:"table"`
 	Allowance int        `json:"m"`
 	Queries   int        `json:"queries"`
@@ -56,10 +60,10 @@ type PrintedAccuracy struct {
 }
 
 // printedMethods are the methods of the source's tables, in their order.
-var printedMethods = []Method{MethodGNMax, MethodSub, MethodOpt}
+var printedMethods = []experiment.Method{methodGNMax, methodSub, methodOpt}
 
 // of returns the printed accuracy of a method as text, nil if there is none.
-func (p PrintedAccuracy) of(m Method) any {
+func (p printedAccuracy) of(m experiment.Method) any {
 	i := slices.Index(printedMethods, m)
 	if i < 0 {
 		return nil
@@ -69,114 +73,72 @@ func (p PrintedAccuracy) of(m Method) any {
 }
 
 // values returns mean and standard deviation of each of printedMethods.
-func (p PrintedAccuracy) values() [][2]float64 { return [][2]float64{p.GNMax, p.Sub, p.Opt} }
+func (p printedAccuracy) values() [][2]float64 { return [][2]float64{p.GNMax, p.Sub, p.Opt} }
 
 const (
 	trainPart = "train"
 	testPart  = "t10k"
 )
 
-func (p *ImageParameters) validate() error {
+func (p *imageParameters) Validate() error {
 	if !filepath.IsLocal(p.Data) {
 		return &check.Error{Name: "data", Value: fmt.Sprintf("%q", p.Data), Rule: "a folder below the data folder"}
 	}
-	for _, c := range p.Classes {
-		if c < 0 || c > 255 {
-			return &check.Error{Name: "classes", Value: c, Rule: "between 0 and 255"}
-		}
-	}
-	if p.Classes[0] == p.Classes[1] {
-		return &check.Error{Name: "classes", Value: p.Classes, Rule: "different"}
-	}
-	if err := check.Teachers(p.Teachers); err != nil {
+	class := func(name string, c int) error { return check.Whole(name, c, 0, 255) }
+	allowance := func(name string, m int) error { return check.Whole(name, m, 1, p.Teachers) } // whole numbers: γ_Sub asks so many
+	err := cmp.Or(
+		check.Each("classes", p.Classes[:], class),
+		check.OddTeachers(p.Teachers),
+		check.Whole("train_per_class", p.TrainPerClass, 0, 0),
+		check.Whole("pool", p.Pool, 1, 64),
+		check.Open("teacher delta", p.TeacherDelta, 0, 1), // normal noise has no pure guarantee
+		p.Private.validate("private"),
+		p.Plain.validate("plain"),
+		check.Some("allowances and queries", len(p.Allowances), len(p.Queries)),
+		check.Each("allowances", p.Allowances, allowance),
+		check.Each("queries", p.Queries, func(name string, q int) error { return check.Whole(name, q, 1, 0) }),
+		check.Whole("draws", p.Draws, 2, 1000),
+		check.Open("slack", p.Slack, 0, 1),
+	)
+	switch {
+	case err != nil:
 		return err
-	}
-	if p.Teachers%2 == 0 {
-		return &check.Error{Name: "number of teachers K", Value: p.Teachers, Rule: "odd, so that there is a majority"}
-	}
-	if p.TrainPerClass < 0 {
-		return &check.Error{Name: "train_per_class", Value: p.TrainPerClass, Rule: "at least 0"}
-	}
-	if p.Pool < 1 || p.Pool > 64 {
-		return &check.Error{Name: "pool", Value: p.Pool, Rule: "between 1 and 64"}
-	}
-	if err := check.Delta("teacher delta", p.TeacherDelta); err != nil {
-		return err
-	}
-	if p.TeacherDelta == 0 {
-		return &check.Error{Name: "teacher delta", Value: p.TeacherDelta, Rule: "above 0: normal noise has no pure guarantee"}
-	}
-	if err := p.Private.validate("private"); err != nil {
-		return err
-	}
-	if err := p.Plain.validate("plain"); err != nil {
-		return err
-	}
-	if p.Private.NoiseMultiplier == 0 || p.Private.Clip == 0 {
+	case p.Private.NoiseMultiplier == 0 || p.Private.Clip == 0:
 		return &check.Error{Name: "private", Value: "no noise or no clip", Rule: "both above 0"}
-	}
-	if p.Plain.NoiseMultiplier != 0 || p.Plain.Clip != 0 {
+	case p.Plain.NoiseMultiplier != 0 || p.Plain.Clip != 0:
 		return &check.Error{Name: "plain", Value: "noise or clip", Rule: "without: these teachers are not private"}
 	}
-	if len(p.Allowances) == 0 || len(p.Queries) == 0 {
-		return &check.Error{Name: "allowances and queries", Value: "none", Rule: "at least one of each"}
-	}
-	for _, m := range p.Allowances {
-		if m < 1 || m > p.Teachers {
-			return &check.Error{Name: "allowances", Value: m, Rule: fmt.Sprintf("between 1 and K = %d, whole numbers: γ_Sub asks so many teachers", p.Teachers)}
-		}
-	}
-	for _, q := range p.Queries {
-		if q < 1 {
-			return &check.Error{Name: "queries", Value: q, Rule: "at least 1"}
-		}
-	}
-	if p.Draws < 2 || p.Draws > 1000 {
-		return &check.Error{Name: "draws", Value: p.Draws, Rule: "between 2 and 1000"}
-	}
-	for i, m := range p.Allowances {
-		if slices.Contains(p.Allowances[:i], m) {
-			return &check.Error{Name: "allowances", Value: fmt.Sprintf("%d twice", m), Rule: "different"}
-		}
-	}
-	for i, q := range p.Queries {
-		if slices.Contains(p.Queries[:i], q) {
-			return &check.Error{Name: "queries", Value: fmt.Sprintf("%d twice", q), Rule: "different"}
-		}
-	}
-	if !(p.Slack > 0 && p.Slack < 1) {
-		return &check.Error{Name: "slack", Value: p.Slack, Rule: "in (0,1)"}
+	var printed []int
+	for _, c := range p.Printed {
+		printed = append(printed, c.Allowance)
 	}
 	for _, w := range p.Within {
-		if !slices.Contains(p.Allowances, w.Allowance) {
-			return &check.Error{Name: "m of within", Value: w.Allowance, Rule: fmt.Sprintf("among %v", p.Allowances)}
-		}
-		if !slices.ContainsFunc(p.Printed, func(c PrintedAccuracy) bool { return c.Allowance == w.Allowance }) {
-			return &check.Error{Name: "m of within", Value: w.Allowance, Rule: "the m of something printed"}
-		}
-		if !(w.Accuracy > 0 && w.Accuracy < 1) {
-			return &check.Error{Name: "accuracy of within", Value: w.Accuracy, Rule: "in (0,1)"}
+		if err := cmp.Or(check.Among(p.Allowances)("m of within", w.Allowance), check.Among(printed)("m of within", w.Allowance), check.Open("accuracy of within", w.Accuracy, 0, 1)); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (p *ImageParameters) steps() int { return 3 + 2*len(p.Allowances) }
+// NeedsData returns the folder of IDX files that the experiment reads.
+func (p *imageParameters) NeedsData() string { return p.Data }
+
+func (p *imageParameters) Steps() int { return 3 + 2*len(p.Allowances) }
 
 // inputs returns the hashes of the files that the experiment reads.
-func (p *ImageParameters) inputs(ctx context.Context, root string) (map[string]string, error) {
+func (p *imageParameters) Inputs(ctx context.Context, root string) (map[string]string, error) {
 	dir := filepath.Join(root, p.Data)
 	out := map[string]string{}
 	for _, part := range []string{trainPart, testPart} {
 		for _, name := range []string{part + "-images-idx3-ubyte", part + "-labels-idx1-ubyte"} {
 			path, err := data.FindIDX(dir, name)
 			if errors.Is(err, fs.ErrNotExist) {
-				return nil, fmt.Errorf("%w: %w; scripts/fetch-mnist %s fetches it, and any folder of IDX files serves", ErrNoData, err, root)
+				return nil, fmt.Errorf("%w: %w; scripts/fetch-mnist %s fetches it, and any folder of IDX files serves", experiment.ErrNoData, err, root)
 			}
 			if err != nil {
 				return nil, err
 			}
-			if out[name], err = hashFile(ctx, path, data.MaxBytes); err != nil {
+			if out[name], err = experiment.HashFile(ctx, path, data.MaxBytes); err != nil {
 				return nil, err
 			}
 		}
@@ -184,8 +146,8 @@ func (p *ImageParameters) inputs(ctx context.Context, root string) (map[string]s
 	return out, nil
 }
 
-// Training is stochastic gradient descent over Poisson samples, private if there is noise.
-type Training struct {
+// training is stochastic gradient descent over Poisson samples, private if there is noise.
+type training struct {
 	SamplingRate    float64 `json:"sampling_rate"` // each record comes into each step with this probability
 	Steps           int     `json:"steps"`
 	LearningRate    float64 `json:"learning_rate"`
@@ -193,25 +155,25 @@ type Training struct {
 	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // σ: noise of σC in every coordinate
 }
 
-func (t Training) validate(name string) error {
-	switch {
-	case !(t.SamplingRate > 0 && t.SamplingRate <= 1):
-		return &check.Error{Name: name + " sampling_rate", Value: t.SamplingRate, Rule: "in (0,1]"}
-	case t.Steps < 1 || t.Steps > 1_000_000:
-		return &check.Error{Name: name + " steps", Value: t.Steps, Rule: "between 1 and 1000000"}
-	case !(t.LearningRate > 0 && t.LearningRate <= 1e6):
-		return &check.Error{Name: name + " learning_rate", Value: t.LearningRate, Rule: "in (0, 1e6]"}
-	case !(t.Clip >= 0 && t.Clip <= 1e6):
-		return &check.Error{Name: name + " clip", Value: t.Clip, Rule: "in [0, 1e6]"}
-	case !(t.NoiseMultiplier >= 0 && t.NoiseMultiplier <= 1e6):
-		return &check.Error{Name: name + " noise_multiplier", Value: t.NoiseMultiplier, Rule: "in [0, 1e6]"}
+func (t training) validate(name string) error {
+	optional := func(field string, v float64) error {
+		if v == 0 {
+			return nil
+		}
+		return check.UpTo(field, v, 1e6)
 	}
-	return nil
+	return cmp.Or(
+		check.UpTo(name+" sampling_rate", t.SamplingRate, 1),
+		check.Whole(name+" steps", t.Steps, 1, 1_000_000),
+		check.UpTo(name+" learning_rate", t.LearningRate, 1e6),
+		optional(name+" clip", t.Clip),
+		optional(name+" noise_multiplier", t.NoiseMultiplier),
+	)
 }
 
 // cost returns what a teacher trained so costs: the Poisson-subsampled Gaussian mechanism,
 // as often as there are steps, for the addition or removal of one record.
-func (t Training) cost(delta float64) (accountant.Cost, error) {
+func (t training) cost(delta float64) (accountant.Cost, error) {
 	a, err := accountant.New(accountant.AddOrRemoveOne)
 	if err != nil {
 		return accountant.Cost{}, err
@@ -231,7 +193,7 @@ type records struct {
 }
 
 // pick keeps the images of the two classes, at most limit of each if that is not 0.
-func (p *ImageParameters) pick(s data.LabelledImages, limit int) (records, error) {
+func (p *imageParameters) pick(s data.LabelledImages, limit int) (records, error) {
 	if p.Pool > s.Rows || p.Pool > s.Columns {
 		return records{}, &check.Error{Name: "pool", Value: p.Pool, Rule: fmt.Sprintf("at most the images' side, %d", min(s.Rows, s.Columns))}
 	}
@@ -312,7 +274,7 @@ func (d records) partition(teachers int, rng *rand.Rand) []records {
 // from a seed: good for an experiment, not for a release.
 //
 // Source: Abadi et al., Deep Learning with Differential Privacy (2016), Algorithm 1.
-func (t Training) train(d records, seed, stream uint64) ([]float64, error) {
+func (t training) train(d records, seed, stream uint64) ([]float64, error) {
 	src := randsrc.NewSeededStream(seed, stream)
 	rng := rand.New(words{src})
 	n := len(d.labels)
@@ -378,7 +340,7 @@ func (v ensembleVotes) ones() []int {
 }
 
 // teach trains the teachers and lets them vote.
-func (p *ImageParameters) teach(r *run, t Training, stream uint64) (ensembleVotes, error) {
+func (p *imageParameters) teach(r *experiment.Run, t training, stream uint64) (ensembleVotes, error) {
 	dir := filepath.Join(r.Data, p.Data)
 	trainSet, err := data.ReadLabelledImages(r, dir, trainPart)
 	if err != nil {
