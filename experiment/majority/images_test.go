@@ -83,7 +83,7 @@ func TestImagesEndToEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := steps.Remove("private-teachers"); err != nil {
+	if err := os.Remove(steps.Path("private-teachers")); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(filepath.Join(out.Dir, "record.json")); err != nil {
