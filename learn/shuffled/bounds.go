@@ -362,7 +362,7 @@ func (p *Plan) Bounds(estimate func(privateSteps int) (Dissimilarity, error), op
 				return BoundInput{}, err
 			}
 			b.Cn, b.MeanSquareC = d.Cn, d.MeanSquare(p.n)
-			b.GapSmoothness = GapSmoothness(c.Task, p.private, p.public, r.Private)
+			b.GapSmoothness = gapSmoothness(c.Task, p.private, p.public, r.Private)
 			if math.IsInf(b.GapSmoothness, 1) {
 				return BoundInput{}, fmt.Errorf("task %s: the smoothness of the gap is not known", c.Task.Name())
 			}

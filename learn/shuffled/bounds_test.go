@@ -306,13 +306,13 @@ func TestGapSmoothness(t *testing.T) {
 	private := records(t, [][]float64{{2, 0}, {0, 1}}, []float64{0, 1})
 	public := records(t, [][]float64{{1, 0}, {0, 3}}, []float64{0, 1})
 	// 2/2·‖diag(4,1) - diag(1,9)‖ = 8.
-	near(t, "ridge", GapSmoothness(loss.LeastSquares{}, private, public, 0), 8, 1e-6)
-	near(t, "logistic", GapSmoothness(loss.Logistic{}, private, public, 0), 1, 1e-6)
-	near(t, "n_d = 1", GapSmoothness(loss.LeastSquares{}, private, public, 1), 1, 1e-6)
-	if l := GapSmoothness(loss.MeanEstimation{}, private, public, 0); l != 0 {
+	near(t, "ridge", gapSmoothness(loss.LeastSquares{}, private, public, 0), 8, 1e-6)
+	near(t, "logistic", gapSmoothness(loss.Logistic{}, private, public, 0), 1, 1e-6)
+	near(t, "n_d = 1", gapSmoothness(loss.LeastSquares{}, private, public, 1), 1, 1e-6)
+	if l := gapSmoothness(loss.MeanEstimation{}, private, public, 0); l != 0 {
 		t.Errorf("mean: %g", l)
 	}
-	if l := GapSmoothness(quadratic{}, private, public, 0); !math.IsInf(l, 1) {
+	if l := gapSmoothness(quadratic{}, private, public, 0); !math.IsInf(l, 1) {
 		t.Errorf("unknown task: %g", l)
 	}
 }

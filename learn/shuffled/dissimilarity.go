@@ -214,13 +214,13 @@ func largestSubsetGap(g [][]float64, s []float64, m, restarts int, rng interface
 	return best
 }
 
-// GapSmoothness bounds L_H, the smoothness of H = G - G^(k), for n_d private steps: 0 for
+// gapSmoothness bounds L_H, the smoothness of H = G - G^(k), for n_d private steps: 0 for
 // mean estimation, and for generalised linear losses with second derivative at most c
 //
 //	(c/n)·‖Σ_{j>n_d} a_{π_j}a_{π_j}ᵀ - Σ_j p_j p_jᵀ‖_op,   c = 2 ridge, 1/4 logistic,
 //
 // at the identity permutation, by power iteration; +Inf for other tasks.
-func GapSmoothness(task loss.Loss, private, public *data.Records, privateSteps int) float64 {
+func gapSmoothness(task loss.Loss, private, public *data.Records, privateSteps int) float64 {
 	if _, ok := task.(loss.MeanEstimation); ok {
 		return 0
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// Run is some like epochs in a row.
-type Run struct {
+// Block is some like epochs in a row.
+type Block struct {
 	Epochs      int     // ≥ 1
 	Private     int     // n_d, steps on private records, which come first
 	Noise       float64 // σ on private steps; 0 draws none
@@ -16,7 +16,7 @@ type Run struct {
 }
 
 // Schedule is all epochs of a training.
-type Schedule []Run
+type Schedule []Block
 
 // Epochs returns K.
 func (s Schedule) Epochs() int {
@@ -27,8 +27,8 @@ func (s Schedule) Epochs() int {
 	return k
 }
 
-// at returns the run that epoch k ≥ 0 belongs to.
-func (s Schedule) at(k int) Run {
+// at returns the block that epoch k ≥ 0 belongs to.
+func (s Schedule) at(k int) Block {
 	for _, r := range s {
 		if k < r.Epochs {
 			return r
@@ -112,7 +112,7 @@ func (m Method) Schedule(n, epochs int, fraction float64) (Schedule, error) {
 		if epochs < 2 {
 			return nil, &check.Error{Name: "epochs", Value: epochs, Rule: fmt.Sprintf("at least 2 for %s", m)}
 		}
-		private, public := Run{Epochs: part(epochs), Private: n, Noise: 1}, Run{Epochs: epochs - part(epochs)}
+		private, public := Block{Epochs: part(epochs), Private: n, Noise: 1}, Block{Epochs: epochs - part(epochs)}
 		if m == PrivPub {
 			return Schedule{private, public}, nil
 		}
