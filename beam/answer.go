@@ -213,7 +213,7 @@ func answerPipeline(j *plan) *beam.Pipeline {
 	files := beam.Reshuffle(s, beam.CreateList(s, j.tasks))
 	read := &readVotes{Read: j.job.Read, K: j.certified.Problem().K, ShardRows: j.shardRows, Key: j.keyAt}
 	shards := beam.GroupByKey(s, beam.ParDo(s.Scope("read"), read, files))
-	answer := &answerShard{Table: j.job.Table, Queries: j.queries, ShardRows: j.shardRows, Temp: j.temp, Neighbours: j.job.Charge.relation(), Key: j.keyAt}
+	answer := &answerShard{Table: j.job.Table, Queries: j.queries, ShardRows: j.shardRows, Temp: j.temp, Neighbours: j.job.Charge.Relation, Key: j.keyAt}
 	beam.ParDo0(s.Scope("answer"), answer, shards)
 	return p
 }

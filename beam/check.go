@@ -12,6 +12,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
@@ -100,16 +101,14 @@ func (f *checkFile) ProcessElement(ctx context.Context, task fileTask, emit func
 	buckets := make([]idBlock, idBuckets)
 	pin := pinner{hash: f.keys.coins.Pin()}
 	opts = release.Hashed(opts, f.keys.votes)
-	var reading *release.Reading
+	var hash *ledger.VoteHash // of the votes; nil where the ledger need not recognise them
 	if f.keys.votes != nil {
-		reading = release.NewReading(f.keys.votes.New(), nil)
+		hash = f.keys.votes.New()
 	}
 	info, err := readFile(ctx, task.Path, opts, func(info fileInfo, b *votes.Batch) error {
 		pin.add(info, b)
-		if reading != nil {
-			if err := reading.Add(b, reading.Digest(b)); err != nil {
-				return err
-			}
+		if hash != nil {
+			release.HashVotes(hash, b)
 		}
 		for i, id := range b.IDs {
 			n := bucketOf(id)
@@ -139,8 +138,8 @@ func (f *checkFile) ProcessElement(ctx context.Context, task fileTask, emit func
 		}
 	}
 	r.K, r.IDs, r.Labels, r.Columns, r.Pin = info.k, info.ids, info.labels, info.columns, pin.sum()
-	if reading != nil {
-		r.Votes = reading.Part()
+	if hash != nil {
+		r.Votes = hash.Part()
 	}
 	return f.leave(ctx, task, r)
 }

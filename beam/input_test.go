@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,8 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -527,10 +530,12 @@ func TestMergeNeedsEveryAnswer(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		noted := false
-		err := p.deliver(context.Background(), new(Report), func() error { noted = true; return nil })
-		if noted != (name == "") {
-			t.Errorf("%s: noted %t", name, noted)
+		out := release.Transaction{Output: p.output(), Draw: func(ctx context.Context, _ *ledger.Receipt) (func(io.Writer) error, error) {
+			return func(w io.Writer) error { return p.merge(ctx, w) }, nil
+		}}
+		outcome, err := out.Run(context.Background())
+		if outcome.Done() != (name == "") {
+			t.Errorf("%s: done %t", name, outcome.Done())
 		}
 		b, rerr := os.ReadFile(p.job.Out)
 		if name == "" {

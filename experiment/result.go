@@ -72,9 +72,9 @@ func (t *Table) Add(cells ...any) {
 	t.Rows = append(t.Rows, cells)
 }
 
-// WriteCSV writes the table with numbers in nine significant digits: enough for every
+// writeCSV writes the table with numbers in nine significant digits: enough for every
 // comparison, and short of the last ones, which may differ between processors.
-func (t Table) WriteCSV(w io.Writer) error {
+func (t Table) writeCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	line := make([]string, len(t.Columns))
 	for i, c := range t.Columns {

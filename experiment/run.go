@@ -178,7 +178,7 @@ func (r *Run) do(p Parameters) (Outcome, error) {
 func (r *Run) write(record *Record) error {
 	for _, t := range r.Result.Tables {
 		var b bytes.Buffer
-		if err := t.WriteCSV(&b); err != nil {
+		if err := t.writeCSV(&b); err != nil {
 			return err
 		}
 		r.File(t.Name+".csv", b.Bytes())

@@ -182,7 +182,11 @@ func (b BaselineKind) Certify(ctx context.Context, p constraints.Problem) (Basel
 	if err := b.Applies(p); err != nil {
 		return Baseline{}, err
 	}
-	out, err := b.shrunk(ctx, p)
+	s, err := constraints.NewSystem(p)
+	if err != nil {
+		return Baseline{}, err
+	}
+	out, err := b.shrunk(ctx, s)
 	if err != nil || b.multiple {
 		return out, err
 	}
@@ -192,7 +196,7 @@ func (b BaselineKind) Certify(ctx context.Context, p constraints.Problem) (Basel
 	}
 	for l := 0; 2*l < p.K; l++ {
 		if out.Certified.fn.At(l) < f.At(l)*(1-roundingShare) {
-			_, err = Certify(ctx, p, f)
+			_, _, err = certify(ctx, s, f)
 			return Baseline{}, fmt.Errorf("%s: %w", out.Title, err)
 		}
 	}
@@ -200,12 +204,12 @@ func (b BaselineKind) Certify(ctx context.Context, p constraints.Problem) (Basel
 }
 
 // shrunk returns the largest private multiple of the kind's function.
-func (b BaselineKind) shrunk(ctx context.Context, p constraints.Problem) (Baseline, error) {
-	f, title, err := b.make(b, p)
+func (b BaselineKind) shrunk(ctx context.Context, s *constraints.System) (Baseline, error) {
+	f, title, err := b.make(b, s.Problem())
 	if err != nil {
 		return Baseline{}, err
 	}
-	certified, err := CertifyShrunk(ctx, p, f)
+	certified, err := CertifyLargest(ctx, s, f)
 	if err != nil {
 		return Baseline{}, fmt.Errorf("baseline %s: %w", b.Name, err)
 	}
@@ -215,15 +219,20 @@ func (b BaselineKind) shrunk(ctx context.Context, p constraints.Problem) (Baseli
 // Baselines returns the BaselineKinds that apply to p, each certified, and scaled down
 // where its own formula is not private for p. Cost: a few certificates.
 func Baselines(ctx context.Context, p constraints.Problem) ([]Baseline, error) {
-	if err := p.Validate(); err != nil {
+	s, err := constraints.NewSystem(p)
+	if err != nil {
 		return nil, err
 	}
+	return baselines(ctx, s)
+}
+
+func baselines(ctx context.Context, s *constraints.System) ([]Baseline, error) {
 	var out []Baseline
 	for _, kind := range baselineKinds {
-		if kind.Applies(p) != nil {
+		if kind.Applies(s.Problem()) != nil {
 			continue
 		}
-		b, err := kind.shrunk(ctx, p)
+		b, err := kind.shrunk(ctx, s)
 		if err != nil {
 			return nil, err
 		}

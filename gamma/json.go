@@ -98,7 +98,7 @@ type fileMultiplier struct {
 
 // MarshalJSON returns the documented JSON form.
 func (t *Table) MarshalJSON() ([]byte, error) {
-	p, c := t.problem, t.certificate
+	p, c := t.Problem(), t.certificate
 	f := file{
 		Format: FormatVersion,
 		K:      p.K, M: p.M, TotalEpsilon: p.TotalEpsilon, Epsilon: fileEpsilon(p.Epsilon), TeacherDelta: p.TeacherDelta, Delta: p.Delta, Affected: p.Affected,

@@ -517,12 +517,16 @@ func TestHostileTablesTakeLittleMemory(t *testing.T) {
 func TestTheLargestTableIsBelowTheLimits(t *testing.T) {
 	const k = constraints.MaxTeachers
 	p := problem(t, k, 3, 0.1, 1e-5)
+	system, err := constraints.NewSystem(p)
+	if err != nil {
+		t.Fatal(err)
+	}
 	values := make([]float64, (k+1)/2)
 	for l := range values {
 		values[l] = 1 / 3.
 	}
 	table := &Table{
-		Certified: &Certified{fn: mustFree(t, k, values...), problem: p, certificate: Certificate{Method: Sweep, Constraints: p.Count()}},
+		Certified: &Certified{fn: mustFree(t, k, values...), system: system, certificate: Certificate{Method: Sweep, Constraints: p.Count()}},
 		Objective: Objective{Counts: make([]float64, k+1), Shape: Free},
 	}
 	for l := range table.Counts {

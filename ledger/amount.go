@@ -142,12 +142,7 @@ func NewCost(epsilon, delta float64) (Cost, error) {
 	if err := check.Delta("delta", delta); err != nil {
 		return Cost{}, err
 	}
-	return CostFromRat(num.Decimal(epsilon), num.Decimal(delta))
-}
-
-// CostFromRat is [NewCost] for exact numbers: rounded up, ε ≥ 0, δ in [0,1].
-func CostFromRat(epsilon, delta *big.Rat) (Cost, error) {
-	return costOf(epsilon, delta, true)
+	return costOf(num.Decimal(epsilon), num.Decimal(delta), true)
 }
 
 // NewBudget returns the budget (ε, δ), each rounded down to a whole unit, so

@@ -41,10 +41,10 @@ func TestCostRefuses(t *testing.T) {
 			t.Errorf("NewBudget(%g, %g) = %v", c[0], c[1], got)
 		}
 	}
-	if got, err := CostFromRat(big.NewRat(1, 1), big.NewRat(11, 10)); err == nil {
+	if got, err := costOf(big.NewRat(1, 1), big.NewRat(11, 10), true); err == nil {
 		t.Errorf("δ = 1.1: %v", got)
 	}
-	if got, err := CostFromRat(big.NewRat(-1, 1e18), new(big.Rat)); err == nil {
+	if got, err := costOf(big.NewRat(-1, 1e18), new(big.Rat), true); err == nil {
 		t.Errorf("ε < 0: %v", got)
 	}
 }

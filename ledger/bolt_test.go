@@ -128,4 +128,9 @@ func TestForeignDatabase(t *testing.T) {
 	if _, err := Open(t.Context(), path); !errors.Is(err, ErrDamaged) || errors.Is(err, ErrNotLedger) {
 		t.Errorf("with an anchor: %v", err)
 	}
+	l := create(t, 1, 0)
+	files{b, nil}.write(t, l.Path())
+	if err := chargeOne(l, 1); !errors.Is(err, ErrDamaged) || errors.Is(err, ErrNotLedger) {
+		t.Errorf("under an open handle: %v", err)
+	}
 }

@@ -10,8 +10,8 @@ import (
 	"math"
 )
 
-// maxLine is more than the longest line of a ledger: an event of MaxEvent bytes, and names of
-// at most MaxID bytes each, of which JSON makes up to six times as many.
+// maxLine is more than the longest line of a ledger: an event of MaxEvent bytes, and some names
+// of at most MaxID bytes, of which JSON makes at most twice as many.
 const maxLine = 2 * MaxEvent
 
 // chain is what was read of a ledger's file, up to its last whole commit.

@@ -242,6 +242,6 @@
 //
 // A charge writes about 500 bytes, 700 with a draw, and forces them and the anchor to disk.
 // [Ledger.ChargeAll] shares the writes among its requests. Open decodes every entry: 10⁶ take
-// about 2 s and 150 MB, with draws 4 s and 280 MB, which the handle keeps. Verify and
+// about 2 s of one core and 150 MB, with draws 5 s and 260 MB, which the handle keeps. Verify and
 // History read all entries again; both keep others from charging meanwhile.
 package ledger

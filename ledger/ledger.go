@@ -29,9 +29,9 @@ type Ledger struct {
 }
 
 // Create makes a new ledger at path, which must not exist, and opens it. All costs that
-// are ever charged to it are for the neighbouring relation. The database is at path, the
+// are ever charged to it are for the neighbouring relation. The ledger is at path, the
 // anchor at path + ".anchor", the secret at path + ".secret". An anchor without a
-// database is refused: a deleted ledger must not come back with a fresh budget.
+// ledger is refused: a deleted ledger must not come back with a fresh budget.
 // After an error the ledger may be there, whole and empty. What earlier calls for the same
 // directory left behind when they were killed is removed.
 func Create(ctx context.Context, path string, budget Budget, relation Relation) (*Ledger, error) {
@@ -54,7 +54,7 @@ func Create(ctx context.Context, path string, budget Budget, relation Relation) 
 	}
 	switch _, err := os.Lstat(path + AnchorSuffix); {
 	case err == nil:
-		return nil, fmt.Errorf("create ledger %s: the anchor of an earlier ledger is there, so the database is missing: %w", path, fs.ErrExist)
+		return nil, fmt.Errorf("create ledger %s: the anchor of an earlier ledger is there, so the ledger is missing: %w", path, fs.ErrExist)
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
@@ -110,9 +110,9 @@ func Open(ctx context.Context, path string) (*Ledger, error) {
 	return l, unlock(s.file)
 }
 
-// Adopt makes a new anchor for a database whose anchor is lost or damaged. It
-// needs a head that was kept elsewhere, and verifies that the database is whole and
-// contains it. A database that was rolled back further than pinned cannot be adopted.
+// Adopt makes a new anchor for a ledger whose anchor is lost or damaged. It
+// needs a head that was kept elsewhere, and verifies that the ledger is whole and
+// contains it. A ledger that was rolled back further than pinned cannot be adopted.
 // Whether entries after pinned are all there is not known any more, so pin the latest
 // head that was ever seen.
 func Adopt(ctx context.Context, path string, pinned Head) (*Ledger, error) {
@@ -140,7 +140,7 @@ func adopt(ctx context.Context, path string, pinned Head) error {
 	if err := s.readFile(); err != nil {
 		return err
 	}
-	c, err := s.verify(ctx, pinned)
+	c, err := s.verify(ctx, []Head{pinned}, nil)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func adopt(ctx context.Context, path string, pinned Head) error {
 	return writeAnchor(path+AnchorSuffix, &anchor{c.genesis.id, c.now})
 }
 
-// Path returns where the database is, links resolved.
+// Path returns where the ledger is, links resolved.
 func (l *Ledger) Path() string { return l.path }
 
 // Budget returns what the ledger was created with.
@@ -253,7 +253,7 @@ func (l *Ledger) ChargeAll(ctx context.Context, requests []Request) ([]*Receipt,
 		if err := l.write(s, entries); err != nil {
 			return err
 		}
-		// Only now, with database and anchor forced to disk.
+		// Only now, with ledger and anchor forced to disk.
 		for _, e := range entries {
 			receipts = append(receipts, newReceipt(*e))
 		}
@@ -461,13 +461,10 @@ func (l *Ledger) current(ctx context.Context) (now state, err error) {
 	return now, err
 }
 
-// History verifies the ledger and returns all entries in order.
+// History verifies the ledger, as [Ledger.Verify] does, and returns all entries in order.
 func (l *Ledger) History(ctx context.Context) (entries []Entry, err error) {
 	err = l.do(ctx, false, func(s *session) error {
-		_, err := readChain(ctx, s.content, func(e *Entry) error {
-			entries = append(entries, *e)
-			return nil
-		})
+		_, err := s.verify(ctx, []Head{s.now.head}, func(e *Entry) { entries = append(entries, *e) })
 		return err
 	})
 	if err != nil {
@@ -480,19 +477,22 @@ func (l *Ledger) History(ctx context.Context) (entries []Entry, err error) {
 // The chain must go through each of the pinned heads.
 func (l *Ledger) Verify(ctx context.Context, pinned ...Head) error {
 	return l.do(ctx, false, func(s *session) error {
-		_, err := s.verify(ctx, append(pinned, s.now.head)...)
+		_, err := s.verify(ctx, append([]Head{s.now.head}, pinned...), nil)
 		return err
 	})
 }
 
 // verify reads everything, and fails unless the ledger goes through all pinned heads.
-func (s *session) verify(ctx context.Context, pinned ...Head) (*chain, error) {
+func (s *session) verify(ctx context.Context, pinned []Head, visit func(*Entry)) (*chain, error) {
 	missing := map[Head]bool{}
 	for _, h := range pinned {
 		missing[h] = true
 	}
 	c, err := readChain(ctx, s.content, func(e *Entry) error {
 		delete(missing, Head{e.Seq, e.Hash})
+		if visit != nil {
+			visit(e)
+		}
 		return nil
 	})
 	if err != nil {
@@ -500,6 +500,9 @@ func (s *session) verify(ctx context.Context, pinned ...Head) (*chain, error) {
 	}
 	delete(missing, Head{0, c.start})
 	for h := range missing {
+		if c.rest != nil {
+			return nil, damaged("after entry %d: %w", c.now.head.Seq, c.rest)
+		}
 		return nil, rolledBack("the ledger ends at %v and does not contain %v", c.now.head, h)
 	}
 	return c, nil

@@ -9,16 +9,16 @@ import (
 	"github.com/darrm/darrm/votes"
 )
 
-// ErrSimulated says that coins from a seed were to answer votes that were paid for.
-var ErrSimulated = errors.New("answers drawn from a seed are no release")
+// errSimulated says that coins from a seed were to answer votes that were paid for.
+var errSimulated = errors.New("answers drawn from a seed are no release")
 
-// Answer answers a batch of votes, in its order: a class each, or [ensemble.Abstained].
+// answer answers a batch of votes, in its order: a class each, or [ensemble.Abstained].
 // Missing votes, where the reader's policy lets any be, become fair coins over the classes
-// first. Where the votes were paid for, coins from a seed are an ErrSimulated. It stops with
+// first. Where the votes were paid for, coins from a seed are an errSimulated. It stops with
 // the context's error. On error there are no answers. Several goroutines may call it at once.
-func (r *Reading) Answer(ctx context.Context, m *ensemble.Mechanism, coins ensemble.Coins, b *votes.Batch) ([]int, error) {
+func (r *reading) answer(ctx context.Context, m *ensemble.Mechanism, coins ensemble.Coins, b *votes.Batch) ([]int, error) {
 	if r.paid != nil && !coins.Private() {
-		return nil, ErrSimulated
+		return nil, errSimulated
 	}
 	answers := make([]int, b.Len())
 	for i := range answers {

@@ -53,7 +53,7 @@ func TestAnswersKeepTheOrder(t *testing.T) {
 	for name, coins := range map[string]ensemble.Coins{"system": ensemble.SystemCoins(), "keyed": ensemble.KeyedCoins(key), "seeded": ensemble.SeededCoins(1)} {
 		b := batch(t, text, votes.Options{})
 		before := slices.Clone(b.Counts)
-		got, err := NewReading(nil, nil).Answer(t.Context(), loud(t), coins, b)
+		got, err := newReading(nil, nil).answer(t.Context(), loud(t), coins, b)
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %d answers, %v", name, len(got), err)
 		}
@@ -66,7 +66,7 @@ func TestAnswersKeepTheOrder(t *testing.T) {
 // Missing votes are guessed in place, once: a batch that was answered has none.
 func TestAnswerGuessesMissingVotes(t *testing.T) {
 	b := batch(t, "t1,t2,t3\n1,1,1\nNA,NA,0\n0,0,NA\n", votes.Options{Missing: votes.MissingCoin})
-	got, err := NewReading(nil, nil).Answer(t.Context(), loud(t), ensemble.SystemCoins(), b)
+	got, err := newReading(nil, nil).answer(t.Context(), loud(t), ensemble.SystemCoins(), b)
 	if err != nil || got[0] != 1 || got[2] != 0 {
 		t.Fatalf("%v, %v", got, err)
 	}
@@ -84,7 +84,7 @@ func TestAnswerGuessesMissingVotes(t *testing.T) {
 // the caller.
 func TestPaidVotesAreNotSimulated(t *testing.T) {
 	const text = "t1,t2,t3\n1,1,1\n"
-	first := NewReading(nil, nil)
+	first := newReading(nil, nil)
 	for name, c := range map[string]struct {
 		coins ensemble.Coins
 		ok    bool
@@ -92,12 +92,12 @@ func TestPaidVotesAreNotSimulated(t *testing.T) {
 		"system": {ensemble.SystemCoins(), true}, "seeded": {ensemble.SeededCoins(1), false},
 		"sequence": {ensemble.SeededSequence(1), false}, "zero": {ensemble.Coins{}, false},
 	} {
-		got, err := first.Again().Answer(t.Context(), loud(t), c.coins, batch(t, text, votes.Options{}))
-		if c.ok != (err == nil) || !c.ok && (got != nil || !errors.Is(err, ErrSimulated)) {
+		got, err := first.again().answer(t.Context(), loud(t), c.coins, batch(t, text, votes.Options{}))
+		if c.ok != (err == nil) || !c.ok && (got != nil || !errors.Is(err, errSimulated)) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
-	if got, err := first.Answer(t.Context(), loud(t), ensemble.SeededCoins(1), batch(t, text, votes.Options{})); err != nil || got[0] != 1 {
+	if got, err := first.answer(t.Context(), loud(t), ensemble.SeededCoins(1), batch(t, text, votes.Options{})); err != nil || got[0] != 1 {
 		t.Errorf("a simulation that nobody pays for: %v, %v", got, err)
 	}
 }
@@ -119,17 +119,17 @@ func (c *countdown) Err() error {
 // teachers or classes are refused, by the query's name.
 func TestAnswerErrors(t *testing.T) {
 	long := batch(t, "t1,t2,t3\n"+strings.Repeat("1,1,0\n", 5000), votes.Options{})
-	if got, err := NewReading(nil, nil).Answer(&countdown{t.Context(), 2}, loud(t), ensemble.SystemCoins(), long); got != nil || !errors.Is(err, context.Canceled) {
+	if got, err := newReading(nil, nil).answer(&countdown{t.Context(), 2}, loud(t), ensemble.SystemCoins(), long); got != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("%d answers, %v", len(got), err)
 	}
-	if got, err := NewReading(nil, nil).Answer(&countdown{t.Context(), 1000}, loud(t), ensemble.SystemCoins(), long); err != nil || len(got) != long.Len() {
+	if got, err := newReading(nil, nil).answer(&countdown{t.Context(), 1000}, loud(t), ensemble.SystemCoins(), long); err != nil || len(got) != long.Len() {
 		t.Errorf("%d answers, %v", len(got), err)
 	}
 	for text, o := range map[string]votes.Options{
 		"query,t1,t2\nq7,1,0\n":      {},
 		"query,t1,t2,t3\nq7,1,0,2\n": {Classes: votes.IntegerClasses(3)},
 	} {
-		if got, err := NewReading(nil, nil).Answer(t.Context(), loud(t), ensemble.SystemCoins(), batch(t, text, o)); got != nil || err == nil || !strings.Contains(err.Error(), `"q7"`) {
+		if got, err := newReading(nil, nil).answer(t.Context(), loud(t), ensemble.SystemCoins(), batch(t, text, o)); got != nil || err == nil || !strings.Contains(err.Error(), `"q7"`) {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/votes"
 )
 
 // Source says where what is presumed of the teachers comes from.
@@ -22,9 +23,12 @@ const (
 	SourceTable Source = "table" // nobody but the table says so
 )
 
-// Summary is what a release says about its promise, for every front end.
+// Summary is what a release of labels says about itself, for every front end.
 type Summary struct {
-	Columns   string              // which columns are votes, ids and true labels (votes.Roles)
+	Mechanism string              // its name
+	Queries   int                 // that were answered
+	Classes   []string            // an answer's names, in order; the last one of an abstention, where there are any
+	Columns   votes.Roles         // which columns are votes, ids and true labels
 	Problem   constraints.Problem // what is presumed of the teachers
 	Presumed  bool                // the mechanism rests on it: DaRRM
 	PerAnswer accountant.Cost
@@ -33,8 +37,20 @@ type Summary struct {
 	Source    Source
 	Records   int // that the teachers were trained on; 0 if unknown
 	// Again says that these votes were answered before, and a charge of the draw pays for
-	// this answer and for all that follow ([Repeated]).
-	Again bool
+	// this answer and for all that follow.
+	Again  bool
+	PaidBy string // the earlier charge that pays for the release; "" for none
+	// Before says that the request was released before: its labels are in the output,
+	// unchanged, and nothing was charged or drawn.
+	Before bool
+}
+
+// Summary returns what is known of the answers to votes in these columns, but for Totals.
+func (plan Plan) Summary(columns votes.Roles, c Charge) Summary {
+	return Summary{
+		Mechanism: plan.Mechanism.Name(), Queries: plan.Queries, Columns: columns, Problem: plan.Problem, Presumed: plan.Certified != nil,
+		PerAnswer: plan.Mechanism.PerAnswer(), Teachers: c.Teachers, Source: SourceFlags,
+	}
 }
 
 // CheckRecords checks how many records the teachers were trained on, 0 if unknown. The error
@@ -51,9 +67,9 @@ func CheckRecords(n int) error {
 // protects nobody.
 func (s Summary) Lines() (lines []string) {
 	add := func(title, text string) { lines = append(lines, Wrap(title, text)...) }
-	add("columns:", s.Columns)
+	add("columns:", s.Columns.String())
 	add("teachers:", s.presumed())
-	add("reach:", Reach(s.Problem))
+	add("reach:", reach(s.Problem))
 	if s.Source == SourceTable {
 		add("", "both come from the table, not from you: state --eps, --teacher-delta and --affected (or --data), and a table for others is refused")
 	}
@@ -146,8 +162,8 @@ func (s Summary) Warnings() (out []string) {
 	return out
 }
 
-// Reach says how many teachers one record reaches, for people.
-func Reach(p constraints.Problem) string {
+// reach says how many teachers one record reaches, for people.
+func reach(p constraints.Problem) string {
 	if p.Affected >= p.K {
 		return fmt.Sprintf("one record may reach all %d teachers", p.K)
 	}

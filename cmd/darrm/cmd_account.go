@@ -158,7 +158,7 @@ func (f *accountFlags) plan(c *cobra.Command) (constraints.Problem, accountant.E
 	if err != nil {
 		return p, nil, accountant.Cost{}, err
 	}
-	return g.problem, g.aggregator.Event(), g.aggregator.PerAnswer(), nil
+	return g.Problem, g.Mechanism.Event(), g.Mechanism.PerAnswer(), nil
 }
 
 func (f *accountFlags) checked(c *cobra.Command) (constraints.Problem, error) {
@@ -469,17 +469,17 @@ func (s *statement) json() any {
 		Bounds  []bound  `json:"bounds"`
 	}
 	out := struct {
-		K         int          `json:"k"`
-		Affected  int          `json:"affected"`
-		PerAnswer release.Cost `json:"per_answer"`
-		Slack     float64      `json:"slack"`
-		Warnings  []string     `json:"warnings,omitempty"`
-		Fresh     []row        `json:"fresh_teachers,omitempty"`
+		K         int             `json:"k"`
+		Affected  int             `json:"affected"`
+		PerAnswer accountant.Cost `json:"per_answer"`
+		Slack     float64         `json:"slack"`
+		Warnings  []string        `json:"warnings,omitempty"`
+		Fresh     []row           `json:"fresh_teachers,omitempty"`
 		Frozen    *struct {
-			release.Cost
+			accountant.Cost
 			Rule string `json:"rule"`
 		} `json:"frozen_teachers,omitempty"`
-	}{K: s.problem.K, Affected: s.problem.Affected, PerAnswer: release.Cost(s.per), Slack: s.slack, Warnings: s.warnings()}
+	}{K: s.problem.K, Affected: s.problem.Affected, PerAnswer: s.per, Slack: s.slack, Warnings: s.warnings()}
 	if s.showsFresh() {
 		for _, r := range s.rows {
 			j := row{Queries: r.queries, Delta: r.delta, Bounds: []bound{}}
@@ -497,9 +497,9 @@ func (s *statement) json() any {
 	}
 	if s.showsFrozen() {
 		out.Frozen = &struct {
-			release.Cost
+			accountant.Cost
 			Rule string `json:"rule"`
-		}{release.Cost(s.frozen.Cost), s.frozen.Rule}
+		}{s.frozen.Cost, s.frozen.Rule}
 	}
 	return out
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/learn/train"
-	"github.com/darrm/darrm/release"
 	"github.com/spf13/cobra"
 )
 
@@ -59,16 +58,16 @@ from the private data: NOT PRIVATE, do not release these figures.
 
 // boundRow is one method's bound.
 type boundRow struct {
-	Method    string        `json:"method"`
-	Noise     float64       `json:"noise"`
-	Cost      *release.Cost `json:"cost"`
-	StepCap   float64       `json:"step_cap"`
-	Printed   termsJSON     `json:"printed"`
-	Corrected termsJSON     `json:"corrected"`
-	Rate      *rateJSON     `json:"rate,omitempty"` // none without noise
-	TunedStep *float64      `json:"tuned_step"`     // the source's step size without noise
-	Fails     []string      `json:"fails"`
-	Refused   string        `json:"refused,omitempty"`
+	Method    string           `json:"method"`
+	Noise     float64          `json:"noise"`
+	Cost      *accountant.Cost `json:"cost"`
+	StepCap   float64          `json:"step_cap"`
+	Printed   termsJSON        `json:"printed"`
+	Corrected termsJSON        `json:"corrected"`
+	Rate      *rateJSON        `json:"rate,omitempty"` // none without noise
+	TunedStep *float64         `json:"tuned_step"`     // the source's step size without noise
+	Fails     []string         `json:"fails"`
+	Refused   string           `json:"refused,omitempty"`
 }
 
 // rateJSON is how the excess risk falls at the best K, constants and logarithms dropped.
@@ -205,7 +204,7 @@ func (f *boundsCommand) fill(ctx context.Context, r *boundRow, set datasets.Set,
 		return err
 	}
 	report := plan.Report()
-	r.Noise, r.Cost, r.StepCap = report.Noise, finiteCost(accountant.Cost(report.Cost)), bound.StepCap
+	r.Noise, r.Cost, r.StepCap = report.Noise, finiteCost(report.Cost), bound.StepCap
 	r.Printed, r.Corrected = newTerms(bound.Printed), newTerms(bound.Corrected)
 	r.Fails = append(r.Fails, bound.Fails...)
 	r.TunedStep = finite(shuffled.TunedStepSize(in.N, plan.Rounds(), in.Distance, in.Variance, in.AvgSmoothness, in.MaxSmoothness))

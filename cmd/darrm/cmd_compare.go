@@ -11,7 +11,6 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
-	"github.com/darrm/darrm/release"
 )
 
 // compareFlags are the flags of compare.
@@ -142,7 +141,7 @@ func (f *compareFlags) ballots(ctx context.Context, a *app, paths []string) (*en
 		}
 		if b.Missing != nil {
 			// Whatever stood for a missing vote would be a draw, and nothing is drawn here.
-			return nil, inputError{fmt.Errorf("the votes have missing ones, which compare does not take")}
+			return nil, inputError{Err: fmt.Errorf("the votes have missing ones, which compare does not take")}
 		}
 		if err := s.add(b, nil); err != nil {
 			return nil, err
@@ -278,35 +277,35 @@ func comparisonJSON(c *ensemble.Comparison) any {
 		Cheaper   int     `json:"cheaper"`
 	}
 	type row struct {
-		Name      string        `json:"mechanism"`
-		Title     string        `json:"title"`
-		PerAnswer *release.Cost `json:"per_answer,omitempty"`
-		Score     *score        `json:"score,omitempty"`
-		Basis     string        `json:"basis,omitempty"`
-		Assumes   []string      `json:"assumes,omitempty"`
-		AtVotes   *atVotes      `json:"all_answers_at_these_votes,omitempty"`
-		Refused   string        `json:"refused,omitempty"`
+		Name      string           `json:"mechanism"`
+		Title     string           `json:"title"`
+		PerAnswer *accountant.Cost `json:"per_answer,omitempty"`
+		Score     *score           `json:"score,omitempty"`
+		Basis     string           `json:"basis,omitempty"`
+		Assumes   []string         `json:"assumes,omitempty"`
+		AtVotes   *atVotes         `json:"all_answers_at_these_votes,omitempty"`
+		Refused   string           `json:"refused,omitempty"`
 	}
 	out := struct {
-		Private    bool         `json:"private"` // false, always
-		Queries    int          `json:"queries"`
-		K          int          `json:"k"`
-		Classes    int          `json:"classes"`
-		Affected   int          `json:"affected"`
-		Neighbours string       `json:"neighbours"`
-		Target     release.Cost `json:"target"`
-		Plain      *score       `json:"plain_majority"`
-		Mechanisms []row        `json:"mechanisms"`
+		Private    bool            `json:"private"` // false, always
+		Queries    int             `json:"queries"`
+		K          int             `json:"k"`
+		Classes    int             `json:"classes"`
+		Affected   int             `json:"affected"`
+		Neighbours string          `json:"neighbours"`
+		Target     accountant.Cost `json:"target"`
+		Plain      *score          `json:"plain_majority"`
+		Mechanisms []row           `json:"mechanisms"`
 	}{
 		Queries: c.Queries, K: c.Setting.K, Classes: c.Setting.Classes, Affected: c.Setting.Affected,
-		Neighbours: c.Setting.Neighbours.String(), Target: release.Cost(c.Target), Plain: of(c.Plain),
+		Neighbours: c.Setting.Neighbours.String(), Target: c.Target, Plain: of(c.Plain),
 	}
 	for _, r := range c.Rows {
 		j := row{Name: r.Name, Title: r.Title}
 		if r.Refused != nil {
 			j.Refused = r.Refused.Error()
 		} else {
-			per := release.Cost(r.Mechanism.PerAnswer())
+			per := r.Mechanism.PerAnswer()
 			j.PerAnswer, j.Score = &per, of(r.Score)
 			j.Basis, j.Assumes = r.Mechanism.Basis(), r.Mechanism.Assumptions()
 		}

@@ -92,7 +92,7 @@ file of your own.
 		RunE: func(_ *cobra.Command, args []string) error {
 			b, err := experiments(solve.Optimal).Source(args[0])
 			if err != nil {
-				return usageError{err}
+				return usageError{Err: err}
 			}
 			return a.deliver(out, func(w io.Writer) error { _, err := w.Write(b); return err })
 		},
@@ -154,10 +154,10 @@ func (f *experimentFlags) run(c *cobra.Command, a *app, args []string) error {
 		}
 		d, err := catalog.Load(arg)
 		if errors.Is(err, experiment.ErrUnknown) {
-			return usageError{err}
+			return usageError{Err: err}
 		}
 		if err != nil {
-			return inputError{err}
+			return inputError{Err: err}
 		}
 		defs = append(defs, d)
 	}
@@ -188,7 +188,7 @@ func (f *experimentFlags) run(c *cobra.Command, a *app, args []string) error {
 		if err != nil {
 			var unwritten *experiment.OutputError
 			if errors.As(err, &unwritten) {
-				return outputError{err}
+				return outputError{Err: err}
 			}
 			return err
 		}
@@ -216,7 +216,7 @@ func (f *experimentFlags) run(c *cobra.Command, a *app, args []string) error {
 	case len(failed) > 0:
 		return fmt.Errorf("claims that do not hold: %s", strings.Join(failed, "; "))
 	case len(missing) > 0:
-		return inputError{fmt.Errorf("not run: %s", strings.Join(missing, "; "))}
+		return inputError{Err: fmt.Errorf("not run: %s", strings.Join(missing, "; "))}
 	}
 	return nil
 }

@@ -127,10 +127,10 @@ func (f *sweepFlags) run(c *cobra.Command, a *app) error {
 		return f.late("list the problems", err)
 	}
 	if len(invalid) > 0 && !f.skipInvalid {
-		return usageError{fmt.Errorf("%w (invalid combinations: %d; --skip-invalid leaves them out)", invalid[0], len(invalid))}
+		return usageError{Err: fmt.Errorf("%w (invalid combinations: %d; --skip-invalid leaves them out)", invalid[0], len(invalid))}
 	}
 	if len(points) == 0 {
-		return usageError{fmt.Errorf("no combination is valid: %w", invalid[0])}
+		return usageError{Err: fmt.Errorf("no combination is valid: %w", invalid[0])}
 	}
 	store, err := f.store()
 	if err != nil {
@@ -166,7 +166,7 @@ func (f *sweepFlags) run(c *cobra.Command, a *app) error {
 	}
 	a.say("%d solved and %d read from the cache (certified again) in %v", s.solved, s.cached, time.Since(start).Round(time.Millisecond))
 	if s.unsaved > 0 {
-		return outputError{fmt.Errorf("the rows are complete, but %d tables are not in the cache: %w", s.unsaved, s.unsavedErr)}
+		return outputError{Err: fmt.Errorf("the rows are complete, but %d tables are not in the cache: %w", s.unsaved, s.unsavedErr)}
 	}
 	return nil
 }
@@ -246,10 +246,10 @@ func checkOut(path string) error {
 		return err
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return outputError{fmt.Errorf("--out %s is a directory, not a file", path)}
+		return outputError{Err: fmt.Errorf("--out %s is a directory, not a file", path)}
 	}
 	if _, err := os.Stat(filepath.Dir(path)); err != nil {
-		return outputError{fmt.Errorf("--out %s: %w", path, err)}
+		return outputError{Err: fmt.Errorf("--out %s: %w", path, err)}
 	}
 	return nil
 }

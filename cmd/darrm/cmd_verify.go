@@ -67,7 +67,7 @@ func (a *app) checkTable(ctx context.Context, path string) (*gamma.Table, error)
 	defer r.Close()
 	claim, err := gamma.ReadClaim(r)
 	if err != nil {
-		return nil, inputError{fmt.Errorf("%s: %w", path, err)}
+		return nil, inputError{Err: fmt.Errorf("%s: %w", path, err)}
 	}
 	t, err := claim.Certify(ctx)
 	if err != nil {

@@ -195,7 +195,7 @@ func (f *problemFlags) solveProblem(c *cobra.Command, a *app, p constraints.Prob
 	err = f.late("solve", err)
 	s := solved{Result: r, took: time.Since(start)}
 	if err != nil && r.Table != nil {
-		s.unsaved = outputError{err}
+		s.unsaved = outputError{Err: err}
 		err = nil
 	}
 	progress.stop()

@@ -251,7 +251,7 @@ func (f *dataFlags) records(c *cobra.Command, a *app, l *lossFlags, path, labels
 	records, err := read(in)
 	var flag *check.Error
 	if format == "idx" && errors.As(err, &flag) {
-		return nil, usageError{err} // of --positive; files have errors of their own
+		return nil, usageError{Err: err} // of --positive; files have errors of their own
 	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", path, err)

@@ -165,9 +165,9 @@ func planFailure(err error) error {
 	case errors.Is(err, iteration.ErrNotCertified):
 		return uncertifiedError{err}
 	case errors.As(err, &sample):
-		return inputError{err}
+		return inputError{Err: err}
 	case errors.Is(err, shuffled.ErrPublicIsPrivate):
-		return inputError{fmt.Errorf("--public, --private: %w", err)}
+		return inputError{Err: fmt.Errorf("--public, --private: %w", err)}
 	}
 	return err
 }

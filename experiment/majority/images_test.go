@@ -1,8 +1,8 @@
 package majority
 
 import (
-	"context"
 	"bytes"
+	"context"
 	"encoding/csv"
 	"math"
 	"math/rand/v2"

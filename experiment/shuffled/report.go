@@ -229,37 +229,41 @@ func titles(r *experiment.Run, methods []shuffled.Method) string {
 // where there are any.
 func (p *trainingParameters) reportFigures(r *experiment.Run, lab laboratory, found map[training]trained) error {
 	what := fmt.Sprintf("Excess risk after each epoch at each method's best step size, %s: mean and ± one standard deviation over %d repeats", datasets.Label(lab.set), p.Repeats)
-	name := func(parts ...string) string { return strings.Join(append(parts, datasets.Label(lab.set)), ", ") }
 	first := p.Variants[0]
-	var panels []experiment.Panel
-	for _, eps := range p.Epsilons {
-		panels = append(panels, p.curves(found, name(fmt.Sprintf("ε = %g", eps)), first.Order, first.middle(), eps))
+	// One panel for each ε and each of some orders and fractions, which title names.
+	type shown struct {
+		title    string
+		order    string
+		fraction float64
 	}
-	caption := fmt.Sprintf("%s. Order %s, p = %g.", what, first.Order, first.middle())
-	if err := r.Figure("excess", caption, len(panels), panels); err != nil {
+	draw := func(name, caption string, columns int, list ...shown) error {
+		var panels []experiment.Panel
+		for _, eps := range p.Epsilons {
+			for _, s := range list {
+				title := fmt.Sprintf("%sε = %g, %s", s.title, eps, datasets.Label(lab.set))
+				panels = append(panels, p.curves(found, title, s.order, s.fraction, eps))
+			}
+		}
+		return r.Figure(name, what+". "+caption, columns, panels)
+	}
+	if err := draw("excess", fmt.Sprintf("Order %s, p = %g.", first.Order, first.middle()), len(p.Epsilons), shown{"", first.Order, first.middle()}); err != nil {
 		return err
 	}
 	if len(p.Variants) > 1 {
-		panels = nil
-		for _, eps := range p.Epsilons {
-			for _, v := range p.Variants {
-				panels = append(panels, p.curves(found, name(v.Order, fmt.Sprintf("ε = %g", eps)), v.Order, v.middle(), eps))
-			}
+		var list []shown
+		for _, v := range p.Variants {
+			list = append(list, shown{v.Order + ", ", v.Order, v.middle()})
 		}
-		if err := r.Figure("orders", fmt.Sprintf("%s. Each order with p = %g.", what, first.middle()), len(p.Variants), panels); err != nil {
+		if err := draw("orders", fmt.Sprintf("Each order with p = %g.", first.middle()), len(list), list...); err != nil {
 			return err
 		}
 	}
 	if len(first.Fractions) > 1 {
-		panels = nil
-		for _, eps := range p.Epsilons {
-			for _, f := range first.Fractions {
-				panels = append(panels, p.curves(found, name(fmt.Sprintf("p = %g", f), fmt.Sprintf("ε = %g", eps)), first.Order, f, eps))
-			}
+		var list []shown
+		for _, f := range first.Fractions {
+			list = append(list, shown{fmt.Sprintf("p = %g, ", f), first.Order, f})
 		}
-		if err := r.Figure("fractions", fmt.Sprintf("%s. Order %s, fractions p of private steps.", what, first.Order), len(first.Fractions), panels); err != nil {
-			return err
-		}
+		return draw("fractions", fmt.Sprintf("Order %s, fractions p of private steps.", first.Order), len(list), list...)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package lptest
+package lp_test
 
 import (
 	"fmt"

@@ -13,8 +13,8 @@ import (
 type File struct {
 	Flag string // the flag that names it; "" for a file of votes
 	Path string // "" for none, "-" for stdin or stdout
-	// Written says that the release creates, replaces or removes it.
-	Written bool
+	// written says that the release creates, replaces or removes it.
+	written bool
 }
 
 func (f File) String() string {
@@ -24,35 +24,30 @@ func (f File) String() string {
 	return "--" + f.Flag
 }
 
-// Files returns the files of a release that is paid for: its output, the checkpoint, which
-// is removed at the end, and the ledger with the files beside it, which nothing may
-// replace. Any of the three may be "".
-func Files(out, checkpoint, book string) []File {
-	files := []File{{"out", out, true}, {"checkpoint", checkpoint, true}, {"ledger", book, false}}
+// besideLedger are the suffixes of the files that belong to a ledger.
+var besideLedger = []string{ledger.AnchorSuffix, ledger.SecretSuffix}
+
+// CheckPaths refuses a release that would overwrite something: its output, its checkpoint,
+// which is removed at the end, and its ledger with the files beside it, any of which may be
+// "", and the files that it reads. Two of them are one file and one of them is written, or a
+// written one is a ledger: an output that replaced a ledger would lose what was spent. Links
+// are followed. The error is a [UsageError].
+func CheckPaths(out, checkpoint, book string, reads ...File) error {
+	files := append([]File{{"out", out, true}, {"checkpoint", checkpoint, true}, {"ledger", book, false}}, reads...)
 	if book != "" {
 		for _, suffix := range besideLedger {
 			files = append(files, File{"ledger", target(book) + suffix, false})
 		}
 	}
-	return files
-}
-
-// besideLedger are the suffixes of the files that belong to a ledger.
-var besideLedger = []string{ledger.AnchorSuffix, ledger.SecretSuffix}
-
-// CheckPaths refuses a release that would overwrite something: two of its files are one file
-// and one of them is written, or a written one is a ledger. An output that replaced a
-// ledger would lose what was spent. Links are followed. The error is a [UsageError].
-func CheckPaths(files ...File) error {
 	for i, a := range files {
 		for _, b := range files[:i] {
-			if a.Path != "" && b.Path != "" && (a.Written || b.Written) && sameFile(a.Path, b.Path) {
+			if a.Path != "" && b.Path != "" && (a.written || b.written) && sameFile(a.Path, b.Path) {
 				return usagef("%v and %v are the same file, %q", b, a, a.Path)
 			}
 		}
 	}
 	for _, f := range files {
-		if f.Written {
+		if f.written {
 			if err := CheckNoLedger(f.Path); err != nil {
 				return err
 			}

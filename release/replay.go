@@ -10,7 +10,7 @@ import (
 	"github.com/darrm/darrm/ledger"
 )
 
-// Once charges a release and returns a receipt that is used up: drawing may begin. After
+// chargeOnce charges a release and returns a receipt that is used up: drawing may begin. After
 // an error nothing may be drawn. coins is the field of the event that names where the
 // coins come from, by which one draw is told from another.
 //
@@ -20,8 +20,8 @@ import (
 // drawn with, only what is noted with the receipt may be published. Where the event has
 // no field coins they would be others, and it is refused like any replay.
 //
-// The errors are those of [ledger.Ledger.Charge], but for what [Again] says.
-func Once(ctx context.Context, l *ledger.Ledger, r ledger.Request, coins string, resumed bool) (*ledger.Receipt, error) {
+// The errors are those of [ledger.Ledger.Charge], but for what [replayed] says.
+func chargeOnce(ctx context.Context, l *ledger.Ledger, r ledger.Request, coins string, resumed bool) (*ledger.Receipt, error) {
 	receipt, err := l.Charge(ctx, r)
 	if err == nil {
 		if err := receipt.Redeem(); err != nil {
@@ -29,19 +29,19 @@ func Once(ctx context.Context, l *ledger.Ledger, r ledger.Request, coins string,
 		}
 		return receipt, nil
 	}
-	var replayed *ledger.ReplayedError
-	if resumed && errors.As(err, &replayed) {
+	var earlier *ledger.ReplayedError
+	if resumed && errors.As(err, &earlier) {
 		if event, ok := fields(r.Event); ok && event[coins] != nil {
-			return replayed.Replays[0].Receipt, nil
+			return earlier.Replays[0].Receipt, nil
 		}
 	}
-	return nil, Again(err, r, coins)
+	return nil, replayed(err, r, coins)
 }
 
-// Again says of the refusal of r what is true where its id was charged before for the same
+// replayed says of the refusal of r what is true where its id was charged before for the same
 // release with other coins: then it is no conflict but a [ledger.ReplayedError], which has
 // no receipt. A release with coins of its own names others whenever it is asked for again.
-func Again(err error, r ledger.Request, coins string) error {
+func replayed(err error, r ledger.Request, coins string) error {
 	var conflict *ledger.ConflictError
 	if !errors.As(err, &conflict) || conflict.ID != r.ID || conflict.Earlier == nil {
 		return err

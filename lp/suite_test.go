@@ -1,7 +1,6 @@
-// Package lptest is one conformance suite for all linear-programming solvers of
-// package lp. Call [Run] from a test with the solver's constructor; [Check] and
-// [Vertices] are its oracles, for use in tests of other packages too.
-package lptest
+// The suite_ files are one conformance suite for both solvers: Run runs it with a solver's
+// constructor, Check and Vertices are its oracles.
+package lp_test
 
 import (
 	"context"

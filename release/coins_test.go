@@ -12,9 +12,9 @@ import (
 )
 
 // pinned passes votes through a reading with the checkpoint at path, and pins them.
-func pinned(t *testing.T, path, text string, f gamma.Func) (*Checkpoint, error) {
+func pinned(t *testing.T, path, text string, f gamma.Func) (*keyedCoins, error) {
 	t.Helper()
-	c, err := OpenCheckpoint(t.Context(), path)
+	c, err := openCoins(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,22 +23,28 @@ func pinned(t *testing.T, path, text string, f gamma.Func) (*Checkpoint, error) 
 		t.Fatal(err)
 	}
 	defer v.Close()
-	r := NewReading(nil, c)
+	r := newReading(nil, c)
 	for b, err := range v.Batches() {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := r.Add(b, r.Digest(b)); err != nil {
+		if err := r.add(b, r.digest(b)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return c, c.Pin(f)
+	if err := c.end(f); err != nil {
+		return c, err
+	}
+	if c.resumed {
+		return c, nil
+	}
+	return c, c.save()
 }
 
 // One key gives one series of answers: to the votes, ids and noise function that it was made
 // for. The coins of a query come from its id, so the same votes under other ids would be
 // answered anew.
-func TestCheckpointIsOfOneRelease(t *testing.T) {
+func TestKeyIsOfOneRelease(t *testing.T) {
 	const paid = "a,0,1,1\nb,0,0,1\n"
 	function := func(v float64) gamma.Func {
 		f, err := gamma.Constant(3, v)
@@ -49,8 +55,8 @@ func TestCheckpointIsOfOneRelease(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "checkpoint")
 	first, err := pinned(t, path, paid, function(0.5))
-	if err != nil || first.Resumed() || first.Key() == "" {
-		t.Fatalf("resumed %t, key %q, %v", first.Resumed(), first.Key(), err)
+	if err != nil || first.isResumed() || first.fingerprint() == "" {
+		t.Fatalf("resumed %t, key %q, %v", first.isResumed(), first.fingerprint(), err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
@@ -70,24 +76,25 @@ func TestCheckpointIsOfOneRelease(t *testing.T) {
 	} {
 		c, err := pinned(t, path, tt.text, function(tt.gamma))
 		var input InputError
-		if !c.Resumed() || c.Key() != first.Key() || (err == nil) != tt.ok || err != nil && !errors.As(err, &input) {
-			t.Errorf("%s: resumed %t, %v", tt.name, c.Resumed(), err)
+		if !c.isResumed() || c.fingerprint() != first.fingerprint() || (err == nil) != tt.ok || err != nil && !errors.As(err, &input) {
+			t.Errorf("%s: resumed %t, %v", tt.name, c.isResumed(), err)
 		}
 	}
-	if err := first.Forget(); err != nil {
+	if err := first.forget(); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := pinned(t, path, paid, function(0.5)); err != nil || again.Resumed() || again.Key() == first.Key() {
-		t.Errorf("after it was removed: resumed %t, %v", again.Resumed(), err)
+	if again, err := pinned(t, path, paid, function(0.5)); err != nil || again.isResumed() || again.fingerprint() == first.fingerprint() {
+		t.Errorf("after it was removed: resumed %t, %v", again.isResumed(), err)
 	}
-	var none *Checkpoint
-	if none.Resumed() || none.Key() != "" || none.Forget() != nil {
+	var none *keyedCoins
+	var nothing *secret
+	if none.fingerprint() != "" || nothing.isResumed() || nothing.save() != nil || nothing.forget() != nil {
 		t.Error("no checkpoint is one")
 	}
 }
 
 // A file that is no checkpoint is not taken for one, and stays as it is.
-func TestOpenCheckpointRefuses(t *testing.T) {
+func TestOpenCoinsRefuses(t *testing.T) {
 	dir := t.TempDir()
 	whole := filepath.Join(dir, "whole")
 	f, err := gamma.Constant(3, 0.5)
@@ -104,13 +111,13 @@ func TestOpenCheckpointRefuses(t *testing.T) {
 	flipped := append([]byte(nil), b...)
 	flipped[len(flipped)-1] ^= 1
 	for name, content := range map[string][]byte{
-		"empty": {}, "text": []byte("query,label\n"), "cut": b[:len(b)-1], "cut in the pin": b[:len(checkpointMagic)+40], "another key": flipped, "large": make([]byte, maxCheckpoint+1),
+		"empty": {}, "text": []byte("query,label\n"), "cut": b[:len(b)-1], "cut in the pin": b[:len(coinsMagic)+40], "another key": flipped, "large": make([]byte, maxCoinsFile+1),
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c, err := OpenCheckpoint(t.Context(), path)
+		c, err := openCoins(t.Context(), path)
 		var input InputError
 		if c != nil || !errors.As(err, &input) {
 			t.Errorf("%s: %+v, %v", name, c, err)
