@@ -3,8 +3,8 @@
 // Make an Accountant for a neighbouring relation with New, charge it events
 // (Gaussian, Laplace, ApproxDP and others) and ask for a Report, which holds every bound
 // that applies, begins with the smallest, and says why. Basic, General and
-// OptimalHomogeneous, and their Heterogeneous forms for different guarantees, are the
-// composition theorems by themselves; GaussianNoise calibrates noise to a target. What answers of
+// Optimal, and the Heterogeneous forms for different guarantees, are the composition
+// theorems by themselves; GaussianNoise calibrates noise to a target. What answers of
 // an ensemble cost, whose teachers were trained once or answer afresh, is package ensemble's.
 //
 // # What is promised

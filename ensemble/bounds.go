@@ -97,7 +97,7 @@ func (r *Report) sort() {
 // than that, or at what their own δ and the Slack add up to where answers do not add up. No
 // queries have no bounds. Errors as Total.
 //
-// Cost: milliseconds, tens of them for a million answers, as OptimalHomogeneous; a
+// Cost: milliseconds, tens of them for a million answers, as accountant.Optimal; a
 // NoisyAnswer that needs a privacy loss distribution takes tenths of a second.
 func (r Answers) Bounds() (Report, error) {
 	if err := r.check(); err != nil {
@@ -225,11 +225,7 @@ func (r Answers) compose(report *Report, of string, part accountant.Repeated, ho
 		general, note, err := generalAt(part, target)
 		add(accountant.MethodGeneral, general, note, err)
 	}
-	optimal := accountant.Cost{Delta: target}
-	o, err := accountant.OptimalHomogeneous(part.Count, part.Cost)
-	if err == nil {
-		optimal.Epsilon, err = o.Epsilon(target)
-	}
+	optimal, err := accountant.Optimal(part.Count, part.Cost, target)
 	add(accountant.MethodOptimal, optimal, "exact", err)
 	return target
 }
