@@ -2,13 +2,10 @@ package ensemble
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/darrm/darrm/accountant"
 )
@@ -129,42 +126,6 @@ func (r Answers) Bounds() (Report, error) {
 	}
 	report.sort()
 	return report, nil
-}
-
-// Sweep returns Bounds for each of the numbers of queries, in that order, for a table or a
-// plot. It works on all processors, and stops early with the context's error.
-func (r Answers) Sweep(ctx context.Context, queries []int) ([]Report, error) {
-	reports, errs := make([]Report, len(queries)), make([]error, len(queries))
-	var group sync.WaitGroup
-	next := make(chan int)
-	for range min(len(queries), runtime.GOMAXPROCS(0)) {
-		group.Go(func() {
-			for i := range next {
-				each := r
-				each.Queries = queries[i]
-				reports[i], errs[i] = each.Bounds()
-			}
-		})
-	}
-feed:
-	for i := range queries {
-		select {
-		case next <- i:
-		case <-ctx.Done():
-			break feed
-		}
-	}
-	close(next)
-	group.Wait()
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	for i, err := range errs {
-		if err != nil {
-			return nil, fmt.Errorf("queries = %d: %w", queries[i], err)
-		}
-	}
-	return reports, nil
 }
 
 // composeTeachers adds the bounds that follow from the teachers' own promise: everything is
