@@ -243,3 +243,27 @@ func TestCopiedReceipt(t *testing.T) {
 		t.Errorf("the copy: %v", err)
 	}
 }
+
+// Both files are rolled back by a commit, and another one of the same length comes in its place,
+// whose process is killed before the anchor. An open handle knows the commit that is gone, and
+// must not charge on top of it.
+func TestForkUnderAHandle(t *testing.T) {
+	l := create(t, 5, 0)
+	mustCharge(t, l, plainRequest(0))
+	old := readFiles(t, l.Path())
+	at := time.Unix(1e9, 0).UTC()
+	writeUnchecked(t, l, Entry{Kind: KindCharge, ID: "a", Time: at, Count: 1, Unit: unitOfOne})
+	old.write(t, l.Path())
+	other, err := Open(t.Context(), l.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeUnchecked(t, other, Entry{Kind: KindCharge, ID: "b", Time: at, Count: 1, Unit: unitOfOne})
+	files{readFiles(t, l.Path()).db, old.anchor}.write(t, l.Path())
+	if err := chargeOne(l, 1); !errors.Is(err, ErrRolledBack) {
+		t.Errorf("%v, want ErrRolledBack", err)
+	}
+	if err := chargeOne(other, 1); err != nil {
+		t.Errorf("the handle that wrote it: %v", err)
+	}
+}

@@ -239,9 +239,12 @@ func TestLinesAcrossQuotedLineEnds(t *testing.T) {
 	if !errors.As(err, &p) || p.Line != 6 || p.Column != 2 {
 		t.Errorf("got %v, want line 6, column 2", err)
 	}
-	got, err := read("t1,query\n1,\"x\ny\"\n0,z\n", CSVOptions{}) // no blank line here
-	if err != nil || got.Len() != 2 {
-		t.Errorf("got %+v, %v", got, err)
+	// No blank line here, and no row ends between quotes, wherever the chunks are cut.
+	for chunk := range 40 {
+		got, err := read("t1,query\n1,\"x\ny\"\n0,z\n1,\"\n\"\"\n\n,\"\n0,q\n", CSVOptions{chunkBytes: chunk})
+		if err != nil || fmt.Sprintf("%q %v", got.IDs, got.Ones) != `["x\ny" "z" "\n\"\n\n," "q"] [1 0 1 0]` {
+			t.Errorf("chunks of %d: got %+v, %v", chunk, got, err)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package votes
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -69,20 +70,24 @@ func (d *parquetDecoder) open(at io.ReaderAt, size int64) error {
 	if size < 12 {
 		return d.errorf("%d bytes are too few for a Parquet file", size)
 	}
-	var head, tail [4]byte
+	var head [4]byte
+	var tail [8]byte
 	if n, err := at.ReadAt(head[:], 0); n < 4 {
 		return d.sourceError(err, 0)
 	}
-	if n, err := at.ReadAt(tail[:], size-4); n < 4 {
+	if n, err := at.ReadAt(tail[:], size-8); n < 8 {
 		return d.sourceError(err, 0)
 	}
-	switch magic, rule := string(tail[:]), FormatParquet.beginning(head[:]); {
+	switch magic, rule := string(tail[4:]), FormatParquet.beginning(head[:]); {
 	case magic == "PARE":
 		return d.errorf("the Parquet file is encrypted")
 	case rule != "":
 		return d.errorf("%s", rule)
 	case magic != "PAR1":
 		return d.errorf("the file does not end as a Parquet file does: %s, want \"PAR1\"; is it cut off?", quote(magic))
+	}
+	if length := int64(binary.LittleEndian.Uint32(tail[:])); length > size-12 { // parquet-go would make room for it
+		return d.errorf("the metadata claim %d bytes, but the file has %d", length, size)
 	}
 	return d.damaged(recovered(func() (err error) {
 		d.file, err = parquet.OpenFile(at, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(64<<10))
@@ -300,7 +305,7 @@ func (d *parquetDecoder) columnError(c *parquetColumn, err error) error {
 	if errors.As(err, &path) {
 		return d.sourceError(err, 0)
 	}
-	return d.damaged(fmt.Errorf("column %s, behind row %d: %w", quote(c.name), d.row, err))
+	return d.damaged(fmt.Errorf("row group %d, column %s: %w", max(0, d.group-1), quote(c.name), err))
 }
 
 // read returns the next n values of the row group, one for each row.
