@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/big"
 	"slices"
 
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/num"
 )
 
 // Accountant adds up events under one neighbouring relation. It is an immutable value:
@@ -57,25 +55,6 @@ func (a Accountant) Relation() Relation { return a.relation }
 
 // Charges returns what was charged, like events together.
 func (a Accountant) Charges() []Charge { return slices.Clone(a.charges) }
-
-// Method is a way of bounding what the charges cost together.
-type Method string
-
-// The methods, from the simplest to the most general.
-const (
-	MethodBasic    Method = "basic"    // BasicHeterogeneous, for (ε, δ)-DP events
-	MethodGeneral  Method = "general"  // GeneralHeterogeneous, for (ε, δ)-DP events
-	MethodOptimal  Method = "optimal"  // OptimalHeterogeneous, for (ε, δ)-DP events
-	MethodGaussian Method = "gaussian" // GaussianDelta of the summed noise, for Gaussian events and an Iteration's ρ
-	MethodZCDP     Method = "zcdp"     // EpsilonFromZCDP
-	MethodRDP      Method = "rdp"      // EpsilonFromRDP at the best order
-	MethodPLD      Method = "pld"      // privacy loss distribution, for any mixture
-)
-
-// Methods returns all of them, the simplest first.
-func Methods() []Method {
-	return []Method{MethodBasic, MethodGeneral, MethodOptimal, MethodGaussian, MethodZCDP, MethodRDP, MethodPLD}
-}
 
 // Bound is one method's figure, rounded up.
 type Bound struct {
@@ -148,8 +127,8 @@ func (a Accountant) report(methods []Method, bound func(Method) (Bound, error), 
 	}
 	r := Report{Relation: a.relation}
 	for _, m := range methods {
-		if !slices.Contains(Methods(), m) {
-			return Report{}, &check.Error{Name: "method", Value: m, Rule: fmt.Sprintf("one of %v", Methods())}
+		if _, err := m.row(); err != nil {
+			return Report{}, err
 		}
 		b, err := bound(m)
 		if err != nil {
@@ -194,258 +173,4 @@ func (r Report) refusal() error {
 		errs[i] = fmt.Errorf("%s: %w", f.Method, f.Err)
 	}
 	return fmt.Errorf("no method applies: %w", errors.Join(errs...))
-}
-
-func needsDelta(delta float64) error {
-	if delta == 0 {
-		return fmt.Errorf("delta = 0: %w", ErrDeltaTooSmall)
-	}
-	return nil
-}
-
-func (a Accountant) epsilonBy(m Method, delta float64) (eps float64, note string, err error) {
-	if len(a.charges) == 0 {
-		return 0, "nothing charged", nil
-	}
-	switch m {
-	case MethodBasic:
-		parts, err := guarantees(a.charges)
-		if err != nil {
-			return 0, "", err
-		}
-		total, err := BasicHeterogeneous(parts)
-		if err == nil && total.Delta > delta {
-			err = fmt.Errorf("the events' own delta is %g: %w", total.Delta, ErrDeltaTooSmall)
-		}
-		return total.Epsilon, "", err
-	case MethodGeneral:
-		parts, err := guarantees(a.charges)
-		if err != nil {
-			return 0, "", err
-		}
-		return generalEpsilon(parts, delta)
-	case MethodOptimal:
-		parts, err := guarantees(a.charges)
-		if err != nil {
-			return 0, "", err
-		}
-		o, err := OptimalHeterogeneous(parts)
-		if err != nil {
-			return 0, "", err
-		}
-		eps, err = o.Epsilon(delta)
-		return eps, o.note(), err
-	}
-	if err := needsDelta(delta); err != nil && m != MethodPLD {
-		return 0, "", err
-	}
-	switch m {
-	case MethodGaussian:
-		sigma, err := summedNoise(a.charges)
-		if err != nil {
-			return 0, "", err
-		}
-		eps, err = gaussianEpsilon(sigma, delta)
-		return eps, noiseNote(sigma), err
-	case MethodZCDP:
-		rho, err := zcdp(a.charges)
-		if err != nil {
-			return 0, "", err
-		}
-		eps, err = EpsilonFromZCDP(rho, delta)
-		return eps, fmt.Sprintf("rho %.6g", rho), err
-	case MethodRDP:
-		eps, order, err := rdpEpsilon(a.charges, delta)
-		return eps, fmt.Sprintf("order %.6g", order), err
-	case MethodPLD:
-		if delta == 0 {
-			return 0, "", fmt.Errorf("delta = 0: %w", ErrDeltaTooSmall)
-		}
-		bits := bitsFor(a.charges)
-		eps, err = lossEpsilon(a.charges, delta, bits)
-		return eps, lossNote(a.charges, bits), err
-	}
-	return 0, "", fmt.Errorf("method %q: %w", m, ErrUnsupported)
-}
-
-func (a Accountant) deltaBy(m Method, epsilon float64) (delta float64, note string, err error) {
-	if len(a.charges) == 0 {
-		return 0, "nothing charged", nil
-	}
-	switch m {
-	case MethodBasic:
-		parts, err := guarantees(a.charges)
-		if err != nil {
-			return 0, "", err
-		}
-		total, err := BasicHeterogeneous(parts)
-		if err == nil && total.Epsilon > epsilon {
-			err = fmt.Errorf("epsilon = %g, but the events' own add up to %g: %w", epsilon, total.Epsilon, ErrUnsupported)
-		}
-		return total.Delta, "", err
-	case MethodGeneral:
-		parts, err := guarantees(a.charges)
-		if err != nil {
-			return 0, "", err
-		}
-		return generalDelta(parts, epsilon)
-	case MethodOptimal:
-		parts, err := guarantees(a.charges)
-		if err != nil {
-			return 0, "", err
-		}
-		o, err := OptimalHeterogeneous(parts)
-		if err != nil {
-			return 0, "", err
-		}
-		delta, err = o.Delta(epsilon)
-		return delta, o.note(), err
-	case MethodGaussian:
-		sigma, err := summedNoise(a.charges)
-		if err != nil {
-			return 0, "", err
-		}
-		if err := pureRange("epsilon", epsilon); err != nil {
-			return 0, "", err
-		}
-		return gaussianDelta(num.Decimal(sigma), num.Decimal(epsilon)), noiseNote(sigma), nil
-	case MethodZCDP:
-		rho, err := zcdp(a.charges)
-		if err != nil {
-			return 0, "", err
-		}
-		return zcdpDelta(rho, epsilon), fmt.Sprintf("rho %.6g", rho), nil
-	case MethodRDP:
-		delta, order, err := rdpDelta(a.charges, epsilon)
-		return delta, fmt.Sprintf("order %.6g", order), err
-	case MethodPLD:
-		bits := bitsFor(a.charges)
-		delta, err = lossDelta(a.charges, epsilon, bits)
-		return delta, lossNote(a.charges, bits), err
-	}
-	return 0, "", fmt.Errorf("method %q: %w", m, ErrUnsupported)
-}
-
-// guarantees returns what the charges promise each by itself.
-func guarantees(charges []Charge) ([]Repeated, error) {
-	parts := make([]Repeated, len(charges))
-	for i, c := range charges {
-		each, err := pureOrApprox(c.Event)
-		if err != nil {
-			return nil, err
-		}
-		parts[i] = Repeated{each, c.Count}
-	}
-	return parts, nil
-}
-
-// lossNote says what the privacy loss distribution's bound is, for people.
-func lossNote(charges []Charge, bits int) string {
-	note := fmt.Sprintf("on 2^%d points, rounded up", bits)
-	if parts, err := guarantees(charges); err == nil && len(groupByEpsilon(parts)) > 1 && !hasLaplace(charges) {
-		note += "; from above the optimal composition of different costs"
-	}
-	return note
-}
-
-// hasLaplace says whether some loss distribution says more than the event's (ε, δ).
-func hasLaplace(charges []Charge) bool {
-	return slices.ContainsFunc(charges, func(c Charge) bool { _, ok := c.Event.(Laplace); return ok })
-}
-
-// generalEpsilon spends on General's slack what delta leaves.
-func generalEpsilon(parts []Repeated, delta float64) (eps float64, note string, err error) {
-	f := newGeneralForm(parts)
-	rest := num.FromInt(1).Sub(f.catastrophe)
-	left := 0.0
-	if rest.Lower() > 0 {
-		left = num.FromRat(num.Decimal(delta)).Sub(f.catastrophe).Quo(rest).DecimalDown()
-	}
-	for range 4 {
-		if !(left > 0) {
-			break
-		}
-		total, err := f.at(left)
-		if err != nil {
-			return 0, "", err
-		}
-		if total.Delta <= delta {
-			return total.Epsilon, fmt.Sprintf("slack %.6g", left), nil
-		}
-		left = math.Nextafter(left, 0) * (1 - 0x1p-50) // rounding
-	}
-	return 0, "", fmt.Errorf("delta = %g leaves no slack: %w", delta, ErrDeltaTooSmall)
-}
-
-// generalDelta finds the smallest slack, to about 1e-9, whose ε is at most epsilon.
-func generalDelta(parts []Repeated, epsilon float64) (delta float64, note string, err error) {
-	f := newGeneralForm(parts)
-	enough := func(logSlack float64) bool {
-		c, err := f.at(math.Exp(logSlack))
-		return err == nil && c.Epsilon <= epsilon
-	}
-	low, high := -690.0, -1e-9
-	if !enough(high) {
-		return 0, "", fmt.Errorf("epsilon = %g is too small for any slack: %w", epsilon, ErrUnsupported)
-	}
-	for range 40 {
-		if mid := (low + high) / 2; enough(mid) {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	c, err := f.at(math.Exp(high))
-	return c.Delta, fmt.Sprintf("slack %.6g", math.Exp(high)), err
-}
-
-// summedNoise returns the noise multiplier of the one Gaussian release that Gaussian
-// releases amount to, 1/√(Σ 1/σ²), rounded down: the sum of their privacy losses is
-// normal too. It may be below the range of an event's noise: the formulas do not end there.
-// Dong, Roth and Su, Gaussian Differential Privacy (2022), Corollary 3.3. An Iteration with a
-// ρ is one with 1/σ² = 2ρ (docs/training-accounting.md, Theorem 1).
-func summedNoise(charges []Charge) (float64, error) {
-	sum := new(big.Rat)
-	for _, c := range charges {
-		each := new(big.Rat) // 1/σ²
-		switch e := c.Event.(type) {
-		case Gaussian:
-			each = num.Decimal(e.NoiseMultiplier)
-			each.Inv(each.Mul(each, each))
-		case Iteration:
-			rho, err := e.ZCDP() // 1/(2σ²)
-			if err != nil {
-				return 0, err
-			}
-			if math.IsInf(rho, 1) {
-				return 0, fmt.Errorf("%v, without noise: %w", e, ErrUnsupported)
-			}
-			each.SetFloat64(2 * rho)
-		default:
-			return 0, fmt.Errorf("%v is not plain gaussian noise: %w", c.Event, ErrUnsupported)
-		}
-		sum.Add(sum, each.Mul(each, big.NewRat(int64(c.Count), 1)))
-	}
-	if sum.Sign() == 0 {
-		return 0, fmt.Errorf("epochs without private data have no noise to add up: %w", ErrUnsupported)
-	}
-	return num.Sqrt(num.FromRat(sum.Inv(sum))).DecimalDown(), nil
-}
-
-func noiseNote(sigma float64) string { return fmt.Sprintf("as one release with noise %.6g", sigma) }
-
-// gaussianEpsilon returns the smallest ε ≤ 1e4 at which the noise has δ(ε) ≤ delta.
-func gaussianEpsilon(sigma, delta float64) (float64, error) {
-	s := num.Decimal(sigma)
-	fits := func(epsilon float64) bool { return gaussianDelta(s, num.Decimal(epsilon)) <= delta }
-	if fits(0) {
-		return 0, nil
-	}
-	if !fits(maxPure) {
-		return 0, fmt.Errorf("epsilon is above %g: %w", maxPure, ErrUnsupported)
-	}
-	guess := bisectGeometric(1e-300, maxPure, func(epsilon float64) bool {
-		return gaussianDeltaFloat(sigma, epsilon) <= delta
-	})
-	return bisectNear(guess, 0, maxPure, fits), nil
 }

@@ -200,7 +200,6 @@ func TestAccountantRefusesAndChargesNothing(t *testing.T) {
 		{"bad cost", ApproxDP{Cost{-1, 0}, ReplaceOne}, 1, false},
 		{"large cost", ApproxDP{Cost{1e5, 0}, ReplaceOne}, 1, false},
 		{"bad response", RandomizedResponse{math.NaN(), ReplaceOne}, 1, false},
-		{"empty composition", Composed{relation: ReplaceOne}, 1, false},
 		{"nil pointer to an event", (*Gaussian)(nil), 1, true},
 		{"pointer to an event", &Gaussian{1, ReplaceOne}, 1, true},
 		{"event within another's", struct{ Gaussian }{Gaussian{1, ReplaceOne}}, 1, true},
@@ -252,46 +251,5 @@ func TestAccountantRefusesAndChargesNothing(t *testing.T) {
 	b := mustNew(t, ReplaceOne, Charge{ApproxDP{Cost{1, 0.5}, ReplaceOne}, 3})
 	if eps, err := b.Epsilon(0.1); !errors.Is(err, ErrDeltaTooSmall) {
 		t.Errorf("Epsilon = %g, %v", eps, err)
-	}
-}
-
-// Without amplification epochs of shuffled gradients are Gaussian mechanisms of sensitivity
-// 2G, one an epoch, by every method that takes both.
-func TestAccountantTakesIterations(t *testing.T) {
-	run := Iteration{Epochs: 5, Records: 100, Private: 100, Clip: 1, Noise: 40, Order: FixedOrder, StepSize: 0.1, Neighbours: ReplaceOne}
-	r, err := mustNew(t, ReplaceOne, Charge{run, 3}).AtDelta(1e-6)
-	if err != nil {
-		t.Fatal(err)
-	}
-	same, err := mustNew(t, ReplaceOne, Charge{Gaussian{20, ReplaceOne}, 15}).AtDelta(1e-6)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(r.Bounds) != 4 || len(same.Bounds) != 4 {
-		t.Fatalf("%+v, as gaussians %+v", r, same)
-	}
-	for i, b := range r.Bounds {
-		if want := same.Bounds[i]; b.Method != want.Method || math.Abs(b.Cost.Epsilon/want.Cost.Epsilon-1) > 1e-6 {
-			t.Errorf("%+v, as gaussians %+v", b, want)
-		}
-	}
-	a := mustNew(t, ReplaceOne)
-	for name, spoil := range map[string]func(*Iteration){
-		"other relation":     func(e *Iteration) { e.Neighbours = AddOrRemoveOne },
-		"bad clip":           func(e *Iteration) { e.Clip = math.NaN() },
-		"uncertified mode":   func(e *Iteration) { e.Mode = IterationCrossEpoch },
-		"order not stated":   func(e *Iteration) { e.Order = 0 },
-		"negative noise":     func(e *Iteration) { e.Noise = -1 },
-		"relation forgotten": func(e *Iteration) { e.Neighbours = 0 },
-	} {
-		bad := run
-		spoil(&bad)
-		if got, err := a.Charge(bad, 1); err == nil || len(got.Charges()) != 0 {
-			t.Errorf("%s: %v", name, got.Charges())
-		}
-	}
-	run.Noise = 0
-	if eps, err := mustNew(t, ReplaceOne, Charge{run, 1}).Epsilon(0.1); err == nil {
-		t.Errorf("without noise: ε = %g", eps)
 	}
 }

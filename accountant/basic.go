@@ -11,8 +11,8 @@ import (
 
 // Cost is an (ε, δ) guarantee. Its float64s stand for their shortest decimals.
 type Cost struct {
-	Epsilon float64 // ≥ 0
-	Delta   float64 // in [0,1]; 1 promises nothing
+	Epsilon float64 `json:"epsilon"` // ≥ 0
+	Delta   float64 `json:"delta"`   // in [0,1]; 1 promises nothing
 }
 
 // String returns the pair with all its digits.

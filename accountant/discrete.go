@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
 )
 
 // DiscreteGaussian adds an integer z with probability proportional to e^{-z²/(2σ²)} to an
@@ -59,7 +60,7 @@ func (l discreteLoss) ends() (low, high float64) {
 
 func (l discreteLoss) span() (low, high, deviation float64) {
 	a, b := l.ends()
-	return l.loss(a), l.loss(b) * (1 + floatMargin), l.shift / l.sigma
+	return l.loss(a), l.loss(b) * (1 + num.Margin), l.shift / l.sigma
 }
 
 func (l discreteLoss) discretise(step float64) (lossMass, error) {
@@ -83,12 +84,12 @@ func (l discreteLoss) discretise(step float64) (lossMass, error) {
 	for z := 1.0; z <= 8; z++ {
 		part += 2 * math.Exp(-z*z/(2*l.sigma*l.sigma)) * (1 - 1e-12)
 	}
-	scale := 1 / (max(part, math.Sqrt(2*math.Pi)*l.sigma) * (1 - floatMargin))
+	scale := 1 / (max(part, math.Sqrt(2*math.Pi)*l.sigma) * (1 - num.Margin))
 	for x := a; x <= b; x++ {
 		// The loss is rounded up, which only moves mass up.
 		loss := l.loss(x)
 		loss += 8 * ulp * math.Abs(loss)
-		out.add(step, loss, min(1, weight(x-l.shift)*scale*(1+floatMargin)+math.SmallestNonzeroFloat64))
+		out.add(step, loss, min(1, weight(x-l.shift)*scale*(1+num.Margin)+math.SmallestNonzeroFloat64))
 	}
 	// Below: raised to the first outcome that is kept. Above: infinite. From z on, each
 	// weight is at most e^{-z/σ²} of the one before.

@@ -1,15 +1,11 @@
 // Package accountant says what several private answers cost together.
 //
-// For a series of answers of one ensemble, use Release: it knows that teachers who were
-// trained once may not be charged like teachers who answer afresh. Its Total is one
-// figure, Bounds all of them side by side, and Sweep those of many numbers of queries.
-// AnyNumber is what further answers to the same votes cost, however many, and Worthless
-// says which totals protect nobody. For anything else, make an Accountant for a neighbouring relation with New, charge it events
+// Make an Accountant for a neighbouring relation with New, charge it events
 // (Gaussian, Laplace, ApproxDP and others) and ask for a Report, which holds every bound
 // that applies, begins with the smallest, and says why. Basic, General and
-// OptimalHomogeneous, and their Heterogeneous forms for different guarantees, are the
-// composition theorems by themselves; GaussianNoise and GNMaxNoise calibrate noise to a
-// target.
+// Optimal, and the Heterogeneous forms for different guarantees, are the composition
+// theorems by themselves; GaussianNoise calibrates noise to a target. What answers of
+// an ensemble cost, whose teachers were trained once or answer afresh, is package ensemble's.
 //
 // # What is promised
 //
@@ -26,42 +22,27 @@
 //
 // # What adds up
 //
-// A Release is composed as one only if its queries, costs and slack were fixed before
-// anything was drawn. What is asked for later, having seen answers, is another Release: the
-// (ε, δ) of several add up, which holds for any choice, also of when to stop. Earlier
-// releases are never composed anew together with later ones, and no slack depends on what
-// is left of a budget.
+// A series is composed as one only if its events, their number and its slack were fixed
+// before anything was drawn. What is asked for later, having seen answers, is another series:
+// the (ε, δ) of several add up, which holds for any choice, also of when to stop. Earlier
+// series are never composed anew together with later ones, and no slack depends on what is
+// left of a budget.
 //
 // # Which bound
 //
 //	basic     (ε, δ)-DP events          the sum
 //	general   (ε, δ)-DP events          what publications print
 //	optimal   (ε, δ)-DP events          exact for what (ε, δ) alone says; refused where different ε make too many outcomes
-//	gaussian  Gaussian, Iteration       exact
-//	zcdp      Gaussian, discrete, pure, Iteration  a closed form
+//	gaussian  Gaussian                  exact
+//	zcdp      Gaussian, discrete, pure  a closed form
 //	rdp       all but δ > 0             the best order
 //	pld       all                       near exact for any mixture, by convolution
-//
-// An Iteration is accounted by its own Mode in each of them; its Conversion does not matter
-// there. Its mixture modes have no zcdp and no gaussian.
-//
-// # At given votes
-//
-// The cost of an answer at the votes that were cast (DataDependentRDP, AtVotes) is often far
-// smaller than its cost at any votes. It is computed from private votes and therefore
-// private itself. It is no guarantee of differential privacy: it bounds one direction of the
-// divergence, at one dataset. Nothing can be charged with it. To release such a figure it would
-// have to be sanitised by its smooth sensitivity (Papernot et al., 2018, Appendix B), which
-// this package does not do.
 //
 // # Notation
 //
 //	(ε, δ)  Cost             a privacy guarantee
 //	k       count            how many mechanisms of one guarantee are composed
 //	δ'      slack            probability spent on top of the mechanisms' own δ
-//	(ε, Δ)  Release.Teachers what one teacher costs
-//	(mε, δ) PerAnswer        what one answer of the ensemble costs
-//	Q, K, t Queries, K, Affected
 //	σ       NoiseMultiplier  standard deviation per unit of L2 sensitivity
 //	σ, s    Sigma, Sensitivity  of discrete noise, in counts
 //	b       Scale            Laplace scale per unit of L1 sensitivity

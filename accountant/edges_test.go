@@ -88,12 +88,6 @@ func TestSubnormalCostsAreNotNothing(t *testing.T) {
 			if c, err := General(k, each, 1e-300); err != nil || each.Epsilon > 0 && !(c.Epsilon > 0) || !(c.Delta >= 1e-300) {
 				t.Errorf("General of %d × %v: %v, %v", k, each, c, err)
 			}
-			r := Release{Queries: k, PerAnswer: each, K: 1, Affected: 1, Randomness: FreshTeachers}
-			total, err := r.Total()
-			check("Release", total.Cost, err)
-			r.PerAnswer, r.Teachers = Cost{1, 0.5}, each
-			total, err = r.AnyNumber()
-			check("AnyNumber", total.Cost, err)
 			a := mustNew(t, ReplaceOne, Charge{ApproxDP{each, ReplaceOne}, k})
 			report, err := a.AtEpsilon(0)
 			if err != nil {
@@ -120,11 +114,11 @@ func TestOptimalEndsForSubnormalEpsilon(t *testing.T) {
 		for _, k := range []int{2, 3, 10} {
 			o := mustOptimal(t, k, Cost{eps, 0})
 			for _, delta := range []float64{5e-324, 1e-310, 2e-310, 1e-308, 3e-307} {
-				got, err := o.Epsilon(delta)
+				got, err := o.epsilon(delta)
 				if err != nil || !(got >= 0 && got <= float64(k)*eps*1.2) {
 					t.Errorf("%d × %g at δ = %g: ε = %g, %v", k, eps, delta, got, err)
 				}
-				if d, err := o.Delta(got); err != nil || d > delta {
+				if d, err := o.delta(got); err != nil || d > delta {
 					t.Errorf("%d × %g: δ(%g) = %g, %v, want %g", k, eps, got, d, err, delta)
 				}
 			}
@@ -141,12 +135,8 @@ func TestInfiniteSumsAreRefused(t *testing.T) {
 	if c, err := General(1_000_000, each, 0.1); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("General: %v, %v", c, err)
 	}
-	if _, err := OptimalHeterogeneous([]Repeated{{each, 1_000}, {Cost{3e305, 0}, 400}}); !errors.Is(err, ErrUnsupported) {
-		t.Errorf("OptimalHeterogeneous: %v", err)
-	}
-	r := Release{Queries: 1_000_000, PerAnswer: each, K: 1, Affected: 1, Randomness: FreshTeachers}
-	if total, err := r.Total(); err == nil {
-		t.Errorf("Total: %+v", total)
+	if _, err := optimalOf([]Repeated{{each, 1_000}, {Cost{3e305, 0}, 400}}); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("optimalOf: %v", err)
 	}
 }
 
@@ -334,7 +324,7 @@ func TestConcurrentUse(t *testing.T) {
 			if _, err := a.Charge(composed, 1); err != nil {
 				t.Error(err)
 			}
-			if _, err := o.Epsilon(1e-3); err != nil {
+			if _, err := o.epsilon(1e-3); err != nil {
 				t.Error(err)
 			}
 			if _, err := GaussianDelta(2, 1); err != nil {
@@ -357,7 +347,7 @@ func TestNestedCompositions(t *testing.T) {
 		}
 		c, err = Compose(Charge{c, 1}, Charge{c, 1}) // twice as many, each time
 	}
-	if err != nil || len(c.parts) != 2 || c.parts[0].Count != 1<<29 {
+	if parts := c.(composed).parts; err != nil || len(parts) != 2 || parts[0].Count != 1<<29 {
 		t.Fatalf("%v, %v", c, err)
 	}
 	if c, err = Compose(Charge{c, 1}, Charge{c, 1}, Charge{c, 1}, Charge{c, 1}); err == nil {

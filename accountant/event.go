@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 
 	"github.com/darrm/darrm/internal/check"
@@ -12,8 +13,9 @@ import (
 // Event is one access to private data, as an immutable value: what was done and for
 // which neighbouring relation its parameters hold. The events of this package are
 // ApproxDP, Gaussian, DiscreteGaussian, SubsampledGaussian, Laplace, RandomizedResponse,
-// Iteration and Composed, each as a value, not a pointer; any other is refused with
-// ErrUnsupported.
+// Curve, Profile and what Compose returns, each as a value, not a pointer; any other is
+// refused with ErrUnsupported. What another package proves of a mechanism it states as a
+// Curve, a Profile or one of the others.
 type Event interface {
 	Relation() Relation
 	String() string
@@ -63,8 +65,8 @@ type Charge struct {
 	Count int // ≥ 1
 }
 
-// Composed is several charges as one event. Make it with Compose.
-type Composed struct {
+// composed is several charges as one event.
+type composed struct {
 	relation Relation
 	parts    []Charge // plain events, each once
 }
@@ -72,24 +74,24 @@ type Composed struct {
 // Compose returns the charges as one event, like events together. They must be valid and
 // share one neighbouring relation; the error says which is not, and is ErrUnsupported for
 // two relations and for an event that this package does not know.
-func Compose(charges ...Charge) (Composed, error) {
+func Compose(charges ...Charge) (Event, error) {
 	if len(charges) == 0 {
-		return Composed{}, errors.New("nothing to compose")
+		return nil, errors.New("nothing to compose")
 	}
 	var parts []Charge
 	for _, c := range charges {
 		if err := c.check(); err != nil {
-			return Composed{}, err
+			return nil, err
 		}
 		if a, b := charges[0].Event.Relation(), c.Event.Relation(); a != b {
-			return Composed{}, fmt.Errorf("%v is for %q but %v is for %q: %w", charges[0].Event, a, c.Event, b, ErrUnsupported)
+			return nil, fmt.Errorf("%v is for %q but %v is for %q: %w", charges[0].Event, a, c.Event, b, ErrUnsupported)
 		}
 		var err error
 		if parts, err = flatten(parts, c); err != nil {
-			return Composed{}, err
+			return nil, err
 		}
 	}
-	return Composed{charges[0].Event.Relation(), parts}, nil
+	return composed{charges[0].Event.Relation(), parts}, nil
 }
 
 // Relation returns the neighbouring relation that the event's parameters are for.
@@ -107,8 +109,7 @@ func (e Laplace) Relation() Relation { return e.Neighbours }
 // Relation returns the neighbouring relation that the event's parameters are for.
 func (e RandomizedResponse) Relation() Relation { return e.Neighbours }
 
-// Relation returns the neighbouring relation that all parts share.
-func (e Composed) Relation() Relation { return e.relation }
+func (e composed) Relation() Relation { return e.relation }
 
 func (e ApproxDP) String() string { return fmt.Sprintf("%v-DP", e.Cost) }
 
@@ -124,7 +125,7 @@ func (e RandomizedResponse) String() string {
 	return fmt.Sprintf("randomised response at epsilon %g", e.Epsilon)
 }
 
-func (e Composed) String() string {
+func (e composed) String() string {
 	parts := make([]string, len(e.parts))
 	for i, c := range e.parts {
 		parts[i] = fmt.Sprintf("%d × %v", c.Count, c.Event)
@@ -132,68 +133,19 @@ func (e Composed) String() string {
 	return "(" + strings.Join(parts, ", ") + ")"
 }
 
+// MaxNoise is the largest noise multiplier. More noise may be stated as this much, which
+// only raises what it costs.
+const MaxNoise = 1e8
+
 // The ranges keep every figure within a float64 that it can be inverted in.
 const (
-	minNoise, maxNoise = 1e-4, 1e8
-	maxPure            = 1e4
+	minNoise = 1e-4
+	maxPure  = 1e4
 )
 
-// checkEvent says whether the accountant can account for e. Support is decided here,
-// before anything is charged. No method of e is called before its type is known to be one
-// of this package: others may be nil pointers, or answer differently each time.
-func checkEvent(e Event) error {
-	switch e.(type) {
-	case ApproxDP, Gaussian, DiscreteGaussian, SubsampledGaussian, Laplace, RandomizedResponse, Iteration, Composed:
-	case nil:
-		return fmt.Errorf("no event: %w", ErrUnsupported)
-	default:
-		return fmt.Errorf("event %T: %w", e, ErrUnsupported)
-	}
-	if err := e.Relation().check(); err != nil {
-		return fmt.Errorf("%v: %w", e, err)
-	}
-	switch e := e.(type) {
-	case ApproxDP:
-		if err := e.Cost.check(""); err != nil {
-			return err
-		}
-		return pureRange("epsilon", e.Cost.Epsilon)
-	case Gaussian:
-		return noiseRange("noise multiplier", e.NoiseMultiplier)
-	case DiscreteGaussian:
-		return e.check()
-	case SubsampledGaussian:
-		if err := check.Probability("sampling rate", e.SamplingRate); err != nil {
-			return err
-		}
-		if e.Neighbours != AddOrRemoveOne {
-			return fmt.Errorf("%v for %q: %w", e, e.Neighbours, ErrUnsupported)
-		}
-		return noiseRange("noise multiplier", e.NoiseMultiplier)
-	case Laplace:
-		return noiseRange("laplace scale", e.Scale)
-	case RandomizedResponse:
-		if err := check.Epsilon("epsilon", e.Epsilon); err != nil {
-			return err
-		}
-		return pureRange("epsilon", e.Epsilon)
-	case Iteration:
-		if err := e.check(); err != nil {
-			return err
-		}
-		_, _, err := e.certify()
-		return err
-	case Composed:
-		if len(e.parts) == 0 {
-			return errors.New("an empty composition; make it with Compose")
-		}
-	}
-	return nil // the parts of a Composed were checked when it was made
-}
-
 func noiseRange(name string, x float64) error {
-	if !(x >= minNoise && x <= maxNoise) {
-		return &check.Error{Name: name, Value: x, Rule: fmt.Sprintf("between %g and %g", minNoise, maxNoise)}
+	if !(x >= minNoise && x <= MaxNoise) {
+		return &check.Error{Name: name, Value: x, Rule: fmt.Sprintf("between %g and %g", minNoise, MaxNoise)}
 	}
 	return nil
 }
@@ -214,10 +166,10 @@ func (c Charge) check() error {
 
 // flatten appends the plain charges of c, each times the counts around it.
 func flatten(to []Charge, c Charge) ([]Charge, error) {
-	composed, ok := c.Event.(Composed)
+	together, ok := c.Event.(composed)
 	if !ok {
 		for i := range to {
-			if to[i].Event == c.Event { // the plain events are comparable
+			if reflect.DeepEqual(to[i].Event, c.Event) {
 				if to[i].Count > math.MaxInt32-c.Count { // an int may have 32 bits
 					return nil, &check.Error{Name: "count", Value: fmt.Sprintf("%d + %d", to[i].Count, c.Count), Rule: fmt.Sprintf("at most %d", math.MaxInt32)}
 				}
@@ -227,7 +179,7 @@ func flatten(to []Charge, c Charge) ([]Charge, error) {
 		}
 		return append(to, c), nil
 	}
-	for _, p := range composed.parts {
+	for _, p := range together.parts {
 		if p.Count > math.MaxInt32/c.Count {
 			return nil, &check.Error{Name: "count", Value: fmt.Sprintf("%d × %d", p.Count, c.Count), Rule: fmt.Sprintf("at most %d", math.MaxInt32)}
 		}

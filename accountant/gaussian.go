@@ -52,6 +52,36 @@ func gaussianDelta(sigma, epsilon *big.Rat) float64 {
 	return min(1, max(0, delta.DecimalUp()))
 }
 
+// GaussianEpsilon returns the smallest ε ≤ 1e4 for which normal noise of sigma standard
+// deviations per unit of L2 sensitivity is (ε, delta)-DP by the exact formula of
+// GaussianDelta, rounded up; ErrUnsupported where ε is larger. It takes sigma between 1e-4
+// and 1e8 and delta in (0,1).
+func GaussianEpsilon(sigma, delta float64) (float64, error) {
+	if err := noiseRange("noise multiplier", sigma); err != nil {
+		return 0, err
+	}
+	if err := check.Within("delta", delta); err != nil {
+		return 0, err
+	}
+	return gaussianEpsilon(sigma, delta)
+}
+
+// gaussianEpsilon is GaussianEpsilon for any noise.
+func gaussianEpsilon(sigma, delta float64) (float64, error) {
+	s := num.Decimal(sigma)
+	fits := func(epsilon float64) bool { return gaussianDelta(s, num.Decimal(epsilon)) <= delta }
+	if fits(0) {
+		return 0, nil
+	}
+	if !fits(maxPure) {
+		return 0, fmt.Errorf("epsilon is above %g: %w", maxPure, ErrUnsupported)
+	}
+	guess := bisectGeometric(1e-300, maxPure, func(epsilon float64) bool {
+		return gaussianDeltaFloat(sigma, epsilon) <= delta
+	})
+	return bisectNear(guess, 0, maxPure, fits), nil
+}
+
 // GaussianNoise returns the smallest noise multiplier σ for which normal noise is (ε,
 // δ)-DP by the exact formula of GaussianDelta, rounded up: the standard deviation
 // needed per unit of L2 sensitivity. It takes ε in (0, 1e4] and δ in (0,1).
@@ -65,7 +95,7 @@ func GaussianNoise(target Cost) (float64, error) {
 	fits := func(sigma float64) bool {
 		return gaussianDelta(num.Decimal(sigma), epsilon) <= target.Delta
 	}
-	low, high := minNoise, maxNoise
+	low, high := minNoise, MaxNoise
 	if fits(low) {
 		return low, nil
 	}

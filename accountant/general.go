@@ -1,6 +1,8 @@
 package accountant
 
 import (
+	"fmt"
+	"math"
 	"slices"
 
 	"github.com/darrm/darrm/internal/check"
@@ -17,7 +19,7 @@ import (
 // names the parameter that is not, and is ErrUnsupported where kε is beyond float64. Each mechanism needs randomness of its own. No
 // answers (k = 0) cost nothing.
 //
-// OptimalHomogeneous is never worse at the same δ_total; General is the closed form
+// Optimal is never worse at the same δ_total; General is the closed form
 // that publications use. Where kε is the smallest of the three, Basic gives it without
 // δ'.
 //
@@ -39,8 +41,8 @@ func GeneralHeterogeneous(parts []Repeated, slack float64) (Cost, error) {
 	if err := checkParts(parts); err != nil {
 		return Cost{}, err
 	}
-	if !(slack > 0 && slack < 1) {
-		return Cost{}, &check.Error{Name: "slack", Value: slack, Rule: "in (0,1)"}
+	if err := check.Within("slack", slack); err != nil {
+		return Cost{}, err
 	}
 	if !slices.ContainsFunc(parts, func(p Repeated) bool { return p.Count > 0 }) {
 		return Cost{}, nil
@@ -94,3 +96,49 @@ func (f generalForm) at(slack float64) (Cost, error) {
 // maxPlainEpsilon is where e^ε stops being worth working out: beyond it, e^-ε is
 // bounded by e^-4096, which is 0 to a float64.
 const maxPlainEpsilon = 4096
+
+// generalEpsilon spends on General's slack what delta leaves.
+func generalEpsilon(parts []Repeated, delta float64) (eps float64, note string, err error) {
+	f := newGeneralForm(parts)
+	rest := num.FromInt(1).Sub(f.catastrophe)
+	left := 0.0
+	if rest.Lower() > 0 {
+		left = num.FromRat(num.Decimal(delta)).Sub(f.catastrophe).Quo(rest).DecimalDown()
+	}
+	for range 4 {
+		if !(left > 0) {
+			break
+		}
+		total, err := f.at(left)
+		if err != nil {
+			return 0, "", err
+		}
+		if total.Delta <= delta {
+			return total.Epsilon, fmt.Sprintf("slack %.6g", left), nil
+		}
+		left = math.Nextafter(left, 0) * (1 - 0x1p-50) // rounding
+	}
+	return 0, "", fmt.Errorf("delta = %g leaves no slack: %w", delta, ErrDeltaTooSmall)
+}
+
+// generalDelta finds the smallest slack, to about 1e-9, whose ε is at most epsilon.
+func generalDelta(parts []Repeated, epsilon float64) (delta float64, note string, err error) {
+	f := newGeneralForm(parts)
+	enough := func(logSlack float64) bool {
+		c, err := f.at(math.Exp(logSlack))
+		return err == nil && c.Epsilon <= epsilon
+	}
+	low, high := -690.0, -1e-9
+	if !enough(high) {
+		return 0, "", fmt.Errorf("epsilon = %g is too small for any slack: %w", epsilon, ErrUnsupported)
+	}
+	for range 40 {
+		if mid := (low + high) / 2; enough(mid) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	c, err := f.at(math.Exp(high))
+	return c.Delta, fmt.Sprintf("slack %.6g", math.Exp(high)), err
+}

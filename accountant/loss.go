@@ -3,6 +3,8 @@ package accountant
 import (
 	"fmt"
 	"math"
+
+	"github.com/darrm/darrm/internal/num"
 )
 
 // lossMass is a discrete privacy loss distribution: mass[i] at the loss (first+i)·step,
@@ -25,7 +27,7 @@ type lossMass struct {
 // (2022).
 func (l *lossMass) add(step, x, m float64) {
 	i := math.Floor(x / step)
-	b := min(m, m*(math.Expm1(i*step-x)/math.Expm1(-step))*(1+floatMargin))
+	b := min(m, m*(math.Expm1(i*step-x)/math.Expm1(-step))*(1+num.Margin))
 	l.put(int(i), m-b)
 	l.put(int(i)+1, b)
 }
@@ -58,34 +60,16 @@ type lossSource interface {
 	discretise(step float64) (lossMass, error)
 }
 
-// lossSources returns the event's two directions, or one where they are alike, and how many
-// independent losses the event has.
-func lossSources(e Event) (directions []lossSource, times int, err error) {
-	switch e := e.(type) {
-	case ApproxDP:
-		return []lossSource{responseLoss{e.Cost}}, 1, nil
-	case RandomizedResponse:
-		return []lossSource{responseLoss{Cost{Epsilon: e.Epsilon}}}, 1, nil
-	case Laplace:
-		return []lossSource{laplaceLoss{1 / e.Scale}}, 1, nil
-	case Gaussian:
-		return []lossSource{normalLoss{e.NoiseMultiplier, 1, false}}, 1, nil
-	case DiscreteGaussian:
-		return []lossSource{discreteLoss{e.Sigma, float64(e.Sensitivity)}}, 1, nil
-	case SubsampledGaussian:
-		if e.SamplingRate == 0 {
-			return []lossSource{responseLoss{}}, 1, nil
-		}
-		up := normalLoss{e.NoiseMultiplier, e.SamplingRate, false}
-		if e.SamplingRate == 1 {
-			return []lossSource{up}, 1, nil
-		}
-		return []lossSource{up, normalLoss{e.NoiseMultiplier, e.SamplingRate, true}}, 1, nil
-	case Iteration:
-		source, times, err := e.losses()
-		return []lossSource{source}, times, err
+// losses returns the event's two directions, or one where they are alike.
+func (e SubsampledGaussian) losses() []lossSource {
+	up, down := normalLoss{e.NoiseMultiplier, e.SamplingRate, false}, normalLoss{e.NoiseMultiplier, e.SamplingRate, true}
+	switch e.SamplingRate {
+	case 0:
+		return []lossSource{responseLoss{}}
+	case 1:
+		return []lossSource{up}
 	}
-	return nil, 0, fmt.Errorf("privacy loss distribution of %v: %w", e, ErrUnsupported)
+	return []lossSource{up, down}
 }
 
 // responseLoss is the worst (ε, δ)-DP mechanism: loss +∞ with probability δ, else ε
@@ -106,7 +90,7 @@ func (l responseLoss) discretise(step float64) (lossMass, error) {
 	if l.cost.Delta > 0 {
 		out.infinite = math.Nextafter(l.cost.Delta, 1) // δ stands for its decimal, as ε does below
 	}
-	rest := (1 - l.cost.Delta) * (1 + floatMargin)
+	rest := (1 - l.cost.Delta) * (1 + num.Margin)
 	if eps == 0 {
 		out.put(0, rest)
 		return out, nil
@@ -126,13 +110,13 @@ func (l laplaceLoss) span() (low, high, deviation float64) {
 }
 
 func (l laplaceLoss) discretise(step float64) (lossMass, error) {
-	above, below := l.eps*(1+floatMargin), l.eps*(1-floatMargin) // around 1/b
+	above, below := l.eps*(1+num.Margin), l.eps*(1-num.Margin) // around 1/b
 	out, err := newLossMass(step, -above, above)
 	if err != nil {
 		return out, err
 	}
 	out.add(step, above, 0.5)
-	out.add(step, -below, 0.5*math.Exp(-below)*(1+floatMargin))
+	out.add(step, -below, 0.5*math.Exp(-below)*(1+num.Margin))
 	for i := range len(out.mass) - 1 {
 		x := float64(out.first+i) * step
 		a, b := max(x, -above), min(x+step, above)
@@ -140,8 +124,8 @@ func (l laplaceLoss) discretise(step float64) (lossMass, error) {
 			continue
 		}
 		rise := math.Expm1((b-a)/2) / 2
-		p := math.Exp((a-below)/2) * rise * (1 + floatMargin)
-		q := math.Exp(-(b+above)/2) * rise * (1 - floatMargin)
+		p := math.Exp((a-below)/2) * rise * (1 + num.Margin)
+		q := math.Exp(-(b+above)/2) * rise * (1 - num.Margin)
 		if a > x || b < x+step {
 			q = 0 // a part of a step, with unsure ends: all of it to the upper point
 		}
@@ -161,9 +145,9 @@ func (l *lossMass) spread(i int, step, p, q float64) {
 	x := float64(l.first+i) * step
 	matched := 0.0
 	if x < 700 {
-		matched = math.Exp(x) * q * (1 - floatMargin)
+		matched = math.Exp(x) * q * (1 - num.Margin)
 	}
-	b := min(p, max(0, p-matched)/-math.Expm1(-step)*(1+floatMargin))
+	b := min(p, max(0, p-matched)/-math.Expm1(-step)*(1+num.Margin))
 	l.put(l.first+i+1, b)
 	l.put(l.first+i, p-b)
 }

@@ -12,12 +12,18 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// MaxOptimalOutcomes bounds the outcomes that OptimalHeterogeneous enumerates.
-const MaxOptimalOutcomes = 1 << 18
+// maxOptimalOutcomes bounds the outcomes that optimalOf enumerates.
+const maxOptimalOutcomes = 1 << 18
 
-// OptimalMixture is Optimal for mechanisms with different guarantees. It is immutable.
-type OptimalMixture struct {
-	one         *Optimal     // where all ε > 0 are alike
+// region is the exact privacy region of a composition.
+type region interface {
+	epsilon(delta float64) (float64, error)
+	delta(epsilon float64) (float64, error)
+	note() string // what was worked out, for people
+}
+
+// optimalMixture is optimalRegion for mechanisms with different ε.
+type optimalMixture struct {
 	sum         *big.Rat     // Σ k_jε_j, the largest loss
 	catastrophe num.Interval // 1-Π(1-δ_j)
 	losses      []float64    // of the outcomes, falling, rounded up
@@ -25,14 +31,14 @@ type OptimalMixture struct {
 	excess      []float64    // δ at ε = losses[i], but for the catastrophe, rounded up
 }
 
-// OptimalHeterogeneous works out the composition of mechanisms that are (ε_j, δ_j)-DP,
+// optimalOf works out the composition of mechanisms that are (ε_j, δ_j)-DP,
 // chosen adaptively, each with randomness of its own. It is (ε, δ)-DP if and only if
 //
 //	1-(1-δ)/Π(1-δ_j) ≥ Σ_S max(0, e^{Σ_{j∈S} ε_j} - e^ε·e^{Σ_{j∉S} ε_j}) / Π(1+e^{ε_j})
 //
 // over all sets S of mechanisms: how many of each ε_j are in S decides the summand, so
 // k_j of each take Π(k_j+1) outcomes. In general this is #P-hard; beyond
-// MaxOptimalOutcomes it is refused with ErrUnsupported, and the accountant's privacy loss
+// maxOptimalOutcomes it is refused with ErrUnsupported, and the accountant's privacy loss
 // distributions give a bound from above.
 //
 // It takes counts ≥ 0 that add up to at most 10⁷, ε ≥ 0 finite and δ in [0,1); the error
@@ -42,12 +48,12 @@ type OptimalMixture struct {
 // Source: Murtagh and Vadhan, The Complexity of Computing the Optimal Composition of
 // Differential Privacy (2016), Theorem 1.5; for equal ε_j, Kairouz, Oh and Viswanath (2015),
 // Theorem 3.3.
-func OptimalHeterogeneous(parts []Repeated) (*OptimalMixture, error) {
+func optimalOf(parts []Repeated) (region, error) {
 	if err := checkParts(parts); err != nil {
 		return nil, err
 	}
 	groups := groupByEpsilon(parts)
-	o := &OptimalMixture{catastrophe: catastrophes(parts), sum: new(big.Rat)}
+	o := &optimalMixture{catastrophe: catastrophes(parts), sum: new(big.Rat)}
 	total, outcomes := 0, 1
 	for _, g := range groups {
 		if g.Count > MaxOptimalCount-total {
@@ -55,18 +61,17 @@ func OptimalHeterogeneous(parts []Repeated) (*OptimalMixture, error) {
 		}
 		total += g.Count
 		o.sum.Add(o.sum, times(g.Count, g.Cost.Epsilon))
-		if len(groups) > 1 && g.Count >= MaxOptimalOutcomes/outcomes {
-			return nil, fmt.Errorf("exact composition of %d different epsilons, #P-hard in general, has more than %d outcomes: %w", len(groups), MaxOptimalOutcomes, ErrUnsupported)
+		if len(groups) > 1 && g.Count >= maxOptimalOutcomes/outcomes {
+			return nil, fmt.Errorf("exact composition of %d different epsilons, #P-hard in general, has more than %d outcomes: %w", len(groups), maxOptimalOutcomes, ErrUnsupported)
 		}
 		outcomes *= g.Count + 1
 	}
-	if len(groups) <= 1 {
-		o.one = &Optimal{catastrophe: o.catastrophe, excess: excesses(0, 0)}
-		if len(groups) == 1 {
-			k, eps := groups[0].Count, groups[0].Cost.Epsilon
-			o.one.count, o.one.each.Epsilon, o.one.excess = k, eps, excesses(k, eps)
-		}
-		return o, nil
+	if len(groups) == 0 {
+		return &optimalRegion{catastrophe: o.catastrophe, excess: excesses(0, 0)}, nil
+	}
+	if len(groups) == 1 {
+		k, each := groups[0].Count, groups[0].Cost
+		return &optimalRegion{k, each, o.catastrophe, excesses(k, each.Epsilon)}, nil
 	}
 	if _, err := fits(Cost{Epsilon: num.FromRat(o.sum).DecimalUp()}); err != nil {
 		return nil, err
@@ -125,7 +130,7 @@ func enumerate(groups []Repeated, outcomes int) []outcome {
 //	δ(x) = e^{x-x'}·δ(x') + (1-e^{x-x'})·A
 //
 // where everything is positive and rising in δ(x') and A.
-func (o *OptimalMixture) accumulate(all []outcome) {
+func (o *optimalMixture) accumulate(all []outcome) {
 	const ulp = 0x1p-52
 	above, d := 0.0, 0.0
 	for i, x := range all {
@@ -161,12 +166,9 @@ func binomialUp(k int, epsilon float64) []float64 {
 	return out
 }
 
-// Delta returns the smallest δ for which the composition is (epsilon, δ)-DP, rounded
+// delta returns the smallest δ for which the composition is (epsilon, δ)-DP, rounded
 // up, for any finite epsilon ≥ 0.
-func (o *OptimalMixture) Delta(epsilon float64) (float64, error) {
-	if o.one != nil {
-		return o.one.Delta(epsilon)
-	}
+func (o *optimalMixture) delta(epsilon float64) (float64, error) {
 	if err := check.Epsilon("epsilon", epsilon); err != nil {
 		return 0, err
 	}
@@ -176,8 +178,8 @@ func (o *OptimalMixture) Delta(epsilon float64) (float64, error) {
 	return withSlack(o.catastrophe, exactly(o.finite(epsilon))), nil
 }
 
-// finite is Delta but for the catastrophe.
-func (o *OptimalMixture) finite(epsilon float64) float64 {
+// finite is delta but for the catastrophe.
+func (o *optimalMixture) finite(epsilon float64) float64 {
 	if epsilon > 0 {
 		epsilon = math.Nextafter(epsilon, 0) // its decimal may be half a unit below
 	}
@@ -188,13 +190,10 @@ func (o *OptimalMixture) finite(epsilon float64) float64 {
 	return min(1, between(o.losses[i]-epsilon, o.excess[i], o.above[i]))
 }
 
-// Epsilon returns the smallest ε ≥ 0 for which the composition is (ε, delta)-DP,
+// epsilon returns the smallest ε ≥ 0 for which the composition is (ε, delta)-DP,
 // rounded up, for delta in [0,1). Below 1-Π(1-δ_j) no ε will do and the error is
 // ErrDeltaTooSmall.
-func (o *OptimalMixture) Epsilon(delta float64) (float64, error) {
-	if o.one != nil {
-		return o.one.Epsilon(delta)
-	}
+func (o *optimalMixture) epsilon(delta float64) (float64, error) {
 	if err := check.Delta("delta", delta); err != nil {
 		return 0, err
 	}
@@ -202,7 +201,7 @@ func (o *OptimalMixture) Epsilon(delta float64) (float64, error) {
 		return 0, tooSmall(delta, least)
 	}
 	enough := func(epsilon float64) bool {
-		d, err := o.Delta(epsilon)
+		d, err := o.delta(epsilon)
 		return err == nil && d <= delta
 	}
 	if enough(0) {
@@ -211,10 +210,6 @@ func (o *OptimalMixture) Epsilon(delta float64) (float64, error) {
 	return bisectDown(0, num.FromRat(o.sum).DecimalUp(), enough), nil
 }
 
-// note says what was worked out, for people.
-func (o *OptimalMixture) note() string {
-	if o.one != nil {
-		return "exact"
-	}
+func (o *optimalMixture) note() string {
 	return fmt.Sprintf("exact, over %d losses", len(o.losses))
 }

@@ -204,7 +204,7 @@ func TestOptimalIsTightAgainstTheOracle(t *testing.T) {
 		}
 		o := newOracle([]Repeated{part})
 		eps := rapid.Float64Range(0, 1).Example(seed+100) * float64(part.Count) * part.Cost.Epsilon
-		got, err := mustOptimal(t, part.Count, part.Cost).Delta(eps)
+		got, err := mustOptimal(t, part.Count, part.Cost).delta(eps)
 		truth := o.delta(eps)
 		if err != nil || !o.holds(Cost{eps, got}) || got > truth.Upper()*(1+4e-16)+5e-324 {
 			t.Errorf("%v: δ(%g) = %.17g, %v, exactly %.17g", part, eps, got, err, truth.Upper())
@@ -217,11 +217,11 @@ func TestOptimalIsTightAgainstTheOracle(t *testing.T) {
 func TestMixtureMutantsAreCaught(t *testing.T) {
 	t.Parallel()
 	exact := func(parts []Repeated, delta float64) (float64, error) {
-		o, err := OptimalHeterogeneous(parts)
+		o, err := optimalOf(parts)
 		if err != nil {
 			return 0, err
 		}
-		return o.Epsilon(delta)
+		return o.epsilon(delta)
 	}
 	pld := func(parts []Repeated, delta float64) (float64, error) {
 		return lossEpsilon(charges(parts), delta, testBits)
@@ -294,12 +294,12 @@ func TestTooManyOutcomesAreLeftToTheLossDistribution(t *testing.T) {
 			t.Log(f.Err)
 		}
 	}
-	if _, err := OptimalHeterogeneous([]Repeated{{Cost{1, 0}, MaxOptimalCount}, {Cost{2, 0}, MaxOptimalCount}}); err == nil {
+	if _, err := optimalOf([]Repeated{{Cost{1, 0}, MaxOptimalCount}, {Cost{2, 0}, MaxOptimalCount}}); err == nil {
 		t.Error("too many mechanisms gave no error")
 	}
 	for _, bad := range []Repeated{{Cost{-1, 0}, 1}, {Cost{math.NaN(), 0}, 1}, {Cost{1, 1}, 1}, {Cost{1, 0}, -1}} {
-		if _, err := OptimalHeterogeneous([]Repeated{{Cost{1, 0}, 1}, bad}); err == nil {
-			t.Errorf("OptimalHeterogeneous(%v) gave no error", bad)
+		if _, err := optimalOf([]Repeated{{Cost{1, 0}, 1}, bad}); err == nil {
+			t.Errorf("optimalOf(%v) gave no error", bad)
 		}
 		if _, err := GeneralHeterogeneous([]Repeated{{Cost{1, 0}, 1}, bad}, 0.1); err == nil {
 			t.Errorf("GeneralHeterogeneous(%v) gave no error", bad)
@@ -309,11 +309,11 @@ func TestTooManyOutcomesAreLeftToTheLossDistribution(t *testing.T) {
 		}
 	}
 	for _, parts := range [][]Repeated{nil, {{Cost{1, 0.5}, 0}}} {
-		o, err := OptimalHeterogeneous(parts)
+		o, err := optimalOf(parts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d, err := o.Delta(0); d != 0 || err != nil {
+		if d, err := o.delta(0); d != 0 || err != nil {
 			t.Errorf("nothing costs δ = %g, %v", d, err)
 		}
 		if g, err := GeneralHeterogeneous(parts, 0.1); g != (Cost{}) || err != nil {

@@ -91,11 +91,11 @@ func TestClosedFormsAreOutward(t *testing.T) {
 
 		// The optimal region's corners: ε_i = (k-2i)ε.
 		small := rapid.IntRange(1, 40).Draw(t, "few")
-		o, err := OptimalHomogeneous(small, each)
+		o, err := equalOptimal(small, each)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, p := range o.Pairs() {
+		for i, p := range o.pairs() {
 			side(t, "ε_i", p.Epsilon, num.FromInt(int64(small-2*i)).Mul(e), true)
 		}
 
@@ -127,22 +127,11 @@ func TestClosedFormsAreOutward(t *testing.T) {
 			t.Fatal(err)
 		}
 		side(t, "1/b", c.Epsilon, one.Quo(dec(sigma)), true)
-		votes := rapid.IntRange(1, 9).Draw(t, "votes")
-		noise, err := GaussianOnVotes(sigma, votes, ReplaceOne)
-		if err != nil {
-			t.Fatal(err)
-		}
-		side(t, "noise on votes", noise.Event.(Gaussian).NoiseMultiplier, dec(sigma).Quo(num.Sqrt(two).Mul(num.FromInt(int64(votes)))), false)
 		sum, err := summedNoise([]Charge{{Gaussian{sigma, ReplaceOne}, k}, {Gaussian{3, ReplaceOne}, 2}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		side(t, "summed noise", sum, one.Quo(num.Sqrt(n.Quo(square).Add(two.Quo(num.FromInt(9))))), false)
-		needed, err := GNMaxNoise(Cost{epsilon, delta})
-		if err != nil {
-			t.Fatal(err)
-		}
-		side(t, "noise for GNMax", needed, num.Sqrt(logs).Add(num.Sqrt(logs.Add(dec(epsilon)))).Quo(dec(epsilon)), true)
 		at := 3 / sigma
 		exact, err := GaussianDelta(sigma, at)
 		if err != nil {
@@ -188,68 +177,6 @@ func TestMarginsOfFloatsHold(t *testing.T) {
 			t.Fatal(err)
 		}
 		above("ρ of gaussian noise", got, a.Quo(two.Mul(square)))
-
-		// The epochs of a shuffled method: 2G²K/V, V = iσ² + (n-n_d)σ_pub².
-		e := Iteration{
-			Epochs: rapid.IntRange(1, 1000).Draw(t, "epochs"), Records: 12, Private: rapid.IntRange(1, 11).Draw(t, "private"),
-			Clip: log(-2, 2, "clip"), Noise: sigma, PublicNoise: log(-2, 2, "public σ"), Order: Reshuffled, OrderSecret: true, Released: EpochEnds,
-			StepSize: 1, Smoothness: 1, Convex: true, ClipKeepsContraction: true, ConvexRegulariser: true, Neighbours: ReplaceOne,
-		}
-		clip, epochs := exactly(e.Clip), num.FromInt(int64(e.Epochs))
-		public := num.FromInt(int64(e.Records - e.Private)).Mul(exactly(e.PublicNoise)).Mul(exactly(e.PublicNoise))
-		each := two.Mul(clip).Mul(clip)
-		if got, err = e.ZCDP(); err != nil {
-			t.Fatal(err)
-		}
-		above("ρ of epochs", got, epochs.Mul(each).Quo(square.Add(public)))
-		// S - 1 = Σ_i (e^{(α-1)α·2G²/V_i} - 1)/n, where that is no larger than a float64.
-		e.Mode = IterationRRMixture
-		order := 1 + log(-3, 1, "mixture's α-1")
-		x := exactly(order).Mul(exactly(order).Sub(one)).Mul(each)
-		if x.Quo(square.Add(public)).Upper() < 5000 {
-			sum := num.FromInt(0)
-			for i := 1; i <= e.Private; i++ {
-				sum = sum.Add(num.Expm1(x.Quo(num.FromInt(int64(i)).Mul(square).Add(public))))
-			}
-			s := one.Add(sum.Quo(num.FromInt(int64(e.Records))))
-			if got, err = e.RDP(order); err != nil {
-				t.Fatal(err)
-			}
-			above("ρ of the mixture", got, epochs.Mul(num.Log(s)).Quo(exactly(order).Sub(one)))
-		}
-
-		// Sampled steps: the formula of their RDP, term by term, and each step counted.
-		d := SampledSteps{Steps: rapid.IntRange(1, 50).Draw(t, "steps"), Records: rapid.IntRange(1, 1000).Draw(t, "records"), Clip: 1, Noise: math.Pow(10, rapid.Float64Range(-0.3, 1.5).Draw(t, "log noise"))}
-		grow := func(j int64) num.Interval { // e^{c·e(j)} with e(j) = 2jG²/σ²
-			return num.ExpReal(num.FromInt(2 * j).Quo(exactly(d.Noise).Mul(exactly(d.Noise))))
-		}
-		top := int64(rapid.IntRange(2, 9).Draw(t, "sampled α"))
-		q := one.Quo(num.FromInt(int64(d.Records)))
-		choose, power := num.FromInt(top*(top-1)/2), q.Mul(q)
-		inner := one.Add(power.Mul(choose).Mul(lower(num.FromInt(4).Mul(grow(2).Sub(one)), two.Mul(grow(2)))))
-		for j := int64(3); j <= top; j++ {
-			choose, power = choose.Mul(num.FromInt(top-j+1)).Quo(num.FromInt(j)), power.Mul(q)
-			term := two.Mul(power).Mul(choose)
-			for range j - 1 {
-				term = term.Mul(grow(j))
-			}
-			inner = inner.Add(term)
-		}
-		want := lower(num.FromInt(2*top).Quo(exactly(d.Noise).Mul(exactly(d.Noise))), num.Log(inner).Quo(num.FromInt(top-1)))
-		if got, err = d.RDP(int(top)); err != nil {
-			t.Fatal(err)
-		}
-		above("ρ of a sampled step", got, want)
-		eps, order2, err := d.Epsilon(1e-6)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err = d.RDP(order2); err != nil {
-			t.Fatal(err)
-		}
-		if least := float64(d.Steps)*got + math.Log(1e6)/float64(order2-1); eps < least*(1-1e-12) || eps > least*(1+1e-9) {
-			t.Errorf("%+v costs %.17g at order %d, want %.17g", d, eps, order2, least)
-		}
 	})
 }
 
@@ -339,7 +266,7 @@ func TestOptimalMixtureIsOutwardInEachPart(t *testing.T) {
 			}
 			sum = sum.Add(exact[i].mass)
 		}
-		var o OptimalMixture
+		var o optimalMixture
 		o.accumulate(all)
 		if last := o.above[len(o.above)-1]; exactly(last).Cmp(sum) < 0 {
 			t.Errorf("%v: the probabilities add up to %.17g, not %.17g", groups, last, sum.Nearest())

@@ -2,7 +2,6 @@ package accountant_test
 
 import (
 	"errors"
-	"math"
 	"strings"
 	"testing"
 
@@ -41,42 +40,6 @@ func TestNoiseIsInRangeOnce(t *testing.T) {
 					t.Errorf("%d × σ = %g: %v", count, sigma, f.Err)
 				}
 			}
-		}
-	}
-	// σ of vote counts is judged by the noise multiplier that comes of it, and the error says
-	// whose it is.
-	if n, err := accountant.GaussianOnVotes(2e8, 1000, accountant.ReplaceOne); err != nil {
-		t.Errorf("%v, %v", n, err)
-	}
-	_, err = accountant.GaussianOnVotes(1e-4, 1, accountant.ReplaceOne)
-	if err == nil || !strings.Contains(err.Error(), "sigma = 0.0001 for affected = 1: noise multiplier") {
-		t.Errorf("%v", err)
-	}
-	for _, sigma := range []float64{0, -1, math.Inf(1), math.NaN()} {
-		if _, err := accountant.GaussianOnVotes(sigma, 1, accountant.ReplaceOne); err == nil {
-			t.Errorf("σ = %g is taken", sigma)
-		}
-		if _, err := accountant.DiscreteGaussianOnVotes(sigma, 2, 1, accountant.ReplaceOne); err == nil {
-			t.Errorf("discrete σ = %g is taken", sigma)
-		}
-	}
-}
-
-// Training whose divergence is beneath every float64 still costs something, in every mode
-// and at every order.
-func TestDivergencesThatUnderflowAreNotNothing(t *testing.T) {
-	for _, mode := range []accountant.IterationMode{
-		accountant.IterationPaper, accountant.IterationRRMixture, accountant.IterationSOMixture, accountant.IterationCrossEpoch,
-	} {
-		e := withMode(withNoise(iteration(5, 100, 100, 1e-100), 1e100), mode)
-		for _, alpha := range []float64{1 + 1e-9, 2, 1e10} {
-			if rho, err := e.RDP(alpha); err != nil || !(rho > 0) {
-				t.Errorf("%s at order %g: %g, %v", mode, alpha, rho, err)
-			}
-		}
-		e.Conversion = accountant.ConversionClassical
-		if r, err := e.Report(1e-6); err != nil || !(r.Cost.Epsilon > 0) || math.IsInf(r.Alpha, 1) {
-			t.Errorf("%s: %+v, %v", mode, r.Cost, err)
 		}
 	}
 }

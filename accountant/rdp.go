@@ -3,21 +3,14 @@ package accountant
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
 )
 
-// rdpMargin is the relative amount by which a Rényi divergence is rounded up, on top of
-// what its summands' exponents are. It covers sums of up to 2¹⁶ positive terms, each
-// off by a few units in the last place.
-const rdpMargin = 1e-9
-
-// tiny is added to divergences of which a part may underflow: what is not 0 is not
-// reported as 0.
-const tiny = 4 * math.SmallestNonzeroFloat64
-
-// MaxSubsampledOrder is the largest order α for events with Poisson sampling.
-const MaxSubsampledOrder = 2048
+// maxSubsampledOrder is the largest order α for events with Poisson sampling.
+const maxSubsampledOrder = 2048
 
 // RDP returns an upper bound on the Rényi divergence of order α that the event allows,
 // ρ(α), for real α > 1:
@@ -28,8 +21,9 @@ const MaxSubsampledOrder = 2048
 //	RandomizedResponse    ln( p·e^{(α-1)ε} + (1-p)·e^{-(α-1)ε} ) / (α-1),   p = e^ε/(1+e^ε)
 //	ApproxDP with δ = 0   as randomised response, the worst ε-DP mechanism
 //	SubsampledGaussian    see below
-//	Iteration             see there
-//	Composed              the sum of its parts
+//	Curve                 what was proved, see NewCurve
+//	Profile               ln( Σ_j w_j·e^{(α-1)α/(2σ_j²)} ) / (α-1)
+//	what Compose returns  the sum of its parts
 //
 // rounded up, by about 1e-9. Other events, and ApproxDP with δ > 0, have no finite ρ:
 // ErrUnsupported. Laplace and randomised response are also bounded by ε and αε²/2.
@@ -40,7 +34,7 @@ const MaxSubsampledOrder = 2048
 //
 // and for other α the same expectation E[(1-q+q·e^{z/σ-1/(2σ²)})^α], z standard normal,
 // by the trapezoidal rule with its error bound added, or by convexity between the integer
-// orders around α, whichever is less. Orders are limited to MaxSubsampledOrder, and cost
+// orders around α, whichever is less. Orders are limited to maxSubsampledOrder, and cost
 // up to some milliseconds.
 //
 // Sources: Mironov, Rényi Differential Privacy (2017), Table II; Mironov, Talwar and
@@ -48,60 +42,110 @@ const MaxSubsampledOrder = 2048
 // Steinke, Concentrated Differential Privacy (2016), Proposition 3.3; Canonne, Kamath and
 // Steinke, The Discrete Gaussian for Differential Privacy (2020), Theorem 4.
 func RDP(e Event, alpha float64) (float64, error) {
-	if err := checkEvent(e); err != nil {
+	f, err := factsOf(e)
+	if err != nil {
 		return 0, err
 	}
-	if err := checkOrder(alpha); err != nil {
+	if err := check.Order(alpha); err != nil {
 		return 0, err
 	}
-	switch e := e.(type) {
-	case Gaussian:
-		return gaussianRDP(e.NoiseMultiplier, alpha), nil
-	case DiscreteGaussian:
-		return gaussianRDP(e.Sigma/float64(e.Sensitivity), alpha), nil
-	case Laplace:
-		return laplaceRDP(e.Scale, alpha), nil
-	case RandomizedResponse:
-		return responseRDP(e.Epsilon, alpha), nil
-	case ApproxDP:
-		if e.Cost.Delta > 0 {
-			return 0, fmt.Errorf("finite Rényi divergence of %v: %w", e, ErrUnsupported)
-		}
-		return responseRDP(e.Cost.Epsilon, alpha), nil
-	case SubsampledGaussian:
-		if alpha > MaxSubsampledOrder {
-			return 0, &check.Error{Name: "order", Value: alpha, Rule: fmt.Sprintf("at most %d with Poisson sampling", MaxSubsampledOrder)}
-		}
-		return subsampledRDP(e.NoiseMultiplier, e.SamplingRate, alpha), nil
-	case Iteration:
-		return e.RDP(alpha)
-	case Composed:
-		return chargesRDP(e.parts, alpha)
+	if c, ok := e.(composed); ok {
+		return chargesRDP(c.parts, alpha)
 	}
-	return 0, fmt.Errorf("finite Rényi divergence of %T: %w", e, ErrUnsupported)
-}
-
-func checkOrder(alpha float64) error {
-	if !(alpha > 1) || math.IsInf(alpha, 1) {
-		return &check.Error{Name: "order", Value: alpha, Rule: "a finite number > 1"}
+	if f.rdp == nil {
+		return 0, unsupported("finite Rényi divergence", e)
 	}
-	return nil
+	if err := f.orderFor(e, alpha); err != nil {
+		return 0, err
+	}
+	return f.rdp(alpha), nil
 }
 
 func chargesRDP(charges []Charge, alpha float64) (float64, error) {
-	sum := 0.0
-	for _, c := range charges {
-		rho, err := RDP(c.Event, alpha)
-		if err != nil {
+	sum, err := newRDPSum(charges)
+	if err != nil {
+		return 0, err
+	}
+	for i, f := range sum.known {
+		if err := f.orderFor(charges[i].Event, alpha); err != nil {
 			return 0, err
 		}
-		sum += float64(c.Count) * rho
 	}
-	return sum * (1 + 1e-15*float64(len(charges)+1)), nil
+	return sum.at(alpha), nil
+}
+
+// rdpSum is the divergence of several charges.
+type rdpSum struct {
+	charges []Charge
+	known   []facts // of each
+}
+
+func newRDPSum(charges []Charge) (rdpSum, error) {
+	known := make([]facts, len(charges))
+	for i, c := range charges {
+		f, err := factsOf(c.Event)
+		if err == nil && f.rdp == nil {
+			err = unsupported("finite Rényi divergence", c.Event)
+		}
+		if err != nil {
+			return rdpSum{}, err
+		}
+		known[i] = f
+	}
+	return rdpSum{charges, known}, nil
+}
+
+// at returns the divergence at an order that all charges have.
+func (s rdpSum) at(alpha float64) float64 {
+	sum := 0.0
+	for i, f := range s.known {
+		sum += float64(s.charges[i].Count) * f.rdp(alpha)
+	}
+	return sum * (1 + 1e-15*float64(len(s.charges)+1))
+}
+
+// bestOrder minimises f over the orders that all charges have, and returns NaN and +Inf
+// where it is nowhere finite.
+func (s rdpSum) bestOrder(f func(alpha float64) float64) (alpha, value float64) {
+	high := anyOrder
+	var extra []float64
+	for _, k := range s.known {
+		high = min(high, k.maxOrder)
+		extra = append(extra, k.orders...)
+	}
+	alpha, value = num.BestOrder(high, f)
+	slices.Sort(extra)
+	for _, a := range slices.Compact(extra) {
+		if a > high {
+			break
+		}
+		if v := f(a); v < value {
+			alpha, value = a, v
+		}
+	}
+	return alpha, value
+}
+
+// epsilon returns the best ε over the orders, and the order.
+func (s rdpSum) epsilon(delta float64) (eps, alpha float64, err error) {
+	alpha, eps = s.bestOrder(func(a float64) float64 { return improvedEpsilon(a, s.at(a), delta) })
+	if math.IsInf(eps, 1) || math.IsNaN(eps) {
+		return 0, 0, fmt.Errorf("no order gives a finite epsilon at delta = %g: %w", delta, ErrUnsupported)
+	}
+	return eps, alpha, nil
+}
+
+// delta returns the best δ over the orders, and the order.
+func (s rdpSum) delta(epsilon float64) (delta, alpha float64) {
+	alpha, log := s.bestOrder(func(a float64) float64 { return improvedLogDelta(a, s.at(a), epsilon) })
+	if math.IsNaN(log) || math.IsInf(log, 1) {
+		return 1, alpha
+	}
+	return min(1, expUp(log)), alpha
 }
 
 func gaussianRDP(sigma, alpha float64) float64 {
-	return alpha / (2 * sigma * sigma) * (1 + rdpMargin)
+	return alpha / (2 * sigma * sigma) * (1 + num.SumMargin)
 }
 
 func laplaceRDP(scale, alpha float64) float64 {
@@ -130,5 +174,5 @@ func pureRDP(eps, alpha, w, x, y float64) float64 {
 	}
 	log += 1e-15 * (1 + x + y) * min(1, x+y)
 	// Where ε² is below the smallest float64 the bound is still not 0.
-	return min(log/(alpha-1), eps, alpha*eps*eps/2)*(1+rdpMargin) + math.SmallestNonzeroFloat64
+	return min(log/(alpha-1), eps, alpha*eps*eps/2)*(1+num.SumMargin) + math.SmallestNonzeroFloat64
 }

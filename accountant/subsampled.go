@@ -1,6 +1,10 @@
 package accountant
 
-import "math"
+import (
+	"math"
+
+	"github.com/darrm/darrm/internal/num"
+)
 
 // subsampledRDP bounds ρ(α) of the Gaussian on a Poisson sample.
 func subsampledRDP(sigma, q, alpha float64) float64 {
@@ -14,7 +18,7 @@ func subsampledRDP(sigma, q, alpha float64) float64 {
 	bound := gaussianRDP(sigma, alpha)
 	lower := math.Floor(alpha)
 	if lower == alpha {
-		return min(bound, subsampledLogMoment(sigma, q, int(alpha))/(alpha-1)*(1+rdpMargin)+math.SmallestNonzeroFloat64)
+		return min(bound, subsampledLogMoment(sigma, q, int(alpha))/(alpha-1)*(1+num.SumMargin)+math.SmallestNonzeroFloat64)
 	}
 	// (α-1)·ρ(α) = ln E[e^{(α-1)L}] is convex in α and 0 at α = 1.
 	below := 0.0
@@ -25,7 +29,7 @@ func subsampledRDP(sigma, q, alpha float64) float64 {
 	part := alpha - lower
 	log := (1-part)*below + part*above
 	log = min(log, subsampledQuadrature(sigma, q, alpha))
-	return min(bound, log/(alpha-1)*(1+rdpMargin)+math.SmallestNonzeroFloat64)
+	return min(bound, log/(alpha-1)*(1+num.SumMargin)+math.SmallestNonzeroFloat64)
 }
 
 // subsampledLogMoment returns ln A for integer α ≥ 2. The terms k = 0, 1 make up 1 when
@@ -46,7 +50,7 @@ func subsampledLogMoment(sigma, q float64, alpha int) float64 {
 		choose += step
 		wobble += ulp * (math.Abs(choose) + 2*math.Abs(step) + 1)
 		x := (k*k - k) * inverse
-		l := choose + (a-k)*logRest + k*logQ + logExpm1(x)
+		l := choose + (a-k)*logRest + k*logQ + num.LogExpm1(x)
 		// The summands may be large and cancel: each term is rounded up by what they lose.
 		l += wobble + 4*ulp*(math.Abs(choose)+(a-k)*math.Abs(logRest)+k*math.Abs(logQ)+math.Abs(x)+1000)
 		logs = append(logs, l)
@@ -57,23 +61,7 @@ func subsampledLogMoment(sigma, q float64, alpha int) float64 {
 		sum += math.Exp(l - top)
 	}
 	// A - 1 may be below the smallest float64, ln A is not 0 all the same.
-	return logOnePlus(top+math.Log(sum)) + math.SmallestNonzeroFloat64
-}
-
-// logExpm1 returns ln(e^x - 1) for x > 0.
-func logExpm1(x float64) float64 {
-	if x > 30 {
-		return x + math.Log1p(-math.Exp(-x))
-	}
-	return math.Log(math.Expm1(x))
-}
-
-// logOnePlus returns ln(1 + e^l).
-func logOnePlus(l float64) float64 {
-	if l > 0 {
-		return l + math.Log1p(math.Exp(-l))
-	}
-	return math.Log1p(math.Exp(l))
+	return num.LogOnePlus(top+math.Log(sum)) + math.SmallestNonzeroFloat64
 }
 
 // subsampledQuadrature returns an upper bound on ln E[(1-q+q·e^w)^α], w = z/σ -

@@ -9,7 +9,11 @@ func (r Report) Why() string {
 	if !ok {
 		return r.refusal().Error()
 	}
-	s := fmt.Sprintf("%s: %v, %s", best.Method, best.Cost, grounds[best.Method])
+	row, err := best.Method.row()
+	if err != nil {
+		return err.Error()
+	}
+	s := fmt.Sprintf("%s: %v, %s", best.Method, best.Cost, row.grounds)
 	if best.Note != "" {
 		s += " (" + best.Note + ")"
 	}
@@ -17,32 +21,4 @@ func (r Report) Why() string {
 		s += fmt.Sprintf("; next is %s: %v", r.Bounds[1].Method, r.Bounds[1].Cost)
 	}
 	return s
-}
-
-// grounds is what each method rests on.
-var grounds = map[Method]string{
-	MethodBasic:    "the sum of what each event costs by itself",
-	MethodGeneral:  "the closed form of advanced composition",
-	MethodOptimal:  "the least that follows from each event's (epsilon, delta) alone",
-	MethodGaussian: "the exact curve of normal noise",
-	MethodZCDP:     "by zero-concentrated differential privacy",
-	MethodRDP:      "by Rényi differential privacy at the best order",
-	MethodPLD:      "from the sum of the events' privacy losses",
-}
-
-// Why says for people why the bound holds, or does not.
-func (b ReleaseBound) Why() string {
-	switch {
-	case b.Of == OfTeachers && b.Count == 1:
-		return "every answer is a function of the trained teachers, of which one record reaches one"
-	case b.Of == OfTeachers:
-		return fmt.Sprintf("every answer is a function of the trained teachers, of which one record reaches %d", b.Count)
-	case b.Of == OfTeacherAnswers:
-		return "every answer is a function of what the teachers answered, each time with randomness of their own"
-	case !b.Holds:
-		return "no guarantee: it takes fresh teachers, but frozen ones share the randomness of their training between queries"
-	case b.Count == 1:
-		return "one answer by itself"
-	}
-	return "each answer has randomness of its own"
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/votes"
@@ -94,38 +95,42 @@ type answerShard struct {
 	Table              []byte // the noise function's JSON; certified here again
 	Queries, ShardRows int64
 	Temp               string
+	Neighbours         accountant.Relation
 	Key                keyAt
 
 	mechanism *ensemble.Mechanism
-	key       *ensemble.JobKey
+	coins     ensemble.Coins
 }
 
 func (f *answerShard) Setup(ctx context.Context) (err error) {
-	if f.mechanism, err = mechanismOf(ctx, f.Table); err != nil {
+	c, err := certify(ctx, f.Table)
+	if err != nil {
+		return err
+	}
+	if f.mechanism, err = ensemble.DaRRM(c, f.Neighbours); err != nil {
 		return err
 	}
 	keys, err := f.Key.find(ctx)
-	f.key = keys.coins
+	f.coins = ensemble.KeyedCoins(keys.coins)
 	return err
 }
 
-// mechanisms remembers what this process has certified: certifying a table for hundreds
+// certificates remembers what this process has certified: certifying a table for hundreds
 // of teachers takes seconds, and a worker makes many DoFns.
-var mechanisms sync.Map // SHA-256 of the JSON → *ensemble.Mechanism
+var certificates sync.Map // SHA-256 of the JSON → *gamma.Certified
 
-// mechanismOf certifies a table, once per process.
-func mechanismOf(ctx context.Context, table []byte) (*ensemble.Mechanism, error) {
+// certify certifies a table, once per process.
+func certify(ctx context.Context, table []byte) (*gamma.Certified, error) {
 	id := sha256.Sum256(table)
-	if m, ok := mechanisms.Load(id); ok {
-		return m.(*ensemble.Mechanism), nil
+	if c, ok := certificates.Load(id); ok {
+		return c.(*gamma.Certified), nil
 	}
 	t, err := gamma.Decode(ctx, bytes.NewReader(table))
 	if err != nil {
 		return nil, err
 	}
-	m := ensemble.New(t.Certified)
-	mechanisms.Store(id, m)
-	return m, nil
+	certificates.Store(id, t.Certified)
+	return t.Certified, nil
 }
 
 func shardPath(temp string, shard int64) string {
@@ -169,6 +174,7 @@ func (f *answerShard) answer(shard int64, blocks []voteBlock) ([]byte, error) {
 	end := next + shardRows(shard, f.ShardRows, f.Queries)
 	var out bytes.Buffer
 	w := votes.NewLabelWriter(&out)
+	k, counts := f.mechanism.Setting().K, make([]int, 2)
 	for _, b := range blocks {
 		if b.First != next {
 			return nil, fmt.Errorf("shard %d: query %d should come next, and query %d comes: queries were lost or are there twice", shard, next, b.First)
@@ -181,11 +187,12 @@ func (f *answerShard) answer(shard int64, blocks []voteBlock) ([]byte, error) {
 			if len(b.IDs) != 0 {
 				id = b.IDs[i]
 			}
-			one, err := f.mechanism.ReleaseKeyed(f.key, id, int(ones))
+			counts[0], counts[1] = k-int(ones), int(ones)
+			class, err := f.mechanism.Answer(f.coins, id, counts)
 			if err != nil {
 				return nil, err
 			}
-			if err := w.Write(id, votes.LabelOf(one)); err != nil {
+			if err := w.Write(id, class); err != nil {
 				return nil, err
 			}
 			next++
@@ -204,9 +211,9 @@ func (f *answerShard) answer(shard int64, blocks []voteBlock) ([]byte, error) {
 func answerPipeline(j *plan) *beam.Pipeline {
 	p, s := beam.NewPipelineWithRoot()
 	files := beam.Reshuffle(s, beam.CreateList(s, j.tasks))
-	read := &readVotes{Read: j.job.Read, K: j.mechanism.K(), ShardRows: j.shardRows, Key: j.keyAt}
+	read := &readVotes{Read: j.job.Read, K: j.certified.Problem().K, ShardRows: j.shardRows, Key: j.keyAt}
 	shards := beam.GroupByKey(s, beam.ParDo(s.Scope("read"), read, files))
-	answer := &answerShard{Table: j.job.Table, Queries: j.queries, ShardRows: j.shardRows, Temp: j.temp, Key: j.keyAt}
+	answer := &answerShard{Table: j.job.Table, Queries: j.queries, ShardRows: j.shardRows, Temp: j.temp, Neighbours: j.job.Charge.Relation, Key: j.keyAt}
 	beam.ParDo0(s.Scope("answer"), answer, shards)
 	return p
 }

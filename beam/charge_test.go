@@ -104,16 +104,13 @@ func votesOf(t *testing.T, book string, paths []string) ledger.Digest {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	reading := release.NewReading(hash, nil)
 	for b, err := range r.Batches() {
-		if err == nil {
-			err = reading.Add(b, reading.Digest(b))
-		}
 		if err != nil {
 			t.Fatal(err)
 		}
+		release.HashVotes(hash, b)
 	}
-	return reading.Votes()
+	return hash.Sum()
 }
 
 // The entries of a job are those that the core's plan has for the same answers, whoever pays:
@@ -154,14 +151,9 @@ func TestEntriesAreTheCores(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			priced := release.Release{Problem: noise.Problem(), Answers: answers, Queries: len(rows)}
-			terms := tt.charge.terms()
-			terms.RequestID, terms.Relation = made.RequestID, ledger.ReplaceOne
-			terms.Slack = priced.Slack()
-			if tt.charge.Slack != nil {
-				terms.Slack = *tt.charge.Slack
-			}
-			totals, err := priced.Totals(terms.Slack)
+			priced := release.Plan{Problem: noise.Problem(), Mechanism: answers, Queries: len(rows)}
+			terms := job.Charge
+			totals, err := priced.Totals(tt.charge.Slack)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -359,30 +351,6 @@ func TestChargedAndFailed(t *testing.T) {
 		t.Error("nothing was charged")
 	}
 	checkNoOutput(t, job)
-}
-
-// The rules are the core's; what is passed to them is the charge.
-func TestChargeCheck(t *testing.T) {
-	for _, tt := range []struct {
-		charge  Charge
-		promise bool
-		want    string // "": accepted
-	}{
-		{Charge{}, true, ""},
-		{Charge{Teachers: "fresh", Slack: new(0.1)}, true, ""},
-		{Charge{Teachers: "thawed"}, true, "teachers"},
-		{Charge{Teachers: "fresh"}, false, "teachers"},
-		{Charge{Teachers: "frozen", Slack: new(0.1)}, true, "slack"},
-		{Charge{RequestID: "a"}, true, "go with a ledger"},
-		{Charge{Ensemble: "a"}, true, "go with a ledger"},
-		{Charge{Ledger: "l"}, true, "request id"},
-		{Charge{Ledger: "l", RequestID: "a", Teachers: "frozen", Ensemble: "e"}, true, ""},
-	} {
-		err := tt.charge.check(tt.promise)
-		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%+v, promise %t: %v, want %q", tt.charge, tt.promise, err, tt.want)
-		}
-	}
 }
 
 // What is said of the teachers reaches the ledger: the relation of their promise, and the

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
@@ -100,16 +101,14 @@ func (f *checkFile) ProcessElement(ctx context.Context, task fileTask, emit func
 	buckets := make([]idBlock, idBuckets)
 	pin := pinner{hash: f.keys.coins.Pin()}
 	opts = release.Hashed(opts, f.keys.votes)
-	var reading *release.Reading
+	var hash *ledger.VoteHash // of the votes; nil where the ledger need not recognise them
 	if f.keys.votes != nil {
-		reading = release.NewReading(f.keys.votes.New(), nil)
+		hash = f.keys.votes.New()
 	}
 	info, err := readFile(ctx, task.Path, opts, func(info fileInfo, b *votes.Batch) error {
 		pin.add(info, b)
-		if reading != nil {
-			if err := reading.Add(b, reading.Digest(b)); err != nil {
-				return err
-			}
+		if hash != nil {
+			release.HashVotes(hash, b)
 		}
 		for i, id := range b.IDs {
 			n := bucketOf(id)
@@ -139,8 +138,8 @@ func (f *checkFile) ProcessElement(ctx context.Context, task fileTask, emit func
 		}
 	}
 	r.K, r.IDs, r.Labels, r.Columns, r.Pin = info.k, info.ids, info.labels, info.columns, pin.sum()
-	if reading != nil {
-		r.Votes = reading.Part()
+	if hash != nil {
+		r.Votes = hash.Part()
 	}
 	return f.leave(ctx, task, r)
 }
@@ -203,7 +202,7 @@ func (f *findRepeated) ProcessElement(ctx context.Context, bucket int64, blocks 
 func checkPipeline(j *plan) *beam.Pipeline {
 	p, s := beam.NewPipelineWithRoot()
 	files := beam.Reshuffle(s, beam.CreateList(s, j.tasks)) // else one worker reads all
-	ids := beam.ParDo(s.Scope("check"), &checkFile{Read: j.job.Read, K: j.mechanism.K(), Temp: j.temp, Key: j.keyAt}, files)
+	ids := beam.ParDo(s.Scope("check"), &checkFile{Read: j.job.Read, K: j.certified.Problem().K, Temp: j.temp, Key: j.keyAt}, files)
 	beam.ParDo0(s.Scope("repeated ids"), &findRepeated{Temp: j.temp}, beam.GroupByKey(s, ids))
 	return p
 }
@@ -231,8 +230,8 @@ func (j *plan) collect(ctx context.Context) error {
 			first, j.columns = r, r.Columns
 		}
 		switch {
-		case r.K != j.mechanism.K():
-			return &InputError{fmt.Sprintf("%s: the votes have K = %d teachers, but the noise function is for %d", t.Path, r.K, j.mechanism.K())}
+		case r.K != j.certified.Problem().K:
+			return &InputError{fmt.Sprintf("%s: the votes have K = %d teachers, but the noise function is for %d", t.Path, r.K, j.certified.Problem().K)}
 		case r.IDs != first.IDs:
 			return &InputError{fmt.Sprintf("%s: of the files, some have query ids and some have none: this one and %s differ", t.Path, j.tasks[0].Path)}
 		case !r.Columns.SameVotes(first.Columns):

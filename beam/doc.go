@@ -20,7 +20,7 @@
 //	K          Report.K          teachers
 //	n          Job.ShardRows     queries that are answered together
 //	shard i                      queries i·n … min(Q, (i+1)·n)-1, by their number in the input
-//	F_k(q)     ReleaseKeyed      coins of query q under the job key
+//	F_k(q)     KeyedCoins        coins of query q under the job key
 //
 // # Work that is done twice
 //
@@ -29,7 +29,7 @@
 // would be another answer to the same query, and whoever sees both learns more
 // than was paid for. Here they are one answer: the coins of a query are a
 // pseudorandom function of the job key and the query's id (the argument, and what it
-// rests on, are at ensemble's Mechanism.ReleaseKeyed). What it needs is kept like
+// rests on, are at [ensemble.KeyedCoins]). What it needs is kept like
 // this:
 //
 //   - An id is one query's: the first pipeline groups the ids of all files and refuses

@@ -83,6 +83,8 @@ func TestOutputTakesNoPlace(t *testing.T) {
 		}, "a file of votes"},
 	} {
 		job := newJob(t, queries(3), true)
+		var s spy
+		s.wrap(t, &job)
 		path := tt.edit(t, &job)
 		before, err := get(ctx, path)
 		if err != nil {
@@ -96,13 +98,24 @@ func TestOutputTakesNoPlace(t *testing.T) {
 		if strings.HasPrefix(tt.name, "earlier") && !errors.Is(err, fs.ErrExist) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
+		if s.ran != 0 {
+			t.Errorf("%s: %d pipelines ran", tt.name, s.ran)
+		}
+		if job.Charge.Ledger != "" {
+			checkSpent(t, job.Charge, 0)
+		}
 		after, err := get(ctx, path)
 		if err != nil || !bytes.Equal(before, after) {
 			t.Errorf("%s: it was replaced, %v", tt.name, err)
 		}
 	}
-	// Whoever says so replaces labels.
 	job := newJob(t, queries(3), true)
+	job.Out = job.Temp
+	if r, err := Run(ctx, job); r != nil || err == nil || !strings.Contains(err.Error(), "is a directory") {
+		t.Errorf("a directory: %+v, %v", r, err)
+	}
+	// Whoever says so replaces labels.
+	job = newJob(t, queries(3), true)
 	if err := os.WriteFile(job.Out, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -110,6 +123,7 @@ func TestOutputTakesNoPlace(t *testing.T) {
 	if _, err := Run(ctx, job); err != nil {
 		t.Errorf("forced: %v", err)
 	}
+	checkLabels(t, job.Out, queries(3), true, nil)
 }
 
 // A table for other teachers than those stated is refused before the votes are read.
@@ -181,7 +195,6 @@ func TestSameVotesAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	reading := release.NewReading(hash, nil)
 	for {
 		b, err := r.Next()
 		if err == io.EOF {
@@ -190,13 +203,11 @@ func TestSameVotesAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := reading.Add(b, reading.Digest(b)); err != nil {
-			t.Fatal(err)
-		}
+		release.HashVotes(hash, b)
 	}
 	history, err := l.History(t.Context())
-	if err != nil || history[0].Draw == nil || history[0].Draw.Votes != reading.Votes() {
-		t.Errorf("%+v, %v, want the digest %v", history[0], err, reading.Votes())
+	if err != nil || history[0].Draw == nil || history[0].Draw.Votes != hash.Sum() {
+		t.Errorf("%+v, %v, want the digest %v", history[0], err, hash.Sum())
 	}
 	if r, err := Run(t.Context(), again); r != nil || !errors.Is(err, ledger.ErrSameVotes) {
 		t.Errorf("the same votes under another name: %+v, %v", r, err)

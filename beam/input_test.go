@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,7 +18,10 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -198,7 +202,7 @@ func TestTwoTriesOfAShard(t *testing.T) {
 	}
 	dir := t.TempDir()
 	try := func() error {
-		f := &answerShard{Table: table(t), Queries: 500, ShardRows: 1000, Temp: dir, Key: at}
+		f := &answerShard{Table: table(t), Queries: 500, ShardRows: 1000, Temp: dir, Neighbours: accountant.ReplaceOne, Key: at}
 		if err := f.Setup(ctx); err != nil {
 			return err
 		}
@@ -229,15 +233,15 @@ func TestTwoTriesOfAShard(t *testing.T) {
 	}
 	checkLabels(t, shardPath(dir, 0), rows, true, key)
 
-	fresh := mechanism(t)
+	m, fresh := mechanism(t), ensemble.SystemCoins()
 	var b bytes.Buffer
 	w := votes.NewLabelWriter(&b)
 	for _, q := range rows {
-		one, err := fresh.Release(q.ones)
+		class, err := m.Answer(fresh, q.id, []int{m.Setting().K - q.ones, q.ones})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Write(q.id, votes.LabelOf(one)); err != nil {
+		if err := w.Write(q.id, class); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -258,7 +262,7 @@ func TestTwoTriesOfAShard(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer forget2()
-	f := &answerShard{Table: table(t), Queries: 500, ShardRows: 1000, Temp: dir, Key: at}
+	f := &answerShard{Table: table(t), Queries: 500, ShardRows: 1000, Temp: dir, Neighbours: accountant.ReplaceOne, Key: at}
 	if err := f.Setup(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +282,7 @@ func TestShardMustBeComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer forget()
-	f := &answerShard{Table: table(t), Queries: 25, ShardRows: 10, Key: at}
+	f := &answerShard{Table: table(t), Queries: 25, ShardRows: 10, Neighbours: accountant.ReplaceOne, Key: at}
 	if err := f.Setup(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -323,6 +327,10 @@ func TestShardMustBeComplete(t *testing.T) {
 // holds it is noticed.
 func TestPipelinesDoNotHoldTheKey(t *testing.T) {
 	ctx := context.Background()
+	certified, err := certify(ctx, table(t))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, dir := range []string{"", t.TempDir()} {
 		key, at, forget, err := newKey(ctx, dir, nil)
 		if err != nil {
@@ -330,7 +338,7 @@ func TestPipelinesDoNotHoldTheKey(t *testing.T) {
 		}
 		defer forget()
 		job := newJob(t, queries(9), true)
-		p := &plan{job: &job, shardRows: 5, queries: 9, keyAt: at, temp: job.Temp, mechanism: mechanism(t), tasks: []fileTask{{Path: job.Votes[0], Pin: make([]byte, 32)}}}
+		p := &plan{job: &job, shardRows: 5, queries: 9, keyAt: at, temp: job.Temp, certified: certified, tasks: []fileTask{{Path: job.Votes[0], Pin: make([]byte, 32)}}}
 		if holds(t, checkPipeline(p), key) || holds(t, answerPipeline(p), key) {
 			t.Error("a pipeline holds the key")
 		}
@@ -522,10 +530,12 @@ func TestMergeNeedsEveryAnswer(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		noted := false
-		err := p.deliver(context.Background(), new(Report), func() error { noted = true; return nil })
-		if noted != (name == "") {
-			t.Errorf("%s: noted %t", name, noted)
+		out := release.Transaction{Output: p.output(), Draw: func(ctx context.Context, _ *ledger.Receipt) (func(io.Writer) error, error) {
+			return func(w io.Writer) error { return p.merge(ctx, w) }, nil
+		}}
+		outcome, err := out.Run(context.Background())
+		if outcome.Done() != (name == "") {
+			t.Errorf("%s: done %t", name, outcome.Done())
 		}
 		b, rerr := os.ReadFile(p.job.Out)
 		if name == "" {

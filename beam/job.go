@@ -1,9 +1,9 @@
 package darrmbeam
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -17,9 +17,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/constraints"
-	"github.com/darrm/darrm/ensemble"
-	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
@@ -63,7 +61,10 @@ type Job struct {
 	// worker is lost: an attempt then counts as failed, and reading the votes is an error.
 	// Defaults to the runner's own limit, which [Local] has and others may not.
 	AttemptTimeout time.Duration
-	Charge         Charge
+	// Charge says who pays for the release. The rules, and what is written to the ledger, are
+	// those of darrm aggregate: the same input costs the same there and here, and one ledger
+	// serves both.
+	Charge Charge
 	// Stated is what the user says of the teachers beside the table. A table for others is
 	// refused; where nothing is said, the table's teachers are taken.
 	Stated release.Stated
@@ -76,21 +77,14 @@ type Job struct {
 	Retrying func(attempt int, err error)
 }
 
+// Charge says who pays for a release, and how its answers add up.
+type Charge = release.Charge
+
 // Report is what a release says about itself.
 type Report struct {
-	Queries   int
-	Columns   votes.Roles // which columns of the votes were read as what
-	Problem   constraints.Problem
-	PerAnswer accountant.Cost
-	Totals    Totals // of all answers
-	Attempts  int    // of the second pipeline
-	Digest    [sha256.Size]byte
-	// Again says that the votes were answered before, and a charge of the draw pays for this
-	// answer and for all that follow.
-	Again bool
-	// Before says that the request was released before, and its labels are in the output,
-	// unchanged. Nothing was charged or drawn.
-	Before bool
+	release.Summary
+	Attempts int // of the second pipeline
+	Digest   ledger.Digest
 }
 
 // plan is a job under way.
@@ -98,7 +92,7 @@ type plan struct {
 	job       *Job
 	book      *ledger.Ledger   // nil where none is charged
 	votes     *ledger.VoteHash // of all votes; nil where the ledger need not recognise them
-	mechanism *ensemble.Mechanism
+	certified *gamma.Certified
 	tasks     []fileTask
 	keyAt     keyAt
 	temp      string
@@ -119,6 +113,7 @@ func Run(ctx context.Context, job Job) (report *Report, err error) {
 	if job.Attempts == 0 {
 		job.Attempts = DefaultAttempts
 	}
+	job.Charge.Relation = cmp.Or(job.Charge.Relation, accountant.ReplaceOne)
 	if err := p.prepare(ctx); err != nil {
 		return nil, err
 	}
@@ -143,22 +138,7 @@ func Run(ctx context.Context, job Job) (report *Report, err error) {
 	if err := p.collect(ctx); err != nil {
 		return nil, err
 	}
-	r, receipt, err := p.charge(ctx)
-	if err != nil || r.Before {
-		return r, err
-	}
-	err = p.answer(ctx, r)
-	if err == nil {
-		note := release.Note(ctx, p.book, receipt)
-		err = p.deliver(ctx, r, func() error { return note(ledger.Digest(r.Digest)) })
-	}
-	if err != nil {
-		if receipt != nil {
-			err = fmt.Errorf("nothing was released, but request %q is charged and cannot be repeated: %w", job.Charge.RequestID, err)
-		}
-		return nil, err
-	}
-	return r, nil
+	return p.release(ctx)
 }
 
 // prepare checks the job, certifies its table and finds its files.
@@ -176,17 +156,17 @@ func (p *plan) prepare(ctx context.Context) (err error) {
 	case job.AttemptTimeout < 0:
 		return &check.Error{Name: "attempt timeout", Value: job.AttemptTimeout, Rule: "≥ 0"}
 	}
-	if p.mechanism, err = mechanismOf(ctx, job.Table); err != nil {
+	if p.certified, err = certify(ctx, job.Table); err != nil {
 		return err
 	}
-	problem := p.mechanism.Certified().Problem()
-	if err := job.Charge.check(!math.IsInf(problem.Epsilon, 1)); err != nil {
+	problem := p.certified.Problem()
+	if err := job.Charge.Check(!math.IsInf(problem.Epsilon, 1)); err != nil {
 		return err
 	}
 	if err := job.Stated.Match(problem, "the table"); err != nil {
 		return err
 	}
-	if _, err := job.Read.resolve(p.mechanism.K()); err != nil {
+	if _, err := job.Read.resolve(p.certified.Problem().K); err != nil {
 		return err
 	}
 	if job.KeyDir, err = absolute(job.KeyDir); err != nil {
@@ -207,11 +187,11 @@ func (p *plan) prepare(ctx context.Context) (err error) {
 // compared.
 func (p *plan) checkFiles(ctx context.Context) error {
 	job := p.job
-	files := append(release.Files(job.Out, "", job.Charge.Ledger), release.File{Flag: "table", Path: job.TableFile})
+	reads := []release.File{{Flag: "table", Path: job.TableFile}}
 	for _, t := range p.tasks {
-		files = append(files, release.File{Path: t.Path})
+		reads = append(reads, release.File{Path: t.Path})
 	}
-	if err := release.CheckPaths(files...); err != nil {
+	if err := release.CheckPaths(job.Out, "", job.Charge.Ledger, reads...); err != nil {
 		return err
 	}
 	if job.Charge.Ledger == "" && !job.Force {
@@ -219,10 +199,7 @@ func (p *plan) checkFiles(ctx context.Context) error {
 			return err
 		}
 	}
-	if !isLocal(job.Out) {
-		return nil
-	}
-	return release.CheckOut(job.Out)
+	return p.output().Check(job.Charge.Ledger != "")
 }
 
 // checkOverwrite is release.CheckOverwrite on any file system.
@@ -242,10 +219,10 @@ func checkOverwrite(ctx context.Context, path string) error {
 
 // openLedger opens the ledger that is charged, and what recognises the votes in it.
 func (p *plan) openLedger(ctx context.Context) (err error) {
-	if p.book, err = p.job.Charge.openLedger(ctx); err != nil || p.book == nil {
+	if p.book, err = p.job.Charge.Open(ctx); err != nil {
 		return err
 	}
-	if p.job.Charge.terms().NeedsVotes() {
+	if p.job.Charge.NeedsVotes() {
 		p.votes, err = p.book.VoteHash()
 	}
 	return err
@@ -274,40 +251,41 @@ func (p *plan) makeTemp(ctx context.Context) (forget func() error, err error) {
 	}, nil
 }
 
-// charge pays for the answers to all queries.
-func (p *plan) charge(ctx context.Context) (*Report, *ledger.Receipt, error) {
-	answers, err := ensemble.DaRRM(p.mechanism.Certified(), p.job.Charge.relation())
+// release pays for the answers to all queries, draws them and publishes them.
+func (p *plan) release(ctx context.Context) (*Report, error) {
+	charge := p.job.Charge
+	priced, err := release.DaRRM(p.certified, charge.Relation)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	priced := release.Release{Problem: p.mechanism.Certified().Problem(), Answers: answers, Queries: int(p.queries)}
-	terms := p.job.Charge.terms()
-	terms.Slack = p.job.Charge.slack(priced)
-	totals, err := priced.Totals(terms.Slack)
-	if err != nil {
-		return nil, nil, err
+	priced.Queries = int(p.queries)
+	r := &Report{Summary: priced.Summary(p.columns, charge)}
+	if !p.job.Stated.Teachers() {
+		r.Source = release.SourceTable
 	}
-	r := &Report{Queries: priced.Queries, Columns: p.columns, Problem: priced.Problem, PerAnswer: answers.PerAnswer(), Totals: totals}
-	if p.book == nil {
-		return r, nil, nil
+	if r.Totals, err = priced.Totals(charge.Slack); err != nil {
+		return nil, err
 	}
-	if p.votes != nil {
-		terms.Votes = p.votes.Sum()
-	}
-	bill, err := priced.Bill(terms, totals)
-	if err != nil {
-		return nil, nil, err
-	}
-	receipt, err := bill.Pay(ctx, p.book, false)
-	if err != nil {
-		if release.Released(err, func() (io.ReadCloser, error) { return open(ctx, p.job.Out) }) {
-			r.Before = true
-			return r, nil, nil
+	t := release.Transaction{Ledger: p.book, Output: p.output(), Draw: func(ctx context.Context, _ *ledger.Receipt) (func(io.Writer) error, error) {
+		return func(w io.Writer) error { return p.merge(ctx, w) }, p.answer(ctx, r)
+	}}
+	if p.book != nil {
+		if p.votes != nil {
+			charge.Votes = p.votes.Sum()
 		}
-		return nil, nil, err
+		if t.Bill, err = priced.Bill(charge, r.Totals); err != nil {
+			return nil, err
+		}
 	}
-	r.Again = release.Repeated(receipt)
-	return r, receipt, nil
+	out, err := t.Run(ctx)
+	switch {
+	case err != nil && out.Receipt != nil:
+		return nil, fmt.Errorf("nothing was released, but request %q is charged and cannot be repeated: %w", charge.RequestID, err)
+	case err != nil:
+		return nil, err
+	}
+	r.Before, r.Again, r.Digest = out.Before, out.Again(), out.Digest
+	return r, nil
 }
 
 // answer runs the second pipeline until it succeeds. Every attempt has the same key, so
@@ -339,45 +317,43 @@ func (p *plan) run(ctx context.Context, pipeline *beam.Pipeline) error {
 	return p.job.Run(ctx, pipeline)
 }
 
-// deliver puts the shards together as one file, which appears when it is complete. note is
-// called when r has its digest and before the file can be seen; its error stops it. Why in
-// this order, package release says.
-func (p *plan) deliver(ctx context.Context, r *Report, note func() error) error {
-	digest := sha256.New()
-	seal := func() error {
-		r.Digest = [sha256.Size]byte(digest.Sum(nil))
-		if err := note(); err != nil {
-			return err
-		}
-		return fault(outputShard, false)
-	}
+// output is where the labels go.
+func (p *plan) output() release.Output {
 	if isLocal(p.job.Out) {
-		return atomicfile.Write(p.job.Out, 0o666, func(w io.Writer) error {
-			if err := p.merge(ctx, io.MultiWriter(w, digest)); err != nil {
-				return err
-			}
-			return seal() // the file has no name yet
-		})
+		return localOutput{release.FileOutput{Path: p.job.Out}}
 	}
-	// Once through without writing: an object store shows what is closed, and neither a
-	// failing merge must be shown nor one that is not noted.
-	if err := p.merge(ctx, digest); err != nil {
+	return remoteOutput(p.job.Out)
+}
+
+// localOutput is a file of this machine.
+type localOutput struct{ release.FileOutput }
+
+func (o localOutput) Write(ctx context.Context, encode func(io.Writer) error) error {
+	if err := fault(outputShard, false); err != nil {
 		return err
 	}
-	if err := seal(); err != nil {
+	return o.FileOutput.Write(ctx, encode)
+}
+
+// remoteOutput is a path of a file system known to Beam.
+type remoteOutput string
+
+// Check looks at nothing: such file systems say what they do not take when it is written.
+func (o remoteOutput) Check(bool) error { return nil }
+
+func (o remoteOutput) Open(ctx context.Context) (io.ReadCloser, error) { return open(ctx, string(o)) }
+
+// Write removes what it wrote after an error, since an object store shows what is closed.
+func (o remoteOutput) Write(ctx context.Context, encode func(io.Writer) error) error {
+	if err := fault(outputShard, false); err != nil {
 		return err
 	}
-	w, err := create(ctx, p.job.Out)
+	w, err := create(ctx, string(o))
 	if err != nil {
 		return err
 	}
-	again := sha256.New()
-	err = errors.Join(p.merge(ctx, io.MultiWriter(w, again)), w.Close())
-	if err == nil && [sha256.Size]byte(again.Sum(nil)) != r.Digest {
-		err = fmt.Errorf("the shards in %s changed while they were put together", p.temp)
-	}
-	if err != nil {
-		return errors.Join(err, remove(ctx, p.job.Out))
+	if err := errors.Join(encode(w), w.Close()); err != nil {
+		return errors.Join(err, remove(ctx, string(o)))
 	}
 	return nil
 }
@@ -420,7 +396,7 @@ func (p *plan) mergeShard(ctx context.Context, shard int64, out *votes.LabelWrit
 		if err != nil {
 			return err
 		}
-		if err := out.Write(row[0], votes.LabelOf(label == 1)); err != nil {
+		if err := out.Write(row[0], int(label)); err != nil {
 			return err
 		}
 	}

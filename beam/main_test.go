@@ -22,6 +22,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
 )
 
@@ -107,7 +108,11 @@ func table(t testing.TB) []byte {
 
 func mechanism(t testing.TB) *ensemble.Mechanism {
 	t.Helper()
-	m, err := mechanismOf(context.Background(), table(t))
+	c, err := certify(context.Background(), table(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := ensemble.DaRRM(c, accountant.ReplaceOne)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,12 +269,12 @@ func checkLabels(t testing.TB, path string, rows []query, ids bool, key *ensembl
 		if key == nil {
 			continue
 		}
-		want, err := m.ReleaseKeyed(key, id, q.ones)
+		want, err := m.Answer(ensemble.KeyedCoins(key), id, []int{m.Setting().K - q.ones, q.ones})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if (label == "1") != want {
-			t.Fatalf("query %q: %s, want %t", id, label, want)
+		if label != fmt.Sprint(want) {
+			t.Fatalf("query %q: %s, want %d", id, label, want)
 		}
 	}
 }

@@ -71,13 +71,14 @@ func TestLabelsHaveTheMechanismsLaw(t *testing.T) {
 			}
 		}
 		for l := range n {
-			p, err := m.ProbabilityOfOne(l)
+			law, err := m.Probabilities([]int{m.Setting().K - l, l})
 			if err != nil {
 				t.Fatal(err)
 			}
+			p := law[1]
 			share, limit := float64(ones[l])/float64(n[l]), math.Sqrt(math.Log(24e6)/(2*float64(n[l])))
-			if math.Abs(share-math.Ldexp(float64(p), -54)) >= limit {
-				return fmt.Sprintf("l = %d: share of ones %.4f, probability %.4f", l, share, math.Ldexp(float64(p), -54))
+			if math.Abs(share-p) >= limit {
+				return fmt.Sprintf("l = %d: share of ones %.4f, probability %.4f", l, share, p)
 			}
 		}
 		return ""

@@ -2,8 +2,8 @@
 // computation is done once.
 //
 // Open a [Store] in a directory (usually [DefaultDir]), ask [Store.Get], and on
-// [ErrNotFound] compute the value and [Store.Put] it. On a [*CorruptError] move
-// the entry aside with [Store.Quarantine] and compute the value again.
+// [ErrNotFound] compute the value and [Store.Put] it. So also on a [*CorruptError]: Put
+// replaces what is damaged.
 //
 // # Trust
 //
@@ -66,9 +66,8 @@ const (
 	// DirEnv is the environment variable that overrides the default directory.
 	DirEnv = "DARRM_CACHE"
 
-	extension           = ".dtable"
-	quarantineExtension = ".bad" // added after extension
-	probeName           = "probe" + extension
+	extension = ".dtable"
+	probeName = "probe" + extension
 )
 
 // A Store is a directory of entries. Make one with [Open].
@@ -149,47 +148,14 @@ func (s *Store) Get(key string) ([]byte, error) {
 		return nil, err
 	}
 	path := s.Path(key)
-	f, size, err := openEntry(path)
+	e, err := readEntry(path)
 	if err != nil {
 		return nil, err
-	}
-	defer f.Close()
-	e, err := readEntry(f, size, true)
-	if err != nil {
-		return nil, entryError(path, err)
 	}
 	if e.key != key {
 		return nil, &CorruptError{Path: path, Reason: "the key stored inside is not the key asked for"}
 	}
 	return e.value, nil
-}
-
-// openEntry opens a regular file without following a link or waiting for a pipe.
-func openEntry(path string) (*os.File, int64, error) {
-	f, err := openNoFollow(path)
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, 0, ErrNotFound
-		}
-		// A link or a socket fails to open; say what it is.
-		if info, lerr := os.Lstat(path); lerr == nil && !info.Mode().IsRegular() {
-			return nil, 0, notRegular(path, info)
-		}
-		return nil, 0, fmt.Errorf("read cache entry: %w", err)
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = notRegular(path, info)
-	}
-	if err != nil {
-		f.Close()
-		return nil, 0, err
-	}
-	return f, info.Size(), nil
-}
-
-func notRegular(path string, info fs.FileInfo) error {
-	return &CorruptError{Path: path, Reason: fmt.Sprintf("not a regular file (mode %v)", info.Mode().Type())}
 }
 
 // Put stores value under key and replaces what was there, even a damaged entry.
@@ -212,41 +178,7 @@ func (s *Store) Put(key string, value []byte) error {
 	return nil
 }
 
-// Remove deletes the entry of key; [ErrNotFound] if there is none.
-func (s *Store) Remove(key string) error {
-	if err := checkKey(key); err != nil {
-		return err
-	}
-	err := os.Remove(s.Path(key))
-	if errors.Is(err, fs.ErrNotExist) {
-		return ErrNotFound
-	}
-	if err != nil {
-		return fmt.Errorf("remove cache entry: %w", err)
-	}
-	return nil
-}
-
-// Quarantine moves the entry of key aside, where Get does not find it and a
-// person can look at it, and returns its new path. A file quarantined earlier
-// under the same key is replaced. [ErrNotFound] if there is no entry.
-func (s *Store) Quarantine(key string) (path string, err error) {
-	if err := checkKey(key); err != nil {
-		return "", err
-	}
-	from := s.Path(key)
-	to := from + quarantineExtension
-	err = os.Rename(from, to)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", ErrNotFound
-	}
-	if err != nil {
-		return "", fmt.Errorf("quarantine cache entry: %w", err)
-	}
-	return to, nil
-}
-
-// Clear deletes all entries, quarantined ones, and what killed processes left (see
+// Clear deletes all entries and what killed processes left (see
 // [atomicfile.Sweep]), and returns how many files went. Files that the store did not name,
 // directories, and the files of a Put under way stay.
 func (s *Store) Clear() (n int, err error) {
@@ -258,7 +190,7 @@ func (s *Store) Clear() (n int, err error) {
 	return n + left, err
 }
 
-// removeEntries removes the entries, quarantined ones too. It goes on after an error and
+// removeEntries removes the entries. It goes on after an error and
 // returns all of them. A file that vanishes meanwhile was removed by somebody else and is
 // neither counted nor an error.
 func (s *Store) removeEntries() (n int, err error) {
@@ -268,7 +200,7 @@ func (s *Store) removeEntries() (n int, err error) {
 	}
 	var errs []error
 	for _, d := range entries {
-		if d.IsDir() || classify(d.Name()) == foreignFile {
+		if d.IsDir() || !isEntry(d.Name()) {
 			continue
 		}
 		err := os.Remove(filepath.Join(s.dir, d.Name()))
@@ -282,23 +214,8 @@ func (s *Store) removeEntries() (n int, err error) {
 	return n, errors.Join(errs...)
 }
 
-// fileKind says what the store knows of a file by its name.
-type fileKind int
-
-const (
-	foreignFile fileKind = iota
-	entryFile
-	quarantinedFile
-)
-
-func classify(name string) fileKind {
-	stem, quarantined := strings.CutSuffix(name, quarantineExtension)
-	hash, ok := strings.CutSuffix(stem, extension)
-	if !ok || !isHexSHA256(hash) {
-		return foreignFile
-	}
-	if quarantined {
-		return quarantinedFile
-	}
-	return entryFile
+// isEntry says whether a file has the name of an entry.
+func isEntry(name string) bool {
+	hash, ok := strings.CutSuffix(name, extension)
+	return ok && isHexSHA256(hash)
 }

@@ -45,7 +45,7 @@ func hammer(s *Store, rounds int) error {
 				return err
 			}
 		case i == 7:
-			if err := s.Remove(sharedKey); err != nil && !errors.Is(err, ErrNotFound) {
+			if err := os.Remove(s.Path(sharedKey)); err != nil && !errors.Is(err, os.ErrNotExist) {
 				return err
 			}
 		case i == 8:

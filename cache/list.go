@@ -18,9 +18,8 @@ type Entry struct {
 	Err     error     // why it is no good, usually a *CorruptError; nil for a sound entry
 }
 
-// List returns the entries of the store, sorted by key and then path, with
-// damaged and quarantined ones. Foreign and temporary files are left out. Every
-// entry is read and checked, in constant memory.
+// List returns the entries of the store, sorted by key and then path, with damaged
+// ones. Foreign and temporary files are left out. Every entry is read and checked.
 func (s *Store) List() ([]Entry, error) {
 	files, err := os.ReadDir(s.dir)
 	if err != nil {
@@ -28,8 +27,7 @@ func (s *Store) List() ([]Entry, error) {
 	}
 	var out []Entry
 	for _, d := range files {
-		kind := classify(d.Name())
-		if kind != entryFile && kind != quarantinedFile {
+		if !isEntry(d.Name()) {
 			continue
 		}
 		e := Entry{Path: filepath.Join(s.dir, d.Name())}
@@ -39,16 +37,15 @@ func (s *Store) List() ([]Entry, error) {
 		}
 		if err == nil {
 			e.Size, e.ModTime = info.Size(), info.ModTime()
-			e.Key, err = inspect(e.Path)
-			if err == ErrNotFound {
-				continue
-			}
+			var found entry
+			found, err = readEntry(e.Path)
+			e.Key = found.key
 		}
 		switch {
+		case err == ErrNotFound:
+			continue
 		case err != nil:
 			e.Err = err
-		case kind == quarantinedFile:
-			e.Err = &CorruptError{Path: e.Path, Reason: "quarantined"}
 		case entryName(e.Key) != d.Name():
 			e.Err = &CorruptError{Path: e.Path, Reason: "the file name is not that of the key stored inside"}
 		}
@@ -58,18 +55,4 @@ func (s *Store) List() ([]Entry, error) {
 		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Path, b.Path))
 	})
 	return out, nil
-}
-
-// inspect checks one file and returns the key inside.
-func inspect(path string) (string, error) {
-	f, size, err := openEntry(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	e, err := readEntry(f, size, false)
-	if err != nil {
-		return "", entryError(path, err)
-	}
-	return e.key, nil
 }

@@ -45,7 +45,7 @@ func BenchmarkMax(b *testing.B) {
 			s := system(b, problem(b, c.k, 3, 0.1, c.delta))
 			phi := ramp(c.k, c.ripple)
 			for b.Loop() {
-				if _, err := s.Max(context.Background(), phi); err != nil {
+				if _, err := s.max(context.Background(), phi); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -2,9 +2,9 @@
 // private: the complete set of linear constraints on γ, how to list it, and how
 // to search it exactly without listing it.
 //
-// Start with NewProblem and NewSystem. Rows lists the set; Max finds the largest
-// left-hand side with a rigorous bound, the heart of every certificate; Separate
-// finds violated constraints for a cutting-plane method.
+// Start with NewProblem and NewSystem. Rows lists the set; UpperBound bounds the largest
+// left-hand side rigorously, the heart of every certificate; Separate and, faster and
+// incomplete, SeparateFirstOrder find violated constraints for a cutting-plane method.
 //
 // # The constraint set
 //

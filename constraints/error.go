@@ -48,7 +48,8 @@ func evaluationError(p Problem) float64 {
 // screenError bounds how far the computed bound of a screen may fall short of the
 // exact one, beyond C + 4u. The bound adds at most K·Δ times a weighted difference
 // of two entries of a chain (each off by C, the differences by 2C+2u), and (KΔ)²/2
-// times a weighted second difference (off by 4C+6u, at most 4 in size): with the
+// times a weighted second difference, or twice a first one in the bound of a whole family
+// (off by 4C+6u, at most 4 in size): with the
 // roundings of weights, products and sums, fewer than eight each, relative to
 // terms of size at most 2 and 4.
 func screenError(p Problem) float64 {

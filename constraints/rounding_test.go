@@ -217,7 +217,7 @@ func TestUpperHoldsWhereRoundingsAddUp(t *testing.T) {
 			free[l] = c.gamma
 		}
 		phi := antisymmetric(k, free)
-		got, err := s.Max(context.Background(), phi)
+		got, err := s.max(context.Background(), phi)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,11 +29,18 @@ func newScreen(s *System, u, v []float64, may int) screen {
 	return screen{s: s, u: u, v: v, may: may, n: len(u) - 1}
 }
 
+// most bounds what all moves together can add to g0 in the whole family, given the largest
+// weighted slope and second difference: N·Δ·slope + C(N,2)·Δ²·bend. It is what linear and
+// remainder add at most, and costs nothing.
+func (sc *screen) most(slope, bend float64) float64 {
+	n := float64(min(sc.may, sc.n))
+	delta := sc.s.problem.TeacherDelta
+	return n*delta*slope + n*(n-1)/2*delta*delta*bend
+}
+
 // remainder returns the last term of the bound, the same for the whole family.
 func (sc *screen) remainder() float64 {
-	most := float64(min(sc.may, sc.n))
-	delta := sc.s.problem.TeacherDelta
-	return most * (most - 1) / 2 * delta * delta * max(sc.s.w*curvature(sc.u), sc.s.wp*curvature(sc.v))
+	return sc.most(0, max(sc.s.w*curvature(sc.u), sc.s.wp*curvature(sc.v)))
 }
 
 // curvature returns max|d²x|.

@@ -70,8 +70,14 @@ func TestScreenIsAnUpperBound(t *testing.T) {
 		u, v := vector(n), vector(n)
 		may := 1 + rng.IntN(n)
 		sc := newScreen(s, u, v, may)
+		top, steepest := (&macroWorker{s: s}).outline(u, v)
+		firstOrder, family := top+sc.most(steepest, 0), top+sc.most(steepest, 2*steepest)
 		for n1 := range u {
 			bound, exact := sc.linear(n1)+sc.remainder(), bestSplit(s, u, v, n1, may)
+			if firstOrder < sc.linear(n1)-1e-13 || family < bound-1e-13 {
+				t.Fatalf("n = %d, Δ = %g, may = %d, n1 = %d, U = %v, V = %v: the family's bounds %.17g and %.17g are below %.17g and %.17g",
+					n, delta, may, n1, u, v, firstOrder, family, sc.linear(n1), bound)
+			}
 			if bound < exact-1e-13 {
 				t.Fatalf("n = %d, Δ = %g, may = %d, n1 = %d, U = %v, V = %v: bound %.17g, exactly %.17g", n, delta, may, n1, u, v, bound, exact)
 			}
@@ -152,7 +158,7 @@ func TestScreenKeepsTheWorst(t *testing.T) {
 			for l, x := range s.Row(c.worst, nil) {
 				value -= x * phi[l]
 			}
-			for _, search := range []func(context.Context, []float64) (Bound, error){s.Max, s.UpperBound} {
+			for _, search := range []func(context.Context, []float64) (Bound, error){s.max, s.UpperBound} {
 				got, err := search(context.Background(), phi)
 				if err != nil {
 					t.Fatal(err)
@@ -179,14 +185,16 @@ func TestScreenKeepsWhatEqualsTheThreshold(t *testing.T) {
 			x := float64(l) / n
 			u[l], v[l] = x*x/4, 2*x-1 // v so that all teachers at (0,0) are the worst start
 		}
-		w := newMacroWorkers(s, &shared{threshold: newMaximum(negInf)}, 1)[0]
+		w := newMacroWorkers(s, &search{threshold: newMaximum(negInf), limit: math.Inf(1), lows: n}, 1)[0]
+		w.found.best.Value = negInf
 		value, split := w.split.best(u, v, 0, n)
 		sc := newScreen(s, u, v, n)
 		if sc.linear(0)+sc.remainder() < value {
 			below++
 		}
 		w.sh.threshold.raise(value)
-		if got, err := w.family(context.Background(), u, v, 0, 0); err != nil || got.Value != value || got.Multiset != split {
+		err := w.family(context.Background(), u, v, 0, 0)
+		if got := w.found.best; err != nil || got.Value != value || got.Multiset != split {
 			t.Errorf("Δ = %g: %+v, %v; want %v at %v", delta, got, err, value, split)
 		}
 	}

@@ -1,12 +1,12 @@
 package constraints
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"runtime"
 	"slices"
-	"sort"
 	"sync"
 	"sync/atomic"
 )
@@ -24,73 +24,98 @@ type Violation struct {
 	Value    float64 // scaled left-hand side, as computed
 }
 
-// Max returns a rigorous upper bound on the scaled left-hand side
+// UpperBound returns a rigorous upper bound on the scaled left-hand side
 // w·Φ(p) - w'·Φ(p') over all multisets of the problem: over all eight corners, or
 // four where Δ = 0. The noise function behind phi is (mε,δ)-DP if Upper ≤ RHS().
 //
 // phi has length K+1, entries in [-1,1], and is antisymmetric: phi(K-l) =
-// -phi(l). Max panics otherwise; it is for callers that built phi from a valid γ.
+// -phi(l). UpperBound panics otherwise; it is for callers that built phi from a valid γ.
 //
-// The search is exact: Upper exceeds the true maximum by at most twice the bound
-// on rounding errors. Cost O(K³) where Δ = 0, or phi is non-decreasing and t = K;
+// Upper exceeds the true maximum by at most twice the bound on rounding errors and, where
+// Δ > 0 and the maximum is below the right-hand side, by a thousandth of that distance. That
+// spares most of the second level for phi far from the limit.
+//
+// Cost O(K³) where Δ = 0, or phi is non-decreasing and t = K;
 // otherwise there is besides, for each macro multiset that the first level cannot
 // rule out, O(n0·n1·(K-t+d)), where d+1 terms of Binomial(t,Δ) matter: a handful of
 // multisets and d ≤ 4 for solved tables and small Δ, very many for a phi made to be
 // expensive. Memory O(K²). It runs on all cores and returns ctx.Err() soon after ctx
 // is done.
-func (s *System) Max(ctx context.Context, phi []float64) (Bound, error) {
-	return s.max(ctx, phi, false)
-}
-
-// UpperBound is Max, only as precise as the question Upper ≤ RHS() needs: where the
-// maximum is below the right-hand side, Upper may exceed it by a thousandth of the
-// difference. That spares most of the second level for phi far from the limit.
 func (s *System) UpperBound(ctx context.Context, phi []float64) (Bound, error) {
-	return s.max(ctx, phi, true)
+	bound, _, err := s.complete(ctx, phi, math.Inf(1), true)
+	return bound, err
 }
 
-func (s *System) max(ctx context.Context, phi []float64, coarse bool) (Bound, error) {
+// Separate searches all multisets for violated constraints, those whose computed
+// left-hand side exceeds RHS() + tolerance, and returns them worst first: for each number
+// of teachers at (a,b) and at (b,a) the local maxima over the number near (1,1). None means
+// that none exists, up to rounding. See UpperBound for phi, cost and ctx.
+func (s *System) Separate(ctx context.Context, phi []float64, tolerance float64) ([]Violation, error) {
+	_, found, err := s.complete(ctx, phi, s.rhs+tolerance, false)
+	return found, err
+}
+
+// SeparateFirstOrder is Separate for multisets with at most lows teachers at (b,a), where
+// solved tables have nearly all their tight constraints, and to first order in Δ: violations
+// of second order, (KΔ)², may be missed. Whether a constraint is violated indeed, its Row
+// tells. For all but the last rounds of a cutting-plane method. Cost O(lows·K²).
+func (s *System) SeparateFirstOrder(ctx context.Context, phi []float64, tolerance float64, lows int) ([]Violation, error) {
+	s.mustBePhi(phi)
+	limit := s.rhs + tolerance
+	found, err := s.sweep(ctx, phi, &search{threshold: newMaximum(limit), limit: limit, firstOrder: true, lows: lows})
+	return worstFirst(found.violated), err
+}
+
+// complete searches the whole set, and returns a bound on it and the multisets above limit.
+// A coarse search does not look for the maximum between a likely value of it and one
+// that is above by a thousandth of the room left.
+func (s *System) complete(ctx context.Context, phi []float64, limit float64, coarse bool) (Bound, []Violation, error) {
 	s.mustBePhi(phi)
 	if !slices.ContainsFunc(phi, func(x float64) bool { return x != 0 }) {
-		return Bound{At: Multiset{Zeros: s.problem.K}}, ctx.Err() // exactly 0, everywhere
+		return Bound{At: Multiset{Zeros: s.problem.K}}, nil, ctx.Err() // exactly 0, everywhere
 	}
-	sh := &shared{threshold: newMaximum(negInf), follow: true, floor: negInf}
+	sh := &search{threshold: newMaximum(negInf), limit: limit, lows: s.problem.K}
 	likely, err := s.foresee(ctx, phi, sh)
 	if err != nil {
-		return Bound{}, err
+		return Bound{}, nil, err
 	}
+	floor := negInf // what the search does not look below
 	if room := s.rhs - likely.Value; coarse && s.perturbed() && room > 0 {
-		sh.floor = likely.Value + room/1024
-		sh.threshold.raise(sh.floor)
+		floor = likely.Value + room/1024
+		sh.threshold.raise(floor)
 	}
 	found, err := s.sweep(ctx, phi, sh)
 	if err != nil {
-		return Bound{}, err
+		return Bound{}, nil, err
 	}
-	best := worst(found)
+	best := found.best
 	if best.Value < likely.Value { // all was ruled out by the threshold
 		best = likely
 	}
 	if math.IsNaN(best.Value) || math.IsInf(best.Value, 0) {
-		return Bound{}, fmt.Errorf("constraints: sweep of %d teachers ended with maximum %v", s.problem.K, best.Value)
+		return Bound{}, nil, fmt.Errorf("constraints: sweep of %d teachers ended with maximum %v", s.problem.K, best.Value)
 	}
 	// What was ruled out is at most the threshold, up to the same error.
-	upper := math.Nextafter(max(best.Value, sh.floor)+s.evalError, math.Inf(1))
-	return Bound{Upper: upper, Computed: best.Value, At: best.Multiset}, nil
+	upper := math.Nextafter(max(best.Value, floor)+s.evalError, math.Inf(1))
+	return Bound{Upper: upper, Computed: best.Value, At: best.Multiset}, worstFirst(found.violated), nil
 }
+
+// likelyLows is up to how many teachers at (b,a) foresee looks. Where the worst multiset
+// has more, the search takes longer and finds the same.
+const likelyLows = 2
 
 // foresee raises the threshold of a search to the value of a multiset that is
 // likely the worst, so that the search can rule out most others at once.
-func (s *System) foresee(ctx context.Context, phi []float64, sh *shared) (Violation, error) {
+func (s *System) foresee(ctx context.Context, phi []float64, sh *search) (Violation, error) {
 	likely := Violation{Value: negInf}
 	if !s.perturbed() {
 		return likely, nil // nothing to rule out
 	}
-	found, err := s.sweep(ctx, phi, &shared{threshold: newMaximum(negInf), fast: true})
+	found, err := s.sweep(ctx, phi, &search{threshold: newMaximum(negInf), limit: math.Inf(1), firstOrder: true, lows: likelyLows})
 	if err != nil {
 		return likely, err
 	}
-	likely.Multiset = worst(found).Multiset
+	likely.Multiset = found.best.Multiset
 	value := 0.0
 	for l, x := range s.Row(likely.Multiset, nil) {
 		value -= x * phi[l]
@@ -98,54 +123,13 @@ func (s *System) foresee(ctx context.Context, phi []float64, sh *shared) (Violat
 	likely.Value = value
 	// A little less than computed here: rounding must not put the threshold above
 	// what the search itself computes for this very multiset.
-	sh.threshold.raise(value - 2*s.evalError - 2*s.RowError() - float64(s.problem.K)*unit)
+	sh.met(value - 2*s.evalError - 2*s.RowError() - float64(s.problem.K)*unit)
 	return likely, nil
 }
 
-func worst(found []Violation) Violation {
-	best := Violation{Value: negInf}
-	for _, v := range found {
-		if v.Value > best.Value {
-			best = v
-		}
-	}
-	return best
-}
-
-// Separate returns violated constraints, worst first: those whose computed
-// left-hand side exceeds RHS() + tolerance, at most one for each number of
-// teachers at (a,b) and at (b,a), and at most limit of them (0: all). None means
-// that none exists, up to rounding. See Max for phi, cost and ctx.
-func (s *System) Separate(ctx context.Context, phi []float64, tolerance float64, limit int) ([]Violation, error) {
-	return s.separate(ctx, phi, limit, &shared{threshold: newMaximum(s.rhs + tolerance)})
-}
-
-// SeparateFast is Separate without its second level: values are to first order in
-// Δ only, and violations of second order, (KΔ)², may be missed. The multisets are
-// the problem's; whether one is violated indeed, its Row tells. For the early
-// rounds of a cutting-plane method. Cost O(K³).
-func (s *System) SeparateFast(ctx context.Context, phi []float64, tolerance float64, limit int) ([]Violation, error) {
-	return s.separate(ctx, phi, limit, &shared{threshold: newMaximum(s.rhs + tolerance), fast: true})
-}
-
-func (s *System) separate(ctx context.Context, phi []float64, limit int, sh *shared) ([]Violation, error) {
-	s.mustBePhi(phi)
-	floor := sh.threshold.get()
-	found, err := s.sweep(ctx, phi, sh)
-	if err != nil {
-		return nil, err
-	}
-	violated := found[:0]
-	for _, v := range found {
-		if v.Value > floor {
-			violated = append(violated, v)
-		}
-	}
-	sort.SliceStable(violated, func(i, j int) bool { return violated[i].Value > violated[j].Value })
-	if limit > 0 && len(violated) > limit {
-		violated = violated[:limit]
-	}
-	return violated, nil
+func worstFirst(found []Violation) []Violation {
+	slices.SortStableFunc(found, func(a, b Violation) int { return cmp.Compare(b.Value, a.Value) })
+	return found
 }
 
 func (s *System) mustBePhi(phi []float64) {
@@ -160,18 +144,46 @@ func (s *System) mustBePhi(phi []float64) {
 	}
 }
 
-// shared is what the workers of one sweep share.
-type shared struct {
-	threshold *maximum // nothing at or below it is of interest
-	follow    bool     // raise the threshold to the best value met
-	fast      bool     // first level only, to first order in Δ
-	floor     float64  // what a coarse search does not look below
+// search is what the workers of one sweep share.
+type search struct {
+	threshold  *maximum // nothing below it is of interest
+	limit      float64  // values above it are violations; the threshold rises no further
+	firstOrder bool     // first level only, to first order in Δ
+	lows       int      // at most so many teachers at (b,a)
 }
 
 // met records a computed value.
-func (sh *shared) met(x float64) {
-	if sh.follow {
-		sh.threshold.raise(x)
+func (sh *search) met(x float64) { sh.threshold.raise(min(x, sh.limit)) }
+
+// findings are what a sweep, or a part of one, has found.
+type findings struct {
+	best     Violation
+	violated []Violation
+}
+
+// add joins what is found in the next part. Of equal values the first stays the best, so that
+// the outcome does not depend on which worker was faster.
+func (f *findings) add(next findings) {
+	if next.best.Value > f.best.Value {
+		f.best = next.best
+	}
+	f.violated = append(f.violated, next.violated...)
+}
+
+// line records the values of a line of neighbouring multisets: the largest, and the local
+// maxima above limit.
+func (f *findings) line(values []float64, limit float64, at func(i int) Multiset) {
+	best := -1
+	for i, x := range values {
+		if x > f.best.Value {
+			f.best.Value, best = x, i
+		}
+		if x > limit && (i == 0 || x > values[i-1]) && (i == len(values)-1 || x >= values[i+1]) {
+			f.violated = append(f.violated, Violation{at(i), x})
+		}
+	}
+	if best >= 0 {
+		f.best.Multiset = at(best)
 	}
 }
 
@@ -195,15 +207,14 @@ func (m *maximum) raise(x float64) {
 	}
 }
 
-// sweep searches the complete set by the method that fits phi. Each returned
-// entry is the best of one family of multisets.
-func (s *System) sweep(ctx context.Context, phi []float64, sh *shared) ([]Violation, error) {
+// sweep searches the complete set by the method that fits phi.
+func (s *System) sweep(ctx context.Context, phi []float64, sh *search) (findings, error) {
 	increasing := true
 	for l := 1; l < len(phi); l++ {
 		increasing = increasing && phi[l] >= phi[l-1]
 	}
 	if increasing && s.problem.Affected == s.problem.K {
-		return s.sweepMonotone(ctx, phi)
+		return s.sweepMonotone(ctx, phi, sh)
 	}
 	return s.sweepMacro(ctx, phi, sh, increasing)
 }

@@ -2,6 +2,7 @@ package constraints
 
 import (
 	"context"
+	"math"
 	"runtime"
 
 	"github.com/darrm/darrm/poissonbinom"
@@ -23,41 +24,39 @@ import (
 //
 // Where phi is non-decreasing, (a,b) dominates (b,a) (see sweepMonotone), so n4 = 0
 // suffices.
-func (s *System) sweepMacro(ctx context.Context, phi []float64, sh *shared, increasing bool) ([]Violation, error) {
+func (s *System) sweepMacro(ctx context.Context, phi []float64, sh *search, increasing bool) (findings, error) {
 	t := s.problem.Affected
-	lows := t // the most teachers at (b,a)
+	lows := min(t, sh.lows)
 	if increasing {
 		lows = 0
 	}
 	startU, startV := s.starts(phi, lows)
-	found := make([][]Violation, lows+1)
+	found := make([]findings, lows+1)
 	workers := newMacroWorkers(s, sh, runtime.GOMAXPROCS(0))
 	err := parallel(ctx, lows+1, func(worker, n4 int) error {
 		w := workers[worker]
 		u := append(w.u[:0], startU[n4]...)
 		v := append(w.v[:0], startV[n4]...)
+		w.u, w.v = u, v
+		w.found = findings{best: Violation{Value: negInf}}
 		for n3 := 0; n3 <= t-n4; n3++ {
 			if n3 > 0 {
 				a := s.corner[High][0]
 				u = poissonbinom.Average(u, u, a.q, a.p)
 				v = poissonbinom.Average(v, v, a.p, a.q)
 			}
-			best, err := w.family(ctx, u, v, n3, n4)
-			if err != nil {
+			if err := w.family(ctx, u, v, n3, n4); err != nil {
 				return err
 			}
-			found[n4] = append(found[n4], best)
 		}
+		found[n4] = w.found
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	var all []Violation
+	all := findings{best: Violation{Value: negInf}}
 	for _, f := range found {
-		all = append(all, f...)
+		all.add(f)
 	}
-	return all, nil
+	return all, err
 }
 
 // starts returns T_b^{n} φ and T_a^{n} φ for n = 0 … most.
@@ -74,14 +73,17 @@ func (s *System) starts(phi []float64, most int) (u, v [][]float64) {
 // macroWorker is the state of one goroutine of sweepMacro.
 type macroWorker struct {
 	s      *System
-	sh     *shared
+	sh     *search
 	u, v   []float64
+	values []float64  // by n1, in family
+	splits []Multiset // by n1
 	screen float64
 	split  *splitter
+	found  findings
 }
 
 // newMacroWorkers returns one worker for each index that parallel hands out.
-func newMacroWorkers(s *System, sh *shared, n int) []*macroWorker {
+func newMacroWorkers(s *System, sh *search, n int) []*macroWorker {
 	var laws [][]float64
 	depth := 0
 	if s.perturbed() {
@@ -90,7 +92,7 @@ func newMacroWorkers(s *System, sh *shared, n int) []*macroWorker {
 	}
 	workers := make([]*macroWorker, n)
 	for i := range workers {
-		w := &macroWorker{s: s, sh: sh}
+		w := &macroWorker{s: s, sh: sh, values: make([]float64, s.problem.K+1), splits: make([]Multiset, s.problem.K+1)}
 		if s.perturbed() {
 			w.screen = screenError(s.problem)
 			w.split = &splitter{s: s, laws: laws, depth: depth, inner: make([]float64, depth+1)}
@@ -100,59 +102,88 @@ func newMacroWorkers(s *System, sh *shared, n int) []*macroWorker {
 	return workers
 }
 
-// family returns the best multiset with n3 teachers at (a,b) and n4 at (b,a).
-func (w *macroWorker) family(ctx context.Context, u, v []float64, n3, n4 int) (Violation, error) {
+// family searches the multisets with n3 teachers at (a,b) and n4 at (b,a). Its line are the
+// numbers of teachers near (1,1).
+func (w *macroWorker) family(ctx context.Context, u, v []float64, n3, n4 int) error {
 	n := len(u) - 1
 	may := w.s.problem.Affected - n3 - n4 // teachers that may still be affected
+	top, steepest := w.outline(u, v)
+	values, splits := w.values[:n+1], w.splits[:n+1]
+	at := func(n1 int) Multiset {
+		m := splits[n1]
+		m[High], m[Low] = n3, n4
+		return m
+	}
 	if !w.s.perturbed() || may == 0 || n == 0 {
-		best, ones := w.still(u, v)
-		w.sh.met(best)
-		return Violation{Value: best, Multiset: Multiset{Zeros: n - ones, Ones: ones, High: n3, Low: n4}}, nil
+		w.sh.met(top)
+		if top < w.sh.threshold.get() {
+			return nil
+		}
+		for n1 := range values {
+			values[n1], splits[n1] = w.still(u, v, n1), Multiset{Zeros: n - n1, Ones: n1}
+		}
+		w.found.line(values, w.sh.limit, at)
+		return nil
 	}
 	sc := newScreen(w.s, u, v, may)
-	best := Violation{Value: negInf}
-	if w.sh.fast {
-		for n1 := range u {
-			if g := sc.linear(n1); g > best.Value {
-				best.Value = g
-				best.Multiset = sc.split(n1)
-			}
+	if w.sh.firstOrder {
+		if top+sc.most(steepest, 0) < w.sh.threshold.get() {
+			return nil
 		}
-		best.Multiset[High], best.Multiset[Low] = n3, n4
-		return best, nil
+		for n1 := range values {
+			values[n1] = sc.linear(n1)
+			w.sh.met(values[n1])
+		}
+		w.found.line(values, w.sh.limit, func(n1 int) Multiset {
+			splits[n1] = sc.split(n1)
+			return at(n1)
+		})
+		return nil
 	}
-	best.Value, _ = w.still(u, v)
-	w.sh.met(best.Value)
-	best.Value = negInf // its split may not be the best one
+	w.sh.met(top)
+	// Not below the threshold: a multiset that equals it may be the one to name.
+	if top+sc.most(steepest, 2*steepest)+w.screen < w.sh.threshold.get() {
+		return nil
+	}
 	slack := sc.remainder() + w.screen
-	for n1 := range u {
-		// Not below the threshold: a multiset that equals it may be the one to name.
-		if sc.linear(n1)+slack < max(w.sh.threshold.get(), best.Value) {
+	for n1 := range values {
+		values[n1] = negInf
+		if sc.linear(n1)+slack < w.sh.threshold.get() {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
-			return best, err
+			return err
 		}
-		value, split := w.split.best(u, v, n1, may)
-		if value > best.Value {
-			best.Value = value
-			split[High], split[Low] = n3, n4
-			best.Multiset = split
-			w.sh.met(value)
-		}
+		values[n1], splits[n1] = w.split.best(u, v, n1, may)
+		w.sh.met(values[n1])
 	}
-	return best, nil
+	w.found.line(values, w.sh.limit, at)
+	return nil
 }
 
-// still returns the largest g0 and its n1.
-func (w *macroWorker) still(u, v []float64) (best float64, ones int) {
-	best = negInf
+// still returns g0.
+func (w *macroWorker) still(u, v []float64, n1 int) float64 {
+	return float64(w.s.w*u[n1]) - float64(w.s.wp*v[n1])
+}
+
+// outline returns the largest g0, and the largest slope of w·U and w'·V.
+func (w *macroWorker) outline(u, v []float64) (top, steepest float64) {
 	wt, wp := w.s.w, w.s.wp
 	v = v[:len(u)]
-	for n1, x := range u {
-		if g := float64(wt*x) - float64(wp*v[n1]); g > best {
-			best, ones = g, n1
+	top = w.still(u, v, 0)
+	x, y, steepU, steepV := u[0], v[0], 0.0, 0.0
+	for n1 := 1; n1 < len(u); n1++ {
+		nextX, nextY := u[n1], v[n1]
+		if g := float64(wt*nextX) - float64(wp*nextY); g > top {
+			top = g
 		}
+		if d := math.Abs(nextX - x); d > steepU {
+			steepU = d
+		}
+		if d := math.Abs(nextY - y); d > steepV {
+			steepV = d
+		}
+		x, y = nextX, nextY
 	}
-	return best, ones
+	return top, max(wt*steepU, wp*steepV)
 }

@@ -26,7 +26,7 @@ import (
 //
 // The first depends on (n0,n3) only, as n1 = K-n0-n3, the second on (n1,n3): two
 // tables of O(K²) numbers, O(K³/3) operations in all.
-func (s *System) sweepMonotone(ctx context.Context, phi []float64) ([]Violation, error) {
+func (s *System) sweepMonotone(ctx context.Context, phi []float64, sh *search) (findings, error) {
 	k := s.problem.K
 	a, b := s.corner[High][0], s.corner[High][1]
 	up, down := s.corner[NearZeroUp][0], s.corner[NearOneUp][1]
@@ -34,24 +34,20 @@ func (s *System) sweepMonotone(ctx context.Context, phi []float64) ([]Violation,
 	// first[n0][n3] and second[n1][n3].
 	first, err := s.table(ctx, phi, up, a, func(v []float64) float64 { return v[len(v)-1] })
 	if err != nil {
-		return nil, err
+		return findings{}, err
 	}
 	second, err := s.table(ctx, phi, down, b, func(v []float64) float64 { return v[0] })
 	if err != nil {
-		return nil, err
+		return findings{}, err
 	}
-	var found []Violation
+	found := findings{best: Violation{Value: negInf}}
+	values := make([]float64, k+1)
 	for n3 := 0; n3 <= k; n3++ {
-		best := Violation{Value: negInf}
-		for n0 := 0; n0 <= k-n3; n0++ {
-			n1 := k - n0 - n3
-			g := float64(s.w*first[n0][n3]) - float64(s.wp*second[n1][n3])
-			if g > best.Value {
-				best.Value = g
-				best.Multiset = s.dominant(n0, n1, n3)
-			}
+		line := values[:k-n3+1]
+		for n0 := range line {
+			line[n0] = float64(s.w*first[n0][n3]) - float64(s.wp*second[k-n0-n3][n3])
 		}
-		found = append(found, best)
+		found.line(line, sh.limit, func(n0 int) Multiset { return s.dominant(n0, k-n0-n3, n3) })
 	}
 	return found, nil
 }

@@ -2,49 +2,45 @@ package ensemble
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/big"
 
-	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
 )
 
-// ErrNoDataDependentBound says that a mechanism has no bound that looks at the votes.
-var ErrNoDataDependentBound = errors.New("no data-dependent bound")
-
-// AtVotes bounds what GNMax's answers to all queries of b cost together at these very
-// votes, δ in (0,1) for all of them, by accountant.AtVotes:
+// atVotes bounds what GNMax's answers to all queries of b cost together at these very
+// votes, δ in (0,1) for all of them, by costAtVotes:
 //
 //	ρ = t²/σ²,   q ≤ Σ_{i≠i*} (Pr[Z > n_{i*}-n_i] + ½·Pr[Z = n_{i*}-n_i])
 //
 // Z being the difference of two draws of the discrete noise. It is computed from private
 // votes, is not sanitised and can be charged to nothing; the queries must not be chosen by
 // earlier answers. Noise with σ ≥ 2048 leaves so little agreement that the votes say nothing.
-// Other mechanisms are an ErrNoDataDependentBound.
+// Other mechanisms have no such bound: nil.
 //
 // Source: Papernot et al., Scalable Private Learning with PATE (2018), Theorem 6; the
 // bound on q, there for normal noise, is that of the noise drawn here.
-func (a *Aggregator) AtVotes(b *Ballots, delta float64) (accountant.DataDependent, error) {
-	if a.gnmax == nil {
-		return accountant.DataDependent{}, fmt.Errorf("%s: %w", a.title, ErrNoDataDependentBound)
+func (m *Mechanism) atVotes(b *Ballots, delta float64) (*DataDependent, error) {
+	if m.gnmax == nil {
+		return nil, nil
 	}
-	if err := a.checkBallots(b); err != nil {
-		return accountant.DataDependent{}, err
+	if err := m.checkBallots(b); err != nil {
+		return nil, err
 	}
-	overtaking, err := a.gnmax.Overtaking(a.setting.K)
+	overtaking, err := m.gnmax.Overtaking(m.setting.K)
 	var outside *check.Error
 	if err != nil && !errors.As(err, &outside) {
-		return accountant.DataDependent{}, err
+		return nil, err
 	}
-	answers := make([]accountant.LikelyAnswers, len(b.kinds))
+	answers := make([]likelyAnswers, len(b.kinds))
 	for i, kind := range b.kinds {
-		answers[i] = accountant.LikelyAnswers{LogQ: logMiss(overtaking, kind.counts), Count: kind.queries}
+		answers[i] = likelyAnswers{logMiss(overtaking, kind.counts), kind.queries}
 	}
-	t := int64(a.setting.Affected)
-	rho := new(big.Rat).Quo(big.NewRat(t*t, 1), a.gnmax.Variance())
-	return accountant.AtVotes(num.FromRat(rho).DecimalUp(), answers, delta)
+	t := int64(m.setting.Affected)
+	rho := new(big.Rat).Quo(big.NewRat(t*t, 1), m.gnmax.Variance())
+	d, err := costAtVotes(num.FromRat(rho).DecimalUp(), answers, delta)
+	return &d, err
 }
 
 // logMiss returns ln of a bound on the probability that the largest count is not the one

@@ -52,7 +52,7 @@ func neighboursOf(counts []int, t int, yield func(other []int)) {
 
 // audited is a mechanism with its law by brute force.
 type audited struct {
-	a     *Aggregator
+	a     *Mechanism
 	brute func(counts []int) []float64
 	tight float64 // the true ε at the claimed δ is no less than the claimed one by more than this
 }
@@ -149,7 +149,7 @@ func discrete(t testing.TB, sigma float64, reach int) noise.Law {
 // the noise is small enough to go through.
 func countCases(t testing.TB, s Setting) []audited {
 	t.Helper()
-	must := func(a *Aggregator, err error) *Aggregator {
+	must := func(a *Mechanism, err error) *Mechanism {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
@@ -168,7 +168,7 @@ func countCases(t testing.TB, s Setting) []audited {
 		}
 		out = append(out, audited{a: must(GNMax(s, target, sigma)), brute: bruteMax(discrete(t, sigma, reach), reach)})
 		for _, ratio := range []float64{0.5, 2} {
-			first, sigma, err := SigmasForConfidentGNMax(s, target, how, ratio)
+			first, sigma, err := sigmasForConfidentGNMax(s, target, how, ratio)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -401,7 +401,7 @@ func TestExactAuditOfPrivateTeachers(t *testing.T) {
 	}
 }
 
-func mustDaRRM(t testing.TB, c *gamma.Certified) *Aggregator {
+func mustDaRRM(t testing.TB, c *gamma.Certified) *Mechanism {
 	t.Helper()
 	a, err := DaRRM(c, accountant.ReplaceOne)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/votes"
 )
 
 // NoTruth is the true class of a query that has no label.
@@ -19,7 +18,7 @@ type Ballots struct {
 	queries, labelled int
 	index             map[string]int
 	kinds             []ballot
-	key               []byte
+	code              []byte
 }
 
 // ballot is one vector of counts.
@@ -34,48 +33,30 @@ func NewBallots(k, classes int) (*Ballots, error) {
 	if err := check.Teachers(k); err != nil {
 		return nil, err
 	}
-	if classes < 2 || classes > MaxClasses {
-		return nil, &check.Error{Name: "number of classes", Value: classes, Rule: fmt.Sprintf("between 2 and %d", MaxClasses)}
-	}
-	return &Ballots{k: k, classes: classes, index: map[string]int{}}, nil
-}
-
-// BallotsOf returns the ballots of a table of votes for 0 and 1.
-func BallotsOf(t *votes.Table) (*Ballots, error) {
-	b, err := NewBallots(t.K, 2)
-	if err != nil {
+	if err := check.Classes(classes); err != nil {
 		return nil, err
 	}
-	for q := range t.All() {
-		truth := NoTruth
-		if bit, ok := q.Label.Value(); ok {
-			truth = bit
-		}
-		if err := b.Add([]int{q.K - q.Ones, q.Ones}, truth); err != nil {
-			return nil, fmt.Errorf("query %s: %w", q.ID, err)
-		}
-	}
-	return b, nil
+	return &Ballots{k: k, classes: classes, index: map[string]int{}}, nil
 }
 
 // Add adds a query: counts[c] of the teachers voted for class c, and its true class is
 // truth, or NoTruth. On error nothing is added. Counts are copied.
 func (b *Ballots) Add(counts []int, truth int) error {
 	s := Setting{K: b.k, Classes: b.classes}
-	if err := s.checkCounts(counts); err != nil {
+	if err := s.checkCounts(counts, 0); err != nil {
 		return err
 	}
 	if truth != NoTruth && (truth < 0 || truth >= b.classes) {
 		return &check.Error{Name: "true class", Value: truth, Rule: fmt.Sprintf("between 0 and %d, or NoTruth", b.classes-1)}
 	}
-	b.key = b.key[:0]
+	b.code = b.code[:0]
 	for _, n := range counts {
-		b.key = binary.AppendUvarint(b.key, uint64(n))
+		b.code = binary.AppendUvarint(b.code, uint64(n))
 	}
-	i, ok := b.index[string(b.key)]
+	i, ok := b.index[string(b.code)]
 	if !ok {
 		i = len(b.kinds)
-		b.index[string(b.key)] = i
+		b.index[string(b.code)] = i
 		b.kinds = append(b.kinds, ballot{counts: append([]int(nil), counts...)})
 	}
 	kind := &b.kinds[i]

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,7 +20,7 @@ type Calibration int
 // The zero Calibration is none of them and is refused.
 const (
 	// Renyi is the closed form that the PATE papers and Jiang (2024), Appendix B.4.1, use:
-	// t times accountant.GNMaxNoise.
+	// t times GNMaxNoise.
 	Renyi Calibration = iota + 1
 	// Exact is the smallest noise whose exact δ(ε) suffices, found by search and then
 	// proved. It needs Affected = 1 or two classes. It takes the place of the analytic
@@ -44,9 +45,9 @@ func SigmaForGNMax(s Setting, target accountant.Cost, how Calibration) (float64,
 	return 0, &check.Error{Name: "calibration", Value: int(how), Rule: "Renyi or Exact"}
 }
 
-// SigmasForConfidentGNMax returns checkSigma = ratio·sigma with which ConfidentGNMax keeps
+// sigmasForConfidentGNMax returns checkSigma = ratio·sigma with which ConfidentGNMax keeps
 // the promise target. It takes ratio between 1/100 and 100.
-func SigmasForConfidentGNMax(s Setting, target accountant.Cost, how Calibration, ratio float64) (checkSigma, sigma float64, err error) {
+func sigmasForConfidentGNMax(s Setting, target accountant.Cost, how Calibration, ratio float64) (checkSigma, sigma float64, err error) {
 	if err := checkClaim(s, target); err != nil {
 		return 0, 0, err
 	}
@@ -67,6 +68,64 @@ func SigmasForConfidentGNMax(s Setting, target accountant.Cost, how Calibration,
 	return fiveDigits(ratio * sigma), sigma, nil
 }
 
+// Check is the check that ConfidentGNMax makes before it answers. It must not be chosen by
+// the votes.
+type Check struct {
+	Threshold int     // votes that the largest count must reach, noise included; 0 for ⌈0.6·K⌉
+	Ratio     float64 // noise of the check over that of the counts, between 1/100 and 100
+}
+
+// countKind is a mechanism over vote counts whose noise is chosen for a promise.
+type countKind struct {
+	name, title string
+	note        string // what tells it from another of the title
+	make        func(s Setting, target accountant.Cost, c Check) (*Mechanism, error)
+}
+
+// countKinds is the one list of them, in the order in which they are shown.
+var countKinds = []countKind{
+	{"gnmax_renyi", "GNMax", ", Rényi", calibratedGNMax(Renyi)},
+	{"gnmax", "GNMax", ", exact", calibratedGNMax(Exact)},
+	{"confident_gnmax", "Confident-GNMax", "", func(s Setting, target accountant.Cost, c Check) (*Mechanism, error) {
+		if c.Threshold == 0 {
+			c.Threshold = (6*s.K + 9) / 10
+		}
+		first, sigma, err := sigmasForConfidentGNMax(s, target, Exact, c.Ratio)
+		if err != nil { // beyond the range of the exact law
+			first, sigma, err = sigmasForConfidentGNMax(s, target, Renyi, c.Ratio)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return ConfidentGNMax(s, target, c.Threshold, first, sigma)
+	}},
+	{"lnmax", "LNMax", "", func(s Setting, target accountant.Cost, _ Check) (*Mechanism, error) { return LNMax(s, target.Epsilon) }},
+	{"permute_and_flip", "permute-and-flip", "", func(s Setting, target accountant.Cost, _ Check) (*Mechanism, error) {
+		return PermuteAndFlip(s, target.Epsilon)
+	}},
+}
+
+func calibratedGNMax(how Calibration) func(Setting, accountant.Cost, Check) (*Mechanism, error) {
+	return func(s Setting, target accountant.Cost, _ Check) (*Mechanism, error) {
+		sigma, err := SigmaForGNMax(s, target, how)
+		if err != nil {
+			return nil, err
+		}
+		return GNMax(s, target, sigma)
+	}
+}
+
+// Calibrated returns a mechanism over vote counts with just as much noise as the target
+// needs: "gnmax" (noise by exact calibration), "gnmax_renyi", "confident_gnmax", "lnmax" or
+// "permute_and_flip". The last two use no δ. c is confident_gnmax's.
+func Calibrated(name string, s Setting, target accountant.Cost, c Check) (*Mechanism, error) {
+	i := slices.IndexFunc(countKinds, func(k countKind) bool { return k.name == name })
+	if i < 0 {
+		return nil, &check.Error{Name: "mechanism", Value: name, Rule: "gnmax, gnmax_renyi, confident_gnmax, lnmax or permute_and_flip"}
+	}
+	return countKinds[i].make(s, target, c)
+}
+
 // fiveDigits returns x > 0, rounded up to five significant digits.
 func fiveDigits(x float64) float64 {
 	digits, exponent, _ := strings.Cut(strconv.FormatFloat(x, 'e', 4, 64), "e") // to nearest
@@ -82,10 +141,10 @@ func fiveDigits(x float64) float64 {
 	return r
 }
 
-// renyiSigma returns t·n·√(1 + 1/(2·ratio²)), rounded up, n from accountant.GNMaxNoise,
+// renyiSigma returns t·n·√(1 + 1/(2·ratio²)), rounded up, n from GNMaxNoise,
 // and without the root where there is no check (ratio = 0).
 func renyiSigma(s Setting, target accountant.Cost, ratio float64) (float64, error) {
-	n, err := accountant.GNMaxNoise(target)
+	n, err := GNMaxNoise(target)
 	if err != nil {
 		return 0, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
@@ -22,20 +23,10 @@ type CompareOptions struct {
 
 	// Tables are noise functions to compare besides the baselines, such as the optimal one
 	// for these teachers, and the one for teachers that promise nothing.
-	Tables []Candidate
+	Tables []gamma.Named
 
-	// Threshold and CheckRatio are Confident-GNMax's. They default to ⌈0.6·K⌉ votes and to
-	// noise of the check four times that of the counts. They must not be chosen by the
-	// votes.
-	Threshold  int
-	CheckRatio float64
-}
-
-// Candidate is a certified noise function under a name.
-type Candidate struct {
-	Name      string // for files
-	Title     string // for people
-	Certified *gamma.Certified
+	// Check is Confident-GNMax's. Its Ratio defaults to 4.
+	Check Check
 }
 
 // Comparison puts mechanisms that promise the same side by side. Its scores are computed
@@ -50,15 +41,22 @@ type Comparison struct {
 
 // ComparisonRow is one mechanism.
 type ComparisonRow struct {
-	Name       string
-	Title      string
-	Aggregator *Aggregator // calibrated to the target, with what it assumes; nil if it does not apply
-	Score      Score       // in expectation over the mechanism's noise
-	Refused    error       // why it does not apply; nil if it does
+	Name      string
+	Title     string
+	Mechanism *Mechanism // calibrated to the target, with what it assumes; nil if it does not apply
+	Score     Score      // in expectation over the mechanism's noise
+	Refused   error      // why it does not apply; nil if it does
 
 	// AtVotes is, for GNMax, what answers to all queries cost together at these votes, at the
 	// target's δ. It is computed from private votes and promises nothing; nil for others.
-	AtVotes *accountant.DataDependent
+	AtVotes *DataDependent
+}
+
+// contender is a mechanism to compare, under the name and the title of its row.
+type contender struct {
+	name, title string
+	note        string                     // behind the mechanism's own title
+	make        func() (*Mechanism, error) // the error says why it does not apply
 }
 
 // Compare lists every mechanism for these votes at one promise: the given Tables, the
@@ -77,60 +75,40 @@ func Compare(ctx context.Context, b *Ballots, o CompareOptions) (*Comparison, er
 	if err := o.check(s); err != nil {
 		return nil, err
 	}
+	var all []contender
+	for _, t := range o.Tables {
+		all = append(all, contender{t.Name, t.Title, "", func() (*Mechanism, error) { return o.table(s, t) }})
+	}
+	all = append(all, o.baselines(ctx, s)...)
+	for _, kind := range countKinds {
+		all = append(all, contender{kind.name, kind.title, kind.note, func() (*Mechanism, error) { return kind.make(s, o.Target, o.Check) }})
+	}
 	c := &Comparison{Setting: s, Target: o.Target, Queries: b.Len(), Plain: b.score(plainMajority)}
-	add := func(name, title string, a *Aggregator, refused error) error {
+	for _, x := range all {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
-		row := ComparisonRow{Name: name, Title: title, Refused: refused}
-		if refused == nil {
-			var err error
-			if row.Score, err = a.Evaluate(b); err != nil {
-				return err
-			}
-			a.name = name
-			row.Aggregator = a
-			if a.gnmax != nil {
-				cost, err := a.AtVotes(b, o.Target.Delta)
-				if err != nil {
-					return err
-				}
-				row.AtVotes = &cost
-			}
+		row, err := x.row(b, o.Target.Delta)
+		if err != nil {
+			return nil, err
 		}
 		c.Rows = append(c.Rows, row)
-		return nil
-	}
-	for _, t := range o.Tables {
-		a, refused := o.table(s, t)
-		if err := add(t.Name, t.Title, a, refused); err != nil {
-			return nil, err
-		}
-	}
-	baselines, refused := o.baselines(ctx, s)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	for _, t := range baselines {
-		a, reason := (*Aggregator)(nil), refused[t.Name]
-		if reason == nil {
-			a, reason = o.table(s, t)
-		}
-		if err := add(t.Name, t.Title, a, reason); err != nil {
-			return nil, err
-		}
-	}
-	for _, m := range o.countMechanisms(s) {
-		a, reason := m.make()
-		title := m.title
-		if a != nil {
-			title = a.title + m.note
-		}
-		if err := add(m.name, title, a, reason); err != nil {
-			return nil, err
-		}
 	}
 	return c, nil
+}
+
+// row makes the mechanism and scores it.
+func (x contender) row(b *Ballots, delta float64) (ComparisonRow, error) {
+	m, err := x.make()
+	if err != nil {
+		return ComparisonRow{Name: x.name, Title: x.title, Refused: err}, nil
+	}
+	m.name = x.name
+	row := ComparisonRow{Name: x.name, Title: m.title + x.note, Mechanism: m}
+	if row.Score, err = m.Evaluate(b); err == nil {
+		row.AtVotes, err = m.atVotes(b, delta)
+	}
+	return row, err
 }
 
 func (o *CompareOptions) check(s Setting) error {
@@ -153,22 +131,20 @@ func (o *CompareOptions) check(s Setting) error {
 			return fmt.Errorf("table %q has no certified noise function", t.Name)
 		}
 	}
-	if o.Threshold == 0 {
-		o.Threshold = (6*s.K + 9) / 10
-	}
-	if o.CheckRatio == 0 {
-		o.CheckRatio = 4
+	if o.Check.Ratio == 0 {
+		o.Check.Ratio = 4
 	}
 	return nil
 }
 
 // table returns DaRRM of a noise function, or why it does not apply.
-func (o *CompareOptions) table(s Setting, t Candidate) (*Aggregator, error) {
+func (o *CompareOptions) table(s Setting, t gamma.Named) (*Mechanism, error) {
 	p := t.Certified.Problem()
 	eps, delta := p.Total()
+	if err := s.twoClasses(); err != nil {
+		return nil, err
+	}
 	switch {
-	case s.Classes != 2:
-		return nil, fmt.Errorf("DaRRM serves two classes, not %d", s.Classes)
 	case p.K != s.K:
 		return nil, fmt.Errorf("the table is for K = %d teachers, not %d", p.K, s.K)
 	case eps > o.Target.Epsilon || delta > o.Target.Delta:
@@ -186,71 +162,32 @@ func (o *CompareOptions) table(s Setting, t Candidate) (*Aggregator, error) {
 	return a, nil
 }
 
-// baselines returns the baselines of the problem that the options state, each with its
-// certificate or with a reason why there is none.
-func (o *CompareOptions) baselines(ctx context.Context, s Setting) ([]Candidate, map[string]error) {
+func (s Setting) twoClasses() error {
+	if s.Classes != 2 {
+		return fmt.Errorf("DaRRM serves two classes, not %d", s.Classes)
+	}
+	return nil
+}
+
+// baselines returns the baselines of the problem that the options state.
+func (o *CompareOptions) baselines(ctx context.Context, s Setting) (all []contender) {
 	p := constraints.Problem{
 		K: s.K, TotalEpsilon: o.Target.Epsilon, Delta: o.Target.Delta, Affected: s.Affected,
 		Epsilon: o.Teachers.Epsilon, TeacherDelta: o.Teachers.Delta,
 	}
-	var found []gamma.Baseline
-	all := error(nil)
-	if s.Classes != 2 {
-		all = fmt.Errorf("DaRRM serves two classes, not %d", s.Classes)
-	} else {
-		found, all = gamma.Baselines(ctx, p)
+	refused := s.twoClasses()
+	var found []gamma.Named
+	if refused == nil {
+		found, refused = gamma.Baselines(ctx, p)
 	}
-	var out []Candidate
-	refused := map[string]error{}
 	for _, kind := range gamma.BaselineKinds() {
-		c := Candidate{Name: kind.Name, Title: kind.Title}
-		for _, b := range found {
-			if b.Name == kind.Name {
-				c = Candidate(b)
+		all = append(all, contender{kind.Name, kind.Title, "", func() (*Mechanism, error) {
+			i := slices.IndexFunc(found, func(b gamma.Named) bool { return b.Name == kind.Name })
+			if i < 0 {
+				return nil, cmp.Or(refused, kind.Applies(p))
 			}
-		}
-		if c.Certified == nil {
-			refused[c.Name] = cmp.Or(all, kind.Applies(p))
-		}
-		out = append(out, c)
+			return o.table(s, found[i])
+		}})
 	}
-	return out, refused
-}
-
-// calibrated is a mechanism over counts whose noise is chosen for the target.
-type calibrated struct {
-	name, title, note string
-	make              func() (*Aggregator, error)
-}
-
-func (o *CompareOptions) countMechanisms(s Setting) []calibrated {
-	gnmax := func(how Calibration) func() (*Aggregator, error) {
-		return func() (*Aggregator, error) {
-			sigma, err := SigmaForGNMax(s, o.Target, how)
-			if err != nil {
-				return nil, err
-			}
-			return GNMax(s, o.Target, sigma)
-		}
-	}
-	confident := func(how Calibration) (*Aggregator, error) {
-		first, sigma, err := SigmasForConfidentGNMax(s, o.Target, how, o.CheckRatio)
-		if err != nil {
-			return nil, err
-		}
-		return ConfidentGNMax(s, o.Target, o.Threshold, first, sigma)
-	}
-	return []calibrated{
-		{"gnmax_renyi", "GNMax", ", Rényi", gnmax(Renyi)},
-		{"gnmax", "GNMax", ", exact", gnmax(Exact)},
-		{"confident_gnmax", "Confident-GNMax", "", func() (*Aggregator, error) {
-			a, err := confident(Exact)
-			if a == nil { // beyond the range of the exact law
-				a, err = confident(Renyi)
-			}
-			return a, err
-		}},
-		{"lnmax", "LNMax", "", func() (*Aggregator, error) { return LNMax(s, o.Target.Epsilon) }},
-		{"permute_and_flip", "permute-and-flip", "", func() (*Aggregator, error) { return PermuteAndFlip(s, o.Target.Epsilon) }},
-	}
+	return all
 }

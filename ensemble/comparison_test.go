@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -21,18 +20,24 @@ import (
 
 func mnist(t testing.TB) *Ballots {
 	t.Helper()
-	f, err := os.Open("../testdata/mnist-5v8/votes.csv")
+	r, err := votes.Open(context.Background(), votes.Options{}, "../testdata/mnist-5v8/votes.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	table, err := votes.ReadCSV(f, votes.CSVOptions{})
+	defer r.Close()
+	b, err := NewBallots(r.K(), len(r.Classes()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := BallotsOf(table)
-	if err != nil {
-		t.Fatal(err)
+	for batch, err := range r.Batches() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range batch.Len() {
+			if err := b.Add(batch.Row(i), batch.Labels[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	return b
 }
@@ -57,7 +62,7 @@ func TestCompareOnRealVotes(t *testing.T) {
 	}
 	best := constraints.Problem{K: 11, TotalEpsilon: o.Target.Epsilon, Delta: o.Target.Delta, Epsilon: math.Inf(1), Affected: 1}
 	private := constraints.Problem{K: 11, M: 3, Epsilon: 0.13577, TeacherDelta: 1e-4, Delta: 0.000299970001, Affected: 11}
-	o.Tables = []Candidate{{"optimal", "optimal γ", optimal(t, best)}, {"optimal_private", "optimal γ, private teachers", optimal(t, private)}}
+	o.Tables = []gamma.Named{{Name: "optimal", Title: "optimal γ", Certified: optimal(t, best)}, {Name: "optimal_private", Title: "optimal γ, private teachers", Certified: optimal(t, private)}}
 	c, err := Compare(context.Background(), b, o)
 	if err != nil {
 		t.Fatal(err)
@@ -67,16 +72,16 @@ func TestCompareOnRealVotes(t *testing.T) {
 	for _, r := range c.Rows {
 		rows[r.Name] = r
 		order = append(order, r.Name)
-		if (r.Aggregator == nil) == (r.Refused == nil) || r.Title == "" {
+		if (r.Mechanism == nil) == (r.Refused == nil) || r.Title == "" {
 			t.Errorf("%s: %+v", r.Name, r)
 		}
 		if r.Refused != nil {
 			continue
 		}
-		if cost := r.Aggregator.PerAnswer(); cost.Epsilon > o.Target.Epsilon || cost.Delta > o.Target.Delta || r.Aggregator.Name() != r.Name {
-			t.Errorf("%s promises %v", r.Aggregator.Name(), cost)
+		if cost := r.Mechanism.PerAnswer(); cost.Epsilon > o.Target.Epsilon || cost.Delta > o.Target.Delta || r.Mechanism.Name() != r.Name {
+			t.Errorf("%s promises %v", r.Mechanism.Name(), cost)
 		}
-		if n, ok := r.Aggregator.Noise(); !ok || n.Affected != 1 {
+		if n, ok := r.Mechanism.Noise(); !ok || n.Affected != 1 {
 			t.Errorf("%s holds for teachers without privacy, but not for any votes: %+v", r.Name, n)
 		}
 		t.Logf("%-30s %.4f %.4f %.4f", r.Title, r.Score.Agreement, r.Score.Accuracy, r.Score.Abstained)
@@ -105,7 +110,7 @@ func TestCompareOnRealVotes(t *testing.T) {
 
 	// The same votes as those of private teachers that share their data: the figures of the
 	// README for γ, and noise for eleven votes.
-	o.Teachers, o.Affected, o.CheckRatio = accountant.Cost{Epsilon: 0.13577, Delta: 1e-4}, 11, 0.5
+	o.Teachers, o.Affected, o.Check.Ratio = accountant.Cost{Epsilon: 0.13577, Delta: 1e-4}, 11, 0.5
 	c, err = Compare(context.Background(), b, o)
 	if err != nil {
 		t.Fatal(err)
@@ -136,10 +141,10 @@ func TestCompareOnRealVotes(t *testing.T) {
 
 // constantNoise returns for how many votes the row's noise is.
 func constantNoise(r ComparisonRow) (int, bool) {
-	if r.Aggregator == nil {
+	if r.Mechanism == nil {
 		return 0, false
 	}
-	n, ok := r.Aggregator.Noise()
+	n, ok := r.Mechanism.Noise()
 	return n.Affected, ok
 }
 
@@ -161,7 +166,7 @@ func TestCompareRefusals(t *testing.T) {
 	table := optimal(t, constraints.Problem{K: 9, TotalEpsilon: 2.5, Epsilon: math.Inf(1), Affected: 2})
 	base := CompareOptions{
 		Target: accountant.Cost{Epsilon: 2.5, Delta: 1e-3}, Teachers: accountant.Cost{Epsilon: math.Inf(1)},
-		Affected: 1, Neighbours: accountant.AddOrRemoveOne, Tables: []Candidate{{"table", "a table", table}},
+		Affected: 1, Neighbours: accountant.AddOrRemoveOne, Tables: []gamma.Named{{Name: "table", Title: "a table", Certified: table}},
 	}
 	for name, c := range map[string]struct {
 		votes   *Ballots
@@ -183,7 +188,7 @@ func TestCompareRefusals(t *testing.T) {
 			"randomized_response": "delta", "randomized_response_tight": "delta", "subsampling": "delta", "double_subsampling": "delta"}},
 		"exact in many ways": {three, func(o *CompareOptions) { o.Affected = 2 }, map[string]string{
 			"table": "", "randomized_response": "", "randomized_response_tight": "", "subsampling": "", "double_subsampling": "", "gnmax": "1 for exact calibration"}},
-		"bad threshold": {two, func(o *CompareOptions) { o.Threshold = 10 }, map[string]string{"subsampling": "", "double_subsampling": "", "confident_gnmax": "threshold"}},
+		"bad threshold": {two, func(o *CompareOptions) { o.Check.Threshold = 10 }, map[string]string{"subsampling": "", "double_subsampling": "", "confident_gnmax": "threshold"}},
 	} {
 		o := base
 		c.change(&o)
@@ -221,7 +226,7 @@ func TestCompareRefusals(t *testing.T) {
 	}
 	noRelation, noTable := base, base
 	noRelation.Neighbours = 0
-	noTable.Tables = []Candidate{{Name: "none"}}
+	noTable.Tables = []gamma.Named{{Name: "none"}}
 	for name, o := range map[string]CompareOptions{"no relation": noRelation, "no certificate": noTable} {
 		if _, err := Compare(context.Background(), two, o); err == nil {
 			t.Errorf("%s: no error", name)
@@ -296,7 +301,7 @@ func TestBallots(t *testing.T) {
 			t.Errorf("%v, truth %d: %v", c.counts, c.truth, err)
 		}
 	}
-	for _, c := range [][2]int{{0, 2}, {9, 1}, {9, MaxClasses + 1}, {1 << 20, 2}} {
+	for _, c := range [][2]int{{0, 2}, {9, 1}, {9, check.MaxClasses + 1}, {1 << 20, 2}} {
 		if _, err := NewBallots(c[0], c[1]); err == nil {
 			t.Errorf("NewBallots%v: no error", c)
 		}
@@ -313,8 +318,25 @@ func TestBallots(t *testing.T) {
 			t.Errorf("%s scores votes of other teachers", a.Title())
 		}
 	}
-	if _, err := BallotsOf(&votes.Table{K: 3, Ones: []int{4}}); err == nil {
-		t.Error("a table with more ones than teachers has ballots")
+}
+
+// Calibrated knows the mechanisms over counts by the names that comparisons show.
+func TestCalibratedByName(t *testing.T) {
+	s := Setting{K: 9, Classes: 3, Affected: 1, Neighbours: accountant.ReplaceOne}
+	target := accountant.Cost{Epsilon: 1, Delta: 1e-3}
+	for name, want := range map[string]string{
+		"gnmax_renyi": "gnmax", "gnmax": "gnmax", "confident_gnmax": "confident_gnmax", "lnmax": "lnmax", "permute_and_flip": "permute_and_flip",
+	} {
+		m, err := Calibrated(name, s, target, Check{Ratio: 4})
+		if err != nil || m.Name() != want || m.PerAnswer().Epsilon != 1 || m.Setting() != s {
+			t.Errorf("%s: %+v, %v", name, m, err)
+		}
+	}
+	if m, err := Calibrated("darrm", s, target, Check{Ratio: 4}); err == nil {
+		t.Errorf("darrm is calibrated: %+v", m)
+	}
+	if m, err := Calibrated("confident_gnmax", s, target, Check{}); err == nil {
+		t.Errorf("a check without noise: %+v", m)
 	}
 }
 
@@ -364,7 +386,7 @@ func TestCompareTakesTablesForNoMoreThanTheyPromise(t *testing.T) {
 		s := Setting{K: 9, Classes: 2, Affected: 2, Neighbours: accountant.ReplaceOne}
 		o := CompareOptions{Target: accountant.Cost{Epsilon: 0.5, Delta: 2e-4}, Teachers: accountant.Cost{Epsilon: 0.25, Delta: 1e-4}}
 		v.change(&o, &s)
-		a, err := o.table(s, Candidate{"table", "a table", c})
+		a, err := o.table(s, gamma.Named{Name: "table", Title: "a table", Certified: c})
 		if (err == nil) != v.serves || (a != nil) != v.serves {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -11,12 +11,15 @@ import (
 	"github.com/darrm/darrm/internal/randsrc"
 )
 
-// DaRRM returns the mechanism of a certified noise function as an Aggregator over two
-// classes; counts are those of 0 and of 1. Randomised response and subsampling are DaRRM
-// with their own γ (see Baseline), and so is the best mechanism for teachers without
-// privacy (ε = ∞). The relation is that of the teachers' own promise, or that for which
-// affected was counted where they have none.
-func DaRRM(c *gamma.Certified, neighbours accountant.Relation) (*Aggregator, error) {
+// DaRRM returns the mechanism of a certified noise function over two classes: with
+// probability γ(L) it answers the majority of the teachers, otherwise a fair coin. L is
+// counts[1]. Randomised response and subsampling are DaRRM with their own γ (see Baseline),
+// and so is the best mechanism for teachers without privacy (ε = ∞). The relation is that of
+// the teachers' own promise, or that for which affected was counted where they have none.
+//
+// Source: S. Jiang, Communication Efficient and Differentially Private Optimization (2024),
+// Algorithm 1.
+func DaRRM(c *gamma.Certified, neighbours accountant.Relation) (*Mechanism, error) {
 	if c == nil || c.Problem().K < 1 {
 		return nil, errors.New("DaRRM needs a certified noise function")
 	}
@@ -25,28 +28,27 @@ func DaRRM(c *gamma.Certified, neighbours accountant.Relation) (*Aggregator, err
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	m := New(c)
-	return &Aggregator{
-		name: "darrm", title: "DaRRM", setting: s,
-		cost:     m.PerAnswer(),
-		event:    accountant.ApproxDP{Cost: m.PerAnswer(), Neighbours: neighbours},
+	eps, delta := p.Total()
+	cost := accountant.Cost{Epsilon: eps, Delta: delta}
+	return &Mechanism{
+		name: "darrm", title: "DaRRM", setting: s, cost: cost,
+		event:    accountant.ApproxDP{Cost: cost, Neighbours: neighbours},
 		basis:    certificateBasis(c),
 		assumes:  append(teachersPromise(p), s.reach()),
 		anyVotes: math.IsInf(p.Epsilon, 1),
-		rule:     gammaRule{m},
-		secure:   m.secure,
+		rule:     darrm{c.Func()},
 	}, nil
 }
 
 // Baseline returns the mechanism of a baseline: DaRRM with its noise function, under its
 // own name. What it needs of the teachers is what DaRRM needs.
-func Baseline(b gamma.Baseline, neighbours accountant.Relation) (*Aggregator, error) {
-	a, err := DaRRM(b.Certified, neighbours)
+func Baseline(b gamma.Named, neighbours accountant.Relation) (*Mechanism, error) {
+	m, err := DaRRM(b.Certified, neighbours)
 	if err != nil {
 		return nil, err
 	}
-	a.name, a.title = b.Name, b.Title
-	return a, nil
+	m.name, m.title = b.Name, b.Title
+	return m, nil
 }
 
 func certificateBasis(c *gamma.Certified) string {
@@ -66,22 +68,46 @@ func teachersPromise(p constraints.Problem) []string {
 	}
 }
 
-// gammaRule is Mechanism over counts.
-type gammaRule struct{ m *Mechanism }
+// darrm is DaRRM by itself.
+type darrm struct{ gamma gamma.Func }
 
-func (r gammaRule) draw(src randsrc.Source, counts []int) (int, error) {
-	one, err := r.m.answer(src, counts[1])
+func (d darrm) draw(src randsrc.Source, counts []int) (int, error) {
+	one, err := d.answer(src, counts[1])
 	if err != nil || !one {
 		return 0, err
 	}
 	return 1, nil
 }
 
-func (r gammaRule) law(counts []int) []float64 {
-	one, err := r.m.ProbabilityOfOne(counts[1])
+// answer draws the answer. Both draws are made whatever the votes are, so that the number
+// of draws says nothing about them.
+func (d darrm) answer(src randsrc.Source, ones int) (bool, error) {
+	truthful, err := randsrc.Bernoulli53(src, d.gamma.Numerator(ones))
 	if err != nil {
-		panic(fmt.Sprintf("ensemble: counts %v were checked, but: %v", counts, err))
+		return false, err
 	}
+	coin, err := src.Bit()
+	if err != nil {
+		return false, err
+	}
+	if truthful { // never at a tie, which has no majority to tell: γ is 0 there
+		return 2*ones > d.gamma.K(), nil
+	}
+	return coin, nil
+}
+
+func (d darrm) law(counts []int) []float64 {
 	const whole = 2 * gamma.One
+	one := d.ofOne(counts[1])
 	return []float64{float64(whole-one) / float64(whole), float64(one) / float64(whole)}
+}
+
+// ofOne returns Pr[answer 1 | L = ones] as a numerator over 2⁵⁴, which is exact:
+//
+//	(2⁵³ + sign(L-K/2)·γ(L)·2⁵³) / 2⁵⁴
+func (d darrm) ofOne(ones int) uint64 {
+	if 2*ones > d.gamma.K() {
+		return gamma.One + d.gamma.Numerator(ones)
+	}
+	return gamma.One - d.gamma.Numerator(ones) // γ is 0 at a tie
 }

@@ -1,18 +1,20 @@
-// Package ensemble turns the votes of teachers into private labels.
+// Package ensemble turns the votes of K teachers into private labels, and says what many
+// labels cost.
 //
-// For two classes and private teachers, New takes a certified noise function, there is no
-// other way, and Release answers one query with the operating system's randomness.
-// Aggregate answers a whole file, ReleaseKeyed a query of a job on several machines.
-// Simulate does the same from a seed, for experiments: whoever knows the seed knows the
-// votes, so its results must be kept apart from released ones.
+// A Mechanism answers from vote counts, for any number of classes: DaRRM (two classes; any
+// certified γ, so randomised response, subsampling and the optimum for teachers without
+// privacy too), GNMax, ConfidentGNMax, LNMax and PermuteAndFlip. A constructor proves what
+// its Mechanism promises, or there is none; Calibrated chooses the noise for a promise.
+// Coins say where the randomness of an answer comes from: the operating system, a job's
+// key, or, for simulations, a seed.
 //
-// An Aggregator is the one interface to all mechanisms over vote counts, for any number of
-// classes: DaRRM (two classes; any certified γ, so randomised response, subsampling and
-// the optimum for teachers without privacy too), GNMax, ConfidentGNMax, LNMax and
-// PermuteAndFlip. A constructor proves what its Aggregator promises, or there is none.
-// Compare puts all that apply to given votes side by side at one (ε, δ), with expected
-// scores; Evaluate scores one. Scores are not for release, nor is what GNMax's answers cost
-// at the votes that were cast (AtVotes).
+// Answers is a series of answers. It knows that teachers who were trained once may not be
+// charged like teachers who vote afresh: Total is one figure, Bounds all of them side by
+// side, AnyNumber what further answers to the same votes cost, however many.
+//
+// Compare puts all mechanisms that apply to given votes side by side at one (ε, δ), with
+// expected scores; Mechanism.Evaluate scores one. Scores are not for release, nor is what
+// GNMax's answers cost at the votes that were cast (ComparisonRow.AtVotes).
 //
 // # Which votes one record changes
 //
@@ -20,19 +22,31 @@
 // all that one record changes only where teachers were trained on disjoint data. DaRRM for
 // private teachers hides what their votes say about a record, even if it reaches all.
 //
+// # At given votes
+//
+// The cost of an answer at the votes that were cast (DataDependent) is often far smaller than
+// its cost at any votes. It is computed from private votes and therefore private itself. It is
+// no guarantee of differential privacy: it bounds one direction of the divergence, at one
+// dataset. Nothing can be charged with it. To release such a figure it would have to be
+// sanitised by its smooth sensitivity (Papernot et al., 2018, Appendix B), which this package
+// does not do.
+//
 // # Ties
 //
 // A tie is broken evenly among the classes that tie, with fresh randomness.
 //
 // # Notation
 //
-//	K              Mechanism.K               number of teachers
-//	L              ones                      how many of them answer 1
-//	n_c            counts[c]                 how many of them vote for class c
+//	K              Setting.K                 number of teachers
 //	C, t           Setting.Classes, Affected classes; most votes that one record changes
+//	n_c            counts[c]                 how many teachers vote for class c
+//	L              counts[1]                 how many vote for 1, of two classes
 //	γ              gamma.Func                noise function
-//	Pr[1 | L]      ProbabilityOfOne          (1+φ(L))/2, φ(l) = sign(l-K/2)·γ(l)
+//	Pr[1 | L]      Probabilities             (1+φ(L))/2, φ(l) = sign(l-K/2)·γ(l)
 //	Pr[y | n]      Probabilities
-//	(mε, δ)        PerAnswer                 what one answer costs
 //	σ, σ₁          sigma, checkSigma         discrete Gaussian noise of counts, of the check
+//	b              LNMax                     scale of discrete Laplace noise
+//	(mε, δ)        PerAnswer                 what one answer costs
+//	(ε, Δ)         Answers.Teachers          what one teacher costs
+//	Q, δ'          Queries, Slack            number of answers; δ spent on their composition
 package ensemble

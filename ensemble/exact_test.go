@@ -18,6 +18,11 @@ import (
 // that may cost more than all teachers together keeps its promise with any γ.
 func anyGamma(t testing.TB, k int, free ...float64) *Mechanism {
 	t.Helper()
+	return mustDaRRM(t, anyCertified(t, k, free...))
+}
+
+func anyCertified(t testing.TB, k int, free ...float64) *gamma.Certified {
+	t.Helper()
 	f, err := gamma.FromFree(k, free)
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +33,21 @@ func anyGamma(t testing.TB, k int, free ...float64) *Mechanism {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(c)
+	return c
+}
+
+// gammaOf returns the noise function of DaRRM.
+func gammaOf(m *Mechanism) gamma.Func { return m.rule.(darrm).gamma }
+
+// ofOne returns Pr[1 | ones] of DaRRM over 2⁵⁴.
+func ofOne(m *Mechanism) probability {
+	return func(ones int) (uint64, error) { return m.rule.(darrm).ofOne(ones), nil }
+}
+
+// answerOnes answers the votes of two classes.
+func answerOnes(m *Mechanism, src randsrc.Source, ones int) (bool, error) {
+	class, err := m.answer(src, []int{m.setting.K - ones, ones}, 0)
+	return class == 1, err
 }
 
 const ulp = 1.0 / (1 << 53)
@@ -46,7 +65,7 @@ func exactCases(t testing.TB) []*Mechanism {
 	}
 }
 
-// answerFunc is the type of Mechanism.answer with its receiver in front.
+// answerFunc is the type of answerOnes.
 type answerFunc func(m *Mechanism, src randsrc.Source, ones int) (bool, error)
 
 // checkExact shows that answer, with sources that are exactly uniform, returns 1
@@ -54,7 +73,7 @@ type answerFunc func(m *Mechanism, src randsrc.Source, ones int) (bool, error)
 //
 //	(2⁵³ + sign(2l-K)·γ(l)·2⁵³) / 2⁵⁴
 //
-// for every number of votes l, and equal to ProbabilityOfOne. Answer is given every
+// for every number of votes l, and equal to what law states. Answer is given every
 // coin and the words u around the threshold k = γ(l)·2⁵³, at both ends and in
 // between, and must be constant in u on {0 … k-1} and on {k … 2⁵³-1}, so that
 //
@@ -62,9 +81,9 @@ type answerFunc func(m *Mechanism, src randsrc.Source, ones int) (bool, error)
 //
 // It must draw one word and one bit, whatever the votes.
 func checkExact(m *Mechanism, answer answerFunc) error {
-	kk := m.K()
+	kk := m.setting.K
 	for l := range kk + 1 {
-		k := m.certified.Func().Numerator(l)
+		k := gammaOf(m).Numerator(l)
 		var numerator big.Int
 		for _, bounds := range [2][2]uint64{{0, k}, {k, gamma.One}} { // u in [from, to)
 			from, to := bounds[0], bounds[1]
@@ -96,8 +115,8 @@ func checkExact(m *Mechanism, answer answerFunc) error {
 			width := new(big.Int).SetUint64(to - from)
 			numerator.Add(&numerator, width.Mul(width, big.NewInt(ones)))
 		}
-		want := probabilityByDefinition(m.Certified().Func(), l)
-		stated, err := m.ProbabilityOfOne(l)
+		want := probabilityByDefinition(gammaOf(m), l)
+		stated, err := ofOne(m)(l)
 		if err != nil {
 			return err
 		}
@@ -151,7 +170,7 @@ func probabilityByDefinition(f gamma.Func, l int) *big.Int {
 
 func TestAnswerIsExact(t *testing.T) {
 	for _, m := range exactCases(t) {
-		if err := checkExact(m, (*Mechanism).answer); err != nil {
+		if err := checkExact(m, answerOnes); err != nil {
 			t.Error(err)
 		}
 	}
@@ -159,15 +178,15 @@ func TestAnswerIsExact(t *testing.T) {
 		k := rapid.IntRange(1, 6).Draw(rt, "K")
 		free := rapid.SliceOfN(rapid.Float64Range(0, 1), (k+1)/2, (k+1)/2).Draw(rt, "gamma")
 		m := anyGamma(t, k, free...)
-		if err := checkExact(m, (*Mechanism).answer); err != nil {
+		if err := checkExact(m, answerOnes); err != nil {
 			rt.Fatal(err)
 		}
 		l := rapid.IntRange(0, k).Draw(rt, "l")
 		u := rapid.Uint64Range(0, gamma.One-1).Draw(rt, "u")
 		coin := rapid.Bool().Draw(rt, "coin")
-		got, err := m.answer(&randsrctest.Sequence{Words: []uint64{u}, Bits: []bool{coin}}, l)
+		got, err := answerOnes(m, &randsrctest.Sequence{Words: []uint64{u}, Bits: []bool{coin}}, l)
 		want := coin
-		if u < m.certified.Func().Numerator(l) && 2*l != k {
+		if u < gammaOf(m).Numerator(l) && 2*l != k {
 			want = 2*l > k
 		}
 		if err != nil || got != want {
@@ -201,57 +220,57 @@ var mutants = map[string]answerFunc{
 		return decide(m, l, u >= k, coin)
 	}),
 	"γ of the next count": mutant(func(m *Mechanism, l int, u, _ uint64, coin bool) bool {
-		return decide(m, l, u < m.certified.Func().Numerator(min(l+1, m.K())), coin)
+		return decide(m, l, u < gammaOf(m).Numerator(min(l+1, m.setting.K)), coin)
 	}),
 	"γ of the previous count": mutant(func(m *Mechanism, l int, u, _ uint64, coin bool) bool {
-		return decide(m, l, u < m.certified.Func().Numerator(max(l-1, 0)), coin)
+		return decide(m, l, u < gammaOf(m).Numerator(max(l-1, 0)), coin)
 	}),
 	"γ ≡ 1": mutant(func(m *Mechanism, l int, _, _ uint64, coin bool) bool {
 		return decide(m, l, true, coin)
 	}),
 	"γ ≡ 0": mutant(func(m *Mechanism, l int, _, _ uint64, coin bool) bool { return coin }),
 	"majority flipped": mutant(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
-		return decide(m, m.K()-l, u < k, coin)
+		return decide(m, m.setting.K-l, u < k, coin)
 	}),
 	"coin flipped where 0 leads": mutant(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
-		if 2*l < m.K() && u >= k {
+		if 2*l < m.setting.K && u >= k {
 			return true
 		}
 		return decide(m, l, u < k, coin)
 	}),
 	"a tie is 1": mutant(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
-		if 2*l == m.K() {
+		if 2*l == m.setting.K {
 			return true
 		}
 		return decide(m, l, u < k, coin)
 	}),
 	"a tie is 0 half of the time more": mutant(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
-		if 2*l == m.K() {
+		if 2*l == m.setting.K {
 			return coin && u < gamma.One/2
 		}
 		return decide(m, l, u < k, coin)
 	}),
 	"coin drawn only where needed": func(m *Mechanism, src randsrc.Source, l int) (bool, error) {
-		truthful, err := randsrc.Bernoulli53(src, m.certified.Func().Numerator(l))
+		truthful, err := randsrc.Bernoulli53(src, gammaOf(m).Numerator(l))
 		if err != nil {
 			return false, err
 		}
-		if truthful && 2*l != m.K() {
-			return 2*l > m.K(), nil
+		if truthful && 2*l != m.setting.K {
+			return 2*l > m.setting.K, nil
 		}
 		return src.Bit()
 	},
 	"no word drawn for a tie": func(m *Mechanism, src randsrc.Source, l int) (bool, error) {
-		if 2*l == m.K() {
+		if 2*l == m.setting.K {
 			return src.Bit()
 		}
-		return m.answer(src, l)
+		return answerOnes(m, src, l)
 	},
 	"best of two": func(m *Mechanism, src randsrc.Source, l int) (bool, error) {
-		if _, err := m.answer(src, l); err != nil {
+		if _, err := answerOnes(m, src, l); err != nil {
 			return false, err
 		}
-		return m.answer(src, l)
+		return answerOnes(m, src, l)
 	},
 }
 
@@ -266,13 +285,13 @@ func mutant(f func(m *Mechanism, l int, u, k uint64, coin bool) bool) answerFunc
 		if err != nil {
 			return false, err
 		}
-		return f(m, l, u, m.certified.Func().Numerator(l), coin), nil
+		return f(m, l, u, gammaOf(m).Numerator(l), coin), nil
 	}
 }
 
 func decide(m *Mechanism, l int, truthful, coin bool) bool {
-	if truthful && 2*l != m.K() {
-		return 2*l > m.K()
+	if truthful && 2*l != m.setting.K {
+		return 2*l > m.setting.K
 	}
 	return coin
 }

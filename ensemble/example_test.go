@@ -5,39 +5,28 @@ import (
 	"fmt"
 	"log"
 	"math"
-	"os"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma/solve"
-	"github.com/darrm/darrm/votes"
 )
 
-// From a file of votes to private labels.
+// From the counts of a query's votes to a private label.
 func Example() {
-	ctx := context.Background()
-	file, err := os.Open("../testdata/mnist-5v8/votes.csv")
+	// Each of 11 teachers is (0.13577, 1e-4)-private; a label may cost three times as much.
+	problem, err := constraints.NewProblem(11, 3, 0.13577, 1e-4)
 	check(err)
-	defer file.Close()
-	table, err := votes.ReadCSV(file, votes.CSVOptions{})
+	optimal, err := solve.Optimal(context.Background(), problem, solve.Options{})
 	check(err)
-
-	// Each teacher is (0.13577, 1e-4)-private; a label may cost three times as much.
-	problem, err := constraints.NewProblem(table.K, 3, 0.13577, 1e-4)
+	mechanism, err := ensemble.DaRRM(optimal.Certified, accountant.ReplaceOne)
 	check(err)
-	optimal, err := solve.Optimal(ctx, problem, solve.Options{})
-	check(err)
-	mechanism := ensemble.New(optimal.Certified)
-	labels, err := mechanism.Aggregate(ctx, table)
+	label, err := mechanism.Answer(ensemble.SystemCoins(), "query 1", []int{0, 11}) // all vote for 1
 	check(err)
 
-	fmt.Printf("%d private labels, each %v-DP\n", len(labels), mechanism.PerAnswer())
-	score := ensemble.Evaluate(optimal.Func(), table)
-	fmt.Printf("expected agreement with the majority (not private): %.1f %%\n", 100*score.Agreement)
+	fmt.Printf("label %d, %v-DP\n", label, mechanism.PerAnswer())
 	// Output:
-	// 1866 private labels, each (0.40731, 0.000299970001)-DP
-	// expected agreement with the majority (not private): 94.5 %
+	// label 1, (0.40731, 0.000299970001)-DP
 }
 
 // Which mechanism serves these votes best, if the teachers themselves are not private but

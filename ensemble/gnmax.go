@@ -18,7 +18,7 @@ import (
 // each vote count and releases the largest, ties broken evenly. It promises claim, and
 // returns an ErrTooLittleNoise unless that can be proved for the Setting by one of
 //
-//	Rényi    σ² ≥ t²·(√L + √(L+ε))²/ε²,  L = ln(1/δ)      accountant.GNMaxNoise
+//	Rényi    σ² ≥ t²·(√L + √(L+ε))²/ε²,  L = ln(1/δ)      GNMaxNoise
 //	exact    δ(ε) ≤ δ of t moved votes                    noise.Gaussian.VotesDelta
 //
 // The second serves t = 1 or two classes: among more, several votes may move in several
@@ -29,7 +29,7 @@ import (
 //
 // Source of the mechanism: Papernot et al., Scalable Private Learning with PATE (2018),
 // Section 4.1.
-func GNMax(s Setting, claim accountant.Cost, sigma float64) (*Aggregator, error) {
+func GNMax(s Setting, claim accountant.Cost, sigma float64) (*Mechanism, error) {
 	if err := checkClaim(s, claim); err != nil {
 		return nil, err
 	}
@@ -44,13 +44,9 @@ func GNMax(s Setting, claim accountant.Cost, sigma float64) (*Aggregator, error)
 	a := countMechanism(s, claim, gaussianMax(g), basis)
 	a.name, a.title, a.gnmax = "gnmax", fmt.Sprintf("GNMax, σ = %s", figure(sigma)), &g
 	if s.oneWay() {
-		n, err := accountant.DiscreteGaussianOnVotes(sigma, s.Classes, s.Affected, s.Neighbours)
-		if err != nil {
-			return nil, err
-		}
-		a.event = n.Event
+		a.event, err = twoCounts(sigma, s)
 	}
-	return a, nil
+	return a, err
 }
 
 // ConfidentGNMax returns GNMax with a check before: the largest count plus discrete
@@ -61,11 +57,11 @@ func GNMax(s Setting, claim accountant.Cost, sigma float64) (*Aggregator, error)
 //	Rényi    1/σ² + 1/(2σ₁²)  in place of 1/σ²            (t votes move the largest count by at most t)
 //	exact    noise.Gaussian.CheckedDelta in place of VotesDelta
 //
-// SigmasForConfidentGNMax gives noise that suffices. The threshold must not be chosen by
+// Calibrated gives noise that suffices. The threshold must not be chosen by
 // the votes.
 //
 // Source: Papernot et al. (2018), Algorithm 1.
-func ConfidentGNMax(s Setting, claim accountant.Cost, threshold int, checkSigma, sigma float64) (*Aggregator, error) {
+func ConfidentGNMax(s Setting, claim accountant.Cost, threshold int, checkSigma, sigma float64) (*Mechanism, error) {
 	if err := checkClaim(s, claim); err != nil {
 		return nil, err
 	}
@@ -88,12 +84,12 @@ func ConfidentGNMax(s Setting, claim accountant.Cost, threshold int, checkSigma,
 	a.name, a.title = "confident_gnmax", fmt.Sprintf("Confident-GNMax, %d votes, σ = %s and %s", threshold, figure(checkSigma), figure(sigma))
 	a.abstains = true
 	if s.oneWay() {
-		n, err := accountant.DiscreteGaussianOnVotes(sigma, s.Classes, s.Affected, s.Neighbours)
+		counts, err := twoCounts(sigma, s)
 		if err != nil {
 			return nil, err
 		}
 		one := accountant.DiscreteGaussian{Sigma: checkSigma, Sensitivity: s.Affected, Neighbours: s.Neighbours}
-		a.event, err = accountant.Compose(accountant.Charge{Event: one, Count: 1}, accountant.Charge{Event: n.Event, Count: 1})
+		a.event, err = accountant.Compose(accountant.Charge{Event: one, Count: 1}, accountant.Charge{Event: counts, Count: 1})
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +102,14 @@ var ErrTooLittleNoise = errors.New("too little noise")
 
 // checkClaim validates what a mechanism with normal noise is asked to promise.
 func checkClaim(s Setting, claim accountant.Cost) error {
-	if err := checkTarget(s, claim); err != nil {
+	if err := s.Validate(); err != nil {
+		return err
+	}
+	return checkNormal(claim)
+}
+
+func checkNormal(claim accountant.Cost) error {
+	if err := checkPromise(claim); err != nil {
 		return err
 	}
 	if claim.Delta == 0 {
@@ -115,14 +118,18 @@ func checkClaim(s Setting, claim accountant.Cost) error {
 	return nil
 }
 
-func checkTarget(s Setting, target accountant.Cost) error {
-	if err := s.Validate(); err != nil {
-		return err
-	}
+func checkPromise(target accountant.Cost) error {
 	if err := check.TotalEpsilon(target.Epsilon); err != nil {
 		return err
 	}
 	return check.Delta("delta", target.Delta)
+}
+
+func checkTarget(s Setting, target accountant.Cost) error {
+	if err := s.Validate(); err != nil {
+		return err
+	}
+	return checkPromise(target)
 }
 
 // gaussian returns the noise of parameter sigma.
@@ -156,7 +163,7 @@ func prove(s Setting, claim accountant.Cost, g noise.Gaussian, first *noise.Gaus
 // proveRenyi decides t²·(1/σ² + 1/(2σ₁²))·n² ≤ 1 in fractions, n being the σ that GNMax
 // needs for one moved vote.
 func proveRenyi(s Setting, claim accountant.Cost, g noise.Gaussian, first *noise.Gaussian) (bool, error) {
-	needed, err := accountant.GNMaxNoise(claim) // rounded up
+	needed, err := GNMaxNoise(claim) // rounded up
 	if err != nil {
 		return false, err
 	}
@@ -192,13 +199,12 @@ func proveExact(t int, claim accountant.Cost, g noise.Gaussian, first *noise.Gau
 	return err == nil && d.DecimalUp() <= claim.Delta, err
 }
 
-// countMechanism returns the Aggregator of a rule whose promise holds for any votes.
-func countMechanism(s Setting, cost accountant.Cost, r rule, basis string) *Aggregator {
-	return &Aggregator{
+// countMechanism returns the Mechanism of a rule whose promise holds for any votes.
+func countMechanism(s Setting, cost accountant.Cost, r rule, basis string) *Mechanism {
+	return &Mechanism{
 		setting: s, cost: cost, rule: r, anyVotes: true, basis: basis,
 		event:   accountant.ApproxDP{Cost: cost, Neighbours: s.Neighbours},
 		assumes: []string{"the teachers need no privacy of their own", s.reach()},
-		secure:  randsrc.NewSecure(),
 	}
 }
 

@@ -75,7 +75,7 @@ func TestCalibrationIsTight(t *testing.T) {
 
 func checkCalibration(classes, affected int, target accountant.Cost, ratio float64) error {
 	s := Setting{K: 50, Classes: classes, Affected: affected, Neighbours: accountant.AddOrRemoveOne}
-	build := func(first, sigma float64) (*Aggregator, error) {
+	build := func(first, sigma float64) (*Mechanism, error) {
 		if ratio == 0 {
 			return GNMax(s, target, sigma)
 		}
@@ -86,7 +86,7 @@ func checkCalibration(classes, affected int, target accountant.Cost, ratio float
 			sigma, err = SigmaForGNMax(s, target, how)
 			return 0, sigma, err
 		}
-		return SigmasForConfidentGNMax(s, target, how, ratio)
+		return sigmasForConfidentGNMax(s, target, how, ratio)
 	}
 	first, sigma, err := calibrate(Renyi)
 	if err != nil {
@@ -134,7 +134,7 @@ func TestTooLittleNoise(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			first, sigma2, err := SigmasForConfidentGNMax(one, target, how, 3)
+			first, sigma2, err := sigmasForConfidentGNMax(one, target, how, 3)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -193,7 +193,7 @@ func TestMechanismParameters(t *testing.T) {
 	for name, s := range map[string]Setting{
 		"K = 0":           with(func(s *Setting) { s.K = 0 }),
 		"one class":       with(func(s *Setting) { s.Classes = 1 }),
-		"too many":        with(func(s *Setting) { s.Classes = MaxClasses + 1 }),
+		"too many":        with(func(s *Setting) { s.Classes = check.MaxClasses + 1 }),
 		"affected = 0":    with(func(s *Setting) { s.Affected = 0 }),
 		"affected = K+1":  with(func(s *Setting) { s.Affected = 12 }),
 		"nothing is said": {},
@@ -204,7 +204,7 @@ func TestMechanismParameters(t *testing.T) {
 			"LNMax":                   second(LNMax(s, 1)),
 			"PermuteAndFlip":          second(PermuteAndFlip(s, 1)),
 			"SigmaForGNMax":           second(SigmaForGNMax(s, good, Exact)),
-			"SigmasForConfidentGNMax": third(SigmasForConfidentGNMax(s, good, Exact, 1)),
+			"sigmasForConfidentGNMax": third(sigmasForConfidentGNMax(s, good, Exact, 1)),
 		} {
 			if !errors.As(err, &parameter) {
 				t.Errorf("%s, %s: %v", what, name, err)
@@ -219,7 +219,7 @@ func TestMechanismParameters(t *testing.T) {
 			"GNMax":                   second(GNMax(disjoint, c, 100)),
 			"ConfidentGNMax":          second(ConfidentGNMax(disjoint, c, 5, 100, 100)),
 			"SigmaForGNMax":           second(SigmaForGNMax(disjoint, c, Exact)),
-			"SigmasForConfidentGNMax": third(SigmasForConfidentGNMax(disjoint, c, Exact, 1)),
+			"sigmasForConfidentGNMax": third(sigmasForConfidentGNMax(disjoint, c, Exact, 1)),
 		} {
 			if !errors.As(err, &parameter) {
 				t.Errorf("%s, %v: %v", what, c, err)
@@ -244,12 +244,12 @@ func TestMechanismParameters(t *testing.T) {
 	for name, err := range map[string]error{
 		"threshold 0":         second(ConfidentGNMax(disjoint, good, 0, 100, 100)),
 		"threshold K+1":       second(ConfidentGNMax(disjoint, good, 12, 100, 100)),
-		"ratio 0":             third(SigmasForConfidentGNMax(disjoint, good, Exact, 0)),
-		"ratio NaN":           third(SigmasForConfidentGNMax(disjoint, good, Exact, nan)),
+		"ratio 0":             third(sigmasForConfidentGNMax(disjoint, good, Exact, 0)),
+		"ratio NaN":           third(sigmasForConfidentGNMax(disjoint, good, Exact, nan)),
 		"laplace too wide":    second(LNMax(disjoint, 3e-5)),
 		"flip, no rate":       second(PermuteAndFlip(disjoint, 1e-20)),
 		"no calibration":      second(SigmaForGNMax(disjoint, good, 0)),
-		"no calibration, two": third(SigmasForConfidentGNMax(disjoint, good, 7, 1)),
+		"no calibration, two": third(sigmasForConfidentGNMax(disjoint, good, 7, 1)),
 		"exact, many ways":    second(SigmaForGNMax(with(func(s *Setting) { s.Classes, s.Affected = 3, 2 }), good, Exact)),
 		"exact, out of range": second(SigmaForGNMax(disjoint, accountant.Cost{Epsilon: 1e-5, Delta: 1e-9}, Exact)),
 	} {
@@ -260,7 +260,7 @@ func TestMechanismParameters(t *testing.T) {
 	if _, err := DaRRM(nil, accountant.ReplaceOne); err == nil {
 		t.Error("DaRRM without a certificate")
 	}
-	if _, err := DaRRM(anyGamma(t, 3, 1, 1).Certified(), 0); err == nil {
+	if _, err := DaRRM(anyCertified(t, 3, 1, 1), 0); err == nil {
 		t.Error("DaRRM without a neighbouring relation")
 	}
 }
@@ -330,7 +330,7 @@ func TestExactClaimsAreNotRoundedDown(t *testing.T) {
 			t.Fatal(err)
 		}
 		var exact num.Interval
-		build := func(delta float64) (*Aggregator, error) {
+		build := func(delta float64) (*Mechanism, error) {
 			return GNMax(s, accountant.Cost{Epsilon: c.epsilon, Delta: delta}, c.sigma)
 		}
 		if c.first == 0 {
@@ -341,7 +341,7 @@ func TestExactClaimsAreNotRoundedDown(t *testing.T) {
 				t.Fatal(wrong)
 			}
 			exact, err = g.CheckedDelta(first, c.affected, num.Decimal(c.epsilon))
-			build = func(delta float64) (*Aggregator, error) {
+			build = func(delta float64) (*Mechanism, error) {
 				return ConfidentGNMax(s, accountant.Cost{Epsilon: c.epsilon, Delta: delta}, 6, c.first, c.sigma)
 			}
 		}
@@ -375,7 +375,7 @@ func TestEventsCoverTheAnswers(t *testing.T) {
 		}
 		return math.Log(sum) / (alpha - 1)
 	}
-	worst := func(a *Aggregator, s Setting, alpha float64) float64 {
+	worst := func(a *Mechanism, s Setting, alpha float64) float64 {
 		most := 0.0
 		law := func(counts []int) []float64 {
 			p, err := a.Probabilities(counts)
@@ -398,15 +398,15 @@ func TestEventsCoverTheAnswers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first, checked, err := SigmasForConfidentGNMax(s, target, Exact, 2)
+		first, checked, err := sigmasForConfidentGNMax(s, target, Exact, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, build := range []func() (*Aggregator, error){
-			func() (*Aggregator, error) { return GNMax(s, target, sigma) },
-			func() (*Aggregator, error) { return ConfidentGNMax(s, target, 4, first, checked) },
-			func() (*Aggregator, error) { return LNMax(s, target.Epsilon) },
-			func() (*Aggregator, error) { return PermuteAndFlip(s, target.Epsilon) },
+		for _, build := range []func() (*Mechanism, error){
+			func() (*Mechanism, error) { return GNMax(s, target, sigma) },
+			func() (*Mechanism, error) { return ConfidentGNMax(s, target, 4, first, checked) },
+			func() (*Mechanism, error) { return LNMax(s, target.Epsilon) },
+			func() (*Mechanism, error) { return PermuteAndFlip(s, target.Epsilon) },
 		} {
 			a, err := build()
 			if err != nil {
@@ -437,7 +437,7 @@ func TestEventsCoverTheAnswers(t *testing.T) {
 func TestRenyiProofCountsBothNoises(t *testing.T) {
 	s := Setting{K: 9, Classes: 3, Affected: 2, Neighbours: accountant.ReplaceOne}
 	target := accountant.Cost{Epsilon: 2, Delta: 1e-3}
-	n, err := accountant.GNMaxNoise(target)
+	n, err := GNMaxNoise(target)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -469,11 +469,11 @@ func TestAbstainingDrawsAsMuchAsAnswering(t *testing.T) {
 	differ, moved := 0, 0
 	for seed := range uint64(400) {
 		sure, doubtful := randsrc.NewSeeded(seed), randsrc.NewSeeded(seed)
-		one, err := a.answer(sure, []int{9, 0})
+		one, err := a.answer(sure, []int{9, 0}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		two, err := a.answer(doubtful, []int{5, 4})
+		two, err := a.answer(doubtful, []int{5, 4}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

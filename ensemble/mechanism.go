@@ -1,104 +1,127 @@
 package ensemble
 
 import (
-	"fmt"
+	"slices"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/noise"
 	"github.com/darrm/darrm/internal/randsrc"
 )
 
-// Mechanism is DaRRM: with probability γ(L) it answers the majority of the
-// teachers, otherwise a fair coin. It is safe for concurrent use. Source:
-// S. Jiang, Communication Efficient and Differentially Private Optimization (2024),
-// Algorithm 1.
+// Abstained is the answer of a Mechanism that does not name a class. It is an answer: it
+// depends on the votes and costs as much as any other.
+const Abstained = -1
+
+// Mechanism answers queries by one class each, privately, from vote counts: DaRRM, GNMax,
+// Confident-GNMax, LNMax or permute-and-flip, whichever constructor made it. What it
+// promises was proved when it was made. It is immutable and safe for concurrent use.
 type Mechanism struct {
-	certified *gamma.Certified
-	secure    *randsrc.Secure
+	name, title string
+	setting     Setting
+	cost        accountant.Cost
+	event       accountant.Event
+	basis       string
+	assumes     []string
+	anyVotes    bool
+	abstains    bool
+	rule        rule
+	gnmax       *noise.Gaussian // GNMax's noise, for atVotes; nil for all others
 }
 
-// New returns the mechanism of a certified noise function. It panics if c is nil or was
-// not made by certifying (the zero value).
-func New(c *gamma.Certified) *Mechanism {
-	if c == nil || c.Problem().K < 1 {
-		panic("ensemble: mechanism without a certified noise function")
-	}
-	return &Mechanism{certified: c, secure: randsrc.NewSecure()}
+// rule is the mechanism by itself. Counts that it is given are valid.
+type rule interface {
+	// draw returns a class or Abstained.
+	draw(src randsrc.Source, counts []int) (int, error)
+	// law returns the probability of each class, then that of abstaining where there is one.
+	law(counts []int) []float64
 }
 
-// K returns the number of teachers.
-func (m *Mechanism) K() int { return m.certified.Problem().K }
+// Name returns a short name for files, such as "gnmax".
+func (m *Mechanism) Name() string { return m.name }
 
-// Certified returns the noise function and its proof.
-func (m *Mechanism) Certified() *gamma.Certified { return m.certified }
+// Title returns a name for people, with the mechanism's parameters.
+func (m *Mechanism) Title() string { return m.title }
 
-// PerAnswer returns the (mε, δ) that one answer costs.
-func (m *Mechanism) PerAnswer() accountant.Cost {
-	eps, delta := m.certified.Problem().Total()
-	return accountant.Cost{Epsilon: eps, Delta: delta}
+// Setting returns what is presumed about the teachers.
+func (m *Mechanism) Setting() Setting { return m.setting }
+
+// Abstains reports whether Abstained is among the answers.
+func (m *Mechanism) Abstains() bool { return m.abstains }
+
+// PerAnswer returns the (ε, δ) that one answer costs.
+func (m *Mechanism) PerAnswer() accountant.Cost { return m.cost }
+
+// Event returns one answer as what an accountant is charged with, for the neighbouring
+// relation of the Setting: the noise itself where the accountant knows it, which adds up
+// better than PerAnswer, otherwise PerAnswer. Whether answers add up at all is what Noise
+// says.
+func (m *Mechanism) Event() accountant.Event { return m.event }
+
+// Noise returns an answer as one that is private by its own noise, whatever the teachers
+// are: then each has randomness of its own, and answers to different queries add up also
+// where the teachers were trained once. It is not ok where the promise rests on the
+// teachers' randomness (DaRRM of teachers with a finite ε): such answers add up only if
+// teachers draw afresh for every query. Answers takes either.
+func (m *Mechanism) Noise() (n NoisyAnswer, ok bool) {
+	if !m.anyVotes {
+		return NoisyAnswer{}, false
+	}
+	return NoisyAnswer{Event: m.event, Affected: m.setting.Affected}, true
 }
 
-// ProbabilityOfOne returns Pr[answer 1 | L = ones] as a numerator over 2⁵⁴, which
-// is exact:
-//
-//	(2⁵³ + sign(L-K/2)·γ(L)·2⁵³) / 2⁵⁴
-func (m *Mechanism) ProbabilityOfOne(ones int) (numerator uint64, err error) {
-	if err := m.checkVotes(ones); err != nil {
-		return 0, err
+// Basis says for people what proves PerAnswer, given the Assumptions.
+func (m *Mechanism) Basis() string { return m.basis }
+
+// Assumptions returns, in sentences for people, what must be true of the teachers for
+// PerAnswer to hold.
+func (m *Mechanism) Assumptions() []string { return slices.Clone(m.assumes) }
+
+// Probabilities returns the probability of each class when these are the votes, and at
+// the end that of abstaining where Abstains. They sum to 1 and are within 1e-11, of DaRRM
+// within 2⁻⁵⁴. They are not private: they tell the votes. The error says how counts break
+// the Setting.
+func (m *Mechanism) Probabilities(counts []int) ([]float64, error) {
+	if err := m.setting.checkCounts(counts, 0); err != nil {
+		return nil, err
 	}
-	k := m.certified.Func().Numerator(ones)
-	switch {
-	case 2*ones > m.K():
-		return gamma.One + k, nil
-	case 2*ones < m.K():
-		return gamma.One - k, nil
-	}
-	return gamma.One, nil
+	return m.rule.law(counts), nil
 }
 
-func (m *Mechanism) checkVotes(ones int) error {
-	if ones < 0 || ones > m.K() {
-		return fmt.Errorf("votes for 1 = %d, but it must be between 0 and K = %d", ones, m.K())
-	}
-	return nil
+// Answer answers one query: counts[c] of the teachers voted for class c. It returns a
+// class or Abstained. With SystemCoins every call is a new private answer that costs
+// PerAnswer; KeyedCoins give the query of one name one answer, which costs PerAnswer once.
+// On error there is no answer; counts that break the Setting are refused before anything
+// is drawn.
+func (m *Mechanism) Answer(coins Coins, query string, counts []int) (class int, err error) {
+	return m.AnswerMissing(coins, query, counts, 0)
 }
 
-// Release answers one query: ones of the K teachers answered 1. Every call is a
-// new private answer that costs PerAnswer. Its randomness is the operating
-// system's; there is no way to pass another. On error there is no answer.
-func (m *Mechanism) Release(ones int) (bool, error) { return m.answer(m.secure, ones) }
-
-// answer draws the answer. Both draws are made whatever the votes are, so that
-// the number of draws says nothing about them.
-func (m *Mechanism) answer(src randsrc.Source, ones int) (bool, error) {
-	if err := m.checkVotes(ones); err != nil {
-		return false, err
-	}
-	truthful, err := randsrc.Bernoulli53(src, m.certified.Func().Numerator(ones))
+// AnswerMissing is Answer where the votes of some teachers are missing. Each of them
+// becomes a fair coin over the classes first, in counts: then the votes are those of
+// teachers who guess where they are silent, and the mechanism's promise is as it was. That
+// a teacher is silent must itself be part of its privacy, or depend on no data.
+func (m *Mechanism) AnswerMissing(coins Coins, query string, counts []int, missing int) (class int, err error) {
+	src, err := coins.of(query)
 	if err != nil {
-		return false, err
+		return Abstained, err
 	}
-	coin, err := src.Bit()
-	if err != nil {
-		return false, err
-	}
-	if truthful && 2*ones != m.K() { // a tie has no majority to tell
-		return 2*ones > m.K(), nil
-	}
-	return coin, nil
+	return m.answer(src, counts, missing)
 }
 
-// Simulation repeats the mechanism from a seed. Whoever knows the seed knows the
-// votes: nothing it returns is private. It is not safe for concurrent use.
-type Simulation struct {
-	mechanism *Mechanism
-	src       *randsrc.Seeded
+func (m *Mechanism) answer(src randsrc.Source, counts []int, missing int) (class int, err error) {
+	if err := m.setting.checkCounts(counts, missing); err != nil {
+		return Abstained, err
+	}
+	// One source gives both the guesses and the answer's noise: they share no coin.
+	for range missing {
+		c, err := noise.Uniform(src, uint64(len(counts)))
+		if err != nil {
+			return Abstained, err
+		}
+		counts[c]++
+	}
+	if class, err = m.rule.draw(src, counts); err != nil {
+		return Abstained, err
+	}
+	return class, nil
 }
-
-// Simulate returns the simulation with the given seed.
-func (m *Mechanism) Simulate(seed uint64) *Simulation {
-	return &Simulation{m, randsrc.NewSeeded(seed)}
-}
-
-// Draw returns one simulated answer. It is not private.
-func (s *Simulation) Draw(ones int) (bool, error) { return s.mechanism.answer(s.src, ones) }

@@ -1,14 +1,12 @@
 package ensemble
 
 import (
-	"context"
 	"fmt"
 	"math"
-	"strings"
+	"slices"
 	"testing"
 
 	"github.com/darrm/darrm/internal/noise/noisetest"
-	"github.com/darrm/darrm/votes"
 )
 
 // binomial is the law of the ones among n coins of probability p.
@@ -24,74 +22,87 @@ func binomial(n int, p float64) []float64 {
 }
 
 // Every missing vote becomes each class with the same probability, by a coin of its own:
-// of 9 missing votes the number of any class is Binomial(9, 1/C) over the queries.
+// of 9 missing votes the number of any class is Binomial(9, 1/C) over the queries, with
+// coins from a seed and from a key.
 //
-// The source is seeded, so the outcome is always the same; with another seed each of the
-// 10 comparisons would give a false alarm with probability 1e-6 at most. Power: a vote that
+// Seed and key are fixed, so the outcome is always the same; with another each of the
+// 15 comparisons would give a false alarm with probability 1e-6 at most. Power: a vote that
 // is always one class, one coin for a whole query, and a coin of probability 0.45 instead
 // of 0.5 are missed with probability below 1e-6. For the last, of 4000 queries a share of
 // 0.621 instead of 0.5 has at most 4 of 9 ones; its standard deviation is 0.0077, and what
 // is further than 0.047 from 0.5 is refused.
 func TestMissingVotesAreFairCoins(t *testing.T) {
 	const k, n = 9, 4000
-	head := "t1"
-	for i := 2; i <= k; i++ {
-		head += fmt.Sprintf(",t%d", i)
-	}
-	file := head + "\n" + strings.Repeat("NA"+strings.Repeat(",NA", k-1)+"\n", n)
 	for _, classes := range []int{2, 3} {
-		a := everyMechanism(t, classes)[0]
-		for seed := range uint64(2) {
-			r, err := votes.NewReader(context.Background(), strings.NewReader(file), votes.Options{Missing: votes.MissingCoin, Classes: votes.IntegerClasses(classes)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			s := a.Simulate(seed)
+		m := everyMechanism(t, classes)[0]
+		for name, coins := range map[string]Coins{
+			"seed 0": SeededCoins(0), "seed 1": SeededCoins(1),
+			"key": KeyedCoins(chosenKey(t, []byte("0123456789abcdef0123456789abcdef"))),
+		} {
 			seen := make([][]int, classes) // of each class, the queries by their number of votes
 			for c := range seen {
 				seen[c] = make([]int, k+1)
 			}
-			for b, err := range r.Batches() {
-				if err != nil {
+			for i := range n {
+				counts := make([]int, classes)
+				if _, err := m.AnswerMissing(coins, fmt.Sprint(i), counts, k); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := s.DrawBatch(context.Background(), b); err != nil {
-					t.Fatal(err)
-				}
-				for i := range b.Len() {
-					for c, votes := range b.Row(i) {
-						seen[c][votes]++
-					}
+				for c, votes := range counts {
+					seen[c][votes]++
 				}
 			}
-			r.Close()
 			for c := range seen {
 				if err := noisetest.Check(seen[c], binomial(k, 1/float64(classes))); err != nil {
-					t.Errorf("%d classes, class %d, seed %d: %v", classes, c, seed, err)
+					t.Errorf("%d classes, class %d, %s: %v", classes, c, name, err)
 				}
 			}
 		}
 	}
 }
 
-// A vote that is there is never changed, and a query without missing votes takes no coin.
+// The guesses and the answer's noise share no coin: with all votes missing, γ = 1/2 at every
+// count and an odd K, an answer is a fair coin whatever the guesses came out as. Queries
+// whose guesses give class 1 are compared with 1/2·(1 + γ) = 3/4 answers of 1. The key is
+// fixed; over keys a false alarm has probability 1e-6 at most. Were the answer's word that
+// of the first guess, its share of answers would be 1.
+func TestGuessesAreNotTheNoise(t *testing.T) {
+	m := anyGamma(t, 1, 0.5)
+	coins := KeyedCoins(chosenKey(t, []byte("0123456789abcdef0123456789abcdef")))
+	var seen [2][2]int
+	for i := range 4000 {
+		counts := []int{0, 0}
+		class, err := m.AnswerMissing(coins, fmt.Sprint(i), counts, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen[counts[1]][class]++
+	}
+	for vote, want := range [][]float64{{0.75, 0.25}, {0.25, 0.75}} {
+		if err := noisetest.Check(seen[vote][:], want); err != nil {
+			t.Errorf("queries with vote %d: %v", vote, err)
+		}
+	}
+}
+
+// A vote that is there is never changed, a query without missing votes takes no coin for
+// them, and a number of missing votes that does not fit the counts is refused untouched.
 func TestOnlyMissingVotesAreDrawn(t *testing.T) {
-	r, err := votes.NewReader(context.Background(), strings.NewReader("t1,t2,t3,t4,t5,t6,t7,t8,t9\n1,1,1,1,NA,0,0,0,0\n1,0,0,0,0,0,0,0,0\n"), votes.Options{Missing: votes.MissingCoin})
-	if err != nil {
+	m := everyMechanism(t, 2)[0]
+	row := []int{4, 4}
+	if _, err := m.AnswerMissing(SystemCoins(), "", row, 1); err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()
-	b, err := r.Next()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := everyMechanism(t, 2)[0].AnswerBatch(context.Background(), b); err != nil {
-		t.Fatal(err)
-	}
-	if row := b.Row(0); row[0]+row[1] != 9 || row[0] < 4 || row[1] < 4 {
+	if row[0]+row[1] != 9 || row[0] < 4 || row[1] < 4 {
 		t.Errorf("four votes each and a coin became %v", row)
 	}
-	if row := b.Row(1); row[0] != 8 || row[1] != 1 {
-		t.Errorf("8 and 1 votes became %v", row)
+	row = []int{8, 1}
+	if _, err := m.AnswerMissing(SystemCoins(), "", row, 0); err != nil || !slices.Equal(row, []int{8, 1}) {
+		t.Errorf("8 and 1 votes became %v, %v", row, err)
+	}
+	for _, missing := range []int{-1, 1, 2, 10} {
+		if class, err := m.AnswerMissing(SystemCoins(), "", row, missing); err == nil || class != Abstained || !slices.Equal(row, []int{8, 1}) {
+			t.Errorf("%d missing of none: %d, %v, %v", missing, class, err, row)
+		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// probability is what a release tells: ProbabilityOfOne, or a mutant of it.
+// probability is what a release tells: ofOne, or a mutant of it.
 type probability func(ones int) (numerator uint64, err error)
 
 // checkPrivacy decides from the definition of differential privacy whether a
@@ -99,7 +99,7 @@ func solved(t testing.TB, p constraints.Problem) *Mechanism {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(table.Certified)
+	return mustDaRRM(t, table.Certified)
 }
 
 // The mechanism as it is, end to end from the solver to the probabilities of its
@@ -122,7 +122,7 @@ func TestReleaseIsPrivateByDefinition(t *testing.T) {
 		problem(3, 2, 1, 0.01), problem(4, 2, 0.5, 1e-4), one, wide,
 	} {
 		m := solved(t, p)
-		if err := checkPrivacy(p, m.ProbabilityOfOne); err != nil {
+		if err := checkPrivacy(p, ofOne(m)); err != nil {
 			t.Errorf("%+v: %v", p, err)
 		}
 		eps, delta := p.Total()
@@ -135,27 +135,27 @@ func TestReleaseIsPrivateByDefinition(t *testing.T) {
 
 	// Plain majority, where the promise is one teacher's: γ ≡ 1 at m = 1.
 	p := problem(3, 1, 0.1, 1e-5)
-	if checkPrivacy(p, anyGamma(t, 3, 1, 1).ProbabilityOfOne) == nil {
+	if checkPrivacy(p, ofOne(anyGamma(t, 3, 1, 1))) == nil {
 		t.Error("γ ≡ 1 passes for one teacher's promise")
 	}
 	m := solved(t, p)
 	tampered := map[string]probability{
 		"γ louder by 1e-9": func(l int) (uint64, error) {
-			n, err := m.ProbabilityOfOne(l)
-			if 2*l > m.K() {
+			n, err := ofOne(m)(l)
+			if 2*l > m.setting.K {
 				return min(n+n/1e9, 2*gamma.One), err
 			}
 			return n - min(n, (2*gamma.One-n)/1e9), err
 		},
 		"coin only on one side": func(l int) (uint64, error) {
-			if 2*l < m.K() {
+			if 2*l < m.setting.K {
 				return 0, nil
 			}
-			return m.ProbabilityOfOne(l)
+			return ofOne(m)(l)
 		},
 		"γ shifted by one": func(l int) (uint64, error) {
-			k := m.Certified().Func().Numerator(min(l+1, m.K()))
-			if 2*l > m.K() {
+			k := gammaOf(m).Numerator(min(l+1, m.setting.K))
+			if 2*l > m.setting.K {
 				return gamma.One + k, nil
 			}
 			return gamma.One - k, nil
@@ -166,7 +166,7 @@ func TestReleaseIsPrivateByDefinition(t *testing.T) {
 			t.Errorf("%s: passes", name)
 		}
 	}
-	if checkPrivacy(problem(3, 0.999, 0.1, 1e-5), m.ProbabilityOfOne) == nil {
+	if checkPrivacy(problem(3, 0.999, 0.1, 1e-5), ofOne(m)) == nil {
 		t.Error("the mechanism for m = 1 passes for m = 0.999")
 	}
 }
@@ -188,7 +188,7 @@ func checkInside(t *rapid.T, p constraints.Problem, m *Mechanism) {
 	}
 	y, y2 := 0.0, 0.0
 	for l := range law {
-		n, err := m.ProbabilityOfOne(l)
+		n, err := ofOne(m)(l)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,7 +25,7 @@ const maxScale = 1 << 16
 // Source: Papernot et al., Semi-supervised Knowledge Transfer for Deep Learning from
 // Private Training Data (2017), Section 3.1; Ghosh, Roughgarden and Sundararajan,
 // Universally Utility-Maximizing Privacy Mechanisms (2009), for the noise.
-func LNMax(s Setting, epsilon float64) (*Aggregator, error) {
+func LNMax(s Setting, epsilon float64) (*Mechanism, error) {
 	claim := accountant.Cost{Epsilon: epsilon}
 	if err := checkTarget(s, claim); err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func LNMax(s Setting, epsilon float64) (*Aggregator, error) {
 //
 // Source: McKenna and Sheldon, Permute-and-Flip: A New Mechanism for Differentially
 // Private Selection (2020), Theorem 1.
-func PermuteAndFlip(s Setting, epsilon float64) (*Aggregator, error) {
+func PermuteAndFlip(s Setting, epsilon float64) (*Mechanism, error) {
 	claim := accountant.Cost{Epsilon: epsilon}
 	if err := checkTarget(s, claim); err != nil {
 		return nil, err

@@ -7,9 +7,6 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// MaxClasses is the largest number of classes that a query may have.
-const MaxClasses = 1000
-
 // Setting is what a mechanism over vote counts must know about the teachers. Nothing in
 // it has a default: what is private depends on all of it.
 //
@@ -28,8 +25,8 @@ func (s Setting) Validate() error {
 	if err := check.Teachers(s.K); err != nil {
 		return err
 	}
-	if s.Classes < 2 || s.Classes > MaxClasses {
-		return &check.Error{Name: "number of classes", Value: s.Classes, Rule: fmt.Sprintf("between 2 and %d", MaxClasses)}
+	if err := check.Classes(s.Classes); err != nil {
+		return err
 	}
 	if err := check.Affected(s.Affected, s.K); err != nil {
 		return err
@@ -38,12 +35,15 @@ func (s Setting) Validate() error {
 	return err
 }
 
-// checkCounts says whether counts are the votes of one query.
-func (s Setting) checkCounts(counts []int) error {
+// checkCounts says whether counts are the votes of one query of which so many are missing.
+func (s Setting) checkCounts(counts []int, missing int) error {
 	if len(counts) != s.Classes {
 		return &check.Error{Name: "number of vote counts", Value: len(counts), Rule: fmt.Sprintf("the number of classes, %d", s.Classes)}
 	}
-	sum := 0
+	if missing < 0 || missing > s.K {
+		return &check.Error{Name: "missing votes", Value: missing, Rule: fmt.Sprintf("between 0 and K = %d", s.K)}
+	}
+	sum := missing
 	for c, n := range counts {
 		if n < 0 || n > s.K {
 			return &check.Error{Name: fmt.Sprintf("votes for class %d", c), Value: n, Rule: fmt.Sprintf("between 0 and K = %d", s.K)}

@@ -1,8 +1,8 @@
 package ensemble
 
 import (
-	"context"
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -13,7 +13,6 @@ import (
 
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/internal/randsrc/randsrctest"
-	"github.com/darrm/darrm/votes"
 )
 
 // A source that fails, at the word or at the coin, gives an error and no answer.
@@ -22,58 +21,32 @@ func TestFailingSource(t *testing.T) {
 	boom := errors.New("boom")
 	for name, words := range map[string][]uint64{"at the word": nil, "at the coin": {0}} {
 		for l := range 4 {
-			got, err := m.answer(&randsrctest.Sequence{Words: words, Err: boom}, l)
+			got, err := answerOnes(m, &randsrctest.Sequence{Words: words, Err: boom}, l)
 			if !errors.Is(err, boom) || got {
 				t.Errorf("%s, l = %d: %t, %v; want false and boom", name, l, got, err)
 			}
 		}
 	}
 	// A word out of range is a failure too.
-	if got, err := m.answer(&randsrctest.Sequence{Words: []uint64{randsrc.One53}, Bits: []bool{true}}, 3); err == nil || got {
+	if got, err := answerOnes(m, &randsrctest.Sequence{Words: []uint64{randsrc.One53}, Bits: []bool{true}}, 3); err == nil || got {
 		t.Errorf("word out of range: %t, %v", got, err)
 	}
 }
 
-// Wrong vote counts are refused before anything is drawn.
-func TestVotesOutOfRange(t *testing.T) {
-	m := anyGamma(t, 3, 1, 0.5)
-	for _, ones := range []int{-1, 4, 1 << 40} {
-		src := &randsrctest.Sequence{Words: []uint64{0}, Bits: []bool{true}}
-		if got, err := m.answer(src, ones); err == nil || got {
-			t.Errorf("ones = %d: %t, %v", ones, got, err)
-		}
-		if words, bits := src.Used(); words+bits != 0 {
-			t.Errorf("ones = %d: drew before it refused", ones)
-		}
-		if _, err := m.Release(ones); err == nil || !strings.Contains(err.Error(), "between 0 and K = 3") {
-			t.Errorf("Release(%d): %v", ones, err)
-		}
-		if _, err := m.ProbabilityOfOne(ones); err == nil {
-			t.Errorf("ProbabilityOfOne(%d): no error", ones)
-		}
-		if _, err := m.Simulate(1).Draw(ones); err == nil {
-			t.Errorf("Draw(%d): no error", ones)
-		}
+func TestDaRRMNeedsACertificate(t *testing.T) {
+	if m, err := DaRRM(nil, 1); err == nil {
+		t.Errorf("%v without a certificate", m)
 	}
 }
 
-func TestNewNeedsACertificate(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("New(nil) did not panic")
-		}
-	}()
-	New(nil)
-}
-
-// Release cannot be given another source than the system's. Its source has a
-// type that no other source can be assigned or converted to (so that no such
-// program compiles), its signature has no room for one, and no exported function
-// of the package takes or returns one.
-func TestReleaseTakesNoSource(t *testing.T) {
-	field, ok := reflect.TypeFor[Mechanism]().FieldByName("secure")
+// Answers cannot be given another source than those of the three makers. What SystemCoins
+// hold has a type that no other source can be assigned or converted to (so that no such
+// program compiles); the fields of Coins are set by their makers alone; and no exported
+// function or field of the package takes or returns a source.
+func TestCoinsTakeNoSource(t *testing.T) {
+	field, ok := reflect.TypeFor[Coins]().FieldByName("system")
 	if !ok || field.Type != reflect.TypeFor[*randsrc.Secure]() {
-		t.Fatalf("Mechanism.secure is a %v, want *randsrc.Secure", field.Type)
+		t.Fatalf("Coins.system is a %v, want *randsrc.Secure", field.Type)
 	}
 	for _, other := range []reflect.Type{
 		reflect.TypeFor[*randsrc.Seeded](), reflect.TypeFor[randsrc.Source](),
@@ -83,8 +56,10 @@ func TestReleaseTakesNoSource(t *testing.T) {
 			t.Errorf("a %v can become a %v", other, field.Type)
 		}
 	}
-	var _ func(*Mechanism, int) (bool, error) = (*Mechanism).Release
+	var _ func(*Mechanism, Coins, string, []int) (int, error) = (*Mechanism).Answer
 
+	makers := map[string]string{"system": "SystemCoins", "key": "KeyedCoins", "seeded": "SeededCoins SeededSequence"}
+	made := map[string]int{}
 	names, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
@@ -98,16 +73,17 @@ func TestReleaseTakesNoSource(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		within := "" // the function that is looked at
 		ast.Inspect(f, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.FuncDecl:
+				within = n.Name.Name
 				if n.Name.IsExported() {
 					exported++
 					if mentions(n.Type, "randsrc") {
 						t.Errorf("%s: %s has a random source in its signature", name, n.Name.Name)
 					}
 				}
-				return true
 			case *ast.StructType:
 				for _, field := range n.Fields.List {
 					for _, id := range field.Names {
@@ -119,18 +95,29 @@ func TestReleaseTakesNoSource(t *testing.T) {
 						t.Errorf("%s: a random source is embedded", name)
 					}
 				}
+			case *ast.CompositeLit:
+				if id, ok := n.Type.(*ast.Ident); !ok || id.Name != "Coins" {
+					return true
+				}
+				for _, e := range n.Elts {
+					field := e.(*ast.KeyValueExpr).Key.(*ast.Ident).Name
+					made[field]++
+					if !strings.Contains(makers[field], within) {
+						t.Errorf("%s: %s makes Coins with the field %s", name, within, field)
+					}
+				}
 			case *ast.AssignStmt:
 				for _, left := range n.Lhs {
-					if s, ok := left.(*ast.SelectorExpr); ok && s.Sel.Name == "secure" {
-						t.Errorf("%s: the secure source is assigned", name)
+					if s, ok := left.(*ast.SelectorExpr); ok && makers[s.Sel.Name] != "" {
+						t.Errorf("%s: %s assigns a field %s", name, within, s.Sel.Name)
 					}
 				}
 			}
 			return true
 		})
 	}
-	if exported < 8 {
-		t.Errorf("only %d exported functions found: is this test out of date?", exported)
+	if exported < 8 || made["system"] != 1 || made["key"] != 1 || made["seeded"] != 2 {
+		t.Errorf("%d exported functions, coins made %v: is this test out of date?", exported, made)
 	}
 }
 
@@ -145,49 +132,92 @@ func mentions(n ast.Node, pkg string) bool {
 	return found
 }
 
-// Release draws from the secure source and from nothing else: without it there is
-// no answer, also for γ = 1, where none would be needed.
-func TestReleaseDrawsFromTheSecureSource(t *testing.T) {
+// System coins draw from the secure source and from nothing else: without it there is no
+// answer, also for γ = 1, where none would be needed.
+func TestSystemCoinsDrawFromTheSecureSource(t *testing.T) {
+	src, err := SystemCoins().of("q")
+	if _, ok := src.(*randsrc.Secure); !ok || err != nil {
+		t.Fatalf("SystemCoins draw from a %T, %v", src, err)
+	}
 	m := anyGamma(t, 3, 1, 1)
-	if m.secure == nil {
-		t.Fatal("New made no secure source")
-	}
-	without := &Mechanism{certified: m.certified}
 	for l := range 4 {
-		if got, err := without.Release(l); err == nil || got {
-			t.Errorf("l = %d: answered %t without a source", l, got)
+		if class, err := m.Answer(Coins{}, "q", []int{3 - l, l}); err == nil || class != Abstained {
+			t.Errorf("l = %d: answered %d without a source", l, class)
 		}
-	}
-	labels, err := without.Aggregate(context.Background(), &votes.Table{K: 3, Ones: []int{3, 3}})
-	if err == nil || labels != nil {
-		t.Errorf("Aggregate answered %v without a source", labels)
 	}
 }
 
-func TestSimulationRepeats(t *testing.T) {
-	m := anyGamma(t, 5, 0.9, 0.5, 0.1)
-	draw := func(seed uint64) string {
-		s := m.Simulate(seed)
-		var b strings.Builder
-		for i := range 400 {
-			one, err := s.Draw(i % 6)
-			if err != nil {
-				t.Fatal(err)
+// Coins from a seed are marked, so that no release takes them; so are coins nobody made.
+func TestOnlyReleasesArePrivate(t *testing.T) {
+	key, err := NewJobKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		coins   Coins
+		private bool
+	}{
+		"system": {SystemCoins(), true}, "keyed": {KeyedCoins(key), true},
+		"seeded": {SeededCoins(1), false}, "sequence": {SeededSequence(1), false}, "zero": {Coins{}, false}, "no key": {KeyedCoins(nil), false},
+	} {
+		if c.coins.Private() != c.private {
+			t.Errorf("%s coins: Private() = %t", name, !c.private)
+		}
+	}
+}
+
+// Answers from a seed depend on seed, query and votes alone: not on the order of the
+// queries, nor on how often they are asked.
+func TestSeededAnswersRepeat(t *testing.T) {
+	for _, m := range everyMechanism(t, 2) {
+		draw := func(seed uint64, step int) string {
+			coins, out := SeededCoins(seed), make([]string, 200)
+			for i := range out {
+				at := i * step % len(out)
+				class, err := m.Answer(coins, fmt.Sprint(at), []int{at % 10, 9 - at%10})
+				if err != nil {
+					t.Fatal(err)
+				}
+				out[at] = fmt.Sprint(class)
 			}
-			b.WriteString(votes.LabelOf(one).String())
+			return strings.Join(out, " ")
 		}
-		return b.String()
-	}
-	if first, again := draw(1), draw(1); first != again {
-		t.Error("the same seed gives different answers")
-	}
-	// 400 answers, a fair share of them coins: no two streams agree by chance.
-	seen := map[string]uint64{}
-	for seed := range uint64(50) {
-		d := draw(seed)
-		if other, ok := seen[d]; ok {
-			t.Errorf("seeds %d and %d give the same answers", seed, other)
+		first := draw(1, 1)
+		if first != draw(1, 1) || first != draw(1, 7) {
+			t.Errorf("%s: the same seed gives different answers", m.Title())
 		}
-		seen[d] = seed
+		if first == draw(2, 1) {
+			t.Errorf("%s: two seeds give the same answers", m.Title())
+		}
+	}
+	// Queries do not share their coins: of 1000 with the same even votes, whose answers are fair
+	// coins, between 400 and 600 are 1. The seed is fixed; another would fail with
+	// probability 3e-10.
+	m, coins, ones := anyGamma(t, 2, 1), SeededCoins(3), 0
+	for i := range 1000 {
+		class, err := m.Answer(coins, fmt.Sprint(i), []int{1, 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ones += class
+	}
+	if ones < 400 || ones > 600 {
+		t.Errorf("%d of 1000 ties are answered 1", ones)
+	}
+}
+
+// The sequence of the published figures: the draws of one generator, in their order.
+func TestSeededSequenceIsOneStream(t *testing.T) {
+	m := anyGamma(t, 5, 0.9, 0.5, 0.1)
+	coins, src := SeededSequence(5), randsrc.NewSeeded(5)
+	for i := range 400 {
+		want, err := answerOnes(m, src, i%6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		class, err := m.Answer(coins, "whatever", []int{5 - i%6, i % 6})
+		if err != nil || (class == 1) != want {
+			t.Fatalf("draw %d: %d, %v; want %t", i, class, err, want)
+		}
 	}
 }

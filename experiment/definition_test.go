@@ -1,32 +1,42 @@
-package experiment
+package experiment_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/experiment/experimenttest"
 )
 
 func TestList(t *testing.T) {
 	var names []string
-	for _, d := range List() {
+	for _, d := range catalog.List() {
 		names = append(names, d.Name)
 		if d.Title == "" || d.Source == "" || d.About == "" {
 			t.Errorf("%s has no title, source or text", d.Name)
 		}
-		if d.full.validate() != nil {
+		if d.Form(false).Validate() != nil {
 			t.Errorf("%s is not valid", d.Name)
 		}
 	}
+	order := []string{
+		"figure-3.2", "figure-b.4", "figure-b.5", "figure-b.6", "figure-b.7", "figure-b.8", "accounting",
+		"crime", "compas", "credit-card", "mnist-69", "cifar-10", "pipeline",
+		"mnist", "fashion-mnist",
+	}
 	if !slices.Equal(names, order) {
-		t.Errorf("built in are %v, listed %v", names, order)
+		t.Errorf("listed %v, want those that need data last: %v", names, order)
 	}
 }
 
 // A user takes a built-in file and changes one number.
 func TestLoadAChangedFile(t *testing.T) {
-	text, err := Source("figure-3.2")
+	text, err := catalog.Source("figure-3.2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,38 +45,45 @@ func TestLoadAChangedFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte(changed), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	d := load(t, path)
-	if p := d.full.(*GammaParameters); p.Teachers != 13 || len(p.Allowances) != 4 {
+	d := experimenttest.Load(t, catalog, path)
+	if p := parameters(t, d, false); p["teachers"] != 13. || len(p["allowances"].([]any)) != 4 {
 		t.Errorf("%+v", p)
 	}
-	if _, err := Load("figure-9"); err == nil || !strings.Contains(err.Error(), "figure-3.2, figure-b.4") {
+	if _, err := catalog.Load("figure-9"); err == nil || !strings.Contains(err.Error(), "figure-3.2, figure-b.4") {
 		t.Errorf("unknown name: %v", err)
 	}
-	if _, err := Load(filepath.Join(t.TempDir(), "none.json")); !os.IsNotExist(err) {
+	if _, err := catalog.Load(filepath.Join(t.TempDir(), "none.json")); !os.IsNotExist(err) {
 		t.Errorf("missing file: %v", err)
 	}
 }
 
 // The quick form is the full one with some parameters replaced.
 func TestQuickLayersOverFull(t *testing.T) {
-	d := load(t, "figure-b.6")
-	full, quick := d.full.(*GammaParameters), d.quick.(*GammaParameters)
-	if full.Teachers != 101 || len(full.Allowances) != 6 {
+	d := experimenttest.Load(t, catalog, "figure-b.6")
+	full, quick := parameters(t, d, false), parameters(t, d, true)
+	if full["teachers"] != 101. || len(full["allowances"].([]any)) != 6 {
 		t.Errorf("full: %+v", full)
 	}
-	if quick.Teachers != 21 || len(quick.Allowances) != 3 || !slices.Equal(quick.Methods, full.Methods) {
+	if quick["teachers"] != 21. || len(quick["allowances"].([]any)) != 3 || !reflect.DeepEqual(quick["methods"], full["methods"]) {
 		t.Errorf("quick: %+v", quick)
 	}
 }
 
-func TestParseRefuses(t *testing.T) {
-	text := func(name string) string {
-		b, err := Source(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(b)
+// parameters returns those of a form as JSON has them.
+func parameters(t *testing.T, d experiment.Definition, quick bool) (fields map[string]any) {
+	t.Helper()
+	text, err := json.Marshal(d.Form(quick))
+	if err != nil {
+		t.Fatal(err)
 	}
+	if err := json.Unmarshal(text, &fields); err != nil {
+		t.Fatal(err)
+	}
+	return fields
+}
+
+func TestParseRefuses(t *testing.T) {
+	text := func(name string) string { return string(source(t, name)) }
 	tests := []struct{ file, old, new, want string }{
 		{"figure-3.2", `"format_version": 1`, `"format_version": 2`, "format_version = 2"},
 		{"figure-3.2", `"name": "figure-3.2"`, `"name": "../x"`, "name"},
@@ -143,13 +160,13 @@ func TestParseRefuses(t *testing.T) {
 			t.Errorf("%s does not contain %s", tt.file, tt.old)
 			continue
 		}
-		_, err := Parse([]byte(strings.Replace(whole, tt.old, tt.new, 1)))
+		_, err := catalog.Parse([]byte(strings.Replace(whole, tt.old, tt.new, 1)))
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s with %s: %v; want an error with %q", tt.file, tt.new, err, tt.want)
 		}
 	}
 	for _, bad := range []string{"", "{", "null", "[]", text("accounting") + "x", text("accounting") + "{}"} {
-		if _, err := Parse([]byte(bad)); err == nil {
+		if _, err := catalog.Parse([]byte(bad)); err == nil {
 			t.Errorf("%.20q is accepted", bad)
 		}
 	}
@@ -157,24 +174,18 @@ func TestParseRefuses(t *testing.T) {
 
 // FuzzParse: no panic, and whatever is accepted is valid in every form.
 func FuzzParse(f *testing.F) {
-	for _, name := range order {
-		text, err := Source(name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(text)
+	for _, d := range catalog.List() {
+		f.Add(source(f, d.Name))
 	}
 	f.Add([]byte(`{"a":{"b":[{"c":1}]},"a":2}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d, err := Parse(data)
+		d, err := catalog.Parse(data)
 		if err != nil {
 			return
 		}
-		if !nameRule.MatchString(d.Name) || d.full == nil || d.full.validate() != nil || d.full.steps() < 1 {
+		full, quick := d.Form(false), d.Form(true)
+		if !experiment.FitName(d.Name) || full.Validate() != nil || full.Steps() < 1 || quick != nil && quick.Validate() != nil {
 			t.Errorf("accepted: %+v", d)
-		}
-		if d.quick != nil && d.quick.validate() != nil {
-			t.Errorf("accepted with a bad quick form: %+v", d)
 		}
 	})
 }

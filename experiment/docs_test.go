@@ -1,8 +1,10 @@
-package experiment
+package experiment_test
 
 import (
-	"encoding/csv"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,30 +13,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/darrm/darrm/shuffleg"
+	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/experiment/experimenttest"
+	"github.com/darrm/darrm/learn/shuffled"
 )
 
 // goldenRows returns the lines of a golden file by the names of its columns.
 func goldenRows(t testing.TB, folder, file string) []map[string]string {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", "golden", folder, file+".csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close() // only read from
-	lines, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []map[string]string
-	for _, line := range lines[1:] {
-		row := map[string]string{}
-		for i, cell := range line {
-			row[lines[0][i]] = cell
-		}
-		out = append(out, row)
-	}
-	return out
+	return experimenttest.Rows(t, filepath.Join("testdata", "golden", folder, file+".csv"))
 }
 
 // only returns the rows whose columns hold what is asked for: "m", "3", "method", "opt".
@@ -72,7 +59,7 @@ func shown(t testing.TB, cell, format string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v < exactly && v > -exactly {
+	if v < experiment.Negligible && v > -experiment.Negligible {
 		return "0"
 	}
 	return fmt.Sprintf(format, v)
@@ -98,7 +85,7 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 		for _, allowance := range column(rows, "m") {
 			cells := []string{allowance}
 			for _, measure := range []string{"expected_error", "written_error"} {
-				for _, method := range []Method{MethodOpt, MethodSub, MethodConst, MethodTight} {
+				for _, method := range []experiment.Method{"opt", "sub", "const", "tight"} {
 					cells = append(cells, shown(t, only(rows, "m", allowance, "method", string(method))[0][measure], "%.4f"))
 				}
 			}
@@ -113,7 +100,7 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 			for _, name := range []string{"m", "tau", "lambda", "epsilon", "delta"} {
 				cells = append(cells, shown(t, row[name], "%.4f"))
 			}
-			for _, method := range []Method{MethodOpt, MethodSub, MethodConst} {
+			for _, method := range []experiment.Method{"opt", "sub", "const"} {
 				cells = append(cells, shown(t, only(errors, "subsample", row["subsample"], "method", string(method))[0]["expected_error"], "%.4f"))
 			}
 			m.row(cells...)
@@ -125,7 +112,7 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 			rows := goldenRows(t, figure.name, "errors")
 			for _, allowance := range column(rows, "m") {
 				cells := []string{figure.teachers, allowance}
-				for _, method := range []Method{MethodOpt, MethodSub, MethodDouble, MethodConst} {
+				for _, method := range []experiment.Method{"opt", "sub", "dsub", "const"} {
 					cells = append(cells, shown(t, only(rows, "m", allowance, "method", string(method))[0]["expected_error"], "%.4g"))
 				}
 				m.row(cells...)
@@ -134,10 +121,12 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 	},
 	"figure-b.7": func(t *testing.T, m *markdown) {
 		rows := goldenRows(t, "figure-b.7", "errors")
-		methods := load(t, "figure-b.7").full.(*PriorParameters).Methods
+		var p struct{ Methods []experiment.Method }
+		decodeParameters(t, experimenttest.Load(t, catalog, "figure-b.7"), &p)
+		methods := p.Methods
 		head := []string{"m", "teachers", ""}
 		for _, method := range methods {
-			head = append(head, method.Title())
+			head = append(head, catalog.Title(method))
 		}
 		m.header(head...)
 		for _, allowance := range column(rows, "m") {
@@ -169,10 +158,10 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 	"mnist":         func(t *testing.T, m *markdown) { accuracies(t, m, "mnist") },
 	"fashion-mnist": func(t *testing.T, m *markdown) { accuracies(t, m, "fashion-mnist") },
 	"differences": func(t *testing.T, m *markdown) {
-		pairs := [][2]Method{{MethodOpt, MethodSub}, {MethodSub, MethodGNMax}, {MethodOpt, MethodGNMax}}
+		pairs := [][2]experiment.Method{{"opt", "sub"}, {"sub", "gnmax"}, {"opt", "gnmax"}}
 		head := []string{"data", "m", "Q"}
 		for _, p := range pairs {
-			head = append(head, p[0].Title()+" - "+p[1].Title())
+			head = append(head, catalog.Title(p[0])+" - "+catalog.Title(p[1]))
 		}
 		m.header(head...)
 		for _, name := range imageSets {
@@ -190,10 +179,10 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 		}
 	},
 	"all-images": func(t *testing.T, m *markdown) {
-		methods := []Method{MethodGNMax, MethodGNExact, MethodVoteOpt, MethodSub, MethodOpt, MethodDisjoint, MethodMajority}
+		methods := []experiment.Method{"gnmax", "gnmax_exact", "vote_opt", "sub", "opt", "opt_t1", "majority"}
 		head := []string{"data", "m"}
 		for _, method := range methods {
-			head = append(head, method.Title())
+			head = append(head, catalog.Title(method))
 		}
 		m.header(head...)
 		for _, name := range imageSets {
@@ -208,55 +197,64 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 		}
 	},
 	"trainings": func(t *testing.T, m *markdown) {
-		methods := []shuffleg.Method{shuffleg.Interleaved, shuffleg.PrivPub, shuffleg.PubPriv, shuffleg.DPShuffleG, shuffleg.DPSGD, shuffleg.PublicOnly}
+		methods := []shuffled.Method{shuffled.Interleaved, shuffled.PrivPub, shuffled.PubPriv, shuffled.DPShuffleG, shuffled.DPSGD, shuffled.PublicOnly}
 		head := []string{"stand-in for", "ε"}
 		for _, method := range methods {
-			head = append(head, Method(method).Title())
+			head = append(head, catalog.Title(experiment.Method(method)))
 		}
 		m.header(append(head, "best private", "best of all")...)
-		eachTraining(func(d Definition, p *TrainingParameters) {
-			found := goldenLines(t, d)
+		eachTraining(t, func(d experiment.Definition, p trainingFields) {
+			rows := goldenRows(t, d.Name, "summary")
 			for _, eps := range p.Epsilons {
 				cells := []string{d.Name, fmt.Sprint(eps)}
-				var private, all shuffleg.Method
+				var private, all shuffled.Method
+				leastPrivate, least := math.Inf(1), math.Inf(1)
 				for _, method := range methods {
-					x, ok := found[p.main(method, eps)]
-					if !ok {
+					row := p.main(rows, method, eps)
+					if row == nil {
 						cells = append(cells, "not run")
 						continue
 					}
-					cell := fmt.Sprintf("%.4g", x.Mean)
-					if x.Std > 0 {
-						cell += fmt.Sprintf(" ± %.1g", x.Std)
+					mean, err := strconv.ParseFloat(row["excess"], 64)
+					if err != nil {
+						t.Fatal(err)
 					}
-					if x.edge() != "" {
-						cell += " (" + x.edge() + " step)"
+					cell := fmt.Sprintf("%.4g", mean)
+					if row["std"] != "0" {
+						cell += " ± " + shown(t, row["std"], "%.1g")
+					}
+					if row["edge"] != "" {
+						cell += " (" + row["edge"] + " step)"
 					}
 					cells = append(cells, cell)
-					if method.IsPrivate() && (private == "" || x.Mean < found[p.main(private, eps)].Mean) {
-						private = method
+					if method.IsPrivate() && mean < leastPrivate {
+						private, leastPrivate = method, mean
 					}
-					if all == "" || x.Mean < found[p.main(all, eps)].Mean {
-						all = method
+					if mean < least {
+						all, least = method, mean
 					}
 				}
-				m.row(append(cells, Method(private).Title(), Method(all).Title())...)
+				m.row(append(cells, catalog.Title(experiment.Method(private)), catalog.Title(experiment.Method(all)))...)
 			}
 		})
 	},
 	"pipeline": func(t *testing.T, m *markdown) {
-		rows, p := goldenRows(t, "pipeline", "accuracy"), load(t, "pipeline").full.(*PipelineParameters)
-		methods := []Method{MethodPrivate, MethodSub, MethodOpt, MethodSingle}
+		rows := goldenRows(t, "pipeline", "accuracy")
+		var p struct {
+			StepSizes []float64 `json:"step_sizes"`
+		}
+		decodeParameters(t, experimenttest.Load(t, catalog, "pipeline"), &p)
+		methods := []experiment.Method{"teachers", "sub", "opt", "single"}
 		m.header("teachers trained by", "total ε", "majority of the teachers", "γ_Sub", "γ_opt, t = K, one answer", "one private model")
 		for _, trainer := range column(rows, "trainer")[1:] {
 			for _, eps := range column(only(rows, "trainer", trainer), "eps") {
-				cells := []string{Method(trainer).Title(), eps}
+				cells := []string{catalog.Title(experiment.Method(trainer)), eps}
 				for _, method := range methods {
 					row := only(rows, "trainer", trainer, "eps", eps, "method", string(method))[0]
 					cell := shown(t, row["accuracy"], "%.3f") + " ± " + shown(t, row["std"], "%.3f")
 					if stepSize, err := strconv.ParseFloat(row["step_size"], 64); err != nil {
 						t.Fatal(err)
-					} else if e := p.edge(stepSize); e != "" {
+					} else if e := experiment.Edge(stepSize, p.StepSizes); e != "" {
 						cell += " (" + e + " step)"
 					}
 					cells = append(cells, cell)
@@ -264,37 +262,30 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 				m.row(cells...)
 			}
 		}
-		for _, reference := range []Method{MethodMajority, MethodSinglePlain, MethodPublicModel} {
-			m.row(reference.Title(), "", shown(t, only(rows, "trainer", "", "method", string(reference))[0]["accuracy"], "%.3f"), "", "", "")
+		for _, reference := range []experiment.Method{"majority", "single_plain", "public_model"} {
+			m.row(catalog.Title(reference), "", shown(t, only(rows, "trainer", "", "method", string(reference))[0]["accuracy"], "%.3f"), "", "", "")
 		}
 	},
 	"settings": func(t *testing.T, m *markdown) {
 		m.header("experiment", "ε", "orders and p", "repeats", "step sizes tried", "lines with the best at the edge")
-		eachTraining(func(d Definition, p *TrainingParameters) {
+		eachTraining(t, func(d experiment.Definition, p trainingFields) {
 			var variants []string
 			for _, v := range p.Variants {
 				variants = append(variants, fmt.Sprintf("%s %v", v.Order, v.Fractions))
 			}
-			found := goldenLines(t, d)
-			least, most := len(shuffleg.StepSizes()), 0
-			edges := map[string]int{}
-			for _, x := range found {
-				sizes := map[float64]bool{}
-				for _, c := range x.Cells {
-					sizes[c.StepSize] = true
-				}
-				least, most = min(least, len(sizes)), max(most, len(sizes))
-				if e := x.edge(); e != "" {
-					edges[e]++
-				}
+			sizes := map[string]int{} // lines of the grid table, by method, order, p and ε
+			for _, row := range goldenRows(t, d.Name, "grid") {
+				sizes[strings.Join([]string{row["method"], row["order"], row["p"], row["eps"]}, " ")]++
 			}
+			least, most := slices.Min(slices.Collect(maps.Values(sizes))), slices.Max(slices.Collect(maps.Values(sizes)))
 			tried := fmt.Sprintf("%d to %d", least, most)
 			if least == most {
 				tried = fmt.Sprint(most)
 			}
-			edge := fmt.Sprintf("none of %d", len(found))
-			if n := edges["largest"] + edges["smallest"]; n > 0 {
-				edge = fmt.Sprintf("%d of %d", n, len(found))
+			summary := goldenRows(t, d.Name, "summary")
+			edge := fmt.Sprintf("none of %d", len(summary))
+			if n := len(summary) - len(only(summary, "edge", "")); n > 0 {
+				edge = fmt.Sprintf("%d of %d", n, len(summary))
 			}
 			m.row("`"+d.Name+"`", strings.Trim(fmt.Sprint(p.Epsilons), "[]"), strings.Join(variants, ", "), fmt.Sprint(p.Repeats), tried, edge)
 		})
@@ -303,10 +294,50 @@ var goldenTables = map[string]func(t *testing.T, m *markdown){
 
 var imageSets = []string{"mnist", "fashion-mnist"}
 
+// trainingFields are the parameters of a training that tables show.
+type trainingFields struct {
+	Epsilons []float64
+	Repeats  int
+	Variants []struct {
+		Order     string
+		Fractions []float64
+	}
+}
+
+// main returns the row of a method in the first variant, with fraction 0.5 or else the first,
+// nil if there is none.
+func (p trainingFields) main(rows []map[string]string, method shuffled.Method, eps float64) map[string]string {
+	v := p.Variants[0]
+	fraction := v.Fractions[0]
+	if slices.Contains(v.Fractions, 0.5) {
+		fraction = 0.5
+	}
+	for _, row := range only(rows, "method", string(method)) {
+		fits := func(column, value string) bool { return row[column] == value || row[column] == "" }
+		if fits("order", v.Order) && fits("p", fmt.Sprint(fraction)) && fits("eps", fmt.Sprint(eps)) {
+			return row
+		}
+	}
+	return nil
+}
+
+func decodeParameters(t testing.TB, d experiment.Definition, v any) {
+	t.Helper()
+	text, err := json.Marshal(d.Form(false))
+	if err == nil {
+		err = json.Unmarshal(text, v)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // eachTraining visits the full-size experiments on training.
-func eachTraining(visit func(Definition, *TrainingParameters)) {
-	for _, d := range List() {
-		if p, ok := d.full.(*TrainingParameters); ok {
+func eachTraining(t testing.TB, visit func(experiment.Definition, trainingFields)) {
+	for _, d := range catalog.List() {
+		if d.Kind == "training" {
+			var p trainingFields
+			decodeParameters(t, d, &p)
 			visit(d, p)
 		}
 	}
@@ -371,7 +402,7 @@ func TestReproductionNamesEveryExperiment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range List() {
+	for _, d := range catalog.List() {
 		if !strings.Contains(string(page), "`"+d.Name+"`") {
 			t.Errorf("%s does not name %s", reproduction, d.Name)
 		}

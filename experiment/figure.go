@@ -20,41 +20,33 @@ import (
 	"github.com/darrm/darrm/internal/logaxis"
 )
 
-// cycle is the order of colours for lines that stand for parameters, not for methods.
-var cycle = []Method{MethodOpt, MethodOpt, MethodSub, MethodSub, MethodGNMax, MethodGNMax, MethodOptClear, MethodOptClear}
-
-// panel is one chart of a figure.
-type panel struct {
-	title, x, y string
-	series      []series
-	bars        bool // one bar for each series' first value, with the value above it
-	logX, logY  bool
-	fixedY      bool // yMin and yMax instead of the data's
-	yMin, yMax  float64
-	xTicks      []float64 // if given, the only marks
-	tall        bool      // its figure is higher
+// Panel is one chart of a figure. One without series is a gap.
+type Panel struct {
+	Title, X, Y string
+	Series      []Series
+	Bars        bool // one bar for each series' first value, with the value above it
+	LogX, LogY  bool
+	YRange      [2]float64 // instead of the data's, unless both are 0
+	XTicks      []float64  // if given, the only marks
+	Tall        bool       // its figure is higher
 }
 
-// series is one line, or one bar.
-type series struct {
-	method Method // gives colour, dashes and glyph
-	name   string // in the legend; the method's title if empty
-	x, y   []float64
-	spread []float64 // half the length of the error bars; may be nil
-	band   []float64 // half the height of a shade around the line; may be nil
-	dashed bool      // whatever the method
-	plain  bool      // a line without marks, which would hide it if there are many
-	marks  bool      // marks without a line
+// Series is one line, or one bar.
+type Series struct {
+	Method Method // gives colour, dashes and glyph
+	Name   string // in the legend; the method's title if empty
+	X, Y   []float64
+	Spread []float64 // half the length of the error bars; may be nil
+	Band   []float64 // half the height of a shade around the line; may be nil
+	Dashed bool      // whatever the method
+	Plain  bool      // a line without marks, which would hide it if there are many
+	Marks  bool      // marks without a line
+
+	look Look
 }
 
-func (s *series) add(x, y float64) { s.x, s.y = append(s.x, x), append(s.y, y) }
-
-func (s series) title() string {
-	if s.name != "" {
-		return s.name
-	}
-	return s.method.Title()
-}
+// Add appends a point.
+func (s *Series) Add(x, y float64) { s.X, s.Y = append(s.X, x), append(s.Y, y) }
 
 // Sizes of one panel, in points.
 const (
@@ -63,11 +55,15 @@ const (
 	legendLine  = 17
 )
 
-// figure draws the panels into Name.svg and Name.png, row by row; a panel without series
-// is a gap. One legend at the bottom serves them all.
-func (r *run) figure(name, caption string, columns int, panels []panel) error {
+// Figure draws the panels into Name.svg and Name.png, row by row. One legend at the bottom
+// serves them all.
+func (r *Run) Figure(name, caption string, columns int, panels []Panel) error {
 	if r.broken != nil {
 		return nil
+	}
+	panels, err := r.dressed(panels)
+	if err != nil {
+		return fmt.Errorf("figure %s: %w", name, err)
 	}
 	rows := (len(panels) + columns - 1) / columns
 	grid := make([][]*plot.Plot, rows)
@@ -76,15 +72,15 @@ func (r *run) figure(name, caption string, columns int, panels []panel) error {
 	}
 	tall := 1.0
 	for i, p := range panels {
-		if len(p.series) == 0 {
+		if len(p.Series) == 0 {
 			continue
 		}
-		if p.tall {
+		if p.Tall {
 			tall = 1.6
 		}
 		chart, err := p.plot()
 		if err != nil {
-			return fmt.Errorf("figure %s, %s: %w", name, p.title, err)
+			return fmt.Errorf("figure %s, %s: %w", name, p.Title, err)
 		}
 		grid[i/columns][i%columns] = chart
 	}
@@ -119,7 +115,7 @@ func (r *run) figure(name, caption string, columns int, panels []panel) error {
 		return err
 	}
 	// Readers who have not got the font get one of their own without serifs.
-	r.files[name+".svg"] = bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;"))
+	r.File(name+".svg", bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")))
 
 	png := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(144))
 	paint(png)
@@ -127,9 +123,33 @@ func (r *run) figure(name, caption string, columns int, panels []panel) error {
 	if _, err := (vgimg.PngCanvas{Canvas: png}).WriteTo(&b); err != nil {
 		return err
 	}
-	r.files[name+".png"] = b.Bytes()
-	r.result.Figures = append(r.result.Figures, Figure{name, caption})
+	r.File(name+".png", b.Bytes())
+	r.Result.Figures = append(r.Result.Figures, Figure{name, caption})
 	return nil
+}
+
+// dressed gives every series the look of its method, and its name.
+func (r *Run) dressed(panels []Panel) ([]Panel, error) {
+	out := slices.Clone(panels)
+	for i := range out {
+		out[i].Series = slices.Clone(out[i].Series)
+		for j := range out[i].Series {
+			s := &out[i].Series[j]
+			look, ok := r.def.catalog.looks[s.Method]
+			if !ok {
+				return nil, fmt.Errorf("no field has a look for method %q", s.Method)
+			}
+			if s.look = look; s.Name == "" {
+				s.Name = look.Title
+			} else {
+				s.look.Dashes = nil
+			}
+			if s.Dashed {
+				s.look.Dashes = []float64{5, 3}
+			}
+		}
+	}
+	return out, nil
 }
 
 // sans sets a text to the sans-serif font.
@@ -138,13 +158,13 @@ func sans(s *text.Style, size float64) {
 	s.Font.Size = font.Length(size)
 }
 
-func (p panel) plot() (*plot.Plot, error) {
+func (p Panel) plot() (*plot.Plot, error) {
 	c := plot.New()
 	c.BackgroundColor = color.White
-	c.Title.Text = p.title
+	c.Title.Text = p.Title
 	sans(&c.Title.TextStyle, 11)
 	c.Title.Padding = vg.Points(5)
-	c.X.Label.Text, c.Y.Label.Text = p.x, p.y
+	c.X.Label.Text, c.Y.Label.Text = p.X, p.Y
 	for _, a := range []*plot.Axis{&c.X, &c.Y} {
 		sans(&a.Label.TextStyle, 10)
 		sans(&a.Tick.Label, 9)
@@ -153,23 +173,23 @@ func (p panel) plot() (*plot.Plot, error) {
 	}
 	grid := plotter.NewGrid()
 	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{Y: 225}, color.Gray{Y: 225}
-	if p.bars {
+	if p.Bars {
 		grid.Vertical.Width = 0
 		c.Add(grid)
 		return c, p.addBars(c)
 	}
 	c.Add(grid)
-	if p.logY {
+	if p.LogY {
 		c.Y.Scale = plot.LogScale{}
 		c.Y.Tick.Marker = plot.TickerFunc(logTicks)
 	}
-	if p.logX {
+	if p.LogX {
 		c.X.Scale = plot.LogScale{}
 		c.X.Tick.Marker = plot.TickerFunc(logTicks)
 	}
-	if len(p.xTicks) > 0 {
-		marks := make(plot.ConstantTicks, len(p.xTicks))
-		for i, x := range p.xTicks {
+	if len(p.XTicks) > 0 {
+		marks := make(plot.ConstantTicks, len(p.XTicks))
+		for i, x := range p.XTicks {
 			marks[i] = plot.Tick{Value: x, Label: strconv.FormatFloat(x, 'g', -1, 64)}
 		}
 		c.X.Tick.Marker = marks
@@ -177,7 +197,7 @@ func (p panel) plot() (*plot.Plot, error) {
 	all := p.placed()
 	low := p.lowest(all)
 	for _, s := range all { // shades first: no line is hidden
-		if s.band != nil {
+		if s.Band != nil {
 			if err := s.addBand(c, low); err != nil {
 				return nil, err
 			}
@@ -188,14 +208,14 @@ func (p panel) plot() (*plot.Plot, error) {
 			return nil, err
 		}
 	}
-	if p.fixedY {
-		c.Y.Min, c.Y.Max = p.yMin, p.yMax
+	if p.YRange != [2]float64{} {
+		c.Y.Min, c.Y.Max = p.YRange[0], p.YRange[1]
 	}
 	// gonum widens a range without length by 1 to both sides, which may reach 0.
-	if p.logX {
+	if p.LogX {
 		c.X.Min, c.X.Max = logaxis.Fit(c.X.Min, c.X.Max)
 	}
-	if p.logY {
+	if p.LogY {
 		c.Y.Min, c.Y.Max = logaxis.Fit(c.Y.Min, c.Y.Max)
 	}
 	return c, nil
@@ -203,24 +223,24 @@ func (p panel) plot() (*plot.Plot, error) {
 
 // placed returns the series with the points that have a place: a logarithmic axis has none
 // for 0 and below. Series without any are left out.
-func (p panel) placed() []series {
-	var out []series
-	for _, s := range p.series {
+func (p Panel) placed() []Series {
+	var out []Series
+	for _, s := range p.Series {
 		kept := s
-		kept.x, kept.y, kept.spread, kept.band = nil, nil, nil, nil
-		for i := range s.x {
-			if p.logX && s.x[i] <= 0 || p.logY && s.y[i] <= 0 {
+		kept.X, kept.Y, kept.Spread, kept.Band = nil, nil, nil, nil
+		for i := range s.X {
+			if p.LogX && s.X[i] <= 0 || p.LogY && s.Y[i] <= 0 {
 				continue
 			}
-			kept.add(s.x[i], s.y[i])
-			if s.spread != nil {
-				kept.spread = append(kept.spread, s.spread[i])
+			kept.Add(s.X[i], s.Y[i])
+			if s.Spread != nil {
+				kept.Spread = append(kept.Spread, s.Spread[i])
 			}
-			if s.band != nil {
-				kept.band = append(kept.band, s.band[i])
+			if s.Band != nil {
+				kept.Band = append(kept.Band, s.Band[i])
 			}
 		}
-		if len(kept.x) > 0 {
+		if len(kept.X) > 0 {
 			out = append(out, kept)
 		}
 	}
@@ -229,30 +249,30 @@ func (p panel) placed() []series {
 
 // lowest is how far down shades and error bars go: anywhere, or on a logarithmic axis a
 // little below the lowest line, since y minus its deviation may be negative.
-func (p panel) lowest(all []series) float64 {
-	if !p.logY {
+func (p Panel) lowest(all []Series) float64 {
+	if !p.LogY {
 		return math.Inf(-1)
 	}
 	low := math.Inf(1)
 	for _, s := range all {
-		low = min(low, slices.Min(s.y))
+		low = min(low, slices.Min(s.Y))
 	}
 	return max(0.7*low, math.SmallestNonzeroFloat64)
 }
 
 // addBand shades from y-band to y+band, cut off at low.
-func (s series) addBand(c *plot.Plot, low float64) error {
-	n := len(s.x)
+func (s Series) addBand(c *plot.Plot, low float64) error {
+	n := len(s.X)
 	points := make(plotter.XYs, 2*n)
 	for i := range n {
-		points[i] = plotter.XY{X: s.x[i], Y: s.y[i] + s.band[i]}
-		points[2*n-1-i] = plotter.XY{X: s.x[i], Y: max(low, s.y[i]-s.band[i])}
+		points[i] = plotter.XY{X: s.X[i], Y: s.Y[i] + s.Band[i]}
+		points[2*n-1-i] = plotter.XY{X: s.X[i], Y: max(low, s.Y[i]-s.Band[i])}
 	}
 	shade, err := plotter.NewPolygon(points)
 	if err != nil {
 		return err
 	}
-	l := looks[s.method].color
+	l := s.look.rgb()
 	shade.Color = color.NRGBA{R: l.R, G: l.G, B: l.B, A: 0x30}
 	shade.LineStyle.Width = 0
 	c.Add(shade)
@@ -260,26 +280,26 @@ func (s series) addBand(c *plot.Plot, low float64) error {
 }
 
 // addTo draws the line, with error bars cut off at low.
-func (s series) addTo(c *plot.Plot, low float64) error {
-	points := make(plotter.XYs, len(s.x))
+func (s Series) addTo(c *plot.Plot, low float64) error {
+	points := make(plotter.XYs, len(s.X))
 	for i := range points {
-		points[i] = plotter.XY{X: s.x[i], Y: s.y[i]}
+		points[i] = plotter.XY{X: s.X[i], Y: s.Y[i]}
 	}
 	line, marks, err := plotter.NewLinePoints(points)
 	if err != nil {
 		return err
 	}
 	line.LineStyle, marks.GlyphStyle = s.styles()
-	if s.spread != nil {
+	if s.Spread != nil {
 		bars := errorPoints{points, make(plotter.YErrors, len(points))}
-		for i, e := range s.spread {
+		for i, e := range s.Spread {
 			// What gonum subtracts from y must leave something where low is above 0: not all
 			// of y, to which low may be less than a rounding.
-			bottom := max(s.y[i]-e, low)
+			bottom := max(s.Y[i]-e, low)
 			if low > 0 {
-				bottom = max(bottom, 1e-9*s.y[i])
+				bottom = max(bottom, 1e-9*s.Y[i])
 			}
-			bars.YErrors[i].Low, bars.YErrors[i].High = s.y[i]-bottom, e
+			bars.YErrors[i].Low, bars.YErrors[i].High = s.Y[i]-bottom, e
 		}
 		e, err := plotter.NewYErrorBars(bars)
 		if err != nil {
@@ -290,10 +310,10 @@ func (s series) addTo(c *plot.Plot, low float64) error {
 		e.CapWidth = vg.Points(4)
 		c.Add(e)
 	}
-	if !s.marks {
+	if !s.Marks {
 		c.Add(line)
 	}
-	if !s.plain {
+	if !s.Plain {
 		c.Add(marks)
 	}
 	return nil
@@ -305,37 +325,30 @@ type errorPoints struct {
 	plotter.YErrors
 }
 
-func (s series) styles() (draw.LineStyle, draw.GlyphStyle) {
-	l := looks[s.method]
-	style := draw.LineStyle{Color: l.color, Width: vg.Points(1.6)}
-	dashes := l.dashes
-	if s.dashed {
-		dashes = []float64{5, 3}
-	} else if s.name != "" {
-		dashes = nil
-	}
-	for _, d := range dashes {
+func (s Series) styles() (draw.LineStyle, draw.GlyphStyle) {
+	style := draw.LineStyle{Color: s.look.rgb(), Width: vg.Points(1.6)}
+	for _, d := range s.look.Dashes {
 		style.Dashes = append(style.Dashes, vg.Points(d))
 	}
 	glyphs := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.PyramidGlyph{}, draw.SquareGlyph{}, draw.RingGlyph{}, draw.CrossGlyph{}, draw.TriangleGlyph{}}
-	return style, draw.GlyphStyle{Color: l.color, Radius: vg.Points(2.6), Shape: glyphs[l.glyph]}
+	return style, draw.GlyphStyle{Color: s.look.rgb(), Radius: vg.Points(2.6), Shape: glyphs[s.look.Glyph]}
 }
 
 // addBars draws one bar per series with its value above.
-func (p panel) addBars(c *plot.Plot) error {
+func (p Panel) addBars(c *plot.Plot) error {
 	c.X.Label.Text = ""
 	c.HideX()
 	top := 0.0
-	for i, s := range p.series {
-		bar, err := plotter.NewBarChart(plotter.Values{s.y[0]}, vg.Points(0.6*panelWidth/float64(len(p.series)+1)))
+	for i, s := range p.Series {
+		bar, err := plotter.NewBarChart(plotter.Values{s.Y[0]}, vg.Points(0.6*panelWidth/float64(len(p.Series)+1)))
 		if err != nil {
 			return err
 		}
 		bar.XMin = float64(i)
-		bar.Color = looks[s.method].color
+		bar.Color = s.look.rgb()
 		bar.LineStyle.Width = 0
 		c.Add(bar)
-		label, err := plotter.NewLabels(plotter.XYLabels{XYs: []plotter.XY{{X: float64(i), Y: s.y[0]}}, Labels: []string{valueLabel(s.y[0])}})
+		label, err := plotter.NewLabels(plotter.XYLabels{XYs: []plotter.XY{{X: float64(i), Y: s.Y[0]}}, Labels: []string{valueLabel(s.Y[0])}})
 		if err != nil {
 			return err
 		}
@@ -343,19 +356,19 @@ func (p panel) addBars(c *plot.Plot) error {
 		label.TextStyle[0].XAlign = text.XCenter
 		label.Offset = vg.Point{Y: vg.Points(2)}
 		c.Add(label)
-		top = max(top, s.y[0])
+		top = max(top, s.Y[0])
 	}
-	if top <= exactly {
+	if top <= Negligible {
 		top = 1
 	}
 	c.Y.Min, c.Y.Max = 0, top*1.15
-	c.X.Min, c.X.Max = -0.7, float64(len(p.series))-0.3
+	c.X.Min, c.X.Max = -0.7, float64(len(p.Series))-0.3
 	return nil
 }
 
 func valueLabel(v float64) string {
 	switch {
-	case v <= exactly:
+	case v <= Negligible:
 		return "0"
 	case v < 1e-4:
 		return strconv.FormatFloat(v, 'e', 0, 64)
@@ -403,24 +416,24 @@ func logTicks(lo, hi float64) []plot.Tick {
 
 // figureLegend is one line of colour and name per series, in columns.
 type figureLegend struct {
-	entries       []series
+	entries       []Series
 	bars          bool
 	rows, columns int
 }
 
 // legendOf collects the series of all panels, each name once.
-func legendOf(panels []panel, columns int) (figureLegend, error) {
+func legendOf(panels []Panel, columns int) (figureLegend, error) {
 	l := figureLegend{bars: true}
 	seen := map[string]Method{}
 	for _, p := range panels {
-		l.bars = l.bars && p.bars
-		for _, s := range p.series {
-			m, ok := seen[s.title()]
-			if ok && m != s.method {
-				return l, fmt.Errorf("%q stands for both %s and %s", s.title(), m, s.method)
+		l.bars = l.bars && p.Bars
+		for _, s := range p.Series {
+			m, ok := seen[s.Name]
+			if ok && m != s.Method {
+				return l, fmt.Errorf("%q stands for both %s and %s", s.Name, m, s.Method)
 			}
 			if !ok {
-				seen[s.title()] = s.method
+				seen[s.Name] = s.Method
 				l.entries = append(l.entries, s)
 			}
 		}
@@ -438,12 +451,12 @@ func (l figureLegend) draw(c draw.Canvas) {
 		y := c.Max.Y - vg.Points(legendLine)*(vg.Length(i/l.columns)+0.5)
 		line, glyph := s.styles()
 		right := x + vg.Points(28)
-		if !s.marks {
+		if !s.Marks {
 			c.StrokeLine2(line, x, y, right, y)
 		}
-		if !s.plain {
+		if !s.Plain {
 			c.DrawGlyph(glyph, vg.Point{X: (x + right) / 2, Y: y})
 		}
-		c.FillText(style, vg.Point{X: right + vg.Points(5), Y: y}, s.title())
+		c.FillText(style, vg.Point{X: right + vg.Points(5), Y: y}, s.Name)
 	}
 }

@@ -16,11 +16,11 @@ func TestPicturesOfHardNumbers(t *testing.T) {
 	} {
 		for _, spread := range [][]float64{nil, {1, 2, 3}} {
 			for _, log := range []bool{false, true} {
-				s := series{method: MethodOpt, x: y, y: y, spread: spread}
+				s := Series{Method: "a", X: y, Y: y, Spread: spread}
 				b := s
-				b.spread, b.band = nil, spread
-				r := &run{files: map[string][]byte{}, result: &Result{}}
-				if err := r.figure("x", "", 1, []panel{{title: "x", series: []series{s, b}, logX: log, logY: log}}); err != nil {
+				b.Spread, b.Band = nil, spread
+				r := &Run{def: Definition{catalog: New(Field{Looks: map[Method]Look{"a": {Title: "a"}}})}}
+				if err := r.Figure("x", "", 1, []Panel{{Title: "x", Series: []Series{s, b}, LogX: log, LogY: log}}); err != nil {
 					t.Errorf("%s, logarithmic %v, spread %v: %v", name, log, spread, err)
 				}
 				if !bytes.Contains(r.files["x.svg"], []byte("</svg>")) {
@@ -33,15 +33,27 @@ func TestPicturesOfHardNumbers(t *testing.T) {
 
 // Points without a place on a logarithmic axis are left out, with what belongs to them.
 func TestPlacedPoints(t *testing.T) {
-	p := panel{logX: true, logY: true, series: []series{
-		{method: MethodOpt, x: []float64{0, 1, 2, 3}, y: []float64{1, 0, 5, -1}, band: []float64{1, 2, 3, 4}, spread: []float64{4, 3, 2, 1}},
-		{method: MethodSub, x: []float64{1}, y: []float64{0}},
+	p := Panel{LogX: true, LogY: true, Series: []Series{
+		{Method: "a", X: []float64{0, 1, 2, 3}, Y: []float64{1, 0, 5, -1}, Band: []float64{1, 2, 3, 4}, Spread: []float64{4, 3, 2, 1}},
+		{Method: "b", X: []float64{1}, Y: []float64{0}},
 	}}
 	got := p.placed()
-	if len(got) != 1 || len(got[0].x) != 1 || got[0].x[0] != 2 || got[0].y[0] != 5 || got[0].band[0] != 3 || got[0].spread[0] != 2 {
+	if len(got) != 1 || len(got[0].X) != 1 || got[0].X[0] != 2 || got[0].Y[0] != 5 || got[0].Band[0] != 3 || got[0].Spread[0] != 2 {
 		t.Errorf("got %+v", got)
 	}
-	if p.logX, p.logY = false, false; len(p.placed()) != 2 || len(p.placed()[0].x) != 4 {
+	if p.LogX, p.LogY = false, false; len(p.placed()) != 2 || len(p.placed()[0].X) != 4 {
 		t.Errorf("linear axes: got %+v", p.placed())
+	}
+}
+
+// Shades on a logarithmic axis end above zero, whatever the deviation.
+func TestShadesOnALogarithmicAxis(t *testing.T) {
+	p := Panel{Title: "x", LogY: true, Series: []Series{{Method: "a", Plain: true, X: []float64{0, 1}, Y: []float64{1, 1e-3}, Band: []float64{5, 1}}}}
+	c, err := p.plot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !(c.Y.Min > 0 && c.Y.Min < 1e-3 && c.Y.Max == 6) {
+		t.Errorf("axis from %g to %g", c.Y.Min, c.Y.Max)
 	}
 }

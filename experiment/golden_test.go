@@ -1,4 +1,4 @@
-package experiment
+package experiment_test
 
 import (
 	"bytes"
@@ -12,7 +12,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
+
+	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/experiment/experimenttest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -21,38 +25,37 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // always; the full ones with DARRM_LONG=1, those that need images only where DARRM_DATA
 // names the folder that scripts/fetch-mnist filled.
 func TestGolden(t *testing.T) {
-	numbers(t)
-	for _, d := range List() {
+	experimenttest.Numbers(t)
+	for _, d := range catalog.List() {
 		quick := d.Quick()
-		if d.NeedsData() != "" && (os.Getenv("DARRM_DATA") == "" || !long()) {
+		if d.NeedsData() != "" && (os.Getenv("DARRM_DATA") == "" || !experimenttest.Long()) {
 			continue
 		}
 		t.Run(d.Name, func(t *testing.T) {
 			if quick {
 				golden(t, d, true)
 			}
-			if !quick || long() {
+			if !quick || experimenttest.Long() {
 				golden(t, d, false)
 			}
 		})
 	}
 }
 
-func golden(t *testing.T, d Definition, quick bool) {
+func golden(t *testing.T, d experiment.Definition, quick bool) {
 	t.Helper()
-	o := Options{Quick: quick, Data: realData(t, d)}
-	out := mustRun(t, d, t.TempDir(), o)
-	p := d.full
-	if quick {
-		p = d.quick
-	}
-	if len(out.Record.Steps) != p.steps() {
-		t.Errorf("took %d steps, announced %d", len(out.Record.Steps), p.steps())
+	o := experiment.Options{Quick: quick, Data: realData(t, d)}
+	out := experimenttest.Run(t, d, t.TempDir(), o)
+	p := d.Form(quick)
+	if len(out.Record.Steps) != p.Steps() {
+		t.Errorf("took %d steps, announced %d", len(out.Record.Steps), p.Steps())
 	}
 	for _, c := range out.Result.Failed() {
 		t.Errorf("claim fails: %s (%s)", c.Text, c.Evidence)
 	}
-	everyClaimCanFail(t, d, p, out, o)
+	if d.Kind != "training" { // package shuffled does it in less time
+		experimenttest.EveryClaimCanFail(t, catalog, source(t, d.Name), out, experimenttest.Replay(out, o))
+	}
 	folder := goldenFolder(d, quick)
 	if *update {
 		if err := os.RemoveAll(folder); err != nil {
@@ -70,7 +73,11 @@ func golden(t *testing.T, d Definition, quick bool) {
 				t.Fatal(err)
 			}
 		}
-		if err := writeJSON(filepath.Join(folder, goldenRecord), describeGolden(t, p, folder)); err != nil {
+		text, err := json.MarshalIndent(describeGolden(t, p, folder), "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, goldenRecord), append(text, '\n'), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -98,17 +105,17 @@ type golds struct {
 	Files      map[string]string `json:"files"`      // SHA-256 of each CSV file
 }
 
-func goldenFolder(d Definition, quick bool) string {
+func goldenFolder(d experiment.Definition, quick bool) string {
 	name := d.Name
 	if quick {
-		name += quickSuffix
+		name += experiment.QuickSuffix
 	}
 	return filepath.Join("testdata", "golden", name)
 }
 
 // describeGolden returns what a golden folder has to say of parameters and files. Claims do
 // not change numbers; TestClaimsHoldOnGoldenFigures judges them.
-func describeGolden(t testing.TB, p parameters, folder string) golds {
+func describeGolden(t testing.TB, p experiment.Parameters, folder string) golds {
 	t.Helper()
 	text, err := json.Marshal(p)
 	if err != nil {
@@ -120,7 +127,7 @@ func describeGolden(t testing.TB, p parameters, folder string) golds {
 	}
 	delete(fields, "claims")
 	g := golds{Files: map[string]string{}}
-	if g.Definition, err = hashOf(fields); err != nil {
+	if g.Definition, err = experiment.HashOf(fields); err != nil {
 		t.Fatal(err)
 	}
 	files, err := filepath.Glob(filepath.Join(folder, "*.csv"))
@@ -128,7 +135,7 @@ func describeGolden(t testing.TB, p parameters, folder string) golds {
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		if g.Files[filepath.Base(f)], err = hashFile(context.Background(), f, maxOutput); err != nil {
+		if g.Files[filepath.Base(f)], err = experiment.HashFile(context.Background(), f, experiment.MaxOutput); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -139,13 +146,11 @@ func describeGolden(t testing.TB, p parameters, folder string) golds {
 // test computes: a definition that was changed without them fails here.
 func TestGoldensAreOfTheirDefinitions(t *testing.T) {
 	var known []string
-	for _, d := range List() {
+	for _, d := range catalog.List() {
 		for _, quick := range []bool{false, true} {
-			p := d.full
-			if quick {
-				if p = d.quick; p == nil {
-					continue
-				}
+			p := d.Form(quick)
+			if p == nil {
+				continue
 			}
 			folder := goldenFolder(d, quick)
 			known = append(known, filepath.Base(folder))
@@ -180,7 +185,13 @@ func TestGoldensAreOfTheirDefinitions(t *testing.T) {
 }
 
 func TestGoldenRecordSeesChanges(t *testing.T) {
-	p := *load(t, "mnist-69").full.(*TrainingParameters)
+	text := string(source(t, "mnist-69"))
+	form := func(old, new string) experiment.Parameters {
+		if !strings.Contains(text, old) {
+			t.Fatalf("no %s in the definition", old)
+		}
+		return experimenttest.Parse(t, catalog, strings.Replace(text, old, new, 1)).Form(false)
+	}
 	folder := t.TempDir()
 	write := func(text string) {
 		if err := os.WriteFile(filepath.Join(folder, "summary.csv"), []byte(text), 0o666); err != nil {
@@ -188,19 +199,16 @@ func TestGoldenRecordSeesChanges(t *testing.T) {
 		}
 	}
 	write("a,b\n1,2\n")
-	first := describeGolden(t, &p, folder)
-	other := p
-	other.StepSizes = p.StepSizes[1:]
-	if describeGolden(t, &other, folder).Definition == first.Definition {
+	p := form("", "")
+	first := describeGolden(t, p, folder)
+	if describeGolden(t, form(`"step_sizes": [`, `"step_sizes": [1e-9, `), folder).Definition == first.Definition {
 		t.Error("another grid of step sizes is the same definition")
 	}
-	other = p
-	other.Claims = p.Claims[1:]
-	if describeGolden(t, &other, folder).Definition != first.Definition {
+	if describeGolden(t, form(`"claims": [`, `"claims": [{"epsilon": 10, "better": ["interleaved"], "worse": ["shuffle-g"], "factor": 1},`), folder).Definition != first.Definition {
 		t.Error("claims change the numbers")
 	}
 	write("a,b\n1,3\n")
-	if maps.Equal(describeGolden(t, &p, folder).Files, first.Files) {
+	if maps.Equal(describeGolden(t, p, folder).Files, first.Files) {
 		t.Error("another number is the same file")
 	}
 }

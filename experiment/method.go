@@ -1,101 +1,44 @@
 package experiment
 
 import (
-	"fmt"
 	"image/color"
-	"slices"
-
-	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/shuffleg"
+	"strings"
 )
 
-// Method is a way to answer. Its name is used in files, its colour in every picture.
+// Method is a way to answer, or to train. Its name is used in files, its Look, which a Field
+// brings, in every picture.
 type Method string
 
-// The methods.
-const (
-	MethodOpt      Method = "opt"       // γ_opt, the optimum
-	MethodOptClear Method = "opt_clear" // γ_opt for teachers with a clear opinion
-	MethodAgree    Method = "opt_agree" // the least Pr[label ≠ majority of the votes], uniform teachers
-	MethodSub      Method = "sub"       // γ_Sub, subsampling m of K
-	MethodDouble   Method = "dsub"      // γ_DSub, subsampling 2m-1 of K
-	MethodConst    Method = "const"     // γ_const, randomised response
-	MethodTight    Method = "tight"     // the largest private constant
-	MethodGNMax    Method = "gnmax"     // vote counts with normal noise, the source's σ
-	MethodGNExact  Method = "gnmax_exact"
-	MethodVoteOpt  Method = "vote_opt" // the best mechanism on the votes of non-private teachers
-	MethodDisjoint Method = "opt_t1"   // γ_opt where one record reaches one teacher
-	MethodMajority Method = "majority" // the plain majority of the non-private teachers: no privacy
-	MethodPrivate  Method = "teachers" // the plain majority of the private teachers
-
-	// Ways of training, under the names that package shuffleg has for them.
-	MethodShuffle     = Method(shuffleg.ShuffleG)
-	MethodDPShuffle   = Method(shuffleg.DPShuffleG)
-	MethodPrivPub     = Method(shuffleg.PrivPub)
-	MethodPubPriv     = Method(shuffleg.PubPriv)
-	MethodInterleaved = Method(shuffleg.Interleaved)
-	MethodPublicOnly  = Method(shuffleg.PublicOnly)
-	MethodDPSGD       = Method(shuffleg.DPSGD)
-)
-
-// look is how a method appears.
-type look struct {
-	title string
-	color color.RGBA
-	// dashes are lengths of line and gap in points; none is a full line. Lines that lie on
+// Look is how a method appears to people.
+type Look struct {
+	Title string
+	Color uint32 // 0xRRGGBB
+	// Dashes are lengths of line and gap in points; none is a full line. Lines that lie on
 	// each other are told apart by them.
-	dashes []float64
-	glyph  int
+	Dashes []float64
+	Glyph  int // 0 circle, 1 pyramid, 2 square, 3 ring, 4 cross, 5 triangle
 }
 
-// The colours are those of Okabe and Ito, told apart by every kind of colour vision, and
-// two greys.
-var looks = map[Method]look{
-	MethodOpt:      {"γ_opt", rgb(0xD55E00), nil, 0},
-	MethodOptClear: {"γ_opt, clear prior", rgb(0xCC79A7), []float64{6, 2}, 1},
-	MethodAgree:    {"γ for agreement", rgb(0xE69F00), nil, 3},
-	MethodSub:      {"γ_Sub", rgb(0x0072B2), []float64{5, 3}, 2},
-	MethodDouble:   {"γ_DSub", rgb(0x56B4E9), []float64{2, 2}, 3},
-	MethodConst:    {"γ_const (RR)", rgb(0x333333), []float64{8, 3, 2, 3}, 4},
-	MethodTight:    {"RR, tight", rgb(0x999999), []float64{1, 2}, 5},
-	MethodGNMax:    {"GNMax", rgb(0x009E73), nil, 4},
-	MethodGNExact:  {"GNMax, exact σ", rgb(0x009E73), []float64{4, 3}, 3},
-	MethodVoteOpt:  {"best vote count, t = 1", rgb(0xCC79A7), []float64{6, 2}, 1},
-	MethodDisjoint: {"γ_opt, t = 1", rgb(0xE69F00), nil, 5},
-	MethodMajority: {"majority, not private", rgb(0x999999), []float64{1, 2}, 0},
-	MethodPrivate:  {"majority, private teachers", rgb(0x333333), []float64{2, 2}, 0},
-
-	MethodShuffle:     {"ShuffleG, not private", rgb(0x333333), []float64{1, 2}, 0},
-	MethodDPShuffle:   {"DP-ShuffleG", rgb(0x009E73), []float64{4, 3}, 3},
-	MethodPrivPub:     {"Priv-Pub", rgb(0x0072B2), []float64{5, 3}, 2},
-	MethodPubPriv:     {"Pub-Priv", rgb(0x56B4E9), []float64{2, 2}, 4},
-	MethodInterleaved: {"Interleaved", rgb(0xD55E00), nil, 0},
-	MethodPublicOnly:  {"Public Only", rgb(0x777777), []float64{8, 3, 2, 3}, 5},
-	MethodSingle:      {"one private model", rgb(0x009E73), []float64{6, 2}, 2},
-	MethodSinglePlain: {"one model, not private", rgb(0x333333), []float64{8, 3, 2, 3}, 0},
-	MethodPublicModel: {"model of public data", rgb(0xCC79A7), []float64{2, 2}, 0},
-	MethodDPSGD:       {"DP-SGD (not the source's)", rgb(0xCC79A7), []float64{6, 2}, 1},
+func (l Look) rgb() color.RGBA {
+	return color.RGBA{R: uint8(l.Color >> 16), G: uint8(l.Color >> 8), B: uint8(l.Color), A: 0xFF}
 }
 
-func rgb(hex uint32) color.RGBA {
-	return color.RGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 0xFF}
-}
-
-// Title returns the method's name for people.
-func (m Method) Title() string { return looks[m].title }
-
-// checkMethods says whether a list of methods is among the allowed ones, each once.
-func checkMethods(list []Method, allowed ...Method) error {
-	if len(list) == 0 {
-		return &check.Error{Name: "methods", Value: "none", Rule: "at least one"}
+// Title returns how people call the method: its name if no field has a look for it.
+func (c *Catalog) Title(m Method) string {
+	if l, ok := c.looks[m]; ok {
+		return l.Title
 	}
-	for i, m := range list {
-		if !slices.Contains(allowed, m) {
-			return &check.Error{Name: "methods", Value: fmt.Sprintf("%q", m), Rule: fmt.Sprintf("among %q", allowed)}
-		}
-		if slices.Contains(list[:i], m) {
-			return &check.Error{Name: "methods", Value: fmt.Sprintf("%q twice", m), Rule: "different"}
-		}
+	return string(m)
+}
+
+// Title returns how people call the method.
+func (r *Run) Title(m Method) string { return r.def.catalog.Title(m) }
+
+// Titles returns how people call the methods, separated by commas.
+func (r *Run) Titles(methods []Method) string {
+	names := make([]string, len(methods))
+	for i, m := range methods {
+		names[i] = r.Title(m)
 	}
-	return nil
+	return strings.Join(names, ", ")
 }

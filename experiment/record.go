@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -15,12 +14,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/darrm/darrm/internal/atomicfile"
 	"github.com/darrm/darrm/internal/readfile"
 )
 
-// RecordFile is the name of the record in an experiment's folder. It is written last.
-const RecordFile = "record.json"
+// recordFile is the name of the record in an experiment's folder. It is written last.
+const recordFile = "record.json"
 
 // resultFile holds the Result.
 const resultFile = "results.json"
@@ -29,7 +27,7 @@ const resultFile = "results.json"
 type Record struct {
 	FormatVersion int               `json:"format_version"`
 	Name          string            `json:"name"`
-	Kind          Kind              `json:"kind"`
+	Kind          string            `json:"kind"`
 	Quick         bool              `json:"quick"`
 	Version       string            `json:"version"` // of the program
 	Solver        string            `json:"solver"`  // of linear programs; nothing rests on it
@@ -37,23 +35,23 @@ type Record struct {
 	Parameters    json.RawMessage   `json:"parameters"`
 	Hash          string            `json:"hash"` // of all of the above and of Inputs
 	Inputs        map[string]string `json:"inputs,omitempty"`
-	Machine       Machine           `json:"machine"`
+	Machine       machine           `json:"machine"`
 	Started       time.Time         `json:"started"`
 	Seconds       float64           `json:"seconds"` // the work, steps of earlier runs included
-	Steps         []StepRecord      `json:"steps"`
+	Steps         []stepRecord      `json:"steps"`
 	Outputs       map[string]string `json:"outputs"` // SHA-256 of every other file of the folder's top
 }
 
-// StepRecord is one part of the work.
-type StepRecord struct {
+// stepRecord is one part of the work.
+type stepRecord struct {
 	Name    string  `json:"name"`
 	Hash    string  `json:"hash"`
 	Seconds float64 `json:"seconds"` // when it was done
 	Reused  bool    `json:"reused"`  // done by an earlier run
 }
 
-// Machine is where an experiment ran.
-type Machine struct {
+// machine is where an experiment ran.
+type machine struct {
 	OS        string `json:"os"`
 	Arch      string `json:"arch"`
 	CPUs      int    `json:"cpus"`
@@ -61,8 +59,8 @@ type Machine struct {
 	Go        string `json:"go"`
 }
 
-func thisMachine() Machine {
-	return Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Processor: processor(), Go: runtime.Version()}
+func thisMachine() machine {
+	return machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Processor: processor(), Go: runtime.Version()}
 }
 
 // processor returns the processor's name where the system tells it, on Linux.
@@ -98,8 +96,8 @@ func hashOf(values ...any) (string, error) {
 // largest built-in experiment are below a megabyte.
 const maxOutput = 256 << 20
 
-// hashFile returns the SHA-256, in hexadecimal, of a file of at most limit bytes.
-func hashFile(ctx context.Context, path string, limit int64) (string, error) {
+// HashFile returns the SHA-256, in hexadecimal, of a file of at most limit bytes.
+func HashFile(ctx context.Context, path string, limit int64) (string, error) {
 	f, err := readfile.Open(ctx, path, limit)
 	if err != nil {
 		return "", err
@@ -112,43 +110,27 @@ func hashFile(ctx context.Context, path string, limit int64) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// writeJSON replaces a file by v's JSON form.
-func writeJSON(path string, v any) error {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
-		return err
-	}
-	err := atomicfile.Replace(path, 0o666, func(w io.Writer) error {
-		_, err := w.Write(b.Bytes())
-		return err
-	})
-	if err != nil {
-		return &OutputError{err}
-	}
-	return nil
-}
-
-// ReadRecord returns the record and the result in an experiment's folder. Every file that
+// readRecord returns the record and the result in an experiment's folder. Every file that
 // the record names must be there as it was written, a regular file of at most 256 MiB; the
 // error names the one that is not.
-func ReadRecord(ctx context.Context, dir string) (Record, Result, error) {
+func readRecord(ctx context.Context, dir string) (Record, Result, error) {
 	var rec Record
 	var res Result
-	data, err := readfile.Whole(ctx, filepath.Join(dir, RecordFile), maxOutput)
+	data, err := readfile.Whole(ctx, filepath.Join(dir, recordFile), maxOutput)
 	if err != nil {
 		return rec, res, err
 	}
-	if err := decodeRecord(data, &rec); err != nil {
-		return rec, res, fmt.Errorf("%s: %w", filepath.Join(dir, RecordFile), err)
+	if err := decodeStrict(data, &rec); err != nil {
+		return rec, res, fmt.Errorf("%s: %w", filepath.Join(dir, recordFile), err)
+	}
+	if rec.FormatVersion != formatVersion {
+		return rec, res, fmt.Errorf("%s: format_version = %d, but it must be %d", filepath.Join(dir, recordFile), rec.FormatVersion, formatVersion)
 	}
 	for name, want := range rec.Outputs {
 		if name != filepath.Base(name) || name == "." || name == ".." {
-			return rec, res, fmt.Errorf("%s: output %q is not a file's name", filepath.Join(dir, RecordFile), name)
+			return rec, res, fmt.Errorf("%s: output %q is not a file's name", filepath.Join(dir, recordFile), name)
 		}
-		got, err := hashFile(ctx, filepath.Join(dir, name), maxOutput)
+		got, err := HashFile(ctx, filepath.Join(dir, name), maxOutput)
 		if err != nil {
 			return rec, res, err
 		}
@@ -157,7 +139,7 @@ func ReadRecord(ctx context.Context, dir string) (Record, Result, error) {
 		}
 	}
 	if _, ok := rec.Outputs[resultFile]; !ok {
-		return rec, res, fmt.Errorf("%s names no %s", filepath.Join(dir, RecordFile), resultFile)
+		return rec, res, fmt.Errorf("%s names no %s", filepath.Join(dir, recordFile), resultFile)
 	}
 	if data, err = readfile.Whole(ctx, filepath.Join(dir, resultFile), maxOutput); err != nil {
 		return rec, res, err
@@ -167,17 +149,3 @@ func ReadRecord(ctx context.Context, dir string) (Record, Result, error) {
 	}
 	return rec, res, nil
 }
-
-func decodeRecord(data []byte, rec *Record) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(rec); err != nil {
-		return err
-	}
-	if rec.FormatVersion != FormatVersion {
-		return fmt.Errorf("format_version = %d, but it must be %d", rec.FormatVersion, FormatVersion)
-	}
-	return nil
-}
-
-func indentJSON(b *bytes.Buffer, raw json.RawMessage) error { return json.Indent(b, raw, "", "  ") }

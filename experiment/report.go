@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"html/template"
@@ -22,14 +23,6 @@ var reportText string
 
 var reportTemplate = template.Must(template.New("report").Parse(reportText))
 
-// methodTitle returns how people call the method of that name, or the name.
-func methodTitle(cell string) string {
-	if l, ok := looks[Method(cell)]; ok {
-		return l.title
-	}
-	return cell
-}
-
 // reportPage is what the template sees.
 type reportPage struct {
 	Sections      []section
@@ -41,6 +34,7 @@ type section struct {
 	Result
 	Record   Record
 	ID       string
+	Tables   []shownTable
 	Pictures []picture
 	Params   string
 }
@@ -50,15 +44,19 @@ type picture struct {
 	SVG     template.HTML
 }
 
+// shownTable is a table whose methods have their titles.
+type shownTable struct {
+	Table
+	catalog *Catalog
+}
+
 // Cells returns a row of the table as text.
-func (t Table) Cells(row []any) []string {
+func (t shownTable) Cells(row []any) []string {
 	out := make([]string, len(row))
-	for i, cell := range row {
-		if i < len(t.Columns) {
-			out[i] = t.Columns[i].Text(cell)
-			if s, ok := cell.(string); ok {
-				out[i] = methodTitle(s)
-			}
+	for i, cell := range row[:min(len(row), len(t.Columns))] {
+		out[i] = t.Columns[i].text(cell)
+		if s, ok := cell.(string); ok {
+			out[i] = t.catalog.Title(Method(s))
 		}
 	}
 	return out
@@ -69,7 +67,7 @@ func (t Table) Cells(row []any) []string {
 // styles are in it, it has no scripts, and it asks for nothing from any network. Every file
 // is compared with its record first; the error names the one that differs. If ctx ends the
 // error is ctx.Err().
-func WriteReport(ctx context.Context, w io.Writer, dirs ...string) error {
+func (c *Catalog) WriteReport(ctx context.Context, w io.Writer, dirs ...string) error {
 	var page reportPage
 	var found []string
 	for _, dir := range dirs {
@@ -80,11 +78,11 @@ func WriteReport(ctx context.Context, w io.Writer, dirs ...string) error {
 		found = append(found, list...)
 	}
 	if len(found) == 0 {
-		return fmt.Errorf("no experiment with a %s in %s", RecordFile, strings.Join(dirs, ", "))
+		return fmt.Errorf("no experiment with a %s in %s", recordFile, strings.Join(dirs, ", "))
 	}
 	ids := map[string]bool{}
 	for _, dir := range found {
-		s, err := readSection(ctx, dir)
+		s, err := c.readSection(ctx, dir)
 		if err != nil {
 			return err
 		}
@@ -96,7 +94,7 @@ func WriteReport(ctx context.Context, w io.Writer, dirs ...string) error {
 		page.Fails += len(s.Failed())
 		page.Sections = append(page.Sections, s)
 	}
-	slices.SortStableFunc(page.Sections, func(a, b section) int { return place(a.Name) - place(b.Name) })
+	slices.SortStableFunc(page.Sections, func(a, b section) int { return c.place(a.Name) - c.place(b.Name) })
 	// Into memory first: half a page is no page.
 	var b bytes.Buffer
 	if err := reportTemplate.Execute(&b, page); err != nil {
@@ -106,17 +104,9 @@ func WriteReport(ctx context.Context, w io.Writer, dirs ...string) error {
 	return err
 }
 
-// place is where an experiment stands: in the source's order, others last.
-func place(name string) int {
-	if i := slices.Index(order, name); i >= 0 {
-		return i
-	}
-	return len(order)
-}
-
 // recordedIn returns the experiments' folders: dir itself, or those in it.
 func recordedIn(dir string) ([]string, error) {
-	if _, err := os.Stat(filepath.Join(dir, RecordFile)); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, recordFile)); err == nil {
 		return []string{dir}, nil
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -128,19 +118,22 @@ func recordedIn(dir string) ([]string, error) {
 	var out []string
 	for _, e := range entries {
 		sub := filepath.Join(dir, e.Name())
-		if _, err := os.Stat(filepath.Join(sub, RecordFile)); err == nil {
+		if _, err := os.Stat(filepath.Join(sub, recordFile)); err == nil {
 			out = append(out, sub)
 		}
 	}
 	return out, nil
 }
 
-func readSection(ctx context.Context, dir string) (section, error) {
-	rec, res, err := ReadRecord(ctx, dir)
+func (c *Catalog) readSection(ctx context.Context, dir string) (section, error) {
+	rec, res, err := readRecord(ctx, dir)
 	if err != nil {
 		return section{}, err
 	}
 	s := section{Result: res, Record: rec, ID: res.Name}
+	for _, t := range res.Tables {
+		s.Tables = append(s.Tables, shownTable{t, c})
+	}
 	for _, f := range res.Figures {
 		name := f.Name + ".svg"
 		if _, ok := rec.Outputs[name]; !ok {
@@ -157,7 +150,7 @@ func readSection(ctx context.Context, dir string) (section, error) {
 		s.Pictures = append(s.Pictures, picture{f.Caption, template.HTML(svg)}) // rebuilt from an allowed set, see inlineSVG
 	}
 	var b bytes.Buffer
-	if err := indentJSON(&b, rec.Parameters); err != nil {
+	if err := json.Indent(&b, rec.Parameters, "", "  "); err != nil {
 		return s, err
 	}
 	s.Params = b.String()

@@ -11,7 +11,7 @@ import (
 // the program, and on nothing else.
 type Result struct {
 	Name    string   `json:"name"`
-	Kind    Kind     `json:"kind"`
+	Kind    string   `json:"kind"`
 	Title   string   `json:"title"`
 	Source  string   `json:"source"`
 	About   string   `json:"about"`
@@ -64,16 +64,17 @@ type Figure struct {
 	Caption string `json:"caption"`
 }
 
-func (t *Table) add(cells ...any) {
+// Add appends a row: a number, a string or nil for each column.
+func (t *Table) Add(cells ...any) {
 	if len(cells) != len(t.Columns) {
 		panic(fmt.Sprintf("experiment: %d cells for %d columns of table %s", len(cells), len(t.Columns), t.Name))
 	}
 	t.Rows = append(t.Rows, cells)
 }
 
-// WriteCSV writes the table with numbers in nine significant digits: enough for every
+// writeCSV writes the table with numbers in nine significant digits: enough for every
 // comparison, and short of the last ones, which may differ between processors.
-func (t Table) WriteCSV(w io.Writer) error {
+func (t Table) writeCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	line := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
@@ -104,8 +105,8 @@ func cellCSV(cell any) string {
 	return fmt.Sprint(cell)
 }
 
-// Text returns a cell as people see it.
-func (c Column) Text(cell any) string {
+// text returns a cell as people see it.
+func (c Column) text(cell any) string {
 	switch v := cell.(type) {
 	case nil:
 		return ""

@@ -16,18 +16,14 @@ import (
 	"sync"
 	"time"
 
-	"github.com/darrm/darrm/constraints"
-	"github.com/darrm/darrm/gamma"
-	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/internal/atomicfile"
-	"github.com/darrm/darrm/internal/readfile"
-	"github.com/darrm/darrm/lp"
 )
 
 // quickSuffix is added to a quick run's folder, so that it does not replace the full one.
 const quickSuffix = "-quick"
 
-// stepsFolder, in an experiment's folder, holds the steps' values.
+// stepsFolder, in an experiment's folder, is the cache of the steps' values.
 const stepsFolder = "steps"
 
 // build names the program: the hash of its file. It is part of every hash, so that what
@@ -37,7 +33,7 @@ var build = sync.OnceValue(func() string {
 	path, err := os.Executable()
 	if err == nil {
 		var hash string
-		if hash, err = hashFile(context.Background(), path, math.MaxInt64); err == nil {
+		if hash, err = HashFile(context.Background(), path, math.MaxInt64); err == nil {
 			return hash
 		}
 	}
@@ -63,12 +59,9 @@ type Options struct {
 	// Defaults to ".". Training experiments look there for the real files of their data
 	// set and generate a stand-in where there are none.
 	Data string
-	// Version of the program. It is recorded.
-	Version string
-	// Solve finds an optimal noise function. Defaults to solve.Optimal.
-	Solve func(context.Context, constraints.Problem, solve.Options) (*gamma.Table, error)
-	// SolverName is recorded. Defaults to lp.Backend().
-	SolverName string
+	// Version of the program and name of its Solver of linear programs. They are recorded,
+	// and what others computed is computed again.
+	Version, Solver string
 	// Progress, if not nil, is called before each step and after the last one, from the
 	// goroutine of the caller.
 	Progress func(Progress)
@@ -89,16 +82,19 @@ type Outcome struct {
 	Reused bool // everything was there already
 }
 
-// run is an experiment at work.
-type run struct {
+// Run is an experiment at work, and what it has found so far.
+type Run struct {
 	context.Context
 	Options
-	def    Definition
-	dir    string
-	record *Record
-	result *Result
-	of     int
-	files  map[string][]byte // outputs, written at the end
+	Result Result
+	Inputs map[string]string // hashes of the files that are read, nil if there are none
+
+	def      Definition
+	dir      string
+	steps    *cache.Store
+	recorded []stepRecord
+	of       int
+	files    map[string][]byte // outputs, written at the end
 
 	// broken, in tests only, changes what a step of a finished run found before it is told
 	// and judged; nothing is worked out and nothing drawn then.
@@ -112,182 +108,217 @@ type run struct {
 //
 // Where data are missing the error is ErrNoData; it says where they were looked for. What
 // cannot be written is an OutputError.
-func Run(ctx context.Context, def Definition, outDir string, o Options) (Outcome, error) {
-	if def.full == nil {
-		return Outcome{}, errors.New("experiment without a definition: use Load or Parse")
+func (d Definition) Run(ctx context.Context, outDir string, o Options) (Outcome, error) {
+	if d.full == nil {
+		return Outcome{}, errors.New("experiment without a definition: use Catalog.Load or Parse")
 	}
 	if o.Data == "" {
 		o.Data = "."
 	}
-	if o.Solve == nil {
-		o.Solve = solve.Optimal
-	}
-	if o.SolverName == "" {
-		o.SolverName = lp.Backend()
-	}
-	p, folder := def.full, def.Name
-	quick := o.Quick && def.quick != nil
+	p, folder := d.full, d.Name
+	quick := o.Quick && d.quick != nil
 	if quick {
-		p, folder = def.quick, def.Name+quickSuffix
+		p, folder = d.quick, d.Name+quickSuffix
 	}
-	r := &run{Context: ctx, Options: o, def: def, dir: filepath.Join(outDir, folder), files: map[string][]byte{}, of: p.steps()}
-	outcome, err := r.do(p, quick)
+	r := d.NewRun(ctx, o)
+	r.dir, r.of = filepath.Join(outDir, folder), p.Steps()
+	r.Result.Quick = quick
+	outcome, err := r.do(p)
 	if err != nil {
-		return Outcome{}, fmt.Errorf("experiment %s: %w", def.Name, err)
+		return Outcome{}, fmt.Errorf("experiment %s: %w", d.Name, err)
 	}
 	return outcome, nil
 }
 
-func (r *run) do(p parameters, quick bool) (Outcome, error) {
+// NewRun returns the experiment at work before anything was found, without a folder: it can
+// take no steps. Tests of kinds use it.
+func (d Definition) NewRun(ctx context.Context, o Options) *Run {
+	return &Run{Context: ctx, Options: o, def: d, Result: Result{Name: d.Name, Kind: d.Kind, Title: d.Title, Source: d.Source, About: d.About}}
+}
+
+func (r *Run) do(p Parameters) (Outcome, error) {
 	text, err := json.Marshal(p)
 	if err != nil {
 		return Outcome{}, err
 	}
-	r.record = &Record{
-		FormatVersion: FormatVersion, Name: r.def.Name, Kind: r.def.Kind, Quick: quick,
-		Version: r.Version, Solver: r.SolverName, Seed: r.Seed, Parameters: text,
-		Machine: thisMachine(), Started: time.Now().UTC().Truncate(time.Second),
-	}
-	r.result = &Result{Name: r.def.Name, Kind: r.def.Kind, Title: r.def.Title, Source: r.def.Source, About: r.def.About, Quick: quick}
-	if p, ok := p.(reader); ok {
-		if r.record.Inputs, err = p.inputs(r, r.Data); err != nil {
+	if p, ok := p.(inputs); ok {
+		if r.Inputs, err = p.Inputs(r, r.Data); err != nil {
 			return Outcome{}, err
 		}
 	}
-	if r.record.Hash, err = hashOf(build(), r.def.Name, r.def.Title, r.def.Source, r.def.About, quick, r.Version, r.SolverName, r.Seed, r.record.Parameters, r.record.Inputs); err != nil {
+	record := Record{
+		FormatVersion: formatVersion, Name: r.def.Name, Kind: r.def.Kind, Quick: r.Result.Quick,
+		Version: r.Version, Solver: r.Solver, Seed: r.Seed, Parameters: text, Inputs: r.Inputs,
+		Machine: thisMachine(), Started: time.Now().UTC().Truncate(time.Second),
+	}
+	if record.Hash, err = hashOf(build(), r.def.Name, r.def.Title, r.def.Source, r.def.About, record.Quick, r.Version, r.Solver, r.Seed, record.Parameters, r.Inputs); err != nil {
 		return Outcome{}, err
 	}
-	if old, result, err := ReadRecord(r, r.dir); err == nil && old.Hash == r.record.Hash {
+	if old, result, err := readRecord(r, r.dir); err == nil && old.Hash == record.Hash {
 		r.report("", r.of)
 		return Outcome{r.dir, old, result, true}, nil
 	}
-	if err := os.MkdirAll(filepath.Join(r.dir, stepsFolder), 0o777); err != nil {
+	if err := os.MkdirAll(r.dir, 0o777); err != nil {
 		return Outcome{}, &OutputError{err}
 	}
-	if err := p.run(r); err != nil {
+	if r.steps, err = cache.Open(filepath.Join(r.dir, stepsFolder)); err != nil {
+		return Outcome{}, &OutputError{err}
+	}
+	if err := p.Run(r); err != nil {
 		return Outcome{}, err
 	}
-	if err := r.write(); err != nil {
+	if err := r.write(&record); err != nil {
 		return Outcome{}, err
 	}
 	r.report("", r.of)
-	return Outcome{r.dir, *r.record, *r.result, false}, nil
+	return Outcome{r.dir, record, r.Result, false}, nil
 }
 
 // write puts the outputs into the folder, the record last.
-func (r *run) write() error {
-	for _, t := range r.result.Tables {
+func (r *Run) write(record *Record) error {
+	for _, t := range r.Result.Tables {
 		var b bytes.Buffer
-		if err := t.WriteCSV(&b); err != nil {
+		if err := t.writeCSV(&b); err != nil {
 			return err
 		}
-		r.files[t.Name+".csv"] = b.Bytes()
+		r.File(t.Name+".csv", b.Bytes())
 	}
-	text, err := json.MarshalIndent(r.result, "", " ")
+	text, err := json.MarshalIndent(r.Result, "", " ")
 	if err != nil {
 		return err
 	}
-	r.files[resultFile] = append(text, '\n')
+	r.File(resultFile, append(text, '\n'))
 	// A record of other files must not stand beside these, even for a moment.
-	record := filepath.Join(r.dir, RecordFile)
-	if err := os.Remove(record); err != nil && !errors.Is(err, os.ErrNotExist) {
+	path := filepath.Join(r.dir, recordFile)
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return &OutputError{err}
 	}
-	r.record.Outputs = map[string]string{}
+	record.Outputs = map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(r.files)) {
 		if err := r.Err(); err != nil {
 			return err
 		}
-		path := filepath.Join(r.dir, name)
-		err := atomicfile.Replace(path, 0o666, func(w io.Writer) error {
-			_, err := w.Write(r.files[name])
+		if err := replace(filepath.Join(r.dir, name), r.files[name]); err != nil {
 			return err
-		})
-		if err != nil {
-			return &OutputError{err}
 		}
-		if r.record.Outputs[name], err = hashFile(r, path, maxOutput); err != nil {
+		if record.Outputs[name], err = HashFile(r, filepath.Join(r.dir, name), maxOutput); err != nil {
 			return err
 		}
 	}
-	for _, s := range r.record.Steps {
-		r.record.Seconds += s.Seconds
+	record.Steps = r.recorded
+	for _, s := range r.recorded {
+		record.Seconds += s.Seconds
 	}
-	return writeJSON(record, r.record)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(record); err != nil {
+		return err
+	}
+	return replace(path, b.Bytes())
 }
 
-func (r *run) report(step string, done int) {
+func replace(path string, data []byte) error {
+	err := atomicfile.Replace(path, 0o666, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+	if err != nil {
+		return &OutputError{err}
+	}
+	return nil
+}
+
+func (r *Run) report(step string, done int) {
 	if r.Progress != nil {
 		r.Progress(Progress{Experiment: r.def.Name, Step: step, Done: done, Of: r.of})
 	}
 }
 
-func (r *run) claim(holds bool, text, evidence string, args ...any) {
-	r.result.Claims = append(r.result.Claims, Claim{text, holds, fmt.Sprintf(evidence, args...)})
+// Claim states what the numbers show, whether they do, and the numbers.
+func (r *Run) Claim(holds bool, text, evidence string, args ...any) {
+	r.Result.Claims = append(r.Result.Claims, Claim{text, holds, fmt.Sprintf(evidence, args...)})
 }
 
-func (r *run) note(format string, args ...any) {
-	r.result.Notes = append(r.result.Notes, fmt.Sprintf(format, args...))
+// Note says what a reader must know to read the numbers.
+func (r *Run) Note(format string, args ...any) {
+	r.Result.Notes = append(r.Result.Notes, fmt.Sprintf(format, args...))
 }
 
-func (r *run) table(t Table) { r.result.Tables = append(r.result.Tables, t) }
+// Table adds a table. It becomes a CSV file of its name.
+func (r *Run) Table(t Table) { r.Result.Tables = append(r.Result.Tables, t) }
 
-// stepFile is a step's value as it is kept.
-type stepFile[T any] struct {
+// File adds a file to the experiment's folder.
+func (r *Run) File(name string, data []byte) {
+	if r.files == nil {
+		r.files = map[string][]byte{}
+	}
+	r.files[name] = data
+}
+
+// stepValue is a step's value as it is kept.
+type stepValue[T any] struct {
 	Hash    string  `json:"hash"`
-	Digest  string  `json:"digest"` // of the value: a damaged one is worked out again
 	Seconds float64 `json:"seconds"`
 	Value   T       `json:"value"`
 }
 
-// step returns what do computes, or what it computed in an earlier run with the same key,
+// Step returns what do computes, or what it computed in an earlier run with the same key,
 // which must hold all that the value depends on besides the program. The value
 // must survive JSON, and a fresh one goes through it too, so that both are the same.
-func step[T any](r *run, name string, key any, do func() (T, error)) (T, error) {
-	var zero T
+func Step[T any](r *Run, name string, key any, do func() (T, error)) (T, error) {
+	var s stepValue[T]
 	if err := r.Err(); err != nil {
-		return zero, err
+		return s.Value, err
 	}
-	r.report(name, len(r.record.Steps))
-	hash, err := hashOf(build(), r.Version, r.SolverName, r.def.Kind, name, key)
+	r.report(name, len(r.recorded))
+	hash, err := hashOf(build(), r.Version, r.Solver, r.def.Kind, name, key)
 	if err != nil {
-		return zero, err
+		return s.Value, err
 	}
-	path := filepath.Join(r.dir, stepsFolder, name+".json")
-	if f, ok := readStep[T](r, path); ok && (f.Hash == hash || r.broken != nil) {
-		r.record.Steps = append(r.record.Steps, StepRecord{name, hash, f.Seconds, true})
+	// An entry that is damaged, or another's, is worked out again.
+	if data, err := r.steps.Get(name); err == nil && json.Unmarshal(data, &s) == nil && (s.Hash == hash || r.broken != nil) {
+		r.recorded = append(r.recorded, stepRecord{name, hash, s.Seconds, true})
 		if r.broken != nil {
-			r.broken(name, &f.Value)
+			r.broken(name, &s.Value)
 		}
-		return f.Value, nil
+		return s.Value, nil
 	}
 	start := time.Now()
 	value, err := do()
 	if err != nil {
-		return zero, err
+		return value, err
 	}
-	digest, err := hashOf(value)
+	data, err := json.Marshal(stepValue[T]{hash, time.Since(start).Seconds(), value})
 	if err != nil {
-		return zero, fmt.Errorf("step %s: %w", name, err)
+		return value, fmt.Errorf("step %s: %w", name, err)
 	}
-	f := stepFile[T]{hash, digest, time.Since(start).Seconds(), value}
-	if err := writeJSON(path, f); err != nil {
-		return zero, err
+	if err := r.steps.Put(name, data); err != nil {
+		return value, &OutputError{err}
 	}
-	back, ok := readStep[T](r, path)
-	if !ok {
-		return zero, fmt.Errorf("step %s cannot be read back from %s", name, path)
+	s = stepValue[T]{}
+	if err := json.Unmarshal(data, &s); err != nil {
+		return value, fmt.Errorf("step %s cannot be read back: %w", name, err)
 	}
-	r.record.Steps = append(r.record.Steps, StepRecord{name, hash, f.Seconds, false})
-	return back.Value, nil
+	r.recorded = append(r.recorded, stepRecord{name, hash, s.Seconds, false})
+	return s.Value, nil
 }
 
-// readStep returns the step in a file, if there is a sound one.
-func readStep[T any](ctx context.Context, path string) (f stepFile[T], ok bool) {
-	data, err := readfile.Whole(ctx, path, maxOutput)
-	if err != nil || json.Unmarshal(data, &f) != nil {
-		return f, false
+// Replay tells and judges a finished run again, after change was applied to a pointer to what
+// each step had found. Nothing is worked out, drawn or written. Tests show by it that every
+// claim can fail.
+func (d Definition) Replay(ctx context.Context, out Outcome, o Options, change func(step string, value any)) (Result, error) {
+	p := d.full
+	if out.Result.Quick {
+		p = d.quick
 	}
-	digest, err := hashOf(f.Value)
-	return f, err == nil && digest == f.Digest
+	r := d.NewRun(ctx, o)
+	r.Inputs, r.broken = out.Record.Inputs, change
+	var err error
+	if r.steps, err = cache.Open(filepath.Join(out.Dir, stepsFolder)); err != nil {
+		return Result{}, err
+	}
+	err = p.Run(r)
+	return r.Result, err
 }

@@ -1,4 +1,4 @@
-package experiment
+package experiment_test
 
 import (
 	"bytes"
@@ -9,7 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/experiment/experimenttest"
+	"github.com/darrm/darrm/experiment/majority"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 )
@@ -24,14 +28,15 @@ func counting(n *int) func(context.Context, constraints.Problem, solve.Options) 
 
 func TestRunResumes(t *testing.T) {
 	dir := t.TempDir()
-	d := load(t, "figure-b.5")
 	solved := 0
-	o := Options{Quick: true, Solve: counting(&solved), Version: "1"}
-	first := mustRun(t, d, dir, o)
+	catalog := catalogWith(counting(&solved))
+	d := experimenttest.Load(t, catalog, "figure-b.5")
+	o := experiment.Options{Quick: true, Version: "1"}
+	first := experimenttest.Run(t, d, dir, o)
 	if solved != 3 || first.Reused || len(first.Record.Steps) != 3 {
 		t.Fatalf("first run: %d solved, %+v", solved, first.Record.Steps)
 	}
-	if again := mustRun(t, d, dir, o); !again.Reused || solved != 3 {
+	if again := experimenttest.Run(t, d, dir, o); !again.Reused || solved != 3 {
 		t.Errorf("second run: %d solved, reused %t", solved, again.Reused)
 	}
 	read := func(name string) string {
@@ -41,10 +46,10 @@ func TestRunResumes(t *testing.T) {
 		}
 		return string(b)
 	}
-	errorsCSV, results, svg := read("errors.csv"), read(resultFile), read("gamma.svg")
+	errorsCSV, results, svg := read("errors.csv"), read(experiment.ResultFile), read("gamma.svg")
 	same := func(what string) {
 		t.Helper()
-		if read("errors.csv") != errorsCSV || read(resultFile) != results || read("gamma.svg") != svg {
+		if read("errors.csv") != errorsCSV || read(experiment.ResultFile) != results || read("gamma.svg") != svg {
 			t.Errorf("%s: the files have changed", what)
 		}
 	}
@@ -53,42 +58,39 @@ func TestRunResumes(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(first.Dir, "errors.csv"), []byte("x"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if again := mustRun(t, d, dir, o); again.Reused || solved != 3 || !again.Record.Steps[0].Reused {
+	if again := experimenttest.Run(t, d, dir, o); again.Reused || solved != 3 || !again.Record.Steps[0].Reused {
 		t.Errorf("after a changed output: %d solved, %+v", solved, again.Record)
 	}
 	same("after a changed output")
 
 	// A step that was damaged is done again, the others are not.
-	step := filepath.Join(first.Dir, stepsFolder, "promise-2.json")
+	steps, err := cache.Open(filepath.Join(first.Dir, experiment.StepsFolder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := steps.Path("promise-2")
 	b, err := os.ReadFile(step)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(step, bytes.Replace(b, []byte(`"error": 0.0`), []byte(`"error": 0.1`), 1), 0o666); err != nil {
+	if err := os.WriteFile(step, bytes.Replace(b, []byte(`"error":0.0`), []byte(`"error":0.1`), 1), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(first.Dir, RecordFile)); err != nil {
+	if err := os.Remove(filepath.Join(first.Dir, experiment.RecordFile)); err != nil {
 		t.Fatal(err)
 	}
-	if mustRun(t, d, dir, o); solved != 4 {
+	if experimenttest.Run(t, d, dir, o); solved != 4 {
 		t.Errorf("after a damaged step %d were solved in all, want 4", solved)
 	}
 	same("after a damaged step")
 
 	// One changed parameter, or another version: only what it concerns.
-	text, err := Source("figure-b.5")
-	if err != nil {
-		t.Fatal(err)
-	}
-	changed, err := Parse(bytes.Replace(text, []byte(`"quick": {"allowances": [1, 3, 7]`), []byte(`"quick": {"allowances": [1, 3, 9]`), 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if mustRun(t, changed, dir, o); solved != 5 {
+	changed := experimenttest.Parse(t, catalog, strings.Replace(string(source(t, "figure-b.5")), `"quick": {"allowances": [1, 3, 7]`, `"quick": {"allowances": [1, 3, 9]`, 1))
+	if experimenttest.Run(t, changed, dir, o); solved != 5 {
 		t.Errorf("after a changed parameter %d were solved in all, want 5", solved)
 	}
 	o.Version = "2"
-	if mustRun(t, changed, dir, o); solved != 8 {
+	if experimenttest.Run(t, changed, dir, o); solved != 8 {
 		t.Errorf("after a new version %d were solved in all, want 8", solved)
 	}
 }
@@ -96,33 +98,35 @@ func TestRunResumes(t *testing.T) {
 // A run that is interrupted leaves its steps and no record, and goes on from there.
 func TestRunInterrupted(t *testing.T) {
 	dir := t.TempDir()
-	d := load(t, "figure-b.5")
 	ctx, cancel := context.WithCancel(context.Background())
 	solved := 0
 	count := counting(&solved)
-	o := Options{Quick: true, Solve: func(c context.Context, p constraints.Problem, so solve.Options) (*gamma.Table, error) {
+	load := func(s majority.Solver) experiment.Definition {
+		return experimenttest.Load(t, catalogWith(s), "figure-b.5")
+	}
+	o := experiment.Options{Quick: true}
+	interrupted := load(func(c context.Context, p constraints.Problem, so solve.Options) (*gamma.Table, error) {
 		if solved == 1 {
 			cancel()
 		}
 		return count(c, p, so)
-	}}
-	if _, err := Run(ctx, d, dir, o); !errors.Is(err, context.Canceled) {
+	})
+	if _, err := interrupted.Run(ctx, dir, o); !errors.Is(err, context.Canceled) {
 		t.Fatalf("interrupted: %v", err)
 	}
 	folder := filepath.Join(dir, "figure-b.5-quick")
-	if _, err := os.Stat(filepath.Join(folder, RecordFile)); !os.IsNotExist(err) {
+	if _, err := os.Stat(filepath.Join(folder, experiment.RecordFile)); !os.IsNotExist(err) {
 		t.Errorf("a record of half a run: %v", err)
 	}
 	solved = 0
-	o.Solve = count
-	if out := mustRun(t, d, dir, o); solved != 2 || !out.Record.Steps[0].Reused {
+	if out := experimenttest.Run(t, load(count), dir, o); solved != 2 || !out.Record.Steps[0].Reused {
 		t.Errorf("%d solved after the interruption, want 2", solved)
 	}
 }
 
 func TestProgress(t *testing.T) {
-	var seen []Progress
-	mustRun(t, load(t, "figure-b.5"), t.TempDir(), Options{Quick: true, Progress: func(p Progress) { seen = append(seen, p) }})
+	var seen []experiment.Progress
+	experimenttest.Run(t, experimenttest.Load(t, catalog, "figure-b.5"), t.TempDir(), experiment.Options{Quick: true, Progress: func(p experiment.Progress) { seen = append(seen, p) }})
 	if len(seen) != 4 {
 		t.Fatalf("%d reports: %v", len(seen), seen)
 	}
@@ -135,53 +139,29 @@ func TestProgress(t *testing.T) {
 
 // The progress of every kind ends at its number of steps.
 func TestStepsAreAsMany(t *testing.T) {
-	numbers(t)
-	for _, d := range []Definition{load(t, "accounting"), load(t, "figure-b.7"), load(t, "figure-b.8")} {
-		out := mustRun(t, d, t.TempDir(), Options{Quick: true})
-		p := d.full
-		if d.quick != nil {
-			p = d.quick
-		}
-		if len(out.Record.Steps) != p.steps() {
-			t.Errorf("%s took %d steps, announced %d", d.Name, len(out.Record.Steps), p.steps())
+	experimenttest.Numbers(t)
+	for _, d := range []experiment.Definition{experimenttest.Load(t, catalog, "accounting"), experimenttest.Load(t, catalog, "figure-b.7"), experimenttest.Load(t, catalog, "figure-b.8")} {
+		out := experimenttest.Run(t, d, t.TempDir(), experiment.Options{Quick: true})
+		if p := d.Form(d.Quick()); len(out.Record.Steps) != p.Steps() {
+			t.Errorf("%s took %d steps, announced %d", d.Name, len(out.Record.Steps), p.Steps())
 		}
 	}
 }
 
 func TestMissingData(t *testing.T) {
-	_, err := Run(context.Background(), load(t, "mnist"), t.TempDir(), Options{Data: t.TempDir()})
-	if !errors.Is(err, ErrNoData) || !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "fetch-mnist") {
+	_, err := experimenttest.Load(t, catalog, "mnist").Run(context.Background(), t.TempDir(), experiment.Options{Data: t.TempDir()})
+	if !errors.Is(err, experiment.ErrNoData) || !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "fetch-mnist") {
 		t.Errorf("missing data: %v", err)
 	}
-	if _, err := Run(context.Background(), Definition{}, t.TempDir(), Options{}); err == nil {
+	if _, err := (experiment.Definition{}).Run(context.Background(), t.TempDir(), experiment.Options{}); err == nil {
 		t.Error("an empty definition runs")
-	}
-}
-
-// Seeds matter where something is drawn, and the same seed gives the same bytes.
-func TestSeeds(t *testing.T) {
-	numbers(t)
-	csv := func(seed uint64) string {
-		out := mustRun(t, parse(t, smallTraining), t.TempDir(), Options{Data: t.TempDir(), Seed: seed})
-		b, err := os.ReadFile(filepath.Join(out.Dir, "summary.csv"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(b)
-	}
-	a, b, c := csv(1), csv(1), csv(2)
-	if a != b {
-		t.Error("the same seed gives different numbers")
-	}
-	if a == c {
-		t.Error("different seeds give the same numbers")
 	}
 }
 
 // A record that names files outside its folder, or a file that has changed, is refused.
 func TestReadRecordRefuses(t *testing.T) {
-	out := mustRun(t, load(t, "figure-b.8"), t.TempDir(), Options{})
-	path := filepath.Join(out.Dir, RecordFile)
+	out := experimenttest.Run(t, experimenttest.Load(t, catalog, "figure-b.8"), t.TempDir(), experiment.Options{})
+	path := filepath.Join(out.Dir, experiment.RecordFile)
 	good, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +175,7 @@ func TestReadRecordRefuses(t *testing.T) {
 		if err := os.WriteFile(path, bytes.Replace(good, []byte(old), []byte(new), 1), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := ReadRecord(context.Background(), out.Dir); err == nil {
+		if _, _, err := experiment.ReadRecord(context.Background(), out.Dir); err == nil {
 			t.Errorf("with %s for %s the record is accepted", new, old)
 		}
 	}

@@ -2,6 +2,7 @@ package gamma
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -27,7 +28,7 @@ type Certificate struct {
 
 // How a certificate was found.
 const (
-	// Sweep: the exact search of all constraints, constraints.System.Max.
+	// Sweep: the exact search of all constraints, constraints.System.UpperBound.
 	Sweep = "sweep"
 	// PostProcessing: the teachers that one record reaches may all be revealed
 	// under the promise, constraints.Problem.PostProcessing, so every γ is private.
@@ -52,7 +53,7 @@ func (e *ViolationError) Error() string {
 // made by certifying, so whoever holds one may release with it. It is immutable.
 type Certified struct {
 	fn          Func
-	problem     constraints.Problem
+	system      *constraints.System
 	certificate Certificate
 }
 
@@ -60,7 +61,7 @@ type Certified struct {
 func (c *Certified) Func() Func { return c.fn }
 
 // Problem returns what is promised, and about which teachers.
-func (c *Certified) Problem() constraints.Problem { return c.problem }
+func (c *Certified) Problem() constraints.Problem { return c.system.Problem() }
 
 // Certificate returns the proof, as a copy.
 func (c *Certified) Certificate() Certificate {
@@ -72,34 +73,36 @@ func (c *Certified) Certificate() Certificate {
 // Certify checks every privacy constraint of p against f, with rounding errors
 // accounted for, and returns the certified function. It fails closed: the error is
 // a *ViolationError if f cannot be shown private, a *constraints.ParameterError if
-// p is invalid, or ctx.Err(). Cost: see constraints.System.Max.
+// p is invalid, or ctx.Err(). Cost: see constraints.System.UpperBound.
 func Certify(ctx context.Context, p constraints.Problem, f Func) (*Certified, error) {
 	s, err := constraints.NewSystem(p)
 	if err != nil {
 		return nil, err
 	}
-	return certify(ctx, s, f)
+	c, _, err := certify(ctx, s, f)
+	return c, err
 }
 
-func certify(ctx context.Context, s *constraints.System, f Func) (*Certified, error) {
+// certify is Certify. The bound is the one that decides, also where it refuses f.
+func certify(ctx context.Context, s *constraints.System, f Func) (*Certified, constraints.Bound, error) {
 	p := s.Problem()
 	if f.K() != p.K {
-		return nil, &constraints.ParameterError{Name: "gamma's number of teachers", Value: f.K(), Rule: fmt.Sprintf("the problem's K = %d", p.K)}
+		return nil, constraints.Bound{}, &constraints.ParameterError{Name: "gamma's number of teachers", Value: f.K(), Rule: fmt.Sprintf("the problem's K = %d", p.K)}
 	}
 	rhs := s.OriginalRHS()
 	if p.PostProcessing() {
-		return &Certified{fn: f, problem: p, certificate: Certificate{
+		return &Certified{fn: f, system: s, certificate: Certificate{
 			Method: PostProcessing, Constraints: p.Count(), Bound: rhs, RightHandSide: rhs,
-		}}, nil
+		}}, constraints.Bound{}, nil
 	}
 	bound, err := s.UpperBound(ctx, f.Phi())
 	if err != nil {
-		return nil, err
+		return nil, bound, err
 	}
 	// Both are scaled; RHS is rounded down and Upper up. Only "provably at most"
 	// passes, so a NaN fails.
 	if !(bound.Upper <= s.RHS()) {
-		return nil, &ViolationError{Problem: p, Worst: bound.At, Bound: bound.Upper, RightHandSide: s.RHS()}
+		return nil, bound, &ViolationError{Problem: p, Worst: bound.At, Bound: bound.Upper, RightHandSide: s.RHS()}
 	}
 	// In the source's units the bound is rounded up once more; it was proved to be
 	// at most E-1+2δ already, so it is capped there for display.
@@ -108,40 +111,32 @@ func certify(ctx context.Context, s *constraints.System, f Func) (*Certified, er
 	if slack > 0 {
 		slack = math.Nextafter(slack, 0) // the difference may have been rounded up
 	}
-	return &Certified{fn: f, problem: p, certificate: Certificate{
+	return &Certified{fn: f, system: s, certificate: Certificate{
 		Method:        Sweep,
 		Constraints:   p.Count(),
 		Bound:         original,
 		RightHandSide: rhs,
 		Slack:         slack,
 		Worst:         bound.At,
-	}}, nil
+	}}, bound, nil
 }
 
-// shrinkRounds bounds the attempts of CertifyShrunk; two suffice unless the
+// shrinkRounds bounds the attempts of CertifyLargest; one suffices unless the
 // right-hand side is of the size of the rounding errors.
 const shrinkRounds = 8
 
-// CertifyShrunk certifies f or, where f breaks a constraint, the largest multiple
+// CertifyLargest certifies f or, where f breaks a constraint, the largest multiple
 // of f that passes: γ·r/U, rounded down, with U the certified bound. It is how an
 // LP solution, which is feasible only within the solver's tolerance, becomes a
-// certified function. Errors are Certify's.
-func CertifyShrunk(ctx context.Context, p constraints.Problem, f Func) (*Certified, error) {
-	s, err := constraints.NewSystem(p)
-	if err != nil {
-		return nil, err
-	}
-	if f.K() != p.K || p.PostProcessing() {
-		return certify(ctx, s, f)
-	}
+// certified function. Each attempt is one search of all constraints, and the one that
+// passes is the certificate. Errors are Certify's.
+func CertifyLargest(ctx context.Context, s *constraints.System, f Func) (*Certified, error) {
 	margin := 0.0
-	for range shrinkRounds {
-		bound, err := s.UpperBound(ctx, f.Phi())
-		if err != nil {
-			return nil, err
-		}
-		if bound.Upper <= s.RHS() {
-			break
+	for round := 0; ; round++ {
+		c, bound, err := certify(ctx, s, f)
+		var violation *ViolationError
+		if !errors.As(err, &violation) || round == shrinkRounds {
+			return c, err
 		}
 		// Upper = maximum + fixed rounding error, and only the maximum shrinks
 		// with γ: aim at the right-hand side less that error. Rounding each value
@@ -151,10 +146,18 @@ func CertifyShrunk(ctx context.Context, p constraints.Problem, f Func) (*Certifi
 		if target <= 0 {
 			// Nothing but γ = 0 is certain to fit.
 			f = f.Shrink(0)
-			break
+			continue
 		}
 		f = f.Shrink(target / bound.Computed)
 		margin = 2*margin + 0x1p-50
 	}
-	return certify(ctx, s, f)
+}
+
+// CertifyShrunk is CertifyLargest where p's System is not at hand.
+func CertifyShrunk(ctx context.Context, p constraints.Problem, f Func) (*Certified, error) {
+	s, err := constraints.NewSystem(p)
+	if err != nil {
+		return nil, err
+	}
+	return CertifyLargest(ctx, s, f)
 }

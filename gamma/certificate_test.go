@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -431,4 +432,28 @@ func TestCertifyRefusesOneDigitMore(t *testing.T) {
 func certifies(p constraints.Problem, f Func) error {
 	_, err := Certify(context.Background(), p, f)
 	return err
+}
+
+// The certificate of a function that was shrunk is that of the very function returned: its
+// last sweep is of it, and of no other.
+func TestShrunkCertificateIsOfTheFunctionReturned(t *testing.T) {
+	for _, p := range []constraints.Problem{problem(t, 11, 3, 0.1, 1e-5), problem(t, 11, 3, 0.1, 0), problem(t, 8, 2, 1, 1e-2)} {
+		for _, c := range []float64{1, 0.5, 1e-3} {
+			f, err := Constant(p.K, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := CertifyShrunk(t.Context(), p, f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := Certify(t.Context(), p, got.Func())
+			if err != nil {
+				t.Fatalf("%+v, γ = %g: %v", p, c, err)
+			}
+			if g, w := got.Certificate(), want.Certificate(); !reflect.DeepEqual(g, w) {
+				t.Errorf("%+v, γ = %g: certificate %+v, of the function returned %+v", p, c, g, w)
+			}
+		}
+	}
 }

@@ -35,8 +35,8 @@ type Multiplier struct {
 	Value    float64 // ≥ 0
 }
 
-// LowerBound returns a number that no private noise function of the given shape
-// can beat: a lower bound on ExpectedError over all γ that satisfy p's constraints.
+// lowerBound returns a number that no private noise function of the given shape
+// can beat: a lower bound on ExpectedError over all γ that satisfy the constraints.
 // Any non-negative multipliers y give a valid one, by weak duality,
 //
 //	ℰ(γ) ≥ Σ_l weight(l) - Σ_i y_i·r + min_γ Σ_l d(l)·γ(l),
@@ -46,12 +46,9 @@ type Multiplier struct {
 // those that do not increase towards the middle (monotone: the least sum over a
 // prefix of d, since such γ are mixtures of steps). So the multipliers may come
 // from anyone. Rounding errors are subtracted. The error names a multiplier that is
-// not finite and ≥ 0 or whose multiset is not one of p's.
-func LowerBound(p constraints.Problem, weights []float64, shape Shape, proof []Multiplier) (float64, error) {
-	s, err := constraints.NewSystem(p)
-	if err != nil {
-		return 0, err
-	}
+// not finite and ≥ 0 or whose multiset is not one of the problem's.
+func lowerBound(s *constraints.System, weights []float64, shape Shape, proof []Multiplier) (float64, error) {
+	p := s.Problem()
 	if len(weights) != s.Variables() {
 		return 0, fmt.Errorf("%d weights for K = %d", len(weights), p.K)
 	}

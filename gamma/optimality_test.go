@@ -14,6 +14,15 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
+// boundFor is lowerBound where no System is at hand.
+func boundFor(p constraints.Problem, weights []float64, shape Shape, proof []Multiplier) (float64, error) {
+	s, err := constraints.NewSystem(p)
+	if err != nil {
+		return 0, err
+	}
+	return lowerBound(s, weights, shape, proof)
+}
+
 // drawMultiset draws any multiset of p.
 func drawMultiset(t *rapid.T, p constraints.Problem) constraints.Multiset {
 	var m constraints.Multiset
@@ -67,7 +76,7 @@ func TestLowerBoundIsBelowEveryPrivateFunction(t *testing.T) {
 		}
 		candidates = append(candidates, c.Func())
 		for _, shape := range []Shape{Free, Monotone} {
-			bound, err := LowerBound(p, weights, shape, proof)
+			bound, err := boundFor(p, weights, shape, proof)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,7 +113,7 @@ func TestLowerBoundOfOptimalTables(t *testing.T) {
 		}
 		bound := func(proof []Multiplier, shape Shape) float64 {
 			t.Helper()
-			b, err := LowerBound(p, weights, shape, proof)
+			b, err := boundFor(p, weights, shape, proof)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -162,7 +171,7 @@ func TestLowerBoundRefuses(t *testing.T) {
 		"minus":    {p, weights, Free, []Multiplier{{constraints.Multiset{constraints.High: 6, constraints.Low: -1}, 1}}, "no constraint"},
 		"wrapped":  {p, weights, Free, []Multiplier{{constraints.Multiset{constraints.Zeros: huge, constraints.Ones: huge, constraints.High: huge, constraints.Low: huge + 5}, 1}}, "no constraint"},
 	} {
-		if _, err := LowerBound(c.p, c.weights, c.shape, c.proof); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := boundFor(c.p, c.weights, c.shape, c.proof); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want an error with %q", name, err, c.want)
 		}
 	}
@@ -187,7 +196,7 @@ func TestLowerBoundSurvivesOverflow(t *testing.T) {
 	}
 	for n := range len(proof) + 1 {
 		for _, shape := range []Shape{Free, Monotone} {
-			if got, err := LowerBound(p, weights, shape, proof[:n]); err != nil || got != 0 {
+			if got, err := boundFor(p, weights, shape, proof[:n]); err != nil || got != 0 {
 				t.Errorf("%s, %d multipliers: %v, %v, want 0", shape, n, got, err)
 			}
 		}
@@ -341,7 +350,7 @@ func TestLowerBoundSubtractsItsErrors(t *testing.T) {
 			proof[i] = Multiplier{at, scale * rng.Float64()}
 		}
 		for _, shape := range []Shape{Free, Monotone} {
-			got, err := LowerBound(p, weights, shape, proof)
+			got, err := boundFor(p, weights, shape, proof)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -368,16 +377,20 @@ func TestLowerBoundSubtractsItsErrors(t *testing.T) {
 func TestWorstCaseBoundLeavesRoomForItsWeights(t *testing.T) {
 	p := problem(t, 5, 1, 0.1, 1e-5)
 	o := Objective{WorstCase: true, Shape: Free}
+	system, err := constraints.NewSystem(p)
+	if err != nil {
+		t.Fatal(err)
+	}
 	proof := Proof{Multipliers: []Multiplier{{constraints.Multiset{constraints.High: 5}, 1e-3}}}
 	within := []float64{0.25, 0.125, 0.125}
 	above := []float64{0.25, 0.125, 0.125 + 0x1p-52} // sums to ½ + 2u, which is let pass
 	for _, weights := range [][]float64{within, above} {
 		proof.Weights = weights
-		got, err := o.lowerBound(p, proof)
+		got, err := o.lowerBound(system, proof)
 		if err != nil {
 			t.Fatal(err)
 		}
-		plain, err := LowerBound(p, weights, Free, proof.Multipliers)
+		plain, err := boundFor(p, weights, Free, proof.Multipliers)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -387,7 +400,7 @@ func TestWorstCaseBoundLeavesRoomForItsWeights(t *testing.T) {
 	}
 	for _, weights := range [][]float64{{0.25, 0.125, 0.125 + 0x1p-48}, {0.5, 0.05, 0.01}, {0.6, 0, 0}, {-0x1p-60, 0.25, 0.25}, {math.NaN(), 0, 0}} {
 		proof.Weights = weights
-		if _, err := o.lowerBound(p, proof); err == nil {
+		if _, err := o.lowerBound(system, proof); err == nil {
 			t.Errorf("weights %v pass", weights)
 		}
 	}

@@ -89,7 +89,7 @@ func (o Objective) Error(f Func) float64 {
 	return ExpectedError(f, weights)
 }
 
-// Proof is what shows how small the error can be at all: see LowerBound. The empty
+// Proof is what shows how small the error can be at all: see lowerBound. The empty
 // Proof is valid and shows that no error is negative.
 type Proof struct {
 	Multipliers []Multiplier
@@ -99,16 +99,17 @@ type Proof struct {
 }
 
 // lowerBound checks the proof and returns the bound that it shows.
-func (o Objective) lowerBound(p constraints.Problem, proof Proof) (float64, error) {
+func (o Objective) lowerBound(s *constraints.System, proof Proof) (float64, error) {
+	k := s.Problem().K
 	if !o.WorstCase {
 		if len(proof.Weights) > 0 {
 			return 0, fmt.Errorf("proof has weights, but only the worst case needs them")
 		}
-		weights, err := o.Weights(p.K)
+		weights, err := o.Weights(k)
 		if err != nil {
 			return 0, err
 		}
-		return LowerBound(p, weights, o.Shape, proof.Multipliers)
+		return lowerBound(s, weights, o.Shape, proof.Multipliers)
 	}
 	if len(proof.Weights) == 0 {
 		return 0, nil
@@ -121,11 +122,11 @@ func (o Objective) lowerBound(p constraints.Problem, proof Proof) (float64, erro
 		sum += w
 	}
 	// Room for the rounding of the sum; what is above ½ is no proof.
-	if sum > 0.5*(1+float64(p.K)*0x1p-52) {
+	if sum > 0.5*(1+float64(k)*0x1p-52) {
 		return 0, fmt.Errorf("proof's weights sum to %v, but they must sum to at most 0.5", sum)
 	}
-	bound, err := LowerBound(p, proof.Weights, o.Shape, proof.Multipliers)
-	return bound * (1 - float64(p.K+4)*0x1p-51), err
+	bound, err := lowerBound(s, proof.Weights, o.Shape, proof.Multipliers)
+	return bound * (1 - float64(k+4)*0x1p-51), err
 }
 
 // Table is a certified noise function with all that is known about it: for which
@@ -135,7 +136,7 @@ type Table struct {
 	*Certified
 	Objective
 	ExpectedError float64 // Objective.Error of the function
-	Baselines     []Baseline
+	Baselines     []Named
 	Proof         Proof
 	LowerBound    float64 // no private γ of this shape has a smaller error
 	Gap           float64 // ExpectedError - LowerBound ≥ 0: at most this far from the optimum
@@ -150,7 +151,7 @@ func NewTable(ctx context.Context, c *Certified, o Objective, proof Proof) (*Tab
 }
 
 // BestTable is NewTable for c or, where one of the baselines has the shape and a smaller
-// error, for the best of those: its Certified is then that Baseline's. So ExpectedError is
+// error, for the best of those: its Certified is then that baseline's. So ExpectedError is
 // never above the BaselineError of a baseline that has the shape. The bound that proof
 // shows is one for every function of the shape, whichever is chosen.
 func BestTable(ctx context.Context, c *Certified, o Objective, proof Proof) (*Table, error) {
@@ -158,28 +159,29 @@ func BestTable(ctx context.Context, c *Certified, o Objective, proof Proof) (*Ta
 }
 
 func newTable(ctx context.Context, c *Certified, o Objective, proof Proof, choose bool) (*Table, error) {
-	if err := o.Validate(c.problem.K); err != nil {
+	k := c.fn.K()
+	if err := o.Validate(k); err != nil {
 		return nil, err
 	}
 	if !o.Shape.has(c.fn) {
 		return nil, fmt.Errorf("gamma increases towards the middle, but its shape must be %q", Monotone)
 	}
-	lower, err := o.lowerBound(c.problem, proof)
+	lower, err := o.lowerBound(c.system, proof)
 	if err != nil {
 		return nil, err
 	}
-	baselines, err := Baselines(ctx, c.problem)
+	all, err := baselines(ctx, c.system)
 	if err != nil {
 		return nil, err
 	}
 	e := o.Error(c.fn)
 	if choose {
-		if b := o.better(baselines, e); b != nil {
+		if b := o.better(all, e); b != nil {
 			c, e = b.Certified, o.Error(b.Certified.fn)
 		}
 	}
 	// e is a sum of about K/2 products of non-negative numbers.
-	rounding := e * float64(c.problem.K+16) * 0x1p-53
+	rounding := e * float64(k+16) * 0x1p-53
 	if lower > e+rounding+1e-12 {
 		return nil, fmt.Errorf("the proof shows that the error is at least %v, but it is %v", lower, e)
 	}
@@ -187,7 +189,7 @@ func newTable(ctx context.Context, c *Certified, o Objective, proof Proof, choos
 		Certified:     c,
 		Objective:     o,
 		ExpectedError: e,
-		Baselines:     baselines,
+		Baselines:     all,
 		Proof:         proof,
 		LowerBound:    math.Min(lower, e), // they may cross by a rounding error
 		Gap:           gap(e+rounding, lower),
@@ -196,8 +198,8 @@ func newTable(ctx context.Context, c *Certified, o Objective, proof Proof, choos
 
 // better returns the best of the baselines that have the shape and an error below e, or
 // nil.
-func (o Objective) better(baselines []Baseline, e float64) *Baseline {
-	var best *Baseline
+func (o Objective) better(baselines []Named, e float64) *Named {
+	var best *Named
 	for i, b := range baselines {
 		if of := o.Error(b.Certified.fn); of < e && o.Shape.has(b.Certified.fn) {
 			best, e = &baselines[i], of
@@ -208,7 +210,7 @@ func (o Objective) better(baselines []Baseline, e float64) *Baseline {
 
 // BetterBaseline returns the best of the baselines that have the shape and a smaller error
 // than the table's function, or nil where none has: always so after BestTable.
-func (t *Table) BetterBaseline() *Baseline { return t.better(t.Baselines, t.ExpectedError) }
+func (t *Table) BetterBaseline() *Named { return t.better(t.Baselines, t.ExpectedError) }
 
 // gap returns above - lower, rounded up, and at least 0.
 func gap(above, lower float64) float64 {
@@ -219,10 +221,10 @@ func gap(above, lower float64) float64 {
 }
 
 // BaselineError returns the error of a baseline under the table's objective.
-func (t *Table) BaselineError(b Baseline) float64 { return t.Error(b.Certified.fn) }
+func (t *Table) BaselineError(b Named) float64 { return t.Error(b.Certified.fn) }
 
 // ErrorOfCoin returns the error of releasing nothing but fair coins, γ ≡ 0, under
 // the table's objective: the scale on which gaps are judged.
 func (t *Table) ErrorOfCoin() float64 {
-	return t.Error(Func{make([]uint64, t.problem.K+1)})
+	return t.Error(Func{make([]uint64, t.fn.K()+1)})
 }

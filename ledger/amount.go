@@ -68,11 +68,13 @@ func (a amount) big() *big.Int {
 }
 
 // String returns the units as a decimal integer, the form in the file.
-func (a amount) String() string {
+func (a amount) String() string { return string(a.appendTo(nil)) }
+
+func (a amount) appendTo(b []byte) []byte {
 	if a.hi == 0 {
-		return strconv.FormatUint(a.lo, 10)
+		return strconv.AppendUint(b, a.lo, 10)
 	}
-	return a.big().String()
+	return a.big().Append(b, 10)
 }
 
 // amountOf takes 0 ≤ x < 2^maxBits.
@@ -85,10 +87,14 @@ func amountOf(x *big.Int) (amount, bool) {
 
 // parseAmount reads what String writes and nothing else: no sign, no leading
 // zero, no space.
-func parseAmount(s string) (amount, error) {
-	if len(s) > 0 && len(s) <= 37 && strings.Trim(s, "0123456789") == "" && (s[0] != '0' || s == "0") {
-		x, _ := new(big.Int).SetString(s, 10)
-		if a, ok := amountOf(x); ok {
+func parseAmount(s []byte) (amount, error) {
+	if len(s) > 0 && len(s) <= 37 && (s[0] != '0' || len(s) == 1) {
+		a, digits := amount{}, true
+		for _, c := range s { // 37 digits are less than 2¹²⁸
+			digits = digits && '0' <= c && c <= '9'
+			a = a.times(10).add(amount{0, uint64(c - '0')})
+		}
+		if digits && a.hi < 1<<(maxBits-64) {
 			return a, nil
 		}
 	}
@@ -136,12 +142,7 @@ func NewCost(epsilon, delta float64) (Cost, error) {
 	if err := check.Delta("delta", delta); err != nil {
 		return Cost{}, err
 	}
-	return CostFromRat(num.Decimal(epsilon), num.Decimal(delta))
-}
-
-// CostFromRat is [NewCost] for exact numbers: rounded up, ε ≥ 0, δ in [0,1].
-func CostFromRat(epsilon, delta *big.Rat) (Cost, error) {
-	return costOf(epsilon, delta, true)
+	return costOf(num.Decimal(epsilon), num.Decimal(delta), true)
 }
 
 // NewBudget returns the budget (ε, δ), each rounded down to a whole unit, so

@@ -63,15 +63,16 @@ func BenchmarkChargeGroup(b *testing.B) {
 	b.ReportMetric(float64(b.N)*1000/b.Elapsed().Seconds(), "releases/s")
 }
 
-// BenchmarkOpen: verifying a ledger of n entries.
+// BenchmarkOpen: verifying a ledger of n entries, 100 to a write.
 func BenchmarkOpen(b *testing.B) {
-	for _, n := range []int{100, 10_000} {
+	for _, n := range []int{100, 10_000, 1_000_000} {
 		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
 			l := benchLedger(b)
 			for i := 0; i < n; i += 100 {
 				requests := make([]Request, 100)
 				for j := range requests {
-					requests[j] = Request{Relation: ReplaceOne, ID: fmt.Sprint(i + j), Count: 1, Unit: unitOfOne}
+					requests[j] = plainRequest(i + j)
+					requests[j].Event = fmt.Appendf(nil, `{"mechanism":"darrm","K":11,"m":3,"epsilon":0.1,"query":%d}`, i+j)
 				}
 				if _, err := l.ChargeAll(b.Context(), requests); err != nil {
 					b.Fatal(err)

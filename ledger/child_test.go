@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -111,15 +112,16 @@ func keepCopy(path string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path+".copy", append(a, db...), 0o600)
+	return os.WriteFile(path+".copy", append(a, db...), 0o600) // the anchor is one line
 }
 
 func refund(path string) error {
 	b, err := os.ReadFile(path + ".copy")
-	if err != nil || len(b) < anchorSize {
+	if err != nil {
 		return nil
 	}
-	return errors.Join(os.WriteFile(path+AnchorSuffix, b[:anchorSize], 0o600), os.WriteFile(path, b[anchorSize:], 0o600))
+	anchor, db, _ := bytes.Cut(b, []byte("\n"))
+	return errors.Join(os.WriteFile(path+AnchorSuffix, append(anchor, '\n'), 0o600), os.WriteFile(path, db, 0o600))
 }
 
 // said collects what children printed.

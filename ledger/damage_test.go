@@ -7,17 +7,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
-
-	bolt "go.etcd.io/bbolt"
 )
 
 // underAttack is a small ledger and the files it had after every commit.
 type underAttack struct {
 	spent  Cost
 	states []files // states[i]: after commit i
-	path   string  // where attacks can be opened as files
+	heads  []Head
+	path   string // where attacks can be opened as files
 }
 
 func (u *underAttack) last() files { return u.states[len(u.states)-1] }
@@ -26,10 +26,17 @@ func newUnderAttack(t testing.TB, batches int) *underAttack {
 	t.Helper()
 	l := create(t, 100, 1e-3)
 	u := &underAttack{path: filepath.Join(t.TempDir(), "ledger")}
-	u.states = append(u.states, readFiles(t, l.Path()))
+	add := func() {
+		h, err := l.Head(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.states, u.heads = append(u.states, readFiles(t, l.Path())), append(u.heads, h)
+	}
+	add()
 	for i := range batches {
 		mustCharge(t, l, drawnRequest(i))
-		u.states = append(u.states, readFiles(t, l.Path()))
+		add()
 	}
 	u.spent = unitOfOne.Times(uint64(batches))
 	return u
@@ -67,8 +74,7 @@ func (u *underAttack) check(t testing.TB, f files, what string, args ...any) boo
 	return err != nil
 }
 
-// checkFiles is check by way of Open, and of a charge where Open accepts: bbolt
-// must be able to write to whatever the reader lets pass.
+// checkFiles is check by way of Open, and of a charge where Open accepts.
 func (u *underAttack) checkFiles(t *testing.T, f files, what string, args ...any) {
 	t.Helper()
 	refused := u.check(t, f, what, args...)
@@ -90,136 +96,94 @@ func (u *underAttack) checkFiles(t *testing.T, f files, what string, args ...any
 	mustSpend(t, l, u.spent.Plus(unitOfOne))
 }
 
-// Every length of the database and of the anchor. All of 64 KiB and 1 KiB in
-// memory (thinned to 1 in 37 unless long), some as files.
+// Every length of the file and of the anchor: all in memory (thinned unless long), some as
+// files. Only what ends with the last commit, and the whole, is accepted.
 func TestTruncatedAnywhere(t *testing.T) {
 	t.Parallel()
 	u := newUnderAttack(t, 6)
 	whole := u.last()
 	u.checkFiles(t, whole, "undamaged")
-	step := thin(37)
-	high := 0 // the longest database that is refused
-	for n := 0; n < len(whole.db); n += step {
-		if u.check(t, files{whole.db[:n], whole.anchor}, "database cut to %d", n) {
-			high = n
+	for n := 0; n < len(whole.db); n += thin(3) {
+		if !u.check(t, files{whole.db[:n], whole.anchor}, "ledger cut to %d", n) {
+			t.Errorf("a ledger of %d bytes of %d is accepted", n, len(whole.db))
 		}
 	}
-	for n := 0; n < len(whole.anchor); n += thin(5) {
+	for n := range whole.anchor {
 		if !u.check(t, files{whole.db, whole.anchor[:n]}, "anchor cut to %d", n) {
 			t.Errorf("anchor cut to %d is accepted", n)
 		}
 	}
-	// bbolt keeps room at the end of the file; what holds data must be missed.
-	if high < 4*boltPageSize {
-		t.Errorf("a database of %d bytes of %d is accepted", high+step, len(whole.db))
+	for _, n := range []int{0, 1, 100, 500, len(u.states[3].db), len(u.states[5].db), len(whole.db) - 1} {
+		u.checkFiles(t, files{whole.db[:n], whole.anchor}, "file cut to %d", n)
 	}
-	for _, n := range []int{0, 1, 100, 4095, 4096, 8192, 16384, high, high + step, len(whole.db) - 1} {
-		u.checkFiles(t, files{whole.db[:n], whole.anchor}, "database file cut to %d", n)
-	}
-	for _, n := range []int{0, 1, 511, 512, 1023} {
+	for _, n := range []int{0, 1, 100, len(whole.anchor) - 1} {
 		u.checkFiles(t, files{whole.db, whole.anchor[:n]}, "anchor file cut to %d", n)
 	}
 	u.checkFiles(t, files{whole.db, append(bytes.Clone(whole.anchor), 0)}, "anchor with a byte more")
 	u.checkFiles(t, files{whole.db, nil}, "anchor removed")
 }
 
-// Every bit of both files; the 524,288 of the database thinned to 1 in 101 unless
-// long. Bits that nothing depends on (free pages, the older meta page, unused ends
-// of pages) may flip unseen.
+// Every bit of both files (thinned unless long): all are refused.
 func TestEveryBitFlipped(t *testing.T) {
 	t.Parallel()
 	u := newUnderAttack(t, 6)
 	whole := u.last()
-	step := thin(101)
-	accepted, refused := 0, 0
-	for bit := 0; bit < 8*len(whole.db); bit += step {
-		whole.db[bit/8] ^= 1 << (bit % 8)
-		if u.check(t, whole, "database bit %d flipped", bit) {
-			refused++
-		} else {
-			accepted++
-		}
-		if bit/step%400 == 0 {
-			u.checkFiles(t, whole, "database file with bit %d flipped", bit)
-		}
-		whole.db[bit/8] ^= 1 << (bit % 8)
-	}
-	t.Logf("database: %d of %d flips refused, the others changed nothing", refused, refused+accepted)
-	// Every bit of a record must be among those refused; a thinned run has to
-	// come within a quarter of its share.
-	if want := 8 * recordBytes(t, whole.db) / step; refused < want*3/4 || long && refused < want {
-		t.Errorf("%d flips refused, but the records alone have %d bits", refused, want)
-	}
-	for bit := 0; bit < 8*anchorSize; bit += thin(5) {
-		whole.anchor[bit/8] ^= 1 << (bit % 8)
-		u.check(t, whole, "anchor bit %d flipped", bit)
-		if bit/thin(5)%1000 == 0 {
-			u.checkFiles(t, whole, "anchor file with bit %d flipped", bit)
-		}
-		whole.anchor[bit/8] ^= 1 << (bit % 8)
-	}
-}
-
-func recordBytes(t *testing.T, db []byte) (n int) {
-	s, err := readSnapshot(readerAt(db), int64(len(db)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name := range s.file.buckets {
-		err := s.file.walk(name, nil, func(key, value []byte) error {
-			n += len(key) + len(value)
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return n
-}
-
-// No byte of an entry, of the head or of the genesis record can change unseen,
-// even with the page structure intact. This finds them in the file by content.
-func TestEveryByteOfRecordsCounts(t *testing.T) {
-	t.Parallel()
-	u := newUnderAttack(t, 6)
-	whole := u.last()
-	s, err := readSnapshot(readerAt(whole.db), int64(len(whole.db)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	records := 0
-	for name := range s.file.buckets {
-		err := s.file.walk(name, nil, func(key, value []byte) error {
-			records++
-			record := append(bytes.Clone(key), value...)
-			// Free pages hold older copies: change each in turn; one must matter.
-			for i := 0; i < len(record); i += thin(3) {
-				seen := false
-				for at := 0; ; {
-					n := bytes.Index(whole.db[at:], record)
-					if n < 0 {
-						break
-					}
-					at += n
-					whole.db[at+i] ^= 0x10
-					if u.check(t, whole, "%s %q: byte %d changed", name, key, i) {
-						seen = true
-					}
-					whole.db[at+i] ^= 0x10
-					at++
-				}
-				if !seen {
-					t.Errorf("%s %q: byte %d can change", name, key, i)
-				}
+	for what, b := range map[string][]byte{"ledger": whole.db, "anchor": whole.anchor} {
+		step := thin(5)
+		for bit := 0; bit < 8*len(b); bit += step {
+			b[bit/8] ^= 1 << (bit % 8)
+			if !u.check(t, whole, "%s: bit %d flipped", what, bit) {
+				t.Errorf("%s: bit %d can change", what, bit)
 			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
+			if bit/step%400 == 0 {
+				u.checkFiles(t, whole, "%s file with bit %d flipped", what, bit)
+			}
+			b[bit/8] ^= 1 << (bit % 8)
 		}
 	}
-	if records != 2+6+6+4+2+6+1 { // ledger, entries, ids, draws, covers, votes, ensembles
-		t.Errorf("%d records tested", records)
+}
+
+// The write of a charge that nobody got a receipt for is cut short anywhere, or is any
+// bytes: the next charge takes its place, with one entry and with many, and nothing of it stays.
+// The same behind a commit that the anchor does not know is no trace of a crash.
+func TestTornCommit(t *testing.T) {
+	t.Parallel()
+	u := newUnderAttack(t, 3)
+	u.last().write(t, u.path)
+	l, err := Open(t.Context(), u.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.ChargeAll(t.Context(), []Request{plainRequest(10), plainRequest(11), plainRequest(12)}); err != nil {
+		t.Fatal(err)
+	}
+	next := readFiles(t, u.path)
+	before := u.last()
+	tails := [][]byte{make([]byte, 5000), []byte("\n"), []byte("{}\n"), bytes.Repeat([]byte("x"), 2*maxLine)}
+	for n := len(before.db); n < len(next.db); n++ {
+		tails = append(tails, next.db[len(before.db):n])
+	}
+	for i, tail := range tails {
+		torn := append(bytes.Clone(before.db), tail...)
+		if u.check(t, files{torn, before.anchor}, "torn at %d", len(tail)) {
+			t.Errorf("torn at %d is refused", len(tail))
+		}
+		if len(tail) == 0 {
+			continue
+		}
+		if !u.check(t, files{torn, u.states[2].anchor}, "a tail of %d that no crash leaves", len(tail)) {
+			t.Errorf("a tail of %d bytes behind what the anchor does not know is accepted", len(tail))
+		}
+		if i%thin(37) == 0 || i < 4 {
+			u.checkFiles(t, files{torn, before.anchor}, "file torn at %d", len(tail))
+			b := readFiles(t, u.path).db
+			if c, err := readChain(t.Context(), bytes.NewReader(b), nil); err != nil || c.rest != nil {
+				t.Errorf("after a tail of %d bytes: %v, %v", len(tail), err, c.rest)
+			}
+		}
+	}
+	if s, err := (files{next.db, before.anchor}).verify(nil); err != nil || s.spent != u.spent.Plus(unitOfOne.Times(3)) {
+		t.Errorf("a whole commit that the anchor does not know yet: %v, %v", s.spent, err)
 	}
 }
 
@@ -321,110 +285,98 @@ func TestExchangedLedgers(t *testing.T) {
 	}
 }
 
-// Whoever can write the file can still not make the chain hold: entries changed,
-// removed, added or counted twice by way of bbolt itself, pages all in order.
+// Entries changed, removed, added, reordered or counted twice, every line in order.
 func TestForgedRecords(t *testing.T) {
-	put := func(bucket, key string, value []byte) func(*bolt.Tx) error {
-		return func(tx *bolt.Tx) error { return tx.Bucket([]byte(bucket)).Put([]byte(key), value) }
-	}
-	del := func(bucket, key string) func(*bolt.Tx) error {
-		return func(tx *bolt.Tx) error { return tx.Bucket([]byte(bucket)).Delete([]byte(key)) }
-	}
-	rewrite := func(bucket, key, old, new string) func(*bolt.Tx) error {
-		return func(tx *bolt.Tx) error {
-			b := tx.Bucket([]byte(bucket))
-			v := b.Get([]byte(key))
-			changed := bytes.Replace(v, []byte(old), []byte(new), 1)
-			if bytes.Equal(v, changed) {
-				return fmt.Errorf("%q is not in %s", old, v)
+	rewrite := func(line int, old, new string) func([]string) []string {
+		return func(lines []string) []string {
+			if !strings.Contains(lines[line], old) {
+				t.Fatalf("%q is not in %s", old, lines[line])
 			}
-			return b.Put([]byte(key), changed)
+			lines[line] = strings.Replace(lines[line], old, new, 1)
+			return lines
 		}
 	}
-	for name, forge := range map[string]func(*bolt.Tx) error{
-		"refund in the head":     rewrite("ledger", "head", `"epsilon":"3`, `"epsilon":"2`),
-		"larger budget":          rewrite("ledger", "genesis", `"epsilon":"1`, `"epsilon":"9`),
-		"smaller charge":         rewrite("entries", string(seqKey(2)), `"epsilon":"1000000000000"`, `"epsilon":"1"`),
-		"other event":            rewrite("entries", string(seqKey(2)), "darrm", "other"),
-		"other time":             rewrite("entries", string(seqKey(2)), `"time":"2`, `"time":"1`),
-		"last entry removed":     del("entries", string(seqKey(3))),
-		"first entry removed":    del("entries", string(seqKey(1))),
-		"entry added":            put("entries", string(seqKey(4)), []byte("{}")),
-		"entry before the first": put("entries", string(seqKey(0)), []byte("{}")),
-		"odd key":                put("entries", "zzz", []byte("{}")),
-		"id forgotten":           del("ids", "request 1"),
-		"id invented":            put("ids", "request 7", seqKey(1)),
-		"id of another":          put("ids", "request 1", seqKey(1)),
-		"draw forgotten":         del("draws", DrawName{"teachers", "draw 1"}.key()),
-		"draw invented":          put("draws", DrawName{"teachers", "draw 7"}.key(), seqKey(1)),
-		"draw of another":        put("draws", DrawName{"teachers", "draw 1"}.key(), seqKey(1)),
-		"draw is a cover":        put("draws", DrawName{"teachers", "draw 2"}.key(), seqKey(3)),
-		"cover forgotten":        del("covers", DrawName{"teachers", "draw 2"}.key()),
-		"votes forgotten":        del("votes", string(append(make([]byte, 31), 2))),
-		"votes of another":       put("votes", string(append(make([]byte, 31), 2)), seqKey(1)),
-		"ensemble forgotten":     del("ensembles", "teachers"),
-		"ensemble stated later":  put("ensembles", "teachers", seqKey(2)),
-		"no index of draws":      func(tx *bolt.Tx) error { return tx.DeleteBucket([]byte("draws")) },
-		"other relation":         rewrite("ledger", "genesis", `"replace"`, `"add-remove"`),
-		"other secret":           rewrite("ledger", "genesis", `"secret_sha256":"`, `"secret_sha256":"0`),
-		"older format":           rewrite("ledger", "genesis", `"format":2`, `"format":1`),
-		"other draw":             rewrite("entries", string(seqKey(2)), "draw 1", "draw 7"),
-		"result invented":        put("results", "request 1", seqKey(2)),
-		"record added":           put("ledger", "more", []byte("1")),
-		"head removed":           del("ledger", "head"),
-		"genesis removed":        del("ledger", "genesis"),
-		"entry is a bucket": func(tx *bolt.Tx) error {
-			_, err := tx.Bucket([]byte("entries")).CreateBucket([]byte("zzzzzzzz"))
-			return err
-		},
-		"bucket added":   func(tx *bolt.Tx) error { _, err := tx.CreateBucket([]byte("more")); return err },
-		"bucket removed": func(tx *bolt.Tx) error { return tx.DeleteBucket([]byte("results")) },
-		"entries emptied": func(tx *bolt.Tx) error {
-			tx.DeleteBucket([]byte("entries"))
-			_, err := tx.CreateBucket([]byte("entries"))
-			return err
-		},
-		"root element no bucket?": func(tx *bolt.Tx) error { _, err := tx.CreateBucket([]byte("aaa")); return err },
+	const head, entry = 6, 3 // the last head record, the second entry
+	for name, forge := range map[string]func([]string) []string{
+		"refund in the head":      rewrite(head, `"epsilon":"3`, `"epsilon":"2`),
+		"larger budget":           rewrite(0, `"epsilon":"1`, `"epsilon":"9`),
+		"other relation":          rewrite(0, `"replace"`, `"add-remove"`),
+		"other secret":            rewrite(0, `"secret_sha256":"`, `"secret_sha256":"0`),
+		"older format":            rewrite(0, `"format":2`, `"format":1`),
+		"smaller charge":          rewrite(entry, `"epsilon":"1000000000000"`, `"epsilon":"1"`),
+		"other event":             rewrite(entry, "darrm", "other"),
+		"other time":              rewrite(entry, `"time":"2`, `"time":"1`),
+		"other draw":              rewrite(entry, "draw 1", "draw 7"),
+		"other form":              rewrite(entry, `"count":1`, `"count":1 `),
+		"last commit removed":     func(l []string) []string { return l[:5] },
+		"last head removed":       func(l []string) []string { return l[:6] },
+		"last entry removed":      func(l []string) []string { return append(l[:5], l[6]) },
+		"first commit removed":    func(l []string) []string { return append(l[:1], l[3:]...) },
+		"a head in between gone":  func(l []string) []string { return append(l[:2], l[3:]...) },
+		"commits exchanged":       func(l []string) []string { l[1], l[2], l[3], l[4] = l[3], l[4], l[1], l[2]; return l },
+		"an entry twice":          func(l []string) []string { return append(l[:2], l[1:]...) },
+		"a commit twice":          func(l []string) []string { return append(l[:3], l[1:]...) },
+		"an empty line":           func(l []string) []string { return append(l[:3], append([]string{"\n"}, l[3:]...)...) },
+		"a line of something":     func(l []string) []string { return append(l[:3], append([]string{"{}\n"}, l[3:]...)...) },
+		"a genesis record more":   func(l []string) []string { return append(l[:3], append([]string{l[0]}, l[3:]...)...) },
+		"genesis record removed":  func(l []string) []string { return l[1:] },
+		"nothing but the genesis": func(l []string) []string { return l[:1] },
+		"nothing":                 func(l []string) []string { return nil },
 	} {
 		u := newUnderAttack(t, 3)
-		u.last().write(t, u.path)
-		db, err := bolt.Open(u.path, 0o600, &bolt.Options{PageSize: boltPageSize})
-		if err != nil {
-			t.Fatal(err)
+		f := u.last()
+		lines := slices.Collect(strings.Lines(string(f.db)))
+		if len(lines) != head+1 {
+			t.Fatalf("%d lines", len(lines))
 		}
-		if err := errors.Join(db.Update(forge), db.Close()); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		files{[]byte(strings.Join(forge(lines), "")), f.anchor}.write(t, u.path)
 		if _, err := Open(t.Context(), u.path); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// An index that was changed after the ledger was opened leads to an entry that is not its
-// own: a charge must not believe it.
-func TestIndexIsNotTrusted(t *testing.T) {
-	for _, c := range []struct{ bucket, key string }{
-		{"ids", "request 0"}, {"draws", DrawName{"teachers", "draw 0"}.key()}, {"votes", string(append(make([]byte, 31), 1))}, {"ensembles", "teachers"},
-	} {
+// Entries of one commit stand between no head records; each bit of them counts all the same.
+func TestForgedBatch(t *testing.T) {
+	l := create(t, 100, 0)
+	if _, err := l.ChargeAll(t.Context(), []Request{plainRequest(0), plainRequest(1), plainRequest(2)}); err != nil {
+		t.Fatal(err)
+	}
+	f := readFiles(t, l.Path())
+	for bit := 0; bit < 8*len(f.db); bit += thin(7) {
+		f.db[bit/8] ^= 1 << (bit % 8)
+		if _, err := f.verify(nil); !errors.Is(err, ErrDamaged) {
+			t.Errorf("bit %d: %v", bit, err)
+		}
+		f.db[bit/8] ^= 1 << (bit % 8)
+	}
+}
+
+// An entry that was changed after the ledger was opened is not believed where it is read again.
+func TestChangedUnderAHandle(t *testing.T) {
+	l := create(t, 100, 0)
+	for i := range 3 {
+		mustCharge(t, l, drawnRequest(i))
+	}
+	f := readFiles(t, l.Path())
+	f.db = bytes.Replace(f.db, []byte(`"draw 1"`), []byte(`"draw 7"`), 1)
+	f.write(t, l.Path())
+	other := *l
+	if entries, err := l.History(t.Context()); !errors.Is(err, ErrDamaged) {
+		t.Errorf("history of %d entries: %v", len(entries), err)
+	}
+	if err := other.Verify(t.Context()); !errors.Is(err, ErrDamaged) {
+		t.Errorf("verify: %v", err)
+	}
+	for _, c := range [][2]string{{`"request 0"`, `"request 9"`}, {`{"seq":1,`, `{"seq":2,`}, {`"count":1`, `"count":x`}} {
 		l := create(t, 100, 0)
 		mustCharge(t, l, drawnRequest(0))
 		mustCharge(t, l, plainRequest(1))
-		db, err := bolt.Open(l.Path(), 0o600, &bolt.Options{PageSize: boltPageSize})
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = db.Update(func(tx *bolt.Tx) error { return tx.Bucket([]byte(c.bucket)).Put([]byte(c.key), seqKey(2)) })
-		if err := errors.Join(err, db.Close()); err != nil {
-			t.Fatal(err)
-		}
-		again := drawnRequest(0)
-		if c.bucket != "ids" {
-			again.ID = "again"
-			again.Draw.Covers = true
-		}
-		if _, err := l.Charge(t.Context(), again); !errors.Is(err, ErrDamaged) {
-			t.Errorf("index %s: %v", c.bucket, err)
+		f := readFiles(t, l.Path())
+		f.db = bytes.Replace(f.db, []byte(c[0]), []byte(c[1]), 1)
+		f.write(t, l.Path())
+		if _, err := l.Charge(t.Context(), drawnRequest(0)); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: %v", c[1], err)
 		}
 	}
 }
@@ -452,7 +404,10 @@ func TestAdopt(t *testing.T) {
 		"wrong pin":             {files{u.states[3].db, nil}, Head{3, Digest{1}}, false},
 		"pin of a later commit": {files{u.states[3].db, nil}, Head{4, pin.Hash}, false},
 		"database rolled back":  {files{u.states[2].db, nil}, pin, false},
-		"database damaged":      {files{u.states[3].db[:20000], nil}, pin, false},
+		"database damaged":      {files{u.states[3].db[:len(u.states[3].db)-300], nil}, pin, false},
+		"torn after the pin":    {files{append(bytes.Clone(u.states[3].db), '{'), nil}, pin, true},
+		"torn, an older pin":    {files{append(bytes.Clone(u.states[3].db), '{'), nil}, u.heads[2], false},
+		"an older pin":          {files{u.states[3].db, nil}, u.heads[2], true},
 	} {
 		c.f.write(t, u.path)
 		if _, err := Open(t.Context(), u.path); !errors.Is(err, ErrDamaged) {
@@ -472,24 +427,14 @@ func TestAdopt(t *testing.T) {
 }
 
 // What nothing shows to be a ledger is called that, and damage only what was one: where an
-// anchor is, or a handle is open, or the file is a database of this package.
+// anchor is, or a handle is open, or the file begins as a ledger.
 func TestNotALedger(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger")
 	u := newUnderAttack(t, 1)
 	last := u.last()
-	foreign := filepath.Join(t.TempDir(), "foreign")
-	db, err := bolt.Open(foreign, 0o600, &bolt.Options{PageSize: boltPageSize})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = db.Update(func(tx *bolt.Tx) error { _, err := tx.CreateBucket([]byte("other")); return err })
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
-	other := readFiles(t, foreign).db
 	for name, b := range map[string][]byte{
-		"empty": {}, "text": []byte("hello\n"), "zeros": make([]byte, 32<<10), "another database": other,
-		"a beginning cut short": last.db[:50], "an anchor": last.anchor,
+		"empty": {}, "text": []byte("hello\n"), "zeros": make([]byte, 32<<10), "JSON": []byte(`{"format": 2}`),
+		"a beginning cut short": last.db[:10], "an anchor": last.anchor,
 	} {
 		files{b, nil}.write(t, path)
 		if _, err := Open(t.Context(), path); !errors.Is(err, ErrNotLedger) || errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), path+" is not a ledger") {

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"encoding/binary"
 	"fmt"
 
 	"github.com/darrm/darrm/internal/check"
@@ -36,11 +35,6 @@ func (n DrawName) String() string {
 		return fmt.Sprintf("%q", n.Name)
 	}
 	return fmt.Sprintf("%q of ensemble %q", n.Name, n.Ensemble)
-}
-
-// key is the name in an index. The length comes first, so that no two names share a key.
-func (n DrawName) key() string {
-	return string(binary.BigEndian.AppendUint16(nil, uint16(len(n.Ensemble)))) + n.Ensemble + n.Name
 }
 
 // check says what is wrong with a draw in a request that paidBy pays for.

@@ -412,3 +412,21 @@ func TestRelation(t *testing.T) {
 		mustSpend(t, l, mustCost(t, 0.1, 0))
 	}
 }
+
+// Two keys with one hash are two.
+func TestOneHash(t *testing.T) {
+	b := newBook()
+	a, c := charged{seq: 1, id: "a"}, charged{seq: 2, id: "c"}
+	b.add(a)
+	place, _ := b.find(key{byID, "", "c"})
+	b.places[place] = 0 // as if the hash of "c" were that of "a"
+	if b.first(key{byID, "", "c"}) != nil {
+		t.Error("one that was not added is there")
+	}
+	b.add(c)
+	for _, want := range []charged{a, c} {
+		if got := b.first(key{byID, "", want.id}); got == nil || got.seq != want.seq {
+			t.Errorf("%q: %+v", want.id, got)
+		}
+	}
+}

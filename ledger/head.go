@@ -29,7 +29,7 @@ func ParseHead(s string) (Head, error) {
 	if err != nil {
 		return Head{}, fmt.Errorf("head %.100q: %w", s, err)
 	}
-	hash, err := parseDigest(digest)
+	hash, err := parseDigest([]byte(digest))
 	if err != nil {
 		return Head{}, fmt.Errorf("head %.100q: %w", s, err)
 	}
@@ -107,7 +107,7 @@ func decodeGenesis(b []byte) (genesis, error) {
 		if err := g.relation.check(); err != nil {
 			return genesis{}, err
 		}
-		if g.secret, err = parseDigest(j.SecretSHA256); err != nil {
+		if g.secret, err = parseDigest([]byte(j.SecretSHA256)); err != nil {
 			return genesis{}, fmt.Errorf("secret_sha256: %w", err)
 		}
 	default:
@@ -128,47 +128,28 @@ func decodeGenesis(b []byte) (genesis, error) {
 	return g, nil
 }
 
+// genesisStart begins the file of a ledger that can be charged.
+const genesisStart = `{"format":2,"ledger":"`
+
 func genesisHash(encoded []byte) Digest {
 	return sha256.Sum256(append([]byte(genesisTag), encoded...))
 }
 
-// state is where a ledger stands after a commit. The database and the anchor
-// each hold one.
+// state is where a ledger stands after a commit. The file and the anchor each say it.
 type state struct {
 	commit uint64 // writes so far; entries carry the number of theirs
 	head   Head
 	spent  Cost
 }
 
-type stateJSON struct {
-	Commit uint64   `json:"commit"`
-	Seq    uint64   `json:"seq"`
-	Hash   string   `json:"hash"`
-	Spent  costJSON `json:"spent"`
-}
-
-func (s *state) encode() ([]byte, error) {
-	return marshal(stateJSON{s.commit, s.head.Seq, s.head.Hash.String(), s.spent.json()})
-}
-
-func decodeState(b []byte) (state, error) {
-	var j stateJSON
-	if err := strictJSON(b, &j); err != nil {
-		return state{}, err
-	}
-	hash, err := parseDigest(j.Hash)
-	if err != nil {
-		return state{}, err
-	}
-	spent, err := j.Spent.cost()
-	if err != nil {
-		return state{}, fmt.Errorf("spent: %w", err)
-	}
-	s := state{j.Commit, Head{j.Seq, hash}, spent}
-	if again, err := s.encode(); err != nil || !bytes.Equal(again, b) {
-		return state{}, errors.New("head record is not in canonical form")
-	}
-	return s, nil
+// appendTo appends the head record, the line that closes a commit.
+func (s *state) appendTo(b []byte) []byte {
+	b = strconv.AppendUint(append(b, `{"commit":`...), s.commit, 10)
+	b = strconv.AppendUint(append(b, `,"seq":`...), s.head.Seq, 10)
+	b = hex.AppendEncode(append(b, `,"hash":"`...), s.head.Hash[:])
+	b = s.spent.epsilon.appendTo(append(b, `","spent":{"epsilon":"`...))
+	b = s.spent.delta.appendTo(append(b, `","delta":"`...))
+	return append(b, `"}}`...)
 }
 
 // follow returns the state after e, or says why e cannot come next.

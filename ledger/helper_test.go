@@ -1,9 +1,9 @@
 package ledger
 
 import (
+	"bytes"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -65,7 +65,7 @@ func mustSpend(t testing.TB, l *Ledger, want Cost) {
 	}
 }
 
-// files are the bytes of a database and its anchor; a nil anchor is no file.
+// files are the bytes of a ledger and its anchor; a nil anchor is no file.
 type files struct{ db, anchor []byte }
 
 func readFiles(t testing.TB, path string) files {
@@ -100,30 +100,20 @@ func (f files) verify(visit func(*Entry) error) (state, error) {
 	if f.anchor != nil {
 		got, err := decodeAnchor(f.anchor)
 		if err != nil {
-			return state{}, err
+			return state{}, damaged("%w", err)
 		}
 		a = &got
 	}
-	s, err := readSnapshot(readerAt(f.db), int64(len(f.db)))
+	lines := f.db
+	if is, _ := isDatabase(bytes.NewReader(lines)); is {
+		var err error
+		if lines, err = linesOfDatabase(lines); err != nil {
+			return state{}, damaged("%w", err)
+		}
+	}
+	c, err := readChain(context.Background(), bytes.NewReader(lines), visit)
 	if err != nil {
 		return state{}, err
 	}
-	if err := s.checkAnchor(a); err != nil {
-		return state{}, err
-	}
-	return s.state, s.verifyAll(context.Background(), visit)
-}
-
-// readerAt is a bytes.Reader that is cheap to make.
-type readerAt []byte
-
-func (r readerAt) ReadAt(b []byte, off int64) (int, error) {
-	if off > int64(len(r)) {
-		off = int64(len(r))
-	}
-	n := copy(b, r[off:])
-	if n < len(b) {
-		return n, io.EOF
-	}
-	return n, nil
+	return c.now, c.checkAnchor(a)
 }

@@ -1,19 +1,14 @@
 package ledger
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"os"
-	"path/filepath"
-	"runtime"
 	"runtime/pprof"
-	"strings"
 	"testing"
 	"time"
-
-	bolt "go.etcd.io/bbolt"
 )
 
 // A copy of the database takes its name while a charge is being written to the old
@@ -38,42 +33,13 @@ func TestReplacedWhileWriting(t *testing.T) {
 	if err := l.write(s, []*Entry{charge}); !errors.Is(err, ErrDamaged) {
 		t.Errorf("%v, want ErrDamaged", err)
 	}
-	unlock(s.db)
+	unlock(s.file)
 	if err := chargeOne(l, 1); !errors.Is(err, ErrBroken) {
 		t.Errorf("the handle goes on: %v", err)
 	}
 	// The copy has one commit less than the anchor.
 	if _, err := Open(t.Context(), l.Path()); !errors.Is(err, ErrRolledBack) {
 		t.Errorf("open: %v", err)
-	}
-}
-
-// bbolt panics over a damaged freelist that nothing else has looked at since Open.
-// That is an error, and the lock does not stay with the map that is left behind.
-func TestPanicGivesLockBack(t *testing.T) {
-	l := create(t, 10, 0)
-	if err := chargeOne(l, 0); err != nil {
-		t.Fatal(err)
-	}
-	whole := readFiles(t, l.Path())
-	f, err := openBoltFile(readerAt(whole.db), int64(len(whole.db)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	bad := files{append([]byte{}, whole.db...), whole.anchor}
-	bad.db[f.freelist*boltPageSize+8] = flagLeaf
-	bad.write(t, l.Path())
-	if err := chargeOne(l, 1); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "writing failed") {
-		t.Fatalf("%v, want ErrDamaged by way of a panic", err)
-	}
-	whole.write(t, l.Path())
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-	defer cancel()
-	if l, err = Open(ctx, l.Path()); err != nil {
-		t.Fatal(err)
-	}
-	if err := chargeOne(l, 1); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -122,16 +88,16 @@ func TestCanceledBeforehand(t *testing.T) {
 
 // failingReader is a disk with an unreadable place.
 type failingReader struct {
-	readerAt
+	*bytes.Reader
 	from int64
 	err  error
 }
 
 func (r failingReader) ReadAt(b []byte, off int64) (int, error) {
 	if off+int64(len(b)) > r.from && off <= r.from {
-		return 0, r.err
+		return int(r.from - off), r.err
 	}
-	return r.readerAt.ReadAt(b, off)
+	return r.Reader.ReadAt(b, off)
 }
 
 // An error of the system is not damage: it says nothing about the ledger, and must
@@ -140,127 +106,18 @@ func TestSystemErrorIsNotDamage(t *testing.T) {
 	u := newUnderAttack(t, 6)
 	whole := u.last()
 	eio := errors.New("input/output error")
-	failed := 0
-	for page := range int64(len(whole.db) / boltPageSize) {
-		s, err := readSnapshot(failingReader{whole.db, page*boltPageSize + pageHeader, eio}, int64(len(whole.db)))
-		if err == nil {
-			err = s.verifyAll(t.Context(), nil)
+	for at := 0; at < len(whole.db); at += 97 {
+		c, err := readChain(t.Context(), failingReader{bytes.NewReader(whole.db), int64(at), eio}, nil)
+		if !errors.Is(err, eio) || errors.Is(err, ErrDamaged) {
+			t.Errorf("byte %d: %v", at, err)
 		}
-		if err == nil {
+		if c == nil {
 			continue
 		}
-		failed++
-		if !errors.Is(err, eio) || errors.Is(err, ErrDamaged) {
-			t.Errorf("page %d: %v", page, err)
+		// What was read holds, and the rest is read when it can be.
+		if err := c.extend(t.Context(), bytes.NewReader(whole.db)); err != nil || c.now.spent != u.spent {
+			t.Errorf("byte %d, read again: %v", at, err)
 		}
-	}
-	if failed < 5 { // two metas, root, entries, freelist; the others are within the root
-		t.Errorf("only %d pages are read", failed)
-	}
-}
-
-// sparse is a file of zeros but for what is written over them.
-type sparse map[int64]byte
-
-func (s sparse) ReadAt(b []byte, off int64) (int, error) {
-	clear(b)
-	for at, v := range s {
-		if at >= off && at < off+int64(len(b)) {
-			b[at-off] = v
-		}
-	}
-	return len(b), nil
-}
-
-func (s sparse) put(at int64, b []byte) {
-	for i, v := range b {
-		s[at+int64(i)] = v
-	}
-}
-
-// Files of exabytes cost nothing to make. What they claim must not be allocated.
-func TestSparseFile(t *testing.T) {
-	u := newUnderAttack(t, 2)
-	build := func(pages uint64, edit func(f *boltFile, s sparse)) sparse {
-		whole := append([]byte{}, u.last().db...)
-		f, err := openBoltFile(readerAt(whole), int64(len(whole)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for page := range 2 {
-			m := whole[page*boltPageSize+pageHeader:]
-			native.PutUint64(m[40:], pages)
-			sum := fnv.New64a()
-			sum.Write(m[:metaChecked])
-			native.PutUint64(m[metaChecked:], sum.Sum64())
-		}
-		s := sparse{}
-		s.put(0, whole[:f.pages*boltPageSize])
-		if edit != nil {
-			edit(f, s)
-		}
-		return s
-	}
-	more := func(n uint32) []byte { return native.AppendUint32(nil, n) }
-	for name, s := range map[string]sparse{
-		"2⁴⁷ pages":          build(1<<47, nil),
-		"a page of 64 GiB":   build(maxPages, func(f *boltFile, s sparse) { s.put(int64(f.root)*boltPageSize+12, more(maxPages-100)) }),
-		"a large freelist":   build(maxPages, func(f *boltFile, s sparse) { s.put(int64(f.freelist)*boltPageSize+12, more(maxPages-100)) }),
-		"nothing but claims": build(maxPages, nil),
-	} {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		snap, err := readSnapshot(s, 1<<60)
-		if err == nil {
-			err = snap.verifyAll(t.Context(), nil)
-		}
-		if !errors.Is(err, ErrDamaged) {
-			t.Errorf("%s: %v", name, err)
-		}
-		runtime.ReadMemStats(&after)
-		if used := after.TotalAlloc - before.TotalAlloc; used > 64<<20 {
-			t.Errorf("%s: %d MiB allocated", name, used>>20)
-		}
-	}
-}
-
-// A ledger that would grow beyond what can be read is refused before, not after.
-func TestFullLedger(t *testing.T) {
-	l := create(t, 10, 0)
-	before := readFiles(t, l.Path())
-	s, err := l.begin(t.Context(), true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unlock(s.db)
-	s.file.pages = maxPages/2 + 1
-	charge := &Entry{Kind: KindCharge, ID: "a", Time: time.Now().UTC(), Count: 1, Unit: unitOfOne, Event: []byte("null")}
-	if _, err := l.commit(s, []*Entry{charge}); err == nil || !strings.Contains(err.Error(), "full") {
-		t.Errorf("%v", err)
-	}
-	if after := readFiles(t, l.Path()); string(after.db) != string(before.db) {
-		t.Error("it was written to")
-	}
-}
-
-// Without its freelist on disk, bbolt would search all pages in goroutines whose
-// panics nobody can catch.
-func TestFreelistMustBeOnDisk(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "db")
-	db, err := bolt.Open(path, 0o600, &bolt.Options{PageSize: boltPageSize, NoFreelistSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = db.Update(func(tx *bolt.Tx) error { _, err := tx.CreateBucket([]byte("a")); return err })
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := openBoltFile(readerAt(b), int64(len(b))); !errors.Is(err, errPage) {
-		t.Errorf("%v", err)
 	}
 }
 
@@ -272,7 +129,7 @@ func writeUnchecked(t *testing.T, l *Ledger, e Entry) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer unlock(s.db)
+	defer unlock(s.file)
 	if e.Time.IsZero() {
 		e.Time = time.Now().UTC()
 	}
@@ -387,32 +244,26 @@ func TestCopiedReceipt(t *testing.T) {
 	}
 }
 
-// An anchor whose mark is lost is forced to disk once more, and is otherwise as good.
-func TestMarkOfTheAnchor(t *testing.T) {
+// Both files are rolled back by a commit, and another one of the same length comes in its place,
+// whose process is killed before the anchor. An open handle knows the commit that is gone, and
+// must not charge on top of it.
+func TestForkUnderAHandle(t *testing.T) {
 	l := create(t, 5, 0)
-	for i := range 2 {
-		if err := chargeOne(l, i); err != nil {
-			t.Fatal(err)
-		}
-	}
-	at := 0*slotSize + markAt // of commit 2
-	f := readFiles(t, l.Path())
-	if f.anchor[at] != durableMark {
-		t.Fatalf("%q at %d of the anchor", f.anchor[at], at)
-	}
-	f.anchor[at] = ' '
-	f.write(t, l.Path())
-	if _, err := f.verify(nil); err != nil {
-		t.Error(err)
-	}
-	f.anchor[at] = '*'
-	if _, err := f.verify(nil); err != nil {
-		t.Errorf("an unreadable slot leaves the other: %v", err)
-	}
-	if err := chargeOne(l, 2); err != nil {
+	mustCharge(t, l, plainRequest(0))
+	old := readFiles(t, l.Path())
+	at := time.Unix(1e9, 0).UTC()
+	writeUnchecked(t, l, Entry{Kind: KindCharge, ID: "a", Time: at, Count: 1, Unit: unitOfOne})
+	old.write(t, l.Path())
+	other, err := Open(t.Context(), l.Path())
+	if err != nil {
 		t.Fatal(err)
 	}
-	if got := readFiles(t, l.Path()).anchor; got[slotSize+markAt] != durableMark || got[at] != durableMark {
-		t.Errorf("marks %q and %q", got[at], got[slotSize+markAt])
+	writeUnchecked(t, other, Entry{Kind: KindCharge, ID: "b", Time: at, Count: 1, Unit: unitOfOne})
+	files{readFiles(t, l.Path()).db, old.anchor}.write(t, l.Path())
+	if err := chargeOne(l, 1); !errors.Is(err, ErrRolledBack) {
+		t.Errorf("%v, want ErrRolledBack", err)
+	}
+	if err := chargeOne(other, 1); err != nil {
+		t.Errorf("the handle that wrote it: %v", err)
 	}
 }

@@ -5,14 +5,13 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
+	"github.com/darrm/darrm/internal/atomicfile"
 	"github.com/darrm/darrm/internal/check"
 )
 
@@ -20,18 +19,19 @@ import (
 // methods are safe for any number of goroutines; any number of processes may
 // have the same ledger open. No file stays open between calls.
 type Ledger struct {
-	path    string // of the database, links resolved
+	path    string // links resolved
 	genesis genesis
 
-	turn   chan struct{} // holds one token; a mutex that a context can give up
-	known  *state        // verified up to here
-	broken error         // set by the first failure that leaves the state open
+	turn     chan struct{} // holds one token; a mutex that a context can give up
+	chain    *chain        // what was read so far
+	anchored state         // the anchor that this handle forced to disk
+	broken   error         // set by the first failure that leaves the state open
 }
 
 // Create makes a new ledger at path, which must not exist, and opens it. All costs that
-// are ever charged to it are for the neighbouring relation. The database is at path, the
+// are ever charged to it are for the neighbouring relation. The ledger is at path, the
 // anchor at path + ".anchor", the secret at path + ".secret". An anchor without a
-// database is refused: a deleted ledger must not come back with a fresh budget.
+// ledger is refused: a deleted ledger must not come back with a fresh budget.
 // After an error the ledger may be there, whole and empty. What earlier calls for the same
 // directory left behind when they were killed is removed.
 func Create(ctx context.Context, path string, budget Budget, relation Relation) (*Ledger, error) {
@@ -54,13 +54,13 @@ func Create(ctx context.Context, path string, budget Budget, relation Relation) 
 	}
 	switch _, err := os.Lstat(path + AnchorSuffix); {
 	case err == nil:
-		return nil, fmt.Errorf("create ledger %s: the anchor of an earlier ledger is there, so the database is missing: %w", path, fs.ErrExist)
+		return nil, fmt.Errorf("create ledger %s: the anchor of an earlier ledger is there, so the ledger is missing: %w", path, fs.ErrExist)
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
 	g := genesis{format: formatVersion, created: time.Now().UTC().Round(0), relation: relation, budget: budget}
 	rand.Read(g.id[:]) // never fails: crypto/rand ends the program instead
-	if err := createFiles(dir, path, &g); err != nil {
+	if err := createFiles(path, &g); err != nil {
 		return nil, fmt.Errorf("create ledger %s: %w", path, err)
 	}
 	l, err := Open(ctx, path)
@@ -73,53 +73,22 @@ func Create(ctx context.Context, path string, budget Budget, relation Relation) 
 	return l, nil
 }
 
-// createFiles makes the secret, and then the database that names it. Both are built under
-// other names, so that what has its own name is complete. A link, unlike a rename, does not
-// replace what another process created meanwhile.
-func createFiles(dir, path string, g *genesis) (err error) {
-	sweep(dir)
-	work, err := newWorkDir(dir)
-	if err != nil {
-		return writeError(err)
-	}
-	defer func() { err = errors.Join(err, work.remove()) }()
-	s, err := ensureSecret(work.file(workSecret), path+SecretSuffix)
+// createFiles makes the secret, and then the ledger that names it. What has its own name is
+// complete, and replaces nothing that another process made meanwhile.
+func createFiles(path string, g *genesis) error {
+	s, err := ensureSecret(path + SecretSuffix)
 	if err != nil {
 		return writeError(err)
 	}
 	g.secret = s.fingerprint()
-	db, err := bolt.Open(work.file(workDatabase), 0o600, &bolt.Options{PageSize: boltPageSize})
-	if err != nil {
-		return writeError(err)
-	}
-	if err := errors.Join(putGenesis(db, g), db.Close()); err != nil {
-		return writeError(err)
-	}
-	if err := os.Link(work.file(workDatabase), path); err != nil {
-		return writeError(err)
-	}
-	return writeError(syncDir(dir))
-}
-
-func putGenesis(db *bolt.DB, g *genesis) error {
 	first, err := g.encode()
 	if err != nil {
 		return err
 	}
-	start := state{head: Head{Hash: genesisHash(first)}}
-	head, err := start.encode()
-	if err != nil {
+	return writeError(atomicfile.WriteNew(path, 0o600, func(w io.Writer) error {
+		_, err := w.Write(append(first, '\n'))
 		return err
-	}
-	return db.Update(func(tx *bolt.Tx) error {
-		for _, name := range append([]string{bucketLedger, bucketEntries}, g.indexes()...) {
-			if _, err := tx.CreateBucket([]byte(name)); err != nil {
-				return err
-			}
-		}
-		b := tx.Bucket([]byte(bucketLedger))
-		return errors.Join(b.Put([]byte(keyGenesis), first), b.Put([]byte(keyHead), head))
-	})
+	}))
 }
 
 // Open opens the ledger at path and verifies all of it, as [Ledger.Verify] does:
@@ -137,18 +106,13 @@ func Open(ctx context.Context, path string) (*Ledger, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open ledger: %w", err)
 	}
-	defer unlock(s.db)
-	if err := s.verifyAll(ctx, nil); err != nil {
-		return nil, fmt.Errorf("open ledger: %s: %w", path, err)
-	}
-	known := s.state
-	l.genesis, l.known = s.genesis, &known
-	return l, nil
+	l.genesis, l.chain = s.genesis, s.chain
+	return l, unlock(s.file)
 }
 
-// Adopt makes a new anchor for a database whose anchor is lost or damaged. It
-// needs a head that was kept elsewhere, and verifies that the database is whole and
-// contains it. A database that was rolled back further than pinned cannot be adopted.
+// Adopt makes a new anchor for a ledger whose anchor is lost or damaged. It
+// needs a head that was kept elsewhere, and verifies that the ledger is whole and
+// contains it. A ledger that was rolled back further than pinned cannot be adopted.
 // Whether entries after pinned are all there is not known any more, so pin the latest
 // head that was ever seen.
 func Adopt(ctx context.Context, path string, pinned Head) (*Ledger, error) {
@@ -168,28 +132,26 @@ func adopt(ctx context.Context, path string, pinned Head) error {
 		return err
 	}
 	defer unlock(f)
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
 	// The anchor must not be ahead of what is on disk.
-	if err := syncData(f); err != nil {
+	if err := f.Sync(); err != nil {
 		return err
 	}
-	s, err := readSnapshot(f, info.Size())
+	s := &session{file: f}
+	if err := s.readFile(); err != nil {
+		return err
+	}
+	c, err := s.verify(ctx, []Head{pinned}, nil)
 	if err != nil {
 		return err
 	}
-	if err := s.verifyAll(ctx, nil); err != nil {
-		return err
+	if c.rest != nil && pinned != c.now.head {
+		// Without an anchor only the pin could tell that nothing more was acknowledged.
+		return damaged("after entry %d: %w", c.now.head.Seq, c.rest)
 	}
-	if err := s.contains(pinned); err != nil {
-		return err
-	}
-	return createAnchor(path+AnchorSuffix, &anchor{id: s.genesis.id, state: s.state})
+	return writeAnchor(path+AnchorSuffix, &anchor{c.genesis.id, c.now})
 }
 
-// Path returns where the database is, links resolved.
+// Path returns where the ledger is, links resolved.
 func (l *Ledger) Path() string { return l.path }
 
 // Budget returns what the ledger was created with.
@@ -207,8 +169,7 @@ func (l *Ledger) chargeable() error {
 	return nil
 }
 
-// do runs fn with the ledger locked. fn closes the session's file itself if it
-// writes.
+// do runs fn with the ledger locked.
 func (l *Ledger) do(ctx context.Context, exclusive bool, fn func(*session) error) error {
 	if l.turn == nil {
 		return fmt.Errorf("%w: it was not made by Create or Open", ErrBroken)
@@ -225,7 +186,7 @@ func (l *Ledger) do(ctx context.Context, exclusive bool, fn func(*session) error
 	s, err := l.begin(ctx, exclusive)
 	if err == nil {
 		err = func() error {
-			defer unlock(s.db) // commit has done so, and reported its own close
+			defer unlock(s.file)
 			return fn(s)
 		}()
 	}
@@ -292,7 +253,7 @@ func (l *Ledger) ChargeAll(ctx context.Context, requests []Request) ([]*Receipt,
 		if err := l.write(s, entries); err != nil {
 			return err
 		}
-		// Only now, with database and anchor forced to disk.
+		// Only now, with ledger and anchor forced to disk.
 		for _, e := range entries {
 			receipts = append(receipts, newReceipt(*e))
 		}
@@ -306,12 +267,10 @@ func (l *Ledger) ChargeAll(ctx context.Context, requests []Request) ([]*Receipt,
 
 // write commits entries and marks the handle if that fails.
 func (l *Ledger) write(s *session, entries []*Entry) error {
-	next, err := l.commit(s, entries)
-	if err != nil {
+	if err := l.commit(s, entries); err != nil {
 		l.broken = err
 		return writeError(fmt.Errorf("%s: nothing may be released on its account: %w", l.path, err))
 	}
-	l.known = &next
 	return nil
 }
 
@@ -319,7 +278,7 @@ func (l *Ledger) write(s *session, entries []*Entry) error {
 func (s *session) admit(requests []Request) ([]*Entry, error) {
 	now := time.Now().UTC().Round(0)
 	entries := make([]*Entry, len(requests))
-	earlier := &call{s, book{}}
+	earlier := call{s.book, newBook()}
 	var replays []Replay
 	asked := Cost{}
 	for i := range requests {
@@ -338,18 +297,18 @@ func (s *session) admit(requests []Request) ([]*Entry, error) {
 	if replays != nil {
 		return nil, &ReplayedError{replays}
 	}
-	if !s.state.spent.Plus(asked).Within(s.genesis.budget) {
-		return nil, &ExceededError{s.genesis.budget, s.state.spent, asked}
+	if !s.now.spent.Plus(asked).Within(s.genesis.budget) {
+		return nil, &ExceededError{s.genesis.budget, s.now.spent, asked}
 	}
 	return entries, nil
 }
 
 // admitOne checks what does not depend on the sums, for r as the entry e.
-func (s *session) admitOne(earlier *call, r *Request, e *Entry) (*Replay, error) {
+func (s *session) admitOne(earlier call, r *Request, e *Entry) (*Replay, error) {
 	if r.Relation != s.genesis.relation {
 		return nil, fmt.Errorf("request %q: %w: it is for neighbours = %q, the ledger for %q (--neighbours)", r.ID, ErrRelation, r.Relation, s.genesis.relation)
 	}
-	c := e.charged()
+	c := e.charged(0)
 	if err := c.sameTeachers(earlier); err != nil {
 		return nil, fmt.Errorf("request %q: %w", r.ID, err)
 	}
@@ -360,36 +319,19 @@ func (s *session) admitOne(earlier *call, r *Request, e *Entry) (*Replay, error)
 	if e.SameVotesAs, err = c.obey(earlier); err != nil {
 		return nil, fmt.Errorf("request %q: %w", r.ID, err)
 	}
-	earlier.book.add(e)
+	earlier.requests.add(c)
 	return nil, nil
-}
-
-// call is the past of one request of several: the ledger, and the requests before it.
-type call struct {
-	session *session
-	book    book
-}
-
-func (c *call) first(k indexKey) (*charged, error) {
-	e, err := c.session.lookup(k)
-	switch {
-	case err != nil:
-		return nil, err
-	case e != nil:
-		return e.charged(), nil
-	}
-	return c.book.first(k)
 }
 
 // earlier returns the charge with the id of r, nil if there is none, and an
 // error if it is a different request.
 func (s *session) earlier(r *Request) (*Replay, error) {
-	e, err := s.lookup(indexKey{bucketIDs, r.ID})
+	e, err := s.lookup(key{byID, "", r.ID})
 	if e == nil || err != nil {
 		return nil, err
 	}
 	replay := &Replay{Charge: *e}
-	result, err := s.lookup(indexKey{bucketResults, r.ID})
+	result, err := s.lookup(key{byIDResult, "", r.ID})
 	if err != nil {
 		return nil, err
 	}
@@ -425,24 +367,14 @@ func sameDraw(a, b *Draw) bool {
 	return a.Name == b.Name && a.Covers == b.Covers
 }
 
-// lookup returns the entry that an index has at k, or nil.
-func (s *session) lookup(k indexKey) (*Entry, error) {
-	value, err := s.file.get(k.index, []byte(k.key))
-	if value == nil || err != nil {
-		return nil, asDamage(err)
+// lookup returns the first entry that is found by k, or nil.
+func (s *session) lookup(k key) (*Entry, error) {
+	c := s.book.first(k)
+	if c == nil {
+		return nil, nil
 	}
-	seq, err := parseSeq(value)
-	if err != nil {
-		return nil, damaged("index %s: %w", k.index, err)
-	}
-	e, err := s.entry(seq)
-	if err != nil {
-		return nil, err
-	}
-	if !slices.Contains(e.keys(), k) {
-		return nil, damaged("index %s: %.80q points to entry %d, which is not its own", k.index, k.key, seq)
-	}
-	return &e, nil
+	e, err := entryAt(s.content, c)
+	return &e, err
 }
 
 // Drawn returns the charge that first answered a draw of an ensemble, and the first that
@@ -451,10 +383,9 @@ func (l *Ledger) Drawn(ctx context.Context, ensemble, name string) (first, cover
 	if err := l.chargeable(); err != nil {
 		return nil, nil, err
 	}
-	key := DrawName{ensemble, name}.key()
 	err = l.do(ctx, false, func(s *session) (err error) {
-		if first, err = s.lookup(indexKey{bucketDraws, key}); err == nil {
-			cover, err = s.lookup(indexKey{bucketCovers, key})
+		if first, err = s.lookup(key{byDraw, ensemble, name}); err == nil {
+			cover, err = s.lookup(key{byDrawCover, ensemble, name})
 		}
 		return err
 	})
@@ -478,14 +409,14 @@ func (l *Ledger) RecordResult(ctx context.Context, r *Receipt, result Digest) er
 		return err
 	}
 	return l.do(ctx, true, func(s *session) error {
-		charge, err := s.lookup(indexKey{bucketIDs, r.entry.ID})
+		charge, err := s.lookup(key{byID, "", r.entry.ID})
 		if err != nil {
 			return err
 		}
 		if charge == nil || charge.Hash != r.entry.Hash {
 			return fmt.Errorf("%w: the one of request %q is from another ledger", ErrReceipt, r.entry.ID)
 		}
-		before, err := s.lookup(indexKey{bucketResults, r.entry.ID})
+		before, err := s.lookup(key{byIDResult, "", r.entry.ID})
 		switch {
 		case err != nil:
 			return err
@@ -524,20 +455,17 @@ func (l *Ledger) Head(ctx context.Context) (Head, error) {
 
 func (l *Ledger) current(ctx context.Context) (now state, err error) {
 	err = l.do(ctx, false, func(s *session) error {
-		now = s.state
+		now = s.now
 		return nil
 	})
 	return now, err
 }
 
-// History verifies the ledger and returns all entries in order.
-func (l *Ledger) History(ctx context.Context) ([]Entry, error) {
-	var entries []Entry
-	err := l.do(ctx, false, func(s *session) error {
-		return s.verifyAll(ctx, func(e *Entry) error {
-			entries = append(entries, *e)
-			return nil
-		})
+// History verifies the ledger, as [Ledger.Verify] does, and returns all entries in order.
+func (l *Ledger) History(ctx context.Context) (entries []Entry, err error) {
+	err = l.do(ctx, false, func(s *session) error {
+		_, err := s.verify(ctx, []Head{s.now.head}, func(e *Entry) { entries = append(entries, *e) })
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -545,22 +473,39 @@ func (l *Ledger) History(ctx context.Context) ([]Entry, error) {
 	return entries, nil
 }
 
-// Verify checks every page of the database, the chain of hashes, the sums, the
-// indexes and the anchor, and that the chain goes through each of the pinned heads.
+// Verify reads the whole ledger again: the chain of hashes, the sums, the rules and the anchor.
+// The chain must go through each of the pinned heads.
 func (l *Ledger) Verify(ctx context.Context, pinned ...Head) error {
 	return l.do(ctx, false, func(s *session) error {
-		if err := s.verifyAll(ctx, nil); err != nil {
-			return err
-		}
-		// After verifyAll the chain is known to be whole, so one link of it
-		// vouches for all before.
-		for _, h := range pinned {
-			if err := s.contains(h); err != nil {
-				return err
-			}
+		_, err := s.verify(ctx, append([]Head{s.now.head}, pinned...), nil)
+		return err
+	})
+}
+
+// verify reads everything, and fails unless the ledger goes through all pinned heads.
+func (s *session) verify(ctx context.Context, pinned []Head, visit func(*Entry)) (*chain, error) {
+	missing := map[Head]bool{}
+	for _, h := range pinned {
+		missing[h] = true
+	}
+	c, err := readChain(ctx, s.content, func(e *Entry) error {
+		delete(missing, Head{e.Seq, e.Hash})
+		if visit != nil {
+			visit(e)
 		}
 		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	delete(missing, Head{0, c.start})
+	for h := range missing {
+		if c.rest != nil {
+			return nil, damaged("after entry %d: %w", c.now.head.Seq, c.rest)
+		}
+		return nil, rolledBack("the ledger ends at %v and does not contain %v", c.now.head, h)
+	}
+	return c, nil
 }
 
 // settle writes the anchor of a new ledger.

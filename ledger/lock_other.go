@@ -12,9 +12,7 @@ import (
 // is no ledger on these systems.
 var errNoLock = fmt.Errorf("file locks: %w", errors.ErrUnsupported)
 
-func flock(*os.File, bool) error            { return errNoLock }
-func tryFlock(*os.File, bool) (bool, error) { return false, errNoLock }
-func unlock(f *os.File) error               { return f.Close() }
-func syncDir(string) error                  { return errNoLock }
+func flock(*os.File, bool) error { return errNoLock }
+func unlock(f *os.File) error    { return f.Close() }
 
 const nonblock = 0

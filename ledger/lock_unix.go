@@ -8,7 +8,7 @@ import (
 )
 
 // flock waits for the lock on f; it belongs to the open file and goes when f is
-// closed, however the process ends. bbolt takes the same lock.
+// closed, however the process ends.
 func flock(f *os.File, exclusive bool) error {
 	how := syscall.LOCK_SH
 	if exclusive {
@@ -22,29 +22,8 @@ func flock(f *os.File, exclusive bool) error {
 	}
 }
 
-// tryFlock is flock without waiting: false if another holds the lock.
-func tryFlock(f *os.File, exclusive bool) (bool, error) {
-	how := syscall.LOCK_SH | syscall.LOCK_NB
-	if exclusive {
-		how = syscall.LOCK_EX | syscall.LOCK_NB
-	}
-	for {
-		err := syscall.Flock(int(f.Fd()), how)
-		switch err {
-		case nil:
-			return true, nil
-		case syscall.EWOULDBLOCK:
-			return false, nil
-		case syscall.EINTR:
-			continue
-		}
-		return false, err
-	}
-}
-
 // unlock gives up the lock and closes f. Closing alone would leave the lock with
-// whoever else holds the open file: a child forked by C code, or a memory map that
-// bbolt could not take down.
+// whoever else holds the open file, such as a child forked by C code.
 func unlock(f *os.File) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_UN)
@@ -57,13 +36,3 @@ func unlock(f *os.File) error {
 
 // nonblock makes opening a named pipe return at once.
 const nonblock = syscall.O_NONBLOCK
-
-// syncDir makes new names in a directory durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
-}

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -294,14 +295,13 @@ func (m *model) charge(t *testing.T, rt *rapid.T, requests []Request) {
 }
 
 // levelled returns the files as the next commit leaves them before it changes
-// the database: an anchor that a crash left behind is brought up first.
+// the ledger: an anchor that a crash left behind is brought up first.
 func levelled(t testing.TB, path string) files {
 	f := readFiles(t, path)
-	s, err := readSnapshot(readerAt(f.db), int64(len(f.db)))
+	c, err := readChain(t.Context(), bytes.NewReader(f.db), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := anchor{id: s.genesis.id, state: s.state}
-	copy(f.anchor[a.commit%2*slotSize:], a.encode())
+	f.anchor = (&anchor{c.genesis.id, c.now}).encode()
 	return f
 }

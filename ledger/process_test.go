@@ -19,14 +19,15 @@ import (
 	"time"
 )
 
-// limitFileSize makes every write that would lengthen the database fail, the
+// limitFileSize makes every write that would much lengthen the ledger fail, the
 // nearest thing to a full disk without a disk of one's own.
 func limitFileSize(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	limit := syscall.Rlimit{Cur: uint64(info.Size()), Max: uint64(info.Size())}
+	room := uint64(info.Size()) + 2000 // for some charges
+	limit := syscall.Rlimit{Cur: room, Max: room}
 	return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit)
 }
 
@@ -223,12 +224,12 @@ func TestLockOfInheritedFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inherited, err := syscall.Dup(int(s.db.Fd()))
+	inherited, err := syscall.Dup(int(s.file.Fd()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer syscall.Close(inherited)
-	unlock(s.db)
+	unlock(s.file)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	if _, err := l.Charge(ctx, Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: unitOfOne}); err != nil {

@@ -70,24 +70,8 @@ func (r *Request) entry(e Entry) Entry {
 
 // checked returns the request with its event in canonical form.
 func (r Request) checked() (Request, error) {
-	if err := checkID("request id", r.ID); err != nil {
+	if err := r.checkFields(); err != nil {
 		return r, err
-	}
-	if r.Count == 0 {
-		return r, fmt.Errorf("request %q: %w", r.ID, &check.Error{Name: "count", Value: r.Count, Rule: "at least 1"})
-	}
-	if r.PaidBy != "" {
-		if err := checkID("paid by", r.PaidBy); err != nil {
-			return r, fmt.Errorf("request %q: %w", r.ID, err)
-		}
-		if r.Unit != (Cost{}) {
-			return r, fmt.Errorf("request %q: %w", r.ID, &check.Error{Name: "unit cost", Value: r.Unit, Rule: "0 for what another charge paid"})
-		}
-	} else if r.Unit == (Cost{}) {
-		return r, fmt.Errorf("request %q: %w", r.ID, &check.Error{Name: "unit cost", Value: r.Unit, Rule: "more than 0 in ε or δ"})
-	}
-	if err := r.checkTeachers(); err != nil {
-		return r, fmt.Errorf("request %q: %w", r.ID, err)
 	}
 	event, err := canonicalJSON(r.Event)
 	if err != nil {
@@ -101,9 +85,34 @@ func (r Request) checked() (Request, error) {
 	return r, nil
 }
 
-// checkTeachers checks what the request says of the teachers and their votes. A relation
-// left out is refused where the ledger's is known.
+// checkFields checks all but the event.
+func (r *Request) checkFields() error {
+	if err := checkID("request id", r.ID); err != nil {
+		return err
+	}
+	err := r.checkTeachers()
+	switch {
+	case r.Count == 0:
+		err = &check.Error{Name: "count", Value: r.Count, Rule: "at least 1"}
+	case r.PaidBy == "" && r.Unit == (Cost{}):
+		err = &check.Error{Name: "unit cost", Value: r.Unit, Rule: "more than 0 in ε or δ"}
+	case r.PaidBy != "" && r.Unit != (Cost{}):
+		err = &check.Error{Name: "unit cost", Value: r.Unit, Rule: "0 for what another charge paid"}
+	}
+	if err != nil {
+		return fmt.Errorf("request %q: %w", r.ID, err)
+	}
+	return nil
+}
+
+// checkTeachers checks what the request says of who paid, of the teachers and of their votes.
+// A relation left out is refused where the ledger's is known.
 func (r *Request) checkTeachers() error {
+	if r.PaidBy != "" {
+		if err := checkID("paid by", r.PaidBy); err != nil {
+			return err
+		}
+	}
 	if r.Relation != "" {
 		if err := r.Relation.check(); err != nil {
 			return err
@@ -154,6 +163,9 @@ func checkID(what, id string) error {
 // shown, instead of being shown: controls, the marks that turn the direction of
 // text, separators of lines.
 func invisible(r rune) bool {
+	if ' ' <= r && r <= '~' {
+		return false // at once for most of all text
+	}
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 

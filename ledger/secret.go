@@ -10,7 +10,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
+
+	"github.com/darrm/darrm/internal/atomicfile"
 )
 
 // SecretSuffix is added to the path of a ledger for the path of its secret.
@@ -57,33 +58,17 @@ func readSecret(path string) (s secret, err error) {
 	return s, nil
 }
 
-// ensureSecret returns the secret at path, and makes it by way of the file temp where there
-// is none: one that is there was left by a [Create] that was cut short, or belongs to one
-// that goes on now, whose ledger may be the one that comes into being.
-func ensureSecret(temp, path string) (s secret, err error) {
+// ensureSecret returns the secret at path, and makes it where there is none: one that is there
+// was left by a [Create] that was cut short, or belongs to one that goes on now, whose
+// ledger may be the one that comes into being.
+func ensureSecret(path string) (s secret, err error) {
 	rand.Read(s[:]) // never fails: crypto/rand ends the program instead
-	if err := writeSynced(temp, s.encode()); err != nil {
-		return s, err
-	}
-	switch err := os.Link(temp, path); {
-	case errors.Is(err, fs.ErrExist):
-		return readSecret(path)
-	case err != nil:
-		return s, err
-	}
-	// Before the ledger that needs it.
-	return s, syncDir(filepath.Dir(path))
-}
-
-// writeSynced makes a new file for its owner only, and forces its bytes to disk.
-func writeSynced(path string, b []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
+	err = atomicfile.WriteNew(path, 0o600, func(w io.Writer) error {
+		_, err := w.Write(s.encode())
 		return err
+	})
+	if errors.Is(err, fs.ErrExist) {
+		return readSecret(path)
 	}
-	_, err = f.Write(b)
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
+	return s, err
 }

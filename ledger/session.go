@@ -1,20 +1,19 @@
 package ledger
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"runtime/debug"
-	"time"
 
-	bolt "go.etcd.io/bbolt"
+	"github.com/darrm/darrm/internal/atomicfile"
 )
 
-// lock opens the database and locks it, exclusively or shared, waiting as long
-// as ctx allows.
+// lock opens the ledger's file and locks it, exclusively or shared, waiting as long as
+// ctx allows.
 func lock(ctx context.Context, path string, exclusive bool) (*os.File, error) {
 	flag := os.O_RDONLY
 	if exclusive {
@@ -55,32 +54,15 @@ func lock(ctx context.Context, path string, exclusive bool) (*os.File, error) {
 // runtime.
 var waits = make(chan struct{}, 64)
 
-// lockFile locks f, or closes it. It waits in the kernel, which serves waiters in
-// their order, or looks again from time to time where too many wait there.
+// lockFile locks f, or closes it. It waits in the kernel, which serves waiters in their
+// order. A wait that ctx cuts short goes on in the background until it can give the lock back.
 func lockFile(ctx context.Context, f *os.File, exclusive bool) error {
-	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		ok, err := tryFlock(f, exclusive)
-		if ok {
-			return nil
-		}
-		if err != nil {
-			f.Close()
-			return err
-		}
-		select {
-		case waits <- struct{}{}:
-			return waitForLock(ctx, f, exclusive)
-		case <-ctx.Done():
-			f.Close()
-			return ctx.Err()
-		case <-time.After(pause):
-		}
+	select {
+	case waits <- struct{}{}:
+	case <-ctx.Done():
+		f.Close()
+		return ctx.Err()
 	}
-}
-
-// waitForLock is lockFile in the kernel. A wait that ctx cuts short goes on in the
-// background until it can give the lock back.
-func waitForLock(ctx context.Context, f *os.File, exclusive bool) error {
 	got := make(chan error, 1)
 	go func() {
 		got <- flock(f, exclusive)
@@ -115,181 +97,182 @@ func sameFile(f *os.File, path string) (bool, error) {
 
 // session is one locked look at the files.
 type session struct {
-	*snapshot
-	db     *os.File
-	anchor *anchor
+	*chain
+	file    *os.File
+	content io.ReaderAt // the lines: file, or what was made of an old database
+	old     []byte      // the content, if it was made of a database
+	anchor  *anchor
 }
 
-// begin locks the ledger, reads it and compares it with the anchor and with what
-// this handle saw last. The caller unlocks session.db.
+// begin locks the ledger, reads what is new in it, and compares it with the anchor. The
+// caller unlocks session.file. For writing, an old database is replaced by lines first.
 func (l *Ledger) begin(ctx context.Context, exclusive bool) (*session, error) {
-	f, err := lock(ctx, l.path, exclusive)
-	if err != nil {
-		return nil, err
-	}
-	s, err := l.look(ctx, f)
-	if err != nil {
-		unlock(f)
-		if errors.Is(err, ErrNotLedger) {
-			return nil, fmt.Errorf("%s is %w", l.path, err)
+	for {
+		f, err := lock(ctx, l.path, exclusive)
+		if err != nil {
+			return nil, err
 		}
-		return nil, fmt.Errorf("%s: %w", l.path, err)
+		s, err := l.look(ctx, f)
+		if err == nil && (!exclusive || s.old == nil) {
+			return s, nil
+		}
+		if err == nil {
+			err = migrate(l.path, s.old)
+		}
+		unlock(f) // after a migration the name is of another file, which has another lock
+		switch {
+		case errors.Is(err, ErrNotLedger):
+			return nil, fmt.Errorf("%s is %w", l.path, err)
+		case err != nil:
+			return nil, fmt.Errorf("%s: %w", l.path, err)
+		}
 	}
-	return s, nil
 }
 
-func (l *Ledger) look(ctx context.Context, f *os.File) (*session, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	s := &session{db: f}
+// migrate replaces a database by its lines, at once and durably. The anchor of the database
+// says the same of both, so that a crash in between leaves a whole ledger.
+func migrate(path string, lines []byte) error {
+	return writeError(atomicfile.Write(path, 0o600, func(w io.Writer) error {
+		_, err := w.Write(lines)
+		return err
+	}))
+}
+
+func (l *Ledger) look(ctx context.Context, f *os.File) (s *session, err error) {
+	s = &session{file: f, chain: l.chain}
 	if s.anchor, err = readAnchor(l.path + AnchorSuffix); err != nil {
 		return nil, err
 	}
-	s.snapshot, err = readSnapshot(f, info.Size())
-	if errors.Is(err, errForeign) && s.anchor == nil && l.known == nil {
+	if err = s.readFile(); err == nil {
+		if s.chain == nil {
+			s.chain, err = readChain(ctx, s.content, nil)
+		} else {
+			err = s.extend(ctx, s.content)
+		}
+	}
+	if errors.Is(err, errForeign) && s.anchor == nil && l.chain == nil {
 		// Nothing says that a ledger was ever here.
 		return nil, fmt.Errorf("%w: %w", ErrNotLedger, errForeign)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if l.known != nil && s.genesis != l.genesis {
-		return nil, damaged("another ledger has taken the place of this one")
-	}
 	if err := s.checkAnchor(s.anchor); err != nil {
 		return nil, err
 	}
-	if s.anchor != nil && s.anchor.commit != s.state.commit {
+	if s.anchor != nil && s.anchor.commit != s.now.commit {
 		// Left by a process that was killed, perhaps before the commit was forced
 		// to disk. Neither the anchor nor a head that is kept elsewhere may get
 		// ahead of the disk.
-		if err := syncData(f); err != nil {
+		if err := f.Sync(); err != nil {
 			return nil, writeError(err)
 		}
 	}
-	if l.known == nil {
-		return s, nil
-	}
-	if err := s.follow(ctx, *l.known, nil); err != nil {
-		return nil, err
-	}
-	known := s.state
-	l.known = &known
 	return s, nil
 }
 
-// levelAnchor makes sure that the anchor on disk is level with the database. It
-// comes before the next commit, so that the two never differ by more than one.
-func (l *Ledger) levelAnchor(s *session) error {
-	now := &anchor{id: s.genesis.id, state: s.state}
-	path := l.path + AnchorSuffix
-	switch {
-	case s.anchor == nil:
-		return createAnchor(path, now)
-	case s.anchor.commit == s.state.commit && s.anchor.durable:
-		return nil
-	}
-	// A process was killed before it was done with the anchor.
-	if err := syncDir(filepath.Dir(path)); err != nil {
+// readFile finds out what the file holds.
+func (s *session) readFile() error {
+	s.content = s.file
+	is, err := isDatabase(s.file)
+	if err != nil || !is {
 		return err
 	}
-	return writeAnchor(path, now)
+	b, err := io.ReadAll(io.NewSectionReader(s.file, 0, maxDatabase+1))
+	switch {
+	case err != nil:
+		return err
+	case len(b) > maxDatabase:
+		return damaged("database of an old ledger: more than %d bytes", maxDatabase)
+	}
+	if s.old, err = linesOfDatabase(b); err != nil {
+		return damaged("database of an old ledger: %w", err)
+	}
+	s.content = bytes.NewReader(s.old)
+	return nil
 }
 
-// commit writes the entries after s.state, durably: database, then anchor. It
-// closes s.db. An error leaves it open whether the entries are in the file; the
-// receipt is withheld, so at worst budget is spent without a release.
-func (l *Ledger) commit(s *session, entries []*Entry) (next state, err error) {
-	if s.file.pages > maxPages/2 {
-		return next, fmt.Errorf("ledger is full: its database has %d pages, at most %d can be read", s.file.pages, maxPages)
+// commit writes entries, durably: to the file, then to the anchor. An error leaves it open
+// whether they are there; the receipt is withheld, so at worst budget is spent
+// without a release.
+func (l *Ledger) commit(s *session, entries []*Entry) error {
+	next, lines, at, err := s.encode(entries)
+	if err != nil {
+		return err
 	}
 	if err := l.levelAnchor(s); err != nil {
-		return next, err
+		return err
 	}
-	// bbolt maps the file. Should the disk fail under it, the fault becomes a
-	// panic of this goroutine and here an error.
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if p := recover(); p != nil {
-			// The database may hold its own locks: it is given up, not closed.
-			err = errors.Join(damaged("writing failed: %v", p), unlock(s.db))
+	if s.rest != nil {
+		// A write that was cut short, of a charge that nobody got a receipt for. It is
+		// removed for good first: else its end could come to stand behind this commit.
+		if err := errors.Join(s.file.Truncate(s.size), s.file.Sync()); err != nil {
+			return err
 		}
-	}()
-	db, err := bolt.Open(l.path, 0o600, &bolt.Options{
-		// The file that is locked and was checked, not what has the name now.
-		OpenFile: func(string, int, os.FileMode) (*os.File, error) { return s.db, nil },
-		Timeout:  time.Second,
-		PageSize: boltPageSize,
-	})
+	}
+	if _, err := s.file.WriteAt(lines, s.size); err != nil {
+		return err
+	}
+	if err := s.file.Sync(); err != nil {
+		return err
+	}
+	if err := writeAnchor(l.path+AnchorSuffix, &anchor{s.genesis.id, next}); err != nil {
+		return err
+	}
+	// A charge to a file that has lost its name meanwhile is lost with it: the file that
+	// has the name now may be a copy without it, locked and charged by another process
+	// before the anchor said so.
+	same, err := sameFile(s.file, l.path)
 	if err != nil {
-		return next, err
+		return err
 	}
-	if next, err = put(db, s, entries); err == nil {
-		err = writeAnchor(l.path+AnchorSuffix, &anchor{id: s.genesis.id, state: next})
+	if !same {
+		return damaged("another file has taken the place of the ledger while it was written")
 	}
-	if err == nil {
-		// A charge to a file that has lost its name meanwhile is lost with it: the
-		// file that has the name now may be a copy without it, locked and charged
-		// by another process before the anchor said so.
-		var same bool
-		if same, err = sameFile(s.db, l.path); err == nil && !same {
-			err = damaged("another file has taken the place of the database while it was written")
-		}
+	for i, e := range entries {
+		s.book.add(e.charged(at[i]))
 	}
-	return next, errors.Join(err, db.Close())
+	s.end(next, next.appendTo(nil), s.size+int64(len(lines)))
+	l.anchored = next
+	return nil
 }
 
-// put commits to the database. bbolt's Commit returns after fdatasync of the
-// pages and again of the meta page that makes them current.
-func put(db *bolt.DB, s *session, entries []*Entry) (state, error) {
-	next := s.state
-	tx, err := db.Begin(true)
-	if err != nil {
-		return next, err
-	}
-	if uint64(tx.ID()) != s.file.tx+1 {
-		return next, errors.Join(damaged("bbolt and the reader see different transactions"), tx.Rollback())
-	}
-	rollback := func(err error) (state, error) { return next, errors.Join(err, tx.Rollback()) }
+// encode numbers entries and returns the lines of their commit, where each begins in the
+// file, and the state after them.
+func (s *session) encode(entries []*Entry) (next state, lines []byte, at []int64, err error) {
+	next = s.now
 	for _, e := range entries {
-		e.Seq, e.Commit, e.Previous = next.head.Seq+1, s.state.commit+1, next.head.Hash
-		encoded, err := e.encode()
+		e.Seq, e.Commit, e.Previous = next.head.Seq+1, s.now.commit+1, next.head.Hash
+		line, err := e.encode()
 		if err != nil {
-			return rollback(err)
+			return next, nil, nil, err
 		}
-		// Reading back what is about to be stored makes sure that the next
-		// Open accepts it.
-		stored, err := decodeEntry(encoded)
+		// Reading back what is about to be stored makes sure that the next Open accepts it.
+		stored, err := decodeEntry(line)
 		if err != nil {
-			return rollback(fmt.Errorf("entry %d: %w", e.Seq, err))
+			return next, nil, nil, fmt.Errorf("entry %d: %w", e.Seq, err)
 		}
 		e.Hash = stored.Hash
 		if next, err = next.follow(e); err != nil {
-			return rollback(err)
+			return next, nil, nil, err
 		}
-		bucket := tx.Bucket([]byte(bucketEntries))
-		bucket.FillPercent = 1 // keys only grow
-		if err := bucket.Put(seqKey(e.Seq), encoded); err != nil {
-			return rollback(err)
-		}
-		for _, k := range e.keys() {
-			index := tx.Bucket([]byte(k.index))
-			if index.Get([]byte(k.key)) != nil {
-				continue // of an earlier entry
-			}
-			if err := index.Put([]byte(k.key), seqKey(e.Seq)); err != nil {
-				return rollback(err)
-			}
-		}
+		at = append(at, s.size+int64(len(lines)))
+		lines = append(append(lines, line...), '\n')
 	}
-	encoded, err := next.encode()
-	if err != nil {
-		return rollback(err)
+	return next, append(next.appendTo(lines), '\n'), at, nil
+}
+
+// levelAnchor makes sure that the anchor on disk is level with the file. It comes before the
+// next commit, so that the two never differ by more than one, whatever a loss of power
+// takes back. An anchor that another process wrote need not be on disk: that process
+// may have been killed before it knew.
+func (l *Ledger) levelAnchor(s *session) error {
+	if s.anchor != nil && s.anchor.state == s.now && l.anchored == s.now {
+		return nil
 	}
-	if err := tx.Bucket([]byte(bucketLedger)).Put([]byte(keyHead), encoded); err != nil {
-		return rollback(err)
+	err := writeAnchor(l.path+AnchorSuffix, &anchor{s.genesis.id, s.now})
+	if err == nil {
+		l.anchored = s.now
 	}
-	return next, tx.Commit()
+	return err
 }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -17,10 +18,16 @@ import (
 // What a traced child did to its files, in order.
 type fileOp struct {
 	call uint64 // number of the system call
-	path string // of the file; "" for standard output, and for calls that name files by their paths
+	path string // of the file, after a rename; "" for standard output, and for other calls that name files by their paths
+	from string // rename: the name before
 	off  int64
-	data []byte // pwrite64: what was written
+	data []byte // write, pwrite64: what was written
 	size int64  // ftruncate
+}
+
+// isWrite says whether op puts data into a file.
+func (op *fileOp) isWrite() bool {
+	return op.call == unix.SYS_PWRITE64 || op.call == unix.SYS_WRITE && op.path != ""
 }
 
 // What to do with one of the calls of a child.
@@ -42,7 +49,7 @@ var fileCalls = map[uint64]string{
 
 type tracer struct {
 	// decide is asked at the entry of the n-th call in fileCalls, counted from 0.
-	decide func(n int, call uint64) interference
+	decide func(n int, op *fileOp) interference
 	errno  syscall.Errno // for failCall
 	record func(fileOp)  // called at the exit; may be nil
 
@@ -185,27 +192,30 @@ func (tr *tracer) enter(pid, tid int, th *thread, regs *syscall.PtraceRegs) erro
 	n := tr.calls
 	tr.calls++
 	th.op = &fileOp{call: call, path: path, off: int64(regs.R10), size: int64(regs.Rsi)}
-	if call == unix.SYS_PWRITE64 && tr.record != nil {
+	var err error
+	switch {
+	case call == unix.SYS_RENAMEAT || call == unix.SYS_RENAMEAT2:
+		if th.op.from, err = readPath(pid, regs.Rsi); err == nil {
+			th.op.path, err = readPath(pid, regs.R10)
+		}
+	case th.op.isWrite() && tr.record != nil:
 		th.op.data = make([]byte, regs.Rdx)
-		mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
-		if err != nil {
-			return err
-		}
-		defer mem.Close()
-		if _, err := mem.ReadAt(th.op.data, int64(regs.Rsi)); err != nil {
-			return err
-		}
+		_, err = readMemory(pid, regs.Rsi, th.op.data)
+	}
+	if err != nil {
+		return err
 	}
 	if tr.decide == nil {
 		return nil
 	}
-	th.act = tr.decide(n, call)
+	th.act = tr.decide(n, th.op)
 	switch th.act {
 	case killBefore:
 		return syscall.Kill(pid, syscall.SIGKILL)
 	case killMidway:
 		if call == unix.SYS_PWRITE64 || call == unix.SYS_WRITE {
 			regs.Rdx /= 2
+			th.op.data = th.op.data[:min(uint64(len(th.op.data)), regs.Rdx)]
 			return syscall.PtraceSetRegs(tid, regs)
 		}
 	case failCall:
@@ -213,4 +223,24 @@ func (tr *tracer) enter(pid, tid int, th *thread, regs *syscall.PtraceRegs) erro
 		return syscall.PtraceSetRegs(tid, regs)
 	}
 	return nil
+}
+
+func readMemory(pid int, at uint64, b []byte) (int, error) {
+	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
+	if err != nil {
+		return 0, err
+	}
+	defer mem.Close()
+	n, err := mem.ReadAt(b, int64(at))
+	if n > 0 {
+		err = nil
+	}
+	return n, err
+}
+
+func readPath(pid int, at uint64) (string, error) {
+	b := make([]byte, unix.PathMax)
+	n, err := readMemory(pid, at, b)
+	path, _, _ := strings.Cut(string(b[:n]), "\x00")
+	return path, err
 }

@@ -35,7 +35,7 @@ func configure(raw *rawModel) error {
 		raw.SetStringOption("solver", "simplex"),
 		// Rows and costs are scaled already (model.scale). HiGHS's own scaling goes
 		// stale when rows are added: 1.10 then returned points that break rows by 1e-3
-		// as optimal (the run lptest replays).
+		// as optimal (TestHiGHS/RecordedRun replays it).
 		raw.SetIntOption("simplex_scale_strategy", 0),
 		// Presolve cannot be interrupted, and gains nothing on dense programs.
 		raw.SetStringOption("presolve", "off"),

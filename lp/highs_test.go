@@ -9,10 +9,9 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/lp"
-	"github.com/darrm/darrm/lp/lptest"
 )
 
-func TestHiGHS(t *testing.T) { lptest.Run(t, lp.NewHiGHS) }
+func TestHiGHS(t *testing.T) { Run(t, lp.NewHiGHS) }
 
 func TestBackendIsHiGHS(t *testing.T) {
 	version, ok := strings.CutPrefix(lp.Backend(), "HiGHS ")
@@ -43,7 +42,7 @@ func TestHiGHSFreeColumn(t *testing.T) {
 // A basis survives added rows and the deletion of rows that do not bind. The
 // counts are those of a deterministic algorithm, with a wide margin.
 func TestHiGHSKeepsBasis(t *testing.T) {
-	p, rows := lptest.Random(7, 50, 400)
+	p, rows := Random(7, 50, 400)
 	solve := func(s lp.Solver) lp.Solution {
 		t.Helper()
 		sol, err := s.Solve(context.Background())

@@ -9,17 +9,16 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/lp"
-	"github.com/darrm/darrm/lp/lptest"
 )
 
-func TestSimplex(t *testing.T) { lptest.Run(t, lp.NewSimplex) }
+func TestSimplex(t *testing.T) { Run(t, lp.NewSimplex) }
 
 func TestSimplexTooLarge(t *testing.T) {
-	p, _ := lptest.Random(1, 200, 0)
+	p, _ := Random(1, 200, 0)
 	if _, err := lp.NewSimplex(p); !errors.Is(err, lp.ErrTooLarge) {
 		t.Errorf("200 columns: error %v, want ErrTooLarge", err)
 	}
-	p, rows := lptest.Random(1, 64, 1)
+	p, rows := Random(1, 64, 1)
 	s, err := lp.NewSimplex(p)
 	if err != nil {
 		t.Fatal(err)
@@ -68,15 +67,15 @@ func TestStatusString(t *testing.T) {
 func BenchmarkSolve(b *testing.B) {
 	for _, backend := range []struct {
 		name string
-		new  lptest.Constructor
+		new  Constructor
 	}{{"HiGHS", lp.NewHiGHS}, {"Simplex", lp.NewSimplex}} {
-		p, rows := lptest.Random(7, 50, 400)
+		p, rows := Random(7, 50, 400)
 		const first = 350 // rows before the warm start
 		b.Run(backend.name+"/cold/400x50", func(b *testing.B) {
 			iterations := 0
 			for b.Loop() {
 				s := start(b, backend.new, p, rows)
-				iterations += solve(b, s).Iterations
+				iterations += timed(b, s).Iterations
 				s.Close()
 			}
 			b.ReportMetric(float64(iterations)/float64(b.N), "iterations/op")
@@ -86,30 +85,30 @@ func BenchmarkSolve(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
 				s := start(b, backend.new, p, rows[:first])
-				solve(b, s)
+				timed(b, s)
 				b.StartTimer()
 				if err := s.AddRows(rows[first:]); err != nil {
 					b.Fatal(err)
 				}
-				iterations += solve(b, s).Iterations
+				iterations += timed(b, s).Iterations
 				b.StopTimer()
 				s.Close()
 				b.StartTimer()
 			}
 			b.ReportMetric(float64(iterations)/float64(b.N), "iterations/op")
 		})
-		q, all, _ := lptest.Majority(11, 3, 0.1, 1e-5, 0.75)
+		q, all, _ := Majority(11, 3, 0.1, 1e-5, 0.75)
 		b.Run(fmt.Sprintf("%s/majority/%dx%d", backend.name, len(all), len(q.C)), func(b *testing.B) {
 			for b.Loop() {
 				s := start(b, backend.new, q, all)
-				solve(b, s)
+				timed(b, s)
 				s.Close()
 			}
 		})
 	}
 }
 
-func start(b *testing.B, newSolver lptest.Constructor, p lp.Problem, rows []lp.Row) lp.Solver {
+func start(b *testing.B, newSolver Constructor, p lp.Problem, rows []lp.Row) lp.Solver {
 	b.Helper()
 	s, err := newSolver(p)
 	if errors.Is(err, lp.ErrNoHiGHS) {
@@ -124,7 +123,7 @@ func start(b *testing.B, newSolver lptest.Constructor, p lp.Problem, rows []lp.R
 	return s
 }
 
-func solve(b *testing.B, s lp.Solver) lp.Solution {
+func timed(b *testing.B, s lp.Solver) lp.Solution {
 	b.Helper()
 	sol, err := s.Solve(context.Background())
 	if err != nil {

@@ -8,11 +8,10 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/lp"
-	"github.com/darrm/darrm/lp/lptest"
 )
 
 func TestNoHiGHS(t *testing.T) {
-	_, err := lp.NewHiGHS(lptest.Box(1))
+	_, err := lp.NewHiGHS(Box(1))
 	if !errors.Is(err, lp.ErrNoHiGHS) {
 		t.Fatalf("error %v, want ErrNoHiGHS", err)
 	}
@@ -21,7 +20,7 @@ func TestNoHiGHS(t *testing.T) {
 			t.Errorf("error %q does not mention %s", err, advice)
 		}
 	}
-	p, _ := lptest.Random(1, 200, 0)
+	p, _ := Random(1, 200, 0)
 	if _, err := lp.New(p); !errors.Is(err, lp.ErrTooLarge) {
 		t.Errorf("New with 200 columns: error %v, want ErrTooLarge", err)
 	}

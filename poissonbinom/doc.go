@@ -1,7 +1,7 @@
 // Package poissonbinom computes with the Poisson binomial law, the law of the number
 // of ones among independent Bernoulli variables with different probabilities.
 //
-// Use [PMF], [CDF] and [Tail] for a list of probabilities; [GroupedPMF] where
+// Use [PMF] for a list of probabilities; [GroupedPMF] where
 // a few probabilities are shared by many variables; [Binomial] where there is
 // one. [Append] adds one variable to a law. Use [Average] to compute the
 // expectation of a function of the number of ones, above all of one function
@@ -15,7 +15,6 @@
 //	n, or K teachers          len(p), N    number of variables
 //	L = Σ X_i                              number of ones, 0 … n
 //	α_l = Pr[L = l]           PMF          length n+1
-//	Pr[L ≤ l], Pr[L ≥ l]      CDF, Tail    length n+1
 //	T_p                       Average      averaging operator, length n → n-1
 //	u = 2⁻⁵³                               unit roundoff of float64
 //

@@ -17,18 +17,6 @@ func ExamplePMF() {
 	// probability p[1] = 1.5, must be in [0,1]
 }
 
-// The probability that a majority of 5 votes, each right with probability 3/4,
-// is right: at least 3 ones.
-func ExampleTail() {
-	tail, err := poissonbinom.Tail([]float64{0.75, 0.75, 0.75, 0.75, 0.75})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(tail[3])
-	// Output: 0.896484375
-}
-
 func ExampleGroupedPMF() {
 	groups := []poissonbinom.Group{
 		poissonbinom.Prob(0.5).Times(2),

@@ -1,7 +1,6 @@
 package poissonbinom
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -126,41 +125,16 @@ func TestPMFInvalid(t *testing.T) {
 		{[]float64{0, 1, math.Nextafter(1, 2)}, "p[2] = 1.0000000000000002"},
 		{[]float64{math.Inf(1)}, "p[0] = +Inf"},
 	} {
-		for name, f := range map[string]func([]float64) ([]float64, error){"PMF": PMF, "CDF": CDF, "Tail": Tail} {
-			got, err := f(c.p)
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "[0,1]") {
-				t.Errorf("%s(%v): error %v, want one naming %q and [0,1]", name, c.p, err, c.want)
-			}
-			if got != nil {
-				t.Errorf("%s(%v) returns values with its error", name, c.p)
-			}
+		got, err := PMF(c.p)
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "[0,1]") {
+			t.Errorf("PMF(%v): error %v, want one naming %q and [0,1]", c.p, err, c.want)
+		}
+		if got != nil {
+			t.Errorf("PMF(%v) returns values with its error", c.p)
 		}
 	}
 	if _, err := PMF([]float64{math.Copysign(0, -1), 0, 1}); err != nil {
 		t.Errorf("-0, 0 and 1 are probabilities: %v", err)
-	}
-}
-
-func TestAppendPMF(t *testing.T) {
-	p := []float64{0.25, 1, 0.5}
-	buf := make([]float64, 1, 16)
-	buf[0] = 42
-	for i := range buf[:16] {
-		buf[:16][i] = 42 // stale contents must not show
-	}
-	got, err := AppendPMF(buf, p)
-	want := []float64{42, 0, 0.375, 0.5, 0.125}
-	if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Fatalf("AppendPMF = %v, %v, want %v", got, err, want)
-	}
-	if &got[0] != &buf[0] {
-		t.Error("AppendPMF allocated although there was room")
-	}
-	if got, err := AppendPMF(buf, []float64{2}); err == nil || len(got) != 1 {
-		t.Errorf("AppendPMF of an invalid list = %v, %v, want dst unchanged and an error", got, err)
-	}
-	if allocs := testing.AllocsPerRun(100, func() { buf, _ = AppendPMF(buf[:1], p) }); allocs != 0 {
-		t.Errorf("AppendPMF into room allocates %g times", allocs)
 	}
 }
 
@@ -179,44 +153,6 @@ func TestAppend(t *testing.T) {
 		t.Errorf("in place: %v", got)
 	}
 	mustPanic(t, "Append without room", func() { Append(nil, []float64{1}, 1, 0) })
-}
-
-func TestCDFAndTail(t *testing.T) {
-	rng := rand.New(rand.NewPCG(9, 10))
-	for name, p := range probabilityCases(rng, 30) {
-		exact := exactPMF(p)
-		lower, upper := zeros(31), zeros(31)
-		for l := range exact {
-			for k := range exact {
-				if k <= l {
-					lower[l].Add(lower[l], exact[k])
-				}
-				if k >= l {
-					upper[l].Add(upper[l], exact[k])
-				}
-			}
-		}
-		rel := powerError(4, len(p)) // 3n for the pmf and n additions
-		cdf, err := CDF(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tail, err := Tail(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := outside(cdf, lower, rel, 1e-300); err != nil {
-			t.Errorf("%s: CDF: %v", name, err)
-		}
-		if err := outside(tail, upper, rel, 1e-300); err != nil {
-			t.Errorf("%s: Tail: %v", name, err)
-		}
-		for l := range cdf {
-			if cdf[l] > 1 || tail[l] > 1 || (l > 0 && (cdf[l] < cdf[l-1] || tail[l] > tail[l-1])) {
-				t.Fatalf("%s: not monotone in [0,1] at %d", name, l)
-			}
-		}
-	}
 }
 
 func TestPMFError(t *testing.T) {

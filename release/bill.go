@@ -1,82 +1,89 @@
 package release
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/ledger"
 )
 
 // Bill is what a ledger is asked for.
 type Bill struct {
-	// Training is that of frozen teachers, charged once; nil of others.
-	Training *ledger.Request
-	// Release is charged by itself, or, where Training is there, at no cost.
-	Release ledger.Request
-	// Draw pays for every answer but the first to fresh teachers' votes: it is charged once,
+	// training is that of frozen teachers, charged once; nil of others.
+	training *ledger.Request
+	// release is charged by itself, or, where training is there, at no cost.
+	release ledger.Request
+	// draw pays for every answer but the first to fresh teachers' votes: it is charged once,
 	// when they are answered again. nil of others.
-	Draw *ledger.Request
-	// again is Release where Draw pays for it.
+	draw *ledger.Request
+	// again is release where draw pays for it.
 	again ledger.Request
+	// coins is the field of the release's event that names where its coins come from, by
+	// which one draw of them is told from another.
+	coins string
 }
 
-// Bill works out what the release is charged: the same terms and totals give the same
-// bytes. The terms are taken as checked, the totals as those of the terms' slack.
-func (r Release) Bill(t Terms, totals Totals) (*Bill, error) {
-	p, per := r.Problem, Cost(r.Answers.PerAnswer())
+// Bill works out what the answers are charged: the same charge and totals give the same
+// bytes. The charge is taken as checked, the totals as those of its slack.
+func (plan Plan) Bill(c Charge, totals Totals) (*Bill, error) {
+	p, per := plan.Problem, plan.Mechanism.PerAnswer()
 	event := Event{
-		Mechanism: r.Answers.Name(), Queries: r.Queries, K: p.K, Affected: p.Affected, Teachers: t.Teachers,
-		PerAnswer: &per, Slack: t.Slack, Key: t.Key, Rule: totals.Fresh.Rule,
+		Mechanism: plan.Mechanism.Name(), Queries: plan.Queries, K: p.K, Affected: p.Affected, Teachers: c.Teachers,
+		PerAnswer: &per, Slack: totals.Slack, Key: c.Key, Rule: totals.Fresh.Rule,
 	}
 	switch {
-	case t.Teachers == "":
+	case c.Teachers == "":
 		event.Teachers = "promise nothing"
-	case t.fresh():
-		event.PerTeacher = &Cost{p.Epsilon, p.TeacherDelta} // another answer to these votes must say the same
+	case c.fresh():
+		event.PerTeacher = plan.perTeacher() // another answer to these votes must say the same
 	}
-	b := &Bill{}
+	b := &Bill{coins: "key"}
 	var err error
-	switch draw := t.draw(); {
-	case t.Teachers == accountant.FrozenTeachers.String():
+	switch draw := c.draw(); {
+	case c.Teachers == ensemble.FrozenTeachers.String():
 		event.Rule, event.Slack = "post-processing of the teachers", 0 // nothing composes
-		if b.Training, err = r.training(t); err != nil {
+		if b.training, err = plan.trainingRequest(c); err != nil {
 			return nil, err
 		}
-		b.Release, err = t.paidRequest(event, b.Training.ID)
+		b.release, err = c.paidRequest(event, b.training.ID)
 		return b, err
 	case draw != nil:
-		if b.Draw, err = r.drawRequest(t, *draw, totals.Again); err != nil {
+		if b.draw, err = plan.drawRequest(c, *draw, totals.Again); err != nil {
 			return nil, err
 		}
 		again := event
 		again.Rule, again.Slack = "post-processing of the teachers' votes", 0
-		if b.again, err = t.paidRequest(again, b.Draw.ID); err != nil {
+		if b.again, err = c.paidRequest(again, b.draw.ID); err != nil {
 			return nil, err
 		}
 		b.again.Draw = draw
 	}
-	if b.Release, err = t.request(t.RequestID, totals.Fresh.Cost, event); err != nil {
+	if b.release, err = c.request(c.RequestID, totals.Fresh.Cost, event); err != nil {
 		return nil, err
 	}
-	b.Release.Draw = t.draw()
+	b.release.Draw = c.draw()
 	return b, nil
 }
 
-// training is the charge of frozen teachers. It is paid once, so for any number of answers.
-func (r Release) training(t Terms) (*ledger.Request, error) {
-	p := r.Problem
+func (plan Plan) perTeacher() *accountant.Cost {
+	return &accountant.Cost{Epsilon: plan.Problem.Epsilon, Delta: plan.Problem.TeacherDelta}
+}
+
+// trainingRequest is the charge of frozen teachers. It is paid once, so for any number of answers.
+func (plan Plan) trainingRequest(c Charge) (*ledger.Request, error) {
+	p := plan.Problem
 	frozen, err := Frozen(p)
 	if err != nil {
 		return nil, err
 	}
-	training, err := t.request(TeachersPrefix+t.Ensemble, frozen.Cost, Event{
-		Mechanism: trainingMechanism, K: p.K, Affected: p.Affected, Teachers: t.Teachers,
-		PerTeacher: &Cost{p.Epsilon, p.TeacherDelta}, Rule: frozen.Rule,
+	training, err := c.request(teachersPrefix+c.Ensemble, frozen.Cost, Event{
+		Mechanism: trainingMechanism, K: p.K, Affected: p.Affected, Teachers: c.Teachers,
+		PerTeacher: plan.perTeacher(), Rule: frozen.Rule,
 	})
 	return &training, err
 }
@@ -84,37 +91,38 @@ func (r Release) training(t Terms) (*ledger.Request, error) {
 // drawRequest is the charge for every further answer to a draw. What many answers to the
 // same votes tell is a function of the votes: each teacher answered each query once, so the
 // teachers' own promises compose, and no number of answers costs more.
-func (r Release) drawRequest(t Terms, draw ledger.Draw, again *accountant.ReleaseTotal) (*ledger.Request, error) {
-	p := r.Problem
-	id := DrawPrefix + draw.Name
-	if t.Ensemble != "" {
-		id = DrawPrefix + t.Ensemble + ":" + draw.Name
+func (plan Plan) drawRequest(c Charge, draw ledger.Draw, again *ensemble.Total) (*ledger.Request, error) {
+	p := plan.Problem
+	id := drawPrefix + draw.Name
+	if c.Ensemble != "" {
+		id = drawPrefix + c.Ensemble + ":" + draw.Name
 	}
-	request, err := t.request(id, again.Cost, Event{
-		Mechanism: drawMechanism, Queries: r.Queries, K: p.K, Affected: p.Affected, Teachers: t.Teachers,
-		PerTeacher: &Cost{p.Epsilon, p.TeacherDelta}, Rule: again.Rule,
+	request, err := c.request(id, again.Cost, Event{
+		Mechanism: drawMechanism, Queries: plan.Queries, K: p.K, Affected: p.Affected, Teachers: c.Teachers,
+		PerTeacher: plan.perTeacher(), Rule: again.Rule,
 	})
 	draw.Covers = true
 	request.Draw = &draw
 	return &request, err
 }
 
-func (t Terms) request(id string, cost accountant.Cost, event Event) (ledger.Request, error) {
+// request is the charge of a cost for the teachers of c.
+func (c Charge) request(id string, cost accountant.Cost, event Event) (ledger.Request, error) {
 	unit, err := ledger.NewCost(cost.Epsilon, cost.Delta)
 	if err != nil {
 		return ledger.Request{}, err
 	}
-	b, err := json.Marshal(event)
-	return ledger.Request{
-		ID: id, Count: 1, Unit: unit, Event: b, Relation: t.Relation, Ensemble: t.Ensemble, EnsembleDigest: t.EnsembleDigest,
-	}, err
+	r, err := c.paidRequest(event, "")
+	r.ID, r.Unit = id, unit
+	return r, err
 }
 
 // paidRequest is the release's own entry where another charge pays for it.
-func (t Terms) paidRequest(event Event, payer string) (ledger.Request, error) {
+func (c Charge) paidRequest(event Event, payer string) (ledger.Request, error) {
 	b, err := json.Marshal(event)
 	return ledger.Request{
-		ID: t.RequestID, Count: 1, PaidBy: payer, Event: b, Relation: t.Relation, Ensemble: t.Ensemble, EnsembleDigest: t.EnsembleDigest,
+		ID: c.RequestID, Count: 1, PaidBy: payer, Event: b, Relation: inLedger(cmp.Or(c.Relation, accountant.ReplaceOne)),
+		Ensemble: c.Ensemble, EnsembleDigest: c.EnsembleDigest,
 	}, err
 }
 
@@ -122,20 +130,20 @@ func (t Terms) paidRequest(event Event, payer string) (ledger.Request, error) {
 // already, is nil where the release pays for itself. Fresh teachers' votes are paid for as
 // votes when somebody has answered them before.
 func (b *Bill) settle(ctx context.Context, l *ledger.Ledger) (payer *ledger.Request, release ledger.Request, err error) {
-	if b.Draw == nil {
-		return b.Training, b.Release, nil
+	if b.draw == nil {
+		return b.training, b.release, nil
 	}
-	first, _, err := l.Drawn(ctx, b.Release.Ensemble, b.Release.Draw.Name)
-	if err != nil || first == nil || first.ID == b.Release.ID {
-		return nil, b.Release, err
+	first, _, err := l.Drawn(ctx, b.release.Ensemble, b.release.Draw.Name)
+	if err != nil || first == nil || first.ID == b.release.ID {
+		return nil, b.release, err
 	}
 	// The votes come first: where they are others too, that is what is wrong.
-	if first.Draw.Votes == b.Release.Draw.Votes && !samePromise(first.Event, b.Draw.Event) {
-		return nil, ledger.Request{}, drawConflict(b.Draw.Draw, &ledger.ConflictError{
+	if first.Draw.Votes == b.release.Draw.Votes && !samePromise(first.Event, b.draw.Event) {
+		return nil, ledger.Request{}, drawConflict(b.draw.Draw, &ledger.ConflictError{
 			ID: first.ID, Seq: first.Seq, What: "promise of the teachers", Earlier: &ledger.Replay{Charge: *first},
 		})
 	}
-	return b.Draw, b.again, nil
+	return b.draw, b.again, nil
 }
 
 // samePromise says whether two events are of teachers that promise the same. An event that
@@ -149,7 +157,7 @@ func samePromise(a, b json.RawMessage) bool {
 }
 
 // Check says whether the bill would be paid, without paying it, and how much that would
-// spend. The errors are those of [ledger.Ledger.Check], but for what [Again] says.
+// spend. The errors are those of [ledger.Ledger.Check], but for what [replayed] says.
 func (b *Bill) Check(ctx context.Context, l *ledger.Ledger) (ledger.Cost, error) {
 	payer, release, err := b.settle(ctx, l)
 	if err != nil {
@@ -157,21 +165,21 @@ func (b *Bill) Check(ctx context.Context, l *ledger.Ledger) (ledger.Cost, error)
 	}
 	if payer != nil {
 		if err := l.Check(ctx, *payer, release); !errors.Is(err, ledger.ErrReplayed) {
-			return payer.Unit, Again(payerConflict(err, payer), release, coins)
+			return payer.Unit, replayed(payerConflict(err, payer), release, b.coins)
 		}
 	}
-	return release.Unit, Again(l.Check(ctx, release), release, coins)
+	return release.Unit, replayed(l.Check(ctx, release), release, b.coins)
 }
 
-// Repeats says whether somebody answered the same draw before, as the ledger stands, so that
+// repeats says whether somebody answered the same draw before, as the ledger stands, so that
 // its charge would pay for this release.
-func (b *Bill) Repeats(ctx context.Context, l *ledger.Ledger) (bool, error) {
+func (b *Bill) repeats(ctx context.Context, l *ledger.Ledger) (bool, error) {
 	payer, _, err := b.settle(ctx, l)
-	return payer != nil && payer == b.Draw, err
+	return payer != nil && payer == b.draw, err
 }
 
-// Repeated says the same of a charge that was made.
-func Repeated(receipt *ledger.Receipt) bool {
+// repeated says the same of a charge that was made.
+func repeated(receipt *ledger.Receipt) bool {
 	e := receipt.Entry()
 	return e.Draw != nil && e.PaidBy != ""
 }
@@ -179,8 +187,8 @@ func Repeated(receipt *ledger.Receipt) bool {
 // Pay charges the ledger and returns a receipt that is used up: drawing may begin. What
 // covers many releases is charged with the first that needs it, in one write, and not
 // again. After an error nothing may be drawn. The errors are those of
-// [ledger.Ledger.Charge], but for what [Again] says; what resumed means, of answers with
-// the coins of the key that the terms name, [Once] says.
+// [ledger.Ledger.Charge], but for what [replayed] says; what resumed means, of answers with
+// the coins of the key that the charge names, [chargeOnce] says.
 func (b *Bill) Pay(ctx context.Context, l *ledger.Ledger, resumed bool) (*ledger.Receipt, error) {
 	receipt, err := b.pay(ctx, l, resumed)
 	if errors.Is(err, ledger.ErrDrawn) { // another process answered these votes meanwhile
@@ -195,14 +203,14 @@ func (b *Bill) pay(ctx context.Context, l *ledger.Ledger, resumed bool) (*ledger
 		return nil, err
 	}
 	if payer == nil {
-		return Once(ctx, l, release, coins, resumed)
+		return chargeOnce(ctx, l, release, b.coins, resumed)
 	}
 	receipts, err := l.ChargeAll(ctx, []ledger.Request{*payer, release})
 	switch {
 	case errors.Is(err, ledger.ErrReplayed): // the payer was charged before
-		return Once(ctx, l, release, coins, resumed)
+		return chargeOnce(ctx, l, release, b.coins, resumed)
 	case err != nil:
-		return nil, Again(payerConflict(err, payer), release, coins)
+		return nil, replayed(payerConflict(err, payer), release, b.coins)
 	}
 	for _, receipt := range receipts {
 		if err := receipt.Redeem(); err != nil {
@@ -226,29 +234,4 @@ func payerConflict(err error, payer *ledger.Request) error {
 
 func drawConflict(draw *ledger.Draw, err error) error {
 	return fmt.Errorf("draw %q was answered before, for other votes or for teachers that promise something else (--draw): %w", draw.Name, err)
-}
-
-// Released reports whether the file that open opens holds what a replayed request
-// released; err is the error of [Bill.Pay]. A file that cannot be read holds nothing.
-func Released(err error, open func() (io.ReadCloser, error)) bool {
-	var replayed *ledger.ReplayedError
-	if !errors.As(err, &replayed) {
-		return false
-	}
-	f, err := open()
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return false
-	}
-	digest := ledger.Digest(h.Sum(nil))
-	for _, r := range replayed.Replays {
-		if r.Result != nil && *r.Result == digest {
-			return true
-		}
-	}
-	return false
 }

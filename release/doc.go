@@ -1,18 +1,22 @@
-// Package release holds the rules of a private release: whose teachers a table may be used
-// for, which files may be written, what the answers cost, what the ledger is charged, and in
-// which order. The command line and the Beam pipeline call it and have no rules of their
-// own, so one ledger serves both, and a request that one of them answered is recognised by
-// the other.
+// Package release makes private releases: it plans, charges, draws and publishes each of them
+// once. It holds their rules: whose teachers a table may be used for, which files may be
+// written, what the answers cost, what the ledger is charged, and in which order. It is the
+// only way to a file with a promise. The command line and the Beam pipeline call it and have
+// no rules of their own, so one ledger serves both, and a request that one of them answered
+// is recognised by the other.
+//
+// [Labels] releases labels for files of votes, [Model] anything that is drawn as a whole. Both
+// do it by one [Transaction], as does a pipeline that draws its answers elsewhere.
 //
 // # Notation
 //
-//	Q          Release.Queries   answers
+//	Q          Plan.Queries      answers
 //	K          Problem.K         teachers
 //	t          Problem.Affected  the most teachers that one record reaches
 //	(ε, Δ)     Problem           what one teacher promises
 //	(ε', δ)    Totals            what all answers cost together
-//	δ'         Terms.Slack       what the composition of fresh answers may spend besides
-//	draw       Terms.Draw        one series of rows of votes, cast once by fresh teachers
+//	δ'         Totals.Slack      what the composition of fresh answers may spend besides
+//	draw       Charge.Draw       one series of rows of votes, cast once by fresh teachers
 //
 // # Entries of the ledger
 //
@@ -27,28 +31,41 @@
 // runs of the teachers would: the randomness of the votes is there once. What any number
 // of answers to them tells is at most what the votes tell.
 //
-// Each entry has an [Event] as JSON, of which nothing is computed from the votes. The digest
-// of a draw is keyed by the ledger's secret.
+// A model is one entry, what it costs. Each entry has an [Event], or a [ModelEvent], as JSON,
+// of which nothing is computed from the votes. The digest of a draw is keyed by the ledger's
+// secret.
 //
 // # Order
 //
-//  1. [Stated.Match], [CheckPaths], [CheckOverwrite] or [CheckOut]: before anything is read;
-//  2. the votes are read and counted ([Reading]);
-//  3. [Release.Totals], [Terms.Check], [Release.Bill];
-//  4. [Bill.Pay]: on disk. Only now may an answer be drawn;
-//  5. the votes are read again and answered, where nobody can see the answers ([Draft]). They
-//     must be those of step 2;
-//  6. [Note]: the digest of the answers, on disk;
-//  7. they are published, all at once.
+//  1. The settings and files are checked ([CheckPaths], [CheckOverwrite]): before anything is
+//     read.
+//  2. The votes are read, checked and counted.
+//  3. The answers are accounted for ([Plan.Totals]), and what the ledger is asked for is
+//     worked out ([Plan.Bill]).
+//  4. The output is checked, and the secret of the coins is kept on disk where a Checkpoint is
+//     named.
+//  5. The ledger is charged ([Bill.Pay]), on disk. Only now may an answer be drawn.
+//  6. The votes are read again and answered, where nobody can see the answers. They must be
+//     those of step 2.
+//  7. The digest of the answers is noted in the ledger, on disk.
+//  8. The answers are published, all at once.
+//  9. The secret is removed.
 //
-// The digest comes before the publication, so that the ledger knows whatever can be seen: a
-// request asked again finds its answers ([Released]), whenever the first asker died. A death
-// between 6 and 7 costs what one between 4 and 6 costs: the budget is spent and nothing is
-// out. The request is then refused, or finished with the same coins where the caller kept
-// their key ([Checkpoint]). If step 6 fails nothing may be published, because the ledger that
-// was charged is not known to be there any more.
+// A model is trained in step 6 and has no votes; without a ledger the steps 2, 5 and 7 are
+// left out.
 //
-// A release that is finished later is noted too, with the receipt of the replay ([Once]). One
-// digest is noted per request, so what the same coins give with another noise function,
-// which would be a second release, is refused at step 6.
+// The secret comes before the charge, so that a death in between costs nothing. The digest
+// comes before the publication, so that the ledger knows whatever can be seen: a request
+// asked again finds its answers in its output ([Outcome.Before]), whenever the first asker
+// died. A death between 7 and 8 costs what one between 5 and 7 costs: the budget is spent and
+// nothing is out. The request is then refused, or finished with the same coins where the
+// secret was kept. If step 7 fails nothing may be published, because the ledger that was
+// charged is not known to be there any more.
+//
+// A release that is finished later is noted too, with the receipt of the replay. One digest
+// is noted per request, so what the same coins give with another noise function, which would
+// be a second release, is refused at step 7.
+//
+// A secret that this release made is removed when the charge is refused. One that was there
+// before stays: it may be of a release that is paid for.
 package release

@@ -7,16 +7,16 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/ledger"
 )
 
 // sameVotes are a release of five answers of fresh teachers, and the terms of answering the
 // rows with digest votes.
-func sameVotes(t *testing.T) (Release, func(request, draw string, votes byte) Terms) {
-	return private(t, 1e-5, 5), func(request, draw string, votes byte) Terms {
-		return Terms{RequestID: request, Teachers: "fresh", Draw: draw, Votes: ledger.Digest{votes}}
+func sameVotes(t *testing.T) (Plan, func(request, draw string, votes byte) Charge) {
+	return private(t, 1e-5, 5), func(request, draw string, votes byte) Charge {
+		return Charge{RequestID: request, Teachers: "fresh", Draw: draw, Votes: ledger.Digest{votes}}
 	}
 }
 
@@ -27,7 +27,7 @@ func mustPay(t *testing.T, l *ledger.Ledger, b *Bill) {
 		t.Fatal(err)
 	}
 	before, _ := l.Spent(t.Context())
-	repeats, err := b.Repeats(t.Context(), l)
+	repeats, err := b.repeats(t.Context(), l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,11 +35,11 @@ func mustPay(t *testing.T, l *ledger.Ledger, b *Bill) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if paidByDraw := strings.HasPrefix(receipt.Entry().PaidBy, DrawPrefix); repeats != paidByDraw || Repeated(receipt) != paidByDraw {
-		t.Errorf("%q, paid by %q: %t before and %t after", b.Release.ID, receipt.Entry().PaidBy, repeats, Repeated(receipt))
+	if paidByDraw := strings.HasPrefix(receipt.Entry().PaidBy, drawPrefix); repeats != paidByDraw || repeated(receipt) != paidByDraw {
+		t.Errorf("%q, paid by %q: %t before and %t after", b.release.ID, receipt.Entry().PaidBy, repeats, repeated(receipt))
 	}
 	if after, _ := l.Spent(t.Context()); after != before.Plus(quoted) {
-		t.Errorf("%q: %v was quoted, and %v became %v", b.Release.ID, quoted, before, after)
+		t.Errorf("%q: %v was quoted, and %v became %v", b.release.ID, quoted, before, after)
 	}
 }
 
@@ -48,7 +48,7 @@ func mustPay(t *testing.T, l *ledger.Ledger, b *Bill) {
 // so whose price, is another: all are functions of the same votes.
 func TestSameVotesTwice(t *testing.T) {
 	r, terms := sameVotes(t)
-	totals, err := r.Totals(0)
+	totals, err := r.Totals(new(0.0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestSameVotesAreNotComposedAsFresh(t *testing.T) {
 	r := darrm(t, p, 1)
 	l := newLedger(t, 100)
 	for i, id := range []string{"a", "b"} {
-		terms := Terms{RequestID: id, Teachers: "fresh", Votes: ledger.Digest{1}}
+		terms := Charge{RequestID: id, Teachers: "fresh", Votes: ledger.Digest{1}}
 		if i > 0 {
 			terms.Draw = "a"
 		}
@@ -145,12 +145,12 @@ func TestOneDrawHasOnePromise(t *testing.T) {
 		{"another number of teachers", changed(func(p *constraints.Problem) { p.K = 5 })},
 	} {
 		l := newLedger(t, 100)
-		mustPay(t, l, newBill(t, darrm(t, first, 5), Terms{RequestID: "march", Teachers: "fresh", Votes: ledger.Digest{1}}))
+		mustPay(t, l, newBill(t, darrm(t, first, 5), Charge{RequestID: "march", Teachers: "fresh", Votes: ledger.Digest{1}}))
 		before := entries(t, l)
-		b := newBill(t, darrm(t, tt.p, 5), Terms{RequestID: "april", Teachers: "fresh", Draw: "march", Votes: ledger.Digest{1}})
+		b := newBill(t, darrm(t, tt.p, 5), Charge{RequestID: "april", Teachers: "fresh", Draw: "march", Votes: ledger.Digest{1}})
 		_, checked := b.Check(t.Context(), l)
 		receipt, paid := b.Pay(t.Context(), l, false)
-		if receipt != nil || !Refused(paid) || !errors.Is(paid, ledger.ErrConflict) || !strings.Contains(paid.Error(), "promise") || checked == nil || checked.Error() != paid.Error() {
+		if receipt != nil || !errors.Is(paid, ledger.ErrRefused) || !errors.Is(paid, ledger.ErrConflict) || !strings.Contains(paid.Error(), "promise") || checked == nil || checked.Error() != paid.Error() {
 			t.Errorf("%s: %v, checked %v", tt.name, paid, checked)
 		}
 		if got := entries(t, l); len(got) != len(before) {
@@ -170,8 +170,8 @@ func TestOneDrawHasOnePromise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := newBill(t, darrm(t, first, 5), Terms{RequestID: "april" + name, Teachers: "fresh", Draw: name, Votes: votes})
-		if _, err := b.Pay(t.Context(), l, false); !Refused(err) {
+		b := newBill(t, darrm(t, first, 5), Charge{RequestID: "april" + name, Teachers: "fresh", Draw: name, Votes: votes})
+		if _, err := b.Pay(t.Context(), l, false); !errors.Is(err, ledger.ErrRefused) {
 			t.Errorf("event %s: %v", event, err)
 		}
 	}
@@ -183,7 +183,7 @@ func TestVotesHaveOnePrice(t *testing.T) {
 	r := private(t, 1e-5, 5)
 	l := newLedger(t, 100)
 	for i, slack := range []float64{0, 1e-3, 0.1, 0} {
-		terms := Terms{RequestID: string(rune('a' + i)), Teachers: "fresh", Votes: ledger.Digest{1}, Slack: slack}
+		terms := Charge{RequestID: string(rune('a' + i)), Teachers: "fresh", Votes: ledger.Digest{1}, Slack: &slack}
 		if i > 0 {
 			terms.Draw = "a"
 		}
@@ -205,7 +205,7 @@ func TestDrawsOfTwoEnsembles(t *testing.T) {
 	}
 	pay := func(ensemble, draw string, votes byte) {
 		for _, id := range []string{"first", "second"} {
-			mustPay(t, l, newBill(t, r, Terms{RequestID: ensemble + draw + id, Teachers: "fresh", Ensemble: ensemble, Draw: draw, Votes: ledger.Digest{votes}}))
+			mustPay(t, l, newBill(t, r, Charge{RequestID: ensemble + draw + id, Teachers: "fresh", Ensemble: ensemble, Draw: draw, Votes: ledger.Digest{votes}}))
 		}
 	}
 	pay("wards", "march", 1)
@@ -217,8 +217,8 @@ func TestDrawsOfTwoEnsembles(t *testing.T) {
 	}
 	// Names that make the same id are refused, and nothing is answered twice for one price.
 	pay("a:b", "c", 4)
-	mustPay(t, l, newBill(t, r, Terms{RequestID: "once", Teachers: "fresh", Ensemble: "a", Draw: "b:c", Votes: ledger.Digest{5}}))
-	b := newBill(t, r, Terms{RequestID: "twice", Teachers: "fresh", Ensemble: "a", Draw: "b:c", Votes: ledger.Digest{5}})
+	mustPay(t, l, newBill(t, r, Charge{RequestID: "once", Teachers: "fresh", Ensemble: "a", Draw: "b:c", Votes: ledger.Digest{5}}))
+	b := newBill(t, r, Charge{RequestID: "twice", Teachers: "fresh", Ensemble: "a", Draw: "b:c", Votes: ledger.Digest{5}})
 	if receipt, err := b.Pay(t.Context(), l, false); receipt != nil || !errors.Is(err, ledger.ErrConflict) || !strings.Contains(err.Error(), `draw "b:c" was answered before`) {
 		t.Errorf("%v", err)
 	}
@@ -229,7 +229,7 @@ func TestDrawsOfTwoEnsembles(t *testing.T) {
 // up instead passes a round only if no two of eight meet between looking and paying.
 func TestAnswersAtOnce(t *testing.T) {
 	r := private(t, 1e-5, 5)
-	totals, err := r.Totals(0)
+	totals, err := r.Totals(new(0.0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestAnswersAtOnce(t *testing.T) {
 		begin := make(chan struct{})
 		var group sync.WaitGroup
 		for i := range 8 {
-			bill := newBill(t, r, Terms{RequestID: string(rune('a' + i)), Teachers: "fresh", Draw: "march", Votes: ledger.Digest{1}})
+			bill := newBill(t, r, Charge{RequestID: string(rune('a' + i)), Teachers: "fresh", Draw: "march", Votes: ledger.Digest{1}})
 			own, err := ledger.Open(t.Context(), l.Path())
 			if err != nil {
 				t.Fatal(err)
@@ -247,7 +247,7 @@ func TestAnswersAtOnce(t *testing.T) {
 			group.Go(func() {
 				<-begin
 				if _, err := bill.Pay(t.Context(), own, false); err != nil {
-					t.Errorf("%s: %v", bill.Release.ID, err)
+					t.Errorf("%s: %v", bill.release.ID, err)
 				}
 			})
 		}
@@ -272,7 +272,7 @@ func TestDrawsAreToldApart(t *testing.T) {
 	before := entries(t, l)
 	for _, tt := range []struct {
 		name  string
-		terms Terms
+		terms Charge
 		want  error
 	}{
 		{"same votes, another request", terms("april", "", 1), ledger.ErrSameVotes},
@@ -283,7 +283,7 @@ func TestDrawsAreToldApart(t *testing.T) {
 		if _, err := b.Check(t.Context(), l); !errors.Is(err, tt.want) {
 			t.Errorf("%s, checked: %v", tt.name, err)
 		}
-		if receipt, err := b.Pay(t.Context(), l, false); !errors.Is(err, tt.want) || receipt != nil || !Refused(err) {
+		if receipt, err := b.Pay(t.Context(), l, false); !errors.Is(err, tt.want) || receipt != nil || !errors.Is(err, ledger.ErrRefused) {
 			t.Errorf("%s: %v, %v", tt.name, receipt, err)
 		}
 	}
@@ -307,11 +307,11 @@ func TestDrawsAreToldApart(t *testing.T) {
 // A ledger takes costs of one neighbouring relation only, those of trainings included.
 func TestRelationsAreNotMixed(t *testing.T) {
 	l := newLedger(t, 100)
-	for _, terms := range []Terms{fresh, frozen} {
+	for _, terms := range []Charge{fresh, frozen} {
 		b := newBill(t, private(t, 1e-5, 3), terms)
-		b.Release.Relation = ledger.AddOrRemoveOne
-		if b.Training != nil {
-			b.Training.Relation = ledger.AddOrRemoveOne
+		b.release.Relation = ledger.AddOrRemoveOne
+		if b.training != nil {
+			b.training.Relation = ledger.AddOrRemoveOne
 		}
 		if receipt, err := b.Pay(t.Context(), l, false); !errors.Is(err, ledger.ErrRelation) || receipt != nil {
 			t.Errorf("%s: %v, %v", terms.Teachers, receipt, err)
@@ -327,7 +327,7 @@ func TestEnsembleDigest(t *testing.T) {
 	for _, kind := range []string{"frozen", "fresh"} {
 		l := newLedger(t, 100)
 		bill := func(id, digest string) *Bill {
-			return newBill(t, private(t, 1e-5, 3), Terms{RequestID: id, Teachers: kind, Ensemble: "wards", EnsembleDigest: digest, Votes: ledger.Digest([]byte(strings.Repeat(id, 32))[:32])})
+			return newBill(t, private(t, 1e-5, 3), Charge{RequestID: id, Teachers: kind, Ensemble: "wards", EnsembleDigest: digest, Votes: ledger.Digest([]byte(strings.Repeat(id, 32))[:32])})
 		}
 		mustPay(t, l, bill("a", ""))
 		mustPay(t, l, bill("b", "v1"))
@@ -342,9 +342,9 @@ func TestEnsembleDigest(t *testing.T) {
 
 // Where teachers promise nothing, and where they were trained once, there is no draw.
 func TestDrawsAreOfFreshTeachers(t *testing.T) {
-	for _, terms := range []Terms{{}, {Teachers: accountant.FrozenTeachers.String(), Ensemble: "e"}} {
-		terms.RequestID, terms.Draw = "a", "d"
-		if err := terms.Check(terms.Teachers != "", true); err == nil {
+	for _, terms := range []Charge{{}, {Teachers: ensemble.FrozenTeachers.String(), Ensemble: "e"}} {
+		terms.Ledger, terms.RequestID, terms.Draw = "l", "a", "d"
+		if err := terms.Check(terms.Teachers != ""); err == nil {
 			t.Errorf("%+v: no error", terms)
 		}
 		if terms.NeedsVotes() {

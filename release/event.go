@@ -1,44 +1,63 @@
 package release
 
-import "fmt"
+import (
+	"encoding/json"
+	"fmt"
 
-// Event is what the ledger remembers of a charge, as JSON. The fields' names, and when one is
-// left out, are part of the entry: after a change, what was paid for before is a conflict.
+	"github.com/darrm/darrm/accountant"
+)
+
+// Event is what the ledger remembers of a charge for labels, as JSON. The fields' names, and
+// when one is left out, are part of the entry: after a change, what was paid for before is a
+// conflict.
 type Event struct {
-	Mechanism  string  `json:"mechanism"` // "training" for teachers, "votes" for a draw
-	Queries    int     `json:"queries,omitempty"`
-	K          int     `json:"k"`
-	Affected   int     `json:"affected"`
-	Teachers   string  `json:"teachers"`
-	PerAnswer  *Cost   `json:"per_answer,omitempty"`
-	PerTeacher *Cost   `json:"per_teacher,omitempty"`
-	Slack      float64 `json:"slack,omitempty"`
-	Key        string  `json:"key,omitempty"`
-	Rule       string  `json:"rule"` // what the cost follows from
+	Mechanism  string           `json:"mechanism"` // "training" for teachers, "votes" for a draw
+	Queries    int              `json:"queries,omitempty"`
+	K          int              `json:"k"`
+	Affected   int              `json:"affected"`
+	Teachers   string           `json:"teachers"`
+	PerAnswer  *accountant.Cost `json:"per_answer,omitempty"`
+	PerTeacher *accountant.Cost `json:"per_teacher,omitempty"`
+	Slack      float64          `json:"slack,omitempty"`
+	Key        string           `json:"key,omitempty"` // names where the coins come from
+	Rule       string           `json:"rule"`          // what the cost follows from
+}
+
+// ModelEvent is what the ledger remembers of a charge for a model.
+type ModelEvent struct {
+	Mechanism string `json:"mechanism"`
+	Release   string `json:"release"` // names the model's randomness; [Model] sets it
+	Method    string `json:"method"`
+	Task      string `json:"task"`
+	Epochs    int    `json:"epochs"`
+	Mode      string `json:"mode"` // of the accounting
 }
 
 const (
 	trainingMechanism = "training"
 	drawMechanism     = "votes"
+	// ModelMechanism is the mechanism of a [ModelEvent].
+	ModelMechanism = "shuffled-gradients"
 )
 
-// coins is the JSON field of an Event that names where the coins come from.
-const coins = "key"
-
-// Cost is an accountant.Cost as JSON.
-type Cost struct {
-	Epsilon float64 `json:"epsilon"`
-	Delta   float64 `json:"delta"`
-}
-
-// String says in a few words what was paid for. What it quotes of an event that another
-// program wrote is as that program wrote it.
-func (e Event) String() string {
-	switch {
+// Describe says in a few words what the event of an entry was charged for; "" where no
+// release of this module made the entry. What it quotes of the event is as its maker wrote
+// it.
+func Describe(event json.RawMessage) string {
+	var e Event
+	var m ModelEvent
+	switch err := json.Unmarshal(event, &e); {
+	case err != nil || e.Mechanism == "":
+		return ""
+	case e.Mechanism == ModelMechanism:
+		if json.Unmarshal(event, &m) != nil {
+			return ""
+		}
+		return fmt.Sprintf("model of %s by %s, %d epochs, accounting %s", m.Task, m.Method, m.Epochs, m.Mode)
 	case e.PerAnswer == nil && e.Mechanism == drawMechanism:
 		return fmt.Sprintf("%d rows of votes of %d teachers, answered again any number of times", e.Queries, e.K)
 	case e.PerAnswer == nil:
 		return fmt.Sprintf("training of %d teachers, one record reaches %d", e.K, e.Affected)
 	}
-	return fmt.Sprintf("%d answers of %s at (%v, %v)", e.Queries, e.Mechanism, e.PerAnswer.Epsilon, e.PerAnswer.Delta)
+	return fmt.Sprintf("%d answers of %s at %v", e.Queries, e.Mechanism, *e.PerAnswer)
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/darrm/darrm/votes"
 )
 
-// read passes text with a header through a Reading, and returns the error of the batch or of
+// read passes text with a header through a reading, and returns the error of the batch or of
 // the end.
-func read(t *testing.T, r *Reading, text string) error {
+func read(t *testing.T, r *reading, text string) error {
 	t.Helper()
 	return readAs(t, r, "t1,t2,t3\n"+text, votes.Options{KeepVotes: true})
 }
 
 // readAs is read of a whole text, with the options.
-func readAs(t *testing.T, r *Reading, text string, o votes.Options) error {
+func readAs(t *testing.T, r *reading, text string, o votes.Options) error {
 	t.Helper()
 	o.Stdin = strings.NewReader(text)
 	v, err := votes.Open(t.Context(), o, "-")
@@ -29,11 +29,11 @@ func readAs(t *testing.T, r *Reading, text string, o votes.Options) error {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := r.Add(b, r.Digest(b)); err != nil {
+		if err := r.add(b, r.digest(b)); err != nil {
 			return err
 		}
 	}
-	return r.End()
+	return r.end()
 }
 
 // Votes are the same in whatever order their classes are listed: an answer is a function of
@@ -44,14 +44,14 @@ func TestSwappedClassesAreTheSameVotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	digest := func(layout votes.Layout, text string, classes ...string) ledger.Digest {
-		r := NewReading(hash.New(), nil)
+		r := newReading(hash.New(), nil)
 		if err := readAs(t, r, text, votes.Options{Classes: classes, Layout: layout, KeepVotes: layout != votes.LayoutCounts}); err != nil {
 			t.Fatal(err)
 		}
-		return r.Votes()
+		return r.votes()
 	}
 	missing := func(text string) ledger.Digest {
-		r := NewReading(hash.New(), nil)
+		r := newReading(hash.New(), nil)
 		v, err := votes.Open(t.Context(), Hashed(votes.Options{Stdin: strings.NewReader(text), Missing: votes.MissingCoin}, hash), "-")
 		if err != nil {
 			t.Fatal(err)
@@ -59,12 +59,12 @@ func TestSwappedClassesAreTheSameVotes(t *testing.T) {
 		defer v.Close()
 		b, err := v.Next()
 		if err == nil {
-			err = r.Add(b, r.Digest(b))
+			err = r.add(b, r.digest(b))
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r.Votes()
+		return r.votes()
 	}
 	if a, b, c := missing("t1,t2\n0,\n"), missing("t1,t2\n0,0\n"), missing("t1,t2\n0,1\n"); a == b || a == c || b == c {
 		t.Error("a vote that is missing is one of the classes")
@@ -107,14 +107,14 @@ func TestReadingIsOfWhatWasPaidFor(t *testing.T) {
 		{"one teacher for another", "0,1,1\n0,1,0\n", true, "those that were paid for are others"},
 		{"others, not hashed", "0,1,1\n0,1,0\n", false, ""}, // of no consequence there: the noise is new
 	} {
-		first := NewReading(nil, nil)
+		first := newReading(nil, nil)
 		if tt.hashed {
-			first = NewReading(hash.New(), nil)
+			first = newReading(hash.New(), nil)
 		}
-		if err := read(t, first, paid); err != nil || first.Queries() != 2 {
-			t.Fatalf("%s: %d queries, %v", tt.name, first.Queries(), err)
+		if err := read(t, first, paid); err != nil || first.queries != 2 {
+			t.Fatalf("%s: %d queries, %v", tt.name, first.queries, err)
 		}
-		err := read(t, first.Again(), tt.again)
+		err := read(t, first.again(), tt.again)
 		var input InputError
 		if (err == nil) != (tt.want == "") || err != nil && (!strings.Contains(err.Error(), tt.want) || !errors.As(err, &input)) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)

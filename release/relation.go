@@ -8,8 +8,8 @@ import (
 	"github.com/darrm/darrm/ledger"
 )
 
-// RelationOf returns the relation as a ledger names it, "" for none.
-func RelationOf(r accountant.Relation) ledger.Relation {
+// inLedger is the relation as a ledger names it; "" for none, which no ledger takes.
+func inLedger(r accountant.Relation) ledger.Relation {
 	switch r {
 	case accountant.ReplaceOne:
 		return ledger.ReplaceOne
@@ -22,7 +22,7 @@ func RelationOf(r accountant.Relation) ledger.Relation {
 // ParseRelation reads "replace" or "add-remove".
 func ParseRelation(s string) (accountant.Relation, error) {
 	for _, r := range []accountant.Relation{accountant.ReplaceOne, accountant.AddOrRemoveOne} {
-		if s == string(RelationOf(r)) {
+		if s == string(inLedger(r)) {
 			return r, nil
 		}
 	}

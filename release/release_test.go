@@ -1,6 +1,8 @@
 package release
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +20,7 @@ import (
 )
 
 // darrm are answers of teachers to whom γ = 0 is certified, whatever they promise.
-func darrm(t testing.TB, p constraints.Problem, queries int) Release {
+func darrm(t testing.TB, p constraints.Problem, queries int) Plan {
 	t.Helper()
 	f, err := gamma.Constant(p.K, 0)
 	if err != nil {
@@ -28,15 +30,16 @@ func darrm(t testing.TB, p constraints.Problem, queries int) Release {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := ensemble.DaRRM(c, accountant.ReplaceOne)
+	a, err := DaRRM(c, accountant.ReplaceOne)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Release{Problem: p, Answers: g, Queries: queries}
+	a.Queries = queries
+	return a
 }
 
 // private are answers of 3 teachers, each (0.1, delta)-DP.
-func private(t testing.TB, delta float64, queries int) Release {
+func private(t testing.TB, delta float64, queries int) Plan {
 	t.Helper()
 	p, err := constraints.NewProblem(3, 3, 0.1, delta)
 	if err != nil {
@@ -46,20 +49,22 @@ func private(t testing.TB, delta float64, queries int) Release {
 }
 
 // noisy are answers of a mechanism over vote counts.
-func noisy(t testing.TB, queries int) Release {
+func noisy(t testing.TB, queries int) Plan {
 	t.Helper()
 	g, err := ensemble.LNMax(ensemble.Setting{K: 10, Classes: 3, Affected: 1, Neighbours: accountant.ReplaceOne}, 0.5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Release{Problem: constraints.Problem{K: 10, Affected: 1, Epsilon: math.Inf(1)}, Answers: g, Queries: queries}
+	return Plan{Problem: constraints.Problem{K: 10, Affected: 1, Epsilon: math.Inf(1)}, Mechanism: g, Queries: queries}
 }
 
-func newBill(t testing.TB, r Release, terms Terms) *Bill {
+func newBill(t testing.TB, r Plan, terms Charge) *Bill {
 	t.Helper()
-	terms.Relation = ledger.ReplaceOne
-	if terms.NeedsVotes() && terms.Votes == (ledger.Digest{}) {
+	if terms.fresh() && terms.Votes == (ledger.Digest{}) {
 		terms.Votes = ledger.Digest{byte(r.Queries), byte(len(terms.RequestID))} // some votes
+	}
+	if terms.Slack == nil {
+		terms.Slack = new(0.0)
 	}
 	totals, err := r.Totals(terms.Slack)
 	if err != nil {
@@ -110,8 +115,8 @@ func checkSpent(t testing.TB, l *ledger.Ledger, want float64) {
 }
 
 var (
-	fresh  = Terms{RequestID: "march", Teachers: "fresh"}
-	frozen = Terms{RequestID: "march", Teachers: "frozen", Ensemble: "wards"}
+	fresh  = Charge{RequestID: "march", Teachers: "fresh"}
+	frozen = Charge{RequestID: "march", Teachers: "frozen", Ensemble: "wards"}
 )
 
 // The entries of every kind of release, byte for byte: a release that was paid for must be
@@ -122,14 +127,14 @@ func TestEntriesAreTheseBytes(t *testing.T) {
 	answers := `charge march 1×(0, 0) "teachers:wards" {"affected":3,"k":3,"mechanism":"darrm","per_answer":{"delta":0.000029999700001,"epsilon":0.3},"queries":%d,"rule":"post-processing of the teachers","teachers":"frozen"}`
 	for _, tt := range []struct {
 		name    string
-		release Release
-		terms   Terms
+		release Plan
+		terms   Charge
 		want    []string
 	}{
 		{"fresh", private(t, 1e-5, 3), fresh, []string{
 			`charge march 1×(0.9, 8.999640008399875e-5) "" {"affected":3,"k":3,"mechanism":"darrm","per_answer":{"delta":0.000029999700001,"epsilon":0.3},"per_teacher":{"delta":0.00001,"epsilon":0.1},"queries":3,"rule":"basic composition of 3 answers","teachers":"fresh"}`,
 		}},
-		{"slack and key", private(t, 1e-5, 500), Terms{RequestID: "march", Teachers: "fresh", Slack: 1e-3, Key: "abcd"}, []string{
+		{"slack and key", private(t, 1e-5, 500), Charge{RequestID: "march", Teachers: "fresh", Slack: new(1e-3), Key: "abcd"}, []string{
 			`charge march 1×(18.70151151629, 0.015873246146541776) "" {"affected":3,"k":3,"key":"abcd","mechanism":"darrm","per_answer":{"delta":0.000029999700001,"epsilon":0.3},"per_teacher":{"delta":0.00001,"epsilon":0.1},"queries":500,"rule":"optimal composition of 1500 answers of teachers","slack":0.001,"teachers":"fresh"}`,
 		}},
 		{"frozen", private(t, 1e-5, 3), frozen, []string{training, fmt.Sprintf(answers, 3)}},
@@ -139,10 +144,10 @@ func TestEntriesAreTheseBytes(t *testing.T) {
 			`charge teachers:wards 1×(0.3, 2.999999999998e-12) "" {"affected":3,"k":3,"mechanism":"training","per_teacher":{"delta":1e-12,"epsilon":0.1},"rule":"basic composition of 3 teachers","teachers":"frozen"}`,
 			`charge march 1×(0, 0) "teachers:wards" {"affected":3,"k":3,"mechanism":"darrm","per_answer":{"delta":2.999999999997e-12,"epsilon":0.3},"queries":20000000,"rule":"post-processing of the teachers","teachers":"frozen"}`,
 		}},
-		{"promise nothing", lone, Terms{RequestID: "march"}, []string{
+		{"promise nothing", lone, Charge{RequestID: "march"}, []string{
 			`charge march 1×(200, 0.00039992021058574937) "" {"affected":1,"k":3,"mechanism":"darrm","per_answer":{"delta":0.000001,"epsilon":0.5},"queries":400,"rule":"basic composition of 400 answers","teachers":"promise nothing"}`,
 		}},
-		{"another mechanism", noisy(t, 4), Terms{RequestID: "march"}, []string{
+		{"another mechanism", noisy(t, 4), Charge{RequestID: "march"}, []string{
 			`charge march 1×(2, 0) "" {"affected":1,"k":10,"mechanism":"lnmax","per_answer":{"delta":0,"epsilon":0.5},"queries":4,"rule":"basic composition of 4 answers","teachers":"promise nothing"}`,
 		}},
 	} {
@@ -168,15 +173,15 @@ func TestEntriesAreTheseBytes(t *testing.T) {
 // teachers, and of frozen ones the same as of two answers.
 func TestTotalsOfMoreAnswersThanTheOptimalCompositionTakes(t *testing.T) {
 	many := private(t, 1e-12, 10*accountant.MaxOptimalCount)
-	got, err := many.Totals(1e-6)
+	got, err := many.Totals(new(1e-6))
 	if err != nil {
 		t.Fatal(err)
 	}
-	basic, err := accountant.Basic(many.Queries, many.Answers.PerAnswer())
+	basic, err := accountant.Basic(many.Queries, many.Mechanism.PerAnswer())
 	if err != nil || got.Fresh.Cost.Epsilon > basic.Epsilon || got.Fresh.Cost.Delta > basic.Delta+1e-6 {
 		t.Errorf("fresh %v, %v, want at most %v", got.Fresh.Cost, err, basic)
 	}
-	few, err := private(t, 1e-12, 2).Totals(0)
+	few, err := private(t, 1e-12, 2).Totals(new(0.0))
 	if err != nil || got.Frozen == nil || got.Frozen.Cost != few.Frozen.Cost {
 		t.Errorf("frozen %v, want %v (%v)", got.Frozen, few.Frozen, err)
 	}
@@ -190,7 +195,7 @@ func TestTrainingIsPaidForOnce(t *testing.T) {
 		terms := frozen
 		terms.RequestID = id
 		b := newBill(t, private(t, 1e-5, 1000), terms)
-		want := b.Training.Unit
+		want := b.training.Unit
 		if i > 0 {
 			want = ledger.Cost{}
 		}
@@ -203,7 +208,7 @@ func TestTrainingIsPaidForOnce(t *testing.T) {
 		checkSpent(t, l, 0.3)
 	}
 	before := entries(t, l)
-	b := newBill(t, private(t, 1e-6, 5), Terms{RequestID: "may", Teachers: "frozen", Ensemble: "wards"})
+	b := newBill(t, private(t, 1e-6, 5), Charge{RequestID: "may", Teachers: "frozen", Ensemble: "wards"})
 	if _, err := b.Check(t.Context(), l); !errors.Is(err, ledger.ErrConflict) {
 		t.Errorf("other teachers, checked: %v", err)
 	}
@@ -220,7 +225,7 @@ func TestTrainingIsPaidForOnce(t *testing.T) {
 func TestTrainingPaidAndReleaseNot(t *testing.T) {
 	l := newLedger(t, 1)
 	b := newBill(t, private(t, 1e-5, 7), frozen)
-	if _, err := l.Charge(t.Context(), *b.Training); err != nil {
+	if _, err := l.Charge(t.Context(), *b.training); err != nil {
 		t.Fatal(err)
 	}
 	if pay, err := b.Check(t.Context(), l); err != nil || pay != (ledger.Cost{}) {
@@ -237,7 +242,7 @@ func TestTrainingPaidAndReleaseNot(t *testing.T) {
 
 // What does not fit is refused whole: neither the training nor the release is charged.
 func TestTooMuchIsRefused(t *testing.T) {
-	for _, terms := range []Terms{fresh, frozen} {
+	for _, terms := range []Charge{fresh, frozen} {
 		l := newLedger(t, 0.29) // 0.3 is asked for
 		b := newBill(t, private(t, 1e-5, 1), terms)
 		if _, err := b.Check(t.Context(), l); !errors.Is(err, ledger.ErrExceeded) {
@@ -256,7 +261,7 @@ func TestTooMuchIsRefused(t *testing.T) {
 // key goes on, to the same answers. With other coins it is the same request, asked again.
 func TestPaidOnce(t *testing.T) {
 	keyed := func(key string) *Bill {
-		return newBill(t, private(t, 1e-5, 3), Terms{RequestID: "march", Teachers: "fresh", Key: key})
+		return newBill(t, private(t, 1e-5, 3), Charge{RequestID: "march", Teachers: "fresh", Key: key})
 	}
 	l := newLedger(t, 100)
 	receipt, err := keyed("a").Pay(t.Context(), l, true) // resumed before it was paid for
@@ -278,8 +283,8 @@ func TestPaidOnce(t *testing.T) {
 		{"another key, resumed", keyed("b"), true, ledger.ErrReplayed},
 		{"no key", keyed(""), false, ledger.ErrReplayed},
 		{"no key, resumed", keyed(""), true, ledger.ErrReplayed},
-		{"another number", newBill(t, private(t, 1e-5, 4), Terms{RequestID: "march", Teachers: "fresh", Key: "a"}), true, ledger.ErrConflict},
-		{"other teachers at that price", newBill(t, private(t, 1e-5, 3), Terms{RequestID: "march", Teachers: "frozen", Ensemble: "e", Key: "a"}), true, ledger.ErrConflict},
+		{"another number", newBill(t, private(t, 1e-5, 4), Charge{RequestID: "march", Teachers: "fresh", Key: "a"}), true, ledger.ErrConflict},
+		{"other teachers at that price", newBill(t, private(t, 1e-5, 3), Charge{RequestID: "march", Teachers: "frozen", Ensemble: "e", Key: "a"}), true, ledger.ErrConflict},
 	} {
 		spent, _ := l.Spent(t.Context())
 		if tt.want == ledger.ErrReplayed && !tt.resumed {
@@ -314,7 +319,7 @@ func TestPaidOnce(t *testing.T) {
 func TestFinishedReleaseIsNoted(t *testing.T) {
 	l := newLedger(t, 100)
 	bill := func(key string) *Bill {
-		return newBill(t, private(t, 1e-5, 3), Terms{RequestID: "march", Teachers: "fresh", Key: key})
+		return newBill(t, private(t, 1e-5, 3), Charge{RequestID: "march", Teachers: "fresh", Key: key})
 	}
 	if _, err := bill("a").Pay(t.Context(), l, false); err != nil {
 		t.Fatal(err)
@@ -377,16 +382,16 @@ func TestAgain(t *testing.T) {
 		if _, err := l.Charge(t.Context(), request(was)); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Once(t.Context(), l, tt.request, "coins", true)
+		_, err := chargeOnce(t.Context(), l, tt.request, "coins", true)
 		if want := map[bool]error{true: ledger.ErrReplayed, false: ledger.ErrConflict}[tt.replay]; !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", tt.name, err, want)
 		}
-		if got := Again(l.Check(t.Context(), tt.request), other, "coins"); !errors.Is(got, ledger.ErrConflict) {
+		if got := replayed(l.Check(t.Context(), tt.request), other, "coins"); !errors.Is(got, ledger.ErrConflict) {
 			t.Errorf("%s, of another request: %v", tt.name, got)
 		}
 	}
 	for _, err := range []error{nil, ledger.ErrExceeded, &ledger.ConflictError{ID: "a"}} {
-		if got := Again(err, request(was), "coins"); got != err {
+		if got := replayed(err, request(was), "coins"); got != err {
 			t.Errorf("%v became %v", err, got)
 		}
 	}
@@ -403,7 +408,11 @@ func TestReleased(t *testing.T) {
 		return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }
 	}
 	_, replayed := b.Pay(t.Context(), l, false)
-	if Released(replayed, file("")) {
+	released := func(err error, open func() (io.ReadCloser, error)) bool {
+		transaction := Transaction{Output: opener(open)}
+		return transaction.released(t.Context(), err) != nil
+	}
+	if released(replayed, file("")) {
 		t.Error("released before anything was recorded")
 	}
 	// SHA-256 of "abc" (FIPS 180-4).
@@ -432,48 +441,58 @@ func TestReleased(t *testing.T) {
 		{"another error", ledger.ErrExceeded, file("abc"), false},
 		{"no error", nil, file("abc"), false},
 	} {
-		if got := Released(tt.err, tt.open); got != tt.want {
+		if got := released(tt.err, tt.open); got != tt.want {
 			t.Errorf("%s: %t", tt.name, got)
 		}
 	}
 }
 
+// opener is an output that can be opened only.
+type opener func() (io.ReadCloser, error)
+
+func (o opener) Open(context.Context) (io.ReadCloser, error)      { return o() }
+func (opener) Check(bool) error                                   { panic("not called") }
+func (opener) Write(context.Context, func(io.Writer) error) error { panic("not called") }
+
 type badReader struct{}
 
 func (badReader) Read([]byte) (int, error) { return 0, errors.New("cannot be read") }
 
-func TestTermsCheck(t *testing.T) {
+func TestChargeCheck(t *testing.T) {
 	for _, tt := range []struct {
-		terms            Terms
+		terms            Charge
 		promise, charged bool
 		want             string // "": accepted
 	}{
-		{Terms{}, true, false, ""},
-		{Terms{}, false, false, ""},
-		{Terms{Teachers: "fresh", Slack: 0.1}, true, false, ""},
-		{Terms{Teachers: "thawed"}, true, false, `teachers = "thawed"`},
-		{Terms{Teachers: "fresh"}, false, false, "leave it out"},
-		{Terms{Teachers: "frozen", Slack: 0.1}, true, false, "slack = 0.1"},
-		{Terms{RequestID: "a"}, true, false, "go with a ledger"},
-		{Terms{Ensemble: "a"}, true, false, "go with a ledger"},
-		{Terms{}, true, true, "needs a request id"},
-		{Terms{RequestID: "a"}, true, true, `"fresh" or "frozen"`},
-		{Terms{RequestID: "a"}, false, true, ""},
-		{Terms{RequestID: "a", Slack: 0.1}, false, true, ""},
+		{Charge{}, true, false, ""},
+		{Charge{}, false, false, ""},
+		{Charge{Teachers: "fresh", Slack: new(0.1)}, true, false, ""},
+		{Charge{Teachers: "thawed"}, true, false, `teachers = "thawed"`},
+		{Charge{Teachers: "fresh"}, false, false, "leave it out"},
+		{Charge{Teachers: "frozen", Slack: new(0.1)}, true, false, "slack = 0.1"},
+		{Charge{RequestID: "a"}, true, false, "go with a ledger"},
+		{Charge{Ensemble: "a"}, true, false, "go with a ledger"},
+		{Charge{}, true, true, "needs a request id"},
+		{Charge{RequestID: "a"}, true, true, `"fresh" or "frozen"`},
+		{Charge{RequestID: "a"}, false, true, ""},
+		{Charge{RequestID: "a", Slack: new(0.1)}, false, true, ""},
 		{fresh, true, true, ""},
 		{fresh, false, true, "leave it out"},
-		{Terms{RequestID: "teachers:a", Teachers: "fresh"}, true, true, `begin with "teachers:"`},
-		{Terms{RequestID: "teachers:a"}, false, true, `begin with "teachers:"`},
-		{Terms{RequestID: "a", Teachers: "frozen"}, true, true, "name of their ensemble"},
-		{Terms{RequestID: "a", Teachers: "fresh", Ensemble: "e"}, true, true, ""},
-		{Terms{RequestID: "a", Teachers: "fresh", Draw: "d"}, true, true, ""},
-		{Terms{Draw: "d"}, true, false, "go with a ledger"},
-		{Terms{RequestID: "a", Teachers: "fresh", EnsembleDigest: "d"}, true, true, "needs the name"},
-		{Terms{RequestID: "draw:a", Teachers: "fresh"}, true, true, `"draw:"`},
-		{Terms{RequestID: "a", Ensemble: "e"}, false, true, `ensemble = "e"`},
+		{Charge{RequestID: "teachers:a", Teachers: "fresh"}, true, true, `begin with "teachers:"`},
+		{Charge{RequestID: "teachers:a"}, false, true, `begin with "teachers:"`},
+		{Charge{RequestID: "a", Teachers: "frozen"}, true, true, "name of their ensemble"},
+		{Charge{RequestID: "a", Teachers: "fresh", Ensemble: "e"}, true, true, ""},
+		{Charge{RequestID: "a", Teachers: "fresh", Draw: "d"}, true, true, ""},
+		{Charge{Draw: "d"}, true, false, "go with a ledger"},
+		{Charge{RequestID: "a", Teachers: "fresh", EnsembleDigest: "d"}, true, true, "needs the name"},
+		{Charge{RequestID: "draw:a", Teachers: "fresh"}, true, true, `"draw:"`},
+		{Charge{RequestID: "a", Ensemble: "e"}, false, true, `ensemble = "e"`},
 		{frozen, true, true, ""},
 	} {
-		err := tt.terms.Check(tt.promise, tt.charged)
+		if tt.charged {
+			tt.terms.Ledger = "l"
+		}
+		err := tt.terms.Check(tt.promise)
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%+v, promise %t, charged %t: %v, want %q", tt.terms, tt.promise, tt.charged, err, tt.want)
 		}
@@ -481,14 +500,17 @@ func TestTermsCheck(t *testing.T) {
 }
 
 func TestEventForPeople(t *testing.T) {
-	per := &Cost{0.3, 1e-5}
-	for want, e := range map[string]Event{
-		"training of 3 teachers, one record reaches 2":                      {Mechanism: "training", K: 3, Affected: 2, PerTeacher: per},
-		"7 answers of darrm at (0.3, 1e-05)":                                {Mechanism: "darrm", Queries: 7, PerAnswer: per},
-		"7 rows of votes of 3 teachers, answered again any number of times": {Mechanism: "votes", Queries: 7, K: 3, PerTeacher: per},
+	per := &accountant.Cost{Epsilon: 0.3, Delta: 1e-5}
+	for want, e := range map[string]any{
+		"training of 3 teachers, one record reaches 2":                      Event{Mechanism: "training", K: 3, Affected: 2, PerTeacher: per},
+		"7 answers of darrm at (0.3, 1e-05)":                                Event{Mechanism: "darrm", Queries: 7, PerAnswer: per},
+		"7 rows of votes of 3 teachers, answered again any number of times": Event{Mechanism: "votes", Queries: 7, K: 3, PerTeacher: per},
+		"model of ridge by priv-pub, 4 epochs, accounting best":             ModelEvent{Mechanism: ModelMechanism, Method: "priv-pub", Task: "ridge", Epochs: 4, Mode: "best"},
+		"": map[string]any{"mechanism": 3}, // of another program
 	} {
-		if got := e.String(); got != want {
-			t.Errorf("%q, want %q", got, want)
+		b, err := json.Marshal(e)
+		if got := Describe(b); err != nil || got != want {
+			t.Errorf("%q, %v, want %q", got, err, want)
 		}
 	}
 }

@@ -8,8 +8,10 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/votes"
 )
 
 // Source says where what is presumed of the teachers comes from.
@@ -21,9 +23,12 @@ const (
 	SourceTable Source = "table" // nobody but the table says so
 )
 
-// Summary is what a release says about its promise, for every front end.
+// Summary is what a release of labels says about itself, for every front end.
 type Summary struct {
-	Columns   string              // which columns are votes, ids and true labels (votes.Roles)
+	Mechanism string              // its name
+	Queries   int                 // that were answered
+	Classes   []string            // an answer's names, in order; the last one of an abstention, where there are any
+	Columns   votes.Roles         // which columns are votes, ids and true labels
 	Problem   constraints.Problem // what is presumed of the teachers
 	Presumed  bool                // the mechanism rests on it: DaRRM
 	PerAnswer accountant.Cost
@@ -32,8 +37,20 @@ type Summary struct {
 	Source    Source
 	Records   int // that the teachers were trained on; 0 if unknown
 	// Again says that these votes were answered before, and a charge of the draw pays for
-	// this answer and for all that follow ([Repeated]).
-	Again bool
+	// this answer and for all that follow.
+	Again  bool
+	PaidBy string // the earlier charge that pays for the release; "" for none
+	// Before says that the request was released before: its labels are in the output,
+	// unchanged, and nothing was charged or drawn.
+	Before bool
+}
+
+// Summary returns what is known of the answers to votes in these columns, but for Totals.
+func (plan Plan) Summary(columns votes.Roles, c Charge) Summary {
+	return Summary{
+		Mechanism: plan.Mechanism.Name(), Queries: plan.Queries, Columns: columns, Problem: plan.Problem, Presumed: plan.Certified != nil,
+		PerAnswer: plan.Mechanism.PerAnswer(), Teachers: c.Teachers, Source: SourceFlags,
+	}
 }
 
 // CheckRecords checks how many records the teachers were trained on, 0 if unknown. The error
@@ -50,9 +67,9 @@ func CheckRecords(n int) error {
 // protects nobody.
 func (s Summary) Lines() (lines []string) {
 	add := func(title, text string) { lines = append(lines, Wrap(title, text)...) }
-	add("columns:", s.Columns)
+	add("columns:", s.Columns.String())
 	add("teachers:", s.presumed())
-	add("reach:", Reach(s.Problem))
+	add("reach:", reach(s.Problem))
 	if s.Source == SourceTable {
 		add("", "both come from the table, not from you: state --eps, --teacher-delta and --affected (or --data), and a table for others is refused")
 	}
@@ -91,11 +108,11 @@ func (s Summary) totals() (out []total) {
 			" for these and all further answers to these votes, besides what the first answer cost (fresh teachers)"}}
 	}
 	promise := fmt.Sprintf("(%v, %v)-DP", s.Problem.Epsilon, s.Problem.TeacherDelta)
-	if s.Teachers != accountant.FreshTeachers.String() {
+	if s.Teachers != ensemble.FreshTeachers.String() {
 		out = append(out, total{"frozen teachers", s.Totals.Frozen.Cost,
 			fmt.Sprintf(" if each teacher's training is %s, with independent randomness (frozen teachers, however many queries)", promise)})
 	}
-	if s.Teachers != accountant.FrozenTeachers.String() {
+	if s.Teachers != ensemble.FrozenTeachers.String() {
 		out = append(out, total{"fresh teachers", s.Totals.Fresh.Cost,
 			fmt.Sprintf(" if each vote is a new run of a mechanism that is %s, and these votes are answered once (fresh teachers)", promise)})
 	}
@@ -133,7 +150,7 @@ func (s Summary) presumed() string {
 // Warnings says of each total that holds and protects nobody why, and what to do.
 func (s Summary) Warnings() (out []string) {
 	for _, t := range s.totals() {
-		reason, worthless := accountant.Worthless(t.cost, s.Records)
+		reason, worthless := ensemble.Worthless(t.cost, s.Records)
 		if !worthless {
 			continue
 		}
@@ -145,8 +162,8 @@ func (s Summary) Warnings() (out []string) {
 	return out
 }
 
-// Reach says how many teachers one record reaches, for people.
-func Reach(p constraints.Problem) string {
+// reach says how many teachers one record reaches, for people.
+func reach(p constraints.Problem) string {
 	if p.Affected >= p.K {
 		return fmt.Sprintf("one record may reach all %d teachers", p.K)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/votes"
 )
 
 // summaryOf is what a release of r says, on one line per title.
@@ -29,15 +30,15 @@ func summaryOf(t *testing.T, s Summary) (titles []string, text string) {
 	return titles, text
 }
 
-func newSummary(t *testing.T, r Release, teachers string) Summary {
+func newSummary(t *testing.T, r Plan, teachers string) Summary {
 	t.Helper()
-	totals, err := r.Totals(r.Slack())
+	totals, err := r.Totals(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return Summary{
-		Columns: "votes: t1 … t3 (3 columns); id: id; truth: none", Problem: r.Problem, Presumed: !math.IsInf(r.Problem.Epsilon, 1),
-		PerAnswer: r.Answers.PerAnswer(), Totals: totals, Teachers: teachers, Source: SourceFlags,
+		Columns: votes.Roles{In: "columns", Votes: []string{"t1", "t2", "t3"}, Width: 3, ID: "id"}, Problem: r.Problem, Presumed: !math.IsInf(r.Problem.Epsilon, 1),
+		PerAnswer: r.Mechanism.PerAnswer(), Totals: totals, Teachers: teachers, Source: SourceFlags,
 	}
 }
 
@@ -45,7 +46,7 @@ func newSummary(t *testing.T, r Release, teachers string) Summary {
 func TestSummaryTellsTheTotalsThatHold(t *testing.T) {
 	r := private(t, 1e-9, 20)
 	frozen := fmt.Sprintf("all labels: %v-DP if each teacher's training is (0.1, 1e-09)-DP, with independent randomness", mustFrozen(t, r))
-	totals, err := r.Totals(r.Slack())
+	totals, err := r.Totals(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +82,7 @@ func TestSummaryTellsTheTotalsThatHold(t *testing.T) {
 	}
 }
 
-func mustFrozen(t *testing.T, r Release) accountant.Cost {
+func mustFrozen(t *testing.T, r Plan) accountant.Cost {
 	t.Helper()
 	total, err := Frozen(r.Problem)
 	if err != nil {

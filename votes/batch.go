@@ -2,7 +2,9 @@ package votes
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"sync"
 )
 
 // A Batch is some consecutive queries of a stream, column by column.
@@ -27,18 +29,13 @@ type Batch struct {
 	// only: a mechanism must not see them.
 	Labels []int
 
-	n     int
-	file  *fileInfo
-	line  int   // place of the first query: its line, or its row in the file
-	lines []int // place of every query; nil if they are consecutive
-	pool  *batchPool
-
-	ids    []string // room for IDs and Labels, kept where a file has none
-	labels []int
+	places []int // of every query: its line from 1, or its row in the file from 0
+	file   *fileInfo
+	pool   *sync.Pool // of the Reader's batches
 }
 
 // Len returns the number of queries.
-func (b *Batch) Len() int { return b.n }
+func (b *Batch) Len() int { return len(b.places) }
 
 // Row returns the counts of query i, 0 ≤ i < Len, one per class.
 func (b *Batch) Row(i int) []int { return b.Counts[i*b.Classes : (i+1)*b.Classes : (i+1)*b.Classes] }
@@ -104,7 +101,6 @@ func (b *Batch) ResolveMissing(draw func(classes int) (int, error)) error {
 			}
 			row[c]++
 		}
-		b.Missing[i] = 0
 	}
 	b.Missing = nil
 	return nil
@@ -115,113 +111,32 @@ func (b *Batch) ResolveMissing(draw func(classes int) (int, error)) error {
 func (b *Batch) Release() {
 	if p := b.pool; p != nil {
 		b.pool = nil
-		p.put(b)
+		p.Put(b)
 	}
 }
 
-// reset empties b for k teachers and classes classes.
-func (b *Batch) reset(k, classes int) {
+// reset empties b for a file and keeps its memory.
+func (b *Batch) reset(f *fileInfo) {
 	*b = Batch{
-		K: k, Classes: classes, Counts: b.Counts[:0], Votes: b.Votes[:0], pool: b.pool,
-		ids: larger(b.ids, b.IDs), labels: larger(b.labels, b.Labels),
+		K: f.k, Classes: f.classes.len(), Counts: b.Counts[:0], Votes: b.Votes[:0],
+		IDs: b.IDs[:0], Labels: b.Labels[:0], places: b.places[:0], file: f, pool: b.pool,
 	}
 }
 
-// larger returns the one with more room, emptied.
-func larger[T any](a, b []T) []T {
-	if cap(b) > cap(a) {
-		a = b
-	}
-	return a[:0]
-}
-
-// addLine notes the place of the query that is added next.
-func (b *Batch) addLine(line int) {
-	switch {
-	case b.n == 0:
-		b.line = line
-	case b.lines == nil && line != b.line+b.n:
-		for i := range b.n {
-			b.lines = append(b.lines, b.line+i)
-		}
-	}
-	if b.lines != nil {
-		b.lines = append(b.lines, line)
-	}
-}
-
-// place returns the place of query i.
-func (b *Batch) place(i int) int {
-	if b.lines != nil {
-		return b.lines[i]
-	}
-	return b.line + i
-}
-
-// addRow makes room for one query without votes and returns its counts.
-func (b *Batch) addRow() []int {
-	b.n++
-	for range b.Classes {
-		b.Counts = append(b.Counts, 0)
-	}
-	if b.Missing != nil {
-		b.Missing = append(b.Missing, 0)
-	}
-	return b.Counts[len(b.Counts)-b.Classes:]
-}
-
-// addRows makes room for n queries without votes and returns their counts.
-func (b *Batch) addRows(n int) []int {
-	from := len(b.Counts)
-	b.n += n
-	b.Counts = growZero(b.Counts, n*b.Classes)
-	if b.Missing != nil {
-		b.Missing = growZero(b.Missing, n)
-	}
-	return b.Counts[from:]
-}
-
+// growZero appends n zeros.
 func growZero(s []int, n int) []int {
 	from := len(s)
-	if cap(s) < from+n {
-		t := make([]int, from, max(from+n, 2*cap(s)))
-		copy(t, s)
-		s = t
-	}
-	s = s[:from+n]
+	s = slices.Grow(s, n)[:from+n]
 	clear(s[from:])
 	return s
 }
 
-// addMissing notes a missing vote of query i.
-func (b *Batch) addMissing(i int) {
-	if b.Missing == nil {
-		b.Missing = make([]int, b.n, max(b.n, cap(b.Counts)/b.Classes))
+// addMissing notes n missing votes of the query that is added next.
+func (b *Batch) addMissing(n int) {
+	if n > 0 && b.Missing == nil {
+		b.Missing = make([]int, b.Len(), max(64, 2*b.Len()))
 	}
-	b.Missing[i]++
-}
-
-// batchPool keeps batches for reuse, so that a long stream makes no garbage. It
-// holds at most as many as its channel has room for.
-type batchPool struct{ free chan *Batch }
-
-func newBatchPool(n int) *batchPool { return &batchPool{make(chan *Batch, n)} }
-
-func (p *batchPool) get(k, classes int) *Batch {
-	var b *Batch
-	select {
-	case b = <-p.free:
-	default:
-		b = new(Batch)
-	}
-	b.reset(k, classes)
-	b.pool = p
-	return b
-}
-
-func (p *batchPool) put(b *Batch) {
-	select {
-	case p.free <- b:
-	default:
+	if b.Missing != nil {
+		b.Missing = append(b.Missing, n)
 	}
 }

@@ -138,17 +138,6 @@ func BenchmarkReadCSV(b *testing.B) {
 	}
 }
 
-// The guard alone, to show its share.
-func BenchmarkGuard(b *testing.B) {
-	benchmarkRead(b, true, true, func(r io.Reader) int {
-		n, err := io.Copy(io.Discard, struct{ io.Reader }{newGuard(r, "v", ',', 1, endsUnknown)})
-		if err != nil || n == 0 {
-			b.Fatal(n, err)
-		}
-		return benchRows
-	})
-}
-
 // 100,000 queries of 11 votes in every format, from memory; from files, whole
 // programs and beside numpy: bench/votes.
 func BenchmarkFormats(b *testing.B) {
@@ -203,8 +192,8 @@ func BenchmarkFormats(b *testing.B) {
 func BenchmarkLabels(b *testing.B) {
 	for _, f := range []Format{FormatCSV, FormatJSONL, FormatNPY, FormatParquet} {
 		b.Run(f.String(), func(b *testing.B) {
-			batch := &Batch{n: 10_000}
-			answers := make([]int, batch.n)
+			batch := &Batch{places: make([]int, 10_000)}
+			answers := make([]int, batch.Len())
 			n := 0
 			for b.Loop() {
 				w, err := CreateLabels("-", LabelOptions{Format: f, Stdout: io.Discard})
@@ -213,12 +202,12 @@ func BenchmarkLabels(b *testing.B) {
 				}
 				for range 10 {
 					w.WriteBatch(batch, answers)
-					batch.First += int64(batch.n)
+					batch.First += int64(batch.Len())
 				}
 				if err := w.Commit(); err != nil {
 					b.Fatal(err)
 				}
-				n += 10 * batch.n
+				n += 10 * batch.Len()
 			}
 			b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "labels/s")
 		})

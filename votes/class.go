@@ -10,11 +10,8 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// Limits of a list of classes. They bound the memory that one query can take.
-const (
-	MaxClasses    = 10_000
-	MaxClassBytes = 200
-)
+// maxClassBytes bounds a class's name.
+const maxClassBytes = 200
 
 // IntegerClasses returns the classes "0" … "n-1".
 func IntegerClasses(n int) []string {
@@ -33,7 +30,6 @@ type classList struct {
 	byInt  map[int64]int // class of a name that is an integer
 	small  [256]int16    // the same for 0 … 255
 	binary bool          // the names are "0" and "1"
-	single bool          // every name has one byte
 	ranks  []int         // place of each name among all of them, in the order of bytes
 }
 
@@ -42,21 +38,21 @@ func newClassList(names []string) (*classList, error) {
 	if len(names) == 0 {
 		names = IntegerClasses(2)
 	}
-	if len(names) < 2 || len(names) > MaxClasses {
-		return nil, &check.Error{Name: "number of classes", Value: len(names), Rule: fmt.Sprintf("between 2 and %d", MaxClasses)}
+	if err := check.Classes(len(names)); err != nil {
+		return nil, err
 	}
 	c := &classList{
 		names:  append([]string(nil), names...),
 		byName: make(map[string]int, len(names)), byInt: make(map[int64]int),
-		binary: len(names) == 2 && names[0] == "0" && names[1] == "1", single: true, ranks: ranksOf(names),
+		binary: len(names) == 2 && names[0] == "0" && names[1] == "1", ranks: ranksOf(names),
 	}
 	for i := range c.byByte {
 		c.byByte[i], c.small[i] = -1, -1
 	}
 	for i, name := range c.names {
 		switch {
-		case name == "" || len(name) > MaxClassBytes:
-			return nil, &check.Error{Name: "class", Value: quote(name), Rule: fmt.Sprintf("1 to %d bytes long", MaxClassBytes)}
+		case name == "" || len(name) > maxClassBytes:
+			return nil, &check.Error{Name: "class", Value: quote(name), Rule: fmt.Sprintf("1 to %d bytes long", maxClassBytes)}
 		case !utf8.ValidString(name) || strings.ContainsAny(name, "\x00\r\n\ufeff"):
 			return nil, &check.Error{Name: "class", Value: quote(name), Rule: "valid UTF-8 without NUL, line end or byte order mark"}
 		case strings.TrimSpace(name) != name:
@@ -68,8 +64,6 @@ func newClassList(names []string) (*classList, error) {
 		c.byName[name] = i
 		if len(name) == 1 {
 			c.byByte[name[0]] = int16(i)
-		} else {
-			c.single = false
 		}
 		if v, ok := canonicalInt(name); ok {
 			c.byInt[v] = i
@@ -95,9 +89,6 @@ func ranksOf(names []string) []int {
 
 // of returns the class of that name, or -1.
 func (c *classList) of(name string) int {
-	if len(name) == 1 {
-		return int(c.byByte[name[0]])
-	}
 	if i, ok := c.byName[name]; ok {
 		return i
 	}
@@ -115,6 +106,14 @@ func (c *classList) ofBytes(name []byte) int {
 	return -1
 }
 
+// text returns text, without a copy if it names a class.
+func (c *classList) text(text []byte) string {
+	if i, ok := c.byName[string(text)]; ok {
+		return c.names[i]
+	}
+	return string(text)
+}
+
 // ofInt returns the class whose name is v in decimal, or -1.
 func (c *classList) ofInt(v int64) int {
 	if uint64(v) < uint64(len(c.small)) {
@@ -124,16 +123,6 @@ func (c *classList) ofInt(v int64) int {
 		return i
 	}
 	return -1
-}
-
-// ofFloat returns the class whose name is the integer v in decimal, or -1. A
-// number that is not whole has no class.
-func (c *classList) ofFloat(v float64) int {
-	n, ok := wholeNumber(v)
-	if !ok {
-		return -1
-	}
-	return c.ofInt(n)
 }
 
 // rule says what a vote must be, for messages.
@@ -155,6 +144,14 @@ func (c *classList) rule() string {
 		b.WriteString(quote(name))
 	}
 	return b.String()
+}
+
+// want says what a vote must be where there is none.
+func (c *classList) want() string {
+	if c.binary {
+		return "0 or 1"
+	}
+	return "a class"
 }
 
 // describe says the same as a description of cells.
@@ -188,7 +185,7 @@ func decimalInt(number string) (int64, bool) {
 	if at := strings.IndexAny(text, "eE"); at >= 0 {
 		mantissa = text[:at]
 		var err error
-		if exponent, err = strconv.Atoi(text[at+1:]); (err != nil || max(exponent, -exponent) > 2*MaxRecordBytes) && !zero() {
+		if exponent, err = strconv.Atoi(text[at+1:]); (err != nil || max(exponent, -exponent) > 2*maxRecordBytes) && !zero() {
 			return 0, false // too far from any number that the mantissa could make up for
 		}
 	}

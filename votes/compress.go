@@ -13,17 +13,10 @@ import (
 // decoder to support. A frame may ask for gigabytes.
 const maxZstdWindow = 8 << 20
 
-// freeExpansion is how many decompressed bytes are taken at any ratio: too few
-// to harm, and small files may compress very well.
-const freeExpansion = 64 << 20
-
 // decompress wraps raw. Faults of the data are [*ParseError]s without a line;
 // errors of raw are passed on.
 func decompress(info *fileInfo, raw *countingReader, c Compression) (io.Reader, error) {
-	d := &decompressor{info: info, raw: raw, limit: int64(info.opts.MaxExpansion)}
-	if d.limit == 0 {
-		d.limit = DefaultMaxExpansion
-	}
+	d := &decompressor{info: info, raw: raw}
 	var err error
 	switch c {
 	case CompressionGzip:
@@ -43,21 +36,14 @@ func decompress(info *fileInfo, raw *countingReader, c Compression) (io.Reader, 
 }
 
 type decompressor struct {
-	info  *fileInfo
-	raw   *countingReader
-	r     io.Reader
-	kind  string
-	out   int64
-	limit int64
+	info *fileInfo
+	raw  *countingReader
+	r    io.Reader
+	kind string
 }
 
 func (d *decompressor) Read(p []byte) (int, error) {
 	n, err := d.r.Read(p)
-	d.out += int64(n)
-	if in := d.raw.n.Load(); d.out > freeExpansion && (d.out-freeExpansion)/d.limit > in {
-		return 0, d.info.errorf("%d bytes of %s data expand to more than %d bytes, the %d-fold and %d MiB: a decompression bomb? If not, allow for a larger expansion",
-			in, d.kind, d.out, d.limit, freeExpansion>>20)
-	}
 	if err != nil && err != io.EOF {
 		err = d.fault(err)
 	}

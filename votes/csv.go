@@ -1,332 +1,298 @@
 package votes
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 )
 
-// csvShape is what all rows of a CSV or TSV file have in common. It is
-// read-only once the first row has been read.
-type csvShape struct {
+// csvDecoder cuts a CSV or TSV file into tasks. encoding/csv says what a row
+// means; csvFast takes the chunks that it understands at once and leaves all
+// others, and every fault, to encoding/csv.
+type csvDecoder struct {
 	*fileInfo
 	comma  byte
+	lines  *lineChunks
+	ends   lineEnds
 	header []string // trimmed; nil without a header
+	width  int      // columns of every row
 	cols   columns
 	cellOf []int // of every column, the teacher or the class whose cell it is; else -1
-	others []int // the columns that are neither
-	roles  Roles
-	width  int // columns of every row
-	k      int
-	kLine  int // the row that gave k, LayoutCounts
+	any    bool  // there is a row of votes
 }
 
-// A rowReader reads rows with encoding/csv, from a piece of a file that begins
-// with a row. It is the reference for what a file means: the fast parser takes
-// the rows that it understands at once and leaves all others, and every fault,
-// to a rowReader.
-type rowReader struct {
-	*csvShape
-	csv      *csv.Reader
-	guard    *guard
-	base     int      // lines before the piece
-	firstRow []string // until the columns are known
-	line     int      // first line of the current row
-	lastEnd  int      // last line of the row before it
-}
-
-// newRowReader reads a piece whose first line is base+1. The row before it ended
-// on line lastEnd.
-func newRowReader(s *csvShape, r io.Reader, base, lastEnd int, ends lineEnds) *rowReader {
-	rr := &rowReader{csvShape: s, base: base, line: base, lastEnd: lastEnd}
-	rr.guard = newGuard(r, s.name, s.comma, base+1, ends)
-	rr.csv = csv.NewReader(bufio.NewReaderSize(rr.guard, 64<<10))
-	rr.csv.Comma = rune(s.comma)
-	rr.csv.ReuseRecord = true
-	rr.csv.FieldsPerRecord = -1 // checked here, for a message with both widths
-	return rr
-}
-
-// start reads the header, if any, and the first row of votes into b, and fixes
-// the shape.
-func (r *rowReader) start(b *Batch) error {
-	row, err := r.read()
+// openCSV reads the first row and finds the columns.
+func openCSV(info *fileInfo, r io.Reader, comma byte) (decoder, error) {
+	d := &csvDecoder{fileInfo: info, comma: comma, lines: newLineChunks(info, r, true)}
+	ch, err := d.lines.next()
 	if err == io.EOF {
-		return &ParseError{File: r.name, Rule: "the file is empty"}
+		return nil, info.errorf("the file is empty")
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r.width = len(row)
-	r.firstRow = row
-	header := r.opts.Header == HeaderYes
-	if r.opts.Header == HeaderAuto {
-		if header, err = r.looksLikeHeader(row); err != nil {
-			return err
+	rows := d.rows(ch)
+	row, err := rows.read()
+	if err != nil {
+		return nil, err
+	}
+	d.ends, d.width = endOf(ch.data[:rows.end]), len(row)
+	header := d.opts.Header == HeaderYes
+	if d.opts.Header == HeaderAuto {
+		if header, err = rows.looksLikeHeader(row); err != nil {
+			return nil, err
 		}
 	}
+	from := 0
 	if header {
-		r.header = slices.Clone(row)
-		for i := range r.header {
-			r.header[i] = strings.TrimSpace(r.header[i])
+		from = rows.end
+		for _, name := range row {
+			d.header = append(d.header, strings.TrimSpace(name))
 		}
 	}
-	if err := r.resolveColumns(len(row)); err != nil {
-		return err
+	if err := rows.resolveColumns(row); err != nil {
+		return nil, err
 	}
-	r.firstRow = nil
-	if header {
-		if row, err = r.read(); err == io.EOF {
-			return &ParseError{File: r.name, Line: r.line, Rule: "the file has a header and no votes"}
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if r.layout == LayoutCounts {
-		if err := r.fixCountsK(row); err != nil {
-			return err
-		}
-	}
-	r.prepare(b)
-	return r.parse(row, b)
+	d.lines.unread(ch, from)
+	d.lines.size = info.chunkBytes(d.k)
+	return d, nil
 }
 
-// prepare makes b ready for the file's rows.
-func (r *rowReader) prepare(b *Batch) {
-	b.reset(r.k, r.classes.len())
-	b.file = r.fileInfo
+func (d *csvDecoder) next() (task, error) {
+	ch, err := d.lines.next()
+	if err == io.EOF && !d.any {
+		return nil, d.errorAt(d.lines.line-1, -1, "", "the file has a header and no votes")
+	}
+	if err != nil {
+		return nil, err
+	}
+	d.any = true
+	return func(b *Batch) error {
+		if d.k > 0 && !d.opts.slow && d.fast(ch, b) {
+			return nil
+		}
+		b.reset(d.fileInfo)
+		return d.rows(ch).fill(b)
+	}, nil
 }
 
-// fill appends rows to b until it has most of them, and returns io.EOF when
-// there are no more. On another error b holds the rows before the fault.
-func (r *rowReader) fill(b *Batch, most int) error {
-	for b.n < most {
+// A rowReader reads the rows of a chunk with encoding/csv.
+type rowReader struct {
+	*csvDecoder
+	csv  *csv.Reader
+	ch   chunk
+	end  int // of the row that was read last, in the chunk
+	next int // line behind it
+}
+
+func (d *csvDecoder) rows(ch chunk) *rowReader {
+	r := csv.NewReader(bytes.NewReader(ch.data))
+	r.Comma = rune(d.comma)
+	r.ReuseRecord = true
+	r.FieldsPerRecord = -1 // checked here, for a message with both widths
+	return &rowReader{csvDecoder: d, csv: r, ch: ch, next: ch.line}
+}
+
+// fill appends all rows to b. On an error b holds the rows before the fault.
+func (r *rowReader) fill(b *Batch) error {
+	rec := record{votes: make([]cell, len(r.cols.votes))}
+	for {
 		row, err := r.read()
+		if err == io.EOF {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
-		if err := r.parse(row, b); err != nil {
-			return err
+		if len(row) != r.width {
+			first := "the first row"
+			if r.header != nil {
+				first = "the header"
+			}
+			return r.fault(-1, fmt.Sprintf("the row has %d columns, but %s has %d", len(row), first, r.width))
+		}
+		rec.place = r.lineOf(0)
+		for i, at := range r.cols.votes {
+			rec.votes[i].text = row[at]
+		}
+		if r.ids {
+			rec.id.text = strings.Clone(row[r.cols.id]) // not the whole row's memory
+		}
+		if r.labels {
+			rec.label.text = row[r.cols.label]
+		}
+		if wrong := r.add(b, &rec); wrong != nil {
+			return r.fault(r.columnOf(wrong.at), wrong.rule)
 		}
 	}
-	return nil
 }
 
-// read returns the next row and keeps track of the lines. The row is valid
-// until the next call.
+// read returns the next row, which is valid until the next call.
 func (r *rowReader) read() ([]string, error) {
 	row, err := r.csv.Read()
+	if err == io.EOF {
+		return nil, err
+	}
+	begin, first := r.end, r.next
+	r.end = int(r.csv.InputOffset())
+	if r.end-begin > maxRecordBytes {
+		return nil, r.errorAt(first, -1, "", tooLong)
+	}
+	var syntax *csv.ParseError
+	if errors.As(err, &syntax) {
+		base := r.ch.line - 1
+		rule := fmt.Sprintf("%v (byte %d of the line)", syntax.Err, syntax.Column)
+		if syntax.StartLine != syntax.Line {
+			rule += fmt.Sprintf(", in the row that starts on line %d", base+syntax.StartLine)
+		}
+		return nil, &ParseError{File: r.name, Line: base + syntax.Line, Rule: rule, Err: err}
+	}
 	if err != nil {
-		return nil, r.readError(err)
+		return nil, err // of a reader in memory: there is none
 	}
-	start, _ := r.fieldPos(0)
-	// The csv package skips blank lines. At the end of a file they mean nothing;
-	// between rows one can be a missing vote.
-	if start > r.lastEnd+1 {
-		return nil, &ParseError{File: r.name, Line: r.lastEnd + 1, Rule: "blank line before a row"}
+	// encoding/csv skips blank lines. Between rows one can be a missing vote.
+	if r.lineOf(0) > first {
+		return nil, r.errorAt(first, -1, "", "blank line before a row")
 	}
-	r.line = start
-	last := len(row) - 1
-	r.lastEnd, _ = r.fieldPos(last)
-	if len(row[last]) > 1 {
-		r.lastEnd += strings.Count(row[last], "\n")
+	raw := r.ch.data[begin:r.end]
+	r.next += bytes.Count(raw, newline)
+	if at, rule := textFault(raw); rule != "" {
+		return nil, r.errorAt(first+bytes.Count(raw[:at], newline), -1, "", rule)
+	}
+	if rule := r.ends.rule(endOf(raw)); rule != "" && r.ends != endsUnknown {
+		return nil, r.errorAt(r.next-1, -1, "", rule)
 	}
 	return row, nil
 }
 
-func (r *rowReader) fieldPos(i int) (line, column int) {
-	line, column = r.csv.FieldPos(i)
-	return r.base + line, column
+// lineOf returns the line of a cell of the row that was read last: a quoted line
+// end in front of it puts it on a later one.
+func (r *rowReader) lineOf(column int) int {
+	line, _ := r.csv.FieldPos(column)
+	return r.ch.line - 1 + line
 }
 
-// readError classifies an error of the csv package.
-func (r *rowReader) readError(err error) error {
-	if err == io.EOF {
-		return err
+// columnOf returns the column of a cell of a record, or -1.
+func (d *csvDecoder) columnOf(at int) int {
+	switch {
+	case at == labelCell:
+		return d.cols.label
+	case at == idCell:
+		return d.cols.id
+	case at >= 0:
+		return d.cols.votes[at]
 	}
-	var c *csv.ParseError
-	if errors.As(err, &c) {
-		rule := fmt.Sprintf("%v (byte %d of the line)", c.Err, c.Column)
-		if c.StartLine != c.Line {
-			rule += fmt.Sprintf(", in the row that starts on line %d", r.base+c.StartLine)
+	return -1
+}
+
+// fault reports a fault in a column (from 0, or -1) of the row that was read last.
+func (r *rowReader) fault(column int, rule string) error {
+	name := ""
+	if column >= 0 && column < len(r.header) {
+		name = r.header[column]
+	}
+	return r.errorAt(r.lineOf(max(0, column)), column, name, rule)
+}
+
+// looksLikeHeader decides HeaderAuto for the first row. A row of votes that could be
+// names by the rule of numbering.order, such as 0,1 or of ten classes 3,1,4, is refused:
+// as data it would add a query, as a header it would lose one.
+func (r *rowReader) looksLikeHeader(row []string) (bool, error) {
+	for _, c := range r.opts.columns() {
+		if isName(c.spec) {
+			return true, nil
 		}
-		return &ParseError{File: r.name, Line: r.base + c.Line, Rule: rule, Err: err}
 	}
-	return r.sourceError(err, r.lastEnd)
-}
-
-// errorAt reports a fault in field column (from 0) of the current row, or in
-// the row as a whole if column is -1.
-func (r *rowReader) errorAt(column int, rule string) error {
-	e := &ParseError{File: r.name, Line: r.line, Rule: rule}
-	if column >= 0 {
-		e.Column = column + 1
-		if column < len(r.header) {
-			e.ColumnName = r.header[column]
+	at := func(spec string) int {
+		n, err := strconv.Atoi(spec)
+		if err != nil {
+			return -1
 		}
-		// The row the csv package read last is the current one; a field after a
-		// quoted line end is on a later line.
-		e.Line, _ = r.fieldPos(column)
+		return n - 1
 	}
-	return e
-}
-
-// parse appends a row to b. On error b is as before.
-func (r *rowReader) parse(row []string, b *Batch) error {
-	if len(row) != r.width {
-		first := "the first row"
-		if r.header != nil {
-			first = "the header"
-		}
-		return r.errorAt(-1, fmt.Sprintf("the row has %d columns, but %s has %d", len(row), first, r.width))
+	id, label := at(r.opts.IDColumn), at(r.opts.LabelColumn)
+	listed := make(map[int]bool)
+	for _, spec := range r.opts.VoteColumns {
+		listed[at(spec)] = true
 	}
-	undo := *b
-	if err := r.parseInto(row, b); err != nil {
-		b.n, b.Counts, b.Missing, b.Votes = undo.n, undo.Counts, undo.Missing, undo.Votes
-		b.IDs, b.Labels, b.lines = undo.IDs, undo.Labels, undo.lines
-		return err
-	}
-	return nil
-}
-
-func (r *rowReader) parseInto(row []string, b *Batch) error {
-	b.addLine(r.line)
-	counts := b.addRow()
-	var err error
+	isVote, what := func(text string) bool {
+		return r.classes.of(text) >= 0 || r.opts.Missing == MissingCoin && isMissing(text)
+	}, r.classes.describe()
 	if r.layout == LayoutCounts {
-		err = r.readCounts(row, counts)
-	} else {
-		err = r.countWide(row, counts, b)
+		isVote, what = isCount, "whole numbers"
 	}
-	if err != nil {
-		return err
-	}
-	if i := r.cols.label; i >= 0 {
-		c := r.classes.of(row[i])
-		if c < 0 {
-			return r.errorAt(i, "label "+quote(row[i])+" "+r.classes.rule())
-		}
-		b.Labels = append(b.Labels, c)
-	}
-	if i := r.cols.id; i >= 0 {
-		if rule := idRule(row[i]); rule != "" {
-			return r.errorAt(i, rule)
-		}
-		b.IDs = append(b.IDs, strings.Clone(row[i])) // not the whole row's memory
-	}
-	return nil
-}
-
-// countWide counts the votes of a row in the wide layout.
-func (r *rowReader) countWide(row []string, counts []int, b *Batch) error {
-	votes := len(b.Votes)
-	if r.opts.KeepVotes {
-		b.Votes = growZero(b.Votes, r.k)
-	}
-	for i, cell := range row {
-		teacher := r.cellOf[i]
-		if teacher < 0 {
+	var names []string
+	cells, votes, odd := 0, 0, -1
+	for i, text := range row {
+		if i == id || i == label || len(listed) > 0 && !listed[i] {
 			continue
 		}
-		c := r.classes.of(cell)
-		switch {
-		case c >= 0:
-			counts[c]++
-		case r.opts.Missing == MissingCoin && isMissing(cell):
-			b.addMissing(b.n - 1)
-		default:
-			return r.errorAt(i, voteRule(cell, r.classes))
+		cells++
+		names = append(names, text)
+		if isVote(text) {
+			votes++
+		} else if odd < 0 {
+			odd = i
 		}
-		if r.opts.KeepVotes {
-			b.Votes[votes+teacher] = c
+	}
+	switch votes {
+	case cells:
+		if r.layout != LayoutCounts && cells > 0 && number(names).order() != nil {
+			return false, r.fault(-1, "cannot tell whether this row is a header: its cells are votes, and could be names, too; say so with --header yes or --header no")
 		}
+		return false, nil
+	case 0:
+		return true, nil
+	}
+	return false, r.fault(odd, fmt.Sprintf(
+		"cannot tell whether this row is a header: %d of %d cells are %s, but this one is %s; say whether there is a header (--header), and which columns hold ids (--id-column) and true labels (--label-column)",
+		votes, cells, what, quote(row[odd])))
+}
+
+// resolveColumns finds the columns in the first row.
+func (r *rowReader) resolveColumns(first []string) error {
+	d, n := r.csvDecoder, len(first)
+	if n == 1 {
+		if rule := d.otherSeparator(first[0]); rule != "" {
+			return r.fault(-1, rule)
+		}
+	}
+	seen := make(map[string]int, n)
+	for i, name := range d.header {
+		if first, ok := seen[name]; ok && name != "" {
+			return r.fault(i, fmt.Sprintf("the header has the name %s twice, first in column %d", quote(name), first+1))
+		}
+		seen[name] = i
+	}
+	set := &columnSet{what: "column", names: d.header, n: n, positions: true}
+	wrong := (*fault)(nil)
+	if d.cols, wrong = d.assign(set); wrong != nil {
+		return r.fault(wrong.at, wrong.rule)
+	}
+	d.cellOf = make([]int, n)
+	for i := range d.cellOf {
+		d.cellOf[i] = -1
+	}
+	for i, at := range d.cols.votes {
+		d.cellOf[at] = i
 	}
 	return nil
 }
 
-// fixCountsK takes K from the first row of counts.
-func (r *rowReader) fixCountsK(row []string) error {
-	if len(row) != r.width {
-		return nil // parse says so
+// otherSeparator explains a first row of one cell that holds another separator.
+func (d *csvDecoder) otherSeparator(text string) string {
+	own, want := "comma", "commas"
+	if d.comma == '\t' {
+		own, want = "tab", "tabs"
 	}
-	counts := make([]int, r.classes.len())
-	k, err := r.sumCounts(row, counts)
-	if err != nil {
-		return err
-	}
-	if k > 0 {
-		r.kLine, r.k = r.line, k
-		if rule := r.kRule(k, fmt.Sprintf("%s sum to %d", r.countsName(), k)); rule != "" {
-			return r.errorAt(-1, rule)
+	for _, sep := range []struct{ char, name string }{{";", "semicolons"}, {"\t", "tabs"}, {",", "commas"}} {
+		if sep.name != want && strings.Contains(text, sep.char) {
+			return "the row has no " + own + ", but " + sep.name + ": the columns must be separated by " + want
 		}
-	}
-	return nil
-}
-
-// readCounts reads a row in the layout of counts.
-func (r *rowReader) readCounts(row []string, counts []int) error {
-	k, err := r.sumCounts(row, counts)
-	switch {
-	case err != nil:
-		return err
-	case k == 0 && r.classes.len() == 2:
-		return r.errorAt(-1, r.countsName()+" are both 0: there are no votes")
-	case k == 0:
-		return r.errorAt(-1, r.countsName()+" are all 0: there are no votes")
-	case k != r.k:
-		return r.errorAt(-1, fmt.Sprintf("%s sum to K = %d, but to K = %d in line %d", r.countsName(), k, r.k, r.kLine))
-	}
-	return nil
-}
-
-func (r *rowReader) sumCounts(row []string, counts []int) (k int, err error) {
-	for c, i := range r.cols.votes {
-		if counts[c], err = r.readCount(row, i); err != nil {
-			return 0, err
-		}
-		k += counts[c] // at most MaxClasses × MaxTeachers
-	}
-	return k, nil
-}
-
-// countsName is what messages call the columns of counts.
-func (s *csvShape) countsName() string { return countsName(s.classes) }
-
-func countsName(c *classList) string {
-	if c.len() == 2 {
-		return "zeros and ones"
-	}
-	return "the counts"
-}
-
-func (r *rowReader) readCount(row []string, i int) (int, error) {
-	cell := row[i]
-	if cell == "" {
-		return 0, r.errorAt(i, "the count is missing")
-	}
-	if !isCount(cell) {
-		return 0, r.errorAt(i, "count "+quote(cell)+" is not a whole number ≥ 0 in digits")
-	}
-	n, err := strconv.Atoi(cell)
-	if err != nil || n > MaxTeachers {
-		return 0, r.errorAt(i, fmt.Sprintf("count %s, want at most %d", quote(cell), MaxTeachers))
-	}
-	return n, nil
-}
-
-// idRule says what is wrong with a query id, if anything.
-func idRule(id string) string {
-	if id == "" {
-		return "the query id is empty"
-	}
-	if len(id) > MaxIDBytes {
-		return fmt.Sprintf("query id %s, want at most %d bytes", quote(id), MaxIDBytes)
 	}
 	return ""
 }

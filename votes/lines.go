@@ -2,90 +2,126 @@ package votes
 
 import (
 	"bytes"
+	"fmt"
 	"io"
+	"unicode/utf8"
 )
 
-// lineChunks cuts a stream of lines into chunks that can be parsed apart: each
-// begins with a line, and all but the last end with a line feed. One line may
-// be as long as maxLine, a longer one is cut, so that whoever parses the chunk
-// finds it too long.
+// lineChunks cuts a text file into chunks that can be parsed apart: each begins
+// with a row, and all but the last end with a row's line feed. The last line of a
+// chunk is never blank, so blank lines at the end of the file belong to none.
 type lineChunks struct {
-	r    io.Reader
-	size int    // bytes to aim for
-	rest []byte // the beginning of a line
-	line int    // number of the next chunk's first line, from 1
-	end  int    // number of the last line before it that is not blank
-	err  error  // of r, once nothing is left
+	*fileInfo
+	r      io.Reader
+	size   int  // bytes to aim for
+	quotes bool // a line feed between quotes ends no row
+
+	rest    []byte // read, but in no chunk yet
+	line    int    // number of its first line, from 1
+	err     error  // of r
+	started bool   // the beginning of the file is behind
 }
 
-// maxLine is beyond what any parser takes.
-const maxLine = MaxRecordBytes + 4<<10
+// maxLine is how much is read to find a row's end.
+const maxLine = maxRecordBytes + 4<<10
 
-// chunk is some lines. Their parser may keep data.
+// chunk is some rows. Their parser may keep data.
 type chunk struct {
 	data []byte
-	line int // number of the first
-	end  int // number of the last line before them that is not blank
+	line int // number of the first line
 }
 
-func newLineChunks(r io.Reader, size int) *lineChunks {
-	return &lineChunks{r: r, size: size, line: 1}
+func newLineChunks(info *fileInfo, r io.Reader, quotes bool) *lineChunks {
+	return &lineChunks{fileInfo: info, r: r, size: info.chunkBytes(1), quotes: quotes, line: 1}
 }
 
-// next returns a chunk with at least lines lines, unless one is too long or the
-// stream ends. At the end it returns io.EOF; an error of the stream comes behind
-// the whole lines before it. buf is used for the data if it is large enough.
-func (c *lineChunks) next(buf []byte, lines int) (chunk, error) {
-	if c.err != nil {
-		return chunk{}, c.err
-	}
-	if cap(buf) < len(c.rest)+c.size {
-		buf = make([]byte, 0, len(c.rest)+c.size)
-	}
-	buf = append(buf[:0], c.rest...)
-	c.rest = c.rest[:0]
-	cut := 0 // behind the last line feed
+// next returns a chunk with at least one row, and io.EOF at the end. An error of
+// the source comes behind the whole rows before it: a part of a row could be taken
+// for a whole one.
+func (c *lineChunks) next() (chunk, error) {
+	buf := append(make([]byte, 0, max(c.size, 4)+len(c.rest)), c.rest...)
 	for {
-		if len(buf) == cap(buf) {
-			buf = append(make([]byte, 0, 2*cap(buf)), buf...)
+		if c.err == nil {
+			var n int
+			n, c.err = readFull(c.r, buf[len(buf):cap(buf)])
+			buf = buf[:len(buf)+n]
 		}
-		from := len(buf)
-		n, err := readFull(c.r, buf[from:cap(buf)])
-		buf = buf[:from+n]
-		if i := bytes.LastIndexByte(buf[from:], '\n'); i >= 0 {
-			cut = from + i + 1
+		if !c.started {
+			c.started = true
+			if rule := notText(buf); rule != "" {
+				return chunk{}, c.errorAt(1, -1, "", rule)
+			}
+			buf = bytes.TrimPrefix(buf, []byte("\xef\xbb\xbf"))
 		}
-		long := len(buf)-cut > maxLine
+		end := c.lastRow(buf)
 		switch {
-		case err == io.EOF:
-			c.err = io.EOF
-			return c.take(buf, len(buf))
-		case err != nil:
-			c.err = err
-			return c.take(buf, cut) // a part of a line could be taken for a whole one
-		case long && (cut == 0 || lines > 1):
-			return c.take(buf, len(buf))
-		case !long && (cut == 0 || lines > 1 && bytes.Count(buf[:cut], newline) < lines):
+		case c.err == io.EOF:
+			if end = len(buf) - trailingBlank(buf); end == 0 {
+				c.rest = nil
+				return chunk{}, io.EOF
+			}
+		case end > 0:
+		case c.err != nil:
+			c.rest = nil
+			return chunk{}, c.sourceError(c.err, c.line-1)
+		case len(buf) > maxLine:
+			return chunk{}, c.errorAt(c.line, -1, "", tooLong)
+		default:
+			buf = append(make([]byte, 0, 2*cap(buf)), buf...)
 			continue
 		}
-		return c.take(buf, cut)
+		ch := chunk{buf[:end:end], c.line}
+		c.rest = buf[end:]
+		c.line += bytes.Count(ch.data, newline)
+		return ch, nil
 	}
 }
 
-// remainder returns everything from ch on as a stream: ch was the last that
-// next returned.
-func (c *lineChunks) remainder(ch chunk) io.Reader {
-	var tail io.Reader = c.r
-	if c.err != nil {
-		tail = failing{c.err}
-	}
-	return io.MultiReader(bytes.NewReader(ch.data), bytes.NewReader(c.rest), tail)
+var tooLong = fmt.Sprintf("record longer than %d bytes (a quote that is never closed?)", maxRecordBytes)
+
+// unread puts back the last chunk from the given offset on.
+func (c *lineChunks) unread(ch chunk, from int) {
+	data := ch.data[from:]
+	c.line -= bytes.Count(data, newline)
+	c.rest = append(data, c.rest...)
 }
 
-// failing is a reader at its end.
-type failing struct{ err error }
+// lastRow returns where the last row of data that is not blank ends, 0 if none
+// does. With quotes, a row ends at a line feed that has an even number of them
+// before it: within a quoted cell it is odd, since a quote in it is doubled. What
+// breaks that rule is an error of the row where it does, which begins a chunk.
+func (c *lineChunks) lastRow(data []byte) int {
+	odd := c.quotes && bytes.Count(data, quotes)%2 == 1
+	for end := len(data); ; {
+		i := bytes.LastIndexByte(data[:end], '\n')
+		if i < 0 {
+			return 0
+		}
+		if c.quotes && bytes.Count(data[i:end], quotes)%2 == 1 {
+			odd = !odd
+		}
+		if blank := i == 0 || data[i-1] == '\n' || data[i-1] == '\r' && (i == 1 || data[i-2] == '\n'); !odd && !blank {
+			return i + 1
+		}
+		end = i
+	}
+}
 
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
+// trailingBlank returns how many bytes at the end of data are blank lines.
+func trailingBlank(data []byte) int {
+	n := len(data)
+	for n > 0 && data[n-1] == '\n' {
+		line := n - 1
+		if line > 0 && data[line-1] == '\r' {
+			line--
+		}
+		if line > 0 && data[line-1] != '\n' {
+			break
+		}
+		n = line
+	}
+	return len(data) - n
+}
 
 // readFull reads until p is full or r fails. Unlike io.ReadFull it passes r's
 // error on as it is: a source that breaks off with io.ErrUnexpectedEOF must not
@@ -104,39 +140,76 @@ func readFull(r io.Reader, p []byte) (n int, err error) {
 	return n, err
 }
 
-var newline = []byte{'\n'}
+var newline, quotes = []byte{'\n'}, []byte{'"'}
 
-// take returns the first n bytes as a chunk and keeps the others.
-func (c *lineChunks) take(buf []byte, n int) (chunk, error) {
-	c.rest = append(c.rest, buf[n:]...)
-	data := buf[:n]
-	if n == 0 {
-		if c.err != nil {
-			return chunk{}, c.err
-		}
-		return chunk{}, io.EOF
+// lineEnds says how the rows of a file end. A file that mixes both ways was
+// pasted together, or damaged on its way, and is refused.
+type lineEnds int
+
+const (
+	endsUnknown lineEnds = iota // of a last row without line end
+	endsLF
+	endsCRLF
+)
+
+func (e lineEnds) String() string { return [...]string{"", "LF", "CRLF"}[e] }
+
+// endOf says how a row ends.
+func endOf(row []byte) lineEnds {
+	switch {
+	case bytes.HasSuffix(row, []byte("\r\n")):
+		return endsCRLF
+	case bytes.HasSuffix(row, newline):
+		return endsLF
 	}
-	out := chunk{data, c.line, c.end}
-	c.line += bytes.Count(data, newline)
-	if blank := trailingBlank(data); blank < len(data) {
-		// The last line that is not blank ends in front of the blank ones.
-		c.end = c.line - 1 - bytes.Count(data[len(data)-blank:], newline)
-	}
-	return out, nil
+	return endsUnknown
 }
 
-// trailingBlank returns how many bytes at the end of data are blank lines.
-func trailingBlank(data []byte) int {
-	n := len(data)
-	for n > 0 && data[n-1] == '\n' {
-		line := n - 1
-		if line > 0 && data[line-1] == '\r' {
-			line--
-		}
-		if line > 0 && data[line-1] != '\n' {
-			break
-		}
-		n = line
+// rule says what is wrong with a row that ends in the way now.
+func (e lineEnds) rule(now lineEnds) string {
+	if now == endsUnknown || now == e {
+		return ""
 	}
-	return len(data) - n
+	return "the line ends with " + now.String() + ", but the lines before end with " + e.String() + ": convert the file to one of them"
+}
+
+// notText recognises files that are not text in UTF-8 by their first bytes.
+func notText(head []byte) string {
+	for _, f := range []struct{ magic, rule string }{
+		{"\x1f\x8b", "the file is compressed with gzip: decompress it first (gunzip), or say so by its name (.gz) or the compression"},
+		{"\x28\xb5\x2f\xfd", "the file is compressed with zstd: decompress it first, or say so by its name (.zst) or the compression"},
+		{"PAR1", "the file is in the format Parquet: say so by its name (.parquet) or the format"},
+		{npyMagic[:4], "the file is a NumPy array: say so by its name (.npy) or the format"},
+		{"PK\x03\x04", "the file is a zip archive or a spreadsheet: export it as CSV (NumPy archives are named .npz)"},
+		{"\xff\xfe", "the file is in UTF-16 (it begins with that byte order mark): convert it to UTF-8"},
+		{"\xfe\xff", "the file is in UTF-16 (it begins with that byte order mark): convert it to UTF-8"},
+	} {
+		if bytes.HasPrefix(head, []byte(f.magic)) {
+			return f.rule
+		}
+	}
+	return ""
+}
+
+// textFault finds the first byte that no row of a text file may contain.
+func textFault(row []byte) (at int, rule string) {
+	for at < len(row) {
+		size := 1
+		switch c := row[at]; {
+		case c == 0:
+			return at, "NUL byte: this is not a text file, or it is in UTF-16"
+		case c == '\r' && at+1 < len(row) && row[at+1] != '\n':
+			return at, "carriage return without line feed: convert the line ends to LF or CRLF"
+		case c >= utf8.RuneSelf:
+			var r rune
+			if r, size = utf8.DecodeRune(row[at:]); r == utf8.RuneError && size == 1 {
+				return at, fmt.Sprintf("byte 0x%02x is not valid UTF-8", c)
+			}
+			if r == '\ufeff' {
+				return at, "byte order mark behind the beginning: were files joined?"
+			}
+		}
+		at += size
+	}
+	return 0, ""
 }

@@ -77,7 +77,7 @@ func TestNextRunsInConstantMemory(t *testing.T) {
 	runtime.KeepAlive(r)
 }
 
-// An endless line is refused after about twice MaxRecordBytes, not read to its end.
+// An endless line is refused after about twice maxRecordBytes, not read to its end.
 func TestEndlessLineIsBounded(t *testing.T) {
 	piece := strings.Repeat("x", 1000)
 	src := &rowSource{n: 1 << 40, row: func(int) string { return piece }}
@@ -85,7 +85,7 @@ func TestEndlessLineIsBounded(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "record longer") {
 		t.Errorf("got %v", err)
 	}
-	if read := src.i * len(piece); read > 2*MaxRecordBytes+256<<10 {
+	if read := src.i * len(piece); read > 2*maxRecordBytes+256<<10 {
 		t.Errorf("%d bytes were read", read)
 	}
 }

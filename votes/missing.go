@@ -1,12 +1,5 @@
 package votes
 
-import (
-	"fmt"
-	"strings"
-
-	"github.com/darrm/darrm/internal/check"
-)
-
 // A MissingPolicy says what becomes of a vote that is not there.
 //
 // # What the privacy proof allows
@@ -44,51 +37,12 @@ const (
 	MissingCoin
 )
 
+var missingNames = []string{"error", "coin"}
+
 // ParseMissingPolicy turns "error" or "coin" into a MissingPolicy.
 func ParseMissingPolicy(s string) (MissingPolicy, error) {
-	for _, m := range []MissingPolicy{MissingError, MissingCoin} {
-		if s == m.String() {
-			return m, nil
-		}
-	}
-	return 0, &check.Error{Name: "missing", Value: quote(s), Rule: "error or coin"}
+	return parseName[MissingPolicy]("missing", s, missingNames)
 }
 
 // String returns the name that ParseMissingPolicy takes.
-func (m MissingPolicy) String() string {
-	switch m {
-	case MissingError:
-		return "error"
-	case MissingCoin:
-		return "coin"
-	}
-	return fmt.Sprintf("MissingPolicy(%d)", int(m))
-}
-
-// isMissing reports whether a cell says that there is no vote. A class of such
-// a name is looked for first.
-func isMissing(cell string) bool {
-	switch strings.ToLower(strings.TrimSpace(cell)) {
-	case "", "nan", "na", "n/a", "null", "none", "?":
-		return true
-	}
-	return false
-}
-
-// voteRule says what is wrong with a cell that is no vote.
-func voteRule(cell string, c *classList) string {
-	switch {
-	case strings.TrimSpace(cell) == "":
-		return "the vote is missing (" + quote(cell) + "): every teacher must answer every query"
-	case isMissing(cell):
-		return "the vote is missing (" + quote(cell) + "), want " + c.want() + ": every teacher must answer every query"
-	}
-	return "vote " + quote(cell) + " " + c.rule()
-}
-
-func (c *classList) want() string {
-	if c.binary {
-		return "0 or 1"
-	}
-	return "a class"
-}
+func (m MissingPolicy) String() string { return nameOf(m, missingNames) }

@@ -2,20 +2,18 @@ package votes
 
 import (
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"io"
 	"math/bits"
+	"regexp"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // The format .npy: NumPy Enhancement Proposal 1, versions 1.0, 2.0 and 3.0, which
 // differ in the length of the header's length and in the header's encoding. The
-// header is read here and not by a library: the one for Go (npyio 0.6.0) makes
-// room for whatever length a file claims, up to 4 GiB, panics on a header without
-// a line feed, and does not know version 3.
+// header is read here and not by npyio 0.6.0, which knows neither version 3 nor
+// the L that Python 2 wrote behind dimensions, refuses a dictionary in double
+// quotes or without spaces, and panics if its keys stand in another order.
 const npyMagic = "\x93NUMPY"
 
 // maxNPYHeader is what NumPy itself reads since 1.24 (max_header_size).
@@ -33,10 +31,10 @@ type npyHeader struct {
 // readNPYHeader reads a header. Its errors are rules: they do not name the file.
 func readNPYHeader(r io.Reader) (*npyHeader, error) {
 	var pre [12]byte
-	n, err := io.ReadFull(r, pre[:10])
+	n, err := readFull(r, pre[:10])
 	head := string(pre[:n])
 	switch {
-	case err != nil && err != io.EOF && err != io.ErrUnexpectedEOF:
+	case err != nil && err != io.EOF:
 		return nil, err
 	case strings.HasPrefix(head, npyMagic) && n < 10:
 		return nil, rulef("the header is cut off")
@@ -65,11 +63,8 @@ func readNPYHeader(r io.Reader) (*npyHeader, error) {
 	if err := readHeader(r, text); err != nil {
 		return nil, err
 	}
-	if !utf8.Valid(text) {
-		return nil, rulef("the header is not text")
-	}
 	h.size += length
-	if err := h.parse(string(text)); err != nil {
+	if err := h.parse(strings.TrimRight(string(text), " \n\x00")); err != nil {
 		return nil, err
 	}
 	return h, nil
@@ -77,193 +72,103 @@ func readNPYHeader(r io.Reader) (*npyHeader, error) {
 
 // readHeader fills p.
 func readHeader(r io.Reader, p []byte) error {
-	_, err := io.ReadFull(r, p)
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
+	n, err := readFull(r, p)
+	if err == io.EOF && n < len(p) {
 		return rulef("the header is cut off")
+	}
+	if n == len(p) {
+		return nil
 	}
 	return err
 }
 
-// ruleError is a fault of an array, before it is known where the array stands.
-type ruleError struct{ rule string }
+// An entry of the header's dictionary, a Python literal, as NumPy and others write
+// it: nothing is evaluated. A string, a boolean or a tuple of dimensions stands in
+// a group of its own. The type of records of several fields is a list.
+var (
+	npyEntry   = regexp.MustCompile(`^\s*['"](\w+)['"]\s*:\s*(?:['"]([^'"\\\n]*)['"]|(True|False)|\(([\dL,\s]*)\))\s*(,\s*|$)`)
+	npyRecords = regexp.MustCompile(`['"]descr['"]\s*:\s*\[`)
+)
 
-func (e *ruleError) Error() string { return e.rule }
-
-func rulef(format string, args ...any) error { return &ruleError{fmt.Sprintf(format, args...)} }
-
-// parse reads the header's dictionary, a Python literal with exactly the keys
-// descr, fortran_order and shape. Only what NumPy writes is understood: nothing
-// is evaluated.
+// parse reads the dictionary, which has exactly the keys descr, fortran_order and
+// shape.
 func (h *npyHeader) parse(text string) error {
-	p := literal{strings.TrimRight(text, " \n\x00")}
+	malformed := rulef("the header %s is no dictionary of descr, fortran_order and shape", quote(text))
+	rest, open := strings.CutPrefix(text, "{")
+	rest, closed := strings.CutSuffix(rest, "}")
+	if !open || !closed {
+		return malformed
+	}
+	if npyRecords.MatchString(rest) {
+		return rulef("the elements are records of several fields; save the votes alone, as integers")
+	}
 	seen := make(map[string]bool)
-	var err error
-	p.expect('{', &err)
-	for err == nil && !p.accept('}') {
-		key := p.str(&err)
-		p.expect(':', &err)
-		if err != nil {
-			break
+	for strings.TrimSpace(rest) != "" {
+		m := npyEntry.FindStringSubmatch(rest)
+		if m == nil {
+			return malformed
 		}
+		rest = rest[len(m[0]):]
+		key := m[1]
 		if seen[key] {
 			return rulef("the header has the key %s twice", quote(key))
 		}
 		seen[key] = true
-		switch key {
-		case "descr":
-			if p.peek() == '[' {
-				return rulef("the elements are records of several fields; save the votes alone, as integers")
+		switch {
+		case key == "descr" && m[3] == "" && m[4] == "":
+			var err error
+			if h.dtype, err = parseDtype(m[2]); err != nil {
+				return err
 			}
-			descr := p.str(&err)
-			if err == nil {
-				h.dtype, err = parseDtype(descr)
+		case key == "fortran_order" && m[3] != "":
+			h.fortran = m[3] == "True"
+		case key == "shape" && m[2] == "" && m[3] == "":
+			for _, dim := range strings.FieldsFunc(m[4], func(r rune) bool { return strings.ContainsRune(", \t\n", r) }) {
+				n, err := strconv.ParseInt(strings.TrimSuffix(dim, "L"), 10, 64)
 				if err != nil {
-					return err
+					return malformed
 				}
+				h.shape = append(h.shape, n)
 			}
-		case "fortran_order":
-			h.fortran = p.boolean(&err)
-		case "shape":
-			h.shape = p.tuple(&err)
 		default:
-			return rulef("the header has the unknown key %s", quote(key))
+			return malformed
 		}
-		if !p.accept(',') && err == nil {
-			p.expect('}', &err)
-			break
-		}
-	}
-	if err == nil && p.s != "" {
-		err = errors.New("text behind it")
-	}
-	if err != nil {
-		return rulef("the header %s is no dictionary of descr, fortran_order and shape: %v", quote(text), err)
 	}
 	for _, key := range []string{"descr", "fortran_order", "shape"} {
 		if !seen[key] {
 			return rulef("the header has no key %s", key)
 		}
 	}
-	n := uint64(h.dtype.size)
-	empty := false
+	return h.measure()
+}
+
+// measure computes the length of all elements.
+func (h *npyHeader) measure() error {
+	n, empty := uint64(h.dtype.size), false
 	for _, d := range h.shape {
 		empty = empty || d == 0
+	}
+	for _, d := range h.shape {
 		hi, lo := bits.Mul64(n, uint64(d))
-		if hi != 0 || lo > 1<<62 {
-			if !empty {
-				return rulef("the header claims %s elements of %d bytes, more than any disk holds", h.dims(), h.dtype.size)
-			}
-			lo = 0
+		if !empty && (hi != 0 || lo > 1<<62) {
+			return rulef("the header claims %s elements of %d bytes, more than any disk holds", h.dims(), h.dtype.size)
 		}
 		n = lo
 	}
-	h.data = int64(n)
+	if !empty {
+		h.data = int64(n)
+	}
 	return nil
 }
 
 // dims prints the shape as 3 × 4.
 func (h *npyHeader) dims() string {
-	var b strings.Builder
-	for i, d := range h.shape {
-		if i > 0 {
-			b.WriteString(" × ")
-		}
-		b.WriteString(strconv.FormatInt(d, 10))
-	}
 	if len(h.shape) == 0 {
 		return "no"
 	}
-	return b.String()
-}
-
-// literal parses the part of Python's literals that headers consist of. After an
-// error its methods do nothing.
-type literal struct{ s string }
-
-func (p *literal) space() { p.s = strings.TrimLeft(p.s, " \t\n") }
-
-func (p *literal) peek() byte {
-	p.space()
-	if p.s == "" {
-		return 0
+	dims := make([]string, len(h.shape))
+	for i, d := range h.shape {
+		dims[i] = strconv.FormatInt(d, 10)
 	}
-	return p.s[0]
-}
-
-func (p *literal) accept(c byte) bool {
-	if p.peek() != c {
-		return false
-	}
-	p.s = p.s[1:]
-	return true
-}
-
-func (p *literal) expect(c byte, err *error) {
-	if *err == nil && !p.accept(c) {
-		*err = fmt.Errorf("%q is missing before %s", string(c), quote(p.s))
-	}
-}
-
-// str reads a string without escapes: NumPy's own need none.
-func (p *literal) str(err *error) string {
-	if *err != nil {
-		return ""
-	}
-	q := p.peek()
-	if q != '\'' && q != '"' {
-		*err = fmt.Errorf("no string at %s", quote(p.s))
-		return ""
-	}
-	end := strings.IndexByte(p.s[1:], q)
-	if end < 0 || strings.ContainsAny(p.s[1:1+end], "\\\n") {
-		*err = fmt.Errorf("no plain string at %s", quote(p.s))
-		return ""
-	}
-	text := p.s[1 : 1+end]
-	p.s = p.s[end+2:]
-	return text
-}
-
-func (p *literal) boolean(err *error) bool {
-	if *err != nil {
-		return false
-	}
-	p.space()
-	for _, word := range []string{"True", "False"} {
-		if rest, ok := strings.CutPrefix(p.s, word); ok {
-			p.s = rest
-			return word == "True"
-		}
-	}
-	*err = fmt.Errorf("no True or False at %s", quote(p.s))
-	return false
-}
-
-// tuple reads whole numbers in parentheses. Python 2 wrote an L behind them.
-func (p *literal) tuple(err *error) []int64 {
-	p.expect('(', err)
-	var out []int64
-	for *err == nil && !p.accept(')') {
-		p.space()
-		n := 0
-		for n < len(p.s) && p.s[n] >= '0' && p.s[n] <= '9' {
-			n++
-		}
-		v, e := strconv.ParseInt(p.s[:n], 10, 64)
-		switch {
-		case e != nil:
-			*err = fmt.Errorf("no dimension at %s", quote(p.s))
-			return nil
-		case len(out) == 32: // NumPy's own limit was 32, and 2 are wanted
-			*err = errors.New("too many dimensions")
-			return nil
-		}
-		p.s = strings.TrimPrefix(p.s[n:], "L")
-		out = append(out, v)
-		if !p.accept(',') {
-			p.expect(')', err)
-			break
-		}
-	}
-	return out
+	return strings.Join(dims, " × ")
 }

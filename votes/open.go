@@ -78,19 +78,6 @@ func NewReader(ctx context.Context, r io.Reader, opts Options) (*Reader, error) 
 	return start(ctx, opts, classes, []*source{f})
 }
 
-// ReadCSV reads a whole stream of votes of two classes. The memory is
-// proportional to the number of rows. Faults of the file are [*ParseError]s; a
-// failing reader's error is wrapped.
-func ReadCSV(r io.Reader, opts CSVOptions) (*Table, error) {
-	opts.allIDs = true // they are kept in the table too
-	rd, err := NewReader(context.Background(), r, opts)
-	if err != nil {
-		return nil, err
-	}
-	t, err := rd.Table(nil)
-	return t, errors.Join(err, rd.Close())
-}
-
 // resolve checks the options and fills in the defaults.
 func (o Options) resolve() (Options, *classList, error) {
 	if o.Name == "" {

@@ -111,7 +111,6 @@ func TestOpenRefuses(t *testing.T) {
 		"format":              {Options{Format: 99}, []string{a}, "format = 99"},
 		"compression":         {Options{Compression: 9}, []string{a}, "compression = 9"},
 		"missing":             {Options{Missing: 9}, []string{a}, "missing = 9"},
-		"expansion":           {Options{MaxExpansion: -1}, []string{a}, "max expansion = -1"},
 		"votes of counts":     {Options{Layout: LayoutCounts, KeepVotes: true}, []string{a}, "layout counts has none"},
 		"missing counts":      {Options{Layout: LayoutCounts, Missing: MissingCoin}, []string{a}, "cannot tell a missing vote"},
 		"teachers first":      {Options{Layout: LayoutTeachers}, []string{a}, "is for arrays"},
@@ -201,7 +200,7 @@ func TestTrustIDs(t *testing.T) {
 	}
 	var b bytes.Buffer
 	b.WriteString("query,t1\n")
-	for i := range MaxTrackedIDs + 5 {
+	for i := range maxTrackedIDs + 5 {
 		b.WriteString("q")
 		b.WriteString(strings.Repeat("x", i&1))
 		b.Write([]byte{byte('a' + i>>20&15), byte('a' + i>>16&15), byte('a' + i>>12&15), byte('a' + i>>8&15), byte('a' + i>>4&15), byte('a' + i&15), ',', '1', '\n'})
@@ -210,7 +209,7 @@ func TestTrustIDs(t *testing.T) {
 		t.Errorf("a million ids: %v", err)
 	}
 	for _, opts := range []Options{{TrustIDs: true}, {allIDs: true}} {
-		if got, err := readAll(bytes.NewReader(b.Bytes()), opts); err != nil || got.N != MaxTrackedIDs+5 {
+		if got, err := readAll(bytes.NewReader(b.Bytes()), opts); err != nil || got.N != maxTrackedIDs+5 {
 			t.Errorf("%+v: %v", opts, err)
 		}
 	}
@@ -218,17 +217,10 @@ func TestTrustIDs(t *testing.T) {
 
 // A table is made of two classes, and of queries without missing votes.
 func TestTable(t *testing.T) {
-	r := open(t, strings.NewReader("t1,t2,label\n0,1,1\n,1,0\n"), Options{Missing: MissingCoin})
-	if _, err := r.Table(nil); err == nil || !strings.Contains(err.Error(), `query "1": 1 votes are missing`) {
+	if _, err := ReadCSV(strings.NewReader("t1,t2,label\n0,1,1\n,1,0\n"), Options{Missing: MissingCoin}); err == nil || !strings.Contains(err.Error(), `query "1": 1 votes are missing`) {
 		t.Errorf("missing: %v", err)
 	}
-	r = open(t, strings.NewReader("t1,t2,label\n0,1,1\n,1,0\n"), Options{Missing: MissingCoin})
-	table, err := r.Table(func(b *Batch) error { return b.ResolveMissing(func(int) (int, error) { return 1, nil }) })
-	if err != nil || table.K != 2 || table.Len() != 2 || table.Ones[0] != 1 || table.Ones[1] != 2 || table.Labels[0] != Label1 || table.Labels[1] != Label0 {
-		t.Errorf("resolved: %+v, %v", table, err)
-	}
-	r = open(t, strings.NewReader("0,1\n"), Options{K: 2, Header: HeaderNo, Classes: IntegerClasses(3)})
-	if _, err := r.Table(nil); err == nil || !strings.Contains(err.Error(), "two classes, not of 3") {
+	if _, err := ReadCSV(strings.NewReader("0,1\n"), Options{K: 2, Header: HeaderNo, Classes: IntegerClasses(3)}); err == nil || !strings.Contains(err.Error(), "two classes, not of 3") {
 		t.Errorf("three classes: %v", err)
 	}
 }
@@ -272,7 +264,7 @@ func TestCountsSumToK(t *testing.T) {
 
 // Ones of a query without K votes has no meaning.
 func TestOnesNeedsAllVotes(t *testing.T) {
-	b := &Batch{K: 3, Classes: 2, n: 3, Counts: []int{1, 2, 1, 1, 2, 2}}
+	b := &Batch{K: 3, Classes: 2, Counts: []int{1, 2, 1, 1, 2, 2}}
 	if b.Ones(0) != 2 {
 		t.Errorf("ones %d, want 2", b.Ones(0))
 	}
@@ -289,7 +281,7 @@ func TestOnesNeedsAllVotes(t *testing.T) {
 }
 
 func TestBatchMajority(t *testing.T) {
-	b := &Batch{K: 5, Classes: 3, n: 4, Counts: []int{2, 2, 1, 0, 4, 1, 5, 0, 0, 1, 1, 3}}
+	b := &Batch{K: 5, Classes: 3, Counts: []int{2, 2, 1, 0, 4, 1, 5, 0, 0, 1, 1, 3}}
 	for i, want := range []int{-1, 1, 0, 2} {
 		if got := b.Majority(i); got != want {
 			t.Errorf("query %d: %d, want %d", i, got, want)

@@ -11,17 +11,11 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// Limits of a file. They bound the memory that one row can take.
+// Limits of a file of votes, beside check.MaxTeachers and check.MaxClasses.
 const (
-	MaxRecordBytes = 1 << 20 // one row, quoted line ends included
-	MaxColumns     = 100_000
-	MaxTeachers    = 100_000 // K, in either layout
-	MaxIDBytes     = 4096
+	maxRecordBytes = 1 << 20 // one row, quoted line ends included
+	maxIDBytes     = 4096
 )
-
-// MaxSpoolBytes bounds a temporary file (see Options.TempDir): a stream that must be
-// sought in and is longer is refused.
-const MaxSpoolBytes = 16 << 30
 
 // NoColumn as IDColumn or LabelColumn says that there is no such column, even
 // if a header name would suggest one.
@@ -57,30 +51,31 @@ const (
 	LayoutTeachers
 )
 
-var layoutNames = [...]string{"default", "wide", "counts", "teachers"}
+var (
+	headerNames = []string{"auto", "yes", "no"}
+	layoutNames = []string{"default", "wide", "counts", "teachers"}
+)
 
 // ParseHeaderMode turns "auto", "yes" or "no" into a HeaderMode.
 func ParseHeaderMode(s string) (HeaderMode, error) {
-	switch s {
-	case "auto":
-		return HeaderAuto, nil
-	case "yes":
-		return HeaderYes, nil
-	case "no":
-		return HeaderNo, nil
+	h, err := parseName[HeaderMode]("header", s, headerNames)
+	if err != nil {
+		return 0, fmt.Errorf("header %s, want auto, yes or no", quote(s))
 	}
-	return 0, fmt.Errorf("header %s, want auto, yes or no", quote(s))
+	return h, nil
 }
 
 // ParseLayout turns "default", "wide", "counts" or "teachers" into a Layout.
 func ParseLayout(s string) (Layout, error) {
-	for i, name := range layoutNames {
-		if s == name {
-			return Layout(i), nil
-		}
+	l, err := parseName[Layout]("layout", s, layoutNames)
+	if err != nil {
+		return 0, fmt.Errorf("layout %s, want wide or counts, for arrays also teachers, or default", quote(s))
 	}
-	return 0, fmt.Errorf("layout %s, want wide or counts, for arrays also teachers, or default", quote(s))
+	return l, nil
 }
+
+// String returns the name that ParseLayout takes.
+func (l Layout) String() string { return nameOf(l, layoutNames) }
 
 // ParseColumns turns a list of columns separated by commas, as t1,t2 or 2,3, into
 // Options.VoteColumns. A name that has a comma or begins with a quote is quoted as in CSV.
@@ -100,14 +95,6 @@ func ParseColumns(list string) ([]string, error) {
 		}
 	}
 	return nil, fmt.Errorf("vote columns %s, want names or positions separated by commas (--vote-columns)", quote(list))
-}
-
-// String returns the name that ParseLayout takes.
-func (l Layout) String() string {
-	if l < 0 || int(l) >= len(layoutNames) {
-		return fmt.Sprintf("Layout(%d)", int(l))
-	}
-	return layoutNames[l]
 }
 
 // Options says how to read votes. The zero value reads the wide layout of two
@@ -175,42 +162,30 @@ type Options struct {
 	KeepVotes bool
 	// TrustIDs skips the search for repeated ids. Ids that count up by one line
 	// after line are always searched in constant memory; others take memory, and
-	// more than MaxTrackedIDs of them are refused unless they are trusted.
+	// more than a million of them are refused unless they are trusted.
 	TrustIDs bool
 	// Workers is how many goroutines parse. Defaults to GOMAXPROCS. The queries
 	// and their order do not depend on it.
 	Workers int
-	// MaxExpansion bounds how many times larger than the file the decompressed
-	// data may be, beyond 64 MiB. Defaults to DefaultMaxExpansion.
-	MaxExpansion int
-	// TempDir is for files that hold a stream which must be sought in (Parquet or
-	// .npz from stdin, a compressed array in LayoutTeachers): they are removed as
-	// soon as they are made, and closed with the Reader. Defaults to os.TempDir. What
-	// does not begin as its format does is refused before it is copied, and what is
-	// longer than MaxSpoolBytes after that many.
+	// TempDir is for files that hold what must be sought in (Parquet, .npz and .npy
+	// from stdin, and arrays that are compressed): they are removed as soon as they
+	// are made, and closed with the Reader. Defaults to os.TempDir. What does not
+	// begin as its format does is refused before it is copied, and what is longer
+	// than 16 GiB after that many bytes.
 	TempDir string
 	// Stdin is read for the path "-". Defaults to os.Stdin. Open waits for its
 	// beginning, so let a Read that may hang end with the context.
 	Stdin io.Reader
 
 	chunkBytes int   // of text or arrays that a task takes; 0 for defaultChunkBytes
-	batchCells int   // counts in a batch; 0 for defaultBatchCells
-	spoolBytes int64 // of a temporary file; 0 for MaxSpoolBytes
-	slow       bool  // encoding/csv only: the reference that tests compare with
+	spoolBytes int64 // of a temporary file; 0 for maxSpoolBytes
+	slow       bool  // CSV by encoding/csv only: the reference that tests compare with
 	allIDs     bool  // no limit on ids: the caller keeps them anyway
 }
 
-// CSVOptions are the options of [ReadCSV].
-type CSVOptions = Options
-
-// DefaultMaxExpansion is the default of Options.MaxExpansion. Even rows of eleven
-// votes that are all alike compress only 412 times with gzip, whose limit is 1032;
-// zstd has none.
-const DefaultMaxExpansion = 500
-
-// MaxTrackedIDs is how many ids are searched for repetitions that do not count
-// up by one.
-const MaxTrackedIDs = 1 << 20
+// maxTrackedIDs is how many ids are searched for repetitions that do not count up
+// by one.
+const maxTrackedIDs = 1 << 20
 
 const (
 	defaultChunkBytes = 256 << 10
@@ -219,29 +194,19 @@ const (
 
 // check validates the options by themselves.
 func (o *Options) check() error {
-	if o.Format < FormatAuto || o.Format > FormatParquet {
-		return &check.Error{Name: "format", Value: int(o.Format), Rule: "a known Format"}
+	for _, err := range []error{
+		checkName("format", o.Format, formatNames), checkName("compression", o.Compression, compressionNames),
+		checkName("header", o.Header, headerNames), checkName("layout", o.Layout, layoutNames),
+		checkName("missing", o.Missing, missingNames), checkWorkers(o.Workers),
+	} {
+		if err != nil {
+			return err
+		}
 	}
-	if o.Compression < CompressionAuto || o.Compression > CompressionZstd {
-		return &check.Error{Name: "compression", Value: int(o.Compression), Rule: "a known Compression"}
-	}
-	if o.Header < HeaderAuto || o.Header > HeaderNo {
-		return fmt.Errorf("header mode %d is unknown", o.Header)
-	}
-	if o.Layout < LayoutDefault || o.Layout > LayoutTeachers {
-		return fmt.Errorf("layout %d is unknown", o.Layout)
-	}
-	if o.K < 0 || o.K > MaxTeachers {
-		return fmt.Errorf("K = %d, want 0 (from the file) ≤ K ≤ %d", o.K, MaxTeachers)
-	}
-	if o.Missing < MissingError || o.Missing > MissingCoin {
-		return &check.Error{Name: "missing", Value: int(o.Missing), Rule: "a known MissingPolicy"}
-	}
-	if o.Workers < 0 || o.Workers > 1024 {
-		return &check.Error{Name: "workers", Value: o.Workers, Rule: "between 0 (one per processor) and 1024"}
-	}
-	if o.MaxExpansion < 0 {
-		return &check.Error{Name: "max expansion", Value: o.MaxExpansion, Rule: "≥ 0"}
+	if o.K != 0 {
+		if err := check.Teachers(o.K); err != nil {
+			return err
+		}
 	}
 	if o.KeepVotes && o.Layout == LayoutCounts {
 		return errors.New("single votes are asked for, but the layout counts has none")
@@ -267,9 +232,6 @@ func (o *Options) check() error {
 	if len(o.VoteColumns) > 0 && o.VotesColumn != "" {
 		return fmt.Errorf("votes column %s (--votes-column, one list or array of all votes) and vote columns (--vote-columns, one for each teacher): give one of them", quote(o.VotesColumn))
 	}
-	if len(o.VoteColumns) > MaxTeachers {
-		return fmt.Errorf("%d vote columns, want at most %d", len(o.VoteColumns), MaxTeachers)
-	}
 	for i, spec := range o.VoteColumns {
 		if strings.TrimSpace(spec) == "" || spec == NoColumn {
 			return fmt.Errorf("vote column %d of the list is %s, want a name or a position (--vote-columns)", i+1, quote(spec))
@@ -281,6 +243,13 @@ func (o *Options) check() error {
 				return fmt.Errorf("%s column %s: a file without header has no names, give the position from 1", c.role, quote(c.spec))
 			}
 		}
+	}
+	return nil
+}
+
+func checkWorkers(n int) error {
+	if n < 0 || n > 1024 {
+		return &check.Error{Name: "workers", Value: n, Rule: "between 0 (one per processor) and 1024"}
 	}
 	return nil
 }

@@ -11,11 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/snappy"
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/encoding/delta"
-	"github.com/parquet-go/parquet-go/encoding/rle"
-	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 	"pgregory.net/rapid"
 )
@@ -100,7 +96,7 @@ func TestReadParquetRefuses(t *testing.T) {
 		{"counts differ", parquetOf(t, []counts{{1, 2}, {3, 1}}), c, "row 1: zeros and ones sum to K = 4, but to K = 3 in row 0"},
 		{"counts 0", parquetOf(t, []counts{{1, 2}, {0, 0}}), c, "row 1: zeros and ones are all 0"},
 		{"count -1", parquetOf(t, []counts{{1, 2}, {4, -1}}), c, `row 1: column 2 ("ones"): count -1 is not`},
-		{"count huge", parquetOf(t, []counts{{1, 100001}}), c, "want at most 100000"},
+		{"count huge", parquetOf(t, []counts{{1, 2002}}), c, "want at most 2001"},
 		{"counts of other K", parquetOf(t, []counts{{1, 2}}), Options{Layout: LayoutCounts, K: 4}, "sum to 3, but K = 4"},
 		{"not counts", good, c, `no column with the zeros`},
 		{"a class without counts", parquetOf(t, []struct {
@@ -110,11 +106,8 @@ func TestReadParquetRefuses(t *testing.T) {
 			Zeros string `parquet:"zeros"`
 			Ones  string `parquet:"ones"`
 		}{{"1", "1"}}), c, `column "zeros": counts have the type BYTE_ARRAY`},
-		{"codec", (&data{classes: IntegerClasses(2), votes: [][]int{{0, 1}}}).writeParquet(parquetOptions{version: 1, codec: &parquet.Brotli, kind: "int64", pageSize: 1 << 10, group: 10}), Options{}, "compressed with BROTLI, want none, snappy, gzip or zstd"},
-		{"encoding", parquetOf(t, []struct {
-			A string `parquet:"t1,delta"`
-		}{{"1"}}), Options{}, "in encoding DELTA_BYTE_ARRAY, which is not read here"},
-		{"checksum", corruptPage(t), Options{}, "checksum of a page does not match"},
+		{"codec that is read wrongly", (&data{classes: IntegerClasses(2), votes: [][]int{{0, 1}}}).writeParquet(parquetOptions{version: 1, codec: &parquet.Lz4Raw, kind: "int64", pageSize: 1 << 10, group: 10}), Options{}, "compressed with LZ4_RAW, which is not read yet"},
+		{"checksum", corruptPage(t), Options{}, "crc32 checksum mismatch"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := readAll(bytes.NewReader(tt.data), pq(tt.opts))
@@ -210,168 +203,6 @@ func TestParquetDamage(t *testing.T) {
 	}
 }
 
-// The decoders of runs and deltas against parquet-go's encoders.
-func TestParquetDecoders(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(1, 700).Draw(t, "n")
-		width := rapid.SampledFrom([]int{1, 1, 2, 3, 7, 8, 9, 20}).Draw(t, "width")
-		values := make([]int32, n)
-		for i := 0; i < n; {
-			v := int32(rapid.IntRange(0, 1<<width-1).Draw(t, "value"))
-			for run := rapid.SampledFrom([]int{1, 1, 2, 8, 9, 30, 64}).Draw(t, "run"); run > 0 && i < n; run-- {
-				values[i] = v
-				i++
-			}
-		}
-		src, err := (&rle.Encoding{BitWidth: width}).EncodeInt32(nil, values)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := make([]uint32, n)
-		if err := decodeHybrid(got, src, width); err != nil {
-			t.Fatal(err)
-		}
-		for i := range got {
-			if int32(got[i]) != values[i] {
-				t.Fatalf("runs: value %d is %d, want %d", i, got[i], values[i])
-			}
-		}
-		if width == 1 {
-			skip := rapid.IntRange(0, n-1).Draw(t, "skip")
-			most := rapid.IntRange(1, n-skip).Draw(t, "most")
-			sums := make([]uint32, most)
-			for i := range sums {
-				sums[i] = uint32(i)
-			}
-			if err := addHybrid(sums, skip, src, [2]uint32{7, 1 << 16}); err != nil {
-				t.Fatal(err)
-			}
-			for i, sum := range sums {
-				if want := uint32(i) + []uint32{7, 1 << 16}[values[skip+i]]; sum != want {
-					t.Fatalf("sum %d behind %d is %d, want %d", i, skip, sum, want)
-				}
-			}
-			if err := addHybrid(make([]uint32, n+512), skip, src, [2]uint32{7, 9}); err == nil {
-				t.Fatal("sums: more values than there are were read")
-			}
-		}
-		// One value more than there is, unless the last group has room.
-		if err := decodeHybrid(make([]uint32, n+512), src, width); err == nil {
-			t.Fatal("runs: more values than there are were read")
-		}
-
-		deltas := make([]int64, n)
-		for i := range deltas {
-			deltas[i] = rapid.Int64().Draw(t, "value")
-			if rapid.Bool().Draw(t, "small") {
-				deltas[i] %= 1000
-			}
-		}
-		src, err = new(delta.BinaryPackedEncoding).EncodeInt64(nil, deltas)
-		if err != nil {
-			t.Fatal(err)
-		}
-		back := make([]int64, n)
-		rest, err := decodeDelta(back, append(src, "rest"...))
-		if err != nil || string(rest) != "rest" || !reflect.DeepEqual(back, deltas) {
-			t.Fatalf("deltas: got %v, %q, %v, want %v", back, rest, err, deltas)
-		}
-		for _, other := range []int{n - 1, n + 1} { // the page's header and the block's must agree
-			if _, err := decodeDelta(make([]int64, other), src); err == nil {
-				t.Fatalf("%d deltas read as %d", n, other)
-			}
-		}
-		for _, cut := range []int{0, 1, 4, len(src) / 2, len(src) - 1} {
-			if cut < len(src)-1 || n > 1 {
-				decodeDelta(back, src[:cut]) // must not panic
-			}
-		}
-	})
-}
-
-// Bit-packed numbers of every width against a big integer.
-func TestUnpack(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for width := 1; width <= 32; width++ {
-		src := make([]byte, 4*width)
-		for i := range src {
-			src[i] = byte(rng.Uint32())
-		}
-		got := make([]uint32, 32)
-		unpack(got, src, width)
-		for i, v := range got {
-			var want uint64
-			for bit := range width {
-				at := i*width + bit
-				want |= uint64(src[at/8]>>(at%8)&1) << bit
-			}
-			if uint64(v) != want || bitsAt(src, i*width, width) != want {
-				t.Fatalf("width %d, number %d: %d and %d, want %d", width, i, v, bitsAt(src, i*width, width), want)
-			}
-		}
-	}
-}
-
-// The walker takes exactly what the library writes, and knows its length.
-func TestBoundThrift(t *testing.T) {
-	d := &data{classes: IntegerClasses(2), votes: [][]int{{0, 1}, {1, 1}}}
-	file := d.writeParquet(parquetOptions{version: 1, codec: &parquet.Snappy, kind: "dict", pageSize: 1 << 10, group: 1})
-	n := int(binary.LittleEndian.Uint32(file[len(file)-8:]))
-	footer := file[len(file)-8-n : len(file)-8]
-	if got, err := boundThrift(append(bytes.Clone(footer), 1, 2, 3), 1<<20); got != n || err != nil {
-		t.Errorf("walked over %d of %d bytes, %v", got, n, err)
-	}
-	for cut := range footer {
-		if _, err := boundThrift(footer[:cut], 1<<20); err != errThriftCut {
-			t.Fatalf("cut to %d bytes: %v", cut, err)
-		}
-	}
-	if _, err := boundThrift(footer, 1000); err != errThriftSize {
-		t.Errorf("budget of 1000 bytes: %v", err)
-	}
-	deep := bytes.Repeat([]byte{0x1c}, 100) // a struct in a struct …
-	if _, err := boundThrift(deep, 1<<20); err != errThriftDepth {
-		t.Errorf("deep: %v", err)
-	}
-	// What the walker takes, the decoder can read or refuse, not die of.
-	rng := rand.New(rand.NewPCG(3, 4))
-	for range 20_000 {
-		bad := bytes.Clone(footer)
-		for range 1 + rng.IntN(3) {
-			bad[rng.IntN(len(bad))] = byte(rng.Uint32())
-		}
-		if n, err := boundThrift(bad, 16<<20); err == nil {
-			var m format.FileMetaData
-			recovered(func() error { return thrift.Unmarshal(new(thrift.CompactProtocol), bad[:n], &m) })
-		}
-	}
-}
-
-// A page that decompresses to another length than its header claims.
-func TestExpandPage(t *testing.T) {
-	want := bytes.Repeat([]byte("0123"), 1000)
-	for codec, packed := range map[format.CompressionCodec][]byte{
-		format.Snappy: snappy.Encode(nil, want), format.Gzip: gzipped(want), format.Zstd: zstded(want),
-	} {
-		for _, n := range []int{len(want), len(want) - 1, len(want) + 1, 0} {
-			got := make([]byte, n)
-			err := expandPage(codec, got, packed)
-			if (err == nil) != (n == len(want)) || err == nil && !bytes.Equal(got, want) {
-				t.Errorf("%s into %d bytes: %v", codec, n, err)
-			}
-		}
-		if err := expandPage(codec, make([]byte, len(want)), packed[:len(packed)/2]); err == nil {
-			t.Errorf("%s cut off: accepted", codec)
-		}
-		if err := expandPage(codec, make([]byte, len(want)), nil); err == nil {
-			t.Errorf("%s of nothing: accepted", codec)
-		}
-	}
-	if err := expandPage(format.Lz4Raw, nil, nil); err == nil || !strings.Contains(err.Error(), "LZ4_RAW") {
-		t.Errorf("LZ4: %v", err)
-	}
-}
-
 func FuzzParquet(f *testing.F) {
 	d := &data{classes: IntegerClasses(2), votes: [][]int{{0, 1, 1}, {1, 1, 0}, {1, 1, 1}}, ids: []string{"a", "b", "c"}}
 	for i, o := range []parquetOptions{
@@ -395,36 +226,10 @@ func FuzzParquet(f *testing.F) {
 		got, err := readAll(bytes.NewReader(data), opts)
 		opts.chunkBytes = 2
 		again, againErr := readAll(bytes.NewReader(data), opts)
-		same(t, "in small pieces", again, againErr, got, err)
-	})
-}
-
-// A group of random pages: what decodes is never more than the header's rows.
-func FuzzParquetPage(f *testing.F) {
-	f.Add([]byte{3, 1, 1, 0xff}, 8, byte(1))
-	f.Add([]byte{0x80, 1, 4, 2, 0, 0}, 2, byte(2))
-	f.Add([]byte("\x01\x00\x00\x000"), 1, byte(0))
-	f.Fuzz(func(t *testing.T, src []byte, n int, what byte) {
-		n &= 1<<12 - 1
-		var v pageValues
-		switch what % 4 {
-		case 0:
-			v.plain([]format.Type{format.Boolean, format.Int32, format.Int64, format.Double, format.ByteArray}[what/4%5], src, n)
-		case 1:
-			got := make([]uint32, n)
-			err := decodeHybrid(got, src, int(what/4)%33)
-			if what/4%33 == 1 {
-				sums := make([]uint32, n)
-				if e := addHybrid(sums, 0, src, [2]uint32{0, 1}); err == nil && (e != nil || !reflect.DeepEqual(sums, got)) {
-					t.Fatalf("sums %v, %v, want %v", sums, e, got)
-				}
-			}
-		case 2:
-			decodeDelta(make([]int64, n), src)
-		case 3:
-			if present, err := v.levels(src, n); err == nil && present > n {
-				t.Fatalf("%d of %d are present", present, n)
-			}
+		// Which fault of a damaged file is met first depends on the pieces; what is
+		// accepted does not.
+		if (err == nil) != (againErr == nil) || err == nil && !reflect.DeepEqual(again, got) {
+			t.Fatalf("in small pieces %+v, %v; got %+v, %v", again, againErr, got, err)
 		}
 	})
 }

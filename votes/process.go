@@ -4,9 +4,6 @@ import (
 	"context"
 	"io"
 	"runtime"
-	"sync"
-
-	"github.com/darrm/darrm/internal/check"
 )
 
 // ProcessOptions say how Process works.
@@ -30,8 +27,8 @@ type ProcessOptions struct {
 // that are under way, so they should look at their context if they take long.
 // Afterwards r is at its end; closing it is left to the caller.
 func Process[T any](r *Reader, o ProcessOptions, work func(context.Context, *Batch) (T, error), sink func(*Batch, T) error) error {
-	if o.Workers < 0 || o.Workers > 1024 {
-		return &check.Error{Name: "workers", Value: o.Workers, Rule: "between 0 (one per processor) and 1024"}
+	if err := checkWorkers(o.Workers); err != nil {
+		return err
 	}
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -41,80 +38,35 @@ func Process[T any](r *Reader, o ProcessOptions, work func(context.Context, *Bat
 		result T
 		err    error
 		at     Progress
-		ready  chan struct{}
 	}
 	// Not of r.ctx, which ends with the stream, while batches are still under way.
 	ctx, cancel := context.WithCancel(r.caller)
-	var group sync.WaitGroup
-	defer group.Wait()
-	defer cancel()
-	defer r.cancel() // lets a stuck Next return
-
-	order := make(chan *job, o.Workers+2)
-	jobs := make(chan *job, o.Workers)
-	group.Go(func() {
-		defer close(jobs)
-		defer close(order)
-		for {
-			b, err := r.Next()
-			if err == io.EOF {
-				return
-			}
-			j := &job{batch: b, err: err, at: r.Progress(), ready: make(chan struct{})}
-			if err != nil {
-				close(j.ready)
-			}
-			select {
-			case order <- j:
-			case <-ctx.Done():
-				return
-			}
-			if err != nil {
-				return
-			}
-			select {
-			case jobs <- j:
-			case <-ctx.Done():
-				return
-			}
+	p := inOrder(ctx, o.Workers, func() (job, error) {
+		b, err := r.Next()
+		return job{batch: b, at: r.Progress()}, err
+	}, func(j job) job {
+		if j.err = ctx.Err(); j.err == nil {
+			j.result, j.err = work(ctx, j.batch)
 		}
-	})
-	for range o.Workers {
-		group.Go(func() {
-			for j := range jobs {
-				if j.err = ctx.Err(); j.err == nil {
-					j.result, j.err = work(ctx, j.batch)
-				}
-				close(j.ready)
-			}
-		})
-	}
+		return j
+	}, func(err error) job { return job{err: err} })
+	defer func() {
+		cancel()
+		r.cancel() // lets a stuck Next return
+		<-p.done
+	}()
 	for {
-		var j *job
-		var ok bool
-		select {
-		case j, ok = <-order:
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		j, err := p.next()
+		if err == io.EOF {
+			return nil
 		}
-		if !ok {
-			switch {
-			case r.err == io.EOF:
-				return nil
-			case r.err != nil:
-				return r.err
-			}
-			return context.Cause(ctx) // it was done while a batch was handed over
+		if err == nil {
+			err = j.err
 		}
-		select {
-		case <-j.ready:
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if err == nil {
+			err = sink(j.batch, j.result)
 		}
-		if j.err != nil {
-			return j.err
-		}
-		if err := sink(j.batch, j.result); err != nil {
+		if err != nil {
 			return err
 		}
 		j.batch.Release()

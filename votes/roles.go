@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/darrm/darrm/internal/check"
 )
 
 // columns says which column of a file is what, by index from 0.
@@ -23,16 +25,6 @@ type columnSet struct {
 	used      map[int]string
 }
 
-// roleFault says why a column, or with at = -1 the file, has no clear role.
-type roleFault struct {
-	at   int
-	rule string
-}
-
-func faultf(at int, format string, args ...any) *roleFault {
-	return &roleFault{at, fmt.Sprintf(format, args...)}
-}
-
 // assign gives every column its role. It is the one rule for all formats with columns
 // or keys. A column is a teacher in three cases only:
 //
@@ -43,37 +35,50 @@ func faultf(at int, format string, args ...any) *roleFault {
 //
 // Anything else is a fault. A column that was taken for a teacher by mistake, such as
 // the true labels, would be a vote that promises nothing.
-func (f *fileInfo) assign(s *columnSet) (c columns, fault *roleFault) {
+func (f *fileInfo) assign(s *columnSet) (c columns, wrong *fault) {
 	s.used = make(map[int]string)
-	if c.id, fault = s.find("id", f.opts.IDColumn, "query", "id"); fault != nil {
-		return c, fault
+	if c.id, wrong = s.find("id", f.opts.IDColumn, "query", "id"); wrong != nil {
+		return c, wrong
 	}
-	if c.label, fault = s.find("label", f.opts.LabelColumn, "label", "truth"); fault != nil {
-		return c, fault
+	if c.label, wrong = s.find("label", f.opts.LabelColumn, "label", "truth"); wrong != nil {
+		return c, wrong
 	}
 	switch counts := f.layout == LayoutCounts; {
 	case len(f.opts.VoteColumns) > 0:
-		c.votes, fault = s.listed(f.opts.VoteColumns, counts, f.classes)
+		c.votes, wrong = s.listed(f.opts.VoteColumns, counts, f.classes)
 		c.unused = s.free()
 	case counts:
-		c.votes, fault = s.counts(f.opts.K, f.classes)
+		c.votes, wrong = s.counts(f.opts.K, f.classes)
 	default:
-		c.votes, fault = s.teachers(f.opts.K)
+		c.votes, wrong = s.teachers(f.opts.K)
 	}
-	if fault == nil && f.layout != LayoutCounts {
-		if rule := f.kRule(len(c.votes), fmt.Sprintf("%d columns of votes", len(c.votes))); rule != "" {
-			fault = faultf(-1, "%s", rule)
+	if wrong != nil {
+		return c, wrong
+	}
+	if f.layout != LayoutCounts {
+		f.k = len(c.votes)
+		if rule := f.kRule(f.k, fmt.Sprintf("%d columns of votes", f.k)); rule != "" {
+			return c, &fault{wholeRow, rule}
 		}
 	}
-	return c, fault
+	f.take(s, c)
+	return c, nil
+}
+
+// take remembers the roles of the file's columns.
+func (f *fileInfo) take(s *columnSet, c columns) {
+	f.ids, f.labels, f.roles = c.id >= 0, c.label >= 0, s.roles(f, c)
+	if f.idColumn = c.id; f.ids && s.names != nil {
+		f.idName = s.names[c.id]
+	}
 }
 
 // kRule says what is wrong with K = k teachers, if anything. source says where k comes
 // from.
 func (f *fileInfo) kRule(k int, source string) string {
 	switch {
-	case k > MaxTeachers:
-		return fmt.Sprintf("K = %d teachers, want at most %d", k, MaxTeachers)
+	case k > check.MaxTeachers:
+		return fmt.Sprintf("K = %d teachers, want at most %d", k, check.MaxTeachers)
 	case f.opts.K != 0 && f.opts.K != k:
 		return fmt.Sprintf("%s, but K = %d teachers are expected (--K, or the table's)", source, f.opts.K)
 	}
@@ -82,7 +87,7 @@ func (f *fileInfo) kRule(k int, source string) string {
 
 // find returns the column that spec or, without one, a usual name gives; -1 if there is
 // none.
-func (s *columnSet) find(role, spec string, usual ...string) (int, *roleFault) {
+func (s *columnSet) find(role, spec string, usual ...string) (int, *fault) {
 	switch spec {
 	case NoColumn:
 		return -1, nil
@@ -121,7 +126,7 @@ func flagOf(role string) string {
 }
 
 // use notes a column's role. A column has one.
-func (s *columnSet) use(at int, role string) *roleFault {
+func (s *columnSet) use(at int, role string) *fault {
 	if at < 0 {
 		return nil
 	}
@@ -144,7 +149,7 @@ func (s *columnSet) free() []int {
 }
 
 // listed finds the columns of VoteColumns.
-func (s *columnSet) listed(specs []string, counts bool, classes *classList) ([]int, *roleFault) {
+func (s *columnSet) listed(specs []string, counts bool, classes *classList) ([]int, *fault) {
 	if counts && len(specs) != classes.len() {
 		return nil, faultf(-1, "%d columns of counts are listed, want %d, one for each class in order (--vote-columns)", len(specs), classes.len())
 	}
@@ -154,16 +159,16 @@ func (s *columnSet) listed(specs []string, counts bool, classes *classList) ([]i
 		if counts {
 			role = classes.countsOf(i)
 		}
-		var fault *roleFault
-		if at[i], fault = s.find(role, spec); fault != nil {
-			return nil, fault
+		var wrong *fault
+		if at[i], wrong = s.find(role, spec); wrong != nil {
+			return nil, wrong
 		}
 	}
 	return at, nil
 }
 
 // teachers finds the columns of votes where nobody lists them.
-func (s *columnSet) teachers(k int) ([]int, *roleFault) {
+func (s *columnSet) teachers(k int) ([]int, *fault) {
 	const flags = "name the true labels with --label-column and the ids with --id-column, or list the votes with --vote-columns"
 	free := s.free()
 	if len(free) == 0 {
@@ -217,12 +222,12 @@ func (s *columnSet) teachers(k int) ([]int, *roleFault) {
 	default:
 		rule = fmt.Sprintf("%d columns could be votes, but K = %d teachers are expected; %s; %s", len(free), k, rule, flags)
 	}
-	return nil, &roleFault{free[odd[0]], rule}
+	return nil, &fault{free[odd[0]], rule}
 }
 
 // counts finds the columns of counts where nobody lists them: by the classes' names or,
 // without names, in the classes' order.
-func (s *columnSet) counts(k int, classes *classList) ([]int, *roleFault) {
+func (s *columnSet) counts(k int, classes *classList) ([]int, *fault) {
 	want := fmt.Sprintf("want %d, one for each class", classes.len())
 	if classes.len() == 2 {
 		want = "want 2, zeros and ones"
@@ -244,14 +249,14 @@ func (s *columnSet) counts(k int, classes *classList) ([]int, *roleFault) {
 			usual = append(usual, [...]string{"zeros", "ones"}[i])
 		}
 		role := classes.countsOf(i)
-		var fault *roleFault
+		var wrong *fault
 		if at[i] = slices.Index(s.names, name); at[i] >= 0 { // names that differ in case only
-			fault = s.use(at[i], role)
+			wrong = s.use(at[i], role)
 		} else {
-			at[i], fault = s.find(role, "", usual...)
+			at[i], wrong = s.find(role, "", usual...)
 		}
-		if fault != nil {
-			return nil, fault
+		if wrong != nil {
+			return nil, wrong
 		}
 		if at[i] < 0 {
 			return nil, faultf(-1, "there is no %s with the %s (named one of %s); list the counts in the classes' order with --vote-columns", s.what, role, quoteAll(usual))

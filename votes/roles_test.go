@@ -319,12 +319,11 @@ func TestColumnsThatAreCounts(t *testing.T) {
 
 func TestVoteColumnsOptions(t *testing.T) {
 	for name, opts := range map[string]Options{
-		"empty":                 {VoteColumns: []string{"t1", " "}},
-		"none":                  {VoteColumns: []string{"-"}},
-		"and a list":            {VoteColumns: []string{"t1"}, VotesColumn: "votes"},
-		"and zeros and ones":    {Layout: LayoutCounts, VoteColumns: []string{"1", "2"}, ZerosColumn: "1", OnesColumn: "2"},
-		"name without header":   {Header: HeaderNo, VoteColumns: []string{"1", "t2"}},
-		"more than are allowed": {VoteColumns: make([]string, MaxTeachers+1)},
+		"empty":               {VoteColumns: []string{"t1", " "}},
+		"none":                {VoteColumns: []string{"-"}},
+		"and a list":          {VoteColumns: []string{"t1"}, VotesColumn: "votes"},
+		"and zeros and ones":  {Layout: LayoutCounts, VoteColumns: []string{"1", "2"}, ZerosColumn: "1", OnesColumn: "2"},
+		"name without header": {Header: HeaderNo, VoteColumns: []string{"1", "t2"}},
 	} {
 		var p *ParseError
 		if _, err := read("t1,t2\n0,1\n", opts); err == nil || errors.As(err, &p) {

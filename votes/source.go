@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -19,38 +18,76 @@ type source struct {
 	path        string // "" for a reader
 	format      Format
 	compression Compression
-	reader      io.Reader // stdin, or the caller's
+	reader      io.Reader // the file, stdin, or the caller's
+	file        *os.File  // nil for a reader
 	size        int64     // of a regular file, else -1
 
 	read atomic.Int64 // bytes of size that are behind
 
-	mu     sync.Mutex
-	closed bool
-	file   *os.File
-	spool  *tempFile
-	closer io.Closer // file; nil for a reader
+	mu      sync.Mutex
+	closed  bool
+	closers []io.Closer
 }
 
-// decode opens the source and its decoder.
-func (s *source) decode(ctx context.Context, opts *Options, classes *classList, pool *batchPool) (decoder, error) {
+// openFile is a file with its decoder.
+type openFile struct {
+	*source
+	info  *fileInfo
+	first task // the first rows, which have been read
+	rest  decoder
+}
+
+func (f *openFile) next() (task, error) {
+	if t := f.first; t != nil {
+		f.first = nil
+		return t, nil
+	}
+	return f.rest.next()
+}
+
+// decode opens the source and reads its first rows, which tell with LayoutCounts
+// how many teachers there are.
+func (s *source) decode(ctx context.Context, opts *Options, classes *classList) (*openFile, error) {
 	if err := s.open(); err != nil {
 		return nil, err
 	}
-	info := &fileInfo{name: s.name, opts: opts, classes: classes, layout: opts.Layout, idColumn: -1}
+	info := &fileInfo{name: s.name, opts: opts, classes: classes, layout: opts.Layout}
+	d, err := s.decoder(ctx, info)
+	if err != nil {
+		return nil, err
+	}
+	t, err := d.next()
+	if err != nil {
+		return nil, err
+	}
+	b := new(Batch)
+	b.reset(info)
+	if err = t(b); err != nil && b.Len() == 0 {
+		return nil, err
+	}
+	b.K = info.k
+	return &openFile{s, info, func(into *Batch) error {
+		b.pool, into.pool = into.pool, nil
+		*into = *b
+		return err
+	}, d}, nil
+}
+
+func (s *source) decoder(ctx context.Context, info *fileInfo) (decoder, error) {
 	switch s.format {
 	case FormatNPY:
-		return openNPY(ctx, info, s, pool)
+		return openNPY(ctx, info, s)
 	case FormatNPZ:
-		return openNPZ(ctx, info, s, pool)
+		return openNPZ(ctx, info, s)
 	}
-	if info.layout == LayoutTeachers {
+	switch info.layout {
+	case LayoutTeachers:
 		return nil, info.errorf("the layout teachers is for arrays (npy, npz): a row of a %s file is a query", s.format)
-	}
-	if info.layout == LayoutDefault {
+	case LayoutDefault:
 		info.layout = LayoutWide
 	}
 	if s.format == FormatParquet {
-		return openParquet(ctx, info, s, pool)
+		return openParquet(ctx, info, s)
 	}
 	r, err := s.stream(info)
 	if err != nil {
@@ -58,11 +95,11 @@ func (s *source) decode(ctx context.Context, opts *Options, classes *classList, 
 	}
 	switch s.format {
 	case FormatTSV:
-		return openCSV(info, r, '\t', pool)
+		return openCSV(info, r, '\t')
 	case FormatJSONL:
-		return openJSONL(info, r, pool)
+		return openJSONL(info, r)
 	}
-	return openCSV(info, r, ',', pool)
+	return openCSV(info, r, ',')
 }
 
 // open opens a file. The files of a stream are opened one after the other, so
@@ -75,19 +112,24 @@ func (s *source) open() error {
 	if err != nil {
 		return pathError(err)
 	}
-	info, err := f.Stat()
-	if err == nil && info.IsDir() {
-		err = fmt.Errorf("%s is a directory, not a file", s.name)
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return errors.Join(fmt.Errorf("%s is a directory, not a file", s.name), f.Close())
 	}
+	if err := s.keep(f); err != nil {
+		return err
+	}
+	s.file, s.reader = f, f
+	return nil
+}
+
+// keep remembers what must be closed with the source.
+func (s *source) keep(c io.Closer) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed && err == nil {
-		err = fs.ErrClosed
+	if s.closed {
+		return errors.Join(fs.ErrClosed, c.Close())
 	}
-	if err != nil {
-		return errors.Join(err, f.Close())
-	}
-	s.file, s.closer, s.reader = f, f, f
+	s.closers = append(s.closers, c)
 	return nil
 }
 
@@ -95,18 +137,24 @@ func (s *source) open() error {
 func (s *source) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		return nil
-	}
-	s.closed = true
 	var errs []error
-	if s.file != nil {
-		errs = append(errs, s.file.Close())
+	for _, c := range s.closers {
+		errs = append(errs, c.Close())
 	}
-	if s.spool != nil {
-		errs = append(errs, s.spool.Close())
-	}
+	s.closed, s.closers = true, nil
 	return errors.Join(errs...)
+}
+
+// plain reports whether the source can be read at any place.
+func (s *source) plain() bool {
+	return s.file != nil && s.size >= 0 && s.compression == CompressionNone
+}
+
+// progress estimates what is behind of a file that is not read as a stream.
+func (s *source) progress(rows, of int64) {
+	if s.size >= 0 {
+		s.read.Store(int64(float64(s.size) * float64(rows) / float64(of)))
+	}
 }
 
 // stream returns the decompressed bytes from the beginning.
@@ -134,7 +182,7 @@ func (c *countingReader) Read(p []byte) (int, error) {
 // seekable returns the source for reading at any place, and its size. What is
 // no plain file is copied to a temporary one first. ctx ends the copying.
 func (s *source) seekable(ctx context.Context, info *fileInfo) (io.ReaderAt, int64, error) {
-	if s.file != nil && s.size >= 0 && s.compression == CompressionNone {
+	if s.plain() {
 		return s.file, s.size, nil
 	}
 	r, err := s.stream(info)
@@ -150,17 +198,11 @@ func (s *source) seekable(ctx context.Context, info *fileInfo) (io.ReaderAt, int
 	if rule := s.format.beginning(head[:n]); n == len(head) && rule != "" {
 		return nil, 0, info.errorf("%s", rule)
 	}
-	f, size, err := spool(ctx, io.MultiReader(bytes.NewReader(head[:n]), r), info.opts)
+	at, size, err := s.spool(ctx, info, io.MultiReader(bytes.NewReader(head[:n]), r))
 	if err != nil {
 		return nil, 0, info.arrayError(err, "")
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil, 0, errors.Join(fs.ErrClosed, f.Close())
-	}
-	s.spool = f
-	return f, size, nil
+	return at, size, nil
 }
 
 // beginning says what is wrong with the first four bytes of a file that must be sought
@@ -177,56 +219,27 @@ func (f Format) beginning(head []byte) string {
 	return ""
 }
 
+// maxSpoolBytes bounds a temporary file (see Options.TempDir).
+const maxSpoolBytes = 16 << 30
+
 // spool copies r to a temporary file, if it is not too long.
-func spool(ctx context.Context, r io.Reader, opts *Options) (*tempFile, int64, error) {
-	f, err := newTempFile(opts.TempDir)
+func (s *source) spool(ctx context.Context, info *fileInfo, r io.Reader) (*tempFile, int64, error) {
+	f, err := newTempFile(info.opts.TempDir)
 	if err != nil {
 		return nil, 0, err
 	}
-	limit := opts.spoolBytes
+	if err := s.keep(f); err != nil {
+		return nil, 0, err
+	}
+	limit := info.opts.spoolBytes
 	if limit == 0 {
-		limit = MaxSpoolBytes
+		limit = maxSpoolBytes
 	}
 	n, err := io.Copy(f, io.LimitReader(contextReader{ctx, r}, limit+1))
 	if err == nil && n > limit {
 		err = rulef("a temporary file of more than %d bytes is needed to read it: read it from a file, without compression, not from a stream", limit)
 	}
-	if err != nil {
-		return nil, 0, errors.Join(err, f.Close())
-	}
-	return f, n, nil
-}
-
-// tempFile is a file that only this process can reach: its name is removed at
-// once, so the votes in it go when it is closed, however the process ends. Where
-// an open file's name cannot be removed, Close does it.
-type tempFile struct {
-	*os.File
-	name string // still to be removed
-}
-
-func newTempFile(dir string) (*tempFile, error) {
-	f, err := os.CreateTemp(dir, "darrm-") // with permissions 0600
-	if err != nil {
-		return nil, fmt.Errorf("create temporary file: %w", err)
-	}
-	if runtime.GOOS == "windows" {
-		return &tempFile{f, f.Name()}, nil
-	}
-	// An error is reported, not ignored: private data would stay behind.
-	if err := os.Remove(f.Name()); err != nil {
-		return nil, errors.Join(fmt.Errorf("remove temporary file's name: %w", err), f.Close())
-	}
-	return &tempFile{f, ""}, nil
-}
-
-func (f *tempFile) Close() error {
-	err := f.File.Close()
-	if f.name != "" {
-		err = errors.Join(err, os.Remove(f.name))
-		f.name = ""
-	}
-	return err
+	return f, n, err
 }
 
 // contextReader fails when its context is done.

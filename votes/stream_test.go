@@ -237,19 +237,23 @@ func drawCSV(t *rapid.T) ([]byte, Options) {
 
 // The generator must reach the fast path, and the paths away from it.
 func TestFastIsTaken(t *testing.T) {
-	shape := func(in string, opts Options) (*csvShape, lineEnds) {
+	opened := func(in string, opts Options) *csvDecoder {
 		t.Helper()
 		opts, classes, err := opts.resolve()
 		if err != nil {
 			t.Fatal(err)
 		}
 		info := &fileInfo{name: "v", opts: &opts, classes: classes, layout: opts.Layout}
-		s := &csvShape{fileInfo: info, comma: ','}
-		r := newRowReader(s, strings.NewReader(in), 0, 0, endsUnknown)
-		if err := r.start(new(Batch)); err != nil {
+		d, err := openCSV(info, strings.NewReader(in), ',')
+		if err != nil {
 			t.Fatal(err)
 		}
-		return s, r.guard.ends
+		if first, err := d.next(); err != nil {
+			t.Fatal(err)
+		} else if err := first(newBatch(info)); err != nil {
+			t.Fatal(err)
+		}
+		return d.(*csvDecoder)
 	}
 	for _, tt := range []struct {
 		head string
@@ -278,7 +282,7 @@ func TestFastIsTaken(t *testing.T) {
 		{"query,t1\nq,0\n", Options{Layout: LayoutWide}, "x\x00,1\n", false},
 		{"query,t1\nq,0\n", Options{Layout: LayoutWide}, "\ufeffx,1\n", false},
 		{"query,t1\nq,0\n", Options{Layout: LayoutWide}, ",1\n", false},
-		{"query,t1\nq,0\n", Options{Layout: LayoutWide}, strings.Repeat("x", MaxIDBytes+1) + ",1\n", false},
+		{"query,t1\nq,0\n", Options{Layout: LayoutWide}, strings.Repeat("x", maxIDBytes+1) + ",1\n", false},
 		{"cat,dog\n", Options{Layout: LayoutWide, Header: HeaderNo, K: 2, Classes: []string{"cat", "dog"}}, "dog,cat\n", true},
 		{"cat,dog\n", Options{Layout: LayoutWide, Header: HeaderNo, K: 2, Classes: []string{"cat", "dog"}}, "dog,cat\rdog,cat\n", false},
 		{"cat,dog\n", Options{Layout: LayoutWide, Header: HeaderNo, K: 2, Classes: []string{"cat", "dog"}}, "dog,cow\n", false},
@@ -287,20 +291,24 @@ func TestFastIsTaken(t *testing.T) {
 		{"3,8\n", Options{Layout: LayoutCounts, K: 11}, "11,0\n", true},
 		{"3,8\n", Options{Layout: LayoutCounts, K: 11}, "11,1\n", false},
 	} {
-		s, ends := shape(tt.head, tt.opts)
-		b := new(Batch)
-		b.reset(s.k, s.classes.len())
-		if got := s.fastRows(chunk{[]byte(tt.in), 5, 4}, ends, b); got != tt.want {
+		d := opened(tt.head, tt.opts)
+		b := newBatch(d.fileInfo)
+		if got := d.fast(chunk{[]byte(tt.in), 5}, b); got != tt.want {
 			t.Errorf("after %q, %q is fast: %t, want %t", tt.head, tt.in, got, tt.want)
 		}
-		if tt.want && b.n != strings.Count(tt.in, "\n") {
-			t.Errorf("%q: %d rows", tt.in, b.n)
+		if tt.want && (b.Len() != strings.Count(tt.in, "\n") || b.places[b.Len()-1] != 4+b.Len()) {
+			t.Errorf("%q: rows at %v", tt.in, b.places)
 		}
-		b.reset(s.k, s.classes.len())
-		if s.fastRows(chunk{[]byte(tt.in), 5, 3}, ends, b) {
+		if d.fast(chunk{[]byte("\n" + tt.in), 5}, newBatch(d.fileInfo)) {
 			t.Errorf("after %q and a blank line, %q is fast", tt.head, tt.in)
 		}
 	}
+}
+
+func newBatch(f *fileInfo) *Batch {
+	b := new(Batch)
+	b.reset(f)
+	return b
 }
 
 func FuzzFastCSV(f *testing.F) {

@@ -2,12 +2,11 @@
 // writes files of answers: K teachers answer each query with one of C classes,
 // and the mechanisms of this module need the number of votes per class.
 //
-// [Open] and [NewReader] make one stream of files, patterns, stdin or readers; a
-// [Reader] yields a [Batch] of consecutive queries at a time, in memory that does
-// not grow with the files. [Process] sends the batches through a function on
-// several goroutines and the results, in order, to a writer: [LabelFile], which
-// shows nothing before Commit. [ReadCSV] and [Reader.Table] read everything into
-// a [Table] of two classes.
+// [Open] and [NewReader] make one stream of files, patterns, stdin or readers. A
+// [Reader] yields a [Batch] of consecutive queries at a time; its memory does not
+// grow with the files. [Process] sends the batches through a function on several
+// goroutines, and the results in order to a writer. A [LabelFile] shows nothing
+// before Commit.
 //
 //	symbol   Go name        meaning
 //	N        Batch.Len …    number of queries
@@ -20,8 +19,8 @@
 //
 // CSV and TSV as in RFC 4180 in UTF-8, with or without a byte order mark, lines
 // ended by LF or CRLF but not both; JSON Lines; NumPy's .npy (versions 1 to 3) and
-// .npz; Parquet with flat columns. Text and .npy also inside gzip or zstd. Which of
-// them a file is says its name, or Options.Format.
+// .npz; Parquet with flat columns. Text and .npy also inside gzip or zstd. The
+// file's name decides its format, or Options.Format does.
 //
 //	query,t1,t2,t3,label      wide: one column per teacher
 //	q17,0,1,1,1
@@ -60,123 +59,25 @@
 // The classes are given, never collected from the votes: which of them occur is
 // private.
 //
-// # Hostile files
+// # Damaged files
 //
-// What a file claims of itself is not believed: lengths are bounded before memory
-// is taken for them, pickles are refused and never run, and compressed data that
-// expand too far are an error. A row, a column's name, a page or a header of more
-// than its limit is refused, so memory is bounded by the format and not by the
-// file. (The list of a Parquet file's pages does grow with its row groups.) A stream
-// that must be sought in is copied to a temporary file of at most [MaxSpoolBytes], and
-// only if it begins as its format does.
+// The holder of the votes is trusted, so a file is expected to be what its producer
+// wrote. One that is damaged or cut off is a [*ParseError]; a panic of the library
+// that reads Parquet is one, too. A row of CSV or JSON Lines is at most 1 MiB long.
+// Pickles are refused and never run. A stream that must be sought in is copied to a
+// temporary file of at most 16 GiB, and only if it begins as its format does.
 //
 // # How it works
 //
-// One goroutine cuts a file into tasks at places that need no parsing (line feeds,
-// rows of an array, rows of a row group), several do the tasks, and Next puts the
-// batches in order, numbers the queries and looks for repeated ids. So the result,
-// errors included, depends neither on the number of workers nor on where the cuts
-// fall. CSV and JSON Lines have a fast parser that takes only what it understands at
-// once; every other chunk or line, and thereby every fault, is read by encoding/csv
-// or encoding/json. From the first quote on a line feed need not end a row, so there
-// the rest of a CSV file is read by encoding/csv on one goroutine.
+// A decoder cuts a file into tasks, one after the other, and several goroutines do
+// the tasks. A task turns rows into records of cells, and fileInfo.add turns every
+// record into counts, whatever the format. Next puts the batches in order, numbers
+// the queries and looks for repeated ids. So the result, errors included, depends
+// neither on the number of workers nor on where the cuts fall.
+//
+//	format        decoder                     a row means what … says
+//	CSV, TSV      csv.go, fast in csvfast.go  encoding/csv
+//	JSON Lines    jsonl.go                    jsontext
+//	npy, npz      npy.go, npz.go              NumPy Enhancement Proposal 1, archive/zip
+//	Parquet       parquet.go                  parquet-go
 package votes
-
-import (
-	"iter"
-	"strconv"
-)
-
-// A Label is an answer to a query: 0, 1 or none.
-type Label int8
-
-const (
-	NoLabel Label = iota // there is none; the zero value
-	Label0
-	Label1
-)
-
-// LabelOf returns Label1 for true and Label0 for false.
-func LabelOf(one bool) Label {
-	if one {
-		return Label1
-	}
-	return Label0
-}
-
-// Value returns 0 or 1, and whether there is a label at all.
-func (l Label) Value() (bit int, ok bool) {
-	switch l {
-	case Label0:
-		return 0, true
-	case Label1:
-		return 1, true
-	}
-	return 0, false
-}
-
-// String returns "0", "1", or "" without a label.
-func (l Label) String() string {
-	if bit, ok := l.Value(); ok {
-		return strconv.Itoa(bit)
-	}
-	return ""
-}
-
-// A Query is one row of a file of votes.
-type Query struct {
-	ID   string // from the file, or the number of the row from 0
-	K    int    // teachers, at least 1
-	Ones int    // teachers that answered 1
-	// Label is the true answer if the file has one. It serves scoring only: a
-	// mechanism must not see it.
-	Label Label
-}
-
-// Majority returns what more than half of the teachers answered, and NoLabel on
-// a tie. It is not private.
-func (q Query) Majority() Label {
-	switch zeros := q.K - q.Ones; {
-	case q.Ones > zeros:
-		return Label1
-	case q.Ones < zeros:
-		return Label0
-	}
-	return NoLabel
-}
-
-// A Table holds all queries of a file, column by column.
-type Table struct {
-	K      int
-	Ones   []int    // per query
-	IDs    []string // per query; nil if the file has no ids
-	Labels []Label  // per query; nil if the file has no labels
-}
-
-// Len returns the number of queries.
-func (t *Table) Len() int { return len(t.Ones) }
-
-// Query returns query i, 0 ≤ i < Len. It panics outside that range.
-func (t *Table) Query(i int) Query {
-	q := Query{K: t.K, Ones: t.Ones[i]}
-	if t.IDs != nil {
-		q.ID = t.IDs[i]
-	} else {
-		q.ID = strconv.Itoa(i)
-	}
-	if t.Labels != nil {
-		q.Label = t.Labels[i]
-	}
-	return q
-}
-
-// All yields the queries in the order of the file.
-func (t *Table) All() iter.Seq[Query] {
-	return func(yield func(Query) bool) {
-		for i := range t.Len() {
-			if !yield(t.Query(i)) {
-				return
-			}
-		}
-	}
-}

@@ -13,9 +13,6 @@ const (
 	monotone = "monotone"
 )
 
-// mostFree is the largest K measured without a shape.
-const mostFree = 501
-
 // solveCase is one problem for `darrm solve`.
 type solveCase struct {
 	k     int
@@ -37,9 +34,6 @@ func cases(quick bool) []solveCase {
 	for _, shape := range []string{free, monotone} {
 		for _, delta := range []float64{0, 1e-5} {
 			for _, k := range teachers {
-				if shape == free && k > mostFree {
-					continue
-				}
 				list = append(list, solveCase{k: k, shape: shape, delta: delta})
 			}
 		}

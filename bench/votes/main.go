@@ -38,11 +38,15 @@ func main() {
 	layout := flag.String("layout", "default", "of the child's file")
 	make := flag.Int("generate", 0, "only write the files of so many queries to -dir")
 	out := flag.String("out", "", "let the child write the majorities to this file")
+	pair := flag.String("binaries", "", "compare two builds of darrm instead, given as before,after, on files of -rows queries")
+	rows := flag.Int("rows", 1_000_000, "queries for -binaries")
 	flag.Parse()
 	var err error
 	switch {
 	case *make > 0:
 		err = generate(*dir, *make)
+	case *pair != "":
+		err = binaries(*pair, *rows, *runs, *dir)
 	case *child != "":
 		err = read(context.Background(), *child, *layout, *out)
 	default:

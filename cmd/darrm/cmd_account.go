@@ -17,6 +17,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/release"
 )
@@ -99,7 +100,7 @@ func (f *accountFlags) run(c *cobra.Command, a *app) error {
 		return err
 	}
 	if !c.Flags().Changed("slack") {
-		f.slack = accountant.SlackFor(per)
+		f.slack = ensemble.SlackFor(per)
 	}
 	bar := newProgress(a)
 	defer bar.stop()
@@ -157,7 +158,7 @@ func (f *accountFlags) plan(c *cobra.Command) (constraints.Problem, accountant.E
 	if err != nil {
 		return p, nil, accountant.Cost{}, err
 	}
-	return g.problem, g.aggregator.Event(), g.aggregator.PerAnswer(), nil
+	return g.Problem, g.Mechanism.Event(), g.Mechanism.PerAnswer(), nil
 }
 
 func (f *accountFlags) checked(c *cobra.Command) (constraints.Problem, error) {
@@ -189,7 +190,7 @@ func (f *accountFlags) checked(c *cobra.Command) (constraints.Problem, error) {
 	}
 	switch f.teachers {
 	case "":
-	case accountant.FreshTeachers.String(), accountant.FrozenTeachers.String():
+	case ensemble.FreshTeachers.String(), ensemble.FrozenTeachers.String():
 		if math.IsInf(f.epsilon, 1) {
 			return p, usagef("teachers = %q, but teachers that promise nothing have no privacy to add up: leave it out", f.teachers)
 		}
@@ -217,9 +218,9 @@ type statement struct {
 	per      accountant.Cost
 	teachers string
 	slack    float64
-	records  int                      // that the teachers were trained on; 0 if unknown
-	methods  []accountant.Method      // that have a column
-	frozen   *accountant.ReleaseTotal // of two or more answers; nil for teachers that promise nothing
+	records  int                 // that the teachers were trained on; 0 if unknown
+	methods  []accountant.Method // that have a column
+	frozen   *ensemble.Total     // of two or more answers; nil for teachers that promise nothing
 	rows     []statementRow
 }
 
@@ -227,7 +228,7 @@ type statementRow struct {
 	queries int
 	delta   float64
 	report  accountant.Report
-	votes   *accountant.ReleaseBound // by the fresh votes of which the answers are functions; nil where it says nothing
+	votes   *ensemble.Bound // by the fresh votes of which the answers are functions; nil where it says nothing
 }
 
 // best returns the smallest ε that holds.
@@ -305,21 +306,21 @@ func newStatement(ctx context.Context, p constraints.Problem, event accountant.E
 
 // votesBound bounds the answers by the votes of fresh teachers: Q answers are a function of
 // tQ votes that one record reaches, each (ε, Δ)-DP, which is less where m is large.
-func (s *statement) votesBound(queries int, delta float64) (*accountant.ReleaseBound, error) {
+func (s *statement) votesBound(queries int, delta float64) (*ensemble.Bound, error) {
 	p := s.problem
 	if math.IsInf(p.Epsilon, 1) || delta == 0 {
 		return nil, nil
 	}
-	report, err := accountant.Release{
-		Queries: queries, PerAnswer: s.per, K: p.K, Affected: p.Affected, Randomness: accountant.FreshTeachers,
+	report, err := ensemble.Answers{
+		Queries: queries, PerAnswer: s.per, K: p.K, Affected: p.Affected, Randomness: ensemble.FreshTeachers,
 		Teachers: accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta}, Delta: delta,
 	}.Bounds()
 	if err != nil {
 		return nil, err
 	}
-	var best *accountant.ReleaseBound
+	var best *ensemble.Bound
 	for _, b := range report.Bounds {
-		if b.Of == accountant.OfTeacherAnswers && b.Holds && (best == nil || b.Cost.Epsilon < best.Cost.Epsilon) {
+		if b.Of == ensemble.OfTeacherAnswers && b.Holds && (best == nil || b.Cost.Epsilon < best.Cost.Epsilon) {
 			best = &b
 		}
 	}
@@ -378,23 +379,23 @@ func (s *statement) warnings() (out []string) {
 			if !ok {
 				epsilon = math.Inf(1)
 			}
-			if reason, worthless := accountant.Worthless(accountant.Cost{Epsilon: epsilon, Delta: r.delta}, s.records); worthless {
+			if reason, worthless := ensemble.Worthless(accountant.Cost{Epsilon: epsilon, Delta: r.delta}, s.records); worthless {
 				out = append(out, fmt.Sprintf("Q = %d: %s", r.queries, reason))
 				break // and so is every larger Q
 			}
 		}
 	}
 	if s.showsFrozen() {
-		if reason, worthless := accountant.Worthless(s.frozen.Cost, s.records); worthless {
+		if reason, worthless := ensemble.Worthless(s.frozen.Cost, s.records); worthless {
 			out = append(out, "frozen teachers: "+reason)
 		}
 	}
 	return out
 }
 
-func (s *statement) showsFresh() bool { return s.teachers != accountant.FrozenTeachers.String() }
+func (s *statement) showsFresh() bool { return s.teachers != ensemble.FrozenTeachers.String() }
 func (s *statement) showsFrozen() bool {
-	return s.frozen != nil && s.teachers != accountant.FreshTeachers.String()
+	return s.frozen != nil && s.teachers != ensemble.FreshTeachers.String()
 }
 
 func (s *statement) render(w io.Writer) error {
@@ -468,17 +469,17 @@ func (s *statement) json() any {
 		Bounds  []bound  `json:"bounds"`
 	}
 	out := struct {
-		K         int          `json:"k"`
-		Affected  int          `json:"affected"`
-		PerAnswer release.Cost `json:"per_answer"`
-		Slack     float64      `json:"slack"`
-		Warnings  []string     `json:"warnings,omitempty"`
-		Fresh     []row        `json:"fresh_teachers,omitempty"`
+		K         int             `json:"k"`
+		Affected  int             `json:"affected"`
+		PerAnswer accountant.Cost `json:"per_answer"`
+		Slack     float64         `json:"slack"`
+		Warnings  []string        `json:"warnings,omitempty"`
+		Fresh     []row           `json:"fresh_teachers,omitempty"`
 		Frozen    *struct {
-			release.Cost
+			accountant.Cost
 			Rule string `json:"rule"`
 		} `json:"frozen_teachers,omitempty"`
-	}{K: s.problem.K, Affected: s.problem.Affected, PerAnswer: release.Cost(s.per), Slack: s.slack, Warnings: s.warnings()}
+	}{K: s.problem.K, Affected: s.problem.Affected, PerAnswer: s.per, Slack: s.slack, Warnings: s.warnings()}
 	if s.showsFresh() {
 		for _, r := range s.rows {
 			j := row{Queries: r.queries, Delta: r.delta, Bounds: []bound{}}
@@ -496,9 +497,9 @@ func (s *statement) json() any {
 	}
 	if s.showsFrozen() {
 		out.Frozen = &struct {
-			release.Cost
+			accountant.Cost
 			Rule string `json:"rule"`
-		}{release.Cost(s.frozen.Cost), s.frozen.Rule}
+		}{s.frozen.Cost, s.frozen.Rule}
 	}
 	return out
 }

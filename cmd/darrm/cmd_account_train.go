@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/shuffleg"
+	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
+	"github.com/spf13/cobra"
 )
 
 // accountTrainFlags are the flags of account train.
@@ -52,7 +52,7 @@ released than the last column says.
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}
 	f.iterationFlags.register(c)
-	f.registerMode(c, accountant.IterationBest)
+	f.registerMode(c, iteration.Best)
 	fl := c.Flags()
 	fl.IntVar(&f.n, "n", 0, "private records, which is also the number of steps in an epoch")
 	fl.Float64Var(&f.smoothness, "smoothness", 0, "L, the largest smoothness of any sample's loss, private or public\n(default unknown)")
@@ -71,7 +71,7 @@ type modeRow struct {
 	Basis      *costBasis `json:"account,omitempty"`
 	Refused    string     `json:"refused,omitempty"`
 
-	report accountant.IterationReport
+	report iteration.Report
 }
 
 func (f *accountTrainFlags) run(c *cobra.Command, a *app) error {
@@ -113,26 +113,26 @@ func (f *accountTrainFlags) run(c *cobra.Command, a *app) error {
 
 // way is a mode with a conversion, "" for the mode's own.
 type way struct {
-	mode       accountant.IterationMode
-	conversion accountant.Conversion
+	mode       iteration.Mode
+	conversion iteration.Conversion
 }
 
 // ways returns what is told of: all modes for the best, else one, each by the stated
 // conversion or by all.
 func (f *accountTrainFlags) ways() []way {
-	mode, stated := accountant.IterationMode(f.mode), accountant.Conversion(f.conversion)
-	modes := []accountant.IterationMode{mode}
-	if mode == accountant.IterationBest {
-		modes = accountant.IterationModes()
+	mode, stated := iteration.Mode(f.mode), iteration.Conversion(f.conversion)
+	modes := []iteration.Mode{mode}
+	if mode == iteration.Best {
+		modes = iteration.Modes()
 	}
 	var ways []way
 	for _, m := range modes {
-		if m == accountant.IterationBest || m == accountant.IterationGaussianExact || stated != "" {
+		if m == iteration.Best || m == iteration.GaussianExact || stated != "" {
 			ways = append(ways, way{m, stated})
 			continue
 		}
-		for _, c := range accountant.Conversions() {
-			if m != accountant.IterationPaper || c != accountant.ConversionExact { // that is gaussian-exact
+		for _, c := range iteration.Conversions() {
+			if m != iteration.Paper || c != iteration.ConversionExact { // that is gaussian-exact
 				ways = append(ways, way{m, c})
 			}
 		}
@@ -141,30 +141,30 @@ func (f *accountTrainFlags) ways() []way {
 }
 
 // runs returns the epochs of the method with private data.
-func (f *accountTrainFlags) runs(c *cobra.Command) ([]accountant.Iteration, error) {
+func (f *accountTrainFlags) runs(c *cobra.Command) ([]iteration.Steps, error) {
 	method, err := f.methodOf()
 	if err != nil {
 		return nil, err
 	}
 	switch method {
-	case shuffleg.DPSGD:
+	case shuffled.DPSGD:
 		return nil, usagef("method = %q is no shuffled method: darrm train --dry-run has its figure", method)
-	case shuffleg.ShuffleG:
+	case shuffled.ShuffleG:
 		return nil, usagef("method = %q has no noise: no ε holds", method)
-	case shuffleg.PublicOnly:
+	case shuffled.PublicOnly:
 		return nil, usagef("method = %q uses no private data: it costs nothing", method)
 	}
 	order, err := f.orderOf()
 	if err != nil {
 		return nil, err
 	}
-	released := accountant.LastIterate
+	released := iteration.LastIterate
 	switch f.released {
 	case "last":
 	case "epochs":
-		released = accountant.EpochEnds
+		released = iteration.EpochEnds
 	case "every":
-		released = accountant.EveryIterate
+		released = iteration.EveryIterate
 	default:
 		return nil, usagef("released = %q, but it must be \"last\", \"epochs\" or \"every\"", f.released)
 	}
@@ -178,7 +178,7 @@ func (f *accountTrainFlags) runs(c *cobra.Command) ([]accountant.Iteration, erro
 	if err != nil {
 		return nil, err
 	}
-	var runs []accountant.Iteration
+	var runs []iteration.Steps
 	for _, r := range schedule {
 		if r.Private == 0 {
 			continue
@@ -187,7 +187,7 @@ func (f *accountTrainFlags) runs(c *cobra.Command) ([]accountant.Iteration, erro
 		if !f.target {
 			noise, public = noise*f.noise, public*f.noise
 		}
-		runs = append(runs, accountant.Iteration{
+		runs = append(runs, iteration.Steps{
 			Epochs: r.Epochs, Records: f.n, Private: r.Private, Clip: f.clip, Noise: noise, PublicNoise: public,
 			Order: order, OrderSecret: !f.visible, Released: released,
 			StepSize: f.stepSize, Smoothness: f.smoothness, Convex: !f.nonConvex, ClipKeepsContraction: !f.nonConvex,
@@ -197,7 +197,7 @@ func (f *accountTrainFlags) runs(c *cobra.Command) ([]accountant.Iteration, erro
 	return runs, nil
 }
 
-func (f *accountTrainFlags) report(runs []accountant.Iteration, mode accountant.IterationMode, conversion accountant.Conversion) (accountant.IterationReport, error) {
+func (f *accountTrainFlags) report(runs []iteration.Steps, mode iteration.Mode, conversion iteration.Conversion) (iteration.Report, error) {
 	e := runs[0]
 	e.Mode, e.Conversion = mode, conversion
 	if !f.target {
@@ -207,7 +207,7 @@ func (f *accountTrainFlags) report(runs []accountant.Iteration, mode accountant.
 	return r, err
 }
 
-func (f *accountTrainFlags) render(w io.Writer, runs []accountant.Iteration, rows []modeRow) error {
+func (f *accountTrainFlags) render(w io.Writer, runs []iteration.Steps, rows []modeRow) error {
 	e := runs[0]
 	fmt.Fprintf(w, "%s: K = %d epochs of n = %d steps, order %s, clip G = %g, step size η = %g; δ = %g\n", f.method, f.epochs, f.n, strings.ToUpper(f.order), f.clip, f.stepSize, f.delta)
 	fmt.Fprintf(w, "K_p = %d epochs with n_d = %d private steps; neighbours %s\n", e.Epochs, e.Private, e.Neighbours)
@@ -232,7 +232,7 @@ func (f *accountTrainFlags) render(w io.Writer, runs []accountant.Iteration, row
 	}
 	for _, r := range rows {
 		name := r.Mode
-		if r.Mode == string(accountant.IterationBest) && r.Refused == "" {
+		if r.Mode == string(iteration.Best) && r.Refused == "" {
 			name = fmt.Sprintf("best: %s", r.report.Mode)
 		}
 		if r.Refused != "" {

@@ -3,16 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"math"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"github.com/darrm/darrm/constraints"
-	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
@@ -26,6 +23,8 @@ type aggregateFlags struct {
 	table          string
 	out, outFormat string
 	outCompression string
+	format         votes.Format // of the labels
+	compression    votes.Compression
 	scores         bool
 	insecureSeed   uint64
 	// teachersOfTable says that what the teachers promise comes from the table alone.
@@ -100,115 +99,100 @@ after it was paid for is finished by the same command.
 }
 
 func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
-	table, err := f.prepare(c, a, paths)
+	table, err := f.prepare(c, a)
 	if err != nil {
 		return err
 	}
-	pay, err := f.charge.open(c, f.mechanism.relation)
-	if err != nil {
-		return err
-	}
-	in := &reread{paths: paths, stdin: a.in}
-	defer in.close()
-	var counted *release.Reading
-	if pay != nil || f.charge.dryRun {
-		if counted, err = f.count(c.Context(), a, in, pay); err != nil {
-			return err
-		}
-	}
-	r, err := in.open(c.Context(), a, &f.read)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	g, unsaved, err := f.aggregator(c, a, table, r.K(), len(r.Classes()))
-	if err != nil {
-		return err
-	}
-	report := f.newReport(c, g, r)
-	if counted != nil {
-		if err := report.add(counted.Queries()); err != nil {
-			return err
-		}
-		if pay != nil {
-			if err := pay.plan(report, counted.Votes()); err != nil {
-				return err
-			}
-			if pay.checkpoint != nil {
-				if err := pay.checkpoint.Pin(g.certified.Func()); err != nil {
-					return err
-				}
+	var (
+		g       chosen
+		unsaved error // a cache's, told when the labels are out
+		scores  *scores
+		answers []jsonAnswer
+	)
+	l := f.labels(c, a, paths)
+	l.Plan = func(_ context.Context, k, classes int) (_ release.Plan, err error) {
+		if f.scores {
+			if scores, err = newScores(k, classes); err != nil {
+				return release.Plan{}, err
 			}
 		}
+		g, unsaved, err = f.choose(c, a, table, k, classes)
+		return g.Plan, err
+	}
+	l.Each = func(b *votes.Batch, classes []int) error {
+		if a.json {
+			for i, class := range classes {
+				answers = append(answers, jsonAnswer{b.ID(i), class})
+			}
+		}
+		if scores == nil {
+			return nil
+		}
+		return scores.add(b, classes)
+	}
+	simulated := l.Seed != nil
+	if a.json {
+		l.Encode = func(w io.Writer, s *release.Summary) error { return encodeAnswers(w, s, answers, simulated) }
 	}
 	if f.charge.dryRun {
-		return quote(c, a, pay, report)
-	}
-	out, err := f.create(a, r.Classes(), report, pay != nil)
-	if err == nil {
-		defer out.abort()
-	}
-	done := false
-	if pay != nil {
-		done, err = f.pay(c, a, pay, err)
-	}
-	if done || err != nil {
-		return err
-	}
-	if pay != nil {
-		report.again, report.paidBy = release.Repeated(pay.receipt), pay.receipt.Entry().PaidBy
-	}
-	n, scores, err := f.answer(c.Context(), a, r, report, counted, pay, out)
-	if err != nil {
-		return err
-	}
-	if counted == nil {
-		if err := report.add(n); err != nil {
+		q, err := l.Quote(c.Context())
+		if err != nil {
 			return err
 		}
+		return quote(a, q)
 	}
-	if err := out.publish(pay.note(c.Context())); err != nil {
+	s, err := l.Run(c.Context())
+	switch {
+	case s == nil:
+		return err
+	case s.Before:
+		a.say("request %q was released before: its labels are in %s, unchanged", f.charge.RequestID, f.out)
 		return err
 	}
-	report.tell(a)
-	if pay != nil {
-		unsaved = errors.Join(unsaved, pay.checkpoint.Forget())
-	}
+	report(a, s, g, simulated)
 	if scores != nil {
-		if err := scores.tell(a, report); err != nil {
-			return err
-		}
+		err = errors.Join(err, scores.report(a, g))
 	}
-	return unsaved
+	return errors.Join(err, unsaved)
+}
+
+// labels are what the flags say of the release, without its mechanism.
+func (f *aggregateFlags) labels(c *cobra.Command, a *app, paths []string) release.Labels {
+	l := release.Labels{
+		Votes: paths, Stdin: &input{ctx: c.Context(), r: a.in}, Read: f.read.options, Charge: f.charge.Charge,
+		Output: release.FileOutput{Path: f.out, Stdout: a.out}, Format: f.format, Compression: f.compression,
+		Checkpoint: f.charge.checkpoint, Force: f.charge.force, Table: f.table, Source: release.SourceFlags, Records: f.charge.records,
+		Progress: func(passage string) (func(votes.Progress), func()) {
+			bar := newProgress(a)
+			return bar.rows(passage), bar.stop
+		},
+	}
+	if c.Flags().Changed("insecure-seed") {
+		l.Seed = &f.insecureSeed
+	}
+	if f.teachersOfTable {
+		l.Source = release.SourceTable
+	}
+	return l
 }
 
 // prepare checks the flags and returns the table that was given, if one was.
-func (f *aggregateFlags) prepare(c *cobra.Command, a *app, paths []string) (*gamma.Table, error) {
+func (f *aggregateFlags) prepare(c *cobra.Command, a *app) (*gamma.Table, error) {
 	if err := f.read.prepare(); err != nil {
 		return nil, err
 	}
-	if _, err := f.labelOptions(nil); err != nil {
-		return nil, err
+	var err error
+	if f.format, err = votes.ParseFormat(f.outFormat); err != nil {
+		return nil, usageError{Err: err}
 	}
-	if c.Flags().Changed("insecure-seed") && f.charge.ledger != "" {
-		return nil, usagef("--insecure-seed and --ledger exclude each other: a simulation releases nothing and pays for nothing")
+	if f.compression, err = votes.ParseCompression(f.outCompression); err != nil {
+		return nil, usageError{Err: err}
 	}
 	if err := checkOut(f.out); err != nil {
 		return nil, err
 	}
-	if err := release.CheckPaths(f.files(paths)...); err != nil {
-		return nil, err
-	}
-	if f.charge.ledger == "" && !f.charge.dryRun && !c.Flags().Changed("insecure-seed") {
-		if err := release.CheckOverwrite(f.out, f.charge.force); err != nil {
-			return nil, err
-		}
-	}
 	if err := f.mechanism.prepare(c); err != nil {
 		return nil, err
-	}
-	if f.charge.checkpoint != "" && (!f.mechanism.usesGamma() || f.read.options.Missing != votes.MissingError) {
-		return nil, usagef("--checkpoint goes with --mechanism %s or one of its baselines, and without --missing coin: only their coins come from a key", mechanismDaRRM)
 	}
 	if !f.mechanism.usesTable() && f.table != "" {
 		return nil, usagef("--table goes with --mechanism darrm")
@@ -268,21 +252,6 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app, paths []string) (*gam
 	return table, f.charge.prepare(c, f.mechanism.relation, !math.IsInf(table.Problem().Epsilon, 1))
 }
 
-// files are all that the flags name, and the votes.
-func (f *aggregateFlags) files(paths []string) []release.File {
-	files := append(release.Files(f.out, f.charge.checkpoint, f.charge.ledger), release.File{Flag: "table", Path: f.table})
-	for _, p := range paths {
-		names, err := filepath.Glob(p) // a bad pattern is an error when it is read
-		if err != nil || len(names) == 0 {
-			names = []string{p}
-		}
-		for _, name := range names {
-			files = append(files, release.File{Path: name})
-		}
-	}
-	return files
-}
-
 // stated is what the flags say of the teachers and the release.
 func (f *aggregateFlags) stated(c *cobra.Command, k int) (s release.Stated, err error) {
 	reach, said, err := f.reach(c, k)
@@ -306,18 +275,16 @@ func (f *aggregateFlags) stated(c *cobra.Command, k int) (s release.Stated, err 
 
 // chosen is the mechanism of a release.
 type chosen struct {
-	aggregator *ensemble.Aggregator
-	problem    constraints.Problem // what the teachers promise; ε = +Inf where the mechanism does not use it
-	certified  *gamma.Certified    // the noise function of DaRRM and its baselines; else nil
-	table      *gamma.Table        // of the optimal noise function; else nil
+	release.Plan
+	table *gamma.Table // of the optimal noise function; else nil
 }
 
-// aggregator makes the mechanism for k teachers, solving where no table was given. The
+// choose makes the mechanism for k teachers, solving where no table was given. The
 // second error is a cache's, to be returned at the end.
-func (f *aggregateFlags) aggregator(c *cobra.Command, a *app, table *gamma.Table, k, classes int) (chosen, error, error) {
+func (f *aggregateFlags) choose(c *cobra.Command, a *app, table *gamma.Table, k, classes int) (chosen, error, error) {
 	if !f.mechanism.usesGamma() {
-		g, err := f.mechanism.make(c, &f.problemFlags, k, classes)
-		return g, nil, err
+		plan, err := f.mechanism.make(c, &f.problemFlags, k, classes)
+		return chosen{Plan: plan}, nil, err
 	}
 	if classes != 2 {
 		return chosen{}, nil, &check.Error{Name: "number of classes", Value: classes, Rule: "2 for DaRRM and its baselines; see --mechanism for others"}
@@ -329,8 +296,8 @@ func (f *aggregateFlags) aggregator(c *cobra.Command, a *app, table *gamma.Table
 		}
 		ctx, cancel := f.limit(c.Context())
 		defer cancel()
-		g, err := f.mechanism.baseline(ctx, p)
-		return g, nil, f.late("certify", err)
+		plan, err := f.mechanism.baseline(ctx, p)
+		return chosen{Plan: plan}, nil, f.late("certify", err)
 	}
 	var unsaved error
 	if table == nil {
@@ -340,131 +307,6 @@ func (f *aggregateFlags) aggregator(c *cobra.Command, a *app, table *gamma.Table
 		}
 		table, unsaved = s.Table, s.unsaved
 	}
-	g, err := ensemble.DaRRM(table.Certified, f.mechanism.relation)
-	return chosen{g, table.Problem(), table.Certified, table}, unsaved, err
-}
-
-// count reads the votes once, and checks all of them.
-func (f *aggregateFlags) count(ctx context.Context, a *app, in *reread, pay *payment) (*release.Reading, error) {
-	hash, err := pay.voteHash()
-	if err != nil {
-		return nil, err
-	}
-	f.read.options = release.Hashed(f.read.options, hash)
-	r, err := in.first(ctx, a, &f.read)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	bar := newProgress(a)
-	defer bar.stop()
-	reading := release.NewReading(hash, pay.resumption())
-	digest := func(_ context.Context, b *votes.Batch) (*ledger.VoteHash, error) { return reading.Digest(b), nil }
-	err = votes.Process(r, votes.ProcessOptions{Progress: bar.rows("counting")}, digest, reading.Add)
-	return reading, inputFailureIfParse(ctx, err)
-}
-
-// answer draws all answers, in the order of the votes. counted is the reading that was paid
-// for, nil where nothing is.
-func (f *aggregateFlags) answer(ctx context.Context, a *app, r *votes.Reader, report *releaseReport, counted *release.Reading, pay *payment, out answerWriter) (int, *scores, error) {
-	var s *scores
-	if f.scores {
-		var err error
-		if s, err = newScores(r.K(), len(r.Classes())); err != nil {
-			return 0, nil, err
-		}
-	}
-	reading := release.NewReading(nil, nil)
-	if counted != nil {
-		reading = counted.Again()
-	}
-	bar := newProgress(a)
-	defer bar.stop()
-	// What was drawn from a seed must not depend on which batch comes first: then the
-	// drawing is left to the sink, which sees them in order.
-	draw := report.aggregator.AnswerBatch
-	if keyed := pay.resumption(); keyed != nil {
-		draw = keyed.Answer(ensemble.New(report.certified))
-	}
-	var inOrder func(context.Context, *votes.Batch) ([]int, error)
-	if report.simulated {
-		inOrder = report.aggregator.Simulate(f.insecureSeed).DrawBatch
-		draw = func(context.Context, *votes.Batch) ([]int, error) { return nil, nil }
-	}
-	type drawn struct {
-		digest  *ledger.VoteHash
-		answers []int
-	}
-	work := func(ctx context.Context, b *votes.Batch) (d drawn, err error) {
-		d.digest = reading.Digest(b)
-		d.answers, err = draw(ctx, b)
-		return d, err
-	}
-	err := votes.Process(r, votes.ProcessOptions{Progress: bar.rows("answering")}, work, func(b *votes.Batch, d drawn) error {
-		if err := reading.Add(b, d.digest); err != nil {
-			return err
-		}
-		answers := d.answers
-		if inOrder != nil {
-			var err error
-			if answers, err = inOrder(ctx, b); err != nil {
-				return err
-			}
-		}
-		if s != nil {
-			if err := s.add(b, answers); err != nil {
-				return err
-			}
-		}
-		return out.write(b, answers)
-	})
-	if err != nil {
-		return 0, nil, inputFailureIfParse(ctx, err)
-	}
-	if err := reading.End(); err != nil {
-		return 0, nil, err
-	}
-	if keyed := pay.resumption(); keyed != nil {
-		if err := keyed.Pin(report.certified.Func()); err != nil {
-			return 0, nil, err
-		}
-	}
-	return reading.Queries(), s, nil
-}
-
-// pay charges the release, unless its output could not be created. done says that the
-// output has it already: then there is nothing to write and nothing to pay.
-func (f *aggregateFlags) pay(c *cobra.Command, a *app, pay *payment, created error) (done bool, err error) {
-	var again error
-	if err = created; err != nil {
-		_, again = pay.bill.Check(c.Context(), pay.ledger)
-	} else {
-		err = pay.charge(c.Context())
-		again = err
-	}
-	if released(c.Context(), again, f.out) {
-		a.say("request %q was released before: its labels are in %s, unchanged", f.charge.requestID, f.out)
-		return true, pay.checkpoint.Forget()
-	}
-	if (created != nil || release.Refused(err)) && !pay.checkpoint.Resumed() {
-		err = errors.Join(err, pay.checkpoint.Forget()) // nothing was paid with this key, nothing goes on
-	}
-	return false, err
-}
-
-// resumption returns how the release can be resumed, nil if it cannot.
-func (pay *payment) resumption() *release.Checkpoint {
-	if pay == nil {
-		return nil
-	}
-	return pay.checkpoint
-}
-
-// inputFailureIfParse marks errors of reading as the input's.
-func inputFailureIfParse(ctx context.Context, err error) error {
-	var parse *votes.ParseError
-	if errors.As(err, &parse) {
-		return inputFailure(ctx, err)
-	}
-	return err
+	plan, err := release.DaRRM(table.Certified, f.mechanism.relation)
+	return chosen{plan, table}, unsaved, err
 }

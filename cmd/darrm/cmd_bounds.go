@@ -7,12 +7,13 @@ import (
 	"math"
 	"slices"
 
-	"github.com/spf13/cobra"
-
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/release"
-	"github.com/darrm/darrm/shuffleg"
-	"github.com/darrm/darrm/shuffleg/data"
+	"github.com/darrm/darrm/experiment/datasets"
+	"github.com/darrm/darrm/learn/geometry"
+	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
+	"github.com/darrm/darrm/learn/train"
+	"github.com/spf13/cobra"
 )
 
 // boundsCommand has the flags of bounds beyond those of a training.
@@ -44,7 +45,7 @@ from the private data: NOT PRIVATE, do not release these figures.
 		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}
 	f.trainFlags.register(c)
-	f.registerMode(c, accountant.IterationPaper) // the bounds are the source's
+	f.registerMode(c, iteration.Paper) // the bounds are the source's
 	fl := c.Flags()
 	method := fl.Lookup("method")
 	method.Usage, method.DefValue = "one method only (default: all with private data and noise)", ""
@@ -57,16 +58,16 @@ from the private data: NOT PRIVATE, do not release these figures.
 
 // boundRow is one method's bound.
 type boundRow struct {
-	Method    string        `json:"method"`
-	Noise     float64       `json:"noise"`
-	Cost      *release.Cost `json:"cost"`
-	StepCap   float64       `json:"step_cap"`
-	Printed   termsJSON     `json:"printed"`
-	Corrected termsJSON     `json:"corrected"`
-	Rate      *rateJSON     `json:"rate,omitempty"` // none without noise
-	TunedStep *float64      `json:"tuned_step"`     // the source's step size without noise
-	Fails     []string      `json:"fails"`
-	Refused   string        `json:"refused,omitempty"`
+	Method    string           `json:"method"`
+	Noise     float64          `json:"noise"`
+	Cost      *accountant.Cost `json:"cost"`
+	StepCap   float64          `json:"step_cap"`
+	Printed   termsJSON        `json:"printed"`
+	Corrected termsJSON        `json:"corrected"`
+	Rate      *rateJSON        `json:"rate,omitempty"` // none without noise
+	TunedStep *float64         `json:"tuned_step"`     // the source's step size without noise
+	Fails     []string         `json:"fails"`
+	Refused   string           `json:"refused,omitempty"`
 }
 
 // rateJSON is how the excess risk falls at the best K, constants and logarithms dropped.
@@ -87,26 +88,26 @@ type termsJSON struct {
 	Total        *float64 `json:"total"`
 }
 
-func newTerms(t shuffleg.Terms) termsJSON {
+func newTerms(t shuffled.Terms) termsJSON {
 	return termsJSON{
 		finite(t.Initial), finite(t.Optimisation), finite(t.NonVanishing), finite(t.Vanishing), finite(t.Noise), finite(t.Other), finite(t.Total()),
 	}
 }
 
 func (f *boundsCommand) run(c *cobra.Command, a *app) error {
-	methods := []shuffleg.Method{shuffleg.DPShuffleG, shuffleg.PrivPub, shuffleg.PubPriv, shuffleg.Interleaved}
+	methods := []shuffled.Method{shuffled.DPShuffleG, shuffled.PrivPub, shuffled.PubPriv, shuffled.Interleaved}
 	one := c.Flags().Changed("method")
 	if one {
 		m, err := f.methodOf()
 		if err != nil {
 			return err
 		}
-		if m == shuffleg.DPSGD {
+		if m == shuffled.DPSGD {
 			return usagef("method = %q, but the bound is for shuffled methods", m)
 		}
-		methods = []shuffleg.Method{m}
+		methods = []shuffled.Method{m}
 	} else {
-		f.method = string(shuffleg.Interleaved) // it has use for every flag
+		f.method = string(shuffled.Interleaved) // it has use for every flag
 	}
 	if err := f.checkPsi(c); err != nil {
 		return err
@@ -118,7 +119,7 @@ func (f *boundsCommand) run(c *cobra.Command, a *app) error {
 	if one && methods[0].UsesPublic() && set.Public == nil {
 		return usagef("--public must be given: %s uses public data", methods[0])
 	}
-	optimum, err := shuffleg.FindOptimum(config.Task, regularizer(config), set.Private)
+	optimum, err := train.Problem{Loss: config.Task, Regularizer: regularizer(config), Records: set.Private}.Optimum()
 	if err != nil {
 		return err
 	}
@@ -178,35 +179,35 @@ func (f *boundsCommand) checkPsi(c *cobra.Command) error {
 	return usagef("psi = %q, but it must be \"l1\" or \"proj\"", f.psi)
 }
 
-func regularizer(c shuffleg.Config) shuffleg.Regularizer {
+func regularizer(c shuffled.Config) geometry.Regularizer {
 	if c.Regularizer == nil {
-		return shuffleg.NoRegularizer{}
+		return geometry.NoRegularizer{}
 	}
 	return c.Regularizer
 }
 
 // fill works out a method's row.
-func (f *boundsCommand) fill(ctx context.Context, r *boundRow, set data.Set, config shuffleg.Config, optimum shuffleg.Optimum) error {
-	plan, err := shuffleg.NewPlan(config, set.Private, set.Public)
+func (f *boundsCommand) fill(ctx context.Context, r *boundRow, set datasets.Set, config shuffled.Config, optimum train.Optimum) error {
+	plan, err := shuffled.NewPlan(config, set.Private, set.Public)
 	if err != nil {
 		return err
 	}
-	in, err := plan.Bounds(func(privateSteps int) (shuffleg.Dissimilarity, error) {
-		return shuffleg.EstimateDissimilarity(ctx, config.Task, set.Private, set.Public, privateSteps, shuffleg.DissimilarityOptions{Seed: f.seed})
+	in, err := plan.Bounds(func(privateSteps int) (shuffled.Dissimilarity, error) {
+		return shuffled.EstimateDissimilarity(ctx, config.Task, set.Private, set.Public, privateSteps, shuffled.DissimilarityOptions{Seed: f.seed})
 	}, optimum, f.beta)
 	if err != nil {
 		return err
 	}
 	in.L1Bound, in.Projection = f.psiBound, f.psi == "proj"
-	bound, err := shuffleg.ExcessRisk(in)
+	bound, err := shuffled.ExcessRisk(in)
 	if err != nil {
 		return err
 	}
 	report := plan.Report()
-	r.Noise, r.Cost, r.StepCap = report.Noise, finiteCost(accountant.Cost(report.Cost)), bound.StepCap
+	r.Noise, r.Cost, r.StepCap = report.Noise, finiteCost(report.Cost), bound.StepCap
 	r.Printed, r.Corrected = newTerms(bound.Printed), newTerms(bound.Corrected)
 	r.Fails = append(r.Fails, bound.Fails...)
-	r.TunedStep = finite(shuffleg.TunedStepSize(in.N, plan.Epochs(), in.Distance, in.Variance, in.AvgSmoothness, in.MaxSmoothness))
+	r.TunedStep = finite(shuffled.TunedStepSize(in.N, plan.Rounds(), in.Distance, in.Variance, in.AvgSmoothness, in.MaxSmoothness))
 	if r.Cost == nil || r.Cost.Epsilon == 0 {
 		return nil
 	}
@@ -214,7 +215,7 @@ func (f *boundsCommand) fill(ctx context.Context, r *boundRow, set data.Set, con
 	if config.Method.UsesFraction() {
 		share = config.Fraction
 	}
-	rates, err := shuffleg.Rate(config.Method, in.N, in.Dim, r.Cost.Epsilon, share)
+	rates, err := shuffled.Rate(config.Method, in.N, in.Dim, r.Cost.Epsilon, share)
 	r.Rate = &rateJSON{rates.Printed, rates.Corrected, rates.BestEpochs}
 	return err
 }

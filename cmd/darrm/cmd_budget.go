@@ -68,7 +68,7 @@ another one is refused.
 			case errors.As(err, &parameter):
 				return err
 			case err != nil:
-				return outputError{err}
+				return outputError{Err: err}
 			}
 			return showBudget(c, a, l)
 		},
@@ -139,7 +139,7 @@ whether both files were replaced by older copies.
 			if c.Flags().Changed("head") {
 				h, err := ledger.ParseHead(pinned)
 				if err != nil {
-					return usageError{err}
+					return usageError{Err: err}
 				}
 				heads = append(heads, h)
 			}
@@ -249,17 +249,9 @@ func renderHistory(w io.Writer, entries []ledger.Entry) error {
 
 // describe says in a few words what a charge paid for.
 func describe(event json.RawMessage) string {
-	var e release.Event
-	if err := json.Unmarshal(event, &e); err != nil || e.Mechanism == "" {
+	s := release.Describe(event)
+	if s == "" {
 		return "see --json" // not a release of this program
-	}
-	s := e.String()
-	if e.Mechanism == trainingMechanism {
-		var t trainingEvent
-		if json.Unmarshal(event, &t) != nil {
-			return "see --json"
-		}
-		s = t.String()
 	}
 	// Another program may have written it: nothing of it may steer a terminal.
 	return strings.Trim(strconv.Quote(s), `"`)

@@ -36,7 +36,7 @@ $DARRM_CACHE where that is set, otherwise in the user's cache directory.
 			}
 			n, err := store.Clear()
 			if err != nil {
-				return outputError{err}
+				return outputError{Err: err}
 			}
 			if a.json {
 				return a.deliverJSON("", map[string]int{"removed": n})
@@ -74,7 +74,7 @@ func (a *app) cacheList(f *problemFlags) error {
 	}
 	entries, err := store.List()
 	if err != nil {
-		return inputError{err}
+		return inputError{Err: err}
 	}
 	type line struct {
 		Key      string    `json:"key"`

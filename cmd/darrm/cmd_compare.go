@@ -11,7 +11,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
-	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/gamma"
 )
 
 // compareFlags are the flags of compare.
@@ -80,7 +80,7 @@ func (f *compareFlags) run(c *cobra.Command, a *app, paths []string) error {
 		Target:   accountant.Cost{Epsilon: epsilon, Delta: delta},
 		Teachers: accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta},
 		Affected: p.Affected, Neighbours: f.mechanism.relation,
-		Threshold: f.mechanism.threshold, CheckRatio: f.mechanism.checkRatio,
+		Check: ensemble.Check{Threshold: f.mechanism.threshold, Ratio: f.mechanism.checkRatio},
 	}
 	var unsaved error
 	if ballots.Classes() == 2 {
@@ -142,7 +142,7 @@ func (f *compareFlags) ballots(ctx context.Context, a *app, paths []string) (*en
 		}
 		if b.Missing != nil {
 			// Whatever stood for a missing vote would be a draw, and nothing is drawn here.
-			return nil, inputError{fmt.Errorf("the votes have missing ones, which compare does not take")}
+			return nil, inputError{Err: fmt.Errorf("the votes have missing ones, which compare does not take")}
 		}
 		if err := s.add(b, nil); err != nil {
 			return nil, err
@@ -154,16 +154,16 @@ func (f *compareFlags) ballots(ctx context.Context, a *app, paths []string) (*en
 }
 
 // tables solves for the given teachers, and for ones that promise nothing.
-func (f *compareFlags) tables(c *cobra.Command, a *app, k int, target accountant.Cost, affected int) ([]ensemble.Candidate, error, error) {
+func (f *compareFlags) tables(c *cobra.Command, a *app, k int, target accountant.Cost, affected int) ([]gamma.Named, error, error) {
 	own, err := f.solve(c, a, k)
 	if err != nil {
 		return nil, nil, err
 	}
 	const counts = "best of the vote counts"
 	if math.IsInf(f.epsilon, 1) {
-		return []ensemble.Candidate{{Name: "optimal_counts", Title: counts, Certified: own.Table.Certified}}, own.unsaved, nil
+		return []gamma.Named{{Name: "optimal_counts", Title: counts, Certified: own.Table.Certified}}, own.unsaved, nil
 	}
-	list := []ensemble.Candidate{{Name: "optimal", Title: "optimal γ", Certified: own.Table.Certified}}
+	list := []gamma.Named{{Name: "optimal", Title: "optimal γ", Certified: own.Table.Certified}}
 	p := own.Table.Problem()
 	p.M, p.TotalEpsilon = 0, target.Epsilon
 	p.Epsilon, p.TeacherDelta, p.Delta, p.Affected = math.Inf(1), 0, target.Delta, affected
@@ -171,7 +171,7 @@ func (f *compareFlags) tables(c *cobra.Command, a *app, k int, target accountant
 	if err != nil {
 		return nil, nil, err
 	}
-	return append(list, ensemble.Candidate{Name: "optimal_counts", Title: counts, Certified: blind.Table.Certified}), own.unsaved, nil
+	return append(list, gamma.Named{Name: "optimal_counts", Title: counts, Certified: blind.Table.Certified}), own.unsaved, nil
 }
 
 func renderComparison(w io.Writer, c *ensemble.Comparison) error {
@@ -191,8 +191,8 @@ func renderComparison(w io.Writer, c *ensemble.Comparison) error {
 	if err := renderRows(w, []string{"mechanism, over its noise", "like the majority", "right", "abstains"}, rows, nil); err != nil {
 		return err
 	}
-	renderAlike(w, "What proves each promise:", c.Rows, func(a *ensemble.Aggregator) []string { return []string{a.Basis()} })
-	renderAlike(w, "What each assumes:", c.Rows, (*ensemble.Aggregator).Assumptions)
+	renderAlike(w, "What proves each promise:", c.Rows, func(a *ensemble.Mechanism) []string { return []string{a.Basis()} })
+	renderAlike(w, "What each assumes:", c.Rows, (*ensemble.Mechanism).Assumptions)
 	if len(refused) > 0 {
 		fmt.Fprintln(w, "\nNot applicable:")
 		for _, n := range refused {
@@ -204,14 +204,14 @@ func renderComparison(w io.Writer, c *ensemble.Comparison) error {
 
 // renderAlike writes what is to be said of each mechanism that applies, those of which the
 // same is said together.
-func renderAlike(w io.Writer, title string, rows []ensemble.ComparisonRow, say func(*ensemble.Aggregator) []string) {
+func renderAlike(w io.Writer, title string, rows []ensemble.ComparisonRow, say func(*ensemble.Mechanism) []string) {
 	var order []string
 	mechanisms := map[string][]string{}
 	for _, r := range rows {
 		if r.Refused != nil {
 			continue
 		}
-		what := strings.Join(say(r.Aggregator), "\n")
+		what := strings.Join(say(r.Mechanism), "\n")
 		if mechanisms[what] == nil {
 			order = append(order, what)
 		}
@@ -278,37 +278,37 @@ func comparisonJSON(c *ensemble.Comparison) any {
 		Cheaper   int     `json:"cheaper"`
 	}
 	type row struct {
-		Name      string        `json:"mechanism"`
-		Title     string        `json:"title"`
-		PerAnswer *release.Cost `json:"per_answer,omitempty"`
-		Score     *score        `json:"score,omitempty"`
-		Basis     string        `json:"basis,omitempty"`
-		Assumes   []string      `json:"assumes,omitempty"`
-		AtVotes   *atVotes      `json:"all_answers_at_these_votes,omitempty"`
-		Refused   string        `json:"refused,omitempty"`
+		Name      string           `json:"mechanism"`
+		Title     string           `json:"title"`
+		PerAnswer *accountant.Cost `json:"per_answer,omitempty"`
+		Score     *score           `json:"score,omitempty"`
+		Basis     string           `json:"basis,omitempty"`
+		Assumes   []string         `json:"assumes,omitempty"`
+		AtVotes   *atVotes         `json:"all_answers_at_these_votes,omitempty"`
+		Refused   string           `json:"refused,omitempty"`
 	}
 	out := struct {
-		Private    bool         `json:"private"` // false, always
-		Queries    int          `json:"queries"`
-		K          int          `json:"k"`
-		Classes    int          `json:"classes"`
-		Affected   int          `json:"affected"`
-		Neighbours string       `json:"neighbours"`
-		Target     release.Cost `json:"target"`
-		Plain      *score       `json:"plain_majority"`
-		Mechanisms []row        `json:"mechanisms"`
+		Private    bool            `json:"private"` // false, always
+		Queries    int             `json:"queries"`
+		K          int             `json:"k"`
+		Classes    int             `json:"classes"`
+		Affected   int             `json:"affected"`
+		Neighbours string          `json:"neighbours"`
+		Target     accountant.Cost `json:"target"`
+		Plain      *score          `json:"plain_majority"`
+		Mechanisms []row           `json:"mechanisms"`
 	}{
 		Queries: c.Queries, K: c.Setting.K, Classes: c.Setting.Classes, Affected: c.Setting.Affected,
-		Neighbours: c.Setting.Neighbours.String(), Target: release.Cost(c.Target), Plain: of(c.Plain),
+		Neighbours: c.Setting.Neighbours.String(), Target: c.Target, Plain: of(c.Plain),
 	}
 	for _, r := range c.Rows {
 		j := row{Name: r.Name, Title: r.Title}
 		if r.Refused != nil {
 			j.Refused = r.Refused.Error()
 		} else {
-			per := release.Cost(r.Aggregator.PerAnswer())
+			per := r.Mechanism.PerAnswer()
 			j.PerAnswer, j.Score = &per, of(r.Score)
-			j.Basis, j.Assumes = r.Aggregator.Basis(), r.Aggregator.Assumptions()
+			j.Basis, j.Assumes = r.Mechanism.Basis(), r.Mechanism.Assumptions()
 		}
 		if d := r.AtVotes; d != nil {
 			j.AtVotes = &atVotes{"private votes", false, d.Answers, d.Delta, d.Epsilon, d.AnyVotes, d.Order, d.Cheaper}

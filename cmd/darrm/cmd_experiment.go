@@ -12,9 +12,18 @@ import (
 	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/experiment/majority"
+	"github.com/darrm/darrm/experiment/pipeline"
+	"github.com/darrm/darrm/experiment/shuffled"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/lp"
 )
+
+// experiments is the catalog of all fields, with what solves for noise functions.
+func experiments(s majority.Solver) *experiment.Catalog {
+	return experiment.New(majority.Field(s), shuffled.Field(), pipeline.Field(s))
+}
 
 func newExperiment(a *app) *cobra.Command {
 	c := &cobra.Command{
@@ -51,7 +60,7 @@ func newExperimentList(a *app) *cobra.Command {
 			}
 			var list []entry
 			var rows [][]string
-			for _, d := range experiment.List() {
+			for _, d := range experiments(solve.Optimal).List() {
 				list = append(list, entry{d.Name, d.Title, d.Source, d.NeedsData(), d.Quick()})
 				data := d.NeedsData()
 				if data == "" {
@@ -81,9 +90,9 @@ file of your own.
   darrm experiment run mine.json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			b, err := experiment.Source(args[0])
+			b, err := experiments(solve.Optimal).Source(args[0])
 			if err != nil {
-				return usageError{err}
+				return usageError{Err: err}
 			}
 			return a.deliver(out, func(w io.Writer) error { _, err := w.Write(b); return err })
 		},
@@ -132,24 +141,25 @@ Those that need images look for them below --data: see scripts/fetch-mnist.
 }
 
 func (f *experimentFlags) run(c *cobra.Command, a *app, args []string) error {
-	var defs []experiment.Definition
-	for _, arg := range args {
-		if arg == "all" {
-			defs = append(defs, experiment.List()...)
-			continue
-		}
-		d, err := experiment.Load(arg)
-		if errors.Is(err, experiment.ErrUnknown) {
-			return usageError{err}
-		}
-		if err != nil {
-			return inputError{err}
-		}
-		defs = append(defs, d)
-	}
 	store, err := f.cache.store()
 	if err != nil {
 		return err
+	}
+	catalog := experiments(cachedSolver(store))
+	var defs []experiment.Definition
+	for _, arg := range args {
+		if arg == "all" {
+			defs = append(defs, catalog.List()...)
+			continue
+		}
+		d, err := catalog.Load(arg)
+		if errors.Is(err, experiment.ErrUnknown) {
+			return usageError{Err: err}
+		}
+		if err != nil {
+			return inputError{Err: err}
+		}
+		defs = append(defs, d)
 	}
 	type entry struct {
 		Name    string             `json:"name"`
@@ -165,8 +175,8 @@ func (f *experimentFlags) run(c *cobra.Command, a *app, args []string) error {
 	for i, d := range defs {
 		bar := newProgress(a)
 		show := bar.steps(i, len(defs))
-		o, err := experiment.Run(c.Context(), d, f.out, experiment.Options{
-			Seed: f.seed, Quick: f.quick, Data: f.data, Version: version, Progress: show, Solve: cachedSolver(store),
+		o, err := d.Run(c.Context(), f.out, experiment.Options{
+			Seed: f.seed, Quick: f.quick, Data: f.data, Version: version, Solver: lp.Backend(), Progress: show,
 		})
 		bar.stop()
 		if errors.Is(err, experiment.ErrNoData) {
@@ -178,7 +188,7 @@ func (f *experimentFlags) run(c *cobra.Command, a *app, args []string) error {
 		if err != nil {
 			var unwritten *experiment.OutputError
 			if errors.As(err, &unwritten) {
-				return outputError{err}
+				return outputError{Err: err}
 			}
 			return err
 		}
@@ -206,13 +216,13 @@ func (f *experimentFlags) run(c *cobra.Command, a *app, args []string) error {
 	case len(failed) > 0:
 		return fmt.Errorf("claims that do not hold: %s", strings.Join(failed, "; "))
 	case len(missing) > 0:
-		return inputError{fmt.Errorf("not run: %s", strings.Join(missing, "; "))}
+		return inputError{Err: fmt.Errorf("not run: %s", strings.Join(missing, "; "))}
 	}
 	return nil
 }
 
 // cachedSolver solves through the cache.
-func cachedSolver(store *cache.Store) func(context.Context, constraints.Problem, solve.Options) (*gamma.Table, error) {
+func cachedSolver(store *cache.Store) majority.Solver {
 	return func(ctx context.Context, p constraints.Problem, o solve.Options) (*gamma.Table, error) {
 		r, err := solve.Cached(ctx, store, p, o)
 		if r.Table != nil {
@@ -237,7 +247,7 @@ one of at most 256 MiB.
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			var page strings.Builder
-			if err := experiment.WriteReport(c.Context(), &page, args...); err != nil {
+			if err := experiments(solve.Optimal).WriteReport(c.Context(), &page, args...); err != nil {
 				return inputFailure(c.Context(), err)
 			}
 			if err := a.deliver(out, func(w io.Writer) error { _, err := io.WriteString(w, page.String()); return err }); err != nil {

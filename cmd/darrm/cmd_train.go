@@ -1,41 +1,25 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"os"
-
-	"github.com/spf13/cobra"
-
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/internal/atomicfile"
-	"github.com/darrm/darrm/internal/readfile"
-	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/experiment/datasets"
+	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
+	"github.com/darrm/darrm/learn/train"
 	"github.com/darrm/darrm/release"
-	"github.com/darrm/darrm/shuffleg"
-	"github.com/darrm/darrm/shuffleg/data"
+	"github.com/spf13/cobra"
 )
 
-// trainCommand has the flags of train beyond the training itself.
+// trainCommand has the flags of train shuffled.
 type trainCommand struct {
 	trainFlags
-	out, checkpoint   string
-	ledger, requestID string
-	dryRun            bool
-	insecureSeed      uint64
-	force             bool
-	relation          accountant.Relation      // of the plan
-	accounted         accountant.IterationMode // the plan is
+	modelFlags
 }
 
-func newTrain(a *app) *cobra.Command {
+func newTrainShuffled(a *app) *cobra.Command {
 	var f trainCommand
 	c := &cobra.Command{
-		Use:   "train",
+		Use:   "shuffled",
 		Short: "Train a model privately with shuffled gradients",
 		Long: `Train one model with a shuffled gradient method, private (DP-ShuffleG), with public
 data as well (Priv-Pub, Pub-Priv, Interleaved), or beside them the baselines.
@@ -62,40 +46,31 @@ equal by coincidence.
 
 Choosing a step size by its results is not private and not paid for.
 ` + exitStatus,
-		Example: `  darrm train --data-set crime --method interleaved --epochs 20 --step-size 1e-4 --clip 10 \
+		Example: `  darrm train shuffled --data-set crime --method interleaved --epochs 20 --step-size 1e-4 --clip 10 \
     --eps 5 --delta 1e-6 --radius 8
-  darrm train --private a.csv --response y --task logistic --radius 1 --clip 1 \
+  darrm train shuffled --private a.csv --response y --task logistic --radius 1 --clip 1 \
     --step-size 0.1 --eps 1 --delta 1e-6
-  darrm train --private train-images-idx3-ubyte --labels train-labels-idx1-ubyte --positive 6,9 \
+  darrm train shuffled --private train-images-idx3-ubyte --labels train-labels-idx1-ubyte --positive 6,9 \
     --task logistic --epochs 5 --clip 1 --step-size 0.01 --eps 4 --delta 1e-6`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}
 	f.trainFlags.register(c)
-	f.registerMode(c, accountant.IterationBest)
-	fl := c.Flags()
-	fl.StringVarP(&f.out, "out", "o", "", "write the model to this file instead of stdout")
-	fl.StringVar(&f.checkpoint, "checkpoint", "", "keep the secret state here after each epoch, and go on from it if it is there")
-	fl.StringVar(&f.ledger, "ledger", "", "charge this ledger (darrm budget init) before the first step")
-	fl.StringVar(&f.requestID, "request-id", "", "name of this training in the ledger (default: a name of its own)")
-	fl.BoolVar(&f.force, "force", false, "without --ledger: replace --out by a new model. Nobody accounts for the two")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "say what the model would cost, and train and charge nothing")
-	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0, "simulate with this seed, for experiments; the model is marked, it is not\nprivate")
+	f.registerMode(c, iteration.Best)
+	f.modelFlags.register(c)
 	return c
 }
 
 func (f *trainCommand) run(c *cobra.Command, a *app) error {
-	simulated := c.Flags().Changed("insecure-seed")
-	if simulated && f.ledger != "" {
-		return usagef("--insecure-seed and --ledger exclude each other: a simulation releases nothing and pays for nothing")
-	}
-	if f.requestID != "" && f.ledger == "" {
-		return usagef("--request-id goes with --ledger")
+	m := f.model(c, a)
+	m.Reads = []release.File{
+		{Flag: "private", Path: f.private}, {Flag: "public", Path: f.public},
+		{Flag: "labels", Path: f.labels}, {Flag: "public-labels", Path: f.publicLabels},
 	}
 	if err := checkOut(f.out); err != nil {
 		return err
 	}
-	if err := release.CheckPaths(f.files()...); err != nil {
+	if err := m.Check(); err != nil {
 		return err
 	}
 	set, config, err := f.load(c, a)
@@ -109,279 +84,41 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 			}
 		}
 	}
-	if config.Method == shuffleg.ShuffleG && !simulated {
+	if config.Method == shuffled.ShuffleG && !m.Simulated {
 		return usagef("method = %q has no noise, so its model is not private: it is for --insecure-seed only", config.Method)
 	}
-	plan, err := shuffleg.NewPlan(config, set.Private, set.Public)
+	plan, err := shuffled.NewPlan(config, set.Private, set.Public)
 	if err != nil {
 		return planFailure(err)
 	}
-	f.relation, f.accounted = plan.Report().Relation, plan.Report().Mode
 	tellPlan(a, plan.Report())
-	if f.dryRun {
-		if !simulated {
-			if err := f.rehearse(c.Context(), config, plan); err != nil {
-				return err
-			}
-		}
-		quote := newModelReport(set, config, plan)
-		quote.DryRun, quote.Private = true, !simulated
-		return a.deliverJSON("", quote)
+	t := &training{
+		app: a, flags: &f.modelFlags, algorithm: plan, document: func() *modelReport { return newModelReport(set, config, plan) },
+		objective: train.Problem{Loss: config.Task, Regularizer: regularizer(config), Records: set.Private}.Objective,
 	}
-	if simulated {
-		return f.simulate(c.Context(), a, set, config, plan)
+	m.Relation = plan.Report().Relation
+	m.Event = release.ModelEvent{
+		Mechanism: release.ModelMechanism, Method: string(config.Method), Task: config.Task.Name(),
+		Epochs: config.Epochs, Mode: string(plan.Report().Mode),
 	}
-	return f.release(c.Context(), a, set, config, plan)
-}
-
-// files are all that the flags name.
-func (f *trainCommand) files() []release.File {
-	return append(release.Files(f.out, f.checkpoint, f.ledger), release.File{Flag: "private", Path: f.private},
-		release.File{Flag: "public", Path: f.public}, release.File{Flag: "labels", Path: f.labels}, release.File{Flag: "public-labels", Path: f.publicLabels})
-}
-
-// rehearse says whether the release would go through, without making it.
-func (f *trainCommand) rehearse(ctx context.Context, config shuffleg.Config, plan *shuffleg.Plan) error {
-	model, resumed, err := f.begin(ctx, plan)
-	if err != nil || f.ledger == "" {
-		return err
-	}
-	l, err := ledger.Open(ctx, f.ledger)
-	if err != nil {
-		return err
-	}
-	request, err := f.request(model, config)
-	if err != nil {
-		return err
-	}
-	if err = l.Check(ctx, request); resumed && errors.Is(err, ledger.ErrReplayed) {
-		return nil // paid for before
-	}
-	return release.Again(err, request, trainingCoins)
-}
-
-// begin makes the release, or goes on with the one of the checkpoint.
-func (f *trainCommand) begin(ctx context.Context, plan *shuffleg.Plan) (model *shuffleg.Release, resumed bool, err error) {
-	state, err := f.state(ctx, plan)
-	if err != nil {
-		return nil, false, err
-	}
-	if state == nil {
-		model, err = plan.NewRelease()
-		return model, false, planFailure(err)
-	}
-	if model, err = plan.ResumeRelease(state); err != nil {
-		if !errors.Is(err, shuffleg.ErrCheckpoint) {
-			return nil, false, planFailure(err)
-		}
-		return nil, false, inputError{fmt.Errorf("%s: %w", f.checkpoint, err)}
-	}
-	return model, true, nil
-}
-
-// simulate trains from a seed. The model is not private.
-func (f *trainCommand) simulate(ctx context.Context, a *app, set data.Set, config shuffleg.Config, plan *shuffleg.Plan) error {
-	s := plan.Simulate(f.insecureSeed)
-	if state, err := f.state(ctx, plan); err != nil {
-		return err
-	} else if state != nil {
-		if s, err = plan.ResumeSimulation(state); err != nil {
-			return inputError{err}
-		}
-	}
-	bar := newProgress(a)
-	defer bar.stop()
-	show := bar.count("epochs")
-	x, err := s.Run(ctx, func(epoch int, _ []float64) error {
-		show(epoch, plan.Epochs())
-		return f.save(s.Checkpoint)
-	})
-	if err != nil {
-		return err
-	}
-	bar.stop()
-	a.say("SIMULATION: drawn from a seed, NOT PRIVATE; do not release this model")
-	a.say("NOT PRIVATE: objective on the private records %.9g", shuffleg.Objective(config.Task, regularizer(config), set.Private, x))
-	r := newModelReport(set, config, plan)
-	r.Private, r.Simulated = false, x
-	if err := a.deliverJSON(f.out, r); err != nil {
-		return err
-	}
-	return f.forget()
-}
-
-// release trains the private model, paid for before the first step.
-func (f *trainCommand) release(ctx context.Context, a *app, set data.Set, config shuffleg.Config, plan *shuffleg.Plan) error {
-	var l *ledger.Ledger
-	if f.ledger != "" {
-		var err error
-		if l, err = ledger.Open(ctx, f.ledger); err != nil {
-			return err
-		}
-	}
-	if err := release.CheckOut(f.out); err != nil {
-		return err
-	}
-	model, resumed, err := f.begin(ctx, plan)
-	if err != nil {
-		return err
-	}
-	if resumed {
-		a.say("going on after epoch %d of %d", model.Epoch(), plan.Epochs())
-	} else if err := f.newModel(model); err != nil {
-		// The key of the noise is on disk before it is paid for, so that a crash between
-		// the two costs nothing: the same release goes on.
-		return err
-	}
-	receipt, err := f.pay(ctx, l, model, config, resumed)
-	if err != nil {
-		if !resumed && release.Refused(err) {
-			err = errors.Join(err, f.forget()) // nothing was paid, nothing goes on
-		}
-		return err
-	}
-	bar := newProgress(a)
-	defer bar.stop()
-	show := bar.count("epochs")
-	x, err := model.Run(ctx, func(epoch int) error {
-		show(epoch, plan.Epochs())
-		return f.save(model.Checkpoint)
-	})
-	if err != nil {
-		bar.stop()
-		if ctx.Err() != nil && f.checkpoint != "" {
-			a.say("stopped after epoch %d of %d; the same command goes on from %s", model.Epoch(), plan.Epochs(), f.checkpoint)
-		}
-		return err
-	}
-	bar.stop()
-	r := newModelReport(set, config, plan)
-	r.Private, r.Model = true, x
-	// Noted, out, and only then forgotten: after a death in between the same command does
-	// the rest, with the same noise.
-	if err := publish(a, f.out, release.Note(ctx, l, receipt), func(w io.Writer) error { return encodeJSON(w, r) }); err != nil {
-		return err
-	}
-	return f.forget()
-}
-
-// newModel checks that a model which is begun, and not gone on with, replaces no other that
-// nobody accounts for, and keeps its state.
-func (f *trainCommand) newModel(model *shuffleg.Release) error {
-	if f.ledger == "" {
-		if err := release.CheckOverwrite(f.out, f.force); err != nil {
-			return err
-		}
-	}
-	return f.save(model.Checkpoint)
-}
-
-// trainingMechanism is the mechanism of a trainingEvent, trainingCoins the field that names
-// the draw of its noise.
-const (
-	trainingMechanism = "shuffled-gradients"
-	trainingCoins     = "release"
-)
-
-// trainingEvent is what the ledger remembers of a training.
-type trainingEvent struct {
-	Mechanism string `json:"mechanism"`
-	Release   string `json:"release"` // tells one draw of the noise from another
-	Method    string `json:"method"`
-	Task      string `json:"task"`
-	Epochs    int    `json:"epochs"`
-	Mode      string `json:"mode"`
-}
-
-func (e trainingEvent) String() string {
-	return fmt.Sprintf("model of %s by %s, %d epochs, accounting %s", e.Task, e.Method, e.Epochs, e.Mode)
-}
-
-// request is what the ledger is asked for.
-func (f *trainCommand) request(model *shuffleg.Release, config shuffleg.Config) (ledger.Request, error) {
-	cost := model.Cost()
-	unit, err := ledger.NewCost(cost.Epsilon, cost.Delta)
-	if err != nil {
-		return ledger.Request{}, err
-	}
-	event, err := json.Marshal(trainingEvent{
-		Mechanism: trainingMechanism, Release: model.ID(), Method: string(config.Method), Task: config.Task.Name(),
-		Epochs: config.Epochs, Mode: string(f.accounted),
-	})
-	id := f.requestID
-	if id == "" {
-		id = "training:" + model.ID()
-	}
-	return ledger.Request{ID: id, Count: 1, Unit: unit, Event: event, Relation: release.RelationOf(f.relation)}, err
-}
-
-// pay charges the ledger; nil where there is none. A release that goes on was paid for if
-// the ledger has the very same request, its draw of the noise included; anything else is
-// refused.
-func (f *trainCommand) pay(ctx context.Context, l *ledger.Ledger, model *shuffleg.Release, config shuffleg.Config, resumed bool) (*ledger.Receipt, error) {
-	if l == nil {
-		return nil, nil
-	}
-	request, err := f.request(model, config)
-	if err != nil {
-		return nil, err
-	}
-	return release.Once(ctx, l, request, trainingCoins, resumed)
-}
-
-// state returns the checkpoint, nil where there is none.
-func (f *trainCommand) state(ctx context.Context, plan *shuffleg.Plan) ([]byte, error) {
-	if f.checkpoint == "" {
-		return nil, nil
-	}
-	b, err := readfile.Whole(ctx, f.checkpoint, int64(plan.CheckpointSize()))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, inputError{err}
-	}
-	return b, nil
-}
-
-// forget removes the checkpoint: with the model it would tell the noise.
-func (f *trainCommand) forget() error {
-	if f.checkpoint == "" {
-		return nil
-	}
-	if err := os.Remove(f.checkpoint); err != nil {
-		return outputError{fmt.Errorf("the secret checkpoint is still there: %w", err)}
-	}
-	return nil
-}
-
-// save writes the checkpoint, which nobody else may read.
-func (f *trainCommand) save(state func() []byte) error {
-	if f.checkpoint == "" {
-		return nil
-	}
-	err := atomicfile.Write(f.checkpoint, 0o600, func(w io.Writer) error { _, err := w.Write(state()); return err })
-	if err != nil {
-		return outputError{err}
-	}
-	return nil
+	return t.run(c.Context(), m)
 }
 
 // modelReport is a model with what it costs.
 type modelReport struct {
-	DryRun      bool          `json:"dry_run,omitempty"` // there is no model: this is what it would be
-	Private     bool          `json:"private"`
-	Standin     bool          `json:"stand_in_data"`
-	DataSet     string        `json:"data_set"`
-	Task        string        `json:"task"`
-	Regularizer string        `json:"regularizer"`
-	Method      string        `json:"method"`
-	Epochs      int           `json:"epochs"`
-	Cost        *release.Cost `json:"cost"` // null without noise
-	Account     costBasis     `json:"account"`
-	Dim         int           `json:"dim"`
-	Model       []float64     `json:"model,omitempty"`
-	Simulated   []float64     `json:"simulated_model,omitempty"`
+	DryRun      bool             `json:"dry_run,omitempty"` // there is no model: this is what it would be
+	Private     bool             `json:"private"`
+	Standin     bool             `json:"stand_in_data"`
+	DataSet     string           `json:"data_set"`
+	Task        string           `json:"task"`
+	Regularizer string           `json:"regularizer"`
+	Method      string           `json:"method"`
+	Epochs      int              `json:"epochs"`
+	Cost        *accountant.Cost `json:"cost"` // null without noise
+	Account     costBasis        `json:"account"`
+	Dim         int              `json:"dim"`
+	Model       []float64        `json:"model,omitempty"`
+	Simulated   []float64        `json:"simulated_model,omitempty"`
 }
 
 // costBasis is on what grounds a training costs what.
@@ -413,24 +150,23 @@ type tried struct {
 	Refused    string   `json:"refused,omitempty"`
 }
 
-func newModelReport(set data.Set, config shuffleg.Config, plan *shuffleg.Plan) *modelReport {
+func newModelReport(set datasets.Set, config shuffled.Config, plan *shuffled.Plan) *modelReport {
 	r := plan.Report()
 	return &modelReport{
 		Standin: set.Standin, DataSet: set.Name, Task: config.Task.Name(), Regularizer: regularizer(config).Name(),
-		Method: string(config.Method), Epochs: plan.Epochs(), Dim: plan.Dim(),
+		Method: string(config.Method), Epochs: plan.Rounds(), Dim: plan.Dim(),
 		Cost: finiteCost(r.Cost), Account: newCostBasis(r),
 	}
 }
 
-func finiteCost(c accountant.Cost) *release.Cost {
+func finiteCost(c accountant.Cost) *accountant.Cost {
 	if finite(c.Epsilon) == nil {
 		return nil
 	}
-	out := release.Cost(c)
-	return &out
+	return &c
 }
 
-func newCostBasis(r accountant.IterationReport) costBasis {
+func newCostBasis(r iteration.Report) costBasis {
 	b := costBasis{
 		Mode: string(r.Mode), Conversion: string(r.Conversion), Relation: r.Relation.String(), Order: orderName(r), Released: r.Released.String(),
 		Noise: r.Noise, PublicNoise: r.PublicNoise, Clip: finite(r.Clip), Amplification: r.Amplification,

@@ -15,6 +15,7 @@ import (
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/lp"
 	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/sweep"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -56,26 +57,20 @@ var exitKinds = map[exit]string{
 	exitSolver: "solver", exitOutput: "output", exitBudget: "budget", exitLedger: "ledger", exitInterrupted: "interrupted",
 }
 
-// The kinds of error that do not show in a type of their own.
+// The kinds of error that do not show in a type of their own: those of package release, and
+// two more.
 type (
-	usageError  struct{ error }
-	inputError  struct{ error }
-	outputError struct{ error }
-	ledgerError struct{ error }
-	// mismatchError is a table whose figures about itself are wrong.
-	mismatchError struct{ error }
+	usageError  = release.UsageError
+	inputError  = release.InputError
+	outputError = release.OutputError
+	ledgerError = release.LedgerError
 	// uncertifiedError is a training whose accounting does not hold.
 	uncertifiedError struct{ error }
 )
 
-func (e usageError) Unwrap() error       { return e.error }
-func (e inputError) Unwrap() error       { return e.error }
-func (e outputError) Unwrap() error      { return e.error }
-func (e ledgerError) Unwrap() error      { return e.error }
-func (e mismatchError) Unwrap() error    { return e.error }
 func (e uncertifiedError) Unwrap() error { return e.error }
 
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+func usagef(format string, args ...any) error { return usageError{Err: fmt.Errorf(format, args...)} }
 
 // exitCode tells the kind of an error. Interruption comes first: whatever failed
 // then failed because of it.
@@ -88,33 +83,30 @@ func exitCode(ctx context.Context, err error) exit {
 		output    outputError
 		dir       *cache.DirError
 		violation *gamma.ViolationError
-		mismatch  mismatchError
+		mismatch  *gamma.MismatchError
 		unproved  uncertifiedError
 		input     inputError
 		format    *gamma.FormatError
 		parse     *votes.ParseError
 		usage     usageError
 		parameter *constraints.ParameterError
-		wrong     release.UsageError
-		unread    release.InputError
-		unwritten release.OutputError
-		unnoted   release.LedgerError
 		tooMany   *solve.TooManyRowsError
+		tooLarge  *sweep.SizeError
 		status    *lp.StatusError
 	)
 	switch {
 	case errors.Is(err, ledger.ErrRefused):
 		return exitBudget
-	case errors.As(err, &inLedger), errors.As(err, &unnoted), errors.Is(err, ledger.ErrDamaged), errors.Is(err, ledger.ErrBroken),
+	case errors.As(err, &inLedger), errors.Is(err, ledger.ErrDamaged), errors.Is(err, ledger.ErrBroken),
 		errors.Is(err, ledger.ErrWrite), errors.Is(err, ledger.ErrSecret):
 		return exitLedger
-	case errors.As(err, &output), errors.As(err, &unwritten), errors.As(err, &dir):
+	case errors.As(err, &output), errors.As(err, &dir):
 		return exitOutput
 	case errors.As(err, &violation), errors.As(err, &mismatch), errors.As(err, &unproved):
 		return exitUncertified
-	case errors.As(err, &input), errors.As(err, &unread), errors.As(err, &format), errors.As(err, &parse), errors.Is(err, ledger.ErrNotLedger), errors.Is(err, fs.ErrNotExist):
+	case errors.As(err, &input), errors.As(err, &format), errors.As(err, &parse), errors.Is(err, ledger.ErrNotLedger), errors.Is(err, fs.ErrNotExist):
 		return exitInput
-	case errors.As(err, &usage), errors.As(err, &wrong), errors.As(err, &parameter), errors.As(err, &tooMany):
+	case errors.As(err, &usage), errors.As(err, &parameter), errors.As(err, &tooMany), errors.As(err, &tooLarge):
 		return exitUsage
 	case errors.As(err, &status), errors.Is(err, lp.ErrNoHiGHS), errors.Is(err, lp.ErrTooLarge), errors.Is(err, context.DeadlineExceeded):
 		return exitSolver

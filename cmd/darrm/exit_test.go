@@ -14,6 +14,7 @@ import (
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/lp"
+	"github.com/darrm/darrm/sweep"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -32,20 +33,21 @@ func TestExitCodes(t *testing.T) {
 		{"usage", nil, usagef("x = %d", 1), exitUsage},
 		{"parameter", nil, &constraints.ParameterError{Name: "m"}, exitUsage},
 		{"too many rows", nil, &solve.TooManyRowsError{}, exitUsage},
-		{"input", nil, inputError{errors.New("x")}, exitInput},
+		{"too large a grid", nil, &sweep.SizeError{}, exitUsage},
+		{"input", nil, inputError{Err: errors.New("x")}, exitInput},
 		{"votes", nil, &votes.ParseError{}, exitInput},
 		{"format", nil, &gamma.FormatError{Reason: errors.New("x")}, exitInput},
 		{"a bad parameter in a file", nil, &gamma.FormatError{Reason: &constraints.ParameterError{}}, exitInput},
 		{"missing file", nil, fs.ErrNotExist, exitInput},
 		{"violation", nil, &gamma.ViolationError{}, exitUncertified},
-		{"mismatch", nil, mismatchError{errors.New("x")}, exitUncertified},
+		{"mismatch", nil, &gamma.MismatchError{Wrong: []string{"x"}}, exitUncertified},
 		{"infeasible", nil, &lp.StatusError{Status: lp.Infeasible}, exitSolver},
 		{"numerical", nil, &lp.StatusError{Status: lp.Numerical}, exitSolver},
 		{"too large", nil, lp.ErrTooLarge, exitSolver},
 		{"no HiGHS", nil, lp.ErrNoHiGHS, exitSolver},
 		{"deadline", nil, context.DeadlineExceeded, exitSolver},
-		{"output", nil, outputError{fs.ErrPermission}, exitOutput},
-		{"output below a directory that is missing", nil, outputError{fs.ErrNotExist}, exitOutput},
+		{"output", nil, outputError{Err: fs.ErrPermission}, exitOutput},
+		{"output below a directory that is missing", nil, outputError{Err: fs.ErrNotExist}, exitOutput},
 		{"cache directory", nil, &cache.DirError{Err: fs.ErrNotExist}, exitOutput},
 		{"beyond the budget", nil, &ledger.ExceededError{}, exitBudget},
 		{"charged before", nil, &ledger.ReplayedError{}, exitBudget},
@@ -57,17 +59,17 @@ func TestExitCodes(t *testing.T) {
 		{"a draw answered", nil, &ledger.DrawnError{}, exitBudget},
 		{"votes of another draw", nil, &ledger.SameVotesError{}, exitBudget},
 		{"an old ledger", nil, ledger.ErrFormat, exitBudget},
-		{"a refused charge of an output", nil, outputError{ledger.ErrExceeded}, exitBudget},
+		{"a refused charge of an output", nil, outputError{Err: ledger.ErrExceeded}, exitBudget},
 		{"damaged ledger", nil, ledger.ErrDamaged, exitLedger},
 		{"ledger rolled back", nil, ledger.ErrRolledBack, exitLedger},
 		{"broken handle", nil, ledger.ErrBroken, exitLedger},
 		{"full disk below a ledger", nil, fmt.Errorf("%w: %w", ledger.ErrWrite, syscall.ENOSPC), exitLedger},
 		{"read-only ledger", nil, fmt.Errorf("%w: %w", ledger.ErrWrite, fs.ErrPermission), exitLedger},
 		{"no secret", nil, fmt.Errorf("%w: %w", ledger.ErrSecret, fs.ErrNotExist), exitLedger},
-		{"result not noted", nil, ledgerError{fs.ErrNotExist}, exitLedger},
+		{"result not noted", nil, ledgerError{Err: fs.ErrNotExist}, exitLedger},
 		{"no ledger", nil, ledger.ErrNotLedger, exitInput},
 		{"interrupted", cancelled, context.Canceled, exitInterrupted},
-		{"interrupted while reading", cancelled, inputError{context.Canceled}, exitInterrupted},
+		{"interrupted while reading", cancelled, inputError{Err: context.Canceled}, exitInterrupted},
 		{"an error of its own, then interrupted", cancelled, usagef("x"), exitUsage},
 	}
 	for _, tt := range tests {

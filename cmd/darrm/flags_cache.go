@@ -27,7 +27,7 @@ func (f *cacheFlags) store() (*cache.Store, error) {
 	if dir == "" {
 		var err error
 		if dir, err = cache.DefaultDir(); err != nil {
-			return nil, outputError{err}
+			return nil, outputError{Err: err}
 		}
 	}
 	return cache.Open(dir)

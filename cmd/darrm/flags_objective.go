@@ -178,7 +178,7 @@ func (f *objectiveFlags) counts(c *cobra.Command, a *app, k int) ([]float64, err
 	defer r.Close()
 	counts, err := votes.ReadHistogram(r, f.priorCounts, k)
 	if err != nil {
-		return nil, inputError{err}
+		return nil, inputError{Err: err}
 	}
 	a.say("darrm: the prior counts in %s become part of the mechanism: they must come from public data", f.priorCounts)
 	return counts, nil

@@ -16,7 +16,7 @@ func (a *app) open(ctx context.Context, path string, limit int64) (io.ReadCloser
 	}
 	f, err := readfile.Open(ctx, path, limit)
 	if err != nil {
-		return nil, inputError{err}
+		return nil, inputError{Err: err}
 	}
 	return f, nil
 }

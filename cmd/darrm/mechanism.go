@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -102,14 +101,14 @@ func (f *mechanismFlags) solvesNothing(c *cobra.Command, more ...string) error {
 }
 
 // baseline returns the mechanism of a baseline for the promise of p, certified for it.
-func (f *mechanismFlags) baseline(ctx context.Context, p constraints.Problem) (chosen, error) {
+func (f *mechanismFlags) baseline(ctx context.Context, p constraints.Problem) (release.Plan, error) {
 	kind := gamma.BaselineKinds()[slices.Index(baselineMechanisms, f.name)]
 	b, err := kind.Certify(ctx, p)
 	if err != nil {
-		return chosen{}, err
+		return release.Plan{}, err
 	}
 	a, err := ensemble.Baseline(b, f.relation)
-	return chosen{aggregator: a, problem: p, certified: b.Certified}, err
+	return release.Plan{Mechanism: a, Problem: p, Certified: b.Certified}, err
 }
 
 // require checks what mechanisms over vote counts must be told.
@@ -130,46 +129,14 @@ func (f *mechanismFlags) require(c *cobra.Command, p *problemFlags) error {
 }
 
 // make returns the mechanism with just as much noise as the promise needs.
-func (f *mechanismFlags) make(c *cobra.Command, p *problemFlags, k, classes int) (chosen, error) {
+func (f *mechanismFlags) make(c *cobra.Command, p *problemFlags, k, classes int) (release.Plan, error) {
 	reach, _, err := p.reach(c, k)
 	if err != nil {
-		return chosen{}, err
+		return release.Plan{}, err
 	}
 	s := ensemble.Setting{K: k, Classes: classes, Affected: reach, Neighbours: f.relation}
 	target := accountant.Cost{Epsilon: p.totalEpsilon, Delta: p.delta}
-	g := chosen{problem: constraints.Problem{K: k, Affected: reach, Epsilon: math.Inf(1), TotalEpsilon: target.Epsilon, Delta: target.Delta}}
-	switch f.name {
-	case "gnmax", "gnmax-renyi":
-		how := ensemble.Exact
-		if f.name == "gnmax-renyi" {
-			how = ensemble.Renyi
-		}
-		sigma, err := ensemble.SigmaForGNMax(s, target, how)
-		if err != nil {
-			return g, err
-		}
-		g.aggregator, err = ensemble.GNMax(s, target, sigma)
-		return g, err
-	case "confident-gnmax":
-		threshold := f.threshold
-		if threshold == 0 {
-			threshold = (6*k + 9) / 10
-		}
-		first, sigma, err := ensemble.SigmasForConfidentGNMax(s, target, ensemble.Exact, f.checkRatio)
-		if err != nil { // beyond the range of the exact law
-			first, sigma, err = ensemble.SigmasForConfidentGNMax(s, target, ensemble.Renyi, f.checkRatio)
-		}
-		if err != nil {
-			return g, err
-		}
-		g.aggregator, err = ensemble.ConfidentGNMax(s, target, threshold, first, sigma)
-		return g, err
-	case "lnmax":
-		g.aggregator, err = ensemble.LNMax(s, target.Epsilon)
-	case "permute-and-flip":
-		g.aggregator, err = ensemble.PermuteAndFlip(s, target.Epsilon)
-	default:
-		err = fmt.Errorf("mechanism %q has no constructor", f.name) // prepare lets none through
-	}
+	g := release.Plan{Problem: constraints.Problem{K: k, Affected: reach, Epsilon: math.Inf(1), TotalEpsilon: target.Epsilon, Delta: target.Delta}}
+	g.Mechanism, err = ensemble.Calibrated(strings.ReplaceAll(f.name, "-", "_"), s, target, ensemble.Check{Threshold: f.threshold, Ratio: f.checkRatio})
 	return g, err
 }

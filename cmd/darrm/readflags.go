@@ -45,7 +45,7 @@ func (f *readFlags) prepare() error {
 	o.VoteColumns, errs[5] = votes.ParseColumns(f.voteColumns)
 	for _, err := range errs {
 		if err != nil {
-			return usageError{err}
+			return usageError{Err: err}
 		}
 	}
 	o.Classes = strings.Split(f.classes, ",")
@@ -65,5 +65,5 @@ func inputFailure(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return err
 	}
-	return inputError{err}
+	return inputError{Err: err}
 }

@@ -47,7 +47,7 @@ labels with it.
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print the result as JSON, and errors too")
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "say nothing on stderr but errors")
 	root.AddCommand(newSolve(a), newSweep(a), newAggregate(a), newCompare(a), newAccount(a), newBudget(a), newVerify(a), newCache(a), newVotes(a), newExperiment(a), newReport(a), newTrain(a), newBounds(a), newVersion(a))
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{Err: err} })
 	wrapArgs(root)
 	return root
 }
@@ -58,7 +58,7 @@ func wrapArgs(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
 			if err := check(c, args); err != nil {
-				return usageError{fmt.Errorf("%w (see %s --help)", err, c.CommandPath())}
+				return usageError{Err: fmt.Errorf("%w (see %s --help)", err, c.CommandPath())}
 			}
 			return nil
 		}
@@ -112,6 +112,14 @@ func (a *app) say(format string, args ...any) {
 	}
 }
 
+// checkOut finds an output file that cannot be before hours are spent on it.
+func checkOut(path string) error {
+	if err := release.CheckNoLedger(path); err != nil {
+		return err
+	}
+	return release.FileOutput{Path: path}.Check(false)
+}
+
 // deliver writes the whole result: to the file, atomically, or to stdout where the
 // path is "" or "-".
 func (a *app) deliver(path string, write func(io.Writer) error) error {
@@ -120,7 +128,7 @@ func (a *app) deliver(path string, write func(io.Writer) error) error {
 			return err
 		}
 		if err := atomicfile.Write(path, 0o644, write); err != nil {
-			return outputError{err}
+			return outputError{Err: err}
 		}
 		return nil
 	}
@@ -132,10 +140,10 @@ func (a *app) deliver(path string, write func(io.Writer) error) error {
 	}
 	w := bufio.NewWriter(a.out)
 	if _, err := w.Write(b.Bytes()); err != nil {
-		return outputError{fmt.Errorf("stdout: %w", err)}
+		return outputError{Err: fmt.Errorf("stdout: %w", err)}
 	}
 	if err := w.Flush(); err != nil {
-		return outputError{fmt.Errorf("stdout: %w", err)}
+		return outputError{Err: fmt.Errorf("stdout: %w", err)}
 	}
 	return nil
 }

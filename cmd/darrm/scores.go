@@ -43,28 +43,28 @@ func scoreRow(title string, s ensemble.Score) []string {
 	return []string{title, percent(s.Agreement), right}
 }
 
-// tell shows on stderr how the mechanism of a release does, beside the baselines.
-func (s *scores) tell(a *app, r *releaseReport) error {
+// report shows on stderr how the mechanism of a release does, beside the baselines.
+func (s *scores) report(a *app, g chosen) error {
 	if a.quiet {
 		return nil
 	}
 	rows := [][]string{scoreRow("plain majority (not private)", s.ballots.Plain())}
-	own, err := r.aggregator.Evaluate(s.ballots)
+	own, err := g.Mechanism.Evaluate(s.ballots)
 	if err != nil {
 		return err
 	}
-	title := r.aggregator.Title()
-	if r.table != nil {
+	title := g.Mechanism.Title()
+	if g.table != nil {
 		title = "optimal γ"
 	}
 	rows = append(rows, scoreRow(title, own))
-	if r.table != nil {
-		for _, b := range r.table.Baselines {
-			g, err := ensemble.Baseline(b, r.aggregator.Setting().Neighbours)
+	if g.table != nil {
+		for _, b := range g.table.Baselines {
+			baseline, err := ensemble.Baseline(b, g.Mechanism.Setting().Neighbours)
 			if err != nil {
 				return err
 			}
-			score, err := g.Evaluate(s.ballots)
+			score, err := baseline.Evaluate(s.ballots)
 			if err != nil {
 				return err
 			}

@@ -34,13 +34,13 @@ func TestMain(m *testing.M) { testscript.Main(m, programs) }
 
 // Every file in testdata/script is one topic. The scripts run this very program
 // in a process of its own, with a cache and a home of its own. $VOTES is the real
-// file of votes, $FORMAT1 a ledger of format 1. The commands below are the scripts' own.
+// file of votes, $FORMAT1 a ledger of format 1, $FORMAT2 one of format 2 in a database. The commands below are the scripts' own.
 func TestScripts(t *testing.T) {
 	votes, err := filepath.Abs(filepath.Join("..", "..", "testdata", "mnist-5v8", "votes.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	format1, err := filepath.Abs(filepath.Join("..", "..", "ledger", "testdata", "format1.ledger"))
+	ledgers, err := filepath.Abs(filepath.Join("..", "..", "ledger", "testdata"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,8 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("VOTES", votes)
-			e.Setenv("FORMAT1", format1)
+			e.Setenv("FORMAT1", filepath.Join(ledgers, "format1.ledger"))
+			e.Setenv("FORMAT2", filepath.Join(ledgers, "format2.ledger"))
 			e.Setenv("DARRM_CACHE", filepath.Join(e.WorkDir, "cache"))
 			// Under the race detector every process would sleep a second at its end.
 			e.Setenv("GORACE", "atexit_sleep_ms=0")

@@ -2,7 +2,10 @@ package solve
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
@@ -19,20 +22,25 @@ const maxRounds = 1000
 
 // cuttingPlanes solves by adding violated rows until there is no new one.
 func (pr *program) cuttingPlanes(ctx context.Context) ([]float64, gamma.Proof, error) {
-	perRound := max(8, 2*pr.system.Variables())
 	// γ ≡ 1 is the optimum without rows.
-	if _, err := pr.separate(ctx, ones(pr.n), perRound); err != nil {
+	if _, err := pr.separate(ctx, allOnes(pr.n)); err != nil {
 		return nil, gamma.Proof{}, err
 	}
 	for range maxRounds {
 		free, sol, err := pr.solve(ctx)
+		if pr.mayRetreat(err) {
+			if err := pr.retreat(); err != nil {
+				return nil, gamma.Proof{}, err
+			}
+			continue
+		}
 		if err != nil {
 			return nil, gamma.Proof{}, err
 		}
 		if err := pr.prune(free, sol); err != nil {
 			return nil, gamma.Proof{}, err
 		}
-		violation, err := pr.separate(ctx, free, perRound)
+		violation, err := pr.separate(ctx, free)
 		if err != nil {
 			return nil, gamma.Proof{}, err
 		}
@@ -44,77 +52,142 @@ func (pr *program) cuttingPlanes(ctx context.Context) ([]float64, gamma.Proof, e
 	return nil, gamma.Proof{}, fmt.Errorf("cutting planes did not end within %d rounds (K = %d)", maxRounds, pr.system.Problem().K)
 }
 
+// maxRetreats bounds how often a program is thinned out after numerical trouble.
+const maxRetreats = 8
+
+// mayRetreat reports whether err is numerical trouble that a smaller program may not have.
+func (pr *program) mayRetreat(err error) bool {
+	var status *lp.StatusError
+	return errors.As(err, &status) && (status.Status == lp.Numerical || status.Status == lp.Unknown) &&
+		pr.last != nil && pr.retreats < maxRetreats
+}
+
+// retreat goes back to the last program that was solved, without its slack rows. Rows of
+// neighbouring multisets are nearly the same, and too many of them make a basis that no solver
+// can work with: from now on fewer neighbours are added.
+func (pr *program) retreat() error {
+	pr.retreats++
+	pr.apart *= 2
+	pr.round-- // it brought nothing
+	return pr.deleteRows(func(r row) bool { return math.Abs(pr.slack(r, pr.last)) > tightBelow })
+}
+
 // keepRounds is how long a row stays after it was last tight.
 const keepRounds = 4
+
+// tightBelow is the slack up to which a row counts as tight. The multiplier does not tell:
+// where γ is worth next to nothing it is below the solver's tolerance, and without its row
+// the same violation comes back.
+const tightBelow = 1e-6
 
 // prune deletes rows that have not been tight for keepRounds rounds, so that the
 // program stays small. That is worth doing only once there are many.
 func (pr *program) prune(free []float64, sol lp.Solution) error {
+	old := 0
 	for i := range pr.rows {
-		if sol.Dual[pr.order+i] > 0 {
-			pr.rows[i].tight = pr.round
+		r := &pr.rows[i]
+		if pr.slack(*r, free) <= tightBelow || sol.Dual[pr.order+i] > 0 {
+			r.tight = pr.round
 		}
-	}
-	var old []int
-	for i, r := range pr.rows {
 		if r.tight+keepRounds < pr.round {
-			old = append(old, i)
+			old++
 		}
 	}
-	if len(old) < 4*len(free) {
+	if old < pr.n {
 		return nil
 	}
-	indices := make([]int, len(old))
-	for j, i := range old {
-		indices[j] = pr.order + i
-	}
-	if err := pr.solver.DeleteRows(indices); err != nil {
-		return err
-	}
-	kept := pr.rows[:0]
-	next := 0
-	for i, r := range pr.rows {
-		if next < len(old) && old[next] == i {
-			next++
-			delete(pr.known, r.Multiset)
-			continue
-		}
-		kept = append(kept, r)
-	}
-	pr.rows = kept
-	return nil
+	return pr.deleteRows(func(r row) bool { return r.tight+keepRounds < pr.round })
 }
 
-// separate adds the worst violated rows that are not known yet and returns the
-// largest violation among them, 0 if there is none. It tries the fast search first;
-// only the exact one can say that there is none. A row that the program has already
-// can be broken within the solver's tolerance only.
-func (pr *program) separate(ctx context.Context, free []float64, perRound int) (float64, error) {
-	phi := phi(pr.system.Problem().K, free)
-	for _, search := range []func(context.Context, []float64, float64, int) ([]constraints.Violation, error){
-		pr.system.SeparateFast, pr.system.Separate,
+// deleteRows deletes the rows of multisets that are old.
+func (pr *program) deleteRows(old func(row) bool) error {
+	var indices []int
+	var kept []row
+	for i, r := range pr.rows {
+		if old(r) {
+			indices = append(indices, pr.order+i)
+			delete(pr.known, r.Multiset)
+		} else {
+			kept = append(kept, r)
+		}
+	}
+	pr.rows = kept
+	return pr.solver.DeleteRows(indices)
+}
+
+// separate adds violated rows that are not known yet and returns the largest violation
+// among them, 0 if there is none. It tries the fast searches first; only the complete one
+// can say that there is none.
+func (pr *program) separate(ctx context.Context, free []float64) (float64, error) {
+	s, phi := pr.system, phi(pr.system.Problem().K, free)
+	for _, search := range []func() ([]constraints.Violation, error){
+		func() ([]constraints.Violation, error) { return s.SeparateFirstOrder(ctx, phi, violated, pr.lows) },
+		func() ([]constraints.Violation, error) {
+			return s.SeparateFirstOrder(ctx, phi, violated, s.Problem().K)
+		},
+		func() ([]constraints.Violation, error) { return s.Separate(ctx, phi, violated) },
 	} {
-		found, err := search(ctx, phi, violated, 0)
+		found, err := search()
 		if err != nil {
 			return 0, err
 		}
-		worst := 0.0
-		var fresh []constraints.Multiset
 		for _, v := range found {
-			if pr.known[v.Multiset] {
-				continue
-			}
-			if len(fresh) == perRound {
-				break
-			}
-			fresh = append(fresh, v.Multiset)
-			worst = max(worst, v.Value-pr.system.RHS())
+			pr.lows = max(pr.lows, v.Multiset[constraints.Low])
 		}
-		if len(fresh) > 0 {
-			return worst, pr.add(fresh)
+		if worst, err := pr.addSpread(found, free); worst > 0 || err != nil {
+			return worst, err
 		}
 	}
 	return 0, nil
+}
+
+// addSpread adds rows of the violated multisets, worst first, and returns the largest
+// violation among them. Left out are a multiset that the program has already, which is
+// broken within the solver's tolerance only; one that is violated to first order only; and
+// one near another that was just added: neighbours are nearly the same row, and the next
+// round needs few of them.
+func (pr *program) addSpread(found []constraints.Violation, free []float64) (worst float64, err error) {
+	var fresh []row
+	for _, v := range found {
+		m := v.Multiset
+		near := func(r row) bool {
+			return gap(r.Multiset, m, constraints.High) <= pr.apart && gap(r.Multiset, m, constraints.Low) <= pr.apart && gap(r.Multiset, m, ones...) <= 1
+		}
+		if pr.known[m] || slices.ContainsFunc(fresh, near) {
+			continue
+		}
+		r := row{m, pr.system.Row(m, nil), pr.round}
+		by := -pr.slack(r, free)
+		if by <= violated {
+			continue
+		}
+		worst = max(worst, by)
+		if fresh = append(fresh, r); len(fresh) == 2*pr.n {
+			break
+		}
+	}
+	return worst, pr.add(fresh)
+}
+
+// ones are the corners at and near (1,1).
+var ones = []constraints.Corner{constraints.Ones, constraints.NearOneUp, constraints.NearOneDown}
+
+// gap is by how much the numbers of teachers at some corners differ.
+func gap(a, b constraints.Multiset, at ...constraints.Corner) int {
+	d := 0
+	for _, c := range at {
+		d += a[c] - b[c]
+	}
+	return max(d, -d)
+}
+
+// slack is how far γ is from breaking the row.
+func (pr *program) slack(r row, free []float64) float64 {
+	slack := pr.system.RHS()
+	for l, x := range r.coef {
+		slack -= x * free[l]
+	}
+	return slack
 }
 
 // phi is sign(l-K/2)·γ(l).

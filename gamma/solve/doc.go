@@ -7,15 +7,30 @@
 //	maximise Σ_{l<K/2} weight(l)·γ(l)          (in the worst case: min_l γ(l))
 //	subject to  Σ_l row_i(l)·γ(l) ≤ r  for every multiset i,   0 ≤ γ ≤ 1
 //
-// with weights from gamma.Objective and rows from constraints.System; for shape
-// monotone also γ(l+1) ≤ γ(l).
+// and for shape monotone also γ(l+1) ≤ γ(l).
+//
+//	K, m, ε, Δ, δ   constraints.Problem
+//	γ(l), l < K/2   free, the program's variables    gamma.Func afterwards
+//	weight(l)       gamma.Objective.Weights
+//	row_i(l)        constraints.System.Row
+//	r               constraints.System.RHS           rounded down
+//	y_i             gamma.Proof                      multipliers, which prove the lower bound
 //
 // # Cutting planes
 //
 // There are C(K+7,7) rows and only ⌈K/2⌉ variables, so nearly all rows are
-// slack. CuttingPlanes keeps a small program: solve it, search the complete set
-// exactly for violated rows (constraints.System.Separate), add the worst, solve
-// again from the old basis, until none is violated. Each relaxation's optimum is a
-// bound on what any private γ can reach, so the last one proves optimality.
+// slack. CuttingPlanes keeps a small program: solve it, search for violated rows, add
+// some, solve again from the old basis, until none is violated. Each relaxation's optimum
+// is a bound on what any private γ can reach, so the last one proves optimality.
+//
+// Two things keep the rounds few. The search names the local maxima of the left-hand side,
+// so that all dips of γ are repaired at once; and rows of neighbouring multisets, which are
+// nearly the same, are not added together. Nearly all tight rows have few teachers at (b,a),
+// so the search looks there first, to first order in Δ, which costs O(K²). It looks at
+// the rest where that finds nothing, and ends with the complete and exact search.
+//
+// Where γ comes from proves nothing. It is rounded down to multiples of 2⁻⁵³, and one more
+// complete search, of that very function, is its certificate (gamma.CertifyLargest).
+//
 // Exhaustive hands every row to the solver, as the source does, for checking.
 package solve

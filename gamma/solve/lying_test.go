@@ -3,6 +3,7 @@ package solve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -209,6 +210,65 @@ func TestMultipliersWithinToleranceStillProve(t *testing.T) {
 		table, err := Optimal(context.Background(), p, Options{WorstCase: true, NewSolver: lie})
 		if err != nil || !(table.Gap < 1e-6) {
 			t.Errorf("multipliers × %v: %v", factor, err)
+		}
+	}
+}
+
+// moody is a solver with numerical trouble in the solves that it is told.
+type moody struct {
+	lp.Solver
+	solves  *int
+	trouble func(solve, rows int) bool
+}
+
+func (s moody) Solve(ctx context.Context) (lp.Solution, error) {
+	*s.solves++
+	if s.trouble(*s.solves, s.Rows()) {
+		return lp.Solution{}, &lp.StatusError{Status: lp.Numerical}
+	}
+	return s.Solver.Solve(ctx)
+}
+
+// Numerical trouble in some rounds costs time and no quality; trouble without end, and in the
+// first round, where there is nothing to go back to, comes out.
+func TestNumericalTrouble(t *testing.T) {
+	p := problem(t, 41, 5, 0.1, 1e-5)
+	for _, o := range []Options{{}, {Shape: gamma.Monotone}} {
+		most := 0
+		o.Progress = func(p Progress) { most = max(most, p.Rows) }
+		honest := optimal(t, p, o)
+		for name, c := range map[string]struct {
+			trouble func(solve, rows int) bool
+			want    int // solves before the error comes out, 0 for no error
+		}{
+			"three times": {func(solve, _ int) bool { return solve%3 == 0 && solve < 12 }, 0},
+			"once":        {func(solve, _ int) bool { return solve == 4 }, 0},
+			"many rows":   {func(_, rows int) bool { return rows > most*3/4 }, 0},
+			"first":       {func(int, int) bool { return true }, 1},
+			"for ever":    {func(solve, _ int) bool { return solve > 3 }, 4 + maxRetreats},
+		} {
+			where := fmt.Sprintf("%s, shape %s", name, o.Shape)
+			solves := 0
+			var rounds []int
+			o.NewSolver = func(p lp.Problem) (lp.Solver, error) {
+				s, err := lp.New(p)
+				return moody{s, &solves, c.trouble}, err
+			}
+			o.Progress = func(p Progress) { rounds = append(rounds, p.Round) }
+			table, err := Optimal(context.Background(), p, o)
+			var status *lp.StatusError
+			switch {
+			case c.want > 0:
+				if !errors.As(err, &status) || solves != c.want {
+					t.Errorf("%s: %v after %d solves, want numerical trouble after %d", where, err, solves, c.want)
+				}
+			case err != nil:
+				t.Errorf("%s: %v", where, err)
+			case math.Abs(table.ExpectedError-honest.ExpectedError) > 1e-9 || table.Gap > 1e-9:
+				t.Errorf("%s: error %v, gap %g; without trouble %v", where, table.ExpectedError, table.Gap, honest.ExpectedError)
+			case rounds[len(rounds)-1] != len(rounds):
+				t.Errorf("%s: rounds %v", where, rounds)
+			}
 		}
 	}
 }

@@ -3,11 +3,11 @@ package solve
 import (
 	"context"
 	"math"
-	"os"
 	"testing"
 
 	"gonum.org/v1/gonum/integrate/quad"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
@@ -192,19 +192,27 @@ func (c teachers) best(t *testing.T, p constraints.Problem) gamma.Func {
 // are never worse than the source's objective by more than 0.02 points in either, and better
 // by up to 2.3; uniform counts agree most, of those that see no votes.
 func TestObjectivesOnRealVotes(t *testing.T) {
-	file, err := os.Open("../../testdata/mnist-5v8/votes.csv")
+	r, err := votes.Open(context.Background(), votes.Options{}, "../../testdata/mnist-5v8/votes.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
-	table, err := votes.ReadCSV(file, votes.CSVOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	defer r.Close()
 	const k = 11
+	ballots, err := ensemble.NewBallots(k, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
 	own := make([]float64, k+1)
-	for _, ones := range table.Ones {
-		own[ones]++
+	for b, err := range r.Batches() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range b.Len() {
+			if err := ballots.Add(b.Row(i), b.Labels[i]); err != nil {
+				t.Fatal(err)
+			}
+			own[b.Ones(i)]++
+		}
 	}
 	uniform, err := gamma.UniformCounts(k)
 	if err != nil {
@@ -229,8 +237,14 @@ func TestObjectivesOnRealVotes(t *testing.T) {
 		{"counts of these votes", Options{Counts: own}, [4][2]float64{{77.12, 69.51}, {89.04, 77.81}, {95.74, 81.92}, {99.82, 84.80}}},
 	} {
 		for i, m := range ms {
-			f := optimal(t, problem(t, k, m, 0.13577, 1e-4), c.o).Func()
-			s := ensemble.Evaluate(f, table)
+			mechanism, err := ensemble.DaRRM(optimal(t, problem(t, k, m, 0.13577, 1e-4), c.o).Certified, accountant.ReplaceOne)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := mechanism.Evaluate(ballots)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if math.Round(s.Agreement*1e4) != math.Round(c.want[i][0]*100) || math.Round(s.Accuracy*1e4) != math.Round(c.want[i][1]*100) {
 				t.Errorf("%s, m = %v: %.4f / %.4f, want %v", c.name, m, 100*s.Agreement, 100*s.Accuracy, c.want[i])
 			}

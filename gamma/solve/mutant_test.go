@@ -200,7 +200,7 @@ func TestMutantThreeCorners(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bound, err := s.Max(context.Background(), f.Phi())
+	bound, err := s.UpperBound(context.Background(), f.Phi())
 	if err != nil {
 		t.Fatal(err)
 	}

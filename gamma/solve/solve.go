@@ -3,7 +3,6 @@ package solve
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/big"
 
 	"github.com/darrm/darrm/constraints"
@@ -126,12 +125,13 @@ func Optimal(ctx context.Context, p constraints.Problem, o Options) (*gamma.Tabl
 	if _, err := ParseMethod(string(o.Method)); err != nil {
 		return nil, err
 	}
-	if p.PostProcessing() {
-		return noNoise(ctx, p, o)
-	}
 	system, err := constraints.NewSystem(p)
 	if err != nil {
 		return nil, err
+	}
+	if p.PostProcessing() { // every γ is private: γ ≡ 1, whose error is 0
+		o.SolverName = "none needed"
+		return certified(ctx, system, o, allOnes(system.Variables()), gamma.Proof{})
 	}
 	pr, err := newProgram(system, o)
 	if err != nil {
@@ -150,7 +150,7 @@ func Optimal(ctx context.Context, p constraints.Problem, o Options) (*gamma.Tabl
 	if err != nil {
 		return nil, err
 	}
-	return certified(ctx, p, o, free, proof)
+	return certified(ctx, system, o, free, proof)
 }
 
 // best returns the best certified table that can be had without another round.
@@ -159,13 +159,13 @@ func (pr *program) best(ctx context.Context) (*gamma.Table, error) {
 	o.SolverName += ", stopped early"
 	free := pr.last
 	if free == nil { // no relaxation yet: that without rows
-		free = ones(pr.n)
+		free = allOnes(pr.n)
 	}
-	return certified(ctx, pr.system.Problem(), o, free, pr.lastProof)
+	return certified(ctx, pr.system, o, free, pr.lastProof)
 }
 
-// ones is γ ≡ 1, the optimum where no constraint binds.
-func ones(n int) []float64 {
+// allOnes is γ ≡ 1, the optimum where no constraint binds.
+func allOnes(n int) []float64 {
 	free := make([]float64, n)
 	for l := range free {
 		free[l] = 1
@@ -173,21 +173,15 @@ func ones(n int) []float64 {
 	return free
 }
 
-// noNoise is the answer where every noise function is private: γ ≡ 1, whose error is 0.
-func noNoise(ctx context.Context, p constraints.Problem, o Options) (*gamma.Table, error) {
-	o.SolverName = "none needed"
-	return certified(ctx, p, o, ones((p.K+1)/2), gamma.Proof{})
-}
-
 // certified turns what a solver proposed into a table: of it, or of a baseline that is
 // better. That happens where the optimum is nearly a baseline: a solver leaves γ(l) where
 // it is when its weight is below the solver's tolerance, and certifying shrinks.
-func certified(ctx context.Context, p constraints.Problem, o Options, free []float64, proof gamma.Proof) (*gamma.Table, error) {
-	f, err := gamma.FromFree(p.K, free)
+func certified(ctx context.Context, s *constraints.System, o Options, free []float64, proof gamma.Proof) (*gamma.Table, error) {
+	f, err := gamma.FromFree(s.Problem().K, free)
 	if err != nil {
 		return nil, err
 	}
-	c, err := gamma.CertifyShrunk(ctx, p, f)
+	c, err := gamma.CertifyLargest(ctx, s, f)
 	if err != nil {
 		return nil, err
 	}
@@ -202,208 +196,4 @@ func certified(ctx context.Context, p constraints.Problem, o Options, free []flo
 		}
 	}
 	return t, nil
-}
-
-// program is the linear program under construction. Its variables stand for γ (see
-// coefficients); in the worst case there is one more, s ≤ γ(l) for all l, and -½s is
-// minimised.
-type program struct {
-	system *constraints.System
-	o      Options
-	solver lp.Solver
-	worth  float64 // the error of γ ≡ 0: error = worth + scale·objective
-	scale  float64 // costs are divided by it for the solver
-	n      int     // values of γ
-	order  int     // rows that do not come from multisets, the first ones
-	rows   []row   // the others
-	known  map[constraints.Multiset]bool
-	round  int
-
-	last      []float64 // γ of the last relaxation that was solved, for best
-	lastProof gamma.Proof
-}
-
-// row is a constraint that the program has.
-type row struct {
-	constraints.Multiset
-	tight int // the last round in which it was
-}
-
-func newProgram(s *constraints.System, o Options) (*program, error) {
-	n := s.Variables()
-	pr := &program{system: s, o: o, n: n, known: map[constraints.Multiset]bool{}}
-	columns := n
-	if o.WorstCase {
-		columns++
-	}
-	cost := make([]float64, columns)
-	if o.WorstCase {
-		cost[n], pr.worth = -0.5, 0.5
-	} else {
-		weights, err := o.objective().Weights(s.Problem().K)
-		if err != nil {
-			return nil, err
-		}
-		for l, w := range weights {
-			cost[l] = -w
-			pr.worth += w
-		}
-	}
-	pr.coefficients(cost)
-	for _, c := range cost {
-		pr.scale = math.Max(pr.scale, -c)
-	}
-	base := lp.Problem{C: cost, Lower: make([]float64, columns), Upper: make([]float64, columns)}
-	for j := range cost {
-		cost[j] /= pr.scale
-		base.Upper[j] = 1
-	}
-	var err error
-	if pr.solver, err = o.NewSolver(base); err != nil {
-		return nil, err
-	}
-	rows := pr.ownRows(columns)
-	pr.order = len(rows)
-	if err := pr.solver.AddRows(rows); err != nil {
-		pr.close()
-		return nil, err
-	}
-	return pr, nil
-}
-
-// ownRows returns the rows that do not come from multisets: those of the worst case
-// first, then γ(0) ≤ 1 for shape monotone.
-func (pr *program) ownRows(columns int) []lp.Row {
-	var rows []lp.Row
-	if pr.o.WorstCase {
-		for l := range pr.n {
-			coef := make([]float64, columns)
-			coef[l] = -1
-			pr.coefficients(coef)
-			coef[pr.n] = 1
-			rows = append(rows, lp.Row{Coef: coef})
-		}
-	}
-	if pr.o.Shape == gamma.Monotone {
-		coef := make([]float64, columns)
-		for l := range pr.n {
-			coef[l] = 1
-		}
-		rows = append(rows, lp.Row{Coef: coef, RHS: 1})
-	}
-	return rows
-}
-
-// coefficients turns coefficients of γ(0), γ(1), … into those of the program's
-// variables, in place. Those are γ itself for shape free. A γ that does not increase
-// towards the middle is a sum of steps,
-//
-//	γ(l) = Σ_{j≥l} x(j),   x ≥ 0,   γ(0) = Σ_j x(j) ≤ 1
-//
-// so for shape monotone the coefficient of x(j) is the sum of those of
-// γ(0) … γ(j): no order rows, and a much better conditioned program.
-func (pr *program) coefficients(c []float64) {
-	if pr.o.Shape == gamma.Monotone {
-		for l := 1; l < pr.n; l++ {
-			c[l] += c[l-1]
-		}
-	}
-}
-
-// values is the way back, from the program's variables to γ. The solver keeps
-// bounds within its tolerance only; what is returned lies in the shape's exact set:
-// sums of non-negative numbers do not fall, in floating point either.
-func (pr *program) values(x []float64) []float64 {
-	free := make([]float64, pr.n)
-	for l, v := range x[:pr.n] {
-		free[l] = max(0, v)
-	}
-	if pr.o.Shape == gamma.Monotone {
-		for l := len(free) - 2; l >= 0; l-- {
-			free[l] += free[l+1]
-		}
-	}
-	for l, v := range free {
-		free[l] = min(1, v)
-	}
-	return free
-}
-
-func (pr *program) close() { _ = pr.solver.Close() } // nothing is read from it any more
-
-// solve solves the program and returns γ's free values.
-func (pr *program) solve(ctx context.Context) ([]float64, lp.Solution, error) {
-	pr.round++
-	sol, err := pr.solver.Solve(ctx)
-	if err != nil {
-		return nil, sol, err
-	}
-	if len(sol.X) < pr.n || len(sol.Dual) != pr.order+len(pr.rows) {
-		return nil, sol, &lp.StatusError{Status: lp.Numerical, Detail: fmt.Sprintf("solver returned %d values and %d multipliers for %d columns and %d rows", len(sol.X), len(sol.Dual), pr.n, pr.order+len(pr.rows))}
-	}
-	for l, x := range sol.X {
-		if math.IsNaN(x) { // ±Inf is clipped
-			return nil, sol, &lp.StatusError{Status: lp.Numerical, Detail: fmt.Sprintf("solver returned x[%d] = %v", l, x)}
-		}
-	}
-	pr.last, pr.lastProof = pr.values(sol.X), pr.proof(sol)
-	return pr.last, sol, nil
-}
-
-// proof turns the solver's duals into multipliers of the constraints.
-func (pr *program) proof(sol lp.Solution) gamma.Proof {
-	var out gamma.Proof
-	for i, r := range pr.rows {
-		if y := sol.Dual[pr.order+i] * pr.scale; y > 0 {
-			out.Multipliers = append(out.Multipliers, gamma.Multiplier{Multiset: r.Multiset, Value: y})
-		}
-	}
-	if pr.o.WorstCase {
-		out.Weights = make([]float64, pr.n)
-		sum := 0.0
-		for l := range out.Weights {
-			out.Weights[l] = max(0, sol.Dual[l]) * pr.scale
-			sum += out.Weights[l]
-		}
-		if sum > 0.5 { // by the solver's tolerance
-			for l := range out.Weights {
-				out.Weights[l] *= 0.5 / sum
-			}
-		}
-	}
-	return out
-}
-
-func (pr *program) report(sol lp.Solution, violation float64) {
-	if pr.o.Progress != nil {
-		pr.o.Progress(Progress{Round: pr.round, Rows: pr.order + len(pr.rows), Violation: violation, Error: max(0, pr.worth+sol.Objective*pr.scale)})
-	}
-}
-
-// add appends the rows of the multisets.
-func (pr *program) add(multisets []constraints.Multiset) error {
-	rows := make([]lp.Row, len(multisets))
-	for i, m := range multisets {
-		rows[i] = pr.row(pr.system.Row(m, nil))
-	}
-	if err := pr.solver.AddRows(rows); err != nil {
-		return err
-	}
-	for _, m := range multisets {
-		pr.rows = append(pr.rows, row{m, pr.round})
-		pr.known[m] = true
-	}
-	return nil
-}
-
-// row turns a constraint's row over γ into the program's; it copies.
-func (pr *program) row(overGamma []float64) lp.Row {
-	columns := pr.n
-	if pr.o.WorstCase {
-		columns++
-	}
-	coef := make([]float64, columns)
-	copy(coef, overGamma)
-	pr.coefficients(coef)
-	return lp.Row{Coef: coef, RHS: pr.system.RHS()}
 }

@@ -2,7 +2,7 @@
 //
 // Use [Write] where the content comes from one function, [Create] with
 // [File.Commit] where it is produced piece by piece, and [Replace] for files
-// that a program keeps under names of its own.
+// that a program keeps under names of its own. [Remove] removes what Write wrote.
 //
 // # What is promised
 //
@@ -46,6 +46,7 @@ type File struct {
 	target string // where Commit renames to; "" when writing directly
 	temp   string // the temporary file; "" when writing directly
 	lock   *lock  // says that temp is in use; nil when writing directly
+	fresh  bool   // Commit must not replace a file
 	err    error  // first failed Write; makes Commit refuse
 	done   bool
 }
@@ -77,6 +78,17 @@ func Replace(path string, perm fs.FileMode, fn func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
+	return f.fill(fn)
+}
+
+// WriteNew is [Replace] for a name that nothing may have: where something does, even if it came
+// while fn wrote, the error is an [fs.ErrExist]. It needs a file system with hard links.
+func WriteNew(path string, perm fs.FileMode, fn func(io.Writer) error) error {
+	f, err := createTemp(path, filepath.Clean(path), perm)
+	if err != nil {
+		return err
+	}
+	f.fresh = true
 	return f.fill(fn)
 }
 
@@ -217,12 +229,17 @@ func (f *File) Commit() error {
 		return errors.Join(fmt.Errorf("write %s: %w", f.name, err), f.Abort())
 	}
 	err := f.f.Close()
-	if err == nil {
+	f.done = true
+	switch {
+	case err == nil && f.fresh:
+		// A link, unlike a rename, replaces nothing.
+		err = errors.Join(os.Link(f.temp, f.target), os.Remove(f.temp))
+	case err == nil:
 		err = os.Rename(f.temp, f.target)
 	}
-	f.done = true
 	if err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", f.name, err), os.Remove(f.temp))
+		_ = os.Remove(f.temp) // gone already, or costs room only
+		return fmt.Errorf("write %s: %w", f.name, err)
 	}
 	if err := syncDir(filepath.Dir(f.target)); err != nil {
 		return fmt.Errorf("write %s: file is in place, but its directory could not be forced to disk: %w", f.name, err)

@@ -386,6 +386,40 @@ func TestSymlinks(t *testing.T) {
 	}
 }
 
+// WriteNew takes a free name only: what has it already, or takes it meanwhile, stays.
+func TestWriteNewReplacesNothing(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "new")
+	if err := WriteNew(path, 0o600, writeString("first")); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 || mustRead(t, path) != "first" {
+		t.Errorf("%v, %v", info, err)
+	}
+	if err := os.Symlink("nowhere", filepath.Join(dir, "link")); err != nil {
+		t.Skip(err)
+	}
+	meanwhile := filepath.Join(dir, "meanwhile")
+	for _, taken := range []string{path, filepath.Join(dir, "link"), meanwhile} {
+		err := WriteNew(taken, 0o600, func(w io.Writer) error {
+			if taken == meanwhile {
+				return os.WriteFile(meanwhile, []byte("another's"), 0o600)
+			}
+			_, err := io.WriteString(w, "second")
+			return err
+		})
+		if !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%s: %v, want %v", taken, err, fs.ErrExist)
+		}
+	}
+	if mustRead(t, path) != "first" || mustRead(t, meanwhile) != "another's" {
+		t.Error("something was replaced")
+	}
+	if got := names(t, dir); len(got) != 3 {
+		t.Errorf("left %q", got)
+	}
+}
+
 func TestReplaceDoesNotFollow(t *testing.T) {
 	dir := t.TempDir()
 	victim := filepath.Join(dir, "victim")

@@ -21,6 +21,9 @@ func (e *Error) Error() string {
 // MaxTeachers is the largest number of teachers that the program takes on.
 const MaxTeachers = 2001
 
+// MaxClasses is the largest number of classes that a query may have.
+const MaxClasses = 1000
+
 // MaxTotalEpsilon bounds mε: e^700 still fits a float64.
 const MaxTotalEpsilon = 700
 
@@ -28,6 +31,14 @@ const MaxTotalEpsilon = 700
 func Teachers(k int) error {
 	if k < 1 || k > MaxTeachers {
 		return &Error{"number of teachers K", k, fmt.Sprintf("between 1 and %d", MaxTeachers)}
+	}
+	return nil
+}
+
+// Classes checks a number of classes C.
+func Classes(n int) error {
+	if n < 2 || n > MaxClasses {
+		return &Error{"number of classes", n, fmt.Sprintf("between 2 and %d", MaxClasses)}
 	}
 	return nil
 }
@@ -93,6 +104,30 @@ func PriorMean(mu float64) error {
 func Probability(name string, p float64) error {
 	if !(p >= 0 && p <= 1) {
 		return &Error{name, p, "in [0,1]"}
+	}
+	return nil
+}
+
+// Positive checks a finite number above 0.
+func Positive(name string, x float64) error {
+	if !(x > 0) || math.IsInf(x, 1) {
+		return &Error{name, x, "a finite number > 0"}
+	}
+	return nil
+}
+
+// Within checks a number strictly between 0 and 1, such as a slack that must be spent.
+func Within(name string, x float64) error {
+	if !(x > 0 && x < 1) {
+		return &Error{name, x, "in (0,1)"}
+	}
+	return nil
+}
+
+// Order checks α, the order of a Rényi divergence.
+func Order(alpha float64) error {
+	if !(alpha > 1) || math.IsInf(alpha, 1) {
+		return &Error{"order", alpha, "a finite number > 1"}
 	}
 	return nil
 }

@@ -75,9 +75,9 @@ type material struct {
 // NewKey returns a new key from the operating system's generator. There is no way
 // to choose one.
 func NewKey() (*Key, error) {
-	var secret [keyBytes]byte
-	if _, err := io.ReadFull(systemReader, secret[:]); err != nil {
-		return nil, fmt.Errorf("read system randomness: %w", err)
+	secret, err := Secret()
+	if err != nil {
+		return nil, err
 	}
 	return newKey(secret), nil
 }

@@ -17,6 +17,14 @@ const bufferSize = 512
 // predictable reader there does not weaken a release.
 var systemReader = rand.Reader
 
+// Secret returns a new secret key from the operating system's generator.
+func Secret() (key [keyBytes]byte, err error) {
+	if _, err = io.ReadFull(systemReader, key[:]); err != nil {
+		return [keyBytes]byte{}, fmt.Errorf("read system randomness: %w", err)
+	}
+	return key, nil
+}
+
 // ErrCopied is returned by a [Secure] that was copied after its first use.
 var ErrCopied = errors.New("secure random source was copied after first use")
 

@@ -136,7 +136,7 @@ func run(ctx context.Context) error {
 		fmt.Fprintf(os.Stderr, "request %q was released before: its labels are in %s, unchanged\n", charge.RequestID, *out)
 		return err
 	}
-	tell(r, stated.Teachers())
+	tell(r)
 	return err
 }
 
@@ -172,16 +172,10 @@ func state() (s release.Stated, err error) {
 }
 
 // tell says what was released and what it costs.
-func tell(r *darrmbeam.Report, stated bool) {
-	source := release.SourceTable
-	if stated {
-		source = release.SourceFlags
-	}
-	summary := release.Summary{
-		Columns: r.Columns.String(), Problem: r.Problem, Presumed: true, PerAnswer: r.PerAnswer, Totals: r.Totals, Teachers: charge.Teachers, Source: source, Records: *records, Again: r.Again,
-	}
+func tell(r *darrmbeam.Report) {
+	r.Records = *records
 	fmt.Fprintf(os.Stderr, "%d labels from K = %d teachers\n", r.Queries, r.Problem.K)
-	for _, line := range summary.Lines() {
+	for _, line := range r.Lines() {
 		fmt.Fprintln(os.Stderr, line)
 	}
 	fmt.Fprintln(os.Stderr, "against everybody who cannot tell HMAC-SHA-256 from a random function")

@@ -1,0 +1,273 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/experiment/datasets"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/geometry"
+	"github.com/darrm/darrm/learn/loss"
+)
+
+// The groups of flags that the methods of train share: data, loss, privacy and what becomes
+// of the model.
+
+// dataFlags say which records are trained on.
+type dataFlags struct {
+	dataSet, dataDir     string
+	dataSeed             uint64
+	private, public      string
+	dataFormat, response string
+	labels, publicLabels string
+	positive             []int
+	noHeader             bool
+}
+
+func (f *dataFlags) register(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringVar(&f.dataSet, "data-set", "", "one of the known data sets: "+strings.Join(datasets.Names(), ", "))
+	fl.StringVar(&f.dataDir, "data-dir", "", "folder with the real files of --data-set (default: generated stand-ins)")
+	fl.Uint64Var(&f.dataSeed, "data-seed", 0, "seed of the stand-ins, and of what is drawn from real files")
+	fl.StringVar(&f.private, "private", "", "file of private records, instead of --data-set")
+	fl.StringVar(&f.public, "public", "", "file of public records of the same columns; not the private ones under\nanother name, or in another order. Single records in both are not noticed")
+	fl.StringVar(&f.dataFormat, "data-format", "auto", "\"csv\", \"libsvm\" or \"idx\" (images, pixels over 255); auto goes by the name\n(.csv; .idx or -ubyte, with .gz too; else libsvm)")
+	fl.StringVar(&f.response, "response", "", "name (or number from 1) of the CSV column of responses")
+	fl.BoolVar(&f.noHeader, "no-header", false, "the first line of a CSV file is a record already")
+	fl.StringVar(&f.labels, "labels", "", "IDX file of the labels of --private, which are its responses")
+	fl.StringVar(&f.publicLabels, "public-labels", "", "IDX file of the labels of --public")
+	fl.IntSliceVar(&f.positive, "positive", nil, "labels whose response is 1; all other images are kept and have 0 (default: the\nlabel is the response)")
+}
+
+// lossFlags say what is minimised.
+type lossFlags struct {
+	task                 string
+	l1, l2, ball, radius float64
+}
+
+func (f *lossFlags) register(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringVar(&f.task, "task", "", "\"mean\" estimation, \"ridge\" (least squares) or \"logistic\"; a known data\nset has its own")
+	fl.Float64Var(&f.l1, "l1", 0, "λ of the regulariser λ‖x‖₁")
+	fl.Float64Var(&f.l2, "l2", 0, "λ of the regulariser (λ/2)‖x‖²")
+	fl.Float64Var(&f.ball, "ball", 0, "radius of the ball that the model is kept in")
+	fl.Float64Var(&f.radius, "radius", 0, "public bound on the norm of a record's features; longer private ones are\nshortened. Without it the largest norm at hand counts, which no release\nmay rest on")
+}
+
+// loss returns the loss of --task.
+func (f *lossFlags) loss() (loss.Loss, error) {
+	switch f.task {
+	case "mean":
+		return loss.MeanEstimation{}, nil
+	case "ridge":
+		return loss.LeastSquares{}, nil
+	case "logistic":
+		return loss.Logistic{}, nil
+	}
+	return nil, usagef("task = %q, but it must be \"mean\", \"ridge\" or \"logistic\"", f.task)
+}
+
+// regularizer checks the flags of the model's size, and returns the regulariser that they
+// ask for, else the data set's own.
+func (f *lossFlags) regularizer(c *cobra.Command, own geometry.Regularizer) (geometry.Regularizer, error) {
+	if c.Flags().Changed("radius") && !(f.radius > 0) {
+		return nil, usagef("radius = %v, but it must be above 0", f.radius)
+	}
+	given, stated := 0, own
+	for _, r := range []struct {
+		flag string
+		reg  geometry.Regularizer
+	}{{"l1", geometry.L1{Lambda: f.l1}}, {"l2", geometry.L2{Lambda: f.l2}}, {"ball", geometry.Ball{Radius: f.ball}}} {
+		if c.Flags().Changed(r.flag) {
+			stated = r.reg
+			given++
+		}
+	}
+	if given > 1 {
+		return nil, usagef("--l1, --l2 and --ball exclude each other")
+	}
+	for _, x := range []struct {
+		name  string
+		value float64
+	}{{"l1", f.l1}, {"l2", f.l2}} {
+		if !(x.value >= 0) || math.IsInf(x.value, 1) {
+			return nil, usagef("%s = %v, but it must be finite and ≥ 0", x.name, x.value)
+		}
+	}
+	return stated, nil
+}
+
+// privacyFlags say what the model may cost.
+type privacyFlags struct {
+	epsilon, delta float64
+}
+
+func (f *privacyFlags) register(c *cobra.Command) {
+	fl := c.Flags()
+	fl.Float64Var(&f.epsilon, "eps", 0, "ε that the model may cost")
+	fl.Float64Var(&f.delta, "delta", 0, "δ that the model may cost")
+}
+
+func (f *privacyFlags) target() accountant.Cost {
+	return accountant.Cost{Epsilon: f.epsilon, Delta: f.delta}
+}
+
+// modelFlags say where a model goes, who pays for it, and where its secret state is kept.
+type modelFlags struct {
+	out, checkpoint   string
+	ledger, requestID string
+	dryRun            bool
+	insecureSeed      uint64
+	force             bool
+}
+
+func (f *modelFlags) register(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringVarP(&f.out, "out", "o", "", "write the model to this file instead of stdout")
+	fl.StringVar(&f.checkpoint, "checkpoint", "", "keep the secret state here after each epoch, and go on from it if it is there")
+	fl.StringVar(&f.ledger, "ledger", "", "charge this ledger (darrm budget init) before the first step")
+	fl.StringVar(&f.requestID, "request-id", "", "name of this training in the ledger (default: a name of its own)")
+	fl.BoolVar(&f.force, "force", false, "without --ledger: replace --out by a new model. Nobody accounts for the two")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "say what the model would cost, and train and charge nothing")
+	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0, "simulate with this seed, for experiments; the model is marked, it is not\nprivate")
+}
+
+// set reads the records, and sets the loss that l or the data set has.
+func (f *dataFlags) set(c *cobra.Command, a *app, l *lossFlags) (datasets.Set, error) {
+	if err := require(c, "data-set|private"); err != nil {
+		return datasets.Set{}, err
+	}
+	if f.dataSet != "" {
+		for _, name := range []string{"public", "response", "no-header", "data-format", "task", "labels", "public-labels", "positive"} {
+			if c.Flags().Changed(name) {
+				return datasets.Set{}, usagef("--%s goes with --private: a known data set has its own", name)
+			}
+		}
+		if !slices.Contains(datasets.Names(), f.dataSet) {
+			return datasets.Set{}, usagef("data-set = %q, but it must be one of %s", f.dataSet, strings.Join(datasets.Names(), ", "))
+		}
+		if f.dataDir != "" {
+			set, err := datasets.Load(c.Context(), f.dataSet, f.dataDir, f.dataSeed)
+			return set, inputFailure(c.Context(), err)
+		}
+		set, err := datasets.Standin(f.dataSet, f.dataSeed)
+		if err == nil {
+			a.say("darrm: %s is a STAND-IN generated from seed %d, not the real data (--data-dir)", f.dataSet, f.dataSeed)
+		}
+		return set, err
+	}
+	for _, name := range []string{"data-dir", "data-seed"} {
+		if c.Flags().Changed(name) {
+			return datasets.Set{}, usagef("--%s goes with --data-set", name)
+		}
+	}
+	if err := require(c, "task"); err != nil {
+		return datasets.Set{}, err
+	}
+	if f.publicLabels != "" && f.public == "" {
+		return datasets.Set{}, usagef("--public-labels goes with --public")
+	}
+	set := datasets.Set{Name: filepath.Base(f.private)}
+	var err error
+	if set.Task, err = l.loss(); err != nil {
+		return set, err
+	}
+	err = data.Files{Private: f.private, Labels: f.labels, Public: f.public, PublicLabels: f.publicLabels}.CheckApart(c.Context())
+	if errors.Is(err, data.ErrSameFile) {
+		return set, usagef("--public, --public-labels: %w", err)
+	}
+	if err != nil {
+		return set, inputFailure(c.Context(), err)
+	}
+	if set.Private, err = f.records(c, a, l, f.private, f.labels, 0); err != nil {
+		return set, err
+	}
+	if f.public != "" {
+		if set.Public, err = f.records(c, a, l, f.public, f.publicLabels, set.Private.Dim()); err != nil {
+			return set, err
+		}
+	}
+	return set, nil
+}
+
+// formatOf returns the format of a file of records.
+func (f *dataFlags) formatOf(path string) string {
+	if f.dataFormat != "auto" {
+		return f.dataFormat
+	}
+	name := strings.TrimSuffix(strings.ToLower(path), ".gz")
+	switch {
+	case strings.HasSuffix(name, ".idx"), strings.HasSuffix(name, "-ubyte"):
+		return "idx"
+	case filepath.Ext(strings.ToLower(path)) == ".csv":
+		return "csv"
+	}
+	return "libsvm"
+}
+
+// records reads a file of records, labels the file of their labels or "".
+func (f *dataFlags) records(c *cobra.Command, a *app, l *lossFlags, path, labels string, dim int) (*data.Records, error) {
+	format := f.formatOf(path)
+	if !slices.Contains([]string{"csv", "libsvm", "idx"}, format) {
+		return nil, usagef("data-format = %q, but it must be \"auto\", \"csv\", \"libsvm\" or \"idx\"", f.dataFormat)
+	}
+	if format != "csv" && f.response != "" {
+		return nil, usagef("--response goes with CSV: %s is read as %s", path, format)
+	}
+	if format != "idx" && (labels != "" || f.positive != nil) {
+		return nil, usagef("--labels, --public-labels and --positive go with IDX: %s is read as %s", path, format)
+	}
+	var read func(io.Reader) (*data.Records, error)
+	switch format {
+	case "csv":
+		if f.response == "" && l.task != "mean" {
+			return nil, usagef("--response must be given: the task %s needs a column of responses", l.task)
+		}
+		read = func(r io.Reader) (*data.Records, error) {
+			return data.ReadCSV(r, data.CSVOptions{Response: f.response, Header: !f.noHeader})
+		}
+	case "libsvm":
+		read = func(r io.Reader) (*data.Records, error) { return data.ReadLIBSVM(r, dim) }
+	case "idx":
+		if labels == "" && l.task != "mean" {
+			return nil, usagef("%s needs a file of labels (--labels, --public-labels): the task %s needs responses", path, l.task)
+		}
+		read = func(r io.Reader) (*data.Records, error) { return f.images(c, a, r, labels) }
+	}
+	in, err := a.open(c.Context(), path, data.MaxBytes)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	records, err := read(in)
+	var flag *check.Error
+	if format == "idx" && errors.As(err, &flag) {
+		return nil, usageError{Err: err} // of --positive; files have errors of their own
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return records, inputFailure(c.Context(), err)
+}
+
+// images reads IDX images with the file of their labels, "" for none.
+func (f *dataFlags) images(c *cobra.Command, a *app, r io.Reader, labels string) (*data.Records, error) {
+	if labels == "" {
+		return data.ReadIDX(r, nil, f.positive)
+	}
+	l, err := a.open(c.Context(), labels, data.MaxBytes)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	return data.ReadIDX(r, l, f.positive)
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/release"
+)
+
+// report says what was released and what it costs, on stderr.
+func report(a *app, s *release.Summary, g chosen, simulated bool) {
+	if simulated {
+		a.say("SIMULATION: drawn from a seed, NOT PRIVATE; do not release these labels")
+	}
+	by := ""
+	if g.table == nil {
+		by = " by " + g.Mechanism.Title()
+	}
+	a.say("%d labels from K = %d teachers%s", s.Queries, s.Problem.K, by)
+	reportPromise(a, s)
+}
+
+// reportPromise says what was read, what is presumed and what is promised.
+func reportPromise(a *app, s *release.Summary) {
+	for _, line := range s.Lines() {
+		a.say("%s", line)
+	}
+}
+
+// releaseFields are the JSON fields that a dry run and a release share.
+type releaseFields struct {
+	Mechanism    string           `json:"mechanism"`
+	K            int              `json:"k"`
+	Affected     int              `json:"affected"`
+	TeachersFrom release.Source   `json:"teachers_from"`
+	Columns      string           `json:"columns"`
+	Queries      int              `json:"queries"`
+	Slack        float64          `json:"slack"`
+	PerLabel     accountant.Cost  `json:"per_label"`
+	AllFrozen    *accountant.Cost `json:"all_labels_frozen_teachers"`
+	AllFresh     accountant.Cost  `json:"all_labels_fresh_teachers"`
+	Again        *accountant.Cost `json:"same_votes_again"`
+	PaidBy       string           `json:"paid_by,omitempty"`
+	Warnings     []string         `json:"warnings,omitempty"`
+}
+
+func fieldsOf(s *release.Summary) releaseFields {
+	f := releaseFields{
+		Mechanism: s.Mechanism, K: s.Problem.K, Affected: s.Problem.Affected, TeachersFrom: s.Source, Columns: s.Columns.String(),
+		Queries: s.Queries, Slack: s.Totals.Slack, PerLabel: s.PerAnswer, AllFresh: s.Totals.Fresh.Cost,
+		PaidBy: s.PaidBy, Warnings: s.Warnings(),
+	}
+	if s.Totals.Frozen != nil {
+		f.AllFrozen, f.Again = &s.Totals.Frozen.Cost, &s.Totals.Again.Cost
+	}
+	return f
+}
+
+// quote says what the release would cost, and what the ledger would pay.
+func quote(a *app, q *release.Quote) error {
+	out := struct {
+		DryRun bool `json:"dry_run"`
+		releaseFields
+		Charge    *amount `json:"charge,omitempty"`
+		Remaining *amount `json:"remaining,omitempty"`
+	}{DryRun: true, releaseFields: fieldsOf(&q.Summary)}
+	var rows [][]string
+	add := func(title string, c accountant.Cost) {
+		rows = append(rows, []string{title, fmt.Sprint(c.Epsilon), fmt.Sprint(c.Delta)})
+	}
+	add("one label", q.PerAnswer)
+	if q.Totals.Frozen == nil {
+		add(fmt.Sprintf("all %d", q.Queries), q.Totals.Fresh.Cost)
+	} else {
+		if q.Teachers != ensemble.FrozenTeachers.String() {
+			add(fmt.Sprintf("all %d, fresh teachers", q.Queries), q.Totals.Fresh.Cost)
+			add("the same votes again, fresh", q.Totals.Again.Cost)
+		}
+		if q.Teachers != ensemble.FreshTeachers.String() {
+			add(fmt.Sprintf("all %d, frozen teachers", q.Queries), q.Totals.Frozen.Cost)
+		}
+	}
+	if q.Charge != nil {
+		paid, left := newAmount(*q.Charge), newAmount(*q.Remaining)
+		out.Charge, out.Remaining = &paid, &left
+		rows = append(rows, amountRow("the ledger would be charged", *q.Charge), amountRow("of which remains now", *q.Remaining))
+	}
+	if a.json {
+		return a.deliverJSON("", out)
+	}
+	reportPromise(a, &q.Summary)
+	return a.deliver("", func(w io.Writer) error {
+		return renderRows(w, []string{"dry run: nothing was released", "ε", "δ"}, rows, nil)
+	})
+}
+
+// jsonAnswer is the answer to a query: the number of a class.
+type jsonAnswer struct {
+	query string
+	class int
+}
+
+// encodeAnswers writes the answers as one JSON document with their price.
+func encodeAnswers(w io.Writer, s *release.Summary, answers []jsonAnswer, simulated bool) error {
+	type label struct {
+		Query string          `json:"query"`
+		Label json.RawMessage `json:"label"`
+	}
+	out := struct {
+		Private bool `json:"private"`
+		releaseFields
+		Labels    []label `json:"labels,omitempty"`
+		Simulated []label `json:"simulated_labels,omitempty"`
+	}{Private: !simulated, releaseFields: fieldsOf(s)}
+	labels := make([]label, len(answers))
+	for i, a := range answers {
+		if a.class == ensemble.Abstained {
+			a.class = len(s.Classes) - 1
+		}
+		labels[i] = label{a.query, jsonClass(s.Classes[a.class])}
+	}
+	if out.Labels = labels; simulated {
+		out.Labels, out.Simulated = nil, labels
+	}
+	return encodeJSON(w, out)
+}
+
+// jsonClass is a class as a JSON value: an integer where its name is one.
+func jsonClass(name string) json.RawMessage {
+	if n, err := strconv.Atoi(name); err == nil && strconv.Itoa(n) == name {
+		return json.RawMessage(name)
+	}
+	b, _ := json.Marshal(name) // a string always marshals
+	return b
+}

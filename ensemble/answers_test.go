@@ -1,0 +1,187 @@
+package ensemble
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/darrm/darrm/accountant"
+)
+
+// bruteDelta composes k copies of the worst (ε, δ) mechanism by convolution, one copy
+// at a time: its privacy loss is +∞ with probability δ, else ±ε with probabilities
+// e^±ε/(e^ε+e^-ε)... in float64, and evaluates δ(target) = E[(1-e^{target-L})₊].
+func bruteDelta(k int, each accountant.Cost, target float64) float64 {
+	p := (1 - each.Delta) / (1 + math.Exp(-each.Epsilon))
+	q := (1 - each.Delta) / (1 + math.Exp(each.Epsilon))
+	mass, infinite := []float64{1}, 0.0 // mass[j]: loss (2j-n)ε after n copies
+	for range k {
+		next := make([]float64, len(mass)+1)
+		for j, m := range mass {
+			next[j+1] += m * p
+			next[j] += m * q
+		}
+		infinite += each.Delta * (1 - infinite)
+		mass = next
+	}
+	sum := infinite
+	for j, m := range mass {
+		if l := float64(2*j-k) * each.Epsilon; l > target {
+			sum += m * -math.Expm1(target-l)
+		}
+	}
+	return sum
+}
+
+// optimalDelta returns the δ of k mechanisms together at ε, by the optimal composition.
+func optimalDelta(t testing.TB, k int, each accountant.Cost, epsilon float64) float64 {
+	t.Helper()
+	a, err := accountant.New(accountant.ReplaceOne)
+	if err == nil {
+		a, err = a.Charge(accountant.ApproxDP{Cost: each, Neighbours: accountant.ReplaceOne}, k)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := a.AtEpsilon(epsilon, accountant.MethodOptimal)
+	if err != nil || len(r.Bounds) != 1 {
+		t.Fatal(r, err)
+	}
+	return r.Bounds[0].Cost.Delta
+}
+
+// foreign is an event that the accountant does not know.
+type foreign struct{}
+
+func (foreign) Relation() accountant.Relation { return accountant.ReplaceOne }
+func (foreign) String() string                { return "something else" }
+
+// The thesis' running example: K = 11, ε = 0.0892 each, m = 3.
+func thesisRelease(queries int, r TeacherRandomness) Answers {
+	return Answers{
+		Queries: queries, PerAnswer: accountant.Cost{Epsilon: 0.2676, Delta: 0.0003}, Teachers: accountant.Cost{Epsilon: 0.0892, Delta: 1e-4},
+		K: 11, Affected: 11, Randomness: r, Slack: 1e-4,
+	}
+}
+
+func mustTotal(t *testing.T, r Answers) Total {
+	t.Helper()
+	total, err := r.Total()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return total
+}
+
+func TestReleaseTotals(t *testing.T) {
+	fresh := mustTotal(t, thesisRelease(100, FreshTeachers))
+	if s := fmt.Sprintf("%.3f %.3f", fresh.QueryFold.Epsilon, fresh.QueryFold.Delta); s != "15.044 0.030" || !fresh.QueryFoldHolds {
+		t.Errorf("fresh: Q-fold %s, holds %v", s, fresh.QueryFoldHolds)
+	}
+	if fresh.Cost.Epsilon >= fresh.QueryFold.Epsilon || fresh.Cost.Delta > fresh.QueryFold.Delta {
+		t.Errorf("fresh: %v does not improve on %v", fresh.Cost, fresh.QueryFold)
+	}
+	// Frozen: the same however many queries, and at most Kε.
+	for _, q := range []int{2, 4, 100, 1_000_000} {
+		frozen := mustTotal(t, thesisRelease(q, FrozenTeachers))
+		if frozen.QueryFoldHolds || !(frozen.Cost.Epsilon <= 11*0.0892) || frozen.Cost != mustTotal(t, thesisRelease(2, FrozenTeachers)).Cost {
+			t.Errorf("frozen, Q = %d: %+v", q, frozen)
+		}
+	}
+	// With K = 11, m = 3 the Q-fold figure of basic composition exceeds Kε from the
+	// fourth query on.
+	for q, exceeds := range map[int]bool{3: false, 4: true} {
+		r := thesisRelease(q, FrozenTeachers)
+		r.Slack = 0
+		total := mustTotal(t, r)
+		if (total.QueryFold.Epsilon > total.Cost.Epsilon) != exceeds {
+			t.Errorf("Q = %d: Q-fold %v, frozen %v", q, total.QueryFold, total.Cost)
+		}
+	}
+	// Disjoint training data: one teacher's cost.
+	r := thesisRelease(100, FrozenTeachers)
+	r.Affected = 1
+	if total := mustTotal(t, r); total.Cost != r.Teachers {
+		t.Errorf("parallel: %+v", total)
+	}
+	// One answer has its own cost, frozen or not.
+	if total := mustTotal(t, thesisRelease(1, FrozenTeachers)); total.Cost != (accountant.Cost{Epsilon: 0.2676, Delta: 0.0003}) || !total.QueryFoldHolds {
+		t.Errorf("one frozen answer: %+v", total)
+	}
+	if total := mustTotal(t, thesisRelease(0, FrozenTeachers)); total.Cost != (accountant.Cost{}) {
+		t.Errorf("no answer: %+v", total)
+	}
+}
+
+// A teacher trained once on a secret bit s draws a coin r and keeps (r, r ⊕ y), y the
+// randomised response of s at ε. Either answer alone is a fair coin, 0-DP; both
+// together reveal y, ε-DP and no better. Any total below ε for two frozen queries is
+// wrong.
+func TestFrozenTreatedAsFreshIsCaught(t *testing.T) {
+	const eps = 1.5
+	p := 1 / (1 + math.Exp(-eps))
+	joint := func(s, a, b int) float64 { // Pr[answers = a, b | s]
+		if a^b == s {
+			return p / 2
+		}
+		return (1 - p) / 2
+	}
+	single, double := 0.0, 0.0
+	for a := range 2 {
+		for b := range 2 {
+			double = max(double, math.Log(joint(0, a, b)/joint(1, a, b)))
+		}
+		single = max(single, math.Log((joint(0, a, 0)+joint(0, a, 1))/(joint(1, a, 0)+joint(1, a, 1))))
+	}
+	if math.Abs(single) > 1e-12 || math.Abs(double-eps) > 1e-12 {
+		t.Fatalf("the example costs %g alone and %g together", single, double)
+	}
+	r := Answers{Queries: 2, PerAnswer: accountant.Cost{Epsilon: 1e-9, Delta: 0}, Teachers: accountant.Cost{Epsilon: eps, Delta: 0}, K: 1, Affected: 1, Randomness: FrozenTeachers}
+	if total := mustTotal(t, r); total.Cost.Epsilon < double-1e-12 {
+		t.Errorf("frozen total %v, but the two answers cost %g", total.Cost, double)
+	}
+	mutant := r
+	mutant.Randomness = FreshTeachers
+	if total := mustTotal(t, mutant); total.Cost.Epsilon >= double-1e-12 {
+		t.Errorf("frozen treated as fresh gives %v, which this test should tell from %g", total.Cost, double)
+	}
+	// And fresh answers do need the count: 20 fresh answers of (0.1, 0) cost 2, not
+	// 0.1.
+	r = Answers{Queries: 20, PerAnswer: accountant.Cost{Epsilon: 0.1, Delta: 0}, K: 3, Affected: 3, Randomness: FreshTeachers}
+	if total := mustTotal(t, r); bruteDelta(20, r.PerAnswer, total.Cost.Epsilon) > 0 || bruteDelta(20, r.PerAnswer, 0.1) == 0 {
+		t.Errorf("fresh: %v", total.Cost)
+	}
+}
+
+func TestReleaseRefuses(t *testing.T) {
+	for name, spoil := range map[string]func(*Answers){
+		"randomness not stated": func(r *Answers) { r.Randomness = 0 },
+		"queries":               func(r *Answers) { r.Queries = -1 },
+		"per answer":            func(r *Answers) { r.PerAnswer.Epsilon = math.NaN() },
+		"per answer forgotten":  func(r *Answers) { r.PerAnswer = accountant.Cost{} },
+		"per answer infinite":   func(r *Answers) { r.PerAnswer.Epsilon = math.Inf(1) },
+		"teachers":              func(r *Answers) { r.Teachers.Epsilon = math.NaN() },
+		"teachers negative":     func(r *Answers) { r.Teachers.Epsilon = -1 },
+		"teachers forgotten":    func(r *Answers) { r.Teachers = accountant.Cost{} },
+		"no affected":           func(r *Answers) { r.Affected = 0 },
+		"slack NaN":             func(r *Answers) { r.Slack = math.NaN() },
+		"delta NaN":             func(r *Answers) { r.Delta = math.NaN() },
+		"delta and slack":       func(r *Answers) { r.Delta = 0.1 },
+		"cost of noise": func(r *Answers) {
+			r.PerAnswer.Delta, r.Noise = 2, NoisyAnswer{accountant.Gaussian{NoiseMultiplier: 20, Neighbours: accountant.ReplaceOne}, 11}
+		},
+		"noise for one vote": func(r *Answers) {
+			r.Noise = NoisyAnswer{accountant.Gaussian{NoiseMultiplier: 20, Neighbours: accountant.ReplaceOne}, 1}
+		},
+		"unknown noise": func(r *Answers) { r.PerAnswer, r.Noise = accountant.Cost{}, NoisyAnswer{foreign{}, 11} },
+		"K":             func(r *Answers) { r.K = 0 },
+		"affected":      func(r *Answers) { r.Affected = 12 },
+		"slack":         func(r *Answers) { r.Slack = 1 },
+	} {
+		r := thesisRelease(3, FrozenTeachers)
+		spoil(&r)
+		if total, err := r.Total(); err == nil {
+			t.Errorf("%s: %+v", name, total)
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package teachers
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/randsrc"
+)
+
+// Parts says which private records each teacher is trained on. It is made of numbers of
+// records alone, so it cannot depend on what they hold: where a record is replaced, the
+// new one goes to the same teachers. Therefore Affected counts for accountant.ReplaceOne
+// too. It is immutable.
+type Parts struct {
+	records int
+	of      [][]int // by teacher, ascending
+	reach   int
+}
+
+// DisjointParts gives each of records to one of k teachers: teacher j gets the numbers j,
+// j+k, j+2k, …, from 0. The parts' sizes differ by at most one. A file that is sorted is
+// spread evenly; one whose order has the period k is not, and needs NewParts.
+func DisjointParts(records, k int) (Parts, error) {
+	if err := checkTeachersOf(records, k); err != nil {
+		return Parts{}, err
+	}
+	of := make([][]int, k)
+	for i := range records {
+		of[i%k] = append(of[i%k], i)
+	}
+	return NewParts(records, of)
+}
+
+// OverlappingParts gives each of k teachers size of the records, drawn without replacement
+// from the seed, each teacher by itself. The seed is no secret: nothing rests on it.
+func OverlappingParts(records, k, size int, seed uint64) (Parts, error) {
+	if err := checkTeachersOf(records, k); err != nil {
+		return Parts{}, err
+	}
+	if size < 1 || size > records {
+		return Parts{}, &check.Error{Name: "size of a part", Value: size, Rule: fmt.Sprintf("between 1 and the %d records", records)}
+	}
+	of := make([][]int, k)
+	for j := range of {
+		src := randsrc.NewSeededStream(seed, uint64(j))
+		all := make([]int, records)
+		for i := range all {
+			all[i] = i
+		}
+		for i := range size { // the first steps of Fisher and Yates
+			u, err := src.Uint53()
+			if err != nil {
+				return Parts{}, err
+			}
+			// The bias of the remainder is below 2⁻²⁰ for a billion records: which records
+			// a teacher sees matters to no promise.
+			n := i + int(u%uint64(records-i))
+			all[i], all[n] = all[n], all[i]
+		}
+		of[j] = all[:size]
+	}
+	return NewParts(records, of)
+}
+
+// NewParts returns parts of the caller's own: of[j] are the numbers of teacher j's records,
+// from 0. They must not have been chosen by what the records hold. A number twice in one
+// part is refused: its record would weigh twice in that teacher, who would promise half.
+func NewParts(records int, of [][]int) (Parts, error) {
+	if err := checkTeachersOf(records, len(of)); err != nil {
+		return Parts{}, err
+	}
+	p := Parts{records: records, of: make([][]int, len(of))}
+	seenBy := make([]int, records)
+	for j, part := range of {
+		if len(part) == 0 {
+			return Parts{}, &check.Error{Name: fmt.Sprintf("part of teacher %d", j+1), Value: "empty", Rule: "at least one record"}
+		}
+		p.of[j] = slices.Clone(part)
+		slices.Sort(p.of[j])
+		for i, r := range p.of[j] {
+			if r < 0 || r >= records {
+				return Parts{}, &check.Error{Name: fmt.Sprintf("record of teacher %d", j+1), Value: r, Rule: fmt.Sprintf("between 0 and %d", records-1)}
+			}
+			if i > 0 && p.of[j][i-1] == r {
+				return Parts{}, &check.Error{Name: fmt.Sprintf("record of teacher %d", j+1), Value: fmt.Sprintf("%d twice", r), Rule: "in a part once"}
+			}
+			seenBy[r]++
+		}
+	}
+	p.reach = slices.Max(seenBy)
+	return p, nil
+}
+
+func checkTeachersOf(records, k int) error {
+	if err := check.Teachers(k); err != nil {
+		return err
+	}
+	if records < 1 {
+		return &check.Error{Name: "number of records", Value: records, Rule: "at least 1"}
+	}
+	return nil
+}
+
+// K returns the number of teachers.
+func (p Parts) K() int { return len(p.of) }
+
+// Records returns the number of records that the parts are of.
+func (p Parts) Records() int { return p.records }
+
+// Of returns the numbers of the records of teacher j, from 0, ascending.
+func (p Parts) Of(j int) []int { return slices.Clone(p.of[j]) }
+
+// Affected returns t, the most teachers that one record is given to: 1 for disjoint parts,
+// K where a record is in all.
+func (p Parts) Affected() int { return p.reach }

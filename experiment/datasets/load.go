@@ -1,0 +1,468 @@
+package datasets
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/readfile"
+	"github.com/darrm/darrm/learn/data"
+)
+
+// Load reads the real files of a data set from a directory:
+//
+//	mnist-69     an IDX pair: train-images-idx3-ubyte and train-labels-idx1-ubyte, or
+//	             t10k-… of the test set; plain or .gz
+//	cifar-10     data_batch_1.bin and as many of the other four as there are
+//	crime        communities.data
+//	compas       compas-two-years.csv or compas-scores-two-years.csv
+//	credit-card  uci-credit-card.csv or default-of-credit-card-clients.csv
+//
+// What is taken of them is each function's comment. The seed draws what the sources leave
+// to chance: which clients credit-card consists of, the matrix that multiplies crime's
+// public rows, and the start of logistic regression. mnist-69 and cifar-10 do not depend
+// on it. An error that the files are not there is fs.ErrNotExist. Only regular
+// files of at most data.MaxBytes are read, and only until ctx is done.
+func Load(ctx context.Context, name, dir string, seed uint64) (Set, error) {
+	from := folder{ctx, dir}
+	s := Set{Name: name}
+	rng := generator(seed)
+	var err error
+	switch name {
+	case MNIST69:
+		err = s.loadMNIST(from)
+	case CIFAR10:
+		err = s.loadCIFAR(from)
+	case Crime:
+		err = s.loadFile(from, rng, readCrime, "communities.data")
+	case COMPAS:
+		err = s.loadFile(from, rng, readCOMPAS, "compas-two-years.csv", "compas-scores-two-years.csv")
+	case CreditCard:
+		err = s.loadFile(from, rng, readCreditCard, "uci-credit-card.csv", "default-of-credit-card-clients.csv")
+	default:
+		err = unknown(name)
+	}
+	if err != nil {
+		return Set{}, err
+	}
+	return s.finish(startGenerator(seed)), nil
+}
+
+// folder is where a data set's files lie, read until ctx is done.
+type folder struct {
+	ctx context.Context
+	dir string
+}
+
+// open opens the first of the names that is there, unpacked if it ends in .gz. At most
+// data.MaxBytes are read, packed and unpacked.
+func (in folder) open(names ...string) (io.ReadCloser, string, error) {
+	for _, name := range names {
+		for _, suffix := range []string{"", ".gz"} {
+			path := filepath.Join(in.dir, name+suffix)
+			f, err := readfile.Open(in.ctx, path, data.MaxBytes)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil || suffix == "" {
+				return f, path, err
+			}
+			z, err := gzip.NewReader(f)
+			if err != nil {
+				f.Close()
+				return nil, path, fmt.Errorf("%s: %w", path, err)
+			}
+			return unpacked{readfile.Limit(in.ctx, z, path+", unpacked,", data.MaxBytes), f}, path, nil
+		}
+	}
+	return nil, "", fmt.Errorf("none of %s in %s: %w", strings.Join(names, ", "), in.dir, fs.ErrNotExist)
+}
+
+type unpacked struct {
+	io.Reader
+	file io.Closer
+}
+
+func (u unpacked) Close() error { return u.file.Close() }
+
+func (s *Set) loadFile(from folder, rng *rand.Rand, read func(io.Reader, *rand.Rand) (private, public *data.Records, err error), names ...string) error {
+	f, path, err := from.open(names...)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if s.Private, s.Public, err = read(f, rng); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	s.Source = path
+	return nil
+}
+
+// loadMNIST takes the first images of 6 as D and the first of 9, each turned by 180°, as
+// P: 1000 of each, or as many as there are of both.
+func (s *Set) loadMNIST(from folder) error {
+	var images data.LabelledImages
+	var err error
+	for _, s.Source = range []string{"train", "t10k"} {
+		if images, err = data.ReadLabelledImages(from.ctx, from.dir, s.Source); err == nil || !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if s.Private, s.Public, err = sixesAndNines(images); err != nil {
+		return fmt.Errorf("%s in %s: %w", s.Source, from.dir, err)
+	}
+	s.Source = filepath.Join(from.dir, s.Source)
+	return nil
+}
+
+func sixesAndNines(images data.LabelledImages) (private, public *data.Records, err error) {
+	d := images.Rows * images.Columns
+	var six, nine []int
+	for i, l := range images.Labels {
+		switch l {
+		case 6:
+			six = append(six, i)
+		case 9:
+			nine = append(nine, i)
+		}
+	}
+	n := min(1000, len(six), len(nine))
+	if n == 0 {
+		return nil, nil, errors.New("no image of a 6, or none of a 9")
+	}
+	pixels := func(indices []int, turn bool) (*data.Records, error) {
+		x := make([]float64, 0, n*d)
+		for _, i := range indices[:n] {
+			item := images.Image(i)
+			for j := range item {
+				v := item[j]
+				if turn {
+					v = item[len(item)-1-j]
+				}
+				x = append(x, float64(v)/255)
+			}
+		}
+		return data.NewRecords(n, d, x, nil)
+	}
+	if private, err = pixels(six, false); err != nil {
+		return nil, nil, err
+	}
+	public, err = pixels(nine, true)
+	return private, public, err
+}
+
+// loadCIFAR takes the first 100 images of each class as D and the first 250 further ones
+// of each of the classes 0 to 3 as P, in the files' order; the response is the class.
+func (s *Set) loadCIFAR(from folder) error {
+	const d, size = 3072, 3073
+	var x, y [2][]float64
+	var count [10][2]int
+	var first string
+	for batch := 1; batch <= 5; batch++ {
+		f, path, err := from.open(fmt.Sprintf("data_batch_%d.bin", batch))
+		if errors.Is(err, fs.ErrNotExist) && batch > 1 {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if first == "" {
+			first = path
+		}
+		b, err := io.ReadAll(io.LimitReader(f, 10_000*size+1))
+		f.Close()
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		if len(b) == 0 || len(b)%size != 0 || len(b) > 10_000*size {
+			return fmt.Errorf("%s: %d bytes, but it must be up to 10000 images of %d", path, len(b), size)
+		}
+		for i := 0; i < len(b); i += size {
+			label := b[i]
+			if label > 9 {
+				return fmt.Errorf("%s: image %d: %w", path, i/size+1, &check.Error{Name: "label", Value: label, Rule: "between 0 and 9"})
+			}
+			which := 0
+			if count[label][0] == 100 {
+				which = 1
+			}
+			if which == 1 && (label > 3 || count[label][1] == 250) {
+				continue
+			}
+			count[label][which]++
+			for _, v := range b[i+1 : i+size] {
+				x[which] = append(x[which], float64(v)/255)
+			}
+			y[which] = append(y[which], float64(label))
+		}
+	}
+	if len(y[0]) < 1000 || len(y[1]) < 1000 {
+		return fmt.Errorf("%s: %d and %d images, but 1000 are needed of each; add the other batches", first, len(y[0]), len(y[1]))
+	}
+	var err error
+	if s.Private, err = data.NewRecords(1000, d, x[0], y[0]); err != nil {
+		return err
+	}
+	s.Source = first
+	s.Public, err = data.NewRecords(1000, d, x[1], y[1])
+	return err
+}
+
+// eachRow calls f with every row of a CSV file, which it must not keep. An error names the
+// line.
+func eachRow(r io.Reader, columns int, f func(row []string) error) error {
+	cr := data.NewCSVReader(r)
+	cr.FieldsPerRecord = columns
+	for {
+		row, err := cr.Read()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		line, _ := cr.FieldPos(0)
+		if err := f(row); err != nil {
+			return fmt.Errorf("line %d: %w", line, err)
+		}
+	}
+}
+
+// readCrime takes the rows without a missing value in any column but county, community
+// and the name, which are dropped: 319 of the file's 1994. D is the first half, P the
+// other, multiplied by I + N(0,1), drawn once. State and fold are divided by their
+// ranges, 56 and 10; the other features and the response are in [0,1] already.
+func readCrime(r io.Reader, rng *rand.Rand) (private, public *data.Records, err error) {
+	const columns, d = 128, 124
+	var x, y []float64
+	err = eachRow(r, columns, func(row []string) error {
+		used := append(slices.Clone(row[:1]), row[4:]...)
+		if slices.Contains(used, "?") {
+			return nil
+		}
+		for i, field := range used {
+			v, err := data.ParseNumber(field)
+			if err != nil {
+				return err
+			}
+			switch i {
+			case 0:
+				x = append(x, v/56)
+			case 1:
+				x = append(x, v/10)
+			case d:
+				y = append(y, v)
+			default:
+				x = append(x, v)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	n := len(y) / 2
+	if n == 0 {
+		return nil, nil, errors.New("fewer than two complete rows")
+	}
+	if private, err = data.NewRecords(n, d, x[:n*d:n*d], y[:n:n]); err != nil {
+		return nil, nil, err
+	}
+	public, err = data.NewRecords(n, d, rotate(rng, x[n*d:2*n*d], d), y[n:2*n])
+	return private, public, err
+}
+
+// header gives the columns of a table by name.
+type header map[string]int
+
+func newHeader(row []string, names ...string) (header, error) {
+	h := header{}
+	for i, name := range row {
+		name = strings.TrimPrefix(name, "\ufeff")
+		if _, ok := h[name]; !ok { // the original COMPAS file has priors_count twice
+			h[name] = i
+		}
+	}
+	for _, name := range names {
+		if _, ok := h[name]; !ok {
+			return nil, fmt.Errorf("there is no column %q", name)
+		}
+	}
+	return h, nil
+}
+
+func (h header) number(row []string, name string) (float64, error) {
+	v, err := data.ParseNumber(row[h[name]])
+	if err != nil {
+		return 0, fmt.Errorf("column %s: %w", name, err)
+	}
+	return v, nil
+}
+
+// readCOMPAS takes the customary rows (screened within 30 days of the arrest, is_recid
+// not -1, a charge that is not "O", a score): the Caucasian ones are D, as many
+// African-American ones, the first, P. Eleven features, standardised by P's statistics.
+func readCOMPAS(r io.Reader, _ *rand.Rand) (private, public *data.Records, err error) {
+	const d = 11
+	counts := []string{"age", "priors_count", "juv_fel_count", "juv_misd_count", "juv_other_count", "decile_score"}
+	var h header
+	var x, y [2][]float64
+	err = eachRow(r, 0, func(row []string) (err error) {
+		if h == nil {
+			h, err = newHeader(row, append(counts, "sex", "race", "days_b_screening_arrest", "c_charge_degree", "is_recid", "score_text", "two_year_recid")...)
+			return err
+		}
+		text := func(name string) string { return row[h[name]] }
+		which := slices.Index([]string{"Caucasian", "African-American"}, text("race"))
+		if which < 0 || text("days_b_screening_arrest") == "" || text("is_recid") == "-1" || text("c_charge_degree") == "O" || text("score_text") == "N/A" {
+			return nil
+		}
+		days, err := h.number(row, "days_b_screening_arrest")
+		if err != nil || math.Abs(days) > 30 {
+			return err
+		}
+		for _, name := range counts {
+			v, err := h.number(row, name)
+			if err != nil {
+				return err
+			}
+			x[which] = append(x[which], v)
+		}
+		label, err := h.number(row, "two_year_recid")
+		if err != nil {
+			return err
+		}
+		age := x[which][len(x[which])-len(counts)]
+		x[which] = append(x[which], is(text("sex") == "Male"), is(text("c_charge_degree") == "F"), is(age < 25), is(age > 45), 1)
+		y[which] = append(y[which], label)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	n := len(y[0])
+	if n == 0 || len(y[1]) < n {
+		return nil, nil, fmt.Errorf("%d Caucasian and %d African-American rows, but there must be some, and no fewer of the latter", n, len(y[1]))
+	}
+	return standardised(n, d, x[0], y[0], x[1][:n*d], y[1][:n])
+}
+
+func is(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// standardised takes P's mean off each column and divides by P's standard deviation, for
+// D as well: D's own would tell of it. Columns that are constant in P stay.
+func standardised(n, d int, x, y, px, py []float64) (private, public *data.Records, err error) {
+	for j := range d {
+		mean, square := 0.0, 0.0
+		for i := range n {
+			mean += px[i*d+j] / float64(n)
+		}
+		for i := range n {
+			square += (px[i*d+j] - mean) * (px[i*d+j] - mean) / float64(n)
+		}
+		if std := math.Sqrt(square); std > 1e-12*(1+math.Abs(mean)) {
+			for i := range n {
+				x[i*d+j] = (x[i*d+j] - mean) / std
+				px[i*d+j] = (px[i*d+j] - mean) / std
+			}
+		}
+	}
+	if private, err = data.NewRecords(n, d, x, y); err != nil {
+		return nil, nil, err
+	}
+	public, err = data.NewRecords(n, d, px, py)
+	return private, public, err
+}
+
+// readCreditCard takes 100 defaulters and 100 others with EDUCATION 3 (high school) as D,
+// and 10 and 190 with EDUCATION 2 (university) as P. Who is drawn at random, for the file's
+// first clients are like each other; they stay in the file's order. Features are the 23
+// attributes without EDUCATION and MARRIAGE, standardised by P's statistics. Columns are
+// taken by place: an id, the attributes, the response; the file may have up to two lines of
+// headers.
+func readCreditCard(r io.Reader, rng *rand.Rand) (private, public *data.Records, err error) {
+	const columns, education, marriage, d = 25, 3, 4, 21
+	clients := [2][2]*sample{{{size: 100}, {size: 100}}, {{size: 190}, {size: 10}}} // of D and P, without and with default
+	row := 0
+	err = eachRow(r, columns, func(fields []string) error {
+		row++
+		if _, err := data.ParseNumber(fields[0]); err != nil && row <= 2 {
+			return nil // a header
+		}
+		v := make([]float64, columns)
+		for i, field := range fields {
+			var err error
+			if v[i], err = data.ParseNumber(field); err != nil {
+				return fmt.Errorf("column %d: %w", i+1, err)
+			}
+		}
+		label := v[columns-1]
+		if label != 0 && label != 1 {
+			return &check.Error{Name: "response", Value: label, Rule: "0 or 1"}
+		}
+		if which := slices.Index([]float64{3, 2}, v[education]); which >= 0 {
+			x := slices.Delete(v[1:columns-1], education-1, marriage)
+			clients[which][int(label)].add(rng, client{row, x, label})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	var x, y [2][]float64
+	for which, group := range clients {
+		var taken []client
+		for label, s := range group {
+			if len(s.clients) < s.size {
+				return nil, nil, fmt.Errorf("%d clients with EDUCATION %d and response %d, but %d are needed", len(s.clients), 3-which, label, s.size)
+			}
+			taken = append(taken, s.clients...)
+		}
+		slices.SortFunc(taken, func(a, b client) int { return a.row - b.row })
+		for _, c := range taken {
+			x[which] = append(x[which], c.features...)
+			y[which] = append(y[which], c.response)
+		}
+	}
+	return standardised(200, d, x[0], y[0], x[1], y[1])
+}
+
+type client struct {
+	row      int
+	features []float64
+	response float64
+}
+
+// sample is a uniformly random subset, of the given size, of the clients added: Vitter's
+// algorithm R, so that memory does not grow with the file.
+type sample struct {
+	size    int
+	seen    int
+	clients []client
+}
+
+func (s *sample) add(rng *rand.Rand, c client) {
+	s.seen++
+	if len(s.clients) < s.size {
+		s.clients = append(s.clients, c)
+	} else if i := rng.IntN(s.seen); i < s.size {
+		s.clients[i] = c
+	}
+}

@@ -1,0 +1,91 @@
+package datasets
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path/filepath"
+
+	"github.com/darrm/darrm/learn/data"
+)
+
+// folders are where, below the data folder, the real files of a data set may lie, besides
+// the folder of its name and the data folder itself.
+var folders = map[string][]string{
+	MNIST69: {"mnist"}, // what scripts/fetch-mnist fills
+	CIFAR10: {"cifar-10-batches-bin"},
+}
+
+// Open returns the data set of that name and seed: of its real files in or below the folder
+// root, where they are, or else the stand-in. Files that are there but damaged are an error.
+func Open(ctx context.Context, name, root string, seed uint64) (Set, error) {
+	set, err := realFiles(ctx, name, root, seed)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Standin(name, seed)
+	}
+	return set, err
+}
+
+// realFiles reads the real files. The error is fs.ErrNotExist where there are none;
+// files that are there but damaged are another error: nothing stands in for them.
+func realFiles(ctx context.Context, name, root string, seed uint64) (Set, error) {
+	dirs := []string{filepath.Join(root, name)}
+	for _, f := range folders[name] {
+		dirs = append(dirs, filepath.Join(root, f))
+	}
+	for _, dir := range dirs {
+		if set, err := Load(ctx, name, dir, seed); !errors.Is(err, fs.ErrNotExist) {
+			return set, err
+		}
+	}
+	return Load(ctx, name, root, seed)
+}
+
+// Inputs returns the hash of what is taken from real files, nil for a stand-in,
+// which is a function of its seed.
+func Inputs(ctx context.Context, name, root string, seed uint64) (map[string]string, error) {
+	set, err := realFiles(ctx, name, root, seed)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{filepath.Base(set.Source) + ", the records taken": Hash(set)}, nil
+}
+
+// Hash returns the SHA-256 of a data set's numbers, the start's included, in hexadecimal:
+// the records of real files can be the same for two seeds that begin elsewhere.
+func Hash(set Set) string {
+	h := sha256.New()
+	var b []byte
+	add := func(numbers ...float64) {
+		b = b[:0]
+		for _, v := range numbers {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+		}
+		h.Write(b)
+	}
+	for _, r := range []*data.Records{set.Private, set.Public} {
+		fmt.Fprintf(h, "%d %d %v\n", r.Len(), r.Dim(), r.HasResponses())
+		for i := range r.Len() {
+			add(r.Row(i)...)
+			add(r.Response(i))
+		}
+	}
+	add(set.Start...)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Label says on every picture and title which of the two the data are.
+func Label(set Set) string {
+	if set.Standin {
+		return "generated stand-in"
+	}
+	return "real data"
+}

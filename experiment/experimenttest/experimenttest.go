@@ -1,0 +1,263 @@
+// Package experimenttest tests experiments: it runs them, looks numbers up in their tables,
+// and shows of every claim that it can fail.
+package experimenttest
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/darrm/darrm/experiment"
+)
+
+// Long reports whether the full-size experiments shall run: DARRM_LONG=1.
+func Long() bool { return os.Getenv("DARRM_LONG") == "1" }
+
+// Numbers marks a test of numbers that takes long under the race detector, which has
+// nothing to find there: experiments start no goroutine. (Training grids do; see
+// TestTrainingIsTheSameForAnyWorkers.)
+func Numbers(t testing.TB) {
+	t.Helper()
+	if raced {
+		t.Skip("numbers, and nothing to race")
+	}
+}
+
+// Load returns the definition of that name or path.
+func Load(t testing.TB, c *experiment.Catalog, name string) experiment.Definition {
+	t.Helper()
+	d, err := c.Load(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// Parse returns the definition with that text.
+func Parse(t testing.TB, c *experiment.Catalog, text string) experiment.Definition {
+	t.Helper()
+	d, err := c.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// Run runs the experiment below the folder dir.
+func Run(t testing.TB, d experiment.Definition, dir string, o experiment.Options) experiment.Outcome {
+	t.Helper()
+	out, err := d.Run(context.Background(), dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Table returns the table of that name.
+func Table(t testing.TB, r experiment.Result, name string) experiment.Table {
+	t.Helper()
+	i := slices.IndexFunc(r.Tables, func(x experiment.Table) bool { return x.Name == name })
+	if i < 0 {
+		t.Fatalf("%s has no table %s", r.Name, name)
+	}
+	return r.Tables[i]
+}
+
+// Value returns the cell in column name of the first row in which the columns hold what
+// where says.
+func Value(t testing.TB, table experiment.Table, name string, where map[string]any) any {
+	t.Helper()
+	column := func(n string) int {
+		return slices.IndexFunc(table.Columns, func(c experiment.Column) bool { return c.Name == n })
+	}
+	for _, row := range table.Rows {
+		match := true
+		for n, v := range where {
+			match = match && row[column(n)] == v
+		}
+		if match {
+			return row[column(name)]
+		}
+	}
+	t.Fatalf("table %s has no row with %v", table.Name, where)
+	return nil
+}
+
+// Judge judges a finished run of d again, after change was applied to what its steps found.
+type Judge func(d experiment.Definition, change func(step string, value any)) (experiment.Result, error)
+
+// Replay is the judge that tells all of the run again.
+func Replay(out experiment.Outcome, o experiment.Options) Judge {
+	return func(d experiment.Definition, change func(string, any)) (experiment.Result, error) {
+		return d.Replay(context.Background(), out, o, change)
+	}
+}
+
+// EveryClaimCanFail breaks the numbers of a finished run, one kind at a time, and wants each
+// of its claims to fail at least once: a claim that holds whatever the figure shows tells
+// nothing about it. text is the definition that was run.
+func EveryClaimCanFail(t testing.TB, c *experiment.Catalog, text []byte, out experiment.Outcome, again Judge) {
+	t.Helper()
+	left := map[string]bool{}
+	for _, c := range out.Result.Claims {
+		left[c.Text] = true
+	}
+	judge := func(d experiment.Definition, broken func(step string, value any)) {
+		t.Helper()
+		result, err := again(d, broken)
+		if err != nil {
+			t.Fatalf("broken figures cannot be told: %v", err)
+		}
+		for _, c := range result.Failed() {
+			delete(left, c.Text)
+		}
+	}
+	d := Parse(t, c, string(text))
+	// Each number of each step, then each list of numbers, on which fewer claims rest.
+	type place struct{ step, path string }
+	var single, lists []place
+	judge(d, func(step string, value any) {
+		eachNumber(reflect.ValueOf(value), "", func(path string, _ reflect.Value) {
+			at := &single
+			if strings.HasSuffix(path, "[]") {
+				at = &lists
+			}
+			if !slices.Contains(*at, place{step, path}) {
+				*at = append(*at, place{step, path})
+			}
+		})
+	})
+	for _, p := range append(single, lists...) {
+		for _, factor := range []float64{1e12, 1e-12} {
+			if len(left) == 0 {
+				return
+			}
+			judge(d, func(step string, value any) {
+				if step != p.step {
+					return
+				}
+				eachNumber(reflect.ValueOf(value), "", func(path string, v reflect.Value) {
+					if path == p.path { // 0 is broken too
+						v.SetFloat(factor*v.Float() + (factor-1)*1e-12)
+					}
+				})
+			})
+		}
+	}
+	// What the source prints.
+	for n := 0; len(left) > 0; n++ {
+		other, ok := misprint(t, text, n)
+		if !ok {
+			break
+		}
+		if d, err := c.Parse(other); err == nil {
+			judge(d, func(string, any) {})
+		}
+	}
+	for text := range left {
+		t.Errorf("claim holds whatever is broken: %s", text)
+	}
+}
+
+// eachNumber calls fn for every float64 in v with its path: names of fields and places in
+// lists of structs. All of a list of numbers have one path. Long lists of structs, the single
+// runs behind a mean, are left out.
+func eachNumber(v reflect.Value, path string, fn func(path string, v reflect.Value)) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		eachNumber(v.Elem(), path, fn)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			eachNumber(v.Field(i), path+"."+v.Type().Field(i).Name, fn)
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			switch v.Index(i).Kind() {
+			case reflect.Float64, reflect.Slice:
+				eachNumber(v.Index(i), strings.TrimSuffix(path, "[]")+"[]", fn)
+			default:
+				if v.Len() <= 12 {
+					eachNumber(v.Index(i), fmt.Sprintf("%s[%d]", path, i), fn)
+				}
+			}
+		}
+	case reflect.Float64:
+		fn(path, v)
+	}
+}
+
+// misprint changes the n-th string or fraction below a field of the definition called
+// printed…, and says whether there is one.
+func misprint(t testing.TB, text []byte, n int) ([]byte, bool) {
+	t.Helper()
+	var file any
+	if err := json.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	here := func(printed bool) bool {
+		if printed {
+			seen++
+		}
+		return printed && seen == n+1
+	}
+	var walk func(v any, printed bool) any
+	walk = func(v any, printed bool) any {
+		switch x := v.(type) {
+		case map[string]any:
+			for _, name := range slices.Sorted(maps.Keys(x)) {
+				x[name] = walk(x[name], printed || strings.HasPrefix(name, "printed"))
+			}
+		case []any:
+			for i := range x {
+				x[i] = walk(x[i], printed)
+			}
+		case string:
+			if here(printed) {
+				return "9" + x
+			}
+		case float64:
+			if x != math.Trunc(x) && here(printed) { // whole ones, such as m, say where it is printed
+				return x + 1
+			}
+		}
+		return v
+	}
+	file = walk(file, false)
+	other, err := json.Marshal(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return other, seen > n
+}
+
+// Rows returns the lines of a CSV file by the names of its columns.
+func Rows(t testing.TB, path string) []map[string]string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() // only read from
+	lines, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []map[string]string
+	for _, line := range lines[1:] {
+		row := map[string]string{}
+		for i, cell := range line {
+			row[lines[0][i]] = cell
+		}
+		out = append(out, row)
+	}
+	return out
+}

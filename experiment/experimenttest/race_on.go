@@ -1,0 +1,5 @@
+//go:build race
+
+package experimenttest
+
+const raced = true

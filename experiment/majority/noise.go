@@ -1,0 +1,136 @@
+package majority
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/internal/check"
+)
+
+// noiseParameters: how much normal noise GNMax needs for a promise, by the Rényi order λ.
+type noiseParameters struct {
+	Targets   []noiseTarget `json:"targets"`
+	MaxOrder  float64       `json:"max_order"`  // λ of the grid search
+	OrderStep float64       `json:"order_step"` // from λ_min + step on
+}
+
+// noiseTarget is what one answer of GNMax may cost.
+type noiseTarget struct {
+	Data         string  `json:"data"`
+	Epsilon      float64 `json:"epsilon"`
+	Delta        float64 `json:"delta"`
+	PrintedOrder string  `json:"printed_order,omitempty"`
+	PrintedSigma string  `json:"printed_sigma,omitempty"`
+}
+
+// maxGrid bounds the orders of the grid search.
+const maxGrid = 100_000
+
+func (p *noiseParameters) Validate() error {
+	if err := check.Some("targets", len(p.Targets)); err != nil {
+		return err
+	}
+	if !(p.OrderStep > 0) || !(p.MaxOrder > 1 && p.MaxOrder <= 1e9) || p.MaxOrder/p.OrderStep > maxGrid {
+		return &check.Error{Name: "order_step", Value: p.OrderStep, Rule: fmt.Sprintf("above 0, and at most %d steps up to max_order in (1, 1e9]", maxGrid)}
+	}
+	for _, t := range p.Targets {
+		if _, err := ensemble.GNMaxNoise(accountant.Cost{Epsilon: t.Epsilon, Delta: t.Delta}); err != nil {
+			return err
+		}
+		if t.leastOrder()+2*p.OrderStep > p.MaxOrder {
+			return &check.Error{Name: "max_order", Value: p.MaxOrder, Rule: fmt.Sprintf("well above %g, the least order for ε = %g", t.leastOrder(), t.Epsilon)}
+		}
+	}
+	return nil
+}
+
+func (p *noiseParameters) Steps() int { return len(p.Targets) }
+
+// leastOrder returns λ_min = 1 + ln(1/δ)/ε: below it no noise is enough.
+func (t noiseTarget) leastOrder() float64 { return 1 + math.Log(1/t.Delta)/t.Epsilon }
+
+// variance returns σ² = λ/(ε - ln(1/δ)/(λ-1)), for λ above leastOrder.
+func (t noiseTarget) variance(order float64) float64 {
+	return order / (t.Epsilon - math.Log(1/t.Delta)/(order-1))
+}
+
+// calibration is what one target needs.
+type calibration struct {
+	Order     float64   `json:"order"`      // the best of the grid
+	GridSigma float64   `json:"grid_sigma"` // there
+	Sigma     float64   `json:"sigma"`      // at the best λ of all
+	Exact     float64   `json:"exact"`      // by the exact formula for normal noise, not by Rényi orders
+	Orders    []float64 `json:"orders"`
+	Variances []float64 `json:"variances"`
+}
+
+func (p *noiseParameters) Run(r *experiment.Run) error {
+	t := experiment.Table{Name: "sigma", Caption: "Noise of GNMax per class for one answer: by the source's grid of orders, by the best order, and by the exact formula for normal noise.", Columns: []experiment.Column{
+		{Name: "data", Title: "data"}, {Name: "epsilon", Title: "ε"}, {Name: "delta", Title: "δ"},
+		{Name: "order", Title: "best λ of the grid", Format: "%.2f"}, {Name: "sigma_grid", Title: "σ there", Format: "%.2f"}, {Name: "sigma", Title: "σ at the best λ", Format: "%.4f"},
+		{Name: "sigma_exact", Title: "σ, exact formula", Format: "%.4f"}, {Name: "printed_order", Title: "source prints λ"}, {Name: "printed_sigma", Title: "source prints σ"},
+		{Name: "sigma_at_printed_order", Title: "σ at the printed λ", Format: "%.2f"}}}
+	curve := experiment.Table{Name: "variance", Caption: "σ² against λ.", Long: true, Columns: []experiment.Column{{Name: "data", Title: "data"}, {Name: "order", Title: "λ"}, {Name: "variance", Title: "σ²"}}}
+	var panels []experiment.Panel
+	for i, target := range p.Targets {
+		c, err := experiment.Step(r, fmt.Sprintf("target-%d", i+1), []any{target.Epsilon, target.Delta, p.MaxOrder, p.OrderStep}, func() (calibration, error) { return p.calibrate(target) })
+		if err != nil {
+			return err
+		}
+		var printedOrder, printedSigma, there any
+		if target.PrintedOrder != "" {
+			printedOrder = target.PrintedOrder
+			var order float64
+			if _, err := fmt.Sscan(target.PrintedOrder, &order); err == nil && order > target.leastOrder() {
+				there = math.Sqrt(target.variance(order))
+			}
+		}
+		if target.PrintedSigma != "" {
+			printedSigma = target.PrintedSigma
+			r.Claim(experiment.Agrees(c.GridSigma, target.PrintedSigma) && experiment.Agrees(c.Sigma, target.PrintedSigma), fmt.Sprintf("%s: σ as printed", target.Data), "%.4f on the grid, %.4f at the best λ, printed %s", c.GridSigma, c.Sigma, target.PrintedSigma)
+		}
+		t.Add(target.Data, target.Epsilon, target.Delta, c.Order, c.GridSigma, c.Sigma, c.Exact, printedOrder, printedSigma, there)
+		r.Claim(c.Exact < c.Sigma, fmt.Sprintf("%s: the exact formula needs less noise", target.Data), "σ %.4f against %.4f", c.Exact, c.Sigma)
+		line := experiment.Series{Method: methodGNMax, Name: "σ² by λ", Plain: true}
+		for j, o := range c.Orders {
+			curve.Add(target.Data, o, c.Variances[j])
+			line.Add(o, c.Variances[j])
+		}
+		best := experiment.Series{Method: methodOpt, Name: "smallest", Marks: true}
+		best.Add(c.Order, c.GridSigma*c.GridSigma)
+		panels = append(panels, experiment.Panel{Title: fmt.Sprintf("%s: ε = %g, δ = %g", target.Data, target.Epsilon, target.Delta), X: "λ, order", Y: "σ²", LogY: true, Series: []experiment.Series{line, best}})
+	}
+	r.Table(t)
+	r.Table(curve)
+	r.Note("The source's λ column does not go with its σ: at the printed λ the variance is about three times the smallest one. The σ are right.")
+	return r.Figure("variance", "The variance that GNMax needs, by the order λ of the Rényi bound; the mark is the smallest.", min(3, len(panels)), panels)
+}
+
+func (p *noiseParameters) calibrate(t noiseTarget) (calibration, error) {
+	c := calibration{GridSigma: math.Inf(1)}
+	target := accountant.Cost{Epsilon: t.Epsilon, Delta: t.Delta}
+	var err error
+	if c.Sigma, err = ensemble.GNMaxNoise(target); err != nil {
+		return c, err
+	}
+	// One vote changes two counts by one: an L2 sensitivity of √2.
+	exact, err := accountant.GaussianNoise(target)
+	if err != nil {
+		return c, err
+	}
+	c.Exact = exact * math.Sqrt2
+	for i := 1; ; i++ {
+		order := t.leastOrder() + float64(i)*p.OrderStep
+		if order > p.MaxOrder {
+			return c, nil
+		}
+		v := t.variance(order)
+		c.Orders, c.Variances = append(c.Orders, order), append(c.Variances, v)
+		if s := math.Sqrt(v); s < c.GridSigma {
+			c.Order, c.GridSigma = order, s
+		}
+	}
+}

@@ -1,0 +1,364 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble/teachers"
+	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/experiment/datasets"
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/geometry"
+	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// pipelineParameters: teachers are trained on parts of a data set by a shuffled gradient
+// method, vote on held-out records, and are aggregated; beside them stands one model of the
+// same total cost, trained on everything.
+type pipelineParameters struct {
+	solve solver
+
+	Data      string            `json:"data"` // a data set of logistic regression
+	DataSeed  uint64            `json:"data_seed"`
+	Queries   int               `json:"queries"` // held-out private records
+	Teachers  int               `json:"teachers"`
+	Trainers  []shuffled.Method `json:"trainers"` // methods that train the teachers
+	Fraction  float64           `json:"fraction"` // p, for those that have one
+	Epsilons  []float64         `json:"epsilons"` // totals
+	Delta     float64           `json:"delta"`    // in total
+	Allowance int               `json:"m"`        // of γ_opt where one record reaches all teachers
+	Epochs    int               `json:"epochs"`
+	Clip      float64           `json:"clip"`
+	Radius    float64           `json:"radius"` // longer records are shortened to it
+	Lambda    float64           `json:"lambda"` // of ‖x‖²
+	StepSizes []float64         `json:"step_sizes"`
+	Repeats   int               `json:"repeats"`
+}
+
+func (p *pipelineParameters) Validate() error {
+	private := slices.DeleteFunc(shuffled.Methods(), func(m shuffled.Method) bool { return !m.IsPrivate() })
+	return cmp.Or(
+		check.Among([]string{datasets.COMPAS, datasets.CreditCard})("data", p.Data),
+		check.OddTeachers(p.Teachers),
+		check.Whole("queries", p.Queries, 1, 0),
+		check.Some("trainers, epsilons and step_sizes", len(p.Trainers), len(p.Epsilons), len(p.StepSizes)),
+		check.Each("trainers", p.Trainers, check.Among(private)),
+		check.Each("epsilons", p.Epsilons, func(name string, eps float64) error { return check.UpTo(name, eps, check.MaxTotalEpsilon) }),
+		check.Each("step_sizes", p.StepSizes, func(name string, eta float64) error { return check.UpTo(name, eta, 1e6) }),
+		check.Whole("m", p.Allowance, 1, p.Teachers),
+		check.Whole("epochs", p.Epochs, 2, 100_000),
+		check.Whole("repeats", p.Repeats, 2, 1000),
+		check.Open("fraction", p.Fraction, 0, 1),
+		check.Open("delta", p.Delta, 0, 1),
+		check.Open("clip", p.Clip, 0, 1e6),
+		check.Open("radius", p.Radius, 0, 1e6),
+		check.Open("lambda", p.Lambda, 0, 1e6),
+	)
+}
+
+func (p *pipelineParameters) Inputs(ctx context.Context, root string) (map[string]string, error) {
+	return datasets.Inputs(ctx, p.Data, root, p.DataSeed)
+}
+
+// steps: one for each total and trainer, and one for what has no privacy or needs none.
+func (p *pipelineParameters) Steps() int { return 1 + len(p.Trainers)*len(p.Epsilons) }
+
+// pipelined is how one way of answering does at its best step size.
+type pipelined struct {
+	Method   experiment.Method `json:"method"`
+	Private  bool              `json:"private"` // if not, costs are left 0
+	Teacher  accountant.Cost   `json:"teacher"`
+	Affected int               `json:"affected"`
+	Answers  int               `json:"answers"` // that the total is for; 0 is any number
+	Total    accountant.Cost   `json:"total"`
+	Rule     string            `json:"rule"`
+	StepSize float64           `json:"step_size"`
+	Accuracy []float64         `json:"accuracy"` // by repeat, expected over the mechanism's randomness
+	Gamma    []float64         `json:"gamma"`    // nil for a model
+}
+
+// workshop is the data of a pipeline: what is trained on, and what is asked about.
+type workshop struct {
+	set     datasets.Set
+	train   *data.Records
+	queries *data.Records
+
+	disjoint teachers.Parts // each teacher's own
+	whole    teachers.Parts // everything, of a model that stands alone
+	shared   teachers.Parts // everything, of every teacher: one record reaches all of them
+}
+
+func (p *pipelineParameters) workshop(r *experiment.Run) (workshop, error) {
+	set, err := datasets.Open(r, p.Data, r.Data, p.DataSeed)
+	if err != nil {
+		return workshop{}, err
+	}
+	n := set.Private.Len()
+	if p.Queries > n-2*p.Teachers { // each teacher needs two records for a part of both kinds
+		return workshop{}, &check.Error{Name: "queries", Value: p.Queries, Rule: fmt.Sprintf("at most %d, so that each teacher has 2 of the %d private records", n-2*p.Teachers, n)}
+	}
+	// Files may be sorted: held-out records are spread over them.
+	var train, queries []int
+	for i := range n {
+		if (i+1)*p.Queries/n > i*p.Queries/n {
+			queries = append(queries, i)
+		} else {
+			train = append(train, i)
+		}
+	}
+	w := workshop{set: set}
+	if w.train, err = set.Private.Select(train); err != nil {
+		return w, err
+	}
+	if w.queries, err = set.Private.Select(queries); err != nil {
+		return w, err
+	}
+	if w.disjoint, err = teachers.DisjointParts(len(train), p.Teachers); err != nil {
+		return w, err
+	}
+	if w.whole, err = teachers.DisjointParts(len(train), 1); err != nil {
+		return w, err
+	}
+	w.shared, err = teachers.OverlappingParts(len(train), p.Teachers, len(train), r.Seed)
+	return w, err
+}
+
+// config is how one model is trained, without a step size.
+func (p *pipelineParameters) config(w workshop, m shuffled.Method, target accountant.Cost) shuffled.Config {
+	return shuffled.Config{
+		// The source's accounting, whatever is the tightest that is known.
+		Mode: iteration.Paper, Conversion: iteration.ConversionClassical,
+		Task: w.set.Task, Regularizer: geometry.L2{Lambda: p.Lambda}, Method: m, Fraction: p.Fraction, Epochs: p.Epochs,
+		Order: iteration.Reshuffled, Clip: p.Clip, Radius: p.Radius, Target: target,
+	}
+}
+
+// aggregate is how a plan's votes become answers: a noise function, nil for the plain
+// majority, and what one answer costs.
+type aggregate struct {
+	method  experiment.Method
+	answers int // 0 is any number
+	certify func(*teachers.Plan) (*gamma.Certified, error)
+}
+
+// attempt trains the teachers of the parts at every step size and repeat, and returns each
+// way of aggregating them at its best step size, by mean accuracy.
+func (p *pipelineParameters) attempt(r *experiment.Run, w workshop, c shuffled.Config, parts teachers.Parts, use uint64, ways []aggregate) ([]pipelined, error) {
+	best := make([]pipelined, len(ways))
+	var teacher accountant.Cost
+	certified := make([]*gamma.Certified, len(ways))
+	for i, eta := range p.StepSizes {
+		c.StepSize = eta
+		plan, err := teachers.NewPlan(teachers.Config{Teacher: c, Parts: parts}, w.train, w.set.Public)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 { // the cost is the same at every step size, so the functions are too
+			teacher = plan.Teacher()
+			for k, way := range ways {
+				if best[k], certified[k], err = price(plan, way); err != nil {
+					return nil, fmt.Errorf("%s: %w", way.method, err)
+				}
+			}
+		} else if plan.Teacher() != teacher {
+			return nil, fmt.Errorf("step size %g: a teacher costs %v, at others %v", eta, plan.Teacher(), teacher)
+		}
+		accuracy := make([][]float64, len(ways))
+		for repeat := range p.Repeats {
+			seed, err := randsrc.NewSeededStream(r.Seed, streamPipeline+use<<10+uint64(repeat)).Uint53()
+			if err != nil {
+				return nil, err
+			}
+			teachers, err := plan.Simulate(r, seed)
+			if errors.Is(err, train.ErrDiverged) {
+				break // of no use at this step size
+			}
+			if err != nil {
+				return nil, err
+			}
+			ones, err := teachers.Ones(w.queries)
+			if err != nil {
+				return nil, err
+			}
+			for k := range ways {
+				accuracy[k] = append(accuracy[k], right(certified[k], plan.K(), ones, w.queries))
+			}
+		}
+		for k := range ways {
+			if len(accuracy[k]) == p.Repeats && (best[k].Accuracy == nil || sum(accuracy[k]) > sum(best[k].Accuracy)) {
+				best[k].StepSize, best[k].Accuracy = eta, accuracy[k]
+			}
+		}
+	}
+	if best[0].Accuracy == nil {
+		return nil, fmt.Errorf("every step size: %w", train.ErrDiverged)
+	}
+	return best, nil
+}
+
+// price returns what answers cost, and by which noise function they are given.
+func price(plan *teachers.Plan, way aggregate) (pipelined, *gamma.Certified, error) {
+	out := pipelined{Method: way.method, Teacher: plan.Teacher(), Affected: plan.Affected(), Answers: way.answers}
+	var certified *gamma.Certified
+	if way.certify != nil {
+		var err error
+		if certified, err = way.certify(plan); err != nil {
+			return out, nil, err
+		}
+		out.Gamma = certified.Func().Values()
+	}
+	if math.IsInf(out.Teacher.Epsilon, 1) {
+		out.Teacher, out.Rule = accountant.Cost{}, "not private"
+		return out, certified, nil
+	}
+	out.Private = true
+	if way.answers == 0 {
+		var err error
+		if out.Total, err = plan.Total(0); err != nil {
+			return out, nil, err
+		}
+		out.Rule = fmt.Sprintf("all that one record reaches: %d of %d", plan.Affected(), plan.K())
+		return out, certified, nil
+	}
+	epsilon, delta := certified.Problem().Total()
+	total, err := plan.Answers(way.answers, accountant.Cost{Epsilon: epsilon, Delta: delta}).Total()
+	out.Total, out.Rule = total.Cost, total.Rule
+	return out, certified, err
+}
+
+// right returns the share of right answers, expected over the randomness of the noise
+// function, or of the plain majority without one.
+func right(certified *gamma.Certified, k int, ones []int, queries *data.Records) float64 {
+	var phi []float64
+	if certified != nil {
+		phi = certified.Func().Phi()
+	}
+	s := 0.0
+	for i, l := range ones {
+		one := 0.0
+		switch {
+		case phi != nil:
+			one = (1 + phi[l]) / 2
+		case 2*l > k:
+			one = 1
+		}
+		if queries.Response(i) == 0 {
+			one = 1 - one
+		}
+		s += one
+	}
+	return s / float64(len(ones))
+}
+
+func sum(v []float64) float64 {
+	s := 0.0
+	for _, x := range v {
+		s += x
+	}
+	return s
+}
+
+// references are the ways that do not depend on ε.
+func (p *pipelineParameters) references(r *experiment.Run, w workshop) ([]pipelined, error) {
+	var out []pipelined
+	for i, v := range []struct {
+		method experiment.Method
+		train  shuffled.Method
+		parts  teachers.Parts
+	}{{methodMajority, shuffled.ShuffleG, w.disjoint}, {methodSinglePlain, shuffled.ShuffleG, w.whole}, {methodPublicModel, shuffled.PublicOnly, w.whole}} {
+		c := p.config(w, v.train, accountant.Cost{Delta: p.Delta})
+		found, err := p.attempt(r, w, c, v.parts, uint64(i), []aggregate{{method: v.method}})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", v.method, err)
+		}
+		if v.method == methodPublicModel {
+			found[0].Private, found[0].Teacher, found[0].Total, found[0].Rule = false, accountant.Cost{}, accountant.Cost{}, "no private data"
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+// at runs everything for one trainer and total.
+func (p *pipelineParameters) at(r *experiment.Run, w workshop, m shuffled.Method, eps float64, use uint64) ([]pipelined, error) {
+	target := accountant.Cost{Epsilon: eps, Delta: p.Delta}
+	optimum := func(allowance int) func(*teachers.Plan) (*gamma.Certified, error) {
+		return func(plan *teachers.Plan) (*gamma.Certified, error) {
+			problem, err := plan.Problem(float64(allowance))
+			if err != nil {
+				return nil, err
+			}
+			t, err := p.solve(r, problem, solve.Options{PriorMean: solve.DefaultPriorMean, Version: r.Version})
+			if err != nil {
+				return nil, err
+			}
+			return t.Certified, nil
+		}
+	}
+	subsampled := func(plan *teachers.Plan) (*gamma.Certified, error) {
+		problem, err := plan.Problem(1)
+		if err != nil {
+			return nil, err
+		}
+		f, err := gamma.Subsampling(plan.K(), 1)
+		if err != nil {
+			return nil, err
+		}
+		return gamma.CertifyShrunk(r, problem, f)
+	}
+	each := accountant.Cost{Epsilon: eps / float64(p.Allowance), Delta: p.Delta / float64(p.Allowance)}
+	var out []pipelined
+	for i, v := range []struct {
+		target accountant.Cost
+		parts  teachers.Parts
+		ways   []aggregate
+	}{
+		{target, w.disjoint, []aggregate{{method: methodPrivate}, {methodDisjoint, 0, optimum(1)}, {methodSub, 0, subsampled}}},
+		{target, w.whole, []aggregate{{method: methodSingle}}},
+		{each, w.shared, []aggregate{{methodOpt, 1, optimum(p.Allowance)}}},
+	} {
+		found, err := p.attempt(r, w, p.config(w, m, v.target), v.parts, use<<8+uint64(i), v.ways)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+func (p *pipelineParameters) Run(r *experiment.Run) error {
+	w, err := p.workshop(r)
+	if err != nil {
+		return err
+	}
+	shared := []any{datasets.Hash(w.set), p.Queries, p.Teachers, p.Fraction, p.Delta, p.Allowance, p.Epochs, p.Clip, p.Radius, p.Lambda, p.StepSizes, p.Repeats, r.Seed}
+	references, err := experiment.Step(r, "references", shared, func() ([]pipelined, error) { return p.references(r, w) })
+	if err != nil {
+		return err
+	}
+	found := map[shuffled.Method][][]pipelined{}
+	for i, m := range p.Trainers {
+		for j, eps := range p.Epsilons {
+			name := fmt.Sprintf("%s-eps%g", m, eps)
+			at, err := experiment.Step(r, name, append([]any{m, eps}, shared...), func() ([]pipelined, error) {
+				return p.at(r, w, m, eps, uint64(1+i*len(p.Epsilons)+j))
+			})
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			found[m] = append(found[m], at)
+		}
+	}
+	return p.report(r, w, references, found)
+}

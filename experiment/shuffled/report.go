@@ -1,0 +1,297 @@
+package shuffled
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/experiment/datasets"
+	"github.com/darrm/darrm/learn/shuffled"
+	"gonum.org/v1/gonum/stat"
+)
+
+// report turns what was found into tables, claims and pictures.
+func (p *trainingParameters) report(r *experiment.Run, lab laboratory, found map[training]trained, bounds []bounded) error {
+	r.Result.Title += " (" + datasets.Label(lab.set) + ")"
+	d := lab.summary
+	if lab.set.Standin {
+		r.Note("The data are a generated stand-in (seed %d), not the real ones. It keeps what the comparison of methods depends on; its figures are not those of the real data. Put the real files into the folder %s of the data folder to run on them.", p.DataSeed, p.Data)
+	} else {
+		r.Note("The data are the real ones.")
+	}
+	r.Note("%d private and %d public records of dimension %d; the largest smoothness of a private loss is %.4g, of a public one %.4g; the means are %.4g apart; training starts %.4g above the optimum.",
+		d.N, d.PublicN, d.Dim, d.PrivateSmoothness, d.PublicSmoothness, d.MeanGap, d.StartExcess)
+	if d.Degenerate {
+		r.Note("Training starts less than 0.01 above the optimum: there is nothing to learn from these data.")
+	}
+	if p.Repeats != 10 {
+		r.Note("The source has 10 repeats; here are %d.", p.Repeats)
+	}
+	p.noteGrid(r, lab, found)
+	r.Note("Noise is calibrated to (ε, %g) by the source's accounting, for the replacement of one record; clip norm %g, %d epochs.", p.Delta, p.Clip, p.Epochs)
+
+	if slices.Contains(p.Methods, shuffled.Interleaved) && math.IsInf(lab.set.Task.Smoothness(math.Inf(1)), 1) {
+		r.Note("Interleaved's amplification rests here on the longest record of these data, as in the source. That can be simulated, not released: a release needs a public bound on the length of records.")
+	}
+
+	p.reportSummary(r, found)
+	p.reportGrid(r, found)
+	if len(bounds) > 0 {
+		p.reportBounds(r, found, bounds)
+	}
+	p.judge(r, lab.set.Private.Len(), found)
+	return p.reportFigures(r, lab, found)
+}
+
+// noteGrid says which step sizes were tried, and whose best one is the largest or smallest
+// of them.
+func (p *trainingParameters) noteGrid(r *experiment.Run, lab laboratory, found map[training]trained) {
+	further := ""
+	if p.Widen {
+		further = ", and of further ones of the source's 18 while the best was the largest or the smallest tried"
+	}
+	r.Note("Each method has the step size with the smallest mean excess of the last iterate, of %d tried%s; %d above 2/L = %.3g, where steps may be expansive, were left out. Choosing it by the private loss is not paid for in ε.",
+		len(lab.stepSizes), further, lab.allSizes-len(lab.stepSizes), lab.cap)
+	edges := map[string][]string{}
+	for _, t := range p.trainings() {
+		if e := found[t].edge(); e != "" {
+			edges[e] = append(edges[e], t.String())
+		}
+	}
+	for _, e := range []string{"largest", "smallest"} {
+		if len(edges[e]) > 0 {
+			r.Note("The best step size is the %s that was tried, so that a better one may lie beyond, for %d of %d lines: %s.", e, len(edges[e]), len(found), strings.Join(edges[e], ", "))
+		}
+	}
+}
+
+// cellOf returns a number, or nothing for 0.
+func cellOf(v float64) any {
+	if v == 0 {
+		return nil
+	}
+	return v
+}
+
+var trainingColumns = []experiment.Column{
+	{Name: "method", Title: "method"}, {Name: "order", Title: "order"}, {Name: "p", Title: "p"}, {Name: "eps", Title: "ε"},
+}
+
+func (t training) cells() []any {
+	return []any{string(t.Method), t.Order, cellOf(t.Fraction), cellOf(t.Epsilon)}
+}
+
+func (p *trainingParameters) reportSummary(r *experiment.Run, found map[training]trained) {
+	t := experiment.Table{Name: "summary", Caption: fmt.Sprintf("Excess risk of the last iterate at the best step size, over %d repeats (methods without randomness are run once). σ is the noise of a gradient's coordinate, m how many times public noise amplifies.", p.Repeats),
+		Columns: slices.Concat(trainingColumns, []experiment.Column{
+			{Name: "excess", Title: "excess risk", Format: "%.4g"}, {Name: "std", Title: "± standard deviation", Format: "%.2g"}, {Name: "step_size", Title: "step size"},
+			{Name: "sigma", Title: "σ", Format: "%.5g"}, {Name: "amplification", Title: "m"}, {Name: "eps_accounted", Title: "ε accounted", Format: "%.6f"}, {Name: "edge", Title: "at the grid's edge"},
+		})}
+	for _, line := range p.trainings() {
+		x := found[line]
+		t.Add(append(line.cells(), x.Mean, x.Std, x.StepSize, cellOf(x.Noise), cellOf(x.Amplification), cellOf(x.Epsilon), x.edge())...)
+	}
+	r.Table(t)
+}
+
+func (p *trainingParameters) reportGrid(r *experiment.Run, found map[training]trained) {
+	t := experiment.Table{Name: "grid", Caption: "Mean excess risk of the last iterate at every step size tried.", Long: true, Columns: slices.Concat(trainingColumns, []experiment.Column{
+		{Name: "step_size", Title: "step size"}, {Name: "excess", Title: "excess risk", Format: "%.4g"}, {Name: "runs", Title: "runs"}, {Name: "diverged", Title: "of them diverged"}})}
+	for _, line := range p.trainings() {
+		cells := found[line].Cells
+		for len(cells) > 0 {
+			runs, diverged, sum := 0, 0, 0.0
+			for runs < len(cells) && cells[runs].StepSize == cells[0].StepSize {
+				if cells[runs].Diverged {
+					diverged++
+				}
+				sum += cells[runs].Last.Excess
+				runs++
+			}
+			var mean any
+			if diverged == 0 {
+				mean = sum / float64(runs)
+			}
+			t.Add(append(line.cells(), cells[0].StepSize, mean, runs, diverged)...)
+			cells = cells[runs:]
+		}
+	}
+	r.Table(t)
+}
+
+func (p *trainingParameters) reportBounds(r *experiment.Run, found map[training]trained, bounds []bounded) {
+	t := experiment.Table{Name: "bounds", Caption: "The source's bound on the excess risk, as printed and with its noise term corrected, beside what was measured. Where hypotheses fail, the theorem says nothing of the run.", Columns: []experiment.Column{
+		{Name: "method", Title: "method"}, {Name: "eps", Title: "ε"}, {Name: "measured", Title: "measured", Format: "%.4g"},
+		{Name: "printed", Title: "bound as printed", Format: "%.4g"}, {Name: "corrected", Title: "bound corrected", Format: "%.4g"},
+		{Name: "step_cap", Title: "theorem's largest step size", Format: "%.3g"}, {Name: "fails", Title: "hypotheses that fail"}}}
+	for _, b := range bounds {
+		x := found[p.main(b.Method, b.Epsilon)]
+		t.Add(string(b.Method), b.Epsilon, x.Mean, b.Printed, b.Corrected, b.StepCap, strings.Join(b.Fails, "; "))
+		r.Claim(b.Corrected >= x.Mean, fmt.Sprintf("%s at ε = %g: the corrected bound is above the measured risk", r.Title(experiment.Method(b.Method)), b.Epsilon), "%.4g against %.4g", b.Corrected, x.Mean)
+	}
+	r.Table(t)
+	r.Note("The printed noise term bounds an inner product with the wrong sign; there are runs whose exact risk is above the printed bound. Dissimilarity is estimated at the start and the optimum.")
+}
+
+// judge tests the claims of the definition and what holds whatever the data are, for n
+// private records.
+func (p *trainingParameters) judge(r *experiment.Run, n int, found map[training]trained) {
+	for _, c := range p.Claims {
+		// The worst of the better ones, the best of the worse ones.
+		var better, worse *trained
+		var evidence [2]string
+		for _, m := range c.Better {
+			if x := found[p.main(m, c.Epsilon)]; better == nil || x.Mean > better.Mean {
+				better, evidence[0] = &x, x.evidence(r, m)
+			}
+		}
+		for _, m := range c.Worse {
+			if x := found[p.main(m, c.Epsilon)]; worse == nil || x.Mean < worse.Mean {
+				worse, evidence[1] = &x, x.evidence(r, m)
+			}
+		}
+		times := ""
+		if c.Factor > 1 {
+			times = fmt.Sprintf(", %g times", c.Factor)
+		}
+		r.Claim(c.Factor*better.Mean < worse.Mean, fmt.Sprintf("ε = %g: %s better than %s%s", c.Epsilon, titles(r, c.Better), titles(r, c.Worse), times),
+			"excess %s against %s", evidence[0], evidence[1])
+	}
+	over := 0.0 // largest ε accounted over the one asked for
+	for line, x := range found {
+		if line.Epsilon > 0 {
+			over = max(over, x.Epsilon/line.Epsilon)
+		}
+	}
+	if over > 0 {
+		r.Claim(over <= 1, "no run costs more than the ε it is shown at", "at most %.9f of it", over)
+	}
+	p.judgeNoise(r, n, found)
+	p.judgeMoreBudget(r, found)
+}
+
+// evidence is the excess of a method, as claims quote it.
+func (x trained) evidence(r *experiment.Run, m shuffled.Method) string {
+	edge := x.edge()
+	if edge != "" {
+		edge = ", at the " + edge + " step size tried"
+	}
+	return fmt.Sprintf("%.4g (%s%s)", x.Mean, r.Title(experiment.Method(m)), edge)
+}
+
+// judgeNoise tests that noise on public steps replaces noise on private ones:
+// (n+1-n_d)·σ² is the same for all methods that use private data in every epoch.
+func (p *trainingParameters) judgeNoise(r *experiment.Run, n int, found map[training]trained) {
+	worst, pairs := 0.0, 0
+	for line, x := range found {
+		plain, ok := found[lineOf(shuffled.DPShuffleG, line.Order, 0, line.Epsilon)]
+		if line.Method != shuffled.Interleaved || !ok {
+			continue
+		}
+		schedule, err := line.Method.Schedule(n, p.Epochs, line.Fraction)
+		if err != nil {
+			continue // it was run with this schedule
+		}
+		m := float64(n + 1 - schedule[0].Private)
+		worst = max(worst, math.Abs(m*x.Noise*x.Noise/(plain.Noise*plain.Noise)-1))
+		pairs++
+	}
+	if pairs > 0 {
+		r.Claim(worst < 1e-6, "Interleaved needs √(n+1-n_d) times less noise than DP-ShuffleG", "the ratio differs by at most %.1e over %d pairs", worst, pairs)
+	}
+}
+
+// judgeMoreBudget tests that more ε does not make the main variant worse by more than two
+// standard errors.
+func (p *trainingParameters) judgeMoreBudget(r *experiment.Run, found map[training]trained) {
+	eps := slices.Sorted(slices.Values(p.Epsilons))
+	for _, m := range p.Methods {
+		for i := 1; i < len(eps) && m.IsPrivate(); i++ {
+			less, more := found[p.main(m, eps[i-1])], found[p.main(m, eps[i])]
+			se := math.Hypot(less.Std, more.Std) / math.Sqrt(float64(p.Repeats))
+			r.Claim(more.Mean <= less.Mean+2*se, fmt.Sprintf("%s does not get worse from ε = %g to %g", r.Title(experiment.Method(m)), eps[i-1], eps[i]),
+				"excess %.4g after %.4g, standard error %.2g", more.Mean, less.Mean, se)
+		}
+	}
+}
+
+func titles(r *experiment.Run, methods []shuffled.Method) string {
+	names := make([]experiment.Method, len(methods))
+	for i, m := range methods {
+		names[i] = experiment.Method(m)
+	}
+	return r.Titles(names)
+}
+
+// reportFigures draws excess by epoch: the main variant, then the other orders and fractions
+// where there are any.
+func (p *trainingParameters) reportFigures(r *experiment.Run, lab laboratory, found map[training]trained) error {
+	what := fmt.Sprintf("Excess risk after each epoch at each method's best step size, %s: mean and ± one standard deviation over %d repeats", datasets.Label(lab.set), p.Repeats)
+	first := p.Variants[0]
+	// One panel for each ε and each of some orders and fractions, which title names.
+	type shown struct {
+		title    string
+		order    string
+		fraction float64
+	}
+	draw := func(name, caption string, columns int, list ...shown) error {
+		var panels []experiment.Panel
+		for _, eps := range p.Epsilons {
+			for _, s := range list {
+				title := fmt.Sprintf("%sε = %g, %s", s.title, eps, datasets.Label(lab.set))
+				panels = append(panels, p.curves(found, title, s.order, s.fraction, eps))
+			}
+		}
+		return r.Figure(name, what+". "+caption, columns, panels)
+	}
+	if err := draw("excess", fmt.Sprintf("Order %s, p = %g.", first.Order, first.middle()), len(p.Epsilons), shown{"", first.Order, first.middle()}); err != nil {
+		return err
+	}
+	if len(p.Variants) > 1 {
+		var list []shown
+		for _, v := range p.Variants {
+			list = append(list, shown{v.Order + ", ", v.Order, v.middle()})
+		}
+		if err := draw("orders", fmt.Sprintf("Each order with p = %g.", first.middle()), len(list), list...); err != nil {
+			return err
+		}
+	}
+	if len(first.Fractions) > 1 {
+		var list []shown
+		for _, f := range first.Fractions {
+			list = append(list, shown{fmt.Sprintf("p = %g, ", f), first.Order, f})
+		}
+		return draw("fractions", fmt.Sprintf("Order %s, fractions p of private steps.", first.Order), len(list), list...)
+	}
+	return nil
+}
+
+// curves is one panel. The run without privacy is left to the table: its risk is orders of
+// magnitude smaller.
+func (p *trainingParameters) curves(found map[training]trained, title, order string, fraction, epsilon float64) experiment.Panel {
+	chart := experiment.Panel{Title: title, X: "epoch", Y: "excess risk", LogY: true}
+	for _, m := range p.Methods {
+		x, ok := found[lineOf(m, order, fraction, epsilon)]
+		if !ok || m == shuffled.ShuffleG {
+			continue
+		}
+		line := experiment.Series{Method: experiment.Method(m), Plain: true, Band: []float64{}}
+		for epoch := range x.Best[0].Trace {
+			at := make([]float64, len(x.Best))
+			for i, cell := range x.Best {
+				at[i] = cell.Trace[epoch].Excess
+			}
+			mean, std := at[0], 0.0
+			if len(at) > 1 {
+				mean, std = stat.MeanStdDev(at, nil)
+			}
+			// The optimum is found to 1e-11, so an excess below is no number to draw.
+			line.Add(float64(epoch), max(mean, 1e-9))
+			line.Band = append(line.Band, std)
+		}
+		chart.Series = append(chart.Series, line)
+	}
+	return chart
+}

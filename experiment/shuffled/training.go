@@ -1,0 +1,384 @@
+package shuffled
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/experiment/datasets"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// trainingParameters: shuffled gradient methods, with and without public data, on one data
+// set. Each method is run at every step size and reported at its best one.
+type trainingParameters struct {
+	Data      string            `json:"data"`      // one of datasets.Names()
+	DataSeed  uint64            `json:"data_seed"` // of the stand-in, or of what the sources leave to chance: see datasets.Load
+	Methods   []shuffled.Method `json:"methods"`
+	Variants  []variant         `json:"variants"` // the first one is the main figure's
+	Epsilons  []float64         `json:"epsilons"`
+	Delta     float64           `json:"delta"`
+	Epochs    int               `json:"epochs"`
+	Clip      float64           `json:"clip"`
+	StepSizes []float64         `json:"step_sizes,omitempty"` // none is the source's grid of 18
+	// Widen goes on along the source's grid while a line's best step size is the largest or
+	// the smallest of those tried.
+	Widen   bool              `json:"widen,omitempty"`
+	Repeats int               `json:"repeats"`
+	Bounds  []shuffled.Method `json:"bounds,omitempty"` // bound the risk of these, in the main variant
+	Claims  []ordering        `json:"claims,omitempty"`
+}
+
+// variant is an order of the private records, and the fractions p that are tried with it.
+type variant struct {
+	Order     string    `json:"order"` // IG, SO or RR
+	Fractions []float64 `json:"fractions"`
+}
+
+// ordering is a claim about the main variant: each of Better has, in the mean, Factor times
+// less excess risk than each of Worse. It is tested.
+type ordering struct {
+	Epsilon float64           `json:"epsilon"`
+	Better  []shuffled.Method `json:"better"`
+	Worse   []shuffled.Method `json:"worse"`
+	Factor  float64           `json:"factor"` // ≥ 1
+}
+
+// orders are the orders by their names.
+var orders = map[string]iteration.SampleOrder{
+	iteration.FixedOrder.String():   iteration.FixedOrder,
+	iteration.ShuffledOnce.String(): iteration.ShuffledOnce,
+	iteration.Reshuffled.String():   iteration.Reshuffled,
+}
+
+// maxRepeats bounds the repeats of a training.
+const maxRepeats = 1000
+
+func (p *trainingParameters) Validate() error {
+	if err := check.Some("methods, variants and epsilons", len(p.Methods), len(p.Variants), len(p.Epsilons)); err != nil {
+		return err
+	}
+	var chosen []string
+	for _, v := range p.Variants {
+		fraction := func(name string, f float64) error { return check.Open(name, f, 0, 1) }
+		if err := cmp.Or(check.Some("fractions", len(v.Fractions)), check.Each("fractions", v.Fractions, fraction)); err != nil {
+			return err
+		}
+		chosen = append(chosen, v.Order)
+	}
+	bounded := func(name string, m shuffled.Method) error {
+		if !m.IsPrivate() || m == shuffled.DPSGD {
+			return &check.Error{Name: name, Value: string(m), Rule: "private shuffled gradient methods"}
+		}
+		return check.Among(p.Methods)(name, m)
+	}
+	err := cmp.Or(
+		check.Among(datasets.Names())("data", p.Data),
+		check.Each("methods", p.Methods, check.Among(shuffled.Methods())),
+		check.Each("order of a variant", chosen, check.Among(slices.Sorted(maps.Keys(orders)))),
+		check.Each("epsilons", p.Epsilons, func(name string, eps float64) error { return check.Open(name, eps, 0, math.Inf(1)) }),
+		check.Open("delta", p.Delta, 0, 1),
+		check.Whole("epochs", p.Epochs, 2, 100_000),
+		check.UpTo("clip", p.Clip, 1e6),
+		check.Each("step_sizes", p.StepSizes, func(name string, eta float64) error { return check.UpTo(name, eta, 1e6) }),
+		check.Whole("repeats", p.Repeats, 2, maxRepeats),
+		check.Each("bounds", p.Bounds, bounded),
+	)
+	if err == nil && p.Widen && len(p.StepSizes) == 0 {
+		err = &check.Error{Name: "widen", Value: true, Rule: "left out without step_sizes: the source's grid has no further ones"}
+	}
+	for _, c := range p.Claims {
+		if err == nil && !(c.Factor >= 1 && c.Factor <= 1000) {
+			err = &check.Error{Name: "factor", Value: c.Factor, Rule: "between 1 and 1000"}
+		}
+		err = cmp.Or(err, check.Among(p.Epsilons)("epsilon of a claim", c.Epsilon), experiment.CheckOrdering(c.Better, c.Worse, p.Methods))
+	}
+	return err
+}
+
+func (p *trainingParameters) Inputs(ctx context.Context, root string) (map[string]string, error) {
+	return datasets.Inputs(ctx, p.Data, root, p.DataSeed)
+}
+
+func (p *trainingParameters) Steps() int {
+	n := len(p.trainings())
+	if len(p.Bounds) > 0 {
+		n++
+	}
+	return n
+}
+
+// training is one line of a figure: a method, and what it is run with.
+type training struct {
+	Method   shuffled.Method
+	Order    string  // "" where no order is chosen
+	Fraction float64 // 0 where the method has none
+	Epsilon  float64 // 0 where the method has none
+}
+
+// trainings returns all lines, each once: methods without privacy do not depend on ε, and
+// Public Only and DP-SGD visit private records in no order that could be chosen.
+func (p *trainingParameters) trainings() []training {
+	var out []training
+	add := func(t training) {
+		if !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	for _, m := range p.Methods {
+		for _, v := range p.Variants {
+			for _, f := range v.Fractions {
+				for _, eps := range p.Epsilons {
+					add(lineOf(m, v.Order, f, eps))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// lineOf returns the line on which the method appears with such parameters.
+func lineOf(m shuffled.Method, order string, fraction, epsilon float64) training {
+	t := training{m, order, fraction, epsilon}
+	if m == shuffled.PublicOnly || m == shuffled.DPSGD {
+		t.Order = ""
+	}
+	if !m.UsesFraction() {
+		t.Fraction = 0
+	}
+	if !m.IsPrivate() {
+		t.Epsilon = 0
+	}
+	return t
+}
+
+func (t training) String() string {
+	parts := []string{string(t.Method)}
+	if t.Order != "" {
+		parts = append(parts, t.Order)
+	}
+	if t.Fraction > 0 {
+		parts = append(parts, "p"+strconv.FormatFloat(t.Fraction, 'g', -1, 64))
+	}
+	if t.Epsilon > 0 {
+		parts = append(parts, "eps"+strconv.FormatFloat(t.Epsilon, 'g', -1, 64))
+	}
+	return strings.Join(parts, "-")
+}
+
+// random says whether runs from different seeds can differ.
+func (t training) random() bool {
+	return t.Method.IsPrivate() || t.Method == shuffled.ShuffleG && t.Order != iteration.FixedOrder.String()
+}
+
+// config returns the line's configuration, without a step size.
+func (p *trainingParameters) config(set datasets.Set, t training) shuffled.Config {
+	return shuffled.Config{
+		Task: set.Task, Regularizer: set.Regularizer, Start: set.Start,
+		Method: t.Method, Fraction: t.Fraction, Epochs: p.Epochs, Order: orders[t.Order], Clip: p.Clip,
+		Target: accountant.Cost{Epsilon: t.Epsilon, Delta: p.Delta},
+		// The source's accounting, whatever is the tightest that is known.
+		Mode: iteration.Paper, Conversion: iteration.ConversionClassical,
+	}
+}
+
+// trained is what was found for one line.
+type trained struct {
+	Noise         float64 `json:"noise"` // σ
+	Amplification float64 `json:"amplification"`
+	Epsilon       float64 `json:"epsilon"` // what the accountant says; 0 without private data
+	StepSize      float64 `json:"step_size"`
+	Mean          float64 `json:"mean"` // of the last excess, at this step size
+	Std           float64 `json:"std"`
+	// Cells are the ends of all runs, by step size, the largest first, then seed; where one
+	// diverged, Last is zero. Best are those at StepSize, with their traces.
+	Cells []train.Cell `json:"cells"`
+	Best  []train.Cell `json:"best"`
+}
+
+// edge says where the best step size ends the grid of those tried.
+func (x trained) edge() string {
+	tried := make([]float64, len(x.Cells))
+	for i, c := range x.Cells {
+		tried[i] = c.StepSize
+	}
+	return experiment.Edge(x.StepSize, tried)
+}
+
+// laboratory is a data set made ready for training.
+type laboratory struct {
+	set       datasets.Set
+	optimum   train.Optimum
+	summary   datasets.Summary
+	stepSizes []float64 // those within the cap, tried for every line
+	further   []float64 // the source's within the cap, which a line may go on to
+	allSizes  int       // how many there were before the cap
+	cap       float64   // 2/max(L*, L̃*)
+	seeds     []uint64
+}
+
+func (p *trainingParameters) laboratory(r *experiment.Run) (laboratory, error) {
+	set, err := datasets.Open(r, p.Data, r.Data, p.DataSeed)
+	if err != nil {
+		return laboratory{}, err
+	}
+	lab := laboratory{set: set}
+	if lab.optimum, err = set.Problem().Optimum(); err != nil {
+		return lab, err
+	}
+	lab.summary = set.DescribeAt(lab.optimum)
+	// Above the cap steps can be expansive, so a clipped run may end anywhere, sometimes
+	// by luck near the optimum; the amplified account does not hold there either.
+	smoothness := max(set.Task.Smoothness(set.Private.MaxNorm()), set.Task.Smoothness(set.Public.MaxNorm()))
+	lab.cap = 2 / smoothness
+	all := p.StepSizes
+	if len(all) == 0 {
+		all = train.StepSizes()
+	}
+	lab.allSizes, lab.stepSizes = len(all), train.Below(all, smoothness)
+	if p.Widen {
+		lab.further = train.Below(train.StepSizes(), smoothness)
+	}
+	if len(lab.stepSizes) == 0 {
+		return lab, fmt.Errorf("step_sizes = %v, but some must be at most 2/L = %.3g", all, lab.cap)
+	}
+	for i := range p.Repeats {
+		seed, err := randsrc.NewSeededStream(r.Seed, streamRepeats+uint64(i)).Uint53()
+		if err != nil {
+			return lab, err
+		}
+		lab.seeds = append(lab.seeds, seed)
+	}
+	return lab, nil
+}
+
+// train runs one line at every step size. All lines share the seeds, so that methods are
+// compared on the same noise and orders.
+func (p *trainingParameters) train(r *experiment.Run, lab laboratory, t training) (trained, error) {
+	seeds := lab.seeds
+	if !t.random() {
+		seeds = seeds[:1]
+	}
+	c := p.config(lab.set, t)
+	cells, best, err := lab.search(r, c, seeds)
+	if err != nil {
+		return trained{}, err
+	}
+	c.StepSize = best.StepSize
+	plan, err := shuffled.NewPlan(c, lab.set.Private, lab.set.Public)
+	if err != nil {
+		return trained{}, err
+	}
+	out := trained{StepSize: best.StepSize, Mean: best.Mean, Std: best.Std, Best: best.Cells}
+	if t.Method.IsPrivate() {
+		report := plan.Report()
+		out.Noise, out.Amplification, out.Epsilon = report.Noise, report.Amplification, report.Cost.Epsilon
+	}
+	for _, cell := range cells {
+		if cell.Trace = nil; cell.Diverged {
+			cell.Last = train.Point{} // JSON has no place for infinity
+		}
+		out.Cells = append(out.Cells, cell)
+	}
+	return out, nil
+}
+
+// search runs the configuration at every step size, and at further ones while the best is
+// the largest or the smallest tried. The cells are by step size, the largest first, then
+// seed.
+func (lab laboratory) search(ctx context.Context, c shuffled.Config, seeds []uint64) ([]train.Cell, train.Tuned, error) {
+	grid := c.Grid(lab.set.Private, lab.set.Public)
+	grid.StepSizes, grid.Seeds, grid.KeepTraces = lab.stepSizes, seeds, true
+	var cells []train.Cell
+	for {
+		more, err := grid.Run(ctx, lab.set.Problem().Objective, lab.optimum)
+		if err != nil {
+			return nil, train.Tuned{}, err
+		}
+		for i := range more {
+			// A loss beyond the range of numbers at any time counts as divergence: JSON and
+			// pictures have no place for it.
+			if slices.ContainsFunc(more[i].Trace, func(x train.Point) bool {
+				return math.IsNaN(x.Excess+x.Distance) || math.IsInf(x.Excess+x.Distance, 0)
+			}) {
+				more[i].Diverged = true
+			}
+			if more[i].Diverged {
+				more[i].Last.Excess = math.Inf(1)
+			}
+		}
+		cells = append(cells, more...)
+		slices.SortStableFunc(cells, func(a, b train.Cell) int { return cmp.Compare(b.StepSize, a.StepSize) })
+		best, err := train.Best(cells)
+		if err != nil {
+			return nil, best, err
+		}
+		next, ok := lab.beyond(best.StepSize, cells[0].StepSize, cells[len(cells)-1].StepSize)
+		if !ok {
+			return cells, best, nil
+		}
+		grid.StepSizes = []float64{next}
+	}
+}
+
+// beyond returns the step size that is next to the best one, where that is the largest or
+// the smallest of those tried and there is a further one.
+func (lab laboratory) beyond(best, largest, smallest float64) (float64, bool) {
+	larger, smaller := math.Inf(1), 0.0
+	for _, eta := range lab.further {
+		if eta > largest {
+			larger = min(larger, eta)
+		}
+		if eta < smallest {
+			smaller = max(smaller, eta)
+		}
+	}
+	if best == largest && !math.IsInf(larger, 1) {
+		return larger, true
+	}
+	return smaller, best == smallest && smaller > 0
+}
+
+func (p *trainingParameters) Run(r *experiment.Run) error {
+	lab, err := p.laboratory(r)
+	if err != nil {
+		return err
+	}
+	found := map[training]trained{}
+	shared := []any{p.Data, datasets.Hash(lab.set), p.Epochs, p.Clip, p.Delta, lab.stepSizes, lab.further, lab.seeds}
+	for _, t := range p.trainings() {
+		if found[t], err = experiment.Step(r, t.String(), append([]any{t}, shared...), func() (trained, error) { return p.train(r, lab, t) }); err != nil {
+			return fmt.Errorf("%s: %w", t, err)
+		}
+	}
+	var bounds []bounded
+	if len(p.Bounds) > 0 {
+		if bounds, err = experiment.Step(r, "bounds", append([]any{p.Bounds, p.Epsilons, p.Variants[0]}, append(shared, p.bestSteps(found))...), func() ([]bounded, error) { return p.bound(r, lab, found) }); err != nil {
+			return fmt.Errorf("bounds: %w", err)
+		}
+	}
+	var b bytes.Buffer
+	w, err := train.NewTraceWriter(&b)
+	if err != nil {
+		return err
+	}
+	for _, t := range p.trainings() {
+		if err := w.Write(p.config(lab.set, t).TraceLabels(p.Data), found[t].Best); err != nil {
+			return err
+		}
+	}
+	r.File("traces.csv", b.Bytes())
+	return p.report(r, lab, found, bounds)
+}

@@ -1,0 +1,221 @@
+package solve
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/lp"
+)
+
+// program is the linear program under construction. Its variables stand for γ (see
+// coefficients); in the worst case there is one more, s ≤ γ(l) for all l, and -½s is
+// minimised.
+type program struct {
+	system   *constraints.System
+	o        Options
+	solver   lp.Solver
+	worth    float64 // the error of γ ≡ 0: error = worth + scale·objective
+	scale    float64 // costs are divided by it for the solver
+	n        int     // values of γ
+	order    int     // rows that do not come from multisets, the first ones
+	rows     []row   // the others
+	known    map[constraints.Multiset]bool
+	round    int
+	lows     int // up to how many teachers at (b,a) the fast search looks
+	apart    int // how far apart in the numbers at (a,b) and at (b,a) new rows are, see addSpread
+	retreats int // after numerical trouble
+
+	last      []float64 // γ of the last relaxation that was solved, for best
+	lastProof gamma.Proof
+}
+
+// Where the fast search looks at first, and how far apart its rows are. Measured for
+// K = 101 … 1001: closer rows make worse bases, rows further apart more rounds.
+const (
+	firstLows  = 2
+	firstApart = 4
+)
+
+// row is a constraint that the program has.
+type row struct {
+	constraints.Multiset
+	coef  []float64 // over γ
+	tight int       // the last round in which it was
+}
+
+func newProgram(s *constraints.System, o Options) (*program, error) {
+	n := s.Variables()
+	pr := &program{system: s, o: o, n: n, known: map[constraints.Multiset]bool{}, lows: firstLows, apart: firstApart}
+	columns := n
+	if o.WorstCase {
+		columns++
+	}
+	cost := make([]float64, columns)
+	if o.WorstCase {
+		cost[n], pr.worth = -0.5, 0.5
+	} else {
+		weights, err := o.objective().Weights(s.Problem().K)
+		if err != nil {
+			return nil, err
+		}
+		for l, w := range weights {
+			cost[l] = -w
+			pr.worth += w
+		}
+	}
+	pr.coefficients(cost)
+	for _, c := range cost {
+		pr.scale = math.Max(pr.scale, -c)
+	}
+	base := lp.Problem{C: cost, Lower: make([]float64, columns), Upper: make([]float64, columns)}
+	for j := range cost {
+		cost[j] /= pr.scale
+		base.Upper[j] = 1
+	}
+	var err error
+	if pr.solver, err = o.NewSolver(base); err != nil {
+		return nil, err
+	}
+	rows := pr.ownRows(columns)
+	pr.order = len(rows)
+	if err := pr.solver.AddRows(rows); err != nil {
+		pr.close()
+		return nil, err
+	}
+	return pr, nil
+}
+
+// ownRows returns the rows that do not come from multisets: those of the worst case
+// first, then γ(0) ≤ 1 for shape monotone.
+func (pr *program) ownRows(columns int) []lp.Row {
+	var rows []lp.Row
+	if pr.o.WorstCase {
+		for l := range pr.n {
+			coef := make([]float64, columns)
+			coef[l] = -1
+			pr.coefficients(coef)
+			coef[pr.n] = 1
+			rows = append(rows, lp.Row{Coef: coef})
+		}
+	}
+	if pr.o.Shape == gamma.Monotone {
+		coef := make([]float64, columns)
+		for l := range pr.n {
+			coef[l] = 1
+		}
+		rows = append(rows, lp.Row{Coef: coef, RHS: 1})
+	}
+	return rows
+}
+
+// coefficients turns coefficients of γ(0), γ(1), … into those of the program's
+// variables, in place. Those are γ itself for shape free. A γ that does not increase
+// towards the middle is a sum of steps,
+//
+//	γ(l) = Σ_{j≥l} x(j),   x ≥ 0,   γ(0) = Σ_j x(j) ≤ 1
+//
+// so for shape monotone the coefficient of x(j) is the sum of those of
+// γ(0) … γ(j): no order rows, and a much better conditioned program.
+func (pr *program) coefficients(c []float64) {
+	if pr.o.Shape == gamma.Monotone {
+		for l := 1; l < pr.n; l++ {
+			c[l] += c[l-1]
+		}
+	}
+}
+
+// values is the way back, from the program's variables to γ. The solver keeps
+// bounds within its tolerance only; what is returned lies in the shape's exact set:
+// sums of non-negative numbers do not fall, in floating point either.
+func (pr *program) values(x []float64) []float64 {
+	free := make([]float64, pr.n)
+	for l, v := range x[:pr.n] {
+		free[l] = max(0, v)
+	}
+	if pr.o.Shape == gamma.Monotone {
+		for l := len(free) - 2; l >= 0; l-- {
+			free[l] += free[l+1]
+		}
+	}
+	for l, v := range free {
+		free[l] = min(1, v)
+	}
+	return free
+}
+
+func (pr *program) close() { _ = pr.solver.Close() } // nothing is read from it any more
+
+// solve solves the program and returns γ's free values.
+func (pr *program) solve(ctx context.Context) ([]float64, lp.Solution, error) {
+	pr.round++
+	sol, err := pr.solver.Solve(ctx)
+	if err != nil {
+		return nil, sol, err
+	}
+	if len(sol.X) < pr.n || len(sol.Dual) != pr.order+len(pr.rows) {
+		return nil, sol, &lp.StatusError{Status: lp.Numerical, Detail: fmt.Sprintf("solver returned %d values and %d multipliers for %d columns and %d rows", len(sol.X), len(sol.Dual), pr.n, pr.order+len(pr.rows))}
+	}
+	for l, x := range sol.X {
+		if math.IsNaN(x) { // ±Inf is clipped
+			return nil, sol, &lp.StatusError{Status: lp.Numerical, Detail: fmt.Sprintf("solver returned x[%d] = %v", l, x)}
+		}
+	}
+	pr.last, pr.lastProof = pr.values(sol.X), pr.proof(sol)
+	return pr.last, sol, nil
+}
+
+// proof turns the solver's duals into multipliers of the constraints.
+func (pr *program) proof(sol lp.Solution) gamma.Proof {
+	var out gamma.Proof
+	for i, r := range pr.rows {
+		if y := sol.Dual[pr.order+i] * pr.scale; y > 0 {
+			out.Multipliers = append(out.Multipliers, gamma.Multiplier{Multiset: r.Multiset, Value: y})
+		}
+	}
+	if pr.o.WorstCase {
+		out.Weights = make([]float64, pr.n)
+		sum := 0.0
+		for l := range out.Weights {
+			out.Weights[l] = max(0, sol.Dual[l]) * pr.scale
+			sum += out.Weights[l]
+		}
+		if sum > 0.5 { // by the solver's tolerance
+			for l := range out.Weights {
+				out.Weights[l] *= 0.5 / sum
+			}
+		}
+	}
+	return out
+}
+
+func (pr *program) report(sol lp.Solution, violation float64) {
+	if pr.o.Progress != nil {
+		pr.o.Progress(Progress{Round: pr.round, Rows: pr.order + len(pr.rows), Violation: violation, Error: max(0, pr.worth+sol.Objective*pr.scale)})
+	}
+}
+
+// add appends rows of multisets.
+func (pr *program) add(fresh []row) error {
+	rows := make([]lp.Row, len(fresh))
+	for i, r := range fresh {
+		rows[i] = pr.row(r.coef)
+		pr.known[r.Multiset] = true
+	}
+	pr.rows = append(pr.rows, fresh...)
+	return pr.solver.AddRows(rows)
+}
+
+// row turns a constraint's row over γ into the program's; it copies.
+func (pr *program) row(overGamma []float64) lp.Row {
+	columns := pr.n
+	if pr.o.WorstCase {
+		columns++
+	}
+	coef := make([]float64, columns)
+	copy(coef, overGamma)
+	pr.coefficients(coef)
+	return lp.Row{Coef: coef, RHS: pr.system.RHS()}
+}

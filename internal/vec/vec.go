@@ -1,0 +1,91 @@
+// Package vec has the vector arithmetic of private learning: products, norms whose rounding
+// error is bounded, and clipping that never leaves a vector longer than the limit.
+package vec
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// Slack bounds the relative rounding error of a norm of d numbers, twice over.
+func Slack(d int) float64 { return float64(d+8) * 0x1p-52 }
+
+// Dot returns ⟨a, b⟩.
+func Dot(a, b []float64) float64 {
+	return blas64.Dot(blas64.Vector{N: len(a), Data: a, Inc: 1}, blas64.Vector{N: len(b), Data: b, Inc: 1})
+}
+
+// Norm returns ‖v‖.
+func Norm(v []float64) float64 { return math.Sqrt(Dot(v, v)) }
+
+// Scale multiplies v by s.
+func Scale(v []float64, s float64) {
+	for i := range v {
+		v[i] *= s
+	}
+}
+
+// Add adds s·v to a vector.
+func Add(to []float64, s float64, v []float64) {
+	blas64.Axpy(s, blas64.Vector{N: len(v), Data: v, Inc: 1}, blas64.Vector{N: len(to), Data: to, Inc: 1})
+}
+
+// Clip scales g to norm at most limit,
+//
+//	g·min(1, limit/‖g‖),
+//
+// rounded so that the exact norm of the result is never above limit. A gradient that is not
+// finite becomes 0, whose norm is also within the limit, and finite is false. A limit of
+// +Inf clips nothing.
+func Clip(g []float64, limit float64) (finite bool) {
+	factor, finite := ClipFactor(g, limit)
+	if factor != 1 {
+		for j := range g {
+			if factor == 0 {
+				g[j] = 0 // also where it was NaN
+			} else {
+				g[j] *= factor
+			}
+		}
+	}
+	return finite
+}
+
+// ClipFactor returns what Clip multiplies by, 0 for a gradient that is not finite. One that
+// is too long for its square to be a number it makes shorter first.
+func ClipFactor(g []float64, limit float64) (factor float64, finite bool) {
+	square := Dot(g, g)
+	if math.IsInf(square, 1) || square != 0 && square < 1e-290 { // out of the range of squares
+		top := 0.0
+		for _, v := range g {
+			top = max(top, math.Abs(v))
+		}
+		if math.IsInf(top, 1) || math.IsNaN(top) {
+			return 0, false
+		}
+		s := 0.0
+		for _, v := range g {
+			s += (v / top) * (v / top)
+		}
+		if top*math.Sqrt(s)*(1+Slack(len(g))) <= limit {
+			return 1, true
+		}
+		for j := range g {
+			g[j] /= top
+		}
+		return clipTo(math.Sqrt(s), len(g), limit), true
+	}
+	if math.IsNaN(square) {
+		return 0, false
+	}
+	return clipTo(math.Sqrt(square), len(g), limit), true
+}
+
+func clipTo(length float64, d int, limit float64) float64 {
+	length *= 1 + Slack(d) // at least the exact norm
+	if length <= limit {
+		return 1
+	}
+	return limit / length * (1 - 0x1p-50) // and the two roundings of the product
+}

@@ -1,0 +1,197 @@
+package data
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/vec"
+)
+
+// Records is a set of samples of one dimension: features, and responses where the task has
+// any. Make it with NewRecords; it must not be changed afterwards.
+type Records struct {
+	n, d int
+	x    []float64 // row by row
+	y    []float64 // nil where there are none
+}
+
+// MaxMagnitude bounds features and responses, so that no gradient overflows.
+const MaxMagnitude = 1e50
+
+// NewRecords returns the samples whose features are the rows of features, n·d numbers for
+// n·d > 0, and whose responses are y, n of them or nil. All must be finite and at most 1e50
+// in size. The slices are kept.
+func NewRecords(n, d int, features, y []float64) (*Records, error) {
+	if n < 1 {
+		return nil, &check.Error{Name: "number of records", Value: n, Rule: "at least 1"}
+	}
+	if d < 1 || n > math.MaxInt/d {
+		return nil, &check.Error{Name: "dimension", Value: d, Rule: "at least 1"}
+	}
+	if len(features) != n*d {
+		return nil, &check.Error{Name: "number of features", Value: len(features), Rule: fmt.Sprintf("%d records × %d", n, d)}
+	}
+	if y != nil && len(y) != n {
+		return nil, &check.Error{Name: "number of responses", Value: len(y), Rule: fmt.Sprintf("one for each of the %d records", n)}
+	}
+	for i, v := range features {
+		if !(math.Abs(v) <= MaxMagnitude) {
+			return nil, fmt.Errorf("record %d: feature %d = %v, but it must be at most %g in size", i/d+1, i%d+1, v, MaxMagnitude)
+		}
+	}
+	for i, v := range y {
+		if !(math.Abs(v) <= MaxMagnitude) {
+			return nil, fmt.Errorf("record %d: response = %v, but it must be at most %g in size", i+1, v, MaxMagnitude)
+		}
+	}
+	return &Records{n, d, features, y}, nil
+}
+
+// Len returns n.
+func (r *Records) Len() int { return r.n }
+
+// Dim returns d.
+func (r *Records) Dim() int { return r.d }
+
+// HasResponses says whether the records have responses.
+func (r *Records) HasResponses() bool { return r.y != nil }
+
+// Row returns the features of record i, from 0, not to be changed.
+func (r *Records) Row(i int) []float64 { return r.x[i*r.d : (i+1)*r.d : (i+1)*r.d] }
+
+// Response returns the response of record i, 0 where there are none.
+func (r *Records) Response(i int) float64 {
+	if r.y == nil {
+		return 0
+	}
+	return r.y[i]
+}
+
+// Head returns the first n records.
+func (r *Records) Head(n int) (*Records, error) {
+	if n < 1 || n > r.n {
+		return nil, &check.Error{Name: "number of records", Value: n, Rule: fmt.Sprintf("between 1 and %d", r.n)}
+	}
+	h := &Records{n: n, d: r.d, x: r.x[:n*r.d]}
+	if r.y != nil {
+		h.y = r.y[:n]
+	}
+	return h, nil
+}
+
+// Select returns the records with the given indices, from 0, copied.
+func (r *Records) Select(indices []int) (*Records, error) {
+	if len(indices) == 0 {
+		return nil, errors.New("no records selected")
+	}
+	s := &Records{n: len(indices), d: r.d, x: make([]float64, 0, len(indices)*r.d)}
+	for _, i := range indices {
+		if i < 0 || i >= r.n {
+			return nil, &check.Error{Name: "record", Value: i, Rule: fmt.Sprintf("between 0 and %d", r.n-1)}
+		}
+		s.x = append(s.x, r.Row(i)...)
+		if r.y != nil {
+			s.y = append(s.y, r.y[i])
+		}
+	}
+	return s, nil
+}
+
+// Mean returns the mean of the rows.
+func (r *Records) Mean() []float64 {
+	m := make([]float64, r.d)
+	for i := range r.n {
+		for j, v := range r.Row(i) {
+			m[j] += v / float64(r.n)
+		}
+	}
+	return m
+}
+
+// MaxNorm returns the largest norm of a row, rounded up.
+func (r *Records) MaxNorm() float64 {
+	m := 0.0
+	for i := range r.n {
+		m = max(m, vec.Norm(r.Row(i)))
+	}
+	return m * (1 + vec.Slack(r.d))
+}
+
+// Shortened returns the records with rows longer than radius scaled down to it. Each row
+// by itself, so neighbouring data stay neighbouring.
+func (r *Records) Shortened(radius float64) *Records {
+	s := r
+	for i := range r.n {
+		// At least radius in exact arithmetic too: the norm is below by at most the slack.
+		if v := vec.Norm(r.Row(i)) * (1 + vec.Slack(r.d)); v > radius {
+			if s == r {
+				s = &Records{r.n, r.d, append([]float64(nil), r.x...), r.y}
+			}
+			vec.Scale(s.x[i*r.d:(i+1)*r.d], radius/v*(1-0x1p-50))
+		}
+	}
+	return s
+}
+
+// SameAs says whether r and o hold the same records, responses included, in any order and
+// each as often.
+func (r *Records) SameAs(o *Records) bool {
+	if r.n != o.n || r.d != o.d || r.HasResponses() != o.HasResponses() {
+		return false
+	}
+	a, b := r.sorted(), o.sorted()
+	for i := range a {
+		if compare(r, a[i], o, b[i]) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// sorted returns the records' indices in the order of compare.
+func (r *Records) sorted() []int {
+	order := make([]int, r.n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return compare(r, i, r, j) })
+	return order
+}
+
+// compare compares record i of a with record j of b by their features, then responses.
+func compare(a *Records, i int, b *Records, j int) int {
+	if c := slices.Compare(a.Row(i), b.Row(j)); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.Response(i), b.Response(j))
+}
+
+// Digest is a hash of all numbers.
+func (r *Records) Digest() [32]byte {
+	h := sha256.New()
+	h.Write([]byte("darrm shuffleg records v1"))
+	buf := make([]byte, 0, 8*1024)
+	put := func(v uint64) {
+		if buf = binary.LittleEndian.AppendUint64(buf, v); len(buf) == cap(buf) {
+			h.Write(buf)
+			buf = buf[:0]
+		}
+	}
+	put(uint64(r.n))
+	put(uint64(r.d))
+	put(uint64(len(r.y)))
+	for _, v := range r.x {
+		put(math.Float64bits(v))
+	}
+	for _, v := range r.y {
+		put(math.Float64bits(v))
+	}
+	h.Write(buf)
+	return [32]byte(h.Sum(nil))
+}

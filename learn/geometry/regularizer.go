@@ -1,0 +1,132 @@
+// Package geometry has what keeps a model small: regularisers ψ and sets, by their proximal
+// maps and projections.
+//
+// # Notation
+//
+//	ψ            Regularizer
+//	prox_{tψ}    Regularizer.Prox
+//	μ_ψ          Regularizer.StrongConvexity
+//	λ            L1.Lambda, L2.Lambda
+package geometry
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/darrm/darrm/internal/vec"
+)
+
+// Regularizer is ψ, a convex function of the model. It is safe for concurrent use.
+type Regularizer interface {
+	// Name names the regulariser and its parameters; it goes into a plan's digest.
+	Name() string
+	// Value returns ψ(x), which may be +Inf.
+	Value(x []float64) float64
+	// Prox replaces v by argmin_x t·ψ(x) + ½‖x-v‖².
+	Prox(v []float64, t float64)
+	// StrongConvexity returns μ_ψ ≥ 0.
+	StrongConvexity() float64
+	// Smooth says whether ψ is twice differentiable everywhere.
+	Smooth() bool
+	// Convex says whether ψ is convex, so that Prox is non-expansive.
+	Convex() bool
+}
+
+// NoRegularizer is ψ = 0.
+type NoRegularizer struct{}
+
+// Name returns "none".
+func (NoRegularizer) Name() string { return "none" }
+
+// Value returns 0.
+func (NoRegularizer) Value([]float64) float64 { return 0 }
+
+// Prox changes nothing.
+func (NoRegularizer) Prox([]float64, float64) {}
+
+// StrongConvexity returns 0.
+func (NoRegularizer) StrongConvexity() float64 { return 0 }
+
+// Smooth returns true.
+func (NoRegularizer) Smooth() bool { return true }
+
+// Convex returns true.
+func (NoRegularizer) Convex() bool { return true }
+
+// Ball is ψ = 0 for ‖x‖ ≤ Radius and +Inf outside.
+type Ball struct{ Radius float64 }
+
+// Name returns "ball" and the radius.
+func (b Ball) Name() string { return fmt.Sprintf("ball %v", b.Radius) }
+
+// Value returns 0 within the ball, 1e-9 of the radius beyond it included, and +Inf outside.
+func (b Ball) Value(x []float64) float64 {
+	if vec.Norm(x) <= b.Radius*(1+1e-9) {
+		return 0
+	}
+	return math.Inf(1)
+}
+
+// Prox projects on the ball.
+func (b Ball) Prox(v []float64, _ float64) { vec.Clip(v, b.Radius) }
+
+// StrongConvexity returns 0.
+func (Ball) StrongConvexity() float64 { return 0 }
+
+// Smooth returns false.
+func (Ball) Smooth() bool { return false }
+
+// Convex returns true.
+func (Ball) Convex() bool { return true }
+
+// L2 is ψ = (Lambda/2)‖x‖².
+type L2 struct{ Lambda float64 }
+
+// Name returns "l2" and λ.
+func (r L2) Name() string { return fmt.Sprintf("l2 %v", r.Lambda) }
+
+// Value returns (λ/2)‖x‖².
+func (r L2) Value(x []float64) float64 { return r.Lambda / 2 * vec.Dot(x, x) }
+
+// Prox divides by 1+tλ.
+func (r L2) Prox(v []float64, t float64) { vec.Scale(v, 1/(1+t*r.Lambda)) }
+
+// StrongConvexity returns λ.
+func (r L2) StrongConvexity() float64 { return r.Lambda }
+
+// Smooth returns true.
+func (L2) Smooth() bool { return true }
+
+// Convex returns λ ≥ 0.
+func (r L2) Convex() bool { return r.Lambda >= 0 }
+
+// L1 is ψ = Lambda·‖x‖₁.
+type L1 struct{ Lambda float64 }
+
+// Name returns "l1" and λ.
+func (r L1) Name() string { return fmt.Sprintf("l1 %v", r.Lambda) }
+
+// Value returns λ‖x‖₁.
+func (r L1) Value(x []float64) float64 {
+	s := 0.0
+	for _, v := range x {
+		s += math.Abs(v)
+	}
+	return r.Lambda * s
+}
+
+// Prox thresholds softly: sign(v)·max(|v|-tλ, 0) in each coordinate.
+func (r L1) Prox(v []float64, t float64) {
+	for j, x := range v {
+		v[j] = math.Copysign(max(math.Abs(x)-t*r.Lambda, 0), x)
+	}
+}
+
+// StrongConvexity returns 0.
+func (L1) StrongConvexity() float64 { return 0 }
+
+// Smooth returns false.
+func (L1) Smooth() bool { return false }
+
+// Convex returns λ ≥ 0.
+func (r L1) Convex() bool { return r.Lambda >= 0 }

@@ -1,0 +1,73 @@
+// Package loss has the losses f(x; a, y) of a model x on a record with features a and
+// response y, and what is known of each: whether it is convex, how smooth it is for records
+// within a radius, and whether clipping keeps its gradient steps non-expansive. Accounts of
+// privacy rest on these statements.
+//
+// # Notation
+//
+//	f, ∇f    Loss.Loss, Loss.Gradient
+//	L(R)     Loss.Smoothness          of f for every ‖a‖ ≤ R, rounded up
+//	φ(z, y)  Link                     z = ⟨a,x⟩, the prediction
+//	x        model                    a, y: features and response
+package loss
+
+// Loss is a loss f(x; q) for a model x and a sample q = (a, y): features a and response y.
+// What its last three methods say is taken on trust: the account of a run rests on it. A
+// Loss is safe for concurrent use.
+type Loss interface {
+	// Name names the task; it goes into a plan's digest, with the parameters if any.
+	Name() string
+	// Check says what is wrong with a sample, such as a label outside the task. Where there
+	// are no responses y is NaN.
+	Check(a []float64, y float64) error
+	// Loss returns f(x; a, y).
+	Loss(x, a []float64, y float64) float64
+	// Gradient sets g to ∇f(x; a, y), not clipped.
+	Gradient(g, x, a []float64, y float64)
+	// Smoothness returns an L for which f is L-smooth for every sample with ‖a‖ ≤ radius
+	// and any response, rounded up. The radius may be +Inf, and so may the result.
+	Smoothness(radius float64) float64
+	// Convex says whether f is convex in x for every sample.
+	Convex() bool
+	// ClipKeepsContraction says whether x - η·clip_G(∇f(x)) is non-expansive for every G
+	// and every η ≤ 2/L. For convex smooth f it need not be; it is for generalised linear
+	// losses φ(⟨a,x⟩), where clipping clamps φ', and for ½‖x-q‖².
+	ClipKeepsContraction() bool
+}
+
+// MeanEstimation is f(x; a) = ½‖x-a‖², without responses. L = 1; clipped it is Huber's
+// function.
+type MeanEstimation struct{}
+
+// Name returns "mean".
+func (MeanEstimation) Name() string { return "mean" }
+
+// Check accepts every sample.
+func (MeanEstimation) Check([]float64, float64) error { return nil }
+
+// Loss returns ½‖x-a‖².
+func (MeanEstimation) Loss(x, a []float64, _ float64) float64 {
+	s := 0.0
+	for j, v := range x {
+		s += (v - a[j]) * (v - a[j])
+	}
+	return s / 2
+}
+
+// Gradient sets g to x - a.
+func (MeanEstimation) Gradient(g, x, a []float64, _ float64) {
+	a = a[:len(g)]
+	x = x[:len(g)]
+	for j := range g {
+		g[j] = x[j] - a[j]
+	}
+}
+
+// Smoothness returns 1.
+func (MeanEstimation) Smoothness(float64) float64 { return 1 }
+
+// Convex returns true.
+func (MeanEstimation) Convex() bool { return true }
+
+// ClipKeepsContraction returns true: what is clipped is Huber's function's gradient.
+func (MeanEstimation) ClipKeepsContraction() bool { return true }

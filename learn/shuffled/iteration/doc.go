@@ -1,0 +1,22 @@
+// Package iteration says what shuffled gradient training costs, by privacy amplification by
+// iteration: noise of the steps after a record's own counts for that record too.
+//
+// State a run of epochs as Steps and ask for its Report at a δ, or let Calibrate find the
+// noise for a target. Account adds up several runs of one training. Steps.Event is what a
+// run is to an accountant.Accountant, beside other events. SampledSteps is the baseline.
+//
+// Conditions are fields of Steps. What is not stated does not hold, and a Mode whose
+// conditions fail is ErrNotCertified. Figures are rounded up, and hold when one record is
+// replaced (accountant.ReplaceOne). The proofs are in docs/training-accounting.md.
+//
+// # Notation
+//
+//	n     Records         steps in an epoch
+//	n_d   Private         of which touch private records
+//	K_p   Epochs          private epochs
+//	G     Clip            norm bound of one private gradient
+//	σ     Noise           standard deviation per coordinate, on the gradient
+//	η, L  StepSize, Smoothness
+//	m     Amplification   noise that protects the worst record over σ²
+//	ρ, α  Rho, Alpha      Rényi divergence over its order; the order
+package iteration

@@ -1,0 +1,415 @@
+package iteration
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
+)
+
+// Report is what a shuffled gradient run costs, and on which grounds.
+type Report struct {
+	Mode       Mode       // the one whose figure Cost is; never Best
+	Conversion Conversion // "" where none is needed
+	Trials     []Trial    // what each mode says, where Best was asked for; else nil
+	Relation   accountant.Relation
+	Released   Released // the most that may be released for Cost to hold
+	Order      SampleOrder
+
+	Clip        float64 // G
+	Noise       float64 // σ on private steps
+	PublicNoise float64 // σ on public steps of private epochs
+	Epochs      int     // K_p
+
+	Amplification float64 // m that was counted: 1 is none
+	Rho           float64 // Rényi divergence at Alpha over Alpha; the zCDP parameter where the divergence is α·ρ; 0 where a mixture's losses are used instead
+	Alpha         float64 // the order used, α*; 0 where none is
+
+	StepSize    float64  // η
+	Smoothness  float64  // L_max
+	Contractive bool     // all steps are known to be non-expansive
+	Fallback    []string // why noise on public steps was not counted; nil if it was, or there is none
+	Warnings    []string // what holds but is outside the range that the source states
+
+	Cost accountant.Cost // ε rounded up; +Inf without noise
+}
+
+func checkTarget(target accountant.Cost) error {
+	if err := check.Positive("epsilon", target.Epsilon); err != nil {
+		return err
+	}
+	return check.Within("delta", target.Delta)
+}
+
+// Report returns what the event costs at δ in (0,1). A mode whose conditions fail is
+// ErrNotCertified; Paper falls back to m = 1 instead and says so, and Best
+// leaves it out and says why. An unstated conversion is ConversionClassical, and with
+// Best the one that gives less. Without private data ε is 0, with private data and
+// no noise +Inf.
+//
+// Cost: milliseconds, tenths of a second for ConversionExact of RRMixture, and
+// therefore for Best of secretly reshuffled records.
+func (e Steps) Report(delta float64) (Report, error) {
+	return Account(delta, e)
+}
+
+// Account returns what several runs of epochs of one training cost together. The
+// divergences add up; SOMixture and CrossEpoch, which reach over all
+// epochs, take one run only. Mode, conversion, order and clip must agree. The report
+// shows the noise of the first run with private data and the smallest m.
+func Account(delta float64, runs ...Steps) (Report, error) {
+	if err := check.Within("delta", delta); err != nil {
+		return Report{}, err
+	}
+	if len(runs) == 0 {
+		return Report{}, errors.New("no epochs to account for")
+	}
+	r, private, ms, err := prepareReport(runs)
+	if err != nil {
+		return Report{}, err
+	}
+	if runs[0].mode() == Best {
+		return bestReport(delta, runs)
+	}
+	r.Cost.Delta = delta
+	exact := runs[0].conversion() == ConversionExact
+	if len(private) == 0 {
+		return r, nil // ε = 0
+	}
+	for _, e := range private {
+		if e.Noise == 0 {
+			r.Rho, r.Cost.Epsilon = math.Inf(1), math.Inf(1)
+			return r, nil
+		}
+	}
+	if pureRho(r.Mode) {
+		for i, e := range private {
+			r.Rho += e.rho(ms[i])
+		}
+		r.Rho *= 1 + 1e-15*float64(len(private))
+	}
+	switch {
+	case exact && pureRho(r.Mode):
+		r.Cost.Epsilon, err = gaussianEpsilonOf(r.Rho, delta)
+	case exact:
+		err = r.mixtureExact(private)
+	case r.Conversion == ConversionClassical && pureRho(r.Mode):
+		r.Alpha = accountant.ZCDPOrder(r.Rho, delta)
+		if math.IsInf(r.Rho, 1) {
+			r.Alpha, r.Cost.Epsilon = 1, r.Rho
+			return r, nil
+		}
+		r.Cost.Epsilon, err = accountant.EpsilonFromZCDP(r.Rho, delta)
+	default:
+		convert := accountant.ClassicalEpsilonFromRDP
+		if r.Conversion == ConversionImproved {
+			convert = accountant.EpsilonFromRDP
+		}
+		total := func(alpha float64) float64 {
+			sum := 0.0
+			for i, e := range private {
+				sum += e.divergence(alpha, ms[i])
+			}
+			return sum * (1 + 1e-15*float64(len(private)))
+		}
+		r.Alpha, r.Cost.Epsilon = num.BestOrder(maxOrder, func(alpha float64) float64 {
+			return finite(convert(alpha, total(alpha), delta))
+		})
+		if math.IsInf(r.Cost.Epsilon, 1) {
+			r.Rho, r.Alpha = r.Cost.Epsilon, 0
+		} else {
+			r.Rho = total(r.Alpha) / r.Alpha
+		}
+	}
+	return r, err
+}
+
+// maxOrder is the largest order that is tried.
+const maxOrder = 1e10
+
+// finite returns +Inf for a figure that could not be had: the divergence is infinite.
+func finite(eps float64, err error) float64 {
+	if err != nil {
+		return math.Inf(1)
+	}
+	return eps
+}
+
+// pureRho says whether the mode's loss is at most that of one Gaussian mechanism with μ² = 2ρ.
+func pureRho(m Mode) bool {
+	return m == Paper || m == CrossEpoch || m == GaussianExact
+}
+
+// prepareReport checks the runs and returns those with private data and their m.
+func prepareReport(runs []Steps) (r Report, private []Steps, ms []float64, err error) {
+	first := runs[0]
+	r = Report{
+		Mode: first.mode(), Conversion: first.conversion(), Relation: first.Neighbours,
+		Order: first.Order, Clip: first.Clip, Amplification: 1, Contractive: true,
+		StepSize: first.StepSize, Released: first.Released,
+	}
+	if r.Mode == GaussianExact {
+		r.Conversion = ""
+	}
+	for i, e := range runs {
+		if err := e.check(); err != nil {
+			return r, nil, nil, err
+		}
+		if e.mode() != first.mode() || e.Conversion != first.Conversion || e.Order != first.Order ||
+			e.Clip != first.Clip || e.Released != first.Released || e.StepSize != first.StepSize {
+			return r, nil, nil, fmt.Errorf("runs 1 and %d differ in more than their steps and noise: %w", i+1, accountant.ErrUnsupported)
+		}
+		r.Smoothness = max(r.Smoothness, e.Smoothness)
+		if len(e.Contraction()) > 0 {
+			r.Contractive = false
+		}
+		if !e.private() {
+			continue
+		}
+		m, fallback, err := e.certify()
+		if err != nil {
+			return r, nil, nil, err
+		}
+		if len(private) == 0 {
+			r.Noise, r.PublicNoise, r.Amplification, r.Fallback = e.Noise, e.PublicNoise, m, fallback
+		} else {
+			r.Amplification = min(r.Amplification, m)
+			if r.Fallback == nil {
+				r.Fallback = fallback
+			}
+		}
+		r.Epochs += e.Epochs
+		private, ms = append(private, e), append(ms, m)
+	}
+	if len(private) > 1 && (r.Mode == SOMixture || r.Mode == CrossEpoch) {
+		return r, nil, nil, fmt.Errorf("mode %s with %d different runs of private epochs: %w", r.Mode, len(private), accountant.ErrUnsupported)
+	}
+	if hard, stated := StepCap(r.Smoothness); r.Smoothness > 0 && r.StepSize > stated && r.StepSize <= hard {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("step size %g is above 1/L = %g, the range that the source states, though not above 2/L, up to which the theorem holds", r.StepSize, stated))
+	}
+	amplified := slices.ContainsFunc(ms, func(m float64) bool { return m > 1 }) // one run is enough: its iterates are hidden
+	if !amplified && r.Mode != CrossEpoch && pureRho(r.Mode) {
+		r.Released = EveryIterate // nothing rests on hiding them
+	} else if r.Mode != CrossEpoch {
+		r.Released = EpochEnds
+	}
+	return r, private, ms, nil
+}
+
+// Calibrate returns the event with the smallest noise, rounded up, whose cost is at most
+// the target's ε > 0 at its δ in (0,1), and its report. Noise and PublicNoise are taken
+// as a pattern of which only the ratio counts: 1 and 0 for noise on private steps only, 1
+// and 1 for both. An event without private data gets no noise. What is returned has been
+// accounted for: its cost is not above the target. Best takes the smallest noise of
+// all modes that hold.
+func (e Steps) Calibrate(target accountant.Cost) (Steps, Report, error) {
+	if err := checkTarget(target); err != nil {
+		return Steps{}, Report{}, err
+	}
+	if e.private() && !(e.Noise > 0) {
+		return Steps{}, Report{}, &check.Error{Name: "noise", Value: e.Noise, Rule: "above 0: it is the pattern that is scaled"}
+	}
+	if err := e.check(); err != nil {
+		return Steps{}, Report{}, err
+	}
+	m, _, err := e.certify()
+	if err != nil {
+		return Steps{}, Report{}, err
+	}
+	if !e.private() {
+		e.Noise, e.PublicNoise = 0, 0 // before the search: there is nothing to find
+		r, err := e.Report(target.Delta)
+		return e, r, err
+	}
+	scaled := func(s float64) Steps {
+		c := e
+		c.Noise, c.PublicNoise = e.Noise*s, e.PublicNoise*s
+		return c
+	}
+	fits := func(s float64) bool {
+		r, err := scaled(s).Report(target.Delta)
+		return err == nil && r.Cost.Epsilon <= target.Epsilon
+	}
+	var s float64
+	switch {
+	case e.mode() == Best:
+		c, err := e.calibrateBest(target)
+		if err != nil {
+			return Steps{}, Report{}, err
+		}
+		s = c.Noise / e.Noise
+	case e.conversion() == ConversionExact && pureRho(e.mode()):
+		sigma, err := accountant.GaussianNoise(target)
+		if err != nil {
+			return Steps{}, Report{}, err
+		}
+		s = sigma * math.Sqrt(2*e.rho(m)) // noise multiplier 1/√(2ρ), and ρ falls with the square of the scale
+	case pureRho(e.mode()):
+		rho, err := accountant.ZCDPFor(target)
+		if e.conversion() == ConversionImproved {
+			rho, err = improvedZCDPFor(target)
+		}
+		if err != nil {
+			return Steps{}, Report{}, err
+		}
+		s = math.Sqrt(e.rho(m) / rho)
+	case e.conversion() == ConversionExact:
+		s, err = e.searchExact(target)
+		if err != nil {
+			return Steps{}, Report{}, err
+		}
+	default:
+		s, err = searchScale(e, m, target, fits)
+		if err != nil {
+			return Steps{}, Report{}, err
+		}
+	}
+	// The closed forms are right up to rounding; go up until the account itself agrees.
+	for step := 1e-15; ; step *= 2 {
+		c := scaled(s)
+		r, err := c.Report(target.Delta)
+		if err != nil {
+			return Steps{}, Report{}, err
+		}
+		if r.Cost.Epsilon <= target.Epsilon {
+			return c, r, nil
+		}
+		if step > 1e-6 {
+			return Steps{}, Report{}, fmt.Errorf("no noise found for %v: %w", target, accountant.ErrUnsupported)
+		}
+		s *= 1 + step
+	}
+}
+
+// searchExact finds the scale of a mixture by its privacy losses, whose figures take too
+// long for a bisection: by false position on the logarithms, below what the Rényi
+// divergences need. It returns an upper end that was accounted for, within exactTolerance.
+func (e Steps) searchExact(target accountant.Cost) (float64, error) {
+	start, _, err := e.as(e.Mode, ConversionImproved).Calibrate(target)
+	if err != nil {
+		return 0, err
+	}
+	// excess is ln(ε/target): at most 0 where the scale fits.
+	excess := func(log float64) float64 {
+		c := e
+		c.Noise, c.PublicNoise = e.Noise*math.Exp(log), e.PublicNoise*math.Exp(log)
+		r, err := c.Report(target.Delta)
+		if err != nil {
+			return math.Inf(1)
+		}
+		return max(math.Log(r.Cost.Epsilon/target.Epsilon), -1) // ε may be 0
+	}
+	high := math.Log(start.Noise / e.Noise)
+	above := excess(high)
+	for step := 1e-3; above > 0; step *= 4 { // where the grid costs more than Rényi's conversion
+		if step > 1 {
+			return 0, fmt.Errorf("no noise found for %v by privacy losses: %w", target, accountant.ErrUnsupported)
+		}
+		high += step
+		above = excess(high)
+	}
+	low := high - 0.05
+	below := excess(low)
+	for ; below <= 0; below = excess(low) {
+		low, high, above = low-2*(high-low), low, below
+	}
+	for side := 0; high-low > exactTolerance; {
+		mid := low + (high-low)/2
+		if !math.IsInf(below, 1) {
+			mid = low + (high-low)*below/(below-above)
+		}
+		mid = min(max(mid, low+exactTolerance/3), high-exactTolerance/3)
+		if v := excess(mid); v <= 0 {
+			high, above = mid, v
+			if side == 1 {
+				below /= 2 // Illinois: the other end must move too
+			}
+			side = 1
+		} else {
+			low, below = mid, v
+			if side == -1 {
+				above /= 2
+			}
+			side = -1
+		}
+	}
+	return math.Exp(high), nil
+}
+
+// exactTolerance is by which factor, less 1, searchExact may end above the least noise.
+const exactTolerance = 3e-5
+
+// searchScale bisects on the logarithm of the scale below the one that Paper's ρ
+// needs, which a mixture never exceeds, and returns the upper end.
+func searchScale(e Steps, m float64, target accountant.Cost, fits func(float64) bool) (float64, error) {
+	rho, err := accountant.ZCDPFor(target)
+	if err != nil {
+		return 0, err
+	}
+	worst := e
+	worst.Mode = Paper
+	high := math.Sqrt(worst.rho(m)/rho) * (1 + 1e-9)
+	for range 8 { // rounding, and for the search over orders
+		if fits(high) {
+			break
+		}
+		high *= 1.01
+	}
+	if !fits(high) {
+		return 0, fmt.Errorf("no noise found for %v: %w", target, accountant.ErrUnsupported)
+	}
+	low := high / 2
+	for range 100 {
+		if !fits(low) {
+			break
+		}
+		low, high = low/2, low
+	}
+	for range 60 {
+		mid := math.Sqrt(low) * math.Sqrt(high)
+		if high/low < 1+1e-12 {
+			break
+		}
+		if fits(mid) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return high, nil
+}
+
+// improvedZCDPFor is ZCDPFor by the improved conversion: the largest ρ found by bisection
+// that fits, never below ZCDPFor.
+func improvedZCDPFor(target accountant.Cost) (float64, error) {
+	low, err := accountant.ZCDPFor(target)
+	if err != nil {
+		return 0, err
+	}
+	fits := func(rho float64) bool {
+		_, eps := num.BestOrder(maxOrder, func(a float64) float64 {
+			return finite(accountant.EpsilonFromRDP(a, a*rho*(1+4*num.Margin), target.Delta))
+		})
+		return eps <= target.Epsilon
+	}
+	high := low * 2
+	for range 100 {
+		if !fits(high) {
+			break
+		}
+		low, high = high, high*2
+	}
+	for range 60 {
+		mid := math.Sqrt(low) * math.Sqrt(high)
+		if fits(mid) {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low, nil
+}

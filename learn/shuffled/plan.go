@@ -1,0 +1,506 @@
+package shuffled
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/geometry"
+	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// Config describes a run. Nothing in it may depend on the private data.
+type Config struct {
+	Task        loss.Loss            // required
+	Regularizer geometry.Regularizer // nil is NoRegularizer
+
+	Method   Method  // required
+	Fraction float64 // p in (0,1), for methods that use it
+	Epochs   int     // K ≥ 1
+
+	Order iteration.SampleOrder // required, but for DPSGD and PublicOnly; FixedOrder is the records' own
+
+	StepSize        float64   // η > 0
+	Clip            float64   // G > 0; +Inf clips nothing, for runs without noise only
+	UnclippedPublic bool      // public gradients are not clipped
+	Start           []float64 // x_1; nil is 0
+
+	// Noise is σ; 0 asks for the smallest that meets Target, for methods with noise.
+	Noise  float64
+	Target accountant.Cost // its δ is also the one that Noise is accounted at
+	// Mode is how the run is accounted for; "" is iteration.Best. Conversion is as
+	// in iteration.Steps.
+	Mode       iteration.Mode
+	Conversion iteration.Conversion
+	// DoubledNoise calibrates with 2·Clip in place of Clip, as the source's own scripts
+	// do: twice the noise that the target needs.
+	DoubledNoise bool
+
+	// Radius is a public bound on the norm of a record's features, to which longer
+	// private rows are shortened. 0 is unknown. Unless the task's smoothness has a bound
+	// without it, iteration.Best then uses nothing that rests on smoothness. The
+	// other modes take the largest norm at hand where amplification may depend on it,
+	// which is a secret of the data: such a plan cannot be released, whatever comes of it.
+	Radius float64
+}
+
+// SampleError is a record that the task cannot use.
+type SampleError struct {
+	Public bool  // of the public data; else of the private
+	Record int   // from 1
+	Err    error // what is wrong, by Task.Check
+}
+
+func (e *SampleError) Error() string {
+	which := "private"
+	if e.Public {
+		which = "public"
+	}
+	return fmt.Sprintf("%s record %d: %v", which, e.Record, e.Err)
+}
+
+// Unwrap returns what is wrong.
+func (e *SampleError) Unwrap() error { return e.Err }
+
+// Plan is a checked, calibrated and accounted Config with its data. It is immutable and
+// safe for concurrent use.
+type Plan struct {
+	c        Config
+	schedule Schedule
+	private  *data.Records // as trained on: rows within Radius
+	public   *data.Records // the n first at most; nil if none are used
+	n, d     int
+	report   iteration.Report
+	// fromData says that the report may rest on the smoothness, and that was taken from the
+	// private data.
+	fromData bool
+	digest   [32]byte
+}
+
+// ErrPublicIsPrivate says that the public records are the private ones: as many, and the
+// same, responses included, in whatever order. They would be trained on without noise, and
+// counted as if no private record were.
+var ErrPublicIsPrivate = errors.New("the public records are the private ones")
+
+// NewPlan checks the configuration against the data, calibrates the noise and accounts for
+// the run. private sets n and must be there even for PublicOnly; public may be nil for
+// methods that use none, and only its first records as needed are used. The error names
+// the parameter, or is iteration.ErrNotCertified for a mode whose conditions fail, or
+// ErrPublicIsPrivate where the first n public records are the n private ones. Public data
+// that hold some of the private records, or all of them elsewhere, are not noticed: a record
+// can be in both by coincidence.
+func NewPlan(c Config, private, public *data.Records) (*Plan, error) {
+	if c.Task == nil {
+		return nil, errors.New("no task")
+	}
+	if c.Regularizer == nil {
+		c.Regularizer = geometry.NoRegularizer{}
+	}
+	if private == nil || private.Len() == 0 {
+		return nil, errors.New("no private records")
+	}
+	p := &Plan{c: c, private: private, n: private.Len(), d: private.Dim()}
+	if err := p.checkConfig(); err != nil {
+		return nil, err
+	}
+	if err := p.makeSchedule(); err != nil {
+		return nil, err
+	}
+	if err := p.takeData(public); err != nil {
+		return nil, err
+	}
+	if err := p.account(); err != nil {
+		return nil, err
+	}
+	p.digest = p.makeDigest()
+	return p, nil
+}
+
+func (p *Plan) checkConfig() error {
+	c := &p.c
+	if !c.Regularizer.Convex() {
+		return &check.Error{Name: "regulariser", Value: c.Regularizer.Name(), Rule: "convex"}
+	}
+	if b, ok := c.Regularizer.(geometry.Ball); ok && !(b.Radius > 0) {
+		return &check.Error{Name: "ball radius", Value: b.Radius, Rule: "above 0"}
+	}
+	if !(c.StepSize > 0 && c.StepSize <= data.MaxMagnitude) {
+		return &check.Error{Name: "step size", Value: c.StepSize, Rule: fmt.Sprintf("in (0, %g]", data.MaxMagnitude)}
+	}
+	if !(c.Clip > 0) {
+		return &check.Error{Name: "clip", Value: c.Clip, Rule: "above 0"}
+	}
+	if c.Noise != 0 && !(c.Noise >= 1e-100 && c.Noise <= data.MaxMagnitude) {
+		return &check.Error{Name: "noise", Value: c.Noise, Rule: fmt.Sprintf("0, or between 1e-100 and %g", data.MaxMagnitude)}
+	}
+	if c.Radius != 0 && !(c.Radius > 0 && c.Radius <= data.MaxMagnitude) {
+		return &check.Error{Name: "radius", Value: c.Radius, Rule: fmt.Sprintf("0, or in (0, %g]", data.MaxMagnitude)}
+	}
+	if c.Order == 0 && (c.Method == DPSGD || c.Method == PublicOnly) {
+		c.Order = iteration.FixedOrder // they visit private data in none
+	}
+	if c.Order < iteration.FixedOrder || c.Order > iteration.Reshuffled {
+		return &check.Error{Name: "order", Value: c.Order, Rule: "IG, SO or RR"}
+	}
+	if c.Start != nil {
+		if len(c.Start) != p.d {
+			return &check.Error{Name: "dimension of the start", Value: len(c.Start), Rule: fmt.Sprintf("the data's, %d", p.d)}
+		}
+		for _, v := range c.Start {
+			if !(math.Abs(v) <= data.MaxMagnitude) {
+				return &check.Error{Name: "start", Value: v, Rule: fmt.Sprintf("at most %g in size", data.MaxMagnitude)}
+			}
+		}
+		c.Start = slices.Clone(c.Start)
+	}
+	return nil
+}
+
+// makeSchedule sets the schedule, with noise 1 where it must be calibrated.
+func (p *Plan) makeSchedule() (err error) {
+	c := &p.c
+	if p.schedule, err = c.Method.Schedule(p.n, c.Epochs, c.Fraction); err != nil {
+		return err
+	}
+	switch {
+	case !c.Method.IsPrivate() && c.Noise != 0:
+		return &check.Error{Name: "noise", Value: c.Noise, Rule: fmt.Sprintf("0 for %s", c.Method)}
+	case c.Noise != 0 && c.DoubledNoise:
+		return &check.Error{Name: "doubled noise", Value: "asked for", Rule: "left out where the noise is given: it doubles what a target needs"}
+	case c.Method.IsPrivate() && math.IsInf(c.Clip, 1):
+		return &check.Error{Name: "clip", Value: c.Clip, Rule: "finite where there is noise"}
+	case c.Noise != 0:
+		p.schedule = p.schedule.scaled(c.Noise)
+	}
+	return nil
+}
+
+// takeData checks the records and cuts them to what is used.
+func (p *Plan) takeData(public *data.Records) error {
+	check1 := func(public bool, r *data.Records) error {
+		for i := range r.Len() {
+			y := r.Response(i)
+			if !r.HasResponses() {
+				y = math.NaN() // not 0, which a task would take for a response
+			}
+			if err := p.c.Task.Check(r.Row(i), y); err != nil {
+				return &SampleError{Public: public, Record: i + 1, Err: err}
+			}
+		}
+		return nil
+	}
+	if err := check1(false, p.private); err != nil {
+		return err
+	}
+	if need := p.schedule.public(p.n); need > 0 {
+		if public == nil {
+			return &check.Error{Name: "number of public records", Value: 0, Rule: fmt.Sprintf("at least %d", need)}
+		}
+		if public.Dim() != p.d {
+			return &check.Error{Name: "dimension of public records", Value: public.Dim(), Rule: fmt.Sprintf("the private ones', %d", p.d)}
+		}
+		if public.Len() < need {
+			return &check.Error{Name: "number of public records", Value: public.Len(), Rule: fmt.Sprintf("at least %d", need)}
+		}
+		if p.private.HasResponses() != public.HasResponses() {
+			return errors.New("responses are in one of private and public data only")
+		}
+		// Refusing tells that the two are the same only to whoever had both.
+		if first, err := public.Head(min(p.n, public.Len())); err != nil {
+			return err
+		} else if p.private.SameAs(first) {
+			return ErrPublicIsPrivate
+		}
+		var err error
+		if p.public, err = public.Head(need); err != nil {
+			return err
+		}
+		if err := check1(true, p.public); err != nil {
+			return err
+		}
+	}
+	if p.c.Radius > 0 {
+		p.private = p.private.Shortened(p.c.Radius)
+	}
+	return nil
+}
+
+// account sets the noise, if it is to be found, and the report.
+func (p *Plan) account() error {
+	c := &p.c
+	p.fromData = c.Radius == 0 && math.IsInf(c.Task.Smoothness(math.Inf(1)), 1) && p.mayAmplify()
+	calibrate := c.Method.IsPrivate() && c.Noise == 0
+	if calibrate {
+		if !(c.Target.Epsilon > 0) || math.IsInf(c.Target.Epsilon, 1) {
+			return &check.Error{Name: "target epsilon", Value: c.Target.Epsilon, Rule: "a finite number > 0 where the noise is not given"}
+		}
+	}
+	delta := c.Target.Delta
+	if delta == 0 && !p.noisy() {
+		delta = 0.5 // ε is 0 or +Inf at every δ: none need be given
+	}
+	if !(delta > 0 && delta < 1) {
+		return &check.Error{Name: "target delta", Value: c.Target.Delta, Rule: "in (0,1)"}
+	}
+	if c.Method == DPSGD {
+		return p.accountSampled(calibrate)
+	}
+	events := p.events()
+	if calibrate {
+		sigma := 0.0
+		for _, e := range events {
+			if e.Private == 0 {
+				continue
+			}
+			if c.DoubledNoise {
+				e.Clip *= 2
+			}
+			scaled, _, err := e.Calibrate(c.Target)
+			if err != nil {
+				return err
+			}
+			sigma = max(sigma, scaled.Noise) // methods have one run with private data
+		}
+		p.schedule = p.schedule.scaled(sigma)
+		events = p.events()
+	}
+	r, err := iteration.Account(delta, events...)
+	if err != nil {
+		return err
+	}
+	r.Cost.Delta = c.Target.Delta
+	if !p.clips() {
+		r.Clip = math.Inf(1)
+	}
+	p.report = r
+	if calibrate && r.Cost.Epsilon > c.Target.Epsilon {
+		return fmt.Errorf("calibration ended at epsilon = %g above the target %g", r.Cost.Epsilon, c.Target.Epsilon) // cannot happen
+	}
+	if c.bestMode() && p.noisy() && r.Smoothness == 0 {
+		p.report.Warnings = append(p.report.Warnings, "no radius is stated, so no bound on the smoothness is known without the records: what rests on steps being non-expansive is left out")
+	}
+	if p.fromData {
+		p.report.Warnings = append(p.report.Warnings, "the smoothness was taken from the private data: the figure holds for neighbouring data no longer than these only; state a radius")
+	}
+	return nil
+}
+
+// bestMode says whether the mode is chosen by what holds: then no record may decide it.
+func (c *Config) bestMode() bool { return c.Mode == "" || c.Mode == iteration.Best }
+
+// mayAmplify says whether the account of a mode that was asked for by name could rest on
+// steps being non-expansive: whether it does then depends on the smoothness.
+func (p *Plan) mayAmplify() bool {
+	switch p.c.Mode {
+	case iteration.RRMixture, iteration.SOMixture, iteration.CrossEpoch:
+		return true
+	case iteration.Best, "":
+		return false
+	}
+	for _, r := range p.schedule {
+		if r.Private > 0 && r.Private < p.n && r.Noise > 0 && r.PublicNoise > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// clips says whether any gradient is clipped.
+func (p *Plan) clips() bool {
+	for _, r := range p.schedule {
+		if r.Private > 0 || !p.c.UnclippedPublic {
+			return !math.IsInf(p.c.Clip, 1)
+		}
+	}
+	return false
+}
+
+// noisy says whether private steps have noise.
+func (p *Plan) noisy() bool {
+	for _, r := range p.schedule {
+		if r.Private > 0 && r.Noise > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// events returns the schedule for the accountant.
+func (p *Plan) events() []iteration.Steps {
+	c := p.c
+	smoothness := p.privateSmoothness()
+	if smoothness > 0 && p.public != nil {
+		smoothness = max(smoothness, c.Task.Smoothness(p.public.MaxNorm()))
+	}
+	clip := c.Clip
+	if math.IsInf(clip, 1) {
+		clip = 1 // without noise the cost is infinite whatever the clip is
+	}
+	var events []iteration.Steps
+	for _, r := range p.schedule {
+		events = append(events, iteration.Steps{
+			Epochs: r.Epochs, Records: p.n, Private: r.Private, Clip: clip,
+			Noise: r.Noise, PublicNoise: r.PublicNoise,
+			Order: c.Order, OrderSecret: true, Released: iteration.LastIterate,
+			StepSize: c.StepSize, Smoothness: smoothness, Convex: c.Task.Convex(),
+			ClipKeepsContraction: c.Task.ClipKeepsContraction(), ConvexRegulariser: c.Regularizer.Convex(),
+			Mode: c.Mode, Conversion: c.Conversion, Neighbours: accountant.ReplaceOne,
+		})
+	}
+	return events
+}
+
+// privateSmoothness returns a bound on the smoothness of every private record's loss, 0 for
+// unknown: for any record that the radius lets in, or else the task's own. Those at hand
+// are looked at only where the account needs them, and the plan is then not released: what
+// a report says, its reasons and warnings too, goes out with the model.
+func (p *Plan) privateSmoothness() float64 {
+	if p.c.Radius > 0 {
+		return p.c.Task.Smoothness(p.c.Radius)
+	}
+	if any := p.c.Task.Smoothness(math.Inf(1)); !math.IsInf(any, 1) {
+		return any
+	}
+	if !p.fromData {
+		return 0
+	}
+	return p.c.Task.Smoothness(p.private.MaxNorm())
+}
+
+// ModeUniformSampling is the mode of DP-SGD's reports, by iteration.SampledSteps. It
+// cannot be asked for.
+const ModeUniformSampling iteration.Mode = "uniform-sampling"
+
+func (p *Plan) accountSampled(calibrate bool) error {
+	c := &p.c
+	if !c.bestMode() && c.Mode != iteration.Paper {
+		return &check.Error{Name: "accounting mode", Value: c.Mode, Rule: "left out for dp-sgd"}
+	}
+	if c.Conversion != "" && c.Conversion != iteration.ConversionClassical {
+		return &check.Error{Name: "conversion", Value: c.Conversion, Rule: "left out for dp-sgd"}
+	}
+	if p.n > math.MaxInt32/p.schedule.Epochs() {
+		return &check.Error{Name: "steps", Value: fmt.Sprintf("%d × %d", p.n, p.schedule.Epochs()), Rule: fmt.Sprintf("at most %d", math.MaxInt32)}
+	}
+	s := iteration.SampledSteps{Steps: p.n * p.schedule.Epochs(), Records: p.n, Clip: c.Clip, Noise: c.Noise}
+	if calibrate {
+		t := s
+		if c.DoubledNoise {
+			t.Clip *= 2
+		}
+		t, err := t.Calibrate(c.Target)
+		if err != nil {
+			return err
+		}
+		s.Noise = t.Noise
+		p.schedule = p.schedule.scaled(s.Noise)
+	}
+	eps, order, err := s.Epsilon(c.Target.Delta)
+	if err != nil {
+		return err
+	}
+	one := 0.0 // the divergence of a step
+	if order > 0 {
+		if one, err = s.RDP(order); err != nil {
+			return err
+		}
+	}
+	p.report = iteration.Report{
+		Mode: ModeUniformSampling, Conversion: iteration.ConversionClassical, Relation: accountant.ReplaceOne,
+		Released: iteration.EveryIterate, Order: c.Order, Clip: c.Clip, Noise: s.Noise,
+		Epochs: p.schedule.Epochs(), Amplification: 1, Alpha: float64(order), Rho: float64(s.Steps) * one / float64(order),
+		StepSize: c.StepSize, Smoothness: p.privateSmoothness(),
+		Cost: accountant.Cost{Epsilon: eps, Delta: c.Target.Delta},
+	}
+	return nil
+}
+
+// Report returns what the run costs, and on which grounds.
+func (p *Plan) Report() iteration.Report {
+	r := p.report
+	r.Fallback, r.Warnings, r.Trials = slices.Clone(r.Fallback), slices.Clone(r.Warnings), slices.Clone(r.Trials)
+	return r
+}
+
+// Grid returns the simulations of the configuration for several step sizes, its own left out:
+// the caller adds those and the seeds.
+func (c Config) Grid(private, public *data.Records) train.Grid {
+	return train.Grid{Plan: func(stepSize float64) (train.Algorithm, error) {
+		c.StepSize = stepSize
+		return NewPlan(c, private, public)
+	}}
+}
+
+// TraceLabels returns the columns of a trace that the configuration fills in.
+func (c Config) TraceLabels(dataset string) train.TraceLabels {
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	l := train.TraceLabels{Dataset: dataset, Task: c.Task.Name(), Algorithm: string(c.Method), Delta: number(c.Target.Delta)}
+	if c.Method.IsPrivate() {
+		l.Epsilon = number(c.Target.Epsilon)
+	}
+	if c.Method.UsesFraction() {
+		l.Fraction = number(c.Fraction)
+	}
+	if c.Method != PublicOnly && c.Method != DPSGD { // they visit private records in no order
+		l.Variant = c.Order.String()
+	}
+	return l
+}
+
+// Cost returns the (ε, δ) of the released model; ε is +Inf without noise.
+func (p *Plan) Cost() accountant.Cost { return p.report.Cost }
+
+// Dim returns d.
+func (p *Plan) Dim() int { return p.d }
+
+// Rounds returns K: a round is an epoch.
+func (p *Plan) Rounds() int { return p.schedule.Epochs() }
+
+// NoiseScale returns ησ, with the larger noise of private and public steps.
+func (p *Plan) NoiseScale() float64 {
+	return p.c.StepSize * max(p.report.Noise, p.report.PublicNoise)
+}
+
+// Releasable refuses a plan that is not private (ε = +Inf) and, with
+// iteration.ErrNotCertified, one whose amplification could rest on a smoothness taken from
+// the private data. Which of the two a plan is does not depend on the data.
+func (p *Plan) Releasable() error {
+	if math.IsInf(p.report.Cost.Epsilon, 1) {
+		return errors.New("epsilon = +Inf: a run on private data without noise can be simulated, not released")
+	}
+	if p.fromData {
+		return fmt.Errorf("%w: the smoothness rests on the longest private record: state a radius, to which longer ones are shortened", iteration.ErrNotCertified)
+	}
+	return nil
+}
+
+// Digest is a hash of everything that a run depends on but its coins.
+func (p *Plan) Digest() [32]byte { return p.digest }
+
+// makeDigest hashes everything that a run depends on but its key.
+func (p *Plan) makeDigest() [32]byte {
+	h := sha256.New()
+	c := p.c
+	fmt.Fprintf(h, "darrm shuffled plan v2\n%q %q %v %v\n", c.Task.Name(), c.Regularizer.Name(), c.Method == DPSGD, p.schedule)
+	fmt.Fprintf(h, "%v %v %v %v\n%v\n", c.Order, c.StepSize, c.Clip, c.UnclippedPublic, c.Start)
+	fmt.Fprintf(h, "%x\n", p.private.Digest())
+	if p.public != nil {
+		fmt.Fprintf(h, "%x\n", p.public.Digest())
+	}
+	return [32]byte(h.Sum(nil))
+}
+
+// identity sets perm to 0, 1, ….
+func identity(perm []int) {
+	for i := range perm {
+		perm[i] = i
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package shuffled
+
+const raceEnabled = false

@@ -1,0 +1,30 @@
+// Package train is what every method of private learning shares: one release, its
+// checkpoint, simulations from a seed, and grids of them.
+//
+// A method plans a run of given parameters on given data, which fixes what its model costs.
+// The plan is an Algorithm. From it comes one private model,
+//
+//	release, err := train.NewRelease(plan)
+//	model, err := release.Run(ctx, nil) // costs plan.Cost(), to be paid for before
+//
+// or experiments from a seed, with train.Simulate and Grid: whoever knows the seed knows the
+// noise, so nothing that a Simulation returns is private, nor are objectives, traces and
+// whatever was tuned by them.
+//
+// # What is promised
+//
+// That a release costs what its Algorithm says is the Algorithm's promise, in real-number
+// arithmetic. The model is in float64, and so is the noise: the low bits of floating-point
+// results can tell more than a proof allows (Mironov 2012). Against the known attacks each
+// normal of a release is the sum of four (Holohan and Braghin 2021), its uniforms come from
+// ChaCha8 keyed by the operating system, and the model is rounded to 2⁻²⁰ of the noise's
+// scale before it leaves. That makes the attacks harder; it is no proof. Running time depends
+// on the data and is not hidden.
+//
+// # Notation
+//
+//	x, x*     Run.Output, Optimum.X    model, optimum
+//	G(x; D)   Problem.Objective        (1/n)Σ f(x; d_i) + ψ(x)
+//	k         Release.Round            rounds done
+//	η         Grid.StepSizes           step sizes
+package train

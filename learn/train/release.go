@@ -1,0 +1,91 @@
+package train
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
+	"slices"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/stream"
+)
+
+// Release trains one private model with the operating system's randomness; there is no way
+// to pass another. All its randomness is one secret key, drawn when it is made: however
+// often it is interrupted and resumed, it releases the same model, and is to be charged
+// for once, by its ID, before Run. It is not safe for concurrent use.
+type Release struct {
+	r *run
+}
+
+// NewRelease begins a release that will cost a.Cost(). It refuses what a.Releasable does.
+func NewRelease(a Algorithm) (*Release, error) {
+	if err := a.Releasable(); err != nil {
+		return nil, err
+	}
+	coins, err := stream.Secret()
+	if err != nil {
+		return nil, err
+	}
+	return &Release{newRun(a, coins)}, nil
+}
+
+// ID returns a name of the release that tells nothing of its randomness and stays the
+// same when it is resumed: a ledger charges a request of one name once.
+func (r *Release) ID() string {
+	key := r.r.coins.Key()
+	h := sha256.Sum256(append([]byte("darrm training release id v1"), key[:]...))
+	return hex.EncodeToString(h[:16])
+}
+
+// Cost returns what the model costs.
+func (r *Release) Cost() accountant.Cost { return r.r.a.Cost() }
+
+// Round returns how many rounds are done.
+func (r *Release) Round() int { return r.r.round }
+
+// Run does the remaining rounds and returns the private model. After each round it calls
+// after, unless nil, with the number of rounds done; an error from it ends the run, as
+// the context does, between or within rounds. The release can then go on with Run, or
+// elsewhere from a Checkpoint. A second Run after the last round returns the same model.
+//
+// That and when a run diverges is a function of its state after rounds. Where only the last
+// model is covered (iteration.LastIterate) it is so much more than may be said, but cannot
+// happen short of parameters whose steps are of the order of 1e100.
+func (r *Release) Run(ctx context.Context, after func(round int) error) ([]float64, error) {
+	var each func() error
+	if after != nil {
+		each = func() error { return after(r.r.round) }
+	}
+	if err := r.r.rest(ctx, each); err != nil {
+		return nil, err
+	}
+	x := slices.Clone(r.r.steps.Output())
+	coarsen(x, grid(r.r.a))
+	return x, nil
+}
+
+// grid returns the power of two to whose multiples a released model is rounded: 2⁻²⁰ of
+// the noise's scale. Rounding is post-processing; it takes away low bits, which no accuracy
+// needs and whose pattern could betray summands.
+func grid(a Algorithm) float64 {
+	scale := a.NoiseScale()
+	if scale == 0 {
+		return 0
+	}
+	_, e := math.Frexp(scale)
+	return math.Ldexp(1, e-21)
+}
+
+// coarsen rounds x to multiples of the grid.
+func coarsen(x []float64, grid float64) {
+	if grid == 0 {
+		return
+	}
+	for j, v := range x {
+		if q := v / grid; math.Abs(q) < 1<<53 {
+			x[j] = math.RoundToEven(q) * grid
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/darrm/darrm/internal/stream"
+)
+
+// Simulation repeats a run from a seed. Nothing that it returns is private. It is not safe
+// for concurrent use.
+type Simulation struct {
+	r *run
+}
+
+// Simulate begins the simulation with the given seed: the same algorithm and seed give the
+// same models. Different algorithms on one seed share noise and orders round by round.
+func Simulate(a Algorithm, seed uint64) *Simulation {
+	return &Simulation{newRun(a, stream.Seeded(seed))}
+}
+
+// Round returns how many rounds are done.
+func (s *Simulation) Round() int { return s.r.round }
+
+// Model returns the model after the last round done.
+func (s *Simulation) Model() []float64 { return slices.Clone(s.r.steps.Output()) }
+
+// Run does the remaining rounds and returns the last model. After each round it calls
+// after, unless nil, with the number of rounds done and the model, which it must not
+// keep. ErrDiverged says that the state left the range of numbers.
+func (s *Simulation) Run(ctx context.Context, after func(round int, x []float64) error) ([]float64, error) {
+	var each func() error
+	if after != nil {
+		each = func() error { return after(s.r.round, s.r.steps.Output()) }
+	}
+	if err := s.r.rest(ctx, each); err != nil {
+		return nil, err
+	}
+	return s.Model(), nil
+}
+
+// Point is the objective after a round.
+type Point struct {
+	Epoch     int     // rounds done; 0 for the start
+	Objective float64 // G(x; D)
+	Excess    float64 // over G(x*; D)
+	Distance  float64 // ‖x-x*‖
+}
+
+// Trace runs the rest of the simulation and returns the objective before it and after each
+// round, against its optimum.
+func (s *Simulation) Trace(ctx context.Context, objective func(x []float64) float64, optimum Optimum) ([]Point, error) {
+	if d := len(s.r.steps.Output()); len(optimum.X) != d {
+		return nil, fmt.Errorf("the optimum has dimension %d, the model %d", len(optimum.X), d)
+	}
+	point := func(round int, x []float64) Point {
+		g := objective(x)
+		return Point{round, g, g - optimum.Value, floats.Distance(x, optimum.X, 2)}
+	}
+	points := make([]Point, 0, s.r.a.Rounds()+1)
+	points = append(points, point(s.r.round, s.r.steps.Output()))
+	_, err := s.Run(ctx, func(round int, x []float64) error {
+		points = append(points, point(round, x))
+		return nil
+	})
+	return points, err
+}

@@ -1,0 +1,231 @@
+package train
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/stream"
+)
+
+// walk is a method with a state of two vectors, like one that averages: each round adds
+// noise to its point, of which the output is the sum so far.
+type walk struct {
+	name    string // goes into the digest
+	rounds  int
+	refused error
+	fail    func(ctx context.Context, k int, e *walker) error // after the round's work
+	states  []Vector                                          // of which there are more
+}
+
+func (w walk) Cost() accountant.Cost { return accountant.Cost{Epsilon: 1, Delta: 1e-6} }
+func (w walk) Releasable() error     { return w.refused }
+func (w walk) Rounds() int           { return w.rounds }
+func (w walk) Digest() [32]byte      { return sha256.Sum256([]byte(w.name)) }
+func (w walk) NoiseScale() float64   { return 3 }
+func (w walk) Start(coins Coins) Run {
+	return &walker{w, coins.Normals(), make([]float64, 3), make([]float64, 3)}
+}
+func (e *walker) Output() []float64 { return e.sum }
+func (e *walker) State() []Vector {
+	return append([]Vector{{"point", e.x}, {"sum", e.sum}}, e.w.states...)
+}
+
+type walker struct {
+	w      walk
+	noise  *stream.Normals
+	x, sum []float64
+}
+
+func (e *walker) Round(ctx context.Context, k int) error {
+	z := make([]float64, 3)
+	e.noise.Restart("noise", k)
+	e.noise.Fill(z)
+	for j := range z {
+		e.x[j] = e.x[j]/2 + z[j]
+		e.sum[j] += e.x[j]
+	}
+	if e.w.fail != nil {
+		return e.w.fail(ctx, k, e)
+	}
+	return nil
+}
+
+func must[T any](t *testing.T) func(v T, err error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// Interrupted after any round and resumed, a release is the same model under the same ID, a
+// simulation the same model; two releases are two models.
+func TestResumedRunsAreTheSame(t *testing.T) {
+	ctx, a := context.Background(), walk{rounds: 5}
+	r := must[*Release](t)(NewRelease(a))
+	saved := [][]byte{r.Checkpoint()}
+	want := must[[]float64](t)(r.Run(ctx, func(round int) error {
+		saved = append(saved, r.Checkpoint())
+		if round != r.Round() || round != len(saved)-1 {
+			t.Errorf("round %d, %d", round, r.Round())
+		}
+		return nil
+	}))
+	for round, b := range saved {
+		again := must[*Release](t)(ResumeRelease(a, b))
+		if again.Round() != round || again.ID() != r.ID() || len(b) != CheckpointSize(a) {
+			t.Errorf("round %d, id %s, %d bytes", again.Round(), again.ID(), len(b))
+		}
+		if x := must[[]float64](t)(again.Run(ctx, nil)); !slices.Equal(x, want) {
+			t.Errorf("from round %d: %v, want %v", round, x, want)
+		}
+	}
+	other := must[*Release](t)(NewRelease(a))
+	if x := must[[]float64](t)(other.Run(ctx, nil)); slices.Equal(x, want) || other.ID() == r.ID() || len(r.ID()) != 32 || r.Cost() != a.Cost() {
+		t.Errorf("another release: %v, %s", x, other.ID())
+	}
+	// The ID is public. By chance the key has 8 of its digits once in 7e7 runs.
+	if key := r.r.coins.Key(); strings.Contains(hex.EncodeToString(key[:]), r.ID()[:8]) {
+		t.Error("the ID tells the key of the noise")
+	}
+	s := Simulate(a, 9)
+	begun := s.Checkpoint()
+	end := must[[]float64](t)(s.Run(ctx, nil))
+	if x := must[[]float64](t)(must[*Simulation](t)(ResumeSimulation(a, begun)).Run(ctx, nil)); !slices.Equal(x, end) {
+		t.Errorf("simulation: %v, want %v", x, end)
+	}
+}
+
+// What may not be released is refused when it begins and when it goes on.
+func TestReleasableIsAsked(t *testing.T) {
+	refused := errors.New("not private")
+	good := must[*Release](t)(NewRelease(walk{rounds: 2})).Checkpoint()
+	bad := walk{rounds: 2, refused: refused}
+	if _, err := NewRelease(bad); !errors.Is(err, refused) {
+		t.Errorf("begun: %v", err)
+	}
+	if _, err := ResumeRelease(bad, good); !errors.Is(err, refused) {
+		t.Errorf("resumed: %v", err)
+	}
+}
+
+// A round that fails, diverges or is cancelled leaves every vector of the state as it was.
+func TestFailedRoundsLeaveNothing(t *testing.T) {
+	boom := errors.New("boom")
+	for name, c := range map[string]struct {
+		fail func(ctx context.Context, k int, e *walker) error
+		want error
+	}{
+		"an error":  {func(context.Context, int, *walker) error { return boom }, boom},
+		"NaN":       {func(_ context.Context, _ int, e *walker) error { e.x[1] = math.NaN(); return nil }, ErrDiverged},
+		"too large": {func(_ context.Context, _ int, e *walker) error { e.sum[2] = -1e101; return nil }, ErrDiverged},
+		"cancelled": {func(ctx context.Context, _ int, _ *walker) error { return ctx.Err() }, context.Canceled},
+	} {
+		ctx, cancel := context.WithCancel(context.Background())
+		fails := true
+		a := walk{rounds: 4, fail: func(ctx context.Context, k int, e *walker) error {
+			if k == 2 && fails {
+				cancel()
+				return c.fail(ctx, k, e)
+			}
+			return nil
+		}}
+		s := Simulate(a, 3)
+		if _, err := s.Run(ctx, nil); !errors.Is(err, c.want) || s.Round() != 2 {
+			t.Fatalf("%s: round %d, %v", name, s.Round(), err)
+		}
+		fails = false
+		got, want := must[[]float64](t)(s.Run(context.Background(), nil)), must[[]float64](t)(Simulate(walk{rounds: 4}, 3).Run(context.Background(), nil))
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
+
+// A checkpoint that is well formed but lies is refused, and so is one of another algorithm,
+// another kind or an earlier version. Package shuffled flips every byte of one.
+func TestForeignCheckpointsAreRefused(t *testing.T) {
+	a := walk{rounds: 3}
+	good := must[*Release](t)(NewRelease(a)).Checkpoint()
+	lie := func(change func(r *run)) []byte {
+		r := newRun(a, stream.Seeded(1))
+		change(r)
+		return r.checkpoint(kindRelease)
+	}
+	for name, c := range map[string]struct {
+		a    Algorithm
+		b    []byte
+		says string
+	}{
+		"more rounds":    {a, lie(func(r *run) { r.round = 4 }), "round = 4"},
+		"NaN":            {a, lie(func(r *run) { r.state[1].Values[0] = math.NaN() }), "not finite"},
+		"another name":   {a, lie(func(r *run) { r.state[1].Name = "mus" }), "not sum of length 3"},
+		"shorter":        {a, lie(func(r *run) { r.state[0].Values = r.state[0].Values[:2] }), "not point of length 3"},
+		"a vector less":  {a, lie(func(r *run) { r.state = r.state[:1] }), "not sum of length 3"},
+		"a vector more":  {a, lie(func(r *run) { r.state = append(r.state, Vector{"z", []float64{1}}) }), "too long"},
+		"another digest": {walk{name: "other", rounds: 3}, good, "another configuration"},
+		"a simulation":   {a, Simulate(a, 1).Checkpoint(), "no release"},
+		"version 1":      {a, append([]byte(oldMagic), bytes.Repeat([]byte{1}, 200)...), "earlier version"},
+		"cut":            {a, good[:40], "cut short"},
+		"of other state": {walk{rounds: 3, states: []Vector{{"z", []float64{0}}}}, good, "not z of length 1"},
+	} {
+		if _, err := ResumeRelease(c.a, c.b); !errors.Is(err, ErrCheckpoint) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The format is the one that checkpoint.go draws.
+func TestCheckpointFormat(t *testing.T) {
+	s := Simulate(walk{name: "w", rounds: 1}, 7)
+	x := must[[]float64](t)(s.Run(context.Background(), nil))
+	digest, key := sha256.Sum256([]byte("w")), stream.Seeded(7).Key()
+	want := slices.Concat([]byte("darrm training checkpoint v2\nS"), digest[:], key[:])
+	number := func(v uint64) { want = binary.LittleEndian.AppendUint64(want, v) }
+	number(1)
+	for _, name := range []string{"point", "sum"} { // alike after one round
+		number(uint64(len(name)))
+		want = append(want, name...)
+		number(3)
+		for _, v := range x {
+			number(math.Float64bits(v))
+		}
+	}
+	sum := sha256.Sum256(want)
+	if got := s.Checkpoint(); !bytes.Equal(got, append(want, sum[:]...)) {
+		t.Errorf("checkpoint %q, want %q", got, want)
+	}
+}
+
+// What a release rounds away is far below its noise, and always a multiple of the grid.
+func TestReleasesAreCoarse(t *testing.T) {
+	a := walk{rounds: 2}
+	g := grid(a)
+	if !(g <= a.NoiseScale()*0x1p-19 && g >= a.NoiseScale()*0x1p-21) {
+		t.Errorf("grid %g for noise %g", g, a.NoiseScale())
+	}
+	x := []float64{0.1, -3.7, 1e30, 0}
+	y := slices.Clone(x)
+	coarsen(y, g)
+	for j := range x {
+		if math.Abs(x[j]-y[j]) > g/2 || math.Mod(y[j], g) != 0 {
+			t.Errorf("%g became %g", x[j], y[j])
+		}
+	}
+	for _, v := range must[[]float64](t)(must[*Release](t)(NewRelease(a)).Run(context.Background(), nil)) {
+		if math.Mod(v, g) != 0 {
+			t.Errorf("%g is not a multiple of %g", v, g)
+		}
+	}
+}

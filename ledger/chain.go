@@ -1,0 +1,219 @@
+package ledger
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+)
+
+// maxLine is more than the longest line of a ledger: an event of MaxEvent bytes, and some names
+// of at most MaxID bytes, of which JSON makes at most twice as many.
+const maxLine = 2 * MaxEvent
+
+// chain is what was read of a ledger's file, up to its last whole commit.
+type chain struct {
+	genesis     genesis
+	start       Digest // hash of the genesis record
+	before, now state  // after the last commit but one, and after the last
+	book        *book  // the entries, for the rules
+	line        []byte // the line that ends it, as it is in the file
+	size        int64  // where it ends
+	rest        error  // why what follows is not a commit; nil where nothing follows
+}
+
+// errLine marks what is no line of a ledger, or not the one that must come.
+var errLine = errors.New("not a commit")
+
+// errForeign marks a file that nothing shows to be a ledger.
+var errForeign = errors.New("its beginning is not that of a ledger")
+
+// readChain reads a ledger from its beginning. visit sees every entry; where it is nil, times
+// and events are not looked into.
+func readChain(ctx context.Context, r io.ReaderAt, visit func(*Entry) error) (*chain, error) {
+	lines := newLines(r, 0)
+	line, err := lines.next()
+	if err != nil && err != io.EOF && !errors.Is(err, errLine) {
+		return nil, err
+	}
+	g, decodeErr := decodeGenesis(line)
+	switch {
+	case err == nil && decodeErr == nil:
+	case !bytes.HasPrefix(line, []byte(genesisStart)):
+		return nil, damaged("%w", errForeign)
+	default:
+		return nil, damaged("genesis record: %w", errors.Join(err, decodeErr))
+	}
+	start := state{head: Head{Hash: genesisHash(line)}}
+	c := &chain{genesis: g, start: start.head.Hash, before: start, now: start, book: newBook(), line: bytes.Clone(line), size: lines.at}
+	return c, c.readOn(ctx, lines, visit)
+}
+
+// extend reads what was written after c. What c ends with must still be there.
+func (c *chain) extend(ctx context.Context, r io.ReaderAt) error {
+	lines := newLines(r, c.size-int64(len(c.line))-1)
+	line, err := lines.next()
+	switch {
+	case err == nil && bytes.Equal(line, c.line):
+		return c.readOn(ctx, lines, nil)
+	case err == nil, err == io.EOF, errors.Is(err, errLine):
+		return rolledBack("the ledger does not contain %v, which was seen before", c.now.head)
+	}
+	return err
+}
+
+// readOn adds the commits that follow, as far as they are whole.
+func (c *chain) readOn(ctx context.Context, lines *lines, visit func(*Entry) error) error {
+	var commit []located
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var next state
+		var line []byte
+		var err error
+		commit, next, line, err = readCommit(commit[:0], lines, c.now, visit != nil)
+		switch {
+		case err == io.EOF:
+			c.rest = nil
+			return nil
+		case errors.Is(err, errLine):
+			c.rest = err
+			return nil
+		case err != nil:
+			return err
+		}
+		for i := range commit {
+			e := &commit[i].Entry
+			if e.Kind == KindCharge && e.Relation != c.genesis.relation {
+				return damaged("entry %d is for neighbours = %q, but the ledger for %q", e.Seq, e.Relation, c.genesis.relation)
+			}
+			if err := c.book.verify(e); err != nil {
+				return damaged("entry %d: %w", e.Seq, err)
+			}
+			c.book.add(e.charged(commit[i].at))
+			if visit != nil {
+				if err := visit(e); err != nil {
+					return err
+				}
+			}
+		}
+		if !next.spent.Within(c.genesis.budget) {
+			return damaged("%v is spent of a budget of %v", next.spent, c.genesis.budget)
+		}
+		c.end(next, line, lines.at)
+	}
+}
+
+// end moves the end of c past a commit.
+func (c *chain) end(next state, line []byte, size int64) {
+	c.before, c.now, c.line, c.size, c.rest = c.now, next, append(c.line[:0], line...), size, nil
+}
+
+// located is an entry and where its line begins.
+type located struct {
+	Entry
+	at int64
+}
+
+// readCommit appends the entries of one commit to list, up to the head record that closes it,
+// and returns the state after it and the last line. The error is io.EOF where there is
+// nothing more, an errLine where there is no whole commit.
+func readCommit(list []located, lines *lines, now state, all bool) ([]located, state, []byte, error) {
+	next := now
+	for {
+		at := lines.at
+		line, err := lines.next()
+		switch {
+		case err == io.EOF && len(list) > 0:
+			return list, now, nil, badLine(at, errors.New("the head record of the commit is missing"))
+		case err != nil:
+			return list, now, nil, err
+		case len(list) > 0 && bytes.Equal(line, next.appendTo(lines.scratch[:0])):
+			return list, next, line, nil
+		}
+		e, err := decode(line, all)
+		if err == nil && e.Commit != now.commit+1 {
+			err = fmt.Errorf("entry %d of commit %d follows commit %d", e.Seq, e.Commit, now.commit)
+		}
+		if err == nil {
+			next, err = next.follow(&e)
+		}
+		if err != nil {
+			return list, now, nil, badLine(at, err)
+		}
+		list = append(list, located{e, at})
+	}
+}
+
+func badLine(at int64, err error) error {
+	return fmt.Errorf("%w: line at byte %d: %w", errLine, at, err)
+}
+
+// lines reads lines and counts bytes.
+type lines struct {
+	r       *bufio.Reader
+	at      int64 // where the next line begins
+	scratch [256]byte
+}
+
+func newLines(r io.ReaderAt, at int64) *lines {
+	return &lines{r: bufio.NewReaderSize(io.NewSectionReader(r, at, math.MaxInt64-at), maxLine), at: at}
+}
+
+// next returns the next line without its line feed, until the next call; io.EOF at the end.
+// An errLine comes with what there is of a line.
+func (l *lines) next() ([]byte, error) {
+	line, err := l.r.ReadSlice('\n')
+	switch {
+	case err == nil:
+		l.at += int64(len(line))
+		return line[:len(line)-1], nil
+	case err == bufio.ErrBufferFull, err == io.EOF && len(line) > 0:
+		return line, badLine(l.at, errors.New("it does not end"))
+	}
+	return nil, err
+}
+
+// entryAt reads again the entry that c names.
+func entryAt(r io.ReaderAt, c *charged) (Entry, error) {
+	line, err := newLines(r, c.at).next()
+	if err != nil && err != io.EOF && !errors.Is(err, errLine) {
+		return Entry{}, err
+	}
+	var e Entry
+	if err == nil {
+		e, err = decodeEntry(line)
+	}
+	if err != nil || e.Seq != c.seq || e.ID != c.id {
+		return Entry{}, damaged("entry %d was changed after it was read (%v)", c.seq, err)
+	}
+	return e, nil
+}
+
+// checkAnchor compares the file with its anchor. A charge is written to the file, then to the
+// anchor, and only then acknowledged. So the file is level with its anchor, or, after a crash,
+// one commit ahead; and what follows the anchor's commit without being a whole one was
+// never acknowledged. All else means damage, or that one of the two is an older copy.
+func (c *chain) checkAnchor(a *anchor) error {
+	switch {
+	case a == nil && c.now.commit == 0 && c.rest == nil:
+		return nil // Create makes the file first
+	case a == nil:
+		return damaged("the anchor file is missing, and the ledger has %d entries", c.now.head.Seq)
+	case a.id != c.genesis.id:
+		return damaged("the anchor file belongs to ledger %v, the file is of ledger %v", a.id, c.genesis.id)
+	case a.state == c.now, a.state == c.before && c.rest == nil:
+		return nil
+	case c.rest != nil:
+		return damaged("after entry %d: %w", c.now.head.Seq, c.rest)
+	case a.commit > c.now.commit:
+		return rolledBack("the ledger is at commit %d, but its anchor was at %d", c.now.commit, a.commit)
+	case a.commit+1 < c.now.commit:
+		return rolledBack("the anchor is at commit %d, but the ledger is at %d: a crash leaves one commit between them at most", a.commit, c.now.commit)
+	}
+	return damaged("ledger and anchor disagree about commit %d", a.commit)
+}

@@ -1,0 +1,38 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/votes"
+)
+
+// errSimulated says that coins from a seed were to answer votes that were paid for.
+var errSimulated = errors.New("answers drawn from a seed are no release")
+
+// answer answers a batch of votes, in its order: a class each, or [ensemble.Abstained].
+// Missing votes, where the reader's policy lets any be, become fair coins over the classes
+// first. Where the votes were paid for, coins from a seed are an errSimulated. It stops with
+// the context's error. On error there are no answers. Several goroutines may call it at once.
+func (r *reading) answer(ctx context.Context, m *ensemble.Mechanism, coins ensemble.Coins, b *votes.Batch) ([]int, error) {
+	if r.paid != nil && !coins.Private() {
+		return nil, errSimulated
+	}
+	answers := make([]int, b.Len())
+	for i := range answers {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		missing := 0
+		if b.Missing != nil {
+			missing, b.Missing[i] = b.Missing[i], 0
+		}
+		var err error
+		if answers[i], err = m.AnswerMissing(coins, b.ID(i), b.Row(i), missing); err != nil {
+			return nil, fmt.Errorf("query %q: %w", b.ID(i), err)
+		}
+	}
+	return answers, nil
+}

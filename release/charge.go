@@ -1,0 +1,135 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/ledger"
+)
+
+// These begin the ids of what is charged once for many releases. No release may have such
+// an id: what is shared could then be charged no more.
+const (
+	teachersPrefix = "teachers:" // the training of frozen teachers
+	drawPrefix     = "draw:"     // one series of fresh teachers' votes, answered any number of times
+)
+
+// shared refuses the id of a release that begins as what many releases share.
+func shared(id string) error {
+	if strings.HasPrefix(id, teachersPrefix) || strings.HasPrefix(id, drawPrefix) {
+		return fmt.Errorf("request id = %q, but names that begin with %q or %q are for what many releases share", id, teachersPrefix, drawPrefix)
+	}
+	return nil
+}
+
+// Charge says who pays for a release of labels, how its answers add up, and what the ledger
+// calls it.
+type Charge struct {
+	// Ledger is the path of a ledger on a disk of this machine. "" charges none.
+	Ledger string
+	// RequestID names the release in the ledger. Required with Ledger.
+	RequestID string
+	// Teachers is "fresh" or "frozen", or "" where it was not said or the teachers promise
+	// nothing. Required with Ledger where the teachers promise anything.
+	Teachers string
+	// Ensemble names the teachers in the ledger. Frozen ones need it: they are charged once,
+	// under it. Of fresh ones it may be "". It is only a name: that the teachers behind it
+	// are the same every time is the caller's word.
+	Ensemble string
+	// EnsembleDigest is any text that identifies the teachers behind the name. Once stated
+	// it is required of every later release of the ensemble. It verifies nothing.
+	EnsembleDigest string
+	// Draw names the votes of fresh teachers: the same draw is the same rows, answered again.
+	// Defaults to RequestID, and then votes that the ledger has seen under another name are
+	// refused. A name that is stated is believed.
+	Draw string
+	// Relation says which datasets are neighbours in the teachers' promise. Defaults to
+	// accountant.ReplaceOne.
+	Relation accountant.Relation
+	// Slack is the δ' in [0,1) that the composition of fresh answers may spend. Defaults to
+	// ensemble.SlackFor one answer.
+	Slack *float64
+	// Votes is the keyed digest of fresh teachers' votes ([HashVotes]). [Labels] sets it.
+	Votes ledger.Digest
+	// Key is the fingerprint of the key that the coins come from, where the release can be
+	// resumed: the same request with another key is another release. [Labels] sets it.
+	Key string
+}
+
+// Open opens the ledger that is charged; nil for none.
+func (c Charge) Open(ctx context.Context) (*ledger.Ledger, error) { return openLedger(ctx, c.Ledger) }
+
+func openLedger(ctx context.Context, path string) (*ledger.Ledger, error) {
+	if path == "" {
+		return nil, nil
+	}
+	l, err := ledger.Open(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("there is no ledger at %s: make one with darrm budget init: %w", path, err)
+	}
+	return l, err
+}
+
+func (c Charge) fresh() bool { return c.Teachers == ensemble.FreshTeachers.String() }
+
+// NeedsVotes says whether the ledger must be able to recognise the votes: those of fresh
+// teachers, whose second answer is not theirs anew.
+func (c Charge) NeedsVotes() bool { return c.Ledger != "" && c.fresh() }
+
+// draw is the draw as the ledger's; nil where there is none.
+func (c Charge) draw() *ledger.Draw {
+	if !c.fresh() {
+		return nil
+	}
+	d := &ledger.Draw{Name: c.Draw, Votes: c.Votes, Stated: c.Draw != ""}
+	if d.Name == "" {
+		d.Name = c.RequestID
+	}
+	return d
+}
+
+// Check says whether the fields go together. promise says whether the teachers are private
+// themselves. Slack's range is checked by [Plan.Totals]. The error is a [UsageError].
+func (c Charge) Check(promise bool) error {
+	if err := c.check(promise); err != nil {
+		return UsageError{err}
+	}
+	return nil
+}
+
+func (c Charge) check(promise bool) error {
+	frozen := c.Teachers == ensemble.FrozenTeachers.String()
+	switch {
+	case c.Teachers != "" && !c.fresh() && !frozen:
+		return &check.Error{Name: "teachers", Value: fmt.Sprintf("%q", c.Teachers), Rule: `"fresh" or "frozen"`}
+	case !promise && c.Teachers != "":
+		return fmt.Errorf("teachers = %q, but teachers that promise nothing have no privacy to add up: leave it out", c.Teachers)
+	case frozen && c.Slack != nil && *c.Slack != 0:
+		return &check.Error{Name: "slack", Value: *c.Slack, Rule: "0 for frozen teachers: what they cost does not grow with the answers"}
+	case c.Ledger == "" && (c.RequestID != "" || c.Ensemble != "" || c.EnsembleDigest != "" || c.Draw != ""):
+		return errors.New("request id, ensemble, ensemble digest and draw go with a ledger: give --ledger, or leave --request-id, --ensemble, --ensemble-digest and --draw out")
+	case c.Ledger == "":
+		return nil
+	case c.RequestID == "":
+		return errors.New("a ledger needs a request id: give --request-id")
+	case promise && c.Teachers == "":
+		return errors.New(`a ledger needs to know whether the teachers are "fresh" or "frozen": give --teachers`)
+	case shared(c.RequestID) != nil:
+		return shared(c.RequestID)
+	case frozen && c.Ensemble == "":
+		return errors.New("frozen teachers need the name of their ensemble: give --ensemble")
+	case c.Teachers == "" && c.Ensemble != "":
+		return fmt.Errorf("ensemble = %q, but teachers that promise nothing share nothing that could be charged once: leave it out", c.Ensemble)
+	case c.EnsembleDigest != "" && c.Ensemble == "":
+		return errors.New("an ensemble digest needs the name of the ensemble: give --ensemble")
+	case c.Draw != "" && !c.fresh():
+		return fmt.Errorf("draw = %q, but a draw is of fresh teachers' votes: of frozen teachers, and of teachers that promise nothing, every answer is paid for in another way", c.Draw)
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package release
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"math"
+
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/votes"
+)
+
+// keyedCoins let a release of labels that was paid for, and interrupted, be done again
+// without being a second release: its coins come from a secret key, so each query has the
+// same answer ([ensemble.KeyedCoins]). The key, and a keyed hash of the votes and
+// the noise function that it answers, are the release's [secret].
+type keyedCoins struct {
+	*secret
+	key *ensemble.JobKey
+	pin []byte // of what the key answers; nil until it is known
+	now hash.Hash
+	buf []byte
+}
+
+// coinsMagic begins the file: then the key's fingerprint, the pin, the key.
+const coinsMagic = "darrm resume 2\n"
+
+// maxCoinsFile is more than such a file has.
+const maxCoinsFile = 4 << 10
+
+// openCoins reads the key from the file at path, or makes a new one where there is none; nil
+// for "". A file without a key is an [InputError].
+func openCoins(ctx context.Context, path string) (*keyedCoins, error) {
+	s, b, err := openSecret(ctx, path, maxCoinsFile)
+	if s == nil || err != nil {
+		return nil, err
+	}
+	c := &keyedCoins{secret: s}
+	s.state = c.file
+	if !s.resumed {
+		c.key, err = ensemble.NewJobKey()
+		return c, err
+	}
+	rest, ok := bytes.CutPrefix(b, []byte(coinsMagic))
+	if !ok || len(rest) < 64 {
+		return nil, InputError{fmt.Errorf("%q is not a checkpoint of aggregate", path)}
+	}
+	if c.key, err = ensemble.ReadJobKey(bytes.NewReader(rest[64:]), [32]byte(rest[:32])); err != nil {
+		return nil, InputError{fmt.Errorf("%q: %w", path, err)}
+	}
+	c.pin = rest[32:64]
+	return c, nil
+}
+
+// file is what the secret holds.
+func (c *keyedCoins) file() []byte {
+	fingerprint := c.key.Fingerprint()
+	b := bytes.NewBufferString(coinsMagic)
+	b.Write(fingerprint[:])
+	b.Write(c.pin)
+	_ = c.key.Send(b) // a buffer takes everything
+	return b.Bytes()
+}
+
+// fingerprint names the key and gives nothing of it away; "" without a key.
+func (c *keyedCoins) fingerprint() string {
+	if c == nil {
+		return ""
+	}
+	fingerprint := c.key.Fingerprint()
+	return hex.EncodeToString(fingerprint[:])
+}
+
+// begin starts to read the votes.
+func (c *keyedCoins) begin() { c.now = c.key.Pin() }
+
+// add takes the votes of a batch into the hash, in their order.
+func (c *keyedCoins) add(b *votes.Batch) {
+	for i := range b.Len() {
+		id := b.ID(i)
+		c.buf = binary.AppendUvarint(c.buf[:0], uint64(len(id)))
+		c.buf = append(c.buf, id...)
+		for _, n := range b.Row(i) {
+			c.buf = binary.AppendUvarint(c.buf, uint64(n))
+		}
+		c.now.Write(c.buf)
+	}
+}
+
+// end compares the votes that were read, and the noise function that answers them, with
+// those that the key was made for. One key gives one series of answers, whatever request
+// and ledger it is used for: where two noise functions share their coins, answers that
+// differ tell the votes, though both were paid for. The first time it keeps them for the
+// file. Other votes are an [InputError].
+func (c *keyedCoins) end(f gamma.Func) error {
+	for _, v := range f.Values() {
+		c.now.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
+	}
+	sum := c.now.Sum(nil)
+	if c.pin == nil {
+		c.pin = sum
+	}
+	if !hmac.Equal(sum, c.pin) {
+		return InputError{fmt.Errorf("the votes, or the noise function, are not those that %q was made for: an answer would be another release", c.path)}
+	}
+	return nil
+}
+
+// coins are the key's; without a key, the operating system's.
+func (c *keyedCoins) coins() ensemble.Coins {
+	if c == nil {
+		return ensemble.SystemCoins()
+	}
+	return ensemble.KeyedCoins(c.key)
+}

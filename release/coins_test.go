@@ -1,0 +1,126 @@
+package release
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/votes"
+)
+
+// pinned passes votes through a reading with the checkpoint at path, and pins them.
+func pinned(t *testing.T, path, text string, f gamma.Func) (*keyedCoins, error) {
+	t.Helper()
+	c, err := openCoins(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := votes.Open(t.Context(), votes.Options{Stdin: strings.NewReader("query,t1,t2,t3\n" + text)}, "-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	r := newReading(nil, c)
+	for b, err := range v.Batches() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.add(b, r.digest(b)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.end(f); err != nil {
+		return c, err
+	}
+	if c.resumed {
+		return c, nil
+	}
+	return c, c.save()
+}
+
+// One key gives one series of answers: to the votes, ids and noise function that it was made
+// for. The coins of a query come from its id, so the same votes under other ids would be
+// answered anew.
+func TestKeyIsOfOneRelease(t *testing.T) {
+	const paid = "a,0,1,1\nb,0,0,1\n"
+	function := func(v float64) gamma.Func {
+		f, err := gamma.Constant(3, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	path := filepath.Join(t.TempDir(), "checkpoint")
+	first, err := pinned(t, path, paid, function(0.5))
+	if err != nil || first.isResumed() || first.fingerprint() == "" {
+		t.Fatalf("resumed %t, key %q, %v", first.isResumed(), first.fingerprint(), err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	for _, tt := range []struct {
+		name, text string
+		gamma      float64
+		ok         bool
+	}{
+		{"the same", paid, 0.5, true},
+		{"other votes", "a,0,1,1\nb,0,0,0\n", 0.5, false},
+		{"one more", paid + "c,0,0,0\n", 0.5, false},
+		{"one fewer", "a,0,1,1\n", 0.5, false},
+		{"other ids", "c,0,1,1\nb,0,0,1\n", 0.5, false},
+		{"another order", "b,0,0,1\na,0,1,1\n", 0.5, false},
+		{"another noise function", paid, 0.25, false},
+	} {
+		c, err := pinned(t, path, tt.text, function(tt.gamma))
+		var input InputError
+		if !c.isResumed() || c.fingerprint() != first.fingerprint() || (err == nil) != tt.ok || err != nil && !errors.As(err, &input) {
+			t.Errorf("%s: resumed %t, %v", tt.name, c.isResumed(), err)
+		}
+	}
+	if err := first.forget(); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := pinned(t, path, paid, function(0.5)); err != nil || again.isResumed() || again.fingerprint() == first.fingerprint() {
+		t.Errorf("after it was removed: resumed %t, %v", again.isResumed(), err)
+	}
+	var none *keyedCoins
+	var nothing *secret
+	if none.fingerprint() != "" || nothing.isResumed() || nothing.save() != nil || nothing.forget() != nil {
+		t.Error("no checkpoint is one")
+	}
+}
+
+// A file that is no checkpoint is not taken for one, and stays as it is.
+func TestOpenCoinsRefuses(t *testing.T) {
+	dir := t.TempDir()
+	whole := filepath.Join(dir, "whole")
+	f, err := gamma.Constant(3, 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pinned(t, whole, "a,0,1,1\n", f); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipped := append([]byte(nil), b...)
+	flipped[len(flipped)-1] ^= 1
+	for name, content := range map[string][]byte{
+		"empty": {}, "text": []byte("query,label\n"), "cut": b[:len(b)-1], "cut in the pin": b[:len(coinsMagic)+40], "another key": flipped, "large": make([]byte, maxCoinsFile+1),
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := openCoins(t.Context(), path)
+		var input InputError
+		if c != nil || !errors.As(err, &input) {
+			t.Errorf("%s: %+v, %v", name, c, err)
+		}
+	}
+}

@@ -1,0 +1,342 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/votes"
+)
+
+// Labels is a release of one private label for every query in files of votes.
+type Labels struct {
+	// Votes are the files, or patterns of them; "-" is Stdin. Required.
+	Votes []string
+	// Stdin is read for "-". Where the votes are read twice, it ends when it wants to.
+	Stdin io.Reader
+	Read  votes.Options
+	// Plan returns what answers the votes of so many teachers for so many classes, without
+	// Queries. Required.
+	Plan   func(ctx context.Context, teachers, classes int) (Plan, error)
+	Charge Charge
+	Output FileOutput
+	// Format and Compression are those of the labels. They default to what Output's name says.
+	Format      votes.Format
+	Compression votes.Compression
+	// Encode, unless nil, gives the result instead of a file of labels, from the summary and
+	// what Each was told. It gives the same bytes whenever it is called.
+	Encode func(io.Writer, *Summary) error
+	// Each, unless nil, is told of every batch with its answers, a class each or
+	// ensemble.Abstained, in the order of the votes.
+	Each func(b *votes.Batch, answers []int) error
+	// Checkpoint is the file of the secret key of the coins, with which an interrupted release
+	// that was paid for is finished. It is removed when the labels are out. "" keeps none. It
+	// needs a ledger, and a mechanism with a noise function.
+	Checkpoint string
+	// Force replaces a file at Output where no ledger is charged.
+	Force bool
+	// Seed, unless nil, simulates: the labels are marked, they are not private.
+	Seed *uint64
+	// Table is where the noise function was read, so that nothing is written there.
+	Table string
+	// Source and Records are for the summary.
+	Source  Source
+	Records int
+	// Progress, unless nil, is told of the passages through the votes, "counting" and
+	// "answering", and returns what is told how far each has come, and what ends it.
+	Progress func(passage string) (at func(votes.Progress), end func())
+}
+
+// Quote is what a release would cost.
+type Quote struct {
+	Summary
+	// Charge is what the ledger would be charged, Remaining what it has left before; nil
+	// where there is none.
+	Charge, Remaining *ledger.Cost
+}
+
+// labelRun is a release of labels under way.
+type labelRun struct {
+	*Labels
+	planned     Plan
+	transaction Transaction
+	coins       *keyedCoins // nil where the release cannot be resumed
+	source      reread
+	counted     *reading // the reading that was paid for; nil where nothing is
+	votes       *votes.Reader
+	summary     Summary
+}
+
+// Run releases the labels. The summary is nil unless they are in the output; an error beside
+// it says that the secret could not be removed. The package comment says what is done in
+// which order.
+func (l Labels) Run(ctx context.Context) (*Summary, error) {
+	r := &labelRun{Labels: &l}
+	defer r.close()
+	if err := r.plan(ctx, false); err != nil {
+		return nil, err
+	}
+	var file *labelFile
+	if l.Encode == nil {
+		file = &labelFile{FileOutput: l.Output, options: votes.LabelOptions{
+			Format: l.Format, Compression: l.Compression, Classes: r.summary.Classes, Simulated: l.Seed != nil,
+		}}
+		defer file.remove()
+		r.transaction.Output = file
+	}
+	r.transaction.Draw = r.draw(file)
+	out, err := r.transaction.Run(ctx)
+	if !out.Done() {
+		return nil, err
+	}
+	r.summary.Before = out.Before
+	return &r.summary, err
+}
+
+// Quote says what the release would cost, and releases and charges nothing. Where the ledger
+// would refuse it, the error is the ledger's.
+func (l Labels) Quote(ctx context.Context) (*Quote, error) {
+	r := &labelRun{Labels: &l}
+	defer r.close()
+	if err := r.plan(ctx, true); err != nil {
+		return nil, err
+	}
+	q := &Quote{Summary: r.summary}
+	book, bill := r.transaction.Ledger, r.transaction.Bill
+	if bill == nil {
+		return q, nil
+	}
+	charge, err := bill.Check(ctx, book)
+	switch {
+	case r.transaction.secret.isResumed() && paidFor(err):
+		charge = ledger.Cost{} // it would be finished
+	case err != nil:
+		return nil, err
+	}
+	if q.Again, err = bill.repeats(ctx, book); err != nil {
+		return nil, err
+	}
+	if q.Again {
+		q.PaidBy = bill.draw.ID
+	}
+	remaining, err := book.Remaining(ctx)
+	q.Charge, q.Remaining = &charge, &remaining
+	return q, err
+}
+
+// plan works out what is released and charged, and writes nothing.
+func (r *labelRun) plan(ctx context.Context, dry bool) (err error) {
+	if err = r.check(); err != nil {
+		return err
+	}
+	if r.Charge.Ledger == "" && r.Seed == nil && !dry {
+		if err = CheckOverwrite(r.Output.Path, r.Force); err != nil {
+			return err
+		}
+	}
+	if r.transaction.Ledger, err = r.Charge.Open(ctx); err != nil {
+		return err
+	}
+	if r.coins, err = openCoins(ctx, r.Checkpoint); err != nil {
+		return err
+	}
+	r.transaction.Output = r.Output
+	r.source = reread{paths: r.Votes, stdin: r.Stdin}
+	if r.transaction.Ledger != nil || dry {
+		if err = r.count(ctx); err != nil {
+			return err
+		}
+	}
+	if r.votes, err = r.source.open(ctx, r.Read); err != nil {
+		return err
+	}
+	if r.planned, err = r.Plan(ctx, r.votes.K(), len(r.votes.Classes())); err != nil {
+		return err
+	}
+	if err = r.Charge.Check(r.planned.promise()); err != nil {
+		return err
+	}
+	r.summary = r.planned.Summary(r.votes.Columns(), r.Charge)
+	r.summary.Classes = slices.Clone(r.votes.Classes())
+	if r.planned.Mechanism.Abstains() {
+		r.summary.Classes = append(r.summary.Classes, abstention)
+	}
+	r.summary.Source, r.summary.Records = r.Source, r.Records
+	if r.counted == nil {
+		return nil
+	}
+	if err = r.account(r.counted.queries); err != nil {
+		return err
+	}
+	return r.bill()
+}
+
+// check refuses settings that contradict each other, and files that would replace another.
+func (l *Labels) check() error {
+	switch {
+	case l.Seed != nil && l.Charge.Ledger != "":
+		return usagef("--insecure-seed and --ledger exclude each other: a simulation releases nothing and pays for nothing")
+	case l.Force && l.Charge.Ledger != "":
+		return usagef("--force goes without --ledger: a ledger knows what was released")
+	case l.Checkpoint != "" && l.Charge.Ledger == "":
+		return usagef("--checkpoint goes with --ledger")
+	case l.Checkpoint != "" && l.Read.Missing != votes.MissingError:
+		return usagef("--checkpoint goes without --missing coin, whose coins come from no key")
+	}
+	reads := []File{{Flag: "table", Path: l.Table}}
+	for _, p := range l.Votes {
+		names, err := filepath.Glob(p) // a bad pattern is an error when it is read
+		if err != nil || len(names) == 0 {
+			names = []string{p}
+		}
+		for _, name := range names {
+			reads = append(reads, File{Path: name})
+		}
+	}
+	if err := CheckPaths(l.Output.Path, l.Checkpoint, l.Charge.Ledger, reads...); err != nil {
+		return err
+	}
+	return CheckRecords(l.Records)
+}
+
+// count reads the votes once, and checks all of them.
+func (r *labelRun) count(ctx context.Context) (err error) {
+	if err = r.source.keepStdin(ctx); err != nil {
+		return err
+	}
+	var hash *ledger.VoteHash
+	if r.Charge.NeedsVotes() {
+		if hash, err = r.transaction.Ledger.VoteHash(); err != nil {
+			return err
+		}
+	}
+	r.Read = Hashed(r.Read, hash)
+	v, err := r.source.open(ctx, r.Read)
+	if err != nil {
+		return err
+	}
+	defer v.Close()
+	r.counted = newReading(hash, r.coins)
+	digest := func(_ context.Context, b *votes.Batch) (*ledger.VoteHash, error) { return r.counted.digest(b), nil }
+	return process(ctx, r, v, "counting", digest, r.counted.add)
+}
+
+// process passes the votes through work and sink, and tells how far it has come.
+func process[T any](ctx context.Context, r *labelRun, v *votes.Reader, passage string, work func(context.Context, *votes.Batch) (T, error), sink func(*votes.Batch, T) error) error {
+	var o votes.ProcessOptions
+	if r.Progress != nil {
+		var end func()
+		o.Progress, end = r.Progress(passage)
+		defer end()
+	}
+	err := votes.Process(v, o, work, sink)
+	var parse *votes.ParseError
+	if errors.As(err, &parse) {
+		return unreadable(ctx, err)
+	}
+	return err
+}
+
+// account says what so many answers cost.
+func (r *labelRun) account(queries int) (err error) {
+	r.planned.Queries, r.summary.Queries = queries, queries
+	r.summary.Totals, err = r.planned.Totals(r.Charge.Slack)
+	return err
+}
+
+// bill works out what the ledger is charged, and that the key is of this release.
+func (r *labelRun) bill() (err error) {
+	if r.transaction.Ledger == nil {
+		return nil
+	}
+	if r.coins != nil {
+		if r.planned.Certified == nil {
+			return usagef("--checkpoint goes with a mechanism that has a noise function, not with %s, whose coins come from no key", r.planned.Mechanism.Name())
+		}
+		if err = r.coins.end(r.planned.Certified.Func()); err != nil {
+			return err
+		}
+		r.transaction.secret = r.coins.secret
+	}
+	r.Charge.Votes, r.Charge.Key = r.counted.votes(), r.coins.fingerprint()
+	r.transaction.Bill, err = r.planned.Bill(r.Charge, r.summary.Totals)
+	return err
+}
+
+// draw draws the answers, into the file if there is one, and returns what gives the result.
+func (r *labelRun) draw(file *labelFile) func(context.Context, *ledger.Receipt) (func(io.Writer) error, error) {
+	return func(ctx context.Context, paid *ledger.Receipt) (func(io.Writer) error, error) {
+		if file == nil {
+			return func(w io.Writer) error { return r.Encode(w, &r.summary) }, r.answer(ctx, paid, nil)
+		}
+		if err := r.answer(ctx, paid, file); err != nil {
+			return nil, err
+		}
+		return file.encode, file.failure(file.file.Commit())
+	}
+}
+
+// answer draws all answers, in the order of the votes, into the file if there is one.
+func (r *labelRun) answer(ctx context.Context, paid *ledger.Receipt, file *labelFile) error {
+	if paid != nil {
+		r.summary.Again, r.summary.PaidBy = repeated(paid), paid.Entry().PaidBy
+	}
+	reading := newReading(nil, nil)
+	if r.counted != nil {
+		reading = r.counted.again()
+	}
+	coins := r.coins.coins()
+	if r.Seed != nil {
+		coins = ensemble.SeededCoins(*r.Seed)
+	}
+	type drawn struct {
+		digest  *ledger.VoteHash
+		answers []int
+	}
+	work := func(ctx context.Context, b *votes.Batch) (d drawn, err error) {
+		d.digest = reading.digest(b)
+		d.answers, err = reading.answer(ctx, r.planned.Mechanism, coins, b)
+		return d, err
+	}
+	err := process(ctx, r, r.votes, "answering", work, func(b *votes.Batch, d drawn) error {
+		if err := reading.add(b, d.digest); err != nil {
+			return err
+		}
+		if r.Each != nil {
+			if err := r.Each(b, d.answers); err != nil {
+				return err
+			}
+		}
+		if file == nil {
+			return nil
+		}
+		return file.add(b, d.answers)
+	})
+	if err != nil {
+		return err
+	}
+	if err := reading.end(); err != nil {
+		return err
+	}
+	if r.coins != nil {
+		return r.coins.end(r.planned.Certified.Func())
+	}
+	if r.counted == nil {
+		return r.account(reading.queries)
+	}
+	return nil
+}
+
+func (r *labelRun) close() {
+	r.source.close()
+	if r.votes != nil {
+		_ = r.votes.Close() // only read from
+	}
+}
+
+// abstention is the name of an answer that names no class.
+const abstention = "abstained"

@@ -1,0 +1,269 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/votes"
+)
+
+const someVotes = "t1,t2,t3\n1,1,0\n0,0,0\n1,0,1\n"
+
+// newLabels is a release of three labels, for 0.9 with fresh teachers, in a directory with
+// the votes and a ledger, which Charge does not name.
+func newLabels(t *testing.T, budget float64) (l Labels, dir string, book *ledger.Ledger) {
+	t.Helper()
+	dir, book = t.TempDir(), newLedger(t, budget)
+	at := filepath.Join(dir, "votes.csv")
+	if err := os.WriteFile(at, []byte(someVotes), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return Labels{
+		Votes: []string{at}, Output: FileOutput{Path: filepath.Join(dir, "labels.csv")},
+		Plan: func(_ context.Context, k, classes int) (Plan, error) {
+			if k != 3 || classes != 2 {
+				return Plan{}, fmt.Errorf("%d teachers, %d classes", k, classes)
+			}
+			return private(t, 1e-5, 0), nil
+		},
+	}, dir, book
+}
+
+func paidBy(book *ledger.Ledger, id string) Charge {
+	return Charge{Ledger: book.Path(), RequestID: id, Teachers: "fresh", Slack: new(0.0)}
+}
+
+// namesIn are the files of a directory.
+func namesIn(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func isUsage(err error) bool { var u UsageError; return errors.As(err, &u) }
+
+// Without a ledger the labels are written, and not replaced by a second draw that nobody
+// accounts for unless it is forced; a simulation is no draw, and is marked.
+func TestLabelsWithoutALedger(t *testing.T) {
+	l, dir, _ := newLabels(t, 1)
+	s, err := l.Run(t.Context())
+	first := contentOf(t, l.Output.Path)
+	if err != nil || s.Queries != 3 || s.Mechanism != "darrm" || s.Before || !strings.HasPrefix(first, "query,label\n0,") || strings.Count(first, "\n") != 4 {
+		t.Fatalf("%+v, %v, %q", s, err, first)
+	}
+	if s, err := l.Run(t.Context()); s != nil || !isUsage(err) || !errors.Is(err, fs.ErrExist) || contentOf(t, l.Output.Path) != first {
+		t.Errorf("again: %+v, %v", s, err)
+	}
+	if q, err := l.Quote(t.Context()); err != nil || q.Charge != nil || q.Queries != 3 || q.Totals.Fresh.Cost.Epsilon == 0 || contentOf(t, l.Output.Path) != first {
+		t.Errorf("dry: %+v, %v", q, err)
+	}
+	l.Force = true
+	if _, err := l.Run(t.Context()); err != nil {
+		t.Errorf("forced: %v", err)
+	}
+	l.Force, l.Seed = false, new(uint64(7))
+	if _, err := l.Run(t.Context()); err != nil || !strings.HasPrefix(contentOf(t, l.Output.Path), "query,simulated_label\n") {
+		t.Errorf("simulated: %v, %q", err, contentOf(t, l.Output.Path))
+	}
+	if got := namesIn(t, dir); !slices.Equal(got, []string{"labels.csv", "votes.csv"}) {
+		t.Errorf("files %q", got)
+	}
+}
+
+// A dry run charges nothing and says what a release then costs; the release is charged once,
+// is in its output when it is asked for again, and the same votes are not answered under
+// another name. What is refused leaves no file.
+func TestLabelsArePaidForOnce(t *testing.T) {
+	l, dir, book := newLabels(t, 10)
+	l.Charge = paidBy(book, "march")
+	q, err := l.Quote(t.Context())
+	if err != nil || q.Again || entries(t, book) != nil || contentOf(t, l.Output.Path) != "" {
+		t.Fatalf("%+v, %v, entries %q", q, err, entries(t, book))
+	}
+	var told int
+	l.Each = func(b *votes.Batch, answers []int) error { told += len(answers); return nil }
+	s, err := l.Run(t.Context())
+	spent, _ := book.Spent(t.Context())
+	if err != nil || s.Again || s.PaidBy != "" || told != 3 || spent != *q.Charge {
+		t.Fatalf("%+v, %v, told of %d; spent %v, quoted %v", s, err, told, spent, *q.Charge)
+	}
+	first := contentOf(t, l.Output.Path)
+	if s, err := l.Run(t.Context()); err != nil || !s.Before || contentOf(t, l.Output.Path) != first || told != 3 {
+		t.Errorf("asked again: %+v, %v", s, err)
+	}
+	if _, err := l.Quote(t.Context()); !errors.Is(err, ledger.ErrReplayed) {
+		t.Errorf("dry, asked again: %v", err)
+	}
+	l.Output.Path += ".2"
+	l.Charge.RequestID = "april"
+	if s, err := l.Run(t.Context()); s != nil || !errors.Is(err, ledger.ErrSameVotes) {
+		t.Errorf("the same votes: %+v, %v", s, err)
+	}
+	if got := namesIn(t, dir); !slices.Equal(got, []string{"labels.csv", "votes.csv"}) {
+		t.Errorf("a refusal left %q", got)
+	}
+	l.Charge.Draw = "march"
+	if q, err := l.Quote(t.Context()); err != nil || !q.Again || q.PaidBy != "draw:march" {
+		t.Errorf("dry, the same draw: %+v, %v", q, err)
+	}
+	if s, err := l.Run(t.Context()); err != nil || !s.Again || s.PaidBy != "draw:march" {
+		t.Errorf("the same draw: %+v, %v", s, err)
+	}
+}
+
+// Votes that change between the reading that was paid for and the one that is answered are
+// not answered: more or fewer of them, and of fresh teachers others. The budget is spent and
+// nothing is out.
+func TestVotesThatChangeAreNotAnswered(t *testing.T) {
+	for _, tt := range []struct {
+		name, teachers, votes, want string
+	}{
+		{"more", "frozen", someVotes + "1,1,1\n", "there are more"},
+		{"fewer", "frozen", "t1,t2,t3\n1,1,0\n", "there are 1"},
+		{"others", "fresh", "t1,t2,t3\n1,1,0\n0,0,0\n0,0,1\n", "those that were paid for are others"},
+	} {
+		l, dir, book := newLabels(t, 10)
+		l.Charge = paidBy(book, "march")
+		if l.Charge.Teachers = tt.teachers; tt.teachers == "frozen" {
+			l.Charge.Ensemble = "wards"
+		}
+		changed := filepath.Join(dir, "votes.csv")
+		once := true
+		l.Progress = func(passage string) (func(votes.Progress), func()) {
+			return func(votes.Progress) {}, func() {
+				if passage == "counting" && once {
+					once = false
+					if err := os.WriteFile(changed, []byte(tt.votes), 0o600); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		}
+		s, err := l.Run(t.Context())
+		var input InputError
+		if s != nil || !errors.As(err, &input) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %+v, %v, want %q", tt.name, s, err, tt.want)
+		}
+		if got := namesIn(t, dir); !slices.Equal(got, []string{"votes.csv"}) || len(entries(t, book)) == 0 {
+			t.Errorf("%s: files %q, entries %q", tt.name, got, entries(t, book))
+		}
+	}
+}
+
+// A release that was interrupted after it was paid for is finished with its key: charged
+// once, with the answers that it would have had. The key is gone then. Other votes, another
+// noise function and another request are not answered with it.
+func TestLabelsAreResumed(t *testing.T) {
+	l, dir, book := newLabels(t, 10)
+	l.Charge, l.Checkpoint = paidBy(book, "march"), filepath.Join(dir, "secret")
+	broken := errors.New("broken")
+	l.Each = func(*votes.Batch, []int) error { return broken }
+	if s, err := l.Run(t.Context()); s != nil || !errors.Is(err, broken) {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	checkSpent(t, book, 0.9)
+	key := contentOf(t, l.Checkpoint)
+	l.Each = nil
+	for _, tt := range []struct {
+		name   string
+		change func(*Labels)
+		want   func(error) bool
+	}{
+		{"without the key", func(l *Labels) { l.Checkpoint = "" }, func(err error) bool { return errors.Is(err, ledger.ErrReplayed) }},
+		{"other votes", func(l *Labels) {
+			l.Votes = []string{filepath.Join(t.TempDir(), "other.csv")}
+			if err := os.WriteFile(l.Votes[0], []byte("t1,t2,t3\n1,1,0\n0,0,0\n1,0,0\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, func(err error) bool { var input InputError; return errors.As(err, &input) }},
+		{"another request", func(l *Labels) { l.Charge.RequestID = "april" }, func(err error) bool { return errors.Is(err, ledger.ErrSameVotes) }},
+	} {
+		other := l
+		tt.change(&other)
+		if s, err := other.Run(t.Context()); s != nil || !tt.want(err) || contentOf(t, l.Checkpoint) != key || contentOf(t, l.Output.Path) != "" {
+			t.Errorf("%s: %+v, %v", tt.name, s, err)
+		}
+	}
+	if s, err := l.Run(t.Context()); err != nil || s.Before {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	checkSpent(t, book, 0.9)
+	labels := contentOf(t, l.Output.Path)
+	if got := namesIn(t, dir); !slices.Equal(got, []string{"labels.csv", "votes.csv"}) {
+		t.Errorf("files %q", got)
+	}
+	// With a copy of the key it is the same answers.
+	if err := os.WriteFile(l.Checkpoint, []byte(key), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l.Output.Path += ".2"
+	if _, err := l.Run(t.Context()); err != nil || contentOf(t, l.Output.Path) != labels {
+		t.Errorf("%v, %q, then %q", err, labels, contentOf(t, l.Output.Path))
+	}
+	checkSpent(t, book, 0.9)
+}
+
+// Votes from stdin are read twice, and a document takes the place of a file of labels.
+func TestLabelsFromStdin(t *testing.T) {
+	l, _, book := newLabels(t, 10)
+	var out strings.Builder
+	l.Charge, l.Votes, l.Stdin = paidBy(book, "march"), []string{"-"}, strings.NewReader(someVotes)
+	l.Output = FileOutput{Stdout: &out}
+	l.Encode = func(w io.Writer, s *Summary) error { _, err := fmt.Fprintln(w, s.Queries, s.Classes); return err }
+	if _, err := l.Run(t.Context()); err != nil || out.String() != "3 [0 1]\n" {
+		t.Errorf("%v, %q", err, out.String())
+	}
+	if got := entries(t, book); len(got) != 2 {
+		t.Errorf("entries %q", got)
+	}
+}
+
+// Settings that contradict each other are refused before anything is read or charged.
+func TestLabelsCheck(t *testing.T) {
+	for name, change := range map[string]func(*Labels){
+		"a simulation that pays":       func(l *Labels) { l.Seed = new(uint64) },
+		"forced with a ledger":         func(l *Labels) { l.Force = true },
+		"a key without a ledger":       func(l *Labels) { l.Checkpoint, l.Charge = "k", Charge{} },
+		"a key and coins from nowhere": func(l *Labels) { l.Checkpoint, l.Read.Missing = "k", votes.MissingCoin },
+		"the votes as output":          func(l *Labels) { l.Output.Path = l.Votes[0] },
+		"the ledger as output":         func(l *Labels) { l.Output.Path = l.Charge.Ledger },
+		"the table as output":          func(l *Labels) { l.Table = l.Output.Path },
+		"no request":                   func(l *Labels) { l.Charge.RequestID = "" },
+		"nobody's votes":               func(l *Labels) { l.Charge.Teachers = "" },
+		"less than no records":         func(l *Labels) { l.Records = -1 },
+		"a key for other coins": func(l *Labels) {
+			l.Checkpoint, l.Read = filepath.Join(t.TempDir(), "k"), votes.Options{Layout: votes.LayoutCounts, Classes: []string{"a", "b", "c"}}
+			l.Votes = []string{filepath.Join(t.TempDir(), "counts.csv")}
+			if err := os.WriteFile(l.Votes[0], []byte("a,b,c\n10,0,0\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			l.Charge.Teachers = ""
+			l.Plan = func(context.Context, int, int) (Plan, error) { return noisy(t, 0), nil }
+		},
+	} {
+		l, _, book := newLabels(t, 10)
+		l.Charge = paidBy(book, "march")
+		change(&l)
+		if s, err := l.Run(t.Context()); s != nil || !isUsage(err) || entries(t, book) != nil {
+			t.Errorf("%s: %+v, %v", name, s, err)
+		}
+		if _, err := l.Quote(t.Context()); !isUsage(err) && name != "a key for other coins" {
+			t.Errorf("%s, dry: %v", name, err)
+		}
+	}
+}

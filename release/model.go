@@ -1,0 +1,147 @@
+package release
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ledger"
+)
+
+// Model is a release of something that is drawn as a whole, such as a trained model. It knows
+// no trainer: Begin makes one.
+type Model struct {
+	// Event is what the ledger remembers, without Release.
+	Event ModelEvent
+	// Relation says which datasets are neighbours in the model's cost. Required with Ledger.
+	Relation accountant.Relation
+	// Ledger is the path of a ledger on a disk of this machine. "" charges none.
+	Ledger string
+	// RequestID names the model in the ledger. Defaults to a name of its own.
+	RequestID string
+	Output    FileOutput
+	// Checkpoint is the file of the secret state, from which an interrupted training goes on
+	// and is charged no more. It is removed when the model is out. "" keeps none.
+	Checkpoint string
+	// StateSize is the most bytes that a state has.
+	StateSize int64
+	// Force replaces a file at Output where no ledger is charged.
+	Force bool
+	// Simulated says that the model is drawn from a seed. It releases nothing and goes without
+	// a ledger.
+	Simulated bool
+	// Reads are the files that the training reads, so that nothing is written there.
+	Reads []File
+	// Begin begins a training or, where state is not nil, goes on with one.
+	Begin func(state []byte) (Training, error)
+}
+
+// Training is one draw of a model's randomness.
+type Training struct {
+	// ID names the randomness and tells nothing of it. It stays when the training goes on
+	// from a state.
+	ID   string
+	Cost accountant.Cost
+	// State returns the secret state.
+	State func() []byte
+	// Run trains, and calls save whenever the state may be kept. encode gives the model: the
+	// same bytes whenever it is called.
+	Run func(ctx context.Context, save func() error) (encode func(io.Writer) error, err error)
+}
+
+// Check refuses settings that contradict each other, and files that would replace another.
+// It reads and writes nothing. The error is a [UsageError]. [Model.Run] and [Model.Quote]
+// begin with it.
+func (m Model) Check() error {
+	switch {
+	case m.Simulated && m.Ledger != "":
+		return usagef("--insecure-seed and --ledger exclude each other: a simulation releases nothing and pays for nothing")
+	case m.RequestID != "" && m.Ledger == "":
+		return usagef("--request-id goes with --ledger")
+	case shared(m.RequestID) != nil:
+		return UsageError{shared(m.RequestID)}
+	}
+	return CheckPaths(m.Output.Path, m.Checkpoint, m.Ledger, m.Reads...)
+}
+
+// Run releases the model. The error may come with an outcome that is done, as
+// [Transaction.Run] says.
+func (m Model) Run(ctx context.Context) (Outcome, error) {
+	t, training, err := m.begin(ctx)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if !m.Simulated && m.Ledger == "" && !t.secret.isResumed() {
+		if err := CheckOverwrite(m.Output.Path, m.Force); err != nil {
+			return Outcome{}, err
+		}
+	}
+	t.Draw = func(ctx context.Context, _ *ledger.Receipt) (func(io.Writer) error, error) {
+		return training.Run(ctx, t.secret.save)
+	}
+	return t.Run(ctx)
+}
+
+// Quote says whether the model would be released, without training or charging. What was
+// paid for before, and goes on, would be.
+func (m Model) Quote(ctx context.Context) error {
+	t, _, err := m.begin(ctx)
+	if err != nil || t.Bill == nil {
+		return err
+	}
+	if _, err = t.Bill.Check(ctx, t.Ledger); t.secret.isResumed() && paidFor(err) {
+		return nil
+	}
+	return err
+}
+
+// begin opens what the release needs.
+func (m Model) begin(ctx context.Context) (t *Transaction, training Training, err error) {
+	if err = m.Check(); err != nil {
+		return nil, training, err
+	}
+	t = &Transaction{Output: m.Output}
+	if t.Ledger, err = openLedger(ctx, m.Ledger); err != nil {
+		return nil, training, err
+	}
+	var state []byte
+	if t.secret, state, err = openSecret(ctx, m.Checkpoint, m.StateSize); err != nil {
+		return nil, training, err
+	}
+	if training, err = m.Begin(state); err != nil {
+		return nil, training, err
+	}
+	if c := training.Cost; !m.Simulated && !(c.Epsilon >= 0 && c.Epsilon <= math.MaxFloat64 && c.Delta >= 0 && c.Delta < 1) {
+		return nil, training, fmt.Errorf("the model promises %v-DP, which is no guarantee: it is not released", c)
+	}
+	if t.secret != nil {
+		t.secret.state = training.State
+	}
+	if t.Ledger != nil {
+		t.Bill, err = m.bill(training)
+	}
+	return t, training, err
+}
+
+func (m Model) bill(training Training) (*Bill, error) {
+	if training.ID == "" {
+		return nil, errors.New("a model needs an ID, which tells its randomness from another's")
+	}
+	unit, err := ledger.NewCost(training.Cost.Epsilon, training.Cost.Delta)
+	if err != nil {
+		return nil, err
+	}
+	m.Event.Release = training.ID
+	event, err := json.Marshal(m.Event)
+	id := m.RequestID
+	if id == "" {
+		id = fmt.Sprintf("training:%s", training.ID)
+	}
+	return &Bill{
+		release: ledger.Request{ID: id, Count: 1, Unit: unit, Event: event, Relation: inLedger(m.Relation)}, coins: "release",
+	}, err
+}

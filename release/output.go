@@ -1,0 +1,101 @@
+package release
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/internal/readfile"
+)
+
+// FileOutput publishes to a file of this machine. Its errors of writing are [OutputError]s.
+type FileOutput struct {
+	Path   string    // "" or "-" for Stdout
+	Stdout io.Writer // defaults to os.Stdout
+}
+
+func (o FileOutput) toStdout() bool { return o.Path == "" || o.Path == "-" }
+
+// outRoom is how much room Check looks for where the result is paid for.
+const outRoom = 64 << 10
+
+// Check makes the file that would take the name and removes it, with something in it where
+// the result is paid for. A device or a pipe is not touched, because a reader would see it. A
+// disk that fills up later, or has room for this and not for the result, is found too late.
+func (o FileOutput) Check(charged bool) error {
+	if o.toStdout() {
+		return nil
+	}
+	if info, err := os.Stat(o.Path); err == nil && info.IsDir() {
+		return OutputError{fmt.Errorf("%s is a directory, not a file", o.Path)}
+	}
+	if beside(o.Path) == "" {
+		return nil
+	}
+	f, err := atomicfile.Create(o.Path)
+	if err != nil {
+		return OutputError{err}
+	}
+	if charged {
+		if _, err = f.Write(make([]byte, outRoom)); err == nil {
+			err = f.Sync() // some file systems look for the room only then
+		}
+	}
+	if err = errors.Join(err, f.Abort()); err != nil {
+		return OutputError{fmt.Errorf("%s: %w", o.Path, err)}
+	}
+	return nil
+}
+
+// Open opens the file; stdout has nothing to open.
+func (o FileOutput) Open(ctx context.Context) (io.ReadCloser, error) {
+	if o.toStdout() {
+		return nil, fs.ErrNotExist
+	}
+	return readfile.Open(ctx, o.Path, math.MaxInt64) // read as a stream
+}
+
+// Write gives the file its content and its name at once.
+func (o FileOutput) Write(_ context.Context, encode func(io.Writer) error) error {
+	if !o.toStdout() {
+		if err := atomicfile.Write(o.Path, 0o666, encode); err != nil {
+			return OutputError{err}
+		}
+		return nil
+	}
+	var stdout io.Writer = os.Stdout
+	if o.Stdout != nil {
+		stdout = o.Stdout
+	}
+	w := bufio.NewWriter(stdout)
+	err := encode(w)
+	if err == nil {
+		err = w.Flush()
+	}
+	if err != nil {
+		return OutputError{fmt.Errorf("stdout: %w", err)}
+	}
+	return nil
+}
+
+// beside returns the directory of the file that path leads to, links followed; "" for a
+// device or a pipe, which has nothing beside it.
+func beside(path string) string {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return ""
+	}
+	if err == nil {
+		if real, err := filepath.EvalSymlinks(path); err == nil { // not the directory of /dev/stdout
+			path = real
+		}
+	}
+	return filepath.Dir(path)
+}

@@ -1,0 +1,142 @@
+package release
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/darrm/darrm/ledger"
+)
+
+// File is a file that takes part in a release.
+type File struct {
+	Flag string // the flag that names it; "" for a file of votes
+	Path string // "" for none, "-" for stdin or stdout
+	// written says that the release creates, replaces or removes it.
+	written bool
+}
+
+func (f File) String() string {
+	if f.Flag == "" {
+		return "a file of votes"
+	}
+	return "--" + f.Flag
+}
+
+// besideLedger are the suffixes of the files that belong to a ledger.
+var besideLedger = []string{ledger.AnchorSuffix, ledger.SecretSuffix}
+
+// CheckPaths refuses a release that would overwrite something: its output, its checkpoint,
+// which is removed at the end, and its ledger with the files beside it, any of which may be
+// "", and the files that it reads. Two of them are one file and one of them is written, or a
+// written one is a ledger: an output that replaced a ledger would lose what was spent. Links
+// are followed. The error is a [UsageError].
+func CheckPaths(out, checkpoint, book string, reads ...File) error {
+	files := append([]File{{"out", out, true}, {"checkpoint", checkpoint, true}, {"ledger", book, false}}, reads...)
+	if book != "" {
+		for _, suffix := range besideLedger {
+			files = append(files, File{"ledger", target(book) + suffix, false})
+		}
+	}
+	for i, a := range files {
+		for _, b := range files[:i] {
+			if a.Path != "" && b.Path != "" && (a.written || b.written) && sameFile(a.Path, b.Path) {
+				return usagef("%v and %v are the same file, %q", b, a, a.Path)
+			}
+		}
+	}
+	for _, f := range files {
+		if f.written {
+			if err := CheckNoLedger(f.Path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// CheckNoLedger refuses to write over a ledger or a file that belongs to one. A ledger is
+// known by the files beside it: one that lost them all is not known here.
+func CheckNoLedger(path string) error {
+	if path == "" || path == "-" {
+		return nil
+	}
+	real := target(path)
+	for _, suffix := range besideLedger {
+		book, isBeside := strings.CutSuffix(real, suffix)
+		if regular(real) && (regular(real+suffix) || isBeside && regular(book)) {
+			return usagef("%q is a ledger, or belongs to one: writing over it would lose what was spent", path)
+		}
+	}
+	return nil
+}
+
+// CheckOverwrite refuses to replace an earlier result at path by a new draw that nobody
+// accounts for: whoever saw both would know more than either promises. force says that the
+// user wants it. It is for releases without a ledger; a ledger knows its results itself.
+func CheckOverwrite(path string, force bool) error {
+	if force || path == "" || path == "-" || !regular(path) {
+		return nil
+	}
+	return Overwrites(path)
+}
+
+// Overwrites is the error of [CheckOverwrite], for a file that is there on a file system of
+// its own.
+func Overwrites(path string) error {
+	return UsageError{&fs.PathError{Op: "release to", Path: path, Err: errOverwrite}}
+}
+
+type overwriteError struct{}
+
+func (overwriteError) Error() string {
+	return "the file exists, and a new draw would be a second release that nobody accounts for: give another --out, a --ledger, or --force to replace it"
+}
+func (overwriteError) Is(target error) bool { return target == fs.ErrExist }
+
+var errOverwrite = overwriteError{}
+
+func regular(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// sameFile says whether two paths lead to one file, which need not exist yet.
+func sameFile(a, b string) bool {
+	if a == "-" || b == "-" {
+		return false // stdin and stdout are two
+	}
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	if errA == nil && errB == nil {
+		return infoA.Mode().IsRegular() && os.SameFile(infoA, infoB) // a terminal is read and written
+	}
+	return target(a) == target(b)
+}
+
+// target is the absolute path that path leads to, links followed: also those of the folders
+// of a file that does not exist yet, and a link to one that does not.
+func target(path string) string {
+	for range 40 { // as many as the system follows
+		dir, base := filepath.Split(path)
+		if dir == "" {
+			dir = "."
+		}
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = real
+		}
+		path = filepath.Join(dir, base)
+		link, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if path = link; !filepath.IsAbs(link) {
+			path = dir + string(filepath.Separator) + link // not Join, which would clean ".." by its text
+		}
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}

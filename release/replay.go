@@ -1,0 +1,77 @@
+package release
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+
+	"github.com/darrm/darrm/ledger"
+)
+
+// chargeOnce charges a release and returns a receipt that is used up: drawing may begin. After
+// an error nothing may be drawn. coins is the field of the event that names where the
+// coins come from, by which one draw is told from another.
+//
+// resumed says that the answers will be those of an earlier try, with the coins that the
+// event names. Then a release that was charged before is no error: it is paid for, and
+// the same answers are no second release. They have one digest, so whatever they were
+// drawn with, only what is noted with the receipt may be published. Where the event has
+// no field coins they would be others, and it is refused like any replay.
+//
+// The errors are those of [ledger.Ledger.Charge], but for what [replayed] says.
+func chargeOnce(ctx context.Context, l *ledger.Ledger, r ledger.Request, coins string, resumed bool) (*ledger.Receipt, error) {
+	receipt, err := l.Charge(ctx, r)
+	if err == nil {
+		if err := receipt.Redeem(); err != nil {
+			return nil, err
+		}
+		return receipt, nil
+	}
+	var earlier *ledger.ReplayedError
+	if resumed && errors.As(err, &earlier) {
+		if event, ok := fields(r.Event); ok && event[coins] != nil {
+			return earlier.Replays[0].Receipt, nil
+		}
+	}
+	return nil, replayed(err, r, coins)
+}
+
+// replayed says of the refusal of r what is true where its id was charged before for the same
+// release with other coins: then it is no conflict but a [ledger.ReplayedError], which has
+// no receipt. A release with coins of its own names others whenever it is asked for again.
+func replayed(err error, r ledger.Request, coins string) error {
+	var conflict *ledger.ConflictError
+	if !errors.As(err, &conflict) || conflict.ID != r.ID || conflict.Earlier == nil {
+		return err
+	}
+	if conflict.What != "event" {
+		return err // it differs in what was paid for, or for whom
+	}
+	was, ok := fields(conflict.Earlier.Charge.Event)
+	is, also := fields(r.Event)
+	if !ok || !also {
+		return err
+	}
+	delete(was, coins)
+	delete(is, coins)
+	if !reflect.DeepEqual(was, is) {
+		return err
+	}
+	return &ledger.ReplayedError{Replays: []ledger.Replay{*conflict.Earlier}}
+}
+
+// paidFor says of the refusal of a release that it was paid for, with these very coins: who kept
+// them would finish it.
+func paidFor(err error) bool {
+	var earlier *ledger.ReplayedError
+	return errors.As(err, &earlier) && earlier.Replays[0].Receipt != nil
+}
+
+// fields are those of an event that is an object.
+func fields(event json.RawMessage) (out map[string]any, ok bool) {
+	d := json.NewDecoder(bytes.NewReader(event))
+	d.UseNumber() // as they were written: two that differ are two events
+	return out, d.Decode(&out) == nil && out != nil
+}

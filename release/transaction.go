@@ -1,0 +1,173 @@
+package release
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/darrm/darrm/ledger"
+)
+
+// A Transaction is one release: charged, drawn and published once, in this order, as the
+// package comment says. [Labels] and [Model] make one; a pipeline that draws its answers
+// elsewhere makes its own.
+type Transaction struct {
+	// Ledger is charged Bill. Both are nil where nobody accounts for the release.
+	Ledger *ledger.Ledger
+	Bill   *Bill
+	Output Output
+	// Draw draws the result, which it is called for only when it is paid for, with the
+	// receipt, nil where nothing is charged. encode gives the result that is published; it is
+	// called more than once and gives the same bytes each time.
+	Draw func(ctx context.Context, paid *ledger.Receipt) (encode func(io.Writer) error, err error)
+
+	secret *secret // nil where the release cannot be resumed
+}
+
+// An Output is where a result is published.
+type Output interface {
+	// Check finds out, before anything is paid for, whether a result can be written. charged
+	// says that it will be paid for.
+	Check(charged bool) error
+	// Open opens the result that is there.
+	Open(context.Context) (io.ReadCloser, error)
+	// Write lets a result be seen whole, or not at all.
+	Write(ctx context.Context, encode func(io.Writer) error) error
+}
+
+// An Outcome is how far a transaction went.
+type Outcome struct {
+	// Receipt is of the charge of this try or, where that paid, of an earlier one; nil where
+	// nothing was charged. It is used up.
+	Receipt *ledger.Receipt
+	// Before says that the request was released before, and the output has its result,
+	// unchanged: nothing was charged or drawn.
+	Before bool
+	// Digest is of what was published; zero where nothing was.
+	Digest ledger.Digest
+}
+
+// Done says that the output has the result.
+func (o Outcome) Done() bool { return o.Before || o.Digest != ledger.Digest{} }
+
+// Again says that the votes were answered before, and a charge of the draw pays for this
+// answer and for all that follow.
+func (o Outcome) Again() bool { return o.Receipt != nil && repeated(o.Receipt) }
+
+// Run does the release. After an error nothing new can be seen, unless the outcome is done:
+// then only the secret could not be removed. The errors of the charge are those of
+// [Bill.Pay].
+func (t *Transaction) Run(ctx context.Context) (out Outcome, err error) {
+	if out.Receipt, out.Before, err = t.charge(ctx); err != nil {
+		return out, err
+	}
+	if out.Before {
+		return out, nil
+	}
+	encode, err := t.Draw(ctx, out.Receipt)
+	if err != nil {
+		return out, err
+	}
+	if out.Digest, err = t.publish(ctx, out.Receipt, encode); err != nil {
+		return out, err
+	}
+	return out, t.secret.forget()
+}
+
+// charge pays for the release, unless its output cannot be written. before says that the
+// output has it already: then there is nothing to write and nothing to pay.
+func (t *Transaction) charge(ctx context.Context) (receipt *ledger.Receipt, before bool, err error) {
+	err = t.Output.Check(t.Bill != nil)
+	if err == nil {
+		err = t.secret.make()
+	}
+	if t.Bill == nil {
+		return nil, false, err
+	}
+	asked, unpaid := err, err != nil // by what the ledger says of the request
+	if err != nil {
+		_, asked = t.Bill.Check(ctx, t.Ledger)
+	} else {
+		receipt, err = t.Bill.Pay(ctx, t.Ledger, t.secret.isResumed())
+		asked, unpaid = err, errors.Is(err, ledger.ErrRefused)
+	}
+	switch before := t.released(ctx, asked); {
+	case before == nil:
+	case before.Receipt != nil:
+		return nil, true, t.secret.forget()
+	default: // it had other coins: a secret that was there is of another release
+		return nil, true, t.secret.giveUp()
+	}
+	if unpaid {
+		err = errors.Join(err, t.secret.giveUp()) // nothing was paid with it, so nothing goes on
+	}
+	return receipt, false, err
+}
+
+// released returns the replay of a request whose result the output has, nil if it has none;
+// err is what the ledger said of the request. An output that cannot be read has nothing.
+func (t *Transaction) released(ctx context.Context, err error) *ledger.Replay {
+	var replayed *ledger.ReplayedError
+	if !errors.As(err, &replayed) {
+		return nil
+	}
+	f, err := t.Output.Open(ctx)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	digest, err := digestOf(func(w io.Writer) error { _, err := io.Copy(w, f); return err })
+	if err != nil {
+		return nil
+	}
+	for _, r := range replayed.Replays {
+		if r.Result != nil && *r.Result == digest {
+			return &r
+		}
+	}
+	return nil
+}
+
+// publish notes the result's digest in the ledger and lets the result be seen: that of which
+// the digest was noted, and no other.
+func (t *Transaction) publish(ctx context.Context, paid *ledger.Receipt, encode func(io.Writer) error) (ledger.Digest, error) {
+	digest, err := digestOf(encode)
+	if err == nil && paid != nil {
+		err = t.note(ctx, paid, digest)
+	}
+	if err != nil {
+		return ledger.Digest{}, err
+	}
+	err = t.Output.Write(ctx, func(w io.Writer) error {
+		written, err := digestOf(func(digest io.Writer) error { return encode(io.MultiWriter(w, digest)) })
+		if err == nil && written != digest {
+			err = errors.New("the result changed while it was written, and is not the one that was noted")
+		}
+		return err
+	})
+	if err != nil {
+		return ledger.Digest{}, err
+	}
+	return digest, nil
+}
+
+func digestOf(encode func(io.Writer) error) (ledger.Digest, error) {
+	h := sha256.New()
+	err := encode(h)
+	return ledger.Digest(h.Sum(nil)), err
+}
+
+// note keeps the digest of a result in the ledger, before the result can be seen.
+func (t *Transaction) note(ctx context.Context, paid *ledger.Receipt, digest ledger.Digest) error {
+	id := paid.Entry().ID
+	err := t.Ledger.RecordResult(ctx, paid, digest)
+	switch {
+	case errors.Is(err, ledger.ErrConflict):
+		return fmt.Errorf("nothing was released: request %q has one result, and this is another: finish it with the flags that it was begun with: %w", id, err)
+	case err != nil:
+		return LedgerError{fmt.Errorf("nothing was released, but request %q is charged: note its result in the ledger: %w", id, err)}
+	}
+	return nil
+}

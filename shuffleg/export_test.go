@@ -1,4 +1,0 @@
-package shuffleg
-
-// RaceEnabled is for the tests outside the package.
-const RaceEnabled = raceEnabled

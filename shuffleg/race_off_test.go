@@ -1,5 +1,0 @@
-//go:build !race
-
-package shuffleg
-
-const raceEnabled = false

@@ -1,7 +1,0 @@
-//go:build race
-
-package shuffleg
-
-// raceEnabled says that the race detector is on, which makes everything ten times slower:
-// runs that add nothing but statistics are shortened.
-const raceEnabled = true

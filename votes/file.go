@@ -1,0 +1,119 @@
+package votes
+
+import (
+	"errors"
+	"fmt"
+)
+
+// A decoder cuts one file into tasks, in order, in one goroutine.
+type decoder interface {
+	// next returns the task of reading the next rows, and io.EOF at the end.
+	next() (task, error)
+}
+
+// A task reads some rows into a batch that is empty. Tasks of one file may run at
+// once and in any order. On an error the batch holds the rows before the fault.
+type task func(*Batch) error
+
+// fileInfo is what everything that reads a file, or speaks of it, has to know.
+type fileInfo struct {
+	name    string
+	opts    *Options
+	classes *classList
+	layout  Layout // never LayoutDefault, except for arrays before it is refused
+	rows    bool   // places are rows from 0, not lines from 1
+
+	// Known once the file is open.
+	k           int
+	kPlace      int // the row that gave k, with LayoutCounts
+	ids, labels bool
+	total       int64 // rows; 0 if the file does not say
+	roles       Roles
+	idColumn    int // for messages, from 0; -1 if it has no number
+	idName      string
+}
+
+// chunkBytes is how much text, or how many bytes of an array, a task gets, so
+// that the counts of a batch stay within bounds. A row has at least two bytes
+// for each of k cells.
+func (f *fileInfo) chunkBytes(k int) int {
+	size := f.opts.chunkBytes
+	if size == 0 {
+		size = defaultChunkBytes
+	}
+	if f.layout == LayoutCounts { // a row has as many cells as counts
+		return size
+	}
+	return min(size, max(64, f.batchRows(k)*2*k))
+}
+
+// batchRows is how many rows a batch gets where that can be chosen.
+func (f *fileInfo) batchRows(k int) int {
+	per := f.classes.len()
+	if f.opts.KeepVotes {
+		per += k
+	}
+	return max(1, defaultBatchCells/per)
+}
+
+// errorf is a fault of the file as a whole.
+func (f *fileInfo) errorf(format string, args ...any) error {
+	return &ParseError{File: f.name, Rule: fmt.Sprintf(format, args...)}
+}
+
+// errorAt is a fault at a place, and there in a column (from 0, or -1).
+func (f *fileInfo) errorAt(place, column int, name, rule string) error {
+	e := &ParseError{File: f.name, Column: column + 1, ColumnName: name, Rule: rule}
+	if f.rows {
+		e.Row, e.HasRow = int64(place), true
+	} else {
+		e.Line = place
+	}
+	return e
+}
+
+// placeName names a place in a message.
+func (f *fileInfo) placeName(place int) string {
+	if f.rows {
+		return fmt.Sprintf("row %d", place)
+	}
+	return fmt.Sprintf("line %d", place)
+}
+
+// sourceError is about a source that failed behind the given line.
+func (f *fileInfo) sourceError(err error, after int) error {
+	var p *ParseError
+	if errors.As(err, &p) { // of what decompresses
+		if p.Line == 0 && !f.rows && after > 0 {
+			q := *p
+			q.Line = after
+			q.Rule += " (behind this line)"
+			return &q
+		}
+		return p
+	}
+	if f.rows {
+		return fmt.Errorf("read %s: %w", f.name, err)
+	}
+	return fmt.Errorf("read %s after line %d: %w", f.name, after, err)
+}
+
+// ruleError is a fault of an array, before it is known where the array stands.
+type ruleError struct{ rule string }
+
+func (e *ruleError) Error() string { return e.rule }
+
+func rulef(format string, args ...any) error { return &ruleError{fmt.Sprintf(format, args...)} }
+
+// arrayError puts the file's name, and that of a member of an archive, on a fault
+// of an array.
+func (f *fileInfo) arrayError(err error, member string) error {
+	var rule *ruleError
+	switch {
+	case !errors.As(err, &rule):
+		return f.sourceError(err, 0)
+	case member != "":
+		return f.errorf("array %s: %s", quote(member), rule.rule)
+	}
+	return f.errorf("%s", rule.rule)
+}

@@ -1,0 +1,119 @@
+package votes
+
+import "fmt"
+
+// A record is one query as its file has it. All formats are read into records;
+// add is the one place where records become counts.
+type record struct {
+	place     int    // its line from 1, or its row in the file from 0
+	votes     []cell // in the teachers' order, or with LayoutCounts in the classes'
+	label, id cell   // if the file has them
+}
+
+// A fault says which cell breaks which rule.
+type fault struct {
+	at   int // index in record.votes, or one of the constants below
+	rule string
+}
+
+const (
+	wholeRow  = -1
+	labelCell = -2
+	idCell    = -3
+)
+
+func faultf(at int, format string, args ...any) *fault {
+	return &fault{at, fmt.Sprintf(format, args...)}
+}
+
+// add appends a record to b, which is as before if there is a fault. The first
+// record of a file of counts gives K.
+func (f *fileInfo) add(b *Batch, r *record) *fault {
+	counts, votes := len(b.Counts), len(b.Votes)
+	b.Counts = growZero(b.Counts, b.Classes)
+	missing, wrong := 0, (*fault)(nil)
+	if f.layout == LayoutCounts {
+		wrong = f.addCounts(r, b.Counts[counts:])
+	} else {
+		missing, wrong = f.addVotes(b, r, b.Counts[counts:])
+	}
+	label, id := 0, ""
+	if wrong == nil && f.labels {
+		if label = r.label.class(f.classes); label < 0 {
+			wrong = faultf(labelCell, "label %s %s", &r.label, f.classes.rule())
+		}
+	}
+	if wrong == nil && f.ids {
+		var rule string
+		if id, rule = r.id.id(); rule != "" {
+			wrong = &fault{idCell, rule}
+		}
+	}
+	if wrong != nil {
+		b.Counts, b.Votes = b.Counts[:counts], b.Votes[:votes]
+		return wrong
+	}
+	b.addMissing(missing)
+	if f.labels {
+		b.Labels = append(b.Labels, label)
+	}
+	if f.ids {
+		b.IDs = append(b.IDs, id)
+	}
+	b.places = append(b.places, r.place)
+	return nil
+}
+
+// addVotes counts the votes of single teachers.
+func (f *fileInfo) addVotes(b *Batch, r *record, counts []int) (missing int, wrong *fault) {
+	for t := range r.votes {
+		v := &r.votes[t]
+		c := v.class(f.classes)
+		switch {
+		case c >= 0:
+			counts[c]++
+		case f.opts.Missing == MissingCoin && v.missing():
+			missing++
+		default:
+			return 0, &fault{t, v.voteRule(f.classes)}
+		}
+		if f.opts.KeepVotes {
+			b.Votes = append(b.Votes, c)
+		}
+	}
+	return missing, nil
+}
+
+// addCounts takes counts, whose sum is K in every row.
+func (f *fileInfo) addCounts(r *record, counts []int) *fault {
+	k := 0
+	for c := range r.votes {
+		n, rule := r.votes[c].count()
+		if rule != "" {
+			return &fault{c, rule}
+		}
+		counts[c] = n
+		k += n
+	}
+	name := countsName(f.classes)
+	switch {
+	case k == 0:
+		return faultf(wholeRow, "%s are all 0: there are no votes", name)
+	case f.k == 0:
+		if rule := f.kRule(k, fmt.Sprintf("%s sum to %d", name, k)); rule != "" {
+			return &fault{wholeRow, rule}
+		}
+		f.k, f.kPlace = k, r.place
+	case k != f.k:
+		return faultf(wholeRow, "%s sum to K = %d, but to K = %d in %s", name, k, f.k, f.placeName(f.kPlace))
+	}
+	return nil
+}
+
+// countsName is what messages call the columns of counts.
+func countsName(c *classList) string {
+	if c.len() == 2 {
+		return "zeros and ones"
+	}
+	return "the counts"
+}
