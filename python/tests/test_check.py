@@ -5,12 +5,14 @@ import copy
 import io
 import json
 import math
+import os
 import sys
 import unittest
 from fractions import Fraction
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+if not os.environ.get("DARRM_INSTALLED"):
+    sys.path.insert(0, str(Path(__file__).parents[1]))
 from darrm import check as module  # noqa: E402
 from darrm.check import CheckError, check, main  # noqa: E402
 

@@ -1,4 +1,4 @@
-"""The package around the program. $DARRM names the program, or the wheel carries it."""
+"""The package around the program, which $DARRM names, or with $DARRM_INSTALLED the installed wheel carries."""
 
 import doctest
 import os
@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-if os.environ.get("DARRM"):  # else the installed wheel is meant
+if not os.environ.get("DARRM_INSTALLED"):
     sys.path.insert(0, str(Path(__file__).parents[1]))
 import darrm  # noqa: E402
 
