@@ -15,6 +15,7 @@ import (
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/lp"
 	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/sweep"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -63,13 +64,10 @@ type (
 	inputError  = release.InputError
 	outputError = release.OutputError
 	ledgerError = release.LedgerError
-	// mismatchError is a table whose figures about itself are wrong.
-	mismatchError struct{ error }
 	// uncertifiedError is a training whose accounting does not hold.
 	uncertifiedError struct{ error }
 )
 
-func (e mismatchError) Unwrap() error    { return e.error }
 func (e uncertifiedError) Unwrap() error { return e.error }
 
 func usagef(format string, args ...any) error { return usageError{Err: fmt.Errorf(format, args...)} }
@@ -85,7 +83,7 @@ func exitCode(ctx context.Context, err error) exit {
 		output    outputError
 		dir       *cache.DirError
 		violation *gamma.ViolationError
-		mismatch  mismatchError
+		mismatch  *gamma.MismatchError
 		unproved  uncertifiedError
 		input     inputError
 		format    *gamma.FormatError
@@ -93,6 +91,7 @@ func exitCode(ctx context.Context, err error) exit {
 		usage     usageError
 		parameter *constraints.ParameterError
 		tooMany   *solve.TooManyRowsError
+		tooLarge  *sweep.SizeError
 		status    *lp.StatusError
 	)
 	switch {
@@ -107,7 +106,7 @@ func exitCode(ctx context.Context, err error) exit {
 		return exitUncertified
 	case errors.As(err, &input), errors.As(err, &format), errors.As(err, &parse), errors.Is(err, ledger.ErrNotLedger), errors.Is(err, fs.ErrNotExist):
 		return exitInput
-	case errors.As(err, &usage), errors.As(err, &parameter), errors.As(err, &tooMany):
+	case errors.As(err, &usage), errors.As(err, &parameter), errors.As(err, &tooMany), errors.As(err, &tooLarge):
 		return exitUsage
 	case errors.As(err, &status), errors.Is(err, lp.ErrNoHiGHS), errors.Is(err, lp.ErrTooLarge), errors.Is(err, context.DeadlineExceeded):
 		return exitSolver
