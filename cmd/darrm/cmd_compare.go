@@ -109,11 +109,7 @@ func (f *compareFlags) prepare(c *cobra.Command) error {
 	if err := f.mechanism.prepareRelation(); err != nil {
 		return err
 	}
-	needed := []string{budget, "eps", "teacher-delta"}
-	if math.IsInf(f.epsilon, 1) {
-		needed = needed[:2]
-	}
-	if err := require(c, needed...); err != nil {
+	if err := require(c, f.needed()...); err != nil {
 		return err
 	}
 	if _, err := f.problem(c, max(1, f.read.options.K, f.affected)); err != nil {

@@ -12,6 +12,8 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/lp"
 	"github.com/darrm/darrm/sweep"
@@ -41,6 +43,9 @@ func TestExitCodes(t *testing.T) {
 		{"missing file", nil, fs.ErrNotExist, exitInput},
 		{"violation", nil, &gamma.ViolationError{}, exitUncertified},
 		{"mismatch", nil, &gamma.MismatchError{Wrong: []string{"x"}}, exitUncertified},
+		{"a training that cannot be accounted for", nil, iteration.ErrNotCertified, exitUncertified},
+		{"a record that a task cannot use", nil, &shuffled.SampleError{Err: &constraints.ParameterError{}}, exitInput},
+		{"public records that are private", nil, shuffled.ErrPublicIsPrivate, exitInput},
 		{"infeasible", nil, &lp.StatusError{Status: lp.Infeasible}, exitSolver},
 		{"numerical", nil, &lp.StatusError{Status: lp.Numerical}, exitSolver},
 		{"too large", nil, lp.ErrTooLarge, exitSolver},

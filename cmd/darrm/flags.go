@@ -88,6 +88,16 @@ var solveFlagNames = []string{
 	"objective", "prior", "prior-mean", "prior-counts", "shape", "method", "on-interrupt",
 }
 
+// needed returns more and what describes a problem without defaults, for require. Teachers
+// that promise nothing have no Δ.
+func (f *problemFlags) needed(more ...string) []string {
+	more = append(more, budget, "eps")
+	if !math.IsInf(f.epsilon, 1) {
+		more = append(more, "teacher-delta")
+	}
+	return more
+}
+
 // budget is what require wants of every command that solves.
 const budget = "m|total-eps"
 
