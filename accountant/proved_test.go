@@ -113,7 +113,7 @@ func TestProvedEventsCannotBeForged(t *testing.T) {
 	other := mustNew(t, AddOrRemoveOne)
 	for _, e := range []Event{curve, profile} {
 		if _, err := other.Charge(e, 1); !errors.Is(err, ErrUnsupported) {
-			t.Errorf("%v for %q is charged for %q: %v", e, e.Relation(), other.Relation(), err)
+			t.Errorf("%v for %q is charged for %q: %v", e, e.Relation(), other.relation, err)
 		}
 		if _, err := Compose(Charge{e, 1}, Charge{Gaussian{1, AddOrRemoveOne}, 1}); !errors.Is(err, ErrUnsupported) {
 			t.Errorf("%v is composed with another relation: %v", e, err)

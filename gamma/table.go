@@ -71,7 +71,7 @@ func (o Objective) Weights(k int) ([]float64, error) {
 	case o.WorstCase:
 		return nil, fmt.Errorf("the worst case has no weights")
 	case o.Counts != nil:
-		return CountWeights(o.Counts)
+		return countWeights(o.Counts)
 	}
 	return Weights(k, o.PriorMean)
 }
