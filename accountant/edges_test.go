@@ -114,11 +114,11 @@ func TestOptimalEndsForSubnormalEpsilon(t *testing.T) {
 		for _, k := range []int{2, 3, 10} {
 			o := mustOptimal(t, k, Cost{eps, 0})
 			for _, delta := range []float64{5e-324, 1e-310, 2e-310, 1e-308, 3e-307} {
-				got, err := o.Epsilon(delta)
+				got, err := o.epsilon(delta)
 				if err != nil || !(got >= 0 && got <= float64(k)*eps*1.2) {
 					t.Errorf("%d × %g at δ = %g: ε = %g, %v", k, eps, delta, got, err)
 				}
-				if d, err := o.Delta(got); err != nil || d > delta {
+				if d, err := o.delta(got); err != nil || d > delta {
 					t.Errorf("%d × %g: δ(%g) = %g, %v, want %g", k, eps, got, d, err, delta)
 				}
 			}
@@ -324,7 +324,7 @@ func TestConcurrentUse(t *testing.T) {
 			if _, err := a.Charge(composed, 1); err != nil {
 				t.Error(err)
 			}
-			if _, err := o.Epsilon(1e-3); err != nil {
+			if _, err := o.epsilon(1e-3); err != nil {
 				t.Error(err)
 			}
 			if _, err := GaussianDelta(2, 1); err != nil {

@@ -19,7 +19,7 @@ import (
 // names the parameter that is not, and is ErrUnsupported where kε is beyond float64. Each mechanism needs randomness of its own. No
 // answers (k = 0) cost nothing.
 //
-// OptimalHomogeneous is never worse at the same δ_total; General is the closed form
+// Optimal is never worse at the same δ_total; General is the closed form
 // that publications use. Where kε is the smallest of the three, Basic gives it without
 // δ'.
 //

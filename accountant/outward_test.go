@@ -91,7 +91,7 @@ func TestClosedFormsAreOutward(t *testing.T) {
 
 		// The optimal region's corners: ε_i = (k-2i)ε.
 		small := rapid.IntRange(1, 40).Draw(t, "few")
-		o, err := OptimalHomogeneous(small, each)
+		o, err := equalOptimal(small, each)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -113,7 +113,7 @@ func TestProvedEventsCannotBeForged(t *testing.T) {
 	other := mustNew(t, AddOrRemoveOne)
 	for _, e := range []Event{curve, profile} {
 		if _, err := other.Charge(e, 1); !errors.Is(err, ErrUnsupported) {
-			t.Errorf("%v for %q is charged for %q: %v", e, e.Relation(), other.Relation(), err)
+			t.Errorf("%v for %q is charged for %q: %v", e, e.Relation(), other.relation, err)
 		}
 		if _, err := Compose(Charge{e, 1}, Charge{Gaussian{1, AddOrRemoveOne}, 1}); !errors.Is(err, ErrUnsupported) {
 			t.Errorf("%v is composed with another relation: %v", e, err)
@@ -189,6 +189,25 @@ func TestCurveBetweenItsOrders(t *testing.T) {
 			t.Errorf("beyond the last order: %g, %v", rho, err)
 		}
 	})
+}
+
+// The search asks no Curve beyond its last order, where nothing is known: neither where that is
+// off a grid point by rounding, nor where it is as near to 1 as the search begins.
+func TestCurveIsNotAskedBeyondItsOrders(t *testing.T) {
+	last := []float64{1 + 0x1p-52, 1 + 9e-7, 1 + 1e-6, 1 + 1.1e-6, 485.62166833054204, 41036.588205875574}
+	for x := 1e-7; x < 1e9; x *= 1.037 {
+		last = append(last, 1+x)
+	}
+	for _, alpha := range last {
+		a := mustNew(t, ReplaceOne, Charge{mustCurve(t, ReplaceOne, CurvePoint{alpha, 0.1}), 1})
+		r, err := a.AtDelta(1e-6, MethodRDP)
+		if err != nil || len(r.Bounds) != 1 {
+			t.Fatalf("last order %v: %+v, %v", alpha, r, err)
+		}
+		if _, err := a.AtEpsilon(1, MethodRDP); err != nil {
+			t.Fatalf("last order %v: %v", alpha, err)
+		}
+	}
 }
 
 // A Curve of one order gives what the conversion of that order gives, also where it is

@@ -2,13 +2,10 @@ package ensemble
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/darrm/darrm/accountant"
 )
@@ -97,7 +94,7 @@ func (r *Report) sort() {
 // than that, or at what their own δ and the Slack add up to where answers do not add up. No
 // queries have no bounds. Errors as Total.
 //
-// Cost: milliseconds, tens of them for a million answers, as OptimalHomogeneous; a
+// Cost: milliseconds, tens of them for a million answers, as accountant.Optimal; a
 // NoisyAnswer that needs a privacy loss distribution takes tenths of a second.
 func (r Answers) Bounds() (Report, error) {
 	if err := r.check(); err != nil {
@@ -129,42 +126,6 @@ func (r Answers) Bounds() (Report, error) {
 	}
 	report.sort()
 	return report, nil
-}
-
-// Sweep returns Bounds for each of the numbers of queries, in that order, for a table or a
-// plot. It works on all processors, and stops early with the context's error.
-func (r Answers) Sweep(ctx context.Context, queries []int) ([]Report, error) {
-	reports, errs := make([]Report, len(queries)), make([]error, len(queries))
-	var group sync.WaitGroup
-	next := make(chan int)
-	for range min(len(queries), runtime.GOMAXPROCS(0)) {
-		group.Go(func() {
-			for i := range next {
-				each := r
-				each.Queries = queries[i]
-				reports[i], errs[i] = each.Bounds()
-			}
-		})
-	}
-feed:
-	for i := range queries {
-		select {
-		case next <- i:
-		case <-ctx.Done():
-			break feed
-		}
-	}
-	close(next)
-	group.Wait()
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	for i, err := range errs {
-		if err != nil {
-			return nil, fmt.Errorf("queries = %d: %w", queries[i], err)
-		}
-	}
-	return reports, nil
 }
 
 // composeTeachers adds the bounds that follow from the teachers' own promise: everything is
@@ -225,11 +186,7 @@ func (r Answers) compose(report *Report, of string, part accountant.Repeated, ho
 		general, note, err := generalAt(part, target)
 		add(accountant.MethodGeneral, general, note, err)
 	}
-	optimal := accountant.Cost{Delta: target}
-	o, err := accountant.OptimalHomogeneous(part.Count, part.Cost)
-	if err == nil {
-		optimal.Epsilon, err = o.Epsilon(target)
-	}
+	optimal, err := accountant.Optimal(part.Count, part.Cost, target)
 	add(accountant.MethodOptimal, optimal, "exact", err)
 	return target
 }

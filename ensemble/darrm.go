@@ -42,7 +42,7 @@ func DaRRM(c *gamma.Certified, neighbours accountant.Relation) (*Mechanism, erro
 
 // Baseline returns the mechanism of a baseline: DaRRM with its noise function, under its
 // own name. What it needs of the teachers is what DaRRM needs.
-func Baseline(b gamma.Baseline, neighbours accountant.Relation) (*Mechanism, error) {
+func Baseline(b gamma.Named, neighbours accountant.Relation) (*Mechanism, error) {
 	m, err := DaRRM(b.Certified, neighbours)
 	if err != nil {
 		return nil, err

@@ -140,7 +140,7 @@ func (r *rowReader) read() ([]string, error) {
 	begin, first := r.end, r.next
 	r.end = int(r.csv.InputOffset())
 	if r.end-begin > maxRecordBytes {
-		return nil, r.errorAt(first, -1, "", tooLong)
+		return nil, r.errorAt(first, -1, "", tooLong+neverClosed)
 	}
 	var syntax *csv.ParseError
 	if errors.As(err, &syntax) {

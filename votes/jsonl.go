@@ -361,6 +361,7 @@ func (d *jsonDecoder) assignKeys(set *columnSet, lists map[string]int) (wrong *f
 	}
 	if cols.id >= 0 {
 		d.keys[cols.id].to = idCell
+		d.idColumn, d.idName = -1, "" // a key has no number
 	}
 	if cols.label >= 0 {
 		d.keys[cols.label].to = labelCell

@@ -65,7 +65,11 @@ func (c *lineChunks) next() (chunk, error) {
 			c.rest = nil
 			return chunk{}, c.sourceError(c.err, c.line-1)
 		case len(buf) > maxLine:
-			return chunk{}, c.errorAt(c.line, -1, "", tooLong)
+			rule := tooLong
+			if c.quotes {
+				rule += neverClosed
+			}
+			return chunk{}, c.errorAt(c.line, -1, "", rule)
 		default:
 			buf = append(make([]byte, 0, 2*cap(buf)), buf...)
 			continue
@@ -77,7 +81,9 @@ func (c *lineChunks) next() (chunk, error) {
 	}
 }
 
-var tooLong = fmt.Sprintf("record longer than %d bytes (a quote that is never closed?)", maxRecordBytes)
+var tooLong = fmt.Sprintf("record longer than %d bytes", maxRecordBytes)
+
+const neverClosed = " (a quote that is never closed?)" // added where there are quotes
 
 // unread puts back the last chunk from the given offset on.
 func (c *lineChunks) unread(ch chunk, from int) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/gamma"
 )
 
 // compareFlags are the flags of compare.
@@ -108,11 +109,7 @@ func (f *compareFlags) prepare(c *cobra.Command) error {
 	if err := f.mechanism.prepareRelation(); err != nil {
 		return err
 	}
-	needed := []string{budget, "eps", "teacher-delta"}
-	if math.IsInf(f.epsilon, 1) {
-		needed = needed[:2]
-	}
-	if err := require(c, needed...); err != nil {
+	if err := require(c, f.needed()...); err != nil {
 		return err
 	}
 	if _, err := f.problem(c, max(1, f.read.options.K, f.affected)); err != nil {
@@ -153,16 +150,16 @@ func (f *compareFlags) ballots(ctx context.Context, a *app, paths []string) (*en
 }
 
 // tables solves for the given teachers, and for ones that promise nothing.
-func (f *compareFlags) tables(c *cobra.Command, a *app, k int, target accountant.Cost, affected int) ([]ensemble.Candidate, error, error) {
+func (f *compareFlags) tables(c *cobra.Command, a *app, k int, target accountant.Cost, affected int) ([]gamma.Named, error, error) {
 	own, err := f.solve(c, a, k)
 	if err != nil {
 		return nil, nil, err
 	}
 	const counts = "best of the vote counts"
 	if math.IsInf(f.epsilon, 1) {
-		return []ensemble.Candidate{{Name: "optimal_counts", Title: counts, Certified: own.Table.Certified}}, own.unsaved, nil
+		return []gamma.Named{{Name: "optimal_counts", Title: counts, Certified: own.Table.Certified}}, own.unsaved, nil
 	}
-	list := []ensemble.Candidate{{Name: "optimal", Title: "optimal γ", Certified: own.Table.Certified}}
+	list := []gamma.Named{{Name: "optimal", Title: "optimal γ", Certified: own.Table.Certified}}
 	p := own.Table.Problem()
 	p.M, p.TotalEpsilon = 0, target.Epsilon
 	p.Epsilon, p.TeacherDelta, p.Delta, p.Affected = math.Inf(1), 0, target.Delta, affected
@@ -170,7 +167,7 @@ func (f *compareFlags) tables(c *cobra.Command, a *app, k int, target accountant
 	if err != nil {
 		return nil, nil, err
 	}
-	return append(list, ensemble.Candidate{Name: "optimal_counts", Title: counts, Certified: blind.Table.Certified}), own.unsaved, nil
+	return append(list, gamma.Named{Name: "optimal_counts", Title: counts, Certified: blind.Table.Certified}), own.unsaved, nil
 }
 
 func renderComparison(w io.Writer, c *ensemble.Comparison) error {

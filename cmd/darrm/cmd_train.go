@@ -89,9 +89,9 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 	}
 	plan, err := shuffled.NewPlan(config, set.Private, set.Public)
 	if err != nil {
-		return planFailure(err)
+		return trainingError(err)
 	}
-	tellPlan(a, plan.Report())
+	sayPlan(a, plan.Report())
 	t := &training{
 		app: a, flags: &f.modelFlags, algorithm: plan, document: func() *modelReport { return newModelReport(set, config, plan) },
 		objective: train.Problem{Loss: config.Task, Regularizer: regularizer(config), Records: set.Private}.Objective,

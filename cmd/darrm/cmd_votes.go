@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"image/color"
 	"io"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,16 +56,15 @@ All of it is computed from the raw votes: NOT PRIVATE, do not release it.
 			if err := f.prepare(); err != nil {
 				return err
 			}
-			if plotFile != "" && !slices.Contains(plotFormats, strings.ToLower(filepath.Ext(plotFile))) {
-				return usagef("plot = %q, but the name must end in .svg or .png", plotFile)
+			if err := checkPlot(plotFile); err != nil {
+				return err
 			}
 			d, err := describeVotes(c.Context(), a, &f, args)
 			if err != nil {
 				return err
 			}
 			if plotFile != "" {
-				format := strings.TrimPrefix(strings.ToLower(filepath.Ext(plotFile)), ".")
-				if err := a.deliver(plotFile, func(w io.Writer) error { return d.draw(w, format) }); err != nil {
+				if err := a.deliver(plotFile, func(w io.Writer) error { return d.draw(w, plotFormat(plotFile)) }); err != nil {
 					return err
 				}
 			}

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"image/color"
 	"io"
-	"math"
+	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -13,79 +15,23 @@ import (
 	_ "gonum.org/v1/plot/vg/vgimg" // PNG
 	_ "gonum.org/v1/plot/vg/vgsvg" // SVG
 
-	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/logaxis"
 )
 
 // plotFormats are the file names that --plot takes.
 var plotFormats = []string{".svg", ".png"}
 
-// plotPoints is how many numbers of queries a curve is drawn through.
-const plotPoints = 40
-
-// methodStyle is how a bound is drawn: Okabe and Ito's colours, which every kind of
-// colour vision tells apart, and dashes for curves that often lie on each other.
-var methodStyle = map[accountant.Method]struct {
-	color  color.RGBA
-	dashes []vg.Length
-}{
-	accountant.MethodBasic:    {color: color.RGBA{R: 0x99, G: 0x99, B: 0x99, A: 0xff}},
-	accountant.MethodGeneral:  {color: color.RGBA{R: 0xE6, G: 0x9F, B: 0x00, A: 0xff}},
-	accountant.MethodOptimal:  {color: color.RGBA{R: 0x00, G: 0x72, B: 0xB2, A: 0xff}},
-	accountant.MethodGaussian: {color: color.RGBA{R: 0x56, G: 0xB4, B: 0xE9, A: 0xff}},
-	accountant.MethodZCDP:     {color: color.RGBA{R: 0xCC, G: 0x79, B: 0xA7, A: 0xff}},
-	accountant.MethodRDP:      {color: color.RGBA{R: 0xD5, G: 0x5E, B: 0x00, A: 0xff}},
-	accountant.MethodPLD:      {color: color.RGBA{R: 0x00, G: 0x9E, B: 0x73, A: 0xff}, dashes: []vg.Length{vg.Points(4), vg.Points(3)}},
+// checkPlot checks the name of a picture; "" is none.
+func checkPlot(path string) error {
+	if path != "" && !slices.Contains(plotFormats, strings.ToLower(filepath.Ext(path))) {
+		return usagef("plot = %q, but the name must end in .svg or .png", path)
+	}
+	return nil
 }
 
-// draw writes ε against Q, both axes logarithmic.
-func (s *statement) draw(w io.Writer, format string) error {
-	p := newPlot("Q, answers released", "ε of all of them, rounded up")
-	p.Title.Text = fmt.Sprintf("%d teachers, one answer (%g, %.3g)-DP, δ' = %g", s.problem.K, s.per.Epsilon, s.per.Delta, s.slack)
-	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(decades), plot.TickerFunc(decades)
-	first, last := float64(s.rows[0].queries), float64(s.rows[len(s.rows)-1].queries)
-	if s.showsFresh() {
-		for _, m := range s.methods {
-			var points plotter.XYs
-			for _, r := range s.rows {
-				if b, ok := r.bound(m); ok && b.Cost.Epsilon > 0 {
-					points = append(points, plotter.XY{X: float64(r.queries), Y: b.Cost.Epsilon})
-				}
-			}
-			style := methodStyle[m]
-			name := "fresh teachers, " + string(m)
-			if s.frozen == nil {
-				name = string(m)
-			}
-			if err := addLine(p, name, points, style.color, style.dashes); err != nil {
-				return err
-			}
-		}
-	}
-	if s.showsFresh() && s.showsVotes() {
-		var points plotter.XYs
-		for _, r := range s.rows {
-			if r.votes != nil && r.votes.Cost.Epsilon > 0 {
-				points = append(points, plotter.XY{X: float64(r.queries), Y: r.votes.Cost.Epsilon})
-			}
-		}
-		if err := addLine(p, "fresh teachers, by their votes", points, color.RGBA{R: 0xF0, G: 0xC5, B: 0x42, A: 0xff}, nil); err != nil {
-			return err
-		}
-	}
-	if s.showsFrozen() && s.frozen.Cost.Epsilon > 0 {
-		points := plotter.XYs{{X: first, Y: s.frozen.Cost.Epsilon}, {X: last, Y: s.frozen.Cost.Epsilon}}
-		if err := addLine(p, "frozen teachers, whatever Q", points, color.RGBA{A: 0xff}, []vg.Length{vg.Points(1), vg.Points(3)}); err != nil {
-			return err
-		}
-	}
-	p.X.Min, p.X.Max = logaxis.Fit(first, last)
-	// Whole powers of ten, where there are such numbers.
-	lo, hi := logaxis.Fit(p.Y.Min, p.Y.Max)
-	p.Y.Min, p.Y.Max = logaxis.Fit(math.Pow10(int(math.Floor(math.Log10(lo)))), math.Pow10(int(math.Ceil(math.Log10(hi)))))
-	p.Legend.Top, p.Legend.Left = true, true
-	return writePlot(w, p, format)
+// plotFormat is what the plotting library calls the format of the name.
+func plotFormat(path string) string {
+	return strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
 }
 
 // newPlot returns an empty figure in the style of all of them.

@@ -178,7 +178,7 @@ func TestTeachersAreOfTheirSeed(t *testing.T) {
 		}
 		return v.Votes[0]
 	}
-	if votes(1) != votes(1) || votes(1) == votes(2) {
+	if first := votes(1); first != votes(1) || first == votes(2) {
 		t.Error("votes do not depend on the seed alone")
 	}
 }

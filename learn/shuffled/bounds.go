@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/train"
@@ -332,13 +334,13 @@ func (p *Plan) Bounds(estimate func(privateSteps int) (Dissimilarity, error), op
 	}
 	start := make([]float64, p.d)
 	copy(start, c.Start)
-	vec.Add(start, -1, optimum.X)
+	floats.AddScaled(start, -1, optimum.X)
 	in.Distance = vec.Norm(start)
 	g := make([]float64, p.d)
 	private := make([]float64, p.n)
 	for i := range p.n {
 		c.Task.Gradient(g, optimum.X, p.private.Row(i), p.private.Response(i))
-		in.Variance += vec.Dot(g, g) / float64(p.n)
+		in.Variance += floats.Dot(g, g) / float64(p.n)
 		private[i] = c.Task.Smoothness(vec.Norm(p.private.Row(i)))
 		in.AvgSmoothness += private[i] / float64(p.n)
 		in.MaxSmoothness = max(in.MaxSmoothness, private[i])

@@ -81,9 +81,12 @@ func (e Steps) Event() (accountant.Event, error) {
 // mixtureExact is the cost of runs in a mixture mode by their privacy losses.
 func (r *Report) mixtureExact(private []Steps) error {
 	a, err := accountant.New(r.Relation)
+	if err != nil {
+		return err
+	}
 	for _, e := range private {
-		var event accountant.Event
-		if event, err = e.Event(); err != nil {
+		event, err := e.Event()
+		if err != nil {
 			return err
 		}
 		if a, err = a.Charge(event, 1); err != nil {

@@ -188,7 +188,7 @@ func prepareReport(runs []Steps) (r Report, private []Steps, ms []float64, err e
 	if len(private) > 1 && (r.Mode == SOMixture || r.Mode == CrossEpoch) {
 		return r, nil, nil, fmt.Errorf("mode %s with %d different runs of private epochs: %w", r.Mode, len(private), accountant.ErrUnsupported)
 	}
-	if hard, stated := StepCap(r.Smoothness); r.Smoothness > 0 && r.StepSize > stated && r.StepSize <= hard {
+	if hard, stated := stepCap(r.Smoothness); r.Smoothness > 0 && r.StepSize > stated && r.StepSize <= hard {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("step size %g is above 1/L = %g, the range that the source states, though not above 2/L, up to which the theorem holds", r.StepSize, stated))
 	}
 	amplified := slices.ContainsFunc(ms, func(m float64) bool { return m > 1 }) // one run is enough: its iterates are hidden
