@@ -321,7 +321,7 @@ func (f *planFlags) outcome(c *cobra.Command, r plan.Request, p *plan.Plan, file
 			cost = charged.Frozen.Cost
 		}
 		if cost != choice.Total {
-			return nil, uncertifiedError{fmt.Errorf("%s was planned to cost %v, but a release would charge %v", choice.Name, choice.Total, cost)}
+			return nil, fmt.Errorf("%s was planned to cost %v, but a release would charge %v", choice.Name, choice.Total, cost)
 		}
 		o.commands = append(o.commands, f.command(c, r, choice, files))
 	}
