@@ -43,8 +43,7 @@ sampling here.
 
 m counts the noise of how many steps covers the worst record, ρ is the Rényi divergence
 of order α over α (none where privacy losses are used instead), and more may not be
-released than the last column says.
-` + exitStatus,
+released than the last column says.`,
 		Example: `  darrm account train --n 1000 --epochs 50 --clip 10 --step-size 1e-3 --smoothness 1 --delta 1e-6 --eps 1
   darrm account train --method interleaved --n 1000 --clip 1 --step-size 0.1 --smoothness 1 \
     --delta 1e-6 --noise 20`,
@@ -55,9 +54,9 @@ released than the last column says.
 	f.registerMode(c, iteration.Best)
 	fl := c.Flags()
 	fl.IntVar(&f.n, "n", 0, "private records, which is also the number of steps in an epoch")
-	fl.Float64Var(&f.smoothness, "smoothness", 0, "L, the largest smoothness of any sample's loss, private or public\n(default unknown)")
+	fl.Float64Var(&f.smoothness, "smoothness", 0, "L, the largest smoothness of any sample's loss, private or public (default unknown)")
 	fl.BoolVar(&f.nonConvex, "non-convex", false, "the losses are not convex, or clipping may break contraction")
-	fl.StringVar(&f.released, "released", "last", "what others may see: the \"last\" model, the model after each of the \"epochs\",\nor after \"every\" step")
+	fl.StringVar(&f.released, "released", "last", "what others may see: the \"last\" model, the model after each of the \"epochs\", or after \"every\" step")
 	fl.BoolVar(&f.visible, "order-visible", false, "others may learn in which order records were visited")
 	return c
 }

@@ -21,8 +21,7 @@ func newVotes(a *app) *cobra.Command {
 		Use:   "votes",
 		Short: "Look at files of votes (not private)",
 		Long: `Look at files of votes. What these commands print is computed from the raw votes:
-it is for the person who holds them, and not private.
-` + exitStatus,
+it is for the person who holds them, and not private.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -45,8 +44,7 @@ A column is a vote if --vote-columns lists it, or if all columns but id and labe
 have one stem and numbers (t1,t2,t3 or 0,1,2), or if there are --K of them whose
 names do not say otherwise. Anything else is an error.
 
-All of it is computed from the raw votes: NOT PRIVATE, do not release it.
-` + exitStatus,
+All of it is computed from the raw votes: NOT PRIVATE, do not release it.`,
 		Example: `  darrm votes describe votes.csv
   darrm votes describe 'part-*.parquet' --plot votes.svg
   darrm votes describe votes.npy --layout teachers --json

@@ -15,7 +15,7 @@ import (
 )
 
 // progressAfter is how long a command may stay silent.
-const progressAfter = 2 * time.Second
+const progressAfter = time.Second
 
 // progress shows how a solve is doing, on a terminal only and not before
 // progressAfter. It is safe for concurrent use.
