@@ -19,7 +19,7 @@ $DARRM_CACHE where that is set, otherwise in the user's cache directory.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	var f problemFlags
+	var f cacheFlags
 	c.PersistentFlags().StringVar(&f.cacheDir, "cache-dir", "", "directory of the cache (default see darrm cache path)")
 
 	list := &cobra.Command{
@@ -66,7 +66,7 @@ $DARRM_CACHE where that is set, otherwise in the user's cache directory.`,
 	return c
 }
 
-func (a *app) cacheList(f *problemFlags) error {
+func (a *app) cacheList(f *cacheFlags) error {
 	store, err := f.store()
 	if err != nil {
 		return err

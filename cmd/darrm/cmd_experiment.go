@@ -103,7 +103,7 @@ type experimentFlags struct {
 	out, data string
 	seed      uint64
 	quick     bool
-	cache     problemFlags // its cache only
+	cache     cacheFlags
 }
 
 func newExperimentRun(a *app) *cobra.Command {
