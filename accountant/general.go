@@ -90,7 +90,7 @@ func (f generalForm) at(slack float64) (Cost, error) {
 		width := num.Sqrt(f.squares.Add(f.squares).Mul(log))
 		total.Epsilon = min(total.Epsilon, f.mean.Add(width).DecimalUp())
 	}
-	return fits(total)
+	return finiteCost(total)
 }
 
 // maxPlainEpsilon is where e^ε stops being worth working out: beyond it, e^-ε is

@@ -237,11 +237,11 @@ func (o *optimalRegion) pair(i int) Cost {
 }
 
 func (o *optimalRegion) total(excess float64) float64 {
-	return withSlack(o.catastrophe, exactly(excess))
+	return withSlack(o.catastrophe, binaryValue(excess))
 }
 
-// exactly is the interval of the binary value of f, unlike num.Decimal's reading.
-func exactly(f float64) num.Interval { return num.FromRat(new(big.Rat).SetFloat64(f)) }
+// binaryValue is the interval of the binary value of f, unlike num.Decimal's reading.
+func binaryValue(f float64) num.Interval { return num.FromRat(new(big.Rat).SetFloat64(f)) }
 
 // delta returns the smallest δ for which the composition is (epsilon, δ)-DP, rounded
 // up, for any finite epsilon ≥ 0. Between ε_i and ε_{i-1} it is linear in e^epsilon.
@@ -275,7 +275,7 @@ func (o *optimalRegion) delta(epsilon float64) (float64, error) {
 			Mul(num.Expm1(num.FromRat(new(big.Rat).Sub(double, s)))).
 			Quo(num.Expm1(num.FromRat(double)))
 	}
-	between := exactly(above).Add(weight.Mul(exactly(below).Sub(exactly(above))))
+	between := binaryValue(above).Add(weight.Mul(binaryValue(below).Sub(binaryValue(above))))
 	return withSlack(o.catastrophe, between), nil
 }
 

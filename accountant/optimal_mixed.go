@@ -73,7 +73,7 @@ func optimalOf(parts []Repeated) (region, error) {
 		k, each := groups[0].Count, groups[0].Cost
 		return &optimalRegion{k, each, o.catastrophe, excesses(k, each.Epsilon)}, nil
 	}
-	if _, err := fits(Cost{Epsilon: num.FromRat(o.sum).DecimalUp()}); err != nil {
+	if _, err := finiteCost(Cost{Epsilon: num.FromRat(o.sum).DecimalUp()}); err != nil {
 		return nil, err
 	}
 	o.accumulate(enumerate(groups, outcomes))
@@ -175,7 +175,7 @@ func (o *optimalMixture) delta(epsilon float64) (float64, error) {
 	if num.Decimal(epsilon).Cmp(o.sum) >= 0 {
 		return withSlack(o.catastrophe, num.FromInt(0)), nil
 	}
-	return withSlack(o.catastrophe, exactly(o.finite(epsilon))), nil
+	return withSlack(o.catastrophe, binaryValue(o.finite(epsilon))), nil
 }
 
 // finite is delta but for the catastrophe.

@@ -80,7 +80,7 @@ func bitsFor(charges []Charge) int {
 	return gridBits
 }
 
-// lossBound returns the curve of one direction, tilted by goal, or by lossSum.halfway if
+// lossBound returns the curve of one direction, tilted by goal, or by lossSum.halfOfLargestTilt if
 // nil. A first, coarse grid finds the scale of the sum, and the final step is so wide that
 // the window holds it.
 func lossBound(sources []lossSource, counts []int, bits int, goal tiltGoal) (lossCurve, error) {
@@ -102,7 +102,7 @@ func lossBound(sources []lossSource, counts []int, bits int, goal tiltGoal) (los
 		return lossCurve{}, err
 	}
 	if goal == nil {
-		goal = sum.halfway()
+		goal = sum.halfOfLargestTilt()
 	}
 	theta, saturated := sum.tiltFor(goal)
 	_, _, variance := sum.logMoment(theta)
@@ -147,7 +147,7 @@ func lossDelta(charges []Charge, epsilon float64, bits int) (float64, error) {
 			return 0, err
 		}
 		d := c.at(epsilon)
-		if c.below(epsilon) {
+		if c.belowWindow(epsilon) {
 			plain, err := lossBound(sources, counts, bits, untilted)
 			if err != nil {
 				return 0, err
@@ -179,7 +179,7 @@ func lossEpsilon(charges []Charge, delta float64, bits int) (float64, error) {
 		var others []tiltGoal
 		if e > 0 && c.saturated {
 			others = append(others, nil, untilted)
-		} else if e > 0 && c.below(e-2*c.step) {
+		} else if e > 0 && c.belowWindow(e-2*c.step) {
 			others = append(others, untilted)
 		}
 		for _, goal := range others {

@@ -139,9 +139,9 @@ func (c lossCurve) at(epsilon float64) float64 {
 	return min(1, (low+weight*max(0, high-low)+c.constant)*(1+num.Margin))
 }
 
-// below says whether ε is under the window, where the curve knows nothing. The tilt may
+// belowWindow says whether ε is under the window, where the curve knows nothing. The tilt may
 // have moved it too far up where a tiny mass has a huge loss.
-func (c lossCurve) below(epsilon float64) bool { return epsilon < float64(c.first)*c.step }
+func (c lossCurve) belowWindow(epsilon float64) bool { return epsilon < float64(c.first)*c.step }
 
 // epsilon returns the smallest ε at which the curve is at most delta.
 func (c lossCurve) epsilon(delta float64) (float64, error) {

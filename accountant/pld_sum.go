@@ -139,10 +139,10 @@ func (s lossSum) tiltFor(goal tiltGoal) (theta float64, saturated bool) {
 // largestTilt is where e^{θ·step} is e, beyond which one point holds everything.
 func (s lossSum) largestTilt() float64 { return 1 / s.step }
 
-// halfway is the goal of half of what the largest tilt has on Chernoff's scale. Where the
+// halfOfLargestTilt is the goal of half of what the largest tilt has on Chernoff's scale. Where the
 // largest loss alone is more likely than δ, no tilt gets to δ, and the largest one sees
 // nothing but that loss.
-func (s lossSum) halfway() tiltGoal {
+func (s lossSum) halfOfLargestTilt() tiltGoal {
 	limit := s.largestTilt()
 	log, mean, _ := s.logMoment(limit)
 	middle := (log - limit*mean) / 2

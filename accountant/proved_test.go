@@ -175,10 +175,10 @@ func TestCurveBetweenItsOrders(t *testing.T) {
 		if i > 0 {
 			before = points[i-1]
 		}
-		weight := exactly(alpha).Sub(exactly(before.Alpha)).Quo(exactly(b.Alpha).Sub(exactly(before.Alpha)))
-		moment := func(p CurvePoint) num.Interval { return exactly(p.Alpha).Sub(one).Mul(exactly(p.Rho)) }
-		want := moment(before).Add(weight.Mul(moment(b).Sub(moment(before)))).Quo(exactly(alpha).Sub(one))
-		if exactly(got).Cmp(want) < 0 && got < b.Rho || got > want.Nearest()*(1+1e-12) {
+		weight := binaryValue(alpha).Sub(binaryValue(before.Alpha)).Quo(binaryValue(b.Alpha).Sub(binaryValue(before.Alpha)))
+		moment := func(p CurvePoint) num.Interval { return binaryValue(p.Alpha).Sub(one).Mul(binaryValue(p.Rho)) }
+		want := moment(before).Add(weight.Mul(moment(b).Sub(moment(before)))).Quo(binaryValue(alpha).Sub(one))
+		if binaryValue(got).Cmp(want) < 0 && got < b.Rho || got > want.Nearest()*(1+1e-12) {
 			t.Errorf("ρ(%g) = %.17g, want %.17g", alpha, got, want.Nearest())
 		}
 		if got < gaussianRDP(sigma, alpha)*(1-1e-12) {
@@ -312,7 +312,7 @@ func TestProfileDivergence(t *testing.T) {
 		if silent {
 			n++
 		}
-		a := exactly(alpha)
+		a := binaryValue(alpha)
 		x := a.Sub(one).Mul(a).Quo(num.FromInt(2))
 		sum, parts := num.FromInt(0), []ProfilePart(nil)
 		for _, s := range sigmas {
@@ -321,7 +321,7 @@ func TestProfileDivergence(t *testing.T) {
 			if x.Nearest() > 5000*sigma*sigma {
 				t.Skip("beyond what intervals hold")
 			}
-			sum = sum.Add(num.Expm1(x.Quo(exactly(sigma).Mul(exactly(sigma)))).Quo(num.FromInt(int64(n))))
+			sum = sum.Add(num.Expm1(x.Quo(binaryValue(sigma).Mul(binaryValue(sigma)))).Quo(num.FromInt(int64(n))))
 		}
 		if silent {
 			parts = append(parts, ProfilePart{1 / float64(n), math.Inf(1)})
@@ -335,7 +335,7 @@ func TestProfileDivergence(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := num.Log(one.Add(sum)).Quo(a.Sub(one))
-		if exactly(got).Cmp(want) < 0 || got > want.Nearest()*(1+1e-7) {
+		if binaryValue(got).Cmp(want) < 0 || got > want.Nearest()*(1+1e-7) {
 			t.Errorf("ρ(%g) = %.17g, want %.17g", alpha, got, want.Nearest())
 		}
 	})

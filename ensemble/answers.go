@@ -153,7 +153,7 @@ func (r Answers) AnyNumber() (Total, error) {
 	if err := r.checkPlan(); err != nil {
 		return Total{}, err
 	}
-	if !r.promise() {
+	if !r.teachersArePrivate() {
 		return Total{}, fmt.Errorf("any number of answers of teachers that cost %v have no common total: their (epsilon, delta) must be stated, with a finite epsilon: %w", r.Teachers, accountant.ErrUnsupported)
 	}
 	if r.Randomness == FreshTeachers && r.Queries == 0 {
@@ -251,7 +251,7 @@ func (r Answers) checkNoise() error {
 	return nil
 }
 
-// promise says whether the teachers' own (ε, Δ) is stated and finite.
-func (r Answers) promise() bool {
+// teachersArePrivate says whether the teachers' own (ε, Δ) is stated and finite.
+func (r Answers) teachersArePrivate() bool {
 	return r.Teachers != (accountant.Cost{}) && !math.IsInf(r.Teachers.Epsilon, 1)
 }

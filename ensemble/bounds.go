@@ -118,7 +118,7 @@ func (r Answers) Bounds() (Report, error) {
 		report.Delta = r.composeNoise(&report, report.Delta, fixed)
 		fixed = true
 	}
-	if r.promise() {
+	if r.teachersArePrivate() {
 		target := r.composeTeachers(&report, report.Delta, fixed)
 		if !fixed {
 			report.Delta = target
@@ -175,8 +175,8 @@ func (r Answers) compose(report *Report, of string, part accountant.Repeated, ho
 		return target // nothing to compose, or nothing to spend on it
 	}
 	if target >= 1 { // no ε is worth that
-		add(accountant.MethodGeneral, accountant.Cost{}, "", certain())
-		add(accountant.MethodOptimal, accountant.Cost{}, "", certain())
+		add(accountant.MethodGeneral, accountant.Cost{}, "", errDeltaOne())
+		add(accountant.MethodOptimal, accountant.Cost{}, "", errDeltaOne())
 		return target
 	}
 	if spend {
@@ -225,7 +225,7 @@ func generalAt(part accountant.Repeated, target float64) (accountant.Cost, strin
 	return accountant.Cost{}, "", report.Refused[0].Err
 }
 
-func certain() error {
+func errDeltaOne() error {
 	return fmt.Errorf("the mechanisms' delta adds up to 1: %w", accountant.ErrDeltaTooSmall)
 }
 
@@ -246,7 +246,7 @@ func (r Answers) composeNoise(report *Report, target float64, fixed bool) float6
 		target = totalDelta(r.Slack, withDelta(a.Charges())...)
 	}
 	if target >= 1 {
-		refuse(accountant.MethodBasic, certain())
+		refuse(accountant.MethodBasic, errDeltaOne())
 		return target
 	}
 	bounds, err := a.AtDelta(target, applicable(a.Charges())...)

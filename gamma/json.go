@@ -260,7 +260,7 @@ func parseClaim(data []byte) (*Claim, error) {
 	if len(f.Gamma) != f.K+1 {
 		return nil, fmt.Errorf("gamma has %d values, but K = %d needs %d", len(f.Gamma), f.K, f.K+1)
 	}
-	fn, err := exactly(f.Gamma)
+	fn, err := fromMultiples(f.Gamma)
 	if err != nil {
 		return nil, err
 	}

@@ -163,7 +163,7 @@ func newTable(ctx context.Context, c *Certified, o Objective, proof Proof, choos
 	if err := o.Validate(k); err != nil {
 		return nil, err
 	}
-	if !o.Shape.has(c.fn) {
+	if !o.Shape.contains(c.fn) {
 		return nil, fmt.Errorf("gamma increases towards the middle, but its shape must be %q", Monotone)
 	}
 	lower, err := o.lowerBound(c.system, proof)
@@ -201,7 +201,7 @@ func newTable(ctx context.Context, c *Certified, o Objective, proof Proof, choos
 func (o Objective) better(baselines []Named, e float64) *Named {
 	var best *Named
 	for i, b := range baselines {
-		if of := o.Error(b.Certified.fn); of < e && o.Shape.has(b.Certified.fn) {
+		if of := o.Error(b.Certified.fn); of < e && o.Shape.contains(b.Certified.fn) {
 			best, e = &baselines[i], of
 		}
 	}

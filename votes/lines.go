@@ -48,7 +48,7 @@ func (c *lineChunks) next() (chunk, error) {
 		}
 		if !c.started {
 			c.started = true
-			if rule := notText(buf); rule != "" {
+			if rule := whyNotText(buf); rule != "" {
 				return chunk{}, c.errorAt(1, -1, "", rule)
 			}
 			buf = bytes.TrimPrefix(buf, []byte("\xef\xbb\xbf"))
@@ -179,8 +179,8 @@ func (e lineEnds) rule(now lineEnds) string {
 	return "the line ends with " + now.String() + ", but the lines before end with " + e.String() + ": convert the file to one of them"
 }
 
-// notText recognises files that are not text in UTF-8 by their first bytes.
-func notText(head []byte) string {
+// whyNotText says why a file with such first bytes is not text in UTF-8; "" if it is.
+func whyNotText(head []byte) string {
 	for _, f := range []struct{ magic, rule string }{
 		{"\x1f\x8b", "the file is compressed with gzip: decompress it first (gunzip), or say so by its name (.gz) or the compression"},
 		{"\x28\xb5\x2f\xfd", "the file is compressed with zstd: decompress it first, or say so by its name (.zst) or the compression"},

@@ -146,7 +146,7 @@ func ExcessRisk(in BoundInput) (Bound, error) {
 	}
 	k := float64(epochs)
 	b.StepCap = in.stepCap(max(in.AvgSmoothness, maxAvg), maxMax, k)
-	b.Fails = in.fails(epochs, b.StepCap)
+	b.Fails = in.failedConditions(epochs, b.StepCap)
 	n, eta := float64(in.N), in.StepSize
 	base := Terms{
 		Initial:      in.Distance * in.Distance / (eta * n * k),
@@ -174,7 +174,7 @@ func (in BoundInput) stepCap(avg, maximum, k float64) float64 {
 	return 1 / (2 * float64(in.N) * math.Sqrt(10*avg*maximum*(1+math.Log(k))))
 }
 
-func (in BoundInput) fails(epochs int, stepCap float64) []string {
+func (in BoundInput) failedConditions(epochs int, stepCap float64) []string {
 	var fails []string
 	if epochs < 2 {
 		fails = append(fails, fmt.Sprintf("K = %d, but it must be at least 2", epochs))

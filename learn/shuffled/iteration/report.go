@@ -289,7 +289,7 @@ func (e Steps) Calibrate(target accountant.Cost) (Steps, Report, error) {
 // long for a bisection: by false position on the logarithms, below what the Rényi
 // divergences need. It returns an upper end that was accounted for, within exactTolerance.
 func (e Steps) searchExact(target accountant.Cost) (float64, error) {
-	start, _, err := e.as(e.Mode, ConversionImproved).Calibrate(target)
+	start, _, err := e.inMode(e.Mode, ConversionImproved).Calibrate(target)
 	if err != nil {
 		return 0, err
 	}
