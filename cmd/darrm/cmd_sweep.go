@@ -108,7 +108,7 @@ func (f *sweepFlags) run(c *cobra.Command, a *app) error {
 	if o.Store, err = f.store(); err != nil {
 		return err
 	}
-	if err := checkOut(f.out); err != nil {
+	if err := (release.FileOutput{Path: f.out}).CheckPlace(); err != nil {
 		return err
 	}
 	rows := newSweepRows(len(points), f.format == "json")
