@@ -52,7 +52,7 @@ labels with it.`,
 	root.SetErr(a.err)
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print the result as JSON, and errors too")
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "say nothing on stderr but errors")
-	root.AddCommand(newSolve(a), newSweep(a), newAggregate(a), newCompare(a), newAccount(a), newBudget(a), newVerify(a), newCache(a), newVotes(a), newExperiment(a), newReport(a), newTrain(a), newBounds(a), newVersion(a), newExitCodes())
+	root.AddCommand(newSolve(a), newSweep(a), newPlan(a), newAggregate(a), newCompare(a), newAccount(a), newBudget(a), newVerify(a), newCache(a), newVotes(a), newExperiment(a), newReport(a), newTrain(a), newBounds(a), newVersion(a), newExitCodes())
 	root.SetHelpCommand(newHelp())
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { writeHelp(a.out, c) })
 	root.SetFlagErrorFunc(flagError)
