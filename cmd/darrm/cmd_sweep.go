@@ -64,8 +64,7 @@ problem cannot be solved, nothing is printed.
 
 Solved tables go to the cache one by one, so a sweep that was interrupted, or had no more
 time, goes on where it was when it is started again. The output does not depend on what
-was in the cache, nor on --jobs.
-` + exitStatus,
+was in the cache, nor on --jobs.`,
 		Example: `  darrm sweep --K 11 --m 1:11
   darrm sweep --K 11,21,41 --m 1:5:0.5 --eps 0.1,0.5 --format csv --out sweep.csv
   darrm sweep --K 11 --m 3 --affected 1:11 --shape monotone --json
@@ -109,7 +108,7 @@ func (f *sweepFlags) run(c *cobra.Command, a *app) error {
 	if o.Store, err = f.store(); err != nil {
 		return err
 	}
-	if err := checkOut(f.out); err != nil {
+	if err := (release.FileOutput{Path: f.out}).CheckPlace(); err != nil {
 		return err
 	}
 	rows := newSweepRows(len(points), f.format == "json")
