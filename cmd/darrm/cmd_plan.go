@@ -60,7 +60,7 @@ of --queries is then their number.
 
 docs/plan.md describes the output and --json.`,
 		Example: `  darrm plan --K 101 --eps inf --data disjoint --budget-eps 2 --budget-delta 1e-5 --queries 100
-  darrm plan --K 11 --eps 0.1 --teacher-delta 1e-6 --teachers frozen --budget-eps 2 --budget-delta 1e-4 --queries 1000
+  darrm plan --K 11 --eps 0.1 --teacher-delta 0 --teachers frozen --budget-eps 2 --budget-delta 0 --queries 1000
   darrm plan --K 50 --classes 10 --eps inf --data disjoint --budget-eps 4 --budget-delta 1e-5 --queries 50
   darrm plan public-votes.csv --eps inf --affected 2 --budget-eps 1 --budget-delta 1e-6`,
 		Args: cobra.ArbitraryArgs,
