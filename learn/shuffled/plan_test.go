@@ -569,3 +569,10 @@ func FuzzResume(f *testing.F) {
 		}
 	})
 }
+
+// The zero Plan costs nothing, since it trains on nothing: no release is made of it.
+func TestZeroPlanIsNotReleased(t *testing.T) {
+	if r, err := train.NewRelease(&Plan{}); err == nil {
+		t.Errorf("%v", r)
+	}
+}
