@@ -279,7 +279,7 @@ func TestUpperBoundAtTheLimit(t *testing.T) {
 		if got.Upper < want.Value {
 			t.Fatalf("%+v, γ = %v: at most %.17g, but %v reaches %.17g", p, gamma, got.Upper, want.Multiset, want.Value)
 		}
-		likely, err := s.foresee(context.Background(), phi, &search{threshold: newMaximum(negInf), limit: math.Inf(1), lows: k})
+		likely, err := s.likelyWorst(context.Background(), phi, &search{threshold: newMaximum(negInf), limit: math.Inf(1), lows: k})
 		if err != nil {
 			t.Fatal(err)
 		}
