@@ -146,7 +146,7 @@ func TestChoicesKeepTheBudget(t *testing.T) {
 			if union.Add(union, num.Decimal(c.Slack)).Cmp(num.Decimal(r.Budget.Delta)) > 0 && !c.NoNoise {
 				rt.Fatalf("%s: Q·%v + %v > %v", c.Name, per.Delta, c.Slack, r.Budget.Delta)
 			}
-			all := r.kinds(!math.IsInf(teachers.Epsilon, 1))
+			all := r.kinds(r.promise() && r.Randomness == ensemble.FreshTeachers)
 			next := gridValue(gridBelow(num.Decimal(c.x)) + 1)
 			if k := all[c.kind]; next <= k.most {
 				if cost, err := r.cost(context.Background(), k, next); err == nil && within(cost, r.Budget) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -119,8 +120,12 @@ func (f *planFlags) run(c *cobra.Command, a *app, files []string) error {
 	r.Progress = bar.count("planning")
 	p, err := plan.New(c.Context(), r)
 	bar.stop()
-	if err != nil {
-		return err
+	var infeasible *plan.InfeasibleError
+	switch {
+	case errors.As(err, &infeasible):
+		return usageError{Err: fmt.Errorf("--budget-eps, --budget-delta and --queries do not go together: %w", err)}
+	case err != nil:
+		return f.problem.late("solve", err)
 	}
 	o, err := f.outcome(c, r, p, files)
 	if err != nil {
