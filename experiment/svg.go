@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/darrm/darrm/internal/figure"
 )
 
 // What a picture may consist of. These are all that the plotting library writes; none can
@@ -36,6 +38,17 @@ func inlineSVG(data []byte, label string) (string, error) {
 		switch t := token.(type) {
 		case xml.StartElement:
 			name := t.Name.Local
+			if name == "style" && depth > 0 {
+				// The page has the house's style sheet already, and takes no other.
+				var sheet string
+				if err := in.DecodeElement(&sheet, &t); err != nil {
+					return "", err
+				}
+				if sheet != figure.StyleSheet {
+					return "", fmt.Errorf("element <style> is not that of pictures here")
+				}
+				continue
+			}
 			if !slices.Contains(svgElements, name) || (depth == 0) != (name == "svg") || depth == 0 && out.Len() > 0 {
 				return "", fmt.Errorf("element <%s> is not what pictures here consist of", name)
 			}

@@ -5,6 +5,8 @@ import (
 	"html/template"
 	"strings"
 	"testing"
+
+	"github.com/darrm/darrm/internal/figure"
 )
 
 // What a claim's or a title's text says is text.
@@ -25,6 +27,11 @@ func TestInlineSVGRefuses(t *testing.T) {
 	if want := `<svg viewBox="0 0 10 10" style="max-width:10pt" role="img" aria-label="&#34;x&#34;"><g transform="scale(1)"><text x="1">a &lt; b</text></g></svg>`; err != nil || got != want {
 		t.Errorf("%v\n%s\n%s", err, got, want)
 	}
+	// The style sheet of pictures is the page's already.
+	styled := strings.Replace(good, `<g `, `<style>`+figure.StyleSheet+`</style><g `, 1)
+	if again, err := inlineSVG([]byte(styled), `"x"`); err != nil || again != got {
+		t.Errorf("%v\n%s", err, again)
+	}
 	for _, bad := range []string{
 		"", "text", `<svg viewBox="0 0 1 1">`, `<svg></svg>`, `<g viewBox="0 0 1 1"></g>`,
 		`<svg viewBox="0 0 1 1"><script>x</script></svg>`,
@@ -34,6 +41,7 @@ func TestInlineSVGRefuses(t *testing.T) {
 		`<svg viewBox="0 0 1 1"><a href="javascript:x"/></svg>`,
 		`<svg viewBox="0 0 1 1"><foreignObject/></svg>`,
 		`<svg viewBox="0 0 1 1"><style>@import "x"</style></svg>`,
+		`<svg viewBox="0 0 1 1"><style>` + figure.StyleSheet + ` @import "x"</style></svg>`,
 		`<svg viewBox="0 0 1 1"><path style="fill:url(http://x)"/></svg>`,
 		`<svg viewBox="0 0 1 1"><svg viewBox="0 0 1 1"></svg></svg>`,
 		`<svg viewBox="0 0 1 1"></svg><svg viewBox="0 0 1 1"></svg>`,
