@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -117,8 +115,11 @@ func (f *accountFlags) run(c *cobra.Command, a *app) error {
 	}
 	bar.stop()
 	if f.plot != "" {
-		format := strings.TrimPrefix(filepath.Ext(f.plot), ".")
-		if err := a.deliver(f.plot, func(w io.Writer) error { return s.draw(w, format) }); err != nil {
+		picture, err := s.picture()
+		if err != nil {
+			return err
+		}
+		if err := a.deliverPlot(f.plot, picture); err != nil {
 			return err
 		}
 	}
@@ -205,10 +206,7 @@ func (f *accountFlags) checkRest() error {
 	if !(f.slack >= 0 && f.slack < 1) {
 		return &check.Error{Name: "slack", Value: f.slack, Rule: "in [0,1)"}
 	}
-	if f.plot != "" && !slices.Contains(plotFormats, strings.ToLower(filepath.Ext(f.plot))) {
-		return usagef("plot = %q, but the name must end in .svg or .png", f.plot)
-	}
-	return nil
+	return checkPlot(f.plot)
 }
 
 // statement is what a plan costs for several numbers of queries.

@@ -188,7 +188,7 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app) (*gamma.Table, error)
 	if f.compression, err = votes.ParseCompression(f.outCompression); err != nil {
 		return nil, usageError{Err: err}
 	}
-	if err := checkOut(f.out); err != nil {
+	if err := checkOut("out", f.out); err != nil {
 		return nil, err
 	}
 	if err := f.mechanism.prepare(c); err != nil {

@@ -26,6 +26,7 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/figure"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/release"
 )
@@ -44,6 +45,7 @@ type sweepFlags struct {
 	jobs        int
 	skipInvalid bool
 	format, out string
+	plot        string
 }
 
 func newSweep(a *app) *cobra.Command {
@@ -82,7 +84,7 @@ Solved tables go to the cache one by one, so a sweep that was interrupted, or ha
 time, goes on where it was when it is started again. The output does not depend on what
 was in the cache, nor on --jobs.
 ` + exitStatus,
-		Example: `  darrm sweep --K 11 --m 1:11
+		Example: `  darrm sweep --K 11 --m 1:11 --plot errors.svg
   darrm sweep --K 11,21,41 --m 1:5:0.5 --eps 0.1,0.5 --format csv --out sweep.csv
   darrm sweep --K 11 --m 3 --affected 1:11 --shape monotone --json
   darrm sweep --K 101 --total-eps 0.1:1:0.1 --eps inf --data disjoint --prior worst-case`,
@@ -106,6 +108,7 @@ was in the cache, nor on --jobs.
 	fl.BoolVar(&f.skipInvalid, "skip-invalid", false, "leave out combinations that are no valid problem")
 	fl.StringVar(&f.format, "format", "table", `"table", "csv" or "json"`)
 	fl.StringVarP(&f.out, "out", "o", "", "write the rows to this file instead of stdout")
+	fl.StringVar(&f.plot, "plot", "", "draw the errors into this file ("+figure.Formats+"), against the flag with the most values;\none curve for each combination of the others, or with the baselines where there are none")
 	f.registerTimeout(c, "give up after this time, such as 90s (default none)")
 	f.registerCache(c)
 	return c
@@ -132,11 +135,17 @@ func (f *sweepFlags) run(c *cobra.Command, a *app) error {
 	if len(points) == 0 {
 		return usageError{Err: fmt.Errorf("no combination is valid: %w", invalid[0])}
 	}
+	var picture sweepPlan
+	if f.plot != "" {
+		if picture, err = planSweepPicture(points); err != nil {
+			return err
+		}
+	}
 	store, err := f.store()
 	if err != nil {
 		return err
 	}
-	if err := checkOut(f.out); err != nil {
+	if err := cmp.Or(checkOut("out", f.out), checkOut("plot", f.plot)); err != nil {
 		return err
 	}
 	p := newProgress(a)
@@ -160,6 +169,15 @@ func (f *sweepFlags) run(c *cobra.Command, a *app) error {
 	}
 	if err := a.deliver(f.out, func(w io.Writer) error { return s.write(w, f.format) }); err != nil {
 		return err
+	}
+	if f.plot != "" {
+		drawn, err := s.picture(picture)
+		if err != nil {
+			return err
+		}
+		if err := a.deliverPlot(f.plot, drawn); err != nil {
+			return err
+		}
 	}
 	if len(invalid) > 0 {
 		a.say("invalid combinations left out: %d, the first: %v", len(invalid), invalid[0])
@@ -207,6 +225,9 @@ func (f *sweepFlags) check(c *cobra.Command, a *app) (solve.Options, error) {
 	if err := f.checkTimeout(c); err != nil {
 		return solve.Options{}, err
 	}
+	if err := checkPlot(f.plot); err != nil {
+		return solve.Options{}, err
+	}
 	return f.objective(c)
 }
 
@@ -238,7 +259,7 @@ func (f *sweepFlags) countsOf(c *cobra.Command, a *app, shape gamma.Shape) (map[
 }
 
 // checkOut finds an output file that cannot be before hours are spent on it.
-func checkOut(path string) error {
+func checkOut(flag, path string) error {
 	if path == "" || path == "-" {
 		return nil
 	}
@@ -246,10 +267,10 @@ func checkOut(path string) error {
 		return err
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return outputError{Err: fmt.Errorf("--out %s is a directory, not a file", path)}
+		return outputError{Err: fmt.Errorf("--%s %s is a directory, not a file", flag, path)}
 	}
 	if _, err := os.Stat(filepath.Dir(path)); err != nil {
-		return outputError{Err: fmt.Errorf("--out %s: %w", path, err)}
+		return outputError{Err: fmt.Errorf("--%s %s: %w", flag, path, err)}
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 		{Flag: "private", Path: f.private}, {Flag: "public", Path: f.public},
 		{Flag: "labels", Path: f.labels}, {Flag: "public-labels", Path: f.publicLabels},
 	}
-	if err := checkOut(f.out); err != nil {
+	if err := checkOut("out", f.out); err != nil {
 		return err
 	}
 	if err := m.Check(); err != nil {

@@ -3,17 +3,15 @@ package main
 import (
 	"context"
 	"fmt"
-	"image/color"
 	"io"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
 
+	"github.com/darrm/darrm/internal/figure"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -57,16 +55,19 @@ All of it is computed from the raw votes: NOT PRIVATE, do not release it.
 			if err := f.prepare(); err != nil {
 				return err
 			}
-			if plotFile != "" && !slices.Contains(plotFormats, strings.ToLower(filepath.Ext(plotFile))) {
-				return usagef("plot = %q, but the name must end in .svg or .png", plotFile)
+			if err := checkPlot(plotFile); err != nil {
+				return err
 			}
 			d, err := describeVotes(c.Context(), a, &f, args)
 			if err != nil {
 				return err
 			}
 			if plotFile != "" {
-				format := strings.TrimPrefix(strings.ToLower(filepath.Ext(plotFile)), ".")
-				if err := a.deliver(plotFile, func(w io.Writer) error { return d.draw(w, format) }); err != nil {
+				picture, err := d.picture()
+				if err != nil {
+					return err
+				}
+				if err := a.deliverPlot(plotFile, picture); err != nil {
 					return err
 				}
 			}
@@ -283,21 +284,12 @@ func (d *description) render(w io.Writer) error {
 	return renderRows(w, header, rows, nil)
 }
 
-// draw writes the histogram as a picture.
-func (d *description) draw(w io.Writer, format string) error {
-	p := newPlot(fmt.Sprintf("%s, of %d", d.histogramTitle(), d.K), "queries")
-	p.Title.Text = fmt.Sprintf("NOT PRIVATE: %d queries, %s agreement", d.Queries, percent(d.Agreement))
+// picture is the histogram.
+func (d *description) picture() (figure.Sheet, error) {
+	c := newChart(fmt.Sprintf("NOT PRIVATE: %d queries, %s agreement", d.Queries, percent(d.Agreement)), fmt.Sprintf("%s, of %d", d.histogramTitle(), d.K), "queries")
 	values := make(plotter.Values, len(d.Histogram))
 	for l, n := range d.Histogram {
 		values[l] = float64(n)
 	}
-	bars, err := plotter.NewBarChart(values, vg.Points(min(24, 340/float64(len(values)))))
-	if err != nil {
-		return err
-	}
-	bars.Color = color.RGBA{R: 0x00, G: 0x72, B: 0xB2, A: 0xff}
-	bars.LineStyle.Width = 0
-	p.Add(bars)
-	p.X.Min, p.X.Max, p.Y.Min = -0.7, float64(d.K)+0.7, 0
-	return writePlot(w, p, format)
+	return c.sheet(), c.histogram(values)
 }
