@@ -70,8 +70,8 @@ func TestScreenIsAnUpperBound(t *testing.T) {
 		u, v := vector(n), vector(n)
 		may := 1 + rng.IntN(n)
 		sc := newScreen(s, u, v, may)
-		top, steepest := (&macroWorker{s: s}).outline(u, v)
-		firstOrder, family := top+sc.most(steepest, 0), top+sc.most(steepest, 2*steepest)
+		top, steepest := (&macroWorker{s: s}).largestAndSteepest(u, v)
+		firstOrder, family := top+sc.crudeBound(steepest, 0), top+sc.crudeBound(steepest, 2*steepest)
 		for n1 := range u {
 			bound, exact := sc.linear(n1)+sc.remainder(), bestSplit(s, u, v, n1, may)
 			if firstOrder < sc.linear(n1)-1e-13 || family < bound-1e-13 {

@@ -85,7 +85,7 @@ func TestBaselineMechanisms(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Baseline(gamma.Baseline{Name: "none"}, accountant.ReplaceOne); err == nil {
+	if _, err := Baseline(gamma.Named{Name: "none"}, accountant.ReplaceOne); err == nil {
 		t.Error("a mechanism without a certificate")
 	}
 }

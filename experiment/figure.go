@@ -57,7 +57,7 @@ func (r *Run) Figure(name, caption string, columns int, panels []Panel) error {
 	if r.broken != nil {
 		return nil
 	}
-	panels, err := r.dressed(panels)
+	panels, err := r.withLooks(panels)
 	if err != nil {
 		return fmt.Errorf("figure %s: %w", name, err)
 	}
@@ -112,8 +112,8 @@ func (r *Run) Figure(name, caption string, columns int, panels []Panel) error {
 	return nil
 }
 
-// dressed gives every series the look of its method, and its name.
-func (r *Run) dressed(panels []Panel) ([]Panel, error) {
+// withLooks gives every series the look of its method, and its name.
+func (r *Run) withLooks(panels []Panel) ([]Panel, error) {
 	out := slices.Clone(panels)
 	for i := range out {
 		out[i].Series = slices.Clone(out[i].Series)
@@ -156,8 +156,8 @@ func (p Panel) plot() (*plot.Plot, error) {
 		}
 		c.X.Tick.Marker = marks
 	}
-	all := p.placed()
-	low := p.lowest(all)
+	all := p.drawable()
+	low := p.lowerEdge(all)
 	for _, s := range all { // shades first: no line is hidden
 		if s.Band != nil {
 			if err := s.addBand(c, low); err != nil {
@@ -183,9 +183,9 @@ func (p Panel) plot() (*plot.Plot, error) {
 	return c, nil
 }
 
-// placed returns the series with the points that have a place: a logarithmic axis has none
+// drawable returns the series with the points that have a place: a logarithmic axis has none
 // for 0 and below. Series without any are left out.
-func (p Panel) placed() []Series {
+func (p Panel) drawable() []Series {
 	var out []Series
 	for _, s := range p.Series {
 		kept := s
@@ -209,9 +209,9 @@ func (p Panel) placed() []Series {
 	return out
 }
 
-// lowest is how far down shades and error bars go: anywhere, or on a logarithmic axis a
+// lowerEdge is how far down shades and error bars go: anywhere, or on a logarithmic axis a
 // little below the lowest line, since y minus its deviation may be negative.
-func (p Panel) lowest(all []Series) float64 {
+func (p Panel) lowerEdge(all []Series) float64 {
 	if !p.LogY {
 		return math.Inf(-1)
 	}

@@ -37,12 +37,12 @@ func TestPlacedPoints(t *testing.T) {
 		{Method: "a", X: []float64{0, 1, 2, 3}, Y: []float64{1, 0, 5, -1}, Band: []float64{1, 2, 3, 4}, Spread: []float64{4, 3, 2, 1}},
 		{Method: "b", X: []float64{1}, Y: []float64{0}},
 	}}
-	got := p.placed()
+	got := p.drawable()
 	if len(got) != 1 || len(got[0].X) != 1 || got[0].X[0] != 2 || got[0].Y[0] != 5 || got[0].Band[0] != 3 || got[0].Spread[0] != 2 {
 		t.Errorf("got %+v", got)
 	}
-	if p.LogX, p.LogY = false, false; len(p.placed()) != 2 || len(p.placed()[0].X) != 4 {
-		t.Errorf("linear axes: got %+v", p.placed())
+	if p.LogX, p.LogY = false, false; len(p.drawable()) != 2 || len(p.drawable()[0].X) != 4 {
+		t.Errorf("linear axes: got %+v", p.drawable())
 	}
 }
 

@@ -94,7 +94,7 @@ func (c *Catalog) WriteReport(ctx context.Context, w io.Writer, dirs ...string) 
 		page.Fails += len(s.Failed())
 		page.Sections = append(page.Sections, s)
 	}
-	slices.SortStableFunc(page.Sections, func(a, b section) int { return c.place(a.Name) - c.place(b.Name) })
+	slices.SortStableFunc(page.Sections, func(a, b section) int { return c.position(a.Name) - c.position(b.Name) })
 	// Into memory first: half a page is no page.
 	var b bytes.Buffer
 	if err := reportTemplate.Execute(&b, page); err != nil {

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 type secret struct {
 	path    string
 	resumed bool          // the file was there: the release was begun before
+	made    bool          // this run made the file
 	state   func() []byte // what the file is to hold
 }
 
@@ -40,6 +42,19 @@ func openSecret(ctx context.Context, path string, limit int64) (*secret, []byte,
 
 func (s *secret) isResumed() bool { return s != nil && s.resumed }
 
+// make writes the file of a release that was not begun before. A file that came meanwhile is
+// another run's, which may have paid for its release by now.
+func (s *secret) make() error {
+	if s == nil || s.resumed {
+		return nil
+	}
+	if _, err := os.Lstat(target(s.path)); !errors.Is(err, fs.ErrNotExist) {
+		return OutputError{&fs.PathError{Op: "keep the secret in", Path: s.path, Err: cmp.Or(err, error(fs.ErrExist))}}
+	}
+	s.made = true // also where it fails halfway
+	return s.save()
+}
+
 // save writes the state, which nobody else may read.
 func (s *secret) save() error {
 	if s == nil {
@@ -52,13 +67,22 @@ func (s *secret) save() error {
 	return nil
 }
 
-// forget removes the file.
+// forget removes the file, links followed.
 func (s *secret) forget() error {
 	if s == nil {
 		return nil
 	}
-	if err := os.Remove(s.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := atomicfile.Remove(s.path); err != nil {
 		return OutputError{fmt.Errorf("the secret checkpoint is still there: %w", err)}
 	}
 	return nil
+}
+
+// giveUp removes the file if this run made it. One that was there before may be of a release
+// that is paid for.
+func (s *secret) giveUp() error {
+	if s == nil || !s.made {
+		return nil
+	}
+	return s.forget()
 }

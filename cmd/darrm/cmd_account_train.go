@@ -103,7 +103,7 @@ func (f *accountTrainFlags) run(c *cobra.Command, a *app) error {
 	}
 	// Parameters that are out of range are refused by every way.
 	if !slices.ContainsFunc(rows, func(r modeRow) bool { return r.Refused == "" }) {
-		return planFailure(first)
+		return trainingError(first)
 	}
 	if a.json {
 		return a.deliverJSON("", rows)

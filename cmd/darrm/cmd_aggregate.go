@@ -188,7 +188,7 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app) (*gamma.Table, error)
 	if f.compression, err = votes.ParseCompression(f.outCompression); err != nil {
 		return nil, usageError{Err: err}
 	}
-	if err := checkOut("out", f.out); err != nil {
+	if err := checkOut(f.out); err != nil {
 		return nil, err
 	}
 	if err := f.mechanism.prepare(c); err != nil {
@@ -204,11 +204,7 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app) (*gamma.Table, error)
 		return nil, f.charge.prepare(c, f.mechanism.relation, false)
 	}
 	if f.table == "" {
-		needed := []string{budget, "eps", "teacher-delta"}
-		if math.IsInf(f.epsilon, 1) { // such teachers have no Δ
-			needed = needed[:2]
-		}
-		if err := require(c, needed...); err != nil {
+		if err := require(c, f.needed()...); err != nil {
 			return nil, err
 		}
 		// Bad parameters are reported before a large file is read.

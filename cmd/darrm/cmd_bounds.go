@@ -1,14 +1,12 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
@@ -137,10 +135,15 @@ func (f *boundsCommand) run(c *cobra.Command, a *app) error {
 			config.Fraction = f.fraction
 		}
 		row := boundRow{Method: string(m), Fails: []string{}}
-		if err := f.fill(c.Context(), &row, set, config, optimum); err != nil {
-			if c.Context().Err() != nil {
-				return err
-			}
+		b, err := shuffled.BoundOf(c.Context(), config, set.Private, set.Public, optimum, shuffled.BoundOptions{
+			Beta: f.beta, L1Bound: f.psiBound, Projection: f.psi == "proj", Seed: f.seed,
+		})
+		if c.Context().Err() != nil {
+			return err
+		}
+		if err == nil {
+			row.set(b)
+		} else {
 			row.Refused = err.Error()
 			if first == nil {
 				first = err
@@ -150,7 +153,7 @@ func (f *boundsCommand) run(c *cobra.Command, a *app) error {
 		show(i+1, len(methods))
 	}
 	if !slices.ContainsFunc(rows, func(r boundRow) bool { return r.Refused == "" }) {
-		return planFailure(first)
+		return trainingError(first)
 	}
 	bar.stop()
 	if a.json {
@@ -186,38 +189,15 @@ func regularizer(c shuffled.Config) geometry.Regularizer {
 	return c.Regularizer
 }
 
-// fill works out a method's row.
-func (f *boundsCommand) fill(ctx context.Context, r *boundRow, set datasets.Set, config shuffled.Config, optimum train.Optimum) error {
-	plan, err := shuffled.NewPlan(config, set.Private, set.Public)
-	if err != nil {
-		return err
+// set takes the method's figures.
+func (r *boundRow) set(b shuffled.BoundReport) {
+	r.Noise, r.Cost, r.StepCap = b.Account.Noise, finiteCost(b.Account.Cost), b.Bound.StepCap
+	r.Printed, r.Corrected = newTerms(b.Bound.Printed), newTerms(b.Bound.Corrected)
+	r.Fails = append(r.Fails, b.Bound.Fails...)
+	r.TunedStep = finite(b.TunedStep)
+	if b.Rates != nil {
+		r.Rate = &rateJSON{b.Rates.Printed, b.Rates.Corrected, b.Rates.BestEpochs}
 	}
-	in, err := plan.Bounds(func(privateSteps int) (shuffled.Dissimilarity, error) {
-		return shuffled.EstimateDissimilarity(ctx, config.Task, set.Private, set.Public, privateSteps, shuffled.DissimilarityOptions{Seed: f.seed})
-	}, optimum, f.beta)
-	if err != nil {
-		return err
-	}
-	in.L1Bound, in.Projection = f.psiBound, f.psi == "proj"
-	bound, err := shuffled.ExcessRisk(in)
-	if err != nil {
-		return err
-	}
-	report := plan.Report()
-	r.Noise, r.Cost, r.StepCap = report.Noise, finiteCost(report.Cost), bound.StepCap
-	r.Printed, r.Corrected = newTerms(bound.Printed), newTerms(bound.Corrected)
-	r.Fails = append(r.Fails, bound.Fails...)
-	r.TunedStep = finite(shuffled.TunedStepSize(in.N, plan.Rounds(), in.Distance, in.Variance, in.AvgSmoothness, in.MaxSmoothness))
-	if r.Cost == nil || r.Cost.Epsilon == 0 {
-		return nil
-	}
-	share := 1.0
-	if config.Method.UsesFraction() {
-		share = config.Fraction
-	}
-	rates, err := shuffled.Rate(config.Method, in.N, in.Dim, r.Cost.Epsilon, share)
-	r.Rate = &rateJSON{rates.Printed, rates.Corrected, rates.BestEpochs}
-	return err
 }
 
 func renderBounds(w io.Writer, rows []boundRow) error {

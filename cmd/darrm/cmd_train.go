@@ -67,7 +67,7 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 		{Flag: "private", Path: f.private}, {Flag: "public", Path: f.public},
 		{Flag: "labels", Path: f.labels}, {Flag: "public-labels", Path: f.publicLabels},
 	}
-	if err := checkOut("out", f.out); err != nil {
+	if err := checkOut(f.out); err != nil {
 		return err
 	}
 	if err := m.Check(); err != nil {
@@ -89,9 +89,9 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 	}
 	plan, err := shuffled.NewPlan(config, set.Private, set.Public)
 	if err != nil {
-		return planFailure(err)
+		return trainingError(err)
 	}
-	tellPlan(a, plan.Report())
+	sayPlan(a, plan.Report())
 	t := &training{
 		app: a, flags: &f.modelFlags, algorithm: plan, document: func() *modelReport { return newModelReport(set, config, plan) },
 		objective: train.Problem{Loss: config.Task, Regularizer: regularizer(config), Records: set.Private}.Objective,

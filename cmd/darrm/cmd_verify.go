@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -69,12 +68,9 @@ func (a *app) checkTable(ctx context.Context, path string) (*gamma.Table, error)
 	if err != nil {
 		return nil, inputError{Err: fmt.Errorf("%s: %w", path, err)}
 	}
-	t, err := claim.Certify(ctx)
+	t, err := claim.Verify(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if wrong := claim.Differences(t); len(wrong) > 0 {
-		return nil, mismatchError{fmt.Errorf("%s: %w", path, errors.New(strings.Join(wrong, "; ")))}
 	}
 	return t, nil
 }

@@ -78,7 +78,7 @@ All of it is computed from the raw votes: NOT PRIVATE, do not release it.
 		},
 	}
 	f.register(c)
-	c.Flags().StringVar(&plotFile, "plot", "", "draw the histogram of votes into this file (.svg or .png)")
+	c.Flags().StringVar(&plotFile, "plot", "", "draw the histogram of votes into this file ("+figure.Formats+")")
 	return c
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/figure"
+	"github.com/darrm/darrm/sweep"
 )
 
 // curveStyles tell curves apart by colour and dashes and by their marks. The optimum has the
@@ -97,11 +98,11 @@ type sweepPlan struct {
 // planSweepPicture chooses the parameter with the most values for the horizontal axis, and one
 // curve for each combination of the others. It is a usage error if no parameter varies, or if
 // more curves are needed than can be told apart.
-func planSweepPicture(points []point) (sweepPlan, error) {
+func planSweepPicture(points []sweep.Point) (sweepPlan, error) {
 	distinct := func(a sweepAxis) int {
 		seen := map[float64]bool{}
 		for _, p := range points {
-			seen[a.of(p.problem)] = true
+			seen[a.of(p.Problem)] = true
 		}
 		return len(seen)
 	}
@@ -112,7 +113,7 @@ func planSweepPicture(points []point) (sweepPlan, error) {
 			continue
 		}
 		varying = append(varying, a)
-		infinite := slices.ContainsFunc(points, func(p point) bool { return math.IsInf(a.of(p.problem), 0) })
+		infinite := slices.ContainsFunc(points, func(p sweep.Point) bool { return math.IsInf(a.of(p.Problem), 0) })
 		if n := distinct(a); !infinite && n > best {
 			best = n
 		}
@@ -131,7 +132,7 @@ func planSweepPicture(points []point) (sweepPlan, error) {
 			if name != "" {
 				name += ", "
 			}
-			name += a.name + " = " + strconv.FormatFloat(a.of(p.problem), 'g', 6, 64)
+			name += a.name + " = " + strconv.FormatFloat(a.of(p.Problem), 'g', 6, 64)
 		}
 		at := slices.Index(plan.curves, name)
 		if at < 0 {
@@ -148,13 +149,13 @@ func planSweepPicture(points []point) (sweepPlan, error) {
 
 // splitting returns the axes that tell points apart which those before them do not: where one
 // record may reach all teachers, the number of teachers says how many that are.
-func splitting(points []point, axes []sweepAxis) (out []sweepAxis) {
+func splitting(points []sweep.Point, axes []sweepAxis) (out []sweepAxis) {
 	groups := make([]string, len(points))
 	distinct := 1
 	for _, a := range axes {
 		finer, seen := slices.Clone(groups), map[string]bool{}
 		for i, p := range points {
-			finer[i] += fmt.Sprint(a.of(p.problem), " ")
+			finer[i] += fmt.Sprint(a.of(p.Problem), " ")
 			seen[finer[i]] = true
 		}
 		if len(seen) > distinct {
@@ -166,9 +167,9 @@ func splitting(points []point, axes []sweepAxis) (out []sweepAxis) {
 
 // picture draws the errors of the rows: of the optimum and the baselines if there is one curve,
 // otherwise of the optimum of each.
-func (s *sweep) picture(plan sweepPlan) (figure.Sheet, error) {
+func (s *sweepRows) picture(plan sweepPlan) (figure.Sheet, error) {
 	y := "expected error"
-	if s.counts != nil {
+	if s.priorCounts != "" {
 		y = "Pr[label ≠ majority]"
 	}
 	title := "What the optimal noise function costs"

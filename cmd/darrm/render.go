@@ -132,11 +132,13 @@ func paragraph(text string) string { return strings.ReplaceAll(wrap(text, 78), "
 
 // teachers says what the teachers promise.
 func teachers(p constraints.Problem) string {
-	if math.IsInf(p.Epsilon, 1) {
+	if promiseNothing(p) {
 		return "which promise nothing themselves"
 	}
 	return fmt.Sprintf("each (%v, %v)-differentially private", p.Epsilon, p.TeacherDelta)
 }
+
+func promiseNothing(p constraints.Problem) bool { return math.IsInf(p.Epsilon, 1) }
 
 // metric is a figure of merit.
 type metric struct {

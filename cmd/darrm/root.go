@@ -112,6 +112,14 @@ func (a *app) say(format string, args ...any) {
 	}
 }
 
+// checkOut finds an output file that cannot be before hours are spent on it.
+func checkOut(path string) error {
+	if err := release.CheckNoLedger(path); err != nil {
+		return err
+	}
+	return release.FileOutput{Path: path}.Check(false)
+}
+
 // deliver writes the whole result: to the file, atomically, or to stdout where the
 // path is "" or "-".
 func (a *app) deliver(path string, write func(io.Writer) error) error {

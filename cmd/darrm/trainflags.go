@@ -158,22 +158,16 @@ func (f *trainFlags) load(c *cobra.Command, a *app) (datasets.Set, shuffled.Conf
 	return set, o, nil
 }
 
-// planFailure turns the errors of making a plan into the kinds that the program knows.
-func planFailure(err error) error {
-	var sample *shuffled.SampleError
-	switch {
-	case errors.Is(err, iteration.ErrNotCertified):
-		return uncertifiedError{err}
-	case errors.As(err, &sample):
-		return inputError{Err: err}
-	case errors.Is(err, shuffled.ErrPublicIsPrivate):
-		return inputError{Err: fmt.Errorf("--public, --private: %w", err)}
+// trainingError names the flags of data that must not be the same.
+func trainingError(err error) error {
+	if errors.Is(err, shuffled.ErrPublicIsPrivate) {
+		return fmt.Errorf("--public, --private: %w", err)
 	}
 	return err
 }
 
-// tellPlan says on what grounds a training costs what.
-func tellPlan(a *app, r iteration.Report) {
+// sayPlan says on what grounds a training costs what.
+func sayPlan(a *app, r iteration.Report) {
 	switch {
 	case math.IsInf(r.Cost.Epsilon, 1):
 		a.say("NOT PRIVATE: gradients of private records without noise")
@@ -190,15 +184,15 @@ func tellPlan(a *app, r iteration.Report) {
 		a.say("      noise on public steps does not count: %s", strings.Join(r.Fallback, "; "))
 	}
 	for _, t := range r.Trials {
-		a.say("      %s", tellTrial(t))
+		a.say("      %s", trialLine(t))
 	}
 	for _, w := range r.Warnings {
 		a.say("      warning: %s", w)
 	}
 }
 
-// tellTrial says what one mode gave where the best was asked for.
-func tellTrial(t iteration.Trial) string {
+// trialLine says what one mode gave where the best was asked for.
+func trialLine(t iteration.Trial) string {
 	if t.Refused != nil {
 		return t.Refused.Error()
 	}

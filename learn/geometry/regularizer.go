@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/darrm/darrm/internal/vec"
 )
 
@@ -86,10 +88,10 @@ type L2 struct{ Lambda float64 }
 func (r L2) Name() string { return fmt.Sprintf("l2 %v", r.Lambda) }
 
 // Value returns (λ/2)‖x‖².
-func (r L2) Value(x []float64) float64 { return r.Lambda / 2 * vec.Dot(x, x) }
+func (r L2) Value(x []float64) float64 { return r.Lambda / 2 * floats.Dot(x, x) }
 
 // Prox divides by 1+tλ.
-func (r L2) Prox(v []float64, t float64) { vec.Scale(v, 1/(1+t*r.Lambda)) }
+func (r L2) Prox(v []float64, t float64) { floats.Scale(1/(1+t*r.Lambda), v) }
 
 // StrongConvexity returns λ.
 func (r L2) StrongConvexity() float64 { return r.Lambda }

@@ -200,7 +200,7 @@ func (p *Plan) takeData(public *data.Records) error {
 	if err := check1(false, p.private); err != nil {
 		return err
 	}
-	if need := p.schedule.public(p.n); need > 0 {
+	if need := p.schedule.publicRecords(p.n); need > 0 {
 		if public == nil {
 			return &check.Error{Name: "number of public records", Value: 0, Rule: fmt.Sprintf("at least %d", need)}
 		}

@@ -36,7 +36,7 @@ func (s *Simulation) Run(ctx context.Context, after func(round int, x []float64)
 	if after != nil {
 		each = func() error { return after(s.r.round, s.r.steps.Output()) }
 	}
-	if err := s.r.rest(ctx, each); err != nil {
+	if err := s.r.finish(ctx, each); err != nil {
 		return nil, err
 	}
 	return s.Model(), nil

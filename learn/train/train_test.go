@@ -217,7 +217,7 @@ func TestReleasesAreCoarse(t *testing.T) {
 	}
 	x := []float64{0.1, -3.7, 1e30, 0}
 	y := slices.Clone(x)
-	coarsen(y, g)
+	roundToGrid(y, g)
 	for j := range x {
 		if math.Abs(x[j]-y[j]) > g/2 || math.Mod(y[j], g) != 0 {
 			t.Errorf("%g became %g", x[j], y[j])

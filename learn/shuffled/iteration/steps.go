@@ -247,9 +247,9 @@ func checkNoise(name string, sigma float64) error {
 	return nil
 }
 
-// StepCap returns the largest step size at which gradient steps on losses of the given
+// stepCap returns the largest step size at which gradient steps on losses of the given
 // smoothness are non-expansive, 2/L, and the one that the source states, 1/L.
-func StepCap(smoothness float64) (hard, stated float64) {
+func stepCap(smoothness float64) (hard, stated float64) {
 	return 2 / smoothness, 1 / smoothness
 }
 
@@ -264,7 +264,7 @@ func (e Steps) Contraction() []string {
 	if !e.ClipKeepsContraction {
 		fails = append(fails, "clipping may break contraction for this task")
 	}
-	hard, _ := StepCap(e.Smoothness)
+	hard, _ := stepCap(e.Smoothness)
 	switch {
 	case !(e.Smoothness > 0) || math.IsInf(e.Smoothness, 1):
 		fails = append(fails, "the smoothness of the losses is not known")
