@@ -69,6 +69,20 @@ func (m *Mechanism) Noise() (n NoisyAnswer, ok bool) {
 	return NoisyAnswer{Event: m.event, Affected: m.setting.Affected}, true
 }
 
+// Answers returns so many answers by m as what its Total and Bounds charge for. teachers is
+// what one vote promises, ε = +Inf for nothing: answers of fresh teachers, and of those that
+// promise nothing, add up so. slack is Answers.Slack.
+func (m *Mechanism) Answers(queries int, teachers accountant.Cost, slack float64) Answers {
+	r := Answers{
+		Queries: queries, PerAnswer: m.cost, Teachers: teachers, K: m.setting.K, Affected: m.setting.Affected,
+		Randomness: FreshTeachers, Slack: slack,
+	}
+	if noise, ok := m.Noise(); ok {
+		r.Noise = noise
+	}
+	return r
+}
+
 // Basis says for people what proves PerAnswer, given the Assumptions.
 func (m *Mechanism) Basis() string { return m.basis }
 

@@ -45,14 +45,7 @@ func (plan Plan) Totals(slack *float64) (t Totals, err error) {
 	if t.Slack = ensemble.SlackFor(per); slack != nil {
 		t.Slack = *slack
 	}
-	r := ensemble.Answers{
-		Queries: plan.Queries, PerAnswer: per, K: p.K, Affected: p.Affected,
-		Teachers:   accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta},
-		Randomness: ensemble.FreshTeachers, Slack: t.Slack,
-	}
-	if noise, ok := plan.Mechanism.Noise(); ok {
-		r.Noise = noise
-	}
+	r := plan.Mechanism.Answers(plan.Queries, accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta}, t.Slack)
 	if t.Fresh, err = r.Total(); err != nil || !plan.promise() {
 		return t, err
 	}

@@ -46,7 +46,7 @@ labels with it.
 	root.SetErr(a.err)
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print the result as JSON, and errors too")
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "say nothing on stderr but errors")
-	root.AddCommand(newSolve(a), newSweep(a), newAggregate(a), newCompare(a), newAccount(a), newBudget(a), newVerify(a), newCache(a), newVotes(a), newExperiment(a), newReport(a), newTrain(a), newBounds(a), newVersion(a))
+	root.AddCommand(newSolve(a), newSweep(a), newAggregate(a), newCompare(a), newAccount(a), newPlan(a), newBudget(a), newVerify(a), newCache(a), newVotes(a), newExperiment(a), newReport(a), newTrain(a), newBounds(a), newVersion(a))
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{Err: err} })
 	wrapArgs(root)
 	return root

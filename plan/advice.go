@@ -1,0 +1,101 @@
+package plan
+
+import (
+	"context"
+
+	"github.com/darrm/darrm/internal/num"
+)
+
+// advise looks for the least budget, and for the most queries, with which one of the choices'
+// mechanisms agrees as often as is wanted.
+func (r *Request) advise(ctx context.Context, promise bool, choices []Choice) (*Advice, error) {
+	a := &Advice{}
+	for _, c := range choices {
+		if c.Mechanism.Abstains() {
+			continue
+		}
+		k := r.kinds(promise)[c.kind]
+		x, ok, err := r.leastUseful(ctx, k, c.x)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		if cost, err := r.cost(ctx, k, x); err == nil && cost.Delta <= r.Budget.Delta {
+			if e := gridCeil(cost.Epsilon); e <= maxEpsilon && (a.Epsilon == 0 || e < a.Epsilon) {
+				a.Epsilon, a.EpsilonName = e, c.Name
+			}
+		}
+		if q := r.mostQueries(ctx, promise, c.kind, x, a.Queries); q > a.Queries {
+			a.Queries, a.QueriesName = q, c.Name
+		}
+	}
+	return a, ctx.Err()
+}
+
+// mostQueries returns the largest number of labels at x that fits, if it is more than known.
+// Fewer labels leave more δ to each, so they agree no less often than Queries at x.
+func (r *Request) mostQueries(ctx context.Context, promise bool, kind int, x float64, known int) int {
+	fits := func(queries int) bool {
+		fewer := *r
+		fewer.Queries = queries
+		cost, err := fewer.cost(ctx, fewer.kinds(promise)[kind], x)
+		return err == nil && within(cost, r.Budget)
+	}
+	// Upwards from few labels, of which the cost is soon worked out.
+	lo, hi := known, known+1
+	for ; hi < r.Queries && fits(hi); hi *= 2 {
+		lo = hi
+	}
+	for hi = min(hi, r.Queries); hi-lo > 1; {
+		if mid := (lo + hi) / 2; fits(mid) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// leastUseful returns about the smallest x, rounded up by less than a hundredth, with which
+// labels agree as often as is wanted; from is too small. ok is false where no x does.
+func (r *Request) leastUseful(ctx context.Context, k kind, from float64) (x float64, ok bool, err error) {
+	const fine = 32 // steps of the grid
+	useful := func(i int) (bool, error) {
+		c, err := k.build(ctx, gridValue(i))
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		if err != nil {
+			return false, nil // out of the mechanism's range
+		}
+		c.Agreement, err = r.Votes.Agreement(ctx, c.Mechanism)
+		return c.Agreement.Expected >= r.Agreement, err
+	}
+	lo, top := gridBelow(num.Decimal(from)), gridBelow(num.Decimal(k.most))
+	hi := lo
+	for step := 4 * fine; ; step *= 2 {
+		if hi == top {
+			return 0, false, nil
+		}
+		hi = min(hi+step, top)
+		if ok, err := useful(hi); err != nil {
+			return 0, false, err
+		} else if ok {
+			break
+		}
+		lo = hi
+	}
+	for hi-lo > fine {
+		mid := (lo + hi) / 2
+		if ok, err := useful(mid); err != nil {
+			return 0, false, err
+		} else if ok {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return gridValue(hi), true, nil
+}

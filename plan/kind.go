@@ -1,0 +1,243 @@
+package plan
+
+import (
+	"context"
+	"math"
+	"math/big"
+	"strings"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/num"
+)
+
+// kind is a mechanism with one number x to choose: the allowance m for private teachers, else
+// ε₀, the ε of one label. A larger x costs more and agrees more often.
+type kind struct {
+	name  string  // DaRRM, or that of ensemble.Calibrated
+	most  float64 // the largest x that makes a difference
+	guess float64 // where to begin the search
+	// answers is what all labels are charged for, without solving anything.
+	answers func(x float64) (ensemble.Answers, error)
+	build   func(ctx context.Context, x float64) (Choice, error)
+}
+
+// DaRRM is Choice.Name for the optimal noise function.
+const DaRRM = "darrm"
+
+// confident is the check of Confident-GNMax that aggregate makes by default.
+var confident = ensemble.Check{Ratio: 4}
+
+// kinds returns what is worth trying. promise says whether the teachers' own privacy counts:
+// that they are fresh and promise something.
+func (r *Request) kinds(promise bool) (all []kind) {
+	if r.Classes == 2 {
+		if promise {
+			all = append(all, r.allowance(1))
+			if r.Budget.Delta > 0 {
+				all = append(all, r.allowance(r.perLabelDelta()))
+			}
+		} else {
+			all = append(all, r.optimal(0))
+			if r.Budget.Delta > 0 {
+				all = append(all, r.optimal(r.perLabelDelta()))
+			}
+		}
+	}
+	if r.Budget.Delta > 0 {
+		// Where several votes may move between many classes, the exact law of the noise
+		// proves nothing.
+		if r.Affected == 1 || r.Classes == 2 {
+			all = append(all, r.counts("gnmax", r.perLabelDelta()))
+		} else {
+			all = append(all, r.counts("gnmax_renyi", r.perLabelDelta()))
+		}
+		if r.Abstain {
+			all = append(all, r.counts("confident_gnmax", r.perLabelDelta()))
+		}
+	}
+	return append(all, r.counts("lnmax", 0), r.counts("permute_and_flip", 0))
+}
+
+// perLabelDelta is the δ₀ of one label where all labels may spend half of the budget's δ on
+// their own δ, and the rest on their composition.
+func (r *Request) perLabelDelta() float64 {
+	return gridFloor(new(big.Rat).Quo(num.Decimal(r.Budget.Delta), big.NewRat(2*int64(r.Queries), 1)))
+}
+
+// slack returns the δ' that a composition may spend where each label has δ of its own:
+// D - Qδ, rounded down, so that 1-(1-δ)^Q·(1-δ') ≤ D. ok is false where Qδ > D.
+func (r *Request) slack(delta float64) (slack float64, ok bool) {
+	if delta == 0 {
+		return r.Budget.Delta, true
+	}
+	own := num.Decimal(delta)
+	left := new(big.Rat).Sub(num.Decimal(r.Budget.Delta), own.Mul(own, big.NewRat(int64(r.Queries), 1)))
+	if left.Sign() <= 0 {
+		return 0, left.Sign() == 0
+	}
+	return gridFloor(left), true
+}
+
+// allowance is DaRRM for fresh private teachers, with labels of δ = 1-(1-Δ)^min(m,t) or limit,
+// whichever is less. Beyond m = t nothing more is told: the votes that one record reaches may
+// all be revealed.
+func (r *Request) allowance(limit float64) kind {
+	problem := func(m float64) (constraints.Problem, error) {
+		if m == float64(r.Affected) {
+			return r.plain()
+		}
+		p := constraints.Problem{
+			K: r.K, M: m, Epsilon: r.Teachers.Epsilon, TeacherDelta: r.Teachers.Delta,
+			Delta: r.Teachers.Delta, Affected: r.Affected,
+		}
+		if err := p.Validate(); err != nil {
+			return p, err
+		}
+		if own := min(p.DefaultDelta(), limit); own > 0 {
+			p.Delta = gridFloor(num.Decimal(own))
+		}
+		if m >= 1 { // a label that costs a teacher's ε cannot promise less δ
+			p.Delta = max(p.Delta, p.TeacherDelta)
+		}
+		return p, p.Validate()
+	}
+	return kind{
+		name: DaRRM, most: float64(r.Affected), guess: r.sharedEpsilon() / max(r.Teachers.Epsilon, 1e-9),
+		answers: func(m float64) (ensemble.Answers, error) {
+			p, err := problem(m)
+			if err != nil {
+				return ensemble.Answers{}, err
+			}
+			return r.dearest(p, r.Teachers)
+		},
+		build: func(ctx context.Context, m float64) (Choice, error) {
+			p, err := problem(m)
+			if err != nil {
+				return Choice{}, err
+			}
+			return r.solved(ctx, p, r.Teachers)
+		},
+	}
+}
+
+// plain is the problem of releasing the majority itself: m = t. Its δ is rounded up, so that
+// the teachers reached certainly cost no more.
+func (r *Request) plain() (constraints.Problem, error) {
+	all, err := accountant.Basic(r.Affected, r.Teachers)
+	if err != nil {
+		return constraints.Problem{}, err
+	}
+	p := constraints.Problem{
+		K: r.K, M: float64(r.Affected), Epsilon: r.Teachers.Epsilon, TeacherDelta: r.Teachers.Delta,
+		Delta: all.Delta, Affected: r.Affected,
+	}
+	return p, p.Validate()
+}
+
+// optimal is DaRRM for teachers that promise nothing, with labels of δ = delta.
+func (r *Request) optimal(delta float64) kind {
+	nothing := accountant.Cost{Epsilon: math.Inf(1)}
+	problem := func(epsilon float64) constraints.Problem {
+		return constraints.Problem{K: r.K, TotalEpsilon: epsilon, Epsilon: nothing.Epsilon, Delta: delta, Affected: r.Affected}
+	}
+	return kind{
+		name: DaRRM, most: maxEpsilon, guess: r.sharedEpsilon(),
+		answers: func(x float64) (ensemble.Answers, error) { return r.dearest(problem(x), nothing) },
+		build: func(ctx context.Context, x float64) (Choice, error) {
+			return r.solved(ctx, problem(x), nothing)
+		},
+	}
+}
+
+// dearest is what labels of any noise function for p are charged for: what one costs is all
+// that is known of it.
+func (r *Request) dearest(p constraints.Problem, teachers accountant.Cost) (ensemble.Answers, error) {
+	epsilon, delta := p.Total()
+	slack, ok := r.slack(delta)
+	if !ok {
+		return ensemble.Answers{}, errOverBudget
+	}
+	return ensemble.Answers{
+		Queries: r.Queries, PerAnswer: accountant.Cost{Epsilon: epsilon, Delta: delta}, Teachers: teachers,
+		K: r.K, Affected: r.Affected, Randomness: ensemble.FreshTeachers, Slack: slack,
+	}, p.Validate()
+}
+
+// solved returns the optimal noise function for p.
+func (r *Request) solved(ctx context.Context, p constraints.Problem, teachers accountant.Cost) (Choice, error) {
+	table, err := r.Solve(ctx, p)
+	if err != nil {
+		return Choice{}, err
+	}
+	m, err := ensemble.DaRRM(table.Certified, r.Neighbours)
+	if err != nil {
+		return Choice{}, err
+	}
+	slack, _ := r.slack(p.Delta)
+	return Choice{
+		Name: DaRRM, Mechanism: m, Problem: p, Certified: table.Certified, Slack: slack,
+		NoNoise: table.Certificate().Method == gamma.PostProcessing,
+		answers: m.Answers(r.Queries, teachers, slack),
+	}, nil
+}
+
+// counts is a mechanism over vote counts, with labels of δ = delta.
+func (r *Request) counts(name string, delta float64) kind {
+	s := ensemble.Setting{K: r.K, Classes: r.Classes, Affected: r.Affected, Neighbours: r.Neighbours}
+	nothing := accountant.Cost{Epsilon: math.Inf(1)}
+	build := func(x float64) (Choice, error) {
+		m, err := ensemble.Calibrated(name, s, accountant.Cost{Epsilon: x, Delta: delta}, confident)
+		if err != nil {
+			return Choice{}, err
+		}
+		slack, ok := r.slack(delta)
+		if !ok {
+			return Choice{}, errOverBudget
+		}
+		return Choice{
+			Name: name, Mechanism: m, Slack: slack,
+			Problem: constraints.Problem{K: r.K, Affected: r.Affected, Epsilon: nothing.Epsilon, TotalEpsilon: x, Delta: delta},
+			answers: m.Answers(r.Queries, nothing, slack),
+		}, nil
+	}
+	guess := r.sharedEpsilon()
+	if strings.Contains(name, "gnmax") {
+		guess = r.gaussianEpsilon(delta)
+	}
+	return kind{
+		name: name, most: maxEpsilon, guess: guess,
+		answers: func(x float64) (ensemble.Answers, error) {
+			c, err := build(x)
+			return c.answers, err
+		},
+		build: func(_ context.Context, x float64) (Choice, error) { return build(x) },
+	}
+}
+
+// sharedEpsilon guesses the ε of one label, of which Q cost E together: the larger of E/Q and
+// what Q labels cost when they add up like the square root of their number.
+func (r *Request) sharedEpsilon() float64 {
+	e, q := r.Budget.Epsilon, float64(r.Queries)
+	if r.Budget.Delta == 0 {
+		return e / q
+	}
+	root := math.Sqrt(2 * math.Log(1/r.Budget.Delta))
+	return max(e/q, 2*e/(root+math.Sqrt(root*root+2*e))/math.Sqrt(q))
+}
+
+// gaussianEpsilon guesses the ε of one label by continuous normal noise that two counts have,
+// which move by t.
+func (r *Request) gaussianEpsilon(delta float64) float64 {
+	multiplier, err := accountant.GaussianNoise(r.Budget)
+	if err != nil {
+		return r.sharedEpsilon()
+	}
+	epsilon, err := accountant.GaussianEpsilon(multiplier*math.Sqrt(float64(r.Queries)), delta)
+	if err != nil || epsilon == 0 {
+		return r.sharedEpsilon()
+	}
+	return epsilon
+}

@@ -1,0 +1,284 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/check"
+)
+
+// maxEpsilon bounds the budget's ε, and that of one label.
+const maxEpsilon = check.MaxTotalEpsilon
+
+// Request is what a plan is asked for. All privacy figures are for one neighbouring relation.
+type Request struct {
+	K, Classes int                        // teachers, and what each may vote for
+	Teachers   accountant.Cost            // (ε, Δ) of one teacher, or ε = +Inf where they promise nothing. Required.
+	Randomness ensemble.TeacherRandomness // required where the teachers promise something
+	Affected   int                        // t: the most teachers that one record reaches; K if unknown. Required.
+	Neighbours accountant.Relation        // required
+	Budget     accountant.Cost            // (E, D) for all labels together: ε in (0, 700], δ in [0, 1)
+	Queries    int                        // Q: how many labels, from 1 to accountant.MaxOptimalCount
+	Votes      *Law                       // what expected agreement is over. Required.
+	// Abstain allows mechanisms that may not name a class: Confident-GNMax, with the check that
+	// ensemble.Calibrated has by default and a ratio of 4.
+	Abstain bool
+	// Agreement in [0, 1] is what labels are wanted for: a plan whose expected agreement is
+	// less says what budget, or how many queries, would reach it. 0 asks for nothing.
+	Agreement float64
+	// Solve returns the optimal noise function for a problem. Defaults to solve.Optimal for
+	// agreement under gamma.TwoSidedCounts of the prior's mean, or of its default.
+	Solve func(context.Context, constraints.Problem) (*gamma.Table, error)
+	// Progress, unless nil, is told how many of the mechanisms were worked out.
+	Progress func(done, of int)
+}
+
+// Plan is what may be done with a budget.
+type Plan struct {
+	// Training is what frozen private teachers cost by themselves, however many labels are
+	// computed from them; nil of others. If Fits, nothing else is to be paid for, and no
+	// noise is needed.
+	Training *ensemble.Total
+	// Fits says that the teachers' own privacy keeps the budget without any noise: frozen
+	// ones by Training, fresh ones by that of all their votes.
+	Fits bool
+	// FitsIfDisjoint says that it would if one record reached one teacher only.
+	FitsIfDisjoint bool
+	Choices        []Choice  // that keep the budget, the largest expected agreement first
+	Refused        []Refusal // what does not
+	Advice         *Advice   // nil where the first choice agrees as often as was wanted
+}
+
+// Choice is a mechanism with what it costs.
+type Choice struct {
+	Name      string              // DaRRM, or that of ensemble.Calibrated
+	Mechanism *ensemble.Mechanism // made for the promise, so its noise is known
+	Problem   constraints.Problem // what it presumes and promises, as a release states it
+	Certified *gamma.Certified    // of DaRRM, else nil
+	Slack     float64             // δ' that the composition spends
+	NoNoise   bool                // the majority itself is released
+	Frozen    bool                // the training was paid for, and labels cost nothing more
+	Total     accountant.Cost     // of all labels: what a release charges
+	Rule      string              // what Total follows from, for people
+	Bounds    ensemble.Report     // all bounds, of which Total is the smallest that holds
+	Agreement Agreement
+
+	answers ensemble.Answers
+	kind    int     // its index
+	x       float64 // what was chosen
+}
+
+// Refusal is a mechanism that does not keep the budget.
+type Refusal struct {
+	Name string
+	Err  error
+}
+
+// Advice says what would give labels that agree as often as was wanted.
+type Advice struct {
+	Epsilon     float64 // of the least budget for as many labels, with its δ as it was; 0 if none up to 700
+	EpsilonName string  // by which mechanism
+	Queries     int     // most labels in the budget as it is; 0 if not one
+	QueriesName string
+}
+
+// validate fills in the defaults and checks the rest.
+func (r *Request) validate() error {
+	s := ensemble.Setting{K: r.K, Classes: r.Classes, Affected: r.Affected, Neighbours: r.Neighbours}
+	if err := s.Validate(); err != nil {
+		return err
+	}
+	switch {
+	case !(r.Budget.Epsilon > 0 && r.Budget.Epsilon <= maxEpsilon):
+		return &check.Error{Name: "budget epsilon", Value: r.Budget.Epsilon, Rule: fmt.Sprintf("in (0, %d]", maxEpsilon)}
+	case r.Queries < 1 || r.Queries > accountant.MaxOptimalCount:
+		return &check.Error{Name: "queries", Value: r.Queries, Rule: fmt.Sprintf("between 1 and %d", accountant.MaxOptimalCount)}
+	case r.Votes == nil || r.Votes.k != r.K || r.Votes.classes != r.Classes:
+		return errors.New("the votes to expect must be those of as many teachers and classes")
+	}
+	if err := cmp.Or(check.Delta("budget delta", r.Budget.Delta), check.Probability("agreement", r.Agreement)); err != nil {
+		return err
+	}
+	if r.Solve == nil {
+		counts, err := gamma.TwoSidedCounts(r.K, cmp.Or(r.Votes.mean, gamma.DefaultPriorMean))
+		if err != nil {
+			return err
+		}
+		r.Solve = func(ctx context.Context, p constraints.Problem) (*gamma.Table, error) {
+			return solve.Optimal(ctx, p, solve.Options{Counts: counts})
+		}
+	}
+	if !r.promise() {
+		return check.Delta("teacher delta", r.Teachers.Delta)
+	}
+	if r.Teachers == (accountant.Cost{}) {
+		return &check.Error{Name: "teachers' cost", Value: r.Teachers, Rule: "stated: more than (0, 0), or with epsilon = +Inf where they promise nothing"}
+	}
+	if r.Randomness != ensemble.FreshTeachers && r.Randomness != ensemble.FrozenTeachers {
+		return &check.Error{Name: "teachers", Value: "not stated", Rule: `"fresh" or "frozen"`}
+	}
+	return cmp.Or(check.TeacherEpsilon(r.Teachers.Epsilon), check.Delta("teacher delta", r.Teachers.Delta))
+}
+
+func (r *Request) promise() bool { return !math.IsInf(r.Teachers.Epsilon, 1) }
+
+// New plans the labels. The errors name the parameter that breaks its rule; are an
+// *InfeasibleError where no mechanism keeps the budget; or are a solver's, or ctx.Err().
+//
+// Cost: some dozen compositions, for two classes some linear programs: a second or two, ten
+// where Q is a million.
+func New(ctx context.Context, r Request) (*Plan, error) {
+	if err := r.validate(); err != nil {
+		return nil, err
+	}
+	p := &Plan{}
+	if r.promise() {
+		if err := r.own(p); err != nil {
+			return nil, err
+		}
+		if p.Fits && p.Training != nil && r.Classes == 2 {
+			c, err := r.frozen(ctx, p.Training)
+			p.Choices = []Choice{c}
+			return p, err
+		}
+	}
+	promise := r.promise() && r.Randomness == ensemble.FreshTeachers
+	all := r.kinds(promise)
+	for i, k := range all {
+		c, err := r.choose(ctx, k)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			p.Refused = append(p.Refused, Refusal{k.name, err})
+		} else {
+			c.kind = i
+			p.Choices = append(p.Choices, c)
+		}
+		if r.Progress != nil {
+			r.Progress(i+1, len(all)+1)
+		}
+	}
+	if len(p.Choices) == 0 {
+		return nil, &InfeasibleError{r.Budget, r.Queries, p.Refused}
+	}
+	p.rank()
+	best := p.Choices[0]
+	if best.NoNoise || best.Agreement.Expected >= r.Agreement {
+		return p, nil
+	}
+	var err error
+	p.Advice, err = r.advise(ctx, promise, p.Choices)
+	return p, err
+}
+
+// InfeasibleError says that no mechanism keeps the budget, and why.
+type InfeasibleError struct {
+	Budget  accountant.Cost
+	Queries int
+	Refused []Refusal
+}
+
+func (e *InfeasibleError) Error() string {
+	s := fmt.Sprintf("budget = %v, but it must be larger for %d labels, or the labels fewer", e.Budget, e.Queries)
+	for _, f := range e.Refused {
+		s += fmt.Sprintf("; %s: %v", f.Name, f.Err)
+	}
+	return s
+}
+
+// alike is how far two expected agreements may differ that count as equal: where they do, the
+// mechanism that comes first in kinds is preferred.
+const alike = 1e-6
+
+// rank sorts the choices by expected agreement, and keeps the better of two of one name.
+func (p *Plan) rank() {
+	slices.SortStableFunc(p.Choices, func(x, y Choice) int {
+		return cmp.Compare(math.Round(y.Agreement.Expected/alike), math.Round(x.Agreement.Expected/alike))
+	})
+	var names []string
+	p.Choices = slices.DeleteFunc(p.Choices, func(c Choice) bool {
+		seen := slices.Contains(names, c.Name)
+		names = append(names, c.Name)
+		return seen
+	})
+}
+
+// own says what the teachers' own privacy pays for.
+func (r *Request) own(p *Plan) error {
+	a := ensemble.Answers{K: r.K, Affected: r.Affected, Teachers: r.Teachers, Randomness: r.Randomness, Queries: r.Queries}
+	if r.Randomness == ensemble.FreshTeachers {
+		a.Delta = r.Budget.Delta // the votes themselves may be composed at any δ
+	}
+	fits := func(a ensemble.Answers) (*ensemble.Total, bool, error) {
+		t, err := a.AnyNumber()
+		if errors.Is(err, accountant.ErrDeltaTooSmall) {
+			return nil, false, nil
+		}
+		return &t, err == nil && within(t.Cost, r.Budget), err
+	}
+	training, ok, err := fits(a)
+	if err != nil {
+		return err
+	}
+	if p.Fits = ok; r.Randomness == ensemble.FrozenTeachers {
+		p.Training = training
+	}
+	a.Affected = 1
+	_, p.FitsIfDisjoint, err = fits(a)
+	return err
+}
+
+// frozen is the release of the majority of frozen private teachers, whose training is paid for.
+func (r *Request) frozen(ctx context.Context, training *ensemble.Total) (Choice, error) {
+	problem, err := r.plain()
+	if err != nil {
+		return Choice{}, err
+	}
+	c, err := r.solved(ctx, problem, r.Teachers)
+	if err != nil {
+		return Choice{}, err
+	}
+	if !c.NoNoise {
+		return Choice{}, fmt.Errorf("the majority of teachers that cost %v is not shown to cost %v", r.Teachers, training.Cost)
+	}
+	c.Slack, c.Frozen, c.Total, c.Rule = 0, true, training.Cost, training.Rule
+	c.answers.Slack, c.answers.Randomness = 0, ensemble.FrozenTeachers
+	if c.Bounds, err = c.answers.Bounds(); err != nil {
+		return Choice{}, err
+	}
+	c.Agreement, err = r.Votes.Agreement(ctx, c.Mechanism)
+	return c, err
+}
+
+// choose returns the mechanism of a kind that spends the most of the budget. What it costs is
+// worked out again, from the mechanism itself.
+func (r *Request) choose(ctx context.Context, k kind) (Choice, error) {
+	x, err := r.largest(ctx, k)
+	if err != nil {
+		return Choice{}, err
+	}
+	c, err := k.build(ctx, x)
+	if err != nil {
+		return Choice{}, err
+	}
+	c.x = x
+	if c.Bounds, err = c.answers.Bounds(); err != nil {
+		return Choice{}, err
+	}
+	total, _ := c.Bounds.Best() // what Answers.Total says
+	if c.Total, c.Rule = total.Cost, total.Rule(); !within(c.Total, r.Budget) || !total.Holds {
+		return Choice{}, fmt.Errorf("it costs %v, more than it was planned for", c.Total)
+	}
+	c.Agreement, err = r.Votes.Agreement(ctx, c.Mechanism)
+	return c, err
+}

@@ -1,0 +1,90 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/num"
+)
+
+// smallest is the least m, and the least ε of one label, that is tried.
+const smallest = 1e-6
+
+var errOverBudget = errors.New("the labels' own delta adds up to more than the budget's")
+
+// within says whether a cost is no more than the budget. Both float64s stand for their
+// decimals, so the comparison is exact, and it is by ≤: no tolerance.
+func within(c, budget accountant.Cost) bool {
+	return c.Epsilon <= budget.Epsilon && c.Delta <= budget.Delta
+}
+
+// cost is what all labels at x cost; ε = +Inf where no ε goes with the budget's δ.
+func (r *Request) cost(ctx context.Context, k kind, x float64) (accountant.Cost, error) {
+	if err := ctx.Err(); err != nil {
+		return accountant.Cost{}, err
+	}
+	a, err := k.answers(x)
+	if err != nil {
+		return accountant.Cost{Epsilon: math.Inf(1)}, err
+	}
+	t, err := a.Total()
+	if errors.Is(err, accountant.ErrDeltaTooSmall) {
+		return accountant.Cost{Epsilon: math.Inf(1)}, errOverBudget
+	}
+	return t.Cost, err
+}
+
+// largest returns the largest x of the grid that fits, which is at most k.most. It takes it
+// that costs grow about like x to guess the next one to try, and brackets the answer; what it
+// returns was checked. The error says why nothing fits.
+func (r *Request) largest(ctx context.Context, k kind) (float64, error) {
+	first, last := gridBelow(num.Decimal(smallest)), gridBelow(num.Decimal(k.most))
+	lo, hi := first-1, last+1 // what fits, once it is at least first, and what does not
+	i := min(max(gridBelow(num.Decimal(k.guess)), first), last)
+	for turn, step := 0, 1; hi-lo > 1; turn++ {
+		cost, err := r.cost(ctx, k, gridValue(i))
+		if ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		if err != nil && !errors.Is(err, errOverBudget) && lo < first {
+			return 0, err // too small for the mechanism
+		}
+		fits := err == nil && within(cost, r.Budget)
+		if fits {
+			lo = i
+		} else {
+			hi = i // out of range, if there was an error
+		}
+		next := -1
+		if err == nil && cost.Epsilon > 0 {
+			next = gridBelow(num.Decimal(gridValue(i) * r.Budget.Epsilon / cost.Epsilon))
+		}
+		switch {
+		case lo < first:
+			i, step = min(next, hi-step), 4*step
+		case hi > last:
+			i, step = max(next, lo+step), 4*step
+		case turn%4 == 3: // so that a bad guess cannot make it slow
+			i = (lo + hi) / 2
+		default:
+			i = next
+		}
+		i = min(max(i, lo+1), hi-1)
+	}
+	if lo < first {
+		return 0, r.tooSmall(k)
+	}
+	return gridValue(lo), nil
+}
+
+// tooSmall says how large a budget would have to be for k at all.
+func (r *Request) tooSmall(k kind) error {
+	least, err := r.cost(context.Background(), k, smallest)
+	if err == nil {
+		err = fmt.Errorf("%d labels cost at least %v", r.Queries, least)
+	}
+	return err
+}
