@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/darrm/darrm/internal/figure"
@@ -77,6 +78,10 @@ func inlineSVG(data []byte, label string) (string, error) {
 				}
 				writeAttribute(&out, "viewBox", viewBox)
 				writeAttribute(&out, "style", "max-width:"+f[2]+"pt")
+				// A small screen scrolls what it would make too small to read.
+				if w, err := strconv.ParseFloat(f[2], 64); err == nil && w > 1.2*figure.SingleWidth {
+					writeAttribute(&out, "class", "wide")
+				}
 				writeAttribute(&out, "role", "img")
 				writeAttribute(&out, "aria-label", label)
 			}
