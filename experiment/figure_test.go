@@ -57,3 +57,30 @@ func TestShadesOnALogarithmicAxis(t *testing.T) {
 		t.Errorf("axis from %g to %g", c.Y.Min, c.Y.Max)
 	}
 }
+
+// Panels with the same vertical axis share its range, and bars of a row theirs: the largest mark
+// of one is on the other.
+func TestPanelsShareScales(t *testing.T) {
+	line := func(y string, values ...float64) Panel {
+		return Panel{Title: y, Y: y, Series: []Series{{Method: "a", X: []float64{0, 1}, Y: values}}}
+	}
+	bar := func(v float64) Panel { return Panel{Bars: true, Series: []Series{{Method: "a", Y: []float64{v}}}} }
+	for name, c := range map[string]struct {
+		panels []Panel
+		mark   string
+		times  int
+	}{
+		"same":       {[]Panel{line("y", 0, 1), line("y", 0, 6000)}, "6000", 2},
+		"other axis": {[]Panel{line("y", 0, 1), line("z", 0, 6000)}, "6000", 1},
+		"bars":       {[]Panel{bar(1), bar(6000)}, "8000", 2},
+		"other row":  {[]Panel{bar(1), {}, bar(6000), {}}, "8000", 1},
+	} {
+		r := &Run{def: Definition{catalog: New(Field{Looks: map[Method]Look{"a": {Title: "a"}}})}}
+		if err := r.Figure("x", "", 2, c.panels); err != nil {
+			t.Fatal(err)
+		}
+		if n := bytes.Count(r.files["x.svg"], []byte(">"+c.mark+"</text>")); n != c.times {
+			t.Errorf("%s: %d panels have the mark %s, want %d", name, n, c.mark, c.times)
+		}
+	}
+}

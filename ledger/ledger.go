@@ -443,8 +443,7 @@ func (l *Ledger) Remaining(ctx context.Context) (Cost, error) {
 	if err != nil {
 		return Cost{}, err
 	}
-	limit := l.genesis.budget.limit
-	return Cost{limit.epsilon.minus(now.spent.epsilon), limit.delta.minus(now.spent.delta)}, nil
+	return l.genesis.budget.limit.Minus(now.spent), nil
 }
 
 // Head returns the last entry's number and hash, to be kept elsewhere.

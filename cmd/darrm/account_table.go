@@ -7,6 +7,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/num"
 )
 
 // methodTitle is a method's column.
@@ -52,14 +53,14 @@ func renderFresh(w io.Writer, s *ensemble.Statement) error {
 	}
 	var rows [][]string
 	for _, r := range s.Fresh {
-		row := []string{strconv.Itoa(r.Queries), outward(r.Delta, 6, true), "no promise"}
+		row := []string{strconv.Itoa(r.Queries), num.Outward(r.Delta, 6, true), "no promise"}
 		if r.Epsilon != nil {
-			row[2] = outward(*r.Epsilon, 6, true)
+			row[2] = num.Outward(*r.Epsilon, 6, true)
 		}
 		for _, m := range methods {
 			cell := "-"
 			if epsilon, ok := r.Bound(m); ok {
-				cell = outward(epsilon, 6, true)
+				cell = num.Outward(epsilon, 6, true)
 			}
 			row = append(row, cell)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/figure"
 	"github.com/darrm/darrm/release"
 )
 
@@ -72,7 +73,7 @@ data-dependent bound) is computed from private votes: darrm compare shows it.
 	fl.StringVar(&f.teachers, "teachers", "", "\"fresh\" or \"frozen\" (default: show both)")
 	registerSlack(c, &f.slack)
 	registerRecords(c, &f.records)
-	fl.StringVar(&f.plot, "plot", "", "draw ε against the number of queries into this file (.svg or .png)")
+	fl.StringVar(&f.plot, "plot", "", "draw ε against the number of queries into this file ("+figure.Formats+")")
 	c.AddCommand(newAccountTrain(a))
 	return c
 }
@@ -95,8 +96,11 @@ func (f *accountFlags) run(c *cobra.Command, a *app) error {
 	}
 	bar.stop()
 	if f.plot != "" {
-		draw := func(w io.Writer) error { return drawStatement(w, plotFormat(f.plot), s, o) }
-		if err := a.deliver(f.plot, draw); err != nil {
+		picture, err := statementPicture(s, o)
+		if err != nil {
+			return err
+		}
+		if err := a.deliverPlot(f.plot, picture); err != nil {
 			return err
 		}
 	}

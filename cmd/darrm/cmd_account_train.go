@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/spf13/cobra"
@@ -201,7 +202,7 @@ func (f *accountTrainFlags) render(w io.Writer, e iteration.Steps, rows []modeRo
 		}
 		epsilon := "inf"
 		if r.Epsilon != nil {
-			epsilon = outward(*r.Epsilon, 6, true)
+			epsilon = num.Outward(*r.Epsilon, 6, true)
 		}
 		released := r.report.Released.String()
 		if r.Epsilon == nil {
@@ -211,7 +212,7 @@ func (f *accountTrainFlags) render(w io.Writer, e iteration.Steps, rows []modeRo
 		if byLosses(r.report) {
 			rho = "-"
 		} else if !math.IsInf(r.report.Rho, 1) {
-			rho = outward(r.report.Rho, 6, true)
+			rho = num.Outward(r.report.Rho, 6, true)
 		}
 		if r.report.Alpha > 0 {
 			alpha = fmt.Sprintf("%.5g", r.report.Alpha)

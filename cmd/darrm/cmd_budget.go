@@ -34,7 +34,7 @@ the ledger can test a guess of what the teachers voted.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newBudgetInit(a), newBudgetShow(a), newBudgetHistory(a), newBudgetVerify(a))
+	c.AddCommand(newBudgetInit(a), newBudgetShow(a), newBudgetHistory(a), newBudgetVerify(a), newBudgetReport(a))
 	return c
 }
 

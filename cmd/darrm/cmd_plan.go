@@ -19,6 +19,7 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/release"
 )
@@ -434,7 +435,7 @@ func (o *outcome) render(w io.Writer) error {
 	var rows [][]string
 	for _, c := range o.p.Choices {
 		per := c.Mechanism.PerAnswer()
-		rows = append(rows, []string{title(c), outward(per.Epsilon, 4, true), outward(per.Delta, 3, true), agreement(c.Agreement), outward(c.Total.Epsilon, 5, true), outward(c.Total.Delta, 3, true)})
+		rows = append(rows, []string{title(c), num.Outward(per.Epsilon, 4, true), num.Outward(per.Delta, 3, true), agreement(c.Agreement), num.Outward(c.Total.Epsilon, 5, true), num.Outward(c.Total.Delta, 3, true)})
 	}
 	if err := renderRows(w, []string{"mechanism", "ε of one label", "δ of one label", "agreement", "ε of all", "δ of all"}, rows, nil); err != nil {
 		return err
@@ -449,7 +450,7 @@ func (o *outcome) render(w io.Writer) error {
 		if !b.Holds {
 			holds = "does not hold"
 		}
-		rows = append(rows, []string{string(b.Method), fmt.Sprintf("%d %s", b.Count, b.Of), outward(b.Cost.Epsilon, 6, true), outward(b.Cost.Delta, 6, true), holds})
+		rows = append(rows, []string{string(b.Method), fmt.Sprintf("%d %s", b.Count, b.Of), num.Outward(b.Cost.Epsilon, 6, true), num.Outward(b.Cost.Delta, 6, true), holds})
 	}
 	if err := renderRows(w, []string{"bound", "composed", "ε", "δ", ""}, rows, nil); err != nil {
 		return err

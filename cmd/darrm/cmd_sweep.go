@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/figure"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/sweep"
 )
@@ -28,6 +30,7 @@ type sweepFlags struct {
 	jobs        int
 	skipInvalid bool
 	format, out string
+	plot        string
 }
 
 func newSweep(a *app) *cobra.Command {
@@ -65,7 +68,7 @@ problem cannot be solved, nothing is printed.
 Solved tables go to the cache one by one, so a sweep that was interrupted, or had no more
 time, goes on where it was when it is started again. The output does not depend on what
 was in the cache, nor on --jobs.`,
-		Example: `  darrm sweep --K 11 --m 1:11
+		Example: `  darrm sweep --K 11 --m 1:11 --plot errors.svg
   darrm sweep --K 11,21,41 --m 1:5:0.5 --eps 0.1,0.5 --format csv --out sweep.csv
   darrm sweep --K 11 --m 3 --affected 1:11 --shape monotone --json
   darrm sweep --K 101 --total-eps 0.1:1:0.1 --eps inf --data disjoint --prior worst-case`,
@@ -89,6 +92,7 @@ was in the cache, nor on --jobs.`,
 	fl.BoolVar(&f.skipInvalid, "skip-invalid", false, "leave out combinations that are no valid problem")
 	fl.StringVar(&f.format, "format", "table", `"table", "csv" or "json"`)
 	fl.StringVarP(&f.out, "out", "o", "", "write the rows to this file instead of stdout")
+	fl.StringVar(&f.plot, "plot", "", "draw the errors into this file ("+figure.Formats+"), against the flag with the most values;\none curve for each combination of the others, or with the baselines where there are none")
 	f.registerTimeout(c, "give up after this time, such as 90s (default none)")
 	f.registerCache(c)
 	return c
@@ -105,10 +109,16 @@ func (f *sweepFlags) run(c *cobra.Command, a *app) error {
 	if err != nil {
 		return f.late("list the problems", err)
 	}
+	var plan sweepPlan
+	if f.plot != "" {
+		if plan, err = planSweepPicture(points); err != nil {
+			return err
+		}
+	}
 	if o.Store, err = f.store(); err != nil {
 		return err
 	}
-	if err := (release.FileOutput{Path: f.out}).CheckPlace(); err != nil {
+	if err := cmp.Or((release.FileOutput{Path: f.out}).CheckPlace(), (release.FileOutput{Path: f.plot}).CheckPlace()); err != nil {
 		return err
 	}
 	rows := newSweepRows(len(points), f.format == "json")
@@ -135,6 +145,15 @@ func (f *sweepFlags) run(c *cobra.Command, a *app) error {
 	if err := a.deliver(f.out, func(w io.Writer) error { return rows.write(w, f.format) }); err != nil {
 		return err
 	}
+	if f.plot != "" {
+		picture, err := rows.picture(plan)
+		if err != nil {
+			return err
+		}
+		if err := a.deliverPlot(f.plot, picture); err != nil {
+			return err
+		}
+	}
 	if len(invalid) > 0 {
 		a.say("invalid combinations left out: %d, the first: %v", len(invalid), invalid[0])
 	}
@@ -159,7 +178,7 @@ func (f *sweepFlags) options(c *cobra.Command, a *app) (o sweep.Options, err err
 		}
 		f.format = "json"
 	}
-	if err := f.checkTimeout(c); err != nil {
+	if err := cmp.Or(f.checkTimeout(c), checkPlot(f.plot)); err != nil {
 		return o, err
 	}
 	o.Jobs = f.jobs

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"image/color"
 	"io"
 	"slices"
 	"strconv"
@@ -11,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
 
+	"github.com/darrm/darrm/internal/figure"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -62,7 +61,11 @@ All of it is computed from the raw votes: NOT PRIVATE, do not release it.`,
 				return err
 			}
 			if plotFile != "" {
-				if err := a.deliver(plotFile, func(w io.Writer) error { return drawVotes(w, plotFormat(plotFile), d) }); err != nil {
+				picture, err := votesPicture(d)
+				if err != nil {
+					return err
+				}
+				if err := a.deliverPlot(plotFile, picture); err != nil {
 					return err
 				}
 			}
@@ -73,7 +76,7 @@ All of it is computed from the raw votes: NOT PRIVATE, do not release it.`,
 		},
 	}
 	f.register(c)
-	c.Flags().StringVar(&plotFile, "plot", "", "draw the histogram of votes into this file (.svg or .png)")
+	c.Flags().StringVar(&plotFile, "plot", "", "draw the histogram of votes into this file ("+figure.Formats+")")
 	return c
 }
 
@@ -149,21 +152,12 @@ func renderVotes(w io.Writer, d *votes.Description) error {
 	return renderRows(w, header, rows, nil)
 }
 
-// draw writes the histogram as a picture.
-func drawVotes(w io.Writer, format string, d *votes.Description) error {
-	p := newPlot(fmt.Sprintf("%s, of %d", histogramTitle(d), d.K), "queries")
-	p.Title.Text = fmt.Sprintf("NOT PRIVATE: %d queries, %s agreement", d.Queries, percent(d.Agreement))
+// votesPicture is the histogram.
+func votesPicture(d *votes.Description) (figure.Sheet, error) {
+	c := newChart(fmt.Sprintf("NOT PRIVATE: %d queries, %s agreement", d.Queries, percent(d.Agreement)), fmt.Sprintf("%s, of %d", histogramTitle(d), d.K), "queries")
 	values := make(plotter.Values, len(d.Histogram))
 	for l, n := range d.Histogram {
 		values[l] = float64(n)
 	}
-	bars, err := plotter.NewBarChart(values, vg.Points(min(24, 340/float64(len(values)))))
-	if err != nil {
-		return err
-	}
-	bars.Color = color.RGBA{R: 0x00, G: 0x72, B: 0xB2, A: 0xff}
-	bars.LineStyle.Width = 0
-	p.Add(bars)
-	p.X.Min, p.X.Max, p.Y.Min = -0.7, float64(d.K)+0.7, 0
-	return writePlot(w, p, format)
+	return c.sheet(), c.histogram(values)
 }

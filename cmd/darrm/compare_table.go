@@ -7,6 +7,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/num"
 )
 
 func renderComparison(w io.Writer, c *ensemble.Comparison) error {
@@ -67,7 +68,7 @@ func renderAtVotes(w io.Writer, c *ensemble.Comparison) error {
 	for _, r := range c.Rows {
 		if d := r.AtVotes; d != nil {
 			rows = append(rows, []string{
-				r.Title, outward(d.AnyVotes, 6, true), outward(d.Epsilon, 6, true),
+				r.Title, num.Outward(d.AnyVotes, 6, true), num.Outward(d.Epsilon, 6, true),
 				fmt.Sprintf("%.4g", d.Order), fmt.Sprintf("%d of %d", d.Cheaper, d.Answers),
 			})
 		}

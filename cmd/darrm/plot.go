@@ -2,93 +2,75 @@ package main
 
 import (
 	"fmt"
-	"image/color"
 	"io"
-	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
-	_ "gonum.org/v1/plot/vg/vgimg" // PNG
-	_ "gonum.org/v1/plot/vg/vgsvg" // SVG
+	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/darrm/darrm/internal/logaxis"
+	"github.com/darrm/darrm/internal/figure"
 )
 
-// plotFormats are the file names that --plot takes.
-var plotFormats = []string{".svg", ".png"}
-
-// checkPlot checks the name of a picture; "" is none.
-func checkPlot(path string) error {
-	if path != "" && !slices.Contains(plotFormats, strings.ToLower(filepath.Ext(path))) {
-		return usagef("plot = %q, but the name must end in .svg or .png", path)
+// checkPlot looks at the value of --plot, "" for no picture.
+func checkPlot(file string) error {
+	if _, ok := figure.Format(file); file != "" && !ok {
+		return usagef("plot = %q, but the name must end in "+figure.Formats, file)
 	}
 	return nil
 }
 
-// plotFormat is what the plotting library calls the format of the name.
-func plotFormat(path string) string {
-	return strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
+// deliverPlot draws s into the file, in the format of its name.
+func (a *app) deliverPlot(file string, s figure.Sheet) error {
+	format, _ := figure.Format(file)
+	return a.deliver(file, func(w io.Writer) error { return s.Encode(w, format) })
 }
 
-// newPlot returns an empty figure in the style of all of them.
-func newPlot(x, y string) *plot.Plot {
-	p := plot.New()
-	p.BackgroundColor = color.White
-	p.Title.TextStyle.Font.Size = 13
-	p.Title.Padding = 10
-	p.X.Label.Text, p.Y.Label.Text = x, y
-	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
-		axis.Label.TextStyle.Font.Size = 12
-		axis.Tick.Label.Font.Size = 11
-		axis.Padding = 6
-	}
-	grid := plotter.NewGrid()
-	grid.Vertical.Color = color.Gray{Y: 224}
-	grid.Horizontal.Color = color.Gray{Y: 224}
-	p.Add(grid)
-	p.Legend.XOffs, p.Legend.YOffs = vg.Points(10), vg.Points(-10)
-	p.Legend.TextStyle.Font.Size = 11
-	p.Legend.Padding = vg.Points(3)
-	p.Legend.ThumbnailWidth = vg.Points(32)
-	return p
+// chart is a picture of one panel that is being drawn.
+type chart struct {
+	*plot.Plot
+	legend []figure.Entry
 }
 
-func addLine(p *plot.Plot, name string, points plotter.XYs, c color.Color, dashes []vg.Length) error {
+func newChart(title, x, y string) *chart { return &chart{Plot: figure.New(title, x, y)} }
+
+func (c *chart) sheet() figure.Sheet {
+	return figure.Sheet{Charts: [][]*plot.Plot{{c.Plot}}, Legend: c.legend}
+}
+
+// add draws a curve, with marks if the glyph has a shape; nothing if there are no points.
+func (c *chart) add(name string, points plotter.XYs, line draw.LineStyle, glyph draw.GlyphStyle) error {
 	if len(points) == 0 {
 		return nil
 	}
-	curve, err := plotter.NewLine(points)
+	curve, marks, err := plotter.NewLinePoints(points)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	curve.Color, curve.Dashes, curve.Width = c, dashes, vg.Points(1.8)
-	p.Add(curve)
-	p.Legend.Add(name, curve)
+	curve.LineStyle, marks.GlyphStyle = line, glyph
+	c.Add(curve)
+	if glyph.Shape != nil {
+		c.Add(marks)
+	}
+	c.legend = append(c.legend, figure.Entry{Name: name, Line: line, Glyph: glyph})
 	return nil
 }
 
-func writePlot(w io.Writer, p *plot.Plot, format string) error {
-	to, err := p.WriterTo(6.5*vg.Inch, 4.5*vg.Inch, format)
+// line is a curve without marks.
+func (c *chart) line(name string, points plotter.XYs, style draw.LineStyle) error {
+	return c.add(name, points, style, draw.GlyphStyle{})
+}
+
+// histogram draws one bar for each number from 0.
+func (c *chart) histogram(values plotter.Values) error {
+	bars, err := plotter.NewBarChart(values, vg.Points(min(24, 340/float64(len(values)))))
 	if err != nil {
 		return err
 	}
-	_, err = to.WriteTo(w)
-	return err
-}
-
-// decades marks powers of ten with their value, and 2 to 9 times them without.
-func decades(lo, hi float64) []plot.Tick {
-	var ticks []plot.Tick
-	for _, m := range logaxis.Marks(lo, hi) {
-		label := ""
-		if m.Digit == 1 {
-			label = strconv.FormatFloat(m.Value, 'g', -1, 64)
-		}
-		ticks = append(ticks, plot.Tick{Value: m.Value, Label: label})
-	}
-	return ticks
+	bars.Color = figure.Blue
+	bars.LineStyle.Width = 0
+	c.Add(bars)
+	c.Y.Tick.Marker = plot.TickerFunc(figure.WholeTicks)
+	c.X.Min, c.X.Max, c.Y.Min = -0.7, float64(len(values))-0.3, 0
+	return nil
 }

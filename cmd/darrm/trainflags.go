@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/darrm/darrm/experiment/datasets"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/spf13/cobra"
@@ -196,7 +197,7 @@ func trialLine(t iteration.Trial) string {
 	if t.Refused != nil {
 		return t.Refused.Error()
 	}
-	return fmt.Sprintf("%s: ε = %s", t.Mode, outward(t.Epsilon, 6, true))
+	return fmt.Sprintf("%s: ε = %s", t.Mode, num.Outward(t.Epsilon, 6, true))
 }
 
 // basis says by which mode, ρ and order a cost was worked out.
@@ -204,7 +205,7 @@ func basis(r iteration.Report) string {
 	if byLosses(r) {
 		return fmt.Sprintf("%s by its privacy losses", r.Mode)
 	}
-	s := fmt.Sprintf("%s, ρ = %s", r.Mode, outward(r.Rho, 6, true))
+	s := fmt.Sprintf("%s, ρ = %s", r.Mode, num.Outward(r.Rho, 6, true))
 	switch r.Conversion {
 	case "":
 	case iteration.ConversionExact:
@@ -224,7 +225,7 @@ func byLosses(r iteration.Report) bool {
 func contraction(r iteration.Report) string {
 	l := "smoothness unknown"
 	if finite(r.Smoothness) != nil && r.Smoothness > 0 {
-		l = fmt.Sprintf("smoothness L = %s", outward(r.Smoothness, 6, true))
+		l = fmt.Sprintf("smoothness L = %s", num.Outward(r.Smoothness, 6, true))
 	}
 	if r.Contractive {
 		return l + ": steps are non-expansive"
