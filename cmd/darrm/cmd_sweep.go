@@ -92,7 +92,7 @@ was in the cache, nor on --jobs.`,
 	fl.BoolVar(&f.skipInvalid, "skip-invalid", false, "leave out combinations that are no valid problem")
 	fl.StringVar(&f.format, "format", "table", `"table", "csv" or "json"`)
 	fl.StringVarP(&f.out, "out", "o", "", "write the rows to this file instead of stdout")
-	fl.StringVar(&f.plot, "plot", "", "draw the errors into this file ("+figure.Formats+"), against the flag with the most values;\none curve for each combination of the others, or with the baselines where there are none")
+	fl.StringVar(&f.plot, "plot", "", "draw the errors into this file ("+figure.Formats+"), against the flag with the most values; one curve for each combination of the others, or with the baselines where there are none")
 	f.registerTimeout(c, "give up after this time, such as 90s (default none)")
 	f.registerCache(c)
 	return c
