@@ -11,7 +11,7 @@ HIGHS = env="$$(scripts/highs env)"; eval "$$env";
 
 VOTES := testdata/mnist-5v8/votes.csv
 
-.PHONY: demo test build lint race plain beam test-long fuzz bench bench-compare vulncheck ci clean
+.PHONY: demo test build lint race plain beam wheel test-services test-long fuzz bench bench-compare vulncheck ci clean
 
 demo: build ## solve for 11 teachers and release private labels for 1,866 real queries
 	bin/darrm solve --K 11 --m 3
@@ -43,6 +43,13 @@ plain: ## builds and tests with plain Go: no HiGHS, no cgo
 beam: ## the Beam module, which is apart from the rest: vet and tests
 	cd beam && go vet ./... && go test -timeout 20m ./...
 
+wheel: ## dist/darrm-….whl: the Python package with the plain-Go program in it
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o bin/plain/darrm ./cmd/darrm
+	python3 python/wheel.py bin/plain/darrm dist
+
+test-services: wheel ## what needs more than Go: the wheel, installed in an environment of its own, with NumPy
+	scripts/test-python
+
 test-long: ## the full grids and the complete K = 11 oracle, some minutes
 	$(HIGHS) DARRM_LONG=1 go test -timeout 60m ./...
 
@@ -66,4 +73,4 @@ ci: ## what a change must pass
 	.ci/run
 
 clean:
-	rm -rf bin
+	rm -rf bin dist

@@ -50,9 +50,6 @@ func (a Accountant) Charge(event Event, count int) (Accountant, error) {
 	return Accountant{a.relation, charges}, nil
 }
 
-// Relation returns the neighbouring relation of every figure.
-func (a Accountant) Relation() Relation { return a.relation }
-
 // Charges returns what was charged, like events together.
 func (a Accountant) Charges() []Charge { return slices.Clone(a.charges) }
 

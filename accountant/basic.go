@@ -51,11 +51,11 @@ func BasicHeterogeneous(parts []Repeated) (Cost, error) {
 	if err := checkParts(parts); err != nil {
 		return Cost{}, err
 	}
-	return fits(Cost{sumEpsilon(parts).DecimalUp(), min(1, catastrophes(parts).DecimalUp())})
+	return finiteCost(Cost{sumEpsilon(parts).DecimalUp(), min(1, catastrophes(parts).DecimalUp())})
 }
 
-// fits refuses an ε beyond the largest float64: a promise of +Inf is none.
-func fits(total Cost) (Cost, error) {
+// finiteCost refuses an ε beyond the largest float64: a promise of +Inf is none.
+func finiteCost(total Cost) (Cost, error) {
 	if math.IsInf(total.Epsilon, 1) {
 		return Cost{}, fmt.Errorf("the sum of the mechanisms' epsilon does not fit a float64: %w", ErrUnsupported)
 	}

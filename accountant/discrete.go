@@ -53,18 +53,18 @@ func (l discreteLoss) loss(x float64) float64 {
 	return (2*x - l.shift) * l.shift / (2 * l.sigma * l.sigma)
 }
 
-// ends returns the outcomes that are kept: those above count as an infinite loss.
-func (l discreteLoss) ends() (low, high float64) {
+// keptOutcomes returns the outcomes that are kept: those above count as an infinite loss.
+func (l discreteLoss) keptOutcomes() (low, high float64) {
 	return l.shift - math.Ceil(reachDown*l.sigma+1), l.shift + math.Ceil((reach+1)*l.sigma+1)
 }
 
 func (l discreteLoss) span() (low, high, deviation float64) {
-	a, b := l.ends()
+	a, b := l.keptOutcomes()
 	return l.loss(a), l.loss(b) * (1 + num.Margin), l.shift / l.sigma
 }
 
 func (l discreteLoss) discretise(step float64) (lossMass, error) {
-	a, b := l.ends()
+	a, b := l.keptOutcomes()
 	if b-a > maxDiscretePoints {
 		return lossMass{}, fmt.Errorf("discrete gaussian noise %g reaches %g integers, more than %d: %w", l.sigma, b-a, maxDiscretePoints, ErrUnsupported)
 	}
@@ -96,7 +96,7 @@ func (l discreteLoss) discretise(step float64) (lossMass, error) {
 	tail := func(z float64) float64 {
 		return min(1, weight(z)*scale/-math.Expm1(-z/(l.sigma*l.sigma))*(1+1e-9)+math.SmallestNonzeroFloat64)
 	}
-	out.put(int(math.Floor(l.loss(a)/step))+1, tail(l.shift-a+1))
+	out.addAt(int(math.Floor(l.loss(a)/step))+1, tail(l.shift-a+1))
 	out.infinite = tail(b - l.shift + 1)
 	return out, nil
 }

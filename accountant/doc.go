@@ -3,8 +3,8 @@
 // Make an Accountant for a neighbouring relation with New, charge it events
 // (Gaussian, Laplace, ApproxDP and others) and ask for a Report, which holds every bound
 // that applies, begins with the smallest, and says why. Basic, General and
-// OptimalHomogeneous, and their Heterogeneous forms for different guarantees, are the
-// composition theorems by themselves; GaussianNoise calibrates noise to a target. What answers of
+// Optimal, and the Heterogeneous forms for different guarantees, are the composition
+// theorems by themselves; GaussianNoise calibrates noise to a target. What answers of
 // an ensemble cost, whose teachers were trained once or answer afresh, is package ensemble's.
 //
 // # What is promised
@@ -33,22 +33,10 @@
 //	basic     (ε, δ)-DP events          the sum
 //	general   (ε, δ)-DP events          what publications print
 //	optimal   (ε, δ)-DP events          exact for what (ε, δ) alone says; refused where different ε make too many outcomes
-//	gaussian  Gaussian, Iteration       exact
-//	zcdp      Gaussian, discrete, pure, Iteration  a closed form
+//	gaussian  Gaussian                  exact
+//	zcdp      Gaussian, discrete, pure  a closed form
 //	rdp       all but δ > 0             the best order
 //	pld       all                       near exact for any mixture, by convolution
-//
-// An Iteration is accounted by its own Mode in each of them; its Conversion does not matter
-// there. Its mixture modes have no zcdp and no gaussian.
-//
-// # At given votes
-//
-// The cost of an answer at the votes that were cast (DataDependentRDP, AtVotes) is often far
-// smaller than its cost at any votes. It is computed from private votes and therefore
-// private itself. It is no guarantee of differential privacy: it bounds one direction of the
-// divergence, at one dataset. Nothing can be charged with it. To release such a figure it would
-// have to be sanitised by its smooth sensitivity (Papernot et al., 2018, Appendix B), which
-// this package does not do.
 //
 // # Notation
 //

@@ -114,11 +114,11 @@ func TestOptimalEndsForSubnormalEpsilon(t *testing.T) {
 		for _, k := range []int{2, 3, 10} {
 			o := mustOptimal(t, k, Cost{eps, 0})
 			for _, delta := range []float64{5e-324, 1e-310, 2e-310, 1e-308, 3e-307} {
-				got, err := o.Epsilon(delta)
+				got, err := o.epsilon(delta)
 				if err != nil || !(got >= 0 && got <= float64(k)*eps*1.2) {
 					t.Errorf("%d × %g at δ = %g: ε = %g, %v", k, eps, delta, got, err)
 				}
-				if d, err := o.Delta(got); err != nil || d > delta {
+				if d, err := o.delta(got); err != nil || d > delta {
 					t.Errorf("%d × %g: δ(%g) = %g, %v, want %g", k, eps, got, d, err, delta)
 				}
 			}
@@ -166,12 +166,12 @@ func TestConversionsAreOutward(t *testing.T) {
 	t.Parallel()
 	one := num.FromInt(1)
 	for _, alpha := range []float64{1 + 0x1p-52, 1 + 1e-12, 1 + 1e-9, 1.001, 1.7, 2, 33.3, 1e6, 1e15} {
-		a := exactly(alpha)
+		a := binaryValue(alpha)
 		m := a.Sub(one)
 		for _, delta := range []float64{5e-324, 1e-300, 1e-5, 0.9, 0.999999, 1 - 1e-12, 1 - 0x1p-53} {
 			log := num.Log(num.FromRat(num.Decimal(delta)))
 			for _, rho := range []float64{0, 1e-300, 1e-3, 2, 1e6} {
-				r := exactly(rho)
+				r := binaryValue(rho)
 				classical := r.Sub(log.Quo(m))
 				improved := r.Add(num.Log(m.Quo(a))).Sub(log.Add(num.Log(a)).Quo(m))
 				for name, c := range map[string]struct {
@@ -179,7 +179,7 @@ func TestConversionsAreOutward(t *testing.T) {
 					want num.Interval
 				}{"improved": {EpsilonFromRDP, improved}, "classical": {ClassicalEpsilonFromRDP, classical}} {
 					got, err := c.f(alpha, rho, delta)
-					if err != nil || exactly(got).Cmp(c.want) < 0 {
+					if err != nil || binaryValue(got).Cmp(c.want) < 0 {
 						t.Errorf("%s(α = %.17g, ρ = %g, δ = %g) = %.17g, %v, exactly %.17g", name, alpha, rho, delta, got, err, c.want.Upper())
 					}
 				}
@@ -194,8 +194,8 @@ func TestConversionsAreOutward(t *testing.T) {
 		}
 		// The inverse, at an ε of the same size.
 		for _, eps := range []float64{0, 0.3, 50} {
-			want := m.Mul(exactly(0.25).Sub(exactly(eps))).Add(m.Mul(num.Log(m.Quo(a)))).Sub(num.Log(a))
-			if got := expUp(improvedLogDelta(alpha, 0.25, eps)); math.Abs(want.Lower()) < 700 && exactly(got).Cmp(num.ExpReal(want)) < 0 {
+			want := m.Mul(binaryValue(0.25).Sub(binaryValue(eps))).Add(m.Mul(num.Log(m.Quo(a)))).Sub(num.Log(a))
+			if got := expUp(improvedLogDelta(alpha, 0.25, eps)); math.Abs(want.Lower()) < 700 && binaryValue(got).Cmp(num.ExpReal(want)) < 0 {
 				t.Errorf("ln δ at α = %g, ε = %g: δ = %.17g is below e^%.17g", alpha, eps, got, want.Nearest())
 			}
 		}
@@ -218,19 +218,19 @@ func TestRDPIsOutward(t *testing.T) {
 	one, zero := num.FromInt(1), num.FromInt(0)
 	exp := num.ExpReal
 	for _, alpha := range []float64{1 + 1e-9, 1.01, 1.5, 2, 3, 17, 64, 511.5, 2048} {
-		a := exactly(alpha)
+		a := binaryValue(alpha)
 		m := a.Sub(one)
 		for _, eps := range []float64{1e-8, 1e-3, 0.1, 1, 12} {
 			e := num.FromRat(num.Decimal(eps))
 			p := exp(e).Quo(exp(e).Add(one))
 			want := num.Log(p.Mul(exp(m.Mul(e))).Add(one.Sub(p).Mul(exp(zero.Sub(m.Mul(e)))))).Quo(m)
-			if got, err := RDP(RandomizedResponse{eps, ReplaceOne}, alpha); err != nil || exactly(got).Cmp(want) < 0 {
+			if got, err := RDP(RandomizedResponse{eps, ReplaceOne}, alpha); err != nil || binaryValue(got).Cmp(want) < 0 {
 				t.Errorf("randomised response %g at %g: %.17g, %v, exactly %.17g", eps, alpha, got, err, want.Upper())
 			}
 			w := a.Quo(a.Add(a).Sub(one))
 			want = num.Log(w.Mul(exp(m.Mul(e))).Add(one.Sub(w).Mul(exp(zero.Sub(a.Mul(e)))))).Quo(m)
 			scale := num.FromRat(num.Decimal(1)).Quo(e).DecimalDown() // less noise
-			if got, err := RDP(Laplace{scale, ReplaceOne}, alpha); err != nil || exactly(got).Cmp(want) < 0 {
+			if got, err := RDP(Laplace{scale, ReplaceOne}, alpha); err != nil || binaryValue(got).Cmp(want) < 0 {
 				t.Errorf("laplace %g at %g: %.17g, %v, exactly %.17g", scale, alpha, got, err, want.Upper())
 			}
 		}
@@ -256,7 +256,7 @@ func TestRDPIsOutward(t *testing.T) {
 			}
 			want := num.Log(sum).Quo(m)
 			got, err := RDP(SubsampledGaussian{c.sigma, c.q, AddOrRemoveOne}, alpha)
-			if err != nil || exactly(got).Cmp(want) < 0 && want.Upper() > 1e-80 {
+			if err != nil || binaryValue(got).Cmp(want) < 0 && want.Upper() > 1e-80 {
 				t.Errorf("%v at %g: %.17g, %v, exactly %.17g", c, alpha, got, err, want.Upper())
 			}
 		}
@@ -324,7 +324,7 @@ func TestConcurrentUse(t *testing.T) {
 			if _, err := a.Charge(composed, 1); err != nil {
 				t.Error(err)
 			}
-			if _, err := o.Epsilon(1e-3); err != nil {
+			if _, err := o.epsilon(1e-3); err != nil {
 				t.Error(err)
 			}
 			if _, err := GaussianDelta(2, 1); err != nil {

@@ -19,7 +19,7 @@ import (
 // names the parameter that is not, and is ErrUnsupported where kε is beyond float64. Each mechanism needs randomness of its own. No
 // answers (k = 0) cost nothing.
 //
-// OptimalHomogeneous is never worse at the same δ_total; General is the closed form
+// Optimal is never worse at the same δ_total; General is the closed form
 // that publications use. Where kε is the smallest of the three, Basic gives it without
 // δ'.
 //
@@ -90,7 +90,7 @@ func (f generalForm) at(slack float64) (Cost, error) {
 		width := num.Sqrt(f.squares.Add(f.squares).Mul(log))
 		total.Epsilon = min(total.Epsilon, f.mean.Add(width).DecimalUp())
 	}
-	return fits(total)
+	return finiteCost(total)
 }
 
 // maxPlainEpsilon is where e^ε stops being worth working out: beyond it, e^-ε is

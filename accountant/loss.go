@@ -28,12 +28,12 @@ type lossMass struct {
 func (l *lossMass) add(step, x, m float64) {
 	i := math.Floor(x / step)
 	b := min(m, m*(math.Expm1(i*step-x)/math.Expm1(-step))*(1+num.Margin))
-	l.put(int(i), m-b)
-	l.put(int(i)+1, b)
+	l.addAt(int(i), m-b)
+	l.addAt(int(i)+1, b)
 }
 
-// put adds mass at a grid point; below the grid it is raised to its first point.
-func (l *lossMass) put(i int, m float64) {
+// addAt adds mass at a grid point; below the grid it is raised to its first point.
+func (l *lossMass) addAt(i int, m float64) {
 	if m <= 0 {
 		return
 	}
@@ -92,7 +92,7 @@ func (l responseLoss) discretise(step float64) (lossMass, error) {
 	}
 	rest := (1 - l.cost.Delta) * (1 + num.Margin)
 	if eps == 0 {
-		out.put(0, rest)
+		out.addAt(0, rest)
 		return out, nil
 	}
 	// ε stands for its decimal, within half a unit of the float64.
@@ -148,8 +148,8 @@ func (l *lossMass) spread(i int, step, p, q float64) {
 		matched = math.Exp(x) * q * (1 - num.Margin)
 	}
 	b := min(p, max(0, p-matched)/-math.Expm1(-step)*(1+num.Margin))
-	l.put(l.first+i+1, b)
-	l.put(l.first+i, p-b)
+	l.addAt(l.first+i+1, b)
+	l.addAt(l.first+i, p-b)
 }
 
 // normalLoss is the Gaussian mechanism on a Poisson sample: N(0, σ²) against (1-q)·N(0,
@@ -252,7 +252,7 @@ func (l normalLoss) discretise(step float64) (lossMass, error) {
 	last := len(out.mass) - 1
 	a, wa := edge(0)
 	m, s := p(math.Inf(-1), a+wa)
-	out.put(out.first, m+s) // everything below the grid, raised to it
+	out.addAt(out.first, m+s) // everything below the grid, raised to it
 	for i := range last {
 		b, wb := edge(i + 1)
 		pm, ps := p(a-wa, b+wb)

@@ -143,7 +143,7 @@ func takeOptimal(charges []Charge) (composition, error) {
 	if err != nil {
 		return composition{}, err
 	}
-	return noted(o.note(), o.Epsilon, o.Delta), nil
+	return noted(o.note(), o.epsilon, o.delta), nil
 }
 
 // noted is a composition whose note does not depend on what is asked.

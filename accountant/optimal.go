@@ -15,48 +15,61 @@ import (
 // mechanisms' own δ already add up to more.
 var ErrDeltaTooSmall = errors.New("no finite epsilon has so small a delta")
 
-// MaxOptimalCount is the largest count that OptimalHomogeneous takes on.
+// MaxOptimalCount is the largest count that optimal composition takes.
 const MaxOptimalCount = 10_000_000
 
-// Optimal is the exact privacy region of k mechanisms that are each (ε, δ)-DP: no bound
-// that knows only k, ε and δ can be lower, and some mechanisms reach it. It is
-// immutable.
-type Optimal struct {
+// Optimal returns the smallest ε for which k mechanisms that are each (ε, δ)-DP, chosen
+// adaptively, each with randomness of its own, are together (ε, delta)-DP, rounded up, with
+// delta. No bound that knows only k, ε and δ can be lower, and some mechanisms reach it. The
+// composition is (ε_i, δ_total,i)-DP for all
+//
+//	ε_i       = (k-2i)·ε,   i = 0..⌊k/2⌋
+//	δ_total,i = 1 - (1-δ)^k·(1-δ_i)
+//	δ_i       = Σ_{l<i} C(k,l)·(e^{(k-l)ε} - e^{(k-2i+l)ε}) / (1+e^ε)^k
+//
+// It takes k in [0, 10⁷], ε ≥ 0 finite, δ and delta in [0,1); the error names the parameter
+// that is not, and is ErrDeltaTooSmall for delta below 1-(1-δ)^k, where no ε will do. Cost:
+// about 0.4 µs for each of the k/2 counts, where k is large for those around the mean only:
+// some 20 ms at k = 10⁶.
+//
+// Source: Kairouz, Oh and Viswanath, The Composition Theorem for Differential Privacy
+// (2015), Theorem 3.3.
+func Optimal(k int, each Cost, delta float64) (Cost, error) {
+	o, err := equalOptimal(k, each)
+	if err != nil {
+		return Cost{}, err
+	}
+	epsilon, err := o.epsilon(delta)
+	if err != nil {
+		return Cost{}, err
+	}
+	return Cost{epsilon, delta}, nil
+}
+
+// optimalRegion is the exact privacy region of k mechanisms with one guarantee.
+type optimalRegion struct {
 	count       int
 	each        Cost
 	catastrophe num.Interval // 1-(1-δ)^k
 	excess      []float64    // δ_i, rounded up, i = 0..⌈k/2⌉
 }
 
-// OptimalHomogeneous works out the composition of k mechanisms that are each (ε, δ)-DP,
-// chosen adaptively, each with randomness of its own: it is (ε_i, δ_total,i)-DP for all
-//
-//	ε_i       = (k-2i)·ε,   i = 0..⌊k/2⌋
-//	δ_total,i = 1 - (1-δ)^k·(1-δ_i)
-//	δ_i       = Σ_{l<i} C(k,l)·(e^{(k-l)ε} - e^{(k-2i+l)ε}) / (1+e^ε)^k
-//
-// It takes k in [0, 10⁷], ε ≥ 0 finite and δ in [0,1); the error names the parameter
-// that is not. Cost: about 0.4 µs for each of the k/2 counts, where k is large for those
-// around the mean only: some 20 ms at k = 10⁶.
-//
-// Source: Kairouz, Oh and Viswanath, The Composition Theorem for Differential Privacy
-// (2015), Theorem 3.3.
-//
-// The sum is not evaluated as written, which cancels. With b_l the binomial
-// probabilities C(k,l)·e^{(k-l)ε}/(1+e^ε)^k and A_i = Σ_{l<i} b_l,
+// equalOptimal works out the region of Optimal. The sum is not evaluated as written, which
+// cancels. With b_l the binomial probabilities C(k,l)·e^{(k-l)ε}/(1+e^ε)^k and A_i =
+// Σ_{l<i} b_l,
 //
 //	δ_{i+1} = r·δ_i + (1-r)·A_{i+1},   r = e^{-2ε},
 //
 // where everything is positive and increasing in everything else, so rounding each
 // operation up bounds the result from above.
-func OptimalHomogeneous(k int, each Cost) (*Optimal, error) {
+func equalOptimal(k int, each Cost) (*optimalRegion, error) {
 	if err := checkComposition(k, each); err != nil {
 		return nil, err
 	}
 	if k > MaxOptimalCount {
 		return nil, &check.Error{Name: "number of mechanisms", Value: k, Rule: fmt.Sprintf("at most %d for optimal composition", MaxOptimalCount)}
 	}
-	return &Optimal{k, each, catastrophe(k, each.Delta), excesses(k, each.Epsilon)}, nil
+	return &optimalRegion{k, each, catastrophe(k, each.Delta), excesses(k, each.Epsilon)}, nil
 }
 
 // binomial runs through the probabilities b_l = C(k,l)·e^{(k-l)ε}/(1+e^ε)^k, l = 0, 1, …,
@@ -217,30 +230,22 @@ func floatUp(x *big.Float) float64 {
 	return f
 }
 
-// pairs returns (ε_i, δ_total,i) for i = 0..⌊k/2⌋: ε falls from kε in steps of 2ε while
-// δ grows. Both are rounded up.
-func (o *Optimal) pairs() []Cost {
-	pairs := make([]Cost, o.count/2+1)
-	for i := range pairs {
-		pairs[i] = o.pair(i)
-	}
-	return pairs
-}
-
-func (o *Optimal) pair(i int) Cost {
+// pair returns (ε_i, δ_total,i), both rounded up: ε falls from kε in steps of 2ε while δ
+// grows.
+func (o *optimalRegion) pair(i int) Cost {
 	return Cost{num.FromRat(times(o.count-2*i, o.each.Epsilon)).DecimalUp(), o.total(o.excess[i])}
 }
 
-func (o *Optimal) total(excess float64) float64 {
-	return withSlack(o.catastrophe, exactly(excess))
+func (o *optimalRegion) total(excess float64) float64 {
+	return withSlack(o.catastrophe, binaryValue(excess))
 }
 
-// exactly is the interval of the binary value of f, unlike num.Decimal's reading.
-func exactly(f float64) num.Interval { return num.FromRat(new(big.Rat).SetFloat64(f)) }
+// binaryValue is the interval of the binary value of f, unlike num.Decimal's reading.
+func binaryValue(f float64) num.Interval { return num.FromRat(new(big.Rat).SetFloat64(f)) }
 
-// Delta returns the smallest δ for which the composition is (epsilon, δ)-DP, rounded
+// delta returns the smallest δ for which the composition is (epsilon, δ)-DP, rounded
 // up, for any finite epsilon ≥ 0. Between ε_i and ε_{i-1} it is linear in e^epsilon.
-func (o *Optimal) Delta(epsilon float64) (float64, error) {
+func (o *optimalRegion) delta(epsilon float64) (float64, error) {
 	if err := check.Epsilon("epsilon", epsilon); err != nil {
 		return 0, err
 	}
@@ -270,7 +275,7 @@ func (o *Optimal) Delta(epsilon float64) (float64, error) {
 			Mul(num.Expm1(num.FromRat(new(big.Rat).Sub(double, s)))).
 			Quo(num.Expm1(num.FromRat(double)))
 	}
-	between := exactly(above).Add(weight.Mul(exactly(below).Sub(exactly(above))))
+	between := binaryValue(above).Add(weight.Mul(binaryValue(below).Sub(binaryValue(above))))
 	return withSlack(o.catastrophe, between), nil
 }
 
@@ -283,10 +288,10 @@ func ceil(x *big.Rat) int {
 	return int(q.Int64())
 }
 
-// Epsilon returns the smallest ε ≥ 0 for which the composition is (ε, delta)-DP,
+// epsilon returns the smallest ε ≥ 0 for which the composition is (ε, delta)-DP,
 // rounded up, for delta in [0,1). Below 1-(1-δ)^k no ε will do and the error is
 // ErrDeltaTooSmall.
-func (o *Optimal) Epsilon(delta float64) (float64, error) {
+func (o *optimalRegion) epsilon(delta float64) (float64, error) {
 	if err := check.Delta("delta", delta); err != nil {
 		return 0, err
 	}
@@ -294,7 +299,7 @@ func (o *Optimal) Epsilon(delta float64) (float64, error) {
 		return 0, tooSmall(delta, least)
 	}
 	fits := func(epsilon float64) bool {
-		d, err := o.Delta(epsilon)
+		d, err := o.delta(epsilon)
 		return err == nil && d <= delta
 	}
 	// The first pair that is too much, then bisection below the pair before it.
@@ -313,15 +318,15 @@ func (o *Optimal) Epsilon(delta float64) (float64, error) {
 	return bisectNear(o.guess(i, delta), lo, hi, fits), nil
 }
 
-func (o *Optimal) note() string { return "exact" }
+func (o *optimalRegion) note() string { return "exact" }
 
 func tooSmall(delta, least float64) error {
 	return fmt.Errorf("delta = %g, but the mechanisms' own add up to %g: %w", delta, least, ErrDeltaTooSmall)
 }
 
 // guess returns about the epsilon between ε_i and ε_{i+1} at which the total is delta, by
-// solving Delta's interpolation for e^epsilon in float64. Epsilon checks it.
-func (o *Optimal) guess(i int, delta float64) float64 {
+// solving delta's interpolation for e^epsilon in float64. epsilon checks it.
+func (o *optimalRegion) guess(i int, delta float64) float64 {
 	if i+1 >= len(o.excess) {
 		return math.NaN()
 	}

@@ -17,12 +17,12 @@ const maxOptimalOutcomes = 1 << 18
 
 // region is the exact privacy region of a composition.
 type region interface {
-	Epsilon(delta float64) (float64, error)
-	Delta(epsilon float64) (float64, error)
+	epsilon(delta float64) (float64, error)
+	delta(epsilon float64) (float64, error)
 	note() string // what was worked out, for people
 }
 
-// optimalMixture is Optimal for mechanisms with different ε.
+// optimalMixture is optimalRegion for mechanisms with different ε.
 type optimalMixture struct {
 	sum         *big.Rat     // Σ k_jε_j, the largest loss
 	catastrophe num.Interval // 1-Π(1-δ_j)
@@ -67,13 +67,13 @@ func optimalOf(parts []Repeated) (region, error) {
 		outcomes *= g.Count + 1
 	}
 	if len(groups) == 0 {
-		return &Optimal{catastrophe: o.catastrophe, excess: excesses(0, 0)}, nil
+		return &optimalRegion{catastrophe: o.catastrophe, excess: excesses(0, 0)}, nil
 	}
 	if len(groups) == 1 {
 		k, each := groups[0].Count, groups[0].Cost
-		return &Optimal{k, each, o.catastrophe, excesses(k, each.Epsilon)}, nil
+		return &optimalRegion{k, each, o.catastrophe, excesses(k, each.Epsilon)}, nil
 	}
-	if _, err := fits(Cost{Epsilon: num.FromRat(o.sum).DecimalUp()}); err != nil {
+	if _, err := finiteCost(Cost{Epsilon: num.FromRat(o.sum).DecimalUp()}); err != nil {
 		return nil, err
 	}
 	o.accumulate(enumerate(groups, outcomes))
@@ -166,19 +166,19 @@ func binomialUp(k int, epsilon float64) []float64 {
 	return out
 }
 
-// Delta returns the smallest δ for which the composition is (epsilon, δ)-DP, rounded
+// delta returns the smallest δ for which the composition is (epsilon, δ)-DP, rounded
 // up, for any finite epsilon ≥ 0.
-func (o *optimalMixture) Delta(epsilon float64) (float64, error) {
+func (o *optimalMixture) delta(epsilon float64) (float64, error) {
 	if err := check.Epsilon("epsilon", epsilon); err != nil {
 		return 0, err
 	}
 	if num.Decimal(epsilon).Cmp(o.sum) >= 0 {
 		return withSlack(o.catastrophe, num.FromInt(0)), nil
 	}
-	return withSlack(o.catastrophe, exactly(o.finite(epsilon))), nil
+	return withSlack(o.catastrophe, binaryValue(o.finite(epsilon))), nil
 }
 
-// finite is Delta but for the catastrophe.
+// finite is delta but for the catastrophe.
 func (o *optimalMixture) finite(epsilon float64) float64 {
 	if epsilon > 0 {
 		epsilon = math.Nextafter(epsilon, 0) // its decimal may be half a unit below
@@ -190,10 +190,10 @@ func (o *optimalMixture) finite(epsilon float64) float64 {
 	return min(1, between(o.losses[i]-epsilon, o.excess[i], o.above[i]))
 }
 
-// Epsilon returns the smallest ε ≥ 0 for which the composition is (ε, delta)-DP,
+// epsilon returns the smallest ε ≥ 0 for which the composition is (ε, delta)-DP,
 // rounded up, for delta in [0,1). Below 1-Π(1-δ_j) no ε will do and the error is
 // ErrDeltaTooSmall.
-func (o *optimalMixture) Epsilon(delta float64) (float64, error) {
+func (o *optimalMixture) epsilon(delta float64) (float64, error) {
 	if err := check.Delta("delta", delta); err != nil {
 		return 0, err
 	}
@@ -201,7 +201,7 @@ func (o *optimalMixture) Epsilon(delta float64) (float64, error) {
 		return 0, tooSmall(delta, least)
 	}
 	enough := func(epsilon float64) bool {
-		d, err := o.Delta(epsilon)
+		d, err := o.delta(epsilon)
 		return err == nil && d <= delta
 	}
 	if enough(0) {

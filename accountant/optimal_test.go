@@ -12,13 +12,22 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-func mustOptimal(t testing.TB, k int, each Cost) *Optimal {
+func mustOptimal(t testing.TB, k int, each Cost) *optimalRegion {
 	t.Helper()
-	o, err := OptimalHomogeneous(k, each)
+	o, err := equalOptimal(k, each)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return o
+}
+
+// pairs returns (ε_i, δ_total,i) for i = 0..⌊k/2⌋.
+func (o *optimalRegion) pairs() []Cost {
+	pairs := make([]Cost, o.count/2+1)
+	for i := range pairs {
+		pairs[i] = o.pair(i)
+	}
+	return pairs
 }
 
 // Golden values of the literature (google/differential-privacy's accounting tests):
@@ -36,7 +45,7 @@ func TestOptimalGoldenValues(t *testing.T) {
 			t.Errorf("δ = %g: ε = %g, want %g", c.delta, least, c.want)
 		}
 		// Between the pairs ε is smaller still, by less than one step.
-		if got, err := o.Epsilon(c.delta); err != nil || !(got <= c.want && got > c.want-2) {
+		if got, err := o.epsilon(c.delta); err != nil || !(got <= c.want && got > c.want-2) {
 			t.Errorf("δ = %g: ε = %g, %v, want in (%g, %g]", c.delta, got, err, c.want-2, c.want)
 		}
 	}
@@ -65,7 +74,7 @@ func TestOptimalAgainstTheTheoremsSum(t *testing.T) {
 			o := mustOptimal(t, k, Cost{epsilon, 0})
 			for i := 1; i <= k/2; i += max(1, k/8) {
 				got, want := o.excess[i], theoremSum(k, i, epsilon)
-				if exactly(got).Cmp(want) < 0 {
+				if binaryValue(got).Cmp(want) < 0 {
 					t.Errorf("k = %d, ε = %g: δ_%d = %g is below %g", k, epsilon, i, got, want.Upper())
 				}
 				if got > want.Upper()*(1+3e-16)+5e-324 {
@@ -106,11 +115,11 @@ func TestOptimalAgainstConvolution(t *testing.T) {
 		k := rapid.IntRange(1, 60).Draw(t, "k")
 		each := Cost{rapid.Float64Range(1e-3, 4).Draw(t, "ε"), rapid.SampledFrom([]float64{0, 1e-6, 0.01}).Draw(t, "δ")}
 		target := rapid.Float64Range(0, 1.1).Draw(t, "part") * float64(k) * each.Epsilon
-		o, err := OptimalHomogeneous(k, each)
+		o, err := equalOptimal(k, each)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := o.Delta(target)
+		got, err := o.delta(target)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,9 +136,9 @@ func TestOptimalEpsilonInvertsDelta(t *testing.T) {
 		each := Cost{rapid.Float64Range(1e-3, 4).Example(seed), rapid.SampledFrom([]float64{0, 1e-6, 0.01}).Example(seed)}
 		delta := math.Pow(10, rapid.Float64Range(-30, -0.01).Example(seed+100))
 		o := mustOptimal(t, k, each)
-		eps, err := o.Epsilon(delta)
+		eps, err := o.epsilon(delta)
 		if errors.Is(err, ErrDeltaTooSmall) {
-			if d, _ := o.Delta(float64(k) * each.Epsilon * 2); d <= delta {
+			if d, _ := o.delta(float64(k) * each.Epsilon * 2); d <= delta {
 				t.Errorf("refused δ = %g, but kε costs %g", delta, d)
 			}
 			continue
@@ -137,10 +146,10 @@ func TestOptimalEpsilonInvertsDelta(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d, _ := o.Delta(eps); d > delta {
+		if d, _ := o.delta(eps); d > delta {
 			t.Errorf("%d × %v: ε(%g) = %g, but δ there is %g", k, each, delta, eps, d)
 		}
-		if d, _ := o.Delta(eps * (1 - 1e-14)); eps > 1e-300 && d <= delta {
+		if d, _ := o.delta(eps * (1 - 1e-14)); eps > 1e-300 && d <= delta {
 			t.Errorf("%d × %v: ε(%g) = %g is not the smallest", k, each, delta, eps)
 		}
 	}
@@ -153,11 +162,11 @@ func TestOptimalIsMonotone(t *testing.T) {
 		each := Cost{rapid.Float64Range(1e-6, 3).Draw(t, "ε"), rapid.Float64Range(0, 0.01).Draw(t, "δ")}
 		a := rapid.Float64Range(0, 1).Draw(t, "a") * float64(k) * each.Epsilon
 		b := a + rapid.Float64Range(0, 1).Draw(t, "b")
-		o, _ := OptimalHomogeneous(k, each)
-		more, _ := OptimalHomogeneous(k+1, each)
-		da, _ := o.Delta(a)
-		db, _ := o.Delta(b)
-		dm, _ := more.Delta(a)
+		o, _ := equalOptimal(k, each)
+		more, _ := equalOptimal(k+1, each)
+		da, _ := o.delta(a)
+		db, _ := o.delta(b)
+		dm, _ := more.delta(a)
 		if db > da*(1+1e-15) || dm < da*(1-1e-15) {
 			t.Fatalf("%d × %v: δ(%g) = %g, δ(%g) = %g; one more: %g", k, each, a, da, b, db, dm)
 		}
@@ -179,19 +188,19 @@ func TestOptimalAtTheEdges(t *testing.T) {
 		{1, Cost{700, 0}, 1e-300},
 	} {
 		o := mustOptimal(t, c.k, c.each)
-		eps, err := o.Epsilon(c.delta)
+		eps, err := o.epsilon(c.delta)
 		if err != nil || math.IsNaN(eps) || eps < 0 || eps > float64(c.k)*c.each.Epsilon*(1+1e-15) {
 			t.Errorf("%d × %v at δ = %g: ε = %g, %v", c.k, c.each, c.delta, eps, err)
 			continue
 		}
-		if d, err := o.Delta(eps); err != nil || !(d <= c.delta) {
+		if d, err := o.delta(eps); err != nil || !(d <= c.delta) {
 			t.Errorf("%d × %v: δ(%g) = %g, %v, want ≤ %g", c.k, c.each, eps, d, err, c.delta)
 		}
 		t.Logf("%d × %v at δ = %g: ε = %g", c.k, c.each, c.delta, eps)
 	}
 	// Advanced composition gives about ε√(2k ln(1/δ)) + kε²/2 = 37.2+0.5 at k = 10⁵, ε
 	// = 1e-2.5, δ = 1e-300.
-	if eps, _ := mustOptimal(t, 10_000, Cost{0.01, 0}).Epsilon(1e-300); eps < 36 || eps > 38 {
+	if eps, _ := mustOptimal(t, 10_000, Cost{0.01, 0}).epsilon(1e-300); eps < 36 || eps > 38 {
 		t.Errorf("10,000 of 0.01 cost %g at δ = 1e-300, expected about 37", eps)
 	}
 }
@@ -226,8 +235,8 @@ func TestGeneralIsAboveOptimal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, _ := OptimalHomogeneous(k, each)
-		if d, _ := o.Delta(general.Epsilon); d > general.Delta {
+		o, _ := equalOptimal(k, each)
+		if d, _ := o.delta(general.Epsilon); d > general.Delta {
 			t.Fatalf("%d × %v: general claims %v, but δ there is %g", k, each, general, d)
 		}
 	})
@@ -246,8 +255,8 @@ func TestCompositionRefuses(t *testing.T) {
 		if got, err := General(c.k, c.each, c.slack); err == nil {
 			t.Errorf("General(%d, %v) = %v", c.k, c.each, got)
 		}
-		if _, err := OptimalHomogeneous(c.k, c.each); err == nil {
-			t.Errorf("OptimalHomogeneous(%d, %v) gave no error", c.k, c.each)
+		if _, err := equalOptimal(c.k, c.each); err == nil {
+			t.Errorf("equalOptimal(%d, %v) gave no error", c.k, c.each)
 		}
 	}
 	for _, slack := range []float64{0, 1, -1, nan} {
@@ -255,21 +264,21 @@ func TestCompositionRefuses(t *testing.T) {
 			t.Errorf("General with slack %g = %v", slack, got)
 		}
 	}
-	if _, err := OptimalHomogeneous(MaxOptimalCount+1, Cost{1, 0}); err == nil {
+	if _, err := equalOptimal(MaxOptimalCount+1, Cost{1, 0}); err == nil {
 		t.Error("more than MaxOptimalCount gave no error")
 	}
 	o := mustOptimal(t, 3, Cost{1, 0.1})
 	for _, delta := range []float64{-1, 1, nan} {
-		if got, err := o.Epsilon(delta); err == nil {
+		if got, err := o.epsilon(delta); err == nil {
 			t.Errorf("Epsilon(%g) = %g", delta, got)
 		}
 	}
 	for _, eps := range []float64{-1, inf, nan} {
-		if got, err := o.Delta(eps); err == nil {
+		if got, err := o.delta(eps); err == nil {
 			t.Errorf("Delta(%g) = %g", eps, got)
 		}
 	}
-	if _, err := o.Epsilon(0.2); !errors.Is(err, ErrDeltaTooSmall) {
+	if _, err := o.epsilon(0.2); !errors.Is(err, ErrDeltaTooSmall) {
 		t.Errorf("Epsilon below 1-(0.9)³ = 0.271: %v", err)
 	}
 }
@@ -297,7 +306,7 @@ func TestCompositionMutantsAreCaught(t *testing.T) {
 	optimal := func(k int, each Cost) Cost {
 		o := mustOptimal(t, k, each)
 		delta := o.total(0) + 1e-6
-		eps, err := o.Epsilon(delta)
+		eps, err := o.epsilon(delta)
 		return must(Cost{eps, delta}, err)
 	}
 	for _, c := range []struct {
@@ -307,7 +316,7 @@ func TestCompositionMutantsAreCaught(t *testing.T) {
 	}{
 		{"Basic", func(k int, e Cost) Cost { return must(Basic(k, e)) }, false},
 		{"General", func(k int, e Cost) Cost { return must(General(k, e, 1e-6)) }, false},
-		{"OptimalHomogeneous", optimal, false},
+		{"optimal", optimal, false},
 		{"Basic that ignores the count", func(k int, e Cost) Cost { return must(Basic(1, e)) }, true},
 		{"General that ignores the count", func(k int, e Cost) Cost { return must(General(1, e, 1e-6)) }, true},
 		{"optimal that ignores the count", func(k int, e Cost) Cost { return optimal(1, e) }, true},
@@ -320,7 +329,7 @@ func TestCompositionMutantsAreCaught(t *testing.T) {
 	}
 }
 
-func BenchmarkOptimalHomogeneous(b *testing.B) {
+func BenchmarkOptimal(b *testing.B) {
 	for _, k := range []int{100, 10_000, 1_000_000} {
 		b.Run(fmt.Sprint(k), func(b *testing.B) {
 			for b.Loop() {

@@ -204,7 +204,7 @@ func TestOptimalIsTightAgainstTheOracle(t *testing.T) {
 		}
 		o := newOracle([]Repeated{part})
 		eps := rapid.Float64Range(0, 1).Example(seed+100) * float64(part.Count) * part.Cost.Epsilon
-		got, err := mustOptimal(t, part.Count, part.Cost).Delta(eps)
+		got, err := mustOptimal(t, part.Count, part.Cost).delta(eps)
 		truth := o.delta(eps)
 		if err != nil || !o.holds(Cost{eps, got}) || got > truth.Upper()*(1+4e-16)+5e-324 {
 			t.Errorf("%v: δ(%g) = %.17g, %v, exactly %.17g", part, eps, got, err, truth.Upper())
@@ -221,7 +221,7 @@ func TestMixtureMutantsAreCaught(t *testing.T) {
 		if err != nil {
 			return 0, err
 		}
-		return o.Epsilon(delta)
+		return o.epsilon(delta)
 	}
 	pld := func(parts []Repeated, delta float64) (float64, error) {
 		return lossEpsilon(charges(parts), delta, testBits)
@@ -313,7 +313,7 @@ func TestTooManyOutcomesAreLeftToTheLossDistribution(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d, err := o.Delta(0); d != 0 || err != nil {
+		if d, err := o.delta(0); d != 0 || err != nil {
 			t.Errorf("nothing costs δ = %g, %v", d, err)
 		}
 		if g, err := GeneralHeterogeneous(parts, 0.1); g != (Cost{}) || err != nil {

@@ -91,7 +91,7 @@ func TestClosedFormsAreOutward(t *testing.T) {
 
 		// The optimal region's corners: ε_i = (k-2i)ε.
 		small := rapid.IntRange(1, 40).Draw(t, "few")
-		o, err := OptimalHomogeneous(small, each)
+		o, err := equalOptimal(small, each)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,21 +152,21 @@ func TestMarginsOfFloatsHold(t *testing.T) {
 		}
 		above := func(what string, got float64, exact num.Interval) {
 			t.Helper()
-			if exactly(got).Cmp(exact) < 0 {
+			if binaryValue(got).Cmp(exact) < 0 {
 				t.Errorf("%s = %.17g is below %.17g", what, got, exact.Nearest())
 			}
 		}
 		alpha, sigma := 1+log(-6, 9, "α-1"), log(-2, 2, "σ")
-		a := exactly(alpha)
+		a := binaryValue(alpha)
 		m := a.Sub(one)
 
 		// (α-1)(ρ-ε) + (α-1)·ln(1-1/α) - ln α, with ρ and ε near each other.
 		rho := log(-3, 3, "ρ")
 		epsilon := rho * (1 + log(-6, 0, "gap"))
-		above("ln δ", improvedLogDelta(alpha, rho, epsilon), m.Mul(exactly(rho).Sub(exactly(epsilon))).Add(m.Mul(num.Log(m.Quo(a)))).Sub(num.Log(a)))
+		above("ln δ", improvedLogDelta(alpha, rho, epsilon), m.Mul(binaryValue(rho).Sub(binaryValue(epsilon))).Add(m.Mul(num.Log(m.Quo(a)))).Sub(num.Log(a)))
 
 		// α/(2σ²), of counts and of sums.
-		square := exactly(sigma).Mul(exactly(sigma))
+		square := binaryValue(sigma).Mul(binaryValue(sigma))
 		k := rapid.IntRange(1, 1_000_000).Draw(t, "k")
 		got, err := chargesRDP([]Charge{{Gaussian{sigma, ReplaceOne}, k}, {DiscreteGaussian{sigma, 3, ReplaceOne}, 2}}, alpha)
 		if err != nil {
@@ -212,7 +212,7 @@ func TestOptimalRecurrencesAreOutward(t *testing.T) {
 		}
 		for _, small := range []float64{0x1p-100, 0x1p-300, 5e-324} {
 			z := new(big.Float).Copy(up)
-			addUp(z, upFloat(exactly(small)))
+			addUp(z, upFloat(binaryValue(small)))
 			least := new(big.Float).SetPrec(3000).Add(up, big.NewFloat(small))
 			if z.Cmp(least) < 0 {
 				t.Errorf("%g + %g = %g is too small", up, small, z)
@@ -261,20 +261,20 @@ func TestOptimalMixtureIsOutwardInEachPart(t *testing.T) {
 		slices.SortStableFunc(exact, func(a, b struct{ loss, mass num.Interval }) int { return -a.loss.Cmp(b.loss) })
 		sum := num.FromInt(0)
 		for i, o := range all {
-			if exactly(o.loss).Cmp(exact[i].loss) < 0 {
+			if binaryValue(o.loss).Cmp(exact[i].loss) < 0 {
 				t.Errorf("%v: loss %.17g is below %.17g", groups, o.loss, exact[i].loss.Nearest())
 			}
 			sum = sum.Add(exact[i].mass)
 		}
 		var o optimalMixture
 		o.accumulate(all)
-		if last := o.above[len(o.above)-1]; exactly(last).Cmp(sum) < 0 {
+		if last := o.above[len(o.above)-1]; binaryValue(last).Cmp(sum) < 0 {
 			t.Errorf("%v: the probabilities add up to %.17g, not %.17g", groups, last, sum.Nearest())
 		}
 		masses := num.FromInt(0)
 		for i, x := range all {
-			masses = masses.Add(exactly(x.mass))
-			if j := slices.Index(o.losses, x.loss); j >= 0 && (i+1 == len(all) || all[i+1].loss != x.loss) && exactly(o.above[j]).Cmp(masses) < 0 {
+			masses = masses.Add(binaryValue(x.mass))
+			if j := slices.Index(o.losses, x.loss); j >= 0 && (i+1 == len(all) || all[i+1].loss != x.loss) && binaryValue(o.above[j]).Cmp(masses) < 0 {
 				t.Errorf("%v: %.17g above %g, but the masses add up to %.17g", groups, o.above[j], x.loss, masses.Nearest())
 			}
 		}
@@ -284,7 +284,7 @@ func TestOptimalMixtureIsOutwardInEachPart(t *testing.T) {
 			var next []num.Interval
 			for _, m := range binomialUp(g.Count, g.Cost.Epsilon) {
 				for _, p := range product {
-					next = append(next, p.Mul(exactly(m)))
+					next = append(next, p.Mul(binaryValue(m)))
 				}
 			}
 			product = next
@@ -293,15 +293,15 @@ func TestOptimalMixtureIsOutwardInEachPart(t *testing.T) {
 		byMass := slices.Clone(all)
 		slices.SortFunc(byMass, func(a, b outcome) int { return cmp.Compare(a.mass, b.mass) })
 		for i, p := range product {
-			if exactly(byMass[i].mass).Cmp(p) < 0 {
+			if binaryValue(byMass[i].mass).Cmp(p) < 0 {
 				t.Errorf("%v: a mass of %.17g for %.17g", groups, byMass[i].mass, p.Nearest())
 			}
 		}
 		// e^-gap·d + (1-e^-gap)·A, and ε as its decimal.
 		gap, a := math.Pow(10, rapid.Float64Range(-12, 2.5).Draw(t, "log gap")), rapid.Float64Range(1e-9, 1).Draw(t, "A")
 		d := a * rapid.Float64Range(0, 1).Draw(t, "d/A")
-		keep := num.ExpReal(num.FromInt(0).Sub(exactly(gap)))
-		if got := between(gap, d, a); exactly(got).Cmp(keep.Mul(exactly(d)).Add(one.Sub(keep).Mul(exactly(a)))) < 0 {
+		keep := num.ExpReal(num.FromInt(0).Sub(binaryValue(gap)))
+		if got := between(gap, d, a); binaryValue(got).Cmp(keep.Mul(binaryValue(d)).Add(one.Sub(keep).Mul(binaryValue(a)))) < 0 {
 			t.Errorf("between(%g, %g, %g) = %.17g is too small", gap, d, a, got)
 		}
 	})

@@ -110,7 +110,7 @@ func TestPLDOfOneCostIsAboveAndNearOptimal(t *testing.T) {
 			t.Errorf("%d × %v: %v", c.k, c.each, err)
 			continue
 		}
-		exact, err := mustOptimal(t, c.k, c.each).Epsilon(c.delta)
+		exact, err := mustOptimal(t, c.k, c.each).epsilon(c.delta)
 		if err != nil || eps < exact*(1-1e-12) || eps > exact*(1+c.loose)+1e-9 {
 			t.Errorf("%d × %v at δ = %g: ε = %.12g, exactly %.12g, %v", c.k, c.each, c.delta, eps, exact, err)
 		}
@@ -263,7 +263,7 @@ func TestPLDAtTheEdges(t *testing.T) {
 func TestPLDMutantsAreCaught(t *testing.T) {
 	charges := []Charge{{ApproxDP{Cost{0.237, 1e-4}, ReplaceOne}, 40}}
 	target := 1.3
-	want, err := mustOptimal(t, 40, Cost{0.237, 1e-4}).Delta(target)
+	want, err := mustOptimal(t, 40, Cost{0.237, 1e-4}).delta(target)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -385,9 +385,9 @@ func TestNormalMassMarginHolds(t *testing.T) {
 	for z := -9.0; z < 38; z += 0.93 {
 		for _, width := range []float64{1e-6, 1, math.Inf(1)} {
 			mass, slack := normalMass(z, z+width)
-			exact := num.NormalTail(exactly(z))
+			exact := num.NormalTail(binaryValue(z))
 			if !math.IsInf(width, 1) {
-				exact = exact.Sub(num.NormalTail(exactly(z + width)))
+				exact = exact.Sub(num.NormalTail(binaryValue(z + width)))
 			}
 			if mass+slack < exact.Upper() || mass-slack > exact.Lower() {
 				t.Errorf("mass of [%g, %g]: %g ± %g, exactly %g", z, z+width, mass, slack, exact.Nearest())

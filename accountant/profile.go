@@ -135,21 +135,21 @@ func (l mixtureLoss) discretise(step float64) (lossMass, error) {
 		first := max(0, int(math.Floor(low/step))-out.first)
 		last := min(len(p), int(math.Ceil(high/step))-out.first+1)
 		ap, aq := part.edges(float64(out.first+first) * step)
-		out.put(out.first+first, up*ap.below()) // all below the part's grid, raised to it
+		out.addAt(out.first+first, up*ap.massBelow()) // all below the part's grid, raised to it
 		for i := first; i < last; i++ {
 			bp, bq := part.edges(float64(out.first+i+1) * step)
-			p[i] += up * ap.upTo(bp, +1)
-			q[i] += down * aq.upTo(bq, -1)
+			p[i] += up * ap.massUpTo(bp, +1)
+			q[i] += down * aq.massUpTo(bq, -1)
 			ap, aq = bp, bq
 		}
-		out.infinite += up * ap.beyond()
+		out.infinite += up * ap.massAbove()
 	}
 	for i := range p {
 		if p[i] > 0 {
 			out.spread(i, step, p[i], q[i])
 		}
 	}
-	out.put(0, l.rest*(1+mixtureMargin))
+	out.addAt(0, l.rest*(1+mixtureMargin))
 	out.infinite += l.infinite * (1 + mixtureMargin)
 	return out, nil
 }
@@ -202,8 +202,8 @@ func newNormalEdge(z, wobble float64) normalEdge {
 	return normalEdge{z, t, t*(0x1p-52*(8+2*z*z)+2*(1+a)*wobble) + 4*math.SmallestNonzeroFloat64}
 }
 
-// upTo returns the mass from e to f > e, rounded up for side = 1 and down for -1.
-func (e normalEdge) upTo(f normalEdge, side float64) float64 {
+// massUpTo returns the mass from e to f > e, rounded up for side = 1 and down for -1.
+func (e normalEdge) massUpTo(f normalEdge, side float64) float64 {
 	var m float64
 	slack := e.slack + f.slack
 	switch {
@@ -217,6 +217,6 @@ func (e normalEdge) upTo(f normalEdge, side float64) float64 {
 	return max(0, m+side*slack)
 }
 
-// below returns the mass under e, rounded up, and beyond the mass above it.
-func (e normalEdge) below() float64  { return normalEdge{z: math.Inf(-1)}.upTo(e, +1) }
-func (e normalEdge) beyond() float64 { return e.upTo(normalEdge{z: math.Inf(1)}, +1) }
+// massBelow returns the mass under e, rounded up, and massAbove the mass above it.
+func (e normalEdge) massBelow() float64 { return normalEdge{z: math.Inf(-1)}.massUpTo(e, +1) }
+func (e normalEdge) massAbove() float64 { return e.massUpTo(normalEdge{z: math.Inf(1)}, +1) }

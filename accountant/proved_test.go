@@ -113,7 +113,7 @@ func TestProvedEventsCannotBeForged(t *testing.T) {
 	other := mustNew(t, AddOrRemoveOne)
 	for _, e := range []Event{curve, profile} {
 		if _, err := other.Charge(e, 1); !errors.Is(err, ErrUnsupported) {
-			t.Errorf("%v for %q is charged for %q: %v", e, e.Relation(), other.Relation(), err)
+			t.Errorf("%v for %q is charged for %q: %v", e, e.Relation(), other.relation, err)
 		}
 		if _, err := Compose(Charge{e, 1}, Charge{Gaussian{1, AddOrRemoveOne}, 1}); !errors.Is(err, ErrUnsupported) {
 			t.Errorf("%v is composed with another relation: %v", e, err)
@@ -175,10 +175,10 @@ func TestCurveBetweenItsOrders(t *testing.T) {
 		if i > 0 {
 			before = points[i-1]
 		}
-		weight := exactly(alpha).Sub(exactly(before.Alpha)).Quo(exactly(b.Alpha).Sub(exactly(before.Alpha)))
-		moment := func(p CurvePoint) num.Interval { return exactly(p.Alpha).Sub(one).Mul(exactly(p.Rho)) }
-		want := moment(before).Add(weight.Mul(moment(b).Sub(moment(before)))).Quo(exactly(alpha).Sub(one))
-		if exactly(got).Cmp(want) < 0 && got < b.Rho || got > want.Nearest()*(1+1e-12) {
+		weight := binaryValue(alpha).Sub(binaryValue(before.Alpha)).Quo(binaryValue(b.Alpha).Sub(binaryValue(before.Alpha)))
+		moment := func(p CurvePoint) num.Interval { return binaryValue(p.Alpha).Sub(one).Mul(binaryValue(p.Rho)) }
+		want := moment(before).Add(weight.Mul(moment(b).Sub(moment(before)))).Quo(binaryValue(alpha).Sub(one))
+		if binaryValue(got).Cmp(want) < 0 && got < b.Rho || got > want.Nearest()*(1+1e-12) {
 			t.Errorf("ρ(%g) = %.17g, want %.17g", alpha, got, want.Nearest())
 		}
 		if got < gaussianRDP(sigma, alpha)*(1-1e-12) {
@@ -189,6 +189,25 @@ func TestCurveBetweenItsOrders(t *testing.T) {
 			t.Errorf("beyond the last order: %g, %v", rho, err)
 		}
 	})
+}
+
+// The search asks no Curve beyond its last order, where nothing is known: neither where that is
+// off a grid point by rounding, nor where it is as near to 1 as the search begins.
+func TestCurveIsNotAskedBeyondItsOrders(t *testing.T) {
+	last := []float64{1 + 0x1p-52, 1 + 9e-7, 1 + 1e-6, 1 + 1.1e-6, 485.62166833054204, 41036.588205875574}
+	for x := 1e-7; x < 1e9; x *= 1.037 {
+		last = append(last, 1+x)
+	}
+	for _, alpha := range last {
+		a := mustNew(t, ReplaceOne, Charge{mustCurve(t, ReplaceOne, CurvePoint{alpha, 0.1}), 1})
+		r, err := a.AtDelta(1e-6, MethodRDP)
+		if err != nil || len(r.Bounds) != 1 {
+			t.Fatalf("last order %v: %+v, %v", alpha, r, err)
+		}
+		if _, err := a.AtEpsilon(1, MethodRDP); err != nil {
+			t.Fatalf("last order %v: %v", alpha, err)
+		}
+	}
 }
 
 // A Curve of one order gives what the conversion of that order gives, also where it is
@@ -227,6 +246,25 @@ func TestCurveIsConvertedAtItsOrders(t *testing.T) {
 	}
 	if got := r.Bounds[0].Cost.Epsilon; math.Abs(got-best) > 1e-5*best {
 		t.Errorf("%+v, over all orders %g", r.Bounds[0], best)
+	}
+}
+
+// Noise above MaxNoise is counted as MaxNoise and never as silence: it costs something.
+func TestProfileCapsNoiseTowardsPrivacy(t *testing.T) {
+	capped := mustNew(t, ReplaceOne, Charge{mustProfile(t, ReplaceOne, ProfilePart{1, 1e300}), 1})
+	at := mustNew(t, ReplaceOne, Charge{mustProfile(t, ReplaceOne, ProfilePart{1, MaxNoise}), 1})
+	for _, m := range []Method{MethodRDP, MethodPLD} {
+		got, err := capped.AtEpsilon(0, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := at.AtEpsilon(0, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if exact, _ := GaussianDelta(MaxNoise, 0); !(got.Bounds[0].Cost.Delta >= exact) || got.Bounds[0] != want.Bounds[0] {
+			t.Errorf("%s: %+v, at the largest noise %+v", m, got.Bounds, want.Bounds)
+		}
 	}
 }
 
@@ -293,7 +331,7 @@ func TestProfileDivergence(t *testing.T) {
 		if silent {
 			n++
 		}
-		a := exactly(alpha)
+		a := binaryValue(alpha)
 		x := a.Sub(one).Mul(a).Quo(num.FromInt(2))
 		sum, parts := num.FromInt(0), []ProfilePart(nil)
 		for _, s := range sigmas {
@@ -302,7 +340,7 @@ func TestProfileDivergence(t *testing.T) {
 			if x.Nearest() > 5000*sigma*sigma {
 				t.Skip("beyond what intervals hold")
 			}
-			sum = sum.Add(num.Expm1(x.Quo(exactly(sigma).Mul(exactly(sigma)))).Quo(num.FromInt(int64(n))))
+			sum = sum.Add(num.Expm1(x.Quo(binaryValue(sigma).Mul(binaryValue(sigma)))).Quo(num.FromInt(int64(n))))
 		}
 		if silent {
 			parts = append(parts, ProfilePart{1 / float64(n), math.Inf(1)})
@@ -316,7 +354,7 @@ func TestProfileDivergence(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := num.Log(one.Add(sum)).Quo(a.Sub(one))
-		if exactly(got).Cmp(want) < 0 || got > want.Nearest()*(1+1e-7) {
+		if binaryValue(got).Cmp(want) < 0 || got > want.Nearest()*(1+1e-7) {
 			t.Errorf("ρ(%g) = %.17g, want %.17g", alpha, got, want.Nearest())
 		}
 	})

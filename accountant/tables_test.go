@@ -77,11 +77,11 @@ func TestOptimalSavesOverTheThesisTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := OptimalHomogeneous(r.queries, r.each)
+		o, err := equalOptimal(r.queries, r.each)
 		if err != nil {
 			t.Fatal(err)
 		}
-		best, err := o.Epsilon(general.Delta)
+		best, err := o.epsilon(general.Delta)
 		if err != nil {
 			t.Fatal(err)
 		}

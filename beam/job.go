@@ -353,7 +353,7 @@ func (o remoteOutput) Write(ctx context.Context, encode func(io.Writer) error) e
 		return err
 	}
 	if err := errors.Join(encode(w), w.Close()); err != nil {
-		return errors.Join(err, remove(ctx, string(o)))
+		return errors.Join(err, remove(context.WithoutCancel(ctx), string(o))) // an interruption, too
 	}
 	return nil
 }

@@ -40,15 +40,16 @@ type Problem struct {
 // NewProblem returns the problem of a release that may cost m·epsilon, with every
 // teacher affected and δ = DefaultDelta. The error is a *ParameterError.
 func NewProblem(k int, m, epsilon, teacherDelta float64) (Problem, error) {
-	return Problem{K: k, M: m, Epsilon: epsilon, TeacherDelta: teacherDelta, Affected: k}.withDefaultDelta()
+	return Problem{K: k, M: m, Epsilon: epsilon, TeacherDelta: teacherDelta, Affected: k}.WithDefaultDelta()
 }
 
 // NewTotalProblem is NewProblem for a release that may cost totalEpsilon.
 func NewTotalProblem(k int, totalEpsilon, epsilon, teacherDelta float64) (Problem, error) {
-	return Problem{K: k, TotalEpsilon: totalEpsilon, Epsilon: epsilon, TeacherDelta: teacherDelta, Affected: k}.withDefaultDelta()
+	return Problem{K: k, TotalEpsilon: totalEpsilon, Epsilon: epsilon, TeacherDelta: teacherDelta, Affected: k}.WithDefaultDelta()
 }
 
-func (p Problem) withDefaultDelta() (Problem, error) {
+// WithDefaultDelta returns p with δ = DefaultDelta. The error is that of Validate.
+func (p Problem) WithDefaultDelta() (Problem, error) {
 	p.Delta = p.TeacherDelta // valid wherever anything is
 	if p.Validate() == nil {
 		p.Delta = p.DefaultDelta()

@@ -98,7 +98,7 @@ func newWalk(s *System, yield func(Multiset, []float64) bool) *walk {
 // already. It returns false when the caller wants no more.
 func (w *walk) descend(i, n int) bool {
 	if i == len(w.corners) {
-		return w.place(n)
+		return w.placeRest(n)
 	}
 	if !w.descend(i+1, n) {
 		return false
@@ -117,8 +117,8 @@ func (w *walk) descend(i, n int) bool {
 	return more
 }
 
-// place visits every split of the K-n teachers left between Zeros and Ones.
-func (w *walk) place(n int) bool {
+// placeRest visits every split of the K-n teachers left between Zeros and Ones.
+func (w *walk) placeRest(n int) bool {
 	k := w.s.problem.K
 	for ones := 0; ones <= k-n; ones++ {
 		for side := range w.padded {

@@ -29,10 +29,10 @@ func newScreen(s *System, u, v []float64, may int) screen {
 	return screen{s: s, u: u, v: v, may: may, n: len(u) - 1}
 }
 
-// most bounds what all moves together can add to g0 in the whole family, given the largest
+// crudeBound bounds what all moves together can add to g0 in the whole family, given the largest
 // weighted slope and second difference: N·Δ·slope + C(N,2)·Δ²·bend. It is what linear and
 // remainder add at most, and costs nothing.
-func (sc *screen) most(slope, bend float64) float64 {
+func (sc *screen) crudeBound(slope, bend float64) float64 {
 	n := float64(min(sc.may, sc.n))
 	delta := sc.s.problem.TeacherDelta
 	return n*delta*slope + n*(n-1)/2*delta*delta*bend
@@ -40,7 +40,7 @@ func (sc *screen) most(slope, bend float64) float64 {
 
 // remainder returns the last term of the bound, the same for the whole family.
 func (sc *screen) remainder() float64 {
-	return sc.most(0, max(sc.s.w*curvature(sc.u), sc.s.wp*curvature(sc.v)))
+	return sc.crudeBound(0, max(sc.s.w*curvature(sc.u), sc.s.wp*curvature(sc.v)))
 }
 
 // curvature returns max|d²x|.
@@ -59,10 +59,10 @@ func curvature(x []float64) float64 {
 	return max(largest, -smallest)
 }
 
-// gains returns what one teacher that moves away from (0,0), and one from (1,1),
+// moveGains returns what one teacher that moves away from (0,0), and one from (1,1),
 // adds to first order, and whether it moves in p (up: to (Δ,0), or (1-Δ,1)) or in
 // p'. The gain is 0 where no move helps or no teacher is there.
-func (sc *screen) gains(n1 int) (zero, one float64, zeroInP, oneInP bool) {
+func (sc *screen) moveGains(n1 int) (zero, one float64, zeroInP, oneInP bool) {
 	w, wp, delta := sc.s.w, sc.s.wp, sc.s.problem.TeacherDelta
 	if n1 < sc.n {
 		inP, inPrime := w*(sc.u[n1+1]-sc.u[n1]), -wp*(sc.v[n1+1]-sc.v[n1])
@@ -75,8 +75,8 @@ func (sc *screen) gains(n1 int) (zero, one float64, zeroInP, oneInP bool) {
 	return zero, one, zeroInP, oneInP
 }
 
-// moved returns how many teachers move from (0,0) and from (1,1).
-func (sc *screen) moved(n1 int, zero, one float64) (zeros, ones int) {
+// movers returns how many teachers move from (0,0) and from (1,1).
+func (sc *screen) movers(n1 int, zero, one float64) (zeros, ones int) {
 	zeros, ones = min(sc.n-n1, sc.may), min(n1, sc.may)
 	if zero >= one {
 		ones = min(ones, sc.may-zeros)
@@ -89,15 +89,15 @@ func (sc *screen) moved(n1 int, zero, one float64) (zeros, ones int) {
 // linear returns g to first order in Δ, the best moves made. With remainder it is
 // an upper bound on g, up to screenError.
 func (sc *screen) linear(n1 int) float64 {
-	zero, one, _, _ := sc.gains(n1)
-	zeros, ones := sc.moved(n1, zero, one)
+	zero, one, _, _ := sc.moveGains(n1)
+	zeros, ones := sc.movers(n1, zero, one)
 	return float64(sc.s.w*sc.u[n1]) - float64(sc.s.wp*sc.v[n1]) + float64(zeros)*zero + float64(ones)*one
 }
 
 // split returns the multiset behind linear, High and Low left zero.
 func (sc *screen) split(n1 int) Multiset {
-	zero, one, zeroInP, oneInP := sc.gains(n1)
-	zeros, ones := sc.moved(n1, zero, one)
+	zero, one, zeroInP, oneInP := sc.moveGains(n1)
+	zeros, ones := sc.movers(n1, zero, one)
 	m := Multiset{Zeros: sc.n - n1, Ones: n1}
 	move := func(from, to Corner, gain float64, n int) {
 		if gain > 0 {

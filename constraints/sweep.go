@@ -63,7 +63,7 @@ func (s *System) SeparateFirstOrder(ctx context.Context, phi []float64, toleranc
 	s.mustBePhi(phi)
 	limit := s.rhs + tolerance
 	found, err := s.sweep(ctx, phi, &search{threshold: newMaximum(limit), limit: limit, firstOrder: true, lows: lows})
-	return worstFirst(found.violated), err
+	return sortWorstFirst(found.violated), err
 }
 
 // complete searches the whole set, and returns a bound on it and the multisets above limit.
@@ -75,7 +75,7 @@ func (s *System) complete(ctx context.Context, phi []float64, limit float64, coa
 		return Bound{At: Multiset{Zeros: s.problem.K}}, nil, ctx.Err() // exactly 0, everywhere
 	}
 	sh := &search{threshold: newMaximum(negInf), limit: limit, lows: s.problem.K}
-	likely, err := s.foresee(ctx, phi, sh)
+	likely, err := s.likelyWorst(ctx, phi, sh)
 	if err != nil {
 		return Bound{}, nil, err
 	}
@@ -97,16 +97,16 @@ func (s *System) complete(ctx context.Context, phi []float64, limit float64, coa
 	}
 	// What was ruled out is at most the threshold, up to the same error.
 	upper := math.Nextafter(max(best.Value, floor)+s.evalError, math.Inf(1))
-	return Bound{Upper: upper, Computed: best.Value, At: best.Multiset}, worstFirst(found.violated), nil
+	return Bound{Upper: upper, Computed: best.Value, At: best.Multiset}, sortWorstFirst(found.violated), nil
 }
 
-// likelyLows is up to how many teachers at (b,a) foresee looks. Where the worst multiset
+// likelyLows is up to how many teachers at (b,a) likelyWorst looks. Where the worst multiset
 // has more, the search takes longer and finds the same.
 const likelyLows = 2
 
-// foresee raises the threshold of a search to the value of a multiset that is
+// likelyWorst raises the threshold of a search to the value of a multiset that is
 // likely the worst, so that the search can rule out most others at once.
-func (s *System) foresee(ctx context.Context, phi []float64, sh *search) (Violation, error) {
+func (s *System) likelyWorst(ctx context.Context, phi []float64, sh *search) (Violation, error) {
 	likely := Violation{Value: negInf}
 	if !s.perturbed() {
 		return likely, nil // nothing to rule out
@@ -123,17 +123,20 @@ func (s *System) foresee(ctx context.Context, phi []float64, sh *search) (Violat
 	likely.Value = value
 	// A little less than computed here: rounding must not put the threshold above
 	// what the search itself computes for this very multiset.
-	sh.met(value - 2*s.evalError - 2*s.RowError() - float64(s.problem.K)*unit)
+	sh.record(value - 2*s.evalError - 2*s.RowError() - float64(s.problem.K)*unit)
 	return likely, nil
 }
 
-func worstFirst(found []Violation) []Violation {
+func sortWorstFirst(found []Violation) []Violation {
 	slices.SortStableFunc(found, func(a, b Violation) int { return cmp.Compare(b.Value, a.Value) })
 	return found
 }
 
 func (s *System) mustBePhi(phi []float64) {
 	k := s.problem.K
+	if k < 1 {
+		panic("constraints: the zero System has no constraints: make one with NewSystem")
+	}
 	if len(phi) != k+1 {
 		panic(fmt.Sprintf("constraints: phi has %d entries, want K+1 = %d", len(phi), k+1))
 	}
@@ -152,8 +155,8 @@ type search struct {
 	lows       int      // at most so many teachers at (b,a)
 }
 
-// met records a computed value.
-func (sh *search) met(x float64) { sh.threshold.raise(min(x, sh.limit)) }
+// record raises the threshold to a computed value.
+func (sh *search) record(x float64) { sh.threshold.raise(min(x, sh.limit)) }
 
 // findings are what a sweep, or a part of one, has found.
 type findings struct {

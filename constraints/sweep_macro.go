@@ -30,7 +30,7 @@ func (s *System) sweepMacro(ctx context.Context, phi []float64, sh *search, incr
 	if increasing {
 		lows = 0
 	}
-	startU, startV := s.starts(phi, lows)
+	startU, startV := s.averagedPowers(phi, lows)
 	found := make([]findings, lows+1)
 	workers := newMacroWorkers(s, sh, runtime.GOMAXPROCS(0))
 	err := parallel(ctx, lows+1, func(worker, n4 int) error {
@@ -59,8 +59,8 @@ func (s *System) sweepMacro(ctx context.Context, phi []float64, sh *search, incr
 	return all, err
 }
 
-// starts returns T_b^{n} φ and T_a^{n} φ for n = 0 … most.
-func (s *System) starts(phi []float64, most int) (u, v [][]float64) {
+// averagedPowers returns T_b^{n} φ and T_a^{n} φ for n = 0 … most.
+func (s *System) averagedPowers(phi []float64, most int) (u, v [][]float64) {
 	a := s.corner[High][0]
 	u, v = [][]float64{phi}, [][]float64{phi}
 	for n := range most {
@@ -107,7 +107,7 @@ func newMacroWorkers(s *System, sh *search, n int) []*macroWorker {
 func (w *macroWorker) family(ctx context.Context, u, v []float64, n3, n4 int) error {
 	n := len(u) - 1
 	may := w.s.problem.Affected - n3 - n4 // teachers that may still be affected
-	top, steepest := w.outline(u, v)
+	top, steepest := w.largestAndSteepest(u, v)
 	values, splits := w.values[:n+1], w.splits[:n+1]
 	at := func(n1 int) Multiset {
 		m := splits[n1]
@@ -115,24 +115,24 @@ func (w *macroWorker) family(ctx context.Context, u, v []float64, n3, n4 int) er
 		return m
 	}
 	if !w.s.perturbed() || may == 0 || n == 0 {
-		w.sh.met(top)
+		w.sh.record(top)
 		if top < w.sh.threshold.get() {
 			return nil
 		}
 		for n1 := range values {
-			values[n1], splits[n1] = w.still(u, v, n1), Multiset{Zeros: n - n1, Ones: n1}
+			values[n1], splits[n1] = w.unperturbed(u, v, n1), Multiset{Zeros: n - n1, Ones: n1}
 		}
 		w.found.line(values, w.sh.limit, at)
 		return nil
 	}
 	sc := newScreen(w.s, u, v, may)
 	if w.sh.firstOrder {
-		if top+sc.most(steepest, 0) < w.sh.threshold.get() {
+		if top+sc.crudeBound(steepest, 0) < w.sh.threshold.get() {
 			return nil
 		}
 		for n1 := range values {
 			values[n1] = sc.linear(n1)
-			w.sh.met(values[n1])
+			w.sh.record(values[n1])
 		}
 		w.found.line(values, w.sh.limit, func(n1 int) Multiset {
 			splits[n1] = sc.split(n1)
@@ -140,9 +140,9 @@ func (w *macroWorker) family(ctx context.Context, u, v []float64, n3, n4 int) er
 		})
 		return nil
 	}
-	w.sh.met(top)
+	w.sh.record(top)
 	// Not below the threshold: a multiset that equals it may be the one to name.
-	if top+sc.most(steepest, 2*steepest)+w.screen < w.sh.threshold.get() {
+	if top+sc.crudeBound(steepest, 2*steepest)+w.screen < w.sh.threshold.get() {
 		return nil
 	}
 	slack := sc.remainder() + w.screen
@@ -155,22 +155,22 @@ func (w *macroWorker) family(ctx context.Context, u, v []float64, n3, n4 int) er
 			return err
 		}
 		values[n1], splits[n1] = w.split.best(u, v, n1, may)
-		w.sh.met(values[n1])
+		w.sh.record(values[n1])
 	}
 	w.found.line(values, w.sh.limit, at)
 	return nil
 }
 
-// still returns g0.
-func (w *macroWorker) still(u, v []float64, n1 int) float64 {
+// unperturbed returns g0.
+func (w *macroWorker) unperturbed(u, v []float64, n1 int) float64 {
 	return float64(w.s.w*u[n1]) - float64(w.s.wp*v[n1])
 }
 
-// outline returns the largest g0, and the largest slope of w·U and w'·V.
-func (w *macroWorker) outline(u, v []float64) (top, steepest float64) {
+// largestAndSteepest returns the largest g0, and the largest slope of w·U and w'·V.
+func (w *macroWorker) largestAndSteepest(u, v []float64) (top, steepest float64) {
 	wt, wp := w.s.w, w.s.wp
 	v = v[:len(u)]
-	top = w.still(u, v, 0)
+	top = w.unperturbed(u, v, 0)
 	x, y, steepU, steepV := u[0], v[0], 0.0, 0.0
 	for n1 := 1; n1 < len(u); n1++ {
 		nextX, nextY := u[n1], v[n1]

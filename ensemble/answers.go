@@ -101,7 +101,7 @@ type Total struct {
 // query and holds given the trained teachers, so it adds up. PerAnswer must then have
 // been worked out for teachers that promise nothing: with any other it is no guarantee.
 //
-// Compositions are the optimal ones (OptimalHomogeneous) at total δ = 1-(1-δ)^k(1-δ'),
+// Compositions are the optimal ones (accountant.Optimal) at total δ = 1-(1-δ)^k(1-δ'),
 // beyond MaxOptimalCount those of General, or Basic where that has no larger ε; of a
 // NoisyAnswer, the best of the Accountant. One answer spends no slack of its own cost. Of
 // several totals that hold it is the one of the smallest ε among those whose δ is at most
@@ -144,7 +144,7 @@ func (r Answers) Total() (Total, error) {
 //	fresh   the tQ-fold composition of Teachers, for as long as nobody votes anew
 //	frozen  the t-fold composition of Teachers, whatever Queries is
 //
-// It is the smallest of Basic, General and OptimalHomogeneous at total δ = Delta, or
+// It is the smallest of Basic, General and accountant.Optimal at total δ = Delta, or
 // 1-(1-Δ)^k(1-δ') with δ' = Slack. PerAnswer and Noise play no part. QueryFold is left
 // empty. Teachers that promise nothing have no such total, which is ErrUnsupported:
 // there the noise is new in each answer, and each answer costs what it costs. Other errors
@@ -153,7 +153,7 @@ func (r Answers) AnyNumber() (Total, error) {
 	if err := r.checkPlan(); err != nil {
 		return Total{}, err
 	}
-	if !r.promise() {
+	if !r.teachersArePrivate() {
 		return Total{}, fmt.Errorf("any number of answers of teachers that cost %v have no common total: their (epsilon, delta) must be stated, with a finite epsilon: %w", r.Teachers, accountant.ErrUnsupported)
 	}
 	if r.Randomness == FreshTeachers && r.Queries == 0 {
@@ -251,7 +251,7 @@ func (r Answers) checkNoise() error {
 	return nil
 }
 
-// promise says whether the teachers' own (ε, Δ) is stated and finite.
-func (r Answers) promise() bool {
+// teachersArePrivate says whether the teachers' own (ε, Δ) is stated and finite.
+func (r Answers) teachersArePrivate() bool {
 	return r.Teachers != (accountant.Cost{}) && !math.IsInf(r.Teachers.Epsilon, 1)
 }

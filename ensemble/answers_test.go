@@ -33,13 +33,21 @@ func bruteDelta(k int, each accountant.Cost, target float64) float64 {
 	return sum
 }
 
-func mustOptimal(t testing.TB, k int, each accountant.Cost) *accountant.Optimal {
+// optimalDelta returns the δ of k mechanisms together at ε, by the optimal composition.
+func optimalDelta(t testing.TB, k int, each accountant.Cost, epsilon float64) float64 {
 	t.Helper()
-	o, err := accountant.OptimalHomogeneous(k, each)
+	a, err := accountant.New(accountant.ReplaceOne)
+	if err == nil {
+		a, err = a.Charge(accountant.ApproxDP{Cost: each, Neighbours: accountant.ReplaceOne}, k)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return o
+	r, err := a.AtEpsilon(epsilon, accountant.MethodOptimal)
+	if err != nil || len(r.Bounds) != 1 {
+		t.Fatal(r, err)
+	}
+	return r.Bounds[0].Cost.Delta
 }
 
 // foreign is an event that the accountant does not know.

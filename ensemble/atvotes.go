@@ -5,13 +5,12 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
 )
 
 // atVotes bounds what GNMax's answers to all queries of b cost together at these very
-// votes, δ in (0,1) for all of them, by accountant.AtVotes:
+// votes, δ in (0,1) for all of them, by costAtVotes:
 //
 //	ρ = t²/σ²,   q ≤ Σ_{i≠i*} (Pr[Z > n_{i*}-n_i] + ½·Pr[Z = n_{i*}-n_i])
 //
@@ -22,7 +21,7 @@ import (
 //
 // Source: Papernot et al., Scalable Private Learning with PATE (2018), Theorem 6; the
 // bound on q, there for normal noise, is that of the noise drawn here.
-func (m *Mechanism) atVotes(b *Ballots, delta float64) (*accountant.DataDependent, error) {
+func (m *Mechanism) atVotes(b *Ballots, delta float64) (*DataDependent, error) {
 	if m.gnmax == nil {
 		return nil, nil
 	}
@@ -34,13 +33,13 @@ func (m *Mechanism) atVotes(b *Ballots, delta float64) (*accountant.DataDependen
 	if err != nil && !errors.As(err, &outside) {
 		return nil, err
 	}
-	answers := make([]accountant.LikelyAnswers, len(b.kinds))
+	answers := make([]likelyAnswers, len(b.kinds))
 	for i, kind := range b.kinds {
-		answers[i] = accountant.LikelyAnswers{LogQ: logMiss(overtaking, kind.counts), Count: kind.queries}
+		answers[i] = likelyAnswers{logMiss(overtaking, kind.counts), kind.queries}
 	}
 	t := int64(m.setting.Affected)
 	rho := new(big.Rat).Quo(big.NewRat(t*t, 1), m.gnmax.Variance())
-	d, err := accountant.AtVotes(num.FromRat(rho).DecimalUp(), answers, delta)
+	d, err := costAtVotes(num.FromRat(rho).DecimalUp(), answers, delta)
 	return &d, err
 }
 

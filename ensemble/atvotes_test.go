@@ -45,7 +45,7 @@ func TestAtVotesIsNeverBelowTheTruth(t *testing.T) {
 					return // the laws are good to 1e-11 only
 				}
 				for _, lambda := range []float64{1.1, 1.5, 2, 4, 8} {
-					beta, err := accountant.DataDependentRDP(lambda, rho, logQ)
+					beta, err := dataDependentRDP(lambda, rho, logQ)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -56,7 +56,7 @@ func TestAtVotesIsNeverBelowTheTruth(t *testing.T) {
 					if beta < lambda*rho*(1-1e-6) {
 						helped++
 						// The mutant: ρ of a count that moves alone, half of what it must be.
-						if b, _ := accountant.DataDependentRDP(lambda, rho/4, logQ); b < truth-1e-6 {
+						if b, _ := dataDependentRDP(lambda, rho/4, logQ); b < truth-1e-6 {
 							mutant = true
 						}
 					}
@@ -155,8 +155,8 @@ func TestAtVotesOnRealVotes(t *testing.T) {
 // alone speak of it.
 func TestDataDependentFiguresGoNowhere(t *testing.T) {
 	allowed := []string{
-		"accountant/datadependent.go", "accountant/doc.go", "ensemble/atvotes.go",
-		"ensemble/comparison.go", "ensemble/doc.go", "cmd/darrm/cmd_compare.go",
+		"ensemble/datadependent.go", "ensemble/atvotes.go", "ensemble/comparison.go", "ensemble/doc.go",
+		"cmd/darrm/cmd_compare.go",
 	}
 	found := 0
 	err := filepath.WalkDir("..", func(path string, e fs.DirEntry, err error) error {

@@ -2,13 +2,10 @@ package ensemble
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/darrm/darrm/accountant"
 )
@@ -97,7 +94,7 @@ func (r *Report) sort() {
 // than that, or at what their own δ and the Slack add up to where answers do not add up. No
 // queries have no bounds. Errors as Total.
 //
-// Cost: milliseconds, tens of them for a million answers, as OptimalHomogeneous; a
+// Cost: milliseconds, tens of them for a million answers, as accountant.Optimal; a
 // NoisyAnswer that needs a privacy loss distribution takes tenths of a second.
 func (r Answers) Bounds() (Report, error) {
 	if err := r.check(); err != nil {
@@ -121,7 +118,7 @@ func (r Answers) Bounds() (Report, error) {
 		report.Delta = r.composeNoise(&report, report.Delta, fixed)
 		fixed = true
 	}
-	if r.promise() {
+	if r.teachersArePrivate() {
 		target := r.composeTeachers(&report, report.Delta, fixed)
 		if !fixed {
 			report.Delta = target
@@ -129,42 +126,6 @@ func (r Answers) Bounds() (Report, error) {
 	}
 	report.sort()
 	return report, nil
-}
-
-// Sweep returns Bounds for each of the numbers of queries, in that order, for a table or a
-// plot. It works on all processors, and stops early with the context's error.
-func (r Answers) Sweep(ctx context.Context, queries []int) ([]Report, error) {
-	reports, errs := make([]Report, len(queries)), make([]error, len(queries))
-	var group sync.WaitGroup
-	next := make(chan int)
-	for range min(len(queries), runtime.GOMAXPROCS(0)) {
-		group.Go(func() {
-			for i := range next {
-				each := r
-				each.Queries = queries[i]
-				reports[i], errs[i] = each.Bounds()
-			}
-		})
-	}
-feed:
-	for i := range queries {
-		select {
-		case next <- i:
-		case <-ctx.Done():
-			break feed
-		}
-	}
-	close(next)
-	group.Wait()
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	for i, err := range errs {
-		if err != nil {
-			return nil, fmt.Errorf("queries = %d: %w", queries[i], err)
-		}
-	}
-	return reports, nil
 }
 
 // composeTeachers adds the bounds that follow from the teachers' own promise: everything is
@@ -214,8 +175,8 @@ func (r Answers) compose(report *Report, of string, part accountant.Repeated, ho
 		return target // nothing to compose, or nothing to spend on it
 	}
 	if target >= 1 { // no ε is worth that
-		add(accountant.MethodGeneral, accountant.Cost{}, "", certain())
-		add(accountant.MethodOptimal, accountant.Cost{}, "", certain())
+		add(accountant.MethodGeneral, accountant.Cost{}, "", errDeltaOne())
+		add(accountant.MethodOptimal, accountant.Cost{}, "", errDeltaOne())
 		return target
 	}
 	if spend {
@@ -225,11 +186,7 @@ func (r Answers) compose(report *Report, of string, part accountant.Repeated, ho
 		general, note, err := generalAt(part, target)
 		add(accountant.MethodGeneral, general, note, err)
 	}
-	optimal := accountant.Cost{Delta: target}
-	o, err := accountant.OptimalHomogeneous(part.Count, part.Cost)
-	if err == nil {
-		optimal.Epsilon, err = o.Epsilon(target)
-	}
+	optimal, err := accountant.Optimal(part.Count, part.Cost, target)
 	add(accountant.MethodOptimal, optimal, "exact", err)
 	return target
 }
@@ -268,7 +225,7 @@ func generalAt(part accountant.Repeated, target float64) (accountant.Cost, strin
 	return accountant.Cost{}, "", report.Refused[0].Err
 }
 
-func certain() error {
+func errDeltaOne() error {
 	return fmt.Errorf("the mechanisms' delta adds up to 1: %w", accountant.ErrDeltaTooSmall)
 }
 
@@ -289,7 +246,7 @@ func (r Answers) composeNoise(report *Report, target float64, fixed bool) float6
 		target = totalDelta(r.Slack, withDelta(a.Charges())...)
 	}
 	if target >= 1 {
-		refuse(accountant.MethodBasic, certain())
+		refuse(accountant.MethodBasic, errDeltaOne())
 		return target
 	}
 	bounds, err := a.AtDelta(target, applicable(a.Charges())...)

@@ -65,8 +65,8 @@ func (c Coins) Private() bool { return c.seeded == nil && (c.system != nil || c.
 
 var errNoCoins = errors.New("coins that nobody made: use SystemCoins, KeyedCoins or SeededCoins")
 
-// of returns the source of one query's answer.
-func (c Coins) of(query string) (randsrc.Source, error) {
+// sourceOf returns the source of one query's answer.
+func (c Coins) sourceOf(query string) (randsrc.Source, error) {
 	switch {
 	case c.seeded != nil:
 		return c.seeded(query), nil

@@ -23,17 +23,10 @@ type CompareOptions struct {
 
 	// Tables are noise functions to compare besides the baselines, such as the optimal one
 	// for these teachers, and the one for teachers that promise nothing.
-	Tables []Candidate
+	Tables []gamma.Named
 
 	// Check is Confident-GNMax's. Its Ratio defaults to 4.
 	Check Check
-}
-
-// Candidate is a certified noise function under a name.
-type Candidate struct {
-	Name      string // for files
-	Title     string // for people
-	Certified *gamma.Certified
 }
 
 // Comparison puts mechanisms that promise the same side by side. Its scores are computed
@@ -56,7 +49,7 @@ type ComparisonRow struct {
 
 	// AtVotes is, for GNMax, what answers to all queries cost together at these votes, at the
 	// target's δ. It is computed from private votes and promises nothing; nil for others.
-	AtVotes *accountant.DataDependent
+	AtVotes *DataDependent
 }
 
 // contender is a mechanism to compare, under the name and the title of its row.
@@ -145,7 +138,7 @@ func (o *CompareOptions) check(s Setting) error {
 }
 
 // table returns DaRRM of a noise function, or why it does not apply.
-func (o *CompareOptions) table(s Setting, t Candidate) (*Mechanism, error) {
+func (o *CompareOptions) table(s Setting, t gamma.Named) (*Mechanism, error) {
 	p := t.Certified.Problem()
 	eps, delta := p.Total()
 	if err := s.twoClasses(); err != nil {
@@ -183,17 +176,17 @@ func (o *CompareOptions) baselines(ctx context.Context, s Setting) (all []conten
 		Epsilon: o.Teachers.Epsilon, TeacherDelta: o.Teachers.Delta,
 	}
 	refused := s.twoClasses()
-	var found []gamma.Baseline
+	var found []gamma.Named
 	if refused == nil {
 		found, refused = gamma.Baselines(ctx, p)
 	}
 	for _, kind := range gamma.BaselineKinds() {
 		all = append(all, contender{kind.Name, kind.Title, "", func() (*Mechanism, error) {
-			i := slices.IndexFunc(found, func(b gamma.Baseline) bool { return b.Name == kind.Name })
+			i := slices.IndexFunc(found, func(b gamma.Named) bool { return b.Name == kind.Name })
 			if i < 0 {
 				return nil, cmp.Or(refused, kind.Applies(p))
 			}
-			return o.table(s, Candidate(found[i]))
+			return o.table(s, found[i])
 		}})
 	}
 	return all

@@ -62,7 +62,7 @@ func TestCompareOnRealVotes(t *testing.T) {
 	}
 	best := constraints.Problem{K: 11, TotalEpsilon: o.Target.Epsilon, Delta: o.Target.Delta, Epsilon: math.Inf(1), Affected: 1}
 	private := constraints.Problem{K: 11, M: 3, Epsilon: 0.13577, TeacherDelta: 1e-4, Delta: 0.000299970001, Affected: 11}
-	o.Tables = []Candidate{{"optimal", "optimal γ", optimal(t, best)}, {"optimal_private", "optimal γ, private teachers", optimal(t, private)}}
+	o.Tables = []gamma.Named{{Name: "optimal", Title: "optimal γ", Certified: optimal(t, best)}, {Name: "optimal_private", Title: "optimal γ, private teachers", Certified: optimal(t, private)}}
 	c, err := Compare(context.Background(), b, o)
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +166,7 @@ func TestCompareRefusals(t *testing.T) {
 	table := optimal(t, constraints.Problem{K: 9, TotalEpsilon: 2.5, Epsilon: math.Inf(1), Affected: 2})
 	base := CompareOptions{
 		Target: accountant.Cost{Epsilon: 2.5, Delta: 1e-3}, Teachers: accountant.Cost{Epsilon: math.Inf(1)},
-		Affected: 1, Neighbours: accountant.AddOrRemoveOne, Tables: []Candidate{{"table", "a table", table}},
+		Affected: 1, Neighbours: accountant.AddOrRemoveOne, Tables: []gamma.Named{{Name: "table", Title: "a table", Certified: table}},
 	}
 	for name, c := range map[string]struct {
 		votes   *Ballots
@@ -226,7 +226,7 @@ func TestCompareRefusals(t *testing.T) {
 	}
 	noRelation, noTable := base, base
 	noRelation.Neighbours = 0
-	noTable.Tables = []Candidate{{Name: "none"}}
+	noTable.Tables = []gamma.Named{{Name: "none"}}
 	for name, o := range map[string]CompareOptions{"no relation": noRelation, "no certificate": noTable} {
 		if _, err := Compare(context.Background(), two, o); err == nil {
 			t.Errorf("%s: no error", name)
@@ -386,7 +386,7 @@ func TestCompareTakesTablesForNoMoreThanTheyPromise(t *testing.T) {
 		s := Setting{K: 9, Classes: 2, Affected: 2, Neighbours: accountant.ReplaceOne}
 		o := CompareOptions{Target: accountant.Cost{Epsilon: 0.5, Delta: 2e-4}, Teachers: accountant.Cost{Epsilon: 0.25, Delta: 1e-4}}
 		v.change(&o, &s)
-		a, err := o.table(s, Candidate{"table", "a table", c})
+		a, err := o.table(s, gamma.Named{Name: "table", Title: "a table", Certified: c})
 		if (err == nil) != v.serves || (a != nil) != v.serves {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -34,7 +34,7 @@ func DaRRM(c *gamma.Certified, neighbours accountant.Relation) (*Mechanism, erro
 		name: "darrm", title: "DaRRM", setting: s, cost: cost,
 		event:    accountant.ApproxDP{Cost: cost, Neighbours: neighbours},
 		basis:    certificateBasis(c),
-		assumes:  append(teachersPromise(p), s.reach()),
+		assumes:  append(teachersPromise(p), s.affectedInWords()),
 		anyVotes: math.IsInf(p.Epsilon, 1),
 		rule:     darrm{c.Func()},
 	}, nil
@@ -42,7 +42,7 @@ func DaRRM(c *gamma.Certified, neighbours accountant.Relation) (*Mechanism, erro
 
 // Baseline returns the mechanism of a baseline: DaRRM with its noise function, under its
 // own name. What it needs of the teachers is what DaRRM needs.
-func Baseline(b gamma.Baseline, neighbours accountant.Relation) (*Mechanism, error) {
+func Baseline(b gamma.Named, neighbours accountant.Relation) (*Mechanism, error) {
 	m, err := DaRRM(b.Certified, neighbours)
 	if err != nil {
 		return nil, err
@@ -98,14 +98,14 @@ func (d darrm) answer(src randsrc.Source, ones int) (bool, error) {
 
 func (d darrm) law(counts []int) []float64 {
 	const whole = 2 * gamma.One
-	one := d.ofOne(counts[1])
+	one := d.numeratorOfOne(counts[1])
 	return []float64{float64(whole-one) / float64(whole), float64(one) / float64(whole)}
 }
 
-// ofOne returns Pr[answer 1 | L = ones] as a numerator over 2⁵⁴, which is exact:
+// numeratorOfOne returns Pr[answer 1 | L = ones] as a numerator over 2⁵⁴, which is exact:
 //
 //	(2⁵³ + sign(L-K/2)·γ(L)·2⁵³) / 2⁵⁴
-func (d darrm) ofOne(ones int) uint64 {
+func (d darrm) numeratorOfOne(ones int) uint64 {
 	if 2*ones > d.gamma.K() {
 		return gamma.One + d.gamma.Numerator(ones)
 	}

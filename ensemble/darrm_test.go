@@ -85,7 +85,14 @@ func TestBaselineMechanisms(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Baseline(gamma.Baseline{Name: "none"}, accountant.ReplaceOne); err == nil {
+	if _, err := Baseline(gamma.Named{Name: "none"}, accountant.ReplaceOne); err == nil {
 		t.Error("a mechanism without a certificate")
+	}
+}
+
+// A noise function that nobody certified promises nothing.
+func TestDaRRMRefusesTheZeroCertified(t *testing.T) {
+	if m, err := DaRRM(&gamma.Certified{}, accountant.ReplaceOne); err == nil {
+		t.Errorf("%+v", m)
 	}
 }

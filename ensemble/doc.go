@@ -22,6 +22,15 @@
 // all that one record changes only where teachers were trained on disjoint data. DaRRM for
 // private teachers hides what their votes say about a record, even if it reaches all.
 //
+// # At given votes
+//
+// The cost of an answer at the votes that were cast (DataDependent) is often far smaller than
+// its cost at any votes. It is computed from private votes and therefore private itself. It is
+// no guarantee of differential privacy: it bounds one direction of the divergence, at one
+// dataset. Nothing can be charged with it. To release such a figure it would have to be
+// sanitised by its smooth sensitivity (Papernot et al., 2018, Appendix B), which this package
+// does not do.
+//
 // # Ties
 //
 // A tie is broken evenly among the classes that tie, with fresh randomness.

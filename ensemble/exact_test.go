@@ -41,7 +41,7 @@ func gammaOf(m *Mechanism) gamma.Func { return m.rule.(darrm).gamma }
 
 // ofOne returns Pr[1 | ones] of DaRRM over 2⁵⁴.
 func ofOne(m *Mechanism) probability {
-	return func(ones int) (uint64, error) { return m.rule.(darrm).ofOne(ones), nil }
+	return func(ones int) (uint64, error) { return m.rule.(darrm).numeratorOfOne(ones), nil }
 }
 
 // answerOnes answers the votes of two classes.

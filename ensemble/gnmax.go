@@ -42,7 +42,7 @@ func GNMax(s Setting, claim accountant.Cost, sigma float64) (*Mechanism, error) 
 		return nil, err
 	}
 	a := countMechanism(s, claim, gaussianMax(g), basis)
-	a.name, a.title, a.gnmax = "gnmax", fmt.Sprintf("GNMax, σ = %s", figure(sigma)), &g
+	a.name, a.title, a.gnmax = "gnmax", fmt.Sprintf("GNMax, σ = %s", fourDigits(sigma)), &g
 	if s.oneWay() {
 		a.event, err = twoCounts(sigma, s)
 	}
@@ -81,7 +81,7 @@ func ConfidentGNMax(s Setting, claim accountant.Cost, threshold int, checkSigma,
 		return nil, err
 	}
 	a := countMechanism(s, claim, confidentMax{gaussianMax(g), threshold, first, sync.OnceValue(first.Table)}, basis)
-	a.name, a.title = "confident_gnmax", fmt.Sprintf("Confident-GNMax, %d votes, σ = %s and %s", threshold, figure(checkSigma), figure(sigma))
+	a.name, a.title = "confident_gnmax", fmt.Sprintf("Confident-GNMax, %d votes, σ = %s and %s", threshold, fourDigits(checkSigma), fourDigits(sigma))
 	a.abstains = true
 	if s.oneWay() {
 		counts, err := twoCounts(sigma, s)
@@ -157,7 +157,7 @@ func prove(s Setting, claim accountant.Cost, g noise.Gaussian, first *noise.Gaus
 		}
 	}
 	sigma, _ := g.Variance().Float64()
-	return "", fmt.Errorf("noise of sigma = %.6g is not shown to be %v-differentially private where %s: %w", math.Sqrt(sigma), claim, s.reach(), ErrTooLittleNoise)
+	return "", fmt.Errorf("noise of sigma = %.6g is not shown to be %v-differentially private where %s: %w", math.Sqrt(sigma), claim, s.affectedInWords(), ErrTooLittleNoise)
 }
 
 // proveRenyi decides t²·(1/σ² + 1/(2σ₁²))·n² ≤ 1 in fractions, n being the σ that GNMax
@@ -204,7 +204,7 @@ func countMechanism(s Setting, cost accountant.Cost, r rule, basis string) *Mech
 	return &Mechanism{
 		setting: s, cost: cost, rule: r, anyVotes: true, basis: basis,
 		event:   accountant.ApproxDP{Cost: cost, Neighbours: s.Neighbours},
-		assumes: []string{"the teachers need no privacy of their own", s.reach()},
+		assumes: []string{"the teachers need no privacy of their own", s.affectedInWords()},
 	}
 }
 
@@ -273,5 +273,5 @@ func largest(counts []int) int {
 	return n
 }
 
-// figure formats a parameter for people.
-func figure(x float64) string { return fmt.Sprintf("%.4g", x) }
+// fourDigits formats a parameter for people.
+func fourDigits(x float64) string { return fmt.Sprintf("%.4g", x) }

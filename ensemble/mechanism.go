@@ -115,7 +115,7 @@ func (m *Mechanism) Answer(coins Coins, query string, counts []int) (class int, 
 // teachers who guess where they are silent, and the mechanism's promise is as it was. That
 // a teacher is silent must itself be part of its privacy, or depend on no data.
 func (m *Mechanism) AnswerMissing(coins Coins, query string, counts []int, missing int) (class int, err error) {
-	src, err := coins.of(query)
+	src, err := coins.sourceOf(query)
 	if err != nil {
 		return Abstained, err
 	}

@@ -40,7 +40,7 @@ func LNMax(s Setting, epsilon float64) (*Mechanism, error) {
 	}
 	scale, _ := l.Scale().Float64()
 	a := countMechanism(s, claim, noisyMax{l.Sample, sync.OnceValue(l.Table)}, "the scale of its noise, without a δ")
-	a.name, a.title = "lnmax", fmt.Sprintf("LNMax, b = %s", figure(scale))
+	a.name, a.title = "lnmax", fmt.Sprintf("LNMax, b = %s", fourDigits(scale))
 	return a, nil
 }
 

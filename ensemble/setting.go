@@ -56,8 +56,8 @@ func (s Setting) checkCounts(counts []int, missing int) error {
 	return nil
 }
 
-// reach says in words what Affected allows.
-func (s Setting) reach() string {
+// affectedInWords says in words what Affected allows.
+func (s Setting) affectedInWords() string {
 	switch s.Affected {
 	case 1:
 		return "one record can change the vote of one teacher only (training data in disjoint parts)"

@@ -135,7 +135,7 @@ func mentions(n ast.Node, pkg string) bool {
 // System coins draw from the secure source and from nothing else: without it there is no
 // answer, also for γ = 1, where none would be needed.
 func TestSystemCoinsDrawFromTheSecureSource(t *testing.T) {
-	src, err := SystemCoins().of("q")
+	src, err := SystemCoins().sourceOf("q")
 	if _, ok := src.(*randsrc.Secure); !ok || err != nil {
 		t.Fatalf("SystemCoins draw from a %T, %v", src, err)
 	}

@@ -70,17 +70,17 @@ func New(fields ...Field) *Catalog {
 	c := &Catalog{kinds: map[string]Kind{}, looks: map[Method]Look{}, sources: map[string][]byte{}}
 	for _, f := range fields {
 		for _, k := range f.Kinds {
-			once(c.kinds, k.Name, k)
+			addOnce(c.kinds, k.Name, k)
 		}
 		for m, l := range f.Looks {
-			once(c.looks, m, l)
+			addOnce(c.looks, m, l)
 		}
 		for _, name := range f.Names {
 			source, err := fs.ReadFile(f.Files, "definitions/"+name+".json")
 			if err != nil {
 				panic(fmt.Sprintf("experiment: built-in %s: %v", name, err))
 			}
-			once(c.sources, name, source)
+			addOnce(c.sources, name, source)
 		}
 	}
 	for _, f := range fields {
@@ -98,7 +98,7 @@ func New(fields ...Field) *Catalog {
 	return c
 }
 
-func once[K comparable, V any](m map[K]V, key K, value V) {
+func addOnce[K comparable, V any](m map[K]V, key K, value V) {
 	if _, taken := m[key]; taken {
 		panic(fmt.Sprintf("experiment: %v is registered twice", key))
 	}
@@ -109,8 +109,8 @@ func once[K comparable, V any](m map[K]V, key K, value V) {
 // last.
 func (c *Catalog) List() []Definition { return slices.Clone(c.builtin) }
 
-// place is where an experiment stands in List, others last.
-func (c *Catalog) place(name string) int {
+// position is where an experiment stands in List, others last.
+func (c *Catalog) position(name string) int {
 	i := slices.IndexFunc(c.builtin, func(d Definition) bool { return d.Name == name })
 	if i < 0 {
 		return len(c.builtin)

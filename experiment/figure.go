@@ -9,22 +9,18 @@ import (
 	"strconv"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 
-	"github.com/darrm/darrm/internal/logaxis"
+	"github.com/darrm/darrm/internal/figure"
 )
 
 // Panel is one chart of a figure. One without series is a gap.
 type Panel struct {
 	Title, X, Y string
 	Series      []Series
-	Bars        bool // one bar for each series' first value, with the value above it
+	Bars        bool // one bar for each series' first value, with its name and the value
 	LogX, LogY  bool
 	YRange      [2]float64 // instead of the data's, unless both are 0
 	XTicks      []float64  // if given, the only marks
@@ -50,86 +46,74 @@ func (s *Series) Add(x, y float64) { s.X, s.Y = append(s.X, x), append(s.Y, y) }
 
 // Sizes of one panel, in points.
 const (
-	panelWidth  = 235
-	panelHeight = 185
-	legendLine  = 17
+	panelWidth  = 220
+	panelHeight = 190
 )
 
 // Figure draws the panels into Name.svg and Name.png, row by row. One legend at the bottom
-// serves them all.
+// serves them all. Panels with the same vertical axis share its range, and so do the bars of a
+// row.
 func (r *Run) Figure(name, caption string, columns int, panels []Panel) error {
 	if r.broken != nil {
 		return nil
 	}
-	panels, err := r.dressed(panels)
+	panels, err := r.withLooks(panels)
 	if err != nil {
 		return fmt.Errorf("figure %s: %w", name, err)
 	}
 	rows := (len(panels) + columns - 1) / columns
-	grid := make([][]*plot.Plot, rows)
-	for i := range grid {
-		grid[i] = make([]*plot.Plot, columns)
+	sheet := figure.Sheet{Charts: make([][]*plot.Plot, rows), Width: vg.Points(panelWidth), Height: vg.Points(panelHeight)}
+	if len(panels) == 1 {
+		sheet.Width, sheet.Height = vg.Points(figure.SingleWidth), vg.Points(figure.SingleHeight)
 	}
-	tall := 1.0
+	for i := range sheet.Charts {
+		sheet.Charts[i] = make([]*plot.Plot, columns)
+	}
+	type scale struct {
+		y    string
+		log  bool
+		bars int // row of the bars, from 1
+	}
+	axes := map[scale][]*plot.Axis{}
 	for i, p := range panels {
 		if len(p.Series) == 0 {
 			continue
 		}
 		if p.Tall {
-			tall = 1.6
+			sheet.Height = vg.Points(1.6 * panelHeight)
 		}
 		chart, err := p.plot()
 		if err != nil {
 			return fmt.Errorf("figure %s, %s: %w", name, p.Title, err)
 		}
-		grid[i/columns][i%columns] = chart
+		sheet.Charts[i/columns][i%columns] = chart
+		if p.Bars {
+			key := scale{bars: 1 + i/columns}
+			axes[key] = append(axes[key], &chart.X)
+		} else {
+			key := scale{y: p.Y, log: p.LogY}
+			axes[key] = append(axes[key], &chart.Y)
+		}
 	}
-	legend, err := legendOf(panels, columns)
-	if err != nil {
+	for _, list := range axes {
+		figure.SharedRange(list)
+	}
+	if sheet.Legend, err = legendOf(panels); err != nil {
 		return fmt.Errorf("figure %s: %w", name, err)
 	}
-	width := vg.Points(max(float64(columns), 2) * panelWidth)
-	legendHeight := vg.Points(float64(legend.rows)*legendLine + 12)
-	height := vg.Points(float64(rows)*panelHeight*tall) + legendHeight
-
-	paint := func(c vg.CanvasSizer) {
-		all := draw.New(c)
-		all.SetColor(color.White)
-		all.Fill(all.Rectangle.Path())
-		charts := draw.Crop(all, 0, 0, legendHeight, 0)
-		tiles := draw.Tiles{Rows: rows, Cols: columns, PadX: vg.Points(10), PadY: vg.Points(12), PadLeft: vg.Points(6), PadRight: vg.Points(10), PadTop: vg.Points(6), PadBottom: vg.Points(6)}
-		canvases := plot.Align(grid, tiles, charts)
-		for i := range grid {
-			for j, chart := range grid[i] {
-				if chart != nil {
-					chart.Draw(canvases[i][j])
-				}
-			}
+	for _, format := range []string{"svg", "png"} {
+		var b bytes.Buffer
+		if err := sheet.Encode(&b, format); err != nil {
+			return fmt.Errorf("figure %s: %w", name, err)
 		}
-		legend.draw(draw.Crop(all, vg.Points(12), vg.Points(-12), vg.Points(4), legendHeight-height))
+		r.File(name+"."+format, b.Bytes())
 	}
-	svg := vgsvg.New(width, height)
-	paint(svg)
-	var b bytes.Buffer
-	if _, err := svg.WriteTo(&b); err != nil {
-		return err
-	}
-	// Readers who have not got the font get one of their own without serifs.
-	r.File(name+".svg", bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:'Liberation Sans',Arial,Helvetica,sans-serif;")))
-
-	png := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(144))
-	paint(png)
-	b = bytes.Buffer{}
-	if _, err := (vgimg.PngCanvas{Canvas: png}).WriteTo(&b); err != nil {
-		return err
-	}
-	r.File(name+".png", b.Bytes())
 	r.Result.Figures = append(r.Result.Figures, Figure{name, caption})
 	return nil
 }
 
-// dressed gives every series the look of its method, and its name.
-func (r *Run) dressed(panels []Panel) ([]Panel, error) {
+// withLooks gives every series the look of its method, and its name.
+func (r *Run) withLooks(panels []Panel) ([]Panel, error) {
 	out := slices.Clone(panels)
 	for i := range out {
 		out[i].Series = slices.Clone(out[i].Series)
@@ -152,40 +136,18 @@ func (r *Run) dressed(panels []Panel) ([]Panel, error) {
 	return out, nil
 }
 
-// sans sets a text to the sans-serif font.
-func sans(s *text.Style, size float64) {
-	s.Font.Variant = "Sans"
-	s.Font.Size = font.Length(size)
-}
-
 func (p Panel) plot() (*plot.Plot, error) {
-	c := plot.New()
-	c.BackgroundColor = color.White
-	c.Title.Text = p.Title
-	sans(&c.Title.TextStyle, 11)
-	c.Title.Padding = vg.Points(5)
-	c.X.Label.Text, c.Y.Label.Text = p.X, p.Y
-	for _, a := range []*plot.Axis{&c.X, &c.Y} {
-		sans(&a.Label.TextStyle, 10)
-		sans(&a.Tick.Label, 9)
-		a.Padding = vg.Points(3)
-		a.Tick.Marker = plot.TickerFunc(fewTicks)
-	}
-	grid := plotter.NewGrid()
-	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{Y: 225}, color.Gray{Y: 225}
+	c := figure.New(p.Title, p.X, p.Y)
 	if p.Bars {
-		grid.Vertical.Width = 0
-		c.Add(grid)
 		return c, p.addBars(c)
 	}
-	c.Add(grid)
 	if p.LogY {
 		c.Y.Scale = plot.LogScale{}
-		c.Y.Tick.Marker = plot.TickerFunc(logTicks)
+		c.Y.Tick.Marker = plot.TickerFunc(figure.LogTicks)
 	}
 	if p.LogX {
 		c.X.Scale = plot.LogScale{}
-		c.X.Tick.Marker = plot.TickerFunc(logTicks)
+		c.X.Tick.Marker = plot.TickerFunc(figure.LogTicks)
 	}
 	if len(p.XTicks) > 0 {
 		marks := make(plot.ConstantTicks, len(p.XTicks))
@@ -194,8 +156,8 @@ func (p Panel) plot() (*plot.Plot, error) {
 		}
 		c.X.Tick.Marker = marks
 	}
-	all := p.placed()
-	low := p.lowest(all)
+	all := p.drawable()
+	low := p.lowerEdge(all)
 	for _, s := range all { // shades first: no line is hidden
 		if s.Band != nil {
 			if err := s.addBand(c, low); err != nil {
@@ -213,17 +175,17 @@ func (p Panel) plot() (*plot.Plot, error) {
 	}
 	// gonum widens a range without length by 1 to both sides, which may reach 0.
 	if p.LogX {
-		c.X.Min, c.X.Max = logaxis.Fit(c.X.Min, c.X.Max)
+		c.X.Min, c.X.Max = figure.Fit(c.X.Min, c.X.Max)
 	}
 	if p.LogY {
-		c.Y.Min, c.Y.Max = logaxis.Fit(c.Y.Min, c.Y.Max)
+		c.Y.Min, c.Y.Max = figure.Fit(c.Y.Min, c.Y.Max)
 	}
 	return c, nil
 }
 
-// placed returns the series with the points that have a place: a logarithmic axis has none
+// drawable returns the series with the points that have a place: a logarithmic axis has none
 // for 0 and below. Series without any are left out.
-func (p Panel) placed() []Series {
+func (p Panel) drawable() []Series {
 	var out []Series
 	for _, s := range p.Series {
 		kept := s
@@ -247,9 +209,9 @@ func (p Panel) placed() []Series {
 	return out
 }
 
-// lowest is how far down shades and error bars go: anywhere, or on a logarithmic axis a
+// lowerEdge is how far down shades and error bars go: anywhere, or on a logarithmic axis a
 // little below the lowest line, since y minus its deviation may be negative.
-func (p Panel) lowest(all []Series) float64 {
+func (p Panel) lowerEdge(all []Series) float64 {
 	if !p.LogY {
 		return math.Inf(-1)
 	}
@@ -326,44 +288,22 @@ type errorPoints struct {
 }
 
 func (s Series) styles() (draw.LineStyle, draw.GlyphStyle) {
-	style := draw.LineStyle{Color: s.look.rgb(), Width: vg.Points(1.6)}
-	for _, d := range s.look.Dashes {
-		style.Dashes = append(style.Dashes, vg.Points(d))
-	}
+	style := figure.Line(s.look.rgb(), s.look.Dashes...)
 	glyphs := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.PyramidGlyph{}, draw.SquareGlyph{}, draw.RingGlyph{}, draw.CrossGlyph{}, draw.TriangleGlyph{}}
 	return style, draw.GlyphStyle{Color: s.look.rgb(), Radius: vg.Points(2.6), Shape: glyphs[s.look.Glyph]}
 }
 
-// addBars draws one bar per series with its value above.
+// addBars draws one bar per series with its name and value.
 func (p Panel) addBars(c *plot.Plot) error {
-	c.X.Label.Text = ""
-	c.HideX()
-	top := 0.0
+	n := len(p.Series)
+	names, labels, values, colors := make([]string, n), make([]string, n), make([]float64, n), make([]color.Color, n)
 	for i, s := range p.Series {
-		bar, err := plotter.NewBarChart(plotter.Values{s.Y[0]}, vg.Points(0.6*panelWidth/float64(len(p.Series)+1)))
-		if err != nil {
-			return err
+		names[i], labels[i], values[i], colors[i] = s.Name, valueLabel(s.Y[0]), s.Y[0], s.look.rgb()
+		if s.Y[0] <= Negligible {
+			values[i] = 0
 		}
-		bar.XMin = float64(i)
-		bar.Color = s.look.rgb()
-		bar.LineStyle.Width = 0
-		c.Add(bar)
-		label, err := plotter.NewLabels(plotter.XYLabels{XYs: []plotter.XY{{X: float64(i), Y: s.Y[0]}}, Labels: []string{valueLabel(s.Y[0])}})
-		if err != nil {
-			return err
-		}
-		sans(&label.TextStyle[0], 8.5)
-		label.TextStyle[0].XAlign = text.XCenter
-		label.Offset = vg.Point{Y: vg.Points(2)}
-		c.Add(label)
-		top = max(top, s.Y[0])
 	}
-	if top <= Negligible {
-		top = 1
-	}
-	c.Y.Min, c.Y.Max = 0, top*1.15
-	c.X.Min, c.X.Max = -0.7, float64(len(p.Series))-0.3
-	return nil
+	return figure.Bars(c, names, labels, values, colors, vg.Points(panelHeight))
 }
 
 func valueLabel(v float64) string {
@@ -376,87 +316,31 @@ func valueLabel(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// fewTicks marks four or five round values and nothing in between.
-func fewTicks(lo, hi float64) []plot.Tick {
-	step := math.Pow10(int(math.Floor(math.Log10((hi - lo) / 4))))
-	for _, f := range []float64{1, 2, 5, 10} {
-		if (hi-lo)/(step*f) <= 7 {
-			step *= f
-			break
-		}
-	}
-	var out []plot.Tick
-	first := math.Ceil(lo/step - 1e-9)
-	for i := range 9 { // not up to hi: in a narrow range far from 0 no step leads there
-		v := (first + float64(i)) * step
-		if !(v <= hi+1e-9*step) {
-			break
-		}
-		if math.Abs(v) < step/2 {
-			v = 0
-		}
-		out = append(out, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', 4, 64)})
-	}
-	return out
-}
-
-// logTicks marks 1, 2 and 5 times the powers of ten, and lines without value in between.
-func logTicks(lo, hi float64) []plot.Tick {
-	var out []plot.Tick
-	wide := math.Log10(hi/lo) > 2
-	for _, m := range logaxis.Marks(lo, hi) {
-		label := ""
-		if m.Digit == 1 || !wide && (m.Digit == 2 || m.Digit == 5) {
-			label = strconv.FormatFloat(m.Value, 'g', -1, 64)
-		}
-		out = append(out, plot.Tick{Value: m.Value, Label: label})
-	}
-	return out
-}
-
-// figureLegend is one line of colour and name per series, in columns.
-type figureLegend struct {
-	entries       []Series
-	bars          bool
-	rows, columns int
-}
-
-// legendOf collects the series of all panels, each name once.
-func legendOf(panels []Panel, columns int) (figureLegend, error) {
-	l := figureLegend{bars: true}
-	seen := map[string]Method{}
+// legendOf collects the series of all panels with lines, each name once. Bars have their names
+// beside them.
+func legendOf(panels []Panel) ([]figure.Entry, error) {
+	var entries []figure.Entry
+	seen, listed := map[string]Method{}, map[string]bool{}
 	for _, p := range panels {
-		l.bars = l.bars && p.Bars
 		for _, s := range p.Series {
-			m, ok := seen[s.Name]
-			if ok && m != s.Method {
-				return l, fmt.Errorf("%q stands for both %s and %s", s.Name, m, s.Method)
+			if m, ok := seen[s.Name]; ok && m != s.Method {
+				return nil, fmt.Errorf("%q stands for both %s and %s", s.Name, m, s.Method)
 			}
-			if !ok {
-				seen[s.Name] = s.Method
-				l.entries = append(l.entries, s)
+			seen[s.Name] = s.Method
+			if p.Bars || listed[s.Name] {
+				continue
 			}
+			listed[s.Name] = true
+			e := figure.Entry{Name: s.Name}
+			line, glyph := s.styles()
+			if !s.Marks {
+				e.Line = line
+			}
+			if !s.Plain {
+				e.Glyph = glyph
+			}
+			entries = append(entries, e)
 		}
 	}
-	l.columns = max(1, min(len(l.entries), int(max(float64(columns), 2)*panelWidth/165)))
-	l.rows = (len(l.entries) + l.columns - 1) / l.columns
-	return l, nil
-}
-
-func (l figureLegend) draw(c draw.Canvas) {
-	style := text.Style{Color: color.Black, Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: 10}, Handler: plot.DefaultTextHandler, YAlign: text.YCenter}
-	wide := c.Size().X / vg.Length(l.columns)
-	for i, s := range l.entries {
-		x := c.Min.X + wide*vg.Length(i%l.columns)
-		y := c.Max.Y - vg.Points(legendLine)*(vg.Length(i/l.columns)+0.5)
-		line, glyph := s.styles()
-		right := x + vg.Points(28)
-		if !s.Marks {
-			c.StrokeLine2(line, x, y, right, y)
-		}
-		if !s.Plain {
-			c.DrawGlyph(glyph, vg.Point{X: (x + right) / 2, Y: y})
-		}
-		c.FillText(style, vg.Point{X: right + vg.Points(5), Y: y}, s.Name)
-	}
+	return entries, nil
 }

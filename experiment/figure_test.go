@@ -37,12 +37,12 @@ func TestPlacedPoints(t *testing.T) {
 		{Method: "a", X: []float64{0, 1, 2, 3}, Y: []float64{1, 0, 5, -1}, Band: []float64{1, 2, 3, 4}, Spread: []float64{4, 3, 2, 1}},
 		{Method: "b", X: []float64{1}, Y: []float64{0}},
 	}}
-	got := p.placed()
+	got := p.drawable()
 	if len(got) != 1 || len(got[0].X) != 1 || got[0].X[0] != 2 || got[0].Y[0] != 5 || got[0].Band[0] != 3 || got[0].Spread[0] != 2 {
 		t.Errorf("got %+v", got)
 	}
-	if p.LogX, p.LogY = false, false; len(p.placed()) != 2 || len(p.placed()[0].X) != 4 {
-		t.Errorf("linear axes: got %+v", p.placed())
+	if p.LogX, p.LogY = false, false; len(p.drawable()) != 2 || len(p.drawable()[0].X) != 4 {
+		t.Errorf("linear axes: got %+v", p.drawable())
 	}
 }
 
@@ -55,5 +55,32 @@ func TestShadesOnALogarithmicAxis(t *testing.T) {
 	}
 	if !(c.Y.Min > 0 && c.Y.Min < 1e-3 && c.Y.Max == 6) {
 		t.Errorf("axis from %g to %g", c.Y.Min, c.Y.Max)
+	}
+}
+
+// Panels with the same vertical axis share its range, and bars of a row theirs: the largest mark
+// of one is on the other.
+func TestPanelsShareScales(t *testing.T) {
+	line := func(y string, values ...float64) Panel {
+		return Panel{Title: y, Y: y, Series: []Series{{Method: "a", X: []float64{0, 1}, Y: values}}}
+	}
+	bar := func(v float64) Panel { return Panel{Bars: true, Series: []Series{{Method: "a", Y: []float64{v}}}} }
+	for name, c := range map[string]struct {
+		panels []Panel
+		mark   string
+		times  int
+	}{
+		"same":       {[]Panel{line("y", 0, 1), line("y", 0, 6000)}, "6000", 2},
+		"other axis": {[]Panel{line("y", 0, 1), line("z", 0, 6000)}, "6000", 1},
+		"bars":       {[]Panel{bar(1), bar(6000)}, "8000", 2},
+		"other row":  {[]Panel{bar(1), {}, bar(6000), {}}, "8000", 1},
+	} {
+		r := &Run{def: Definition{catalog: New(Field{Looks: map[Method]Look{"a": {Title: "a"}}})}}
+		if err := r.Figure("x", "", 2, c.panels); err != nil {
+			t.Fatal(err)
+		}
+		if n := bytes.Count(r.files["x.svg"], []byte(">"+c.mark+"</text>")); n != c.times {
+			t.Errorf("%s: %d panels have the mark %s, want %d", name, n, c.mark, c.times)
+		}
 	}
 }

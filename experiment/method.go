@@ -3,6 +3,8 @@ package experiment
 import (
 	"image/color"
 	"strings"
+
+	"github.com/darrm/darrm/internal/figure"
 )
 
 // Method is a way to answer, or to train. Its name is used in files, its Look, which a Field
@@ -19,9 +21,7 @@ type Look struct {
 	Glyph  int // 0 circle, 1 pyramid, 2 square, 3 ring, 4 cross, 5 triangle
 }
 
-func (l Look) rgb() color.RGBA {
-	return color.RGBA{R: uint8(l.Color >> 16), G: uint8(l.Color >> 8), B: uint8(l.Color), A: 0xFF}
-}
+func (l Look) rgb() color.RGBA { return figure.RGB(l.Color) }
 
 // Title returns how people call the method: its name if no field has a look for it.
 func (c *Catalog) Title(m Method) string {

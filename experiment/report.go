@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/darrm/darrm/internal/figure"
 	"github.com/darrm/darrm/internal/readfile"
 )
 
@@ -27,6 +28,53 @@ var reportTemplate = template.Must(template.New("report").Parse(reportText))
 type reportPage struct {
 	Sections      []section
 	Claims, Fails int
+	StyleSheet    template.CSS // of the pictures
+}
+
+// Summary says in words how many of the experiments agree with what their sources or theory
+// say, and which do not.
+func (p reportPage) Summary() []string {
+	agree, quick, untested := 0, 0, 0
+	var differ []string
+	for _, s := range p.Sections {
+		switch {
+		case len(s.Claims) == 0:
+			untested++
+		case len(s.Failed()) == 0:
+			agree++
+		default:
+			differ = append(differ, fmt.Sprintf("%s (%d of %d statements fail)", s.Title, len(s.Failed()), len(s.Claims)))
+		}
+		if s.Quick {
+			quick++
+		}
+	}
+	n := len(p.Sections)
+	out := []string{fmt.Sprintf("%d of %s found what their sources or theory say: of %s about the numbers, %d hold.", agree, count(n, "experiment"), count(p.Claims, "statement"), p.Claims-p.Fails)}
+	switch {
+	case p.Claims == 0:
+		out[0] = fmt.Sprintf("%s, and no statement about the numbers was tested.", count(n, "experiment"))
+	case p.Fails == 0 && untested == 0:
+		out[0] = fmt.Sprintf("All agree: %s found what their sources or theory say. %s about the numbers were tested and all hold.", count(n, "experiment"), count(p.Claims, "statement"))
+	}
+	if len(differ) > 0 {
+		out = append(out, "What does not agree: "+strings.Join(differ, "; ")+". The statements, with the numbers they were tested on:")
+	}
+	// The list of failures follows, so what else there is to say comes before it.
+	if untested > 0 && p.Claims > 0 {
+		out = slices.Insert(out, 1, fmt.Sprintf("Without a statement that can be tested: %d.", untested))
+	}
+	if quick > 0 {
+		out = slices.Insert(out, 1, fmt.Sprintf("In a quick form, smaller than the source's: %d of %d.", quick, n))
+	}
+	return out
+}
+
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 // section is one experiment on the page.
@@ -68,7 +116,7 @@ func (t shownTable) Cells(row []any) []string {
 // is compared with its record first; the error names the one that differs. If ctx ends the
 // error is ctx.Err().
 func (c *Catalog) WriteReport(ctx context.Context, w io.Writer, dirs ...string) error {
-	var page reportPage
+	page := reportPage{StyleSheet: template.CSS(figure.StyleSheet)}
 	var found []string
 	for _, dir := range dirs {
 		list, err := recordedIn(dir)
@@ -94,7 +142,7 @@ func (c *Catalog) WriteReport(ctx context.Context, w io.Writer, dirs ...string) 
 		page.Fails += len(s.Failed())
 		page.Sections = append(page.Sections, s)
 	}
-	slices.SortStableFunc(page.Sections, func(a, b section) int { return c.place(a.Name) - c.place(b.Name) })
+	slices.SortStableFunc(page.Sections, func(a, b section) int { return c.position(a.Name) - c.position(b.Name) })
 	// Into memory first: half a page is no page.
 	var b bytes.Buffer
 	if err := reportTemplate.Execute(&b, page); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/experimenttest"
+	"github.com/darrm/darrm/internal/figure"
 )
 
 func TestReport(t *testing.T) {
@@ -25,7 +26,7 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := page.String()
-	for _, want := range []string{`<section id="figure-b.5">`, `<section id="accounting">`, "and all hold", "Quick form", "1.2.3", "<svg viewBox=", "9.901", "γ_DSub"} {
+	for _, want := range []string{`<section id="figure-b.5">`, `<section id="accounting">`, "All agree: 2 experiments", "tested and all hold", figure.StyleSheet, "Quick form", "1.2.3", "<svg viewBox=", "9.901", "γ_DSub"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page has no %q", want)
 		}

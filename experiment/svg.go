@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/darrm/darrm/internal/figure"
 )
 
 // What a picture may consist of. These are all that the plotting library writes; none can
@@ -36,6 +39,17 @@ func inlineSVG(data []byte, label string) (string, error) {
 		switch t := token.(type) {
 		case xml.StartElement:
 			name := t.Name.Local
+			if name == "style" && depth > 0 {
+				// The page has the house's style sheet already, and takes no other.
+				var sheet string
+				if err := in.DecodeElement(&sheet, &t); err != nil {
+					return "", err
+				}
+				if sheet != figure.StyleSheet {
+					return "", fmt.Errorf("element <style> is not that of pictures here")
+				}
+				continue
+			}
 			if !slices.Contains(svgElements, name) || (depth == 0) != (name == "svg") || depth == 0 && out.Len() > 0 {
 				return "", fmt.Errorf("element <%s> is not what pictures here consist of", name)
 			}
@@ -64,6 +78,10 @@ func inlineSVG(data []byte, label string) (string, error) {
 				}
 				writeAttribute(&out, "viewBox", viewBox)
 				writeAttribute(&out, "style", "max-width:"+f[2]+"pt")
+				// A small screen scrolls what it would make too small to read.
+				if w, err := strconv.ParseFloat(f[2], 64); err == nil && w > 1.2*figure.SingleWidth {
+					writeAttribute(&out, "class", "wide")
+				}
 				writeAttribute(&out, "role", "img")
 				writeAttribute(&out, "aria-label", label)
 			}

@@ -3,8 +3,11 @@ package experiment
 import (
 	"bytes"
 	"html/template"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/darrm/darrm/internal/figure"
 )
 
 // What a claim's or a title's text says is text.
@@ -14,7 +17,7 @@ func TestReportEscapes(t *testing.T) {
 	if err := reportTemplate.Execute(&b, reportPage{Sections: []section{s}, Claims: 1, Fails: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if text := b.String(); strings.Contains(text, "<script>") || strings.Contains(text, "<i>") || !strings.Contains(text, "a &lt; b") || !strings.Contains(text, "one does not hold") {
+	if text := b.String(); strings.Contains(text, "<script>") || strings.Contains(text, "<i>") || !strings.Contains(text, "a &lt; b") || !strings.Contains(text, "of 1 statement about the numbers, 0 hold") || !strings.Contains(text, "does not hold that a &lt; b") {
 		t.Error(text)
 	}
 }
@@ -25,6 +28,11 @@ func TestInlineSVGRefuses(t *testing.T) {
 	if want := `<svg viewBox="0 0 10 10" style="max-width:10pt" role="img" aria-label="&#34;x&#34;"><g transform="scale(1)"><text x="1">a &lt; b</text></g></svg>`; err != nil || got != want {
 		t.Errorf("%v\n%s\n%s", err, got, want)
 	}
+	// The style sheet of pictures is the page's already.
+	styled := strings.Replace(good, `<g `, `<style>`+figure.StyleSheet+`</style><g `, 1)
+	if again, err := inlineSVG([]byte(styled), `"x"`); err != nil || again != got {
+		t.Errorf("%v\n%s", err, again)
+	}
 	for _, bad := range []string{
 		"", "text", `<svg viewBox="0 0 1 1">`, `<svg></svg>`, `<g viewBox="0 0 1 1"></g>`,
 		`<svg viewBox="0 0 1 1"><script>x</script></svg>`,
@@ -34,12 +42,41 @@ func TestInlineSVGRefuses(t *testing.T) {
 		`<svg viewBox="0 0 1 1"><a href="javascript:x"/></svg>`,
 		`<svg viewBox="0 0 1 1"><foreignObject/></svg>`,
 		`<svg viewBox="0 0 1 1"><style>@import "x"</style></svg>`,
+		`<svg viewBox="0 0 1 1"><style>` + figure.StyleSheet + ` @import "x"</style></svg>`,
 		`<svg viewBox="0 0 1 1"><path style="fill:url(http://x)"/></svg>`,
 		`<svg viewBox="0 0 1 1"><svg viewBox="0 0 1 1"></svg></svg>`,
 		`<svg viewBox="0 0 1 1"></svg><svg viewBox="0 0 1 1"></svg>`,
 	} {
 		if out, err := inlineSVG([]byte(bad), ""); err == nil {
 			t.Errorf("%s becomes %s", bad, out)
+		}
+	}
+}
+
+// The summary counts what agrees, and names what does not with the reason.
+func TestReportSummary(t *testing.T) {
+	holds, fails := Claim{"a = b", true, "1 = 1"}, Claim{"c < d", false, "2 against 1"}
+	part := func(title string, quick bool, claims ...Claim) section {
+		return section{Result: Result{Name: title, Title: title, Quick: quick, Claims: claims}, ID: title}
+	}
+	for _, tt := range []struct {
+		sections []section
+		want     []string
+	}{
+		{[]section{part("A", false, holds, holds), part("B", false, holds)}, []string{"All agree: 2 experiments found what their sources or theory say. 3 statements about the numbers were tested and all hold."}},
+		{[]section{part("A", true, holds), part("B", false, holds, fails), part("C", false)}, []string{
+			"1 of 3 experiments found what their sources or theory say: of 3 statements about the numbers, 2 hold.",
+			"In a quick form, smaller than the source's: 1 of 3.", "Without a statement that can be tested: 1.",
+			"What does not agree: B (1 of 2 statements fail). The statements, with the numbers they were tested on:"}},
+		{[]section{part("A", false)}, []string{"1 experiment, and no statement about the numbers was tested."}},
+	} {
+		page := reportPage{Sections: tt.sections}
+		for _, s := range tt.sections {
+			page.Claims += len(s.Claims)
+			page.Fails += len(s.Failed())
+		}
+		if got := page.Summary(); !slices.Equal(got, tt.want) {
+			t.Errorf("got %q, want %q", got, tt.want)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 const DefaultPriorMean = 0.75
 
 // UniformCounts returns the law of vote counts in which every count 0 … k is equally
-// likely, for CountWeights. It needs no data.
+// likely, for countWeights. It needs no data.
 func UniformCounts(k int) ([]float64, error) {
 	if err := check.Teachers(k); err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func UniformCounts(k int) ([]float64, error) {
 //
 //	½·Binomial(k, μ) + ½·Binomial(k, 1-μ)
 //
-// for CountWeights. It needs no data.
+// for countWeights. It needs no data.
 func TwoSidedCounts(k int, mu float64) ([]float64, error) {
 	if err := check.Teachers(k); err != nil {
 		return nil, err
@@ -48,12 +48,12 @@ func TwoSidedCounts(k int, mu float64) ([]float64, error) {
 // in [0, ½]; a tie has no majority and counts as agreement. It is what Objective.Counts
 // minimises. ExpectedError is never larger for teachers who vote as the counts say: it
 // compares the laws of label and majority, where a wrong 0 makes up for a wrong 1. The
-// errors are CountWeights'.
+// errors are countWeights'.
 func Disagreement(f Func, counts []float64) (float64, error) {
 	if err := checkCounts(counts, f.K()); err != nil {
 		return 0, err
 	}
-	weights, err := CountWeights(counts)
+	weights, err := countWeights(counts)
 	if err != nil {
 		return 0, err
 	}

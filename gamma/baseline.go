@@ -91,10 +91,10 @@ func RandomizedResponse(p constraints.Problem, tau, lambda float64) (Func, error
 	return Constant(p.K, c)
 }
 
-// Baseline is a certified noise function that the optimum is compared with, and a
-// mechanism by itself.
-type Baseline struct {
-	Name      string // BaselineKind's
+// Named is a certified noise function under a name: a baseline that the optimum is compared
+// with, or any other candidate of a comparison. It is a mechanism by itself.
+type Named struct {
+	Name      string // for files; of a baseline, BaselineKind's
 	Title     string // for people, with its parameters
 	Certified *Certified
 }
@@ -178,13 +178,13 @@ const roundingShare = 1e-6
 // *ViolationError where that is not private for p (double subsampling has a proof for
 // teachers of one law only, and subsampling one for δ ≥ 1-(1-Δ)^m), those of Applies, and
 // ctx.Err(). Cost: two certificates.
-func (b BaselineKind) Certify(ctx context.Context, p constraints.Problem) (Baseline, error) {
+func (b BaselineKind) Certify(ctx context.Context, p constraints.Problem) (Named, error) {
 	if err := b.Applies(p); err != nil {
-		return Baseline{}, err
+		return Named{}, err
 	}
 	s, err := constraints.NewSystem(p)
 	if err != nil {
-		return Baseline{}, err
+		return Named{}, err
 	}
 	out, err := b.shrunk(ctx, s)
 	if err != nil || b.multiple {
@@ -192,33 +192,33 @@ func (b BaselineKind) Certify(ctx context.Context, p constraints.Problem) (Basel
 	}
 	f, _, err := b.make(b, p)
 	if err != nil {
-		return Baseline{}, err
+		return Named{}, err
 	}
 	for l := 0; 2*l < p.K; l++ {
 		if out.Certified.fn.At(l) < f.At(l)*(1-roundingShare) {
 			_, _, err = certify(ctx, s, f)
-			return Baseline{}, fmt.Errorf("%s: %w", out.Title, err)
+			return Named{}, fmt.Errorf("%s: %w", out.Title, err)
 		}
 	}
 	return out, nil
 }
 
 // shrunk returns the largest private multiple of the kind's function.
-func (b BaselineKind) shrunk(ctx context.Context, s *constraints.System) (Baseline, error) {
+func (b BaselineKind) shrunk(ctx context.Context, s *constraints.System) (Named, error) {
 	f, title, err := b.make(b, s.Problem())
 	if err != nil {
-		return Baseline{}, err
+		return Named{}, err
 	}
 	certified, err := CertifyLargest(ctx, s, f)
 	if err != nil {
-		return Baseline{}, fmt.Errorf("baseline %s: %w", b.Name, err)
+		return Named{}, fmt.Errorf("baseline %s: %w", b.Name, err)
 	}
-	return Baseline{b.Name, title, certified}, nil
+	return Named{b.Name, title, certified}, nil
 }
 
 // Baselines returns the BaselineKinds that apply to p, each certified, and scaled down
 // where its own formula is not private for p. Cost: a few certificates.
-func Baselines(ctx context.Context, p constraints.Problem) ([]Baseline, error) {
+func Baselines(ctx context.Context, p constraints.Problem) ([]Named, error) {
 	s, err := constraints.NewSystem(p)
 	if err != nil {
 		return nil, err
@@ -226,8 +226,8 @@ func Baselines(ctx context.Context, p constraints.Problem) ([]Baseline, error) {
 	return baselines(ctx, s)
 }
 
-func baselines(ctx context.Context, s *constraints.System) ([]Baseline, error) {
-	var out []Baseline
+func baselines(ctx context.Context, s *constraints.System) ([]Named, error) {
+	var out []Named
 	for _, kind := range baselineKinds {
 		if kind.Applies(s.Problem()) != nil {
 			continue

@@ -151,8 +151,8 @@ func (f Func) String() string {
 	return b.String()
 }
 
-// exactly is New for values that claim to be multiples of 2⁻⁵³ already.
-func exactly(values []float64) (Func, error) {
+// fromMultiples is New for values that claim to be multiples of 2⁻⁵³ already.
+func fromMultiples(values []float64) (Func, error) {
 	f, err := New(values)
 	if err != nil {
 		return Func{}, err

@@ -141,7 +141,7 @@ func TestValuesRoundTrip(t *testing.T) {
 		for l := range (k + 1) / 2 {
 			f.set(l, rapid.Uint64Range(0, One).Draw(t, "numerator"))
 		}
-		for name, read := range map[string]func([]float64) (Func, error){"New": New, "exactly": exactly} {
+		for name, read := range map[string]func([]float64) (Func, error){"New": New, "exactly": fromMultiples} {
 			g, err := read(f.Values())
 			if err != nil || !g.Equal(f) || !f.Equal(g) {
 				t.Fatalf("%s(%v) = %v, %v", name, f.Values(), g.Values(), err)
@@ -169,14 +169,14 @@ func TestExactlyRefusesWhatNewRounds(t *testing.T) {
 		}
 		// 0.1 and 1/3 are float64s below 1/2, which may have finer digits.
 		fits := f.At(0) == v
-		if _, err := exactly(values); (err == nil) != fits {
+		if _, err := fromMultiples(values); (err == nil) != fits {
 			t.Errorf("exactly(%v): %v, but rounding it gives %v", v, err, f.At(0))
 		}
 	}
-	if _, err := exactly([]float64{0x1p-54, 0x1p-54}); err == nil || !strings.Contains(err.Error(), "multiple of 2^-53") {
+	if _, err := fromMultiples([]float64{0x1p-54, 0x1p-54}); err == nil || !strings.Contains(err.Error(), "multiple of 2^-53") {
 		t.Errorf("2⁻⁵⁴: %v", err)
 	}
-	if _, err := exactly([]float64{2, 2}); err == nil {
+	if _, err := fromMultiples([]float64{2, 2}); err == nil {
 		t.Error("2 passes")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"math/big"
+	"strings"
 
 	"github.com/darrm/darrm/constraints"
 )
@@ -23,27 +24,37 @@ const MaxTableBytes = 4 << 20
 // file is the JSON form of a Table. Fields may be added; none changes its meaning
 // without a new FormatVersion.
 type file struct {
-	Format        int                `json:"format_version"`
-	K             int                `json:"k"`
-	M             float64            `json:"m"`
-	TotalEpsilon  float64            `json:"total_epsilon,omitempty"`
-	Epsilon       fileEpsilon        `json:"epsilon"`
-	TeacherDelta  float64            `json:"teacher_delta"`
-	Delta         float64            `json:"delta"`
-	Affected      int                `json:"affected"`
-	Shape         Shape              `json:"shape"`
-	PriorMean     float64            `json:"prior_mean"`
-	PriorCounts   []float64          `json:"prior_counts,omitempty"`
-	WorstCase     bool               `json:"worst_case,omitempty"`
-	Gamma         []float64          `json:"gamma"`
+	Format int `json:"format_version"`
+	fileProblem
+	Gamma []float64 `json:"gamma"`
+	fileFigures
+	Proof        []fileMultiplier `json:"proof"`
+	ProofWeights []float64        `json:"proof_weights,omitempty"`
+	Solver       string           `json:"solver"`
+	Version      string           `json:"version"`
+}
+
+// fileProblem is what the table was solved for.
+type fileProblem struct {
+	K            int         `json:"k"`
+	M            float64     `json:"m"`
+	TotalEpsilon float64     `json:"total_epsilon,omitempty"`
+	Epsilon      fileEpsilon `json:"epsilon"`
+	TeacherDelta float64     `json:"teacher_delta"`
+	Delta        float64     `json:"delta"`
+	Affected     int         `json:"affected"`
+	Shape        Shape       `json:"shape"`
+	PriorMean    float64     `json:"prior_mean"`
+	PriorCounts  []float64   `json:"prior_counts,omitempty"`
+	WorstCase    bool        `json:"worst_case,omitempty"`
+}
+
+// fileFigures are what the table says about itself.
+type fileFigures struct {
 	ExpectedError float64            `json:"expected_error"`
 	Disagreement  *Disagreements     `json:"disagreement,omitempty"` // older files have none
 	Baselines     map[string]float64 `json:"baselines"`
 	Certificate   fileCertificate    `json:"certificate"`
-	Proof         []fileMultiplier   `json:"proof"`
-	ProofWeights  []float64          `json:"proof_weights,omitempty"`
-	Solver        string             `json:"solver"`
-	Version       string             `json:"version"`
 }
 
 // fileEpsilon is an ε; JSON has no infinity, so that of teachers that promise
@@ -98,32 +109,46 @@ type fileMultiplier struct {
 
 // MarshalJSON returns the documented JSON form.
 func (t *Table) MarshalJSON() ([]byte, error) {
-	p, c := t.Problem(), t.certificate
 	f := file{
-		Format: FormatVersion,
-		K:      p.K, M: p.M, TotalEpsilon: p.TotalEpsilon, Epsilon: fileEpsilon(p.Epsilon), TeacherDelta: p.TeacherDelta, Delta: p.Delta, Affected: p.Affected,
-		Shape: t.Shape, PriorMean: t.PriorMean, PriorCounts: t.Counts, WorstCase: t.WorstCase,
-		Gamma:         t.fn.Values(),
-		ExpectedError: t.ExpectedError,
-		Baselines:     map[string]float64{},
-		Certificate: fileCertificate{
-			Method: c.Method, Constraints: fileCount{c.Constraints}, Bound: c.Bound, RightHandSide: c.RightHandSide, Slack: c.Slack,
-			LowerBound: t.LowerBound, Gap: t.Gap,
-		},
-		Proof:        []fileMultiplier{},
-		ProofWeights: t.Proof.Weights,
-		Solver:       t.Solver,
-		Version:      t.Version,
-	}
-	d := t.Disagreements(t.fn)
-	f.Disagreement = &d
-	for _, b := range t.Baselines {
-		f.Baselines[b.Name] = t.BaselineError(b)
+		Format: FormatVersion, fileProblem: t.fileProblem(), Gamma: t.fn.Values(), fileFigures: t.fileFigures(),
+		Proof: []fileMultiplier{}, ProofWeights: t.Proof.Weights, Solver: t.Solver, Version: t.Version,
 	}
 	for _, m := range t.Proof.Multipliers {
 		f.Proof = append(f.Proof, fileMultiplier{m.Multiset[:], m.Value})
 	}
 	return json.Marshal(f)
+}
+
+// Summary returns the JSON form without the noise function, its proof, and who wrote it. Its
+// fields have the names and the order of MarshalJSON's.
+func (t *Table) Summary() ([]byte, error) {
+	return json.Marshal(struct {
+		fileProblem
+		fileFigures
+	}{t.fileProblem(), t.fileFigures()})
+}
+
+func (t *Table) fileProblem() fileProblem {
+	p := t.Problem()
+	return fileProblem{
+		K: p.K, M: p.M, TotalEpsilon: p.TotalEpsilon, Epsilon: fileEpsilon(p.Epsilon), TeacherDelta: p.TeacherDelta, Delta: p.Delta,
+		Affected: p.Affected, Shape: t.Shape, PriorMean: t.PriorMean, PriorCounts: t.Counts, WorstCase: t.WorstCase,
+	}
+}
+
+func (t *Table) fileFigures() fileFigures {
+	c, d := t.certificate, t.Disagreements(t.fn)
+	f := fileFigures{
+		ExpectedError: t.ExpectedError, Disagreement: &d, Baselines: map[string]float64{},
+		Certificate: fileCertificate{
+			Method: c.Method, Constraints: fileCount{c.Constraints}, Bound: c.Bound, RightHandSide: c.RightHandSide, Slack: c.Slack,
+			LowerBound: t.LowerBound, Gap: t.Gap,
+		},
+	}
+	for _, b := range t.Baselines {
+		f.Baselines[b.Name] = t.BaselineError(b)
+	}
+	return f
 }
 
 // Encode writes the JSON form, indented, with a final newline.
@@ -169,6 +194,24 @@ func Decode(ctx context.Context, r io.Reader) (*Table, error) {
 		return nil, err
 	}
 	return c.Certify(ctx)
+}
+
+// MismatchError says what a table's file says wrongly about itself.
+type MismatchError struct{ Wrong []string }
+
+func (e *MismatchError) Error() string { return strings.Join(e.Wrong, "; ") }
+
+// Verify certifies the claim and compares what it says about itself with what is found. The
+// errors are those of Certify, or a *MismatchError.
+func (c *Claim) Verify(ctx context.Context) (*Table, error) {
+	t, err := c.Certify(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if wrong := c.Differences(t); len(wrong) > 0 {
+		return nil, &MismatchError{wrong}
+	}
+	return t, nil
 }
 
 // ReadClaim reads a table without certifying it. The error is a *FormatError.
@@ -217,7 +260,7 @@ func parseClaim(data []byte) (*Claim, error) {
 	if len(f.Gamma) != f.K+1 {
 		return nil, fmt.Errorf("gamma has %d values, but K = %d needs %d", len(f.Gamma), f.K, f.K+1)
 	}
-	fn, err := exactly(f.Gamma)
+	fn, err := fromMultiples(f.Gamma)
 	if err != nil {
 		return nil, err
 	}

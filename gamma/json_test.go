@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"runtime"
@@ -105,6 +106,35 @@ func wantKeys(t *testing.T, name string, got map[string]json.RawMessage, want ..
 	sort.Strings(want)
 	if !slices.Equal(keys, want) {
 		t.Errorf("%s has fields %q, want %q", name, keys, want)
+	}
+}
+
+// A summary is the table's JSON without some of its fields.
+func TestSummary(t *testing.T) {
+	table := goldenTable(t, "k7-m2-free")
+	var whole, summary map[string]json.RawMessage
+	short, err := table.Summary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	long, err := table.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for b, v := range map[string]*map[string]json.RawMessage{string(long): &whole, string(short): &summary} {
+		if err := json.Unmarshal([]byte(b), v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"gamma", "proof", "solver", "version", "format_version"} {
+		if whole[name] == nil {
+			t.Errorf("%s is not in the table", name)
+		}
+		delete(whole, name)
+	}
+	delete(whole, "proof_weights")
+	if !maps.EqualFunc(whole, summary, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
+		t.Errorf("summary %s, want %s", short, whole)
 	}
 }
 

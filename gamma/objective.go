@@ -35,7 +35,7 @@ func Weights(k int, mu float64) ([]float64, error) {
 	return w, nil
 }
 
-// CountWeights returns what each free value of γ is worth when a query's vote count
+// countWeights returns what each free value of γ is worth when a query's vote count
 // is l with a frequency proportional to counts[l], l = 0 … K:
 //
 //	weight(l) = ½·(counts(l) + counts(K-l)) / Σ counts,   l = 0 … ⌈K/2⌉-1
@@ -45,7 +45,7 @@ func Weights(k int, mu float64) ([]float64, error) {
 // negative or not finite, or if their sum is not positive and finite.
 //
 // The counts become part of the mechanism: they must come from public data.
-func CountWeights(counts []float64) ([]float64, error) {
+func countWeights(counts []float64) ([]float64, error) {
 	k := len(counts) - 1
 	if err := check.Teachers(k); err != nil {
 		return nil, fmt.Errorf("%d counts: %w", len(counts), err)

@@ -25,8 +25,8 @@ func ParseShape(name string) (Shape, error) {
 	return "", &check.Error{Name: "shape", Value: fmt.Sprintf("%q", name), Rule: `"free" or "monotone"`}
 }
 
-// has reports whether f is one of the shape's functions.
-func (s Shape) has(f Func) bool { return s != Monotone || f.Monotone() }
+// contains reports whether f is one of the shape's functions.
+func (s Shape) contains(f Func) bool { return s != Monotone || f.Monotone() }
 
 // Multiplier is one term of a proof of optimality: a constraint of the problem
 // and its weight, a dual variable of the linear program.

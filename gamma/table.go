@@ -71,7 +71,7 @@ func (o Objective) Weights(k int) ([]float64, error) {
 	case o.WorstCase:
 		return nil, fmt.Errorf("the worst case has no weights")
 	case o.Counts != nil:
-		return CountWeights(o.Counts)
+		return countWeights(o.Counts)
 	}
 	return Weights(k, o.PriorMean)
 }
@@ -136,7 +136,7 @@ type Table struct {
 	*Certified
 	Objective
 	ExpectedError float64 // Objective.Error of the function
-	Baselines     []Baseline
+	Baselines     []Named
 	Proof         Proof
 	LowerBound    float64 // no private γ of this shape has a smaller error
 	Gap           float64 // ExpectedError - LowerBound ≥ 0: at most this far from the optimum
@@ -151,7 +151,7 @@ func NewTable(ctx context.Context, c *Certified, o Objective, proof Proof) (*Tab
 }
 
 // BestTable is NewTable for c or, where one of the baselines has the shape and a smaller
-// error, for the best of those: its Certified is then that Baseline's. So ExpectedError is
+// error, for the best of those: its Certified is then that baseline's. So ExpectedError is
 // never above the BaselineError of a baseline that has the shape. The bound that proof
 // shows is one for every function of the shape, whichever is chosen.
 func BestTable(ctx context.Context, c *Certified, o Objective, proof Proof) (*Table, error) {
@@ -163,7 +163,7 @@ func newTable(ctx context.Context, c *Certified, o Objective, proof Proof, choos
 	if err := o.Validate(k); err != nil {
 		return nil, err
 	}
-	if !o.Shape.has(c.fn) {
+	if !o.Shape.contains(c.fn) {
 		return nil, fmt.Errorf("gamma increases towards the middle, but its shape must be %q", Monotone)
 	}
 	lower, err := o.lowerBound(c.system, proof)
@@ -198,10 +198,10 @@ func newTable(ctx context.Context, c *Certified, o Objective, proof Proof, choos
 
 // better returns the best of the baselines that have the shape and an error below e, or
 // nil.
-func (o Objective) better(baselines []Baseline, e float64) *Baseline {
-	var best *Baseline
+func (o Objective) better(baselines []Named, e float64) *Named {
+	var best *Named
 	for i, b := range baselines {
-		if of := o.Error(b.Certified.fn); of < e && o.Shape.has(b.Certified.fn) {
+		if of := o.Error(b.Certified.fn); of < e && o.Shape.contains(b.Certified.fn) {
 			best, e = &baselines[i], of
 		}
 	}
@@ -210,7 +210,7 @@ func (o Objective) better(baselines []Baseline, e float64) *Baseline {
 
 // BetterBaseline returns the best of the baselines that have the shape and a smaller error
 // than the table's function, or nil where none has: always so after BestTable.
-func (t *Table) BetterBaseline() *Baseline { return t.better(t.Baselines, t.ExpectedError) }
+func (t *Table) BetterBaseline() *Named { return t.better(t.Baselines, t.ExpectedError) }
 
 // gap returns above - lower, rounded up, and at least 0.
 func gap(above, lower float64) float64 {
@@ -221,7 +221,7 @@ func gap(above, lower float64) float64 {
 }
 
 // BaselineError returns the error of a baseline under the table's objective.
-func (t *Table) BaselineError(b Baseline) float64 { return t.Error(b.Certified.fn) }
+func (t *Table) BaselineError(b Named) float64 { return t.Error(b.Certified.fn) }
 
 // ErrorOfCoin returns the error of releasing nothing but fair coins, γ ≡ 0, under
 // the table's objective: the scale on which gaps are judged.

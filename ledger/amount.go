@@ -197,6 +197,11 @@ func (c Cost) Plus(d Cost) Cost {
 	return Cost{c.epsilon.add(d.epsilon), c.delta.add(d.delta)}
 }
 
+// Minus returns the difference, exactly, and 0 for what d has more of.
+func (c Cost) Minus(d Cost) Cost {
+	return Cost{c.epsilon.minus(d.epsilon), c.delta.minus(d.delta)}
+}
+
 // Times returns n·c: what n releases of cost c spend under basic composition.
 func (c Cost) Times(n uint64) Cost {
 	return Cost{c.epsilon.times(n), c.delta.times(n)}

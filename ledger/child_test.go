@@ -18,6 +18,11 @@ import (
 // plays a program that charges and releases. "Released" is a line on its standard
 // output: once written, it can't be taken back.
 
+// behindSuffix is added to the path of a ledger for that of its anchor of one commit before.
+// In the mode "behind" it takes the anchor's place under an open handle, as if another process
+// had been killed between ledger and anchor.
+const behindSuffix = ".behind"
+
 const childEnv = "DARRM_LEDGER_TEST_CHILD"
 
 func TestMain(m *testing.M) {
@@ -68,6 +73,11 @@ func runChild(mode, path, prefix, count string) error {
 	}
 	if err != nil {
 		return err
+	}
+	if mode == "behind" && prefix == "first" {
+		if err := os.Rename(path+behindSuffix, path+AnchorSuffix); err != nil {
+			return err
+		}
 	}
 	for i := range n {
 		id := fmt.Sprintf("%s-%d", prefix, i)

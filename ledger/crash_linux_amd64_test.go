@@ -76,6 +76,9 @@ func existing(t *testing.T) func() string {
 	return func() string {
 		path := filepath.Join(tempDir(t), "ledger")
 		u.last().write(t, path)
+		if err := os.WriteFile(path+behindSuffix, u.states[len(u.states)-2].anchor, 0o600); err != nil {
+			t.Fatal(err)
+		}
 		return path
 	}
 }
@@ -156,12 +159,14 @@ func TestFailedSyncAndFullDisk(t *testing.T) {
 		name   string
 		errno  syscall.Errno
 		wanted func(*fileOp) bool
+		mode   string
 	}{
-		{"sync", syscall.EIO, func(op *fileOp) bool { return op.call == unix.SYS_FSYNC }},
-		{"write", syscall.ENOSPC, (*fileOp).isWrite},
+		{"sync", syscall.EIO, func(op *fileOp) bool { return op.call == unix.SYS_FSYNC }, "charge"},
+		{"sync of what a killed process left", syscall.EIO, func(op *fileOp) bool { return op.call == unix.SYS_FSYNC }, "behind"},
+		{"write", syscall.ENOSPC, (*fileOp).isWrite, "charge"},
 	} {
 		check := honest(t)
-		n := everyCall(t, "charge", failCall, c.errno, c.wanted, existing(t), func(at, path string, first, second said) {
+		n := everyCall(t, c.mode, failCall, c.errno, c.wanted, existing(t), func(at, path string, first, second said) {
 			if len(first.released)+len(first.refused) != 3 || len(first.refused) == 0 {
 				t.Errorf("%s: %d released, %d refused of 3", at, len(first.released), len(first.refused))
 			} else if !strings.Contains(first.refused[0], c.errno.Error()) || !strings.Contains(first.refused[0], ErrWrite.Error()) {

@@ -19,21 +19,16 @@ func TestReplacedWhileWriting(t *testing.T) {
 		t.Fatal(err)
 	}
 	old := readFiles(t, l.Path())
-	s, err := l.begin(t.Context(), true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(l.Path()+".copy", old.db, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(l.Path()+".copy", l.Path()); err != nil {
-		t.Fatal(err)
-	}
 	charge := &Entry{Kind: KindCharge, ID: "lost", Time: time.Now().UTC(), Count: 1, Unit: unitOfOne, Event: []byte("null")}
-	if err := l.write(s, []*Entry{charge}); !errors.Is(err, ErrDamaged) {
+	err := l.do(t.Context(), true, func(s *session) error {
+		if err := errors.Join(os.WriteFile(l.Path()+".copy", old.db, 0o600), os.Rename(l.Path()+".copy", l.Path())); err != nil {
+			t.Fatal(err)
+		}
+		return l.write(s, []*Entry{charge})
+	})
+	if !errors.Is(err, ErrDamaged) {
 		t.Errorf("%v, want ErrDamaged", err)
 	}
-	unlock(s.file)
 	if err := chargeOne(l, 1); !errors.Is(err, ErrBroken) {
 		t.Errorf("the handle goes on: %v", err)
 	}

@@ -190,7 +190,8 @@ func (l *Ledger) do(ctx context.Context, exclusive bool, fn func(*session) error
 			return fn(s)
 		}()
 	}
-	if errors.Is(err, ErrDamaged) {
+	// After a failed sync the next one may succeed without having written anything.
+	if errors.Is(err, ErrDamaged) || errors.Is(err, ErrWrite) {
 		l.broken = err
 	}
 	return err
@@ -265,10 +266,9 @@ func (l *Ledger) ChargeAll(ctx context.Context, requests []Request) ([]*Receipt,
 	return receipts, nil
 }
 
-// write commits entries and marks the handle if that fails.
+// write commits entries.
 func (l *Ledger) write(s *session, entries []*Entry) error {
 	if err := l.commit(s, entries); err != nil {
-		l.broken = err
 		return writeError(fmt.Errorf("%s: nothing may be released on its account: %w", l.path, err))
 	}
 	return nil
@@ -443,8 +443,7 @@ func (l *Ledger) Remaining(ctx context.Context) (Cost, error) {
 	if err != nil {
 		return Cost{}, err
 	}
-	limit := l.genesis.budget.limit
-	return Cost{limit.epsilon.minus(now.spent.epsilon), limit.delta.minus(now.spent.delta)}, nil
+	return l.genesis.budget.limit.Minus(now.spent), nil
 }
 
 // Head returns the last entry's number and hash, to be kept elsewhere.
@@ -510,11 +509,5 @@ func (s *session) verify(ctx context.Context, pinned []Head, visit func(*Entry))
 
 // settle writes the anchor of a new ledger.
 func (l *Ledger) settle(ctx context.Context) error {
-	return l.do(ctx, true, func(s *session) error {
-		err := l.levelAnchor(s)
-		if err != nil {
-			l.broken = err
-		}
-		return err
-	})
+	return l.do(ctx, true, func(s *session) error { return writeError(l.levelAnchor(s)) })
 }

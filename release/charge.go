@@ -14,11 +14,19 @@ import (
 )
 
 // These begin the ids of what is charged once for many releases. No release may have such
-// an id: it would pass for what was paid for.
+// an id: what is shared could then be charged no more.
 const (
 	teachersPrefix = "teachers:" // the training of frozen teachers
 	drawPrefix     = "draw:"     // one series of fresh teachers' votes, answered any number of times
 )
+
+// shared refuses the id of a release that begins as what many releases share.
+func shared(id string) error {
+	if strings.HasPrefix(id, teachersPrefix) || strings.HasPrefix(id, drawPrefix) {
+		return fmt.Errorf("request id = %q, but names that begin with %q or %q are for what many releases share", id, teachersPrefix, drawPrefix)
+	}
+	return nil
+}
 
 // Charge says who pays for a release of labels, how its answers add up, and what the ledger
 // calls it.
@@ -112,8 +120,8 @@ func (c Charge) check(promise bool) error {
 		return errors.New("a ledger needs a request id: give --request-id")
 	case promise && c.Teachers == "":
 		return errors.New(`a ledger needs to know whether the teachers are "fresh" or "frozen": give --teachers`)
-	case strings.HasPrefix(c.RequestID, teachersPrefix), strings.HasPrefix(c.RequestID, drawPrefix):
-		return fmt.Errorf("request id = %q, but names that begin with %q or %q are for what many releases share", c.RequestID, teachersPrefix, drawPrefix)
+	case shared(c.RequestID) != nil:
+		return shared(c.RequestID)
 	case frozen && c.Ensemble == "":
 		return errors.New("frozen teachers need the name of their ensemble: give --ensemble")
 	case c.Teachers == "" && c.Ensemble != "":

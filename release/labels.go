@@ -111,7 +111,10 @@ func (l Labels) Quote(ctx context.Context) (*Quote, error) {
 		return q, nil
 	}
 	charge, err := bill.Check(ctx, book)
-	if err != nil {
+	switch {
+	case r.transaction.secret.isResumed() && paidFor(err):
+		charge = ledger.Cost{} // it would be finished
+	case err != nil:
 		return nil, err
 	}
 	if q.Again, err = bill.repeats(ctx, book); err != nil {
@@ -125,7 +128,7 @@ func (l Labels) Quote(ctx context.Context) (*Quote, error) {
 	return q, err
 }
 
-// plan works out what is released and charged. A dry run needs no key.
+// plan works out what is released and charged, and writes nothing.
 func (r *labelRun) plan(ctx context.Context, dry bool) (err error) {
 	if err = r.check(); err != nil {
 		return err
@@ -138,10 +141,8 @@ func (r *labelRun) plan(ctx context.Context, dry bool) (err error) {
 	if r.transaction.Ledger, err = r.Charge.Open(ctx); err != nil {
 		return err
 	}
-	if !dry {
-		if r.coins, err = openCoins(ctx, r.Checkpoint); err != nil {
-			return err
-		}
+	if r.coins, err = openCoins(ctx, r.Checkpoint); err != nil {
+		return err
 	}
 	r.transaction.Output = r.Output
 	r.source = reread{paths: r.Votes, stdin: r.Stdin}

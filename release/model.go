@@ -62,6 +62,8 @@ func (m Model) Check() error {
 		return usagef("--insecure-seed and --ledger exclude each other: a simulation releases nothing and pays for nothing")
 	case m.RequestID != "" && m.Ledger == "":
 		return usagef("--request-id goes with --ledger")
+	case shared(m.RequestID) != nil:
+		return UsageError{shared(m.RequestID)}
 	}
 	return CheckPaths(m.Output.Path, m.Checkpoint, m.Ledger, m.Reads...)
 }
@@ -91,7 +93,7 @@ func (m Model) Quote(ctx context.Context) error {
 	if err != nil || t.Bill == nil {
 		return err
 	}
-	if _, err = t.Bill.Check(ctx, t.Ledger); t.secret.isResumed() && errors.Is(err, ledger.ErrReplayed) {
+	if _, err = t.Bill.Check(ctx, t.Ledger); t.secret.isResumed() && paidFor(err) {
 		return nil
 	}
 	return err

@@ -410,7 +410,7 @@ func TestReleased(t *testing.T) {
 	_, replayed := b.Pay(t.Context(), l, false)
 	released := func(err error, open func() (io.ReadCloser, error)) bool {
 		transaction := Transaction{Output: opener(open)}
-		return transaction.released(t.Context(), err)
+		return transaction.released(t.Context(), err) != nil
 	}
 	if released(replayed, file("")) {
 		t.Error("released before anything was recorded")

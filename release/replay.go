@@ -62,6 +62,13 @@ func replayed(err error, r ledger.Request, coins string) error {
 	return &ledger.ReplayedError{Replays: []ledger.Replay{*conflict.Earlier}}
 }
 
+// paidFor says of the refusal of a release that it was paid for, with these very coins: who kept
+// them would finish it.
+func paidFor(err error) bool {
+	var earlier *ledger.ReplayedError
+	return errors.As(err, &earlier) && earlier.Replays[0].Receipt != nil
+}
+
 // fields are those of an event that is an object.
 func fields(event json.RawMessage) (out map[string]any, ok bool) {
 	d := json.NewDecoder(bytes.NewReader(event))

@@ -19,6 +19,7 @@ import (
 type secret struct {
 	path    string
 	resumed bool          // the file was there: the release was begun before
+	made    bool          // this run made the file
 	state   func() []byte // what the file is to hold
 }
 
@@ -40,25 +41,51 @@ func openSecret(ctx context.Context, path string, limit int64) (*secret, []byte,
 
 func (s *secret) isResumed() bool { return s != nil && s.resumed }
 
-// save writes the state, which nobody else may read.
+// make writes the file of a release that was not begun before. A file that came meanwhile is
+// another run's, which may have paid for its release by now.
+func (s *secret) make() error {
+	if s == nil || s.resumed {
+		return nil
+	}
+	switch _, err := os.Lstat(target(s.path)); {
+	case err == nil:
+		return OutputError{fmt.Errorf("another run made the checkpoint %s meanwhile: %w", s.path, fs.ErrExist)}
+	case !errors.Is(err, fs.ErrNotExist):
+		return OutputError{err}
+	}
+	s.made = true // also where it fails halfway
+	return s.save()
+}
+
+// save writes the state, which nobody else may read, also where others could read the file
+// that it replaces. Links are followed.
 func (s *secret) save() error {
 	if s == nil {
 		return nil
 	}
-	err := atomicfile.Write(s.path, 0o600, func(w io.Writer) error { _, err := w.Write(s.state()); return err })
+	err := atomicfile.Replace(target(s.path), 0o600, func(w io.Writer) error { _, err := w.Write(s.state()); return err })
 	if err != nil {
 		return OutputError{err}
 	}
 	return nil
 }
 
-// forget removes the file.
+// forget removes the file, links followed.
 func (s *secret) forget() error {
 	if s == nil {
 		return nil
 	}
-	if err := os.Remove(s.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := atomicfile.Remove(s.path); err != nil {
 		return OutputError{fmt.Errorf("the secret checkpoint is still there: %w", err)}
 	}
 	return nil
+}
+
+// giveUp removes the file if this run made it. One that was there before may be of a release
+// that is paid for.
+func (s *secret) giveUp() error {
+	if s == nil || !s.made {
+		return nil
+	}
+	return s.forget()
 }

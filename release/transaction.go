@@ -63,14 +63,15 @@ func (t *Transaction) Run(ctx context.Context) (out Outcome, err error) {
 	if out.Receipt, out.Before, err = t.charge(ctx); err != nil {
 		return out, err
 	}
-	if !out.Before {
-		encode, err := t.Draw(ctx, out.Receipt)
-		if err != nil {
-			return out, err
-		}
-		if out.Digest, err = t.publish(ctx, out.Receipt, encode); err != nil {
-			return out, err
-		}
+	if out.Before {
+		return out, nil
+	}
+	encode, err := t.Draw(ctx, out.Receipt)
+	if err != nil {
+		return out, err
+	}
+	if out.Digest, err = t.publish(ctx, out.Receipt, encode); err != nil {
+		return out, err
 	}
 	return out, t.secret.forget()
 }
@@ -79,8 +80,8 @@ func (t *Transaction) Run(ctx context.Context) (out Outcome, err error) {
 // output has it already: then there is nothing to write and nothing to pay.
 func (t *Transaction) charge(ctx context.Context) (receipt *ledger.Receipt, before bool, err error) {
 	err = t.Output.Check(t.Bill != nil)
-	if err == nil && !t.secret.isResumed() {
-		err = t.secret.save()
+	if err == nil {
+		err = t.secret.make()
 	}
 	if t.Bill == nil {
 		return nil, false, err
@@ -92,37 +93,41 @@ func (t *Transaction) charge(ctx context.Context) (receipt *ledger.Receipt, befo
 		receipt, err = t.Bill.Pay(ctx, t.Ledger, t.secret.isResumed())
 		asked, unpaid = err, errors.Is(err, ledger.ErrRefused)
 	}
-	if t.released(ctx, asked) {
-		return nil, true, nil
+	switch before := t.released(ctx, asked); {
+	case before == nil:
+	case before.Receipt != nil:
+		return nil, true, t.secret.forget()
+	default: // it had other coins: a secret that was there is of another release
+		return nil, true, t.secret.giveUp()
 	}
-	if unpaid && !t.secret.isResumed() {
-		err = errors.Join(err, t.secret.forget()) // nothing was paid with it, so nothing goes on
+	if unpaid {
+		err = errors.Join(err, t.secret.giveUp()) // nothing was paid with it, so nothing goes on
 	}
 	return receipt, false, err
 }
 
-// released reports whether the output has what a replayed request released; err is what the
-// ledger said of the request. An output that cannot be read has nothing.
-func (t *Transaction) released(ctx context.Context, err error) bool {
+// released returns the replay of a request whose result the output has, nil if it has none;
+// err is what the ledger said of the request. An output that cannot be read has nothing.
+func (t *Transaction) released(ctx context.Context, err error) *ledger.Replay {
 	var replayed *ledger.ReplayedError
 	if !errors.As(err, &replayed) {
-		return false
+		return nil
 	}
 	f, err := t.Output.Open(ctx)
 	if err != nil {
-		return false
+		return nil
 	}
 	defer f.Close()
 	digest, err := digestOf(func(w io.Writer) error { _, err := io.Copy(w, f); return err })
 	if err != nil {
-		return false
+		return nil
 	}
 	for _, r := range replayed.Replays {
 		if r.Result != nil && *r.Result == digest {
-			return true
+			return &r
 		}
 	}
-	return false
+	return nil
 }
 
 // publish notes the result's digest in the ledger and lets the result be seen: that of which

@@ -20,7 +20,7 @@ type Batch struct {
 	// missing; only MissingCoin lets any be.
 	Missing []int
 	// Votes holds Len×K votes, a query's K votes side by side in the teachers' order,
-	// each a class or -1 for a missing one; ResolveMissing leaves it as it is. It is
+	// each a class or -1 for a missing one. It is
 	// nil unless Options.KeepVotes asked for it, which LayoutCounts does not allow.
 	Votes []int
 	// IDs are the queries' ids, nil if the file has none.
@@ -49,7 +49,7 @@ func (b *Batch) Ones(i int) int {
 	}
 	zeros, ones := b.Counts[2*i], b.Counts[2*i+1]
 	if zeros+ones != b.K {
-		panic(fmt.Sprintf("votes: Ones of a query with %d of K = %d votes: call ResolveMissing before", zeros+ones, b.K))
+		panic(fmt.Sprintf("votes: Ones of a query with %d of K = %d votes: some are missing", zeros+ones, b.K))
 	}
 	return ones
 }
@@ -82,28 +82,6 @@ func (b *Batch) Majority(i int) int {
 		return -1
 	}
 	return best
-}
-
-// ResolveMissing gives every missing vote the class that draw returns, which
-// must be independent and uniform on {0, …, classes-1} (see [MissingPolicy]).
-// Afterwards no vote is missing in Counts; Votes is left as the file has it. An
-// error of draw leaves the batch unusable.
-func (b *Batch) ResolveMissing(draw func(classes int) (int, error)) error {
-	for i, missing := range b.Missing {
-		row := b.Row(i)
-		for range missing {
-			c, err := draw(b.Classes)
-			if err != nil {
-				return fmt.Errorf("draw a missing vote of query %s: %w", quote(b.ID(i)), err)
-			}
-			if c < 0 || c >= b.Classes {
-				return fmt.Errorf("draw a missing vote of query %s: class %d, want 0 to %d", quote(b.ID(i)), c, b.Classes-1)
-			}
-			row[c]++
-		}
-	}
-	b.Missing = nil
-	return nil
 }
 
 // Release gives the batch's memory back for later batches of the same Reader.

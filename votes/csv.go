@@ -72,7 +72,7 @@ func (d *csvDecoder) next() (task, error) {
 	}
 	d.any = true
 	return func(b *Batch) error {
-		if d.k > 0 && !d.opts.slow && d.fast(ch, b) {
+		if d.k > 0 && !d.opts.slow && d.parseFast(ch, b) {
 			return nil
 		}
 		b.reset(d.fileInfo)
@@ -115,7 +115,7 @@ func (r *rowReader) fill(b *Batch) error {
 			}
 			return r.fault(-1, fmt.Sprintf("the row has %d columns, but %s has %d", len(row), first, r.width))
 		}
-		rec.place = r.lineOf(0)
+		rec.place = r.cellLine(0)
 		for i, at := range r.cols.votes {
 			rec.votes[i].text = row[at]
 		}
@@ -140,7 +140,7 @@ func (r *rowReader) read() ([]string, error) {
 	begin, first := r.end, r.next
 	r.end = int(r.csv.InputOffset())
 	if r.end-begin > maxRecordBytes {
-		return nil, r.errorAt(first, -1, "", tooLong)
+		return nil, r.errorAt(first, -1, "", tooLong+neverClosed)
 	}
 	var syntax *csv.ParseError
 	if errors.As(err, &syntax) {
@@ -155,7 +155,7 @@ func (r *rowReader) read() ([]string, error) {
 		return nil, err // of a reader in memory: there is none
 	}
 	// encoding/csv skips blank lines. Between rows one can be a missing vote.
-	if r.lineOf(0) > first {
+	if r.cellLine(0) > first {
 		return nil, r.errorAt(first, -1, "", "blank line before a row")
 	}
 	raw := r.ch.data[begin:r.end]
@@ -169,9 +169,9 @@ func (r *rowReader) read() ([]string, error) {
 	return row, nil
 }
 
-// lineOf returns the line of a cell of the row that was read last: a quoted line
+// cellLine returns the line of a cell of the row that was read last: a quoted line
 // end in front of it puts it on a later one.
-func (r *rowReader) lineOf(column int) int {
+func (r *rowReader) cellLine(column int) int {
 	line, _ := r.csv.FieldPos(column)
 	return r.ch.line - 1 + line
 }
@@ -195,7 +195,7 @@ func (r *rowReader) fault(column int, rule string) error {
 	if column >= 0 && column < len(r.header) {
 		name = r.header[column]
 	}
-	return r.errorAt(r.lineOf(max(0, column)), column, name, rule)
+	return r.errorAt(r.cellLine(max(0, column)), column, name, rule)
 }
 
 // looksLikeHeader decides HeaderAuto for the first row. A row of votes that could be

@@ -2,13 +2,13 @@ package votes
 
 import "bytes"
 
-// fast parses a chunk straight from its bytes. It takes only what encoding/csv
+// parseFast parses a chunk straight from its bytes. It takes only what encoding/csv
 // would take as it stands: plain ASCII without quotes, rows of the right width
 // that end as the file's rows do, known classes, small counts. If it meets
 // anything else it returns false, b is to be reset, and a rowReader decides what
 // the chunk means. So the two cannot disagree on a fault, and the tests compare
 // what they accept.
-func (d *csvDecoder) fast(ch chunk, b *Batch) bool {
+func (d *csvDecoder) parseFast(ch chunk, b *Batch) bool {
 	data := ch.data
 	if len(data) > maxRecordBytes || bytes.IndexByte(data, '"') >= 0 || endOf(data) != d.ends || d.ends == endsUnknown {
 		return false
@@ -78,7 +78,7 @@ func (p *fastParser) row() bool {
 		}
 		switch {
 		case cell < 0:
-			if !p.other(col, field) {
+			if !p.otherCell(col, field) {
 				return false
 			}
 		case !wide:
@@ -131,8 +131,8 @@ func (p *fastParser) field() []byte {
 	return nil
 }
 
-// other takes a cell of a column without votes.
-func (p *fastParser) other(col int, field []byte) bool {
+// otherCell takes a cell of a column without votes.
+func (p *fastParser) otherCell(col int, field []byte) bool {
 	switch col {
 	case p.cols.label:
 		c := p.classes.ofBytes(field)

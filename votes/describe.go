@@ -47,11 +47,11 @@ func (r Roles) String() string {
 	var b strings.Builder
 	switch r.In {
 	case "columns":
-		fmt.Fprintf(&b, "%s: %s (%s)", what, runs(r.Votes), plural(r.Width, "column"))
+		fmt.Fprintf(&b, "%s: %s (%s)", what, abbreviate(r.Votes), plural(r.Width, "column"))
 	case "positions":
-		fmt.Fprintf(&b, "%s: column %s (%s without names)", what, runs(r.Votes), plural(r.Width, "column"))
+		fmt.Fprintf(&b, "%s: column %s (%s without names)", what, abbreviate(r.Votes), plural(r.Width, "column"))
 	case "list":
-		fmt.Fprintf(&b, "%s: %s (a list of %d)", what, visible(r.Votes[0]), r.Width)
+		fmt.Fprintf(&b, "%s: %s (a list of %d)", what, quoteUnlessPlain(r.Votes[0]), r.Width)
 	default:
 		side := "column"
 		if r.Layout == LayoutTeachers.String() {
@@ -59,7 +59,7 @@ func (r Roles) String() string {
 		}
 		b.WriteString(what + ": ")
 		for _, name := range r.Votes {
-			b.WriteString(visible(name) + " ")
+			b.WriteString(quoteUnlessPlain(name) + " ")
 		}
 		fmt.Fprintf(&b, "(an array of %s)", plural(r.Width, side))
 	}
@@ -70,14 +70,14 @@ func (r Roles) String() string {
 		case r.In == "positions":
 			name = "column " + name
 		default:
-			name = visible(name)
+			name = quoteUnlessPlain(name)
 		}
 		b.WriteString("; " + role + ": " + name)
 	}
 	column("id", r.ID)
 	column("truth", r.Truth)
 	if len(r.Unused) > 0 {
-		b.WriteString("; not read: " + runs(r.Unused))
+		b.WriteString("; not read: " + abbreviate(r.Unused))
 	}
 	return b.String()
 }
@@ -89,8 +89,8 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// runs lists names, and of names that count up the first and the last.
-func runs(names []string) string {
+// abbreviate lists names, and of names that count up the first and the last.
+func abbreviate(names []string) string {
 	const most = 50
 	var parts []string
 	for i := 0; i < len(names); {
@@ -99,24 +99,24 @@ func runs(names []string) string {
 			break
 		}
 		end := i + 1
-		for end < len(names) && follows(names[end-1], names[end]) {
+		for end < len(names) && isNextName(names[end-1], names[end]) {
 			end++
 		}
 		switch end - i {
 		case 1:
-			parts = append(parts, visible(names[i]))
+			parts = append(parts, quoteUnlessPlain(names[i]))
 		case 2:
-			parts = append(parts, visible(names[i]), visible(names[i+1]))
+			parts = append(parts, quoteUnlessPlain(names[i]), quoteUnlessPlain(names[i+1]))
 		default:
-			parts = append(parts, visible(names[i])+" … "+visible(names[end-1]))
+			parts = append(parts, quoteUnlessPlain(names[i])+" … "+quoteUnlessPlain(names[end-1]))
 		}
 		i = end
 	}
 	return strings.Join(parts, ", ")
 }
 
-// follows reports whether b is a with the next number.
-func follows(a, b string) bool {
+// isNextName reports whether b is a with the next number.
+func isNextName(a, b string) bool {
 	x, y := number([]string{a}), number([]string{b})
 	if x.stems[0] != y.stems[0] {
 		return false
@@ -126,9 +126,9 @@ func follows(a, b string) bool {
 	return err == nil && err2 == nil && n == m+1
 }
 
-// visible is a name as it stands where it is plain, and quoted where it could be
+// quoteUnlessPlain is a name as it stands where it is plain, and quoted where it could be
 // misread, or change what a terminal shows.
-func visible(name string) string {
+func quoteUnlessPlain(name string) string {
 	for _, c := range name {
 		if !strconv.IsPrint(c) || strings.ContainsRune("\"',;:() …\ufffd", c) {
 			return quote(name)

@@ -31,8 +31,8 @@ func ParseFormat(s string) (Format, error) { return parseName[Format]("format", 
 // String returns the name that ParseFormat takes.
 func (f Format) String() string { return nameOf(f, formatNames) }
 
-// text reports whether files of the format consist of lines.
-func (f Format) text() bool { return f == FormatCSV || f == FormatTSV || f == FormatJSONL }
+// isText reports whether files of the format consist of lines.
+func (f Format) isText() bool { return f == FormatCSV || f == FormatTSV || f == FormatJSONL }
 
 // A Compression wraps a file of a text format or of FormatNPY.
 type Compression int
@@ -91,7 +91,7 @@ func byName(path string, f Format, c Compression) (Format, Compression, error) {
 			f = FormatCSV
 		}
 	}
-	if c != CompressionNone && !f.text() && f != FormatNPY {
+	if c != CompressionNone && !f.isText() && f != FormatNPY {
 		return 0, 0, fmt.Errorf("%s: a %s file is compressed inside, it cannot be wrapped in %s", shownName(path), f, c)
 	}
 	return f, c, nil

@@ -3,7 +3,6 @@ package votes
 import (
 	"archive/zip"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -17,7 +16,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -84,27 +82,6 @@ func child(args []string) {
 	os.Exit(1)
 }
 
-// packed compresses a head and then a piece again and again, n bytes in all, as
-// many gzip members or zstd frames.
-func packed(c Compression, head, piece string, n int) []byte {
-	pack := func(data []byte) []byte { // the standard library's packs harder
-		var b bytes.Buffer
-		w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-		if err != nil {
-			panic(err)
-		}
-		w.Write(data)
-		w.Close()
-		return b.Bytes()
-	}
-	if c == CompressionZstd {
-		pack = zstded
-	}
-	const size = 16 << 20
-	block := pack([]byte(strings.Repeat(piece, size/len(piece))))
-	return append(pack([]byte(head)), bytes.Repeat(block, n/size)...)
-}
-
 // numbered is a header of k teachers.
 func numbered(k int) string {
 	names := make([]string, k)
@@ -112,21 +89,6 @@ func numbered(k int) string {
 		names[i] = fmt.Sprintf("t%d", i+1)
 	}
 	return strings.Join(names, ",") + "\n"
-}
-
-// zeros deflates n zeros: some 1000 to 1.
-func zeros(n int) []byte {
-	var b bytes.Buffer
-	w, err := flate.NewWriter(&b, 1)
-	if err != nil {
-		panic(err)
-	}
-	block := make([]byte, 1<<20)
-	for ; n > 0; n -= len(block) {
-		w.Write(block[:min(n, len(block))])
-	}
-	w.Close()
-	return b.Bytes()
 }
 
 // Every hostile file gives a clear error that names file, place and rule, takes
@@ -327,22 +289,6 @@ func archiveOf(t *testing.T, pairs ...any) []byte {
 	return b.Bytes()
 }
 
-// rawArchive is an archive whose one member is a given deflate stream, of a length
-// that may be a lie.
-func rawArchive(t *testing.T, stream []byte, size uint64) []byte {
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	w, err := z.CreateRaw(&zip.FileHeader{Name: "votes.npy", Method: zip.Deflate, CompressedSize64: uint64(len(stream)), UncompressedSize64: size})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Write(stream)
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
 func parquetOf[T any](t *testing.T, rows []T) []byte {
 	var b bytes.Buffer
 	w := parquet.NewGenericWriter[T](&b)
@@ -353,12 +299,6 @@ func parquetOf[T any](t *testing.T, rows []T) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
-}
-
-func footerParquet(footer []byte) []byte {
-	out := append([]byte("PAR1"), footer...)
-	out = binary.LittleEndian.AppendUint32(out, uint32(len(footer)))
-	return append(out, "PAR1"...)
 }
 
 // editParquet changes the metadata of a file, and what stands before them.

@@ -56,7 +56,7 @@ func openJSONL(info *fileInfo, r io.Reader) (decoder, error) {
 	if len(bytes.TrimRight(line, "\r\n")) == 0 {
 		return nil, d.errorAt(1, -1, "", "blank line before a row")
 	}
-	if err := d.learn(line); err != nil {
+	if err := d.learnKeys(line); err != nil {
 		return nil, err
 	}
 	d.lines.unread(ch, 0)
@@ -87,15 +87,15 @@ func (d *jsonDecoder) parse(ch chunk, b *Batch) error {
 			return err
 		}
 		if wrong := d.add(b, &p.rec); wrong != nil {
-			return d.errorAt(p.rec.place, -1, "", d.where(wrong.at)+wrong.rule)
+			return d.errorAt(p.rec.place, -1, "", d.cellName(wrong.at)+wrong.rule)
 		}
 		p.rec.place++
 	}
 	return nil
 }
 
-// where names a cell of a record in a message.
-func (d *jsonDecoder) where(at int) string {
+// cellName names a cell of a record in a message.
+func (d *jsonDecoder) cellName(at int) string {
 	if at == wholeRow {
 		return ""
 	}
@@ -290,8 +290,8 @@ func textOf(raw []byte) string {
 	return string(text)
 }
 
-// learn takes the keys and their roles from the first line.
-func (d *jsonDecoder) learn(line []byte) error {
+// learnKeys takes the keys and their roles from the first line.
+func (d *jsonDecoder) learnKeys(line []byte) error {
 	p := jsonParser{jsonDecoder: d, rec: record{place: 1}}
 	if err := p.begin(line); err != nil {
 		return err
@@ -361,6 +361,7 @@ func (d *jsonDecoder) assignKeys(set *columnSet, lists map[string]int) (wrong *f
 	}
 	if cols.id >= 0 {
 		d.keys[cols.id].to = idCell
+		d.idColumn, d.idName = -1, "" // a key has no number
 	}
 	if cols.label >= 0 {
 		d.keys[cols.label].to = labelCell
@@ -405,7 +406,7 @@ func (d *jsonDecoder) assignList(set *columnSet, n int) (c columns, wrong *fault
 		return c, wrong
 	}
 	name := set.names[d.list]
-	if free := set.free(); len(free) > 0 {
+	if free := set.unassigned(); len(free) > 0 {
 		return c, faultf(free[0], "it is neither id, label nor %s; name the true labels with --label-column and the ids with --id-column", quote(name))
 	}
 	switch {
@@ -415,11 +416,11 @@ func (d *jsonDecoder) assignList(set *columnSet, n int) (c columns, wrong *fault
 		return c, faultf(wholeRow, "there is no vote: want a list \"votes\", or a key for each teacher")
 	default:
 		d.k = n
-		if rule := d.kRule(n, fmt.Sprintf("%d votes", n)); rule != "" {
+		if rule := d.teachersRule(n, fmt.Sprintf("%d votes", n)); rule != "" {
 			return c, &fault{wholeRow, rule}
 		}
 	}
-	d.take(set, c)
+	d.setRoles(set, c)
 	d.roles.In, d.roles.Votes, d.roles.Width = "list", []string{name}, n
 	return c, nil
 }

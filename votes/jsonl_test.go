@@ -118,13 +118,17 @@ func TestReadJSONLRefuses(t *testing.T) {
 		{"no ones", "{\"zeros\":1}\n", counts, 1, `no key with the ones`},
 		{"bad UTF-8", "{\"votes\":[1]}\n{\"votes\":[1],\"\xff\":1}\n", Options{}, 2, "UTF-8"},
 		{"lone CR", "{\"votes\":\r[1]}\n", Options{}, 1, "carriage return"},
+		{"too long", "{\"votes\":[1]}\n{\"votes\":[1]" + strings.Repeat(" ", maxRecordBytes) + "}\n", Options{}, 2, "record longer than"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.opts.Name = "v.jsonl"
 			_, err := readAll(strings.NewReader(tt.in), jsonl(tt.opts))
 			var p *ParseError
-			if !errors.As(err, &p) || p.File != "v.jsonl" || p.Line != tt.line || !strings.Contains(p.Rule, tt.rule) {
-				t.Fatalf("got %v, want line %d: %s", err, tt.line, tt.rule)
+			if !errors.As(err, &p) || p.File != "v.jsonl" || p.Line != tt.line || p.Column != 0 || !strings.Contains(p.Rule, tt.rule) {
+				t.Fatalf("got %v, want line %d, no column: %s", err, tt.line, tt.rule)
+			}
+			if strings.Contains(p.Rule, "quote") {
+				t.Errorf("%v: no quote is ever left open in JSON Lines", err)
 			}
 			tt.opts.chunkBytes, tt.opts.Workers = 2, 3
 			if _, again := readAll(iotest.OneByteReader(strings.NewReader(tt.in)), jsonl(tt.opts)); again == nil || again.Error() != err.Error() {

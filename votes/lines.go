@@ -48,7 +48,7 @@ func (c *lineChunks) next() (chunk, error) {
 		}
 		if !c.started {
 			c.started = true
-			if rule := notText(buf); rule != "" {
+			if rule := whyNotText(buf); rule != "" {
 				return chunk{}, c.errorAt(1, -1, "", rule)
 			}
 			buf = bytes.TrimPrefix(buf, []byte("\xef\xbb\xbf"))
@@ -65,7 +65,11 @@ func (c *lineChunks) next() (chunk, error) {
 			c.rest = nil
 			return chunk{}, c.sourceError(c.err, c.line-1)
 		case len(buf) > maxLine:
-			return chunk{}, c.errorAt(c.line, -1, "", tooLong)
+			rule := tooLong
+			if c.quotes {
+				rule += neverClosed
+			}
+			return chunk{}, c.errorAt(c.line, -1, "", rule)
 		default:
 			buf = append(make([]byte, 0, 2*cap(buf)), buf...)
 			continue
@@ -77,7 +81,9 @@ func (c *lineChunks) next() (chunk, error) {
 	}
 }
 
-var tooLong = fmt.Sprintf("record longer than %d bytes (a quote that is never closed?)", maxRecordBytes)
+var tooLong = fmt.Sprintf("record longer than %d bytes", maxRecordBytes)
+
+const neverClosed = " (a quote that is never closed?)" // added where there are quotes
 
 // unread puts back the last chunk from the given offset on.
 func (c *lineChunks) unread(ch chunk, from int) {
@@ -173,8 +179,8 @@ func (e lineEnds) rule(now lineEnds) string {
 	return "the line ends with " + now.String() + ", but the lines before end with " + e.String() + ": convert the file to one of them"
 }
 
-// notText recognises files that are not text in UTF-8 by their first bytes.
-func notText(head []byte) string {
+// whyNotText says why a file with such first bytes is not text in UTF-8; "" if it is.
+func whyNotText(head []byte) string {
 	for _, f := range []struct{ magic, rule string }{
 		{"\x1f\x8b", "the file is compressed with gzip: decompress it first (gunzip), or say so by its name (.gz) or the compression"},
 		{"\x28\xb5\x2f\xfd", "the file is compressed with zstd: decompress it first, or say so by its name (.zst) or the compression"},

@@ -31,9 +31,9 @@ type MissingPolicy int
 const (
 	// MissingError refuses a file in which a vote is missing.
 	MissingError MissingPolicy = iota
-	// MissingCoin reports missing votes in Batch.Missing, where
-	// Batch.ResolveMissing gives each a class of its own drawing. Reading itself
-	// draws nothing, so that what is read does not depend on chance.
+	// MissingCoin reports missing votes in Batch.Missing. Whoever answers gives each a class
+	// of its own drawing. Reading itself draws nothing, so that what is read does not depend
+	// on chance.
 	MissingCoin
 )
 

@@ -58,7 +58,7 @@ func openNPY(ctx context.Context, info *fileInfo, s *source) (decoder, error) {
 	if got != h.data {
 		return nil, info.errorf("the header claims %s elements of %d bytes, %d in all, but %s", h.dims(), h.dtype.size, h.data, moreOrLess(got, h.data))
 	}
-	return d.ready(), nil
+	return d.complete(), nil
 }
 
 func moreOrLess(got, want int64) string {
@@ -129,8 +129,8 @@ func (d *npyDecoder) shapeVotes() error {
 	return nil
 }
 
-// ready completes what is known of the file, once all arrays are open.
-func (d *npyDecoder) ready() *npyDecoder {
+// complete fills in what is known of the file, once all arrays are open.
+func (d *npyDecoder) complete() *npyDecoder {
 	d.idColumn = -1
 	d.roles = Roles{Layout: d.layout.String(), In: "array", Width: d.m}
 	if d.votes.member != "" {

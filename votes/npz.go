@@ -55,7 +55,7 @@ func openNPZ(ctx context.Context, info *fileInfo, s *source) (decoder, error) {
 	if left := a.unused(); len(left) > 0 {
 		return nil, info.errorf("the array %s is neither votes, ids nor labels; name those", quote(left[0]))
 	}
-	return d.ready(), nil
+	return d.complete(), nil
 }
 
 // open opens the arrays.

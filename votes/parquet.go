@@ -78,7 +78,7 @@ func (d *parquetDecoder) open(at io.ReaderAt, size int64) error {
 	if n, err := at.ReadAt(tail[:], size-8); n < 8 {
 		return d.sourceError(err, 0)
 	}
-	switch magic, rule := string(tail[4:]), FormatParquet.beginning(head[:]); {
+	switch magic, rule := string(tail[4:]), FormatParquet.wrongStart(head[:]); {
 	case magic == "PARE":
 		return d.errorf("the Parquet file is encrypted")
 	case rule != "":

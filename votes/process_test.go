@@ -262,48 +262,22 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-func TestResolveMissing(t *testing.T) {
-	read := func(in string) *Batch {
-		r := open(t, strings.NewReader(in), Options{Missing: MissingCoin, Classes: IntegerClasses(3), Header: HeaderNo, K: 3, KeepVotes: true})
-		b, err := r.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
-	}
-	b := read("0,,NA\n1,1,1\n,,\n")
-	if fmt.Sprint(b.Counts, b.Missing, b.Votes) != "[1 0 0 0 3 0 0 0 0] [2 0 3] [0 -1 -1 1 1 1 -1 -1 -1]" {
-		t.Fatalf("read %v, missing %v, votes %v", b.Counts, b.Missing, b.Votes)
-	}
-	next := 0
-	if err := b.ResolveMissing(func(classes int) (int, error) {
-		if classes != 3 {
-			t.Errorf("%d classes", classes)
-		}
-		next++
-		return next % 3, nil
-	}); err != nil {
+func TestMissingVotesAreCountedApart(t *testing.T) {
+	r := open(t, strings.NewReader("0,,NA\n1,1,1\n,,\n"), Options{Missing: MissingCoin, Classes: IntegerClasses(3), Header: HeaderNo, K: 3, KeepVotes: true})
+	b, err := r.Next()
+	if err != nil {
 		t.Fatal(err)
 	}
-	// Draws 1, 2 for the first query; 0, 1, 2 for the last.
-	if fmt.Sprint(b.Counts, b.Missing) != "[1 1 1 0 3 0 1 1 1] []" || next != 5 {
-		t.Errorf("after %d draws %v, missing %v", next, b.Counts, b.Missing)
-	}
-	boom := errors.New("boom")
-	if err := read("0,,1\n").ResolveMissing(func(int) (int, error) { return 0, boom }); !errors.Is(err, boom) {
-		t.Errorf("failing draw: %v", err)
-	}
-	if err := read("0,,1\n").ResolveMissing(func(int) (int, error) { return 3, nil }); err == nil {
-		t.Error("class 3 of 3 accepted")
+	if fmt.Sprint(b.Counts, b.Missing, b.Votes) != "[1 0 0 0 3 0 0 0 0] [2 0 3] [0 -1 -1 1 1 1 -1 -1 -1]" {
+		t.Fatalf("read %v, missing %v, votes %v", b.Counts, b.Missing, b.Votes)
 	}
 	defer func() {
 		if recover() == nil {
 			t.Error("Ones of a query with missing votes")
 		}
 	}()
-	r := open(t, strings.NewReader("t1,t2\n0,\n"), Options{Missing: MissingCoin})
-	b, err := r.Next()
-	if err != nil {
+	r = open(t, strings.NewReader("t1,t2\n0,\n"), Options{Missing: MissingCoin})
+	if b, err = r.Next(); err != nil {
 		t.Fatal(err)
 	}
 	b.Ones(0)

@@ -193,7 +193,7 @@ func (r *Reader) nextBatch() (*Batch, error) {
 		if p.batch != nil {
 			// The rows before a fault come first, so that the first fault is reported
 			// whatever the batches are.
-			if err := r.admit(p.batch); err != nil {
+			if err := r.numberQueries(p.batch); err != nil {
 				return nil, err
 			}
 		}
@@ -206,9 +206,9 @@ func (r *Reader) nextBatch() (*Batch, error) {
 	}
 }
 
-// admit numbers the queries and refuses repeated ids: what depends on all
+// numberQueries numbers the queries and refuses repeated ids: what depends on all
 // batches before.
-func (r *Reader) admit(b *Batch) error {
+func (r *Reader) numberQueries(b *Batch) error {
 	b.First = r.next
 	r.next += int64(b.Len())
 	if b.IDs == nil || r.opts.TrustIDs {

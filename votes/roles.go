@@ -31,7 +31,7 @@ type columnSet struct {
 //   - Options.VoteColumns lists it;
 //   - the names say so: all columns but id and label have one stem and different numbers;
 //   - Options.K is as large as the number of columns but id and label, and the names do
-//     not contradict it (see numbering.allows).
+//     not contradict it (see numbering.allowsTeachers).
 //
 // Anything else is a fault. A column that was taken for a teacher by mistake, such as
 // the true labels, would be a vote that promises nothing.
@@ -46,7 +46,7 @@ func (f *fileInfo) assign(s *columnSet) (c columns, wrong *fault) {
 	switch counts := f.layout == LayoutCounts; {
 	case len(f.opts.VoteColumns) > 0:
 		c.votes, wrong = s.listed(f.opts.VoteColumns, counts, f.classes)
-		c.unused = s.free()
+		c.unused = s.unassigned()
 	case counts:
 		c.votes, wrong = s.counts(f.opts.K, f.classes)
 	default:
@@ -57,25 +57,25 @@ func (f *fileInfo) assign(s *columnSet) (c columns, wrong *fault) {
 	}
 	if f.layout != LayoutCounts {
 		f.k = len(c.votes)
-		if rule := f.kRule(f.k, fmt.Sprintf("%d columns of votes", f.k)); rule != "" {
+		if rule := f.teachersRule(f.k, fmt.Sprintf("%d columns of votes", f.k)); rule != "" {
 			return c, &fault{wholeRow, rule}
 		}
 	}
-	f.take(s, c)
+	f.setRoles(s, c)
 	return c, nil
 }
 
-// take remembers the roles of the file's columns.
-func (f *fileInfo) take(s *columnSet, c columns) {
+// setRoles remembers the roles of the file's columns.
+func (f *fileInfo) setRoles(s *columnSet, c columns) {
 	f.ids, f.labels, f.roles = c.id >= 0, c.label >= 0, s.roles(f, c)
 	if f.idColumn = c.id; f.ids && s.names != nil {
 		f.idName = s.names[c.id]
 	}
 }
 
-// kRule says what is wrong with K = k teachers, if anything. source says where k comes
+// teachersRule says what is wrong with K = k teachers, if anything. source says where k comes
 // from.
-func (f *fileInfo) kRule(k int, source string) string {
+func (f *fileInfo) teachersRule(k int, source string) string {
 	switch {
 	case k > check.MaxTeachers:
 		return fmt.Sprintf("K = %d teachers, want at most %d", k, check.MaxTeachers)
@@ -102,7 +102,7 @@ func (s *columnSet) find(role, spec string, usual ...string) (int, *fault) {
 			}
 			found = i
 		}
-		return found, s.use(found, role)
+		return found, s.setRole(found, role)
 	}
 	at := slices.Index(s.names, strings.TrimSpace(spec))
 	if at < 0 {
@@ -115,7 +115,7 @@ func (s *columnSet) find(role, spec string, usual ...string) (int, *fault) {
 		}
 		at = pos - 1
 	}
-	return at, s.use(at, role)
+	return at, s.setRole(at, role)
 }
 
 func flagOf(role string) string {
@@ -125,8 +125,8 @@ func flagOf(role string) string {
 	return "--vote-columns"
 }
 
-// use notes a column's role. A column has one.
-func (s *columnSet) use(at int, role string) *fault {
+// setRole notes a column's role. A column has one.
+func (s *columnSet) setRole(at int, role string) *fault {
 	if at < 0 {
 		return nil
 	}
@@ -137,8 +137,8 @@ func (s *columnSet) use(at int, role string) *fault {
 	return nil
 }
 
-// free returns the columns without a role.
-func (s *columnSet) free() []int {
+// unassigned returns the columns without a role.
+func (s *columnSet) unassigned() []int {
 	var free []int
 	for i := range s.n {
 		if s.used[i] == "" {
@@ -170,7 +170,7 @@ func (s *columnSet) listed(specs []string, counts bool, classes *classList) ([]i
 // teachers finds the columns of votes where nobody lists them.
 func (s *columnSet) teachers(k int) ([]int, *fault) {
 	const flags = "name the true labels with --label-column and the ids with --id-column, or list the votes with --vote-columns"
-	free := s.free()
+	free := s.unassigned()
 	if len(free) == 0 {
 		return nil, faultf(-1, "there is no %s of votes", s.what)
 	}
@@ -195,10 +195,10 @@ func (s *columnSet) teachers(k int) ([]int, *fault) {
 		}
 		return at, nil
 	}
-	if k == len(free) && by.allows() {
+	if k == len(free) && by.allowsTeachers() {
 		return free, nil
 	}
-	odd := by.odd()
+	odd := by.outliers()
 	var list []string
 	for _, i := range odd {
 		if len(list) == 4 {
@@ -215,7 +215,7 @@ func (s *columnSet) teachers(k int) ([]int, *fault) {
 		rule = strings.Join(list, ", ") + ": " + rule
 	}
 	switch {
-	case k == 0 && by.allows():
+	case k == 0 && by.allowsTeachers():
 		rule += fmt.Sprintf("; %s, or state --K %d if nothing else is among them", flags, len(free))
 	case k == 0 || k == len(free):
 		rule += "; " + flags + " (--K does not settle it where some names are numbered and others are not alike)"
@@ -233,7 +233,7 @@ func (s *columnSet) counts(k int, classes *classList) ([]int, *fault) {
 		want = "want 2, zeros and ones"
 	}
 	if s.names == nil {
-		free := s.free()
+		free := s.unassigned()
 		if len(free) != classes.len() {
 			return nil, faultf(-1, "%d columns besides id and label, %s; list them with --vote-columns", len(free), want)
 		}
@@ -251,7 +251,7 @@ func (s *columnSet) counts(k int, classes *classList) ([]int, *fault) {
 		role := classes.countsOf(i)
 		var wrong *fault
 		if at[i] = slices.Index(s.names, name); at[i] >= 0 { // names that differ in case only
-			wrong = s.use(at[i], role)
+			wrong = s.setRole(at[i], role)
 		} else {
 			at[i], wrong = s.find(role, "", usual...)
 		}
@@ -262,7 +262,7 @@ func (s *columnSet) counts(k int, classes *classList) ([]int, *fault) {
 			return nil, faultf(-1, "there is no %s with the %s (named one of %s); list the counts in the classes' order with --vote-columns", s.what, role, quoteAll(usual))
 		}
 	}
-	if free := s.free(); len(free) > 0 {
+	if free := s.unassigned(); len(free) > 0 {
 		return nil, faultf(free[0], "the %s is neither id, label nor the counts of a class; name the true labels with --label-column and the ids with --id-column, or list the counts with --vote-columns", s.what)
 	}
 	return at, nil
@@ -321,7 +321,7 @@ func number(names []string) *numbering {
 				digits = "0"
 			}
 		}
-		if nameless(name) {
+		if isNameless(name) {
 			digits = ""
 		}
 		if digits != "" {
@@ -332,8 +332,8 @@ func number(names []string) *numbering {
 	return by
 }
 
-// nameless reports whether a name is none: blank, or what pandas calls a blank one.
-func nameless(name string) bool {
+// isNameless reports whether a column has no name: blank, or what pandas calls a blank one.
+func isNameless(name string) bool {
 	return strings.TrimSpace(name) == "" || strings.HasPrefix(name, "Unnamed: ")
 }
 
@@ -363,13 +363,13 @@ func (by *numbering) order() []int {
 	return order
 }
 
-// allows reports whether the names may all be teachers', if their number is right:
+// allowsTeachers reports whether the names may all be teachers', if their number is right:
 // every column has a name, and it is not so that some names share a stem and others
 // stand alone, as y does beside t1, t2 and t3.
-func (by *numbering) allows() bool {
+func (by *numbering) allowsTeachers() bool {
 	shared, alone := false, false
 	for i, name := range by.names {
-		if nameless(name) {
+		if isNameless(name) {
 			return false
 		}
 		if by.numbers[i] != "" && by.groups[by.stems[i]] > 1 {
@@ -381,9 +381,9 @@ func (by *numbering) allows() bool {
 	return !shared || !alone
 }
 
-// odd returns the names outside the largest group, or all if no two share a stem, or
+// outliers returns the names outside the largest group, or all if no two share a stem, or
 // if all are in one group.
-func (by *numbering) odd() []int {
+func (by *numbering) outliers() []int {
 	most, stem := 1, ""
 	for i, s := range by.stems {
 		if by.numbers[i] != "" && by.groups[s] > most {

@@ -100,7 +100,7 @@ func (f *fileInfo) addCounts(r *record, counts []int) *fault {
 	case k == 0:
 		return faultf(wholeRow, "%s are all 0: there are no votes", name)
 	case f.k == 0:
-		if rule := f.kRule(k, fmt.Sprintf("%s sum to %d", name, k)); rule != "" {
+		if rule := f.teachersRule(k, fmt.Sprintf("%s sum to %d", name, k)); rule != "" {
 			return &fault{wholeRow, rule}
 		}
 		f.k, f.kPlace = k, r.place

@@ -115,15 +115,15 @@ func (s *source) open() error {
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return errors.Join(fmt.Errorf("%s is a directory, not a file", s.name), f.Close())
 	}
-	if err := s.keep(f); err != nil {
+	if err := s.closeLater(f); err != nil {
 		return err
 	}
 	s.file, s.reader = f, f
 	return nil
 }
 
-// keep remembers what must be closed with the source.
-func (s *source) keep(c io.Closer) error {
+// closeLater remembers what must be closed with the source.
+func (s *source) closeLater(c io.Closer) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -195,7 +195,7 @@ func (s *source) seekable(ctx context.Context, info *fileInfo) (io.ReaderAt, int
 	if err != nil && err != io.EOF {
 		return nil, 0, info.sourceError(err, 0)
 	}
-	if rule := s.format.beginning(head[:n]); n == len(head) && rule != "" {
+	if rule := s.format.wrongStart(head[:n]); n == len(head) && rule != "" {
 		return nil, 0, info.errorf("%s", rule)
 	}
 	at, size, err := s.spool(ctx, info, io.MultiReader(bytes.NewReader(head[:n]), r))
@@ -205,9 +205,9 @@ func (s *source) seekable(ctx context.Context, info *fileInfo) (io.ReaderAt, int
 	return at, size, nil
 }
 
-// beginning says what is wrong with the first four bytes of a file that must be sought
+// wrongStart says what is wrong with the first four bytes of a file that must be sought
 // in, if anything.
-func (f Format) beginning(head []byte) string {
+func (f Format) wrongStart(head []byte) string {
 	switch magic := string(head); {
 	case f == FormatParquet && magic == "PARE":
 		return "the Parquet file is encrypted"
@@ -228,7 +228,7 @@ func (s *source) spool(ctx context.Context, info *fileInfo, r io.Reader) (*tempF
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := s.keep(f); err != nil {
+	if err := s.closeLater(f); err != nil {
 		return nil, 0, err
 	}
 	limit := info.opts.spoolBytes

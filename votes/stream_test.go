@@ -293,13 +293,13 @@ func TestFastIsTaken(t *testing.T) {
 	} {
 		d := opened(tt.head, tt.opts)
 		b := newBatch(d.fileInfo)
-		if got := d.fast(chunk{[]byte(tt.in), 5}, b); got != tt.want {
+		if got := d.parseFast(chunk{[]byte(tt.in), 5}, b); got != tt.want {
 			t.Errorf("after %q, %q is fast: %t, want %t", tt.head, tt.in, got, tt.want)
 		}
 		if tt.want && (b.Len() != strings.Count(tt.in, "\n") || b.places[b.Len()-1] != 4+b.Len()) {
 			t.Errorf("%q: rows at %v", tt.in, b.places)
 		}
-		if d.fast(chunk{[]byte("\n" + tt.in), 5}, newBatch(d.fileInfo)) {
+		if d.parseFast(chunk{[]byte("\n" + tt.in), 5}, newBatch(d.fileInfo)) {
 			t.Errorf("after %q and a blank line, %q is fast", tt.head, tt.in)
 		}
 	}

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
@@ -38,8 +36,7 @@ noise is by the source's accounting unless --mode says otherwise. Public Only an
 ShuffleG are for --method only.
 
 How far the public data lead away, smoothness, variance and optimum are worked out
-from the private data: NOT PRIVATE, do not release these figures.
-` + exitStatus,
+from the private data: NOT PRIVATE, do not release these figures.`,
 		Example: "  darrm bounds --data-set crime --epochs 20 --step-size 1e-4 --clip 10 --eps 5 --delta 1e-6",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c, a) },
@@ -50,7 +47,7 @@ from the private data: NOT PRIVATE, do not release these figures.
 	method := fl.Lookup("method")
 	method.Usage, method.DefValue = "one method only (default: all with private data and noise)", ""
 	fl.Float64Var(&f.beta, "beta", 0, "β of the theorem (default: the largest that it allows, else 0.1)")
-	fl.StringVar(&f.psi, "psi", "", "add the terms that the source prints for \"l1\" or for a projection (\"proj\");\nthe corrected bound needs none")
+	fl.StringVar(&f.psi, "psi", "", "add the terms that the source prints for \"l1\" or for a projection (\"proj\"); the corrected bound needs none")
 	fl.Float64Var(&f.psiBound, "psi-bound", 0, "B ≥ E‖x-ηλn·1‖_∞ before each proximal map, for --psi l1")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of the search for the public data's dissimilarity")
 	return c
@@ -137,10 +134,15 @@ func (f *boundsCommand) run(c *cobra.Command, a *app) error {
 			config.Fraction = f.fraction
 		}
 		row := boundRow{Method: string(m), Fails: []string{}}
-		if err := f.fill(c.Context(), &row, set, config, optimum); err != nil {
-			if c.Context().Err() != nil {
-				return err
-			}
+		b, err := shuffled.BoundOf(c.Context(), config, set.Private, set.Public, optimum, shuffled.BoundOptions{
+			Beta: f.beta, L1Bound: f.psiBound, Projection: f.psi == "proj", Seed: f.seed,
+		})
+		if c.Context().Err() != nil {
+			return err
+		}
+		if err == nil {
+			row.set(b)
+		} else {
 			row.Refused = err.Error()
 			if first == nil {
 				first = err
@@ -150,7 +152,7 @@ func (f *boundsCommand) run(c *cobra.Command, a *app) error {
 		show(i+1, len(methods))
 	}
 	if !slices.ContainsFunc(rows, func(r boundRow) bool { return r.Refused == "" }) {
-		return planFailure(first)
+		return trainingError(first)
 	}
 	bar.stop()
 	if a.json {
@@ -186,38 +188,15 @@ func regularizer(c shuffled.Config) geometry.Regularizer {
 	return c.Regularizer
 }
 
-// fill works out a method's row.
-func (f *boundsCommand) fill(ctx context.Context, r *boundRow, set datasets.Set, config shuffled.Config, optimum train.Optimum) error {
-	plan, err := shuffled.NewPlan(config, set.Private, set.Public)
-	if err != nil {
-		return err
+// set takes the method's figures.
+func (r *boundRow) set(b shuffled.BoundReport) {
+	r.Noise, r.Cost, r.StepCap = b.Account.Noise, finiteCost(b.Account.Cost), b.Bound.StepCap
+	r.Printed, r.Corrected = newTerms(b.Bound.Printed), newTerms(b.Bound.Corrected)
+	r.Fails = append(r.Fails, b.Bound.Fails...)
+	r.TunedStep = finite(b.TunedStep)
+	if b.Rates != nil {
+		r.Rate = &rateJSON{b.Rates.Printed, b.Rates.Corrected, b.Rates.BestEpochs}
 	}
-	in, err := plan.Bounds(func(privateSteps int) (shuffled.Dissimilarity, error) {
-		return shuffled.EstimateDissimilarity(ctx, config.Task, set.Private, set.Public, privateSteps, shuffled.DissimilarityOptions{Seed: f.seed})
-	}, optimum, f.beta)
-	if err != nil {
-		return err
-	}
-	in.L1Bound, in.Projection = f.psiBound, f.psi == "proj"
-	bound, err := shuffled.ExcessRisk(in)
-	if err != nil {
-		return err
-	}
-	report := plan.Report()
-	r.Noise, r.Cost, r.StepCap = report.Noise, finiteCost(report.Cost), bound.StepCap
-	r.Printed, r.Corrected = newTerms(bound.Printed), newTerms(bound.Corrected)
-	r.Fails = append(r.Fails, bound.Fails...)
-	r.TunedStep = finite(shuffled.TunedStepSize(in.N, plan.Rounds(), in.Distance, in.Variance, in.AvgSmoothness, in.MaxSmoothness))
-	if r.Cost == nil || r.Cost.Epsilon == 0 {
-		return nil
-	}
-	share := 1.0
-	if config.Method.UsesFraction() {
-		share = config.Fraction
-	}
-	rates, err := shuffled.Rate(config.Method, in.N, in.Dim, r.Cost.Epsilon, share)
-	r.Rate = &rateJSON{rates.Printed, rates.Corrected, rates.BestEpochs}
-	return err
 }
 
 func renderBounds(w io.Writer, rows []boundRow) error {

@@ -19,6 +19,7 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/release"
 )
@@ -59,8 +60,7 @@ names. With FILEs it is computed from their votes: NOT PRIVATE, and choosing a
 mechanism by private votes is not covered by the budget: use public votes. The default
 of --queries is then their number.
 
-docs/plan.md describes the output and --json.
-` + exitStatus,
+docs/plan.md describes the output and --json.`,
 		Example: `  darrm plan --K 101 --eps inf --data disjoint --budget-eps 2 --budget-delta 1e-5 --queries 100
   darrm plan --K 11 --eps 0.1 --teacher-delta 0 --teachers frozen --budget-eps 2 --budget-delta 0 --queries 1000
   darrm plan --K 50 --classes 10 --eps inf --data disjoint --budget-eps 4 --budget-delta 1e-5 --queries 50
@@ -74,12 +74,12 @@ docs/plan.md describes the output and --json.
 	fl.IntVar(&f.queries, "queries", 0, "how many labels (default: as many as the FILEs have queries)")
 	fl.Float64Var(&f.problem.epsilon, "eps", 0, "ε of each teacher; inf for teachers that promise nothing")
 	fl.Float64Var(&f.problem.teacherDelta, "teacher-delta", 0, usageTeacherDelta)
-	fl.StringVar(&f.teachers, "teachers", "", "\"fresh\": each vote is a new run of a private mechanism, or \"frozen\": each\nteacher's training was private, and it votes ever after")
+	fl.StringVar(&f.teachers, "teachers", "", "\"fresh\": each vote is a new run of a private mechanism, or \"frozen\": each teacher's training was private, and it votes ever after")
 	fl.IntVar(&f.problem.affected, "affected", 0, usageAffected)
 	fl.StringVar(&f.problem.data, "data", "", usageData)
 	f.mechanism.registerRelation(c)
 	fl.Float64Var(&f.problem.priorMean, "prior-mean", solve.DefaultPriorMean, "mean probability that a teacher votes for the likelier class")
-	fl.Float64Var(&f.agreement, "agreement", 0.9, "expected agreement that labels are wanted for: where it is missed, plan says\nwhich budget, or how many labels, would reach it; 0 for none")
+	fl.Float64Var(&f.agreement, "agreement", 0.9, "expected agreement that labels are wanted for: where it is missed, plan says which budget, or how many labels, would reach it; 0 for none")
 	fl.BoolVar(&f.abstain, "abstain", false, "consider confident-gnmax too, whose labels may be abstentions")
 	registerRecords(c, &f.records)
 	f.read.register(c)
@@ -326,7 +326,7 @@ func (f *planFlags) outcome(c *cobra.Command, r plan.Request, p *plan.Plan, file
 			cost = charged.Frozen.Cost
 		}
 		if cost != choice.Total {
-			return nil, uncertifiedError{fmt.Errorf("%s was planned to cost %v, but a release would charge %v", choice.Name, choice.Total, cost)}
+			return nil, fmt.Errorf("%s was planned to cost %v, but a release would charge %v", choice.Name, choice.Total, cost)
 		}
 		o.commands = append(o.commands, f.command(c, r, choice, files))
 	}
@@ -435,7 +435,7 @@ func (o *outcome) render(w io.Writer) error {
 	var rows [][]string
 	for _, c := range o.p.Choices {
 		per := c.Mechanism.PerAnswer()
-		rows = append(rows, []string{title(c), outward(per.Epsilon, 4, true), outward(per.Delta, 3, true), agreement(c.Agreement), outward(c.Total.Epsilon, 5, true), outward(c.Total.Delta, 3, true)})
+		rows = append(rows, []string{title(c), num.Outward(per.Epsilon, 4, true), num.Outward(per.Delta, 3, true), agreement(c.Agreement), num.Outward(c.Total.Epsilon, 5, true), num.Outward(c.Total.Delta, 3, true)})
 	}
 	if err := renderRows(w, []string{"mechanism", "ε of one label", "δ of one label", "agreement", "ε of all", "δ of all"}, rows, nil); err != nil {
 		return err
@@ -450,7 +450,7 @@ func (o *outcome) render(w io.Writer) error {
 		if !b.Holds {
 			holds = "does not hold"
 		}
-		rows = append(rows, []string{string(b.Method), fmt.Sprintf("%d %s", b.Count, b.Of), outward(b.Cost.Epsilon, 6, true), outward(b.Cost.Delta, 6, true), holds})
+		rows = append(rows, []string{string(b.Method), fmt.Sprintf("%d %s", b.Count, b.Of), num.Outward(b.Cost.Epsilon, 6, true), num.Outward(b.Cost.Delta, 6, true), holds})
 	}
 	if err := renderRows(w, []string{"bound", "composed", "ε", "δ", ""}, rows, nil); err != nil {
 		return err

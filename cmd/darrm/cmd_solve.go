@@ -8,12 +8,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/figure"
 )
 
 func newSolve(a *app) *cobra.Command {
 	var f problemFlags
 	var k int
-	var out string
+	var out, plotFile string
 	c := &cobra.Command{
 		Use:   "solve --K teachers --m allowance",
 		Short: "Find the optimal private noise function for K teachers",
@@ -32,9 +33,8 @@ errors accounted for, whatever the solver said. Solved tables are kept in a cach
 and certified again whenever they are read.
 
 With --json the table is printed in the form that aggregate and verify read; --out
-writes it to a file.
-` + exitStatus,
-		Example: `  darrm solve --K 11 --m 3
+writes it to a file. --plot draws it.`,
+		Example: `  darrm solve --K 11 --m 3 --plot gamma.svg
   darrm solve --K 11 --m 3 --eps 0.13577 --teacher-delta 1e-4 --out table.json
   darrm solve --K 11 --m 3 --objective agreement
   darrm solve --K 41 --m 5 --shape monotone --json
@@ -44,12 +44,24 @@ writes it to a file.
 			if err := require(c, "K", budget); err != nil {
 				return err
 			}
+			if err := checkPlot(plotFile); err != nil {
+				return err
+			}
 			s, err := f.solve(c, a, k)
 			if err != nil {
 				return err
 			}
 			if out != "" && out != "-" {
 				if err := a.deliver(out, s.Table.Encode); err != nil {
+					return err
+				}
+			}
+			if plotFile != "" {
+				picture, err := gammaPicture(s.Table)
+				if err != nil {
+					return err
+				}
+				if err := a.deliverPlot(plotFile, picture); err != nil {
 					return err
 				}
 			}
@@ -72,6 +84,7 @@ writes it to a file.
 	c.Flags().IntVar(&k, "K", 0, "number of teachers")
 	f.register(c, 0.1, 1e-5)
 	c.Flags().StringVarP(&out, "out", "o", "", "also write the table to this file, as JSON; \"-\" for JSON on stdout instead")
+	c.Flags().StringVar(&plotFile, "plot", "", "draw γ against the votes, and the baselines, into this file ("+figure.Formats+")")
 	return c
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,8 +22,7 @@ again. No solver is needed. A file whose figures about itself are wrong is
 refused even if its noise function is private.
 
 The file "-" is stdin; any other is a regular file of at most 16 MiB. With --timeout a
-check that takes longer fails: nothing is said of the table.
-` + exitStatus,
+check that takes longer fails: nothing is said of the table.`,
 		Example: `  darrm solve --K 11 --m 3 --out table.json
   darrm verify table.json`,
 		Args: cobra.ExactArgs(1),
@@ -69,12 +67,9 @@ func (a *app) checkTable(ctx context.Context, path string) (*gamma.Table, error)
 	if err != nil {
 		return nil, inputError{Err: fmt.Errorf("%s: %w", path, err)}
 	}
-	t, err := claim.Certify(ctx)
+	t, err := claim.Verify(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if wrong := claim.Differences(t); len(wrong) > 0 {
-		return nil, mismatchError{fmt.Errorf("%s: %w", path, errors.New(strings.Join(wrong, "; ")))}
 	}
 	return t, nil
 }

@@ -12,9 +12,12 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/lp"
 	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/sweep"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -34,7 +37,7 @@ const (
 	exitInterrupted exit = 130
 )
 
-// exitStatus ends the help of every command.
+// exitStatus is the text of "darrm help exit-codes".
 const exitStatus = `
 EXIT STATUS
   0    success
@@ -56,21 +59,13 @@ var exitKinds = map[exit]string{
 	exitSolver: "solver", exitOutput: "output", exitBudget: "budget", exitLedger: "ledger", exitInterrupted: "interrupted",
 }
 
-// The kinds of error that do not show in a type of their own: those of package release, and
-// two more.
+// The kinds of error that do not show in a type of their own are those of package release.
 type (
 	usageError  = release.UsageError
 	inputError  = release.InputError
 	outputError = release.OutputError
 	ledgerError = release.LedgerError
-	// mismatchError is a table whose figures about itself are wrong.
-	mismatchError struct{ error }
-	// uncertifiedError is a training whose accounting does not hold.
-	uncertifiedError struct{ error }
 )
-
-func (e mismatchError) Unwrap() error    { return e.error }
-func (e uncertifiedError) Unwrap() error { return e.error }
 
 func usagef(format string, args ...any) error { return usageError{Err: fmt.Errorf(format, args...)} }
 
@@ -85,14 +80,15 @@ func exitCode(ctx context.Context, err error) exit {
 		output    outputError
 		dir       *cache.DirError
 		violation *gamma.ViolationError
-		mismatch  mismatchError
-		unproved  uncertifiedError
+		mismatch  *gamma.MismatchError
 		input     inputError
 		format    *gamma.FormatError
 		parse     *votes.ParseError
+		sample    *shuffled.SampleError
 		usage     usageError
 		parameter *constraints.ParameterError
 		tooMany   *solve.TooManyRowsError
+		tooLarge  *sweep.SizeError
 		status    *lp.StatusError
 	)
 	switch {
@@ -103,11 +99,12 @@ func exitCode(ctx context.Context, err error) exit {
 		return exitLedger
 	case errors.As(err, &output), errors.As(err, &dir):
 		return exitOutput
-	case errors.As(err, &violation), errors.As(err, &mismatch), errors.As(err, &unproved):
+	case errors.As(err, &violation), errors.As(err, &mismatch), errors.Is(err, iteration.ErrNotCertified):
 		return exitUncertified
-	case errors.As(err, &input), errors.As(err, &format), errors.As(err, &parse), errors.Is(err, ledger.ErrNotLedger), errors.Is(err, fs.ErrNotExist):
+	case errors.As(err, &input), errors.As(err, &format), errors.As(err, &parse), errors.As(err, &sample),
+		errors.Is(err, shuffled.ErrPublicIsPrivate), errors.Is(err, ledger.ErrNotLedger), errors.Is(err, fs.ErrNotExist):
 		return exitInput
-	case errors.As(err, &usage), errors.As(err, &parameter), errors.As(err, &tooMany):
+	case errors.As(err, &usage), errors.As(err, &parameter), errors.As(err, &tooMany), errors.As(err, &tooLarge):
 		return exitUsage
 	case errors.As(err, &status), errors.Is(err, lp.ErrNoHiGHS), errors.Is(err, lp.ErrTooLarge), errors.Is(err, context.DeadlineExceeded):
 		return exitSolver
@@ -142,7 +139,7 @@ func writeJSONError(w io.Writer, err error, code exit) {
 		Kind  string `json:"kind"`
 		Code  int    `json:"exit_code"`
 		Hint  string `json:"hint,omitempty"`
-	}{err.Error(), exitKinds[code], int(code), hint(err)}
+	}{errorText(err), exitKinds[code], int(code), hint(err)}
 	b, _ := json.Marshal(e) // strings and an int always marshal
 	fmt.Fprintf(w, "%s\n", b)
 }

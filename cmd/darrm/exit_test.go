@@ -12,8 +12,11 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/learn/shuffled"
+	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/lp"
+	"github.com/darrm/darrm/sweep"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -32,13 +35,17 @@ func TestExitCodes(t *testing.T) {
 		{"usage", nil, usagef("x = %d", 1), exitUsage},
 		{"parameter", nil, &constraints.ParameterError{Name: "m"}, exitUsage},
 		{"too many rows", nil, &solve.TooManyRowsError{}, exitUsage},
+		{"too large a grid", nil, &sweep.SizeError{}, exitUsage},
 		{"input", nil, inputError{Err: errors.New("x")}, exitInput},
 		{"votes", nil, &votes.ParseError{}, exitInput},
 		{"format", nil, &gamma.FormatError{Reason: errors.New("x")}, exitInput},
 		{"a bad parameter in a file", nil, &gamma.FormatError{Reason: &constraints.ParameterError{}}, exitInput},
 		{"missing file", nil, fs.ErrNotExist, exitInput},
 		{"violation", nil, &gamma.ViolationError{}, exitUncertified},
-		{"mismatch", nil, mismatchError{errors.New("x")}, exitUncertified},
+		{"mismatch", nil, &gamma.MismatchError{Wrong: []string{"x"}}, exitUncertified},
+		{"a training that cannot be accounted for", nil, iteration.ErrNotCertified, exitUncertified},
+		{"a record that a task cannot use", nil, &shuffled.SampleError{Err: &constraints.ParameterError{}}, exitInput},
+		{"public records that are private", nil, shuffled.ErrPublicIsPrivate, exitInput},
 		{"infeasible", nil, &lp.StatusError{Status: lp.Infeasible}, exitSolver},
 		{"numerical", nil, &lp.StatusError{Status: lp.Numerical}, exitSolver},
 		{"too large", nil, lp.ErrTooLarge, exitSolver},

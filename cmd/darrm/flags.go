@@ -36,11 +36,11 @@ func (f *problemFlags) register(c *cobra.Command, epsilon, teacherDelta float64)
 const (
 	usageM            = "privacy allowance: one released answer may cost m·ε (any number > 0)"
 	usageTotalEpsilon = "ε of one released answer, instead of m·ε"
-	usageEpsilon      = "ε of each teacher; inf for teachers that promise nothing\n(then give --total-eps)"
+	usageEpsilon      = "ε of each teacher; inf for teachers that promise nothing (then give --total-eps)"
 	usageTeacherDelta = "Δ of each teacher, in [0,1)"
 	usageDelta        = "δ of one released answer (default 1-(1-Δ)^min(m, affected))"
 	usageAffected     = "how many teachers one person's record can reach (default all)"
-	usageData         = "what the teachers were trained on, instead of --affected: \"disjoint\" parts\n(one record reaches one teacher) or \"overlapping\" (any number). If a rule\nthat looks at the record split the data, such as a hash, a record that is\nreplaced leaves one teacher and may join another: then --affected 2"
+	usageData         = "what the teachers were trained on, instead of --affected: \"disjoint\" parts (one record reaches one teacher) or \"overlapping\" (any number). If a rule that looks at the record split the data, such as a hash, a record that is replaced leaves one teacher and may join another: then --affected 2"
 )
 
 // registerPromise registers what describes the problem.
@@ -58,9 +58,9 @@ func (f *problemFlags) registerPromise(c *cobra.Command, epsilon, teacherDelta f
 func (f *problemFlags) registerSolve(c *cobra.Command) {
 	f.registerObjective(c)
 	fl := c.Flags()
-	fl.StringVar(&f.method, "method", string(solve.CuttingPlanes), "\"cutting-planes\", or \"exhaustive\" to hand all constraints to\nthe solver")
-	fl.StringVar(&f.onInterrupt, "on-interrupt", "nothing", "when Ctrl-C or --timeout ends the solve: \"nothing\", or \"best\" for\nthe best certified table so far, with the gap proved by\nthen")
-	f.registerTimeout(c, "give up solving, or checking a table, after this time, such as\n90s (default none)")
+	fl.StringVar(&f.method, "method", string(solve.CuttingPlanes), "\"cutting-planes\", or \"exhaustive\" to hand all constraints to the solver")
+	fl.StringVar(&f.onInterrupt, "on-interrupt", "nothing", "when Ctrl-C or --timeout ends the solve: \"nothing\", or \"best\" for the best certified table so far, with the gap proved by then")
+	f.registerTimeout(c, "give up solving, or checking a table, after this time, such as 90s (default none)")
 }
 
 // reach returns how many of k teachers one record can reach, and whether that was said.
@@ -88,55 +88,40 @@ var solveFlagNames = []string{
 	"objective", "prior", "prior-mean", "prior-counts", "shape", "method", "on-interrupt",
 }
 
+// needed returns more and what describes a problem without defaults, for require. Teachers
+// that promise nothing have no Δ.
+func (f *problemFlags) needed(more ...string) []string {
+	more = append(more, budget, "eps")
+	if !math.IsInf(f.epsilon, 1) {
+		more = append(more, "teacher-delta")
+	}
+	return more
+}
+
 // budget is what require wants of every command that solves.
 const budget = "m|total-eps"
 
-// promise is what was said about teachers and release. It is the one way from flags to a
-// problem: solve makes one, a sweep one of each combination.
-type promise struct {
-	m, totalEpsilon   float64 // one of them; the other is 0
-	epsilon           float64
-	teacherDelta      float64
-	teacherDeltaGiven bool // it is no default
-	affected          int
-	delta             *float64 // nil for the default
-}
-
-// problem returns the problem for k teachers. defaultDelta is Problem.DefaultDelta, or
-// that with a memory; it is asked about valid problems only.
-func (s promise) problem(k int, defaultDelta func(constraints.Problem) float64) (constraints.Problem, error) {
-	if math.IsInf(s.epsilon, 1) && !s.teacherDeltaGiven {
-		s.teacherDelta = 0 // the default is not for teachers that promise nothing
-	}
-	p := constraints.Problem{K: k, M: s.m, TotalEpsilon: s.totalEpsilon, Epsilon: s.epsilon, TeacherDelta: s.teacherDelta, Affected: s.affected}
-	if s.delta != nil {
-		p.Delta = *s.delta
-		return p, p.Validate()
-	}
-	p.Delta = p.TeacherDelta // valid wherever anything is
-	if err := p.Validate(); err != nil {
-		return p, err
-	}
-	p.Delta = defaultDelta(p)
-	return p, p.Validate()
-}
-
+// problem returns the problem for k teachers that the flags describe.
 func (f *problemFlags) problem(c *cobra.Command, k int) (constraints.Problem, error) {
-	said := promise{m: f.m, epsilon: f.epsilon, teacherDelta: f.teacherDelta, teacherDeltaGiven: c.Flags().Changed("teacher-delta")}
+	p := constraints.Problem{K: k, M: f.m, Epsilon: f.epsilon, TeacherDelta: f.teacherDelta}
 	if c.Flags().Changed("total-eps") {
 		if err := check.TotalEpsilon(f.totalEpsilon); err != nil {
-			return constraints.Problem{}, err // 0 would mean "not given" to the library
+			return p, err // 0 would mean "not given" to the library
 		}
-		said.m, said.totalEpsilon = 0, f.totalEpsilon
+		p.M, p.TotalEpsilon = 0, f.totalEpsilon
+	}
+	if math.IsInf(f.epsilon, 1) && !c.Flags().Changed("teacher-delta") {
+		p.TeacherDelta = 0 // the default is not for teachers that promise nothing
 	}
 	var err error
-	if said.affected, _, err = f.reach(c, k); err != nil {
-		return constraints.Problem{}, err
+	if p.Affected, _, err = f.reach(c, k); err != nil {
+		return p, err
 	}
-	if c.Flags().Changed("delta") {
-		said.delta = &f.delta
+	if !c.Flags().Changed("delta") {
+		return p.WithDefaultDelta()
 	}
-	return said.problem(k, constraints.Problem.DefaultDelta)
+	p.Delta = f.delta
+	return p, p.Validate()
 }
 
 // options checks all flags that do not describe the problem. It reads no file: see

@@ -123,7 +123,7 @@ func renderTable(w io.Writer, t *gamma.Table) error {
 		fmt.Fprintf(w, "  f ≤ %.15g ≤ e^(mε)-1+2δ = %.15g.\n", c.Bound, c.RightHandSide)
 	}
 	fmt.Fprintln(w, paragraph(fmt.Sprintf("Optimality: no private noise function (shape %s, %s) has %s below %s; this one is within %s of that.",
-		t.Shape, m[0].prior, m[0].title, outward(t.LowerBound, 12, false), outward(t.Gap, 2, true))))
+		t.Shape, m[0].prior, m[0].title, num.Outward(t.LowerBound, 12, false), num.Outward(t.Gap, 2, true))))
 	return nil
 }
 
@@ -132,11 +132,13 @@ func paragraph(text string) string { return strings.ReplaceAll(wrap(text, 78), "
 
 // teachers says what the teachers promise.
 func teachers(p constraints.Problem) string {
-	if math.IsInf(p.Epsilon, 1) {
+	if promiseNothing(p) {
 		return "which promise nothing themselves"
 	}
 	return fmt.Sprintf("each (%v, %v)-differentially private", p.Epsilon, p.TeacherDelta)
 }
+
+func promiseNothing(p constraints.Problem) bool { return math.IsInf(p.Epsilon, 1) }
 
 // metric is a figure of merit.
 type metric struct {
@@ -221,19 +223,4 @@ func guarantee(p constraints.Problem) string {
 		reach = fmt.Sprintf("at most %d", p.Affected)
 	}
 	return fmt.Sprintf("one released majority is\n  (%s, %v)-differentially private,\n  where one person's record reaches %s of the teachers.", p.TotalDecimal(), p.Delta, reach)
-}
-
-// outward writes x ≥ 0 with the given number of digits, rounded up or down.
-func outward(x float64, digits int, up bool) string {
-	s := strconv.FormatFloat(x, 'g', digits, 64)
-	shown, err := strconv.ParseFloat(s, 64)
-	if err != nil || shown == x || (shown > x) == up {
-		return s
-	}
-	// Rounded the wrong way: one unit of the last digit the other way.
-	unit := math.Pow10(int(math.Floor(math.Log10(x))) - digits + 1)
-	if !up {
-		unit = -unit
-	}
-	return strconv.FormatFloat(x+unit, 'g', digits, 64)
 }

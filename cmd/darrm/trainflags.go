@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/darrm/darrm/experiment/datasets"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/spf13/cobra"
@@ -27,7 +28,7 @@ func (f *trainFlags) register(c *cobra.Command) {
 	f.iterationFlags.register(c)
 	fl := c.Flags()
 	fl.BoolVar(&f.unclippedPublic, "unclipped-public", false, "do not clip public gradients")
-	fl.BoolVar(&f.doubledNoise, "doubled-noise", false, "twice the noise that --eps needs, as the source's own scripts have it: they take\n2G for G")
+	fl.BoolVar(&f.doubledNoise, "doubled-noise", false, "twice the noise that --eps needs, as the source's own scripts have it: they take 2G for G")
 }
 
 // iterationFlags are what a training costs depends on, besides its data.
@@ -48,10 +49,10 @@ func (f *iterationFlags) register(c *cobra.Command) {
 		names = append(names, string(m))
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.method, "method", string(shuffled.DPShuffleG), strings.Join(names[:4], ", ")+",\n"+strings.Join(names[4:], ", "))
-	fl.Float64Var(&f.fraction, "fraction", 0.5, "p, the private share of epochs (priv-pub, pub-priv) or of each epoch\n(interleaved)")
+	fl.StringVar(&f.method, "method", string(shuffled.DPShuffleG), strings.Join(names, ", "))
+	fl.Float64Var(&f.fraction, "fraction", 0.5, "p, the private share of epochs (priv-pub, pub-priv) or of each epoch (interleaved)")
 	fl.IntVar(&f.epochs, "epochs", 50, "K, passes over the data")
-	fl.StringVar(&f.order, "order", "rr", "order of records: \"ig\" fixed, \"so\" shuffled once, \"rr\" reshuffled in\neach epoch")
+	fl.StringVar(&f.order, "order", "rr", "order of records: \"ig\" fixed, \"so\" shuffled once, \"rr\" reshuffled in each epoch")
 	fl.Float64Var(&f.stepSize, "step-size", 0, "η of each step")
 	fl.Float64Var(&f.clip, "clip", 0, "G, norm bound of one gradient")
 	fl.Float64Var(&f.noise, "noise", 0, "σ per coordinate on the gradient (default: the least that meets --eps)")
@@ -65,8 +66,8 @@ func (f *iterationFlags) registerMode(c *cobra.Command, standard iteration.Mode)
 		modes = append(modes, string(m))
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.mode, "mode", string(standard), "way of accounting: \"best\" is the one with the smallest figure of\n"+strings.Join(modes[1:], ", ")+"\nwhose conditions hold; \"paper\" is the source's")
-	fl.StringVar(&f.conversion, "conversion", "", "to (ε,δ): \"classical\" (the source's) or \"improved\" from Rényi divergences,\n\"exact\" from privacy losses (default: the best for --mode best, else classical)")
+	fl.StringVar(&f.mode, "mode", string(standard), "way of accounting: \"best\" is the one with the smallest figure of "+strings.Join(modes[1:], ", ")+" whose conditions hold; \"paper\" is the source's")
+	fl.StringVar(&f.conversion, "conversion", "", "to (ε,δ): \"classical\" (the source's) or \"improved\" from Rényi divergences, \"exact\" from privacy losses (default: the best for --mode best, else classical)")
 }
 
 func (f *iterationFlags) orderOf() (iteration.SampleOrder, error) {
@@ -158,22 +159,16 @@ func (f *trainFlags) load(c *cobra.Command, a *app) (datasets.Set, shuffled.Conf
 	return set, o, nil
 }
 
-// planFailure turns the errors of making a plan into the kinds that the program knows.
-func planFailure(err error) error {
-	var sample *shuffled.SampleError
-	switch {
-	case errors.Is(err, iteration.ErrNotCertified):
-		return uncertifiedError{err}
-	case errors.As(err, &sample):
-		return inputError{Err: err}
-	case errors.Is(err, shuffled.ErrPublicIsPrivate):
-		return inputError{Err: fmt.Errorf("--public, --private: %w", err)}
+// trainingError names the flags of data that must not be the same.
+func trainingError(err error) error {
+	if errors.Is(err, shuffled.ErrPublicIsPrivate) {
+		return fmt.Errorf("--public, --private: %w", err)
 	}
 	return err
 }
 
-// tellPlan says on what grounds a training costs what.
-func tellPlan(a *app, r iteration.Report) {
+// sayPlan says on what grounds a training costs what.
+func sayPlan(a *app, r iteration.Report) {
 	switch {
 	case math.IsInf(r.Cost.Epsilon, 1):
 		a.say("NOT PRIVATE: gradients of private records without noise")
@@ -190,19 +185,19 @@ func tellPlan(a *app, r iteration.Report) {
 		a.say("      noise on public steps does not count: %s", strings.Join(r.Fallback, "; "))
 	}
 	for _, t := range r.Trials {
-		a.say("      %s", tellTrial(t))
+		a.say("      %s", trialLine(t))
 	}
 	for _, w := range r.Warnings {
 		a.say("      warning: %s", w)
 	}
 }
 
-// tellTrial says what one mode gave where the best was asked for.
-func tellTrial(t iteration.Trial) string {
+// trialLine says what one mode gave where the best was asked for.
+func trialLine(t iteration.Trial) string {
 	if t.Refused != nil {
 		return t.Refused.Error()
 	}
-	return fmt.Sprintf("%s: ε = %s", t.Mode, outward(t.Epsilon, 6, true))
+	return fmt.Sprintf("%s: ε = %s", t.Mode, num.Outward(t.Epsilon, 6, true))
 }
 
 // basis says by which mode, ρ and order a cost was worked out.
@@ -210,7 +205,7 @@ func basis(r iteration.Report) string {
 	if byLosses(r) {
 		return fmt.Sprintf("%s by its privacy losses", r.Mode)
 	}
-	s := fmt.Sprintf("%s, ρ = %s", r.Mode, outward(r.Rho, 6, true))
+	s := fmt.Sprintf("%s, ρ = %s", r.Mode, num.Outward(r.Rho, 6, true))
 	switch r.Conversion {
 	case "":
 	case iteration.ConversionExact:
@@ -230,7 +225,7 @@ func byLosses(r iteration.Report) bool {
 func contraction(r iteration.Report) string {
 	l := "smoothness unknown"
 	if finite(r.Smoothness) != nil && r.Smoothness > 0 {
-		l = fmt.Sprintf("smoothness L = %s", outward(r.Smoothness, 6, true))
+		l = fmt.Sprintf("smoothness L = %s", num.Outward(r.Smoothness, 6, true))
 	}
 	if r.Contractive {
 		return l + ": steps are non-expansive"

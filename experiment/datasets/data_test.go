@@ -310,7 +310,7 @@ func TestReadTables(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("ID" + strings.Repeat(",X", 23) + ",Y\n")
 	for i := range 1000 { // EDUCATION is 1, 2, 3, …; every fifth defaults
-		fmt.Fprintf(&b, "%d,7,1,%d,%d%s,%d\n", i, 1+i%3, i%3, strings.Repeat(fmt.Sprintf(",%d", i), 19), int(is(i%5 < 2)))
+		fmt.Fprintf(&b, "%d,7,1,%d,%d%s,%d\n", i, 1+i%3, i%3, strings.Repeat(fmt.Sprintf(",%d", i), 19), int(indicator(i%5 < 2)))
 	}
 	private, public, err := readCreditCard(strings.NewReader(b.String()), generator(1))
 	if err != nil {

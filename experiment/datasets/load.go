@@ -345,7 +345,7 @@ func readCOMPAS(r io.Reader, _ *rand.Rand) (private, public *data.Records, err e
 			return err
 		}
 		age := x[which][len(x[which])-len(counts)]
-		x[which] = append(x[which], is(text("sex") == "Male"), is(text("c_charge_degree") == "F"), is(age < 25), is(age > 45), 1)
+		x[which] = append(x[which], indicator(text("sex") == "Male"), indicator(text("c_charge_degree") == "F"), indicator(age < 25), indicator(age > 45), 1)
 		y[which] = append(y[which], label)
 		return nil
 	})
@@ -359,7 +359,7 @@ func readCOMPAS(r io.Reader, _ *rand.Rand) (private, public *data.Records, err e
 	return standardised(n, d, x[0], y[0], x[1][:n*d], y[1][:n])
 }
 
-func is(b bool) float64 {
+func indicator(b bool) float64 {
 	if b {
 		return 1
 	}

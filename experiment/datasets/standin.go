@@ -129,7 +129,7 @@ func standinCIFAR(rng *rand.Rand) (private, public *data.Records, err error) {
 			for c := range channels {
 				image := field(6, 0.18)
 				for j := range image {
-					x = append(x, unit(brightness+class[k][c][j]+image[j]+0.03*rng.NormFloat64()))
+					x = append(x, clipToUnit(brightness+class[k][c][j]+image[j]+0.03*rng.NormFloat64()))
 				}
 			}
 		}
@@ -142,8 +142,8 @@ func standinCIFAR(rng *rand.Rand) (private, public *data.Records, err error) {
 	return private, public, err
 }
 
-// unit clips to [0,1].
-func unit(x float64) float64 { return max(0, min(1, x)) }
+// clipToUnit clips to [0,1].
+func clipToUnit(x float64) float64 { return max(0, min(1, x)) }
 
 func standinCrime(rng *rand.Rand) (private, public *data.Records, err error) {
 	const n, d, factors = 159, 124, 10
@@ -168,10 +168,10 @@ func standinCrime(rng *rand.Rand) (private, public *data.Records, err error) {
 			for l := range z {
 				v += load[j*factors+l] * z[l]
 			}
-			x[i*d+j] = unit(v)
+			x[i*d+j] = clipToUnit(v)
 			y[i] += w[j] * (x[i*d+j] - base[j])
 		}
-		y[i] = unit(y[i])
+		y[i] = clipToUnit(y[i])
 	}
 	if private, err = data.NewRecords(n, d, x[:n*d:n*d], y[:n:n]); err != nil {
 		return nil, nil, err

@@ -112,15 +112,11 @@ func compositions(row accountingRow, slack float64) ([]composition, error) {
 		if err != nil {
 			return nil, err
 		}
-		o, err := accountant.OptimalHomogeneous(q, each)
+		best, err := accountant.Optimal(q, each, general.Delta)
 		if err != nil {
 			return nil, err
 		}
-		best, err := o.Epsilon(general.Delta)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, composition{general, best})
+		out = append(out, composition{general, best.Epsilon})
 	}
 	return out, nil
 }

@@ -33,11 +33,11 @@ type gammaParameters struct {
 	Written bool                `json:"written,omitempty"`
 	Methods []experiment.Method `json:"methods"`
 	// Printed is what the source prints about each of Subsamples, in its digits.
-	Printed []PrintedPromise `json:"printed,omitempty"`
+	Printed []printedPromise `json:"printed,omitempty"`
 }
 
-// PrintedPromise is a column of the source's Table B.1.
-type PrintedPromise struct {
+// printedPromise is a column of the source's Table B.1.
+type printedPromise struct {
 	Allowance string `json:"m"`
 	Tau       string `json:"tau"`
 	Lambda    string `json:"lambda"`

@@ -339,8 +339,8 @@ func (v ensembleVotes) ones() []int {
 	return out
 }
 
-// teach trains the teachers and lets them vote.
-func (p *imageParameters) teach(r *experiment.Run, t training, stream uint64) (ensembleVotes, error) {
+// trainTeachers trains the teachers and lets them vote.
+func (p *imageParameters) trainTeachers(r *experiment.Run, t training, stream uint64) (ensembleVotes, error) {
 	dir := filepath.Join(r.Data, p.Data)
 	trainSet, err := data.ReadLabelledImages(r, dir, trainPart)
 	if err != nil {

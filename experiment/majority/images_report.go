@@ -143,9 +143,9 @@ func (p *imageParameters) reportAccuracy(r *experiment.Run, found []evaluation) 
 	return r.Figure("accuracy", fmt.Sprintf("Accuracy of the labels at the same cost per query: mean and standard deviation over %d draws, side by side. The grey line has no privacy.", p.Draws), min(3, len(panels)), panels)
 }
 
-// standing says how three printed accuracies stand to each other: for each pair which is
+// pairwiseOrder says how three printed accuracies stand to each other: for each pair which is
 // larger, 0 for a tie.
-func standing(hundredths [3]int) (signs [3]int) {
+func pairwiseOrder(hundredths [3]int) (signs [3]int) {
 	for i := range hundredths {
 		signs[i] = cmp.Compare(hundredths[i], hundredths[(i+1)%3])
 	}
@@ -158,7 +158,7 @@ func (e evaluation) order(qi int) [3]int {
 	for i, m := range printedMethods {
 		v[i] = int(math.Round(100 * stat.Mean(e.of(m).Drawn[qi], nil)))
 	}
-	return standing(v)
+	return pairwiseOrder(v)
 }
 
 func (p printedAccuracy) order() [3]int {
@@ -166,7 +166,7 @@ func (p printedAccuracy) order() [3]int {
 	for i, x := range p.values() {
 		v[i] = int(math.Round(100 * x[0]))
 	}
-	return standing(v)
+	return pairwiseOrder(v)
 }
 
 // judgePrinted compares with what the source prints: each accuracy within a tolerance, and

@@ -172,13 +172,13 @@ func TestTeachersAreOfTheirSeed(t *testing.T) {
 	p := &imageParameters{Data: "squares", Classes: [2]int{0, 1}, Teachers: 1, Pool: 2}
 	votes := func(seed uint64) string {
 		r := &experiment.Run{Context: context.Background(), Options: experiment.Options{Data: data, Seed: seed}}
-		v, err := p.teach(r, training{SamplingRate: 1, Steps: 1, LearningRate: 1, Clip: 1, NoiseMultiplier: 1000}, streamPrivate)
+		v, err := p.trainTeachers(r, training{SamplingRate: 1, Steps: 1, LearningRate: 1, Clip: 1, NoiseMultiplier: 1000}, streamPrivate)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return v.Votes[0]
 	}
-	if votes(1) != votes(1) || votes(1) == votes(2) {
+	if first := votes(1); first != votes(1) || first == votes(2) {
 		t.Error("votes do not depend on the seed alone")
 	}
 }

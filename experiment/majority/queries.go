@@ -95,7 +95,7 @@ func (p *imageParameters) evaluate(r *experiment.Run, teacher accountant.Cost, m
 			return e, fmt.Errorf("%s: %w", a.method, err)
 		}
 		// The number of the mechanism's randomness: other for every m and method.
-		answers, err := p.ask(r, mechanism, a.votes, streamAnswers+uint64(m)<<12+uint64(i)<<32)
+		answers, err := p.answerQueries(r, mechanism, a.votes, streamAnswers+uint64(m)<<12+uint64(i)<<32)
 		if err != nil {
 			return e, err
 		}
@@ -140,9 +140,9 @@ func (p *imageParameters) law(mechanism *ensemble.Mechanism) ([]float64, error) 
 	return law, nil
 }
 
-// ask draws the queries, the same for every mechanism, and lets it answer them; nil is the
+// answerQueries draws the queries, the same for every mechanism, and lets it answer them; nil is the
 // plain majority.
-func (p *imageParameters) ask(r *experiment.Run, mechanism *ensemble.Mechanism, v ensembleVotes, stream uint64) (out answered, err error) {
+func (p *imageParameters) answerQueries(r *experiment.Run, mechanism *ensemble.Mechanism, v ensembleVotes, stream uint64) (out answered, err error) {
 	law, err := p.law(mechanism)
 	if err != nil {
 		return out, err
@@ -206,7 +206,7 @@ func (p *imageParameters) Run(r *experiment.Run) error {
 		stream uint64
 	}{{"private-teachers", p.Private, streamPrivate}, {"plain-teachers", p.Plain, streamPlain}} {
 		key := []any{t.train, p.Data, p.Classes, p.TrainPerClass, p.Teachers, p.Pool, r.Seed, r.Inputs}
-		if votes[i], err = experiment.Step(r, t.step, key, func() (ensembleVotes, error) { return p.teach(r, t.train, t.stream) }); err != nil {
+		if votes[i], err = experiment.Step(r, t.step, key, func() (ensembleVotes, error) { return p.trainTeachers(r, t.train, t.stream) }); err != nil {
 			return err
 		}
 	}

@@ -152,9 +152,9 @@ type aggregate struct {
 	certify func(*teachers.Plan) (*gamma.Certified, error)
 }
 
-// attempt trains the teachers of the parts at every step size and repeat, and returns each
+// trainEveryStepSize trains the teachers of the parts at every step size and repeat, and returns each
 // way of aggregating them at its best step size, by mean accuracy.
-func (p *pipelineParameters) attempt(r *experiment.Run, w workshop, c shuffled.Config, parts teachers.Parts, use uint64, ways []aggregate) ([]pipelined, error) {
+func (p *pipelineParameters) trainEveryStepSize(r *experiment.Run, w workshop, c shuffled.Config, parts teachers.Parts, use uint64, ways []aggregate) ([]pipelined, error) {
 	best := make([]pipelined, len(ways))
 	var teacher accountant.Cost
 	certified := make([]*gamma.Certified, len(ways))
@@ -192,7 +192,7 @@ func (p *pipelineParameters) attempt(r *experiment.Run, w workshop, c shuffled.C
 				return nil, err
 			}
 			for k := range ways {
-				accuracy[k] = append(accuracy[k], right(certified[k], plan.K(), ones, w.queries))
+				accuracy[k] = append(accuracy[k], rightShare(certified[k], plan.K(), ones, w.queries))
 			}
 		}
 		for k := range ways {
@@ -237,9 +237,9 @@ func price(plan *teachers.Plan, way aggregate) (pipelined, *gamma.Certified, err
 	return out, certified, err
 }
 
-// right returns the share of right answers, expected over the randomness of the noise
+// rightShare returns the share of right answers, expected over the randomness of the noise
 // function, or of the plain majority without one.
-func right(certified *gamma.Certified, k int, ones []int, queries *data.Records) float64 {
+func rightShare(certified *gamma.Certified, k int, ones []int, queries *data.Records) float64 {
 	var phi []float64
 	if certified != nil {
 		phi = certified.Func().Phi()
@@ -278,7 +278,7 @@ func (p *pipelineParameters) references(r *experiment.Run, w workshop) ([]pipeli
 		parts  teachers.Parts
 	}{{methodMajority, shuffled.ShuffleG, w.disjoint}, {methodSinglePlain, shuffled.ShuffleG, w.whole}, {methodPublicModel, shuffled.PublicOnly, w.whole}} {
 		c := p.config(w, v.train, accountant.Cost{Delta: p.Delta})
-		found, err := p.attempt(r, w, c, v.parts, uint64(i), []aggregate{{method: v.method}})
+		found, err := p.trainEveryStepSize(r, w, c, v.parts, uint64(i), []aggregate{{method: v.method}})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", v.method, err)
 		}
@@ -290,8 +290,8 @@ func (p *pipelineParameters) references(r *experiment.Run, w workshop) ([]pipeli
 	return out, nil
 }
 
-// at runs everything for one trainer and total.
-func (p *pipelineParameters) at(r *experiment.Run, w workshop, m shuffled.Method, eps float64, use uint64) ([]pipelined, error) {
+// runFor runs everything for one trainer and total.
+func (p *pipelineParameters) runFor(r *experiment.Run, w workshop, m shuffled.Method, eps float64, use uint64) ([]pipelined, error) {
 	target := accountant.Cost{Epsilon: eps, Delta: p.Delta}
 	optimum := func(allowance int) func(*teachers.Plan) (*gamma.Certified, error) {
 		return func(plan *teachers.Plan) (*gamma.Certified, error) {
@@ -328,7 +328,7 @@ func (p *pipelineParameters) at(r *experiment.Run, w workshop, m shuffled.Method
 		{target, w.whole, []aggregate{{method: methodSingle}}},
 		{each, w.shared, []aggregate{{methodOpt, 1, optimum(p.Allowance)}}},
 	} {
-		found, err := p.attempt(r, w, p.config(w, m, v.target), v.parts, use<<8+uint64(i), v.ways)
+		found, err := p.trainEveryStepSize(r, w, p.config(w, m, v.target), v.parts, use<<8+uint64(i), v.ways)
 		if err != nil {
 			return nil, err
 		}
@@ -352,7 +352,7 @@ func (p *pipelineParameters) Run(r *experiment.Run) error {
 		for j, eps := range p.Epsilons {
 			name := fmt.Sprintf("%s-eps%g", m, eps)
 			at, err := experiment.Step(r, name, append([]any{m, eps}, shared...), func() ([]pipelined, error) {
-				return p.at(r, w, m, eps, uint64(1+i*len(p.Epsilons)+j))
+				return p.runFor(r, w, m, eps, uint64(1+i*len(p.Epsilons)+j))
 			})
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)

@@ -55,7 +55,7 @@ func TestPipeline(t *testing.T) {
 	}
 	p.StepSizes = []float64{1e-3}
 	c := p.config(w, shuffled.Interleaved, accountant.Cost{Epsilon: 2, Delta: 1e-6})
-	found, err := p.attempt(r, w, c, parts, 77, []aggregate{{method: methodPrivate}})
+	found, err := p.trainEveryStepSize(r, w, c, parts, 77, []aggregate{{method: methodPrivate}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestPipeline(t *testing.T) {
 	for i := range ones { // teachers who know
 		ones[i] = 3 * int(w.queries.Response(i))
 	}
-	if got := right(nil, plan.K(), ones, w.queries); got != 1 {
+	if got := rightShare(nil, plan.K(), ones, w.queries); got != 1 {
 		t.Errorf("perfect teachers are right on %v", got)
 	}
 }

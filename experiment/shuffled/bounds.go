@@ -15,14 +15,14 @@ type bounded struct {
 	Fails     []string        `json:"fails"`    // its hypotheses that do not hold
 }
 
-// main returns the line of a method in the first variant, with its fraction 0.5 or, where
+// mainTraining returns the line of a method in the first variant, with its fraction 0.5 or, where
 // it has none such, its first.
-func (p *trainingParameters) main(m shuffled.Method, epsilon float64) training {
+func (p *trainingParameters) mainTraining(m shuffled.Method, epsilon float64) training {
 	v := p.Variants[0]
-	return lineOf(m, v.Order, v.middle(), epsilon)
+	return trainingFor(m, v.Order, v.middleFraction(), epsilon)
 }
 
-func (v variant) middle() float64 {
+func (v variant) middleFraction() float64 {
 	for _, f := range v.Fractions {
 		if f == 0.5 {
 			return f
@@ -36,7 +36,7 @@ func (p *trainingParameters) bestSteps(found map[training]trained) []float64 {
 	var out []float64
 	for _, m := range p.Bounds {
 		for _, eps := range p.Epsilons {
-			out = append(out, found[p.main(m, eps)].StepSize)
+			out = append(out, found[p.mainTraining(m, eps)].StepSize)
 		}
 	}
 	return out
@@ -61,7 +61,7 @@ func (p *trainingParameters) bound(r *experiment.Run, lab laboratory, found map[
 	}
 	for _, m := range p.Bounds {
 		for _, eps := range p.Epsilons {
-			t := p.main(m, eps)
+			t := p.mainTraining(m, eps)
 			c := p.config(lab.set, t)
 			c.StepSize = found[t].StepSize
 			plan, err := shuffled.NewPlan(c, lab.set.Private, lab.set.Public)

@@ -56,7 +56,7 @@ func (p *trainingParameters) noteGrid(r *experiment.Run, lab laboratory, found m
 		len(lab.stepSizes), further, lab.allSizes-len(lab.stepSizes), lab.cap)
 	edges := map[string][]string{}
 	for _, t := range p.trainings() {
-		if e := found[t].edge(); e != "" {
+		if e := found[t].gridEdge(); e != "" {
 			edges[e] = append(edges[e], t.String())
 		}
 	}
@@ -91,7 +91,7 @@ func (p *trainingParameters) reportSummary(r *experiment.Run, found map[training
 		})}
 	for _, line := range p.trainings() {
 		x := found[line]
-		t.Add(append(line.cells(), x.Mean, x.Std, x.StepSize, cellOf(x.Noise), cellOf(x.Amplification), cellOf(x.Epsilon), x.edge())...)
+		t.Add(append(line.cells(), x.Mean, x.Std, x.StepSize, cellOf(x.Noise), cellOf(x.Amplification), cellOf(x.Epsilon), x.gridEdge())...)
 	}
 	r.Table(t)
 }
@@ -127,7 +127,7 @@ func (p *trainingParameters) reportBounds(r *experiment.Run, found map[training]
 		{Name: "printed", Title: "bound as printed", Format: "%.4g"}, {Name: "corrected", Title: "bound corrected", Format: "%.4g"},
 		{Name: "step_cap", Title: "theorem's largest step size", Format: "%.3g"}, {Name: "fails", Title: "hypotheses that fail"}}}
 	for _, b := range bounds {
-		x := found[p.main(b.Method, b.Epsilon)]
+		x := found[p.mainTraining(b.Method, b.Epsilon)]
 		t.Add(string(b.Method), b.Epsilon, x.Mean, b.Printed, b.Corrected, b.StepCap, strings.Join(b.Fails, "; "))
 		r.Claim(b.Corrected >= x.Mean, fmt.Sprintf("%s at ε = %g: the corrected bound is above the measured risk", r.Title(experiment.Method(b.Method)), b.Epsilon), "%.4g against %.4g", b.Corrected, x.Mean)
 	}
@@ -143,12 +143,12 @@ func (p *trainingParameters) judge(r *experiment.Run, n int, found map[training]
 		var better, worse *trained
 		var evidence [2]string
 		for _, m := range c.Better {
-			if x := found[p.main(m, c.Epsilon)]; better == nil || x.Mean > better.Mean {
+			if x := found[p.mainTraining(m, c.Epsilon)]; better == nil || x.Mean > better.Mean {
 				better, evidence[0] = &x, x.evidence(r, m)
 			}
 		}
 		for _, m := range c.Worse {
-			if x := found[p.main(m, c.Epsilon)]; worse == nil || x.Mean < worse.Mean {
+			if x := found[p.mainTraining(m, c.Epsilon)]; worse == nil || x.Mean < worse.Mean {
 				worse, evidence[1] = &x, x.evidence(r, m)
 			}
 		}
@@ -174,7 +174,7 @@ func (p *trainingParameters) judge(r *experiment.Run, n int, found map[training]
 
 // evidence is the excess of a method, as claims quote it.
 func (x trained) evidence(r *experiment.Run, m shuffled.Method) string {
-	edge := x.edge()
+	edge := x.gridEdge()
 	if edge != "" {
 		edge = ", at the " + edge + " step size tried"
 	}
@@ -186,7 +186,7 @@ func (x trained) evidence(r *experiment.Run, m shuffled.Method) string {
 func (p *trainingParameters) judgeNoise(r *experiment.Run, n int, found map[training]trained) {
 	worst, pairs := 0.0, 0
 	for line, x := range found {
-		plain, ok := found[lineOf(shuffled.DPShuffleG, line.Order, 0, line.Epsilon)]
+		plain, ok := found[trainingFor(shuffled.DPShuffleG, line.Order, 0, line.Epsilon)]
 		if line.Method != shuffled.Interleaved || !ok {
 			continue
 		}
@@ -209,7 +209,7 @@ func (p *trainingParameters) judgeMoreBudget(r *experiment.Run, found map[traini
 	eps := slices.Sorted(slices.Values(p.Epsilons))
 	for _, m := range p.Methods {
 		for i := 1; i < len(eps) && m.IsPrivate(); i++ {
-			less, more := found[p.main(m, eps[i-1])], found[p.main(m, eps[i])]
+			less, more := found[p.mainTraining(m, eps[i-1])], found[p.mainTraining(m, eps[i])]
 			se := math.Hypot(less.Std, more.Std) / math.Sqrt(float64(p.Repeats))
 			r.Claim(more.Mean <= less.Mean+2*se, fmt.Sprintf("%s does not get worse from ε = %g to %g", r.Title(experiment.Method(m)), eps[i-1], eps[i]),
 				"excess %.4g after %.4g, standard error %.2g", more.Mean, less.Mean, se)
@@ -246,15 +246,15 @@ func (p *trainingParameters) reportFigures(r *experiment.Run, lab laboratory, fo
 		}
 		return r.Figure(name, what+". "+caption, columns, panels)
 	}
-	if err := draw("excess", fmt.Sprintf("Order %s, p = %g.", first.Order, first.middle()), len(p.Epsilons), shown{"", first.Order, first.middle()}); err != nil {
+	if err := draw("excess", fmt.Sprintf("Order %s, p = %g.", first.Order, first.middleFraction()), len(p.Epsilons), shown{"", first.Order, first.middleFraction()}); err != nil {
 		return err
 	}
 	if len(p.Variants) > 1 {
 		var list []shown
 		for _, v := range p.Variants {
-			list = append(list, shown{v.Order + ", ", v.Order, v.middle()})
+			list = append(list, shown{v.Order + ", ", v.Order, v.middleFraction()})
 		}
-		if err := draw("orders", fmt.Sprintf("Each order with p = %g.", first.middle()), len(list), list...); err != nil {
+		if err := draw("orders", fmt.Sprintf("Each order with p = %g.", first.middleFraction()), len(list), list...); err != nil {
 			return err
 		}
 	}
@@ -273,7 +273,7 @@ func (p *trainingParameters) reportFigures(r *experiment.Run, lab laboratory, fo
 func (p *trainingParameters) curves(found map[training]trained, title, order string, fraction, epsilon float64) experiment.Panel {
 	chart := experiment.Panel{Title: title, X: "epoch", Y: "excess risk", LogY: true}
 	for _, m := range p.Methods {
-		x, ok := found[lineOf(m, order, fraction, epsilon)]
+		x, ok := found[trainingFor(m, order, fraction, epsilon)]
 		if !ok || m == shuffled.ShuffleG {
 			continue
 		}

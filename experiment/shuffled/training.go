@@ -141,7 +141,7 @@ func (p *trainingParameters) trainings() []training {
 		for _, v := range p.Variants {
 			for _, f := range v.Fractions {
 				for _, eps := range p.Epsilons {
-					add(lineOf(m, v.Order, f, eps))
+					add(trainingFor(m, v.Order, f, eps))
 				}
 			}
 		}
@@ -149,8 +149,8 @@ func (p *trainingParameters) trainings() []training {
 	return out
 }
 
-// lineOf returns the line on which the method appears with such parameters.
-func lineOf(m shuffled.Method, order string, fraction, epsilon float64) training {
+// trainingFor returns the line on which the method appears with such parameters.
+func trainingFor(m shuffled.Method, order string, fraction, epsilon float64) training {
 	t := training{m, order, fraction, epsilon}
 	if m == shuffled.PublicOnly || m == shuffled.DPSGD {
 		t.Order = ""
@@ -178,8 +178,8 @@ func (t training) String() string {
 	return strings.Join(parts, "-")
 }
 
-// random says whether runs from different seeds can differ.
-func (t training) random() bool {
+// dependsOnSeed says whether runs from different seeds can differ.
+func (t training) dependsOnSeed() bool {
 	return t.Method.IsPrivate() || t.Method == shuffled.ShuffleG && t.Order != iteration.FixedOrder.String()
 }
 
@@ -208,8 +208,8 @@ type trained struct {
 	Best  []train.Cell `json:"best"`
 }
 
-// edge says where the best step size ends the grid of those tried.
-func (x trained) edge() string {
+// gridEdge says where the best step size ends the grid of those tried.
+func (x trained) gridEdge() string {
 	tried := make([]float64, len(x.Cells))
 	for i, c := range x.Cells {
 		tried[i] = c.StepSize
@@ -268,7 +268,7 @@ func (p *trainingParameters) laboratory(r *experiment.Run) (laboratory, error) {
 // compared on the same noise and orders.
 func (p *trainingParameters) train(r *experiment.Run, lab laboratory, t training) (trained, error) {
 	seeds := lab.seeds
-	if !t.random() {
+	if !t.dependsOnSeed() {
 		seeds = seeds[:1]
 	}
 	c := p.config(lab.set, t)
@@ -325,7 +325,7 @@ func (lab laboratory) search(ctx context.Context, c shuffled.Config, seeds []uin
 		if err != nil {
 			return nil, best, err
 		}
-		next, ok := lab.beyond(best.StepSize, cells[0].StepSize, cells[len(cells)-1].StepSize)
+		next, ok := lab.nextStepSize(best.StepSize, cells[0].StepSize, cells[len(cells)-1].StepSize)
 		if !ok {
 			return cells, best, nil
 		}
@@ -333,9 +333,9 @@ func (lab laboratory) search(ctx context.Context, c shuffled.Config, seeds []uin
 	}
 }
 
-// beyond returns the step size that is next to the best one, where that is the largest or
+// nextStepSize returns the step size that is next to the best one, where that is the largest or
 // the smallest of those tried and there is a further one.
-func (lab laboratory) beyond(best, largest, smallest float64) (float64, bool) {
+func (lab laboratory) nextStepSize(best, largest, smallest float64) (float64, bool) {
 	larger, smaller := math.Inf(1), 0.0
 	for _, eta := range lab.further {
 		if eta > largest {

@@ -64,7 +64,7 @@ func TestTrainingIsTheSameForAnyWorkers(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out []trained
-		for _, line := range []training{p.main(shuffled.Interleaved, 5), p.main(shuffled.ShuffleG, 0), p.main(shuffled.DPSGD, 5)} {
+		for _, line := range []training{p.mainTraining(shuffled.Interleaved, 5), p.mainTraining(shuffled.ShuffleG, 0), p.mainTraining(shuffled.DPSGD, 5)} {
 			x, err := p.train(r, lab, line)
 			if err != nil {
 				t.Fatal(err)

@@ -25,7 +25,7 @@ func TestStepSizesGoOnAlongTheGrid(t *testing.T) {
 			t.Fatal(err)
 		}
 		out := map[training]trained{}
-		for _, line := range []training{p.main(shuffled.Interleaved, 5), p.main(shuffled.DPShuffleG, 5), p.main(shuffled.PublicOnly, 0)} {
+		for _, line := range []training{p.mainTraining(shuffled.Interleaved, 5), p.mainTraining(shuffled.DPShuffleG, 5), p.mainTraining(shuffled.PublicOnly, 0)} {
 			if out[line], err = q.train(r, lab, line); err != nil {
 				t.Fatal(err)
 			}
@@ -43,8 +43,8 @@ func TestStepSizesGoOnAlongTheGrid(t *testing.T) {
 			if len(one[line].Cells) > len(got.Cells) || one[line].StepSize != start {
 				t.Errorf("%s: without widen it goes on to %g", line, one[line].StepSize)
 			}
-			if e := got.edge(); e != want.edge() {
-				t.Errorf("%s: edge %q, of the whole grid %q", line, e, want.edge())
+			if e := got.gridEdge(); e != want.gridEdge() {
+				t.Errorf("%s: edge %q, of the whole grid %q", line, e, want.gridEdge())
 			}
 		}
 	}
@@ -60,7 +60,7 @@ func TestClaimsSayWhereAGridEnds(t *testing.T) {
 		for _, line := range p.trainings() {
 			found[line] = trained{Mean: 1, StepSize: 1e-4, Cells: cells, Noise: 1}
 		}
-		line := p.main(shuffled.Interleaved, 10)
+		line := p.mainTraining(shuffled.Interleaved, 10)
 		x := found[line]
 		x.StepSize = stepSize
 		found[line] = x

@@ -145,7 +145,7 @@ func TestBaselineWhereTheSolverSeesNoWeight(t *testing.T) {
 // A table that is better than the baselines is not replaced by one.
 func TestTheSolverIsBetterAsARule(t *testing.T) {
 	table := optimal(t, problem(t, 11, 3, 0.1, 1e-5), Options{})
-	if by := named(table); len(by) > 0 || table.Solver != lp.Backend() || slices.ContainsFunc(table.Baselines, func(b gamma.Baseline) bool {
+	if by := named(table); len(by) > 0 || table.Solver != lp.Backend() || slices.ContainsFunc(table.Baselines, func(b gamma.Named) bool {
 		return table.BaselineError(b) < 1.4*table.ExpectedError
 	}) {
 		t.Errorf("by %q, error %v, the baselines %q", table.Solver, table.ExpectedError, by)

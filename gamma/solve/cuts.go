@@ -151,7 +151,7 @@ func (pr *program) addSpread(found []constraints.Violation, free []float64) (wor
 	for _, v := range found {
 		m := v.Multiset
 		near := func(r row) bool {
-			return gap(r.Multiset, m, constraints.High) <= pr.apart && gap(r.Multiset, m, constraints.Low) <= pr.apart && gap(r.Multiset, m, ones...) <= 1
+			return cornerDistance(r.Multiset, m, constraints.High) <= pr.apart && cornerDistance(r.Multiset, m, constraints.Low) <= pr.apart && cornerDistance(r.Multiset, m, ones...) <= 1
 		}
 		if pr.known[m] || slices.ContainsFunc(fresh, near) {
 			continue
@@ -172,8 +172,8 @@ func (pr *program) addSpread(found []constraints.Violation, free []float64) (wor
 // ones are the corners at and near (1,1).
 var ones = []constraints.Corner{constraints.Ones, constraints.NearOneUp, constraints.NearOneDown}
 
-// gap is by how much the numbers of teachers at some corners differ.
-func gap(a, b constraints.Multiset, at ...constraints.Corner) int {
+// cornerDistance is by how much the numbers of teachers at some corners differ.
+func cornerDistance(a, b constraints.Multiset, at ...constraints.Corner) int {
 	d := 0
 	for _, c := range at {
 		d += a[c] - b[c]

@@ -2,7 +2,7 @@
 //
 // Use [Write] where the content comes from one function, [Create] with
 // [File.Commit] where it is produced piece by piece, and [Replace] for files
-// that a program keeps under names of its own.
+// that a program keeps under names of its own. [Remove] removes what Write wrote.
 //
 // # What is promised
 //

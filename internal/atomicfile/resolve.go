@@ -74,6 +74,27 @@ func resolve(path string) (destination, error) {
 	return destination{}, fmt.Errorf("write %s: more than %d symbolic links", path, maxLinks)
 }
 
+// Remove removes the file that [Write] writes for path, durably: links are followed, so that
+// the content goes and not a link to it. That nothing is there is no error; what Write would
+// write to as it stands is one.
+func Remove(path string) error {
+	dest, err := resolve(path)
+	switch {
+	case err != nil:
+	case dest.direct:
+		return &fs.PathError{Op: "remove", Path: path, Err: errors.New("not a regular file")}
+	default:
+		err = os.Remove(dest.path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(dest.path))
+}
+
 // isDescriptorDir reports whether dir lists the open files of a process. Such a
 // name stands for a stream that somebody holds open: renaming onto the file
 // behind it would write a file that the holder never sees.

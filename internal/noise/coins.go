@@ -10,15 +10,15 @@ import (
 	"github.com/darrm/darrm/internal/randsrc"
 )
 
-// ErrSource says that a random source does not behave like one.
-var ErrSource = errors.New("random source is broken")
+// errSource says that a random source does not behave like one.
+var errSource = errors.New("random source is broken")
 
 // patience is how many coins in a row may fall one way, or attempts fail. Each does so
 // with probability below 0.9, so all of them with less than 10^-2900.
 const patience = 1 << 16
 
-// MaxUniform is the largest n of Uniform, 2⁶³.
-const MaxUniform = 1 << 63
+// maxUniform is the largest n of Uniform, 2⁶³.
+const maxUniform = 1 << 63
 
 // coins are the draws that samplers are made of. The samplers are written over this
 // interface so that tests can walk through every outcome with its exact probability.
@@ -44,7 +44,7 @@ type fair struct{ src randsrc.Source }
 // unchecked word would prefer the small results. More than half of the words are kept,
 // whatever n is.
 func Uniform(src randsrc.Source, n uint64) (uint64, error) {
-	if n < 1 || n > MaxUniform {
+	if n < 1 || n > maxUniform {
 		return 0, &check.Error{Name: "range of a random integer", Value: n, Rule: "between 1 and 2^63"}
 	}
 	return fair{src}.uniform(n)
@@ -74,20 +74,20 @@ func (c fair) uniform(n uint64) (uint64, error) {
 			return u % n, nil
 		}
 	}
-	return 0, fmt.Errorf("%w: %d words were all out of range", ErrSource, patience)
+	return 0, fmt.Errorf("%w: %d words were all out of range", errSource, patience)
 }
 
 // word draws 53 bits.
 func (c fair) word() (uint64, error) {
 	if c.src == nil {
-		return 0, fmt.Errorf("%w: it is nil", ErrSource)
+		return 0, fmt.Errorf("%w: it is nil", errSource)
 	}
 	u, err := c.src.Uint53()
 	if err != nil {
 		return 0, fmt.Errorf("draw a random integer: %w", err)
 	}
 	if u >= randsrc.One53 {
-		return 0, fmt.Errorf("%w: it returned %d, want less than 2^53", ErrSource, u)
+		return 0, fmt.Errorf("%w: it returned %d, want less than 2^53", errSource, u)
 	}
 	return u, nil
 }
@@ -109,17 +109,10 @@ func (c fair) uniformBig(n *big.Int) (*big.Int, error) {
 			return x, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: %d numbers were all out of range", ErrSource, patience)
+	return nil, fmt.Errorf("%w: %d numbers were all out of range", errSource, patience)
 }
 
-// Bernoulli returns true with probability exactly num/den, 0 ≤ num ≤ den, 1 ≤ den ≤ 2⁶³.
-func Bernoulli(src randsrc.Source, num, den uint64) (bool, error) {
-	if den < 1 || den > MaxUniform || num > den {
-		return false, &check.Error{Name: "probability", Value: fmt.Sprintf("%d/%d", num, den), Rule: "in [0,1] with a denominator between 1 and 2^63"}
-	}
-	return fair{src}.bernoulli(num, den)
-}
-
+// bernoulli returns true with probability exactly num/den, num ≤ den, 1 ≤ den ≤ 2⁶³.
 func (c fair) bernoulli(num, den uint64) (bool, error) {
 	u, err := c.uniform(den)
 	return err == nil && u < num, err

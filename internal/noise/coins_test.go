@@ -36,7 +36,7 @@ func TestUniformByWords(t *testing.T) {
 // Beyond 2⁵³ two words make 64 bits, and the rest is the same.
 func TestUniformByDoubleWords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.OneOf(rapid.Uint64Range(randsrc.One53+1, MaxUniform), rapid.Uint64Range(MaxUniform-5, MaxUniform)).Draw(t, "n")
+		n := rapid.OneOf(rapid.Uint64Range(randsrc.One53+1, maxUniform), rapid.Uint64Range(maxUniform-5, maxUniform)).Draw(t, "n")
 		all := new(big.Int).Lsh(big.NewInt(1), 64)
 		kept := new(big.Int).Div(all, bigInt(n))
 		kept.Mul(kept, bigInt(n)) // the largest multiple up to 2⁶⁴
@@ -62,7 +62,7 @@ func TestBernoulliByWords(t *testing.T) {
 		num := rapid.Uint64Range(0, den).Draw(t, "num")
 		heads := uint64(0)
 		for u := range den {
-			on, err := Bernoulli(&randsrctest.Sequence{Words: []uint64{u}}, num, den)
+			on, err := fair{&randsrctest.Sequence{Words: []uint64{u}}}.bernoulli(num, den)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,17 +131,17 @@ func TestBrokenSources(t *testing.T) {
 			return int64(i), err
 		},
 		"uniform":          func(src randsrc.Source) (int64, error) { u, err := Uniform(src, 3); return int64(u), err },
-		"coin":             func(src randsrc.Source) (int64, error) { _, err := Bernoulli(src, 1, 3); return 0, err },
+		"coin":             func(src randsrc.Source) (int64, error) { _, err := fair{src}.bernoulli(1, 3); return 0, err },
 		"exponential coin": func(src randsrc.Source) (int64, error) { _, err := BernoulliExp(src, 5, 3); return 0, err },
 	}
 	for name, draw := range draws {
 		if y, err := draw(&randsrctest.Sequence{Err: boom}); !errors.Is(err, boom) || y != 0 {
 			t.Errorf("%s, failing source: %d, %v", name, y, err)
 		}
-		if y, err := draw(nil); !errors.Is(err, ErrSource) || y != 0 {
+		if y, err := draw(nil); !errors.Is(err, errSource) || y != 0 {
 			t.Errorf("%s, no source: %d, %v", name, y, err)
 		}
-		if y, err := draw(stuck{word: randsrc.One53}); !errors.Is(err, ErrSource) || y != 0 {
+		if y, err := draw(stuck{word: randsrc.One53}); !errors.Is(err, errSource) || y != 0 {
 			t.Errorf("%s, out of range: %d, %v", name, y, err)
 		}
 		// It may have a value or an error, but it must end.
@@ -149,10 +149,10 @@ func TestBrokenSources(t *testing.T) {
 			_, _ = draw(stuck{word: word})
 		}
 	}
-	if _, err := l.Sample(stuck{}); !errors.Is(err, ErrSource) {
+	if _, err := l.Sample(stuck{}); !errors.Is(err, errSource) {
 		t.Errorf("a source of zeros: %v", err)
 	}
-	if _, err := Uniform(stuck{word: randsrc.One53 - 1}, 3<<51); !errors.Is(err, ErrSource) {
+	if _, err := Uniform(stuck{word: randsrc.One53 - 1}, 3<<51); !errors.Is(err, errSource) {
 		t.Errorf("a source of rejected words: %v", err)
 	}
 }
@@ -162,9 +162,7 @@ func TestParameters(t *testing.T) {
 	src := randsrc.NewSeeded(1)
 	for name, err := range map[string]error{
 		"uniform 0":          second(Uniform(src, 0)),
-		"uniform 2^63+1":     second(Uniform(src, MaxUniform+1)),
-		"probability 3/2":    second(Bernoulli(src, 3, 2)),
-		"probability 0/0":    second(Bernoulli(src, 0, 0)),
+		"uniform 2^63+1":     second(Uniform(src, maxUniform+1)),
 		"exponent 1/0":       second(BernoulliExp(src, 1, 0)),
 		"laplace 0":          second(NewLaplace(0, 1)),
 		"laplace 1/0":        second(NewLaplace(1, 0)),
@@ -178,8 +176,8 @@ func TestParameters(t *testing.T) {
 		"laplace of 0":       second(LaplaceAtLeast(new(big.Rat))),
 		"laplace of -1":      second(LaplaceAtLeast(big.NewRat(-1, 1))),
 		"laplace of 2^40":    second(LaplaceAtLeast(big.NewRat(1<<40, 1))),
-		"variance too large": second(mustGaussian(t, MaxExactVariance, 1).VotesDelta(1, big.NewRat(1, 1))),
-		"first too large":    second(mustGaussian(t, 1, 1).CheckedDelta(mustGaussian(t, MaxExactVariance, 1), 1, big.NewRat(1, 1))),
+		"variance too large": second(mustGaussian(t, maxExactVariance, 1).VotesDelta(1, big.NewRat(1, 1))),
+		"first too large":    second(mustGaussian(t, 1, 1).CheckedDelta(mustGaussian(t, maxExactVariance, 1), 1, big.NewRat(1, 1))),
 		"no votes":           second(mustGaussian(t, 1, 1).VotesDelta(0, big.NewRat(1, 1))),
 		"no law":             second(Gaussian{}.VotesDelta(1, big.NewRat(1, 1))),
 	} {

@@ -11,7 +11,7 @@
 //
 // # Where exactness ends
 //
-// A sampler gives up with ErrSource after 2¹⁶ coins in a row that fell the same way. With
+// A sampler gives up with errSource after 2¹⁶ coins in a row that fell the same way. With
 // a working source that has probability below 10^-2900; a source that is stuck would keep
 // it busy for ever.
 //

@@ -12,7 +12,7 @@ import (
 // 2⁶³. Source: Canonne, Kamath and Steinke (2020), Algorithm 1, after Forsythe and von
 // Neumann.
 func BernoulliExp(src randsrc.Source, num, den uint64) (bool, error) {
-	if den < 1 || den > MaxUniform {
+	if den < 1 || den > maxUniform {
 		return false, &check.Error{Name: "denominator", Value: den, Rule: "between 1 and 2^63"}
 	}
 	return fair{src}.exp(num, den)
@@ -29,7 +29,7 @@ func expOf(c bernoullis, num, den uint64) (bool, error) {
 			return false, err
 		}
 		if heads++; heads > patience {
-			return false, fmt.Errorf("%w: %d unlikely coins in a row", ErrSource, heads)
+			return false, fmt.Errorf("%w: %d unlikely coins in a row", errSource, heads)
 		}
 	}
 	return expUnit(func() (bool, error) { return c.bernoulli(num, den) }, c)
@@ -45,7 +45,7 @@ func expOfBig(c bernoullis, num, den *big.Int) (bool, error) {
 			return false, err
 		}
 		if heads++; heads > patience {
-			return false, fmt.Errorf("%w: %d unlikely coins in a row", ErrSource, heads)
+			return false, fmt.Errorf("%w: %d unlikely coins in a row", errSource, heads)
 		}
 	}
 	return expUnit(func() (bool, error) { return c.bernoulliBig(rest, den) }, c)
@@ -72,5 +72,5 @@ func expUnit(coin func() (bool, error), c bernoullis) (bool, error) {
 			return k%2 == 1, nil
 		}
 	}
-	return false, fmt.Errorf("%w: %d unlikely coins in a row", ErrSource, patience)
+	return false, fmt.Errorf("%w: %d unlikely coins in a row", errSource, patience)
 }

@@ -46,7 +46,7 @@ func NewGaussian(variance *big.Rat) (Gaussian, error) {
 	}
 	g.divisor = new(big.Int).Mul(g.num, g.step)
 	g.divisor.Mul(g.divisor, t).Lsh(g.divisor, 1)
-	if g.divisor.Cmp(new(big.Int).SetUint64(MaxUniform)) <= 0 { // then num and step are below it
+	if g.divisor.Cmp(new(big.Int).SetUint64(maxUniform)) <= 0 { // then num and step are below it
 		g.short = &shortGaussian{g.num.Uint64(), g.step.Uint64(), g.divisor.Uint64()}
 	}
 	return g, nil

@@ -66,7 +66,7 @@ func sample(c coins, l law) (int64, error) {
 			return y, nil
 		}
 	}
-	return 0, fmt.Errorf("%w: %d attempts failed", ErrSource, patience)
+	return 0, fmt.Errorf("%w: %d attempts failed", errSource, patience)
 }
 
 // attempt draws x with probability proportional to e^{-x/num} as u + num·v, u < num. Its
@@ -89,7 +89,7 @@ func (l Laplace) attempt(c coins) (int64, bool, error) {
 			break
 		}
 		if v++; v >= patience {
-			return 0, false, fmt.Errorf("%w: %d unlikely coins in a row", ErrSource, v)
+			return 0, false, fmt.Errorf("%w: %d unlikely coins in a row", errSource, v)
 		}
 	}
 	y := int64((u + l.num*v) / l.den) // below 2³¹·(2¹⁶+1)

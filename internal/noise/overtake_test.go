@@ -41,7 +41,7 @@ func TestOvertakingByDefinition(t *testing.T) {
 			t.Errorf("%v: the largest loses with probability %g, bound %g", counts, lost, sum)
 		}
 	}
-	if _, err := mustGaussian(t, MaxExactVariance, 1).Overtaking(3); err == nil {
+	if _, err := mustGaussian(t, maxExactVariance, 1).Overtaking(3); err == nil {
 		t.Error("no range")
 	}
 }

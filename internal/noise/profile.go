@@ -8,9 +8,9 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// MaxExactVariance is above every σ² that VotesDelta and CheckedDelta take; the time they
+// maxExactVariance is above every σ² that VotesDelta and CheckedDelta take; the time they
 // need grows with σ.
-const MaxExactVariance = 1 << 22
+const maxExactVariance = 1 << 22
 
 // VotesDelta returns an interval around the smallest δ for which releasing vote counts
 // with independent noise of law g on each is (ε, δ)-DP when t ≥ 1 votes move from one
@@ -32,7 +32,7 @@ const MaxExactVariance = 1 << 22
 // with the outcome, so every best test is a threshold, and a smaller shift puts less
 // beyond it. The continuous normal law of the same σ may have a smaller or a larger δ.
 // Cost: some milliseconds at σ = 20, and in proportion to σ. The error says that σ² is not
-// below MaxExactVariance.
+// below maxExactVariance.
 //
 // Source: Canonne, Kamath and Steinke (2020), Theorem 7, for one count.
 func (g Gaussian) VotesDelta(t int, epsilon *big.Rat) (num.Interval, error) {
@@ -91,7 +91,7 @@ func (g Gaussian) CheckedDelta(first Gaussian, t int, epsilon *big.Rat) (num.Int
 }
 
 func (g Gaussian) exactRange(t int) error {
-	if g.variance == nil || g.variance.Cmp(big.NewRat(MaxExactVariance, 1)) >= 0 {
+	if g.variance == nil || g.variance.Cmp(big.NewRat(maxExactVariance, 1)) >= 0 {
 		return &check.Error{Name: "gaussian variance", Value: fmt.Sprint(g.variance), Rule: "below 2^22 for its exact privacy"}
 	}
 	if t < 1 || t > check.MaxTeachers {

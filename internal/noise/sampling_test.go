@@ -167,7 +167,7 @@ func TestUniformSampling(t *testing.T) {
 	for name, threshold := range map[string]uint64{"": 5, "off by one": 6} {
 		heads := make([]int, 2)
 		for range 400_000 {
-			on, err := Bernoulli(src, threshold, 30)
+			on, err := fair{src}.bernoulli(threshold, 30)
 			if err != nil {
 				t.Fatal(err)
 			}

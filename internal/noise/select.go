@@ -54,7 +54,7 @@ func argMax(c coins, values []int64) (int, error) {
 // Source: McKenna and Sheldon, Permute-and-Flip: A New Mechanism for Differentially
 // Private Selection (2020), Algorithm 1.
 func PermuteAndFlip(src randsrc.Source, scores []int, num, den uint64) (int, error) {
-	if num >= 1<<32 || den < 1 || den > MaxUniform {
+	if num >= 1<<32 || den < 1 || den > maxUniform {
 		return 0, &check.Error{Name: "rate", Value: fmt.Sprintf("%d/%d", num, den), Rule: "a fraction with a numerator below 2^32 and a denominator between 1 and 2^63"}
 	}
 	return permuteAndFlip(fair{src}, scores, num, den)

@@ -10,7 +10,7 @@ func Suggest(t int, epsilon, delta, ratio float64) float64 {
 	fits := func(variance float64) bool {
 		return roughDelta(float64(t), variance, ratio*ratio*variance, epsilon) <= delta
 	}
-	low, high := 1e-4, float64(MaxExactVariance)/max(1, ratio*ratio)*(1-1e-6)
+	low, high := 1e-4, float64(maxExactVariance)/max(1, ratio*ratio)*(1-1e-6)
 	if fits(low) {
 		return math.Sqrt(low)
 	}

@@ -27,11 +27,12 @@ func LogOnePlus(l float64) float64 {
 
 // BestOrder minimises f over orders α in (1, high] by a geometric grid over α-1 and
 // golden sections around its best point. f may be +Inf. Every order gives a valid
-// bound, so the search need not be exact.
+// bound, so the search need not be exact. f is asked at no order above high: there it may
+// not be known.
 func BestOrder(high float64, f func(alpha float64) float64) (alpha, value float64) {
 	const low = 1e-6
-	steps := int(12 * math.Log10((high-1)/low))
-	at := func(i float64) float64 { return 1 + low*math.Pow((high-1)/low, i/float64(steps)) }
+	steps := max(1, int(12*math.Log10((high-1)/low)))
+	at := func(i float64) float64 { return min(high, 1+low*math.Pow((high-1)/low, i/float64(steps))) }
 	best, value := 0.0, math.Inf(1)
 	for i := range steps + 1 {
 		if v := f(at(float64(i))); v < value {

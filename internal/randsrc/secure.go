@@ -25,8 +25,8 @@ func Secret() (key [keyBytes]byte, err error) {
 	return key, nil
 }
 
-// ErrCopied is returned by a [Secure] that was copied after its first use.
-var ErrCopied = errors.New("secure random source was copied after first use")
+// errCopied is returned by a [Secure] that was copied after its first use.
+var errCopied = errors.New("secure random source was copied after first use")
 
 // Secure is randomness for releases: bytes of the operating system's generator
 // through crypto/rand. The zero value is ready; [NewSecure] returns one. It is
@@ -90,7 +90,7 @@ func (s *Secure) take(dst []byte) error {
 	}
 	if s.self != s {
 		// The original hands out the same bytes: two answers would share their noise.
-		return ErrCopied
+		return errCopied
 	}
 	if s.left < len(dst) {
 		if err := s.fill(); err != nil {

@@ -246,11 +246,11 @@ func TestCopyAndNilAreRefused(t *testing.T) {
 	// A copy as reflection or a careless struct assignment makes it; vet rejects
 	// the plain assignment for the mutex.
 	c := &Secure{self: s.self, buf: s.buf, left: s.left}
-	if _, err := c.Uint53(); !errors.Is(err, ErrCopied) {
-		t.Errorf("copy: %v, want ErrCopied", err)
+	if _, err := c.Uint53(); !errors.Is(err, errCopied) {
+		t.Errorf("copy: %v, want errCopied", err)
 	}
-	if _, err := c.Bit(); !errors.Is(err, ErrCopied) {
-		t.Errorf("copy: %v, want ErrCopied", err)
+	if _, err := c.Bit(); !errors.Is(err, errCopied) {
+		t.Errorf("copy: %v, want errCopied", err)
 	}
 	var none *Secure
 	if _, err := none.Uint53(); err == nil {

@@ -1,35 +1,19 @@
-// Package vec has the vector arithmetic of private learning: products, norms whose rounding
-// error is bounded, and clipping that never leaves a vector longer than the limit.
+// Package vec has the norms and the clipping of private learning: the rounding error of a norm is
+// bounded, and a clipped vector is never longer than the limit. For sums and products see
+// gonum/floats.
 package vec
 
 import (
 	"math"
 
-	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Slack bounds the relative rounding error of a norm of d numbers, twice over.
 func Slack(d int) float64 { return float64(d+8) * 0x1p-52 }
 
-// Dot returns ⟨a, b⟩.
-func Dot(a, b []float64) float64 {
-	return blas64.Dot(blas64.Vector{N: len(a), Data: a, Inc: 1}, blas64.Vector{N: len(b), Data: b, Inc: 1})
-}
-
 // Norm returns ‖v‖.
-func Norm(v []float64) float64 { return math.Sqrt(Dot(v, v)) }
-
-// Scale multiplies v by s.
-func Scale(v []float64, s float64) {
-	for i := range v {
-		v[i] *= s
-	}
-}
-
-// Add adds s·v to a vector.
-func Add(to []float64, s float64, v []float64) {
-	blas64.Axpy(s, blas64.Vector{N: len(v), Data: v, Inc: 1}, blas64.Vector{N: len(to), Data: to, Inc: 1})
-}
+func Norm(v []float64) float64 { return math.Sqrt(floats.Dot(v, v)) }
 
 // Clip scales g to norm at most limit,
 //
@@ -55,7 +39,7 @@ func Clip(g []float64, limit float64) (finite bool) {
 // ClipFactor returns what Clip multiplies by, 0 for a gradient that is not finite. One that
 // is too long for its square to be a number it makes shorter first.
 func ClipFactor(g []float64, limit float64) (factor float64, finite bool) {
-	square := Dot(g, g)
+	square := floats.Dot(g, g)
 	if math.IsInf(square, 1) || square != 0 && square < 1e-290 { // out of the range of squares
 		top := 0.0
 		for _, v := range g {

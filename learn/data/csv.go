@@ -15,10 +15,10 @@ import (
 // Limits of every reader.
 const (
 	MaxLine   = 16 << 20 // bytes in a line
-	MaxValues = 1 << 27  // numbers in a file, a gigabyte of float64s
+	maxValues = 1 << 27  // numbers in a file, a gigabyte of float64s
 	// MaxBytes is the most that is read of a file, 5 GiB. A number written out in full, with
-	// its index and a space, has at most 35 bytes: MaxValues numbers are in the file first.
-	MaxBytes = 40 * MaxValues
+	// its index and a space, has at most 35 bytes: maxValues numbers are in the file first.
+	MaxBytes = 40 * maxValues
 )
 
 // CSVOptions says how to read a CSV file.
@@ -95,8 +95,8 @@ func ReadCSV(r io.Reader, o CSVOptions) (*Records, error) {
 				x = append(x, v)
 			}
 		}
-		if len(x) > MaxValues {
-			return nil, fmt.Errorf("line %d: more than %d numbers", line, MaxValues)
+		if len(x) > maxValues {
+			return nil, fmt.Errorf("line %d: more than %d numbers", line, maxValues)
 		}
 		n++
 	}

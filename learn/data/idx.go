@@ -151,9 +151,9 @@ func readIDX(r io.Reader, dimensions int) (sizes []int, values []byte, err error
 		if i > 0 && size == 0 {
 			return nil, nil, fmt.Errorf("size %d is 0", i+1)
 		}
-		// total ≤ MaxValues = 2²⁸ before and size < 2³²: the product fits.
-		if total *= size; total > MaxValues {
-			return nil, nil, fmt.Errorf("more than %d values", MaxValues)
+		// total ≤ maxValues = 2²⁸ before and size < 2³²: the product fits.
+		if total *= size; total > maxValues {
+			return nil, nil, fmt.Errorf("more than %d values", maxValues)
 		}
 		sizes = append(sizes, int(size))
 	}

@@ -15,8 +15,8 @@ import (
 // what is left out is 0, and what follows # is a comment. dim is the dimension; 0 takes
 // the largest index, which for private data depends on them.
 func ReadLIBSVM(r io.Reader, dim int) (*Records, error) {
-	if dim < 0 || dim > MaxValues {
-		return nil, &check.Error{Name: "dimension", Value: dim, Rule: fmt.Sprintf("between 0 and %d", MaxValues)}
+	if dim < 0 || dim > maxValues {
+		return nil, &check.Error{Name: "dimension", Value: dim, Rule: fmt.Sprintf("between 0 and %d", maxValues)}
 	}
 	type entry struct {
 		row, column int
@@ -41,7 +41,7 @@ func ReadLIBSVM(r io.Reader, dim int) (*Records, error) {
 		for _, f := range fields[1:] {
 			a, b, ok := strings.Cut(f, ":")
 			i, err := strconv.Atoi(a)
-			if !ok || err != nil || i < 1 || i > MaxValues {
+			if !ok || err != nil || i < 1 || i > maxValues {
 				return nil, fmt.Errorf("line %d: %w", line, &check.Error{Name: "field", Value: shorten(f), Rule: "index:value with an index from 1"})
 			}
 			if i <= last {
@@ -56,13 +56,13 @@ func ReadLIBSVM(r io.Reader, dim int) (*Records, error) {
 				return nil, fmt.Errorf("line %d, index %d: %w", line, i, err)
 			}
 			entries = append(entries, entry{len(y), i - 1, x})
-			if len(entries) > MaxValues {
-				return nil, fmt.Errorf("line %d: more than %d numbers", line, MaxValues)
+			if len(entries) > maxValues {
+				return nil, fmt.Errorf("line %d: more than %d numbers", line, maxValues)
 			}
 		}
 		largest = max(largest, last)
-		if y = append(y, v); len(y) > MaxValues { // lines without a field
-			return nil, fmt.Errorf("line %d: more than %d records", line, MaxValues)
+		if y = append(y, v); len(y) > maxValues { // lines without a field
+			return nil, fmt.Errorf("line %d: more than %d records", line, maxValues)
 		}
 	}
 	if err := scan.Err(); err != nil {
@@ -79,8 +79,8 @@ func ReadLIBSVM(r io.Reader, dim int) (*Records, error) {
 		return nil, errors.New("no records")
 	case dim == 0:
 		return nil, errors.New("no features")
-	case len(y) > MaxValues/dim:
-		return nil, fmt.Errorf("%d records of dimension %d are more than %d numbers", len(y), dim, MaxValues)
+	case len(y) > maxValues/dim:
+		return nil, fmt.Errorf("%d records of dimension %d are more than %d numbers", len(y), dim, maxValues)
 	}
 	x := make([]float64, len(y)*dim)
 	for _, e := range entries {

@@ -9,6 +9,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/vec"
 )
@@ -133,7 +135,7 @@ func (r *Records) Shortened(radius float64) *Records {
 			if s == r {
 				s = &Records{r.n, r.d, append([]float64(nil), r.x...), r.y}
 			}
-			vec.Scale(s.x[i*r.d:(i+1)*r.d], radius/v*(1-0x1p-50))
+			floats.Scale(radius/v*(1-0x1p-50), s.x[i*r.d:(i+1)*r.d])
 		}
 	}
 	return s

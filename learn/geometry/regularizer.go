@@ -1,5 +1,6 @@
 // Package geometry has what keeps a model small: regularisers ψ and sets, by their proximal
-// maps and projections.
+// maps and projections. Give a method's Config one of NoRegularizer, L1, L2 and Ball; a
+// regulariser of another program implements Regularizer.
 //
 // # Notation
 //
@@ -7,11 +8,15 @@
 //	prox_{tψ}    Regularizer.Prox
 //	μ_ψ          Regularizer.StrongConvexity
 //	λ            L1.Lambda, L2.Lambda
+//
+// Source: Parikh and Boyd, Proximal Algorithms (2014), Sections 2.3 and 6.
 package geometry
 
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/darrm/darrm/internal/vec"
 )
@@ -86,10 +91,10 @@ type L2 struct{ Lambda float64 }
 func (r L2) Name() string { return fmt.Sprintf("l2 %v", r.Lambda) }
 
 // Value returns (λ/2)‖x‖².
-func (r L2) Value(x []float64) float64 { return r.Lambda / 2 * vec.Dot(x, x) }
+func (r L2) Value(x []float64) float64 { return r.Lambda / 2 * floats.Dot(x, x) }
 
 // Prox divides by 1+tλ.
-func (r L2) Prox(v []float64, t float64) { vec.Scale(v, 1/(1+t*r.Lambda)) }
+func (r L2) Prox(v []float64, t float64) { floats.Scale(1/(1+t*r.Lambda), v) }
 
 // StrongConvexity returns λ.
 func (r L2) StrongConvexity() float64 { return r.Lambda }

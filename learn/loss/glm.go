@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/darrm/darrm/internal/vec"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Link is φ(z, y), a loss of the prediction z that is convex in it. Its zero value is ready.
@@ -37,11 +37,11 @@ func (l GLM[L]) Check(_ []float64, y float64) error {
 }
 
 // Loss returns φ(⟨a,x⟩, y).
-func (l GLM[L]) Loss(x, a []float64, y float64) float64 { return l.Link.Value(vec.Dot(a, x), y) }
+func (l GLM[L]) Loss(x, a []float64, y float64) float64 { return l.Link.Value(floats.Dot(a, x), y) }
 
 // Gradient sets g to φ′(⟨a,x⟩, y)·a.
 func (l GLM[L]) Gradient(g, x, a []float64, y float64) {
-	slope := l.Link.Slope(vec.Dot(a, x), y)
+	slope := l.Link.Slope(floats.Dot(a, x), y)
 	a = a[:len(g)]
 	for j := range g {
 		g[j] = slope * a[j]

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/train"
@@ -144,7 +146,7 @@ func ExcessRisk(in BoundInput) (Bound, error) {
 	}
 	k := float64(epochs)
 	b.StepCap = in.stepCap(max(in.AvgSmoothness, maxAvg), maxMax, k)
-	b.Fails = in.fails(epochs, b.StepCap)
+	b.Fails = in.failedConditions(epochs, b.StepCap)
 	n, eta := float64(in.N), in.StepSize
 	base := Terms{
 		Initial:      in.Distance * in.Distance / (eta * n * k),
@@ -172,7 +174,7 @@ func (in BoundInput) stepCap(avg, maximum, k float64) float64 {
 	return 1 / (2 * float64(in.N) * math.Sqrt(10*avg*maximum*(1+math.Log(k))))
 }
 
-func (in BoundInput) fails(epochs int, stepCap float64) []string {
+func (in BoundInput) failedConditions(epochs int, stepCap float64) []string {
 	var fails []string
 	if epochs < 2 {
 		fails = append(fails, fmt.Sprintf("K = %d, but it must be at least 2", epochs))
@@ -332,13 +334,13 @@ func (p *Plan) Bounds(estimate func(privateSteps int) (Dissimilarity, error), op
 	}
 	start := make([]float64, p.d)
 	copy(start, c.Start)
-	vec.Add(start, -1, optimum.X)
+	floats.AddScaled(start, -1, optimum.X)
 	in.Distance = vec.Norm(start)
 	g := make([]float64, p.d)
 	private := make([]float64, p.n)
 	for i := range p.n {
 		c.Task.Gradient(g, optimum.X, p.private.Row(i), p.private.Response(i))
-		in.Variance += vec.Dot(g, g) / float64(p.n)
+		in.Variance += floats.Dot(g, g) / float64(p.n)
 		private[i] = c.Task.Smoothness(vec.Norm(p.private.Row(i)))
 		in.AvgSmoothness += private[i] / float64(p.n)
 		in.MaxSmoothness = max(in.MaxSmoothness, private[i])

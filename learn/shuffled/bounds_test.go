@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/darrm/darrm/internal/stream"
-	"github.com/darrm/darrm/internal/vec"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
@@ -242,7 +243,7 @@ func TestAcceptance23Dissimilarity(t *testing.T) {
 		g, h := gradients(loss.MeanEstimation{}, d, 4, []float64{0}, 0), gradients(loss.MeanEstimation{}, p, 4-nd, []float64{0}, 0)
 		sum := []float64{0}
 		for i := range h {
-			vec.Add(sum, 1, h[i])
+			floats.AddScaled(sum, 1, h[i])
 			if got := largestSubsetGap(g, sum, i+1, 3, stream.Seeded(1).Stream("x", 0), make([]int, 4)); math.Abs(got-want[i]) > 1e-12 {
 				t.Errorf("n_d = %d, i = %d: search finds %g, want %g", nd, i, got, want[i])
 			}
@@ -260,7 +261,7 @@ func TestDissimilaritySearch(t *testing.T) {
 		g, h := gradients(loss.MeanEstimation{}, private, 7, make([]float64, 3), 0), gradients(loss.MeanEstimation{}, public, 5, make([]float64, 3), 0)
 		sum := make([]float64, 3)
 		for i := range h {
-			vec.Add(sum, 1, h[i])
+			floats.AddScaled(sum, 1, h[i])
 			got := largestSubsetGap(g, sum, i+1, 3, stream.Seeded(seed).Stream("x", 0), make([]int, 7))
 			if got > e.Max[i]+1e-9 {
 				t.Errorf("search finds %g, above the maximum %g", got, e.Max[i])

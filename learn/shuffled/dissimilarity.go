@@ -7,8 +7,10 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/stream"
+	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
@@ -102,7 +104,7 @@ func EstimateDissimilarity(ctx context.Context, task loss.Loss, private, public 
 				if err := ctx.Err(); err != nil {
 					return Dissimilarity{}, err
 				}
-				vec.Add(sum, 1, h[i])
+				floats.AddScaled(sum, 1, h[i])
 				r.Max[i] = max(r.Max[i], largestSubsetGap(g, sum, i+1, o.Restarts, rng, perm))
 			}
 		}
@@ -141,8 +143,8 @@ func gradients(task loss.Loss, r *data.Records, n int, x []float64, clip float64
 func prefixes(g, h [][]float64, order []int, f func(i int, v float64)) {
 	sum := make([]float64, len(h[0]))
 	for i, hi := range h {
-		vec.Add(sum, 1, g[order[i]])
-		vec.Add(sum, -1, hi)
+		floats.AddScaled(sum, 1, g[order[i]])
+		floats.AddScaled(sum, -1, hi)
 		f(i, vec.Norm(sum))
 	}
 }
@@ -172,9 +174,9 @@ func largestSubsetGap(g [][]float64, s []float64, m, restarts int, rng interface
 	gap := func(subset []int) float64 {
 		clear(sum)
 		for _, i := range subset {
-			vec.Add(sum, 1, g[i])
+			floats.AddScaled(sum, 1, g[i])
 		}
-		vec.Add(sum, -1, s)
+		floats.AddScaled(sum, -1, s)
 		return vec.Norm(sum)
 	}
 	all := scratch[:len(g)]
@@ -191,11 +193,11 @@ func largestSubsetGap(g [][]float64, s []float64, m, restarts int, rng interface
 		copy(u, sum)
 		for _, sign := range []float64{1, -1} {
 			direction := make([]float64, d)
-			vec.Add(direction, sign, u)
+			floats.AddScaled(direction, sign, u)
 			last := -1.0
 			for {
 				for i := range g {
-					score[i] = vec.Dot(direction, g[i])
+					score[i] = floats.Dot(direction, g[i])
 				}
 				identity(all)
 				slices.SortFunc(all, func(a, b int) int {
@@ -236,11 +238,11 @@ func gapSmoothness(task loss.Loss, private, public *data.Records, privateSteps i
 	normals.Fill(v)
 	value := 0.0
 	for range 1000 {
-		vec.Scale(v, 1/vec.Norm(v))
+		floats.Scale(1/vec.Norm(v), v)
 		clear(w)
 		for i := privateSteps; i < n; i++ {
-			vec.Add(w, vec.Dot(private.Row(i), v), private.Row(i))
-			vec.Add(w, -vec.Dot(public.Row(i-privateSteps), v), public.Row(i-privateSteps))
+			floats.AddScaled(w, floats.Dot(private.Row(i), v), private.Row(i))
+			floats.AddScaled(w, -floats.Dot(public.Row(i-privateSteps), v), public.Row(i-privateSteps))
 		}
 		next := vec.Norm(w)
 		if next == 0 {

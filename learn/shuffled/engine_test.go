@@ -10,6 +10,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
@@ -323,7 +325,7 @@ func stepRatio(task loss.Loss, a []float64, label float64, x, y []float64, eta, 
 		task.Gradient(g, x, a, label)
 		vec.Clip(g, limit)
 		z := slices.Clone(x)
-		vec.Add(z, -eta, g)
+		floats.AddScaled(z, -eta, g)
 		return z
 	}
 	return distance(step(x), step(y)) / before

@@ -38,8 +38,8 @@ func (s Schedule) at(k int) Block {
 	panic("shuffled: epoch beyond the schedule")
 }
 
-// public returns how many public records the schedule needs, with n steps in an epoch.
-func (s Schedule) public(n int) int {
+// publicRecords returns how many public records the schedule needs, with n steps in an epoch.
+func (s Schedule) publicRecords(n int) int {
 	need := 0
 	for _, r := range s {
 		need = max(need, n-r.Private)

@@ -122,7 +122,7 @@ func (c *Cell) simulate(ctx context.Context, a Algorithm, objective func(x []flo
 	s := Simulate(a, c.Seed)
 	if !keep { // the trace is then one point, after all rounds
 		if _, err := s.Run(ctx, nil); err != nil {
-			return c.end(a, err)
+			return c.endWith(a, err)
 		}
 	}
 	points, err := s.Trace(ctx, objective, optimum)
@@ -130,7 +130,7 @@ func (c *Cell) simulate(ctx context.Context, a Algorithm, objective func(x []flo
 		c.Trace = points
 	}
 	if err != nil {
-		return c.end(a, err)
+		return c.endWith(a, err)
 	}
 	c.Last = points[len(points)-1]
 	if !keep && !(c.Last.Objective < math.Inf(1)) { // NaN, and +Inf from overflow
@@ -139,8 +139,8 @@ func (c *Cell) simulate(ctx context.Context, a Algorithm, objective func(x []flo
 	return nil
 }
 
-// end makes a cell of a run that an error ended: diverging is a result.
-func (c *Cell) end(a Algorithm, err error) error {
+// endWith makes a cell of a run that an error ended: diverging is a result.
+func (c *Cell) endWith(a Algorithm, err error) error {
 	if !errors.Is(err, ErrDiverged) {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
@@ -109,7 +111,7 @@ func (p Problem) gradient(g, x, scratch []float64) {
 	r := p.Records
 	for i := range r.Len() {
 		p.Loss.Gradient(scratch, x, r.Row(i), r.Response(i))
-		vec.Add(g, 1/float64(r.Len()), scratch)
+		floats.AddScaled(g, 1/float64(r.Len()), scratch)
 	}
 }
 

@@ -51,7 +51,7 @@ func TestOptimum(t *testing.T) {
 		x, g, scratch := slices.Clone(o.X), make([]float64, v.r.Dim()), make([]float64, v.r.Dim())
 		Problem{v.task, v.reg, v.r}.gradient(g, x, scratch)
 		step := 1 / v.task.Smoothness(v.r.MaxNorm())
-		vec.Add(x, -step, g)
+		floats.AddScaled(x, -step, g)
 		v.reg.Prox(x, step)
 		if d := floats.Distance(x, o.X, 2); d > 1e-9*(1+vec.Norm(o.X)) {
 			t.Errorf("%s, %s: a step moves x* by %g", v.task.Name(), v.reg.Name(), d)

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/internal/stream"
+	"github.com/darrm/darrm/internal/randsrc/stream"
 )
 
 // Release trains one private model with the operating system's randomness; there is no way
@@ -58,11 +58,11 @@ func (r *Release) Run(ctx context.Context, after func(round int) error) ([]float
 	if after != nil {
 		each = func() error { return after(r.r.round) }
 	}
-	if err := r.r.rest(ctx, each); err != nil {
+	if err := r.r.finish(ctx, each); err != nil {
 		return nil, err
 	}
 	x := slices.Clone(r.r.steps.Output())
-	coarsen(x, grid(r.r.a))
+	roundToGrid(x, grid(r.r.a))
 	return x, nil
 }
 
@@ -78,8 +78,8 @@ func grid(a Algorithm) float64 {
 	return math.Ldexp(1, e-21)
 }
 
-// coarsen rounds x to multiples of the grid.
-func coarsen(x []float64, grid float64) {
+// roundToGrid rounds x to multiples of the grid.
+func roundToGrid(x []float64, grid float64) {
 	if grid == 0 {
 		return
 	}

@@ -33,9 +33,9 @@ func newRun(a Algorithm, coins Coins) *run {
 	return r
 }
 
-// rest does the remaining rounds, and calls after, unless nil, after each. An error ends it
+// finish does the remaining rounds, and calls after, unless nil, after each. An error ends it
 // between rounds or within one, whose state before it is then restored.
-func (r *run) rest(ctx context.Context, after func() error) error {
+func (r *run) finish(ctx context.Context, after func() error) error {
 	for r.round < r.a.Rounds() {
 		if err := r.next(ctx); err != nil {
 			return fmt.Errorf("round %d: %w", r.round+1, err)

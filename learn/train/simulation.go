@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/darrm/darrm/internal/stream"
+	"github.com/darrm/darrm/internal/randsrc/stream"
 )
 
 // Simulation repeats a run from a seed. Nothing that it returns is private. It is not safe
@@ -36,7 +36,7 @@ func (s *Simulation) Run(ctx context.Context, after func(round int, x []float64)
 	if after != nil {
 		each = func() error { return after(s.r.round, s.r.steps.Output()) }
 	}
-	if err := s.r.rest(ctx, each); err != nil {
+	if err := s.r.finish(ctx, each); err != nil {
 		return nil, err
 	}
 	return s.Model(), nil

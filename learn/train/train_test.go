@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/internal/stream"
+	"github.com/darrm/darrm/internal/randsrc/stream"
 )
 
 // walk is a method with a state of two vectors, like one that averages: each round adds
@@ -217,7 +217,7 @@ func TestReleasesAreCoarse(t *testing.T) {
 	}
 	x := []float64{0.1, -3.7, 1e30, 0}
 	y := slices.Clone(x)
-	coarsen(y, g)
+	roundToGrid(y, g)
 	for j := range x {
 		if math.Abs(x[j]-y[j]) > g/2 || math.Mod(y[j], g) != 0 {
 			t.Errorf("%g became %g", x[j], y[j])

@@ -17,8 +17,8 @@ type Trial struct {
 	Refused    error      // why the mode gives no figure, ErrNotCertified where a condition fails; nil if it gives one
 }
 
-// as returns the event in another mode.
-func (e Steps) as(m Mode, c Conversion) Steps {
+// inMode returns the event in another mode.
+func (e Steps) inMode(m Mode, c Conversion) Steps {
 	e.Mode, e.Conversion = m, c
 	return e
 }
@@ -38,7 +38,7 @@ func (e Steps) certified() ([]counted, error) {
 	}
 	var all []counted
 	for _, mode := range modes {
-		named := e.as(mode, e.Conversion)
+		named := e.inMode(mode, e.Conversion)
 		m, _, err := named.certify()
 		if err != nil && e.mode() != Best {
 			return nil, err
@@ -50,9 +50,9 @@ func (e Steps) certified() ([]counted, error) {
 	return all, nil
 }
 
-// tries returns the conversions that Best tries for a mode, the stated one alone
+// conversionsToTry returns the conversions that Best tries for a mode, the stated one alone
 // if there is one.
-func (e Steps) tries(m Mode) []Conversion {
+func (e Steps) conversionsToTry(m Mode) []Conversion {
 	switch {
 	case m == GaussianExact:
 		return []Conversion{ConversionExact}
@@ -81,10 +81,10 @@ func newBestReport(delta float64, runs []Steps) (Report, error) {
 	var trials []Trial
 	for _, m := range namedModes() {
 		trial := Trial{Mode: m}
-		for _, c := range runs[0].tries(m) {
+		for _, c := range runs[0].conversionsToTry(m) {
 			named := make([]Steps, len(runs))
 			for i, e := range runs {
-				named[i] = e.as(m, c)
+				named[i] = e.inMode(m, c)
 			}
 			r, err := Account(delta, named...)
 			if err != nil {
@@ -118,8 +118,8 @@ func (e Steps) newCalibrateBest(target accountant.Cost) (Steps, error) {
 	var found []Steps
 	var refused error
 	for _, m := range namedModes() {
-		for _, c := range e.tries(m) {
-			named, _, err := e.as(m, c).Calibrate(target)
+		for _, c := range e.conversionsToTry(m) {
+			named, _, err := e.inMode(m, c).Calibrate(target)
 			if err != nil {
 				refused = cmp.Or(refused, err)
 				continue
@@ -131,7 +131,7 @@ func (e Steps) newCalibrateBest(target accountant.Cost) (Steps, error) {
 		return Steps{}, fmt.Errorf("mode %s: %w", Best, refused)
 	}
 	least := slices.MinFunc(found, func(a, b Steps) int { return cmp.Compare(a.Noise, b.Noise) })
-	return least.as(e.Mode, e.Conversion), nil
+	return least.inMode(e.Mode, e.Conversion), nil
 }
 
 // bestReports and bestNoises remember answers that take tenths of a second: teachers of equal

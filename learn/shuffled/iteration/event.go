@@ -22,11 +22,11 @@ import (
 // gaussianEpsilonOf returns the exact ε of a Gaussian mechanism with μ² = 2ρ.
 func gaussianEpsilonOf(rho, delta float64) (float64, error) {
 	eps, err := accountant.GaussianEpsilon(gaussianNoiseOf(rho), delta)
-	return eps, whose("noise of all epochs together", err)
+	return eps, nameNoise("noise of all epochs together", err)
 }
 
-// whose says whose the noise is that is out of range.
-func whose(noise string, err error) error {
+// nameNoise says whose the noise is that is out of range.
+func nameNoise(noise string, err error) error {
 	var rule *check.Error
 	if errors.As(err, &rule) && rule.Name == "noise multiplier" {
 		return &check.Error{Name: noise, Value: rule.Value, Rule: rule.Rule}
@@ -65,13 +65,13 @@ func (e Steps) Event() (accountant.Event, error) {
 	})
 	switch named.mode() {
 	case RRMixture:
-		places, err := named.places(1)
+		places, err := named.placeProfile(1)
 		if err != nil {
 			return nil, err
 		}
 		return accountant.Compose(accountant.Charge{Event: places, Count: e.Epochs})
 	case SOMixture:
-		return named.places(math.Sqrt(float64(e.Epochs)) * (1 + num.Margin))
+		return named.placeProfile(math.Sqrt(float64(e.Epochs)) * (1 + num.Margin))
 	}
 	// More noise than the accountant takes is counted as less.
 	sigma := min(gaussianNoiseOf(named.rho(named.m)), accountant.MaxNoise)
@@ -81,9 +81,12 @@ func (e Steps) Event() (accountant.Event, error) {
 // mixtureExact is the cost of runs in a mixture mode by their privacy losses.
 func (r *Report) mixtureExact(private []Steps) error {
 	a, err := accountant.New(r.Relation)
+	if err != nil {
+		return err
+	}
 	for _, e := range private {
-		var event accountant.Event
-		if event, err = e.Event(); err != nil {
+		event, err := e.Event()
+		if err != nil {
 			return err
 		}
 		if a, err = a.Charge(event, 1); err != nil {
@@ -106,8 +109,8 @@ func (r *Report) mixtureExact(private []Steps) error {
 // make the figure smaller by less than 1e-3 of it, and take longer.
 const mixturePositions = 64
 
-// places returns one secret place of a record, each μ times the factor.
-func (e Steps) places(factor float64) (accountant.Profile, error) {
+// placeProfile returns one secret place of a record, each μ times the factor.
+func (e Steps) placeProfile(factor float64) (accountant.Profile, error) {
 	n := float64(e.Records)
 	var parts []accountant.ProfilePart
 	e.eachBlock(mixturePositions, func(i, count float64) {
@@ -118,5 +121,5 @@ func (e Steps) places(factor float64) (accountant.Profile, error) {
 		parts = append(parts, accountant.ProfilePart{Weight: float64(e.Records-e.Private) / n, NoiseMultiplier: math.Inf(1)})
 	}
 	profile, err := accountant.NewProfile(e.Neighbours, theoremOfPlaces, parts)
-	return profile, whose("noise of the last private step", err)
+	return profile, nameNoise("noise of the last private step", err)
 }

@@ -65,17 +65,17 @@ func (e Steps) divergence(alpha, m float64) float64 {
 	}
 	switch e.mode() {
 	case RRMixture:
-		exponent := (alpha - 1) * alpha * e.square()
+		exponent := (alpha - 1) * alpha * e.halfSquaredSensitivity()
 		return float64(e.Epochs)*(e.logMixture(exponent)+num.Tiny)/(alpha-1)*(1+num.Margin) + num.Tiny
 	case SOMixture:
-		exponent := (alpha - 1) * alpha * e.square() * float64(e.Epochs)
+		exponent := (alpha - 1) * alpha * e.halfSquaredSensitivity() * float64(e.Epochs)
 		return (e.logMixture(exponent)+num.Tiny)/(alpha-1)*(1+num.Margin) + num.Tiny
 	}
 	return alpha * e.rho(m) * (1 + num.Margin)
 }
 
-// square returns 2G², half of the squared sensitivity 2G. Rounded up.
-func (e Steps) square() float64 { return 2 * e.Clip * e.Clip * (1 + num.Margin) }
+// halfSquaredSensitivity returns 2G², half of the squared sensitivity 2G. Rounded up.
+func (e Steps) halfSquaredSensitivity() float64 { return 2 * e.Clip * e.Clip * (1 + num.Margin) }
 
 // rho returns ρ of the modes whose divergence is α·ρ, rounded up.
 func (e Steps) rho(m float64) float64 {
@@ -86,14 +86,14 @@ func (e Steps) rho(m float64) float64 {
 		return math.Inf(1)
 	}
 	k := float64(e.Epochs)
-	last := e.square()/(m*e.Noise*e.Noise) + num.Tiny
+	last := e.halfSquaredSensitivity()/(m*e.Noise*e.Noise) + num.Tiny
 	if e.mode() != CrossEpoch {
 		return k * last * (1 + num.Margin)
 	}
 	// Between two occurrences lies the noise of one whole epoch; after the last one, at
 	// worst, that from the last private step on. Spreading a_t ∝ σ_t² over each of these
 	// stretches is optimal: the sum of squares is then as small as the shifts allow.
-	return ((k-1)*e.square()/e.tail(float64(e.Private)) + last) * (1 + num.Margin)
+	return ((k-1)*e.halfSquaredSensitivity()/e.tail(float64(e.Private)) + last) * (1 + num.Margin)
 }
 
 // exactPositions is up to which place from the end mixtures are summed term by term.

@@ -188,7 +188,7 @@ func prepareReport(runs []Steps) (r Report, private []Steps, ms []float64, err e
 	if len(private) > 1 && (r.Mode == SOMixture || r.Mode == CrossEpoch) {
 		return r, nil, nil, fmt.Errorf("mode %s with %d different runs of private epochs: %w", r.Mode, len(private), accountant.ErrUnsupported)
 	}
-	if hard, stated := StepCap(r.Smoothness); r.Smoothness > 0 && r.StepSize > stated && r.StepSize <= hard {
+	if hard, stated := stepCap(r.Smoothness); r.Smoothness > 0 && r.StepSize > stated && r.StepSize <= hard {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("step size %g is above 1/L = %g, the range that the source states, though not above 2/L, up to which the theorem holds", r.StepSize, stated))
 	}
 	amplified := slices.ContainsFunc(ms, func(m float64) bool { return m > 1 }) // one run is enough: its iterates are hidden
@@ -289,7 +289,7 @@ func (e Steps) Calibrate(target accountant.Cost) (Steps, Report, error) {
 // long for a bisection: by false position on the logarithms, below what the Rényi
 // divergences need. It returns an upper end that was accounted for, within exactTolerance.
 func (e Steps) searchExact(target accountant.Cost) (float64, error) {
-	start, _, err := e.as(e.Mode, ConversionImproved).Calibrate(target)
+	start, _, err := e.inMode(e.Mode, ConversionImproved).Calibrate(target)
 	if err != nil {
 		return 0, err
 	}

@@ -169,6 +169,33 @@ func Conversions() []Conversion {
 	return []Conversion{ConversionClassical, ConversionImproved, ConversionExact}
 }
 
+// Way is a way of accounting: a mode with a conversion, "" for the mode's own.
+type Way struct {
+	Mode       Mode
+	Conversion Conversion
+}
+
+// Ways returns the ways to compare: every mode for Best, else the one, each by the stated
+// conversion or, where none is, by all that it has.
+func Ways(mode Mode, stated Conversion) (ways []Way) {
+	modes := []Mode{mode}
+	if mode == Best {
+		modes = Modes()
+	}
+	for _, m := range modes {
+		if m == Best || m == GaussianExact || stated != "" {
+			ways = append(ways, Way{m, stated})
+			continue
+		}
+		for _, c := range Conversions() {
+			if m != Paper || c != ConversionExact { // that is GaussianExact
+				ways = append(ways, Way{m, c})
+			}
+		}
+	}
+	return ways
+}
+
 // ErrNotCertified says that a mode was asked for whose conditions do not hold.
 var ErrNotCertified = errors.New("conditions of the accounting mode do not hold")
 
@@ -247,9 +274,9 @@ func checkNoise(name string, sigma float64) error {
 	return nil
 }
 
-// StepCap returns the largest step size at which gradient steps on losses of the given
+// stepCap returns the largest step size at which gradient steps on losses of the given
 // smoothness are non-expansive, 2/L, and the one that the source states, 1/L.
-func StepCap(smoothness float64) (hard, stated float64) {
+func stepCap(smoothness float64) (hard, stated float64) {
 	return 2 / smoothness, 1 / smoothness
 }
 
@@ -264,7 +291,7 @@ func (e Steps) Contraction() []string {
 	if !e.ClipKeepsContraction {
 		fails = append(fails, "clipping may break contraction for this task")
 	}
-	hard, _ := StepCap(e.Smoothness)
+	hard, _ := stepCap(e.Smoothness)
 	switch {
 	case !(e.Smoothness > 0) || math.IsInf(e.Smoothness, 1):
 		fails = append(fails, "the smoothness of the losses is not known")

@@ -1,4 +1,4 @@
-package accountant
+package ensemble
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
 )
@@ -32,7 +33,7 @@ func TestDataDependentAtThePublishedThresholds(t *testing.T) {
 			}
 			rho := 1 / (v.sigma * v.sigma)
 			at := func(logQ float64) float64 {
-				beta, err := DataDependentRDP(lambda, rho, logQ)
+				beta, err := dataDependentRDP(lambda, rho, logQ)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -70,7 +71,7 @@ func TestDataDependentDigits(t *testing.T) {
 		{15000, 250, 6.4, 6.0348339995078557e-7, 2.7156512186741112e-9},
 	} {
 		for logQ, want := range map[float64]float64{-v.l - math.Ln2: v.half, -2 * v.l: v.square} {
-			got, err := DataDependentRDP(v.lambda, 1/(v.sigma*v.sigma), logQ)
+			got, err := dataDependentRDP(v.lambda, 1/(v.sigma*v.sigma), logQ)
 			// ln 2 is a float64 here: l is off by 1e-16 of itself.
 			if err != nil || got < want*(1-1e-13) || got > want*(1+1e-8) {
 				t.Errorf("σ = %g, λ = %g, ln q = %g: %.17g, %v, want %.17g or a little above", v.sigma, v.lambda, logQ, got, err, want)
@@ -133,7 +134,7 @@ func TestDataDependentIsOutwardAndTheBestOfItsKind(t *testing.T) {
 	for range 700 {
 		rho, l := log(-9, 1), log(-2, 4)
 		lambda := 1 + math.Sqrt(l/rho)*log(-4, 0.1)
-		got, err := DataDependentRDP(lambda, rho, -l)
+		got, err := dataDependentRDP(lambda, rho, -l)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +195,7 @@ func TestDataDependentIsNeverBelowTheTruth(t *testing.T) {
 							continue
 						}
 						for _, lambda := range []float64{1.05, 1.5, 2, 4, 16, 64} {
-							beta, err := DataDependentRDP(lambda, rho, logQ)
+							beta, err := dataDependentRDP(lambda, rho, logQ)
 							if err != nil {
 								t.Fatal(err)
 							}
@@ -207,7 +208,7 @@ func TestDataDependentIsNeverBelowTheTruth(t *testing.T) {
 								reverse = max(reverse, bernoulliRenyi(lambda, wrong(other), p)/beta)
 							}
 							// The mutant: the sensitivity of one vote where more may move.
-							if b, _ := DataDependentRDP(lambda, 1/(sigma*sigma), logQ); b < truth*(1-1e-9)-1e-14/(lambda-1) {
+							if b, _ := dataDependentRDP(lambda, 1/(sigma*sigma), logQ); b < truth*(1-1e-9)-1e-14/(lambda-1) {
 								mutant = true
 							}
 						}
@@ -234,7 +235,7 @@ func TestRemarkOnElevenTeachers(t *testing.T) {
 		logQ := gnmaxLogQ(sigma, 11, 0)
 		rho := 1 / (sigma * sigma)
 		for lambda := 1.001; lambda < 1000; lambda = 1 + (lambda-1)*1.01 {
-			if beta, err := DataDependentRDP(lambda, rho, logQ); err != nil || beta < lambda*rho {
+			if beta, err := dataDependentRDP(lambda, rho, logQ); err != nil || beta < lambda*rho {
 				return err == nil
 			}
 		}
@@ -270,54 +271,54 @@ func TestRemarkOnElevenTeachers(t *testing.T) {
 func TestAtVotes(t *testing.T) {
 	const sigma, delta = 20.0, 1e-5
 	rho := 1 / (sigma * sigma)
-	at := func(delta float64, answers ...LikelyAnswers) DataDependent {
+	at := func(delta float64, answers ...likelyAnswers) DataDependent {
 		t.Helper()
-		d, err := AtVotes(rho, answers, delta)
+		d, err := costAtVotes(rho, answers, delta)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return d
 	}
-	none := at(delta, LikelyAnswers{0, 300}, LikelyAnswers{math.Log(0.5), 200})
+	none := at(delta, likelyAnswers{0, 300}, likelyAnswers{math.Log(0.5), 200})
 	if none.Epsilon != none.AnyVotes || none.Cheaper != 0 || none.Answers != 500 {
 		t.Errorf("divided votes: %+v", none)
 	}
-	a, err := New(ReplaceOne)
+	a, err := accountant.New(accountant.ReplaceOne)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// One vote moves two counts by one: by √2.
-	if a, err = a.Charge(Gaussian{sigma / math.Sqrt2, ReplaceOne}, 500); err != nil {
+	if a, err = a.Charge(accountant.Gaussian{NoiseMultiplier: sigma / math.Sqrt2, Neighbours: accountant.ReplaceOne}, 500); err != nil {
 		t.Fatal(err)
 	}
-	r, err := a.AtDelta(delta, MethodRDP)
+	r, err := a.AtDelta(delta, accountant.MethodRDP)
 	if err != nil || math.Abs(none.AnyVotes/r.Bounds[0].Cost.Epsilon-1) > 1e-7 {
 		t.Errorf("any votes cost %g, by the accountant %+v, %v", none.AnyVotes, r, err)
 	}
 	// 100 divided votes and 400 of growing agreement.
 	last := none.Epsilon
 	for _, l := range []float64{1, 3, 5, 8, 20, 100, 1e4, 1e8} {
-		d := at(delta, LikelyAnswers{math.Log(0.4), 100}, LikelyAnswers{-l, 400})
+		d := at(delta, likelyAnswers{math.Log(0.4), 100}, likelyAnswers{-l, 400})
 		if d.Epsilon > last || d.AnyVotes != none.AnyVotes {
 			t.Errorf("l = %g: %+v, before %g", l, d, last)
 		}
-		if wider := at(2*delta, LikelyAnswers{math.Log(0.4), 100}, LikelyAnswers{-l, 400}); wider.Epsilon > d.Epsilon {
+		if wider := at(2*delta, likelyAnswers{math.Log(0.4), 100}, likelyAnswers{-l, 400}); wider.Epsilon > d.Epsilon {
 			t.Errorf("l = %g: ε rises with δ: %g, %g", l, d.Epsilon, wider.Epsilon)
 		}
 		last = d.Epsilon
 	}
 	// In the end only the divided votes cost anything.
-	hundred := at(delta, LikelyAnswers{math.Log(0.4), 100})
-	if d := at(delta, LikelyAnswers{math.Log(0.4), 100}, LikelyAnswers{-1e4, 400}); d.Cheaper != 400 || math.Abs(d.Epsilon/hundred.Epsilon-1) > 1e-6 || d.Epsilon < hundred.Epsilon*(1-1e-9) {
+	hundred := at(delta, likelyAnswers{math.Log(0.4), 100})
+	if d := at(delta, likelyAnswers{math.Log(0.4), 100}, likelyAnswers{-1e4, 400}); d.Cheaper != 400 || math.Abs(d.Epsilon/hundred.Epsilon-1) > 1e-6 || d.Epsilon < hundred.Epsilon*(1-1e-9) {
 		t.Errorf("%+v, the divided votes alone %+v", d, hundred)
 	}
 	// A single answer by the definition at the order that was chosen.
-	one := at(delta, LikelyAnswers{-30, 50})
-	beta, err := DataDependentRDP(one.Order, rho, -30)
+	one := at(delta, likelyAnswers{-30, 50})
+	beta, err := dataDependentRDP(one.Order, rho, -30)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want, err := EpsilonFromRDP(one.Order, 50*beta, delta); err != nil || math.Abs(one.Epsilon/want-1) > 1e-9 {
+	if want, err := accountant.EpsilonFromRDP(one.Order, 50*beta, delta); err != nil || math.Abs(one.Epsilon/want-1) > 1e-9 {
 		t.Errorf("%+v, by definition %g, %v", one, want, err)
 	}
 }
@@ -326,7 +327,7 @@ func TestAtVotes(t *testing.T) {
 // could be taken out and charged is in it.
 func TestDataDependentCannotBeCharged(t *testing.T) {
 	d := reflect.TypeFor[DataDependent]()
-	event, cost := reflect.TypeFor[Event](), reflect.TypeFor[Cost]()
+	event, cost := reflect.TypeFor[accountant.Event](), reflect.TypeFor[accountant.Cost]()
 	if d.Implements(event) || reflect.PointerTo(d).Implements(event) || d.ConvertibleTo(cost) {
 		t.Error("DataDependent can be charged")
 	}
@@ -339,15 +340,18 @@ func TestDataDependentCannotBeCharged(t *testing.T) {
 
 func TestDataDependentRefuses(t *testing.T) {
 	for name, f := range map[string]func() error{
-		"order 1":    func() error { _, err := DataDependentRDP(1, 1, -1); return err },
-		"no ρ":       func() error { _, err := DataDependentRDP(2, 0, -1); return err },
-		"ρ NaN":      func() error { _, err := DataDependentRDP(2, math.NaN(), -1); return err },
-		"q above 1":  func() error { _, err := DataDependentRDP(2, 1, 0.1); return err },
-		"q = 0":      func() error { _, err := DataDependentRDP(2, 1, math.Inf(-1)); return err },
-		"no answers": func() error { _, err := AtVotes(1, nil, 1e-5); return err },
-		"count 0":    func() error { _, err := AtVotes(1, []LikelyAnswers{{-1, 0}}, 1e-5); return err },
-		"too many":   func() error { _, err := AtVotes(1, []LikelyAnswers{{-1, math.MaxInt32}, {-2, 1}}, 1e-5); return err },
-		"δ = 0":      func() error { _, err := AtVotes(1, []LikelyAnswers{{-1, 1}}, 0); return err },
+		"order 1":    func() error { _, err := dataDependentRDP(1, 1, -1); return err },
+		"no ρ":       func() error { _, err := dataDependentRDP(2, 0, -1); return err },
+		"ρ NaN":      func() error { _, err := dataDependentRDP(2, math.NaN(), -1); return err },
+		"q above 1":  func() error { _, err := dataDependentRDP(2, 1, 0.1); return err },
+		"q = 0":      func() error { _, err := dataDependentRDP(2, 1, math.Inf(-1)); return err },
+		"no answers": func() error { _, err := costAtVotes(1, nil, 1e-5); return err },
+		"count 0":    func() error { _, err := costAtVotes(1, []likelyAnswers{{-1, 0}}, 1e-5); return err },
+		"too many": func() error {
+			_, err := costAtVotes(1, []likelyAnswers{{-1, math.MaxInt32}, {-2, 1}}, 1e-5)
+			return err
+		},
+		"δ = 0": func() error { _, err := costAtVotes(1, []likelyAnswers{{-1, 1}}, 0); return err },
 	} {
 		var rule *check.Error
 		if err := f(); !errors.As(err, &rule) {

@@ -1,22 +1,15 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/big"
 	"regexp"
-	"strconv"
 	"strings"
 
-	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/internal/num"
-	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/sweep"
 )
-
-// maxPoints bounds a grid, so that a slip in a range is an error and no day of
-// work.
-const maxPoints = 100_000
 
 // list is a flag that takes numbers and ranges, separated by commas:
 //
@@ -59,9 +52,6 @@ func (l *list[T]) Set(text string) error {
 	return nil
 }
 
-// all stands for every teacher in a list of affected; no number of teachers is 0.
-const all = release.AllTeachers
-
 // epsilonList reads a list of numbers in which "inf" may stand too.
 func epsilonList(rule func(float64) error) func(string) ([]float64, error) {
 	return func(text string) ([]float64, error) {
@@ -79,7 +69,7 @@ func affectedList(rule func(int) error) func(string) ([]int, error) {
 	return func(text string) ([]int, error) {
 		return parseList(text, func(item string) ([]int, error) {
 			if item == "all" {
-				return []int{all}, nil
+				return []int{sweep.All}, nil
 			}
 			return expand(item, whole(rule))
 		})
@@ -105,8 +95,8 @@ func parseList[T any](text string, parse func(item string) ([]T, error)) ([]T, e
 		if err != nil {
 			return nil, err
 		}
-		if out = append(out, values...); len(out) > maxPoints {
-			return nil, fmt.Errorf("the list has more than %d values", maxPoints)
+		if out = append(out, values...); len(out) > sweep.MaxPoints {
+			return nil, fmt.Errorf("the list has more than %d values", sweep.MaxPoints)
 		}
 	}
 	return out, nil
@@ -143,8 +133,8 @@ func expand[T any](item string, convert func(*big.Rat) (T, error)) ([]T, error) 
 	steps := new(big.Rat).Sub(last, first)
 	steps.Quo(steps, step)
 	n := new(big.Int).Quo(steps.Num(), steps.Denom())
-	if n.Cmp(big.NewInt(maxPoints)) >= 0 {
-		return nil, fmt.Errorf("range %q has more than %d values", item, maxPoints)
+	if n.Cmp(big.NewInt(sweep.MaxPoints)) >= 0 {
+		return nil, fmt.Errorf("range %q has more than %d values", item, sweep.MaxPoints)
 	}
 	var out []T
 	x := new(big.Rat).Set(first)
@@ -210,116 +200,4 @@ func show(x *big.Rat) string {
 	}
 	f := new(big.Float).SetPrec(128).SetRat(x)
 	return "about " + f.Text('g', 20)
-}
-
-// grid is every combination of its values, the last list varying fastest. Either m or
-// totalEps has values.
-type grid struct {
-	k                              *list[int]
-	m, totalEps, eps, teacherDelta *list[float64]
-	affected                       *list[int]
-	delta                          *float64 // of every release; nil for each problem's default
-}
-
-// combination names a point as its flags do.
-type combination struct {
-	k                              int
-	m, totalEps, eps, teacherDelta float64 // m or totalEps is 0
-	affected                       int
-}
-
-func (c combination) String() string {
-	affected := "all"
-	if c.affected != all {
-		affected = strconv.Itoa(c.affected)
-	}
-	budget := fmt.Sprintf("m = %v", c.m)
-	if c.totalEps != 0 {
-		budget = fmt.Sprintf("total-eps = %v", c.totalEps)
-	}
-	return fmt.Sprintf("K = %d, %s, eps = %s, teacher-delta = %v, affected = %s", c.k, budget, epsilonText(c.eps), c.teacherDelta, affected)
-}
-
-// epsilonText writes an ε as its flag takes it.
-func epsilonText(eps float64) string {
-	if math.IsInf(eps, 1) {
-		return "inf"
-	}
-	return shortest(eps)
-}
-
-// point is a problem with the combination that it comes from.
-type point struct {
-	combination
-	problem constraints.Problem
-}
-
-// points returns the grid's problems in order, each once however often it is named,
-// and what is wrong with the combinations that are no problem.
-func (g grid) points(ctx context.Context) (valid []point, invalid []error, err error) {
-	budgets, budgetName := make([]combination, 0, len(g.m.values)+len(g.totalEps.values)), "m"
-	for _, m := range g.m.values {
-		budgets = append(budgets, combination{m: m})
-	}
-	for _, total := range g.totalEps.values {
-		budgets, budgetName = append(budgets, combination{totalEps: total}), "total-eps"
-	}
-	n := int64(1)
-	for _, factor := range []int{len(g.k.values), len(budgets), len(g.eps.values), len(g.teacherDelta.values), len(g.affected.values)} {
-		if n *= int64(factor); n > maxPoints {
-			return nil, nil, usagef("the grid has more than %d points (%d K × %d %s × %d eps × %d teacher-delta × %d affected): solve it in parts", maxPoints,
-				len(g.k.values), len(budgets), budgetName, len(g.eps.values), len(g.teacherDelta.values), len(g.affected.values))
-		}
-	}
-	seen := map[constraints.Problem]bool{}
-	defaultDelta := rememberedDelta()
-	for _, k := range g.k.values {
-		for _, budget := range budgets {
-			for _, eps := range g.eps.values {
-				for _, teacherDelta := range g.teacherDelta.values {
-					if err := ctx.Err(); err != nil {
-						return nil, nil, err
-					}
-					for _, affected := range g.affected.values {
-						pt := point{combination: combination{k, budget.m, budget.totalEps, eps, teacherDelta, affected}}
-						if affected == all {
-							affected = k
-						}
-						var err error
-						pt.problem, err = promise{
-							m: budget.m, totalEpsilon: budget.totalEps, epsilon: eps, affected: affected, delta: g.delta,
-							teacherDelta: teacherDelta, teacherDeltaGiven: g.teacherDelta.given,
-						}.problem(k, defaultDelta)
-						pt.teacherDelta = pt.problem.TeacherDelta
-						if err != nil {
-							invalid = append(invalid, fmt.Errorf("%v: %w", pt, err))
-						} else if !seen[pt.problem] {
-							seen[pt.problem] = true
-							valid = append(valid, pt)
-						}
-					}
-				}
-			}
-		}
-	}
-	return valid, invalid, nil
-}
-
-// rememberedDelta is Problem.DefaultDelta with a memory, since a default δ takes a while
-// to work out and depends on less than the whole problem.
-func rememberedDelta() func(constraints.Problem) float64 {
-	known := map[constraints.Problem]float64{}
-	return func(p constraints.Problem) float64 {
-		key := p
-		key.K, key.Delta = 0, 0
-		if p.TotalEpsilon == 0 {
-			key.M, key.Epsilon, key.Affected = min(p.M, float64(p.Affected)), 0, 0
-		}
-		delta, ok := known[key]
-		if !ok {
-			delta = p.DefaultDelta()
-			known[key] = delta
-		}
-		return delta
-	}
 }

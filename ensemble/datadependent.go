@@ -1,17 +1,18 @@
-package accountant
+package ensemble
 
 import (
 	"fmt"
 	"math"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
 )
 
-// LikelyAnswers are answers of one mechanism whose votes make one outcome likely.
-type LikelyAnswers struct {
-	LogQ  float64 // ln of an upper bound on the probability of any other outcome, finite and ≤ 0
-	Count int     // how many answers have this bound, ≥ 1
+// likelyAnswers are answers of one mechanism whose votes make one outcome likely.
+type likelyAnswers struct {
+	logQ  float64 // ln of an upper bound on the probability of any other outcome, finite and ≤ 0
+	count int     // how many answers have this bound, ≥ 1
 }
 
 // DataDependent is what a series of answers costs at the very votes that were cast. It is
@@ -26,7 +27,7 @@ type DataDependent struct {
 	Cheaper  int // how many of them cost less at that order than they would at other votes
 }
 
-// DataDependentRDP bounds what one answer of a ρ-zCDP mechanism costs at the votes that
+// dataDependentRDP bounds what one answer of a ρ-zCDP mechanism costs at the votes that
 // were cast: its Rényi divergence of order λ from the answer on every neighbouring dataset,
 //
 //	D_λ(M(D) ‖ M(D')) ≤ β = ln( (1-q)·A^{λ-1} + q·B^{λ-1} )/(λ-1)
@@ -52,30 +53,30 @@ type DataDependent struct {
 // Sources: Papernot et al., Scalable Private Learning with PATE (2018), Theorem 6 and
 // Proposition 10; Jiang (2024), Algorithm 11, whose line 7 should read
 // exp((μ₂-1)·ε₂) and whose line 11 lacks the logarithm.
-func DataDependentRDP(lambda, rho, logQ float64) (float64, error) {
+func dataDependentRDP(lambda, rho, logQ float64) (float64, error) {
 	if err := check.Order(lambda); err != nil {
 		return 0, err
 	}
-	if err := checkLikely(rho, LikelyAnswers{logQ, 1}); err != nil {
+	if err := checkLikely(rho, likelyAnswers{logQ, 1}); err != nil {
 		return 0, err
 	}
 	return likelyRDP(lambda, rho, -logQ), nil
 }
 
 // checkLikely bounds ρ so that no product below overflows or underflows.
-func checkLikely(rho float64, a LikelyAnswers) error {
+func checkLikely(rho float64, a likelyAnswers) error {
 	switch {
 	case !(rho >= 1e-17 && rho <= 1e17):
 		return &check.Error{Name: "rho", Value: rho, Rule: "between 1e-17 and 1e17"}
-	case !(a.LogQ <= 0) || math.IsInf(a.LogQ, -1):
-		return &check.Error{Name: "ln q", Value: a.LogQ, Rule: "finite and at most 0"}
-	case a.Count < 1 || a.Count > math.MaxInt32:
-		return &check.Error{Name: "count", Value: a.Count, Rule: fmt.Sprintf("between 1 and %d", math.MaxInt32)}
+	case !(a.logQ <= 0) || math.IsInf(a.logQ, -1):
+		return &check.Error{Name: "ln q", Value: a.logQ, Rule: "finite and at most 0"}
+	case a.count < 1 || a.count > math.MaxInt32:
+		return &check.Error{Name: "count", Value: a.count, Rule: fmt.Sprintf("between 1 and %d", math.MaxInt32)}
 	}
 	return nil
 }
 
-// likelyRDP is DataDependentRDP with l = ln(1/q).
+// likelyRDP is dataDependentRDP with l = ln(1/q).
 func likelyRDP(lambda, rho, l float64) float64 {
 	anyVotes := lambda * rho * (1 + num.SumMargin)
 	mu2 := math.Sqrt(l / rho)
@@ -124,12 +125,12 @@ func log1mExp(x float64) float64 {
 	return math.Log(-math.Expm1(-x))
 }
 
-// AtVotes bounds what answers of a ρ-zCDP mechanism, each with randomness of its own, cost
-// together at the votes that were cast: their DataDependentRDP added up, and converted to
+// costAtVotes bounds what answers of a ρ-zCDP mechanism, each with randomness of its own, cost
+// together at the votes that were cast: their dataDependentRDP added up, and converted to
 // the smallest ε at δ in (0,1) over all orders. The queries must be fixed beforehand, not
 // chosen by earlier answers: the votes on other queries would be others. It is not differential
-// privacy; see DataDependentRDP. Cost: tens of microseconds for each of answers.
-func AtVotes(rho float64, answers []LikelyAnswers, delta float64) (DataDependent, error) {
+// privacy; see dataDependentRDP. Cost: tens of microseconds for each of answers.
+func costAtVotes(rho float64, answers []likelyAnswers, delta float64) (DataDependent, error) {
 	out := DataDependent{Delta: delta}
 	if err := check.Within("delta", delta); err != nil {
 		return out, err
@@ -141,27 +142,36 @@ func AtVotes(rho float64, answers []LikelyAnswers, delta float64) (DataDependent
 		if err := checkLikely(rho, a); err != nil {
 			return out, err
 		}
-		if out.Answers += a.Count; out.Answers > math.MaxInt32 {
+		if out.Answers += a.count; out.Answers > math.MaxInt32 {
 			return out, &check.Error{Name: "answers", Value: out.Answers, Rule: fmt.Sprintf("at most %d", math.MaxInt32)}
 		}
 	}
 	margin := 1 + 1e-15*float64(len(answers)+1)
 	n := float64(out.Answers)
 	_, out.AnyVotes = num.BestOrder(1e10, func(lambda float64) float64 {
-		return improvedEpsilon(lambda, n*lambda*rho*(1+num.SumMargin)*margin, delta)
+		return epsilonAt(lambda, n*lambda*rho*(1+num.SumMargin)*margin, delta)
 	})
 	out.Order, out.Epsilon = num.BestOrder(1e10, func(lambda float64) float64 {
 		sum := 0.0
 		for _, a := range answers {
-			sum += float64(a.Count) * likelyRDP(lambda, rho, -a.LogQ)
+			sum += float64(a.count) * likelyRDP(lambda, rho, -a.logQ)
 		}
-		return improvedEpsilon(lambda, sum*margin, delta)
+		return epsilonAt(lambda, sum*margin, delta)
 	})
 	out.Epsilon = min(out.Epsilon, out.AnyVotes) // both searches stop near their minimum
 	for _, a := range answers {
-		if likelyRDP(out.Order, rho, -a.LogQ) < out.Order*rho {
-			out.Cheaper += a.Count
+		if likelyRDP(out.Order, rho, -a.logQ) < out.Order*rho {
+			out.Cheaper += a.count
 		}
 	}
 	return out, nil
+}
+
+// epsilonAt is accountant.EpsilonFromRDP, and +Inf for what that does not take.
+func epsilonAt(lambda, rho, delta float64) float64 {
+	epsilon, err := accountant.EpsilonFromRDP(lambda, rho, delta)
+	if err != nil {
+		return math.Inf(1)
+	}
+	return epsilon
 }

@@ -1,4 +1,4 @@
-package logaxis
+package figure
 
 import (
 	"math"
@@ -16,14 +16,14 @@ func TestMarks(t *testing.T) {
 		{11, 19, nil},
 		{9.5e307, math.MaxFloat64, []float64{1e308}},
 	} {
-		got := Marks(c.lo, c.hi)
+		got := marks(c.lo, c.hi)
 		if len(got) != len(c.want) {
-			t.Errorf("Marks(%g, %g) = %v, want %v", c.lo, c.hi, got, c.want)
+			t.Errorf("marks(%g, %g) = %v, want %v", c.lo, c.hi, got, c.want)
 			continue
 		}
 		for i, m := range got {
-			if math.Abs(m.Value/c.want[i]-1) > 1e-12 || math.Abs(float64(m.Digit)*math.Pow10(int(math.Floor(math.Log10(m.Value*(1+1e-12)))))/m.Value-1) > 1e-12 {
-				t.Errorf("Marks(%g, %g)[%d] = %v, want %v", c.lo, c.hi, i, m, c.want[i])
+			if math.Abs(m.value/c.want[i]-1) > 1e-12 || math.Abs(float64(m.digit)*math.Pow10(int(math.Floor(math.Log10(m.value*(1+1e-12)))))/m.value-1) > 1e-12 {
+				t.Errorf("marks(%g, %g)[%d] = %v, want %v", c.lo, c.hi, i, m, c.want[i])
 			}
 		}
 	}
@@ -35,8 +35,8 @@ var strange = []float64{math.NaN(), math.Inf(-1), -1, 0, math.SmallestNonzeroFlo
 func TestEveryRangeEnds(t *testing.T) {
 	for _, lo := range strange {
 		for _, hi := range strange {
-			if n := len(Marks(lo, hi)); n > 9*633 || n > 0 && !(lo > 0 && lo <= hi && hi <= math.MaxFloat64) {
-				t.Errorf("Marks(%g, %g): %d marks", lo, hi, n)
+			if n := len(marks(lo, hi)); n > 9*633 || n > 0 && !(lo > 0 && lo <= hi && hi <= math.MaxFloat64) {
+				t.Errorf("marks(%g, %g): %d marks", lo, hi, n)
 			}
 			a, b := Fit(lo, hi)
 			if !(a > 0 && a < b && b <= math.MaxFloat64) {
@@ -45,7 +45,7 @@ func TestEveryRangeEnds(t *testing.T) {
 			if lo > 0 && lo < hi && hi <= math.MaxFloat64 && (a != lo || b != hi) {
 				t.Errorf("Fit(%g, %g) = %g, %g", lo, hi, a, b)
 			}
-			if len(Marks(a, b)) == 0 && b/a > 10 {
+			if len(marks(a, b)) == 0 && b/a > 10 {
 				t.Errorf("Fit(%g, %g) = %g, %g has no mark", lo, hi, a, b)
 			}
 		}

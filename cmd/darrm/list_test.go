@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -10,12 +9,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
-	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/sweep"
 )
 
 func anyInt(int) error       { return nil }
@@ -117,13 +115,13 @@ func TestListErrors(t *testing.T) {
 	})("1:4"); !errors.Is(err, rule) {
 		t.Errorf("a value of a range that breaks the rule: %v", err)
 	}
-	if got, err := floatList(anyFloat)("1:100000"); len(got) != maxPoints || err != nil {
+	if got, err := floatList(anyFloat)("1:100000"); len(got) != sweep.MaxPoints || err != nil {
 		t.Errorf("the longest list has %d values, %v", len(got), err)
 	}
 	if got, err := epsilonList(anyFloat)("0.1,inf"); !slices.Equal(got, []float64{0.1, math.Inf(1)}) || err != nil {
 		t.Errorf("eps: %v, %v", got, err)
 	}
-	if got, err := affectedList(anyInt)("1,all,3:4"); !slices.Equal(got, []int{1, all, 3, 4}) || err != nil {
+	if got, err := affectedList(anyInt)("1,all,3:4"); !slices.Equal(got, []int{1, sweep.All, 3, 4}) || err != nil {
 		t.Errorf("affected: %v, %v", got, err)
 	}
 }
@@ -169,7 +167,7 @@ func FuzzLists(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		notNegative := func(x float64) error { return check.Epsilon("x", x) }
 		if got, err := floatList(notNegative)(text); err == nil {
-			if len(got) == 0 || len(got) > maxPoints {
+			if len(got) == 0 || len(got) > sweep.MaxPoints {
 				t.Fatalf("%q: %d values", text, len(got))
 			}
 			var again []string
@@ -219,194 +217,5 @@ func TestListFlag(t *testing.T) {
 	}
 	if !slices.Equal(l.values, []int{5, 7, 8}) || l.String() != "5,7:8" {
 		t.Errorf("%v, %q", l.values, l.String())
-	}
-}
-
-func testGrid(t testing.TB, k, m, eps, teacherDelta, affected string) grid {
-	t.Helper()
-	g := grid{
-		k: newList("", intList(anyInt)), m: newList("", floatList(anyFloat)), eps: newList("", epsilonList(anyFloat)), totalEps: newList("", floatList(anyFloat)),
-		teacherDelta: newList("", floatList(anyFloat)), affected: newList("", affectedList(anyInt)),
-	}
-	for _, err := range []error{g.k.Set(k), g.m.Set(m), g.eps.Set(eps), g.teacherDelta.Set(teacherDelta), g.affected.Set(affected)} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return g
-}
-
-func samePoints(t *testing.T, got []point, want []constraints.Problem) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%d points, want %d", len(got), len(want))
-	}
-	for i, p := range got {
-		if p.problem != want[i] {
-			t.Errorf("point %d: %+v, want %+v", i, p.problem, want[i])
-		}
-	}
-}
-
-// Points come in the order of the flags, the last varying fastest, and are the
-// problems that constraints.NewProblem makes.
-func TestGridPoints(t *testing.T) {
-	g := testGrid(t, "5,3", "1:2", "0.1,0.5", "0,1e-5", "2,all")
-	valid, invalid, err := g.points(context.Background())
-	if err != nil || len(invalid) > 0 {
-		t.Fatal(err, invalid)
-	}
-	var want []constraints.Problem
-	for _, k := range []int{5, 3} {
-		for _, m := range []float64{1, 2} {
-			for _, eps := range []float64{0.1, 0.5} {
-				for _, teacherDelta := range []float64{0, 1e-5} {
-					for _, affected := range []int{2, k} {
-						p, err := constraints.NewProblem(k, m, eps, teacherDelta)
-						if err != nil {
-							t.Fatal(err)
-						}
-						p.Affected = affected
-						want = append(want, p)
-					}
-				}
-			}
-		}
-	}
-	samePoints(t, valid, want)
-	if s := valid[1].String(); s != "K = 5, m = 1, eps = 0.1, teacher-delta = 0, affected = all" {
-		t.Errorf("point 1 is called %s", s)
-	}
-	delta := 0.01
-	g.delta = &delta
-	valid, _, err = g.points(context.Background())
-	if err != nil || len(valid) != len(want) || slices.ContainsFunc(valid, func(p point) bool { return p.problem.Delta != delta }) {
-		t.Errorf("with δ = %v: %v, %v", delta, valid, err)
-	}
-}
-
-// Releases given by their total, and teachers that promise nothing, are the problems that
-// constraints.NewTotalProblem makes; a default Δ is not for such teachers.
-func TestGridTotals(t *testing.T) {
-	for _, given := range []bool{false, true} {
-		g := testGrid(t, "5,3", "1", "0.1,inf", "0", "1,all")
-		g.m = newList("", floatList(anyFloat))
-		if err := g.totalEps.Set("0.05,0.25"); err != nil {
-			t.Fatal(err)
-		}
-		if !given {
-			g.teacherDelta = newList("1e-5", floatList(anyFloat))
-		}
-		valid, invalid, err := g.points(context.Background())
-		if err != nil || len(invalid) > 0 {
-			t.Fatal(err, invalid)
-		}
-		var want []constraints.Problem
-		for _, k := range []int{5, 3} {
-			for _, total := range []float64{0.05, 0.25} {
-				for _, eps := range []float64{0.1, math.Inf(1)} {
-					teacherDelta := 1e-5
-					if given || math.IsInf(eps, 1) {
-						teacherDelta = 0
-					}
-					for _, affected := range []int{1, k} {
-						p, err := constraints.NewTotalProblem(k, total, eps, teacherDelta)
-						if err != nil {
-							t.Fatal(err)
-						}
-						p.Affected = affected
-						p.Delta = p.DefaultDelta()
-						want = append(want, p)
-					}
-				}
-			}
-		}
-		samePoints(t, valid, want)
-		if s := valid[2].String(); s != "K = 5, total-eps = 0.05, eps = inf, teacher-delta = 0, affected = 1" {
-			t.Errorf("point 2 is called %s", s)
-		}
-	}
-}
-
-// The remembered default δ is that of each problem.
-func TestRememberedDelta(t *testing.T) {
-	remembered := rememberedDelta()
-	rapid.Check(t, func(t *rapid.T) {
-		k := rapid.IntRange(1, 4).Draw(t, "K")
-		p := constraints.Problem{
-			K: k, Epsilon: rapid.SampledFrom([]float64{0, 0.1, 0.2, math.Inf(1)}).Draw(t, "ε"), Affected: rapid.IntRange(1, k).Draw(t, "affected"),
-			TeacherDelta: rapid.SampledFrom([]float64{0, 1e-5, 1e-2}).Draw(t, "Δ"), Delta: 0.5,
-		}
-		if amount := rapid.SampledFrom([]float64{0.05, 0.3, 1, 2.5, 4}).Draw(t, "m or total"); rapid.Bool().Draw(t, "total") {
-			p.TotalEpsilon = amount
-		} else {
-			p.M = amount
-		}
-		if p.Validate() != nil {
-			return
-		}
-		if got, want := remembered(p), p.DefaultDelta(); got != want {
-			t.Fatalf("%+v: δ = %v, want %v", p, got, want)
-		}
-	})
-}
-
-// A problem named twice, by a value or by all = K, is there once, at its first
-// place.
-func TestGridPointsAreDistinct(t *testing.T) {
-	valid, invalid, err := testGrid(t, "3,5,3", "1,1:2", "0.1", "0", "3,all").points(context.Background())
-	if err != nil || len(invalid) > 0 {
-		t.Fatal(err, invalid)
-	}
-	var got []string
-	for _, p := range valid {
-		got = append(got, fmt.Sprint(p.problem.K, p.problem.M, p.problem.Affected))
-	}
-	if want := []string{"3 1 3", "3 2 3", "5 1 3", "5 1 5", "5 2 3", "5 2 5"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-func TestGridInvalidPoints(t *testing.T) {
-	valid, invalid, err := testGrid(t, "3,5", "1,8000", "0.1", "1e-5", "4").points(context.Background())
-	if err != nil || len(valid) != 1 || valid[0].problem.K != 5 || len(invalid) != 3 {
-		t.Fatalf("%v, %v, %v", valid, invalid, err)
-	}
-	for i, want := range []string{
-		"K = 3, m = 1, eps = 0.1, teacher-delta = 1e-05, affected = 4: affected = 4, but it must be between 1 and K = 3",
-		"K = 3, m = 8000, eps = 0.1, teacher-delta = 1e-05, affected = 4: affected = 4, but",
-		"K = 5, m = 8000, eps = 0.1, teacher-delta = 1e-05, affected = 4: m·epsilon = 800, but it must be at most 700",
-	} {
-		var parameter *constraints.ParameterError
-		if !strings.Contains(invalid[i].Error(), want) || !errors.As(invalid[i], &parameter) {
-			t.Errorf("%v, want %q", invalid[i], want)
-		}
-	}
-}
-
-func TestGridCap(t *testing.T) {
-	g := testGrid(t, "1:1000", "1:101", "0.1", "0", "all")
-	var usage usageError
-	if _, _, err := g.points(context.Background()); !errors.As(err, &usage) || !strings.Contains(err.Error(), "more than 100000 points (1000 K × 101 m × 1 eps × 1 teacher-delta × 1 affected)") {
-		t.Errorf("101,000 points: %v", err)
-	}
-	// Factors whose product does not fit 64 bits are a cap like any other.
-	long := "1:100000"
-	if _, _, err := testGrid(t, long, long, long, long, long).points(context.Background()); !errors.As(err, &usage) {
-		t.Errorf("1e25 points: %v", err)
-	}
-	valid, _, err := testGrid(t, "1:1000", "1:100", "0.1", "0", "all").points(context.Background())
-	if err != nil || len(valid) != maxPoints {
-		t.Errorf("%d points, %v, want %d", len(valid), err, maxPoints)
-	}
-}
-
-// Working out the defaults of a large grid ends with its context.
-func TestGridStops(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
-	defer cancel()
-	<-ctx.Done()
-	if _, _, err := testGrid(t, "3", "0.001:90:0.001", "0.1", "1e-5", "all").points(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("90,000 points: %v", err)
 	}
 }

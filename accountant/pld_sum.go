@@ -1,0 +1,187 @@
+package accountant
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/darrm/darrm/internal/num"
+)
+
+type lossPart struct {
+	lossMass
+	count int
+}
+
+// logMoment returns ln Σ mass·e^{θ·loss} over the finite losses, and the tilted mean
+// and variance. It is within 1e-9 (2²² additions) and 8 units in the last place of the
+// largest exponent.
+func (p lossPart) logMoment(step, theta float64) (log, mean, variance float64) {
+	top := math.Inf(-1)
+	for i, m := range p.mass {
+		if m > 0 {
+			top = max(top, theta*step*float64(p.first+i)+math.Log(m))
+		}
+	}
+	if math.IsInf(top, -1) {
+		return top, 0, 0
+	}
+	var s0, s1, s2 float64
+	for i, m := range p.mass {
+		if m > 0 {
+			x := step * float64(p.first+i)
+			w := math.Exp(theta*x + math.Log(m) - top)
+			s0 += w
+			s1 += w * x
+			s2 += w * x * x
+		}
+	}
+	mean = s1 / s0
+	return top + math.Log(s0), mean, max(0, s2/s0-mean*mean)
+}
+
+// lossSum is the composition in one direction at one step.
+type lossSum struct {
+	step  float64
+	bits  int // the sum is held by 2^bits points
+	parts []lossPart
+}
+
+func newLossSum(sources []lossSource, counts []int, step float64, bits int) (lossSum, error) {
+	s := lossSum{step: step, bits: bits}
+	reach := 0.0 // the largest index of a sum, which must be an int
+	for i, source := range sources {
+		m, err := source.discretise(step)
+		if err != nil {
+			return s, err
+		}
+		s.parts = append(s.parts, lossPart{m, counts[i]})
+		reach += float64(counts[i]) * (math.Abs(float64(m.first)) + float64(len(m.mass)))
+	}
+	if reach+float64(int(2)<<bits) > math.MaxInt/2 {
+		return s, fmt.Errorf("privacy losses of %g steps of %g: %w", reach, step, ErrUnsupported)
+	}
+	return s, nil
+}
+
+// logMoment sums the parts'.
+func (s lossSum) logMoment(theta float64) (log, mean, variance float64) {
+	for _, p := range s.parts {
+		l, m, v := p.logMoment(s.step, theta)
+		log += float64(p.count) * l
+		mean += float64(p.count) * m
+		variance += float64(p.count) * v
+	}
+	return log, mean, variance
+}
+
+// logMomentUp is logMoment rounded up.
+func (s lossSum) logMomentUp(theta float64) float64 {
+	sum := 0.0
+	for _, p := range s.parts {
+		l, _, _ := p.logMoment(s.step, theta)
+		largest := math.Abs(theta*s.step) * math.Max(math.Abs(float64(p.first)), math.Abs(float64(p.first+len(p.mass))))
+		sum += float64(p.count) * (l + 1e-9 + 16*0x1p-53*(largest+800))
+	}
+	return sum
+}
+
+// infinite returns the probability that some loss is +∞, rounded up.
+func (s lossSum) infinite() float64 {
+	log := 0.0
+	for _, p := range s.parts {
+		log += float64(p.count) * math.Log1p(-min(1, p.lossMass.infinite))
+	}
+	if log == 0 {
+		return 0
+	}
+	return -math.Expm1(log)*(1+1e-13) + float64(len(s.parts))*math.SmallestNonzeroFloat64
+}
+
+// largest returns the largest finite sum of losses, rounded up.
+func (s lossSum) largest() float64 {
+	sum := 0.0
+	for _, p := range s.parts {
+		top := len(p.mass) - 1
+		for top > 0 && p.mass[top] == 0 {
+			top--
+		}
+		sum += float64(p.count) * float64(p.first+top) * s.step
+	}
+	return sum + 1e-15*math.Abs(sum)*float64(len(s.parts)+1)
+}
+
+// tiltFor returns θ ≥ 0 with goal(K(θ), K'(θ), θ) = 0, goal rising in θ, by bisection, or
+// the largest θ where it stays below: saturated. Any θ gives valid bounds.
+func (s lossSum) tiltFor(goal tiltGoal) (theta float64, saturated bool) {
+	at := func(theta float64) float64 {
+		log, mean, _ := s.logMoment(theta)
+		return goal(log, mean, theta)
+	}
+	if at(0) >= 0 {
+		return 0, false
+	}
+	low, high := 0.0, 1.0
+	limit := s.largestTilt()
+	for high < limit && at(high) < 0 {
+		low, high = high, 4*high
+	}
+	high = min(high, limit)
+	for range 16 {
+		if mid := (low + high) / 2; at(mid) < 0 {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return high, high == limit
+}
+
+// largestTilt is where e^{θ·step} is e, beyond which one point holds everything.
+func (s lossSum) largestTilt() float64 { return 1 / s.step }
+
+// halfOfLargestTilt is the goal of half of what the largest tilt has on Chernoff's scale. Where the
+// largest loss alone is more likely than δ, no tilt gets to δ, and the largest one sees
+// nothing but that loss.
+func (s lossSum) halfOfLargestTilt() tiltGoal {
+	limit := s.largestTilt()
+	log, mean, _ := s.logMoment(limit)
+	middle := (log - limit*mean) / 2
+	return func(log, mean, theta float64) float64 { return middle - (log - theta*mean) }
+}
+
+// tiltGoal is a function of K(θ), K'(θ) and θ, for all events together.
+type tiltGoal func(log, mean, theta float64) float64
+
+// untilted leaves the sum where it is.
+func untilted(_, _, _ float64) float64 { return 0 }
+
+// towardEpsilon tilts the mean of the sum to epsilon.
+func towardEpsilon(epsilon float64) tiltGoal {
+	return func(_, mean, _ float64) float64 { return mean - epsilon }
+}
+
+// towardDelta tilts it to where Chernoff's bound ln δ ≈ K(θ) - θK'(θ) is the target.
+func towardDelta(delta float64) tiltGoal {
+	return func(log, mean, theta float64) float64 { return math.Log(delta) - (log - theta*mean) }
+}
+
+// tail bounds the probability of a finite sum above x by Chernoff's inequality,
+// e^{K(θ)-θx}, at a few θ.
+func (s lossSum) tail(theta, x, variance float64) float64 {
+	best := 0.0
+	var tilts []float64
+	for _, reach := range []float64{0, 3, 6, 10, 15, 20} {
+		if variance > 0 {
+			tilts = append(tilts, theta+reach/math.Sqrt(variance))
+		}
+	}
+	if x > 0 && variance < x*x/1e6 {
+		tilts = append(tilts, theta+8/x, theta+30/x, theta+100/x, theta+700/x) // for tiny masses far out
+	}
+	for _, t := range tilts {
+		if t > 0 && best > -700 {
+			best = min(best, s.logMomentUp(t)-t*x+1e-15*math.Abs(t*x))
+		}
+	}
+	return math.Exp(best)*(1+num.Margin) + math.SmallestNonzeroFloat64
+}

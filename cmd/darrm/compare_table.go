@@ -1,0 +1,155 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/num"
+)
+
+func renderComparison(w io.Writer, c *ensemble.Comparison) error {
+	fmt.Fprintln(w, notPrivate)
+	fmt.Fprintln(w, wrapped("", "", fmt.Sprintf("%d queries, K = %d teachers, %d classes; every mechanism: one answer (%v, %v)-DP where neighbours %s, which reaches at most %d of the teachers",
+		c.Queries, c.Setting.K, c.Setting.Classes, c.Target.Epsilon, c.Target.Delta, c.Setting.Neighbours, c.Setting.Affected)))
+	fmt.Fprintln(w)
+	rows := [][]string{append(scoreRow("plain majority (not private)", c.Plain), "-")}
+	var refused []string
+	for _, r := range c.Rows {
+		if r.Refused != nil {
+			refused = append(refused, wrapped("  ", "    ", fmt.Sprintf("%s: %v", r.Title, r.Refused)))
+			continue
+		}
+		rows = append(rows, append(scoreRow(r.Title, r.Score), abstainedShare(r.Score)))
+	}
+	if err := renderRows(w, []string{"mechanism, over its noise", "like the majority", "right", "abstains"}, rows, nil); err != nil {
+		return err
+	}
+	renderAlike(w, "What proves each promise:", c.Rows, func(a *ensemble.Mechanism) []string { return []string{a.Basis()} })
+	renderAlike(w, "What each assumes:", c.Rows, (*ensemble.Mechanism).Assumptions)
+	if len(refused) > 0 {
+		fmt.Fprintln(w, "\nNot applicable:")
+		for _, n := range refused {
+			fmt.Fprintln(w, n)
+		}
+	}
+	return renderAtVotes(w, c)
+}
+
+// renderAlike writes what is to be said of each mechanism that applies, those of which the
+// same is said together.
+func renderAlike(w io.Writer, title string, rows []ensemble.ComparisonRow, say func(*ensemble.Mechanism) []string) {
+	var order []string
+	mechanisms := map[string][]string{}
+	for _, r := range rows {
+		if r.Refused != nil {
+			continue
+		}
+		what := strings.Join(say(r.Mechanism), "\n")
+		if mechanisms[what] == nil {
+			order = append(order, what)
+		}
+		mechanisms[what] = append(mechanisms[what], r.Title)
+	}
+	fmt.Fprintln(w, "\n"+title)
+	for _, what := range order {
+		fmt.Fprintln(w, wrapped("  ", "  ", strings.Join(mechanisms[what], "; ")+":"))
+		for line := range strings.Lines(what) {
+			fmt.Fprintln(w, wrapped("    - ", "      ", line))
+		}
+	}
+}
+
+// renderAtVotes writes the data-dependent costs.
+func renderAtVotes(w io.Writer, c *ensemble.Comparison) error {
+	var rows [][]string
+	for _, r := range c.Rows {
+		if d := r.AtVotes; d != nil {
+			rows = append(rows, []string{
+				r.Title, num.Outward(d.AnyVotes, 6, true), num.Outward(d.Epsilon, 6, true),
+				fmt.Sprintf("%.4g", d.Order), fmt.Sprintf("%d of %d", d.Cheaper, d.Answers),
+			})
+		}
+	}
+	if rows == nil {
+		return nil
+	}
+	fmt.Fprintf(w, "\nε of answers to all %d queries, at δ = %v, by Rényi divergences:\n\n", c.Queries, c.Target.Delta)
+	if err := renderRows(w, []string{"mechanism", "at any votes", "at these votes", "order", "cheaper at these"}, rows, nil); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w, wrapped("  ", "  ", `"At these votes" is COMPUTED FROM PRIVATE VOTES and not sanitised. It is no promise: it holds for these votes alone, in one direction, for queries that were fixed beforehand. No ledger takes it.`))
+	return err
+}
+
+// wrapped breaks text at 80 columns, the first line after first, the others after rest.
+func wrapped(first, rest, text string) string {
+	const columns = 80
+	return first + strings.ReplaceAll(wrap(text, columns-len(rest)), "\n", "\n"+rest)
+}
+
+func comparisonJSON(c *ensemble.Comparison) any {
+	type score struct {
+		Agreement float64  `json:"agreement"`
+		Accuracy  *float64 `json:"accuracy"` // null without true labels
+		Abstained float64  `json:"abstained"`
+	}
+	of := func(s ensemble.Score) *score {
+		out := &score{Agreement: s.Agreement, Abstained: s.Abstained}
+		if s.Labels > 0 {
+			out.Accuracy = &s.Accuracy
+		}
+		return out
+	}
+	type atVotes struct {
+		Computed  string  `json:"computed_from"` // "private votes", always
+		Sanitised bool    `json:"sanitised"`     // false, always
+		Queries   int     `json:"queries"`
+		Delta     float64 `json:"delta"`
+		Epsilon   float64 `json:"epsilon"`
+		AnyVotes  float64 `json:"epsilon_at_any_votes"`
+		Order     float64 `json:"order"`
+		Cheaper   int     `json:"cheaper"`
+	}
+	type row struct {
+		Name      string           `json:"mechanism"`
+		Title     string           `json:"title"`
+		PerAnswer *accountant.Cost `json:"per_answer,omitempty"`
+		Score     *score           `json:"score,omitempty"`
+		Basis     string           `json:"basis,omitempty"`
+		Assumes   []string         `json:"assumes,omitempty"`
+		AtVotes   *atVotes         `json:"all_answers_at_these_votes,omitempty"`
+		Refused   string           `json:"refused,omitempty"`
+	}
+	out := struct {
+		Private    bool            `json:"private"` // false, always
+		Queries    int             `json:"queries"`
+		K          int             `json:"k"`
+		Classes    int             `json:"classes"`
+		Affected   int             `json:"affected"`
+		Neighbours string          `json:"neighbours"`
+		Target     accountant.Cost `json:"target"`
+		Plain      *score          `json:"plain_majority"`
+		Mechanisms []row           `json:"mechanisms"`
+	}{
+		Queries: c.Queries, K: c.Setting.K, Classes: c.Setting.Classes, Affected: c.Setting.Affected,
+		Neighbours: c.Setting.Neighbours.String(), Target: c.Target, Plain: of(c.Plain),
+	}
+	for _, r := range c.Rows {
+		j := row{Name: r.Name, Title: r.Title}
+		if r.Refused != nil {
+			j.Refused = r.Refused.Error()
+		} else {
+			per := r.Mechanism.PerAnswer()
+			j.PerAnswer, j.Score = &per, of(r.Score)
+			j.Basis, j.Assumes = r.Mechanism.Basis(), r.Mechanism.Assumptions()
+		}
+		if d := r.AtVotes; d != nil {
+			j.AtVotes = &atVotes{"private votes", false, d.Answers, d.Delta, d.Epsilon, d.AnyVotes, d.Order, d.Cheaper}
+		}
+		out.Mechanisms = append(out.Mechanisms, j)
+	}
+	return out
+}

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/figure"
+	"github.com/darrm/darrm/sweep"
+)
+
+// curveStyles tell curves apart by colour and dashes and by their marks. The optimum has the
+// first, the baselines the others in their order.
+var curveStyles = []struct {
+	line  draw.LineStyle
+	shape draw.GlyphDrawer
+}{
+	{figure.Line(figure.Vermillion), draw.CircleGlyph{}},
+	{figure.Line(figure.Ink, 8, 3, 2, 3), draw.CrossGlyph{}},
+	{figure.Line(figure.Grey, 1, 2), draw.TriangleGlyph{}},
+	{figure.Line(figure.Blue, 5, 3), draw.SquareGlyph{}},
+	{figure.Line(figure.Sky, 2, 2), draw.RingGlyph{}},
+	{figure.Line(figure.Green, 4, 3), draw.PyramidGlyph{}},
+	{figure.Line(figure.Purple, 6, 2), draw.BoxGlyph{}},
+	{figure.Line(figure.Orange), draw.PlusGlyph{}},
+}
+
+// curve draws points in the i-th of curveStyles, with marks where they leave each other room.
+func (c *chart) curve(i int, name string, points plotter.XYs) error {
+	s := curveStyles[i]
+	glyph := draw.GlyphStyle{Color: s.line.Color, Radius: vg.Points(2.6)}
+	if len(points) <= 60 {
+		glyph.Shape = s.shape
+	}
+	return c.add(name, points, s.line, glyph)
+}
+
+// gammaPicture draws γ against the votes, the baselines beside it, each with what it costs by
+// the table's metric.
+func gammaPicture(t *gamma.Table) (figure.Sheet, error) {
+	p := t.Func()
+	problem := t.Problem()
+	m := metrics(t)[0]
+	c := newChart(fmt.Sprintf("%d teachers, one answer (%s, %.3g)-DP", problem.K, problem.TotalDecimal(), problem.Delta), "l, votes for 1", "γ(l)")
+	add := func(i int, name string, f gamma.Func) error {
+		var points plotter.XYs
+		for l := range p.K() + 1 {
+			if 2*l != p.K() { // a tie is a coin, whatever γ
+				points = append(points, plotter.XY{X: float64(l), Y: f.At(l)})
+			}
+		}
+		return c.curve(i, fmt.Sprintf("%s: %s %.3g", name, m.name, m.of(f)), points)
+	}
+	if err := add(0, "optimal", p); err != nil {
+		return figure.Sheet{}, err
+	}
+	for i, b := range t.Baselines {
+		if err := add(1+i, b.Title, b.Certified.Func()); err != nil {
+			return figure.Sheet{}, err
+		}
+	}
+	c.Y.Min, c.Y.Max = 0, 1.04
+	c.X.Min, c.X.Max = 0, float64(p.K())
+	return c.sheet(), nil
+}
+
+// sweepAxis is a parameter of a grid.
+type sweepAxis struct {
+	name, title string
+	of          func(constraints.Problem) float64
+}
+
+var sweepAxes = []sweepAxis{
+	{"m", "m, allowance", func(p constraints.Problem) float64 { return p.M }},
+	{"total-eps", "ε of one answer", func(p constraints.Problem) float64 { return p.TotalEpsilon }},
+	{"K", "K, teachers", func(p constraints.Problem) float64 { return float64(p.K) }},
+	{"eps", "ε of each teacher", func(p constraints.Problem) float64 { return p.Epsilon }},
+	{"teacher-delta", "Δ of each teacher", func(p constraints.Problem) float64 { return p.TeacherDelta }},
+	{"affected", "teachers that one record reaches", func(p constraints.Problem) float64 { return float64(p.Affected) }},
+}
+
+// sweepPlan is how the rows of a sweep become a picture.
+type sweepPlan struct {
+	x      sweepAxis
+	curves []string    // the other parameters that vary, of each curve; one "" where none does
+	rows   map[int]int // which curve a row belongs to
+}
+
+// planSweepPicture chooses the parameter with the most values for the horizontal axis, and one
+// curve for each combination of the others. It is a usage error if no parameter varies, or if
+// more curves are needed than can be told apart.
+func planSweepPicture(points []sweep.Point) (sweepPlan, error) {
+	distinct := func(a sweepAxis) int {
+		seen := map[float64]bool{}
+		for _, p := range points {
+			seen[a.of(p.Problem)] = true
+		}
+		return len(seen)
+	}
+	var varying []sweepAxis
+	best := 0
+	for _, a := range sweepAxes {
+		if distinct(a) < 2 {
+			continue
+		}
+		varying = append(varying, a)
+		infinite := slices.ContainsFunc(points, func(p sweep.Point) bool { return math.IsInf(a.of(p.Problem), 0) })
+		if n := distinct(a); !infinite && n > best {
+			best = n
+		}
+	}
+	i := slices.IndexFunc(varying, func(a sweepAxis) bool {
+		return distinct(a) == best
+	})
+	if i < 0 {
+		return sweepPlan{}, usagef("--plot needs a list with two finite values or more, of --K, --m, --total-eps, --eps, --teacher-delta or --affected")
+	}
+	plan := sweepPlan{x: varying[i], rows: map[int]int{}}
+	varying = splitting(points, slices.Insert(slices.Delete(varying, i, i+1), 0, plan.x))[1:]
+	for row, p := range points {
+		name := ""
+		for _, a := range varying {
+			if name != "" {
+				name += ", "
+			}
+			name += a.name + " = " + strconv.FormatFloat(a.of(p.Problem), 'g', 6, 64)
+		}
+		at := slices.Index(plan.curves, name)
+		if at < 0 {
+			at = len(plan.curves)
+			plan.curves = append(plan.curves, name)
+		}
+		plan.rows[row] = at
+	}
+	if len(plan.curves) > len(curveStyles) {
+		return plan, usagef("--plot would need %d curves, but can draw at most %d: sweep fewer values beside --%s", len(plan.curves), len(curveStyles), plan.x.name)
+	}
+	return plan, nil
+}
+
+// splitting returns the axes that tell points apart which those before them do not: where one
+// record may reach all teachers, the number of teachers says how many that are.
+func splitting(points []sweep.Point, axes []sweepAxis) (out []sweepAxis) {
+	groups := make([]string, len(points))
+	distinct := 1
+	for _, a := range axes {
+		finer, seen := slices.Clone(groups), map[string]bool{}
+		for i, p := range points {
+			finer[i] += fmt.Sprint(a.of(p.Problem), " ")
+			seen[finer[i]] = true
+		}
+		if len(seen) > distinct {
+			groups, distinct, out = finer, len(seen), append(out, a)
+		}
+	}
+	return out
+}
+
+// picture draws the errors of the rows: of the optimum and the baselines if there is one curve,
+// otherwise of the optimum of each.
+func (s *sweepRows) picture(plan sweepPlan) (figure.Sheet, error) {
+	y := "expected error"
+	if s.priorCounts != "" {
+		y = "Pr[label ≠ majority]"
+	}
+	title := "What the optimal noise function costs"
+	if len(plan.curves) == 1 {
+		title = "What the optimal noise function costs, and the baselines"
+	}
+	c := newChart(title, plan.x.title, y)
+	lo, hi, top := math.Inf(1), 0.0, 0.0
+	add := func(i int, name string, of func(sweepRow) (float64, bool), curve int) error {
+		var points plotter.XYs
+		for row, r := range s.rows {
+			if e, ok := of(r); ok && plan.rows[row] == curve {
+				x := plan.x.of(r.problem)
+				points = append(points, plotter.XY{X: x, Y: e})
+				lo, hi, top = min(lo, x), max(hi, x), max(top, e)
+			}
+		}
+		slices.SortFunc(points, func(a, b plotter.XY) int { return cmp.Compare(a.X, b.X) })
+		return c.curve(i, name, points)
+	}
+	optimum := func(r sweepRow) (float64, bool) { return r.expectedError, true }
+	for i, name := range plan.curves {
+		if err := add(i, cmp.Or(name, "optimal"), optimum, i); err != nil {
+			return figure.Sheet{}, err
+		}
+	}
+	if len(plan.curves) == 1 {
+		for i, kind := range gamma.BaselineKinds() {
+			baseline := func(r sweepRow) (float64, bool) { e, ok := r.baselines[kind.Name]; return e, ok }
+			if err := add(1+i, kind.Title, baseline, 0); err != nil {
+				return figure.Sheet{}, err
+			}
+		}
+	}
+	if lo > 0 && hi/lo > 50 {
+		c.X.Scale, c.X.Tick.Marker = plot.LogScale{}, plot.TickerFunc(figure.LogTicks)
+	}
+	if top == 0 {
+		top = 1
+	}
+	c.Y.Min, c.Y.Max = 0, 1.04*top
+	return c.sheet(), nil
+}

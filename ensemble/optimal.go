@@ -1,0 +1,30 @@
+package ensemble
+
+import (
+	"math"
+
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/gamma"
+)
+
+// OptimalTables returns the optimal noise functions that a comparison shows: the one for the
+// teachers of p, and the one for teachers that promise nothing at the same promise, which is
+// the best that any mechanism can do that sees two counts only. Where p's teachers promise
+// nothing the two are one. solve returns the optimum of a problem.
+func OptimalTables(p constraints.Problem, solve func(constraints.Problem) (*gamma.Certified, error)) ([]gamma.Named, error) {
+	var tables []gamma.Named
+	if !math.IsInf(p.Epsilon, 1) {
+		own, err := solve(p)
+		if err != nil {
+			return nil, err
+		}
+		tables = append(tables, gamma.Named{Name: "optimal", Title: "optimal γ", Certified: own})
+		total, _ := p.Total()
+		p.M, p.TotalEpsilon, p.Epsilon, p.TeacherDelta = 0, total, math.Inf(1), 0
+	}
+	counts, err := solve(p)
+	if err != nil {
+		return nil, err
+	}
+	return append(tables, gamma.Named{Name: "optimal_counts", Title: "best of the vote counts", Certified: counts}), nil
+}

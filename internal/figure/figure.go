@@ -1,0 +1,273 @@
+// Package figure is the house style of every picture: colours that all kinds of colour vision
+// tell apart (Okabe and Ito's), one font without serifs, sizes that can be read at 400 pixels
+// and on a slide, the legend below the data, and SVG that follows a reader's dark mode.
+package figure
+
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// Formats are the names' endings that [Format] takes.
+const Formats = ".svg or .png"
+
+// Format returns the format that the name of a picture asks for, "svg" or "png"; false if none.
+func Format(name string) (string, bool) {
+	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(name)), ".")
+	return format, format == "svg" || format == "png"
+}
+
+// Sizes of text, in points. A sheet is about 430 points wide, so at 400 pixels a point is
+// nearly a pixel.
+const (
+	titleSize = 12
+	labelSize = 11
+	tickSize  = 10
+)
+
+// Width and height of a single chart, in points.
+const (
+	SingleWidth  = 430
+	SingleHeight = 280
+)
+
+const legendLine = 17 // points from one line of a legend to the next
+
+// Sans returns the style of text of that size in points.
+func Sans(size float64) text.Style {
+	return text.Style{
+		Color:   Ink,
+		Font:    font.Font{Typeface: "Liberation", Variant: "Sans", Size: font.Length(size)},
+		Handler: plot.DefaultTextHandler,
+	}
+}
+
+// restyle gives a text of a chart the house font and colour, and leaves its alignment.
+func restyle(s *text.Style, size float64) {
+	house := Sans(size)
+	s.Color, s.Font = house.Color, house.Font
+}
+
+// New returns an empty chart with a grid.
+func New(title, x, y string) *plot.Plot {
+	p := plot.New()
+	p.BackgroundColor = paper
+	p.Title.Text = title
+	restyle(&p.Title.TextStyle, titleSize)
+	p.Title.Padding = vg.Points(6)
+	p.X.Label.Text, p.Y.Label.Text = x, y
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		restyle(&a.Label.TextStyle, labelSize)
+		restyle(&a.Tick.Label, tickSize)
+		a.Color, a.Tick.Color = Ink, Ink
+		a.Padding = vg.Points(3)
+		a.Tick.Marker = plot.TickerFunc(FewTicks)
+	}
+	grid := plotter.NewGrid()
+	grid.Vertical.Color, grid.Horizontal.Color = gridLines, gridLines
+	p.Add(grid)
+	return p
+}
+
+// Line is how a curve of a colour is drawn; dashes are lengths of line and gap in points.
+func Line(c color.Color, dashes ...float64) draw.LineStyle {
+	style := draw.LineStyle{Color: c, Width: vg.Points(1.8)}
+	for _, d := range dashes {
+		style.Dashes = append(style.Dashes, vg.Points(d))
+	}
+	return style
+}
+
+// Bars draws one horizontal bar for each value, the first at the top, each with its name at
+// the left and its label behind its end. The axis of values starts at 0; it has no length
+// where all values are 0, which [SharedRange] mends.
+func Bars(p *plot.Plot, names, labels []string, values []float64, colors []color.Color, height vg.Length) error {
+	n := len(values)
+	thick := min(vg.Points(18), 0.55*height/vg.Length(n+2))
+	top := 0.0
+	for i, v := range values {
+		at := float64(n - 1 - i)
+		bar, err := plotter.NewBarChart(plotter.Values{v}, thick)
+		if err != nil {
+			return err
+		}
+		bar.Horizontal, bar.XMin, bar.Color = true, at, colors[i]
+		bar.LineStyle.Width = 0
+		label, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: v, Y: at}}, Labels: labels[i : i+1]})
+		if err != nil {
+			return err
+		}
+		label.TextStyle[0] = Sans(tickSize)
+		label.TextStyle[0].YAlign = text.YCenter
+		label.Offset = vg.Point{X: vg.Points(3)}
+		p.Add(bar, label)
+		top = max(top, v)
+	}
+	reversed := slices.Clone(names)
+	slices.Reverse(reversed)
+	p.NominalY(reversed...)
+	restyle(&p.Y.Tick.Label, tickSize)
+	p.Y.Tick.Label.YAlign = text.YCenter
+	p.X.Min, p.X.Max = 0, top*1.35 // room for the label behind the longest bar
+	p.Y.Min, p.Y.Max = -0.7, float64(n)-0.3
+	return nil
+}
+
+// Entry is one line of a legend. A line of width 0 and a glyph without shape are not drawn.
+type Entry struct {
+	Name  string
+	Line  draw.LineStyle
+	Glyph draw.GlyphStyle
+}
+
+// Sheet is a picture: charts in rows and columns, nil for a gap, and one legend for all below
+// them.
+type Sheet struct {
+	Charts        [][]*plot.Plot
+	Width, Height vg.Length // of each chart; 0 for those of a single one
+	Legend        []Entry
+}
+
+// Encode writes the picture as "svg" or "png".
+func (s Sheet) Encode(w io.Writer, format string) error {
+	if s.Width == 0 {
+		s.Width, s.Height = vg.Points(SingleWidth), vg.Points(SingleHeight)
+	}
+	width := max(vg.Length(len(s.Charts[0]))*s.Width, vg.Points(SingleWidth))
+	l := newLegend(s.Legend, width)
+	height := vg.Length(len(s.Charts))*s.Height + l.height()
+	var b bytes.Buffer
+	switch format {
+	case "svg":
+		c := vgsvg.New(width, height)
+		s.paint(draw.New(c), l)
+		if _, err := c.WriteTo(&b); err != nil {
+			return err
+		}
+		_, err := w.Write(dress(b.Bytes()))
+		return err
+	case "png":
+		c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(144))
+		s.paint(draw.New(c), l)
+		_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
+		return err
+	}
+	return fmt.Errorf("picture format %q is neither svg nor png", format)
+}
+
+func (s Sheet) paint(all draw.Canvas, l legend) {
+	all.SetColor(paper)
+	all.Fill(all.Rectangle.Path())
+	label := Sans(labelSize)
+	label.Rotation, label.XAlign, label.YAlign = math.Pi/2, text.XCenter, text.YBottom
+	room := vg.Points(3)
+	charts, labels := make([][]*plot.Plot, len(s.Charts)), make([][]string, len(s.Charts))
+	for i, row := range s.Charts {
+		charts[i], labels[i] = make([]*plot.Plot, len(row)), make([]string, len(row))
+		for j, chart := range row {
+			if chart == nil {
+				continue
+			}
+			// The vertical axis' label is drawn here: on a logarithmic axis the library
+			// leaves room for it where it does not stand.
+			c := *chart
+			if labels[i][j] = c.Y.Label.Text; labels[i][j] != "" {
+				room = vg.Points(3) + label.FontExtents().Height
+			}
+			c.Y.Label.Text = ""
+			c.Title.Text = wrap(c.Title.Text, Sans(titleSize), s.Width-vg.Points(24))
+			charts[i][j] = &c
+		}
+	}
+	tiles := draw.Tiles{Rows: len(charts), Cols: len(charts[0]), PadX: vg.Points(10) + room, PadY: vg.Points(12), PadTop: vg.Points(8), PadBottom: vg.Points(4), PadLeft: vg.Points(4) + room, PadRight: vg.Points(12)}
+	canvases := plot.Align(charts, tiles, draw.Crop(all, 0, 0, l.height(), 0))
+	for i, row := range charts {
+		for j, chart := range row {
+			if chart != nil {
+				c := canvases[i][j]
+				chart.Draw(c)
+				data := chart.DataCanvas(c)
+				all.FillText(label, vg.Point{X: c.Min.X - vg.Points(3), Y: data.Center().Y}, labels[i][j])
+			}
+		}
+	}
+	l.draw(draw.Crop(all, vg.Points(12), vg.Points(-12), vg.Points(6), l.height()-all.Size().Y))
+}
+
+// wrap breaks a text into lines of at most that width, between words.
+func wrap(s string, style text.Style, width vg.Length) string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(s) {
+		if line != "" && style.Width(line+" "+word) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return strings.Join(append(lines, line), "\n")
+}
+
+// legend is a Sheet's, in as many columns as the longest name leaves room for.
+type legend struct {
+	entries       []Entry
+	rows, columns int
+}
+
+const thumbnail = 28 // points
+
+func newLegend(entries []Entry, width vg.Length) legend {
+	if len(entries) == 0 {
+		return legend{}
+	}
+	widest := vg.Length(0)
+	for _, e := range entries {
+		widest = max(widest, Sans(labelSize).Width(e.Name))
+	}
+	columns := int((width - vg.Points(24)) / (widest + vg.Points(thumbnail+5+14)))
+	columns = max(1, min(columns, len(entries)))
+	rows := (len(entries) + columns - 1) / columns
+	return legend{entries, rows, (len(entries) + rows - 1) / rows}
+}
+
+func (l legend) height() vg.Length {
+	if l.rows == 0 {
+		return 0
+	}
+	return vg.Points(float64(l.rows)*legendLine + 14)
+}
+
+func (l legend) draw(c draw.Canvas) {
+	style := Sans(labelSize)
+	style.YAlign = text.YCenter
+	for i, e := range l.entries {
+		x := c.Min.X + c.Size().X/vg.Length(l.columns)*vg.Length(i%l.columns)
+		y := c.Max.Y - vg.Points(legendLine)*(vg.Length(i/l.columns)+0.5)
+		right := x + vg.Points(thumbnail)
+		if e.Line.Width > 0 {
+			c.StrokeLine2(e.Line, x, y, right, y)
+		}
+		if e.Glyph.Shape != nil {
+			c.DrawGlyph(e.Glyph, vg.Point{X: (x + right) / 2, Y: y})
+		}
+		c.FillText(style, vg.Point{X: right + vg.Points(5), Y: y}, e.Name)
+	}
+}

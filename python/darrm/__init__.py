@@ -1,0 +1,61 @@
+"""The best possible private majority vote, from Python.
+
+The package carries the program ``darrm`` and calls it: there is one implementation of every
+promise, the program's. It needs Python 3.9 or later and nothing else; NumPy arrays and pandas
+frames are taken and given where they are installed.
+
+>>> import darrm
+>>> table = darrm.solve(K=11, m=3)
+>>> [round(g, 6) for g in table.gamma[:6]]
+[1.0, 0.977696, 1.0, 1.0, 0.54234, 0.939241]
+>>> round(table.error, 9)
+0.041269485
+
+Labels for three queries of five teachers that are each (1, 0)-differentially private:
+
+>>> votes = [[1, 0, 1, 1, 1], [0, 0, 0, 1, 0], [1, 1, 1, 1, 1]]
+>>> released = darrm.aggregate(votes, m=2, eps=1, teacher_delta=0)
+>>> len(released.labels), released.per_label
+(3, {'epsilon': 2, 'delta': 0})
+
+What goes wrong is an exception of the program's kind, with its hint:
+
+>>> darrm.solve(K=11, m=-3)
+Traceback (most recent call last):
+    ...
+darrm.UsageError: privacy allowance m = -3, but it must be a finite number > 0
+
+Keywords are the program's flags with ``_`` for ``-``: ``total_eps=0.5`` is ``--total-eps 0.5``.
+``True`` gives a flag without a value, ``None`` leaves it out. ``darrm <command> --help``, or
+``darrm.run("solve", "--help")``, says what there is.
+
+==============  ==========================================================================
+symbol          keyword
+==============  ==========================================================================
+K               ``K``, how many teachers vote
+ε, Δ            ``eps`` and ``teacher_delta``, what each teacher promises
+m               ``m``: one label may cost m·ε; or ``total_eps``, the label's ε itself
+δ               ``delta`` of one label
+t               ``affected``, the most teachers that one person's record reaches
+==============  ==========================================================================
+"""
+
+from ._program import (
+    BudgetError,
+    DarrmError,
+    Failure,
+    InputError,
+    Interrupted,
+    LedgerError,
+    OutputError,
+    SolverError,
+    UncertifiedError,
+    UsageError,
+    run,
+)
+from ._calls import Labels, Table, aggregate, compare, plan, solve, verify
+
+__all__ = [
+    "BudgetError", "DarrmError", "Failure", "InputError", "Interrupted", "Labels", "LedgerError", "OutputError",
+    "SolverError", "Table", "UncertifiedError", "UsageError", "aggregate", "compare", "plan", "run", "solve", "verify",
+]

@@ -1,0 +1,170 @@
+"""Calling the program: where it is, what it is told, and what its failures become."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import threading
+from pathlib import Path
+from typing import Any, Callable, Optional
+
+#: What a call may report while it works: one dict for each step.
+Progress = Callable[[dict], None]
+
+
+class DarrmError(Exception):
+    """A failure of the program.
+
+    Attributes:
+        kind: the program's word for it, such as ``"usage"``.
+        exit_code: the program's exit code.
+        hint: what to do about it, or ``None``.
+    """
+
+    def __init__(self, message: str, kind: str = "failure", exit_code: int = 1, hint: Optional[str] = None):
+        super().__init__(message if hint is None else f"{message}\nhint: {hint}")
+        self.kind, self.exit_code, self.hint = kind, exit_code, hint
+
+
+class Failure(DarrmError):
+    """A failure that none of the others describes."""
+
+
+class UsageError(DarrmError, ValueError):
+    """A parameter is wrong."""
+
+
+class InputError(DarrmError):
+    """Votes or a file are missing, unreadable or malformed."""
+
+
+class UncertifiedError(DarrmError):
+    """A guarantee could not be certified; nothing was released."""
+
+
+class SolverError(DarrmError):
+    """The linear program was not solved: no solver, too large, or out of time."""
+
+
+class OutputError(DarrmError):
+    """A file could not be written."""
+
+
+class BudgetError(DarrmError):
+    """The ledger refused: the budget does not allow it, or it was charged before."""
+
+
+class LedgerError(DarrmError):
+    """The ledger is damaged, was rolled back or could not be written."""
+
+
+class Interrupted(DarrmError):
+    """The program was interrupted. Nothing was released."""
+
+
+_KINDS = {
+    "failure": Failure, "usage": UsageError, "input": InputError, "uncertified": UncertifiedError, "solver": SolverError,
+    "output": OutputError, "budget": BudgetError, "ledger": LedgerError, "interrupted": Interrupted,
+}
+
+for _kind in (DarrmError, *_KINDS.values()):
+    _kind.__module__ = "darrm"  # where users find it
+
+
+def program() -> str:
+    """The path of the program: ``$DARRM``, the one in this package, or the one in ``$PATH``."""
+    stated = os.environ.get("DARRM")
+    if stated:
+        return stated
+    own = Path(__file__).with_name("bin") / ("darrm.exe" if os.name == "nt" else "darrm")
+    if own.is_file():
+        return str(own)
+    found = shutil.which("darrm")
+    if found is None:
+        raise Failure("the program darrm is neither in this package nor in $PATH; name it in $DARRM")
+    return found
+
+
+def flags(options: dict) -> list:
+    """The program's flags for keywords: ``total_eps=0.5`` is ``--total-eps=0.5``."""
+    out = []
+    for name, value in options.items():
+        flag = "--" + name.replace("_", "-")
+        if value is None or value is False:
+            continue
+        if value is True:
+            out.append(flag)
+        elif isinstance(value, (list, tuple)):
+            out.append(flag + "=" + ",".join(str(v) for v in value))
+        elif isinstance(value, (str, int, float, os.PathLike)) or hasattr(value, "__float__"):
+            out.append(f"{flag}={value if isinstance(value, (str, os.PathLike)) else _number(value)}")
+        else:
+            raise TypeError(f"{name} = {value!r}: not a number, text, list or truth value")
+    return out
+
+
+def _number(value: Any) -> str:
+    """The shortest decimal of a number: what is written is what is promised."""
+    if isinstance(value, int) or (hasattr(value, "__index__") and not isinstance(value, float)):
+        return str(int(value))
+    return repr(float(value))
+
+
+def run(*arguments: str, stdin: Optional[bytes] = None, progress: Optional[Progress] = None) -> str:
+    """Run the program and return what it prints.
+
+    Args:
+        arguments: the command line, such as ``"solve", "--K", "11", "--m", "3"``.
+        stdin: what it reads, if anything.
+        progress: called with a dict for each step that the program reports.
+
+    Raises:
+        DarrmError: the subclass that the program's failure is.
+    """
+    command = [program(), *map(str, arguments)]
+    if progress is not None:
+        command.append("--progress=json")
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as p:
+        said: list = []
+
+        def listen() -> None:
+            for line in p.stderr:
+                text = line.decode("utf-8", "replace")
+                if progress is not None and text.startswith('{"progress"'):
+                    progress(json.loads(text)["progress"])
+                else:
+                    said.append(text)
+
+        def feed() -> None:
+            try:
+                p.stdin.write(stdin)
+                p.stdin.close()
+            except BrokenPipeError:
+                pass  # the program ended first, and says why
+
+        threads = [threading.Thread(target=listen)] + ([threading.Thread(target=feed)] if stdin is not None else [])
+        try:
+            for t in threads:
+                t.start()
+            out = p.stdout.read()
+            for t in threads:
+                t.join()
+            p.wait()
+        except BaseException:
+            p.terminate()  # the program stops within a second and leaves no half-written file
+            raise
+    if p.returncode != 0:
+        raise _error(said, p.returncode)
+    return out.decode("utf-8")
+
+
+def _error(said: list, code: int) -> DarrmError:
+    for line in reversed(said):
+        if line.startswith('{"error"'):
+            e = json.loads(line)
+            return _KINDS.get(e["kind"], Failure)(e["error"], e["kind"], e["exit_code"], e.get("hint"))
+    return Failure("".join(said).strip() or f"the program ended with {code}", exit_code=code)

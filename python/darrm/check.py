@@ -1,0 +1,357 @@
+"""A second checker of noise-function tables, which shares no code with the program.
+
+    python3 -m darrm.check table.json [--json]
+
+It decides two questions about the table that ``darrm solve --out`` wrote:
+
+private   Is the released majority (ε, δ)-differentially private, as the table says?
+optimal   Is its error as near to the least possible as the table says?
+
+It needs nothing but Python's standard library and does all arithmetic on integers and
+fractions. It visits every constraint, one by one, so it serves K ≤ 15 (K ≤ 21 where the
+teachers' Δ is 0) in about a minute. ``darrm verify`` does the same for any K.
+
+The rule that it checks, of S. Jiang, Communication Efficient and Differentially Private
+Optimization (2024), Lemma 3.4.4: with L the number of teachers that answer 1,
+φ(l) = sign(l - K/2)·γ(l) and Φ(p) = E[φ(L)] for teachers that answer 1 with probabilities p,
+
+    Φ(p) - E·Φ(p') ≤ E - 1 + 2δ,    E = e^(the release's ε),
+
+for every p and p' in which each teacher is at one of the corners of what (ε, Δ)-differential
+privacy allows:
+
+    (0,0) (1,1) (Δ,0) (0,Δ) (1,1-Δ) (1-Δ,1) (a,b) (b,a),    a = (e^ε+Δ)/(e^ε+1),  b = 1 - a.
+
+The left side is affine in each teacher's pair, so these are enough. At most ``affected``
+teachers have p ≠ p'; the others are at (0,0) or (1,1).
+
+Every rounding is to the private side. The teachers' e^ε is rounded up: they may leak a little
+more than they do. The release's e^ε is rounded down: it must keep a little more than it says.
+
+Symbols: K teachers, γ gamma, φ phi, ε epsilon, Δ teacher_delta, δ delta, E release_factor.
+"""
+
+import argparse
+import json
+import math
+import sys
+from fractions import Fraction
+
+__all__ = ["CheckError", "Verdict", "check", "main"]
+
+#: The largest K for Δ > 0 and for Δ = 0.
+MAX_TEACHERS = (15, 21)
+
+#: Digits to which e^ε is worked out: far beyond the 17 of a float.
+_DIGITS = 60
+
+#: What a claimed gap may differ from the one found here: the claim rounds its figures too.
+_ROUNDING = Fraction(1, 10**12)
+
+
+class CheckError(Exception):
+    """The file is no table that can be checked; the text says why."""
+
+
+class Verdict:
+    """What was found about one table.
+
+    Attributes:
+        private: whether every constraint holds.
+        excess: the largest left side minus the right side, as a float; private means ≤ 0.
+        worst: the corners of the worst constraint, as counts of teachers in the table's order.
+        constraints: how many constraints were checked.
+        optimal: whether the gap is at most the stated one.
+        error: the table's error, worked out here.
+        gap: how far at most the error is from the least possible, as a float.
+    """
+
+    def __init__(self, private, excess, worst, constraints, optimal, error, gap):
+        self.private = private
+        self.excess = excess
+        self.worst = worst
+        self.constraints = constraints
+        self.optimal = optimal
+        self.error = error
+        self.gap = gap
+
+
+def _decimal(number, name):
+    """The exact value of the decimal that a JSON file shows."""
+    if isinstance(number, bool) or not isinstance(number, (int, Fraction)):
+        raise CheckError(f"{name} = {number!r}, but it must be a number")
+    return Fraction(number)
+
+
+def _exp(x, up):
+    """e^x for a fraction x ≥ 0, rounded up or down to _DIGITS digits after the point."""
+    halvings = 0
+    while x > 1:
+        x, halvings = x / 2, halvings + 1
+    scale = 10 ** (_DIGITS + 20 + 2 * halvings)
+    # Σ x^i/i! in integers: low is rounded down at each step; what was rounded off and the
+    # rest of the series are added to high.
+    term, low, steps = scale, 0, 0
+    while term:
+        low += term
+        steps += 1
+        term = term * x.numerator // (x.denominator * steps)
+    high = low + 4 * steps
+    low, high = Fraction(low, scale), Fraction(high, scale)
+    for _ in range(halvings):
+        low, high = low * low, high * high
+    unit = 10**_DIGITS
+    return Fraction(math.ceil(high * unit), unit) if up else Fraction(math.floor(low * unit), unit)
+
+
+class _Table:
+    """A table file, read and checked for form."""
+
+    def __init__(self, raw):
+        def field(name):
+            if name not in raw:
+                raise CheckError(f"{name} is missing")
+            return raw[name]
+
+        def whole(name, least, most):
+            value = field(name)
+            if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+                raise CheckError(f"{name} = {value!r}, but it must be a whole number from {least} to {most}")
+            return value
+
+        if not isinstance(raw, dict):
+            raise CheckError("not an object")
+        whole("format_version", 1, 1)
+        self.k = whole("k", 1, 10**6)
+        self.affected = whole("affected", 1, self.k)
+        self.endless = field("epsilon") == "inf"
+        self.epsilon = None if self.endless else _decimal(raw["epsilon"], "epsilon")
+        self.teacher_delta = _decimal(field("teacher_delta"), "teacher_delta")
+        self.delta = _decimal(field("delta"), "delta")
+        if "total_epsilon" in raw:
+            self.total = _decimal(raw["total_epsilon"], "total_epsilon")
+        elif self.endless:
+            raise CheckError('total_epsilon is missing, but epsilon = "inf" needs it')
+        else:
+            self.total = _decimal(field("m"), "m") * self.epsilon
+        for name, value in (("teacher_delta", self.teacher_delta), ("delta", self.delta)):
+            if not 0 <= value < 1:
+                raise CheckError(f"{name} = {float(value)}, but it must be in [0,1)")
+        if not 0 < self.total <= 700 or not (self.endless or 0 <= self.epsilon <= 700):
+            raise CheckError("an epsilon is outside the range from 0 to 700")
+        if self.endless and self.teacher_delta:
+            raise CheckError('teacher_delta must be 0 where epsilon = "inf"')
+        most = MAX_TEACHERS[self.teacher_delta == 0]
+        if self.k > most:
+            raise CheckError(f"k = {self.k}, but one by one this checks at most {most} teachers with such a teacher_delta; use darrm verify")
+        self.gamma = [_decimal(g, "gamma") for g in field("gamma")]
+        if len(self.gamma) != self.k + 1:
+            raise CheckError(f"gamma has {len(self.gamma)} values, but k = {self.k} needs {self.k + 1}")
+        for value, mirrored in zip(self.gamma, reversed(self.gamma)):
+            if value != mirrored or not 0 <= value <= 1:
+                raise CheckError("gamma must be the same from both ends, with values in [0,1]")
+        self.shape = field("shape")
+        if self.shape not in ("free", "monotone"):
+            raise CheckError(f'shape = {self.shape!r}, but it must be "free" or "monotone"')
+        self.raw = raw
+
+    def phi(self):
+        """φ(0) … φ(K) as integers, and the integer that stands for 1."""
+        # γ is a float64 in [0,1]: its exact value, not that of its decimal, is what is drawn.
+        one = 2**53
+        values = []
+        for l, g in enumerate(self.gamma):
+            exact = Fraction(float(g)) * one
+            if exact.denominator != 1:
+                raise CheckError(f"gamma({l}) is no multiple of 2⁻⁵³")
+            sign = (2 * l > self.k) - (2 * l < self.k)
+            values.append(sign * int(exact))
+        return values, one
+
+    def corners(self):
+        """The pairs (p, p') in the order of the table's proof, None where Δ = 0 leaves one out."""
+        d = self.teacher_delta
+        if self.endless:
+            a = Fraction(1)
+        else:
+            x = _exp(self.epsilon, up=True)
+            a = (x + d) / (x + 1)
+        near = [(d, 0), (0, d), (1, 1 - d), (1 - d, 1)] if d else [None] * 4
+        return [(0, 0), (1, 1), *near, (a, 1 - a), (1 - a, a)]
+
+    def weights(self):
+        """What each γ(l), l < K/2, is worth in the objective; None for the worst case."""
+        k, free = self.k, (self.k + 1) // 2
+        if self.raw.get("worst_case"):
+            return None
+        counts = self.raw.get("prior_counts")
+        if counts:
+            counts = [_decimal(c, "prior_counts") for c in counts]
+            if len(counts) != k + 1 or min(counts) < 0 or not sum(counts):
+                raise CheckError("prior_counts must be K+1 numbers ≥ 0 that are not all 0")
+            return [(counts[l] + counts[k - l]) / (2 * sum(counts)) for l in range(free)]
+        mean = _decimal(self.raw.get("prior_mean"), "prior_mean")
+        if not Fraction(1, 2) < mean < 1:
+            raise CheckError(f"prior_mean = {float(mean)}, but it must be in (0.5,1)")
+        b = [math.comb(k, l) * mean**l * (1 - mean) ** (k - l) for l in range(k + 1)]
+        return [(b[k - l] - b[l]) / 2 for l in range(free)]
+
+
+def _worst(table, corners, factor):
+    """The largest Φ(p) - factor·Φ(p') over all multisets, its corners, and their number.
+
+    A multiset's value comes from that of one teacher fewer: with one more teacher at
+    probability p, ψ(l) becomes (1-p)·ψ(l) + p·ψ(l+1). Each corner's probabilities are brought
+    to one denominator, so a step is two products of integers.
+    """
+    phi, one = table.phi()
+    used = [(i, c) for i, c in enumerate(corners) if c is not None]
+    steps = []
+    for i, pair in used:
+        p, q = Fraction(pair[0]), Fraction(pair[1])
+        d = math.lcm(p.denominator, q.denominator)
+        steps.append((i, int(p * d), int(q * d), d, pair[0] != pair[1]))
+    # The corners with the largest denominators come last: the integers stay short for long.
+    steps.sort(key=lambda s: s[3])
+    best, counts, visited = [None, None], [0] * len(corners), 0
+    top, bottom = factor.numerator, factor.denominator
+
+    def visit(first, left, movable, u, v, scale):
+        nonlocal visited
+        if not left:
+            visited += 1
+            value = Fraction(bottom * u[0] - top * v[0], bottom * scale)
+            if best[0] is None or value > best[0]:
+                best[0], best[1] = value, counts[:]
+            return
+        for j in range(first, len(steps)):
+            i, p, q, d, moves = steps[j]
+            if moves and not movable:
+                continue
+            counts[i] += 1
+            visit(
+                j, left - 1, movable - moves,
+                [(d - p) * x + p * y for x, y in zip(u, u[1:])],
+                [(d - q) * x + q * y for x, y in zip(v, v[1:])],
+                scale * d,
+            )
+            counts[i] -= 1
+
+    visit(0, table.k, table.affected, phi, phi, one)
+    return best[0], best[1], visited
+
+
+def _law(counts, corners, side):
+    """The probabilities of each number of ones for teachers at these corners."""
+    law = [Fraction(1)]
+    for n, pair in zip(counts, corners):
+        for _ in range(n):
+            p = Fraction(pair[side])
+            law = [a * (1 - p) + b * p for a, b in zip(law + [0], [0] + law)]
+    return law
+
+
+def _lower_bound(table, corners, low_factor, high_factor):
+    """A number that no private noise function of this shape has an error below.
+
+    Weak duality: for multipliers y ≥ 0 on constraints that every private γ satisfies,
+
+        error(γ) ≥ Σ w(l) - Σ y·r + min over γ of Σ d(l)·γ(l),   d = -w + Σ y·row.
+
+    Constraints and right sides are divided by 1 + E, as in the table. e^ε of the teachers is
+    known to 60 digits only; what that can do to the sum is taken off at the end.
+    """
+    k, free = table.k, (table.k + 1) // 2
+    weights = table.weights()
+    if weights is None:
+        stated = [Fraction(float(w)) for w in table.raw.get("proof_weights", [])]
+        # For weights of sum ≤ ½, Σ w·(1-γ) is at most the worst case, max ½·(1-γ).
+        if len(stated) != free or min(stated) < 0 or sum(stated) > Fraction(1, 2) + _ROUNDING:
+            raise CheckError("proof_weights must be numbers ≥ 0, one for each γ, of sum at most 1/2")
+        total = sum(stated)
+        weights = [w / max(1, 2 * total) for w in stated]
+    price, total, d = Fraction(0), Fraction(0), [-w for w in weights]
+    right = (high_factor - 1 + 2 * table.delta) / (1 + low_factor)
+    for term in table.raw.get("proof", []):
+        counts, y = term["corners"], Fraction(float(term["multiplier"]))
+        fits = len(counts) == 8 and sum(counts) == k and min(counts) >= 0 and sum(counts[2:]) <= table.affected
+        if y < 0 or not fits or any(n and c is None for n, c in zip(counts, corners)):
+            raise CheckError(f"proof: {term} is no constraint of this table")
+        p, q = _law(counts, corners, 0), _law(counts, corners, 1)
+        for l in range(free):
+            row = (p[k - l] - p[l] - low_factor * (q[k - l] - q[l])) / (1 + low_factor)
+            d[l] += y * row
+        price += y * right
+        total += y
+    if table.shape == "free":
+        least = sum(min(0, x) for x in d)
+    else:  # γ that do not increase towards the middle are mixtures of steps
+        prefix, least = Fraction(0), Fraction(0)
+        for x in d:
+            prefix += x
+            least = min(least, prefix)
+    unknown = total * k * Fraction(1, 10 ** (_DIGITS - 10))
+    return max(Fraction(0), sum(weights) - price + least - unknown)
+
+
+def check(table):
+    """Check a table: a path, or the object that its JSON holds, read by ``load``.
+
+    Returns a Verdict. Raises CheckError for what is no table, or too large for this way, and
+    OSError for a file that cannot be read.
+    """
+    if not isinstance(table, dict):
+        table = load(table)
+    t = _Table(table)
+    corners = t.corners()
+    factor = _exp(t.total, up=False)
+    left, worst, constraints = _worst(t, corners, factor)
+    excess = left - (factor - 1 + 2 * t.delta)
+
+    gamma = [Fraction(float(g)) for g in t.gamma]
+    weights = t.weights()
+    free = (t.k + 1) // 2
+    if weights is None:
+        error = max((1 - g) / 2 for g in gamma[:free])
+    else:
+        error = sum(w * (1 - g) for w, g in zip(weights, gamma))
+    gap = error - _lower_bound(t, corners, factor, _exp(t.total, up=True))
+    stated = _decimal(table.get("certificate", {}).get("gap"), "certificate.gap")
+    return Verdict(excess <= 0, float(excess), worst, constraints, gap <= stated + _ROUNDING, float(error), float(gap))
+
+
+def load(path):
+    """Read a table with its decimals as exact fractions; ``-`` is standard input."""
+    try:
+        if path == "-":
+            return json.load(sys.stdin, parse_float=Fraction)
+        with open(path, encoding="utf-8") as f:
+            return json.load(f, parse_float=Fraction)
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as e:
+        raise CheckError(f"{path}: not JSON: {e}") from e
+
+
+def main(arguments=None):
+    """The command. Returns 0 where all holds, 4 where something does not, 3 for other files."""
+    parser = argparse.ArgumentParser(prog="python3 -m darrm.check", description="Check a table of darrm solve with exact fractions.")
+    parser.add_argument("table", help="the table's file, - for standard input")
+    parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
+    options = parser.parse_args(arguments)
+    try:
+        v = check(options.table)
+    except (CheckError, OSError) as e:
+        print(f"darrm.check: {e}", file=sys.stderr)
+        return 3
+    if options.json:
+        json.dump(vars(v), sys.stdout, indent=2)
+        print()
+    else:
+        sign = "≤" if v.private else ">"
+        print(f"private: {'yes' if v.private else 'NO'}: all {v.constraints:,} constraints" if v.private else f"private: NO: one of {v.constraints:,} constraints is broken")
+        print(f"  largest left side - right side = {v.excess:.3e} {sign} 0, at corners {v.worst}")
+        print(f"optimal: {'yes' if v.optimal else 'NO'}: error {v.error:.12g}, at most {max(v.gap, 0):.2g} above the least possible")
+    return 0 if v.private and v.optimal else 4
+
+
+if __name__ == "__main__":
+    sys.exit(main())

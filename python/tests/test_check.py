@@ -1,0 +1,156 @@
+"""The second checker against tables that are right, and against ones that are wrong in one thing."""
+
+import contextlib
+import copy
+import io
+import json
+import math
+import os
+import sys
+import unittest
+from fractions import Fraction
+from pathlib import Path
+
+if not os.environ.get("DARRM_INSTALLED"):
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+from darrm import check as module  # noqa: E402
+from darrm.check import CheckError, check, main  # noqa: E402
+
+#: solve --K 5 --m 2 --teacher-delta 1e-5, written by the program.
+TABLES = Path(__file__).parent / "tables"
+
+
+def table(name):
+    return module.load(str(TABLES / name))
+
+
+class RightTables(unittest.TestCase):
+    def test_right(self):
+        for path in sorted(TABLES.glob("*.json")):
+            with self.subTest(path.name):
+                v = check(str(path))
+                self.assertTrue(v.private)
+                self.assertTrue(v.optimal)
+                t = table(path.name)
+                self.assertEqual(v.constraints, t["certificate"]["constraints"])
+                self.assertAlmostEqual(v.error, float(t["expected_error"]), places=14)
+
+    def test_known_optimum(self):
+        """K = 11, m = 3 (the literature's example): 31,824 constraints, error 0.041269485245."""
+        v = check(str(TABLES / "k11.json"))
+        self.assertEqual(v.constraints, 31824)
+        self.assertAlmostEqual(v.error, 0.041269485245, places=11)
+
+
+class WrongTables(unittest.TestCase):
+    def wrong(self, name, change, private, optimal):
+        t = copy.deepcopy(table(name))
+        change(t)
+        v = check(t)
+        self.assertEqual((v.private, v.optimal), (private, optimal))
+
+    def test_more_gamma_than_is_private(self):
+        """2⁻⁴⁰ more of one γ breaks a constraint that the optimum uses up."""
+
+        def change(t):
+            for i in (1, 4):
+                t["gamma"][i] = Fraction(float(t["gamma"][i]) + 2.0**-40)
+
+        self.wrong("k5.json", change, private=False, optimal=True)
+
+    def test_smaller_promise(self):
+        for name, by in (("delta", Fraction(999999, 10**6)), ("m", Fraction(999999, 10**6))):
+            with self.subTest(name):
+                self.wrong("k5.json", lambda t, name=name, by=by: t.update({name: t[name] * by}), private=False, optimal=True)
+
+    def test_weaker_teachers(self):
+        t = table("k5.json")
+        t["total_epsilon"] = t["m"] * t["epsilon"]  # the promise stays
+        for name in ("epsilon", "teacher_delta"):
+            with self.subTest(name):
+                v = check({**t, name: t[name] * Fraction(100001, 100000)})
+                self.assertFalse(v.private)
+
+    def test_more_reached(self):
+        v = check({**table("k5-one-reached.json"), "affected": 2, "proof": []})
+        self.assertFalse(v.private)
+
+    def test_not_optimal(self):
+        def half(t):
+            t["gamma"] = [Fraction(int(g * 2**52), 2**53) for g in t["gamma"]]
+
+        self.wrong("k5.json", half, private=True, optimal=False)
+
+    def test_no_proof(self):
+        self.wrong("k5.json", lambda t: t.update(proof=[]), private=True, optimal=False)
+
+    def test_proof_of_what_is_no_constraint(self):
+        t = copy.deepcopy(table("k5.json"))
+        t["proof"][0]["corners"][0] += 1
+        with self.assertRaisesRegex(CheckError, "no constraint"):
+            check(t)
+
+    def test_form(self):
+        for change, words in (
+            ({"k": 16}, "at most 15"),
+            ({"k": "5"}, "whole number"),
+            ({"format_version": 2}, "format_version"),
+            ({"gamma": [1] * 5}, "gamma has 5 values"),
+            ({"gamma": [0, 1, 1, 1, 1, 1]}, "same from both ends"),
+            ({"delta": 1}, "in \\[0,1\\)"),
+            ({"shape": "round"}, "shape"),
+        ):
+            with self.subTest(change):
+                with self.assertRaisesRegex(CheckError, words):
+                    check({**table("k5.json"), **change})
+
+
+class Arithmetic(unittest.TestCase):
+    def test_exp(self):
+        """Both ends enclose e^x, 10⁻⁵⁹ apart at most, times e^x."""
+        for x in (Fraction(0), Fraction(1, 10), Fraction(1), Fraction(7, 3), Fraction(50)):
+            low, high = module._exp(x, up=False), module._exp(x, up=True)
+            self.assertLessEqual(low, high)
+            self.assertLessEqual(high - low, Fraction(10) ** -59)
+            self.assertAlmostEqual(float(low) / math.exp(x), 1, places=13)
+        # e to 65 digits, from the literature.
+        e = Fraction("2.71828182845904523536028747135266249775724709369995957496696762772")
+        self.assertLess(module._exp(Fraction(1), up=False), e)
+        self.assertGreater(module._exp(Fraction(1), up=True), e)
+
+
+class Command(unittest.TestCase):
+    def run_main(self, *arguments):
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = main(list(arguments))
+        return code, out.getvalue(), err.getvalue()
+
+    def test_right(self):
+        code, out, _ = self.run_main(str(TABLES / "k5.json"))
+        self.assertEqual(code, 0)
+        self.assertIn("private: yes: all 792 constraints", out)
+
+    def test_wrong(self):
+        t = json.loads((TABLES / "k5.json").read_text())
+        t["delta"] = 1e-5
+        path = Path(self.enterContext(_folder())) / "wrong.json"
+        path.write_text(json.dumps(t))
+        code, out, _ = self.run_main(str(path), "--json")
+        self.assertEqual(code, 4)
+        self.assertFalse(json.loads(out)["private"])
+
+    def test_no_file(self):
+        code, out, err = self.run_main("/nowhere/table.json")
+        self.assertEqual((code, out), (3, ""))
+        self.assertIn("darrm.check: ", err)
+
+
+def _folder():
+    import tempfile
+
+    return tempfile.TemporaryDirectory()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,34 @@
+// Package budgetpage writes a [release.BudgetReport] as one HTML page, whole in itself: no
+// scripts, nothing from any network, in light or dark as the reader asks for, on paper too. It
+// is a package of its own so that those who only release link no HTML templates.
+package budgetpage
+
+import (
+	"bytes"
+	_ "embed"
+	"html/template"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/darrm/darrm/release"
+)
+
+//go:embed page.html.tmpl
+var text string
+
+var page = template.Must(template.New("page").Funcs(template.FuncMap{
+	"when": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 MST") },
+	"join": func(list []string) string { return strings.Join(list, ", ") },
+}).Parse(text))
+
+// Write writes the page. The error is that of w.
+func Write(w io.Writer, r *release.BudgetReport) error {
+	// Into memory first: half a page is no page.
+	var b bytes.Buffer
+	if err := page.Execute(&b, r); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}

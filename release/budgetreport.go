@@ -1,0 +1,266 @@
+package release
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/ledger"
+)
+
+// BudgetReport tells the person who answers for a ledger what it holds: what was granted, what
+// was released and when, under which promise, what remains, and what all that rests on. It has
+// nothing that was computed from private data: no votes, no labels, no digest of votes.
+type BudgetReport struct {
+	Ledger     string          `json:"ledger"` // the file's name, without its folder
+	Neighbours ledger.Relation `json:"neighbours,omitempty"`
+	Granted    Amount          `json:"granted"`
+	Spent      Amount          `json:"spent"`     // rounded up, as every cost
+	Remaining  Amount          `json:"remaining"` // granted less spent, exactly
+	Share      [2]float64      `json:"share"`     // of ε and of δ that is spent, in percent, rounded up
+	Meaning    string          `json:"meaning"`   // what was spent promises a person, in words
+	// Short are ε and δ in six digits for people: what was spent rounded up, what remains down.
+	Short    struct{ Spent, Remaining [2]string } `json:"-"`
+	Warnings []string                             `json:"warnings,omitempty"`
+	Releases []ReportEntry                        `json:"charges"`
+	Assumed  []Assumption                         `json:"assumed"`
+	Entries  uint64                               `json:"entries"`
+	Head     string                               `json:"head"` // names this state of the ledger
+}
+
+// Amount is a cost of a ledger as exact decimals.
+type Amount struct {
+	Epsilon json.Number `json:"epsilon"`
+	Delta   json.Number `json:"delta"`
+}
+
+func newAmount(c ledger.Cost) Amount {
+	e, d := c.Decimals()
+	return Amount{json.Number(e), json.Number(d)}
+}
+
+// ReportEntry is one charge of a ledger.
+type ReportEntry struct {
+	Seq    uint64    `json:"seq"`
+	ID     string    `json:"request"`
+	Time   time.Time `json:"time"` // by the clock of the machine that charged
+	What   string    `json:"what"`
+	Cost   Amount    `json:"cost"`              // of the whole charge
+	Rule   string    `json:"rule,omitempty"`    // what the cost follows from
+	PaidBy string    `json:"paid_by,omitempty"` // the earlier charge that covers this one, at no cost
+	Who    string    `json:"ensemble,omitempty"`
+	Result string    `json:"sha256,omitempty"` // of what is released; "" where the ledger has none
+	// Shared says that the charge is no release itself: it pays for others.
+	Shared bool `json:"shared,omitempty"`
+}
+
+// Assumption is something that no ledger can see and that its promises rest on.
+type Assumption struct {
+	Text     string   `json:"text"`
+	Requests []string `json:"requests,omitempty"` // that rest on it; none where all do
+}
+
+// NewBudgetReport verifies the ledger and reports its state. Errors are those of
+// [ledger.Ledger.History]. Cost: that of History.
+func NewBudgetReport(ctx context.Context, l *ledger.Ledger) (*BudgetReport, error) {
+	entries, err := l.History(ctx)
+	if err != nil {
+		return nil, err
+	}
+	granted := l.Budget().Cost()
+	// The sum of these entries, not what the ledger says now: somebody may charge meanwhile.
+	var spent ledger.Cost
+	for i := range entries {
+		spent = spent.Plus(entries[i].Total())
+	}
+	r := &BudgetReport{
+		Ledger: filepath.Base(l.Path()), Neighbours: l.Relation(), Granted: newAmount(granted), Spent: newAmount(spent),
+		Remaining: newAmount(granted.Minus(spent)), Share: share(spent, granted), Meaning: meaning(spent, l.Relation()),
+		Releases: []ReportEntry{}, Entries: uint64(len(entries)),
+	}
+	spentE, spentD := spent.Ceil()
+	r.Short.Spent = [2]string{num.Outward(spentE, 6, true), num.Outward(spentD, 6, true)}
+	leftE, leftD := granted.Minus(spent).Floor()
+	r.Short.Remaining = [2]string{num.Outward(leftE, 6, false), num.Outward(leftD, 6, false)}
+	if n := len(entries); n > 0 {
+		r.Head = ledger.Head{Seq: entries[n-1].Seq, Hash: entries[n-1].Hash}.String()
+	} else {
+		head, err := l.Head(ctx)
+		if err != nil {
+			return nil, err
+		}
+		r.Head = head.String()
+	}
+	results := map[string]string{}
+	for i := range entries {
+		if entries[i].Kind == ledger.KindResult {
+			results[entries[i].ID] = entries[i].Result.String()
+		}
+	}
+	var assumed assumptions
+	for i := range entries {
+		if e := &entries[i]; e.Kind == ledger.KindCharge {
+			r.Releases = append(r.Releases, newReportEntry(e, results[e.ID]))
+			assumed.of(e)
+		}
+	}
+	r.Assumed = append(general(l.Relation()), assumed.list...)
+	if reason, worthless := ensemble.Worthless(accountant.Cost{Epsilon: spentE, Delta: spentD}, 0); worthless {
+		r.Warnings = append(r.Warnings, "what was spent: "+reason)
+	}
+	var open []string
+	for _, e := range r.Releases {
+		if e.Result == "" && !e.Shared {
+			open = append(open, e.ID)
+		}
+	}
+	if n := len(open); n > 0 {
+		if n > 5 {
+			open = append(open[:5], "…")
+		}
+		r.Warnings = append(r.Warnings, fmt.Sprintf("charges without a recorded result: %d (%s); they were not released, or not by this program", n, strings.Join(open, ", ")))
+	}
+	return r, nil
+}
+
+func newReportEntry(e *ledger.Entry, result string) ReportEntry {
+	out := ReportEntry{
+		Seq: e.Seq, ID: e.ID, Time: e.Time, What: "not a release of this program; its maker vouches for the cost", Cost: newAmount(e.Total()),
+		PaidBy: e.PaidBy, Who: e.Ensemble, Result: result, Shared: covers(e),
+	}
+	if s := Describe(e.Event); s != "" {
+		out.What = visible(s)
+	}
+	if event, ok := labelEvent(e); ok {
+		out.Rule = visible(event.Rule)
+	}
+	return out
+}
+
+// covers says whether a charge pays for releases instead of being one.
+func covers(e *ledger.Entry) bool {
+	return strings.HasPrefix(e.ID, teachersPrefix) || strings.HasPrefix(e.ID, drawPrefix) || e.Draw != nil && e.Draw.Covers
+}
+
+// visible writes what another program may have made so that nothing of it acts on a reader's
+// screen or turns the direction of text.
+func visible(s string) string {
+	quoted := strconv.Quote(s)
+	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
+}
+
+func labelEvent(e *ledger.Entry) (event Event, ok bool) {
+	err := json.Unmarshal(e.Event, &event)
+	return event, err == nil && event.Mechanism != "" && event.Mechanism != ModelMechanism
+}
+
+// share is how much of ε and of δ is spent, in percent, rounded up to a tenth.
+func share(spent, granted ledger.Cost) (out [2]float64) {
+	e, d := spent.Ceil()
+	ofE, ofD := granted.Floor()
+	for i, x := range [2][2]float64{{e, ofE}, {d, ofD}} {
+		if x[0] > 0 {
+			out[i] = min(100, math.Ceil(1000*x[0]/x[1])/10)
+		}
+	}
+	return out
+}
+
+// meaning says what (ε, δ) promises one person.
+func meaning(spent ledger.Cost, relation ledger.Relation) string {
+	if spent == (ledger.Cost{}) {
+		return "Nothing was spent: nothing was released that could tell anything about anybody."
+	}
+	epsilon, delta := spent.Ceil()
+	others := "with another in its place"
+	if relation == ledger.AddOrRemoveOne {
+		others = "without it, and the other way round"
+	}
+	odds := "e^" + num.Outward(epsilon, 3, true)
+	if factor := math.Exp(epsilon); factor < 1e6 {
+		// Up, by more than Exp may be off.
+		odds = strconv.FormatFloat(math.Ceil(factor*(1+1e-12)*100)/100, 'f', 2, 64)
+	}
+	s := fmt.Sprintf("Whatever anybody concludes from all these releases together is at most %s times as likely with a person's record as %s", odds, others)
+	if delta > 0 {
+		s += fmt.Sprintf(", plus a chance of at most %s", num.Outward(delta, 3, true))
+	}
+	return s + "."
+}
+
+// general is what every promise of a ledger rests on.
+func general(relation ledger.Relation) []Assumption {
+	neighbours := "Two sets of data are neighbours, and every cost is stated for that, "
+	switch relation {
+	case ledger.ReplaceOne:
+		neighbours += "if one person's record is replaced by another. A person has one record."
+	case ledger.AddOrRemoveOne:
+		neighbours += "if one of them has one person's record more. A person has one record."
+	default:
+		neighbours = "The ledger does not say which two sets of data are neighbours (format 1): whoever made it knows for which its costs hold. It cannot be charged any more."
+	}
+	return []Assumption{
+		{Text: "Everything that was released from these people's data was charged to this ledger. A release elsewhere is not in these sums."},
+		{Text: neighbours},
+		{Text: "Every release had fresh randomness. Costs add up (basic composition), also where later releases were chosen after seeing earlier ones."},
+		{Text: "The machines that released were trusted with the private data, and the times are by their clocks."},
+		{Text: "Nobody replaced the ledger and its anchor by older copies, or wrote entries of his own. The head at the end of this page names the state that was read: compare it with a head that was kept elsewhere."},
+	}
+}
+
+// assumptions collects what releases rest on, each text once, with the requests.
+type assumptions struct{ list []Assumption }
+
+func (a *assumptions) add(id, text string) {
+	i := slices.IndexFunc(a.list, func(x Assumption) bool { return x.Text == text })
+	if i < 0 {
+		i = len(a.list)
+		a.list = append(a.list, Assumption{Text: text})
+	}
+	a.list[i].Requests = append(a.list[i].Requests, id)
+}
+
+// of adds what one charge rests on.
+func (a *assumptions) of(e *ledger.Entry) {
+	event, ok := labelEvent(e)
+	if !ok {
+		if m := (ModelEvent{}); json.Unmarshal(e.Event, &m) == nil && m.Mechanism == ModelMechanism {
+			a.add(e.ID, visible(fmt.Sprintf("The model was trained as stated: by %s, for %d epochs, its cost accounted for by mode %s. Its intermediate states were shown to nobody, unless that mode allows it.", m.Method, m.Epochs, m.Mode)))
+		} else {
+			a.add(e.ID, "The cost was stated by whoever charged it. Nothing in the ledger says what it follows from.")
+		}
+		return
+	}
+	if p := event.PerTeacher; p != nil && e.PaidBy == "" {
+		promise := fmt.Sprintf("(%v, %v)-differentially private, with randomness of its own", p.Epsilon, p.Delta)
+		if event.Teachers == ensemble.FrozenTeachers.String() {
+			a.add(e.ID, fmt.Sprintf("The training of each of the %d teachers was %s.", event.K, promise))
+		} else {
+			a.add(e.ID, fmt.Sprintf("Each vote of each of the %d teachers was a new run of a mechanism that is %s.", event.K, promise))
+		}
+	}
+	if event.Affected < event.K {
+		a.add(e.ID, fmt.Sprintf("One person's record reaches at most %d of the %d teachers.", event.Affected, event.K))
+	}
+	if strings.HasPrefix(e.PaidBy, teachersPrefix) {
+		a.add(e.ID, fmt.Sprintf("The teachers that answered are those of ensemble %s whose training was charged.", e.Ensemble))
+	}
+	if d := e.Draw; d != nil && d.Stated {
+		a.add(e.ID, "The votes are of the draw that was named, cast by the teachers for it.")
+	}
+	if same := e.SameVotesAs; same != nil {
+		a.add(e.ID, fmt.Sprintf("The votes equal those of the draw %v. It was stated that the teachers cast them anew.", *same))
+	}
+	if event.Key != "" {
+		a.add(e.ID, "The secret that the noise was drawn from is known to nobody who sees the release.")
+	}
+}

@@ -1,0 +1,74 @@
+package release
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/darrm/darrm/ledger"
+)
+
+// What remains is what was granted less the sum of the charges, exactly; shares and figures for
+// people err on the private side; what protects nobody is said.
+func TestBudgetReportSums(t *testing.T) {
+	ctx := context.Background()
+	for _, tt := range []struct {
+		epsilon, delta, unitE, unitD float64
+		n                            int
+		share                        [2]float64
+		spent, remaining             string // ε in short
+		meaning                      string
+		worthless                    bool
+	}{
+		{2, 1e-6, 0.1, 0, 3, [2]float64{15, 0}, "0.3", "1.7", "at most 1.35 times", false},
+		{3, 1e-3, 1.0000001, 1e-4, 1, [2]float64{33.4, 10}, "1.00001", "1.99999", "at most 2.72 times as likely with a person's record as with another in its place, plus a chance of at most 0.0001.", false},
+		{50, 0.5, 25, 1e-9, 2, [2]float64{100, 0.1}, "50", "0", "at most e^50 times", true},
+		{1, 0, 0.5, 0, 0, [2]float64{0, 0}, "0", "1", "Nothing was spent", false},
+	} {
+		budget, err := ledger.NewBudget(tt.epsilon, tt.delta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := ledger.Create(ctx, filepath.Join(t.TempDir(), "ledger"), budget, ledger.ReplaceOne)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unit, err := ledger.NewCost(tt.unitE, tt.unitD)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range tt.n {
+			if _, err := l.Charge(ctx, ledger.Request{ID: fmt.Sprint("r", i), Count: 1, Unit: unit, Event: json.RawMessage("{}"), Relation: ledger.ReplaceOne}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := NewBudgetReport(ctx, l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := func(a, b json.Number) string {
+			x, ok := new(big.Rat).SetString(string(a))
+			y, ok2 := new(big.Rat).SetString(string(b))
+			if !ok || !ok2 {
+				t.Fatalf("%q and %q", a, b)
+			}
+			return x.Add(x, y).RatString()
+		}
+		if got, want := sum(r.Spent.Epsilon, r.Remaining.Epsilon), sum(r.Granted.Epsilon, "0"); got != want {
+			t.Errorf("ε: spent and remaining are %s, granted %s", got, want)
+		}
+		if got, want := sum(r.Spent.Delta, r.Remaining.Delta), sum(r.Granted.Delta, "0"); got != want {
+			t.Errorf("δ: spent and remaining are %s, granted %s", got, want)
+		}
+		if r.Share != tt.share || r.Short.Spent[0] != tt.spent || r.Short.Remaining[0] != tt.remaining || !strings.Contains(r.Meaning, tt.meaning) {
+			t.Errorf("%d times %g of %g: share %v, %s spent, %s remains, %s", tt.n, tt.unitE, tt.epsilon, r.Share, r.Short.Spent[0], r.Short.Remaining[0], r.Meaning)
+		}
+		if worthless := len(r.Warnings) > min(tt.n, 1); worthless != tt.worthless {
+			t.Errorf("%g of %g: warnings %q", tt.unitE, tt.epsilon, r.Warnings)
+		}
+	}
+}

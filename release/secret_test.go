@@ -1,0 +1,145 @@
+package release
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/darrm/darrm/ledger"
+)
+
+// keyedTransaction is a release of text with the secret at path, whose content is its key.
+func keyedTransaction(t *testing.T, l *ledger.Ledger, path, key, out, result string) *Transaction {
+	t.Helper()
+	s, b, err := openSecret(t.Context(), path, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.resumed {
+		key = string(b)
+	}
+	s.state = func() []byte { return []byte(key) }
+	return &Transaction{Ledger: l, Bill: keyedBill(t, key), Output: FileOutput{Path: out}, Draw: text(result), secret: s}
+}
+
+// When the result is out the secret is gone, also where the path is a link to it.
+func TestSecretBehindALinkIsRemoved(t *testing.T) {
+	for _, begun := range []bool{false, true} {
+		dir, l := t.TempDir(), newLedger(t, 100)
+		real, link, out := filepath.Join(dir, "real"), filepath.Join(dir, "link"), filepath.Join(dir, "labels")
+		if err := os.Symlink("real", link); err != nil {
+			t.Fatal(err)
+		}
+		if begun {
+			if err := os.WriteFile(real, []byte("key"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		o, err := keyedTransaction(t, l, link, "key", out, "labels").Run(t.Context())
+		if err != nil || !o.Done() || contentOf(t, out) != "labels" {
+			t.Errorf("begun %t: %+v, %v", begun, o, err)
+		}
+		if _, err := os.Lstat(real); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("begun %t: the secret is still at %s: %v", begun, real, err)
+		}
+	}
+}
+
+// Nobody else may read what is written, whoever could read the file that it replaces.
+func TestSecretIsForItsOwner(t *testing.T) {
+	m, tr, dir, _ := newModel(t, 0.5, 1)
+	real := filepath.Join(dir, "real")
+	if err := errors.Join(os.WriteFile(real, []byte("key 5 step 1"), 0o600), os.Chmod(real, 0o644), os.Symlink("real", m.Checkpoint)); err != nil {
+		t.Fatal(err)
+	}
+	tr.stops = map[int]bool{2: true}
+	if _, err := m.Run(t.Context()); !errors.Is(err, errStopped) {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(real); err != nil || info.Mode() != 0o600 || contentOf(t, real) != "key 5 step 2" {
+		t.Errorf("%v, %v, %q", info.Mode(), err, contentOf(t, real))
+	}
+}
+
+// A request whose result is in its output takes its own secret away, and not that of another
+// release, which may be paid for.
+func TestReleasedBeforeKeepsAnothersSecret(t *testing.T) {
+	for key, want := range map[string]string{"a": "", "b": "b"} {
+		dir, l := t.TempDir(), newLedger(t, 100)
+		at, out := filepath.Join(dir, "secret"), filepath.Join(dir, "labels")
+		if _, err := keyedTransaction(t, l, at, "a", out, "labels").Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(os.WriteFile(at, []byte(key), 0o600), os.Chmod(out, 0o400)); err != nil {
+			t.Fatal(err)
+		}
+		o, err := keyedTransaction(t, l, at, "", out, "others").Run(t.Context())
+		if err != nil || !o.Before || contentOf(t, out) != "labels" || contentOf(t, at) != want {
+			t.Errorf("key %q: %+v, %v, secret %q", key, o, err, contentOf(t, at))
+		}
+	}
+}
+
+// A secret that another run made meanwhile is neither replaced nor removed: that run may have
+// paid for its release.
+func TestSecretOfAnotherRunIsKept(t *testing.T) {
+	dir, l := t.TempDir(), newLedger(t, 100)
+	at, out := filepath.Join(dir, "secret"), filepath.Join(dir, "labels")
+	late := keyedTransaction(t, l, at, "late", out, "others")
+	first := keyedTransaction(t, l, at, "first", out, "labels")
+	first.Output = watched{first.Output, func() { // between its charge and the end
+		if o, err := late.Run(t.Context()); !errors.Is(err, fs.ErrExist) || o.Done() || contentOf(t, at) != "first" {
+			t.Errorf("%+v, %v, secret %q", o, err, contentOf(t, at))
+		}
+	}}
+	if o, err := first.Run(t.Context()); err != nil || !o.Done() || contentOf(t, out) != "labels" {
+		t.Errorf("%+v, %v", o, err)
+	}
+	if got := namesIn(t, dir); !slices.Equal(got, []string{"labels"}) {
+		t.Errorf("files %q", got)
+	}
+	checkSpent(t, l, 0.9)
+}
+
+// A dry run of what was paid for and not finished says that it would be finished, with the
+// secret that was paid for and no other, and touches nothing.
+func TestDryRunOfAnUnfinishedRelease(t *testing.T) {
+	labels, dir, book := newLabels(t, 10)
+	labels.Charge, labels.Checkpoint = paidBy(book, "march"), filepath.Join(dir, "secret")
+	labels.Output.Path = "/dev/full"
+	if _, err := os.Stat(labels.Output.Path); err != nil {
+		t.Skip("no way to lose a release here")
+	}
+	if q, err := labels.Quote(t.Context()); err != nil || *q.Charge == (ledger.Cost{}) || contentOf(t, labels.Checkpoint) != "" {
+		t.Fatalf("before: %+v, %v", q, err)
+	}
+	if _, err := labels.Run(t.Context()); err == nil {
+		t.Fatal("not lost")
+	}
+	key := contentOf(t, labels.Checkpoint)
+	if q, err := labels.Quote(t.Context()); err != nil || *q.Charge != (ledger.Cost{}) || key == "" || contentOf(t, labels.Checkpoint) != key {
+		t.Errorf("%+v, %v", q, err)
+	}
+	labels.Checkpoint += ".other"
+	if q, err := labels.Quote(t.Context()); !errors.Is(err, ledger.ErrReplayed) {
+		t.Errorf("another key: %+v, %v", q, err)
+	}
+
+	model, tr, _, _ := newModel(t, 0.5, 1)
+	tr.stops = map[int]bool{1: true}
+	if _, err := model.Run(t.Context()); !errors.Is(err, errStopped) {
+		t.Fatal(err)
+	}
+	if err := model.Quote(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := os.WriteFile(model.Checkpoint, []byte("key 7 step 1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := model.Quote(t.Context()); !errors.Is(err, ledger.ErrReplayed) {
+		t.Errorf("another model's state: %v", err)
+	}
+}

@@ -1,0 +1,153 @@
+package sweep
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/darrm/darrm/constraints"
+)
+
+// MaxPoints bounds a grid: a slip in a range must be an error and no day of work.
+const MaxPoints = 100_000
+
+// All stands for every teacher in Grid.Affected.
+const All = 0
+
+// Grid is every combination of its values, the last list varying fastest. Either M or
+// TotalEpsilon has values.
+type Grid struct {
+	K            []int
+	M            []float64
+	TotalEpsilon []float64
+	Epsilon      []float64 // +Inf for teachers that promise nothing
+	TeacherDelta []float64
+	Affected     []int    // [All] for every teacher
+	Delta        *float64 // δ of every release; nil for each problem's default
+
+	// TeacherDeltaStated says that TeacherDelta is no default. A default is not for teachers
+	// that promise nothing: theirs is 0.
+	TeacherDeltaStated bool
+}
+
+// Point is a problem with the combination that it comes from.
+type Point struct {
+	Problem  constraints.Problem
+	Affected int // as the grid has it: [All] for every teacher
+}
+
+// String names the point as its flags do.
+func (p Point) String() string {
+	affected := "all"
+	if p.Affected != All {
+		affected = strconv.Itoa(p.Affected)
+	}
+	budget := fmt.Sprintf("m = %v", p.Problem.M)
+	if p.Problem.TotalEpsilon != 0 {
+		budget = fmt.Sprintf("total-eps = %v", p.Problem.TotalEpsilon)
+	}
+	epsilon := "inf"
+	if !math.IsInf(p.Problem.Epsilon, 1) {
+		epsilon = strconv.FormatFloat(p.Problem.Epsilon, 'g', -1, 64)
+	}
+	return fmt.Sprintf("K = %d, %s, eps = %s, teacher-delta = %v, affected = %s", p.Problem.K, budget, epsilon, p.Problem.TeacherDelta, affected)
+}
+
+// SizeError says that a grid has more than [MaxPoints] combinations.
+type SizeError struct {
+	K, Budgets, Epsilon, TeacherDelta, Affected int    // how many of each
+	Budget                                      string // what a budget is: "m" or "total-eps"
+}
+
+func (e *SizeError) Error() string {
+	return fmt.Sprintf("the grid has more than %d points (%d K × %d %s × %d eps × %d teacher-delta × %d affected): solve it in parts",
+		MaxPoints, e.K, e.Budgets, e.Budget, e.Epsilon, e.TeacherDelta, e.Affected)
+}
+
+// Points returns the grid's problems in order, each once however often it is named, and
+// what is wrong with the combinations that are no problem: a *constraints.ParameterError
+// behind the combination's name. The error is a *[SizeError] or that of ctx.
+func (g Grid) Points(ctx context.Context) (valid []Point, invalid []error, err error) {
+	budgets := make([]constraints.Problem, 0, len(g.M)+len(g.TotalEpsilon))
+	for _, m := range g.M {
+		budgets = append(budgets, constraints.Problem{M: m})
+	}
+	for _, total := range g.TotalEpsilon {
+		budgets = append(budgets, constraints.Problem{TotalEpsilon: total})
+	}
+	size := &SizeError{len(g.K), len(budgets), len(g.Epsilon), len(g.TeacherDelta), len(g.Affected), "m"}
+	if len(g.TotalEpsilon) > 0 {
+		size.Budget = "total-eps"
+	}
+	n := int64(1)
+	for _, factor := range []int{size.K, size.Budgets, size.Epsilon, size.TeacherDelta, size.Affected} {
+		if n *= int64(factor); n > MaxPoints {
+			return nil, nil, size
+		}
+	}
+	seen := map[constraints.Problem]bool{}
+	defaultDelta := rememberedDelta()
+	for _, k := range g.K {
+		for _, p := range budgets {
+			for _, p.Epsilon = range g.Epsilon {
+				for _, p.TeacherDelta = range g.TeacherDelta {
+					if err := ctx.Err(); err != nil {
+						return nil, nil, err
+					}
+					if math.IsInf(p.Epsilon, 1) && !g.TeacherDeltaStated {
+						p.TeacherDelta = 0
+					}
+					for _, affected := range g.Affected {
+						p.K, p.Affected = k, affected
+						if affected == All {
+							p.Affected = k
+						}
+						problem, err := g.withDelta(p, defaultDelta)
+						point := Point{problem, affected}
+						if err != nil {
+							invalid = append(invalid, fmt.Errorf("%v: %w", point, err))
+						} else if !seen[problem] {
+							seen[problem] = true
+							valid = append(valid, point)
+						}
+					}
+				}
+			}
+		}
+	}
+	return valid, invalid, nil
+}
+
+// withDelta sets δ and validates the problem. A default δ is asked for valid problems only.
+func (g Grid) withDelta(p constraints.Problem, defaultDelta func(constraints.Problem) float64) (constraints.Problem, error) {
+	if g.Delta != nil {
+		p.Delta = *g.Delta
+		return p, p.Validate()
+	}
+	p.Delta = p.TeacherDelta // valid wherever anything is
+	if err := p.Validate(); err != nil {
+		return p, err
+	}
+	p.Delta = defaultDelta(p)
+	return p, p.Validate()
+}
+
+// rememberedDelta is Problem.DefaultDelta with a memory, since a default δ takes a while
+// to work out and depends on less than the whole problem.
+func rememberedDelta() func(constraints.Problem) float64 {
+	known := map[constraints.Problem]float64{}
+	return func(p constraints.Problem) float64 {
+		key := p
+		key.K, key.Delta = 0, 0
+		if p.TotalEpsilon == 0 {
+			key.M, key.Epsilon, key.Affected = min(p.M, float64(p.Affected)), 0, 0
+		}
+		delta, ok := known[key]
+		if !ok {
+			delta = p.DefaultDelta()
+			known[key] = delta
+		}
+		return delta
+	}
+}
