@@ -170,6 +170,14 @@ func TestFrozenAndFresh(t *testing.T) {
 			t.Errorf("Q = %d: %+v", r.Queries, p)
 		}
 	}
+	// A budget's δ counts as its ε does: four teachers' δ is just below 4e-7.
+	for delta, fits := range map[float64]bool{4e-7: true, 3.99e-7: false} {
+		of := r
+		of.Queries, of.Budget.Delta = 10, delta
+		if p := mustPlan(t, of); p.Fits != fits {
+			t.Errorf("δ = %v: fits %v", delta, p.Fits)
+		}
+	}
 	r.Queries, r.Affected = 10, 5
 	p := mustPlan(t, r)
 	if p.Fits || p.Training == nil || p.Training.Cost.Epsilon != 0.5 || !p.FitsIfDisjoint {
