@@ -249,6 +249,25 @@ func TestCurveIsConvertedAtItsOrders(t *testing.T) {
 	}
 }
 
+// Noise above MaxNoise is counted as MaxNoise and never as silence: it costs something.
+func TestProfileCapsNoiseTowardsPrivacy(t *testing.T) {
+	capped := mustNew(t, ReplaceOne, Charge{mustProfile(t, ReplaceOne, ProfilePart{1, 1e300}), 1})
+	at := mustNew(t, ReplaceOne, Charge{mustProfile(t, ReplaceOne, ProfilePart{1, MaxNoise}), 1})
+	for _, m := range []Method{MethodRDP, MethodPLD} {
+		got, err := capped.AtEpsilon(0, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := at.AtEpsilon(0, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if exact, _ := GaussianDelta(MaxNoise, 0); !(got.Bounds[0].Cost.Delta >= exact) || got.Bounds[0] != want.Bounds[0] {
+			t.Errorf("%s: %+v, at the largest noise %+v", m, got.Bounds, want.Bounds)
+		}
+	}
+}
+
 // δ(ε) of a Profile is the mean of its parts' curves, and twice a Profile is one of the four
 // pairs of parts. No mass is lost: not the part that says nothing, not the one that says all.
 func TestProfileAgainstItsParts(t *testing.T) {

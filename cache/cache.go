@@ -130,6 +130,15 @@ func (s *Store) probe() error {
 // Dir returns the directory of the store as an absolute path.
 func (s *Store) Dir() string { return s.dir }
 
+// check refuses the zero Store, whose files would be in the working directory, and keys that
+// are none.
+func (s *Store) check(key string) error {
+	if s.dir == "" {
+		return errors.New("cache: a Store without a directory: make one with Open")
+	}
+	return checkKey(key)
+}
+
 // Path returns the path of the file that holds the entry of key.
 func (s *Store) Path(key string) string {
 	return filepath.Join(s.dir, entryName(key))
@@ -144,7 +153,7 @@ func entryName(key string) string {
 // [*CorruptError] if the file is damaged, foreign or not a regular file. Reading
 // is bounded by [MaxValue], whatever the file's size.
 func (s *Store) Get(key string) ([]byte, error) {
-	if err := checkKey(key); err != nil {
+	if err := s.check(key); err != nil {
 		return nil, err
 	}
 	path := s.Path(key)
@@ -162,7 +171,7 @@ func (s *Store) Get(key string) ([]byte, error) {
 // The value is on disk, forced, when Put returns nil; after an error the old
 // entry is unchanged.
 func (s *Store) Put(key string, value []byte) error {
-	if err := checkKey(key); err != nil {
+	if err := s.check(key); err != nil {
 		return err
 	}
 	if len(value) > MaxValue {

@@ -507,3 +507,18 @@ func FuzzReadEntry(f *testing.F) {
 		}
 	})
 }
+
+// The zero Store would keep its files in the working directory.
+func TestZeroStoreRefuses(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var s Store
+	if err := s.Put("key", []byte("value")); err == nil {
+		t.Error("Put has no error")
+	}
+	if v, err := s.Get("key"); err == nil || errors.Is(err, ErrNotFound) {
+		t.Errorf("Get: %q, %v", v, err)
+	}
+	if files, err := os.ReadDir("."); err != nil || len(files) != 0 {
+		t.Errorf("files %v, %v", files, err)
+	}
+}

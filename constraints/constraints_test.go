@@ -476,3 +476,13 @@ func TestDefaultDeltaIsCappedByTheTeachersReached(t *testing.T) {
 		t.Errorf("t = 1, m = 3: δ = %v, want Δ", got)
 	}
 }
+
+// The zero System has no constraints. A bound of it would certify anything.
+func TestZeroSystemHasNoBound(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("the zero System bounds a function")
+		}
+	}()
+	_, _ = new(System).UpperBound(t.Context(), []float64{0})
+}

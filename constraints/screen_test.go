@@ -202,3 +202,95 @@ func TestScreenKeepsWhatEqualsTheThreshold(t *testing.T) {
 		t.Errorf("rounding put the screen below the value %d times of 60: this tests nothing", below)
 	}
 }
+
+// UpperBound where certificates are decided: at the right-hand side, with no room that hides
+// what a search leaves out, and where two constraints are nearly as tight, as in solved tables.
+// γ is mixed of two that have their worst rows elsewhere, so that neither leads by much, and
+// scaled to the limit. Of the cases some have their worst row where all affected teachers are
+// at (b,a), and in some first order in Δ names another.
+func TestUpperBoundAtTheLimit(t *testing.T) {
+	r := rand.New(rand.NewPCG(14, 2))
+	allLow, secondOrder := 0, 0
+	for tried := 0; tried < 2500; {
+		k := 2 + r.IntN(5)
+		p := Problem{
+			K: k, Affected: 1 + r.IntN(k)*r.IntN(2),
+			TotalEpsilon: []float64{0.05, 0.5, 2}[r.IntN(3)],
+			Epsilon:      []float64{0.1, 1, 3}[r.IntN(3)],
+			TeacherDelta: []float64{0, 1e-5, 1e-4, 1e-4, 0.1}[r.IntN(5)],
+		}
+		p.Delta = p.TeacherDelta
+		s, err := NewSystem(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var at []Multiset
+		var rows [][]float64
+		for m, row := range s.Rows() {
+			at, rows = append(at, m), append(rows, slices.Clone(row))
+		}
+		worst := func(gamma []float64) (best Violation) {
+			best.Value = negInf
+			for i, row := range rows {
+				value := 0.0
+				for l, x := range row {
+					value += x * gamma[l]
+				}
+				if value > best.Value {
+					best = Violation{at[i], value}
+				}
+			}
+			return best
+		}
+		draw := func() []float64 {
+			gamma := make([]float64, s.Variables())
+			for l := range gamma {
+				gamma[l] = math.Pow(r.Float64(), float64(1+r.IntN(4)))
+			}
+			if r.IntN(4) > 0 {
+				slices.Sort(gamma) // high in the middle
+			}
+			return gamma
+		}
+		low, high, gamma := draw(), draw(), make([]float64, s.Variables())
+		for range 26 + r.IntN(12) {
+			for l := range gamma {
+				gamma[l] = (low[l] + high[l]) / 2
+			}
+			if worst(gamma).Multiset == worst(low).Multiset {
+				low = slices.Clone(gamma)
+			} else {
+				high = slices.Clone(gamma)
+			}
+		}
+		factor := s.rhs / worst(gamma).Value
+		if !(factor > 0) || factor*slices.Max(gamma) > 1 {
+			continue // no γ of this form is at the limit
+		}
+		tried++
+		for l := range gamma {
+			gamma[l] *= factor
+		}
+		phi, want := antisymmetric(k, gamma), worst(gamma)
+		got, err := s.UpperBound(context.Background(), phi)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Upper < want.Value {
+			t.Fatalf("%+v, γ = %v: at most %.17g, but %v reaches %.17g", p, gamma, got.Upper, want.Multiset, want.Value)
+		}
+		likely, err := s.likelyWorst(context.Background(), phi, &search{threshold: newMaximum(negInf), limit: math.Inf(1), lows: k})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want.Multiset[Low] == p.Affected {
+			allLow++
+		}
+		if by := want.Value - likely.Value; s.perturbed() && by > 1e-14 && by < 1e-9 {
+			secondOrder++
+		}
+	}
+	if allLow < 10 || secondOrder < 10 {
+		t.Errorf("of 2500 cases %d have all affected teachers at (b,a), and in %d second order decides", allLow, secondOrder)
+	}
+}

@@ -134,6 +134,9 @@ func sortWorstFirst(found []Violation) []Violation {
 
 func (s *System) mustBePhi(phi []float64) {
 	k := s.problem.K
+	if k < 1 {
+		panic("constraints: the zero System has no constraints: make one with NewSystem")
+	}
 	if len(phi) != k+1 {
 		panic(fmt.Sprintf("constraints: phi has %d entries, want K+1 = %d", len(phi), k+1))
 	}

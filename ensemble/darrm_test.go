@@ -89,3 +89,10 @@ func TestBaselineMechanisms(t *testing.T) {
 		t.Error("a mechanism without a certificate")
 	}
 }
+
+// A noise function that nobody certified promises nothing.
+func TestDaRRMRefusesTheZeroCertified(t *testing.T) {
+	if m, err := DaRRM(&gamma.Certified{}, accountant.ReplaceOne); err == nil {
+		t.Errorf("%+v", m)
+	}
+}

@@ -60,8 +60,14 @@ type Certified struct {
 // Func returns the noise function.
 func (c *Certified) Func() Func { return c.fn }
 
-// Problem returns what is promised, and about which teachers.
-func (c *Certified) Problem() constraints.Problem { return c.system.Problem() }
+// Problem returns what is promised, and about which teachers. The zero Certified promises
+// nothing, to no teachers: K = 0.
+func (c *Certified) Problem() constraints.Problem {
+	if c.system == nil {
+		return constraints.Problem{}
+	}
+	return c.system.Problem()
+}
 
 // Certificate returns the proof, as a copy.
 func (c *Certified) Certificate() Certificate {

@@ -212,7 +212,8 @@
 // missing or exchanged secret is an [ErrSecret] of [Ledger.VoteHash].
 //
 // Not seen by the files alone: both files replaced by copies that belong together; the
-// anchor by a copy one commit old together with damage to the last commit; a copy of both files
+// anchor by an older copy together with damage to the commit after it, which then passes, with
+// all that follows, for a write that was cut short; a copy of both files
 // under another name, which is a second ledger with the same budget; and entries written by
 // someone who computes the hashes anew and changes the anchor to match. Against these, keep
 // [Ledger.Head] where that person cannot write, and give it to [Ledger.Verify]. A handle

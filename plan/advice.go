@@ -2,16 +2,22 @@ package plan
 
 import (
 	"context"
+	"math"
 
 	"github.com/darrm/darrm/internal/num"
 )
+
+// advisedTeachers is the largest K for which advice solves for private teachers, some ten
+// times: beyond, each solve can take minutes.
+const advisedTeachers = 101
 
 // advise looks for the least budget, and for the most queries, with which one of the choices'
 // mechanisms agrees as often as is wanted.
 func (r *Request) advise(ctx context.Context, promise bool, choices []Choice) (*Advice, error) {
 	a := &Advice{}
 	for _, c := range choices {
-		if c.Mechanism.Abstains() {
+		private := !math.IsInf(c.Problem.Epsilon, 1)
+		if c.Mechanism.Abstains() || private && r.K > advisedTeachers {
 			continue
 		}
 		k := r.kinds(promise)[c.kind]

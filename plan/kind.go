@@ -35,10 +35,7 @@ var confident = ensemble.Check{Ratio: 4}
 func (r *Request) kinds(promise bool) (all []kind) {
 	if r.Classes == 2 {
 		if promise {
-			all = append(all, r.allowance(1))
-			if r.Budget.Delta > 0 {
-				all = append(all, r.allowance(r.perLabelDelta()))
-			}
+			all = append(all, r.allowance(r.perLabelDelta()))
 		} else {
 			all = append(all, r.optimal(0))
 			if r.Budget.Delta > 0 {
@@ -96,9 +93,7 @@ func (r *Request) allowance(limit float64) kind {
 		if err := p.Validate(); err != nil {
 			return p, err
 		}
-		if own := min(p.DefaultDelta(), limit); own > 0 {
-			p.Delta = gridFloor(num.Decimal(own))
-		}
+		p.Delta = gridFloor(num.Decimal(min(p.DefaultDelta(), limit)))
 		if m >= 1 { // a label that costs a teacher's ε cannot promise less δ
 			p.Delta = max(p.Delta, p.TeacherDelta)
 		}

@@ -108,7 +108,7 @@ func (r *Request) validate() error {
 	if err := cmp.Or(check.Delta("budget delta", r.Budget.Delta), check.Probability("agreement", r.Agreement)); err != nil {
 		return err
 	}
-	if r.Solve == nil {
+	if r.Solve == nil && r.Classes == 2 {
 		counts, err := gamma.TwoSidedCounts(r.K, cmp.Or(r.Votes.mean, gamma.DefaultPriorMean))
 		if err != nil {
 			return err

@@ -67,5 +67,5 @@
 // be a second release, is refused at step 7.
 //
 // A secret that this release made is removed when the charge is refused. One that was there
-// before stays: it may be of a release that is paid for.
+// before stays, and one that came meanwhile: it may be of a release that is paid for.
 package release

@@ -26,6 +26,24 @@ func (o FileOutput) toStdout() bool { return o.Path == "" || o.Path == "-" }
 // outRoom is how much room Check looks for where the result is paid for.
 const outRoom = 64 << 10
 
+// CheckPlace finds a file that cannot be before hours are spent on it: a ledger, a directory,
+// or one in a folder that is not there. It writes nothing. A ledger is a [UsageError].
+func (o FileOutput) CheckPlace() error {
+	if o.toStdout() {
+		return nil
+	}
+	if err := CheckNoLedger(o.Path); err != nil {
+		return err
+	}
+	if info, err := os.Stat(o.Path); err == nil && info.IsDir() {
+		return OutputError{fmt.Errorf("%s is a directory, not a file", o.Path)}
+	}
+	if _, err := os.Stat(filepath.Dir(o.Path)); err != nil {
+		return OutputError{err}
+	}
+	return nil
+}
+
 // Check makes the file that would take the name and removes it, with something in it where
 // the result is paid for. A device or a pipe is not touched, because a reader would see it. A
 // disk that fills up later, or has room for this and not for the result, is found too late.

@@ -1,7 +1,6 @@
 package release
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,19 +47,23 @@ func (s *secret) make() error {
 	if s == nil || s.resumed {
 		return nil
 	}
-	if _, err := os.Lstat(target(s.path)); !errors.Is(err, fs.ErrNotExist) {
-		return OutputError{&fs.PathError{Op: "keep the secret in", Path: s.path, Err: cmp.Or(err, error(fs.ErrExist))}}
+	switch _, err := os.Lstat(target(s.path)); {
+	case err == nil:
+		return OutputError{fmt.Errorf("another run made the checkpoint %s meanwhile: %w", s.path, fs.ErrExist)}
+	case !errors.Is(err, fs.ErrNotExist):
+		return OutputError{err}
 	}
 	s.made = true // also where it fails halfway
 	return s.save()
 }
 
-// save writes the state, which nobody else may read.
+// save writes the state, which nobody else may read, also where others could read the file
+// that it replaces. Links are followed.
 func (s *secret) save() error {
 	if s == nil {
 		return nil
 	}
-	err := atomicfile.Write(s.path, 0o600, func(w io.Writer) error { _, err := w.Write(s.state()); return err })
+	err := atomicfile.Replace(target(s.path), 0o600, func(w io.Writer) error { _, err := w.Write(s.state()); return err })
 	if err != nil {
 		return OutputError{err}
 	}

@@ -48,6 +48,22 @@ func TestSecretBehindALinkIsRemoved(t *testing.T) {
 	}
 }
 
+// Nobody else may read what is written, whoever could read the file that it replaces.
+func TestSecretIsForItsOwner(t *testing.T) {
+	m, tr, dir, _ := newModel(t, 0.5, 1)
+	real := filepath.Join(dir, "real")
+	if err := errors.Join(os.WriteFile(real, []byte("key 5 step 1"), 0o600), os.Chmod(real, 0o644), os.Symlink("real", m.Checkpoint)); err != nil {
+		t.Fatal(err)
+	}
+	tr.stops = map[int]bool{2: true}
+	if _, err := m.Run(t.Context()); !errors.Is(err, errStopped) {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(real); err != nil || info.Mode() != 0o600 || contentOf(t, real) != "key 5 step 2" {
+		t.Errorf("%v, %v, %q", info.Mode(), err, contentOf(t, real))
+	}
+}
+
 // A request whose result is in its output takes its own secret away, and not that of another
 // release, which may be paid for.
 func TestReleasedBeforeKeepsAnothersSecret(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 
 	"github.com/klauspost/compress/gzip"
@@ -76,7 +77,8 @@ type labelEncoder interface {
 //	return f.Commit()
 func CreateLabels(path string, o LabelOptions) (*LabelFile, error) {
 	var err error
-	if o.Format, o.Compression, err = byName(path, o.Format, o.Compression); err != nil {
+	name := filepath.Base(path) // the form goes by it, and the folder may be a draft's that nobody named
+	if o.Format, o.Compression, err = byName(name, o.Format, o.Compression); err != nil {
 		return nil, err
 	}
 	classes, err := newClassList(o.Classes)
@@ -131,7 +133,7 @@ func CreateLabels(path string, o LabelOptions) (*LabelFile, error) {
 	case FormatParquet:
 		f.enc = newParquetLabels(w, column, classes)
 	default:
-		err = fmt.Errorf("%s: labels are not written in the format %s", shownName(path), o.Format)
+		err = fmt.Errorf("%s: labels are not written in the format %s", shownName(name), o.Format)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Abort())

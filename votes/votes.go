@@ -66,10 +66,9 @@
 // that reads Parquet is one, too. A row of CSV or JSON Lines is at most 1 MiB long.
 // Pickles are refused and never run. A stream that must be sought in is copied to a
 // temporary file of at most 16 GiB, and only if it begins as its format does.
-//
-// # How it works
-//
-// A decoder cuts a file into tasks, one after the other, and several goroutines do
+package votes
+
+// How it works: a decoder cuts a file into tasks, one after the other, and several goroutines do
 // the tasks. A task turns rows into records of cells, and fileInfo.add turns every
 // record into counts, whatever the format. Next puts the batches in order, numbers
 // the queries and looks for repeated ids. So the result, errors included, depends
@@ -80,4 +79,3 @@
 //	JSON Lines    jsonl.go                    jsontext
 //	npy, npz      npy.go, npz.go              NumPy Enhancement Proposal 1, archive/zip
 //	Parquet       parquet.go                  parquet-go
-package votes

@@ -19,8 +19,7 @@ promise that is, what remains, and what all of it rests on. Nothing on it was co
 from private data. The page is whole in itself and can be printed.
 
 The page goes to --out, and the sums to stdout; without --out the page goes to stdout.
-With --json stdout has the page's content as JSON.
-` + exitStatus,
+With --json stdout has the page's content as JSON.`,
 		Example: "  darrm budget report patients.ledger --out budget.html",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -57,8 +57,7 @@ the answers are functions. All hold at once; every figure is rounded up.
 No figure depends on votes. What GNMax's answers would cost at given votes (PATE's
 data-dependent bound) is computed from private votes: darrm compare shows it.
 
---plot draws ε against Q, as SVG or PNG by the name of the file.
-` + exitStatus,
+--plot draws ε against Q, as SVG or PNG by the name of the file.`,
 		Example: `  darrm account --K 11 --m 3 --eps 0.1 --teacher-delta 1e-5 --queries 1,20,50,100 --slack 1e-4
   darrm account --K 11 --m 1 --eps 0.1 --teacher-delta 0 --teachers frozen --data disjoint
   darrm account --K 250 --total-eps 0.05 --eps inf --data disjoint --plot eps.svg`,
@@ -70,7 +69,7 @@ data-dependent bound) is computed from private votes: darrm compare shows it.
 	f.registerPromise(c, 0, 0)
 	f.mechanism.register(c)
 	fl.IntVar(&f.classes, "num-classes", 2, "number of classes, for mechanisms over vote counts")
-	fl.Var(f.queries, "queries", "numbers of answers, and ranges first:last:step, separated\nby commas")
+	fl.Var(f.queries, "queries", "numbers of answers, and ranges first:last:step, separated by commas")
 	fl.StringVar(&f.teachers, "teachers", "", "\"fresh\" or \"frozen\" (default: show both)")
 	registerSlack(c, &f.slack)
 	registerRecords(c, &f.records)

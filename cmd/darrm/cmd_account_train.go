@@ -44,8 +44,7 @@ sampling here.
 
 m counts the noise of how many steps covers the worst record, ρ is the Rényi divergence
 of order α over α (none where privacy losses are used instead), and more may not be
-released than the last column says.
-` + exitStatus,
+released than the last column says.`,
 		Example: `  darrm account train --n 1000 --epochs 50 --clip 10 --step-size 1e-3 --smoothness 1 --delta 1e-6 --eps 1
   darrm account train --method interleaved --n 1000 --clip 1 --step-size 0.1 --smoothness 1 \
     --delta 1e-6 --noise 20`,
@@ -56,9 +55,9 @@ released than the last column says.
 	f.registerMode(c, iteration.Best)
 	fl := c.Flags()
 	fl.IntVar(&f.n, "n", 0, "private records, which is also the number of steps in an epoch")
-	fl.Float64Var(&f.smoothness, "smoothness", 0, "L, the largest smoothness of any sample's loss, private or public\n(default unknown)")
+	fl.Float64Var(&f.smoothness, "smoothness", 0, "L, the largest smoothness of any sample's loss, private or public (default unknown)")
 	fl.BoolVar(&f.nonConvex, "non-convex", false, "the losses are not convex, or clipping may break contraction")
-	fl.StringVar(&f.released, "released", "last", "what others may see: the \"last\" model, the model after each of the \"epochs\",\nor after \"every\" step")
+	fl.StringVar(&f.released, "released", "last", "what others may see: the \"last\" model, the model after each of the \"epochs\", or after \"every\" step")
 	fl.BoolVar(&f.visible, "order-visible", false, "others may learn in which order records were visited")
 	return c
 }
@@ -83,15 +82,15 @@ func (f *accountTrainFlags) run(c *cobra.Command, a *app) error {
 		return usagef("noise = %v, but it must be ≥ 0", f.noise)
 	}
 	f.target = c.Flags().Changed("eps")
-	runs, err := f.runs(c)
+	steps, err := f.steps(c)
 	if err != nil {
 		return err
 	}
 	var rows []modeRow
 	var first error
-	for _, way := range f.ways() {
-		row := modeRow{Mode: string(way.mode), Conversion: string(way.conversion), Delta: f.delta}
-		r, err := f.report(runs, way.mode, way.conversion)
+	for _, way := range iteration.Ways(iteration.Mode(f.mode), iteration.Conversion(f.conversion)) {
+		row := modeRow{Mode: string(way.Mode), Conversion: string(way.Conversion), Delta: f.delta}
+		r, err := f.report(steps, way.Mode, way.Conversion)
 		if err == nil {
 			basis := newCostBasis(r)
 			row.Epsilon, row.Basis, row.report = finite(r.Cost.Epsilon), &basis, r
@@ -109,55 +108,26 @@ func (f *accountTrainFlags) run(c *cobra.Command, a *app) error {
 	if a.json {
 		return a.deliverJSON("", rows)
 	}
-	return a.deliver("", func(w io.Writer) error { return f.render(w, runs, rows) })
+	return a.deliver("", func(w io.Writer) error { return f.render(w, steps, rows) })
 }
 
-// way is a mode with a conversion, "" for the mode's own.
-type way struct {
-	mode       iteration.Mode
-	conversion iteration.Conversion
-}
-
-// ways returns what is told of: all modes for the best, else one, each by the stated
-// conversion or by all.
-func (f *accountTrainFlags) ways() []way {
-	mode, stated := iteration.Mode(f.mode), iteration.Conversion(f.conversion)
-	modes := []iteration.Mode{mode}
-	if mode == iteration.Best {
-		modes = iteration.Modes()
-	}
-	var ways []way
-	for _, m := range modes {
-		if m == iteration.Best || m == iteration.GaussianExact || stated != "" {
-			ways = append(ways, way{m, stated})
-			continue
-		}
-		for _, c := range iteration.Conversions() {
-			if m != iteration.Paper || c != iteration.ConversionExact { // that is gaussian-exact
-				ways = append(ways, way{m, c})
-			}
-		}
-	}
-	return ways
-}
-
-// runs returns the epochs of the method with private data.
-func (f *accountTrainFlags) runs(c *cobra.Command) ([]iteration.Steps, error) {
+// steps returns the epochs of the method with private data, which are alike.
+func (f *accountTrainFlags) steps(c *cobra.Command) (steps iteration.Steps, err error) {
 	method, err := f.methodOf()
 	if err != nil {
-		return nil, err
+		return steps, err
 	}
 	switch method {
 	case shuffled.DPSGD:
-		return nil, usagef("method = %q is no shuffled method: darrm train --dry-run has its figure", method)
+		return steps, usagef("method = %q is no shuffled method: darrm train --dry-run has its figure", method)
 	case shuffled.ShuffleG:
-		return nil, usagef("method = %q has no noise: no ε holds", method)
+		return steps, usagef("method = %q has no noise: no ε holds", method)
 	case shuffled.PublicOnly:
-		return nil, usagef("method = %q uses no private data: it costs nothing", method)
+		return steps, usagef("method = %q uses no private data: it costs nothing", method)
 	}
 	order, err := f.orderOf()
 	if err != nil {
-		return nil, err
+		return steps, err
 	}
 	released := iteration.LastIterate
 	switch f.released {
@@ -167,39 +137,32 @@ func (f *accountTrainFlags) runs(c *cobra.Command) ([]iteration.Steps, error) {
 	case "every":
 		released = iteration.EveryIterate
 	default:
-		return nil, usagef("released = %q, but it must be \"last\", \"epochs\" or \"every\"", f.released)
+		return steps, usagef("released = %q, but it must be \"last\", \"epochs\" or \"every\"", f.released)
 	}
 	fraction := 0.0
 	if method.UsesFraction() {
 		fraction = f.fraction
 	} else if c.Flags().Changed("fraction") {
-		return nil, usagef("--fraction: %s has no public part to leave", method)
+		return steps, usagef("--fraction: %s has no public part to leave", method)
 	}
 	schedule, err := method.Schedule(f.n, f.epochs, fraction)
 	if err != nil {
-		return nil, err
+		return steps, err
 	}
-	var runs []iteration.Steps
-	for _, r := range schedule {
-		if r.Private == 0 {
-			continue
-		}
-		noise, public := r.Noise, r.PublicNoise
-		if !f.target {
-			noise, public = noise*f.noise, public*f.noise
-		}
-		runs = append(runs, iteration.Steps{
-			Epochs: r.Epochs, Records: f.n, Private: r.Private, Clip: f.clip, Noise: noise, PublicNoise: public,
-			Order: order, OrderSecret: !f.visible, Released: released,
-			StepSize: f.stepSize, Smoothness: f.smoothness, Convex: !f.nonConvex, ClipKeepsContraction: !f.nonConvex,
-			ConvexRegulariser: true, Neighbours: accountant.ReplaceOne,
-		})
+	r := schedule[slices.IndexFunc(schedule, func(r shuffled.Block) bool { return r.Private > 0 })]
+	noise, public := r.Noise, r.PublicNoise
+	if !f.target {
+		noise, public = noise*f.noise, public*f.noise
 	}
-	return runs, nil
+	return iteration.Steps{
+		Epochs: r.Epochs, Records: f.n, Private: r.Private, Clip: f.clip, Noise: noise, PublicNoise: public,
+		Order: order, OrderSecret: !f.visible, Released: released,
+		StepSize: f.stepSize, Smoothness: f.smoothness, Convex: !f.nonConvex, ClipKeepsContraction: !f.nonConvex,
+		ConvexRegulariser: true, Neighbours: accountant.ReplaceOne,
+	}, nil
 }
 
-func (f *accountTrainFlags) report(runs []iteration.Steps, mode iteration.Mode, conversion iteration.Conversion) (iteration.Report, error) {
-	e := runs[0]
+func (f *accountTrainFlags) report(e iteration.Steps, mode iteration.Mode, conversion iteration.Conversion) (iteration.Report, error) {
 	e.Mode, e.Conversion = mode, conversion
 	if !f.target {
 		return e.Report(f.delta)
@@ -208,8 +171,7 @@ func (f *accountTrainFlags) report(runs []iteration.Steps, mode iteration.Mode, 
 	return r, err
 }
 
-func (f *accountTrainFlags) render(w io.Writer, runs []iteration.Steps, rows []modeRow) error {
-	e := runs[0]
+func (f *accountTrainFlags) render(w io.Writer, e iteration.Steps, rows []modeRow) error {
 	fmt.Fprintf(w, "%s: K = %d epochs of n = %d steps, order %s, clip G = %g, step size η = %g; δ = %g\n", f.method, f.epochs, f.n, strings.ToUpper(f.order), f.clip, f.stepSize, f.delta)
 	fmt.Fprintf(w, "K_p = %d epochs with n_d = %d private steps; neighbours %s\n", e.Epochs, e.Private, e.Neighbours)
 	l := "smoothness unknown"
@@ -224,12 +186,9 @@ func (f *accountTrainFlags) render(w io.Writer, runs []iteration.Steps, rows []m
 	var table [][]string
 	var notes []string
 	note := func(s string) {
-		for _, n := range notes {
-			if n == s {
-				return
-			}
+		if !slices.Contains(notes, s) {
+			notes = append(notes, s)
 		}
-		notes = append(notes, s)
 	}
 	for _, r := range rows {
 		name := r.Mode

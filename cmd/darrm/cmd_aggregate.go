@@ -75,8 +75,7 @@ names of the classes, other ledgers, or releases without one.
 
 With a ledger, and for --dry-run, the votes are read to know how many queries there are,
 and then once more to answer them. With --checkpoint a release that was interrupted
-after it was paid for is finished by the same command.
-` + exitStatus,
+after it was paid for is finished by the same command.`,
 		Example: `  darrm aggregate votes.csv --m 3 --eps 0.13577 --teacher-delta 1e-4 --out labels.csv
   darrm aggregate 'votes-*.parquet' --table table.json --out labels.parquet
   darrm aggregate votes.npy --layout teachers --mechanism gnmax --total-eps 0.5 --delta 1e-6 --data disjoint
@@ -91,10 +90,10 @@ after it was paid for is finished by the same command.
 	fl := c.Flags()
 	fl.StringVar(&f.table, "table", "", "use the noise function in this file, certified again, instead of solving")
 	fl.StringVarP(&f.out, "out", "o", "", "write the labels to this file instead of stdout")
-	fl.StringVar(&f.outFormat, "out-format", "auto", "\"csv\", \"tsv\", \"jsonl\", \"npy\" or \"parquet\"; auto goes by\nthe name")
+	fl.StringVar(&f.outFormat, "out-format", "auto", "\"csv\", \"tsv\", \"jsonl\", \"npy\" or \"parquet\"; auto goes by the name")
 	fl.StringVar(&f.outCompression, "out-compression", "auto", "\"none\", \"gzip\" or \"zstd\"; auto goes by the name")
-	fl.BoolVar(&f.scores, "scores", false, "show on stderr how each mechanism does on these votes, and on true labels\nwhere the files have them: computed from the raw votes, NOT PRIVATE")
-	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0, "simulate with this seed, for experiments; the output is marked, it is not\nprivate")
+	fl.BoolVar(&f.scores, "scores", false, "show on stderr how each mechanism does on these votes, and on true labels where the files have them: computed from the raw votes, NOT PRIVATE")
+	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0, "simulate with this seed, for experiments; the output is marked, it is not private")
 	return c
 }
 
@@ -188,7 +187,7 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app) (*gamma.Table, error)
 	if f.compression, err = votes.ParseCompression(f.outCompression); err != nil {
 		return nil, usageError{Err: err}
 	}
-	if err := checkOut(f.out); err != nil {
+	if err := (release.FileOutput{Path: f.out}).CheckPlace(); err != nil {
 		return nil, err
 	}
 	if err := f.mechanism.prepare(c); err != nil {

@@ -36,8 +36,7 @@ noise is by the source's accounting unless --mode says otherwise. Public Only an
 ShuffleG are for --method only.
 
 How far the public data lead away, smoothness, variance and optimum are worked out
-from the private data: NOT PRIVATE, do not release these figures.
-` + exitStatus,
+from the private data: NOT PRIVATE, do not release these figures.`,
 		Example: "  darrm bounds --data-set crime --epochs 20 --step-size 1e-4 --clip 10 --eps 5 --delta 1e-6",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c, a) },
@@ -48,7 +47,7 @@ from the private data: NOT PRIVATE, do not release these figures.
 	method := fl.Lookup("method")
 	method.Usage, method.DefValue = "one method only (default: all with private data and noise)", ""
 	fl.Float64Var(&f.beta, "beta", 0, "β of the theorem (default: the largest that it allows, else 0.1)")
-	fl.StringVar(&f.psi, "psi", "", "add the terms that the source prints for \"l1\" or for a projection (\"proj\");\nthe corrected bound needs none")
+	fl.StringVar(&f.psi, "psi", "", "add the terms that the source prints for \"l1\" or for a projection (\"proj\"); the corrected bound needs none")
 	fl.Float64Var(&f.psiBound, "psi-bound", 0, "B ≥ E‖x-ηλn·1‖_∞ before each proximal map, for --psi l1")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of the search for the public data's dissimilarity")
 	return c

@@ -30,8 +30,7 @@ add up (basic composition); they are counted in whole units of 1e-12 (ε) and 1e
 A third file, LEDGER.secret, is the key by which the ledger recognises votes that it
 has seen before, without telling what they are. Keep it beside the ledger and show it
 to nobody: without it no votes of fresh teachers are answered, and whoever has it and
-the ledger can test a guess of what the teachers voted.
-` + exitStatus,
+the ledger can test a guess of what the teachers voted.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -50,8 +49,7 @@ func newBudgetInit(a *app) *cobra.Command {
 The budget is fixed for ever. It is for one set of people's data: everything that
 is ever released from these data belongs into one ledger. --neighbours is fixed, too:
 a cost for one neighbouring relation says nothing about another, so a release for
-another one is refused.
-` + exitStatus,
+another one is refused.`,
 		Example: "  darrm budget init patients.ledger --eps 2 --delta 1e-6 --neighbours replace",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -75,7 +73,7 @@ another one is refused.
 	}
 	c.Flags().Float64Var(&epsilon, "eps", 0, "ε that may be spent in all")
 	c.Flags().Float64Var(&delta, "delta", 0, "δ that may be spent in all; 0 allows pure releases only")
-	c.Flags().StringVar(&neighbours, "neighbours", string(ledger.ReplaceOne), "which datasets differ by one person in every cost that is ever charged:\n\"replace\" a record, or \"add-remove\" one")
+	c.Flags().StringVar(&neighbours, "neighbours", string(ledger.ReplaceOne), "which datasets differ by one person in every cost that is ever charged: \"replace\" a record, or \"add-remove\" one")
 	return c
 }
 
@@ -84,8 +82,7 @@ func newBudgetShow(a *app) *cobra.Command {
 		Use:   "show LEDGER",
 		Short: "Show what was granted, spent and remains",
 		Long: `Show the budget of a ledger, what was spent and what remains. The whole ledger is
-verified first. What was spent is rounded up, what remains is rounded down.
-` + exitStatus,
+verified first. What was spent is rounded up, what remains is rounded down.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			l, err := openLedger(c, args[0])
@@ -102,8 +99,7 @@ func newBudgetHistory(a *app) *cobra.Command {
 		Use:   "history LEDGER",
 		Short: "List every charge and every recorded result",
 		Long: `List every entry of a ledger in order: charges with what they paid for, and results
-with the digest (SHA-256) of what was released.
-` + exitStatus,
+with the digest (SHA-256) of what was released.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			l, err := openLedger(c, args[0])
@@ -130,8 +126,7 @@ func newBudgetVerify(a *app) *cobra.Command {
 		Long: `Check every byte of a ledger: the chain of hashes from the first entry to the last,
 the sums, the anchor. The head that is printed names this state; keep it where
 nobody who can write the ledger can write, and give it to --head later: it shows
-whether both files were replaced by older copies.
-` + exitStatus,
+whether both files were replaced by older copies.`,
 		Example: "  darrm budget verify patients.ledger --head 3:5f1d…",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -15,20 +15,19 @@ func newCache(a *app) *cobra.Command {
 		Short: "List, clear or locate the cache of solved tables",
 		Long: `List, clear or locate the cache of solved tables. Entries are checked and
 certified again whenever they are read, so the cache is never trusted. Its place is
-$DARRM_CACHE where that is set, otherwise in the user's cache directory.
-` + exitStatus,
+$DARRM_CACHE where that is set, otherwise in the user's cache directory.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	var f problemFlags
+	var f cacheFlags
 	c.PersistentFlags().StringVar(&f.cacheDir, "cache-dir", "", "directory of the cache (default see darrm cache path)")
 
 	list := &cobra.Command{
-		Use: "list", Short: "List the tables in the cache", Long: "List the tables in the cache.\n" + exitStatus, Args: cobra.NoArgs,
+		Use: "list", Short: "List the tables in the cache", Long: "List the tables in the cache.", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return a.cacheList(&f) },
 	}
 	clear := &cobra.Command{
-		Use: "clear", Short: "Remove all tables from the cache", Long: "Remove all tables from the cache; other files in its directory stay.\n" + exitStatus, Args: cobra.NoArgs,
+		Use: "clear", Short: "Remove all tables from the cache", Long: "Remove all tables from the cache; other files in its directory stay.", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			store, err := f.store()
 			if err != nil {
@@ -48,7 +47,7 @@ $DARRM_CACHE where that is set, otherwise in the user's cache directory.
 		},
 	}
 	path := &cobra.Command{
-		Use: "path", Short: "Print the directory of the cache", Long: "Print the directory of the cache.\n" + exitStatus, Args: cobra.NoArgs,
+		Use: "path", Short: "Print the directory of the cache", Long: "Print the directory of the cache.", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			store, err := f.store()
 			if err != nil {
@@ -67,7 +66,7 @@ $DARRM_CACHE where that is set, otherwise in the user's cache directory.
 	return c
 }
 
-func (a *app) cacheList(f *problemFlags) error {
+func (a *app) cacheList(f *cacheFlags) error {
 	store, err := f.store()
 	if err != nil {
 		return err

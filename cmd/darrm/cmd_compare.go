@@ -47,8 +47,7 @@ votes: PATE's data-dependent bound (Papernot et al., 2018, Theorem 6), beside th
 at any votes. It is small where most teachers agree. It is a statement about these
 votes and not a promise: the figure itself tells of them, and darrm has no sanitised
 form of it (smooth sensitivity). No ledger takes it, and aggregate and account, whose
-figures hold for any votes, do not use it.
-` + exitStatus,
+figures hold for any votes, do not use it.`,
 		Example: `  darrm compare votes.csv --m 3 --eps 0.13577 --teacher-delta 1e-4 --data disjoint
   darrm compare votes.csv --total-eps 0.4 --delta 3e-4 --eps inf --data disjoint`,
 		Args: cobra.MinimumNArgs(1),

@@ -34,8 +34,7 @@ func newExperiment(a *app) *cobra.Command {
 An experiment is a small file: what is computed, for which parameters, and what was
 printed. "list" names the built-in ones; "show" prints one, to be changed; "run"
 computes it. "darrm report" makes a page of what was run. Nothing here is private:
-everything is drawn from a seed.
-` + exitStatus,
+everything is drawn from a seed.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -47,9 +46,8 @@ func newExperimentList(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List the built-in experiments",
-		Long: `List the built-in experiments, what each repeats, and the data that it needs.
-` + exitStatus,
-		Args: cobra.NoArgs,
+		Long:  `List the built-in experiments, what each repeats, and the data that it needs.`,
+		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			type entry struct {
 				Name   string `json:"name"`
@@ -84,8 +82,7 @@ func newExperimentShow(a *app) *cobra.Command {
 		Use:   "show NAME",
 		Short: "Print the definition of a built-in experiment",
 		Long: `Print the definition of a built-in experiment as JSON, to be changed and run from a
-file of your own.
-` + exitStatus,
+file of your own.`,
 		Example: `  darrm experiment show figure-3.2 --out mine.json
   darrm experiment run mine.json`,
 		Args: cobra.ExactArgs(1),
@@ -106,7 +103,7 @@ type experimentFlags struct {
 	out, data string
 	seed      uint64
 	quick     bool
-	cache     problemFlags // its cache only
+	cache     cacheFlags
 }
 
 func newExperimentRun(a *app) *cobra.Command {
@@ -123,8 +120,7 @@ A run that was interrupted goes on where it was. What the same program already d
 with the same parameters is not done again. Every experiment tests claims about its
 numbers; one that does not hold is an error, after everything was written.
 
-Those that need images look for them below --data: see scripts/fetch-mnist.
-` + exitStatus,
+Those that need images look for them below --data: see scripts/fetch-mnist.`,
 		Example: `  darrm experiment run figure-3.2 figure-b.5
   darrm experiment run all --quick --data data --out results
   darrm report results --out report.html`,
@@ -241,8 +237,7 @@ func newReport(a *app) *cobra.Command {
 claims that were tested, and what a reader needs to read them. The page is whole in
 itself and asks for nothing from any network. A folder is an experiment's, or one
 that holds such; every file is compared with its record first, and must be a regular
-one of at most 256 MiB.
-` + exitStatus,
+one of at most 256 MiB.`,
 		Example: "  darrm report results --out report.html",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

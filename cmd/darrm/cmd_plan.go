@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -59,10 +60,9 @@ names. With FILEs it is computed from their votes: NOT PRIVATE, and choosing a
 mechanism by private votes is not covered by the budget: use public votes. The default
 of --queries is then their number.
 
-docs/plan.md describes the output and --json.
-` + exitStatus,
+docs/plan.md describes the output and --json.`,
 		Example: `  darrm plan --K 101 --eps inf --data disjoint --budget-eps 2 --budget-delta 1e-5 --queries 100
-  darrm plan --K 11 --eps 0.1 --teacher-delta 1e-6 --teachers frozen --budget-eps 2 --budget-delta 1e-4 --queries 1000
+  darrm plan --K 11 --eps 0.1 --teacher-delta 0 --teachers frozen --budget-eps 2 --budget-delta 0 --queries 1000
   darrm plan --K 50 --classes 10 --eps inf --data disjoint --budget-eps 4 --budget-delta 1e-5 --queries 50
   darrm plan public-votes.csv --eps inf --affected 2 --budget-eps 1 --budget-delta 1e-6`,
 		Args: cobra.ArbitraryArgs,
@@ -74,12 +74,12 @@ docs/plan.md describes the output and --json.
 	fl.IntVar(&f.queries, "queries", 0, "how many labels (default: as many as the FILEs have queries)")
 	fl.Float64Var(&f.problem.epsilon, "eps", 0, "ε of each teacher; inf for teachers that promise nothing")
 	fl.Float64Var(&f.problem.teacherDelta, "teacher-delta", 0, usageTeacherDelta)
-	fl.StringVar(&f.teachers, "teachers", "", "\"fresh\": each vote is a new run of a private mechanism, or \"frozen\": each\nteacher's training was private, and it votes ever after")
+	fl.StringVar(&f.teachers, "teachers", "", "\"fresh\": each vote is a new run of a private mechanism, or \"frozen\": each teacher's training was private, and it votes ever after")
 	fl.IntVar(&f.problem.affected, "affected", 0, usageAffected)
 	fl.StringVar(&f.problem.data, "data", "", usageData)
 	f.mechanism.registerRelation(c)
 	fl.Float64Var(&f.problem.priorMean, "prior-mean", solve.DefaultPriorMean, "mean probability that a teacher votes for the likelier class")
-	fl.Float64Var(&f.agreement, "agreement", 0.9, "expected agreement that labels are wanted for: where it is missed, plan says\nwhich budget, or how many labels, would reach it; 0 for none")
+	fl.Float64Var(&f.agreement, "agreement", 0.9, "expected agreement that labels are wanted for: where it is missed, plan says which budget, or how many labels, would reach it; 0 for none")
 	fl.BoolVar(&f.abstain, "abstain", false, "consider confident-gnmax too, whose labels may be abstentions")
 	registerRecords(c, &f.records)
 	f.read.register(c)
@@ -121,8 +121,12 @@ func (f *planFlags) run(c *cobra.Command, a *app, files []string) error {
 	r.Progress = bar.count("planning")
 	p, err := plan.New(c.Context(), r)
 	bar.stop()
-	if err != nil {
-		return err
+	var infeasible *plan.InfeasibleError
+	switch {
+	case errors.As(err, &infeasible):
+		return usageError{Err: fmt.Errorf("--budget-eps, --budget-delta and --queries do not go together: %w", err)}
+	case err != nil:
+		return f.problem.late("solve", err)
 	}
 	o, err := f.outcome(c, r, p, files)
 	if err != nil {

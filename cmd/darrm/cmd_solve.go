@@ -33,8 +33,7 @@ errors accounted for, whatever the solver said. Solved tables are kept in a cach
 and certified again whenever they are read.
 
 With --json the table is printed in the form that aggregate and verify read; --out
-writes it to a file. --plot draws it.
-` + exitStatus,
+writes it to a file. --plot draws it.`,
 		Example: `  darrm solve --K 11 --m 3 --plot gamma.svg
   darrm solve --K 11 --m 3 --eps 0.13577 --teacher-delta 1e-4 --out table.json
   darrm solve --K 11 --m 3 --objective agreement

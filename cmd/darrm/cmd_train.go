@@ -44,8 +44,7 @@ that is the private one, by whatever name, one with the same content, and one th
 with the same records in any order. Fewer records in both are not noticed: they can be
 equal by coincidence.
 
-Choosing a step size by its results is not private and not paid for.
-` + exitStatus,
+Choosing a step size by its results is not private and not paid for.`,
 		Example: `  darrm train shuffled --data-set crime --method interleaved --epochs 20 --step-size 1e-4 --clip 10 \
     --eps 5 --delta 1e-6 --radius 8
   darrm train shuffled --private a.csv --response y --task logistic --radius 1 --clip 1 \
@@ -67,7 +66,7 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 		{Flag: "private", Path: f.private}, {Flag: "public", Path: f.public},
 		{Flag: "labels", Path: f.labels}, {Flag: "public-labels", Path: f.publicLabels},
 	}
-	if err := checkOut(f.out); err != nil {
+	if err := (release.FileOutput{Path: f.out}).CheckPlace(); err != nil {
 		return err
 	}
 	if err := m.Check(); err != nil {

@@ -22,8 +22,7 @@ again. No solver is needed. A file whose figures about itself are wrong is
 refused even if its noise function is private.
 
 The file "-" is stdin; any other is a regular file of at most 16 MiB. With --timeout a
-check that takes longer fails: nothing is said of the table.
-` + exitStatus,
+check that takes longer fails: nothing is said of the table.`,
 		Example: `  darrm solve --K 11 --m 3 --out table.json
   darrm verify table.json`,
 		Args: cobra.ExactArgs(1),

@@ -20,8 +20,7 @@ func newVotes(a *app) *cobra.Command {
 		Use:   "votes",
 		Short: "Look at files of votes (not private)",
 		Long: `Look at files of votes. What these commands print is computed from the raw votes:
-it is for the person who holds them, and not private.
-` + exitStatus,
+it is for the person who holds them, and not private.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -44,8 +43,7 @@ A column is a vote if --vote-columns lists it, or if all columns but id and labe
 have one stem and numbers (t1,t2,t3 or 0,1,2), or if there are --K of them whose
 names do not say otherwise. Anything else is an error.
 
-All of it is computed from the raw votes: NOT PRIVATE, do not release it.
-` + exitStatus,
+All of it is computed from the raw votes: NOT PRIVATE, do not release it.`,
 		Example: `  darrm votes describe votes.csv
   darrm votes describe 'part-*.parquet' --plot votes.svg
   darrm votes describe votes.npy --layout teachers --json
@@ -63,7 +61,7 @@ All of it is computed from the raw votes: NOT PRIVATE, do not release it.
 				return err
 			}
 			if plotFile != "" {
-				picture, err := d.picture()
+				picture, err := votesPicture(d)
 				if err != nil {
 					return err
 				}
@@ -74,7 +72,7 @@ All of it is computed from the raw votes: NOT PRIVATE, do not release it.
 			if a.json {
 				return a.deliverJSON("", d)
 			}
-			return a.deliver("", d.render)
+			return a.deliver("", func(w io.Writer) error { return renderVotes(w, d) })
 		},
 	}
 	f.register(c)
@@ -82,147 +80,17 @@ All of it is computed from the raw votes: NOT PRIVATE, do not release it.
 	return c
 }
 
-// description is what a file of votes looks like. It is not private.
-type description struct {
-	Private bool     `json:"private"` // false, always
-	Queries int64    `json:"queries"`
-	K       int      `json:"k"`
-	Classes []string `json:"classes"`
-
-	Columns  votes.Roles `json:"columns"`
-	Missing  int64       `json:"missing_votes"`
-	Ties     int64       `json:"ties"`              // queries without a single most popular answer
-	Accuracy *float64    `json:"majority_accuracy"` // null without true labels
-
-	// Histogram counts the queries by the votes for the second of two classes,
-	// 0..K; with more classes, by those for the most popular answer.
-	Histogram []int64 `json:"histogram"`
-	Agreement float64 `json:"agreement"` // mean share of the votes for the most popular answer
-
-	Teachers []teacherDescription `json:"teachers,omitempty"` // where the files hold votes, not counts
-
-	labelled, right int64
-	popular         float64
-}
-
-// teacherDescription is what one teacher votes.
-type teacherDescription struct {
-	Rates     []float64 `json:"rates"`     // share of each class among this teacher's votes
-	Agreement float64   `json:"agreement"` // with the single most popular answer, where there is one
-	Accuracy  *float64  `json:"accuracy"`  // null without true labels
-
-	counts              []int64
-	votes, with, of     int64
-	labelled, rightOnes int64
-}
-
-func describeVotes(ctx context.Context, a *app, f *readFlags, paths []string) (*description, error) {
+func describeVotes(ctx context.Context, a *app, f *readFlags, paths []string) (*votes.Description, error) {
 	f.options.KeepVotes = f.options.Layout != votes.LayoutCounts
 	r, err := f.open(ctx, a.in, paths)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	d := &description{K: r.K(), Classes: r.Classes(), Columns: r.Columns(), Histogram: make([]int64, r.K()+1)}
-	if f.options.KeepVotes {
-		d.Teachers = make([]teacherDescription, d.K)
-		for i := range d.Teachers {
-			d.Teachers[i].counts = make([]int64, len(d.Classes))
-		}
-	}
 	bar := newProgress(a)
 	defer bar.stop()
-	show := bar.rows("reading")
-	for b, err := range r.Batches() {
-		if err != nil {
-			return nil, inputFailure(ctx, err)
-		}
-		for i := range b.Len() {
-			d.add(b, i)
-		}
-		b.Release()
-		show(r.Progress())
-	}
-	d.finish()
-	return d, nil
-}
-
-func (d *description) add(b *votes.Batch, i int) {
-	d.Queries++
-	row := b.Row(i)
-	most := slices.Max(row)
-	if len(row) == 2 {
-		d.Histogram[row[1]]++
-	} else {
-		d.Histogram[most]++
-	}
-	d.popular += float64(most)
-	if b.Missing != nil {
-		d.Missing += int64(b.Missing[i])
-	}
-	majority := b.Majority(i)
-	if majority < 0 {
-		d.Ties++
-	}
-	truth := -1
-	if b.Labels != nil {
-		truth = b.Labels[i]
-	}
-	if truth >= 0 {
-		d.labelled++
-		if majority == truth {
-			d.right++
-		}
-	}
-	for j := range d.Teachers {
-		v := b.Votes[i*b.K+j]
-		if v < 0 {
-			continue
-		}
-		t := &d.Teachers[j]
-		t.votes++
-		t.counts[v]++
-		if majority >= 0 {
-			t.of++
-			if v == majority {
-				t.with++
-			}
-		}
-		if truth >= 0 {
-			t.labelled++
-			if v == truth {
-				t.rightOnes++
-			}
-		}
-	}
-}
-
-func (d *description) finish() {
-	d.Agreement = share(d.popular, d.Queries*int64(d.K)-d.Missing)
-	d.Accuracy = shareOf(d.right, d.labelled)
-	for j := range d.Teachers {
-		t := &d.Teachers[j]
-		for _, n := range t.counts {
-			t.Rates = append(t.Rates, share(float64(n), t.votes))
-		}
-		t.Agreement = share(float64(t.with), t.of)
-		t.Accuracy = shareOf(t.rightOnes, t.labelled)
-	}
-}
-
-func share(x float64, of int64) float64 {
-	if of == 0 {
-		return 0
-	}
-	return x / float64(of)
-}
-
-func shareOf(n, of int64) *float64 {
-	if of == 0 {
-		return nil
-	}
-	x := share(float64(n), of)
-	return &x
+	d, err := votes.Describe(r, bar.rows("reading"))
+	return d, inputFailure(ctx, err)
 }
 
 func percent(x float64) string { return fmt.Sprintf("%.2f %%", 100*x) }
@@ -235,20 +103,20 @@ func percentOrNone(x *float64) string {
 }
 
 // histogramTitle says what the histogram counts.
-func (d *description) histogramTitle() string {
+func histogramTitle(d *votes.Description) string {
 	if len(d.Classes) == 2 {
 		return "votes for " + d.Classes[1]
 	}
 	return "votes for the most popular"
 }
 
-func (d *description) render(w io.Writer) error {
+func renderVotes(w io.Writer, d *votes.Description) error {
 	fmt.Fprintln(w, "NOT PRIVATE, for your eyes only: computed from the raw votes")
 	fmt.Fprintf(w, "%d queries, K = %d teachers, classes %s\n", d.Queries, d.K, strings.Join(d.Classes, ", "))
 	fmt.Fprintln(w, d.Columns)
 	fmt.Fprintf(w, "the most popular answer has %s of the votes; %d queries have none (a tie)\n", percent(d.Agreement), d.Ties)
 	if d.Accuracy != nil {
-		fmt.Fprintf(w, "it is right in %s of the %d queries that have a true label\n", percent(*d.Accuracy), d.labelled)
+		fmt.Fprintf(w, "it is right in %s of the %d queries that have a true label\n", percent(*d.Accuracy), d.Labelled)
 	}
 	if d.Missing > 0 {
 		fmt.Fprintf(w, "%d votes are missing\n", d.Missing)
@@ -259,9 +127,9 @@ func (d *description) render(w io.Writer) error {
 	var rows [][]string
 	for l, n := range d.Histogram {
 		bar := strings.Repeat("█", int((n*width+most-1)/most)) // whatever occurs is seen
-		rows = append(rows, []string{fmt.Sprintf("%d of %d", l, d.K), strconv.FormatInt(n, 10), percent(share(float64(n), d.Queries)), bar + strings.Repeat("·", width-len([]rune(bar)))})
+		rows = append(rows, []string{fmt.Sprintf("%d of %d", l, d.K), strconv.FormatInt(n, 10), percent(float64(n) / float64(max(1, d.Queries))), bar + strings.Repeat("·", width-len([]rune(bar)))})
 	}
-	if err := renderRows(w, []string{d.histogramTitle(), "queries", "share", ""}, rows, nil); err != nil {
+	if err := renderRows(w, []string{histogramTitle(d), "queries", "share", ""}, rows, nil); err != nil {
 		return err
 	}
 	if d.Teachers == nil {
@@ -284,9 +152,9 @@ func (d *description) render(w io.Writer) error {
 	return renderRows(w, header, rows, nil)
 }
 
-// picture is the histogram.
-func (d *description) picture() (figure.Sheet, error) {
-	c := newChart(fmt.Sprintf("NOT PRIVATE: %d queries, %s agreement", d.Queries, percent(d.Agreement)), fmt.Sprintf("%s, of %d", d.histogramTitle(), d.K), "queries")
+// votesPicture is the histogram.
+func votesPicture(d *votes.Description) (figure.Sheet, error) {
+	c := newChart(fmt.Sprintf("NOT PRIVATE: %d queries, %s agreement", d.Queries, percent(d.Agreement)), fmt.Sprintf("%s, of %d", histogramTitle(d), d.K), "queries")
 	values := make(plotter.Values, len(d.Histogram))
 	for l, n := range d.Histogram {
 		values[l] = float64(n)

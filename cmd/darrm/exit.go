@@ -37,7 +37,7 @@ const (
 	exitInterrupted exit = 130
 )
 
-// exitStatus ends the help of every command.
+// exitStatus is the text of "darrm help exit-codes".
 const exitStatus = `
 EXIT STATUS
   0    success
@@ -139,7 +139,7 @@ func writeJSONError(w io.Writer, err error, code exit) {
 		Kind  string `json:"kind"`
 		Code  int    `json:"exit_code"`
 		Hint  string `json:"hint,omitempty"`
-	}{err.Error(), exitKinds[code], int(code), hint(err)}
+	}{errorText(err), exitKinds[code], int(code), hint(err)}
 	b, _ := json.Marshal(e) // strings and an int always marshal
 	fmt.Fprintf(w, "%s\n", b)
 }

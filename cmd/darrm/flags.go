@@ -36,11 +36,11 @@ func (f *problemFlags) register(c *cobra.Command, epsilon, teacherDelta float64)
 const (
 	usageM            = "privacy allowance: one released answer may cost m·ε (any number > 0)"
 	usageTotalEpsilon = "ε of one released answer, instead of m·ε"
-	usageEpsilon      = "ε of each teacher; inf for teachers that promise nothing\n(then give --total-eps)"
+	usageEpsilon      = "ε of each teacher; inf for teachers that promise nothing (then give --total-eps)"
 	usageTeacherDelta = "Δ of each teacher, in [0,1)"
 	usageDelta        = "δ of one released answer (default 1-(1-Δ)^min(m, affected))"
 	usageAffected     = "how many teachers one person's record can reach (default all)"
-	usageData         = "what the teachers were trained on, instead of --affected: \"disjoint\" parts\n(one record reaches one teacher) or \"overlapping\" (any number). If a rule\nthat looks at the record split the data, such as a hash, a record that is\nreplaced leaves one teacher and may join another: then --affected 2"
+	usageData         = "what the teachers were trained on, instead of --affected: \"disjoint\" parts (one record reaches one teacher) or \"overlapping\" (any number). If a rule that looks at the record split the data, such as a hash, a record that is replaced leaves one teacher and may join another: then --affected 2"
 )
 
 // registerPromise registers what describes the problem.
@@ -58,9 +58,9 @@ func (f *problemFlags) registerPromise(c *cobra.Command, epsilon, teacherDelta f
 func (f *problemFlags) registerSolve(c *cobra.Command) {
 	f.registerObjective(c)
 	fl := c.Flags()
-	fl.StringVar(&f.method, "method", string(solve.CuttingPlanes), "\"cutting-planes\", or \"exhaustive\" to hand all constraints to\nthe solver")
-	fl.StringVar(&f.onInterrupt, "on-interrupt", "nothing", "when Ctrl-C or --timeout ends the solve: \"nothing\", or \"best\" for\nthe best certified table so far, with the gap proved by\nthen")
-	f.registerTimeout(c, "give up solving, or checking a table, after this time, such as\n90s (default none)")
+	fl.StringVar(&f.method, "method", string(solve.CuttingPlanes), "\"cutting-planes\", or \"exhaustive\" to hand all constraints to the solver")
+	fl.StringVar(&f.onInterrupt, "on-interrupt", "nothing", "when Ctrl-C or --timeout ends the solve: \"nothing\", or \"best\" for the best certified table so far, with the gap proved by then")
+	f.registerTimeout(c, "give up solving, or checking a table, after this time, such as 90s (default none)")
 }
 
 // reach returns how many of k teachers one record can reach, and whether that was said.

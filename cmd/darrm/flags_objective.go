@@ -50,11 +50,11 @@ const usageObjective = `--objective says what γ is optimal for. It never decide
 
 func (f *objectiveFlags) registerObjective(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.name, "objective", "", "what to be optimal for: \"source\" (default), or \"agreement\" of a label\nwith the majority of its votes")
-	fl.StringVar(&f.prior, "prior", "", "votes that the source's objective presumes: \"uniform\" (a vote for the\nlikelier answer has mean 0.75, the default), \"clear\" (0.85), \"custom\"\n(--prior-mean) or \"worst-case\" (the largest error, whatever the teachers\ndo); \"counts\" asks for agreement")
-	fl.Float64Var(&f.priorMean, "prior-mean", solve.DefaultPriorMean, "mean probability that a teacher votes for the likelier\nanswer, in (0.5,1)")
-	fl.StringVar(&f.priorCounts, "prior-counts", "", "how often each number of votes occurs, for agreement: \"binomial\" (the\ndefault: votes of --prior-mean, for either answer), \"uniform\", or a file\n(CSV: votes,count). A file becomes part of the mechanism, so it must come\nfrom PUBLIC data")
-	fl.StringVar(&f.shape, "shape", string(gamma.Free), "noise functions to choose from: \"free\", or \"monotone\" (never more noise with\nmore agreement)")
+	fl.StringVar(&f.name, "objective", "", "what to be optimal for: \"source\" (default), or \"agreement\" of a label with the majority of its votes")
+	fl.StringVar(&f.prior, "prior", "", "votes that the source's objective presumes: \"uniform\" (a vote for the likelier answer has mean 0.75, the default), \"clear\" (0.85), \"custom\" (--prior-mean) or \"worst-case\" (the largest error, whatever the teachers do); \"counts\" asks for agreement")
+	fl.Float64Var(&f.priorMean, "prior-mean", solve.DefaultPriorMean, "mean probability that a teacher votes for the likelier answer, in (0.5,1)")
+	fl.StringVar(&f.priorCounts, "prior-counts", "", "how often each number of votes occurs, for agreement: \"binomial\" (the default: votes of --prior-mean, for either answer), \"uniform\", or a file (CSV: votes,count). A file becomes part of the mechanism, so it must come from PUBLIC data")
+	fl.StringVar(&f.shape, "shape", string(gamma.Free), "noise functions to choose from: \"free\", or \"monotone\" (never more noise with more agreement)")
 }
 
 // objective checks the flags. It reads no file: see counts.

@@ -39,13 +39,13 @@ func (f *dataFlags) register(c *cobra.Command) {
 	fl.StringVar(&f.dataDir, "data-dir", "", "folder with the real files of --data-set (default: generated stand-ins)")
 	fl.Uint64Var(&f.dataSeed, "data-seed", 0, "seed of the stand-ins, and of what is drawn from real files")
 	fl.StringVar(&f.private, "private", "", "file of private records, instead of --data-set")
-	fl.StringVar(&f.public, "public", "", "file of public records of the same columns; not the private ones under\nanother name, or in another order. Single records in both are not noticed")
-	fl.StringVar(&f.dataFormat, "data-format", "auto", "\"csv\", \"libsvm\" or \"idx\" (images, pixels over 255); auto goes by the name\n(.csv; .idx or -ubyte, with .gz too; else libsvm)")
+	fl.StringVar(&f.public, "public", "", "file of public records of the same columns; not the private ones under another name, or in another order. Single records in both are not noticed")
+	fl.StringVar(&f.dataFormat, "data-format", "auto", "\"csv\", \"libsvm\" or \"idx\" (images, pixels over 255); auto goes by the name (.csv; .idx or -ubyte, with .gz too; else libsvm)")
 	fl.StringVar(&f.response, "response", "", "name (or number from 1) of the CSV column of responses")
 	fl.BoolVar(&f.noHeader, "no-header", false, "the first line of a CSV file is a record already")
 	fl.StringVar(&f.labels, "labels", "", "IDX file of the labels of --private, which are its responses")
 	fl.StringVar(&f.publicLabels, "public-labels", "", "IDX file of the labels of --public")
-	fl.IntSliceVar(&f.positive, "positive", nil, "labels whose response is 1; all other images are kept and have 0 (default: the\nlabel is the response)")
+	fl.IntSliceVar(&f.positive, "positive", nil, "labels whose response is 1; all other images are kept and have 0 (default: the label is the response)")
 }
 
 // lossFlags say what is minimised.
@@ -56,11 +56,11 @@ type lossFlags struct {
 
 func (f *lossFlags) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.task, "task", "", "\"mean\" estimation, \"ridge\" (least squares) or \"logistic\"; a known data\nset has its own")
+	fl.StringVar(&f.task, "task", "", "\"mean\" estimation, \"ridge\" (least squares) or \"logistic\"; a known data set has its own")
 	fl.Float64Var(&f.l1, "l1", 0, "λ of the regulariser λ‖x‖₁")
 	fl.Float64Var(&f.l2, "l2", 0, "λ of the regulariser (λ/2)‖x‖²")
 	fl.Float64Var(&f.ball, "ball", 0, "radius of the ball that the model is kept in")
-	fl.Float64Var(&f.radius, "radius", 0, "public bound on the norm of a record's features; longer private ones are\nshortened. Without it the largest norm at hand counts, which no release\nmay rest on")
+	fl.Float64Var(&f.radius, "radius", 0, "public bound on the norm of a record's features; longer private ones are shortened. Without it the largest norm at hand counts, which no release may rest on")
 }
 
 // loss returns the loss of --task.
@@ -138,7 +138,7 @@ func (f *modelFlags) register(c *cobra.Command) {
 	fl.StringVar(&f.requestID, "request-id", "", "name of this training in the ledger (default: a name of its own)")
 	fl.BoolVar(&f.force, "force", false, "without --ledger: replace --out by a new model. Nobody accounts for the two")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what the model would cost, and train and charge nothing")
-	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0, "simulate with this seed, for experiments; the model is marked, it is not\nprivate")
+	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0, "simulate with this seed, for experiments; the model is marked, it is not private")
 }
 
 // set reads the records, and sets the loss that l or the data set has.

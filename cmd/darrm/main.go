@@ -4,7 +4,7 @@
 // Rules of the interface: the result goes to stdout, everything else to stderr. A
 // command either succeeds or leaves nothing behind: output files appear whole or
 // not at all. Errors are one line, lower case, and name the value and the rule. Exit
-// codes are listed in exit.go and in each command's help.
+// codes are listed in exit.go and by "darrm help exit-codes".
 package main
 
 import (
@@ -63,7 +63,7 @@ func (a *app) complain(args []string, err error, code exit) {
 		writeJSONError(a.err, err, code)
 		return
 	}
-	fmt.Fprintf(a.err, "darrm: %s\n", printable(err.Error()))
+	fmt.Fprintf(a.err, "darrm: %s\n", printable(errorText(err)))
 	if h := hint(err); h != "" {
 		fmt.Fprintf(a.err, "darrm: hint: %s\n", printable(h))
 	}

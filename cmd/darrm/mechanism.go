@@ -49,16 +49,15 @@ var mechanismNames = slices.Concat([]string{mechanismDaRRM}, baselineMechanisms,
 
 func (f *mechanismFlags) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.name, "mechanism", mechanismDaRRM, "what answers: darrm (the optimal γ), or with the same flags\n"+
-		strings.Join(baselineMechanisms[:3], ", ")+",\n"+baselineMechanisms[3]+"; or "+strings.Join(countMechanisms[:3], ", ")+",\n"+
-		strings.Join(countMechanisms[3:], ", ")+", which take any classes, need --total-eps,\n--affected (or --data) and no promise of the teachers")
-	fl.IntVar(&f.threshold, "threshold", 0, "confident-gnmax: votes that the most popular class needs, noise included\n(default ⌈0.6·K⌉); it must not be chosen by these votes")
-	fl.Float64Var(&f.checkRatio, "check-ratio", 4, "confident-gnmax: noise of that check, in units of the noise of\nthe counts")
+	fl.StringVar(&f.name, "mechanism", mechanismDaRRM, "what answers: darrm (the optimal γ), or with the same flags "+
+		strings.Join(baselineMechanisms, ", ")+"; or "+strings.Join(countMechanisms, ", ")+", which take any classes, need --total-eps, --affected (or --data) and no promise of the teachers")
+	fl.IntVar(&f.threshold, "threshold", 0, "confident-gnmax: votes that the most popular class needs, noise included (default ⌈0.6·K⌉); it must not be chosen by these votes")
+	fl.Float64Var(&f.checkRatio, "check-ratio", 4, "confident-gnmax: noise of that check, in units of the noise of the counts")
 	f.registerRelation(c)
 }
 
 func (f *mechanismFlags) registerRelation(c *cobra.Command) {
-	c.Flags().StringVar(&f.neighbours, "neighbours", "replace", "which datasets differ by one person in the teachers' promise and in --affected:\n\"replace\" a record, or \"add-remove\" one")
+	c.Flags().StringVar(&f.neighbours, "neighbours", "replace", "which datasets differ by one person in the teachers' promise and in --affected: \"replace\" a record, or \"add-remove\" one")
 }
 
 func (f *mechanismFlags) prepare(c *cobra.Command) error {

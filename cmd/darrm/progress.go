@@ -15,7 +15,7 @@ import (
 )
 
 // progressAfter is how long a command may stay silent.
-const progressAfter = 2 * time.Second
+const progressAfter = time.Second
 
 // progress shows how a solve is doing, on a terminal only and not before
 // progressAfter. It is safe for concurrent use.
@@ -31,19 +31,20 @@ func newProgress(a *app) *progress {
 	return &progress{start: time.Now(), off: a.quiet || a.json || !isFile || !term.IsTerminal(int(f.Fd()))}
 }
 
-// round is solve.Options.Progress.
-func (p *progress) round(r solve.Progress) {
+// show says how many of total pieces are done; total is -1 where that is unknown. Workers may
+// come here out of order: the bar does not go back.
+func (p *progress) show(total, done int64, text string, options ...progressbar.Option) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.off || time.Since(p.start) < progressAfter {
 		return
 	}
 	if p.bar == nil {
-		p.bar = progressbar.NewOptions(-1, progressbar.OptionSetWriter(os.Stderr), progressbar.OptionClearOnFinish(),
-			progressbar.OptionSpinnerType(14), progressbar.OptionSetElapsedTime(true))
+		p.bar = progressbar.NewOptions64(total, append(options, progressbar.OptionSetWriter(os.Stderr),
+			progressbar.OptionClearOnFinish(), progressbar.OptionSetElapsedTime(true))...)
 	}
-	p.bar.Describe(fmt.Sprintf("round %d, %d rows, worst violation %.1e, error at least %.9f", r.Round, r.Rows, r.Violation, r.Error))
-	_ = p.bar.Add(1) // a terminal that went away is no reason to fail
+	p.bar.Describe(text)
+	_ = p.bar.Set64(max(done, p.bar.State().CurrentNum)) // a terminal that went away is no reason to fail
 }
 
 func (p *progress) stop() {
@@ -56,60 +57,34 @@ func (p *progress) stop() {
 	}
 }
 
+// round is solve.Options.Progress.
+func (p *progress) round(r solve.Progress) {
+	p.show(-1, int64(r.Round), fmt.Sprintf("round %d, %d rows, worst violation %.1e, error at least %.9f", r.Round, r.Rows, r.Violation, r.Error),
+		progressbar.OptionSpinnerType(14))
+}
+
 // count returns a function that shows how many of a known number of pieces are done.
 func (p *progress) count(title string) func(done, total int) {
-	return func(done, total int) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.off || time.Since(p.start) < progressAfter {
-			return
-		}
-		if p.bar == nil {
-			p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(os.Stderr), progressbar.OptionClearOnFinish(),
-				progressbar.OptionSetDescription(title), progressbar.OptionShowCount(), progressbar.OptionSetElapsedTime(true))
-		}
-		// Workers may come here out of order; the bar must not go back.
-		done = max(done, int(p.bar.State().CurrentNum))
-		_ = p.bar.Set(done) // a terminal that went away is no reason to fail
-	}
+	return func(done, total int) { p.show(int64(total), int64(done), title, progressbar.OptionShowCount()) }
 }
 
 // rows returns a function that shows how much of the input was read, with the rate and
 // the time left where the input's length is known.
 func (p *progress) rows(title string) func(votes.Progress) {
 	return func(at votes.Progress) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.off || time.Since(p.start) < progressAfter {
-			return
+		total := at.TotalBytes
+		if total <= 0 {
+			total = -1
 		}
-		if p.bar == nil {
-			total := at.TotalBytes
-			if total <= 0 {
-				total = -1
-			}
-			p.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(os.Stderr), progressbar.OptionClearOnFinish(),
-				progressbar.OptionShowBytes(true), progressbar.OptionSetElapsedTime(true), progressbar.OptionSetPredictTime(true),
-				progressbar.OptionThrottle(100*time.Millisecond))
-		}
-		p.bar.Describe(fmt.Sprintf("%s, %d queries, %.0f/s", title, at.Rows, float64(at.Rows)/time.Since(p.start).Seconds()))
-		_ = p.bar.Set64(at.Bytes) // a terminal that went away is no reason to fail
+		p.show(total, at.Bytes, fmt.Sprintf("%s, %d queries, %.0f/s", title, at.Rows, float64(at.Rows)/time.Since(p.start).Seconds()),
+			progressbar.OptionShowBytes(true), progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(100*time.Millisecond))
 	}
 }
 
 // steps returns a function that shows which step of which experiment is being done.
 func (p *progress) steps(experimentsDone, experiments int) func(experiment.Progress) {
 	return func(at experiment.Progress) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.off || time.Since(p.start) < progressAfter {
-			return
-		}
-		if p.bar == nil {
-			p.bar = progressbar.NewOptions(at.Of, progressbar.OptionSetWriter(os.Stderr), progressbar.OptionClearOnFinish(),
-				progressbar.OptionShowCount(), progressbar.OptionSetElapsedTime(true))
-		}
-		p.bar.Describe(fmt.Sprintf("%s (%d of %d): %s", at.Experiment, experimentsDone+1, experiments, at.Step))
-		_ = p.bar.Set(at.Done) // a terminal that went away is no reason to fail
+		p.show(int64(at.Of), int64(at.Done), fmt.Sprintf("%s (%d of %d): %s", at.Experiment, experimentsDone+1, experiments, at.Step),
+			progressbar.OptionShowCount())
 	}
 }

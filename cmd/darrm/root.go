@@ -26,6 +26,7 @@ type app struct {
 }
 
 func newRoot(a *app) *cobra.Command {
+	var showVersion bool
 	root := &cobra.Command{
 		Use:   "darrm",
 		Short: "Optimal private majority votes, certified",
@@ -34,20 +35,27 @@ func newRoot(a *app) *cobra.Command {
 Given K teachers that are each (ε,Δ)-differentially private, "darrm solve" finds
 the noise function that makes their released majority (mε,δ)-differentially
 private with the least error, and proves both. "darrm aggregate" releases private
-labels with it.
-` + exitStatus,
+labels with it.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if showVersion {
+				return a.deliverVersion()
+			}
+			return c.Help()
+		},
 	}
+	root.Flags().BoolVar(&showVersion, "version", false, "print the program's version and its LP solver's")
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print the result as JSON, and errors too")
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "say nothing on stderr but errors")
-	root.AddCommand(newSolve(a), newSweep(a), newAggregate(a), newCompare(a), newAccount(a), newPlan(a), newBudget(a), newVerify(a), newCache(a), newVotes(a), newExperiment(a), newReport(a), newTrain(a), newBounds(a), newVersion(a))
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{Err: err} })
+	root.AddCommand(newSolve(a), newSweep(a), newPlan(a), newAggregate(a), newCompare(a), newAccount(a), newBudget(a), newVerify(a), newCache(a), newVotes(a), newExperiment(a), newReport(a), newTrain(a), newBounds(a), newVersion(a), newExitCodes())
+	root.SetHelpCommand(newHelp())
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { writeHelp(a.out, c) })
+	root.SetFlagErrorFunc(flagError)
 	wrapArgs(root)
 	return root
 }
@@ -58,7 +66,12 @@ func wrapArgs(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
 			if err := check(c, args); err != nil {
-				return usageError{Err: fmt.Errorf("%w (see %s --help)", err, c.CommandPath())}
+				meant := ""
+				if c.HasSubCommands() && len(args) > 0 {
+					c.SuggestionsMinimumDistance = 2
+					meant = didYouMean("", c.SuggestionsFor(args[0]))
+				}
+				return usageError{Err: fmt.Errorf("%w%s (see %s --help)", err, meant, c.CommandPath())}
 			}
 			return nil
 		}
@@ -110,14 +123,6 @@ func (a *app) say(format string, args ...any) {
 		}
 		fmt.Fprintf(a.err, format+"\n", args...)
 	}
-}
-
-// checkOut finds an output file that cannot be before hours are spent on it.
-func checkOut(path string) error {
-	if err := release.CheckNoLedger(path); err != nil {
-		return err
-	}
-	return release.FileOutput{Path: path}.Check(false)
 }
 
 // deliver writes the whole result: to the file, atomically, or to stdout where the

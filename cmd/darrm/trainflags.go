@@ -28,7 +28,7 @@ func (f *trainFlags) register(c *cobra.Command) {
 	f.iterationFlags.register(c)
 	fl := c.Flags()
 	fl.BoolVar(&f.unclippedPublic, "unclipped-public", false, "do not clip public gradients")
-	fl.BoolVar(&f.doubledNoise, "doubled-noise", false, "twice the noise that --eps needs, as the source's own scripts have it: they take\n2G for G")
+	fl.BoolVar(&f.doubledNoise, "doubled-noise", false, "twice the noise that --eps needs, as the source's own scripts have it: they take 2G for G")
 }
 
 // iterationFlags are what a training costs depends on, besides its data.
@@ -49,10 +49,10 @@ func (f *iterationFlags) register(c *cobra.Command) {
 		names = append(names, string(m))
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.method, "method", string(shuffled.DPShuffleG), strings.Join(names[:4], ", ")+",\n"+strings.Join(names[4:], ", "))
-	fl.Float64Var(&f.fraction, "fraction", 0.5, "p, the private share of epochs (priv-pub, pub-priv) or of each epoch\n(interleaved)")
+	fl.StringVar(&f.method, "method", string(shuffled.DPShuffleG), strings.Join(names, ", "))
+	fl.Float64Var(&f.fraction, "fraction", 0.5, "p, the private share of epochs (priv-pub, pub-priv) or of each epoch (interleaved)")
 	fl.IntVar(&f.epochs, "epochs", 50, "K, passes over the data")
-	fl.StringVar(&f.order, "order", "rr", "order of records: \"ig\" fixed, \"so\" shuffled once, \"rr\" reshuffled in\neach epoch")
+	fl.StringVar(&f.order, "order", "rr", "order of records: \"ig\" fixed, \"so\" shuffled once, \"rr\" reshuffled in each epoch")
 	fl.Float64Var(&f.stepSize, "step-size", 0, "η of each step")
 	fl.Float64Var(&f.clip, "clip", 0, "G, norm bound of one gradient")
 	fl.Float64Var(&f.noise, "noise", 0, "σ per coordinate on the gradient (default: the least that meets --eps)")
@@ -66,8 +66,8 @@ func (f *iterationFlags) registerMode(c *cobra.Command, standard iteration.Mode)
 		modes = append(modes, string(m))
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.mode, "mode", string(standard), "way of accounting: \"best\" is the one with the smallest figure of\n"+strings.Join(modes[1:], ", ")+"\nwhose conditions hold; \"paper\" is the source's")
-	fl.StringVar(&f.conversion, "conversion", "", "to (ε,δ): \"classical\" (the source's) or \"improved\" from Rényi divergences,\n\"exact\" from privacy losses (default: the best for --mode best, else classical)")
+	fl.StringVar(&f.mode, "mode", string(standard), "way of accounting: \"best\" is the one with the smallest figure of "+strings.Join(modes[1:], ", ")+" whose conditions hold; \"paper\" is the source's")
+	fl.StringVar(&f.conversion, "conversion", "", "to (ε,δ): \"classical\" (the source's) or \"improved\" from Rényi divergences, \"exact\" from privacy losses (default: the best for --mode best, else classical)")
 }
 
 func (f *iterationFlags) orderOf() (iteration.SampleOrder, error) {

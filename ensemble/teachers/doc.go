@@ -6,4 +6,15 @@
 // draws the randomness once, and Run trains. Train does all of it around one charge.
 // Plan.Simulate trains from a seed, for experiments, and gives a type of its own, of which
 // nothing is private.
+//
+// # Notation
+//
+//	K        Plan.K              teachers
+//	t        Parts.Affected      teachers whose part one record may be in
+//	(ε, Δ)   Plan.Report         what one teacher costs
+//	(ε', δ)  Plan.Total          what everything costs that can be made of the teachers
+//
+// Source: Papernot et al., Semi-supervised Knowledge Transfer for Deep Learning from Private
+// Training Data (2017), for teachers on parts of the records; package learn/shuffled for how
+// each is trained.
 package teachers

@@ -699,3 +699,10 @@ func TestNewPlanRefuses(t *testing.T) {
 		t.Errorf("diverging teachers: %v", err)
 	}
 }
+
+// The zero Plan costs nothing, since it has no teachers: nothing is trained by it.
+func TestZeroPlanIsNotTrained(t *testing.T) {
+	if training, err := (&Plan{}).NewTraining(); err == nil {
+		t.Errorf("%v", training)
+	}
+}

@@ -55,6 +55,9 @@ type Training struct {
 // it trains the same teachers, to be charged for once, by ID. It refuses what
 // train.NewRelease refuses.
 func (p *Plan) NewTraining() (*Training, error) {
+	if len(p.plans) == 0 {
+		return nil, errors.New("a plan without teachers: make one with NewPlan")
+	}
 	t := &Training{p: p}
 	for j, plan := range p.plans {
 		r, err := train.NewRelease(plan)

@@ -1,5 +1,6 @@
 // Package geometry has what keeps a model small: regularisers ψ and sets, by their proximal
-// maps and projections.
+// maps and projections. Give a method's Config one of NoRegularizer, L1, L2 and Ball; a
+// regulariser of another program implements Regularizer.
 //
 // # Notation
 //
@@ -7,6 +8,8 @@
 //	prox_{tψ}    Regularizer.Prox
 //	μ_ψ          Regularizer.StrongConvexity
 //	λ            L1.Lambda, L2.Lambda
+//
+// Source: Parikh and Boyd, Proximal Algorithms (2014), Sections 2.3 and 6.
 package geometry
 
 import (

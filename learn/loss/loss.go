@@ -1,7 +1,8 @@
 // Package loss has the losses f(x; a, y) of a model x on a record with features a and
 // response y, and what is known of each: whether it is convex, how smooth it is for records
 // within a radius, and whether clipping keeps its gradient steps non-expansive. Accounts of
-// privacy rest on these statements.
+// privacy rest on these statements. MeanEstimation and the generalised linear models, GLM of a
+// Link, are ready to use.
 //
 // # Notation
 //

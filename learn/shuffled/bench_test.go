@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/darrm/darrm/internal/stream"
+	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/loss"
 )
 

@@ -473,6 +473,9 @@ func (p *Plan) NoiseScale() float64 {
 // iteration.ErrNotCertified, one whose amplification could rest on a smoothness taken from
 // the private data. Which of the two a plan is does not depend on the data.
 func (p *Plan) Releasable() error {
+	if p.n == 0 {
+		return errors.New("a plan without records: make one with NewPlan")
+	}
 	if math.IsInf(p.report.Cost.Epsilon, 1) {
 		return errors.New("epsilon = +Inf: a run on private data without noise can be simulated, not released")
 	}

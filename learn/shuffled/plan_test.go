@@ -504,6 +504,45 @@ func TestCheckpointIsRefused(t *testing.T) {
 	}
 }
 
+// A digest differs wherever anything does that a run depends on besides its coins: the same
+// noise on anything else would be a second release.
+func TestDigestBindsWhatARunDependsOn(t *testing.T) {
+	zero := func(int) float64 { return 0 }
+	private, public := gaussians(t, 1, 10, 3, zero, 1, false), gaussians(t, 2, 10, 3, zero, 1, false)
+	digest := func(change func(*Config), public *data.Records) [32]byte {
+		c := config(Interleaved)
+		c.Fraction, c.Noise, c.Epochs, c.Radius = 0.5, 3, 4, 100
+		change(&c)
+		return plan(t, c, private, public).Digest()
+	}
+	known := map[[32]byte]string{digest(func(*Config) {}, public): "nothing"}
+	for name, change := range map[string]func(*Config){
+		"clip":              func(c *Config) { c.Clip *= 2 },
+		"step size":         func(c *Config) { c.StepSize /= 2 },
+		"noise":             func(c *Config) { c.Noise = 4 },
+		"epochs":            func(c *Config) { c.Epochs = 5 },
+		"fraction":          func(c *Config) { c.Fraction = 0.7 },
+		"order":             func(c *Config) { c.Order = iteration.ShuffledOnce },
+		"start":             func(c *Config) { c.Start = []float64{0, 0, 1e-3} },
+		"regulariser":       func(c *Config) { c.Regularizer = geometry.L2{Lambda: 0.1} },
+		"its weight":        func(c *Config) { c.Regularizer = geometry.L2{Lambda: 0.2} },
+		"public gradients":  func(c *Config) { c.UnclippedPublic = true },
+		"radius":            func(c *Config) { c.Radius = 0.5 }, // shortens records
+		"public data":       nil,
+		"DP-SGD's sampling": func(c *Config) { c.Method = DPSGD },
+	} {
+		of := public
+		if change == nil {
+			change, of = func(*Config) {}, gaussians(t, 3, 10, 3, zero, 1, false)
+		}
+		d := digest(change, of)
+		if same, ok := known[d]; ok {
+			t.Errorf("other %s: the digest is that of other %s", name, same)
+		}
+		known[d] = name
+	}
+}
+
 func FuzzResume(f *testing.F) {
 	r, err := data.NewRecords(2, 2, []float64{1, 2, 3, 4}, nil)
 	if err != nil {
@@ -529,4 +568,11 @@ func FuzzResume(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// The zero Plan costs nothing, since it trains on nothing: no release is made of it.
+func TestZeroPlanIsNotReleased(t *testing.T) {
+	if r, err := train.NewRelease(&Plan{}); err == nil {
+		t.Errorf("%v", r)
+	}
 }

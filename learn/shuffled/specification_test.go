@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/darrm/darrm/internal/stream"
+	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"

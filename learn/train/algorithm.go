@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/internal/stream"
+	"github.com/darrm/darrm/internal/randsrc/stream"
 )
 
 // Algorithm is a method of private learning whose parameters, data and account are fixed,

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/darrm/darrm/internal/stream"
+	"github.com/darrm/darrm/internal/randsrc/stream"
 )
 
 // A checkpoint is these bytes, integers little-endian and 8 bytes long, in this order:

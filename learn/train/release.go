@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/internal/stream"
+	"github.com/darrm/darrm/internal/randsrc/stream"
 )
 
 // Release trains one private model with the operating system's randomness; there is no way

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/internal/stream"
+	"github.com/darrm/darrm/internal/randsrc/stream"
 )
 
 // walk is a method with a state of two vectors, like one that averages: each round adds

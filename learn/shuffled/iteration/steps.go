@@ -169,6 +169,33 @@ func Conversions() []Conversion {
 	return []Conversion{ConversionClassical, ConversionImproved, ConversionExact}
 }
 
+// Way is a way of accounting: a mode with a conversion, "" for the mode's own.
+type Way struct {
+	Mode       Mode
+	Conversion Conversion
+}
+
+// Ways returns the ways to compare: every mode for Best, else the one, each by the stated
+// conversion or, where none is, by all that it has.
+func Ways(mode Mode, stated Conversion) (ways []Way) {
+	modes := []Mode{mode}
+	if mode == Best {
+		modes = Modes()
+	}
+	for _, m := range modes {
+		if m == Best || m == GaussianExact || stated != "" {
+			ways = append(ways, Way{m, stated})
+			continue
+		}
+		for _, c := range Conversions() {
+			if m != Paper || c != ConversionExact { // that is GaussianExact
+				ways = append(ways, Way{m, c})
+			}
+		}
+	}
+	return ways
+}
+
 // ErrNotCertified says that a mode was asked for whose conditions do not hold.
 var ErrNotCertified = errors.New("conditions of the accounting mode do not hold")
 

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// flagError says in plain words what is wrong with a flag.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var value *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown):
+		err = fmt.Errorf("%w%s", err, suggestFlag(c, unknown.GetSpecifiedName()))
+	case errors.As(err, &value):
+		err = valueError(value)
+	}
+	return usageError{Err: err}
+}
+
+// valueKinds are what a flag of a type takes, in words.
+var valueKinds = map[string]string{
+	"int": "a whole number", "intSlice": "whole numbers, separated by commas", "uint64": "a whole number of at least 0",
+	"float64": "a number", "bool": `"true" or "false"`, "duration": "a duration such as 90s or 1h30m",
+}
+
+func valueError(e *pflag.InvalidValueError) error {
+	f := e.GetFlag()
+	kind, ok := valueKinds[f.Value.Type()]
+	if !ok {
+		return e // its own words
+	}
+	var number *strconv.NumError
+	if errors.As(e, &number) && errors.Is(number, strconv.ErrRange) {
+		kind += " that is not so large"
+	}
+	return fmt.Errorf("--%s = %q, but it must be %s", f.Name, e.GetValue(), kind)
+}
+
+// suggestFlag names the flags that may have been meant.
+func suggestFlag(c *cobra.Command, name string) string {
+	if len(name) < 2 {
+		return ""
+	}
+	// Cobra suggests commands: let the flags be some.
+	names := &cobra.Command{SuggestionsMinimumDistance: 2}
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		names.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
+	})
+	return didYouMean("--", names.SuggestionsFor(name))
+}
+
+func didYouMean(prefix string, names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return " (did you mean " + prefix + strings.Join(names, " or "+prefix) + "?)"
+}
+
+// errorText is an error's text without the names of system calls.
+func errorText(err error) string {
+	text := err.Error()
+	var path *fs.PathError
+	if errors.As(err, &path) && (path.Op == "lstat" || path.Op == "stat") {
+		text = strings.Replace(text, path.Op+" "+path.Path+": ", path.Path+": ", 1)
+	}
+	return text
+}

@@ -1,0 +1,290 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/big"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/num"
+)
+
+var nothing = accountant.Cost{Epsilon: math.Inf(1)}
+
+// request is one that most tests vary.
+func request(t testing.TB, k, classes int, teachers accountant.Cost) Request {
+	t.Helper()
+	votes, err := Prior(k, classes, 0.75)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Request{
+		K: k, Classes: classes, Teachers: teachers, Affected: 1, Neighbours: accountant.ReplaceOne,
+		Budget: accountant.Cost{Epsilon: 2, Delta: 1e-5}, Queries: 10, Votes: votes,
+	}
+}
+
+func mustPlan(t testing.TB, r Request) *Plan {
+	t.Helper()
+	p, err := New(context.Background(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (p *Plan) named(t testing.TB, name string) Choice {
+	t.Helper()
+	i := slices.IndexFunc(p.Choices, func(c Choice) bool { return c.Name == name })
+	if i < 0 {
+		t.Fatalf("no %s among %d choices; refused: %v", name, len(p.Choices), p.Refused)
+	}
+	return p.Choices[i]
+}
+
+// spent is δ(target) of k labels that are each (ε, 0)-DP, by convolution of the worst such
+// mechanism's privacy loss, one label at a time, in float64.
+func spent(k int, epsilon, target float64) float64 {
+	p := 1 / (1 + math.Exp(-epsilon))
+	mass := []float64{1}
+	for range k {
+		next := make([]float64, len(mass)+1)
+		for j, m := range mass {
+			next[j+1] += m * p
+			next[j] += m * (1 - p)
+		}
+		mass = next
+	}
+	sum := 0.0
+	for j, m := range mass {
+		if l := float64(2*j-k) * epsilon; l > target {
+			sum += m * -math.Expm1(target-l)
+		}
+	}
+	return sum
+}
+
+// The labels' ε is the largest decimal of four digits that fits, by a composition worked out
+// another way: it fits, and the next does not.
+func TestLargestByBruteForce(t *testing.T) {
+	for _, q := range []int{1, 2, 7, 40, 200} {
+		for _, budget := range []accountant.Cost{{Epsilon: 0.05, Delta: 1e-7}, {Epsilon: 1, Delta: 1e-5}, {Epsilon: 8, Delta: 1e-3}, {Epsilon: 3}} {
+			r := request(t, 9, 3, nothing)
+			r.Queries, r.Budget = q, budget
+			x, err := r.largest(context.Background(), r.counts("lnmax", 0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			next := gridValue(gridBelow(num.Decimal(x)) + 1)
+			if d := spent(q, x, budget.Epsilon); d > budget.Delta*(1+1e-9)+1e-15 {
+				t.Errorf("Q = %d, %v: ε₀ = %v costs δ = %v", q, budget, x, d)
+			}
+			// One label is charged by itself: no slack is spent on it.
+			if d := spent(q, next, budget.Epsilon); q > 1 && d <= budget.Delta*(1-1e-6) {
+				t.Errorf("Q = %d, %v: ε₀ = %v is not the largest, %v costs δ = %v", q, budget, x, next, d)
+			}
+		}
+	}
+}
+
+// Whatever is asked for, no choice costs more than the budget, by Answers made anew from the
+// mechanism; its δ includes the slack; it is for as many teachers as one record reaches; and
+// the next larger m or ε₀ costs too much.
+func TestChoicesKeepTheBudget(t *testing.T) {
+	checks := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		if checks++; checks > 12 && os.Getenv("DARRM_LONG") == "" {
+			return // each takes a tenth of a second
+		}
+		k := rapid.IntRange(1, 9).Draw(rt, "K")
+		r := request(t, k, rapid.IntRange(2, 4).Draw(rt, "classes"), nothing)
+		r.Affected = rapid.IntRange(1, k).Draw(rt, "affected")
+		r.Queries = rapid.IntRange(1, 60).Draw(rt, "queries")
+		r.Budget = accountant.Cost{
+			Epsilon: rapid.SampledFrom([]float64{0.3, 1, 2.5, 7}).Draw(rt, "E"),
+			Delta:   rapid.SampledFrom([]float64{0, 1e-9, 1e-5, 3e-3}).Draw(rt, "D"),
+		}
+		if rapid.Bool().Draw(rt, "private") {
+			r.Teachers = accountant.Cost{
+				Epsilon: rapid.SampledFrom([]float64{0.01, 0.2, 1}).Draw(rt, "eps"),
+				Delta:   rapid.SampledFrom([]float64{0, 1e-8, 1e-4}).Draw(rt, "Delta"),
+			}
+			r.Randomness = rapid.SampledFrom([]ensemble.TeacherRandomness{ensemble.FreshTeachers, ensemble.FrozenTeachers}).Draw(rt, "randomness")
+		}
+		p := mustPlan(t, r)
+		for i, c := range p.Choices {
+			if !within(c.Total, r.Budget) || c.Mechanism.Setting().Affected != r.Affected || c.Problem.Affected != r.Affected {
+				rt.Fatalf("%s costs %v for t = %d", c.Name, c.Total, c.Problem.Affected)
+			}
+			if i > 0 && c.Agreement.Expected > p.Choices[i-1].Agreement.Expected+alike {
+				rt.Fatalf("%s is after %s", c.Name, p.Choices[i-1].Name)
+			}
+			if c.Frozen {
+				if want, err := accountant.Basic(r.Affected, r.Teachers); err != nil || c.Total != want || !c.NoNoise {
+					rt.Fatalf("frozen: %v, want %v, %v", c.Total, want, err)
+				}
+				continue
+			}
+			teachers := accountant.Cost{Epsilon: c.Problem.Epsilon, Delta: c.Problem.TeacherDelta}
+			if private := !math.IsInf(teachers.Epsilon, 1); private && (teachers != r.Teachers || r.Randomness != ensemble.FreshTeachers) {
+				rt.Fatalf("%s presumes teachers that cost %v", c.Name, teachers)
+			}
+			again, err := c.Mechanism.Answers(r.Queries, teachers, c.Slack).Total()
+			if err != nil || again.Cost != c.Total {
+				rt.Fatalf("%s: planned %v, charged %v, %v", c.Name, c.Total, again.Cost, err)
+			}
+			per := c.Mechanism.PerAnswer()
+			union := new(big.Rat).Mul(num.Decimal(per.Delta), big.NewRat(int64(r.Queries), 1))
+			if union.Add(union, num.Decimal(c.Slack)).Cmp(num.Decimal(r.Budget.Delta)) > 0 && !c.NoNoise {
+				rt.Fatalf("%s: Q·%v + %v > %v", c.Name, per.Delta, c.Slack, r.Budget.Delta)
+			}
+			all := r.kinds(r.promise() && r.Randomness == ensemble.FreshTeachers)
+			next := gridValue(gridBelow(num.Decimal(c.x)) + 1)
+			if k := all[c.kind]; next <= k.most {
+				if cost, err := r.cost(context.Background(), k, next); err == nil && within(cost, r.Budget) {
+					rt.Fatalf("%s: x = %v, but %v costs %v", c.Name, c.x, next, cost)
+				}
+			}
+		}
+	})
+}
+
+// Frozen private teachers whose training fits need no noise, however many labels; where it
+// does not fit they are planned for as teachers that promise nothing. Fresh ones pay for every
+// label.
+func TestFrozenAndFresh(t *testing.T) {
+	r := request(t, 11, 2, accountant.Cost{Epsilon: 0.1, Delta: 1e-7})
+	r.Affected, r.Randomness = 4, ensemble.FrozenTeachers
+	r.Budget.Epsilon = 0.4 // exactly four teachers
+	for _, r.Queries = range []int{1, 10, 1_000_000} {
+		p := mustPlan(t, r)
+		if c := p.Choices[0]; len(p.Choices) != 1 || !c.Frozen || !c.NoNoise || !p.Fits || c.Total.Epsilon != 0.4 || c.Agreement.Expected < 1-1e-12 {
+			t.Errorf("Q = %d: %+v", r.Queries, p)
+		}
+	}
+	r.Queries, r.Affected = 10, 5
+	p := mustPlan(t, r)
+	if p.Fits || p.Training == nil || p.Training.Cost.Epsilon != 0.5 || !p.FitsIfDisjoint {
+		t.Errorf("training: %+v", p.Training)
+	}
+	for _, c := range p.Choices {
+		if c.Frozen || c.NoNoise || !math.IsInf(c.Problem.Epsilon, 1) {
+			t.Errorf("%s rests on teachers that cost too much: %+v", c.Name, c.Problem)
+		}
+	}
+	r.Affected, r.Randomness = 4, ensemble.FreshTeachers
+	p = mustPlan(t, r)
+	c := p.named(t, DaRRM)
+	if p.Fits || p.Training != nil || c.NoNoise || c.Problem.M >= 4 || c.Problem.Epsilon != 0.1 {
+		t.Errorf("fresh: fits %v, %+v", p.Fits, c.Problem)
+	}
+	// All four votes of each of ten queries may be revealed for 40 teachers' ε.
+	r.Budget.Epsilon = 4
+	p = mustPlan(t, r)
+	if c := p.named(t, DaRRM); !p.Fits || !c.NoNoise || c.Problem.M != 4 {
+		t.Errorf("fresh, large budget: fits %v, %+v", p.Fits, c.Problem)
+	}
+}
+
+// More than two classes without need of noise: said, though there is no mechanism for it.
+func TestManyClassesOfPrivateTeachers(t *testing.T) {
+	r := request(t, 11, 3, accountant.Cost{Epsilon: 0.1, Delta: 1e-7})
+	r.Randomness = ensemble.FrozenTeachers
+	if p := mustPlan(t, r); !p.Fits || p.Choices[0].Name == DaRRM || p.Choices[0].Frozen {
+		t.Errorf("%+v", p)
+	}
+}
+
+// The advice is itself a plan: with its budget, or its number of queries, labels agree as
+// often as was wanted, and with a budget that is 3 % less they do not.
+func TestAdviceIsFeasible(t *testing.T) {
+	for _, r := range []Request{
+		request(t, 21, 2, nothing),
+		func() Request {
+			r := request(t, 11, 2, accountant.Cost{Epsilon: 0.4, Delta: 1e-9})
+			r.Randomness, r.Affected = ensemble.FreshTeachers, 3
+			return r
+		}(),
+	} {
+		r.Queries, r.Agreement = 30, 0.95
+		p := mustPlan(t, r)
+		a := p.Advice
+		if a == nil || a.Epsilon <= r.Budget.Epsilon || a.Queries < 1 || a.Queries >= r.Queries {
+			t.Fatalf("advice %+v, best %+v", a, p.Choices[0].Agreement)
+		}
+		more, fewer, less := r, r, r
+		more.Budget.Epsilon, less.Budget.Epsilon, fewer.Queries = a.Epsilon, 0.97*a.Epsilon, a.Queries
+		if got := mustPlan(t, more); got.Advice != nil {
+			t.Errorf("budget %v: agreement %v", a.Epsilon, got.Choices[0].Agreement.Expected)
+		}
+		if got := mustPlan(t, fewer); got.Advice != nil {
+			t.Errorf("%d queries: agreement %v", a.Queries, got.Choices[0].Agreement.Expected)
+		}
+		if got := mustPlan(t, less); got.Advice == nil {
+			t.Errorf("budget %v would do: agreement %v", less.Budget.Epsilon, got.Choices[0].Agreement.Expected)
+		}
+	}
+}
+
+func TestInfeasible(t *testing.T) {
+	r := request(t, 11, 2, nothing)
+	r.Budget, r.Queries = accountant.Cost{Epsilon: 1e-6}, 100
+	_, err := New(context.Background(), r)
+	var infeasible *InfeasibleError
+	if !errors.As(err, &infeasible) || len(infeasible.Refused) == 0 || !strings.Contains(err.Error(), "100 labels cost at least (0.0001, 0)") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestRequestErrors(t *testing.T) {
+	for want, change := range map[string]func(*Request){
+		"budget epsilon = 0, but":    func(r *Request) { r.Budget.Epsilon = 0 },
+		"budget epsilon = NaN":       func(r *Request) { r.Budget.Epsilon = math.NaN() },
+		"budget delta = 1, but":      func(r *Request) { r.Budget.Delta = 1 },
+		"queries = 0, but":           func(r *Request) { r.Queries = 0 },
+		"affected = 12, but":         func(r *Request) { r.Affected = 12 },
+		"number of classes = 1":      func(r *Request) { r.Classes = 1 },
+		"as many teachers and class": func(r *Request) { r.Votes = nil },
+		"agreement = 2, but":         func(r *Request) { r.Agreement = 2 },
+		"teachers = not stated":      func(r *Request) { r.Teachers.Epsilon = 1 },
+		"teachers' cost = (0, 0)":    func(r *Request) { r.Teachers = accountant.Cost{} },
+		"epsilon = -1, but":          func(r *Request) { r.Teachers.Epsilon, r.Randomness = -1, ensemble.FreshTeachers },
+	} {
+		r := request(t, 11, 2, nothing)
+		change(&r)
+		if p, err := New(context.Background(), r); p != nil || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, %v", want, p, err)
+		}
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	r := request(t, 101, 2, nothing)
+	r.Progress = func(done, of int) { cancel() }
+	if p, err := New(ctx, r); p != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, %v", p, err)
+	}
+}
+
+func TestGrid(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		x := rapid.Float64Range(1e-28, 1e6).Draw(rt, "x")
+		r := num.Decimal(x)
+		i := gridBelow(r)
+		if num.Decimal(gridValue(i)).Cmp(r) > 0 || num.Decimal(gridValue(i+1)).Cmp(r) <= 0 || gridFloor(r) != gridValue(i) {
+			rt.Fatalf("%v is not between %v and %v", x, gridValue(i), gridValue(i+1))
+		}
+		if up := gridCeil(x); num.Decimal(up).Cmp(r) < 0 || gridCeil(gridValue(i)) != gridValue(i) {
+			rt.Fatalf("%v rounds up to %v", x, up)
+		}
+	})
+}

@@ -1,0 +1,41 @@
+package release
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/darrm/darrm/ledger"
+)
+
+// A place where no output can be is found before anything is done, and nothing is written there.
+func TestCheckPlace(t *testing.T) {
+	dir := t.TempDir()
+	book := filepath.Join(dir, "a.ledger")
+	for _, name := range []string{book, book + ledger.AnchorSuffix} {
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var output OutputError
+	var usage UsageError
+	if err := (FileOutput{Path: book}).CheckPlace(); !errors.As(err, &usage) {
+		t.Errorf("a ledger: %v", err)
+	}
+	if err := (FileOutput{Path: dir}).CheckPlace(); !errors.As(err, &output) {
+		t.Errorf("a directory: %v", err)
+	}
+	if err := (FileOutput{Path: filepath.Join(dir, "no", "x.csv")}).CheckPlace(); !errors.As(err, &output) || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no folder: %v", err)
+	}
+	for _, path := range []string{"", "-", filepath.Join(dir, "x.csv")} {
+		if err := (FileOutput{Path: path}).CheckPlace(); err != nil {
+			t.Errorf("%q: %v", path, err)
+		}
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 2 {
+		t.Errorf("%d files, %v", len(files), err)
+	}
+}

@@ -1,0 +1,143 @@
+package votes
+
+import "slices"
+
+// Description is what a file of votes looks like. It is not private.
+type Description struct {
+	Private bool     `json:"private"` // false, always
+	Queries int64    `json:"queries"`
+	K       int      `json:"k"`
+	Classes []string `json:"classes"`
+
+	Columns  Roles    `json:"columns"`
+	Missing  int64    `json:"missing_votes"`
+	Ties     int64    `json:"ties"`              // queries without a single most popular answer
+	Accuracy *float64 `json:"majority_accuracy"` // null without true labels
+
+	// Histogram counts the queries by the votes for the second of two classes,
+	// 0..K; with more classes, by those for the most popular answer.
+	Histogram []int64 `json:"histogram"`
+	Agreement float64 `json:"agreement"` // mean share of the votes for the most popular answer
+
+	Teachers []TeacherDescription `json:"teachers,omitempty"` // where the files hold votes, not counts
+
+	Labelled int64 `json:"-"` // queries that have a true label
+
+	right   int64
+	popular float64
+}
+
+// TeacherDescription is what one teacher votes.
+type TeacherDescription struct {
+	Rates     []float64 `json:"rates"`     // share of each class among this teacher's votes
+	Agreement float64   `json:"agreement"` // with the single most popular answer, where there is one
+	Accuracy  *float64  `json:"accuracy"`  // null without true labels
+
+	counts              []int64
+	votes, with, of     int64
+	labelled, rightOnes int64
+}
+
+// Describe reads all votes and describes them. The reader must keep votes (Options.KeepVotes)
+// for Teachers. progress, unless nil, is called now and then. The errors are those of reading.
+func Describe(r *Reader, progress func(Progress)) (*Description, error) {
+	d := &Description{K: r.K(), Classes: r.Classes(), Columns: r.Columns(), Histogram: make([]int64, r.K()+1)}
+	for b, err := range r.Batches() {
+		if err != nil {
+			return nil, err
+		}
+		if b.Votes != nil && d.Teachers == nil {
+			d.Teachers = make([]TeacherDescription, d.K)
+			for i := range d.Teachers {
+				d.Teachers[i].counts = make([]int64, len(d.Classes))
+			}
+		}
+		for i := range b.Len() {
+			d.add(b, i)
+		}
+		b.Release()
+		if progress != nil {
+			progress(r.Progress())
+		}
+	}
+	d.finish()
+	return d, nil
+}
+
+func (d *Description) add(b *Batch, i int) {
+	d.Queries++
+	row := b.Row(i)
+	most := slices.Max(row)
+	if len(row) == 2 {
+		d.Histogram[row[1]]++
+	} else {
+		d.Histogram[most]++
+	}
+	d.popular += float64(most)
+	if b.Missing != nil {
+		d.Missing += int64(b.Missing[i])
+	}
+	majority := b.Majority(i)
+	if majority < 0 {
+		d.Ties++
+	}
+	truth := -1
+	if b.Labels != nil {
+		truth = b.Labels[i]
+	}
+	if truth >= 0 {
+		d.Labelled++
+		if majority == truth {
+			d.right++
+		}
+	}
+	for j := range d.Teachers {
+		v := b.Votes[i*b.K+j]
+		if v < 0 {
+			continue
+		}
+		t := &d.Teachers[j]
+		t.votes++
+		t.counts[v]++
+		if majority >= 0 {
+			t.of++
+			if v == majority {
+				t.with++
+			}
+		}
+		if truth >= 0 {
+			t.labelled++
+			if v == truth {
+				t.rightOnes++
+			}
+		}
+	}
+}
+
+func (d *Description) finish() {
+	d.Agreement = share(d.popular, d.Queries*int64(d.K)-d.Missing)
+	d.Accuracy = shareOf(d.right, d.Labelled)
+	for j := range d.Teachers {
+		t := &d.Teachers[j]
+		for _, n := range t.counts {
+			t.Rates = append(t.Rates, share(float64(n), t.votes))
+		}
+		t.Agreement = share(float64(t.with), t.of)
+		t.Accuracy = shareOf(t.rightOnes, t.labelled)
+	}
+}
+
+func share(x float64, of int64) float64 {
+	if of == 0 {
+		return 0
+	}
+	return x / float64(of)
+}
+
+func shareOf(n, of int64) *float64 {
+	if of == 0 {
+		return nil
+	}
+	x := share(float64(n), of)
+	return &x
+}

@@ -1,0 +1,43 @@
+package votes
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// A description counts votes, ties, missing ones and true labels, by query and by teacher.
+func TestDescribe(t *testing.T) {
+	const file = "t1,t2,t3,t4,label\n1,1,0,1,1\n0,0,1,1,0\n,0,0,0,0\n1,1,1,1,1\n"
+	r, err := Open(t.Context(), Options{KeepVotes: true, Missing: MissingCoin, Stdin: strings.NewReader(file)}, "-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	d, err := Describe(r, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Queries != 4 || d.K != 4 || d.Missing != 1 || d.Labelled != 4 || len(d.Teachers) != 4 {
+		t.Errorf("%+v", d)
+	}
+	// The missing vote is a coin: the query has 0 or 1 votes for the second class.
+	h := d.Histogram
+	if h[0]+h[1] != 1 || h[2] != 1 || h[3] != 1 || h[4] != 1 {
+		t.Errorf("histogram %v", h)
+	}
+	if d.Ties != 1 || d.Accuracy == nil || *d.Accuracy != 0.75 {
+		t.Errorf("ties %d, accuracy %v", d.Ties, d.Accuracy)
+	}
+	first, third := d.Teachers[0], d.Teachers[2]
+	if first.Rates[1] != 2.0/3 || first.Agreement != 1 || *first.Accuracy != 1 {
+		t.Errorf("teacher 1: %+v", first)
+	}
+	if third.Rates[1] != 0.5 || third.Agreement != 2.0/3 || *third.Accuracy != 0.5 {
+		t.Errorf("teacher 3: %+v", third)
+	}
+	b, err := json.Marshal(d)
+	if err != nil || !strings.HasPrefix(string(b), `{"private":false,"queries":4,`) {
+		t.Errorf("%s, %v", b, err)
+	}
+}
