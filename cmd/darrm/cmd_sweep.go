@@ -67,7 +67,10 @@ problem cannot be solved, nothing is printed.
 
 Solved tables go to the cache one by one, so a sweep that was interrupted, or had no more
 time, goes on where it was when it is started again. The output does not depend on what
-was in the cache, nor on --jobs.`,
+was in the cache, nor on --jobs.
+
+--plot draws the errors against the flag with the most values: one curve for each
+combination of the others, or the optimum and the baselines where there are none.`,
 		Example: `  darrm sweep --K 11 --m 1:11 --plot errors.svg
   darrm sweep --K 11,21,41 --m 1:5:0.5 --eps 0.1,0.5 --format csv --out sweep.csv
   darrm sweep --K 11 --m 3 --affected 1:11 --shape monotone --json
@@ -92,7 +95,7 @@ was in the cache, nor on --jobs.`,
 	fl.BoolVar(&f.skipInvalid, "skip-invalid", false, "leave out combinations that are no valid problem")
 	fl.StringVar(&f.format, "format", "table", `"table", "csv" or "json"`)
 	fl.StringVarP(&f.out, "out", "o", "", "write the rows to this file instead of stdout")
-	fl.StringVar(&f.plot, "plot", "", "draw the errors into this file ("+figure.Formats+"), against the flag with the most values; one curve for each combination of the others, or with the baselines where there are none")
+	fl.StringVar(&f.plot, "plot", "", "draw the errors into this file ("+figure.Formats+")")
 	f.registerTimeout(c, "give up after this time, such as 90s (default none)")
 	f.registerCache(c)
 	return c
