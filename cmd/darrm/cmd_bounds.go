@@ -137,8 +137,8 @@ func (f *boundsCommand) run(c *cobra.Command, a *app) error {
 		b, err := shuffled.BoundOf(c.Context(), config, set.Private, set.Public, optimum, shuffled.BoundOptions{
 			Beta: f.beta, L1Bound: f.psiBound, Projection: f.psi == "proj", Seed: f.seed,
 		})
-		if c.Context().Err() != nil {
-			return err
+		if interrupted := c.Context().Err(); interrupted != nil {
+			return interrupted // also where this row was finished before
 		}
 		if err == nil {
 			row.set(b)

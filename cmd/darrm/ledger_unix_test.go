@@ -29,7 +29,7 @@ func TestKilledBetweenChargeAndNote(t *testing.T) {
 	killed := make(chan struct{})
 	go func() {
 		err := os.WriteFile(at, []byte(rows), 0o600)
-		time.Sleep(100 * time.Millisecond) // till the first reader has gone
+		time.Sleep(time.Second) // till the first reader has gone, on a slow machine too
 		f, opened := os.OpenFile(at, os.O_WRONLY, 0)
 		if err = errors.Join(err, opened); err == nil {
 			if _, err = f.WriteString(rows[:len(rows)-1]); errors.Is(err, syscall.EPIPE) {
