@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"sync"
@@ -23,10 +24,35 @@ type progress struct {
 	mu    sync.Mutex
 	start time.Time
 	bar   *progressbar.ProgressBar
+	lines *json.Encoder // where a program reads along; nil for people
+	told  time.Time     // the last line
 	off   bool
 }
 
+// progressEvery is how often a program that reads along is told.
+const progressEvery = 100 * time.Millisecond
+
+// The values of --progress.
+const (
+	progressAuto = "auto"
+	progressJSON = "json"
+)
+
+// progressLine is a line of --progress json.
+type progressLine struct {
+	Progress progressStep `json:"progress"`
+}
+
+type progressStep struct {
+	Text  string `json:"text"`
+	Done  int64  `json:"done"`
+	Total int64  `json:"total"` // -1 where it is unknown
+}
+
 func newProgress(a *app) *progress {
+	if a.progress == progressJSON {
+		return &progress{start: time.Now(), lines: json.NewEncoder(a.err)}
+	}
 	f, isFile := a.err.(*os.File)
 	return &progress{start: time.Now(), off: a.quiet || a.json || !isFile || !term.IsTerminal(int(f.Fd()))}
 }
@@ -36,6 +62,13 @@ func newProgress(a *app) *progress {
 func (p *progress) show(total, done int64, text string, options ...progressbar.Option) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.lines != nil {
+		if !p.off && time.Since(p.told) >= progressEvery {
+			p.told = time.Now()
+			_ = p.lines.Encode(progressLine{progressStep{text, done, total}}) // a reader that went away is no reason to fail
+		}
+		return
+	}
 	if p.off || time.Since(p.start) < progressAfter {
 		return
 	}

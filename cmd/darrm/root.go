@@ -23,6 +23,7 @@ type app struct {
 	out, err io.Writer
 	json     bool
 	quiet    bool
+	progress string // --progress
 }
 
 func newRoot(a *app) *cobra.Command {
@@ -52,6 +53,13 @@ labels with it.`,
 	root.SetErr(a.err)
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print the result as JSON, and errors too")
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "say nothing on stderr but errors")
+	root.PersistentFlags().StringVar(&a.progress, "progress", progressAuto, `"auto" shows progress on a terminal, "json" writes it to stderr as lines of JSON, for programs that read along`)
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		if a.progress != progressAuto && a.progress != progressJSON {
+			return usagef(`--progress = %q, but it must be "auto" or "json"`, a.progress)
+		}
+		return nil
+	}
 	root.AddCommand(newSolve(a), newSweep(a), newPlan(a), newAggregate(a), newCompare(a), newAccount(a), newBudget(a), newVerify(a), newCache(a), newVotes(a), newExperiment(a), newReport(a), newTrain(a), newBounds(a), newVersion(a), newExitCodes())
 	root.SetHelpCommand(newHelp())
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { writeHelp(a.out, c) })

@@ -1,6 +1,7 @@
 """The package around the program, which $DARRM names, or with $DARRM_INSTALLED the installed wheel carries."""
 
 import doctest
+import json
 import os
 import sys
 import tempfile
@@ -41,6 +42,16 @@ class Solve(unittest.TestCase):
         with self.assertRaises(darrm.UncertifiedError) as e:
             darrm.verify(t)
         self.assertEqual((e.exception.kind, e.exception.exit_code), ("uncertified", 4))
+
+
+    def test_progress(self):
+        steps = []
+        darrm.solve(K=101, m=5, no_cache=True, progress=steps.append)
+        self.assertIn("round", steps[0]["text"])
+
+    def test_plan(self):
+        p = darrm.plan(K=9, eps="inf", affected=1, budget_eps=5, budget_delta=0, queries=5)
+        self.assertIn("optimal", json.dumps(p))
 
 
 class Aggregate(unittest.TestCase):
