@@ -1,11 +1,14 @@
 // Package accountant says what several private answers cost together.
 //
-// Make an Accountant for a neighbouring relation with New, charge it events
-// (Gaussian, Laplace, ApproxDP and others) and ask for a Report, which holds every bound
-// that applies, begins with the smallest, and says why. Basic, General and
-// Optimal, and the Heterogeneous forms for different guarantees, are the composition
-// theorems by themselves; GaussianNoise calibrates noise to a target. What answers of
-// an ensemble cost, whose teachers were trained once or answer afresh, is package ensemble's.
+// Make an Accountant for a neighbouring relation with New, Charge it events, and ask for a
+// Report at a δ or at an ε. The Report holds every bound that applies, begins with the
+// smallest, and says why. An event is a mechanism of this package (Gaussian, Laplace,
+// ApproxDP and others), several together (Compose), or what another package proved: a
+// Curve of Rényi divergences, or a Profile, a dominating pair.
+//
+// Basic, General and Optimal are composition theorems by themselves, and
+// GaussianNoise calibrates noise to a target. What answers of an ensemble cost is in package
+// ensemble, what shuffled training costs in learn/shuffled/iteration.
 //
 // # What is promised
 //
@@ -36,17 +39,18 @@
 //	gaussian  Gaussian                  exact
 //	zcdp      Gaussian, discrete, pure  a closed form
 //	rdp       all but δ > 0             the best order
-//	pld       all                       near exact for any mixture, by convolution
+//	pld       all but Curve             near exact for any mixture, by convolution
 //
 // # Notation
 //
-//	(ε, δ)  Cost             a privacy guarantee
-//	k       count            how many mechanisms of one guarantee are composed
-//	δ'      slack            probability spent on top of the mechanisms' own δ
-//	σ       NoiseMultiplier  standard deviation per unit of L2 sensitivity
-//	σ, s    Sigma, Sensitivity  of discrete noise, in counts
-//	b       Scale            Laplace scale per unit of L1 sensitivity
-//	q       SamplingRate     of Poisson sampling
-//	α, λ    alpha, order     order of a Rényi divergence; PATE writes λ
-//	ρ(α)    rho              Rényi divergence of order α; ρ alone is the zCDP parameter
+//	ε, δ    Cost.Epsilon, Delta     a privacy guarantee
+//	k       Count, k                how many mechanisms of one guarantee are composed
+//	δ'      slack                   probability spent on top of the mechanisms' own δ
+//	σ       NoiseMultiplier         standard deviation per unit of L2 sensitivity
+//	σ, s    Sigma, Sensitivity      of discrete noise, in counts
+//	b       Laplace.Scale           per unit of L1 sensitivity
+//	q       SamplingRate            of Poisson sampling
+//	α, λ    Alpha, alpha, lambda    order of a Rényi divergence; PATE writes λ
+//	ρ(α)    Rho, rho                Rényi divergence of order α; ρ alone is the zCDP parameter
+//	w       ProfilePart.Weight      probability of one part of a dominating pair
 package accountant

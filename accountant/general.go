@@ -27,17 +27,17 @@ import (
 // (2015), Theorem 3.4; Jiang, Communication Efficient and Differentially Private
 // Optimization (2024), Theorem 3.3.3.
 func General(k int, each Cost, slack float64) (Cost, error) {
-	return GeneralHeterogeneous([]Repeated{{each, k}}, slack)
+	return generalOf([]Repeated{{each, k}}, slack)
 }
 
-// GeneralHeterogeneous is General for different guarantees:
+// generalOf is General for different guarantees:
 //
 //	ε_total = min{ Σε_j,  μ + √(2V·ln(e + √V/δ')),  μ + √(2V·ln(1/δ')) },   μ = Σ ε_j·(e^{ε_j}-1)/(e^{ε_j}+1),  V = Σ ε_j²
 //	δ_total = 1 - (1-δ')·Π(1-δ_j)
 //
 // where each sum and product counts every mechanism. Source: Kairouz, Oh and Viswanath
 // (2015), Theorem 3.5.
-func GeneralHeterogeneous(parts []Repeated, slack float64) (Cost, error) {
+func generalOf(parts []Repeated, slack float64) (Cost, error) {
 	if err := checkParts(parts); err != nil {
 		return Cost{}, err
 	}
@@ -50,7 +50,7 @@ func GeneralHeterogeneous(parts []Repeated, slack float64) (Cost, error) {
 	return newGeneralForm(parts).at(slack)
 }
 
-// generalForm is GeneralHeterogeneous but for the slack.
+// generalForm is generalOf but for the slack.
 type generalForm struct {
 	sum           float64 // Σε_j, rounded up
 	mean, squares num.Interval

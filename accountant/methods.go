@@ -15,7 +15,7 @@ type Method string
 // The methods, from the simplest to the most general.
 const (
 	MethodBasic    Method = "basic"    // BasicHeterogeneous, for (ε, δ)-DP events
-	MethodGeneral  Method = "general"  // GeneralHeterogeneous, for (ε, δ)-DP events
+	MethodGeneral  Method = "general"  // generalOf, for (ε, δ)-DP events
 	MethodOptimal  Method = "optimal"  // optimalOf, for (ε, δ)-DP events
 	MethodGaussian Method = "gaussian" // GaussianDelta of the summed noise, for Gaussian events
 	MethodZCDP     Method = "zcdp"     // EpsilonFromZCDP

@@ -169,7 +169,7 @@ func TestEveryMethodIsOutwardAgainstTheOracle(t *testing.T) {
 					t.Errorf("%v: optimal ε(%g) = %.17g is not the smallest", parts, delta, b.Cost.Epsilon)
 				}
 			}
-			g, err := GeneralHeterogeneous(parts, extra)
+			g, err := generalOf(parts, extra)
 			if err != nil || !o.holds(g) {
 				t.Errorf("%v: general at slack %g: %v, %v", parts, extra, g, err)
 			}
@@ -301,8 +301,8 @@ func TestTooManyOutcomesAreLeftToTheLossDistribution(t *testing.T) {
 		if _, err := optimalOf([]Repeated{{Cost{1, 0}, 1}, bad}); err == nil {
 			t.Errorf("optimalOf(%v) gave no error", bad)
 		}
-		if _, err := GeneralHeterogeneous([]Repeated{{Cost{1, 0}, 1}, bad}, 0.1); err == nil {
-			t.Errorf("GeneralHeterogeneous(%v) gave no error", bad)
+		if _, err := generalOf([]Repeated{{Cost{1, 0}, 1}, bad}, 0.1); err == nil {
+			t.Errorf("generalOf(%v) gave no error", bad)
 		}
 		if _, err := BasicHeterogeneous([]Repeated{{Cost{1, 0}, 1}, bad}); err == nil {
 			t.Errorf("BasicHeterogeneous(%v) gave no error", bad)
@@ -316,7 +316,7 @@ func TestTooManyOutcomesAreLeftToTheLossDistribution(t *testing.T) {
 		if d, err := o.delta(0); d != 0 || err != nil {
 			t.Errorf("nothing costs δ = %g, %v", d, err)
 		}
-		if g, err := GeneralHeterogeneous(parts, 0.1); g != (Cost{}) || err != nil {
+		if g, err := generalOf(parts, 0.1); g != (Cost{}) || err != nil {
 			t.Errorf("nothing costs %v, %v", g, err)
 		}
 	}

@@ -180,7 +180,7 @@ func (r Answers) compose(report *Report, of string, part accountant.Repeated, ho
 		return target
 	}
 	if spend {
-		general, err := accountant.GeneralHeterogeneous([]accountant.Repeated{part}, r.Slack)
+		general, err := accountant.General(part.Count, part.Cost, r.Slack)
 		add(accountant.MethodGeneral, general, "", err)
 	} else {
 		general, note, err := generalAt(part, target)
