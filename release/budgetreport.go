@@ -37,13 +37,14 @@ type BudgetReport struct {
 	Head     string                               `json:"head"` // names this state of the ledger
 }
 
-// Amount is a cost of a ledger as exact decimals.
+// Amount is a cost of a ledger in JSON: exact decimals, since float64s would round.
 type Amount struct {
 	Epsilon json.Number `json:"epsilon"`
 	Delta   json.Number `json:"delta"`
 }
 
-func newAmount(c ledger.Cost) Amount {
+// NewAmount returns the cost as decimals.
+func NewAmount(c ledger.Cost) Amount {
 	e, d := c.Decimals()
 	return Amount{json.Number(e), json.Number(d)}
 }
@@ -83,8 +84,8 @@ func NewBudgetReport(ctx context.Context, l *ledger.Ledger) (*BudgetReport, erro
 		spent = spent.Plus(entries[i].Total())
 	}
 	r := &BudgetReport{
-		Ledger: filepath.Base(l.Path()), Neighbours: l.Relation(), Granted: newAmount(granted), Spent: newAmount(spent),
-		Remaining: newAmount(granted.Minus(spent)), Share: share(spent, granted), Meaning: meaning(spent, l.Relation()),
+		Ledger: filepath.Base(l.Path()), Neighbours: l.Relation(), Granted: NewAmount(granted), Spent: NewAmount(spent),
+		Remaining: NewAmount(granted.Minus(spent)), Share: share(spent, granted), Meaning: meaning(spent, l.Relation()),
 		Releases: []ReportEntry{}, Entries: uint64(len(entries)),
 	}
 	spentE, spentD := spent.Ceil()
@@ -134,7 +135,7 @@ func NewBudgetReport(ctx context.Context, l *ledger.Ledger) (*BudgetReport, erro
 
 func newReportEntry(e *ledger.Entry, result string) ReportEntry {
 	out := ReportEntry{
-		Seq: e.Seq, ID: e.ID, Time: e.Time, What: "not a release of this program; its maker vouches for the cost", Cost: newAmount(e.Total()),
+		Seq: e.Seq, ID: e.ID, Time: e.Time, What: "not a release of this program; its maker vouches for the cost", Cost: NewAmount(e.Total()),
 		PaidBy: e.PaidBy, Who: e.Ensemble, Result: result, Shared: covers(e),
 	}
 	if s := Describe(e.Event); s != "" {

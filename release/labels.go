@@ -236,7 +236,7 @@ func process[T any](ctx context.Context, r *labelRun, v *votes.Reader, passage s
 	err := votes.Process(v, o, work, sink)
 	var parse *votes.ParseError
 	if errors.As(err, &parse) {
-		return unreadable(ctx, err)
+		return Unreadable(ctx, err)
 	}
 	return err
 }

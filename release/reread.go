@@ -34,7 +34,7 @@ func (t *reread) keepStdin(ctx context.Context) error {
 		return OutputError{err}
 	}
 	_, err = io.Copy(spool, t.stdin)
-	return unreadable(ctx, err)
+	return Unreadable(ctx, err)
 }
 
 // open opens the votes from their beginning.
@@ -47,7 +47,7 @@ func (t *reread) open(ctx context.Context, o votes.Options) (*votes.Reader, erro
 		o.Stdin = t.spool
 	}
 	r, err := votes.Open(ctx, o, t.paths...)
-	return r, unreadable(ctx, err)
+	return r, Unreadable(ctx, err)
 }
 
 func (t *reread) close() {
@@ -56,8 +56,8 @@ func (t *reread) close() {
 	}
 }
 
-// unreadable marks an error of reading, but not an interruption.
-func unreadable(ctx context.Context, err error) error {
+// Unreadable marks an error of reading as an [InputError], but not an interruption.
+func Unreadable(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return err
 	}

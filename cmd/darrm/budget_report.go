@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/release/budgetpage"
 )
@@ -23,7 +24,7 @@ With --json stdout has the page's content as JSON.`,
 		Example: "  darrm budget report patients.ledger --out budget.html",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			l, err := openLedger(c, args[0])
+			l, err := ledger.Open(c.Context(), args[0])
 			if err != nil {
 				return err
 			}

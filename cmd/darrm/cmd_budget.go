@@ -85,7 +85,7 @@ func newBudgetShow(a *app) *cobra.Command {
 verified first. What was spent is rounded up, what remains is rounded down.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			l, err := openLedger(c, args[0])
+			l, err := ledger.Open(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -102,7 +102,7 @@ func newBudgetHistory(a *app) *cobra.Command {
 with the digest (SHA-256) of what was released.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			l, err := openLedger(c, args[0])
+			l, err := ledger.Open(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -138,7 +138,7 @@ whether both files were replaced by older copies.`,
 				}
 				heads = append(heads, h)
 			}
-			l, err := openLedger(c, args[0])
+			l, err := ledger.Open(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -167,22 +167,6 @@ whether both files were replaced by older copies.`,
 	return c
 }
 
-// openLedger opens an existing ledger and verifies it.
-func openLedger(c *cobra.Command, path string) (*ledger.Ledger, error) {
-	return ledger.Open(c.Context(), path)
-}
-
-// amount is a cost of a ledger in JSON: exact decimals, since float64s would round.
-type amount struct {
-	Epsilon json.Number `json:"epsilon"`
-	Delta   json.Number `json:"delta"`
-}
-
-func newAmount(c ledger.Cost) amount {
-	e, d := c.Decimals()
-	return amount{json.Number(e), json.Number(d)}
-}
-
 func showBudget(c *cobra.Command, a *app, l *ledger.Ledger) error {
 	spent, err := l.Spent(c.Context())
 	if err != nil {
@@ -201,12 +185,12 @@ func showBudget(c *cobra.Command, a *app, l *ledger.Ledger) error {
 		return a.deliverJSON("", struct {
 			Ledger     string          `json:"ledger"`
 			Neighbours ledger.Relation `json:"neighbours,omitempty"`
-			Granted    amount          `json:"granted"`
-			Spent      amount          `json:"spent"`
-			Remaining  amount          `json:"remaining"`
+			Granted    release.Amount  `json:"granted"`
+			Spent      release.Amount  `json:"spent"`
+			Remaining  release.Amount  `json:"remaining"`
 			Entries    uint64          `json:"entries"`
 			Head       string          `json:"head"`
-		}{l.Path(), l.Relation(), newAmount(granted), newAmount(spent), newAmount(remaining), head.Seq, head.String()})
+		}{l.Path(), l.Relation(), release.NewAmount(granted), release.NewAmount(spent), release.NewAmount(remaining), head.Seq, head.String()})
 	}
 	rows := [][]string{amountRow("granted", granted), amountRow("spent", spent), amountRow("remains", remaining)}
 	return a.deliver("", func(w io.Writer) error {
@@ -304,8 +288,8 @@ func historyJSON(entries []ledger.Entry) any {
 		Time       time.Time       `json:"time"`
 		Neighbours ledger.Relation `json:"neighbours,omitempty"`
 		Count      uint64          `json:"count,omitempty"`
-		Unit       *amount         `json:"unit,omitempty"`
-		Total      *amount         `json:"total,omitempty"`
+		Unit       *release.Amount `json:"unit,omitempty"`
+		Total      *release.Amount `json:"total,omitempty"`
 		PaidBy     string          `json:"paid_by,omitempty"`
 		Ensemble   string          `json:"ensemble,omitempty"`
 		Digest     string          `json:"ensemble_digest,omitempty"`
@@ -319,7 +303,7 @@ func historyJSON(entries []ledger.Entry) any {
 	for i, e := range entries {
 		out[i] = entry{Seq: e.Seq, Kind: e.Kind, ID: e.ID, Time: e.Time, Previous: e.Previous.String(), Hash: e.Hash.String()}
 		if e.Kind == ledger.KindCharge {
-			unit, total := newAmount(e.Unit), newAmount(e.Total())
+			unit, total := release.NewAmount(e.Unit), release.NewAmount(e.Total())
 			out[i].Count, out[i].Unit, out[i].Total, out[i].Event = e.Count, &unit, &total, e.Event
 			out[i].PaidBy, out[i].Neighbours, out[i].Ensemble, out[i].Digest = e.PaidBy, e.Relation, e.Ensemble, e.EnsembleDigest
 			out[i].Draw = newDrawReport(&e)

@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/release"
 )
 
 // compareFlags are the flags of compare.
@@ -141,7 +142,7 @@ func (f *compareFlags) ballots(ctx context.Context, a *app, paths []string) (*en
 	show := bar.rows("reading")
 	for b, err := range r.Batches() {
 		if err != nil {
-			return nil, inputFailure(ctx, err)
+			return nil, release.Unreadable(ctx, err)
 		}
 		if b.Missing != nil {
 			// Whatever stood for a missing vote would be a draw, and nothing is drawn here.

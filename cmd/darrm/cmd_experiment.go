@@ -18,6 +18,7 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/lp"
+	"github.com/darrm/darrm/release"
 )
 
 // experiments is the catalog of all fields, with what solves for noise functions.
@@ -243,7 +244,7 @@ one of at most 256 MiB.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			var page strings.Builder
 			if err := experiments(solve.Optimal).WriteReport(c.Context(), &page, args...); err != nil {
-				return inputFailure(c.Context(), err)
+				return release.Unreadable(c.Context(), err)
 			}
 			if err := a.deliver(out, func(w io.Writer) error { _, err := io.WriteString(w, page.String()); return err }); err != nil {
 				return err

@@ -208,7 +208,7 @@ func (f *planFlags) votes(ctx context.Context, a *app, files []string, r *plan.R
 	queries := 0
 	for b, err := range v.Batches() {
 		if err != nil {
-			return inputFailure(ctx, err)
+			return release.Unreadable(ctx, err)
 		}
 		if b.Missing != nil {
 			// Whatever stood for a missing vote would be a draw, and nothing is drawn here.

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 
 	"github.com/darrm/darrm/internal/figure"
+	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -90,7 +91,7 @@ func describeVotes(ctx context.Context, a *app, f *readFlags, paths []string) (*
 	bar := newProgress(a)
 	defer bar.stop()
 	d, err := votes.Describe(r, bar.rows("reading"))
-	return d, inputFailure(ctx, err)
+	return d, release.Unreadable(ctx, err)
 }
 
 func percent(x float64) string { return fmt.Sprintf("%.2f %%", 100*x) }

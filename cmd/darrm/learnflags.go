@@ -17,6 +17,7 @@ import (
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/release"
 )
 
 // The groups of flags that the methods of train share: data, loss, privacy and what becomes
@@ -157,7 +158,7 @@ func (f *dataFlags) set(c *cobra.Command, a *app, l *lossFlags) (datasets.Set, e
 		}
 		if f.dataDir != "" {
 			set, err := datasets.Load(c.Context(), f.dataSet, f.dataDir, f.dataSeed)
-			return set, inputFailure(c.Context(), err)
+			return set, release.Unreadable(c.Context(), err)
 		}
 		set, err := datasets.Standin(f.dataSet, f.dataSeed)
 		if err == nil {
@@ -186,7 +187,7 @@ func (f *dataFlags) set(c *cobra.Command, a *app, l *lossFlags) (datasets.Set, e
 		return set, usagef("--public, --public-labels: %w", err)
 	}
 	if err != nil {
-		return set, inputFailure(c.Context(), err)
+		return set, release.Unreadable(c.Context(), err)
 	}
 	if set.Private, err = f.records(c, a, l, f.private, f.labels, 0); err != nil {
 		return set, err
@@ -256,7 +257,7 @@ func (f *dataFlags) records(c *cobra.Command, a *app, l *lossFlags, path, labels
 	if err != nil {
 		err = fmt.Errorf("%s: %w", path, err)
 	}
-	return records, inputFailure(c.Context(), err)
+	return records, release.Unreadable(c.Context(), err)
 }
 
 // images reads IDX images with the file of their labels, "" for none.

@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -57,13 +57,5 @@ func (f *readFlags) open(ctx context.Context, stdin io.Reader, paths []string) (
 	o := f.options
 	o.Stdin = stdin
 	r, err := votes.Open(ctx, o, paths...)
-	return r, inputFailure(ctx, err)
-}
-
-// inputFailure marks an error of reading, but not an interruption.
-func inputFailure(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		return err
-	}
-	return inputError{Err: err}
+	return r, release.Unreadable(ctx, err)
 }

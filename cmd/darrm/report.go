@@ -65,8 +65,8 @@ func quote(a *app, q *release.Quote) error {
 	out := struct {
 		DryRun bool `json:"dry_run"`
 		releaseFields
-		Charge    *amount `json:"charge,omitempty"`
-		Remaining *amount `json:"remaining,omitempty"`
+		Charge    *release.Amount `json:"charge,omitempty"`
+		Remaining *release.Amount `json:"remaining,omitempty"`
 	}{DryRun: true, releaseFields: fieldsOf(&q.Summary)}
 	var rows [][]string
 	add := func(title string, c accountant.Cost) {
@@ -85,7 +85,7 @@ func quote(a *app, q *release.Quote) error {
 		}
 	}
 	if q.Charge != nil {
-		paid, left := newAmount(*q.Charge), newAmount(*q.Remaining)
+		paid, left := release.NewAmount(*q.Charge), release.NewAmount(*q.Remaining)
 		out.Charge, out.Remaining = &paid, &left
 		rows = append(rows, amountRow("the ledger would be charged", *q.Charge), amountRow("of which remains now", *q.Remaining))
 	}

@@ -445,7 +445,7 @@ func TestReplaceDoesNotFollow(t *testing.T) {
 	}
 	// A failed replacement of a directory leaves nothing in its parent.
 	for _, n := range names(t, filepath.Dir(dir)) {
-		if _, ok := TempTarget(n); ok {
+		if _, ok := tempTarget(n); ok {
 			t.Errorf("temporary file %s left", n)
 		}
 	}
@@ -604,9 +604,9 @@ func TestTempTarget(t *testing.T) {
 		{"", "", false},
 	}
 	for _, tt := range tests {
-		target, ok := TempTarget(tt.name)
+		target, ok := tempTarget(tt.name)
 		if target != tt.target || ok != tt.ok {
-			t.Errorf("TempTarget(%q) = %q, %t; want %q, %t", tt.name, target, ok, tt.target, tt.ok)
+			t.Errorf("tempTarget(%q) = %q, %t; want %q, %t", tt.name, target, ok, tt.target, tt.ok)
 		}
 		if len(tt.name) > 255 {
 			t.Errorf("name of %d bytes", len(tt.name))

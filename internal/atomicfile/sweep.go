@@ -29,7 +29,7 @@ func Sweep(dir string) (n int, err error) {
 	}
 	var errs []error
 	for _, e := range entries {
-		if _, ok := TempTarget(e.Name()); !ok {
+		if _, ok := tempTarget(e.Name()); !ok {
 			continue
 		}
 		removed, err := removeLeft(filepath.Join(dir, e.Name()))

@@ -50,7 +50,7 @@ func TestKilledWriter(t *testing.T) {
 	killDir := hanging(t, "hang in directory", dir)
 	left := func() (files, dirs int) {
 		for _, name := range names(t, dir) {
-			switch target, _ := TempTarget(name); target {
+			switch target, _ := tempTarget(name); target {
 			case "out.txt":
 				files++
 			case "labels":
@@ -188,7 +188,7 @@ func TestMakeDir(t *testing.T) {
 	if err != nil || info.Mode() != os.ModeDir|0o700 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	if target, ok := TempTarget(filepath.Base(d.Path())); !ok || target != "darrm-labels" {
+	if target, ok := tempTarget(filepath.Base(d.Path())); !ok || target != "darrm-labels" {
 		t.Errorf("%s is not a temporary name", d.Path())
 	}
 	if err := os.WriteFile(filepath.Join(d.Path(), "x"), nil, 0o600); err != nil {

@@ -18,10 +18,10 @@ func tempName(base, random string) string {
 	return "." + base + tempInfix + random
 }
 
-// TempTarget reports whether name (a name in a directory, not a path) has the
+// tempTarget reports whether name (a name in a directory, not a path) has the
 // form of a temporary file of this package, and for which file it was made. A
 // target longer than 200 bytes is cut to 200.
-func TempTarget(name string) (target string, ok bool) {
+func tempTarget(name string) (target string, ok bool) {
 	i := strings.LastIndex(name, tempInfix)
 	if i < 2 || name[0] != '.' {
 		return "", false
