@@ -10,6 +10,7 @@ type Relation int
 const (
 	AddOrRemoveOne Relation = iota + 1 // one record is added or removed
 	ReplaceOne                         // one record is replaced by another
+	ZeroOutOne                         // one record is made to count for nothing, while the number of records stays
 )
 
 // String returns the name that reports use.
@@ -19,13 +20,15 @@ func (r Relation) String() string {
 		return "add or remove one record"
 	case ReplaceOne:
 		return "replace one record"
+	case ZeroOutOne:
+		return "zero out one record"
 	}
 	return fmt.Sprintf("Relation(%d)", int(r))
 }
 
 func (r Relation) check() error {
-	if r != AddOrRemoveOne && r != ReplaceOne {
-		return fmt.Errorf("neighbouring relation = %v, but it must be stated: AddOrRemoveOne or ReplaceOne", r)
+	if r < AddOrRemoveOne || r > ZeroOutOne {
+		return fmt.Errorf("neighbouring relation = %v, but it must be stated: AddOrRemoveOne, ReplaceOne or ZeroOutOne", r)
 	}
 	return nil
 }
