@@ -1,13 +1,14 @@
 package main
 
 import (
+	"github.com/spf13/cobra"
+
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/learn/train"
 	"github.com/darrm/darrm/release"
-	"github.com/spf13/cobra"
 )
 
 // trainCommand has the flags of train shuffled.
