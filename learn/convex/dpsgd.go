@@ -110,22 +110,7 @@ func (p *sampledPlan) epsilon(sigma float64, method accountant.Method) (accounta
 	if err != nil {
 		return accountant.Bound{}, err
 	}
-	a, err := accountant.New(p.Neighbours)
-	if err == nil {
-		a, err = a.Charge(e, 1)
-	}
-	if err != nil {
-		return accountant.Bound{}, err
-	}
-	at, err := a.AtDelta(p.Target.Delta, method)
-	if err != nil {
-		return accountant.Bound{}, err
-	}
-	best, ok := at.Best()
-	if !ok {
-		return best, fmt.Errorf("dp-sgd: %w", at.Refused[0].Err)
-	}
-	return best, nil
+	return bestBound(e, p.Neighbours, p.Target.Delta, method)
 }
 
 // calibrate sets σ: first by Rényi divergences, which take milliseconds, and from there by

@@ -84,7 +84,7 @@ func TestSampledRate(t *testing.T) {
 func TestSampledLearns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(19, 20))
 	const n, d = 4000, 5
-	r := labelled(t, rng, n, d)
+	r := leaning(t, rng, n, d)
 	s := setting()
 	s.Loss = loss.Logistic{}
 	problem := train.Problem{Loss: s.Loss, Regularizer: geometry.Ball{Radius: 8}, Records: r}

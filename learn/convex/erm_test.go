@@ -17,8 +17,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// labelled returns n records in the unit ball of dimension d, with labels that lean.
-func labelled(t testing.TB, rng *rand.Rand, n, d int) *data.Records {
+// leaning returns n records in the unit ball of dimension d, with labels that lean.
+func leaning(t testing.TB, rng *rand.Rand, n, d int) *data.Records {
 	rows, y := make([][]float64, n), make([]float64, n)
 	for i := range rows {
 		rows[i] = unit(rng, d)
@@ -64,7 +64,7 @@ func (e *erm) minimiser(t testing.TB, r *data.Records, b []float64) []float64 {
 // method of package train find the same minimiser.
 func TestMinimiserAgainstOthers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
-	r := labelled(t, rng, 300, 4)
+	r := leaning(t, rng, 300, 4)
 	for _, l := range []loss.Loss{loss.LeastSquares{}, loss.Logistic{}} {
 		s := setting()
 		s.Loss, s.Clip = l, 100
@@ -91,7 +91,7 @@ func TestAcceptance6OutputSensitivity(t *testing.T) {
 			p := output(t, OutputPerturbation{Setting: s, Lambda: 2}, 20, 2)
 			largest := 0.0
 			for range 100 {
-				r := labelled(t, rng, 20, 2)
+				r := leaning(t, rng, 20, 2)
 				rows, y := make([][]float64, 20), make([]float64, 20)
 				for i := range rows {
 					rows[i], y[i] = append([]float64(nil), r.Row(i)...), r.Response(i)
@@ -125,7 +125,7 @@ func TestMinimiserIsAlwaysCertified(t *testing.T) {
 			s := setting()
 			s.Loss = loss.GLM[loss.Hinge]{}
 			p := output(t, OutputPerturbation{Setting: s, Lambda: lambda}, n, 3)
-			for _, r := range []*data.Records{labelled(t, rng, n, 3), records(t, repeat(n, 1, 0, 0), ones(n)), records(t, repeat(n, 0, 0, 0), ones(n))} {
+			for _, r := range []*data.Records{leaning(t, rng, n, 3), records(t, repeat(n, 1, 0, 0), ones(n)), records(t, repeat(n, 0, 0, 0), ones(n))} {
 				b := unit(rng, 3)
 				floats.Scale(rng.Float64(), b)
 				w := p.minimiser(t, r, b)
@@ -308,7 +308,7 @@ func TestObjectivePerturbationAccount(t *testing.T) {
 func TestPerturbationsLearn(t *testing.T) {
 	rng := rand.New(rand.NewPCG(17, 18))
 	const n, d = 4000, 5
-	r := labelled(t, rng, n, d)
+	r := leaning(t, rng, n, d)
 	s := setting()
 	s.Loss = loss.Logistic{}
 	problem := train.Problem{Loss: s.Loss, Regularizer: geometry.Ball{Radius: 8}, Records: r}

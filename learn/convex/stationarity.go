@@ -7,15 +7,14 @@ import (
 
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
 )
 
-// Gap returns max_{v∈W} ⟨∇F(w), w - v⟩ = ⟨∇F(w), w⟩ + r‖∇F(w)‖ for the mean loss F of the records
-// and the ball W of radius r around 0: at least 0 in W, and 0 where w is stationary. It is
-// measured on records, and is their secret.
-func Gap(l loss.Loss, records *data.Records, w []float64, radius float64) float64 {
-	g := meanGradient(l, records, w)
-	return floats.Dot(g, w) + radius*vec.Norm(g)
+// Gap returns max_{v∈W} ⟨∇F(w), w - v⟩ for the mean loss F of the records: at least 0 in W, and 0
+// where w is stationary. It is measured on records, and is their secret.
+func Gap(l loss.Loss, records *data.Records, w []float64, set geometry.Set) float64 {
+	return geometry.Gap(set, w, meanGradient(l, records, w))
 }
 
 func meanGradient(l loss.Loss, records *data.Records, w []float64) []float64 {
