@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
@@ -13,8 +12,6 @@ import (
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
 )
-
-func long() bool { return os.Getenv("DARRM_LONG") != "" }
 
 func near(t testing.TB, what string, got, want, relative float64) {
 	t.Helper()

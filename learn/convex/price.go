@@ -1,7 +1,6 @@
 package convex
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/darrm/darrm/accountant"
@@ -80,6 +79,15 @@ func (p *Price) gaussian(target accountant.Cost, calibrated bool) (err error) {
 		return err
 	}
 	p.Bound = accountant.MethodGaussian
+	p.Cost = target
+	if !calibrated {
+		best, err := bestBound(p.Event, p.Relation, target.Delta, p.Bound)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.Method, err)
+		}
+		p.Cost = best.Cost
+		return exceeds(p.Method, p.Cost.Epsilon, target)
+	}
 	a, err := accountant.New(p.Relation)
 	if err == nil {
 		a, err = a.Charge(p.Event, 1)
@@ -87,21 +95,11 @@ func (p *Price) gaussian(target accountant.Cost, calibrated bool) (err error) {
 	if err != nil {
 		return err
 	}
-	p.Cost = target
-	if calibrated {
-		at, err := a.AtEpsilon(target.Epsilon, p.Bound)
-		if best, ok := at.Best(); err != nil || !ok || best.Cost.Delta > target.Delta {
-			return fmt.Errorf("%s: the noise ended at delta = %g above the target %g (%w)", p.Method, best.Cost.Delta, target.Delta, err) // cannot happen
-		}
-		return nil
+	at, err := a.AtEpsilon(target.Epsilon, p.Bound)
+	if best, ok := at.Best(); err != nil || !ok || best.Cost.Delta > target.Delta {
+		return fmt.Errorf("%s: the noise ended at delta = %g above the target %g (%w)", p.Method, best.Cost.Delta, target.Delta, err) // cannot happen
 	}
-	at, err := a.AtDelta(target.Delta, p.Bound)
-	best, ok := at.Best()
-	if err != nil || !ok {
-		return fmt.Errorf("%s: %w", p.Method, errors.Join(err, fmt.Errorf("no rule prices %v", p.Event)))
-	}
-	p.Cost = best.Cost
-	return exceeds(p.Method, p.Cost.Epsilon, target)
+	return nil
 }
 
 // compare fills in ε of the rows.

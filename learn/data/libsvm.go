@@ -47,7 +47,7 @@ func ReadSparseLIBSVM(r io.Reader, dim int) (*Sparse, error) {
 		last := 0
 		columns, values = columns[:0], values[:0]
 		for _, f := range fields[1:] {
-			i, x, err := parseField(f)
+			i, x, err := parseEntry(f)
 			if err != nil {
 				return nil, fmt.Errorf("line %d%w", line, err)
 			}
@@ -85,8 +85,8 @@ func ReadSparseLIBSVM(r io.Reader, dim int) (*Sparse, error) {
 	return b.Records()
 }
 
-// parseField parses "index:value". The error begins with ":" or the place.
-func parseField(f string) (index int, value float64, err error) {
+// parseEntry parses "index:value". The error begins with ":" or the place.
+func parseEntry(f string) (index int, value float64, err error) {
 	a, b, ok := strings.Cut(f, ":")
 	index, err = strconv.Atoi(a)
 	if !ok || err != nil || index < 1 || index > maxValues {
