@@ -41,11 +41,8 @@ type stochasticRun struct {
 	after  func(k int) // for tests; may be nil
 }
 
-// Streams of a run.
-const (
-	streamOrder = "order"
-	streamPick  = "pick"
-)
+// streamOrder is the stream of the records' order.
+const streamOrder = "order"
 
 func newStochasticRun(s smooth, batches []batch, rows features, coins train.Coins, inOrder bool) *stochasticRun {
 	v := func() []float64 { return make([]float64, s.d) }
