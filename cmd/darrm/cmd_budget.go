@@ -167,48 +167,48 @@ whether both files were replaced by older copies.`,
 	return c
 }
 
+// budgetSums is what a ledger says at one moment.
+type budgetSums struct {
+	Ledger     string          `json:"ledger"`
+	Neighbours ledger.Relation `json:"neighbours,omitempty"`
+	Granted    release.Amount  `json:"granted"`
+	Spent      release.Amount  `json:"spent"`
+	Remaining  release.Amount  `json:"remaining"`
+	Entries    uint64          `json:"entries"`
+	Head       string          `json:"head"`
+}
+
+// showBudget says what the ledger holds now.
 func showBudget(c *cobra.Command, a *app, l *ledger.Ledger) error {
-	spent, err := l.Spent(c.Context())
+	now, err := l.State(c.Context())
 	if err != nil {
 		return err
 	}
-	remaining, err := l.Remaining(c.Context())
-	if err != nil {
-		return err
-	}
-	head, err := l.Head(c.Context())
-	if err != nil {
-		return err
-	}
-	granted := l.Budget().Cost()
+	return budgetSums{
+		l.Path(), l.Relation(), release.NewAmount(l.Budget().Cost()), release.NewAmount(now.Spent), release.NewAmount(now.Remaining), now.Head.Seq, now.Head.String(),
+	}.deliver(a)
+}
+
+func (s budgetSums) deliver(a *app) error {
 	if a.json {
-		return a.deliverJSON("", struct {
-			Ledger     string          `json:"ledger"`
-			Neighbours ledger.Relation `json:"neighbours,omitempty"`
-			Granted    release.Amount  `json:"granted"`
-			Spent      release.Amount  `json:"spent"`
-			Remaining  release.Amount  `json:"remaining"`
-			Entries    uint64          `json:"entries"`
-			Head       string          `json:"head"`
-		}{l.Path(), l.Relation(), release.NewAmount(granted), release.NewAmount(spent), release.NewAmount(remaining), head.Seq, head.String()})
+		return a.deliverJSON("", s)
 	}
-	rows := [][]string{amountRow("granted", granted), amountRow("spent", spent), amountRow("remains", remaining)}
+	rows := [][]string{amountRow("granted", s.Granted), amountRow("spent", s.Spent), amountRow("remains", s.Remaining)}
 	return a.deliver("", func(w io.Writer) error {
-		if err := renderRows(w, []string{l.Path(), "ε", "δ"}, rows, nil); err != nil {
+		if err := renderRows(w, []string{s.Ledger, "ε", "δ"}, rows, nil); err != nil {
 			return err
 		}
-		neighbours := string(l.Relation())
+		neighbours := string(s.Neighbours)
 		if neighbours == "" {
 			neighbours = "not recorded: a ledger of format 1, which cannot be charged any more"
 		}
-		_, err := fmt.Fprintf(w, "neighbours: %s\n%d entries, head %v\n", neighbours, head.Seq, head)
+		_, err := fmt.Fprintf(w, "neighbours: %s\n%d entries, head %v\n", neighbours, s.Entries, s.Head)
 		return err
 	})
 }
 
-func amountRow(title string, c ledger.Cost) []string {
-	e, d := c.Decimals()
-	return []string{title, e, d}
+func amountRow(title string, x release.Amount) []string {
+	return []string{title, x.Epsilon.String(), x.Delta.String()}
 }
 
 func renderHistory(w io.Writer, entries []ledger.Entry) error {
