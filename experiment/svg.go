@@ -79,8 +79,8 @@ func inlineSVG(data []byte, label string) (string, error) {
 				writeAttribute(&out, "viewBox", viewBox)
 				style := "max-width:" + f[2] + "pt"
 				// A small screen scrolls what it would make too small to read: three quarters
-				// leave text of tickSize ten pixels.
-				if w, err := strconv.ParseFloat(f[2], 64); err == nil && w > 1.2*figure.SingleWidth {
+				// leave all text ten pixels.
+				if w, err := strconv.ParseFloat(f[2], 64); err == nil && w > figure.SmallWidth {
 					style += fmt.Sprintf(";min-width:%.0fpt", 0.75*w)
 				}
 				writeAttribute(&out, "style", style)

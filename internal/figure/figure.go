@@ -40,6 +40,10 @@ const (
 	tickSize  = 10
 )
 
+// SmallWidth is that of the widest picture, in points, whose text is at least nine pixels high
+// where it is shown 400 pixels wide.
+const SmallWidth = 400.0 / 9 * tickSize
+
 // Width and height of a single chart, in points.
 const (
 	SingleWidth  = 430
