@@ -8,11 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
-	"github.com/spf13/cobra"
 )
 
 // accountTrainFlags are the flags of account train.

@@ -6,12 +6,13 @@ import (
 	"math"
 	"slices"
 
+	"github.com/spf13/cobra"
+
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/learn/train"
-	"github.com/spf13/cobra"
 )
 
 // boundsCommand has the flags of bounds beyond those of a training.

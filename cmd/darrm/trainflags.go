@@ -7,11 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
-	"github.com/spf13/cobra"
 )
 
 // trainFlags describe a training with shuffled gradients.
@@ -148,8 +149,11 @@ func (f *trainFlags) load(c *cobra.Command, a *app) (datasets.Set, shuffled.Conf
 	if err != nil {
 		return set, o, err
 	}
+	if o.Radius, err = f.addIntercept(&set); err != nil {
+		return set, o, err
+	}
 	o.Task, o.Start = set.Task, set.Start
-	o.UnclippedPublic, o.Radius, o.DoubledNoise = f.unclippedPublic, f.radius, f.doubledNoise
+	o.UnclippedPublic, o.DoubledNoise = f.unclippedPublic, f.doubledNoise
 	if f.doubledNoise && (f.noise != 0 || !o.Method.IsPrivate()) {
 		return set, o, usagef("--doubled-noise goes with --eps and a method with noise")
 	}
