@@ -5,7 +5,6 @@ import stat
 import sys
 import tempfile
 import threading
-import time
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -144,11 +143,10 @@ class Progress(unittest.TestCase):
                 def stop(step):
                     raise kind
 
-                begun = time.monotonic()
                 with self.assertRaises(kind):
                     darrm.solve(K=201, m=5, no_cache=True, progress=stop)
-                self.assertLess(time.monotonic() - begun, 30)  # not the solve's minutes
-                self.assertIsNotNone(started[-1].returncode)
+                # It has ended, and not with a table.
+                self.assertNotIn(started[-1].returncode, (None, 0))
 
 
 if __name__ == "__main__":
