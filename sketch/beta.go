@@ -65,10 +65,11 @@ func (m BetaMode) check(c Config) error {
 	if m.Draws > 0 && m.Kind != BetaMonteCarlo {
 		return &check.Error{Name: "draws for beta", Value: m.Draws, Rule: "0 unless beta is found by Monte Carlo"}
 	}
+	t := c.T.of(c.N, 0)
 	if c.T.PlugIn { // its ρ is not known yet
-		return nil
+		t.rho = 0.5
 	}
-	_, err := c.way(c.T.of(c.N, 0))
+	_, err := c.way(t)
 	return err
 }
 
@@ -234,7 +235,8 @@ func (c Config) binomial(t linear) (law, error) {
 	n, p := c.N, float64(c.K)/float64(c.D)
 	mean := func(m, from int, power float64) (float64, error) {
 		sum := 0.0
-		for b := range m + 1 {
+		centre, width := float64(m)*p, 40*math.Sqrt(float64(m)*p*(1-p))+40 // what lies outside has a probability below e⁻³⁰⁰
+		for b := max(0, int(centre-width)); b <= min(m, int(centre+width)+1); b++ {
 			weight := binomialWeight(m, b, p)
 			if weight == 0 {
 				continue
