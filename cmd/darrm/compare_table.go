@@ -27,10 +27,10 @@ func renderComparison(w io.Writer, c *ensemble.Comparison) error {
 		}
 		rows = append(rows, comparedRow(r.Title, r.Score))
 	}
-	if err := renderRows(w, []string{"mechanism, over its noise", "like the majority", "95 %", "right", "95 %", "abstains"}, rows, nil); err != nil {
+	if err := renderRows(w, []string{"mechanism, over its noise", "agrees", "95 %", "right", "95 %", "abstains"}, rows, nil); err != nil {
 		return err
 	}
-	fmt.Fprintln(w, wrapped("  ", "  ", "All in percent. 95 %: Wilson's interval, for other queries of the same kind. Noise is not in it: it is averaged out exactly. All rows are about the same queries, so their differences vary less."))
+	fmt.Fprintln(w, wrapped("  ", "  ", "All in percent; to agree is to be like the plain majority. 95 %: Wilson's interval, for other queries of the same kind. Noise is not in it: it is averaged out exactly. All rows are about the same queries, so their differences vary less."))
 	renderAlike(w, "What proves each promise:", c.Rows, func(a *ensemble.Mechanism) []string { return []string{a.Basis()} })
 	renderAlike(w, "What each assumes:", c.Rows, (*ensemble.Mechanism).Assumptions)
 	if len(refused) > 0 {
@@ -45,7 +45,7 @@ func renderComparison(w io.Writer, c *ensemble.Comparison) error {
 // comparedRow is a row of the comparison, in percent.
 func comparedRow(title string, s ensemble.Score) []string {
 	interval := func(i ensemble.Interval) string { return fmt.Sprintf("%.1f–%.1f", 100*i.Low, 100*i.High) }
-	row := []string{wrap(title, 30), fmt.Sprintf("%.2f", 100*s.Agreement), interval(s.AgreementInterval()), "-", "-", "-"}
+	row := []string{wrap(title, 29), fmt.Sprintf("%.2f", 100*s.Agreement), interval(s.AgreementInterval()), "-", "-", "-"}
 	if s.Labels > 0 {
 		row[3], row[4] = fmt.Sprintf("%.2f", 100*s.Accuracy), interval(s.AccuracyInterval())
 	}
