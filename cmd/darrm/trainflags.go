@@ -178,21 +178,21 @@ func sayPlan(a *app, r iteration.Report) {
 		a.say("NOT PRIVATE: gradients of private records without noise")
 		return
 	case r.Epochs == 0:
-		a.say("cost: none, no private record is used")
+		a.fact("cost:", "none, no private record is used")
 		return
 	}
-	a.say("cost: %v-DP where neighbours %s, if %s is released", r.Cost, r.Relation, r.Released)
-	a.say("by:   %s; order of records %s", basis(r), orderName(r))
-	a.say("      noise σ = %.6g on private and %.6g on public steps, at clip %g; amplification m = %.4g", r.Noise, r.PublicNoise, r.Clip, r.Amplification)
-	a.say("      step size η = %g; %s", r.StepSize, contraction(r))
+	a.fact("cost:", fmt.Sprintf("%v-DP where neighbours %s, if %s is released", r.Cost, r.Relation, r.Released))
+	a.fact("by:", fmt.Sprintf("%s; order of records %s", basis(r), orderName(r)))
+	a.fact("", fmt.Sprintf("noise σ = %.6g on private and %.6g on public steps, at clip %g; amplification m = %.4g", r.Noise, r.PublicNoise, r.Clip, r.Amplification))
+	a.fact("", fmt.Sprintf("step size η = %g; %s", r.StepSize, contraction(r)))
 	if len(r.Fallback) > 0 {
-		a.say("      noise on public steps does not count: %s", strings.Join(r.Fallback, "; "))
+		a.fact("", "noise on public steps does not count: "+strings.Join(r.Fallback, "; "))
 	}
 	for _, t := range r.Trials {
-		a.say("      %s", trialLine(t))
+		a.fact("", trialLine(t))
 	}
 	for _, w := range r.Warnings {
-		a.say("      warning: %s", w)
+		a.fact("warning:", w)
 	}
 }
 
