@@ -202,7 +202,7 @@ func meaning(spent ledger.Cost, relation ledger.Relation) string {
 // limit says what that promise becomes when nothing remains.
 func limit(granted ledger.Cost) string {
 	times, plus := odds(granted)
-	return fmt.Sprintf("If the whole budget is spent, that is at most %s times%s.", times, plus)
+	return fmt.Sprintf("Once the whole budget is spent, it is at most %s times as likely%s.", times, plus)
 }
 
 // odds returns e^ε, and in words the chance δ, both rounded up.
