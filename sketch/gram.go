@@ -6,8 +6,9 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/darrm/darrm/sketch/fwht"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/darrm/darrm/sketch/fwht"
 )
 
 // solveGram returns T(S)⁺ b by a factorisation of K, or of S if that is smaller.

@@ -5,9 +5,10 @@ import (
 	"math"
 	"runtime"
 
-	"github.com/darrm/darrm/sketch/stream"
 	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/darrm/darrm/sketch/stream"
 )
 
 // draws is the number of draws: as asked for, or 2000, where the standard error of β is about
