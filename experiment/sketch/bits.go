@@ -9,6 +9,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/internal/check"
@@ -136,6 +138,9 @@ type scored struct {
 	Predicted     float64 `json:"predicted"` // NaN cannot be kept: 0 for rank 1
 }
 
+// scaleBits is the float32 that rounded and rotated numbers have besides. Everybody may send it.
+const scaleBits = 32
+
 // numberBits are those that a rounded number may have.
 var numberBits = []int{1, 2, 3, 4, 5, 6, 8, 10, 12, 16}
 
@@ -147,7 +152,7 @@ var assumed = []float64{0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.
 func best(ctx context.Context, m experiment.Method, n, d, budget int, r, q float64, root uint64) (c sketch.Compressor, s scored, err error) {
 	s = scored{Method: string(m), Predicted: math.Inf(1)}
 	for _, b := range numberBits {
-		k := min(d, (budget-32)/b)
+		k := min(d, (budget-scaleBits)/b)
 		if k < 1 {
 			continue
 		}
@@ -198,7 +203,7 @@ func (p *bitsParameters) contest(ctx context.Context, xs [][]float64, budget int
 	r, q := sketch.Correlation(xs)
 	unit := q / float64(n*n)
 	// Directions are orthogonal up to rounding, which a table of nine digits would show.
-	out := contest{Rho: math.Round(1e9*r/float64(n-1)) / 1e9}
+	out := contest{Rho: math.Round(1e9*r/float64(n-1))/1e9 + 0}
 	for _, m := range contenders {
 		if m == methodRankOne {
 			out.Scores = append(out.Scores, p.lowRank(xs, budget, root, unit))
@@ -208,7 +213,7 @@ func (p *bitsParameters) contest(ctx context.Context, xs [][]float64, budget int
 		if err != nil {
 			return out, err
 		}
-		v, err := measure(ctx, estimator{compressor: c, predict: func(context.Context, [][]float64) (float64, error) { return s.Predicted, nil }}, xs, p.Trials)
+		v, err := measure(ctx, c, s.Predicted, xs, p.Trials)
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", m, err)
 		}
@@ -230,7 +235,7 @@ func (p *bitsParameters) lowRank(xs [][]float64, budget int, root uint64, unit f
 		s.Sent = 0
 		return s
 	}
-	mean := meanOf(xs) // all steps are linear in the vectors: only their mean matters
+	mean := sketch.MeanOf(xs) // all steps are linear in the vectors: only their mean matters
 	squared := make([]float64, p.Trials)
 	for t := range squared {
 		rng := stream.New(root, stream.Dense, uint64(t))
@@ -242,15 +247,15 @@ func (p *bitsParameters) lowRank(xs [][]float64, budget int, root uint64, unit f
 			}
 			v := make([]float64, side)
 			for i := range v {
-				v[i] = inner(mean[i*side:(i+1)*side], start)
+				v[i] = floats.Dot(mean[i*side:(i+1)*side], start)
 			}
 			for _, u := range basis {
-				c := inner(u, v)
+				c := floats.Dot(u, v)
 				for i := range v {
 					v[i] -= c * u[i]
 				}
 			}
-			if norm := math.Sqrt(inner(v, v)); norm > 1e-12*math.Sqrt(inner(mean, mean)) {
+			if norm := math.Sqrt(floats.Dot(v, v)); norm > 1e-12*math.Sqrt(floats.Dot(mean, mean)) {
 				for i := range v {
 					v[i] /= norm
 				}
@@ -269,51 +274,11 @@ func (p *bitsParameters) lowRank(xs [][]float64, budget int, root uint64, unit f
 				}
 			}
 		}
-		squared[t] = squaredDistance(estimate, mean)
+		squared[t] = sketch.SquaredError(estimate, mean)
 	}
 	m, sd := meanDeviation(squared)
 	s.Error, s.StandardError = m/unit, sd/math.Sqrt(float64(p.Trials))/unit
 	return s
-}
-
-func inner(a, b []float64) float64 {
-	s := 0.0
-	for i, v := range a {
-		s += v * b[i]
-	}
-	return s
-}
-
-// directions returns n vectors of length 1 with ρ* = c in random directions: coordinates and
-// places in a matrix mean nothing.
-func directions(n, d int, c float64, root uint64) [][]float64 {
-	rng := stream.New(root, stream.Synthetic, 9)
-	basis := make([][]float64, n+1)
-	for i := range basis {
-		v := make([]float64, d)
-		for j := range v {
-			v[j] = rng.Normal()
-		}
-		for _, u := range basis[:i] {
-			c := inner(u, v)
-			for j := range v {
-				v[j] -= c * u[j]
-			}
-		}
-		norm := math.Sqrt(inner(v, v))
-		for j := range v {
-			v[j] /= norm
-		}
-		basis[i] = v
-	}
-	out := make([][]float64, n)
-	for i := range out {
-		out[i] = make([]float64, d)
-		for j := range out[i] {
-			out[i][j] = math.Sqrt(c)*basis[0][j] + math.Sqrt(1-c)*basis[i+1][j]
-		}
-	}
-	return out
 }
 
 // classMeans returns each client's mean of its images of class 0, of points dealt at random.
@@ -345,10 +310,14 @@ func (p *bitsParameters) Run(r *experiment.Run) error {
 	rows := p.rows()
 	found := make([]contest, len(rows))
 	for i, row := range rows {
-		budget := int(row.bits * float64(p.Dimension))
+		budget := int(row.bits*float64(p.Dimension)) + scaleBits
 		v, err := experiment.Step(r, fmt.Sprintf("%s-n-%d-rho-%g-bits-%g", row.vectors(), row.n, max(row.rho, 0), row.bits), []any{p.Dimension, row.n, row.rho, budget, p.Trials, root, p.Images, p.DataSeed, r.Inputs}, func() (contest, error) {
 			if row.rho >= 0 {
-				return p.contest(r, directions(row.n, p.Dimension, row.rho, root), budget, root)
+				xs, err := sketch.AlikeVectors(row.n, p.Dimension, row.rho, root)
+				if err != nil {
+					return contest{}, err
+				}
+				return p.contest(r, xs, budget, root)
 			}
 			if images == nil {
 				all, err := datasets.OpenPoints(r, datasets.FashionMNIST, r.Data, p.Images, p.DataSeed)
@@ -369,15 +338,6 @@ func (p *bitsParameters) Run(r *experiment.Run) error {
 
 // winner returns the method with the smallest error.
 func (c contest) winner() experiment.Method {
-	best := slices.MinFunc(c.Scores, func(a, b scored) int {
-		return cmp.Or(cmp.Compare(b2i(a.Sent == 0), b2i(b.Sent == 0)), cmp.Compare(a.Error, b.Error))
-	})
-	return experiment.Method(best.Method)
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
+	able := slices.DeleteFunc(slices.Clone(c.Scores), func(s scored) bool { return s.Sent == 0 })
+	return experiment.Method(slices.MinFunc(able, func(a, b scored) int { return cmp.Compare(a.Error, b.Error) }).Method)
 }

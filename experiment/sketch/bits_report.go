@@ -66,7 +66,7 @@ func (p *bitsParameters) report(r *experiment.Run, rows []bitsRow, found []conte
 		}
 		r.Claim(judged > 0 && len(lost) == 0, fmt.Sprintf("%s has the smallest error for n in %v, ρ* in %v, bits per coordinate in %v", r.Title(w.Method), w.Clients, w.Rho, w.BitsPerCoordinate), "%d rows, lost: %s", judged, strings.Join(append(lost, "none")[:max(1, len(lost))], "; "))
 	}
-	r.Note("EDEN and rank 1 do not use how alike the vectors are; EDEN's error falls with n as all do, by Q/n². Rand-Proj-Spatial(Opt) is told ρ*, Avg is not. Headers of messages are not counted; a scale of 32 bits is.")
+	r.Note("EDEN and rank 1 do not use how alike the vectors are; EDEN's error falls with n as all do, by Q/n². Rand-Proj-Spatial(Opt) is told ρ*, Avg is not. The numbers of a message are counted, not its header or the scale of 32 bits.")
 	r.Note("Rank 1 is one step of PowerSGD from a random start, of a higher rank where the bits allow it; without the error feedback that makes up for its bias in training.")
 	list := make([]experiment.Panel, len(order))
 	for i, key := range order {

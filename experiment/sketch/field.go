@@ -22,6 +22,7 @@ import (
 	"embed"
 
 	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/sketch"
 )
 
 //go:embed definitions/*.json
@@ -47,16 +48,18 @@ func Field() experiment.Field {
 
 // looks have the colours of Okabe and Ito, as in the other fields.
 var looks = map[experiment.Method]experiment.Look{
-	methodRandK:        {Title: "Rand-k", Color: 0x333333, Dashes: []float64{8, 3, 2, 3}, Glyph: 4},
-	methodSpatialAvg:   {Title: "Rand-k-Spatial(Avg)", Color: 0x0072B2, Dashes: []float64{5, 3}, Glyph: 2},
-	methodSpatialOpt:   {Title: "Rand-k-Spatial(Opt)", Color: 0x0072B2, Dashes: []float64{5, 3}, Glyph: 2},
-	methodSpatialMax:   {Title: "Rand-k-Spatial(Max)", Color: 0x0072B2, Dashes: []float64{5, 3}, Glyph: 2},
-	methodProjAvg:      {Title: "Rand-Proj-Spatial(Avg)", Color: 0xD55E00},
-	methodProjOpt:      {Title: "Rand-Proj-Spatial(Opt)", Color: 0xD55E00},
-	methodProjMax:      {Title: "Rand-Proj-Spatial(Max)", Color: 0xD55E00},
-	methodWangni:       {Title: "Rand-k(Wangni)", Color: 0x009E73, Dashes: []float64{4, 3}, Glyph: 3},
-	methodInduced:      {Title: "Induced", Color: 0xCC79A7, Dashes: []float64{6, 2}, Glyph: 1},
-	methodRotated:      {Title: "EDEN", Color: 0x009E73, Dashes: []float64{4, 3}, Glyph: 3},
+	methodRandK:        {Title: title(methodRandK), Color: 0x333333, Dashes: []float64{8, 3, 2, 3}, Glyph: 4},
+	methodSpatialAvg:   {Title: title(methodSpatialAvg), Color: 0x0072B2, Dashes: []float64{5, 3}, Glyph: 2},
+	methodSpatialOpt:   {Title: title(methodSpatialOpt), Color: 0x0072B2, Dashes: []float64{5, 3}, Glyph: 2},
+	methodSpatialMax:   {Title: title(methodSpatialMax), Color: 0x0072B2, Dashes: []float64{5, 3}, Glyph: 2},
+	methodProjAvg:      {Title: title(methodProjAvg), Color: 0xD55E00},
+	methodProjOpt:      {Title: title(methodProjOpt), Color: 0xD55E00},
+	methodProjMax:      {Title: title(methodProjMax), Color: 0xD55E00},
+	methodWangni:       {Title: title(methodWangni), Color: 0x009E73, Dashes: []float64{4, 3}, Glyph: 3},
+	methodInduced:      {Title: title(methodInduced), Color: 0xCC79A7, Dashes: []float64{6, 2}, Glyph: 1},
+	methodRotated:      {Title: title(methodRotated), Color: 0x009E73, Dashes: []float64{4, 3}, Glyph: 3},
 	methodRankOne:      {Title: "rank 1", Color: 0xCC79A7, Dashes: []float64{6, 2}, Glyph: 1},
 	methodUncompressed: {Title: "uncompressed", Color: 0x999999, Dashes: []float64{1, 2}, Glyph: 5},
 }
+
+func title(m experiment.Method) string { return sketch.Estimator(m).Title() }

@@ -257,7 +257,7 @@ func (p *tasksParameters) work(ctx context.Context, s setting, all loaded, root 
 	}
 	for i, m := range p.Estimators {
 		g.Go(func() error {
-			e, err := shape{n: s.Clients, k: s.Sent, d: all.Dim(), root: root, beta: beta, workers: 1}.estimator(m, 0)
+			e, err := newEstimator(m, sketch.Config{N: s.Clients, K: s.Sent, D: all.Dim(), Root: root, Beta: beta, Workers: 1}, 0)
 			if err != nil {
 				return err
 			}
@@ -282,24 +282,28 @@ func (p *tasksParameters) work(ctx context.Context, s setting, all loaded, root 
 
 // follow runs the iterations of a task. Every mean of every iteration is a round of its own, with
 // fresh randomness: errors of one draw would add up.
-func follow(ctx context.Context, t task, e estimator, iterations int) (trace, error) {
+func follow(ctx context.Context, t task, e sketch.Compared, iterations int) (trace, error) {
 	var out trace
 	for iteration := range iterations {
 		vectors := t.vectors()
 		estimates := make([][]float64, len(vectors))
 		squared, predicted, rho := 0.0, 0.0, 0.0
 		for c, xs := range vectors {
-			var err error
-			if estimates[c], err = e.mean(ctx, uint64(iteration*len(vectors)+c), xs); err != nil {
-				return out, err
+			mean := sketch.MeanOf(xs)
+			estimates[c] = mean
+			if e.Compressor != nil {
+				var err error
+				if estimates[c], err = sketch.RoundMean(ctx, e, uint64(iteration*len(vectors)+c), xs); err != nil {
+					return out, err
+				}
 			}
-			expected, err := e.predict(ctx, xs)
+			expected, err := e.Predict(ctx, xs)
 			if err != nil {
 				return out, err
 			}
 			correlation, _ := sketch.Correlation(xs)
 			share := 1 / float64(len(vectors))
-			squared += share * squaredDistance(estimates[c], meanOf(xs))
+			squared += share * sketch.SquaredError(estimates[c], mean)
 			predicted += share * expected
 			rho += share * correlation / float64(len(xs)-1)
 		}

@@ -2,6 +2,7 @@ package sketch
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/datasets"
+	"github.com/darrm/darrm/sketch"
 )
 
 // outcome is what one estimator did in one setting.
@@ -34,11 +36,11 @@ func (o outcome) measure(name string) float64 {
 func (p *tasksParameters) summarise(s setting, d int, runs [][]trace) ([]outcome, error) {
 	out := make([]outcome, len(p.Estimators))
 	for e, m := range p.Estimators {
-		made, err := shape{n: s.Clients, k: s.Sent, d: d}.estimator(m, 0)
+		made, err := newEstimator(m, sketch.Config{N: s.Clients, K: s.Sent, D: d}, 0)
 		if err != nil {
 			return nil, err
 		}
-		o := outcome{method: m, bits: made.bits}
+		o := outcome{method: m, bits: made.Bits}
 		var errors, predicted, rho, losses []float64
 		for _, run := range runs {
 			t := run[e]
@@ -93,7 +95,7 @@ func (p *tasksParameters) report(r *experiment.Run, found [][][]trace) error {
 	}
 	r.Result.Title += " (" + label + ")"
 	for _, name := range p.dataSets() {
-		if slices.ContainsFunc(keys(r.Inputs), func(file string) bool { return strings.HasPrefix(file, name+": ") }) {
+		if slices.ContainsFunc(slices.Collect(maps.Keys(r.Inputs)), func(file string) bool { return strings.HasPrefix(file, name+": ") }) {
 			r.Note("%s: %d points of the real files.", name, p.Points)
 		} else {
 			r.Note("%s: %d points of a generated stand-in, seed %d. It keeps what the comparison of estimators depends on; its figures are not those of the real data. Real files go into the folder %s of the data folder.", name, p.Points, p.DataSeed, name)
@@ -154,14 +156,6 @@ func (p *tasksParameters) report(r *experiment.Run, found [][][]trace) error {
 		return err
 	}
 	return r.Figure("loss", "Loss by iteration; shades are one standard deviation over repeats.", columns, losses)
-}
-
-func keys(m map[string]string) []string {
-	var out []string
-	for k := range m {
-		out = append(out, k)
-	}
-	return out
 }
 
 // judge states the claims.
