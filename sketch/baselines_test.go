@@ -143,9 +143,9 @@ func gaussians(n, d int, c float64, root uint64) [][]float64 {
 	return out
 }
 
-// trials returns the mean squared error over rounds and its standard error, and the squared
+// measuredRounds returns the mean squared error over rounds and its standard error, and the squared
 // distance of the mean estimate from the truth.
-func trials(t testing.TB, c Compressor, xs [][]float64, rounds int) (mse, se, bias float64) {
+func measuredRounds(t testing.TB, c Compressor, xs [][]float64, rounds int) (mse, se, bias float64) {
 	t.Helper()
 	n, d := len(xs), len(xs[0])
 	truth, average := make([]float64, d), make([]float64, d)
@@ -211,7 +211,7 @@ func TestBaselinesAgreeWithTheirFormulas(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mse, se, bias := trials(t, c, xs, rounds)
+		mse, se, bias := measuredRounds(t, c, xs, rounds)
 		if math.Abs(mse-want) > 5*se {
 			t.Errorf("%s: MSE %g ± %g, formula %g", name, mse, se, want)
 		}
@@ -258,7 +258,7 @@ func TestRotatedErrors(t *testing.T) {
 					t.Fatal(err)
 				}
 				square := dot(x, x)
-				mse, se, bias := trials(t, r, [][]float64{x}, rounds)
+				mse, se, bias := measuredRounds(t, r, [][]float64{x}, rounds)
 				expected := float64(d)/float64(k)*(1+want) - 1
 				if math.Abs(mse/square-expected) > 0.02*expected+4*se/square {
 					t.Errorf("%d bits, %s, k = %d: vNMSE %.4g ± %.1g, want %.4g", bits, name, k, mse/square, se/square, expected)
@@ -294,7 +294,7 @@ func TestRounded(t *testing.T) {
 				t.Fatal(err)
 			}
 			const rounds = 80
-			mse, se, bias := trials(t, r, xs, rounds)
+			mse, se, bias := measuredRounds(t, r, xs, rounds)
 			if math.Abs(mse-want) > 0.06*want+4*se {
 				t.Errorf("%d bits, ρ* = %g: MSE %g ± %g, predicted %g", bits, rho, mse, se, want)
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/bits"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -164,7 +163,7 @@ func apply(a *mat.SymDense, t linear, n int, v []float64) ([]float64, error) {
 			return z, nil
 		}
 	}
-	lambda, vectors, err := eigen(a)
+	lambda, vectors, err := eigen(a, true)
 	if err != nil {
 		return nil, err
 	}
@@ -206,76 +205,15 @@ func pivots(c *mat.Cholesky, size int) float64 {
 	return least
 }
 
-// eigen returns the eigenvalues, ascending, and eigenvectors of A.
-func eigen(a *mat.SymDense) ([]float64, *mat.Dense, error) {
+// eigen returns the eigenvalues, ascending, and on request the eigenvectors of A.
+func eigen(a *mat.SymDense, vectors bool) ([]float64, *mat.Dense, error) {
 	var e mat.EigenSym
-	if !e.Factorize(a, true) {
+	if !e.Factorize(a, vectors) {
 		return nil, nil, fmt.Errorf("the eigenvalues of a matrix of order %d were not found", a.SymmetricDim())
 	}
 	var v mat.Dense
-	e.VectorsTo(&v)
+	if vectors {
+		e.VectorsTo(&v)
+	}
 	return e.Values(nil), &v, nil
-}
-
-// rank is that of all rows E_i H D_i of SRHT, counted modulo the prime 2³¹-1 on whole
-// numbers: small eigenvalues of K near nk = d cannot be told from 0 by floating point. (A rank
-// modulo a prime is never above the true one, and below it with negligible probability.)
-func (s *system) rank() int {
-	const prime = 1<<31 - 1
-	d := s.config.padded()
-	var rows [][]uint64
-	for _, g := range s.g {
-		g := g.(*srht)
-		sign := make([]float64, d)
-		for j := range sign {
-			sign[j] = 1
-		}
-		signs := g.signs
-		signs.Flip(sign)
-		for _, r := range g.rows {
-			row := make([]uint64, d)
-			for j := range row {
-				row[j] = 1
-				if (bits.OnesCount(uint(r&j))&1 == 1) != (sign[j] < 0) {
-					row[j] = prime - 1
-				}
-			}
-			rows = append(rows, row)
-		}
-	}
-	rank := 0
-	for col := 0; col < d && rank < len(rows); col++ {
-		pivot := rank
-		for pivot < len(rows) && rows[pivot][col] == 0 {
-			pivot++
-		}
-		if pivot == len(rows) {
-			continue
-		}
-		rows[rank], rows[pivot] = rows[pivot], rows[rank]
-		top := rows[rank]
-		inverse := power(top[col], prime-2, prime)
-		for _, row := range rows[rank+1:] {
-			if row[col] == 0 {
-				continue
-			}
-			f := prime - row[col]*inverse%prime
-			for j := col; j < d; j++ {
-				row[j] = (row[j] + f*top[j]) % prime
-			}
-		}
-		rank++
-	}
-	return rank
-}
-
-func power(x, e, p uint64) uint64 {
-	y := uint64(1)
-	for ; e > 0; e >>= 1 {
-		if e&1 == 1 {
-			y = y * x % p
-		}
-		x = x * x % p
-	}
-	return y
 }

@@ -84,7 +84,7 @@ type srht struct {
 
 func (m *srht) times(y, x, scratch []float64) {
 	s := m.signs
-	copy(scratch, x)
+	clear(scratch[copy(scratch, x):]) // padding
 	s.Flip(scratch)
 	fwht.Transform(scratch)
 	for a, r := range m.rows {

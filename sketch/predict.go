@@ -50,6 +50,9 @@ func (l law) at(star float64) float64 {
 	if star >= 1-1e-12 {
 		return max(0, l.full)
 	}
+	if math.IsInf(l.none, 1) {
+		return l.none
+	}
 	return max(0, l.none+star*(l.full-l.none))
 }
 
