@@ -4,123 +4,120 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/darrm/darrm/internal/check"
 )
 
-// Advice says which estimator has the smallest error for n clients, k numbers each, and what
-// correlation it takes.
+// Advice says which estimator has the smallest error for n clients and k numbers each, what
+// correlation it takes, and what the same bits buy with rounded numbers. Errors are in units
+// of Q/n², the mean of the squared lengths by n.
 type Advice struct {
 	N, K, D int
-	// Star is ρ*, NaN if it is not known. Then errors are those at ρ* = 0, ½ and 1 alone.
-	Star float64
+	Star    float64 // ρ*, NaN if it is not known
+	// Rows are estimators that send K numbers of 64 bits.
 	Rows []AdviceRow
-	// Best is the estimator with the smallest error that can be had: with ρ* known Opt, else
-	// Rand-k or Avg is the choice, by whether the vectors are thought to be more alike than Threshold.
+	// Best is the one of Rows to use: if ρ* is not known RandProjAvg, for vectors more alike than Threshold.
 	Best Estimator
 	// Threshold is the ρ* from which Rand-Proj-Spatial(Avg) is better than Rand-k, and
-	// OverSpatial that from which it is better than Rand-k-Spatial(Avg) too. Above 1: never.
+	// OverSpatial that from which it is better than Rand-k-Spatial(Avg). +Inf: never.
 	Threshold, OverSpatial float64
-	// Quantised is what EDEN makes of the same bits, 64 for each number: one client's error in
-	// units of ‖x‖², which correlation does not change. Its K coordinates have Bits bits each.
-	Quantised struct {
-		K, Bits int
-		Error   float64
-	}
+	// SameBits are estimators that spend the bits of K numbers on more numbers of fewer bits.
+	SameBits []AdviceRow
 }
 
-// AdviceRow is one estimator's error in units of Q/n², which is the mean of the squared
-// lengths by n.
+// AdviceRow is one estimator's predicted errors.
 type AdviceRow struct {
 	Estimator        Estimator
 	None, Half, Full float64 // at ρ* = 0, ½ and 1
-	Here             float64 // at Star; NaN without
+	Here             float64 // at Advice.Star; NaN without
+	Sent, Bits       int     // how it spends the bits there, or at ρ* = ½
 }
+
+// little is the gain below which the simpler estimator is advised.
+const little = 0.01
 
 // Advise works out the advice. star is ρ* = R/(n-1), or NaN if it is not known.
 func Advise(ctx context.Context, n, k, d int, star float64) (Advice, error) {
-	a := Advice{N: n, K: k, D: d, Star: star}
+	a := Advice{N: n, K: k, D: d, Star: star, Best: RandProjAvg}
 	base := Config{N: n, K: k, D: d}
 	low := 0.0
 	if n > 1 {
 		low = -1 / float64(n-1)
 	}
 	if !math.IsNaN(star) && !(star >= low-1e-9 && star <= 1+1e-9) {
-		return a, &check.Error{Name: "rho", Value: star, Rule: "in [-1/(n-1), 1], and 0 for one client"}
+		return a, &check.Error{Name: "rho", Value: star, Rule: "in [-1/(n-1), 1]"}
 	}
-	at := func(e Estimator, star float64) (float64, error) {
-		if n == 1 {
-			star = 0
+	whole := func(e Estimator) func(float64) (AdviceRow, error) {
+		return func(star float64) (AdviceRow, error) {
+			c, _ := e.Config(base, star)
+			v, err := PredictMSE(ctx, c, star*float64(n-1), float64(n*n))
+			return AdviceRow{Here: v, Sent: k, Bits: float}, err
 		}
-		c, _ := e.Config(base, star)
-		return PredictMSE(ctx, c, star*float64(n-1), float64(n*n))
 	}
-	for _, e := range []Estimator{RandK, RandKSpatialAvg, RandProjAvg, RandKSpatialOpt, RandProjOpt, RandKSpatialMax, RandProjMax} {
-		row := AdviceRow{Estimator: e, Here: math.NaN()}
-		var err error
-		for _, at2 := range []struct {
-			star float64
-			to   *float64
-		}{{0, &row.None}, {0.5, &row.Half}, {1, &row.Full}, {star, &row.Here}} {
-			if math.IsNaN(at2.star) {
-				continue
-			}
-			if *at2.to, err = at(e, at2.star); err != nil {
-				return a, err
-			}
+	rounded := func(e Estimator) func(float64) (AdviceRow, error) {
+		return func(star float64) (AdviceRow, error) {
+			s, err := Spend(ctx, e, Config{N: n, D: d}, float*k, star*float64(n-1), float64(n*n))
+			return AdviceRow{Here: s.MSE, Sent: s.K, Bits: s.Bits}, err
 		}
-		a.Rows = append(a.Rows, row)
-	}
-	threshold := func(a, b Estimator) (float64, error) {
-		x, _ := a.Config(base, 0)
-		y, _ := b.Config(base, 0)
-		star, ok, err := Crossing(ctx, x, y)
-		if !ok {
-			star = math.Inf(1)
-		}
-		return star, err
 	}
 	var err error
-	if a.Threshold, err = threshold(RandProjAvg, RandK); err != nil {
+	for _, e := range []Estimator{RandK, RandKSpatialAvg, RandProjAvg, RandKSpatialOpt, RandProjOpt, RandProjMax} {
+		if a.Rows, err = a.add(a.Rows, e, whole(e)); err != nil {
+			return a, err
+		}
+	}
+	for _, e := range []Estimator{RandProjAvg, RandProjOpt, RotatedQuantised} {
+		if a.SameBits, err = a.add(a.SameBits, e, rounded(e)); err != nil {
+			return a, err
+		}
+	}
+	if a.Threshold, err = threshold(ctx, base, RandProjAvg, RandK); err != nil {
 		return a, err
 	}
-	if a.OverSpatial, err = threshold(RandProjAvg, RandKSpatialAvg); err != nil {
+	if a.OverSpatial, err = threshold(ctx, base, RandProjAvg, RandKSpatialAvg); err != nil {
 		return a, err
 	}
-	a.Best = RandProjAvg
-	if !math.IsNaN(star) {
-		// Max is no choice: it is Opt where the vectors are identical, and elsewhere a risk.
-		rows := slices.DeleteFunc(slices.Clone(a.Rows), func(r AdviceRow) bool {
-			return r.Estimator == RandKSpatialMax || r.Estimator == RandProjMax
-		})
-		a.Best = slices.MinFunc(rows, func(x, y AdviceRow) int {
-			if math.Abs(x.Here-y.Here) <= 1e-9*math.Abs(y.Here) {
-				return 0 // the simpler one stands first
-			}
-			return cmp.Compare(x.Here, y.Here)
-		}).Estimator
+	if math.IsNaN(star) {
+		return a, nil
 	}
-	return a, a.quantise()
+	// Max is no choice: it is Opt where the vectors are identical, and elsewhere a risk.
+	best := slices.MinFunc(a.Rows[:len(a.Rows)-1], func(x, y AdviceRow) int { return cmp.Compare(x.Here, y.Here) })
+	if a.Best = best.Estimator; best.Here >= (1-little)*a.Rows[0].Here {
+		a.Best = RandK
+	}
+	return a, nil
 }
 
-// quantise finds EDEN's best use of 64k bits.
-func (a *Advice) quantise() error {
-	a.Quantised.Error = math.Inf(1)
-	padded := 1 << bits.Len(uint(a.D-1))
-	for b := 1; b <= MaxRotatedBits; b++ {
-		k := min(padded, (float*a.K-scaleBits)/b)
-		if k < 1 {
+// add appends the row of e, whose errors at works out. At star = ρ* of one client all are the same.
+func (a *Advice) add(rows []AdviceRow, e Estimator, at func(star float64) (AdviceRow, error)) ([]AdviceRow, error) {
+	row := AdviceRow{Estimator: e, Here: math.NaN()}
+	for _, x := range []struct {
+		star float64
+		to   *float64
+	}{{0, &row.None}, {1, &row.Full}, {0.5, &row.Half}, {a.Star, &row.Here}} {
+		if math.IsNaN(x.star) {
 			continue
 		}
-		r, err := NewRotated(Baseline{N: 1, K: k, D: a.D}, b)
+		star := min(x.star, 1)
+		if a.N == 1 {
+			star = 0
+		}
+		v, err := at(star)
 		if err != nil {
-			return err
+			return rows, err
 		}
-		if v := r.MSE(1); v < a.Quantised.Error {
-			a.Quantised.K, a.Quantised.Bits, a.Quantised.Error = k, b, v
-		}
+		*x.to, row.Sent, row.Bits = v.Here, v.Sent, v.Bits
 	}
-	return nil
+	return append(rows, row), nil
+}
+
+func threshold(ctx context.Context, base Config, better, worse Estimator) (float64, error) {
+	x, _ := better.Config(base, 0)
+	y, _ := worse.Config(base, 0)
+	star, ok, err := Crossing(ctx, x, y)
+	if !ok {
+		star = math.Inf(1)
+	}
+	return star, err
 }

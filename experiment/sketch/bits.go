@@ -135,66 +135,7 @@ type scored struct {
 	// Error and its standard error are in units of Q/n²: for a single client, the vNMSE.
 	Error         float64 `json:"error"`
 	StandardError float64 `json:"standard_error"`
-	Predicted     float64 `json:"predicted"` // NaN cannot be kept: 0 for rank 1
-}
-
-// scaleBits is the float32 that rounded and rotated numbers have besides. Everybody may send it.
-const scaleBits = 32
-
-// numberBits are those that a rounded number may have.
-var numberBits = []int{1, 2, 3, 4, 5, 6, 8, 10, 12, 16}
-
-// assumed are the values of ρ that Opt chooses from: rounding adds errors that are not alike, so
-// that a decoder for vectors less alike than they are can be better.
-var assumed = []float64{0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 1}
-
-// best returns the way to spend the budget with the smallest predicted error.
-func best(ctx context.Context, m experiment.Method, n, d, budget int, r, q float64, root uint64) (c sketch.Compressor, s scored, err error) {
-	s = scored{Method: string(m), Predicted: math.Inf(1)}
-	for _, b := range numberBits {
-		k := min(d, (budget-scaleBits)/b)
-		if k < 1 {
-			continue
-		}
-		if m == methodRotated {
-			if b > sketch.MaxRotatedBits {
-				continue
-			}
-			e, err := sketch.NewRotated(sketch.Baseline{N: n, K: k, D: d, Root: root}, b)
-			if err != nil {
-				return nil, s, err
-			}
-			if v := e.MSE(q); v < s.Predicted {
-				c, s.Sent, s.Bits, s.Predicted = e, k, b, v
-			}
-			continue
-		}
-		rhos := []float64{0}
-		switch m {
-		case methodProjAvg:
-			rhos = []float64{sketch.RhoAvg(n)}
-		case methodProjOpt:
-			rhos = assumed
-		}
-		for _, rho := range rhos {
-			codec, err := sketch.NewCodec(sketch.Config{N: n, K: k, D: d, Ensemble: sketch.SRHT, T: sketch.Transform{Rho: rho}, Root: root, Workers: 1})
-			if err != nil {
-				return nil, s, err
-			}
-			e, err := sketch.NewRounded(codec, b)
-			if err != nil {
-				return nil, s, err
-			}
-			v, err := e.MSE(ctx, r, q)
-			if err != nil {
-				return nil, s, err
-			}
-			if v < s.Predicted {
-				c, s.Sent, s.Bits, s.AssumedAs, s.Predicted = e, k, b, rho, v
-			}
-		}
-	}
-	return c, s, nil
+	Predicted     float64 `json:"predicted"` // 0 for rank 1, of which nothing is predicted
 }
 
 // contest compares the contenders for these vectors.
@@ -209,15 +150,15 @@ func (p *bitsParameters) contest(ctx context.Context, xs [][]float64, budget int
 			out.Scores = append(out.Scores, p.lowRank(xs, budget, root, unit))
 			continue
 		}
-		c, s, err := best(ctx, m, n, d, budget, r, q, root)
+		spent, err := sketch.Spend(ctx, sketch.Estimator(m), sketch.Config{N: n, D: d, Root: root, Workers: 1}, budget, r, q)
 		if err != nil {
 			return out, err
 		}
-		v, err := measure(ctx, c, s.Predicted, xs, p.Trials)
+		v, err := measure(ctx, spent, spent.MSE, xs, p.Trials)
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", m, err)
 		}
-		s.Error, s.StandardError, s.Predicted = v.Mean/unit, v.Error/unit, s.Predicted/unit
+		s := scored{string(m), spent.K, spent.Bits, spent.Rho, v.Mean / unit, v.Error / unit, spent.MSE / unit}
 		out.Scores = append(out.Scores, s)
 	}
 	return out, nil
@@ -310,7 +251,7 @@ func (p *bitsParameters) Run(r *experiment.Run) error {
 	rows := p.rows()
 	found := make([]contest, len(rows))
 	for i, row := range rows {
-		budget := int(row.bits*float64(p.Dimension)) + scaleBits
+		budget := int(row.bits * float64(p.Dimension))
 		v, err := experiment.Step(r, fmt.Sprintf("%s-n-%d-rho-%g-bits-%g", row.vectors(), row.n, max(row.rho, 0), row.bits), []any{p.Dimension, row.n, row.rho, budget, p.Trials, root, p.Images, p.DataSeed, r.Inputs}, func() (contest, error) {
 			if row.rho >= 0 {
 				xs, err := sketch.AlikeVectors(row.n, p.Dimension, row.rho, root)
