@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 )
@@ -113,7 +113,7 @@ with the digest (SHA-256) of what was released.`,
 			if a.json {
 				return a.deliverJSON("", historyJSON(entries))
 			}
-			return a.deliver("", func(w io.Writer) error { return renderHistory(w, entries) })
+			return a.print(func(w *terminal.Page) error { return renderHistory(w, entries) })
 		},
 	}
 }
@@ -157,9 +157,9 @@ whether both files were replaced by older copies.`,
 					Head     string `json:"head"`
 				}{l.Path(), true, head.Seq, head.String()})
 			}
-			return a.deliver("", func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "whole: %d entries\nhead: %v\n", head.Seq, head)
-				return err
+			return a.print(func(w *terminal.Page) error {
+				w.Printf("whole: %d entries\nhead: %v\n", head.Seq, head)
+				return nil
 			})
 		},
 	}
@@ -193,16 +193,17 @@ func showBudget(c *cobra.Command, a *app, l *ledger.Ledger) error {
 		}{l.Path(), l.Relation(), release.NewAmount(granted), release.NewAmount(spent), release.NewAmount(remaining), head.Seq, head.String()})
 	}
 	rows := [][]string{amountRow("granted", granted), amountRow("spent", spent), amountRow("remains", remaining)}
-	return a.deliver("", func(w io.Writer) error {
-		if err := renderRows(w, []string{l.Path(), "ε", "δ"}, rows, nil); err != nil {
+	return a.print(func(w *terminal.Page) error {
+		if err := w.Table(terminal.Table{Header: []string{l.Path(), "ε", "δ"}, Rows: rows}); err != nil {
 			return err
 		}
 		neighbours := string(l.Relation())
 		if neighbours == "" {
 			neighbours = "not recorded: a ledger of format 1, which cannot be charged any more"
 		}
-		_, err := fmt.Fprintf(w, "neighbours: %s\n%d entries, head %v\n", neighbours, head.Seq, head)
-		return err
+		w.Text("  ", "neighbours: "+neighbours)
+		w.Printf("%d entries, head %v\n", head.Seq, head)
+		return nil
 	})
 }
 
@@ -211,7 +212,7 @@ func amountRow(title string, c ledger.Cost) []string {
 	return []string{title, e, d}
 }
 
-func renderHistory(w io.Writer, entries []ledger.Entry) error {
+func renderHistory(w *terminal.Page, entries []ledger.Entry) error {
 	rows := make([][]string, len(entries))
 	for i, e := range entries {
 		row := []string{strconv.FormatUint(e.Seq, 10), e.Time.Format(time.RFC3339), string(e.Kind), strconv.Quote(e.ID), "", "", ""}
@@ -223,7 +224,7 @@ func renderHistory(w io.Writer, entries []ledger.Entry) error {
 		}
 		rows[i] = row
 	}
-	return renderRows(w, []string{"entry", "time", "kind", "request", "ε", "δ", "what"}, rows, nil)
+	return w.Table(terminal.Table{Header: []string{"entry", "time", "kind", "request", "ε", "δ", "what"}, Rows: rows})
 }
 
 // describe says in a few words what a charge paid for.

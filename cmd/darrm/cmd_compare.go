@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/release"
 )
 
@@ -100,11 +100,12 @@ func (f *compareFlags) run(c *cobra.Command, a *app, paths []string) error {
 	if err != nil {
 		return err
 	}
-	deliver := func(w io.Writer) error { return renderComparison(w, result) }
 	if a.json {
-		deliver = func(w io.Writer) error { return encodeJSON(w, comparisonJSON(result)) }
+		err = a.deliverJSON("", comparisonJSON(result))
+	} else {
+		err = a.print(func(w *terminal.Page) error { return renderComparison(w, result) })
 	}
-	if err := a.deliver("", deliver); err != nil {
+	if err != nil {
 		return err
 	}
 	return unsaved

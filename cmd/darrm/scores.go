@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -72,7 +73,7 @@ func (s *scores) report(a *app, g chosen) error {
 		}
 	}
 	a.say("\nNOT PRIVATE, for your eyes only: computed from the raw votes and true labels")
-	if err := renderRows(a.err, []string{"mechanism, over its noise", "like the majority", "right"}, rows, nil); err != nil {
+	if err := a.talk().Table(terminal.Table{Header: []string{"mechanism, over its noise", "like the majority", "right"}, Rows: rows}); err != nil {
 		return err
 	}
 	if s.truths > 0 {

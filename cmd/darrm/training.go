@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/spf13/cobra"
+
 	"github.com/darrm/darrm/learn/train"
 	"github.com/darrm/darrm/release"
-	"github.com/spf13/cobra"
 )
 
 // model is what the flags say of the release of a model, without its training.
