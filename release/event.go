@@ -59,5 +59,5 @@ func Describe(event json.RawMessage) string {
 	case e.PerAnswer == nil:
 		return fmt.Sprintf("training of %d teachers, one record reaches %d", e.K, e.Affected)
 	}
-	return fmt.Sprintf("%d answers of %s at %v", e.Queries, e.Mechanism, *e.PerAnswer)
+	return fmt.Sprintf("%d labels by %s, each %v-DP", e.Queries, e.Mechanism, *e.PerAnswer)
 }

@@ -86,7 +86,7 @@ func TestA3PathsAgree(t *testing.T) {
 			c := codec(t, Config{N: v[0], K: v[1], D: v[2], Ensemble: SRHT, T: Transform{Rho: rho}, Root: 5})
 			y, _ := messages(t, c, 0, 9)
 			s := c.system(0, y)
-			sum := newSummer(1, v[0], v[2])
+			sum := newSummer(1, v[0], v[1], v[2])
 			steps, err := s.conjugateGradients(t.Context(), sum, rho, s.lifted())
 			if err != nil {
 				t.Fatal(err)
@@ -124,7 +124,7 @@ func TestMaxUsesThePseudoInverse(t *testing.T) {
 		if s.rank() < 8 {
 			singular++
 		}
-		got, err := s.solve(t.Context(), newSummer(1, 2, 8), linear{rho: 1}, s.lifted())
+		got, err := s.solve(t.Context(), newSummer(1, 2, 4, 8), linear{rho: 1}, s.lifted())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +157,7 @@ func TestA7RowSelectionInTheGeneralDecoder(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := s.solveGram(t.Context(), newSummer(1, v[0], v[2]), linear{rho: rho}, s.lifted())
+			got, err := s.solveGram(t.Context(), newSummer(1, v[0], v[1], v[2]), linear{rho: rho}, s.lifted())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -85,7 +85,7 @@ func enumerate(t *testing.T, c Config, all []matrix, xs [][]float64) exact {
 			mean[j] += v / float64(n)
 		}
 	}
-	sum := newSummer(1, n, c.padded())
+	sum := newSummer(1, n, c.K, c.padded())
 	// Sums of z, ‖z‖² and of tr, for x̂ = (β/n) z: β follows from ⟨z⟩ alone.
 	total, square, mu1, count := make([]float64, d), 0.0, 0.0, 0.0
 	at := make([]int, n)
@@ -224,7 +224,7 @@ func TestA4LinearTable(t *testing.T) {
 			e := enumerate(t, c, all, xs)
 			name := fmt.Sprintf("(%d,%d,%d) ρ = %.3g, ρ* = %.3g: ", v.n, v.k, v.d, v.rho, star)
 			closeTo(t, name+"β", e.beta, fraction(t, v.beta), 1e-10)
-			closeTo(t, name+"n² MSE/Q", e.mse*float64(v.n), fraction(t, v.errors[i]), 2e-8)
+			closeTo(t, name+"n² MSE/Q", e.mse*float64(v.n), fraction(t, v.errors[i]), 4e-8) // some are decimals of eight digits
 		}
 	}
 }

@@ -29,8 +29,8 @@ func (s *system) solveGram(ctx context.Context, sum *summer, t linear, b []float
 	}
 	clear(b)
 	k := s.config.K
-	err = sum.add(ctx, b, func(i int, out, scratch []float64) {
-		s.g[i].addTransposed(out, z[i*k:(i+1)*k], scratch)
+	err = sum.add(ctx, b, func(i int, out []float64, room buffer) {
+		s.g[i].addTransposed(out, z[i*k:(i+1)*k], room.scratch)
 	})
 	return b, err
 }

@@ -84,8 +84,8 @@ type srht struct {
 
 func (m *srht) times(y, x, scratch []float64) {
 	s := m.signs
-	clear(scratch[copy(scratch, x):]) // padding
-	s.Flip(scratch)
+	s.FlipTo(scratch[:len(x)], x)
+	clear(scratch[len(x):]) // padding
 	fwht.Transform(scratch)
 	for a, r := range m.rows {
 		y[a] = scratch[r] * m.scale
@@ -99,10 +99,7 @@ func (m *srht) addTransposed(out, y, scratch []float64) {
 	}
 	fwht.Transform(scratch)
 	s := m.signs
-	s.Flip(scratch)
-	for j, v := range scratch {
-		out[j] += v
-	}
+	s.AddFlipped(out, scratch)
 }
 
 // dense is a matrix by rows.

@@ -109,11 +109,11 @@ func (s *system) conjugateGradients(ctx context.Context, sum *summer, rho float6
 		if rr <= goal { // at once for b = 0
 			return z, nil
 		}
+		s.steps++
 		clear(q)
-		if err := sum.add(ctx, q, func(i int, out, scratch []float64) {
-			y := make([]float64, s.config.K)
-			s.g[i].times(y, p, scratch)
-			s.g[i].addTransposed(out, y, scratch)
+		if err := sum.add(ctx, q, func(i int, out []float64, room buffer) {
+			s.g[i].times(room.y, p, room.scratch)
+			s.g[i].addTransposed(out, room.y, room.scratch)
 		}); err != nil {
 			return nil, err
 		}

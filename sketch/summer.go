@@ -9,13 +9,18 @@ import (
 
 // summer adds the clients' vectors up in parallel. The clients form at most 32 fixed groups;
 // each is summed by itself and the groups in their order, so that the result is the same for
-// every number of workers. A worker keeps 2d' numbers.
+// every number of workers. A worker keeps 2d' + k numbers.
 type summer struct {
 	n, groups int
-	buffers   [][2][]float64 // per worker: a group's sum, and scratch
+	buffers   []buffer // one per worker
 }
 
-func newSummer(workers, n, d int) *summer {
+type buffer struct {
+	part, scratch []float64 // a group's sum, and room for a transform
+	y             []float64 // room for a client's k numbers
+}
+
+func newSummer(workers, n, k, d int) *summer {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
@@ -24,13 +29,13 @@ func newSummer(workers, n, d int) *summer {
 		workers = 1 // less work than starting another goroutine
 	}
 	for range min(workers, s.groups) {
-		s.buffers = append(s.buffers, [2][]float64{make([]float64, d), make([]float64, d)})
+		s.buffers = append(s.buffers, buffer{make([]float64, d), make([]float64, d), make([]float64, k)})
 	}
 	return s
 }
 
 // add adds f's contributions of all clients to out.
-func (s *summer) add(ctx context.Context, out []float64, f func(i int, out, scratch []float64)) error {
+func (s *summer) add(ctx context.Context, out []float64, f func(i int, out []float64, b buffer)) error {
 	done := make([]chan struct{}, s.groups)
 	for g := range done {
 		done[g] = make(chan struct{})
@@ -44,10 +49,10 @@ func (s *summer) add(ctx context.Context, out []float64, f func(i int, out, scra
 				if g >= s.groups {
 					return
 				}
-				part := b[0]
+				part := b.part
 				clear(part)
 				for i := g * s.n / s.groups; i < (g+1)*s.n/s.groups && ctx.Err() == nil; i++ {
-					f(i, part, b[1])
+					f(i, part, b)
 				}
 				if g > 0 {
 					<-done[g-1] // groups are taken in order, so that it is done or being done

@@ -8,15 +8,16 @@ type system struct {
 	config Config // with N the clients that answered
 	g      []matrix
 	y      [][]float64
+	steps  int // of conjugate gradients, 2n transforms each
 }
 
 // mean returns the estimate, the first d coordinates of (β/n) T(S)⁺ b with b = Σ G_iᵀ y_i.
 func (s *system) mean(ctx context.Context) ([]float64, error) {
 	n := len(s.g)
-	sum := newSummer(s.config.Workers, n, s.config.padded())
+	sum := newSummer(s.config.Workers, n, s.config.K, s.config.padded())
 	b := make([]float64, s.config.padded())
-	if err := sum.add(ctx, b, func(i int, out, scratch []float64) {
-		s.g[i].addTransposed(out, s.y[i], scratch)
+	if err := sum.add(ctx, b, func(i int, out []float64, room buffer) {
+		s.g[i].addTransposed(out, s.y[i], room.scratch)
 	}); err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func TestA3WorkedExample(t *testing.T) {
 		}
 	}
 	for rho, want := range workedDecodes {
-		z, err := s.solve(t.Context(), newSummer(1, 2, 16), linear{rho: rho}, s.lifted())
+		z, err := s.solve(t.Context(), newSummer(1, 2, 3, 16), linear{rho: rho}, s.lifted())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,13 +3,13 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/sketch"
 )
 
@@ -86,7 +86,7 @@ func (f *predictFlags) run(c *cobra.Command, a *app) error {
 	if a.json {
 		return a.deliverJSON("", jsonAdvice(advice))
 	}
-	return a.deliver("", func(w io.Writer) error { return writeAdvice(w, advice) })
+	return a.print(func(w *terminal.Page) error { return writeAdvice(w, advice) })
 }
 
 type adviceRow struct {
@@ -127,8 +127,9 @@ func shortError(v float64) string {
 	return fmt.Sprintf("%.4g", v)
 }
 
-func writeAdvice(w io.Writer, a sketch.Advice) error {
-	fmt.Fprintf(w, "%s\n\n", wrap(adviceText(a), 80))
+func writeAdvice(w *terminal.Page, a sketch.Advice) error {
+	w.Text("", adviceText(a))
+	w.Printf("\n")
 	known := !math.IsNaN(a.Star)
 	header := []string{"estimator", "numbers × bits", "ρ* = 0", "ρ* = 0.5", "ρ* = 1"}
 	if known {
@@ -142,15 +143,16 @@ func writeAdvice(w io.Writer, a sketch.Advice) error {
 		}
 		cells = append(cells, row)
 	}
-	if err := renderRows(w, header, cells, nil); err != nil {
+	if err := w.Table(terminal.Table{Header: header, Rows: cells}); err != nil {
 		return err
 	}
 	at := "ρ* = 0.5"
 	if known {
 		at = fmt.Sprintf("ρ* = %.3g", a.Star)
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n", wrap(fmt.Sprintf("Errors are in units of Q/n², the mean squared length by n. The last three rows spend the same %d bits per client on numbers of fewer bits, as many as are best at %s.", 64*a.K, at), 80))
-	return err
+	w.Printf("\n")
+	w.Text("", fmt.Sprintf("Errors are in units of Q/n², the mean squared length by n. The last three rows spend the same %d bits per client on numbers of fewer bits, as many as are best at %s.", 64*a.K, at))
+	return nil
 }
 
 // adviceText answers in sentences: what to use, whether the correlation suffices, and what

@@ -13,6 +13,7 @@ import (
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/figure"
+	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/sketch"
 )
@@ -135,7 +136,7 @@ func (f *simulateFlags) run(c *cobra.Command, a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := a.deliver(f.out, func(w io.Writer) error { return writeSimulation(w, rows, f.format) }); err != nil {
+	if err := a.deliver(f.out, func(w io.Writer) error { return writeSimulation(a.page(w), rows, f.format) }); err != nil {
 		return err
 	}
 	if axis == nil {
@@ -161,7 +162,7 @@ type simulationRow struct {
 	Predicted     *float64 `json:"predicted"`
 }
 
-func writeSimulation(w io.Writer, rows []sketch.GridRow, format string) error {
+func writeSimulation(w *terminal.Page, rows []sketch.GridRow, format string) error {
 	switch format {
 	case "json":
 		out := []simulationRow{}
@@ -187,7 +188,7 @@ func writeSimulation(w io.Writer, rows []sketch.GridRow, format string) error {
 		cells = append(cells, []string{string(r.Estimator), strconv.Itoa(r.N), strconv.Itoa(r.K), strconv.Itoa(r.D), fmt.Sprintf("%.3g", r.Rho),
 			fmt.Sprintf("%.4g", r.MSE), fmt.Sprintf("%.1g", r.StandardError), fmt.Sprintf("%.4g", r.Predicted), fmt.Sprintf("%.0f", r.Bits)})
 	}
-	return renderRows(w, []string{"estimator", "n", "k", "d", "ρ*", "MSE", "±", "predicted", "bits"}, cells, nil)
+	return w.Table(terminal.Table{Header: []string{"estimator", "n", "k", "d", "ρ*", "MSE", "±", "predicted", "bits"}, Rows: cells})
 }
 
 // simulationAxis is what a picture is drawn against: the one list with several values.

@@ -16,6 +16,7 @@ package stream
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -64,9 +65,8 @@ func (s *Stream) Uint64() uint64 {
 // Bound returns a uniform number below m, which must be positive. Words below 2⁶⁴ mod m are
 // drawn again, so that no remainder is more likely than another.
 func (s *Stream) Bound(m uint64) uint64 {
-	threshold := -m % m
 	for {
-		if x := s.Uint64(); x >= threshold {
+		if x := s.Uint64(); x >= m || x >= -m%m { // 2⁶⁴ mod m is below m, and a division is slow
 			return x % m
 		}
 	}
@@ -85,46 +85,89 @@ func (s *Stream) Normal() float64 {
 
 // Flip multiplies a by random signs: bit b of the word for each block of 64 coordinates is 1
 // where coordinate b of the block changes its sign. It draws ⌈len(a)/64⌉ words.
-func (s *Stream) Flip(a []float64) {
-	for len(a) > 0 {
-		w := s.Uint64()
-		block := a[:min(64, len(a))]
-		for j, v := range block {
-			block[j] = math.Float64frombits(math.Float64bits(v) ^ w<<63)
+func (s *Stream) Flip(a []float64) { s.FlipTo(a, a) }
+
+// FlipTo sets dst to src with random signs, as Flip has them. dst must be as long as src.
+func (s *Stream) FlipTo(dst, src []float64) {
+	dst = dst[:len(src)]
+	for len(src) >= 64 {
+		to, from, w := (*[64]float64)(dst), (*[64]float64)(src), s.Uint64()
+		for j := range 64 {
+			to[j] = math.Float64frombits(math.Float64bits(from[j]) ^ w<<63)
 			w >>= 1
 		}
-		a = a[len(block):]
+		dst, src = dst[64:], src[64:]
+	}
+	if len(src) > 0 {
+		w := s.Uint64()
+		for j, v := range src {
+			dst[j] = math.Float64frombits(math.Float64bits(v) ^ w<<63)
+			w >>= 1
+		}
+	}
+}
+
+// AddFlipped adds src with random signs to dst, as Flip has them. dst must be as long as src.
+func (s *Stream) AddFlipped(dst, src []float64) {
+	dst = dst[:len(src)]
+	for len(src) >= 64 {
+		to, from, w := (*[64]float64)(dst), (*[64]float64)(src), s.Uint64()
+		for j := range 64 {
+			to[j] += math.Float64frombits(math.Float64bits(from[j]) ^ w<<63)
+			w >>= 1
+		}
+		dst, src = dst[64:], src[64:]
+	}
+	if len(src) > 0 {
+		w := s.Uint64()
+		for j, v := range src {
+			dst[j] += math.Float64frombits(math.Float64bits(v) ^ w<<63)
+			w >>= 1
+		}
 	}
 }
 
 // Subset returns k distinct numbers below d, ascending, all sets equally likely: the first
 // k places of a Fisher-Yates shuffle, place a changing with place a + Bound(d-a).
-// 0 ≤ k ≤ d is required. Memory is O(k) for small k, O(d) otherwise.
+// 0 ≤ k ≤ d < 2³¹ is required. Memory is O(k) for small k, O(d) otherwise.
 func (s *Stream) Subset(d, k int) []int {
+	if k > d/64 {
+		return s.manyOf(d, k)
+	}
 	out := make([]int, k)
-	if k > d/16 {
-		all := make([]int, d)
-		for j := range all {
-			all[j] = j
+	moved := make(map[int]int, 2*k) // the places of the shuffle that do not hold their own number
+	at := func(j int) int {
+		if v, ok := moved[j]; ok {
+			return v
 		}
-		for a := range k {
-			b := a + int(s.Bound(uint64(d-a)))
-			all[a], all[b] = all[b], all[a]
-		}
-		copy(out, all)
-	} else {
-		moved := make(map[int]int, 2*k) // the places of the shuffle that do not hold their own number
-		at := func(j int) int {
-			if v, ok := moved[j]; ok {
-				return v
-			}
-			return j
-		}
-		for a := range k {
-			b := a + int(s.Bound(uint64(d-a)))
-			out[a], moved[b] = at(b), at(a)
-		}
+		return j
+	}
+	for a := range k {
+		b := a + int(s.Bound(uint64(d-a)))
+		out[a], moved[b] = at(b), at(a)
 	}
 	slices.Sort(out)
+	return out
+}
+
+// manyOf shuffles an array, and sorts by a bit for each of the d numbers.
+func (s *Stream) manyOf(d, k int) []int {
+	all := make([]int32, d)
+	for j := range all {
+		all[j] = int32(j)
+	}
+	chosen := make([]uint64, (d+63)/64)
+	for a := range k {
+		b := a + int(s.Bound(uint64(d-a)))
+		v := all[b]
+		all[b] = all[a]
+		chosen[v/64] |= 1 << (v % 64)
+	}
+	out := make([]int, 0, k)
+	for i, w := range chosen {
+		for ; w != 0; w &= w - 1 {
+			out = append(out, 64*i+bits.TrailingZeros64(w))
+		}
+	}
 	return out
 }
