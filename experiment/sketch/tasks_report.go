@@ -101,8 +101,8 @@ func (p *tasksParameters) report(r *experiment.Run, found [][][]trace) error {
 			r.Note("%s: %d points of a generated stand-in, seed %d. It keeps what the comparison of estimators depends on; its figures are not those of the real data. Real files go into the folder %s of the data folder.", name, p.Points, p.DataSeed, name)
 		}
 	}
-	if p.Repeats != 10 {
-		r.Note("The source has 10 repeats; here are %d.", p.Repeats)
+	if p.Repeats != 10 || p.Points != 10_000 {
+		r.Note("The source has 10 repeats over 10000 points; here are %d over %d.", p.Repeats, p.Points)
 	}
 	r.Note("Every estimator drives a trajectory of its own, so that squared errors compare through the predicted error of the same vectors. β: %s.", p.Beta)
 	summary := experiment.Table{Name: "summary", Caption: "Squared error of the estimated mean, averaged over iterations and repeats, beside the error that is predicted from the vectors; the loss after the last iteration. ρ* is how alike the clients' vectors are.",
