@@ -25,7 +25,8 @@ The file "-" is stdin; any other is a regular file of at most 16 MiB. With --tim
 check that takes longer fails: nothing is said of the table.`,
 		Example: `  darrm solve --K 11 --m 3 --out table.json
   darrm verify table.json`,
-		Args: cobra.ExactArgs(1),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeFiles(tableFiles...),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.checkTimeout(c); err != nil {
 				return err
@@ -59,7 +60,10 @@ func verdict(t *gamma.Table) string {
 func (f *timeoutFlag) readTable(c *cobra.Command, a *app, path string) (*gamma.Table, error) {
 	ctx, cancel := f.limit(c.Context())
 	defer cancel()
+	bar := newProgress(a)
+	bar.wait("checking the table")
 	t, err := a.checkTable(ctx, path)
+	bar.stop()
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = context.DeadlineExceeded // not an error of reading, which it may be wrapped in
 	}

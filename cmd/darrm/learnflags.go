@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -37,15 +38,22 @@ type dataFlags struct {
 func (f *dataFlags) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.dataSet, "data-set", "", "one of the known data sets: "+strings.Join(datasets.Names(), ", "))
+	oneOf(c, "data-set", datasets.Names()...)
 	fl.StringVar(&f.dataDir, "data-dir", "", "folder with the real files of --data-set (default: generated stand-ins)")
+	takesFolder(c, "data-dir")
 	fl.Uint64Var(&f.dataSeed, "data-seed", 0, "seed of the stand-ins, and of what is drawn from real files")
 	fl.StringVar(&f.private, "private", "", "file of private records, instead of --data-set")
+	takesFile(c, "private", recordFiles...)
 	fl.StringVar(&f.public, "public", "", "file of public records of the same columns; not the private ones under another name, or in another order. Single records in both are not noticed")
+	takesFile(c, "public", recordFiles...)
 	fl.StringVar(&f.dataFormat, "data-format", "auto", "\"csv\", \"libsvm\" or \"idx\" (images, pixels over 255); auto goes by the name (.csv; .idx or -ubyte, with .gz too; else libsvm)")
+	oneOf(c, "data-format", "auto", formatCSV, formatLIBSVM, formatIDX)
 	fl.StringVar(&f.response, "response", "", "name (or number from 1) of the CSV column of responses")
 	fl.BoolVar(&f.noHeader, "no-header", false, "the first line of a CSV file is a record already")
 	fl.StringVar(&f.labels, "labels", "", "IDX file of the labels of --private, which are its responses")
+	takesFile(c, "labels", idxFiles...)
 	fl.StringVar(&f.publicLabels, "public-labels", "", "IDX file of the labels of --public")
+	takesFile(c, "public-labels", idxFiles...)
 	fl.IntSliceVar(&f.positive, "positive", nil, "labels whose response is 1; all other images are kept and have 0 (default: the label is the response)")
 }
 
@@ -58,24 +66,15 @@ type lossFlags struct {
 func (f *lossFlags) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.task, "task", "", "\"mean\" estimation, \"ridge\" (least squares) or \"logistic\"; a known data set has its own")
+	oneOf(c, "task", slices.Sorted(maps.Keys(lossNames))...)
 	fl.Float64Var(&f.l1, "l1", 0, "λ of the regulariser λ‖x‖₁")
 	fl.Float64Var(&f.l2, "l2", 0, "λ of the regulariser (λ/2)‖x‖²")
 	fl.Float64Var(&f.ball, "ball", 0, "radius of the ball that the model is kept in")
 	fl.Float64Var(&f.radius, "radius", 0, "public bound on the norm of a record's features; longer private ones are shortened. Without it the largest norm at hand counts, which no release may rest on")
 }
 
-// loss returns the loss of --task.
-func (f *lossFlags) loss() (loss.Loss, error) {
-	switch f.task {
-	case "mean":
-		return loss.MeanEstimation{}, nil
-	case "ridge":
-		return loss.LeastSquares{}, nil
-	case "logistic":
-		return loss.Logistic{}, nil
-	}
-	return nil, usagef("task = %q, but it must be \"mean\", \"ridge\" or \"logistic\"", f.task)
-}
+// lossNames are the values of --task.
+var lossNames = map[string]loss.Loss{"mean": loss.MeanEstimation{}, "ridge": loss.LeastSquares{}, "logistic": loss.Logistic{}}
 
 // regularizer checks the flags of the model's size, and returns the regulariser that they
 // ask for, else the data set's own.
@@ -134,8 +133,11 @@ type modelFlags struct {
 func (f *modelFlags) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVarP(&f.out, "out", "o", "", "write the model to this file instead of stdout")
+	takesFile(c, "out", tableFiles...)
 	fl.StringVar(&f.checkpoint, "checkpoint", "", "keep the secret state here after each epoch, and go on from it if it is there")
+	takesFile(c, "checkpoint")
 	fl.StringVar(&f.ledger, "ledger", "", "charge this ledger (darrm budget init) before the first step")
+	takesFile(c, "ledger", ledgerFiles...)
 	fl.StringVar(&f.requestID, "request-id", "", "name of this training in the ledger (default: a name of its own)")
 	fl.BoolVar(&f.force, "force", false, "without --ledger: replace --out by a new model. Nobody accounts for the two")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what the model would cost, and train and charge nothing")
@@ -178,11 +180,10 @@ func (f *dataFlags) set(c *cobra.Command, a *app, l *lossFlags) (datasets.Set, e
 		return datasets.Set{}, usagef("--public-labels goes with --public")
 	}
 	set := datasets.Set{Name: filepath.Base(f.private)}
-	var err error
-	if set.Task, err = l.loss(); err != nil {
-		return set, err
+	if set.Task = lossNames[l.task]; set.Task == nil {
+		return set, usagef("--task must be given (see %s --help)", c.CommandPath())
 	}
-	err = data.Files{Private: f.private, Labels: f.labels, Public: f.public, PublicLabels: f.publicLabels}.CheckApart(c.Context())
+	err := data.Files{Private: f.private, Labels: f.labels, Public: f.public, PublicLabels: f.publicLabels}.CheckApart(c.Context())
 	if errors.Is(err, data.ErrSameFile) {
 		return set, usagef("--public, --public-labels: %w", err)
 	}
@@ -200,6 +201,13 @@ func (f *dataFlags) set(c *cobra.Command, a *app, l *lossFlags) (datasets.Set, e
 	return set, nil
 }
 
+// The values of --data-format, besides "auto".
+const (
+	formatCSV    = "csv"
+	formatLIBSVM = "libsvm"
+	formatIDX    = "idx"
+)
+
 // formatOf returns the format of a file of records.
 func (f *dataFlags) formatOf(path string) string {
 	if f.dataFormat != "auto" {
@@ -208,37 +216,34 @@ func (f *dataFlags) formatOf(path string) string {
 	name := strings.TrimSuffix(strings.ToLower(path), ".gz")
 	switch {
 	case strings.HasSuffix(name, ".idx"), strings.HasSuffix(name, "-ubyte"):
-		return "idx"
+		return formatIDX
 	case filepath.Ext(strings.ToLower(path)) == ".csv":
-		return "csv"
+		return formatCSV
 	}
-	return "libsvm"
+	return formatLIBSVM
 }
 
 // records reads a file of records, labels the file of their labels or "".
 func (f *dataFlags) records(c *cobra.Command, a *app, l *lossFlags, path, labels string, dim int) (*data.Records, error) {
 	format := f.formatOf(path)
-	if !slices.Contains([]string{"csv", "libsvm", "idx"}, format) {
-		return nil, usagef("data-format = %q, but it must be \"auto\", \"csv\", \"libsvm\" or \"idx\"", f.dataFormat)
-	}
-	if format != "csv" && f.response != "" {
+	if format != formatCSV && f.response != "" {
 		return nil, usagef("--response goes with CSV: %s is read as %s", path, format)
 	}
-	if format != "idx" && (labels != "" || f.positive != nil) {
+	if format != formatIDX && (labels != "" || f.positive != nil) {
 		return nil, usagef("--labels, --public-labels and --positive go with IDX: %s is read as %s", path, format)
 	}
 	var read func(io.Reader) (*data.Records, error)
 	switch format {
-	case "csv":
+	case formatCSV:
 		if f.response == "" && l.task != "mean" {
 			return nil, usagef("--response must be given: the task %s needs a column of responses", l.task)
 		}
 		read = func(r io.Reader) (*data.Records, error) {
 			return data.ReadCSV(r, data.CSVOptions{Response: f.response, Header: !f.noHeader})
 		}
-	case "libsvm":
+	case formatLIBSVM:
 		read = func(r io.Reader) (*data.Records, error) { return data.ReadLIBSVM(r, dim) }
-	case "idx":
+	case formatIDX:
 		if labels == "" && l.task != "mean" {
 			return nil, usagef("%s needs a file of labels (--labels, --public-labels): the task %s needs responses", path, l.task)
 		}
@@ -251,7 +256,7 @@ func (f *dataFlags) records(c *cobra.Command, a *app, l *lossFlags, path, labels
 	defer in.Close()
 	records, err := read(in)
 	var flag *check.Error
-	if format == "idx" && errors.As(err, &flag) {
+	if format == formatIDX && errors.As(err, &flag) {
 		return nil, usageError{Err: err} // of --positive; files have errors of their own
 	}
 	if err != nil {

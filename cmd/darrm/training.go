@@ -110,7 +110,7 @@ func (t *training) simulate(state []byte) (out release.Training, err error) {
 // progress shows how many epochs are done, until stop.
 func (t *training) progress() (show func(done int), stop func()) {
 	bar := newProgress(t.app)
-	count := bar.count("epochs")
+	count := bar.count("training", "epochs")
 	return func(done int) { count(done, t.algorithm.Rounds()) }, bar.stop
 }
 
