@@ -5,8 +5,9 @@ import (
 	"sync"
 )
 
-// Beta returns β for all N clients. Monte Carlo takes up to some seconds the first time; the
-// result is kept for the process. With a plug-in ρ it is that of ρ = 0.
+// Beta returns β for all N clients. Monte Carlo takes up to some seconds the first time, a
+// minute for a custom T and nk = 1000; the result is kept for the process. With a plug-in ρ
+// it is that of ρ = 0.
 func (c *Codec) Beta(ctx context.Context) (float64, error) {
 	l, err := c.law(ctx, c.config.N, c.config.T.of(c.config.N, 0), false)
 	return l.beta, err
@@ -32,7 +33,7 @@ func (c *Codec) law(ctx context.Context, n int, t linear, errors bool) (law, err
 			return exact, err
 		} // else a Gaussian ensemble at full rank, whose errors have no closed form
 	}
-	key := lawKey{cfg.Ensemble, n, cfg.K, cfg.padded(), t.rho, cfg.draws(), cfg.Root, errors}
+	key := lawKey{cfg.Ensemble, n, cfg.K, cfg.padded(), t.rho, cfg.draws(t), cfg.Root, errors}
 	kept := &shared
 	if t.custom != nil { // known to this codec only: functions have no names
 		kept = &c.kept
@@ -50,8 +51,9 @@ func (c *Codec) law(ctx context.Context, n int, t linear, errors bool) (law, err
 	return l, nil
 }
 
-// A law by Monte Carlo is kept in memory only. It takes seconds at most, and a file of laws
-// would have to be trusted: a wrong β makes estimates wrong and nothing shows it.
+// A law by Monte Carlo is kept in memory only. For linear T it takes some seconds at most, a
+// custom T has no name to be kept under, and a file of laws would have to be trusted: a wrong β
+// makes estimates wrong and nothing shows it.
 type lawKey struct {
 	ensemble Ensemble
 	n, k, d  int
