@@ -130,9 +130,9 @@ func TestAuditPhased(t *testing.T) {
 			}
 		}
 		promise := gaussianAllowed(price.Blocks[0].multiplier())
-		// The two phases' steps in units of their noise, alone and together: a record that
-		// comes twice is seen in both.
-		for _, together := range []float64{0, 1} {
+		// The two phases' steps in units of their noise, the first alone and both together: a
+		// record that comes twice is seen in both, and noise that comes twice can be taken away.
+		for _, together := range []float64{0, 1, -1} {
 			zero, one := views(starts, func(r train.Run) float64 {
 				w := rounds(t, r, 2)
 				return w[0][0]/price.Blocks[0].Deviation + together*(w[1][0]-w[0][0])/price.Blocks[1].Deviation
