@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/plot/plotter"
@@ -67,6 +68,7 @@ Everything is drawn from --root: the same root gives the same output.`,
 	fl.Var(f.rho, "rho", "how alike the vectors are, ρ*")
 	fl.StringVar(&f.vectors, "vectors", "", "take the rows of this file (.npy) for the clients' vectors")
 	fl.StringSliceVar(&f.estimators, "estimators", simulated, "the estimators, separated by commas")
+	fl.Lookup("estimators").DefValue = strings.Join(simulated, ", ") // so that the help can break the line
 	registerBits(c, &f.bits)
 	fl.IntVar(&f.trials, "trials", 100, "rounds of each simulation")
 	fl.Uint64Var(&f.root, "root", 0, "what everything is drawn from")
