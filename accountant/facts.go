@@ -31,7 +31,7 @@ const anyOrder = 1e10
 // differently each time.
 func factsOf(e Event) (facts, error) {
 	switch e.(type) {
-	case ApproxDP, Gaussian, DiscreteGaussian, SubsampledGaussian, Laplace, RandomizedResponse, Curve, Profile, composed:
+	case ApproxDP, BoundedRange, Gaussian, DiscreteGaussian, SubsampledGaussian, Laplace, RandomizedResponse, Curve, Profile, composed:
 	case nil:
 		return facts{}, fmt.Errorf("no event: %w", ErrUnsupported)
 	default:
@@ -52,6 +52,13 @@ func factsOf(e Event) (facts, error) {
 			f.rdp = func(alpha float64) float64 { return responseRDP(e.Cost.Epsilon, alpha) }
 		}
 		return f, pureRange("epsilon", e.Cost.Epsilon)
+	case BoundedRange:
+		if f, err := factsOf(ApproxDP{Cost{Epsilon: e.Epsilon}, e.Neighbours}); err != nil {
+			return f, err
+		}
+		f.cost, f.losses = &Cost{Epsilon: e.Epsilon}, []lossSource{responseLoss{Cost{Epsilon: e.Epsilon}}}
+		f.twoRho = square(new(big.Rat).Quo(num.Decimal(e.Epsilon), big.NewRat(2, 1)))
+		f.rdp = func(alpha float64) float64 { return rangeRDP(e.Epsilon, alpha) }
 	case RandomizedResponse:
 		return factsOf(ApproxDP{Cost{Epsilon: e.Epsilon}, e.Neighbours}) // it is the worst of them
 	case Laplace:

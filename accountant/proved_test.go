@@ -70,7 +70,7 @@ func TestProvedEventsAreChecked(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, p, err)
 		}
 	}
-	for _, relation := range []Relation{0, 3, ReplaceOne} {
+	for _, relation := range []Relation{0, BlankOne + 1, ReplaceOne} {
 		theorem := ""
 		if relation != ReplaceOne {
 			theorem = "T"

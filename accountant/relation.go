@@ -10,6 +10,9 @@ type Relation int
 const (
 	AddOrRemoveOne Relation = iota + 1 // one record is added or removed
 	ReplaceOne                         // one record is replaced by another
+	// BlankOne: one record is replaced by a blank one, which moves nothing (zero-out
+	// adjacency). Two such steps replace a record. No ledger counts by it.
+	BlankOne
 )
 
 // String returns the name that reports use.
@@ -19,13 +22,15 @@ func (r Relation) String() string {
 		return "add or remove one record"
 	case ReplaceOne:
 		return "replace one record"
+	case BlankOne:
+		return "blank one record"
 	}
 	return fmt.Sprintf("Relation(%d)", int(r))
 }
 
 func (r Relation) check() error {
-	if r != AddOrRemoveOne && r != ReplaceOne {
-		return fmt.Errorf("neighbouring relation = %v, but it must be stated: AddOrRemoveOne or ReplaceOne", r)
+	if r < AddOrRemoveOne || r > BlankOne {
+		return fmt.Errorf("neighbouring relation = %v, but it must be stated: AddOrRemoveOne, ReplaceOne or BlankOne", r)
 	}
 	return nil
 }

@@ -3,8 +3,6 @@ package release
 import (
 	"fmt"
 	"math"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
@@ -62,11 +60,14 @@ func CheckRecords(n int) error {
 	return nil
 }
 
-// Lines returns the promise in lines for people, of at most 80 columns: what is presumed of
-// the teachers, what one label and all labels cost, and a warning for each total that
-// protects nobody.
-func (s Summary) Lines() (lines []string) {
-	add := func(title, text string) { lines = append(lines, Wrap(title, text)...) }
+// Fact is a title and what is said under it, a text without line breaks. Where the title is
+// "", it belongs to the fact before.
+type Fact struct{ Title, Text string }
+
+// Facts returns the promise for people: what is presumed of the teachers, what one label and
+// all labels cost, and a warning for each total that protects nobody.
+func (s Summary) Facts() (facts []Fact) {
+	add := func(title, text string) { facts = append(facts, Fact{title, text}) }
 	add("columns:", s.Columns.String())
 	add("teachers:", s.presumed())
 	add("reach:", reach(s.Problem))
@@ -88,7 +89,7 @@ func (s Summary) Lines() (lines []string) {
 	for _, warning := range s.Warnings() {
 		add("WARNING:", warning)
 	}
-	return lines
+	return facts
 }
 
 // total is what all labels cost, and when.
@@ -117,24 +118,6 @@ func (s Summary) totals() (out []total) {
 			fmt.Sprintf(" if each vote is a new run of a mechanism that is %s, and these votes are answered once (fresh teachers)", promise)})
 	}
 	return out
-}
-
-// Wrap puts a title before a text that is broken at 80 columns.
-func Wrap(title, text string) (lines []string) {
-	const indent, width = 12, 80
-	line := fmt.Sprintf("%-*s", indent, title)
-	for i, word := range strings.Fields(text) {
-		if i > 0 && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
-			lines = append(lines, line)
-			line = strings.Repeat(" ", indent) + word
-			continue
-		}
-		if i > 0 {
-			line += " "
-		}
-		line += word
-	}
-	return append(lines, line)
 }
 
 func (s Summary) presumed() string {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
@@ -16,16 +15,12 @@ import (
 // summaryOf is what a release of r says, on one line per title.
 func summaryOf(t *testing.T, s Summary) (titles []string, text string) {
 	t.Helper()
-	for _, line := range s.Lines() {
-		if n := utf8.RuneCountInString(line); n > 80 {
-			t.Errorf("%d columns: %q", n, line)
+	for _, fact := range s.Facts() {
+		if fact.Title != "" {
+			titles = append(titles, fact.Title)
+			text += "\n" + fact.Title
 		}
-		title, rest := line[:12], line[12:]
-		if title = strings.TrimSpace(title); title != "" {
-			titles = append(titles, title)
-			text += "\n" + title
-		}
-		text += " " + rest
+		text += " " + fact.Text
 	}
 	return titles, text
 }

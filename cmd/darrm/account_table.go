@@ -2,12 +2,12 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strconv"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/terminal"
 )
 
 // methodTitle is a method's column.
@@ -19,34 +19,36 @@ func methodTitle(method string) string {
 }
 
 // renderStatement writes what answers cost together as a table, a row for each number.
-func renderStatement(w io.Writer, s *ensemble.Statement, o ensemble.StatementOptions) error {
-	fmt.Fprintf(w, "K = %d teachers, %s; one record reaches %d of them\n", s.K, teachers(o.Problem), s.Affected)
-	fmt.Fprintf(w, "one answer: %v-DP", s.PerAnswer)
+func renderStatement(w *terminal.Page, s *ensemble.Statement, o ensemble.StatementOptions) error {
+	w.Text("  ", fmt.Sprintf("K = %d teachers, %s; one record reaches %d of them", s.K, teachers(o.Problem), s.Affected))
+	one := fmt.Sprintf("one answer: %v-DP", s.PerAnswer)
 	if _, plain := o.Answer.(accountant.ApproxDP); !plain {
-		fmt.Fprintf(w, ", %v", o.Answer)
+		one += fmt.Sprintf(", %v", o.Answer)
 	}
-	fmt.Fprint(w, "\n\n")
+	w.Text("  ", one)
+	w.Printf("\n")
 	if s.Fresh != nil {
 		if promiseNothing(o.Problem) {
-			fmt.Fprintf(w, "Q answers, each with fresh noise of the mechanism's own\n\n")
+			w.Text("  ", "Q answers, each with fresh noise of the mechanism's own")
 		} else {
-			fmt.Fprintf(w, "Q answers of FRESH teachers: each vote is a new run of a private mechanism\n\n")
+			w.Text("  ", "Q answers of FRESH teachers: each vote is a new run of a private mechanism")
 		}
+		w.Printf("\n")
 		if err := renderFresh(w, s); err != nil {
 			return err
 		}
 	}
 	if s.Fresh != nil && s.Frozen != nil {
-		fmt.Fprintln(w)
+		w.Printf("\n")
 	}
 	if s.Frozen != nil {
-		fmt.Fprintf(w, "Q answers of FROZEN teachers, trained once: %v-DP, however many\n", s.Frozen.Cost)
-		fmt.Fprintf(w, "  (%s; the answers are post-processing of the training)\n", s.Frozen.Rule)
+		w.Text("  ", fmt.Sprintf("Q answers of FROZEN teachers, trained once: %v-DP, however many", s.Frozen.Cost))
+		w.Hang("  ", "  ", fmt.Sprintf("(%s; the answers are post-processing of the training)", s.Frozen.Rule))
 	}
 	return nil
 }
 
-func renderFresh(w io.Writer, s *ensemble.Statement) error {
+func renderFresh(w *terminal.Page, s *ensemble.Statement) error {
 	header, methods := []string{"Q", "δ of all", "smallest ε of all"}, s.Methods()
 	for _, m := range methods {
 		header = append(header, methodTitle(m))
@@ -66,5 +68,5 @@ func renderFresh(w io.Writer, s *ensemble.Statement) error {
 		}
 		rows = append(rows, row)
 	}
-	return renderRows(w, header, rows, nil)
+	return w.Table(terminal.Table{Header: header, Rows: rows})
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -10,6 +9,7 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/figure"
+	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/release"
 )
 
@@ -108,13 +108,11 @@ func (f *accountFlags) run(c *cobra.Command, a *app) error {
 	if a.json {
 		return a.deliverJSON("", s)
 	}
-	if err := a.deliver("", func(w io.Writer) error { return renderStatement(w, s, o) }); err != nil {
+	if err := a.print(func(w *terminal.Page) error { return renderStatement(w, s, o) }); err != nil {
 		return err
 	}
 	for _, warning := range s.Warnings {
-		for _, line := range release.Wrap("WARNING:", warning) {
-			a.say("%s", line)
-		}
+		a.fact("WARNING:", warning)
 	}
 	return nil
 }

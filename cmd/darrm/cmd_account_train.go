@@ -3,16 +3,17 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
-	"github.com/spf13/cobra"
 )
 
 // accountTrainFlags are the flags of account train.
@@ -26,10 +27,10 @@ type accountTrainFlags struct {
 	target     bool // --eps was given, and --noise is to be found
 }
 
-func newAccountTrain(a *app) *cobra.Command {
+func newAccountShuffled(a *app) *cobra.Command {
 	var f accountTrainFlags
 	c := &cobra.Command{
-		Use:   "train --n records --epochs K --clip G --step-size η --delta δ",
+		Use:   "shuffled --n records --epochs K --clip G --step-size η --delta δ",
 		Short: "Tell what training with shuffled gradients costs, or the noise for a target",
 		Long: `Tell what training with shuffled gradients costs by every way of accounting: the ε of
 a given --noise, or the noise that --eps needs.
@@ -45,8 +46,8 @@ sampling here.
 m counts the noise of how many steps covers the worst record, ρ is the Rényi divergence
 of order α over α (none where privacy losses are used instead), and more may not be
 released than the last column says.`,
-		Example: `  darrm account train --n 1000 --epochs 50 --clip 10 --step-size 1e-3 --smoothness 1 --delta 1e-6 --eps 1
-  darrm account train --method interleaved --n 1000 --clip 1 --step-size 0.1 --smoothness 1 \
+		Example: `  darrm account train shuffled --n 1000 --epochs 50 --clip 10 --step-size 1e-3 --smoothness 1 --delta 1e-6 --eps 1
+  darrm account train shuffled --method interleaved --n 1000 --clip 1 --step-size 0.1 --smoothness 1 \
     --delta 1e-6 --noise 20`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
@@ -108,7 +109,7 @@ func (f *accountTrainFlags) run(c *cobra.Command, a *app) error {
 	if a.json {
 		return a.deliverJSON("", rows)
 	}
-	return a.deliver("", func(w io.Writer) error { return f.render(w, steps, rows) })
+	return a.print(func(w *terminal.Page) error { return f.render(w, steps, rows) })
 }
 
 // steps returns the epochs of the method with private data, which are alike.
@@ -171,18 +172,19 @@ func (f *accountTrainFlags) report(e iteration.Steps, mode iteration.Mode, conve
 	return r, err
 }
 
-func (f *accountTrainFlags) render(w io.Writer, e iteration.Steps, rows []modeRow) error {
-	fmt.Fprintf(w, "%s: K = %d epochs of n = %d steps, order %s, clip G = %g, step size η = %g; δ = %g\n", f.method, f.epochs, f.n, strings.ToUpper(f.order), f.clip, f.stepSize, f.delta)
-	fmt.Fprintf(w, "K_p = %d epochs with n_d = %d private steps; neighbours %s\n", e.Epochs, e.Private, e.Neighbours)
+func (f *accountTrainFlags) render(w *terminal.Page, e iteration.Steps, rows []modeRow) error {
+	w.Text("  ", fmt.Sprintf("%s: K = %d epochs of n = %d steps, order %s, clip G = %g, step size η = %g; δ = %g", f.method, f.epochs, f.n, strings.ToUpper(f.order), f.clip, f.stepSize, f.delta))
+	w.Text("  ", fmt.Sprintf("K_p = %d epochs with n_d = %d private steps; neighbours %s", e.Epochs, e.Private, e.Neighbours))
 	l := "smoothness unknown"
 	if f.smoothness > 0 {
 		l = fmt.Sprintf("smoothness L = %g", f.smoothness)
 	}
 	if fails := e.Contraction(); len(fails) > 0 {
-		fmt.Fprintf(w, "%s: steps are not known to be non-expansive: %s\n\n", l, strings.Join(fails, "; "))
+		w.Text("  ", fmt.Sprintf("%s: steps are not known to be non-expansive: %s", l, strings.Join(fails, "; ")))
 	} else {
-		fmt.Fprintf(w, "%s: steps are non-expansive\n\n", l)
+		w.Text("  ", l+": steps are non-expansive")
 	}
+	w.Printf("\n")
 	var table [][]string
 	var notes []string
 	note := func(s string) {
@@ -228,11 +230,11 @@ func (f *accountTrainFlags) render(w io.Writer, e iteration.Steps, rows []modeRo
 			note(fmt.Sprintf("%s: %s", name, s))
 		}
 	}
-	if err := renderRows(w, []string{"accounting", "conversion", "ε", "σ, private", "σ, public", "m", "ρ", "α", "may be released"}, table, nil); err != nil {
+	if err := w.Table(terminal.Table{Header: []string{"accounting", "conversion", "ε", "σ, private", "σ, public", "m", "ρ", "α", "may be released"}, Rows: table}); err != nil {
 		return err
 	}
 	for _, n := range notes {
-		fmt.Fprintln(w, n)
+		w.Text("  ", n)
 	}
 	return nil
 }

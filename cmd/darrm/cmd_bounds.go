@@ -2,16 +2,17 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 
+	"github.com/spf13/cobra"
+
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/learn/train"
-	"github.com/spf13/cobra"
 )
 
 // boundsCommand has the flags of bounds beyond those of a training.
@@ -161,7 +162,7 @@ func (f *boundsCommand) run(c *cobra.Command, a *app) error {
 			Methods []boundRow `json:"methods"`
 		}{false, rows})
 	}
-	return a.deliver("", func(w io.Writer) error { return renderBounds(w, rows) })
+	return a.print(func(w *terminal.Page) error { return renderBounds(w, rows) })
 }
 
 // checkPsi checks --psi and --psi-bound.
@@ -199,9 +200,9 @@ func (r *boundRow) set(b shuffled.BoundReport) {
 	}
 }
 
-func renderBounds(w io.Writer, rows []boundRow) error {
-	fmt.Fprintln(w, "NOT PRIVATE, for your eyes only: computed from the private records")
-	fmt.Fprintln(w)
+func renderBounds(w *terminal.Page, rows []boundRow) error {
+	w.Text("  ", "NOT PRIVATE, for your eyes only: computed from the private records")
+	w.Printf("\n")
 	number := func(x *float64) string {
 		if x == nil {
 			return "inf"
@@ -224,25 +225,25 @@ func renderBounds(w io.Writer, rows []boundRow) error {
 		})
 	}
 	header := []string{"method", "ε", "σ", "bound, printed", "bound, corrected", "noise term, printed", "noise term, corrected", "public data's term", "step size at most"}
-	if err := renderRows(w, header, table, nil); err != nil {
+	if err := w.Table(terminal.Table{Header: header, Rows: table}); err != nil {
 		return err
 	}
 	for _, r := range rows {
 		if r.Refused != "" {
-			fmt.Fprintf(w, "%s is refused: %s\n", r.Method, r.Refused)
+			w.Text("  ", fmt.Sprintf("%s is refused: %s", r.Method, r.Refused))
 		}
 		for _, s := range r.Fails {
-			fmt.Fprintf(w, "%s: the theorem says nothing: %s\n", r.Method, s)
+			w.Text("  ", fmt.Sprintf("%s: the theorem says nothing: %s", r.Method, s))
 		}
 	}
 	for _, r := range rows {
 		if r.Rate != nil {
-			fmt.Fprintf(w, "%s: rate at the best K = %.3g, constants dropped: %.3g printed, %.3g corrected\n", r.Method, r.Rate.BestEpochs, r.Rate.Printed, r.Rate.Corrected)
+			w.Text("  ", fmt.Sprintf("%s: rate at the best K = %.3g, constants dropped: %.3g printed, %.3g corrected", r.Method, r.Rate.BestEpochs, r.Rate.Printed, r.Rate.Corrected))
 		}
 	}
 	for _, r := range rows {
 		if r.TunedStep != nil {
-			fmt.Fprintf(w, "step size that the source takes without noise: %.3g\n", *r.TunedStep) // the same for all: it is about the private data
+			w.Text("  ", fmt.Sprintf("step size that the source takes without noise: %.3g", *r.TunedStep)) // the same for all: it is about the private data
 			break
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 )
@@ -113,7 +113,7 @@ with the digest (SHA-256) of what was released.`,
 			if a.json {
 				return a.deliverJSON("", historyJSON(entries))
 			}
-			return a.deliver("", func(w io.Writer) error { return renderHistory(w, entries) })
+			return a.print(func(w *terminal.Page) error { return renderHistory(w, entries) })
 		},
 	}
 }
@@ -157,9 +157,9 @@ whether both files were replaced by older copies.`,
 					Head     string `json:"head"`
 				}{l.Path(), true, head.Seq, head.String()})
 			}
-			return a.deliver("", func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "whole: %d entries\nhead: %v\n", head.Seq, head)
-				return err
+			return a.print(func(w *terminal.Page) error {
+				w.Printf("whole: %d entries\nhead: %v\n", head.Seq, head)
+				return nil
 			})
 		},
 	}
@@ -167,51 +167,52 @@ whether both files were replaced by older copies.`,
 	return c
 }
 
+// budgetSums is what a ledger says at one moment.
+type budgetSums struct {
+	Ledger     string          `json:"ledger"`
+	Neighbours ledger.Relation `json:"neighbours,omitempty"`
+	Granted    release.Amount  `json:"granted"`
+	Spent      release.Amount  `json:"spent"`
+	Remaining  release.Amount  `json:"remaining"`
+	Entries    uint64          `json:"entries"`
+	Head       string          `json:"head"`
+}
+
+// showBudget says what the ledger holds now.
 func showBudget(c *cobra.Command, a *app, l *ledger.Ledger) error {
-	spent, err := l.Spent(c.Context())
+	now, err := l.State(c.Context())
 	if err != nil {
 		return err
 	}
-	remaining, err := l.Remaining(c.Context())
-	if err != nil {
-		return err
-	}
-	head, err := l.Head(c.Context())
-	if err != nil {
-		return err
-	}
-	granted := l.Budget().Cost()
+	return budgetSums{
+		l.Path(), l.Relation(), release.NewAmount(l.Budget().Cost()), release.NewAmount(now.Spent), release.NewAmount(now.Remaining), now.Head.Seq, now.Head.String(),
+	}.deliver(a)
+}
+
+func (s budgetSums) deliver(a *app) error {
 	if a.json {
-		return a.deliverJSON("", struct {
-			Ledger     string          `json:"ledger"`
-			Neighbours ledger.Relation `json:"neighbours,omitempty"`
-			Granted    release.Amount  `json:"granted"`
-			Spent      release.Amount  `json:"spent"`
-			Remaining  release.Amount  `json:"remaining"`
-			Entries    uint64          `json:"entries"`
-			Head       string          `json:"head"`
-		}{l.Path(), l.Relation(), release.NewAmount(granted), release.NewAmount(spent), release.NewAmount(remaining), head.Seq, head.String()})
+		return a.deliverJSON("", s)
 	}
-	rows := [][]string{amountRow("granted", granted), amountRow("spent", spent), amountRow("remains", remaining)}
-	return a.deliver("", func(w io.Writer) error {
-		if err := renderRows(w, []string{l.Path(), "ε", "δ"}, rows, nil); err != nil {
+	rows := [][]string{amountRow("granted", s.Granted), amountRow("spent", s.Spent), amountRow("remains", s.Remaining)}
+	return a.print(func(w *terminal.Page) error {
+		if err := w.Table(terminal.Table{Header: []string{s.Ledger, "ε", "δ"}, Rows: rows}); err != nil {
 			return err
 		}
-		neighbours := string(l.Relation())
+		neighbours := string(s.Neighbours)
 		if neighbours == "" {
 			neighbours = "not recorded: a ledger of format 1, which cannot be charged any more"
 		}
-		_, err := fmt.Fprintf(w, "neighbours: %s\n%d entries, head %v\n", neighbours, head.Seq, head)
-		return err
+		w.Text("  ", "neighbours: "+neighbours)
+		w.Printf("%d entries, head %v\n", s.Entries, s.Head)
+		return nil
 	})
 }
 
-func amountRow(title string, c ledger.Cost) []string {
-	e, d := c.Decimals()
-	return []string{title, e, d}
+func amountRow(title string, x release.Amount) []string {
+	return []string{title, x.Epsilon.String(), x.Delta.String()}
 }
 
-func renderHistory(w io.Writer, entries []ledger.Entry) error {
+func renderHistory(w *terminal.Page, entries []ledger.Entry) error {
 	rows := make([][]string, len(entries))
 	for i, e := range entries {
 		row := []string{strconv.FormatUint(e.Seq, 10), e.Time.Format(time.RFC3339), string(e.Kind), strconv.Quote(e.ID), "", "", ""}
@@ -223,7 +224,7 @@ func renderHistory(w io.Writer, entries []ledger.Entry) error {
 		}
 		rows[i] = row
 	}
-	return renderRows(w, []string{"entry", "time", "kind", "request", "ε", "δ", "what"}, rows, nil)
+	return w.Table(terminal.Table{Header: []string{"entry", "time", "kind", "request", "ε", "δ", "what"}, Rows: rows})
 }
 
 // describe says in a few words what a charge paid for.

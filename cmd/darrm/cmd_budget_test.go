@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/ledger"
 )
 
@@ -20,7 +21,7 @@ func TestHistoryShowsDraws(t *testing.T) {
 		{Seq: 3, Kind: ledger.KindCharge, ID: "c", Count: 1, Relation: ledger.ReplaceOne},
 	}
 	var text bytes.Buffer
-	if err := renderHistory(&text, entries); err != nil {
+	if err := renderHistory(&terminal.Page{Writer: &text, Width: 200}, entries); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []string{

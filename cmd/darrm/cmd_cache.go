@@ -3,10 +3,13 @@ package main
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/internal/terminal"
 )
 
 func newCache(a *app) *cobra.Command {
@@ -93,19 +96,24 @@ func (a *app) cacheList(f *cacheFlags) error {
 	if a.json {
 		return a.deliverJSON("", lines)
 	}
-	return a.deliver("", func(w io.Writer) error {
+	return a.print(func(w *terminal.Page) error {
 		if len(lines) == 0 {
-			_, err := fmt.Fprintf(w, "no tables in %s\n", store.Dir())
-			return err
+			w.Text("  ", "no tables in "+store.Dir())
+			return nil
 		}
 		var rows [][]string
 		for _, l := range lines {
-			what := strings.TrimPrefix(l.Key, "darrm table ")
+			what := longList.ReplaceAllStringFunc(strings.TrimPrefix(l.Key, "darrm table "), func(list string) string {
+				return fmt.Sprintf("[%d numbers]", len(strings.Fields(list)))
+			})
 			if l.Damaged != "" {
 				what = "damaged: " + l.Damaged
 			}
 			rows = append(rows, []string{what, fmt.Sprint(l.Bytes), l.Modified.Format("2006-01-02 15:04")})
 		}
-		return renderRows(w, []string{"table", "bytes", "stored (UTC)"}, rows, nil)
+		return w.Table(terminal.Table{Header: []string{"table", "bytes", "stored (UTC)"}, Rows: rows})
 	})
 }
+
+// longList is a list of numbers in a key, which people do not read.
+var longList = regexp.MustCompile(`\[[^\]]{40,}\]`)

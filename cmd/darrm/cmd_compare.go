@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/release"
 )
 
@@ -30,6 +30,8 @@ func newCompare(a *app) *cobra.Command {
 		Long: `Put every mechanism that applies side by side on files of votes, all with the same
 promise for one answer: how often each agrees with the plain majority and how often
 it is right, in expectation over its noise, and what it assumes. Nothing is drawn.
+The 95 % intervals (Wilson's) say how far both may be for other queries of the same
+kind; the noise is not in them, since it is averaged out exactly.
 
   optimal γ                for your teachers (--eps, --teacher-delta)
   best of the vote counts  the same linear program for teachers that promise nothing
@@ -100,11 +102,12 @@ func (f *compareFlags) run(c *cobra.Command, a *app, paths []string) error {
 	if err != nil {
 		return err
 	}
-	deliver := func(w io.Writer) error { return renderComparison(w, result) }
 	if a.json {
-		deliver = func(w io.Writer) error { return encodeJSON(w, comparisonJSON(result)) }
+		err = a.deliverJSON("", comparisonJSON(result))
+	} else {
+		err = a.print(func(w *terminal.Page) error { return renderComparison(w, result) })
 	}
-	if err := a.deliver("", deliver); err != nil {
+	if err != nil {
 		return err
 	}
 	return unsaved

@@ -15,15 +15,17 @@ import (
 	"github.com/darrm/darrm/experiment/majority"
 	"github.com/darrm/darrm/experiment/pipeline"
 	"github.com/darrm/darrm/experiment/shuffled"
+	"github.com/darrm/darrm/experiment/sketch"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/lp"
 	"github.com/darrm/darrm/release"
 )
 
 // experiments is the catalog of all fields, with what solves for noise functions.
 func experiments(s majority.Solver) *experiment.Catalog {
-	return experiment.New(majority.Field(s), shuffled.Field(), pipeline.Field(s))
+	return experiment.New(majority.Field(s), shuffled.Field(), pipeline.Field(s), sketch.Field())
 }
 
 func newExperiment(a *app) *cobra.Command {
@@ -70,8 +72,8 @@ func newExperimentList(a *app) *cobra.Command {
 			if a.json {
 				return a.deliverJSON("", list)
 			}
-			return a.deliver("", func(w io.Writer) error {
-				return renderRows(w, []string{"experiment", "repeats", "data", "what"}, rows, nil)
+			return a.print(func(w *terminal.Page) error {
+				return w.Table(terminal.Table{Header: []string{"experiment", "repeats", "data", "what"}, Rows: rows})
 			})
 		},
 	}
@@ -200,13 +202,14 @@ func (f *experimentFlags) run(c *cobra.Command, a *app, args []string) error {
 		}
 		list, rows = append(list, e), append(rows, []string{d.Name, took, held, o.Dir})
 	}
-	deliver := func(w io.Writer) error {
-		return renderRows(w, []string{"experiment", "time", "claims that hold", "folder"}, rows, nil)
-	}
 	if a.json {
-		deliver = func(w io.Writer) error { return encodeJSON(w, list) }
+		err = a.deliverJSON("", list)
+	} else {
+		err = a.print(func(w *terminal.Page) error {
+			return w.Table(terminal.Table{Header: []string{"experiment", "time", "claims that hold", "folder"}, Rows: rows})
+		})
 	}
-	if err := a.deliver("", deliver); err != nil {
+	if err != nil {
 		return err
 	}
 	switch {

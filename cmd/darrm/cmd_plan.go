@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -20,6 +19,7 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/release"
 )
@@ -135,7 +135,7 @@ func (f *planFlags) run(c *cobra.Command, a *app, files []string) error {
 	if a.json {
 		err = a.deliverJSON("", o.json())
 	} else {
-		err = a.deliver("", o.render)
+		err = a.print(o.render)
 	}
 	if err != nil {
 		return err
@@ -403,47 +403,41 @@ func agreement(a plan.Agreement) string {
 	return percent(a.Expected)
 }
 
-func (o *outcome) render(w io.Writer) error {
+func (o *outcome) render(w *terminal.Page) error {
 	r, best := o.r, o.p.Choices[0]
-	say := func(title, text string) {
-		for _, line := range release.Wrap(title, text) {
-			fmt.Fprintln(w, line)
-		}
-	}
-	say("plan:", fmt.Sprintf("%d labels of %d classes, within %v", r.Queries, r.Classes, r.Budget))
+	w.Fact("plan:", fmt.Sprintf("%d labels of %d classes, within %v", r.Queries, r.Classes, r.Budget))
 	promise := "promise nothing themselves"
 	if o.teachers != "" {
 		promise = fmt.Sprintf("%s, each (%v, %v)-differentially private", o.teachers, r.Teachers.Epsilon, r.Teachers.Delta)
 	}
-	say("teachers:", fmt.Sprintf("K = %d, %s; one record reaches at most %d (neighbours %s)", r.K, promise, r.Affected, r.Neighbours))
-	say("use:", title(best))
-	say("one label:", best.Mechanism.PerAnswer().String()+"-DP")
-	say("all labels:", fmt.Sprintf("%v-DP, by %s", best.Total, best.Rule))
+	w.Fact("teachers:", fmt.Sprintf("K = %d, %s; one record reaches at most %d (neighbours %s)", r.K, promise, r.Affected, r.Neighbours))
+	w.Fact("use:", title(best))
+	w.Fact("one label:", best.Mechanism.PerAnswer().String()+"-DP")
+	w.Fact("all labels:", fmt.Sprintf("%v-DP, by %s", best.Total, best.Rule))
 	from := fmt.Sprintf("if each teacher votes for the likelier class with probability %v", r.Votes.Mean())
 	if r.Votes.FromVotes() {
 		from = "on these votes (NOT PRIVATE)"
 	}
-	say("agreement:", fmt.Sprintf("%s with the majority, %s; a guess agrees with %s", agreement(best.Agreement), from, percent(1/float64(r.Classes))))
+	w.Fact("agreement:", fmt.Sprintf("%s with the majority, %s; a guess agrees with %s", agreement(best.Agreement), from, percent(1/float64(r.Classes))))
 	for _, n := range o.notes {
-		say("note:", n)
+		w.Fact("note:", n)
 	}
 	for _, n := range o.warnings {
-		say("WARNING:", n)
+		w.Fact("WARNING:", n)
 	}
-	fmt.Fprintln(w, "\nWhat fits the budget, the best first:")
-	fmt.Fprintln(w)
+	w.Printf("\nWhat fits the budget, the best first:\n\n")
 	var rows [][]string
 	for _, c := range o.p.Choices {
 		per := c.Mechanism.PerAnswer()
 		rows = append(rows, []string{title(c), num.Outward(per.Epsilon, 4, true), num.Outward(per.Delta, 3, true), agreement(c.Agreement), num.Outward(c.Total.Epsilon, 5, true), num.Outward(c.Total.Delta, 3, true)})
 	}
-	if err := renderRows(w, []string{"mechanism", "ε of one label", "δ of one label", "agreement", "ε of all", "δ of all"}, rows, nil); err != nil {
+	if err := w.Table(terminal.Table{Header: []string{"mechanism", "ε of one label", "δ of one label", "agreement", "ε of all", "δ of all"}, Rows: rows}); err != nil {
 		return err
 	}
 	for _, x := range o.p.Refused {
-		fmt.Fprintln(w, wrapped("  ", "    ", fmt.Sprintf("not %s: %v", hyphens(x.Name), x.Err)))
+		w.Hang("  ", "    ", fmt.Sprintf("not %s: %v", hyphens(x.Name), x.Err))
 	}
-	fmt.Fprintf(w, "\nAll %d labels of the first, by every bound:\n\n", r.Queries)
+	w.Printf("\nAll %d labels of the first, by every bound:\n\n", r.Queries)
 	rows = nil
 	for _, b := range best.Bounds.Bounds {
 		holds := "holds"
@@ -452,18 +446,16 @@ func (o *outcome) render(w io.Writer) error {
 		}
 		rows = append(rows, []string{string(b.Method), fmt.Sprintf("%d %s", b.Count, b.Of), num.Outward(b.Cost.Epsilon, 6, true), num.Outward(b.Cost.Delta, 6, true), holds})
 	}
-	if err := renderRows(w, []string{"bound", "composed", "ε", "δ", ""}, rows, nil); err != nil {
+	if err := w.Table(terminal.Table{Header: []string{"bound", "composed", "ε", "δ", ""}, Rows: rows}); err != nil {
 		return err
 	}
-	fmt.Fprintln(w, "\nRun:")
-	fmt.Fprintln(w)
-	_, err := fmt.Fprintln(w, strings.Join(shellLines(o.commands[0]), " \\\n"))
-	return err
+	w.Printf("\nRun:\n\n%s\n", strings.Join(shellLines(o.commands[0], w.Width), " \\\n"))
+	return nil
 }
 
-// shellLines breaks a command into lines of at most 80 columns, where its words allow it. A
+// shellLines breaks a command into lines of at most width columns, where its words allow it. A
 // flag stays beside its value.
-func shellLines(args []string) (lines []string) {
+func shellLines(args []string, width int) (lines []string) {
 	line := "  darrm"
 	words := shellWords(args[1:])
 	for i := 0; i < len(words); i++ {
@@ -472,7 +464,7 @@ func shellLines(args []string) (lines []string) {
 			i++
 			unit += " " + words[i]
 		}
-		if utf8.RuneCountInString(line)+1+utf8.RuneCountInString(unit)+len(` \`) > 80 {
+		if utf8.RuneCountInString(line)+1+utf8.RuneCountInString(unit)+len(` \`) > width {
 			lines, line = append(lines, line), "   "
 		}
 		line += " " + unit

@@ -2,13 +2,13 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/figure"
+	"github.com/darrm/darrm/internal/terminal"
 )
 
 func newSolve(a *app) *cobra.Command {
@@ -65,17 +65,18 @@ writes it to a file. --plot draws it.`,
 					return err
 				}
 			}
-			render := func(w io.Writer) error {
-				if a.json || out == "-" {
-					return s.Table.Encode(w)
-				}
-				if err := renderTable(w, s.Table); err != nil {
-					return err
-				}
-				_, err := fmt.Fprintln(w, s.origin())
-				return err
+			if a.json || out == "-" {
+				err = a.deliver("", s.Table.Encode)
+			} else {
+				err = a.print(func(w *terminal.Page) error {
+					if err := renderTable(w, s.Table); err != nil {
+						return err
+					}
+					w.Text("  ", s.origin())
+					return nil
+				})
 			}
-			if err := a.deliver("", render); err != nil {
+			if err != nil {
 				return err
 			}
 			return s.unsaved

@@ -145,7 +145,7 @@ func (f *sweepFlags) run(c *cobra.Command, a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := a.deliver(f.out, func(w io.Writer) error { return rows.write(w, f.format) }); err != nil {
+	if err := a.deliver(f.out, func(w io.Writer) error { return rows.write(a.page(w), f.format) }); err != nil {
 		return err
 	}
 	if f.plot != "" {

@@ -14,6 +14,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/sweep"
 )
 
@@ -44,7 +45,7 @@ func openStore(t testing.TB) *cache.Store {
 func (s *sweepRows) mustWrite(t testing.TB, format string) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := s.write(&b, format); err != nil {
+	if err := s.write(&terminal.Page{Writer: &b, Width: terminal.Standard}, format); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 
 	"github.com/darrm/darrm/internal/figure"
+	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
@@ -73,7 +73,7 @@ All of it is computed from the raw votes: NOT PRIVATE, do not release it.`,
 			if a.json {
 				return a.deliverJSON("", d)
 			}
-			return a.deliver("", func(w io.Writer) error { return renderVotes(w, d) })
+			return a.print(func(w *terminal.Page) error { return renderVotes(w, d) })
 		},
 	}
 	f.register(c)
@@ -111,32 +111,33 @@ func histogramTitle(d *votes.Description) string {
 	return "votes for the most popular"
 }
 
-func renderVotes(w io.Writer, d *votes.Description) error {
-	fmt.Fprintln(w, "NOT PRIVATE, for your eyes only: computed from the raw votes")
-	fmt.Fprintf(w, "%d queries, K = %d teachers, classes %s\n", d.Queries, d.K, strings.Join(d.Classes, ", "))
-	fmt.Fprintln(w, d.Columns)
-	fmt.Fprintf(w, "the most popular answer has %s of the votes; %d queries have none (a tie)\n", percent(d.Agreement), d.Ties)
+func renderVotes(w *terminal.Page, d *votes.Description) error {
+	say := func(format string, args ...any) { w.Text("  ", fmt.Sprintf(format, args...)) }
+	say(notPrivate)
+	say("%d queries, K = %d teachers, classes %s", d.Queries, d.K, strings.Join(d.Classes, ", "))
+	say("%v", d.Columns)
+	say("the most popular answer has %s of the votes; %d queries have none (a tie)", percent(d.Agreement), d.Ties)
 	if d.Accuracy != nil {
-		fmt.Fprintf(w, "it is right in %s of the %d queries that have a true label\n", percent(*d.Accuracy), d.Labelled)
+		say("it is right in %s of the %d queries that have a true label", percent(*d.Accuracy), d.Labelled)
 	}
 	if d.Missing > 0 {
-		fmt.Fprintf(w, "%d votes are missing\n", d.Missing)
+		say("%d votes are missing", d.Missing)
 	}
-	fmt.Fprintln(w)
-	const width = 40
+	w.Printf("\n")
+	width := min(40, w.Width-40) // beside three columns of numbers
 	most := max(1, slices.Max(d.Histogram))
 	var rows [][]string
 	for l, n := range d.Histogram {
-		bar := strings.Repeat("█", int((n*width+most-1)/most)) // whatever occurs is seen
+		bar := strings.Repeat("█", int((n*int64(width)+most-1)/most)) // whatever occurs is seen
 		rows = append(rows, []string{fmt.Sprintf("%d of %d", l, d.K), strconv.FormatInt(n, 10), percent(float64(n) / float64(max(1, d.Queries))), bar + strings.Repeat("·", width-len([]rune(bar)))})
 	}
-	if err := renderRows(w, []string{histogramTitle(d), "queries", "share", ""}, rows, nil); err != nil {
+	if err := w.Table(terminal.Table{Header: []string{histogramTitle(d), "queries", "share", ""}, Rows: rows}); err != nil {
 		return err
 	}
 	if d.Teachers == nil {
 		return nil
 	}
-	fmt.Fprintln(w)
+	w.Printf("\n")
 	header := []string{"teacher"}
 	for _, c := range d.Classes {
 		header = append(header, "answers "+c)
@@ -150,7 +151,7 @@ func renderVotes(w io.Writer, d *votes.Description) error {
 		}
 		rows = append(rows, append(row, percent(t.Agreement), percentOrNone(t.Accuracy)))
 	}
-	return renderRows(w, header, rows, nil)
+	return w.Table(terminal.Table{Header: header, Rows: rows})
 }
 
 // votesPicture is the histogram.

@@ -2,45 +2,62 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/terminal"
 )
 
-func renderComparison(w io.Writer, c *ensemble.Comparison) error {
-	fmt.Fprintln(w, notPrivate)
-	fmt.Fprintln(w, wrapped("", "", fmt.Sprintf("%d queries, K = %d teachers, %d classes; every mechanism: one answer (%v, %v)-DP where neighbours %s, which reaches at most %d of the teachers",
-		c.Queries, c.Setting.K, c.Setting.Classes, c.Target.Epsilon, c.Target.Delta, c.Setting.Neighbours, c.Setting.Affected)))
-	fmt.Fprintln(w)
-	rows := [][]string{append(scoreRow("plain majority (not private)", c.Plain), "-")}
+func renderComparison(w *terminal.Page, c *ensemble.Comparison) error {
+	w.Text("  ", notPrivate)
+	w.Text("", fmt.Sprintf("%d queries, K = %d teachers, %d classes; every mechanism: one answer (%v, %v)-DP where neighbours %s, which reaches at most %d of the teachers",
+		c.Queries, c.Setting.K, c.Setting.Classes, c.Target.Epsilon, c.Target.Delta, c.Setting.Neighbours, c.Setting.Affected))
+	w.Printf("\n")
 	var refused []string
+	// The majority agrees with itself whatever queries come.
+	plain := comparedRow("plain majority (not private)", c.Plain)
+	plain[2] = "-"
+	rows := [][]string{plain}
 	for _, r := range c.Rows {
 		if r.Refused != nil {
-			refused = append(refused, wrapped("  ", "    ", fmt.Sprintf("%s: %v", r.Title, r.Refused)))
+			refused = append(refused, fmt.Sprintf("%s: %v", r.Title, r.Refused))
 			continue
 		}
-		rows = append(rows, append(scoreRow(r.Title, r.Score), abstainedShare(r.Score)))
+		rows = append(rows, comparedRow(r.Title, r.Score))
 	}
-	if err := renderRows(w, []string{"mechanism, over its noise", "like the majority", "right", "abstains"}, rows, nil); err != nil {
+	if err := w.Table(terminal.Table{Header: []string{"mechanism, over its noise", "agrees", "95 %", "right", "95 %", "abstains"}, Rows: rows}); err != nil {
 		return err
 	}
+	w.Text("  ", "All in percent; to agree is to be like the plain majority. 95 %: Wilson's interval, for other queries of the same kind. Noise is not in it: it is averaged out exactly. All rows are about the same queries, so their differences vary less.")
 	renderAlike(w, "What proves each promise:", c.Rows, func(a *ensemble.Mechanism) []string { return []string{a.Basis()} })
 	renderAlike(w, "What each assumes:", c.Rows, (*ensemble.Mechanism).Assumptions)
 	if len(refused) > 0 {
-		fmt.Fprintln(w, "\nNot applicable:")
+		w.Printf("\nNot applicable:\n")
 		for _, n := range refused {
-			fmt.Fprintln(w, n)
+			w.Hang("  ", "    ", n)
 		}
 	}
 	return renderAtVotes(w, c)
 }
 
+// comparedRow is a row of the comparison, in percent.
+func comparedRow(title string, s ensemble.Score) []string {
+	interval := func(i ensemble.Interval) string { return fmt.Sprintf("%.1f–%.1f", 100*i.Low, 100*i.High) }
+	row := []string{title, fmt.Sprintf("%.2f", 100*s.Agreement), interval(s.AgreementInterval()), "-", "-", "-"}
+	if s.Labels > 0 {
+		row[3], row[4] = fmt.Sprintf("%.2f", 100*s.Accuracy), interval(s.AccuracyInterval())
+	}
+	if s.Abstained > 0 {
+		row[5] = fmt.Sprintf("%.2f", 100*s.Abstained)
+	}
+	return row
+}
+
 // renderAlike writes what is to be said of each mechanism that applies, those of which the
 // same is said together.
-func renderAlike(w io.Writer, title string, rows []ensemble.ComparisonRow, say func(*ensemble.Mechanism) []string) {
+func renderAlike(w *terminal.Page, title string, rows []ensemble.ComparisonRow, say func(*ensemble.Mechanism) []string) {
 	var order []string
 	mechanisms := map[string][]string{}
 	for _, r := range rows {
@@ -53,17 +70,17 @@ func renderAlike(w io.Writer, title string, rows []ensemble.ComparisonRow, say f
 		}
 		mechanisms[what] = append(mechanisms[what], r.Title)
 	}
-	fmt.Fprintln(w, "\n"+title)
+	w.Printf("\n%s\n", title)
 	for _, what := range order {
-		fmt.Fprintln(w, wrapped("  ", "  ", strings.Join(mechanisms[what], "; ")+":"))
+		w.Hang("  ", "  ", strings.Join(mechanisms[what], "; ")+":")
 		for line := range strings.Lines(what) {
-			fmt.Fprintln(w, wrapped("    - ", "      ", line))
+			w.Hang("    - ", "      ", line)
 		}
 	}
 }
 
 // renderAtVotes writes the data-dependent costs.
-func renderAtVotes(w io.Writer, c *ensemble.Comparison) error {
+func renderAtVotes(w *terminal.Page, c *ensemble.Comparison) error {
 	var rows [][]string
 	for _, r := range c.Rows {
 		if d := r.AtVotes; d != nil {
@@ -76,30 +93,29 @@ func renderAtVotes(w io.Writer, c *ensemble.Comparison) error {
 	if rows == nil {
 		return nil
 	}
-	fmt.Fprintf(w, "\nε of answers to all %d queries, at δ = %v, by Rényi divergences:\n\n", c.Queries, c.Target.Delta)
-	if err := renderRows(w, []string{"mechanism", "at any votes", "at these votes", "order", "cheaper at these"}, rows, nil); err != nil {
+	w.Printf("\n")
+	w.Text("  ", fmt.Sprintf("ε of answers to all %d queries, at δ = %v, by Rényi divergences:", c.Queries, c.Target.Delta))
+	w.Printf("\n")
+	if err := w.Table(terminal.Table{Header: []string{"mechanism", "at any votes", "at these votes", "order", "cheaper at these"}, Rows: rows}); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(w, wrapped("  ", "  ", `"At these votes" is COMPUTED FROM PRIVATE VOTES and not sanitised. It is no promise: it holds for these votes alone, in one direction, for queries that were fixed beforehand. No ledger takes it.`))
-	return err
-}
-
-// wrapped breaks text at 80 columns, the first line after first, the others after rest.
-func wrapped(first, rest, text string) string {
-	const columns = 80
-	return first + strings.ReplaceAll(wrap(text, columns-len(rest)), "\n", "\n"+rest)
+	w.Hang("  ", "  ", `"At these votes" is COMPUTED FROM PRIVATE VOTES and not sanitised. It is no promise: it holds for these votes alone, in one direction, for queries that were fixed beforehand. No ledger takes it.`)
+	return nil
 }
 
 func comparisonJSON(c *ensemble.Comparison) any {
 	type score struct {
-		Agreement float64  `json:"agreement"`
-		Accuracy  *float64 `json:"accuracy"` // null without true labels
-		Abstained float64  `json:"abstained"`
+		Agreement         float64     `json:"agreement"`
+		AgreementInterval *[2]float64 `json:"agreement_95"` // Wilson's, over the queries; null for the majority itself
+		Accuracy          *float64    `json:"accuracy"`     // null without true labels
+		AccuracyInterval  *[2]float64 `json:"accuracy_95"`  // null without true labels
+		Abstained         float64     `json:"abstained"`
 	}
 	of := func(s ensemble.Score) *score {
-		out := &score{Agreement: s.Agreement, Abstained: s.Abstained}
+		interval := func(i ensemble.Interval) *[2]float64 { return &[2]float64{i.Low, i.High} }
+		out := &score{Agreement: s.Agreement, AgreementInterval: interval(s.AgreementInterval()), Abstained: s.Abstained}
 		if s.Labels > 0 {
-			out.Accuracy = &s.Accuracy
+			out.Accuracy, out.AccuracyInterval = &s.Accuracy, interval(s.AccuracyInterval())
 		}
 		return out
 	}
@@ -137,6 +153,7 @@ func comparisonJSON(c *ensemble.Comparison) any {
 		Queries: c.Queries, K: c.Setting.K, Classes: c.Setting.Classes, Affected: c.Setting.Affected,
 		Neighbours: c.Setting.Neighbours.String(), Target: c.Target, Plain: of(c.Plain),
 	}
+	out.Plain.AgreementInterval = nil // it agrees with itself whatever queries come
 	for _, r := range c.Rows {
 		j := row{Name: r.Name, Title: r.Title}
 		if r.Refused != nil {

@@ -2,65 +2,75 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-)
 
-// helpWidth is the width of help in columns.
-const helpWidth = 80
+	"github.com/darrm/darrm/internal/terminal"
+)
 
 // writeHelp writes a command's help: how it is called first, then what it does, then its
 // flags.
-func writeHelp(w io.Writer, c *cobra.Command) {
+func writeHelp(w *terminal.Page, c *cobra.Command) {
 	if !c.Runnable() { // a topic is its text
-		fmt.Fprintln(w, strings.TrimSpace(c.Long))
+		w.Printf("%s\n", reflow(c.Long, w.Prose()))
 		return
 	}
-	fmt.Fprintf(w, "Usage:\n  %s\n", strings.ReplaceAll(wrap(c.UseLine(), helpWidth-6), "\n", "\n      "))
+	w.Printf("Usage:\n")
+	w.Hang("  ", "      ", c.UseLine())
 	if c.HasAvailableSubCommands() {
-		fmt.Fprintf(w, "  %s [command]\n", c.CommandPath())
+		w.Printf("  %s [command]\n", c.CommandPath())
 	}
 	if c.HasExample() {
-		fmt.Fprintf(w, "\nExamples:\n%s\n", wrapExamples(c.Example))
+		w.Printf("\nExamples:\n%s\n", wrapExamples(c.Example, w.Width))
 	}
-	fmt.Fprintf(w, "\n%s\n", reflow(c.Long))
+	w.Printf("\n%s\n", reflow(c.Long, w.Prose()))
 	if c.HasAvailableSubCommands() {
-		fmt.Fprintln(w, "\nCommands:")
+		w.Printf("\nCommands:\n")
 		for _, sub := range c.Commands() {
 			if sub.IsAvailableCommand() {
-				fmt.Fprintln(w, hang(fmt.Sprintf("  %-*s ", sub.NamePadding(), sub.Name()), sub.Short))
+				w.Hang(fmt.Sprintf("  %-*s ", sub.NamePadding(), sub.Name()), strings.Repeat(" ", 3+sub.NamePadding()), sub.Short)
 			}
 		}
 	}
 	writeFlags(w, "Flags", c.LocalFlags())
 	writeFlags(w, "Global flags", c.InheritedFlags())
-	fmt.Fprintln(w, "\nExit codes: darrm help exit-codes")
+	w.Printf("\nExit codes: darrm help exit-codes\n")
 }
 
-// writeFlags writes a group of flags.
-func writeFlags(w io.Writer, title string, flags *pflag.FlagSet) {
+// writeFlags writes a group of flags, each beside its explanation or, where there is little
+// room, above it.
+func writeFlags(w *terminal.Page, title string, flags *pflag.FlagSet) {
 	if !flags.HasAvailableFlags() {
 		return
 	}
-	const slop = 5 // by which pflag's lines may be longer
-	fmt.Fprintf(w, "\n%s:\n%s", title, flags.FlagUsagesWrapped(helpWidth-slop))
+	w.Printf("\n%s:\n", title)
+	for line := range strings.Lines(flags.FlagUsages()) {
+		m := listItem.FindStringSubmatch(strings.TrimRight(line, "\n"))
+		rest := strings.Repeat(" ", utf8.RuneCountInString(m[1]))
+		const room, indent = 40, "          "
+		if w.Prose()-len(rest) < room {
+			w.Printf("%s\n", strings.TrimRight(m[1], " "))
+			m[1], rest = indent, indent
+		}
+		w.Hang(m[1], rest, m[2])
+	}
 }
 
 // flagValue is a flag with its value, which stay on one line.
 var flagValue = regexp.MustCompile(`(\s--?[\w-]+) ([^-\s])`)
 
 // wrapExamples breaks commands that are too long, as a shell reads them.
-func wrapExamples(text string) string {
+func wrapExamples(text string, width int) string {
 	var lines []string
 	for command := range strings.SplitSeq(strings.ReplaceAll(text, "\\\n", " "), "\n") {
-		const space = "\x00" // no break
-		command = wrap(flagValue.ReplaceAllString(command, "$1"+space+"$2"), helpWidth-6)
-		lines = append(lines, "  "+strings.NewReplacer("\n", " \\\n    ", space, " ").Replace(command))
+		const space = "␠" // no break
+		command = flagValue.ReplaceAllString(command, "$1"+space+"$2")
+		command = strings.Join(terminal.Fold(command, width-6), " \\\n    ")
+		lines = append(lines, "  "+strings.ReplaceAll(command, space, " "))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -70,12 +80,12 @@ var listItem = regexp.MustCompile(`^( +\S.*?  +)(\S.*)$`)
 
 // reflow breaks paragraphs and lists anew. An indented line begins an item of a list, which
 // goes on in lines that are indented as far as its explanation.
-func reflow(text string) string {
+func reflow(text string, width int) string {
 	var blocks []string
 	first, rest := "", "" // of the block under way: a term, and what follows
 	end := func() {
 		if first+rest != "" {
-			blocks = append(blocks, hang(first, rest))
+			blocks = append(blocks, terminal.Hang(width, first, strings.Repeat(" ", utf8.RuneCountInString(first)), rest))
 		}
 		first, rest = "", ""
 	}
@@ -98,12 +108,6 @@ func reflow(text string) string {
 	}
 	end()
 	return strings.Join(blocks, "\n")
-}
-
-// hang breaks a text behind a first word, and indents the lines that follow as far.
-func hang(first, text string) string {
-	indent := utf8.RuneCountInString(first)
-	return first + strings.ReplaceAll(wrap(text, helpWidth-indent), "\n", "\n"+strings.Repeat(" ", indent))
 }
 
 // newHelp is the command help, which knows commands and topics.

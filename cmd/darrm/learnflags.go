@@ -2,8 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"math"
 	"path/filepath"
 	"slices"
@@ -13,7 +11,6 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/experiment/datasets"
-	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
@@ -28,10 +25,8 @@ type dataFlags struct {
 	dataSet, dataDir     string
 	dataSeed             uint64
 	private, public      string
-	dataFormat, response string
 	labels, publicLabels string
-	positive             []int
-	noHeader             bool
+	recordFlags
 }
 
 func (f *dataFlags) register(c *cobra.Command) {
@@ -41,18 +36,16 @@ func (f *dataFlags) register(c *cobra.Command) {
 	fl.Uint64Var(&f.dataSeed, "data-seed", 0, "seed of the stand-ins, and of what is drawn from real files")
 	fl.StringVar(&f.private, "private", "", "file of private records, instead of --data-set")
 	fl.StringVar(&f.public, "public", "", "file of public records of the same columns; not the private ones under another name, or in another order. Single records in both are not noticed")
-	fl.StringVar(&f.dataFormat, "data-format", "auto", "\"csv\", \"libsvm\" or \"idx\" (images, pixels over 255); auto goes by the name (.csv; .idx or -ubyte, with .gz too; else libsvm)")
-	fl.StringVar(&f.response, "response", "", "name (or number from 1) of the CSV column of responses")
-	fl.BoolVar(&f.noHeader, "no-header", false, "the first line of a CSV file is a record already")
 	fl.StringVar(&f.labels, "labels", "", "IDX file of the labels of --private, which are its responses")
 	fl.StringVar(&f.publicLabels, "public-labels", "", "IDX file of the labels of --public")
-	fl.IntSliceVar(&f.positive, "positive", nil, "labels whose response is 1; all other images are kept and have 0 (default: the label is the response)")
+	f.recordFlags.register(c)
 }
 
 // lossFlags say what is minimised.
 type lossFlags struct {
 	task                 string
 	l1, l2, ball, radius float64
+	intercept            bool
 }
 
 func (f *lossFlags) register(c *cobra.Command) {
@@ -62,6 +55,7 @@ func (f *lossFlags) register(c *cobra.Command) {
 	fl.Float64Var(&f.l2, "l2", 0, "λ of the regulariser (λ/2)‖x‖²")
 	fl.Float64Var(&f.ball, "ball", 0, "radius of the ball that the model is kept in")
 	fl.Float64Var(&f.radius, "radius", 0, "public bound on the norm of a record's features; longer private ones are shortened. Without it the largest norm at hand counts, which no release may rest on")
+	fl.BoolVar(&f.intercept, "intercept", false, "add a feature 1 to each record of --private and --public, which --radius does not count; its weight is the model's intercept")
 }
 
 // loss returns the loss of --task.
@@ -75,6 +69,25 @@ func (f *lossFlags) loss() (loss.Loss, error) {
 		return loss.Logistic{}, nil
 	}
 	return nil, usagef("task = %q, but it must be \"mean\", \"ridge\" or \"logistic\"", f.task)
+}
+
+// addIntercept adds --intercept to the records, and returns --radius as it holds for them in
+// ‖·‖_q; 0 where it is not stated.
+func (f *lossFlags) addIntercept(set *datasets.Set, q float64) (float64, error) {
+	if !f.intercept {
+		return f.radius, nil
+	}
+	if _, mean := set.Task.(loss.MeanEstimation); mean {
+		return 0, usagef("--intercept: the task mean has none")
+	}
+	set.Private = set.Private.WithIntercept()
+	if set.Public != nil {
+		set.Public = set.Public.WithIntercept()
+	}
+	if !(f.radius > 0) {
+		return f.radius, nil
+	}
+	return geometry.WithIntercept(f.radius, q), nil
 }
 
 // regularizer checks the flags of the model's size, and returns the regulariser that they
@@ -148,7 +161,7 @@ func (f *dataFlags) set(c *cobra.Command, a *app, l *lossFlags) (datasets.Set, e
 		return datasets.Set{}, err
 	}
 	if f.dataSet != "" {
-		for _, name := range []string{"public", "response", "no-header", "data-format", "task", "labels", "public-labels", "positive"} {
+		for _, name := range []string{"public", "response", "no-header", "data-format", "task", "labels", "public-labels", "positive", "intercept"} {
 			if c.Flags().Changed(name) {
 				return datasets.Set{}, usagef("--%s goes with --private: a known data set has its own", name)
 			}
@@ -189,86 +202,16 @@ func (f *dataFlags) set(c *cobra.Command, a *app, l *lossFlags) (datasets.Set, e
 	if err != nil {
 		return set, release.Unreadable(c.Context(), err)
 	}
-	if set.Private, err = f.records(c, a, l, f.private, f.labels, 0); err != nil {
+	_, mean := set.Task.(loss.MeanEstimation)
+	o := reading{responses: !mean}
+	if set.Private, err = f.read(c, a, f.private, f.labels, o); err != nil {
 		return set, err
 	}
 	if f.public != "" {
-		if set.Public, err = f.records(c, a, l, f.public, f.publicLabels, set.Private.Dim()); err != nil {
+		o.dim = set.Private.Dim()
+		if set.Public, err = f.read(c, a, f.public, f.publicLabels, o); err != nil {
 			return set, err
 		}
 	}
 	return set, nil
-}
-
-// formatOf returns the format of a file of records.
-func (f *dataFlags) formatOf(path string) string {
-	if f.dataFormat != "auto" {
-		return f.dataFormat
-	}
-	name := strings.TrimSuffix(strings.ToLower(path), ".gz")
-	switch {
-	case strings.HasSuffix(name, ".idx"), strings.HasSuffix(name, "-ubyte"):
-		return "idx"
-	case filepath.Ext(strings.ToLower(path)) == ".csv":
-		return "csv"
-	}
-	return "libsvm"
-}
-
-// records reads a file of records, labels the file of their labels or "".
-func (f *dataFlags) records(c *cobra.Command, a *app, l *lossFlags, path, labels string, dim int) (*data.Records, error) {
-	format := f.formatOf(path)
-	if !slices.Contains([]string{"csv", "libsvm", "idx"}, format) {
-		return nil, usagef("data-format = %q, but it must be \"auto\", \"csv\", \"libsvm\" or \"idx\"", f.dataFormat)
-	}
-	if format != "csv" && f.response != "" {
-		return nil, usagef("--response goes with CSV: %s is read as %s", path, format)
-	}
-	if format != "idx" && (labels != "" || f.positive != nil) {
-		return nil, usagef("--labels, --public-labels and --positive go with IDX: %s is read as %s", path, format)
-	}
-	var read func(io.Reader) (*data.Records, error)
-	switch format {
-	case "csv":
-		if f.response == "" && l.task != "mean" {
-			return nil, usagef("--response must be given: the task %s needs a column of responses", l.task)
-		}
-		read = func(r io.Reader) (*data.Records, error) {
-			return data.ReadCSV(r, data.CSVOptions{Response: f.response, Header: !f.noHeader})
-		}
-	case "libsvm":
-		read = func(r io.Reader) (*data.Records, error) { return data.ReadLIBSVM(r, dim) }
-	case "idx":
-		if labels == "" && l.task != "mean" {
-			return nil, usagef("%s needs a file of labels (--labels, --public-labels): the task %s needs responses", path, l.task)
-		}
-		read = func(r io.Reader) (*data.Records, error) { return f.images(c, a, r, labels) }
-	}
-	in, err := a.open(c.Context(), path, data.MaxBytes)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	records, err := read(in)
-	var flag *check.Error
-	if format == "idx" && errors.As(err, &flag) {
-		return nil, usageError{Err: err} // of --positive; files have errors of their own
-	}
-	if err != nil {
-		err = fmt.Errorf("%s: %w", path, err)
-	}
-	return records, release.Unreadable(c.Context(), err)
-}
-
-// images reads IDX images with the file of their labels, "" for none.
-func (f *dataFlags) images(c *cobra.Command, a *app, r io.Reader, labels string) (*data.Records, error) {
-	if labels == "" {
-		return data.ReadIDX(r, nil, f.positive)
-	}
-	l, err := a.open(c.Context(), labels, data.MaxBytes)
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
-	return data.ReadIDX(r, l, f.positive)
 }

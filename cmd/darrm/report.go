@@ -8,6 +8,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/release"
 )
 
@@ -26,8 +27,8 @@ func report(a *app, s *release.Summary, g chosen, simulated bool) {
 
 // reportPromise says what was read, what is presumed and what is promised.
 func reportPromise(a *app, s *release.Summary) {
-	for _, line := range s.Lines() {
-		a.say("%s", line)
+	for _, fact := range s.Facts() {
+		a.fact(fact.Title, fact.Text)
 	}
 }
 
@@ -87,14 +88,14 @@ func quote(a *app, q *release.Quote) error {
 	if q.Charge != nil {
 		paid, left := release.NewAmount(*q.Charge), release.NewAmount(*q.Remaining)
 		out.Charge, out.Remaining = &paid, &left
-		rows = append(rows, amountRow("the ledger would be charged", *q.Charge), amountRow("of which remains now", *q.Remaining))
+		rows = append(rows, amountRow("the ledger would be charged", paid), amountRow("of which remains now", left))
 	}
 	if a.json {
 		return a.deliverJSON("", out)
 	}
 	reportPromise(a, &q.Summary)
-	return a.deliver("", func(w io.Writer) error {
-		return renderRows(w, []string{"dry run: nothing was released", "ε", "δ"}, rows, nil)
+	return a.print(func(w *terminal.Page) error {
+		return w.Table(terminal.Table{Header: []string{"dry run: nothing was released", "ε", "δ"}, Rows: rows})
 	})
 }
 

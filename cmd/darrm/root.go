@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/release"
 )
 
@@ -60,9 +61,9 @@ labels with it.`,
 		}
 		return nil
 	}
-	root.AddCommand(newSolve(a), newSweep(a), newPlan(a), newAggregate(a), newCompare(a), newAccount(a), newBudget(a), newVerify(a), newCache(a), newVotes(a), newExperiment(a), newReport(a), newTrain(a), newBounds(a), newVersion(a), newExitCodes())
+	root.AddCommand(newSolve(a), newSweep(a), newPlan(a), newAggregate(a), newCompare(a), newAccount(a), newBudget(a), newVerify(a), newCache(a), newVotes(a), newMean(a), newExperiment(a), newReport(a), newTrain(a), newPredict(a), newEvaluate(a), newBounds(a), newVersion(a), newExitCodes())
 	root.SetHelpCommand(newHelp())
-	root.SetHelpFunc(func(c *cobra.Command, _ []string) { writeHelp(a.out, c) })
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { writeHelp(a.page(a.out), c) })
 	root.SetFlagErrorFunc(flagError)
 	wrapArgs(root)
 	return root
@@ -118,19 +119,39 @@ func require(c *cobra.Command, flags ...string) error {
 	return nil
 }
 
+// page is w for people, as wide as stdout.
+func (a *app) page(w io.Writer) *terminal.Page {
+	return &terminal.Page{Writer: w, Width: terminal.Width(a.out)}
+}
+
+// print delivers the whole result on stdout, for people.
+func (a *app) print(write func(*terminal.Page) error) error {
+	return a.deliver("", func(w io.Writer) error { return write(a.page(w)) })
+}
+
+// talk is stderr for people.
+func (a *app) talk() *terminal.Page {
+	w := a.err
+	if a.quiet {
+		w = io.Discard
+	}
+	return &terminal.Page{Writer: w, Width: terminal.Width(a.err)}
+}
+
+// fact writes a title and its text to stderr.
+func (a *app) fact(title, text string) { a.talk().Fact(title, printable(text)) }
+
 // say writes talk to stderr. Texts and errors among args can hold names: they are printable.
 func (a *app) say(format string, args ...any) {
-	if !a.quiet {
-		for i, arg := range args {
-			switch x := arg.(type) {
-			case string:
-				args[i] = printable(x)
-			case error:
-				args[i] = printable(x.Error())
-			}
+	for i, arg := range args {
+		switch x := arg.(type) {
+		case string:
+			args[i] = printable(x)
+		case error:
+			args[i] = printable(x.Error())
 		}
-		fmt.Fprintf(a.err, format+"\n", args...)
 	}
+	a.talk().Text("  ", fmt.Sprintf(format, args...))
 }
 
 // deliver writes the whole result: to the file, atomically, or to stdout where the

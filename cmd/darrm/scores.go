@@ -1,9 +1,8 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -72,7 +71,7 @@ func (s *scores) report(a *app, g chosen) error {
 		}
 	}
 	a.say("\nNOT PRIVATE, for your eyes only: computed from the raw votes and true labels")
-	if err := renderRows(a.err, []string{"mechanism, over its noise", "like the majority", "right"}, rows, nil); err != nil {
+	if err := a.talk().Table(terminal.Table{Header: []string{"mechanism, over its noise", "like the majority", "right"}, Rows: rows}); err != nil {
 		return err
 	}
 	if s.truths > 0 {
@@ -83,10 +82,3 @@ func (s *scores) report(a *app, g chosen) error {
 
 // notPrivate warns that what follows was computed from raw votes.
 const notPrivate = "NOT PRIVATE, for your eyes only: computed from the raw votes"
-
-func abstainedShare(s ensemble.Score) string {
-	if s.Abstained == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.2f %%", 100*s.Abstained)
-}

@@ -15,6 +15,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/internal/terminal"
 )
 
 // sweepRows are the rows that a sweep prints, in the order of its points.
@@ -65,7 +66,7 @@ func (s *sweepRows) set(i int, t *gamma.Table) (err error) {
 }
 
 // write writes all rows.
-func (s *sweepRows) write(w io.Writer, format string) error {
+func (s *sweepRows) write(w *terminal.Page, format string) error {
 	switch format {
 	case "json":
 		out := []json.RawMessage{}
@@ -176,9 +177,10 @@ func (s *sweepRows) writeCSV(w io.Writer) error {
 
 // writeTable writes the rows for people: parameters that are the same in all rows
 // stand above the table, so that it fits a screen.
-func (s *sweepRows) writeTable(w io.Writer) error {
+func (s *sweepRows) writeTable(w *terminal.Page) error {
 	var header, same []string
 	var shown []sweepColumn
+	keys := 0 // columns of parameters, which come first
 	always := []string{"K", "m"}
 	if s.rows[0].problem.M == 0 {
 		always[1] = "total_eps"
@@ -196,6 +198,9 @@ func (s *sweepRows) writeTable(w io.Writer) error {
 			c.human = c.cell
 		}
 		shown = append(shown, c)
+		if c.given {
+			keys++
+		}
 		header = append(header, strings.ReplaceAll(strings.TrimPrefix(c.name, "baseline_"), "_", " "))
 	}
 	var rows [][]string
@@ -207,9 +212,8 @@ func (s *sweepRows) writeTable(w io.Writer) error {
 		rows = append(rows, row)
 	}
 	if len(same) > 0 {
-		if _, err := fmt.Fprintf(w, "In all rows: %s\n\n", strings.Join(same, ", ")); err != nil {
-			return err
-		}
+		w.Text("  ", fmt.Sprintf("In all rows: %s", strings.Join(same, ", ")))
+		w.Printf("\n")
 	}
-	return renderRows(w, header, rows, nil)
+	return w.Table(terminal.Table{Header: header, Rows: rows, Keys: keys})
 }

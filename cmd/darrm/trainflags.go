@@ -7,11 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
-	"github.com/spf13/cobra"
 )
 
 // trainFlags describe a training with shuffled gradients.
@@ -148,8 +149,11 @@ func (f *trainFlags) load(c *cobra.Command, a *app) (datasets.Set, shuffled.Conf
 	if err != nil {
 		return set, o, err
 	}
+	if o.Radius, err = f.addIntercept(&set, 2); err != nil {
+		return set, o, err
+	}
 	o.Task, o.Start = set.Task, set.Start
-	o.UnclippedPublic, o.Radius, o.DoubledNoise = f.unclippedPublic, f.radius, f.doubledNoise
+	o.UnclippedPublic, o.DoubledNoise = f.unclippedPublic, f.doubledNoise
 	if f.doubledNoise && (f.noise != 0 || !o.Method.IsPrivate()) {
 		return set, o, usagef("--doubled-noise goes with --eps and a method with noise")
 	}
@@ -174,21 +178,21 @@ func sayPlan(a *app, r iteration.Report) {
 		a.say("NOT PRIVATE: gradients of private records without noise")
 		return
 	case r.Epochs == 0:
-		a.say("cost: none, no private record is used")
+		a.fact("cost:", "none, no private record is used")
 		return
 	}
-	a.say("cost: %v-DP where neighbours %s, if %s is released", r.Cost, r.Relation, r.Released)
-	a.say("by:   %s; order of records %s", basis(r), orderName(r))
-	a.say("      noise σ = %.6g on private and %.6g on public steps, at clip %g; amplification m = %.4g", r.Noise, r.PublicNoise, r.Clip, r.Amplification)
-	a.say("      step size η = %g; %s", r.StepSize, contraction(r))
+	a.fact("cost:", fmt.Sprintf("%v-DP where neighbours %s, if %s is released", r.Cost, r.Relation, r.Released))
+	a.fact("by:", fmt.Sprintf("%s; order of records %s", basis(r), orderName(r)))
+	a.fact("", fmt.Sprintf("noise σ = %.6g on private and %.6g on public steps, at clip %g; amplification m = %.4g", r.Noise, r.PublicNoise, r.Clip, r.Amplification))
+	a.fact("", fmt.Sprintf("step size η = %g; %s", r.StepSize, contraction(r)))
 	if len(r.Fallback) > 0 {
-		a.say("      noise on public steps does not count: %s", strings.Join(r.Fallback, "; "))
+		a.fact("", "noise on public steps does not count: "+strings.Join(r.Fallback, "; "))
 	}
 	for _, t := range r.Trials {
-		a.say("      %s", trialLine(t))
+		a.fact("", trialLine(t))
 	}
 	for _, w := range r.Warnings {
-		a.say("      warning: %s", w)
+		a.fact("warning:", w)
 	}
 }
 

@@ -27,6 +27,10 @@ type Result struct {
 	Rejected error
 }
 
+// rule is raised when the same parameters have another table: 2 since rare vote counts have a
+// program of their own.
+const rule = 2
+
 // Key returns the cache key: everything that determines the table.
 func Key(p constraints.Problem, o Options) string {
 	o = o.withDefaults()
@@ -41,8 +45,8 @@ func Key(p constraints.Problem, o Options) string {
 	case o.Counts != nil:
 		prior = fmt.Sprintf("prior_counts=%v", o.Counts)
 	}
-	return fmt.Sprintf("darrm table format=%d k=%d %s epsilon=%v teacher_delta=%v delta=%v affected=%d shape=%s %s method=%s",
-		gamma.FormatVersion, p.K, budget, p.Epsilon, p.TeacherDelta, p.Delta, p.Affected, o.Shape, prior, o.Method)
+	return fmt.Sprintf("darrm table format=%d k=%d %s epsilon=%v teacher_delta=%v delta=%v affected=%d shape=%s %s method=%s rule=%d",
+		gamma.FormatVersion, p.K, budget, p.Epsilon, p.TeacherDelta, p.Delta, p.Affected, o.Shape, prior, o.Method, rule)
 }
 
 // Cached is Optimal with a cache in front; a nil store means none. An entry is

@@ -44,7 +44,7 @@ func (pr *program) cuttingPlanes(ctx context.Context) ([]float64, gamma.Proof, e
 		if err != nil {
 			return nil, gamma.Proof{}, err
 		}
-		pr.report(sol, violation)
+		pr.report(violation)
 		if violation == 0 {
 			return free, pr.lastProof, nil
 		}

@@ -32,5 +32,12 @@
 // Where γ comes from proves nothing. It is rounded down to multiples of 2⁻⁵³, and one more
 // complete search, of that very function, is its certificate (gamma.CertifyLargest).
 //
+// # Rare vote counts
+//
+// A weight below the solver's tolerance leaves γ(l) anywhere, although real queries may have
+// just that count. A second program raises γ there, by the same weights made large enough to
+// be seen, where the objective cannot tell the difference (rare.go). The first program's
+// multipliers stay the proof; error and gap are those of the stated objective.
+//
 // Exhaustive hands every row to the solver, as the source does, for checking.
 package solve

@@ -46,10 +46,10 @@ func (pr *program) exhaustive(ctx context.Context) ([]float64, gamma.Proof, erro
 	if err := flush(); err != nil {
 		return nil, gamma.Proof{}, err
 	}
-	free, sol, err := pr.solve(ctx)
+	free, _, err := pr.solve(ctx)
 	if err != nil {
 		return nil, gamma.Proof{}, err
 	}
-	pr.report(sol, 0)
+	pr.report(0)
 	return free, pr.lastProof, nil
 }

@@ -30,6 +30,9 @@ type program struct {
 
 	last      []float64 // γ of the last relaxation that was solved, for best
 	lastProof gamma.Proof
+	lastError float64 // of that relaxation
+
+	least []float64 // for a second criterion: γ may not be smaller; nil otherwise
 }
 
 // Where the fast search looks at first, and how far apart its rows are. Measured for
@@ -47,8 +50,20 @@ type row struct {
 }
 
 func newProgram(s *constraints.System, o Options) (*program, error) {
+	if o.WorstCase {
+		return newWeighted(s, o, nil, nil)
+	}
+	weights, err := o.objective().Weights(s.Problem().K)
+	if err != nil {
+		return nil, err
+	}
+	return newWeighted(s, o, weights, nil)
+}
+
+// newWeighted is newProgram for other weights than o's. The worst case has none.
+func newWeighted(s *constraints.System, o Options, weights, least []float64) (*program, error) {
 	n := s.Variables()
-	pr := &program{system: s, o: o, n: n, known: map[constraints.Multiset]bool{}, lows: firstLows, apart: firstApart}
+	pr := &program{system: s, o: o, n: n, known: map[constraints.Multiset]bool{}, lows: firstLows, apart: firstApart, least: least}
 	columns := n
 	if o.WorstCase {
 		columns++
@@ -57,10 +72,6 @@ func newProgram(s *constraints.System, o Options) (*program, error) {
 	if o.WorstCase {
 		cost[n], pr.worth = -0.5, 0.5
 	} else {
-		weights, err := o.objective().Weights(s.Problem().K)
-		if err != nil {
-			return nil, err
-		}
 		for l, w := range weights {
 			cost[l] = -w
 			pr.worth += w
@@ -89,7 +100,7 @@ func newProgram(s *constraints.System, o Options) (*program, error) {
 }
 
 // ownRows returns the rows that do not come from multisets: those of the worst case
-// first, then γ(0) ≤ 1 for shape monotone.
+// first, then γ(0) ≤ 1 for shape monotone, then γ(l) ≥ least(l).
 func (pr *program) ownRows(columns int) []lp.Row {
 	var rows []lp.Row
 	if pr.o.WorstCase {
@@ -107,6 +118,14 @@ func (pr *program) ownRows(columns int) []lp.Row {
 			coef[l] = 1
 		}
 		rows = append(rows, lp.Row{Coef: coef, RHS: 1})
+	}
+	for l, least := range pr.least {
+		if least > 0 {
+			coef := make([]float64, columns)
+			coef[l] = -1
+			pr.coefficients(coef)
+			rows = append(rows, lp.Row{Coef: coef, RHS: -least})
+		}
 	}
 	return rows
 }
@@ -164,6 +183,7 @@ func (pr *program) solve(ctx context.Context) ([]float64, lp.Solution, error) {
 		}
 	}
 	pr.last, pr.lastProof = pr.values(sol.X), pr.proof(sol)
+	pr.lastError = max(0, pr.worth+sol.Objective*pr.scale)
 	return pr.last, sol, nil
 }
 
@@ -191,9 +211,9 @@ func (pr *program) proof(sol lp.Solution) gamma.Proof {
 	return out
 }
 
-func (pr *program) report(sol lp.Solution, violation float64) {
+func (pr *program) report(violation float64) {
 	if pr.o.Progress != nil {
-		pr.o.Progress(Progress{Round: pr.round, Rows: pr.order + len(pr.rows), Violation: violation, Error: max(0, pr.worth+sol.Objective*pr.scale)})
+		pr.o.Progress(Progress{Round: pr.round, Rows: pr.order + len(pr.rows), Violation: violation, Error: pr.lastError})
 	}
 }
 

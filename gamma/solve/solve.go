@@ -107,13 +107,15 @@ func (e *TooManyRowsError) Error() string {
 
 // Optimal returns the noise function with the least expected error among those
 // that keep p's promise, certified, with a proof of how close to the optimum it is. Its
-// error is never above that of a baseline of the shape (gamma.Baselines).
+// error is never above that of a baseline of the shape (gamma.Baselines). Among functions
+// that the objective cannot tell apart within the solver's tolerance, it is one that is best
+// for the vote counts that the objective holds for rare.
 //
 // The errors are a *constraints.ParameterError for p or o, a *TooManyRowsError, an
 // lp error (lp.ErrTooLarge, *lp.StatusError), a *gamma.ViolationError if the result could
 // not be certified (nothing is returned then), or ctx.Err().
 //
-// Cost: some dozen rounds of one small linear program and one sweep of O(K³).
+// Cost: some dozen rounds of one or two small linear programs and one sweep of O(K³).
 func Optimal(ctx context.Context, p constraints.Problem, o Options) (*gamma.Table, error) {
 	o = o.withDefaults()
 	if err := p.Validate(); err != nil {
@@ -150,7 +152,11 @@ func Optimal(ctx context.Context, p constraints.Problem, o Options) (*gamma.Tabl
 	if err != nil {
 		return nil, err
 	}
-	return certified(ctx, system, o, free, proof)
+	finer := pr.refined(ctx, free)
+	if ctx.Err() != nil && o.BestOnCancel {
+		return pr.best(context.WithoutCancel(ctx))
+	}
+	return certifiedFiner(ctx, system, o, free, finer, proof)
 }
 
 // best returns the best certified table that can be had without another round.

@@ -2,6 +2,7 @@ package noise
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
@@ -49,7 +50,7 @@ func argMax(c coins, values []int64) (int, error) {
 //	e^{-(q_max - q)·num/den}
 //
 // which is 1 for the largest. It takes num below 2³², den between 1 and 2⁶³, and scores
-// at most 2³¹ apart.
+// at most 2⁶³/num apart.
 //
 // Source: McKenna and Sheldon, Permute-and-Flip: A New Mechanism for Differentially
 // Private Selection (2020), Algorithm 1.
@@ -78,10 +79,11 @@ func permuteAndFlip(c coins, scores []int, num, den uint64) (int, error) {
 		}
 		order[i], order[i+int(j)] = order[i+int(j)], order[i]
 		gap := uint64(largest - scores[order[i]])
-		if gap > 1<<31 {
-			return 0, &check.Error{Name: "difference of scores", Value: gap, Rule: "at most 2^31"}
+		over, rate := bits.Mul64(gap, num)
+		if over != 0 || rate > maxUniform {
+			return 0, &check.Error{Name: "difference of scores", Value: gap, Rule: fmt.Sprintf("at most 2^63/%d", num)}
 		}
-		heads, err := c.exp(gap*num, den)
+		heads, err := c.exp(rate, den)
 		if err != nil {
 			return 0, err
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,37 +29,30 @@ type CSVOptions struct {
 	Response string
 	// Header says that the first line names the columns.
 	Header bool
+	// Columns names the columns of the features, in the order wanted; other columns are not
+	// read. It needs Header. nil takes all columns but the response.
+	Columns []string
 }
 
-// ReadCSV reads records of numbers, one per line.
+// ReadCSV reads records of numbers, one per line. They keep the names of the header's columns.
 func ReadCSV(r io.Reader, o CSVOptions) (*Records, error) {
 	cr := NewCSVReader(r)
 	cr.TrimLeadingSpace = true
-	response := -1
-	var names []string
+	var header []string
 	if o.Header {
 		row, err := cr.Read()
 		if err != nil {
 			return nil, csvError(err)
 		}
-		names = append(names, row...)
-		names[0] = strings.TrimPrefix(names[0], "\ufeff")
-		seen := map[string]bool{}
-		for i, name := range names {
-			if seen[name] {
-				return nil, fmt.Errorf("line 1: column %q occurs twice", name)
-			}
-			seen[name] = true
-			if o.Response != "" && name == o.Response {
-				response = i
-			}
-		}
-		if o.Response != "" && response < 0 {
-			return nil, &check.Error{Name: "response column", Value: o.Response, Rule: "one of the header"}
-		}
+		header = slices.Clone(row)
+		header[0] = strings.TrimPrefix(header[0], "\ufeff")
+	} else if o.Columns != nil {
+		return nil, &check.Error{Name: "columns", Value: o.Columns, Rule: "left out where the file has no header"}
 	}
+	var features []int // numbers of the columns
+	response := -1
 	var x, y []float64
-	n, d := 0, 0
+	n := 0
 	for {
 		row, err := cr.Read()
 		if err == io.EOF {
@@ -69,31 +63,26 @@ func ReadCSV(r io.Reader, o CSVOptions) (*Records, error) {
 		}
 		line, _ := cr.FieldPos(0)
 		if n == 0 {
-			if !o.Header && o.Response != "" {
-				i, err := strconv.Atoi(o.Response)
-				if err != nil || i < 1 || i > len(row) {
-					return nil, &check.Error{Name: "response column", Value: o.Response, Rule: fmt.Sprintf("a number between 1 and %d in a file without header", len(row))}
-				}
-				response = i - 1
+			if features, response, err = o.choose(header, len(row)); err != nil {
+				return nil, err
 			}
-			d = len(row)
-			if response >= 0 {
-				d--
-			}
-			if d < 1 {
+			if len(features) == 0 {
 				return nil, fmt.Errorf("line %d: no features", line)
 			}
 		}
-		for i, field := range row {
-			v, err := ParseNumber(field)
+		for _, i := range features {
+			v, err := parseField(row, i, line)
 			if err != nil {
-				return nil, fmt.Errorf("line %d, column %d: %w", line, i+1, err)
+				return nil, err
 			}
-			if i == response {
-				y = append(y, v)
-			} else {
-				x = append(x, v)
+			x = append(x, v)
+		}
+		if response >= 0 {
+			v, err := parseField(row, response, line)
+			if err != nil {
+				return nil, err
 			}
+			y = append(y, v)
 		}
 		if len(x) > maxValues {
 			return nil, fmt.Errorf("line %d: more than %d numbers", line, maxValues)
@@ -103,7 +92,69 @@ func ReadCSV(r io.Reader, o CSVOptions) (*Records, error) {
 	if n == 0 {
 		return nil, errors.New("no records")
 	}
-	return NewRecords(n, d, x, y)
+	records, err := NewRecords(n, len(features), x, y)
+	if err == nil && header != nil {
+		for _, i := range features {
+			records.columns = append(records.columns, header[i])
+		}
+		if response >= 0 {
+			records.response = header[response]
+		}
+	}
+	return records, err
+}
+
+// choose returns which of the width columns are features, in which order, and which is the
+// response, -1 for none.
+func (o CSVOptions) choose(header []string, width int) (features []int, response int, err error) {
+	response = -1
+	if header == nil {
+		if o.Response != "" {
+			i, err := strconv.Atoi(o.Response)
+			if err != nil || i < 1 || i > width {
+				return nil, 0, &check.Error{Name: "response column", Value: o.Response, Rule: fmt.Sprintf("a number between 1 and %d in a file without header", width)}
+			}
+			response = i - 1
+		}
+	} else {
+		number := map[string]int{}
+		for i, name := range header {
+			if _, twice := number[name]; twice {
+				return nil, 0, fmt.Errorf("line 1: column %q occurs twice", name)
+			}
+			number[name] = i
+		}
+		var ok bool
+		if o.Response != "" {
+			if response, ok = number[o.Response]; !ok {
+				return nil, 0, &check.Error{Name: "response column", Value: o.Response, Rule: "one of the header"}
+			}
+		}
+		for _, name := range o.Columns {
+			i, ok := number[name]
+			if !ok {
+				return nil, 0, &check.Error{Name: "column", Value: name, Rule: "one of the header"}
+			}
+			features = append(features, i)
+		}
+	}
+	if o.Columns == nil {
+		for i := range width {
+			if i != response {
+				features = append(features, i)
+			}
+		}
+	}
+	return features, response, nil
+}
+
+// parseField parses field i of a row.
+func parseField(row []string, i, line int) (float64, error) {
+	v, err := ParseNumber(row[i])
+	if err != nil {
+		return 0, fmt.Errorf("line %d, column %d: %w", line, i+1, err)
+	}
+	return v, nil
 }
 
 // ParseNumber parses a finite decimal.

@@ -15,16 +15,23 @@ import (
 // what is left out is 0, and what follows # is a comment. dim is the dimension; 0 takes
 // the largest index, which for private data depends on them.
 func ReadLIBSVM(r io.Reader, dim int) (*Records, error) {
+	s, err := ReadSparseLIBSVM(r, dim)
+	if err != nil {
+		return nil, err
+	}
+	return s.Dense()
+}
+
+// ReadSparseLIBSVM is ReadLIBSVM for records that stay without their zeros: memory is that of
+// what the file says, 12 bytes for each number, whatever the dimension.
+func ReadSparseLIBSVM(r io.Reader, dim int) (*Sparse, error) {
 	if dim < 0 || dim > maxValues {
 		return nil, &check.Error{Name: "dimension", Value: dim, Rule: fmt.Sprintf("between 0 and %d", maxValues)}
 	}
-	type entry struct {
-		row, column int
-		value       float64
-	}
-	var entries []entry
-	var y []float64
-	largest := 0
+	b := SparseBuilder{Dim: dim}
+	var columns []int32
+	var values []float64
+	named := 0 // numbers, with those that are 0
 	scan := bufio.NewScanner(r)
 	scan.Buffer(make([]byte, 64<<10), MaxLine)
 	for line := 1; scan.Scan(); line++ {
@@ -33,16 +40,16 @@ func ReadLIBSVM(r io.Reader, dim int) (*Records, error) {
 		if len(fields) == 0 {
 			continue
 		}
-		v, err := ParseNumber(fields[0])
+		y, err := ParseNumber(fields[0])
 		if err != nil {
 			return nil, fmt.Errorf("line %d, response: %w", line, err)
 		}
 		last := 0
+		columns, values = columns[:0], values[:0]
 		for _, f := range fields[1:] {
-			a, b, ok := strings.Cut(f, ":")
-			i, err := strconv.Atoi(a)
-			if !ok || err != nil || i < 1 || i > maxValues {
-				return nil, fmt.Errorf("line %d: %w", line, &check.Error{Name: "field", Value: shorten(f), Rule: "index:value with an index from 1"})
+			i, x, err := parseEntry(f)
+			if err != nil {
+				return nil, fmt.Errorf("line %d%w", line, err)
 			}
 			if i <= last {
 				return nil, fmt.Errorf("line %d: index %d after %d, but indices must grow", line, i, last)
@@ -51,40 +58,42 @@ func ReadLIBSVM(r io.Reader, dim int) (*Records, error) {
 				return nil, fmt.Errorf("line %d: %w", line, &check.Error{Name: "index", Value: i, Rule: fmt.Sprintf("at most the dimension %d", dim)})
 			}
 			last = i
-			x, err := ParseNumber(b)
-			if err != nil {
-				return nil, fmt.Errorf("line %d, index %d: %w", line, i, err)
-			}
-			entries = append(entries, entry{len(y), i - 1, x})
-			if len(entries) > maxValues {
+			if named++; named > maxValues {
 				return nil, fmt.Errorf("line %d: more than %d numbers", line, maxValues)
 			}
+			columns, values = append(columns, int32(i-1)), append(values, x)
 		}
-		largest = max(largest, last)
-		if y = append(y, v); len(y) > maxValues { // lines without a field
+		if err := b.Add(columns, values, y); err != nil {
+			return nil, fmt.Errorf("line %d: %w", line, err)
+		}
+		if len(b.s.y) > maxValues { // lines without a field
 			return nil, fmt.Errorf("line %d: more than %d records", line, maxValues)
 		}
 	}
 	if err := scan.Err(); err != nil {
 		if errors.Is(err, bufio.ErrTooLong) {
-			return nil, fmt.Errorf("line %d is longer than %d bytes", len(y)+1, MaxLine)
+			return nil, fmt.Errorf("line %d is longer than %d bytes", len(b.s.y)+1, MaxLine)
 		}
 		return nil, err
 	}
-	if dim == 0 {
-		dim = largest
-	}
 	switch {
-	case len(y) == 0:
+	case len(b.s.y) == 0:
 		return nil, errors.New("no records")
-	case dim == 0:
+	case dim == 0 && b.largest == 0:
 		return nil, errors.New("no features")
-	case len(y) > maxValues/dim:
-		return nil, fmt.Errorf("%d records of dimension %d are more than %d numbers", len(y), dim, maxValues)
 	}
-	x := make([]float64, len(y)*dim)
-	for _, e := range entries {
-		x[e.row*dim+e.column] = e.value
+	return b.Records()
+}
+
+// parseEntry parses "index:value". The error begins with ":" or the place.
+func parseEntry(f string) (index int, value float64, err error) {
+	a, b, ok := strings.Cut(f, ":")
+	index, err = strconv.Atoi(a)
+	if !ok || err != nil || index < 1 || index > maxValues {
+		return 0, 0, fmt.Errorf(": %w", &check.Error{Name: "field", Value: shorten(f), Rule: "index:value with an index from 1"})
 	}
-	return NewRecords(len(y), dim, x, y)
+	if value, err = ParseNumber(b); err != nil {
+		return 0, 0, fmt.Errorf(", index %d: %w", index, err)
+	}
+	return index, value, nil
 }

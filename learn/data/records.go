@@ -21,6 +21,9 @@ type Records struct {
 	n, d int
 	x    []float64 // row by row
 	y    []float64 // nil where there are none
+
+	columns  []string // names of the features, nil where the file has none
+	response string   // name of the response
 }
 
 // MaxMagnitude bounds features and responses, so that no gradient overflows.
@@ -52,7 +55,7 @@ func NewRecords(n, d int, features, y []float64) (*Records, error) {
 			return nil, fmt.Errorf("record %d: response = %v, but it must be at most %g in size", i+1, v, MaxMagnitude)
 		}
 	}
-	return &Records{n, d, features, y}, nil
+	return &Records{n: n, d: d, x: features, y: y}, nil
 }
 
 // Len returns n.
@@ -63,6 +66,25 @@ func (r *Records) Dim() int { return r.d }
 
 // HasResponses says whether the records have responses.
 func (r *Records) HasResponses() bool { return r.y != nil }
+
+// Columns returns the names of the features, without that of WithIntercept; nil where the
+// file had none. They are taken for public, as a file's format is.
+func (r *Records) Columns() []string { return slices.Clone(r.columns) }
+
+// ResponseName returns the name of the response's column, "" where the file had none.
+func (r *Records) ResponseName() string { return r.response }
+
+// WithIntercept returns the records with a last feature 1, whose weight is a model's
+// intercept.
+func (r *Records) WithIntercept() *Records {
+	w := *r
+	w.d++
+	w.x = make([]float64, 0, r.n*w.d)
+	for i := range r.n {
+		w.x = append(append(w.x, r.Row(i)...), 1)
+	}
+	return &w
+}
 
 // Row returns the features of record i, from 0, not to be changed.
 func (r *Records) Row(i int) []float64 { return r.x[i*r.d : (i+1)*r.d : (i+1)*r.d] }
@@ -80,11 +102,12 @@ func (r *Records) Head(n int) (*Records, error) {
 	if n < 1 || n > r.n {
 		return nil, &check.Error{Name: "number of records", Value: n, Rule: fmt.Sprintf("between 1 and %d", r.n)}
 	}
-	h := &Records{n: n, d: r.d, x: r.x[:n*r.d]}
+	h := *r
+	h.n, h.x = n, r.x[:n*r.d]
 	if r.y != nil {
 		h.y = r.y[:n]
 	}
-	return h, nil
+	return &h, nil
 }
 
 // Select returns the records with the given indices, from 0, copied.
@@ -92,7 +115,8 @@ func (r *Records) Select(indices []int) (*Records, error) {
 	if len(indices) == 0 {
 		return nil, errors.New("no records selected")
 	}
-	s := &Records{n: len(indices), d: r.d, x: make([]float64, 0, len(indices)*r.d)}
+	s := *r
+	s.n, s.x, s.y = len(indices), make([]float64, 0, len(indices)*r.d), nil
 	for _, i := range indices {
 		if i < 0 || i >= r.n {
 			return nil, &check.Error{Name: "record", Value: i, Rule: fmt.Sprintf("between 0 and %d", r.n-1)}
@@ -102,7 +126,7 @@ func (r *Records) Select(indices []int) (*Records, error) {
 			s.y = append(s.y, r.y[i])
 		}
 	}
-	return s, nil
+	return &s, nil
 }
 
 // Mean returns the mean of the rows.
@@ -133,7 +157,9 @@ func (r *Records) Shortened(radius float64) *Records {
 		// At least radius in exact arithmetic too: the norm is below by at most the slack.
 		if v := vec.Norm(r.Row(i)) * (1 + vec.Slack(r.d)); v > radius {
 			if s == r {
-				s = &Records{r.n, r.d, append([]float64(nil), r.x...), r.y}
+				c := *r
+				c.x = slices.Clone(r.x)
+				s = &c
 			}
 			floats.Scale(radius/v*(1-0x1p-50), s.x[i*r.d:(i+1)*r.d])
 		}

@@ -1,9 +1,13 @@
 // Package geometry has what keeps a model small: regularisers ψ and sets, by their proximal
 // maps and projections. Give a method's Config one of NoRegularizer, L1, L2 and Ball; a
-// regulariser of another program implements Regularizer.
+// regulariser of another program implements Regularizer. Methods without a projection take a
+// Set, by its linear minimisation: LpBall, and the polytopes L1Ball, Simplex and Hull.
 //
 // # Notation
 //
+//	W, D         Set, Set.Diameter
+//	p, q         Set.Norm, Dual           features are measured in ‖·‖_q
+//	V, J         Polytope.Vertex, Vertices
 //	ψ            Regularizer
 //	prox_{tψ}    Regularizer.Prox
 //	μ_ψ          Regularizer.StrongConvexity

@@ -8,22 +8,41 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Link is φ(z, y), a loss of the prediction z that is convex in it. Its zero value is ready.
+// Link is φ(z, y), a loss of the prediction z. Unless it says otherwise its zero value is
+// ready. What it says of itself is taken on trust: accounts of privacy rest on it.
 type Link interface {
+	// Name names the link and its parameters; it goes into a plan's digest.
 	Name() string
 	// Check says what is wrong with a response, which is NaN where there are none.
 	Check(y float64) error
 	Value(z, y float64) float64
-	// Slope returns φ′(z, y).
+	// Slope returns φ′(z, y), where there are several any of them.
 	Slope(z, y float64) float64
-	// Curvature returns a bound on φ″ for every z and y.
+	// Curvature returns a bound on |φ″| for every z and y, +Inf where φ has kinks.
 	Curvature() float64
+	// Lipschitz returns a bound on |φ′(z, y)| for |z| ≤ within and every y, rounded up, +Inf
+	// where there is none. within may be +Inf.
+	Lipschitz(within float64) float64
+	// WeakConvexity returns a ρ for which φ(z, y) + (ρ/2)z² is convex in z, rounded up: 0 for
+	// a convex φ.
+	WeakConvexity() float64
 }
 
-// GLM is the generalised linear loss φ(⟨a,x⟩, y). It is convex, its smoothness for ‖a‖ ≤ R is
-// the curvature times R², and clipping its gradient clamps φ′, which leaves φ′ monotone: its
-// clipped steps are non-expansive.
+// GLM is the generalised linear loss φ(⟨a,x⟩, y). Its smoothness for ‖a‖ ≤ R is the curvature
+// times R², its Lipschitz constant the link's times R, and where φ is convex so is f, and
+// clipping its gradient clamps φ′, which leaves φ′ monotone: its clipped steps are
+// non-expansive.
 type GLM[L Link] struct{ Link L }
+
+// Linear is a loss that a GLM is.
+type Linear interface {
+	Loss
+	// Scalar returns φ.
+	Scalar() Link
+}
+
+// Scalar returns the link.
+func (l GLM[L]) Scalar() Link { return l.Link }
 
 // Name returns the link's name.
 func (l GLM[L]) Name() string { return l.Link.Name() }
@@ -48,19 +67,37 @@ func (l GLM[L]) Gradient(g, x, a []float64, y float64) {
 	}
 }
 
-// Curvature returns the link's, for which ∇²f ≼ Curvature()·aaᵀ.
+// Curvature returns the link's, for which -Curvature()·aaᵀ ≼ ∇²f ≼ Curvature()·aaᵀ.
 func (l GLM[L]) Curvature() float64 { return l.Link.Curvature() }
 
 // Smoothness returns Curvature()·radius².
-func (l GLM[L]) Smoothness(radius float64) float64 {
-	return l.Link.Curvature() * radius * radius * (1 + 0x1p-50)
+func (l GLM[L]) Smoothness(radius float64) float64 { return timesSquare(l.Link.Curvature(), radius) }
+
+// Lipschitz returns a bound on ‖∇f(x; a, y)‖ for ‖a‖ ≤ radius, ‖x‖ ≤ model and every y,
+// rounded up; model may be +Inf. The norms are ℓ2, or any other and its dual.
+func (l GLM[L]) Lipschitz(radius, model float64) float64 {
+	return l.Link.Lipschitz(radius*model*(1+0x1p-50)) * radius * (1 + 0x1p-50)
 }
 
-// Convex returns true.
-func (GLM[L]) Convex() bool { return true }
+// WeakConvexity returns a ρ for which f + (ρ/2)‖x‖² is convex for every ‖a‖ ≤ radius,
+// rounded up.
+func (l GLM[L]) WeakConvexity(radius float64) float64 {
+	return timesSquare(l.Link.WeakConvexity(), radius)
+}
 
-// ClipKeepsContraction returns true.
-func (GLM[L]) ClipKeepsContraction() bool { return true }
+// timesSquare returns c·radius², rounded up, and 0 for c = 0 whatever the radius is.
+func timesSquare(c, radius float64) float64 {
+	if c == 0 || math.IsInf(c, 1) {
+		return c
+	}
+	return c * radius * radius * (1 + 0x1p-50)
+}
+
+// Convex says whether φ is convex.
+func (l GLM[L]) Convex() bool { return l.Link.WeakConvexity() == 0 }
+
+// ClipKeepsContraction says whether φ is convex.
+func (l GLM[L]) ClipKeepsContraction() bool { return l.Convex() }
 
 // LeastSquares is f(x; a, y) = (⟨a,x⟩-y)², without the usual half. L = 2‖a‖².
 type LeastSquares = GLM[Square]
@@ -73,6 +110,14 @@ func (Square) Check(float64) error        { return nil }
 func (Square) Value(z, y float64) float64 { return (z - y) * (z - y) }
 func (Square) Slope(z, y float64) float64 { return 2 * (z - y) }
 func (Square) Curvature() float64         { return 2 }
+func (Square) Lipschitz(float64) float64  { return math.Inf(1) }
+func (Square) WeakConvexity() float64     { return 0 }
+
+// Prox returns (2y+βm)/(2+β).
+func (Square) Prox(m, y, beta float64) float64 { return m + 2*(y-m)/(2+beta) }
+
+// EnvelopeSlope returns 2β(m-y)/(2+β).
+func (Square) EnvelopeSlope(m, y, beta float64) float64 { return 2 * (m - y) * (beta / (2 + beta)) }
 
 // Logistic is f(x; a, y) = -y·ln h - (1-y)·ln(1-h), h = 1/(1+e^-⟨a,x⟩), y in {0, 1}.
 // L = ‖a‖²/4. (The source prints the second logarithm without its 1-.)
@@ -84,7 +129,10 @@ type Logit struct{}
 func (Logit) Name() string { return "logistic" }
 
 // Check refuses labels other than 0 and 1.
-func (Logit) Check(y float64) error {
+func (Logit) Check(y float64) error { return checkLabel(y) }
+
+// checkLabel is the one rule of classes: 0 or 1.
+func checkLabel(y float64) error {
 	if y == -1 {
 		return errors.New("label = -1, but it must be 0 or 1: map -1 to 0")
 	}
@@ -98,5 +146,13 @@ func (Logit) Value(z, y float64) float64 {
 	return max(z, 0) + math.Log1p(math.Exp(-math.Abs(z))) - y*z
 }
 
-func (Logit) Slope(z, y float64) float64 { return 1/(1+math.Exp(-z)) - y }
+func (Logit) Slope(z, y float64) float64 { return sigmoid(z) - y }
 func (Logit) Curvature() float64         { return 0.25 }
+func (Logit) Lipschitz(float64) float64  { return 1 }
+func (Logit) WeakConvexity() float64     { return 0 }
+
+// sigmoid returns 1/(1+e^-z).
+func sigmoid(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
+
+// sign returns -1 for the label 0 and 1 for the label 1.
+func sign(y float64) float64 { return 2*y - 1 }

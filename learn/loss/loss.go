@@ -2,14 +2,21 @@
 // response y, and what is known of each: whether it is convex, how smooth it is for records
 // within a radius, and whether clipping keeps its gradient steps non-expansive. Accounts of
 // privacy rest on these statements. MeanEstimation and the generalised linear models, GLM of a
-// Link, are ready to use.
+// Link, are ready to use. Proximal links have an exact proximal map, and an Envelope that
+// smooths them.
 //
 // # Notation
 //
 //	f, ∇f    Loss.Loss, Loss.Gradient
 //	L(R)     Loss.Smoothness          of f for every ‖a‖ ≤ R, rounded up
 //	φ(z, y)  Link                     z = ⟨a,x⟩, the prediction
+//	L0, ρ    Link.Lipschitz, WeakConvexity
+//	β, env   Envelope                 Moreau parameter and envelope
 //	x        model                    a, y: features and response
+//
+// Sources: Parikh and Boyd, Proximal Algorithms (2014), Sections 3.1 and 6; Bassily, Guzmán
+// and Menart, Differentially Private Stochastic Optimization: New Results in Convex and
+// Non-Convex Settings (2021), for the envelope of generalised linear losses.
 package loss
 
 // Loss is a loss f(x; q) for a model x and a sample q = (a, y): features a and response y.

@@ -2,170 +2,182 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
-from dataclasses import dataclass, field
+import tempfile
 from pathlib import Path
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Dict, Optional, Union
 
 from ._program import Progress, flags, run
+from ._results import Labels, Plan, Result, Table
+from ._rows import read
 
-
-@dataclass(frozen=True)
-class Table:
-    """A certified noise function.
-
-    Attributes:
-        gamma: γ(0) … γ(K); with l votes for 1 the majority is released with probability γ(l),
-            otherwise a fair coin.
-        error: the expected error of what it is optimal for.
-        gap: how far at most the error is from the least possible.
-        data: everything else, as the program's JSON has it.
-    """
-
-    gamma: list
-    error: float
-    gap: float
-    data: dict = field(repr=False)
-
-    @classmethod
-    def from_json(cls, text: str) -> "Table":
-        """Read what ``darrm solve --json`` prints. The promise is checked where it is used."""
-        data = json.loads(text)
-        return cls(data["gamma"], data["expected_error"], data["certificate"]["gap"], data)
-
-    def save(self, path: Union[str, os.PathLike]) -> None:
-        """Write the table for ``darrm aggregate --table`` and ``darrm verify``."""
-        Path(path).write_text(json.dumps(self.data, indent=2) + "\n", encoding="utf-8")
-
-
-@dataclass(frozen=True)
-class Labels:
-    """Released labels and what they cost.
-
-    Attributes:
-        labels: one for each query, in the order of the votes. ``None`` is an abstention.
-        queries: the ids of the queries.
-        private: False only for a simulation from a seed.
-        per_label: ``{"epsilon": …, "delta": …}`` of one label.
-        data: everything else, as the program's JSON has it.
-    """
-
-    labels: list
-    queries: list
-    private: bool
-    per_label: Optional[dict]
-    data: dict = field(repr=False)
+_Path = Union[str, "os.PathLike[str]"]
 
 
 def solve(*, progress: Optional[Progress] = None, **options: Any) -> Table:
-    """Find the best noise function: ``solve(K=11, m=3, eps=0.1, teacher_delta=1e-5)``.
+    """Find the best noise function. Keywords are the flags of ``darrm solve``.
 
-    Keywords are the flags of ``darrm solve``. Raises DarrmError.
+    >>> import darrm
+    >>> table = darrm.solve(K=11, m=3, eps=0.1, teacher_delta=1e-5)
+    >>> round(table.error, 6)
+    0.041269
+
+    Raises:
+        DarrmError: its subclass says what went wrong.
     """
     return Table.from_json(run("solve", "--json", *flags(options), progress=progress))
 
 
-def verify(table: Union[Table, str, os.PathLike], **options: Any) -> dict:
-    """Check a table from scratch: privacy and optimality. Returns the program's findings."""
+def verify(table: Union[Table, _Path], **options: Any) -> Dict[str, Any]:
+    """Check a table from scratch: privacy and optimality. Returns the program's findings.
+
+    >>> import darrm
+    >>> table = darrm.solve(K=3, m=1, eps=1, teacher_delta=0)
+    >>> darrm.verify(table)["gamma"] == table.gamma
+    True
+    >>> table.data["m"] = 0.5                       # a promise that it does not keep
+    >>> darrm.verify(table)
+    Traceback (most recent call last):
+        ...
+    darrm.UncertifiedError: ...
+
+    Raises:
+        UncertifiedError: the table does not keep its promise.
+    """
     if isinstance(table, Table):
-        return json.loads(run("verify", "--json", *flags(options), "-", stdin=json.dumps(table.data).encode()))
-    return json.loads(run("verify", "--json", *flags(options), os.fspath(table)))
+        text = run("verify", "--json", *flags(options), "-", stdin=json.dumps(table.data).encode())
+    else:
+        text = run("verify", "--json", *flags(options), "--", os.fspath(table))
+    found: Dict[str, Any] = json.loads(text)
+    return found
 
 
 def aggregate(
-    votes: Any, *, table: Union[Table, str, os.PathLike, None] = None, progress: Optional[Progress] = None, **options: Any
+    votes: Any, *, table: Union[Table, _Path, None] = None, progress: Optional[Progress] = None, **options: Any
 ) -> Labels:
     """Release one private label for each query.
 
     Args:
         votes: a file's path, or rows of votes: a sequence of sequences, a NumPy array or a
             pandas frame, a row for each query and a column for each teacher. With
-            ``layout="counts"``, a column for each class.
+            ``layout="counts"``, a column for each class. A frame's index, where it is not just
+            0, 1, …, holds the queries' ids; so does a column ``query`` or ``id``.
         table: a Table, or a file of one. Say with it what your own teachers promise.
         progress: called with a dict for each step.
-        options: the flags of ``darrm aggregate``.
+        options: the flags of ``darrm aggregate``. With ``out="labels.json"`` the labels are in
+            that file too, and a request that was released before gives them again.
 
     Without a ledger every call is a new release: charge what is released to one with
     ``ledger=…, request_id=…``.
 
+    >>> import darrm
+    >>> votes = [["cat", "cat", "dog"], ["bird", "bird", "bird"]]
+    >>> released = darrm.aggregate(votes, classes=["cat", "dog", "bird"], mechanism="permute-and-flip",
+    ...                            total_eps=600, affected=1)     # so large that nothing is hidden
+    >>> released.labels
+    ['cat', 'bird']
+
     Raises:
         DarrmError: and then nothing is released.
     """
+    if options.get("dry_run"):
+        raise TypeError("dry_run releases nothing: call darrm.price")
+    out = options.get("out")
+    if out is not None and not os.fspath(out).endswith(".json"):
+        raise ValueError(f"out = {os.fspath(out)!r}, but its name must end with .json here; darrm.run writes all forms")
     if isinstance(table, Table):
         # A table goes by a file, since the votes are on standard input.
-        import tempfile
-
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "table.json"
             table.save(path)
             return aggregate(votes, table=path, progress=progress, **options)
-    data = json.loads(_with_votes("aggregate", votes, progress, table=table, **options))
+    text = _with_votes(["aggregate"], votes, progress, {"table": table, **options})
+    data: Dict[str, Any] = json.loads(text if out is None else Path(out).read_text(encoding="utf-8"))
     answers = data.pop("labels")
-    return Labels([a["label"] for a in answers], [a["query"] for a in answers], data["private"], data.get("per_label"), data)
+    return Labels(
+        [a["label"] for a in answers], [a["query"] for a in answers], data["private"], data.get("per_label"), data
+    )
 
 
-def compare(votes: Any, *, progress: Optional[Progress] = None, **options: Any) -> dict:
-    """How well every mechanism would do on these votes. The figures are NOT private."""
-    return json.loads(_with_votes("compare", votes, progress, **options))
+def price(votes: Any, *, progress: Optional[Progress] = None, **options: Any) -> Dict[str, Any]:
+    """What aggregate would charge, by a dry run: nothing is released and nothing charged.
+
+    >>> import darrm
+    >>> cost = darrm.price([[1, 0, 1, 1, 1]] * 7, eps="inf", affected=1, total_eps=0.5)
+    >>> cost["queries"], cost["all_labels_fresh_teachers"]
+    (7, {'epsilon': 3.5, 'delta': 0})
+    """
+    if isinstance(options.get("table"), Table):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "table.json"
+            options["table"].save(path)
+            return price(votes, progress=progress, **{**options, "table": path})
+    cost: Dict[str, Any] = json.loads(_with_votes(["aggregate"], votes, progress, {**options, "dry_run": True}))
+    return cost
 
 
-def plan(votes: Any = None, *, progress: Optional[Progress] = None, **options: Any) -> dict:
+def compare(votes: Any, *, progress: Optional[Progress] = None, **options: Any) -> Result:
+    """How well every mechanism would do on these votes. The figures are NOT private.
+
+    >>> import darrm
+    >>> votes = [[1, 0, 1, 1, 1], [0, 0, 0, 1, 0]]
+    >>> best = darrm.compare(votes, total_eps=1, eps="inf", affected=1).rows[0]
+    >>> best["title"], round(best["score.agreement"], 3)
+    ('best of the vote counts', 0.901)
+    """
+    return Result(json.loads(_with_votes(["compare"], votes, progress, options)), "mechanisms")
+
+
+def describe(votes: Any, *, progress: Optional[Progress] = None, **options: Any) -> Result:
+    """What the votes look like (``darrm votes describe``). NOT private: for your eyes only.
+
+    >>> import darrm
+    >>> look = darrm.describe([[1, 0, 1, 1, 1], [0, 0, 0, 1, 0]])
+    >>> look["queries"], look["k"], look["agreement"]
+    (2, 5, 0.8)
+    >>> look["histogram"]                       # queries with 0, 1, … 5 votes for 1
+    [0, 1, 0, 0, 1, 0]
+    """
+    return Result(json.loads(_with_votes(["votes", "describe"], votes, progress, options)), "teachers")
+
+
+def plan(votes: Any = None, *, progress: Optional[Progress] = None, **options: Any) -> Plan:
     """From a budget to a mechanism: what to use, what to expect of it, and what it costs.
 
     Args:
-        votes: as in aggregate, or ``None`` with ``K`` (and ``classes``) stated.
+        votes: as in aggregate, or ``None`` with ``K`` (and ``classes``) stated. Choosing a
+            mechanism by private votes is not covered by the budget.
+        progress: called with a dict for each step.
         options: the flags of ``darrm plan``.
+
+    >>> import darrm
+    >>> plan = darrm.plan(K=9, eps="inf", affected=1, budget_eps=5, budget_delta=0, queries=5)
+    >>> plan["choices"][0]["title"], round(plan["choices"][0]["agreement"], 4)
+    ('darrm, optimal γ', 0.9198)
+    >>> votes = [[1, 1, 1, 1, 1, 1, 1, 1, 0]] * 5
+    >>> darrm.aggregate(votes, **plan.options).per_label
+    {'epsilon': 1, 'delta': 0}
     """
     if votes is None:
-        return json.loads(run("plan", "--json", *flags(options), progress=progress))
-    return json.loads(_with_votes("plan", votes, progress, **options))
+        return Plan(json.loads(run("plan", "--json", *flags(options), progress=progress)), "choices")
+    return Plan(json.loads(_with_votes(["plan"], votes, progress, options)), "choices")
 
 
-def _with_votes(command: str, votes: Any, progress: Optional[Progress], **options: Any) -> str:
+def account(*, progress: Optional[Progress] = None, **options: Any) -> Result:
+    """What answers cost together, by every bound, before any is released.
+
+    >>> import darrm
+    >>> cost = darrm.account(K=250, total_eps=0.05, eps="inf", affected=1, queries=[1, 100], slack=1e-6)
+    >>> [row["epsilon"] < 0.05 * row["queries"] for row in cost.rows[1:]]
+    [True]
+    """
+    data = json.loads(run("account", "--json", *flags(options), progress=progress))
+    return Result(data, "fresh_teachers")
+
+
+def _with_votes(command: "list[str]", votes: Any, progress: Optional[Progress], options: Dict[str, Any]) -> str:
     if isinstance(votes, (str, os.PathLike)):
-        return run(command, "--json", *flags(options), os.fspath(votes), progress=progress)
-    text, width = _csv(votes)
-    if options.get("layout") is None and options.get("K") is None and not hasattr(votes, "columns"):
-        options["K"], options["header"] = width, "no"  # rows without names: every column is a teacher
-    return run(command, "--json", *flags(options), "-", stdin=text, progress=progress)
-
-
-def _csv(votes: Any) -> "tuple[bytes, int]":
-    """The rows as CSV, with a header only where the columns have names, and the columns' number."""
-    header: Optional[Sequence] = None
-    if hasattr(votes, "columns") and hasattr(votes, "itertuples"):  # a pandas frame
-        header = list(votes.columns)
-        rows = votes.itertuples(index=False)
-    elif hasattr(votes, "tolist"):  # a NumPy array
-        if getattr(votes, "ndim", 2) != 2:
-            raise ValueError(f"votes have {votes.ndim} axes, but they need 2: queries and teachers")
-        rows = votes.tolist()
-    else:
-        rows = votes
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    if header is not None:
-        writer.writerow(header)
-    width = len(header) if header is not None else None
-    for i, row in enumerate(rows):
-        row = [_plain(v) for v in row]
-        if width is None:
-            width = len(row)
-        if len(row) != width:
-            raise ValueError(f"row {i} of the votes has {len(row)} columns, but the others have {width}")
-        writer.writerow(row)
-    if width is None:
-        raise ValueError("no votes")
-    return out.getvalue().encode(), width
-
-
-def _plain(value: Any) -> Any:
-    """True and 1.0 as the program reads them, and NaN, which is a missing vote."""
-    if isinstance(value, float) and value != value:
-        return ""
-    if isinstance(value, bool) or (isinstance(value, float) and value.is_integer()):
-        return int(value)
-    return value
+        return run(*command, "--json", *flags(options), "--", os.fspath(votes), progress=progress)
+    rows, options = read(votes, options)
+    return run(*command, "--json", *flags(options), "-", stdin=rows, progress=progress)

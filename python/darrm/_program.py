@@ -8,10 +8,10 @@ import shutil
 import subprocess
 import threading
 from pathlib import Path
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Dict, Optional
 
 #: What a call may report while it works: one dict for each step.
-Progress = Callable[[dict], None]
+Progress = Callable[[Dict[str, Any]], None]
 
 
 class DarrmError(Exception):
@@ -87,22 +87,30 @@ def program() -> str:
     return found
 
 
-def flags(options: dict) -> list:
+def flags(options: Dict[str, Any]) -> "list[str]":
     """The program's flags for keywords: ``total_eps=0.5`` is ``--total-eps=0.5``."""
-    out = []
+    out: "list[str]" = []
     for name, value in options.items():
         flag = "--" + name.replace("_", "-")
         if value is None or value is False:
             continue
         if value is True:
             out.append(flag)
-        elif isinstance(value, (list, tuple)):
-            out.append(flag + "=" + ",".join(str(v) for v in value))
-        elif isinstance(value, (str, int, float, os.PathLike)) or hasattr(value, "__float__"):
-            out.append(f"{flag}={value if isinstance(value, (str, os.PathLike)) else _number(value)}")
+        elif isinstance(value, (list, tuple, range)) or getattr(value, "ndim", 0) == 1:
+            out.append(flag + "=" + ",".join(_text(name, v) for v in value))
         else:
-            raise TypeError(f"{name} = {value!r}: not a number, text, list or truth value")
+            out.append(f"{flag}={_text(name, value)}")
     return out
+
+
+def _text(name: str, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, os.PathLike):
+        return str(os.fspath(value))
+    if hasattr(value, "__float__"):
+        return _number(value)
+    raise TypeError(f"{name} = {value!r}: not a number, text, list or truth value")
 
 
 def _number(value: Any) -> str:
@@ -120,49 +128,67 @@ def run(*arguments: str, stdin: Optional[bytes] = None, progress: Optional[Progr
         stdin: what it reads, if anything.
         progress: called with a dict for each step that the program reports.
 
+    >>> import darrm
+    >>> darrm.run("version").split()[0]
+    'darrm'
+
     Raises:
         DarrmError: the subclass that the program's failure is.
     """
     command = [program(), *map(str, arguments)]
     if progress is not None:
         command.append("--progress=json")
-    with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as p:
-        said: list = []
-
-        def listen() -> None:
+    said: "list[str]" = []
+    out: "list[bytes]" = []
+    pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+    try:
+        p = subprocess.Popen(command, stdin=nothing if stdin is None else pipe, stdout=pipe, stderr=pipe)
+    except OSError as e:
+        raise Failure(f"the program cannot be started: {e}", hint="name the program darrm in $DARRM") from e
+    with p:
+        # Progress is called here, in the caller's thread; the other two pipes have threads.
+        threads = [threading.Thread(target=_collect, args=(p.stdout, out), daemon=True)]
+        if stdin is not None:
+            threads.append(threading.Thread(target=_feed, args=(p.stdin, stdin), daemon=True))
+        try:
+            for t in threads:
+                t.start()
+            assert p.stderr is not None
             for line in p.stderr:
                 text = line.decode("utf-8", "replace")
                 if progress is not None and text.startswith('{"progress"'):
                     progress(json.loads(text)["progress"])
                 else:
                     said.append(text)
-
-        def feed() -> None:
-            try:
-                p.stdin.write(stdin)
-                p.stdin.close()
-            except BrokenPipeError:
-                pass  # the program ended first, and says why
-
-        threads = [threading.Thread(target=listen)] + ([threading.Thread(target=feed)] if stdin is not None else [])
-        try:
-            for t in threads:
-                t.start()
-            out = p.stdout.read()
             for t in threads:
                 t.join()
             p.wait()
         except BaseException:
             p.terminate()  # the program stops within a second and leaves no half-written file
+            if p.stderr is not None:
+                p.stderr.read()  # its last words may be more than a pipe holds
+            p.wait()
+            for t in threads:
+                t.join()
             raise
     if p.returncode != 0:
         raise _error(said, p.returncode)
-    return out.decode("utf-8")
+    return b"".join(out).decode("utf-8")
 
 
-def _error(said: list, code: int) -> DarrmError:
+def _collect(pipe: Any, into: "list[bytes]") -> None:
+    into.append(pipe.read())
+
+
+def _feed(pipe: Any, data: bytes) -> None:
+    try:
+        pipe.write(data)
+        pipe.close()
+    except BrokenPipeError:
+        pass  # the program ended first, and says why
+
+
+def _error(said: "list[str]", code: int) -> DarrmError:
     for line in reversed(said):
         if line.startswith('{"error"'):
             e = json.loads(line)

@@ -31,11 +31,14 @@ more than they do. The release's e^ε is rounded down: it must keep a little mor
 Symbols: K teachers, γ gamma, φ phi, ε epsilon, Δ teacher_delta, δ delta, E release_factor.
 """
 
+from __future__ import annotations
+
 import argparse
 import json
 import math
 import sys
 from fractions import Fraction
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 __all__ = ["CheckError", "Verdict", "check", "main"]
 
@@ -66,7 +69,9 @@ class Verdict:
         gap: how far at most the error is from the least possible, as a float.
     """
 
-    def __init__(self, private, excess, worst, constraints, optimal, error, gap):
+    def __init__(
+        self, private: bool, excess: float, worst: List[int], constraints: int, optimal: bool, error: float, gap: float
+    ) -> None:
         self.private = private
         self.excess = excess
         self.worst = worst
@@ -76,14 +81,14 @@ class Verdict:
         self.gap = gap
 
 
-def _decimal(number, name):
+def _decimal(number: Any, name: str) -> Fraction:
     """The exact value of the decimal that a JSON file shows."""
     if isinstance(number, bool) or not isinstance(number, (int, Fraction)):
         raise CheckError(f"{name} = {number!r}, but it must be a number")
     return Fraction(number)
 
 
-def _exp(x, up):
+def _exp(x: Fraction, up: bool) -> Fraction:
     """e^x for a fraction x ≥ 0, rounded up or down to _DIGITS digits after the point."""
     halvings = 0
     while x > 1:
@@ -96,24 +101,27 @@ def _exp(x, up):
         low += term
         steps += 1
         term = term * x.numerator // (x.denominator * steps)
-    high = low + 4 * steps
-    low, high = Fraction(low, scale), Fraction(high, scale)
+    below, above = Fraction(low, scale), Fraction(low + 4 * steps, scale)
     for _ in range(halvings):
-        low, high = low * low, high * high
+        below, above = below * below, above * above
     unit = 10**_DIGITS
-    return Fraction(math.ceil(high * unit), unit) if up else Fraction(math.floor(low * unit), unit)
+    return Fraction(math.ceil(above * unit), unit) if up else Fraction(math.floor(below * unit), unit)
+
+
+#: What a teacher answers 1 with, beside and without a record.
+_Pair = Tuple[Union[int, Fraction], Union[int, Fraction]]
 
 
 class _Table:
     """A table file, read and checked for form."""
 
-    def __init__(self, raw):
-        def field(name):
+    def __init__(self, raw: Dict[str, Any]) -> None:
+        def field(name: str) -> Any:
             if name not in raw:
                 raise CheckError(f"{name} is missing")
             return raw[name]
 
-        def whole(name, least, most):
+        def whole(name: str, least: int, most: int) -> int:
             value = field(name)
             if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
                 raise CheckError(f"{name} = {value!r}, but it must be a whole number from {least} to {most}")
@@ -125,7 +133,7 @@ class _Table:
         self.k = whole("k", 1, 10**6)
         self.affected = whole("affected", 1, self.k)
         self.endless = field("epsilon") == "inf"
-        self.epsilon = None if self.endless else _decimal(raw["epsilon"], "epsilon")
+        self.epsilon = Fraction(0) if self.endless else _decimal(raw["epsilon"], "epsilon")  # endless: not used
         self.teacher_delta = _decimal(field("teacher_delta"), "teacher_delta")
         self.delta = _decimal(field("delta"), "delta")
         if "total_epsilon" in raw:
@@ -155,7 +163,7 @@ class _Table:
             raise CheckError(f'shape = {self.shape!r}, but it must be "free" or "monotone"')
         self.raw = raw
 
-    def phi(self):
+    def phi(self) -> Tuple[List[int], int]:
         """φ(0) … φ(K) as integers, and the integer that stands for 1."""
         # γ is a float64 in [0,1]: its exact value, not that of its decimal, is what is drawn.
         one = 2**53
@@ -168,7 +176,7 @@ class _Table:
             values.append(sign * int(exact))
         return values, one
 
-    def corners(self):
+    def corners(self) -> "List[Optional[_Pair]]":
         """The pairs (p, p') in the order of the table's proof, None where Δ = 0 leaves one out."""
         d = self.teacher_delta
         if self.endless:
@@ -176,10 +184,10 @@ class _Table:
         else:
             x = _exp(self.epsilon, up=True)
             a = (x + d) / (x + 1)
-        near = [(d, 0), (0, d), (1, 1 - d), (1 - d, 1)] if d else [None] * 4
+        near: List[Optional[_Pair]] = [(d, 0), (0, d), (1, 1 - d), (1 - d, 1)] if d else [None] * 4
         return [(0, 0), (1, 1), *near, (a, 1 - a), (1 - a, a)]
 
-    def weights(self):
+    def weights(self) -> Optional[List[Fraction]]:
         """What each γ(l), l < K/2, is worth in the objective; None for the worst case."""
         k, free = self.k, (self.k + 1) // 2
         if self.raw.get("worst_case"):
@@ -197,7 +205,7 @@ class _Table:
         return [(b[k - l] - b[l]) / 2 for l in range(free)]
 
 
-def _worst(table, corners, factor):
+def _worst(table: _Table, corners: Sequence[Optional[_Pair]], factor: Fraction) -> Tuple[Fraction, List[int], int]:
     """The largest Φ(p) - factor·Φ(p') over all multisets, its corners, and their number.
 
     A multiset's value comes from that of one teacher fewer: with one more teacher at
@@ -213,16 +221,18 @@ def _worst(table, corners, factor):
         steps.append((i, int(p * d), int(q * d), d, pair[0] != pair[1]))
     # The corners with the largest denominators come last: the integers stay short for long.
     steps.sort(key=lambda s: s[3])
-    best, counts, visited = [None, None], [0] * len(corners), 0
+    best: Optional[Fraction] = None
+    worst: List[int] = []
+    counts, visited = [0] * len(corners), 0
     top, bottom = factor.numerator, factor.denominator
 
-    def visit(first, left, movable, u, v, scale):
-        nonlocal visited
+    def visit(first: int, left: int, movable: int, u: List[int], v: List[int], scale: int) -> None:
+        nonlocal visited, best, worst
         if not left:
             visited += 1
             value = Fraction(bottom * u[0] - top * v[0], bottom * scale)
-            if best[0] is None or value > best[0]:
-                best[0], best[1] = value, counts[:]
+            if best is None or value > best:
+                best, worst = value, counts[:]
             return
         for j in range(first, len(steps)):
             i, p, q, d, moves = steps[j]
@@ -238,20 +248,24 @@ def _worst(table, corners, factor):
             counts[i] -= 1
 
     visit(0, table.k, table.affected, phi, phi, one)
-    return best[0], best[1], visited
+    assert best is not None  # there is a constraint for every K
+    return best, worst, visited
 
 
-def _law(counts, corners, side):
+def _law(counts: Sequence[int], corners: Sequence[Optional[_Pair]], side: int) -> List[Fraction]:
     """The probabilities of each number of ones for teachers at these corners."""
     law = [Fraction(1)]
+    none = [Fraction(0)]
     for n, pair in zip(counts, corners):
+        if pair is None:
+            continue  # n is 0: the caller has checked it
         for _ in range(n):
             p = Fraction(pair[side])
-            law = [a * (1 - p) + b * p for a, b in zip(law + [0], [0] + law)]
+            law = [a * (1 - p) + b * p for a, b in zip(law + none, none + law)]
     return law
 
 
-def _lower_bound(table, corners, low_factor, high_factor):
+def _lower_bound(table: _Table, corners: Sequence[Optional[_Pair]], low_factor: Fraction, high_factor: Fraction) -> Fraction:
     """A number that no private noise function of this shape has an error below.
 
     Weak duality: for multipliers y ≥ 0 on constraints that every private γ satisfies,
@@ -284,7 +298,7 @@ def _lower_bound(table, corners, low_factor, high_factor):
         price += y * right
         total += y
     if table.shape == "free":
-        least = sum(min(0, x) for x in d)
+        least = sum((min(Fraction(0), x) for x in d), Fraction(0))
     else:  # γ that do not increase towards the middle are mixtures of steps
         prefix, least = Fraction(0), Fraction(0)
         for x in d:
@@ -294,15 +308,23 @@ def _lower_bound(table, corners, low_factor, high_factor):
     return max(Fraction(0), sum(weights) - price + least - unknown)
 
 
-def check(table):
+def check(table: Union[str, Dict[str, Any]]) -> Verdict:
     """Check a table: a path, or the object that its JSON holds, read by ``load``.
+
+    >>> import darrm
+    >>> from darrm.check import check
+    >>> import json, os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "table.json")
+    >>> darrm.solve(K=3, m=1, eps=1, teacher_delta=0).save(path)
+    >>> verdict = check(path)
+    >>> verdict.private, verdict.optimal, verdict.constraints
+    (True, True, 20)
 
     Returns a Verdict. Raises CheckError for what is no table, or too large for this way, and
     OSError for a file that cannot be read.
     """
-    if not isinstance(table, dict):
-        table = load(table)
-    t = _Table(table)
+    raw: Dict[str, Any] = table if isinstance(table, dict) else load(table)
+    t = _Table(raw)
     corners = t.corners()
     factor = _exp(t.total, up=False)
     left, worst, constraints = _worst(t, corners, factor)
@@ -314,13 +336,13 @@ def check(table):
     if weights is None:
         error = max((1 - g) / 2 for g in gamma[:free])
     else:
-        error = sum(w * (1 - g) for w, g in zip(weights, gamma))
+        error = sum((w * (1 - g) for w, g in zip(weights, gamma)), Fraction(0))
     gap = error - _lower_bound(t, corners, factor, _exp(t.total, up=True))
-    stated = _decimal(table.get("certificate", {}).get("gap"), "certificate.gap")
+    stated = _decimal(raw.get("certificate", {}).get("gap"), "certificate.gap")
     return Verdict(excess <= 0, float(excess), worst, constraints, gap <= stated + _ROUNDING, float(error), float(gap))
 
 
-def load(path):
+def load(path: str) -> Any:
     """Read a table with its decimals as exact fractions; ``-`` is standard input."""
     try:
         if path == "-":
@@ -331,7 +353,7 @@ def load(path):
         raise CheckError(f"{path}: not JSON: {e}") from e
 
 
-def main(arguments=None):
+def main(arguments: Optional[Sequence[str]] = None) -> int:
     """The command. Returns 0 where all holds, 4 where something does not, 3 for other files."""
     parser = argparse.ArgumentParser(prog="python3 -m darrm.check", description="Check a table of darrm solve with exact fractions.")
     parser.add_argument("table", help="the table's file, - for standard input")

@@ -175,8 +175,8 @@ func state() (s release.Stated, err error) {
 func tell(r *darrmbeam.Report) {
 	r.Records = *records
 	fmt.Fprintf(os.Stderr, "%d labels from K = %d teachers\n", r.Queries, r.Problem.K)
-	for _, line := range r.Lines() {
-		fmt.Fprintln(os.Stderr, line)
+	for _, fact := range r.Facts() {
+		fmt.Fprintf(os.Stderr, "%-12s%s\n", fact.Title, fact.Text)
 	}
 	fmt.Fprintln(os.Stderr, "against everybody who cannot tell HMAC-SHA-256 from a random function")
 }

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/release"
+)
+
+// recordFlags say how files of records are read.
+type recordFlags struct {
+	dataFormat, response string
+	positive             []int
+	noHeader             bool
+	dim                  int
+}
+
+func (f *recordFlags) register(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringVar(&f.dataFormat, "data-format", "auto", "\"csv\", \"libsvm\" or \"idx\" (images, pixels over 255); auto goes by the name (.csv; .idx or -ubyte, with .gz too; else libsvm)")
+	fl.StringVar(&f.response, "response", "", "name (or number from 1) of the CSV column of responses")
+	fl.BoolVar(&f.noHeader, "no-header", false, "the first line of a CSV file is a record already")
+	fl.IntVar(&f.dim, "dim", 0, "number of features of LIBSVM records (default: the largest index, which tells of the records)")
+	fl.IntSliceVar(&f.positive, "positive", nil, "labels whose response is 1; all other images are kept and have 0 (default: the label is the response)")
+}
+
+// formatOf returns the format of a file of records.
+func (f *recordFlags) formatOf(path string) string {
+	if f.dataFormat != "auto" {
+		return f.dataFormat
+	}
+	name := strings.TrimSuffix(strings.ToLower(path), ".gz")
+	switch {
+	case strings.HasSuffix(name, ".idx"), strings.HasSuffix(name, "-ubyte"):
+		return "idx"
+	case filepath.Ext(strings.ToLower(path)) == ".csv":
+		return "csv"
+	}
+	return "libsvm"
+}
+
+// reading says what a file of records must have.
+type reading struct {
+	responses bool     // it must have responses
+	dim       int      // its dimension, 0 for the file's own
+	columns   []string // its features, by a CSV file's header; nil for all
+}
+
+// read reads a file of records, labels the file of their labels or "".
+func (f *recordFlags) read(c *cobra.Command, a *app, path, labels string, o reading) (*data.Records, error) {
+	format := f.formatOf(path)
+	if !slices.Contains([]string{"csv", "libsvm", "idx"}, format) {
+		return nil, usagef("data-format = %q, but it must be \"auto\", \"csv\", \"libsvm\" or \"idx\"", f.dataFormat)
+	}
+	if format != "csv" && f.response != "" {
+		return nil, usagef("--response goes with CSV: %s is read as %s", path, format)
+	}
+	if format != "idx" && (labels != "" || f.positive != nil) {
+		return nil, usagef("--labels, --public-labels and --positive go with IDX: %s is read as %s", path, format)
+	}
+	if format != "libsvm" && f.dim != 0 {
+		return nil, usagef("--dim goes with LIBSVM: %s is read as %s", path, format)
+	}
+	var read func(io.Reader) (*data.Records, error)
+	switch format {
+	case "csv":
+		if f.response == "" && o.responses {
+			return nil, usagef("--response must be given: %s needs a column of responses", path)
+		}
+		read = func(r io.Reader) (*data.Records, error) {
+			return data.ReadCSV(r, data.CSVOptions{Response: f.response, Header: !f.noHeader, Columns: o.columns})
+		}
+	case "libsvm":
+		read = func(r io.Reader) (*data.Records, error) { return data.ReadLIBSVM(r, cmp.Or(o.dim, f.dim)) }
+	case "idx":
+		if labels == "" && o.responses {
+			return nil, usagef("%s needs a file of labels (--labels, --public-labels), which are its responses", path)
+		}
+		read = func(r io.Reader) (*data.Records, error) { return f.images(c, a, r, labels) }
+	}
+	in, err := a.open(c.Context(), path, data.MaxBytes)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	records, err := read(in)
+	var flag *check.Error
+	if format == "idx" && errors.As(err, &flag) {
+		return nil, usageError{Err: err} // of --positive; files have errors of their own
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return records, release.Unreadable(c.Context(), err)
+}
+
+// images reads IDX images with the file of their labels, "" for none.
+func (f *recordFlags) images(c *cobra.Command, a *app, r io.Reader, labels string) (*data.Records, error) {
+	if labels == "" {
+		return data.ReadIDX(r, nil, f.positive)
+	}
+	l, err := a.open(c.Context(), labels, data.MaxBytes)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	return data.ReadIDX(r, l, f.positive)
+}

@@ -1,0 +1,149 @@
+package solve
+
+import (
+	"context"
+	"slices"
+
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/lp"
+)
+
+// A weight below rareBelow of the largest one is rare: near the solver's tolerance, where
+// γ(l) is worth nothing to it and stays anywhere. Teachers of whom three in four agree are
+// almost never unanimous, but on real queries they often are.
+const rareBelow = 1e-6
+
+// leastRare is the smallest weight in the second program, relative to its largest: a floor
+// for what the solver sees, which also decides where the objective is 0. Relative to the
+// largest weight of all it is 1e-10, below the tolerance of the first program.
+const leastRare = 1e-4
+
+// lowered is by how much γ may fall in the second program where its weight is not rare,
+// relative to its value: room for the rounding of a point that lies on its constraints.
+const lowered = 1e-12
+
+// worthIt is the gain by the scaled weights from which the second program's answer is taken.
+const worthIt = 1e-7
+
+// samePrecision is the difference of errors, relative to the error of coins, below which two
+// functions are equally good: less than what the solver's tolerance leaves open.
+const samePrecision = lp.Tolerance / 10
+
+// rareWeights returns the rare weights, scaled so that the solver sees them, and 0 for the
+// others: a second criterion for functions that are equally good for the objective. It
+// returns nil where no weight is rare.
+func rareWeights(weights []float64) []float64 {
+	largest, rarest, found := slices.Max(weights), 0.0, false
+	for _, w := range weights {
+		if w < rareBelow*largest {
+			rarest, found = max(rarest, w), true
+		}
+	}
+	if !found {
+		return nil
+	}
+	out := make([]float64, len(weights))
+	for l, w := range weights {
+		switch {
+		case w >= rareBelow*largest:
+		case rarest > 0:
+			out[l] = max(w/rarest, leastRare)
+		default:
+			out[l] = 1
+		}
+	}
+	return out
+}
+
+// missing is by how much γ falls short of 1, by the weights.
+func missing(weights, free []float64) float64 {
+	sum := 0.0
+	for l, w := range weights {
+		sum += w * (1 - free[l])
+	}
+	return sum
+}
+
+// refined solves a second program for the counts whose weight the first one did not see: γ of
+// the others may not fall, and the objective is the weights of the rare ones, scaled up. It
+// returns nil where there is nothing to gain and where the solver fails or ctx ends: free is
+// optimal already, within the tolerance.
+func (pr *program) refined(ctx context.Context, free []float64) []float64 {
+	if pr.o.WorstCase {
+		return nil // it has no weights
+	}
+	weights, err := pr.o.objective().Weights(pr.system.Problem().K)
+	if err != nil {
+		return nil
+	}
+	rare := rareWeights(weights)
+	if rare == nil || missing(rare, free) < worthIt {
+		return nil
+	}
+	least := make([]float64, pr.n)
+	for l, w := range rare {
+		if w == 0 {
+			least[l] = free[l] * (1 - lowered)
+		}
+	}
+	o := pr.o
+	if o.Progress != nil {
+		reached := pr.lastError
+		o.Progress = func(p Progress) {
+			p.Error = reached // the stated objective's
+			pr.o.Progress(p)
+		}
+	}
+	next, err := newWeighted(pr.system, o, rare, least)
+	if err != nil {
+		return nil
+	}
+	defer next.close()
+	next.round = pr.round
+	if err := next.add(pr.tight(free)); err != nil {
+		return nil
+	}
+	finer, _, err := next.cuttingPlanes(ctx)
+	if err != nil || missing(rare, free)-missing(rare, finer) < worthIt {
+		return nil
+	}
+	return finer
+}
+
+// certifiedFiner is certified for finer, or for free where there is no finer or the proof and
+// the errors do not show that it is as good. Both errors are those of the stated objective.
+func certifiedFiner(ctx context.Context, s *constraints.System, o Options, free, finer []float64, proof gamma.Proof) (*gamma.Table, error) {
+	if finer == nil {
+		return certified(ctx, s, o, free, proof)
+	}
+	second, err := certified(ctx, s, o, finer, proof)
+	if err != nil {
+		return nil, err
+	}
+	within := samePrecision * second.ErrorOfCoin()
+	if second.Gap <= within {
+		return second, nil
+	}
+	first, err := certified(ctx, s, o, free, proof)
+	if err != nil {
+		return nil, err
+	}
+	if second.ExpectedError <= first.ExpectedError+within {
+		return second, nil
+	}
+	return first, nil
+}
+
+// tight returns the rows that γ nearly breaks.
+func (pr *program) tight(free []float64) (out []row) {
+	for _, r := range pr.rows {
+		if r.coef == nil { // all rows at once: see exhaustive
+			r.coef = pr.system.Row(r.Multiset, nil)
+		}
+		if pr.slack(r, free) <= tightBelow {
+			out = append(out, r)
+		}
+	}
+	return out
+}

@@ -1,0 +1,106 @@
+// Package terminal lays text and tables out within the width of a terminal. Nothing else
+// here knows how wide one is.
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
+	"golang.org/x/term"
+)
+
+const (
+	// Standard is the width where nobody says: in a pipe, or a file.
+	Standard = 80
+	// Least is the width below which nothing can be laid out; what is narrower counts as it.
+	Least = 40
+	// Prose is the width up to which running text reads well. Tables may be wider.
+	Prose = 100
+)
+
+// Width is how many columns what is written to w may have: $COLUMNS, or else the width of the
+// terminal that w is, or else [Standard].
+func Width(w io.Writer) int {
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		return max(n, Least)
+	}
+	if f, isFile := w.(*os.File); isFile {
+		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+			return max(n, Least)
+		}
+	}
+	return Standard
+}
+
+// Page is where text of at most Width columns is written. Its methods report no errors of
+// writing: the writer keeps them, as a buffer or a [bufio.Writer] does.
+type Page struct {
+	io.Writer
+	Width int
+}
+
+// Prose is the width of running text.
+func (p *Page) Prose() int { return min(p.Width, Prose) }
+
+// Printf writes as it is what cannot be broken.
+func (p *Page) Printf(format string, args ...any) { fmt.Fprintf(p, format, args...) }
+
+// Text writes a paragraph; the lines after the first begin with indent.
+func (p *Page) Text(indent, text string) { p.Hang("", indent, text) }
+
+// Hang writes a paragraph, its first line after first and the others after rest.
+func (p *Page) Hang(first, rest, text string) {
+	fmt.Fprintln(p, Hang(p.Prose(), first, rest, text))
+}
+
+// titleWidth is the column at which the text of a Fact begins.
+const titleWidth = 12
+
+// Fact writes a title and, beside it, a text.
+func (p *Page) Fact(title, text string) {
+	p.Hang(fmt.Sprintf("%-*s", titleWidth, title), strings.Repeat(" ", titleWidth), text)
+}
+
+// Hang breaks text into lines of at most width columns, the first after first, the others
+// after rest.
+func Hang(width int, first, rest, text string) string {
+	return first + strings.Join(fold(text, width-twwidth.Width(first), width-twwidth.Width(rest)), "\n"+rest)
+}
+
+// Fold breaks text at spaces into lines of at most width columns. A longer word has a line of
+// its own: a number or a path that is cut is another one.
+func Fold(text string, width int) []string { return fold(text, width, width) }
+
+// together is what is not broken although it has spaces: a pair (ε, δ), an equation, a number
+// with its unit.
+var together = regexp.MustCompile(`\([^\s(),]+, [^\s(),]+\)\S*|\S+ [=≤≥±] \S+|\d %`)
+
+// fold is Fold where the first line has another width than the rest.
+func fold(text string, first, rest int) (lines []string) {
+	const space = "\x00" // no break
+	text = together.ReplaceAllStringFunc(strings.Join(strings.Fields(text), " "), func(s string) string {
+		if twwidth.Width(s) > rest {
+			return s
+		}
+		return strings.ReplaceAll(s, " ", space)
+	})
+	line, width := "", first
+	for i, word := range strings.Fields(text) {
+		word = strings.ReplaceAll(word, space, " ")
+		switch {
+		case i == 0:
+			line = word
+		case twwidth.Width(line)+1+twwidth.Width(word) <= width:
+			line += " " + word
+		default:
+			lines = append(lines, line)
+			line, width = word, rest
+		}
+	}
+	return append(lines, line)
+}

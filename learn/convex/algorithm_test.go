@@ -1,0 +1,163 @@
+package convex
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/darrm/darrm/internal/randsrc/stream"
+	"github.com/darrm/darrm/learn/geometry"
+	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/train"
+	"gonum.org/v1/gonum/floats"
+)
+
+// methods are small plans of every method here, for 60 records of 3 features.
+func methods(t *testing.T) map[string]Plan {
+	t.Helper()
+	s := setting()
+	s.Loss = loss.Logistic{}
+	plans := map[string]Plan{}
+	for name, method := range map[string]Method{
+		"phased":       PhasedSGD{Setting: s, Ball: 1},
+		"phased, free": PhasedSGD{Setting: s, Noise: Printed, Oracle: Bisection},
+		"proximal":     ProximallyGuided{Setting: s, Ball: 1, WeakConvexity: 1, Rounds: 5, Steps: 4},
+		"dp-sgd":       DPSGD{Setting: s, Ball: 1, Rate: 0.3, Steps: 6, Average: true},
+		"output":       OutputPerturbation{Setting: s, Ball: 1},
+		"objective":    ObjectivePerturbation{Setting: s, Lambda: 1},
+	} {
+		p, err := method.Plan(60, 3)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		plans[name] = p
+	}
+	return plans
+}
+
+// What package train asks of an Algorithm: a run that goes on from a checkpoint after any round
+// is the same run, other data have another digest, the price is what a release costs, and a
+// release runs.
+func TestMethodsAreAlgorithms(t *testing.T) {
+	rng := rand.New(rand.NewPCG(21, 22))
+	r, other := leaning(t, rng, 60, 3), leaning(t, rng, 60, 3)
+	for name, p := range methods(t) {
+		a := trained(t, p, r)
+		if a.Digest() == trained(t, p, other).Digest() || a.Digest() != trained(t, p, r).Digest() {
+			t.Errorf("%s: the digest does not tell the data", name)
+		}
+		if a.Cost() != p.Price().Cost || a.Cost().Epsilon > 1 || !(a.NoiseScale() > 0) {
+			t.Errorf("%s: cost %v, price %v, noise %v", name, a.Cost(), p.Price().Cost, a.NoiseScale())
+		}
+		best, err := bestBound(p.Price().Event, p.Price().Relation, 1e-6, p.Price().Bound)
+		if err != nil || best.Cost.Epsilon > p.Price().Cost.Epsilon*(1+1e-9) {
+			t.Errorf("%s: its event costs %v, the price is %v (%v)", name, best.Cost, p.Price().Cost, err)
+		}
+		want := simulate(t, a, 7)
+		if slices.Equal(want, simulate(t, a, 8)) {
+			t.Errorf("%s: two seeds give one model", name)
+		}
+		stop := errors.New("stop")
+		for after := 1; after < a.Rounds(); after++ {
+			s := train.Simulate(a, 7)
+			if _, err := s.Run(t.Context(), func(round int, _ []float64) error {
+				if round == after {
+					return stop
+				}
+				return nil
+			}); !errors.Is(err, stop) {
+				t.Fatal(err)
+			}
+			resumed, err := train.ResumeSimulation(a, s.Checkpoint())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := resumed.Run(t.Context(), nil); err != nil || !floats.Equal(got, want) {
+				t.Errorf("%s: resumed after round %d it ends at %v, not %v (%v)", name, after, got, want, err)
+			}
+		}
+		release, err := train.NewRelease(a)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if model, err := release.Run(t.Context(), nil); err != nil || len(model) != 3 {
+			t.Error(name, model, err)
+		}
+		cancelled, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := train.Simulate(a, 7).Run(cancelled, nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: not cancelled: %v", name, err)
+		}
+		// A price is a copy.
+		p.Price().Blocks[0].Deviation = 0
+		if p.Price().Blocks[0].Deviation == 0 {
+			t.Errorf("%s: the plan can be changed", name)
+		}
+	}
+}
+
+// witness notes which streams a run asks for.
+type witness struct {
+	normals
+	asked map[string]int
+}
+
+func (w *witness) Restart(purpose string, round int) {
+	w.asked[fmt.Sprint(purpose, " ", round)]++
+	w.normals.Restart(purpose, round)
+}
+
+// Every round draws its noise from a stream of its own, once: noise that comes again can be
+// subtracted.
+func TestNoiseIsFresh(t *testing.T) {
+	r := leaning(t, rand.New(rand.NewPCG(25, 26)), 60, 3)
+	for name, p := range methods(t) {
+		a := trained(t, p, r)
+		run := a.Start(stream.Seeded(1))
+		w := &witness{asked: map[string]int{}}
+		switch e := run.(type) {
+		case *phasedRun:
+			w.normals, e.noise = e.noise, w
+		case *proximalRun:
+			w.normals, e.noise = e.noise, w
+		case *sampledRun:
+			w.normals, e.noise = e.noise, w
+		case *minimisedRun:
+			w.normals, e.noise = e.noise, w
+		}
+		rounds(t, run, a.Rounds())
+		if len(w.asked) < a.Rounds() {
+			t.Errorf("%s: %d streams in %d rounds", name, len(w.asked), a.Rounds())
+		}
+		for s, times := range w.asked {
+			if times != 1 {
+				t.Errorf("%s: the stream %q is taken %d times", name, s, times)
+			}
+		}
+	}
+}
+
+// At a stationary point of the ball's mean loss the gap is 0, elsewhere it is above.
+func TestGap(t *testing.T) {
+	r := leaning(t, rand.New(rand.NewPCG(23, 24)), 200, 3)
+	ball, err := geometry.NewLpBall(3, 2, 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	best, err := train.Problem{Loss: loss.Logistic{}, Regularizer: geometry.Ball{Radius: 0.5}, Records: r}.Optimum()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if gap := Gap(loss.Logistic{}, r, best.X, ball); !(gap > -1e-12 && gap < 1e-8) {
+		t.Error("gap at the optimum:", gap)
+	}
+	if gap := Gap(loss.Logistic{}, r, []float64{0, 0, 0}, ball); gap < 0.01 {
+		t.Error("gap at 0:", gap)
+	}
+	if near := NearStationarity(loss.Logistic{}, r, best.X, 4, 0.5, 2000); near > 0.02 {
+		t.Error("the optimum is", near, "from its proximal point")
+	}
+}

@@ -1,0 +1,37 @@
+// Package convex has private methods for generalised linear losses φ(⟨w,x⟩, y) without
+// smoothness, for weakly convex ones, and the baselines that they are measured against. A method's
+// parameters become a Plan, which is priced before any record is read,
+//
+//	plan, err := convex.PhasedSGD{Setting: setting, Ball: 1}.Plan(n, d)
+//	plan.Price() // ε, by which rule; plan.Compare() has the source's printed noise beside it
+//
+// and with records a train.Algorithm:
+//
+//	algorithm, err := plan.Train(records)
+//	release, err := train.NewRelease(algorithm)
+//	model, err := release.Run(ctx, nil) // costs plan.Price().Cost
+//
+// # What is promised
+//
+// Models are (ε, δ)-DP under Setting.Neighbours by the account of Price, in the real-number
+// arithmetic of package train. Sensitivities rest on a public radius, to which records are
+// shortened one by one, and on slopes that are clipped; on no scale that was taken from the data,
+// and on no convergence: solvers end at a certified gradient norm, and noise covers what
+// that leaves open. Where the source's printed noise breaks its promise the corrected is used;
+// Plan.Compare has both.
+//
+// # Notation
+//
+//	n, d      Price.Records, Dim
+//	R         Setting.Radius            bound on ‖x‖
+//	L0        Setting.Clip, or the link's own   bound on |φ′|
+//	W, D      Ball, 2·Ball              a ball around 0 and its diameter
+//	η_k, T_k  Block.StepSize, To - From
+//	Δ_k, σ_k  Block.Sensitivity, Deviation
+//	β, α      PhasedSchedule.Beta, Alpha   Moreau parameter, accuracy of the oracle
+//	θ         PhasedSGD.Rank
+//
+// Sources: Bassily, Guzmán and Menart, Differentially Private Stochastic Optimization: New
+// Results in Convex and Non-Convex Settings (2021); Feldman, Koren and Talwar, Private
+// Stochastic Convex Optimization (2020).
+package convex

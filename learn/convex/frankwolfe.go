@@ -1,0 +1,326 @@
+package convex
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/geometry"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// FrankWolfe is the noisy Frank-Wolfe method on a polytope (Algorithm 5 of the source): every
+// step moves towards the vertex where the empirical gradient of the loss's Moreau envelope is
+// privately least,
+//
+//	w ← (1-μ_t)w + μ_t·v_t,  μ_t = 3/(t+2).
+//
+// Records are measured in the dual norm of the set: max |x_j| ≤ Radius for the ℓ1 ball and the
+// simplex. A step costs O(n + the features that are not 0 of the records whose slope changed),
+// whatever the dimension, where the set OnAxes and the selection is exponential.
+type FrankWolfe struct {
+	Setting
+	Set       geometry.Polytope
+	Noise     Noise      // "" is Calibrated
+	Selection Selection  // "" is Exponential, for printed noise LaplaceNoise
+	Rule      Rule       // "" is Range
+	Oracle    OracleKind // "" is Fast where there is one
+	// Steps is T; 0 is the source's max(1, ⌊nε/(ln J·ln n·√ln(1/δ))⌋). Its last computed point is
+	// the model; the source returns the one before, which is this with a step less.
+	Steps int
+	// Smoothing is β, the Moreau parameter; 0 is the source's.
+	Smoothing float64
+	// SlopeBits is the precision of slopes, L0·2^-SlopeBits, between 1 and 40; 0 takes the
+	// source's accuracy of gradients, α. Coarse slopes change seldom, so that steps cost less.
+	SlopeBits int
+}
+
+// FrankWolfeSchedule are the parameters of FrankWolfe that follow from the setting.
+type FrankWolfeSchedule struct {
+	Steps     int
+	Scale     float64 // s, of the noise on a score ⟨v, g⟩
+	Beta      float64
+	Alpha     float64
+	SlopeBits int
+	// Levels is M: a record's gradient is rounded, towards 0, to multiples of L0·R/M.
+	Levels  int64
+	Epsilon float64 // ε₀ of a step
+}
+
+type frankWolfePlan struct {
+	task
+	c        FrankWolfe
+	choice   choice
+	schedule FrankWolfeSchedule
+	oracle   Oracle
+	price    Price
+	far      float64 // the largest norm of a vertex, 0 on the axes
+	quiet    bool    // no noise: for tests
+}
+
+// Plan prices the method for n records of dimension d.
+func (c FrankWolfe) Plan(n, d int) (Plan, error) {
+	t, err := c.check(n, d, math.Inf(1))
+	if err != nil {
+		return nil, err
+	}
+	if err := t.replaced(); err != nil {
+		return nil, err
+	}
+	if err := checkSet(c.Set, d); err != nil {
+		return nil, err
+	}
+	if n < 2 {
+		return nil, &check.Error{Name: "number of records", Value: n, Rule: "at least 2"}
+	}
+	if c.Noise == "" {
+		c.Noise = Calibrated
+	}
+	if c.Noise != Calibrated && c.Noise != Printed {
+		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated or printed"}
+	}
+	p := &frankWolfePlan{task: t, c: c}
+	if p.choice, err = newChoice(c.Selection, c.Rule, c.Noise); err != nil {
+		return nil, err
+	}
+	p.far = farthest(c.Set)
+	if err := p.makeSchedule(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// farthest returns the largest norm of a vertex, and 0 for vertices on the axes, whose scores
+// need no product.
+func farthest(s geometry.Polytope) float64 {
+	if _, ok := s.(geometry.OnAxes); ok {
+		return 0
+	}
+	far := 0.0
+	for i := range s.Vertices() {
+		_, v := s.Vertex(i)
+		far = max(far, geometry.Norm(v, s.Norm()))
+	}
+	return far
+}
+
+// maxSteps bounds T.
+const maxSteps = 1 << 24
+
+func (p *frankWolfePlan) makeSchedule() (err error) {
+	c, s, n := p.c, &p.schedule, float64(p.n)
+	eps, logDelta := p.Target.Epsilon, -math.Log(p.Target.Delta)
+	vertices := math.Log(float64(c.Set.Vertices()))
+	s.Steps = c.Steps
+	if s.Steps == 0 {
+		s.Steps = int(max(1, min(maxSteps, n*eps/(vertices*math.Log(n)*math.Sqrt(logDelta)))))
+	}
+	if s.Steps < 1 || s.Steps > maxSteps {
+		return &check.Error{Name: "steps", Value: s.Steps, Rule: fmt.Sprintf("between 1 and %d (--steps)", maxSteps)}
+	}
+	diameter := c.Set.Diameter()
+	s.Alpha = p.norm / (n * math.Log2(n))
+	if s.Beta = c.Smoothing; s.Beta == 0 {
+		s.Beta = p.slope * math.Sqrt(n*eps) / (p.Radius * diameter * math.Pow(logDelta, 0.25) * math.Sqrt(vertices*math.Log(n)))
+	}
+	if p.oracle, err = NewOracle(p.link, c.Oracle, s.Beta, p.slope, p.Radius, s.Alpha); err != nil {
+		return err
+	}
+	if s.SlopeBits = c.SlopeBits; s.SlopeBits == 0 {
+		s.SlopeBits = int(math.Ceil(math.Log2(n * math.Log2(n))))
+	}
+	if s.SlopeBits < 1 || s.SlopeBits > 40 {
+		return &check.Error{Name: "slope bits", Value: s.SlopeBits, Rule: "between 1 and 40"}
+	}
+	if c.Noise == Printed {
+		s.Scale = p.printedScale()
+		s.Levels = int64(p.unit(s.Scale))
+	} else if s.Levels, err = p.calibrate(); err != nil {
+		return err
+	}
+	return p.account()
+}
+
+// printedScale is the source's s = 3·L0·R·D·√(8T·ln(1/δ))/(nε).
+func (p *frankWolfePlan) printedScale() float64 {
+	return 3 * p.norm * p.c.Set.Diameter() * math.Sqrt(8*float64(p.schedule.Steps)*-math.Log(p.Target.Delta)) / (float64(p.n) * p.Target.Epsilon)
+}
+
+// unit returns M for a scale s and s for M, by s = 2³⁰·(D/2)·L0·R/(M·n): scores are the sums of
+// n gradients, in units of L0·R/M, on vertices in units of D/2.
+func (p *frankWolfePlan) unit(x float64) float64 {
+	return selectionScale * p.c.Set.Diameter() / 2 * p.norm / (x * float64(p.n))
+}
+
+// units returns by how much the range of scores can change, in units of scores.
+//
+// Given the vertices chosen so far the iterate is the same for neighbours, and so is every
+// gradient but that of the record which differs. It is a vector of integers of norm at most M,
+// since its slope is clipped to L0, its features to R, and products are rounded towards 0.
+// Sums of integers are exact. On the axes scores are ± their coordinates: twice the largest
+// change. Otherwise scores are rounded as well, by up to 1/2 and the error of float sums, in
+// both worlds and for both vertices.
+func (p *frankWolfePlan) units() float64 {
+	m := float64(p.schedule.Levels)
+	if _, ok := p.c.Set.(geometry.OnAxes); ok {
+		return 2 * p.gradients() * m
+	}
+	sums := vecSlack(p.d) * p.far / (p.c.Set.Diameter() / 2) * float64(p.n) * m
+	return math.Ceil(2*p.gradients()*m*(1+slack) + 2 + 4*sums)
+}
+
+// vecSlack bounds the relative error of a float sum of d products, relative to the product
+// of the norms.
+func vecSlack(d int) float64 { return float64(d+16) * 0x1p-51 }
+
+// leastLevels is how few multiples gradients may be rounded to.
+const leastLevels = 256
+
+// calibrate returns the largest M that meets the target.
+func (p *frankWolfePlan) calibrate() (int64, error) {
+	low, high := 0.0, 60.0 // log₂ M
+	best := int64(0)
+	for range 45 {
+		mid := low + (high-low)/2
+		p.schedule.Levels = int64(math.Exp2(mid))
+		cost, _, err := p.cost(accountant.MethodBasic, accountant.MethodRDP)
+		if err != nil || !(cost.Cost.Epsilon <= p.Target.Epsilon) {
+			high = mid
+			continue
+		}
+		low, best = mid, max(best, p.schedule.Levels)
+	}
+	if best < leastLevels {
+		return 0, &check.Error{Name: "target epsilon", Value: p.Target.Epsilon, Rule: fmt.Sprintf("more for %d steps: scores would be rounded to fewer than %d levels", p.schedule.Steps, leastLevels)}
+	}
+	return best, nil
+}
+
+// stepMethods are the rules that steps of one kind are composed by. They take milliseconds.
+var stepMethods = []accountant.Method{accountant.MethodBasic, accountant.MethodGeneral, accountant.MethodZCDP, accountant.MethodRDP}
+
+// cost returns what M costs by the methods, by which of them, and the event of the run.
+func (p *frankWolfePlan) cost(methods ...accountant.Method) (accountant.Bound, accountant.Event, error) {
+	step := p.choice.event(p.choice.epsilon(p.units()), p.Neighbours)
+	event, err := accountant.Compose(accountant.Charge{Event: step, Count: p.schedule.Steps})
+	if err != nil {
+		return accountant.Bound{}, nil, err
+	}
+	best, err := bestBound(event, p.Neighbours, p.Target.Delta, methods...)
+	return best, event, err
+}
+
+// bestBound returns the least ε of an event at a δ.
+func bestBound(event accountant.Event, relation accountant.Relation, delta float64, methods ...accountant.Method) (accountant.Bound, error) {
+	a, err := accountant.New(relation)
+	if err == nil {
+		a, err = a.Charge(event, 1)
+	}
+	if err != nil {
+		return accountant.Bound{}, err
+	}
+	report, err := a.AtDelta(delta, methods...)
+	if err != nil {
+		return accountant.Bound{}, err
+	}
+	best, ok := report.Best()
+	if !ok {
+		return best, fmt.Errorf("no rule prices %v", event)
+	}
+	return best, nil
+}
+
+// account sets the price, and refuses one above the target.
+func (p *frankWolfePlan) account() error {
+	s := &p.schedule
+	if s.Levels < leastLevels {
+		return &check.Error{Name: "target epsilon", Value: p.Target.Epsilon, Rule: fmt.Sprintf("more for %d steps: scores would be rounded to fewer than %d levels", s.Steps, leastLevels)}
+	}
+	s.Scale = p.unit(float64(s.Levels))
+	s.Epsilon = p.choice.epsilon(p.units())
+	// Sums are at most n·M, and scores that on vertices of norm up to D/2, or as far as 0 is.
+	if err := p.choice.fits(float64(p.n) * float64(s.Levels) * p.reach()); err != nil {
+		return err
+	}
+	best, event, err := p.cost(stepMethods...)
+	if err != nil {
+		return err
+	}
+	p.price = Price{
+		Method: "frank-wolfe", Records: p.n, Dim: p.d, Relation: p.Neighbours, Event: event, Cost: best.Cost, Bound: best.Method,
+		Blocks: []Block{{Name: "all records", To: p.n, Releases: s.Steps, Sensitivity: s.Epsilon * s.Scale, Deviation: p.choice.deviation(s.Scale)}},
+		Notes:  []string{fmt.Sprintf("each of %d steps chooses one of %d vertices by %s selection at epsilon %.4g, noise of scale %.4g on scores", s.Steps, p.c.Set.Vertices(), p.choice.kind, s.Epsilon, s.Scale)},
+	}
+	if p.c.Noise == Calibrated {
+		p.price.Cost.Epsilon = min(p.Target.Epsilon, best.Cost.Epsilon)
+	}
+	return exceeds(p.price.Method, best.Cost.Epsilon, p.Target)
+}
+
+// reach is the largest norm of a vertex over D/2, at least 1.
+func (p *frankWolfePlan) reach() float64 {
+	return max(1, p.far/(p.c.Set.Diameter()/2)) * (1 + slack)
+}
+
+// Price returns what the model costs.
+func (p *frankWolfePlan) Price() Price { return p.price.clone() }
+
+// Compare prices the printed scale by the source's gradient bound, as it is by both rules,
+// and the noise in use. Sensitivities are of the range of scores, deviations of the noise.
+func (p *frankWolfePlan) Compare() ([]PriceRow, error) {
+	printed := p.printedScale()
+	delta := p.c.Set.Diameter() * p.gradients() * p.norm / float64(p.n)
+	laplace := choice{LaplaceNoise, Range}
+	rows := []PriceRow{
+		{Noise: Printed, Reading: "as the text has it: gradients up to 3·L0·R, noisy maximum by the range", Sensitivity: 3 * delta},
+		{Noise: Printed, Reading: "corrected, by a bound on each score alone", Sensitivity: 2 * delta, Holds: true},
+		{Noise: Printed, Reading: "corrected, by the range of scores", Sensitivity: delta, Holds: true},
+	}
+	for i := range rows {
+		rows[i].Deviation = laplace.deviation(printed)
+		eps0 := rows[i].Sensitivity / printed * (1 + slack)
+		event, err := accountant.Compose(accountant.Charge{Event: laplace.event(eps0, p.Neighbours), Count: p.schedule.Steps})
+		if err != nil {
+			return nil, err
+		}
+		best, err := bestBound(event, p.Neighbours, p.Target.Delta, stepMethods...)
+		if err != nil {
+			return nil, err
+		}
+		rows[i].Epsilon = best.Cost.Epsilon
+	}
+	used := PriceRow{Noise: p.c.Noise, Reading: "in use: " + string(p.choice.kind) + " by " + string(p.choice.rule), InUse: true, Holds: true,
+		Sensitivity: p.schedule.Epsilon * p.schedule.Scale, Deviation: p.choice.deviation(p.schedule.Scale), Epsilon: p.price.Cost.Epsilon}
+	return append(rows, used), nil
+}
+
+// Train returns the method on these records.
+func (p *frankWolfePlan) Train(r *data.Records) (train.Algorithm, error) {
+	s, err := p.denseToSparse(r)
+	if err != nil {
+		return nil, err
+	}
+	return p.TrainSparse(s)
+}
+
+// TrainSparse returns the method on these records.
+func (p *frankWolfePlan) TrainSparse(r *data.Sparse) (train.Algorithm, error) {
+	own, err := p.takeSparse(r, geometry.Dual(p.c.Set.Norm()))
+	if err != nil {
+		return nil, err
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "darrm convex frank-wolfe v1\n%q %v %v %q\n%v %v\n%v %v\n%x\n", p.link.Name(), p.slope, p.Radius, p.c.Set.Name(), p.choice, p.schedule, p.oracle.steps, p.oracle.alpha, own.Digest())
+	transposed := own.Transpose()
+	return algorithm{
+		plan: p.price, task: &p.task, rounds: (p.schedule.Steps + p.stride() - 1) / p.stride(), digest: [32]byte(h.Sum(nil)),
+		start: func(coins train.Coins) train.Run { return newFrankWolfeRun(p, own, transposed, coins.Source()) },
+	}, nil
+}
+
+// stride is how many steps a round has: keeping a state costs as much as its length, which a
+// step does not.
+func (p *frankWolfePlan) stride() int { return max(1, min(64, p.d>>14)) }

@@ -1,0 +1,211 @@
+package convex
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/randsrc/stream"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/geometry"
+	"github.com/darrm/darrm/learn/loss"
+)
+
+func l1(t testing.TB, d int, r float64) geometry.L1Ball {
+	t.Helper()
+	b, err := geometry.NewL1Ball(d, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func frankWolfe(t testing.TB, c FrankWolfe, n, d int) *frankWolfePlan {
+	t.Helper()
+	p, err := c.Plan(n, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.(*frankWolfePlan)
+}
+
+// labelled are the records of the published traces with the labels of their signs.
+func labelled(t testing.TB) *data.Sparse {
+	r := traceRecords(t)
+	rows, y := make([][]float64, 8), make([]float64, 8)
+	for i := range rows {
+		rows[i] = r.Row(i)
+		if r.Response(i) > 0 {
+			y[i] = 1
+		}
+	}
+	return data.SparseOf(records(t, rows, y))
+}
+
+// hinges is the hinge loss on the unit ℓ1 ball at (1, 1e-6).
+func hinges(t testing.TB, d int) FrankWolfe {
+	return FrankWolfe{Setting: Setting{Loss: loss.GLM[loss.Hinge]{}, Radius: 1, Target: accountant.Cost{Epsilon: 1, Delta: 1e-6}}, Set: l1(t, d, 1)}
+}
+
+// The published parameters.
+func TestAcceptance4FrankWolfeParameters(t *testing.T) {
+	for _, c := range []struct {
+		n, d, steps int
+		s, beta     float64
+	}{{4096, 50, 28, 8.14889611e-2, 2.68183}, {65536, 100, 300, 1.66709523e-2, 8.66117}} {
+		config := hinges(t, c.d)
+		config.Noise = Printed
+		p := frankWolfe(t, config, c.n, c.d)
+		if p.schedule.Steps != c.steps {
+			t.Errorf("n = %d: T = %d, want %d", c.n, p.schedule.Steps, c.steps)
+		}
+		near(t, "s", p.printedScale(), c.s, 1e-8)
+		near(t, "s in use", p.schedule.Scale, c.s, 1e-6)
+		if p.schedule.Scale < p.printedScale() {
+			t.Error("rounding lowered the noise")
+		}
+		near(t, "beta", p.schedule.Beta, c.beta, 2e-6)
+	}
+}
+
+// The published trace: vertices exactly, iterates to all digits, gradients to the rounding
+// that the plan states.
+func TestAcceptance4FrankWolfeTrace(t *testing.T) {
+	c := hinges(t, 2)
+	c.Smoothing, c.Steps, c.SlopeBits = 2, 4, 40
+	for name, set := range map[string]geometry.Polytope{"ball": l1(t, 2, 1), "list": hull(t, 1, [][]float64{{1, 0}, {0, 1}, {-1, 0}, {0, -1}})} {
+		c.Set = set
+		p := frankWolfe(t, c, 8, 2)
+		p.quiet = true
+		r := labelled(t)
+		run := newFrankWolfeRun(p, r, r.Transpose(), stream.Seeded(1).Source())
+		for k, want := range []struct{ g, w []float64 }{
+			{[]float64{-.535, -.295}, []float64{1, 0}},
+			{[]float64{-.195, -.34}, []float64{.25, .75}},
+			{[]float64{-.4772, -.0504}, []float64{.7, .3}},
+			{[]float64{-.411, -.263}, []float64{.85, .15}},
+		} {
+			if err := run.Round(t.Context(), k); err != nil {
+				t.Fatal(err)
+			}
+			for j, w := range run.Output() {
+				g := float64(run.sum[j]) / float64(p.schedule.Levels) / 8
+				if math.Abs(g-want.g[j]) > 1e-6 {
+					t.Errorf("%s, step %d: g[%d] = %.9f, want %.9f", name, k+1, j, g, want.g[j])
+				}
+				if math.Abs(w-want.w[j]) > 1e-12 {
+					t.Errorf("%s, step %d: w[%d] = %.15f, want %.15f", name, k+1, j, w, want.w[j])
+				}
+			}
+		}
+	}
+}
+
+func hull(t testing.TB, p float64, points [][]float64) *geometry.Hull {
+	t.Helper()
+	h, err := geometry.NewHull(p, points)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// adv is the source's advanced composition, ε₀√(2k·ln(1/δ)) + kε₀(e^ε₀-1).
+func adv(eps0 float64, k int, delta float64) float64 {
+	return eps0*math.Sqrt(2*float64(k)*math.Log(1/delta)) + float64(k)*eps0*math.Expm1(eps0)
+}
+
+// The published compositions of noisy maxima: the source's formula, and that the accountant's
+// is never more.
+func TestAcceptance5NoisyMaximumComposition(t *testing.T) {
+	for _, c := range []struct {
+		eps   float64
+		k     int
+		delta float64
+		want  float64
+	}{{.1, 10, 1e-6, 1.76742905}, {.06726, 16, 1e-6, 1.48908687}, {.01, 1000, 1e-5, 1.61792880}} {
+		near(t, "adv", adv(c.eps, c.k, c.delta), c.want, 1e-8)
+		for _, kind := range []Selection{LaplaceNoise, Exponential} {
+			event, err := accountant.Compose(accountant.Charge{Event: choice{kind, Range}.event(c.eps, accountant.ReplaceOne), Count: c.k})
+			if err != nil {
+				t.Fatal(err)
+			}
+			best, err := bestBound(event, accountant.ReplaceOne, c.delta, stepMethods...)
+			if err != nil || best.Cost.Epsilon > min(c.want, c.eps*float64(c.k))*(1+1e-12) {
+				t.Errorf("%s: %v, %v, above %v", kind, best, err, c.want)
+			}
+		}
+	}
+	for _, c := range []struct{ rho, delta, standard, tight float64 }{{.01, 1e-6, 0.75338444, 0.62169265}, {.5, 1e-5, 5.29852591, 4.72838698}} {
+		standard, err := accountant.EpsilonFromZCDP(c.rho, c.delta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "zCDP", standard, c.standard, 1e-7)
+		curve, err := zcdpCurve(accountant.ReplaceOne, c.rho, "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		best, err := bestBound(curve, accountant.ReplaceOne, c.delta, accountant.MethodRDP)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "zCDP, tight", best.Cost.Epsilon, c.tight, 1e-4)
+	}
+}
+
+// The published ledger of the printed noise, in all its readings, and that the exponential
+// mechanism halves what is spent at the same noise.
+func TestAcceptance8FrankWolfeLedger(t *testing.T) {
+	c := hinges(t, 50)
+	c.Noise = Printed
+	for rule, want := range map[Rule]struct{ advanced, zcdp float64 }{Sup: {0.683, 0.554}, Range: {0.337, 0.265}} {
+		c.Rule = rule
+		p := frankWolfe(t, c, 4096, 50)
+		if got := adv(p.schedule.Epsilon, p.schedule.Steps, 1e-6); math.Abs(got-want.advanced) > 0.005 {
+			t.Errorf("%s: advanced composition gives %g, want %g", rule, got, want.advanced)
+		}
+		// The published zCDP figures; the divergences of pure DP are below its line.
+		curve, err := zcdpCurve(accountant.ReplaceOne, float64(p.schedule.Steps)*p.choice.rho(p.schedule.Epsilon), "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := bestBound(curve, accountant.ReplaceOne, 1e-6, accountant.MethodRDP)
+		if got := p.Price().Cost.Epsilon; err != nil || math.Abs(line.Cost.Epsilon-want.zcdp) > 0.005 || !(got <= line.Cost.Epsilon && got > 0.9*line.Cost.Epsilon) {
+			t.Errorf("%s: the price is %g, by zCDP %g, want %g", rule, got, line.Cost.Epsilon, want.zcdp)
+		}
+		exponential := c
+		exponential.Selection = Exponential
+		if got := frankWolfe(t, exponential, 4096, 50).Price().Cost.Epsilon; !(got < 0.52*p.Price().Cost.Epsilon) {
+			t.Errorf("%s: the exponential mechanism spends %g, laplace %g", rule, got, p.Price().Cost.Epsilon)
+		}
+	}
+	rows, err := frankWolfe(t, c, 4096, 50).Compare()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// With 3·L0·R per gradient and two of them the source is over its promise by its own rule,
+	// advanced composition.
+	if got := adv(rows[0].Sensitivity*math.Sqrt2/rows[0].Deviation, 28, 1e-6); math.Abs(got-1.037) > 0.005 {
+		t.Errorf("the text's reading spends %g", got)
+	}
+	for _, r := range rows {
+		t.Logf("%+v", r)
+	}
+}
+
+// Calibrated noise meets its target and is near it, for every selection.
+func TestFrankWolfeCalibration(t *testing.T) {
+	for _, kind := range []Selection{Exponential, PermuteAndFlip, LaplaceNoise} {
+		for _, target := range []accountant.Cost{{Epsilon: 0.1, Delta: 1e-8}, {Epsilon: 1, Delta: 1e-6}, {Epsilon: 8, Delta: 1e-5}} {
+			c := hinges(t, 50)
+			c.Selection, c.Target = kind, target
+			p := frankWolfe(t, c, 8192, 50)
+			if got := p.Price().Cost.Epsilon; !(got <= target.Epsilon && got > 0.999*target.Epsilon) {
+				t.Errorf("%s at %v: %g", kind, target, got)
+			}
+			t.Log(kind, target, "T", p.schedule.Steps, "s", p.schedule.Scale, "printed", p.printedScale(), "M", p.schedule.Levels, fmt.Sprint(p.price.Bound))
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package convex
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// PhasedSGD is phased stochastic gradient descent on the Moreau envelope of a convex
+// generalised linear loss (Algorithm 4). Phase k of ⌊log₂ n⌋ visits the next ⌊n/2ᵏ⌋ records
+// once each with steps of η/4ᵏ, takes the average of its iterates and adds normal noise to it:
+//
+//	u ← Π_W(u - η_k·env′(⟨u,x⟩, y)·x)
+//	w_k = average of u + N(0, σ_k²I)
+//
+// The excess risk is of the order L0·R·D·(1/√n + √(d·ln(1/δ))/(nε)), smooth or not. Cost:
+// n closed-form slopes, or n·log₂ n evaluations by bisection; memory for the records alone.
+//
+// Privacy: a step is non-expansive (η_k ≤ 2/(βR²)), so a record that differs moves the average
+// of its phase by at most Δ_k = 2η_k(L0·R + αT_k), with α = 0 for Fast; other phases do not see
+// it but through noised vectors.
+type PhasedSGD struct {
+	Setting
+	// Ball is the radius of W, a ball around 0, and D its diameter; 0 is all of Rᵈ. It is
+	// also applied to the model, which costs nothing.
+	Ball float64
+	// Rank bounds the rank of the features' span, for W = Rᵈ; 0 is min(n, d).
+	Rank   int
+	Noise  Noise      // "" is Calibrated
+	Oracle OracleKind // "" is Fast where there is one
+}
+
+// phasedPlan is a priced PhasedSGD.
+type phasedPlan struct {
+	task
+	c        PhasedSGD
+	schedule PhasedSchedule
+	oracle   Oracle
+	star     float64 // noise per sensitivity that the target needs
+	price    Price
+}
+
+// PhasedSchedule are the parameters of PhasedSGD that follow from the setting.
+type PhasedSchedule struct {
+	Rho      float64 // ρ = ε/(2√ln(1/δ))
+	StepSize float64 // η
+	Beta     float64 // Moreau parameter
+	Alpha    float64 // accuracy asked of the oracle
+	Phases   []Block
+}
+
+// leastNoise is the least noise of a phase relative to the diameter (1 where there is none).
+// Later phases would add noise that is lost in the rounding of float64, and with it their
+// privacy; they move the model by less than their noise, so they are left out.
+const leastNoise = 0x1p-40
+
+// Plan prices the method for n records of dimension d.
+func (c PhasedSGD) Plan(n, d int) (Plan, error) {
+	model := math.Inf(1)
+	if c.Ball != 0 {
+		if !(c.Ball > 0 && c.Ball <= data.MaxMagnitude) {
+			return nil, &check.Error{Name: "ball", Value: c.Ball, Rule: fmt.Sprintf("0, or in (0, %g] (--ball)", data.MaxMagnitude)}
+		}
+		model = c.Ball
+	}
+	t, err := c.check(n, d, math.Inf(1)) // noised iterates leave the ball
+	if err != nil {
+		return nil, err
+	}
+	if err := t.replaced(); err != nil {
+		return nil, err
+	}
+	if n < 2 {
+		return nil, &check.Error{Name: "number of records", Value: n, Rule: "at least 2: the phases have n/2, n/4, … records"}
+	}
+	if c.Rank < 0 || c.Rank > 0 && c.Ball > 0 {
+		return nil, &check.Error{Name: "rank", Value: c.Rank, Rule: "0 for min(n, d), or above it without a ball"}
+	}
+	switch c.Noise {
+	case "":
+		c.Noise = Calibrated
+	case Calibrated:
+	case Printed:
+		if err := t.theorem(); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated or printed"}
+	}
+	p := &phasedPlan{task: t, c: c}
+	if err := p.makeSchedule(model); err != nil {
+		return nil, err
+	}
+	return p, p.account()
+}
+
+// makeSchedule sets the phases, with the noise of the plan.
+func (p *phasedPlan) makeSchedule(model float64) (err error) {
+	n, s := float64(p.n), &p.schedule
+	s.Rho = p.Target.Epsilon / (2 * math.Sqrt(-math.Log(p.Target.Delta)))
+	s.Alpha = p.norm / (n * math.Log2(n))
+	if p.c.Ball > 0 {
+		diameter := 2 * model
+		s.StepSize = diameter / (3 * p.norm) * min(s.Rho/math.Sqrt(float64(p.d)), 1/math.Sqrt(n))
+		s.Beta = math.Sqrt(n) * p.slope / (p.Radius * diameter)
+	} else {
+		rank := float64(p.c.rank(p.n, p.d))
+		s.StepSize = 1 / (3 * p.norm) * min(s.Rho/math.Sqrt(rank), 1/math.Sqrt(n))
+		s.Beta = math.Sqrt(n) * p.slope / p.Radius
+	}
+	if p.oracle, err = NewOracle(p.link, p.c.Oracle, s.Beta, p.slope, p.Radius, s.Alpha); err != nil {
+		return err
+	}
+	if limit := 2 / (s.Beta * p.Radius * p.Radius); !(s.StepSize/4 <= limit*(1-slack)) {
+		return &check.Error{Name: "step size", Value: s.StepSize / 4, Rule: fmt.Sprintf("at most 2/(beta·R²) = %g, beyond which steps are expansive", limit)} // cannot happen
+	}
+	if p.star, err = noiseFor(p.Target); err != nil {
+		return err
+	}
+	scale := 1.0
+	if p.c.Ball > 0 {
+		scale = 2 * model
+	}
+	from := 0
+	for k := 1; k < bits.Len(uint(p.n)); k++ {
+		b := Block{Name: fmt.Sprintf("phase %d", k), From: from, To: from + p.n>>k, Releases: 1, StepSize: s.StepSize / math.Pow(4, float64(k))}
+		b.Sensitivity = p.sensitivity(b)
+		b.Deviation = b.Sensitivity * p.star
+		if p.c.Noise == Printed {
+			b.Deviation = 4 * p.norm * b.StepSize / s.Rho
+		}
+		if b.Deviation < leastNoise*scale {
+			break
+		}
+		s.Phases = append(s.Phases, b)
+		from = b.To
+	}
+	if len(s.Phases) == 0 {
+		return &check.Error{Name: "noise", Value: 4 * p.norm * s.StepSize, Rule: "within the precision of float64: a larger ball, or a smaller epsilon"}
+	}
+	return nil
+}
+
+// sensitivity returns Δ_k: a neighbour's step differs by the step size times one gradient or
+// two, and each of the T_k steps may be off by α from a non-expansive one, in both worlds.
+func (p *phasedPlan) sensitivity(b Block) float64 {
+	steps := float64(b.To - b.From)
+	return b.StepSize * (p.gradients()*p.norm + 2*p.oracle.alpha*steps) * (1 + slack)
+}
+
+// loosest is the widest reading of the source, whose text bounds each gradient by 3·L0·R.
+func (p *phasedPlan) loosest(b Block) float64 { return 6 * p.norm * b.StepSize * (1 + slack) }
+
+// account sets the price.
+func (p *phasedPlan) account() (err error) {
+	p.price = Price{Method: "phased-sgd", Records: p.n, Dim: p.d, Relation: p.Neighbours, Blocks: p.schedule.Phases}
+	if p.Target.Epsilon > math.Sqrt(-math.Log(p.Target.Delta)) {
+		p.price.Notes = append(p.price.Notes, "epsilon is above sqrt(ln(1/delta)): the account holds, the source's bound on the risk is not stated there")
+	}
+	return p.price.gaussian(p.Target, p.c.Noise == Calibrated)
+}
+
+// Compare prices the printed noise as the text has it and as it is, and the calibrated noise.
+func (p *phasedPlan) Compare() ([]PriceRow, error) {
+	first := p.schedule.Phases[0] // with the most steps, it costs most
+	printed := 4 * p.norm * first.StepSize / p.schedule.Rho
+	return compare(p.Target, []PriceRow{
+		{Noise: Printed, Reading: "as the text bounds gradients (3·L0·R each)", Sensitivity: p.loosest(first), Deviation: printed},
+		{Noise: Printed, Reading: "corrected", Sensitivity: first.Sensitivity, Deviation: printed, Holds: true, InUse: p.c.Noise == Printed},
+		{Noise: Calibrated, Reading: "corrected", Sensitivity: first.Sensitivity, Deviation: first.Sensitivity * p.star, Holds: true, InUse: p.c.Noise == Calibrated},
+	})
+}
+
+// Price returns what the model costs.
+func (p *phasedPlan) Price() Price { return p.price.clone() }
+
+// Train returns the method on these records.
+func (p *phasedPlan) Train(r *data.Records) (train.Algorithm, error) {
+	own, err := p.take(r, false)
+	if err != nil {
+		return nil, err
+	}
+	a := algorithm{plan: p.price, task: &p.task, rounds: len(p.schedule.Phases), noise: p.schedule.Phases[len(p.schedule.Phases)-1].Deviation}
+	h := sha256.New()
+	fmt.Fprintf(h, "darrm convex phased-sgd v1\n%q %v %v %v\n%v %v %v\n", p.link.Name(), p.slope, p.Radius, p.c.Ball, p.schedule, p.oracle.steps, p.oracle.alpha)
+	fmt.Fprintf(h, "%x\n", own.Digest())
+	a.digest = [32]byte(h.Sum(nil))
+	a.start = func(coins train.Coins) train.Run { return newPhasedRun(p, own, coins.Normals()) }
+	return a, nil
+}

@@ -1,0 +1,200 @@
+package convex
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/vec"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// ProximallyGuided is the proximally guided private method (PGPSMD, Algorithm 2) for weakly
+// convex losses that need not be smooth, in ℓ2. Round r takes the next block of records S_r
+// and goes from w_r to about the proximal point
+//
+//	w_{r+1} ≈ argmin_{w∈W} F(w) + (β/2)‖w - w_r‖², β = 2ρ,
+//
+// and the model is one of the iterates w_1, …, w_R, drawn uniformly: it is near a point that is
+// nearly stationary. The inner solver is noised subgradient descent on the whole block,
+// T steps of 2/(λ(t+1)), λ = β - ρ, with their weighted average 2Σt·v_t/(T(T+1)); the source
+// only cites one (Theorem 29). The proximal term is not of the data and gets no noise. Where
+// p ≠ 2 the source has mirror descent, which is not built; ProximalSchedule has its
+// parameters.
+//
+// Privacy: each inner step is a Gaussian release of a mean gradient, which a record that
+// differs moves by at most 2L0·R/m; T of them compose exactly, blocks in parallel. Cost:
+// R·T·m = nT gradients.
+type ProximallyGuided struct {
+	Setting
+	Ball float64 // radius of W, a ball around 0; required
+	// WeakConvexity is ρ; 0 is the loss's own for features within Radius.
+	WeakConvexity float64
+	Rounds        int // R; 0 is the schedule's
+	Steps         int // T; 0 is the records of a block
+	// Start is w_1 in W; nil draws a point uniformly from the sphere of half the ball's radius.
+	// 0 is a bad start: for phase retrieval it is stationary.
+	Start []float64
+}
+
+// ProximalSchedule are the parameters of PGPSMD in ℓp that follow from the setting.
+type ProximalSchedule struct {
+	Kappa, KappaTilde float64 // κ = min{1/(p-1), ln d} and κ̃ = 1 + ln d·1{p<2}; both 1 for p = 2
+	Beta              float64 // β = 2ρκ
+	ByData, ByNoise   float64 // the two terms whose minimum R is
+	Rounds, Block     int     // R and ⌊n/R⌋
+	// Rate is the expression in Theorem 16's O(·) for the distance to a nearly stationary
+	// point, with the exponents corrected.
+	Rate float64
+}
+
+// NewProximalSchedule returns the schedule for p in [1, 2], with p below 1 + 1/ln d raised
+// to that, n records of dimension d, ρ, the Lipschitz constant L0 of f and the diameter D.
+func NewProximalSchedule(p float64, n, d int, epsilon, delta, rho, lipschitz, diameter float64) (ProximalSchedule, error) {
+	var s ProximalSchedule
+	for _, v := range []struct {
+		name  string
+		value float64
+	}{{"epsilon", epsilon}, {"weak convexity rho", rho}, {"Lipschitz constant", lipschitz}, {"diameter", diameter}} {
+		if err := check.Positive(v.name, v.value); err != nil {
+			return s, err
+		}
+	}
+	if err := check.Within("delta", delta); err != nil {
+		return s, err
+	}
+	if err := check.Whole("number of records", n, 1, 0); err != nil {
+		return s, err
+	}
+	if err := check.Whole("dimension", d, 1, 0); err != nil {
+		return s, err
+	}
+	if !(p >= 1 && p <= 2) {
+		return s, &check.Error{Name: "p", Value: p, Rule: "between 1 and 2"}
+	}
+	dim, count, logs := float64(d), float64(n), -math.Log(delta)
+	s.Kappa, s.KappaTilde = 1, 1
+	if p < 2 {
+		if d < 3 {
+			return s, &check.Error{Name: "dimension", Value: d, Rule: "at least 3 for p < 2"}
+		}
+		p = max(p, 1+1/math.Log(dim))
+		s.Kappa, s.KappaTilde = min(1/(p-1), math.Log(dim)), 1+math.Log(dim)
+	}
+	s.Beta = 2 * rho * s.Kappa
+	s.ByData = math.Sqrt(count * diameter * rho / (s.Kappa * lipschitz))
+	noise := count * epsilon * (count * epsilon) * rho
+	s.ByNoise = math.Cbrt(diameter * noise / (s.KappaTilde * s.Kappa * s.Kappa * lipschitz * dim * logs))
+	s.Rounds = int(max(1, min(s.ByData, s.ByNoise, count)*(1+1e-9))) // 200 for 199.999…: L0 is rounded up
+	s.Rounds = min(s.Rounds, n)
+	s.Block = n / s.Rounds
+	s.Rate = max(1, 2*rho*diameter*s.Kappa) / math.Sqrt(rho) *
+		(math.Pow(lipschitz, 0.75)*math.Pow(diameter*s.Kappa/(count*rho), 0.25) +
+			math.Pow(s.KappaTilde*s.Kappa*s.Kappa, 1.0/6)*math.Cbrt(lipschitz*lipschitz*diameter)*math.Pow(dim*logs/noise, 1.0/6))
+	return s, nil
+}
+
+// proximalPlan is a priced ProximallyGuided.
+type proximalPlan struct {
+	task
+	c        ProximallyGuided
+	schedule ProximalSchedule
+	star     float64
+	lambda   float64
+	price    Price
+}
+
+// Plan prices the method for n records of dimension d.
+func (c ProximallyGuided) Plan(n, d int) (Plan, error) {
+	if !(c.Ball > 0 && c.Ball <= data.MaxMagnitude) {
+		return nil, &check.Error{Name: "ball", Value: c.Ball, Rule: fmt.Sprintf("in (0, %g]: the method needs a bounded set (--ball)", data.MaxMagnitude)}
+	}
+	t, err := c.check(n, d, c.Ball)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.replaced(); err != nil {
+		return nil, err
+	}
+	p := &proximalPlan{task: t, c: c}
+	if p.c.WeakConvexity == 0 {
+		p.c.WeakConvexity = t.link.WeakConvexity() * t.Radius * t.Radius
+	}
+	if err := check.Positive("weak convexity rho", p.c.WeakConvexity); err != nil {
+		return nil, fmt.Errorf("%w: for a convex loss state one, or take phased-sgd", err)
+	}
+	if p.schedule, err = NewProximalSchedule(2, n, d, t.Target.Epsilon, t.Target.Delta, p.c.WeakConvexity, t.norm, 2*c.Ball); err != nil {
+		return nil, err
+	}
+	if c.Rounds != 0 {
+		if err := check.Whole("rounds", c.Rounds, 1, n); err != nil {
+			return nil, err
+		}
+		p.schedule.Rounds, p.schedule.Block = c.Rounds, n/c.Rounds
+	}
+	if p.c.Steps == 0 {
+		p.c.Steps = p.schedule.Block
+	}
+	if err := check.Whole("steps", p.c.Steps, 1, math.MaxInt32); err != nil {
+		return nil, err
+	}
+	if c.Start != nil {
+		if len(c.Start) != d || !(vec.Norm(c.Start) <= c.Ball*(1+1e-9)) {
+			return nil, &check.Error{Name: "start", Value: c.Start, Rule: fmt.Sprintf("%d numbers within the ball of radius %v", d, c.Ball)}
+		}
+		p.c.Start = slices.Clone(c.Start)
+	}
+	p.lambda = p.schedule.Beta - p.c.WeakConvexity
+	return p, p.account()
+}
+
+// account sets the blocks and the price.
+func (p *proximalPlan) account() (err error) {
+	if p.star, err = noiseFor(p.Target); err != nil {
+		return err
+	}
+	p.price = Price{Method: "proximally-guided", Records: p.n, Dim: p.d, Relation: p.Neighbours}
+	m := p.schedule.Block
+	for r := range p.schedule.Rounds {
+		b := Block{Name: fmt.Sprintf("round %d", r+1), From: r * m, To: (r + 1) * m, Releases: p.c.Steps, StepSize: 2 / p.lambda}
+		b.Sensitivity = p.gradients() * p.norm / float64(m) * (1 + slack)
+		b.Deviation = b.Sensitivity * math.Sqrt(float64(p.c.Steps)) * p.star
+		p.price.Blocks = append(p.price.Blocks, b)
+	}
+	return p.price.gaussian(p.Target, true)
+}
+
+// Price returns what the model costs.
+func (p *proximalPlan) Price() Price { return p.price.clone() }
+
+// Compare prices the noise in use. The source prints none: it cites its inner solver.
+func (p *proximalPlan) Compare() ([]PriceRow, error) {
+	b := p.price.Blocks[0]
+	return compare(p.Target, []PriceRow{{
+		Noise: Calibrated, Reading: fmt.Sprintf("corrected, %d releases a block", b.Releases), InUse: true, Holds: true,
+		// As one release of all steps.
+		Sensitivity: b.Sensitivity * math.Sqrt(float64(b.Releases)), Deviation: b.Deviation,
+	}})
+}
+
+// Train returns the method on these records.
+func (p *proximalPlan) Train(r *data.Records) (train.Algorithm, error) {
+	own, err := p.take(r, false)
+	if err != nil {
+		return nil, err
+	}
+	first := p.price.Blocks[0]
+	a := algorithm{plan: p.price, task: &p.task, rounds: p.schedule.Rounds}
+	// The least that one step's noise leaves: the last steps are 2/(λT), of weight 2/T.
+	t := float64(p.c.Steps)
+	a.noise = first.Deviation * first.StepSize / (t + 1) * 2 / (t + 1)
+	h := sha256.New()
+	fmt.Fprintf(h, "darrm convex proximally-guided v1\n%q %v %v %v\n%v %v %v %v\n%v\n", p.link.Name(), p.slope, p.Radius, p.c.Ball, p.schedule, p.lambda, p.c.Steps, first, p.c.Start)
+	fmt.Fprintf(h, "%x\n", own.Digest())
+	a.digest = [32]byte(h.Sum(nil))
+	a.start = func(coins train.Coins) train.Run { return newProximalRun(p, own, coins) }
+	return a, nil
+}

@@ -1,0 +1,200 @@
+package convex
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/noise"
+	"github.com/darrm/darrm/internal/randsrc"
+)
+
+// Selection is a private way to choose the vertex of least score.
+//
+// Scores are integers here, in units of which the noise's scale s has 2³⁰: floats are rounded
+// before noise is added, and the account is for what the rounded scores can do. Let δ_v be the
+// change of vertex v's score between neighbours; then only the range max δ - min δ matters,
+// since a change that all scores share changes no law. With ε₀ = range/2³⁰:
+//
+//   - exponential: Pr[v] ∝ e^{-score/2³⁰}, whose privacy loss lies in an interval of length
+//     ε₀ (accountant.BoundedRange). Under composition that costs a quarter of an ε₀-DP step.
+//   - permute-and-flip has the law of a noisy minimum with one-sided exponential noise (Ding
+//     and others, The Permute-and-Flip Mechanism Is Identical to Report-Noisy-Max with
+//     Exponential Noise, 2021). Shift v's own noise by the range: where v was the least it
+//     still is, and the density falls by at most e^{-ε₀}. So it is ε₀-DP, as laplace is, and
+//     its scores are never worse in expectation.
+//   - laplace adds discrete Laplace noise to each score. The same shift by the range, an
+//     integer, leaves every comparison with another vertex at least as good for v, ties
+//     included, and falls in probability by e^{-ε₀}.
+type Selection string
+
+// The selections.
+const (
+	Exponential    Selection = "exponential"      // the default
+	PermuteAndFlip Selection = "permute-and-flip" // never worse than Laplace at the same cost by itself
+	LaplaceNoise   Selection = "laplace"          // as the source prints it
+)
+
+// Rule says what is known of the change of scores between neighbours.
+type Rule string
+
+// The rules.
+const (
+	Range Rule = "range" // max δ - min δ is at most D·‖g-g′‖: true for linear scores; the default
+	Sup   Rule = "sup"   // only that each |δ| is at most D·‖g-g′‖, so the range twice that
+)
+
+// selectionScale is s in units of scores, 2³⁰.
+const selectionScale = 1 << 30
+
+// choice is how a plan selects.
+type choice struct {
+	kind Selection
+	rule Rule
+}
+
+// newChoice resolves the defaults. The printed noise is Laplace's.
+func newChoice(kind Selection, rule Rule, n Noise) (choice, error) {
+	if kind == "" {
+		kind = Exponential
+		if n == Printed {
+			kind = LaplaceNoise
+		}
+	}
+	if rule == "" {
+		rule = Range
+	}
+	switch kind {
+	case Exponential, PermuteAndFlip, LaplaceNoise:
+	default:
+		return choice{}, &check.Error{Name: "selection", Value: kind, Rule: "exponential, permute-and-flip or laplace"}
+	}
+	if rule != Range && rule != Sup {
+		return choice{}, &check.Error{Name: "rule", Value: rule, Rule: "range or sup"}
+	}
+	return choice{kind, rule}, nil
+}
+
+// epsilon returns ε₀ of a step in which the range of scores changes by at most so many units,
+// rounded up.
+func (c choice) epsilon(units float64) float64 {
+	if c.rule == Sup {
+		units *= 2
+	}
+	return units / selectionScale * (1 + 0x1p-48)
+}
+
+// unitsFor returns the largest range in units whose epsilon is at most eps.
+func (c choice) unitsFor(eps float64) float64 {
+	units := eps * selectionScale * (1 - 0x1p-46)
+	if c.rule == Sup {
+		units /= 2
+	}
+	return units
+}
+
+// event returns the step's event.
+func (c choice) event(eps float64, relation accountant.Relation) accountant.Event {
+	if c.kind == Exponential {
+		return accountant.BoundedRange{Epsilon: eps, Neighbours: relation}
+	}
+	return accountant.ApproxDP{Cost: accountant.Cost{Epsilon: eps}, Neighbours: relation}
+}
+
+// rho returns the step's ρ of zero-concentrated differential privacy, rounded up.
+func (c choice) rho(eps float64) float64 {
+	if c.kind == Exponential {
+		return eps * eps / 8 * (1 + 0x1p-48)
+	}
+	return eps * eps / 2 * (1 + 0x1p-48)
+}
+
+// deviation returns the standard deviation of the noise on a score whose scale is s: of
+// Laplace, exponential or Gumbel noise, of which the exponential mechanism is the noisy
+// minimum.
+func (c choice) deviation(s float64) float64 {
+	switch c.kind {
+	case LaplaceNoise:
+		return s * math.Sqrt2
+	case Exponential:
+		return s * math.Pi / math.Sqrt(6)
+	}
+	return s
+}
+
+// picker draws vertices by their scores.
+type picker interface {
+	pick(scores []int64) (int, error)
+}
+
+// noisy is the picker of a choice.
+type noisy struct {
+	kind    Selection
+	src     randsrc.Source
+	laplace noise.Laplace
+	buffer  []int64
+	flips   []int
+}
+
+func newNoisy(kind Selection, src randsrc.Source) (*noisy, error) {
+	law, err := noise.NewLaplace(selectionScale, 1)
+	return &noisy{kind: kind, src: src, laplace: law}, err
+}
+
+func (c *noisy) pick(scores []int64) (int, error) {
+	switch c.kind {
+	case Exponential:
+		levels, err := noise.NewLevels(scores, selectionScale)
+		if err != nil {
+			return 0, err
+		}
+		return levels.Sample(c.src)
+	case PermuteAndFlip:
+		c.flips = c.flips[:0]
+		for _, s := range scores {
+			c.flips = append(c.flips, int(-s))
+		}
+		return noise.PermuteAndFlip(c.src, c.flips, 1, selectionScale)
+	case LaplaceNoise:
+		c.buffer = c.buffer[:0]
+		for _, s := range scores {
+			y, err := c.laplace.Sample(c.src)
+			if err != nil {
+				return 0, err
+			}
+			c.buffer = append(c.buffer, -(s + y))
+		}
+		return noise.ArgMax(c.src, c.buffer)
+	}
+	return 0, fmt.Errorf("selection %q", c.kind) // newChoice lets no other through
+}
+
+// least is the picker without noise: the first vertex of least score. For tests.
+type least struct{}
+
+func (least) pick(scores []int64) (int, error) {
+	best := 0
+	for i, s := range scores {
+		if s < scores[best] {
+			best = i
+		}
+	}
+	return best, nil
+}
+
+// maxUnits keeps scores and their noise within 62 bits.
+const maxUnits = 1 << 61
+
+// fits refuses scores beyond what the samplers take.
+func (c choice) fits(bound float64) error {
+	if !(bound <= maxUnits) {
+		return &check.Error{Name: "target epsilon", Value: fmt.Sprintf("for scores up to %.3g units", bound), Rule: "less: the noise would be too small for exact samplers"}
+	}
+	if c.kind == Exponential {
+		if err := noise.LevelsFit(int64(bound), selectionScale); err != nil {
+			return fmt.Errorf("epsilon is too large for the exponential mechanism (take --selection permute-and-flip): %w", err)
+		}
+	}
+	return nil
+}

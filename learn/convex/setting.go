@@ -1,0 +1,178 @@
+package convex
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// Method is a method with its parameters, such as PhasedSGD.
+type Method interface {
+	// Plan prices the method for n records of dimension d. The error names the parameter that
+	// breaks a rule, or what the method cannot do.
+	Plan(n, d int) (Plan, error)
+}
+
+// Plan is a method whose parameters and cost are fixed, for a number of records and a
+// dimension and before any record is read. It is immutable and safe for concurrent use.
+type Plan interface {
+	// Price returns what a model costs, and on which grounds.
+	Price() Price
+	// Compare prices the source's printed noise, as its text has it and as it is, beside the
+	// noise in use.
+	Compare() ([]PriceRow, error)
+	// Train returns the method on these records, of which longer ones than the radius are
+	// shortened, each by itself. It refuses records that the loss cannot use and another number
+	// of them, or of columns, than was priced.
+	Train(records *data.Records) (train.Algorithm, error)
+}
+
+// Setting is what every method is told. Nothing in it may depend on the private data.
+type Setting struct {
+	// Loss is a generalised linear loss (loss.Linear).
+	Loss loss.Loss
+	// Radius is R, a public bound on the norm of a record's features, to which longer ones are
+	// shortened. It must be stated: a bound taken from the data would tell of them.
+	Radius float64
+	// Clip bounds the slopes |φ′|: larger ones are cut to it, which for a convex loss is to
+	// minimise another convex loss with this Lipschitz constant. 0 is the loss's own.
+	Clip float64
+	// Target is the (ε, δ) to be met.
+	Target accountant.Cost
+	// Neighbours is the neighbouring relation; 0 is ReplaceOne, or where a method has
+	// only one, that.
+	Neighbours accountant.Relation
+}
+
+// task is a checked Setting for n records of dimension d.
+type task struct {
+	Setting
+	link loss.Link
+	n, d int
+	// slope bounds |φ′|, and norm a gradient: slope·R, rounded up. The source writes L0 and
+	// L0·R.
+	slope, norm float64
+}
+
+// check returns the task. The model stays within the norm model, which may be +Inf.
+func (s Setting) check(n, d int, model float64) (task, error) {
+	t := task{Setting: s, n: n, d: d}
+	linear, ok := s.Loss.(loss.Linear)
+	if !ok {
+		name := "none"
+		if s.Loss != nil {
+			name = s.Loss.Name()
+		}
+		return t, &check.Error{Name: "task", Value: name, Rule: "a generalised linear loss: one of a prediction and a response"}
+	}
+	t.link = linear.Scalar()
+	if n < 1 {
+		return t, &check.Error{Name: "number of records", Value: n, Rule: "at least 1"}
+	}
+	if d < 1 {
+		return t, &check.Error{Name: "dimension", Value: d, Rule: "at least 1"}
+	}
+	if !(s.Radius > 0 && s.Radius <= data.MaxMagnitude) {
+		return t, &check.Error{Name: "radius", Value: s.Radius, Rule: fmt.Sprintf("in (0, %g]: a public bound on the norm of a record's features, to which longer ones are shortened (--radius)", data.MaxMagnitude)}
+	}
+	if !(s.Clip >= 0 && s.Clip <= data.MaxMagnitude) {
+		return t, &check.Error{Name: "clip", Value: s.Clip, Rule: fmt.Sprintf("0, or in (0, %g] (--clip)", data.MaxMagnitude)}
+	}
+	t.slope = t.link.Lipschitz(s.Radius * model * (1 + 0x1p-50))
+	if s.Clip > 0 {
+		t.slope = min(t.slope, s.Clip)
+	}
+	if math.IsInf(t.slope, 1) {
+		return t, &check.Error{Name: "clip", Value: s.Clip, Rule: fmt.Sprintf("above 0 for %s, whose slopes have no bound (--clip)", t.link.Name())}
+	}
+	t.norm = t.slope * s.Radius * (1 + 0x1p-50)
+	return t, checkTarget(s.Target)
+}
+
+// replaced resolves the relation of methods for which records are replaced or blanked.
+func (t *task) replaced() error {
+	if t.Neighbours == 0 {
+		t.Neighbours = accountant.ReplaceOne
+	}
+	if t.Neighbours != accountant.ReplaceOne && t.Neighbours != accountant.BlankOne {
+		return &check.Error{Name: "neighbours", Value: t.Neighbours, Rule: "replace one record, or blank one: blocks of records are fixed by their number"}
+	}
+	return nil
+}
+
+// gradients returns how many gradients a neighbour changes a sum by: 2 where a record is
+// replaced, its own and the other's, and 1 where it is blanked.
+func (t *task) gradients() float64 {
+	if t.Neighbours == accountant.BlankOne {
+		return 1
+	}
+	return 2
+}
+
+func checkTarget(c accountant.Cost) error {
+	if err := check.Positive("target epsilon", c.Epsilon); err != nil {
+		return err
+	}
+	return check.Within("target delta", c.Delta)
+}
+
+// theorem checks ε ≤ √ln(1/δ), without which the printed noise is not proved to be enough.
+func (t *task) theorem() error {
+	if limit := math.Sqrt(-math.Log(t.Target.Delta)); !(t.Target.Epsilon <= limit) {
+		return &check.Error{Name: "target epsilon", Value: t.Target.Epsilon,
+			Rule: fmt.Sprintf("at most sqrt(ln(1/delta)) = %.4g for the printed noise: its theorem ends there; calibrated noise goes on (--noise calibrated)", limit)}
+	}
+	return nil
+}
+
+// take checks the records and shortens the long ones.
+func (t *task) take(r *data.Records, anyNumber bool) (*data.Records, error) {
+	if r == nil || r.Len() != t.n && !anyNumber {
+		n := 0
+		if r != nil {
+			n = r.Len()
+		}
+		return nil, &check.Error{Name: "number of records", Value: n, Rule: fmt.Sprintf("the %d of the plan", t.n)}
+	}
+	if r.Dim() != t.d {
+		return nil, &check.Error{Name: "dimension", Value: r.Dim(), Rule: fmt.Sprintf("the plan's, %d", t.d)}
+	}
+	for i := range r.Len() {
+		y := r.Response(i)
+		if !r.HasResponses() {
+			y = math.NaN() // not 0, which a task would take for a response
+		}
+		if err := t.Loss.Check(r.Row(i), y); err != nil {
+			return nil, fmt.Errorf("record %d: %w", i+1, err)
+		}
+	}
+	return r.Shortened(t.Radius), nil
+}
+
+// releasable says why a model of the plan may not be released.
+func (t *task) releasable() error {
+	if t.Neighbours == accountant.BlankOne {
+		return &check.Error{Name: "neighbours", Value: t.Neighbours, Rule: "replace one record for a release: no ledger counts blanked records"}
+	}
+	return nil
+}
+
+// samples are the records of a run; tests count what is read.
+type samples interface {
+	Row(i int) []float64
+	Response(i int) float64
+}
+
+// slack makes products of a few factors err to the private side.
+const slack = 0x1p-40
+
+// normals is the source of a run's noise; tests fix it.
+type normals interface {
+	Restart(purpose string, round int)
+	Fill(z []float64)
+}

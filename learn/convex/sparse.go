@@ -1,0 +1,83 @@
+package convex
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/geometry"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// SparsePlan is a Plan of a method whose steps cost what the features that are not 0 do.
+type SparsePlan interface {
+	Plan
+	// TrainSparse is Train for records without their zeros.
+	TrainSparse(records *data.Sparse) (train.Algorithm, error)
+}
+
+// denseToSparse takes the zeros out of records, which have responses.
+func (t *task) denseToSparse(r *data.Records) (*data.Sparse, error) {
+	if r == nil {
+		return nil, &check.Error{Name: "number of records", Value: 0, Rule: fmt.Sprintf("the %d of the plan", t.n)}
+	}
+	if !r.HasResponses() {
+		if err := t.Loss.Check(r.Row(0), math.NaN()); err != nil { // not 0, which a task would take for a response
+			return nil, fmt.Errorf("record 1: %w", err)
+		}
+	}
+	return data.SparseOf(r), nil
+}
+
+// takeSparse checks the records and shortens those whose features are longer than the radius
+// in ‖·‖_q, each by itself.
+func (t *task) takeSparse(r *data.Sparse, q float64) (*data.Sparse, error) {
+	if r == nil || r.Len() != t.n {
+		n := 0
+		if r != nil {
+			n = r.Len()
+		}
+		return nil, &check.Error{Name: "number of records", Value: n, Rule: fmt.Sprintf("the %d of the plan", t.n)}
+	}
+	if r.Dim() != t.d {
+		return nil, &check.Error{Name: "dimension", Value: r.Dim(), Rule: fmt.Sprintf("the plan's, %d", t.d)}
+	}
+	for i := range r.Len() {
+		_, values := r.Row(i)
+		if err := t.Loss.Check(values, r.Response(i)); err != nil {
+			return nil, fmt.Errorf("record %d: %w", i+1, err)
+		}
+	}
+	return r.Scaled(func(values []float64) float64 {
+		// At least the exact norm, and the product at most the radius.
+		norm := geometry.Norm(values, q) * (1 + geometry.NormSlack(len(values)))
+		if norm <= t.Radius {
+			return 1
+		}
+		return t.Radius / norm * (1 - 0x1p-50)
+	}), nil
+}
+
+// checkSet checks the set against the dimension.
+func checkSet(s geometry.Set, d int) error {
+	if s == nil {
+		return &check.Error{Name: "set", Value: "none", Rule: "stated: the models are its points (--set)"}
+	}
+	if s.Dim() != d {
+		return &check.Error{Name: "dimension of the set", Value: s.Dim(), Rule: fmt.Sprintf("that of the records, %d", d)}
+	}
+	if !(s.Diameter() > 0) {
+		return &check.Error{Name: "diameter of the set", Value: s.Diameter(), Rule: "above 0: one point needs no training"}
+	}
+	return nil
+}
+
+// clampSlope returns a slope within ±bound; what is not a number counts as 0. Sensitivities
+// rest on this, and on nothing that a loss says of itself.
+func clampSlope(s, bound float64) float64 {
+	if math.IsNaN(s) {
+		return 0
+	}
+	return max(-bound, min(bound, s))
+}

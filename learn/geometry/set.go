@@ -1,0 +1,150 @@
+package geometry
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/darrm/darrm/internal/check"
+)
+
+// Set is a convex set W of models of one dimension, which methods without a projection move
+// in. It is immutable and safe for concurrent use.
+type Set interface {
+	// Name names the set and its parameters; it goes into a plan's digest.
+	Name() string
+	Dim() int
+	// Norm returns the p of the norm ‖·‖_p that the set is measured in; features are
+	// measured in its dual.
+	Norm() float64
+	// Diameter returns max ‖v-w‖_p over v and w in W, rounded up.
+	Diameter() float64
+	// Minimize sets v to a point of W where ⟨v, g⟩ is least.
+	Minimize(v, g []float64)
+}
+
+// Gap returns max_{v∈W} ⟨g, w-v⟩, at a gradient g of w the Frank-Wolfe gap: at least 0 for w
+// in W, and 0 where w is stationary.
+func Gap(s Set, w, g []float64) float64 {
+	v := make([]float64, len(w))
+	s.Minimize(v, g)
+	return floats.Dot(g, w) - floats.Dot(g, v)
+}
+
+// LpBall is ‖w‖_p ≤ radius for p in (1, 2], with a norm of its own. Make it with NewLpBall.
+type LpBall struct {
+	dim    int
+	p      float64
+	radius float64
+}
+
+// NewLpBall returns the ball of a dimension, p in (1,2] and a finite radius above 0.
+func NewLpBall(dim int, p, radius float64) (LpBall, error) {
+	if !(p > 1 && p <= 2) {
+		return LpBall{}, &check.Error{Name: "norm p of a ball", Value: p, Rule: "in (1, 2]; for 1 take the ℓ1 ball"}
+	}
+	return LpBall{dim, p, radius}, checkSize(dim, radius)
+}
+
+func checkSize(dim int, radius float64) error {
+	if dim < 1 || dim > math.MaxInt32 {
+		return &check.Error{Name: "dimension", Value: dim, Rule: fmt.Sprintf("between 1 and %d", math.MaxInt32)}
+	}
+	return check.Positive("radius of the set", radius)
+}
+
+// Name returns "l" and p, the dimension and the radius.
+func (b LpBall) Name() string { return fmt.Sprintf("l%v ball of %v in %d", b.p, b.radius, b.dim) }
+
+// Dim returns the dimension.
+func (b LpBall) Dim() int { return b.dim }
+
+// Norm returns p.
+func (b LpBall) Norm() float64 { return b.p }
+
+// Radius returns the radius.
+func (b LpBall) Radius() float64 { return b.radius }
+
+// Diameter returns 2·radius.
+func (b LpBall) Diameter() float64 { return 2 * b.radius }
+
+// Minimize sets v_i to -r·sgn(g_i)|g_i|^{q-1}/‖g‖_q^{q-1}, 0 for g = 0.
+func (b LpBall) Minimize(v, g []float64) {
+	q := Dual(b.p)
+	norm := Norm(g, q)
+	if norm == 0 {
+		clear(v)
+		return
+	}
+	for i, x := range g {
+		if b.p == 2 {
+			v[i] = -b.radius * (x / norm)
+		} else {
+			v[i] = -b.radius * math.Copysign(math.Pow(math.Abs(x)/norm, q-1), x)
+		}
+	}
+	// Within the ball despite rounding, so that its diameter holds.
+	if n := Norm(v, b.p); n > b.radius {
+		floats.Scale(b.radius/n, v)
+	}
+}
+
+// L1Ball is ‖w‖₁ ≤ radius. Make it with NewL1Ball.
+type L1Ball struct{ axes }
+
+// NewL1Ball returns the ball of a dimension and a finite radius above 0.
+func NewL1Ball(dim int, radius float64) (L1Ball, error) {
+	b := axes{dim, radius, true}
+	return L1Ball{b}, b.check()
+}
+
+// Project replaces v by the point of the ball next to it in ℓ2. Source: Duchi,
+// Shalev-Shwartz, Singer and Chandra, Efficient Projections onto the ℓ1-Ball (2008), Figure 1.
+func (b L1Ball) Project(v []float64) {
+	if Norm(v, 1) <= b.radius {
+		return
+	}
+	sizes := make([]float64, len(v))
+	for i, x := range v {
+		sizes[i] = math.Abs(x)
+	}
+	t := threshold(sizes, b.radius)
+	for i, x := range v {
+		v[i] = math.Copysign(max(math.Abs(x)-t, 0), x)
+	}
+}
+
+// Simplex is the set of w ≥ 0 with Σ w_i = radius. Make it with NewSimplex.
+type Simplex struct{ axes }
+
+// NewSimplex returns the simplex of a dimension and a finite radius above 0.
+func NewSimplex(dim int, radius float64) (Simplex, error) {
+	s := axes{dim, radius, false}
+	return Simplex{s}, s.check()
+}
+
+// Project replaces v by the point of the simplex next to it in ℓ2. Source as L1Ball's.
+func (s Simplex) Project(v []float64) {
+	t := threshold(slices.Clone(v), s.radius)
+	for i, x := range v {
+		v[i] = max(x-t, 0)
+	}
+}
+
+// threshold returns the t for which Σ max(x_i - t, 0) is total. It sorts x.
+func threshold(x []float64, total float64) float64 {
+	slices.Sort(x)
+	sum, t := 0.0, 0.0
+	for k := range x {
+		u := x[len(x)-1-k]
+		sum += u
+		at := (sum - total) / float64(k+1)
+		if at >= u {
+			break
+		}
+		t = at
+	}
+	return t
+}

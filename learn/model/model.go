@@ -1,0 +1,143 @@
+// Package model reads trained models, predicts by them and says how well they do.
+//
+// The models are linear: features a have the score z = ⟨a,w⟩ + b, and the link turns a score
+// into a prediction. Predictions on records that the model was not trained on are as private
+// as the model: they are post-processing. An Evaluation tells about the records that it was
+// worked out on, and has no noise: it may be published where those are public.
+//
+// # Notation
+//
+//	w     Model.Weights
+//	b     Model.Intercept
+//	z     Model.Score
+//	AUC   Evaluation.AUC    area under the curve of true against false positives
+package model
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/loss"
+)
+
+// MaxBytes is the most that a reader should take of a model's file, 1 GiB.
+const MaxBytes = 1 << 30
+
+// Model is a trained linear model.
+type Model struct {
+	Task      loss.Loss
+	Link      Link
+	Columns   []string // names of the features, nil where they have none
+	Response  string   // name of the response's column, "" where it has none
+	Simulated bool     // trained from a seed, so not private
+	Weights   []float64
+	Intercept float64
+}
+
+// document is what of a model's file predictions need.
+type document struct {
+	Task      string    `json:"task"`
+	Link      Link      `json:"link"`
+	Columns   []string  `json:"columns"`
+	Response  string    `json:"response"`
+	Intercept bool      `json:"intercept"`
+	Model     []float64 `json:"model"`
+	Simulated []float64 `json:"simulated_model"`
+}
+
+// Read reads a model as darrm train writes it. It refuses a file without weights, or whose
+// task or link is unknown.
+func Read(r io.Reader) (*Model, error) {
+	var d document
+	if err := json.NewDecoder(r).Decode(&d); err != nil {
+		return nil, fmt.Errorf("not a model as darrm train writes it: %w", err)
+	}
+	m := &Model{Columns: d.Columns, Response: d.Response, Weights: d.Model}
+	if d.Model == nil {
+		m.Weights, m.Simulated = d.Simulated, true
+	}
+	if len(m.Weights) == 0 {
+		return nil, errors.New("not a model as darrm train writes it: there is no \"model\" in it; a dry run has none")
+	}
+	var err error
+	if m.Task, err = loss.Parse(d.Task); err != nil {
+		return nil, err
+	}
+	if m.Link = LinkOf(m.Task); m.Link != d.Link && d.Link != "" {
+		return nil, &check.Error{Name: "link", Value: fmt.Sprintf("%q", d.Link), Rule: fmt.Sprintf("%q for the task %s", m.Link, d.Task)}
+	}
+	if d.Intercept {
+		last := len(m.Weights) - 1
+		m.Intercept, m.Weights = m.Weights[last], m.Weights[:last]
+	}
+	if m.Columns != nil && len(m.Columns) != len(m.Weights) {
+		return nil, fmt.Errorf("the model names %d columns and has weights for %d", len(m.Columns), len(m.Weights))
+	}
+	return m, nil
+}
+
+// Score returns z = ⟨a,w⟩ + b.
+func (m *Model) Score(a []float64) float64 { return floats.Dot(a, m.Weights) + m.Intercept }
+
+// Fits refuses a model that predicts nothing, and records of another dimension.
+func (m *Model) Fits(r *data.Records) error {
+	if m.Link == LinkNone {
+		return fmt.Errorf("a model of the task %s predicts nothing", m.Task.Name())
+	}
+	if r.Dim() != len(m.Weights) {
+		return &check.Error{Name: "number of features", Value: r.Dim(), Rule: fmt.Sprintf("the model's %d", len(m.Weights))}
+	}
+	return nil
+}
+
+// A Link says what a score predicts.
+type Link string
+
+const (
+	LinkNone     Link = "none"     // nothing: the model is a point, not a predictor
+	LinkIdentity Link = "identity" // the response z
+	LinkSquare   Link = "square"   // the response z²
+	LinkSign     Link = "sign"     // the class: 1 where z > 0, else 0
+	LinkLogit    Link = "logit"    // the class as LinkSign, with probability 1/(1+e^-z) of 1
+)
+
+// LinkOf returns the link of a model trained by the loss.
+func LinkOf(l loss.Loss) Link {
+	switch l.(type) {
+	case loss.MeanEstimation:
+		return LinkNone
+	case loss.Logistic, loss.GLM[loss.SquaredSigmoid]:
+		return LinkLogit
+	case loss.GLM[loss.Hinge]:
+		return LinkSign
+	case loss.GLM[loss.PhaseRetrieval]:
+		return LinkSquare
+	}
+	return LinkIdentity
+}
+
+// Classes says whether predictions are classes.
+func (l Link) Classes() bool { return l == LinkSign || l == LinkLogit }
+
+// Predict returns the prediction of a score: the response, or the class 0 or 1.
+func (l Link) Predict(z float64) float64 {
+	switch {
+	case l == LinkSquare:
+		return z * z
+	case !l.Classes():
+		return z
+	case z > 0:
+		return 1
+	}
+	return 0
+}
+
+// Probability returns the probability of class 1 that LinkLogit gives a score.
+func Probability(z float64) float64 { return 1 / (1 + math.Exp(-z)) }

@@ -1,0 +1,149 @@
+package model
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/loss"
+)
+
+func read(t *testing.T, text string) *Model {
+	t.Helper()
+	m, err := Read(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestRead(t *testing.T) {
+	m := read(t, `{"task":"logistic","link":"logit","columns":["a","b"],"response":"y","intercept":true,"model":[1,-2,0.5]}`)
+	if m.Simulated || m.Intercept != 0.5 || len(m.Weights) != 2 || m.Score([]float64{3, 1}) != 1.5 || m.Response != "y" {
+		t.Errorf("%+v", m)
+	}
+	m = read(t, `{"task":"ridge","simulated_model":[1,2]}`)
+	if !m.Simulated || m.Link != LinkIdentity || m.Columns != nil {
+		t.Errorf("%+v", m)
+	}
+	for text, want := range map[string]string{
+		`{`:                                "not a model",
+		`{"task":"ridge"}`:                 "dry run",
+		`{"task":"ridge","model":[]}`:      "dry run",
+		`{"task":"ridge","model":[1e999]}`: "not a model",
+		`{"task":"cat","model":[1]}`:       "task = \"cat\"",
+		`{"task":"ridge","link":"logit","model":[1]}`:                   "link = \"logit\"",
+		`{"task":"ridge","columns":["a"],"model":[1,2]}`:                "names 1 columns",
+		`{"task":"ridge","columns":["a"],"intercept":true,"model":[1]}`: "names 1 columns and has weights for 0",
+	} {
+		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(`{"task":"logistic","intercept":true,"model":[1,-2,0.5]}`)
+	f.Add(`{"task":"pinball:0.3","columns":["a"],"simulated_model":[1]}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		m, err := Read(strings.NewReader(text))
+		if err == nil {
+			m.Score(make([]float64, len(m.Weights)))
+		}
+	})
+}
+
+// Every loss has a link, and the loss of a record is least, of the two predictions of classes,
+// where the link predicts the response.
+func TestLinks(t *testing.T) {
+	for _, name := range loss.Names() {
+		name = strings.NewReplacer("τ", "0.3", ":e", ":0.1").Replace(name)
+		l, err := loss.Parse(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		link := LinkOf(l)
+		takesLabels := l.Check([]float64{0}, 0.5) != nil
+		if link.Classes() != takesLabels {
+			t.Errorf("%s: link %s, but labels: %v", name, link, takesLabels)
+		}
+		if link == LinkNone {
+			continue
+		}
+		for _, z := range []float64{-1.5, -0.3, 0.4, 2} {
+			at := func(y float64) float64 { return l.Loss([]float64{z}, []float64{1}, y) }
+			p := link.Predict(z)
+			if link.Classes() && !(at(p) < at(1-p)) || !link.Classes() && at(p) > at(p+1) {
+				t.Errorf("%s: score %v predicts %v", name, z, p)
+			}
+		}
+	}
+}
+
+// AUC against the count over all pairs.
+func TestAUC(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		n := 1 + rng.IntN(30)
+		scores, positive := make([]float64, n), make([]bool, n)
+		for i := range n {
+			scores[i], positive[i] = float64(rng.IntN(6)), rng.IntN(3) == 0 // ties
+		}
+		sum, pairs := 0.0, 0
+		for i := range n {
+			for j := range n {
+				if positive[i] && !positive[j] {
+					pairs++
+					if scores[i] > scores[j] {
+						sum++
+					} else if scores[i] == scores[j] {
+						sum += 0.5
+					}
+				}
+			}
+		}
+		got := AUC(scores, positive)
+		if (got == nil) != (pairs == 0) || got != nil && math.Abs(*got-sum/float64(pairs)) > 1e-15 {
+			t.Fatalf("%v %v: %v, want %v of %v", scores, positive, got, sum, pairs)
+		}
+	}
+}
+
+func TestEvaluate(t *testing.T) {
+	records := func(y ...float64) *data.Records {
+		r, err := data.NewRecords(4, 1, []float64{1, 2, 3, 4}, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	m := read(t, `{"task":"ridge","intercept":true,"model":[2,1]}`) // 3, 5, 7, 9
+	e, err := m.Evaluate(records(3, 5, 8, 8))
+	if err != nil || e.Loss != 0.5 || *e.RMSE != math.Sqrt(0.5) || math.Abs(*e.R2-(1-2/18.)) > 1e-15 || e.Accuracy != nil || e.AUC != nil {
+		t.Errorf("%+v %v", e, err)
+	}
+	m = read(t, `{"task":"hinge","intercept":true,"model":[1,-2.5]}`) // -1.5, -0.5, 0.5, 1.5
+	e, err = m.Evaluate(records(0, 1, 0, 1))
+	if err != nil || *e.Accuracy != 0.5 || *e.AUC != 0.75 || e.RMSE != nil || math.Abs(e.Loss-(0+1.5+1.5+0)/4) > 1e-15 {
+		t.Errorf("%+v %v", e, err)
+	}
+	if e, err = m.Evaluate(records(1, 1, 1, 1)); err != nil || e.AUC != nil {
+		t.Errorf("one class: %+v %v", e, err)
+	}
+	if _, err = m.Evaluate(records(0, 1, 0, 2)); err == nil || !strings.Contains(err.Error(), "record 4: label = 2") {
+		t.Error(err)
+	}
+	if _, err = m.Evaluate(records()); err == nil {
+		t.Error("evaluated without responses")
+	}
+	m = read(t, `{"task":"mean","model":[1]}`)
+	if _, err = m.Evaluate(records(1, 1, 1, 1)); err == nil || !strings.Contains(err.Error(), "predicts nothing") {
+		t.Error(err)
+	}
+	m = read(t, `{"task":"ridge","model":[1,2]}`)
+	if _, err = m.Evaluate(records(1, 1, 1, 1)); err == nil || !strings.Contains(err.Error(), "number of features = 1") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,140 @@
+"""What calls return: the program's JSON with what is most asked for at hand."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Union
+
+
+@dataclass(frozen=True)
+class Table:
+    """A certified noise function.
+
+    Attributes:
+        gamma: γ(0) … γ(K); with l votes for 1 the majority is released with probability γ(l),
+            otherwise a fair coin.
+        error: the expected error of what it is optimal for.
+        gap: how far at most the error is from the least possible.
+        data: everything else, as the program's JSON has it.
+
+    >>> import darrm
+    >>> table = darrm.solve(K=5, m=2, eps=0.5, teacher_delta=0)
+    >>> len(table.gamma), table.gap < 1e-9, table.data["k"]
+    (6, True, 5)
+    """
+
+    gamma: List[float]
+    error: float
+    gap: float
+    data: Dict[str, Any] = field(repr=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Table":
+        """Read what ``darrm solve --json`` prints. The promise is checked where it is used."""
+        data = json.loads(text)
+        return cls(data["gamma"], data["expected_error"], data["certificate"]["gap"], data)
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Write the table for ``darrm aggregate --table`` and ``darrm verify``.
+
+        >>> import darrm, os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "table.json")
+        >>> darrm.solve(K=3, m=1, eps=1, teacher_delta=0).save(path)
+        >>> darrm.verify(path)["k"]
+        3
+        """
+        Path(path).write_text(json.dumps(self.data, indent=2) + "\n", encoding="utf-8")
+
+    def to_frame(self) -> Any:
+        """A pandas frame with columns ``votes`` and ``gamma``. Needs pandas."""
+        return _frame([{"votes": l, "gamma": g} for l, g in enumerate(self.gamma)])
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Released labels and what they cost.
+
+    Attributes:
+        labels: one for each query, in the order of the votes. ``None`` is an abstention.
+        queries: the ids of the queries.
+        private: False only for a simulation from a seed.
+        per_label: ``{"epsilon": …, "delta": …}`` of one label.
+        data: everything else, as the program's JSON has it.
+    """
+
+    labels: List[Any]
+    queries: List[str]
+    private: bool
+    per_label: Optional[Dict[str, float]]
+    data: Dict[str, Any] = field(repr=False)
+
+    def to_frame(self) -> Any:
+        """A pandas frame with columns ``query`` and ``label``. Needs pandas."""
+        return _frame([{"query": q, "label": a} for q, a in zip(self.queries, self.labels)])
+
+
+class Result(Dict[str, Any]):
+    """A dict, the program's JSON, whose main list is also a table of rows.
+
+    >>> import darrm
+    >>> cost = darrm.account(K=9, total_eps=1, eps="inf", affected=1, queries=[1, 5])
+    >>> [(row["queries"], row["epsilon"]) for row in cost.rows]
+    [(1, 1), (5, 5)]
+    """
+
+    def __init__(self, data: Dict[str, Any], main: str):
+        super().__init__(data)
+        self._main = main
+
+    @property
+    def rows(self) -> List[Dict[str, Any]]:
+        """The main list: nested ``{"score": {"agreement": …}}`` is ``"score.agreement"``."""
+        return [_flat(row) for row in self.get(self._main) or []]
+
+    def to_frame(self) -> Any:
+        """The rows as a pandas frame. Needs pandas."""
+        return _frame(self.rows)
+
+
+class Plan(Result):
+    """What fits the budget, the best first: ``choices``, ``refused``, ``advice`` and more."""
+
+    @property
+    def options(self) -> Dict[str, Any]:
+        """The keywords with which aggregate releases as the first choice does.
+
+        >>> import darrm
+        >>> plan = darrm.plan(K=9, eps="inf", affected=1, budget_eps=5, budget_delta=0, queries=5)
+        >>> plan.options["total_eps"], plan.options["affected"]
+        ('1', '1')
+        """
+        arguments = self["choices"][0]["args"]
+        out: Dict[str, Any] = {}
+        for i, flag in enumerate(arguments):
+            if flag.startswith("--") and flag != "--out":
+                value = arguments[i + 1] if i + 1 < len(arguments) else "--"
+                out[flag[2:].replace("-", "_")] = True if value.startswith("--") else value
+        return out
+
+
+def _flat(row: Dict[str, Any], prefix: str = "") -> Dict[str, Any]:
+    out: Dict[str, Any] = {}
+    for key, value in row.items():
+        if isinstance(value, dict):
+            out.update(_flat(value, prefix + key + "."))
+        else:
+            out[prefix + key] = value
+    return out
+
+
+def _frame(rows: List[Dict[str, Any]]) -> Any:
+    import pandas  # optional: only who asks for a frame needs it
+
+    return pandas.DataFrame(rows)
+
+
+for _kind in (Table, Labels, Result, Plan):
+    _kind.__module__ = "darrm"  # where users find it
