@@ -49,7 +49,13 @@ func (b *builder) row(lower, upper float64) {
 	b.RowLower, b.RowUpper = append(b.RowLower, lower), append(b.RowUpper, upper)
 }
 
+// add adds to the coefficient of the row that was begun last; equal columns come one after
+// the other.
 func (b *builder) add(column int, value float64) {
+	if n := len(b.Value); n > int(b.Start[len(b.Start)-1]) && b.Index[n-1] == int32(column) {
+		b.Value[n-1] += value
+		return
+	}
 	b.Index, b.Value = append(b.Index, int32(column)), append(b.Value, value)
 }
 
