@@ -87,7 +87,7 @@ func (b *Ballots) Plain() Score { return b.score(plainMajority) }
 // score returns how well answers with the given probabilities would do. law's result may
 // have one probability more than there are classes, that of abstaining.
 func (b *Ballots) score(law func(counts []int) []float64) Score {
-	s := Score{Labels: b.labelled}
+	s := Score{Queries: b.queries, Labels: b.labelled}
 	for _, kind := range b.kinds {
 		p := law(kind.counts)
 		agree, winners := 0.0, 0

@@ -2,6 +2,7 @@ package ensemble
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/darrm/darrm/internal/check"
 )
@@ -13,7 +14,39 @@ type Score struct {
 	Agreement float64 // with the plain majority; where n classes tie, each of them counts 1/n
 	Accuracy  float64 // against the queries' true classes; only where Labels > 0
 	Abstained float64 // share of queries without a class, which agree with nothing
-	Labels    int     // how many queries have a true class
+	Queries   int     // how many there are
+	Labels    int     // how many of them have a true class
+}
+
+// Interval is a range of shares, in [0,1].
+type Interval struct{ Low, High float64 }
+
+// AgreementInterval returns the 95 % interval of Agreement: [Wilson] over the queries.
+func (s Score) AgreementInterval() Interval { return Wilson(s.Agreement, s.Queries) }
+
+// AccuracyInterval returns the 95 % interval of Accuracy: [Wilson] over the labelled queries.
+func (s Score) AccuracyInterval() Interval { return Wilson(s.Accuracy, s.Labels) }
+
+// Wilson returns the 95 % score interval (Wilson, 1927) for the mean of n values between 0 and
+// 1 that have that mean, if they are independent draws from one population:
+//
+//	(x + z²/2n ± z·√(x(1-x)/n + z²/4n²)) / (1 + z²/n),  z = 1.95996…
+//
+// Of 0s and 1s it covers the population's mean in about 95 % of all draws. Other values vary
+// less than 0s and 1s with the same mean, so the interval is rather too wide for them. For a
+// score the values are each query's probability of a good answer: the interval is about which
+// queries came, and not about the noise, which is averaged out. Without values it is all of
+// [0,1].
+func Wilson(mean float64, n int) Interval {
+	if n < 1 {
+		return Interval{0, 1}
+	}
+	const z = 1.959963984540054
+	count := float64(n)
+	middle := mean + z*z/(2*count)
+	half := z * math.Sqrt(max(0, mean*(1-mean))/count+z*z/(4*count*count))
+	scale := 1 + z*z/count
+	return Interval{max(0, (middle-half)/scale), min(1, (middle+half)/scale)}
 }
 
 // Evaluate scores the mechanism on the votes. The error says that they are of other

@@ -77,11 +77,13 @@ func inlineSVG(data []byte, label string) (string, error) {
 					return "", fmt.Errorf("viewBox = %q, but it must be four numbers", viewBox)
 				}
 				writeAttribute(&out, "viewBox", viewBox)
-				writeAttribute(&out, "style", "max-width:"+f[2]+"pt")
-				// A small screen scrolls what it would make too small to read.
-				if w, err := strconv.ParseFloat(f[2], 64); err == nil && w > 1.2*figure.SingleWidth {
-					writeAttribute(&out, "class", "wide")
+				style := "max-width:" + f[2] + "pt"
+				// A small screen scrolls what it would make too small to read: three quarters
+				// leave all text ten pixels.
+				if w, err := strconv.ParseFloat(f[2], 64); err == nil && w > figure.SmallWidth {
+					style += fmt.Sprintf(";min-width:%.0fpt", 0.75*w)
 				}
+				writeAttribute(&out, "style", style)
 				writeAttribute(&out, "role", "img")
 				writeAttribute(&out, "aria-label", label)
 			}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/strictjson"
 )
 
 // FormatVersion is the version of the JSON form of a Table. It changes when an old
@@ -234,7 +235,7 @@ func parseClaim(data []byte) (*Claim, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, errors.New("it is empty")
 	}
-	if err := checkKeys(data); err != nil {
+	if err := strictjson.Check(data); err != nil {
 		return nil, err
 	}
 	var f file

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/strictjson"
 )
 
 func encode(t testing.TB, table *Table) []byte {
@@ -505,7 +506,7 @@ func TestReadClaimRefusesAmbiguousFields(t *testing.T) {
 	}
 	// A name in an array, or a value that looks like a name, is no field.
 	for _, text := range []string{`{"a": ["B", "B", {"c": "B"}], "d": "B"}`, `[]`, `{"a": {"a": {"a": 1}}}`} {
-		if err := checkKeys([]byte(text)); err != nil {
+		if err := strictjson.Check([]byte(text)); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

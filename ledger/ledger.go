@@ -429,35 +429,38 @@ func (l *Ledger) RecordResult(ctx context.Context, r *Receipt, result Digest) er
 	})
 }
 
-// Spent returns what is charged so far by all processes, under basic composition:
-//
-//	Σ Count·Unit
-func (l *Ledger) Spent(ctx context.Context) (Cost, error) {
-	now, err := l.current(ctx)
-	return now.spent, err
+// State is what a ledger says at one moment.
+type State struct {
+	Spent     Cost // what was charged by all processes, under basic composition: Σ Count·Unit
+	Remaining Cost // what can still be charged: the budget less Spent
+	Head      Head // the last entry's number and hash, to be kept elsewhere
 }
 
-// Remaining returns what can still be charged: the budget less [Ledger.Spent].
-func (l *Ledger) Remaining(ctx context.Context) (Cost, error) {
-	now, err := l.current(ctx)
-	if err != nil {
-		return Cost{}, err
-	}
-	return l.genesis.budget.limit.Minus(now.spent), nil
-}
-
-// Head returns the last entry's number and hash, to be kept elsewhere.
-func (l *Ledger) Head(ctx context.Context) (Head, error) {
-	now, err := l.current(ctx)
-	return now.head, err
-}
-
-func (l *Ledger) current(ctx context.Context) (now state, err error) {
+// State reads the ledger once, so that its sums and its head are those of the same entries.
+func (l *Ledger) State(ctx context.Context) (out State, err error) {
 	err = l.do(ctx, false, func(s *session) error {
-		now = s.now
+		out = State{s.now.spent, l.genesis.budget.limit.Minus(s.now.spent), s.now.head}
 		return nil
 	})
-	return now, err
+	return out, err
+}
+
+// Spent returns what [Ledger.State] says is spent.
+func (l *Ledger) Spent(ctx context.Context) (Cost, error) {
+	now, err := l.State(ctx)
+	return now.Spent, err
+}
+
+// Remaining returns what [Ledger.State] says remains.
+func (l *Ledger) Remaining(ctx context.Context) (Cost, error) {
+	now, err := l.State(ctx)
+	return now.Remaining, err
+}
+
+// Head returns the head of [Ledger.State].
+func (l *Ledger) Head(ctx context.Context) (Head, error) {
+	now, err := l.State(ctx)
+	return now.Head, err
 }
 
 // History verifies the ledger, as [Ledger.Verify] does, and returns all entries in order.

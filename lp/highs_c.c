@@ -22,7 +22,7 @@ struct darrm_highs {
   atomic_int interrupt;
 };
 
-// Called by HiGHS in each simplex iteration, on the thread of run. It lives in C:
+// Called by HiGHS in each simplex or interior-point iteration, on the thread of run. It lives in C:
 // a call into Go per iteration would cost more than small iterations do.
 static void on_callback(int type, const char* message,
                         const HighsCallbackDataOut* out,
@@ -52,6 +52,8 @@ darrm_highs* darrm_highs_create(void) {
   if (Highs_getSizeofHighsInt(m->highs) != sizeof(int32_t) ||
       Highs_setCallback(m->highs, on_callback, m) != kHighsStatusOk ||
       Highs_startCallback(m->highs, kHighsCallbackSimplexInterrupt) !=
+          kHighsStatusOk ||
+      Highs_startCallback(m->highs, kHighsCallbackIpmInterrupt) !=
           kHighsStatusOk) {
     darrm_highs_destroy(m);
     return NULL;
@@ -133,6 +135,16 @@ int darrm_highs_get_solution(darrm_highs* m, double* column_value,
                              double* row_dual) {
   return Highs_getSolution(m->highs, column_value, column_dual, row_value,
                            row_dual) != kHighsStatusOk;
+}
+
+int darrm_highs_has_solution(darrm_highs* m) {
+  HighsInt primal = 0, dual = 0;
+  // 0 is "no solution", 1 "infeasible point", 2 "feasible point".
+  return Highs_getIntInfoValue(m->highs, "primal_solution_status", &primal) !=
+             kHighsStatusOk ||
+         Highs_getIntInfoValue(m->highs, "dual_solution_status", &dual) !=
+             kHighsStatusOk ||
+         primal == 0 || dual == 0;
 }
 
 void darrm_highs_interrupt(darrm_highs* m, int on) {

@@ -44,6 +44,8 @@ int darrm_highs_run(darrm_highs* m, int* status, int* raw, int64_t* iterations);
 int darrm_highs_get_solution(darrm_highs* m, double* column_value,
                              double* column_dual, double* row_value,
                              double* row_dual);
+// The solution that the last run left, optimal or not: 0 if there is one.
+int darrm_highs_has_solution(darrm_highs* m);
 // Interrupt may be called from any thread while another one is in run.
 void darrm_highs_interrupt(darrm_highs* m, int on);
 

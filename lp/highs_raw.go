@@ -180,12 +180,31 @@ func (m *rawModel) Solve() (sol rawSolution, iterations int, err error) {
 	if code != 0 {
 		return rawSolution{}, iterations, statusErrorf(Numerical, "HiGHS gave a warning with its solution")
 	}
-	sol = rawSolution{ColumnPrimal: make([]float64, m.columns), RowDual: make([]float64, m.rows)}
-	columnDual, rowValue := make([]float64, m.columns), make([]float64, m.rows)
-	if err := failed(C.darrm_highs_get_solution(m.c, doubles(sol.ColumnPrimal), doubles(columnDual), doubles(rowValue), doubles(sol.RowDual)), "reading the solution"); err != nil {
+	if sol, err = m.solution(); err != nil {
 		return rawSolution{}, iterations, &StatusError{Status: Numerical, Err: err}
 	}
 	return sol, iterations, nil
+}
+
+// solution reads what the last run left.
+func (m *rawModel) solution() (rawSolution, error) {
+	sol := rawSolution{ColumnPrimal: make([]float64, m.columns), RowDual: make([]float64, m.rows)}
+	columnDual, rowValue := make([]float64, m.columns), make([]float64, m.rows)
+	err := failed(C.darrm_highs_get_solution(m.c, doubles(sol.ColumnPrimal), doubles(columnDual), doubles(rowValue), doubles(sol.RowDual)), "reading the solution")
+	return sol, err
+}
+
+// SolveAnyhow runs the solver and returns what it was left with, however it ended. The
+// error says that there is nothing.
+func (m *rawModel) SolveAnyhow() (rawSolution, Status, error) {
+	var status, raw C.int
+	var count C.int64_t
+	C.darrm_highs_run(m.c, &status, &raw, &count)
+	if C.darrm_highs_has_solution(m.c) != 0 {
+		return rawSolution{}, rawStatus[status], statusErrorf(rawStatus[status], "HiGHS model status %d, and no solution", int(raw))
+	}
+	sol, err := m.solution()
+	return sol, rawStatus[status], err
 }
 
 // doubles and int32s return nil for an empty slice, which C does not read.

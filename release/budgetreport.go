@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/big"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -28,6 +29,7 @@ type BudgetReport struct {
 	Remaining  Amount          `json:"remaining"` // granted less spent, exactly
 	Share      [2]float64      `json:"share"`     // of ε and of δ that is spent, in percent, rounded up
 	Meaning    string          `json:"meaning"`   // what was spent promises a person, in words
+	Limit      string          `json:"limit"`     // what the whole budget would promise, in words
 	// Short are ε and δ in six digits for people: what was spent rounded up, what remains down.
 	Short    struct{ Spent, Remaining [2]string } `json:"-"`
 	Warnings []string                             `json:"warnings,omitempty"`
@@ -73,6 +75,11 @@ type Assumption struct {
 // NewBudgetReport verifies the ledger and reports its state. Errors are those of
 // [ledger.Ledger.History]. Cost: that of History.
 func NewBudgetReport(ctx context.Context, l *ledger.Ledger) (*BudgetReport, error) {
+	// Before the entries: if there are none then, there were none now.
+	empty, err := l.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
 	entries, err := l.History(ctx)
 	if err != nil {
 		return nil, err
@@ -86,20 +93,16 @@ func NewBudgetReport(ctx context.Context, l *ledger.Ledger) (*BudgetReport, erro
 	r := &BudgetReport{
 		Ledger: filepath.Base(l.Path()), Neighbours: l.Relation(), Granted: NewAmount(granted), Spent: NewAmount(spent),
 		Remaining: NewAmount(granted.Minus(spent)), Share: share(spent, granted), Meaning: meaning(spent, l.Relation()),
+		Limit:    limit(granted),
 		Releases: []ReportEntry{}, Entries: uint64(len(entries)),
 	}
 	spentE, spentD := spent.Ceil()
-	r.Short.Spent = [2]string{num.Outward(spentE, 6, true), num.Outward(spentD, 6, true)}
+	r.Short.Spent = [2]string{short(spentE, true), short(spentD, true)}
 	leftE, leftD := granted.Minus(spent).Floor()
-	r.Short.Remaining = [2]string{num.Outward(leftE, 6, false), num.Outward(leftD, 6, false)}
+	r.Short.Remaining = [2]string{short(leftE, false), short(leftD, false)}
+	r.Head = empty.String()
 	if n := len(entries); n > 0 {
 		r.Head = ledger.Head{Seq: entries[n-1].Seq, Hash: entries[n-1].Hash}.String()
-	} else {
-		head, err := l.Head(ctx)
-		if err != nil {
-			return nil, err
-		}
-		r.Head = head.String()
 	}
 	results := map[string]string{}
 	for i := range entries {
@@ -161,7 +164,7 @@ func visible(s string) string {
 
 func labelEvent(e *ledger.Entry) (event Event, ok bool) {
 	err := json.Unmarshal(e.Event, &event)
-	return event, err == nil && event.Mechanism != "" && event.Mechanism != ModelMechanism
+	return event, err == nil && event.Mechanism != "" && !isModel(event.Mechanism)
 }
 
 // share is how much of ε and of δ is spent, in percent, rounded up to a tenth.
@@ -176,26 +179,66 @@ func share(spent, granted ledger.Cost) (out [2]float64) {
 	return out
 }
 
+// short is x in six digits, rounded up or down, with no zero before the exponent.
+func short(x float64, up bool) string { return digits(x, 6, up) }
+
+func digits(x float64, n int, up bool) string {
+	return strings.Replace(num.Outward(x, n, up), "e-0", "e-", 1)
+}
+
 // meaning says what (ε, δ) promises one person.
 func meaning(spent ledger.Cost, relation ledger.Relation) string {
 	if spent == (ledger.Cost{}) {
 		return "Nothing was spent: nothing was released that could tell anything about anybody."
 	}
-	epsilon, delta := spent.Ceil()
 	others := "with another in its place"
 	if relation == ledger.AddOrRemoveOne {
 		others = "without it, and the other way round"
 	}
-	odds := "e^" + num.Outward(epsilon, 3, true)
+	times, plus := odds(spent)
+	return fmt.Sprintf("Whatever anybody concludes from all these releases together is at most %s times as likely with a person's record as %s%s.", times, others, plus)
+}
+
+// limit says what that promise becomes when nothing remains.
+func limit(granted ledger.Cost) string {
+	times, plus := odds(granted)
+	return fmt.Sprintf("Once the whole budget is spent, it is at most %s times as likely%s.", times, plus)
+}
+
+// odds returns e^ε, and in words the chance δ, both rounded up.
+func odds(c ledger.Cost) (times, plus string) {
+	epsilon, delta := c.Ceil()
+	times = "e^" + short(epsilon, true)
 	if factor := math.Exp(epsilon); factor < 1e6 {
 		// Up, by more than Exp may be off.
-		odds = strconv.FormatFloat(math.Ceil(factor*(1+1e-12)*100)/100, 'f', 2, 64)
+		times = strconv.FormatFloat(math.Ceil(factor*(1+1e-12)*100)/100, 'f', 2, 64)
 	}
-	s := fmt.Sprintf("Whatever anybody concludes from all these releases together is at most %s times as likely with a person's record as %s", odds, others)
 	if delta > 0 {
-		s += fmt.Sprintf(", plus a chance of at most %s", num.Outward(delta, 3, true))
+		plus = ", plus a chance of at most " + digits(delta, 3, true)
+		plus += oneIn(c)
 	}
-	return s + "."
+	return times, plus
+}
+
+// oneIn says δ ≤ 1/2 as one in so many, in words that everybody knows; "" beyond a trillion. The
+// number is rounded down, which makes the chance no smaller.
+func oneIn(c ledger.Cost) string {
+	_, delta := c.Rat()
+	if delta.Sign() <= 0 {
+		return ""
+	}
+	many := new(big.Int).Quo(delta.Denom(), delta.Num())
+	if !many.IsInt64() || many.Int64() < 2 || many.Int64() >= 1e15 {
+		return ""
+	}
+	n, unit := many.Int64(), ""
+	for _, name := range []string{" thousand", " million", " billion", " trillion"} {
+		if n < 1000 {
+			break
+		}
+		n, unit = n/1000, name
+	}
+	return fmt.Sprintf(" (one in %d%s)", n, unit)
 }
 
 // general is what every promise of a ledger rests on.
@@ -234,8 +277,8 @@ func (a *assumptions) add(id, text string) {
 func (a *assumptions) of(e *ledger.Entry) {
 	event, ok := labelEvent(e)
 	if !ok {
-		if m := (ModelEvent{}); json.Unmarshal(e.Event, &m) == nil && m.Mechanism == ModelMechanism {
-			a.add(e.ID, visible(fmt.Sprintf("The model was trained as stated: by %s, for %d epochs, its cost accounted for by mode %s. Its intermediate states were shown to nobody, unless that mode allows it.", m.Method, m.Epochs, m.Mode)))
+		if m := (ModelEvent{}); json.Unmarshal(e.Event, &m) == nil && isModel(m.Mechanism) {
+			a.add(e.ID, visible(fmt.Sprintf("The model was trained as stated: by %s, for %d %s, its cost accounted for by mode %s. Its intermediate states were shown to nobody, unless that mode allows it.", m.Method, m.Epochs, m.unit(), m.Mode)))
 		} else {
 			a.add(e.ID, "The cost was stated by whoever charged it. Nothing in the ledger says what it follows from.")
 		}

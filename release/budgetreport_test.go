@@ -12,6 +12,22 @@ import (
 	"github.com/darrm/darrm/ledger"
 )
 
+// A chance is never said to be smaller than it is.
+func TestOneIn(t *testing.T) {
+	for delta, want := range map[float64]string{
+		0: "", 0.51: "", 0.5: " (one in 2)", 0.3: " (one in 3)", 1e-3: " (one in 1 thousand)", 0.001001: " (one in 999)",
+		1e-6: " (one in 1 million)", 6e-7: " (one in 1 million)", 1.1e-6: " (one in 909 thousand)", 3e-12: " (one in 333 billion)", 1e-16: "",
+	} {
+		c, err := ledger.NewCost(0, delta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := oneIn(c); got != want {
+			t.Errorf("δ = %g: %q, want %q", delta, got, want)
+		}
+	}
+}
+
 // What remains is what was granted less the sum of the charges, exactly; shares and figures for
 // people err on the private side; what protects nobody is said.
 func TestBudgetReportSums(t *testing.T) {
@@ -25,7 +41,7 @@ func TestBudgetReportSums(t *testing.T) {
 		worthless                    bool
 	}{
 		{2, 1e-6, 0.1, 0, 3, [2]float64{15, 0}, "0.3", "1.7", "at most 1.35 times", false},
-		{3, 1e-3, 1.0000001, 1e-4, 1, [2]float64{33.4, 10}, "1.00001", "1.99999", "at most 2.72 times as likely with a person's record as with another in its place, plus a chance of at most 0.0001.", false},
+		{3, 1e-3, 1.0000001, 1e-4, 1, [2]float64{33.4, 10}, "1.00001", "1.99999", "at most 2.72 times as likely with a person's record as with another in its place, plus a chance of at most 0.0001 (one in 10 thousand).", false},
 		{50, 0.5, 25, 1e-9, 2, [2]float64{100, 0.1}, "50", "0", "at most e^50 times", true},
 		{1, 0, 0.5, 0, 0, [2]float64{0, 0}, "0", "1", "Nothing was spent", false},
 	} {

@@ -76,19 +76,3 @@ func TestLines(t *testing.T) {
 		}
 	}
 }
-
-func TestDecades(t *testing.T) {
-	var labels []string
-	ticks := decades(0.001, 1)
-	for _, tick := range ticks {
-		if tick.Label != "" {
-			labels = append(labels, tick.Label)
-		}
-	}
-	if got := strings.Join(labels, " "); got != "0.001 0.01 0.1 1" {
-		t.Errorf("labels %q", got)
-	}
-	if len(ticks) != 3*9+1 {
-		t.Errorf("%d ticks, want 28", len(ticks))
-	}
-}

@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"image/color"
 	"math"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/darrm/darrm/accountant"
@@ -16,16 +18,24 @@ import (
 // plotPoints is how many numbers of queries a curve is drawn through.
 const plotPoints = 40
 
-// methodStyle is how a bound is drawn: with dashes where a curve often lies on another.
+// methodStyle is how a bound is drawn. Bounds often agree: those that are drawn first are wider,
+// and the last ones dashed, so that each is seen where it lies on another.
 var methodStyle = map[string]draw.LineStyle{
-	string(accountant.MethodBasic):    figure.Line(figure.Grey),
-	string(accountant.MethodGeneral):  figure.Line(figure.Orange),
+	string(accountant.MethodBasic):    wide(figure.Grey, 5.4),
+	string(accountant.MethodGeneral):  wide(figure.Orange, 3.6),
 	string(accountant.MethodOptimal):  figure.Line(figure.Blue),
 	string(accountant.MethodGaussian): figure.Line(figure.Sky),
 	string(accountant.MethodZCDP):     figure.Line(figure.Purple, 6, 2),
 	string(accountant.MethodRDP):      figure.Line(figure.Vermillion),
 	string(accountant.MethodPLD):      figure.Line(figure.Green, 4, 3),
-	ensemble.ByVotes:                  figure.Line(figure.Purple),
+	ensemble.ByVotes:                  figure.Line(figure.Purple, 2, 4),
+}
+
+// wide is a line of that width in points.
+func wide(c color.Color, width float64) draw.LineStyle {
+	line := figure.Line(c)
+	line.Width = vg.Points(width)
+	return line
 }
 
 // statementPicture draws ε against Q, both axes logarithmic.

@@ -43,7 +43,8 @@ With --json stdout has the page's content as JSON.`,
 			case a.json:
 				return a.deliverJSON("", r)
 			case file:
-				return showBudget(c, a, l)
+				// The page's own sums: somebody may have charged since.
+				return budgetSums{l.Path(), r.Neighbours, r.Granted, r.Spent, r.Remaining, r.Entries, r.Head}.deliver(a)
 			}
 			return a.deliver("", write)
 		},

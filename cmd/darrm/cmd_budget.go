@@ -167,49 +167,49 @@ whether both files were replaced by older copies.`,
 	return c
 }
 
+// budgetSums is what a ledger says at one moment.
+type budgetSums struct {
+	Ledger     string          `json:"ledger"`
+	Neighbours ledger.Relation `json:"neighbours,omitempty"`
+	Granted    release.Amount  `json:"granted"`
+	Spent      release.Amount  `json:"spent"`
+	Remaining  release.Amount  `json:"remaining"`
+	Entries    uint64          `json:"entries"`
+	Head       string          `json:"head"`
+}
+
+// showBudget says what the ledger holds now.
 func showBudget(c *cobra.Command, a *app, l *ledger.Ledger) error {
-	spent, err := l.Spent(c.Context())
+	now, err := l.State(c.Context())
 	if err != nil {
 		return err
 	}
-	remaining, err := l.Remaining(c.Context())
-	if err != nil {
-		return err
-	}
-	head, err := l.Head(c.Context())
-	if err != nil {
-		return err
-	}
-	granted := l.Budget().Cost()
+	return budgetSums{
+		l.Path(), l.Relation(), release.NewAmount(l.Budget().Cost()), release.NewAmount(now.Spent), release.NewAmount(now.Remaining), now.Head.Seq, now.Head.String(),
+	}.deliver(a)
+}
+
+func (s budgetSums) deliver(a *app) error {
 	if a.json {
-		return a.deliverJSON("", struct {
-			Ledger     string          `json:"ledger"`
-			Neighbours ledger.Relation `json:"neighbours,omitempty"`
-			Granted    release.Amount  `json:"granted"`
-			Spent      release.Amount  `json:"spent"`
-			Remaining  release.Amount  `json:"remaining"`
-			Entries    uint64          `json:"entries"`
-			Head       string          `json:"head"`
-		}{l.Path(), l.Relation(), release.NewAmount(granted), release.NewAmount(spent), release.NewAmount(remaining), head.Seq, head.String()})
+		return a.deliverJSON("", s)
 	}
-	rows := [][]string{amountRow("granted", granted), amountRow("spent", spent), amountRow("remains", remaining)}
+	rows := [][]string{amountRow("granted", s.Granted), amountRow("spent", s.Spent), amountRow("remains", s.Remaining)}
 	return a.print(func(w *terminal.Page) error {
-		if err := w.Table(terminal.Table{Header: []string{l.Path(), "ε", "δ"}, Rows: rows}); err != nil {
+		if err := w.Table(terminal.Table{Header: []string{s.Ledger, "ε", "δ"}, Rows: rows}); err != nil {
 			return err
 		}
-		neighbours := string(l.Relation())
+		neighbours := string(s.Neighbours)
 		if neighbours == "" {
 			neighbours = "not recorded: a ledger of format 1, which cannot be charged any more"
 		}
 		w.Text("  ", "neighbours: "+neighbours)
-		w.Printf("%d entries, head %v\n", head.Seq, head)
+		w.Printf("%d entries, head %v\n", s.Entries, s.Head)
 		return nil
 	})
 }
 
-func amountRow(title string, c ledger.Cost) []string {
-	e, d := c.Decimals()
-	return []string{title, e, d}
+func amountRow(title string, x release.Amount) []string {
+	return []string{title, x.Epsilon.String(), x.Delta.String()}
 }
 
 func renderHistory(w *terminal.Page, entries []ledger.Entry) error {

@@ -30,6 +30,8 @@ func newCompare(a *app) *cobra.Command {
 		Long: `Put every mechanism that applies side by side on files of votes, all with the same
 promise for one answer: how often each agrees with the plain majority and how often
 it is right, in expectation over its noise, and what it assumes. Nothing is drawn.
+The 95 % intervals (Wilson's) say how far both may be for other queries of the same
+kind; the noise is not in them, since it is averaged out exactly.
 
   optimal γ                for your teachers (--eps, --teacher-delta)
   best of the vote counts  the same linear program for teachers that promise nothing

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/model"
 	"github.com/darrm/darrm/release"
@@ -87,7 +88,7 @@ for.`,
 					model.Evaluation
 				}{Evaluation: e})
 			}
-			return a.deliver("", func(w io.Writer) error { return renderEvaluation(w, e) })
+			return a.print(func(w *terminal.Page) error { return renderEvaluation(w, e) })
 		},
 	}
 	f.register(c)
@@ -181,15 +182,15 @@ func (p predictions) writeCSV(w io.Writer) error {
 	return out.Error()
 }
 
-func renderEvaluation(w io.Writer, e model.Evaluation) error {
-	fmt.Fprintln(w, "NOT PRIVATE, unless these records are public: computed from them without noise")
+func renderEvaluation(w *terminal.Page, e model.Evaluation) error {
+	w.Text("  ", "NOT PRIVATE, unless these records are public: computed from them without noise")
 	rows := [][]string{{"records", strconv.Itoa(e.Records)}, {"mean loss", fmt.Sprintf("%.6g", e.Loss)}}
 	if e.Accuracy != nil {
 		rows = append(rows, []string{"accuracy", percent(*e.Accuracy)}, []string{"AUC", figureOrNone(e.AUC)})
 	} else {
 		rows = append(rows, []string{"root mean squared error", figureOrNone(e.RMSE)}, []string{"R²", figureOrNone(e.R2)})
 	}
-	return renderRows(w, []string{"figure", "value"}, rows, nil)
+	return w.Table(terminal.Table{Header: []string{"figure", "value"}, Rows: rows})
 }
 
 func figureOrNone(x *float64) string {

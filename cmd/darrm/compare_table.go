@@ -15,18 +15,22 @@ func renderComparison(w *terminal.Page, c *ensemble.Comparison) error {
 	w.Text("", fmt.Sprintf("%d queries, K = %d teachers, %d classes; every mechanism: one answer (%v, %v)-DP where neighbours %s, which reaches at most %d of the teachers",
 		c.Queries, c.Setting.K, c.Setting.Classes, c.Target.Epsilon, c.Target.Delta, c.Setting.Neighbours, c.Setting.Affected))
 	w.Printf("\n")
-	rows := [][]string{append(scoreRow("plain majority (not private)", c.Plain), "-")}
 	var refused []string
+	// The majority agrees with itself whatever queries come.
+	plain := comparedRow("plain majority (not private)", c.Plain)
+	plain[2] = "-"
+	rows := [][]string{plain}
 	for _, r := range c.Rows {
 		if r.Refused != nil {
 			refused = append(refused, fmt.Sprintf("%s: %v", r.Title, r.Refused))
 			continue
 		}
-		rows = append(rows, append(scoreRow(r.Title, r.Score), abstainedShare(r.Score)))
+		rows = append(rows, comparedRow(r.Title, r.Score))
 	}
-	if err := w.Table(terminal.Table{Header: []string{"mechanism, over its noise", "like the majority", "right", "abstains"}, Rows: rows}); err != nil {
+	if err := w.Table(terminal.Table{Header: []string{"mechanism, over its noise", "agrees", "95 %", "right", "95 %", "abstains"}, Rows: rows}); err != nil {
 		return err
 	}
+	w.Text("  ", "All in percent; to agree is to be like the plain majority. 95 %: Wilson's interval, for other queries of the same kind. Noise is not in it: it is averaged out exactly. All rows are about the same queries, so their differences vary less.")
 	renderAlike(w, "What proves each promise:", c.Rows, func(a *ensemble.Mechanism) []string { return []string{a.Basis()} })
 	renderAlike(w, "What each assumes:", c.Rows, (*ensemble.Mechanism).Assumptions)
 	if len(refused) > 0 {
@@ -36,6 +40,19 @@ func renderComparison(w *terminal.Page, c *ensemble.Comparison) error {
 		}
 	}
 	return renderAtVotes(w, c)
+}
+
+// comparedRow is a row of the comparison, in percent.
+func comparedRow(title string, s ensemble.Score) []string {
+	interval := func(i ensemble.Interval) string { return fmt.Sprintf("%.1f–%.1f", 100*i.Low, 100*i.High) }
+	row := []string{title, fmt.Sprintf("%.2f", 100*s.Agreement), interval(s.AgreementInterval()), "-", "-", "-"}
+	if s.Labels > 0 {
+		row[3], row[4] = fmt.Sprintf("%.2f", 100*s.Accuracy), interval(s.AccuracyInterval())
+	}
+	if s.Abstained > 0 {
+		row[5] = fmt.Sprintf("%.2f", 100*s.Abstained)
+	}
+	return row
 }
 
 // renderAlike writes what is to be said of each mechanism that applies, those of which the
@@ -88,14 +105,17 @@ func renderAtVotes(w *terminal.Page, c *ensemble.Comparison) error {
 
 func comparisonJSON(c *ensemble.Comparison) any {
 	type score struct {
-		Agreement float64  `json:"agreement"`
-		Accuracy  *float64 `json:"accuracy"` // null without true labels
-		Abstained float64  `json:"abstained"`
+		Agreement         float64     `json:"agreement"`
+		AgreementInterval *[2]float64 `json:"agreement_95"` // Wilson's, over the queries; null for the majority itself
+		Accuracy          *float64    `json:"accuracy"`     // null without true labels
+		AccuracyInterval  *[2]float64 `json:"accuracy_95"`  // null without true labels
+		Abstained         float64     `json:"abstained"`
 	}
 	of := func(s ensemble.Score) *score {
-		out := &score{Agreement: s.Agreement, Abstained: s.Abstained}
+		interval := func(i ensemble.Interval) *[2]float64 { return &[2]float64{i.Low, i.High} }
+		out := &score{Agreement: s.Agreement, AgreementInterval: interval(s.AgreementInterval()), Abstained: s.Abstained}
 		if s.Labels > 0 {
-			out.Accuracy = &s.Accuracy
+			out.Accuracy, out.AccuracyInterval = &s.Accuracy, interval(s.AccuracyInterval())
 		}
 		return out
 	}
@@ -133,6 +153,7 @@ func comparisonJSON(c *ensemble.Comparison) any {
 		Queries: c.Queries, K: c.Setting.K, Classes: c.Setting.Classes, Affected: c.Setting.Affected,
 		Neighbours: c.Setting.Neighbours.String(), Target: c.Target, Plain: of(c.Plain),
 	}
+	out.Plain.AgreementInterval = nil // it agrees with itself whatever queries come
 	for _, r := range c.Rows {
 		j := row{Name: r.Name, Title: r.Title}
 		if r.Refused != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -71,6 +72,7 @@ func (c *chart) histogram(values plotter.Values) error {
 	bars.LineStyle.Width = 0
 	c.Add(bars)
 	c.Y.Tick.Marker = plot.TickerFunc(figure.WholeTicks)
-	c.X.Min, c.X.Max, c.Y.Min = -0.7, float64(len(values))-0.3, 0
+	c.X.Min, c.X.Max = -0.7, float64(len(values))-0.3
+	c.Y.Min, c.Y.Max = 0, 1.04*max(1, slices.Max(values)) // the highest bar ends below the edge
 	return nil
 }

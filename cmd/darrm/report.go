@@ -88,7 +88,7 @@ func quote(a *app, q *release.Quote) error {
 	if q.Charge != nil {
 		paid, left := release.NewAmount(*q.Charge), release.NewAmount(*q.Remaining)
 		out.Charge, out.Remaining = &paid, &left
-		rows = append(rows, amountRow("the ledger would be charged", *q.Charge), amountRow("of which remains now", *q.Remaining))
+		rows = append(rows, amountRow("the ledger would be charged", paid), amountRow("of which remains now", left))
 	}
 	if a.json {
 		return a.deliverJSON("", out)

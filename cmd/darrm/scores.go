@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/votes"
@@ -84,10 +82,3 @@ func (s *scores) report(a *app, g chosen) error {
 
 // notPrivate warns that what follows was computed from raw votes.
 const notPrivate = "NOT PRIVATE, for your eyes only: computed from the raw votes"
-
-func abstainedShare(s ensemble.Score) string {
-	if s.Abstained == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.2f %%", 100*s.Abstained)
-}

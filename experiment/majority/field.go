@@ -82,7 +82,7 @@ var looks = map[experiment.Method]experiment.Look{
 	methodSub:      {Title: "γ_Sub", Color: 0x0072B2, Dashes: []float64{5, 3}, Glyph: 2},
 	methodDouble:   {Title: "γ_DSub", Color: 0x56B4E9, Dashes: []float64{2, 2}, Glyph: 3},
 	methodConst:    {Title: "γ_const (RR)", Color: 0x333333, Dashes: []float64{8, 3, 2, 3}, Glyph: 4},
-	methodTight:    {Title: "RR, tight", Color: 0x999999, Dashes: []float64{1, 2}, Glyph: 5},
+	methodTight:    {Title: "RR, tight", Color: 0x777777, Dashes: []float64{1, 2}, Glyph: 5},
 	methodGNMax:    {Title: "GNMax", Color: 0x009E73, Glyph: 4},
 	methodGNExact:  {Title: "GNMax, exact σ", Color: 0x009E73, Dashes: []float64{4, 3}, Glyph: 3},
 	methodVoteOpt:  {Title: "best vote count, t = 1", Color: 0xCC79A7, Dashes: []float64{6, 2}, Glyph: 1},

@@ -48,11 +48,17 @@ func marks(lo, hi float64) []mark {
 
 func exponent(x float64) int { return int(math.Floor(math.Log10(x))) }
 
-// FewTicks marks four to seven round values and nothing in between.
-func FewTicks(lo, hi float64) []plot.Tick {
-	step := math.Pow10(int(math.Floor(math.Log10((hi - lo) / 4))))
+// FewTicks marks four to eight round values and nothing in between.
+func FewTicks(lo, hi float64) []plot.Tick { return ticks(lo, hi, 7) }
+
+// CoarseTicks marks two to five round values and nothing in between.
+func CoarseTicks(lo, hi float64) []plot.Tick { return ticks(lo, hi, 4) }
+
+// ticks marks round values that cut the range into at most that many steps.
+func ticks(lo, hi float64, most int) []plot.Tick {
+	step := math.Pow10(int(math.Floor(math.Log10((hi - lo) / float64(most)))))
 	for _, f := range []float64{1, 2, 5, 10} {
-		if (hi-lo)/(step*f) <= 7 {
+		if (hi-lo)/(step*f) <= float64(most) {
 			step *= f
 			break
 		}

@@ -40,11 +40,17 @@ const (
 	tickSize  = 10
 )
 
+// SmallWidth is that of the widest picture, in points, whose text is at least nine pixels high
+// where it is shown 400 pixels wide.
+const SmallWidth = 400.0 / 9 * tickSize
+
 // Width and height of a single chart, in points.
 const (
 	SingleWidth  = 430
 	SingleHeight = 280
 )
+
+const labelGap = 6 // points from a vertical axis' label to the ticks' labels
 
 const legendLine = 17 // points from one line of a legend to the next
 
@@ -123,7 +129,8 @@ func Bars(p *plot.Plot, names, labels []string, values []float64, colors []color
 	p.NominalY(reversed...)
 	restyle(&p.Y.Tick.Label, tickSize)
 	p.Y.Tick.Label.YAlign = text.YCenter
-	p.X.Min, p.X.Max = 0, top*1.35 // room for the label behind the longest bar
+	p.X.Min, p.X.Max = 0, top*1.35                 // room for the label behind the longest bar
+	p.X.Tick.Marker = plot.TickerFunc(CoarseTicks) // the names leave the axis little room
 	p.Y.Min, p.Y.Max = -0.7, float64(n)-0.3
 	return nil
 }
@@ -175,7 +182,7 @@ func (s Sheet) paint(all draw.Canvas, l legend) {
 	all.Fill(all.Rectangle.Path())
 	label := Sans(labelSize)
 	label.Rotation, label.XAlign, label.YAlign = math.Pi/2, text.XCenter, text.YBottom
-	room := vg.Points(3)
+	room := vg.Points(labelGap)
 	charts, labels := make([][]*plot.Plot, len(s.Charts)), make([][]string, len(s.Charts))
 	for i, row := range s.Charts {
 		charts[i], labels[i] = make([]*plot.Plot, len(row)), make([]string, len(row))
@@ -187,7 +194,7 @@ func (s Sheet) paint(all draw.Canvas, l legend) {
 			// leaves room for it where it does not stand.
 			c := *chart
 			if labels[i][j] = c.Y.Label.Text; labels[i][j] != "" {
-				room = vg.Points(3) + label.FontExtents().Height
+				room = vg.Points(labelGap) + label.FontExtents().Height
 			}
 			c.Y.Label.Text = ""
 			c.Title.Text = wrap(c.Title.Text, Sans(titleSize), s.Width-vg.Points(24))
@@ -202,7 +209,7 @@ func (s Sheet) paint(all draw.Canvas, l legend) {
 				c := canvases[i][j]
 				chart.Draw(c)
 				data := chart.DataCanvas(c)
-				all.FillText(label, vg.Point{X: c.Min.X - vg.Points(3), Y: data.Center().Y}, labels[i][j])
+				all.FillText(label, vg.Point{X: c.Min.X - vg.Points(labelGap), Y: data.Center().Y}, labels[i][j])
 			}
 		}
 	}

@@ -20,7 +20,7 @@ var (
 	Blue       = RGB(0x0072B2)
 	Vermillion = RGB(0xD55E00)
 	Purple     = RGB(0xCC79A7)
-	Grey       = RGB(0x999999)
+	Grey       = RGB(0x777777)
 	Ink        = RGB(0x222222) // text, axes, and what holds for everything
 
 	paper     = RGB(0xFFFFFF)

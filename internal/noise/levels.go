@@ -2,7 +2,6 @@ package noise
 
 import (
 	"fmt"
-	"math"
 	"math/big"
 
 	"github.com/darrm/darrm/internal/check"
@@ -24,9 +23,8 @@ import (
 // Let gap_i be the score less the lower end of the lowest level in use. Level b of n_b items
 // is proposed with a weight just above n_b·e^{-b}, one of its items uniformly, and the item
 // is accepted with probability e^{-(gap_i/scale - b)} ≥ e⁻¹. The weights are the integers
-// n_b·(⌊2⁶⁴e^{-b}⌋+1); what each is too large by is refused by a coin that is drawn digit by
-// digit. From level levelsApart on all items are one level, which is proposed with
-// probability below n·e⁻⁶⁴.
+// n_b·(⌊2³⁸e^{-b}⌋+1); what each is too large by is refused by a coin that is drawn digit by
+// digit. From level levelsApart on, where weights are n_b, all items are one level.
 //
 // Source: the exponential mechanism of McSherry and Talwar (2007); drawing by groups of like
 // scores after Khanna, Lu, Raff and others, Scaling Up Differentially Private LASSO
@@ -43,9 +41,11 @@ type Levels struct {
 
 const (
 	// levelsApart is how many levels are proposed one by one.
-	levelsApart = 64
+	levelsApart = 27
 	// maxLevels bounds how many levels scores are spread over: they take memory.
 	maxLevels = 1 << 22
+	// maxItems keeps sums of weights within 2⁶³.
+	maxItems = 1 << 25
 	// maxScore bounds scores, so that their differences fit 64 bits.
 	maxScore = 1 << 62
 	// maxScale keeps levelsApart scales within 64 bits.
@@ -64,8 +64,8 @@ func LevelsFit(bound, scale int64) error {
 // NewLevels returns the scores in their levels. They are kept, and must be within a bound
 // that LevelsFit. scale is between 1 and 2⁴⁸.
 func NewLevels(scores []int64, scale int64) (*Levels, error) {
-	if len(scores) == 0 || len(scores) > math.MaxInt32 {
-		return nil, &check.Error{Name: "number of scores", Value: len(scores), Rule: fmt.Sprintf("between 1 and %d", math.MaxInt32)}
+	if len(scores) == 0 || len(scores) > maxItems {
+		return nil, &check.Error{Name: "number of scores", Value: len(scores), Rule: fmt.Sprintf("between 1 and %d", maxItems)}
 	}
 	if scale < 1 || scale > maxScale {
 		return nil, &check.Error{Name: "scale of scores", Value: scale, Rule: "between 1 and 2^48"}
@@ -175,8 +175,8 @@ func (l *Levels) gap(i int32) uint64 {
 // levelsApart standing for all from there on. It draws the first of them against the others,
 // then the second, and so on.
 func (l *Levels) propose(c coins) (b int, ok bool, err error) {
-	var weights [levelsApart + 1]*big.Int
-	total, rest := new(big.Int), len(l.scores)
+	var weights [levelsApart + 1]uint64
+	total, rest := uint64(0), len(l.scores)
 	for b := range l.apart + 1 {
 		n := rest
 		if b < l.apart {
@@ -186,30 +186,30 @@ func (l *Levels) propose(c coins) (b int, ok bool, err error) {
 			}
 			rest -= n
 		}
-		weights[b] = new(big.Int).Mul(big.NewInt(int64(n)), levelWeights[b])
-		total.Add(total, weights[b])
+		weights[b] = uint64(n) * levelWeights[b]
+		total += weights[b] // at most 2²⁵·2³⁸
 		if rest == 0 {
 			break
 		}
 	}
-	for ; weights[b].Cmp(total) < 0; b++ {
-		if weights[b].Sign() == 0 {
+	for ; weights[b] < total; b++ {
+		if weights[b] == 0 {
 			continue
 		}
-		on, err := c.bernoulliBig(weights[b], total)
+		on, err := c.bernoulli(weights[b], total)
 		if err != nil {
 			return 0, false, err
 		}
 		if on {
 			break
 		}
-		total.Sub(total, weights[b])
+		total -= weights[b]
 	}
 	if b == 0 {
 		return 0, true, nil // its weight is exactly 1
 	}
-	// The last unit of the weight counts with the fraction of 2⁶⁴e^{-b} only.
-	last, err := c.bernoulliBig(big.NewInt(1), levelWeights[b])
+	// The last unit of the weight counts with the fraction of 2³⁸e^{-b} only.
+	last, err := c.bernoulli(1, levelWeights[b])
 	if err != nil || !last {
 		return b, err == nil, err
 	}
@@ -217,17 +217,23 @@ func (l *Levels) propose(c coins) (b int, ok bool, err error) {
 	return b, ok, err
 }
 
-// levelWeights are ⌊2⁶⁴e^{-b}⌋+1, and 2⁶⁴ for b = 0.
-var levelWeights = func() (w [levelsApart + 1]*big.Int) {
-	w[0] = new(big.Int).Lsh(big.NewInt(1), 64)
+// weightBits is the precision of the weights.
+const weightBits = 38
+
+// levelWeights are ⌊2³⁸e^{-b}⌋+1, and 2³⁸ for b = 0. nextDigits are the 53 binary digits of
+// 2³⁸e^{-b} after the point.
+var levelWeights, nextDigits = func() (w, next [levelsApart + 1]uint64) {
+	w[0] = 1 << weightBits
 	for b := 1; b < len(w); b++ {
-		digits, err := expDigits(b, 64)
-		if err != nil {
-			panic(err)
+		whole, err := expDigits(b, weightBits)
+		digits, err2 := expDigits(b, weightBits+53)
+		if err != nil || err2 != nil {
+			panic("noise: digits of e^-b")
 		}
-		w[b] = digits.Add(digits, big.NewInt(1))
+		w[b] = whole.Uint64() + 1
+		next[b] = digits.Sub(digits, whole.Lsh(whole, 53)).Uint64()
 	}
-	return w
+	return w, next
 }()
 
 // expDigits returns ⌊2^bits·e^{-b}⌋.
@@ -244,24 +250,27 @@ func expDigits(b int, bits uint) (*big.Int, error) {
 	return low, nil
 }
 
-// fraction returns true with probability 2⁶⁴e^{-b} less its whole part, by comparing its next
+// fraction returns true with probability 2³⁸e^{-b} less its whole part, by comparing its next
 // 53 binary digits with as many of a uniform number, and where they are alike, which has
 // probability 2⁻⁵³, the next. It gives up after 4·53 digits that are alike.
 func fraction(c coins, b int) (bool, error) {
-	before := new(big.Int).Sub(levelWeights[b], big.NewInt(1))
-	for bits := uint(64 + 53); bits <= 64+4*53; bits += 53 {
-		digits, err := expDigits(b, bits)
-		if err != nil {
-			return false, err
-		}
-		next := new(big.Int).Sub(digits, new(big.Int).Lsh(before, 53)).Uint64()
+	next := nextDigits[b]
+	for bits := uint(weightBits + 53); bits <= weightBits+4*53; bits += 53 {
 		if less, err := c.bernoulli(next, randsrc.One53); err != nil || less {
 			return less, err
 		}
 		if alike, err := c.bernoulli(1, randsrc.One53-next); err != nil || !alike {
 			return false, err
 		}
-		before = digits
+		before, err := expDigits(b, bits)
+		if err != nil {
+			return false, err
+		}
+		digits, err := expDigits(b, bits+53)
+		if err != nil {
+			return false, err
+		}
+		next = digits.Sub(digits, before.Lsh(before, 53)).Uint64()
 	}
 	return false, fmt.Errorf("%w: its digits were those of e^-%d", errSource, b)
 }

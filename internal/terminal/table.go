@@ -91,9 +91,9 @@ func widest(lines []string) (n int) {
 
 // looksNumeric says whether a cell is a number, which a unit may follow.
 func looksNumeric(cell string) bool {
-	number, _, _ := strings.Cut(strings.ReplaceAll(cell, ",", ""), " ")
+	number, unit, _ := strings.Cut(strings.ReplaceAll(cell, ",", ""), " ")
 	_, err := strconv.ParseFloat(number, 64)
-	return err == nil && !strings.Contains(cell, " of ")
+	return err == nil && !strings.Contains(unit, " ")
 }
 
 // parts deals the columns out to tables of at most width columns, and gives them their widths.

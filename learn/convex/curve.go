@@ -6,13 +6,14 @@ import (
 	"github.com/darrm/darrm/accountant"
 )
 
-// zcdpCurve returns the event of a mechanism that is ρ-zCDP by the named theorem: divergences
-// ρα, at orders so near to each other that what lies between costs a few parts in 10⁵.
+// curveOrders is how many orders curves have: so many that what lies between costs a few
+// parts in 10⁵.
+const curveOrders = 1400
+
+// curveOrder returns order i, from 1.0001 to 1e8.
+func curveOrder(i int) float64 { return 1 + 1e-4*math.Exp(float64(i)*0.02) }
+
+// zcdpCurve returns the event of a mechanism that is ρ-zCDP by the named theorem.
 func zcdpCurve(relation accountant.Relation, rho float64, theorem string) (accountant.Event, error) {
-	var points []accountant.CurvePoint
-	for i := range 1400 {
-		alpha := 1 + 1e-4*math.Exp(float64(i)*0.02) // to 1e8
-		points = append(points, accountant.CurvePoint{Alpha: alpha, Rho: alpha * rho * (1 + 0x1p-48)})
-	}
-	return accountant.NewCurve(relation, theorem, points)
+	return influenceCurve(relation, theorem, []influence{{math.Inf(1), rho}})
 }

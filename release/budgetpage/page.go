@@ -17,8 +17,17 @@ import (
 //go:embed page.html.tmpl
 var text string
 
+const dayFormat = "2 January 2006"
+
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"when": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 MST") },
+	"period": func(list []release.ReportEntry) string {
+		first, last := list[0].Time.UTC().Format(dayFormat), list[len(list)-1].Time.UTC().Format(dayFormat)
+		if first == last {
+			return "on " + first
+		}
+		return "from " + first + " to " + last
+	},
 	"join": func(list []string) string { return strings.Join(list, ", ") },
 }).Parse(text))
 

@@ -1,4 +1,5 @@
-package gamma
+// Package strictjson refuses JSON that two readers could read differently.
+package strictjson
 
 import (
 	"bytes"
@@ -8,19 +9,19 @@ import (
 	"strings"
 )
 
-// A table is four levels deep and has some twenty fields. What is far beyond is no table, and
+// A table is four levels deep and has some twenty fields. What is far beyond is none, and
 // is refused before each level or field takes memory of its own.
 const (
 	maxDepth  = 16
 	maxFields = 256
 )
 
-// checkKeys refuses JSON that two readers could read differently. Package
-// encoding/json matches field names in any case and keeps the last of several; others
+// Check reads the first JSON value of data and refuses one that two readers could read
+// differently. Package encoding/json matches field names in any case and keeps the last of several; others
 // keep the first, or take "Epsilon" for another field than "epsilon". So a field
 // name must be lower-case ASCII letters, digits and underscores, and stand once in its
-// object.
-func checkKeys(data []byte) error {
+// object. An object has at most 256 fields, and the value at most 16 levels.
+func Check(data []byte) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber() // nothing is converted here
 	type object struct {

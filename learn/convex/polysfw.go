@@ -1,0 +1,392 @@
+package convex
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/geometry"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// PolySFW is the private polyhedral stochastic Frank-Wolfe method (Algorithm 1 of the source):
+// rounds of variance-reduced estimates of the gradient, each step towards the vertex where the
+// estimate is privately least. The loss is smooth, and need not be convex: the model is an
+// iterate whose Frank-Wolfe gap is small in expectation. Records are measured in the dual norm
+// of the set.
+type PolySFW struct {
+	Setting
+	Set       geometry.Polytope
+	Batches   Batches
+	Noise     Noise     // "" is Calibrated, round by round
+	Selection Selection // "" is Exponential, for printed noise LaplaceNoise
+	Rule      Rule      // "" is Range
+}
+
+type polySFWPlan struct {
+	smooth
+	c       PolySFW
+	choice  choice
+	batches []batch
+	rounds  []polySFWRound
+	price   Price
+	far     float64
+	quiet   bool // no noise: for tests
+}
+
+// polySFWRound is a round's noise and what it costs.
+type polySFWRound struct {
+	scale float64 // s_r
+	influence
+}
+
+// Plan prices the method for n records of dimension d.
+func (c PolySFW) Plan(n, d int) (Plan, error) {
+	var set geometry.Set
+	if c.Set != nil {
+		set = c.Set
+	}
+	s, err := c.smoothTask(set, n, d)
+	if err != nil {
+		return nil, err
+	}
+	if c.Noise == "" {
+		c.Noise = Calibrated
+	}
+	if c.Noise != Calibrated && c.Noise != Printed {
+		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated or printed"}
+	}
+	p := &polySFWPlan{smooth: s, c: c}
+	if p.choice, err = newChoice(c.Selection, c.Rule, c.Noise); err != nil {
+		return nil, err
+	}
+	if p.batches, err = p.c.Batches.schedule(n, p.theory()); err != nil {
+		return nil, err
+	}
+	p.far = c.farthest()
+	if err := p.setNoise(); err != nil {
+		return nil, err
+	}
+	return p, p.account()
+}
+
+func (c PolySFW) farthest() float64 {
+	if axes, ok := c.Set.(geometry.OnAxes); ok {
+		return axes.Radius()
+	}
+	return farthest(c.Set)
+}
+
+// theory returns the source's number of rounds, (2/3)·log₂(nε/(ln²J·ln²n·√ln(1/δ))).
+func (p *polySFWPlan) theory() float64 {
+	n := float64(p.n)
+	lj, ln := math.Log(float64(p.c.Set.Vertices())), math.Log(n)
+	return 2.0 / 3 * math.Log2(n*p.Target.Epsilon/(lj*lj*ln*ln*math.Sqrt(-math.Log(p.Target.Delta))))
+}
+
+// printedScale is the source's s_r = 2D(L0+L1·D)·2^r·√ln(1/δ)/(bε).
+func (p *polySFWPlan) printedScale(r int) float64 {
+	return 2 * p.diameter * (p.norm + p.change) * math.Ldexp(1, r) * math.Sqrt(-math.Log(p.Target.Delta)) / (float64(p.c.Batches.Size) * p.Target.Epsilon)
+}
+
+// influence is what a record can do in a round, over the steps from the one that reads it.
+type influence struct {
+	pure, rho float64 // Σε and Σρ of the worst batch
+}
+
+// influences returns the worst batch's Σε and Σρ for a round of the given batch sizes and
+// noise scale: the source's uniform account (every step as bad as the worst) gives √2·ε, this
+// keeps its noise.
+//
+// A record of batch k moves the estimate of step k by at most moved_k, and at a later step t by
+// that times Π_{j=k+1..t}(1-η_j): given the vertices chosen, iterates and the gradients of all
+// other records are the same for neighbours. Scores ⟨v, G⟩/s·2³⁰ change by at most D times
+// that, in their range, and by rounding: 1/2 unit and float errors, for two vertices in two
+// worlds. The batches of a round do not compose in parallel, since the estimate carries over;
+// rounds do, since each starts a new estimate.
+func (s smooth) influences(sizes []float64, scale, float float64, c choice) (worst influence) {
+	unit := 1.0
+	if c.rule == Sup {
+		unit = 2
+	}
+	fixed := unit * (4*float/scale + 3.0/selectionScale)
+	// Σ_{t≥k} of the products, and of their squares, from the last step backwards.
+	sum, squares, steps := 0.0, 0.0, 0.0
+	for k := len(sizes) - 1; k >= 0; k-- {
+		keep := 1 - stepSize(k+1)
+		sum, squares, steps = 1+keep*sum, 1+keep*keep*squares, steps+1
+		first := unit * s.diameter * s.movedBy(k, sizes[k]) / scale
+		pure := first*sum + fixed*steps
+		worst.pure = max(worst.pure, pure*(1+slack))
+		// Σ(x+f)² = Σx² + 2fΣx + kf².
+		worst.rho = max(worst.rho, c.rho(1)*(first*first*squares+2*fixed*first*sum+fixed*fixed*steps)*(1+slack))
+	}
+	return worst
+}
+
+// floatError bounds the error of a score's float arithmetic, in the units of scores: the
+// estimate is at most L0·R+L1·D in norm, each step rounds it a few times, and a score is a
+// product with a vertex.
+func (p *polySFWPlan) floatError() float64 {
+	return (p.norm + p.change) * p.far * (vecSlack(p.d) + 0x1p-49*float64(len(p.batches)+1))
+}
+
+// round returns the influence of round r at a scale.
+func (p *polySFWPlan) round(r int, scale float64) influence {
+	var sizes []float64
+	for _, b := range p.batches {
+		if b.round == r {
+			sizes = append(sizes, b.records())
+		}
+	}
+	return p.influences(sizes, scale, p.floatError(), p.choice)
+}
+
+// setNoise sets the rounds.
+func (p *polySFWPlan) setNoise() error {
+	rho := 0.0
+	if p.c.Noise == Calibrated {
+		var err error
+		if rho, err = largestRho(p.Neighbours, p.Target); err != nil {
+			return err
+		}
+	}
+	for r := range p.c.Batches.Rounds {
+		scale := p.printedScale(r)
+		if p.c.Noise == Calibrated {
+			fits := func(scale float64) bool {
+				i := p.round(r, scale)
+				return i.pure <= p.Target.Epsilon || i.rho <= rho
+			}
+			low, high := scale*0x1p-40, scale*0x1p20
+			if !fits(high) {
+				return &check.Error{Name: "target epsilon", Value: p.Target.Epsilon, Rule: "more: no noise within the precision of scores is enough"}
+			}
+			for high/low > 1+1e-9 {
+				if mid := math.Sqrt(low * high); fits(mid) {
+					high = mid
+				} else {
+					low = mid
+				}
+			}
+			scale = high
+		}
+		if err := p.choice.fits((p.norm + p.change) * p.far / scale * selectionScale * 2); err != nil {
+			return err
+		}
+		p.rounds = append(p.rounds, polySFWRound{scale, p.round(r, scale)})
+	}
+	return nil
+}
+
+// account sets the price: a neighbour differs in one batch, so in one round.
+func (p *polySFWPlan) account() error {
+	const theorem = "exact influence of a record on later steps"
+	p.price = Price{Method: "poly-sfw", Records: p.n, Dim: p.d, Relation: p.Neighbours, Bound: accountant.MethodBasic}
+	p.price.Cost.Delta = p.Target.Delta
+	worst := make([]influence, 0, len(p.rounds))
+	for r, round := range p.rounds {
+		worst = append(worst, round.influence)
+		eps, err := p.roundEpsilon(round.influence)
+		if err != nil {
+			return err
+		}
+		if eps > p.price.Cost.Epsilon {
+			p.price.Cost.Epsilon = eps
+			p.price.Bound = accountant.MethodBasic
+			if eps < round.pure {
+				p.price.Bound = accountant.MethodRDP
+			}
+		}
+		block := Block{Name: fmt.Sprintf("round %d", r), Releases: 1 << r, Sensitivity: p.diameter * p.moved(p.batches[1<<r-1]), Deviation: p.choice.deviation(round.scale)}
+		block.From, block.To = p.batches[1<<r-1].from, p.batches[1<<(r+1)-2].to
+		p.price.Blocks = append(p.price.Blocks, block)
+	}
+	last := p.batches[len(p.batches)-1].to
+	p.price.Notes = append(p.price.Notes, fmt.Sprintf("%d rounds, %d steps, batches of %d records and less, %d of %d records are read", len(p.rounds), len(p.batches), p.c.Batches.Size, last, p.n),
+		"each record is in one batch; its influence on later estimates of its round is counted step by step, with the batch's real size")
+	var err error
+	if p.price.Event, err = influenceCurve(p.Neighbours, theorem, worst); err != nil {
+		return err
+	}
+	return exceeds(p.price.Method, p.price.Cost.Epsilon, p.Target)
+}
+
+// roundEpsilon returns the lesser ε of a round, by the sum or by zCDP.
+func (p *polySFWPlan) roundEpsilon(i influence) (float64, error) {
+	eps, err := rhoEpsilon(p.Neighbours, i.rho, p.Target.Delta)
+	return min(i.pure, eps), err
+}
+
+// influenceCurve is the event of a run in which a record is in one of several parts, of which
+// part i is pure_i-DP and ρ_i-zCDP: no divergence is above the largest of theirs.
+func influenceCurve(relation accountant.Relation, theorem string, parts []influence) (accountant.Event, error) {
+	points := make([]accountant.CurvePoint, 0, curveOrders)
+	for i := range curveOrders {
+		alpha, rho := curveOrder(i), 0.0
+		for _, p := range parts {
+			rho = max(rho, min(p.pure, alpha*p.rho)*(1+0x1p-48))
+		}
+		points = append(points, accountant.CurvePoint{Alpha: alpha, Rho: rho})
+	}
+	return accountant.NewCurve(relation, theorem, points)
+}
+
+// Price returns what the model costs.
+func (p *polySFWPlan) Price() Price { return p.price.clone() }
+
+// Compare prices the printed noise by the source's uniform account, by exact influence under
+// both rules, and the noise in use. Rows are of the round that costs most.
+func (p *polySFWPlan) Compare() ([]PriceRow, error) {
+	laplace := func(r Rule) choice { return choice{LaplaceNoise, r} }
+	type reading struct {
+		name  string
+		holds bool
+		eps   func(r int) (float64, error)
+	}
+	exact := func(rule Rule) func(r int) (float64, error) {
+		q := *p
+		q.choice = laplace(rule)
+		return func(r int) (float64, error) { return q.roundEpsilon(q.round(r, q.printedScale(r))) }
+	}
+	var rows []PriceRow
+	for _, reading := range []reading{
+		{"as the text has it: every step as bad as the worst, advanced composition", false, p.uniform},
+		{"corrected: exact influence, by a bound on each score alone", true, exact(Sup)},
+		{"corrected: exact influence, by the range of scores", true, exact(Range)},
+	} {
+		row := PriceRow{Noise: Printed, Reading: reading.name, Holds: reading.holds}
+		for r := range p.rounds {
+			eps, err := reading.eps(r)
+			if err != nil {
+				return nil, err
+			}
+			if eps > row.Epsilon {
+				row.Epsilon, row.Deviation = eps, laplace(Range).deviation(p.printedScale(r))
+				row.Sensitivity = p.diameter * p.moved(p.batches[1<<r-1])
+			}
+		}
+		rows = append(rows, row)
+	}
+	worst := p.price.Blocks[0]
+	for r, b := range p.price.Blocks {
+		if eps, err := p.roundEpsilon(p.rounds[r].influence); err == nil && eps >= p.price.Cost.Epsilon {
+			worst = b
+		}
+	}
+	return append(rows, PriceRow{Noise: p.c.Noise, Reading: "in use: " + string(p.choice.kind) + " by " + string(p.choice.rule), Holds: true, InUse: true,
+		Sensitivity: worst.Sensitivity, Deviation: worst.Deviation, Epsilon: p.price.Cost.Epsilon}), nil
+}
+
+// uniform is the source's account of round r: ε₀ = ε·2^{-r/2}/√ln(1/δ) in each of 2^r steps.
+// Advanced composition of these is √2·ε and more.
+func (p *polySFWPlan) uniform(r int) (float64, error) {
+	l, k := -math.Log(p.Target.Delta), math.Ldexp(1, r)
+	eps0 := p.Target.Epsilon / math.Sqrt(k*l)
+	return eps0*math.Sqrt(2*k*l) + k*eps0*math.Expm1(eps0), nil
+}
+
+// Train returns the method on these records.
+func (p *polySFWPlan) Train(r *data.Records) (train.Algorithm, error) {
+	s, err := p.denseToSparse(r)
+	if err != nil {
+		return nil, err
+	}
+	return p.TrainSparse(s)
+}
+
+// TrainSparse returns the method on these records.
+func (p *polySFWPlan) TrainSparse(r *data.Sparse) (train.Algorithm, error) {
+	own, err := p.takeSparse(r, geometry.Dual(p.set.Norm()))
+	if err != nil {
+		return nil, err
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "darrm convex poly-sfw v1\n%q %v %v %q\n%v %v\n%v\n%x\n", p.link.Name(), p.slope, p.Radius, p.set.Name(), p.choice, p.c.Batches, p.rounds, own.Digest())
+	return algorithm{
+		plan: p.price, task: &p.task, rounds: len(p.batches), digest: [32]byte(h.Sum(nil)),
+		start: func(coins train.Coins) train.Run { return p.newRun(own, coins) },
+	}, nil
+}
+
+func (p *polySFWPlan) newRun(rows features, coins train.Coins) *stochasticRun {
+	e := newStochasticRun(p.smooth, p.batches, rows, coins, p.c.Batches.InOrder)
+	src := coins.Source()
+	noisy, err := newNoisy(p.choice.kind, src)
+	var pick picker = noisy
+	if p.quiet {
+		pick = least{}
+	}
+	scores := make([]int64, p.c.Set.Vertices())
+	e.direct = func(k int, estimate, v []float64) error {
+		if err != nil {
+			return err
+		}
+		p.scores(scores, estimate, p.rounds[p.batches[k].round].scale)
+		src.Restart(streamSelection, k)
+		i, err := pick.pick(scores)
+		if err != nil {
+			return err
+		}
+		clear(v)
+		coordinates, values := p.c.Set.Vertex(i)
+		for l, j := range coordinates {
+			v[j] = values[l]
+		}
+		return nil
+	}
+	return e
+}
+
+// scores sets the vertices' scores ⟨v, G⟩ in units of s/2³⁰, rounded.
+func (p *polySFWPlan) scores(scores []int64, estimate []float64, scale float64) {
+	axes, onAxes := p.c.Set.(geometry.OnAxes)
+	for i := range scores {
+		var s float64
+		switch {
+		case !onAxes:
+			coordinates, values := p.c.Set.Vertex(i)
+			s = geometry.SparseDot(coordinates, values, estimate)
+		case i < p.d:
+			s = axes.Radius() * estimate[i]
+		default:
+			s = -axes.Radius() * estimate[i-p.d]
+		}
+		scores[i] = int64(math.Round(s / scale * selectionScale))
+	}
+}
+
+// largestRho returns a ρ near the largest that meets the target, from below.
+func largestRho(relation accountant.Relation, target accountant.Cost) (float64, error) {
+	low, err := accountant.ZCDPFor(target) // by the older conversion, so it fits
+	if err != nil {
+		return 0, err
+	}
+	high := 4 * low
+	for range 30 {
+		mid := low + (high-low)/2
+		if eps, err := rhoEpsilon(relation, mid, target.Delta); err == nil && eps <= target.Epsilon {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	if eps, err := rhoEpsilon(relation, low, target.Delta); err != nil || eps > target.Epsilon {
+		return 0, errors.Join(err, fmt.Errorf("no rho meets %v", target)) // cannot happen
+	}
+	return low, nil
+}
+
+// rhoEpsilon returns ε of ρ-zCDP at δ, by the tight conversion.
+func rhoEpsilon(relation accountant.Relation, rho, delta float64) (float64, error) {
+	curve, err := zcdpCurve(relation, rho, "zero-concentrated differential privacy")
+	if err != nil {
+		return 0, err
+	}
+	best, err := bestBound(curve, relation, delta, accountant.MethodRDP)
+	return best.Cost.Epsilon, err
+}

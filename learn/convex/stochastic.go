@@ -1,0 +1,132 @@
+package convex
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/geometry"
+)
+
+// Batches say how the stochastic Frank-Wolfe methods go through the records: round r, from 0,
+// starts with a batch of Size records and has 2^r-1 smaller ones, of ⌊Size/(t+1)⌋. No record
+// is in two.
+type Batches struct {
+	// Rounds is R; 0 is the source's.
+	Rounds int
+	// Size is b; 0 is the source's ⌊n/ln²n⌋, which leaves most records unread.
+	Size int
+	// FullBudget takes the largest b for which all batches together have at most n records.
+	FullBudget bool
+	// InOrder takes the records as they stand. Otherwise a random order is drawn, which
+	// depends on no record, so that a sorted file does no harm.
+	InOrder bool
+}
+
+// batch is the part of the data that step t of round r reads.
+type batch struct {
+	round, step int
+	from, to    int
+}
+
+// records returns m, the real number of records, by which every sensitivity is worked out.
+func (b batch) records() float64 { return float64(b.to - b.from) }
+
+// stepSize returns η_t = 1/√(t+1), and of the step before, η_{t-1}, which is how far that moved.
+func stepSize(t int) float64 { return 1 / math.Sqrt(float64(t+1)) }
+
+// maxRounds bounds R: there are 2^R-1 steps.
+const maxRounds = 20
+
+// schedule resolves the defaults, asked rounds being the source's number before it is rounded
+// down, and returns the batches.
+func (b *Batches) schedule(n int, asked float64) ([]batch, error) {
+	if b.FullBudget && b.Size != 0 {
+		return nil, &check.Error{Name: "batch size", Value: b.Size, Rule: "left out where the full budget is asked for"}
+	}
+	if b.Rounds == 0 {
+		if !(asked > 0) {
+			return nil, &check.Error{Name: "number of records", Value: n, Rule: "more for this epsilon: the theorem's number of rounds is not above 0 (or state --rounds)"}
+		}
+		b.Rounds = int(max(1, math.Floor(asked)))
+	}
+	if b.Rounds < 1 || b.Rounds > maxRounds {
+		return nil, &check.Error{Name: "rounds", Value: b.Rounds, Rule: fmt.Sprintf("between 1 and %d (--rounds)", maxRounds)}
+	}
+	steps := 1<<b.Rounds - 1
+	size := b.Size
+	switch {
+	case b.FullBudget:
+		shares := 0.0
+		for r := range b.Rounds {
+			for t := range 1 << r {
+				shares += 1 / float64(t+1)
+			}
+		}
+		size = int(float64(n) / shares)
+	case size == 0:
+		log := math.Log(float64(n))
+		size = int(float64(n) / (log * log))
+	}
+	if size < 1<<(b.Rounds-1) {
+		return nil, &check.Error{Name: "batch size", Value: size, Rule: fmt.Sprintf("at least %d for %d rounds, so that every batch has a record: fewer rounds, or more records (--rounds, --batch)", 1<<(b.Rounds-1), b.Rounds)}
+	}
+	b.Size = size
+	batches, from := make([]batch, 0, steps), 0
+	for r := range b.Rounds {
+		for t := range 1 << r {
+			m := size / (t + 1)
+			batches = append(batches, batch{r, t, from, from + m})
+			if from += m; from > n {
+				return nil, &check.Error{Name: "batch size", Value: size, Rule: fmt.Sprintf("less: %d rounds would need more than the %d records (--batch)", b.Rounds, n)}
+			}
+		}
+	}
+	return batches, nil
+}
+
+// smooth is a task whose loss is smooth, in the norm of a set.
+type smooth struct {
+	task
+	set      geometry.Set
+	diameter float64 // D
+	// change is L1·D = curvature·R²·D: gradients of one record at the ends of a step of size η
+	// differ by at most η times that.
+	change float64
+}
+
+// smoothTask checks a setting and a set for n records of dimension d.
+func (s Setting) smoothTask(set geometry.Set, n, d int) (smooth, error) {
+	t, err := s.check(n, d, math.Inf(1))
+	if err != nil {
+		return smooth{}, err
+	}
+	if err := t.replaced(); err != nil {
+		return smooth{}, err
+	}
+	if err := checkSet(set, d); err != nil {
+		return smooth{}, err
+	}
+	if n < 3 {
+		return smooth{}, &check.Error{Name: "number of records", Value: n, Rule: "at least 3"}
+	}
+	curvature := t.link.Curvature()
+	if math.IsInf(curvature, 1) {
+		return smooth{}, &check.Error{Name: "task", Value: t.link.Name(), Rule: "smooth for this method: its slope jumps"}
+	}
+	return smooth{t, set, set.Diameter(), curvature * t.Radius * t.Radius * set.Diameter() * (1 + slack)}, nil
+}
+
+// moved bounds how far a record of the batch moves the estimate in its step, in the dual norm:
+// for t ≥ 1 by its share of (1-η)·Δ + η·g.
+func (s smooth) moved(b batch) float64 {
+	return s.movedBy(b.step, b.records())
+}
+
+func (s smooth) movedBy(t int, records float64) float64 {
+	if t == 0 {
+		return s.gradients() * s.norm / records * (1 + slack)
+	}
+	eta := stepSize(t)
+	return s.gradients() * ((1-eta)*s.change*stepSize(t-1) + eta*s.norm) / records * (1 + slack)
+}

@@ -1,0 +1,222 @@
+package plurality
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"math/bits"
+
+	"github.com/darrm/darrm/internal/check"
+)
+
+// One is D, the sum of each histogram's group masses.
+const One = uint64(1) << 53
+
+// Certificate says what was checked, all of it in integers.
+type Certificate struct {
+	Pairs int64 // ordered pairs of neighbouring histograms, up to the names of the classes
+	Rows  int64 // their columns: one inequality each, or one term each where δ > 0
+	// Spent is the largest Σ (p - E⁻p')₊ of a pair, rounded up: at most δ. It is 0 where δ is.
+	Spent float64
+}
+
+// ViolationError says that masses do not keep the promise, and where.
+type ViolationError struct {
+	Problem  Problem
+	From, To []int // two neighbouring histograms; classes do not correspond
+	Votes    int   // of the class in From that shows it, where δ = 0
+	P, Q     float64
+}
+
+func (e *ViolationError) Error() string {
+	if e.Problem.Delta > 0 {
+		return fmt.Sprintf("the masses are not certified (%g, %g)-differentially private: from votes %v to %v the sum over answers of p - e^ε·p' reaches %.17g",
+			e.Problem.Epsilon, e.Problem.Delta, e.From, e.To, e.P)
+	}
+	return fmt.Sprintf("the masses are not certified %g-differentially private: with votes %v a class with %d votes is the answer with probability %.17g, with votes %v it is so with %.17g",
+		e.Problem.Epsilon, e.From, e.Votes, e.P, e.To, e.Q)
+}
+
+// Certified is a mechanism with the proof of what it promises: integer masses of which
+// every privacy row has been checked. It can only be made by certifying, so whoever holds
+// one may release with it. It is immutable.
+type Certified struct {
+	system      *System
+	masses      []uint64
+	certificate Certificate
+}
+
+// System returns what the mechanism is one for.
+func (c *Certified) System() *System { return c.system }
+
+// Problem returns what is promised. The zero Certified promises nothing: K = 0.
+func (c *Certified) Problem() Problem {
+	if c == nil || c.system == nil {
+		return Problem{}
+	}
+	return c.system.problem
+}
+
+// Certificate returns what was checked.
+func (c *Certified) Certificate() Certificate { return c.certificate }
+
+// Mass returns g(λ,v) of variable i: with probability g/D the answer is one of the classes
+// with v votes, each equally likely.
+func (c *Certified) Mass(i int) uint64 { return c.masses[i] }
+
+// Certify checks that the masses, one for each variable of s, sum to One in each
+// histogram, and that every privacy row holds:
+//
+//	δ = 0:  g_i·m_j ≤ E⁻·g_j·m_i                        for each column of each pair
+//	δ > 0:  Σ_columns n·(g_i/m_i - E⁻·g_j/m_j)₊ ≤ δ·D   for each ordered pair
+//
+// in integers, the sum rounded up. The error is a *ViolationError, a *check.Error for
+// masses that are none, or ctx.Err(). Cost: O(C) a pair.
+func Certify(ctx context.Context, s *System, masses []uint64) (*Certified, error) {
+	if len(masses) != s.Variables() {
+		return nil, &check.Error{Name: "number of masses", Value: len(masses), Rule: fmt.Sprintf("%d, one for each variable", s.Variables())}
+	}
+	for h := range s.Histograms() {
+		sum := uint64(0)
+		for i := s.start[h]; i < s.start[h+1]; i++ {
+			if masses[i] > One {
+				return nil, &check.Error{Name: fmt.Sprintf("mass of %v", s.Histogram(h)), Value: masses[i], Rule: "at most 2^53"}
+			}
+			sum += masses[i]
+		}
+		if sum != One {
+			return nil, &check.Error{Name: fmt.Sprintf("sum of masses of %v", s.Histogram(h)), Value: sum, Rule: "2^53"}
+		}
+	}
+	c := &Certified{system: s, masses: append([]uint64(nil), masses...)}
+	allowed, worst := s.allowed(), uint64(0)
+	var violation *ViolationError
+	for h := range s.Histograms() {
+		if h%64 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		s.Neighbours(h, s.problem.Affected, func(p *Pair) bool {
+			c.certificate.Pairs++
+			c.certificate.Rows += int64(len(p.Columns))
+			if s.problem.Delta == 0 {
+				violation = s.checkRows(masses, p)
+			} else {
+				spent := s.spent(masses, p)
+				worst = max(worst, spent)
+				if spent > allowed {
+					violation = &ViolationError{Problem: s.problem, From: s.Histogram(p.From), To: s.Histogram(p.To), P: float64(spent) / unitsPerOne}
+				}
+			}
+			return violation == nil
+		})
+		if violation != nil {
+			return nil, violation
+		}
+	}
+	c.certificate.Spent = float64(worst) / unitsPerOne
+	if c.certificate.Spent > 0 {
+		c.certificate.Spent = math.Nextafter(c.certificate.Spent, 1) // worst may have more than 53 bits
+	}
+	return c, nil
+}
+
+// checkRows checks one pair where δ = 0.
+func (s *System) checkRows(g []uint64, p *Pair) *ViolationError {
+	for _, c := range p.Columns {
+		mi, mj := uint64(s.classesOf[c.I]), uint64(s.classesOf[c.J])
+		if !s.factor.atMost(g[c.I]*mj, g[c.J]*mi) {
+			return &ViolationError{
+				Problem: s.problem, From: s.Histogram(p.From), To: s.Histogram(p.To), Votes: s.Votes(c.I),
+				P: float64(g[c.I]) / float64(One) / float64(mi), Q: float64(g[c.J]) / float64(One) / float64(mj),
+			}
+		}
+	}
+	return nil
+}
+
+// What a pair spends of δ is counted in units of 2⁻⁶¹, each term rounded up.
+const (
+	unitBits    = 8 // of a mass
+	unitsPerOne = float64(One << unitBits)
+)
+
+// allowed returns δ in units, rounded down.
+func (s *System) allowed() uint64 {
+	x := new(big.Rat).Mul(s.delta, new(big.Rat).SetInt(new(big.Int).SetUint64(One<<unitBits)))
+	return new(big.Int).Quo(x.Num(), x.Denom()).Uint64()
+}
+
+// spent returns Σ_columns n·(p_i - E⁻p_j)₊ of a pair, in units, each term rounded up.
+func (s *System) spent(g []uint64, p *Pair) uint64 {
+	sum := uint64(0)
+	for _, c := range p.Columns {
+		mi, mj := uint64(s.classesOf[c.I]), uint64(s.classesOf[c.J])
+		sum += s.factor.excess(g[c.I]*mj, g[c.J]*mi, uint64(c.Classes), mi*mj)
+	}
+	return sum // at most Σ p_i and one unit for each column: no overflow
+}
+
+// factor is E⁻ = n/2^shift, exactly the float64 that it was made from.
+//
+// Masses are at most 2⁵³ and classes fewer than 2¹⁰, so that the products a and b below
+// are at most 2⁶³. E⁻ = 2⁶³ lets any b ≥ 1 through, as every larger factor does.
+type factor struct {
+	n     uint64
+	shift uint // at most 52
+}
+
+// newFactor returns e as a fraction, 1 ≤ e ≤ 2⁶³.
+func newFactor(e float64) factor {
+	if !(e >= 1 && e <= 0x1p63) {
+		panic(fmt.Sprintf("plurality: factor %v", e))
+	}
+	_, exp := math.Frexp(e) // e = f·2^exp, f in [1/2, 1)
+	shift := max(0, 53-exp)
+	return factor{uint64(math.Ldexp(e, shift)), uint(shift)}
+}
+
+// atMost reports whether a ≤ E⁻·b, exactly, for a and b up to 2⁶³.
+func (f factor) atMost(a, b uint64) bool {
+	hi, lo := bits.Mul64(f.n, b)
+	ahi, alo := shiftLeft(a, f.shift)
+	return ahi < hi || ahi == hi && alo <= lo
+}
+
+// excess returns n·(a - E⁻b)₊/m in units, rounded up: a = g_i·m_j, b = g_j·m_i, m = m_i·m_j.
+func (f factor) excess(a, b, n, m uint64) uint64 {
+	if f.atMost(a, b) {
+		return 0
+	}
+	hi, lo := bits.Mul64(f.n, b)
+	ahi, alo := shiftLeft(a, f.shift) // < 2¹¹⁵
+	lo, borrow := bits.Sub64(alo, lo, 0)
+	hi, _ = bits.Sub64(ahi, hi, borrow)
+	// times n < 2¹⁰
+	h1, l1 := bits.Mul64(lo, n)
+	h1 += hi * n
+	// to units: times 2^unitBits / 2^shift
+	switch down := int(f.shift) - unitBits; {
+	case down > 0:
+		rest := l1 & (1<<down - 1)
+		l1, h1 = l1>>down|h1<<(64-down), h1>>down
+		if rest != 0 {
+			var carry uint64
+			l1, carry = bits.Add64(l1, 1, 0)
+			h1 += carry
+		}
+	case down < 0:
+		up := -down
+		h1, l1 = h1<<up|l1>>(64-up), l1<<up
+	}
+	q, r := bits.Div64(h1, l1, m) // the quotient is at most p_i·n in units: below 2⁶²
+	if r > 0 {
+		q++
+	}
+	return q
+}
+
+// shiftLeft returns a·2^n in two words, n < 64.
+func shiftLeft(a uint64, n uint) (hi, lo uint64) {
+	return a >> (64 - n), a << n // a shift by 64 gives 0
+}

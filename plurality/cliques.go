@@ -1,0 +1,113 @@
+package plurality
+
+import (
+	"context"
+	"slices"
+)
+
+// Cliques are the privacy rows of δ = 0 in fewer words. Two histograms of K votes differ by
+// at most t moved votes if and only if both come from one histogram b of K-t votes by
+// adding t. So the rows hold if and only if for every such b and every class of it, the
+// probabilities of that class over all ways to add t votes satisfy
+//
+//	max p ≤ e^ε·min p
+//
+// Each clique is the list of those variables, ascending. Cost: O(C) a variable listed.
+type Cliques struct {
+	Start     []int32 // clique n is Variables[Start[n]:Start[n+1]]
+	Variables []int32
+}
+
+// Len returns the number of cliques.
+func (c Cliques) Len() int { return len(c.Start) - 1 }
+
+// At returns clique n.
+func (c Cliques) At(n int) []int32 { return c.Variables[c.Start[n]:c.Start[n+1]] }
+
+// Cliques lists them. The error is ctx.Err().
+func (s *System) Cliques(ctx context.Context) (Cliques, error) {
+	t := s.problem.Affected
+	smaller := newSpace(s.k-t, s.classes, s.abstain)
+	a := adder{s: s.Space, out: Cliques{Start: []int32{0}}}
+	var runs []run
+	for h := range smaller.Histograms() {
+		if h%256 == 0 && ctx.Err() != nil {
+			return Cliques{}, ctx.Err()
+		}
+		runs = smaller.runs(h, runs)
+		for k := range runs {
+			// One class of run k is followed; the others of its run are as before.
+			others := append(a.others[:0], runs...)
+			others[k].classes--
+			a.others = others
+			for own := 0; own <= t; own++ {
+				a.own = runs[k].votes + own
+				a.add(0, 1, t-own)
+			}
+			a.close()
+		}
+		if s.abstain {
+			a.others = append(a.others[:0], runs...)
+			a.own = Abstained
+			a.add(0, 1, t)
+			a.close()
+		}
+	}
+	return a.out, nil
+}
+
+// adder lists one clique: ways to add votes to the classes that are not followed.
+type adder struct {
+	s      *Space
+	others []run
+	own    int   // votes of the followed class, with those added
+	added  []run // classes that gained votes
+	after  []run
+	out    Cliques
+}
+
+// add adds so many votes to classes of run k and those after it; in run k each class gets
+// at least so many. others lacks the classes that have some already.
+func (a *adder) add(k, least, votes int) {
+	if votes == 0 {
+		a.emit()
+		return
+	}
+	for ; k < len(a.others); k, least = k+1, 1 {
+		for n := least; n <= votes; n++ {
+			if a.others[k].classes == 0 {
+				break
+			}
+			a.others[k].classes--
+			a.added = append(a.added, run{a.others[k].votes + n, 1})
+			a.add(k, n, votes-n)
+			a.added = a.added[:len(a.added)-1]
+			a.others[k].classes++
+		}
+	}
+}
+
+func (a *adder) emit() {
+	after := append(append(a.after[:0], a.others...), a.added...)
+	if a.own != Abstained {
+		after = append(after, run{a.own, 1})
+	}
+	after = merge(after)
+	a.after = after
+	h := a.s.indexRuns(after)
+	i := a.s.start[h+1] - 1
+	if a.own != Abstained {
+		i = a.s.start[h] + int32(position(after, a.own))
+	}
+	a.out.Variables = append(a.out.Variables, i)
+}
+
+// close ends a clique: what several ways lead to stands once.
+func (a *adder) close() {
+	o := &a.out
+	from := o.Start[len(o.Start)-1]
+	list := o.Variables[from:]
+	slices.Sort(list)
+	o.Variables = o.Variables[:int(from)+len(slices.Compact(list))]
+	o.Start = append(o.Start, int32(len(o.Variables)))
+}

@@ -1,0 +1,282 @@
+package plurality
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/darrm/darrm/internal/strictjson"
+)
+
+// FormatVersion is the version of the JSON form of a Table. It changes when an old reader
+// would misunderstand a new file.
+const FormatVersion = 1
+
+// FormatKind is what the field "kind" of a table says.
+const FormatKind = "plurality"
+
+// MaxTableBytes bounds what Decode reads. A table of 50 teachers and 10 classes, with
+// 378,666 variables, takes some 40 MB.
+const MaxTableBytes = 256 << 20
+
+// file is the JSON form of a Table. Fields may be added; none changes its meaning without a
+// new FormatVersion.
+type file struct {
+	Format int    `json:"format_version"`
+	Kind   string `json:"kind"`
+	fileProblem
+	fileFigures
+	Masses  list[fileMasses]    `json:"masses"`
+	Proof   list[rowMultiplier] `json:"proof"`
+	Pairs   list[filePair]      `json:"proof_pairs,omitempty"`
+	Solver  string              `json:"solver"`
+	Version string              `json:"version"`
+}
+
+// list is a slice with a limit, so that a file of empty objects does not take many times
+// its own size in memory. An optimal basis has at most one multiplier for each variable.
+type list[T any] []T
+
+const maxList = 1 << 21
+
+func (l *list[T]) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	if t, err := d.Token(); err != nil || t != json.Delim('[') {
+		return fmt.Errorf("a list begins with %v", t)
+	}
+	for d.More() {
+		if len(*l) == maxList {
+			return fmt.Errorf("a list has more than %d members", maxList)
+		}
+		var v T
+		if err := d.Decode(&v); err != nil {
+			return err
+		}
+		*l = append(*l, v)
+	}
+	return nil
+}
+
+type fileProblem struct {
+	K            int                  `json:"k"`
+	Classes      int                  `json:"classes"`
+	TotalEpsilon float64              `json:"total_epsilon"`
+	Delta        float64              `json:"delta"`
+	Affected     int                  `json:"affected"`
+	Accuracy     float64              `json:"accuracy,omitempty"`
+	PriorCounts  list[HistogramCount] `json:"prior_counts,omitempty"`
+	Abstain      *float64             `json:"abstain,omitempty"` // the value of abstaining where it is an answer
+}
+
+// fileFigures are what the table says about itself.
+type fileFigures struct {
+	Value       float64         `json:"value"`
+	UpperBound  float64         `json:"upper_bound"`
+	Gap         float64         `json:"gap"`
+	Certificate fileCertificate `json:"certificate"`
+}
+
+type fileCertificate struct {
+	Pairs int64   `json:"pairs"`
+	Rows  int64   `json:"rows"`
+	Spent float64 `json:"spent"`
+}
+
+// fileMasses are a histogram's votes, descending, and the masses over 2⁵³ of its distinct
+// numbers of votes, then of abstaining. They are in the order of the Space.
+type fileMasses struct {
+	Votes  []int    `json:"votes"`
+	Groups []uint64 `json:"groups"`
+}
+
+// rowMultiplier is RowMultiplier as [I, J, value]: there may be many.
+type rowMultiplier RowMultiplier
+
+func (m rowMultiplier) MarshalJSON() ([]byte, error) {
+	return json.Marshal([3]any{m.I, m.J, m.Value})
+}
+
+func (m *rowMultiplier) UnmarshalJSON(b []byte) error {
+	var x []json.Number
+	if err := json.Unmarshal(b, &x); err != nil {
+		return err
+	}
+	if len(x) != 3 {
+		return fmt.Errorf("a multiplier has %d numbers, want 3", len(x))
+	}
+	for k, to := range []any{&m.I, &m.J, &m.Value} {
+		if err := json.Unmarshal([]byte(x[k]), to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// filePair is PairMultiplier, each change as [votes, delta, classes].
+type filePair struct {
+	From    int       `json:"from"`
+	Changes [][3]int  `json:"changes"`
+	Values  []float64 `json:"values"`
+}
+
+// MarshalJSON returns the documented JSON form.
+func (t *Table) MarshalJSON() ([]byte, error) {
+	f := file{
+		Format: FormatVersion, Kind: FormatKind, fileProblem: t.fileProblem(), fileFigures: t.figures(),
+		Proof: []rowMultiplier{}, Solver: t.Solver, Version: t.Version,
+	}
+	for h := range t.system.Histograms() {
+		first, end := t.system.Range(h)
+		f.Masses = append(f.Masses, fileMasses{t.system.Histogram(h), t.masses[first:end]})
+	}
+	for _, m := range t.Proof.Rows {
+		f.Proof = append(f.Proof, rowMultiplier(m))
+	}
+	for _, m := range t.Proof.Pairs {
+		p := filePair{From: m.From, Values: m.Values}
+		for _, c := range m.Changes {
+			p.Changes = append(p.Changes, [3]int{c.Votes, c.Delta, c.Classes})
+		}
+		f.Pairs = append(f.Pairs, p)
+	}
+	return json.Marshal(f)
+}
+
+// Summary returns the JSON form without masses, proof, and who wrote it.
+func (t *Table) Summary() ([]byte, error) {
+	return json.Marshal(struct {
+		fileProblem
+		fileFigures
+	}{t.fileProblem(), t.figures()})
+}
+
+func (t *Table) fileProblem() fileProblem {
+	p := t.Problem()
+	f := fileProblem{
+		K: p.K, Classes: p.Classes, TotalEpsilon: p.Epsilon, Delta: p.Delta, Affected: p.Affected,
+		Accuracy: t.Objective.Accuracy, PriorCounts: t.Objective.Counts,
+	}
+	if p.Abstain {
+		f.Abstain = &t.Objective.AbstainValue
+	}
+	return f
+}
+
+func (t *Table) figures() fileFigures {
+	c := t.certificate
+	return fileFigures{Value: t.Value, UpperBound: t.UpperBound, Gap: t.Gap, Certificate: fileCertificate{Pairs: c.Pairs, Rows: c.Rows, Spent: c.Spent}}
+}
+
+// Encode writes the JSON form with a final newline.
+func (t *Table) Encode(w io.Writer) error {
+	b, err := t.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(b, '\n'))
+	return err
+}
+
+// FormatError says that bytes are not a table.
+type FormatError struct{ Reason error }
+
+func (e *FormatError) Error() string { return "not a plurality table: " + e.Reason.Error() }
+func (e *FormatError) Unwrap() error { return e.Reason }
+
+// MismatchError says what a table's file says wrongly about itself.
+type MismatchError struct{ Wrong []string }
+
+func (e *MismatchError) Error() string { return strings.Join(e.Wrong, "; ") }
+
+// Decode reads a table and certifies it from scratch: nothing a file says about itself is
+// believed. The error is a *FormatError where the bytes are no table, a *ViolationError
+// where the masses do not keep their promise.
+func Decode(ctx context.Context, r io.Reader) (*Table, error) {
+	c, err := ReadClaim(r)
+	if err != nil {
+		return nil, err
+	}
+	return c.Certify(ctx)
+}
+
+// ReadClaim reads a table without certifying it. The error is a *FormatError, or r's.
+func ReadClaim(r io.Reader) (*Claim, error) {
+	data, err := io.ReadAll(io.LimitReader(r, MaxTableBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	c, err := parseClaim(data)
+	if err != nil {
+		return nil, &FormatError{err}
+	}
+	return c, nil
+}
+
+func parseClaim(data []byte) (*Claim, error) {
+	if len(data) > MaxTableBytes {
+		return nil, fmt.Errorf("it is larger than %d bytes", MaxTableBytes)
+	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, errors.New("it is empty")
+	}
+	if err := strictjson.Check(data); err != nil {
+		return nil, err
+	}
+	var f file
+	d := json.NewDecoder(bytes.NewReader(data))
+	if err := d.Decode(&f); err != nil {
+		return nil, err
+	}
+	// Not More, which takes a stray "}" or "]" for the end.
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("there is more after the table's end")
+	}
+	if f.Format != FormatVersion || f.Kind != FormatKind {
+		return nil, fmt.Errorf("format_version = %d and kind = %.40q, but this program reads %d and %q", f.Format, f.Kind, FormatVersion, FormatKind)
+	}
+	p := Problem{K: f.K, Classes: f.Classes, Epsilon: f.TotalEpsilon, Delta: f.Delta, Affected: f.Affected, Abstain: f.Abstain != nil}
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	// Before the Space is listed: a small file must not ask for a large one.
+	if n := histograms(p.K, p.Classes); len(f.Masses) != n {
+		return nil, fmt.Errorf("it has masses of %d histograms, but %d votes for %d classes have %d", len(f.Masses), p.K, p.Classes, n)
+	}
+	c := &Claim{Objective: Objective{Accuracy: f.Accuracy, Counts: f.PriorCounts}, Solver: f.Solver, Version: f.Version, stated: f.fileFigures}
+	if f.Abstain != nil {
+		c.Objective.AbstainValue = *f.Abstain
+	}
+	if err := c.Objective.Validate(p); err != nil {
+		return nil, err
+	}
+	var err error
+	if c.System, err = NewSystem(p); err != nil {
+		return nil, err
+	}
+	for h, m := range f.Masses {
+		first, end := c.System.Range(h)
+		if !slices.Equal(m.Votes, c.System.Histogram(h)) || len(m.Groups) != end-first {
+			return nil, fmt.Errorf("masses[%d] is of %v with %d groups, but it must be of %v with %d", h, m.Votes, len(m.Groups), c.System.Histogram(h), end-first)
+		}
+		c.Masses = append(c.Masses, m.Groups...)
+	}
+	for _, m := range f.Proof {
+		c.Proof.Rows = append(c.Proof.Rows, RowMultiplier(m))
+	}
+	for _, p := range f.Pairs {
+		m := PairMultiplier{From: p.From, Values: p.Values}
+		for _, x := range p.Changes {
+			m.Changes = append(m.Changes, Change{x[0], x[1], x[2]})
+		}
+		c.Proof.Pairs = append(c.Proof.Pairs, m)
+	}
+	return c, nil
+}

@@ -1,0 +1,188 @@
+package plurality
+
+// Column is a class of a pair of neighbouring histograms, or several that look the same:
+// Classes of them have the votes of variable I in the first and of J in the second.
+type Column struct{ I, J, Classes int }
+
+// Change says that some classes with the same votes gain or lose the same number.
+type Change struct{ Votes, Delta, Classes int }
+
+// Pair is an ordered pair of neighbouring histograms, up to the names of the classes:
+// the multiset of its columns. All of it is valid until the next pair.
+type Pair struct {
+	From, To int      // histograms
+	Columns  []Column // all classes, those that no moved vote touches among them
+	Changes  []Change // what leads from From to To
+}
+
+// Neighbours calls visit for each pair from histogram h to one that differs by at least
+// one and at most t moved votes, once each, until visit returns false; it reports whether
+// it never did. Cost: O(C) a pair.
+func (s *Space) Neighbours(h, t int, visit func(*Pair) bool) bool {
+	w := walk{s: s, t: t, visit: visit, runs: s.runs(h, nil)}
+	w.pair.From = h
+	return w.from(0, -t, 0, 0, 0)
+}
+
+// walk is the depth-first search behind Neighbours: changes are added in the order of
+// their runs and deltas.
+type walk struct {
+	s       *Space
+	t       int
+	visit   func(*Pair) bool
+	runs    []run // of From
+	touched []int // the run of each change
+	after   []run // of To
+	pair    Pair
+}
+
+// from adds changes from run k and delta on. So many classes of run k are used, and so
+// many votes came and went.
+func (w *walk) from(k, delta, used, up, down int) bool {
+	if up == down && up > 0 && !w.emit() {
+		return false
+	}
+	for ; k < len(w.runs); k, delta, used = k+1, -w.t, 0 {
+		r := w.runs[k]
+		for d := max(delta, -r.votes, down-w.t); d <= w.t-up; d++ {
+			if d == 0 {
+				continue
+			}
+			for n := 1; n <= r.classes-used; n++ {
+				u, l := up, down
+				if d > 0 {
+					u += n * d
+				} else {
+					l -= n * d
+				}
+				if u > w.t || l > w.t {
+					break
+				}
+				w.pair.Changes, w.touched = append(w.pair.Changes, Change{r.votes, d, n}), append(w.touched, k)
+				more := w.from(k, d+1, used+n, u, l)
+				w.pair.Changes, w.touched = w.pair.Changes[:len(w.pair.Changes)-1], w.touched[:len(w.touched)-1]
+				if !more {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// emit visits the pair of the changes so far.
+func (w *walk) emit() bool {
+	w.s.complete(&w.pair, w.runs, w.touched, &w.after)
+	return w.visit(&w.pair)
+}
+
+// complete works out To and Columns of a pair from its Changes; touched says which run of
+// From each is of. after is room for the runs of To.
+func (s *Space) complete(p *Pair, runs []run, touched []int, after *[]run) {
+	left := append((*after)[:0], runs...)
+	for i, c := range p.Changes {
+		left[touched[i]].classes -= c.Classes
+	}
+	p.Columns = p.Columns[:0]
+	first := int(s.start[p.From])
+	for k, r := range left {
+		if r.classes > 0 {
+			p.Columns = append(p.Columns, Column{first + k, r.votes, r.classes}) // J below
+		}
+	}
+	for i, c := range p.Changes {
+		left = append(left, run{c.Votes + c.Delta, c.Classes})
+		p.Columns = append(p.Columns, Column{first + touched[i], c.Votes + c.Delta, c.Classes})
+	}
+	left = merge(left)
+	*after = left
+	p.To = s.indexRuns(left)
+	second := int(s.start[p.To])
+	for i := range p.Columns {
+		p.Columns[i].J = second + position(left, p.Columns[i].J)
+	}
+	if s.abstain {
+		p.Columns = append(p.Columns, Column{first + len(runs), second + len(left), 1})
+	}
+}
+
+// Between returns the pair that the changes lead to from histogram h. It is not ok where
+// they are not a pair's: votes that no class of h has, classes that are too few, votes
+// that come without going, or more than t of them.
+func (s *Space) Between(h, t int, changes []Change) (p *Pair, ok bool) {
+	if h < 0 || h >= s.Histograms() {
+		return nil, false
+	}
+	runs := s.runs(h, nil)
+	left := append([]run(nil), runs...)
+	p = &Pair{From: h, Changes: changes}
+	var touched []int
+	up, down := 0, 0
+	for _, c := range changes {
+		k := 0
+		for k < len(left) && left[k].votes != c.Votes {
+			k++
+		}
+		if k == len(left) || c.Classes < 1 || c.Classes > left[k].classes || c.Delta < -c.Votes || c.Delta > t {
+			return nil, false
+		}
+		left[k].classes -= c.Classes
+		touched = append(touched, k)
+		if c.Delta > 0 {
+			up += c.Delta * c.Classes
+		} else {
+			down -= c.Delta * c.Classes
+		}
+	}
+	if up != down || up < 1 || up > t {
+		return nil, false
+	}
+	var after []run
+	s.complete(p, runs, touched, &after)
+	return p, true
+}
+
+// Row reports whether p(i) ≤ e^ε·p(j) is a row of the problem with δ = 0: whether i and j
+// are the same class of two histograms that differ by at most t moved votes. Cost: O(C).
+func (s *Space) Row(i, j, t int) bool {
+	if i < 0 || j < 0 || i >= s.Variables() || j >= s.Variables() || (s.votes[i] == Abstained) != (s.votes[j] == Abstained) {
+		return false
+	}
+	// Apart from that class, the nearest way to match the others is in sorted order.
+	a, b := s.without(i), s.without(j)
+	moved := 0
+	if s.votes[i] != Abstained {
+		moved = distance(s.Votes(i), s.Votes(j))
+	}
+	for c := range a {
+		moved += distance(a[c], b[c])
+	}
+	return moved <= 2*t
+}
+
+// without returns the histogram of variable i, descending, without one of its classes.
+func (s *Space) without(i int) []int {
+	h := s.HistogramOf(i)
+	counts := s.Histogram(h)
+	for c, v := range counts {
+		if v == s.Votes(i) {
+			return append(counts[:c], counts[c+1:]...)
+		}
+	}
+	return counts // abstaining
+}
+
+// HistogramOf returns the histogram of variable i.
+func (s *Space) HistogramOf(i int) int {
+	low, high := 0, s.Histograms() // start[low] ≤ i < start[high]
+	for high-low > 1 {
+		if mid := (low + high) / 2; int(s.start[mid]) <= i {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low
+}
+
+func distance(a, b int) int { return max(a-b, b-a) }

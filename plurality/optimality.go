@@ -1,0 +1,157 @@
+package plurality
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+)
+
+// Proof is what shows how good any private mechanism can be: multipliers y ≥ 0 of some
+// privacy rows. Rows serve δ = 0 and Pairs δ > 0. The empty Proof is valid and shows that
+// no value is above that of knowing the plurality.
+type Proof struct {
+	Rows  []RowMultiplier
+	Pairs []PairMultiplier
+}
+
+// RowMultiplier is a row p(I) ≤ e^ε·p(J) and its multiplier.
+type RowMultiplier struct {
+	I, J  int // variables
+	Value float64
+}
+
+// PairMultiplier is an ordered pair of neighbouring histograms and the multipliers of its
+// columns, in the order of Space.Between.
+type PairMultiplier struct {
+	From    int // histogram
+	Changes []Change
+	Values  []float64
+}
+
+// UpperBound returns a number that no private mechanism's value can exceed. With
+// r = w·m·[plurality class] - Gᵀy, where G's rows are e_i - E⁺e_j, it is
+//
+//	U(y) = Σ_λ max_v r(λ,v)/m(λ,v)  +  δ·Σ_pairs max_k y_k/n_k
+//
+// since -y·Gp ≥ 0 (at least -δ·max y_k/n_k for a pair) for every private p, and p is in a
+// simplex for each histogram. So the multipliers may come from anyone. Everything is
+// rounded up. The error names a multiplier that is not finite and ≥ 0 or whose row is none
+// of the problem's.
+func (s *System) UpperBound(w Weights, abstainValue float64, proof Proof) (float64, error) {
+	gain := make([]float64, s.Variables()) // the positive and the negative part of r
+	loss := make([]float64, s.Variables())
+	terms := make([]int32, s.Variables())
+	add := func(i, j int, y float64) {
+		loss[i] += y
+		gain[j] += y * s.above
+		terms[i]++
+		terms[j]++
+	}
+	allowance := 0.0 // Σ max y/n
+	switch {
+	case s.problem.Delta == 0 && len(proof.Pairs) > 0:
+		return 0, fmt.Errorf("the proof has multipliers of pairs, but δ is 0")
+	case s.problem.Delta > 0 && len(proof.Rows) > 0:
+		return 0, fmt.Errorf("the proof has multipliers of rows, but δ is above 0")
+	}
+	for n, m := range proof.Rows {
+		if err := checkMultiplier(n, m.Value); err != nil {
+			return 0, err
+		}
+		if !s.Row(m.I, m.J, s.problem.Affected) {
+			return 0, fmt.Errorf("multiplier %d is of variables %d and %d, which are no row", n, m.I, m.J)
+		}
+		add(m.I, m.J, m.Value)
+	}
+	for n, m := range proof.Pairs {
+		pair, ok := s.Between(m.From, s.problem.Affected, m.Changes)
+		if !ok || len(m.Values) != len(pair.Columns) {
+			return 0, fmt.Errorf("multiplier %d is of no pair of neighbouring histograms", n)
+		}
+		most := 0.0
+		for k, c := range pair.Columns {
+			if err := checkMultiplier(n, m.Values[k]); err != nil {
+				return 0, err
+			}
+			most = max(most, up(m.Values[k]/float64(c.Classes)))
+			add(c.I, c.J, m.Values[k])
+		}
+		allowance += most
+	}
+	total := outward(big.ToPositiveInf)
+	for h := range s.Histograms() {
+		first, end := s.Range(h)
+		best := math.Inf(-1)
+		for i := first; i < end; i++ {
+			r := up(s.worth(w.High, abstainValue, h, i) + rounded(gain[i], terms[i]))
+			r = up(r - down(loss[i]*(1-float64(terms[i]+2)*0x1p-53)))
+			best = max(best, up(r/float64(s.classesOf[i])))
+		}
+		if !(best < math.MaxFloat64) { // NaN too, after multipliers whose sums overflow
+			return 1, nil
+		}
+		total.Add(total, big.NewFloat(best))
+	}
+	if allowance > 0 {
+		extra := up(rounded(allowance, int32(len(proof.Pairs))) * s.deltaUp)
+		if math.IsInf(extra, 1) {
+			return 1, nil
+		}
+		total.Add(total, big.NewFloat(extra))
+	}
+	bound, accuracy := total.Float64()
+	if accuracy == big.Below {
+		bound = up(bound)
+	}
+	// No mechanism is better than one that is always right.
+	return min(bound, 1), nil
+}
+
+// outward returns 0 for sums that are rounded one way only.
+func outward(mode big.RoundingMode) *big.Float {
+	return new(big.Float).SetPrec(128).SetMode(mode)
+}
+
+func checkMultiplier(n int, y float64) error {
+	if !(y >= 0) || math.IsInf(y, 1) {
+		return fmt.Errorf("multiplier %d = %v, but it must be finite and ≥ 0", n, y)
+	}
+	return nil
+}
+
+// worth returns what one unit of p(i) adds to the value: w·m for the plurality classes.
+func (s *System) worth(weights []float64, abstainValue float64, h, i int) float64 {
+	switch {
+	case i == int(s.start[h]):
+		return up(weights[h] * float64(s.classesOf[i]))
+	case s.votes[i] == Abstained:
+		return up(weights[h] * abstainValue)
+	}
+	return 0
+}
+
+// rounded returns an upper bound on a sum of n products of numbers ≥ 0 that was formed
+// in float64 as x: each operation is off by at most 2⁻⁵³ of its result.
+func rounded(x float64, n int32) float64 { return up(x * (1 + float64(n+2)*0x1p-52)) }
+
+func up(x float64) float64   { return math.Nextafter(x, math.Inf(1)) }
+func down(x float64) float64 { return math.Nextafter(x, math.Inf(-1)) }
+
+// value returns the value of c under the weights: the probability that its answer is a
+// plurality class, plus abstainValue times that of abstaining, rounded down.
+func (c *Certified) value(w Weights, abstainValue float64) float64 {
+	s := c.system
+	sum := outward(big.ToNegativeInf)
+	for h, weight := range w.Low {
+		first, end := s.Range(h)
+		sum.Add(sum, big.NewFloat(down(weight*float64(c.masses[first]))))
+		if s.abstain {
+			sum.Add(sum, big.NewFloat(down(weight*abstainValue*(1-0x1p-52)*float64(c.masses[end-1]))))
+		}
+	}
+	v, accuracy := sum.Float64()
+	if accuracy == big.Above {
+		v = down(v)
+	}
+	return max(0, v/float64(One)) // exact, or it underflows
+}

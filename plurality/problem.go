@@ -1,0 +1,85 @@
+package plurality
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
+)
+
+// MaxHistograms bounds the sorted histograms of a Problem. At this size the variables and
+// the solver's state take some GiB.
+const MaxHistograms = 1 << 20
+
+// Problem says what is promised: the answer to one query is (ε, δ)-differentially private
+// when one record changes at most t votes. Nothing is presumed about the teachers.
+//
+// Each float64 stands for its shortest decimal: Epsilon: 0.1 means exactly 1/10.
+type Problem struct {
+	K        int     // number of teachers, 1 ≤ K ≤ check.MaxTeachers
+	Classes  int     // C, 2 ≤ C ≤ check.MaxClasses
+	Epsilon  float64 // ε in (0, 700] of the release
+	Delta    float64 // δ in [0,1) of the release
+	Affected int     // t: one record changes at most t votes, 1 ≤ t ≤ K
+	Abstain  bool    // one more answer: no class
+}
+
+// Validate returns a *check.Error naming the first field that breaks its rule, or nil.
+func (p Problem) Validate() error {
+	for _, err := range []error{
+		check.Teachers(p.K),
+		check.Classes(p.Classes),
+		check.TotalEpsilon(p.Epsilon),
+		check.Delta("delta", p.Delta),
+		check.Affected(p.Affected, p.K),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	if n := histograms(p.K, p.Classes); n > MaxHistograms {
+		return &check.Error{Name: "teachers and classes", Value: fmt.Sprintf("%d and %d", p.K, p.Classes),
+			Rule: fmt.Sprintf("so few that there are at most %d sorted histograms", MaxHistograms)}
+	}
+	return nil
+}
+
+// outputs returns the number of answers: C, and one more for abstaining.
+func (p Problem) outputs() int {
+	if p.Abstain {
+		return p.Classes + 1
+	}
+	return p.Classes
+}
+
+// System is a Problem with what follows from it: its variables and e^ε in an interval. It
+// is made once and passed on. It is immutable and safe for concurrent use.
+type System struct {
+	*Space
+	problem      Problem
+	below, above float64  // E⁻ ≤ e^ε ≤ E⁺
+	factor       factor   // E⁻ again, for integers
+	delta        *big.Rat // δ exactly
+	deltaUp      float64  // ≥ δ
+}
+
+// NewSystem returns p's System. The error is a *check.Error. Cost: O(variables).
+func NewSystem(p Problem) (*System, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	e := num.Exp(num.Decimal(p.Epsilon))
+	s := &System{Space: newSpace(p.K, p.Classes, p.Abstain), problem: p, above: e.Upper(), delta: num.Decimal(p.Delta)}
+	// A factor of 2⁶³ already allows every pair of masses but (positive, 0): see factor.
+	s.below = min(e.Lower(), 0x1p63)
+	s.factor = newFactor(s.below)
+	s.deltaUp = num.FromRat(s.delta).Upper()
+	return s, nil
+}
+
+// Problem returns what the System is of.
+func (s *System) Problem() Problem { return s.problem }
+
+// Factor returns E⁻ ≤ e^ε, the factor that private masses are checked with.
+func (s *System) Factor() float64 { return s.below }

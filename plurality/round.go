@@ -1,0 +1,146 @@
+package plurality
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/darrm/darrm/internal/check"
+)
+
+// roundRounds bounds the attempts of Round; the first one succeeds unless ε is of the size of
+// rounding errors.
+const roundRounds = 8
+
+// Round certifies the mechanism nearest to p, where p(i) is the probability of each class
+// of variable i and may break rows a little, as a solver leaves it. With η the most by
+// which a row is broken, p is mixed with the uniform distribution by
+//
+//	δ = 0:  λ = C(η + (1+E⁻)/D)/(E⁻-1)
+//	δ > 0:  λ = max{η/(δ+η), C(1+E⁺)/(D(E⁻-1))},   η the excess over δ
+//
+// (C one larger with abstaining; λ = 1 where this is more) and rounded to masses by largest remainders: uniform has
+// the slack (E⁻-1)/C in every row, and rounding moves p by less than 1/D. Then every row is
+// checked in integers. The error is a *check.Error where p has other than finite values or
+// ε is so small that uniform masses need not be private once rounded, or one of Certify. Cost: two passes over all pairs.
+func Round(ctx context.Context, s *System, p []float64) (*Certified, error) {
+	q, err := s.normalise(p)
+	if err != nil {
+		return nil, err
+	}
+	eta, err := s.Excess(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	// The excess is itself a float64 sum of a few numbers below 1.
+	margin := 4.0
+	for round := 0; ; round++ {
+		if !(s.mixing(0, margin) <= 1) { // not even the uniform distribution survives rounding
+
+			return nil, &check.Error{Name: "epsilon", Value: s.problem.Epsilon, Rule: "so large that e^ε - 1 is far above 2^-53: masses are multiples of that"}
+		}
+		c, err := Certify(ctx, s, s.masses(q, min(1, s.mixing(eta+margin*0x1p-52, margin))))
+		var violation *ViolationError
+		if !errors.As(err, &violation) || round == roundRounds {
+			return c, err
+		}
+		margin *= 16
+	}
+}
+
+// mixing returns λ, rounded up. margin multiplies what rounding may cost: 1 suffices for
+// exact arithmetic, and what is here is in float64.
+func (s *System) mixing(eta, margin float64) float64 {
+	e, outputs := s.below, float64(s.problem.outputs())
+	rounding := margin * outputs * (1 + e) / float64(One) / (e - 1)
+	lambda := outputs*eta/(e-1) + rounding
+	if s.problem.Delta > 0 {
+		lambda = max(eta/(s.problem.Delta+eta), rounding)
+	}
+	return lambda * (1 + 0x1p-40)
+}
+
+// normalise clips p at 0 and makes each histogram sum to 1.
+func (s *System) normalise(p []float64) ([]float64, error) {
+	if len(p) != s.Variables() {
+		return nil, &check.Error{Name: "number of probabilities", Value: len(p), Rule: fmt.Sprintf("%d, one for each variable", s.Variables())}
+	}
+	q := slices.Clone(p)
+	for h := range s.Histograms() {
+		first, end := s.Range(h)
+		sum := 0.0
+		for i := first; i < end; i++ {
+			q[i] = max(0, q[i]) // NaN stays
+			sum += q[i] * float64(s.classesOf[i])
+		}
+		if !(sum > 0) || math.IsInf(sum, 1) {
+			return nil, &check.Error{Name: fmt.Sprintf("sum of probabilities of %v", s.Histogram(h)), Value: sum, Rule: "finite and > 0"}
+		}
+		for i := first; i < end; i++ {
+			q[i] /= sum
+		}
+	}
+	return q, nil
+}
+
+// Excess returns η, the most by which p breaks a row of the problem with E⁻, in float64:
+// max (p_i - E⁻p_j)₊ where δ = 0, otherwise max (Σ n(p_i - E⁻p_j)₊ - δ)₊. The error is
+// ctx.Err().
+func (s *System) Excess(ctx context.Context, p []float64) (float64, error) {
+	eta := 0.0
+	for h := range s.Histograms() {
+		if h%64 == 0 && ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		s.Neighbours(h, s.problem.Affected, func(pair *Pair) bool {
+			sum := -s.problem.Delta
+			for _, c := range pair.Columns {
+				over := max(0, p[c.I]-s.below*p[c.J])
+				if s.problem.Delta == 0 {
+					eta = max(eta, over)
+				} else {
+					sum += float64(c.Classes) * over
+				}
+			}
+			eta = max(eta, sum)
+			return true
+		})
+	}
+	return eta, nil
+}
+
+// masses mixes p, which is normalised, with the uniform distribution and rounds the groups'
+// masses by largest remainders, so that they sum to One.
+func (s *System) masses(p []float64, lambda float64) []uint64 {
+	out := make([]uint64, len(p))
+	uniform := lambda / float64(s.problem.outputs())
+	var rest []float64
+	var order []int
+	for h := range s.Histograms() {
+		first, end := s.Range(h)
+		rest, order = rest[:0], order[:0]
+		left := int64(One)
+		for i := first; i < end; i++ {
+			g := ((1-lambda)*p[i] + uniform) * float64(s.classesOf[i]) * float64(One)
+			whole := math.Floor(g)
+			out[i] = uint64(whole)
+			left -= int64(whole)
+			rest, order = append(rest, g-whole), append(order, i-first)
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rest[b], rest[a]) })
+		// Some units are left, fewer than there are groups but for the rounding of g.
+		for n := 0; left > 0; n, left = n+1, left-1 {
+			out[first+order[n%len(order)]]++
+		}
+		for n := 0; left < 0; n++ {
+			if at := first + order[len(order)-1-n%len(order)]; out[at] > 0 {
+				out[at]--
+				left++
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,123 @@
+package solve
+
+import (
+	"context"
+
+	"github.com/darrm/darrm/plurality"
+)
+
+// cliqueRows are the rows of δ = 0, a block for each clique: its variables are in the cone
+// {u : max u ≤ e·min u}. A block's dual values, one for each variable, are in the polar cone.
+type cliqueRows struct {
+	plurality.Cliques
+	e      float64
+	places []int32 // variable i has the dual values place[places[i]:places[i+1]]
+	place  []int32
+}
+
+func newCliqueRows(ctx context.Context, s *plurality.System) (*cliqueRows, error) {
+	c, err := s.Cliques(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &cliqueRows{Cliques: c, e: s.Factor()}
+	r.places, r.place = transpose(s.Variables(), c.Variables)
+	return r, nil
+}
+
+// transpose lists for each of n variables where it stands in a list.
+func transpose(n int, list []int32) (places, place []int32) {
+	places = make([]int32, n+1)
+	for _, i := range list {
+		places[i+1]++
+	}
+	for i := range n {
+		places[i+1] += places[i]
+	}
+	place = make([]int32, len(list))
+	next := append([]int32(nil), places...)
+	for at, i := range list {
+		place[next[i]] = int32(at)
+		next[i]++
+	}
+	return places, place
+}
+
+func (r *cliqueRows) blocks() int                { return r.Len() }
+func (r *cliqueRows) block(n int) (from, to int) { return int(r.Start[n]), int(r.Start[n+1]) }
+
+func (r *cliqueRows) variables(n int, visit func(i int32)) {
+	for _, i := range r.At(n) {
+		visit(i)
+	}
+}
+
+// steps: a block selects variables, so its matrix has one 1 in each row, and τ_i·Σ σ ≤ 1
+// over the blocks of each variable suffices.
+func (r *cliqueRows) steps(share []float64) (sigma, load []float64) {
+	load = make([]float64, len(r.places)-1)
+	for n, s := range share {
+		for _, i := range r.At(n) {
+			load[i] += s
+		}
+	}
+	return share, load
+}
+
+func (r *cliqueRows) pull(i int, dual []float64) float64 {
+	sum := 0.0
+	for _, at := range r.place[r.places[i]:r.places[i+1]] {
+		sum += dual[at]
+	}
+	return sum
+}
+
+func (r *cliqueRows) advance(n int, sigma float64, dual, xbar, out []float64) {
+	for k, i := range r.At(n) {
+		out[k] = dual[k] + sigma*xbar[i]
+	}
+	projectCone(out, r.e)
+}
+
+func (r *cliqueRows) excess(n int, x []float64) float64 {
+	list := r.At(n)
+	low, high := x[list[0]], x[list[0]]
+	for _, i := range list[1:] {
+		low, high = min(low, x[i]), max(high, x[i])
+	}
+	return high - r.e*low
+}
+
+func (r *cliqueRows) price(int, int, []float64) float64 { return 0 }
+
+// proof writes each block's dual values as multipliers of rows: z = Σ y_{ij}·(e_i - e·e_j) with
+// i where z > 0 and j where z < 0, by filling one after the other. Multipliers below least
+// are left out.
+func (r *cliqueRows) proof(dual []float64, least float64) plurality.Proof {
+	var out plurality.Proof
+	for n := range r.Len() {
+		list, z := r.At(n), dual[r.Start[n]:r.Start[n+1]]
+		j, room := 0, 0.0
+		if z[0] < 0 {
+			room = -z[0] / r.e
+		}
+		for i, need := range z {
+			for need > 0 && j < len(z) {
+				if y := min(need, room); y > 0 {
+					need -= y
+					room -= y
+					if y >= least {
+						out.Rows = append(out.Rows, plurality.RowMultiplier{I: int(list[i]), J: int(list[j]), Value: y})
+					}
+				}
+				if need <= 0 {
+					break
+				}
+				if j++; j < len(z) {
+					room = max(0, -z[j]/r.e)
+				}
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,94 @@
+package solve
+
+import (
+	"context"
+
+	"github.com/darrm/darrm/lp"
+	"github.com/darrm/darrm/plurality"
+)
+
+// program is the linear program in floating point. What is right here only decides how
+// fast and how well it is solved: masses and proofs are checked by package plurality.
+type program struct {
+	system  *plurality.System
+	first   []int32   // histogram h has the variables first[h] … first[h+1]-1
+	classes []float64 // m of each variable
+	cost    []float64 // what each variable adds to the value
+	weight  []float64 // of each variable's histogram, at most 1
+	uniform float64   // value of the uniform distribution
+	outputs float64
+	e       float64
+	rows    rows
+}
+
+// rows are the privacy constraints, in blocks. Each block has dual values of its own.
+type rows interface {
+	blocks() int
+	block(n int) (from, to int)                    // its dual values
+	variables(n int, visit func(i int32))          // of the block, perhaps repeatedly
+	steps(share []float64) (sigma, load []float64) // σ of each block and 1/τ of each variable that converge
+	pull(i int, dual []float64) float64            // (Gᵀ·dual)_i
+	advance(n int, sigma float64, dual, xbar, out []float64)
+	excess(n int, x []float64) float64          // by how much x breaks the block
+	price(from, to int, dual []float64) float64 // what the blocks' dual values add to the bound
+	proof(dual []float64, least float64) plurality.Proof
+	dual(p *program) (d lp.Sparse, values func(x []float64) []float64) // the dual program; dual values from its solution
+}
+
+func newProgram(ctx context.Context, s *plurality.System, o plurality.Objective, w plurality.Weights) (*program, error) {
+	n := s.Variables()
+	p := &program{
+		system: s, e: s.Factor(), outputs: float64(s.Problem().Classes),
+		classes: make([]float64, n), cost: make([]float64, n), weight: make([]float64, n),
+	}
+	if s.Problem().Abstain {
+		p.outputs++
+	}
+	largest := 0.0
+	for h := range s.Histograms() {
+		largest = max(largest, w.High[h])
+	}
+	for h := range s.Histograms() {
+		first, end := s.Range(h)
+		p.first = append(p.first, int32(first))
+		for i := first; i < end; i++ {
+			p.classes[i] = float64(s.ClassesOf(i))
+			p.weight[i] = w.High[h] / largest
+			if i == first {
+				p.cost[i] = w.Low[h] * p.classes[i]
+			}
+			if s.Votes(i) == plurality.Abstained {
+				p.cost[i] = w.Low[h] * o.AbstainValue
+			}
+			p.uniform += p.cost[i] / p.outputs
+		}
+	}
+	p.first = append(p.first, int32(n))
+	var err error
+	if s.Problem().Delta == 0 {
+		p.rows, err = newCliqueRows(ctx, s)
+	} else {
+		p.rows, err = newPairRows(ctx, s)
+	}
+	return p, err
+}
+
+func (p *program) histograms() int { return len(p.first) - 1 }
+
+// value is what x is worth.
+func (p *program) value(x []float64) float64 {
+	sum := 0.0
+	for i, c := range p.cost {
+		sum += c * x[i]
+	}
+	return sum
+}
+
+// loss is what mixing x with the uniform distribution until it is private costs.
+func (p *program) loss(value, excess float64) float64 {
+	lambda := p.outputs * excess / (p.e - 1)
+	if d := p.system.Problem().Delta; d > 0 {
+		lambda = excess / (d + excess)
+	}
+	return min(1, lambda) * (value - p.uniform)
+}

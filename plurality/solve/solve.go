@@ -1,0 +1,165 @@
+package solve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/lp"
+	"github.com/darrm/darrm/plurality"
+)
+
+// Method is a way to solve the linear program. All give the same optimum.
+type Method string
+
+const (
+	FirstOrder    Method = "first-order"    // plain Go, for any size
+	InteriorPoint Method = "interior-point" // HiGHS on the dual, for small sizes
+)
+
+// ParseMethod returns the method of that name.
+func ParseMethod(name string) (Method, error) {
+	switch m := Method(name); m {
+	case FirstOrder, InteriorPoint:
+		return m, nil
+	}
+	return "", &check.Error{Name: "method", Value: fmt.Sprintf("%q", name), Rule: `"first-order" or "interior-point"`}
+}
+
+// DefaultGap is how far from the optimum a table may be unless Options say otherwise.
+const DefaultGap = 1e-6
+
+// Options says how to solve. The zero value is fine.
+type Options struct {
+	// Method defaults to FirstOrder.
+	Method Method
+	// Gap, in (0,1), is when to stop: no private mechanism's value is higher by more.
+	// Defaults to DefaultGap. Rounding errors may end the search before; Table.Gap says
+	// what is proved.
+	Gap float64
+	// Workers is how many goroutines to use. Defaults to the number of processors. The
+	// table does not depend on it.
+	Workers int
+	// Version of the program, recorded in the table. May be empty.
+	Version string
+	// BestOnCancel asks for the best certified table found so far when ctx ends before the
+	// solve, with the gap that is proved by then. Without it, ctx.Err() is returned.
+	BestOnCancel bool
+	// Progress, if not nil, is called now and then from the goroutine of the caller. What it
+	// is told is floating point; only the table is certified.
+	Progress func(Progress)
+}
+
+// Progress is how far a solve has come.
+type Progress struct {
+	Elapsed           time.Duration
+	Steps             int
+	Value, UpperBound float64
+}
+
+// Gap is how far from the optimum the best mechanism so far can be.
+func (p Progress) Gap() float64 { return p.UpperBound - p.Value }
+
+func (o Options) withDefaults() Options {
+	if o.Method == "" {
+		o.Method = FirstOrder
+	}
+	if o.Gap == 0 {
+		o.Gap = DefaultGap
+	}
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	return o
+}
+
+func (o Options) validate() error {
+	if _, err := ParseMethod(string(o.Method)); err != nil {
+		return err
+	}
+	if err := check.Within("gap", o.Gap); err != nil {
+		return err
+	}
+	return check.Whole("workers", o.Workers, 1, 0)
+}
+
+// Optimal returns a mechanism whose value is within o.Gap of the best that keeps p's promise,
+// certified, with the proof of that. Its value is never below permute-and-flip's.
+//
+// The errors are a *check.Error for p, objective or o, an lp error (lp.ErrNoHiGHS,
+// *lp.StatusError), or ctx.Err().
+func Optimal(ctx context.Context, p plurality.Problem, objective plurality.Objective, o Options) (*plurality.Table, error) {
+	o = o.withDefaults()
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	if err := objective.Validate(p); err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	s, err := plurality.NewSystem(p)
+	if err != nil {
+		return nil, err
+	}
+	weights, err := objective.Weights(s.Space)
+	if err != nil {
+		return nil, err
+	}
+	best := &incumbent{x: s.PermuteAndFlip(), upper: 1}
+	solver := string(FirstOrder)
+	pr, err := newProgram(ctx, s, objective, weights)
+	if err == nil {
+		best.value = pr.value(best.x)
+		if o.Method == InteriorPoint {
+			solver = lp.Backend()
+			err = pr.interiorPoint(ctx, best)
+		} else {
+			f := &firstOrder{program: pr, best: best, workers: pr.workers(o.Workers), progress: o.Progress, began: began}
+			err = f.run(ctx, 0.9*o.Gap)
+		}
+	}
+	if err != nil {
+		if ctx.Err() == nil || !o.BestOnCancel {
+			return nil, err
+		}
+		ctx = context.WithoutCancel(ctx)
+		solver += ", stopped early"
+	}
+	t, err := certified(ctx, s, objective, weights, best, pr, o.Gap)
+	if err != nil {
+		return nil, err
+	}
+	t.Solver, t.Version = solver, o.Version
+	return t, nil
+}
+
+// workers is how many of most goroutines pay: a step of a small program is faster than
+// their meeting.
+func (p *program) workers(most int) int {
+	_, values := p.rows.block(p.rows.blocks() - 1)
+	return max(1, min(most, values/4096))
+}
+
+// certified turns the best that was found into a table.
+func certified(ctx context.Context, s *plurality.System, o plurality.Objective, w plurality.Weights, best *incumbent, pr *program, gap float64) (*plurality.Table, error) {
+	c, err := plurality.Round(ctx, s, best.x)
+	if err != nil {
+		return nil, err
+	}
+	var proof plurality.Proof
+	if best.y != nil {
+		// All that is left out together costs at most a hundredth of the gap.
+		proof = pr.rows.proof(best.y, 0.01*gap/float64(len(best.y))/(1+pr.e))
+	}
+	t, err := plurality.NewWeightedTable(c, o, w, proof)
+	if err != nil {
+		return nil, errors.Join(errors.New("a bound contradicts a certified value"), err)
+	}
+	return t, nil
+}

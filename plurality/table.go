@@ -1,0 +1,132 @@
+package plurality
+
+import (
+	"context"
+	"fmt"
+	"math"
+)
+
+// Table is a certified mechanism with all that is known about it: what it is to be best
+// at, and how far from the best it can be at most.
+type Table struct {
+	*Certified
+	Objective  Objective
+	Proof      Proof
+	Value      float64 // of the mechanism under the objective, rounded down
+	UpperBound float64 // no private mechanism has a larger value
+	Gap        float64 // UpperBound - Value ≥ 0, rounded up
+	Solver     string  // what proposed the masses; nothing rests on it
+	Version    string  // the program that wrote the table
+}
+
+// NewTable works out the value of c and the bound that proof shows.
+func NewTable(c *Certified, o Objective, proof Proof) (*Table, error) {
+	if err := o.Validate(c.Problem()); err != nil {
+		return nil, err
+	}
+	w, err := o.Weights(c.system.Space)
+	if err != nil {
+		return nil, err
+	}
+	return NewWeightedTable(c, o, w, proof)
+}
+
+// NewWeightedTable is NewTable where the objective's weights are known.
+func NewWeightedTable(c *Certified, o Objective, w Weights, proof Proof) (*Table, error) {
+	bound, err := c.system.UpperBound(w, o.AbstainValue, proof)
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{Certified: c, Objective: o, Proof: proof, Value: c.value(w, o.AbstainValue), UpperBound: bound}
+	// A private mechanism cannot be better than a bound for all of them: then one is wrong.
+	if t.Value > bound {
+		return nil, fmt.Errorf("the proof shows that no value is above %v, but it is %v", bound, t.Value)
+	}
+	if t.Gap = bound - t.Value; t.Gap > 0 {
+		t.Gap = up(t.Gap)
+	}
+	return t, nil
+}
+
+// Baseline is a mechanism that needs no table, under the same promise.
+type Baseline struct {
+	Name, Title string
+	Value       float64 // under a table's objective, as float64
+}
+
+// Baselines returns what mechanisms that need no table reach under the table's objective.
+func (t *Table) Baselines() ([]Baseline, error) {
+	w, err := t.Objective.Weights(t.system.Space)
+	if err != nil {
+		return nil, err
+	}
+	of := func(p []float64) float64 {
+		sum := 0.0
+		for h, weight := range w.Low {
+			first, _ := t.system.Range(h)
+			sum += weight * p[first] * float64(t.system.classesOf[first])
+		}
+		return sum
+	}
+	return []Baseline{
+		{"permute-and-flip", "permute-and-flip", of(t.system.PermuteAndFlip())},
+		{"exponential", "exponential mechanism", of(t.system.Exponential())},
+	}, nil
+}
+
+// Claim is what a file says, checked for form and not yet for truth. It cannot release
+// anything; Certify turns it into a Table.
+type Claim struct {
+	System    *System
+	Masses    []uint64
+	Objective Objective
+	Proof     Proof
+	Solver    string
+	Version   string
+
+	stated fileFigures
+}
+
+// Certify checks every privacy row and works out value and bound anew. The error is a
+// *ViolationError, a *FormatError, or ctx.Err().
+func (c *Claim) Certify(ctx context.Context) (*Table, error) {
+	certified, err := Certify(ctx, c.System, c.Masses)
+	if err != nil {
+		return nil, err
+	}
+	t, err := NewTable(certified, c.Objective, c.Proof)
+	if err != nil {
+		return nil, &FormatError{err}
+	}
+	t.Solver, t.Version = c.Solver, c.Version
+	return t, nil
+}
+
+// statedTolerance is how far a stated number may be from the one worked out anew.
+const statedTolerance = 1e-9
+
+// Verify certifies the claim and compares what it says about itself with what is found. The
+// errors are those of Certify, or a *MismatchError.
+func (c *Claim) Verify(ctx context.Context) (*Table, error) {
+	t, err := c.Certify(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var wrong []string
+	compare := func(name string, stated, found float64) {
+		if !(math.Abs(stated-found) <= statedTolerance) {
+			wrong = append(wrong, fmt.Sprintf("%s: the file says %v, it is %v", name, stated, found))
+		}
+	}
+	found := t.figures()
+	compare("value", c.stated.Value, found.Value)
+	compare("upper_bound", c.stated.UpperBound, found.UpperBound)
+	compare("gap", c.stated.Gap, found.Gap)
+	compare("certificate.spent", c.stated.Certificate.Spent, found.Certificate.Spent)
+	compare("certificate.pairs", float64(c.stated.Certificate.Pairs), float64(found.Certificate.Pairs))
+	compare("certificate.rows", float64(c.stated.Certificate.Rows), float64(found.Certificate.Rows))
+	if len(wrong) > 0 {
+		return nil, &MismatchError{wrong}
+	}
+	return t, nil
+}

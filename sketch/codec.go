@@ -1,0 +1,98 @@
+package sketch
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/sketch/wire"
+)
+
+// Codec is one estimator: the clients' side and the server's. It is safe for use by several
+// goroutines.
+type Codec struct {
+	config Config
+	kept   laws // by Monte Carlo for a custom T
+}
+
+var _ Compressor = (*Codec)(nil)
+
+// NewCodec checks a Config. β is found when it is first needed.
+func NewCodec(c Config) (*Codec, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	return &Codec{config: c}, nil
+}
+
+// Config returns what the codec was made of.
+func (c *Codec) Config() Config { return c.config }
+
+// Dimension is d', the length of vectors inside: d padded to a power of two for SRHT.
+func (c *Codec) Dimension() int { return c.config.padded() }
+
+// Warnings says what a user should know about the choice of parameters; it may be empty.
+func (c *Codec) Warnings() []string {
+	var w []string
+	n, k, d := c.config.N, c.config.K, c.config.padded()
+	if t := c.config.T.of(n, 0); t.custom == nil && t.rho == 1 && 2*n*k > d && c.config.Ensemble != RowSelect {
+		w = append(w, fmt.Sprintf("rho = 1 (Max) with nk = %d > d/2 = %d: its error explodes unless the vectors are identical; rho = %.2g is safe", n*k, d/2, RhoAvg(max(n, 3))))
+	}
+	if d != c.config.D {
+		w = append(w, fmt.Sprintf("d = %d is padded to %d, so that nk = %d numbers are %.0f %% of it instead of %.0f %%; a power of two avoids that", c.config.D, d, n*k, 100*float64(n*k)/float64(d), 100*float64(n*k)/float64(c.config.D)))
+	}
+	return w
+}
+
+func (c *Codec) header(round, client uint64) wire.Header {
+	return wire.Header{Scheme: wire.Scheme(c.config.Ensemble), Round: round, Client: client, D: c.config.D, Count: c.config.K}
+}
+
+// Encode returns the message of a client in a round: a header and k numbers.
+func (c *Codec) Encode(round, client uint64, x []float64) ([]byte, error) {
+	y, err := c.EncodeValues(round, client, x)
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, 0, wire.Size+8*len(y))
+	return wire.AppendFloats(c.header(round, client).Append(b, c.config.Root), y), nil
+}
+
+// EncodeValues returns the k numbers G x of a client's message. x must have length d and be
+// finite, and so small that no sum overflows. It takes O(d log d) for SRHT, O(k) after
+// checking x for row selection, O(kd) for Gaussian matrices.
+func (c *Codec) EncodeValues(round, client uint64, x []float64) ([]float64, error) {
+	if len(x) != c.config.D {
+		return nil, &check.Error{Name: "length of the vector", Value: len(x), Rule: fmt.Sprintf("d = %d", c.config.D)}
+	}
+	for j, v := range x {
+		if v-v != 0 { // NaN or infinite
+			return nil, &check.Error{Name: fmt.Sprintf("coordinate %d", j), Value: v, Rule: "finite"}
+		}
+	}
+	y := make([]float64, c.config.K)
+	c.config.matrix(round, client).times(y, x, make([]float64, c.config.padded()))
+	if slices.ContainsFunc(y, func(v float64) bool { return v-v != 0 }) {
+		return nil, &check.Error{Name: "vector", Value: "a vector whose sums overflow", Rule: "smaller"}
+	}
+	return y, nil
+}
+
+// DecodeValues is the mean of a round from the k numbers of each client.
+func (c *Codec) DecodeValues(ctx context.Context, round uint64, y map[uint64][]float64) ([]float64, error) {
+	d := &decoder{codec: c, round: round}
+	for _, client := range slices.Sorted(maps.Keys(y)) {
+		if len(y[client]) != c.config.K {
+			return nil, wire.Errorf("of client %d: %d values, but it must have k = %d", client, len(y[client]), c.config.K)
+		}
+		if err := wire.Finite(y[client]); err != nil {
+			return nil, fmt.Errorf("client %d: %w", client, err)
+		}
+		if err := d.add(client, slices.Clone(y[client])); err != nil {
+			return nil, err
+		}
+	}
+	return d.Mean(ctx)
+}

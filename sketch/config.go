@@ -1,0 +1,102 @@
+package sketch
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/sketch/wire"
+)
+
+// Ensemble is the law of the clients' matrices. Its numbers are those of messages.
+type Ensemble uint8
+
+// The ensembles. SRHT pads d to a power of two; the others do not. Gaussian matrices and
+// Count Sketch take O(nkd) memory on the server.
+const (
+	RowSelect       = Ensemble(wire.RowSelect)       // k distinct coordinates
+	SRHT            = Ensemble(wire.SRHT)            // k distinct rows of a Hadamard matrix after random signs
+	Gaussian        = Ensemble(wire.Gaussian)        // entries N(0, 1/d)
+	GaussianRowNorm = Ensemble(wire.GaussianRowNorm) // Gaussian rows scaled to length 1
+	CountSketch     = Ensemble(wire.CountSketch)     // one random sign per column, in a random row
+)
+
+var ensembles = []string{RowSelect: "row selection", SRHT: "SRHT", Gaussian: "Gaussian", GaussianRowNorm: "row-normalised Gaussian", CountSketch: "Count Sketch"}
+
+func (e Ensemble) String() string {
+	if e == 0 || int(e) >= len(ensembles) {
+		return fmt.Sprintf("Ensemble(%d)", uint8(e))
+	}
+	return ensembles[e]
+}
+
+// orthonormal tells whether the rows of each G_i are.
+func (e Ensemble) orthonormal() bool { return e == RowSelect || e == SRHT }
+
+const (
+	// MaxDimension is the largest d: a transform of it takes 1 GiB.
+	MaxDimension = 1 << 27
+	// maxDense is the most entries of all clients' matrices of the dense ensembles: 1 GiB.
+	maxDense = 1 << 27
+	// maxNumbers is the most numbers nk that a server takes on: 8 GiB.
+	maxNumbers = 1 << 30
+)
+
+// Config says which estimator it is. Clients and server must agree on K, D, Ensemble and
+// Root; the rest is the server's own.
+type Config struct {
+	N        int // clients, 1 or more; so many messages a decoder takes at most
+	K        int // numbers per client, 1 ≤ K ≤ D
+	D        int // length of a vector, at most MaxDimension
+	Ensemble Ensemble
+	T        Transform
+	Root     uint64   // of all streams
+	Beta     BetaMode // zero value: automatic
+	Workers  int      // goroutines of a decode; 0: one per processor. No result depends on it
+}
+
+// padded is d', the length of vectors inside.
+func (c Config) padded() int {
+	if c.Ensemble == SRHT {
+		return 1 << bits.Len(uint(c.D-1))
+	}
+	return c.D
+}
+
+// entries is what a client's matrix keeps in memory besides k rows.
+func (c Config) entries() int {
+	switch c.Ensemble {
+	case Gaussian, GaussianRowNorm:
+		return c.K * c.D
+	case CountSketch:
+		return c.D
+	}
+	return 0
+}
+
+func (c Config) check() error {
+	if c.Ensemble == 0 || int(c.Ensemble) >= len(ensembles) {
+		return &check.Error{Name: "ensemble", Value: uint8(c.Ensemble), Rule: "RowSelect, SRHT, Gaussian, GaussianRowNorm or CountSketch"}
+	}
+	if err := check.Whole("dimension d", c.D, 1, MaxDimension); err != nil {
+		return err
+	}
+	if err := check.Whole("numbers per client k", c.K, 1, c.D); err != nil {
+		return err
+	}
+	if err := check.Whole("clients n", c.N, 1, maxNumbers/c.K); err != nil {
+		return err
+	}
+	if entries := c.entries(); entries > 0 {
+		if err := check.Whole("clients n of an ensemble without a fast transform", c.N, 1, max(1, maxDense/entries)); err != nil {
+			return err
+		}
+	}
+	if err := check.Whole("workers", c.Workers, 0, 1<<16); err != nil {
+		return err
+	}
+	if err := c.T.check(c.N); err != nil {
+		return err
+	}
+	return c.Beta.check(c)
+}

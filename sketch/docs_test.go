@@ -1,0 +1,69 @@
+package sketch
+
+import (
+	"encoding/hex"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// fenced returns the block of a language on the page of messages.
+func fenced(t *testing.T, language string) string {
+	t.Helper()
+	b, err := os.ReadFile("../docs/sketch-messages.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, ok := strings.Cut(string(b), "```"+language+"\n")
+	block, _, end := strings.Cut(after, "```")
+	if !ok || !end {
+		t.Fatalf("no block of %s", language)
+	}
+	return block
+}
+
+func TestPageHasTheMessage(t *testing.T) {
+	want := strings.Join(strings.Fields(fenced(t, "hex")), "")
+	cfg, xs := worked()
+	m, err := codec(t, cfg).Encode(0, 0, xs[0])
+	if err != nil || hex.EncodeToString(m) != want {
+		t.Errorf("the page has\n%s, the codec writes\n%x, %v", want, m, err)
+	}
+}
+
+// The page's client, in another language and without a fast transform, writes messages that the
+// decoder takes. Whole numbers and d' a power of four make its sums exact, so that all bytes agree.
+func TestPythonClient(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	var script, want strings.Builder
+	script.WriteString(fenced(t, "python"))
+	for _, e := range []Ensemble{SRHT, RowSelect} {
+		for _, v := range [][2]int{{1, 1}, {3, 2}, {16, 3}, {200, 40}, {256, 9}} {
+			d, k := v[0], v[1]
+			x := make([]float64, d)
+			for j := range x {
+				x[j] = float64((j*j+3*d)%17 - 8)
+			}
+			c := Config{N: 1, K: k, D: d, Ensemble: e, Root: 1<<63 + uint64(d)}
+			m, err := codec(t, c).Encode(1<<40+7, 1<<64-1, x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&want, "%x\n", m)
+			name := "False"
+			if e == SRHT {
+				name = "True"
+			}
+			fmt.Fprintf(&script, "\nd = %d\nprint(message(%d, %d, %d, [float((j*j + 3*d) %% 17 - 8) for j in range(d)], %d, %s).hex())\n", d, c.Root, uint64(1<<40+7), uint64(1<<64-1), k, name)
+		}
+	}
+	out, err := exec.Command(python, "-c", script.String()).CombinedOutput()
+	if err != nil || string(out) != want.String() {
+		t.Errorf("python says %v\n%s\nwant\n%s", err, out, want.String())
+	}
+}
