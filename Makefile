@@ -47,8 +47,9 @@ wheel: ## dist/darrm-….whl: the Python package with the plain-Go program in it
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o bin/plain/darrm ./cmd/darrm
 	python3 python/wheel.py bin/plain/darrm dist
 
-test-services: wheel ## what needs more than Go: the wheel, installed in an environment of its own, with NumPy
+test-services: wheel ## what needs more than Go: the wheel with NumPy, and every page and picture in Chromium
 	scripts/test-python
+	scripts/test-pages bin/plain/darrm
 
 test-long: ## the full grids and the complete K = 11 oracle, some minutes
 	$(HIGHS) DARRM_LONG=1 go test -timeout 60m ./...

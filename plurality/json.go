@@ -31,22 +31,49 @@ type file struct {
 	Kind   string `json:"kind"`
 	fileProblem
 	fileFigures
-	Masses  []fileMasses    `json:"masses"`
-	Proof   []rowMultiplier `json:"proof"`
-	Pairs   []filePair      `json:"proof_pairs,omitempty"`
-	Solver  string          `json:"solver"`
-	Version string          `json:"version"`
+	Masses  list[fileMasses]    `json:"masses"`
+	Proof   list[rowMultiplier] `json:"proof"`
+	Pairs   list[filePair]      `json:"proof_pairs,omitempty"`
+	Solver  string              `json:"solver"`
+	Version string              `json:"version"`
+}
+
+// list is a slice with a limit, so that a file of empty objects does not take many times
+// its own size in memory. An optimal basis has at most one multiplier for each variable.
+type list[T any] []T
+
+const maxList = 1 << 21
+
+func (l *list[T]) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	if t, err := d.Token(); err != nil || t != json.Delim('[') {
+		return fmt.Errorf("a list begins with %v", t)
+	}
+	for d.More() {
+		if len(*l) == maxList {
+			return fmt.Errorf("a list has more than %d members", maxList)
+		}
+		var v T
+		if err := d.Decode(&v); err != nil {
+			return err
+		}
+		*l = append(*l, v)
+	}
+	return nil
 }
 
 type fileProblem struct {
-	K            int              `json:"k"`
-	Classes      int              `json:"classes"`
-	TotalEpsilon float64          `json:"total_epsilon"`
-	Delta        float64          `json:"delta"`
-	Affected     int              `json:"affected"`
-	Accuracy     float64          `json:"accuracy,omitempty"`
-	PriorCounts  []HistogramCount `json:"prior_counts,omitempty"`
-	Abstain      *float64         `json:"abstain,omitempty"` // the value of abstaining where it is an answer
+	K            int                  `json:"k"`
+	Classes      int                  `json:"classes"`
+	TotalEpsilon float64              `json:"total_epsilon"`
+	Delta        float64              `json:"delta"`
+	Affected     int                  `json:"affected"`
+	Accuracy     float64              `json:"accuracy,omitempty"`
+	PriorCounts  list[HistogramCount] `json:"prior_counts,omitempty"`
+	Abstain      *float64             `json:"abstain,omitempty"` // the value of abstaining where it is an answer
 }
 
 // fileFigures are what the table says about itself.

@@ -22,10 +22,10 @@ const roundRounds = 8
 //	δ = 0:  λ = C(η + (1+E⁻)/D)/(E⁻-1)
 //	δ > 0:  λ = max{η/(δ+η), C(1+E⁺)/(D(E⁻-1))},   η the excess over δ
 //
-// (C one larger with abstaining) and rounded to masses by largest remainders: uniform has
+// (C one larger with abstaining; λ = 1 where this is more) and rounded to masses by largest remainders: uniform has
 // the slack (E⁻-1)/C in every row, and rounding moves p by less than 1/D. Then every row is
 // checked in integers. The error is a *check.Error where p has other than finite values or
-// ε is too small for λ ≤ 1, or one of Certify. Cost: two passes over all pairs.
+// ε is so small that uniform masses need not be private once rounded, or one of Certify. Cost: two passes over all pairs.
 func Round(ctx context.Context, s *System, p []float64) (*Certified, error) {
 	q, err := s.normalise(p)
 	if err != nil {
@@ -38,11 +38,11 @@ func Round(ctx context.Context, s *System, p []float64) (*Certified, error) {
 	// The excess is itself a float64 sum of a few numbers below 1.
 	margin := 4.0
 	for round := 0; ; round++ {
-		lambda := s.mixing(eta+margin*0x1p-52, margin)
-		if !(lambda <= 1) {
+		if !(s.mixing(0, margin) <= 1) { // not even the uniform distribution survives rounding
+
 			return nil, &check.Error{Name: "epsilon", Value: s.problem.Epsilon, Rule: "so large that e^ε - 1 is far above 2^-53: masses are multiples of that"}
 		}
-		c, err := Certify(ctx, s, s.masses(q, lambda))
+		c, err := Certify(ctx, s, s.masses(q, min(1, s.mixing(eta+margin*0x1p-52, margin))))
 		var violation *ViolationError
 		if !errors.As(err, &violation) || round == roundRounds {
 			return c, err

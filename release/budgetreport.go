@@ -164,7 +164,7 @@ func visible(s string) string {
 
 func labelEvent(e *ledger.Entry) (event Event, ok bool) {
 	err := json.Unmarshal(e.Event, &event)
-	return event, err == nil && event.Mechanism != "" && event.Mechanism != ModelMechanism
+	return event, err == nil && event.Mechanism != "" && !isModel(event.Mechanism)
 }
 
 // share is how much of ε and of δ is spent, in percent, rounded up to a tenth.
@@ -202,7 +202,7 @@ func meaning(spent ledger.Cost, relation ledger.Relation) string {
 // limit says what that promise becomes when nothing remains.
 func limit(granted ledger.Cost) string {
 	times, plus := odds(granted)
-	return fmt.Sprintf("If the whole budget is spent, that is at most %s times%s.", times, plus)
+	return fmt.Sprintf("Once the whole budget is spent, it is at most %s times as likely%s.", times, plus)
 }
 
 // odds returns e^ε, and in words the chance δ, both rounded up.
@@ -277,8 +277,8 @@ func (a *assumptions) add(id, text string) {
 func (a *assumptions) of(e *ledger.Entry) {
 	event, ok := labelEvent(e)
 	if !ok {
-		if m := (ModelEvent{}); json.Unmarshal(e.Event, &m) == nil && m.Mechanism == ModelMechanism {
-			a.add(e.ID, visible(fmt.Sprintf("The model was trained as stated: by %s, for %d epochs, its cost accounted for by mode %s. Its intermediate states were shown to nobody, unless that mode allows it.", m.Method, m.Epochs, m.Mode)))
+		if m := (ModelEvent{}); json.Unmarshal(e.Event, &m) == nil && isModel(m.Mechanism) {
+			a.add(e.ID, visible(fmt.Sprintf("The model was trained as stated: by %s, for %d %s, its cost accounted for by mode %s. Its intermediate states were shown to nobody, unless that mode allows it.", m.Method, m.Epochs, m.unit(), m.Mode)))
 		} else {
 			a.add(e.ID, "The cost was stated by whoever charged it. Nothing in the ledger says what it follows from.")
 		}

@@ -29,16 +29,29 @@ type ModelEvent struct {
 	Release   string `json:"release"` // names the model's randomness; [Model] sets it
 	Method    string `json:"method"`
 	Task      string `json:"task"`
-	Epochs    int    `json:"epochs"`
+	Epochs    int    `json:"epochs"` // rounds, where the method has no epochs
 	Mode      string `json:"mode"` // of the accounting
 }
 
 const (
 	trainingMechanism = "training"
 	drawMechanism     = "votes"
-	// ModelMechanism is the mechanism of a [ModelEvent].
-	ModelMechanism = "shuffled-gradients"
+	// ModelMechanism and ConvexMechanism are the mechanisms of a [ModelEvent].
+	ModelMechanism  = "shuffled-gradients"
+	ConvexMechanism = "convex"
 )
+
+func isModel(mechanism string) bool {
+	return mechanism == ModelMechanism || mechanism == ConvexMechanism
+}
+
+// unit returns what Epochs counts.
+func (m ModelEvent) unit() string {
+	if m.Mechanism == ConvexMechanism {
+		return "rounds"
+	}
+	return "epochs"
+}
 
 // Describe says in a few words what the event of an entry was charged for; "" where no
 // release of this module made the entry. What it quotes of the event is as its maker wrote
@@ -49,11 +62,11 @@ func Describe(event json.RawMessage) string {
 	switch err := json.Unmarshal(event, &e); {
 	case err != nil || e.Mechanism == "":
 		return ""
-	case e.Mechanism == ModelMechanism:
+	case isModel(e.Mechanism):
 		if json.Unmarshal(event, &m) != nil {
 			return ""
 		}
-		return fmt.Sprintf("model of %s by %s, %d epochs, accounting %s", m.Task, m.Method, m.Epochs, m.Mode)
+		return fmt.Sprintf("model of %s by %s, %d %s, accounting %s", m.Task, m.Method, m.Epochs, m.unit(), m.Mode)
 	case e.PerAnswer == nil && e.Mechanism == drawMechanism:
 		return fmt.Sprintf("%d rows of votes of %d teachers, answered again any number of times", e.Queries, e.K)
 	case e.PerAnswer == nil:

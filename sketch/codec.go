@@ -41,7 +41,7 @@ func (c *Codec) Warnings() []string {
 		w = append(w, fmt.Sprintf("rho = 1 (Max) with nk = %d > d/2 = %d: its error explodes unless the vectors are identical; rho = %.2g is safe", n*k, d/2, RhoAvg(max(n, 3))))
 	}
 	if d != c.config.D {
-		w = append(w, fmt.Sprintf("d = %d is padded to %d, which multiplies the error by up to %.3g; rather make d a power of two", c.config.D, d, float64(d)/float64(c.config.D)))
+		w = append(w, fmt.Sprintf("d = %d is padded to %d, so that nk = %d numbers are %.0f %% of it instead of %.0f %%; a power of two avoids that", c.config.D, d, n*k, 100*float64(n*k)/float64(d), 100*float64(n*k)/float64(c.config.D)))
 	}
 	return w
 }

@@ -63,6 +63,17 @@ func (c Config) padded() int {
 	return c.D
 }
 
+// entries is what a client's matrix keeps in memory besides k rows.
+func (c Config) entries() int {
+	switch c.Ensemble {
+	case Gaussian, GaussianRowNorm:
+		return c.K * c.D
+	case CountSketch:
+		return c.D
+	}
+	return 0
+}
+
 func (c Config) check() error {
 	if c.Ensemble == 0 || int(c.Ensemble) >= len(ensembles) {
 		return &check.Error{Name: "ensemble", Value: uint8(c.Ensemble), Rule: "RowSelect, SRHT, Gaussian, GaussianRowNorm or CountSketch"}
@@ -76,8 +87,8 @@ func (c Config) check() error {
 	if err := check.Whole("clients n", c.N, 1, maxNumbers/c.K); err != nil {
 		return err
 	}
-	if c.Ensemble == Gaussian || c.Ensemble == GaussianRowNorm {
-		if err := check.Whole("clients n of a dense ensemble", c.N, 1, max(1, maxDense/(c.K*c.D))); err != nil {
+	if entries := c.entries(); entries > 0 {
+		if err := check.Whole("clients n of an ensemble without a fast transform", c.N, 1, max(1, maxDense/entries)); err != nil {
 			return err
 		}
 	}

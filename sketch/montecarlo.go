@@ -25,7 +25,7 @@ func (c Config) draws() int {
 // moments are sums over the eigenvalues λ > 0 of one draw.
 type moments struct {
 	one  float64 // Σ λ/T
-	none float64 // Σ_i tr(P_i f²…): Σ λ/T² for orthonormal rows
+	none float64 // Σ λ/T² for orthonormal rows; for others what own returns
 	full float64 // Σ λ²/T²
 }
 
@@ -144,8 +144,8 @@ func byInverse(a *mat.SymDense, rho float64) (moments, bool) {
 	}, true
 }
 
-// own is E-free part of α for any ensemble: Σ_i tr(S_i f(S)² S_i) with S_i = G_iᵀ G_i, which
-// is Σ_i tr(K_ii [K f(K)²]_ii) where K is known.
+// own is Σ_i ‖f(S) G_iᵀ G_i‖² (Frobenius), f = 1/T: each client's part of the error. Where K is
+// known it is Σ_i tr(K_ii [K f(K)²]_ii). For orthonormal rows it would be Σ λ/T².
 func (s *system) own(a *mat.SymDense, isK bool, lambda []float64, vectors *mat.Dense, weight []float64) float64 {
 	size, k := len(lambda), s.config.K
 	var m mat.Dense
@@ -172,7 +172,7 @@ func (s *system) own(a *mat.SymDense, isK bool, lambda []float64, vectors *mat.D
 			scaled.Set(i, j, vectors.At(i, j)*weight[j])
 		}
 	}
-	m.Mul(scaled, vectors.T()) // f(S); its rows through G_iᵀG_i give ‖f S_i‖²
+	m.Mul(scaled, vectors.T()) // f(S), whose rows go through G_iᵀ G_i
 	sum, y, out := 0.0, make([]float64, k), make([]float64, size)
 	for i := range size {
 		for _, g := range s.g {

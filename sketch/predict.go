@@ -64,12 +64,16 @@ func (c Config) padding() float64 {
 	return float64(c.D-1) / float64(c.padded()-1)
 }
 
-// Crossing returns the smallest ρ* = R/(n-1) from which on a has a smaller error than b. Both must have
-// the same N. It is at least 0 if a is never better for ρ* ≤ 1, then ok is false; at -1/(n-1) or below, a
-// is always better and -1/(n-1) is returned. ρ of Opt or a plug-in must be fixed by the caller.
+// Crossing returns the ρ* = R/(n-1) above which a has a smaller error than b: both errors are
+// linear in ρ*. ok is false if a is not better even for identical vectors. If a is better for
+// all vectors, star is the least value there is, -1/(n-1). Both must have the same N, and a ρ
+// that is fixed: not PlugIn.
 func Crossing(ctx context.Context, a, b Config) (star float64, ok bool, err error) {
 	if a.N != b.N {
 		return 0, false, &check.Error{Name: "clients n", Value: b.N, Rule: "the same for both estimators"}
+	}
+	if a.T.PlugIn || b.T.PlugIn {
+		return 0, false, &check.Error{Name: "transform", Value: "PlugIn", Rule: "one with a fixed rho"}
 	}
 	low := -1.0
 	if a.N > 1 {

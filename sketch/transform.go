@@ -19,7 +19,7 @@ type Transform struct {
 	PlugIn bool
 	// Custom is any T; nil for the others. It must be positive and finite for 0 < λ ≤ n, and
 	// return the same each time.
-	Custom func(lambda float64) float64
+	Custom func(lambda float64) float64 `json:"-"`
 }
 
 // RhoMax is 1: the clients' vectors are taken to be identical. The error explodes where they

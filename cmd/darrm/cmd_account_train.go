@@ -27,10 +27,10 @@ type accountTrainFlags struct {
 	target     bool // --eps was given, and --noise is to be found
 }
 
-func newAccountTrain(a *app) *cobra.Command {
+func newAccountShuffled(a *app) *cobra.Command {
 	var f accountTrainFlags
 	c := &cobra.Command{
-		Use:   "train --n records --epochs K --clip G --step-size η --delta δ",
+		Use:   "shuffled --n records --epochs K --clip G --step-size η --delta δ",
 		Short: "Tell what training with shuffled gradients costs, or the noise for a target",
 		Long: `Tell what training with shuffled gradients costs by every way of accounting: the ε of
 a given --noise, or the noise that --eps needs.
@@ -46,8 +46,8 @@ sampling here.
 m counts the noise of how many steps covers the worst record, ρ is the Rényi divergence
 of order α over α (none where privacy losses are used instead), and more may not be
 released than the last column says.`,
-		Example: `  darrm account train --n 1000 --epochs 50 --clip 10 --step-size 1e-3 --smoothness 1 --delta 1e-6 --eps 1
-  darrm account train --method interleaved --n 1000 --clip 1 --step-size 0.1 --smoothness 1 \
+		Example: `  darrm account train shuffled --n 1000 --epochs 50 --clip 10 --step-size 1e-3 --smoothness 1 --delta 1e-6 --eps 1
+  darrm account train shuffled --method interleaved --n 1000 --clip 1 --step-size 0.1 --smoothness 1 \
     --delta 1e-6 --noise 20`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },

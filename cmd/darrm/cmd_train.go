@@ -94,7 +94,7 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 	}
 	sayPlan(a, plan.Report())
 	t := &training{
-		app: a, flags: &f.modelFlags, algorithm: plan, document: func() *modelReport { return newModelReport(set, config, plan, f.intercept) },
+		app: a, flags: &f.modelFlags, unit: "epoch", algorithm: plan, document: func() *modelReport { return newModelReport(set, config, plan, f.intercept) },
 		objective: train.Problem{Loss: config.Task, Regularizer: regularizer(config), Records: set.Private}.Objective,
 	}
 	m.Relation = plan.Report().Relation
@@ -112,11 +112,14 @@ type modelReport struct {
 	Standin     bool             `json:"stand_in_data"`
 	DataSet     string           `json:"data_set"`
 	Task        string           `json:"task"`
-	Regularizer string           `json:"regularizer"`
+	Regularizer string           `json:"regularizer,omitempty"`
+	Set         string           `json:"set,omitempty"` // that the model is kept in
 	Method      string           `json:"method"`
-	Epochs      int              `json:"epochs"`
-	Cost        *accountant.Cost `json:"cost"` // null without noise
-	Account     costBasis        `json:"account"`
+	Epochs      int              `json:"epochs,omitempty"`
+	Rounds      int              `json:"rounds,omitempty"`
+	Cost        *accountant.Cost `json:"cost"`              // null without noise
+	Account     *costBasis       `json:"account,omitempty"` // of shuffled gradients
+	Price       *priceReport     `json:"price,omitempty"`   // of the other methods
 	Dim         int              `json:"dim"`
 	Link        model.Link       `json:"link"`              // what a score predicts
 	Columns     []string         `json:"columns,omitempty"` // of the weights, in their order
@@ -157,10 +160,11 @@ type tried struct {
 
 func newModelReport(set datasets.Set, config shuffled.Config, plan *shuffled.Plan, intercept bool) *modelReport {
 	r := plan.Report()
+	basis := newCostBasis(r)
 	return &modelReport{
 		Standin: set.Standin, DataSet: set.Name, Task: config.Task.Name(), Regularizer: regularizer(config).Name(),
 		Method: string(config.Method), Epochs: plan.Rounds(), Dim: plan.Dim(),
-		Cost: finiteCost(r.Cost), Account: newCostBasis(r),
+		Cost: finiteCost(r.Cost), Account: &basis,
 		Link: model.LinkOf(config.Task), Columns: set.Private.Columns(), Response: set.Private.ResponseName(), Intercept: intercept,
 	}
 }

@@ -15,6 +15,20 @@ model costs before it is trained. Flags without a method are those of train shuf
 	c.Example = `  darrm train shuffled --private a.csv --response y --task logistic --radius 1 --clip 1 \
     --step-size 0.1 --eps 1 --delta 1e-6`
 	c.Flags().VisitAll(func(f *pflag.Flag) { f.Hidden = true })
-	c.AddCommand(newTrainShuffled(a))
+	c.AddCommand(newTrainShuffled(a), newTrainConvex(a))
+	return c
+}
+
+// newAccountTrain is account train with the same subcommands.
+func newAccountTrain(a *app) *cobra.Command {
+	c := newAccountShuffled(a)
+	c.Use, c.Short = "train", "Tell what training a model costs, before there are data"
+	c.Long = `Tell what training a model costs, by one of the methods below, before there are data.
+Flags without a method are those of account train shuffled.`
+	c.Example = `  darrm account train shuffled --n 1000 --epochs 50 --clip 10 --step-size 1e-3 --smoothness 1 \
+    --delta 1e-6 --eps 1
+  darrm account train convex --n 4096 --dim 20 --task absolute --set l2:1 --radius 1 --eps 0.5 --delta 1e-5`
+	c.Flags().VisitAll(func(f *pflag.Flag) { f.Hidden = true })
+	c.AddCommand(newAccountShuffled(a), newAccountConvex(a))
 	return c
 }

@@ -55,7 +55,7 @@ func (f *lossFlags) register(c *cobra.Command) {
 	fl.Float64Var(&f.l2, "l2", 0, "λ of the regulariser (λ/2)‖x‖²")
 	fl.Float64Var(&f.ball, "ball", 0, "radius of the ball that the model is kept in")
 	fl.Float64Var(&f.radius, "radius", 0, "public bound on the norm of a record's features; longer private ones are shortened. Without it the largest norm at hand counts, which no release may rest on")
-	fl.BoolVar(&f.intercept, "intercept", false, "add a feature 1 to each record of --private and --public, after --radius; its weight is the model's intercept")
+	fl.BoolVar(&f.intercept, "intercept", false, "add a feature 1 to each record of --private and --public, which --radius does not count; its weight is the model's intercept")
 }
 
 // loss returns the loss of --task.
@@ -71,19 +71,23 @@ func (f *lossFlags) loss() (loss.Loss, error) {
 	return nil, usagef("task = %q, but it must be \"mean\", \"ridge\" or \"logistic\"", f.task)
 }
 
-// addIntercept adds --intercept to the records, and returns --radius as it holds for them.
-func (f *lossFlags) addIntercept(set *datasets.Set) (radius float64, err error) {
+// addIntercept adds --intercept to the records, and returns --radius as it holds for them in
+// ‖·‖_q; 0 where it is not stated.
+func (f *lossFlags) addIntercept(set *datasets.Set, q float64) (float64, error) {
 	if !f.intercept {
 		return f.radius, nil
 	}
 	if _, mean := set.Task.(loss.MeanEstimation); mean {
 		return 0, usagef("--intercept: the task mean has none")
 	}
-	set.Private, radius = set.Private.WithIntercept(f.radius)
+	set.Private = set.Private.WithIntercept()
 	if set.Public != nil {
-		set.Public, _ = set.Public.WithIntercept(0)
+		set.Public = set.Public.WithIntercept()
 	}
-	return radius, nil
+	if !(f.radius > 0) {
+		return f.radius, nil
+	}
+	return geometry.WithIntercept(f.radius, q), nil
 }
 
 // regularizer checks the flags of the model's size, and returns the regulariser that they

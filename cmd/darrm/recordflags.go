@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +21,7 @@ type recordFlags struct {
 	dataFormat, response string
 	positive             []int
 	noHeader             bool
+	dim                  int
 }
 
 func (f *recordFlags) register(c *cobra.Command) {
@@ -27,6 +29,7 @@ func (f *recordFlags) register(c *cobra.Command) {
 	fl.StringVar(&f.dataFormat, "data-format", "auto", "\"csv\", \"libsvm\" or \"idx\" (images, pixels over 255); auto goes by the name (.csv; .idx or -ubyte, with .gz too; else libsvm)")
 	fl.StringVar(&f.response, "response", "", "name (or number from 1) of the CSV column of responses")
 	fl.BoolVar(&f.noHeader, "no-header", false, "the first line of a CSV file is a record already")
+	fl.IntVar(&f.dim, "dim", 0, "number of features of LIBSVM records (default: the largest index, which tells of the records)")
 	fl.IntSliceVar(&f.positive, "positive", nil, "labels whose response is 1; all other images are kept and have 0 (default: the label is the response)")
 }
 
@@ -64,6 +67,9 @@ func (f *recordFlags) read(c *cobra.Command, a *app, path, labels string, o read
 	if format != "idx" && (labels != "" || f.positive != nil) {
 		return nil, usagef("--labels, --public-labels and --positive go with IDX: %s is read as %s", path, format)
 	}
+	if format != "libsvm" && f.dim != 0 {
+		return nil, usagef("--dim goes with LIBSVM: %s is read as %s", path, format)
+	}
 	var read func(io.Reader) (*data.Records, error)
 	switch format {
 	case "csv":
@@ -74,7 +80,7 @@ func (f *recordFlags) read(c *cobra.Command, a *app, path, labels string, o read
 			return data.ReadCSV(r, data.CSVOptions{Response: f.response, Header: !f.noHeader, Columns: o.columns})
 		}
 	case "libsvm":
-		read = func(r io.Reader) (*data.Records, error) { return data.ReadLIBSVM(r, o.dim) }
+		read = func(r io.Reader) (*data.Records, error) { return data.ReadLIBSVM(r, cmp.Or(o.dim, f.dim)) }
 	case "idx":
 		if labels == "" && o.responses {
 			return nil, usagef("%s needs a file of labels (--labels, --public-labels), which are its responses", path)

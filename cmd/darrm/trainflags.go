@@ -149,7 +149,7 @@ func (f *trainFlags) load(c *cobra.Command, a *app) (datasets.Set, shuffled.Conf
 	if err != nil {
 		return set, o, err
 	}
-	if o.Radius, err = f.addIntercept(&set); err != nil {
+	if o.Radius, err = f.addIntercept(&set, 2); err != nil {
 		return set, o, err
 	}
 	o.Task, o.Start = set.Task, set.Start

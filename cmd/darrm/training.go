@@ -24,6 +24,7 @@ func (f *modelFlags) model(c *cobra.Command, a *app) release.Model {
 type training struct {
 	app       *app
 	flags     *modelFlags
+	unit      string // of the algorithm's rounds
 	algorithm train.Algorithm
 	document  func() *modelReport       // without the model
 	objective func(x []float64) float64 // on the private records
@@ -64,7 +65,7 @@ func (t *training) release(state []byte) (out release.Training, err error) {
 		return out, t.failure(err)
 	}
 	if state != nil && !t.flags.dryRun {
-		t.app.say("going on after epoch %d of %d", model.Round(), t.algorithm.Rounds())
+		t.app.say("going on after %s %d of %d", t.unit, model.Round(), t.algorithm.Rounds())
 	}
 	run := func(ctx context.Context, save func() error) (func(io.Writer) error, error) {
 		show, stop := t.progress()
@@ -72,7 +73,7 @@ func (t *training) release(state []byte) (out release.Training, err error) {
 		x, err := model.Run(ctx, func(epoch int) error { show(epoch); return save() })
 		stop()
 		if err != nil && ctx.Err() != nil && t.flags.checkpoint != "" {
-			t.app.say("stopped after epoch %d of %d; the same command goes on from %s", model.Round(), t.algorithm.Rounds(), t.flags.checkpoint)
+			t.app.say("stopped after %s %d of %d; the same command goes on from %s", t.unit, model.Round(), t.algorithm.Rounds(), t.flags.checkpoint)
 		}
 		r := t.document()
 		r.Private, r.Model = true, x
@@ -110,7 +111,7 @@ func (t *training) simulate(state []byte) (out release.Training, err error) {
 // progress shows how many epochs are done, until stop.
 func (t *training) progress() (show func(done int), stop func()) {
 	bar := newProgress(t.app)
-	count := bar.count("epochs")
+	count := bar.count(t.unit + "s")
 	return func(done int) { count(done, t.algorithm.Rounds()) }, bar.stop
 }
 

@@ -3,11 +3,13 @@ package convex
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
@@ -20,9 +22,7 @@ func methods(t *testing.T) map[string]Plan {
 	s := setting()
 	s.Loss = loss.Logistic{}
 	plans := map[string]Plan{}
-	for name, method := range map[string]interface {
-		Plan(n, d int) (Plan, error)
-	}{
+	for name, method := range map[string]Method{
 		"phased":            PhasedSGD{Setting: s, Ball: 1},
 		"phased, free":      PhasedSGD{Setting: s, Noise: Printed, Oracle: Bisection},
 		"proximal":          ProximallyGuided{Setting: s, Ball: 1, WeakConvexity: 1, Rounds: 5, Steps: 4},
@@ -100,6 +100,49 @@ func TestMethodsAreAlgorithms(t *testing.T) {
 		p.Price().Blocks[0].Deviation = 0
 		if p.Price().Blocks[0].Deviation == 0 {
 			t.Errorf("%s: the plan can be changed", name)
+		}
+	}
+}
+
+// witness notes which streams a run asks for.
+type witness struct {
+	normals
+	asked map[string]int
+}
+
+func (w *witness) Restart(purpose string, round int) {
+	w.asked[fmt.Sprint(purpose, " ", round)]++
+	w.normals.Restart(purpose, round)
+}
+
+// Every round draws its noise from a stream of its own, once: noise that comes again can be
+// subtracted.
+func TestNoiseIsFresh(t *testing.T) {
+	r := leaning(t, rand.New(rand.NewPCG(25, 26)), 60, 3)
+	for name, p := range methods(t) {
+		a := trained(t, p, r)
+		run := a.Start(stream.Seeded(1))
+		w := &witness{asked: map[string]int{}}
+		switch e := run.(type) {
+		case *phasedRun:
+			w.normals, e.noise = e.noise, w
+		case *proximalRun:
+			w.normals, e.noise = e.noise, w
+		case *sampledRun:
+			w.normals, e.noise = e.noise, w
+		case *minimisedRun:
+			w.normals, e.noise = e.noise, w
+		default: // its noise is not normal, or drawn behind a function
+			continue
+		}
+		rounds(t, run, a.Rounds())
+		if len(w.asked) < a.Rounds() {
+			t.Errorf("%s: %d streams in %d rounds", name, len(w.asked), a.Rounds())
+		}
+		for s, times := range w.asked {
+			if times != 1 {
+				t.Errorf("%s: the stream %q is taken %d times", name, s, times)
+			}
 		}
 	}
 }

@@ -127,7 +127,7 @@ func (p *sampledPlan) calibrate() error {
 			return fmt.Errorf("dp-sgd: no noise up to %g meets epsilon = %g at delta = %g (%w)", float64(accountant.MaxNoise), target, p.Target.Delta, err)
 		}
 	}
-	for high/max(low, 0x1p-10) > 1.002 {
+	for high/max(low, 0x1p-10) > 1.005 {
 		mid := (low + high) / 2
 		if b, err := p.epsilon(mid, accountant.MethodRDP); err == nil && b.Cost.Epsilon <= target {
 			high = mid

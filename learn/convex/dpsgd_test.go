@@ -57,8 +57,12 @@ func TestSampledPrice(t *testing.T) {
 // Each record comes into a step with probability q: 3·10⁵ coins, within five standard
 // deviations, 6e-7 for a right sampler; and at q = 1 always.
 func TestSampledRate(t *testing.T) {
+	unpriced, err := setting().check(1000, 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, q := range []float64{0.1, 1} {
-		p := sampled(t, DPSGD{Setting: setting(), Ball: 1, Rate: q, Steps: 300}, 1000, 1)
+		p := &sampledPlan{task: unpriced, c: DPSGD{Ball: 1, Rate: q}, price: Price{Blocks: []Block{{StepSize: 1, Deviation: 1}}}}
 		a := trained(t, p, records(t, repeat(1000, 1), ones(1000)))
 		e := a.Start(train.Coins{}).(*sampledRun)
 		reads := &counted{samples: e.rows, reads: map[int]map[int]int{}}
@@ -93,8 +97,9 @@ func TestSampledLearns(t *testing.T) {
 		t.Fatal(err)
 	}
 	zero := problem.Objective(make([]float64, d))
+	p := sampled(t, DPSGD{Setting: s, Ball: 8, Steps: 200}, n, d)
 	for _, average := range []bool{false, true} {
-		p := sampled(t, DPSGD{Setting: s, Ball: 8, Steps: 200, Average: average}, n, d)
+		p.c.Average = average
 		got := problem.Objective(simulate(t, trained(t, p, r), 1))
 		t.Logf("average %v: %.4f between %.4f and %.4f; %s", average, got, best.Value, zero, p.price.Notes)
 		if !(zero-got > 0.5*(zero-best.Value)) {

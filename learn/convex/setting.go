@@ -11,6 +11,13 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
+// Method is a method with its parameters, such as PhasedSGD.
+type Method interface {
+	// Plan prices the method for n records of dimension d. The error names the parameter that
+	// breaks a rule, or what the method cannot do.
+	Plan(n, d int) (Plan, error)
+}
+
 // Plan is a method whose parameters and cost are fixed, for a number of records and a
 // dimension and before any record is read. It is immutable and safe for concurrent use.
 type Plan interface {

@@ -75,22 +75,15 @@ func (r *Records) Columns() []string { return slices.Clone(r.columns) }
 func (r *Records) ResponseName() string { return r.response }
 
 // WithIntercept returns the records with a last feature 1, whose weight is a model's
-// intercept, and a bound on their norms: rows are shortened to the radius before, and the
-// bound is √(radius²+1), rounded up. A radius of 0 is none: nothing is shortened, and the
-// bound is 0.
-func (r *Records) WithIntercept(radius float64) (*Records, float64) {
-	bound := 0.0
-	if radius > 0 {
-		r = r.Shortened(radius)
-		bound = math.Nextafter(math.Hypot(radius, 1)*(1+0x1p-50), math.Inf(1))
-	}
+// intercept.
+func (r *Records) WithIntercept() *Records {
 	w := *r
 	w.d++
 	w.x = make([]float64, 0, r.n*w.d)
 	for i := range r.n {
 		w.x = append(append(w.x, r.Row(i)...), 1)
 	}
-	return &w, bound
+	return &w
 }
 
 // Row returns the features of record i, from 0, not to be changed.

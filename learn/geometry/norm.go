@@ -18,6 +18,15 @@ func Dual(p float64) float64 {
 	return p / (p - 1)
 }
 
+// WithIntercept returns a bound on ‖(a, 1)‖_q for every a with ‖a‖_q ≤ radius, q in [1, +Inf]:
+// (radius^q + 1)^{1/q}, rounded up.
+func WithIntercept(radius, q float64) float64 {
+	if math.IsInf(q, 1) {
+		return max(radius, 1)
+	}
+	return Norm([]float64{radius, 1}, q) * (1 + NormSlack(2) + 0x1p-45)
+}
+
 // Norm returns ‖v‖_p for p in [1, +Inf], without overflow, to vec.Slack where p is 1, 2 or
 // +Inf and to NormSlack otherwise.
 func Norm(v []float64, p float64) float64 {

@@ -53,12 +53,12 @@ from ._program import (
     UsageError,
     run,
 )
-from ._calls import account, aggregate, compare, describe, plan, solve, verify
+from ._calls import account, aggregate, compare, describe, plan, price, solve, verify
 from ._ledger import Ledger
 from ._results import Labels, Plan, Result, Table
 
 __all__ = [
     "BudgetError", "DarrmError", "Failure", "InputError", "Interrupted", "Labels", "Ledger", "LedgerError", "OutputError",
     "Plan", "Result", "SolverError", "Table", "UncertifiedError", "UsageError", "account", "aggregate", "compare",
-    "describe", "plan", "run", "solve", "verify",
+    "describe", "plan", "price", "run", "solve", "verify",
 ]

@@ -65,7 +65,8 @@ def aggregate(
             0, 1, …, holds the queries' ids; so does a column ``query`` or ``id``.
         table: a Table, or a file of one. Say with it what your own teachers promise.
         progress: called with a dict for each step.
-        options: the flags of ``darrm aggregate``.
+        options: the flags of ``darrm aggregate``. With ``out="labels.json"`` the labels are in
+            that file too, and a request that was released before gives them again.
 
     Without a ledger every call is a new release: charge what is released to one with
     ``ledger=…, request_id=…``.
@@ -80,17 +81,40 @@ def aggregate(
     Raises:
         DarrmError: and then nothing is released.
     """
+    if options.get("dry_run"):
+        raise TypeError("dry_run releases nothing: call darrm.price")
+    out = options.get("out")
+    if out is not None and not os.fspath(out).endswith(".json"):
+        raise ValueError(f"out = {os.fspath(out)!r}, but its name must end with .json here; darrm.run writes all forms")
     if isinstance(table, Table):
         # A table goes by a file, since the votes are on standard input.
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "table.json"
             table.save(path)
             return aggregate(votes, table=path, progress=progress, **options)
-    data = _with_votes(["aggregate"], votes, progress, {"table": table, **options})
-    answers = data.pop("labels", None) or []
+    text = _with_votes(["aggregate"], votes, progress, {"table": table, **options})
+    data: Dict[str, Any] = json.loads(text if out is None else Path(out).read_text(encoding="utf-8"))
+    answers = data.pop("labels")
     return Labels(
         [a["label"] for a in answers], [a["query"] for a in answers], data["private"], data.get("per_label"), data
     )
+
+
+def price(votes: Any, *, progress: Optional[Progress] = None, **options: Any) -> Dict[str, Any]:
+    """What aggregate would charge, by a dry run: nothing is released and nothing charged.
+
+    >>> import darrm
+    >>> cost = darrm.price([[1, 0, 1, 1, 1]] * 7, eps="inf", affected=1, total_eps=0.5)
+    >>> cost["queries"], cost["all_labels_fresh_teachers"]
+    (7, {'epsilon': 3.5, 'delta': 0})
+    """
+    if isinstance(options.get("table"), Table):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "table.json"
+            options["table"].save(path)
+            return price(votes, progress=progress, **{**options, "table": path})
+    cost: Dict[str, Any] = json.loads(_with_votes(["aggregate"], votes, progress, {**options, "dry_run": True}))
+    return cost
 
 
 def compare(votes: Any, *, progress: Optional[Progress] = None, **options: Any) -> Result:
@@ -102,7 +126,7 @@ def compare(votes: Any, *, progress: Optional[Progress] = None, **options: Any) 
     >>> best["title"], round(best["score.agreement"], 3)
     ('best of the vote counts', 0.901)
     """
-    return Result(_with_votes(["compare"], votes, progress, options), "mechanisms")
+    return Result(json.loads(_with_votes(["compare"], votes, progress, options)), "mechanisms")
 
 
 def describe(votes: Any, *, progress: Optional[Progress] = None, **options: Any) -> Result:
@@ -115,7 +139,7 @@ def describe(votes: Any, *, progress: Optional[Progress] = None, **options: Any)
     >>> look["histogram"]                       # queries with 0, 1, … 5 votes for 1
     [0, 1, 0, 0, 1, 0]
     """
-    return Result(_with_votes(["votes", "describe"], votes, progress, options), "teachers")
+    return Result(json.loads(_with_votes(["votes", "describe"], votes, progress, options)), "teachers")
 
 
 def plan(votes: Any = None, *, progress: Optional[Progress] = None, **options: Any) -> Plan:
@@ -137,7 +161,7 @@ def plan(votes: Any = None, *, progress: Optional[Progress] = None, **options: A
     """
     if votes is None:
         return Plan(json.loads(run("plan", "--json", *flags(options), progress=progress)), "choices")
-    return Plan(_with_votes(["plan"], votes, progress, options), "choices")
+    return Plan(json.loads(_with_votes(["plan"], votes, progress, options)), "choices")
 
 
 def account(*, progress: Optional[Progress] = None, **options: Any) -> Result:
@@ -152,11 +176,8 @@ def account(*, progress: Optional[Progress] = None, **options: Any) -> Result:
     return Result(data, "fresh_teachers")
 
 
-def _with_votes(command: "list[str]", votes: Any, progress: Optional[Progress], options: Dict[str, Any]) -> Dict[str, Any]:
+def _with_votes(command: "list[str]", votes: Any, progress: Optional[Progress], options: Dict[str, Any]) -> str:
     if isinstance(votes, (str, os.PathLike)):
-        text = run(*command, "--json", *flags(options), "--", os.fspath(votes), progress=progress)
-    else:
-        rows, options = read(votes, options)
-        text = run(*command, "--json", *flags(options), "-", stdin=rows, progress=progress)
-    data: Dict[str, Any] = json.loads(text)
-    return data
+        return run(*command, "--json", *flags(options), "--", os.fspath(votes), progress=progress)
+    rows, options = read(votes, options)
+    return run(*command, "--json", *flags(options), "-", stdin=rows, progress=progress)

@@ -140,9 +140,12 @@ def run(*arguments: str, stdin: Optional[bytes] = None, progress: Optional[Progr
         command.append("--progress=json")
     said: "list[str]" = []
     out: "list[bytes]" = []
-    with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as p:
+    pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+    try:
+        p = subprocess.Popen(command, stdin=nothing if stdin is None else pipe, stdout=pipe, stderr=pipe)
+    except OSError as e:
+        raise Failure(f"the program cannot be started: {e}", hint="name the program darrm in $DARRM") from e
+    with p:
         # Progress is called here, in the caller's thread; the other two pipes have threads.
         threads = [threading.Thread(target=_collect, args=(p.stdout, out), daemon=True)]
         if stdin is not None:
@@ -162,6 +165,8 @@ def run(*arguments: str, stdin: Optional[bytes] = None, progress: Optional[Progr
             p.wait()
         except BaseException:
             p.terminate()  # the program stops within a second and leaves no half-written file
+            if p.stderr is not None:
+                p.stderr.read()  # its last words may be more than a pipe holds
             p.wait()
             for t in threads:
                 t.join()

@@ -111,8 +111,6 @@ class Plan(Result):
         >>> plan.options["total_eps"], plan.options["affected"]
         ('1', '1')
         """
-        if not self["choices"]:
-            raise ValueError("nothing fits the budget: see the plan's refused and advice")
         arguments = self["choices"][0]["args"]
         out: Dict[str, Any] = {}
         for i, flag in enumerate(arguments):

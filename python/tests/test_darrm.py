@@ -107,6 +107,98 @@ class Aggregate(unittest.TestCase):
             self.assertIn("second release", e.exception.hint)
 
 
+class Rows(unittest.TestCase):
+    """Votes as Python has them."""
+
+    RELEASE = {"mechanism": "permute-and-flip", "total_eps": 600, "affected": 1}  # so large that nothing is hidden
+
+    def test_names_as_votes_are_no_header(self):
+        votes = [["cat", "cat", "dog"], ["bird", "bird", "bird"]]
+        for more in ({}, {"K": 3}):
+            r = darrm.aggregate(votes, classes=["cat", "dog", "bird"], **more, **self.RELEASE)
+            self.assertEqual(r.labels, ["cat", "bird"])
+
+    def test_counts(self):
+        for more in ({}, {"K": 4}):
+            r = darrm.aggregate([[3, 1], [0, 4]], layout="counts", classes=["no", "yes"], **more, **self.RELEASE)
+            self.assertEqual(r.labels, ["no", "yes"])
+
+    def test_a_row_for_each_teacher(self):
+        r = darrm.aggregate([[1, 0], [1, 0], [0, 0]], layout="teachers", **self.RELEASE)
+        self.assertEqual(r.labels, [1, 0])
+
+    def test_truth_beside_the_votes(self):
+        r = darrm.compare([[1, 1, 0, 0], [0, 0, 0, 0]], label_column=4, eps="inf", affected=1, total_eps=1)
+        self.assertEqual((r["k"], r["plain_majority"]["accuracy"]), (3, 0.5))
+
+    def test_classes_as_numbers(self):
+        r = darrm.aggregate([[0, 3, 3], [2, 2, 1]], classes=range(4), **self.RELEASE)
+        self.assertEqual(r.labels, [3, 2])
+
+    def test_what_are_no_rows(self):
+        for votes in ({"a": [1]}, [1, 0, 1], ["101"], b"101", 7, None):
+            with self.subTest(votes=votes), self.assertRaises(TypeError):
+                darrm.aggregate(votes, **self.RELEASE)
+        with self.assertRaisesRegex(ValueError, "no votes"):
+            darrm.aggregate([], **self.RELEASE)
+
+
+class Reports(unittest.TestCase):
+    def test_price(self):
+        t = darrm.solve(K=3, **TEACHERS)
+        for more in (TEACHERS, {"table": t, "eps": 20, "teacher_delta": 0}):
+            p = darrm.price(VOTES, **more)
+            self.assertEqual((p["dry_run"], p["per_label"]), (True, {"epsilon": 60, "delta": 0}))
+            self.assertNotIn("labels", p)
+        with self.assertRaisesRegex(TypeError, "price"):
+            darrm.aggregate(VOTES, dry_run=True, **TEACHERS)
+
+    def test_account(self):
+        r = darrm.account(K=9, total_eps=0.1, eps="inf", affected=1, queries=[1, 50], slack=1e-6)
+        self.assertEqual([row["queries"] for row in r.rows], [1, 50])
+        self.assertLessEqual(r.rows[0]["epsilon"], 0.1)
+        self.assertLess(r.rows[1]["epsilon"], 50 * 0.1)
+
+    def test_describe(self):
+        r = darrm.describe(VOTES)
+        self.assertEqual((r["private"], r["queries"], r["k"], r["histogram"]), (False, 4, 3, [1, 1, 1, 1]))
+        self.assertEqual(len(r.rows), 3)
+
+    def test_plan_is_what_aggregate_takes(self):
+        p = darrm.plan(K=3, eps="inf", affected=1, budget_eps=40, budget_delta=0, queries=4)
+        self.assertEqual(darrm.aggregate(VOTES, **p.options).per_label, p["choices"][0]["per_label"])
+        self.assertNotIn("out", p.options)
+        with self.assertRaisesRegex(darrm.UsageError, "budget"):  # nothing fits
+            darrm.plan(K=3, eps="inf", affected=1, budget_eps=1e-6, budget_delta=0, queries=1000)
+
+    def test_file_of_labels(self):
+        with tempfile.TemporaryDirectory() as d:
+            ledger = darrm.Ledger.create(Path(d) / "l.ledger", eps=300, delta=0)
+            release = {**TEACHERS, "ledger": ledger, "teachers": "fresh", "request_id": "one", "out": Path(d) / "labels.json"}
+            first = darrm.aggregate(VOTES, **release)
+            self.assertEqual(first.labels, [1, 0, 1, 0])
+            self.assertEqual(darrm.aggregate(VOTES, **release), first)  # the same request: no second charge
+            self.assertEqual(ledger.show()["spent"]["epsilon"], 240)
+            with self.assertRaisesRegex(ValueError, "json"):
+                darrm.aggregate(VOTES, out="labels.parquet", **TEACHERS)
+
+    def test_ledger(self):
+        with tempfile.TemporaryDirectory() as d:
+            ledger = darrm.Ledger.create(Path(d) / "--odd.ledger", eps=300, delta=1e-6, neighbours="replace")
+            darrm.aggregate(VOTES, ledger=ledger, teachers="fresh", request_id="one", **TEACHERS)
+            again = darrm.Ledger(os.fspath(ledger))
+            self.assertEqual(again.show()["remaining"], {"epsilon": 60, "delta": 1e-6})
+            rows = again.history().rows
+            self.assertEqual([row["kind"] for row in rows], ["charge", "result"])
+            self.assertEqual((rows[0]["request"], rows[0]["total.epsilon"], rows[0]["event.queries"]), ("one", 240, 4))
+            self.assertTrue(again.verify()["verified"])
+            page = Path(d) / "page.html"
+            self.assertEqual(again.report(page).rows[0]["cost.epsilon"], 240)
+            self.assertIn("<html", page.read_text(encoding="utf-8"))
+            with self.assertRaises(darrm.DarrmError):
+                darrm.Ledger.create(ledger, eps=1, delta=0)
+
+
 class Errors(unittest.TestCase):
     def test_usage_is_a_value_error(self):
         with self.assertRaises(ValueError) as e:
@@ -140,6 +232,30 @@ class Arrays(unittest.TestCase):
         frame = pd.DataFrame({"query": ["a", "b"], "t1": [1, 0], "t2": [1, 0], "t3": [0, 1]})
         r = darrm.aggregate(frame, **TEACHERS)
         self.assertEqual((r.queries, r.labels), (["a", "b"], [1, 0]))
+        got = r.to_frame()
+        self.assertEqual((list(got.columns), got["label"].tolist()), (["query", "label"], [1, 0]))
+
+    def test_pandas_index(self):
+        pd = _module(self, "pandas")
+        frame = pd.DataFrame(VOTES)  # columns 0, 1, 2: names that look like votes
+        self.assertEqual(darrm.aggregate(frame, **TEACHERS).labels, [1, 0, 1, 0])
+        self.assertEqual(darrm.aggregate(frame[frame[2] == 1], **TEACHERS).queries, ["0", "2"])
+        frame.index = pd.Index(list("wxyz"), name="scan")
+        r = darrm.aggregate(frame.astype("Int64"), **TEACHERS)
+        self.assertEqual((r.queries, r.labels), (list("wxyz"), [1, 0, 1, 0]))
+        self.assertEqual(darrm.aggregate(frame.astype(bool), **TEACHERS).labels, [1, 0, 1, 0])
+        missing = frame.astype("Int64")
+        missing.loc["x", 1] = pd.NA
+        with self.assertRaisesRegex(darrm.InputError, "missing"):
+            darrm.aggregate(missing, **TEACHERS)
+
+    def test_frames_of_results(self):
+        pd = _module(self, "pandas")
+        self.assertEqual(darrm.solve(K=3, **TEACHERS).to_frame()["gamma"].tolist(), [1, 1, 1, 1])
+        frame = darrm.compare(VOTES, eps="inf", affected=1, total_eps=1).to_frame()
+        self.assertIsInstance(frame, pd.DataFrame)
+        self.assertTrue((frame["score.agreement"].dropna() <= 1).all())
+        self.assertEqual(len(darrm.account(K=9, total_eps=0.1, eps="inf", affected=1, queries=[1, 5]).to_frame()), 2)
 
 
 def _module(test, name):

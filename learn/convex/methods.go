@@ -1,0 +1,145 @@
+package convex
+
+import (
+	"fmt"
+
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/geometry"
+)
+
+// Options are the parameters of whatever method, for programs that take it by its name. The
+// zero value of a field is the method's default.
+type Options struct {
+	Setting
+	Set           geometry.Set // an LpBall of p = 2 for methods in ℓ2, where nil is all of Rᵈ
+	Noise         Noise
+	Selection     Selection
+	Rule          Rule
+	Oracle        OracleKind
+	Batches       Batches
+	Rank          int
+	Steps, Rounds int
+	Rate          float64
+	StepSize      float64
+	Lambda        float64
+	Smoothing     float64
+	WeakConvexity float64
+	Average       bool
+}
+
+// catalogue is what New makes. uses are the fields of Options that a method takes, besides
+// Setting and Set.
+var catalogue = []struct {
+	name string
+	uses string
+	make func(o Options) (Method, error)
+}{
+	{"phased-sgd", "Noise Oracle Rank", func(o Options) (Method, error) {
+		ball, err := o.ball()
+		return PhasedSGD{Setting: o.Setting, Ball: ball, Rank: o.Rank, Noise: o.Noise, Oracle: o.Oracle}, err
+	}},
+	{"frank-wolfe", "Noise Selection Rule Oracle Steps Smoothing", func(o Options) (Method, error) {
+		set, err := o.polytope()
+		return FrankWolfe{Setting: o.Setting, Set: set, Noise: o.Noise, Selection: o.Selection, Rule: o.Rule, Oracle: o.Oracle, Steps: o.Steps, Smoothing: o.Smoothing}, err
+	}},
+	{"poly-sfw", "Noise Selection Rule Batches", func(o Options) (Method, error) {
+		set, err := o.polytope()
+		return PolySFW{Setting: o.Setting, Set: set, Batches: o.Batches, Noise: o.Noise, Selection: o.Selection, Rule: o.Rule}, err
+	}},
+	{"nsfw", "Noise Batches", func(o Options) (Method, error) {
+		return NSFW{Setting: o.Setting, Set: o.Set, Batches: o.Batches, Noise: o.Noise}, o.need("a ball of l2 or lp")
+	}},
+	{"proximally-guided", "Rounds Steps WeakConvexity", func(o Options) (Method, error) {
+		ball, err := o.ball()
+		return ProximallyGuided{Setting: o.Setting, Ball: ball, WeakConvexity: o.WeakConvexity, Rounds: o.Rounds, Steps: o.Steps}, err
+	}},
+	{"dp-sgd", "Rate Steps StepSize Lambda Average", func(o Options) (Method, error) {
+		ball, err := o.ball()
+		return DPSGD{Setting: o.Setting, Ball: ball, Rate: o.Rate, Steps: o.Steps, StepSize: o.StepSize, Lambda: o.Lambda, Average: o.Average}, err
+	}},
+	{"output-perturbation", "Lambda Smoothing", func(o Options) (Method, error) {
+		ball, err := o.ball()
+		return OutputPerturbation{Setting: o.Setting, Lambda: o.Lambda, Ball: ball, Smoothing: o.Smoothing}, err
+	}},
+	{"objective-perturbation", "Lambda Smoothing", func(o Options) (Method, error) {
+		ball, err := o.ball()
+		return ObjectivePerturbation{Setting: o.Setting, Lambda: o.Lambda, Ball: ball, Smoothing: o.Smoothing}, err
+	}},
+}
+
+// Methods returns the names that New takes.
+func Methods() []string {
+	names := make([]string, len(catalogue))
+	for i, m := range catalogue {
+		names[i] = m.name
+	}
+	return names
+}
+
+// New returns the method of a name. It refuses options that the method does not have, rather
+// than to leave them out in silence; the error names the first.
+func New(name string, o Options) (Method, error) {
+	for _, m := range catalogue {
+		if m.name != name {
+			continue
+		}
+		uses := append(strings.Fields(m.uses), "Setting", "Set")
+		v := reflect.ValueOf(o)
+		for i := range v.NumField() {
+			if field := v.Type().Field(i).Name; !v.Field(i).IsZero() && !slices.Contains(uses, field) {
+				return nil, &OptionError{Method: name, Option: field}
+			}
+		}
+		return m.make(o)
+	}
+	return nil, &check.Error{Name: "method", Value: fmt.Sprintf("%q", name), Rule: "one of " + strings.Join(Methods(), ", ")}
+}
+
+// OptionError is an option that a method does not have.
+type OptionError struct {
+	Method string
+	Option string // name of the field of Options
+}
+
+func (e *OptionError) Error() string { return fmt.Sprintf("%s has no %s", e.Method, e.Option) }
+
+// ball returns the radius of the set, 0 for none.
+func (o Options) ball() (float64, error) {
+	if o.Set == nil {
+		return 0, nil
+	}
+	if b, ok := o.Set.(geometry.LpBall); ok && b.Norm() == 2 {
+		return b.Radius(), nil
+	}
+	return 0, &check.Error{Name: "set", Value: o.Set.Name(), Rule: "a ball of l2, or none, for this method (--set)"}
+}
+
+// polytope returns the set, which must be one.
+func (o Options) polytope() (geometry.Polytope, error) {
+	if err := o.need("l1 ball, simplex or hull"); err != nil {
+		return nil, err
+	}
+	if p, ok := o.Set.(geometry.Polytope); ok {
+		return p, nil
+	}
+	return nil, &check.Error{Name: "set", Value: o.Set.Name(), Rule: "an l1 ball, simplex or hull, which have vertices, for this method (--set)"}
+}
+
+func (o Options) need(what string) error {
+	if o.Set == nil {
+		return &check.Error{Name: "set", Value: "none", Rule: "stated for this method: " + what + " (--set)"}
+	}
+	return nil
+}
+
+// DualNorm returns the q of the norm that records are measured in for a set, 2 for none.
+func DualNorm(s geometry.Set) float64 {
+	if s == nil {
+		return 2
+	}
+	return geometry.Dual(s.Norm())
+}

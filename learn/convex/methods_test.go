@@ -1,0 +1,111 @@
+package convex
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/learn/geometry"
+	"github.com/darrm/darrm/learn/loss"
+)
+
+// Every method is made by its name, which its price has too.
+func TestNew(t *testing.T) {
+	for _, name := range Methods() {
+		o := Options{Setting: Setting{Loss: loss.Logistic{}, Radius: 1, Target: accountant.Cost{Epsilon: 1, Delta: 1e-6}}}
+		text := "l2:1"
+		if name == "frank-wolfe" || name == "poly-sfw" {
+			text = "l1:1"
+		}
+		if name == "proximally-guided" {
+			o.WeakConvexity = 1
+		}
+		var err error
+		if o.Set, err = geometry.ParseSet(text, 3); err != nil {
+			t.Fatal(err)
+		}
+		m, err := New(name, o)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		p, err := m.Plan(100000, 3)
+		if err != nil || p.Price().Method != name {
+			t.Errorf("%s: %v, %v", name, p, err)
+		}
+	}
+	if _, err := New("sgd", Options{}); err == nil || !strings.Contains(err.Error(), "phased-sgd") {
+		t.Error(err)
+	}
+}
+
+// No option is left out in silence: each reaches some method, and the others refuse it.
+func TestNewRefusesWhatIsNotUsed(t *testing.T) {
+	options := reflect.TypeFor[Options]()
+	ball, err := geometry.ParseSet("l2:1", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	simplex, err := geometry.ParseSet("simplex:1", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range options.NumField() {
+		field := options.Field(i).Name
+		if field == "Setting" || field == "Set" {
+			continue
+		}
+		taken := 0
+		for _, name := range Methods() {
+			o := Options{Set: ball}
+			if name == "frank-wolfe" || name == "poly-sfw" {
+				o.Set = simplex
+			}
+			switch v := reflect.ValueOf(&o).Elem().Field(i); v.Kind() {
+			case reflect.Struct:
+				v.Field(0).SetInt(1)
+			case reflect.Int:
+				v.SetInt(1)
+			case reflect.Float64:
+				v.SetFloat(1)
+			case reflect.Bool:
+				v.SetBool(true)
+			default:
+				v.SetString("x")
+			}
+			m, err := New(name, o)
+			var unused *OptionError
+			switch {
+			case errors.As(err, &unused) && unused.Option == field:
+			case err != nil:
+				t.Errorf("%s, %s: %v", name, field, err)
+			default:
+				taken++
+				if got := reflect.ValueOf(m).FieldByName(field); got.IsZero() {
+					t.Errorf("%s takes %s and leaves it out", name, field)
+				}
+			}
+		}
+		if taken == 0 {
+			t.Errorf("no method takes %s", field)
+		}
+	}
+}
+
+func TestNewNeedsItsSet(t *testing.T) {
+	for name, want := range map[string]string{"frank-wolfe": "l1 ball", "poly-sfw": "l1 ball", "nsfw": "l2 or lp"} {
+		if _, err := New(name, Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	ball, err := geometry.ParseSet("lp:1.5:1", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"phased-sgd", "frank-wolfe", "dp-sgd"} {
+		if _, err := New(name, Options{Set: ball}); err == nil || !strings.Contains(err.Error(), "--set") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package sketch
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/darrm/darrm/sketch/stream"
+)
+
+// S8: the ensembles at T = 1, one client. v is 30 to 60 %: with 40000 trials 3 % are 10 standard errors, with
+// 10000 trials 5. Gaussian and row-normalised Gaussian differ by 13 %.
+func TestS8Ensembles(t *testing.T) {
+	x := make([]float64, 16)
+	for j := range x {
+		x[j] = float64(j%5) - 1
+	}
+	q := dot(x, x)
+	for e, want := range map[Ensemble]float64{SRHT: 3, Gaussian: 4.25, GaussianRowNorm: 3.75, CountSketch: 3.75, RowSelect: 3} {
+		c := Config{N: 1, K: 4, D: 16, Ensemble: e, Root: 12}
+		closeTo(t, e.String()+", predicted", mse(t, c, 0, q), want*q, 1e-12)
+		got, _ := trials(t, c, [][]float64{x}, often(10000, 40000))
+		closeTo(t, e.String(), got, want*q, 0.03)
+	}
+}
+
+// The other ensembles' errors at ρ ≠ 0, whose α has blocks of K: prediction by Monte Carlo
+// against measurement. v is 35 %: 6 % with 800 trials are 5 standard errors.
+func TestAblationsPredicted(t *testing.T) {
+	for _, e := range []Ensemble{Gaussian, GaussianRowNorm, CountSketch} {
+		for _, k := range []int{3, 10} { // K and S
+			c := Config{N: 3, K: k, D: 16, Ensemble: e, T: Transform{Rho: 0.5}, Root: 31, Beta: BetaMode{BetaMonteCarlo, 800}}
+			xs := equicorrelated(3, 16, 0.4)
+			r, q := Correlation(xs)
+			got, dev := trials(t, c, xs, 800)
+			want := mse(t, c, r, q)
+			t.Logf("%v, k = %d: %.4f, predicted %.4f, v = %.2f", e, k, got, want, dev/got)
+			closeTo(t, fmt.Sprintf("%v, k = %d", e, k), got, want, 0.06)
+		}
+	}
+}
+
+// S9: how often S loses rank at nk = d = 32. 2·10⁴ trials give (8,4) a standard error of 0.001.
+func TestS9RankLaw(t *testing.T) {
+	for _, v := range []struct {
+		n, k      int
+		low, high float64
+	}{{8, 4, 0.016, 0.021}, {2, 16, 0.83, 0.87}, {32, 1, 0, 1e-4}} {
+		m := often(2000, 20000)
+		if v.n == 8 {
+			m = often(20000, 100000)
+		}
+		deficient := 0
+		c := Config{N: v.n, K: v.k, D: 32, Ensemble: SRHT, Root: 99}
+		for draw := range uint64(m) {
+			if c.sample(draw).rank() < 32 {
+				deficient++
+			}
+		}
+		if f := float64(deficient) / float64(m); f < v.low || f > v.high {
+			t.Errorf("(%d,%d,32): %g of the draws lose rank, want [%g, %g]", v.n, v.k, f, v.low, v.high)
+		}
+	}
+}
+
+// S10: what must not help. A rotation that all clients share leaves Rand-k's error as it is; and
+// if all clients drew from one stream, S would have rank k.
+func TestS10Controls(t *testing.T) {
+	xs := equicorrelated(4, 64, 0.9)
+	common := &srht{signs: stream.New(1), rows: make([]int, 64), scale: 1.0 / 8}
+	rotated := make([][]float64, len(xs))
+	for j := range common.rows {
+		common.rows[j] = j
+	}
+	for i, x := range xs {
+		rotated[i] = make([]float64, 64)
+		common.times(rotated[i], x, make([]float64, 64))
+	}
+	// v is 15 %; 4 % with 2000 trials are 10 standard errors.
+	c := Config{N: 4, K: 8, D: 64, Ensemble: RowSelect, Root: 13}
+	r, q := Correlation(xs)
+	got, _ := trials(t, c, rotated, 2000)
+	closeTo(t, "Rand-k after one rotation for all", got, mse(t, c, r, q), 0.04)
+
+	c.Ensemble = SRHT
+	s := &system{config: c}
+	for range c.N {
+		s.g = append(s.g, c.matrix(0, 0))
+	}
+	if got := s.rank(); got != c.K {
+		t.Errorf("one stream for all: rank %d, want k = %d", got, c.K)
+	}
+	s.g = s.g[:0]
+	for i := range c.N {
+		s.g = append(s.g, c.matrix(0, uint64(i)))
+	}
+	if got := s.rank(); got != c.N*c.K {
+		t.Errorf("own streams: rank %d, want nk = %d", got, c.N*c.K)
+	}
+	if a, b := c.matrix(0, 1).(*srht), c.matrix(1, 1).(*srht); a.signs == b.signs || fmt.Sprint(a.rows) == fmt.Sprint(b.rows) {
+		t.Error("two rounds of a client have one matrix")
+	}
+}
+
+// The plug-in's ρ: its errors at ρ* = 0, 0.5, 0.9, 1 were 0.901, 0.742, 0.339, 0.112 over 100
+// trials. v is 6 to 10 %: 8 % with 25 trials are 4 standard errors. Avg has 1.097, 0.742, 0.460 and 0.388.
+func TestPlugIn(t *testing.T) {
+	for star, want := range map[float64]float64{0: 0.901, 0.5: 0.742, 0.9: 0.339, 1: 0.112} {
+		if !long() && star != 0 && star != 0.9 {
+			continue
+		}
+		c := Config{N: 10, K: 102, D: 1024, Ensemble: SRHT, T: Transform{PlugIn: true}, Root: 3}
+		got, _ := trials(t, c, equicorrelated(10, 1024, star), often(12, 100))
+		closeTo(t, fmt.Sprintf("plug-in at ρ* = %g", star), got, want, 0.08)
+	}
+	// The estimate of R is unbiased in every ensemble: mean of 4000 rounds against R, limit 5 standard errors.
+	xs := equicorrelated(4, 32, 0.6)
+	r, _ := Correlation(xs)
+	for _, e := range []Ensemble{RowSelect, SRHT, Gaussian, CountSketch} {
+		c := Config{N: 4, K: 8, D: 32, Ensemble: e, T: Transform{PlugIn: true}, Root: 3}
+		co := codec(t, c)
+		num, den, square := 0.0, 0.0, 0.0
+		const m = 2000
+		for round := range uint64(m) {
+			y := map[uint64][]float64{}
+			energy := 0.0
+			for i, x := range xs {
+				v, err := co.EncodeValues(round, uint64(i), x)
+				if err != nil {
+					t.Fatal(err)
+				}
+				y[uint64(i)] = v
+				energy += dot(v, v)
+			}
+			s := co.system(round, y)
+			estimate := s.plugIn(s.lifted()) * energy // its numerator, up to e
+			num += estimate
+			den += energy
+			square += (estimate - r*energy) * (estimate - r*energy)
+		}
+		se := math.Sqrt(square) / den
+		if got := num / den; math.Abs(got-r) > 5*se {
+			t.Errorf("%v: R estimated as %g, is %g, standard error %g", e, got, r, se)
+		}
+	}
+}
