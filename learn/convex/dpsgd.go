@@ -47,11 +47,11 @@ type sampledPlan struct {
 // Plan prices the method for about n records of dimension d. It takes seconds: the noise is
 // calibrated by privacy loss distributions.
 func (c DPSGD) Plan(n, d int) (Plan, error) {
+	if err := checkBall(c.Ball, false); err != nil {
+		return nil, err
+	}
 	model := math.Inf(1)
-	if c.Ball != 0 {
-		if !(c.Ball > 0 && c.Ball <= data.MaxMagnitude) {
-			return nil, &check.Error{Name: "ball", Value: c.Ball, Rule: fmt.Sprintf("0, or in (0, %g] (--ball)", data.MaxMagnitude)}
-		}
+	if c.Ball > 0 {
 		model = c.Ball
 	}
 	t, err := c.check(n, d, model)

@@ -40,8 +40,8 @@ func newERM(s Setting, n, d int, smoothing, ball float64) (erm, error) {
 	if t.link.WeakConvexity() != 0 {
 		return erm{}, &check.Error{Name: "task", Value: t.link.Name(), Rule: "convex for this method"}
 	}
-	if !(ball >= 0 && ball <= data.MaxMagnitude) {
-		return erm{}, &check.Error{Name: "ball", Value: ball, Rule: fmt.Sprintf("0, or in (0, %g] (--ball)", data.MaxMagnitude)}
+	if err := checkBall(ball, false); err != nil {
+		return erm{}, err
 	}
 	if !(smoothing >= 0) || math.IsInf(smoothing, 1) {
 		return erm{}, &check.Error{Name: "smoothing", Value: smoothing, Rule: "0, or a finite Moreau parameter (--smoothing)"}

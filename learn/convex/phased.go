@@ -61,12 +61,8 @@ const leastNoise = 0x1p-40
 
 // Plan prices the method for n records of dimension d.
 func (c PhasedSGD) Plan(n, d int) (Plan, error) {
-	model := math.Inf(1)
-	if c.Ball != 0 {
-		if !(c.Ball > 0 && c.Ball <= data.MaxMagnitude) {
-			return nil, &check.Error{Name: "ball", Value: c.Ball, Rule: fmt.Sprintf("0, or in (0, %g] (--ball)", data.MaxMagnitude)}
-		}
-		model = c.Ball
+	if err := checkBall(c.Ball, false); err != nil {
+		return nil, err
 	}
 	t, err := c.check(n, d, math.Inf(1)) // noised iterates leave the ball
 	if err != nil {
@@ -93,19 +89,19 @@ func (c PhasedSGD) Plan(n, d int) (Plan, error) {
 		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated or printed"}
 	}
 	p := &phasedPlan{task: t, c: c}
-	if err := p.makeSchedule(model); err != nil {
+	if err := p.makeSchedule(); err != nil {
 		return nil, err
 	}
 	return p, p.account()
 }
 
 // makeSchedule sets the phases, with the noise of the plan.
-func (p *phasedPlan) makeSchedule(model float64) (err error) {
+func (p *phasedPlan) makeSchedule() (err error) {
 	n, s := float64(p.n), &p.schedule
 	s.Rho = p.Target.Epsilon / (2 * math.Sqrt(-math.Log(p.Target.Delta)))
 	s.Alpha = p.norm / (n * math.Log2(n))
 	if p.c.Ball > 0 {
-		diameter := 2 * model
+		diameter := 2 * p.c.Ball
 		s.StepSize = diameter / (3 * p.norm) * min(s.Rho/math.Sqrt(float64(p.d)), 1/math.Sqrt(n))
 		s.Beta = math.Sqrt(n) * p.slope / (p.Radius * diameter)
 	} else {
@@ -124,7 +120,7 @@ func (p *phasedPlan) makeSchedule(model float64) (err error) {
 	}
 	scale := math.Sqrt(n)
 	if p.c.Ball > 0 {
-		scale = 2 * model
+		scale = 2 * p.c.Ball
 	}
 	from := 0
 	for k := 1; k < bits.Len(uint(p.n)); k++ {
