@@ -15,6 +15,7 @@ import (
 	"github.com/darrm/darrm/experiment/majority"
 	"github.com/darrm/darrm/experiment/pipeline"
 	"github.com/darrm/darrm/experiment/shuffled"
+	"github.com/darrm/darrm/experiment/sketch"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/terminal"
@@ -24,7 +25,7 @@ import (
 
 // experiments is the catalog of all fields, with what solves for noise functions.
 func experiments(s majority.Solver) *experiment.Catalog {
-	return experiment.New(majority.Field(s), shuffled.Field(), pipeline.Field(s))
+	return experiment.New(majority.Field(s), shuffled.Field(), pipeline.Field(s), sketch.Field())
 }
 
 func newExperiment(a *app) *cobra.Command {

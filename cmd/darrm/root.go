@@ -61,7 +61,7 @@ labels with it.`,
 		}
 		return nil
 	}
-	root.AddCommand(newSolve(a), newSweep(a), newPlan(a), newAggregate(a), newCompare(a), newAccount(a), newBudget(a), newVerify(a), newCache(a), newVotes(a), newExperiment(a), newReport(a), newTrain(a), newPredict(a), newEvaluate(a), newBounds(a), newVersion(a), newExitCodes())
+	root.AddCommand(newSolve(a), newSweep(a), newPlan(a), newAggregate(a), newCompare(a), newAccount(a), newBudget(a), newVerify(a), newCache(a), newVotes(a), newMean(a), newExperiment(a), newReport(a), newTrain(a), newPredict(a), newEvaluate(a), newBounds(a), newVersion(a), newExitCodes())
 	root.SetHelpCommand(newHelp())
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { writeHelp(a.page(a.out), c) })
 	root.SetFlagErrorFunc(flagError)

@@ -147,10 +147,15 @@ func (e *frankWolfeRun) refresh() {
 // quite: it is asked each time.
 func (p *frankWolfePlan) roundedSlope(z, y float64) (slope, room float64) {
 	grid := p.slope * math.Ldexp(1, -p.schedule.SlopeBits)
-	exact := clampSlope(p.oracle.Slope(z, y), p.slope)
+	exact := 0.0
+	if p.smooth {
+		exact = clampSlope(p.link.Slope(z, y), p.slope)
+	} else {
+		exact = clampSlope(p.oracle.Slope(z, y), p.slope)
+	}
 	steps := math.Round(exact / grid)
 	slope = clampSlope(steps*grid, p.slope)
-	if p.oracle.alpha > 0 {
+	if p.oracle.alpha > 0 && !p.smooth {
 		return slope, 0
 	}
 	left := grid*(0.5-math.Abs(exact/grid-steps)) - 1e-12*p.slope // rounding of exact
