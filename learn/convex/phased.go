@@ -33,6 +33,10 @@ type PhasedSGD struct {
 	Rank   int
 	Noise  Noise      // "" is Calibrated
 	Oracle OracleKind // "" is Fast where there is one
+	// StepFactor multiplies η; 0 is 1. The source's η is for the worst data, and larger steps
+	// often learn more. Noise grows with them, and what a model costs stays the same. They end
+	// where steps would be expansive, at 24 for a step limited by √n.
+	StepFactor float64
 }
 
 // phasedPlan is a priced PhasedSGD.
@@ -112,9 +116,14 @@ func (p *phasedPlan) makeSchedule() (err error) {
 	if p.oracle, err = NewOracle(p.link, p.c.Oracle, s.Beta, p.slope, p.Radius, s.Alpha); err != nil {
 		return err
 	}
-	if limit := 2 / (s.Beta * p.Radius * p.Radius); !(s.StepSize/4 <= limit*(1-slack)) {
-		return &check.Error{Name: "step size", Value: s.StepSize / 4, Rule: fmt.Sprintf("at most 2/(beta·R²) = %g, beyond which steps are expansive", limit)} // cannot happen
+	if p.c.StepFactor == 0 {
+		p.c.StepFactor = 1
 	}
+	// The proof needs η/4, the largest step, to be at most 2/(βR²).
+	if limit := 8 / (s.Beta * p.Radius * p.Radius) / s.StepSize * (1 - slack); !(p.c.StepFactor > 0 && p.c.StepFactor <= limit) {
+		return &check.Error{Name: "step factor", Value: p.c.StepFactor, Rule: fmt.Sprintf("in (0, %.6g], beyond which steps are expansive (--step-factor)", limit)}
+	}
+	s.StepSize *= p.c.StepFactor
 	if p.star, err = noiseFor(p.Target); err != nil {
 		return err
 	}

@@ -120,7 +120,7 @@ func checkBall(radius float64, required bool) error {
 		return nil
 	}
 	if !(radius > 0 && radius <= data.MaxMagnitude) {
-		rule := fmt.Sprintf("in (0, %g] (--ball)", data.MaxMagnitude)
+		rule := fmt.Sprintf("in (0, %g] (--set)", data.MaxMagnitude)
 		if !required {
 			rule = "0 for none, or " + rule
 		}
