@@ -152,6 +152,11 @@ func TestSparseFrankWolfeKeepsItsSums(t *testing.T) {
 			if k%7 != 0 {
 				continue
 			}
+			for j, v := range run.sum {
+				if run.scores[j] != v || run.scores[40+j] != -v {
+					t.Fatalf("%d bits, step %d: the score of vertex %d is %d, its sum %d", bits, k, j, run.scores[j], v)
+				}
+			}
 			run.refresh()
 			anew := newFrankWolfeRun(p, r, r.Transpose(), stream.Seeded(6).Source())
 			for i, v := range run.State() {
