@@ -18,7 +18,7 @@
 // shortened one by one, and on slopes that are clipped; on no scale that was taken from the data,
 // and on no convergence: solvers end at a certified gradient norm, and noise covers what
 // that leaves open. Where the source's printed noise breaks its promise the corrected is used;
-// Plan.Compare has both.
+// Plan.Compare has both. Proofs: docs/convex-accounting.md.
 //
 // # Notation
 //

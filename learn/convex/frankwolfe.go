@@ -31,7 +31,8 @@ type FrankWolfe struct {
 	// Steps is T; 0 is the source's max(1, ⌊nε/(ln J·ln n·√ln(1/δ))⌋). Its last computed point is
 	// the model; the source returns the one before, which is this with a step less.
 	Steps int
-	// Smoothing is β, the Moreau parameter; 0 is the source's.
+	// Smoothing is β, the Moreau parameter; 0 is the source's, or none for a loss that is as
+	// smooth as its envelope would be.
 	Smoothing float64
 	// SlopeBits is the precision of slopes, L0·2^-SlopeBits, between 1 and 40; 0 takes the
 	// source's accuracy of gradients, α. Coarse slopes change seldom, so that steps cost less.
@@ -42,7 +43,7 @@ type FrankWolfe struct {
 type FrankWolfeSchedule struct {
 	Steps     int
 	Scale     float64 // s, of the noise on a score ⟨v, g⟩
-	Beta      float64
+	Beta      float64 // how smooth what is minimised is
 	Alpha     float64
 	SlopeBits int
 	// Levels is M: a record's gradient is rounded, towards 0, to multiples of L0·R/M.
@@ -58,6 +59,7 @@ type frankWolfePlan struct {
 	oracle   Oracle
 	price    Price
 	far      float64 // the largest norm of a vertex, 0 on the axes
+	smooth   bool    // the loss is β-smooth by itself: no envelope
 	quiet    bool    // no noise: for tests
 }
 
@@ -125,9 +127,13 @@ func (p *frankWolfePlan) makeSchedule() (err error) {
 	s.Alpha = p.norm / (n * math.Log2(n))
 	if s.Beta = c.Smoothing; s.Beta == 0 {
 		s.Beta = p.slope * math.Sqrt(n*eps) / (p.Radius * diameter * math.Pow(logDelta, 0.25) * math.Sqrt(vertices*math.Log(n)))
+		p.smooth = p.link.WeakConvexity() == 0 && p.link.Curvature() <= s.Beta
 	}
 	if p.oracle, err = NewOracle(p.link, c.Oracle, s.Beta, p.slope, p.Radius, s.Alpha); err != nil {
 		return err
+	}
+	if p.smooth {
+		s.Beta = p.link.Curvature()
 	}
 	if s.SlopeBits = c.SlopeBits; s.SlopeBits == 0 {
 		s.SlopeBits = int(math.Ceil(math.Log2(n * math.Log2(n))))
@@ -313,7 +319,7 @@ func (p *frankWolfePlan) TrainSparse(r *data.Sparse) (train.Algorithm, error) {
 		return nil, err
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "darrm convex frank-wolfe v1\n%q %v %v %q\n%v %v\n%v %v\n%x\n", p.link.Name(), p.slope, p.Radius, p.c.Set.Name(), p.choice, p.schedule, p.oracle.steps, p.oracle.alpha, own.Digest())
+	fmt.Fprintf(h, "darrm convex frank-wolfe v1\n%q %t %v %v %q\n%v %v\n%v %v\n%x\n", p.link.Name(), p.smooth, p.slope, p.Radius, p.c.Set.Name(), p.choice, p.schedule, p.oracle.steps, p.oracle.alpha, own.Digest())
 	transposed := own.Transpose()
 	return algorithm{
 		plan: p.price, task: &p.task, rounds: (p.schedule.Steps + p.stride() - 1) / p.stride(), digest: [32]byte(h.Sum(nil)),

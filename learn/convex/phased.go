@@ -54,8 +54,8 @@ type PhasedSchedule struct {
 	Phases   []Block
 }
 
-// leastNoise is the least noise of a phase relative to the diameter (1 where there is none).
-// Later phases would add noise that is lost in the rounding of float64, and with it their
+// leastNoise is the least noise of a phase relative to the size of models: the diameter, or √n for
+// W = Rᵈ, where all steps together are no longer than √n/24. Later phases would add noise that is lost in the rounding of float64, and with it their
 // privacy; they move the model by less than their noise, so they are left out.
 const leastNoise = 0x1p-40
 
@@ -122,7 +122,7 @@ func (p *phasedPlan) makeSchedule(model float64) (err error) {
 	if p.star, err = noiseFor(p.Target); err != nil {
 		return err
 	}
-	scale := 1.0
+	scale := math.Sqrt(n)
 	if p.c.Ball > 0 {
 		scale = 2 * model
 	}

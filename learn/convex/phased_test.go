@@ -365,3 +365,18 @@ func make8(d int) [][]float64 {
 	}
 	return rows
 }
+
+// Phases end before their noise is lost in the rounding of float64.
+func TestPhasesEndBeforeRounding(t *testing.T) {
+	for _, ball := range []float64{0, 1} {
+		p := phased(t, PhasedSGD{Setting: setting(), Ball: ball}, 1<<26, 10)
+		last := p.schedule.Phases[len(p.schedule.Phases)-1]
+		scale := 2 * ball
+		if ball == 0 {
+			scale = math.Sqrt(1 << 26)
+		}
+		if len(p.schedule.Phases) >= 26 || last.Deviation < 0x1p-40*scale || last.Deviation > 0x1p-37*scale {
+			t.Errorf("ball %v: %d phases, the last with noise %g", ball, len(p.schedule.Phases), last.Deviation)
+		}
+	}
+}

@@ -186,7 +186,7 @@ func (p *polySFWPlan) setNoise() error {
 // account sets the price: a neighbour differs in one batch, so in one round.
 func (p *polySFWPlan) account() error {
 	const theorem = "exact influence of a record on later steps"
-	p.price = Price{Method: "poly-sfw", Records: p.n, Dim: p.d, Relation: p.Neighbours, Bound: accountant.MethodBasic}
+	p.price = Price{Method: "poly-sfw", Records: p.n, Dim: p.d, Relation: p.Neighbours}
 	p.price.Cost.Delta = p.Target.Delta
 	worst := make([]influence, 0, len(p.rounds))
 	for r, round := range p.rounds {
@@ -197,10 +197,6 @@ func (p *polySFWPlan) account() error {
 		}
 		if eps > p.price.Cost.Epsilon {
 			p.price.Cost.Epsilon = eps
-			p.price.Bound = accountant.MethodBasic
-			if eps < round.pure {
-				p.price.Bound = accountant.MethodRDP
-			}
 		}
 		block := Block{Name: fmt.Sprintf("round %d", r), Releases: 1 << r, Sensitivity: p.diameter * p.moved(p.batches[1<<r-1]), Deviation: p.choice.deviation(round.scale)}
 		block.From, block.To = p.batches[1<<r-1].from, p.batches[1<<(r+1)-2].to
@@ -209,11 +205,38 @@ func (p *polySFWPlan) account() error {
 	last := p.batches[len(p.batches)-1].to
 	p.price.Notes = append(p.price.Notes, fmt.Sprintf("%d rounds, %d steps, batches of %d records and less, %d of %d records are read", len(p.rounds), len(p.batches), p.c.Batches.Size, last, p.n),
 		"each record is in one batch; its influence on later estimates of its round is counted step by step, with the batch's real size")
-	var err error
-	if p.price.Event, err = influenceCurve(p.Neighbours, theorem, worst); err != nil {
+	if err := p.setEvent(theorem, worst); err != nil {
 		return err
 	}
 	return exceeds(p.price.Method, p.price.Cost.Epsilon, p.Target)
+}
+
+// setEvent sets the event that says most and costs no more than the price: a curve of
+// divergences, a pure guarantee, or else, where some rounds are cheapest by one and some by
+// the other, the price itself.
+func (p *polySFWPlan) setEvent(theorem string, worst []influence) error {
+	curve, err := influenceCurve(p.Neighbours, theorem, worst)
+	if err != nil {
+		return err
+	}
+	best, err := bestBound(curve, p.Neighbours, p.Target.Delta, accountant.MethodRDP)
+	if err != nil {
+		return err
+	}
+	pure := 0.0
+	for _, w := range worst {
+		pure = max(pure, w.pure)
+	}
+	p.price.Bound = accountant.MethodBasic
+	switch cost := p.price.Cost.Epsilon; {
+	case best.Cost.Epsilon <= cost:
+		p.price.Event, p.price.Bound = curve, accountant.MethodRDP
+	case pure <= cost:
+		p.price.Event = accountant.ApproxDP{Cost: accountant.Cost{Epsilon: pure}, Neighbours: p.Neighbours}
+	default:
+		p.price.Event = accountant.ApproxDP{Cost: p.price.Cost, Neighbours: p.Neighbours}
+	}
+	return nil
 }
 
 // roundEpsilon returns the lesser ε of a round, by the sum or by zCDP.

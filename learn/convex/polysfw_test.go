@@ -168,8 +168,8 @@ func TestPolySFWCalibration(t *testing.T) {
 					t.Errorf("%s at %v, round %d: scale %g, printed %g", kind, target, r, round.scale, p.printedScale(r))
 				}
 			}
-			event, err := bestBound(p.Price().Event, accountant.ReplaceOne, target.Delta, accountant.MethodRDP)
-			if err != nil || !(event.Cost.Epsilon >= 0.999*p.Price().Cost.Epsilon && event.Cost.Epsilon <= 1.35*target.Epsilon) {
+			event, err := bestBound(p.Price().Event, accountant.ReplaceOne, target.Delta, p.Price().Bound)
+			if err != nil || !(event.Cost.Epsilon >= 0.999*p.Price().Cost.Epsilon && event.Cost.Epsilon <= p.Price().Cost.Epsilon) {
 				t.Errorf("%s at %v: the event costs %v, %v", kind, target, event, err)
 			}
 		}

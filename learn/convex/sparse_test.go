@@ -39,7 +39,7 @@ func denseFrankWolfe(t *testing.T, p *frankWolfePlan, r *data.Records, seed uint
 			}
 			slope, _ := p.roundedSlope(z, r.Response(i))
 			for j, x := range r.Row(i) {
-				sum[j] += p.share(slope, x)
+				sum[j] += p.share(p.perFeature(slope), x)
 			}
 		}
 		scores := slices.Clone(sum)
@@ -190,7 +190,7 @@ func TestSparseFrankWolfeLaw(t *testing.T) {
 		for i := range 3 {
 			columns, values := r.Row(i)
 			slope, _ := p.roundedSlope(geometry.SparseDot(columns, values, w), r.Response(i))
-			sum[columns[0]] += float64(p.share(slope, values[0]))
+			sum[columns[0]] += float64(p.share(p.perFeature(slope), values[0]))
 		}
 		return []float64{sum[0], sum[1], -sum[0], -sum[1]}
 	}
