@@ -8,6 +8,7 @@ import (
 	"github.com/darrm/darrm/experiment/majority"
 	"github.com/darrm/darrm/experiment/pipeline"
 	"github.com/darrm/darrm/experiment/shuffled"
+	"github.com/darrm/darrm/experiment/sketch"
 	"github.com/darrm/darrm/gamma/solve"
 )
 
@@ -15,7 +16,7 @@ import (
 var catalog = catalogWith(solve.Optimal)
 
 func catalogWith(s majority.Solver) *experiment.Catalog {
-	return experiment.New(majority.Field(s), shuffled.Field(), pipeline.Field(s))
+	return experiment.New(majority.Field(s), shuffled.Field(), pipeline.Field(s), sketch.Field())
 }
 
 // source returns the definition file of a built-in experiment.

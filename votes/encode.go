@@ -9,10 +9,11 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/darrm/darrm/internal/npy"
 )
 
 // csvLabels writes query,label. Most ids need no quotes and take a short cut; the
@@ -186,28 +187,11 @@ func (e *npyLabels) end() error {
 	if _, err := e.spool.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	if _, err := e.w.Write(npyHead(e.descr, e.n)); err != nil {
+	if _, err := e.w.Write(npy.Head(e.descr, e.n)); err != nil {
 		return err
 	}
 	_, err := io.Copy(e.w, e.spool)
 	return err
-}
-
-// npyHead is the header, version 1.0, of an array of the given dimensions.
-func npyHead(descr string, shape ...int64) []byte {
-	var dims strings.Builder
-	for _, d := range shape {
-		fmt.Fprintf(&dims, "%d, ", d)
-	}
-	text := fmt.Sprintf("{'descr': %s, 'fortran_order': False, 'shape': (%s), }", descr, strings.TrimSuffix(dims.String(), " "))
-	// The elements begin at a multiple of 64 bytes.
-	for (10+len(text)+1)%64 != 0 {
-		text += " "
-	}
-	text += "\n"
-	head := append([]byte(npyMagic), 1, 0)
-	head = binary.LittleEndian.AppendUint16(head, uint16(len(text)))
-	return append(head, text...)
 }
 
 // parquetLabels writes the columns query and label.

@@ -23,6 +23,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 	"pgregory.net/rapid"
+
+	"github.com/darrm/darrm/internal/npy"
 )
 
 // data is a file of votes as a table, to be written in any format.
@@ -218,7 +220,7 @@ func npyElements(descr string, names []string) []byte {
 }
 
 func npyFile(descr string, fortran bool, elements []byte, shape ...int64) []byte {
-	head := npyHead("'"+descr+"'", shape...)
+	head := npy.Head("'"+descr+"'", shape...)
 	if fortran {
 		// "True " has the length of "False".
 		head = bytes.Replace(head, []byte("'fortran_order': False"), []byte("'fortran_order': True "), 1)

@@ -20,6 +20,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/darrm/darrm/internal/npy"
 )
 
 // raceDetector is set by race_test.go: its shadow memory says nothing about ours.
@@ -100,7 +102,7 @@ func TestHostileFiles(t *testing.T) {
 	row := "0,1,0,1,1,0,1,0,0,1,1\n"
 	manyRows := strings.Repeat(row, 12<<20/len(row))
 	goodParquet := (&data{classes: IntegerClasses(2), votes: [][]int{{0, 1}, {1, 1}}}).writeParquet(parquetOptions{version: 1, codec: &parquet.Uncompressed, kind: "int64", pageSize: 1 << 10, group: 10})
-	head := func(descr string, shape ...int64) []byte { return npyHead("'"+descr+"'", shape...) }
+	head := func(descr string, shape ...int64) []byte { return npy.Head("'"+descr+"'", shape...) }
 	tests := []struct {
 		file, layout string
 		data         func() []byte
@@ -112,7 +114,7 @@ func TestHostileFiles(t *testing.T) {
 		{"short.npy.gz", "wide", func() []byte { return gzipped(append(head("|u1", 1<<40, 11), make([]byte, 11<<20)...)) }, "but there are 11534336"},
 		{"columns.npy.gz", "teachers", func() []byte { return gzipped(append(head("|u1", 11, 1<<40), make([]byte, 11<<20)...)) }, "claims 11 × 1099511627776 elements"},
 		{"columns.npy", "teachers", func() []byte { return append(head("|u1", 11, 1<<60), 1) }, "claims 11 × 1152921504606846976"},
-		{"header.npy", "wide", func() []byte { return append([]byte(npyMagic+"\x02\x00\xff\xff\xff\xff"), row...) }, "4294967295 bytes long, want at most 10000"},
+		{"header.npy", "wide", func() []byte { return append([]byte(npy.Magic+"\x02\x00\xff\xff\xff\xff"), row...) }, "4294967295 bytes long, want at most 10000"},
 		{"object.npy", "wide", func() []byte { return append(head("|O", 2, 2), "\x80\x04\x95"...) }, "Python objects, stored as a pickle"},
 		{"pickle.npy", "wide", func() []byte { return []byte("\x80\x04\x95\x0e\x00\x00\x00cos\nsystem\n.") }, "is a Python pickle, which is a program"},
 		{"noarray.npz", "wide", func() []byte { return []byte("\x80\x04\x95\x0e\x00\x00\x00cos\nsystem\n.") }, "not an archive of arrays"},

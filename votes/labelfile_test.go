@@ -111,17 +111,17 @@ func readNPYLabels(t *rapid.T, path string, stdout io.Reader) (out []string) {
 		}
 	}
 	h, err := readNPYHeader(in)
-	if err != nil || len(h.shape) != 1 || h.fortran {
+	if err != nil || len(h.Shape) != 1 || h.Fortran {
 		t.Fatalf("header %+v, %v", h, err)
 	}
-	if (h.size)%64 != 0 {
-		t.Fatalf("the elements begin at %d", h.size)
+	if (h.Size)%64 != 0 {
+		t.Fatalf("the elements begin at %d", h.Size)
 	}
 	data, err := io.ReadAll(in)
 	if err != nil || int64(len(data)) != h.data {
 		t.Fatalf("%d bytes of elements, want %d, %v", len(data), h.data, err)
 	}
-	for i := range int(h.shape[0]) {
+	for i := range int(h.Shape[0]) {
 		var c cell
 		h.dtype.read(data[i*h.dtype.size:(i+1)*h.dtype.size], &c)
 		if c.kind == brokenCell {

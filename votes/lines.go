@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"io"
 	"unicode/utf8"
+
+	"github.com/darrm/darrm/internal/npy"
+	"github.com/darrm/darrm/internal/readfile"
 )
 
 // lineChunks cuts a text file into chunks that can be parsed apart: each begins
@@ -43,7 +46,7 @@ func (c *lineChunks) next() (chunk, error) {
 	for {
 		if c.err == nil {
 			var n int
-			n, c.err = readFull(c.r, buf[len(buf):cap(buf)])
+			n, c.err = readfile.Full(c.r, buf[len(buf):cap(buf)])
 			buf = buf[:len(buf)+n]
 		}
 		if !c.started {
@@ -129,23 +132,6 @@ func trailingBlank(data []byte) int {
 	return len(data) - n
 }
 
-// readFull reads until p is full or r fails. Unlike io.ReadFull it passes r's
-// error on as it is: a source that breaks off with io.ErrUnexpectedEOF must not
-// look like one that ends. An error can come with a full p.
-func readFull(r io.Reader, p []byte) (n int, err error) {
-	for empty := 0; n < len(p) && err == nil; {
-		var m int
-		m, err = r.Read(p[n:])
-		n += m
-		if m > 0 {
-			empty = 0
-		} else if empty++; empty == 100 && err == nil {
-			err = io.ErrNoProgress
-		}
-	}
-	return n, err
-}
-
 var newline, quotes = []byte{'\n'}, []byte{'"'}
 
 // lineEnds says how the rows of a file end. A file that mixes both ways was
@@ -185,7 +171,7 @@ func whyNotText(head []byte) string {
 		{"\x1f\x8b", "the file is compressed with gzip: decompress it first (gunzip), or say so by its name (.gz) or the compression"},
 		{"\x28\xb5\x2f\xfd", "the file is compressed with zstd: decompress it first, or say so by its name (.zst) or the compression"},
 		{"PAR1", "the file is in the format Parquet: say so by its name (.parquet) or the format"},
-		{npyMagic[:4], "the file is a NumPy array: say so by its name (.npy) or the format"},
+		{npy.Magic[:4], "the file is a NumPy array: say so by its name (.npy) or the format"},
 		{"PK\x03\x04", "the file is a zip archive or a spreadsheet: export it as CSV (NumPy archives are named .npz)"},
 		{"\xff\xfe", "the file is in UTF-16 (it begins with that byte order mark): convert it to UTF-8"},
 		{"\xfe\xff", "the file is in UTF-16 (it begins with that byte order mark): convert it to UTF-8"},

@@ -2,10 +2,12 @@ package votes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/npy"
 )
 
 // npyArray is an array whose elements can be read at any place.
@@ -13,6 +15,33 @@ type npyArray struct {
 	*npyHeader
 	member string      // of an archive, for messages
 	at     io.ReaderAt // element 0 is at offset 0
+}
+
+// npyHeader is an array's header, for elements that votes can have.
+type npyHeader struct {
+	*npy.Header
+	dtype dtype
+	data  int64 // bytes of all elements
+}
+
+// readNPYHeader reads a header. Its errors are rules: they do not name the file.
+func readNPYHeader(r io.Reader) (*npyHeader, error) {
+	head, err := npy.ReadHeader(r)
+	var wrong *npy.Error
+	if errors.As(err, &wrong) {
+		return nil, rulef("%s", wrong.Rule)
+	}
+	if err != nil {
+		return nil, err
+	}
+	h := &npyHeader{Header: head}
+	if h.dtype, err = parseDtype(head.Descr); err != nil {
+		return nil, err
+	}
+	if h.data, err = head.Bytes(h.dtype.size); errors.As(err, &wrong) {
+		return nil, rulef("%s", wrong.Rule)
+	}
+	return h, err
 }
 
 // npyDecoder cuts arrays into tasks. An array of votes is a matrix of n queries
@@ -51,12 +80,12 @@ func openNPY(ctx context.Context, info *fileInfo, s *source) (decoder, error) {
 	}
 	var got int64
 	if s.plain() {
-		d.votes.at, got = io.NewSectionReader(s.file, h.size, h.data), s.size-h.size
+		d.votes.at, got = io.NewSectionReader(s.file, h.Size, h.data), s.size-h.Size
 	} else if d.votes.at, got, err = s.spool(ctx, info, io.LimitReader(r, h.data+1)); err != nil {
 		return nil, info.arrayError(err, "")
 	}
 	if got != h.data {
-		return nil, info.errorf("the header claims %s elements of %d bytes, %d in all, but %s", h.dims(), h.dtype.size, h.data, moreOrLess(got, h.data))
+		return nil, info.errorf("the header claims %s elements of %d bytes, %d in all, but %s", h.Dims(), h.dtype.size, h.data, moreOrLess(got, h.data))
 	}
 	return d.complete(), nil
 }
@@ -86,10 +115,10 @@ func (d *npyDecoder) shapeVotes() error {
 	fail := func(format string, args ...any) error {
 		return d.arrayError(rulef(format, args...), d.votes.member)
 	}
-	if len(h.shape) != 2 {
-		return fail("the array has %d dimensions (%s), want 2", len(h.shape), h.dims())
+	if len(h.Shape) != 2 {
+		return fail("the array has %d dimensions (%s), want 2", len(h.Shape), h.Dims())
 	}
-	n, m := h.shape[0], h.shape[1]
+	n, m := h.Shape[0], h.Shape[1]
 	what := "teachers"
 	switch d.layout {
 	case LayoutTeachers:
@@ -100,14 +129,14 @@ func (d *npyDecoder) shapeVotes() error {
 			return fail("the elements are text (%s), want counts", h.dtype.text)
 		}
 		if m != int64(d.classes.len()) {
-			return fail("%s elements, but in the layout counts the second dimension is the number of classes, %d", h.dims(), d.classes.len())
+			return fail("%s elements, but in the layout counts the second dimension is the number of classes, %d", h.Dims(), d.classes.len())
 		}
 	}
 	switch {
 	case n == 0:
-		return fail("there are no queries (%s elements)", h.dims())
+		return fail("there are no queries (%s elements)", h.Dims())
 	case m == 0:
-		return fail("there are no %s (%s elements)", what, h.dims())
+		return fail("there are no %s (%s elements)", what, h.Dims())
 	case what == "teachers" && d.opts.K != 0 && m != int64(d.opts.K):
 		hint := ""
 		if n == int64(d.opts.K) {
@@ -117,15 +146,15 @@ func (d *npyDecoder) shapeVotes() error {
 			}
 			hint = fmt.Sprintf("; is the layout %s?", other)
 		}
-		return fail("%s elements in the layout %s are K = %d teachers, but K = %d teachers are expected%s", h.dims(), d.layout, m, d.opts.K, hint)
+		return fail("%s elements in the layout %s are K = %d teachers, but K = %d teachers are expected%s", h.Dims(), d.layout, m, d.opts.K, hint)
 	case what == "teachers" && m > check.MaxTeachers:
-		return fail("%s elements in the layout %s are %d teachers, want at most %d", h.dims(), d.layout, m, check.MaxTeachers)
+		return fail("%s elements in the layout %s are %d teachers, want at most %d", h.Dims(), d.layout, m, check.MaxTeachers)
 	}
 	d.n, d.m, d.total = n, int(m), n
 	if d.layout != LayoutCounts {
 		d.k = d.m
 	}
-	d.columns = (d.layout == LayoutTeachers) != h.fortran
+	d.columns = (d.layout == LayoutTeachers) != h.Fortran
 	return nil
 }
 

@@ -18,13 +18,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/npy"
 )
 
-func npy(layout Layout) Options { return Options{Format: FormatNPY, Layout: layout} }
+func npyOf(layout Layout) Options { return Options{Format: FormatNPY, Layout: layout} }
 
 // header is a .npy file with the given text as its header.
 func header(major byte, text string, elements string) []byte {
-	out := []byte(npyMagic + string([]byte{major, 0, byte(len(text)), byte(len(text) >> 8)}))
+	out := []byte(npy.Magic + string([]byte{major, 0, byte(len(text)), byte(len(text) >> 8)}))
 	if major > 1 {
 		out = append(out, 0, 0)
 	}
@@ -76,7 +77,7 @@ func TestNPYHeader(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || !reflect.DeepEqual(h.shape, tt.shape) || h.dtype.text != tt.descr {
+		if err != nil || !reflect.DeepEqual(h.Shape, tt.shape) || h.dtype.text != tt.descr {
 			t.Errorf("%q: %+v, %v", tt.text, h, err)
 		}
 		// Cut anywhere it is an error, never a panic.
@@ -100,7 +101,7 @@ func TestNPYGolden(t *testing.T) {
 		if len(in) != 128+6 {
 			t.Fatalf("the golden file has %d bytes", len(in))
 		}
-		got, err := readAll(strings.NewReader(in), npy(layout))
+		got, err := readAll(strings.NewReader(in), npyOf(layout))
 		same(t, in, got, err, want, nil)
 	}
 }
@@ -139,39 +140,39 @@ func TestReadNPYRefuses(t *testing.T) {
 		col  int
 		rule string
 	}{
-		{"no layout", u1("\x00\x01", 1, 2), npy(LayoutDefault), -1, 0, "say the layout"},
-		{"empty", nil, npy(LayoutWide), -1, 0, "does not begin"},
-		{"one dimension", u1("\x00\x01", 2), npy(LayoutWide), -1, 0, "1 dimensions (2), want 2"},
-		{"three dimensions", u1("\x00\x01", 1, 1, 2), npy(LayoutWide), -1, 0, "3 dimensions (1 × 1 × 2), want 2"},
-		{"scalar", u1("\x00"), npy(LayoutWide), -1, 0, "0 dimensions"},
-		{"no queries", u1("", 0, 2), npy(LayoutWide), -1, 0, "no queries"},
-		{"no teachers", u1("", 2, 0), npy(LayoutWide), -1, 0, "no teachers"},
-		{"no queries, teachers first", u1("", 2, 0), npy(LayoutTeachers), -1, 0, "no queries"},
-		{"too many teachers", u1("", 1, check.MaxTeachers+1), npy(LayoutWide), -1, 0, "are 2002 teachers, want at most 2001"},
+		{"no layout", u1("\x00\x01", 1, 2), npyOf(LayoutDefault), -1, 0, "say the layout"},
+		{"empty", nil, npyOf(LayoutWide), -1, 0, "does not begin"},
+		{"one dimension", u1("\x00\x01", 2), npyOf(LayoutWide), -1, 0, "1 dimensions (2), want 2"},
+		{"three dimensions", u1("\x00\x01", 1, 1, 2), npyOf(LayoutWide), -1, 0, "3 dimensions (1 × 1 × 2), want 2"},
+		{"scalar", u1("\x00"), npyOf(LayoutWide), -1, 0, "0 dimensions"},
+		{"no queries", u1("", 0, 2), npyOf(LayoutWide), -1, 0, "no queries"},
+		{"no teachers", u1("", 2, 0), npyOf(LayoutWide), -1, 0, "no teachers"},
+		{"no queries, teachers first", u1("", 2, 0), npyOf(LayoutTeachers), -1, 0, "no queries"},
+		{"too many teachers", u1("", 1, check.MaxTeachers+1), npyOf(LayoutWide), -1, 0, "are 2002 teachers, want at most 2001"},
 		{"the other layout", u1("\x00\x01\x01\x00\x01\x01", 3, 2), Options{Format: FormatNPY, Layout: LayoutWide, K: 3}, -1, 0, "is the layout teachers?"},
 		{"the other layout, other way", u1("\x00\x01\x01\x00\x01\x01", 3, 2), Options{Format: FormatNPY, Layout: LayoutTeachers, K: 2}, -1, 0, "is the layout wide?"},
 		{"other K", u1("\x00\x01\x01\x00\x01\x01", 3, 2), Options{Format: FormatNPY, Layout: LayoutWide, K: 4}, -1, 0, "but K = 4 teachers are expected"},
-		{"vote 2", u1("\x00\x01\x02\x01", 2, 2), npy(LayoutWide), 1, 1, "vote 2 is not 0 or 1"},
-		{"vote 2, teachers first", u1("\x00\x01\x02\x01", 2, 2), npy(LayoutTeachers), 0, 2, "vote 2 is not 0 or 1"},
-		{"vote -1", npyFile("<i8", false, npyElements("<i8", []string{"0", "-1"}), 1, 2), npy(LayoutWide), 0, 2, "vote -1 is not 0 or 1"},
-		{"vote 2⁶³", npyFile("<u8", false, []byte("\x00\x00\x00\x00\x00\x00\x00\x80"), 1, 1), npy(LayoutWide), 0, 1, `vote "9223372036854775808" is not 0 or 1`},
-		{"boolean 2", npyFile("|b1", false, []byte("\x02"), 1, 1), npy(LayoutWide), 0, 1, "vote 2 is not 0 or 1"},
-		{"vote 0.5", npyFile("<f4", false, []byte("\x00\x00\x00\x3f"), 1, 1), npy(LayoutWide), 0, 1, "vote 0.5 is not 0 or 1"},
-		{"vote Inf", npyFile("<f4", false, []byte("\x00\x00\x80\x7f"), 1, 1), npy(LayoutWide), 0, 1, "vote +Inf is not 0 or 1"},
-		{"vote NaN", npyFile("<f8", false, npyElements("<f8", []string{""}), 1, 1), npy(LayoutWide), 0, 1, `the vote is missing ("NaN")`},
-		{"vote yes", npyFile("<U3", false, npyElements("<U3", []string{"yes"}), 1, 1), npy(LayoutWide), 0, 1, `vote "yes" is not 0 or 1`},
-		{"vote empty", npyFile("|S1", false, []byte{0}, 1, 1), npy(LayoutWide), 0, 1, "the vote is missing"},
-		{"surrogate", npyFile("<U1", false, []byte("\x00\xd8\x00\x00"), 1, 1), npy(LayoutWide), 0, 1, "(invalid text)"},
-		{"beyond Unicode", npyFile("<U1", false, []byte("\xff\xff\xff\xff"), 1, 1), npy(LayoutWide), 0, 1, "(invalid text)"},
-		{"invalid bytes", npyFile("|S1", false, []byte{0xff}, 1, 1), npy(LayoutWide), 0, 1, "(invalid text)"},
-		{"counts, other classes", u1("\x01\x01\x01", 1, 3), npy(LayoutCounts), -1, 0, "the number of classes, 2"},
-		{"counts as text", npyFile("|S1", false, []byte("11"), 1, 2), npy(LayoutCounts), -1, 0, "want counts"},
-		{"counts differ", u1("\x01\x01\x01\x02", 2, 2), npy(LayoutCounts), 1, 0, "sum to K = 3, but to K = 2 in row 0"},
-		{"counts 0", u1("\x01\x01\x00\x00", 2, 2), npy(LayoutCounts), 1, 0, "no votes"},
-		{"counts 0 at once", u1("\x00\x00", 1, 2), npy(LayoutCounts), 0, 0, "no votes"},
-		{"count -1", npyFile("|i1", false, []byte{2, 0xff}, 1, 2), npy(LayoutCounts), 0, 2, "count -1 is not"},
-		{"count 0.5", npyFile("<f4", false, []byte("\x00\x00\x80\x3f\x00\x00\x00\x3f"), 1, 2), npy(LayoutCounts), 0, 2, "count 0.5 is not"},
-		{"count huge", npyFile("<i4", false, npyElements("<i4", []string{"1", "2002"}), 1, 2), npy(LayoutCounts), 0, 2, "want at most 2001"},
+		{"vote 2", u1("\x00\x01\x02\x01", 2, 2), npyOf(LayoutWide), 1, 1, "vote 2 is not 0 or 1"},
+		{"vote 2, teachers first", u1("\x00\x01\x02\x01", 2, 2), npyOf(LayoutTeachers), 0, 2, "vote 2 is not 0 or 1"},
+		{"vote -1", npyFile("<i8", false, npyElements("<i8", []string{"0", "-1"}), 1, 2), npyOf(LayoutWide), 0, 2, "vote -1 is not 0 or 1"},
+		{"vote 2⁶³", npyFile("<u8", false, []byte("\x00\x00\x00\x00\x00\x00\x00\x80"), 1, 1), npyOf(LayoutWide), 0, 1, `vote "9223372036854775808" is not 0 or 1`},
+		{"boolean 2", npyFile("|b1", false, []byte("\x02"), 1, 1), npyOf(LayoutWide), 0, 1, "vote 2 is not 0 or 1"},
+		{"vote 0.5", npyFile("<f4", false, []byte("\x00\x00\x00\x3f"), 1, 1), npyOf(LayoutWide), 0, 1, "vote 0.5 is not 0 or 1"},
+		{"vote Inf", npyFile("<f4", false, []byte("\x00\x00\x80\x7f"), 1, 1), npyOf(LayoutWide), 0, 1, "vote +Inf is not 0 or 1"},
+		{"vote NaN", npyFile("<f8", false, npyElements("<f8", []string{""}), 1, 1), npyOf(LayoutWide), 0, 1, `the vote is missing ("NaN")`},
+		{"vote yes", npyFile("<U3", false, npyElements("<U3", []string{"yes"}), 1, 1), npyOf(LayoutWide), 0, 1, `vote "yes" is not 0 or 1`},
+		{"vote empty", npyFile("|S1", false, []byte{0}, 1, 1), npyOf(LayoutWide), 0, 1, "the vote is missing"},
+		{"surrogate", npyFile("<U1", false, []byte("\x00\xd8\x00\x00"), 1, 1), npyOf(LayoutWide), 0, 1, "(invalid text)"},
+		{"beyond Unicode", npyFile("<U1", false, []byte("\xff\xff\xff\xff"), 1, 1), npyOf(LayoutWide), 0, 1, "(invalid text)"},
+		{"invalid bytes", npyFile("|S1", false, []byte{0xff}, 1, 1), npyOf(LayoutWide), 0, 1, "(invalid text)"},
+		{"counts, other classes", u1("\x01\x01\x01", 1, 3), npyOf(LayoutCounts), -1, 0, "the number of classes, 2"},
+		{"counts as text", npyFile("|S1", false, []byte("11"), 1, 2), npyOf(LayoutCounts), -1, 0, "want counts"},
+		{"counts differ", u1("\x01\x01\x01\x02", 2, 2), npyOf(LayoutCounts), 1, 0, "sum to K = 3, but to K = 2 in row 0"},
+		{"counts 0", u1("\x01\x01\x00\x00", 2, 2), npyOf(LayoutCounts), 1, 0, "no votes"},
+		{"counts 0 at once", u1("\x00\x00", 1, 2), npyOf(LayoutCounts), 0, 0, "no votes"},
+		{"count -1", npyFile("|i1", false, []byte{2, 0xff}, 1, 2), npyOf(LayoutCounts), 0, 2, "count -1 is not"},
+		{"count 0.5", npyFile("<f4", false, []byte("\x00\x00\x80\x3f\x00\x00\x00\x3f"), 1, 2), npyOf(LayoutCounts), 0, 2, "count 0.5 is not"},
+		{"count huge", npyFile("<i4", false, npyElements("<i4", []string{"1", "2002"}), 1, 2), npyOf(LayoutCounts), 0, 2, "want at most 2001"},
 		{"counts of other K", u1("\x01\x01", 1, 2), Options{Format: FormatNPY, Layout: LayoutCounts, K: 3}, 0, 0, "sum to 2, but K = 3"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -207,13 +208,13 @@ func TestReadNPYRefuses(t *testing.T) {
 		if err := os.WriteFile(path, tt.data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(context.Background(), npy(LayoutWide), path); err == nil || !strings.Contains(err.Error(), "claims 2 × 2 elements") {
+		if _, err := Open(context.Background(), npyOf(LayoutWide), path); err == nil || !strings.Contains(err.Error(), "claims 2 × 2 elements") {
 			t.Errorf("file: %v", err)
 		}
-		if _, err := readAll(bytes.NewReader(tt.data), npy(LayoutWide)); err == nil || !strings.Contains(err.Error(), tt.stream) {
+		if _, err := readAll(bytes.NewReader(tt.data), npyOf(LayoutWide)); err == nil || !strings.Contains(err.Error(), tt.stream) {
 			t.Errorf("stream: %v, want %s", err, tt.stream)
 		}
-		if _, err := readAll(bytes.NewReader(tt.data), npy(LayoutTeachers)); err == nil || !strings.Contains(err.Error(), "claims 2 × 2 elements") {
+		if _, err := readAll(bytes.NewReader(tt.data), npyOf(LayoutTeachers)); err == nil || !strings.Contains(err.Error(), "claims 2 × 2 elements") {
 			t.Errorf("spooled: %v", err)
 		}
 	}
@@ -224,7 +225,7 @@ func TestNPYReaderFailure(t *testing.T) {
 	data := npyFile("|u1", false, []byte{0, 1, 1, 1}, 2, 2)
 	for _, layout := range []Layout{LayoutWide, LayoutTeachers, LayoutCounts} {
 		for n := range data {
-			opts := npy(layout)
+			opts := npyOf(layout)
 			opts.chunkBytes = 1
 			if _, err := readAll(io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(boom)), opts); !errors.Is(err, boom) {
 				t.Errorf("%s, failure after %d bytes: %v", layout, n, err)
@@ -338,9 +339,9 @@ func TestNPYFindsTheBadVote(t *testing.T) {
 		row, col := rapid.IntRange(0, n-1).Draw(t, "row"), rapid.IntRange(0, k-1).Draw(t, "column")
 		d.votes[row][col] = 2
 		teachers, fortran := rapid.Bool().Draw(t, "teachers"), rapid.Bool().Draw(t, "fortran")
-		opts := npy(LayoutWide)
+		opts := npyOf(LayoutWide)
 		if teachers {
-			opts = npy(LayoutTeachers)
+			opts = npyOf(LayoutTeachers)
 		}
 		opts.chunkBytes = rapid.SampledFrom([]int{0, 1, 50}).Draw(t, "chunk")
 		_, err := readAll(bytes.NewReader(d.npy(descr, teachers, fortran)), opts)

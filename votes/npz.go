@@ -152,8 +152,8 @@ func (a *archive) column(name string, n int64) (*npyArray, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(arr.shape) != 1 || arr.shape[0] != n {
-		return nil, a.errorf("array %s: %s elements, want one for each of the %d queries", quote(name), arr.dims(), n)
+	if len(arr.Shape) != 1 || arr.Shape[0] != n {
+		return nil, a.errorf("array %s: %s elements, want one for each of the %d queries", quote(name), arr.Dims(), n)
 	}
 	return arr, nil
 }
@@ -172,8 +172,8 @@ func (a *archive) array(name string) (*npyArray, error) {
 	if err != nil {
 		return nil, a.arrayError(err, name)
 	}
-	if got := f.UncompressedSize64; got != uint64(h.size+h.data) {
-		return nil, a.arrayError(rulef("the header claims %s elements of %d bytes, %d with the header, but the archive has %d", h.dims(), h.dtype.size, h.size+h.data, got), name)
+	if got := f.UncompressedSize64; got != uint64(h.Size+h.data) {
+		return nil, a.arrayError(rulef("the header claims %s elements of %d bytes, %d with the header, but the archive has %d", h.Dims(), h.dtype.size, h.Size+h.data, got), name)
 	}
 	arr := &npyArray{npyHeader: h, member: name}
 	if f.Method != zip.Store {
@@ -190,7 +190,7 @@ func (a *archive) array(name string) (*npyArray, error) {
 	if err != nil {
 		return nil, a.arrayError(rulef("%v", err), name)
 	}
-	arr.at = io.NewSectionReader(a.at, off+h.size, h.data)
+	arr.at = io.NewSectionReader(a.at, off+h.Size, h.data)
 	return arr, nil
 }
 

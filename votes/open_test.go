@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/npy"
 )
 
 func put(t *testing.T, dir, name, content string) string {
@@ -387,7 +388,7 @@ func TestSpoolIsBounded(t *testing.T) {
 		{"query,a\n", FormatNPZ, LayoutWide, 1 << 10, `not an archive of arrays as numpy.savez writes it: it begins with "quer"`},
 		{"PAR1", FormatParquet, LayoutWide, 2 << 20, "more than 1048576 bytes"},
 		{"PK\x03\x04", FormatNPZ, LayoutWide, 2 << 20, "more than 1048576 bytes"},
-		{string(npyHead("'|u1'", 2, 1<<30)), FormatNPY, LayoutTeachers, 2 << 20, "more than 1048576 bytes"},
+		{string(npy.Head("'|u1'", 2, 1<<30)), FormatNPY, LayoutTeachers, 2 << 20, "more than 1048576 bytes"},
 	} {
 		in := &endless{head: tt.head}
 		_, err := readAll(in, Options{Format: tt.format, Layout: tt.layout, spoolBytes: 1 << 20})

@@ -10,6 +10,8 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+
+	"github.com/darrm/darrm/internal/readfile"
 )
 
 // source is one file, or stdin, or a reader of the caller.
@@ -191,7 +193,7 @@ func (s *source) seekable(ctx context.Context, info *fileInfo) (io.ReaderAt, int
 	}
 	// What is not of the format is refused before it is copied.
 	head := make([]byte, 4)
-	n, err := readFull(r, head)
+	n, err := readfile.Full(r, head)
 	if err != nil && err != io.EOF {
 		return nil, 0, info.sourceError(err, 0)
 	}

@@ -74,7 +74,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"fails": cmdFails, "exits": cmdExits, "interrupt": cmdSignal(os.Interrupt), "terminate": cmdSignal(syscall.SIGTERM), "lines": cmdLines,
-			"normalise": cmdNormalise, "keys": cmdKeys, "replace": cmdReplace, "entry": cmdEntry, "forge": cmdForge,
+			"normalise": cmdNormalise, "keys": cmdKeys, "replace": cmdReplace, "entry": cmdEntry, "forge": cmdForge, "vector": cmdVector, "near": cmdNear,
 		},
 	})
 }

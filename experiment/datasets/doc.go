@@ -1,8 +1,9 @@
-// Package datasets has the five public data sets of the shuffled gradient experiments, each
-// with its task: read from a directory that holds their real files (Load), or generated
-// (Standin), which needs no files.
+// Package datasets has the public data sets of the experiments: read from a directory that
+// holds their real files (Load, OpenPoints), or generated (Standin, OpenPoints), which needs no files.
+// A Set is private and public records with their task, for shuffled gradient methods. Points
+// are vectors alone, for distributed mean estimation.
 //
-// A Set says which of the two it is. Stand-ins keep what the comparisons of methods depend
+// A Set, and Points, say which of the two they are. Stand-ins keep what the comparisons of methods depend
 // on, such as means and label rates; their figures are not those of the real data.
 //
 // # Notation

@@ -48,10 +48,10 @@ func marks(lo, hi float64) []mark {
 
 func exponent(x float64) int { return int(math.Floor(math.Log10(x))) }
 
-// FewTicks marks four to eight round values and nothing in between.
+// FewTicks marks two to eight round values and nothing in between.
 func FewTicks(lo, hi float64) []plot.Tick { return ticks(lo, hi, 7) }
 
-// CoarseTicks marks two to five round values and nothing in between.
+// CoarseTicks marks two to five round values of a range from 0, for an axis with little room.
 func CoarseTicks(lo, hi float64) []plot.Tick { return ticks(lo, hi, 4) }
 
 // ticks marks round values that cut the range into at most that many steps.
@@ -84,17 +84,23 @@ func WholeTicks(lo, hi float64) []plot.Tick {
 }
 
 // LogTicks marks the powers of ten with their value, in a range below two of them 2 and 5 times
-// these too, and the other digits without. A range of many powers has values at some of them.
+// these too, and the other digits without. A range of many powers has values at some of them,
+// one so narrow that a single value would be left those of FewTicks.
 func LogTicks(lo, hi float64) []plot.Tick {
 	var out []plot.Tick
+	labels := 0
 	span := math.Log10(hi) - math.Log10(lo)
 	every := max(1, int(math.Ceil(span/8)))
 	for _, m := range marks(lo, hi) {
 		label := ""
 		if m.digit == 1 && exponent(m.value*(1+1e-9))%every == 0 || span <= 2 && (m.digit == 2 || m.digit == 5) {
 			label = strconv.FormatFloat(m.value, 'g', -1, 64)
+			labels++
 		}
 		out = append(out, plot.Tick{Value: m.value, Label: label})
+	}
+	if labels < 2 && span > 0 && span < 1 {
+		return FewTicks(lo, hi)
 	}
 	return out
 }

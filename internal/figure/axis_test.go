@@ -3,6 +3,8 @@ package figure
 import (
 	"math"
 	"testing"
+
+	"gonum.org/v1/plot"
 )
 
 func TestMarks(t *testing.T) {
@@ -47,6 +49,33 @@ func TestEveryRangeEnds(t *testing.T) {
 			}
 			if len(marks(a, b)) == 0 && b/a > 10 {
 				t.Errorf("Fit(%g, %g) = %g, %g has no mark", lo, hi, a, b)
+			}
+		}
+	}
+}
+
+// Every axis has some values, and none so many that they run into each other.
+func TestTicksAreFewAndSome(t *testing.T) {
+	labelled := func(ticks []plot.Tick) (n int) {
+		for _, tick := range ticks {
+			if tick.Label != "" {
+				n++
+			}
+		}
+		return n
+	}
+	for _, lo := range []float64{1e-7, 0.013, 1, 17, 29.9, 480} {
+		for _, factor := range []float64{1.1, 1.5, 2, 3, 7, 50, 1e3, 1e9, 1e30} {
+			hi := lo * factor
+			for name, c := range map[string]struct {
+				ticks    []plot.Tick
+				min, max int
+			}{
+				"logarithmic": {LogTicks(lo, hi), 2, 9}, "few": {FewTicks(lo, hi), 2, 8}, "coarse": {CoarseTicks(0, hi), 2, 5},
+			} {
+				if n := labelled(c.ticks); n < c.min || n > c.max {
+					t.Errorf("%s ticks from %g to %g: %d values, want %d to %d: %v", name, lo, hi, n, c.min, c.max, c.ticks)
+				}
 			}
 		}
 	}

@@ -1,0 +1,122 @@
+package datasets
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/sketch/stream"
+)
+
+// Streams of the stand-ins, behind the seed and stream.Synthetic. The numbers are part of the
+// stand-ins' definition: any language can make the same points.
+const (
+	streamPrototypes = 100 // + class
+	streamGarments   = 101 // + image
+	streamStations   = 200
+	streamReadings   = 201 // + reading
+	streamRows       = 202 // which rows of real files are taken
+)
+
+func standinPoints(name string, n int, seed uint64) (Points, error) {
+	p := Points{Name: name, Standin: true, Source: fmt.Sprintf("stand-in for %s, seed %d", name, seed)}
+	var err error
+	if name == FashionMNIST {
+		p.Records, err = garments(n, seed)
+	} else {
+		p.Records, err = readings(n, seed)
+	}
+	return p, err
+}
+
+// blob is a bright spot.
+type blob struct{ y, x, height, width, bright float64 }
+
+// garments draws images that keep what the tasks exercise: ten classes that can be told
+// apart, dark background, smooth shapes and a dominant first eigenvector. Each class is six
+// blobs; an image is its class, shifted, with its own brightness and texture.
+func garments(n int, seed uint64) (*data.Records, error) {
+	var classes [10][side * side]float64
+	for c := range classes {
+		s := stream.New(seed, stream.Synthetic, streamPrototypes, uint64(c))
+		var blobs [6]blob
+		for i := range blobs {
+			blobs[i].y = 8 + 16*s.Float64()
+			blobs[i].x = 8 + 16*s.Float64()
+			blobs[i].height = 2 + 5*s.Float64()
+			blobs[i].width = 2 + 5*s.Float64()
+			blobs[i].bright = 0.4 + 0.6*s.Float64()
+		}
+		for p := range classes[c] {
+			v := 0.0
+			for _, b := range blobs {
+				dy, dx := (float64(p/side)-b.y)/b.height, (float64(p%side)-b.x)/b.width
+				v += b.bright * math.Exp(-(dy*dy+dx*dx)/2)
+			}
+			if v = min(v, 1); v >= 0.15 {
+				classes[c][p] = v
+			}
+		}
+	}
+	var wave [side + 4]float64 // cos(πk/16) for k from -2
+	for k := range wave {
+		wave[k] = math.Cos(math.Pi * float64(k-2) / 16)
+	}
+	x, y := make([]float64, n*side*side), make([]float64, n)
+	for i := range n {
+		s := stream.New(seed, stream.Synthetic, streamGarments, uint64(i))
+		c := i % len(classes)
+		y[i] = float64(c)
+		down, right := int(s.Bound(5))-2, int(s.Bound(5))-2
+		gain := 0.5 + 0.6*s.Float64()
+		t1 := 0.25 * s.Normal()
+		t2 := 0.25 * s.Normal()
+		for p := range side * side {
+			row, column := p/side-down, p%side-right
+			noise := s.Normal() // drawn for every pixel, also where it is not used
+			if row < 0 || row >= side || column < 0 || column >= side {
+				continue
+			}
+			if v := classes[c][row*side+column]; v > 0 {
+				v = v*gain*(1+t1*wave[row+2]+t2*wave[column+2]) + 0.1*noise
+				x[i*side*side+p] = clipToUnit(v)
+			}
+		}
+	}
+	return data.NewRecords(n, side*side, x, y)
+}
+
+// readings draws signal strengths in a hall of 400 m × 270 m by the logarithmic law of distance,
+// in whole dBm, with the sentinel for what is too weak, and prepares them as the real ones.
+func readings(n int, seed uint64) (*data.Records, error) {
+	x, y := rawReadings(n, seed)
+	return signals(x, y)
+}
+
+func rawReadings(n int, seed uint64) (x, y []float64) {
+	type station struct{ x, y, power float64 }
+	s := stream.New(seed, stream.Synthetic, streamStations)
+	var all [stations]station
+	for j := range all {
+		all[j].x = 400 * s.Float64()
+		all[j].y = 270 * s.Float64()
+		all[j].power = -40 + 6*s.Normal()
+	}
+	x, y = make([]float64, n*stations), make([]float64, n)
+	for i := range n {
+		s := stream.New(seed, stream.Synthetic, streamReadings, uint64(i))
+		east := 400 * s.Float64()
+		north := 270 * s.Float64()
+		for j, a := range all {
+			v := a.power - 45*math.Log10(1+math.Hypot(east-a.x, north-a.y)/2) + 5*s.Normal()
+			if v < -97 {
+				v = unheard
+			} else {
+				v = math.Round(v)
+			}
+			x[i*stations+j] = v
+		}
+		y[i] = -7691 + east
+	}
+	return x, y
+}

@@ -1,0 +1,123 @@
+package sketch
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/darrm/darrm/internal/check"
+)
+
+// Advice says which estimator has the smallest error for n clients and k numbers each, what
+// correlation it takes, and what the same bits buy with rounded numbers. Errors are in units
+// of Q/n², the mean of the squared lengths by n.
+type Advice struct {
+	N, K, D int
+	Star    float64 // ρ*, NaN if it is not known
+	// Rows are estimators that send K numbers of 64 bits.
+	Rows []AdviceRow
+	// Best is the one of Rows to use: if ρ* is not known RandProjAvg, for vectors more alike than Threshold.
+	Best Estimator
+	// Threshold is the ρ* from which Rand-Proj-Spatial(Avg) is better than Rand-k, and
+	// OverSpatial that from which it is better than Rand-k-Spatial(Avg). +Inf: never.
+	Threshold, OverSpatial float64
+	// SameBits are estimators that spend the bits of K numbers on more numbers of fewer bits.
+	SameBits []AdviceRow
+}
+
+// AdviceRow is one estimator's predicted errors.
+type AdviceRow struct {
+	Estimator        Estimator
+	None, Half, Full float64 // at ρ* = 0, ½ and 1
+	Here             float64 // at Advice.Star; NaN without
+	Sent, Bits       int     // how it spends the bits there, or at ρ* = ½
+}
+
+// little is the gain below which the simpler estimator is advised.
+const little = 0.01
+
+// Advise works out the advice. star is ρ* = R/(n-1), or NaN if it is not known.
+func Advise(ctx context.Context, n, k, d int, star float64) (Advice, error) {
+	a := Advice{N: n, K: k, D: d, Star: star, Best: RandProjAvg}
+	base := Config{N: n, K: k, D: d}
+	low := 0.0
+	if n > 1 {
+		low = -1 / float64(n-1)
+	}
+	if !math.IsNaN(star) && !(star >= low-1e-9 && star <= 1+1e-9) {
+		return a, &check.Error{Name: "rho", Value: star, Rule: "in [-1/(n-1), 1]"}
+	}
+	whole := func(e Estimator) func(float64) (AdviceRow, error) {
+		return func(star float64) (AdviceRow, error) {
+			c, _ := e.Config(base, star)
+			v, err := PredictMSE(ctx, c, star*float64(n-1), float64(n*n))
+			return AdviceRow{Here: v, Sent: k, Bits: float}, err
+		}
+	}
+	rounded := func(e Estimator) func(float64) (AdviceRow, error) {
+		return func(star float64) (AdviceRow, error) {
+			s, err := Spend(ctx, e, Config{N: n, D: d}, float*k, star*float64(n-1), float64(n*n))
+			return AdviceRow{Here: s.MSE, Sent: s.K, Bits: s.Bits}, err
+		}
+	}
+	var err error
+	for _, e := range []Estimator{RandK, RandKSpatialAvg, RandProjAvg, RandKSpatialOpt, RandProjOpt, RandProjMax} {
+		if a.Rows, err = a.add(a.Rows, e, whole(e)); err != nil {
+			return a, err
+		}
+	}
+	for _, e := range []Estimator{RandProjAvg, RandProjOpt, RotatedQuantised} {
+		if a.SameBits, err = a.add(a.SameBits, e, rounded(e)); err != nil {
+			return a, err
+		}
+	}
+	if a.Threshold, err = threshold(ctx, base, RandProjAvg, RandK); err != nil {
+		return a, err
+	}
+	if a.OverSpatial, err = threshold(ctx, base, RandProjAvg, RandKSpatialAvg); err != nil {
+		return a, err
+	}
+	if math.IsNaN(star) {
+		return a, nil
+	}
+	// Max is no choice: it is Opt where the vectors are identical, and elsewhere a risk.
+	best := slices.MinFunc(a.Rows[:len(a.Rows)-1], func(x, y AdviceRow) int { return cmp.Compare(x.Here, y.Here) })
+	if a.Best = best.Estimator; best.Here >= (1-little)*a.Rows[0].Here {
+		a.Best = RandK
+	}
+	return a, nil
+}
+
+// add appends the row of e, whose errors at works out. At star = ρ* of one client all are the same.
+func (a *Advice) add(rows []AdviceRow, e Estimator, at func(star float64) (AdviceRow, error)) ([]AdviceRow, error) {
+	row := AdviceRow{Estimator: e, Here: math.NaN()}
+	for _, x := range []struct {
+		star float64
+		to   *float64
+	}{{0, &row.None}, {1, &row.Full}, {0.5, &row.Half}, {a.Star, &row.Here}} {
+		if math.IsNaN(x.star) {
+			continue
+		}
+		star := min(x.star, 1)
+		if a.N == 1 {
+			star = 0
+		}
+		v, err := at(star)
+		if err != nil {
+			return rows, err
+		}
+		*x.to, row.Sent, row.Bits = v.Here, v.Sent, v.Bits
+	}
+	return append(rows, row), nil
+}
+
+func threshold(ctx context.Context, base Config, better, worse Estimator) (float64, error) {
+	x, _ := better.Config(base, 0)
+	y, _ := worse.Config(base, 0)
+	star, ok, err := Crossing(ctx, x, y)
+	if !ok {
+		star = math.Inf(1)
+	}
+	return star, err
+}

@@ -1,0 +1,158 @@
+package sketch
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/darrm/darrm/internal/check"
+)
+
+// Estimator is the name of an estimator, as commands and experiments write it.
+type Estimator string
+
+// The estimators. Avg takes the vectors for half alike, Opt knows how alike they are, Max
+// takes them for identical, Plug estimates it from the messages.
+const (
+	RandK            Estimator = "rand-k"
+	RandKSpatialAvg  Estimator = "rand-k-spatial-avg"
+	RandKSpatialOpt  Estimator = "rand-k-spatial-opt"
+	RandKSpatialMax  Estimator = "rand-k-spatial-max"
+	RandProjAvg      Estimator = "rand-proj-spatial-avg"
+	RandProjOpt      Estimator = "rand-proj-spatial-opt"
+	RandProjMax      Estimator = "rand-proj-spatial-max"
+	RandProjPlug     Estimator = "rand-proj-spatial-plug"
+	RandKWangni      Estimator = "wangni"
+	TopKInduced      Estimator = "induced"
+	RotatedQuantised Estimator = "eden"
+)
+
+var estimatorTitles = []struct {
+	name  Estimator
+	title string
+}{
+	{RandK, "Rand-k"},
+	{RandKSpatialAvg, "Rand-k-Spatial(Avg)"}, {RandKSpatialOpt, "Rand-k-Spatial(Opt)"}, {RandKSpatialMax, "Rand-k-Spatial(Max)"},
+	{RandProjAvg, "Rand-Proj-Spatial(Avg)"}, {RandProjOpt, "Rand-Proj-Spatial(Opt)"}, {RandProjMax, "Rand-Proj-Spatial(Max)"}, {RandProjPlug, "Rand-Proj-Spatial(plug-in)"},
+	{RandKWangni, "Rand-k(Wangni)"}, {TopKInduced, "Induced"}, {RotatedQuantised, "EDEN"},
+}
+
+// Estimators returns all names.
+func Estimators() []Estimator {
+	out := make([]Estimator, len(estimatorTitles))
+	for i, e := range estimatorTitles {
+		out[i] = e.name
+	}
+	return out
+}
+
+// Title is how people call the estimator.
+func (e Estimator) Title() string {
+	for _, t := range estimatorTitles {
+		if t.name == e {
+			return t.title
+		}
+	}
+	return string(e)
+}
+
+// ParseEstimator reads a name.
+func ParseEstimator(s string) (Estimator, error) {
+	if e := Estimator(s); slices.Contains(Estimators(), e) {
+		return e, nil
+	}
+	names := make([]string, len(estimatorTitles))
+	for i, e := range estimatorTitles {
+		names[i] = string(e.name)
+	}
+	return "", &check.Error{Name: "estimator", Value: fmt.Sprintf("%q", s), Rule: "one of " + strings.Join(names, ", ")}
+}
+
+// Config completes c, which has N, K, D and Root, to the estimator's: its ensemble and T. star
+// is ρ*, which only Opt looks at. ok is false for estimators that are no Codec.
+func (e Estimator) Config(c Config, star float64) (_ Config, ok bool) {
+	c.Ensemble, c.T = SRHT, Transform{}
+	switch e {
+	case RandK, RandKSpatialAvg, RandKSpatialOpt, RandKSpatialMax:
+		c.Ensemble, c.Beta = RowSelect, BetaMode{}
+	}
+	switch e {
+	case RandK:
+	case RandKSpatialAvg, RandProjAvg:
+		c.T.Avg = true
+	case RandKSpatialOpt, RandProjOpt:
+		c.T.Rho = RhoOpt(c.N, star*float64(c.N-1))
+	case RandKSpatialMax, RandProjMax:
+		c.T.Rho = RhoMax()
+	case RandProjPlug:
+		c.T.PlugIn = true
+	default:
+		return c, false
+	}
+	return c, true
+}
+
+// Compared is an estimator for vectors of one shape, with what it costs and what error it has.
+type Compared struct {
+	Compressor
+	// Predict returns the expected squared error for these vectors.
+	Predict func(ctx context.Context, xs [][]float64) (float64, error)
+	// Bits is what a client sends, without the header, on average.
+	Bits float64
+}
+
+// float is the bits of a number that is not rounded.
+const float = 64
+
+// New makes the estimator for c's N, K, D and Root. star is ρ*, which only Opt looks at. bits is
+// what a number has: 64, or up to 16 for rounded ones; Wangni and Induced take 64 only, and
+// EDEN sends K coordinates of up to 4 bits.
+func (e Estimator) New(c Config, star float64, bitsEach int) (Compared, error) {
+	if bitsEach != float && (e == RandKWangni || e == TopKInduced) {
+		return Compared{}, &check.Error{Name: "bits per number", Value: bitsEach, Rule: "64 for " + e.Title()}
+	}
+	b := Baseline{N: c.N, K: c.K, D: c.D, Root: c.Root}
+	place := float64(bits.Len(uint(max(c.D, 1) - 1)))
+	switch e {
+	case RandKWangni:
+		w, err := NewWangni(b)
+		return Compared{w, func(_ context.Context, xs [][]float64) (float64, error) { return w.MSE(xs) }, (float + place) * float64(c.K)}, err
+	case TopKInduced:
+		i, err := NewInduced(b, InducedTop(c.K))
+		return Compared{i, func(_ context.Context, xs [][]float64) (float64, error) { return i.MSE(xs) }, float*float64(c.K) + place*float64(InducedTop(c.K))}, err
+	case RotatedQuantised:
+		r, err := NewRotated(b, bitsEach)
+		if err != nil {
+			return Compared{}, err
+		}
+		return Compared{r, func(_ context.Context, xs [][]float64) (float64, error) {
+			_, q := Correlation(xs)
+			return r.MSE(q), nil
+		}, float64(r.Bits())}, nil
+	}
+	c, ok := e.Config(c, star)
+	if !ok {
+		_, err := ParseEstimator(string(e))
+		return Compared{}, err
+	}
+	codec, err := NewCodec(c)
+	if err != nil {
+		return Compared{}, err
+	}
+	if bitsEach == float {
+		return Compared{codec, func(ctx context.Context, xs [][]float64) (float64, error) {
+			r, q := Correlation(xs)
+			return PredictMSE(ctx, c, r, q)
+		}, float * float64(c.K)}, nil
+	}
+	r, err := NewRounded(codec, bitsEach)
+	if err != nil {
+		return Compared{}, err
+	}
+	return Compared{r, func(ctx context.Context, xs [][]float64) (float64, error) {
+		correlation, q := Correlation(xs)
+		return r.MSE(ctx, correlation, q)
+	}, float64(r.Bits())}, nil
+}

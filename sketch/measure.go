@@ -1,0 +1,148 @@
+package sketch
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/sketch/stream"
+)
+
+// AlikeVectors returns n vectors of length 1 with R = rho·(n-1): √rho·u₀ + √(1-rho)·u_i with
+// random orthonormal u, so that no coordinate is preferred. rho is in [0,1], n below d. It takes O(n²d).
+func AlikeVectors(n, d int, rho float64, root uint64) ([][]float64, error) {
+	if err := check.Whole("dimension d", d, 2, MaxDimension); err != nil {
+		return nil, err
+	}
+	if err := check.Whole("clients n", n, 1, d-1); err != nil {
+		return nil, err
+	}
+	if err := check.Probability("rho", rho); err != nil {
+		return nil, err
+	}
+	rng := stream.New(root, stream.Synthetic, streamAlike)
+	basis := make([][]float64, n+1)
+	for i := range basis {
+		v := make([]float64, d)
+		for j := range v {
+			v[j] = rng.Normal()
+		}
+		for _, u := range basis[:i] {
+			c := dot(u, v)
+			for j := range v {
+				v[j] -= c * u[j]
+			}
+		}
+		norm := math.Sqrt(dot(v, v))
+		for j := range v {
+			v[j] /= norm
+		}
+		basis[i] = v
+	}
+	out := make([][]float64, n)
+	for i := range out {
+		out[i] = make([]float64, d)
+		for j := range out[i] {
+			out[i][j] = math.Sqrt(rho)*basis[0][j] + math.Sqrt(1-rho)*basis[i+1][j]
+		}
+	}
+	return out, nil
+}
+
+// streamAlike is the label of AlikeVectors, apart from those of data and starts.
+const streamAlike = 9
+
+// RoundMean sends vectors through the messages of one round, client i the i-th, and returns
+// the server's estimate.
+func RoundMean(ctx context.Context, c Compressor, round uint64, xs [][]float64) ([]float64, error) {
+	d := c.NewDecoder(round)
+	for i, x := range xs {
+		message, err := c.Encode(round, uint64(i), x)
+		if err != nil {
+			return nil, err
+		}
+		if err := d.Add(uint64(i), message); err != nil {
+			return nil, err
+		}
+	}
+	return d.Mean(ctx)
+}
+
+// MeanOf is the mean itself.
+func MeanOf(xs [][]float64) []float64 {
+	out := make([]float64, len(xs[0]))
+	for _, x := range xs {
+		for j, v := range x {
+			out[j] += v / float64(len(xs))
+		}
+	}
+	return out
+}
+
+// SquaredError is ‖estimate - mean‖², a sum over coordinates.
+func SquaredError(estimate, mean []float64) float64 {
+	s := 0.0
+	for j, v := range estimate {
+		s += (v - mean[j]) * (v - mean[j])
+	}
+	return s
+}
+
+// Measured is a mean squared error over rounds.
+type Measured struct {
+	MSE           float64
+	StandardError float64 // of MSE
+}
+
+// Measure runs rounds 0 to rounds-1, at least 2, several at a time, and calls done, if it is not nil, after
+// each, from any goroutine. The result does not depend on how many run at a time.
+func Measure(ctx context.Context, c Compressor, xs [][]float64, rounds int, done func()) (Measured, error) {
+	if err := check.Whole("trials", rounds, 2, 1<<30); err != nil {
+		return Measured{}, err
+	}
+	if len(xs) == 0 {
+		return Measured{}, &check.Error{Name: "clients n", Value: 0, Rule: "at least 1"}
+	}
+	mean, squared := MeanOf(xs), make([]float64, rounds)
+	var next atomic.Int64
+	g, ctx := errgroup.WithContext(ctx)
+	for range runtime.GOMAXPROCS(0) {
+		g.Go(func() error {
+			for {
+				t := next.Add(1) - 1
+				if t >= int64(rounds) {
+					return nil
+				}
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				got, err := RoundMean(ctx, c, uint64(t), xs)
+				if err != nil {
+					return fmt.Errorf("trial %d: %w", t, err)
+				}
+				squared[t] = SquaredError(got, mean)
+				if done != nil {
+					done()
+				}
+			}
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return Measured{}, err
+	}
+	var m Measured
+	for _, v := range squared {
+		m.MSE += v / float64(rounds)
+	}
+	variance := 0.0
+	for _, v := range squared {
+		variance += (v - m.MSE) * (v - m.MSE) / float64(rounds-1)
+	}
+	m.StandardError = math.Sqrt(variance / float64(rounds))
+	return m, nil
+}

@@ -1,0 +1,116 @@
+package sketch
+
+import (
+	"github.com/darrm/darrm/sketch/stream"
+	"github.com/darrm/darrm/sketch/wire"
+)
+
+// Wangni is the sparsifier of Wangni, Wang, Liu and Zhang (NeurIPS 2018): coordinate j is kept
+// with a probability p_j of its own and sent as x_j/p_j. The p_j make the variance
+// Σ x_j² (1/p_j - 1) least for K numbers on average. It looks at the vector, so that the
+// coordinates must be sent too: a number costs 64 + ⌈log₂ d⌉ bits, and how many there are is random.
+type Wangni struct{ Baseline }
+
+var _ Compressor = (*Wangni)(nil)
+
+// NewWangni checks b.
+func NewWangni(b Baseline) (*Wangni, error) {
+	if err := b.check(); err != nil {
+		return nil, err
+	}
+	return &Wangni{b}, nil
+}
+
+// probabilities returns the p_j for a vector of which sum is Σ |x_j|: min(1, c|x_j|) with the c
+// for which they add up to K, found by raising c as long as that brings further p_j to 1.
+func (w *Wangni) probabilities(x []float64, sum float64) []float64 {
+	p := make([]float64, len(x))
+	if sum == 0 {
+		return p
+	}
+	for j, v := range x {
+		p[j] = min(1, float64(w.K)*(max(v, -v)/sum))
+	}
+	for {
+		full, rest := 0, 0.0
+		for _, v := range p {
+			if v == 1 {
+				full++
+			} else {
+				rest += v
+			}
+		}
+		c := float64(w.K-full) / rest
+		if rest == 0 || c <= 1+1e-12 {
+			return p
+		}
+		for j, v := range p {
+			if v < 1 {
+				p[j] = min(1, c*v)
+			}
+		}
+	}
+}
+
+func (w *Wangni) header(round, client uint64, count int) wire.Header {
+	return wire.Header{Scheme: wire.Wangni, Round: round, Client: client, D: w.D, Count: count}
+}
+
+// Encode returns a header with the number of coordinates kept, these in ⌈log₂ d⌉ bits each,
+// and their values. It takes O(d) and a few passes more where many p_j are 1.
+func (w *Wangni) Encode(round, client uint64, x []float64) ([]byte, error) {
+	sum, err := checkVector(x, w.D)
+	if err != nil {
+		return nil, err
+	}
+	coins := stream.New(w.Root, stream.WangniCoins, round, client)
+	var kept []int
+	var values []float64
+	for j, p := range w.probabilities(x, sum) {
+		if coins.Float64() < p {
+			kept, values = append(kept, j), append(values, x[j]/p)
+		}
+	}
+	b := appendBits(w.header(round, client, len(kept)).Append(nil, w.Root), indexBits(w.D), kept)
+	return wire.AppendFloats(b, values), nil
+}
+
+// NewDecoder returns a decoder for one round. It keeps what was sent.
+func (w *Wangni) NewDecoder(round uint64) Decoder {
+	return &average{n: w.N, d: w.D, round: round, read: func(client uint64, message []byte) (contribution, error) {
+		n, body, err := wire.Read(message, w.header(round, client, -1), w.Root)
+		if err != nil {
+			return nil, err
+		}
+		kept, body, err := takeIndices(body, w.D, n)
+		if err != nil {
+			return nil, err
+		}
+		values, err := wire.Floats(body, n)
+		if err != nil {
+			return nil, err
+		}
+		return func(out []float64) {
+			for a, j := range kept {
+				out[j] += values[a]
+			}
+		}, nil
+	}}
+}
+
+// MSE returns the mean squared error for these vectors: (1/n²) ΣΣ x_ij² (1/p_ij - 1). It is exact.
+func (w *Wangni) MSE(xs [][]float64) (float64, error) {
+	total := 0.0
+	for _, x := range xs {
+		sum, err := checkVector(x, w.D)
+		if err != nil {
+			return 0, err
+		}
+		for j, p := range w.probabilities(x, sum) {
+			if p > 0 {
+				total += x[j] * x[j] * (1/p - 1)
+			}
+		}
+	}
+	return total / float64(len(xs)*len(xs)), nil
+}
