@@ -411,3 +411,41 @@ func TestPerturbationsLearn(t *testing.T) {
 		}
 	}
 }
+
+// linearOnly draws the same vector for the linear term, and 0 for the rest.
+type linearOnly struct {
+	z      []float64
+	linear bool
+}
+
+func (n *linearOnly) Restart(purpose string, _ int) { n.linear = purpose == streamLinear }
+func (n *linearOnly) Fill(z []float64) {
+	clear(z)
+	if n.linear {
+		copy(z, n.z)
+	}
+}
+
+// The run minimises the mean loss with a linear term of the deviation that the account has, and
+// output perturbation none.
+func TestRunAddsTheLinearTermOfTheAccount(t *testing.T) {
+	rng := rand.New(rand.NewPCG(75, 76))
+	s := setting()
+	s.Loss = loss.Logistic{}
+	r := leaning(t, rng, 50, 2)
+	for _, p := range []*minimised{objective(t, ObjectivePerturbation{Setting: s, Lambda: 1}, 50, 2), output(t, OutputPerturbation{Setting: s, Lambda: 1}, 50, 2)} {
+		b := []float64{3, -2}
+		run := &minimisedRun{p: p, rows: r, noise: &linearOnly{z: b}, w: make([]float64, 2), out: make([]float64, 2)}
+		if err := run.Round(t.Context(), 0); err != nil {
+			t.Fatal(err)
+		}
+		deviation := 0.0
+		if p.price.Method == "objective-perturbation" {
+			deviation = p.price.Blocks[0].Deviation
+		}
+		scaled, g, sum := []float64{deviation * b[0], deviation * b[1]}, make([]float64, 2), make([]float64, 2)
+		if err := p.gradient(t.Context(), r, scaled, run.w, g, sum); err != nil || vec.Norm(g) > p.tolerance*(1+1e-9) {
+			t.Errorf("%s: the gradient is %g, the tolerance %g (%v)", p.price.Method, vec.Norm(g), p.tolerance, err)
+		}
+	}
+}

@@ -175,3 +175,26 @@ func TestPolySFWCalibration(t *testing.T) {
 		}
 	}
 }
+
+// A record is in whichever round costs most, which need not be the last: with printed noise the
+// third costs less than the first.
+func TestPolySFWPaysForTheWorstRound(t *testing.T) {
+	s := logistics()
+	s.Target = accountant.Cost{Epsilon: 1, Delta: 1e-6}
+	plan, err := PolySFW{Setting: s, Set: l1(t, 3, 0.5), Noise: Printed, Batches: Batches{Rounds: 3, Size: 1200}}.Plan(10_000, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := plan.(*polySFWPlan)
+	last := 0.0
+	for r, round := range p.rounds {
+		eps, err := p.roundEpsilon(round.influence)
+		if err != nil || eps > p.price.Cost.Epsilon {
+			t.Errorf("round %d costs %g, the model %g (%v)", r, eps, p.price.Cost.Epsilon, err)
+		}
+		last = eps
+	}
+	if last >= p.price.Cost.Epsilon {
+		t.Errorf("the last round costs %g, the most: the test shows nothing", last)
+	}
+}
