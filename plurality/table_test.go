@@ -64,6 +64,25 @@ func TestRoundCertifiesAnything(t *testing.T) {
 	})
 }
 
+// Where rows are tight, what breaks them is mixed away, and no more than that.
+func TestRoundMixesEnough(t *testing.T) {
+	for _, delta := range []float64{0, 1e-4, 1e-15} {
+		s := system(t, Problem{K: 4, Classes: 2, Epsilon: 0.1, Delta: delta, Affected: 1})
+		x := s.PermuteAndFlip() // its rows are tight for even K
+		_, end := s.Range(s.Histograms() - 1)
+		x[end-2] += 1e-3
+		x[end-1] -= 1e-3
+		c, err := Round(context.Background(), s, x)
+		if err != nil {
+			t.Errorf("δ = %g: %v", delta, err)
+			continue
+		}
+		if got := float64(c.Mass(end-2)) / float64(One); got < x[end-2]-0.03 || got >= x[end-2] {
+			t.Errorf("δ = %g: %g became %g", delta, x[end-2], got)
+		}
+	}
+}
+
 func TestRoundRefuses(t *testing.T) {
 	s := system(t, Problem{K: 3, Classes: 3, Epsilon: 1, Affected: 1})
 	x := s.Exponential()

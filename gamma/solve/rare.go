@@ -34,13 +34,13 @@ const samePrecision = lp.Tolerance / 10
 // others: a second criterion for functions that are equally good for the objective. It
 // returns nil where no weight is rare.
 func rareWeights(weights []float64) []float64 {
-	largest, rarest, any := slices.Max(weights), 0.0, false
+	largest, rarest, found := slices.Max(weights), 0.0, false
 	for _, w := range weights {
 		if w < rareBelow*largest {
-			rarest, any = max(rarest, w), true
+			rarest, found = max(rarest, w), true
 		}
 	}
-	if !any {
+	if !found {
 		return nil
 	}
 	out := make([]float64, len(weights))

@@ -202,6 +202,9 @@ func (p *polySFWPlan) account() error {
 		block.From, block.To = p.batches[1<<r-1].from, p.batches[1<<(r+1)-2].to
 		p.price.Blocks = append(p.price.Blocks, block)
 	}
+	if p.c.Noise == Calibrated {
+		p.price.Cost.Epsilon = max(p.Target.Epsilon, p.price.Cost.Epsilon) // it ends just below
+	}
 	last := p.batches[len(p.batches)-1].to
 	p.price.Notes = append(p.price.Notes, fmt.Sprintf("%d rounds, %d steps, batches of %d records and less, %d of %d records are read", len(p.rounds), len(p.batches), p.c.Batches.Size, last, p.n),
 		"each record is in one batch; its influence on later estimates of its round is counted step by step, with the batch's real size")
@@ -295,10 +298,10 @@ func (p *polySFWPlan) Compare() ([]PriceRow, error) {
 		}
 		rows = append(rows, row)
 	}
-	worst := p.price.Blocks[0]
+	worst, highest := p.price.Blocks[0], 0.0
 	for r, b := range p.price.Blocks {
-		if eps, err := p.roundEpsilon(p.rounds[r].influence); err == nil && eps >= p.price.Cost.Epsilon {
-			worst = b
+		if eps, err := p.roundEpsilon(p.rounds[r].influence); err == nil && eps > highest {
+			worst, highest = b, eps
 		}
 	}
 	return append(rows, PriceRow{Noise: p.c.Noise, Reading: "in use: " + string(p.choice.kind) + " by " + string(p.choice.rule), Holds: true, InUse: true,
@@ -308,9 +311,8 @@ func (p *polySFWPlan) Compare() ([]PriceRow, error) {
 // uniform is the source's account of round r: ε₀ = ε·2^{-r/2}/√ln(1/δ) in each of 2^r steps.
 // Advanced composition of these is √2·ε and more.
 func (p *polySFWPlan) uniform(r int) (float64, error) {
-	l, k := -math.Log(p.Target.Delta), math.Ldexp(1, r)
-	eps0 := p.Target.Epsilon / math.Sqrt(k*l)
-	return eps0*math.Sqrt(2*k*l) + k*eps0*math.Expm1(eps0), nil
+	k := math.Ldexp(1, r)
+	return advanced(p.Target.Epsilon/math.Sqrt(k*-math.Log(p.Target.Delta)), k, p.Target.Delta), nil
 }
 
 // Train returns the method on these records.

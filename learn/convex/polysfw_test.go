@@ -160,8 +160,8 @@ func TestPolySFWCalibration(t *testing.T) {
 			c := PolySFW{Setting: logistics(), Set: l1(t, 50, 1), Selection: kind, Batches: Batches{Rounds: 5, FullBudget: true}}
 			c.Target = target
 			p := polySFW(t, c, 100_000, 50)
-			if got := p.Price().Cost.Epsilon; !(got <= target.Epsilon && got > 0.999*target.Epsilon) {
-				t.Errorf("%s at %v: %g", kind, target, got)
+			if got := p.Price().Cost; got != target {
+				t.Errorf("%s at %v: %v", kind, target, got)
 			}
 			for r, round := range p.rounds {
 				if !(round.scale < 0.7*p.printedScale(r)) {

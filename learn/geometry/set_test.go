@@ -110,6 +110,18 @@ func TestVertices(t *testing.T) {
 	}
 }
 
+// Of a long list the diameter is not below that of all pairs, and at most twice it.
+func TestDiametersOfLongLists(t *testing.T) {
+	points := make([][]float64, 20_000)
+	for i := range points {
+		points[i] = []float64{math.Sin(float64(i))}
+	}
+	h, err := NewHull(2, points)
+	if err != nil || !(h.Diameter() >= 1.9999 && h.Diameter() <= 4) {
+		t.Errorf("%v, %v", h.Diameter(), err)
+	}
+}
+
 // A projection is a point of the set that no step towards another brings nearer: ⟨v-Πv, w-Πv⟩
 // ≤ 0 for every vertex w.
 func TestProjections(t *testing.T) {

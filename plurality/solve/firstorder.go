@@ -34,7 +34,6 @@ type firstOrder struct {
 	workers  int
 	progress func(Progress)
 	began    time.Time
-	spoke    time.Time
 	polisher *engine
 	polished int // steps that polishing took
 }

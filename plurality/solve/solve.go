@@ -18,15 +18,20 @@ type Method string
 const (
 	FirstOrder    Method = "first-order"    // plain Go, for any size
 	InteriorPoint Method = "interior-point" // HiGHS on the dual, for small sizes
+	Simplex       Method = "simplex"        // HiGHS on the dual, for comparison
+	PDLP          Method = "pdlp"           // HiGHS on the dual, for comparison
 )
+
+// algorithms are HiGHS's names.
+var algorithms = map[Method]lp.Algorithm{InteriorPoint: lp.InteriorPoint, Simplex: lp.Simplex, PDLP: lp.FirstOrder}
 
 // ParseMethod returns the method of that name.
 func ParseMethod(name string) (Method, error) {
 	switch m := Method(name); m {
-	case FirstOrder, InteriorPoint:
+	case FirstOrder, InteriorPoint, Simplex, PDLP:
 		return m, nil
 	}
-	return "", &check.Error{Name: "method", Value: fmt.Sprintf("%q", name), Rule: `"first-order" or "interior-point"`}
+	return "", &check.Error{Name: "method", Value: fmt.Sprintf("%q", name), Rule: `"first-order", "interior-point", "simplex" or "pdlp"`}
 }
 
 // DefaultGap is how far from the optimum a table may be unless Options say otherwise.
@@ -116,9 +121,9 @@ func Optimal(ctx context.Context, p plurality.Problem, objective plurality.Objec
 	pr, err := newProgram(ctx, s, objective, weights)
 	if err == nil {
 		best.value = pr.value(best.x)
-		if o.Method == InteriorPoint {
-			solver = lp.Backend()
-			err = pr.interiorPoint(ctx, best)
+		if algorithm, ok := algorithms[o.Method]; ok {
+			solver = fmt.Sprintf("%s, %s", lp.Backend(), o.Method)
+			err = pr.highs(ctx, best, algorithm)
 		} else {
 			f := &firstOrder{program: pr, best: best, workers: pr.workers(o.Workers), progress: o.Progress, began: began}
 			err = f.run(ctx, 0.9*o.Gap)
