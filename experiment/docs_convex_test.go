@@ -2,6 +2,7 @@ package experiment_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -59,15 +60,19 @@ func convexTable(t *testing.T, m *markdown, sweep, measure, format string, names
 	title := map[string]string{"d": "d = ", "eps": "ε = "}[sweep]
 	for i, name := range names {
 		rows := goldenRows(t, name, "scores")
+		var head, first []string
+		if len(names) > 1 {
+			head, first = []string{"experiment"}, []string{"`" + name + "`"}
+		}
+		head = append(head, "")
+		for _, at := range column(rows, sweep) {
+			head = append(head, title+at)
+		}
 		if i == 0 {
-			head := []string{"experiment", "line"}
-			for _, at := range column(rows, sweep) {
-				head = append(head, title+at)
-			}
 			m.header(head...)
 		}
 		for _, line := range column(rows, "line") {
-			cells := []string{"`" + name + "`", line}
+			cells := append(slices.Clone(first), line)
 			for _, row := range only(rows, "line", line) {
 				cells = append(cells, shown(t, row[measure], format))
 			}

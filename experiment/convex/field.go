@@ -44,6 +44,7 @@ var looks = map[experiment.Method]experiment.Look{
 	methodPrefix + "nsfw":                   {Title: "nSFW", Color: 0x56B4E9, Dashes: []float64{2, 2}, Glyph: 4},
 	methodPrefix + "proximally-guided":      {Title: "proximally guided", Color: 0x333333, Dashes: []float64{8, 3, 2, 3}, Glyph: 1},
 	methodPrefix + "dp-sgd":                 {Title: "DP-SGD, convex", Color: 0xCC79A7, Dashes: []float64{6, 2}, Glyph: 1},
+	methodPrefix + "longer":                 {Title: "phased SGD, longer steps", Color: 0x0072B2, Glyph: 0},
 	methodPrefix + "tuned":                  {Title: "DP-SGD, tuned", Color: 0xF0E442, Dashes: []float64{6, 2}, Glyph: 1},
 	methodPrefix + "output-perturbation":    {Title: "output perturbation", Color: 0x777777, Dashes: []float64{2, 3}, Glyph: 3},
 	methodPrefix + "objective-perturbation": {Title: "objective perturbation", Color: 0x009E73, Dashes: []float64{4, 3}, Glyph: 4},
@@ -51,6 +52,6 @@ var looks = map[experiment.Method]experiment.Look{
 	methodPrefix + optimum:                  {Title: "not private", Color: 0x333333, Dashes: []float64{1, 2}, Glyph: 5},
 	methodPrefix + "quiet":                  {Title: "next to no noise", Color: 0x333333, Dashes: []float64{1, 2}, Glyph: 5},
 	methodPrefix + "printed":                {Title: "printed noise", Color: 0xD55E00},
-	methodPrefix + "calibrated":             {Title: "calibrated noise", Color: 0x0072B2, Dashes: []float64{5, 3}, Glyph: 2},
+	methodPrefix + "calibrated":             {Title: "calibrated noise", Color: 0x0072B2, Glyph: 2},
 	methodPrefix + "weak":                   {Title: "printed noise, larger ε", Color: 0x009E73, Dashes: []float64{4, 3}, Glyph: 3},
 }
