@@ -98,8 +98,7 @@ func TestErratumBlocksOverlap(t *testing.T) {
 	p := phased(t, PhasedSGD{Setting: setting(), Ball: 1}, 1024, 10)
 	blocks := p.schedule.Phases
 	for k := 1; k < len(blocks); k++ {
-		size := blocks[k-1].To - blocks[k-1].From
-		if printedEnd := blocks[k-1].From + size; printedEnd != blocks[k].From {
+		if printedEnd := blocks[k-1].From + 1024>>k; printedEnd != blocks[k].From { // s + T_k
 			t.Errorf("phase %d: the printed end %d is not in phase %d, from %d", k, printedEnd, k+1, blocks[k].From)
 		}
 		if blocks[k-1].To > blocks[k].From {
