@@ -20,7 +20,7 @@ const (
 const (
 	shareExponent = 0.4  // share of a block: (its largest weight)^this
 	shareFloor    = 1e-7 // of weights
-	firstOmega    = 10   // times the balance of costs and loads
+	firstOmega    = 40   // times the balance of costs and loads
 	omegaDamping  = 0.7
 	omegaChange   = 4 // at most, at one start
 	omegaRange    = 1e6
