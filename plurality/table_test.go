@@ -44,7 +44,7 @@ func TestRoundCertifiesAnything(t *testing.T) {
 		if err != nil {
 			return // nothing positive is left of a histogram
 		}
-		eta, err := s.Excess(context.Background(), q)
+		eta, err := s.excess(context.Background(), q)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func TestRoundMixesEnough(t *testing.T) {
 
 func TestRoundRefuses(t *testing.T) {
 	s := system(t, Problem{K: 3, Classes: 3, Epsilon: 1, Affected: 1})
-	x := s.Exponential()
+	x := s.exponential()
 	for name, bad := range map[string]float64{"NaN": math.NaN(), "infinite": math.Inf(1)} {
 		y := slices.Clone(x)
 		y[2] = bad
@@ -273,7 +273,7 @@ func TestUpperBoundRefuses(t *testing.T) {
 func TestDrawIsExact(t *testing.T) {
 	for _, abstain := range []bool{false, true} {
 		s := system(t, Problem{K: 4, Classes: 4, Epsilon: 0.7, Affected: 1, Abstain: abstain})
-		x := s.Exponential()
+		x := s.exponential()
 		if abstain {
 			for h := range s.Histograms() {
 				_, end := s.Range(h)

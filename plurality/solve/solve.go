@@ -54,7 +54,8 @@ type Options struct {
 	// Version of the program, recorded in the table. May be empty.
 	Version string
 	// BestOnCancel asks for the best certified table found so far when ctx ends before the
-	// solve, with the gap that is proved by then. Without it, ctx.Err() is returned.
+	// solve, with the gap that is proved by then. It takes a certificate's time more, seconds
+	// for the largest programs. Without it, ctx.Err() is returned.
 	BestOnCancel bool
 	// Progress, if not nil, is called now and then from the goroutine of the caller. What it
 	// is told is floating point; only the table is certified.
