@@ -229,6 +229,21 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// Stopped before it began, δ > 0 has permute-and-flip too.
+func TestCancelWithDelta(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	p := plurality.Problem{K: 9, Classes: 3, Epsilon: .5, Delta: 1e-3, Affected: 1}
+	table, err := Optimal(ctx, p, plurality.Objective{Accuracy: .6}, Options{BestOnCancel: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	flip, err := table.Baselines()
+	if err != nil || table.Value < flip[0].Value-1e-12 || table.UpperBound != 1 {
+		t.Errorf("value %g, permute-and-flip %g, bound %g, %v", table.Value, flip[0].Value, table.UpperBound, err)
+	}
+}
+
 // Whatever a solver leaves is made private, or refused: here a program whose cones are too
 // wide, as after a wrong e^ε, and values that are none.
 func TestNothingUncertified(t *testing.T) {
