@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/experiment/convex"
 	"github.com/darrm/darrm/experiment/majority"
 	"github.com/darrm/darrm/experiment/pipeline"
 	"github.com/darrm/darrm/experiment/shuffled"
@@ -25,7 +26,7 @@ import (
 
 // experiments is the catalog of all fields, with what solves for noise functions.
 func experiments(s majority.Solver) *experiment.Catalog {
-	return experiment.New(majority.Field(s), shuffled.Field(), pipeline.Field(s), sketch.Field())
+	return experiment.New(majority.Field(s), shuffled.Field(), pipeline.Field(s), sketch.Field(), convex.Field())
 }
 
 func newExperiment(a *app) *cobra.Command {
