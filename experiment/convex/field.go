@@ -45,7 +45,7 @@ var looks = map[experiment.Method]experiment.Look{
 	methodPrefix + "proximally-guided":      {Title: "proximally guided", Color: 0x333333, Dashes: []float64{8, 3, 2, 3}, Glyph: 1},
 	methodPrefix + "dp-sgd":                 {Title: "DP-SGD, convex", Color: 0xCC79A7, Dashes: []float64{6, 2}, Glyph: 1},
 	methodPrefix + "longer":                 {Title: "phased SGD, longer steps", Color: 0x0072B2, Glyph: 0},
-	methodPrefix + "tuned":                  {Title: "DP-SGD, tuned", Color: 0xF0E442, Dashes: []float64{6, 2}, Glyph: 1},
+	methodPrefix + "tuned":                  {Title: "DP-SGD, tuned", Color: 0xCC79A7, Glyph: 0},
 	methodPrefix + "output-perturbation":    {Title: "output perturbation", Color: 0x777777, Dashes: []float64{2, 3}, Glyph: 3},
 	methodPrefix + "objective-perturbation": {Title: "objective perturbation", Color: 0x009E73, Dashes: []float64{4, 3}, Glyph: 4},
 	methodPrefix + zero:                     {Title: "w = 0", Color: 0x999999},
