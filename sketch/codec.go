@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/sketch/wire"
 )
 
@@ -64,25 +63,20 @@ func (c *Codec) Encode(round, client uint64, x []float64) ([]byte, error) {
 // finite, and so small that no sum overflows. It takes O(d log d) for SRHT, O(k) after
 // checking x for row selection, O(kd) for Gaussian matrices.
 func (c *Codec) EncodeValues(round, client uint64, x []float64) ([]float64, error) {
-	if len(x) != c.config.D {
-		return nil, &check.Error{Name: "length of the vector", Value: len(x), Rule: fmt.Sprintf("d = %d", c.config.D)}
-	}
-	for j, v := range x {
-		if v-v != 0 { // NaN or infinite
-			return nil, &check.Error{Name: fmt.Sprintf("coordinate %d", j), Value: v, Rule: "finite"}
-		}
+	if _, err := checkVector(x, c.config.D); err != nil {
+		return nil, err
 	}
 	y := make([]float64, c.config.K)
 	c.config.matrix(round, client).times(y, x, make([]float64, c.config.padded()))
-	if slices.ContainsFunc(y, func(v float64) bool { return v-v != 0 }) {
-		return nil, &check.Error{Name: "vector", Value: "a vector whose sums overflow", Rule: "smaller"}
+	if !finite(y) { // entries of Gaussian matrices may be above 1
+		return nil, errTooLarge()
 	}
 	return y, nil
 }
 
 // DecodeValues is the mean of a round from the k numbers of each client.
 func (c *Codec) DecodeValues(ctx context.Context, round uint64, y map[uint64][]float64) ([]float64, error) {
-	d := &decoder{codec: c, round: round}
+	d := c.newDecoder(round)
 	for _, client := range slices.Sorted(maps.Keys(y)) {
 		if len(y[client]) != c.config.K {
 			return nil, wire.Errorf("of client %d: %d values, but it must have k = %d", client, len(y[client]), c.config.K)
