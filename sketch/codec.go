@@ -36,8 +36,8 @@ func (c *Codec) Dimension() int { return c.config.padded() }
 func (c *Codec) Warnings() []string {
 	var w []string
 	n, k, d := c.config.N, c.config.K, c.config.padded()
-	if t := c.config.T.of(n, 0); t.custom == nil && t.rho == 1 && 2*n*k > d && c.config.Ensemble != RowSelect {
-		w = append(w, fmt.Sprintf("rho = 1 (Max) with nk = %d > d/2 = %d: its error explodes unless the vectors are identical; rho = %.2g is safe", n*k, d/2, RhoAvg(max(n, 3))))
+	if t := c.config.T.of(n, 0); t.custom == nil && t.rho == 1 && 2*n*k > d && n*k < 2*d && c.config.Ensemble != RowSelect {
+		w = append(w, fmt.Sprintf("rho = 1 (Max) with nk = %d near d = %d: its error explodes unless the vectors are identical; rho = %.2g is safe", n*k, d, RhoAvg(max(n, 3))))
 	}
 	if d != c.config.D {
 		w = append(w, fmt.Sprintf("d = %d is padded to %d, so that nk = %d numbers are %.0f %% of it instead of %.0f %%; a power of two avoids that", c.config.D, d, n*k, 100*float64(n*k)/float64(d), 100*float64(n*k)/float64(c.config.D)))
