@@ -164,6 +164,12 @@ func planeDelta(epsilon, mu float64) float64 {
 		return 0
 	}
 	z := (epsilon/mu + mu/2) / math.Sqrt2
+	if z > 20 {
+		// e^ε·erfc(z) ≤ e^{ε-z²}/(z√π), where erfc would underflow before e^ε makes up for it.
+		// ε - z² is a square, without cancellation.
+		root := (epsilon/mu - mu/2) / math.Sqrt2
+		return mu/(math.Sqrt2*z)*math.Exp(-root*root*(1-0x1p-40))*(1+0x1p-40) + math.SmallestNonzeroFloat64
+	}
 	return mu * math.Sqrt(2*math.Pi) * math.Exp(epsilon) * math.Erfc(z) / 2 * (1 + 0x1p-45*(1+z*z)) * (1 + epsilon*0x1p-45)
 }
 
