@@ -1,0 +1,355 @@
+package pairwise
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// OnePass is private localised gradient descent that visits each record once: phase k has the
+// next ⌊n/2ᵏ⌋ records and steps of η/4ᵏ, each on a record and the one before it,
+//
+//	u ← Π_W(u - η_k·∇f(u; z_i, z_{i-1})),   w_k = Π_W(average of u + N(0, σ_k²I)).
+//
+// The loss is convex and smooth. Cost: a gradient a record; memory for the records alone.
+//
+// Privacy: a step of at most 2/L is non-expansive, so a record that is replaced moves every
+// iterate of its phase, and their average, by at most Δ_k = cGη_k, with certainty. Other phases see it
+// through the noised average only.
+type OnePass struct {
+	Setting
+	// StepSize is η; 0 is (D/G)·min{1/√n, 1/(c·σ*·√d), 8G/(LD)}, which needs a ball.
+	StepSize float64
+}
+
+// Localized is private localised gradient descent on random records, with replacement
+// (Algorithm 3): as OnePass, but phase k makes T_k = ⌈n_k·Passes⌉ steps on uniform draws, each
+// paired with the draw before. A record that is drawn N times moves an average by at most cGη_kN.
+type Localized struct {
+	Setting
+	// StepSize is η; 0 is (D/G)·min{1/(√n·Passes), 1/(M·√d), 8G/(LD)} for noise M·Gη: the
+	// source's, with its first term corrected. It needs a ball.
+	StepSize float64
+	Passes   float64     // T_k/n_k; 0 is ln(4/δ)
+	Rule     Rule        // "" is Mixture
+	Noise    train.Noise // "" is Calibrated; Printed is σ = Δ√(2·ln(2.5/δ))/ε
+}
+
+// phased is a priced plan of either method, or of FullBatch.
+type phased struct {
+	task
+	form   phaseForm
+	noise  train.Noise
+	eta    float64
+	blocks []draws
+	// scales are M_k: σ_k = M_k·Gη_k. readings are how M_k comes about, for Compare.
+	scales []float64
+	price  train.Price
+	rows   []train.PriceRow
+}
+
+// phaseForm is how a phase goes through its records.
+type phaseForm string
+
+const (
+	inOrder  phaseForm = "one-pass"
+	drawn    phaseForm = "localized"
+	allPairs phaseForm = "full-batch"
+)
+
+// leastNoise is the least noise of a phase relative to the diameter (1 where there is none).
+// Noise below it would be lost in the rounding of float64, and with it privacy; such phases move
+// the model by less than their noise, so they are left out.
+const leastNoise = 0x1p-40
+
+// maxPasses bounds the passes of a phase.
+const maxPasses = 1e6
+
+// Plan prices the method for n records of dimension d.
+func (c OnePass) Plan(n, d int) (train.Plan, error) {
+	p, err := newPhased(c.Setting, inOrder, n, d)
+	if err != nil {
+		return nil, err
+	}
+	p.split(func(records int) int { return records - 1 })
+	return p.deterministic(c.StepSize, 1/math.Sqrt(float64(n)), 1)
+}
+
+// deterministic prices phases whose sensitivity is cGη_k times passes, with a default step size of
+// at most (D/G)·first.
+func (p *phased) deterministic(eta, first, passes float64) (train.Plan, error) {
+	star, err := train.NoiseFor(p.Target)
+	if err != nil {
+		return nil, err
+	}
+	for range p.blocks {
+		p.scales = append(p.scales, p.occurrence*passes*star)
+	}
+	if err := p.choose(eta, first); err != nil {
+		return nil, err
+	}
+	if err := p.fill(func(int) float64 { return p.occurrence * passes }); err != nil {
+		return nil, err
+	}
+	least := math.Inf(1)
+	for _, b := range p.price.Blocks {
+		least = min(least, b.Multiplier())
+	}
+	event := accountant.Gaussian{NoiseMultiplier: min(least, accountant.MaxNoise), Neighbours: p.Neighbours}
+	p.rows = []train.PriceRow{p.row(0, train.Calibrated, "a record counts as in two pairs (2·2Gη a pass)", 4*passes, 4*passes*star, p.Target.Epsilon)}
+	if p.occurrence < 4 {
+		p.rows = append(p.rows, p.row(0, train.Calibrated, "of two gradients that a record is in, each changes by G, or one by 2G (2Gη a pass)", p.occurrence*passes, p.scales[0], p.Target.Epsilon))
+	}
+	p.rows[len(p.rows)-1].InUse = true
+	return p, p.price.Settle(event, accountant.MethodGaussian, p.Target, true)
+}
+
+// Plan prices the method for n records of dimension d. It takes up to seconds: Mixture is
+// calibrated by privacy loss distributions.
+func (c Localized) Plan(n, d int) (train.Plan, error) {
+	p, err := newPhased(c.Setting, drawn, n, d)
+	if err != nil {
+		return nil, err
+	}
+	if c.Passes == 0 {
+		c.Passes = math.Log(4 / c.Target.Delta)
+	}
+	if !(c.Passes > 0 && c.Passes <= maxPasses) {
+		return nil, &check.Error{Name: "passes", Value: c.Passes, Rule: fmt.Sprintf("in (0, %g], or 0 for ln(4/delta) (--passes)", float64(maxPasses))}
+	}
+	p.split(func(records int) int { return max(1, int(math.Ceil(float64(records)*c.Passes))) })
+	if c.Rule == "" {
+		c.Rule = Mixture
+	}
+	switch c.Noise {
+	case "":
+		p.noise = train.Calibrated
+	case train.Calibrated, train.Printed:
+		p.noise = c.Noise
+	default:
+		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated or printed (--noise)"}
+	}
+	if c.Rule == Mixture && p.noise == train.Printed {
+		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated with the rule mixture: the source prints none for it (--noise, --rule)"}
+	}
+	event, err := p.scale(c.Rule)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.choose(c.StepSize, 1/(math.Sqrt(float64(n))*c.Passes)); err != nil {
+		return nil, err
+	}
+	gamma := c.Target.Delta / 2
+	err = p.fill(func(k int) float64 {
+		if c.Rule == Mixture { // the sensitivity that is exceeded with probability γ, for people
+			return p.occurrence * mostOccurrences(p.blocks[k].steps+1, p.blocks[k].records, gamma)
+		}
+		q, _ := c.Rule.count(p.blocks[k], gamma)
+		return p.of(c.Rule) * q
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := p.price.Settle(event, accountant.MethodPLD, c.Target, p.noise == train.Calibrated); err != nil {
+		if p.noise == train.Printed {
+			return nil, fmt.Errorf("%w; the printed formula ends near epsilon = 4, calibrated noise goes on (--noise calibrated)", err)
+		}
+		return nil, err
+	}
+	return p, p.compare(c.Rule)
+}
+
+// of returns c, for Paper as the text has it.
+func (p *phased) of(rule Rule) float64 {
+	if rule == Paper {
+		return 4
+	}
+	return p.occurrence
+}
+
+// scale sets M_k by a rule, and returns the run's event.
+func (p *phased) scale(rule Rule) (accountant.Event, error) {
+	if rule == Mixture {
+		law := mixture(p.blocks, p.Target.Delta*1e-5)
+		s, event, err := calibrate(p.Target, mixtureNoise(p.Target, law), func(s float64) (accountant.Event, error) {
+			return mixtureEvent(p.Neighbours, law, s)
+		})
+		for range p.blocks {
+			p.scales = append(p.scales, p.occurrence*s)
+		}
+		return event, err
+	}
+	gamma, multiplier := p.Target.Delta/2, classicalNoise(p.Target)
+	event, err := failing(p.Neighbours, gamma, min(multiplier*(1-train.Slack), accountant.MaxNoise))
+	if p.noise == train.Calibrated {
+		guess, err := train.NoiseFor(halved(p.Target))
+		if err != nil {
+			return nil, err
+		}
+		multiplier, event, err = calibrate(p.Target, guess, func(m float64) (accountant.Event, error) { return failing(p.Neighbours, gamma, m) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range p.blocks {
+		q, err := rule.count(b, gamma)
+		if err != nil {
+			return nil, err
+		}
+		p.scales = append(p.scales, p.of(rule)*q*multiplier)
+	}
+	return event, nil
+}
+
+// compare fills in the rows: the ways to the sensitivity in the first phase, which costs most.
+func (p *phased) compare(used Rule) error {
+	first, gamma := p.blocks[0], p.Target.Delta/2
+	exact, err := train.NoiseFor(halved(p.Target))
+	if err != nil {
+		return err
+	}
+	at, err := accountant.GaussianDelta(min(classicalNoise(p.Target), accountant.MaxNoise), p.Target.Epsilon)
+	if err != nil {
+		return err
+	}
+	for _, rule := range []Rule{Paper, Chernoff, Exact} {
+		q, err := rule.count(first, gamma)
+		if err != nil {
+			continue // for other numbers of steps
+		}
+		delta := p.of(rule) * q
+		if rule == Paper {
+			printed := p.row(0, train.Printed, "paper: 12Gη·ln(4/δ), the classical noise", delta, delta*classicalNoise(p.Target), math.Inf(1))
+			if printed.Holds = at <= gamma; printed.Holds {
+				if printed.Epsilon, err = accountant.GaussianEpsilon(classicalNoise(p.Target), gamma); err != nil {
+					return err
+				}
+			}
+			printed.InUse = used == rule && p.noise == train.Printed
+			p.rows = append(p.rows, printed)
+		}
+		row := p.row(0, train.Calibrated, map[Rule]string{
+			Paper:    "paper: 12Gη·ln(4/δ)",
+			Chernoff: "chernoff: occurrences by Chernoff's bound",
+			Exact:    "exact: the binomial quantile of the occurrences",
+		}[rule], delta, delta*exact, p.Target.Epsilon)
+		if used == rule && p.noise == train.Printed && rule != Paper {
+			row.Noise, row.Deviation, row.Epsilon = train.Printed, p.price.Blocks[0].Deviation, p.price.Cost.Epsilon
+		}
+		row.InUse = used == rule && row.Noise == p.noise
+		p.rows = append(p.rows, row)
+	}
+	law := mixture(p.blocks, p.Target.Delta*1e-5)
+	s := mixtureNoise(p.Target, law) * (1 + 1e-3)
+	if used == Mixture {
+		s = p.scales[0] / p.occurrence
+	}
+	q, _ := Exact.count(first, gamma)
+	mixed := p.row(0, train.Calibrated, "mixture: each number of occurrences at its own price", p.occurrence*q, p.occurrence*s, p.Target.Epsilon)
+	mixed.InUse = used == Mixture
+	star, err := train.NoiseFor(p.Target)
+	if err != nil {
+		return err
+	}
+	once := p.row(0, train.Calibrated, "one pass in order (the method one-pass)", p.occurrence, p.occurrence*star, p.Target.Epsilon)
+	p.rows = append(p.rows, mixed, once)
+	return nil
+}
+
+// row is a way to the noise of phase k.
+func (p *phased) row(k int, noise train.Noise, reading string, sensitivity, scale, epsilon float64) train.PriceRow {
+	unit := p.norm * p.price.Blocks[k].StepSize
+	return train.PriceRow{Noise: noise, Reading: reading, Sensitivity: sensitivity * unit, Deviation: scale * unit, Epsilon: epsilon, Holds: true}
+}
+
+func newPhased(s Setting, form phaseForm, n, d int) (*phased, error) {
+	t, err := s.private(n, d, true)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.steps(2 / t.smooth * (1 - 2*train.Slack)); err != nil {
+		return nil, err
+	}
+	if n < 4 {
+		return nil, &check.Error{Name: "number of records", Value: n, Rule: "at least 4: the phases have n/2, n/4, … records, 2 or more"}
+	}
+	p := &phased{task: t, form: form, noise: train.Calibrated}
+	p.price = train.Price{Method: string(form), Records: n, Dim: d, Relation: t.Neighbours}
+	return p, nil
+}
+
+// split makes the phases.
+func (p *phased) split(steps func(records int) int) {
+	for records := p.n / 2; records >= 2; records /= 2 {
+		p.blocks = append(p.blocks, draws{records, steps(records)})
+	}
+}
+
+// diameter returns D, 0 where W is all of Rᵈ.
+func (t *task) diameter() float64 { return 2 * t.Ball }
+
+// choose sets η, or the default for 0, whose part for the rate is (D/G)·first.
+func (p *phased) choose(eta, first float64) error {
+	if eta == 0 {
+		if p.Ball == 0 {
+			return &check.Error{Name: "step size", Value: 0, Rule: "stated where there is no ball: the default needs its diameter (--step-size, --ball)"}
+		}
+		eta = defaultStep(p.diameter(), p.norm, p.smooth, first, p.scales[0], p.d)
+	}
+	p.eta = eta
+	return p.steps(eta / 4)
+}
+
+// defaultStep is (D/G)·min{first, 1/(M√d), 8G/(LD)}.
+func defaultStep(diameter, norm, smooth, first, scale float64, d int) float64 {
+	return diameter / norm * min(first, 1/(scale*math.Sqrt(float64(d))), 8*norm/(smooth*diameter)*(1-2*train.Slack))
+}
+
+// fill sets the blocks, of sensitivities in units of Gη_k.
+func (p *phased) fill(sensitivity func(k int) float64) error {
+	scale := 1.0
+	if p.Ball > 0 {
+		scale = p.diameter()
+	}
+	from := 0
+	for k, d := range p.blocks {
+		b := train.Block{Name: fmt.Sprintf("phase %d", k+1), From: from, To: from + d.records, Releases: 1, StepSize: p.eta / math.Pow(4, float64(k+1))}
+		unit := p.norm * b.StepSize * (1 + train.Slack)
+		b.Sensitivity, b.Deviation = sensitivity(k)*unit, p.scales[k]*unit
+		if b.Deviation < leastNoise*scale {
+			break
+		}
+		p.price.Blocks = append(p.price.Blocks, b)
+		from = b.To
+	}
+	if len(p.price.Blocks) == 0 {
+		return &check.Error{Name: "step size", Value: p.eta, Rule: "larger: its noise is within the rounding of float64 (--step-size)"}
+	}
+	return nil
+}
+
+// Price returns what the model costs.
+func (p *phased) Price() train.Price { return p.price.Clone() }
+
+// Compare prices the ways to the sensitivity, each with the noise that it needs.
+func (p *phased) Compare() ([]train.PriceRow, error) {
+	return append([]train.PriceRow(nil), p.rows...), nil
+}
+
+// Train returns the method on these records.
+func (p *phased) Train(r *data.Records) (train.Algorithm, error) {
+	own, err := p.take(r)
+	if err != nil {
+		return nil, err
+	}
+	blocks := p.price.Blocks
+	return newAlgorithm(&p.task, p.price, own, len(blocks), blocks[len(blocks)-1].Deviation, p.blocks,
+		func(coins train.Coins) train.Run { return newPhasedRun(p, own, coins) }), nil
+}
