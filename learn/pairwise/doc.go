@@ -2,8 +2,9 @@
 // each step pairs the current example with the one before it, so that one example is kept and
 // one gradient is worked out a step. Its private methods are
 //
-//	OnePass     each phase visits its records once: the least noise, the default
-//	Localized   each phase draws its records (Algorithm 3), with five ways to the sensitivity
+//	OnePass     each phase visits its records once: the default
+//	Cyclic      several times in one order: down to half of the noise per step
+//	Localized   each phase draws its records (Algorithm 3), with six ways to the sensitivity
 //	Minimised   noised minimisers over all pairs, for losses that are not smooth (Algorithm 5)
 //	FullBatch   gradient descent over all pairs of a phase, the usual baseline (DPEGD)
 //
@@ -35,6 +36,7 @@
 //	η_k, ζ_k   Block.StepSize            step size; of Minimised the regulariser's scale
 //	Δ_k, σ_k   Block.Sensitivity, Deviation
 //	N, γ       occurrences               how often a record is drawn; the chance of more
+//	S          averaged                  N, each draw times the share of the iterates that it moves
 //	F_S        Risk                      mean loss over the n(n-1) ordered pairs
 //
 // Source: Yang, Lei, Wang, Yang and Ying, Simple Stochastic and Online Gradient Descent

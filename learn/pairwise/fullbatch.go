@@ -14,7 +14,7 @@ import (
 // the phases of OnePass, of T_k = n_k steps of η_k on ∇F_{S_k}. Cost: n_k² evaluations a step.
 //
 // Privacy: a record is in 2(n_k-1) of n_k(n_k-1) pairs, so one that is replaced moves a step by at
-// most cGη_k/n_k, and the average of T_k non-expansive ones by T_k times that.
+// most cGη_k/n_k, the t-th iterate by t times that, and the average of T_k by (T_k+1)/2 times.
 type FullBatch struct {
 	Setting
 	StepSize float64 // η; 0 is as for OnePass
@@ -35,10 +35,9 @@ func (c FullBatch) Plan(n, d int) (train.Plan, error) {
 		return nil, &check.Error{Name: "passes", Value: c.Passes, Rule: "in (0, 1e6], or 0 for 1 (--passes)"}
 	}
 	p.split(func(records int) int { return max(1, int(float64(records)*c.Passes)) })
-	for _, b := range p.blocks { // short phases make at least a step
-		c.Passes = max(c.Passes, float64(b.steps)/float64(b.records))
-	}
-	return p.deterministic(c.StepSize, 1/(math.Sqrt(float64(n))*c.Passes), c.Passes)
+	return p.deterministic(c.StepSize, 1/(math.Sqrt(float64(n))*c.Passes), func(d draws) float64 {
+		return float64(d.steps+1) / (2 * float64(d.records))
+	})
 }
 
 // descend does the steps of a phase of FullBatch.

@@ -26,6 +26,16 @@ type OnePass struct {
 	StepSize float64
 }
 
+// Cyclic is OnePass with several passes over each phase's records, in the same order, the last of
+// them paired with the first of the next pass. A record at the p-th of k passes, from 0, moves the
+// iterates from there on, of which the average has a share of about 1-p/k: Δ_k is about cGη_k(k+1)/2
+// for steps k times as many, so that noise per step falls to a half of OnePass's.
+type Cyclic struct {
+	Setting
+	StepSize float64 // η; 0 is (D/G)·min{1/(√n·k), 1/(M·√d), 8G/(LD)}, which needs a ball
+	Passes   int     // k; 0 is 8
+}
+
 // Localized is private localised gradient descent on random records, with replacement
 // (Algorithm 3): as OnePass, but phase k makes T_k = ⌈n_k·Passes⌉ steps on uniform draws, each
 // paired with the draw before. A record that is drawn N times moves an average by at most cGη_kN.
@@ -35,7 +45,7 @@ type Localized struct {
 	// source's, with its first term corrected. It needs a ball.
 	StepSize float64
 	Passes   float64     // T_k/n_k; 0 is ln(4/δ)
-	Rule     Rule        // "" is Mixture
+	Rule     Rule        // "" is Averaged
 	Noise    train.Noise // "" is Calibrated; Printed is σ = Δ√(2·ln(2.5/δ))/ε
 }
 
@@ -57,6 +67,7 @@ type phaseForm string
 
 const (
 	inOrder  phaseForm = "one-pass"
+	cyclic   phaseForm = "cyclic"
 	drawn    phaseForm = "localized"
 	allPairs phaseForm = "full-batch"
 )
@@ -76,23 +87,43 @@ func (c OnePass) Plan(n, d int) (train.Plan, error) {
 		return nil, err
 	}
 	p.split(func(records int) int { return records - 1 })
-	return p.deterministic(c.StepSize, 1/math.Sqrt(float64(n)), 1)
+	return p.deterministic(c.StepSize, 1/math.Sqrt(float64(n)), func(draws) float64 { return 1 })
 }
 
-// deterministic prices phases whose sensitivity is cGη_k times passes, with a default step size of
-// at most (D/G)·first.
-func (p *phased) deterministic(eta, first, passes float64) (train.Plan, error) {
+// Plan prices the method for n records of dimension d.
+func (c Cyclic) Plan(n, d int) (train.Plan, error) {
+	p, err := newPhased(c.Setting, cyclic, n, d)
+	if err != nil {
+		return nil, err
+	}
+	if c.Passes == 0 {
+		c.Passes = 8
+	}
+	if err := check.Whole("passes", c.Passes, 1, maxPasses); err != nil {
+		return nil, err
+	}
+	p.split(func(records int) int { return records*c.Passes - 1 })
+	return p.deterministic(c.StepSize, 1/(math.Sqrt(float64(n))*float64(c.Passes)), func(d draws) float64 {
+		// Most for the first record: 1 + Σ_{p=1}^{k-1} (T-pn+1)/T, of T = kn-1 iterates.
+		k := float64(c.Passes)
+		return 1 + float64(d.records)*k*(k-1)/2/float64(d.steps)
+	})
+}
+
+// deterministic prices phases whose sensitivity is cGη_k·moved, with a default step size of at most
+// (D/G)·first.
+func (p *phased) deterministic(eta, first float64, moved func(d draws) float64) (train.Plan, error) {
 	star, err := train.NoiseFor(p.Target)
 	if err != nil {
 		return nil, err
 	}
-	for range p.blocks {
-		p.scales = append(p.scales, p.occurrence*passes*star)
+	for _, d := range p.blocks {
+		p.scales = append(p.scales, p.occurrence*moved(d)*star)
 	}
 	if err := p.choose(eta, first); err != nil {
 		return nil, err
 	}
-	if err := p.fill(func(int) float64 { return p.occurrence * passes }); err != nil {
+	if err := p.fill(func(k int) float64 { return p.occurrence * moved(p.blocks[k]) }); err != nil {
 		return nil, err
 	}
 	least := math.Inf(1)
@@ -100,15 +131,16 @@ func (p *phased) deterministic(eta, first, passes float64) (train.Plan, error) {
 		least = min(least, b.Multiplier())
 	}
 	event := accountant.Gaussian{NoiseMultiplier: min(least, accountant.MaxNoise), Neighbours: p.Neighbours}
-	p.rows = []train.PriceRow{p.row(0, train.Calibrated, "a record counts as in two pairs (2·2Gη a pass)", 4*passes, 4*passes*star, p.Target.Epsilon)}
+	once := moved(p.blocks[0])
+	p.rows = []train.PriceRow{p.row(0, train.Calibrated, "a record counts as in two pairs (2·2Gη)", 4*once, 4*once*star, p.Target.Epsilon)}
 	if p.occurrence < 4 {
-		p.rows = append(p.rows, p.row(0, train.Calibrated, "of two gradients that a record is in, each changes by G, or one by 2G (2Gη a pass)", p.occurrence*passes, p.scales[0], p.Target.Epsilon))
+		p.rows = append(p.rows, p.row(0, train.Calibrated, "of two gradients that a record is in, each changes by G, or one by 2G (2Gη)", p.occurrence*once, p.scales[0], p.Target.Epsilon))
 	}
 	p.rows[len(p.rows)-1].InUse = true
 	return p, p.price.Settle(event, accountant.MethodGaussian, p.Target, true)
 }
 
-// Plan prices the method for n records of dimension d. It takes up to seconds: Mixture is
+// Plan prices the method for n records of dimension d. It takes up to seconds: Averaged is
 // calibrated by privacy loss distributions.
 func (c Localized) Plan(n, d int) (train.Plan, error) {
 	p, err := newPhased(c.Setting, drawn, n, d)
@@ -123,7 +155,7 @@ func (c Localized) Plan(n, d int) (train.Plan, error) {
 	}
 	p.split(func(records int) int { return max(1, int(math.Ceil(float64(records)*c.Passes))) })
 	if c.Rule == "" {
-		c.Rule = Mixture
+		c.Rule = Averaged
 	}
 	switch c.Noise {
 	case "":
@@ -133,8 +165,8 @@ func (c Localized) Plan(n, d int) (train.Plan, error) {
 	default:
 		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated or printed (--noise)"}
 	}
-	if c.Rule == Mixture && p.noise == train.Printed {
-		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated with the rule mixture: the source prints none for it (--noise, --rule)"}
+	if p.law(c.Rule) != nil && p.noise == train.Printed {
+		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated with this rule, for which the source prints none (--noise, --rule)"}
 	}
 	event, err := p.scale(c.Rule)
 	if err != nil {
@@ -145,7 +177,7 @@ func (c Localized) Plan(n, d int) (train.Plan, error) {
 	}
 	gamma := c.Target.Delta / 2
 	err = p.fill(func(k int) float64 {
-		if c.Rule == Mixture { // the sensitivity that is exceeded with probability γ, for people
+		if p.law(c.Rule) != nil { // the sensitivity that is exceeded with probability γ, for people
 			return p.occurrence * mostOccurrences(p.blocks[k].steps+1, p.blocks[k].records, gamma)
 		}
 		q, _ := c.Rule.count(p.blocks[k], gamma)
@@ -171,13 +203,25 @@ func (p *phased) of(rule Rule) float64 {
 	return p.occurrence
 }
 
+// law returns the law of a rule that has one.
+func (p *phased) law(rule Rule) *law {
+	least := p.Target.Delta * 1e-5
+	var l law
+	switch rule {
+	case Averaged:
+		l = averaged(p.blocks, least)
+	case Mixture:
+		l = counted(p.blocks, least)
+	default:
+		return nil
+	}
+	return &l
+}
+
 // scale sets M_k by a rule, and returns the run's event.
 func (p *phased) scale(rule Rule) (accountant.Event, error) {
-	if rule == Mixture {
-		law := mixture(p.blocks, p.Target.Delta*1e-5)
-		s, event, err := calibrate(p.Target, mixtureNoise(p.Target, law), func(s float64) (accountant.Event, error) {
-			return mixtureEvent(p.Neighbours, law, s)
-		})
+	if l := p.law(rule); l != nil {
+		s, event, err := calibrate(p.Target, l.noise(p.Target), func(s float64) (accountant.Event, error) { return l.event(p.Neighbours, s) })
 		for range p.blocks {
 			p.scales = append(p.scales, p.occurrence*s)
 		}
@@ -246,20 +290,27 @@ func (p *phased) compare(used Rule) error {
 		row.InUse = used == rule && row.Noise == p.noise
 		p.rows = append(p.rows, row)
 	}
-	law := mixture(p.blocks, p.Target.Delta*1e-5)
-	s := mixtureNoise(p.Target, law) * (1 + 1e-3)
-	if used == Mixture {
-		s = p.scales[0] / p.occurrence
-	}
 	q, _ := Exact.count(first, gamma)
-	mixed := p.row(0, train.Calibrated, "mixture: each number of occurrences at its own price", p.occurrence*q, p.occurrence*s, p.Target.Epsilon)
-	mixed.InUse = used == Mixture
+	for _, rule := range []Rule{Mixture, Averaged} {
+		s := 0.0
+		if used == rule {
+			s = p.scales[0] / p.occurrence
+		} else {
+			s = p.law(rule).noise(p.Target) * (1 + 1e-3) // what calibrate would add
+		}
+		row := p.row(0, train.Calibrated, map[Rule]string{
+			Mixture:  "mixture: each number of occurrences at its own price",
+			Averaged: "averaged: each draw by the share of iterates that it moves",
+		}[rule], p.occurrence*q, p.occurrence*s, p.Target.Epsilon)
+		row.InUse = used == rule
+		p.rows = append(p.rows, row)
+	}
 	star, err := train.NoiseFor(p.Target)
 	if err != nil {
 		return err
 	}
 	once := p.row(0, train.Calibrated, "one pass in order (the method one-pass)", p.occurrence, p.occurrence*star, p.Target.Epsilon)
-	p.rows = append(p.rows, mixed, once)
+	p.rows = append(p.rows, once)
 	return nil
 }
 

@@ -80,10 +80,10 @@ func (e *phasedRun) walk(ctx context.Context, k int, b train.Block, steps int) e
 	}
 	e.coins.Restart(&e.rng, streamIndex, k)
 	next := func(t int) int {
-		if e.p.form == inOrder {
-			return b.From + t
+		if e.p.form == drawn {
+			return b.From + int(stream.Below(&e.rng, uint64(b.To-b.From)))
 		}
-		return b.From + int(stream.Below(&e.rng, uint64(b.To-b.From)))
+		return b.From + t%(b.To-b.From)
 	}
 	before := next(0)
 	for t := 1; t <= steps; t++ {

@@ -84,7 +84,7 @@ func TestSensitivityMultipliers(t *testing.T) {
 			t.Fatal(err)
 		}
 		near(t, "exact rule's noise", c.exact*star, c.halved, 1e-6)
-		near(t, "mixture's noise", 4*mixtureNoise(target, mixture([]draws{d}, c.delta*1e-5)), c.mixed, 1e-4)
+		near(t, "mixture's noise", 4*counted([]draws{d}, c.delta*1e-5).noise(target), c.mixed, 1e-4)
 	}
 	if _, err := Paper.count(draws{128, 128 * 100}, 1./512); err == nil {
 		t.Error("12Gη·ln(4/δ) is taken for runs that are too long")
@@ -166,13 +166,14 @@ func TestPrivateRefusals(t *testing.T) {
 		}
 	}
 	s := with(func(s *Setting) { s.Target.Epsilon = 8 })
-	for _, rule := range []Rule{Mixture, Exact, Chernoff, Paper} {
+	for _, rule := range []Rule{Averaged, Mixture, Exact, Chernoff, Paper} {
 		if p := plan(t, Localized{Setting: s, Rule: rule}, 256, 8); p.Price().Cost != s.Target {
 			t.Errorf("%s costs %v", rule, p.Price().Cost)
 		}
 	}
 	refused("an unknown rule", "--rule", Localized{Setting: setting(t), Rule: "guess"}, 64, 2)
-	refused("printed mixture", "--noise", Localized{Setting: setting(t), Noise: train.Printed}, 64, 2)
+	refused("printed mixture", "--noise", Localized{Setting: setting(t), Rule: Mixture, Noise: train.Printed}, 64, 2)
+	refused("printed, by default", "--noise", Localized{Setting: setting(t), Noise: train.Printed}, 64, 2)
 	refused("too many passes for the paper's", "--rule", Localized{Setting: setting(t), Rule: Paper, Passes: 100}, 64, 2)
 }
 
@@ -180,7 +181,7 @@ func TestPrivateRefusals(t *testing.T) {
 func TestCompareOrdersRules(t *testing.T) {
 	p := plan(t, Localized{Setting: setting(t)}, 256, 8)
 	rows, err := p.Compare()
-	if err != nil || len(rows) != 6 {
+	if err != nil || len(rows) != 7 {
 		t.Fatalf("%d rows (%v)", len(rows), err)
 	}
 	used := 0
@@ -196,7 +197,7 @@ func TestCompareOrdersRules(t *testing.T) {
 	if used != 1 {
 		t.Errorf("%d rows are in use", used)
 	}
-	// printed > paper > chernoff (with c = 2) > exact > mixture > one pass
+	// printed > paper > chernoff (with c = 2) > exact > mixture > averaged > one pass
 	for i := 1; i < len(rows); i++ {
 		if rows[i].Deviation >= rows[i-1].Deviation {
 			t.Errorf("%q has noise %g, %q %g", rows[i].Reading, rows[i].Deviation, rows[i-1].Reading, rows[i-1].Deviation)
@@ -225,7 +226,7 @@ func TestPhasesKeepApart(t *testing.T) {
 	r := gaussians(t, rng, 37, 3, 1, .5, .3)
 	for _, m := range []Method{OnePass{Setting: setting(t)}, Localized{Setting: setting(t), Rule: Exact}, FullBatch{Setting: setting(t)}} {
 		p := phasedPlan(t, m, 37, 3)
-		c := &counted{samples: r}
+		c := &reader{samples: r}
 		run := newPhasedRun(p, c, stream.Seeded(1))
 		for k, b := range p.price.Blocks {
 			c.low, c.high = r.Len(), -1
@@ -245,13 +246,13 @@ func TestPhasesKeepApart(t *testing.T) {
 	}
 }
 
-// counted notes which records are read.
-type counted struct {
+// reader notes which records are read.
+type reader struct {
 	samples
 	low, high int
 }
 
-func (c *counted) Row(i int) []float64 {
+func (c *reader) Row(i int) []float64 {
 	c.low, c.high = min(c.low, i), max(c.high, i)
 	return c.samples.Row(i)
 }
