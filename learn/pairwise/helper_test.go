@@ -130,3 +130,6 @@ func meanStd(v []float64) (mean, std float64) {
 	}
 	return mean, math.Sqrt(std / float64(len(v)-1))
 }
+
+// samplesOf are records with their samples.
+type samplesOf struct{ *data.Records }
