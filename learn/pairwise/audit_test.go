@@ -46,12 +46,13 @@ func eventAllowed(t *testing.T, event accountant.Event) allowed {
 		t.Fatal(err)
 	}
 	var costs []accountant.Cost
-	for _, eps := range []float64{0, .25, .5, 1, 1.5, 2, 3, 4} {
-		delta, err := a.Delta(eps)
-		if err != nil {
+	for _, eps := range []float64{0, .5, 1, 2, 3} {
+		at, err := a.AtEpsilon(eps, accountant.MethodPLD)
+		best, ok := at.Best()
+		if err != nil || !ok {
 			t.Fatal(err)
 		}
-		costs = append(costs, accountant.Cost{Epsilon: eps, Delta: delta})
+		costs = append(costs, best.Cost)
 	}
 	return func(q float64) float64 {
 		least := 1.0

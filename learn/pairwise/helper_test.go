@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/model"
@@ -133,3 +134,5 @@ func meanStd(v []float64) (mean, std float64) {
 
 // samplesOf are records with their samples.
 type samplesOf struct{ *data.Records }
+
+func seededCoins(seed uint64) train.Coins { return stream.Seeded(seed) }

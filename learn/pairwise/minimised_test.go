@@ -63,8 +63,8 @@ func TestMinimisedSchedule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, holds := range []bool{false, true, true, true} {
-		if rows[i].Holds != holds || rows[i].InUse != (i == 3) {
+	for i, fits := range []bool{false, true, true, true} {
+		if rows[i].Epsilon <= 1 != fits || !rows[i].Holds || rows[i].InUse != (i == 3) {
 			t.Errorf("%+v", rows[i])
 		}
 	}

@@ -36,30 +36,18 @@ type Cyclic struct {
 	Passes   int     // k; 0 is 8
 }
 
-// Localized is private localised gradient descent on random records, with replacement
-// (Algorithm 3): as OnePass, but phase k makes T_k = ⌈n_k·Passes⌉ steps on uniform draws, each
-// paired with the draw before. A record that is drawn N times moves an average by at most cGη_kN.
-type Localized struct {
-	Setting
-	// StepSize is η; 0 is (D/G)·min{1/(√n·Passes), 1/(M·√d), 8G/(LD)} for noise M·Gη: the
-	// source's, with its first term corrected. It needs a ball.
-	StepSize float64
-	Passes   float64     // T_k/n_k; 0 is ln(4/δ)
-	Rule     Rule        // "" is Averaged
-	Noise    train.Noise // "" is Calibrated; Printed is σ = Δ√(2·ln(2.5/δ))/ε
-}
-
 // phased is a priced plan of either method, or of FullBatch.
 type phased struct {
 	task
 	form   phaseForm
 	noise  train.Noise
+	rule   Rule // of Localized
 	eta    float64
 	blocks []draws
 	// scales are M_k: σ_k = M_k·Gη_k. readings are how M_k comes about, for Compare.
 	scales []float64
 	price  train.Price
-	rows   []train.PriceRow
+	rows   []train.PriceRow // of methods whose sensitivity is certain
 }
 
 // phaseForm is how a phase goes through its records.
@@ -82,7 +70,7 @@ const maxPasses = 1e6
 
 // Plan prices the method for n records of dimension d.
 func (c OnePass) Plan(n, d int) (train.Plan, error) {
-	p, err := newPhased(c.Setting, inOrder, n, d)
+	p, err := newPhased(c.Setting, inOrder, c.StepSize, n, d)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +80,7 @@ func (c OnePass) Plan(n, d int) (train.Plan, error) {
 
 // Plan prices the method for n records of dimension d.
 func (c Cyclic) Plan(n, d int) (train.Plan, error) {
-	p, err := newPhased(c.Setting, cyclic, n, d)
+	p, err := newPhased(c.Setting, cyclic, c.StepSize, n, d)
 	if err != nil {
 		return nil, err
 	}
@@ -140,187 +128,7 @@ func (p *phased) deterministic(eta, first float64, moved func(d draws) float64) 
 	return p, p.price.Settle(event, accountant.MethodGaussian, p.Target, true)
 }
 
-// Plan prices the method for n records of dimension d. It takes up to seconds: Averaged is
-// calibrated by privacy loss distributions.
-func (c Localized) Plan(n, d int) (train.Plan, error) {
-	p, err := newPhased(c.Setting, drawn, n, d)
-	if err != nil {
-		return nil, err
-	}
-	if c.Passes == 0 {
-		c.Passes = math.Log(4 / c.Target.Delta)
-	}
-	if !(c.Passes > 0 && c.Passes <= maxPasses) {
-		return nil, &check.Error{Name: "passes", Value: c.Passes, Rule: fmt.Sprintf("in (0, %g], or 0 for ln(4/delta) (--passes)", float64(maxPasses))}
-	}
-	p.split(func(records int) int { return max(1, int(math.Ceil(float64(records)*c.Passes))) })
-	if c.Rule == "" {
-		c.Rule = Averaged
-	}
-	switch c.Noise {
-	case "":
-		p.noise = train.Calibrated
-	case train.Calibrated, train.Printed:
-		p.noise = c.Noise
-	default:
-		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated or printed (--noise)"}
-	}
-	if p.law(c.Rule) != nil && p.noise == train.Printed {
-		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated with this rule, for which the source prints none (--noise, --rule)"}
-	}
-	event, err := p.scale(c.Rule)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.choose(c.StepSize, 1/(math.Sqrt(float64(n))*c.Passes)); err != nil {
-		return nil, err
-	}
-	gamma := c.Target.Delta / 2
-	err = p.fill(func(k int) float64 {
-		if p.law(c.Rule) != nil { // the sensitivity that is exceeded with probability γ, for people
-			return p.occurrence * mostOccurrences(p.blocks[k].steps+1, p.blocks[k].records, gamma)
-		}
-		q, _ := c.Rule.count(p.blocks[k], gamma)
-		return p.of(c.Rule) * q
-	})
-	if err != nil {
-		return nil, err
-	}
-	if err := p.price.Settle(event, accountant.MethodPLD, c.Target, p.noise == train.Calibrated); err != nil {
-		if p.noise == train.Printed {
-			return nil, fmt.Errorf("%w; the printed formula ends near epsilon = 4, calibrated noise goes on (--noise calibrated)", err)
-		}
-		return nil, err
-	}
-	return p, p.compare(c.Rule)
-}
-
-// of returns c, for Paper as the text has it.
-func (p *phased) of(rule Rule) float64 {
-	if rule == Paper {
-		return 4
-	}
-	return p.occurrence
-}
-
-// law returns the law of a rule that has one.
-func (p *phased) law(rule Rule) *law {
-	least := p.Target.Delta * 1e-5
-	var l law
-	switch rule {
-	case Averaged:
-		l = averaged(p.blocks, least)
-	case Mixture:
-		l = counted(p.blocks, least)
-	default:
-		return nil
-	}
-	return &l
-}
-
-// scale sets M_k by a rule, and returns the run's event.
-func (p *phased) scale(rule Rule) (accountant.Event, error) {
-	if l := p.law(rule); l != nil {
-		s, event, err := calibrate(p.Target, l.noise(p.Target), func(s float64) (accountant.Event, error) { return l.event(p.Neighbours, s) })
-		for range p.blocks {
-			p.scales = append(p.scales, p.occurrence*s)
-		}
-		return event, err
-	}
-	gamma, multiplier := p.Target.Delta/2, classicalNoise(p.Target)
-	event, err := failing(p.Neighbours, gamma, min(multiplier*(1-train.Slack), accountant.MaxNoise))
-	if p.noise == train.Calibrated {
-		guess, err := train.NoiseFor(halved(p.Target))
-		if err != nil {
-			return nil, err
-		}
-		multiplier, event, err = calibrate(p.Target, guess, func(m float64) (accountant.Event, error) { return failing(p.Neighbours, gamma, m) })
-		if err != nil {
-			return nil, err
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	for _, b := range p.blocks {
-		q, err := rule.count(b, gamma)
-		if err != nil {
-			return nil, err
-		}
-		p.scales = append(p.scales, p.of(rule)*q*multiplier)
-	}
-	return event, nil
-}
-
-// compare fills in the rows: the ways to the sensitivity in the first phase, which costs most.
-func (p *phased) compare(used Rule) error {
-	first, gamma := p.blocks[0], p.Target.Delta/2
-	exact, err := train.NoiseFor(halved(p.Target))
-	if err != nil {
-		return err
-	}
-	at, err := accountant.GaussianDelta(min(classicalNoise(p.Target), accountant.MaxNoise), p.Target.Epsilon)
-	if err != nil {
-		return err
-	}
-	for _, rule := range []Rule{Paper, Chernoff, Exact} {
-		q, err := rule.count(first, gamma)
-		if err != nil {
-			continue // for other numbers of steps
-		}
-		delta := p.of(rule) * q
-		if rule == Paper {
-			printed := p.row(0, train.Printed, "paper: 12Gη·ln(4/δ), the classical noise", delta, delta*classicalNoise(p.Target), math.Inf(1))
-			if printed.Holds = at <= gamma; printed.Holds {
-				if printed.Epsilon, err = accountant.GaussianEpsilon(classicalNoise(p.Target), gamma); err != nil {
-					return err
-				}
-			}
-			printed.InUse = used == rule && p.noise == train.Printed
-			p.rows = append(p.rows, printed)
-		}
-		row := p.row(0, train.Calibrated, map[Rule]string{
-			Paper:    "paper: 12Gη·ln(4/δ)",
-			Chernoff: "chernoff: occurrences by Chernoff's bound",
-			Exact:    "exact: the binomial quantile of the occurrences",
-		}[rule], delta, delta*exact, p.Target.Epsilon)
-		if used == rule && p.noise == train.Printed && rule != Paper {
-			row.Noise, row.Deviation, row.Epsilon = train.Printed, p.price.Blocks[0].Deviation, p.price.Cost.Epsilon
-		}
-		row.InUse = used == rule && row.Noise == p.noise
-		p.rows = append(p.rows, row)
-	}
-	q, _ := Exact.count(first, gamma)
-	for _, rule := range []Rule{Mixture, Averaged} {
-		s := 0.0
-		if used == rule {
-			s = p.scales[0] / p.occurrence
-		} else {
-			s = p.law(rule).noise(p.Target) * (1 + 1e-3) // what calibrate would add
-		}
-		row := p.row(0, train.Calibrated, map[Rule]string{
-			Mixture:  "mixture: each number of occurrences at its own price",
-			Averaged: "averaged: each draw by the share of iterates that it moves",
-		}[rule], p.occurrence*q, p.occurrence*s, p.Target.Epsilon)
-		row.InUse = used == rule
-		p.rows = append(p.rows, row)
-	}
-	star, err := train.NoiseFor(p.Target)
-	if err != nil {
-		return err
-	}
-	once := p.row(0, train.Calibrated, "one pass in order (the method one-pass)", p.occurrence, p.occurrence*star, p.Target.Epsilon)
-	p.rows = append(p.rows, once)
-	return nil
-}
-
-// row is a way to the noise of phase k.
-func (p *phased) row(k int, noise train.Noise, reading string, sensitivity, scale, epsilon float64) train.PriceRow {
-	unit := p.norm * p.price.Blocks[k].StepSize
-	return train.PriceRow{Noise: noise, Reading: reading, Sensitivity: sensitivity * unit, Deviation: scale * unit, Epsilon: epsilon, Holds: true}
-}
-
-func newPhased(s Setting, form phaseForm, n, d int) (*phased, error) {
+func newPhased(s Setting, form phaseForm, eta float64, n, d int) (*phased, error) {
 	t, err := s.private(n, d, true)
 	if err != nil {
 		return nil, err
@@ -332,6 +140,9 @@ func newPhased(s Setting, form phaseForm, n, d int) (*phased, error) {
 		return nil, &check.Error{Name: "number of records", Value: n, Rule: "at least 4: the phases have n/2, n/4, … records, 2 or more"}
 	}
 	p := &phased{task: t, form: form, noise: train.Calibrated}
+	if err := p.ready(eta); err != nil {
+		return nil, err
+	}
 	p.price = train.Price{Method: string(form), Records: n, Dim: d, Relation: t.Neighbours}
 	return p, nil
 }
@@ -346,12 +157,20 @@ func (p *phased) split(steps func(records int) int) {
 // diameter returns D, 0 where W is all of Rᵈ.
 func (t *task) diameter() float64 { return 2 * t.Ball }
 
+// ready refuses an η that choose would refuse, before noise is calibrated for it.
+func (p *phased) ready(eta float64) error {
+	if eta != 0 {
+		return p.steps(eta / 4)
+	}
+	if p.Ball == 0 {
+		return &check.Error{Name: "step size", Value: 0, Rule: "stated where there is no ball: the default needs its diameter (--step-size, --ball)"}
+	}
+	return nil
+}
+
 // choose sets η, or the default for 0, whose part for the rate is (D/G)·first.
 func (p *phased) choose(eta, first float64) error {
 	if eta == 0 {
-		if p.Ball == 0 {
-			return &check.Error{Name: "step size", Value: 0, Rule: "stated where there is no ball: the default needs its diameter (--step-size, --ball)"}
-		}
 		eta = defaultStep(p.diameter(), p.norm, p.smooth, first, p.scales[0], p.d)
 	}
 	p.eta = eta
@@ -388,11 +207,6 @@ func (p *phased) fill(sensitivity func(k int) float64) error {
 
 // Price returns what the model costs.
 func (p *phased) Price() train.Price { return p.price.Clone() }
-
-// Compare prices the ways to the sensitivity, each with the noise that it needs.
-func (p *phased) Compare() ([]train.PriceRow, error) {
-	return append([]train.PriceRow(nil), p.rows...), nil
-}
 
 // Train returns the method on these records.
 func (p *phased) Train(r *data.Records) (train.Algorithm, error) {
