@@ -140,3 +140,19 @@ func TestSmoothedPair(t *testing.T) {
 		t.Error("the square falls")
 	}
 }
+
+// Whatever is taken has a name that is taken for the same.
+func FuzzParsePair(f *testing.F) {
+	for _, name := range append(PairNames(), "hinge:ordered", "hinge:symmetric", "x:y", ":") {
+		f.Add(name)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		p, err := ParsePair(name)
+		if err != nil {
+			return
+		}
+		if again, err := ParsePair(p.Name()); err != nil || again != p {
+			t.Errorf("%q is named %q, which is %v (%v)", name, p.Name(), again, err)
+		}
+	})
+}

@@ -121,3 +121,42 @@ func TestMinimisedSolver(t *testing.T) {
 		}
 	}
 }
+
+// The sums over sorted scores are those over all pairs, also with ties and with scores far out.
+func TestRamp(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, beta := range []float64{.3, 1, 20, 1e6} {
+		hinge, err := pair(t, "hinge").Smoothed(beta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := setting(t)
+		s.Loss = hinge
+		task, err := s.private(50, 2, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := gaussians(t, rng, 50, 2, .5, .4, 3)
+		fast, slow := newPairSum(&task, r, 0, 50), newPairSum(&task, r, 0, 50)
+		if fast.ramp == nil {
+			t.Fatal("no ramp")
+		}
+		slow.ramp = nil
+		g, want := make([]float64, 2), make([]float64, 2)
+		for trial := range 40 {
+			w := []float64{3 * rng.NormFloat64(), float64(trial % 3)}
+			if trial%5 == 0 {
+				w = []float64{0, 0} // all scores tied
+			}
+			if err := fast.gradient(t.Context(), g, w); err != nil {
+				t.Fatal(err)
+			}
+			if err := slow.gradient(t.Context(), want, w); err != nil {
+				t.Fatal(err)
+			}
+			if floats.Distance(g, want, 2) > 1e-13 {
+				t.Errorf("beta = %g: %v, over all pairs %v", beta, g, want)
+			}
+		}
+	}
+}
