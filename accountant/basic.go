@@ -18,6 +18,12 @@ type Cost struct {
 // String returns the pair with all its digits.
 func (c Cost) String() string { return fmt.Sprintf("(%g, %g)", c.Epsilon, c.Delta) }
 
+// Short returns the pair for people, each number rounded up to six digits: what holds for the
+// pair holds for it too.
+func (c Cost) Short() string {
+	return fmt.Sprintf("(%s, %s)", num.Outward(c.Epsilon, 6, true), num.Outward(c.Delta, 6, true))
+}
+
 // Basic returns the cost of k mechanisms that are each (ε, δ)-DP, chosen
 // adaptively, each with randomness of its own:
 //

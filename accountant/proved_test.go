@@ -370,6 +370,7 @@ func TestWhichMethodTakesWhichEvent(t *testing.T) {
 		{ApproxDP{Cost{1, 0}, AddOrRemoveOne}, "bgozrp"},
 		{ApproxDP{Cost{1, 1e-9}, AddOrRemoveOne}, "bgop"},
 		{RandomizedResponse{1, AddOrRemoveOne}, "bgozrp"},
+		{BoundedRange{1, AddOrRemoveOne}, "bgozrp"},
 		{Laplace{1, AddOrRemoveOne}, "bgozrp"},
 		{Gaussian{2, AddOrRemoveOne}, "nzrp"},
 		{DiscreteGaussian{2, 1, AddOrRemoveOne}, "zrp"},

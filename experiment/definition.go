@@ -92,18 +92,39 @@ func (c *Catalog) Parse(data []byte) (Definition, error) {
 	return d, nil
 }
 
-// decode reads the layers of parameters, each over the one before.
+// decode reads the layers of parameters, each over the one before: a field of a later layer
+// replaces the earlier one's, lists as a whole.
 func (k Kind) decode(layers ...json.RawMessage) (Parameters, error) {
 	p := k.New()
+	var all json.RawMessage
 	for _, l := range layers {
 		if bytes.Equal(bytes.TrimSpace(l), []byte("null")) {
 			return nil, errors.New("null, but it must be an object")
 		}
-		if err := decodeStrict(l, p); err != nil {
-			return nil, err
-		}
+		all = overlay(all, l)
+	}
+	if err := decodeStrict(all, p); err != nil {
+		return nil, err
 	}
 	return p, p.Validate()
+}
+
+// overlay returns an object with the fields of both, the later one's where both have them. What
+// is no object replaces all. (encoding/json, decoding over a list, would leave fields of its old
+// elements in the new ones.)
+func overlay(before, after json.RawMessage) json.RawMessage {
+	var a, b map[string]json.RawMessage
+	if json.Unmarshal(before, &a) != nil || json.Unmarshal(after, &b) != nil || a == nil || b == nil {
+		return after
+	}
+	for name, v := range b {
+		a[name] = overlay(a[name], v)
+	}
+	merged, err := json.Marshal(a)
+	if err != nil {
+		return after // cannot happen: its parts were valid
+	}
+	return merged
 }
 
 // decodeStrict decodes one JSON value into v. Unknown fields and anything after the value

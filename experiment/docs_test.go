@@ -77,7 +77,7 @@ func (m *markdown) header(cells ...string) {
 	m.row(slices.Repeat([]string{"---"}, len(cells))...)
 }
 
-// goldenTables are the tables of docs/reproduction.md, by the names of their blocks.
+// goldenTables are the tables of docs/reproduction.md and docs/mean.md, by the names of their blocks.
 var goldenTables = map[string]func(t *testing.T, m *markdown){
 	"figure-3.2": func(t *testing.T, m *markdown) {
 		rows := goldenRows(t, "figure-3.2", "errors")
@@ -359,39 +359,41 @@ const reproduction = "../docs/reproduction.md"
 
 var block = regexp.MustCompile(`(?s)(<!-- golden: ([a-z0-9.-]+) -->\n).*?(<!-- end -->)`)
 
-// The tables of docs/reproduction.md are those of the golden figures; -update writes them.
+// The tables of docs/reproduction.md and docs/mean.md are those of the golden figures; -update writes them.
 func TestReproductionShowsTheGoldenFigures(t *testing.T) {
-	page, err := os.ReadFile(reproduction)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var seen []string
-	want := block.ReplaceAllStringFunc(string(page), func(old string) string {
-		parts := block.FindStringSubmatch(old)
-		build, ok := goldenTables[parts[2]]
-		if !ok {
-			t.Errorf("%s: no golden table is called %s", reproduction, parts[2])
-			return old
+	for _, file := range []string{reproduction, "../docs/mean.md"} {
+		page, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
 		}
-		seen = append(seen, parts[2])
-		var m markdown
-		build(t, &m)
-		if got := parts[1] + m.String() + parts[3]; got != old {
-			if !*update {
-				t.Errorf("%s: table %s is not that of the golden figures: go test ./experiment -run TestReproduction -update", reproduction, parts[2])
+		want := block.ReplaceAllStringFunc(string(page), func(old string) string {
+			parts := block.FindStringSubmatch(old)
+			build, ok := goldenTables[parts[2]]
+			if !ok {
+				t.Errorf("%s: no golden table is called %s", file, parts[2])
+				return old
 			}
-			return got
+			seen = append(seen, parts[2])
+			var m markdown
+			build(t, &m)
+			if got := parts[1] + m.String() + parts[3]; got != old {
+				if !*update {
+					t.Errorf("%s: table %s is not that of the golden figures: go test ./experiment -run TestReproduction -update", file, parts[2])
+				}
+				return got
+			}
+			return old
+		})
+		if *update && want != string(page) {
+			if err := os.WriteFile(file, []byte(want), 0o666); err != nil {
+				t.Fatal(err)
+			}
 		}
-		return old
-	})
+	}
 	for name := range goldenTables {
 		if !slices.Contains(seen, name) {
-			t.Errorf("%s does not show the table %s", reproduction, name)
-		}
-	}
-	if *update && want != string(page) {
-		if err := os.WriteFile(reproduction, []byte(want), 0o666); err != nil {
-			t.Fatal(err)
+			t.Errorf("no page shows the table %s", name)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/experiment/convex"
 	"github.com/darrm/darrm/experiment/majority"
 	"github.com/darrm/darrm/experiment/pipeline"
 	"github.com/darrm/darrm/experiment/shuffled"
@@ -16,7 +17,7 @@ import (
 var catalog = catalogWith(solve.Optimal)
 
 func catalogWith(s majority.Solver) *experiment.Catalog {
-	return experiment.New(majority.Field(s), shuffled.Field(), pipeline.Field(s), sketch.Field())
+	return experiment.New(majority.Field(s), shuffled.Field(), pipeline.Field(s), sketch.Field(), convex.Field())
 }
 
 // source returns the definition file of a built-in experiment.

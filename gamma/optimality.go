@@ -3,6 +3,7 @@ package gamma
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/internal/check"
@@ -16,10 +17,12 @@ const (
 	Monotone Shape = "monotone" // γ that do not increase towards the middle
 )
 
+// Shapes returns all shapes.
+func Shapes() []Shape { return []Shape{Free, Monotone} }
+
 // ParseShape returns the shape of that name.
 func ParseShape(name string) (Shape, error) {
-	switch s := Shape(name); s {
-	case Free, Monotone:
+	if s := Shape(name); slices.Contains(Shapes(), s) {
 		return s, nil
 	}
 	return "", &check.Error{Name: "shape", Value: fmt.Sprintf("%q", name), Rule: `"free" or "monotone"`}

@@ -171,8 +171,7 @@ func (t *Table) fileProblem() fileProblem {
 }
 
 func (t *Table) figures() fileFigures {
-	c := t.certificate
-	return fileFigures{Value: t.Value, UpperBound: t.UpperBound, Gap: t.Gap, Certificate: fileCertificate{Pairs: c.Pairs, Rows: c.Rows, Spent: c.Spent}}
+	return fileFigures{Value: t.Value, UpperBound: t.UpperBound, Gap: t.Gap, Certificate: fileCertificate(t.certificate)}
 }
 
 // Encode writes the JSON form with a final newline.

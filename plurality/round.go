@@ -20,10 +20,12 @@ const roundRounds = 8
 // which a row is broken, p is mixed with the uniform distribution by
 //
 //	δ = 0:  λ = C(η + (1+E⁻)/D)/(E⁻-1)
-//	δ > 0:  λ = max{η/(δ+η), C(1+E⁺)/(D(E⁻-1))},   η the excess over δ
+//	δ > 0:  λ = min{η/(δ+η), Cη/(E⁻-1)} + C(1+E⁻)/(D(E⁻-1)),   η the excess over δ
 //
-// (C one larger with abstaining; λ = 1 where this is more) and rounded to masses by largest remainders: uniform has
-// the slack (E⁻-1)/C in every row, and rounding moves p by less than 1/D. Then every row is
+// (C one larger with abstaining; λ = 1 where this is more) and rounded to masses by largest
+// remainders: uniform has the slack (E⁻-1)/C in every row, and rounding moves p by less than
+// 1/D. Where δ > 0 the slack lowers every term p - E⁻p' by (E⁻-1)λ/C, hence what is spent by
+// at least that or to 0, and 1-λ scales it. Then every row is
 // checked in integers. The error is a *check.Error where p has other than finite values or
 // ε is so small that uniform masses need not be private once rounded, or one of Certify. Cost: two passes over all pairs.
 func Round(ctx context.Context, s *System, p []float64) (*Certified, error) {
@@ -31,7 +33,7 @@ func Round(ctx context.Context, s *System, p []float64) (*Certified, error) {
 	if err != nil {
 		return nil, err
 	}
-	eta, err := s.Excess(ctx, q)
+	eta, err := s.excess(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -56,11 +58,11 @@ func Round(ctx context.Context, s *System, p []float64) (*Certified, error) {
 func (s *System) mixing(eta, margin float64) float64 {
 	e, outputs := s.below, float64(s.problem.outputs())
 	rounding := margin * outputs * (1 + e) / float64(One) / (e - 1)
-	lambda := outputs*eta/(e-1) + rounding
+	lambda := outputs * eta / (e - 1)
 	if s.problem.Delta > 0 {
-		lambda = max(eta/(s.problem.Delta+eta), rounding)
+		lambda = min(lambda, eta/(s.problem.Delta+eta))
 	}
-	return lambda * (1 + 0x1p-40)
+	return (lambda + rounding) * (1 + 0x1p-40)
 }
 
 // normalise clips p at 0 and makes each histogram sum to 1.
@@ -86,10 +88,10 @@ func (s *System) normalise(p []float64) ([]float64, error) {
 	return q, nil
 }
 
-// Excess returns η, the most by which p breaks a row of the problem with E⁻, in float64:
+// excess returns η, the most by which p breaks a row of the problem with E⁻, in float64:
 // max (p_i - E⁻p_j)₊ where δ = 0, otherwise max (Σ n(p_i - E⁻p_j)₊ - δ)₊. The error is
 // ctx.Err().
-func (s *System) Excess(ctx context.Context, p []float64) (float64, error) {
+func (s *System) excess(ctx context.Context, p []float64) (float64, error) {
 	eta := 0.0
 	for h := range s.Histograms() {
 		if h%64 == 0 && ctx.Err() != nil {

@@ -30,7 +30,7 @@ type ModelEvent struct {
 	Method    string `json:"method"`
 	Task      string `json:"task"`
 	Epochs    int    `json:"epochs"` // rounds, where the method has no epochs
-	Mode      string `json:"mode"` // of the accounting
+	Mode      string `json:"mode"`   // of the accounting
 }
 
 const (

@@ -37,7 +37,7 @@ type Labels struct {
 	// that was paid for is finished. It is removed when the labels are out. "" keeps none. It
 	// needs a ledger, and a mechanism with a noise function.
 	Checkpoint string
-	// Force replaces a file at Output where no ledger is charged.
+	// Force replaces a file at Output where no ledger is charged, by a simulation too.
 	Force bool
 	// Seed, unless nil, simulates: the labels are marked, they are not private.
 	Seed *uint64
@@ -46,10 +46,16 @@ type Labels struct {
 	// Source and Records are for the summary.
 	Source  Source
 	Records int
-	// Progress, unless nil, is told of the passages through the votes, "counting" and
-	// "answering", and returns what is told how far each has come, and what ends it.
+	// Progress, unless nil, is told of the passages through the votes, [Counting] and
+	// [Answering], and returns what is told how far each has come, and what ends it.
 	Progress func(passage string) (at func(votes.Progress), end func())
 }
+
+// The passages through the votes.
+const (
+	Counting  = "counting"  // how many there are, for what they cost
+	Answering = "answering" // after they are paid for
+)
 
 // Quote is what a release would cost.
 type Quote struct {
@@ -133,8 +139,8 @@ func (r *labelRun) plan(ctx context.Context, dry bool) (err error) {
 	if err = r.check(); err != nil {
 		return err
 	}
-	if r.Charge.Ledger == "" && r.Seed == nil && !dry {
-		if err = CheckOverwrite(r.Output.Path, r.Force); err != nil {
+	if r.Charge.Ledger == "" && !dry {
+		if err = checkOverwrite(r.Output.Path, r.Force, r.Seed != nil); err != nil {
 			return err
 		}
 	}
@@ -222,7 +228,7 @@ func (r *labelRun) count(ctx context.Context) (err error) {
 	defer v.Close()
 	r.counted = newReading(hash, r.coins)
 	digest := func(_ context.Context, b *votes.Batch) (*ledger.VoteHash, error) { return r.counted.digest(b), nil }
-	return process(ctx, r, v, "counting", digest, r.counted.add)
+	return process(ctx, r, v, Counting, digest, r.counted.add)
 }
 
 // process passes the votes through work and sink, and tells how far it has come.
@@ -302,7 +308,7 @@ func (r *labelRun) answer(ctx context.Context, paid *ledger.Receipt, file *label
 		d.answers, err = reading.answer(ctx, r.planned.Mechanism, coins, b)
 		return d, err
 	}
-	err := process(ctx, r, r.votes, "answering", work, func(b *votes.Batch, d drawn) error {
+	err := process(ctx, r, r.votes, Answering, work, func(b *votes.Batch, d drawn) error {
 		if err := reading.add(b, d.digest); err != nil {
 			return err
 		}

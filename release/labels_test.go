@@ -58,7 +58,7 @@ func namesIn(t *testing.T, dir string) (names []string) {
 func isUsage(err error) bool { var u UsageError; return errors.As(err, &u) }
 
 // Without a ledger the labels are written, and not replaced by a second draw that nobody
-// accounts for unless it is forced; a simulation is no draw, and is marked.
+// accounts for unless it is forced; nor by a simulation, which is marked.
 func TestLabelsWithoutALedger(t *testing.T) {
 	l, dir, _ := newLabels(t, 1)
 	s, err := l.Run(t.Context())
@@ -76,7 +76,12 @@ func TestLabelsWithoutALedger(t *testing.T) {
 	if _, err := l.Run(t.Context()); err != nil {
 		t.Errorf("forced: %v", err)
 	}
+	released := contentOf(t, l.Output.Path)
 	l.Force, l.Seed = false, new(uint64(7))
+	if s, err := l.Run(t.Context()); s != nil || !isUsage(err) || !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), "--force") || contentOf(t, l.Output.Path) != released {
+		t.Errorf("a simulation over a release: %+v, %v", s, err)
+	}
+	l.Force = true
 	if _, err := l.Run(t.Context()); err != nil || !strings.HasPrefix(contentOf(t, l.Output.Path), "query,simulated_label\n") {
 		t.Errorf("simulated: %v, %q", err, contentOf(t, l.Output.Path))
 	}

@@ -29,7 +29,7 @@ type Model struct {
 	Checkpoint string
 	// StateSize is the most bytes that a state has.
 	StateSize int64
-	// Force replaces a file at Output where no ledger is charged.
+	// Force replaces a file at Output where no ledger is charged, by a simulation too.
 	Force bool
 	// Simulated says that the model is drawn from a seed. It releases nothing and goes without
 	// a ledger.
@@ -75,8 +75,8 @@ func (m Model) Run(ctx context.Context) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	if !m.Simulated && m.Ledger == "" && !t.secret.isResumed() {
-		if err := CheckOverwrite(m.Output.Path, m.Force); err != nil {
+	if m.Ledger == "" && !t.secret.isResumed() {
+		if err := checkOverwrite(m.Output.Path, m.Force, m.Simulated); err != nil {
 			return Outcome{}, err
 		}
 	}

@@ -178,8 +178,8 @@ func TestModelIsRefused(t *testing.T) {
 	}
 }
 
-// Without a ledger a model replaces no other, unless it is forced, goes on from a state, or is
-// simulated.
+// Without a ledger a model replaces no other, simulated or not, unless it is forced or goes on
+// from a state.
 func TestModelOverwrites(t *testing.T) {
 	const old = "old"
 	for _, tt := range []struct {
@@ -189,7 +189,8 @@ func TestModelOverwrites(t *testing.T) {
 	}{
 		{"a new one", func(*Model) {}, old},
 		{"forced", func(m *Model) { m.Force = true }, "model 0"},
-		{"simulated", func(m *Model) { m.Simulated = true }, "model 0"},
+		{"simulated", func(m *Model) { m.Simulated = true }, old},
+		{"simulated and forced", func(m *Model) { m.Simulated, m.Force = true, true }, "model 0"},
 		{"a state", func(m *Model) {
 			if err := os.WriteFile(m.Checkpoint, []byte("key 5 step 1"), 0o600); err != nil {
 				t.Fatal(err)

@@ -2,6 +2,7 @@ package release
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 // FileOutput publishes to a file of this machine. Its errors of writing are [OutputError]s.
 type FileOutput struct {
 	Path   string    // "" or "-" for Stdout
+	Flag   string    // that names the file, for errors; defaults to "out"
 	Stdout io.Writer // defaults to os.Stdout
 }
 
@@ -36,12 +38,27 @@ func (o FileOutput) CheckPlace() error {
 		return err
 	}
 	if info, err := os.Stat(o.Path); err == nil && info.IsDir() {
-		return OutputError{fmt.Errorf("%s is a directory, not a file", o.Path)}
+		return o.errorf("it is a directory, not a file")
 	}
-	if _, err := os.Stat(filepath.Dir(o.Path)); err != nil {
-		return OutputError{err}
+	dir := filepath.Dir(o.Path)
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return o.errorf("there is no folder %q%w", dir, missing{})
+	case err != nil:
+		var system *fs.PathError
+		if errors.As(err, &system) {
+			err = system.Err
+		}
+		return o.errorf("the folder %q cannot be used: %w", dir, err)
+	case !info.IsDir():
+		return o.errorf("%q is a file, not a folder", dir)
 	}
 	return nil
+}
+
+func (o FileOutput) errorf(format string, args ...any) error {
+	return OutputError{fmt.Errorf("--%s = %q, but "+format, append([]any{cmp.Or(o.Flag, "out"), o.Path}, args...)...)}
 }
 
 // Check makes the file that would take the name and removes it, with something in it where
@@ -51,8 +68,8 @@ func (o FileOutput) Check(charged bool) error {
 	if o.toStdout() {
 		return nil
 	}
-	if info, err := os.Stat(o.Path); err == nil && info.IsDir() {
-		return OutputError{fmt.Errorf("%s is a directory, not a file", o.Path)}
+	if err := o.CheckPlace(); err != nil {
+		return err
 	}
 	if beside(o.Path) == "" {
 		return nil
@@ -117,3 +134,9 @@ func beside(path string) string {
 	}
 	return filepath.Dir(path)
 }
+
+// missing is an fs.ErrNotExist without words.
+type missing struct{}
+
+func (missing) Error() string        { return "" }
+func (missing) Is(target error) bool { return target == fs.ErrNotExist }

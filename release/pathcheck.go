@@ -75,9 +75,16 @@ func CheckNoLedger(path string) error {
 // CheckOverwrite refuses to replace an earlier result at path by a new draw that nobody
 // accounts for: whoever saw both would know more than either promises. force says that the
 // user wants it. It is for releases without a ledger; a ledger knows its results itself.
-func CheckOverwrite(path string, force bool) error {
-	if force || path == "" || path == "-" || !regular(path) {
+func CheckOverwrite(path string, force bool) error { return checkOverwrite(path, force, false) }
+
+// checkOverwrite is [CheckOverwrite] for simulations too. They make no second release, but
+// what they would replace may be one, which was paid for and cannot be drawn again.
+func checkOverwrite(path string, force, simulated bool) error {
+	switch {
+	case force || path == "" || path == "-" || !regular(path):
 		return nil
+	case simulated:
+		return UsageError{&fs.PathError{Op: "simulate to", Path: path, Err: errSimulatedOver}}
 	}
 	return Overwrites(path)
 }
@@ -88,14 +95,16 @@ func Overwrites(path string) error {
 	return UsageError{&fs.PathError{Op: "release to", Path: path, Err: errOverwrite}}
 }
 
-type overwriteError struct{}
+// overwriteError is an fs.ErrExist that says what to do.
+type overwriteError string
 
-func (overwriteError) Error() string {
-	return "the file exists, and a new draw would be a second release that nobody accounts for: give another --out, a --ledger, or --force to replace it"
-}
+func (e overwriteError) Error() string      { return string(e) }
 func (overwriteError) Is(target error) bool { return target == fs.ErrExist }
 
-var errOverwrite = overwriteError{}
+const (
+	errOverwrite     overwriteError = "the file exists, and a new draw would be a second release that nobody accounts for: give another --out, a --ledger, or --force to replace it"
+	errSimulatedOver overwriteError = "the file exists, and it may be a release that was paid for: give another --out, or --force to replace it"
+)
 
 func regular(path string) bool {
 	info, err := os.Stat(path)

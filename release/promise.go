@@ -2,6 +2,7 @@ package release
 
 import (
 	"math"
+	"slices"
 
 	"github.com/darrm/darrm/constraints"
 )
@@ -21,14 +22,14 @@ type Stated struct {
 // number.
 const AllTeachers = 0
 
+// DataNames returns what [AffectedByData] knows.
+func DataNames() []string { return []string{"disjoint", "overlapping"} }
+
 // AffectedByData returns what a value of --data says of --affected: "disjoint" parts mean
 // that one record reaches one teacher, "overlapping" ones that it may reach all.
 func AffectedByData(data string) (int, error) {
-	switch data {
-	case "disjoint":
-		return 1, nil
-	case "overlapping":
-		return AllTeachers, nil
+	if i := slices.Index(DataNames(), data); i >= 0 {
+		return []int{1, AllTeachers}[i], nil
 	}
 	return 0, usagef("data = %q, but it must be \"disjoint\" or \"overlapping\"", data)
 }

@@ -19,9 +19,19 @@ func inLedger(r accountant.Relation) ledger.Relation {
 	return ""
 }
 
+var relations = []accountant.Relation{accountant.ReplaceOne, accountant.AddOrRemoveOne}
+
+// RelationNames returns what [ParseRelation] reads.
+func RelationNames() (names []string) {
+	for _, r := range relations {
+		names = append(names, string(inLedger(r)))
+	}
+	return names
+}
+
 // ParseRelation reads "replace" or "add-remove".
 func ParseRelation(s string) (accountant.Relation, error) {
-	for _, r := range []accountant.Relation{accountant.ReplaceOne, accountant.AddOrRemoveOne} {
+	for _, r := range relations {
 		if s == string(inLedger(r)) {
 			return r, nil
 		}

@@ -74,7 +74,7 @@ func (s Summary) Facts() (facts []Fact) {
 	if s.Source == SourceTable {
 		add("", "both come from the table, not from you: state --eps, --teacher-delta and --affected (or --data), and a table for others is refused")
 	}
-	one := fmt.Sprintf("%v-DP", s.PerAnswer)
+	one := s.PerAnswer.Short() + "-DP"
 	if s.Presumed {
 		one += fmt.Sprintf(", certified against all %s constraints", num.Thousands(s.Problem.Count()))
 	}
@@ -84,7 +84,7 @@ func (s Summary) Facts() (facts []Fact) {
 		if i > 0 {
 			title = "or:"
 		}
-		add(title, fmt.Sprintf("%v-DP%s", t.cost, t.holds))
+		add(title, t.cost.Short()+"-DP"+t.holds)
 	}
 	for _, warning := range s.Warnings() {
 		add("WARNING:", warning)

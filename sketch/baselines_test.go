@@ -455,6 +455,40 @@ func TestBaselinesRefuse(t *testing.T) {
 	}
 }
 
+// Sums of floats depend on the order of their terms; the mean does not depend on who came first.
+func TestAveragesIgnoreTheOrder(t *testing.T) {
+	const n = 9
+	w, err := NewWangni(Baseline{N: n, K: 5, D: 40, Root: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	xs := gaussians(n, 40, 0.3, 8)
+	mean := func(first int) []float64 {
+		d := w.NewDecoder(0)
+		for i := range n {
+			client := (first + 4*i) % n
+			m, err := w.Encode(0, uint64(client), xs[client])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := d.Add(uint64(client), m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out, err := d.Mean(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	want := mean(0)
+	for first := range 20 { // maps are ranged over in random order
+		if got := mean(first); !slices.Equal(got, want) {
+			t.Fatalf("order %d: %v, want %v", first, got, want)
+		}
+	}
+}
+
 func second[T any](_ T, err error) error { return err }
 
 // Damaged bits never crash a decoder, and what it takes has finite numbers.

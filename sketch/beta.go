@@ -5,8 +5,9 @@ import (
 	"sync"
 )
 
-// Beta returns β for all N clients. Monte Carlo takes up to some seconds the first time; the
-// result is kept for the process. With a plug-in ρ it is that of ρ = 0.
+// Beta returns β for all N clients. Monte Carlo takes up to some seconds the first time, a
+// minute for a custom T and nk = 1000; the result is kept for the process. With a plug-in ρ
+// it is that of ρ = 0.
 func (c *Codec) Beta(ctx context.Context) (float64, error) {
 	l, err := c.law(ctx, c.config.N, c.config.T.of(c.config.N, 0), false)
 	return l.beta, err
@@ -21,38 +22,38 @@ func (c *Codec) law(ctx context.Context, n int, t linear, errors bool) (law, err
 	if err != nil {
 		return law{}, err
 	}
+	var exact law
 	switch way {
-	case BetaClosed:
-		l, err := cfg.closed(t)
-		if err != nil || !errors || cfg.Ensemble.orthonormal() || t.custom == nil && t.rho == 0 {
-			return l, err
-		}
-		closed := l.beta // of a Gaussian ensemble at full rank, whose errors have no closed form
-		if l, err = cfg.monteCarlo(ctx, t, true); err == nil {
-			l.beta = closed
-		}
-		return l, err
 	case BetaAsymptotic:
 		beta, slope := asymptotic(n, cfg.K, cfg.padded(), t.rho)
 		return fromSlope(n, t.rho, beta, slope), nil
+	case BetaClosed:
+		exact, err = cfg.closed(t)
+		if err != nil || !errors || cfg.Ensemble.orthonormal() || t.rho == 0 {
+			return exact, err
+		} // else a Gaussian ensemble at full rank, whose errors have no closed form
 	}
-	key := lawKey{cfg.Ensemble, n, cfg.K, cfg.padded(), t.rho, cfg.draws(), cfg.Root, errors}
+	key := lawKey{cfg.Ensemble, n, cfg.K, cfg.padded(), t.rho, cfg.draws(t), cfg.Root, errors}
 	kept := &shared
 	if t.custom != nil { // known to this codec only: functions have no names
 		kept = &c.kept
 	}
-	if l, ok := kept.get(key); ok {
-		return l, nil
-	}
-	l, err := cfg.monteCarlo(ctx, t, errors)
-	if err == nil {
+	l, ok := kept.get(key)
+	if !ok {
+		if l, err = cfg.monteCarlo(ctx, t, errors); err != nil {
+			return law{}, err
+		}
 		kept.put(key, l)
 	}
-	return l, err
+	if way == BetaClosed {
+		l.beta = exact.beta
+	}
+	return l, nil
 }
 
-// A law by Monte Carlo is kept in memory only. It takes seconds at most, and a file of laws
-// would have to be trusted: a wrong β makes estimates wrong and nothing shows it.
+// A law by Monte Carlo is kept in memory only. For linear T it takes some seconds at most, a
+// custom T has no name to be kept under, and a file of laws would have to be trusted: a wrong β
+// makes estimates wrong and nothing shows it.
 type lawKey struct {
 	ensemble Ensemble
 	n, k, d  int

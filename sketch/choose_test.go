@@ -157,6 +157,24 @@ func TestEstimatorsByName(t *testing.T) {
 	if _, err := Estimator("topk").New(Config{N: n, K: k, D: d}, 0, 64); !isParameter(err) {
 		t.Error("topk accepted")
 	}
+	// The mean and its standard error, worked out by hand from the same rounds.
+	c0, err := RandK.New(Config{N: n, K: k, D: d, Root: 4}, 0, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e [3]float64
+	for round := range e {
+		got, err := RoundMean(ctx, c0, uint64(round), xs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e[round] = SquaredError(got, MeanOf(xs))
+	}
+	mean := (e[0] + e[1] + e[2]) / 3
+	se := math.Sqrt(((e[0]-mean)*(e[0]-mean) + (e[1]-mean)*(e[1]-mean) + (e[2]-mean)*(e[2]-mean)) / 2 / 3)
+	if m, err := Measure(ctx, c0, xs, 3, nil); err != nil || math.Abs(m.MSE-mean) > 1e-12 || math.Abs(m.StandardError-se) > 1e-12 {
+		t.Errorf("%+v, want %g ± %g; %v", m, mean, se, err)
+	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
 	c, err := RandK.New(Config{N: n, K: k, D: d}, 0, 64)

@@ -144,3 +144,16 @@ func TestPlugIn(t *testing.T) {
 		}
 	}
 }
+
+// Gaussian rows have full rank: Max on identical vectors has the error d/(nk) - 1 exactly. v is
+// 50 %: 12 % with 600 trials are 6 standard errors.
+func TestGaussianMax(t *testing.T) {
+	xs := equicorrelated(3, 16, 1)
+	c := Config{N: 3, K: 4, D: 16, Ensemble: Gaussian, T: Transform{Rho: 1}, Root: 8}
+	closeTo(t, "predicted", mse(t, c, 2, 3), 16.0/12-1, 1e-9)
+	got, _ := trials(t, c, xs, 600)
+	closeTo(t, "measured", got, 16.0/12-1, 0.12)
+	if r0 := mse(t, c, 0, 3); !(r0 > 16.0/12-1) {
+		t.Errorf("at R = 0 predicted %g", r0)
+	}
+}

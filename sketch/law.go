@@ -40,9 +40,6 @@ func (c Config) closed(t linear) (law, error) {
 		if free > 0 {
 			none = d/k*(d-k)/free - 1
 		}
-		if c.N == 1 {
-			none = d/k - 1
-		}
 		return law{d / k, none, d/k - n}, nil
 	}
 	return fromSlope(c.N, 1, n, n-(n-1)/(n*k/d-1)), nil
@@ -56,7 +53,7 @@ func (c Config) binomial(t linear) (law, error) {
 	n, p := c.N, float64(c.K)/float64(c.D)
 	mean := func(m, from int, power float64) (float64, error) {
 		sum := 0.0
-		centre, width := float64(m)*p, 40*math.Sqrt(float64(m)*p*(1-p))+40 // what lies outside has a probability below e⁻³⁰⁰
+		centre, width := float64(m)*p, 40*math.Sqrt(float64(m)*p*(1-p))+40 // what lies outside has a probability below 10⁻⁸⁰
 		for b := max(0, int(centre-width)); b <= min(m, int(centre+width)+1); b++ {
 			weight := binomialWeight(m, b, p)
 			if weight == 0 {

@@ -12,14 +12,18 @@ import (
 )
 
 // draws is the number of draws: as asked for, or 2000, where the standard error of β is about
-// 0.01/d. Large matrices take fewer, so that the work stays within some seconds; their
-// spectrum varies less in proportion.
-func (c Config) draws() int {
+// 0.01/d. Large matrices take fewer, so that the work stays near a second; their spectrum
+// varies less in proportion, so that β is as good.
+func (c Config) draws(t linear) int {
 	if c.Beta.Draws > 0 {
 		return c.Beta.Draws
 	}
-	order := float64(min(c.N*c.K, c.padded()))
-	return int(min(2000, max(50, 2e10/(order*order*order))))
+	nk, d := float64(c.N)*float64(c.K), float64(c.padded())
+	work := min(nk, d) * min(nk, d) * min(nk, d)
+	if t.custom == nil && t.rho == 1 {
+		work = 4 * nk * d * min(nk, d) // a rank, in whole numbers
+	}
+	return int(min(2000, max(50, 2e9/work)))
 }
 
 // moments are sums over the eigenvalues λ > 0 of one draw.
@@ -33,7 +37,7 @@ type moments struct {
 //
 //	β = nd'/E Σ λ/T,   MSE at R = 0 and at R = n-1: (β²/(nd')) E none - 1, (β²/(nd')) E full - n.
 func (c Config) monteCarlo(ctx context.Context, t linear, errors bool) (law, error) {
-	each := make([]moments, c.draws())
+	each := make([]moments, c.draws(t))
 	group, ctx := errgroup.WithContext(ctx)
 	workers := c.Workers
 	if workers == 0 {

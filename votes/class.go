@@ -128,7 +128,7 @@ func (c *classList) ofInt(v int64) int {
 // rule says what a vote must be, for messages.
 func (c *classList) rule() string {
 	if c.binary {
-		return "is not 0 or 1"
+		return "is not 0 or 1: --classes names others"
 	}
 	const most = 8
 	var b strings.Builder

@@ -123,7 +123,7 @@ func TestReadRefuses(t *testing.T) {
 		{"short row", "t1,t2,t3\n1,0,1\n1,0\n", CSVOptions{}, 3, 0, "2 columns, but the header has 3"},
 		{"long row", "1,0,1\n1,0,1,1\n", CSVOptions{K: 3}, 2, 0, "4 columns, but the first row has 3"},
 		{"cut in the middle of a row", "1,0,1\n1,0,", CSVOptions{K: 3}, 2, 3, "missing"},
-		{"vote 2", "query,t1,t2\nq,1,2\n", CSVOptions{}, 2, 3, `vote "2" is not 0 or 1`},
+		{"vote 2", "query,t1,t2\nq,1,2\n", CSVOptions{}, 2, 3, `vote "2" is not 0 or 1: --classes names others`},
 		{"vote with space", "1,0\n1, 1\n", CSVOptions{K: 2, Header: HeaderNo}, 2, 2, `vote " 1" is not 0 or 1`},
 		{"vote 1.0", "1,0\n1.0,1\n", CSVOptions{K: 2, Header: HeaderNo}, 2, 1, `vote "1.0"`},
 		{"vote 00", "1,0\n00,1\n", CSVOptions{K: 2, Header: HeaderNo}, 2, 1, `vote "00"`},
@@ -226,7 +226,7 @@ func TestReadRefuses(t *testing.T) {
 
 func TestErrorMessage(t *testing.T) {
 	_, err := read("query,t1,t2\n0,1,0\n1,1,2\n", CSVOptions{Name: "a/v.csv"})
-	const want = `a/v.csv:3: column 3 ("t2"): vote "2" is not 0 or 1`
+	const want = `a/v.csv:3: column 3 ("t2"): vote "2" is not 0 or 1: --classes names others`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

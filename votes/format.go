@@ -3,6 +3,7 @@ package votes
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -23,6 +24,9 @@ const (
 )
 
 var formatNames = []string{"auto", "csv", "tsv", "jsonl", "npy", "npz", "parquet"}
+
+// FormatNames returns what [ParseFormat] takes.
+func FormatNames() []string { return slices.Clone(formatNames) }
 
 // ParseFormat turns "auto", "csv", "tsv", "jsonl", "npy", "npz" or "parquet"
 // into a Format.
@@ -47,6 +51,9 @@ const (
 )
 
 var compressionNames = []string{"auto", "none", "gzip", "zstd"}
+
+// CompressionNames returns what [ParseCompression] takes.
+func CompressionNames() []string { return slices.Clone(compressionNames) }
 
 // ParseCompression turns "auto", "none", "gzip" or "zstd" into a Compression.
 func ParseCompression(s string) (Compression, error) {

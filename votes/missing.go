@@ -1,5 +1,7 @@
 package votes
 
+import "slices"
+
 // A MissingPolicy says what becomes of a vote that is not there.
 //
 // # What the privacy proof allows
@@ -38,6 +40,9 @@ const (
 )
 
 var missingNames = []string{"error", "coin"}
+
+// MissingPolicyNames returns what [ParseMissingPolicy] takes.
+func MissingPolicyNames() []string { return slices.Clone(missingNames) }
 
 // ParseMissingPolicy turns "error" or "coin" into a MissingPolicy.
 func ParseMissingPolicy(s string) (MissingPolicy, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,6 +57,9 @@ var (
 	layoutNames = []string{"default", "wide", "counts", "teachers"}
 )
 
+// HeaderModeNames returns what [ParseHeaderMode] takes.
+func HeaderModeNames() []string { return slices.Clone(headerNames) }
+
 // ParseHeaderMode turns "auto", "yes" or "no" into a HeaderMode.
 func ParseHeaderMode(s string) (HeaderMode, error) {
 	h, err := parseName[HeaderMode]("header", s, headerNames)
@@ -64,6 +68,9 @@ func ParseHeaderMode(s string) (HeaderMode, error) {
 	}
 	return h, nil
 }
+
+// LayoutNames returns what [ParseLayout] takes.
+func LayoutNames() []string { return slices.Clone(layoutNames) }
 
 // ParseLayout turns "default", "wide", "counts" or "teachers" into a Layout.
 func ParseLayout(s string) (Layout, error) {

@@ -108,10 +108,10 @@ func (s *columnSet) find(role, spec string, usual ...string) (int, *fault) {
 	if at < 0 {
 		pos, err := strconv.Atoi(spec)
 		if err != nil || !s.positions {
-			return 0, faultf(-1, "there is no %s %s for the %s", s.what, quote(spec), role)
+			return 0, faultf(-1, "there is no %s %s for the %s (%s)", s.what, quote(spec), role, flagOf(role))
 		}
 		if pos < 1 || pos > s.n {
-			return 0, faultf(-1, "%s column %d, want a position from 1 to %d, the number of columns", role, pos, s.n)
+			return 0, faultf(-1, "%s column %d, want a position from 1 to %d, the number of columns (%s)", role, pos, s.n, flagOf(role))
 		}
 		at = pos - 1
 	}

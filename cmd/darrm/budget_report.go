@@ -21,8 +21,9 @@ from private data. The page is whole in itself and can be printed.
 
 The page goes to --out, and the sums to stdout; without --out the page goes to stdout.
 With --json stdout has the page's content as JSON.`,
-		Example: "  darrm budget report patients.ledger --out budget.html",
-		Args:    cobra.ExactArgs(1),
+		Example:           "  darrm budget report patients.ledger --out budget.html",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeFiles(ledgerFiles...),
 		RunE: func(c *cobra.Command, args []string) error {
 			l, err := ledger.Open(c.Context(), args[0])
 			if err != nil {
@@ -50,5 +51,6 @@ With --json stdout has the page's content as JSON.`,
 		},
 	}
 	c.Flags().StringVarP(&out, "out", "o", "", "write the page to this file; \"\" or \"-\" for stdout")
+	takesFile(c, "out", "html")
 	return c
 }

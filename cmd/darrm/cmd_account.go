@@ -71,9 +71,11 @@ data-dependent bound) is computed from private votes: darrm compare shows it.
 	fl.IntVar(&f.classes, "num-classes", 2, "number of classes, for mechanisms over vote counts")
 	fl.Var(f.queries, "queries", "numbers of answers, and ranges first:last:step, separated by commas")
 	fl.StringVar(&f.teachers, "teachers", "", "\"fresh\" or \"frozen\" (default: show both)")
+	oneOf(c, "teachers", teacherNames...)
 	registerSlack(c, &f.slack)
 	registerRecords(c, &f.records)
 	fl.StringVar(&f.plot, "plot", "", "draw ε against the number of queries into this file ("+figure.Formats+")")
+	takesFile(c, "plot", pictureFiles...)
 	c.AddCommand(newAccountTrain(a))
 	return c
 }
@@ -85,7 +87,7 @@ func (f *accountFlags) run(c *cobra.Command, a *app) error {
 	}
 	bar := newProgress(a)
 	defer bar.stop()
-	o.Progress = bar.count("composing")
+	o.Progress = bar.count("composing", "numbers of answers")
 	queries := slices.Compact(slices.Sorted(slices.Values(f.queries.values)))
 	if o.Queries = queries; f.plot != "" {
 		o.Queries = ensemble.QueriesBetween(queries, plotPoints)
@@ -119,9 +121,7 @@ func (f *accountFlags) run(c *cobra.Command, a *app) error {
 
 // options checks the flags and returns what one answer is, and what it costs.
 func (f *accountFlags) options(c *cobra.Command) (o ensemble.StatementOptions, err error) {
-	if o.Randomness, err = f.randomness(); err != nil {
-		return o, err
-	}
+	o.Randomness = randomnessOf(f.teachers)
 	if err := release.CheckRecords(f.records); err != nil {
 		return o, err
 	}
@@ -174,15 +174,16 @@ func (f *accountFlags) gammaOptions(c *cobra.Command, o *ensemble.StatementOptio
 	return nil
 }
 
-// randomness is the value of --teachers, 0 for none.
-func (f *accountFlags) randomness() (ensemble.TeacherRandomness, error) {
-	switch f.teachers {
-	case "":
-		return 0, nil
+// teacherNames are the values of --teachers.
+var teacherNames = []string{ensemble.FreshTeachers.String(), ensemble.FrozenTeachers.String()}
+
+// randomnessOf is a value of --teachers, 0 for none.
+func randomnessOf(name string) ensemble.TeacherRandomness {
+	switch name {
 	case ensemble.FreshTeachers.String():
-		return ensemble.FreshTeachers, nil
+		return ensemble.FreshTeachers
 	case ensemble.FrozenTeachers.String():
-		return ensemble.FrozenTeachers, nil
+		return ensemble.FrozenTeachers
 	}
-	return 0, usagef("teachers = %q, but it must be \"fresh\" or \"frozen\"", f.teachers)
+	return 0
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -59,9 +60,13 @@ released than the last column says.`,
 	fl.Float64Var(&f.smoothness, "smoothness", 0, "L, the largest smoothness of any sample's loss, private or public (default unknown)")
 	fl.BoolVar(&f.nonConvex, "non-convex", false, "the losses are not convex, or clipping may break contraction")
 	fl.StringVar(&f.released, "released", "last", "what others may see: the \"last\" model, the model after each of the \"epochs\", or after \"every\" step")
+	oneOf(c, "released", slices.Sorted(maps.Keys(releasedNames))...)
 	fl.BoolVar(&f.visible, "order-visible", false, "others may learn in which order records were visited")
 	return c
 }
+
+// releasedNames are the values of --released.
+var releasedNames = map[string]iteration.Released{"last": iteration.LastIterate, "epochs": iteration.EpochEnds, "every": iteration.EveryIterate}
 
 // modeRow is what one way of accounting says.
 type modeRow struct {
@@ -114,10 +119,7 @@ func (f *accountTrainFlags) run(c *cobra.Command, a *app) error {
 
 // steps returns the epochs of the method with private data, which are alike.
 func (f *accountTrainFlags) steps(c *cobra.Command) (steps iteration.Steps, err error) {
-	method, err := f.methodOf()
-	if err != nil {
-		return steps, err
-	}
+	method := shuffled.Method(f.method)
 	switch method {
 	case shuffled.DPSGD:
 		return steps, usagef("method = %q is no shuffled method: darrm train --dry-run has its figure", method)
@@ -125,20 +127,6 @@ func (f *accountTrainFlags) steps(c *cobra.Command) (steps iteration.Steps, err 
 		return steps, usagef("method = %q has no noise: no ε holds", method)
 	case shuffled.PublicOnly:
 		return steps, usagef("method = %q uses no private data: it costs nothing", method)
-	}
-	order, err := f.orderOf()
-	if err != nil {
-		return steps, err
-	}
-	released := iteration.LastIterate
-	switch f.released {
-	case "last":
-	case "epochs":
-		released = iteration.EpochEnds
-	case "every":
-		released = iteration.EveryIterate
-	default:
-		return steps, usagef("released = %q, but it must be \"last\", \"epochs\" or \"every\"", f.released)
 	}
 	fraction := 0.0
 	if method.UsesFraction() {
@@ -157,7 +145,7 @@ func (f *accountTrainFlags) steps(c *cobra.Command) (steps iteration.Steps, err 
 	}
 	return iteration.Steps{
 		Epochs: r.Epochs, Records: f.n, Private: r.Private, Clip: f.clip, Noise: noise, PublicNoise: public,
-		Order: order, OrderSecret: !f.visible, Released: released,
+		Order: orderNames[f.order], OrderSecret: !f.visible, Released: releasedNames[f.released],
 		StepSize: f.stepSize, Smoothness: f.smoothness, Convex: !f.nonConvex, ClipKeepsContraction: !f.nonConvex,
 		ConvexRegulariser: true, Neighbours: accountant.ReplaceOne,
 	}, nil

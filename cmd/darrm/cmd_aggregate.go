@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -80,8 +81,9 @@ after it was paid for is finished by the same command.`,
   darrm aggregate 'votes-*.parquet' --table table.json --out labels.parquet
   darrm aggregate votes.npy --layout teachers --mechanism gnmax --total-eps 0.5 --delta 1e-6 --data disjoint
   darrm aggregate votes.csv --table table.json --ledger patients.ledger --request-id march --teachers fresh`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completeFiles(voteFiles...),
+		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
 	}
 	f.problemFlags.register(c, 0, 0)
 	f.mechanism.register(c)
@@ -89,9 +91,13 @@ after it was paid for is finished by the same command.`,
 	f.charge.register(c)
 	fl := c.Flags()
 	fl.StringVar(&f.table, "table", "", "use the noise function in this file, certified again, instead of solving")
+	takesFile(c, "table", tableFiles...)
 	fl.StringVarP(&f.out, "out", "o", "", "write the labels to this file instead of stdout")
+	takesFile(c, "out", voteFiles...)
 	fl.StringVar(&f.outFormat, "out-format", "auto", "\"csv\", \"tsv\", \"jsonl\", \"npy\" or \"parquet\"; auto goes by the name")
+	oneOf(c, "out-format", slices.DeleteFunc(votes.FormatNames(), func(f string) bool { return f == votes.FormatNPZ.String() })...)
 	fl.StringVar(&f.outCompression, "out-compression", "auto", "\"none\", \"gzip\" or \"zstd\"; auto goes by the name")
+	oneOf(c, "out-compression", votes.CompressionNames()...)
 	fl.BoolVar(&f.scores, "scores", false, "show on stderr how each mechanism does on these votes, and on true labels where the files have them: computed from the raw votes, NOT PRIVATE")
 	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0, "simulate with this seed, for experiments; the output is marked, it is not private")
 	return c
@@ -163,7 +169,15 @@ func (f *aggregateFlags) labels(c *cobra.Command, a *app, paths []string) releas
 		Checkpoint: f.charge.checkpoint, Force: f.charge.force, Table: f.table, Source: release.SourceFlags, Records: f.charge.records,
 		Progress: func(passage string) (func(votes.Progress), func()) {
 			bar := newProgress(a)
-			return bar.rows(passage), bar.stop
+			return bar.rows(passage), func() {
+				bar.stop()
+				switch { // what comes next is short, and must not be left half done
+				case passage == release.Answering:
+					a.finishing("writing the labels")
+				case f.charge.Ledger != "":
+					a.finishing("writing the entry in the ledger")
+				}
+			}
 		},
 	}
 	if c.Flags().Changed("insecure-seed") {

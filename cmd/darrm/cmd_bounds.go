@@ -49,6 +49,7 @@ from the private data: NOT PRIVATE, do not release these figures.`,
 	method.Usage, method.DefValue = "one method only (default: all with private data and noise)", ""
 	fl.Float64Var(&f.beta, "beta", 0, "β of the theorem (default: the largest that it allows, else 0.1)")
 	fl.StringVar(&f.psi, "psi", "", "add the terms that the source prints for \"l1\" or for a projection (\"proj\"); the corrected bound needs none")
+	oneOf(c, "psi", "l1", "proj")
 	fl.Float64Var(&f.psiBound, "psi-bound", 0, "B ≥ E‖x-ηλn·1‖_∞ before each proximal map, for --psi l1")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of the search for the public data's dissimilarity")
 	return c
@@ -96,10 +97,7 @@ func (f *boundsCommand) run(c *cobra.Command, a *app) error {
 	methods := []shuffled.Method{shuffled.DPShuffleG, shuffled.PrivPub, shuffled.PubPriv, shuffled.Interleaved}
 	one := c.Flags().Changed("method")
 	if one {
-		m, err := f.methodOf()
-		if err != nil {
-			return err
-		}
+		m := shuffled.Method(f.method)
 		if m == shuffled.DPSGD {
 			return usagef("method = %q, but the bound is for shuffled methods", m)
 		}
@@ -123,7 +121,7 @@ func (f *boundsCommand) run(c *cobra.Command, a *app) error {
 	}
 	bar := newProgress(a)
 	defer bar.stop()
-	show := bar.count("methods")
+	show := bar.count("bounding", "methods")
 	var rows []boundRow
 	var first error
 	for i, m := range methods {
@@ -167,19 +165,13 @@ func (f *boundsCommand) run(c *cobra.Command, a *app) error {
 
 // checkPsi checks --psi and --psi-bound.
 func (f *boundsCommand) checkPsi(c *cobra.Command) error {
-	switch f.psi {
-	case "l1":
-		if !(f.psiBound > 0) {
-			return usagef("psi-bound = %v, but it must be above 0 for --psi l1", f.psiBound)
-		}
-		return nil
-	case "", "proj":
-		if c.Flags().Changed("psi-bound") {
-			return usagef("--psi-bound goes with --psi l1")
-		}
-		return nil
+	switch {
+	case f.psi == "l1" && !(f.psiBound > 0):
+		return usagef("psi-bound = %v, but it must be above 0 for --psi l1", f.psiBound)
+	case f.psi != "l1" && c.Flags().Changed("psi-bound"):
+		return usagef("--psi-bound goes with --psi l1")
 	}
-	return usagef("psi = %q, but it must be \"l1\" or \"proj\"", f.psi)
+	return nil
 }
 
 func regularizer(c shuffled.Config) geometry.Regularizer {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"math/big"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
@@ -50,8 +53,9 @@ The budget is fixed for ever. It is for one set of people's data: everything tha
 is ever released from these data belongs into one ledger. --neighbours is fixed, too:
 a cost for one neighbouring relation says nothing about another, so a release for
 another one is refused.`,
-		Example: "  darrm budget init patients.ledger --eps 2 --delta 1e-6 --neighbours replace",
-		Args:    cobra.ExactArgs(1),
+		Example:           "  darrm budget init patients.ledger --eps 2 --delta 1e-6 --neighbours replace",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeFiles(ledgerFiles...),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := require(c, "eps", "delta"); err != nil {
 				return err
@@ -74,6 +78,7 @@ another one is refused.`,
 	c.Flags().Float64Var(&epsilon, "eps", 0, "ε that may be spent in all")
 	c.Flags().Float64Var(&delta, "delta", 0, "δ that may be spent in all; 0 allows pure releases only")
 	c.Flags().StringVar(&neighbours, "neighbours", string(ledger.ReplaceOne), "which datasets differ by one person in every cost that is ever charged: \"replace\" a record, or \"add-remove\" one")
+	oneOf(c, "neighbours", release.RelationNames()...)
 	return c
 }
 
@@ -83,7 +88,8 @@ func newBudgetShow(a *app) *cobra.Command {
 		Short: "Show what was granted, spent and remains",
 		Long: `Show the budget of a ledger, what was spent and what remains. The whole ledger is
 verified first. What was spent is rounded up, what remains is rounded down.`,
-		Args: cobra.ExactArgs(1),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeFiles(ledgerFiles...),
 		RunE: func(c *cobra.Command, args []string) error {
 			l, err := ledger.Open(c.Context(), args[0])
 			if err != nil {
@@ -100,7 +106,8 @@ func newBudgetHistory(a *app) *cobra.Command {
 		Short: "List every charge and every recorded result",
 		Long: `List every entry of a ledger in order: charges with what they paid for, and results
 with the digest (SHA-256) of what was released.`,
-		Args: cobra.ExactArgs(1),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeFiles(ledgerFiles...),
 		RunE: func(c *cobra.Command, args []string) error {
 			l, err := ledger.Open(c.Context(), args[0])
 			if err != nil {
@@ -127,8 +134,9 @@ func newBudgetVerify(a *app) *cobra.Command {
 the sums, the anchor. The head that is printed names this state; keep it where
 nobody who can write the ledger can write, and give it to --head later: it shows
 whether both files were replaced by older copies.`,
-		Example: "  darrm budget verify patients.ledger --head 3:5f1d…",
-		Args:    cobra.ExactArgs(1),
+		Example:           "  darrm budget verify patients.ledger --head 3:5f1d…",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeFiles(ledgerFiles...),
 		RunE: func(c *cobra.Command, args []string) error {
 			var heads []ledger.Head
 			if c.Flags().Changed("head") {
@@ -193,7 +201,7 @@ func (s budgetSums) deliver(a *app) error {
 	if a.json {
 		return a.deliverJSON("", s)
 	}
-	rows := [][]string{amountRow("granted", s.Granted), amountRow("spent", s.Spent), amountRow("remains", s.Remaining)}
+	rows := [][]string{amountRow("granted", s.Granted, false), amountRow("spent", s.Spent, true), amountRow("remains", s.Remaining, false)}
 	return a.print(func(w *terminal.Page) error {
 		if err := w.Table(terminal.Table{Header: []string{s.Ledger, "ε", "δ"}, Rows: rows}); err != nil {
 			return err
@@ -208,8 +216,26 @@ func (s budgetSums) deliver(a *app) error {
 	})
 }
 
-func amountRow(title string, x release.Amount) []string {
-	return []string{title, x.Epsilon.String(), x.Delta.String()}
+// amountRow shows six digits of an amount, which --json has in full: of what was spent no
+// less, of what remains no more.
+func amountRow(title string, x release.Amount, up bool) []string {
+	return []string{title, sixDigits(x.Epsilon.String(), up), sixDigits(x.Delta.String(), up)}
+}
+
+func sixDigits(decimal string, up bool) string {
+	x, err := strconv.ParseFloat(decimal, 64)
+	exact, ok := new(big.Rat).SetString(decimal)
+	if err != nil || !ok {
+		return decimal
+	}
+	// x is not quite the decimal, and may lie on the wrong side of it.
+	switch order := num.Decimal(x).Cmp(exact); {
+	case up && order < 0:
+		x = math.Nextafter(x, math.Inf(1))
+	case !up && order > 0:
+		x = math.Nextafter(x, 0)
+	}
+	return num.Outward(x, 6, up)
 }
 
 func renderHistory(w *terminal.Page, entries []ledger.Entry) error {
@@ -217,7 +243,7 @@ func renderHistory(w *terminal.Page, entries []ledger.Entry) error {
 	for i, e := range entries {
 		row := []string{strconv.FormatUint(e.Seq, 10), e.Time.Format(time.RFC3339), string(e.Kind), strconv.Quote(e.ID), "", "", ""}
 		if e.Kind == ledger.KindCharge {
-			row[4], row[5] = e.Total().Decimals()
+			copy(row[4:], amountRow("", release.NewAmount(e.Total()), true)[1:])
 			row[6] = describe(e.Event) + describeTeachers(&e)
 		} else {
 			row[6] = "sha256 " + e.Result.String()[:16] + "…"

@@ -24,6 +24,7 @@ $DARRM_CACHE where that is set, otherwise in the user's cache directory.`,
 	}
 	var f cacheFlags
 	c.PersistentFlags().StringVar(&f.cacheDir, "cache-dir", "", "directory of the cache (default see darrm cache path)")
+	takesFolder(c, "cache-dir")
 
 	list := &cobra.Command{
 		Use: "list", Short: "List the tables in the cache", Long: "List the tables in the cache.", Args: cobra.NoArgs,

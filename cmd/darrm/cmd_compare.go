@@ -53,8 +53,9 @@ form of it (smooth sensitivity). No ledger takes it, and aggregate and account, 
 figures hold for any votes, do not use it.`,
 		Example: `  darrm compare votes.csv --m 3 --eps 0.13577 --teacher-delta 1e-4 --data disjoint
   darrm compare votes.csv --total-eps 0.4 --delta 3e-4 --eps inf --data disjoint`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completeFiles(voteFiles...),
+		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
 	}
 	f.problemFlags.register(c, 0, 0)
 	f.read.register(c)
@@ -98,7 +99,10 @@ func (f *compareFlags) run(c *cobra.Command, a *app, paths []string) error {
 			return err
 		}
 	}
+	bar := newProgress(a)
+	bar.wait("comparing")
 	result, err := ensemble.Compare(c.Context(), ballots, o)
+	bar.stop()
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/experiment/convex"
 	"github.com/darrm/darrm/experiment/majority"
 	"github.com/darrm/darrm/experiment/pipeline"
 	"github.com/darrm/darrm/experiment/shuffled"
@@ -25,7 +26,7 @@ import (
 
 // experiments is the catalog of all fields, with what solves for noise functions.
 func experiments(s majority.Solver) *experiment.Catalog {
-	return experiment.New(majority.Field(s), shuffled.Field(), pipeline.Field(s), sketch.Field())
+	return experiment.New(majority.Field(s), shuffled.Field(), pipeline.Field(s), sketch.Field(), convex.Field())
 }
 
 func newExperiment(a *app) *cobra.Command {
@@ -88,7 +89,8 @@ func newExperimentShow(a *app) *cobra.Command {
 file of your own.`,
 		Example: `  darrm experiment show figure-3.2 --out mine.json
   darrm experiment run mine.json`,
-		Args: cobra.ExactArgs(1),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeExperiments,
 		RunE: func(_ *cobra.Command, args []string) error {
 			b, err := experiments(solve.Optimal).Source(args[0])
 			if err != nil {
@@ -98,6 +100,7 @@ file of your own.`,
 		},
 	}
 	c.Flags().StringVarP(&out, "out", "o", "", "write the definition to this file instead of stdout")
+	takesFile(c, "out", tableFiles...)
 	return c
 }
 
@@ -127,12 +130,15 @@ Those that need images look for them below --data: see scripts/fetch-mnist.`,
 		Example: `  darrm experiment run figure-3.2 figure-b.5
   darrm experiment run all --quick --data data --out results
   darrm report results --out report.html`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completeExperiments,
+		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
 	}
 	fl := c.Flags()
 	fl.StringVarP(&f.out, "out", "o", "results", "folder for the experiments' folders")
+	takesFolder(c, "out")
 	fl.StringVar(&f.data, "data", "data", "folder below which the images lie")
+	takesFolder(c, "data")
 	fl.Uint64Var(&f.seed, "seed", 0, "seed of everything that is drawn")
 	fl.BoolVar(&f.quick, "quick", false, "the short form, where an experiment has one")
 	f.cache.registerCache(c)
@@ -244,6 +250,9 @@ that holds such; every file is compared with its record first, and must be a reg
 one of at most 256 MiB.`,
 		Example: "  darrm report results --out report.html",
 		Args:    cobra.MinimumNArgs(1),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			var page strings.Builder
 			if err := experiments(solve.Optimal).WriteReport(c.Context(), &page, args...); err != nil {
@@ -262,5 +271,14 @@ one of at most 256 MiB.`,
 		},
 	}
 	c.Flags().StringVarP(&out, "out", "o", "", "write the page to this file instead of stdout")
+	takesFile(c, "out", "html")
 	return c
+}
+
+// completeExperiments completes the names of built-in experiments, or a file.
+func completeExperiments(*cobra.Command, []string, string) (names []string, _ cobra.ShellCompDirective) {
+	for _, d := range experiments(solve.Optimal).List() {
+		names = append(names, d.Name)
+	}
+	return names, cobra.ShellCompDirectiveDefault
 }

@@ -49,6 +49,7 @@ otherwise errors add up instead of averaging out.`,
 	fl.IntVar(&f.row, "row", -1, "row of the client in a matrix, from 0")
 	fl.Lookup("row").DefValue = ""
 	fl.StringVarP(&f.out, "out", "o", "", "write the message to this file; \"-\" is stdout")
+	takesFile(c, "out")
 	return c
 }
 
@@ -133,11 +134,13 @@ it from the messages.`,
 	fl.Float64Var(&f.rho, "rho", 0, "how alike the vectors are, ρ* = R/(n-1), for -opt")
 	registerBeta(c, &f.beta)
 	fl.StringVarP(&f.out, "out", "o", "", "write the mean to this file (.npy); \"-\" is stdout")
+	takesFile(c, "out", "npy")
 	return c
 }
 
 func registerBeta(c *cobra.Command, beta *string) {
 	c.Flags().StringVar(beta, "beta", "auto", "how the factor that makes estimates unbiased is found: \"auto\", \"closed\", \"asymptotic\", \"mc\" or \"mc:DRAWS\"")
+	offer(c, "beta", cobra.FixedCompletions([]string{"auto", "closed", "asymptotic", "mc", "mc:"}, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
 }
 
 func (f *decodeFlags) run(c *cobra.Command, a *app, paths []string) error {
@@ -160,7 +163,7 @@ func (f *decodeFlags) run(c *cobra.Command, a *app, paths []string) error {
 	}
 	p := newProgress(a)
 	defer p.stop()
-	count := p.count("messages")
+	count := p.count("decoding", "messages")
 	decoder := compressor.NewDecoder(f.round)
 	for i, path := range paths {
 		// No message is longer than its vector with an index for each number.

@@ -74,8 +74,12 @@ Everything is drawn from --root: the same root gives the same output.`,
 	fl.Uint64Var(&f.root, "root", 0, "what everything is drawn from")
 	registerBeta(c, &f.beta)
 	fl.StringVar(&f.format, "format", "table", `"table", "csv" or "json"`)
+	oneOf(c, "format", "table", "csv", "json")
 	fl.StringVarP(&f.out, "out", "o", "", "write the rows to this file instead of stdout")
 	fl.StringVar(&f.plot, "plot", "", "draw the errors into this file ("+figure.Formats+")")
+	takesFile(c, "out")
+	takesFile(c, "plot", pictureFiles...)
+	takesFile(c, "vectors", "npy")
 	return c
 }
 
@@ -109,9 +113,6 @@ func (f *simulateFlags) grid(c *cobra.Command, a *app) (sketch.Grid, error) {
 }
 
 func (f *simulateFlags) run(c *cobra.Command, a *app) error {
-	if !slices.Contains([]string{"table", "csv", "json"}, f.format) {
-		return &check.Error{Name: "format", Value: fmt.Sprintf("%q", f.format), Rule: `"table", "csv" or "json"`}
-	}
 	if a.json {
 		if c.Flags().Changed("format") && f.format != "json" {
 			return usagef("--json and --format %s exclude each other", f.format)
@@ -133,7 +134,7 @@ func (f *simulateFlags) run(c *cobra.Command, a *app) error {
 	}
 	p := newProgress(a)
 	defer p.stop()
-	rows, err := g.Simulate(c.Context(), p.count("trials"))
+	rows, err := g.Simulate(c.Context(), p.count("simulating", "trials"))
 	p.stop()
 	if err != nil {
 		return err

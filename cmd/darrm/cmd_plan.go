@@ -65,8 +65,9 @@ docs/plan.md describes the output and --json.`,
   darrm plan --K 11 --eps 0.1 --teacher-delta 0 --teachers frozen --budget-eps 2 --budget-delta 0 --queries 1000
   darrm plan --K 50 --classes 10 --eps inf --data disjoint --budget-eps 4 --budget-delta 1e-5 --queries 50
   darrm plan public-votes.csv --eps inf --affected 2 --budget-eps 1 --budget-delta 1e-6`,
-		Args: cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: completeFiles(voteFiles...),
+		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
 	}
 	fl := c.Flags()
 	fl.Float64Var(&f.budget.Epsilon, "budget-eps", 0, "ε that all labels together may cost")
@@ -75,8 +76,10 @@ docs/plan.md describes the output and --json.`,
 	fl.Float64Var(&f.problem.epsilon, "eps", 0, "ε of each teacher; inf for teachers that promise nothing")
 	fl.Float64Var(&f.problem.teacherDelta, "teacher-delta", 0, usageTeacherDelta)
 	fl.StringVar(&f.teachers, "teachers", "", "\"fresh\": each vote is a new run of a private mechanism, or \"frozen\": each teacher's training was private, and it votes ever after")
+	oneOf(c, "teachers", teacherNames...)
 	fl.IntVar(&f.problem.affected, "affected", 0, usageAffected)
 	fl.StringVar(&f.problem.data, "data", "", usageData)
+	oneOf(c, "data", release.DataNames()...)
 	f.mechanism.registerRelation(c)
 	fl.Float64Var(&f.problem.priorMean, "prior-mean", solve.DefaultPriorMean, "mean probability that a teacher votes for the likelier class")
 	fl.Float64Var(&f.agreement, "agreement", 0.9, "expected agreement that labels are wanted for: where it is missed, plan says which budget, or how many labels, would reach it; 0 for none")
@@ -96,12 +99,7 @@ func (f *planFlags) run(c *cobra.Command, a *app, files []string) error {
 		Teachers: accountant.Cost{Epsilon: f.problem.epsilon, Delta: f.problem.teacherDelta}, Neighbours: f.mechanism.relation,
 		Budget: f.budget, Queries: f.queries, Agreement: f.agreement, Abstain: f.abstain,
 	}
-	switch f.teachers {
-	case ensemble.FreshTeachers.String():
-		r.Randomness = ensemble.FreshTeachers
-	case ensemble.FrozenTeachers.String():
-		r.Randomness = ensemble.FrozenTeachers
-	}
+	r.Randomness = randomnessOf(f.teachers)
 	if err := f.votes(c.Context(), a, files, &r); err != nil {
 		return err
 	}
@@ -118,7 +116,7 @@ func (f *planFlags) run(c *cobra.Command, a *app, files []string) error {
 		return s.Table, err
 	}
 	bar := newProgress(a)
-	r.Progress = bar.count("planning")
+	r.Progress = bar.count("planning", "mechanisms")
 	p, err := plan.New(c.Context(), r)
 	bar.stop()
 	var infeasible *plan.InfeasibleError
@@ -156,9 +154,6 @@ func (f *planFlags) prepare(c *cobra.Command, files []string) error {
 	}
 	if err := require(c, needed...); err != nil {
 		return err
-	}
-	if t := f.teachers; t != "" && t != ensemble.FreshTeachers.String() && t != ensemble.FrozenTeachers.String() {
-		return usagef("teachers = %q, but it must be \"fresh\" or \"frozen\"", t)
 	}
 	if err := f.mechanism.prepareRelation(); err != nil {
 		return err
@@ -340,15 +335,15 @@ func (o *outcome) advise(c *cobra.Command, records int) {
 	note := func(format string, args ...any) { o.notes = append(o.notes, fmt.Sprintf(format, args...)) }
 	switch {
 	case best.Frozen && r.Affected == 1:
-		note("No noise is needed: the teachers are private, and with disjoint data (--affected 1) one record reaches one of them. All labels together cost %v, however many.", best.Total)
+		note("No noise is needed: the teachers are private, and with disjoint data (--affected 1) one record reaches one of them. All labels together cost %s, however many.", best.Total.Short())
 	case best.Frozen:
-		note("No noise is needed: the teachers are private, and all labels are computed from them. One record reaches %d of them, which cost %v together, however many labels.", r.Affected, best.Total)
+		note("No noise is needed: the teachers are private, and all labels are computed from them. One record reaches %d of them, which cost %s together, however many labels.", r.Affected, best.Total.Short())
 	case best.NoNoise:
 		note("No noise is needed: all the votes that one record reaches may be revealed within the budget.")
 	case p.Fits:
 		note("The teachers' own privacy fits the budget without noise: the class with the most votes may be released as it is. aggregate has no such mechanism for %d classes; the noise below is not needed.", r.Classes)
 	case p.Training != nil:
-		note("The teachers' own privacy does not fit: their training costs %v, however few labels. They are planned for as teachers that promise nothing, with noise on each label.", p.Training.Cost)
+		note("The teachers' own privacy does not fit: their training costs %s, however few labels. They are planned for as teachers that promise nothing, with noise on each label.", p.Training.Cost.Short())
 	}
 	if p.FitsIfDisjoint && !p.Fits {
 		note("If the teachers' data are disjoint, say --affected 1: then no noise is needed.")
@@ -412,8 +407,8 @@ func (o *outcome) render(w *terminal.Page) error {
 	}
 	w.Fact("teachers:", fmt.Sprintf("K = %d, %s; one record reaches at most %d (neighbours %s)", r.K, promise, r.Affected, r.Neighbours))
 	w.Fact("use:", title(best))
-	w.Fact("one label:", best.Mechanism.PerAnswer().String()+"-DP")
-	w.Fact("all labels:", fmt.Sprintf("%v-DP, by %s", best.Total, best.Rule))
+	w.Fact("one label:", best.Mechanism.PerAnswer().Short()+"-DP")
+	w.Fact("all labels:", fmt.Sprintf("%s-DP, by %s", best.Total.Short(), best.Rule))
 	from := fmt.Sprintf("if each teacher votes for the likelier class with probability %v", r.Votes.Mean())
 	if r.Votes.FromVotes() {
 		from = "on these votes (NOT PRIVATE)"

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -55,6 +56,7 @@ private as the model, and cost nothing more.`,
 	}
 	f.register(c)
 	c.Flags().StringVarP(&out, "out", "o", "", "write the predictions to this file instead of stdout")
+	takesFile(c, "out")
 	return c
 }
 
@@ -99,6 +101,8 @@ func (f *appliedModel) register(c *cobra.Command) {
 	f.recordFlags.register(c)
 	c.Flags().Lookup("response").Usage += " (default: the model's)"
 	c.Flags().StringVar(&f.labels, "labels", "", "IDX file of the labels of DATA, which are its responses")
+	takesFile(c, "labels", idxFiles...)
+	c.ValidArgsFunction = completeFiles(append(slices.Clone(tableFiles), recordFiles...)...)
 }
 
 // load reads the model and the records that fit it.

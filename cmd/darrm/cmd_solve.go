@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/figure"
 	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/release"
 )
 
 func newSolve(a *app) *cobra.Command {
@@ -45,6 +47,10 @@ writes it to a file. --plot draws it.`,
 				return err
 			}
 			if err := checkPlot(plotFile); err != nil {
+				return err
+			}
+			// Before hours are spent.
+			if err := cmp.Or((release.FileOutput{Path: out}).CheckPlace(), (release.FileOutput{Path: plotFile, Flag: "plot"}).CheckPlace()); err != nil {
 				return err
 			}
 			s, err := f.solve(c, a, k)
@@ -85,7 +91,9 @@ writes it to a file. --plot draws it.`,
 	c.Flags().IntVar(&k, "K", 0, "number of teachers")
 	f.register(c, 0.1, 1e-5)
 	c.Flags().StringVarP(&out, "out", "o", "", "also write the table to this file, as JSON; \"-\" for JSON on stdout instead")
+	takesFile(c, "out", tableFiles...)
 	c.Flags().StringVar(&plotFile, "plot", "", "draw γ against the votes, and the baselines, into this file ("+figure.Formats+")")
+	takesFile(c, "plot", pictureFiles...)
 	return c
 }
 

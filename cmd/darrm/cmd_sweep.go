@@ -87,6 +87,7 @@ combination of the others, or the optimum and the baselines where there are none
 	fl.Var(f.affected, "affected", usageAffected)
 	fl.Lookup("affected").DefValue = "" // the usage says it
 	fl.StringVar(&f.data, "data", "", usageData)
+	oneOf(c, "data", release.DataNames()...)
 	fl.Float64Var(&f.delta, "delta", 0, usageDelta)
 	f.registerObjective(c)
 	fl.IntVar(&f.jobs, "jobs", runtime.GOMAXPROCS(0), "how many problems to solve at once")
@@ -94,8 +95,11 @@ combination of the others, or the optimum and the baselines where there are none
 	fl.Lookup("jobs").Usage += " (default the number of cores)"
 	fl.BoolVar(&f.skipInvalid, "skip-invalid", false, "leave out combinations that are no valid problem")
 	fl.StringVar(&f.format, "format", "table", `"table", "csv" or "json"`)
+	oneOf(c, "format", "table", "csv", "json")
 	fl.StringVarP(&f.out, "out", "o", "", "write the rows to this file instead of stdout")
+	takesFile(c, "out", "csv", "json", "txt")
 	fl.StringVar(&f.plot, "plot", "", "draw the errors into this file ("+figure.Formats+")")
+	takesFile(c, "plot", pictureFiles...)
 	f.registerTimeout(c, "give up after this time, such as 90s (default none)")
 	f.registerCache(c)
 	return c
@@ -121,7 +125,7 @@ func (f *sweepFlags) run(c *cobra.Command, a *app) error {
 	if o.Store, err = f.store(); err != nil {
 		return err
 	}
-	if err := cmp.Or((release.FileOutput{Path: f.out}).CheckPlace(), (release.FileOutput{Path: f.plot}).CheckPlace()); err != nil {
+	if err := cmp.Or((release.FileOutput{Path: f.out}).CheckPlace(), (release.FileOutput{Path: f.plot, Flag: "plot"}).CheckPlace()); err != nil {
 		return err
 	}
 	rows := newSweepRows(len(points), f.format == "json")
@@ -133,7 +137,7 @@ func (f *sweepFlags) run(c *cobra.Command, a *app) error {
 	o.Each = rows.set
 	p := newProgress(a)
 	defer p.stop()
-	count := p.count("problems")
+	count := p.count("solving", "problems")
 	o.Progress = func(done int) { count(done, len(points)) }
 	start := time.Now()
 	r, err := sweep.Run(ctx, points, o)
@@ -171,9 +175,6 @@ func (f *sweepFlags) run(c *cobra.Command, a *app) error {
 func (f *sweepFlags) options(c *cobra.Command, a *app) (o sweep.Options, err error) {
 	if err := require(c, "K", budget); err != nil {
 		return o, err
-	}
-	if !slices.Contains([]string{"table", "csv", "json"}, f.format) {
-		return o, &check.Error{Name: "format", Value: fmt.Sprintf("%q", f.format), Rule: `"table", "csv" or "json"`}
 	}
 	if a.json {
 		if c.Flags().Changed("format") && f.format != "json" {

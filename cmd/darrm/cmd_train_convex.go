@@ -55,6 +55,8 @@ are as in darrm train shuffled.`,
 	}
 	c.Flags().StringVar(&f.private, "private", "", "file of private records")
 	c.Flags().StringVar(&f.labels, "labels", "", "IDX file of the labels of --private, which are its responses")
+	takesFile(c, "private", recordFiles...)
+	takesFile(c, "labels", idxFiles...)
 	f.recordFlags.register(c)
 	f.convexFlags.register(c)
 	f.modelFlags.register(c)
@@ -106,7 +108,7 @@ type recordsRead struct {
 // algorithm reads the records and sets the training's algorithm and objective.
 func (f *trainConvex) algorithm(c *cobra.Command, a *app, t *training) (recordsRead, convex.Plan, error) {
 	read := recordsRead{name: filepath.Base(f.private)}
-	if f.method == "frank-wolfe" && f.formatOf(f.private) == "libsvm" && !f.intercept {
+	if f.method == "frank-wolfe" && f.formatOf(f.private) == formatLIBSVM && !f.intercept {
 		in, err := a.open(c.Context(), f.private, data.MaxBytes)
 		if err != nil {
 			return read, nil, err

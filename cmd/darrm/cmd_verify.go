@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 )
 
@@ -25,7 +26,8 @@ The file "-" is stdin; any other is a regular file of at most 16 MiB. With --tim
 check that takes longer fails: nothing is said of the table.`,
 		Example: `  darrm solve --K 11 --m 3 --out table.json
   darrm verify table.json`,
-		Args: cobra.ExactArgs(1),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeFiles(tableFiles...),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.checkTimeout(c); err != nil {
 				return err
@@ -52,14 +54,17 @@ check that takes longer fails: nothing is said of the table.`,
 
 // verdict says in one line what a check found that succeeded.
 func verdict(t *gamma.Table) string {
-	return "VERIFIED: the promise and the optimality above were worked out again and hold."
+	return fmt.Sprintf("VERIFIED: private as promised; within %s of optimal.", num.Outward(t.Gap, 2, true))
 }
 
 // readTable reads and certifies a table file within the time limit.
 func (f *timeoutFlag) readTable(c *cobra.Command, a *app, path string) (*gamma.Table, error) {
 	ctx, cancel := f.limit(c.Context())
 	defer cancel()
+	bar := newProgress(a)
+	bar.wait("checking the table")
 	t, err := a.checkTable(ctx, path)
+	bar.stop()
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = context.DeadlineExceeded // not an error of reading, which it may be wrapped in
 	}

@@ -49,7 +49,8 @@ All of it is computed from the raw votes: NOT PRIVATE, do not release it.`,
   darrm votes describe 'part-*.parquet' --plot votes.svg
   darrm votes describe votes.npy --layout teachers --json
   darrm votes describe people.csv --vote-columns alice,bob,carol --label-column y`,
-		Args: cobra.MinimumNArgs(1),
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completeFiles(voteFiles...),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.prepare(); err != nil {
 				return err
@@ -78,6 +79,7 @@ All of it is computed from the raw votes: NOT PRIVATE, do not release it.`,
 	}
 	f.register(c)
 	c.Flags().StringVar(&plotFile, "plot", "", "draw the histogram of votes into this file ("+figure.Formats+")")
+	takesFile(c, "plot", pictureFiles...)
 	return c
 }
 

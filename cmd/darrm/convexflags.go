@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -40,11 +41,17 @@ func (f *convexFlags) register(c *cobra.Command) {
 	fl.Float64Var(&f.clip, "clip", 0, "bound on the loss's slope, to which larger ones are cut (default: the loss's own)")
 	fl.BoolVar(&f.intercept, "intercept", false, "add a feature 1 to each record, which --radius does not count; its weight is the model's intercept")
 	f.privacyFlags.register(c)
-	fl.StringVar(&f.noise, "noise", "", "\"calibrated\" to --eps by the exact account, or \"printed\", the source's, where that keeps its promise (default calibrated)")
+	fl.StringVar(&f.noise, "noise", "", "\"calibrated\" to --eps by the exact account, \"printed\", the source's, where that keeps its promise, or for nsfw \"corrected\" (default calibrated)")
 	fl.StringVar(&f.selection, "selection", "", "frank-wolfe, poly-sfw: private choice of a vertex, \"exponential\", \"permute-and-flip\" or \"laplace\" (default exponential)")
 	fl.StringVar(&f.changes, "score-changes", "", "frank-wolfe, poly-sfw: \"range\" if what counts is how much scores move apart, \"sup\" for the more cautious proof (default range)")
-	fl.StringVar(&f.oracle, "oracle", "", "slopes of the smoothed loss: \"fast\" in closed form, or by \"bisection\" (default fast)")
+	fl.StringVar(&f.oracle, "oracle", "", "slopes of the smoothed loss: \"fast\" in closed form, or by \"bisection\" or the source's longer \"paper-bisections\" (default fast)")
 	fl.StringVar(&f.neighbours, "neighbours", "", "\"replace\" or \"add-remove\" one record (default: the method's, which dp-sgd has as add-remove)")
+	oneOf(c, "method", convex.Methods()...)
+	oneOf(c, "noise", convex.Calibrated, convex.Corrected, convex.Printed)
+	oneOf(c, "selection", convex.Exponential, convex.PermuteAndFlip, convex.LaplaceNoise)
+	oneOf(c, "score-changes", convex.Range, convex.Sup)
+	oneOf(c, "oracle", convex.Fast, convex.Bisection, convex.PaperBisections)
+	oneOf(c, "neighbours", slices.Sorted(maps.Keys(neighbourNames))...)
 	fl.IntVar(&o.Rank, "rank", 0, "phased-sgd without a set: bound on the rank of the features (default: min(n, d))")
 	fl.IntVar(&o.Steps, "steps", 0, "frank-wolfe, dp-sgd: steps; proximally-guided: steps of a round (default: the theory's)")
 	fl.IntVar(&o.Rounds, "rounds", 0, "poly-sfw, nsfw, proximally-guided: rounds (default: the theory's)")
@@ -58,6 +65,9 @@ func (f *convexFlags) register(c *cobra.Command) {
 	fl.Float64Var(&o.Smoothing, "smoothing", 0, "frank-wolfe and the perturbations: Moreau parameter β of the smoothed loss (default: the theory's)")
 	fl.Float64Var(&o.WeakConvexity, "weak-convexity", 0, "proximally-guided: ρ (default: the loss's own within --radius)")
 }
+
+// neighbourNames are the values of --neighbours.
+var neighbourNames = map[string]accountant.Relation{"replace": accountant.ReplaceOne, "add-remove": accountant.AddOrRemoveOne}
 
 // linearTasks are the losses of a prediction and a response.
 func linearTasks() []string {
@@ -87,15 +97,7 @@ func (f *convexFlags) plan(c *cobra.Command, n, d int) (convex.Plan, error) {
 	if o.Radius = f.radius; f.intercept && f.radius > 0 {
 		o.Radius = geometry.WithIntercept(f.radius, convex.DualNorm(set))
 	}
-	switch f.neighbours {
-	case "":
-	case "replace":
-		o.Neighbours = accountant.ReplaceOne
-	case "add-remove":
-		o.Neighbours = accountant.AddOrRemoveOne
-	default:
-		return nil, usagef("neighbours = %q, but it must be \"replace\" or \"add-remove\"", f.neighbours)
-	}
+	o.Neighbours = neighbourNames[f.neighbours]
 	if o.Loss, err = loss.Parse(f.task); err != nil {
 		return nil, err
 	}

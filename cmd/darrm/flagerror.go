@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/darrm/darrm/internal/check"
 )
 
 // flagError says in plain words what is wrong with a flag.
@@ -33,8 +35,13 @@ var valueKinds = map[string]string{
 func valueError(e *pflag.InvalidValueError) error {
 	f := e.GetFlag()
 	kind, ok := valueKinds[f.Value.Type()]
+	// A choice is a string that knows better.
 	if !ok {
-		return e // its own words
+		text := errors.Unwrap(e).Error() // its own words
+		if strings.HasPrefix(text, `"`) {
+			return fmt.Errorf("--%s = %s", f.Name, text)
+		}
+		return fmt.Errorf("--%s: %s", f.Name, text)
 	}
 	var number *strconv.NumError
 	if errors.As(e, &number) && errors.Is(number, strconv.ErrRange) {
@@ -45,15 +52,9 @@ func valueError(e *pflag.InvalidValueError) error {
 
 // suggestFlag names the flags that may have been meant.
 func suggestFlag(c *cobra.Command, name string) string {
-	if len(name) < 2 {
-		return ""
-	}
-	// Cobra suggests commands: let the flags be some.
-	names := &cobra.Command{SuggestionsMinimumDistance: 2}
-	c.Flags().VisitAll(func(f *pflag.Flag) {
-		names.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
-	})
-	return didYouMean("--", names.SuggestionsFor(name))
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return didYouMean("--", similar(name, names))
 }
 
 func didYouMean(prefix string, names []string) string {
@@ -67,8 +68,30 @@ func didYouMean(prefix string, names []string) string {
 func errorText(err error) string {
 	text := err.Error()
 	var path *fs.PathError
-	if errors.As(err, &path) && (path.Op == "lstat" || path.Op == "stat") {
-		text = strings.Replace(text, path.Op+" "+path.Path+": ", path.Path+": ", 1)
+	if errors.As(err, &path) {
+		switch path.Op {
+		case "lstat", "stat", "fstat", "open", "read", "readlink", "mkdir":
+			text = strings.Replace(text, path.Op+" "+path.Path+": ", path.Path+": ", 1)
+		}
 	}
-	return text
+	return strings.Replace(text, "write: ", "", 1)
+}
+
+// flagsOf are the flags of parameters that the libraries call otherwise.
+var flagsOf = map[string]string{
+	"number of teachers K": "K", "privacy allowance m": "m", "epsilon": "eps", "teacher delta": "teacher-delta", "delta": "delta",
+	"total epsilon": "total-eps", "prior mean": "prior-mean", "number of classes": "classes",
+}
+
+// nameFlag names the flag that settles a parameter, where the command has it.
+func nameFlag(c *cobra.Command, err error) error {
+	var parameter *check.Error
+	if !errors.As(err, &parameter) {
+		return err
+	}
+	flag := flagsOf[parameter.Name]
+	if c.Flags().Lookup(flag) == nil || strings.Contains(err.Error(), "--") {
+		return err
+	}
+	return fmt.Errorf("--%s: %w", flag, err)
 }

@@ -53,13 +53,16 @@ func (f *problemFlags) registerPromise(c *cobra.Command, epsilon, teacherDelta f
 	fl.Float64Var(&f.delta, "delta", 0, usageDelta)
 	fl.IntVar(&f.affected, "affected", 0, usageAffected)
 	fl.StringVar(&f.data, "data", "", usageData)
+	oneOf(c, "data", release.DataNames()...)
 }
 
 func (f *problemFlags) registerSolve(c *cobra.Command) {
 	f.registerObjective(c)
 	fl := c.Flags()
 	fl.StringVar(&f.method, "method", string(solve.CuttingPlanes), "\"cutting-planes\", or \"exhaustive\" to hand all constraints to the solver")
+	oneOf(c, "method", solve.Methods()...)
 	fl.StringVar(&f.onInterrupt, "on-interrupt", "nothing", "when Ctrl-C or --timeout ends the solve: \"nothing\", or \"best\" for the best certified table so far, with the gap proved by then")
+	oneOf(c, "on-interrupt", "nothing", "best")
 	f.registerTimeout(c, "give up solving, or checking a table, after this time, such as 90s (default none)")
 }
 
@@ -137,13 +140,7 @@ func (f *problemFlags) options(c *cobra.Command) (solve.Options, error) {
 	if err := f.checkTimeout(c); err != nil {
 		return o, err
 	}
-	switch f.onInterrupt {
-	case "nothing":
-	case "best":
-		o.BestOnCancel = true
-	default:
-		return o, usagef("on-interrupt = %q, but it must be \"nothing\" or \"best\"", f.onInterrupt)
-	}
+	o.BestOnCancel = f.onInterrupt == "best"
 	return o, nil
 }
 

@@ -15,6 +15,7 @@ type cacheFlags struct {
 func (f *cacheFlags) registerCache(c *cobra.Command) {
 	c.Flags().BoolVar(&f.noCache, "no-cache", false, "neither read nor write the cache of solved tables")
 	c.Flags().StringVar(&f.cacheDir, "cache-dir", "", "directory of the cache (default see darrm cache path)")
+	takesFolder(c, "cache-dir")
 }
 
 // store opens the cache, or returns nil where none is wanted. It fails before any

@@ -51,10 +51,14 @@ const usageObjective = `--objective says what γ is optimal for. It never decide
 func (f *objectiveFlags) registerObjective(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.name, "objective", "", "what to be optimal for: \"source\" (default), or \"agreement\" of a label with the majority of its votes")
+	oneOf(c, "objective", objectiveSource, objectiveAgreement)
 	fl.StringVar(&f.prior, "prior", "", "votes that the source's objective presumes: \"uniform\" (a vote for the likelier answer has mean 0.75, the default), \"clear\" (0.85), \"custom\" (--prior-mean) or \"worst-case\" (the largest error, whatever the teachers do); \"counts\" asks for agreement")
+	oneOf(c, "prior", priorUniform, priorClear, priorCustom, priorOfCounts, priorWorstCase)
 	fl.Float64Var(&f.priorMean, "prior-mean", solve.DefaultPriorMean, "mean probability that a teacher votes for the likelier answer, in (0.5,1)")
 	fl.StringVar(&f.priorCounts, "prior-counts", "", "how often each number of votes occurs, for agreement: \"binomial\" (the default: votes of --prior-mean, for either answer), \"uniform\", or a file (CSV: votes,count). A file becomes part of the mechanism, so it must come from PUBLIC data")
+	offer(c, "prior-counts", cobra.FixedCompletions([]string{countsBinomial, countsUniform}, cobra.ShellCompDirectiveDefault)) // or a file
 	fl.StringVar(&f.shape, "shape", string(gamma.Free), "noise functions to choose from: \"free\", or \"monotone\" (never more noise with more agreement)")
+	oneOf(c, "shape", gamma.Shapes()...)
 }
 
 // objective checks the flags. It reads no file: see counts.

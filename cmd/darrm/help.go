@@ -78,36 +78,50 @@ func wrapExamples(text string, width int) string {
 // listItem is a line of a list: what is explained, two spaces at least, and its explanation.
 var listItem = regexp.MustCompile(`^( +\S.*?  +)(\S.*)$`)
 
-// reflow breaks paragraphs and lists anew. An indented line begins an item of a list, which
-// goes on in lines that are indented as far as its explanation.
-func reflow(text string, width int) string {
-	var blocks []string
-	first, rest := "", "" // of the block under way: a term, and what follows
-	end := func() {
-		if first+rest != "" {
-			blocks = append(blocks, terminal.Hang(width, first, strings.Repeat(" ", utf8.RuneCountInString(first)), rest))
-		}
-		first, rest = "", ""
-	}
+// block is a paragraph (an empty one is a blank line), or an item of a list.
+type block struct {
+	indent int
+	term   string // of an item, "" for none
+	text   string
+}
+
+// blocksOf reads a text. An indented line begins an item of a list, which goes on in lines
+// that are indented as far as its explanation.
+func blocksOf(text string) (blocks []block) {
+	open, hanging := false, 0 // whether a block is under way, and where an item goes on
 	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
-		indent := len(line) - len(strings.TrimLeft(line, " "))
+		words := strings.TrimLeft(line, " ")
+		indent := len(line) - len(words)
 		switch {
 		case line == "":
-			end()
-			blocks = append(blocks, "")
-		case indent == 0 && first == "", strings.TrimSpace(first) != "" && indent == utf8.RuneCountInString(first):
-			rest += " " + line
-		default:
-			end()
-			if m := listItem.FindStringSubmatch(line); m != nil {
-				first, rest = m[1], m[2]
-			} else {
-				first, rest = line[:indent], line[indent:]
-			}
+			blocks = append(blocks, block{})
+			open = false
+			continue
+		case open && indent == hanging:
+			blocks[len(blocks)-1].text += " " + words
+			continue
 		}
+		b := block{indent: indent, text: words}
+		open, hanging = true, indent
+		if m := listItem.FindStringSubmatch(line); m != nil {
+			b.term, b.text = strings.TrimLeft(m[1], " "), m[2]
+			hanging = utf8.RuneCountInString(m[1])
+		} else if indent > 0 {
+			open = false // a line of its own
+		}
+		blocks = append(blocks, b)
 	}
-	end()
-	return strings.Join(blocks, "\n")
+	return blocks
+}
+
+// reflow breaks paragraphs and lists anew.
+func reflow(text string, width int) string {
+	var lines []string
+	for _, b := range blocksOf(text) {
+		first := strings.Repeat(" ", b.indent) + b.term
+		lines = append(lines, strings.TrimRight(terminal.Hang(width, first, strings.Repeat(" ", utf8.RuneCountInString(first)), b.text), " "))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // newHelp is the command help, which knows commands and topics.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -32,12 +33,18 @@ type dataFlags struct {
 func (f *dataFlags) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.dataSet, "data-set", "", "one of the known data sets: "+strings.Join(datasets.Names(), ", "))
+	oneOf(c, "data-set", datasets.Names()...)
 	fl.StringVar(&f.dataDir, "data-dir", "", "folder with the real files of --data-set (default: generated stand-ins)")
+	takesFolder(c, "data-dir")
 	fl.Uint64Var(&f.dataSeed, "data-seed", 0, "seed of the stand-ins, and of what is drawn from real files")
 	fl.StringVar(&f.private, "private", "", "file of private records, instead of --data-set")
+	takesFile(c, "private", recordFiles...)
 	fl.StringVar(&f.public, "public", "", "file of public records of the same columns; not the private ones under another name, or in another order. Single records in both are not noticed")
+	takesFile(c, "public", recordFiles...)
 	fl.StringVar(&f.labels, "labels", "", "IDX file of the labels of --private, which are its responses")
+	takesFile(c, "labels", idxFiles...)
 	fl.StringVar(&f.publicLabels, "public-labels", "", "IDX file of the labels of --public")
+	takesFile(c, "public-labels", idxFiles...)
 	f.recordFlags.register(c)
 }
 
@@ -51,6 +58,7 @@ type lossFlags struct {
 func (f *lossFlags) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.task, "task", "", "\"mean\" estimation, \"ridge\" (least squares) or \"logistic\"; a known data set has its own")
+	oneOf(c, "task", slices.Sorted(maps.Keys(lossNames))...)
 	fl.Float64Var(&f.l1, "l1", 0, "λ of the regulariser λ‖x‖₁")
 	fl.Float64Var(&f.l2, "l2", 0, "λ of the regulariser (λ/2)‖x‖²")
 	fl.Float64Var(&f.ball, "ball", 0, "radius of the ball that the model is kept in")
@@ -58,18 +66,8 @@ func (f *lossFlags) register(c *cobra.Command) {
 	fl.BoolVar(&f.intercept, "intercept", false, "add a feature 1 to each record of --private and --public, which --radius does not count; its weight is the model's intercept")
 }
 
-// loss returns the loss of --task.
-func (f *lossFlags) loss() (loss.Loss, error) {
-	switch f.task {
-	case "mean":
-		return loss.MeanEstimation{}, nil
-	case "ridge":
-		return loss.LeastSquares{}, nil
-	case "logistic":
-		return loss.Logistic{}, nil
-	}
-	return nil, usagef("task = %q, but it must be \"mean\", \"ridge\" or \"logistic\"", f.task)
-}
+// lossNames are the values of --task.
+var lossNames = map[string]loss.Loss{"mean": loss.MeanEstimation{}, "ridge": loss.LeastSquares{}, "logistic": loss.Logistic{}}
 
 // addIntercept adds --intercept to the records, and returns --radius as it holds for them in
 // ‖·‖_q; 0 where it is not stated.
@@ -147,8 +145,11 @@ type modelFlags struct {
 func (f *modelFlags) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVarP(&f.out, "out", "o", "", "write the model to this file instead of stdout")
+	takesFile(c, "out", tableFiles...)
 	fl.StringVar(&f.checkpoint, "checkpoint", "", "keep the secret state here after each epoch, and go on from it if it is there")
+	takesFile(c, "checkpoint")
 	fl.StringVar(&f.ledger, "ledger", "", "charge this ledger (darrm budget init) before the first step")
+	takesFile(c, "ledger", ledgerFiles...)
 	fl.StringVar(&f.requestID, "request-id", "", "name of this training in the ledger (default: a name of its own)")
 	fl.BoolVar(&f.force, "force", false, "without --ledger: replace --out by a new model. Nobody accounts for the two")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what the model would cost, and train and charge nothing")
@@ -191,11 +192,10 @@ func (f *dataFlags) set(c *cobra.Command, a *app, l *lossFlags) (datasets.Set, e
 		return datasets.Set{}, usagef("--public-labels goes with --public")
 	}
 	set := datasets.Set{Name: filepath.Base(f.private)}
-	var err error
-	if set.Task, err = l.loss(); err != nil {
-		return set, err
+	if set.Task = lossNames[l.task]; set.Task == nil {
+		return set, usagef("--task must be given (see %s --help)", c.CommandPath())
 	}
-	err = data.Files{Private: f.private, Labels: f.labels, Public: f.public, PublicLabels: f.publicLabels}.CheckApart(c.Context())
+	err := data.Files{Private: f.private, Labels: f.labels, Public: f.public, PublicLabels: f.publicLabels}.CheckApart(c.Context())
 	if errors.Is(err, data.ErrSameFile) {
 		return set, usagef("--public, --public-labels: %w", err)
 	}

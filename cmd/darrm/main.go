@@ -13,9 +13,12 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/darrm/darrm/internal/terminal"
 )
 
 // grace is how long a command may go on after a signal. Every loop ends sooner; what may not
@@ -33,6 +36,7 @@ func run(args []string) int {
 	var ended atomic.Bool // by the command or, after a signal, without it
 	context.AfterFunc(ctx, func() {
 		stop() // a second signal ends the program at once
+		app.interrupted()
 		time.AfterFunc(grace, func() {
 			if ended.CompareAndSwap(false, true) {
 				app.complain(args, fmt.Errorf("interrupted: what was being done did not end within %v", grace), exitInterrupted)
@@ -42,7 +46,8 @@ func run(args []string) int {
 	})
 	root := newRoot(app)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	c, err := root.ExecuteContextC(ctx)
+	err = nameFlag(c, err)
 	if !ended.CompareAndSwap(false, true) {
 		select {} // the program ends elsewhere
 	}
@@ -51,7 +56,7 @@ func run(args []string) int {
 	}
 	code := exitCode(ctx, err)
 	if code == exitInterrupted {
-		err = fmt.Errorf("interrupted: %w", err)
+		err = app.interruption(ctx, err)
 	}
 	app.complain(args, err, code)
 	return int(code)
@@ -63,10 +68,18 @@ func (a *app) complain(args []string, err error, code exit) {
 		writeJSONError(a.err, err, code)
 		return
 	}
-	fmt.Fprintf(a.err, "darrm: %s\n", printable(errorText(err)))
+	a.tell("darrm: ", printable(errorText(err)))
 	if h := hint(err); h != "" {
-		fmt.Fprintf(a.err, "darrm: hint: %s\n", printable(h))
+		a.tell("darrm: hint: ", printable(h))
 	}
+}
+
+// tell writes an error: in one line, that programs find it, and broken on a terminal only.
+func (a *app) tell(first, text string) {
+	if terminal.Is(a.err) {
+		text = strings.TrimPrefix(terminal.Hang(terminal.Width(a.err), first, "  ", text), first)
+	}
+	fmt.Fprintf(a.err, "%s%s\n", first, text)
 }
 
 // asksForJSON finds --json where parsing stopped at a wrong flag before it.

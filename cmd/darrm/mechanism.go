@@ -51,6 +51,7 @@ func (f *mechanismFlags) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.name, "mechanism", mechanismDaRRM, "what answers: darrm (the optimal γ), or with the same flags "+
 		strings.Join(baselineMechanisms, ", ")+"; or "+strings.Join(countMechanisms, ", ")+", which take any classes, need --total-eps, --affected (or --data) and no promise of the teachers")
+	oneOf(c, "mechanism", mechanismNames...)
 	fl.IntVar(&f.threshold, "threshold", 0, "confident-gnmax: votes that the most popular class needs, noise included (default ⌈0.6·K⌉); it must not be chosen by these votes")
 	fl.Float64Var(&f.checkRatio, "check-ratio", 4, "confident-gnmax: noise of that check, in units of the noise of the counts")
 	f.registerRelation(c)
@@ -58,14 +59,12 @@ func (f *mechanismFlags) register(c *cobra.Command) {
 
 func (f *mechanismFlags) registerRelation(c *cobra.Command) {
 	c.Flags().StringVar(&f.neighbours, "neighbours", "replace", "which datasets differ by one person in the teachers' promise and in --affected: \"replace\" a record, or \"add-remove\" one")
+	oneOf(c, "neighbours", release.RelationNames()...)
 }
 
 func (f *mechanismFlags) prepare(c *cobra.Command) error {
 	if err := f.prepareRelation(); err != nil {
 		return err
-	}
-	if !slices.Contains(mechanismNames, f.name) {
-		return usagef("mechanism = %q, but it must be one of %s", f.name, strings.Join(mechanismNames, ", "))
 	}
 	for _, name := range []string{"threshold", "check-ratio"} {
 		if c.Flags().Changed(name) && f.name != "confident-gnmax" {

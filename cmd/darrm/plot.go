@@ -24,7 +24,7 @@ func checkPlot(file string) error {
 // deliverPlot draws s into the file, in the format of its name.
 func (a *app) deliverPlot(file string, s figure.Sheet) error {
 	format, _ := figure.Format(file)
-	return a.deliver(file, func(w io.Writer) error { return s.Encode(w, format) })
+	return a.deliverTo("plot", file, func(w io.Writer) error { return s.Encode(w, format) })
 }
 
 // chart is a picture of one panel that is being drawn.

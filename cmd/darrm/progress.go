@@ -1,17 +1,20 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -21,6 +24,8 @@ const progressAfter = time.Second
 // progress shows how a solve is doing, on a terminal only and not before
 // progressAfter. It is safe for concurrent use.
 type progress struct {
+	app   *app
+	width int
 	mu    sync.Mutex
 	start time.Time
 	bar   *progressbar.ProgressBar
@@ -50,18 +55,28 @@ type progressStep struct {
 }
 
 func newProgress(a *app) *progress {
+	p := &progress{app: a, width: terminal.Width(a.err), start: time.Now()}
 	if a.progress == progressJSON {
-		return &progress{start: time.Now(), lines: json.NewEncoder(a.err)}
+		p.lines = json.NewEncoder(a.err)
+	} else {
+		p.off = a.quiet || a.json || !terminal.Is(a.err)
 	}
-	f, isFile := a.err.(*os.File)
-	return &progress{start: time.Now(), off: a.quiet || a.json || !isFile || !term.IsTerminal(int(f.Fd()))}
+	return p
 }
 
-// show says how many of total pieces are done; total is -1 where that is unknown. Workers may
-// come here out of order: the bar does not go back.
-func (p *progress) show(total, done int64, text string, options ...progressbar.Option) {
+// barWidth is how long a bar is beside its text, in a terminal of that width.
+func barWidth(width int) int { return min(max(width-64, 4), 16) }
+
+// aroundBar is what stands there besides: the share, the bar's ends, spaces.
+const aroundBar = 12
+
+// show says how many of total pieces of a stage are done; total is -1 where that is unknown.
+// text says more than the stage does. Workers may come here out of order: the bar does not go
+// back.
+func (p *progress) show(stage string, total, done int64, text string, options ...progressbar.Option) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.app.doing(stage)
 	if p.lines != nil {
 		if !p.off && time.Since(p.told) >= progressEvery {
 			p.told = time.Now()
@@ -74,9 +89,17 @@ func (p *progress) show(total, done int64, text string, options ...progressbar.O
 	}
 	if p.bar == nil {
 		p.bar = progressbar.NewOptions64(total, append(options, progressbar.OptionSetWriter(os.Stderr),
-			progressbar.OptionClearOnFinish(), progressbar.OptionSetElapsedTime(true))...)
+			progressbar.OptionClearOnFinish(), progressbar.OptionSetElapsedTime(false), progressbar.OptionSetPredictTime(false),
+			progressbar.OptionSetWidth(barWidth(p.width)))...)
 	}
-	p.bar.Describe(text)
+	if left := timeLeft(time.Since(p.start), done, total); left != "" {
+		text += ", " + left
+	}
+	room := p.width - 4 // beside what turns
+	if total > 0 {
+		room = p.width - barWidth(p.width) - aroundBar
+	}
+	p.bar.Describe(terminal.Cut(text, room))
 	_ = p.bar.Set64(max(done, p.bar.State().CurrentNum)) // a terminal that went away is no reason to fail
 }
 
@@ -90,34 +113,110 @@ func (p *progress) stop() {
 	}
 }
 
-// round is solve.Options.Progress.
+// timeLeft estimates how long the rest takes, "" where too little is done to tell.
+func timeLeft(since time.Duration, done, total int64) string {
+	if since < 2*time.Second || 20*done < total || done >= total {
+		return ""
+	}
+	left := time.Duration(float64(since) / float64(done) * float64(total-done))
+	switch {
+	case left < time.Minute:
+		return fmt.Sprintf("about %d s left", int(math.Ceil(left.Seconds())))
+	case left < time.Hour:
+		return fmt.Sprintf("about %d min left", int(math.Ceil(left.Minutes())))
+	}
+	return fmt.Sprintf("about %d h left", int(math.Ceil(left.Hours())))
+}
+
+// round is solve.Options.Progress. How many rounds there will be, nobody knows.
 func (p *progress) round(r solve.Progress) {
-	p.show(-1, int64(r.Round), fmt.Sprintf("round %d, %d rows, worst violation %.1e, error at least %.9f", r.Round, r.Rows, r.Violation, r.Error),
+	p.show("solving", -1, int64(r.Round), fmt.Sprintf("round %d, %d rows, worst violation %.1e, error at least %.9f", r.Round, r.Rows, r.Violation, r.Error),
 		progressbar.OptionSpinnerType(14))
 }
 
 // count returns a function that shows how many of a known number of pieces are done.
-func (p *progress) count(title string) func(done, total int) {
-	return func(done, total int) { p.show(int64(total), int64(done), title, progressbar.OptionShowCount()) }
+func (p *progress) count(stage, pieces string) func(done, total int) {
+	return func(done, total int) {
+		p.show(stage, int64(total), int64(done), fmt.Sprintf("%s: %d of %d %s", stage, done, total, pieces))
+	}
 }
 
 // rows returns a function that shows how much of the input was read, with the rate and
 // the time left where the input's length is known.
-func (p *progress) rows(title string) func(votes.Progress) {
+func (p *progress) rows(stage string) func(votes.Progress) {
 	return func(at votes.Progress) {
 		total := at.TotalBytes
 		if total <= 0 {
 			total = -1
 		}
-		p.show(total, at.Bytes, fmt.Sprintf("%s, %d queries, %.0f/s", title, at.Rows, float64(at.Rows)/time.Since(p.start).Seconds()),
-			progressbar.OptionShowBytes(true), progressbar.OptionSetPredictTime(true), progressbar.OptionThrottle(100*time.Millisecond))
+		p.show(stage, total, at.Bytes, fmt.Sprintf("%s: %d queries", stage, at.Rows), progressbar.OptionThrottle(100*time.Millisecond))
 	}
+}
+
+// wait shows until stop that a stage is under way which tells nothing of itself.
+func (p *progress) wait(stage string) {
+	p.app.doing(stage)
+	if p.lines != nil {
+		return
+	}
+	go func() {
+		for tick := int64(1); ; tick++ {
+			time.Sleep(progressEvery)
+			p.mu.Lock()
+			off := p.off
+			p.mu.Unlock()
+			if off {
+				return
+			}
+			p.show(stage, -1, tick, stage, progressbar.OptionSpinnerType(14))
+		}
+	}()
 }
 
 // steps returns a function that shows which step of which experiment is being done.
 func (p *progress) steps(experimentsDone, experiments int) func(experiment.Progress) {
 	return func(at experiment.Progress) {
-		p.show(int64(at.Of), int64(at.Done), fmt.Sprintf("%s (%d of %d): %s", at.Experiment, experimentsDone+1, experiments, at.Step),
-			progressbar.OptionShowCount())
+		p.show("running "+at.Experiment, int64(at.Of), int64(at.Done), fmt.Sprintf("%s (%d of %d): %s", at.Experiment, experimentsDone+1, experiments, at.Step))
 	}
+}
+
+// stage is what is being done: "answering".
+type stage struct {
+	name   string
+	finish bool // it is short, and goes on to its end after an interruption
+}
+
+// doing notes what is being done, which an interruption tells.
+func (a *app) doing(name string) { a.stage.Store(&stage{name: name}) }
+
+// finishing notes what is not left half done.
+func (a *app) finishing(name string) { a.stage.Store(&stage{name, true}) }
+
+// interrupted says on a terminal, at once, that a signal was heard and what is finished.
+func (a *app) interrupted() {
+	s := a.stage.Load()
+	if s == nil || a.quiet || a.json || !terminal.Is(a.err) {
+		return
+	}
+	how := "stopping"
+	if s.finish {
+		how = "finishing"
+	}
+	fmt.Fprintf(a.err, "\ninterrupted: %s %s\n", how, s.name)
+}
+
+// interruption says what was interrupted.
+func (a *app) interruption(ctx context.Context, err error) error {
+	text := err.Error()
+	for _, told := range []error{context.Canceled, context.Cause(ctx)} { // which says no more than "interrupted"
+		if told != nil {
+			text = strings.TrimSuffix(strings.TrimSuffix(text, told.Error()), ": ")
+		}
+	}
+	if s := a.stage.Load(); text == "" && s != nil {
+		text = "stopped " + s.name
+	} else if text == "" {
+		text = "stopped before anything was done"
+	}
+	return fmt.Errorf("interrupted: %s", text)
 }

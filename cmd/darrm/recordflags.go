@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,11 +26,19 @@ type recordFlags struct {
 func (f *recordFlags) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.dataFormat, "data-format", "auto", "\"csv\", \"libsvm\" or \"idx\" (images, pixels over 255); auto goes by the name (.csv; .idx or -ubyte, with .gz too; else libsvm)")
+	oneOf(c, "data-format", "auto", formatCSV, formatLIBSVM, formatIDX)
 	fl.StringVar(&f.response, "response", "", "name (or number from 1) of the CSV column of responses")
 	fl.BoolVar(&f.noHeader, "no-header", false, "the first line of a CSV file is a record already")
 	fl.IntVar(&f.dim, "dim", 0, "number of features of LIBSVM records (default: the largest index, which tells of the records)")
 	fl.IntSliceVar(&f.positive, "positive", nil, "labels whose response is 1; all other images are kept and have 0 (default: the label is the response)")
 }
+
+// The values of --data-format, besides "auto".
+const (
+	formatCSV    = "csv"
+	formatLIBSVM = "libsvm"
+	formatIDX    = "idx"
+)
 
 // formatOf returns the format of a file of records.
 func (f *recordFlags) formatOf(path string) string {
@@ -41,11 +48,11 @@ func (f *recordFlags) formatOf(path string) string {
 	name := strings.TrimSuffix(strings.ToLower(path), ".gz")
 	switch {
 	case strings.HasSuffix(name, ".idx"), strings.HasSuffix(name, "-ubyte"):
-		return "idx"
+		return formatIDX
 	case filepath.Ext(strings.ToLower(path)) == ".csv":
-		return "csv"
+		return formatCSV
 	}
-	return "libsvm"
+	return formatLIBSVM
 }
 
 // reading says what a file of records must have.
@@ -58,30 +65,27 @@ type reading struct {
 // read reads a file of records, labels the file of their labels or "".
 func (f *recordFlags) read(c *cobra.Command, a *app, path, labels string, o reading) (*data.Records, error) {
 	format := f.formatOf(path)
-	if !slices.Contains([]string{"csv", "libsvm", "idx"}, format) {
-		return nil, usagef("data-format = %q, but it must be \"auto\", \"csv\", \"libsvm\" or \"idx\"", f.dataFormat)
-	}
-	if format != "csv" && f.response != "" {
+	if format != formatCSV && f.response != "" {
 		return nil, usagef("--response goes with CSV: %s is read as %s", path, format)
 	}
-	if format != "idx" && (labels != "" || f.positive != nil) {
+	if format != formatIDX && (labels != "" || f.positive != nil) {
 		return nil, usagef("--labels, --public-labels and --positive go with IDX: %s is read as %s", path, format)
 	}
-	if format != "libsvm" && f.dim != 0 {
+	if format != formatLIBSVM && f.dim != 0 {
 		return nil, usagef("--dim goes with LIBSVM: %s is read as %s", path, format)
 	}
 	var read func(io.Reader) (*data.Records, error)
 	switch format {
-	case "csv":
+	case formatCSV:
 		if f.response == "" && o.responses {
 			return nil, usagef("--response must be given: %s needs a column of responses", path)
 		}
 		read = func(r io.Reader) (*data.Records, error) {
 			return data.ReadCSV(r, data.CSVOptions{Response: f.response, Header: !f.noHeader, Columns: o.columns})
 		}
-	case "libsvm":
+	case formatLIBSVM:
 		read = func(r io.Reader) (*data.Records, error) { return data.ReadLIBSVM(r, cmp.Or(o.dim, f.dim)) }
-	case "idx":
+	case formatIDX:
 		if labels == "" && o.responses {
 			return nil, usagef("%s needs a file of labels (--labels, --public-labels), which are its responses", path)
 		}
@@ -94,7 +98,7 @@ func (f *recordFlags) read(c *cobra.Command, a *app, path, labels string, o read
 	defer in.Close()
 	records, err := read(in)
 	var flag *check.Error
-	if format == "idx" && errors.As(err, &flag) {
+	if format == formatIDX && errors.As(err, &flag) {
 		return nil, usageError{Err: err} // of --positive; files have errors of their own
 	}
 	if err != nil {

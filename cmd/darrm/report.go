@@ -8,6 +8,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/release"
 )
@@ -71,7 +72,7 @@ func quote(a *app, q *release.Quote) error {
 	}{DryRun: true, releaseFields: fieldsOf(&q.Summary)}
 	var rows [][]string
 	add := func(title string, c accountant.Cost) {
-		rows = append(rows, []string{title, fmt.Sprint(c.Epsilon), fmt.Sprint(c.Delta)})
+		rows = append(rows, []string{title, num.Outward(c.Epsilon, 6, true), num.Outward(c.Delta, 6, true)})
 	}
 	add("one label", q.PerAnswer)
 	if q.Totals.Frozen == nil {
@@ -88,7 +89,7 @@ func quote(a *app, q *release.Quote) error {
 	if q.Charge != nil {
 		paid, left := release.NewAmount(*q.Charge), release.NewAmount(*q.Remaining)
 		out.Charge, out.Remaining = &paid, &left
-		rows = append(rows, amountRow("the ledger would be charged", paid), amountRow("of which remains now", left))
+		rows = append(rows, amountRow("the ledger would be charged", paid, true), amountRow("of which remains now", left, false))
 	}
 	if a.json {
 		return a.deliverJSON("", out)

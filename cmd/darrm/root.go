@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +26,7 @@ type app struct {
 	json     bool
 	quiet    bool
 	progress string // --progress
+	stage    atomic.Pointer[stage]
 }
 
 func newRoot(a *app) *cobra.Command {
@@ -55,17 +57,14 @@ labels with it.`,
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print the result as JSON, and errors too")
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "say nothing on stderr but errors")
 	root.PersistentFlags().StringVar(&a.progress, "progress", progressAuto, `"auto" shows progress on a terminal, "json" writes it to stderr as lines of JSON, for programs that read along`)
-	root.PersistentPreRunE = func(*cobra.Command, []string) error {
-		if a.progress != progressAuto && a.progress != progressJSON {
-			return usagef(`--progress = %q, but it must be "auto" or "json"`, a.progress)
-		}
-		return nil
-	}
-	root.AddCommand(newSolve(a), newSweep(a), newPlan(a), newAggregate(a), newCompare(a), newAccount(a), newBudget(a), newVerify(a), newCache(a), newVotes(a), newMean(a), newExperiment(a), newReport(a), newTrain(a), newPredict(a), newEvaluate(a), newBounds(a), newVersion(a), newExitCodes())
+	oneOf(root, "progress", progressAuto, progressJSON)
+	root.AddCommand(newSolve(a), newSweep(a), newPlan(a), newAggregate(a), newCompare(a), newAccount(a), newBudget(a), newVerify(a), newCache(a), newVotes(a), newMean(a), newExperiment(a), newReport(a), newTrain(a), newPredict(a), newEvaluate(a), newBounds(a), newVersion(a), newMan(a), newCompletion(a), newExitCodes())
+	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(newHelp())
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { writeHelp(a.page(a.out), c) })
 	root.SetFlagErrorFunc(flagError)
 	wrapArgs(root)
+	completeArgs(root)
 	return root
 }
 
@@ -151,18 +150,28 @@ func (a *app) say(format string, args ...any) {
 			args[i] = printable(x.Error())
 		}
 	}
-	a.talk().Text("  ", fmt.Sprintf(format, args...))
+	w := a.talk()
+	if text, apart := strings.CutPrefix(format, "\n"); apart {
+		format = text
+		w.Printf("\n")
+	}
+	w.Text("  ", fmt.Sprintf(format, args...))
 }
 
-// deliver writes the whole result: to the file, atomically, or to stdout where the
+// deliver writes the whole result: to the file of --out, atomically, or to stdout where the
 // path is "" or "-".
 func (a *app) deliver(path string, write func(io.Writer) error) error {
+	return a.deliverTo("out", path, write)
+}
+
+// deliverTo is deliver for another flag.
+func (a *app) deliverTo(flag, path string, write func(io.Writer) error) error {
 	if path != "" && path != "-" {
-		if err := release.CheckNoLedger(path); err != nil {
+		if err := (release.FileOutput{Path: path, Flag: flag}).CheckPlace(); err != nil {
 			return err
 		}
 		if err := atomicfile.Write(path, 0o644, write); err != nil {
-			return outputError{Err: err}
+			return outputError{Err: fmt.Errorf("--%s: %w", flag, err)}
 		}
 		return nil
 	}

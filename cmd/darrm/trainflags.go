@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -51,9 +52,11 @@ func (f *iterationFlags) register(c *cobra.Command) {
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.method, "method", string(shuffled.DPShuffleG), strings.Join(names, ", "))
+	oneOf(c, "method", shuffled.Methods()...)
 	fl.Float64Var(&f.fraction, "fraction", 0.5, "p, the private share of epochs (priv-pub, pub-priv) or of each epoch (interleaved)")
 	fl.IntVar(&f.epochs, "epochs", 50, "K, passes over the data")
 	fl.StringVar(&f.order, "order", "rr", "order of records: \"ig\" fixed, \"so\" shuffled once, \"rr\" reshuffled in each epoch")
+	oneOf(c, "order", slices.Sorted(maps.Keys(orderNames))...)
 	fl.Float64Var(&f.stepSize, "step-size", 0, "η of each step")
 	fl.Float64Var(&f.clip, "clip", 0, "G, norm bound of one gradient")
 	fl.Float64Var(&f.noise, "noise", 0, "σ per coordinate on the gradient (default: the least that meets --eps)")
@@ -68,28 +71,13 @@ func (f *iterationFlags) registerMode(c *cobra.Command, standard iteration.Mode)
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.mode, "mode", string(standard), "way of accounting: \"best\" is the one with the smallest figure of "+strings.Join(modes[1:], ", ")+" whose conditions hold; \"paper\" is the source's")
+	oneOf(c, "mode", iteration.Modes()...)
 	fl.StringVar(&f.conversion, "conversion", "", "to (ε,δ): \"classical\" (the source's) or \"improved\" from Rényi divergences, \"exact\" from privacy losses (default: the best for --mode best, else classical)")
+	oneOf(c, "conversion", iteration.Conversions()...)
 }
 
-func (f *iterationFlags) orderOf() (iteration.SampleOrder, error) {
-	switch strings.ToLower(f.order) {
-	case "ig":
-		return iteration.FixedOrder, nil
-	case "so":
-		return iteration.ShuffledOnce, nil
-	case "rr":
-		return iteration.Reshuffled, nil
-	}
-	return 0, usagef("order = %q, but it must be \"ig\", \"so\" or \"rr\"", f.order)
-}
-
-func (f *iterationFlags) methodOf() (shuffled.Method, error) {
-	m := shuffled.Method(f.method)
-	if !slices.Contains(shuffled.Methods(), m) {
-		return "", usagef("method = %q, but it must be one of %v", f.method, shuffled.Methods())
-	}
-	return m, nil
-}
+// orderNames are the values of --order.
+var orderNames = map[string]iteration.SampleOrder{"ig": iteration.FixedOrder, "so": iteration.ShuffledOnce, "rr": iteration.Reshuffled}
 
 // checkNoise refuses a --noise that would be taken for none given.
 func (f *iterationFlags) checkNoise(c *cobra.Command) error {
@@ -102,13 +90,7 @@ func (f *iterationFlags) checkNoise(c *cobra.Command) error {
 // config returns the configuration without the data's part.
 func (f *iterationFlags) config(c *cobra.Command) (shuffled.Config, error) {
 	var o shuffled.Config
-	var err error
-	if o.Method, err = f.methodOf(); err != nil {
-		return o, err
-	}
-	if o.Order, err = f.orderOf(); err != nil {
-		return o, err
-	}
+	o.Method, o.Order = shuffled.Method(f.method), orderNames[f.order]
 	needed := []string{"step-size"}
 	if o.Method.IsPrivate() {
 		needed = append(needed, "clip", "delta", "eps|noise")
@@ -181,7 +163,7 @@ func sayPlan(a *app, r iteration.Report) {
 		a.fact("cost:", "none, no private record is used")
 		return
 	}
-	a.fact("cost:", fmt.Sprintf("%v-DP where neighbours %s, if %s is released", r.Cost, r.Relation, r.Released))
+	a.fact("cost:", fmt.Sprintf("%s-DP where neighbours %s, if %s is released", r.Cost.Short(), r.Relation, r.Released))
 	a.fact("by:", fmt.Sprintf("%s; order of records %s", basis(r), orderName(r)))
 	a.fact("", fmt.Sprintf("noise σ = %.6g on private and %.6g on public steps, at clip %g; amplification m = %.4g", r.Noise, r.PublicNoise, r.Clip, r.Amplification))
 	a.fact("", fmt.Sprintf("step size η = %g; %s", r.StepSize, contraction(r)))

@@ -111,7 +111,7 @@ func (t *training) simulate(state []byte) (out release.Training, err error) {
 // progress shows how many epochs are done, until stop.
 func (t *training) progress() (show func(done int), stop func()) {
 	bar := newProgress(t.app)
-	count := bar.count(t.unit + "s")
+	count := bar.count("training", t.unit+"s")
 	return func(done int) { count(done, t.algorithm.Rounds()) }, bar.stop
 }
 

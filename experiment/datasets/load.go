@@ -391,17 +391,13 @@ func standardised(n, d int, x, y, px, py []float64) (private, public *data.Recor
 	return private, public, err
 }
 
-// readCreditCard takes 100 defaulters and 100 others with EDUCATION 3 (high school) as D,
-// and 10 and 190 with EDUCATION 2 (university) as P. Who is drawn at random, for the file's
-// first clients are like each other; they stay in the file's order. Features are the 23
-// attributes without EDUCATION and MARRIAGE, standardised by P's statistics. Columns are
-// taken by place: an id, the attributes, the response; the file may have up to two lines of
-// headers.
-func readCreditCard(r io.Reader, rng *rand.Rand) (private, public *data.Records, err error) {
-	const columns, education, marriage, d = 25, 3, 4, 21
-	clients := [2][2]*sample{{{size: 100}, {size: 100}}, {{size: 190}, {size: 10}}} // of D and P, without and with default
+// eachClient calls f with every client of the credit card file: the number of its line, the id
+// and the 23 attributes, which f may keep, and whether it defaulted. The file may have up to two
+// lines of headers.
+func eachClient(r io.Reader, f func(row int, v []float64, label float64) error) error {
+	const columns = 25
 	row := 0
-	err = eachRow(r, columns, func(fields []string) error {
+	return eachRow(r, columns, func(fields []string) error {
 		row++
 		if _, err := data.ParseNumber(fields[0]); err != nil && row <= 2 {
 			return nil // a header
@@ -417,8 +413,21 @@ func readCreditCard(r io.Reader, rng *rand.Rand) (private, public *data.Records,
 		if label != 0 && label != 1 {
 			return &check.Error{Name: "response", Value: label, Rule: "0 or 1"}
 		}
+		return f(row, v[:columns-1:columns-1], label)
+	})
+}
+
+// readCreditCard takes 100 defaulters and 100 others with EDUCATION 3 (high school) as D,
+// and 10 and 190 with EDUCATION 2 (university) as P. Who is drawn at random, for the file's
+// first clients are like each other; they stay in the file's order. Features are the 23
+// attributes without EDUCATION and MARRIAGE, standardised by P's statistics. Columns are
+// taken by place: an id, the attributes, the response.
+func readCreditCard(r io.Reader, rng *rand.Rand) (private, public *data.Records, err error) {
+	const education, marriage, d = 3, 4, 21
+	clients := [2][2]*sample{{{size: 100}, {size: 100}}, {{size: 190}, {size: 10}}} // of D and P, without and with default
+	err = eachClient(r, func(row int, v []float64, label float64) error {
 		if which := slices.Index([]float64{3, 2}, v[education]); which >= 0 {
-			x := slices.Delete(v[1:columns-1], education-1, marriage)
+			x := slices.Delete(v[1:], education-1, marriage)
 			clients[which][int(label)].add(rng, client{row, x, label})
 		}
 		return nil

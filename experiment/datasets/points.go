@@ -34,10 +34,13 @@ const (
 	// Indoor is the strengths of 512 radio stations; the response is the longitude. Columns
 	// and response are standardised.
 	Indoor = "indoor"
+	// CreditClients is 32 features in [-1,1] of credit card clients, the last of them 1; the
+	// response is 1 for those who defaulted. Features are scaled by public numbers, not by the file's.
+	CreditClients = "credit-clients"
 )
 
 // PointNames returns the names of all sets of points.
-func PointNames() []string { return []string{FashionMNIST, Indoor} }
+func PointNames() []string { return []string{FashionMNIST, Indoor, CreditClients} }
 
 const (
 	side       = 32   // of an image after resizing
@@ -53,6 +56,8 @@ const (
 //
 //	fashion-mnist  t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, plain or .gz: the first n
 //	indoor         trainingData.csv of UJIIndoorLoc: n rows, drawn from the seed
+//	credit-clients the files of credit-card, also in its folder: n clients, drawn from the seed, in an
+//	               order that is too
 //
 // Files that are there but damaged, or hold fewer points, are an error.
 func OpenPoints(ctx context.Context, name, root string, n int, seed uint64) (Points, error) {
@@ -102,12 +107,19 @@ func checkPoints(name string, n int) error {
 func realPoints(ctx context.Context, name, root string, n int, seed uint64) (Points, error) {
 	var p Points
 	var err error
-	for _, dir := range []string{filepath.Join(root, name), root} {
+	dirs := []string{filepath.Join(root, name), root}
+	if name == CreditClients {
+		dirs = append(dirs, filepath.Join(root, CreditCard))
+	}
+	for _, dir := range dirs {
 		p = Points{Name: name}
-		if name == FashionMNIST {
+		switch name {
+		case FashionMNIST:
 			err = p.loadImages(ctx, dir, n)
-		} else {
+		case Indoor:
 			err = p.loadIndoor(folder{ctx, dir}, n, seed)
+		default:
+			err = p.loadClients(folder{ctx, dir}, n, seed)
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			return p, err

@@ -16,15 +16,20 @@ const (
 	streamStations   = 200
 	streamReadings   = 201 // + reading
 	streamRows       = 202 // which rows of real files are taken
+	streamOrder      = 203 // and in which order
+	streamClients    = 300 // + client
 )
 
 func standinPoints(name string, n int, seed uint64) (Points, error) {
 	p := Points{Name: name, Standin: true, Source: fmt.Sprintf("stand-in for %s, seed %d", name, seed)}
 	var err error
-	if name == FashionMNIST {
+	switch name {
+	case FashionMNIST:
 		p.Records, err = garments(n, seed)
-	} else {
+	case Indoor:
 		p.Records, err = readings(n, seed)
+	default:
+		p.Records, err = clients(n, seed)
 	}
 	return p, err
 }
@@ -84,6 +89,37 @@ func garments(n int, seed uint64) (*data.Records, error) {
 		}
 	}
 	return data.NewRecords(n, side*side, x, y)
+}
+
+// clients draws features with what the methods are told apart by in the real ones: twelve marks of
+// late payment that come together, of which the first few say most, amounts that go with each
+// other and say little, a feature that is 1, and about 22 % defaults.
+func clients(n int, seed uint64) (*data.Records, error) {
+	x, y := make([]float64, n*ClientFeatures), make([]float64, n)
+	for i := range n {
+		s := stream.New(seed, stream.Synthetic, streamClients, uint64(i))
+		row := x[i*ClientFeatures : (i+1)*ClientFeatures]
+		late, rich := s.Normal(), s.Normal()
+		for j := range row {
+			switch {
+			case j == ClientFeatures-1:
+				row[j] = 1
+			case j < 2*months: // late by a month or more, by two or more
+				if late+0.7*s.Normal() > 1.1 {
+					row[j] = 1
+				}
+			case j < 4*months: // bills and payments
+				row[j] = clipToUnit(0.6 + 0.15*rich + 0.1*s.Normal())
+			default:
+				row[j] = 2*s.Float64() - 1
+			}
+		}
+		z := -1.97 + 1.2*row[0] + 0.8*row[1] + 0.8*row[months] + 0.4*row[4*months] - 0.3*rich
+		if s.Float64() < 1/(1+math.Exp(-z)) {
+			y[i] = 1
+		}
+	}
+	return data.NewRecords(n, ClientFeatures, x, y)
 }
 
 // readings draws signal strengths in a hall of 400 m × 270 m by the logarithmic law of distance,

@@ -9,6 +9,10 @@ import (
 	"github.com/darrm/darrm/experiment"
 )
 
+// leastDrawn is where the picture ends: the errors for identical vectors are so small that no
+// other could be seen.
+const leastDrawn = 1e-3
+
 func (p *bitsParameters) report(r *experiment.Run, rows []bitsRow, found []contest) error {
 	table := experiment.Table{Name: "bits", Caption: fmt.Sprintf("Error of the estimated mean in units of Q/n² (for one client, the vNMSE), d = %d, at equal bits per client, over %d trials. Each method sends so many numbers (k) of so many bits (b) as are best for it by its prediction.", p.Dimension, p.Trials), Columns: []experiment.Column{
 		{Name: "vectors", Title: "vectors"}, {Name: "n", Title: "n"}, {Name: "rho", Title: "ρ*", Format: "%.3g"}, {Name: "bits_per_coordinate", Title: "bits per coordinate"}, {Name: "method", Title: "method"},
@@ -48,7 +52,7 @@ func (p *bitsParameters) report(r *experiment.Run, rows []bitsRow, found []conte
 				wins = "yes"
 			}
 			table.Add(row.vectors(), row.n, found[i].Rho, row.bits, s.Method, s.Sent, s.Bits, decoder, s.Error, s.StandardError, predicted, wins)
-			panels[key].Series[j].Add(row.bits, s.Error)
+			panels[key].Series[j].Add(row.bits, max(s.Error, leastDrawn))
 		}
 	}
 	r.Table(table)
@@ -73,5 +77,5 @@ func (p *bitsParameters) report(r *experiment.Run, rows []bitsRow, found []conte
 		list[i] = *panels[key]
 		list[i].Series = slices.DeleteFunc(list[i].Series, func(s experiment.Series) bool { return len(s.X) == 0 })
 	}
-	return r.Figure("bits", "Error by bits per coordinate; lower is better.", min(4, len(list)), list)
+	return r.Figure("bits", fmt.Sprintf("Error by bits per coordinate; lower is better. What is below %g is drawn there.", leastDrawn), min(4, len(list)), list)
 }

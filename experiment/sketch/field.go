@@ -53,7 +53,7 @@ var looks = map[experiment.Method]experiment.Look{
 	methodSpatialOpt:   {Title: title(methodSpatialOpt), Color: 0x0072B2, Dashes: []float64{5, 3}, Glyph: 2},
 	methodSpatialMax:   {Title: title(methodSpatialMax), Color: 0x0072B2, Dashes: []float64{5, 3}, Glyph: 2},
 	methodProjAvg:      {Title: title(methodProjAvg), Color: 0xD55E00},
-	methodProjOpt:      {Title: title(methodProjOpt), Color: 0xD55E00},
+	methodProjOpt:      {Title: title(methodProjOpt), Color: 0xD55E00, Dashes: []float64{2, 2}, Glyph: 3},
 	methodProjMax:      {Title: title(methodProjMax), Color: 0xD55E00},
 	methodWangni:       {Title: title(methodWangni), Color: 0x009E73, Dashes: []float64{4, 3}, Glyph: 3},
 	methodInduced:      {Title: title(methodInduced), Color: 0xCC79A7, Dashes: []float64{6, 2}, Glyph: 1},

@@ -214,7 +214,7 @@ func (p *simulationParameters) panelsOf(q panel, lines map[string]*experiment.Se
 	}
 	var out []experiment.Panel
 	for _, k := range q.Sent {
-		one := experiment.Panel{Title: fmt.Sprintf("n = %d, k = %d", q.Clients, k), X: "R, correlation", Y: fmt.Sprintf("mean squared error, n = %d, k = %d", q.Clients, k)}
+		one := experiment.Panel{Title: fmt.Sprintf("n = %d, k = %d", q.Clients, k), X: "R, correlation", Y: fmt.Sprintf("MSE, n = %d, k = %d", q.Clients, k)} // panels of one label share a scale
 		for _, key := range order {
 			if strings.HasSuffix(key, "/"+fmt.Sprint(k)) {
 				one.Series = append(one.Series, *lines[key])

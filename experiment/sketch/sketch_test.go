@@ -63,6 +63,12 @@ func TestSplits(t *testing.T) {
 			t.Errorf("%s: %d clients, %d points, %d different", how, len(clients), rows, len(seen))
 		}
 		again, other := split(p, how, 5, 1000), split(p, how, 5, 1001)
+		if how == splitShards { // which shards a client has is drawn
+			labels := func(c client) []float64 { return slices.Compact(slices.Sorted(slices.Values(c.response))) }
+			if slices.Equal(labels(other[2]), labels(clients[2])) && slices.Equal(labels(other[0]), labels(clients[0])) {
+				t.Error("every root deals the same labels")
+			}
+		}
 		if !slices.Equal(again[2].x, clients[2].x) || slices.Equal(other[2].x, clients[2].x) != (how == splitSorted) {
 			t.Errorf("%s: the root does not decide it", how)
 		}
@@ -136,6 +142,20 @@ func TestEmptyClusters(t *testing.T) {
 		t.Errorf("before any point: %v", first[2])
 	}
 	own := slices.Clone(first[0][0])
+	for i, c := range k.clients { // of its own points, which lie around two places
+		var mean [6]float64
+		count := 0.0
+		for r := range c.rows {
+			if x := c.x[6*r : 6*r+6]; floats.Distance(x, start[0], 2) < floats.Distance(x, start[1], 2) {
+				count++
+				floats.Add(mean[:], x)
+			}
+		}
+		floats.Scale(1/count, mean[:])
+		if floats.Distance(mean[:], first[0][i], 2) > 1e-12 {
+			t.Errorf("client %d sends %v, its mean is %v", i, first[0][i], mean)
+		}
+	}
 	k.receive([][]float64{{0, 0, 0, 0, 0, 1e6}, start[1], start[2]})
 	if got := k.vectors(); !slices.Equal(got[0][0], own) || !slices.Equal(got[2][1], start[2]) {
 		t.Errorf("an empty cluster sends %v, its last centre was %v", got[0][0], own)

@@ -121,7 +121,7 @@ func (p *tasksParameters) report(r *experiment.Run, found [][][]trace) error {
 		}
 		all[i] = outcomes
 		title := fmt.Sprintf("%s, %s, n = %d, k = %d", s.Task, s.Split, s.Clients, s.Sent)
-		errorPanel := experiment.Panel{Title: title, X: "iteration", Y: "squared error", LogY: true}
+		errorPanel := experiment.Panel{Title: title, X: "iteration", Y: "squared error, " + s.Task, LogY: true}
 		lossPanel := experiment.Panel{Title: title, X: "iteration", Y: "loss, " + s.Task, LogY: s.Task == taskKMeans}
 		for _, o := range outcomes {
 			summary.Add(append(s.cells(o.method), o.rho, o.err, o.errSD, o.predicted, o.loss, o.lossSD, o.bits)...)

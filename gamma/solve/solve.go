@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
@@ -19,10 +20,12 @@ const (
 	Exhaustive    Method = "exhaustive"     // all rows at once, for small K
 )
 
+// Methods returns all methods.
+func Methods() []Method { return []Method{CuttingPlanes, Exhaustive} }
+
 // ParseMethod returns the method of that name.
 func ParseMethod(name string) (Method, error) {
-	switch m := Method(name); m {
-	case CuttingPlanes, Exhaustive:
+	if m := Method(name); slices.Contains(Methods(), m) {
 		return m, nil
 	}
 	return "", &check.Error{Name: "method", Value: fmt.Sprintf("%q", name), Rule: `"cutting-planes" or "exhaustive"`}

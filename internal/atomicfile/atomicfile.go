@@ -151,7 +151,11 @@ func createTemp(name, target string, perm fs.FileMode) (*File, error) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("write %s: create temporary file: %w", name, err)
+			var system *fs.PathError // whose name is that of a file which nobody asked for
+			if errors.As(err, &system) {
+				err = system.Err
+			}
+			return nil, fmt.Errorf("write %s: no file can be made in %s: %w", name, dir, err)
 		}
 		l, ok := lockNew(f, temp)
 		if !ok { // swept in the moment before it was locked

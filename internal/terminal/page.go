@@ -37,6 +37,20 @@ func Width(w io.Writer) int {
 	return Standard
 }
 
+// Is says whether w is a terminal.
+func Is(w io.Writer) bool {
+	f, isFile := w.(*os.File)
+	return isFile && term.IsTerminal(int(f.Fd()))
+}
+
+// Cut shortens a text to width columns, for a line that is written over and over.
+func Cut(text string, width int) string {
+	if twwidth.Width(text) <= width {
+		return text
+	}
+	return twwidth.Truncate(text, width-1) + "…"
+}
+
 // Page is where text of at most Width columns is written. Its methods report no errors of
 // writing: the writer keeps them, as a buffer or a [bufio.Writer] does.
 type Page struct {

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
@@ -22,12 +25,16 @@ func methods(t *testing.T) map[string]Plan {
 	s.Loss = loss.Logistic{}
 	plans := map[string]Plan{}
 	for name, method := range map[string]Method{
-		"phased":       PhasedSGD{Setting: s, Ball: 1},
-		"phased, free": PhasedSGD{Setting: s, Noise: Printed, Oracle: Bisection},
-		"proximal":     ProximallyGuided{Setting: s, Ball: 1, WeakConvexity: 1, Rounds: 5, Steps: 4},
-		"dp-sgd":       DPSGD{Setting: s, Ball: 1, Rate: 0.3, Steps: 6, Average: true},
-		"output":       OutputPerturbation{Setting: s, Ball: 1},
-		"objective":    ObjectivePerturbation{Setting: s, Lambda: 1},
+		"phased":            PhasedSGD{Setting: s, Ball: 1},
+		"phased, free":      PhasedSGD{Setting: s, Noise: Printed, Oracle: Bisection},
+		"proximal":          ProximallyGuided{Setting: s, Ball: 1, WeakConvexity: 1, Rounds: 5, Steps: 4},
+		"dp-sgd":            DPSGD{Setting: s, Ball: 1, Rate: 0.3, Steps: 6, Average: true},
+		"output":            OutputPerturbation{Setting: s, Ball: 1},
+		"objective":         ObjectivePerturbation{Setting: s, Lambda: 1},
+		"frank-wolfe":       FrankWolfe{Setting: s, Set: l1(t, 3, 1), Steps: 9},
+		"frank-wolfe, list": FrankWolfe{Setting: s, Set: hull(t, 2, [][]float64{{1, 0, 0}, {0, 1, 1}, {-1, -1, 0}, {0.5, 0, -1}}), Steps: 9, Noise: Printed},
+		"poly-sfw":          PolySFW{Setting: s, Set: l1(t, 3, 1), Batches: Batches{Rounds: 3, FullBudget: true}},
+		"nsfw":              NSFW{Setting: s, Set: lp(t, 3, 1.5, 1), Batches: Batches{Rounds: 3, FullBudget: true}},
 	} {
 		p, err := method.Plan(60, 3)
 		if err != nil {
@@ -49,7 +56,7 @@ func TestMethodsAreAlgorithms(t *testing.T) {
 		if a.Digest() == trained(t, p, other).Digest() || a.Digest() != trained(t, p, r).Digest() {
 			t.Errorf("%s: the digest does not tell the data", name)
 		}
-		if a.Cost() != p.Price().Cost || a.Cost().Epsilon > 1 || !(a.NoiseScale() > 0) {
+		if a.Cost() != p.Price().Cost || a.Cost().Epsilon > 1 || !(a.NoiseScale() > 0 || a.NoiseScale() == 0 && p.Price().Bound != accountant.MethodGaussian) { // vertices have no noise of their own
 			t.Errorf("%s: cost %v, price %v, noise %v", name, a.Cost(), p.Price().Cost, a.NoiseScale())
 		}
 		best, err := bestBound(p.Price().Event, p.Price().Relation, 1e-6, p.Price().Bound)
@@ -127,6 +134,8 @@ func TestNoiseIsFresh(t *testing.T) {
 			w.normals, e.noise = e.noise, w
 		case *minimisedRun:
 			w.normals, e.noise = e.noise, w
+		default: // its noise is not normal, or drawn behind a function
+			continue
 		}
 		rounds(t, run, a.Rounds())
 		if len(w.asked) < a.Rounds() {
@@ -159,5 +168,50 @@ func TestGap(t *testing.T) {
 	}
 	if near := NearStationarity(loss.Logistic{}, r, best.X, 4, 0.5, 2000); near > 0.02 {
 		t.Error("the optimum is", near, "from its proximal point")
+	}
+}
+
+// Over random settings: a plan's blocks are disjoint and within the records, its cost is at most
+// the target, and so is that of its event; or it is refused by a rule.
+func TestPlansKeepTheirTargets(t *testing.T) {
+	rng := rand.New(rand.NewPCG(27, 28))
+	planned := 0
+	for range 8 {
+		n, d := 1+int(math.Exp(rng.Float64()*14)), 1+rng.IntN(100)
+		s := Setting{
+			Loss: loss.LeastSquares{}, Clip: math.Exp(6*rng.Float64() - 3), Radius: math.Exp(6*rng.Float64() - 3),
+			Target: accountant.Cost{Epsilon: math.Exp(4*rng.Float64() - 3), Delta: math.Exp(-2 - 20*rng.Float64())},
+		}
+		ball := math.Exp(6*rng.Float64() - 3)
+		for _, m := range []Method{
+			PhasedSGD{Setting: s, Ball: ball}, PhasedSGD{Setting: s, Oracle: Bisection},
+			ProximallyGuided{Setting: s, Ball: ball, WeakConvexity: rng.Float64(), Rounds: 1 + rng.IntN(n), Steps: 1 + rng.IntN(50)},
+			OutputPerturbation{Setting: s, Ball: ball}, ObjectivePerturbation{Setting: s, Ball: ball},
+		} {
+			p, err := m.Plan(n, d)
+			var rule *check.Error
+			if errors.As(err, &rule) {
+				continue
+			}
+			if err != nil {
+				t.Fatalf("%T %+v, n = %d, d = %d: %v", m, s, n, d, err)
+			}
+			planned++
+			price := p.Price()
+			best, err := bestBound(price.Event, price.Relation, s.Target.Delta, price.Bound)
+			if err != nil || price.Cost.Epsilon > s.Target.Epsilon || best.Cost.Epsilon > s.Target.Epsilon || price.Cost.Delta > s.Target.Delta {
+				t.Errorf("%s %+v, n = %d, d = %d: price %v, event %v (%v)", price.Method, s, n, d, price.Cost, best.Cost, err)
+			}
+			end := 0
+			for _, b := range price.Blocks {
+				if b.From < end && price.Method != "objective-perturbation" || b.To <= b.From || b.To > n || !(b.Deviation > 0) || math.IsInf(b.Deviation, 1) {
+					t.Errorf("%s, n = %d: block %+v after record %d", price.Method, n, b, end)
+				}
+				end = b.To
+			}
+		}
+	}
+	if planned < 25 {
+		t.Errorf("%d of 40 plans", planned)
 	}
 }

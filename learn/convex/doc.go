@@ -18,7 +18,7 @@
 // shortened one by one, and on slopes that are clipped; on no scale that was taken from the data,
 // and on no convergence: solvers end at a certified gradient norm, and noise covers what
 // that leaves open. Where the source's printed noise breaks its promise the corrected is used;
-// Plan.Compare has both.
+// Plan.Compare has both. Proofs: docs/convex-accounting.md.
 //
 // # Notation
 //
@@ -30,6 +30,11 @@
 //	Δ_k, σ_k  Block.Sensitivity, Deviation
 //	β, α      PhasedSchedule.Beta, Alpha   Moreau parameter, accuracy of the oracle
 //	θ         PhasedSGD.Rank
+//	V, J      FrankWolfe.Set, its Vertices  a polytope; W, D, ‖·‖_p of geometry.Set
+//	T, s, M   FrankWolfeSchedule.Steps, Scale, Levels
+//	ε₀        FrankWolfeSchedule.Epsilon    of one choice of a vertex
+//	R, b      Batches.Rounds, Size          of PolySFW and NSFW
+//	m         batch.records                 the real ⌊b/(t+1)⌋
 //
 // Sources: Bassily, Guzmán and Menart, Differentially Private Stochastic Optimization: New
 // Results in Convex and Non-Convex Settings (2021); Feldman, Koren and Talwar, Private

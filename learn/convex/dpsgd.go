@@ -47,11 +47,11 @@ type sampledPlan struct {
 // Plan prices the method for about n records of dimension d. It takes seconds: the noise is
 // calibrated by privacy loss distributions.
 func (c DPSGD) Plan(n, d int) (Plan, error) {
+	if err := checkBall(c.Ball, false); err != nil {
+		return nil, err
+	}
 	model := math.Inf(1)
-	if c.Ball != 0 {
-		if !(c.Ball > 0 && c.Ball <= data.MaxMagnitude) {
-			return nil, &check.Error{Name: "ball", Value: c.Ball, Rule: fmt.Sprintf("0, or in (0, %g] (--ball)", data.MaxMagnitude)}
-		}
+	if c.Ball > 0 {
 		model = c.Ball
 	}
 	t, err := c.check(n, d, model)
@@ -77,7 +77,7 @@ func (c DPSGD) Plan(n, d int) (Plan, error) {
 		return nil, err
 	}
 	if !(c.Lambda >= 0 && c.Lambda <= data.MaxMagnitude) {
-		return nil, &check.Error{Name: "lambda", Value: c.Lambda, Rule: "finite and ≥ 0 (--l2)"}
+		return nil, &check.Error{Name: "lambda", Value: c.Lambda, Rule: "finite and ≥ 0 (--lambda)"}
 	}
 	if !(c.StepSize > 0 && c.StepSize <= data.MaxMagnitude) && !(c.StepSize == 0 && c.Ball > 0) {
 		return nil, &check.Error{Name: "step size", Value: c.StepSize, Rule: fmt.Sprintf("in (0, %g], or 0 beside a ball (--step-size)", data.MaxMagnitude)}
@@ -94,7 +94,10 @@ func (c DPSGD) Plan(n, d int) (Plan, error) {
 		Name: "sampled steps", To: n, Releases: c.Steps, StepSize: p.c.StepSize,
 		Sensitivity: t.norm, Deviation: p.noise * t.norm,
 	}}
-	p.price.Notes = []string{fmt.Sprintf("each step samples every record with probability %.6g; noise multiplier %.6g", c.Rate, p.noise)}
+	p.price.Notes = []string{
+		fmt.Sprintf("each step samples every record with probability %.6g; noise multiplier %.6g", c.Rate, p.noise),
+		"for records that are added or removed: to replace one is two such steps, and costs (2·epsilon, (1+e^epsilon)·delta)",
+	}
 	return p, nil
 }
 

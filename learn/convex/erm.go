@@ -40,8 +40,8 @@ func newERM(s Setting, n, d int, smoothing, ball float64) (erm, error) {
 	if t.link.WeakConvexity() != 0 {
 		return erm{}, &check.Error{Name: "task", Value: t.link.Name(), Rule: "convex for this method"}
 	}
-	if !(ball >= 0 && ball <= data.MaxMagnitude) {
-		return erm{}, &check.Error{Name: "ball", Value: ball, Rule: fmt.Sprintf("0, or in (0, %g] (--ball)", data.MaxMagnitude)}
+	if err := checkBall(ball, false); err != nil {
+		return erm{}, err
 	}
 	if !(smoothing >= 0) || math.IsInf(smoothing, 1) {
 		return erm{}, &check.Error{Name: "smoothing", Value: smoothing, Rule: "0, or a finite Moreau parameter (--smoothing)"}
@@ -71,7 +71,7 @@ func (e *erm) regularise(lambda, suggested float64) error {
 		e.lambda = suggested
 	}
 	if !(e.lambda >= 1e-100 && e.lambda <= data.MaxMagnitude) {
-		return &check.Error{Name: "lambda", Value: lambda, Rule: "above 0, or 0 beside a ball: the account rests on strong convexity (--l2, --ball)"}
+		return &check.Error{Name: "lambda", Value: lambda, Rule: "above 0, or 0 beside a ball: the account rests on strong convexity (--lambda, --set)"}
 	}
 	return nil
 }

@@ -147,10 +147,15 @@ func (e *frankWolfeRun) refresh() {
 // quite: it is asked each time.
 func (p *frankWolfePlan) roundedSlope(z, y float64) (slope, room float64) {
 	grid := p.slope * math.Ldexp(1, -p.schedule.SlopeBits)
-	exact := clampSlope(p.oracle.Slope(z, y), p.slope)
+	exact := 0.0
+	if p.smooth {
+		exact = clampSlope(p.link.Slope(z, y), p.slope)
+	} else {
+		exact = clampSlope(p.oracle.Slope(z, y), p.slope)
+	}
 	steps := math.Round(exact / grid)
 	slope = clampSlope(steps*grid, p.slope)
-	if p.oracle.alpha > 0 {
+	if p.oracle.alpha > 0 && !p.smooth {
 		return slope, 0
 	}
 	left := grid*(0.5-math.Abs(exact/grid-steps)) - 1e-12*p.slope // rounding of exact
@@ -161,9 +166,9 @@ func (p *frankWolfePlan) roundedSlope(z, y float64) (slope, room float64) {
 func (e *frankWolfeRun) replace(i int, slope float64) {
 	columns, values := e.rows.Row(i)
 	e.touched += len(columns)
-	before := e.slope[i]
+	p, before, now := e.p, e.p.perFeature(e.slope[i]), e.p.perFeature(slope)
 	for k, j := range columns {
-		change := e.p.share(slope, values[k]) - e.p.share(before, values[k])
+		change := p.share(now, values[k]) - p.share(before, values[k])
 		if change == 0 {
 			continue
 		}
@@ -176,11 +181,16 @@ func (e *frankWolfeRun) replace(i int, slope float64) {
 	e.slope[i] = slope
 }
 
+// perFeature returns a slope in units of L0/M, by which a feature is multiplied.
+func (p *frankWolfePlan) perFeature(slope float64) float64 {
+	return slope * (float64(p.schedule.Levels) / p.norm)
+}
+
 // share returns a record's gradient on a coordinate in units of L0·R/M, rounded towards 0, at
 // most M in size.
-func (p *frankWolfePlan) share(slope, x float64) int64 {
+func (p *frankWolfePlan) share(perFeature, x float64) int64 {
 	m := p.schedule.Levels
-	return max(-m, min(m, int64(slope*x*(float64(m)/p.norm))))
+	return max(-m, min(m, int64(perFeature*x)))
 }
 
 // choose selects a vertex by the sums.

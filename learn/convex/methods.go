@@ -2,7 +2,6 @@ package convex
 
 import (
 	"fmt"
-
 	"reflect"
 	"slices"
 	"strings"
@@ -25,6 +24,7 @@ type Options struct {
 	Steps, Rounds int
 	Rate          float64
 	StepSize      float64
+	StepFactor    float64
 	Lambda        float64
 	Smoothing     float64
 	WeakConvexity float64
@@ -38,9 +38,9 @@ var catalogue = []struct {
 	uses string
 	make func(o Options) (Method, error)
 }{
-	{"phased-sgd", "Noise Oracle Rank", func(o Options) (Method, error) {
+	{"phased-sgd", "Noise Oracle Rank StepFactor", func(o Options) (Method, error) {
 		ball, err := o.ball()
-		return PhasedSGD{Setting: o.Setting, Ball: ball, Rank: o.Rank, Noise: o.Noise, Oracle: o.Oracle}, err
+		return PhasedSGD{Setting: o.Setting, Ball: ball, Rank: o.Rank, Noise: o.Noise, Oracle: o.Oracle, StepFactor: o.StepFactor}, err
 	}},
 	{"frank-wolfe", "Noise Selection Rule Oracle Steps Smoothing", func(o Options) (Method, error) {
 		set, err := o.polytope()

@@ -119,6 +119,9 @@ func TestAcceptance2PrintedOracleDoesNotLearn(t *testing.T) {
 }
 
 func TestOracleRefuses(t *testing.T) {
+	if o := oracle(t, loss.Hinge{}, "", 4, 1, 1e-3); o.Alpha() != 0 || o.Steps() != 0 {
+		t.Error("the closed form is counted as inexact")
+	}
 	if _, err := NewOracle(loss.PhaseRetrieval{}, "", 4, 1, 1, 1e-3); err == nil {
 		t.Error("a link that is not convex")
 	}

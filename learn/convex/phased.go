@@ -33,6 +33,10 @@ type PhasedSGD struct {
 	Rank   int
 	Noise  Noise      // "" is Calibrated
 	Oracle OracleKind // "" is Fast where there is one
+	// StepFactor multiplies η; 0 is 1. The source's η is for the worst data, and larger steps
+	// often learn more. Noise grows with them, and what a model costs stays the same. They end
+	// where steps would be expansive, at 24 for a step limited by √n.
+	StepFactor float64
 }
 
 // phasedPlan is a priced PhasedSGD.
@@ -54,19 +58,15 @@ type PhasedSchedule struct {
 	Phases   []Block
 }
 
-// leastNoise is the least noise of a phase relative to the diameter (1 where there is none).
-// Later phases would add noise that is lost in the rounding of float64, and with it their
+// leastNoise is the least noise of a phase relative to the size of models: the diameter, or √n for
+// W = Rᵈ, where all steps together are no longer than √n/24. Later phases would add noise that is lost in the rounding of float64, and with it their
 // privacy; they move the model by less than their noise, so they are left out.
 const leastNoise = 0x1p-40
 
 // Plan prices the method for n records of dimension d.
 func (c PhasedSGD) Plan(n, d int) (Plan, error) {
-	model := math.Inf(1)
-	if c.Ball != 0 {
-		if !(c.Ball > 0 && c.Ball <= data.MaxMagnitude) {
-			return nil, &check.Error{Name: "ball", Value: c.Ball, Rule: fmt.Sprintf("0, or in (0, %g] (--ball)", data.MaxMagnitude)}
-		}
-		model = c.Ball
+	if err := checkBall(c.Ball, false); err != nil {
+		return nil, err
 	}
 	t, err := c.check(n, d, math.Inf(1)) // noised iterates leave the ball
 	if err != nil {
@@ -93,19 +93,19 @@ func (c PhasedSGD) Plan(n, d int) (Plan, error) {
 		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated or printed"}
 	}
 	p := &phasedPlan{task: t, c: c}
-	if err := p.makeSchedule(model); err != nil {
+	if err := p.makeSchedule(); err != nil {
 		return nil, err
 	}
 	return p, p.account()
 }
 
 // makeSchedule sets the phases, with the noise of the plan.
-func (p *phasedPlan) makeSchedule(model float64) (err error) {
+func (p *phasedPlan) makeSchedule() (err error) {
 	n, s := float64(p.n), &p.schedule
 	s.Rho = p.Target.Epsilon / (2 * math.Sqrt(-math.Log(p.Target.Delta)))
 	s.Alpha = p.norm / (n * math.Log2(n))
 	if p.c.Ball > 0 {
-		diameter := 2 * model
+		diameter := 2 * p.c.Ball
 		s.StepSize = diameter / (3 * p.norm) * min(s.Rho/math.Sqrt(float64(p.d)), 1/math.Sqrt(n))
 		s.Beta = math.Sqrt(n) * p.slope / (p.Radius * diameter)
 	} else {
@@ -116,15 +116,20 @@ func (p *phasedPlan) makeSchedule(model float64) (err error) {
 	if p.oracle, err = NewOracle(p.link, p.c.Oracle, s.Beta, p.slope, p.Radius, s.Alpha); err != nil {
 		return err
 	}
-	if limit := 2 / (s.Beta * p.Radius * p.Radius); !(s.StepSize/4 <= limit*(1-slack)) {
-		return &check.Error{Name: "step size", Value: s.StepSize / 4, Rule: fmt.Sprintf("at most 2/(beta·R²) = %g, beyond which steps are expansive", limit)} // cannot happen
+	if p.c.StepFactor == 0 {
+		p.c.StepFactor = 1
 	}
+	// The proof needs η/4, the largest step, to be at most 2/(βR²).
+	if limit := 8 / (s.Beta * p.Radius * p.Radius) / s.StepSize * (1 - slack); !(p.c.StepFactor > 0 && p.c.StepFactor <= limit) {
+		return &check.Error{Name: "step factor", Value: p.c.StepFactor, Rule: fmt.Sprintf("in (0, %.6g], beyond which steps are expansive (--step-factor)", limit)}
+	}
+	s.StepSize *= p.c.StepFactor
 	if p.star, err = noiseFor(p.Target); err != nil {
 		return err
 	}
-	scale := 1.0
+	scale := math.Sqrt(n)
 	if p.c.Ball > 0 {
-		scale = 2 * model
+		scale = 2 * p.c.Ball
 	}
 	from := 0
 	for k := 1; k < bits.Len(uint(p.n)); k++ {

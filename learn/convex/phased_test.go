@@ -105,6 +105,9 @@ func TestAcceptance6PhasedSensitivity(t *testing.T) {
 	for _, kind := range []OracleKind{Fast, Bisection} {
 		for _, relation := range []accountant.Relation{accountant.ReplaceOne, accountant.BlankOne} {
 			c := PhasedSGD{Setting: setting(), Ball: 1, Oracle: kind}
+			if kind == Fast {
+				c.StepFactor = 20 // near the end of what is non-expansive
+			}
 			c.Neighbours = relation
 			p := phased(t, c, 64, 3)
 			largest := 0.0
@@ -321,6 +324,7 @@ func TestPhasedRefusals(t *testing.T) {
 		"ball":              {func(c *PhasedSGD) { c.Ball = math.NaN() }, 8, 2},
 		"noise":             {func(c *PhasedSGD) { c.Noise = "none" }, 8, 2},
 		"rank":              {func(c *PhasedSGD) { c.Rank = 1 }, 8, 2},
+		"step factor":       {func(c *PhasedSGD) { c.StepFactor = 25 }, 4096, 2},
 		"neighbours":        {func(c *PhasedSGD) { c.Neighbours = accountant.AddOrRemoveOne }, 8, 2},
 	} {
 		config := PhasedSGD{Setting: setting(), Ball: 1}
@@ -331,6 +335,11 @@ func TestPhasedRefusals(t *testing.T) {
 		}
 	}
 	config := PhasedSGD{Setting: setting(), Ball: 1}
+	config.StepFactor = 23.9
+	if p, err := config.Plan(4096, 2); err != nil || p.Price().Cost.Epsilon > 1 {
+		t.Error("a larger step:", err)
+	}
+	config.StepFactor = 0
 	config.Loss = loss.GLM[loss.PhaseRetrieval]{}
 	config.Clip = 1
 	if _, err := config.Plan(8, 2); err == nil {
@@ -364,4 +373,19 @@ func make8(d int) [][]float64 {
 		rows[i][0] = 1
 	}
 	return rows
+}
+
+// Phases end before their noise is lost in the rounding of float64.
+func TestPhasesEndBeforeRounding(t *testing.T) {
+	for _, ball := range []float64{0, 1} {
+		p := phased(t, PhasedSGD{Setting: setting(), Ball: ball}, 1<<26, 10)
+		last := p.schedule.Phases[len(p.schedule.Phases)-1]
+		scale := 2 * ball
+		if ball == 0 {
+			scale = math.Sqrt(1 << 26)
+		}
+		if len(p.schedule.Phases) >= 26 || last.Deviation < 0x1p-40*scale || last.Deviation > 0x1p-37*scale {
+			t.Errorf("ball %v: %d phases, the last with noise %g", ball, len(p.schedule.Phases), last.Deviation)
+		}
+	}
 }

@@ -186,7 +186,7 @@ func (p *polySFWPlan) setNoise() error {
 // account sets the price: a neighbour differs in one batch, so in one round.
 func (p *polySFWPlan) account() error {
 	const theorem = "exact influence of a record on later steps"
-	p.price = Price{Method: "poly-sfw", Records: p.n, Dim: p.d, Relation: p.Neighbours, Bound: accountant.MethodBasic}
+	p.price = Price{Method: "poly-sfw", Records: p.n, Dim: p.d, Relation: p.Neighbours}
 	p.price.Cost.Delta = p.Target.Delta
 	worst := make([]influence, 0, len(p.rounds))
 	for r, round := range p.rounds {
@@ -197,23 +197,49 @@ func (p *polySFWPlan) account() error {
 		}
 		if eps > p.price.Cost.Epsilon {
 			p.price.Cost.Epsilon = eps
-			p.price.Bound = accountant.MethodBasic
-			if eps < round.pure {
-				p.price.Bound = accountant.MethodRDP
-			}
 		}
 		block := Block{Name: fmt.Sprintf("round %d", r), Releases: 1 << r, Sensitivity: p.diameter * p.moved(p.batches[1<<r-1]), Deviation: p.choice.deviation(round.scale)}
 		block.From, block.To = p.batches[1<<r-1].from, p.batches[1<<(r+1)-2].to
 		p.price.Blocks = append(p.price.Blocks, block)
 	}
+	if p.c.Noise == Calibrated {
+		p.price.Cost.Epsilon = max(p.Target.Epsilon, p.price.Cost.Epsilon) // it ends just below
+	}
 	last := p.batches[len(p.batches)-1].to
 	p.price.Notes = append(p.price.Notes, fmt.Sprintf("%d rounds, %d steps, batches of %d records and less, %d of %d records are read", len(p.rounds), len(p.batches), p.c.Batches.Size, last, p.n),
 		"each record is in one batch; its influence on later estimates of its round is counted step by step, with the batch's real size")
-	var err error
-	if p.price.Event, err = influenceCurve(p.Neighbours, theorem, worst); err != nil {
+	if err := p.setEvent(theorem, worst); err != nil {
 		return err
 	}
 	return exceeds(p.price.Method, p.price.Cost.Epsilon, p.Target)
+}
+
+// setEvent sets the event that says most and costs no more than the price: a curve of
+// divergences, a pure guarantee, or else, where some rounds are cheapest by one and some by
+// the other, the price itself.
+func (p *polySFWPlan) setEvent(theorem string, worst []influence) error {
+	curve, err := influenceCurve(p.Neighbours, theorem, worst)
+	if err != nil {
+		return err
+	}
+	best, err := bestBound(curve, p.Neighbours, p.Target.Delta, accountant.MethodRDP)
+	if err != nil {
+		return err
+	}
+	pure := 0.0
+	for _, w := range worst {
+		pure = max(pure, w.pure)
+	}
+	p.price.Bound = accountant.MethodBasic
+	switch cost := p.price.Cost.Epsilon; {
+	case best.Cost.Epsilon <= cost:
+		p.price.Event, p.price.Bound = curve, accountant.MethodRDP
+	case pure <= cost:
+		p.price.Event = accountant.ApproxDP{Cost: accountant.Cost{Epsilon: pure}, Neighbours: p.Neighbours}
+	default:
+		p.price.Event = accountant.ApproxDP{Cost: p.price.Cost, Neighbours: p.Neighbours}
+	}
+	return nil
 }
 
 // roundEpsilon returns the lesser ε of a round, by the sum or by zCDP.
@@ -272,10 +298,10 @@ func (p *polySFWPlan) Compare() ([]PriceRow, error) {
 		}
 		rows = append(rows, row)
 	}
-	worst := p.price.Blocks[0]
+	worst, highest := p.price.Blocks[0], 0.0
 	for r, b := range p.price.Blocks {
-		if eps, err := p.roundEpsilon(p.rounds[r].influence); err == nil && eps >= p.price.Cost.Epsilon {
-			worst = b
+		if eps, err := p.roundEpsilon(p.rounds[r].influence); err == nil && eps > highest {
+			worst, highest = b, eps
 		}
 	}
 	return append(rows, PriceRow{Noise: p.c.Noise, Reading: "in use: " + string(p.choice.kind) + " by " + string(p.choice.rule), Holds: true, InUse: true,
@@ -285,9 +311,8 @@ func (p *polySFWPlan) Compare() ([]PriceRow, error) {
 // uniform is the source's account of round r: ε₀ = ε·2^{-r/2}/√ln(1/δ) in each of 2^r steps.
 // Advanced composition of these is √2·ε and more.
 func (p *polySFWPlan) uniform(r int) (float64, error) {
-	l, k := -math.Log(p.Target.Delta), math.Ldexp(1, r)
-	eps0 := p.Target.Epsilon / math.Sqrt(k*l)
-	return eps0*math.Sqrt(2*k*l) + k*eps0*math.Expm1(eps0), nil
+	k := math.Ldexp(1, r)
+	return advanced(p.Target.Epsilon/math.Sqrt(k*-math.Log(p.Target.Delta)), k, p.Target.Delta), nil
 }
 
 // Train returns the method on these records.

@@ -160,16 +160,16 @@ func TestPolySFWCalibration(t *testing.T) {
 			c := PolySFW{Setting: logistics(), Set: l1(t, 50, 1), Selection: kind, Batches: Batches{Rounds: 5, FullBudget: true}}
 			c.Target = target
 			p := polySFW(t, c, 100_000, 50)
-			if got := p.Price().Cost.Epsilon; !(got <= target.Epsilon && got > 0.999*target.Epsilon) {
-				t.Errorf("%s at %v: %g", kind, target, got)
+			if got := p.Price().Cost; got != target {
+				t.Errorf("%s at %v: %v", kind, target, got)
 			}
 			for r, round := range p.rounds {
 				if !(round.scale < 0.7*p.printedScale(r)) {
 					t.Errorf("%s at %v, round %d: scale %g, printed %g", kind, target, r, round.scale, p.printedScale(r))
 				}
 			}
-			event, err := bestBound(p.Price().Event, accountant.ReplaceOne, target.Delta, accountant.MethodRDP)
-			if err != nil || !(event.Cost.Epsilon >= 0.999*p.Price().Cost.Epsilon && event.Cost.Epsilon <= 1.35*target.Epsilon) {
+			event, err := bestBound(p.Price().Event, accountant.ReplaceOne, target.Delta, p.Price().Bound)
+			if err != nil || !(event.Cost.Epsilon >= 0.999*p.Price().Cost.Epsilon && event.Cost.Epsilon <= p.Price().Cost.Epsilon) {
 				t.Errorf("%s at %v: the event costs %v, %v", kind, target, event, err)
 			}
 		}

@@ -109,8 +109,8 @@ type proximalPlan struct {
 
 // Plan prices the method for n records of dimension d.
 func (c ProximallyGuided) Plan(n, d int) (Plan, error) {
-	if !(c.Ball > 0 && c.Ball <= data.MaxMagnitude) {
-		return nil, &check.Error{Name: "ball", Value: c.Ball, Rule: fmt.Sprintf("in (0, %g]: the method needs a bounded set (--ball)", data.MaxMagnitude)}
+	if err := checkBall(c.Ball, true); err != nil {
+		return nil, err
 	}
 	t, err := c.check(n, d, c.Ball)
 	if err != nil {

@@ -85,15 +85,6 @@ func (c choice) epsilon(units float64) float64 {
 	return units / selectionScale * (1 + 0x1p-48)
 }
 
-// unitsFor returns the largest range in units whose epsilon is at most eps.
-func (c choice) unitsFor(eps float64) float64 {
-	units := eps * selectionScale * (1 - 0x1p-46)
-	if c.rule == Sup {
-		units /= 2
-	}
-	return units
-}
-
 // event returns the step's event.
 func (c choice) event(eps float64, relation accountant.Relation) accountant.Event {
 	if c.kind == Exponential {

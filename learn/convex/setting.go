@@ -114,6 +114,21 @@ func (t *task) gradients() float64 {
 	return 2
 }
 
+// checkBall checks the radius of W, a ball around 0; where it may be 0 that is no ball.
+func checkBall(radius float64, required bool) error {
+	if radius == 0 && !required {
+		return nil
+	}
+	if !(radius > 0 && radius <= data.MaxMagnitude) {
+		rule := fmt.Sprintf("in (0, %g] (--set)", data.MaxMagnitude)
+		if !required {
+			rule = "0 for none, or " + rule
+		}
+		return &check.Error{Name: "ball", Value: radius, Rule: rule}
+	}
+	return nil
+}
+
 func checkTarget(c accountant.Cost) error {
 	if err := check.Positive("target epsilon", c.Epsilon); err != nil {
 		return err

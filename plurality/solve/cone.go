@@ -35,7 +35,7 @@ func projectCone(v []float64, e float64) {
 			return // s = 0
 		}
 	}
-	s := 0.5 * (left + right)
+	s := min(right, max(left, (low+e*high)/(1+e*e))) // if only these two are outside
 	for range 60 {
 		es := e * s
 		num, den, f := 0.0, 0.0, 0.0

@@ -10,16 +10,16 @@ import (
 // highsTolerance is HiGHS's smallest; its default, 1e-7, is visible in the optimum.
 const highsTolerance = 1e-10
 
-// interiorPoint solves the dual with HiGHS's interior point method, whose rows' duals are
-// p. Where it ends proves nothing, and is used whatever the solver calls it.
-func (p *program) interiorPoint(ctx context.Context, best *incumbent) error {
+// highs solves the dual with HiGHS. The duals of its rows are p. Where it ends proves nothing,
+// and is used whatever the solver calls it.
+func (p *program) highs(ctx context.Context, best *incumbent, a lp.Algorithm) error {
 	g := newEngine(p, p.cost, p.shares(0), best.x, 1)
 	d, dual := p.rows.dual(p)
-	a, err := lp.SolveSparse(ctx, d, lp.InteriorPoint, highsTolerance)
+	got, err := lp.SolveSparse(ctx, d, a, highsTolerance)
 	if err != nil {
 		return err
 	}
-	x := a.RowDual[:len(p.cost)]
+	x := got.RowDual[:len(p.cost)]
 	for h := range p.histograms() {
 		sum := 0.0
 		for i := p.first[h]; i < p.first[h+1]; i++ {
@@ -31,7 +31,7 @@ func (p *program) interiorPoint(ctx context.Context, best *incumbent) error {
 		}
 	}
 	best.offer(p, g, x)
-	best.bound(p, g, dual(a.X))
+	best.bound(p, g, dual(got.X))
 	return nil
 }
 
@@ -49,7 +49,13 @@ func (b *builder) row(lower, upper float64) {
 	b.RowLower, b.RowUpper = append(b.RowLower, lower), append(b.RowUpper, upper)
 }
 
+// add adds to the coefficient of the row that was begun last; equal columns come one after
+// the other.
 func (b *builder) add(column int, value float64) {
+	if n := len(b.Value); n > int(b.Start[len(b.Start)-1]) && b.Index[n-1] == int32(column) {
+		b.Value[n-1] += value
+		return
+	}
 	b.Index, b.Value = append(b.Index, int32(column)), append(b.Value, value)
 }
 

@@ -88,7 +88,7 @@ func (p *program) value(x []float64) float64 {
 func (p *program) loss(value, excess float64) float64 {
 	lambda := p.outputs * excess / (p.e - 1)
 	if d := p.system.Problem().Delta; d > 0 {
-		lambda = excess / (d + excess)
+		lambda = min(lambda, excess/(d+excess))
 	}
 	return min(1, lambda) * (value - p.uniform)
 }

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// choice is a flag that takes one of some values, which the shell completes.
+type choice struct {
+	pflag.Value
+	values []string
+}
+
+// oneOf makes a flag a choice. The flag's default is allowed too.
+func oneOf[T ~string](c *cobra.Command, flag string, values ...T) {
+	f := c.Flag(flag)
+	names := make([]string, len(values))
+	for i, v := range values {
+		names[i] = string(v)
+	}
+	f.Value = &choice{f.Value, names}
+	offer(c, flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func offer(c *cobra.Command, flag string, complete cobra.CompletionFunc) {
+	if err := c.RegisterFlagCompletionFunc(flag, complete); err != nil {
+		panic(err) // no such flag, or twice: a mistake of the program
+	}
+}
+
+func (v *choice) Set(text string) error {
+	if i := slices.IndexFunc(v.values, func(name string) bool { return strings.EqualFold(name, text) }); i >= 0 {
+		return v.Value.Set(v.values[i])
+	}
+	if text == "" && v.String() == "" {
+		return nil
+	}
+	return fmt.Errorf("%q, but it must be %s%s", text, alternatives(v.values), didYouMean("", similar(text, v.values)))
+}
+
+// alternatives lists names: "a", "b" or "c".
+func alternatives(names []string) string {
+	var b strings.Builder
+	for i, name := range names {
+		switch {
+		case i == 0:
+		case i == len(names)-1:
+			b.WriteString(" or ")
+		default:
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%q", name)
+	}
+	return b.String()
+}
+
+// similar returns the names that may have been meant, by cobra's measure for commands.
+func similar(text string, names []string) []string {
+	if len(text) < 2 {
+		return nil
+	}
+	c := &cobra.Command{SuggestionsMinimumDistance: 2}
+	for _, name := range names {
+		c.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
+	}
+	return c.SuggestionsFor(text)
+}
+
+// fileEndings are what the names of files end in.
+var (
+	pictureFiles = []string{"svg", "png"}
+	tableFiles   = []string{"json"}
+	recordFiles  = []string{"csv", "libsvm", "svm", "txt", "idx", "gz", "idx3-ubyte"}
+	idxFiles     = []string{"idx", "gz", "idx1-ubyte"}
+	voteFiles    = []string{"csv", "tsv", "tab", "jsonl", "ndjson", "npy", "npz", "parquet", "pq", "gz", "zst", "zstd"}
+	ledgerFiles  = []string{"ledger"}
+)
+
+// takesFile has the shell complete a flag by files with these endings, any file for none.
+func takesFile(c *cobra.Command, flag string, endings ...string) {
+	offer(c, flag, completeFiles(endings...))
+}
+
+func takesFolder(c *cobra.Command, flag string) {
+	offer(c, flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	})
+}
+
+// completeFiles completes files with these endings, any file for none.
+func completeFiles(endings ...string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		if len(endings) == 0 {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		return endings, cobra.ShellCompDirectiveFilterFileExt
+	}
+}
+
+// noCompletion is for commands without arguments, and flags whose values nobody can guess.
+func noCompletion(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeArgs gives each command without a completion of its arguments its own: none.
+func completeArgs(c *cobra.Command) {
+	if c.ValidArgsFunction == nil && len(c.ValidArgs) == 0 && !c.HasSubCommands() {
+		c.ValidArgsFunction = noCompletion
+	}
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if _, set := c.GetFlagCompletionFunc(f.Name); !set && f.Value.Type() != "bool" {
+			offer(c, f.Name, noCompletion)
+		}
+	})
+	for _, sub := range c.Commands() {
+		completeArgs(sub)
+	}
+}

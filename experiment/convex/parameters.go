@@ -1,0 +1,241 @@
+package convex
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"slices"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/experiment/datasets"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/convex"
+	"github.com/darrm/darrm/learn/geometry"
+)
+
+// parameters: one task, lines of models, and what is swept.
+type parameters struct {
+	Task  string    `json:"task"`
+	Sweep string    `json:"sweep"` // "n", "d" or "eps"
+	At    []float64 `json:"at"`
+
+	Records int     `json:"records,omitempty"` // n where it is not swept; of a data set, training and test together
+	Dim     int     `json:"dim,omitempty"`
+	Epsilon float64 `json:"eps,omitempty"`
+	Delta   float64 `json:"delta"`
+
+	Fresh    int     `json:"fresh"` // records that models are scored on; of a data set the last ones
+	Repeats  int     `json:"repeats"`
+	DataSeed uint64  `json:"data_seed,omitempty"`
+	Real     bool    `json:"real,omitempty"`     // the stand-in will not do
+	Iterates bool    `json:"iterates,omitempty"` // score the mean over iterates, of which the model is one
+	Linear   bool    `json:"linear,omitempty"`   // axes that are not logarithmic in the score
+	Lines    []line  `json:"lines"`              // at most 12
+	Claims   []claim `json:"claims"`
+}
+
+// line is one way to train.
+type line struct {
+	Name   string            `json:"name"`
+	Look   experiment.Method `json:"look,omitempty"` // the method's own if empty
+	Method string            `json:"method"`         // of convex.Methods, zero or optimum
+	Set    string            `json:"set,omitempty"`
+
+	Epsilon       float64   `json:"eps,omitempty"` // instead of the sweep's
+	Noise         string    `json:"noise,omitempty"`
+	Steps         int       `json:"steps,omitempty"`
+	Rounds        int       `json:"rounds,omitempty"`
+	Batch         int       `json:"batch,omitempty"`
+	FullBudget    bool      `json:"full_budget,omitempty"`
+	Rate          float64   `json:"rate,omitempty"`
+	Average       bool      `json:"average,omitempty"`
+	Lambda        float64   `json:"lambda,omitempty"`
+	Smoothing     float64   `json:"smoothing,omitempty"`
+	WeakConvexity float64   `json:"weak_convexity,omitempty"`
+	Start         []float64 `json:"start,omitempty"` // proximally-guided
+}
+
+// Methods of no privacy.
+const (
+	zero    = "zero"    // the model 0
+	optimum = "optimum" // the minimiser of the mean loss and (λ/2)‖w‖²
+)
+
+// claim is a statement about a line's mean score at one place of the sweep, or at all.
+type claim struct {
+	Line    string  `json:"line"`
+	At      float64 `json:"at,omitempty"`      // 0: everywhere
+	Measure string  `json:"measure,omitempty"` // "" is the task's, or "accuracy" or "auc"
+	// Either the mean is in Range, of which Published is the specification's figure,
+	Range     [2]float64 `json:"range,omitzero"`
+	Published string     `json:"published,omitempty"`
+	// or at most Factor times that of the line Below,
+	Below  string  `json:"below,omitempty"`
+	Factor float64 `json:"factor,omitempty"`
+	// or the slope of its logarithm over the logarithm of what is swept is in Slope,
+	Slope [2]float64 `json:"slope,omitzero"`
+	// or the means of the lines Order ascend from Line on.
+	Order []string `json:"order,omitempty"`
+}
+
+func (l line) look() experiment.Method {
+	if l.Look != "" {
+		return methodPrefix + l.Look
+	}
+	return methodPrefix + experiment.Method(l.Method)
+}
+
+// options returns the method's, for n records of a task in d dimensions at ε.
+func (l line) options(t *task, d int, target accountant.Cost) (o convex.Options, err error) {
+	if l.Set != "" {
+		if o.Set, err = geometry.ParseSet(l.Set, d); err != nil {
+			return o, err
+		}
+	}
+	if l.Epsilon > 0 {
+		target.Epsilon = l.Epsilon
+	}
+	o.Setting = convex.Setting{Loss: t.loss, Radius: t.radius(convex.DualNorm(o.Set), d), Target: target}
+	o.Noise, o.Steps, o.Rate, o.Average, o.Lambda, o.Smoothing, o.WeakConvexity = convex.Noise(l.Noise), l.Steps, l.Rate, l.Average, l.Lambda, l.Smoothing, l.WeakConvexity
+	o.Batches = convex.Batches{Size: l.Batch, FullBudget: l.FullBudget}
+	if o.Rounds = l.Rounds; slices.Contains([]string{"poly-sfw", "nsfw"}, l.Method) {
+		o.Batches.Rounds, o.Rounds = o.Rounds, 0
+	}
+	return o, nil
+}
+
+// method returns the line's method.
+func (l line) method(t *task, d int, target accountant.Cost) (convex.Method, convex.Options, error) {
+	o, err := l.options(t, d, target)
+	if err != nil || l.Method == zero || l.Method == optimum {
+		return nil, o, err
+	}
+	m, err := convex.New(l.Method, o)
+	if guided, ok := m.(convex.ProximallyGuided); ok {
+		guided.Start = l.Start
+		m = guided
+	}
+	return m, o, err
+}
+
+func (p *parameters) task() *task {
+	i := slices.IndexFunc(tasks, func(t task) bool { return t.name == p.Task })
+	if i < 0 {
+		return nil
+	}
+	return &tasks[i]
+}
+
+// place returns n, d and the target at one place of the sweep.
+func (p *parameters) place(at float64) (n, d int, target accountant.Cost) {
+	n, d, target = p.Records, p.Dim, accountant.Cost{Epsilon: p.Epsilon, Delta: p.Delta}
+	switch p.Sweep {
+	case "n":
+		n = int(at)
+	case "d":
+		d = int(at)
+	case "eps":
+		target.Epsilon = at
+	}
+	return n, d, target
+}
+
+func (p *parameters) Validate() error {
+	names := make([]string, len(tasks))
+	for i, t := range tasks {
+		names[i] = t.name
+	}
+	if err := cmp.Or(
+		check.Among(names)("task", p.Task),
+		check.Among([]string{"n", "d", "eps"})("sweep", p.Sweep),
+		check.Some("at and lines", len(p.At), len(p.Lines)),
+		check.Whole("lines", len(p.Lines), 1, 12),
+		check.Whole("fresh", p.Fresh, 1, 1_000_000),
+		check.Whole("repeats", p.Repeats, 1, 1000),
+		check.Within("delta", p.Delta),
+		check.Each("at", p.At, func(name string, v float64) error { return check.Positive(name, v) }),
+	); err != nil {
+		return err
+	}
+	lines := make([]string, len(p.Lines))
+	for i, l := range p.Lines {
+		lines[i] = l.Name
+		if _, ok := looks[l.look()]; !ok || l.Name == "" {
+			return fmt.Errorf("line %q: there is no look %q", l.Name, l.look())
+		}
+	}
+	if err := check.Each("lines", lines, func(string, string) error { return nil }); err != nil {
+		return err
+	}
+	for _, at := range p.At {
+		n, d, target := p.place(at)
+		if p.task().draw == nil { // a data set
+			if d != 0 || p.Sweep != "eps" {
+				return errors.New("a data set has its own dimension, and is swept over eps")
+			}
+			d = datasets.ClientFeatures
+			n -= p.Fresh
+		}
+		if err := cmp.Or(check.Whole("records", n, 2, 2_000_000), check.Whole("dim", d, 3, 100_000)); err != nil && p.Task != "phase-retrieval" {
+			return err
+		}
+		for _, l := range p.Lines {
+			if _, _, err := l.method(p.task(), d, target); err != nil {
+				return fmt.Errorf("%s: %w", l.Name, err)
+			}
+		}
+	}
+	for _, c := range p.Claims {
+		err := cmp.Or(
+			check.Each("lines of a claim", slices.Concat([]string{c.Line}, c.Order), check.Among(lines)),
+			check.Among([]string{"", "accuracy", "auc"})("measure", c.Measure),
+		)
+		if c.Below != "" {
+			err = cmp.Or(err, check.Among(lines)("below", c.Below), check.Positive("factor", c.Factor))
+		}
+		if c.At != 0 {
+			err = cmp.Or(err, check.Among(p.At)("at of a claim", c.At))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *parameters) Steps() int { return len(p.At) }
+
+// NeedsData returns the folder of the real files, if nothing may stand in for them.
+func (p *parameters) NeedsData() string {
+	if p.Real {
+		return datasets.CreditClients
+	}
+	return ""
+}
+
+// Inputs returns the hash of the records that real files give, nil where there are none.
+func (p *parameters) Inputs(ctx context.Context, root string) (map[string]string, error) {
+	if p.task().draw != nil {
+		return nil, nil
+	}
+	in, err := datasets.PointInputs(ctx, datasets.CreditClients, root, p.Records, p.DataSeed, p.Real)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %w", experiment.ErrNoData, err)
+	}
+	return in, err
+}
+
+// mean returns the mean and the standard deviation, 0 for one value.
+func mean(x []float64) (mean, sd float64) {
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	for _, v := range x {
+		sd += (v - mean) * (v - mean)
+	}
+	return mean, math.Sqrt(sd / float64(max(1, len(x)-1)))
+}

@@ -1,0 +1,39 @@
+package convex
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/darrm/darrm/internal/randsrc/stream"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/loss"
+)
+
+// A pass over 65,536 records of 50 features, by closed form and by bisection.
+func BenchmarkPhasedPass(b *testing.B) {
+	const n, d = 1 << 16, 50
+	rng := rand.New(rand.NewPCG(1, 1))
+	x, y := make([]float64, n*d), make([]float64, n)
+	for i := range x {
+		x[i] = rng.NormFloat64() / 8
+	}
+	for i := range y {
+		y[i] = float64(rng.IntN(2))
+	}
+	r, err := data.NewRecords(n, d, x, y)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, kind := range []OracleKind{Fast, Bisection, PaperBisections} {
+		b.Run(string(kind), func(b *testing.B) {
+			s := setting()
+			s.Loss = loss.GLM[loss.Hinge]{}
+			a := trained(b, phased(b, PhasedSGD{Setting: s, Ball: 1, Oracle: kind}, n, d), r)
+			b.SetBytes(8 * n * d)
+			for b.Loop() {
+				rounds(b, a.Start(stream.Seeded(1)), a.Rounds())
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/record")
+		})
+	}
+}

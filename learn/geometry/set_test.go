@@ -1,0 +1,203 @@
+package geometry
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"pgregory.net/rapid"
+)
+
+func sets(t testing.TB, d int) []Set {
+	t.Helper()
+	two, err1 := NewLpBall(d, 2, 1.5)
+	lp, err2 := NewLpBall(d, 1.3, 0.7)
+	ball, err3 := NewL1Ball(d, 2)
+	simplex, err4 := NewSimplex(d, 2)
+	points := [][]float64{}
+	rng := rand.New(rand.NewPCG(1, uint64(d)))
+	for range 7 {
+		x := make([]float64, d)
+		for j := range x {
+			x[j] = rng.NormFloat64()
+		}
+		points = append(points, x)
+	}
+	hull, err5 := NewHull(1.5, points)
+	for _, err := range []error{err1, err2, err3, err4, err5} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return []Set{two, lp, ball, simplex, hull}
+}
+
+func vector(t *rapid.T, d int) []float64 {
+	return rapid.SliceOfN(rapid.Float64Range(-10, 10), d, d).Draw(t, "v")
+}
+
+// The minimum is a point of the set, no other point of it that was found is lower, and no two
+// minima are further apart than the diameter, which some two reach.
+func TestLinearMinimisation(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := rapid.IntRange(2, 5).Draw(t, "d")
+		for _, s := range sets(&testing.T{}, d) {
+			g, other := vector(t, d), vector(t, d)
+			v, w := make([]float64, d), make([]float64, d)
+			s.Minimize(v, g)
+			s.Minimize(w, other)
+			if floats.Dot(v, g) > floats.Dot(w, g)+1e-9 {
+				t.Fatalf("%s: %v is not least in direction %v: %v is", s.Name(), v, g, w)
+			}
+			difference := make([]float64, d)
+			floats.SubTo(difference, v, w)
+			if far := Norm(difference, s.Norm()); far > s.Diameter()*(1+1e-12) {
+				t.Fatalf("%s: %v and %v are %v apart, the diameter is %v", s.Name(), v, w, far, s.Diameter())
+			}
+			if gap := Gap(s, w, g); gap < -1e-9 {
+				t.Fatalf("%s: gap %v", s.Name(), gap)
+			}
+			// Closed forms: r‖g‖_q below ⟨g, w⟩.
+			if b, ok := s.(LpBall); ok {
+				if want := floats.Dot(g, w) + b.Radius()*Norm(g, Dual(b.Norm())); math.Abs(Gap(s, w, g)-want) > 1e-9*(1+want) {
+					t.Fatalf("%s: gap %v, by the closed form %v", s.Name(), Gap(s, w, g), want)
+				}
+				if Norm(v, b.Norm()) > b.Radius()*(1+1e-15) {
+					t.Fatalf("%s: the minimum is outside by %g", s.Name(), Norm(v, b.Norm())-b.Radius())
+				}
+			}
+		}
+	})
+}
+
+// The vertices are as many as is said, all in the set, some two as far apart as the diameter,
+// and the best of them is the minimum.
+func TestVertices(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 3))
+	for _, s := range sets(t, 4) {
+		p, ok := s.(Polytope)
+		if !ok {
+			continue
+		}
+		list, err := Enumerate(p)
+		if err != nil || len(list) != p.Vertices() {
+			t.Fatalf("%s: %d vertices, %v", p.Name(), len(list), err)
+		}
+		far := 0.0
+		for _, v := range list {
+			for _, w := range list {
+				x := make([]float64, 4)
+				floats.SubTo(x, v, w)
+				far = max(far, Norm(x, p.Norm()))
+			}
+		}
+		if !(far <= p.Diameter() && far > p.Diameter()*(1-1e-9)) {
+			t.Errorf("%s: the diameter is %v, of the vertices %v", p.Name(), p.Diameter(), far)
+		}
+		for range 50 {
+			g, v := make([]float64, 4), make([]float64, 4)
+			for j := range g {
+				g[j] = rng.NormFloat64()
+			}
+			p.Minimize(v, g)
+			for _, w := range list {
+				if floats.Dot(w, g) < floats.Dot(v, g)-1e-12 {
+					t.Errorf("%s: %v is below the minimum %v", p.Name(), w, v)
+				}
+			}
+		}
+	}
+}
+
+// Of a long list the diameter is not below that of all pairs, and at most twice it.
+func TestDiametersOfLongLists(t *testing.T) {
+	points := make([][]float64, 20_000)
+	for i := range points {
+		points[i] = []float64{math.Sin(float64(i))}
+	}
+	h, err := NewHull(2, points)
+	if err != nil || !(h.Diameter() >= 1.9999 && h.Diameter() <= 4) {
+		t.Errorf("%v, %v", h.Diameter(), err)
+	}
+}
+
+// A projection is a point of the set that no step towards another brings nearer: ⟨v-Πv, w-Πv⟩
+// ≤ 0 for every vertex w.
+func TestProjections(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := rapid.IntRange(1, 6).Draw(t, "d")
+		ball, _ := NewL1Ball(d, 2)
+		simplex, _ := NewSimplex(d, 2)
+		v := vector(t, d)
+		for _, c := range []struct {
+			p       Polytope
+			project func(v []float64)
+		}{{ball, ball.Project}, {simplex, simplex.Project}} {
+			x := append([]float64(nil), v...)
+			c.project(x)
+			if n := Norm(x, 1); n > 2+1e-9 || c.p == Polytope(simplex) && (math.Abs(floats.Sum(x)-2) > 1e-9 || floats.Min(x) < 0) {
+				t.Fatalf("%s: %v is outside", c.p.Name(), x)
+			}
+			list, err := Enumerate(c.p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range append(list, v) {
+				inner := 0.0
+				for j := range w {
+					inner += (v[j] - x[j]) * (w[j] - x[j])
+				}
+				if len(w) > 0 && &w[0] != &v[0] && inner > 1e-8 {
+					t.Fatalf("%s: %v is projected to %v, and %v is nearer", c.p.Name(), v, x, w)
+				}
+			}
+		}
+	})
+}
+
+func TestSetsRefuse(t *testing.T) {
+	for name, f := range map[string]func() error{
+		"p":         func() error { _, err := NewLpBall(2, 1, 1); return err },
+		"p above":   func() error { _, err := NewLpBall(2, 2.5, 1); return err },
+		"radius":    func() error { _, err := NewL1Ball(2, math.Inf(1)); return err },
+		"dimension": func() error { _, err := NewSimplex(0, 1); return err },
+		"vertices":  func() error { _, err := NewL1Ball(MaxVertices, 1); return err },
+		"hull's p":  func() error { _, err := NewHull(3, [][]float64{{1}}); return err },
+		"no points": func() error { _, err := NewHull(1, nil); return err },
+		"ragged":    func() error { _, err := NewHull(1, [][]float64{{1, 2}, {1}}); return err },
+		"NaN":       func() error { _, err := NewHull(1, [][]float64{{math.NaN()}}); return err },
+		"a list too long": func() error {
+			b, err := NewL1Ball(1<<20, 1)
+			if err == nil {
+				_, err = Enumerate(b)
+			}
+			return err
+		},
+	} {
+		if f() == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+}
+
+// Norms agree with their definition, and do not overflow.
+func TestNorms(t *testing.T) {
+	v := []float64{3, -4, 0, 12}
+	for p, want := range map[float64]float64{1: 19, 2: 13, math.Inf(1): 12, 3: math.Cbrt(27 + 64 + 1728)} {
+		if got := Norm(v, p); math.Abs(got-want) > 1e-12 {
+			t.Errorf("norm %v = %v, want %v", p, got, want)
+		}
+	}
+	if got := Norm([]float64{1e200, 1e200}, 3); math.Abs(got/1e200-math.Cbrt(2)) > 1e-12 {
+		t.Error(got)
+	}
+	if !math.IsNaN(Norm([]float64{1, math.NaN()}, 2)) {
+		t.Error("NaN is lost")
+	}
+	for _, p := range []float64{1, 1.5, 2, math.Inf(1)} {
+		if got := Dual(Dual(p)); math.Abs(got-p) > 1e-15 && got != p {
+			t.Errorf("dual of the dual of %v is %v", p, got)
+		}
+	}
+}

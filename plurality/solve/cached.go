@@ -1,0 +1,95 @@
+package solve
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"github.com/darrm/darrm/cache"
+	"github.com/darrm/darrm/plurality"
+)
+
+// Result is a table and where it came from.
+type Result struct {
+	Table *plurality.Table
+	// Cached says that the table was read from the cache (and certified again).
+	Cached bool
+	// Path is the table's place in the cache, "" without a cache or where it was not stored.
+	Path string
+	// Rejected says why an entry that was there was not used; nil otherwise.
+	Rejected error
+}
+
+// Key returns the cache key: everything that determines the optimum. How near a table is
+// to it, its proof says.
+func Key(p plurality.Problem, o plurality.Objective) string {
+	counts := ""
+	if o.Counts != nil { // there may be more of them than a key has room for
+		counts = fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, o.Counts)))
+	}
+	return fmt.Sprintf("darrm plurality format=%d k=%d classes=%d epsilon=%v delta=%v affected=%d abstain=%t value=%v accuracy=%v counts=%v",
+		plurality.FormatVersion, p.K, p.Classes, p.Epsilon, p.Delta, p.Affected, p.Abstain, o.AbstainValue, o.Accuracy, counts)
+}
+
+// Cached is Optimal with a cache in front; a nil store means none. An entry is used only if
+// it is a table for exactly p and objective, certifies again, and its proof shows a gap of at
+// most o.Gap; otherwise Result.Rejected says why and it is solved and stored anew.
+//
+// An error to store comes with the Result, which is complete and certified.
+func Cached(ctx context.Context, store *cache.Store, p plurality.Problem, objective plurality.Objective, o Options) (Result, error) {
+	var r Result
+	o = o.withDefaults()
+	if store != nil {
+		for _, err := range []error{p.Validate(), o.validate()} {
+			if err != nil {
+				return r, err
+			}
+		}
+		t, err := lookUp(ctx, store, p, objective, o.Gap)
+		switch {
+		case err == nil:
+			return Result{Table: t, Cached: true, Path: store.Path(Key(p, objective))}, nil
+		case ctx.Err() != nil && !o.BestOnCancel:
+			return r, ctx.Err()
+		case ctx.Err() == nil && !errors.Is(err, cache.ErrNotFound):
+			r.Rejected = err
+		}
+	}
+	var err error
+	if r.Table, err = Optimal(ctx, p, objective, o); err != nil || store == nil || r.Table.Gap > o.Gap {
+		return r, err // what is not near the optimum is not for the cache
+	}
+	var b bytes.Buffer
+	if err := r.Table.Encode(&b); err != nil {
+		return r, err
+	}
+	r.Path = store.Path(Key(p, objective))
+	return r, store.Put(Key(p, objective), b.Bytes())
+}
+
+// lookUp returns the certified table of the entry, or why there is none.
+func lookUp(ctx context.Context, store *cache.Store, p plurality.Problem, objective plurality.Objective, gap float64) (*plurality.Table, error) {
+	key := Key(p, objective)
+	value, err := store.Get(key)
+	if err != nil {
+		return nil, err
+	}
+	reject := func(err error) error { return fmt.Errorf("cache entry %s: %w", store.Path(key), err) }
+	claim, err := plurality.ReadClaim(bytes.NewReader(value))
+	if err != nil {
+		return nil, reject(err)
+	}
+	if claim.System.Problem() != p || !claim.Objective.Equal(objective) {
+		return nil, reject(errors.New("it holds a table for other parameters"))
+	}
+	t, err := claim.Certify(ctx)
+	if err != nil {
+		return nil, reject(err)
+	}
+	if t.Gap > gap {
+		return nil, reject(fmt.Errorf("its table is only shown to be within %.3g of the optimum", t.Gap))
+	}
+	return t, nil
+}

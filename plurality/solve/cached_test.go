@@ -1,0 +1,94 @@
+package solve
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/darrm/darrm/cache"
+	"github.com/darrm/darrm/plurality"
+)
+
+// An entry is used where it is what was asked for, private and near enough; anything else is
+// solved again, and said.
+func TestCached(t *testing.T) {
+	ctx := context.Background()
+	store, err := cache.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, o := plurality.Problem{K: 9, Classes: 3, Epsilon: .5, Affected: 1}, plurality.Objective{Accuracy: .6}
+	get := func(gap float64) Result {
+		t.Helper()
+		r, err := Cached(ctx, store, p, o, Options{Gap: gap})
+		if err != nil || r.Table.Gap > gap {
+			t.Fatalf("gap %v, %v", r.Table.Gap, err)
+		}
+		return r
+	}
+	if r := get(1e-3); r.Cached || r.Rejected != nil || r.Path == "" {
+		t.Errorf("at first: %+v", r)
+	}
+	if r := get(1e-3); !r.Cached {
+		t.Errorf("the second time: %v", r.Rejected)
+	}
+	if r := get(1e-8); r.Cached || r.Rejected == nil || !strings.Contains(r.Rejected.Error(), "within") {
+		t.Errorf("a smaller gap: %v", r.Rejected)
+	}
+	good := get(1e-8)
+	if !good.Cached {
+		t.Error("the better table did not take the place")
+	}
+	var b bytes.Buffer
+	if err := good.Table.Encode(&b); err != nil {
+		t.Fatal(err)
+	}
+	other := p
+	other.Epsilon = .4 // private enough for p, and near its own optimum
+	var o4 bytes.Buffer
+	if err := optimal(t, other, o, Options{Gap: 1e-8}).Encode(&o4); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{
+		"a good table":    o4.String(),
+		"no table":        "nonsense",
+		"another problem": strings.Replace(b.String(), `"accuracy":0.6`, `"accuracy":0.7`, 1),
+		"not private":     strings.Replace(b.String(), `"total_epsilon":0.5`, `"total_epsilon":0.49`, 1),
+		"no proof":        b.String()[:strings.Index(b.String(), `"proof":`)] + `"proof":[],"solver":"","version":""}`,
+	} {
+		key := Key(p, o)
+		if err := store.Put(key, []byte(value)); err != nil {
+			t.Fatal(err)
+		}
+		if name == "not private" { // under the key of what it claims
+			q := p
+			q.Epsilon = .49
+			if err := store.Put(Key(q, o), []byte(value)); err != nil {
+				t.Fatal(err)
+			}
+			r, err := Cached(ctx, store, q, o, Options{Gap: 1e-6})
+			if err != nil || r.Cached || r.Rejected == nil || !strings.Contains(r.Rejected.Error(), "not certified") {
+				t.Errorf("%s: %v, %v", name, r.Rejected, err)
+			}
+		}
+		if r := get(1e-6); r.Cached || r.Rejected == nil {
+			t.Errorf("%s: the entry was used", name)
+		}
+	}
+	if r, err := Cached(ctx, nil, p, o, Options{Gap: 1e-3}); err != nil || r.Path != "" || r.Table == nil {
+		t.Errorf("without a store: %v", err)
+	}
+	// What was stopped early is not for the cache.
+	stopped, cancel := context.WithCancel(ctx)
+	cancel()
+	q := p
+	q.K = 10
+	r, err := Cached(stopped, store, q, o, Options{BestOnCancel: true})
+	if err != nil || r.Path != "" || r.Table.Gap < 1e-6 {
+		t.Errorf("stopped: %+v, %v", r, err)
+	}
+	if _, err := store.Get(Key(q, o)); err == nil {
+		t.Error("what was stopped early was stored")
+	}
+}
