@@ -67,6 +67,9 @@ func (o *objective) minimise(ctx context.Context, rows samples, from, to int, ce
 	copy(v, centre)
 	copy(w, centre)
 	for k := 0.0; k < limit; k++ {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err := pairs.gradient(ctx, g, v); err != nil {
 			return err
 		}
