@@ -119,7 +119,7 @@ func (c ObjectivePerturbation) Plan(n, d int) (Plan, error) {
 	}
 	rest := first.Epsilon - math.Log1p(bend/p.lambda)*(1+slack)
 	if !(rest >= first.Epsilon/1000) {
-		return nil, &check.Error{Name: "lambda", Value: p.lambda, Rule: fmt.Sprintf("at least %.6g: ln(1+C·R²/(n·lambda)) is to leave some of epsilon = %g (--lambda)", bend/math.Expm1(first.Epsilon*0.99), c.Target.Epsilon)}
+		return nil, &check.Error{Name: "lambda", Value: p.lambda, Rule: fmt.Sprintf("at least %.6g: ln(1+C·R²/(n·lambda)) is to leave some of epsilon = %g (--l2)", bend/math.Expm1(first.Epsilon*0.99), c.Target.Epsilon)}
 	}
 	p.linear = delta / planeMu(accountant.Cost{Epsilon: rest, Delta: first.Delta}) * (1 + slack)
 	p.tolerate(1e-4, p.linear*(math.Sqrt(float64(d))+12)) // longer with probability below e⁻⁷²
