@@ -1,7 +1,6 @@
 package sketch
 
 import (
-	"fmt"
 	"math/bits"
 
 	"github.com/darrm/darrm/internal/check"
@@ -21,14 +20,7 @@ const (
 	CountSketch     = Ensemble(wire.CountSketch)     // one random sign per column, in a random row
 )
 
-var ensembles = []string{RowSelect: "row selection", SRHT: "SRHT", Gaussian: "Gaussian", GaussianRowNorm: "row-normalised Gaussian", CountSketch: "Count Sketch"}
-
-func (e Ensemble) String() string {
-	if e == 0 || int(e) >= len(ensembles) {
-		return fmt.Sprintf("Ensemble(%d)", uint8(e))
-	}
-	return ensembles[e]
-}
+func (e Ensemble) String() string { return wire.Scheme(e).String() }
 
 // orthonormal tells whether the rows of each G_i are.
 func (e Ensemble) orthonormal() bool { return e == RowSelect || e == SRHT }
@@ -75,7 +67,7 @@ func (c Config) entries() int {
 }
 
 func (c Config) check() error {
-	if c.Ensemble == 0 || int(c.Ensemble) >= len(ensembles) {
+	if c.Ensemble < RowSelect || c.Ensemble > CountSketch {
 		return &check.Error{Name: "ensemble", Value: uint8(c.Ensemble), Rule: "RowSelect, SRHT, Gaussian, GaussianRowNorm or CountSketch"}
 	}
 	if err := check.Whole("dimension d", c.D, 1, MaxDimension); err != nil {

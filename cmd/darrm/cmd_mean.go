@@ -63,14 +63,14 @@ func registerBits(c *cobra.Command, bits *int) {
 }
 
 // compressor returns the estimator for n clients and vectors of length d.
-func (f *codecFlags) compressor(n, d int, rho float64, beta string) (sketch.Compressor, error) {
+func (f *codecFlags) compressor(n, d int, rho float64, beta string) (sketch.Compared, error) {
 	e, err := sketch.ParseEstimator(f.estimator)
 	if err != nil {
-		return nil, err
+		return sketch.Compared{}, err
 	}
 	mode, err := sketch.ParseBetaMode(beta)
 	if err != nil {
-		return nil, err
+		return sketch.Compared{}, err
 	}
 	return e.New(sketch.Config{N: n, K: f.k, D: d, Root: f.root, Beta: mode}, rho, f.bits)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -46,8 +47,8 @@ otherwise errors add up instead of averaging out.`,
 	f.register(c)
 	fl := c.Flags()
 	fl.Uint64Var(&f.client, "client", 0, "the client's number")
-	fl.IntVar(&f.row, "row", -1, "row of the client in a matrix, from 0")
-	fl.Lookup("row").DefValue = ""
+	fl.IntVar(&f.row, "row", -1, "row of the client in a matrix, from 0; a matrix of one row needs none")
+	fl.Lookup("row").DefValue = "0" // not shown: the usage says it
 	fl.StringVarP(&f.out, "out", "o", "", "write the message to this file; \"-\" is stdout")
 	takesFile(c, "out")
 	return c
@@ -129,8 +130,7 @@ it from the messages.`,
 	f.register(c)
 	fl := c.Flags()
 	fl.IntVar(&f.d, "d", 0, "length of the clients' vectors")
-	fl.IntVar(&f.n, "n", 0, "refuse more clients than this (default: as many as there are files)")
-	fl.Lookup("n").DefValue = ""
+	fl.IntVar(&f.n, "n", 0, "refuse more clients than this (without it, as many as there are files)")
 	fl.Float64Var(&f.rho, "rho", 0, "how alike the vectors are, ρ* = R/(n-1), for -opt")
 	registerBeta(c, &f.beta)
 	fl.StringVarP(&f.out, "out", "o", "", "write the mean to this file (.npy); \"-\" is stdout")
@@ -161,6 +161,11 @@ func (f *decodeFlags) run(c *cobra.Command, a *app, paths []string) error {
 	if err != nil {
 		return err
 	}
+	if !a.json { // which has them in its result
+		for _, w := range compressor.Warnings {
+			a.say("warning: %s", w)
+		}
+	}
 	p := newProgress(a)
 	defer p.stop()
 	count := p.count("decoding", "messages")
@@ -190,11 +195,12 @@ func (f *decodeFlags) run(c *cobra.Command, a *app, paths []string) error {
 	}
 	if a.json && f.out != "-" {
 		return a.deliverJSON("", struct {
-			Clients   int    `json:"clients"`
-			Round     uint64 `json:"round"`
-			D         int    `json:"d"`
-			Estimator string `json:"estimator"`
-		}{len(paths), f.round, f.d, f.estimator})
+			Clients   int      `json:"clients"`
+			Round     uint64   `json:"round"`
+			D         int      `json:"d"`
+			Estimator string   `json:"estimator"`
+			Warnings  []string `json:"warnings"`
+		}{len(paths), f.round, f.d, f.estimator, slices.Concat([]string{}, compressor.Warnings)})
 	}
 	a.say("the mean of %d clients, by %s", len(paths), sketch.Estimator(f.estimator).Title())
 	return nil
