@@ -8,11 +8,11 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// Baseline is what the estimators have in common whose messages are each an unbiased
-// estimate of the client's own vector: the server only takes their mean, and uses nothing
-// of how alike the vectors are. Like everything here they promise no privacy.
+// Baseline holds the parameters of the estimators Wangni, Induced and Rotated. Each of their
+// messages is an unbiased estimate of the client's own vector. The server takes the mean of
+// these estimates, and does not use how alike the vectors are. They promise no privacy.
 type Baseline struct {
-	N    int // clients, 1 or more; so many messages a decoder takes at most
+	N    int // clients, 1 or more; a decoder takes at most so many messages
 	K    int // numbers per client, 1 ≤ K ≤ D (Wangni: on average)
 	D    int // length of a vector, at most MaxDimension
 	Root uint64

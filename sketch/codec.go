@@ -18,7 +18,8 @@ type Codec struct {
 
 var _ Compressor = (*Codec)(nil)
 
-// NewCodec checks a Config. β is found when it is first needed.
+// NewCodec returns the codec of a Config, or an error if the Config breaks a rule. β is
+// computed when it is first needed.
 func NewCodec(c Config) (*Codec, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -59,8 +60,8 @@ func (c *Codec) Encode(round, client uint64, x []float64) ([]byte, error) {
 	return wire.AppendFloats(c.header(round, client).Append(b, c.config.Root), y), nil
 }
 
-// EncodeValues returns the k numbers G x of a client's message. x must have length d and be
-// finite, and so small that no sum overflows. It takes O(d log d) for SRHT, O(k) after
+// EncodeValues returns the k numbers G x of a client's message. x must have length d, finite
+// coordinates, and a finite sum of their sizes. It takes O(d log d) for SRHT, O(k) after
 // checking x for row selection, O(kd) for Gaussian matrices.
 func (c *Codec) EncodeValues(round, client uint64, x []float64) ([]float64, error) {
 	if _, err := checkVector(x, c.config.D); err != nil {
@@ -74,7 +75,7 @@ func (c *Codec) EncodeValues(round, client uint64, x []float64) ([]float64, erro
 	return y, nil
 }
 
-// DecodeValues is the mean of a round from the k numbers of each client.
+// DecodeValues estimates the mean of a round from the k numbers of each client.
 func (c *Codec) DecodeValues(ctx context.Context, round uint64, y map[uint64][]float64) ([]float64, error) {
 	d := c.newDecoder(round)
 	for _, client := range slices.Sorted(maps.Keys(y)) {

@@ -34,15 +34,15 @@ const (
 	maxNumbers = 1 << 30
 )
 
-// Config says which estimator it is. Clients and server must agree on K, D, Ensemble and
-// Root; the rest is the server's own.
+// Config chooses an estimator. Clients and server must use the same K, D, Ensemble and Root.
+// The other fields matter to the server only.
 type Config struct {
-	N        int // clients, 1 or more; so many messages a decoder takes at most
+	N        int // clients, 1 or more; a decoder takes at most so many messages
 	K        int // numbers per client, 1 ≤ K ≤ D
 	D        int // length of a vector, at most MaxDimension
 	Ensemble Ensemble
 	T        Transform
-	Root     uint64   // of all streams
+	Root     uint64   // the seed of all streams
 	Beta     BetaMode // zero value: automatic
 	Workers  int      // goroutines of a decode; 0: one per processor. No result depends on it
 }

@@ -55,7 +55,7 @@ func TestDecodeMemory(t *testing.T) {
 }
 
 // Rand-k's decode beside clearing a vector of length d: it takes O(d + nk), whatever n is.
-func BenchmarkDecodeRandK(b *testing.B) {
+func BenchmarkRandK(b *testing.B) {
 	const k, d = 100, 1 << 20
 	for _, n := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {

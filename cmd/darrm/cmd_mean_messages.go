@@ -30,15 +30,15 @@ func newMeanEncode(a *app) *cobra.Command {
 		Long: meanNotPrivate + `
 
 Read a vector from a NumPy file (.npy, "-" is stdin) and write the message that the
-client sends: a header of 48 bytes and k numbers. Of a matrix, --row is the client's
-vector.
+client sends: a header of 48 bytes and k numbers. If the file holds a matrix, --row says
+which row is the client's vector.
 
 The estimators of one family have the same messages: all rand-k…, all
 rand-proj-spatial…; wangni, induced and eden are apart. Only the server needs to know
 which of the family it is.
 
-Every client of a round needs a number of its own, and every round a new --round:
-otherwise errors add up instead of averaging out.`,
+Give every client of a round a --client number of its own, and every round a new
+--round. Otherwise errors add up instead of averaging out.`,
 		Example: `  darrm mean encode gradient.npy --k 102 --client 3 --round 12 --root 7 --out 3.msg
   darrm mean encode all.npy --row 3 --client 3 --k 100 --bits 4 --out 3.msg`,
 		Args: cobra.ExactArgs(1),
@@ -115,9 +115,10 @@ func newMeanDecode(a *app) *cobra.Command {
 		Long: meanNotPrivate + `
 
 Read the messages of one round and write the estimated mean to a NumPy file. Clients may
-be missing: the estimate is of the mean of those that are there. What is no message of
-this round, root, k and d is refused, and so is a second one of a client. Who sent a message
-is what it says itself: check senders before, if it matters.
+be missing: the estimate is of the mean over the clients whose messages are there. A
+message with another round, root, k or d is refused, and so is a second message of one
+client. A message names its sender itself, and nothing proves it: if senders may lie,
+check them before.
 
 rand-proj-spatial-avg takes the vectors for half alike. -opt takes --rho, how alike they
 are; -max takes them for identical, and fails badly where they are not; -plug estimates
