@@ -4,8 +4,9 @@ import (
 	"math"
 	"testing"
 
-	"github.com/darrm/darrm/accountant"
 	"pgregory.net/rapid"
+
+	"github.com/darrm/darrm/accountant"
 )
 
 // Over random settings: a plan costs at most its target by every rule of the accountant that
