@@ -168,7 +168,7 @@ func (p *sampledPlan) calibrate() error {
 }
 
 // Price returns what the model costs.
-func (p *sampledPlan) Price() Price { return p.price.clone() }
+func (p *sampledPlan) Price() Price { return p.price.Clone() }
 
 // Compare prices the noise in use by two rules.
 func (p *sampledPlan) Compare() ([]PriceRow, error) {

@@ -68,3 +68,29 @@ func TestLaws(t *testing.T) {
 		}
 	}
 }
+
+// What a law leaves out, and what it rounds, is on the side of more movement.
+func TestLawsDominate(t *testing.T) {
+	for _, d := range []draws{{2, 9}, {8, 40}, {128, 888}} {
+		exact := averagedTails(d, 1e-14)
+		for _, least := range []float64{.3, 1e-2, 1e-5} {
+			for q, v := range averagedTails(d, least) {
+				if q < len(exact) && v < exact[q]*(1-1e-8) {
+					t.Fatalf("%v: P(S > %d/%d) = %g ending at %g, exactly %g", d, q, perUnit, v, least, exact[q])
+				}
+			}
+			l := averaged([]draws{d}, least)
+			for q, v := range exact {
+				above := l.rest
+				for i, w := range l.weights {
+					if l.levels[i] > float64(q)/perUnit {
+						above += w
+					}
+				}
+				if above < v*(1-1e-8) {
+					t.Fatalf("%v: the law has %g above %d/%d, exactly %g", d, above, q, perUnit, v)
+				}
+			}
+		}
+	}
+}

@@ -33,12 +33,12 @@ var catalogue = []struct {
 	uses    string
 	make    func(o Options, passes int) Method
 }{
-	{"one-pass", true, "StepSize", func(o Options, _ int) Method { return OnePass{o.Setting, o.StepSize} }},
 	{"cyclic", true, "StepSize Passes", func(o Options, passes int) Method { return Cyclic{o.Setting, o.StepSize, passes} }},
+	{"one-pass", true, "StepSize", func(o Options, _ int) Method { return OnePass{o.Setting, o.StepSize} }},
+	{"minimised", true, "StepSize Noise", func(o Options, _ int) Method { return Minimised{o.Setting, o.StepSize, o.Noise} }},
 	{"localized", true, "StepSize Passes Rule Noise", func(o Options, _ int) Method {
 		return Localized{o.Setting, o.StepSize, o.Passes, o.Rule, o.Noise}
 	}},
-	{"minimised", true, "StepSize Noise", func(o Options, _ int) Method { return Minimised{o.Setting, o.StepSize, o.Noise} }},
 	{"full-batch", true, "StepSize Passes", func(o Options, _ int) Method { return FullBatch{o.Setting, o.StepSize, o.Passes} }},
 	{"sgd", false, "StepSize Decay Passes Output Lambda", func(o Options, passes int) Method { return o.sgd(Consecutive, passes) }},
 	{"online", false, "StepSize Decay Passes Output Lambda", func(o Options, passes int) Method { return o.sgd(InOrder, passes) }},
@@ -51,7 +51,7 @@ var catalogue = []struct {
 	{"spauc", false, "StepSize Decay Passes", func(o Options, passes int) Method { return SPAUC{o.Setting, o.schedule(), passes} }},
 }
 
-// Methods returns the names that New takes, the private ones first.
+// Methods returns the names that New takes, the private ones first, and of them the default.
 func Methods() []string {
 	names := make([]string, len(catalogue))
 	for i, m := range catalogue {

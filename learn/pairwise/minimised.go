@@ -45,9 +45,9 @@ type minimised struct {
 	task
 	noise  train.Noise
 	zeta   float64
+	star   float64 // noise per sensitivity that the target needs
 	phases []objective
 	price  train.Price
-	rows   []train.PriceRow
 }
 
 // objective is what phase k minimises.
@@ -101,7 +101,8 @@ func (c Minimised) Plan(n, d int) (train.Plan, error) {
 	if err := p.price.Settle(event, accountant.MethodGaussian, t.Target, p.noise == train.Calibrated); err != nil {
 		return nil, fmt.Errorf("%w (--noise calibrated)", err)
 	}
-	return p, p.compare(star)
+	p.star = star
+	return p, nil
 }
 
 // chooseScale returns ζ, or the default for 0.
@@ -112,8 +113,8 @@ func (p *minimised) chooseScale(zeta, scale float64) (float64, error) {
 		}
 		zeta = p.diameter() / p.norm * min(4/math.Sqrt(float64(p.n)), 1/(scale*math.Sqrt(float64(p.d))))
 	}
-	if !(zeta >= 1e-50 && zeta <= data.MaxMagnitude) {
-		return 0, &check.Error{Name: "step size", Value: zeta, Rule: fmt.Sprintf("in [1e-50, %g]: the scale zeta (--step-size)", data.MaxMagnitude)}
+	if !inRange(zeta) {
+		return 0, &check.Error{Name: "step size", Value: zeta, Rule: rangeRule + ": the scale zeta (--step-size)"}
 	}
 	return zeta, nil
 }
@@ -167,13 +168,17 @@ func (p *minimised) makePhases(scale float64) error {
 	return nil
 }
 
-// compare prices the source's noise as printed and corrected, and the noise in use.
-func (p *minimised) compare(star float64) error {
+// Price returns what the model costs.
+func (p *minimised) Price() train.Price { return p.price.Clone() }
+
+// Compare prices the source's noise as printed and corrected, and the noise in use.
+func (p *minimised) Compare() ([]train.PriceRow, error) {
+	var rows []train.PriceRow
 	b := p.price.Blocks[0]
 	unit := p.norm * b.StepSize
 	half, err := train.NoiseFor(halved(p.Target))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, r := range []struct {
 		noise      train.Noise
@@ -187,25 +192,17 @@ func (p *minimised) compare(star float64) error {
 		row := train.PriceRow{Noise: r.noise, Reading: r.reading, Sensitivity: 4 * unit, Deviation: 4 * unit * r.multiplier, Holds: true}
 		// Lemma 5 leaves δ/2 for the noise.
 		if row.Epsilon, err = accountant.GaussianEpsilon(min(r.multiplier*(1-train.Slack), accountant.MaxNoise), p.Target.Delta/2); err != nil {
-			return err
+			return nil, err
 		}
-		p.rows = append(p.rows, row)
+		rows = append(rows, row)
 	}
-	deviation := b.Sensitivity * star
+	deviation := b.Sensitivity * p.star
 	if p.noise != train.Calibrated {
 		deviation = b.Deviation
 	}
 	certified := train.PriceRow{Noise: p.noise, Reading: "certified: a deterministic solver, the whole of δ for the noise", Sensitivity: b.Sensitivity, Deviation: deviation, Epsilon: p.price.Cost.Epsilon, InUse: true, Holds: true}
-	p.rows = append(p.rows, certified)
-	return nil
-}
-
-// Price returns what the model costs.
-func (p *minimised) Price() train.Price { return p.price.Clone() }
-
-// Compare prices the source's noise beside the noise in use.
-func (p *minimised) Compare() ([]train.PriceRow, error) {
-	return append([]train.PriceRow(nil), p.rows...), nil
+	rows = append(rows, certified)
+	return rows, nil
 }
 
 // Train returns the method on these records.

@@ -33,7 +33,7 @@ type OnePass struct {
 type Cyclic struct {
 	Setting
 	StepSize float64 // η; 0 is (D/G)·min{1/(√n·k), 1/(M·√d), 8G/(LD)}, which needs a ball
-	Passes   int     // k; 0 is 8
+	Passes   int     // k; 0 is 32
 }
 
 // phased is a priced plan of either method, or of FullBatch.
@@ -85,7 +85,7 @@ func (c Cyclic) Plan(n, d int) (train.Plan, error) {
 		return nil, err
 	}
 	if c.Passes == 0 {
-		c.Passes = 8
+		c.Passes = 32
 	}
 	if err := check.Whole("passes", c.Passes, 1, maxPasses); err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/randsrc/stream"
+	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
 	"github.com/darrm/darrm/poissonbinom"
@@ -255,4 +256,45 @@ type reader struct {
 func (c *reader) Row(i int) []float64 {
 	c.low, c.high = min(c.low, i), max(c.high, i)
 	return c.samples.Row(i)
+}
+
+// Whatever numbers a setting holds, a plan is refused or its runs end, however long the records
+// are: a failure that a record brings about would tell of it.
+func TestRunsEnd(t *testing.T) {
+	rng := rand.New(rand.NewPCG(61, 62))
+	rows, y := make([][]float64, 16), make([]float64, 16)
+	for i := range rows {
+		rows[i], y[i] = unit(rng, 2), float64(i%2)
+		for j := range rows[i] {
+			rows[i][j] *= math.Pow(10, float64(12*(i%5)-30))
+		}
+	}
+	rows[3][0], rows[4][1] = data.MaxMagnitude, -data.MaxMagnitude
+	r := records(t, rows, y)
+	scales := []float64{0, 1e-40, 1e-30, 1, 1e30, 1e40}
+	ran := 0
+	for _, radius := range scales {
+		for _, ball := range scales {
+			for _, step := range []float64{0, 1e-20, 1, 1e30} {
+				s := setting(t)
+				s.Radius, s.Ball = radius, ball
+				hinge := s
+				hinge.Loss = pair(t, "hinge")
+				for _, m := range []Method{OnePass{s, step}, Cyclic{s, step, 3}, Minimised{Setting: hinge, Scale: step}} {
+					p, err := m.Plan(16, 2)
+					if err != nil {
+						continue
+					}
+					ran++
+					w, err := train.Simulate(trained(t, p, r), 1).Run(t.Context(), nil)
+					if err != nil || math.IsNaN(w[0]+w[1]) {
+						t.Errorf("%T, radius %g, ball %g, step %g: %v (%v)", m, radius, ball, step, w, err)
+					}
+				}
+			}
+		}
+	}
+	if ran < 40 {
+		t.Errorf("%d plans only", ran)
+	}
 }

@@ -2,17 +2,27 @@ package pairwise
 
 import (
 	"math"
+	"os"
 	"testing"
 
-	"github.com/darrm/darrm/accountant"
 	"pgregory.net/rapid"
+
+	"github.com/darrm/darrm/accountant"
 )
 
 // Over random settings: a plan costs at most its target by every rule of the accountant that
 // knows its event, phases do not overlap and shrink, and noise falls with them.
 func TestPlansKeepTargets(t *testing.T) {
+	// A plan takes milliseconds to calibrate, so that 20 are made, and 100 with DARRM_LONG=1.
+	checks := 20
+	if os.Getenv("DARRM_LONG") != "" {
+		checks = 100
+	}
 	losses := []string{"logistic", "square", "logistic:ordered", "square:ordered", "hinge"}
 	rapid.Check(t, func(rt *rapid.T) {
+		if checks--; checks < 0 {
+			return
+		}
 		s := setting(t)
 		name := rapid.SampledFrom(losses).Draw(rt, "loss")
 		s.Loss = pair(t, name)

@@ -50,6 +50,18 @@ type task struct {
 	occurrence float64
 }
 
+// Radii, balls, clips and step sizes are within these. Beyond, squares of features could
+// underflow, so that a record would not be shortened, and a run could leave the range of numbers or
+// not by what one record holds, so that the failure would tell of it.
+const (
+	leastScale   = 1e-30
+	largestScale = 1e30
+)
+
+var rangeRule = fmt.Sprintf("between %g and %g", leastScale, largestScale)
+
+func inRange(x float64) bool { return x >= leastScale && x <= largestScale }
+
 // basic checks what all methods need.
 func (s Setting) basic(n, d int) (task, error) {
 	t := task{Setting: s, n: n, d: d, slope: math.Inf(1), high: math.Inf(1)}
@@ -66,8 +78,8 @@ func (s Setting) basic(n, d int) (task, error) {
 		name, flag string
 		v          float64
 	}{{"ball", "--ball", s.Ball}, {"radius", "--radius", s.Radius}, {"clip", "--clip", s.Clip}} {
-		if !(p.v >= 0 && p.v <= data.MaxMagnitude) {
-			return t, &check.Error{Name: p.name, Value: p.v, Rule: fmt.Sprintf("0, or in (0, %g] (%s)", data.MaxMagnitude, p.flag)}
+		if p.v != 0 && !inRange(p.v) {
+			return t, &check.Error{Name: p.name, Value: p.v, Rule: fmt.Sprintf("0, or %s (%s)", rangeRule, p.flag)}
 		}
 	}
 	if s.Clip > 0 {
@@ -146,7 +158,7 @@ func (t *task) steps(eta float64) error {
 	if math.IsInf(t.smooth, 1) {
 		return &check.Error{Name: "pair loss", Value: t.Loss.Name(), Rule: "smooth for this method, whose steps must not drive runs apart: logistic or square (--loss), or the method minimised"}
 	}
-	if limit := 2 / t.smooth * (1 - train.Slack); !(eta > 0 && eta <= limit) {
+	if limit := 2 / t.smooth * (1 - train.Slack); !(eta >= leastScale/largestScale && eta <= limit) {
 		return &check.Error{Name: "step size", Value: eta, Rule: fmt.Sprintf("above 0 and at most 2/L = %.6g, beyond which steps are expansive (--step-size)", limit)}
 	}
 	return nil
