@@ -35,7 +35,7 @@ func Worthless(total accountant.Cost, records int) (reason string, worthless boo
 	case times.Cmp(big.NewRat(1, 1)) >= 0:
 		reason = fmt.Sprintf("δ = %g is at least 1/%d, one over the number of records: publishing a record drawn at random has such a δ", total.Delta, records)
 	case !(total.Epsilon < worthlessEpsilon):
-		reason = fmt.Sprintf("ε = %g is at least %d: an answer may be e^%d times as likely with a record as without it", total.Epsilon, worthlessEpsilon, worthlessEpsilon)
+		reason = fmt.Sprintf("ε = %g is at least %d: all answers together may be e^%d times as likely as with one record changed", total.Epsilon, worthlessEpsilon, worthlessEpsilon)
 	default:
 		return "", false
 	}
