@@ -74,6 +74,11 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 	if err := m.Check(); err != nil {
 		return err
 	}
+	if f.private != "" && !m.Simulated {
+		if err := f.stated(f.private); err != nil {
+			return err
+		}
+	}
 	set, config, err := f.load(c, a)
 	if err != nil {
 		return err

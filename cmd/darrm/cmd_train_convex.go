@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/learn/convex"
@@ -23,6 +25,7 @@ type trainConvex struct {
 	recordFlags
 	modelFlags
 	private, labels string
+	count           int // public figure of how many records there are
 }
 
 func newTrainConvex(a *app) *cobra.Command {
@@ -42,7 +45,7 @@ func newTrainConvex(a *app) *cobra.Command {
 
 All noise follows from --eps and --delta, which are met for any records: --radius is a
 public bound, to which longer records are shortened, and nothing else is taken from the
-data. "darrm account train convex" has the price before there are data.
+data: LIBSVM files need --dim, and dp-sgd --n. The names of columns are public. "darrm account train convex" has the price before there are data.
 
 The model goes to stdout or --out as JSON. Checkpoint, ledger and what may be published
 are as in darrm train shuffled.`,
@@ -55,6 +58,7 @@ are as in darrm train shuffled.`,
 	}
 	c.Flags().StringVar(&f.private, "private", "", "file of private records")
 	c.Flags().StringVar(&f.labels, "labels", "", "IDX file of the labels of --private, which are its responses")
+	c.Flags().IntVar(&f.count, "n", 0, "number of records that the price is for; dp-sgd, whose promise covers their number too, must be told one that is public and near it (default: their number)")
 	takesFile(c, "private", recordFiles...)
 	takesFile(c, "labels", idxFiles...)
 	f.recordFlags.register(c)
@@ -75,12 +79,20 @@ func (f *trainConvex) run(c *cobra.Command, a *app) error {
 	if err := m.Check(); err != nil {
 		return err
 	}
+	if !m.Simulated {
+		if err := f.stated(f.private); err != nil {
+			return err
+		}
+	}
 	t := &training{app: a, flags: &f.modelFlags, unit: "round"}
 	records, plan, err := f.algorithm(c, a, t)
 	if err != nil {
 		return err
 	}
 	price := plan.Price()
+	if price.Relation == accountant.AddOrRemoveOne && f.count == 0 && !m.Simulated {
+		return usagef("--n must be given: where a record may be added or removed, how many there are is private, and the price rests on a public number near it")
+	}
 	sayPrice(a, price)
 	l, err := loss.Parse(f.task)
 	if err != nil {
@@ -118,7 +130,7 @@ func (f *trainConvex) algorithm(c *cobra.Command, a *app, t *training) (recordsR
 		if err != nil {
 			return read, nil, release.Unreadable(c.Context(), fmt.Errorf("%s: %w", f.private, err))
 		}
-		plan, err := f.plan(c, records.Len(), records.Dim())
+		plan, err := f.plan(c, cmp.Or(f.count, records.Len()), records.Dim())
 		if err != nil {
 			return read, nil, err
 		}
@@ -139,7 +151,7 @@ func (f *trainConvex) algorithm(c *cobra.Command, a *app, t *training) (recordsR
 	if f.intercept {
 		set.Private = set.Private.WithIntercept()
 	}
-	plan, err := f.plan(c, set.Private.Len(), set.Private.Dim())
+	plan, err := f.plan(c, cmp.Or(f.count, set.Private.Len()), set.Private.Dim())
 	if err != nil {
 		return read, nil, err
 	}

@@ -55,6 +55,14 @@ func (f *recordFlags) formatOf(path string) string {
 	return formatLIBSVM
 }
 
+// stated refuses to take from private records what a released model would show of them.
+func (f *recordFlags) stated(path string) error {
+	if f.formatOf(path) == formatLIBSVM && f.dim == 0 {
+		return usagef("--dim must be given: the largest index in %s tells of its records, and the model would show it", path)
+	}
+	return nil
+}
+
 // reading says what a file of records must have.
 type reading struct {
 	responses bool     // it must have responses

@@ -40,13 +40,16 @@ func Clip(g []float64, limit float64) (finite bool) {
 // is too long for its square to be a number it makes shorter first.
 func ClipFactor(g []float64, limit float64) (factor float64, finite bool) {
 	square := floats.Dot(g, g)
-	if math.IsInf(square, 1) || square != 0 && square < 1e-290 { // out of the range of squares
+	if math.IsInf(square, 1) || square < 1e-290 { // out of the range of squares
 		top := 0.0
 		for _, v := range g {
 			top = max(top, math.Abs(v))
 		}
 		if math.IsInf(top, 1) || math.IsNaN(top) {
 			return 0, false
+		}
+		if top == 0 {
+			return 1, true
 		}
 		s := 0.0
 		for _, v := range g {
@@ -58,7 +61,7 @@ func ClipFactor(g []float64, limit float64) (factor float64, finite bool) {
 		for j := range g {
 			g[j] /= top
 		}
-		return clipTo(math.Sqrt(s), len(g), limit), true
+		return shrinkTo(math.Sqrt(s)*(1+Slack(len(g))), limit), true
 	}
 	if math.IsNaN(square) {
 		return 0, false
@@ -71,5 +74,9 @@ func clipTo(length float64, d int, limit float64) float64 {
 	if length <= limit {
 		return 1
 	}
+	return shrinkTo(length, limit)
+}
+
+func shrinkTo(length, limit float64) float64 {
 	return limit / length * (1 - 0x1p-50) // and the two roundings of the product
 }

@@ -215,3 +215,71 @@ func TestPlansKeepTheirTargets(t *testing.T) {
 		t.Errorf("%d of 40 plans", planned)
 	}
 }
+
+// Radii, clips and sets are of sizes at which every record is shortened, whatever it holds, and at
+// which no record can end a run: a failure would tell of it.
+func TestScalesAtWhichNoRecordEndsARun(t *testing.T) {
+	set := func(radius float64) geometry.Polytope {
+		s, err := geometry.NewL1Ball(2, radius)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := setting()
+	s.Loss = loss.Logistic{}
+	s.Target = accountant.Cost{Epsilon: 20, Delta: 1e-3}
+	type methods struct {
+		name string
+		of   func(s Setting, radius float64) Method
+	}
+	all := []methods{
+		{"phased-sgd", func(s Setting, r float64) Method { return PhasedSGD{Setting: s, Ball: r} }},
+		{"frank-wolfe", func(s Setting, r float64) Method { return FrankWolfe{Setting: s, Set: set(r), Steps: 100} }},
+		{"poly-sfw", func(s Setting, r float64) Method {
+			return PolySFW{Setting: s, Set: set(r), Batches: Batches{Rounds: 2, FullBudget: true}}
+		}},
+		{"nsfw", func(s Setting, r float64) Method {
+			ball, err := geometry.NewLpBall(2, 1.5, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return NSFW{Setting: s, Set: ball, Batches: Batches{Rounds: 2, FullBudget: true}}
+		}},
+	}
+	const n = 40
+	for _, m := range all {
+		for _, wrong := range []struct {
+			name              string
+			radius, clip, set float64
+		}{
+			{"radius", 1e31, 0, 1}, {"radius", 1e-31, 0, 1}, {"clip", 1, 1e31, 1}, {"clip", 1, 1e-31, 1},
+			{"set", 1, 0, 1e31}, {"set", 1, 0, 1e-31},
+		} {
+			s := s
+			s.Radius, s.Clip = wrong.radius, wrong.clip
+			var rule *check.Error
+			if _, err := m.of(s, wrong.set).Plan(n, 2); !errors.As(err, &rule) {
+				t.Errorf("%s, %+v: %v", m.name, wrong, err)
+			}
+		}
+		for _, scale := range []float64{1e-30, 1e30 / 2} {
+			s := s
+			s.Radius = scale
+			plan, err := m.of(s, scale).Plan(n, 2)
+			var rule *check.Error
+			if err != nil {
+				if !errors.As(err, &rule) {
+					t.Errorf("%s at %g: %v", m.name, scale, err)
+				}
+				continue // of the plan, not of the records
+			}
+			for _, x := range []float64{0, 1e-200, 1e50} {
+				rows, y := repeat(n, x, -x), make([]float64, n)
+				if _, err := train.Simulate(trained(t, plan, records(t, rows, y)), 1).Run(t.Context(), nil); err != nil {
+					t.Errorf("%s at %g with features %g: %v", m.name, scale, x, err)
+				}
+			}
+		}
+	}
+}

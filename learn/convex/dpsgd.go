@@ -21,8 +21,9 @@ import (
 // probability q, independently, adds their gradients of norm at most L0·R and normal noise of
 // σ·L0·R, divides by the expected number nq, and projects to W.
 //
-// It is for AddOrRemoveOne only, the relation that its accountant knows; n is then a public
-// figure near the number of records, and Train takes any number. Cost: n coins a step, and
+// It is for AddOrRemoveOne only, the relation that its accountant knows. The number of records
+// is then private: n is a public figure near it, not that number itself, since steps and rates
+// follow from it and the Price shows it. Train takes any number. Cost: n coins a step, and
 // nq gradients.
 type DPSGD struct {
 	Setting
@@ -77,7 +78,7 @@ func (c DPSGD) Plan(n, d int) (Plan, error) {
 		return nil, err
 	}
 	if !(c.Lambda >= 0 && c.Lambda <= data.MaxMagnitude) {
-		return nil, &check.Error{Name: "lambda", Value: c.Lambda, Rule: "finite and ≥ 0 (--lambda)"}
+		return nil, &check.Error{Name: "lambda", Value: c.Lambda, Rule: "finite and ≥ 0 (--l2)"}
 	}
 	if !(c.StepSize > 0 && c.StepSize <= data.MaxMagnitude) && !(c.StepSize == 0 && c.Ball > 0) {
 		return nil, &check.Error{Name: "step size", Value: c.StepSize, Rule: fmt.Sprintf("in (0, %g], or 0 beside a ball (--step-size)", data.MaxMagnitude)}

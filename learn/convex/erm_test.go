@@ -217,6 +217,22 @@ func TestPlaneDelta(t *testing.T) {
 	}
 }
 
+// For ε and δ at which erfc underflows, by another way to write the integral: from the least r
+// with a loss above ε, and with what the exponents have in common taken out. δ is never below it.
+func TestPlaneDeltaDoesNotUnderflow(t *testing.T) {
+	for _, c := range [][2]float64{{700, 33}, {700, 25}, {700, 36}, {600, 20}, {500, 25}, {300, 15}, {100, 8}, {30, 2}} {
+		eps, mu := c[0], c[1]
+		first, sum, h := (eps-mu*mu/2)/mu, 0.0, 1e-5
+		for s := h / 2; s < 20; s += h {
+			sum += h * (first + s) * math.Exp(-first*s-s*s/2) * -math.Expm1(-mu*s)
+		}
+		want := sum * math.Exp(-first*first/2)
+		if got := planeDelta(eps, mu); !(got >= want*(1-1e-6) && got <= want*1.01) {
+			t.Errorf("epsilon = %g, mu = %g: %g, want %g", eps, mu, got, want)
+		}
+	}
+}
+
 // hockeyStick sums max(0, p - e^ε·q) over the minimiser w of the two worlds, in one dimension: w
 // has the density of b = -J′₀(w) times J″₀(w).
 func (p *minimised) hockeyStick(t *testing.T, worlds [2]*data.Records, epsilon, sigma float64) float64 {

@@ -119,7 +119,7 @@ func (c ObjectivePerturbation) Plan(n, d int) (Plan, error) {
 	}
 	rest := first.Epsilon - math.Log1p(bend/p.lambda)*(1+slack)
 	if !(rest >= first.Epsilon/1000) {
-		return nil, &check.Error{Name: "lambda", Value: p.lambda, Rule: fmt.Sprintf("at least %.6g: ln(1+C·R²/(n·lambda)) is to leave some of epsilon = %g (--lambda)", bend/math.Expm1(first.Epsilon*0.99), c.Target.Epsilon)}
+		return nil, &check.Error{Name: "lambda", Value: p.lambda, Rule: fmt.Sprintf("at least %.6g: ln(1+C·R²/(n·lambda)) is to leave some of epsilon = %g (--l2)", bend/math.Expm1(first.Epsilon*0.99), c.Target.Epsilon)}
 	}
 	p.linear = delta / planeMu(accountant.Cost{Epsilon: rest, Delta: first.Delta}) * (1 + slack)
 	p.tolerate(1e-4, p.linear*(math.Sqrt(float64(d))+12)) // longer with probability below e⁻⁷²
@@ -164,6 +164,12 @@ func planeDelta(epsilon, mu float64) float64 {
 		return 0
 	}
 	z := (epsilon/mu + mu/2) / math.Sqrt2
+	if z > 20 {
+		// e^ε·erfc(z) ≤ e^{ε-z²}/(z√π), where erfc would underflow before e^ε makes up for it.
+		// ε - z² is a square, without cancellation.
+		root := (epsilon/mu - mu/2) / math.Sqrt2
+		return mu/(math.Sqrt2*z)*math.Exp(-root*root*(1-0x1p-40))*(1+0x1p-40) + math.SmallestNonzeroFloat64
+	}
 	return mu * math.Sqrt(2*math.Pi) * math.Exp(epsilon) * math.Erfc(z) / 2 * (1 + 0x1p-45*(1+z*z)) * (1 + epsilon*0x1p-45)
 }
 

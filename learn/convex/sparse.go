@@ -67,8 +67,11 @@ func checkSet(s geometry.Set, d int) error {
 	if s.Dim() != d {
 		return &check.Error{Name: "dimension of the set", Value: s.Dim(), Rule: fmt.Sprintf("that of the records, %d", d)}
 	}
-	if !(s.Diameter() > 0) {
+	if s.Diameter() == 0 {
 		return &check.Error{Name: "diameter of the set", Value: s.Diameter(), Rule: "above 0: one point needs no training"}
+	}
+	if !inRange(s.Diameter()) {
+		return &check.Error{Name: "diameter of the set", Value: s.Diameter(), Rule: rangeRule + " (--set)"}
 	}
 	return nil
 }

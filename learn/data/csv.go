@@ -34,7 +34,8 @@ type CSVOptions struct {
 	Columns []string
 }
 
-// ReadCSV reads records of numbers, one per line. They keep the names of the header's columns.
+// ReadCSV reads records of numbers, one per line. They keep the names of the header's columns,
+// which models publish: a header of numbers is refused, since it may be a record.
 func ReadCSV(r io.Reader, o CSVOptions) (*Records, error) {
 	cr := NewCSVReader(r)
 	cr.TrimLeadingSpace = true
@@ -46,6 +47,9 @@ func ReadCSV(r io.Reader, o CSVOptions) (*Records, error) {
 		}
 		header = slices.Clone(row)
 		header[0] = strings.TrimPrefix(header[0], "\ufeff")
+		if isRecord(header) {
+			return nil, errors.New("line 1: only numbers, but it must be the names of the columns: a record there would be published as names; with no header say so (--no-header)")
+		}
 	} else if o.Columns != nil {
 		return nil, &check.Error{Name: "columns", Value: o.Columns, Rule: "left out where the file has no header"}
 	}
@@ -102,6 +106,23 @@ func ReadCSV(r io.Reader, o CSVOptions) (*Records, error) {
 		}
 	}
 	return records, err
+}
+
+// isRecord says whether what should be a header is a record: all numbers, and not those of three
+// columns or more, from 0 or 1 on, that some programs write as names.
+func isRecord(header []string) bool {
+	first, counts := 0.0, len(header) >= 3
+	for i, name := range header {
+		v, err := ParseNumber(name)
+		if err != nil {
+			return false
+		}
+		if i == 0 {
+			first = v
+		}
+		counts = counts && v == first+float64(i)
+	}
+	return !counts || first != 0 && first != 1
 }
 
 // choose returns which of the width columns are features, in which order, and which is the

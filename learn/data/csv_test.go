@@ -95,6 +95,20 @@ func TestReadCSV(t *testing.T) {
 	}
 }
 
+// A first line of numbers is a record that would be published as names. Numbered columns, which
+// some programs write, are names.
+func TestHeaderThatIsARecord(t *testing.T) {
+	for in, names := range map[string]bool{
+		"1,0.12,0.5\n0,1,2\n": false, "0,1\n1,0\n": false, "1,2\n1,0\n": false, " 1, 2e3,7\n0,1,2\n": false,
+		"0,1,2,3\n1,1,1,1\n": true, "1,2,3\n1,1,1\n": true, "1,y\n1,1\n": true, "2019,2020,y\n1,1,1\n": true, "2019,2020,2021\n1,1,1\n": false,
+	} {
+		_, err := ReadCSV(strings.NewReader(in), CSVOptions{Header: true})
+		if refused := err != nil && strings.Contains(err.Error(), "--no-header"); refused == names {
+			t.Errorf("%q: %v", in, err)
+		}
+	}
+}
+
 // endless is a line without an end.
 type endless struct{ left int }
 
