@@ -3,8 +3,6 @@ package pairwise
 import (
 	"fmt"
 	"math"
-	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/darrm/darrm/internal/check"
@@ -78,11 +76,8 @@ func New(name string, o Options) (Method, error) {
 			continue
 		}
 		uses := append(strings.Fields(m.uses), "Setting")
-		v := reflect.ValueOf(o)
-		for i := range v.NumField() {
-			if field := v.Type().Field(i).Name; !v.Field(i).IsZero() && !slices.Contains(uses, field) {
-				return nil, &OptionError{Method: name, Option: field}
-			}
+		if err := train.CheckOptions(name, o, uses); err != nil {
+			return nil, err
 		}
 		passes := int(min(o.Passes, maxPasses+1))
 		if fractions := name == "localized" || name == "full-batch"; !fractions && (float64(passes) != o.Passes || math.IsNaN(o.Passes)) {
@@ -94,12 +89,7 @@ func New(name string, o Options) (Method, error) {
 }
 
 // OptionError is an option that a method does not have.
-type OptionError struct {
-	Method string
-	Option string // name of the field of Options
-}
-
-func (e *OptionError) Error() string { return fmt.Sprintf("%s has no %s", e.Method, e.Option) }
+type OptionError = train.OptionError
 
 func (o Options) schedule() Schedule { return Schedule{StepSize: o.StepSize, Decay: o.Decay} }
 
