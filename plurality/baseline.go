@@ -34,9 +34,9 @@ func (s *System) PermuteAndFlip() []float64 {
 	})
 }
 
-// Exponential returns the probabilities of the exponential mechanism at rate ε/(2t),
+// exponential returns the probabilities of the exponential mechanism at rate ε/(2t),
 // Pr[c] ∝ e^{v_c·ε/2t}, as PermuteAndFlip does.
-func (s *System) Exponential() []float64 {
+func (s *System) exponential() []float64 {
 	return s.scored(func(v, rho []float64, classes []int16) {
 		sum := 0.0
 		for i, r := range rho {

@@ -106,10 +106,10 @@ func (s *Space) complete(p *Pair, runs []run, touched []int, after *[]run) {
 	}
 }
 
-// Between returns the pair that the changes lead to from histogram h. It is not ok where
+// between returns the pair that the changes lead to from histogram h. It is not ok where
 // they are not a pair's: votes that no class of h has, classes that are too few, votes
 // that come without going, or more than t of them.
-func (s *Space) Between(h, t int, changes []Change) (p *Pair, ok bool) {
+func (s *Space) between(h, t int, changes []Change) (p *Pair, ok bool) {
 	if h < 0 || h >= s.Histograms() {
 		return nil, false
 	}
@@ -142,9 +142,9 @@ func (s *Space) Between(h, t int, changes []Change) (p *Pair, ok bool) {
 	return p, true
 }
 
-// Row reports whether p(i) ≤ e^ε·p(j) is a row of the problem with δ = 0: whether i and j
+// row reports whether p(i) ≤ e^ε·p(j) is a row of the problem with δ = 0: whether i and j
 // are the same class of two histograms that differ by at most t moved votes. Cost: O(C).
-func (s *Space) Row(i, j, t int) bool {
+func (s *Space) row(i, j, t int) bool {
 	if i < 0 || j < 0 || i >= s.Variables() || j >= s.Variables() || (s.votes[i] == Abstained) != (s.votes[j] == Abstained) {
 		return false
 	}
@@ -162,7 +162,7 @@ func (s *Space) Row(i, j, t int) bool {
 
 // without returns the histogram of variable i, descending, without one of its classes.
 func (s *Space) without(i int) []int {
-	h := s.HistogramOf(i)
+	h := s.histogramOf(i)
 	counts := s.Histogram(h)
 	for c, v := range counts {
 		if v == s.Votes(i) {
@@ -172,8 +172,8 @@ func (s *Space) without(i int) []int {
 	return counts // abstaining
 }
 
-// HistogramOf returns the histogram of variable i.
-func (s *Space) HistogramOf(i int) int {
+// histogramOf returns the histogram of variable i.
+func (s *Space) histogramOf(i int) int {
 	low, high := 0, s.Histograms() // start[low] ≤ i < start[high]
 	for high-low > 1 {
 		if mid := (low + high) / 2; int(s.start[mid]) <= i {

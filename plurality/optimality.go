@@ -21,7 +21,7 @@ type RowMultiplier struct {
 }
 
 // PairMultiplier is an ordered pair of neighbouring histograms and the multipliers of its
-// columns, in the order of Space.Between.
+// columns, in the order of Pair.Columns.
 type PairMultiplier struct {
 	From    int // histogram
 	Changes []Change
@@ -58,13 +58,13 @@ func (s *System) UpperBound(w Weights, abstainValue float64, proof Proof) (float
 		if err := checkMultiplier(n, m.Value); err != nil {
 			return 0, err
 		}
-		if !s.Row(m.I, m.J, s.problem.Affected) {
+		if !s.row(m.I, m.J, s.problem.Affected) {
 			return 0, fmt.Errorf("multiplier %d is of variables %d and %d, which are no row", n, m.I, m.J)
 		}
 		add(m.I, m.J, m.Value)
 	}
 	for n, m := range proof.Pairs {
-		pair, ok := s.Between(m.From, s.problem.Affected, m.Changes)
+		pair, ok := s.between(m.From, s.problem.Affected, m.Changes)
 		if !ok || len(m.Values) != len(pair.Columns) {
 			return 0, fmt.Errorf("multiplier %d is of no pair of neighbouring histograms", n)
 		}

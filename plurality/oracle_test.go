@@ -135,7 +135,7 @@ func TestCertifyAgreesWithTheDefinition(t *testing.T) {
 		var masses []uint64
 		q := s.PermuteAndFlip()
 		if rapid.Bool().Draw(rt, "exponential") {
-			q = s.Exponential()
+			q = s.exponential()
 		}
 		masses = s.masses(q, rapid.SampledFrom([]float64{0, 1e-15, 1e-12, 0.5, 1}).Draw(rt, "lambda"))
 		for range rapid.IntRange(0, 3).Draw(rt, "moves") {
@@ -208,7 +208,7 @@ func TestNeighboursAreAllPairs(t *testing.T) {
 							if (s.Votes(col.I) == Abstained) != (s.Votes(col.J) == Abstained) {
 								t.Fatal("abstaining is paired with a class")
 							}
-							if s.HistogramOf(col.I) != p.From || s.HistogramOf(col.J) != p.To {
+							if s.histogramOf(col.I) != p.From || s.histogramOf(col.J) != p.To {
 								t.Fatal("a column is of another histogram")
 							}
 							for range col.Classes {
@@ -225,7 +225,7 @@ func TestNeighboursAreAllPairs(t *testing.T) {
 							t.Fatal("no column for abstaining")
 						}
 						found[key] = true
-						again, ok := s.Between(h, reach, p.Changes)
+						again, ok := s.between(h, reach, p.Changes)
 						if !ok || again.To != p.To || !slices.Equal(again.Columns, p.Columns) {
 							t.Fatalf("%s: Between differs", key)
 						}
@@ -276,9 +276,9 @@ func TestCliquesAreTheRows(t *testing.T) {
 					want[[2]int{i, i}] = true // at no distance, and true of everything
 					for j := range s.Variables() {
 						row := [2]int{i, j}
-						if found[row] != want[row] || s.Row(i, j, reach) != want[row] {
+						if found[row] != want[row] || s.row(i, j, reach) != want[row] {
 							t.Fatalf("K=%d C=%d t=%d, %v %d → %v %d: %t by pairs, %t by cliques, %t by Row", k, c, reach,
-								s.Histogram(s.HistogramOf(i)), s.Votes(i), s.Histogram(s.HistogramOf(j)), s.Votes(j), want[row], found[row], s.Row(i, j, reach))
+								s.Histogram(s.histogramOf(i)), s.Votes(i), s.Histogram(s.histogramOf(j)), s.Votes(j), want[row], found[row], s.row(i, j, reach))
 						}
 					}
 				}

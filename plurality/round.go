@@ -33,7 +33,7 @@ func Round(ctx context.Context, s *System, p []float64) (*Certified, error) {
 	if err != nil {
 		return nil, err
 	}
-	eta, err := s.Excess(ctx, q)
+	eta, err := s.excess(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -88,10 +88,10 @@ func (s *System) normalise(p []float64) ([]float64, error) {
 	return q, nil
 }
 
-// Excess returns η, the most by which p breaks a row of the problem with E⁻, in float64:
+// excess returns η, the most by which p breaks a row of the problem with E⁻, in float64:
 // max (p_i - E⁻p_j)₊ where δ = 0, otherwise max (Σ n(p_i - E⁻p_j)₊ - δ)₊. The error is
 // ctx.Err().
-func (s *System) Excess(ctx context.Context, p []float64) (float64, error) {
+func (s *System) excess(ctx context.Context, p []float64) (float64, error) {
 	eta := 0.0
 	for h := range s.Histograms() {
 		if h%64 == 0 && ctx.Err() != nil {

@@ -70,7 +70,7 @@ func (t *Table) Baselines() ([]Baseline, error) {
 	}
 	return []Baseline{
 		{"permute-and-flip", "permute-and-flip", of(t.system.PermuteAndFlip())},
-		{"exponential", "exponential mechanism", of(t.system.Exponential())},
+		{"exponential", "exponential mechanism", of(t.system.exponential())},
 	}, nil
 }
 

@@ -20,7 +20,8 @@ import (
 
 // BudgetReport tells the person who answers for a ledger what it holds: what was granted, what
 // was released and when, under which promise, what remains, and what all that rests on. It has
-// nothing that was computed from private data: no votes, no labels, no digest of votes.
+// nothing that was computed from private data but digests of what was released: no votes, no
+// labels, no digest of votes.
 type BudgetReport struct {
 	Ledger     string          `json:"ledger"` // the file's name, without its folder
 	Neighbours ledger.Relation `json:"neighbours,omitempty"`
@@ -189,7 +190,7 @@ func digits(x float64, n int, up bool) string {
 // meaning says what (ε, δ) promises one person.
 func meaning(spent ledger.Cost, relation ledger.Relation) string {
 	if spent == (ledger.Cost{}) {
-		return "Nothing was spent: nothing was released that could tell anything about anybody."
+		return "Nothing was spent: no release that was charged here tells anything about anybody."
 	}
 	others := "with another in its place"
 	if relation == ledger.AddOrRemoveOne {
@@ -256,6 +257,7 @@ func general(relation ledger.Relation) []Assumption {
 		{Text: "Everything that was released from these people's data was charged to this ledger. A release elsewhere is not in these sums."},
 		{Text: neighbours},
 		{Text: "Every release had fresh randomness. Costs add up (basic composition), also where later releases were chosen after seeing earlier ones."},
+		{Text: "What to release was decided without the private data: the queries, their number, the mechanism and its ε and δ. Only earlier releases may have been looked at."},
 		{Text: "The machines that released were trusted with the private data, and the times are by their clocks."},
 		{Text: "Nobody replaced the ledger and its anchor by older copies, or wrote entries of his own. The head at the end of this page names the state that was read: compare it with a head that was kept elsewhere."},
 	}

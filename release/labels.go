@@ -193,6 +193,14 @@ func (l *Labels) check() error {
 	case l.Checkpoint != "" && l.Read.Missing != votes.MissingError:
 		return usagef("--checkpoint goes without --missing coin, whose coins come from no key")
 	}
+	if l.Encode != nil {
+		if l.Format != votes.FormatAuto || l.Compression > votes.CompressionNone {
+			return usagef("--json goes without --out-format and --out-compression: it is a form of its own")
+		}
+		if f, c := votes.FormatOfName(l.Output.Path); f != votes.FormatAuto || c != votes.CompressionNone {
+			return usagef("--out = %q, but --json writes one JSON document: give a name that does not end as another form's, such as labels.json, or leave --json out", l.Output.Path)
+		}
+	}
 	reads := []File{{Flag: "table", Path: l.Table}}
 	for _, p := range l.Votes {
 		names, err := filepath.Glob(p) // a bad pattern is an error when it is read

@@ -240,7 +240,12 @@ func TestLabelsFromStdin(t *testing.T) {
 
 // Settings that contradict each other are refused before anything is read or charged.
 func TestLabelsCheck(t *testing.T) {
+	document := func(io.Writer, *Summary) error { return nil }
 	for name, change := range map[string]func(*Labels){
+		"a document named as a table":  func(l *Labels) { l.Encode, l.Output.Path = document, "x.Parquet" },
+		"a document named as packed":   func(l *Labels) { l.Encode, l.Output.Path = document, "x.json.gz" },
+		"a document in another format": func(l *Labels) { l.Encode, l.Output.Path, l.Format = document, "x.json", votes.FormatCSV },
+		"a document packed":            func(l *Labels) { l.Encode, l.Output.Path, l.Compression = document, "x.json", votes.CompressionGzip },
 		"a simulation that pays":       func(l *Labels) { l.Seed = new(uint64) },
 		"forced with a ledger":         func(l *Labels) { l.Force = true },
 		"a key without a ledger":       func(l *Labels) { l.Checkpoint, l.Charge = "k", Charge{} },

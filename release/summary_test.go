@@ -40,13 +40,13 @@ func newSummary(t *testing.T, r Plan, teachers string) Summary {
 // Who votes decides which totals are told; each says when it holds.
 func TestSummaryTellsTheTotalsThatHold(t *testing.T) {
 	r := private(t, 1e-9, 20)
-	frozen := fmt.Sprintf("all labels: %v-DP if each teacher's training is (0.1, 1e-09)-DP, with independent randomness", mustFrozen(t, r))
+	frozen := fmt.Sprintf("all labels: %v-DP if each teacher's training is (0.1, 1e-09)-DP, with independent randomness", mustFrozen(t, r).Short())
 	totals, err := r.Totals(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fresh := fmt.Sprintf("%v-DP if each vote is a new run of a mechanism that is (0.1, 1e-09)-DP, and these votes are answered once", totals.Fresh.Cost)
-	again := fmt.Sprintf("all labels: %v-DP for these and all further answers to these votes, besides what the first answer cost", totals.Again.Cost)
+	fresh := fmt.Sprintf("%v-DP if each vote is a new run of a mechanism that is (0.1, 1e-09)-DP, and these votes are answered once", totals.Fresh.Cost.Short())
+	again := fmt.Sprintf("all labels: %v-DP for these and all further answers to these votes, besides what the first answer cost", totals.Again.Cost.Short())
 	for _, tt := range []struct {
 		teachers string
 		again    bool

@@ -68,7 +68,7 @@ func (t *Transaction) Run(ctx context.Context) (out Outcome, err error) {
 	}
 	encode, err := t.Draw(ctx, out.Receipt)
 	if err != nil {
-		return out, err
+		return out, t.unreleased(out.Receipt, err)
 	}
 	if out.Digest, err = t.publish(ctx, out.Receipt, encode); err != nil {
 		return out, err
@@ -134,11 +134,13 @@ func (t *Transaction) released(ctx context.Context, err error) *ledger.Replay {
 // the digest was noted, and no other.
 func (t *Transaction) publish(ctx context.Context, paid *ledger.Receipt, encode func(io.Writer) error) (ledger.Digest, error) {
 	digest, err := digestOf(encode)
-	if err == nil && paid != nil {
-		err = t.note(ctx, paid, digest)
-	}
 	if err != nil {
-		return ledger.Digest{}, err
+		return ledger.Digest{}, t.unreleased(paid, err)
+	}
+	if paid != nil {
+		if err := t.note(ctx, paid, digest); err != nil {
+			return ledger.Digest{}, err
+		}
 	}
 	err = t.Output.Write(ctx, func(w io.Writer) error {
 		written, err := digestOf(func(digest io.Writer) error { return encode(io.MultiWriter(w, digest)) })
@@ -148,9 +150,22 @@ func (t *Transaction) publish(ctx context.Context, paid *ledger.Receipt, encode 
 		return err
 	})
 	if err != nil {
-		return ledger.Digest{}, err
+		return ledger.Digest{}, t.unreleased(paid, err)
 	}
 	return digest, nil
+}
+
+// unreleased adds to what went wrong after a charge that there is one: whoever reads it would
+// else take the budget for untouched.
+func (t *Transaction) unreleased(paid *ledger.Receipt, err error) error {
+	switch {
+	case paid == nil:
+		return err
+	case t.secret != nil:
+		return fmt.Errorf("request %q is charged, but nothing was released; the same command finishes it: %w", paid.Entry().ID, err)
+	default:
+		return fmt.Errorf("request %q is charged, but nothing was released, and nothing is given back: %w", paid.Entry().ID, err)
+	}
 }
 
 func digestOf(encode func(io.Writer) error) (ledger.Digest, error) {

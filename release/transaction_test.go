@@ -207,6 +207,48 @@ func TestResultThatChangesIsNotSeen(t *testing.T) {
 	}
 }
 
+// Whoever pays and gets nothing is told that it was paid for, and whether the same command goes
+// on; whoever pays nothing is not.
+func TestPaidAndNotReleasedIsSaid(t *testing.T) {
+	fails := func(context.Context, *ledger.Receipt) (func(io.Writer) error, error) { return nil, context.Canceled }
+	unreadable := func(context.Context, *ledger.Receipt) (func(io.Writer) error, error) {
+		return func(io.Writer) error { return context.Canceled }, nil
+	}
+	n := 0
+	changes := func(context.Context, *ledger.Receipt) (func(io.Writer) error, error) {
+		return func(w io.Writer) error {
+			if n++; n > 1 {
+				return context.Canceled
+			}
+			return nil
+		}, nil
+	}
+	for name, draw := range map[string]func(context.Context, *ledger.Receipt) (func(io.Writer) error, error){"drawing": fails, "digesting": unreadable, "writing": changes} {
+		for _, kept := range []bool{false, true} {
+			n = 0
+			dir := t.TempDir()
+			transaction := Transaction{Ledger: newLedger(t, 100), Bill: keyedBill(t, "a"), Output: FileOutput{Path: filepath.Join(dir, "labels")}, Draw: draw}
+			want := `request "march" is charged, but nothing was released, and nothing is given back: `
+			if kept {
+				s, _, err := openSecret(t.Context(), filepath.Join(dir, "secret"), 100)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.state = func() []byte { return []byte("key") }
+				transaction.secret, want = s, `request "march" is charged, but nothing was released; the same command finishes it: `
+			}
+			o, err := transaction.Run(t.Context())
+			if !errors.Is(err, context.Canceled) || o.Done() || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("%s, secret %v: %v, want %q", name, kept, err, want)
+			}
+		}
+		transaction := Transaction{Output: FileOutput{Path: filepath.Join(t.TempDir(), "labels")}, Draw: fails}
+		if _, err := transaction.Run(t.Context()); err == nil || err.Error() != context.Canceled.Error() {
+			t.Errorf("without a ledger: %v", err)
+		}
+	}
+}
+
 // The secret is on disk when the ledger is charged, stays there till the result is out, and
 // is gone then. After a death anywhere in between the same release goes on: it is charged
 // once and has one result.

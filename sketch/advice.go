@@ -5,8 +5,6 @@ import (
 	"context"
 	"math"
 	"slices"
-
-	"github.com/darrm/darrm/internal/check"
 )
 
 // Advice says which estimator has the smallest error for n clients and k numbers each, what
@@ -17,7 +15,8 @@ type Advice struct {
 	Star    float64 // ρ*, NaN if it is not known
 	// Rows are estimators that send K numbers of 64 bits.
 	Rows []AdviceRow
-	// Best is the one of Rows to use: if ρ* is not known RandProjAvg, for vectors more alike than Threshold.
+	// Best is the one of Rows to use. If ρ* is not known it is RandProjAvg, for vectors that are more
+	// alike than Threshold, or RandK where Threshold is out of reach.
 	Best Estimator
 	// Threshold is the ρ* from which Rand-Proj-Spatial(Avg) is better than Rand-k, and
 	// OverSpatial that from which it is better than Rand-k-Spatial(Avg). +Inf: never.
@@ -31,7 +30,9 @@ type AdviceRow struct {
 	Estimator        Estimator
 	None, Half, Full float64 // at ρ* = 0, ½ and 1
 	Here             float64 // at Advice.Star; NaN without
-	Sent, Bits       int     // how it spends the bits there, or at ρ* = ½
+	// Sent and Bits are the numbers sent and the bits of each. In SameBits every error is that of the best
+	// split at its own ρ*; these are the split at Advice.Star, or at ρ* = ½ without.
+	Sent, Bits int
 }
 
 // little is the gain below which the simpler estimator is advised.
@@ -40,13 +41,14 @@ const little = 0.01
 // Advise works out the advice. star is ρ* = R/(n-1), or NaN if it is not known.
 func Advise(ctx context.Context, n, k, d int, star float64) (Advice, error) {
 	a := Advice{N: n, K: k, D: d, Star: star, Best: RandProjAvg}
-	base := Config{N: n, K: k, D: d}
-	low := 0.0
-	if n > 1 {
-		low = -1 / float64(n-1)
+	base := Config{N: n, K: k, D: d, Ensemble: SRHT}
+	if err := base.check(); err != nil {
+		return a, err
 	}
-	if !math.IsNaN(star) && !(star >= low-1e-9 && star <= 1+1e-9) {
-		return a, &check.Error{Name: "rho", Value: star, Rule: "in [-1/(n-1), 1]"}
+	if !math.IsNaN(star) {
+		if err := checkStar(n, star); err != nil {
+			return a, err
+		}
 	}
 	whole := func(e Estimator) func(float64) (AdviceRow, error) {
 		return func(star float64) (AdviceRow, error) {
@@ -79,6 +81,9 @@ func Advise(ctx context.Context, n, k, d int, star float64) (Advice, error) {
 		return a, err
 	}
 	if math.IsNaN(star) {
+		if a.Threshold >= 1 {
+			a.Best = RandK
+		}
 		return a, nil
 	}
 	// Max is no choice: it is Opt where the vectors are identical, and elsewhere a risk.

@@ -3,19 +3,16 @@ package sketch
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/sketch/wire"
 )
 
-// Baseline is what the estimators have in common whose messages are each an unbiased
-// estimate of the client's own vector: the server only takes their mean, and uses nothing
-// of how alike the vectors are. Like everything here they promise no privacy.
+// Baseline holds the parameters of the estimators Wangni, Induced and Rotated. Each of their
+// messages is an unbiased estimate of the client's own vector. The server takes the mean of
+// these estimates, and does not use how alike the vectors are. They promise no privacy.
 type Baseline struct {
-	N    int // clients, 1 or more; so many messages a decoder takes at most
+	N    int // clients, 1 or more; a decoder takes at most so many messages
 	K    int // numbers per client, 1 ≤ K ≤ D (Wangni: on average)
 	D    int // length of a vector, at most MaxDimension
 	Root uint64
@@ -39,21 +36,28 @@ func checkVector(x []float64, d int) (sum float64, err error) {
 		sum += math.Abs(v)
 	}
 	if math.IsInf(sum, 1) {
-		return 0, &check.Error{Name: "vector", Value: "a vector whose sums overflow", Rule: "smaller"}
+		return 0, errTooLarge()
 	}
 	return sum, nil
+}
+
+func errTooLarge() error {
+	return &check.Error{Name: "vector", Value: "a vector whose sums overflow", Rule: "smaller"}
 }
 
 // contribution adds what a message says of its client's vector to out.
 type contribution func(out []float64)
 
+// newAverage returns a decoder of b's clients; read checks a message before anything is kept of it.
+func (b Baseline) newAverage(round uint64, read func(client uint64, message []byte) (contribution, error)) Decoder {
+	return &average{answers: answers[contribution]{n: b.N, round: round}, d: b.D, read: read}
+}
+
 // average decodes a round of messages that need no knowledge of each other.
 type average struct {
-	n, d  int
-	round uint64
-	// read checks a message before anything is kept of it.
+	answers[contribution]
+	d    int
 	read func(client uint64, message []byte) (contribution, error)
-	got  map[uint64]contribution
 }
 
 func (a *average) Add(client uint64, message []byte) error {
@@ -61,35 +65,27 @@ func (a *average) Add(client uint64, message []byte) error {
 	if err != nil {
 		return fmt.Errorf("client %d: %w", client, err)
 	}
-	if _, ok := a.got[client]; ok {
-		return wire.Errorf("client %d has already sent one in round %d", client, a.round)
-	}
-	if len(a.got) == a.n {
-		return wire.Errorf("client %d is one more than the n = %d clients of the round", client, a.n)
-	}
-	if a.got == nil {
-		a.got = map[uint64]contribution{}
-	}
-	a.got[client] = c
-	return nil
+	return a.add(client, c)
 }
 
-// Mean adds in the order of the clients' numbers: the result must not depend on who came first.
+// Mean adds the contributions up and divides by the number of clients that answered.
 func (a *average) Mean(ctx context.Context) ([]float64, error) {
-	if len(a.got) == 0 {
-		return nil, fmt.Errorf("round %d: no message, so no mean", a.round)
+	clients, err := a.clients()
+	if err != nil {
+		return nil, err
 	}
 	sum := make([]float64, a.d)
-	for _, client := range slices.Sorted(maps.Keys(a.got)) {
+	for _, client := range clients {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		a.got[client](sum)
+		a.of[client](sum)
 	}
 	for j := range sum {
-		if sum[j] /= float64(len(a.got)); math.IsNaN(sum[j]) || math.IsInf(sum[j], 0) {
-			return nil, fmt.Errorf("round %d: the mean overflows", a.round)
-		}
+		sum[j] /= float64(len(clients))
+	}
+	if !finite(sum) {
+		return nil, fmt.Errorf("round %d: the mean overflows", a.round)
 	}
 	return sum, nil
 }

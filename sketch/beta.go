@@ -13,8 +13,8 @@ func (c *Codec) Beta(ctx context.Context) (float64, error) {
 	return l.beta, err
 }
 
-// law returns the law for n clients and T. Errors are left out, that is 0, unless they are
-// asked for, as they can cost more than β.
+// law returns the law for n clients and T. Its errors can cost more to compute than β, and
+// are 0 unless they are asked for.
 func (c *Codec) law(ctx context.Context, n int, t linear, errors bool) (law, error) {
 	cfg := c.config
 	cfg.N = n

@@ -13,7 +13,7 @@ type BetaKind uint8
 
 // The ways to β. Row selection and T = 1 always take their closed form.
 const (
-	BetaAuto       BetaKind = iota // closed where that is exact, asymptotic from d' = 256, else Monte Carlo
+	BetaAuto       BetaKind = iota // closed where that is exact, asymptotic from d' = 256 or nk = 8d' on, else Monte Carlo
 	BetaClosed                     // T = 1; ρ = 1 with full rank taken for granted
 	BetaAsymptotic                 // SRHT and linear T: the limit for large d, relative error about 0.05/d, 0.2/d for ρ near 1
 	BetaMonteCarlo                 // the mean over draws of matrices
@@ -70,9 +70,11 @@ func (m BetaMode) check(c Config) error {
 	return err
 }
 
-// way is how β is found for T. Two points differ from the plain order of the modes: T = 1 and
-// row selection have exact forms that nothing can better; and ρ = 1 is closed from d' = 256 for
-// every n, as the expected loss of rank, 0.016 at n = 2, d = 128, falls steeply with d.
+// way is how β is found for T. Three points differ from the plain order of the modes. T = 1 and
+// row selection have exact forms that nothing can better. ρ = 1 is closed from d' = 256 for
+// every n, as the expected loss of rank, 0.016 at n = 2, d = 128, falls steeply with d. And from
+// nk = 8d' on β is asymptotic for every d': S is then near (nk/d')·I, the limit's relative error was
+// below 0.0005 in simulations from d' = 8 on, and a million clients need no draws.
 func (c Config) way(t linear) (BetaKind, error) {
 	kind, d, nk := c.Beta.Kind, c.padded(), c.N*c.K
 	if c.Ensemble == RowSelect || t.custom == nil && t.rho == 0 {
@@ -91,7 +93,7 @@ func (c Config) way(t linear) (BetaKind, error) {
 		return kind, nil
 	case full && (c.Ensemble != SRHT || d >= 256 || d >= 64 && (c.N >= 8 || nk <= d/2) || nk > 2*d):
 		return BetaClosed, nil
-	case fast && t.rho < 1 && d >= 256:
+	case fast && t.rho < 1 && (d >= 256 || nk >= 8*d):
 		return BetaAsymptotic, nil
 	}
 	return BetaMonteCarlo, nil

@@ -109,7 +109,7 @@ func TestSpend(t *testing.T) {
 func TestEstimatorsByName(t *testing.T) {
 	ctx := context.Background()
 	const n, k, d, star = 6, 20, 256, 0.7
-	xs, err := AlikeVectors(n, d, star, 3)
+	xs, err := AlikeVectors(t.Context(), n, d, star, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

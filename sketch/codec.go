@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/sketch/wire"
 )
 
@@ -19,7 +18,8 @@ type Codec struct {
 
 var _ Compressor = (*Codec)(nil)
 
-// NewCodec checks a Config. β is found when it is first needed.
+// NewCodec returns the codec of a Config, or an error if the Config breaks a rule. β is
+// computed when it is first needed.
 func NewCodec(c Config) (*Codec, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -37,8 +37,8 @@ func (c *Codec) Dimension() int { return c.config.padded() }
 func (c *Codec) Warnings() []string {
 	var w []string
 	n, k, d := c.config.N, c.config.K, c.config.padded()
-	if t := c.config.T.of(n, 0); t.custom == nil && t.rho == 1 && 2*n*k > d && c.config.Ensemble != RowSelect {
-		w = append(w, fmt.Sprintf("rho = 1 (Max) with nk = %d > d/2 = %d: its error explodes unless the vectors are identical; rho = %.2g is safe", n*k, d/2, RhoAvg(max(n, 3))))
+	if t := c.config.T.of(n, 0); t.custom == nil && t.rho == 1 && 2*n*k > d && n*k < 2*d && c.config.Ensemble != RowSelect {
+		w = append(w, fmt.Sprintf("rho = 1 (Max) with nk = %d near d = %d: its error explodes unless the vectors are identical; rho = %.2g is safe", n*k, d, RhoAvg(max(n, 3))))
 	}
 	if d != c.config.D {
 		w = append(w, fmt.Sprintf("d = %d is padded to %d, so that nk = %d numbers are %.0f %% of it instead of %.0f %%; a power of two avoids that", c.config.D, d, n*k, 100*float64(n*k)/float64(d), 100*float64(n*k)/float64(c.config.D)))
@@ -60,29 +60,24 @@ func (c *Codec) Encode(round, client uint64, x []float64) ([]byte, error) {
 	return wire.AppendFloats(c.header(round, client).Append(b, c.config.Root), y), nil
 }
 
-// EncodeValues returns the k numbers G x of a client's message. x must have length d and be
-// finite, and so small that no sum overflows. It takes O(d log d) for SRHT, O(k) after
+// EncodeValues returns the k numbers G x of a client's message. x must have length d, finite
+// coordinates, and a finite sum of their sizes. It takes O(d log d) for SRHT, O(k) after
 // checking x for row selection, O(kd) for Gaussian matrices.
 func (c *Codec) EncodeValues(round, client uint64, x []float64) ([]float64, error) {
-	if len(x) != c.config.D {
-		return nil, &check.Error{Name: "length of the vector", Value: len(x), Rule: fmt.Sprintf("d = %d", c.config.D)}
-	}
-	for j, v := range x {
-		if v-v != 0 { // NaN or infinite
-			return nil, &check.Error{Name: fmt.Sprintf("coordinate %d", j), Value: v, Rule: "finite"}
-		}
+	if _, err := checkVector(x, c.config.D); err != nil {
+		return nil, err
 	}
 	y := make([]float64, c.config.K)
 	c.config.matrix(round, client).times(y, x, make([]float64, c.config.padded()))
-	if slices.ContainsFunc(y, func(v float64) bool { return v-v != 0 }) {
-		return nil, &check.Error{Name: "vector", Value: "a vector whose sums overflow", Rule: "smaller"}
+	if !finite(y) { // entries of Gaussian matrices may be above 1
+		return nil, errTooLarge()
 	}
 	return y, nil
 }
 
-// DecodeValues is the mean of a round from the k numbers of each client.
+// DecodeValues estimates the mean of a round from the k numbers of each client.
 func (c *Codec) DecodeValues(ctx context.Context, round uint64, y map[uint64][]float64) ([]float64, error) {
-	d := &decoder{codec: c, round: round}
+	d := c.newDecoder(round)
 	for _, client := range slices.Sorted(maps.Keys(y)) {
 		if len(y[client]) != c.config.K {
 			return nil, wire.Errorf("of client %d: %d values, but it must have k = %d", client, len(y[client]), c.config.K)

@@ -1,7 +1,6 @@
 package sketch
 
 import (
-	"fmt"
 	"math/bits"
 
 	"github.com/darrm/darrm/internal/check"
@@ -21,14 +20,7 @@ const (
 	CountSketch     = Ensemble(wire.CountSketch)     // one random sign per column, in a random row
 )
 
-var ensembles = []string{RowSelect: "row selection", SRHT: "SRHT", Gaussian: "Gaussian", GaussianRowNorm: "row-normalised Gaussian", CountSketch: "Count Sketch"}
-
-func (e Ensemble) String() string {
-	if e == 0 || int(e) >= len(ensembles) {
-		return fmt.Sprintf("Ensemble(%d)", uint8(e))
-	}
-	return ensembles[e]
-}
+func (e Ensemble) String() string { return wire.Scheme(e).String() }
 
 // orthonormal tells whether the rows of each G_i are.
 func (e Ensemble) orthonormal() bool { return e == RowSelect || e == SRHT }
@@ -42,15 +34,15 @@ const (
 	maxNumbers = 1 << 30
 )
 
-// Config says which estimator it is. Clients and server must agree on K, D, Ensemble and
-// Root; the rest is the server's own.
+// Config chooses an estimator. Clients and server must use the same K, D, Ensemble and Root.
+// The other fields matter to the server only.
 type Config struct {
-	N        int // clients, 1 or more; so many messages a decoder takes at most
+	N        int // clients, 1 or more; a decoder takes at most so many messages
 	K        int // numbers per client, 1 ≤ K ≤ D
 	D        int // length of a vector, at most MaxDimension
 	Ensemble Ensemble
 	T        Transform
-	Root     uint64   // of all streams
+	Root     uint64   // the seed of all streams
 	Beta     BetaMode // zero value: automatic
 	Workers  int      // goroutines of a decode; 0: one per processor. No result depends on it
 }
@@ -75,7 +67,7 @@ func (c Config) entries() int {
 }
 
 func (c Config) check() error {
-	if c.Ensemble == 0 || int(c.Ensemble) >= len(ensembles) {
+	if c.Ensemble < RowSelect || c.Ensemble > CountSketch {
 		return &check.Error{Name: "ensemble", Value: uint8(c.Ensemble), Rule: "RowSelect, SRHT, Gaussian, GaussianRowNorm or CountSketch"}
 	}
 	if err := check.Whole("dimension d", c.D, 1, MaxDimension); err != nil {

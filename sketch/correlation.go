@@ -1,5 +1,24 @@
 package sketch
 
+import (
+	"fmt"
+
+	"github.com/darrm/darrm/internal/check"
+)
+
+// checkStar checks ρ* of n clients' vectors. One vector has no correlation, and any is allowed.
+func checkStar(n int, star float64) error {
+	low := -1.0
+	if n > 1 {
+		low = -1 / float64(n-1)
+	}
+	const slack = 1e-9 // of rounding in Correlation
+	if !(star >= low-slack && star <= 1+slack) {
+		return &check.Error{Name: "rho", Value: star, Rule: fmt.Sprintf("between -1/(n-1) = %.3g and 1", low)}
+	}
+	return nil
+}
+
 // Correlation returns the two statistics that the mean squared error depends on:
 // Q = Σ ‖x_i‖² and R = (‖Σ x_i‖² - Q)/Q, which lies in [-1, n-1]. R is n-1 for identical
 // vectors, 0 for orthogonal ones, and 0 by definition if Q is 0 or there is one vector. All

@@ -9,8 +9,8 @@
 //	x̂ = (β/n) T(S)⁺ Σ G_iᵀ y_i,   S = Σ G_iᵀ G_i,
 //
 // where T(λ) = 1 + ρ(λ-1) is applied to the eigenvalues of S and β makes x̂ unbiased. ρ says
-// how alike the vectors are taken to be: 0 not at all, 1 identical. The estimator is unbiased
-// for every ρ; a ρ near the truth makes its error small.
+// how alike the decoder takes the vectors to be: 0 for orthogonal ones, 1 for identical ones.
+// The estimator is unbiased for every ρ. Its error is least for the ρ of the vectors, ρ*.
 //
 //	G_i             T = 1    any ρ                       source
 //	row selection   Rand-k   Rand-k-Spatial              Jhunjhunwala et al., 2021
@@ -18,8 +18,8 @@
 //	Gaussian, row-normalised Gaussian, Count Sketch      ablations: they have no fast transform
 //
 // A Codec encodes and decodes. Codec.Beta is β, PredictMSE the mean squared error to expect,
-// Correlation what it depends on, and Crossing the correlation from which one estimator is
-// better than another. Compressor is the interface that baselines with indices or quantised
+// Correlation the two statistics of the vectors that it depends on, and Crossing the ρ* from
+// which one estimator is better than another. Compressor is the interface that baselines with indices or quantised
 // values implement too; package wire has the binary form of messages.
 //
 // # Notation
@@ -40,7 +40,8 @@
 //
 // # Cost
 //
-// With SRHT a client pays one Walsh-Hadamard transform, O(d log d). The server keeps O(d + nk)
+// With row selection a client reads k coordinates, and the server takes O(d + nk) time and
+// memory. With SRHT a client pays one Walsh-Hadamard transform, O(d log d). The server keeps O(d + nk)
 // numbers. It solves one linear system by 10 to 30 steps of conjugate gradients of 2n
 // transforms, or of order nk where that is small or badly conditioned (see solve). No d × d
 // matrix is made unless nk > d and T demands it. Results do not depend on Config.Workers or on

@@ -101,13 +101,15 @@ type Compared struct {
 	Predict func(ctx context.Context, xs [][]float64) (float64, error)
 	// Bits is what a client sends, without the header, on average.
 	Bits float64
+	// Warnings says what a user should know about the choice of parameters; see Codec.Warnings.
+	Warnings []string
 }
 
 // float is the bits of a number that is not rounded.
 const float = 64
 
-// New makes the estimator for c's N, K, D and Root. star is ρ*, which only Opt looks at. bits is
-// what a number has: 64, or up to 16 for rounded ones; Wangni and Induced take 64 only, and
+// New makes the estimator for c's N, K, D and Root. star is ρ* in [-1/(n-1), 1], which only Opt
+// looks at. bits is what a number has: 64, or up to 16 for rounded ones; Wangni and Induced take 64 only, and
 // EDEN sends K coordinates of up to 4 bits.
 func (e Estimator) New(c Config, star float64, bitsEach int) (Compared, error) {
 	if bitsEach != float && (e == RandKWangni || e == TopKInduced) {
@@ -118,19 +120,24 @@ func (e Estimator) New(c Config, star float64, bitsEach int) (Compared, error) {
 	switch e {
 	case RandKWangni:
 		w, err := NewWangni(b)
-		return Compared{w, func(_ context.Context, xs [][]float64) (float64, error) { return w.MSE(xs) }, (float + place) * float64(c.K)}, err
+		return Compared{Compressor: w, Predict: func(_ context.Context, xs [][]float64) (float64, error) { return w.MSE(xs) }, Bits: (float + place) * float64(c.K)}, err
 	case TopKInduced:
 		i, err := NewInduced(b, InducedTop(c.K))
-		return Compared{i, func(_ context.Context, xs [][]float64) (float64, error) { return i.MSE(xs) }, float*float64(c.K) + place*float64(InducedTop(c.K))}, err
+		return Compared{Compressor: i, Predict: func(_ context.Context, xs [][]float64) (float64, error) { return i.MSE(xs) }, Bits: float*float64(c.K) + place*float64(InducedTop(c.K))}, err
 	case RotatedQuantised:
 		r, err := NewRotated(b, bitsEach)
 		if err != nil {
 			return Compared{}, err
 		}
-		return Compared{r, func(_ context.Context, xs [][]float64) (float64, error) {
+		return Compared{Compressor: r, Predict: func(_ context.Context, xs [][]float64) (float64, error) {
 			_, q := Correlation(xs)
 			return r.MSE(q), nil
-		}, float64(r.Bits())}, nil
+		}, Bits: float64(r.Bits())}, nil
+	}
+	if e == RandKSpatialOpt || e == RandProjOpt {
+		if err := checkStar(c.N, star); err != nil {
+			return Compared{}, err
+		}
 	}
 	c, ok := e.Config(c, star)
 	if !ok {
@@ -145,7 +152,7 @@ func (e Estimator) New(c Config, star float64, bitsEach int) (Compared, error) {
 		return Compared{codec, func(ctx context.Context, xs [][]float64) (float64, error) {
 			r, q := Correlation(xs)
 			return PredictMSE(ctx, c, r, q)
-		}, float * float64(c.K)}, nil
+		}, float * float64(c.K), codec.Warnings()}, nil
 	}
 	r, err := NewRounded(codec, bitsEach)
 	if err != nil {
@@ -154,5 +161,5 @@ func (e Estimator) New(c Config, star float64, bitsEach int) (Compared, error) {
 	return Compared{r, func(ctx context.Context, xs [][]float64) (float64, error) {
 		correlation, q := Correlation(xs)
 		return r.MSE(ctx, correlation, q)
-	}, float64(r.Bits())}, nil
+	}, float64(r.Bits()), codec.Warnings()}, nil
 }

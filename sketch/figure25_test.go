@@ -13,7 +13,7 @@ import (
 func BenchmarkFigure25(b *testing.B) {
 	ctx := context.Background()
 	for _, s := range []struct{ n, k int }{{10, 5}, {10, 102}, {50, 20}} {
-		xs, err := AlikeVectors(s.n, 1024, 0.9, 1)
+		xs, err := AlikeVectors(b.Context(), s.n, 1024, 0.9, 1)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -78,7 +78,7 @@ func (c *Induced) Encode(round, client uint64, x []float64) ([]byte, error) {
 
 // NewDecoder returns a decoder for one round. It keeps what was sent.
 func (c *Induced) NewDecoder(round uint64) Decoder {
-	return &average{n: c.N, d: c.D, round: round, read: func(client uint64, message []byte) (contribution, error) {
+	return c.newAverage(round, func(client uint64, message []byte) (contribution, error) {
 		n, body, err := wire.Read(message, c.header(round, client), c.Root)
 		if err != nil {
 			return nil, err
@@ -100,7 +100,7 @@ func (c *Induced) NewDecoder(round uint64) Decoder {
 				out[j] += scale * values[c.Top+a]
 			}
 		}, nil
-	}}
+	})
 }
 
 // MSE returns the mean squared error for these vectors: (1/n²)(d/k₂ - 1) Σ ‖x_i - Top(x_i)‖²

@@ -13,16 +13,27 @@ import (
 	"github.com/darrm/darrm/sketch/stream"
 )
 
-// AlikeVectors returns n vectors of length 1 with R = rho·(n-1): √rho·u₀ + √(1-rho)·u_i with
-// random orthonormal u, so that no coordinate is preferred. rho is in [0,1], n below d. It takes O(n²d).
-func AlikeVectors(n, d int, rho float64, root uint64) ([][]float64, error) {
+// maxAlike is the most coordinates nd that AlikeVectors makes: 1 GiB.
+const maxAlike = 1 << 27
+
+func checkAlike(n, d int, rho float64) error {
 	if err := check.Whole("dimension d", d, 2, MaxDimension); err != nil {
-		return nil, err
+		return err
 	}
-	if err := check.Whole("clients n", n, 1, d-1); err != nil {
-		return nil, err
+	if n < 1 || n >= d {
+		return &check.Error{Name: "clients n", Value: n, Rule: fmt.Sprintf("at least 1, and below d = %d: more vectors cannot be orthogonal", d)}
 	}
-	if err := check.Probability("rho", rho); err != nil {
+	if n > maxAlike/d {
+		return &check.Error{Name: "clients n", Value: n, Rule: fmt.Sprintf("at most %d for d = %d: all vectors together may have 2²⁷ coordinates", maxAlike/d, d)}
+	}
+	return check.Probability("rho", rho)
+}
+
+// AlikeVectors returns n vectors of length 1 with R = rho·(n-1): √rho·u₀ + √(1-rho)·u_i with
+// random orthonormal u, so that no coordinate is preferred. rho is in [0,1], n is below d, and nd is at
+// most 2²⁷. It takes O(n²d).
+func AlikeVectors(ctx context.Context, n, d int, rho float64, root uint64) ([][]float64, error) {
+	if err := checkAlike(n, d, rho); err != nil {
 		return nil, err
 	}
 	rng := stream.New(root, stream.Synthetic, streamAlike)
@@ -33,6 +44,9 @@ func AlikeVectors(n, d int, rho float64, root uint64) ([][]float64, error) {
 			v[j] = rng.Normal()
 		}
 		for _, u := range basis[:i] {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			c := dot(u, v)
 			for j := range v {
 				v[j] -= c * u[j]
@@ -44,14 +58,12 @@ func AlikeVectors(n, d int, rho float64, root uint64) ([][]float64, error) {
 		}
 		basis[i] = v
 	}
-	out := make([][]float64, n)
-	for i := range out {
-		out[i] = make([]float64, d)
-		for j := range out[i] {
-			out[i][j] = math.Sqrt(rho)*basis[0][j] + math.Sqrt(1-rho)*basis[i+1][j]
+	for _, u := range basis[1:] {
+		for j, v := range u {
+			u[j] = math.Sqrt(rho)*basis[0][j] + math.Sqrt(1-rho)*v
 		}
 	}
-	return out, nil
+	return basis[1:], nil
 }
 
 // streamAlike is the label of AlikeVectors, apart from those of data and starts.
@@ -99,10 +111,13 @@ type Measured struct {
 	StandardError float64 // of MSE
 }
 
-// Measure runs rounds 0 to rounds-1, at least 2, several at a time, and calls done, if it is not nil, after
+// checkTrials bounds the trials of a measurement, each of which keeps its error.
+func checkTrials(rounds int) error { return check.Whole("trials", rounds, 2, 1<<24) }
+
+// Measure runs rounds 0 to rounds-1, 2 to 2²⁴, several at a time, and calls done, if it is not nil, after
 // each, from any goroutine. The result does not depend on how many run at a time.
 func Measure(ctx context.Context, c Compressor, xs [][]float64, rounds int, done func()) (Measured, error) {
-	if err := check.Whole("trials", rounds, 2, 1<<30); err != nil {
+	if err := checkTrials(rounds); err != nil {
 		return Measured{}, err
 	}
 	if len(xs) == 0 {

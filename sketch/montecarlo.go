@@ -20,6 +20,13 @@ func (c Config) draws(t linear) int {
 	}
 	nk, d := float64(c.N)*float64(c.K), float64(c.padded())
 	work := min(nk, d) * min(nk, d) * min(nk, d)
+	if c.Ensemble == SRHT { // and what its matrix takes to make
+		if nk > d {
+			work += float64(c.N) * d * d
+		} else {
+			work += float64(c.N) * float64(c.N) * d * math.Log2(d) / 2
+		}
+	}
 	if t.custom == nil && t.rho == 1 {
 		work = 4 * nk * d * min(nk, d) // a rank, in whole numbers
 	}

@@ -123,9 +123,10 @@ func TestWarnings(t *testing.T) {
 		c    Config
 		want string
 	}{
-		{Config{N: 10, K: 102, D: 1024, Ensemble: SRHT, T: Transform{Rho: 1}}, "rho = 1 (Max) with nk = 1020 > d/2 = 512"},
+		{Config{N: 10, K: 102, D: 1024, Ensemble: SRHT, T: Transform{Rho: 1}}, "rho = 1 (Max) with nk = 1020 near d = 1024"},
 		{Config{N: 10, K: 25, D: 784, Ensemble: SRHT}, "d = 784 is padded to 1024, so that nk = 250 numbers are 24 % of it instead of 32 %"},
 		{Config{N: 10, K: 25, D: 1024, Ensemble: SRHT, T: Transform{Rho: 1}}, ""},
+		{Config{N: 10, K: 1024, D: 1024, Ensemble: SRHT, T: Transform{Rho: 1}}, ""},
 		{Config{N: 10, K: 25, D: 784, Ensemble: RowSelect, T: Transform{Rho: 1}}, ""},
 	} {
 		if got := strings.Join(codec(t, v.c).Warnings(), ";"); !strings.Contains(got, v.want) || v.want == "" && got != "" {

@@ -158,7 +158,7 @@ func (r *Rotated) Encode(round, client uint64, x []float64) ([]byte, error) {
 // NewDecoder returns a decoder for one round. It keeps the messages' numbers, and makes one
 // rotation per client in Mean.
 func (r *Rotated) NewDecoder(round uint64) Decoder {
-	return &average{n: r.N, d: r.D, round: round, read: func(client uint64, message []byte) (contribution, error) {
+	return r.newAverage(round, func(client uint64, message []byte) (contribution, error) {
 		n, body, err := wire.Read(message, r.header(round, client), r.Root)
 		if err != nil {
 			return nil, err
@@ -196,7 +196,7 @@ func (r *Rotated) NewDecoder(round uint64) Decoder {
 				out[j] += factor * a[j]
 			}
 		}, nil
-	}}
+	})
 }
 
 // quantiser is the 2^bits values that are best for a standard normal number.

@@ -101,7 +101,7 @@ type roundedDecoder struct {
 
 // NewDecoder returns a decoder for one round, as that of the codec.
 func (r *Rounded) NewDecoder(round uint64) Decoder {
-	return &roundedDecoder{&decoder{codec: r.codec, round: round}, r}
+	return &roundedDecoder{r.codec.newDecoder(round), r}
 }
 
 func (d *roundedDecoder) Add(client uint64, message []byte) error {

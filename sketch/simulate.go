@@ -38,13 +38,13 @@ const maxGrid = 10_000
 // work is one combination, ready to run.
 type work struct {
 	row      GridRow
-	vectors  func() ([][]float64, error)
+	vectors  func(context.Context) ([][]float64, error)
 	compared Compared
 }
 
 // plan checks every combination before any is worked on.
 func (g Grid) plan() ([]work, error) {
-	if err := check.Whole("trials", g.Trials, 2, 1<<30); err != nil {
+	if err := checkTrials(g.Trials); err != nil {
 		return nil, err
 	}
 	if len(g.Vectors) > 0 {
@@ -66,15 +66,12 @@ func (g Grid) plan() ([]work, error) {
 	for _, d := range g.D {
 		for _, n := range g.N {
 			for _, rho := range g.Rho {
-				vectors := func() ([][]float64, error) { return g.Vectors, nil }
+				vectors := func(context.Context) ([][]float64, error) { return g.Vectors, nil }
 				if len(g.Vectors) == 0 {
-					if n >= d {
-						return nil, &check.Error{Name: "clients n", Value: n, Rule: fmt.Sprintf("below d = %d: so many vectors cannot be orthogonal", d)}
-					}
-					if err := check.Probability("rho", rho); err != nil {
+					if err := checkAlike(n, d, rho); err != nil {
 						return nil, err
 					}
-					vectors = func() ([][]float64, error) { return AlikeVectors(n, d, rho, g.Root) }
+					vectors = func(ctx context.Context) ([][]float64, error) { return AlikeVectors(ctx, n, d, rho, g.Root) }
 				}
 				for _, k := range g.K {
 					for _, e := range g.Estimators {
@@ -106,7 +103,7 @@ func (g Grid) Simulate(ctx context.Context, progress func(done, total int)) ([]G
 	var xs [][]float64
 	for i, w := range all {
 		if i == 0 || w.row.N != all[i-1].row.N || w.row.D != all[i-1].row.D || w.row.Rho != all[i-1].row.Rho {
-			if xs, err = w.vectors(); err != nil {
+			if xs, err = w.vectors(ctx); err != nil {
 				return nil, err
 			}
 		}

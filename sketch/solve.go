@@ -19,7 +19,7 @@ const (
 	hardCondition = 1e4
 )
 
-// solve returns T(S)⁺ b. The way depends on n, k, d, ρ and nothing else:
+// solve returns T(S)⁺ b. sum may be nil for row selection. The way depends on n, k, d, ρ and nothing else:
 //
 //	T = 1                             b itself
 //	row selection                     S is diagonal

@@ -18,9 +18,9 @@ type Spent struct {
 	MSE       float64 // predicted
 }
 
-// spendBits are the bits that a number may have, spendRhos the values of ρ that Opt chooses from:
-// rounding adds errors that are not alike, so that a decoder for vectors that are less alike than these
-// can be better.
+// spendBits are the bits that a number may have, and spendRhos the values of ρ that Opt chooses
+// from. Opt does not simply take ρ*: the clients' rounding errors are independent, so that a decoder
+// with a smaller ρ can have the smaller error.
 var (
 	spendBits = []int{1, 2, 3, 4, 5, 6, 8, 10, 12, 16}
 	spendRhos = []float64{0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 1}

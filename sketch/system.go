@@ -14,12 +14,19 @@ type system struct {
 // mean returns the estimate, the first d coordinates of (β/n) T(S)⁺ b with b = Σ G_iᵀ y_i.
 func (s *system) mean(ctx context.Context) ([]float64, error) {
 	n := len(s.g)
-	sum := newSummer(s.config.Workers, n, s.config.K, s.config.padded())
 	b := make([]float64, s.config.padded())
-	if err := sum.add(ctx, b, func(i int, out []float64, room buffer) {
-		s.g[i].addTransposed(out, s.y[i], room.scratch)
-	}); err != nil {
-		return nil, err
+	var sum *summer
+	if s.config.Ensemble == RowSelect { // nk additions in all; a worker's vectors would cost more
+		for i, g := range s.g {
+			g.addTransposed(b, s.y[i], nil)
+		}
+	} else {
+		sum = newSummer(s.config.Workers, n, s.config.K, s.config.padded())
+		if err := sum.add(ctx, b, func(i int, out []float64, room buffer) {
+			s.g[i].addTransposed(out, s.y[i], room.scratch)
+		}); err != nil {
+			return nil, err
+		}
 	}
 	t := s.config.T.of(n, s.plugIn(b))
 	z, err := s.solve(ctx, sum, t, b)

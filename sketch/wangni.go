@@ -77,7 +77,7 @@ func (w *Wangni) Encode(round, client uint64, x []float64) ([]byte, error) {
 
 // NewDecoder returns a decoder for one round. It keeps what was sent.
 func (w *Wangni) NewDecoder(round uint64) Decoder {
-	return &average{n: w.N, d: w.D, round: round, read: func(client uint64, message []byte) (contribution, error) {
+	return w.newAverage(round, func(client uint64, message []byte) (contribution, error) {
 		n, body, err := wire.Read(message, w.header(round, client, -1), w.Root)
 		if err != nil {
 			return nil, err
@@ -95,7 +95,7 @@ func (w *Wangni) NewDecoder(round uint64) Decoder {
 				out[j] += values[a]
 			}
 		}, nil
-	}}
+	})
 }
 
 // MSE returns the mean squared error for these vectors: (1/n²) ΣΣ x_ij² (1/p_ij - 1). It is exact.

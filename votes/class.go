@@ -22,6 +22,26 @@ func IntegerClasses(n int) []string {
 	return names
 }
 
+// ParseClasses returns the names in a list "cat,dog", in its order. A number n alone is refused:
+// it would be the name of one class, and n classes for whoever meant their number. Neither a
+// reader nor a planner of votes may guess which.
+func ParseClasses(list string) ([]string, error) {
+	names := strings.Split(list, ",")
+	if len(names) > 1 {
+		return names, nil
+	}
+	rule := "the names of at least two classes, in order, separated by commas"
+	if n, err := strconv.Atoi(list); err == nil && check.Classes(n) == nil {
+		rule += fmt.Sprintf("; for %d classes that are numbers, write ", n)
+		if n <= 20 {
+			rule += strings.Join(IntegerClasses(n), ",")
+		} else {
+			rule += fmt.Sprintf("0,1,2 and so on up to %d: seq -s, 0 %d prints them", n-1, n-1)
+		}
+	}
+	return nil, &check.Error{Name: "classes", Value: quote(list), Rule: rule}
+}
+
 // classList knows the classes' names. It is read-only after newClassList.
 type classList struct {
 	names  []string

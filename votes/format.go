@@ -63,40 +63,52 @@ func ParseCompression(s string) (Compression, error) {
 // String returns the name that ParseCompression takes.
 func (c Compression) String() string { return nameOf(c, compressionNames) }
 
-// byName replaces the two automatic choices by what the file's name says.
-func byName(path string, f Format, c Compression) (Format, Compression, error) {
-	ext := strings.ToLower(filepath.Ext(path))
+// FormatOfName returns what the ending of a file's name says: FormatAuto where it names no
+// format, CompressionNone where it names none.
+func FormatOfName(path string) (Format, Compression) {
 	if path == "-" {
-		ext = ""
+		return FormatAuto, CompressionNone
 	}
-	guess := CompressionNone
-	switch ext {
+	c := CompressionNone
+	ext := filepath.Ext(path)
+	switch strings.ToLower(ext) {
 	case ".gz":
-		guess = CompressionGzip
+		c = CompressionGzip
 	case ".zst", ".zstd":
-		guess = CompressionZstd
+		c = CompressionZstd
 	}
-	if guess != CompressionNone {
-		ext = strings.ToLower(filepath.Ext(path[:len(path)-len(ext)]))
+	if c != CompressionNone {
+		ext = filepath.Ext(strings.TrimSuffix(path, ext))
 	}
+	switch strings.ToLower(ext) {
+	case ".csv":
+		return FormatCSV, c
+	case ".tsv", ".tab":
+		return FormatTSV, c
+	case ".jsonl", ".ndjson":
+		return FormatJSONL, c
+	case ".npy":
+		return FormatNPY, c
+	case ".npz":
+		return FormatNPZ, c
+	case ".parquet", ".pq":
+		return FormatParquet, c
+	}
+	return FormatAuto, c
+}
+
+// byName replaces the two automatic choices by what the file's name says, CSV if it says
+// nothing.
+func byName(path string, f Format, c Compression) (Format, Compression, error) {
+	named, packed := FormatOfName(path)
 	if c == CompressionAuto {
-		c = guess
+		c = packed
 	}
 	if f == FormatAuto {
-		switch ext {
-		case ".tsv", ".tab":
-			f = FormatTSV
-		case ".jsonl", ".ndjson":
-			f = FormatJSONL
-		case ".npy":
-			f = FormatNPY
-		case ".npz":
-			f = FormatNPZ
-		case ".parquet", ".pq":
-			f = FormatParquet
-		default:
-			f = FormatCSV
-		}
+		f = named
+	}
+	if f == FormatAuto {
+		f = FormatCSV
 	}
 	if c != CompressionNone && !f.isText() && f != FormatNPY {
 		return 0, 0, fmt.Errorf("%s: a %s file is compressed inside, it cannot be wrapped in %s", shownName(path), f, c)

@@ -64,10 +64,19 @@ func similar(text string, names []string) []string {
 		return nil
 	}
 	c := &cobra.Command{SuggestionsMinimumDistance: 2}
+	if len(text) < 4 {
+		c.SuggestionsMinimumDistance = 1 // of two letters everything is two changes away
+	}
 	for _, name := range names {
 		c.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
 	}
-	return c.SuggestionsFor(text)
+	found := c.SuggestionsFor(text)
+	for _, name := range names { // the whole word where the name is its beginning, such as epsilon
+		if len(name) >= 3 && strings.HasPrefix(strings.ToLower(text), name) && !slices.Contains(found, name) {
+			found = append(found, name)
+		}
+	}
+	return found
 }
 
 // fileEndings are what the names of files end in.

@@ -172,6 +172,7 @@ func (f *aggregateFlags) labels(c *cobra.Command, a *app, paths []string) releas
 			return bar.rows(passage), func() {
 				bar.stop()
 				switch { // what comes next is short, and must not be left half done
+				case c.Context().Err() != nil: // this passage itself was interrupted
 				case passage == release.Answering:
 					a.finishing("writing the labels")
 				case f.charge.Ledger != "":

@@ -54,8 +54,8 @@ func (f *codecFlags) register(c *cobra.Command) {
 	fl.StringVar(&f.estimator, "estimator", string(sketch.RandProjAvg), "the estimator, as darrm mean predict lists them; clients need to know its family only")
 	fl.IntVar(&f.k, "k", 0, "numbers that a client sends")
 	registerBits(c, &f.bits)
-	fl.Uint64Var(&f.root, "root", 0, "what all random projections are drawn from: clients and server have the same")
-	fl.Uint64Var(&f.round, "round", 0, "number of the round; each round needs its own")
+	fl.Uint64Var(&f.root, "root", 0, "the seed of all random projections; clients and server must use the same")
+	fl.Uint64Var(&f.round, "round", 0, "the round's number; use a new one for each round")
 }
 
 func registerBits(c *cobra.Command, bits *int) {
@@ -63,14 +63,14 @@ func registerBits(c *cobra.Command, bits *int) {
 }
 
 // compressor returns the estimator for n clients and vectors of length d.
-func (f *codecFlags) compressor(n, d int, rho float64, beta string) (sketch.Compressor, error) {
+func (f *codecFlags) compressor(n, d int, rho float64, beta string) (sketch.Compared, error) {
 	e, err := sketch.ParseEstimator(f.estimator)
 	if err != nil {
-		return nil, err
+		return sketch.Compared{}, err
 	}
 	mode, err := sketch.ParseBetaMode(beta)
 	if err != nil {
-		return nil, err
+		return sketch.Compared{}, err
 	}
 	return e.New(sketch.Config{N: n, K: f.k, D: d, Root: f.root, Beta: mode}, rho, f.bits)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -29,15 +30,15 @@ func newMeanEncode(a *app) *cobra.Command {
 		Long: meanNotPrivate + `
 
 Read a vector from a NumPy file (.npy, "-" is stdin) and write the message that the
-client sends: a header of 48 bytes and k numbers. Of a matrix, --row is the client's
-vector.
+client sends: a header of 48 bytes and k numbers. If the file holds a matrix, --row says
+which row is the client's vector.
 
 The estimators of one family have the same messages: all rand-k…, all
 rand-proj-spatial…; wangni, induced and eden are apart. Only the server needs to know
 which of the family it is.
 
-Every client of a round needs a number of its own, and every round a new --round:
-otherwise errors add up instead of averaging out.`,
+Give every client of a round a --client number of its own, and every round a new
+--round. Otherwise errors add up instead of averaging out.`,
 		Example: `  darrm mean encode gradient.npy --k 102 --client 3 --round 12 --root 7 --out 3.msg
   darrm mean encode all.npy --row 3 --client 3 --k 100 --bits 4 --out 3.msg`,
 		Args: cobra.ExactArgs(1),
@@ -46,8 +47,8 @@ otherwise errors add up instead of averaging out.`,
 	f.register(c)
 	fl := c.Flags()
 	fl.Uint64Var(&f.client, "client", 0, "the client's number")
-	fl.IntVar(&f.row, "row", -1, "row of the client in a matrix, from 0")
-	fl.Lookup("row").DefValue = ""
+	fl.IntVar(&f.row, "row", -1, "row of the client in a matrix, from 0; a matrix of one row needs none")
+	fl.Lookup("row").DefValue = "0" // not shown: the usage says it
 	fl.StringVarP(&f.out, "out", "o", "", "write the message to this file; \"-\" is stdout")
 	takesFile(c, "out")
 	return c
@@ -114,9 +115,10 @@ func newMeanDecode(a *app) *cobra.Command {
 		Long: meanNotPrivate + `
 
 Read the messages of one round and write the estimated mean to a NumPy file. Clients may
-be missing: the estimate is of the mean of those that are there. What is no message of
-this round, root, k and d is refused, and so is a second one of a client. Who sent a message
-is what it says itself: check senders before, if it matters.
+be missing: the estimate is of the mean over the clients whose messages are there. A
+message with another round, root, k or d is refused, and so is a second message of one
+client. A message names its sender itself, and nothing proves it: if senders may lie,
+check them before.
 
 rand-proj-spatial-avg takes the vectors for half alike. -opt takes --rho, how alike they
 are; -max takes them for identical, and fails badly where they are not; -plug estimates
@@ -129,8 +131,7 @@ it from the messages.`,
 	f.register(c)
 	fl := c.Flags()
 	fl.IntVar(&f.d, "d", 0, "length of the clients' vectors")
-	fl.IntVar(&f.n, "n", 0, "refuse more clients than this (default: as many as there are files)")
-	fl.Lookup("n").DefValue = ""
+	fl.IntVar(&f.n, "n", 0, "refuse more clients than this (without it, as many as there are files)")
 	fl.Float64Var(&f.rho, "rho", 0, "how alike the vectors are, ρ* = R/(n-1), for -opt")
 	registerBeta(c, &f.beta)
 	fl.StringVarP(&f.out, "out", "o", "", "write the mean to this file (.npy); \"-\" is stdout")
@@ -161,6 +162,11 @@ func (f *decodeFlags) run(c *cobra.Command, a *app, paths []string) error {
 	if err != nil {
 		return err
 	}
+	if !a.json { // which has them in its result
+		for _, w := range compressor.Warnings {
+			a.say("warning: %s", w)
+		}
+	}
 	p := newProgress(a)
 	defer p.stop()
 	count := p.count("decoding", "messages")
@@ -190,11 +196,12 @@ func (f *decodeFlags) run(c *cobra.Command, a *app, paths []string) error {
 	}
 	if a.json && f.out != "-" {
 		return a.deliverJSON("", struct {
-			Clients   int    `json:"clients"`
-			Round     uint64 `json:"round"`
-			D         int    `json:"d"`
-			Estimator string `json:"estimator"`
-		}{len(paths), f.round, f.d, f.estimator})
+			Clients   int      `json:"clients"`
+			Round     uint64   `json:"round"`
+			D         int      `json:"d"`
+			Estimator string   `json:"estimator"`
+			Warnings  []string `json:"warnings"`
+		}{len(paths), f.round, f.d, f.estimator, slices.Concat([]string{}, compressor.Warnings)})
 	}
 	a.say("the mean of %d clients, by %s", len(paths), sketch.Estimator(f.estimator).Title())
 	return nil

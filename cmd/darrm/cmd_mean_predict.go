@@ -46,7 +46,6 @@ few numbers; its error does not depend on how alike vectors are.`,
 	fl.IntVar(&f.k, "k", 0, "numbers that a client sends, of 64 bits")
 	fl.IntVar(&f.d, "d", 0, "length of the vectors")
 	fl.Float64Var(&f.rho, "rho", 0, "how alike the vectors are, ρ*")
-	fl.Lookup("rho").DefValue = ""
 	fl.StringVar(&f.vectors, "vectors", "", "take n, d and ρ* from the rows of this file (.npy)")
 	return c
 }
@@ -76,7 +75,9 @@ func (f *predictFlags) run(c *cobra.Command, a *app) error {
 			return err
 		}
 		if c.Flags().Changed("rho") {
-			star = f.rho
+			if star = f.rho; math.IsNaN(star) { // which is how Advise is told that it is not known
+				return usagef("--rho = NaN, but it must be a number")
+			}
 		}
 	}
 	advice, err := sketch.Advise(c.Context(), f.n, f.k, f.d, star)
@@ -151,8 +152,15 @@ func writeAdvice(w *terminal.Page, a sketch.Advice) error {
 		at = fmt.Sprintf("ρ* = %.3g", a.Star)
 	}
 	w.Printf("\n")
-	w.Text("", fmt.Sprintf("Errors are in units of Q/n², the mean squared length by n. The last three rows spend the same %d bits per client on numbers of fewer bits, as many as are best at %s.", 64*a.K, at))
+	w.Text("", fmt.Sprintf("Errors are in units of Q/n², the mean squared length by n. The last three rows spend the same %d bits per client on more numbers of fewer bits. How many is best depends on ρ*, and each column has the error of its own best choice; \"numbers × bits\" is the choice for %s.", 64*a.K, at))
 	return nil
+}
+
+func bitsText(bits int) string {
+	if bits == 1 {
+		return "1 bit"
+	}
+	return fmt.Sprintf("%d bits", bits)
 }
 
 // adviceText answers in sentences: what to use, whether the correlation suffices, and what
@@ -163,6 +171,10 @@ func adviceText(a sketch.Advice) string {
 	threshold := fmt.Sprintf("from ρ* = %.3f on", a.Threshold)
 	if a.Threshold > 1 {
 		threshold = "at no ρ*"
+	}
+	if math.IsNaN(a.Star) && a.Best == sketch.RandK {
+		say("Use Rand-k: with these n, k and d Rand-Proj-Spatial(Avg) has a smaller error at no ρ*.")
+		return strings.Join(s, " ")
 	}
 	if math.IsNaN(a.Star) {
 		also := ""
@@ -188,7 +200,7 @@ func adviceText(a sketch.Advice) string {
 	say("The correlation is %s for Rand-Proj-Spatial(Avg), which need not know it: that is better than Rand-k %s.", enough, threshold)
 	same := slices.MinFunc(a.SameBits, func(x, y sketch.AdviceRow) int { return cmp.Compare(x.Here, y.Here) })
 	if same.Here < use.Here {
-		say("Smaller still, for the same bits, is the error of %s with %d numbers of %d bits: %.3g against %.3g.", same.Estimator.Title(), same.Sent, same.Bits, same.Here, use.Here)
+		say("Smaller still, for the same bits, is the error of %s with %d numbers of %s: %.3g against %.3g.", same.Estimator.Title(), same.Sent, bitsText(same.Bits), same.Here, use.Here)
 	}
 	return strings.Join(s, " ")
 }

@@ -18,24 +18,27 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/votes"
 )
 
 // planFlags are the flags of plan.
 type planFlags struct {
-	problem   problemFlags // what is said of the teachers, and of the prior
-	mechanism mechanismFlags
-	read      readFlags
-	teachers  string
-	budget    accountant.Cost
-	queries   int
-	agreement float64
-	abstain   bool
-	sampled   int // queries in the files
-	records   int
+	problem    problemFlags // what is said of the teachers, and of the prior
+	mechanism  mechanismFlags
+	read       readFlags
+	teachers   string
+	budget     accountant.Cost
+	queries    int
+	numClasses int // instead of names
+	agreement  float64
+	abstain    bool
+	sampled    int // queries in the files
+	records    int
 }
 
 func newPlan(a *app) *cobra.Command {
@@ -55,15 +58,15 @@ the aggregate command to run. Nothing is released and nothing is charged.
   teachers without privacy   --eps inf: noise, with labels as dear as the budget allows
 
 Without a FILE expected agreement is over the prior: each teacher votes for the
-likelier class with probability --prior-mean; say --K, and --classes as a number or as
-names. With FILEs it is computed from their votes: NOT PRIVATE, and choosing a
+likelier class with probability --prior-mean; say --K, and --num-classes or their names
+(--classes). With FILEs it is computed from their votes: NOT PRIVATE, and choosing a
 mechanism by private votes is not covered by the budget: use public votes. The default
 of --queries is then their number.
 
 docs/plan.md describes the output and --json.`,
 		Example: `  darrm plan --K 101 --eps inf --data disjoint --budget-eps 2 --budget-delta 1e-5 --queries 100
   darrm plan --K 11 --eps 0.1 --teacher-delta 0 --teachers frozen --budget-eps 2 --budget-delta 0 --queries 1000
-  darrm plan --K 50 --classes 10 --eps inf --data disjoint --budget-eps 4 --budget-delta 1e-5 --queries 50
+  darrm plan --K 50 --num-classes 10 --eps inf --data disjoint --budget-eps 4 --budget-delta 1e-5 --queries 50
   darrm plan public-votes.csv --eps inf --affected 2 --budget-eps 1 --budget-delta 1e-6`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: completeFiles(voteFiles...),
@@ -73,6 +76,7 @@ docs/plan.md describes the output and --json.`,
 	fl.Float64Var(&f.budget.Epsilon, "budget-eps", 0, "ε that all labels together may cost")
 	fl.Float64Var(&f.budget.Delta, "budget-delta", 0, "δ that all labels together may cost")
 	fl.IntVar(&f.queries, "queries", 0, "how many labels (default: as many as the FILEs have queries)")
+	fl.IntVar(&f.numClasses, "num-classes", 2, "number of classes, instead of --classes, where their names are the numbers from 0")
 	fl.Float64Var(&f.problem.epsilon, "eps", 0, "ε of each teacher; inf for teachers that promise nothing")
 	fl.Float64Var(&f.problem.teacherDelta, "teacher-delta", 0, usageTeacherDelta)
 	fl.StringVar(&f.teachers, "teachers", "", "\"fresh\": each vote is a new run of a private mechanism, or \"frozen\": each teacher's training was private, and it votes ever after")
@@ -161,16 +165,14 @@ func (f *planFlags) prepare(c *cobra.Command, files []string) error {
 	if err := release.CheckRecords(f.records); err != nil {
 		return err
 	}
-	// A number of classes stands for the names that votes have by default.
-	if n, err := strconv.Atoi(f.read.classes); err == nil {
-		if n < 2 || n > 1000 {
-			return usagef("classes = %d, but it must be names, or a number between 2 and 1000", n)
+	if c.Flags().Changed("num-classes") {
+		if c.Flags().Changed("classes") {
+			return usagef("--num-classes and --classes exclude each other: the names tell their number")
 		}
-		names := make([]string, n)
-		for i := range names {
-			names[i] = strconv.Itoa(i)
+		if err := check.Classes(f.numClasses); err != nil {
+			return usageError{Err: fmt.Errorf("--num-classes: %w", err)}
 		}
-		f.read.classes = strings.Join(names, ",")
+		f.read.classes = strings.Join(votes.IntegerClasses(f.numClasses), ",")
 	}
 	// Labels are for use, so γ is optimal for agreement.
 	f.problem.name, f.problem.shape = objectiveAgreement, string(gamma.Free)
@@ -241,7 +243,7 @@ func (f *planFlags) command(c *cobra.Command, r plan.Request, choice plan.Choice
 			add(flag.Name, flag.Value.String())
 		}
 	})
-	if c.Flags().Changed("classes") {
+	if c.Flags().Changed("classes") || c.Flags().Changed("num-classes") {
 		add("classes", f.read.classes)
 	}
 	p := choice.Problem

@@ -29,7 +29,7 @@ type convexFlags struct {
 // optionFlags are the flags of the options.
 var optionFlags = map[string]string{
 	"Noise": "noise", "Selection": "selection", "Rule": "score-changes", "Oracle": "oracle", "Batches": "batch, --full-budget, --in-order or --rounds", "Rank": "rank",
-	"Steps": "steps", "Rounds": "rounds", "Rate": "rate", "StepSize": "step-size", "Lambda": "l2", "Smoothing": "smoothing", "WeakConvexity": "weak-convexity", "Average": "average",
+	"Steps": "steps", "Rounds": "rounds", "Rate": "rate", "StepSize": "step-size", "Lambda": "l2", "Smoothing": "smoothing", "WeakConvexity": "weak-convexity", "Average": "average", "StepFactor": "step-factor",
 }
 
 func (f *convexFlags) register(c *cobra.Command) {
@@ -60,6 +60,7 @@ func (f *convexFlags) register(c *cobra.Command) {
 	fl.BoolVar(&o.Batches.InOrder, "in-order", false, "poly-sfw, nsfw: take the records as they stand, not in a random order")
 	fl.Float64Var(&o.Rate, "rate", 0, "dp-sgd: probability that a step takes a record (default: 256/n)")
 	fl.Float64Var(&o.StepSize, "step-size", 0, "dp-sgd: η (default: the theory's for the set)")
+	fl.Float64Var(&o.StepFactor, "step-factor", 0, "phased-sgd: how many times the theory's steps are, 24 at most; they are for the worst data (default 1)")
 	fl.BoolVar(&o.Average, "average", false, "dp-sgd: the model is an average of the iterates, not the last")
 	fl.Float64Var(&o.Lambda, "l2", 0, "dp-sgd and the perturbations: λ of the regulariser (λ/2)‖w‖² (default: what balances noise and bias in the set)")
 	fl.Float64Var(&o.Smoothing, "smoothing", 0, "frank-wolfe and the perturbations: Moreau parameter β of the smoothed loss (default: the theory's)")

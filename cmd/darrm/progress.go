@@ -15,6 +15,7 @@ import (
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/lp"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -212,6 +213,9 @@ func (a *app) interruption(ctx context.Context, err error) error {
 		if told != nil {
 			text = strings.TrimSuffix(strings.TrimSuffix(text, told.Error()), ": ")
 		}
+	}
+	if text == (&lp.StatusError{Status: lp.Interrupted}).Error() { // nor does this
+		text = ""
 	}
 	if s := a.stage.Load(); text == "" && s != nil {
 		text = "stopped " + s.name

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/darrm/darrm/lp"
 )
 
 // An estimate is given when enough is done to tell, and never of what is over.
@@ -44,6 +46,9 @@ func TestInterruption(t *testing.T) {
 	}
 	a.doing("planning")
 	if got := a.interruption(ctx, context.Canceled).Error(); got != "interrupted: stopped planning" {
+		t.Error(got)
+	}
+	if got := a.interruption(ctx, &lp.StatusError{Status: lp.Interrupted, Err: context.Canceled}).Error(); got != "interrupted: stopped planning" {
 		t.Error(got)
 	}
 	a.finishing("writing the entry in the ledger")

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -41,19 +40,19 @@ func (f *readFlags) register(c *cobra.Command) {
 // prepare checks the flags.
 func (f *readFlags) prepare() error {
 	o := &f.options
-	var errs [6]error
+	var errs [7]error
 	o.Format, errs[0] = votes.ParseFormat(f.format)
 	o.Compression, errs[1] = votes.ParseCompression(f.compression)
 	o.Layout, errs[2] = votes.ParseLayout(f.layout)
 	o.Header, errs[3] = votes.ParseHeaderMode(f.header)
 	o.Missing, errs[4] = votes.ParseMissingPolicy(f.missing)
 	o.VoteColumns, errs[5] = votes.ParseColumns(f.voteColumns)
+	o.Classes, errs[6] = votes.ParseClasses(f.classes)
 	for _, err := range errs {
 		if err != nil {
 			return usageError{Err: err}
 		}
 	}
-	o.Classes = strings.Split(f.classes, ",")
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -34,12 +35,12 @@ func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "darrm",
 		Short: "Optimal private majority votes, certified",
-		Long: `darrm computes the best possible private majority vote and uses it.
+		Long: `darrm turns the votes of several models into labels that may be published. The
+models, called teachers, were trained on private records. darrm adds the least noise
+that still hides every record, proves that it does, and keeps the bill.
 
-Given K teachers that are each (ε,Δ)-differentially private, "darrm solve" finds
-the noise function that makes their released majority (mε,δ)-differentially
-private with the least error, and proves both. "darrm aggregate" releases private
-labels with it.`,
+Start with "darrm plan": it says which mechanism to use for a privacy budget, and
+prints the "darrm aggregate" command that releases the labels.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
@@ -74,8 +75,11 @@ func wrapArgs(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
 			if err := check(c, args); err != nil {
+				if !c.HasSubCommands() {
+					return usageError{Err: fmt.Errorf("%s, but the command is: %s (see %s --help)", given(args), c.UseLine(), c.CommandPath())}
+				}
 				meant := ""
-				if c.HasSubCommands() && len(args) > 0 {
+				if len(args) > 0 {
 					c.SuggestionsMinimumDistance = 2
 					meant = didYouMean("", c.SuggestionsFor(args[0]))
 				}
@@ -87,6 +91,26 @@ func wrapArgs(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		wrapArgs(sub)
 	}
+}
+
+// given names arguments, the first of many.
+func given(args []string) string {
+	const most = 3
+	var names []string
+	for i, arg := range args {
+		if i == most {
+			names = append(names, "…")
+			break
+		}
+		names = append(names, strconv.Quote(arg))
+	}
+	switch len(names) {
+	case 0:
+		return "no argument is given"
+	case 1:
+		return names[0] + " is given"
+	}
+	return strings.Join(names, ", ") + " are given"
 }
 
 // require returns a usage error naming the flags that were not given. "a|b" stands

@@ -52,7 +52,8 @@ type line struct {
 	Batch         int       `json:"batch,omitempty"`
 	FullBudget    bool      `json:"full_budget,omitempty"`
 	Rate          float64   `json:"rate,omitempty"`
-	Average       bool      `json:"average,omitempty"`
+	StepSize      float64   `json:"step_size,omitempty"`
+	StepFactor    float64   `json:"step_factor,omitempty"`
 	Lambda        float64   `json:"lambda,omitempty"`
 	Smoothing     float64   `json:"smoothing,omitempty"`
 	WeakConvexity float64   `json:"weak_convexity,omitempty"`
@@ -100,7 +101,7 @@ func (l line) options(t *task, d int, target accountant.Cost) (o convex.Options,
 		target.Epsilon = l.Epsilon
 	}
 	o.Setting = convex.Setting{Loss: t.loss, Radius: t.radius(convex.DualNorm(o.Set), d), Target: target}
-	o.Noise, o.Steps, o.Rate, o.Average, o.Lambda, o.Smoothing, o.WeakConvexity = convex.Noise(l.Noise), l.Steps, l.Rate, l.Average, l.Lambda, l.Smoothing, l.WeakConvexity
+	o.Noise, o.Steps, o.Rate, o.StepSize, o.StepFactor, o.Lambda, o.Smoothing, o.WeakConvexity = convex.Noise(l.Noise), l.Steps, l.Rate, l.StepSize, l.StepFactor, l.Lambda, l.Smoothing, l.WeakConvexity
 	o.Batches = convex.Batches{Size: l.Batch, FullBudget: l.FullBudget}
 	if o.Rounds = l.Rounds; slices.Contains([]string{"poly-sfw", "nsfw"}, l.Method) {
 		o.Batches.Rounds, o.Rounds = o.Rounds, 0

@@ -80,21 +80,21 @@ func (p *parameters) title(measure string) string {
 func (p *parameters) figure(r *experiment.Run, found [][]scores, measures []string) error {
 	panels := make([]experiment.Panel, len(measures))
 	for k, m := range measures {
-		panels[k] = experiment.Panel{Title: p.title(m), X: axis[p.Sweep], Y: p.title(m), LogX: true, LogY: m == "" && !p.Linear}
+		panels[k] = experiment.Panel{Title: p.title(m), X: axis[p.Sweep], Y: p.title(m), LogX: true, LogY: m == "" && !p.Linear, XTicks: p.At}
 		if len(p.At) == 1 {
 			panels[k] = experiment.Panel{Title: p.title(m), X: p.title(m), Bars: true}
 		}
 		for j, l := range p.Lines {
-			s := experiment.Series{Method: l.look(), Name: l.Name}
+			s := experiment.Series{Method: l.look(), Name: l.Name, Dashed: looks[l.look()].Dashes != nil, Plain: l.Method == zero}
 			for i, at := range p.At {
 				v, sd := mean(found[i][j].of(m))
 				s.Add(at, v)
-				s.Spread = append(s.Spread, sd)
+				s.Spread = append(s.Spread, sd/math.Sqrt(float64(p.Repeats)))
 			}
 			panels[k].Series = append(panels[k].Series, s)
 		}
 	}
-	return r.Figure("scores", fmt.Sprintf("%s on fresh records; bars are one standard deviation over repeats.", strings.ToUpper(p.title("")[:1])+p.title("")[1:]), len(panels), panels)
+	return r.Figure("scores", fmt.Sprintf("%s on fresh records; error bars are one standard error over repeats.", strings.ToUpper(p.title("")[:1])+p.title("")[1:]), len(panels), panels)
 }
 
 // judge states the claims.

@@ -118,6 +118,9 @@ func (p *parameters) measure(r *experiment.Run, at float64) ([]scores, error) {
 				return err
 			}
 			for i, l := range p.Lines {
+				if repeat > 0 && p.once(l) {
+					continue
+				}
 				if err := p.score(ctx, t, l, plans[i], sets[i], s, repeat, r.Seed, &out[i]); err != nil {
 					return fmt.Errorf("%s: %w", l.Name, err)
 				}
@@ -125,8 +128,24 @@ func (p *parameters) measure(r *experiment.Run, at float64) ([]scores, error) {
 			return nil
 		})
 	}
-	return out, g.Wait()
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	for i, l := range p.Lines {
+		for repeat := 1; repeat < p.Repeats && p.once(l); repeat++ {
+			for _, v := range [][]float64{out[i].Value, out[i].Accuracy, out[i].AUC} {
+				if v != nil {
+					v[repeat] = v[0]
+				}
+			}
+		}
+	}
+	return out, nil
 }
+
+// once says whether all repeats of a line are the same: nothing is drawn for a minimiser on a
+// data set.
+func (p *parameters) once(l line) bool { return p.task().draw == nil && l.Method == optimum }
 
 // score trains one model and scores it.
 func (p *parameters) score(ctx context.Context, t *task, l line, plan convex.Plan, set geometry.Set, s samples, repeat int, seed uint64, out *scores) error {

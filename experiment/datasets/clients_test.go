@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -72,8 +73,8 @@ func TestClientsOfAFile(t *testing.T) {
 		if len(seen) != 40 || ascending || same {
 			t.Errorf("%d different clients, ascending %t, the same for another seed %t", len(seen), ascending, same)
 		}
-		if len(take(root, 10, 1)) != 10 {
-			t.Error("not a part")
+		if slices.Max(take(root, 10, 1)) <= 10 {
+			t.Error("a part is the first clients")
 		}
 		if _, err := OpenPoints(context.Background(), CreditClients, root, 41, 1); err == nil {
 			t.Error("more clients than there are")

@@ -254,7 +254,7 @@ func (p *bitsParameters) Run(r *experiment.Run) error {
 		budget := int(row.bits * float64(p.Dimension))
 		v, err := experiment.Step(r, fmt.Sprintf("%s-n-%d-rho-%g-bits-%g", row.vectors(), row.n, max(row.rho, 0), row.bits), []any{p.Dimension, row.n, row.rho, budget, p.Trials, root, p.Images, p.DataSeed, r.Inputs}, func() (contest, error) {
 			if row.rho >= 0 {
-				xs, err := sketch.AlikeVectors(row.n, p.Dimension, row.rho, root)
+				xs, err := sketch.AlikeVectors(r.Context, row.n, p.Dimension, row.rho, root)
 				if err != nil {
 					return contest{}, err
 				}

@@ -129,7 +129,7 @@ func (p *simulationParameters) Run(r *experiment.Run) error {
 			for j, rho := range q.Rho {
 				values, err := experiment.Step(r, fmt.Sprintf("n-%d-k-%d-rho-%g", q.Clients, k, rho), []any{p.Dimension, q.Clients, k, rho, p.Estimators, p.Trials, p.Root + r.Seed, p.Beta}, func() ([]measured, error) {
 					var out []measured
-					xs, err := sketch.AlikeVectors(q.Clients, p.Dimension, rho, p.Root+r.Seed)
+					xs, err := sketch.AlikeVectors(r.Context, q.Clients, p.Dimension, rho, p.Root+r.Seed)
 					if err != nil {
 						return nil, err
 					}

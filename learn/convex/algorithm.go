@@ -3,7 +3,6 @@ package convex
 import (
 	"errors"
 	"math"
-	"slices"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/learn/train"
@@ -33,9 +32,3 @@ func (a algorithm) Releasable() error {
 }
 
 func (a algorithm) Start(coins train.Coins) train.Run { return a.start(coins) }
-
-// clone copies a price, so that a plan stays as it is.
-func (p Price) clone() Price {
-	p.Blocks, p.Notes = slices.Clone(p.Blocks), slices.Clone(p.Notes)
-	return p
-}

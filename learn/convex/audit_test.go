@@ -5,13 +5,14 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
-	"gonum.org/v1/gonum/mathext"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // The audit: an adversary who knows all records but one sees what a run releases, all of its
@@ -136,7 +137,7 @@ func TestAuditPhased(t *testing.T) {
 				return newPhasedRun(p, own, coins.Normals())
 			}
 		}
-		promise := gaussianAllowed(price.Blocks[0].multiplier())
+		promise := gaussianAllowed(price.Blocks[0].Multiplier())
 		// The two phases' steps in units of their noise, the first alone and both together: a
 		// record that comes twice is seen in both, and noise that comes twice can be taken away.
 		for _, together := range []float64{0, 1, -1} {
@@ -208,7 +209,7 @@ func TestAuditProximallyGuided(t *testing.T) {
 			starts[k] = func(coins train.Coins) train.Run { return newProximalRun(p, own, coins) }
 		}
 		zero, one := views(starts, func(r train.Run) float64 { return rounds(t, r, 1)[0][0] })
-		return broken(zero, one, gaussianAllowed(sound.price.Blocks[0].multiplier()/math.Sqrt(2)))
+		return broken(zero, one, gaussianAllowed(sound.price.Blocks[0].Multiplier()/math.Sqrt(2)))
 	}
 	half := *sound
 	half.price.Blocks = slices.Clone(sound.price.Blocks)
@@ -242,7 +243,7 @@ func TestAuditPerturbations(t *testing.T) {
 		return broken(zero, one, promise)
 	}
 	out := output(t, OutputPerturbation{Setting: auditSetting(), Lambda: 10, Smoothing: 1}, 1, 1)
-	promise := gaussianAllowed(out.price.Blocks[0].multiplier())
+	promise := gaussianAllowed(out.price.Blocks[0].Multiplier())
 	half := *out
 	half.output /= 2
 	switch {

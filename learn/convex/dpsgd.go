@@ -78,7 +78,7 @@ func (c DPSGD) Plan(n, d int) (Plan, error) {
 		return nil, err
 	}
 	if !(c.Lambda >= 0 && c.Lambda <= data.MaxMagnitude) {
-		return nil, &check.Error{Name: "lambda", Value: c.Lambda, Rule: "finite and ≥ 0 (--lambda)"}
+		return nil, &check.Error{Name: "lambda", Value: c.Lambda, Rule: "finite and ≥ 0 (--l2)"}
 	}
 	if !(c.StepSize > 0 && c.StepSize <= data.MaxMagnitude) && !(c.StepSize == 0 && c.Ball > 0) {
 		return nil, &check.Error{Name: "step size", Value: c.StepSize, Rule: fmt.Sprintf("in (0, %g], or 0 beside a ball (--step-size)", data.MaxMagnitude)}
@@ -168,7 +168,7 @@ func (p *sampledPlan) calibrate() error {
 }
 
 // Price returns what the model costs.
-func (p *sampledPlan) Price() Price { return p.price.clone() }
+func (p *sampledPlan) Price() Price { return p.price.Clone() }
 
 // Compare prices the noise in use by two rules.
 func (p *sampledPlan) Compare() ([]PriceRow, error) {

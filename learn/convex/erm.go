@@ -71,7 +71,7 @@ func (e *erm) regularise(lambda, suggested float64) error {
 		e.lambda = suggested
 	}
 	if !(e.lambda >= 1e-100 && e.lambda <= data.MaxMagnitude) {
-		return &check.Error{Name: "lambda", Value: lambda, Rule: "above 0, or 0 beside a ball: the account rests on strong convexity (--lambda, --set)"}
+		return &check.Error{Name: "lambda", Value: lambda, Rule: "above 0, or 0 beside a ball: the account rests on strong convexity (--l2, --set)"}
 	}
 	return nil
 }

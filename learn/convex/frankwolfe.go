@@ -272,7 +272,7 @@ func (p *frankWolfePlan) reach() float64 {
 }
 
 // Price returns what the model costs.
-func (p *frankWolfePlan) Price() Price { return p.price.clone() }
+func (p *frankWolfePlan) Price() Price { return p.price.Clone() }
 
 // Compare prices the printed scale by the source's gradient bound, as it is by both rules,
 // and the noise in use. Sensitivities are of the range of scores, deviations of the noise.

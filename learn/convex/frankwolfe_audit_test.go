@@ -197,7 +197,7 @@ func TestAuditNSFW(t *testing.T) {
 			}
 			return -seen
 		})
-		return broken(zero, one, gaussianAllowed(sound.blocks[2].multiplier()))
+		return broken(zero, one, gaussianAllowed(sound.blocks[2].Multiplier()))
 	}
 	if audit(sound, 1, 0) {
 		t.Error("the method as it is breaks its promise")

@@ -2,12 +2,11 @@ package convex
 
 import (
 	"fmt"
-	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/learn/geometry"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // Options are the parameters of whatever method, for programs that take it by its name. The
@@ -88,11 +87,8 @@ func New(name string, o Options) (Method, error) {
 			continue
 		}
 		uses := append(strings.Fields(m.uses), "Setting", "Set")
-		v := reflect.ValueOf(o)
-		for i := range v.NumField() {
-			if field := v.Type().Field(i).Name; !v.Field(i).IsZero() && !slices.Contains(uses, field) {
-				return nil, &OptionError{Method: name, Option: field}
-			}
+		if err := train.CheckOptions(name, o, uses); err != nil {
+			return nil, err
 		}
 		return m.make(o)
 	}
@@ -100,12 +96,7 @@ func New(name string, o Options) (Method, error) {
 }
 
 // OptionError is an option that a method does not have.
-type OptionError struct {
-	Method string
-	Option string // name of the field of Options
-}
-
-func (e *OptionError) Error() string { return fmt.Sprintf("%s has no %s", e.Method, e.Option) }
+type OptionError = train.OptionError
 
 // ball returns the radius of the set, 0 for none.
 func (o Options) ball() (float64, error) {

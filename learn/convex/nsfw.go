@@ -65,7 +65,7 @@ func (c NSFW) Plan(n, d int) (Plan, error) {
 	p.price = Price{Method: "nsfw", Records: p.n, Dim: p.d, Relation: p.Neighbours, Blocks: p.blocks}
 	p.price.Notes = append(p.price.Notes, fmt.Sprintf("%d rounds, %d steps, batches of %d records and less, %d of %d records are read", p.c.Batches.Rounds, len(p.batches), p.c.Batches.Size, p.batches[len(p.batches)-1].to, p.n),
 		"each record is in one batch, whose noised estimate is all that shows it")
-	if err := p.price.gaussian(p.Target, p.c.Noise == Calibrated); err != nil {
+	if err := settle(&p.price, p.Target, p.c.Noise == Calibrated); err != nil {
 		if p.c.Noise != Calibrated {
 			err = fmt.Errorf("%w: take calibrated noise (--noise calibrated)", err)
 		}
@@ -129,7 +129,7 @@ func (p *nsfwPlan) noised(noise Noise) ([]Block, error) {
 	star := 0.0
 	if noise == Calibrated {
 		var err error
-		if star, err = noiseFor(p.Target); err != nil {
+		if star, err = train.NoiseFor(p.Target); err != nil {
 			return nil, err
 		}
 	}
@@ -158,7 +158,7 @@ func (p *nsfwPlan) noised(noise Noise) ([]Block, error) {
 }
 
 // Price returns what the model costs.
-func (p *nsfwPlan) Price() Price { return p.price.clone() }
+func (p *nsfwPlan) Price() Price { return p.price.Clone() }
 
 // Compare prices the printed noise, the corrected and the calibrated, each in the step that
 // costs most.
@@ -171,7 +171,7 @@ func (p *nsfwPlan) Compare() ([]PriceRow, error) {
 		}
 		worst := blocks[0]
 		for _, b := range blocks {
-			if b.multiplier() < worst.multiplier() {
+			if b.Multiplier() < worst.Multiplier() {
 				worst = b
 			}
 		}

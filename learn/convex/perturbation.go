@@ -74,7 +74,7 @@ func (c OutputPerturbation) Plan(n, d int) (Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	star, err := noiseFor(c.Target)
+	star, err := train.NoiseFor(c.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (c OutputPerturbation) Plan(n, d int) (Plan, error) {
 		Name: "minimiser", To: n, Releases: 1, Sensitivity: p.sensitivity, Deviation: p.output,
 	}}}
 	p.price.Notes = []string{fmt.Sprintf("lambda = %.6g; the minimiser is found to a gradient of norm %.3g", p.lambda, p.tolerance)}
-	return p, p.price.gaussian(p.Target, true)
+	return p, settle(&p.price, p.Target, true)
 }
 
 // Plan prices the method for n records of dimension d.
@@ -119,12 +119,12 @@ func (c ObjectivePerturbation) Plan(n, d int) (Plan, error) {
 	}
 	rest := first.Epsilon - math.Log1p(bend/p.lambda)*(1+slack)
 	if !(rest >= first.Epsilon/1000) {
-		return nil, &check.Error{Name: "lambda", Value: p.lambda, Rule: fmt.Sprintf("at least %.6g: ln(1+C·R²/(n·lambda)) is to leave some of epsilon = %g (--lambda)", bend/math.Expm1(first.Epsilon*0.99), c.Target.Epsilon)}
+		return nil, &check.Error{Name: "lambda", Value: p.lambda, Rule: fmt.Sprintf("at least %.6g: ln(1+C·R²/(n·lambda)) is to leave some of epsilon = %g (--l2)", bend/math.Expm1(first.Epsilon*0.99), c.Target.Epsilon)}
 	}
 	p.linear = delta / planeMu(accountant.Cost{Epsilon: rest, Delta: first.Delta}) * (1 + slack)
 	p.tolerate(1e-4, p.linear*(math.Sqrt(float64(d))+12)) // longer with probability below e⁻⁷²
 	p.sensitivity = 2 * p.tolerance / p.lambda * (1 + slack)
-	multiplier, err := noiseFor(second)
+	multiplier, err := train.NoiseFor(second)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func planeDelta(epsilon, mu float64) float64 {
 }
 
 // Price returns what the model costs.
-func (p *minimised) Price() Price { return p.price.clone() }
+func (p *minimised) Price() Price { return p.price.Clone() }
 
 // Compare prices the noise in use; objective perturbation's is no plain Gaussian.
 func (p *minimised) Compare() ([]PriceRow, error) {

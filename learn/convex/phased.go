@@ -124,7 +124,7 @@ func (p *phasedPlan) makeSchedule() (err error) {
 		return &check.Error{Name: "step factor", Value: p.c.StepFactor, Rule: fmt.Sprintf("in (0, %.6g], beyond which steps are expansive (--step-factor)", limit)}
 	}
 	s.StepSize *= p.c.StepFactor
-	if p.star, err = noiseFor(p.Target); err != nil {
+	if p.star, err = train.NoiseFor(p.Target); err != nil {
 		return err
 	}
 	scale := math.Sqrt(n)
@@ -167,7 +167,7 @@ func (p *phasedPlan) account() (err error) {
 	if p.Target.Epsilon > math.Sqrt(-math.Log(p.Target.Delta)) {
 		p.price.Notes = append(p.price.Notes, "epsilon is above sqrt(ln(1/delta)): the account holds, the source's bound on the risk is not stated there")
 	}
-	return p.price.gaussian(p.Target, p.c.Noise == Calibrated)
+	return settle(&p.price, p.Target, p.c.Noise == Calibrated)
 }
 
 // Compare prices the printed noise as the text has it and as it is, and the calibrated noise.
@@ -182,7 +182,7 @@ func (p *phasedPlan) Compare() ([]PriceRow, error) {
 }
 
 // Price returns what the model costs.
-func (p *phasedPlan) Price() Price { return p.price.clone() }
+func (p *phasedPlan) Price() Price { return p.price.Clone() }
 
 // Train returns the method on these records.
 func (p *phasedPlan) Train(r *data.Records) (train.Algorithm, error) {

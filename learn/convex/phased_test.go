@@ -7,11 +7,12 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
-	"gonum.org/v1/gonum/floats"
 )
 
 // bisecting is the setting of the published schedules: D = 2, calibrated for the bisection.
@@ -179,7 +180,7 @@ func TestAcceptance7PhasedLedger(t *testing.T) {
 	// The last phase of the first, where no steps add up: 0.2598.
 	p := phased(t, bisecting(Printed), 1024, 10)
 	last := p.schedule.Phases[9]
-	got, err := accountant.GaussianEpsilon(last.multiplier(), 1e-6)
+	got, err := accountant.GaussianEpsilon(last.Multiplier(), 1e-6)
 	if err != nil || math.Abs(got-0.2598) > 6e-5 {
 		t.Error("last phase:", got, err)
 	}

@@ -263,7 +263,7 @@ func influenceCurve(relation accountant.Relation, theorem string, parts []influe
 }
 
 // Price returns what the model costs.
-func (p *polySFWPlan) Price() Price { return p.price.clone() }
+func (p *polySFWPlan) Price() Price { return p.price.Clone() }
 
 // Compare prices the printed noise by the source's uniform account, by exact influence under
 // both rules, and the noise in use. Rows are of the round that costs most.

@@ -153,7 +153,7 @@ func (c ProximallyGuided) Plan(n, d int) (Plan, error) {
 
 // account sets the blocks and the price.
 func (p *proximalPlan) account() (err error) {
-	if p.star, err = noiseFor(p.Target); err != nil {
+	if p.star, err = train.NoiseFor(p.Target); err != nil {
 		return err
 	}
 	p.price = Price{Method: "proximally-guided", Records: p.n, Dim: p.d, Relation: p.Neighbours}
@@ -164,11 +164,11 @@ func (p *proximalPlan) account() (err error) {
 		b.Deviation = b.Sensitivity * math.Sqrt(float64(p.c.Steps)) * p.star
 		p.price.Blocks = append(p.price.Blocks, b)
 	}
-	return p.price.gaussian(p.Target, true)
+	return settle(&p.price, p.Target, true)
 }
 
 // Price returns what the model costs.
-func (p *proximalPlan) Price() Price { return p.price.clone() }
+func (p *proximalPlan) Price() Price { return p.price.Clone() }
 
 // Compare prices the noise in use. The source prints none: it cites its inner solver.
 func (p *proximalPlan) Compare() ([]PriceRow, error) {

@@ -18,20 +18,6 @@ type Method interface {
 	Plan(n, d int) (Plan, error)
 }
 
-// Plan is a method whose parameters and cost are fixed, for a number of records and a
-// dimension and before any record is read. It is immutable and safe for concurrent use.
-type Plan interface {
-	// Price returns what a model costs, and on which grounds.
-	Price() Price
-	// Compare prices the source's printed noise, as its text has it and as it is, beside the
-	// noise in use.
-	Compare() ([]PriceRow, error)
-	// Train returns the method on these records, of which longer ones than the radius are
-	// shortened, each by itself. It refuses records that the loss cannot use and another number
-	// of them, or of columns, than was priced.
-	Train(records *data.Records) (train.Algorithm, error)
-}
-
 // Setting is what every method is told. Nothing in it may depend on the private data.
 type Setting struct {
 	// Loss is a generalised linear loss (loss.Linear).
@@ -196,7 +182,7 @@ type samples interface {
 }
 
 // slack makes products of a few factors err to the private side.
-const slack = 0x1p-40
+const slack = train.Slack
 
 // normals is the source of a run's noise; tests fix it.
 type normals interface {

@@ -44,6 +44,9 @@ func NewEnvelope(of Proximal, beta float64) (Envelope, error) {
 // Name returns the link's name and β.
 func (e Envelope) Name() string { return fmt.Sprintf("%s smoothed at %v", e.of.Name(), e.beta) }
 
+// Of returns the link that is smoothed, and β.
+func (e Envelope) Of() (Proximal, float64) { return e.of, e.beta }
+
 // Check is the link's.
 func (e Envelope) Check(y float64) error { return e.of.Check(y) }
 

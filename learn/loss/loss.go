@@ -3,7 +3,7 @@
 // within a radius, and whether clipping keeps its gradient steps non-expansive. Accounts of
 // privacy rest on these statements. MeanEstimation and the generalised linear models, GLM of a
 // Link, are ready to use. Proximal links have an exact proximal map, and an Envelope that
-// smooths them.
+// smooths them. A Pair is a loss of a linear score on two examples, for maximising the AUC.
 //
 // # Notation
 //
@@ -12,11 +12,15 @@
 //	φ(z, y)  Link                     z = ⟨a,x⟩, the prediction
 //	L0, ρ    Link.Lipschitz, WeakConvexity
 //	β, env   Envelope                 Moreau parameter and envelope
+//	ℓ(s)     Pair.Value               loss of the margin s between a positive and a negative example
+//	G, L     Pair.Lipschitz, Smoothness   for examples of norm at most R
 //	x        model                    a, y: features and response
 //
 // Sources: Parikh and Boyd, Proximal Algorithms (2014), Sections 3.1 and 6; Bassily, Guzmán
 // and Menart, Differentially Private Stochastic Optimization: New Results in Convex and
-// Non-Convex Settings (2021), for the envelope of generalised linear losses.
+// Non-Convex Settings (2021), for the envelope of generalised linear losses; Yang, Lei, Wang,
+// Yang and Ying, Simple Stochastic and Online Gradient Descent Algorithms for Pairwise Learning
+// (2021), for pairs.
 package loss
 
 // Loss is a loss f(x; q) for a model x and a sample q = (a, y): features a and response y.

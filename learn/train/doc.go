@@ -27,4 +27,5 @@
 //	G(x; D)   Problem.Objective        (1/n)Σ f(x; d_i) + ψ(x)
 //	k         Release.Round            rounds done
 //	η         Grid.StepSizes           step sizes
+//	Δ, σ      Block.Sensitivity, Deviation   of what a block releases, and of its noise
 package train

@@ -229,3 +229,36 @@ func TestReleasesAreCoarse(t *testing.T) {
 		}
 	}
 }
+
+// Settle takes calibrated noise at its word only after the account: noise that is too little
+// is refused, and noise that is more costs less.
+func TestSettle(t *testing.T) {
+	target := accountant.Cost{Epsilon: 1, Delta: 1e-5}
+	m := must[float64](t)(NoiseFor(target))
+	settle := func(multiplier float64, calibrated bool) (Price, error) {
+		p := Price{Method: "m", Relation: accountant.ReplaceOne}
+		return p, p.Settle(accountant.Gaussian{NoiseMultiplier: multiplier, Neighbours: p.Relation}, accountant.MethodGaussian, target, calibrated)
+	}
+	for _, c := range []struct {
+		multiplier float64
+		calibrated bool
+		fits       bool
+	}{{m, true, true}, {m * 0.999, true, false}, {m * 1.001, false, true}, {m * 0.999, false, false}} {
+		if _, err := settle(c.multiplier, c.calibrated); (err == nil) != c.fits {
+			t.Errorf("%v: %v", c, err)
+		}
+	}
+	p := Price{Method: "m", Relation: accountant.ReplaceOne}
+	if err := p.Settle(accountant.Gaussian{NoiseMultiplier: 2 * m, Neighbours: p.Relation}, accountant.MethodGaussian, target, false); err != nil || !(p.Cost.Epsilon < 0.6) {
+		t.Errorf("twice the noise costs %v (%v)", p.Cost, err)
+	}
+	if got := (Block{Sensitivity: 2, Deviation: 2 * m / (1 + 4*Slack)}).Multiplier(); got >= m || got < m/2*(1-1e-10) {
+		t.Errorf("multiplier %g for %g", got, m)
+	}
+	b := Price{Blocks: []Block{{Name: "a"}}, Notes: []string{"b"}}
+	c := b.Clone()
+	c.Blocks[0].Name, c.Notes[0] = "z", "z"
+	if b.Blocks[0].Name != "a" || b.Notes[0] != "b" {
+		t.Error("a clone shares its slices")
+	}
+}

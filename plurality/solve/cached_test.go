@@ -44,7 +44,14 @@ func TestCached(t *testing.T) {
 	if err := good.Table.Encode(&b); err != nil {
 		t.Fatal(err)
 	}
+	other := p
+	other.Epsilon = .4 // private enough for p, and near its own optimum
+	var o4 bytes.Buffer
+	if err := optimal(t, other, o, Options{Gap: 1e-8}).Encode(&o4); err != nil {
+		t.Fatal(err)
+	}
 	for name, value := range map[string]string{
+		"a good table":    o4.String(),
 		"no table":        "nonsense",
 		"another problem": strings.Replace(b.String(), `"accuracy":0.6`, `"accuracy":0.7`, 1),
 		"not private":     strings.Replace(b.String(), `"total_epsilon":0.5`, `"total_epsilon":0.49`, 1),

@@ -33,7 +33,7 @@ type engine struct {
 
 func newEngine(p *program, cost, share, x []float64, workers int) *engine {
 	sigma, load := p.rows.steps(share)
-	_, values := p.rows.block(p.rows.blocks() - 1)
+	values := p.values()
 	clone := func(v []float64) []float64 { return append([]float64(nil), v...) }
 	return &engine{
 		program: p, workers: workers, cost: cost, sigma: sigma, load: load, omega: 1,

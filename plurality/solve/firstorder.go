@@ -18,9 +18,9 @@ const (
 // How the primal weight ω is chosen: tuned for few steps to a gap of 1e-3 and of 1e-6 at
 // (50,4), (25,10) and (250,3).
 const (
-	shareExponent = 0.4  // share of a block: (its largest weight)^this
+	shareExponent = 0.4  // share of a block: (its largest weight)^this, times what shares says
 	shareFloor    = 1e-7 // of weights
-	firstOmega    = 10   // times the balance of costs and loads
+	firstOmega    = 40   // times the balance of costs and loads
 	omegaDamping  = 0.7
 	omegaChange   = 4 // at most, at one start
 	omegaRange    = 1e6
@@ -96,13 +96,14 @@ func restart(r, start, before float64, since, total int) bool {
 		since > 50 && float64(since) >= restartSteps*float64(total)
 }
 
-// shares returns (largest weight of the block)^exponent of each block.
+// shares returns (largest weight of the block)^exponent·(its most classes)^½ of each block: what
+// many classes share is small for each of them, and its dual value is not.
 func (p *program) shares(exponent float64) []float64 {
 	share := make([]float64, p.rows.blocks())
 	for n := range share {
-		w := shareFloor
-		p.rows.variables(n, func(i int32) { w = max(w, p.weight[i]) })
-		share[n] = math.Pow(w, exponent)
+		w, m := shareFloor, 1.0
+		p.rows.variables(n, func(i int32) { w, m = max(w, p.weight[i]), max(m, p.classes[i]) })
+		share[n] = math.Pow(w, exponent) * math.Sqrt(m)
 	}
 	return share
 }

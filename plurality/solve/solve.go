@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/darrm/darrm/internal/check"
@@ -17,7 +18,7 @@ type Method string
 
 const (
 	FirstOrder    Method = "first-order"    // plain Go, for any size
-	InteriorPoint Method = "interior-point" // HiGHS on the dual, for small sizes
+	InteriorPoint Method = "interior-point" // HiGHS on the dual, for moderate sizes
 	Simplex       Method = "simplex"        // HiGHS on the dual, for comparison
 	PDLP          Method = "pdlp"           // HiGHS on the dual, for comparison
 )
@@ -39,7 +40,9 @@ const DefaultGap = 1e-6
 
 // Options says how to solve. The zero value is fine.
 type Options struct {
-	// Method defaults to FirstOrder.
+	// Method is chosen by size unless it is given: InteriorPoint for δ > 0 and up to 50,000
+	// rows where the build has HiGHS, then FirstOrder from where it ended if the gap is not
+	// closed; otherwise FirstOrder.
 	Method Method
 	// Gap, in (0,1), is when to stop: no private mechanism's value is higher by more.
 	// Defaults to DefaultGap. Rounding errors may end the search before; Table.Gap says
@@ -51,7 +54,8 @@ type Options struct {
 	// Version of the program, recorded in the table. May be empty.
 	Version string
 	// BestOnCancel asks for the best certified table found so far when ctx ends before the
-	// solve, with the gap that is proved by then. Without it, ctx.Err() is returned.
+	// solve, with the gap that is proved by then. It takes a certificate's time more, seconds
+	// for the largest programs. Without it, ctx.Err() is returned.
 	BestOnCancel bool
 	// Progress, if not nil, is called now and then from the goroutine of the caller. What it
 	// is told is floating point; only the table is certified.
@@ -69,9 +73,6 @@ type Progress struct {
 func (p Progress) Gap() float64 { return p.UpperBound - p.Value }
 
 func (o Options) withDefaults() Options {
-	if o.Method == "" {
-		o.Method = FirstOrder
-	}
 	if o.Gap == 0 {
 		o.Gap = DefaultGap
 	}
@@ -82,8 +83,10 @@ func (o Options) withDefaults() Options {
 }
 
 func (o Options) validate() error {
-	if _, err := ParseMethod(string(o.Method)); err != nil {
-		return err
+	if o.Method != "" {
+		if _, err := ParseMethod(string(o.Method)); err != nil {
+			return err
+		}
 	}
 	if err := check.Within("gap", o.Gap); err != nil {
 		return err
@@ -117,24 +120,18 @@ func Optimal(ctx context.Context, p plurality.Problem, objective plurality.Objec
 		return nil, err
 	}
 	best := &incumbent{x: s.PermuteAndFlip(), upper: 1}
-	solver := string(FirstOrder)
+	var solver string
 	pr, err := newProgram(ctx, s, objective, weights)
 	if err == nil {
 		best.value = pr.value(best.x)
-		if algorithm, ok := algorithms[o.Method]; ok {
-			solver = fmt.Sprintf("%s, %s", lp.Backend(), o.Method)
-			err = pr.highs(ctx, best, algorithm)
-		} else {
-			f := &firstOrder{program: pr, best: best, workers: pr.workers(o.Workers), progress: o.Progress, began: began}
-			err = f.run(ctx, 0.9*o.Gap)
-		}
+		solver, err = pr.solve(ctx, best, o, began)
 	}
 	if err != nil {
 		if ctx.Err() == nil || !o.BestOnCancel {
 			return nil, err
 		}
 		ctx = context.WithoutCancel(ctx)
-		solver += ", stopped early"
+		solver = strings.TrimPrefix(solver+", stopped early", ", ")
 	}
 	t, err := certified(ctx, s, objective, weights, best, pr, o.Gap)
 	if err != nil {
@@ -144,11 +141,45 @@ func Optimal(ctx context.Context, p plurality.Problem, objective plurality.Objec
 	return t, nil
 }
 
+// mostInterior is up to how many rows the interior point method is the faster one.
+const mostInterior = 50_000
+
+// solve improves best by the chosen method. It returns who did.
+func (p *program) solve(ctx context.Context, best *incumbent, o Options, began time.Time) (solver string, err error) {
+	goal := 0.9 * o.Gap
+	method := o.Method
+	if method == "" && p.system.Problem().Delta > 0 && p.values() <= mostInterior {
+		method = InteriorPoint
+	}
+	if algorithm, ok := algorithms[method]; ok {
+		err := p.highs(ctx, best, algorithm)
+		if err == nil {
+			solver = fmt.Sprintf("%s, %s", lp.Backend(), method)
+		}
+		if ctx.Err() != nil { // what there is is in best
+			return solver, ctx.Err()
+		}
+		if o.Method != "" || err == nil && best.gap() <= goal {
+			return solver, err
+		}
+		if solver != "" {
+			solver += ", then "
+		}
+	}
+	f := &firstOrder{program: p, best: best, workers: p.workers(o.Workers), progress: o.Progress, began: began}
+	return solver + string(FirstOrder), f.run(ctx, goal)
+}
+
+// values returns how many dual values there are.
+func (p *program) values() int {
+	_, end := p.rows.block(p.rows.blocks() - 1)
+	return end
+}
+
 // workers is how many of most goroutines pay: a step of a small program is faster than
 // their meeting.
 func (p *program) workers(most int) int {
-	_, values := p.rows.block(p.rows.blocks() - 1)
-	return max(1, min(most, values/4096))
+	return max(1, min(most, p.values()/4096))
 }
 
 // certified turns the best that was found into a table.

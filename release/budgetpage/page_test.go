@@ -110,6 +110,14 @@ func TestPageTellsEveryChargeAndNoVotes(t *testing.T) {
 				}
 			}
 		}
+		// δ is what is added to e^ε times a probability. It is not the probability that the rest of
+		// the promise fails: an (ε, δ)-differentially private release may fail it always.
+		if !strings.Contains(got, "δ, the chance that is added<") || regexp.MustCompile(`(?i)promise[^.]*fail|fail[^.]*promise`).MatchString(got) {
+			t.Errorf("%s: the page does not say what δ is", name)
+		}
+		if !strings.Contains(got, "was decided without the private data") {
+			t.Errorf("%s: the page does not say that choices by private data are not covered", name)
+		}
 		if charges == 0 || charges != len(r.Releases) || name == "format2.ledger" && draws == 0 {
 			t.Errorf("%s: %d charges with %d draws, %d reported", name, charges, draws, len(r.Releases))
 		}

@@ -53,6 +53,19 @@ const (
 	Rotated         Scheme = 33 // rotation and Lloyd-Max quantiser
 )
 
+var schemes = map[Scheme]string{
+	RowSelect: "row selection", SRHT: "SRHT", Gaussian: "Gaussian", GaussianRowNorm: "row-normalised Gaussian", CountSketch: "Count Sketch",
+	Wangni: "Wangni", Induced: "Induced", Rounded: "rounded numbers", Rotated: "EDEN",
+}
+
+// String is the scheme's name, or its number if it has none.
+func (s Scheme) String() string {
+	if name, ok := schemes[s]; ok {
+		return name
+	}
+	return fmt.Sprintf("unknown scheme %d", uint8(s))
+}
+
 // Header is the header of a message.
 type Header struct {
 	Scheme        Scheme
@@ -98,7 +111,7 @@ func Read(message []byte, want Header, root uint64) (count int, body []byte, err
 		return 0, nil, Errorf("version %d, but only version %d is known", v, version)
 	}
 	if s := Scheme(message[5]); s != want.Scheme {
-		return 0, nil, Errorf("scheme %d, but the decoder reads scheme %d", s, want.Scheme)
+		return 0, nil, Errorf("scheme %d (%s), but the decoder reads scheme %d (%s)", uint8(s), s, uint8(want.Scheme), want.Scheme)
 	}
 	if message[6] != 0 || message[7] != 0 {
 		return 0, nil, Errorf("bytes 6 and 7 are %d and %d, but they must be 0", message[6], message[7])

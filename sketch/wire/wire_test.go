@@ -58,7 +58,7 @@ func TestHostile(t *testing.T) {
 		"short header":       {func(b []byte) []byte { return b[:47] }, "47 bytes"},
 		"magic":              {func(b []byte) []byte { b[0] = 'X'; return b }, `begins with "XSKM"`},
 		"version":            {func(b []byte) []byte { b[4] = 2; return b }, "version 2"},
-		"scheme":             {func(b []byte) []byte { b[5] = 1; return b }, "scheme 1"},
+		"scheme":             {func(b []byte) []byte { b[5] = 1; return b }, "scheme 1 (row selection), but the decoder reads scheme 2 (SRHT)"},
 		"reserved":           {func(b []byte) []byte { b[7] = 1; return b }, "bytes 6 and 7"},
 		"round":              {put(8, 9), "round = 9, but it must be 0"},
 		"client":             {put(16, math.MaxUint64), "client = 18446744073709551615, but it must be 0"},

@@ -1,0 +1,55 @@
+package pairwise
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// FullBatch is private localised gradient descent over all pairs (DPEGD, after Xue et al., 2021):
+// the phases of OnePass, of T_k = n_k steps of η_k on ∇F_{S_k}. Cost: n_k² evaluations a step.
+//
+// Privacy: a record is in 2(n_k-1) of n_k(n_k-1) pairs, so one that is replaced moves a step by at
+// most cGη_k/n_k, the t-th iterate by t times that, and the average of T_k by (T_k+1)/2 times.
+type FullBatch struct {
+	Setting
+	StepSize float64 // η; 0 is as for OnePass
+	// Passes is T_k/n_k; 0 is 1.
+	Passes float64
+}
+
+// Plan prices the method for n records of dimension d.
+func (c FullBatch) Plan(n, d int) (train.Plan, error) {
+	p, err := newPhased(c.Setting, allPairs, c.StepSize, n, d)
+	if err != nil {
+		return nil, err
+	}
+	if c.Passes == 0 {
+		c.Passes = 1
+	}
+	if !(c.Passes > 0 && c.Passes <= maxPasses) {
+		return nil, &check.Error{Name: "passes", Value: c.Passes, Rule: "in (0, 1e6], or 0 for 1 (--passes)"}
+	}
+	p.split(func(records int) int { return max(1, int(float64(records)*c.Passes)) })
+	return p.deterministic(c.StepSize, 1/(math.Sqrt(float64(n))*c.Passes), func(d draws) float64 {
+		return float64(d.steps+1) / (2 * float64(d.records))
+	})
+}
+
+// descend does the steps of a phase of FullBatch.
+func (e *phasedRun) descend(ctx context.Context, b train.Block, steps int) error {
+	sum := newPairSum(&e.p.task, e.rows, b.From, b.To)
+	for range steps {
+		if err := sum.gradient(ctx, e.z, e.u); err != nil {
+			return err
+		}
+		floats.AddScaled(e.u, -b.StepSize, e.z)
+		e.p.project(e.u)
+		floats.Add(e.sum, e.u)
+	}
+	return nil
+}

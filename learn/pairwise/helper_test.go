@@ -1,0 +1,138 @@
+package pairwise
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/randsrc/stream"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/model"
+	"github.com/darrm/darrm/learn/train"
+)
+
+func near(t testing.TB, what string, got, want, relative float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= relative*math.Abs(want)) {
+		t.Errorf("%s = %.12g, want %.12g within %g", what, got, want, relative)
+	}
+}
+
+func pair(t testing.TB, name string) loss.Pair {
+	t.Helper()
+	p, err := loss.ParsePair(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func records(t testing.TB, rows [][]float64, y []float64) *data.Records {
+	t.Helper()
+	r, err := data.NewRecords(len(rows), len(rows[0]), slices.Concat(rows...), slices.Clone(y))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// setting is the logistic loss in the unit ball at (1, 1/256), with G = 2 and L = 1.
+func setting(t testing.TB) Setting {
+	return Setting{Loss: pair(t, "logistic"), Radius: 1, Ball: .5, Target: accountant.Cost{Epsilon: 1, Delta: 1. / 256}}
+}
+
+func plan(t testing.TB, m Method, n, d int) train.Plan {
+	t.Helper()
+	p, err := m.Plan(n, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func trained(t testing.TB, p train.Plan, r *data.Records) train.Algorithm {
+	t.Helper()
+	a, err := p.Train(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func simulate(t testing.TB, a train.Algorithm, seed uint64) []float64 {
+	t.Helper()
+	x, err := train.Simulate(a, seed).Run(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// silent is noise of 0.
+type silent struct{}
+
+func (silent) Restart(string, int) {}
+func (silent) Fill(z []float64)    { clear(z) }
+
+// unit returns a uniform point of the unit sphere.
+func unit(rng *rand.Rand, d int) []float64 {
+	x := make([]float64, d)
+	for j := range x {
+		x[j] = rng.NormFloat64()
+	}
+	floats.Scale(1/floats.Norm(x, 2), x)
+	return x
+}
+
+// gaussians are n records of two classes N(±e₁, I), of which share are positive, times scale and
+// cut to norm 1.
+func gaussians(t testing.TB, rng *rand.Rand, n, d int, shift, share, scale float64) *data.Records {
+	t.Helper()
+	x, y := make([]float64, 0, n*d), make([]float64, n)
+	for i := range n {
+		at := len(x)
+		for range d {
+			x = append(x, rng.NormFloat64())
+		}
+		if rng.Float64() < share {
+			y[i] = 1
+			x[at] += shift
+		} else {
+			x[at] -= shift
+		}
+		floats.Scale(scale, x[at:])
+	}
+	r, err := data.NewRecords(n, d, x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Shortened(1)
+}
+
+// auc is of a linear score.
+func auc(r *data.Records, w []float64) float64 {
+	scores, positive := make([]float64, r.Len()), make([]bool, r.Len())
+	for i := range scores {
+		scores[i], positive[i] = floats.Dot(w, r.Row(i)), r.Response(i) == 1
+	}
+	return *model.AUC(scores, positive)
+}
+
+func meanStd(v []float64) (mean, std float64) {
+	mean = floats.Sum(v) / float64(len(v))
+	for _, x := range v {
+		std += (x - mean) * (x - mean)
+	}
+	return mean, math.Sqrt(std / float64(len(v)-1))
+}
+
+// samplesOf are records with their samples.
+type samplesOf struct{ *data.Records }
+
+func seededCoins(seed uint64) train.Coins { return stream.Seeded(seed) }

@@ -1,0 +1,162 @@
+package pairwise
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// Output says which model of the iterates w_0, w_1, …, w_T an unprivate method ends with; w_{-1}
+// is w_0.
+type Output string
+
+// The outputs.
+const (
+	Uniform      Output = "uniform"       // (1/T)Σ w_t over t = 1..T; the default
+	Lagged       Output = "lagged"        // Ση_t·w_{t-2} / Ση_t, what the bound for convex losses is about
+	LaggedStrong Output = "lagged-strong" // Σt·w_{t-2} / Σt, for strongly convex objectives
+	Last         Output = "last"          // w_T, for objectives with the PL property
+)
+
+// Decay says how step sizes fall.
+type Decay string
+
+// The decays, of a step size η at step t = 1, 2, ….
+const (
+	Constant Decay = "constant" // η; the default
+	Root     Decay = "root"     // η/√t
+	Inverse  Decay = "inverse"  // η/(t+1+Shift): 2/(α(t+1)) for α-strongly convex objectives
+)
+
+// Schedule is a sequence of step sizes.
+type Schedule struct {
+	StepSize float64 // η
+	Decay    Decay   // "" is Constant
+	// Shift delays Inverse. PLSchedule needs it: without, its first steps are longer than its
+	// theorem allows.
+	Shift float64
+}
+
+// StrongSchedule returns 2/(α(t+1)), for α-strongly convex objectives.
+func StrongSchedule(alpha float64) Schedule { return Schedule{StepSize: 2 / alpha, Decay: Inverse} }
+
+// PLSchedule returns 2/(μ(t+1+⌈4L/μ⌉)), for L-smooth objectives with the PL property of μ: from
+// the first step on 4L²η² ≤ 1, which 2/(μ(t+1)) breaks for t+1 < 4L/μ.
+func PLSchedule(mu, smooth float64) Schedule {
+	return Schedule{StepSize: 2 / mu, Decay: Inverse, Shift: math.Ceil(4 * smooth / mu)}
+}
+
+// At returns η_t, t from 1.
+func (s Schedule) At(t int) float64 {
+	switch s.Decay {
+	case Root:
+		return s.StepSize / math.Sqrt(float64(t))
+	case Inverse:
+		return s.StepSize / (float64(t) + 1 + s.Shift)
+	}
+	return s.StepSize
+}
+
+func (s *Schedule) check() error {
+	if s.Decay == "" {
+		s.Decay = Constant
+	}
+	if s.Decay != Constant && s.Decay != Root && s.Decay != Inverse {
+		return &check.Error{Name: "decay", Value: fmt.Sprintf("%q", s.Decay), Rule: "constant, root or inverse (--decay)"}
+	}
+	if !(s.Shift >= 0) || math.IsInf(s.Shift, 1) || s.Shift > 0 && s.Decay != Inverse {
+		return &check.Error{Name: "shift", Value: s.Shift, Rule: "0, or finite above it beside the decay inverse"}
+	}
+	if !(s.StepSize > 0) || math.IsInf(s.StepSize, 1) {
+		return &check.Error{Name: "step size", Value: s.StepSize, Rule: "a finite number > 0 (--step-size)"}
+	}
+	return nil
+}
+
+func (o *Output) check() error {
+	switch *o {
+	case "":
+		*o = Uniform
+	case Uniform, Lagged, LaggedStrong, Last:
+	default:
+		return &check.Error{Name: "output", Value: fmt.Sprintf("%q", *o), Rule: "uniform, lagged, lagged-strong or last (--output)"}
+	}
+	return nil
+}
+
+// iterates are w_{t-1}, w_{t-2} and the average so far: all that a method without a buffer keeps,
+// but for one example.
+type iterates struct {
+	t         *task
+	output    Output
+	lambda    float64   // of the regulariser λ‖w-centre‖² in each pair's loss
+	centre    []float64 // nil is 0
+	w, before []float64
+	sum       []float64
+	weight    []float64 // of sum; one number, so that it is part of the state
+	out       []float64
+	within    func(w []float64) // the projection
+}
+
+func newIterates(t *task, output Output) *iterates {
+	v := func() []float64 { return make([]float64, t.d) }
+	return &iterates{t: t, output: output, w: v(), before: v(), sum: v(), weight: make([]float64, 1), out: v(), within: t.project}
+}
+
+// from starts at w.
+func (e *iterates) from(w []float64) {
+	copy(e.w, w)
+	copy(e.before, w)
+	clear(e.sum)
+	e.weight[0] = 0
+}
+
+// step does step t, from 1, of size eta on the examples (x, y) and, before it, (x2, y2).
+func (e *iterates) step(t int, eta float64, x []float64, y float64, x2 []float64, y2 float64) {
+	switch e.output {
+	case Lagged:
+		e.add(eta, e.before)
+	case LaggedStrong:
+		e.add(float64(t), e.before)
+	}
+	copy(e.before, e.w)
+	c := e.t.coefficient(e.w, x, y, x2, y2)
+	if e.lambda > 0 {
+		for j := range e.w {
+			at := 0.0
+			if e.centre != nil {
+				at = e.centre[j]
+			}
+			e.w[j] -= eta * 2 * e.lambda * (e.w[j] - at)
+		}
+	}
+	move(e.w, x, x2, eta, c)
+	if c != 0 || e.lambda > 0 {
+		e.within(e.w)
+	}
+	if e.output == Uniform {
+		e.add(1, e.w)
+	}
+}
+
+func (e *iterates) add(weight float64, w []float64) {
+	e.weight[0] += weight
+	floats.AddScaled(e.sum, weight, w)
+}
+
+// model returns the output after the steps so far.
+func (e *iterates) model() []float64 {
+	copy(e.out, e.w)
+	if e.output != Last && e.weight[0] > 0 {
+		floats.ScaleTo(e.out, 1/e.weight[0], e.sum)
+	}
+	return e.out
+}
+
+func (e *iterates) state() []train.Vector {
+	return []train.Vector{{Name: "w", Values: e.w}, {Name: "before", Values: e.before}, {Name: "sum", Values: e.sum}, {Name: "weight", Values: e.weight}}
+}

@@ -1,0 +1,221 @@
+package pairwise
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// Minimised is private localised minimisation, for losses that need not be smooth (Algorithm 5, on
+// top of Algorithm 4). Phase k has the next n_k = ⌊n/2ᵏ⌋ records and ζ_k = ζ/4ᵏ:
+//
+//	w_k = Π_W(w̄_k + N(0, σ_k²I)),   w̄_k ≈ argmin F_{S_k}(w) + ‖w-w_{k-1}‖²/(ζ_k·n_k).
+//
+// The objective is α_k-strongly convex, α_k = 2/(ζ_k·n_k), and a record that is replaced moves its
+// gradient by at most cG/n_k, so its minimiser by at most cGζ_k/2.
+//
+// The source approaches the minimiser by random steps, to G²ζ_k/n_k with probability 1-δ/4, and
+// pays 2Gζ_k for it. Here the solver is deterministic and ends at a gradient of norm γ, which costs
+// γ/α_k in each world and no probability. A loss with kinks is replaced by its Moreau envelope,
+// which has the same slopes and is below it by at most half of the source's G²ζ_k/n_k: the minimiser
+// of what is minimised is what the account is about, and F_{S_k} is still minimised as well as in
+// the source. Cost: O(n_k·ln) gradients over all pairs for the hinge, each of O(n_k·(d + ln n_k));
+// for smooth losses √(ζ_k·n_k·L) in place of n_k.
+type Minimised struct {
+	Setting
+	// Scale is ζ; 0 is (D/G)·min{4/√n, 1/(M·√d)} for noise M·Gζ_k, which needs a ball.
+	Scale float64
+	// Noise is Calibrated for "". Printed is the source's 4Gζ_k·√(ln(2.5/δ))/ε, which lacks a √2:
+	// it is refused where it breaks the promise. Corrected has the √2.
+	Noise train.Noise
+}
+
+// Corrected is the source's noise with what is missing from it.
+const Corrected train.Noise = "corrected"
+
+// tolerance is γ as a share of what one record moves a gradient by.
+const tolerance = 1e-3
+
+// minimised is a priced plan.
+type minimised struct {
+	task
+	noise  train.Noise
+	zeta   float64
+	star   float64 // noise per sensitivity that the target needs
+	phases []objective
+	price  train.Price
+}
+
+// objective is what phase k minimises.
+type objective struct {
+	task      task // with the loss that is minimised, smooth
+	alpha     float64
+	curvature float64 // of F_{S_k}, a bound
+	tolerance float64 // γ
+	bias      float64 // F_{S_k} is above what is minimised by at most this
+}
+
+// Plan prices the method for n records of dimension d.
+func (c Minimised) Plan(n, d int) (train.Plan, error) {
+	t, err := c.private(n, d, false)
+	if err != nil {
+		return nil, err
+	}
+	if n < 4 {
+		return nil, &check.Error{Name: "number of records", Value: n, Rule: "at least 4: the phases have n/2, n/4, … records, 2 or more"}
+	}
+	p := &minimised{task: t, noise: c.Noise}
+	p.price = train.Price{Method: "minimised", Records: n, Dim: d, Relation: t.Neighbours}
+	star, err := train.NoiseFor(t.Target)
+	if err != nil {
+		return nil, err
+	}
+	sensitivity := t.occurrence / 2 * (1 + 2*tolerance) // in units of Gζ_k
+	scale := sensitivity * star
+	switch c.Noise {
+	case "":
+		p.noise = train.Calibrated
+	case train.Calibrated:
+	case Corrected:
+		scale = 4 * classicalNoise(t.Target)
+	case train.Printed:
+		scale = 4 * classicalNoise(t.Target) / math.Sqrt2
+	default:
+		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated, corrected or printed (--noise)"}
+	}
+	if p.zeta, err = p.chooseScale(c.Scale, scale); err != nil {
+		return nil, err
+	}
+	if err := p.makePhases(scale); err != nil {
+		return nil, err
+	}
+	least := math.Inf(1)
+	for _, b := range p.price.Blocks {
+		least = min(least, b.Multiplier())
+	}
+	event := accountant.Event(accountant.Gaussian{NoiseMultiplier: min(least, accountant.MaxNoise), Neighbours: t.Neighbours})
+	if err := p.price.Settle(event, accountant.MethodGaussian, t.Target, p.noise == train.Calibrated); err != nil {
+		return nil, fmt.Errorf("%w (--noise calibrated)", err)
+	}
+	p.star = star
+	return p, nil
+}
+
+// chooseScale returns ζ, or the default for 0.
+func (p *minimised) chooseScale(zeta, scale float64) (float64, error) {
+	if zeta == 0 {
+		if p.Ball == 0 {
+			return 0, &check.Error{Name: "step size", Value: 0, Rule: "stated where there is no ball: the default needs its diameter (--step-size, --ball)"}
+		}
+		zeta = p.diameter() / p.norm * min(4/math.Sqrt(float64(p.n)), 1/(scale*math.Sqrt(float64(p.d))))
+	}
+	if !inRange(zeta) {
+		return 0, &check.Error{Name: "step size", Value: zeta, Rule: rangeRule + ": the scale zeta (--step-size)"}
+	}
+	return zeta, nil
+}
+
+// makePhases sets blocks and objectives, for noise scale·Gζ_k.
+func (p *minimised) makePhases(scale float64) error {
+	size, from := 1.0, 0
+	if p.Ball > 0 {
+		size = p.diameter()
+	}
+	for k, records := 1, p.n/2; records >= 2; k, records = k+1, records/2 {
+		zeta, n := p.zeta/math.Pow(4, float64(k)), float64(records)
+		o := objective{task: p.task, alpha: 2 / (zeta * n)}
+		// Half of the source's tolerance.
+		o.bias = p.norm * p.norm * zeta / n / 2
+		if math.IsInf(p.smooth, 1) {
+			beta := p.slope * p.slope / (2 * o.bias)
+			smoothed, err := p.Loss.Smoothed(beta)
+			if err != nil {
+				return err
+			}
+			o.task.Loss, o.task.smooth = smoothed, smoothed.Smoothness(p.Radius)
+			o.task.bound()
+		} else {
+			o.bias = 0
+		}
+		// At most n²/4 of the n(n-1)/2 pairs are of two classes.
+		o.curvature = o.task.smooth * n / (2 * (n - 1)) * (1 + train.Slack)
+		b := train.Block{Name: fmt.Sprintf("phase %d", k), From: from, To: from + records, Releases: 1, StepSize: zeta}
+		// The centre is in W, or no longer than a thousand times what noise makes it, and the
+		// minimiser within G/α of it.
+		length := p.norm/o.alpha + p.Ball
+		if p.Ball == 0 {
+			length += 1000 * (1 + scale*p.norm*p.zeta*math.Sqrt(float64(p.d)))
+		}
+		o.tolerance = max(tolerance*p.occurrence*p.norm/n, 4*o.rounding(records, length))
+		b.Sensitivity = (p.occurrence*p.norm/n + 2*o.tolerance) / o.alpha * (1 + train.Slack)
+		b.Deviation = scale * p.norm * zeta * (1 + train.Slack)
+		if p.noise == train.Calibrated { // also where the solver's tolerance had to be wider
+			b.Deviation *= max(1, b.Sensitivity/(p.norm*zeta*p.occurrence/2*(1+2*tolerance)))
+		}
+		if b.Deviation < leastNoise*size {
+			break
+		}
+		p.price.Blocks, p.phases = append(p.price.Blocks, b), append(p.phases, o)
+		from = b.To
+	}
+	if len(p.phases) == 0 {
+		return &check.Error{Name: "step size", Value: p.zeta, Rule: "larger: its noise is within the rounding of float64 (--step-size)"}
+	}
+	return nil
+}
+
+// Price returns what the model costs.
+func (p *minimised) Price() train.Price { return p.price.Clone() }
+
+// Compare prices the source's noise as printed and corrected, and the noise in use.
+func (p *minimised) Compare() ([]train.PriceRow, error) {
+	var rows []train.PriceRow
+	b := p.price.Blocks[0]
+	unit := p.norm * b.StepSize
+	half, err := train.NoiseFor(halved(p.Target))
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range []struct {
+		noise      train.Noise
+		reading    string
+		multiplier float64
+	}{
+		{train.Printed, "printed: the minimiser moves by 2Gζ, random steps leave 2Gζ; no √2", classicalNoise(p.Target) / math.Sqrt2},
+		{Corrected, "corrected: with √2", classicalNoise(p.Target)},
+		{train.Calibrated, "corrected, by the exact account", half},
+	} {
+		row := train.PriceRow{Noise: r.noise, Reading: r.reading, Sensitivity: 4 * unit, Deviation: 4 * unit * r.multiplier, Holds: true}
+		// Lemma 5 leaves δ/2 for the noise.
+		if row.Epsilon, err = accountant.GaussianEpsilon(min(r.multiplier*(1-train.Slack), accountant.MaxNoise), p.Target.Delta/2); err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	deviation := b.Sensitivity * p.star
+	if p.noise != train.Calibrated {
+		deviation = b.Deviation
+	}
+	certified := train.PriceRow{Noise: p.noise, Reading: "certified: a deterministic solver, the whole of δ for the noise", Sensitivity: b.Sensitivity, Deviation: deviation, Epsilon: p.price.Cost.Epsilon, InUse: true, Holds: true}
+	rows = append(rows, certified)
+	return rows, nil
+}
+
+// Train returns the method on these records.
+func (p *minimised) Train(r *data.Records) (train.Algorithm, error) {
+	own, err := p.take(r)
+	if err != nil {
+		return nil, err
+	}
+	var details []any
+	for _, o := range p.phases {
+		details = append(details, o.task.Loss.Name(), o.alpha, o.tolerance)
+	}
+	last := p.price.Blocks[len(p.price.Blocks)-1]
+	return newAlgorithm(&p.task, p.price, own, len(p.phases), last.Deviation, details,
+		func(coins train.Coins) train.Run { return newMinimisedRun(p, own, coins.Normals()) }), nil
+}

@@ -1,0 +1,162 @@
+package pairwise
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/learn/train"
+)
+
+func minimisedPlan(t testing.TB, c Minimised, n, d int) *minimised {
+	t.Helper()
+	return plan(t, c, n, d).(*minimised)
+}
+
+func hingeSetting(t testing.TB) Setting {
+	s := setting(t)
+	s.Loss = pair(t, "hinge")
+	return s
+}
+
+// T6: the schedule with the text's sensitivity and corrected noise.
+func TestMinimisedSchedule(t *testing.T) {
+	for _, c := range []struct {
+		n, d                                         int
+		delta, ball                                  float64
+		zeta, first, alpha, moves, sigma, exact, gap float64
+	}{
+		{256, 8, 1. / 256, .5, 1.22937511e-2, 3.07343778e-3, 5.083884, 2.45875022e-2, 8.83883476e-2, 5.85631764e-2, 9.604493e-5},
+		{4096, 10, 1e-5, 1, 1.58563469e-2, 3.96408673e-3, .246352, 3.17126939e-2, 1.58113883e-1, 1.23176568e-1, 7.742357e-6},
+	} {
+		s := hingeSetting(t)
+		s.Ball, s.Target.Delta = c.ball, c.delta
+		p := minimisedPlan(t, Minimised{Setting: s, Noise: Corrected}, c.n, c.d)
+		b, o := p.price.Blocks[0], p.phases[0]
+		near(t, "zeta", p.zeta, c.zeta, 1e-8)
+		near(t, "zeta_1", b.StepSize, c.first, 1e-8)
+		near(t, "alpha_1", o.alpha, c.alpha, 2e-6)
+		near(t, "sigma_1", b.Deviation, c.sigma, 1e-8)
+		near(t, "tolerance", 2*o.bias, c.gap, 1e-6)
+		near(t, "radius", p.norm*b.StepSize*float64(b.To-b.From), map[int]float64{256: 7.868001e-1, 4096: 2 * 3.96408673e-3 * 2048}[c.n], 1e-6)
+		rows, err := p.Compare()
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "sensitivity", rows[2].Sensitivity, c.moves, 1e-8)
+		near(t, "exact", rows[2].Deviation, c.exact, 1e-6)
+		if c.n == 256 {
+			near(t, "printed", rows[0].Deviation, 6.25e-2, 1e-8)
+		}
+	}
+	printed := hingeSetting(t)
+	near(t, "printed zeta", 1./8/math.Sqrt(8*math.Log(256)), 1.87675376e-2, 1e-8)
+	near(t, "first step", 3.07343778e-3*128/2, 1.967000e-1, 1e-6)
+	// E10: the printed noise breaks (1, 1e-5) by Lemma 5, and the corrected does not. By chance
+	// the certified solver, with Gζ in place of 4Gζ, has room for it.
+	printed.Target.Delta = 1e-5
+	rows, err := minimisedPlan(t, Minimised{Setting: printed}, 256, 8).Compare()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, fits := range []bool{false, true, true, true} {
+		if rows[i].Epsilon <= 1 != fits || !rows[i].Holds || rows[i].InUse != (i == 3) {
+			t.Errorf("%+v", rows[i])
+		}
+	}
+	if d, err := accountant.GaussianDelta(classicalNoise(printed.Target)/math.Sqrt2, 1); err != nil || math.Abs(d-2.45e-5) > 1e-7 {
+		t.Errorf("delta = %g (%v)", d, err)
+	}
+	// With a square loss, whose slopes have both signs, its room is half: still enough at ε = 1,
+	// not where the classical formula ends.
+	square := setting(t)
+	square.Loss, square.Clip, square.Target = pair(t, "square"), 1, accountant.Cost{Epsilon: 200, Delta: 1e-5}
+	if _, err := (Minimised{Setting: square, Noise: train.Printed}).Plan(64, 2); err == nil || !strings.Contains(err.Error(), "--noise calibrated") {
+		t.Errorf("printed noise at epsilon = 200: %v", err)
+	}
+	// The certified noise is below the source's, corrected and exact, by 4σ*(ε, δ/2) to σ*(ε, δ).
+	near(t, "ratio", rows[2].Deviation/rows[3].Deviation, 4*3.884/3.73, 0.01)
+}
+
+// Acceptance 12: the solver's point is within G²ζ_k/n_k of the minimum of the loss with its kinks,
+// and the minimiser of neighbours moves by at most the sensitivity, which some neighbours nearly
+// reach.
+func TestMinimisedSolver(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	p := minimisedPlan(t, Minimised{Setting: hingeSetting(t)}, 256, 8)
+	r := gaussians(t, rng, 256, 8, .7, .35, .25)
+	own, err := p.take(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := make([]float64, 8)
+	for k, b := range p.price.Blocks[:4] {
+		o, v := p.phases[k], make([]float64, 8)
+		if err := o.minimise(t.Context(), own, b.From, b.To, w, v); err != nil {
+			t.Fatal(err)
+		}
+		hinge := newPairSum(&p.task, own, b.From, b.To)
+		value := func(v []float64) float64 { d := floats.Distance(v, w, 2); return hinge.value(v) + o.alpha/2*d*d }
+		// The reference: full subgradients with steps 2/(α(j+1)), the best iterate.
+		u, g := append([]float64(nil), w...), make([]float64, 8)
+		best := value(u)
+		for j := 1; j <= 6000; j++ {
+			if err := hinge.gradient(t.Context(), g, u); err != nil {
+				t.Fatal(err)
+			}
+			for i := range u {
+				u[i] -= 2 / (o.alpha * float64(j+1)) * (g[i] + o.alpha*(u[i]-w[i]))
+			}
+			if j%50 == 0 {
+				best = min(best, value(u))
+			}
+		}
+		gap, allowed := value(v)-best, p.norm*p.norm*b.StepSize/float64(b.To-b.From)
+		if gap > allowed {
+			t.Errorf("phase %d: %g above the reference, allowed %g", k+1, gap, allowed)
+		}
+	}
+}
+
+// The sums over sorted scores are those over all pairs, also with ties and with scores far out.
+func TestRamp(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, beta := range []float64{.3, 1, 20, 1e6} {
+		hinge, err := pair(t, "hinge").Smoothed(beta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := setting(t)
+		s.Loss = hinge
+		task, err := s.private(50, 2, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := gaussians(t, rng, 50, 2, .5, .4, 3)
+		fast, slow := newPairSum(&task, r, 0, 50), newPairSum(&task, r, 0, 50)
+		if fast.ramp == nil {
+			t.Fatal("no ramp")
+		}
+		slow.ramp = nil
+		g, want := make([]float64, 2), make([]float64, 2)
+		for trial := range 40 {
+			w := []float64{3 * rng.NormFloat64(), float64(trial % 3)}
+			if trial%5 == 0 {
+				w = []float64{0, 0} // all scores tied
+			}
+			if err := fast.gradient(t.Context(), g, w); err != nil {
+				t.Fatal(err)
+			}
+			if err := slow.gradient(t.Context(), want, w); err != nil {
+				t.Fatal(err)
+			}
+			if floats.Distance(g, want, 2) > 1e-13 {
+				t.Errorf("beta = %g: %v, over all pairs %v", beta, g, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package pairwise
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// OnePass is private localised gradient descent that visits each record once: phase k has the
+// next ⌊n/2ᵏ⌋ records and steps of η/4ᵏ, each on a record and the one before it,
+//
+//	u ← Π_W(u - η_k·∇f(u; z_i, z_{i-1})),   w_k = Π_W(average of u + N(0, σ_k²I)).
+//
+// The loss is convex and smooth. Cost: a gradient a record; memory for the records alone.
+//
+// Privacy: a step of at most 2/L is non-expansive, so a record that is replaced moves every
+// iterate of its phase, and their average, by at most Δ_k = cGη_k, with certainty. Other phases see it
+// through the noised average only.
+type OnePass struct {
+	Setting
+	// StepSize is η; 0 is (D/G)·min{1/√n, 1/(c·σ*·√d), 8G/(LD)}, which needs a ball.
+	StepSize float64
+}
+
+// Cyclic is OnePass with several passes over each phase's records, in the same order, the last of
+// them paired with the first of the next pass. A record at the p-th of k passes, from 0, moves the
+// iterates from there on, of which the average has a share of about 1-p/k: Δ_k is about cGη_k(k+1)/2
+// for steps k times as many, so that noise per step falls to a half of OnePass's.
+type Cyclic struct {
+	Setting
+	StepSize float64 // η; 0 is (D/G)·min{1/(√n·k), 1/(M·√d), 8G/(LD)}, which needs a ball
+	Passes   int     // k; 0 is 32
+}
+
+// phased is a priced plan of either method, or of FullBatch.
+type phased struct {
+	task
+	form   phaseForm
+	noise  train.Noise
+	rule   Rule // of Localized
+	eta    float64
+	blocks []draws
+	// scales are M_k: σ_k = M_k·Gη_k. readings are how M_k comes about, for Compare.
+	scales []float64
+	price  train.Price
+	rows   []train.PriceRow // of methods whose sensitivity is certain
+}
+
+// phaseForm is how a phase goes through its records.
+type phaseForm string
+
+const (
+	inOrder  phaseForm = "one-pass"
+	cyclic   phaseForm = "cyclic"
+	drawn    phaseForm = "localized"
+	allPairs phaseForm = "full-batch"
+)
+
+// leastNoise is the least noise of a phase relative to the diameter (1 where there is none).
+// Noise below it would be lost in the rounding of float64, and with it privacy; such phases move
+// the model by less than their noise, so they are left out.
+const leastNoise = 0x1p-40
+
+// maxPasses bounds the passes of a phase.
+const maxPasses = 1e6
+
+// Plan prices the method for n records of dimension d.
+func (c OnePass) Plan(n, d int) (train.Plan, error) {
+	p, err := newPhased(c.Setting, inOrder, c.StepSize, n, d)
+	if err != nil {
+		return nil, err
+	}
+	p.split(func(records int) int { return records - 1 })
+	return p.deterministic(c.StepSize, 1/math.Sqrt(float64(n)), func(draws) float64 { return 1 })
+}
+
+// Plan prices the method for n records of dimension d.
+func (c Cyclic) Plan(n, d int) (train.Plan, error) {
+	p, err := newPhased(c.Setting, cyclic, c.StepSize, n, d)
+	if err != nil {
+		return nil, err
+	}
+	if c.Passes == 0 {
+		c.Passes = 32
+	}
+	if err := check.Whole("passes", c.Passes, 1, maxPasses); err != nil {
+		return nil, err
+	}
+	p.split(func(records int) int { return records*c.Passes - 1 })
+	return p.deterministic(c.StepSize, 1/(math.Sqrt(float64(n))*float64(c.Passes)), func(d draws) float64 {
+		// Most for the first record: 1 + Σ_{p=1}^{k-1} (T-pn+1)/T, of T = kn-1 iterates.
+		k := float64(c.Passes)
+		return 1 + float64(d.records)*k*(k-1)/2/float64(d.steps)
+	})
+}
+
+// deterministic prices phases whose sensitivity is cGη_k·moved, with a default step size of at most
+// (D/G)·first.
+func (p *phased) deterministic(eta, first float64, moved func(d draws) float64) (train.Plan, error) {
+	star, err := train.NoiseFor(p.Target)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range p.blocks {
+		p.scales = append(p.scales, p.occurrence*moved(d)*star)
+	}
+	if err := p.choose(eta, first); err != nil {
+		return nil, err
+	}
+	if err := p.fill(func(k int) float64 { return p.occurrence * moved(p.blocks[k]) }); err != nil {
+		return nil, err
+	}
+	least := math.Inf(1)
+	for _, b := range p.price.Blocks {
+		least = min(least, b.Multiplier())
+	}
+	event := accountant.Gaussian{NoiseMultiplier: min(least, accountant.MaxNoise), Neighbours: p.Neighbours}
+	once := moved(p.blocks[0])
+	p.rows = []train.PriceRow{p.row(0, train.Calibrated, "a record counts as in two pairs (2·2Gη)", 4*once, 4*once*star, p.Target.Epsilon)}
+	if p.occurrence < 4 {
+		p.rows = append(p.rows, p.row(0, train.Calibrated, "of two gradients that a record is in, each changes by G, or one by 2G (2Gη)", p.occurrence*once, p.scales[0], p.Target.Epsilon))
+	}
+	p.rows[len(p.rows)-1].InUse = true
+	return p, p.price.Settle(event, accountant.MethodGaussian, p.Target, true)
+}
+
+func newPhased(s Setting, form phaseForm, eta float64, n, d int) (*phased, error) {
+	t, err := s.private(n, d, true)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.steps(2 / t.smooth * (1 - 2*train.Slack)); err != nil {
+		return nil, err
+	}
+	if n < 4 {
+		return nil, &check.Error{Name: "number of records", Value: n, Rule: "at least 4: the phases have n/2, n/4, … records, 2 or more"}
+	}
+	p := &phased{task: t, form: form, noise: train.Calibrated}
+	if err := p.ready(eta); err != nil {
+		return nil, err
+	}
+	p.price = train.Price{Method: string(form), Records: n, Dim: d, Relation: t.Neighbours}
+	return p, nil
+}
+
+// split makes the phases.
+func (p *phased) split(steps func(records int) int) {
+	for records := p.n / 2; records >= 2; records /= 2 {
+		p.blocks = append(p.blocks, draws{records, steps(records)})
+	}
+}
+
+// diameter returns D, 0 where W is all of Rᵈ.
+func (t *task) diameter() float64 { return 2 * t.Ball }
+
+// ready refuses an η that choose would refuse, before noise is calibrated for it.
+func (p *phased) ready(eta float64) error {
+	if eta != 0 {
+		return p.steps(eta / 4)
+	}
+	if p.Ball == 0 {
+		return &check.Error{Name: "step size", Value: 0, Rule: "stated where there is no ball: the default needs its diameter (--step-size, --ball)"}
+	}
+	return nil
+}
+
+// choose sets η, or the default for 0, whose part for the rate is (D/G)·first.
+func (p *phased) choose(eta, first float64) error {
+	if eta == 0 {
+		eta = defaultStep(p.diameter(), p.norm, p.smooth, first, p.scales[0], p.d)
+	}
+	p.eta = eta
+	return p.steps(eta / 4)
+}
+
+// defaultStep is (D/G)·min{first, 1/(M√d), 8G/(LD)}.
+func defaultStep(diameter, norm, smooth, first, scale float64, d int) float64 {
+	return diameter / norm * min(first, 1/(scale*math.Sqrt(float64(d))), 8*norm/(smooth*diameter)*(1-2*train.Slack))
+}
+
+// fill sets the blocks, of sensitivities in units of Gη_k.
+func (p *phased) fill(sensitivity func(k int) float64) error {
+	scale := 1.0
+	if p.Ball > 0 {
+		scale = p.diameter()
+	}
+	from := 0
+	for k, d := range p.blocks {
+		b := train.Block{Name: fmt.Sprintf("phase %d", k+1), From: from, To: from + d.records, Releases: 1, StepSize: p.eta / math.Pow(4, float64(k+1))}
+		unit := p.norm * b.StepSize * (1 + train.Slack)
+		b.Sensitivity, b.Deviation = sensitivity(k)*unit, p.scales[k]*unit
+		if b.Deviation < leastNoise*scale {
+			break
+		}
+		p.price.Blocks = append(p.price.Blocks, b)
+		from = b.To
+	}
+	if len(p.price.Blocks) == 0 {
+		return &check.Error{Name: "step size", Value: p.eta, Rule: "larger: its noise is within the rounding of float64 (--step-size)"}
+	}
+	return nil
+}
+
+// Price returns what the model costs.
+func (p *phased) Price() train.Price { return p.price.Clone() }
+
+// Train returns the method on these records.
+func (p *phased) Train(r *data.Records) (train.Algorithm, error) {
+	own, err := p.take(r)
+	if err != nil {
+		return nil, err
+	}
+	blocks := p.price.Blocks
+	return newAlgorithm(&p.task, p.price, own, len(blocks), blocks[len(blocks)-1].Deviation, p.blocks,
+		func(coins train.Coins) train.Run { return newPhasedRun(p, own, coins) }), nil
+}

@@ -1,0 +1,83 @@
+package pairwise
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// Compare prices the ways to the sensitivity in the first phase, which costs most, each with the
+// noise that it needs. It takes up to seconds.
+func (p *phased) Compare() ([]train.PriceRow, error) {
+	if p.form != drawn {
+		return slices.Clone(p.rows), nil
+	}
+	return p.ways()
+}
+
+// ways are the rows of Localized.
+func (p *phased) ways() (rows []train.PriceRow, err error) {
+	used := p.rule
+	first, gamma := p.blocks[0], p.Target.Delta/2
+	exact, err := train.NoiseFor(halved(p.Target))
+	if err != nil {
+		return nil, err
+	}
+	classical := min(classicalNoise(p.Target)*(1-train.Slack), accountant.MaxNoise)
+	for _, rule := range []Rule{Paper, Chernoff, Exact} {
+		q, err := rule.count(first, gamma)
+		if err != nil {
+			continue // for other numbers of steps
+		}
+		delta := p.of(rule) * q
+		if rule == Paper {
+			epsilon, err := accountant.GaussianEpsilon(classical, gamma) // Lemma 5 leaves δ/2
+			if err != nil {
+				return nil, err
+			}
+			printed := p.row(0, train.Printed, "paper: 12Gη·ln(4/δ), the classical noise", delta, delta*classicalNoise(p.Target), epsilon)
+			printed.InUse = used == rule && p.noise == train.Printed
+			rows = append(rows, printed)
+		}
+		row := p.row(0, train.Calibrated, map[Rule]string{
+			Paper:    "paper: 12Gη·ln(4/δ)",
+			Chernoff: "chernoff: occurrences by Chernoff's bound",
+			Exact:    "exact: the binomial quantile of the occurrences",
+		}[rule], delta, delta*exact, p.Target.Epsilon)
+		if used == rule && p.noise == train.Printed && rule != Paper {
+			row.Noise, row.Deviation, row.Epsilon = train.Printed, p.price.Blocks[0].Deviation, p.price.Cost.Epsilon
+		}
+		row.InUse = used == rule && row.Noise == p.noise
+		rows = append(rows, row)
+	}
+	q, _ := Exact.count(first, gamma)
+	for _, rule := range []Rule{Mixture, Averaged} {
+		s := 0.0
+		if used == rule {
+			s = p.scales[0] / p.occurrence
+		} else {
+			s = p.law(rule).noise(p.Target) * (1 + 1e-3) // what calibrate would add
+		}
+		row := p.row(0, train.Calibrated, map[Rule]string{
+			Mixture:  "mixture: each number of occurrences at its own price",
+			Averaged: "averaged: each draw by the share of iterates that it moves",
+		}[rule], p.occurrence*q, p.occurrence*s, p.Target.Epsilon)
+		row.InUse = used == rule
+		rows = append(rows, row)
+	}
+	star, err := train.NoiseFor(p.Target)
+	if err != nil {
+		return nil, err
+	}
+	once := p.row(0, train.Calibrated, fmt.Sprintf("one pass in order: the method one-pass, of %.3g times fewer steps", float64(first.steps)/float64(first.records-1)), p.occurrence, p.occurrence*star, p.Target.Epsilon)
+	rows = append(rows, once)
+	return rows, nil
+}
+
+// row is a way to the noise of phase k.
+func (p *phased) row(k int, noise train.Noise, reading string, sensitivity, scale, epsilon float64) train.PriceRow {
+	unit := p.norm * p.price.Blocks[k].StepSize
+	return train.PriceRow{Noise: noise, Reading: reading, Sensitivity: sensitivity * unit, Deviation: scale * unit, Epsilon: epsilon, Holds: true}
+}

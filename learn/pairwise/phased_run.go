@@ -1,0 +1,115 @@
+package pairwise
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/darrm/darrm/internal/randsrc/stream"
+	"github.com/darrm/darrm/internal/vec"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// samples are the records of a run; tests count what is read.
+type samples interface {
+	Row(i int) []float64
+	Response(i int) float64
+}
+
+// normals is the source of a run's noise; tests fix it.
+type normals interface {
+	Restart(purpose string, round int)
+	Fill(z []float64)
+}
+
+// The streams of a run, of each of which every round has one.
+const (
+	streamNoise = "noise"
+	streamIndex = "index"
+)
+
+// checkEvery is after how many steps the context is looked at.
+const checkEvery = 1024
+
+// phasedRun is one run of a phased plan. Its state is the last noised average, in W.
+type phasedRun struct {
+	p     *phased
+	rows  samples
+	noise normals
+	coins train.Coins
+	rng   rand.ChaCha8
+
+	w         []float64 // w_k
+	u, sum, z []float64
+}
+
+func newPhasedRun(p *phased, rows samples, coins train.Coins) *phasedRun {
+	v := func() []float64 { return make([]float64, p.d) }
+	return &phasedRun{p: p, rows: rows, noise: coins.Normals(), coins: coins, w: v(), u: v(), sum: v(), z: v()}
+}
+
+// State returns w_k, which is all that passes from phase to phase: the proof needs that nothing
+// else does, neither an iterate nor a record to be paired.
+func (e *phasedRun) State() []train.Vector { return []train.Vector{{Name: "w", Values: e.w}} }
+
+// Output returns w_k.
+func (e *phasedRun) Output() []float64 { return e.w }
+
+// Round does phase k+1.
+func (e *phasedRun) Round(ctx context.Context, k int) error {
+	b, steps := e.p.price.Blocks[k], e.p.blocks[k].steps
+	copy(e.u, e.w)
+	clear(e.sum)
+	if err := e.walk(ctx, k, b, steps); err != nil {
+		return err
+	}
+	e.noise.Restart(streamNoise, k)
+	e.noise.Fill(e.z)
+	for j := range e.w {
+		e.w[j] = e.sum[j]/float64(steps) + b.Deviation*e.z[j]
+	}
+	e.p.project(e.w)
+	return nil
+}
+
+// walk adds the iterates of a phase to sum.
+func (e *phasedRun) walk(ctx context.Context, k int, b train.Block, steps int) error {
+	if e.p.form == allPairs {
+		return e.descend(ctx, b, steps)
+	}
+	e.coins.Restart(&e.rng, streamIndex, k)
+	next := func(t int) int {
+		if e.p.form == drawn {
+			return b.From + int(stream.Below(&e.rng, uint64(b.To-b.From)))
+		}
+		return b.From + t%(b.To-b.From)
+	}
+	before := next(0)
+	for t := 1; t <= steps; t++ {
+		if t%checkEvery == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		now := next(t)
+		e.p.step(e.u, e.rows, now, before, b.StepSize)
+		floats.Add(e.sum, e.u)
+		before = now
+	}
+	return nil
+}
+
+// step does w ← Π_W(w - η·∇f(w; z_now, z_before)).
+func (t *task) step(w []float64, rows samples, now, before int, eta float64) {
+	x, x2 := rows.Row(now), rows.Row(before)
+	if c := t.coefficient(w, x, rows.Response(now), x2, rows.Response(before)); c != 0 {
+		move(w, x, x2, eta, c)
+		t.project(w)
+	}
+}
+
+// project replaces w by the point of W next to it.
+func (t *task) project(w []float64) {
+	if t.Ball > 0 {
+		vec.Clip(w, t.Ball)
+	}
+}

@@ -1,0 +1,227 @@
+package pairwise
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// Method is a method with its parameters, such as OnePass.
+type Method interface {
+	// Plan prices the method for n records of dimension d. The error names the parameter that
+	// breaks a rule, or what the method cannot do.
+	Plan(n, d int) (train.Plan, error)
+}
+
+// Setting is what every method is told. For private methods nothing in it may depend on the
+// private data.
+type Setting struct {
+	Loss loss.Pair
+	// Ball is the radius of W, a ball around 0 that iterates are projected to; 0 is all of Rᵈ.
+	Ball float64
+	// Radius is R, a public bound on the norm of a record's features, to which longer ones are
+	// shortened. Private methods need it; for others 0 leaves records as they are.
+	Radius float64
+	// Clip bounds the slopes |ℓ′|: larger ones are cut to it, which for a convex loss is to
+	// minimise another convex loss. 0 is the loss's own bound in W.
+	Clip float64
+	// Target is the (ε, δ) to be met, of a private method.
+	Target accountant.Cost
+	// Neighbours is the neighbouring relation; 0 is ReplaceOne, and no other is known.
+	Neighbours accountant.Relation
+}
+
+// task is a checked Setting for n records of dimension d.
+type task struct {
+	Setting
+	n, d   int
+	slope  float64 // bounds |ℓ′|, rounded up; +Inf only without privacy
+	lowest float64 // slopes are cut to [-slope, highest]
+	high   float64
+	norm   float64 // G = 2R·slope, rounded up
+	smooth float64 // L, +Inf where ℓ has kinks
+	// occurrence is c: an occurrence of a record in a run moves it by at most cGη, if another
+	// record is there instead.
+	occurrence float64
+}
+
+// Radii, balls, clips and step sizes are within these. Beyond, squares of features could
+// underflow, so that a record would not be shortened, and a run could leave the range of numbers or
+// not by what one record holds, so that the failure would tell of it.
+const (
+	leastScale   = 1e-30
+	largestScale = 1e30
+)
+
+var rangeRule = fmt.Sprintf("between %g and %g", leastScale, largestScale)
+
+func inRange(x float64) bool { return x >= leastScale && x <= largestScale }
+
+// basic checks what all methods need.
+func (s Setting) basic(n, d int) (task, error) {
+	t := task{Setting: s, n: n, d: d, slope: math.Inf(1), high: math.Inf(1)}
+	if s.Loss.Link() == nil {
+		return t, &check.Error{Name: "pair loss", Value: "none", Rule: "stated, such as logistic (--loss)"}
+	}
+	if n < 2 {
+		return t, &check.Error{Name: "number of records", Value: n, Rule: "at least 2, of which pairs are made"}
+	}
+	if err := check.Whole("dimension", d, 1, 0); err != nil {
+		return t, err
+	}
+	for _, p := range []struct {
+		name, flag string
+		v          float64
+	}{{"ball", "--ball", s.Ball}, {"radius", "--radius", s.Radius}, {"clip", "--clip", s.Clip}} {
+		if p.v != 0 && !inRange(p.v) {
+			return t, &check.Error{Name: p.name, Value: p.v, Rule: fmt.Sprintf("0, or %s (%s)", rangeRule, p.flag)}
+		}
+	}
+	if s.Clip > 0 {
+		t.slope = s.Clip
+	}
+	t.bound()
+	return t, nil
+}
+
+// bound sets the interval of slopes.
+func (t *task) bound() {
+	t.lowest, t.high = -t.slope, t.slope
+	if t.Loss.Falling() {
+		t.high = 0 // also against rounding: occurrence rests on it
+	}
+}
+
+// private checks a setting for a private method whose iterates stay in W, or in all of Rᵈ
+// where within is false.
+//
+// A record that is replaced comes into two gradients at each occurrence, as the current example
+// and as the one before, and a gradient of norm at most G changes by at most 2G: c = 4. It is 2
+//
+//   - for Ordered: a positive example counts only as the current one, a negative only as the one
+//     before. Of two records of one class one gradient changes, by at most 2G; of two classes
+//     each has one gradient, of norm at most G.
+//   - for ℓ′ in [-a, 0]: with the partner x′ fixed, all gradients ±ℓ′·(x-x′), 0 included, lie
+//     within aR of ±ax′, since ‖a′x-a′x′+ax′‖ ≤ a′R+(a-a′)R for 0 ≤ a′ ≤ a; so each changes by
+//     at most 2aR = G.
+//
+// A pair of a record with itself has no gradient.
+func (s Setting) private(n, d int, within bool) (task, error) {
+	t, err := s.basic(n, d)
+	if err != nil {
+		return t, err
+	}
+	if !(s.Radius > 0) {
+		return t, &check.Error{Name: "radius", Value: s.Radius, Rule: "above 0: a public bound on the norm of a record's features, to which longer ones are shortened (--radius)"}
+	}
+	if !s.Loss.Convex() {
+		return t, &check.Error{Name: "pair loss", Value: s.Loss.Name(), Rule: "convex for a private method: steps on others may drive runs apart (--loss logistic)"}
+	}
+	if t.Neighbours == 0 {
+		t.Neighbours = accountant.ReplaceOne
+	}
+	if t.Neighbours != accountant.ReplaceOne {
+		return t, &check.Error{Name: "neighbours", Value: t.Neighbours, Rule: "replace one record: blocks and pairs are fixed by the records' numbers"}
+	}
+	if err := check.Positive("target epsilon", s.Target.Epsilon); err != nil {
+		return t, err
+	}
+	if err := check.Within("target delta", s.Target.Delta); err != nil {
+		return t, err
+	}
+	model := math.Inf(1)
+	if within && s.Ball > 0 {
+		model = s.Ball
+	}
+	t.slope = min(t.slope, s.Loss.Slopes(2*s.Radius*model*(1+0x1p-50)))
+	if math.IsInf(t.slope, 1) {
+		return t, &check.Error{Name: "clip", Value: s.Clip, Rule: fmt.Sprintf("above 0 for the %s loss here, whose slopes have no bound (--clip, or --ball for methods with steps)", s.Loss.Name())}
+	}
+	t.bound()
+	t.norm = t.slope * 2 * s.Radius * (1 + 0x1p-50)
+	t.smooth = s.Loss.Smoothness(s.Radius)
+	t.occurrence = 4
+	if s.Loss.Falling() || s.Loss.Orientation() == loss.Ordered {
+		t.occurrence = 2
+	}
+	return t, nil
+}
+
+// steps refuses what gradient steps need besides: a smooth loss, and steps of at most 2/L, up to
+// which they are non-expansive.
+func (t *task) steps(eta float64) error {
+	if math.IsInf(t.smooth, 1) {
+		return &check.Error{Name: "pair loss", Value: t.Loss.Name(), Rule: "smooth for this method, whose steps must not drive runs apart: logistic or square (--loss), or the method minimised"}
+	}
+	if limit := 2 / t.smooth * (1 - train.Slack); !(eta >= leastScale/largestScale && eta <= limit) {
+		return &check.Error{Name: "step size", Value: eta, Rule: fmt.Sprintf("above 0 and at most 2/L = %.6g, beyond which steps are expansive (--step-size)", limit)}
+	}
+	return nil
+}
+
+// take checks the records and shortens the long ones.
+func (t *task) take(r *data.Records) (*data.Records, error) {
+	if r == nil || r.Len() != t.n {
+		n := 0
+		if r != nil {
+			n = r.Len()
+		}
+		return nil, &check.Error{Name: "number of records", Value: n, Rule: fmt.Sprintf("the %d of the plan", t.n)}
+	}
+	if r.Dim() != t.d {
+		return nil, &check.Error{Name: "dimension", Value: r.Dim(), Rule: fmt.Sprintf("the plan's, %d", t.d)}
+	}
+	for i := range r.Len() {
+		y := r.Response(i)
+		if !r.HasResponses() {
+			y = math.NaN() // not 0, which would be a class
+		}
+		if err := t.Loss.Check(y); err != nil {
+			return nil, fmt.Errorf("record %d: %w", i+1, err)
+		}
+	}
+	if t.Radius == 0 {
+		return r, nil
+	}
+	return r.Shortened(t.Radius), nil
+}
+
+// coefficient returns the gradient of the pair of examples (x, y) and (x2, y2) at w, which is the
+// coefficient times x - x2: ±ℓ′, with ℓ′ cut to its bounds.
+func (t *task) coefficient(w, x []float64, y float64, x2 []float64, y2 float64) float64 {
+	sign := t.Loss.Sign(y, y2)
+	if sign == 0 {
+		return 0
+	}
+	s := 0.0
+	x, x2 = x[:len(w)], x2[:len(w)]
+	for j, v := range w {
+		s += v * (x[j] - x2[j])
+	}
+	return sign * t.cut(t.Loss.Slope(sign*s))
+}
+
+// cut keeps a slope in its bounds; a state out of range ends the round elsewhere.
+func (t *task) cut(slope float64) float64 {
+	if math.IsNaN(slope) {
+		return 0
+	}
+	return max(t.lowest, min(t.high, slope))
+}
+
+// move subtracts eta times the gradient from w, whose coefficient at w it is.
+func move(w, x, x2 []float64, eta, coefficient float64) {
+	if coefficient == 0 {
+		return
+	}
+	c := eta * coefficient
+	x, x2 = x[:len(w)], x2[:len(w)]
+	for j := range w {
+		w[j] -= c * (x[j] - x2[j])
+	}
+}

@@ -1,0 +1,121 @@
+package train
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/learn/data"
+)
+
+// Plan is a method whose parameters and cost are fixed, for a number of records and a
+// dimension and before any record is read. It is immutable and safe for concurrent use.
+type Plan interface {
+	// Price returns what a model costs, and on which grounds.
+	Price() Price
+	// Compare prices other ways to account for the method, or other noise, beside the one in use.
+	Compare() ([]PriceRow, error)
+	// Train returns the method on these records, of which longer ones than the stated radius are
+	// shortened, each by itself. It refuses records that the loss cannot use, and another number
+	// of them, or of columns, than was priced.
+	Train(records *data.Records) (Algorithm, error)
+}
+
+// Noise says how much noise a method adds.
+type Noise string
+
+// The noises.
+const (
+	Calibrated Noise = "calibrated" // what the target needs by the exact account; the default
+	Printed    Noise = "printed"    // what the source prints
+)
+
+// Price is what a plan costs, and how that was worked out. Nothing in it depends on records.
+type Price struct {
+	Method       string
+	Records, Dim int
+	Relation     accountant.Relation
+	// Event is the whole run for an Accountant; nil where the method is not private.
+	Event accountant.Event
+	// Cost is what the model costs, by the rule Bound. ε is +Inf where the method is not
+	// private.
+	Cost  accountant.Cost
+	Bound accountant.Method
+	// Blocks are the parts of the data with their sensitivities and noise, in order. Each
+	// record is in one of them, or in none.
+	Blocks []Block
+	Notes  []string
+}
+
+// PriceRow is one account of one amount of noise.
+type PriceRow struct {
+	Noise       Noise
+	Reading     string  // of the sensitivity: what is taken as proved
+	Sensitivity float64 // in the block that costs most
+	Deviation   float64 // of the noise there
+	Epsilon     float64 // at the target's δ; +Inf where none is proved
+	InUse       bool    // Cost is of this row
+	Holds       bool    // the reading is proved: its ε is a promise
+}
+
+// Block is a part of the data and the noise that it gets.
+type Block struct {
+	Name        string
+	From, To    int // records From to To-1, from 0
+	Releases    int // of noisy vectors
+	StepSize    float64
+	Sensitivity float64 // ℓ2, of one release
+	Deviation   float64 // of its noise, per coordinate
+}
+
+// Slack is by how much, relatively, products of a few factors are rounded to the private side.
+const Slack = 0x1p-40
+
+// Multiplier returns the block's noise per sensitivity, rounded down.
+func (b Block) Multiplier() float64 { return b.Deviation / b.Sensitivity * (1 - Slack) }
+
+// Clone copies a price, so that a plan stays as it is.
+func (p Price) Clone() Price {
+	p.Blocks, p.Notes = slices.Clone(p.Blocks), slices.Clone(p.Notes)
+	return p
+}
+
+// NoiseFor returns the noise multiplier for a target, rounded up beyond what Multiplier rounds
+// down.
+func NoiseFor(target accountant.Cost) (float64, error) {
+	m, err := accountant.GaussianNoise(target)
+	return m * (1 + 4*Slack), err
+}
+
+// Settle sets Event, Bound and Cost to what an event costs by a rule, at the target's δ. Noise
+// that was calibrated costs its target, which is checked. It refuses an event that costs more.
+func (p *Price) Settle(event accountant.Event, bound accountant.Method, target accountant.Cost, calibrated bool) error {
+	p.Event, p.Bound, p.Cost = event, bound, target
+	a, err := accountant.New(p.Relation)
+	if err == nil {
+		a, err = a.Charge(event, 1)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.Method, err)
+	}
+	if calibrated {
+		at, err := a.AtEpsilon(target.Epsilon, bound)
+		if best, ok := at.Best(); err != nil || !ok || best.Cost.Delta > target.Delta {
+			return fmt.Errorf("%s: the noise ended at delta = %g above the target %g (%w)", p.Method, best.Cost.Delta, target.Delta, err) // cannot happen
+		}
+		return nil
+	}
+	at, err := a.AtDelta(target.Delta, bound)
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.Method, err)
+	}
+	best, ok := at.Best()
+	if !ok {
+		return fmt.Errorf("%s: %s does not price %v", p.Method, bound, event)
+	}
+	p.Cost = best.Cost
+	if p.Cost.Epsilon > target.Epsilon {
+		return fmt.Errorf("%s: epsilon = %.6g at delta = %g, above the target %g", p.Method, p.Cost.Epsilon, target.Delta, target.Epsilon)
+	}
+	return nil
+}
