@@ -27,7 +27,9 @@ func TestList(t *testing.T) {
 	order := []string{
 		"figure-3.2", "figure-b.4", "figure-b.5", "figure-b.6", "figure-b.7", "figure-b.8", "accounting",
 		"crime", "compas", "credit-card", "mnist-69", "cifar-10", "pipeline",
-		"mnist", "fashion-mnist",
+		"figure-2.2", "figure-2.3", "figure-2.4", "figure-a.1", "figure-a.2", "figure-a.3", "figure-a.4", "figure-a.5", "figure-a.6", "figure-a.7", "figure-a.8", "mean-bits",
+		"convex-robust", "convex-sparse", "convex-gap-l1", "convex-gap-l2", "convex-phase", "convex-dimension", "convex-field", "convex-credit",
+		"mnist", "fashion-mnist", "figure-2.4-real", "convex-credit-real",
 	}
 	if !slices.Equal(names, order) {
 		t.Errorf("listed %v, want those that need data last: %v", names, order)

@@ -72,8 +72,8 @@ func TestPanelsShareScales(t *testing.T) {
 	}{
 		"same":       {[]Panel{line("y", 0, 1), line("y", 0, 6000)}, "6000", 2},
 		"other axis": {[]Panel{line("y", 0, 1), line("z", 0, 6000)}, "6000", 1},
-		"bars":       {[]Panel{bar(1), bar(6000)}, "8000", 2},
-		"other row":  {[]Panel{bar(1), {}, bar(6000), {}}, "8000", 1},
+		"bars":       {[]Panel{bar(1), bar(6000)}, "5000", 2},
+		"other row":  {[]Panel{bar(1), {}, bar(6000), {}}, "5000", 1},
 	} {
 		r := &Run{def: Definition{catalog: New(Field{Looks: map[Method]Look{"a": {Title: "a"}}})}}
 		if err := r.Figure("x", "", 2, c.panels); err != nil {

@@ -92,7 +92,7 @@ func (f *simulateFlags) grid(c *cobra.Command, a *app) (sketch.Grid, error) {
 	for _, name := range f.estimators {
 		e, err := sketch.ParseEstimator(name)
 		if err != nil {
-			return g, err
+			return g, fmt.Errorf("--estimators: %w", err)
 		}
 		g.Estimators = append(g.Estimators, e)
 	}

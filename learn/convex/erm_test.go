@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"testing"
 
@@ -139,6 +140,64 @@ func TestMinimiserIsAlwaysCertified(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The certificate rests on a bound on the gradient's rounding error: against the exact gradient,
+// where long models are nearly orthogonal to the records and the loss is steeply bent.
+func TestGradientRoundingIsCovered(t *testing.T) {
+	rng := rand.New(rand.NewPCG(73, 74))
+	const n, d = 4, 3
+	p := output(t, OutputPerturbation{Setting: setting(), Lambda: 1e-8, Smoothing: 1e4}, n, d)
+	exact := func(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
+	dot := func(a, b []float64) *big.Rat {
+		sum := new(big.Rat)
+		for j := range a {
+			sum.Add(sum, new(big.Rat).Mul(exact(a[j]), exact(b[j])))
+		}
+		return sum
+	}
+	largest := 0.0
+	for range 300 {
+		v, b := unit(rng, d), unit(rng, d)
+		rows, y := make([][]float64, n), make([]float64, n)
+		for i := range rows {
+			rows[i] = unit(rng, d)
+			floats.AddScaled(rows[i], -floats.Dot(rows[i], v), v)
+			y[i] = rng.NormFloat64() * 1e-5
+		}
+		floats.Scale(math.Pow(10, 8*rng.Float64()), v)
+		r := records(t, rows, y)
+		g, sum := make([]float64, d), make([]float64, d)
+		if err := p.gradient(t.Context(), r, b, v, g, sum); err != nil {
+			t.Fatal(err)
+		}
+		off := make([]float64, d)
+		for j := range off {
+			want := new(big.Rat)
+			for i := range rows {
+				slope := new(big.Rat).Sub(dot(rows[i], v), exact(y[i]))
+				slope.Mul(slope, exact(1e4))
+				if one := big.NewRat(1, 1); slope.Cmp(one) > 0 {
+					slope = one
+				} else if one.Neg(one); slope.Cmp(one) < 0 {
+					slope = one
+				}
+				want.Add(want, slope.Mul(slope, exact(rows[i][j])))
+			}
+			want.Mul(want, big.NewRat(1, n))
+			want.Add(want, new(big.Rat).Mul(exact(p.lambda), exact(v[j])))
+			want.Add(want, exact(b[j]))
+			off[j], _ = want.Sub(want, exact(g[j])).Float64()
+		}
+		ratio := vec.Norm(off) / p.rounding(b, v)
+		largest = max(largest, ratio)
+		if ratio > 1 {
+			t.Fatalf("the gradient is off by %g, the bound is %g", vec.Norm(off), p.rounding(b, v))
+		}
+	}
+	if largest < 1e-3 {
+		t.Errorf("the bound is never near: %g of it", largest)
 	}
 }
 
