@@ -65,6 +65,9 @@ const (
 // the model by less than their noise, so they are left out.
 const leastNoise = 0x1p-40
 
+// tuningNote is said with every price.
+const tuningNote = "not covered: a step size, ball or loss that was chosen by the private records"
+
 // maxPasses bounds the passes of a phase.
 const maxPasses = 1e6
 
@@ -133,7 +136,7 @@ func newPhased(s Setting, form phaseForm, eta float64, n, d int) (*phased, error
 	if err != nil {
 		return nil, err
 	}
-	if err := t.steps(2 / t.smooth * (1 - 2*train.Slack)); err != nil {
+	if err := t.smoothLoss(); err != nil {
 		return nil, err
 	}
 	if n < 4 {
@@ -160,7 +163,7 @@ func (t *task) diameter() float64 { return 2 * t.Ball }
 // ready refuses an η that choose would refuse, before noise is calibrated for it.
 func (p *phased) ready(eta float64) error {
 	if eta != 0 {
-		return p.steps(eta / 4)
+		return p.steps(eta)
 	}
 	if p.Ball == 0 {
 		return &check.Error{Name: "step size", Value: 0, Rule: "stated where there is no ball: the default needs its diameter (--step-size, --ball)"}
@@ -174,7 +177,7 @@ func (p *phased) choose(eta, first float64) error {
 		eta = defaultStep(p.diameter(), p.norm, p.smooth, first, p.scales[0], p.d)
 	}
 	p.eta = eta
-	return p.steps(eta / 4)
+	return p.steps(eta)
 }
 
 // defaultStep is (D/G)·min{first, 1/(M√d), 8G/(LD)}.
@@ -198,6 +201,10 @@ func (p *phased) fill(sensitivity func(k int) float64) error {
 		}
 		p.price.Blocks = append(p.price.Blocks, b)
 		from = b.To
+	}
+	p.price.Notes = []string{
+		fmt.Sprintf("eta = %.6g, G = %.6g, L = %.6g; a record that is replaced moves %g·G·eta_k an occurrence", p.eta, p.norm, p.smooth, p.occurrence),
+		tuningNote,
 	}
 	if len(p.price.Blocks) == 0 {
 		return &check.Error{Name: "step size", Value: p.eta, Rule: "larger: its noise is within the rounding of float64 (--step-size)"}

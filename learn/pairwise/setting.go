@@ -152,14 +152,19 @@ func (s Setting) private(n, d int, within bool) (task, error) {
 	return t, nil
 }
 
-// steps refuses what gradient steps need besides: a smooth loss, and steps of at most 2/L, up to
-// which they are non-expansive.
-func (t *task) steps(eta float64) error {
+// smoothLoss refuses a loss whose steps may drive runs apart.
+func (t *task) smoothLoss() error {
 	if math.IsInf(t.smooth, 1) {
 		return &check.Error{Name: "pair loss", Value: t.Loss.Name(), Rule: "smooth for this method, whose steps must not drive runs apart: logistic or square (--loss), or the method minimised"}
 	}
-	if limit := 2 / t.smooth * (1 - train.Slack); !(eta >= leastScale/largestScale && eta <= limit) {
-		return &check.Error{Name: "step size", Value: eta, Rule: fmt.Sprintf("above 0 and at most 2/L = %.6g, beyond which steps are expansive (--step-size)", limit)}
+	return nil
+}
+
+// steps refuses an η whose first phase, of steps η/4, goes beyond 2/L, up to which steps are
+// non-expansive.
+func (t *task) steps(eta float64) error {
+	if limit := 8 / t.smooth * (1 - train.Slack); !(eta >= leastScale/largestScale && eta <= limit) {
+		return &check.Error{Name: "step size", Value: eta, Rule: fmt.Sprintf("above 0 and at most 8/L = %.6g: the steps of the first phase, a quarter of it, are expansive beyond 2/L (--step-size)", limit)}
 	}
 	return nil
 }
