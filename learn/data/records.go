@@ -153,15 +153,25 @@ func (r *Records) MaxNorm() float64 {
 // by itself, so neighbouring data stay neighbouring.
 func (r *Records) Shortened(radius float64) *Records {
 	s := r
+	own := func(i int) []float64 {
+		if s == r {
+			c := *r
+			c.x = slices.Clone(r.x)
+			s = &c
+		}
+		return s.x[i*r.d : (i+1)*r.d]
+	}
 	for i := range r.n {
-		// At least radius in exact arithmetic too: the norm is below by at most the slack.
-		if v := vec.Norm(r.Row(i)) * (1 + vec.Slack(r.d)); v > radius {
-			if s == r {
-				c := *r
-				c.x = slices.Clone(r.x)
-				s = &c
+		norm := vec.Norm(r.Row(i))
+		if norm < 1e-145 || math.IsInf(norm, 1) { // squares out of range, which may hide a long row
+			if floats.Norm(r.Row(i), math.Inf(1)) > radius/float64(r.d) {
+				vec.Clip(own(i), radius)
 			}
-			floats.Scale(radius/v*(1-0x1p-50), s.x[i*r.d:(i+1)*r.d])
+			continue
+		}
+		// At least radius in exact arithmetic too: the norm is below by at most the slack.
+		if v := norm * (1 + vec.Slack(r.d)); v > radius {
+			floats.Scale(radius/v*(1-0x1p-50), own(i))
 		}
 	}
 	return s
