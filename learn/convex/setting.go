@@ -45,18 +45,6 @@ type task struct {
 	slope, norm float64
 }
 
-// Radii, clips and diameters are within these. Beyond, squares of features could underflow, so
-// that a record would not be shortened, and what a run keeps of the records could leave the
-// range of numbers or not by what one record holds, so that the failure would tell of it.
-const (
-	leastScale   = 1e-30
-	largestScale = 1e30
-)
-
-var rangeRule = fmt.Sprintf("between %g and %g", leastScale, largestScale)
-
-func inRange(x float64) bool { return x >= leastScale && x <= largestScale }
-
 // check returns the task. The model stays within the norm model, which may be +Inf.
 func (s Setting) check(n, d int, model float64) (task, error) {
 	t := task{Setting: s, n: n, d: d}
@@ -75,11 +63,11 @@ func (s Setting) check(n, d int, model float64) (task, error) {
 	if d < 1 {
 		return t, &check.Error{Name: "dimension", Value: d, Rule: "at least 1"}
 	}
-	if !inRange(s.Radius) {
-		return t, &check.Error{Name: "radius", Value: s.Radius, Rule: rangeRule + ": a public bound on the norm of a record's features, to which longer ones are shortened (--radius)"}
+	if !train.InScale(s.Radius) {
+		return t, &check.Error{Name: "radius", Value: s.Radius, Rule: train.ScaleRule + ": a public bound on the norm of a record's features, to which longer ones are shortened (--radius)"}
 	}
-	if s.Clip != 0 && !inRange(s.Clip) {
-		return t, &check.Error{Name: "clip", Value: s.Clip, Rule: "0, or " + rangeRule + " (--clip)"}
+	if s.Clip != 0 && !train.InScale(s.Clip) {
+		return t, &check.Error{Name: "clip", Value: s.Clip, Rule: "0, or " + train.ScaleRule + " (--clip)"}
 	}
 	t.slope = t.link.Lipschitz(s.Radius * model * (1 + 0x1p-50))
 	if s.Clip > 0 {
@@ -117,8 +105,8 @@ func checkBall(radius float64, required bool) error {
 	if radius == 0 && !required {
 		return nil
 	}
-	if !inRange(radius) {
-		rule := rangeRule + " (--set)"
+	if !train.InScale(radius) {
+		rule := train.ScaleRule + " (--set)"
 		if !required {
 			rule = "0 for none, or " + rule
 		}

@@ -70,8 +70,8 @@ func checkSet(s geometry.Set, d int) error {
 	if s.Diameter() == 0 {
 		return &check.Error{Name: "diameter of the set", Value: s.Diameter(), Rule: "above 0: one point needs no training"}
 	}
-	if !inRange(s.Diameter()) {
-		return &check.Error{Name: "diameter of the set", Value: s.Diameter(), Rule: rangeRule + " (--set)"}
+	if !train.InScale(s.Diameter()) {
+		return &check.Error{Name: "diameter of the set", Value: s.Diameter(), Rule: train.ScaleRule + " (--set)"}
 	}
 	return nil
 }

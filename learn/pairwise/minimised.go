@@ -118,8 +118,8 @@ func (p *minimised) chooseScale(zeta, scale float64) (float64, error) {
 		}
 		zeta = p.diameter() / p.norm * min(4/math.Sqrt(float64(p.n)), 1/(scale*math.Sqrt(float64(p.d))))
 	}
-	if !inRange(zeta) {
-		return 0, &check.Error{Name: "step size", Value: zeta, Rule: rangeRule + ": the scale zeta (--step-size)"}
+	if !train.InScale(zeta) {
+		return 0, &check.Error{Name: "step size", Value: zeta, Rule: train.ScaleRule + ": the scale zeta (--step-size)"}
 	}
 	return zeta, nil
 }

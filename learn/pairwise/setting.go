@@ -50,18 +50,6 @@ type task struct {
 	occurrence float64
 }
 
-// Radii, balls, clips and step sizes are within these. Beyond, squares of features could
-// underflow, so that a record would not be shortened, and a run could leave the range of numbers or
-// not by what one record holds, so that the failure would tell of it.
-const (
-	leastScale   = 1e-30
-	largestScale = 1e30
-)
-
-var rangeRule = fmt.Sprintf("between %g and %g", leastScale, largestScale)
-
-func inRange(x float64) bool { return x >= leastScale && x <= largestScale }
-
 // basic checks what all methods need.
 func (s Setting) basic(n, d int) (task, error) {
 	t := task{Setting: s, n: n, d: d, slope: math.Inf(1), high: math.Inf(1)}
@@ -78,8 +66,8 @@ func (s Setting) basic(n, d int) (task, error) {
 		name, flag string
 		v          float64
 	}{{"ball", "--ball", s.Ball}, {"radius", "--radius", s.Radius}, {"clip", "--clip", s.Clip}} {
-		if p.v != 0 && !inRange(p.v) {
-			return t, &check.Error{Name: p.name, Value: p.v, Rule: fmt.Sprintf("0, or %s (%s)", rangeRule, p.flag)}
+		if p.v != 0 && !train.InScale(p.v) {
+			return t, &check.Error{Name: p.name, Value: p.v, Rule: fmt.Sprintf("0, or %s (%s)", train.ScaleRule, p.flag)}
 		}
 	}
 	if s.Clip > 0 {
@@ -163,7 +151,7 @@ func (t *task) smoothLoss() error {
 // steps refuses an η whose first phase, of steps η/4, goes beyond 2/L, up to which steps are
 // non-expansive.
 func (t *task) steps(eta float64) error {
-	if limit := 8 / t.smooth * (1 - train.Slack); !(eta >= leastScale/largestScale && eta <= limit) {
+	if limit := 8 / t.smooth * (1 - train.Slack); !(eta >= train.LeastScale/train.LargestScale && eta <= limit) {
 		return &check.Error{Name: "step size", Value: eta, Rule: fmt.Sprintf("above 0 and at most 8/L = %.6g: the steps of the first phase, a quarter of it, are expansive beyond 2/L (--step-size)", limit)}
 	}
 	return nil
