@@ -136,7 +136,7 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
 		return scores.add(b, classes)
 	}
 	simulated := l.Seed != nil
-	if a.json {
+	if a.json && !f.charge.dryRun { // a dry run writes its own document, whatever form the labels will have
 		l.Encode = func(w io.Writer, s *release.Summary) error { return encodeAnswers(w, s, answers, simulated) }
 	}
 	if f.charge.dryRun {

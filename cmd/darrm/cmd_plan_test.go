@@ -70,7 +70,7 @@ func TestPlannedCommandsCostWhatWasPlanned(t *testing.T) {
 				t.Fatal(err)
 			}
 			args := append(strings.Fields("plan --json --agreement 0 "+c.teachers),
-				"--K", fmt.Sprint(c.k), "--classes", fmt.Sprint(c.classes), "--queries", fmt.Sprint(c.queries), "--budget-eps", c.epsilon, "--budget-delta", c.delta)
+				"--K", fmt.Sprint(c.k), "--num-classes", fmt.Sprint(c.classes), "--queries", fmt.Sprint(c.queries), "--budget-eps", c.epsilon, "--budget-delta", c.delta)
 			var planned plannedJSON
 			if err := json.Unmarshal(runs(t, args...), &planned); err != nil {
 				t.Fatal(err)

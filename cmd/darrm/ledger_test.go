@@ -138,7 +138,7 @@ func TestKilledBetweenLedgerAndReader(t *testing.T) {
 					t.Fatalf("the answers were not noted before they were out: %v", before)
 				}
 
-				out := filepath.Join(dir, "labels.csv")
+				out := filepath.Join(dir, map[bool]string{false: "labels.csv", true: "labels.json"}[asJSON])
 				if code, said := exitOf(t, dir, append(plain, "--out", out)...); code != int(exitBudget) {
 					t.Errorf("again, without the key: exit code %d, %s", code, said)
 				}

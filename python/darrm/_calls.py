@@ -146,7 +146,7 @@ def plan(votes: Any = None, *, progress: Optional[Progress] = None, **options: A
     """From a budget to a mechanism: what to use, what to expect of it, and what it costs.
 
     Args:
-        votes: as in aggregate, or ``None`` with ``K`` (and ``classes``) stated. Choosing a
+        votes: as in aggregate, or ``None`` with ``K`` (and ``num_classes``) stated. Choosing a
             mechanism by private votes is not covered by the budget.
         progress: called with a dict for each step.
         options: the flags of ``darrm plan``.
