@@ -23,7 +23,7 @@ What goes wrong is an exception of the program's kind, with its hint:
 >>> darrm.solve(K=11, m=-3)
 Traceback (most recent call last):
     ...
-darrm.UsageError: privacy allowance m = -3, but it must be a finite number > 0
+darrm.UsageError: --m: privacy allowance m = -3, but it must be a finite number > 0
 
 Keywords are the program's flags with ``_`` for ``-``: ``total_eps=0.5`` is ``--total-eps 0.5``.
 ``True`` gives a flag without a value, ``None`` leaves it out. ``darrm <command> --help``, or
