@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -220,23 +219,9 @@ func ReadClaim(r io.Reader) (*Claim, error) {
 }
 
 func parseClaim(data []byte) (*Claim, error) {
-	if len(data) > MaxTableBytes {
-		return nil, fmt.Errorf("it is larger than %d bytes", MaxTableBytes)
-	}
-	if len(bytes.TrimSpace(data)) == 0 {
-		return nil, errors.New("it is empty")
-	}
-	if err := strictjson.Check(data); err != nil {
-		return nil, err
-	}
 	var f file
-	d := json.NewDecoder(bytes.NewReader(data))
-	if err := d.Decode(&f); err != nil {
+	if err := strictjson.Decode(data, MaxTableBytes, &f); err != nil {
 		return nil, err
-	}
-	// Not More, which takes a stray "}" or "]" for the end.
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("there is more after the table's end")
 	}
 	if f.Format != FormatVersion || f.Kind != FormatKind {
 		return nil, fmt.Errorf("format_version = %d and kind = %.40q, but this program reads %d and %q", f.Format, f.Kind, FormatVersion, FormatKind)

@@ -4,10 +4,33 @@ package strictjson
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 )
+
+// Decode decodes a table of at most limit bytes, which Check passes and nothing follows, into v.
+func Decode(data []byte, limit int, v any) error {
+	if len(data) > limit {
+		return fmt.Errorf("it is larger than %d bytes", limit)
+	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return errors.New("it is empty")
+	}
+	if err := Check(data); err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	if err := d.Decode(v); err != nil {
+		return err
+	}
+	// Not More, which takes a stray "}" or "]" for the end.
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("there is more after the table's end")
+	}
+	return nil
+}
 
 // A table is four levels deep and has some twenty fields. What is far beyond is none, and
 // is refused before each level or field takes memory of its own.
