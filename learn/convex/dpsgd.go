@@ -164,7 +164,7 @@ func (p *sampledPlan) calibrate() error {
 	}
 	p.price.Method, p.price.Records, p.price.Dim, p.price.Relation = "dp-sgd", p.n, p.d, p.Neighbours
 	p.price.Cost, p.price.Bound = best.Cost, best.Method
-	return exceeds("dp-sgd", best.Cost.Epsilon, p.Target)
+	return p.price.Within(p.Target)
 }
 
 // Price returns what the model costs.

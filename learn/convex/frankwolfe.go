@@ -263,7 +263,7 @@ func (p *frankWolfePlan) account() error {
 	if p.c.Noise == Calibrated {
 		p.price.Cost.Epsilon = max(p.Target.Epsilon, best.Cost.Epsilon) // it ends just below
 	}
-	return exceeds(p.price.Method, best.Cost.Epsilon, p.Target)
+	return p.price.Within(p.Target)
 }
 
 // reach is the largest norm of a vertex over D/2, at least 1.

@@ -211,7 +211,7 @@ func (p *polySFWPlan) account() error {
 	if err := p.setEvent(theorem, worst); err != nil {
 		return err
 	}
-	return exceeds(p.price.Method, p.price.Cost.Epsilon, p.Target)
+	return p.price.Within(p.Target)
 }
 
 // setEvent sets the event that says most and costs no more than the price: a curve of

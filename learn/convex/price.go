@@ -1,8 +1,6 @@
 package convex
 
 import (
-	"fmt"
-
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/learn/train"
 )
@@ -58,12 +56,4 @@ func compare(target accountant.Cost, rows []PriceRow) (_ []PriceRow, err error) 
 		}
 	}
 	return rows, nil
-}
-
-// exceeds refuses a plan whose account ended above its target.
-func exceeds(method string, got float64, target accountant.Cost) error {
-	if got <= target.Epsilon {
-		return nil
-	}
-	return fmt.Errorf("%s: epsilon = %.6g at delta = %g, above the target %g", method, got, target.Delta, target.Epsilon)
 }

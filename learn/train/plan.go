@@ -114,8 +114,13 @@ func (p *Price) Settle(event accountant.Event, bound accountant.Method, target a
 		return fmt.Errorf("%s: %s does not price %v", p.Method, bound, event)
 	}
 	p.Cost = best.Cost
-	if p.Cost.Epsilon > target.Epsilon {
-		return fmt.Errorf("%s: epsilon = %.6g at delta = %g, above the target %g", p.Method, p.Cost.Epsilon, target.Delta, target.Epsilon)
+	return p.Within(target)
+}
+
+// Within refuses a price above its target.
+func (p *Price) Within(target accountant.Cost) error {
+	if p.Cost.Epsilon <= target.Epsilon {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%s: epsilon = %.6g at delta = %g, above the target %g", p.Method, p.Cost.Epsilon, target.Delta, target.Epsilon)
 }
