@@ -190,18 +190,17 @@ func TestEstimatorsByName(t *testing.T) {
 func TestGrid(t *testing.T) {
 	ctx := context.Background()
 	g := Grid{N: []int{3, 4}, K: []int{2, 5}, D: []int{16}, Rho: []float64{0, 1}, Estimators: []Estimator{RandK, RandKSpatialAvg}, Bits: 64, Trials: 3}
-	last := 0
-	var most atomic.Int64
+	var most, last atomic.Int64
 	rows, err := g.Simulate(ctx, func(done, total int) {
-		last = total
+		last.Store(int64(total))
 		for old := most.Load(); int64(done) > old && !most.CompareAndSwap(old, int64(done)); old = most.Load() {
 		}
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) != 16 || last != 48 || most.Load() != 48 || rows[0].Estimator != RandK || rows[1].Estimator != RandKSpatialAvg || rows[2].K != 5 || rows[4].Rho != 1 || rows[8].N != 4 {
-		t.Errorf("%d rows, %d of %d trials: %+v", len(rows), most.Load(), last, rows)
+	if len(rows) != 16 || last.Load() != 48 || most.Load() != 48 || rows[0].Estimator != RandK || rows[1].Estimator != RandKSpatialAvg || rows[2].K != 5 || rows[4].Rho != 1 || rows[8].N != 4 {
+		t.Errorf("%d rows, %d of %d trials: %+v", len(rows), most.Load(), last.Load(), rows)
 	}
 	xs := [][]float64{{1, 2, 3}, {3, 2, 1}}
 	rows, err = Grid{K: []int{3}, Estimators: []Estimator{RandK}, Bits: 64, Trials: 2, Vectors: xs}.Simulate(ctx, nil)
