@@ -27,7 +27,7 @@ func Field() experiment.Field {
 		Kinds: []experiment.Kind{{Name: "pairwise", New: func() experiment.Parameters { return &parameters{} }}},
 		Looks: looks,
 		Files: definitions,
-		Names: []string{"auc-diabetes", "auc-german", "auc-letter", "auc-passes", "auc-private-diabetes", "auc-private-german", "auc-private-size", "auc-utility", "auc-dpegd", "auc-diabetes-real", "auc-german-real", "auc-letter-real", "auc-private-diabetes-real", "auc-private-german-real"},
+		Names: []string{"auc-diabetes", "auc-german", "auc-letter", "auc-passes", "auc-private-diabetes", "auc-private-size", "auc-utility", "auc-dpegd", "auc-diabetes-real", "auc-german-real", "auc-letter-real", "auc-private-diabetes-real", "auc-private-german-real"},
 	}
 }
 

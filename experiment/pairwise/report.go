@@ -129,12 +129,18 @@ func (p *parameters) table(r *experiment.Run, s seen) {
 	}
 }
 
-// eachDifference visits the places of the claims about differences.
+// eachDifference visits the differences that claims are about, each once.
 func (p *parameters) eachDifference(visit func(i int, at place, c claim, other string)) {
+	type difference struct {
+		place                int
+		line, other, measure string
+	}
+	seen := map[difference]bool{}
 	for _, c := range p.Claims {
 		other := c.Over + c.Near
 		for i, at := range p.places() {
-			if other != "" && c.holds(at) {
+			if d := (difference{i, c.Line, other, c.Measure}); other != "" && c.holds(at) && !seen[d] {
+				seen[d] = true
 				visit(i, at, c, other)
 			}
 		}

@@ -39,7 +39,7 @@ type OnePass struct {
 type Cyclic struct {
 	Setting
 	StepSize float64 // η; 0 is (D/G)·min{1/(√n·k), 1/(M·√d), 8G/(LD)}, which needs a ball
-	Passes   int     // k; 0 is 32, or for few records 2²⁰/n, beyond which noise per step hardly falls
+	Passes   int     // k; 0 is 32, or for few records 2¹⁸/n, beyond which noise per step hardly falls
 }
 
 // phased is a priced plan of either method, or of FullBatch.
@@ -95,7 +95,7 @@ func (c Cyclic) Plan(n, d int) (train.Plan, error) {
 		return nil, err
 	}
 	if c.Passes == 0 {
-		c.Passes = max(32, (1<<20+n-1)/n)
+		c.Passes = max(32, (1<<18+n-1)/n)
 	}
 	if err := check.Whole("passes", c.Passes, 1, maxPasses); err != nil {
 		return nil, err
