@@ -186,11 +186,10 @@ func TestUpperBoundIsRoundedUp(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		exact, _ := want.Float64()
-		if exact > 1 {
-			exact = 1
-			want.SetInt64(1)
+		if one := big.NewRat(1, 1); want.Cmp(one) > 0 { // if by less than float64 tells
+			want = one
 		}
+		exact, _ := want.Float64()
 		if rat(got).Cmp(want) < 0 || got-exact > 1e-12*size*s.above {
 			rt.Fatalf("%+v: U = %.17g, computed %.17g", p, exact, got)
 		}

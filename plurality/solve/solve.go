@@ -40,9 +40,9 @@ const DefaultGap = 1e-6
 
 // Options says how to solve. The zero value is fine.
 type Options struct {
-	// Method is chosen by size unless it is given: InteriorPoint for δ > 0 and up to 50,000
-	// rows where the build has HiGHS, then FirstOrder from where it ended if the gap is not
-	// closed; otherwise FirstOrder.
+	// Method is chosen by size unless it is given: package gamma/solve for two classes;
+	// InteriorPoint for δ > 0 and up to 50,000 rows where the build has HiGHS; then FirstOrder
+	// from where these ended if the gap is not closed; otherwise FirstOrder.
 	Method Method
 	// Gap, in (0,1), is when to stop: no private mechanism's value is higher by more.
 	// Defaults to DefaultGap. Rounding errors may end the search before; Table.Gap says
@@ -120,6 +120,15 @@ func Optimal(ctx context.Context, p plurality.Problem, objective plurality.Objec
 		return nil, err
 	}
 	best := &incumbent{x: s.PermuteAndFlip(), upper: 1}
+	if p.Classes == 2 && !p.Abstain && o.Method == "" {
+		t, x, err := twoClasses(ctx, s, objective, weights, o)
+		if err != nil || t != nil && (t.Gap <= o.Gap || ctx.Err() != nil) {
+			return t, err
+		}
+		if t != nil {
+			best.x = x
+		}
+	}
 	var solver string
 	pr, err := newProgram(ctx, s, objective, weights)
 	if err == nil {

@@ -66,13 +66,14 @@ func TestTwoClassesClosedForm(t *testing.T) {
 	}
 }
 
-// Two classes are the private majority of teachers who promise nothing, for agreement.
-func TestTwoClassesAreTheMajority(t *testing.T) {
+// Two classes are the private majority of teachers who promise nothing, for agreement, also
+// where the first-order method finds them.
+func TestTwoClassesFirstOrder(t *testing.T) {
 	for _, x := range []struct {
 		k, t           int
 		eps, delta, mu float64
 	}{{7, 1, .5, 0, .7}, {8, 1, .5, 0, .7}, {9, 2, .8, 0, .6}, {10, 3, 1, 0, .75}, {11, 11, 2, 0, .8}, {9, 1, .3, 1e-3, .7}, {10, 2, .6, .05, .6}} {
-		table := optimal(t, plurality.Problem{K: x.k, Classes: 2, Epsilon: x.eps, Delta: x.delta, Affected: x.t}, plurality.Objective{Accuracy: x.mu}, Options{Gap: 1e-9})
+		table := optimal(t, plurality.Problem{K: x.k, Classes: 2, Epsilon: x.eps, Delta: x.delta, Affected: x.t}, plurality.Objective{Accuracy: x.mu}, Options{Gap: 1e-9, Method: FirstOrder})
 		counts, err := gamma.TwoSidedCounts(x.k, x.mu)
 		if err != nil {
 			t.Fatal(err)
