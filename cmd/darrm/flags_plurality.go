@@ -1,0 +1,57 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/votes"
+)
+
+// pluralityFlags say what a mechanism of many classes is to be best at, beside --prior-counts,
+// which two classes have too.
+type pluralityFlags struct {
+	accuracy, abstain float64
+}
+
+func (f *pluralityFlags) registerPlurality(c *cobra.Command) {
+	fl := c.Flags()
+	fl.Float64Var(&f.accuracy, "accuracy", plurality.DefaultAccuracy(3), "many classes: the probability, in (1/C,1), with which a teacher is presumed to be right; otherwise it votes for any other class. It decides what is useful, never what is private")
+	fl.Float64Var(&f.abstain, "abstain", 0, "many classes: the mechanism may also answer no class, which is worth this in [0,1], where a plurality class is worth 1")
+}
+
+// pluralityFlagNames are the flags that go with many classes only.
+var pluralityFlagNames = []string{"accuracy", "abstain"}
+
+// pluralityObjective returns the objective for k teachers and so many classes, and whether
+// abstaining is an answer. It reads the file of --prior-counts, if there is one.
+func (f *pluralityFlags) pluralityObjective(c *cobra.Command, a *app, priorCounts string, k, classes int) (o plurality.Objective, abstain bool, err error) {
+	if abstain = c.Flags().Changed("abstain"); abstain {
+		o.AbstainValue = f.abstain
+	}
+	switch {
+	case priorCounts == countsUniform || priorCounts == countsBinomial:
+		return o, abstain, usagef("prior-counts = %q goes with two classes: give a file of histograms, or --accuracy", priorCounts)
+	case priorCounts != "" && c.Flags().Changed("accuracy"):
+		return o, abstain, usagef("--accuracy and --prior-counts exclude each other")
+	case priorCounts == "":
+		if o.Accuracy = plurality.DefaultAccuracy(classes); c.Flags().Changed("accuracy") {
+			o.Accuracy = f.accuracy
+			// Here, since an accuracy of 0 that was typed would be none to the library.
+			err = check.Open("accuracy", o.Accuracy, 1/float64(classes), 1)
+		}
+		return o, abstain, err
+	}
+	r, err := a.open(c.Context(), priorCounts, votes.MaxHistogramsBytes)
+	if err != nil {
+		return o, abstain, err
+	}
+	defer r.Close()
+	histograms, counts, err := votes.ReadHistograms(r, priorCounts, k, classes)
+	if err != nil {
+		return o, abstain, inputError{Err: err}
+	}
+	o.Counts = plurality.CountHistograms(histograms, counts)
+	a.say("darrm: the prior counts in %s become part of the mechanism: they must come from public data", priorCounts)
+	return o, abstain, nil
+}
