@@ -18,27 +18,24 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
-	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/release"
-	"github.com/darrm/darrm/votes"
 )
 
 // planFlags are the flags of plan.
 type planFlags struct {
-	problem    problemFlags // what is said of the teachers, and of the prior
-	mechanism  mechanismFlags
-	read       readFlags
-	teachers   string
-	budget     accountant.Cost
-	queries    int
-	numClasses int // instead of names
-	agreement  float64
-	abstain    bool
-	sampled    int // queries in the files
-	records    int
+	problem   problemFlags // what is said of the teachers, and of the prior
+	mechanism mechanismFlags
+	read      readFlags
+	teachers  string
+	budget    accountant.Cost
+	queries   int
+	agreement float64
+	abstain   bool
+	sampled   int // queries in the files
+	records   int
 }
 
 func newPlan(a *app) *cobra.Command {
@@ -76,7 +73,6 @@ docs/plan.md describes the output and --json.`,
 	fl.Float64Var(&f.budget.Epsilon, "budget-eps", 0, "ε that all labels together may cost")
 	fl.Float64Var(&f.budget.Delta, "budget-delta", 0, "δ that all labels together may cost")
 	fl.IntVar(&f.queries, "queries", 0, "how many labels (default: as many as the FILEs have queries)")
-	fl.IntVar(&f.numClasses, "num-classes", 2, "number of classes, instead of --classes, where their names are the numbers from 0")
 	fl.Float64Var(&f.problem.epsilon, "eps", 0, "ε of each teacher; inf for teachers that promise nothing")
 	fl.Float64Var(&f.problem.teacherDelta, "teacher-delta", 0, usageTeacherDelta)
 	fl.StringVar(&f.teachers, "teachers", "", "\"fresh\": each vote is a new run of a private mechanism, or \"frozen\": each teacher's training was private, and it votes ever after")
@@ -165,22 +161,13 @@ func (f *planFlags) prepare(c *cobra.Command, files []string) error {
 	if err := release.CheckRecords(f.records); err != nil {
 		return err
 	}
-	if c.Flags().Changed("num-classes") {
-		if c.Flags().Changed("classes") {
-			return usagef("--num-classes and --classes exclude each other: the names tell their number")
-		}
-		if err := check.Classes(f.numClasses); err != nil {
-			return usageError{Err: fmt.Errorf("--num-classes: %w", err)}
-		}
-		f.read.classes = strings.Join(votes.IntegerClasses(f.numClasses), ",")
-	}
 	// Labels are for use, so γ is optimal for agreement.
 	f.problem.name, f.problem.shape = objectiveAgreement, string(gamma.Free)
 	f.problem.method, f.problem.onInterrupt = string(solve.CuttingPlanes), "nothing"
 	if err := f.problem.checkTimeout(c); err != nil {
 		return err
 	}
-	return f.read.prepare()
+	return f.read.prepare(c)
 }
 
 // votes says over which votes agreement is expected.
