@@ -52,6 +52,8 @@ func NewWeightedTable(c *Certified, o Objective, w Weights, proof Proof) (*Table
 type Baseline struct {
 	Name, Title string
 	Value       float64 // under a table's objective, as float64
+
+	probabilities []float64 // of each variable
 }
 
 // Baselines returns what mechanisms that need no table reach under the table's objective.
@@ -60,18 +62,23 @@ func (t *Table) Baselines() ([]Baseline, error) {
 	if err != nil {
 		return nil, err
 	}
-	of := func(p []float64) float64 {
-		sum := 0.0
+	var out []Baseline
+	for _, b := range t.system.baselines() {
 		for h, weight := range w.Low {
 			first, _ := t.system.Range(h)
-			sum += weight * p[first] * float64(t.system.classesOf[first])
+			b.Value += weight * b.probabilities[first] * float64(t.system.classesOf[first])
 		}
-		return sum
+		out = append(out, b)
 	}
+	return out, nil
+}
+
+// baselines are the mechanisms, without values.
+func (s *System) baselines() []Baseline {
 	return []Baseline{
-		{"permute-and-flip", "permute-and-flip", of(t.system.PermuteAndFlip())},
-		{"exponential", "exponential mechanism", of(t.system.exponential())},
-	}, nil
+		{Name: "permute-and-flip", Title: "permute-and-flip", probabilities: s.PermuteAndFlip()},
+		{Name: "exponential", Title: "exponential mechanism", probabilities: s.exponential()},
+	}
 }
 
 // Claim is what a file says, checked for form and not yet for truth. It cannot release

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,10 +27,12 @@ const (
 // algorithms are HiGHS's names.
 var algorithms = map[Method]lp.Algorithm{InteriorPoint: lp.InteriorPoint, Simplex: lp.Simplex, PDLP: lp.FirstOrder}
 
+// Methods returns all methods.
+func Methods() []Method { return []Method{FirstOrder, InteriorPoint, Simplex, PDLP} }
+
 // ParseMethod returns the method of that name.
 func ParseMethod(name string) (Method, error) {
-	switch m := Method(name); m {
-	case FirstOrder, InteriorPoint, Simplex, PDLP:
+	if m := Method(name); slices.Contains(Methods(), m) {
 		return m, nil
 	}
 	return "", &check.Error{Name: "method", Value: fmt.Sprintf("%q", name), Rule: `"first-order", "interior-point", "simplex" or "pdlp"`}
