@@ -3,7 +3,6 @@ package release
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 
 	"github.com/darrm/darrm/accountant"
@@ -23,17 +22,14 @@ const MaxTableBytes = max(gamma.MaxTableBytes, plurality.MaxTableBytes)
 
 // ReadTable reads a table of either kind, certifies it from scratch and compares what it says
 // about itself with what is found. A table is what its field "kind" says. The error is an
-// [InputError] where the bytes are no table, otherwise that of the claim's Verify, or r's.
+// [InputError] where the bytes are no table or cannot be read, otherwise that of the claim's
+// Verify.
 func ReadTable(ctx context.Context, r io.Reader) (t Table, err error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxTableBytes+1))
 	if err != nil {
-		return Table{}, err
+		return Table{}, InputError{err}
 	}
-	// What else the file says is left to the reader of its kind, which is strict.
-	var file struct {
-		Kind string `json:"kind"`
-	}
-	if json.Unmarshal(data, &file) == nil && file.Kind == plurality.FormatKind {
+	if plurality.Recognises(data) {
 		claim, err := plurality.ReadClaim(bytes.NewReader(data))
 		if err != nil {
 			return Table{}, InputError{err}

@@ -1,19 +1,16 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/solve"
-	"github.com/darrm/darrm/release"
 )
 
 // optimalFlags say how the optimal plurality of many classes is come by.
@@ -158,7 +155,7 @@ func (f *optimalFlags) solve(c *cobra.Command, a *app, flags *problemFlags, p pl
 	}
 	bar := newProgress(a)
 	defer bar.stop()
-	options := solve.Options{Gap: f.gap, Version: version, Progress: bar.gap}
+	options := solve.Options{Gap: f.gap, Version: version, Progress: bar.gap(f.gap)}
 	ctx, cancel := flags.limit(c.Context())
 	defer cancel()
 	var r solve.Result
@@ -181,20 +178,6 @@ func (f *optimalFlags) solve(c *cobra.Command, a *app, flags *problemFlags, p pl
 	return optimum{Table: r.Table}, nil
 }
 
-// gap is solve.Options.Progress. How long it takes, nobody knows.
-func (p *progress) gap(at solve.Progress) {
-	p.show("solving", -1, int64(at.Steps), fmt.Sprintf("solving: %d steps, within %.2g of the optimum", at.Steps, at.Gap()),
-		progressbar.OptionSpinnerType(14))
-}
-
-// objectiveInWords says what a table is best for.
-func objectiveInWords(o plurality.Objective) string {
-	if o.Counts != nil {
-		return "votes as often as --prior-counts says"
-	}
-	return fmt.Sprintf("teachers that are each right with probability %v", o.Accuracy)
-}
-
 // optimalFields are the JSON fields of a table.
 type optimalFields struct {
 	Accuracy     float64 `json:"accuracy,omitempty"` // of a teacher; 0 where the prior is counts
@@ -208,26 +191,4 @@ func optimalFieldsOf(t *plurality.Table) *optimalFields {
 		return nil
 	}
 	return &optimalFields{t.Objective.Accuracy, t.Objective.AbstainValue, t.Value, t.Gap}
-}
-
-// readAnyTable reads and certifies a table of either kind within the time limit.
-func (f *timeoutFlag) readAnyTable(c *cobra.Command, a *app, path string) (release.Table, error) {
-	ctx, cancel := f.limit(c.Context())
-	defer cancel()
-	bar := newProgress(a)
-	bar.wait("checking the table")
-	defer bar.stop()
-	r, err := a.open(ctx, path, release.MaxTableBytes)
-	if err != nil {
-		return release.Table{}, err
-	}
-	defer r.Close()
-	t, err := release.ReadTable(ctx, r)
-	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		return t, f.late("check "+path, context.DeadlineExceeded) // not an error of reading, which it may be wrapped in
-	case err != nil:
-		return t, fmt.Errorf("%s: %w", path, err)
-	}
-	return t, nil
 }
