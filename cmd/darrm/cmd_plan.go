@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/plan"
+	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/release"
 )
 
@@ -28,6 +30,7 @@ import (
 type planFlags struct {
 	problem   problemFlags // what is said of the teachers, and of the prior
 	mechanism mechanismFlags
+	optimal   optimalFlags // how long it may take
 	read      readFlags
 	teachers  string
 	budget    accountant.Cost
@@ -85,6 +88,8 @@ docs/plan.md describes the output and --json.`,
 	fl.Float64Var(&f.agreement, "agreement", 0.9, "expected agreement that labels are wanted for: where it is missed, plan says which budget, or how many labels, would reach it; 0 for none")
 	fl.BoolVar(&f.abstain, "abstain", false, "consider confident-gnmax too, whose labels may be abstentions")
 	registerRecords(c, &f.records)
+	f.optimal.gap = defaultGap
+	f.optimal.registerWithin(c)
 	f.read.register(c)
 	f.problem.registerCache(c)
 	f.problem.registerTimeout(c, "give up solving after this time, such as 90s (default none)")
@@ -114,6 +119,11 @@ func (f *planFlags) run(c *cobra.Command, a *app, files []string) error {
 			unsaved = s.unsaved
 		}
 		return s.Table, err
+	}
+	r.SolvePlurality = func(ctx context.Context, p plurality.Problem, o plurality.Objective) (*plurality.Table, error) {
+		t, err := f.optimal.solve(c, a, &f.problem, p, o, f.optimal.within)
+		unsaved = cmp.Or(unsaved, t.unsaved)
+		return t.Table, cmp.Or(tooLong(err), err)
 	}
 	bar := newProgress(a)
 	r.Progress = bar.count("planning", "mechanisms")
@@ -164,7 +174,7 @@ func (f *planFlags) prepare(c *cobra.Command, files []string) error {
 	// Labels are for use, so γ is optimal for agreement.
 	f.problem.name, f.problem.shape = objectiveAgreement, string(gamma.Free)
 	f.problem.method, f.problem.onInterrupt = string(solve.CuttingPlanes), "nothing"
-	if err := f.problem.checkTimeout(c); err != nil {
+	if err := cmp.Or(f.problem.checkTimeout(c), f.optimal.checkWithin()); err != nil {
 		return err
 	}
 	return f.read.prepare(c)
@@ -226,13 +236,10 @@ func (f *planFlags) command(c *cobra.Command, r plan.Request, choice plan.Choice
 	reading := &cobra.Command{}
 	new(readFlags).register(reading)
 	c.Flags().Visit(func(flag *pflag.Flag) {
-		if reading.Flags().Lookup(flag.Name) != nil && flag.Name != "classes" {
+		if reading.Flags().Lookup(flag.Name) != nil {
 			add(flag.Name, flag.Value.String())
 		}
 	})
-	if c.Flags().Changed("classes") || c.Flags().Changed("num-classes") {
-		add("classes", f.read.classes)
-	}
 	p := choice.Problem
 	private := !math.IsInf(p.Epsilon, 1)
 	if choice.Name == plan.DaRRM {
@@ -248,6 +255,9 @@ func (f *planFlags) command(c *cobra.Command, r plan.Request, choice plan.Choice
 		}
 	} else {
 		add("mechanism", strings.ReplaceAll(choice.Name, "_", "-"))
+	}
+	if choice.Plurality != nil {
+		add("accuracy", number(choice.Objective.Accuracy))
 	}
 	if p.TotalEpsilon != 0 {
 		add("total-eps", number(p.TotalEpsilon))
@@ -301,7 +311,7 @@ func (f *planFlags) outcome(c *cobra.Command, r plan.Request, p *plan.Plan, file
 	o := &outcome{r: r, p: p, teachers: f.teachers, sample: len(files) == 0 || f.sampled != r.Queries}
 	for _, choice := range p.Choices {
 		// What aggregate charges is worked out by the release itself, and must be the same.
-		charged, err := release.Plan{Mechanism: choice.Mechanism, Problem: choice.Problem, Certified: choice.Certified, Queries: r.Queries}.Totals(&choice.Slack)
+		charged, err := release.Plan{Mechanism: choice.Mechanism, Problem: choice.Problem, Certified: choice.Certified, Plurality: choice.Plurality, Queries: r.Queries}.Totals(&choice.Slack)
 		if err != nil {
 			return nil, err
 		}

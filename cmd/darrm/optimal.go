@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -35,6 +36,13 @@ func (f *optimalFlags) register(c *cobra.Command) {
 
 func (f *optimalFlags) registerWithin(c *cobra.Command) {
 	c.Flags().DurationVar(&f.within, "solve-within", defaultWithin, "many classes: how long to look for the optimal table where another mechanism can take its place")
+}
+
+func (f *optimalFlags) checkWithin() error {
+	if f.within <= 0 {
+		return usagef("solve-within = %v, but it must be > 0", f.within)
+	}
+	return nil
 }
 
 // optimalFlagNames are the flags that go with the optimal plurality alone.
@@ -72,8 +80,8 @@ func (f *optimalFlags) prepare(c *cobra.Command, m *mechanismFlags, p *problemFl
 	if c.Flags().Changed("solve-within") && !m.byDefault {
 		return usagef("--solve-within goes without --mechanism %s, for which nothing takes its place: see --timeout", mechanismOptimal)
 	}
-	if f.within <= 0 {
-		return usagef("solve-within = %v, but it must be > 0", f.within)
+	if err := f.checkWithin(); err != nil {
+		return err
 	}
 	if classes == 2 && !c.Flags().Changed("abstain") {
 		if c.Flags().Changed("gap") {
@@ -102,10 +110,7 @@ func (f *optimalFlags) checkCompared(c *cobra.Command, classes int) error {
 			return usagef("--%s goes with more than two classes, or with --abstain", name)
 		}
 	}
-	if f.within <= 0 {
-		return usagef("solve-within = %v, but it must be > 0", f.within)
-	}
-	return check.Within("gap", f.gap)
+	return cmp.Or(f.checkWithin(), check.Within("gap", f.gap))
 }
 
 // withoutOptimum refuses the flags of the optimal plurality where that does not answer.
