@@ -14,15 +14,11 @@ type Margin struct {
 // Margins returns the leads that occur, ascending. A lead of 0 is a tie, of which any class
 // with the most votes is right. Neighbouring leads but ties are taken together as long as they
 // occur with probability least at most; 0 keeps them apart.
-func (t *Table) Margins(least float64) ([]Margin, error) {
-	w, err := t.Objective.Weights(t.system.Space)
-	if err != nil {
-		return nil, err
-	}
+func (t *Table) Margins(least float64) []Margin {
 	s := t.system
 	others := s.baselines()
 	byLead := make([]Margin, s.k+1)
-	for h, weight := range w.Low {
+	for h, weight := range t.weights.Low {
 		first, end := s.Range(h)
 		lead := s.lead(h)
 		m := &byLead[lead]
@@ -56,7 +52,7 @@ func (t *Table) Margins(least float64) ([]Margin, error) {
 			m.Baselines[b] /= m.Share
 		}
 	}
-	return out, nil
+	return out
 }
 
 // add adds the leads of n, which are the next, before any division.

@@ -17,6 +17,8 @@ type Table struct {
 	Gap        float64 // UpperBound - Value ≥ 0, rounded up
 	Solver     string  // what proposed the masses; nothing rests on it
 	Version    string  // the program that wrote the table
+
+	weights Weights // of Objective
 }
 
 // NewTable works out the value of c and the bound that proof shows.
@@ -37,7 +39,7 @@ func NewWeightedTable(c *Certified, o Objective, w Weights, proof Proof) (*Table
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Certified: c, Objective: o, Proof: proof, Value: c.value(w, o.AbstainValue), UpperBound: bound}
+	t := &Table{Certified: c, Objective: o, Proof: proof, Value: c.value(w, o.AbstainValue), UpperBound: bound, weights: w}
 	// A private mechanism cannot be better than a bound for all of them: then one is wrong.
 	if t.Value > bound {
 		return nil, fmt.Errorf("the proof shows that no value is above %v, but it is %v", bound, t.Value)
@@ -57,20 +59,16 @@ type Baseline struct {
 }
 
 // Baselines returns what mechanisms that need no table reach under the table's objective.
-func (t *Table) Baselines() ([]Baseline, error) {
-	w, err := t.Objective.Weights(t.system.Space)
-	if err != nil {
-		return nil, err
-	}
+func (t *Table) Baselines() []Baseline {
 	var out []Baseline
 	for _, b := range t.system.baselines() {
-		for h, weight := range w.Low {
+		for h, weight := range t.weights.Low {
 			first, _ := t.system.Range(h)
 			b.Value += weight * b.probabilities[first] * float64(t.system.classesOf[first])
 		}
 		out = append(out, b)
 	}
-	return out, nil
+	return out
 }
 
 // baselines are the mechanisms, without values.

@@ -47,14 +47,8 @@ const leastShare = 0.15
 
 // renderMargins writes how often the answer is right, by leads, beside what needs no table.
 func renderMargins(w *terminal.Page, t *plurality.Table) error {
-	margins, err := t.Margins(leastShare)
-	if err != nil {
-		return err
-	}
-	baselines, err := t.Baselines()
-	if err != nil {
-		return err
-	}
+	margins := t.Margins(leastShare)
+	baselines := t.Baselines()
 	header := []string{"lead", "how often", "this table"}
 	abstain := t.Problem().Abstain
 	if abstain {

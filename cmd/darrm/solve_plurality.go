@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,7 +14,6 @@ import (
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/figure"
 	"github.com/darrm/darrm/internal/num"
-	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/solve"
 	"github.com/darrm/darrm/release"
@@ -92,14 +92,6 @@ func (f *pluralitySolve) options(c *cobra.Command) (o solve.Options, err error) 
 	return o, cmp.Or(check.Within("gap", f.gap), f.checkTimeout(c))
 }
 
-// pluralitySolved is a table with how it was come by.
-type pluralitySolved struct {
-	solve.Result
-	took    time.Duration
-	gaps    []solve.Progress
-	unsaved error // the cache could not store the table
-}
-
 // run is the command solve for many classes. Ctrl-C ends the search, and the best table so far
 // is what is delivered, unless --on-interrupt says nothing.
 func (f *pluralitySolve) run(c *cobra.Command, a *app, k int, out, plotFile string) error {
@@ -114,110 +106,149 @@ func (f *pluralitySolve) run(c *cobra.Command, a *app, k int, out, plotFile stri
 	if err := cmp.Or(checkPicture("plot-gap", f.plotGap), (release.FileOutput{Path: f.plotGap, Flag: "plot-gap"}).CheckPlace()); err != nil {
 		return err
 	}
-	s, err := f.solve(c, a, p, objective, o)
+	to := pluralityFiles{out: out, plot: plotFile, plotGap: f.plotGap}
+	s, err := f.solve(c, a, p, objective, o, to)
 	if err != nil {
 		return err
 	}
-	if err := s.deliver(a, out, plotFile, f.plotGap); err != nil {
+	a.finishing("writing the table")
+	if err := s.deliver(a, to); err != nil {
 		return err
 	}
 	if c.Context().Err() != nil {
 		where := "shown"
-		if out != "" && out != "-" {
+		if to.table() {
 			where = "in " + out
 		}
-		return fmt.Errorf("the best certified table so far is %s, within %s of the optimum: %w", where, num.Outward(s.Table.Gap, 2, true), context.Canceled)
+		return fmt.Errorf("the best certified table so far is %s, within %s of the optimum: %w", where, num.Outward(s.table.Gap, 2, true), context.Canceled)
 	}
 	return s.unsaved
 }
 
-func (f *pluralitySolve) solve(c *cobra.Command, a *app, p plurality.Problem, objective plurality.Objective, o solve.Options) (pluralitySolved, error) {
+// How long an interrupted search is waited for, which still has to certify its best table: less
+// where an earlier one is at hand. Both are within the program's grace.
+const (
+	waitBesideCheckpoint = 200 * time.Millisecond
+	waitForTable         = 500 * time.Millisecond
+)
+
+// solve returns what is to be delivered.
+func (f *pluralitySolve) solve(c *cobra.Command, a *app, p plurality.Problem, objective plurality.Objective, o solve.Options, to pluralityFiles) (*pluralityOutput, error) {
 	store, err := f.store()
 	if err != nil {
-		return pluralitySolved{}, err
+		return nil, err
 	}
 	ctx, cancel := f.limit(c.Context())
 	defer cancel()
-	var s pluralitySolved
 	progress := newProgress(a)
 	defer progress.stop()
+	var search pluralitySearch
 	show := progress.gap(o.Gap)
 	o.Progress = func(at solve.Progress) {
-		s.gaps = append(s.gaps, at)
+		search.told(at)
 		show(at)
 	}
 	start := time.Now()
-	s.Result, err = solve.Cached(ctx, store, p, objective, o)
-	s.took = time.Since(start)
+	o.Checkpoint = func(t *plurality.Table) {
+		if made, err := to.prepare(a, t, "Not cached: the search was interrupted."); err == nil {
+			search.checkpoint(made)
+		}
+	}
+	type result struct {
+		solve.Result
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		r, err := solve.Cached(ctx, store, p, objective, o)
+		done <- result{r, err}
+	}()
+	var r result
+	select {
+	case r = <-done:
+	case <-c.Context().Done(): // what does not end in time is left behind: so is the program
+		wait := waitForTable
+		if o.BestOnCancel && search.last() != nil {
+			wait = waitBesideCheckpoint
+		}
+		select {
+		case r = <-done:
+		case <-time.After(wait):
+			made := search.last()
+			if made == nil || !o.BestOnCancel {
+				return nil, fmt.Errorf("no table was certified yet: %w", context.Canceled)
+			}
+			made.gaps = search.all()
+			return made, nil
+		}
+	}
+	took := time.Since(start)
 	progress.stop()
-	if s.Rejected != nil {
-		a.say("darrm: not used, and solved again: %v", s.Rejected)
+	if r.Rejected != nil {
+		a.say("darrm: not used, and solved again: %v", r.Rejected)
 	}
+	t := r.Table
 	switch {
-	case s.Table == nil:
-		return s, f.late("solve", err)
-	case err != nil:
-		s.unsaved = outputError{Err: err}
-	case errors.Is(ctx.Err(), context.DeadlineExceeded) && s.Table.Gap > o.Gap:
+	case t == nil:
+		return nil, f.late("solve", r.err)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded) && t.Gap > o.Gap:
 		if f.onInterrupt != "best" { // after a timeout, that must be asked for
-			return s, f.late("solve", ctx.Err())
+			return nil, f.late("solve", ctx.Err())
 		}
-		a.say("darrm: stopped early: this is the best certified table so far, within %.3g of the optimum", s.Table.Gap)
-	case s.Table.Gap > o.Gap && c.Context().Err() == nil:
-		a.say("darrm: rounding errors ended the search: the table is proved to be within %.3g of the optimum, not within %v", s.Table.Gap, o.Gap)
+		a.say("darrm: stopped early: this is the best certified table so far, within %.3g of the optimum", t.Gap)
+	case t.Gap > o.Gap && c.Context().Err() == nil:
+		a.say("darrm: rounding errors ended the search: the table is proved to be within %.3g of the optimum, not within %v", t.Gap, o.Gap)
 	}
-	return s, nil
+	made, err := to.prepare(a, t, originOf(r.Result, r.err, took))
+	if err != nil {
+		return nil, err
+	}
+	made.gaps = search.all()
+	if r.err != nil {
+		made.unsaved = outputError{Err: r.err}
+	}
+	return made, nil
 }
 
-// deliver writes the files and the result.
-func (s pluralitySolved) deliver(a *app, out, plotFile, plotGap string) error {
-	a.finishing("writing the table")
-	if out != "" && out != "-" {
-		if err := a.deliver(out, s.Table.Encode); err != nil {
-			return err
-		}
-	}
-	if plotFile != "" {
-		picture, err := marginPicture(s.Table)
-		if err != nil {
-			return err
-		}
-		if err := a.deliverPlot(plotFile, picture); err != nil {
-			return err
-		}
-	}
-	switch {
-	case plotGap != "" && len(s.gaps) == 0:
-		a.say("darrm: --plot-gap: nothing was drawn, since no step was taken (--no-cache solves again)")
-	case plotGap != "":
-		picture, err := gapPicture(s.Table, s.gaps)
-		if err != nil {
-			return err
-		}
-		if err := a.deliverPlotTo("plot-gap", plotGap, picture); err != nil {
-			return err
-		}
-	}
-	if a.json || out == "-" {
-		return a.deliver("", s.Table.Encode)
-	}
-	return a.print(func(w *terminal.Page) error {
-		if err := renderPlurality(w, s.Table); err != nil {
-			return err
-		}
-		w.Text("  ", s.origin())
-		return nil
-	})
-}
-
-// origin says where the table came from and where it is kept.
-func (s pluralitySolved) origin() string {
-	if s.Cached {
-		return fmt.Sprintf("Read from the cache and certified again: %s", s.Path)
+// originOf says where a table came from and where it is kept.
+func originOf(r solve.Result, unsaved error, took time.Duration) string {
+	if r.Cached {
+		return fmt.Sprintf("Read from the cache and certified again: %s", r.Path)
 	}
 	kept := "not cached."
-	if s.Path != "" && s.unsaved == nil {
-		kept = "cached in " + s.Path
+	if r.Path != "" && unsaved == nil {
+		kept = "cached in " + r.Path
 	}
-	return fmt.Sprintf("Solved by %s in %v, %s", s.Table.Solver, s.took.Round(time.Millisecond), kept)
+	return fmt.Sprintf("Solved by %s in %v, %s", r.Table.Solver, took.Round(time.Millisecond), kept)
+}
+
+// pluralitySearch is what a search under way has told, for who interrupts it.
+type pluralitySearch struct {
+	mu   sync.Mutex
+	gaps []solve.Progress
+	made *pluralityOutput
+}
+
+func (s *pluralitySearch) told(at solve.Progress) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gaps = append(s.gaps, at)
+}
+
+func (s *pluralitySearch) checkpoint(made *pluralityOutput) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.made = made
+}
+
+func (s *pluralitySearch) last() *pluralityOutput {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.made
+}
+
+func (s *pluralitySearch) all() []solve.Progress {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.gaps
 }

@@ -60,6 +60,10 @@ type Options struct {
 	// solve, with the gap that is proved by then. It takes a certificate's time more, seconds
 	// for the largest programs. Without it, ctx.Err() is returned.
 	BestOnCancel bool
+	// Checkpoint, if not nil, is given certified tables of a large problem along the way, whose
+	// certificate takes too long to wait for when a solve is interrupted. That takes a tenth of
+	// the time at most. It is called from the goroutine of the caller.
+	Checkpoint func(*plurality.Table)
 	// Progress, if not nil, is called now and then from the goroutine of the caller. What it
 	// is told is floating point; only the table is certified.
 	Progress func(Progress)
@@ -122,6 +126,7 @@ func Optimal(ctx context.Context, p plurality.Problem, objective plurality.Objec
 	if err != nil {
 		return nil, err
 	}
+	stoppedEarly := func(solver string) string { return strings.TrimPrefix(solver+", stopped early", ", ") }
 	best := &incumbent{x: s.PermuteAndFlip(), upper: 1}
 	if p.Classes == 2 && !p.Abstain && o.Method == "" {
 		t, x, err := twoClasses(ctx, s, objective, weights, o)
@@ -136,14 +141,20 @@ func Optimal(ctx context.Context, p plurality.Problem, objective plurality.Objec
 	pr, err := newProgram(ctx, s, objective, weights)
 	if err == nil {
 		best.value = pr.value(best.x)
-		solver, err = pr.solve(ctx, best, o, began)
+		solver, err = pr.solve(ctx, best, o, began, newCheckpoints(pr, o, func() {
+			// An error is ctx's, or met again at the end.
+			if t, err := certified(ctx, s, objective, weights, best, pr, o.Gap); err == nil {
+				t.Solver, t.Version = stoppedEarly(string(FirstOrder)), o.Version
+				o.Checkpoint(t)
+			}
+		}))
 	}
 	if err != nil {
 		if ctx.Err() == nil || !o.BestOnCancel {
 			return nil, err
 		}
 		ctx = context.WithoutCancel(ctx)
-		solver = strings.TrimPrefix(solver+", stopped early", ", ")
+		solver = stoppedEarly(solver)
 	}
 	t, err := certified(ctx, s, objective, weights, best, pr, o.Gap)
 	if err != nil {
@@ -157,7 +168,7 @@ func Optimal(ctx context.Context, p plurality.Problem, objective plurality.Objec
 const mostInterior = 50_000
 
 // solve improves best by the chosen method. It returns who did.
-func (p *program) solve(ctx context.Context, best *incumbent, o Options, began time.Time) (solver string, err error) {
+func (p *program) solve(ctx context.Context, best *incumbent, o Options, began time.Time, points *checkpoints) (solver string, err error) {
 	goal := 0.9 * o.Gap
 	method := o.Method
 	if method == "" && p.system.Problem().Delta > 0 && p.values() <= mostInterior {
@@ -178,7 +189,7 @@ func (p *program) solve(ctx context.Context, best *incumbent, o Options, began t
 			solver += ", then "
 		}
 	}
-	f := &firstOrder{program: p, best: best, workers: p.workers(o.Workers), progress: o.Progress, began: began}
+	f := &firstOrder{program: p, best: best, workers: p.workers(o.Workers), progress: o.Progress, began: began, points: points}
 	return solver + string(FirstOrder), f.run(ctx, goal)
 }
 
