@@ -90,7 +90,7 @@ for.`,
 					model.Evaluation
 				}{Evaluation: e})
 			}
-			return a.print(func(w *terminal.Page) error { return renderEvaluation(w, e) })
+			return a.print(func(w *terminal.Page) error { return renderEvaluation(w, m.Link, e) })
 		},
 	}
 	f.register(c)
@@ -186,15 +186,29 @@ func (p predictions) writeCSV(w io.Writer) error {
 	return out.Error()
 }
 
-func renderEvaluation(w *terminal.Page, e model.Evaluation) error {
+func renderEvaluation(w *terminal.Page, link model.Link, e model.Evaluation) error {
 	w.Text("  ", "NOT PRIVATE, unless these records are public: computed from them without noise")
-	rows := [][]string{{"records", strconv.Itoa(e.Records)}, {"mean loss", fmt.Sprintf("%.6g", e.Loss)}}
-	if e.Accuracy != nil {
-		rows = append(rows, []string{"accuracy", percent(*e.Accuracy)}, []string{"AUC", figureOrNone(e.AUC)})
-	} else {
+	rows := [][]string{{"records", strconv.Itoa(e.Records)}}
+	if e.Loss != nil {
+		rows = append(rows, []string{"mean loss", figureOrNone(e.Loss)})
+	}
+	switch {
+	case e.Accuracy != nil:
+		rows = append(rows, []string{"accuracy", percent(*e.Accuracy)}, []string{"AUC", showAUC(e.AUC, e.AUCInterval)})
+	case link.Ranks():
+		rows = append(rows, []string{"AUC", showAUC(e.AUC, e.AUCInterval)})
+	default:
 		rows = append(rows, []string{"root mean squared error", figureOrNone(e.RMSE)}, []string{"R²", figureOrNone(e.R2)})
 	}
 	return w.Table(terminal.Table{Header: []string{"figure", "value"}, Rows: rows})
+}
+
+// showAUC writes an AUC with its interval.
+func showAUC(auc *float64, interval *model.Interval) string {
+	if auc == nil {
+		return "- (one class is missing)"
+	}
+	return fmt.Sprintf("%.4f (95 %%: %.4f–%.4f)", *auc, interval[0], interval[1])
 }
 
 func figureOrNone(x *float64) string {
