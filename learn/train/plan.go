@@ -30,6 +30,9 @@ const (
 	Printed    Noise = "printed"    // what the source prints
 )
 
+// Tuning is what no Price covers; it goes with every figure that a choice could be made by.
+const Tuning = "tuning on the private data is not covered: a choice by figures of private records is not paid for"
+
 // Price is what a plan costs, and how that was worked out. Nothing in it depends on records.
 type Price struct {
 	Method       string
