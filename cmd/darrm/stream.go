@@ -2,13 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/pairwise"
 	"github.com/darrm/darrm/release"
@@ -66,7 +67,7 @@ func (f *trainFamily) stream(c *cobra.Command, a *app, s streamed, m release.Mod
 			if r.Simulated, err = t.o.Model(); err != nil {
 				return nil, err
 			}
-			a.say("NOT PRIVATE: online promises nothing; %d records learned from, %d of class 1", t.o.Seen(), t.positive)
+			a.say("NOT PRIVATE: online promises nothing; it learned from %d records, %d of class 1", t.o.Seen(), t.positive)
 			return r.encode, nil
 		}}, nil
 	}
@@ -89,6 +90,7 @@ func (t *trainedStream) learn(ctx context.Context, f *recordFlags, format string
 	bar := newProgress(t.app)
 	defer bar.stop()
 	t.app.doing("training")
+	shown := time.Now()
 	visit := func(x []float64, y float64) error {
 		if t.o == nil {
 			if t.o, err = t.streamed.online(len(x)); err != nil {
@@ -102,8 +104,9 @@ func (t *trainedStream) learn(ctx context.Context, f *recordFlags, format string
 		if y > 0 {
 			t.positive++
 		}
-		if n := t.o.Seen(); n%1024 == 0 {
-			bar.show("training", -1, int64(n), fmt.Sprintf("training: %d records", n), progressbar.OptionSpinnerType(14))
+		if time.Since(shown) >= progressEvery {
+			shown = time.Now()
+			bar.show("training", -1, int64(t.o.Seen()), fmt.Sprintf("training: %d records", t.o.Seen()), progressbar.OptionSpinnerType(14))
 		}
 		return nil
 	}
@@ -113,11 +116,14 @@ func (t *trainedStream) learn(ctx context.Context, f *recordFlags, format string
 	} else {
 		err = data.ScanLIBSVM(in, f.dim, visit)
 	}
-	if err == nil && t.o == nil {
-		err = &check.Error{Name: "number of records", Value: 0, Rule: "at least 2, of which pairs are made"}
+	if err == nil && (t.o == nil || t.positive == 0 || t.positive == t.o.Seen()) {
+		err = errors.New("no pair of two classes: the model would be 0")
+	}
+	if ctx.Err() != nil {
+		return read, ctx.Err()
 	}
 	if err != nil {
-		return read, release.Unreadable(ctx, fmt.Errorf("stdin: %w", err))
+		err = release.InputError{Err: fmt.Errorf("stdin: %w", err)}
 	}
-	return read, nil
+	return read, err
 }
