@@ -165,11 +165,7 @@ func (r Round) Event() (accountant.Event, error) {
 	if ok {
 		return event, nil
 	}
-	orders, rho, err := r.points()
-	if err != nil {
-		return nil, err
-	}
-	event, err = curve(r.String(), orders, rho)
+	event, err := r.event()
 	if err != nil {
 		return nil, err
 	}
@@ -180,6 +176,22 @@ func (r Round) Event() (accountant.Event, error) {
 	}
 	known.events[r] = event
 	return event, nil
+}
+
+func (r Round) event() (accountant.Event, error) {
+	if r.mode() == Exact && r.Streams == 2 { // of which one is remembered
+		r.Streams = 1
+		one, err := r.Event()
+		if err != nil {
+			return nil, err
+		}
+		return accountant.Compose(accountant.Charge{Event: one, Count: 2})
+	}
+	orders, rho, err := r.points()
+	if err != nil {
+		return nil, err
+	}
+	return curve(r.String(), orders, rho)
 }
 
 // known remembers events: every round of a run asks for the same one.
@@ -206,11 +218,7 @@ func (r Round) points() (orders, rho []float64, err error) {
 		return nil, nil, fmt.Errorf("mode %s: %w", Numeric, ErrUnproved)
 	case Exact:
 		orders = r.orders()
-		rho = exactRDP(r.blanket(), r.Epsilon, orders)
-		for i := range rho {
-			rho[i] *= float64(r.Streams)
-		}
-		return orders, rho, nil
+		return orders, exactRDP(r.blanket(), r.Epsilon, orders), nil
 	case Ternary:
 		at := r.ternary(maxTernary)
 		for a := 2; a <= maxTernary; a += max(1, a/16) {
