@@ -19,12 +19,14 @@ import (
 // California is the name and the folder of the California Housing data.
 const California = "california"
 
+// HousingFeatures is the dimension of Housing.
+const HousingFeatures = 8
+
 const (
-	housingRows     = 20_640 // of the stand-in, and of the real file
-	housingFeatures = 8
-	latitude        = 6     // column
-	housingSeed     = 20640 // of the stand-in's rows
-	splitSeed       = 7
+	housingRows = 20_640 // of the stand-in, and of the real file
+	latitude    = 6      // column
+	housingSeed = 20640  // of the stand-in's rows
+	splitSeed   = 7
 )
 
 // housingColumns are the features, and the response last, as they are called in files with a header.
@@ -84,7 +86,7 @@ func HousingInputs(ctx context.Context, root string, need bool) (map[string]stri
 	if err != nil {
 		return nil, err
 	}
-	all, err := data.NewRecords(len(y), housingFeatures, x, y)
+	all, err := data.NewRecords(len(y), HousingFeatures, x, y)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +125,7 @@ func (h *Housing) split(x, y []float64, split HousingSplit) error {
 	}
 	if split.ByLatitude {
 		slices.SortStableFunc(taken, func(a, b int) int {
-			return cmp.Compare(x[a*housingFeatures+latitude], x[b*housingFeatures+latitude])
+			return cmp.Compare(x[a*HousingFeatures+latitude], x[b*HousingFeatures+latitude])
 		})
 	}
 	var rows []int
@@ -138,7 +140,7 @@ func (h *Housing) split(x, y []float64, split HousingSplit) error {
 		}
 		h.Sizes = append(h.Sizes, len(rows)-before)
 	}
-	all, err := data.NewRecords(len(y), housingFeatures, x, y)
+	all, err := data.NewRecords(len(y), HousingFeatures, x, y)
 	if err != nil {
 		return fmt.Errorf("%s: %w", h.Source, err)
 	}
@@ -152,13 +154,13 @@ func (h *Housing) split(x, y []float64, split HousingSplit) error {
 // standardiseRows standardises the features of all rows by those of some, and scales the response.
 func standardiseRows(x, y []float64, by []int) {
 	n := float64(len(by))
-	for j := range housingFeatures {
+	for j := range HousingFeatures {
 		mean, square := 0.0, 0.0
 		for _, i := range by {
-			mean += x[i*housingFeatures+j] / n
+			mean += x[i*HousingFeatures+j] / n
 		}
 		for _, i := range by {
-			d := x[i*housingFeatures+j] - mean
+			d := x[i*HousingFeatures+j] - mean
 			square += d * d / n
 		}
 		sd := math.Sqrt(square)
@@ -166,7 +168,7 @@ func standardiseRows(x, y []float64, by []int) {
 			sd = 1
 		}
 		for i := range y {
-			x[i*housingFeatures+j] = (x[i*housingFeatures+j] - mean) / sd
+			x[i*HousingFeatures+j] = (x[i*HousingFeatures+j] - mean) / sd
 		}
 	}
 	most := 0.0
@@ -185,7 +187,7 @@ func standardiseRows(x, y []float64, by []int) {
 func standinHousing() (x, y []float64) {
 	rng := stream.From(housingSeed)
 	clip := func(v, low, high float64) float64 { return max(low, min(high, v)) }
-	x, y = make([]float64, 0, housingRows*housingFeatures), make([]float64, housingRows)
+	x, y = make([]float64, 0, housingRows*HousingFeatures), make([]float64, housingRows)
 	for i := range y {
 		u := rng.Float64()
 		t := rng.Float64()
@@ -258,7 +260,7 @@ func readHousing(r io.Reader) (x, y []float64, err error) {
 		} else if v, err = statlib(row); err != nil {
 			return err
 		}
-		x, y = append(x, v[:housingFeatures]...), append(y, v[housingFeatures])
+		x, y = append(x, v[:HousingFeatures]...), append(y, v[HousingFeatures])
 		return nil
 	})
 	if err == nil && len(y) < 10 {

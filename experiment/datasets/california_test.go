@@ -60,7 +60,7 @@ func TestOpenHousing(t *testing.T) {
 	x, y := standinHousing()
 	standardiseRows(x, y, order[:16512])
 	// Silo 1 begins with place 1 of the order; that is record 1652 of Train.
-	if got := h.Train.Row(1652)[0]; got != x[order[1]*housingFeatures] {
+	if got := h.Train.Row(1652)[0]; got != x[order[1]*HousingFeatures] {
 		t.Errorf("silo 1 begins with %g", got)
 	}
 	sorted, err := OpenHousing(ctx, t.TempDir(), HousingSplit{Silos: 10, ByLatitude: true, Every: 8})

@@ -39,6 +39,9 @@ func (c Central) Plan(n, features int) (train.Plan, error) {
 	return p, nil
 }
 
+// New is Plan, for callers that need more of it than train.Plan has.
+func (c Central) New(n, features int) (*Plan, error) { return c.plan(n, features) }
+
 func (c Central) plan(n, features int) (*Plan, error) {
 	t, err := c.check(n, features)
 	if err != nil {
@@ -142,20 +145,19 @@ func (p *Plan) calibrateMeans() error {
 	if err != nil {
 		return err
 	}
-	event := func(scale float64) (accountant.Event, error) {
-		p.setMeans(total * scale)
+	event := func(less float64) (accountant.Event, error) {
+		p.setMeans(total / less)
 		means, err := p.means()
 		if err != nil {
 			return nil, err
 		}
 		return compose(means, local)
 	}
-	// More noise is on the private side: the least scale found that fits, from above.
-	scale, err := least(1, 1e6, func(scale float64) (bool, error) { return p.fitsTarget(event(scale)) })
+	less, err := calibrate(p.price.Method, target, event)
 	if err != nil {
-		return fmt.Errorf("%s: the local phase leaves too little of epsilon = %g for the server (more local noise, fewer steps): %w", p.price.Method, target.Epsilon, err)
+		return fmt.Errorf("the local phase leaves too little for the server (more local noise, fewer steps): %w", err)
 	}
-	e, err := event(scale)
+	e, err := event(less)
 	if err != nil {
 		return err
 	}

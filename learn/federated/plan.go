@@ -125,8 +125,24 @@ func (p *Plan) LocalEpsilon() float64 {
 // Randomizer returns the randomiser of the reports, nil for a method without them.
 func (p *Plan) Randomizer() report.Randomizer { return p.randomizer }
 
-// Reports returns how many reports a stream of a round has, and how many at least it must have.
-func (p *Plan) Reports(round int) (expected, least int) { return p.expected(round), p.least(round) }
+// Expected returns how many reports a stream of a round has, and how many at least it must have.
+func (p *Plan) Expected(round int) (reports, least int) { return p.expected(round), p.least(round) }
+
+// Reports returns how many reports the run sends, at most; 0 for a method without reports.
+func (p *Plan) Reports() int {
+	if p.randomizer == nil {
+		return 0
+	}
+	sum := 0
+	for r := range p.Rounds {
+		streams := 1
+		if rho := p.weight(r); rho < 1 {
+			streams = 2
+		}
+		sum += streams * p.expected(r)
+	}
+	return sum
+}
 
 // Dim returns the length of the model.
 func (p *Plan) Dim() int { return p.d }

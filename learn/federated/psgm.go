@@ -123,10 +123,13 @@ func (p *Plan) settle(c PSGM) error {
 	}
 	noPrice := p.Local.Steps > 1 && p.Local.NoNoise
 	var local accountant.Event
-	if c.Epsilon == 0 || !noPrice {
-		if err := checkTarget(p.Target); err != nil {
-			return err
-		}
+	if c.Epsilon > 0 && (p.Local.Steps == 1 || p.Local.Noise > 0 || noPrice) {
+		err = check.Within("target delta", p.Target.Delta) // ε is what comes of the noise
+	} else {
+		err = checkTarget(p.Target)
+	}
+	if err != nil {
+		return err
 	}
 	if p.Local.Steps > 1 && !noPrice {
 		if local, err = p.localEvent(); err != nil {
@@ -142,8 +145,7 @@ func (p *Plan) settle(c PSGM) error {
 	}
 	epsilon := c.Epsilon
 	if epsilon == 0 {
-		epsilon, err = p.calibrate(event)
-		if err != nil {
+		if epsilon, err = calibrate(p.price.Method, p.Target, event); err != nil {
 			return err
 		}
 	}
@@ -161,25 +163,13 @@ func (p *Plan) settle(c PSGM) error {
 		return err
 	}
 	p.price.Event, p.price.Bound = e, accountant.MethodRDP
-	b, err := cost(e, p.Target.Delta)
-	if err != nil {
+	if p.price.Cost, err = cost(e, p.Target.Delta); err != nil {
 		return err
 	}
-	p.price.Cost = b.Cost
 	if c.Epsilon > 0 { // ε₀ was stated: ε is what comes of it
 		return nil
 	}
 	return p.price.Within(p.Target)
-}
-
-// calibrate returns the largest ε₀ found whose event costs at most the target.
-func (p *plan) calibrate(event func(epsilon float64) (accountant.Event, error)) (float64, error) {
-	// 1/ε₀ is what must be least.
-	inverse, err := least(1/report.MaxEpsilon, 1/report.MinEpsilon, func(inverse float64) (bool, error) { return p.fitsTarget(event(1 / inverse)) })
-	if err != nil {
-		return 0, fmt.Errorf("%s: no local epsilon of at least %g meets epsilon = %g at delta = %g: %w", p.price.Method, report.MinEpsilon, p.Target.Epsilon, p.Target.Delta, err)
-	}
-	return 1 / inverse, nil
 }
 
 // describe adds what a reader of the price should know.
