@@ -52,6 +52,9 @@ func New(root uint64, labels ...uint64) Stream {
 	return Stream{finish(h + golden)}
 }
 
+// From returns the stream of a state, which is SplitMix64 as others have it under that seed.
+func From(state uint64) Stream { return Stream{state} }
+
 func finish(z uint64) uint64 {
 	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
 	z = (z ^ z>>27) * 0x94D049BB133111EB
