@@ -17,7 +17,6 @@ import (
 // optimalFlags say how the optimal plurality of many classes is come by.
 type optimalFlags struct {
 	pluralityFlags
-	gap    float64
 	within time.Duration
 }
 
@@ -30,7 +29,7 @@ const (
 
 func (f *optimalFlags) register(c *cobra.Command) {
 	f.registerPlurality(c)
-	c.Flags().Float64Var(&f.gap, "gap", defaultGap, "many classes: how far from the optimum a table may be, as a probability; a smaller one takes longer")
+	f.registerGap(c, defaultGap)
 	f.registerWithin(c)
 }
 
@@ -131,8 +130,8 @@ func (f *problemFlags) pluralityProblem(c *cobra.Command, k, classes int) (plura
 	return p, err
 }
 
-// optimum is a table with what is said of how it was come by.
-type optimum struct {
+// solvedTable is a table with what is said of how it was come by.
+type solvedTable struct {
 	*plurality.Table
 	unsaved error // the cache could not store it
 }
@@ -153,10 +152,10 @@ func tooLong(err error) error {
 
 // solve returns the optimal table of the problem, from the cache if it is there. limit is how
 // long that may take, 0 for as long as --timeout allows.
-func (f *optimalFlags) solve(c *cobra.Command, a *app, flags *problemFlags, p plurality.Problem, o plurality.Objective, limit time.Duration) (optimum, error) {
+func (f *optimalFlags) solve(c *cobra.Command, a *app, flags *problemFlags, p plurality.Problem, o plurality.Objective, limit time.Duration) (solvedTable, error) {
 	store, err := flags.store()
 	if err != nil {
-		return optimum{}, err
+		return solvedTable{}, err
 	}
 	bar := newProgress(a)
 	defer bar.stop()
@@ -176,11 +175,11 @@ func (f *optimalFlags) solve(c *cobra.Command, a *app, flags *problemFlags, p pl
 	}
 	switch {
 	case r.Table == nil:
-		return optimum{}, err
+		return solvedTable{}, err
 	case err != nil:
-		return optimum{r.Table, outputError{Err: err}}, nil
+		return solvedTable{r.Table, outputError{Err: err}}, nil
 	}
-	return optimum{Table: r.Table}, nil
+	return solvedTable{Table: r.Table}, nil
 }
 
 // optimalFields are the JSON fields of a table.
