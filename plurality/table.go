@@ -66,6 +66,7 @@ func (t *Table) Baselines() []Baseline {
 			first, _ := t.system.Range(h)
 			b.Value += weight * b.probabilities[first] * float64(t.system.classesOf[first])
 		}
+		b.probabilities = nil // large
 		out = append(out, b)
 	}
 	return out

@@ -5,13 +5,14 @@ import (
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/plurality/solve"
 	"github.com/darrm/darrm/votes"
 )
 
 // pluralityFlags say what a mechanism of many classes is to be best at, beside --prior-counts,
 // which two classes have too.
 type pluralityFlags struct {
-	accuracy, abstain float64
+	accuracy, abstain, gap float64
 }
 
 func (f *pluralityFlags) registerPlurality(c *cobra.Command) {
@@ -20,8 +21,36 @@ func (f *pluralityFlags) registerPlurality(c *cobra.Command) {
 	fl.Float64Var(&f.abstain, "abstain", 0, "many classes: the mechanism may also answer no class, which is worth this in [0,1], where a plurality class is worth 1")
 }
 
-// pluralityFlagNames are the flags that go with many classes only.
-var pluralityFlagNames = []string{"accuracy", "abstain"}
+// registerGap registers what commands have that solve and do nothing else.
+func (f *pluralityFlags) registerGap(c *cobra.Command) {
+	c.Flags().Float64Var(&f.gap, "gap", solve.DefaultGap, "many classes: stop once the value is proved to be within this of the optimum's")
+}
+
+// check refuses flags of the other kind of problem: of two classes where --classes is given, of
+// many where it is not, more among them. infinite and noDelta say that --eps and --teacher-delta
+// say what holds for many classes anyway.
+func (f *pluralityFlags) check(c *cobra.Command, objective string, infinite, noDelta bool, more ...string) error {
+	if !c.Flags().Changed("classes") {
+		for _, name := range append([]string{"accuracy", "abstain"}, more...) {
+			if c.Flags().Changed(name) {
+				return usagef("--%s goes with --classes", name)
+			}
+		}
+		return nil
+	}
+	for _, name := range []string{"m", "prior", "prior-mean", "shape"} {
+		if c.Flags().Changed(name) {
+			return usagef("--%s does not go with --classes", name)
+		}
+	}
+	switch {
+	case objective == objectiveSource:
+		return usagef("objective = %q, but with --classes it is always %q", objective, objectiveAgreement)
+	case c.Flags().Changed("eps") && !infinite, c.Flags().Changed("teacher-delta") && !noDelta:
+		return usagef("--eps and --teacher-delta do not go with --classes: nothing is presumed of the teachers")
+	}
+	return require(c, "K", "total-eps", "affected|data")
+}
 
 // pluralityObjective returns the objective for k teachers and so many classes, and whether
 // abstaining is an answer. It reads the file of --prior-counts, if there is one.

@@ -159,7 +159,7 @@ func (p *progress) gap(goal float64) func(pluralitysolve.Progress) {
 	return func(at pluralitysolve.Progress) {
 		mu.Lock()
 		share := math.Log(max(at.Gap(), goal)) / math.Log(goal)
-		text, done = fmt.Sprintf("step %d, value %.6f, gap %.1e of %.0e", at.Steps, at.Value, at.Gap(), goal), max(done, int64(whole*share))
+		text, done = fmt.Sprintf("gap %.1e of %.0e, value %.4f", at.Gap(), goal, at.Value), max(done, int64(whole*share))
 		mu.Unlock()
 		again()
 	}

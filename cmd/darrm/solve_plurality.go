@@ -24,7 +24,6 @@ type pluralitySolve struct {
 	*problemFlags
 	pluralityFlags
 	classes int
-	gap     float64
 	plotGap string
 }
 
@@ -32,7 +31,7 @@ func (f *pluralitySolve) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.IntVar(&f.classes, "classes", 0, "number of classes C of a vote: asks for the best mechanism for the plurality of many classes")
 	f.registerPlurality(c)
-	fl.Float64Var(&f.gap, "gap", solve.DefaultGap, "many classes: stop once the value is proved to be within this of the optimum's")
+	f.registerGap(c)
 	fl.StringVar(&f.plotGap, "plot-gap", "", "many classes: draw the proved gap against time into this file ("+figure.Formats+")")
 	takesFile(c, "plot-gap", pictureFiles...)
 	alsoOneOf(c, "method", solve.Methods()...)
@@ -42,26 +41,7 @@ func (f *pluralitySolve) register(c *cobra.Command) {
 
 // check refuses flags of the other kind of problem.
 func (f *pluralitySolve) check(c *cobra.Command) error {
-	if !c.Flags().Changed("classes") {
-		for _, name := range append([]string{"gap", "plot-gap"}, pluralityFlagNames...) {
-			if c.Flags().Changed(name) {
-				return usagef("--%s goes with --classes", name)
-			}
-		}
-		return nil
-	}
-	for _, name := range []string{"m", "prior", "prior-mean", "shape"} {
-		if c.Flags().Changed(name) {
-			return usagef("--%s does not go with --classes", name)
-		}
-	}
-	switch {
-	case f.name == objectiveSource:
-		return usagef("objective = %q, but with --classes it is always %q", f.name, objectiveAgreement)
-	case c.Flags().Changed("eps") && !math.IsInf(f.epsilon, 1), c.Flags().Changed("teacher-delta") && f.teacherDelta != 0:
-		return usagef("--eps and --teacher-delta do not go with --classes: nothing is presumed of the teachers")
-	}
-	return require(c, "K", "total-eps", "affected|data")
+	return f.pluralityFlags.check(c, f.name, math.IsInf(f.epsilon, 1), f.teacherDelta == 0, "gap", "plot-gap")
 }
 
 // problem returns the problem for k teachers that the flags describe.
