@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -388,7 +389,7 @@ func (f *aggregateFlags) chooseOptimal(c *cobra.Command, a *app, k, classes int)
 		return chosen{Plan: plan, instead: late}, nil, nil
 	}
 	if err != nil {
-		return chosen{}, nil, err
+		return chosen{}, nil, cmp.Or(tooLong(err), err)
 	}
 	plan, err := release.Plurality(t.Certified, f.mechanism.relation)
 	return chosen{Plan: plan, optimal: t.Table}, t.unsaved, err
