@@ -52,8 +52,8 @@ var ofMajority = []string{"m", "teacher-delta", "prior", "prior-mean", "shape", 
 
 // optimalOnly checks what is said of the optimal plurality, which presumes nothing of the
 // teachers and is best for agreement.
-func optimalOnly(c *cobra.Command, p *problemFlags, more ...string) error {
-	for _, name := range append(more, ofMajority...) {
+func optimalOnly(c *cobra.Command, p *problemFlags) error {
+	for _, name := range ofMajority {
 		if c.Flags().Changed(name) {
 			return usagef("--%s goes with two classes and --mechanism %s; --mechanism %s is told --total-eps and --affected (or --data)", name, mechanismDaRRM, mechanismOptimal)
 		}
@@ -130,8 +130,8 @@ func (f *problemFlags) pluralityProblem(c *cobra.Command, k, classes int) (plura
 	return p, err
 }
 
-// solvedTable is a table with what is said of how it was come by.
-type solvedTable struct {
+// solvedPlurality is a table with what is said of how it was come by.
+type solvedPlurality struct {
 	*plurality.Table
 	unsaved error // the cache could not store it
 }
@@ -152,10 +152,10 @@ func tooLong(err error) error {
 
 // solve returns the optimal table of the problem, from the cache if it is there. limit is how
 // long that may take, 0 for as long as --timeout allows.
-func (f *optimalFlags) solve(c *cobra.Command, a *app, flags *problemFlags, p plurality.Problem, o plurality.Objective, limit time.Duration) (solvedTable, error) {
+func (f *optimalFlags) solve(c *cobra.Command, a *app, flags *problemFlags, p plurality.Problem, o plurality.Objective, limit time.Duration) (solvedPlurality, error) {
 	store, err := flags.store()
 	if err != nil {
-		return solvedTable{}, err
+		return solvedPlurality{}, err
 	}
 	bar := newProgress(a)
 	defer bar.stop()
@@ -175,11 +175,11 @@ func (f *optimalFlags) solve(c *cobra.Command, a *app, flags *problemFlags, p pl
 	}
 	switch {
 	case r.Table == nil:
-		return solvedTable{}, err
+		return solvedPlurality{}, err
 	case err != nil:
-		return solvedTable{r.Table, outputError{Err: err}}, nil
+		return solvedPlurality{r.Table, outputError{Err: err}}, nil
 	}
-	return solvedTable{Table: r.Table}, nil
+	return solvedPlurality{Table: r.Table}, nil
 }
 
 // optimalFields are the JSON fields of a table.
