@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,10 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
-	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/release"
 )
 
 func newVerify(a *app) *cobra.Command {
@@ -55,44 +53,32 @@ check that takes longer fails: nothing is said of the table.`,
 	return c
 }
 
-// checkedTable is a table of two classes or of many that was certified: one of them is not nil.
-type checkedTable struct {
-	majority  *gamma.Table
-	plurality *plurality.Table
-}
+// checkedTable is a table of two classes or of many that was certified.
+type checkedTable struct{ release.Table }
 
 func (t checkedTable) encode(w io.Writer) error {
-	if t.plurality != nil {
-		return t.plurality.Encode(w)
+	if t.Plurality != nil {
+		return t.Plurality.Encode(w)
 	}
-	return t.majority.Encode(w)
+	return t.Gamma.Encode(w)
 }
 
 func (t checkedTable) render(w *terminal.Page) error {
-	if t.plurality != nil {
-		return renderPlurality(w, t.plurality)
+	if t.Plurality != nil {
+		return renderPlurality(w, t.Plurality)
 	}
-	return renderTable(w, t.majority)
+	return renderTable(w, t.Gamma)
 }
 
 // verdict says in one line what a check found that succeeded.
 func (t checkedTable) verdict() string {
 	var gap float64
-	if t.plurality != nil {
-		gap = t.plurality.Gap
+	if t.Plurality != nil {
+		gap = t.Plurality.Gap
 	} else {
-		gap = t.majority.Gap
+		gap = t.Gamma.Gap
 	}
 	return fmt.Sprintf("VERIFIED: private as promised; within %s of optimal.", num.Outward(gap, 2, true))
-}
-
-// readTable is readAnyTable for a table of two classes.
-func (f *timeoutFlag) readTable(c *cobra.Command, a *app, path string) (*gamma.Table, error) {
-	t, err := f.readAnyTable(c, a, path)
-	if err == nil && t.plurality != nil {
-		err = inputError{Err: fmt.Errorf("%s: a table of %d classes, but one of two answers is needed", path, t.plurality.Problem().Classes)}
-	}
-	return t.majority, err
 }
 
 // readAnyTable reads and certifies a table file within the time limit.
@@ -110,32 +96,13 @@ func (f *timeoutFlag) readAnyTable(c *cobra.Command, a *app, path string) (check
 }
 
 func (a *app) checkTable(ctx context.Context, path string) (t checkedTable, err error) {
-	r, err := a.open(ctx, path, plurality.MaxTableBytes)
+	r, err := a.open(ctx, path, release.MaxTableBytes)
 	if err != nil {
 		return t, err
 	}
 	defer r.Close()
-	data, err := io.ReadAll(r)
-	if err != nil {
-		return t, inputError{Err: fmt.Errorf("%s: %w", path, err)}
-	}
-	malformed := func(err error) error { return inputError{Err: fmt.Errorf("%s: %w", path, err)} }
-	if plurality.Recognises(data) {
-		claim, err := plurality.ReadClaim(bytes.NewReader(data))
-		if err != nil {
-			return t, malformed(err)
-		}
-		if t.plurality, err = claim.Verify(ctx); err != nil {
-			return t, fmt.Errorf("%s: %w", path, err)
-		}
-	} else {
-		claim, err := gamma.ReadClaim(bytes.NewReader(data))
-		if err != nil {
-			return t, malformed(err)
-		}
-		if t.majority, err = claim.Verify(ctx); err != nil {
-			return t, fmt.Errorf("%s: %w", path, err)
-		}
+	if t.Table, err = release.ReadTable(ctx, r); err != nil {
+		return t, fmt.Errorf("%s: %w", path, err)
 	}
 	return t, nil
 }

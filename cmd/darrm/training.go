@@ -26,8 +26,8 @@ type training struct {
 	flags     *modelFlags
 	unit      string // of the algorithm's rounds
 	algorithm train.Algorithm
-	document  func() *modelReport       // without the model
-	objective func(x []float64) float64 // on the private records
+	document  func() *modelReport      // without the model
+	measure   func(x []float64) string // on the private records
 }
 
 // run releases the model, or simulates it, or says what it would cost.
@@ -100,7 +100,8 @@ func (t *training) simulate(state []byte) (out release.Training, err error) {
 		}
 		stop()
 		t.app.say("SIMULATION: drawn from a seed, NOT PRIVATE; do not release this model")
-		t.app.say("NOT PRIVATE: objective on the private records %.9g", t.objective(x))
+		t.app.say("NOT PRIVATE: %s on the private records", t.measure(x))
+		t.app.say("%s", train.Tuning)
 		r := t.document()
 		r.Simulated = x
 		return r.encode, nil
