@@ -92,10 +92,11 @@ func (f *pluralitySolve) run(c *cobra.Command, a *app, k int, out, plotFile stri
 		return err
 	}
 	a.finishing("writing the table")
-	if err := s.deliver(a, to); err != nil {
+	interrupted := c.Context().Err() != nil
+	if err := s.deliver(a, to, interrupted); err != nil {
 		return err
 	}
-	if c.Context().Err() != nil {
+	if interrupted {
 		where := "shown"
 		if to.table() {
 			where = "in " + out
