@@ -476,3 +476,30 @@ func TestNoPriceNoRelease(t *testing.T) {
 		}
 	}
 }
+
+// A run that is continued from a checkpoint of any round is the same run.
+func TestResume(t *testing.T) {
+	p := networkPlan(t, 200, 6, func(c *PSGM) { c.Batch, c.Output = 20, Uniform })
+	a := must(p.Train(noisyRecords(t, 200, 8)))(t)
+	want := must(train.Simulate(a, 5).Run(t.Context(), nil))(t)
+	for stop := 1; stop < 6; stop++ {
+		s := train.Simulate(a, 5)
+		enough := errors.New("enough")
+		if _, err := s.Run(t.Context(), func(round int, _ []float64) error {
+			if round == stop {
+				return enough
+			}
+			return nil
+		}); !errors.Is(err, enough) {
+			t.Fatal(err)
+		}
+		again := must(train.ResumeSimulation(a, s.Checkpoint()))(t)
+		if got := must(again.Run(t.Context(), nil))(t); !slices.Equal(got, want) {
+			t.Errorf("stopped after round %d: another model", stop)
+		}
+	}
+	other := must(networkPlan(t, 200, 6, func(c *PSGM) { c.Batch, c.Momentum = 20, 0.2 }).Train(noisyRecords(t, 200, 8)))(t)
+	if _, err := train.ResumeSimulation(other, train.Simulate(a, 5).Checkpoint()); !errors.Is(err, train.ErrCheckpoint) {
+		t.Errorf("another method's checkpoint: %v", err)
+	}
+}
