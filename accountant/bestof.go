@@ -3,6 +3,7 @@ package accountant
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 
 	"github.com/darrm/darrm/internal/num"
@@ -47,24 +48,11 @@ func BestOf(base Event, runs Stopping) (Curve, error) {
 	if runs == (Stopping{}) {
 		return Curve{}, fmt.Errorf("the law of the number of runs must be stated: %w", ErrUnsupported)
 	}
-	charges := []Charge{{base, 1}}
-	if err := checkEvent(base); err != nil {
-		return Curve{}, err
-	}
-	charges, err := flatten(nil, charges[0])
-	if err != nil {
-		return Curve{}, err
-	}
-	sum, err := newRDPSum(charges)
+	charges, sum, err := divergences(base)
 	if err != nil {
 		return Curve{}, fmt.Errorf("the best of a random number of runs: %w", err)
 	}
-	var points []CurvePoint // of base
-	for _, alpha := range sum.grid() {
-		if rho := sum.at(alpha); !math.IsInf(rho, 1) && !math.IsNaN(rho) {
-			points = append(points, CurvePoint{alpha, rho})
-		}
-	}
+	points := sum.points(sum.grid())
 	pure := math.Inf(1)
 	if parts, err := guarantees(charges); err == nil {
 		if total, err := BasicHeterogeneous(parts); err == nil && total.Delta == 0 {
@@ -75,25 +63,113 @@ func BestOf(base Event, runs Stopping) (Curve, error) {
 	if runs.poisson {
 		curve = runs.poissonCurve(charges, points, pure)
 	}
-	// Divergences rise with the order, so that a bound at one is a bound at those below.
+	return risingCurve(base.Relation(), fmt.Sprintf("best of K runs, K %v", runs), curve)
+}
+
+// OneOf returns the event of one of the mechanisms, which one being drawn from coins or decided by
+// what was released before, and told: its divergence is at most the largest of theirs.
+func OneOf(events ...Event) (Event, error) {
+	if len(events) == 0 {
+		return nil, fmt.Errorf("one of no events: %w", ErrUnsupported)
+	}
+	relation := events[0].Relation()
+	var sums []rdpSum
+	var orders []float64
+	for i, e := range events {
+		if e.Relation() != relation {
+			return nil, fmt.Errorf("%v is for %q but %v is for %q: %w", events[0], relation, e, e.Relation(), ErrUnsupported)
+		}
+		if i > 0 && reflect.DeepEqual(e, events[i-1]) {
+			continue
+		}
+		_, sum, err := divergences(e)
+		if err != nil {
+			return nil, err
+		}
+		sums, orders = append(sums, sum), append(orders, sum.grid()...)
+	}
+	if len(sums) == 1 {
+		return events[0], nil
+	}
+	slices.Sort(orders)
+	orders = slices.Compact(orders)
+	worst := map[float64]float64{}
+	for _, s := range sums {
+		for _, p := range s.points(orders) {
+			worst[p.Alpha] = max(worst[p.Alpha], p.Rho)
+		}
+		for _, a := range orders {
+			if a > s.high() {
+				worst[a] = math.Inf(1)
+			}
+		}
+	}
+	var curve []CurvePoint
+	for _, a := range orders {
+		curve = append(curve, CurvePoint{a, worst[a]})
+	}
+	return risingCurve(relation, fmt.Sprintf("the worst of %d mechanisms", len(sums)), curve)
+}
+
+// divergences returns an event's parts and the sum of their divergences.
+func divergences(e Event) ([]Charge, rdpSum, error) {
+	if err := checkEvent(e); err != nil {
+		return nil, rdpSum{}, err
+	}
+	charges, err := flatten(nil, Charge{e, 1})
+	if err != nil {
+		return nil, rdpSum{}, err
+	}
+	sum, err := newRDPSum(charges)
+	return charges, sum, err
+}
+
+// risingCurve is NewCurve of bounds at ascending orders that need not rise, and may be +Inf:
+// divergences rise with the order, so that a bound at one is a bound at those below.
+func risingCurve(relation Relation, theorem string, points []CurvePoint) (Curve, error) {
 	least := math.Inf(1)
-	for i := len(curve) - 1; i >= 0; i-- {
-		least = min(least, curve[i].Rho)
-		curve[i].Rho = least
+	for i := len(points) - 1; i >= 0; i-- {
+		least = min(least, points[i].Rho)
+		points[i].Rho = least
 	}
-	curve = slices.DeleteFunc(curve, func(p CurvePoint) bool { return math.IsInf(p.Rho, 1) })
-	if len(curve) == 0 {
-		return Curve{}, unsupported("finite Rényi divergence", base)
+	points = slices.DeleteFunc(points, func(p CurvePoint) bool { return math.IsInf(p.Rho, 1) })
+	if len(points) == 0 {
+		return Curve{}, fmt.Errorf("finite Rényi divergence of %s: %w", theorem, ErrUnsupported)
 	}
-	return NewCurve(base.Relation(), fmt.Sprintf("best of K runs, K %v", runs), curve)
+	return NewCurve(relation, theorem, points)
+}
+
+// high returns the largest order that all charges have.
+func (s rdpSum) high() float64 {
+	high := anyOrder
+	for _, k := range s.known {
+		high = min(high, k.maxOrder)
+	}
+	return high
+}
+
+// points returns the finite divergences at orders that all charges have.
+func (s rdpSum) points(orders []float64) []CurvePoint {
+	var points []CurvePoint
+	high := s.high()
+	for _, alpha := range orders {
+		if alpha > high {
+			break
+		}
+		rho := s.at(alpha)
+		if math.IsNaN(rho) {
+			rho = math.Inf(1)
+		}
+		points = append(points, CurvePoint{alpha, rho})
+	}
+	return points
 }
 
 // grid returns orders from 1+2⁻¹⁰ to 1+2³⁰, and those at which a part has to be asked.
 func (s rdpSum) grid() []float64 {
-	high := anyOrder
+	high := s.high()
 	var orders []float64
 	for _, k := range s.known {
-		high = min(high, k.maxOrder)
 		orders = append(orders, k.orders...)
 	}
 	for j := -60; j <= 180; j++ {

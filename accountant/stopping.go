@@ -149,3 +149,13 @@ func (s Stopping) Masses() func() num.Interval {
 		return p
 	}
 }
+
+// Quantile returns the least k with Pr[K ≤ k] ≥ p, without any promise: it is for plans of work.
+func (s Stopping) Quantile(p float64) int {
+	next, sum := s.Masses(), 0.0
+	for k := 0; ; k++ {
+		if sum += next().Nearest(); sum >= p {
+			return k
+		}
+	}
+}

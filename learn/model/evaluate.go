@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -77,21 +78,29 @@ func (m *Model) Evaluate(r *data.Records) (Evaluation, error) {
 // higher score, ties counting a half: the statistic of Mann and Whitney over the number of
 // pairs. It is nil without such pairs. Scores must not be NaN. Cost: O(n log n).
 func AUC(scores []float64, positive []bool) *float64 {
+	twice, negatives := Concordant(scores, positive), 0
+	for _, p := range positive {
+		if !p {
+			negatives++
+		}
+	}
+	positives := len(positive) - negatives
+	if negatives == 0 || positives == 0 {
+		return nil
+	}
+	auc := float64(twice) / 2 / float64(negatives) / float64(positives)
+	return &auc
+}
+
+// Concordant counts the pairs of a positive and another record whose positive one has the higher
+// score, twice, and those that tie, once. Scores must not be NaN. Cost: O(n log n).
+func Concordant(scores []float64, positive []bool) (twice int) {
 	order := make([]int, len(scores))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(i, j int) int {
-		switch {
-		case scores[i] < scores[j]:
-			return -1
-		case scores[i] > scores[j]:
-			return 1
-		}
-		return 0
-	})
-	// Pairs are counted twice, so that ties stay whole numbers.
-	twice, below, all := 0, 0, 0 // below, all: negatives, positives so far
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(scores[i], scores[j]) })
+	below := 0 // negatives so far
 	for i := 0; i < len(order); {
 		tied := [2]int{}
 		z := scores[order[i]]
@@ -103,11 +112,7 @@ func AUC(scores []float64, positive []bool) *float64 {
 			}
 		}
 		twice += tied[1] * (2*below + tied[0])
-		below, all = below+tied[0], all+tied[1]
+		below += tied[0]
 	}
-	if below == 0 || all == 0 {
-		return nil
-	}
-	auc := float64(twice) / 2 / float64(below) / float64(all)
-	return &auc
+	return twice
 }

@@ -28,6 +28,9 @@ func (s *Simulation) Round() int { return s.r.round }
 // Model returns the model after the last round done.
 func (s *Simulation) Model() []float64 { return slices.Clone(s.r.steps.Output()) }
 
+// Choice returns what the run has chosen, nil for a method that chooses nothing.
+func (s *Simulation) Choice() *Choice { return s.r.choice() }
+
 // Run does the remaining rounds and returns the last model. After each round it calls
 // after, unless nil, with the number of rounds done and the model, which it must not
 // keep. ErrDiverged says that the state left the range of numbers.
