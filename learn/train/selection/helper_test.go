@@ -185,4 +185,3 @@ func choiceLaw(p *plan, r *data.Records) map[outcome]float64 {
 	}
 	return law
 }
-

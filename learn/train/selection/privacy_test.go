@@ -70,7 +70,7 @@ func TestSelectionKeepsItsPriceByEnumeration(t *testing.T) {
 	for _, c := range []struct {
 		stopping string
 		runs     float64
-	}{{"", 0}, {"poisson", 6}, {"geometric", 6}, {"geometric", 50}} {
+	}{{"", 0}, {"poisson", 6}, {"geometric", 6}} {
 		p := planOf(t, tiny(c.stopping, c.runs), 5, 1)
 		law := func(r *data.Records) map[outcome]float64 {
 			if c.stopping == "" {
