@@ -65,9 +65,6 @@ const (
 // the model by less than their noise, so they are left out.
 const leastNoise = 0x1p-40
 
-// tuningNote is said with every price.
-const tuningNote = "not covered: a step size, ball or loss that was chosen by the private records"
-
 // maxPasses bounds the passes of a phase.
 const maxPasses = 1e6
 
@@ -88,17 +85,23 @@ func (c Cyclic) Plan(n, d int) (train.Plan, error) {
 		return nil, err
 	}
 	if c.Passes == 0 {
-		c.Passes = 32
+		c.Passes = cyclicPasses
 	}
 	if err := check.Whole("passes", c.Passes, 1, maxPasses); err != nil {
 		return nil, err
 	}
 	p.split(func(records int) int { return records*c.Passes - 1 })
-	return p.deterministic(c.StepSize, 1/(math.Sqrt(float64(n))*float64(c.Passes)), func(d draws) float64 {
-		// Most for the first record: 1 + Σ_{p=1}^{k-1} (T-pn+1)/T, of T = kn-1 iterates.
-		k := float64(c.Passes)
-		return 1 + float64(d.records)*k*(k-1)/2/float64(d.steps)
-	})
+	return p.deterministic(c.StepSize, 1/(math.Sqrt(float64(n))*float64(c.Passes)), func(d draws) float64 { return d.moved(c.Passes) })
+}
+
+// cyclicPasses is how many passes Cyclic makes.
+const cyclicPasses = 32
+
+// moved returns how many steps' worth a record moves the average of k passes in order. It is
+// most for the first record: 1 + Σ_{p=1}^{k-1} (T-pn+1)/T, of T = kn-1 iterates.
+func (d draws) moved(passes int) float64 {
+	k := float64(passes)
+	return 1 + float64(d.records)*k*(k-1)/2/float64(d.steps)
 }
 
 // deterministic prices phases whose sensitivity is cGη_k·moved, with a default step size of at most
@@ -128,6 +131,12 @@ func (p *phased) deterministic(eta, first float64, moved func(d draws) float64) 
 		p.rows = append(p.rows, p.row(0, train.Calibrated, "of two gradients that a record is in, each changes by G, or one by 2G (2Gη)", p.occurrence*once, p.scales[0], p.Target.Epsilon))
 	}
 	p.rows[len(p.rows)-1].InUse = true
+	m := min(math.Sqrt(2*math.Log(1.25/p.Target.Delta))/p.Target.Epsilon*(1-train.Slack), accountant.MaxNoise)
+	epsilon, err := accountant.GaussianEpsilon(m, p.Target.Delta)
+	if err != nil {
+		return nil, err
+	}
+	p.rows = append(p.rows, p.row(0, classical, "the same by the formula √(2·ln(1.25/δ))/ε", p.occurrence*once, p.occurrence*once*m, epsilon))
 	return p, p.price.Settle(event, accountant.MethodGaussian, p.Target, true)
 }
 
@@ -204,7 +213,6 @@ func (p *phased) fill(sensitivity func(k int) float64) error {
 	}
 	p.price.Notes = []string{
 		fmt.Sprintf("eta = %.6g, G = %.6g, L = %.6g; a record that is replaced moves %g·G·eta_k an occurrence", p.eta, p.norm, p.smooth, p.occurrence),
-		tuningNote,
 	}
 	if len(p.price.Blocks) == 0 {
 		return &check.Error{Name: "step size", Value: p.eta, Rule: "larger: its noise is within the rounding of float64 (--step-size)"}

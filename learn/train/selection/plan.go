@@ -29,7 +29,7 @@ func (p *plan) describe() {
 			fmt.Sprintf("a run's score, its %s, has noise of deviation %.3g; how many runs there were must not be told", p.s.Score.Kind, of),
 		}
 	}
-	p.price.Notes = notes
+	p.price.Notes, p.price.Chosen = notes, true
 }
 
 // Price returns what the selection costs.
