@@ -147,12 +147,12 @@ func TestEvaluate(t *testing.T) {
 	}
 	m := read(t, `{"task":"ridge","intercept":true,"model":[2,1]}`) // 3, 5, 7, 9
 	e, err := m.Evaluate(records(3, 5, 8, 8))
-	if err != nil || e.Loss != 0.5 || *e.RMSE != math.Sqrt(0.5) || math.Abs(*e.R2-(1-2/18.)) > 1e-15 || e.Accuracy != nil || e.AUC != nil {
+	if err != nil || *e.Loss != 0.5 || *e.RMSE != math.Sqrt(0.5) || math.Abs(*e.R2-(1-2/18.)) > 1e-15 || e.Accuracy != nil || e.AUC != nil {
 		t.Errorf("%+v %v", e, err)
 	}
 	m = read(t, `{"task":"hinge","intercept":true,"model":[1,-2.5]}`) // -1.5, -0.5, 0.5, 1.5
 	e, err = m.Evaluate(records(0, 1, 0, 1))
-	if err != nil || *e.Accuracy != 0.5 || *e.AUC != 0.75 || e.RMSE != nil || math.Abs(e.Loss-(0+1.5+1.5+0)/4) > 1e-15 {
+	if err != nil || *e.Accuracy != 0.5 || *e.AUC != 0.75 || e.RMSE != nil || math.Abs(*e.Loss-(0+1.5+1.5+0)/4) > 1e-15 {
 		t.Errorf("%+v %v", e, err)
 	}
 	if e, err = m.Evaluate(records(1, 1, 1, 1)); err != nil || e.AUC != nil {

@@ -42,10 +42,11 @@ func occurrences(draws, n int, least float64) []float64 {
 	return tails
 }
 
-// mostOccurrences returns the smallest q with P(N > q) ≤ gamma.
+// mostOccurrences returns the smallest q ≥ 1 with P(N > q) ≤ gamma. 0 would leave a phase without
+// noise where gamma covers every draw of a record.
 func mostOccurrences(draws, n int, gamma float64) float64 {
 	for q, v := range occurrences(draws, n, gamma) {
-		if v <= gamma {
+		if q > 0 && v <= gamma {
 			return float64(q)
 		}
 	}

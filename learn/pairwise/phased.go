@@ -72,9 +72,6 @@ const (
 // the model by less than their noise, so they are left out.
 const leastNoise = 0x1p-40
 
-// tuningNote is said with every price.
-const tuningNote = "not covered: a step size, ball or loss that was chosen by the private records"
-
 // maxPasses bounds the passes of a phase.
 const maxPasses = 1e6
 
@@ -95,17 +92,22 @@ func (c Cyclic) Plan(n, d int) (train.Plan, error) {
 		return nil, err
 	}
 	if c.Passes == 0 {
-		c.Passes = max(32, (1<<18+n-1)/n)
+		c.Passes = cyclicPasses(n)
 	}
 	if err := check.Whole("passes", c.Passes, 1, maxPasses); err != nil {
 		return nil, err
 	}
 	p.passes = c.Passes
 	p.split(func(records int) int { return records * c.Passes })
-	return p.deterministic(c.StepSize, 1/(math.Sqrt(float64(n))*float64(c.Passes)), func(draws) float64 {
-		return float64(c.Passes+1) / 2 // Σ_p (1-p/k)
-	})
+	return p.deterministic(c.StepSize, 1/(math.Sqrt(float64(n))*float64(c.Passes)), func(draws) float64 { return cyclicMoved(c.Passes) })
 }
+
+// cyclicPasses is how many passes Cyclic makes over n records.
+func cyclicPasses(n int) int { return max(32, (1<<18+n-1)/n) }
+
+// cyclicMoved returns how many steps' worth a record moves the average of k passes in order, at
+// most: Σ_p (1-p/k), of the first record.
+func cyclicMoved(passes int) float64 { return float64(passes+1) / 2 }
 
 // deterministic prices phases whose sensitivity is cGη_k·moved, with a default step size of at most
 // (D/G)·first.
@@ -134,6 +136,12 @@ func (p *phased) deterministic(eta, first float64, moved func(d draws) float64) 
 		p.rows = append(p.rows, p.row(0, train.Calibrated, "of two gradients that a record is in, each changes by G, or one by 2G (2Gη)", p.occurrence*once, p.scales[0], p.Target.Epsilon))
 	}
 	p.rows[len(p.rows)-1].InUse = true
+	m := min(math.Sqrt(2*math.Log(1.25/p.Target.Delta))/p.Target.Epsilon*(1-train.Slack), accountant.MaxNoise)
+	epsilon, err := accountant.GaussianEpsilon(m, p.Target.Delta)
+	if err != nil {
+		return nil, err
+	}
+	p.rows = append(p.rows, p.row(0, classical, "the same by the formula √(2·ln(1.25/δ))/ε", p.occurrence*once, p.occurrence*once*m, epsilon))
 	return p, p.price.Settle(event, accountant.MethodGaussian, p.Target, true)
 }
 
@@ -210,7 +218,6 @@ func (p *phased) fill(sensitivity func(k int) float64) error {
 	}
 	p.price.Notes = []string{
 		fmt.Sprintf("eta = %.6g, G = %.6g, L = %.6g; a record that is replaced moves %g·G·eta_k an occurrence", p.eta, p.norm, p.smooth, p.occurrence),
-		tuningNote,
 	}
 	if len(p.price.Blocks) == 0 {
 		return &check.Error{Name: "step size", Value: p.eta, Rule: "larger: its noise is within the rounding of float64 (--step-size)"}

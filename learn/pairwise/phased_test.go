@@ -142,7 +142,7 @@ func TestPrivateRefusals(t *testing.T) {
 		refused("loglink", "convex", form(loglink), 64, 2)
 		refused("no radius", "radius", form(with(func(s *Setting) { s.Radius = 0 })), 64, 2)
 		refused("no ball", "--ball", form(with(func(s *Setting) { s.Ball = 0 })), 64, 2)
-		refused("no loss", "--loss", form(with(func(s *Setting) { s.Loss = loss.Pair{} })), 64, 2)
+		refused("no loss", "--task", form(with(func(s *Setting) { s.Loss = loss.Pair{} })), 64, 2)
 		refused("no delta", "target delta", form(with(func(s *Setting) { s.Target.Delta = 0 })), 64, 2)
 		refused("no epsilon", "target epsilon", form(with(func(s *Setting) { s.Target.Epsilon = 0 })), 64, 2)
 		refused("square without bound", "--clip", form(with(func(s *Setting) { s.Loss, s.Ball = pair(t, "square"), 0 })), 64, 2)
@@ -182,7 +182,7 @@ func TestPrivateRefusals(t *testing.T) {
 func TestCompareOrdersRules(t *testing.T) {
 	p := plan(t, Localized{Setting: setting(t)}, 256, 8)
 	rows, err := p.Compare()
-	if err != nil || len(rows) != 7 {
+	if err != nil || len(rows) != 8 {
 		t.Fatalf("%d rows (%v)", len(rows), err)
 	}
 	used := 0
@@ -199,14 +199,26 @@ func TestCompareOrdersRules(t *testing.T) {
 		t.Errorf("%d rows are in use", used)
 	}
 	// printed > paper > chernoff (with c = 2) > exact > mixture > averaged > one pass
-	for i := 1; i < len(rows); i++ {
+	for i := 1; i < 7; i++ {
 		if rows[i].Deviation >= rows[i-1].Deviation {
 			t.Errorf("%q has noise %g, %q %g", rows[i].Reading, rows[i].Deviation, rows[i-1].Reading, rows[i-1].Deviation)
 		}
 	}
+	// The passes in order are what those methods take with the same step size.
+	eta := p.Price().Blocks[0].StepSize * 4
+	for i, m := range []Method{OnePass{setting(t), eta}, Cyclic{setting(t), eta, 0}} {
+		first := plan(t, m, 256, 8).Price().Blocks[0]
+		near(t, rows[6+i].Reading, rows[6+i].Deviation, first.Deviation, 1e-9)
+		near(t, rows[6+i].Reading, rows[6+i].Sensitivity, first.Sensitivity, 1e-9)
+	}
 	rows, err = plan(t, OnePass{Setting: setting(t)}, 256, 8).Compare()
-	if err != nil || len(rows) != 2 || !rows[1].InUse {
-		t.Errorf("%+v (%v)", rows, err)
+	if err != nil || len(rows) != 3 || !rows[1].InUse || rows[2].InUse {
+		t.Fatalf("%+v (%v)", rows, err)
+	}
+	// The formula's noise is more than is needed at ε ≤ 1, and what it costs is exact.
+	near(t, "the formula's noise", rows[2].Deviation/rows[2].Sensitivity, math.Sqrt(2*math.Log(1.25*256)), 1e-9)
+	if !(rows[2].Epsilon < 1 && rows[2].Deviation > rows[1].Deviation) {
+		t.Errorf("%+v", rows[2])
 	}
 	near(t, "the sharper sensitivity's noise", rows[1].Deviation, rows[0].Deviation/2, 1e-9)
 	// The square loss has neither sign: the wider holds.

@@ -1,6 +1,7 @@
 package pairwise
 
 import (
+	"flag"
 	"math"
 	"os"
 	"testing"
@@ -13,16 +14,17 @@ import (
 // Over random settings: a plan costs at most its target by every rule of the accountant that
 // knows its event, phases do not overlap and shrink, and noise falls with them.
 func TestPlansKeepTargets(t *testing.T) {
-	// A plan takes milliseconds to calibrate, so that 20 are made, and 100 with DARRM_LONG=1.
-	checks := 20
-	if os.Getenv("DARRM_LONG") != "" {
-		checks = 100
+	// A plan takes up to a second to calibrate, so that 20 are made, and 100 with DARRM_LONG=1.
+	if os.Getenv("DARRM_LONG") == "" {
+		checks := flag.Lookup("rapid.checks").Value
+		old := checks.String()
+		if err := checks.Set("20"); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = checks.Set(old) }()
 	}
 	losses := []string{"logistic", "square", "logistic:ordered", "square:ordered", "hinge"}
 	rapid.Check(t, func(rt *rapid.T) {
-		if checks--; checks < 0 {
-			return
-		}
 		s := setting(t)
 		name := rapid.SampledFrom(losses).Draw(rt, "loss")
 		s.Loss = pair(t, name)
@@ -84,4 +86,21 @@ func TestPlansKeepTargets(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A record that a phase draws so seldom that δ would cover it has noise all the same.
+func TestSeldomDrawnRecordsHaveNoise(t *testing.T) {
+	s := setting(t)
+	s.Ball, s.Target = 1, accountant.Cost{Epsilon: 1, Delta: .4}
+	for _, rule := range []Rule{Exact, Averaged, Mixture} {
+		p, err := Localized{Setting: s, Rule: rule, Passes: .01}.Plan(22, 1)
+		if err != nil {
+			t.Fatal(rule, err)
+		}
+		for _, b := range p.Price().Blocks {
+			if once := 2 * 2 * s.Radius * b.StepSize; b.Sensitivity < once || b.Deviation <= 0 {
+				t.Errorf("%s: %+v, of which one occurrence is %g", rule, b, once)
+			}
+		}
+	}
 }
