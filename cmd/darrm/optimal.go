@@ -29,7 +29,7 @@ const (
 
 func (f *optimalFlags) register(c *cobra.Command) {
 	f.registerPlurality(c)
-	c.Flags().Float64Var(&f.gap, "gap", defaultGap, "many classes: how far from the optimum a table may be, as a probability; a smaller one takes longer")
+	f.registerGap(c, defaultGap)
 	f.registerWithin(c)
 }
 
@@ -45,7 +45,7 @@ func (f *optimalFlags) checkWithin() error {
 }
 
 // optimalFlagNames are the flags that go with the optimal plurality alone.
-var optimalFlagNames = []string{"accuracy", "abstain", "gap", "solve-within"}
+var optimalFlagNames = append([]string{"gap", "solve-within"}, pluralityFlagNames...)
 
 // ofMajority are the flags that describe the majority of two classes, and say nothing to many.
 var ofMajority = []string{"m", "teacher-delta", "prior", "prior-mean", "shape", "method", "on-interrupt"}
