@@ -21,6 +21,9 @@ func (f *pluralityFlags) registerPlurality(c *cobra.Command) {
 	fl.Float64Var(&f.abstain, "abstain", 0, "many classes: the mechanism may also answer no class, which is worth this in [0,1], where a plurality class is worth 1")
 }
 
+// pluralityFlagNames are the flags of what a mechanism of many classes is to be best at.
+var pluralityFlagNames = []string{"accuracy", "abstain"}
+
 // registerGap registers what commands have that solve and do nothing else.
 func (f *pluralityFlags) registerGap(c *cobra.Command) {
 	c.Flags().Float64Var(&f.gap, "gap", solve.DefaultGap, "many classes: stop once the value is proved to be within this of the optimum's")
@@ -31,7 +34,7 @@ func (f *pluralityFlags) registerGap(c *cobra.Command) {
 // say what holds for many classes anyway.
 func (f *pluralityFlags) check(c *cobra.Command, objective string, infinite, noDelta bool, more ...string) error {
 	if !c.Flags().Changed("classes") {
-		for _, name := range append([]string{"accuracy", "abstain"}, more...) {
+		for _, name := range append(more, pluralityFlagNames...) {
 			if c.Flags().Changed(name) {
 				return usagef("--%s goes with --classes", name)
 			}
