@@ -101,10 +101,7 @@ type recordsRead struct {
 func (f *trainFamily) algorithm(c *cobra.Command, a *app, t *training) (recordsRead, train.Plan, error) {
 	read := recordsRead{name: filepath.Base(f.private)}
 	priced := func(n, d int) (train.Plan, error) {
-		bar := newProgress(a)
-		defer bar.stop()
-		bar.wait("pricing")
-		return f.plan(cmp.Or(f.count, n), d)
+		return pricing(c, a, func() (train.Plan, error) { return f.plan(cmp.Or(f.count, n), d) })
 	}
 	if s, ok := f.familyFlags.(sparse); ok && s.sparse() && f.formatOf(f.private) == formatLIBSVM && !f.common().intercept {
 		records, err := f.readSparse(c, a, f.private)
