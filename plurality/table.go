@@ -2,8 +2,11 @@ package plurality
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+
+	"github.com/darrm/darrm/internal/check"
 )
 
 // Table is a certified mechanism with all that is known about it: what it is to be best
@@ -97,6 +100,9 @@ type Claim struct {
 // *ViolationError, a *FormatError, or ctx.Err().
 func (c *Claim) Certify(ctx context.Context) (*Table, error) {
 	certified, err := Certify(ctx, c.System, c.Masses)
+	if bad := (*check.Error)(nil); errors.As(err, &bad) { // masses that are none
+		return nil, &FormatError{err}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
-	"slices"
 
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/ledger"
@@ -163,17 +162,14 @@ func (r *labelRun) plan(ctx context.Context, dry bool) (err error) {
 	if r.planned, err = r.Plan(ctx, r.votes.K(), len(r.votes.Classes())); err != nil {
 		return err
 	}
-	if err = r.planned.fits(r.votes.K(), len(r.votes.Classes())); err != nil {
+	if err = r.planned.Fits(r.votes.K(), len(r.votes.Classes())); err != nil {
 		return err
 	}
 	if err = r.Charge.Check(r.planned.promise()); err != nil {
 		return err
 	}
 	r.summary = r.planned.Summary(r.votes.Columns(), r.Charge)
-	r.summary.Classes = slices.Clone(r.votes.Classes())
-	if r.planned.Mechanism.Abstains() {
-		r.summary.Classes = append(r.summary.Classes, abstention)
-	}
+	r.summary.Classes = r.planned.AnswerNames(r.votes.Classes())
 	r.summary.Source, r.summary.Records = r.Source, r.Records
 	if r.counted == nil {
 		return nil
@@ -354,6 +350,3 @@ func (r *labelRun) close() {
 		_ = r.votes.Close() // only read from
 	}
 }
-
-// abstention is the name of an answer that names no class.
-const abstention = "abstained"

@@ -6,6 +6,7 @@ import (
 	"hash"
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
@@ -45,13 +46,26 @@ func Plurality(c *plurality.Certified, neighbours accountant.Relation) (Plan, er
 	return Plan{Mechanism: m, Problem: ensemble.OfCounts(m.Setting(), m.PerAnswer()), Plurality: c}, nil
 }
 
-// fits refuses votes of other teachers or classes than the mechanism is for.
-func (plan Plan) fits(teachers, classes int) error {
+// Fits refuses votes of other teachers or classes than the mechanism is for.
+func (plan Plan) Fits(teachers, classes int) error {
 	if s := plan.Mechanism.Setting(); s.K != teachers || s.Classes != classes {
 		return InputError{fmt.Errorf("the votes are those of K = %d teachers for %d classes, but %s is made for %d and %d",
 			teachers, classes, plan.Mechanism.Name(), s.K, s.Classes)}
 	}
 	return nil
+}
+
+// abstention is the name of an answer that names no class.
+const abstention = "abstained"
+
+// AnswerNames returns the names of the answers about classes of these names, in order; the last
+// one is that of an abstention, where there are any.
+func (plan Plan) AnswerNames(classes []string) []string {
+	names := slices.Clone(classes)
+	if plan.Mechanism.Abstains() {
+		names = append(names, abstention)
+	}
+	return names
 }
 
 // tabled says whether the mechanism is numbers that were certified.

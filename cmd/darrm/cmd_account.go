@@ -61,7 +61,8 @@ data-dependent bound) is computed from private votes: darrm compare shows it.
 --plot draws ε against Q, as SVG or PNG by the name of the file.`,
 		Example: `  darrm account --K 11 --m 3 --eps 0.1 --teacher-delta 1e-5 --queries 1,20,50,100 --slack 1e-4
   darrm account --K 11 --m 1 --eps 0.1 --teacher-delta 0 --teachers frozen --data disjoint
-  darrm account --K 250 --total-eps 0.05 --eps inf --data disjoint --plot eps.svg`,
+  darrm account --K 250 --total-eps 0.05 --eps inf --data disjoint --plot eps.svg
+  darrm account --K 50 --num-classes 4 --total-eps 0.1 --data disjoint --queries 2000 --slack 1e-6`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -43,6 +44,14 @@ func newAggregate(a *app) *cobra.Command {
 noise function for your teachers, or with --mechanism another. "Optimal" is for the
 source's objective; if you use the labels, ask for --objective agreement.
 
+More than two classes (--classes cat,dog,bird) are answered by the optimal plurality:
+at --total-eps, the promise of one label, nothing that sees the votes agrees with
+them more often. It presumes nothing of the teachers; say --affected or --data. It
+is best for teachers that are right with probability --accuracy, or for the
+histograms in --prior-counts, which must be public. What is not solved within
+--solve-within is answered by permute-and-flip, and the report says so. For many
+labels within one budget see darrm plan: other noise may add up better.
+
 CSV and TSV have one row per query and one column of votes per teacher; a header, a
 column "query" or "id" and a column "label" or "truth" are optional. JSON Lines,
 NumPy arrays (say --layout) and Parquet are read as well, plain or compressed, and
@@ -81,6 +90,7 @@ and then once more to answer them. With --checkpoint a release that was interrup
 after it was paid for is finished by the same command.`,
 		Example: `  darrm aggregate votes.csv --m 3 --eps 0.13577 --teacher-delta 1e-4 --out labels.csv
   darrm aggregate 'votes-*.parquet' --table table.json --out labels.parquet
+  darrm aggregate pets.csv --classes cat,dog,bird --total-eps 0.5 --data disjoint --out labels.csv
   darrm aggregate votes.npy --layout teachers --mechanism gnmax --total-eps 0.5 --delta 1e-6 --data disjoint
   darrm aggregate votes.csv --table table.json --ledger patients.ledger --request-id march --teachers fresh`,
 		Args:              cobra.MinimumNArgs(1),
@@ -388,7 +398,7 @@ func (f *aggregateFlags) chooseOptimal(c *cobra.Command, a *app, k, classes int)
 		return chosen{Plan: plan, instead: late}, nil, nil
 	}
 	if err != nil {
-		return chosen{}, nil, err
+		return chosen{}, nil, cmp.Or(tooLong(err), err)
 	}
 	plan, err := release.Plurality(t.Certified, f.mechanism.relation)
 	return chosen{Plan: plan, optimal: t.Table}, t.unsaved, err

@@ -39,6 +39,8 @@ kind; the noise is not in them, since it is averaged out exactly.
   best of the vote counts  the same linear program for teachers that promise nothing
                            (--eps inf): the best that any mechanism can do that sees
                            two counts only, to compare GNMax and LNMax with
+  optimal plurality        the same for more than two classes, best for --accuracy or
+                           --prior-counts, if it is known within --solve-within
   randomised response, subsampling
   GNMax, Confident-GNMax, LNMax, permute-and-flip, with discrete noise
 
@@ -54,7 +56,8 @@ votes and not a promise: the figure itself tells of them, and darrm has no sanit
 form of it (smooth sensitivity). No ledger takes it, and aggregate and account, whose
 figures hold for any votes, do not use it.`,
 		Example: `  darrm compare votes.csv --m 3 --eps 0.13577 --teacher-delta 1e-4 --data disjoint
-  darrm compare votes.csv --total-eps 0.4 --delta 3e-4 --eps inf --data disjoint`,
+  darrm compare votes.csv --total-eps 0.4 --delta 3e-4 --eps inf --data disjoint
+  darrm compare pets.csv --classes cat,dog,bird --total-eps 0.5 --eps inf --data disjoint`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: completeFiles(voteFiles...),
 		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, a, args) },

@@ -18,6 +18,7 @@ import (
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/figure"
 	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/plurality/solve"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/sweep"
 )
@@ -104,7 +105,7 @@ combination of the others, or the optimum and the baselines where there are none
 	f.registerObjective(c)
 	fl.Var(f.classes, "classes", "numbers of classes: asks for the best mechanisms for the plurality of many classes")
 	f.registerPlurality(c)
-	f.registerGap(c)
+	f.registerGap(c, solve.DefaultGap)
 	fl.IntVar(&f.jobs, "jobs", runtime.GOMAXPROCS(0), "how many problems to solve at once")
 	fl.Lookup("jobs").DefValue = "0" // keeps the number of this machine's cores out of the help
 	fl.Lookup("jobs").Usage += " (default the number of cores)"

@@ -17,6 +17,7 @@ import (
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/lp"
 	"github.com/darrm/darrm/plurality"
+	pluralitysolve "github.com/darrm/darrm/plurality/solve"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/sweep"
 	"github.com/darrm/darrm/votes"
@@ -95,6 +96,7 @@ func exitCode(ctx context.Context, err error) exit {
 		manyViolation *plurality.ViolationError
 		manyMismatch  *plurality.MismatchError
 		manyFormat    *plurality.FormatError
+		manyLate      *pluralitysolve.LimitError
 	)
 	switch {
 	case errors.Is(err, ledger.ErrRefused):
@@ -111,7 +113,7 @@ func exitCode(ctx context.Context, err error) exit {
 		return exitInput
 	case errors.As(err, &usage), errors.As(err, &parameter), errors.As(err, &tooMany), errors.As(err, &tooLarge):
 		return exitUsage
-	case errors.As(err, &status), errors.Is(err, lp.ErrNoHiGHS), errors.Is(err, lp.ErrTooLarge), errors.Is(err, context.DeadlineExceeded):
+	case errors.As(err, &status), errors.As(err, &manyLate), errors.Is(err, lp.ErrNoHiGHS), errors.Is(err, lp.ErrTooLarge), errors.Is(err, context.DeadlineExceeded):
 		return exitSolver
 	}
 	return exitFailure

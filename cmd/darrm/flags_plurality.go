@@ -1,11 +1,12 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/plurality"
-	"github.com/darrm/darrm/plurality/solve"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -21,17 +22,19 @@ func (f *pluralityFlags) registerPlurality(c *cobra.Command) {
 	fl.Float64Var(&f.abstain, "abstain", 0, "many classes: the mechanism may also answer no class, which is worth this in [0,1], where a plurality class is worth 1")
 }
 
-// registerGap registers what commands have that solve and do nothing else.
-func (f *pluralityFlags) registerGap(c *cobra.Command) {
-	c.Flags().Float64Var(&f.gap, "gap", solve.DefaultGap, "many classes: stop once the value is proved to be within this of the optimum's")
+func (f *pluralityFlags) registerGap(c *cobra.Command, otherwise float64) {
+	c.Flags().Float64Var(&f.gap, "gap", otherwise, "many classes: stop once the value is proved to be within this of the optimum's")
 }
+
+// pluralityFlagNames are the flags of registerPlurality, which go with many classes only.
+var pluralityFlagNames = []string{"accuracy", "abstain"}
 
 // check refuses flags of the other kind of problem: of two classes where --classes is given, of
 // many where it is not, more among them. infinite and noDelta say that --eps and --teacher-delta
 // say what holds for many classes anyway.
 func (f *pluralityFlags) check(c *cobra.Command, objective string, infinite, noDelta bool, more ...string) error {
 	if !c.Flags().Changed("classes") {
-		for _, name := range append([]string{"accuracy", "abstain"}, more...) {
+		for _, name := range slices.Concat(pluralityFlagNames, more) {
 			if c.Flags().Changed(name) {
 				return usagef("--%s goes with --classes", name)
 			}

@@ -17,7 +17,6 @@ import (
 // optimalFlags say how the optimal plurality of many classes is come by.
 type optimalFlags struct {
 	pluralityFlags
-	gap    float64
 	within time.Duration
 }
 
@@ -30,7 +29,7 @@ const (
 
 func (f *optimalFlags) register(c *cobra.Command) {
 	f.registerPlurality(c)
-	c.Flags().Float64Var(&f.gap, "gap", defaultGap, "many classes: how far from the optimum a table may be, as a probability; a smaller one takes longer")
+	f.registerGap(c, defaultGap)
 	f.registerWithin(c)
 }
 
@@ -53,8 +52,8 @@ var ofMajority = []string{"m", "teacher-delta", "prior", "prior-mean", "shape", 
 
 // optimalOnly checks what is said of the optimal plurality, which presumes nothing of the
 // teachers and is best for agreement.
-func optimalOnly(c *cobra.Command, p *problemFlags, more ...string) error {
-	for _, name := range append(more, ofMajority...) {
+func optimalOnly(c *cobra.Command, p *problemFlags) error {
+	for _, name := range ofMajority {
 		if c.Flags().Changed(name) {
 			return usagef("--%s goes with two classes and --mechanism %s; --mechanism %s is told --total-eps and --affected (or --data)", name, mechanismDaRRM, mechanismOptimal)
 		}
@@ -131,8 +130,8 @@ func (f *problemFlags) pluralityProblem(c *cobra.Command, k, classes int) (plura
 	return p, err
 }
 
-// optimum is a table with what is said of how it was come by.
-type optimum struct {
+// solvedPlurality is a table with what is said of how it was come by.
+type solvedPlurality struct {
 	*plurality.Table
 	unsaved error // the cache could not store it
 }
@@ -153,10 +152,10 @@ func tooLong(err error) error {
 
 // solve returns the optimal table of the problem, from the cache if it is there. limit is how
 // long that may take, 0 for as long as --timeout allows.
-func (f *optimalFlags) solve(c *cobra.Command, a *app, flags *problemFlags, p plurality.Problem, o plurality.Objective, limit time.Duration) (optimum, error) {
+func (f *optimalFlags) solve(c *cobra.Command, a *app, flags *problemFlags, p plurality.Problem, o plurality.Objective, limit time.Duration) (solvedPlurality, error) {
 	store, err := flags.store()
 	if err != nil {
-		return optimum{}, err
+		return solvedPlurality{}, err
 	}
 	bar := newProgress(a)
 	defer bar.stop()
@@ -176,11 +175,11 @@ func (f *optimalFlags) solve(c *cobra.Command, a *app, flags *problemFlags, p pl
 	}
 	switch {
 	case r.Table == nil:
-		return optimum{}, err
+		return solvedPlurality{}, err
 	case err != nil:
-		return optimum{r.Table, outputError{Err: err}}, nil
+		return solvedPlurality{r.Table, outputError{Err: err}}, nil
 	}
-	return optimum{Table: r.Table}, nil
+	return solvedPlurality{Table: r.Table}, nil
 }
 
 // optimalFields are the JSON fields of a table.

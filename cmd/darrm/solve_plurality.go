@@ -31,7 +31,7 @@ func (f *pluralitySolve) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.IntVar(&f.classes, "classes", 0, "number of classes C of a vote: asks for the best mechanism for the plurality of many classes")
 	f.registerPlurality(c)
-	f.registerGap(c)
+	f.registerGap(c, solve.DefaultGap)
 	fl.StringVar(&f.plotGap, "plot-gap", "", "many classes: draw the proved gap against time into this file ("+figure.Formats+")")
 	takesFile(c, "plot-gap", pictureFiles...)
 	alsoOneOf(c, "method", solve.Methods()...)
@@ -92,10 +92,11 @@ func (f *pluralitySolve) run(c *cobra.Command, a *app, k int, out, plotFile stri
 		return err
 	}
 	a.finishing("writing the table")
-	if err := s.deliver(a, to); err != nil {
+	interrupted := c.Context().Err() != nil
+	if err := s.deliver(a, to, interrupted); err != nil {
 		return err
 	}
-	if c.Context().Err() != nil {
+	if interrupted {
 		where := "shown"
 		if to.table() {
 			where = "in " + out

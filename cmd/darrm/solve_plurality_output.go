@@ -64,8 +64,9 @@ func (f pluralityFiles) prepare(a *app, t *plurality.Table, origin string) (*plu
 	return o, nil
 }
 
-// deliver writes the files and the result.
-func (o *pluralityOutput) deliver(a *app, to pluralityFiles) error {
+// deliver writes the files and the result. Where the search was interrupted, stdout has no result
+// beside a file that has it.
+func (o *pluralityOutput) deliver(a *app, to pluralityFiles, interrupted bool) error {
 	raw := func(data []byte) func(io.Writer) error {
 		return func(w io.Writer) error {
 			_, err := w.Write(data)
@@ -93,6 +94,9 @@ func (o *pluralityOutput) deliver(a *app, to pluralityFiles) error {
 		if err := a.deliverPlotTo("plot-gap", to.plotGap, picture); err != nil {
 			return err
 		}
+	}
+	if interrupted && to.table() {
+		return nil
 	}
 	return a.deliver("", raw(o.stdout))
 }

@@ -69,12 +69,14 @@ func (f *sweepFlags) runClasses(c *cobra.Command, a *app) error {
 // objectives returns the objective for each number of classes. A file of counts is for one, and
 // for one K.
 func (f *sweepFlags) objectives(c *cobra.Command, a *app, problems []plurality.Problem) (map[int]plurality.Objective, error) {
+	first := problems[0]
+	for _, p := range problems {
+		if f.priorCounts != "" && (p.K != first.K || p.Classes != first.Classes) {
+			return nil, usagef("a file of --prior-counts goes with one K and one number of classes, but there are K = %d with %d classes and K = %d with %d", first.K, first.Classes, p.K, p.Classes)
+		}
+	}
 	out := map[int]plurality.Objective{}
 	for _, p := range problems {
-		first := problems[0]
-		if f.priorCounts != "" && (p.K != first.K || p.Classes != first.Classes) {
-			return nil, usagef("a file of --prior-counts goes with one K and one number of classes, but there are %d and %d of %d and %d classes", first.K, p.K, first.Classes, p.Classes)
-		}
 		if _, ok := out[p.Classes]; ok {
 			continue
 		}

@@ -2,7 +2,6 @@ package federated
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -44,7 +43,7 @@ func BenchmarkRound(b *testing.B) {
 		name string
 		p    *Plan
 	}{{"reports", p}, {"rehearsal", rehearsal}, {"noiseless", p.Noiseless()}} {
-		b.Run(fmt.Sprintf("%s", c.name), func(b *testing.B) {
+		b.Run(c.name, func(b *testing.B) {
 			run := must(c.p.Train(records))(b).Start(seeded(1))
 			k := 0
 			for b.Loop() {

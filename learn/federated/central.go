@@ -64,8 +64,11 @@ func (c Central) plan(n, features int) (*Plan, error) {
 	if p.Local.Steps > 1 && c.Noise == train.Printed {
 		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated beside a local phase (--noise)"}
 	}
-	switch c.Noise {
-	case "", train.Calibrated:
+	if p.noise = c.Noise; p.noise == "" {
+		p.noise = train.Calibrated
+	}
+	switch p.noise {
+	case train.Calibrated:
 		err = p.calibrateMeans()
 	case train.Printed:
 		err = p.printedMeans()

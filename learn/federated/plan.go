@@ -37,8 +37,9 @@ type plan struct {
 	multipliers [2]float64 // of Central, over the sensitivity of a mean
 	sigma       float64    // of the local phase
 
-	rows  []train.PriceRow
-	price train.Price
+	account Account     // of PSGM
+	noise   train.Noise // of Central
+	price   train.Price
 }
 
 // Plan is a priced method. It is immutable and safe for concurrent use.
@@ -109,11 +110,6 @@ func (p *plan) streams() (count [2]int) {
 // Price returns what the model costs.
 func (p *Plan) Price() train.Price { return p.price.Clone() }
 
-// Compare prices other ways to account for the run.
-func (p *Plan) Compare() ([]train.PriceRow, error) {
-	return append([]train.PriceRow(nil), p.rows...), nil
-}
-
 // LocalEpsilon returns ε₀ of one report, 0 for a method without reports.
 func (p *Plan) LocalEpsilon() float64 {
 	if p.randomizer == nil {
@@ -177,7 +173,7 @@ func (p *Plan) Rehearsal() (*Plan, error) {
 
 func (p *Plan) priceless(k kind) *Plan {
 	q := &Plan{p.plan}
-	q.kind, q.rows = k, nil
+	q.kind = k
 	if k == noiseless {
 		q.sigma, q.multipliers, q.randomizer = 0, [2]float64{}, nil
 		q.price.Method += " without noise"

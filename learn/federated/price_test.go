@@ -214,3 +214,31 @@ func TestRefusedParameters(t *testing.T) {
 		t.Error("there is a third silo")
 	}
 }
+
+// The rows beside a price: the one in use has it, no shuffler costs most, published constants prove
+// nothing here and say so; the printed noise of a trusted server is more than what is needed.
+func TestCompare(t *testing.T) {
+	p := networkPlan(t, 400, 10, func(c *PSGM) { c.Account = "" })
+	rows := must(p.Compare())(t)
+	if len(rows) != 5 || !rows[0].InUse || math.Abs(rows[0].Epsilon-p.Price().Cost.Epsilon) > 1e-6 {
+		t.Fatalf("%+v, the price is %v", rows, p.Price().Cost)
+	}
+	best, classical, none := rows[0].Epsilon, rows[1].Epsilon, rows[4].Epsilon
+	if !(best < classical && classical < none) || !math.IsInf(rows[3].Epsilon, 1) || !strings.Contains(rows[3].Reading, "local epsilon of 1") {
+		t.Errorf("%+v", rows)
+	}
+	local := networkPlan(t, 400, 10, func(c *PSGM) {
+		c.Account, c.Local = "", Local{Steps: 3, Batch: 10, Clip: 1, Noise: 2}
+	})
+	if rows := must(local.Compare())(t); math.Abs(rows[0].Epsilon-local.Price().Cost.Epsilon) > 1e-6 {
+		t.Errorf("a local phase: %+v, the price is %v", rows[0], local.Price().Cost)
+	}
+	c := Central{Setting: Setting{Loss: must(loss.NewNetwork(2))(t), StartSeed: 3, Silos: []int{100}, Rounds: 10, StepSize: 0.1, GradientClip: 1, Target: target}}
+	q := must(c.New(100, 3))(t)
+	if rows := must(q.Compare())(t); len(rows) != 2 || !rows[0].InUse || rows[1].InUse || !(rows[1].Deviation > rows[0].Deviation) || !(rows[1].Epsilon < 1) {
+		t.Errorf("%+v", rows)
+	}
+	if _, err := p.Noiseless().Compare(); err == nil {
+		t.Error("a run without a price is compared")
+	}
+}

@@ -76,7 +76,7 @@ func (c PSGM) plan(n, features int) (*Plan, error) {
 			return nil, err
 		}
 	}
-	p := &Plan{plan{task: *t, kind: shuffled, beta: c.Momentum, firstBatch: c.FirstBatch, laterBatch: c.Batch, missing: c.Missing, lagged: c.lagged}}
+	p := &Plan{plan{task: *t, kind: shuffled, beta: c.Momentum, firstBatch: c.FirstBatch, laterBatch: c.Batch, missing: c.Missing, lagged: c.lagged, account: c.Account}}
 	if err := check.Whole("missing reports", c.Missing, 0, min(p.expected(0), p.expected(1))-1); err != nil {
 		return nil, err
 	}

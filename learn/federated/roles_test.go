@@ -292,6 +292,7 @@ func TestAnswersRepeat(t *testing.T) {
 	b := step(t, silos, server)
 	_ = b
 	b = server.Broadcast()
+	silos[1].coins = silos[0].coins // as in one process, where all have one key
 	first := must(silos[0].Report(t.Context(), b))(t)
 	if again := must(silos[0].Report(t.Context(), b))(t); !bytes.Equal(first[0], again[0]) || !bytes.Equal(first[1], again[1]) {
 		t.Error("the same question has another answer")
@@ -361,6 +362,7 @@ func TestBatches(t *testing.T) {
 	if a, b := silos[0].batch(0, "q"), silos[0].batch(1, "q"); len(a) != 30 || len(b) != 20 || slices.Equal(a[:20], b) {
 		t.Errorf("batches of %d and %d", len(a), len(b))
 	}
+	silos[1].coins = silos[0].coins
 	if slices.Equal(silos[0].batch(1, "q"), silos[0].batch(2, "q")) || slices.Equal(silos[0].batch(1, "q"), silos[1].batch(1, "q")) {
 		t.Error("two rounds, or two silos, take the same batch")
 	}
@@ -474,5 +476,32 @@ func TestNoPriceNoRelease(t *testing.T) {
 		if _, err := q.NewSilo(0, must(records.Head(16))(t), seeded(1)); q.kind != shuffled && err == nil {
 			t.Errorf("%s has silos", q.Price().Method)
 		}
+	}
+}
+
+// A run that is continued from a checkpoint of any round is the same run.
+func TestResume(t *testing.T) {
+	p := networkPlan(t, 200, 6, func(c *PSGM) { c.Batch, c.Output = 20, Uniform })
+	a := must(p.Train(noisyRecords(t, 200, 8)))(t)
+	want := must(train.Simulate(a, 5).Run(t.Context(), nil))(t)
+	for stop := 1; stop < 6; stop++ {
+		s := train.Simulate(a, 5)
+		enough := errors.New("enough")
+		if _, err := s.Run(t.Context(), func(round int, _ []float64) error {
+			if round == stop {
+				return enough
+			}
+			return nil
+		}); !errors.Is(err, enough) {
+			t.Fatal(err)
+		}
+		again := must(train.ResumeSimulation(a, s.Checkpoint()))(t)
+		if got := must(again.Run(t.Context(), nil))(t); !slices.Equal(got, want) {
+			t.Errorf("stopped after round %d: another model", stop)
+		}
+	}
+	other := must(networkPlan(t, 200, 6, func(c *PSGM) { c.Batch, c.Momentum = 20, 0.2 }).Train(noisyRecords(t, 200, 8)))(t)
+	if _, err := train.ResumeSimulation(other, train.Simulate(a, 5).Checkpoint()); !errors.Is(err, train.ErrCheckpoint) {
+		t.Errorf("another method's checkpoint: %v", err)
 	}
 }

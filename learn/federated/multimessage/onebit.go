@@ -58,7 +58,7 @@ func (o OneBit) Estimate(ones int) float64 {
 	return (float64(ones) - float64(o.users)*p) / (1 - 2*p)
 }
 
-// LeastLambda returns the smallest λ, to 1e-6 and rounded up, for which the sum is private. It is the one-dimensional one-bit report with
+// LeastLambda returns the smallest λ, to 1e-5 and rounded up, for which the sum is private. It is the one-dimensional one-bit report with
 // e^ε₀ = (2n-λ)/λ, of which amplification has δ(ε). It is an error where no λ below n is enough.
 func LeastLambda(users int, target accountant.Cost) (float64, error) {
 	if err := cmp.Or(check.Whole("users", users, 2, math.MaxInt32), check.Epsilon("epsilon", target.Epsilon), check.Within("delta", target.Delta)); err != nil {
@@ -74,7 +74,7 @@ func LeastLambda(users int, target accountant.Cost) (float64, error) {
 	if ok, err := enough(high); !ok {
 		return 0, cmp.Or(err, fmt.Errorf("no lambda below n = %d reaches %v", users, target))
 	}
-	for high-low > 1e-6*high {
+	for high-low > 1e-5*high {
 		mid := (low + high) / 2
 		if low == 0 && high > 1 {
 			mid = high / 4 // the answer is far below n

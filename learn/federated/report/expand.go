@@ -15,14 +15,27 @@ import (
 // Rejections compare with math.Exp, whose last bit is the platform's: with
 // probability about 2⁻⁴⁵ a word two platforms go on with different numbers, which costs one report.
 func normals(z []float64, seed, purpose, row uint64) {
-	s := stream.New(seed, purpose, row)
-	for len(z) >= 2 {
+	s := stream.New(seed, purpose, row) // a value, which stays in a register
+	for ; len(z) >= 2; z = z[2:] {
 		u := s.Uint64()
-		z[0], z[1] = normal(uint32(u), &s), normal(uint32(u>>32), &s)
-		z = z[2:]
+		a, b := uint32(u), uint32(u>>32)
+		x, outside := position(a)
+		if outside {
+			x, a, s = edge(a, s)
+		}
+		z[0] = signed(x, a)
+		if x, outside = position(b); outside {
+			x, b, s = edge(b, s)
+		}
+		z[1] = signed(x, b)
 	}
 	if len(z) == 1 {
-		z[0] = normal(uint32(s.Uint64()), &s)
+		w := uint32(s.Uint64())
+		x, outside := position(w)
+		if outside {
+			x, w, _ = edge(w, s)
+		}
+		z[0] = signed(x, w)
 	}
 }
 
@@ -56,29 +69,31 @@ var ziggurat = func() (t struct {
 	return t
 }()
 
-func normal(w uint32, s *stream.Stream) float64 {
+// position returns where in its layer a word lies, and whether that is not certainly under the curve.
+func position(w uint32) (x float32, outside bool) {
 	i, m := w&(layers-1), w>>9
-	x := (float32(m) + 0.5) * ziggurat.width[i]
-	if m >= ziggurat.inside[i] {
-		x, w = edge(w, s)
-	}
-	// The sign, bit 8, without a branch that no processor could predict.
+	return (float32(m) + 0.5) * ziggurat.width[i], m >= ziggurat.inside[i]
+}
+
+// signed gives x the sign of its word, bit 8, without a branch that no processor could predict.
+func signed(x float32, w uint32) float64 {
 	return float64(math.Float32frombits(math.Float32bits(x) | w<<23&(1<<31)))
 }
 
-// edge is normal where a cell is not certainly under the curve: once in a hundred words. It
-// returns the size of the number and the word that has its sign.
-func edge(w uint32, s *stream.Stream) (float32, uint32) {
+// edge decides what position leaves open, once in a hundred words. It returns the size of the number and the
+// word that has its sign.
+func edge(w uint32, s stream.Stream) (float32, uint32, stream.Stream) {
 	for {
-		i, m := w&(layers-1), w>>9
-		x := (float32(m) + 0.5) * ziggurat.width[i]
+		x, outside := position(w)
+		i := w & (layers - 1)
 		switch {
-		case m < ziggurat.inside[i]:
-			return x, w
+		case !outside:
+			return x, w, s
 		case i == 0:
-			return tail(s), w
+			x = tail(&s)
+			return x, w, s
 		case ziggurat.height[i]+(ziggurat.height[i+1]-ziggurat.height[i])*s.Float64() < math.Exp(-float64(x)*float64(x)/2):
-			return x, w
+			return x, w, s
 		}
 		w = uint32(s.Uint64())
 	}
