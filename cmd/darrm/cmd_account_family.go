@@ -11,9 +11,13 @@ import (
 
 func newAccountFamily(a *app, k family) *cobra.Command {
 	f := k.flags()
+	var choose selectFlags
 	var n, d int
 	c := k.accounts.command(k.name)
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := choose.prepare(c, k.flags().register); err != nil {
+			return err
+		}
 		if err := require(c, "n", "dim", "task", "radius", "eps", "delta"); err != nil {
 			return err
 		}
@@ -23,7 +27,9 @@ func newAccountFamily(a *app, k family) *cobra.Command {
 		if f.common().intercept {
 			d++
 		}
-		plan, err := pricing(c, a, func() (train.Plan, error) { return f.plan(n, d) })
+		plan, err := pricing(c, a, func() (train.Plan, error) {
+			return choose.plan(n, d, &f.common().privacyFlags, f.about().task, f.about().link, func() (train.Plan, error) { return checkedPlan(f, c, n, d) })
+		})
 		if err != nil {
 			return err
 		}
@@ -36,6 +42,7 @@ func newAccountFamily(a *app, k family) *cobra.Command {
 	c.Flags().IntVar(&n, "n", 0, "number of private records")
 	c.Flags().IntVar(&d, "dim", 0, "number of features")
 	f.register(c)
+	choose.register(c)
 	return c
 }
 
@@ -68,7 +75,7 @@ func deliverPrice(a *app, p train.Price, rows []train.PriceRow) error {
 		for _, note := range p.Notes {
 			w.Text("  ", note)
 		}
-		w.Text("  ", train.Tuning)
+		w.Text("  ", p.Tuning())
 		w.Printf("\n")
 		t := terminal.Table{Header: []string{"noise", "account", "ε", "Δ", "σ", ""}}
 		for _, r := range rows {
