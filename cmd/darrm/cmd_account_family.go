@@ -11,9 +11,13 @@ import (
 
 func newAccountFamily(a *app, k family) *cobra.Command {
 	f := k.flags()
+	var choose selectFlags
 	var n, d int
 	c := k.accounts.command(k.name)
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := choose.prepare(c, k.flags().register); err != nil {
+			return err
+		}
 		if err := require(c, "n", "dim", "task", "radius", "eps", "delta"); err != nil {
 			return err
 		}
@@ -26,7 +30,7 @@ func newAccountFamily(a *app, k family) *cobra.Command {
 		bar := newProgress(a)
 		defer bar.stop()
 		bar.wait("pricing")
-		plan, err := f.plan(n, d)
+		plan, err := choose.plan(n, d, &f.common().privacyFlags, f.about().task, f.about().link, func() (train.Plan, error) { return checkedPlan(f, c, n, d) })
 		if err != nil {
 			return err
 		}
@@ -40,6 +44,7 @@ func newAccountFamily(a *app, k family) *cobra.Command {
 	c.Flags().IntVar(&n, "n", 0, "number of private records")
 	c.Flags().IntVar(&d, "dim", 0, "number of features")
 	f.register(c)
+	choose.register(c)
 	return c
 }
 
@@ -72,7 +77,7 @@ func deliverPrice(a *app, p train.Price, rows []train.PriceRow) error {
 		for _, note := range p.Notes {
 			w.Text("  ", note)
 		}
-		w.Text("  ", train.Tuning)
+		w.Text("  ", p.Tuning())
 		w.Printf("\n")
 		t := terminal.Table{Header: []string{"noise", "account", "ε", "Δ", "σ", ""}}
 		for _, r := range rows {

@@ -132,6 +132,7 @@ type modelReport struct {
 	Cost        *accountant.Cost `json:"cost"`              // null without noise
 	Account     *costBasis       `json:"account,omitempty"` // of shuffled gradients
 	Price       *priceReport     `json:"price,omitempty"`   // of the other methods
+	Chosen      *chosenCandidate `json:"chosen,omitempty"`  // of a choice among candidates
 	Dim         int              `json:"dim"`
 	Link        model.Link       `json:"link"`              // what a score predicts
 	Columns     []string         `json:"columns,omitempty"` // of the weights, in their order

@@ -18,6 +18,7 @@ type trainFamily struct {
 	familyFlags
 	recordFlags
 	modelFlags
+	selectFlags
 	private, labels string
 	count           int // public figure of how many records there are
 }
@@ -36,11 +37,15 @@ func newTrainFamily(a *app, k family) *cobra.Command {
 	f.recordFlags.register(c)
 	f.familyFlags.register(c)
 	f.modelFlags.register(c)
+	f.selectFlags.register(c)
 	return c
 }
 
 func (f *trainFamily) run(c *cobra.Command, a *app) error {
 	if err := require(c, "private", "task"); err != nil {
+		return err
+	}
+	if err := f.prepare(c, f.flags().register); err != nil {
 		return err
 	}
 	if err := f.check(c); err != nil {
@@ -104,9 +109,10 @@ func (f *trainFamily) algorithm(c *cobra.Command, a *app, t *training) (recordsR
 		bar := newProgress(a)
 		defer bar.stop()
 		bar.wait("pricing")
-		return f.plan(cmp.Or(f.count, n), d)
+		n = cmp.Or(f.count, n)
+		return f.selectFlags.plan(n, d, &f.common().privacyFlags, f.about().task, f.about().link, func() (train.Plan, error) { return checkedPlan(f.familyFlags, c, n, d) })
 	}
-	if s, ok := f.familyFlags.(sparse); ok && s.sparse() && f.formatOf(f.private) == formatLIBSVM && !f.common().intercept {
+	if s, ok := f.familyFlags.(sparse); ok && s.sparse() && len(f.points) == 0 && f.formatOf(f.private) == formatLIBSVM && !f.common().intercept {
 		records, err := f.readSparse(c, a, f.private)
 		if err != nil {
 			return read, nil, err

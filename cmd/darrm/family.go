@@ -76,6 +76,15 @@ func (f *methodFlags) register(c *cobra.Command, methods []string, tasks, norm s
 	f.privacyFlags.register(c)
 }
 
+// checkedPlan prices the method of the flags as they are, which a candidate of --grid may have changed
+// since they were checked.
+func checkedPlan(f familyFlags, c *cobra.Command, n, d int) (train.Plan, error) {
+	if err := f.check(c); err != nil {
+		return nil, err
+	}
+	return f.plan(n, d)
+}
+
 // unused names the flag of an option that a method does not have.
 func (f *methodFlags) unused(err error, flags map[string]string) error {
 	var option *train.OptionError
@@ -107,7 +116,7 @@ func sayPrice(a *app, p train.Price) {
 	for _, note := range p.Notes {
 		a.say("      %s", note)
 	}
-	a.say("      %s", train.Tuning)
+	a.say("      %s", p.Tuning())
 }
 
 // worst returns the block with the least noise for its sensitivity, of those that are equal but
@@ -134,5 +143,5 @@ func newPriceReport(p train.Price) *priceReport {
 	if math.IsInf(p.Cost.Epsilon, 1) {
 		return nil
 	}
-	return &priceReport{Relation: p.Relation.String(), Bound: string(p.Bound), Records: p.Records, Notes: append(slices.Clone(p.Notes), train.Tuning)}
+	return &priceReport{Relation: p.Relation.String(), Bound: string(p.Bound), Records: p.Records, Notes: append(slices.Clone(p.Notes), p.Tuning())}
 }

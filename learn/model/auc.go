@@ -18,6 +18,13 @@ func AUC(scores []float64, positive []bool) *float64 {
 	return &auc
 }
 
+// Concordant counts the pairs of a positive and another record whose positive one has the higher
+// score, twice, and those that tie, once. Scores must not be NaN. Cost: O(n log n).
+func Concordant(scores []float64, positive []bool) (twice int) {
+	o, _ := order(scores, positive)
+	return o.twice
+}
+
 // AUCInterval returns the 95 % interval of the AUC that other records of the same kind would
 // give, nil where there is no AUC. It is Wilson's for as many trials as a share of DeLong's variance
 //

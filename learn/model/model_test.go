@@ -82,6 +82,32 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// Acceptance 1 of pairwise learning: the vectors T1.
+func TestAUCVectors(t *testing.T) {
+	for _, c := range []struct {
+		scores  []float64
+		classes string
+		want    float64
+	}{
+		{[]float64{.1, .4, .35, .8}, "--++", .75},
+		{[]float64{.5, .5, .5, .2, .9}, "+-+--", .5},
+		{[]float64{2, 2, 2}, "+-+", .5},
+		{[]float64{3, 2, 1}, "++-", 1},
+		{[]float64{1, 2, 3}, "++-", 0},
+	} {
+		positive := make([]bool, len(c.classes))
+		for i, v := range c.classes {
+			positive[i] = v == '+'
+		}
+		if got := AUC(c.scores, positive); got == nil || *got != c.want {
+			t.Errorf("%v %s: %v, want %g", c.scores, c.classes, got, c.want)
+		}
+	}
+	if got := AUC([]float64{1, 2}, []bool{true, true}); got != nil {
+		t.Errorf("one class: %v", *got)
+	}
+}
+
 // AUC against the count over all pairs.
 func TestAUC(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -71,9 +71,9 @@ func (p *phased) ways() (rows []train.PriceRow, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, k := range []int{1, cyclicPasses} {
-		d := draws{first.records, first.records*k - 1}
-		scale := p.occurrence * d.moved(k)
+	for _, k := range []int{1, cyclicPasses(p.n)} {
+		d := draws{first.records, first.records * k}
+		scale := p.occurrence * cyclicMoved(k)
 		reading := fmt.Sprintf("one pass in order: one-pass, with %.3g times the steps", float64(d.steps)/float64(first.steps))
 		if k > 1 {
 			reading = fmt.Sprintf("%d passes in order: cyclic, with %.3g times the steps", k, float64(d.steps)/float64(first.steps))

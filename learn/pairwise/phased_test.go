@@ -237,7 +237,7 @@ func TestCompareOrdersRules(t *testing.T) {
 func TestPhasesKeepApart(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	r := gaussians(t, rng, 37, 3, 1, .5, .3)
-	for _, m := range []Method{OnePass{Setting: setting(t)}, Localized{Setting: setting(t), Rule: Exact}, FullBatch{Setting: setting(t)}} {
+	for _, m := range []Method{OnePass{Setting: setting(t)}, Cyclic{Setting: setting(t), Passes: 7}, Localized{Setting: setting(t), Rule: Exact}, FullBatch{Setting: setting(t)}} {
 		p := phasedPlan(t, m, 37, 3)
 		c := &reader{samples: r}
 		run := newPhasedRun(p, c, stream.Seeded(1))
@@ -263,11 +263,67 @@ func TestPhasesKeepApart(t *testing.T) {
 type reader struct {
 	samples
 	low, high int
+	rows      []int
 }
 
 func (c *reader) Row(i int) []float64 {
 	c.low, c.high = min(c.low, i), max(c.high, i)
+	c.rows = append(c.rows, i)
 	return c.samples.Row(i)
+}
+
+// What Cyclic's sensitivity rests on: in each pass each record is once the current one and once a
+// partner, never its own; and what its figures rest on: pairs are different until all are used.
+func TestCyclicPairs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, n := range []int{4, 6, 20, 41, 64} {
+		r := gaussians(t, rng, n, 2, 1, .5, .3)
+		for _, k := range []int{1, 2, 5, n} {
+			p := phasedPlan(t, Cyclic{Setting: setting(t), Passes: k}, n, 2)
+			c := &reader{samples: r}
+			if err := newPhasedRun(p, c, stream.Seeded(1)).Round(t.Context(), 0); err != nil {
+				t.Fatal(err)
+			}
+			records := p.blocks[0].records
+			if len(c.rows) != 2*k*records || p.blocks[0].steps != k*records {
+				t.Fatalf("n = %d, k = %d: %d rows read in %d steps", n, k, len(c.rows), p.blocks[0].steps)
+			}
+			pairs := map[[2]int]bool{}
+			for pass := range k {
+				partner := map[int]bool{}
+				for i := range records {
+					now, before := c.rows[2*(pass*records+i)], c.rows[2*(pass*records+i)+1]
+					if now != i || before == now || partner[before] {
+						t.Fatalf("n = %d, k = %d, pass %d: step %d is on %d and %d", n, k, pass, i, now, before)
+					}
+					partner[before] = true
+					pairs[[2]int{min(now, before), max(now, before)}] = true
+				}
+			}
+			most := records * (records - 1) / 2
+			if k >= records/2 && len(pairs) != most || k < records/2 && len(pairs) != k*records {
+				t.Errorf("n = %d, k = %d: %d different pairs of %d", n, k, len(pairs), most)
+			}
+		}
+	}
+}
+
+// The published sensitivity of DPEGD costs up to four times the noise of what is proved here, and is
+// what the comparison says.
+func TestFullBatchPrinted(t *testing.T) {
+	s := setting(t)
+	proved := plan(t, FullBatch{Setting: s, StepSize: 1}, 512, 5).Price().Blocks[0]
+	p := plan(t, FullBatch{Setting: s, StepSize: 1, Noise: train.Printed}, 512, 5)
+	printed := p.Price().Blocks[0]
+	near(t, "sensitivity", printed.Sensitivity, 4*2*printed.StepSize, 1e-9)
+	near(t, "ratio", printed.Deviation/proved.Deviation, 4/(257./256), 1e-9)
+	rows, err := p.Compare()
+	if err != nil || len(rows) != 1 || rows[0].Deviation != printed.Deviation || !rows[0].InUse || rows[0].Noise != train.Printed {
+		t.Errorf("%+v, %v", rows, err)
+	}
+	if _, err := (FullBatch{Setting: s, StepSize: 1, Noise: "loud"}).Plan(512, 5); err == nil {
+		t.Error("an unknown noise passes")
+	}
 }
 
 // Whatever numbers a setting holds, a plan is refused or its runs end, however long the records

@@ -23,6 +23,17 @@ type Plan interface {
 	Train(records *data.Records) (Algorithm, error)
 }
 
+// ChosenTuning is what no Price of a choice among candidates covers.
+const ChosenTuning = "the choice among these candidates is paid for; any other by figures of private records is not"
+
+// Tuning says what the price does not cover.
+func (p Price) Tuning() string {
+	if p.Chosen {
+		return ChosenTuning
+	}
+	return Tuning
+}
+
 // Noise says how much noise a method adds.
 type Noise string
 
@@ -50,6 +61,8 @@ type Price struct {
 	// record is in one of them, or in none.
 	Blocks []Block
 	Notes  []string
+	// Chosen says that a choice among candidates is part of the run, and of Cost.
+	Chosen bool
 }
 
 // PriceRow is one account of one amount of noise.
