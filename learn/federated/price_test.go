@@ -59,9 +59,9 @@ func TestWhatIsCharged(t *testing.T) {
 	}{
 		{"full", change(nil), []string{"19 × Rényi", "66 shuffled reports at epsilon 0.58, mode exact"}},
 		{"no momentum", change(func(c *PSGM) { c.Momentum, c.DifferenceClip = 1, 0 }), []string{"10 × Rényi", "66 shuffled"}},
-		{"batches", change(func(c *PSGM) { c.Batch = 4 }), []string{"(1 × Rényi", "66 shuffled", "9 × Rényi", "2 × 16 shuffled reports at epsilon 0.58, mode ternary, batches of 0.25"}},
+		{"batches", change(func(c *PSGM) { c.Batch = 4 }), []string{"(1 × Rényi", "66 shuffled", ", 9 × Rényi", "2 × 16 shuffled reports at epsilon 0.58, mode ternary, batches of 0.25"}},
 		{"drop-outs", change(func(c *PSGM) { c.Missing = 6 }), []string{"19 × Rényi", "60 shuffled"}},
-		{"local", change(func(c *PSGM) { c.Local = Local{Steps: 4, Batch: 2, Clip: 1, Noise: 5} }), []string{"19 × Rényi", "9 × Rényi", "a local step, noise 5, batch 2 of 16"}},
+		{"local", change(func(c *PSGM) { c.Local = Local{Steps: 4, Batch: 2, Clip: 1, Noise: 5} }), []string{"(19 × Rényi", ", 9 × Rényi", "a local step, noise 5, batch 2 of 16"}},
 		{"unshuffled", change(func(c *PSGM) { c.Account = Unshuffled }), []string{"19 × randomised response at epsilon 0.58"}},
 	} {
 		text := c.p.Price().Event.(interface{ String() string }).String()
