@@ -242,3 +242,26 @@ func TestCompare(t *testing.T) {
 		t.Error("a run without a price is compared")
 	}
 }
+
+// x_0 is what is stated, else a draw from the seed where the loss draws its start, else 0.
+func TestStart(t *testing.T) {
+	start := func(change func(*PSGM)) []float64 {
+		return must(networkPlan(t, 40, 1, change).Train(noisyRecords(t, 40, 8)))(t).Start(seeded(1)).Output()
+	}
+	first, other := start(nil), start(func(c *PSGM) { c.StartSeed = 1 })
+	for j, v := range first {
+		if v == 0 || v == other[j] || math.Abs(v) > 1/math.Sqrt(8) { // of the larger fan-in, 1/√10
+			t.Fatalf("weight %d starts at %g, and %g by another seed", j, v, other[j])
+		}
+	}
+	stated := make([]float64, 101)
+	stated[7] = 3
+	if got := start(func(c *PSGM) { c.Start = stated }); got[7] != 3 || got[8] != 0 {
+		t.Errorf("starts at %v", got[:9])
+	}
+	for _, v := range toyPlan(t, 1, 1, false).start {
+		if v != 5 {
+			t.Errorf("starts at %g", v)
+		}
+	}
+}
