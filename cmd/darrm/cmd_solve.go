@@ -17,6 +17,7 @@ func newSolve(a *app) *cobra.Command {
 	var f problemFlags
 	var k int
 	var out, plotFile string
+	many := pluralitySolve{problemFlags: &f}
 	c := &cobra.Command{
 		Use:   "solve --K teachers --m allowance",
 		Short: "Find the optimal private noise function for K teachers",
@@ -43,6 +44,9 @@ writes it to a file. --plot draws it.`,
   darrm solve --K 250 --eps inf --affected 1 --total-eps 0.5`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := many.check(c); err != nil {
+				return err
+			}
 			if err := require(c, "K", budget); err != nil {
 				return err
 			}
@@ -52,6 +56,9 @@ writes it to a file. --plot draws it.`,
 			// Before hours are spent.
 			if err := cmp.Or((release.FileOutput{Path: out}).CheckPlace(), (release.FileOutput{Path: plotFile, Flag: "plot"}).CheckPlace()); err != nil {
 				return err
+			}
+			if c.Flags().Changed("classes") {
+				return many.run(c, a, k, out, plotFile)
 			}
 			s, err := f.solve(c, a, k)
 			if err != nil {
@@ -90,6 +97,7 @@ writes it to a file. --plot draws it.`,
 	}
 	c.Flags().IntVar(&k, "K", 0, "number of teachers")
 	f.register(c, 0.1, 1e-5)
+	many.register(c)
 	c.Flags().StringVarP(&out, "out", "o", "", "also write the table to this file, as JSON; \"-\" for JSON on stdout instead")
 	takesFile(c, "out", tableFiles...)
 	c.Flags().StringVar(&plotFile, "plot", "", "draw γ against the votes, and the baselines, into this file ("+figure.Formats+")")

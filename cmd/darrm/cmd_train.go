@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/accountant"
@@ -100,7 +102,7 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 	sayPlan(a, plan.Report())
 	t := &training{
 		app: a, flags: &f.modelFlags, unit: "epoch", algorithm: plan, document: func() *modelReport { return newModelReport(set, config, plan, f.intercept) },
-		objective: train.Problem{Loss: config.Task, Regularizer: regularizer(config), Records: set.Private}.Objective,
+		measure: objective(train.Problem{Loss: config.Task, Regularizer: regularizer(config), Records: set.Private}.Objective),
 	}
 	m.Relation = plan.Report().Relation
 	m.Event = release.ModelEvent{
@@ -108,6 +110,11 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 		Epochs: config.Epochs, Mode: string(plan.Report().Mode),
 	}
 	return t.run(c.Context(), m)
+}
+
+// objective is what a simulation says of a model by what is minimised.
+func objective(value func(x []float64) float64) func(x []float64) string {
+	return func(x []float64) string { return fmt.Sprintf("objective %.9g", value(x)) }
 }
 
 // modelReport is a model with what it costs.
@@ -125,6 +132,7 @@ type modelReport struct {
 	Cost        *accountant.Cost `json:"cost"`              // null without noise
 	Account     *costBasis       `json:"account,omitempty"` // of shuffled gradients
 	Price       *priceReport     `json:"price,omitempty"`   // of the other methods
+	Chosen      *chosenCandidate `json:"chosen,omitempty"`  // of a choice among candidates
 	Dim         int              `json:"dim"`
 	Link        model.Link       `json:"link"`              // what a score predicts
 	Columns     []string         `json:"columns,omitempty"` // of the weights, in their order

@@ -28,6 +28,9 @@ func (s *Simulation) Round() int { return s.r.round }
 // Model returns the model after the last round done.
 func (s *Simulation) Model() []float64 { return slices.Clone(s.r.steps.Output()) }
 
+// Choice returns what the run has chosen, nil for a method that chooses nothing.
+func (s *Simulation) Choice() *Choice { return s.r.choice() }
+
 // State returns what the run knows after the last round done, in memory of the run and not to be
 // changed: of a method that may return one of several models, all of them.
 func (s *Simulation) State() []Vector { return s.r.state }
