@@ -94,7 +94,7 @@ func TestMetricSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	worst := 0.0
 	for range 30 {
-		n, d := 8+rng.IntN(30), 1+rng.IntN(3)
+		n, d := 8+rng.IntN(120), 1+rng.IntN(3)
 		draw := func() ([]float64, float64) {
 			x := make([]float64, d)
 			for j := range x {
@@ -121,7 +121,7 @@ func TestMetricSensitivity(t *testing.T) {
 		}
 		before := end()
 		for range 20 {
-			at := rng.IntN(b.To)
+			at := rng.IntN(b.To) * rng.IntN(2)
 			rows[at], y[at] = draw()
 			after := end()
 			worst = max(worst, floats.Distance(before, after, 2)/b.Sensitivity)
