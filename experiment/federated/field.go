@@ -33,7 +33,7 @@ func Field() experiment.Field {
 		},
 		Looks: looks,
 		Files: definitions,
-		Names: []string{"federated-california", "federated-california-belts", "federated-local-steps", "federated-price"},
+		Names: []string{"federated-california", "federated-belts", "federated-local-steps", "federated-price"},
 	}
 }
 
