@@ -6,6 +6,8 @@
 // ApproxDP and others), several together (Compose), or what another package proved: a
 // Curve of Rényi divergences, or a Profile, a dominating pair.
 //
+// BestOf prices the best of a random number of runs, as in tuning.
+//
 // Basic, General and Optimal are composition theorems by themselves, and
 // GaussianNoise calibrates noise to a target. What answers of an ensemble cost is in package
 // ensemble, what shuffled training costs in learn/shuffled/iteration.

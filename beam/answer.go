@@ -16,7 +16,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
-	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -34,7 +34,9 @@ func reflectType[T any]() reflect.Type { return reflect.TypeFor[T]() }
 type voteBlock struct {
 	First int64    // number of the first, over all files
 	IDs   []string // empty: the ids are the numbers
-	Ones  []int64  // teachers that answered 1
+	// Votes are the teachers that voted for class 1, …, C-1, of one query after the other: the
+	// others voted for class 0.
+	Votes []int64
 }
 
 // readVotes reads a file and passes its queries on by shard. A file that is not what the
@@ -67,9 +69,11 @@ func (f *readVotes) ProcessElement(ctx context.Context, task fileTask, emit func
 		for i := 0; i < b.Len(); {
 			shard := next / f.ShardRows
 			n := int(min(int64(b.Len()-i), (shard+1)*f.ShardRows-next))
-			block := voteBlock{First: next, Ones: make([]int64, n)}
+			block := voteBlock{First: next}
 			for j := range n {
-				block.Ones[j] = int64(b.Ones(i + j))
+				for _, n := range b.Row(i + j)[1:] {
+					block.Votes = append(block.Votes, int64(n))
+				}
 			}
 			if info.ids {
 				block.IDs = b.IDs[i : i+n]
@@ -92,22 +96,22 @@ func (f *readVotes) ProcessElement(ctx context.Context, task fileTask, emit func
 // answerShard answers the queries of a shard and writes them to a file of the temporary
 // directory, in order. It gives the same file whenever it is run.
 type answerShard struct {
-	Table              []byte // the noise function's JSON; certified here again
+	Table              []byte // the JSON of the table; certified here again
 	Queries, ShardRows int64
 	Temp               string
 	Neighbours         accountant.Relation
 	Key                keyAt
 
-	mechanism *ensemble.Mechanism
-	coins     ensemble.Coins
+	plan  release.Plan
+	coins ensemble.Coins
 }
 
 func (f *answerShard) Setup(ctx context.Context) (err error) {
-	c, err := certify(ctx, f.Table)
+	t, err := certify(ctx, f.Table)
 	if err != nil {
 		return err
 	}
-	if f.mechanism, err = ensemble.DaRRM(c, f.Neighbours); err != nil {
+	if f.plan, err = t.Plan(f.Neighbours); err != nil {
 		return err
 	}
 	keys, err := f.Key.find(ctx)
@@ -117,20 +121,25 @@ func (f *answerShard) Setup(ctx context.Context) (err error) {
 
 // certificates remembers what this process has certified: certifying a table for hundreds
 // of teachers takes seconds, and a worker makes many DoFns.
-var certificates sync.Map // SHA-256 of the JSON → *gamma.Certified
+var certificates sync.Map // SHA-256 of the JSON → release.Table
 
 // certify certifies a table, once per process.
-func certify(ctx context.Context, table []byte) (*gamma.Certified, error) {
+func certify(ctx context.Context, table []byte) (release.Table, error) {
 	id := sha256.Sum256(table)
-	if c, ok := certificates.Load(id); ok {
-		return c.(*gamma.Certified), nil
+	if t, ok := certificates.Load(id); ok {
+		return t.(release.Table), nil
 	}
-	t, err := gamma.Decode(ctx, bytes.NewReader(table))
+	t, err := release.ReadTable(ctx, bytes.NewReader(table))
 	if err != nil {
-		return nil, err
+		return release.Table{}, err
 	}
-	certificates.Store(id, t.Certified)
-	return t.Certified, nil
+	certificates.Store(id, t)
+	return t, nil
+}
+
+// shardClasses are the names of the answers in a shard: their numbers.
+func shardClasses(p release.Plan) []string {
+	return votes.IntegerClasses(len(p.AnswerNames(make([]string, p.Mechanism.Setting().Classes))))
 }
 
 func shardPath(temp string, shard int64) string {
@@ -173,24 +182,37 @@ func (f *answerShard) answer(shard int64, blocks []voteBlock) ([]byte, error) {
 	next := shard * f.ShardRows
 	end := next + shardRows(shard, f.ShardRows, f.Queries)
 	var out bytes.Buffer
-	w := votes.NewLabelWriter(&out)
-	k, counts := f.mechanism.Setting().K, make([]int, 2)
+	names := shardClasses(f.plan)
+	w, err := votes.NewLabelWriter(&out, names)
+	if err != nil {
+		return nil, err
+	}
+	s := f.plan.Mechanism.Setting()
+	counts, others := make([]int, s.Classes), s.Classes-1
 	for _, b := range blocks {
 		if b.First != next {
 			return nil, fmt.Errorf("shard %d: query %d should come next, and query %d comes: queries were lost or are there twice", shard, next, b.First)
 		}
-		if len(b.IDs) != 0 && len(b.IDs) != len(b.Ones) {
-			return nil, fmt.Errorf("shard %d: %d ids for %d queries", shard, len(b.IDs), len(b.Ones))
+		queries := len(b.Votes) / others
+		if len(b.Votes)%others != 0 || len(b.IDs) != 0 && len(b.IDs) != queries {
+			return nil, fmt.Errorf("shard %d: %d ids and %d numbers of votes of %d classes", shard, len(b.IDs), len(b.Votes), s.Classes)
 		}
-		for i, ones := range b.Ones {
+		for i := range queries {
 			id := strconv.FormatInt(next, 10)
 			if len(b.IDs) != 0 {
 				id = b.IDs[i]
 			}
-			counts[0], counts[1] = k-int(ones), int(ones)
-			class, err := f.mechanism.Answer(f.coins, id, counts)
+			counts[0] = s.K
+			for c, n := range b.Votes[i*others : (i+1)*others] {
+				counts[1+c] = int(n)
+				counts[0] -= int(n)
+			}
+			class, err := f.plan.Mechanism.Answer(f.coins, id, counts)
 			if err != nil {
 				return nil, err
+			}
+			if class == ensemble.Abstained {
+				class = len(names) - 1
 			}
 			if err := w.Write(id, class); err != nil {
 				return nil, err
@@ -211,7 +233,7 @@ func (f *answerShard) answer(shard int64, blocks []voteBlock) ([]byte, error) {
 func answerPipeline(j *plan) *beam.Pipeline {
 	p, s := beam.NewPipelineWithRoot()
 	files := beam.Reshuffle(s, beam.CreateList(s, j.tasks))
-	read := &readVotes{Read: j.job.Read, K: j.certified.Problem().K, ShardRows: j.shardRows, Key: j.keyAt}
+	read := &readVotes{Read: j.job.Read, K: j.planned.Mechanism.Setting().K, ShardRows: j.shardRows, Key: j.keyAt}
 	shards := beam.GroupByKey(s, beam.ParDo(s.Scope("read"), read, files))
 	answer := &answerShard{Table: j.job.Table, Queries: j.queries, ShardRows: j.shardRows, Temp: j.temp, Neighbours: j.job.Charge.Relation, Key: j.keyAt}
 	beam.ParDo0(s.Scope("answer"), answer, shards)

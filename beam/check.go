@@ -202,7 +202,7 @@ func (f *findRepeated) ProcessElement(ctx context.Context, bucket int64, blocks 
 func checkPipeline(j *plan) *beam.Pipeline {
 	p, s := beam.NewPipelineWithRoot()
 	files := beam.Reshuffle(s, beam.CreateList(s, j.tasks)) // else one worker reads all
-	ids := beam.ParDo(s.Scope("check"), &checkFile{Read: j.job.Read, K: j.certified.Problem().K, Temp: j.temp, Key: j.keyAt}, files)
+	ids := beam.ParDo(s.Scope("check"), &checkFile{Read: j.job.Read, K: j.planned.Mechanism.Setting().K, Temp: j.temp, Key: j.keyAt}, files)
 	beam.ParDo0(s.Scope("repeated ids"), &findRepeated{Temp: j.temp}, beam.GroupByKey(s, ids))
 	return p
 }
@@ -230,8 +230,8 @@ func (j *plan) collect(ctx context.Context) error {
 			first, j.columns = r, r.Columns
 		}
 		switch {
-		case r.K != j.certified.Problem().K:
-			return &InputError{fmt.Sprintf("%s: the votes have K = %d teachers, but the noise function is for %d", t.Path, r.K, j.certified.Problem().K)}
+		case r.K != j.planned.Mechanism.Setting().K:
+			return &InputError{fmt.Sprintf("%s: the votes have K = %d teachers, but the table is for %d", t.Path, r.K, j.planned.Mechanism.Setting().K)}
 		case r.IDs != first.IDs:
 			return &InputError{fmt.Sprintf("%s: of the files, some have query ids and some have none: this one and %s differ", t.Path, j.tasks[0].Path)}
 		case !r.Columns.SameVotes(first.Columns):

@@ -5,7 +5,7 @@
 //
 // [Run] does a whole [Job], in this order:
 //
-//  1. the noise function is decoded and certified, a [ensemble.JobKey] is drawn;
+//  1. the table is read and certified, a [ensemble.JobKey] is drawn;
 //  2. a first pipeline reads every file, counts its queries, pins what was read and
 //     searches all files for repeated query ids. Nothing is drawn;
 //  3. the release is charged to the ledger, as one request for all its answers;

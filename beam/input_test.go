@@ -198,7 +198,7 @@ func TestTwoTriesOfAShard(t *testing.T) {
 	rows := queries(500)
 	block := voteBlock{First: 0}
 	for _, q := range rows {
-		block.IDs, block.Ones = append(block.IDs, q.id), append(block.Ones, int64(q.ones))
+		block.IDs, block.Votes = append(block.IDs, q.id), append(block.Votes, int64(q.ones))
 	}
 	dir := t.TempDir()
 	try := func() error {
@@ -208,8 +208,8 @@ func TestTwoTriesOfAShard(t *testing.T) {
 		}
 		// Blocks come cut, and in any order.
 		blocks := []voteBlock{
-			{First: 300, IDs: block.IDs[300:], Ones: block.Ones[300:]},
-			{First: 0, IDs: block.IDs[:300], Ones: block.Ones[:300]},
+			{First: 300, IDs: block.IDs[300:], Votes: block.Votes[300:]},
+			{First: 0, IDs: block.IDs[:300], Votes: block.Votes[:300]},
 		}
 		return f.ProcessElement(ctx, 0, func(b *voteBlock) bool {
 			if len(blocks) == 0 {
@@ -235,7 +235,10 @@ func TestTwoTriesOfAShard(t *testing.T) {
 
 	m, fresh := mechanism(t), ensemble.SystemCoins()
 	var b bytes.Buffer
-	w := votes.NewLabelWriter(&b)
+	w, err := votes.NewLabelWriter(&b, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, q := range rows {
 		class, err := m.Answer(fresh, q.id, []int{m.Setting().K - q.ones, q.ones})
 		if err != nil {
@@ -292,7 +295,7 @@ func TestShardMustBeComplete(t *testing.T) {
 		var blocks []voteBlock
 		for at := 0; at < n; {
 			m := rapid.IntRange(1, n-at).Draw(t, "cut")
-			blocks = append(blocks, voteBlock{First: shard*10 + int64(at), Ones: make([]int64, m)})
+			blocks = append(blocks, voteBlock{First: shard*10 + int64(at), Votes: make([]int64, m)})
 			at += m
 		}
 		blocks = rapid.Permutation(blocks).Draw(t, "order")
@@ -307,18 +310,18 @@ func TestShardMustBeComplete(t *testing.T) {
 		case 1: // twice
 			bad = append(bad, bad[i])
 		case 2: // a query short
-			bad[i].Ones = bad[i].Ones[1:]
+			bad[i].Votes = bad[i].Votes[1:]
 		case 3: // out of place
 			bad[i].First++
 		case 4: // ids of other queries
-			bad[i].IDs = make([]string, len(bad[i].Ones)+1)
+			bad[i].IDs = make([]string, len(bad[i].Votes)+1)
 		}
 		if out, err := f.answer(shard, bad); err == nil {
 			t.Fatalf("accepted: %s", out)
 		}
 	})
 	// A count that no K teachers have.
-	if _, err := f.answer(2, []voteBlock{{First: 20, Ones: []int64{0, 1, 12, 3, 4}}}); err == nil {
+	if _, err := f.answer(2, []voteBlock{{First: 20, Votes: []int64{0, 1, 12, 3, 4}}}); err == nil {
 		t.Error("12 of 11 votes are accepted")
 	}
 }
@@ -331,6 +334,10 @@ func TestPipelinesDoNotHoldTheKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	planned, err := certified.Plan(accountant.ReplaceOne)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, dir := range []string{"", t.TempDir()} {
 		key, at, forget, err := newKey(ctx, dir, nil)
 		if err != nil {
@@ -338,7 +345,7 @@ func TestPipelinesDoNotHoldTheKey(t *testing.T) {
 		}
 		defer forget()
 		job := newJob(t, queries(9), true)
-		p := &plan{job: &job, shardRows: 5, queries: 9, keyAt: at, temp: job.Temp, certified: certified, tasks: []fileTask{{Path: job.Votes[0], Pin: make([]byte, 32)}}}
+		p := &plan{job: &job, shardRows: 5, queries: 9, keyAt: at, temp: job.Temp, planned: planned, tasks: []fileTask{{Path: job.Votes[0], Pin: make([]byte, 32)}}}
 		if holds(t, checkPipeline(p), key) || holds(t, answerPipeline(p), key) {
 			t.Error("a pipeline holds the key")
 		}

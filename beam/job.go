@@ -17,7 +17,6 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
@@ -38,8 +37,8 @@ type Job struct {
 	// must be readable by the workers. Required.
 	Votes []string
 	Read  ReadOptions
-	// Table is the JSON of a noise function, as darrm solve --out writes it. It is
-	// certified here and by every worker. Required.
+	// Table is the JSON of a noise function, or of a table of many classes, as darrm solve
+	// --out writes it. It is certified here and by every worker. Required.
 	Table []byte
 	// TableFile is where Table was read, so that nothing is written there. Defaults to
 	// nowhere.
@@ -92,7 +91,8 @@ type plan struct {
 	job       *Job
 	book      *ledger.Ledger   // nil where none is charged
 	votes     *ledger.VoteHash // of all votes; nil where the ledger need not recognise them
-	certified *gamma.Certified
+	planned   release.Plan     // without Queries
+	answers   []string         // their names
 	tasks     []fileTask
 	keyAt     keyAt
 	temp      string
@@ -156,19 +156,28 @@ func (p *plan) prepare(ctx context.Context) (err error) {
 	case job.AttemptTimeout < 0:
 		return &check.Error{Name: "attempt timeout", Value: job.AttemptTimeout, Rule: "≥ 0"}
 	}
-	if p.certified, err = certify(ctx, job.Table); err != nil {
+	table, err := certify(ctx, job.Table)
+	if err != nil {
 		return err
 	}
-	problem := p.certified.Problem()
-	if err := job.Charge.Check(!math.IsInf(problem.Epsilon, 1)); err != nil {
+	if p.planned, err = table.Plan(job.Charge.Relation); err != nil {
 		return err
 	}
-	if err := job.Stated.Match(problem, "the table"); err != nil {
+	if err := job.Charge.Check(!math.IsInf(p.planned.Problem.Epsilon, 1)); err != nil {
 		return err
 	}
-	if _, err := job.Read.resolve(p.certified.Problem().K); err != nil {
+	if err := job.Stated.Match(p.planned.Problem, "the table"); err != nil {
 		return err
 	}
+	k := p.planned.Mechanism.Setting().K
+	read, err := job.Read.resolve(k)
+	if err != nil {
+		return err
+	}
+	if err := p.planned.Fits(k, len(read.Classes)); err != nil {
+		return fmt.Errorf("classes = %q: %w", read.Classes, err)
+	}
+	p.answers = p.planned.AnswerNames(read.Classes)
 	if job.KeyDir, err = absolute(job.KeyDir); err != nil {
 		return err
 	}
@@ -253,16 +262,14 @@ func (p *plan) makeTemp(ctx context.Context) (forget func() error, err error) {
 
 // release pays for the answers to all queries, draws them and publishes them.
 func (p *plan) release(ctx context.Context) (*Report, error) {
-	charge := p.job.Charge
-	priced, err := release.DaRRM(p.certified, charge.Relation)
-	if err != nil {
-		return nil, err
-	}
+	charge, priced := p.job.Charge, p.planned
 	priced.Queries = int(p.queries)
 	r := &Report{Summary: priced.Summary(p.columns, charge)}
 	if !p.job.Stated.Teachers() {
 		r.Source = release.SourceTable
 	}
+	r.Classes = p.answers
+	var err error
 	if r.Totals, err = priced.Totals(charge.Slack); err != nil {
 		return nil, err
 	}
@@ -360,7 +367,10 @@ func (o remoteOutput) Write(ctx context.Context, encode func(io.Writer) error) e
 
 // merge writes the labels of all shards, and fails unless they are all there.
 func (p *plan) merge(ctx context.Context, w io.Writer) error {
-	out := votes.NewLabelWriter(w)
+	out, err := votes.NewLabelWriter(w, p.answers)
+	if err != nil {
+		return err
+	}
 	for shard := int64(0); shard*p.shardRows < p.queries; shard++ {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -392,11 +402,11 @@ func (p *plan) mergeShard(ctx context.Context, shard int64, out *votes.LabelWrit
 		if err != nil {
 			return err
 		}
-		label, err := strconv.ParseUint(row[1], 10, 1)
+		label, err := strconv.Atoi(row[1])
 		if err != nil {
 			return err
 		}
-		if err := out.Write(row[0], int(label)); err != nil {
+		if err := out.Write(row[0], label); err != nil {
 			return err
 		}
 	}

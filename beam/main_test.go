@@ -112,11 +112,11 @@ func mechanism(t testing.TB) *ensemble.Mechanism {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := ensemble.DaRRM(c, accountant.ReplaceOne)
+	plan, err := c.Plan(accountant.ReplaceOne)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m
+	return plan.Mechanism
 }
 
 // query is a row of a test's votes.

@@ -19,6 +19,9 @@ type ReadOptions struct {
 	Header, Layout          string
 	IDColumn, LabelColumn   string
 	ZerosColumn, OnesColumn string
+	// Classes lists the names of the classes, as votes.ParseClasses takes them. Defaults to
+	// "0,1"; there must be as many as the table has.
+	Classes string
 	// VoteColumns lists the columns of votes, as votes.ParseColumns takes them.
 	VoteColumns string
 }
@@ -31,6 +34,9 @@ func (o ReadOptions) resolve(k int) (out votes.Options, err error) {
 		TrustIDs: true,
 	}
 	out.VoteColumns, err = votes.ParseColumns(o.VoteColumns)
+	if out.Classes = votes.IntegerClasses(2); err == nil && o.Classes != "" {
+		out.Classes, err = votes.ParseClasses(o.Classes)
+	}
 	if err == nil && o.Format != "" {
 		out.Format, err = votes.ParseFormat(o.Format)
 	}
@@ -93,7 +99,7 @@ type pinner struct {
 // add enters a batch: K and C once per batch would depend on how it is cut, so they
 // stand in every row.
 //
-//	row   len(id) ‖ id ‖ K ‖ ones    integers as 8 bytes, big-endian; no id: length 2⁶⁴-1
+//	row   len(id) ‖ id ‖ K ‖ votes for class 1, …, C-1    integers as 8 bytes, big-endian; no id: length 2⁶⁴-1
 func (p *pinner) add(info fileInfo, b *votes.Batch) {
 	p.buf = p.buf[:0]
 	for i := range b.Len() {
@@ -104,7 +110,9 @@ func (p *pinner) add(info fileInfo, b *votes.Batch) {
 			p.buf = binary.BigEndian.AppendUint64(p.buf, ^uint64(0))
 		}
 		p.buf = binary.BigEndian.AppendUint64(p.buf, uint64(b.K))
-		p.buf = binary.BigEndian.AppendUint64(p.buf, uint64(b.Ones(i)))
+		for _, n := range b.Row(i)[1:] {
+			p.buf = binary.BigEndian.AppendUint64(p.buf, uint64(n))
+		}
 	}
 	p.hash.Write(p.buf)
 }

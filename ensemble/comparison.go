@@ -24,6 +24,8 @@ type CompareOptions struct {
 	// Tables are noise functions to compare besides the baselines, such as the optimal one
 	// for these teachers, and the one for teachers that promise nothing.
 	Tables []gamma.Named
+	// Pluralities are tables for many classes, such as the optimal one.
+	Pluralities []NamedPlurality
 
 	// Check is Confident-GNMax's. Its Ratio defaults to 4.
 	Check Check
@@ -59,8 +61,8 @@ type contender struct {
 	make        func() (*Mechanism, error) // the error says why it does not apply
 }
 
-// Compare lists every mechanism for these votes at one promise: the given Tables, the
-// baselines of package gamma, GNMax with Rényi and with exact calibration,
+// Compare lists every mechanism for these votes at one promise: the given Tables and
+// Pluralities, the baselines of package gamma, GNMax with Rényi and with exact calibration,
 // Confident-GNMax, LNMax and permute-and-flip, in this order. Those that do not apply to
 // such votes, teachers or target have the reason.
 //
@@ -78,6 +80,9 @@ func Compare(ctx context.Context, b *Ballots, o CompareOptions) (*Comparison, er
 	var all []contender
 	for _, t := range o.Tables {
 		all = append(all, contender{t.Name, t.Title, "", func() (*Mechanism, error) { return o.table(s, t) }})
+	}
+	for _, t := range o.Pluralities {
+		all = append(all, contender{t.Name, t.Title, "", func() (*Mechanism, error) { return o.plurality(s, t) }})
 	}
 	all = append(all, o.baselines(ctx, s)...)
 	for _, kind := range countKinds {
@@ -129,6 +134,11 @@ func (o *CompareOptions) check(s Setting) error {
 	for _, t := range o.Tables {
 		if t.Certified == nil || t.Certified.Problem().K < 1 {
 			return fmt.Errorf("table %q has no certified noise function", t.Name)
+		}
+	}
+	for _, t := range o.Pluralities {
+		if t.Refused == nil && t.Certified.Problem().K < 1 {
+			return fmt.Errorf("table %q is not certified", t.Name)
 		}
 	}
 	if o.Check.Ratio == 0 {

@@ -3,7 +3,8 @@
 //
 // A Mechanism answers from vote counts, for any number of classes: DaRRM (two classes; any
 // certified γ, so randomised response, subsampling and the optimum for teachers without
-// privacy too), GNMax, ConfidentGNMax, LNMax and PermuteAndFlip. A constructor proves what
+// privacy too), Plurality (many classes; any certified table, so the optimum), GNMax,
+// ConfidentGNMax, LNMax and PermuteAndFlip. A constructor proves what
 // its Mechanism promises, or there is none; Calibrated chooses the noise for a promise.
 // Coins say where the randomness of an answer comes from: the operating system, a job's
 // key, or, for simulations, a seed.
@@ -43,7 +44,7 @@
 //	L              counts[1]                 how many vote for 1, of two classes
 //	γ              gamma.Func                noise function
 //	Pr[1 | L]      Probabilities             (1+φ(L))/2, φ(l) = sign(l-K/2)·γ(l)
-//	Pr[y | n]      Probabilities
+//	Pr[y | n]      Probabilities             of a plurality g/(D·m): plurality.Certified.Mass
 //	σ, σ₁          sigma, checkSigma         discrete Gaussian noise of counts, of the check
 //	b              LNMax                     scale of discrete Laplace noise
 //	(mε, δ)        PerAnswer                 what one answer costs

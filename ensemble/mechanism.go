@@ -12,8 +12,8 @@ import (
 // depends on the votes and costs as much as any other.
 const Abstained = -1
 
-// Mechanism answers queries by one class each, privately, from vote counts: DaRRM, GNMax,
-// Confident-GNMax, LNMax or permute-and-flip, whichever constructor made it. What it
+// Mechanism answers queries by one class each, privately, from vote counts: DaRRM, the
+// optimal plurality, GNMax, Confident-GNMax, LNMax or permute-and-flip, whichever constructor made it. What it
 // promises was proved when it was made. It is immutable and safe for concurrent use.
 type Mechanism struct {
 	name, title string
@@ -92,7 +92,7 @@ func (m *Mechanism) Assumptions() []string { return slices.Clone(m.assumes) }
 
 // Probabilities returns the probability of each class when these are the votes, and at
 // the end that of abstaining where Abstains. They sum to 1 and are within 1e-11, of DaRRM
-// within 2⁻⁵⁴. They are not private: they tell the votes. The error says how counts break
+// and of the optimal plurality within 2⁻⁵³. They are not private: they tell the votes. The error says how counts break
 // the Setting.
 func (m *Mechanism) Probabilities(counts []int) ([]float64, error) {
 	if err := m.setting.checkCounts(counts, 0); err != nil {

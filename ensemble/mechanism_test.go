@@ -14,9 +14,11 @@ import (
 	"github.com/darrm/darrm/internal/noise/noisetest"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/internal/randsrc/randsrctest"
+	"github.com/darrm/darrm/plurality"
 )
 
-// everyMechanism returns one of each over the classes, DaRRM only for two.
+// everyMechanism returns one of each over the classes, DaRRM only for two, and the optimal
+// plurality with and without abstaining.
 func everyMechanism(t testing.TB, classes int) []*Mechanism {
 	t.Helper()
 	s := Setting{K: 9, Classes: classes, Affected: 1, Neighbours: accountant.ReplaceOne}
@@ -35,6 +37,10 @@ func everyMechanism(t testing.TB, classes int) []*Mechanism {
 	add(PermuteAndFlip(s, target.Epsilon))
 	if classes == 2 {
 		add(anyGamma(t, 9, 1, 0.9, 0.7, 0.5, 0.2), nil)
+	}
+	for _, abstain := range []bool{false, true} {
+		p := plurality.Problem{K: 9, Classes: classes, Epsilon: target.Epsilon, Delta: target.Delta, Affected: 1, Abstain: abstain}
+		add(Plurality(solvedPlurality(t, p).Certified, s.Neighbours))
 	}
 	return all
 }
@@ -228,7 +234,11 @@ func TestAnswerErrors(t *testing.T) {
 				t.Errorf("%s, %v: has probabilities", a.Title(), counts)
 			}
 		}
-		for words := range 3 {
+		enough := 3
+		if a.Name() == OptimalPlurality {
+			enough = 2
+		}
+		for words := range enough {
 			class, err := a.answer(&randsrctest.Sequence{Words: make([]uint64, words), Err: boom}, []int{4, 5}, 0)
 			if !errors.Is(err, boom) || class != Abstained {
 				t.Errorf("%s, source fails after %d words: %d, %v", a.Title(), words, class, err)
@@ -272,12 +282,16 @@ func TestAnswerConcurrently(t *testing.T) {
 
 // What an answer costs is said in the same words everywhere.
 func TestMechanismDescribesItself(t *testing.T) {
-	names := map[string]bool{}
+	type kind struct {
+		name     string
+		abstains bool
+	}
+	names := map[kind]bool{}
 	for _, a := range everyMechanism(t, 2) {
-		if a.Name() == "" || a.Title() == "" || len(a.Assumptions()) < 2 || names[a.Name()] {
+		if a.Name() == "" || a.Title() == "" || len(a.Assumptions()) < 2 || names[kind{a.Name(), a.Abstains()}] {
 			t.Errorf("%q, %q, %q", a.Name(), a.Title(), a.Assumptions())
 		}
-		names[a.Name()] = true
+		names[kind{a.Name(), a.Abstains()}] = true
 		if a.Event() == nil || a.Event().Relation() != accountant.ReplaceOne {
 			t.Errorf("%s: event %v", a.Title(), a.Event())
 		}

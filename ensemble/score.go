@@ -2,9 +2,9 @@ package ensemble
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
 )
 
 // Score is how well answers drawn by a mechanism would do on given votes, in expectation
@@ -28,11 +28,7 @@ func (s Score) AgreementInterval() Interval { return Wilson(s.Agreement, s.Queri
 func (s Score) AccuracyInterval() Interval { return Wilson(s.Accuracy, s.Labels) }
 
 // Wilson returns the 95 % score interval (Wilson, 1927) for the mean of n values between 0 and
-// 1 that have that mean, if they are independent draws from one population:
-//
-//	(x + z²/2n ± z·√(x(1-x)/n + z²/4n²)) / (1 + z²/n),  z = 1.95996…
-//
-// Of 0s and 1s it covers the population's mean in about 95 % of all draws. Other values vary
+// 1 that have that mean, if they are independent draws from one population (num.Wilson). Of 0s and 1s it covers the population's mean in about 95 % of all draws. Other values vary
 // less than 0s and 1s with the same mean, so the interval is rather too wide for them. For a
 // score the values are each query's probability of a good answer: the interval is about which
 // queries came, and not about the noise, which is averaged out. Without values it is all of
@@ -41,12 +37,8 @@ func Wilson(mean float64, n int) Interval {
 	if n < 1 {
 		return Interval{0, 1}
 	}
-	const z = 1.959963984540054
-	count := float64(n)
-	middle := mean + z*z/(2*count)
-	half := z * math.Sqrt(max(0, mean*(1-mean))/count+z*z/(4*count*count))
-	scale := 1 + z*z/count
-	return Interval{max(0, (middle-half)/scale), min(1, (middle+half)/scale)}
+	low, high := num.Wilson(mean, float64(n))
+	return Interval{low, high}
 }
 
 // Evaluate scores the mechanism on the votes. The error says that they are of other

@@ -11,13 +11,17 @@ import (
 // times: beyond, each solve can take minutes.
 const advisedTeachers = 101
 
+// advisedHistograms is the same of many classes: beyond, some ten solves take more than some ten
+// seconds. What other mechanisms need is then more than the optimum does.
+const advisedHistograms = 600
+
 // advise looks for the least budget, and for the most queries, with which one of the choices'
 // mechanisms agrees as often as is wanted.
 func (r *Request) advise(ctx context.Context, promise bool, choices []Choice) (*Advice, error) {
 	a := &Advice{}
 	for _, c := range choices {
 		private := !math.IsInf(c.Problem.Epsilon, 1)
-		if c.Mechanism.Abstains() || private && r.K > advisedTeachers {
+		if c.Mechanism.Abstains() || private && r.K > advisedTeachers || c.Plurality != nil && c.Plurality.System().Histograms() > advisedHistograms {
 			continue
 		}
 		k := r.kinds(promise)[c.kind]

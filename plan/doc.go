@@ -8,6 +8,7 @@
 //	frozen private teachers, t-fold (ε, Δ) ≤ (E, D)   no noise: labels are computed from the training
 //	fresh private teachers                            DaRRM with the largest m ≤ t that fits; at m = t no noise
 //	teachers that promise nothing, two classes        DaRRM, ε = ∞, with the largest ε₀ that fits
+//	more classes, unless frozen teachers fit          the optimal plurality with the largest ε₀ that fits, δ₀ = 0
 //	in every other case besides                       GNMax, LNMax, permute-and-flip with the largest ε₀ that fits
 //
 // Frozen private teachers whose training costs more than the budget are treated as teachers
@@ -28,7 +29,8 @@
 // # What agreement is worth
 //
 // Expected agreement is over a Law of vote counts: a prior, or votes at hand. It decides how
-// useful labels are and never whether they are private. But a choice among mechanisms by
+// useful labels are and never whether they are private. The optimal plurality is best for the
+// prior (Accuracy is its mean), never for the votes at hand. But a choice among mechanisms by
 // private votes is a release of its own, which no budget here covers: use a prior or public
 // votes.
 //

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/big"
@@ -11,12 +12,13 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/plurality"
 )
 
 // kind is a mechanism with one number x to choose: the allowance m for private teachers, else
 // ε₀, the ε of one label. A larger x costs more and agrees more often.
 type kind struct {
-	name  string  // DaRRM, or that of ensemble.Calibrated
+	name  string  // DaRRM, ensemble.OptimalPlurality, or that of ensemble.Calibrated
 	most  float64 // the largest x that makes a difference
 	guess float64 // where to begin the search
 	// answers is what all labels are charged for, without solving anything.
@@ -33,14 +35,15 @@ var confident = ensemble.Check{Ratio: 4}
 // kinds returns what is worth trying. promise says whether the teachers' own privacy counts:
 // that they are fresh and promise something.
 func (r *Request) kinds(promise bool) (all []kind) {
-	if r.Classes == 2 {
-		if promise {
-			all = append(all, r.allowance(r.perLabelDelta()))
-		} else {
-			all = append(all, r.optimal(0))
-			if r.Budget.Delta > 0 {
-				all = append(all, r.optimal(r.perLabelDelta()))
-			}
+	switch {
+	case r.Classes > 2:
+		all = append(all, r.plurality())
+	case promise:
+		all = append(all, r.allowance(r.perLabelDelta()))
+	default:
+		all = append(all, r.optimal(0))
+		if r.Budget.Delta > 0 {
+			all = append(all, r.optimal(r.perLabelDelta()))
 		}
 	}
 	if r.Budget.Delta > 0 {
@@ -179,6 +182,49 @@ func (r *Request) solved(ctx context.Context, p constraints.Problem, teachers ac
 	}, nil
 }
 
+// plurality is the optimum of many classes, with labels of δ = 0: what a δ of its own would buy
+// a label is less than it takes from the composition, and takes longer to solve.
+func (r *Request) plurality() kind {
+	nothing := accountant.Cost{Epsilon: math.Inf(1)}
+	problem := func(epsilon float64) plurality.Problem {
+		return plurality.Problem{K: r.K, Classes: r.Classes, Epsilon: epsilon, Affected: r.Affected}
+	}
+	return kind{
+		name: ensemble.OptimalPlurality, most: maxEpsilon, guess: r.sharedEpsilon(),
+		answers: func(x float64) (ensemble.Answers, error) {
+			if err := problem(x).Validate(); err != nil {
+				return ensemble.Answers{}, err
+			}
+			slack, _ := r.slack(0)
+			return ensemble.Answers{
+				Queries: r.Queries, PerAnswer: accountant.Cost{Epsilon: x}, Teachers: nothing,
+				K: r.K, Affected: r.Affected, Randomness: ensemble.FreshTeachers, Slack: slack,
+			}, nil
+		},
+		build: func(ctx context.Context, x float64) (Choice, error) {
+			table, err := r.SolvePlurality(ctx, problem(x), r.objective())
+			if err != nil {
+				return Choice{}, err
+			}
+			m, err := ensemble.Plurality(table.Certified, r.Neighbours)
+			if err != nil {
+				return Choice{}, err
+			}
+			slack, _ := r.slack(0)
+			return Choice{
+				Name: ensemble.OptimalPlurality, Mechanism: m, Problem: ensemble.OfCounts(m.Setting(), m.PerAnswer()),
+				Plurality: table.Certified, Objective: table.Objective, Slack: slack, answers: m.Answers(r.Queries, nothing, slack),
+			}, nil
+		},
+	}
+}
+
+// objective is what the optimum of many classes is best for: the prior, and never the votes at
+// hand, which would become part of the mechanism.
+func (r *Request) objective() plurality.Objective {
+	return plurality.Objective{Accuracy: cmp.Or(r.Votes.mean, plurality.DefaultAccuracy(r.Classes))}
+}
+
 // counts is a mechanism over vote counts, with labels of δ = delta.
 func (r *Request) counts(name string, delta float64) kind {
 	s := ensemble.Setting{K: r.K, Classes: r.Classes, Affected: r.Affected, Neighbours: r.Neighbours}
@@ -194,7 +240,7 @@ func (r *Request) counts(name string, delta float64) kind {
 		}
 		return Choice{
 			Name: name, Mechanism: m, Slack: slack,
-			Problem: constraints.Problem{K: r.K, Affected: r.Affected, Epsilon: nothing.Epsilon, TotalEpsilon: x, Delta: delta},
+			Problem: ensemble.OfCounts(s, accountant.Cost{Epsilon: x, Delta: delta}),
 			answers: m.Answers(r.Queries, nothing, slack),
 		}, nil
 	}

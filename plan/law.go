@@ -132,34 +132,43 @@ func (l *Law) Mean() float64 { return l.mean }
 // Agreement is how often a label is expected to be the majority's class.
 type Agreement struct {
 	Expected      float64 // where n classes tie, each of them counts 1/n
-	StandardError float64 // of the simulation; 0 where Expected is exact
+	StandardError float64 // of the simulated queries or labels; 0 where Expected is exact
 	Abstained     float64 // share of queries without a class, which agree with nothing
 }
 
-// Agreement returns how often m agrees with the majority under the law. It is exact for two
-// classes, and a seeded simulation of 5,000 labels for more.
+// Agreement returns how often m agrees with the majority under the law. For two classes it is
+// exact. For more, the mechanisms whose probabilities are known at once, the optimal plurality and
+// permute-and-flip, are worked out for each query of the law, so that they are compared on the
+// same queries; the others are a seeded simulation of 5,000 labels.
 func (l *Law) Agreement(ctx context.Context, m *ensemble.Mechanism) (Agreement, error) {
 	if l.total == 0 {
 		return Agreement{}, &check.Error{Name: "number of queries in the votes", Value: 0, Rule: "at least 1"}
 	}
-	if l.classes == 2 {
+	if l.classes == 2 || m.Name() == ensemble.OptimalPlurality || m.Name() == "permute_and_flip" {
 		return l.exact(m)
 	}
 	return l.simulated(ctx, m)
 }
 
 func (l *Law) exact(m *ensemble.Mechanism) (a Agreement, err error) {
+	squares := 0.0
 	for _, c := range l.cells {
 		p, err := m.Probabilities(c.counts)
 		if err != nil {
 			return a, err
 		}
+		agrees := 0.0
 		for class := range c.counts {
-			a.Expected += c.weight / l.total * p[class] * c.share(class)
+			agrees += p[class] * c.share(class)
 		}
+		a.Expected += c.weight / l.total * agrees
+		squares += c.weight / l.total * agrees * agrees
 		if m.Abstains() {
 			a.Abstained += c.weight / l.total * p[l.classes]
 		}
+	}
+	if l.classes > 2 && !l.fromVotes { // the law itself is a sample of the prior
+		a.StandardError = math.Sqrt(max(0, squares-a.Expected*a.Expected) / simulations)
 	}
 	return a, nil
 }

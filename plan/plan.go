@@ -14,6 +14,8 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/plurality"
+	pluralitysolve "github.com/darrm/darrm/plurality/solve"
 )
 
 // maxEpsilon bounds the budget's ε, and that of one label.
@@ -38,6 +40,9 @@ type Request struct {
 	// Solve returns the optimal noise function for a problem. Defaults to solve.Optimal for
 	// agreement under gamma.TwoSidedCounts of the prior's mean, or of its default.
 	Solve func(context.Context, constraints.Problem) (*gamma.Table, error)
+	// SolvePlurality returns the optimal table of many classes, or why there is none in time: then
+	// the plan does without. Defaults to solve.Optimal of package plurality, to 1e-4.
+	SolvePlurality func(context.Context, plurality.Problem, plurality.Objective) (*plurality.Table, error)
 	// Progress, unless nil, is told how many of the mechanisms were worked out.
 	Progress func(done, of int)
 }
@@ -60,16 +65,18 @@ type Plan struct {
 
 // Choice is a mechanism with what it costs.
 type Choice struct {
-	Name      string              // DaRRM, or that of ensemble.Calibrated
-	Mechanism *ensemble.Mechanism // made for the promise, so its noise is known
-	Problem   constraints.Problem // what it presumes and promises, as a release states it
-	Certified *gamma.Certified    // of DaRRM, else nil
-	Slack     float64             // δ' that the composition spends
-	NoNoise   bool                // the majority itself is released
-	Frozen    bool                // the training was paid for, and labels cost nothing more
-	Total     accountant.Cost     // of all labels: what a release charges
-	Rule      string              // what Total follows from, for people
-	Bounds    ensemble.Report     // all bounds, of which Total is the smallest that holds
+	Name      string               // DaRRM, ensemble.OptimalPlurality, or that of ensemble.Calibrated
+	Mechanism *ensemble.Mechanism  // made for the promise, so its noise is known
+	Problem   constraints.Problem  // what it presumes and promises, as a release states it
+	Certified *gamma.Certified     // of DaRRM, else nil
+	Plurality *plurality.Certified // of the optimal plurality, else nil
+	Objective plurality.Objective  // what that is best for
+	Slack     float64              // δ' that the composition spends
+	NoNoise   bool                 // the majority itself is released
+	Frozen    bool                 // the training was paid for, and labels cost nothing more
+	Total     accountant.Cost      // of all labels: what a release charges
+	Rule      string               // what Total follows from, for people
+	Bounds    ensemble.Report      // all bounds, of which Total is the smallest that holds
 	Agreement Agreement
 
 	answers ensemble.Answers
@@ -117,6 +124,11 @@ func (r *Request) validate() error {
 			return solve.Optimal(ctx, p, solve.Options{Counts: counts})
 		}
 	}
+	if r.SolvePlurality == nil {
+		r.SolvePlurality = func(ctx context.Context, p plurality.Problem, o plurality.Objective) (*plurality.Table, error) {
+			return pluralitysolve.Optimal(ctx, p, o, pluralitysolve.Options{Gap: 1e-4})
+		}
+	}
 	if !r.promise() {
 		return check.Delta("teacher delta", r.Teachers.Delta)
 	}
@@ -134,8 +146,8 @@ func (r *Request) promise() bool { return !math.IsInf(r.Teachers.Epsilon, 1) }
 // New plans the labels. The errors name the parameter that breaks its rule; are an
 // *InfeasibleError where no mechanism keeps the budget; or are a solver's, or ctx.Err().
 //
-// Cost: some dozen compositions, for two classes some linear programs: a second or two, ten
-// where Q is a million.
+// Cost: some dozen compositions, and some linear programs: a second or two for two classes, ten
+// where Q is a million; for more, what SolvePlurality takes.
 func New(ctx context.Context, r Request) (*Plan, error) {
 	if err := r.validate(); err != nil {
 		return nil, err

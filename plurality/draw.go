@@ -24,13 +24,13 @@ func (c *Certified) Draw(src randsrc.Source, counts []int) (class int, err error
 	for ; u >= c.masses[i]; i++ { // the masses sum to One > u
 		u -= c.masses[i]
 	}
-	if s.votes[i] == Abstained {
-		return Abstained, nil
-	}
-	nth, err := noise.Uniform(src, uint64(s.classesOf[i]))
-	if err != nil {
+	// Drawn of one class, or of abstaining, too, so that the number of draws says nothing
+	// about the votes.
+	nth, err := noise.Uniform(src, max(2, uint64(s.classesOf[i])))
+	if err != nil || s.votes[i] == Abstained {
 		return Abstained, err
 	}
+	nth %= uint64(s.classesOf[i])
 	for class, v := range counts {
 		if v != int(s.votes[i]) {
 			continue

@@ -205,6 +205,15 @@ func Decode(ctx context.Context, r io.Reader) (*Table, error) {
 	return c.Certify(ctx)
 }
 
+// Recognises reports whether data say of themselves that they are a table of this kind. They may
+// still be none.
+func Recognises(data []byte) bool {
+	var f struct {
+		Kind string `json:"kind"`
+	}
+	return json.Unmarshal(data, &f) == nil && f.Kind == FormatKind
+}
+
 // ReadClaim reads a table without certifying it. The error is a *FormatError, or r's.
 func ReadClaim(r io.Reader) (*Claim, error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxTableBytes+1))

@@ -31,6 +31,38 @@ type HistogramCount struct {
 	Count float64 `json:"count"` // finite and ≥ 0
 }
 
+// DefaultAccuracy is the μ that is presumed where nobody says one: ½, and for two classes ¾, as
+// for the private majority.
+func DefaultAccuracy(classes int) float64 {
+	if classes == 2 {
+		return 0.75
+	}
+	return 0.5
+}
+
+// CountHistograms returns the counts of histograms, each once, in ascending lexicographic order of
+// their descending votes: which classes they were for does not matter. There are as many counts
+// as histograms.
+func CountHistograms(votes [][]int, counts []float64) []HistogramCount {
+	out := make([]HistogramCount, len(votes))
+	for i, v := range votes {
+		v = slices.Clone(v)
+		slices.SortFunc(v, func(a, b int) int { return b - a })
+		out[i] = HistogramCount{Votes: v, Count: counts[i]}
+	}
+	slices.SortStableFunc(out, func(a, b HistogramCount) int { return slices.Compare(a.Votes, b.Votes) })
+	n := 0
+	for _, c := range out {
+		if n > 0 && slices.Equal(out[n-1].Votes, c.Votes) {
+			out[n-1].Count += c.Count
+		} else {
+			out[n] = c
+			n++
+		}
+	}
+	return out[:n]
+}
+
 // Validate returns an error naming the first field that breaks its rule.
 func (o Objective) Validate(p Problem) error {
 	if (o.Accuracy != 0) == (o.Counts != nil) {

@@ -25,7 +25,8 @@ type Problem struct {
 	Abstain  bool    // one more answer: no class
 }
 
-// Validate returns a *check.Error naming the first field that breaks its rule, or nil.
+// Validate returns a *check.Error naming the first field that breaks its rule, or nil. Where
+// only the size does, that is wrapped in a *SizeError.
 func (p Problem) Validate() error {
 	for _, err := range []error{
 		check.Teachers(p.K),
@@ -39,11 +40,19 @@ func (p Problem) Validate() error {
 		}
 	}
 	if n := histograms(p.K, p.Classes); n > MaxHistograms {
-		return &check.Error{Name: "teachers and classes", Value: fmt.Sprintf("%d and %d", p.K, p.Classes),
-			Rule: fmt.Sprintf("so few that there are at most %d sorted histograms", MaxHistograms)}
+		return &SizeError{check.Error{Name: "teachers and classes", Value: fmt.Sprintf("%d and %d", p.K, p.Classes),
+			Rule: fmt.Sprintf("so few that there are at most %d sorted histograms", MaxHistograms)}}
 	}
 	return nil
 }
+
+// SizeError says that a valid problem has more than MaxHistograms.
+type SizeError struct{ rule check.Error }
+
+func (e *SizeError) Error() string { return e.rule.Error() }
+
+// Unwrap returns a *check.Error.
+func (e *SizeError) Unwrap() error { return &e.rule }
 
 // outputs returns the number of answers: C, and one more for abstaining.
 func (p Problem) outputs() int {

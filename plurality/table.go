@@ -2,8 +2,11 @@ package plurality
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+
+	"github.com/darrm/darrm/internal/check"
 )
 
 // Table is a certified mechanism with all that is known about it: what it is to be best
@@ -17,6 +20,8 @@ type Table struct {
 	Gap        float64 // UpperBound - Value ≥ 0, rounded up
 	Solver     string  // what proposed the masses; nothing rests on it
 	Version    string  // the program that wrote the table
+
+	weights Weights // of Objective
 }
 
 // NewTable works out the value of c and the bound that proof shows.
@@ -37,7 +42,7 @@ func NewWeightedTable(c *Certified, o Objective, w Weights, proof Proof) (*Table
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Certified: c, Objective: o, Proof: proof, Value: c.value(w, o.AbstainValue), UpperBound: bound}
+	t := &Table{Certified: c, Objective: o, Proof: proof, Value: c.value(w, o.AbstainValue), UpperBound: bound, weights: w}
 	// A private mechanism cannot be better than a bound for all of them: then one is wrong.
 	if t.Value > bound {
 		return nil, fmt.Errorf("the proof shows that no value is above %v, but it is %v", bound, t.Value)
@@ -52,26 +57,30 @@ func NewWeightedTable(c *Certified, o Objective, w Weights, proof Proof) (*Table
 type Baseline struct {
 	Name, Title string
 	Value       float64 // under a table's objective, as float64
+
+	probabilities []float64 // of each variable
 }
 
 // Baselines returns what mechanisms that need no table reach under the table's objective.
-func (t *Table) Baselines() ([]Baseline, error) {
-	w, err := t.Objective.Weights(t.system.Space)
-	if err != nil {
-		return nil, err
-	}
-	of := func(p []float64) float64 {
-		sum := 0.0
-		for h, weight := range w.Low {
+func (t *Table) Baselines() []Baseline {
+	var out []Baseline
+	for _, b := range t.system.baselines() {
+		for h, weight := range t.weights.Low {
 			first, _ := t.system.Range(h)
-			sum += weight * p[first] * float64(t.system.classesOf[first])
+			b.Value += weight * b.probabilities[first] * float64(t.system.classesOf[first])
 		}
-		return sum
+		b.probabilities = nil // large
+		out = append(out, b)
 	}
+	return out
+}
+
+// baselines are the mechanisms, without values.
+func (s *System) baselines() []Baseline {
 	return []Baseline{
-		{"permute-and-flip", "permute-and-flip", of(t.system.PermuteAndFlip())},
-		{"exponential", "exponential mechanism", of(t.system.exponential())},
-	}, nil
+		{Name: "permute-and-flip", Title: "permute-and-flip", probabilities: s.PermuteAndFlip()},
+		{Name: "exponential", Title: "exponential mechanism", probabilities: s.exponential()},
+	}
 }
 
 // Claim is what a file says, checked for form and not yet for truth. It cannot release
@@ -91,6 +100,9 @@ type Claim struct {
 // *ViolationError, a *FormatError, or ctx.Err().
 func (c *Claim) Certify(ctx context.Context) (*Table, error) {
 	certified, err := Certify(ctx, c.System, c.Masses)
+	if bad := (*check.Error)(nil); errors.As(err, &bad) { // masses that are none
+		return nil, &FormatError{err}
+	}
 	if err != nil {
 		return nil, err
 	}

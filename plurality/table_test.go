@@ -13,9 +13,12 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/internal/randsrc/randsrctest"
-	"pgregory.net/rapid"
 )
 
 func drawProblem(t *rapid.T) Problem {
@@ -186,11 +189,10 @@ func TestUpperBoundIsRoundedUp(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		exact, _ := want.Float64()
-		if exact > 1 {
-			exact = 1
-			want.SetInt64(1)
+		if one := big.NewRat(1, 1); want.Cmp(one) > 0 { // if by less than float64 tells
+			want = one
 		}
+		exact, _ := want.Float64()
 		if rat(got).Cmp(want) < 0 || got-exact > 1e-12*size*s.above {
 			rt.Fatalf("%+v: U = %.17g, computed %.17g", p, exact, got)
 		}
@@ -388,10 +390,7 @@ func TestBaselineValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, err := table.Baselines()
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := table.Baselines()
 		if math.Abs(all[0].Value-x.flip) > 6e-6 || math.Abs(all[1].Value-x.exponen) > 6e-6 || math.Abs(table.Value-x.flip) > 6e-6 {
 			t.Errorf("%+v: %v, certified %g", x, all, table.Value)
 		}
@@ -681,4 +680,28 @@ func ExampleCertified_Law() {
 	}
 	fmt.Printf("%.3f\n", law)
 	// Output: [0.107 0.831 0.063]
+}
+
+// Histograms of the same votes are one, whichever classes they were for, and none is lost.
+func TestCountHistograms(t *testing.T) {
+	votes := [][]int{{0, 3, 0}, {1, 0, 2}, {3, 0, 0}, {2, 1, 0}, {1, 1, 1}}
+	got := CountHistograms(votes, []float64{1, 2, 4, 8, 16})
+	want := []HistogramCount{{[]int{1, 1, 1}, 16}, {[]int{2, 1, 0}, 10}, {[]int{3, 0, 0}, 5}}
+	if !(Objective{Counts: got}).Equal(Objective{Counts: want}) {
+		t.Errorf("%v", got)
+	}
+	if !slices.Equal(votes[0], []int{0, 3, 0}) {
+		t.Error("the votes were sorted in place")
+	}
+}
+
+func TestDefaultAccuracy(t *testing.T) {
+	for c := 2; c <= check.MaxClasses; c++ {
+		if err := (Objective{Accuracy: DefaultAccuracy(c)}).Validate(Problem{Classes: c}); err != nil {
+			t.Errorf("%d classes: %v", c, err)
+		}
+	}
+	if DefaultAccuracy(2) != gamma.DefaultPriorMean {
+		t.Error("two classes have another default than the majority")
+	}
 }

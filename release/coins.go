@@ -8,17 +8,15 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
-	"math"
 
 	"github.com/darrm/darrm/ensemble"
-	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/votes"
 )
 
 // keyedCoins let a release of labels that was paid for, and interrupted, be done again
 // without being a second release: its coins come from a secret key, so each query has the
 // same answer ([ensemble.KeyedCoins]). The key, and a keyed hash of the votes and
-// the noise function that it answers, are the release's [secret].
+// the mechanism that answers them, are the release's [secret].
 type keyedCoins struct {
 	*secret
 	key *ensemble.JobKey
@@ -92,21 +90,19 @@ func (c *keyedCoins) add(b *votes.Batch) {
 	}
 }
 
-// end compares the votes that were read, and the noise function that answers them, with
-// those that the key was made for. One key gives one series of answers, whatever request
-// and ledger it is used for: where two noise functions share their coins, answers that
-// differ tell the votes, though both were paid for. The first time it keeps them for the
+// end compares the votes that were read, and the mechanism that answers them, with those
+// that the key was made for. One key gives one series of answers, whatever request and
+// ledger it is used for: where two noise functions, or tables, share their coins, answers
+// that differ tell the votes, though both were paid for. The first time it keeps them for the
 // file. Other votes are an [InputError].
-func (c *keyedCoins) end(f gamma.Func) error {
-	for _, v := range f.Values() {
-		c.now.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
-	}
+func (c *keyedCoins) end(plan Plan) error {
+	plan.pin(c.now)
 	sum := c.now.Sum(nil)
 	if c.pin == nil {
 		c.pin = sum
 	}
 	if !hmac.Equal(sum, c.pin) {
-		return InputError{fmt.Errorf("the votes, or the noise function, are not those that %q was made for: an answer would be another release", c.path)}
+		return InputError{fmt.Errorf("the votes, or the mechanism, are not those that %q was made for: an answer would be another release", c.path)}
 	}
 	return nil
 }

@@ -7,12 +7,76 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/votes"
 )
 
+// constantPlan is DaRRM of three teachers with a constant noise function.
+func constantPlan(t *testing.T, v float64) Plan {
+	t.Helper()
+	f, err := gamma.Constant(3, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// So much that any function is certified for it.
+	p := constraints.Problem{K: 3, M: 4, Epsilon: 0.5, Delta: 1e-3, Affected: 3}
+	c, err := gamma.Certify(t.Context(), p, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Plan{Certified: c}
+}
+
+// pluralityPlan is a table of three teachers and so many classes, permute-and-flip's.
+func pluralityPlan(t *testing.T, p plurality.Problem) Plan {
+	t.Helper()
+	s, err := plurality.NewSystem(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := plurality.Round(t.Context(), s, s.PermuteAndFlip())
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := Plurality(c, accountant.ReplaceOne)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+// A key is of one table: another promise, reach or set of answers is another.
+func TestKeyIsOfOneTable(t *testing.T) {
+	const paid = "a,0,1,1\nb,0,0,1\n"
+	path := filepath.Join(t.TempDir(), "checkpoint")
+	p := plurality.Problem{K: 3, Classes: 2, Epsilon: 0.5, Affected: 1}
+	if _, err := pinned(t, path, paid, pluralityPlan(t, p)); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := pinned(t, path, paid, pluralityPlan(t, p)); err != nil || !c.isResumed() {
+		t.Errorf("the same: %v", err)
+	}
+	for name, change := range map[string]func(p *plurality.Problem){
+		"ε": func(p *plurality.Problem) { p.Epsilon = 0.6 }, "t": func(p *plurality.Problem) { p.Affected = 2 },
+		"abstaining": func(p *plurality.Problem) { p.Abstain = true },
+	} {
+		other := p
+		change(&other)
+		var input InputError
+		if _, err := pinned(t, path, paid, pluralityPlan(t, other)); !errors.As(err, &input) {
+			t.Errorf("another %s: %v", name, err)
+		}
+	}
+	if _, err := pinned(t, path, paid, constantPlan(t, 0.5)); err == nil {
+		t.Error("a noise function is answered with a table's key")
+	}
+}
+
 // pinned passes votes through a reading with the checkpoint at path, and pins them.
-func pinned(t *testing.T, path, text string, f gamma.Func) (*keyedCoins, error) {
+func pinned(t *testing.T, path, text string, plan Plan) (*keyedCoins, error) {
 	t.Helper()
 	c, err := openCoins(t.Context(), path)
 	if err != nil {
@@ -32,7 +96,7 @@ func pinned(t *testing.T, path, text string, f gamma.Func) (*keyedCoins, error) 
 			t.Fatal(err)
 		}
 	}
-	if err := c.end(f); err != nil {
+	if err := c.end(plan); err != nil {
 		return c, err
 	}
 	if c.resumed {
@@ -46,13 +110,7 @@ func pinned(t *testing.T, path, text string, f gamma.Func) (*keyedCoins, error) 
 // answered anew.
 func TestKeyIsOfOneRelease(t *testing.T) {
 	const paid = "a,0,1,1\nb,0,0,1\n"
-	function := func(v float64) gamma.Func {
-		f, err := gamma.Constant(3, v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return f
-	}
+	function := func(v float64) Plan { return constantPlan(t, v) }
 	path := filepath.Join(t.TempDir(), "checkpoint")
 	first, err := pinned(t, path, paid, function(0.5))
 	if err != nil || first.isResumed() || first.fingerprint() == "" {
@@ -97,11 +155,7 @@ func TestKeyIsOfOneRelease(t *testing.T) {
 func TestOpenCoinsRefuses(t *testing.T) {
 	dir := t.TempDir()
 	whole := filepath.Join(dir, "whole")
-	f, err := gamma.Constant(3, 0.5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := pinned(t, whole, "a,0,1,1\n", f); err != nil {
+	if _, err := pinned(t, whole, "a,0,1,1\n", constantPlan(t, 0.5)); err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(whole)

@@ -36,21 +36,22 @@ type ModelEvent struct {
 const (
 	trainingMechanism = "training"
 	drawMechanism     = "votes"
-	// ModelMechanism and ConvexMechanism are the mechanisms of a [ModelEvent].
-	ModelMechanism  = "shuffled-gradients"
-	ConvexMechanism = "convex"
+	// ModelMechanism, ConvexMechanism and PairwiseMechanism are the mechanisms of a [ModelEvent].
+	ModelMechanism    = "shuffled-gradients"
+	ConvexMechanism   = "convex"
+	PairwiseMechanism = "pairwise"
 )
 
 func isModel(mechanism string) bool {
-	return mechanism == ModelMechanism || mechanism == ConvexMechanism
+	return mechanism == ModelMechanism || mechanism == ConvexMechanism || mechanism == PairwiseMechanism
 }
 
 // unit returns what Epochs counts.
 func (m ModelEvent) unit() string {
-	if m.Mechanism == ConvexMechanism {
-		return "rounds"
+	if m.Mechanism == ModelMechanism {
+		return "epochs"
 	}
-	return "epochs"
+	return "rounds"
 }
 
 // Describe says in a few words what the event of an entry was charged for; "" where no
@@ -65,6 +66,9 @@ func Describe(event json.RawMessage) string {
 	case isModel(e.Mechanism):
 		if json.Unmarshal(event, &m) != nil {
 			return ""
+		}
+		if m.Mechanism == PairwiseMechanism {
+			m.Task += " pairs"
 		}
 		return fmt.Sprintf("model of %s by %s, %d %s, accounting %s", m.Task, m.Method, m.Epochs, m.unit(), m.Mode)
 	case e.PerAnswer == nil && e.Mechanism == drawMechanism:

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
-	"slices"
 
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/ledger"
@@ -35,13 +34,13 @@ type Labels struct {
 	Each func(b *votes.Batch, answers []int) error
 	// Checkpoint is the file of the secret key of the coins, with which an interrupted release
 	// that was paid for is finished. It is removed when the labels are out. "" keeps none. It
-	// needs a ledger, and a mechanism with a noise function.
+	// needs a ledger, and a mechanism with a noise function or a table.
 	Checkpoint string
 	// Force replaces a file at Output where no ledger is charged, by a simulation too.
 	Force bool
 	// Seed, unless nil, simulates: the labels are marked, they are not private.
 	Seed *uint64
-	// Table is where the noise function was read, so that nothing is written there.
+	// Table is where the noise function, or the table, was read, so that nothing is written there.
 	Table string
 	// Source and Records are for the summary.
 	Source  Source
@@ -163,14 +162,14 @@ func (r *labelRun) plan(ctx context.Context, dry bool) (err error) {
 	if r.planned, err = r.Plan(ctx, r.votes.K(), len(r.votes.Classes())); err != nil {
 		return err
 	}
+	if err = r.planned.Fits(r.votes.K(), len(r.votes.Classes())); err != nil {
+		return err
+	}
 	if err = r.Charge.Check(r.planned.promise()); err != nil {
 		return err
 	}
 	r.summary = r.planned.Summary(r.votes.Columns(), r.Charge)
-	r.summary.Classes = slices.Clone(r.votes.Classes())
-	if r.planned.Mechanism.Abstains() {
-		r.summary.Classes = append(r.summary.Classes, abstention)
-	}
+	r.summary.Classes = r.planned.AnswerNames(r.votes.Classes())
 	r.summary.Source, r.summary.Records = r.Source, r.Records
 	if r.counted == nil {
 		return nil
@@ -268,10 +267,10 @@ func (r *labelRun) bill() (err error) {
 		return nil
 	}
 	if r.coins != nil {
-		if r.planned.Certified == nil {
-			return usagef("--checkpoint goes with a mechanism that has a noise function, not with %s, whose coins come from no key", r.planned.Mechanism.Name())
+		if !r.planned.tabled() {
+			return usagef("--checkpoint goes with a mechanism that has a noise function or a table, not with %s, whose coins come from no key", r.planned.Mechanism.Name())
 		}
-		if err = r.coins.end(r.planned.Certified.Func()); err != nil {
+		if err = r.coins.end(r.planned); err != nil {
 			return err
 		}
 		r.transaction.secret = r.coins.secret
@@ -337,7 +336,7 @@ func (r *labelRun) answer(ctx context.Context, paid *ledger.Receipt, file *label
 		return err
 	}
 	if r.coins != nil {
-		return r.coins.end(r.planned.Certified.Func())
+		return r.coins.end(r.planned)
 	}
 	if r.counted == nil {
 		return r.account(reading.queries)
@@ -351,6 +350,3 @@ func (r *labelRun) close() {
 		_ = r.votes.Close() // only read from
 	}
 }
-
-// abstention is the name of an answer that names no class.
-const abstention = "abstained"

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -274,6 +275,34 @@ func TestLabelsCheck(t *testing.T) {
 		}
 		if _, err := l.Quote(t.Context()); !isUsage(err) && name != "a key for other coins" {
 			t.Errorf("%s, dry: %v", name, err)
+		}
+	}
+}
+
+// A table is of other teachers, or other classes, than the votes: refused before anything is
+// charged, whatever the front end has checked.
+func TestVotesMustFitTheTable(t *testing.T) {
+	p := plurality.Problem{K: 3, Classes: 2, Epsilon: 0.25, Affected: 1}
+	for name, change := range map[string]func(p *plurality.Problem){
+		"as it is": func(*plurality.Problem) {}, "classes": func(p *plurality.Problem) { p.Classes = 3 }, "teachers": func(p *plurality.Problem) { p.K = 4 },
+	} {
+		l, dir, book := newLabels(t, 10)
+		of := p
+		change(&of)
+		l.Plan = func(context.Context, int, int) (Plan, error) { return pluralityPlan(t, of), nil }
+		l.Charge = Charge{Ledger: book.Path(), RequestID: "march"}
+		s, err := l.Run(t.Context())
+		if of == p {
+			// Three answers of 0.25 each.
+			if err != nil || s.Certificate == "" || s.Presumed || s.Mechanism != "optimal" || s.PerAnswer.Epsilon != 0.25 {
+				t.Errorf("%s: %+v, %v", name, s, err)
+			}
+			checkSpent(t, book, 0.75)
+			continue
+		}
+		var input InputError
+		if s != nil || !errors.As(err, &input) || len(entries(t, book)) != 0 || !slices.Equal(namesIn(t, dir), []string{"votes.csv"}) {
+			t.Errorf("other %s: %+v, %v, entries %q", name, s, err, entries(t, book))
 		}
 	}
 }

@@ -1,12 +1,19 @@
 package release
 
 import (
+	"encoding/binary"
+	"fmt"
+	"hash"
 	"math"
+	"math/big"
+	"slices"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/plurality"
 )
 
 // Plan says what answers, how often, and for which teachers.
@@ -17,6 +24,8 @@ type Plan struct {
 	Problem constraints.Problem
 	// Certified is the noise function of DaRRM and its baselines, nil of other mechanisms.
 	Certified *gamma.Certified
+	// Plurality is the table of the optimal plurality, nil of other mechanisms.
+	Plurality *plurality.Certified
 	Queries   int
 }
 
@@ -25,6 +34,76 @@ type Plan struct {
 func DaRRM(c *gamma.Certified, neighbours accountant.Relation) (Plan, error) {
 	m, err := ensemble.DaRRM(c, neighbours)
 	return Plan{Mechanism: m, Problem: c.Problem(), Certified: c}, err
+}
+
+// Plurality returns answers with a certified table for many classes. neighbours is the relation
+// for which its t was counted.
+func Plurality(c *plurality.Certified, neighbours accountant.Relation) (Plan, error) {
+	m, err := ensemble.Plurality(c, neighbours)
+	if err != nil {
+		return Plan{}, err
+	}
+	return Plan{Mechanism: m, Problem: ensemble.OfCounts(m.Setting(), m.PerAnswer()), Plurality: c}, nil
+}
+
+// Fits refuses votes of other teachers or classes than the mechanism is for.
+func (plan Plan) Fits(teachers, classes int) error {
+	if s := plan.Mechanism.Setting(); s.K != teachers || s.Classes != classes {
+		return InputError{fmt.Errorf("the votes are those of K = %d teachers for %d classes, but %s is made for %d and %d",
+			teachers, classes, plan.Mechanism.Name(), s.K, s.Classes)}
+	}
+	return nil
+}
+
+// abstention is the name of an answer that names no class.
+const abstention = "abstained"
+
+// AnswerNames returns the names of the answers about classes of these names, in order; the last
+// one is that of an abstention, where there are any.
+func (plan Plan) AnswerNames(classes []string) []string {
+	names := slices.Clone(classes)
+	if plan.Mechanism.Abstains() {
+		names = append(names, abstention)
+	}
+	return names
+}
+
+// tabled says whether the mechanism is numbers that were certified.
+func (plan Plan) tabled() bool { return plan.Certified != nil || plan.Plurality != nil }
+
+// pin adds the numbers of the mechanism to the hash: two mechanisms that could answer the same
+// votes differently differ in it.
+func (plan Plan) pin(h hash.Hash) {
+	var buf []byte
+	add := func(v uint64) {
+		buf = binary.LittleEndian.AppendUint64(buf[:0], v)
+		h.Write(buf)
+	}
+	if c := plan.Plurality; c != nil {
+		p, end := c.Problem(), c.System().Variables()
+		h.Write([]byte("plurality"))
+		add(uint64(p.K))
+		add(uint64(p.Classes))
+		for i := range end {
+			add(c.Mass(i))
+		}
+		return
+	}
+	for _, v := range plan.Certified.Func().Values() {
+		add(math.Float64bits(v))
+	}
+}
+
+// certificate says what was checked of the mechanism's numbers; "" where it has none.
+func (plan Plan) certificate() string {
+	switch {
+	case plan.Plurality != nil:
+		c := plan.Plurality.Certificate()
+		return fmt.Sprintf("certified against all %s privacy rows", num.Thousands(big.NewInt(c.Rows)))
+	case plan.Certified != nil:
+		return fmt.Sprintf("certified against all %s constraints", num.Thousands(plan.Problem.Count()))
+	}
+	return ""
 }
 
 // Totals is what the answers cost together, by who votes.

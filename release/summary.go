@@ -8,7 +8,6 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -29,11 +28,13 @@ type Summary struct {
 	Columns   votes.Roles         // which columns are votes, ids and true labels
 	Problem   constraints.Problem // what is presumed of the teachers
 	Presumed  bool                // the mechanism rests on it: DaRRM
-	PerAnswer accountant.Cost
-	Totals    Totals
-	Teachers  string // "fresh", "frozen", or "" where it was not said
-	Source    Source
-	Records   int // that the teachers were trained on; 0 if unknown
+	// Certificate says what was checked of the mechanism's numbers; "" where it has none.
+	Certificate string
+	PerAnswer   accountant.Cost
+	Totals      Totals
+	Teachers    string // "fresh", "frozen", or "" where it was not said
+	Source      Source
+	Records     int // that the teachers were trained on; 0 if unknown
 	// Again says that these votes were answered before, and a charge of the draw pays for
 	// this answer and for all that follow.
 	Again  bool
@@ -47,7 +48,7 @@ type Summary struct {
 func (plan Plan) Summary(columns votes.Roles, c Charge) Summary {
 	return Summary{
 		Mechanism: plan.Mechanism.Name(), Queries: plan.Queries, Columns: columns, Problem: plan.Problem, Presumed: plan.Certified != nil,
-		PerAnswer: plan.Mechanism.PerAnswer(), Teachers: c.Teachers, Source: SourceFlags,
+		Certificate: plan.certificate(), PerAnswer: plan.Mechanism.PerAnswer(), Teachers: c.Teachers, Source: SourceFlags,
 	}
 }
 
@@ -75,8 +76,8 @@ func (s Summary) Facts() (facts []Fact) {
 		add("", "both come from the table, not from you: state --eps, --teacher-delta and --affected (or --data), and a table for others is refused")
 	}
 	one := s.PerAnswer.Short() + "-DP"
-	if s.Presumed {
-		one += fmt.Sprintf(", certified against all %s constraints", num.Thousands(s.Problem.Count()))
+	if s.Certificate != "" {
+		one += ", " + s.Certificate
 	}
 	add("one label:", one)
 	for i, t := range s.totals() {

@@ -55,14 +55,32 @@ func (p Point) String() string {
 }
 
 // SizeError says that a grid has more than [MaxPoints] combinations.
-type SizeError struct {
-	K, Budgets, Epsilon, TeacherDelta, Affected int    // how many of each
-	Budget                                      string // what a budget is: "m" or "total-eps"
-}
+type SizeError struct{ Shape string } // how many values of each list
 
 func (e *SizeError) Error() string {
-	return fmt.Sprintf("the grid has more than %d points (%d K × %d %s × %d eps × %d teacher-delta × %d affected): solve it in parts",
-		MaxPoints, e.K, e.Budgets, e.Budget, e.Epsilon, e.TeacherDelta, e.Affected)
+	return fmt.Sprintf("the grid has more than %d points (%s): solve it in parts", MaxPoints, e.Shape)
+}
+
+// axis is a list of a grid: its flag, and how many values it has.
+type axis struct {
+	flag   string
+	values int
+}
+
+// checkSize returns a *SizeError where the grid of these lists has more than MaxPoints points.
+func checkSize(axes ...axis) error {
+	n, shape := int64(1), ""
+	for i, a := range axes {
+		n = min(n*int64(a.values), MaxPoints+1) // no overflow
+		if i > 0 {
+			shape += " × "
+		}
+		shape += fmt.Sprintf("%d %s", a.values, a.flag)
+	}
+	if n > MaxPoints {
+		return &SizeError{shape}
+	}
+	return nil
 }
 
 // Points returns the grid's problems in order, each once however often it is named, and
@@ -76,15 +94,13 @@ func (g Grid) Points(ctx context.Context) (valid []Point, invalid []error, err e
 	for _, total := range g.TotalEpsilon {
 		budgets = append(budgets, constraints.Problem{TotalEpsilon: total})
 	}
-	size := &SizeError{len(g.K), len(budgets), len(g.Epsilon), len(g.TeacherDelta), len(g.Affected), "m"}
+	budget := "m"
 	if len(g.TotalEpsilon) > 0 {
-		size.Budget = "total-eps"
+		budget = "total-eps"
 	}
-	n := int64(1)
-	for _, factor := range []int{size.K, size.Budgets, size.Epsilon, size.TeacherDelta, size.Affected} {
-		if n *= int64(factor); n > MaxPoints {
-			return nil, nil, size
-		}
+	if err := checkSize(axis{"K", len(g.K)}, axis{budget, len(budgets)}, axis{"eps", len(g.Epsilon)},
+		axis{"teacher-delta", len(g.TeacherDelta)}, axis{"affected", len(g.Affected)}); err != nil {
+		return nil, nil, err
 	}
 	seen := map[constraints.Problem]bool{}
 	defaultDelta := rememberedDelta()

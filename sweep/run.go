@@ -2,10 +2,6 @@ package sweep
 
 import (
 	"context"
-	"fmt"
-	"sync"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/gamma"
@@ -35,7 +31,9 @@ type Options struct {
 }
 
 // CheckJobs checks Jobs. The error is a *constraints.ParameterError.
-func (o Options) CheckJobs() error { return check.Whole("jobs", o.Jobs, 1, MaxJobs) }
+func (o Options) CheckJobs() error { return checkJobs(o.Jobs) }
+
+func checkJobs(n int) error { return check.Whole("jobs", n, 1, MaxJobs) }
 
 // Result says where the tables of a sweep came from.
 type Result struct {
@@ -55,97 +53,16 @@ func Run(ctx context.Context, points []Point, o Options) (Result, error) {
 	if err := o.CheckJobs(); err != nil {
 		return Result{}, err
 	}
-	r := run{points: points, options: o}
+	r := run{points: len(points), stored: o.Store != nil, progress: o.Progress}
 	if o.Progress != nil {
-		r.options.Solve.Progress = func(solve.Progress) { o.Progress(r.done()) }
+		o.Solve.Progress = func(solve.Progress) { o.Progress(r.done()) }
 	}
-	g, all := errgroup.WithContext(ctx)
-	g.SetLimit(o.Jobs)
-	for i := range points {
-		g.Go(func() error { return r.point(all, i) })
+	r.solve = func(ctx context.Context, i int) (outcome, error) {
+		so := o.Solve
+		so.Counts = o.Counts[points[i].Problem.K]
+		s, err := solve.Cached(ctx, o.Store, points[i].Problem, so)
+		return hand(o.Each, i, s.Table, err, outcome{cached: s.Cached, path: s.Path, rejected: s.Rejected})
 	}
-	_ = g.Wait() // the first error may be an interruption's; failed is what counts
-	switch {
-	case r.done() == len(points):
-		return r.result, nil
-	case r.failed != nil:
-		return r.result, fmt.Errorf("%w (%s)", r.failed, r.kept())
-	}
-	return r.result, fmt.Errorf("%s: %w", r.kept(), ctx.Err())
-}
-
-// run is a sweep under way.
-type run struct {
-	points  []Point
-	options Options
-
-	mu     sync.Mutex // of what follows
-	result Result
-	failed error // of the first point that failed before the sweep was interrupted
-}
-
-// point solves one point. Its error, but for an interruption, ends the sweep.
-func (r *run) point(ctx context.Context, i int) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	o := r.options.Solve
-	o.Counts = r.options.Counts[r.points[i].Problem.K]
-	solved, err := solve.Cached(ctx, r.options.Store, r.points[i].Problem, o)
-	if solved.Table != nil { // an error beside a table is the cache's
-		if wrong := r.options.Each(i, solved.Table); wrong != nil {
-			solved.Table, err = nil, wrong
-		}
-	}
-	if err := r.record(ctx, i, solved, err); err != nil {
-		return err
-	}
-	if r.options.Progress != nil {
-		r.options.Progress(r.done())
-	}
-	return nil
-}
-
-func (r *run) record(ctx context.Context, i int, solved solve.Result, err error) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if solved.Rejected != nil {
-		r.result.Rejected = append(r.result.Rejected, solved.Rejected)
-	}
-	// After an interruption, or another point's failure, an error says nothing of this point,
-	// and a table of the last moment is not in the cache.
-	interrupted := ctx.Err() != nil || r.failed != nil
-	switch {
-	case interrupted && (solved.Table == nil || r.options.Store != nil && solved.Path == ""):
-		return ctx.Err()
-	case solved.Table == nil:
-		r.failed = fmt.Errorf("%v: %w", r.points[i], err)
-		return r.failed
-	case solved.Cached:
-		r.result.Cached++
-	default:
-		r.result.Solved++
-	}
-	if err != nil {
-		if r.result.Unsaved == 0 {
-			r.result.UnsavedErr = err
-		}
-		r.result.Unsaved++
-	}
-	return nil
-}
-
-func (r *run) done() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.result.Solved + r.result.Cached
-}
-
-// kept says what is left of a sweep that did not end.
-func (r *run) kept() string {
-	done := r.done()
-	if r.options.Store == nil {
-		return fmt.Sprintf("%d of %d problems were solved and, without a cache, are lost", done, len(r.points))
-	}
-	return fmt.Sprintf("%d of %d problems are in the cache, where the same command goes on", done-r.result.Unsaved, len(r.points))
+	r.name = func(i int) string { return points[i].String() }
+	return r.all(ctx, o.Jobs)
 }

@@ -148,7 +148,7 @@ func (r *Reader) table() (*Table, error) {
 
 // WriteLabels writes all of labels under the ids of the same index.
 func WriteLabels(w io.Writer, ids []string, labels []Label) error {
-	lw := NewLabelWriter(w)
+	lw, _ := NewLabelWriter(w, nil)
 	for i, id := range ids {
 		class, ok := labels[i].Value()
 		if !ok {

@@ -14,30 +14,33 @@ import (
 type LabelWriter struct {
 	buf *bufio.Writer
 	enc *csvLabels
-	err error // sticky
+
+	classes int
+	err     error // sticky
 }
 
-// NewLabelWriter returns a writer to w. The header is written with the first
-// row or by Flush, so a run that fails before leaves no output.
-func NewLabelWriter(w io.Writer) *LabelWriter {
-	classes, err := newClassList(nil)
+// NewLabelWriter returns a writer to w of classes with these names, nil for 0 and 1. The
+// header is written with the first row or by Flush, so a run that fails before leaves no
+// output. The error says how the names break the rules of Options.Classes.
+func NewLabelWriter(w io.Writer, names []string) (*LabelWriter, error) {
+	classes, err := newClassList(names)
 	if err != nil {
-		panic(err) // the default is a constant
+		return nil, err
 	}
 	buf := bufio.NewWriter(w)
-	return &LabelWriter{buf: buf, enc: newCSVLabels(buf, ',', "label", classes)}
+	return &LabelWriter{buf: buf, enc: newCSVLabels(buf, ',', "label", classes), classes: classes.len()}, nil
 }
 
-// Write writes one row. A class that is neither 0 nor 1, and an id that would not
-// be read back as it is, are errors. After an error it returns the same error again.
+// Write writes one row. A class that is none, and an id that would not be read back as it
+// is, are errors. After an error it returns the same error again.
 func (w *LabelWriter) Write(id string, class int) error {
 	if w.err != nil {
 		return w.err
 	}
 	if rule := idRule(id); rule != "" {
 		w.err = errors.New("write labels: " + rule)
-	} else if class != 0 && class != 1 {
-		w.err = fmt.Errorf("write labels: query %s has the class %d, want 0 or 1", quote(id), class)
+	} else if class < 0 || class >= w.classes {
+		w.err = fmt.Errorf("write labels: query %s has the class %d, want 0 to %d", quote(id), class, w.classes-1)
 	} else if err := w.enc.row([]byte(id), class); err != nil {
 		w.err = fmt.Errorf("write labels: %w", err)
 	}

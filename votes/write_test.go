@@ -50,7 +50,7 @@ func TestWriteLabelsRefuses(t *testing.T) {
 }
 
 func TestLabelWriterIsSticky(t *testing.T) {
-	w := NewLabelWriter(&strings.Builder{})
+	w, _ := NewLabelWriter(&strings.Builder{}, nil)
 	first := w.Write("", 1)
 	if first == nil || w.Write("good", 1) != first || w.Flush() != first {
 		t.Errorf("first error %v is not kept", first)

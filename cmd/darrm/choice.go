@@ -22,8 +22,19 @@ func oneOf[T ~string](c *cobra.Command, flag string, values ...T) {
 	for i, v := range values {
 		names[i] = string(v)
 	}
-	f.Value = &choice{f.Value, names}
-	offer(c, flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+	v := &choice{f.Value, names}
+	f.Value = v
+	offer(c, flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return v.values, cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// alsoOneOf adds values to a choice.
+func alsoOneOf[T ~string](c *cobra.Command, flag string, values ...T) {
+	f := c.Flag(flag).Value.(*choice)
+	for _, v := range values {
+		f.values = append(f.values, string(v))
+	}
 }
 
 func offer(c *cobra.Command, flag string, complete cobra.CompletionFunc) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -60,7 +61,8 @@ data-dependent bound) is computed from private votes: darrm compare shows it.
 --plot draws ε against Q, as SVG or PNG by the name of the file.`,
 		Example: `  darrm account --K 11 --m 3 --eps 0.1 --teacher-delta 1e-5 --queries 1,20,50,100 --slack 1e-4
   darrm account --K 11 --m 1 --eps 0.1 --teacher-delta 0 --teachers frozen --data disjoint
-  darrm account --K 250 --total-eps 0.05 --eps inf --data disjoint --plot eps.svg`,
+  darrm account --K 250 --total-eps 0.05 --eps inf --data disjoint --plot eps.svg
+  darrm account --K 50 --num-classes 4 --total-eps 0.1 --data disjoint --queries 2000 --slack 1e-6`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}
@@ -68,7 +70,7 @@ data-dependent bound) is computed from private votes: darrm compare shows it.
 	fl.IntVar(&f.k, "K", 0, "number of teachers")
 	f.registerPromise(c, 0, 0)
 	f.mechanism.register(c)
-	fl.IntVar(&f.classes, "num-classes", 2, "number of classes, for mechanisms over vote counts")
+	fl.IntVar(&f.classes, "num-classes", 2, "number of classes")
 	fl.Var(f.queries, "queries", "numbers of answers, and ranges first:last:step, separated by commas")
 	fl.StringVar(&f.teachers, "teachers", "", "\"fresh\" or \"frozen\" (default: show both)")
 	oneOf(c, "teachers", teacherNames...)
@@ -135,6 +137,12 @@ func (f *accountFlags) options(c *cobra.Command) (o ensemble.StatementOptions, e
 	if err := f.mechanism.prepare(c); err != nil {
 		return o, err
 	}
+	f.mechanism.resolve(f.classes)
+	if f.mechanism.usesPlurality() && f.classes == 2 {
+		if err := cmp.Or(optimalOnly(c, &f.problemFlags), f.mechanism.majority(c, nil)); err != nil {
+			return o, err
+		}
+	}
 	if f.mechanism.usesGamma() {
 		err := f.gammaOptions(c, &o)
 		return o, err
@@ -145,6 +153,10 @@ func (f *accountFlags) options(c *cobra.Command) (o ensemble.StatementOptions, e
 	if o.Randomness != 0 {
 		return o, usagef("--teachers goes with --mechanism %s or one of its baselines: the noise of %s is new in every answer", mechanismDaRRM, f.mechanism.name)
 	}
+	if f.mechanism.usesPlurality() {
+		err := f.pluralityOptions(c, &o)
+		return o, err
+	}
 	if err := f.mechanism.require(c, &f.problemFlags); err != nil {
 		return o, err
 	}
@@ -154,6 +166,25 @@ func (f *accountFlags) options(c *cobra.Command) (o ensemble.StatementOptions, e
 	}
 	o.Problem, o.Answer, o.PerAnswer = g.Problem, g.Mechanism.Event(), g.Mechanism.PerAnswer()
 	return o, nil
+}
+
+// pluralityOptions are those of the optimal plurality. Nothing is solved: whatever the table, what
+// one answer costs is all that is known of it.
+func (f *accountFlags) pluralityOptions(c *cobra.Command, o *ensemble.StatementOptions) error {
+	if err := optimalOnly(c, &f.problemFlags); err != nil {
+		return err
+	}
+	p, err := f.pluralityProblem(c, f.k, f.classes)
+	if err != nil {
+		return err
+	}
+	if err := p.Validate(); err != nil && tooLong(err) == nil {
+		return err
+	}
+	s := ensemble.Setting{K: p.K, Classes: p.Classes, Affected: p.Affected, Neighbours: f.mechanism.relation}
+	o.PerAnswer = accountant.Cost{Epsilon: p.Epsilon, Delta: p.Delta}
+	o.Problem, o.Answer = ensemble.OfCounts(s, o.PerAnswer), accountant.ApproxDP{Cost: o.PerAnswer, Neighbours: s.Neighbours}
+	return nil
 }
 
 // gammaOptions are those of DaRRM and its baselines.

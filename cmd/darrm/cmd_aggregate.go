@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
@@ -19,6 +21,7 @@ import (
 type aggregateFlags struct {
 	problemFlags
 	mechanism      mechanismFlags
+	optimal        optimalFlags
 	read           readFlags
 	charge         chargeFlags
 	table          string
@@ -40,6 +43,15 @@ func newAggregate(a *app) *cobra.Command {
 		Long: `Release one private label for every query in files of votes, with the optimal
 noise function for your teachers, or with --mechanism another. "Optimal" is for the
 source's objective; if you use the labels, ask for --objective agreement.
+
+More than two classes (--classes cat,dog,bird) are answered by the optimal plurality.
+It presumes nothing of the teachers; say --affected or --data, and the promise of one
+label by --total-eps. For the votes that are expected no mechanism agrees with them
+more often: those of teachers that are right with probability --accuracy, one by one,
+or the histograms in --prior-counts, which must be public. For other votes
+permute-and-flip may do better: see darrm compare, on public votes. What is not solved
+within --solve-within is answered by permute-and-flip, and the report says so. For many
+labels within one budget see darrm plan: other noise may add up better.
 
 CSV and TSV have one row per query and one column of votes per teacher; a header, a
 column "query" or "id" and a column "label" or "truth" are optional. JSON Lines,
@@ -79,6 +91,7 @@ and then once more to answer them. With --checkpoint a release that was interrup
 after it was paid for is finished by the same command.`,
 		Example: `  darrm aggregate votes.csv --m 3 --eps 0.13577 --teacher-delta 1e-4 --out labels.csv
   darrm aggregate 'votes-*.parquet' --table table.json --out labels.parquet
+  darrm aggregate pets.csv --classes cat,dog,bird --total-eps 0.5 --data disjoint --out labels.csv
   darrm aggregate votes.npy --layout teachers --mechanism gnmax --total-eps 0.5 --delta 1e-6 --data disjoint
   darrm aggregate votes.csv --table table.json --ledger patients.ledger --request-id march --teachers fresh`,
 		Args:              cobra.MinimumNArgs(1),
@@ -87,10 +100,11 @@ after it was paid for is finished by the same command.`,
 	}
 	f.problemFlags.register(c, 0, 0)
 	f.mechanism.register(c)
+	f.optimal.register(c)
 	f.read.register(c)
 	f.charge.register(c)
 	fl := c.Flags()
-	fl.StringVar(&f.table, "table", "", "use the noise function in this file, certified again, instead of solving")
+	fl.StringVar(&f.table, "table", "", "use the noise function, or the table of many classes, in this file, certified again, instead of solving")
 	takesFile(c, "table", tableFiles...)
 	fl.StringVarP(&f.out, "out", "o", "", "write the labels to this file instead of stdout")
 	takesFile(c, "out", voteFiles...)
@@ -104,7 +118,7 @@ after it was paid for is finished by the same command.`,
 }
 
 func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
-	table, err := f.prepare(c, a)
+	given, err := f.prepare(c, a)
 	if err != nil {
 		return err
 	}
@@ -121,7 +135,7 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
 				return release.Plan{}, err
 			}
 		}
-		g, unsaved, err = f.choose(c, a, table, k, classes)
+		g, unsaved, err = f.choose(c, a, given, k, classes)
 		return g.Plan, err
 	}
 	l.Each = func(b *votes.Batch, classes []int) error {
@@ -137,14 +151,14 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
 	}
 	simulated := l.Seed != nil
 	if a.json && !f.charge.dryRun { // a dry run writes its own document, whatever form the labels will have
-		l.Encode = func(w io.Writer, s *release.Summary) error { return encodeAnswers(w, s, answers, simulated) }
+		l.Encode = func(w io.Writer, s *release.Summary) error { return encodeAnswers(w, s, g, answers, simulated) }
 	}
 	if f.charge.dryRun {
 		q, err := l.Quote(c.Context())
 		if err != nil {
 			return err
 		}
-		return quote(a, q)
+		return quote(a, q, g)
 	}
 	s, err := l.Run(c.Context())
 	switch {
@@ -190,76 +204,110 @@ func (f *aggregateFlags) labels(c *cobra.Command, a *app, paths []string) releas
 	return l
 }
 
-// prepare checks the flags and returns the table that was given, if one was.
-func (f *aggregateFlags) prepare(c *cobra.Command, a *app) (*gamma.Table, error) {
-	if err := f.read.prepare(); err != nil {
-		return nil, err
+// prepare checks the flags and returns the mechanism of the table that was given, if one was.
+func (f *aggregateFlags) prepare(c *cobra.Command, a *app) (chosen, error) {
+	if err := f.read.prepare(c); err != nil {
+		return chosen{}, err
 	}
 	var err error
 	if f.format, err = votes.ParseFormat(f.outFormat); err != nil {
-		return nil, usageError{Err: err}
+		return chosen{}, usageError{Err: err}
 	}
 	if f.compression, err = votes.ParseCompression(f.outCompression); err != nil {
-		return nil, usageError{Err: err}
+		return chosen{}, usageError{Err: err}
 	}
 	if err := (release.FileOutput{Path: f.out}).CheckPlace(); err != nil {
-		return nil, err
+		return chosen{}, err
 	}
 	if err := f.mechanism.prepare(c); err != nil {
-		return nil, err
+		return chosen{}, err
 	}
-	if !f.mechanism.usesTable() && f.table != "" {
-		return nil, usagef("--table goes with --mechanism darrm")
+	if f.table != "" {
+		return f.prepareTable(c, a)
 	}
-	if !f.mechanism.usesGamma() {
-		if err := f.mechanism.require(c, &f.problemFlags); err != nil {
-			return nil, err
-		}
-		return nil, f.charge.prepare(c, f.mechanism.relation, false)
+	promise, err := f.prepareMechanism(c)
+	if err != nil {
+		return chosen{}, err
 	}
-	if f.table == "" {
-		if err := require(c, f.needed()...); err != nil {
-			return nil, err
+	return chosen{}, f.charge.prepare(c, f.mechanism.relation, promise)
+}
+
+// prepareMechanism checks what is said of the mechanism, before a large file is read, and says
+// whether the teachers promise anything.
+func (f *aggregateFlags) prepareMechanism(c *cobra.Command) (promise bool, err error) {
+	classes := len(f.read.options.Classes)
+	f.mechanism.resolve(classes)
+	if !f.mechanism.usesPlurality() {
+		if err := f.mechanism.withoutOptimum(c, classes); err != nil {
+			return false, err
 		}
-		// Bad parameters are reported before a large file is read.
-		if _, err := f.problem(c, max(1, f.read.options.K, f.affected)); err != nil {
-			return nil, err
-		}
-		if _, err := f.options(c); err != nil {
-			return nil, err
-		}
-		if !f.mechanism.usesTable() {
-			if err := f.mechanism.solvesNothing(c); err != nil {
-				return nil, err
-			}
-		}
-		return nil, f.charge.prepare(c, f.mechanism.relation, !math.IsInf(f.epsilon, 1))
 	}
-	for _, name := range solveFlagNames {
+	switch {
+	case f.mechanism.usesPlurality():
+		if err := f.optimal.prepare(c, &f.mechanism, &f.problemFlags, classes); err != nil || f.mechanism.usesPlurality() {
+			return false, err
+		}
+	case !f.mechanism.usesGamma():
+		return false, f.mechanism.require(c, &f.problemFlags)
+	}
+	if err := require(c, f.needed()...); err != nil {
+		return false, err
+	}
+	if _, err := f.problem(c, max(1, f.read.options.K, f.affected)); err != nil {
+		return false, err
+	}
+	if _, err := f.options(c); err != nil {
+		return false, err
+	}
+	if !f.mechanism.usesTable() {
+		if err := f.mechanism.solvesNothing(c); err != nil {
+			return false, err
+		}
+	}
+	return !math.IsInf(f.epsilon, 1), nil
+}
+
+// prepareTable reads the table that was given, and compares it with what was said.
+func (f *aggregateFlags) prepareTable(c *cobra.Command, a *app) (g chosen, err error) {
+	if f.mechanism.name != "" && !f.mechanism.usesTable() && !f.mechanism.usesPlurality() {
+		return g, usagef("--table goes with --mechanism %s or %s", mechanismDaRRM, mechanismOptimal)
+	}
+	for _, name := range slices.Concat(solveFlagNames, optimalFlagNames) {
 		if c.Flags().Changed(name) {
-			return nil, usagef("--%s and --table exclude each other: the table is solved", name)
+			return g, usagef("--%s and --table exclude each other: the table is solved", name)
 		}
 	}
 	if err := f.checkTimeout(c); err != nil {
-		return nil, err
+		return g, err
 	}
-	table, err := f.readTable(c, a, f.table)
+	table, err := f.readAnyTable(c, a, f.table)
 	if err != nil {
-		return nil, err
+		return g, err
 	}
-	stated, err := f.stated(c, table.Problem().K)
+	if table.Plurality != nil && f.mechanism.usesTable() {
+		return g, usagef("--mechanism %s, but %s is a table of many classes: say --mechanism %s", mechanismDaRRM, f.table, mechanismOptimal)
+	}
+	if g.Plan, err = table.Plan(f.mechanism.relation); err != nil {
+		return g, err
+	}
+	g.table, g.optimal = table.Gamma, table.Plurality
+	setting := g.Mechanism.Setting()
+	stated, err := f.stated(c, setting.K)
 	if err != nil {
-		return nil, err
+		return g, err
 	}
-	if err := stated.Match(table.Problem(), f.table); err != nil {
-		return nil, err
+	if err := stated.Match(g.Problem, f.table); err != nil {
+		return g, err
 	}
 	f.teachersOfTable = !stated.Teachers()
-	if k := table.Problem().K; f.read.options.K != 0 && f.read.options.K != k {
-		return nil, usagef("K = %d, but %s is for K = %d teachers", f.read.options.K, f.table, k)
+	if f.read.options.K != 0 && f.read.options.K != setting.K {
+		return g, usagef("K = %d, but %s is for K = %d teachers", f.read.options.K, f.table, setting.K)
 	}
-	f.read.options.K = table.Problem().K
-	return table, f.charge.prepare(c, f.mechanism.relation, !math.IsInf(table.Problem().Epsilon, 1))
+	f.read.options.K = setting.K
+	if n := len(f.read.options.Classes); n != setting.Classes {
+		return g, usagef("%d classes, but %s is for %d: say --classes or --num-classes", n, f.table, setting.Classes)
+	}
+	return g, f.charge.prepare(c, f.mechanism.relation, !math.IsInf(g.Problem.Epsilon, 1))
 }
 
 // stated is what the flags say of the teachers and the release.
@@ -286,12 +334,20 @@ func (f *aggregateFlags) stated(c *cobra.Command, k int) (s release.Stated, err 
 // chosen is the mechanism of a release.
 type chosen struct {
 	release.Plan
-	table *gamma.Table // of the optimal noise function; else nil
+	table   *gamma.Table     // of the optimal noise function; else nil
+	optimal *plurality.Table // of the optimal plurality; else nil
+	instead error            // why there is none, where there should have been one
 }
 
 // choose makes the mechanism for k teachers, solving where no table was given. The
 // second error is a cache's, to be returned at the end.
-func (f *aggregateFlags) choose(c *cobra.Command, a *app, table *gamma.Table, k, classes int) (chosen, error, error) {
+func (f *aggregateFlags) choose(c *cobra.Command, a *app, given chosen, k, classes int) (chosen, error, error) {
+	if given.Mechanism != nil {
+		return given, nil, nil
+	}
+	if f.mechanism.usesPlurality() {
+		return f.chooseOptimal(c, a, k, classes)
+	}
 	if !f.mechanism.usesGamma() {
 		plan, err := f.mechanism.make(c, &f.problemFlags, k, classes)
 		return chosen{Plan: plan}, nil, err
@@ -309,14 +365,42 @@ func (f *aggregateFlags) choose(c *cobra.Command, a *app, table *gamma.Table, k,
 		plan, err := f.mechanism.baseline(ctx, p)
 		return chosen{Plan: plan}, nil, f.late("certify", err)
 	}
-	var unsaved error
-	if table == nil {
-		s, err := f.solve(c, a, k)
+	s, err := f.solve(c, a, k)
+	if err != nil {
+		return chosen{}, nil, err
+	}
+	plan, err := release.DaRRM(s.Table.Certified, f.mechanism.relation)
+	return chosen{Plan: plan, table: s.Table}, s.unsaved, err
+}
+
+// chooseOptimal makes the optimal plurality. Where nobody named it and it is not known in time,
+// permute-and-flip keeps the same ε; a table that the clock made would be another the next time.
+func (f *aggregateFlags) chooseOptimal(c *cobra.Command, a *app, k, classes int) (chosen, error, error) {
+	p, err := f.pluralityProblem(c, k, classes)
+	if err != nil {
+		return chosen{}, nil, err
+	}
+	objective, _, err := f.optimal.pluralityObjective(c, a, f.priorCounts, k, classes)
+	if err != nil {
+		return chosen{}, nil, err
+	}
+	limit := f.optimal.within
+	if !f.mechanism.byDefault {
+		limit = 0
+	}
+	t, err := f.optimal.solve(c, a, &f.problemFlags, p, objective, limit)
+	if late := tooLong(err); late != nil && f.mechanism.byDefault && !p.Abstain {
+		f.mechanism.name = mechanismFallback
+		plan, err := f.mechanism.make(c, &f.problemFlags, k, classes)
 		if err != nil {
 			return chosen{}, nil, err
 		}
-		table, unsaved = s.Table, s.unsaved
+		plan.Problem.Delta = 0 // it spends none
+		return chosen{Plan: plan, instead: late}, nil, nil
 	}
-	plan, err := release.DaRRM(table.Certified, f.mechanism.relation)
-	return chosen{plan, table}, unsaved, err
+	if err != nil {
+		return chosen{}, nil, cmp.Or(tooLong(err), err)
+	}
+	plan, err := release.Plurality(t.Certified, f.mechanism.relation)
+	return chosen{Plan: plan, optimal: t.Table}, t.unsaved, err
 }

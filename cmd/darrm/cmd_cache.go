@@ -104,7 +104,7 @@ func (a *app) cacheList(f *cacheFlags) error {
 		}
 		var rows [][]string
 		for _, l := range lines {
-			what := longList.ReplaceAllStringFunc(strings.TrimPrefix(l.Key, "darrm table "), func(list string) string {
+			what := longList.ReplaceAllStringFunc(strings.TrimPrefix(strings.TrimPrefix(l.Key, "darrm table "), "darrm "), func(list string) string {
 				return fmt.Sprintf("[%d numbers]", len(strings.Fields(list)))
 			})
 			if l.Damaged != "" {

@@ -12,12 +12,14 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/release"
 )
 
 // compareFlags are the flags of compare.
 type compareFlags struct {
 	problemFlags
+	optimal   optimalFlags
 	mechanism mechanismFlags // its relation, threshold and ratio
 	read      readFlags
 }
@@ -37,6 +39,8 @@ kind; the noise is not in them, since it is averaged out exactly.
   best of the vote counts  the same linear program for teachers that promise nothing
                            (--eps inf): the best that any mechanism can do that sees
                            two counts only, to compare GNMax and LNMax with
+  optimal plurality        the same for more than two classes, best for --accuracy or
+                           --prior-counts, if it is known within --solve-within
   randomised response, subsampling
   GNMax, Confident-GNMax, LNMax, permute-and-flip, with discrete noise
 
@@ -52,12 +56,14 @@ votes and not a promise: the figure itself tells of them, and darrm has no sanit
 form of it (smooth sensitivity). No ledger takes it, and aggregate and account, whose
 figures hold for any votes, do not use it.`,
 		Example: `  darrm compare votes.csv --m 3 --eps 0.13577 --teacher-delta 1e-4 --data disjoint
-  darrm compare votes.csv --total-eps 0.4 --delta 3e-4 --eps inf --data disjoint`,
+  darrm compare votes.csv --total-eps 0.4 --delta 3e-4 --eps inf --data disjoint
+  darrm compare pets.csv --classes cat,dog,bird --total-eps 0.5 --eps inf --data disjoint`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: completeFiles(voteFiles...),
 		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
 	}
 	f.problemFlags.register(c, 0, 0)
+	f.optimal.register(c)
 	f.read.register(c)
 	f.mechanism.registerRelation(c)
 	fl := c.Flags()
@@ -99,6 +105,14 @@ func (f *compareFlags) run(c *cobra.Command, a *app, paths []string) error {
 			return err
 		}
 	}
+	if ballots.Classes() > 2 || c.Flags().Changed("abstain") {
+		named, err := f.optimalPlurality(c, a, ballots, o.Target, o.Affected)
+		if err != nil {
+			return err
+		}
+		unsaved = cmp.Or(unsaved, named.unsaved)
+		o.Pluralities = append(o.Pluralities, named.NamedPlurality)
+	}
 	bar := newProgress(a)
 	bar.wait("comparing")
 	result, err := ensemble.Compare(c.Context(), ballots, o)
@@ -117,11 +131,43 @@ func (f *compareFlags) run(c *cobra.Command, a *app, paths []string) error {
 	return unsaved
 }
 
+// namedOptimum is the optimal plurality to compare.
+type namedOptimum struct {
+	ensemble.NamedPlurality
+	unsaved error
+}
+
+// optimalPlurality is the best that any mechanism can do that sees the vote counts, or why it is
+// not known.
+func (f *compareFlags) optimalPlurality(c *cobra.Command, a *app, ballots *ensemble.Ballots, target accountant.Cost, affected int) (namedOptimum, error) {
+	k, classes := ballots.K(), ballots.Classes()
+	named := namedOptimum{NamedPlurality: ensemble.NamedPlurality{Name: ensemble.OptimalPlurality, Title: "optimal plurality"}}
+	p := plurality.Problem{
+		K: k, Classes: classes, Epsilon: target.Epsilon, Delta: target.Delta, Affected: affected, Abstain: c.Flags().Changed("abstain"),
+	}
+	objective, _, err := f.optimal.pluralityObjective(c, a, f.priorCounts, k, classes)
+	if err != nil {
+		return named, err
+	}
+	t, err := f.optimal.solve(c, a, &f.problemFlags, p, objective, f.optimal.within)
+	if named.Refused = tooLong(err); named.Refused != nil {
+		return named, nil
+	}
+	if err != nil {
+		return named, err
+	}
+	named.Certified, named.unsaved = t.Certified, t.unsaved
+	return named, nil
+}
+
 func (f *compareFlags) prepare(c *cobra.Command) error {
-	if err := f.read.prepare(); err != nil {
+	if err := f.read.prepare(c); err != nil {
 		return err
 	}
 	if err := f.mechanism.prepareRelation(); err != nil {
+		return err
+	}
+	if err := f.optimal.checkCompared(c, len(f.read.options.Classes)); err != nil {
 		return err
 	}
 	if err := require(c, f.needed()...); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,27 +19,26 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
-	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/plan"
+	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/release"
-	"github.com/darrm/darrm/votes"
 )
 
 // planFlags are the flags of plan.
 type planFlags struct {
-	problem    problemFlags // what is said of the teachers, and of the prior
-	mechanism  mechanismFlags
-	read       readFlags
-	teachers   string
-	budget     accountant.Cost
-	queries    int
-	numClasses int // instead of names
-	agreement  float64
-	abstain    bool
-	sampled    int // queries in the files
-	records    int
+	problem   problemFlags // what is said of the teachers, and of the prior
+	mechanism mechanismFlags
+	optimal   optimalFlags // how long it may take
+	read      readFlags
+	teachers  string
+	budget    accountant.Cost
+	queries   int
+	agreement float64
+	abstain   bool
+	sampled   int // queries in the files
+	records   int
 }
 
 func newPlan(a *app) *cobra.Command {
@@ -76,7 +76,6 @@ docs/plan.md describes the output and --json.`,
 	fl.Float64Var(&f.budget.Epsilon, "budget-eps", 0, "ε that all labels together may cost")
 	fl.Float64Var(&f.budget.Delta, "budget-delta", 0, "δ that all labels together may cost")
 	fl.IntVar(&f.queries, "queries", 0, "how many labels (default: as many as the FILEs have queries)")
-	fl.IntVar(&f.numClasses, "num-classes", 2, "number of classes, instead of --classes, where their names are the numbers from 0")
 	fl.Float64Var(&f.problem.epsilon, "eps", 0, "ε of each teacher; inf for teachers that promise nothing")
 	fl.Float64Var(&f.problem.teacherDelta, "teacher-delta", 0, usageTeacherDelta)
 	fl.StringVar(&f.teachers, "teachers", "", "\"fresh\": each vote is a new run of a private mechanism, or \"frozen\": each teacher's training was private, and it votes ever after")
@@ -89,6 +88,8 @@ docs/plan.md describes the output and --json.`,
 	fl.Float64Var(&f.agreement, "agreement", 0.9, "expected agreement that labels are wanted for: where it is missed, plan says which budget, or how many labels, would reach it; 0 for none")
 	fl.BoolVar(&f.abstain, "abstain", false, "consider confident-gnmax too, whose labels may be abstentions")
 	registerRecords(c, &f.records)
+	f.optimal.gap = defaultGap
+	f.optimal.registerWithin(c)
 	f.read.register(c)
 	f.problem.registerCache(c)
 	f.problem.registerTimeout(c, "give up solving after this time, such as 90s (default none)")
@@ -118,6 +119,11 @@ func (f *planFlags) run(c *cobra.Command, a *app, files []string) error {
 			unsaved = s.unsaved
 		}
 		return s.Table, err
+	}
+	r.SolvePlurality = func(ctx context.Context, p plurality.Problem, o plurality.Objective) (*plurality.Table, error) {
+		t, err := f.optimal.solve(c, a, &f.problem, p, o, f.optimal.within)
+		unsaved = cmp.Or(unsaved, t.unsaved)
+		return t.Table, cmp.Or(tooLong(err), err)
 	}
 	bar := newProgress(a)
 	r.Progress = bar.count("planning", "mechanisms")
@@ -165,22 +171,13 @@ func (f *planFlags) prepare(c *cobra.Command, files []string) error {
 	if err := release.CheckRecords(f.records); err != nil {
 		return err
 	}
-	if c.Flags().Changed("num-classes") {
-		if c.Flags().Changed("classes") {
-			return usagef("--num-classes and --classes exclude each other: the names tell their number")
-		}
-		if err := check.Classes(f.numClasses); err != nil {
-			return usageError{Err: fmt.Errorf("--num-classes: %w", err)}
-		}
-		f.read.classes = strings.Join(votes.IntegerClasses(f.numClasses), ",")
-	}
 	// Labels are for use, so γ is optimal for agreement.
 	f.problem.name, f.problem.shape = objectiveAgreement, string(gamma.Free)
 	f.problem.method, f.problem.onInterrupt = string(solve.CuttingPlanes), "nothing"
-	if err := f.problem.checkTimeout(c); err != nil {
+	if err := cmp.Or(f.problem.checkTimeout(c), f.optimal.checkWithin()); err != nil {
 		return err
 	}
-	return f.read.prepare()
+	return f.read.prepare(c)
 }
 
 // votes says over which votes agreement is expected.
@@ -239,13 +236,10 @@ func (f *planFlags) command(c *cobra.Command, r plan.Request, choice plan.Choice
 	reading := &cobra.Command{}
 	new(readFlags).register(reading)
 	c.Flags().Visit(func(flag *pflag.Flag) {
-		if reading.Flags().Lookup(flag.Name) != nil && flag.Name != "classes" {
+		if reading.Flags().Lookup(flag.Name) != nil {
 			add(flag.Name, flag.Value.String())
 		}
 	})
-	if c.Flags().Changed("classes") || c.Flags().Changed("num-classes") {
-		add("classes", f.read.classes)
-	}
 	p := choice.Problem
 	private := !math.IsInf(p.Epsilon, 1)
 	if choice.Name == plan.DaRRM {
@@ -261,6 +255,9 @@ func (f *planFlags) command(c *cobra.Command, r plan.Request, choice plan.Choice
 		}
 	} else {
 		add("mechanism", strings.ReplaceAll(choice.Name, "_", "-"))
+	}
+	if choice.Plurality != nil {
+		add("accuracy", number(choice.Objective.Accuracy))
 	}
 	if p.TotalEpsilon != 0 {
 		add("total-eps", number(p.TotalEpsilon))
@@ -314,7 +311,7 @@ func (f *planFlags) outcome(c *cobra.Command, r plan.Request, p *plan.Plan, file
 	o := &outcome{r: r, p: p, teachers: f.teachers, sample: len(files) == 0 || f.sampled != r.Queries}
 	for _, choice := range p.Choices {
 		// What aggregate charges is worked out by the release itself, and must be the same.
-		charged, err := release.Plan{Mechanism: choice.Mechanism, Problem: choice.Problem, Certified: choice.Certified, Queries: r.Queries}.Totals(&choice.Slack)
+		charged, err := release.Plan{Mechanism: choice.Mechanism, Problem: choice.Problem, Certified: choice.Certified, Plurality: choice.Plurality, Queries: r.Queries}.Totals(&choice.Slack)
 		if err != nil {
 			return nil, err
 		}

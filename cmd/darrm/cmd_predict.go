@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/model"
+	"github.com/darrm/darrm/learn/train"
 	"github.com/darrm/darrm/release"
 )
 
@@ -34,7 +35,8 @@ read. Where the model has no names, they are all columns of DATA but --response.
 
 The result is CSV, one line for a record in the order of DATA: the prediction, and for
 classes the score (the prediction is 1 where it is above 0) and, for logistic models, the
-probability of class 1. Predictions for records that the model was not trained on are as
+probability of class 1. The prediction of a ranking (train pairwise) is its score, of which
+only the order counts. Predictions for records that the model was not trained on are as
 private as the model, and cost nothing more.`,
 		Example: `  darrm predict model.json new.csv -o predictions.csv
   darrm predict model.json t10k-images-idx3-ubyte`,
@@ -66,12 +68,13 @@ func newEvaluate(a *app) *cobra.Command {
 		Use:   "evaluate MODEL DATA",
 		Short: "Say how well a trained model predicts (not private)",
 		Long: `Compare the predictions of a model that darrm train wrote with the responses of DATA:
-the mean loss; for classes accuracy and the area under the ROC curve (AUC); else the root
-mean squared error and R².
+the mean loss; for classes accuracy; for classes and rankings the area under the ROC curve
+(AUC), with its 95 % interval for other records of the same kind; else the root mean
+squared error and R².
 
 The figures are exact and computed from the records of DATA: NOT PRIVATE. They may be
-published where DATA is public. Choosing a model by figures of private records is not paid
-for.`,
+published where DATA is public. Tuning on the private data is not covered: choosing a
+model by figures of private records is not paid for.`,
 		Example: `  darrm evaluate model.json test.csv
   darrm evaluate model.json t10k-images-idx3-ubyte --labels t10k-labels-idx1-ubyte --positive 6,9`,
 		Args: cobra.ExactArgs(2),
@@ -90,7 +93,7 @@ for.`,
 					model.Evaluation
 				}{Evaluation: e})
 			}
-			return a.print(func(w *terminal.Page) error { return renderEvaluation(w, e) })
+			return a.print(func(w *terminal.Page) error { return renderEvaluation(w, m.Link, e) })
 		},
 	}
 	f.register(c)
@@ -186,15 +189,30 @@ func (p predictions) writeCSV(w io.Writer) error {
 	return out.Error()
 }
 
-func renderEvaluation(w *terminal.Page, e model.Evaluation) error {
+func renderEvaluation(w *terminal.Page, link model.Link, e model.Evaluation) error {
 	w.Text("  ", "NOT PRIVATE, unless these records are public: computed from them without noise")
-	rows := [][]string{{"records", strconv.Itoa(e.Records)}, {"mean loss", fmt.Sprintf("%.6g", e.Loss)}}
-	if e.Accuracy != nil {
-		rows = append(rows, []string{"accuracy", percent(*e.Accuracy)}, []string{"AUC", figureOrNone(e.AUC)})
-	} else {
+	w.Text("  ", train.Tuning)
+	rows := [][]string{{"records", strconv.Itoa(e.Records)}}
+	if e.Loss != nil {
+		rows = append(rows, []string{"mean loss", figureOrNone(e.Loss)})
+	}
+	switch {
+	case e.Accuracy != nil:
+		rows = append(rows, []string{"accuracy", percent(*e.Accuracy)}, []string{"AUC", showAUC(e.AUC, e.AUCInterval)})
+	case link.Ranks():
+		rows = append(rows, []string{"AUC", showAUC(e.AUC, e.AUCInterval)})
+	default:
 		rows = append(rows, []string{"root mean squared error", figureOrNone(e.RMSE)}, []string{"R²", figureOrNone(e.R2)})
 	}
 	return w.Table(terminal.Table{Header: []string{"figure", "value"}, Rows: rows})
+}
+
+// showAUC writes an AUC with its interval.
+func showAUC(auc *float64, interval *model.Interval) string {
+	if auc == nil {
+		return "- (one class is missing)"
+	}
+	return fmt.Sprintf("%.4f (95 %%: %.4f–%.4f)", *auc, interval[0], interval[1])
 }
 
 func figureOrNone(x *float64) string {

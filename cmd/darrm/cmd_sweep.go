@@ -5,24 +5,30 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"runtime"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/darrm/darrm/cache"
+	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/figure"
+	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/plurality/solve"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/sweep"
 )
 
 // sweepFlags are the flags of sweep.
 type sweepFlags struct {
-	k, affected                    *list[int]
+	k, affected, classes           *list[int]
 	m, totalEps, eps, teacherDelta *list[float64]
 	objectiveFlags
+	pluralityFlags
 	cacheFlags
 	timeoutFlag
 	delta       float64
@@ -36,6 +42,7 @@ type sweepFlags struct {
 func newSweep(a *app) *cobra.Command {
 	f := sweepFlags{
 		k:            newList("", intList(check.Teachers)),
+		classes:      newList("", intList(check.Classes)),
 		m:            newList("", floatList(check.Allowance)),
 		totalEps:     newList("", floatList(check.TotalEpsilon)),
 		eps:          newList("0.1", epsilonList(func(x float64) error { return check.Epsilon("epsilon", x) })),
@@ -69,12 +76,18 @@ Solved tables go to the cache one by one, so a sweep that was interrupted, or ha
 time, goes on where it was when it is started again. The output does not depend on what
 was in the cache, nor on --jobs.
 
+With --classes, the problems are the combinations of --classes, --K, --total-eps and
+--affected for the plurality of many classes, whose value is the probability that the
+answer is a plurality class. A row's value is within --gap of the optimum's; a table in
+the cache may be nearer than that.
+
 --plot draws the errors against the flag with the most values: one curve for each
 combination of the others, or the optimum and the baselines where there are none.`,
 		Example: `  darrm sweep --K 11 --m 1:11 --plot errors.svg
   darrm sweep --K 11,21,41 --m 1:5:0.5 --eps 0.1,0.5 --format csv --out sweep.csv
   darrm sweep --K 11 --m 3 --affected 1:11 --shape monotone --json
-  darrm sweep --K 101 --total-eps 0.1:1:0.1 --eps inf --data disjoint --prior worst-case`,
+  darrm sweep --K 101 --total-eps 0.1:1:0.1 --eps inf --data disjoint --prior worst-case
+  darrm sweep --classes 3,4 --K 25 --total-eps 0.1:0.5:0.1 --affected 1 --gap 1e-4`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}
@@ -90,6 +103,9 @@ combination of the others, or the optimum and the baselines where there are none
 	oneOf(c, "data", release.DataNames()...)
 	fl.Float64Var(&f.delta, "delta", 0, usageDelta)
 	f.registerObjective(c)
+	fl.Var(f.classes, "classes", "numbers of classes: asks for the best mechanisms for the plurality of many classes")
+	f.registerPlurality(c)
+	f.registerGap(c, solve.DefaultGap)
 	fl.IntVar(&f.jobs, "jobs", runtime.GOMAXPROCS(0), "how many problems to solve at once")
 	fl.Lookup("jobs").DefValue = "0" // keeps the number of this machine's cores out of the help
 	fl.Lookup("jobs").Usage += " (default the number of cores)"
@@ -106,6 +122,12 @@ combination of the others, or the optimum and the baselines where there are none
 }
 
 func (f *sweepFlags) run(c *cobra.Command, a *app) error {
+	if err := f.pluralityFlags.check(c, f.name, slices.Contains(f.eps.values, math.Inf(1)) && len(f.eps.values) == 1, slices.Equal(f.teacherDelta.values, []float64{0}), "gap"); err != nil {
+		return err
+	}
+	if f.classes.given {
+		return f.runClasses(c, a)
+	}
 	o, err := f.options(c, a)
 	if err != nil {
 		return err
@@ -116,16 +138,13 @@ func (f *sweepFlags) run(c *cobra.Command, a *app) error {
 	if err != nil {
 		return f.late("list the problems", err)
 	}
-	var plan sweepPlan
+	var plan sweepPlan[constraints.Problem]
 	if f.plot != "" {
-		if plan, err = planSweepPicture(points); err != nil {
+		if plan, err = planMajority(points); err != nil {
 			return err
 		}
 	}
-	if o.Store, err = f.store(); err != nil {
-		return err
-	}
-	if err := cmp.Or((release.FileOutput{Path: f.out}).CheckPlace(), (release.FileOutput{Path: f.plot, Flag: "plot"}).CheckPlace()); err != nil {
+	if o.Store, err = f.outputs(); err != nil {
 		return err
 	}
 	rows := newSweepRows(len(points), f.format == "json")
@@ -135,12 +154,36 @@ func (f *sweepFlags) run(c *cobra.Command, a *app) error {
 		}
 	}
 	o.Each = rows.set
+	return f.solveAll(a, len(points), invalid, sweepWork{
+		run: func(progress func(done int)) (sweep.Result, error) {
+			o.Progress = progress
+			return sweep.Run(ctx, points, o)
+		},
+		write:   rows.write,
+		picture: func() (figure.Sheet, error) { return rows.picture(plan) },
+	})
+}
+
+// outputs checks the places of the files and opens the cache.
+func (f *sweepFlags) outputs() (*cache.Store, error) {
+	store, err := f.store()
+	return store, cmp.Or(err, (release.FileOutput{Path: f.out}).CheckPlace(), (release.FileOutput{Path: f.plot, Flag: "plot"}).CheckPlace())
+}
+
+// sweepWork is a sweep that is ready to begin.
+type sweepWork struct {
+	run     func(progress func(done int)) (sweep.Result, error)
+	write   func(w *terminal.Page, format string) error
+	picture func() (figure.Sheet, error)
+}
+
+// solveAll does the work, delivers what comes of it and says where that came from.
+func (f *sweepFlags) solveAll(a *app, points int, invalid []error, work sweepWork) error {
 	p := newProgress(a)
 	defer p.stop()
 	count := p.count("solving", "problems")
-	o.Progress = func(done int) { count(done, len(points)) }
 	start := time.Now()
-	r, err := sweep.Run(ctx, points, o)
+	r, err := work.run(func(done int) { count(done, points) })
 	err = f.late("solve all", err)
 	p.stop()
 	for _, rejected := range r.Rejected {
@@ -149,11 +192,11 @@ func (f *sweepFlags) run(c *cobra.Command, a *app) error {
 	if err != nil {
 		return err
 	}
-	if err := a.deliver(f.out, func(w io.Writer) error { return rows.write(a.page(w), f.format) }); err != nil {
+	if err := a.deliver(f.out, func(w io.Writer) error { return work.write(a.page(w), f.format) }); err != nil {
 		return err
 	}
 	if f.plot != "" {
-		picture, err := rows.picture(plan)
+		picture, err := work.picture()
 		if err != nil {
 			return err
 		}
@@ -171,18 +214,20 @@ func (f *sweepFlags) run(c *cobra.Command, a *app) error {
 	return nil
 }
 
-// options checks the flags that do not describe the grid.
-func (f *sweepFlags) options(c *cobra.Command, a *app) (o sweep.Options, err error) {
-	if err := require(c, "K", budget); err != nil {
-		return o, err
-	}
+// checkFormat checks the flags that say what is written, and how long it may take.
+func (f *sweepFlags) checkFormat(c *cobra.Command, a *app) error {
 	if a.json {
 		if c.Flags().Changed("format") && f.format != "json" {
-			return o, usagef("--json and --format %s exclude each other", f.format)
+			return usagef("--json and --format %s exclude each other", f.format)
 		}
 		f.format = "json"
 	}
-	if err := cmp.Or(f.checkTimeout(c), checkPlot(f.plot)); err != nil {
+	return cmp.Or(f.checkTimeout(c), checkPlot(f.plot))
+}
+
+// options checks the flags that do not describe the grid.
+func (f *sweepFlags) options(c *cobra.Command, a *app) (o sweep.Options, err error) {
+	if err := cmp.Or(require(c, "K", budget), f.checkFormat(c, a)); err != nil {
 		return o, err
 	}
 	o.Jobs = f.jobs
@@ -201,7 +246,7 @@ func (f *sweepFlags) options(c *cobra.Command, a *app) (o sweep.Options, err err
 func (f *sweepFlags) points(ctx context.Context, c *cobra.Command) (points []sweep.Point, invalid []error, err error) {
 	g := sweep.Grid{
 		K: f.k.values, M: f.m.values, TotalEpsilon: f.totalEps.values, Epsilon: f.eps.values, TeacherDelta: f.teacherDelta.values,
-		TeacherDeltaStated: f.teacherDelta.given, Affected: f.affected.values,
+		TeacherDeltaStated: f.teacherDelta.given,
 	}
 	if c.Flags().Changed("delta") {
 		if err := check.Delta("delta", f.delta); err != nil {
@@ -209,25 +254,37 @@ func (f *sweepFlags) points(ctx context.Context, c *cobra.Command) (points []swe
 		}
 		g.Delta = &f.delta
 	}
-	if c.Flags().Changed("data") {
-		if c.Flags().Changed("affected") {
-			return nil, nil, errAffectedAndData
-		}
-		affected, err := release.AffectedByData(f.data)
-		if err != nil {
-			return nil, nil, err
-		}
-		g.Affected = []int{affected}
+	if g.Affected, err = f.affectedValues(c); err != nil {
+		return nil, nil, err
 	}
 	points, invalid, err = g.Points(ctx)
-	switch {
-	case err != nil:
-	case len(invalid) > 0 && !f.skipInvalid:
-		err = usageError{Err: fmt.Errorf("%w (invalid combinations: %d; --skip-invalid leaves them out)", invalid[0], len(invalid))}
-	case len(points) == 0:
-		err = usageError{Err: fmt.Errorf("no combination is valid: %w", invalid[0])}
+	if err == nil {
+		err = f.checkGrid(len(points), invalid)
 	}
 	return points, invalid, err
+}
+
+// affectedValues are those of --affected, or what --data says.
+func (f *sweepFlags) affectedValues(c *cobra.Command) ([]int, error) {
+	if !c.Flags().Changed("data") {
+		return f.affected.values, nil
+	}
+	if c.Flags().Changed("affected") {
+		return nil, errAffectedAndData
+	}
+	affected, err := release.AffectedByData(f.data)
+	return []int{affected}, err
+}
+
+// checkGrid says what a grid's invalid combinations mean.
+func (f *sweepFlags) checkGrid(valid int, invalid []error) error {
+	switch {
+	case len(invalid) > 0 && !f.skipInvalid:
+		return usageError{Err: fmt.Errorf("%w (invalid combinations: %d; --skip-invalid leaves them out)", invalid[0], len(invalid))}
+	case valid == 0:
+		return usageError{Err: fmt.Errorf("no combination is valid: %w", invalid[0])}
+	}
+	return nil
 }
 
 // countsOf returns the vote counts of the objective for each K, nil where it has none. A

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/accountant"
@@ -16,6 +18,7 @@ import (
 type trainCommand struct {
 	trainFlags
 	modelFlags
+	selectFlags
 }
 
 func newTrainShuffled(a *app) *cobra.Command {
@@ -59,6 +62,7 @@ Choosing a step size by its results is not private and not paid for.`,
 	f.trainFlags.register(c)
 	f.registerMode(c, iteration.Best)
 	f.modelFlags.register(c)
+	f.selectFlags.register(c)
 	return c
 }
 
@@ -79,6 +83,9 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 			return err
 		}
 	}
+	if err := f.prepare(c, new(trainFlags).gridFlags); err != nil {
+		return err
+	}
 	set, config, err := f.load(c, a)
 	if err != nil {
 		return err
@@ -97,10 +104,13 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 	if err != nil {
 		return trainingError(err)
 	}
+	if len(f.points) > 0 {
+		return f.choose(c, a, m, set, config, plan)
+	}
 	sayPlan(a, plan.Report())
 	t := &training{
 		app: a, flags: &f.modelFlags, unit: "epoch", algorithm: plan, document: func() *modelReport { return newModelReport(set, config, plan, f.intercept) },
-		objective: train.Problem{Loss: config.Task, Regularizer: regularizer(config), Records: set.Private}.Objective,
+		measure: objective(train.Problem{Loss: config.Task, Regularizer: regularizer(config), Records: set.Private}.Objective),
 	}
 	m.Relation = plan.Report().Relation
 	m.Event = release.ModelEvent{
@@ -108,6 +118,36 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 		Epochs: config.Epochs, Mode: string(plan.Report().Mode),
 	}
 	return t.run(c.Context(), m)
+}
+
+// choose trains the candidates of --grid, of which first is one.
+func (f *trainCommand) choose(c *cobra.Command, a *app, m release.Model, set datasets.Set, config shuffled.Config, first *shuffled.Plan) error {
+	plan, err := f.selectFlags.plan(set.Private.Len(), set.Private.Dim(), &f.privacyFlags, config.Task.Name(), model.LinkOf(config.Task), func() (train.Plan, error) {
+		return f.candidate(c, set, config)
+	})
+	if err != nil {
+		return err
+	}
+	price := plan.Price()
+	sayPrice(a, price)
+	t := &training{app: a, flags: &f.modelFlags, unit: "round", measure: objective(train.Problem{Loss: config.Task, Regularizer: regularizer(config), Records: set.Private}.Objective)}
+	if t.algorithm, err = plan.Train(set.Private); err != nil {
+		return err
+	}
+	t.document = func() *modelReport {
+		r := newModelReport(set, config, first, f.intercept)
+		r.Method, r.Epochs, r.Rounds, r.Cost, r.Account, r.Price = price.Method, 0, t.algorithm.Rounds(), finiteCost(price.Cost), nil, newPriceReport(price)
+		r.Regularizer = "" // a candidate may have its own
+		return r
+	}
+	m.Relation = price.Relation
+	m.Event = release.ModelEvent{Mechanism: release.ModelMechanism, Method: price.Method, Task: config.Task.Name(), Epochs: t.algorithm.Rounds(), Mode: string(price.Bound)}
+	return t.run(c.Context(), m)
+}
+
+// objective is what a simulation says of a model by what is minimised.
+func objective(value func(x []float64) float64) func(x []float64) string {
+	return func(x []float64) string { return fmt.Sprintf("objective %.9g", value(x)) }
 }
 
 // modelReport is a model with what it costs.
@@ -125,6 +165,7 @@ type modelReport struct {
 	Cost        *accountant.Cost `json:"cost"`              // null without noise
 	Account     *costBasis       `json:"account,omitempty"` // of shuffled gradients
 	Price       *priceReport     `json:"price,omitempty"`   // of the other methods
+	Chosen      *chosenCandidate `json:"chosen,omitempty"`  // of a choice among candidates
 	Dim         int              `json:"dim"`
 	Link        model.Link       `json:"link"`              // what a score predicts
 	Columns     []string         `json:"columns,omitempty"` // of the weights, in their order

@@ -15,7 +15,10 @@ model costs before it is trained. Flags without a method are those of train shuf
 	c.Example = `  darrm train shuffled --private a.csv --response y --task logistic --radius 1 --clip 1 \
     --step-size 0.1 --eps 1 --delta 1e-6`
 	c.Flags().VisitAll(func(f *pflag.Flag) { f.Hidden = true })
-	c.AddCommand(newTrainShuffled(a), newTrainConvex(a))
+	c.AddCommand(newTrainShuffled(a))
+	for _, k := range families {
+		c.AddCommand(newTrainFamily(a, k))
+	}
 	return c
 }
 
@@ -29,6 +32,9 @@ Flags without a method are those of account train shuffled.`
     --delta 1e-6 --eps 1
   darrm account train convex --n 4096 --dim 20 --task absolute --set l2:1 --radius 1 --eps 0.5 --delta 1e-5`
 	c.Flags().VisitAll(func(f *pflag.Flag) { f.Hidden = true })
-	c.AddCommand(newAccountShuffled(a), newAccountConvex(a))
+	c.AddCommand(newAccountShuffled(a))
+	for _, k := range families {
+		c.AddCommand(newAccountFamily(a, k))
+	}
 	return c
 }

@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
-	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/release"
 )
 
 func newVerify(a *app) *cobra.Command {
@@ -17,12 +18,12 @@ func newVerify(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify table.json",
 		Short: "Check a table's privacy guarantee and its optimality from scratch",
-		Long: `Check a table file from scratch: every privacy constraint is evaluated again
-with rounding errors accounted for, and the proof of optimality is worked out
-again. No solver is needed. A file whose figures about itself are wrong is
-refused even if its noise function is private.
+		Long: `Check a table file from scratch, of two classes or of many: every privacy constraint
+is evaluated again with rounding errors accounted for, and the proof of optimality
+is worked out again. No solver is needed. A file whose figures about itself are
+wrong is refused even if its mechanism is private.
 
-The file "-" is stdin; any other is a regular file of at most 16 MiB. With --timeout a
+The file "-" is stdin; any other is a regular file of at most 256 MiB. With --timeout a
 check that takes longer fails: nothing is said of the table.`,
 		Example: `  darrm solve --K 11 --m 3 --out table.json
   darrm verify table.json`,
@@ -32,18 +33,18 @@ check that takes longer fails: nothing is said of the table.`,
 			if err := f.checkTimeout(c); err != nil {
 				return err
 			}
-			t, err := f.readTable(c, a, args[0])
+			t, err := f.readAnyTable(c, a, args[0])
 			if err != nil {
 				return err
 			}
 			if a.json {
-				return a.deliver("", t.Encode)
+				return a.deliver("", t.encode)
 			}
 			return a.print(func(w *terminal.Page) error {
-				if err := renderTable(w, t); err != nil {
+				if err := t.render(w); err != nil {
 					return err
 				}
-				w.Text("  ", verdict(t))
+				w.Text("  ", t.verdict())
 				return nil
 			})
 		},
@@ -52,13 +53,36 @@ check that takes longer fails: nothing is said of the table.`,
 	return c
 }
 
-// verdict says in one line what a check found that succeeded.
-func verdict(t *gamma.Table) string {
-	return fmt.Sprintf("VERIFIED: private as promised; within %s of optimal.", num.Outward(t.Gap, 2, true))
+// checkedTable is a table of two classes or of many that was certified.
+type checkedTable struct{ release.Table }
+
+func (t checkedTable) encode(w io.Writer) error {
+	if t.Plurality != nil {
+		return t.Plurality.Encode(w)
+	}
+	return t.Gamma.Encode(w)
 }
 
-// readTable reads and certifies a table file within the time limit.
-func (f *timeoutFlag) readTable(c *cobra.Command, a *app, path string) (*gamma.Table, error) {
+func (t checkedTable) render(w *terminal.Page) error {
+	if t.Plurality != nil {
+		return renderPlurality(w, t.Plurality)
+	}
+	return renderTable(w, t.Gamma)
+}
+
+// verdict says in one line what a check found that succeeded.
+func (t checkedTable) verdict() string {
+	var gap float64
+	if t.Plurality != nil {
+		gap = t.Plurality.Gap
+	} else {
+		gap = t.Gamma.Gap
+	}
+	return fmt.Sprintf("VERIFIED: private as promised; within %s of optimal.", num.Outward(gap, 2, true))
+}
+
+// readAnyTable reads and certifies a table file within the time limit.
+func (f *timeoutFlag) readAnyTable(c *cobra.Command, a *app, path string) (checkedTable, error) {
 	ctx, cancel := f.limit(c.Context())
 	defer cancel()
 	bar := newProgress(a)
@@ -71,19 +95,14 @@ func (f *timeoutFlag) readTable(c *cobra.Command, a *app, path string) (*gamma.T
 	return t, f.late("check "+path, err)
 }
 
-func (a *app) checkTable(ctx context.Context, path string) (*gamma.Table, error) {
-	r, err := a.open(ctx, path, gamma.MaxTableBytes)
+func (a *app) checkTable(ctx context.Context, path string) (t checkedTable, err error) {
+	r, err := a.open(ctx, path, release.MaxTableBytes)
 	if err != nil {
-		return nil, err
+		return t, err
 	}
 	defer r.Close()
-	claim, err := gamma.ReadClaim(r)
-	if err != nil {
-		return nil, inputError{Err: fmt.Errorf("%s: %w", path, err)}
-	}
-	t, err := claim.Verify(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if t.Table, err = release.ReadTable(ctx, r); err != nil {
+		return t, fmt.Errorf("%s: %w", path, err)
 	}
 	return t, nil
 }

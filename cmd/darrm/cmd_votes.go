@@ -52,7 +52,7 @@ All of it is computed from the raw votes: NOT PRIVATE, do not release it.`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: completeFiles(voteFiles...),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := f.prepare(); err != nil {
+			if err := f.prepare(c); err != nil {
 				return err
 			}
 			if err := checkPlot(plotFile); err != nil {

@@ -16,6 +16,8 @@ import (
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/lp"
+	"github.com/darrm/darrm/plurality"
+	pluralitysolve "github.com/darrm/darrm/plurality/solve"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/sweep"
 	"github.com/darrm/darrm/votes"
@@ -90,6 +92,11 @@ func exitCode(ctx context.Context, err error) exit {
 		tooMany   *solve.TooManyRowsError
 		tooLarge  *sweep.SizeError
 		status    *lp.StatusError
+
+		manyViolation *plurality.ViolationError
+		manyMismatch  *plurality.MismatchError
+		manyFormat    *plurality.FormatError
+		manyLate      *pluralitysolve.LimitError
 	)
 	switch {
 	case errors.Is(err, ledger.ErrRefused):
@@ -99,14 +106,14 @@ func exitCode(ctx context.Context, err error) exit {
 		return exitLedger
 	case errors.As(err, &output), errors.As(err, &dir):
 		return exitOutput
-	case errors.As(err, &violation), errors.As(err, &mismatch), errors.Is(err, iteration.ErrNotCertified):
+	case errors.As(err, &violation), errors.As(err, &mismatch), errors.As(err, &manyViolation), errors.As(err, &manyMismatch), errors.Is(err, iteration.ErrNotCertified):
 		return exitUncertified
-	case errors.As(err, &input), errors.As(err, &format), errors.As(err, &parse), errors.As(err, &sample),
+	case errors.As(err, &input), errors.As(err, &format), errors.As(err, &manyFormat), errors.As(err, &parse), errors.As(err, &sample),
 		errors.Is(err, shuffled.ErrPublicIsPrivate), errors.Is(err, ledger.ErrNotLedger), errors.Is(err, fs.ErrNotExist):
 		return exitInput
 	case errors.As(err, &usage), errors.As(err, &parameter), errors.As(err, &tooMany), errors.As(err, &tooLarge):
 		return exitUsage
-	case errors.As(err, &status), errors.Is(err, lp.ErrNoHiGHS), errors.Is(err, lp.ErrTooLarge), errors.Is(err, context.DeadlineExceeded):
+	case errors.As(err, &status), errors.As(err, &manyLate), errors.Is(err, lp.ErrNoHiGHS), errors.Is(err, lp.ErrTooLarge), errors.Is(err, context.DeadlineExceeded):
 		return exitSolver
 	}
 	return exitFailure

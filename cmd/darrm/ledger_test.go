@@ -95,7 +95,7 @@ func killAt(t *testing.T, c *exec.Cmd, book string, n int) (entries []ledger.Ent
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(20 * time.Second); len(entries) < n && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); len(entries) < n && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		entries = historyOf(t, book)
 	}
 	if err := c.Process.Kill(); err != nil {

@@ -28,8 +28,14 @@ func TestKilledBetweenChargeAndNote(t *testing.T) {
 	fed := make(chan error, 1)
 	killed := make(chan struct{})
 	go func() {
-		err := os.WriteFile(at, []byte(rows), 0o600)
-		time.Sleep(time.Second) // till the first reader has gone, on a slow machine too
+		// The second reading has a pipe of its own, in the place of the first, which is still read:
+		// no time is long enough for a slow machine to end it.
+		first, err := os.OpenFile(at, os.O_WRONLY, 0)
+		if err == nil {
+			err = errors.Join(os.Remove(at), syscall.Mkfifo(at, 0o600))
+			_, wrote := first.WriteString(rows)
+			err = errors.Join(err, wrote, first.Close())
+		}
 		f, opened := os.OpenFile(at, os.O_WRONLY, 0)
 		if err = errors.Join(err, opened); err == nil {
 			if _, err = f.WriteString(rows[:len(rows)-1]); errors.Is(err, syscall.EPIPE) {

@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,14 +17,20 @@ import (
 
 // mechanismFlags choose what answers.
 type mechanismFlags struct {
-	name       string
+	name       string // "" until resolve, where none was named
+	byDefault  bool   // nobody named it: another may take its place
 	neighbours string
 	threshold  int
 	checkRatio float64
 	relation   accountant.Relation
 }
 
-const mechanismDaRRM = "darrm"
+const (
+	mechanismDaRRM   = "darrm"
+	mechanismOptimal = ensemble.OptimalPlurality
+	// mechanismFallback takes the place of the optimum where that is not known in time.
+	mechanismFallback = "permute-and-flip"
+)
 
 // countMechanisms are the values of --mechanism that look at vote counts alone and presume
 // nothing of the teachers' votes.
@@ -45,12 +51,13 @@ func baselineMechanism(kind gamma.BaselineKind) string {
 }
 
 // mechanismNames are the values of --mechanism.
-var mechanismNames = slices.Concat([]string{mechanismDaRRM}, baselineMechanisms, countMechanisms)
+var mechanismNames = slices.Concat([]string{mechanismDaRRM, mechanismOptimal}, baselineMechanisms, countMechanisms)
 
 func (f *mechanismFlags) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.name, "mechanism", mechanismDaRRM, "what answers: darrm (the optimal γ), or with the same flags "+
-		strings.Join(baselineMechanisms, ", ")+"; or "+strings.Join(countMechanisms, ", ")+", which take any classes, need --total-eps, --affected (or --data) and no promise of the teachers")
+	fl.StringVar(&f.name, "mechanism", "", "what answers: darrm (the optimal γ, the default for two classes), or with the same flags "+
+		strings.Join(baselineMechanisms, ", ")+"; or "+mechanismOptimal+" (the best for the vote counts, the default for more classes), "+strings.Join(countMechanisms, ", ")+
+		", which take any classes, need --total-eps, --affected (or --data) and no promise of the teachers")
 	oneOf(c, "mechanism", mechanismNames...)
 	fl.IntVar(&f.threshold, "threshold", 0, "confident-gnmax: votes that the most popular class needs, noise included (default ⌈0.6·K⌉); it must not be chosen by these votes")
 	fl.Float64Var(&f.checkRatio, "check-ratio", 4, "confident-gnmax: noise of that check, in units of the noise of the counts")
@@ -66,6 +73,7 @@ func (f *mechanismFlags) prepare(c *cobra.Command) error {
 	if err := f.prepareRelation(); err != nil {
 		return err
 	}
+	f.byDefault = f.name == ""
 	for _, name := range []string{"threshold", "check-ratio"} {
 		if c.Flags().Changed(name) && f.name != "confident-gnmax" {
 			return usagef("--%s goes with --mechanism confident-gnmax", name)
@@ -79,8 +87,41 @@ func (f *mechanismFlags) prepareRelation() (err error) {
 	return err
 }
 
+// resolve fills in the mechanism that nobody named, which goes by the number of classes.
+func (f *mechanismFlags) resolve(classes int) {
+	switch {
+	case f.name != "":
+	case classes > 2:
+		f.name = mechanismOptimal
+	default:
+		f.name = mechanismDaRRM
+	}
+}
+
+// majority makes of the optimum of two classes what it is: the noise function that agrees most
+// often, for teachers that promise nothing. The answers are the same, coin by coin.
+func (f *mechanismFlags) majority(c *cobra.Command, accuracy *float64) error {
+	f.name = mechanismDaRRM
+	set := map[string]string{"eps": "inf", "objective": objectiveAgreement}
+	if c.Flags().Changed("accuracy") {
+		set["prior-mean"] = strconv.FormatFloat(*accuracy, 'g', -1, 64)
+	}
+	for name, value := range set {
+		if c.Flags().Lookup(name) == nil {
+			continue // the command does not ask what is best
+		}
+		if err := c.Flags().Set(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // usesTable says whether the mechanism is DaRRM with the optimal noise function.
 func (f *mechanismFlags) usesTable() bool { return f.name == mechanismDaRRM }
+
+// usesPlurality says whether it is the optimal plurality of many classes.
+func (f *mechanismFlags) usesPlurality() bool { return f.name == mechanismOptimal }
 
 // usesGamma says whether it is DaRRM, with whatever noise function: it rests on what the
 // teachers promise.
@@ -134,7 +175,7 @@ func (f *mechanismFlags) make(c *cobra.Command, p *problemFlags, k, classes int)
 	}
 	s := ensemble.Setting{K: k, Classes: classes, Affected: reach, Neighbours: f.relation}
 	target := accountant.Cost{Epsilon: p.totalEpsilon, Delta: p.delta}
-	g := release.Plan{Problem: constraints.Problem{K: k, Affected: reach, Epsilon: math.Inf(1), TotalEpsilon: target.Epsilon, Delta: target.Delta}}
+	g := release.Plan{Problem: ensemble.OfCounts(s, target)}
 	g.Mechanism, err = ensemble.Calibrated(strings.ReplaceAll(f.name, "-", "_"), s, target, ensemble.Check{Threshold: f.threshold, Ratio: f.checkRatio})
 	return g, err
 }

@@ -14,17 +14,23 @@ import (
 )
 
 // checkPlot looks at the value of --plot, "" for no picture.
-func checkPlot(file string) error {
+func checkPlot(file string) error { return checkPicture("plot", file) }
+
+// checkPicture is checkPlot for another flag.
+func checkPicture(flag, file string) error {
 	if _, ok := figure.Format(file); file != "" && !ok {
-		return usagef("plot = %q, but the name must end in "+figure.Formats, file)
+		return usagef("%s = %q, but the name must end in "+figure.Formats, flag, file)
 	}
 	return nil
 }
 
 // deliverPlot draws s into the file, in the format of its name.
-func (a *app) deliverPlot(file string, s figure.Sheet) error {
+func (a *app) deliverPlot(file string, s figure.Sheet) error { return a.deliverPlotTo("plot", file, s) }
+
+// deliverPlotTo is deliverPlot for another flag.
+func (a *app) deliverPlotTo(flag, file string, s figure.Sheet) error {
 	format, _ := figure.Format(file)
-	return a.deliverTo("plot", file, func(w io.Writer) error { return s.Encode(w, format) })
+	return a.deliverTo(flag, file, func(w io.Writer) error { return s.Encode(w, format) })
 }
 
 // chart is a picture of one panel that is being drawn.

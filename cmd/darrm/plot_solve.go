@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -15,7 +16,6 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/figure"
-	"github.com/darrm/darrm/sweep"
 )
 
 // curveStyles tell curves apart by colour and dashes and by their marks. The optimum has the
@@ -73,13 +73,13 @@ func gammaPicture(t *gamma.Table) (figure.Sheet, error) {
 	return c.sheet(), nil
 }
 
-// sweepAxis is a parameter of a grid.
-type sweepAxis struct {
+// sweepAxis is a parameter of a grid of problems P.
+type sweepAxis[P any] struct {
 	name, title string
-	of          func(constraints.Problem) float64
+	of          func(P) float64
 }
 
-var sweepAxes = []sweepAxis{
+var sweepAxes = []sweepAxis[constraints.Problem]{
 	{"m", "m, allowance", func(p constraints.Problem) float64 { return p.M }},
 	{"total-eps", "ε of one answer", func(p constraints.Problem) float64 { return p.TotalEpsilon }},
 	{"K", "K, teachers", func(p constraints.Problem) float64 { return float64(p.K) }},
@@ -89,8 +89,8 @@ var sweepAxes = []sweepAxis{
 }
 
 // sweepPlan is how the rows of a sweep become a picture.
-type sweepPlan struct {
-	x      sweepAxis
+type sweepPlan[P any] struct {
+	x      sweepAxis[P]
 	curves []string    // the other parameters that vary, of each curve; one "" where none does
 	rows   map[int]int // which curve a row belongs to
 }
@@ -98,33 +98,37 @@ type sweepPlan struct {
 // planSweepPicture chooses the parameter with the most values for the horizontal axis, and one
 // curve for each combination of the others. It is a usage error if no parameter varies, or if
 // more curves are needed than can be told apart.
-func planSweepPicture(points []sweep.Point) (sweepPlan, error) {
-	distinct := func(a sweepAxis) int {
+func planSweepPicture[P any](points []P, axes []sweepAxis[P]) (sweepPlan[P], error) {
+	distinct := func(a sweepAxis[P]) int {
 		seen := map[float64]bool{}
 		for _, p := range points {
-			seen[a.of(p.Problem)] = true
+			seen[a.of(p)] = true
 		}
 		return len(seen)
 	}
-	var varying []sweepAxis
+	var varying []sweepAxis[P]
 	best := 0
-	for _, a := range sweepAxes {
+	for _, a := range axes {
 		if distinct(a) < 2 {
 			continue
 		}
 		varying = append(varying, a)
-		infinite := slices.ContainsFunc(points, func(p sweep.Point) bool { return math.IsInf(a.of(p.Problem), 0) })
+		infinite := slices.ContainsFunc(points, func(p P) bool { return math.IsInf(a.of(p), 0) })
 		if n := distinct(a); !infinite && n > best {
 			best = n
 		}
 	}
-	i := slices.IndexFunc(varying, func(a sweepAxis) bool {
+	i := slices.IndexFunc(varying, func(a sweepAxis[P]) bool {
 		return distinct(a) == best
 	})
 	if i < 0 {
-		return sweepPlan{}, usagef("--plot needs a list with two finite values or more, of --K, --m, --total-eps, --eps, --teacher-delta or --affected")
+		var names []string
+		for _, a := range axes {
+			names = append(names, "--"+a.name)
+		}
+		return sweepPlan[P]{}, usagef("--plot needs a list with two finite values or more, of %s or %s", strings.Join(names[:len(names)-1], ", "), names[len(names)-1])
 	}
-	plan := sweepPlan{x: varying[i], rows: map[int]int{}}
+	plan := sweepPlan[P]{x: varying[i], rows: map[int]int{}}
 	varying = splitting(points, slices.Insert(slices.Delete(varying, i, i+1), 0, plan.x))[1:]
 	for row, p := range points {
 		name := ""
@@ -132,7 +136,7 @@ func planSweepPicture(points []sweep.Point) (sweepPlan, error) {
 			if name != "" {
 				name += ", "
 			}
-			name += a.name + " = " + strconv.FormatFloat(a.of(p.Problem), 'g', 6, 64)
+			name += a.name + " = " + strconv.FormatFloat(a.of(p), 'g', 6, 64)
 		}
 		at := slices.Index(plan.curves, name)
 		if at < 0 {
@@ -149,13 +153,13 @@ func planSweepPicture(points []sweep.Point) (sweepPlan, error) {
 
 // splitting returns the axes that tell points apart which those before them do not: where one
 // record may reach all teachers, the number of teachers says how many that are.
-func splitting(points []sweep.Point, axes []sweepAxis) (out []sweepAxis) {
+func splitting[P any](points []P, axes []sweepAxis[P]) (out []sweepAxis[P]) {
 	groups := make([]string, len(points))
 	distinct := 1
 	for _, a := range axes {
 		finer, seen := slices.Clone(groups), map[string]bool{}
 		for i, p := range points {
-			finer[i] += fmt.Sprint(a.of(p.Problem), " ")
+			finer[i] += fmt.Sprint(a.of(p), " ")
 			seen[finer[i]] = true
 		}
 		if len(seen) > distinct {
@@ -165,24 +169,23 @@ func splitting(points []sweep.Point, axes []sweepAxis) (out []sweepAxis) {
 	return out
 }
 
-// picture draws the errors of the rows: of the optimum and the baselines if there is one curve,
-// otherwise of the optimum of each.
-func (s *sweepRows) picture(plan sweepPlan) (figure.Sheet, error) {
-	y := "expected error"
-	if s.priorCounts != "" {
-		y = "Pr[label ≠ majority]"
+// ownResult is the row's own result among what picture draws of it; the baselines have the numbers
+// from 0.
+const ownResult = -1
+
+// picture draws a result of the problems in rows: of the optimum and the baselines if there is
+// one curve, otherwise of the optimum of each.
+func (p sweepPlan[P]) picture(title, y string, problems []P, baselines []string, of func(row, result int) (float64, bool)) (figure.Sheet, error) {
+	if len(p.curves) == 1 {
+		title += ", and the baselines"
 	}
-	title := "What the optimal noise function costs"
-	if len(plan.curves) == 1 {
-		title = "What the optimal noise function costs, and the baselines"
-	}
-	c := newChart(title, plan.x.title, y)
+	c := newChart(title, p.x.title, y)
 	lo, hi, top := math.Inf(1), 0.0, 0.0
-	add := func(i int, name string, of func(sweepRow) (float64, bool), curve int) error {
+	add := func(i int, name string, result, curve int) error {
 		var points plotter.XYs
-		for row, r := range s.rows {
-			if e, ok := of(r); ok && plan.rows[row] == curve {
-				x := plan.x.of(r.problem)
+		for row, problem := range problems {
+			if e, ok := of(row, result); ok && p.rows[row] == curve {
+				x := p.x.of(problem)
 				points = append(points, plotter.XY{X: x, Y: e})
 				lo, hi, top = min(lo, x), max(hi, x), max(top, e)
 			}
@@ -190,16 +193,14 @@ func (s *sweepRows) picture(plan sweepPlan) (figure.Sheet, error) {
 		slices.SortFunc(points, func(a, b plotter.XY) int { return cmp.Compare(a.X, b.X) })
 		return c.curve(i, name, points)
 	}
-	optimum := func(r sweepRow) (float64, bool) { return r.expectedError, true }
-	for i, name := range plan.curves {
-		if err := add(i, cmp.Or(name, "optimal"), optimum, i); err != nil {
+	for i, name := range p.curves {
+		if err := add(i, cmp.Or(name, "optimal"), ownResult, i); err != nil {
 			return figure.Sheet{}, err
 		}
 	}
-	if len(plan.curves) == 1 {
-		for i, kind := range gamma.BaselineKinds() {
-			baseline := func(r sweepRow) (float64, bool) { e, ok := r.baselines[kind.Name]; return e, ok }
-			if err := add(1+i, kind.Title, baseline, 0); err != nil {
+	if len(p.curves) == 1 {
+		for i, title := range baselines {
+			if err := add(1+i, title, i, 0); err != nil {
 				return figure.Sheet{}, err
 			}
 		}

@@ -31,7 +31,7 @@ func TestPlanSweepPicture(t *testing.T) {
 		if err != nil || len(invalid) > 0 {
 			t.Fatal(err, invalid)
 		}
-		plan, err := planSweepPicture(points)
+		plan, err := planMajority(points)
 		if (err != nil) != (c.x == "") {
 			t.Errorf("K %v, m %v, affected %v: %v", c.k, c.m, c.affected, err)
 		}
@@ -68,7 +68,7 @@ func TestSweepPicture(t *testing.T) {
 		{[]int{5, 7}, []string{"K = 5", "K = 7", "m, allowance"}},
 	} {
 		points, s, _ := testSweep(t, c.k, []float64{1, 2, 3}, []int{sweep.All}, 1, nil)
-		plan, err := planSweepPicture(points)
+		plan, err := planMajority(points)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/lp"
+	pluralitysolve "github.com/darrm/darrm/plurality/solve"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -135,6 +136,41 @@ func (p *progress) round(r solve.Progress) {
 		progressbar.OptionSpinnerType(14))
 }
 
+// gap returns plurality/solve.Options.Progress. The bar's length is that of the gap's logarithm,
+// from 1 to the goal. Since much of a solve tells nothing, what was told last is shown again.
+func (p *progress) gap(goal float64) func(pluralitysolve.Progress) {
+	const whole = 1000
+	var mu sync.Mutex
+	text, done := "solving", int64(0)
+	p.app.doing("solving")
+	again := func() {
+		mu.Lock()
+		text, done := text, done
+		mu.Unlock()
+		p.show("solving", whole, done, text)
+	}
+	if !p.off && p.lines == nil {
+		go func() {
+			for tick := time.Tick(progressEvery); !p.stopped(); <-tick {
+				again()
+			}
+		}()
+	}
+	return func(at pluralitysolve.Progress) {
+		mu.Lock()
+		share := math.Log(max(at.Gap(), goal)) / math.Log(goal)
+		text, done = fmt.Sprintf("gap %.1e of %.0e, value %.4f", at.Gap(), goal, at.Value), max(done, int64(whole*share))
+		mu.Unlock()
+		again()
+	}
+}
+
+func (p *progress) stopped() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.off
+}
+
 // count returns a function that shows how many of a known number of pieces are done.
 func (p *progress) count(stage, pieces string) func(done, total int) {
 	return func(done, total int) {
@@ -163,10 +199,7 @@ func (p *progress) wait(stage string) {
 	go func() {
 		for tick := int64(1); ; tick++ {
 			time.Sleep(progressEvery)
-			p.mu.Lock()
-			off := p.off
-			p.mu.Unlock()
-			if off {
+			if p.stopped() {
 				return
 			}
 			p.show(stage, -1, tick, stage, progressbar.OptionSpinnerType(14))

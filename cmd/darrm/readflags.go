@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
@@ -14,6 +17,7 @@ import (
 type readFlags struct {
 	format, compression, layout, header, missing string
 	classes, voteColumns                         string
+	numClasses                                   int // instead of names
 	options                                      votes.Options
 }
 
@@ -32,14 +36,24 @@ func (f *readFlags) register(c *cobra.Command) {
 	fl.StringVar(&f.voteColumns, "vote-columns", "", "names or positions of the columns of votes in the teachers' order (counts: in the classes' order), separated by commas; others are not read. Needed where neither their names (t1,t2,…) nor --K say which they are")
 	fl.StringVar(&f.options.VotesColumn, "votes-column", "", "in JSON Lines the key of a list of all votes; in .npz the array of votes")
 	fl.StringVar(&f.classes, "classes", "0,1", "what a vote can be, in order, separated by commas; from the task, never from the votes")
+	fl.IntVar(&f.numClasses, "num-classes", 2, "number of classes, instead of --classes, where their names are the numbers from 0")
 	fl.StringVar(&f.missing, "missing", "error", "a missing vote is an \"error\", or becomes a fair \"coin\" over the classes: private if silence is part of the teacher's (ε,Δ) or depends on no data")
 	oneOf(c, "missing", votes.MissingPolicyNames()...)
 	fl.IntVar(&f.options.K, "K", 0, "number of teachers: as many columns, besides id and label, are votes (default: what the table or the file says)")
 }
 
 // prepare checks the flags.
-func (f *readFlags) prepare() error {
+func (f *readFlags) prepare(c *cobra.Command) error {
 	o := &f.options
+	if c.Flags().Changed("num-classes") {
+		if c.Flags().Changed("classes") {
+			return usagef("--num-classes and --classes exclude each other: the names tell their number")
+		}
+		if err := check.Classes(f.numClasses); err != nil {
+			return usageError{Err: fmt.Errorf("--num-classes: %w", err)}
+		}
+		f.classes = strings.Join(votes.IntegerClasses(f.numClasses), ",")
+	}
 	var errs [7]error
 	o.Format, errs[0] = votes.ParseFormat(f.format)
 	o.Compression, errs[1] = votes.ParseCompression(f.compression)

@@ -115,6 +115,20 @@ func (f *recordFlags) read(c *cobra.Command, a *app, path, labels string, o read
 	return records, release.Unreadable(c.Context(), err)
 }
 
+// readSparse reads LIBSVM records without making them dense.
+func (f *recordFlags) readSparse(c *cobra.Command, a *app, path string) (*data.Sparse, error) {
+	in, err := a.open(c.Context(), path, data.MaxBytes)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	records, err := data.ReadSparseLIBSVM(in, f.dim)
+	if err != nil {
+		return nil, release.Unreadable(c.Context(), fmt.Errorf("%s: %w", path, err))
+	}
+	return records, nil
+}
+
 // images reads IDX images with the file of their labels, "" for none.
 func (f *recordFlags) images(c *cobra.Command, a *app, r io.Reader, labels string) (*data.Records, error) {
 	if labels == "" {

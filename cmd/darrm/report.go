@@ -23,7 +23,18 @@ func report(a *app, s *release.Summary, g chosen, simulated bool) {
 		by = " by " + g.Mechanism.Title()
 	}
 	a.say("%d labels from K = %d teachers%s", s.Queries, s.Problem.K, by)
+	reportOptimum(a, g)
 	reportPromise(a, s)
+}
+
+// reportOptimum says what the optimal plurality is best for, or why there is none.
+func reportOptimum(a *app, g chosen) {
+	if g.instead != nil {
+		a.fact("note:", fmt.Sprintf("%s instead of the optimal plurality: %v", mechanismFallback, g.instead))
+	}
+	if t := g.optimal; t != nil {
+		a.fact("best for:", fmt.Sprintf("%s: agreement %s, within %s of the most that is possible", priorText(t.Objective), percent(t.Value), num.Outward(t.Gap, 2, true)))
+	}
 }
 
 // reportPromise says what was read, what is presumed and what is promised.
@@ -48,13 +59,18 @@ type releaseFields struct {
 	Again        *accountant.Cost `json:"same_votes_again"`
 	PaidBy       string           `json:"paid_by,omitempty"`
 	Warnings     []string         `json:"warnings,omitempty"`
+	Optimal      *optimalFields   `json:"optimal,omitempty"` // of the optimal plurality
+	Instead      string           `json:"instead_of_optimal,omitempty"`
 }
 
-func fieldsOf(s *release.Summary) releaseFields {
+func fieldsOf(s *release.Summary, g chosen) releaseFields {
 	f := releaseFields{
 		Mechanism: s.Mechanism, K: s.Problem.K, Affected: s.Problem.Affected, TeachersFrom: s.Source, Columns: s.Columns.String(),
 		Queries: s.Queries, Slack: s.Totals.Slack, PerLabel: s.PerAnswer, AllFresh: s.Totals.Fresh.Cost,
-		PaidBy: s.PaidBy, Warnings: s.Warnings(),
+		PaidBy: s.PaidBy, Warnings: s.Warnings(), Optimal: optimalFieldsOf(g.optimal),
+	}
+	if g.instead != nil {
+		f.Instead = g.instead.Error()
 	}
 	if s.Totals.Frozen != nil {
 		f.AllFrozen, f.Again = &s.Totals.Frozen.Cost, &s.Totals.Again.Cost
@@ -63,13 +79,13 @@ func fieldsOf(s *release.Summary) releaseFields {
 }
 
 // quote says what the release would cost, and what the ledger would pay.
-func quote(a *app, q *release.Quote) error {
+func quote(a *app, q *release.Quote, g chosen) error {
 	out := struct {
 		DryRun bool `json:"dry_run"`
 		releaseFields
 		Charge    *release.Amount `json:"charge,omitempty"`
 		Remaining *release.Amount `json:"remaining,omitempty"`
-	}{DryRun: true, releaseFields: fieldsOf(&q.Summary)}
+	}{DryRun: true, releaseFields: fieldsOf(&q.Summary, g)}
 	var rows [][]string
 	add := func(title string, c accountant.Cost) {
 		rows = append(rows, []string{title, num.Outward(c.Epsilon, 6, true), num.Outward(c.Delta, 6, true)})
@@ -94,6 +110,7 @@ func quote(a *app, q *release.Quote) error {
 	if a.json {
 		return a.deliverJSON("", out)
 	}
+	reportOptimum(a, g)
 	reportPromise(a, &q.Summary)
 	return a.print(func(w *terminal.Page) error {
 		return w.Table(terminal.Table{Header: []string{"dry run: nothing was released", "ε", "δ"}, Rows: rows})
@@ -107,7 +124,7 @@ type jsonAnswer struct {
 }
 
 // encodeAnswers writes the answers as one JSON document with their price.
-func encodeAnswers(w io.Writer, s *release.Summary, answers []jsonAnswer, simulated bool) error {
+func encodeAnswers(w io.Writer, s *release.Summary, g chosen, answers []jsonAnswer, simulated bool) error {
 	type label struct {
 		Query string          `json:"query"`
 		Label json.RawMessage `json:"label"`
@@ -117,7 +134,7 @@ func encodeAnswers(w io.Writer, s *release.Summary, answers []jsonAnswer, simula
 		releaseFields
 		Labels    []label `json:"labels,omitempty"`
 		Simulated []label `json:"simulated_labels,omitempty"`
-	}{Private: !simulated, releaseFields: fieldsOf(s)}
+	}{Private: !simulated, releaseFields: fieldsOf(s, g)}
 	labels := make([]label, len(answers))
 	for i, a := range answers {
 		if a.class == ensemble.Abstained {

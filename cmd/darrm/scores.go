@@ -70,6 +70,18 @@ func (s *scores) report(a *app, g chosen) error {
 			rows = append(rows, scoreRow(b.Title, score))
 		}
 	}
+	if g.optimal != nil {
+		p := g.optimal.Problem()
+		flip, err := ensemble.PermuteAndFlip(g.Mechanism.Setting(), p.Epsilon)
+		if err != nil {
+			return err
+		}
+		score, err := flip.Evaluate(s.ballots)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, scoreRow(flip.Title(), score))
+	}
 	a.say("\nNOT PRIVATE, for your eyes only: computed from the raw votes and true labels")
 	if err := a.talk().Table(terminal.Table{Header: []string{"mechanism, over its noise", "like the majority", "right"}, Rows: rows}); err != nil {
 		return err

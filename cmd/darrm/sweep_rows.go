@@ -14,8 +14,10 @@ import (
 
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/figure"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/sweep"
 )
 
 // sweepRows are the rows that a sweep prints, in the order of its points.
@@ -67,38 +69,53 @@ func (s *sweepRows) set(i int, t *gamma.Table) (err error) {
 
 // write writes all rows.
 func (s *sweepRows) write(w *terminal.Page, format string) error {
+	always := []string{"K", "m"}
+	if s.rows[0].problem.M == 0 {
+		always[1] = "total_eps"
+	}
+	return writeSweep(w, format, s.rows, s.columns(), func(r sweepRow) []byte { return r.json }, always)
+}
+
+// writeSweep writes the rows of a sweep. The columns always are in the table even where their
+// values are the same in all rows.
+func writeSweep[R any](w *terminal.Page, format string, rows []R, columns []sweepColumn[R], jsonOf func(R) []byte, always []string) error {
 	switch format {
 	case "json":
 		out := []json.RawMessage{}
-		for _, r := range s.rows {
-			out = append(out, r.json)
+		for _, r := range rows {
+			out = append(out, jsonOf(r))
 		}
 		return encodeJSON(w, out)
 	case "csv":
-		return s.writeCSV(w)
+		return writeSweepCSV(w, rows, columns)
 	}
-	return s.writeTable(w)
+	return writeSweepTable(w, rows, columns, always)
 }
 
 // sweepColumn is a column of the CSV and of the table.
-type sweepColumn struct {
+type sweepColumn[R any] struct {
 	name  string
-	cell  func(sweepRow) string // shortest exact form
-	human func(sweepRow) string // for the table; nil for cell
-	given bool                  // a parameter, not a result
+	cell  func(R) string // shortest exact form
+	human func(R) string // for the table; nil for cell
+	given bool           // a parameter, not a result
 }
 
-func (s *sweepRows) columns() []sweepColumn {
-	number := func(name string, value func(sweepRow) float64, human string) sweepColumn {
-		return sweepColumn{
-			name:  name,
-			cell:  func(r sweepRow) string { return shortest(value(r)) },
-			human: func(r sweepRow) string { return fmt.Sprintf(human, value(r)) },
-		}
+// numberColumn is a result; human is its format in the table.
+func numberColumn[R any](name string, value func(R) float64, human string) sweepColumn[R] {
+	return sweepColumn[R]{
+		name:  name,
+		cell:  func(r R) string { return shortest(value(r)) },
+		human: func(r R) string { return fmt.Sprintf(human, value(r)) },
 	}
-	given := func(name string, cell func(sweepRow) string) sweepColumn {
-		return sweepColumn{name: name, cell: cell, given: true}
-	}
+}
+
+// givenColumn is a parameter.
+func givenColumn[R any](name string, cell func(R) string) sweepColumn[R] {
+	return sweepColumn[R]{name: name, cell: cell, given: true}
+}
+
+func (s *sweepRows) columns() []sweepColumn[sweepRow] {
+	number, given := numberColumn[sweepRow], givenColumn[sweepRow]
 	// m and the prior mean are 0 where something else was given instead.
 	ifGiven := func(x float64) string {
 		if x == 0 {
@@ -106,7 +123,7 @@ func (s *sweepRows) columns() []sweepColumn {
 		}
 		return shortest(x)
 	}
-	columns := []sweepColumn{
+	columns := []sweepColumn[sweepRow]{
 		given("K", func(r sweepRow) string { return strconv.Itoa(r.problem.K) }),
 		given("m", func(r sweepRow) string { return ifGiven(r.problem.M) }),
 		given("eps", func(r sweepRow) string { return epsilonText(r.problem.Epsilon) }),
@@ -134,7 +151,7 @@ func (s *sweepRows) columns() []sweepColumn {
 				return ""
 			}
 		}
-		columns = append(columns, sweepColumn{
+		columns = append(columns, sweepColumn[sweepRow]{
 			name: "baseline_" + name, cell: cell(shortest),
 			human: cell(func(e float64) string { return fmt.Sprintf("%.9f", e) }),
 		})
@@ -153,8 +170,7 @@ func epsilonText(eps float64) string {
 // shortest is the shortest decimal that stands for x.
 func shortest(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-func (s *sweepRows) writeCSV(w io.Writer) error {
-	columns := s.columns()
+func writeSweepCSV[R any](w io.Writer, rows []R, columns []sweepColumn[R]) error {
 	record := make([]string, len(columns))
 	for i, c := range columns {
 		record[i] = c.name
@@ -163,7 +179,7 @@ func (s *sweepRows) writeCSV(w io.Writer) error {
 	if err := out.Write(record); err != nil {
 		return err
 	}
-	for _, r := range s.rows {
+	for _, r := range rows {
 		for i, c := range columns {
 			record[i] = c.cell(r)
 		}
@@ -175,19 +191,15 @@ func (s *sweepRows) writeCSV(w io.Writer) error {
 	return out.Error()
 }
 
-// writeTable writes the rows for people: parameters that are the same in all rows
+// writeSweepTable writes the rows for people: parameters that are the same in all rows
 // stand above the table, so that it fits a screen.
-func (s *sweepRows) writeTable(w *terminal.Page) error {
+func writeSweepTable[R any](w *terminal.Page, results []R, columns []sweepColumn[R], always []string) error {
 	var header, same []string
-	var shown []sweepColumn
+	var shown []sweepColumn[R]
 	keys := 0 // columns of parameters, which come first
-	always := []string{"K", "m"}
-	if s.rows[0].problem.M == 0 {
-		always[1] = "total_eps"
-	}
-	for _, c := range s.columns() {
-		first := c.cell(s.rows[0])
-		varies := slices.ContainsFunc(s.rows, func(r sweepRow) bool { return c.cell(r) != first })
+	for _, c := range columns {
+		first := c.cell(results[0])
+		varies := slices.ContainsFunc(results, func(r R) bool { return c.cell(r) != first })
 		if c.given && !varies && !slices.Contains(always, c.name) {
 			if first != "" {
 				same = append(same, fmt.Sprintf("%s = %s", c.name, first))
@@ -204,7 +216,7 @@ func (s *sweepRows) writeTable(w *terminal.Page) error {
 		header = append(header, strings.ReplaceAll(strings.TrimPrefix(c.name, "baseline_"), "_", " "))
 	}
 	var rows [][]string
-	for _, r := range s.rows {
+	for _, r := range results {
 		var row []string
 		for _, c := range shown {
 			row = append(row, c.human(r))
@@ -216,4 +228,37 @@ func (s *sweepRows) writeTable(w *terminal.Page) error {
 		w.Printf("\n")
 	}
 	return w.Table(terminal.Table{Header: header, Rows: rows, Keys: keys})
+}
+
+// planMajority plans the picture of a sweep of two classes.
+func planMajority(points []sweep.Point) (sweepPlan[constraints.Problem], error) {
+	problems := make([]constraints.Problem, len(points))
+	for i, p := range points {
+		problems[i] = p.Problem
+	}
+	return planSweepPicture(problems, sweepAxes)
+}
+
+// picture draws the errors of the rows.
+func (s *sweepRows) picture(plan sweepPlan[constraints.Problem]) (figure.Sheet, error) {
+	y := "expected error"
+	if s.priorCounts != "" {
+		y = "Pr[label ≠ majority]"
+	}
+	var problems []constraints.Problem
+	for _, r := range s.rows {
+		problems = append(problems, r.problem)
+	}
+	var titles []string
+	kinds := gamma.BaselineKinds()
+	for _, kind := range kinds {
+		titles = append(titles, kind.Title)
+	}
+	return plan.picture("What the optimal noise function costs", y, problems, titles, func(row, result int) (float64, bool) {
+		if result == ownResult {
+			return s.rows[row].expectedError, true
+		}
+		e, ok := s.rows[row].baselines[kinds[result].Name]
+		return e, ok
+	})
 }

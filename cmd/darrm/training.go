@@ -26,8 +26,8 @@ type training struct {
 	flags     *modelFlags
 	unit      string // of the algorithm's rounds
 	algorithm train.Algorithm
-	document  func() *modelReport       // without the model
-	objective func(x []float64) float64 // on the private records
+	document  func() *modelReport      // without the model
+	measure   func(x []float64) string // on the private records
 }
 
 // run releases the model, or simulates it, or says what it would cost.
@@ -76,7 +76,7 @@ func (t *training) release(state []byte) (out release.Training, err error) {
 			t.app.say("stopped after %s %d of %d; the same command goes on from %s", t.unit, model.Round(), t.algorithm.Rounds(), t.flags.checkpoint)
 		}
 		r := t.document()
-		r.Private, r.Model = true, x
+		r.Private, r.Model, r.Chosen = true, x, newChosen(model.Choice())
 		return r.encode, err
 	}
 	return release.Training{ID: model.ID(), Cost: model.Cost(), State: model.Checkpoint, Run: run}, nil
@@ -100,9 +100,10 @@ func (t *training) simulate(state []byte) (out release.Training, err error) {
 		}
 		stop()
 		t.app.say("SIMULATION: drawn from a seed, NOT PRIVATE; do not release this model")
-		t.app.say("NOT PRIVATE: objective on the private records %.9g", t.objective(x))
+		t.app.say("NOT PRIVATE: %s on the private records", t.measure(x))
+		t.app.say("%s", train.Tuning)
 		r := t.document()
-		r.Simulated = x
+		r.Simulated, r.Chosen = x, newChosen(s.Choice())
 		return r.encode, nil
 	}
 	return release.Training{State: s.Checkpoint, Run: run}, nil

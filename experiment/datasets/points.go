@@ -40,7 +40,9 @@ const (
 )
 
 // PointNames returns the names of all sets of points.
-func PointNames() []string { return []string{FashionMNIST, Indoor, CreditClients} }
+func PointNames() []string {
+	return []string{FashionMNIST, Indoor, CreditClients, Diabetes, German, Letter}
+}
 
 const (
 	side       = 32   // of an image after resizing
@@ -58,6 +60,9 @@ const (
 //	indoor         trainingData.csv of UJIIndoorLoc: n rows, drawn from the seed
 //	credit-clients the files of credit-card, also in its folder: n clients, drawn from the seed, in an
 //	               order that is too
+//	diabetes, letter  PimaIndiansDiabetes.rda and LetterRecognition.rda of R's package mlbench, and
+//	german         GermanCredit.RData of caret: the first n records; also as Debian installs them, below
+//	               /usr/lib/R/site-library
 //
 // Files that are there but damaged, or hold fewer points, are an error.
 func OpenPoints(ctx context.Context, name, root string, n int, seed uint64) (Points, error) {
@@ -111,6 +116,9 @@ func realPoints(ctx context.Context, name, root string, n int, seed uint64) (Poi
 	if name == CreditClients {
 		dirs = append(dirs, filepath.Join(root, CreditCard))
 	}
+	if IsClasses(name) {
+		dirs = classFolders(name, root)
+	}
 	for _, dir := range dirs {
 		p = Points{Name: name}
 		switch name {
@@ -118,6 +126,8 @@ func realPoints(ctx context.Context, name, root string, n int, seed uint64) (Poi
 			err = p.loadImages(ctx, dir, n)
 		case Indoor:
 			err = p.loadIndoor(folder{ctx, dir}, n, seed)
+		case Diabetes, German, Letter:
+			err = p.loadClasses(ctx, dir, n)
 		default:
 			err = p.loadClients(folder{ctx, dir}, n, seed)
 		}

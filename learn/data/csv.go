@@ -37,75 +37,106 @@ type CSVOptions struct {
 // ReadCSV reads records of numbers, one per line. They keep the names of the header's columns,
 // which models publish: a header of numbers is refused, since it may be a record.
 func ReadCSV(r io.Reader, o CSVOptions) (*Records, error) {
+	var x, y []float64
+	n, d := 0, 0
+	columns, response, err := ScanCSV(r, o, func(row []float64, v float64) error {
+		n, d = n+1, len(row)
+		x = append(x, row...)
+		if o.Response != "" {
+			y = append(y, v)
+		}
+		if len(x) > maxValues {
+			return fmt.Errorf("more than %d numbers", maxValues)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 {
+		return nil, errors.New("no records")
+	}
+	records, err := NewRecords(n, d, x, y)
+	if err == nil {
+		records.columns, records.response = columns, response
+	}
+	return records, err
+}
+
+// ScanCSV calls visit for each record that ReadCSV would read, in order, with its features and its
+// response, NaN for none. Memory is that of one line: x is good until the next. It returns the
+// names of the features' columns and of the response's, where there is a header. An error of
+// visit ends it and gets the line's number.
+func ScanCSV(r io.Reader, o CSVOptions, visit func(x []float64, y float64) error) (columns []string, response string, err error) {
 	cr := NewCSVReader(r)
 	cr.TrimLeadingSpace = true
 	var header []string
 	if o.Header {
 		row, err := cr.Read()
 		if err != nil {
-			return nil, csvError(err)
+			return nil, "", csvError(err)
 		}
 		header = slices.Clone(row)
 		header[0] = strings.TrimPrefix(header[0], "\ufeff")
 		if isRecord(header) {
-			return nil, errors.New("line 1: only numbers, but it must be the names of the columns: a record there would be published as names; with no header say so (--no-header)")
+			return nil, "", errors.New("line 1: only numbers, but it must be the names of the columns: a record there would be published as names; with no header say so (--no-header)")
 		}
 	} else if o.Columns != nil {
-		return nil, &check.Error{Name: "columns", Value: o.Columns, Rule: "left out where the file has no header"}
+		return nil, "", &check.Error{Name: "columns", Value: o.Columns, Rule: "left out where the file has no header"}
 	}
 	var features []int // numbers of the columns
-	response := -1
-	var x, y []float64
-	n := 0
+	at := -1           // of the response
+	var x []float64
 	for {
 		row, err := cr.Read()
 		if err == io.EOF {
-			break
+			return columns, response, nil
 		}
 		if err != nil {
-			return nil, csvError(err)
+			return nil, "", csvError(err)
 		}
 		line, _ := cr.FieldPos(0)
-		if n == 0 {
-			if features, response, err = o.choose(header, len(row)); err != nil {
-				return nil, err
+		if features == nil {
+			if features, at, err = o.choose(header, len(row)); err != nil {
+				return nil, "", err
 			}
 			if len(features) == 0 {
-				return nil, fmt.Errorf("line %d: no features", line)
+				return nil, "", fmt.Errorf("line %d: no features", line)
 			}
+			columns, response = o.names(header, features, at)
 		}
+		x = x[:0]
 		for _, i := range features {
 			v, err := parseField(row, i, line)
 			if err != nil {
-				return nil, err
+				return nil, "", err
 			}
 			x = append(x, v)
 		}
-		if response >= 0 {
-			v, err := parseField(row, response, line)
-			if err != nil {
-				return nil, err
+		y := math.NaN()
+		if at >= 0 {
+			if y, err = parseField(row, at, line); err != nil {
+				return nil, "", err
 			}
-			y = append(y, v)
 		}
-		if len(x) > maxValues {
-			return nil, fmt.Errorf("line %d: more than %d numbers", line, maxValues)
-		}
-		n++
-	}
-	if n == 0 {
-		return nil, errors.New("no records")
-	}
-	records, err := NewRecords(n, len(features), x, y)
-	if err == nil && header != nil {
-		for _, i := range features {
-			records.columns = append(records.columns, header[i])
-		}
-		if response >= 0 {
-			records.response = header[response]
+		if err := visit(x, y); err != nil {
+			return nil, "", fmt.Errorf("line %d: %w", line, err)
 		}
 	}
-	return records, err
+}
+
+// names returns what a header calls the columns of the features and of the response.
+func (o CSVOptions) names(header []string, features []int, at int) (columns []string, response string) {
+	if header == nil {
+		return nil, ""
+	}
+	for _, i := range features {
+		columns = append(columns, header[i])
+	}
+	if at >= 0 {
+		response = header[at]
+	}
+	return columns, response
 }
 
 // isRecord says whether what should be a header is a record: all numbers, and not those of three

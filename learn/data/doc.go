@@ -1,5 +1,5 @@
 // Package data holds the records that private learning trains on, and reads them from CSV,
-// LIBSVM and IDX files.
+// LIBSVM and IDX files; and data frames from files of R.
 //
 // Sizes that a file claims are not allocated before the bytes are there, lines and values
 // are bounded, numbers must be finite. Errors name the line, and the rule. No record is left

@@ -29,12 +29,55 @@ func ReadSparseLIBSVM(r io.Reader, dim int) (*Sparse, error) {
 		return nil, &check.Error{Name: "dimension", Value: dim, Rule: fmt.Sprintf("between 0 and %d", maxValues)}
 	}
 	b := SparseBuilder{Dim: dim}
+	named := 0 // numbers, with those that are 0
+	err := scanLIBSVM(r, dim, func(columns []int32, values []float64, y float64) error {
+		if named += len(columns); named > maxValues {
+			return fmt.Errorf("more than %d numbers", maxValues)
+		}
+		if len(b.s.y) == maxValues { // lines without a field
+			return fmt.Errorf("more than %d records", maxValues)
+		}
+		return b.Add(columns, values, y)
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(b.s.y) == 0:
+		return nil, errors.New("no records")
+	case dim == 0 && b.largest == 0:
+		return nil, errors.New("no features")
+	}
+	return b.Records()
+}
+
+// ScanLIBSVM calls visit for each record that ReadLIBSVM would read, in order, with its features,
+// zeros included, and its response. Memory is that of one line: x is good until the next. dim is
+// the dimension, which a stream cannot tell. An error of visit ends it and gets the line's number.
+func ScanLIBSVM(r io.Reader, dim int, visit func(x []float64, y float64) error) error {
+	if err := check.Whole("dimension", dim, 1, maxValues); err != nil {
+		return err
+	}
+	x := make([]float64, dim)
+	return scanLIBSVM(r, dim, func(columns []int32, values []float64, y float64) error {
+		for k, j := range columns {
+			x[j] = values[k]
+		}
+		err := visit(x, y)
+		for _, j := range columns {
+			x[j] = 0
+		}
+		return err
+	})
+}
+
+// scanLIBSVM calls visit for each line with a record.
+func scanLIBSVM(r io.Reader, dim int, visit func(columns []int32, values []float64, y float64) error) error {
 	var columns []int32
 	var values []float64
-	named := 0 // numbers, with those that are 0
 	scan := bufio.NewScanner(r)
 	scan.Buffer(make([]byte, 64<<10), MaxLine)
-	for line := 1; scan.Scan(); line++ {
+	line := 1
+	for ; scan.Scan(); line++ {
 		text, _, _ := strings.Cut(scan.Text(), "#")
 		fields := strings.Fields(text)
 		if len(fields) == 0 {
@@ -42,47 +85,32 @@ func ReadSparseLIBSVM(r io.Reader, dim int) (*Sparse, error) {
 		}
 		y, err := ParseNumber(fields[0])
 		if err != nil {
-			return nil, fmt.Errorf("line %d, response: %w", line, err)
+			return fmt.Errorf("line %d, response: %w", line, err)
 		}
 		last := 0
 		columns, values = columns[:0], values[:0]
 		for _, f := range fields[1:] {
 			i, x, err := parseEntry(f)
 			if err != nil {
-				return nil, fmt.Errorf("line %d%w", line, err)
+				return fmt.Errorf("line %d%w", line, err)
 			}
 			if i <= last {
-				return nil, fmt.Errorf("line %d: index %d after %d, but indices must grow", line, i, last)
+				return fmt.Errorf("line %d: index %d after %d, but indices must grow", line, i, last)
 			}
 			if dim > 0 && i > dim {
-				return nil, fmt.Errorf("line %d: %w", line, &check.Error{Name: "index", Value: i, Rule: fmt.Sprintf("at most the dimension %d", dim)})
+				return fmt.Errorf("line %d: %w", line, &check.Error{Name: "index", Value: i, Rule: fmt.Sprintf("at most the dimension %d", dim)})
 			}
 			last = i
-			if named++; named > maxValues {
-				return nil, fmt.Errorf("line %d: more than %d numbers", line, maxValues)
-			}
 			columns, values = append(columns, int32(i-1)), append(values, x)
 		}
-		if err := b.Add(columns, values, y); err != nil {
-			return nil, fmt.Errorf("line %d: %w", line, err)
-		}
-		if len(b.s.y) > maxValues { // lines without a field
-			return nil, fmt.Errorf("line %d: more than %d records", line, maxValues)
+		if err := visit(columns, values, y); err != nil {
+			return fmt.Errorf("line %d: %w", line, err)
 		}
 	}
-	if err := scan.Err(); err != nil {
-		if errors.Is(err, bufio.ErrTooLong) {
-			return nil, fmt.Errorf("line %d is longer than %d bytes", len(b.s.y)+1, MaxLine)
-		}
-		return nil, err
+	if errors.Is(scan.Err(), bufio.ErrTooLong) {
+		return fmt.Errorf("line %d is longer than %d bytes", line, MaxLine)
 	}
-	switch {
-	case len(b.s.y) == 0:
-		return nil, errors.New("no records")
-	case dim == 0 && b.largest == 0:
-		return nil, errors.New("no features")
-	}
-	return b.Records()
+	return scan.Err()
 }
 
 // parseEntry parses "index:value". The error begins with ":" or the place.

@@ -2,7 +2,7 @@
 // response y, and what is known of each: whether it is convex, how smooth it is for records
 // within a radius, and whether clipping keeps its gradient steps non-expansive. Accounts of
 // privacy rest on these statements. MeanEstimation and the generalised linear models, GLM of a
-// Link, are ready to use. Proximal links have an exact proximal map, and an Envelope that
+// Link, are ready to use, and so is a Network of one hidden layer. Proximal links have an exact proximal map, and an Envelope that
 // smooths them. A Pair is a loss of a linear score on two examples, for maximising the AUC.
 //
 // # Notation
@@ -14,6 +14,7 @@
 //	β, env   Envelope                 Moreau parameter and envelope
 //	ℓ(s)     Pair.Value               loss of the margin s between a positive and a negative example
 //	G, L     Pair.Lipschitz, Smoothness   for examples of norm at most R
+//	h, p     Network, its features    hidden units, features
 //	x        model                    a, y: features and response
 //
 // Sources: Parikh and Boyd, Proximal Algorithms (2014), Sections 3.1 and 6; Bassily, Guzmán

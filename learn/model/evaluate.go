@@ -11,13 +11,15 @@ import (
 
 // Evaluation says how well a model does on records. It is exact, so it is not private.
 type Evaluation struct {
-	Records int     `json:"records"`
-	Loss    float64 `json:"loss"` // mean of the task's loss
+	Records int      `json:"records"`
+	Loss    *float64 `json:"loss,omitempty"` // mean of the task's loss; nil of rankings, whose loss is of pairs
 
 	Accuracy *float64 `json:"accuracy,omitempty"` // share of right classes; nil without classes
 	// AUC is the probability that a random record of class 1 has a higher score than one of
 	// class 0, ties counting a half. It is nil where one class is missing.
 	AUC *float64 `json:"auc,omitempty"`
+	// AUCInterval is its 95 % interval, for other records of the same kind (Interval).
+	AUCInterval *Interval `json:"auc_interval,omitempty"`
 
 	RMSE *float64 `json:"rmse,omitempty"` // root of the mean squared error; nil with classes
 	// R2 is 1 - Σ(y-ŷ)²/Σ(y-ȳ)², nil with classes and where all responses are equal.
@@ -35,17 +37,19 @@ func (m *Model) Evaluate(r *data.Records) (Evaluation, error) {
 	n := r.Len()
 	e := Evaluation{Records: n}
 	scores, positive := make([]float64, n), make([]bool, n)
-	right, squares, mean := 0, 0.0, 0.0
+	total, right, squares, mean := 0.0, 0, 0.0, 0.0
 	x := append(slices.Clone(m.Weights), m.Intercept)
 	a := make([]float64, len(x))
 	a[len(a)-1] = 1
 	for i := range n {
 		y := r.Response(i)
-		if err := m.Task.Check(r.Row(i), y); err != nil {
+		if err := m.check(r.Row(i), y); err != nil {
 			return Evaluation{}, fmt.Errorf("record %d: %w", i+1, err)
 		}
-		copy(a, r.Row(i))
-		e.Loss += m.Task.Loss(x, a, y)
+		if m.Task != nil {
+			copy(a, r.Row(i))
+			total += m.Task.Loss(x, a, y)
+		}
 		scores[i], positive[i] = m.Score(r.Row(i)), y > 0
 		predicted := m.Link.Predict(scores[i])
 		if predicted == y {
@@ -54,10 +58,19 @@ func (m *Model) Evaluate(r *data.Records) (Evaluation, error) {
 		squares += (y - predicted) * (y - predicted)
 		mean += y / float64(n)
 	}
-	e.Loss /= float64(n)
+	if m.Task != nil {
+		total /= float64(n)
+		e.Loss = &total
+	}
 	if m.Link.Classes() {
 		accuracy := float64(right) / float64(n)
-		e.Accuracy, e.AUC = &accuracy, AUC(scores, positive)
+		e.Accuracy = &accuracy
+	}
+	if m.Link.Ranks() {
+		if o, ok := order(scores, positive); ok {
+			auc, interval := o.auc(), o.interval()
+			e.AUC, e.AUCInterval = &auc, &interval
+		}
 		return e, nil
 	}
 	rmse := math.Sqrt(squares / float64(n))
@@ -73,41 +86,10 @@ func (m *Model) Evaluate(r *data.Records) (Evaluation, error) {
 	return e, nil
 }
 
-// AUC returns the share of pairs of a positive and another record whose positive one has the
-// higher score, ties counting a half: the statistic of Mann and Whitney over the number of
-// pairs. It is nil without such pairs. Scores must not be NaN. Cost: O(n log n).
-func AUC(scores []float64, positive []bool) *float64 {
-	order := make([]int, len(scores))
-	for i := range order {
-		order[i] = i
+// check refuses a record that the model's loss cannot use.
+func (m *Model) check(x []float64, y float64) error {
+	if m.Task != nil {
+		return m.Task.Check(x, y)
 	}
-	slices.SortFunc(order, func(i, j int) int {
-		switch {
-		case scores[i] < scores[j]:
-			return -1
-		case scores[i] > scores[j]:
-			return 1
-		}
-		return 0
-	})
-	// Pairs are counted twice, so that ties stay whole numbers.
-	twice, below, all := 0, 0, 0 // below, all: negatives, positives so far
-	for i := 0; i < len(order); {
-		tied := [2]int{}
-		z := scores[order[i]]
-		for ; i < len(order) && scores[order[i]] == z; i++ {
-			if positive[order[i]] {
-				tied[1]++
-			} else {
-				tied[0]++
-			}
-		}
-		twice += tied[1] * (2*below + tied[0])
-		below, all = below+tied[0], all+tied[1]
-	}
-	if below == 0 || all == 0 {
-		return nil
-	}
-	auc := float64(twice) / 2 / float64(below) / float64(all)
-	return &auc
+	return m.Pair.Check(y)
 }

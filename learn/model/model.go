@@ -32,7 +32,8 @@ const MaxBytes = 1 << 30
 
 // Model is a trained linear model.
 type Model struct {
-	Task      loss.Loss
+	Task      loss.Loss // nil where the link is LinkRank
+	Pair      loss.Pair // where the link is LinkRank
 	Link      Link
 	Columns   []string // names of the features, nil where they have none
 	Response  string   // name of the response's column, "" where it has none
@@ -66,12 +67,8 @@ func Read(r io.Reader) (*Model, error) {
 	if len(m.Weights) == 0 {
 		return nil, errors.New("not a model as darrm train writes it: there is no \"model\" in it; a dry run has none")
 	}
-	var err error
-	if m.Task, err = loss.Parse(d.Task); err != nil {
+	if err := m.loss(d); err != nil {
 		return nil, err
-	}
-	if m.Link = LinkOf(m.Task); m.Link != d.Link && d.Link != "" {
-		return nil, &check.Error{Name: "link", Value: fmt.Sprintf("%q", d.Link), Rule: fmt.Sprintf("%q for the task %s", m.Link, d.Task)}
 	}
 	if d.Intercept {
 		last := len(m.Weights) - 1
@@ -81,6 +78,22 @@ func Read(r io.Reader) (*Model, error) {
 		return nil, fmt.Errorf("the model names %d columns and has weights for %d", len(m.Columns), len(m.Weights))
 	}
 	return m, nil
+}
+
+// loss sets what the model minimises and its link. A loss of pairs can have the name of a loss of
+// records: the link tells them apart.
+func (m *Model) loss(d document) (err error) {
+	if m.Link = d.Link; d.Link == LinkRank {
+		m.Pair, err = loss.ParsePair(d.Task)
+		return err
+	}
+	if m.Task, err = loss.Parse(d.Task); err != nil {
+		return err
+	}
+	if m.Link = LinkOf(m.Task); m.Link != d.Link && d.Link != "" {
+		return &check.Error{Name: "link", Value: fmt.Sprintf("%q", d.Link), Rule: fmt.Sprintf("%q for the task %s", m.Link, d.Task)}
+	}
+	return nil
 }
 
 // Score returns z = ⟨a,w⟩ + b.
@@ -106,9 +119,10 @@ const (
 	LinkSquare   Link = "square"   // the response z²
 	LinkSign     Link = "sign"     // the class: 1 where z > 0, else 0
 	LinkLogit    Link = "logit"    // the class as LinkSign, with probability 1/(1+e^-z) of 1
+	LinkRank     Link = "rank"     // z itself, of which only the order counts: class 1 is likelier where it is larger
 )
 
-// LinkOf returns the link of a model trained by the loss.
+// LinkOf returns the link of a model trained by the loss. Of losses of pairs it is LinkRank.
 func LinkOf(l loss.Loss) Link {
 	switch l.(type) {
 	case loss.MeanEstimation:
@@ -125,6 +139,9 @@ func LinkOf(l loss.Loss) Link {
 
 // Classes says whether predictions are classes.
 func (l Link) Classes() bool { return l == LinkSign || l == LinkLogit }
+
+// Ranks says whether records of two classes are put in order: by classes or by the score alone.
+func (l Link) Ranks() bool { return l.Classes() || l == LinkRank }
 
 // Predict returns the prediction of a score: the response, or the class 0 or 1.
 func (l Link) Predict(z float64) float64 {

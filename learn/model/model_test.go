@@ -82,6 +82,32 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// Acceptance 1 of pairwise learning: the vectors T1.
+func TestAUCVectors(t *testing.T) {
+	for _, c := range []struct {
+		scores  []float64
+		classes string
+		want    float64
+	}{
+		{[]float64{.1, .4, .35, .8}, "--++", .75},
+		{[]float64{.5, .5, .5, .2, .9}, "+-+--", .5},
+		{[]float64{2, 2, 2}, "+-+", .5},
+		{[]float64{3, 2, 1}, "++-", 1},
+		{[]float64{1, 2, 3}, "++-", 0},
+	} {
+		positive := make([]bool, len(c.classes))
+		for i, v := range c.classes {
+			positive[i] = v == '+'
+		}
+		if got := AUC(c.scores, positive); got == nil || *got != c.want {
+			t.Errorf("%v %s: %v, want %g", c.scores, c.classes, got, c.want)
+		}
+	}
+	if got := AUC([]float64{1, 2}, []bool{true, true}); got != nil {
+		t.Errorf("one class: %v", *got)
+	}
+}
+
 // AUC against the count over all pairs.
 func TestAUC(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -121,12 +147,12 @@ func TestEvaluate(t *testing.T) {
 	}
 	m := read(t, `{"task":"ridge","intercept":true,"model":[2,1]}`) // 3, 5, 7, 9
 	e, err := m.Evaluate(records(3, 5, 8, 8))
-	if err != nil || e.Loss != 0.5 || *e.RMSE != math.Sqrt(0.5) || math.Abs(*e.R2-(1-2/18.)) > 1e-15 || e.Accuracy != nil || e.AUC != nil {
+	if err != nil || *e.Loss != 0.5 || *e.RMSE != math.Sqrt(0.5) || math.Abs(*e.R2-(1-2/18.)) > 1e-15 || e.Accuracy != nil || e.AUC != nil {
 		t.Errorf("%+v %v", e, err)
 	}
 	m = read(t, `{"task":"hinge","intercept":true,"model":[1,-2.5]}`) // -1.5, -0.5, 0.5, 1.5
 	e, err = m.Evaluate(records(0, 1, 0, 1))
-	if err != nil || *e.Accuracy != 0.5 || *e.AUC != 0.75 || e.RMSE != nil || math.Abs(e.Loss-(0+1.5+1.5+0)/4) > 1e-15 {
+	if err != nil || *e.Accuracy != 0.5 || *e.AUC != 0.75 || e.RMSE != nil || math.Abs(*e.Loss-(0+1.5+1.5+0)/4) > 1e-15 {
 		t.Errorf("%+v %v", e, err)
 	}
 	if e, err = m.Evaluate(records(1, 1, 1, 1)); err != nil || e.AUC != nil {

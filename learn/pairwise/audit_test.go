@@ -246,6 +246,37 @@ func TestAuditOnePass(t *testing.T) {
 	}
 }
 
+// Each pass of Cyclic shows the record twice more. Half of the noise is seen: what one pass would
+// need, or a G of one record's norm and not of two.
+func TestAuditCyclic(t *testing.T) {
+	sound := phasedPlan(t, Cyclic{Setting: auditSetting(t, "logistic"), StepSize: .4, Passes: 3}, 16, 2)
+	start := func(p *phased) func(r *data.Records, coins train.Coins, noise normals) train.Run {
+		return func(r *data.Records, coins train.Coins, noise normals) train.Run {
+			run := newPhasedRun(p, r, coins)
+			run.noise = noise
+			copy(run.w, far)
+			return run
+		}
+	}
+	worlds := worst(t, 16, start(sound))
+	promise := gaussianAllowed(sound.price.Blocks[0].Multiplier())
+	see := func(line []float64, r train.Run) float64 {
+		if err := r.Round(t.Context(), 0); err != nil {
+			t.Fatal(err)
+		}
+		return floats.Dot(line, floats.SubTo(make([]float64, 2), r.State()[0].Values, far)) / sound.price.Blocks[0].Deviation
+	}
+	if audited(t, worlds, promise, start(sound), see) {
+		t.Error("the method as it is breaks its promise")
+	}
+	m := *sound
+	m.price = sound.price.Clone()
+	m.price.Blocks[0].Deviation /= 2
+	if !audited(t, worlds, promise, start(&m), see) {
+		t.Error("mutant \"noise for one pass, or by the wrong G\" passes")
+	}
+}
+
 // A pair of the last record of a phase and the first of the next would show the record in both
 // releases, whose noises are independent.
 func TestAuditPhaseBoundary(t *testing.T) {

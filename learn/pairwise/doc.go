@@ -2,13 +2,16 @@
 // each step pairs the current example with the one before it, so that one example is kept and
 // one gradient is worked out a step. Its private methods are
 //
-//	Cyclic      each phase visits its records 32 times in one order: the default
+//	Cyclic      each phase visits its records 32 times or more in one order, with other partners
+//	            each time: the default
 //	OnePass     once: a gradient a record, and twice the noise per step
 //	Localized   each phase draws its records (Algorithm 3), with six ways to the sensitivity
 //	Minimised   noised minimisers over all pairs, for losses that are not smooth (Algorithm 5)
 //	FullBatch   gradient descent over all pairs of a phase, the usual baseline (DPEGD)
 //
-// and the others, SGD (Algorithm 1), Online (Algorithm 2), LocalizedSGD (Algorithm 4),
+// Metric learns a distance instead of a score, by the phases of OnePass.
+//
+// The others, SGD (Algorithm 1), Online (Algorithm 2), LocalizedSGD (Algorithm 4),
 // RandomPairs, OLP, OAM and SPAUC, promise nothing. A method's parameters become a train.Plan,
 // which is priced before any record is read; plan.Compare() has the other ways beside it.
 //

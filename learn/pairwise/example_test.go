@@ -44,5 +44,6 @@ func ExampleLocalized() {
 	//   3.42 times the noise: exact: the binomial quantile of the occurrences
 	//   1.81 times the noise: mixture: each number of occurrences at its own price
 	//   1.00 times the noise: averaged: each draw by the share of iterates that it moves
-	//   0.10 times the noise: one pass in order: the method one-pass, of 12.9 times fewer steps
+	//   0.10 times the noise: one pass in order: one-pass, with 0.0775 times the steps
+	//   3.33 times the noise: 64 passes in order: cyclic, with 4.96 times the steps
 }

@@ -20,6 +20,9 @@ type FullBatch struct {
 	StepSize float64 // η; 0 is as for OnePass
 	// Passes is T_k/n_k; 0 is 1.
 	Passes float64
+	// Noise is Calibrated for "". Printed is for the published sensitivity 4Gη_kT_k/n_k, up to four times
+	// as much.
+	Noise train.Noise
 }
 
 // Plan prices the method for n records of dimension d.
@@ -35,9 +38,25 @@ func (c FullBatch) Plan(n, d int) (train.Plan, error) {
 		return nil, &check.Error{Name: "passes", Value: c.Passes, Rule: "in (0, 1e6], or 0 for 1 (--passes)"}
 	}
 	p.split(func(records int) int { return max(1, int(float64(records)*c.Passes)) })
-	return p.deterministic(c.StepSize, 1/(math.Sqrt(float64(n))*c.Passes), func(d draws) float64 {
-		return float64(d.steps+1) / (2 * float64(d.records))
+	switch c.Noise {
+	case "", train.Calibrated:
+	case train.Printed:
+		p.noise = train.Printed
+	default:
+		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated or printed (--noise)"}
+	}
+	plan, err := p.deterministic(c.StepSize, 1/(math.Sqrt(float64(n))*c.Passes), func(d draws) float64 {
+		moved := float64(d.steps+1) / (2 * float64(d.records))
+		if p.noise == train.Printed { // of the last iterate, by 4G whatever the loss
+			return max(moved, 4/p.occurrence*float64(d.steps)/float64(d.records))
+		}
+		return moved
 	})
+	if err == nil && p.noise == train.Printed {
+		b := p.price.Blocks[0]
+		p.rows = []train.PriceRow{{Noise: train.Printed, Reading: "published: the last iterate moves by 4GηT/n", Sensitivity: b.Sensitivity, Deviation: b.Deviation, Epsilon: p.Target.Epsilon, InUse: true, Holds: true}}
+	}
+	return plan, err
 }
 
 // descend does the steps of a phase of FullBatch.

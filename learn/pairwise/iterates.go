@@ -83,7 +83,7 @@ func (o *Output) check() error {
 		*o = Uniform
 	case Uniform, Lagged, LaggedStrong, Last:
 	default:
-		return &check.Error{Name: "output", Value: fmt.Sprintf("%q", *o), Rule: "uniform, lagged, lagged-strong or last (--output)"}
+		return &check.Error{Name: "output", Value: fmt.Sprintf("%q", *o), Rule: "uniform, lagged, lagged-strong or last (--average)"}
 	}
 	return nil
 }

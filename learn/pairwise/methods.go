@@ -37,7 +37,9 @@ var catalogue = []struct {
 	{"localized", true, "StepSize Passes Rule Noise", func(o Options, _ int) Method {
 		return Localized{o.Setting, o.StepSize, o.Passes, o.Rule, o.Noise}
 	}},
-	{"full-batch", true, "StepSize Passes", func(o Options, _ int) Method { return FullBatch{o.Setting, o.StepSize, o.Passes} }},
+	{"full-batch", true, "StepSize Passes Noise", func(o Options, _ int) Method {
+		return FullBatch{o.Setting, o.StepSize, o.Passes, o.Noise}
+	}},
 	{"sgd", false, "StepSize Decay Passes Output Lambda", func(o Options, passes int) Method { return o.sgd(Consecutive, passes) }},
 	{"online", false, "StepSize Decay Passes Output Lambda", func(o Options, passes int) Method { return o.sgd(InOrder, passes) }},
 	{"random-pairs", false, "StepSize Decay Passes Output Lambda", func(o Options, passes int) Method { return o.sgd(Fresh, passes) }},

@@ -105,7 +105,6 @@ func (c Minimised) Plan(n, d int) (train.Plan, error) {
 	first := p.phases[0]
 	p.price.Notes = []string{
 		fmt.Sprintf("zeta = %.6g, G = %.6g; the first minimiser is found to a gradient of norm %.3g, of a loss at most %.3g below the stated", p.zeta, p.norm, first.tolerance, first.bias),
-		tuningNote,
 	}
 	return p, nil
 }

@@ -26,14 +26,20 @@ type OnePass struct {
 	StepSize float64
 }
 
-// Cyclic is OnePass with several passes over each phase's records, in the same order, the last of
-// them paired with the first of the next pass. A record at the p-th of k passes, from 0, moves the
-// iterates from there on, of which the average has a share of about 1-p/k: Δ_k is about cGη_k(k+1)/2
-// for steps k times as many, so that noise per step falls to a half of OnePass's.
+// Cyclic is OnePass with k passes over each phase's records, always in the same order, each pass with
+// partners of its own: pass p, from 0, pairs record i with record i - s_p of the phase, around its end,
+//
+//	s_p = 1 + ⌊p·⌊n_k/2⌋/k⌋.
+//
+// So the k·n_k pairs are different as far as there are as many, which is what a gradient over all
+// pairs has over one over n_k of them; and records that are sorted by class still meet. A record is
+// once the current one and once a partner in each pass, whatever s_p, so the p-th pass moves the
+// iterates from its begin on by at most cGη_k, a share 1-p/k of them: Δ_k = cGη_k(k+1)/2 for steps k
+// times as many, and noise per step falls to a half of OnePass's.
 type Cyclic struct {
 	Setting
 	StepSize float64 // η; 0 is (D/G)·min{1/(√n·k), 1/(M·√d), 8G/(LD)}, which needs a ball
-	Passes   int     // k; 0 is 32
+	Passes   int     // k; 0 is 32, or for few records 2¹⁸/n, beyond which noise per step hardly falls
 }
 
 // phased is a priced plan of either method, or of FullBatch.
@@ -42,6 +48,7 @@ type phased struct {
 	form   phaseForm
 	noise  train.Noise
 	rule   Rule // of Localized
+	passes int  // of Cyclic
 	eta    float64
 	blocks []draws
 	// scales are M_k: σ_k = M_k·Gη_k. readings are how M_k comes about, for Compare.
@@ -65,9 +72,6 @@ const (
 // the model by less than their noise, so they are left out.
 const leastNoise = 0x1p-40
 
-// tuningNote is said with every price.
-const tuningNote = "not covered: a step size, ball or loss that was chosen by the private records"
-
 // maxPasses bounds the passes of a phase.
 const maxPasses = 1e6
 
@@ -88,18 +92,22 @@ func (c Cyclic) Plan(n, d int) (train.Plan, error) {
 		return nil, err
 	}
 	if c.Passes == 0 {
-		c.Passes = 32
+		c.Passes = cyclicPasses(n)
 	}
 	if err := check.Whole("passes", c.Passes, 1, maxPasses); err != nil {
 		return nil, err
 	}
-	p.split(func(records int) int { return records*c.Passes - 1 })
-	return p.deterministic(c.StepSize, 1/(math.Sqrt(float64(n))*float64(c.Passes)), func(d draws) float64 {
-		// Most for the first record: 1 + Σ_{p=1}^{k-1} (T-pn+1)/T, of T = kn-1 iterates.
-		k := float64(c.Passes)
-		return 1 + float64(d.records)*k*(k-1)/2/float64(d.steps)
-	})
+	p.passes = c.Passes
+	p.split(func(records int) int { return records * c.Passes })
+	return p.deterministic(c.StepSize, 1/(math.Sqrt(float64(n))*float64(c.Passes)), func(draws) float64 { return cyclicMoved(c.Passes) })
 }
+
+// cyclicPasses is how many passes Cyclic makes over n records.
+func cyclicPasses(n int) int { return max(32, (1<<18+n-1)/n) }
+
+// cyclicMoved returns how many steps' worth a record moves the average of k passes in order, at
+// most: Σ_p (1-p/k), of the first record.
+func cyclicMoved(passes int) float64 { return float64(passes+1) / 2 }
 
 // deterministic prices phases whose sensitivity is cGη_k·moved, with a default step size of at most
 // (D/G)·first.
@@ -128,6 +136,11 @@ func (p *phased) deterministic(eta, first float64, moved func(d draws) float64) 
 		p.rows = append(p.rows, p.row(0, train.Calibrated, "of two gradients that a record is in, each changes by G, or one by 2G (2Gη)", p.occurrence*once, p.scales[0], p.Target.Epsilon))
 	}
 	p.rows[len(p.rows)-1].InUse = true
+	m := min(math.Sqrt(2*math.Log(1.25/p.Target.Delta))/p.Target.Epsilon*(1-train.Slack), accountant.MaxNoise)
+	// A row to compare with: beyond the accountant's range there is none, and the plan stands.
+	if epsilon, err := accountant.GaussianEpsilon(m, p.Target.Delta); err == nil {
+		p.rows = append(p.rows, p.row(0, classical, "the same by the formula √(2·ln(1.25/δ))/ε", p.occurrence*once, p.occurrence*once*m, epsilon))
+	}
 	return p, p.price.Settle(event, accountant.MethodGaussian, p.Target, true)
 }
 
@@ -204,7 +217,6 @@ func (p *phased) fill(sensitivity func(k int) float64) error {
 	}
 	p.price.Notes = []string{
 		fmt.Sprintf("eta = %.6g, G = %.6g, L = %.6g; a record that is replaced moves %g·G·eta_k an occurrence", p.eta, p.norm, p.smooth, p.occurrence),
-		tuningNote,
 	}
 	if len(p.price.Blocks) == 0 {
 		return &check.Error{Name: "step size", Value: p.eta, Rule: "larger: its noise is within the rounding of float64 (--step-size)"}

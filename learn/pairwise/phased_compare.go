@@ -71,8 +71,15 @@ func (p *phased) ways() (rows []train.PriceRow, err error) {
 	if err != nil {
 		return nil, err
 	}
-	once := p.row(0, train.Calibrated, fmt.Sprintf("one pass in order: the method one-pass, of %.3g times fewer steps", float64(first.steps)/float64(first.records-1)), p.occurrence, p.occurrence*star, p.Target.Epsilon)
-	rows = append(rows, once)
+	for _, k := range []int{1, cyclicPasses(p.n)} {
+		d := draws{first.records, first.records * k}
+		scale := p.occurrence * cyclicMoved(k)
+		reading := fmt.Sprintf("one pass in order: one-pass, with %.3g times the steps", float64(d.steps)/float64(first.steps))
+		if k > 1 {
+			reading = fmt.Sprintf("%d passes in order: cyclic, with %.3g times the steps", k, float64(d.steps)/float64(first.steps))
+		}
+		rows = append(rows, p.row(0, train.Calibrated, reading, scale, scale*star, p.Target.Epsilon))
+	}
 	return rows, nil
 }
 

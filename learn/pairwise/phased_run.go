@@ -75,15 +75,18 @@ func (e *phasedRun) Round(ctx context.Context, k int) error {
 
 // walk adds the iterates of a phase to sum.
 func (e *phasedRun) walk(ctx context.Context, k int, b train.Block, steps int) error {
-	if e.p.form == allPairs {
+	switch e.p.form {
+	case allPairs:
 		return e.descend(ctx, b, steps)
+	case cyclic:
+		return e.cycle(ctx, b)
 	}
 	e.coins.Restart(&e.rng, streamIndex, k)
 	next := func(t int) int {
 		if e.p.form == drawn {
 			return b.From + int(stream.Below(&e.rng, uint64(b.To-b.From)))
 		}
-		return b.From + t%(b.To-b.From)
+		return b.From + t // once: T = n_k - 1
 	}
 	before := next(0)
 	for t := 1; t <= steps; t++ {
@@ -94,6 +97,29 @@ func (e *phasedRun) walk(ctx context.Context, k int, b train.Block, steps int) e
 		e.p.step(e.u, e.rows, now, before, b.StepSize)
 		floats.Add(e.sum, e.u)
 		before = now
+	}
+	return nil
+}
+
+// shift returns s_p of pass p of k over n records: how far before a record its partner stands. It
+// depends on nothing but these numbers, and is never 0.
+func shift(p, k, n int) int { return 1 + p*(n/2)/k }
+
+// cycle does the passes of a phase of Cyclic.
+func (e *phasedRun) cycle(ctx context.Context, b train.Block) error {
+	n := b.To - b.From
+	for p := range e.p.passes {
+		before := b.From + n - shift(p, e.p.passes, n)
+		for i := b.From; i < b.To; i++ {
+			if (i-b.From)%checkEvery == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			e.p.step(e.u, e.rows, i, before, b.StepSize)
+			floats.Add(e.sum, e.u)
+			if before++; before == b.To {
+				before = b.From
+			}
+		}
 	}
 	return nil
 }

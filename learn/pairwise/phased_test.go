@@ -142,7 +142,7 @@ func TestPrivateRefusals(t *testing.T) {
 		refused("loglink", "convex", form(loglink), 64, 2)
 		refused("no radius", "radius", form(with(func(s *Setting) { s.Radius = 0 })), 64, 2)
 		refused("no ball", "--ball", form(with(func(s *Setting) { s.Ball = 0 })), 64, 2)
-		refused("no loss", "--loss", form(with(func(s *Setting) { s.Loss = loss.Pair{} })), 64, 2)
+		refused("no loss", "--task", form(with(func(s *Setting) { s.Loss = loss.Pair{} })), 64, 2)
 		refused("no delta", "target delta", form(with(func(s *Setting) { s.Target.Delta = 0 })), 64, 2)
 		refused("no epsilon", "target epsilon", form(with(func(s *Setting) { s.Target.Epsilon = 0 })), 64, 2)
 		refused("square without bound", "--clip", form(with(func(s *Setting) { s.Loss, s.Ball = pair(t, "square"), 0 })), 64, 2)
@@ -182,7 +182,7 @@ func TestPrivateRefusals(t *testing.T) {
 func TestCompareOrdersRules(t *testing.T) {
 	p := plan(t, Localized{Setting: setting(t)}, 256, 8)
 	rows, err := p.Compare()
-	if err != nil || len(rows) != 7 {
+	if err != nil || len(rows) != 8 {
 		t.Fatalf("%d rows (%v)", len(rows), err)
 	}
 	used := 0
@@ -199,14 +199,26 @@ func TestCompareOrdersRules(t *testing.T) {
 		t.Errorf("%d rows are in use", used)
 	}
 	// printed > paper > chernoff (with c = 2) > exact > mixture > averaged > one pass
-	for i := 1; i < len(rows); i++ {
+	for i := 1; i < 7; i++ {
 		if rows[i].Deviation >= rows[i-1].Deviation {
 			t.Errorf("%q has noise %g, %q %g", rows[i].Reading, rows[i].Deviation, rows[i-1].Reading, rows[i-1].Deviation)
 		}
 	}
+	// The passes in order are what those methods take with the same step size.
+	eta := p.Price().Blocks[0].StepSize * 4
+	for i, m := range []Method{OnePass{setting(t), eta}, Cyclic{setting(t), eta, 0}} {
+		first := plan(t, m, 256, 8).Price().Blocks[0]
+		near(t, rows[6+i].Reading, rows[6+i].Deviation, first.Deviation, 1e-9)
+		near(t, rows[6+i].Reading, rows[6+i].Sensitivity, first.Sensitivity, 1e-9)
+	}
 	rows, err = plan(t, OnePass{Setting: setting(t)}, 256, 8).Compare()
-	if err != nil || len(rows) != 2 || !rows[1].InUse {
-		t.Errorf("%+v (%v)", rows, err)
+	if err != nil || len(rows) != 3 || !rows[1].InUse || rows[2].InUse {
+		t.Fatalf("%+v (%v)", rows, err)
+	}
+	// The formula's noise is more than is needed at ε ≤ 1, and what it costs is exact.
+	near(t, "the formula's noise", rows[2].Deviation/rows[2].Sensitivity, math.Sqrt(2*math.Log(1.25*256)), 1e-9)
+	if !(rows[2].Epsilon < 1 && rows[2].Deviation > rows[1].Deviation) {
+		t.Errorf("%+v", rows[2])
 	}
 	near(t, "the sharper sensitivity's noise", rows[1].Deviation, rows[0].Deviation/2, 1e-9)
 	// The square loss has neither sign: the wider holds.
@@ -225,7 +237,7 @@ func TestCompareOrdersRules(t *testing.T) {
 func TestPhasesKeepApart(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	r := gaussians(t, rng, 37, 3, 1, .5, .3)
-	for _, m := range []Method{OnePass{Setting: setting(t)}, Localized{Setting: setting(t), Rule: Exact}, FullBatch{Setting: setting(t)}} {
+	for _, m := range []Method{OnePass{Setting: setting(t)}, Cyclic{Setting: setting(t), Passes: 7}, Localized{Setting: setting(t), Rule: Exact}, FullBatch{Setting: setting(t)}} {
 		p := phasedPlan(t, m, 37, 3)
 		c := &reader{samples: r}
 		run := newPhasedRun(p, c, stream.Seeded(1))
@@ -251,11 +263,78 @@ func TestPhasesKeepApart(t *testing.T) {
 type reader struct {
 	samples
 	low, high int
+	rows      []int
 }
 
 func (c *reader) Row(i int) []float64 {
 	c.low, c.high = min(c.low, i), max(c.high, i)
+	c.rows = append(c.rows, i)
 	return c.samples.Row(i)
+}
+
+// What Cyclic's sensitivity rests on: in each pass each record is once the current one and once a
+// partner, never its own; and what its figures rest on: pairs are different until all are used.
+func TestCyclicPairs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, n := range []int{4, 6, 20, 41, 64} {
+		r := gaussians(t, rng, n, 2, 1, .5, .3)
+		for _, k := range []int{1, 2, 5, n} {
+			p := phasedPlan(t, Cyclic{Setting: setting(t), Passes: k}, n, 2)
+			c := &reader{samples: r}
+			if err := newPhasedRun(p, c, stream.Seeded(1)).Round(t.Context(), 0); err != nil {
+				t.Fatal(err)
+			}
+			records := p.blocks[0].records
+			if len(c.rows) != 2*k*records || p.blocks[0].steps != k*records {
+				t.Fatalf("n = %d, k = %d: %d rows read in %d steps", n, k, len(c.rows), p.blocks[0].steps)
+			}
+			pairs := map[[2]int]bool{}
+			for pass := range k {
+				partner := map[int]bool{}
+				for i := range records {
+					now, before := c.rows[2*(pass*records+i)], c.rows[2*(pass*records+i)+1]
+					if now != i || before == now || partner[before] {
+						t.Fatalf("n = %d, k = %d, pass %d: step %d is on %d and %d", n, k, pass, i, now, before)
+					}
+					partner[before] = true
+					pairs[[2]int{min(now, before), max(now, before)}] = true
+				}
+			}
+			most := records * (records - 1) / 2
+			if k >= records/2 && len(pairs) != most || k < records/2 && len(pairs) != k*records {
+				t.Errorf("n = %d, k = %d: %d different pairs of %d", n, k, len(pairs), most)
+			}
+		}
+	}
+}
+
+// Where the textbook's noise, to compare with, would cost more than accounts go to, the plan stands
+// without that row.
+func TestLargestTarget(t *testing.T) {
+	s := setting(t)
+	s.Target.Epsilon = 10_000
+	rows, err := plan(t, Cyclic{Setting: s}, 256, 8).Compare()
+	if err != nil || len(rows) != 2 {
+		t.Errorf("%d rows (%v)", len(rows), err)
+	}
+}
+
+// The published sensitivity of DPEGD costs up to four times the noise of what is proved here, and is
+// what the comparison says.
+func TestFullBatchPrinted(t *testing.T) {
+	s := setting(t)
+	proved := plan(t, FullBatch{Setting: s, StepSize: 1}, 512, 5).Price().Blocks[0]
+	p := plan(t, FullBatch{Setting: s, StepSize: 1, Noise: train.Printed}, 512, 5)
+	printed := p.Price().Blocks[0]
+	near(t, "sensitivity", printed.Sensitivity, 4*2*printed.StepSize, 1e-9)
+	near(t, "ratio", printed.Deviation/proved.Deviation, 4/(257./256), 1e-9)
+	rows, err := p.Compare()
+	if err != nil || len(rows) != 1 || rows[0].Deviation != printed.Deviation || !rows[0].InUse || rows[0].Noise != train.Printed {
+		t.Errorf("%+v, %v", rows, err)
+	}
+	if _, err := (FullBatch{Setting: s, StepSize: 1, Noise: "loud"}).Plan(512, 5); err == nil {
+		t.Error("an unknown noise passes")
+	}
 }
 
 // Whatever numbers a setting holds, a plan is refused or its runs end, however long the records

@@ -48,6 +48,9 @@ func classicalNoise(t accountant.Cost) float64 {
 	return math.Sqrt(2*math.Log(2.5/t.Delta)) / t.Epsilon
 }
 
+// classical marks rows whose noise is by a formula that textbooks have, and no source's.
+const classical train.Noise = "classical"
+
 // halved is what Lemma 5 leaves for the noise.
 func halved(t accountant.Cost) accountant.Cost {
 	return accountant.Cost{Epsilon: t.Epsilon, Delta: t.Delta / 2}

@@ -54,7 +54,7 @@ type task struct {
 func (s Setting) basic(n, d int) (task, error) {
 	t := task{Setting: s, n: n, d: d, slope: math.Inf(1), high: math.Inf(1)}
 	if s.Loss.Link() == nil {
-		return t, &check.Error{Name: "pair loss", Value: "none", Rule: "stated, such as logistic (--loss)"}
+		return t, &check.Error{Name: "pair loss", Value: "none", Rule: "stated, such as logistic (--task)"}
 	}
 	if n < 2 {
 		return t, &check.Error{Name: "number of records", Value: n, Rule: "at least 2, of which pairs are made"}
@@ -108,7 +108,7 @@ func (s Setting) private(n, d int, within bool) (task, error) {
 		return t, &check.Error{Name: "radius", Value: s.Radius, Rule: "above 0: a public bound on the norm of a record's features, to which longer ones are shortened (--radius)"}
 	}
 	if !s.Loss.Convex() {
-		return t, &check.Error{Name: "pair loss", Value: s.Loss.Name(), Rule: "convex for a private method: steps on others may drive runs apart (--loss logistic)"}
+		return t, &check.Error{Name: "pair loss", Value: s.Loss.Name(), Rule: "convex for a private method: steps on others may drive runs apart (--task logistic)"}
 	}
 	if t.Neighbours == 0 {
 		t.Neighbours = accountant.ReplaceOne
@@ -143,7 +143,7 @@ func (s Setting) private(n, d int, within bool) (task, error) {
 // smoothLoss refuses a loss whose steps may drive runs apart.
 func (t *task) smoothLoss() error {
 	if math.IsInf(t.smooth, 1) {
-		return &check.Error{Name: "pair loss", Value: t.Loss.Name(), Rule: "smooth for this method, whose steps must not drive runs apart: logistic or square (--loss), or the method minimised"}
+		return &check.Error{Name: "pair loss", Value: t.Loss.Name(), Rule: "smooth for this method, whose steps must not drive runs apart: logistic or square (--task), or the method minimised"}
 	}
 	return nil
 }

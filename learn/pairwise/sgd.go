@@ -48,19 +48,24 @@ func (c SGD) Plan(n, d int) (train.Plan, error) {
 	if c.Passes == 0 && c.Sampling == InOrder {
 		c.Passes = 1
 	}
-	p, err := newOpen(c.Setting, "sgd", n, d, passesOr10(c.Passes), &c.Schedule)
+	name := "sgd"
+	switch c.Sampling {
+	case "":
+		c.Sampling = Consecutive
+	case Consecutive:
+	case Fresh:
+		name = "random-pairs"
+	case InOrder:
+		name = "online"
+	default:
+		return nil, &check.Error{Name: "sampling", Value: fmt.Sprintf("%q", c.Sampling), Rule: "consecutive, in-order or fresh"}
+	}
+	p, err := newOpen(c.Setting, name, n, d, passesOr10(c.Passes), &c.Schedule)
 	if err != nil {
 		return nil, err
 	}
 	if err := c.Output.check(); err != nil {
 		return nil, err
-	}
-	switch c.Sampling {
-	case "":
-		c.Sampling = Consecutive
-	case Consecutive, Fresh, InOrder:
-	default:
-		return nil, &check.Error{Name: "sampling", Value: fmt.Sprintf("%q", c.Sampling), Rule: "consecutive, in-order or fresh (--sampling)"}
 	}
 	if !(c.Lambda >= 0 && c.Lambda <= data.MaxMagnitude) {
 		return nil, &check.Error{Name: "lambda", Value: c.Lambda, Rule: "finite and ≥ 0 (--l2)"}

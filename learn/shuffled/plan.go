@@ -126,6 +126,9 @@ func NewPlan(c Config, private, public *data.Records) (*Plan, error) {
 
 func (p *Plan) checkConfig() error {
 	c := &p.c
+	if loss.ModelDim(c.Task, p.d) != p.d {
+		return &check.Error{Name: "task", Value: c.Task.Name(), Rule: "one whose model is as long as a record"}
+	}
 	if !c.Regularizer.Convex() {
 		return &check.Error{Name: "regulariser", Value: c.Regularizer.Name(), Rule: "convex"}
 	}

@@ -576,3 +576,18 @@ func TestZeroPlanIsNotReleased(t *testing.T) {
 		t.Errorf("%v", r)
 	}
 }
+
+// A loss whose model is longer than a record would be read beyond its end.
+func TestNetworksAreRefused(t *testing.T) {
+	network, err := loss.NewNetwork(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, err := data.NewRecords(2, 2, []float64{1, 2, 3, 4}, []float64{0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewPlan(Config{Task: network, Epochs: 1, StepSize: 0.1, Clip: 1}, records, nil); err == nil || !strings.Contains(err.Error(), "task = network:3") {
+		t.Errorf("%v", err)
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/learn/data"
 )
 
@@ -21,6 +23,17 @@ type Plan interface {
 	Train(records *data.Records) (Algorithm, error)
 }
 
+// ChosenTuning is what no Price of a choice among candidates covers.
+const ChosenTuning = "the choice among these candidates is paid for; any other by figures of private records is not"
+
+// Tuning says what the price does not cover.
+func (p Price) Tuning() string {
+	if p.Chosen {
+		return ChosenTuning
+	}
+	return Tuning
+}
+
 // Noise says how much noise a method adds.
 type Noise string
 
@@ -29,6 +42,9 @@ const (
 	Calibrated Noise = "calibrated" // what the target needs by the exact account; the default
 	Printed    Noise = "printed"    // what the source prints
 )
+
+// Tuning is what no Price covers; it goes with every figure that a choice could be made by.
+const Tuning = "tuning on the private data is not covered: a choice by figures of private records is not paid for"
 
 // Price is what a plan costs, and how that was worked out. Nothing in it depends on records.
 type Price struct {
@@ -45,6 +61,8 @@ type Price struct {
 	// record is in one of them, or in none.
 	Blocks []Block
 	Notes  []string
+	// Chosen says that a choice among candidates is part of the run, and of Cost.
+	Chosen bool
 }
 
 // PriceRow is one account of one amount of noise.
@@ -122,5 +140,5 @@ func (p *Price) Within(target accountant.Cost) error {
 	if p.Cost.Epsilon <= target.Epsilon {
 		return nil
 	}
-	return fmt.Errorf("%s: epsilon = %.6g at delta = %g, above the target %g", p.Method, p.Cost.Epsilon, target.Delta, target.Epsilon)
+	return &check.Error{Name: "epsilon", Value: num.Outward(p.Cost.Epsilon, 6, true), Rule: fmt.Sprintf("not above the target %g at delta = %g", target.Epsilon, target.Delta)}
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"math"
-	"slices"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/randsrc/stream"
@@ -61,10 +60,11 @@ func (r *Release) Run(ctx context.Context, after func(round int) error) ([]float
 	if err := r.r.finish(ctx, each); err != nil {
 		return nil, err
 	}
-	x := slices.Clone(r.r.steps.Output())
-	roundToGrid(x, grid(r.r.a))
-	return x, nil
+	return r.r.released(), nil
 }
+
+// Choice returns what the run has chosen, nil for a method that chooses nothing.
+func (r *Release) Choice() *Choice { return r.r.choice() }
 
 // grid returns the power of two to whose multiples a released model is rounded: 2⁻²⁰ of
 // the noise's scale. Rounding is post-processing; it takes away low bits, which no accuracy

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // ErrDiverged says that the model left the range of numbers: the step size is too large.
@@ -22,6 +23,24 @@ type run struct {
 	state  []Vector    // of steps
 	before [][]float64 // the state as the round began
 	round  int         // rounds done
+}
+
+// Inner does a whole run of an algorithm within a round of another's, with coins that are derived
+// from the round's, and returns its model as a release would have it. It is part of what that
+// other algorithm pays for, and no release.
+func Inner(ctx context.Context, a Algorithm, coins Coins) ([]float64, error) {
+	r := newRun(a, coins)
+	if err := r.finish(ctx, nil); err != nil {
+		return nil, err
+	}
+	return r.released(), nil
+}
+
+// released returns the model, rounded to the grid.
+func (r *run) released() []float64 {
+	x := slices.Clone(r.steps.Output())
+	roundToGrid(x, grid(r.a))
+	return x
 }
 
 func newRun(a Algorithm, coins Coins) *run {

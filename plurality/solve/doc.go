@@ -26,6 +26,9 @@
 // InteriorPoint is HiGHS's method on the dual, without crossover: a second way, which is as
 // fast for small sizes and faster for δ > 0. Simplex and PDLP are HiGHS's others, to compare.
 //
+// Two classes are package gamma/solve's: the majority of teachers that promise nothing, by the
+// simplex method, as far as it takes problems of the size.
+//
 // Bounds along the way are floating point. The table's are not: plurality.Round makes the
 // best point private and checks it in integers, and plurality.NewTable works out the bound
 // that the dual values prove.

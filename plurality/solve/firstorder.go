@@ -34,6 +34,8 @@ type firstOrder struct {
 	workers  int
 	progress func(Progress)
 	began    time.Time
+	points   *checkpoints
+	told     time.Time
 	polisher *engine
 	polished int // steps that polishing took
 }
@@ -58,6 +60,7 @@ func (f *firstOrder) run(ctx context.Context, goal float64) error {
 		if !measure {
 			continue
 		}
+		f.tell(total, tellEvery)
 		r := g.residual()
 		if since == 1 {
 			start, before = r, r
@@ -126,7 +129,18 @@ func (f *firstOrder) look(ctx context.Context, g *engine, total int) {
 	if budget := total/2 - f.polished; budget >= 50 && f.best.gap() > 0 && f.value(g.xt) > f.best.value {
 		f.polish(ctx, g, min(budget, 400))
 	}
-	if f.progress != nil {
-		f.progress(Progress{Elapsed: time.Since(f.began), Steps: total, Value: f.best.value, UpperBound: f.best.upper})
+	f.points.offer(f.best.gap())
+	f.tell(total, 0)
+}
+
+// tellEvery is how often progress is told between looks.
+const tellEvery = 100 * time.Millisecond
+
+// tell says how far the solve has come, unless that was said within the time.
+func (f *firstOrder) tell(total int, unless time.Duration) {
+	if f.progress == nil || unless > 0 && time.Since(f.told) < unless {
+		return
 	}
+	f.told = time.Now()
+	f.progress(Progress{Elapsed: time.Since(f.began), Steps: total, Value: f.best.value, UpperBound: f.best.upper})
 }

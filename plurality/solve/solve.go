@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,10 +27,12 @@ const (
 // algorithms are HiGHS's names.
 var algorithms = map[Method]lp.Algorithm{InteriorPoint: lp.InteriorPoint, Simplex: lp.Simplex, PDLP: lp.FirstOrder}
 
+// Methods returns all methods.
+func Methods() []Method { return []Method{FirstOrder, InteriorPoint, Simplex, PDLP} }
+
 // ParseMethod returns the method of that name.
 func ParseMethod(name string) (Method, error) {
-	switch m := Method(name); m {
-	case FirstOrder, InteriorPoint, Simplex, PDLP:
+	if m := Method(name); slices.Contains(Methods(), m) {
 		return m, nil
 	}
 	return "", &check.Error{Name: "method", Value: fmt.Sprintf("%q", name), Rule: `"first-order", "interior-point", "simplex" or "pdlp"`}
@@ -40,9 +43,9 @@ const DefaultGap = 1e-6
 
 // Options says how to solve. The zero value is fine.
 type Options struct {
-	// Method is chosen by size unless it is given: InteriorPoint for δ > 0 and up to 50,000
-	// rows where the build has HiGHS, then FirstOrder from where it ended if the gap is not
-	// closed; otherwise FirstOrder.
+	// Method is chosen by size unless it is given: package gamma/solve for two classes;
+	// InteriorPoint for δ > 0 and up to 50,000 rows where the build has HiGHS; then FirstOrder
+	// from where these ended if the gap is not closed; otherwise FirstOrder.
 	Method Method
 	// Gap, in (0,1), is when to stop: no private mechanism's value is higher by more.
 	// Defaults to DefaultGap. Rounding errors may end the search before; Table.Gap says
@@ -57,6 +60,10 @@ type Options struct {
 	// solve, with the gap that is proved by then. It takes a certificate's time more, seconds
 	// for the largest programs. Without it, ctx.Err() is returned.
 	BestOnCancel bool
+	// Checkpoint, if not nil, is given certified tables of a large problem along the way, whose
+	// certificate takes too long to wait for when a solve is interrupted. That takes a tenth of
+	// the time at most. It is called from the goroutine of the caller.
+	Checkpoint func(*plurality.Table)
 	// Progress, if not nil, is called now and then from the goroutine of the caller. What it
 	// is told is floating point; only the table is certified.
 	Progress func(Progress)
@@ -119,19 +126,35 @@ func Optimal(ctx context.Context, p plurality.Problem, objective plurality.Objec
 	if err != nil {
 		return nil, err
 	}
+	stoppedEarly := func(solver string) string { return strings.TrimPrefix(solver+", stopped early", ", ") }
 	best := &incumbent{x: s.PermuteAndFlip(), upper: 1}
+	if p.Classes == 2 && !p.Abstain && o.Method == "" {
+		t, x, err := twoClasses(ctx, s, objective, weights, o)
+		if err != nil || t != nil && (t.Gap <= o.Gap || ctx.Err() != nil) {
+			return t, err
+		}
+		if t != nil {
+			best.x = x
+		}
+	}
 	var solver string
 	pr, err := newProgram(ctx, s, objective, weights)
 	if err == nil {
 		best.value = pr.value(best.x)
-		solver, err = pr.solve(ctx, best, o, began)
+		solver, err = pr.solve(ctx, best, o, began, newCheckpoints(pr, o, func() {
+			// An error is ctx's, or met again at the end.
+			if t, err := certified(ctx, s, objective, weights, best, pr, o.Gap); err == nil {
+				t.Solver, t.Version = stoppedEarly(string(FirstOrder)), o.Version
+				o.Checkpoint(t)
+			}
+		}))
 	}
 	if err != nil {
 		if ctx.Err() == nil || !o.BestOnCancel {
 			return nil, err
 		}
 		ctx = context.WithoutCancel(ctx)
-		solver = strings.TrimPrefix(solver+", stopped early", ", ")
+		solver = stoppedEarly(solver)
 	}
 	t, err := certified(ctx, s, objective, weights, best, pr, o.Gap)
 	if err != nil {
@@ -145,7 +168,7 @@ func Optimal(ctx context.Context, p plurality.Problem, objective plurality.Objec
 const mostInterior = 50_000
 
 // solve improves best by the chosen method. It returns who did.
-func (p *program) solve(ctx context.Context, best *incumbent, o Options, began time.Time) (solver string, err error) {
+func (p *program) solve(ctx context.Context, best *incumbent, o Options, began time.Time, points *checkpoints) (solver string, err error) {
 	goal := 0.9 * o.Gap
 	method := o.Method
 	if method == "" && p.system.Problem().Delta > 0 && p.values() <= mostInterior {
@@ -166,7 +189,7 @@ func (p *program) solve(ctx context.Context, best *incumbent, o Options, began t
 			solver += ", then "
 		}
 	}
-	f := &firstOrder{program: p, best: best, workers: p.workers(o.Workers), progress: o.Progress, began: began}
+	f := &firstOrder{program: p, best: best, workers: p.workers(o.Workers), progress: o.Progress, began: began, points: points}
 	return solver + string(FirstOrder), f.run(ctx, goal)
 }
 

@@ -78,6 +78,12 @@ def aggregate(
     >>> released.labels
     ['cat', 'bird']
 
+    More than two classes have a proved optimum, which is the default:
+
+    >>> released = darrm.aggregate(votes, classes=["cat", "dog", "bird"], total_eps=1, affected=1)
+    >>> released.data["mechanism"], released.per_label
+    ('optimal', {'epsilon': 1, 'delta': 0})
+
     Raises:
         DarrmError: and then nothing is released.
     """

@@ -34,6 +34,8 @@ const (
 	Synthetic     uint64 = 9  // synthetic data and starts of tasks
 	MessageTag    uint64 = 10 // the tag of a message
 	Rounding      uint64 = 11 // stochastic rounding and rotation of quantised payloads
+	Direction     uint64 = 12 // the directions of a local report (learn/federated/report)
+	Projection    uint64 = 13 // the rows of its projection
 )
 
 const golden = 0x9E3779B97F4A7C15
@@ -49,6 +51,9 @@ func New(root uint64, labels ...uint64) Stream {
 	}
 	return Stream{finish(h + golden)}
 }
+
+// From returns the stream of a state, which is SplitMix64 as others have it under that seed.
+func From(state uint64) Stream { return Stream{state} }
 
 func finish(z uint64) uint64 {
 	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9

@@ -25,7 +25,6 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal"
 
 	darrmbeam "github.com/darrm/darrm/beam"
-	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/readfile"
 	"github.com/darrm/darrm/release"
 )
@@ -38,7 +37,7 @@ func (p *paths) Set(s string) error { *p = append(*p, s); return nil }
 
 var (
 	votesFiles paths
-	table      = flag.String("table", "", "file of the noise function, from darrm solve --out (required); it is certified again")
+	table      = flag.String("table", "", "file of the noise function, or of the table of many classes, from darrm solve --out (required); it is certified again")
 	out        = flag.String("out", "", "file for the labels (required)")
 	temp       = flag.String("temp", "", "directory that all workers and this process share (default: one of this machine)")
 	keyDir     = flag.String("key-dir", "", "directory through which the job key reaches workers of other processes; nobody else may read it")
@@ -68,7 +67,8 @@ func init() {
 	flag.StringVar(&read.Format, "format", "", "format of the votes (default: by the name of a local file, else csv)")
 	flag.StringVar(&read.Compression, "compression", "", "compression of the votes (default: by the name of a local file, else none)")
 	flag.StringVar(&read.Header, "header", "", `whether the first row names the columns: "auto", "yes" or "no"`)
-	flag.StringVar(&read.Layout, "layout", "", `"wide": a column per teacher, "counts": columns zeros and ones; arrays also "teachers": a row per teacher`)
+	flag.StringVar(&read.Layout, "layout", "", `"wide": a column per teacher, "counts": a column of counts per class; arrays also "teachers": a row per teacher`)
+	flag.StringVar(&read.Classes, "classes", "", "what a vote can be, in order, separated by commas; as many as the table has (default 0,1)")
 	flag.StringVar(&read.IDColumn, "id-column", "", `name or position of the column of query ids, "-" for none`)
 	flag.StringVar(&read.LabelColumn, "label-column", "", `name or position of the column of true labels, "-" for none`)
 	flag.StringVar(&read.VoteColumns, "vote-columns", "", "names or positions of the columns of votes, separated by commas; others are not read.\nNeeded where the names of the table's K columns say that not all of them are votes")
@@ -102,7 +102,7 @@ func run(ctx context.Context) error {
 	if *table == "" {
 		return errors.New("--table is missing: make one with darrm solve --out table.json")
 	}
-	b, err := readfile.Whole(ctx, *table, gamma.MaxTableBytes)
+	b, err := readfile.Whole(ctx, *table, release.MaxTableBytes)
 	if err != nil {
 		return err
 	}

@@ -45,6 +45,14 @@ func Restore(key [32]byte, secret bool) Coins { return Coins{key, secret} }
 // Key returns the key, which tells all noise.
 func (c Coins) Key() [32]byte { return c.key }
 
+// Derive returns coins of their own for a part of a run, such as one of several trainings: a key
+// that tells nothing of c's, nor of another part's.
+func (c Coins) Derive(purpose string, part int) Coins {
+	b := append([]byte("darrm training derived key v1 "), c.key[:]...)
+	b = binary.LittleEndian.AppendUint64(b, uint64(part))
+	return Coins{sha256.Sum256(append(b, purpose...)), c.secret}
+}
+
 // Stream returns the generator of a purpose and round. Streams of other purposes and rounds
 // are independent of it, so that methods can be compared on common randomness.
 func (c Coins) Stream(purpose string, round int) *rand.ChaCha8 {

@@ -20,52 +20,17 @@ type SampledSteps struct {
 	Noise   float64 // σ ≥ 0 per coordinate, on the gradient
 }
 
-// maxSampledOrder is the largest order that is tried.
-const maxSampledOrder = 512
-
 func (s SampledSteps) check() error {
 	return cmp.Or(checkCount("steps", s.Steps, 0), checkCount("records", s.Records, 1), checkClip(s.Clip), checkNoise("noise", s.Noise))
 }
 
 // RDP returns an upper bound on the Rényi divergence of one step at integer order α in
-// [2, 512], rounded up. With e(j) = 2jG²/σ²,
-//
-//	R(α) = 1/(α-1)·ln(1 + q²·C(α,2)·min{4(e^{e(2)}-1), 2e^{e(2)}} + Σ_{j=3}^α 2q^j·C(α,j)·e^{(j-1)e(j)})
-//
-// and at most e(α), what the step costs without sampling. Source: Wang, Balle and
-// Kasiviswanathan, Subsampled Rényi Differential Privacy and Analytical Moments Accountant
-// (2019), Theorem 9.
+// [2, 512], rounded up: accountant.FixedBatchRDP of batches of one record, for the sensitivity 2G.
 func (s SampledSteps) RDP(alpha int) (float64, error) {
 	if err := s.check(); err != nil {
 		return 0, err
 	}
-	if alpha < 2 || alpha > maxSampledOrder {
-		return 0, &check.Error{Name: "order", Value: alpha, Rule: fmt.Sprintf("an integer between 2 and %d", maxSampledOrder)}
-	}
-	return s.divergence(alpha), nil
-}
-
-func (s SampledSteps) divergence(alpha int) float64 {
-	if s.Noise == 0 {
-		return math.Inf(1)
-	}
-	a, logQ := float64(alpha), -math.Log(float64(s.Records))
-	e := func(j float64) float64 { return 2 * j * s.Clip * s.Clip / (s.Noise * s.Noise) }
-	choose := math.Log(a) + math.Log((a-1)/2) // ln C(α,2)
-	logs := make([]float64, 0, alpha-1)
-	logs = append(logs, 2*logQ+choose+min(math.Log(4)+num.LogExpm1(e(2)), math.Ln2+e(2)))
-	top := logs[0]
-	for j := 3.0; j <= a; j++ {
-		choose += math.Log((a - j + 1) / j)
-		l := math.Ln2 + j*logQ + choose + (j-1)*e(j)
-		logs = append(logs, l)
-		top = max(top, l)
-	}
-	sum := 0.0
-	for _, l := range logs {
-		sum += math.Exp(l - top)
-	}
-	return min(e(a), num.LogOnePlus(top+math.Log(sum))/(a-1)) * (1 + num.SumMargin)
+	return accountant.FixedBatchRDP(s.Noise/(2*s.Clip), 1/float64(s.Records), alpha)
 }
 
 // Epsilon returns the smallest ε over the integer orders at δ in (0,1) and its order: 0
@@ -81,8 +46,12 @@ func (s SampledSteps) Epsilon(delta float64) (eps float64, alpha int, err error)
 		return 0, 0, nil
 	}
 	eps = math.Inf(1)
-	for a := 2; a <= maxSampledOrder; a++ {
-		total := float64(s.Steps) * s.divergence(a) * (1 + num.Margin)
+	for a := 2; a <= accountant.MaxFixedBatchOrder; a++ {
+		one, err := s.RDP(a)
+		if err != nil {
+			return 0, 0, err
+		}
+		total := float64(s.Steps) * one * (1 + num.Margin)
 		if v := finite(accountant.ClassicalEpsilonFromRDP(float64(a), total, delta)); v < eps {
 			eps, alpha = v, a
 		}
@@ -116,7 +85,7 @@ func (s SampledSteps) Calibrate(target accountant.Cost) (SampledSteps, error) {
 	for !fits(high) {
 		if high *= 2; high > 1e15*s.Clip {
 			// Even without any divergence the conversion costs ln(1/δ)/511.
-			return SampledSteps{}, fmt.Errorf("no noise found for %v with orders up to %d: %w", target, maxSampledOrder, accountant.ErrUnsupported)
+			return SampledSteps{}, fmt.Errorf("no noise found for %v with orders up to %d: %w", target, accountant.MaxFixedBatchOrder, accountant.ErrUnsupported)
 		}
 	}
 	low := high / 2

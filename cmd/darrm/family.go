@@ -1,0 +1,156 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/model"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// family is a kind of methods that are priced before any record is read. train and account train
+// have a command of its name each; a new family is a line of families.
+type family struct {
+	name, mechanism  string // mechanism is the ledger's name of it
+	trains, accounts commandText
+	count            string // what --n of train is for; "" for none
+	flags            func() familyFlags
+}
+
+// families are the commands of train and account train, besides shuffled.
+var families = []family{convexFamily, pairwiseFamily}
+
+// commandText is what a command says of itself.
+type commandText struct{ use, short, long, example string }
+
+func (t commandText) command(name string) *cobra.Command {
+	return &cobra.Command{Use: name + " " + t.use, Short: t.short, Long: t.long, Example: t.example, Args: cobra.NoArgs}
+}
+
+// familyFlags are the flags of a method and its parameters.
+type familyFlags interface {
+	register(c *cobra.Command)
+	common() *methodFlags
+	// check parses the flags, and refuses what can be refused before a file is read. It comes
+	// before the others.
+	check(c *cobra.Command) error
+	// plan prices the method for n records of dimension d, with --intercept in it.
+	plan(n, d int) (train.Plan, error)
+	// about is what the model's file says of the method.
+	about() modelKind
+	// measure returns what a simulation says of its model.
+	measure(r *data.Records) func(w []float64) string
+}
+
+// modelKind is what a model's file says of its task.
+type modelKind struct {
+	task, set string
+	link      model.Link
+}
+
+// methodFlags are what methods of all families have.
+type methodFlags struct {
+	privacyFlags
+	method, task string
+	radius, clip float64
+	intercept    bool
+}
+
+func (f *methodFlags) common() *methodFlags { return f }
+
+// register adds the flags; norm is which norm --radius bounds.
+func (f *methodFlags) register(c *cobra.Command, methods []string, tasks, norm string) {
+	fl := c.Flags()
+	fl.StringVar(&f.method, "method", methods[0], strings.Join(methods, ", "))
+	oneOf(c, "method", methods...)
+	fl.StringVar(&f.task, "task", "", "loss to be minimised: "+tasks)
+	fl.Float64Var(&f.radius, "radius", 0, "public bound on the norm of a record's features, to which longer ones are shortened, each by itself"+norm)
+	fl.Float64Var(&f.clip, "clip", 0, "bound on the loss's slope, to which larger ones are cut (default: the loss's own)")
+	f.privacyFlags.register(c)
+}
+
+// checkedPlan prices the method of the flags as they are, which a candidate of --grid may have changed
+// since they were checked.
+func checkedPlan(f familyFlags, c *cobra.Command, n, d int) (train.Plan, error) {
+	if err := f.check(c); err != nil {
+		return nil, err
+	}
+	return f.plan(n, d)
+}
+
+// unused names the flag of an option that a method does not have.
+func (f *methodFlags) unused(err error, flags map[string]string) error {
+	var option *train.OptionError
+	if errors.As(err, &option) {
+		return usagef("--%s is not for --method %s", flags[option.Option], f.method)
+	}
+	return err
+}
+
+// named is the error of a plan with its method.
+func (f *methodFlags) named(plan train.Plan, err error) (train.Plan, error) {
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.method, err)
+	}
+	return plan, nil
+}
+
+// pricing works out a price, which takes up to seconds and leaves nothing behind when it is
+// interrupted.
+func pricing[T any](c *cobra.Command, a *app, price func() (T, error)) (T, error) {
+	bar := newProgress(a)
+	defer bar.stop()
+	bar.wait("pricing")
+	return interruptibly(c.Context(), price)
+}
+
+// sayPrice says on what grounds a training costs what.
+func sayPrice(a *app, p train.Price) {
+	if math.IsInf(p.Cost.Epsilon, 1) {
+		a.say("NOT PRIVATE: %s promises nothing, whatever its model is used for", p.Method)
+		return
+	}
+	a.say("cost: %s-DP where neighbours %s", p.Cost.Short(), p.Relation)
+	a.say("by:   %s, %s", p.Method, p.Bound)
+	if b, ok := worst(p.Blocks); ok {
+		a.say("      noise %s on a vector of sensitivity %s, in %s", num.Outward(b.Deviation, 6, true), num.Outward(b.Sensitivity, 6, true), b.Name)
+	}
+	for _, note := range p.Notes {
+		a.say("      %s", note)
+	}
+	a.say("      %s", p.Tuning())
+}
+
+// worst returns the block with the least noise for its sensitivity, of those that are equal but
+// for rounding the first.
+func worst(blocks []train.Block) (worst train.Block, ok bool) {
+	for i, b := range blocks {
+		if i == 0 || b.Deviation*worst.Sensitivity < worst.Deviation*b.Sensitivity*(1-64*train.Slack) {
+			worst = b
+		}
+	}
+	return worst, len(blocks) > 0
+}
+
+// priceReport is on what grounds a training costs what.
+type priceReport struct {
+	Relation string   `json:"neighbours"`
+	Bound    string   `json:"bound"`
+	Records  int      `json:"records"`
+	Notes    []string `json:"notes,omitempty"`
+}
+
+// newPriceReport returns nil where nothing is promised.
+func newPriceReport(p train.Price) *priceReport {
+	if math.IsInf(p.Cost.Epsilon, 1) {
+		return nil
+	}
+	return &priceReport{Relation: p.Relation.String(), Bound: string(p.Bound), Records: p.Records, Notes: append(slices.Clone(p.Notes), p.Tuning())}
+}

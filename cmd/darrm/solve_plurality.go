@@ -1,0 +1,239 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/figure"
+	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/plurality/solve"
+	"github.com/darrm/darrm/release"
+)
+
+// pluralitySolve are the flags of solve for many classes. The others are those of two.
+type pluralitySolve struct {
+	*problemFlags
+	pluralityFlags
+	classes int
+	plotGap string
+}
+
+func (f *pluralitySolve) register(c *cobra.Command) {
+	fl := c.Flags()
+	fl.IntVar(&f.classes, "classes", 0, "number of classes C of a vote: asks for the best mechanism for the plurality of many classes")
+	f.registerPlurality(c)
+	f.registerGap(c, solve.DefaultGap)
+	fl.StringVar(&f.plotGap, "plot-gap", "", "many classes: draw the gap between value and bound against time into this file ("+figure.Formats+")")
+	takesFile(c, "plot-gap", pictureFiles...)
+	alsoOneOf(c, "method", solve.Methods()...)
+	fl.Lookup("method").Usage += "; many classes: \"first-order\" (plain Go), or HiGHS's \"interior-point\", \"simplex\" or \"pdlp\" (default by size)"
+	fl.Lookup("affected").Usage = "how many teachers one person's record can reach (default all; many classes: it must be said)"
+	fl.Lookup("delta").Usage = strings.TrimSuffix(usageDelta, ")") + "; many classes: 0)"
+	fl.Lookup("plot").Usage += "; many classes: how often the answer is right, against the lead"
+	fl.Lookup("on-interrupt").Usage += " (many classes: \"best\" after Ctrl-C unless you say otherwise)"
+}
+
+// check refuses flags of the other kind of problem.
+func (f *pluralitySolve) check(c *cobra.Command) error {
+	return f.pluralityFlags.check(c, f.name, math.IsInf(f.epsilon, 1), f.teacherDelta == 0, "gap", "plot-gap")
+}
+
+// problem returns the problem for k teachers that the flags describe.
+func (f *pluralitySolve) problem(c *cobra.Command, a *app, k int) (p plurality.Problem, o plurality.Objective, err error) {
+	p = plurality.Problem{K: k, Classes: f.classes, Epsilon: f.totalEpsilon, Delta: f.delta}
+	if p.Affected, _, err = f.reach(c, k); err != nil {
+		return p, o, err
+	}
+	if err := p.Validate(); err != nil { // before a file is read
+		return p, o, err
+	}
+	o, p.Abstain, err = f.pluralityObjective(c, a, f.priorCounts, k, f.classes)
+	if err != nil {
+		return p, o, err
+	}
+	return p, o, o.Validate(p)
+}
+
+// options checks the flags that say how to solve.
+func (f *pluralitySolve) options(c *cobra.Command) (o solve.Options, err error) {
+	o = solve.Options{Gap: f.gap, Version: version, BestOnCancel: f.onInterrupt == "best" || !c.Flags().Changed("on-interrupt")}
+	if c.Flags().Changed("method") {
+		if o.Method, err = solve.ParseMethod(f.method); err != nil {
+			return o, err
+		}
+	}
+	// Here, since a gap of 0 that was typed would be the default to solve.
+	return o, cmp.Or(check.Within("gap", f.gap), f.checkTimeout(c))
+}
+
+// run is the command solve for many classes. Ctrl-C ends the search, and the best table so far
+// is what is delivered, unless --on-interrupt says nothing.
+func (f *pluralitySolve) run(c *cobra.Command, a *app, k int, out, plotFile string) error {
+	p, objective, err := f.problem(c, a, k)
+	if err != nil {
+		return err
+	}
+	o, err := f.options(c)
+	if err != nil {
+		return err
+	}
+	if err := cmp.Or(checkPicture("plot-gap", f.plotGap), (release.FileOutput{Path: f.plotGap, Flag: "plot-gap"}).CheckPlace()); err != nil {
+		return err
+	}
+	to := pluralityFiles{out: out, plot: plotFile, plotGap: f.plotGap}
+	s, err := f.solve(c, a, p, objective, o, to)
+	if err != nil {
+		return err
+	}
+	a.finishing("writing the table")
+	interrupted := c.Context().Err() != nil
+	if err := s.deliver(a, to, interrupted); err != nil {
+		return err
+	}
+	if interrupted {
+		where := "shown"
+		if to.table() {
+			where = "in " + out
+		}
+		return fmt.Errorf("the best certified table so far is %s, within %s of the optimum: %w", where, num.Outward(s.table.Gap, 2, true), context.Canceled)
+	}
+	return s.unsaved
+}
+
+// How long an interrupted search is waited for, which still has to certify its best table: less
+// where an earlier one is at hand. Both are within the program's grace.
+const (
+	waitBesideCheckpoint = 200 * time.Millisecond
+	waitForTable         = 500 * time.Millisecond
+)
+
+// solve returns what is to be delivered.
+func (f *pluralitySolve) solve(c *cobra.Command, a *app, p plurality.Problem, objective plurality.Objective, o solve.Options, to pluralityFiles) (*pluralityOutput, error) {
+	store, err := f.store()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := f.limit(c.Context())
+	defer cancel()
+	progress := newProgress(a)
+	defer progress.stop()
+	var search pluralitySearch
+	show := progress.gap(o.Gap)
+	o.Progress = func(at solve.Progress) {
+		search.told(at)
+		show(at)
+	}
+	start := time.Now()
+	o.Checkpoint = func(t *plurality.Table) {
+		if made, err := to.prepare(a, t, "Not cached: the search was interrupted."); err == nil {
+			search.checkpoint(made)
+		}
+	}
+	type result struct {
+		solve.Result
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		r, err := solve.Cached(ctx, store, p, objective, o)
+		done <- result{r, err}
+	}()
+	var r result
+	select {
+	case r = <-done:
+	case <-c.Context().Done(): // what does not end in time is left behind: so is the program
+		wait := waitForTable
+		if o.BestOnCancel && search.last() != nil {
+			wait = waitBesideCheckpoint
+		}
+		select {
+		case r = <-done:
+		case <-time.After(wait):
+			made := search.last()
+			if made == nil || !o.BestOnCancel {
+				return nil, fmt.Errorf("no table was certified yet: %w", context.Canceled)
+			}
+			made.gaps = search.all()
+			return made, nil
+		}
+	}
+	took := time.Since(start)
+	progress.stop()
+	if r.Rejected != nil {
+		a.say("darrm: not used, and solved again: %v", r.Rejected)
+	}
+	t := r.Table
+	switch {
+	case t == nil:
+		return nil, f.late("solve", r.err)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded) && t.Gap > o.Gap:
+		if f.onInterrupt != "best" { // after a timeout, that must be asked for
+			return nil, f.late("solve", ctx.Err())
+		}
+		a.say("darrm: stopped early: this is the best certified table so far, within %.3g of the optimum", t.Gap)
+	case t.Gap > o.Gap && c.Context().Err() == nil:
+		a.say("darrm: rounding errors ended the search: the table is proved to be within %.3g of the optimum, not within %v", t.Gap, o.Gap)
+	}
+	made, err := to.prepare(a, t, originOf(r.Result, r.err, took))
+	if err != nil {
+		return nil, err
+	}
+	made.gaps = search.all()
+	if r.err != nil {
+		made.unsaved = outputError{Err: r.err}
+	}
+	return made, nil
+}
+
+// originOf says where a table came from and where it is kept.
+func originOf(r solve.Result, unsaved error, took time.Duration) string {
+	if r.Cached {
+		return fmt.Sprintf("Read from the cache and certified again: %s", r.Path)
+	}
+	kept := "not cached."
+	if r.Path != "" && unsaved == nil {
+		kept = "cached in " + r.Path
+	}
+	return fmt.Sprintf("Solved by %s in %v, %s", r.Table.Solver, took.Round(time.Millisecond), kept)
+}
+
+// pluralitySearch is what a search under way has told, for who interrupts it.
+type pluralitySearch struct {
+	mu   sync.Mutex
+	gaps []solve.Progress
+	made *pluralityOutput
+}
+
+func (s *pluralitySearch) told(at solve.Progress) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gaps = append(s.gaps, at)
+}
+
+func (s *pluralitySearch) checkpoint(made *pluralityOutput) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.made = made
+}
+
+func (s *pluralitySearch) last() *pluralityOutput {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.made
+}
+
+func (s *pluralitySearch) all() []solve.Progress {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.gaps
+}

@@ -1,0 +1,94 @@
+package ensemble
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/plurality"
+)
+
+// Plurality returns the mechanism of a certified table for many classes (package plurality). A
+// certificate is all that makes one: whoever holds a plurality.Certified may release with it.
+// neighbours is the relation for which the table's t was counted.
+//
+// An answer costs (ε, δ) and no less is known of it: a table may come as near to randomised
+// response as its promise allows, so answers compose as those of the worst (ε, δ)-DP mechanism
+// do. Bounded range (accountant.BoundedRange), which permute-and-flip's relatives have, is not
+// proved of a table and is not claimed.
+func Plurality(c *plurality.Certified, neighbours accountant.Relation) (*Mechanism, error) {
+	if c.Problem().K < 1 {
+		return nil, errors.New("the optimal plurality needs a certified table")
+	}
+	p := c.Problem()
+	s := Setting{K: p.K, Classes: p.Classes, Affected: p.Affected, Neighbours: neighbours}
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	cost := accountant.Cost{Epsilon: p.Epsilon, Delta: p.Delta}
+	m := countMechanism(s, cost, bestPlurality{c}, "a certificate that every privacy constraint holds, in integers")
+	m.name, m.title, m.abstains = OptimalPlurality, "optimal plurality", p.Abstain
+	return m, nil
+}
+
+// OptimalPlurality is the Name of what Plurality returns.
+const OptimalPlurality = "optimal"
+
+// bestPlurality is a certified table by itself.
+type bestPlurality struct{ *plurality.Certified }
+
+func (b bestPlurality) draw(src randsrc.Source, counts []int) (int, error) {
+	class, err := b.Draw(src, counts)
+	if err != nil || class == plurality.Abstained {
+		return Abstained, err
+	}
+	return class, nil
+}
+
+func (b bestPlurality) law(counts []int) []float64 {
+	p, err := b.Law(counts)
+	if err != nil {
+		panic(fmt.Sprintf("ensemble: %v", err)) // counts of the Setting are those of the table
+	}
+	return p
+}
+
+// OfCounts is what mechanisms over vote counts presume of the teachers, which is nothing, and
+// what one answer promises.
+func OfCounts(s Setting, promise accountant.Cost) constraints.Problem {
+	return constraints.Problem{
+		K: s.K, Affected: s.Affected, Epsilon: math.Inf(1), TotalEpsilon: promise.Epsilon, Delta: promise.Delta,
+	}
+}
+
+// NamedPlurality is a table for many classes to compare, or why there is none.
+type NamedPlurality struct {
+	Name, Title string
+	Certified   *plurality.Certified
+	Refused     error // instead of Certified
+}
+
+// plurality returns the mechanism of a table, or why it does not apply.
+func (o *CompareOptions) plurality(s Setting, t NamedPlurality) (*Mechanism, error) {
+	if t.Refused != nil {
+		return nil, t.Refused
+	}
+	p := t.Certified.Problem()
+	switch {
+	case p.K != s.K || p.Classes != s.Classes:
+		return nil, fmt.Errorf("the table is for K = %d teachers and %d classes, not %d and %d", p.K, p.Classes, s.K, s.Classes)
+	case p.Epsilon > o.Target.Epsilon || p.Delta > o.Target.Delta:
+		return nil, fmt.Errorf("the table promises (%v, %g) only", p.Epsilon, p.Delta)
+	case p.Affected < s.Affected:
+		return nil, fmt.Errorf("the table presumes that one record reaches at most %d of the teachers, not %d", p.Affected, s.Affected)
+	}
+	m, err := Plurality(t.Certified, s.Neighbours)
+	if err != nil {
+		return nil, err
+	}
+	m.title = t.Title
+	return m, nil
+}

@@ -1,0 +1,105 @@
+package datasets
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/darrm/darrm/learn/data"
+)
+
+// A factor becomes the response, columns are scaled over the rows that are taken, constant ones are
+// left out, and what is missing is refused.
+func TestClassRecords(t *testing.T) {
+	f := data.Frame{Name: "f", Rows: 4, Columns: []data.FrameColumn{
+		{Name: "a", Values: []float64{1, 2, 5, 9}},
+		{Name: "same", Values: []float64{3, 3, 3, 3}},
+		{Name: "class", Values: []float64{0, 1, 1, 0}, Levels: []string{"no", "yes"}},
+		{Name: "late", Values: []float64{7, 7, 7, 8}},
+	}}
+	yes := func(l string) bool { return l == "yes" }
+	r, err := classRecords(&f, "class", yes, 3)
+	if err != nil || r.Len() != 3 || r.Dim() != 2 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for i, want := range [][]float64{{-1, 0}, {-.5, 0}, {1, 0}} {
+		if !reflect.DeepEqual(r.Row(i), want) {
+			t.Errorf("row %d is %v, want %v", i, r.Row(i), want)
+		}
+	}
+	if r.Response(0) != 0 || r.Response(1) != 1 || r.Response(2) != 1 {
+		t.Errorf("responses %g %g %g", r.Response(0), r.Response(1), r.Response(2))
+	}
+	if _, err := classRecords(&f, "a", yes, 4); err == nil {
+		t.Error("a column of numbers is a class")
+	}
+	f.Columns[3].Values[2] = math.NaN()
+	if _, err := classRecords(&f, "class", yes, 4); err == nil {
+		t.Error("a missing number passes")
+	}
+	f.Columns[2].Values[0] = math.NaN()
+	if _, err := classRecords(&f, "class", yes, 4); err == nil || !strings.Contains(err.Error(), "row 1") {
+		t.Errorf("a missing class: %v", err)
+	}
+}
+
+// Stand-ins have the sizes and the share of classes that the sets have, and a damaged file is no
+// reason for one.
+func TestStandinClasses(t *testing.T) {
+	for name, c := range classes {
+		p, err := OpenPoints(context.Background(), name, t.TempDir(), c.rows, 1)
+		if err != nil || !p.Standin || p.Len() != c.rows || p.Dim() != c.features {
+			t.Fatalf("%s: %+v, %v", name, p, err)
+		}
+		n, positive, gap := float64(p.Len()), 0.0, 0.0
+		for i := range p.Len() {
+			positive += p.Response(i)
+			gap += p.Row(i)[0] * (2*p.Response(i) - 1)
+		}
+		// Four standard deviations, in 3 cases: .0002 of seeds would fail.
+		if math.Abs(positive/n-c.share) > 4*math.Sqrt(c.share*(1-c.share)/n) || gap <= 0 {
+			t.Errorf("%s: share %g of class 1, want %g; gap %g", name, positive/n, c.share, gap)
+		}
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, c.file), []byte("RDX2\nX\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := OpenPoints(context.Background(), name, dir, c.rows, 1); err == nil {
+			t.Errorf("%s: a damaged file passes", name)
+		}
+		if _, err := PointInputs(context.Background(), name, t.TempDir(), c.rows, 1, true); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: without a file: %v", name, err)
+		}
+	}
+}
+
+// The real files, where DARRM_DATA has them: classes as the literature counts them.
+func TestRealClasses(t *testing.T) {
+	root := os.Getenv("DARRM_DATA")
+	for name, positive := range map[string]float64{Diabetes: 268, German: 700, Letter: 7446} {
+		c := classes[name]
+		p, err := OpenPoints(context.Background(), name, root, c.rows, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Standin {
+			t.Skipf("%s is not there", c.file)
+		}
+		sum, most := 0.0, 0.0
+		for i := range p.Len() {
+			sum += p.Response(i)
+			for _, v := range p.Row(i) {
+				most = max(most, math.Abs(v))
+			}
+		}
+		if sum != positive || most != 1 {
+			t.Errorf("%s: %g of class 1, want %g; features up to %g", name, sum, positive, most)
+		}
+	}
+}

@@ -1,0 +1,307 @@
+package pairwise
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/experiment/datasets"
+	"github.com/darrm/darrm/experiment/experimenttest"
+	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/pairwise"
+)
+
+var catalog = experiment.New(Field())
+
+const small = `{
+  "format_version": 1, "name": "small", "kind": "pairwise", "title": "small", "source": "", "about": "",
+  "parameters": {
+    "task": "gaussians", "records": [64, 128], "eps": [1, 4], "dim": 3, "fresh": 200, "radius": 1, "repeats": 3, "risk": true,
+    "lines": [
+      {"name": "cyclic", "method": "cyclic", "ball": 1},
+      {"name": "one pass", "method": "one-pass", "step_size": 4, "eps": 2},
+      {"name": "sgd", "method": "sgd", "step_size": 0.1, "passes": 2},
+      {"name": "printed", "method": "published", "printed": [0.5, 0.6, 0.7, 0.8], "printed_sd": [0.1, 0.1, 0.1, 0.1]}
+    ],
+    "claims": [{"line": "sgd", "over": "cyclic", "least": -2}, {"line": "sgd", "near": "cyclic", "within": 1e-9, "records": 64, "eps": 1}]
+  }
+}`
+
+func decoded(t testing.TB, text string) *parameters {
+	t.Helper()
+	experimenttest.Parse(t, catalog, text)
+	var f struct{ Parameters parameters }
+	if err := json.Unmarshal([]byte(text), &f); err != nil {
+		t.Fatal(err)
+	}
+	return &f.Parameters
+}
+
+func found(t testing.TB, p *parameters, at place, workers int, o experiment.Options) []scores {
+	t.Helper()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))
+	s, err := p.measure(&experiment.Run{Context: context.Background(), Options: o}, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// The same numbers for any number of workers, others for another seed; every place is another draw.
+func TestScoresAreTheSameForAnyWorkers(t *testing.T) {
+	p := decoded(t, small)
+	at := p.places()[0]
+	one := found(t, p, at, 1, experiment.Options{})
+	if !reflect.DeepEqual(one, found(t, p, at, 4, experiment.Options{})) {
+		t.Error("one worker and four find different numbers")
+	}
+	if reflect.DeepEqual(one[0], found(t, p, at, 4, experiment.Options{Seed: 1})[0]) {
+		t.Error("another seed gives the same numbers")
+	}
+	if v := one[2].AUC; v[0] == v[1] || len(v) != 3 || one[2].Risk[0] == one[2].Risk[1] || one[3].AUC != nil {
+		t.Errorf("repeats are not drawn: %+v", one)
+	}
+	want := []place{{64, 1, 0}, {64, 4, 0}, {128, 1, 0}, {128, 4, 0}}
+	if !reflect.DeepEqual(p.places(), want) {
+		t.Errorf("places %v, want %v", p.places(), want)
+	}
+}
+
+// Scores are those of models that package pairwise trains, at the price that it states and the δ that
+// the definition means.
+func TestScoresAgainstTheirModels(t *testing.T) {
+	p := decoded(t, small)
+	at := place{records: 128, epsilon: 4}
+	got := found(t, p, at, 2, experiment.Options{})
+	l, err := loss.ParsePair("logistic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := pairwise.OnePass{Setting: pairwise.Setting{Loss: l, Radius: 1, Target: accountant.Cost{Epsilon: 2, Delta: 1. / 128}}, StepSize: 4}
+	plan, err := m.Plan(128, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for repeat := range 3 {
+		own, fresh, err := p.sample(datasets.Points{}, at, uint64(repeat))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := trained(t.Context(), plan, own, uint64(repeat))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 0.0 // by the definition of the AUC
+		pairs := 0.0
+		for i := range fresh.Len() {
+			for j := range fresh.Len() {
+				if fresh.Response(i) != 1 || fresh.Response(j) != 0 {
+					continue
+				}
+				s := 0.0
+				for k, v := range w {
+					s += v * (fresh.Row(i)[k] - fresh.Row(j)[k])
+				}
+				pairs++
+				if s > 0 {
+					want++
+				}
+			}
+		}
+		if math.Abs(want/pairs-got[1].AUC[repeat]) > 1e-9 || got[1].Risk[repeat] != pairwise.Risk(l, own, w) {
+			t.Errorf("repeat %d: %g, want %g", repeat, got[1].AUC[repeat], want/pairs)
+		}
+	}
+	if got[1].Epsilon != plan.Price().Cost.Epsilon || got[2].Epsilon != 0 || got[0].Epsilon != 4 {
+		t.Errorf("priced at %g, %g and %g", got[0].Epsilon, got[1].Epsilon, got[2].Epsilon)
+	}
+}
+
+// A set is split anew in each repeat, in public, and nobody is trained on and scored on.
+func TestSetsAreSplit(t *testing.T) {
+	p := &parameters{Task: datasets.Diabetes, Records: []int{256}}
+	all, err := datasets.OpenPoints(context.Background(), p.Task, t.TempDir(), 768, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first string
+	for seed := range uint64(2) {
+		own, fresh, err := p.sample(all, p.places()[0], seed)
+		if err != nil || own.Len() != 256 || fresh.Len() != 768-614 {
+			t.Fatalf("%v, %v", own, err)
+		}
+		seen := map[string]bool{}
+		for i := range own.Len() {
+			seen[fmt.Sprint(own.Row(i))] = true
+		}
+		for i := range fresh.Len() {
+			if seen[fmt.Sprint(fresh.Row(i))] {
+				t.Fatal("a record is trained on and scored on")
+			}
+		}
+		if s := fmt.Sprint(own.Row(0)); s == first {
+			t.Error("two shuffles are the same")
+		} else {
+			first = s
+		}
+	}
+	p.Records = nil
+	if at := p.places(); len(at) != 1 || at[0].records != 614 {
+		t.Errorf("%v, want four fifths", at)
+	}
+}
+
+// Claims that hold and claims that do not are told apart, and a reader sees the differences that they
+// are about.
+func TestClaimsAreJudged(t *testing.T) {
+	out := experimenttest.Run(t, experimenttest.Parse(t, catalog, small), t.TempDir(), experiment.Options{})
+	if failed := out.Result.Failed(); len(failed) != 1 || !strings.Contains(failed[0].Text, "n = 64, ε = 1: AUC of sgd and that of cyclic differ by less than 1e-09") {
+		t.Errorf("failed: %+v", failed)
+	}
+	if n := len(out.Result.Claims); n != 1+4+1 {
+		t.Errorf("%d claims", n)
+	}
+	if rows := experimenttest.Table(t, out.Result, "differences").Rows; len(rows) != 4 { // each once
+		t.Errorf("%d differences", len(rows))
+	}
+	scores := experimenttest.Table(t, out.Result, "scores")
+	if v := experimenttest.Value(t, scores, "auc", map[string]any{"line": "printed", "records": 128, "eps": 4.0}); v != .8 {
+		t.Errorf("printed: %v", v)
+	}
+}
+
+// The claims of the full-size experiments hold on their golden figures, which only the long test
+// computes.
+func TestClaimsHoldOnGoldenFigures(t *testing.T) {
+	for _, d := range catalog.List() {
+		text, err := catalog.Source(d.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := decoded(t, string(text))
+		golden := func(name string) []map[string]string {
+			return experimenttest.Rows(t, filepath.Join("..", "testdata", "golden", d.Name, name+".csv"))
+		}
+		number := func(cell string) float64 {
+			if cell == "" {
+				return 0
+			}
+			v, err := strconv.ParseFloat(cell, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+		rows, places := golden("scores"), p.places()
+		if len(rows) != len(places)*len(p.Lines) {
+			t.Fatalf("%s: %d rows", d.Name, len(rows))
+		}
+		row := func(i, j int) map[string]string {
+			r := rows[i*len(p.Lines)+j]
+			if r["line"] != p.Lines[j].Name || number(r["records"]) != float64(places[i].records) || number(r["eps"]) != places[i].epsilon || number(r["passes"]) != places[i].passes {
+				t.Fatalf("%s: a row is %v", d.Name, r)
+			}
+			return r
+		}
+		differences := map[string]experiment.Difference{}
+		name := func(i int, line, other, measure string) string {
+			return fmt.Sprint(places[i], line, other, measure)
+		}
+		var lines []map[string]string
+		p.eachDifference(func(i int, _ place, c claim, other string) {
+			if lines == nil {
+				lines = golden("differences")
+			}
+			r := lines[len(differences)]
+			if r["line"] != c.Line || r["other"] != other || number(r["records"]) != float64(places[i].records) {
+				t.Fatalf("%s: a difference is %v", d.Name, r)
+			}
+			differences[name(i, c.Line, other, c.Measure)] = experiment.Difference{Mean: number(r["difference"]), Low: number(r["low"]), High: number(r["high"])}
+			if len(differences) > len(lines) {
+				t.Fatal("too few differences")
+			}
+		})
+		r := d.NewRun(context.Background(), experiment.Options{})
+		p.judge(r, seen{
+			at: func(i, j int, measure string) estimate {
+				return estimate{mean: number(row(i, j)[map[string]string{"": "auc", "risk": "risk"}[measure]])}
+			},
+			over: func(i, j, k int, measure string) experiment.Difference {
+				v, ok := differences[name(i, p.Lines[j].Name, p.Lines[k].Name, measure)]
+				if !ok {
+					t.Fatalf("%s: no difference of %s and %s", d.Name, p.Lines[j].Name, p.Lines[k].Name)
+				}
+				return v
+			},
+			cost: func(i, j int) float64 { return number(row(i, j)["eps_accounted"]) },
+		})
+		if len(r.Result.Claims) < 4 {
+			t.Errorf("%s has %d claims", d.Name, len(r.Result.Claims))
+		}
+		for _, c := range r.Result.Failed() {
+			t.Errorf("%s: claim fails: %s (%s)", d.Name, c.Text, c.Evidence)
+		}
+	}
+}
+
+// Acceptance 6: on the real diabetes records the standard deviation over shuffles is what the
+// literature has, so that the intervals of the claims mean what they say.
+func TestSpreadOfRealShuffles(t *testing.T) {
+	rows := experimenttest.Rows(t, filepath.Join("..", "testdata", "golden", "auc-diabetes-real", "scores.csv"))
+	for _, row := range rows {
+		if row["line"] != "Algorithm 1, hinge" {
+			continue
+		}
+		if sd, err := strconv.ParseFloat(row["auc_sd"], 64); err != nil || sd < .02 || sd > .05 {
+			t.Errorf("standard deviation %s", row["auc_sd"])
+		}
+		return
+	}
+	t.Error("no row of Algorithm 1")
+}
+
+// A definition that cannot be run is refused, by what is wrong with it.
+func TestDefinitionsAreRefused(t *testing.T) {
+	for old, other := range map[string][2]string{
+		`"gaussians"`:                {`"laplacians"`, "task"},
+		`"records": [64, 128]`:       {`"records": [1]`, "records"},
+		`"eps": [1, 4]`:              {`"eps": [1, 0]`, "eps"},
+		`"dim": 3`:                   {`"dim": 0`, "dim"},
+		`"fresh": 200`:               {`"fresh": 0`, "fresh"},
+		`"repeats": 3`:               {`"repeats": 0`, "repeats"},
+		`"method": "cyclic"`:         {`"method": "bicyclic"`, "bicyclic"},
+		`"name": "sgd"`:              {`"name": "cyclic"`, "lines"},
+		`"step_size": 4`:             {`"step_size": 4, "rule": "exact"`, "Rule"},
+		`"passes": 2`:                {`"loss": "absolute"`, "pair loss"},
+		`[0.5, 0.6, 0.7, 0.8]`:       {`[0.5]`, "printed"},
+		`"over": "cyclic"`:           {`"over": "nobody"`, "claim"},
+		`"within": 1e-9`:             {`"within": 0`, "bound"},
+		`"records": 64, `:            {`"records": 65, `, "place"},
+		`"task": "gaussians"`:        {`"task": "diabetes"`, "dim and fresh"},
+		`"risk": true,`:              {`"again": true,`, "again"},
+		`"line": "sgd", "over"`:      {`"line": "nobody", "over"`, "claim"},
+		`"method": "one-pass", "ste`: {`"method": "one-pass", "look": "none", "ste`, "look"},
+	} {
+		text := strings.Replace(small, old, other[0], 1)
+		if text == small {
+			t.Fatalf("no %s", old)
+		}
+		if _, err := catalog.Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), other[1]) {
+			t.Errorf("%s: %v", other[0], err)
+		}
+	}
+	d := experimenttest.Load(t, catalog, "auc-german-real")
+	if _, err := d.Run(context.Background(), t.TempDir(), experiment.Options{Data: t.TempDir()}); !errors.Is(err, experiment.ErrNoData) {
+		t.Errorf("without the real file: %v", err)
+	}
+}

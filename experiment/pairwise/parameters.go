@@ -1,0 +1,237 @@
+package pairwise
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"slices"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/experiment/datasets"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/pairwise"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// parameters: one task, lines of models, and the places at which they are scored: all combinations
+// of Records, Epsilon and Passes.
+type parameters struct {
+	Task    string    `json:"task"`              // gaussians, or a set of two classes
+	Records []int     `json:"records,omitempty"` // to learn from; none, for a set: four fifths of it
+	Epsilon []float64 `json:"eps,omitempty"`
+	Passes  []float64 `json:"passes,omitempty"` // of the lines that have none of their own
+
+	Delta    float64 `json:"delta,omitempty"`  // 0 is 1/n
+	Dim      int     `json:"dim,omitempty"`    // of gaussians
+	Fresh    int     `json:"fresh,omitempty"`  // of gaussians: records that models are scored on
+	Radius   float64 `json:"radius,omitempty"` // to which records are shortened
+	Ball     float64 `json:"ball,omitempty"`   // of lines that have none of their own
+	Repeats  int     `json:"repeats"`
+	DataSeed uint64  `json:"data_seed,omitempty"`
+	Real     bool    `json:"real,omitempty"` // the stand-in will not do
+	Risk     bool    `json:"risk,omitempty"` // measure F_S too
+	Lines    []line  `json:"lines"`          // at most 12
+	Claims   []claim `json:"claims"`
+}
+
+// line is one way to train, or what the source prints of one.
+type line struct {
+	Name   string            `json:"name"`
+	Look   experiment.Method `json:"look,omitempty"` // the method's own if empty
+	Method string            `json:"method"`         // of pairwise.Methods, or published
+	Loss   string            `json:"loss,omitempty"` // "" is logistic
+
+	Epsilon  float64         `json:"eps,omitempty"` // instead of the place's
+	StepSize float64         `json:"step_size,omitempty"`
+	Decay    pairwise.Decay  `json:"decay,omitempty"`
+	Passes   float64         `json:"passes,omitempty"`
+	Rule     pairwise.Rule   `json:"rule,omitempty"`
+	Noise    train.Noise     `json:"noise,omitempty"`
+	Output   pairwise.Output `json:"output,omitempty"`
+	Buffer   int             `json:"buffer,omitempty"`
+	Ball     float64         `json:"ball,omitempty"` // instead of the task's; negative for none
+
+	Printed    []float64 `json:"printed,omitempty"` // of published, at each place
+	Deviations []float64 `json:"printed_sd,omitempty"`
+}
+
+// deviation is what the source prints of a place, NaN where it prints none.
+func (l line) deviation(place int) float64 {
+	if l.Deviations == nil {
+		return math.NaN()
+	}
+	return l.Deviations[place]
+}
+
+// published is the method of lines that the source prints.
+const published = "published"
+
+// claim is a statement about a line at the places that it names, or at all.
+type claim struct {
+	Line    string  `json:"line"`
+	Records int     `json:"records,omitempty"`
+	Epsilon float64 `json:"eps,omitempty"`
+	Passes  float64 `json:"passes,omitempty"`
+	Measure string  `json:"measure,omitempty"` // "" is the AUC, or risk
+	// Either the mean is in Range, of which Published is the source's or the specification's
+	// figure,
+	Range     [2]float64 `json:"range,omitzero"`
+	Published string     `json:"published,omitempty"`
+	// or the paired difference to the line Over is above Least, with 95 % confidence,
+	Over  string  `json:"over,omitempty"`
+	Least float64 `json:"least,omitempty"`
+	// or its mean is within Within on both sides for the line Near.
+	Near   string  `json:"near,omitempty"`
+	Within float64 `json:"within,omitempty"`
+}
+
+// place is where lines are scored.
+type place struct {
+	records int
+	epsilon float64 // 0 where no line is private
+	passes  float64
+}
+
+// places returns all of them: by records, then ε, then passes.
+func (p *parameters) places() (out []place) {
+	for _, n := range orZero(p.Records) {
+		for _, eps := range orZero(p.Epsilon) {
+			for _, passes := range orZero(p.Passes) {
+				if n == 0 {
+					n = datasets.ClassesLen(p.Task) * 4 / 5
+				}
+				out = append(out, place{n, eps, passes})
+			}
+		}
+	}
+	return out
+}
+
+func orZero[T int | float64](list []T) []T {
+	if len(list) == 0 {
+		return []T{0}
+	}
+	return list
+}
+
+// holds says whether a claim is about a place.
+func (c claim) holds(at place) bool {
+	return (c.Records == 0 || c.Records == at.records) && (c.Epsilon == 0 || c.Epsilon == at.epsilon) && (c.Passes == 0 || c.Passes == at.passes)
+}
+
+func (l line) look() experiment.Method {
+	if l.Look != "" {
+		return lookPrefix + l.Look
+	}
+	return lookPrefix + experiment.Method(l.Method)
+}
+
+// method returns the line's method at a place.
+func (p *parameters) method(l line, at place) (pairwise.Method, error) {
+	pair, err := loss.ParsePair(cmp.Or(l.Loss, "logistic"))
+	if err != nil {
+		return nil, err
+	}
+	target := accountant.Cost{Epsilon: cmp.Or(l.Epsilon, at.epsilon), Delta: cmp.Or(p.Delta, 1/float64(at.records))}
+	s := pairwise.Setting{Loss: pair, Radius: p.Radius, Ball: max(0, cmp.Or(l.Ball, p.Ball))}
+	if pairwise.Private(l.Method) {
+		s.Target = target
+	}
+	passes := cmp.Or(l.Passes, at.passes)
+	if l.Passes == 0 && slices.Contains([]string{"localized-sgd", "one-pass", "minimised"}, l.Method) {
+		passes = 0 // they have no choice
+	}
+	return pairwise.New(l.Method, pairwise.Options{
+		Setting: s, StepSize: l.StepSize, Decay: l.Decay, Passes: passes, Rule: l.Rule,
+		Noise: l.Noise, Output: l.Output, Buffer: l.Buffer,
+	})
+}
+
+// gaussians is the task of two classes N(±e₁, I), scaled to lengths that are hardly above 1.
+const gaussians = "gaussians"
+
+func (p *parameters) Validate() error {
+	tasks := []string{gaussians, datasets.Diabetes, datasets.German, datasets.Letter}
+	err := cmp.Or(
+		check.Among(tasks)("task", p.Task),
+		check.Whole("repeats", p.Repeats, 1, 1000),
+		check.Whole("lines", len(p.Lines), 1, 12),
+		check.Each("records", p.Records, func(name string, n int) error { return check.Whole(name, n, 2, 2_000_000) }),
+		check.Each("eps", p.Epsilon, func(name string, v float64) error { return check.Positive(name, v) }),
+		check.Each("passes", p.Passes, func(name string, v float64) error { return check.Positive(name, v) }),
+	)
+	if err != nil {
+		return err
+	}
+	if p.Task == gaussians {
+		if err := cmp.Or(check.Whole("dim", p.Dim, 1, 10_000), check.Whole("fresh", p.Fresh, 2, 1_000_000), check.Some("records", len(p.Records))); err != nil {
+			return err
+		}
+	} else if p.Dim != 0 || p.Fresh != 0 {
+		return errors.New("dim and fresh are for the task gaussians: a set has its own dimension, and a fifth of it is to score on")
+	}
+	names := make([]string, len(p.Lines))
+	for i, l := range p.Lines {
+		names[i] = l.Name
+		if _, ok := looks[l.look()]; !ok || l.Name == "" {
+			return fmt.Errorf("line %q: there is no look %q", l.Name, l.look())
+		}
+		for _, at := range p.places() {
+			if n := datasets.ClassesLen(p.Task); p.Task != gaussians && at.records > n*4/5 {
+				return &check.Error{Name: "records", Value: at.records, Rule: fmt.Sprintf("at most four fifths of %d", n)}
+			}
+			for _, list := range [][]float64{l.Printed, l.Deviations} {
+				if len(list) != len(p.places()) && (l.Method == published || list != nil) {
+					return fmt.Errorf("line %q: %d printed numbers for %d places", l.Name, len(list), len(p.places()))
+				}
+			}
+			if l.Method == published {
+				continue
+			}
+			if _, err := p.method(l, at); err != nil {
+				return fmt.Errorf("line %q: %w", l.Name, err)
+			}
+		}
+	}
+	if err := check.Each("lines", names, func(string, string) error { return nil }); err != nil {
+		return err
+	}
+	for _, c := range p.Claims {
+		others := slices.DeleteFunc([]string{c.Line, c.Over, c.Near}, func(s string) bool { return s == "" })
+		err := cmp.Or(check.Each("lines of a claim", others, check.Among(names)), check.Among([]string{"", "risk"})("measure", c.Measure))
+		if err != nil {
+			return err
+		}
+		if c.Measure == "risk" && !p.Risk || c.Near != "" && !(c.Within > 0) || !slices.ContainsFunc(p.places(), c.holds) {
+			return fmt.Errorf("the claim about %q has no such measure, bound or place", c.Line)
+		}
+	}
+	return nil
+}
+
+func (p *parameters) Steps() int { return len(p.places()) }
+
+// NeedsData returns the folder of the real files, if nothing may stand in for them.
+func (p *parameters) NeedsData() string {
+	if p.Real {
+		return "pairs"
+	}
+	return ""
+}
+
+// Inputs returns the hash of the records that real files give, nil where there are none.
+func (p *parameters) Inputs(ctx context.Context, root string) (map[string]string, error) {
+	if p.Task == gaussians {
+		return nil, nil
+	}
+	in, err := datasets.PointInputs(ctx, p.Task, root, datasets.ClassesLen(p.Task), p.DataSeed, p.Real)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %w", experiment.ErrNoData, err)
+	}
+	return in, err
+}

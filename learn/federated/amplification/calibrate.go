@@ -1,0 +1,142 @@
+package amplification
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
+)
+
+// Conversion is how a Rényi divergence becomes (ε, δ).
+type Conversion string
+
+// The conversions. Improved is never larger, and the default.
+const (
+	Improved  Conversion = "improved"  // accountant.EpsilonFromRDP
+	Classical Conversion = "classical" // accountant.ClassicalEpsilonFromRDP: ρ + ln(1/δ)/(α-1), which publications use
+)
+
+// Epsilon returns the smallest ε over the orders at δ of the charges together, and the order.
+func Epsilon(delta float64, c Conversion, charges ...accountant.Charge) (epsilon, alpha float64, err error) {
+	if err := check.Within("delta", delta); err != nil {
+		return 0, 0, err
+	}
+	convert := accountant.EpsilonFromRDP
+	switch c {
+	case Improved, "":
+	case Classical:
+		convert = accountant.ClassicalEpsilonFromRDP
+	default:
+		return 0, 0, fmt.Errorf("conversion = %q, but it must be one of %q", string(c), []Conversion{Improved, Classical})
+	}
+	event, err := accountant.Compose(charges...)
+	if err != nil {
+		return 0, 0, err
+	}
+	var refused error
+	alpha, epsilon = num.BestOrder(maxOrder, func(a float64) float64 {
+		rho, err := accountant.RDP(event, a)
+		if err != nil { // beyond a curve's last order
+			refused = err
+			return math.Inf(1)
+		}
+		eps, err := convert(a, rho, delta)
+		if err != nil {
+			return math.Inf(1)
+		}
+		return eps
+	})
+	if math.IsInf(epsilon, 1) {
+		return 0, 0, cmp.Or(refused, accountant.ErrUnsupported)
+	}
+	return epsilon, alpha, nil
+}
+
+// maxOrder is above any curve's last order.
+const maxOrder = 1e6
+
+// ClosedForm returns the ε₀ whose leading order is the target's, of a run of `streams` reports a record
+// in rounds of full gradients and N_r one-bit reports:
+//
+//	ρ = (√(ε+l) - √l)²,  l = ln(1/δ),  q = ρ·N_r/streams,  ε₀ = ln((2 + q + √(q²+8q))/2)
+//
+// It is to four digits what Calibrate returns by Classical, below 2 or so, and no proof.
+func ClosedForm(target accountant.Cost, reports, streams int) (float64, error) {
+	if err := cmp.Or(checkTarget(target), check.Whole("honest reports of a stream", reports, 1, 0), check.Whole("streams of a run", streams, 1, 0)); err != nil {
+		return 0, err
+	}
+	rho, err := accountant.ZCDPFor(target)
+	if err != nil {
+		return 0, err
+	}
+	q := rho * float64(reports) / float64(streams)
+	return math.Log1p((q + math.Sqrt(q*q+8*q)) / 2), nil
+}
+
+// The range in which Calibrate looks.
+const (
+	leastLocal   = 1e-6
+	largestLocal = 32
+)
+
+// ErrTarget says that no report, however noisy, meets a target.
+var ErrTarget = errors.New("no local epsilon meets the target")
+
+// Calibrate returns a local ε₀ in [1e-6, 32] for which what charges returns costs at most the target, and
+// what that is. It is within 1e-4 of the largest such ε₀, from below: every step of the search ends on the
+// side that was seen to hold. Values of ε₀ that a mode refuses count as not meeting the target.
+// ErrTarget wraps the refusal where there is none.
+func Calibrate(target accountant.Cost, c Conversion, charges func(epsilon float64) ([]accountant.Charge, error)) (epsilon float64, cost accountant.Cost, err error) {
+	if err := checkTarget(target); err != nil {
+		return 0, accountant.Cost{}, err
+	}
+	var refused error
+	at := func(e float64) float64 {
+		list, err := charges(e)
+		if err == nil {
+			var eps float64
+			if eps, _, err = Epsilon(target.Delta, c, list...); err == nil {
+				return eps
+			}
+		}
+		refused = err
+		return math.Inf(1)
+	}
+	low, high, central := 0.0, 0.0, 0.0 // low holds, at the cost central; high does not
+	// The cost is close to a power of ε₀: secants in logarithms, kept within what is known.
+	e, before, costBefore := 1.0, 0.0, 0.0
+	for range 60 {
+		now := at(e)
+		if now <= target.Epsilon {
+			low, central = e, now
+		} else {
+			high = e
+		}
+		if low == largestLocal || high == leastLocal || low > 0 && high > 0 && high <= low*(1+1e-4) || low > 0 && central >= target.Epsilon*(1-2e-5) {
+			break
+		}
+		power := 1.0
+		if before > 0 && !math.IsInf(now, 1) && !math.IsInf(costBefore, 1) {
+			power = math.Log(now/costBefore) / math.Log(e/before)
+		}
+		next := e * math.Pow(target.Epsilon*(1-1e-5)/now, 1/min(max(power, 0.5), 4))
+		switch {
+		case low > 0 && high > 0 && !(next > low && next < high):
+			next = math.Sqrt(low * high)
+		case high > 0 && low == 0 && !(next < high && next > high/1e3):
+			next = high / 4
+		case low > 0 && high == 0 && !(next > low && next < low*1e3):
+			next = low * 4
+		}
+		before, costBefore = e, now
+		e = min(max(next, leastLocal), largestLocal)
+	}
+	if low == 0 {
+		return 0, accountant.Cost{}, errors.Join(fmt.Errorf("epsilon %g at delta %g: %w", target.Epsilon, target.Delta, ErrTarget), refused)
+	}
+	return low, accountant.Cost{Epsilon: central, Delta: target.Delta}, nil
+}

@@ -1,0 +1,50 @@
+package amplification
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Mode is a proof of what a round costs.
+type Mode string
+
+// The modes. An empty Mode is the best one that is certified for the round: Exact where all records
+// take part, Ternary for batches of one-bit reports, TCDP for batches of other reports.
+const (
+	Exact   Mode = "exact"   // the divergence in the blanket view, summed; all records take part
+	Ternary Mode = "ternary" // its series for batches, integer orders; OneBit only
+	TCDP    Mode = "tcdp"    // Exact's supremum of ε_RDP(α)/α, and the sampling theorem of truncated CDP
+	Paper   Mode = "paper"   // the published constants, c = 1536
+	// Numeric is what is believed to be the worst case of a batch, checked by enumeration and not
+	// proved. It gives figures, and no Event.
+	Numeric Mode = "numeric"
+)
+
+// Modes returns all modes.
+func Modes() []Mode { return []Mode{Exact, Ternary, TCDP, Paper, Numeric} }
+
+func (m Mode) check() error {
+	if m != "" && !slices.Contains(Modes(), m) {
+		return fmt.Errorf("accounting mode = %q, but it must be one of %q", string(m), Modes())
+	}
+	return nil
+}
+
+// ErrInapplicable says that a mode proves nothing of a round: one of its conditions fails.
+// The conditions that have names are ErrLocalEpsilon, ErrRate, ErrRho, ErrConstant and ErrOrders.
+var ErrInapplicable = errors.New("the mode does not apply")
+
+// Which condition of a theorem failed. Each is an ErrInapplicable.
+var (
+	ErrLocalEpsilon = condition("it needs a local epsilon of 1 or more")
+	ErrRate         = condition("it needs a sampling rate of at most 0.1")
+	ErrRho          = condition("it needs a divergence of at most 0.1 an order in each shuffled round")
+	ErrConstant     = condition("its constant is too small for the local epsilon and the rate")
+	ErrOrders       = condition("it holds at no Rényi order")
+	ErrSampled      = condition("it is for rounds in which all records take part")
+	ErrReports      = condition("it is for one-bit reports")
+	ErrUnproved     = condition("its worst case is not proved")
+)
+
+func condition(rule string) error { return fmt.Errorf("%w: %s", ErrInapplicable, rule) }

@@ -1,0 +1,257 @@
+package federated
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// kind says where the noise of the server's estimate comes from.
+type kind int
+
+const (
+	shuffled  kind = iota // each record's report has its own
+	trusted               // the server sees the records, and adds normal noise to means
+	noiseless             // nowhere: for measuring what noise does. No price
+	rehearsed             // normal noise in place of reports, of their size. No price
+)
+
+// plan is a run whose parameters are fixed.
+type plan struct {
+	task
+	kind   kind
+	beta   float64 // of PSGM
+	period int     // of Central: rounds from one full gradient to the next, 0 for PSGM
+	// Reports.
+	firstBatch, laterBatch int // B_0, B_1 of each silo; 0 for all its records
+	missing                int // reports that need not come, or need not be honest
+	randomizer             report.Randomizer
+	lagged                 bool // what the source prints: gradients at x_{r-1}. For a test
+	// Noise.
+	multipliers [2]float64 // of Central, over the sensitivity of a mean
+	sigma       float64    // of the local phase
+
+	account Account     // of PSGM
+	noise   train.Noise // of Central
+	price   train.Price
+}
+
+// Plan is a priced method. It is immutable and safe for concurrent use.
+type Plan struct{ plan }
+
+var _ train.Plan = (*Plan)(nil)
+
+// weight returns ρ of a round: the weight of fresh gradients.
+func (p *plan) weight(round int) float64 {
+	switch {
+	case round == 0:
+		return 1
+	case p.period == 0:
+		return p.beta
+	case round%p.period == 0:
+		return 1
+	}
+	return 0
+}
+
+// sent returns the clipping norms of the streams that a round has, 0 for one that it has not: for
+// want of weight, or because the model did not move, so that all differences are 0.
+func (p *plan) sent(b Broadcast) [2]float64 {
+	norms := p.bounds(b)
+	rho := p.weight(b.Round)
+	if rho == 1 {
+		norms[differences] = 0
+	}
+	if rho == 0 {
+		norms[gradients] = 0
+	}
+	return norms
+}
+
+// batch returns how many records each silo takes in a round, 0 for all.
+func (p *plan) batch(round int) int {
+	if round == 0 {
+		return p.firstBatch
+	}
+	return p.laterBatch
+}
+
+// expected returns how many reports a stream of a round has, and least how many it must have.
+func (p *plan) expected(round int) int {
+	if b := p.batch(round); b > 0 {
+		return b * len(p.Silos)
+	}
+	return p.n
+}
+
+func (p *plan) least(round int) int { return p.expected(round) - p.missing }
+
+// streams returns in how many rounds, of those that have them, a stream is sent. A model that does
+// not move saves some, which are paid for all the same.
+func (p *plan) streams() (count [2]int) {
+	for r := range p.Rounds {
+		rho := p.weight(r)
+		if rho > 0 {
+			count[gradients]++
+		}
+		if rho < 1 {
+			count[differences]++
+		}
+	}
+	return count
+}
+
+// Price returns what the model costs.
+func (p *Plan) Price() train.Price { return p.price.Clone() }
+
+// LocalEpsilon returns ε₀ of one report, 0 for a method without reports.
+func (p *Plan) LocalEpsilon() float64 {
+	if p.randomizer == nil {
+		return 0
+	}
+	return p.randomizer.Epsilon()
+}
+
+// Randomizer returns the randomiser of the reports, nil for a method without them.
+func (p *Plan) Randomizer() report.Randomizer { return p.randomizer }
+
+// Expected returns how many reports a stream of a round has, and how many at least it must have.
+func (p *Plan) Expected(round int) (reports, least int) { return p.expected(round), p.least(round) }
+
+// Reports returns how many reports the run sends, at most; 0 for a method without reports.
+func (p *Plan) Reports() int {
+	if p.randomizer == nil {
+		return 0
+	}
+	sum := 0
+	for r := range p.Rounds {
+		streams := 1
+		if rho := p.weight(r); rho < 1 {
+			streams = 2
+		}
+		sum += streams * p.expected(r)
+	}
+	return sum
+}
+
+// Dim returns the length of the model.
+func (p *Plan) Dim() int { return p.d }
+
+// StreamRounds returns how many streams of reports, or noisy means, the run has.
+func (p *Plan) StreamRounds() int {
+	s := p.streams()
+	return s[differences] + s[gradients]
+}
+
+// Train returns the method on the records of all silos, silo after silo.
+func (p *Plan) Train(records *data.Records) (train.Algorithm, error) {
+	if err := p.take(records); err != nil {
+		return nil, err
+	}
+	return p.algorithm(records)
+}
+
+// Noiseless returns a plan of the same steps, batches and clips without any noise. It has no price.
+func (p *Plan) Noiseless() *Plan { return p.priceless(noiseless) }
+
+// Rehearsal returns a plan that adds to each mean of clipped vectors normal noise of the deviation
+// Scale/√(d·N) that the mean of N reports has, in place of reports. It is tens of times faster and
+// protects nothing: who holds the records adds no noise of their own. It has no price and is
+// never released.
+func (p *Plan) Rehearsal() (*Plan, error) {
+	if p.kind != shuffled {
+		return nil, fmt.Errorf("%s has no reports to stand in for", p.price.Method)
+	}
+	return p.priceless(rehearsed), nil
+}
+
+func (p *Plan) priceless(k kind) *Plan {
+	q := &Plan{p.plan}
+	q.kind = k
+	if k == noiseless {
+		q.sigma, q.multipliers, q.randomizer = 0, [2]float64{}, nil
+		q.price.Method += " without noise"
+	} else {
+		q.price.Method += " rehearsed"
+	}
+	q.price.Event, q.price.Bound, q.price.Blocks, q.price.Notes = nil, "", nil, nil
+	q.price.Cost = accountant.Cost{Epsilon: math.Inf(1)}
+	return q
+}
+
+// algorithm is a plan with its records.
+type algorithm struct {
+	p      *plan
+	silos  []*data.Records
+	digest [32]byte
+}
+
+func (p *plan) algorithm(records *data.Records) (train.Algorithm, error) {
+	a := &algorithm{p: p}
+	for m, size := range p.Silos {
+		rows := make([]int, size)
+		for i := range rows {
+			rows[i] = p.first[m] + i
+		}
+		own, err := records.Select(rows)
+		if err != nil {
+			return nil, err
+		}
+		a.silos = append(a.silos, own)
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "darrm federated v1\n%d %s\n%v %v %v %v %v %v %v %v\n", p.kind, p.text(), p.beta, p.period, p.firstBatch, p.laterBatch, p.missing, p.lagged, p.multipliers, p.sigma)
+	if p.randomizer != nil {
+		fmt.Fprintf(h, "%T %v %v\n", p.randomizer, p.randomizer.Epsilon(), p.randomizer.Size())
+	}
+	fmt.Fprintf(h, "%x\n", records.Digest())
+	a.digest = [32]byte(h.Sum(nil))
+	return a, nil
+}
+
+func (a *algorithm) Cost() accountant.Cost { return a.p.price.Cost }
+func (a *algorithm) Rounds() int           { return a.p.Rounds }
+func (a *algorithm) Digest() [32]byte      { return a.digest }
+
+// Releasable refuses a plan without a price.
+func (a *algorithm) Releasable() error {
+	if a.p.price.Event == nil || !(a.p.price.Cost.Epsilon >= 0) || math.IsInf(a.p.price.Cost.Epsilon, 1) {
+		return errors.New(a.p.price.Method + ": no price, no release")
+	}
+	return nil
+}
+
+// NoiseScale returns the deviation that the last round's gradients leave on a coordinate of the model.
+func (a *algorithm) NoiseScale() float64 {
+	p := a.p
+	last := p.Rounds - 1
+	rho := p.weight(last)
+	if rho == 0 {
+		rho, last = 1, 0 // the full gradient that all differences are added to
+	}
+	return p.StepSize * rho * p.deviation(gradients, p.GradientClip, p.expected(last))
+}
+
+// deviation returns the deviation per coordinate of the noise in the mean of a stream of so many
+// vectors of norm at most that.
+func (p *plan) deviation(stream report.Stream, norm float64, count int) float64 {
+	switch p.kind {
+	case trusted:
+		return p.multipliers[stream] * sensitivity(norm, count)
+	case shuffled, rehearsed:
+		return p.randomizer.Scale(norm) / math.Sqrt(float64(p.d)*float64(count))
+	}
+	return 0
+}
+
+// sensitivity returns by how much the mean of so many vectors of norm at most that changes where one
+// is replaced, rounded up.
+func sensitivity(norm float64, count int) float64 {
+	return 2 * norm / float64(count) * (1 + train.Slack)
+}

@@ -1,0 +1,186 @@
+package federated
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// PSGM is private stochastic gradient descent with momentum in the shuffled model: nobody but a silo
+// sees its records, and the server sees shuffled reports of records, each private by itself.
+//
+//	FirstBatch, Batch   Local.Steps   method
+//	stated              1             mb-psgm
+//	0: all records      1             mb-psgm-fg
+//	stated              H > 1         ce-psgm
+//	0                   H > 1         ce-psgm-fg
+//
+// Cost: two gradients and two reports for each sampled record of a round, and 130 bits.
+type PSGM struct {
+	Setting
+	// Momentum is β in (0,1]: the weight of fresh gradients. At 1 there is no stream of differences.
+	Momentum float64
+	// FirstBatch is B_0 and Batch B_1: records of each silo in round 0 and in later ones, 0 for all.
+	FirstBatch, Batch int
+	// Epsilon is ε₀ of one report; 0 is the largest that meets the target.
+	Epsilon float64
+	// Account is how shuffled reports are priced; "" is exact for full gradients and ternary for batches.
+	Account Account
+	// Missing is how many reports of a round the price does without: of silos that drop out, or that
+	// collude with the server. A round with fewer than the rest is refused.
+	Missing int
+	// Randomizer is what a report is.
+	Randomizer Randomizer
+
+	lagged bool // gradients of stream 2 at x_{r-1}, as the source prints it. For a test
+}
+
+// Randomizer is a kind of report.
+type Randomizer string
+
+// The kinds of report.
+const (
+	OneBit Randomizer = "one-bit" // a seed and a bit. The default
+	Floats Randomizer = "floats"  // the same report as d numbers, for comparisons of size
+)
+
+// Plan prices the method for the records of all silos.
+func (c PSGM) Plan(n, features int) (train.Plan, error) {
+	p, err := c.plan(n, features)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// New is Plan, for callers that drive the roles.
+func (c PSGM) New(n, features int) (*Plan, error) { return c.plan(n, features) }
+
+func (c PSGM) plan(n, features int) (*Plan, error) {
+	t, err := c.check(n, features)
+	if err != nil {
+		return nil, err
+	}
+	if err := check.UpTo("momentum", c.Momentum, 1); err != nil {
+		return nil, err
+	}
+	if err := t.checkDifferences(c.Momentum < 1); err != nil {
+		return nil, err
+	}
+	for name, b := range map[string]int{"first batch": c.FirstBatch, "batch": c.Batch} {
+		if err := check.Whole(name, b, 0, t.smallest); err != nil {
+			return nil, err
+		}
+	}
+	p := &Plan{plan{task: *t, kind: shuffled, beta: c.Momentum, firstBatch: c.FirstBatch, laterBatch: c.Batch, missing: c.Missing, lagged: c.lagged, account: c.Account}}
+	if err := check.Whole("missing reports", c.Missing, 0, min(p.expected(0), p.expected(1))-1); err != nil {
+		return nil, err
+	}
+	p.price = train.Price{Method: c.name(), Records: n, Dim: p.d, Relation: accountant.ReplaceOne}
+	if err := p.settle(c); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (c PSGM) name() string {
+	name := "mb-psgm"
+	if c.Local.Steps > 1 {
+		name = "ce-psgm"
+	}
+	if c.FirstBatch == 0 && c.Batch == 0 {
+		name += "-fg"
+	}
+	return name
+}
+
+// setReports makes the randomiser of ε₀ at most that.
+func (p *plan) setReports(kind Randomizer, epsilon float64) error {
+	r, err := report.NewOneBit(p.d, epsilon)
+	if err != nil {
+		return err
+	}
+	switch kind {
+	case "", OneBit:
+		p.randomizer = r
+	case Floats:
+		p.randomizer = report.Floats{OneBit: r}
+	default:
+		return &check.Error{Name: "randomizer", Value: kind, Rule: fmt.Sprintf("%s or %s (--randomizer)", OneBit, Floats)}
+	}
+	return nil
+}
+
+// settle sets ε₀, the local noise and the price.
+func (p *Plan) settle(c PSGM) error {
+	account, err := p.newAccount(c.Account)
+	if err != nil {
+		return err
+	}
+	noPrice := p.Local.Steps > 1 && p.Local.NoNoise
+	var local accountant.Event
+	if c.Epsilon > 0 && (p.Local.Steps == 1 || p.Local.Noise > 0 || noPrice) {
+		err = check.Within("target delta", p.Target.Delta) // ε is what comes of the noise
+	} else {
+		err = checkTarget(p.Target)
+	}
+	if err != nil {
+		return err
+	}
+	if p.Local.Steps > 1 && !noPrice {
+		if local, err = p.localEvent(); err != nil {
+			return err
+		}
+	}
+	event := func(epsilon float64) (accountant.Event, error) {
+		e, err := account.reports(epsilon)
+		if err != nil || local == nil {
+			return e, err
+		}
+		return compose(e, local)
+	}
+	epsilon := c.Epsilon
+	if epsilon == 0 {
+		if epsilon, err = calibrate(p.price.Method, p.Target, event); err != nil {
+			return err
+		}
+	}
+	if err := p.setReports(c.Randomizer, epsilon); err != nil {
+		return err
+	}
+	p.blocks()
+	p.describe(account)
+	if noPrice {
+		p.price.Cost.Epsilon = math.Inf(1)
+		return nil
+	}
+	e, err := event(epsilon)
+	if err != nil {
+		return err
+	}
+	p.price.Event, p.price.Bound = e, accountant.MethodRDP
+	if p.price.Cost, err = cost(e, p.Target.Delta); err != nil {
+		return err
+	}
+	if c.Epsilon > 0 { // ε₀ was stated: ε is what comes of it
+		return nil
+	}
+	return p.price.Within(p.Target)
+}
+
+// describe adds what a reader of the price should know.
+func (p *Plan) describe(a *account) {
+	expected := p.expected(p.Rounds - 1)
+	streams := p.StreamRounds()
+	p.price.Notes = append([]string{
+		fmt.Sprintf("local epsilon of a report: %.6g; %d streams of reports in %d rounds, %s", p.randomizer.Epsilon(), streams, p.Rounds, a),
+		fmt.Sprintf("a round sends up to %d reports of %d bytes on each stream", expected, p.randomizer.Size()),
+	}, p.price.Notes...)
+	if p.missing > 0 {
+		p.price.Notes = append(p.price.Notes, fmt.Sprintf("priced for %d reports fewer", p.missing))
+	}
+}

@@ -1,0 +1,160 @@
+package federated
+
+import (
+	"context"
+
+	"github.com/darrm/darrm/internal/randsrc/stream"
+	"github.com/darrm/darrm/learn/federated/report"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// run is a run in one process: it drives the same server and the same silos that files can join.
+type run struct {
+	p      *plan
+	server *Server
+	silos  []*Silo
+	coins  train.Coins
+	noise  *stream.Normals
+	z      []float64
+}
+
+// Start returns a run before its first round.
+func (a *algorithm) Start(coins train.Coins) train.Run {
+	e := &run{p: a.p, server: newServer(a.p, coins), coins: coins, noise: coins.Normals(), z: make([]float64, a.p.d)}
+	for m, records := range a.silos {
+		e.silos = append(e.silos, &Silo{a.p, m, records, coins})
+	}
+	return e
+}
+
+func (e *run) State() []train.Vector { return e.server.State() }
+func (e *run) Output() []float64     { return e.server.Model() }
+
+// Round does round k.
+func (e *run) Round(ctx context.Context, _ int) error {
+	b := e.server.Broadcast()
+	q, err := e.direction(ctx, b)
+	if err != nil {
+		return err
+	}
+	var reply Reply
+	if e.p.Local.Steps > 1 {
+		reply, err = e.silos[q.Silo].Local(ctx, q)
+	} else {
+		reply, err = e.server.Step(ctx, q)
+	}
+	if err != nil {
+		return err
+	}
+	return e.server.Accept(q, reply)
+}
+
+// direction works out v_r.
+func (e *run) direction(ctx context.Context, b Broadcast) (Request, error) {
+	if e.p.kind != shuffled {
+		if err := e.means(ctx, b); err != nil {
+			return Request{}, err
+		}
+		return e.server.turn(b)
+	}
+	var all Reports
+	for _, s := range e.silos {
+		r, err := s.Report(ctx, b)
+		if err != nil {
+			return Request{}, err
+		}
+		for k := range all {
+			all[k] = append(all[k], r[k]...)
+		}
+	}
+	shuffledReports, err := e.shuffle(b, all)
+	if err != nil {
+		return Request{}, err
+	}
+	return e.server.Receive(ctx, shuffledReports)
+}
+
+// shuffle returns the reports in new orders.
+func (e *run) shuffle(b Broadcast, all Reports) (Reports, error) {
+	s, err := e.p.newShuffler(b, e.coins)
+	if err != nil {
+		return Reports{}, err
+	}
+	size := e.p.randomizer.Size()
+	for k, messages := range all {
+		for i := 0; i < len(messages); i += size {
+			if err := s.Accept(report.Stream(k), messages[i:i+size]); err != nil {
+				return Reports{}, err
+			}
+		}
+	}
+	var out Reports
+	out[gradients], out[differences], err = s.Release()
+	return out, err
+}
+
+// NewShuffler returns a shuffler for the reports of a broadcast: it takes what all silos send, and
+// releases nothing below the number that the price is for. Its coins must be secret from the
+// server and new for each shuffler: no two rounds may share an order.
+func (p *Plan) NewShuffler(b Broadcast, coins stream.Coins) (*report.Shuffler, error) {
+	if err := b.check(&p.task); err != nil {
+		return nil, err
+	}
+	return p.newShuffler(b, coins)
+}
+
+func (p *plan) newShuffler(b Broadcast, coins stream.Coins) (*report.Shuffler, error) {
+	var expected [2]report.Expected
+	for k, norm := range p.sent(b) {
+		if norm > 0 {
+			expected[k] = report.Expected{Reports: p.expected(b.Round), Minimum: p.least(b.Round), Size: p.randomizer.Size()}
+		}
+	}
+	return report.NewShuffler(coins, b.Round, expected[gradients], expected[differences])
+}
+
+// means sets the server's sums to the means of the clipped vectors, with noise where the kind has any.
+func (e *run) means(ctx context.Context, b Broadcast) error {
+	p := e.p
+	norms := p.sent(b)
+	question := digest("broadcast", b.Round, b.Model, b.Previous)
+	type place struct{ silo, record int }
+	var taken []place
+	for m, s := range e.silos {
+		for _, i := range s.batch(b.Round, question) {
+			taken = append(taken, place{m, i})
+		}
+	}
+	workers := make([]*contribution, p.Workers)
+	err := chunkSums(ctx, len(taken), p.d, p.Workers, e.server.sums, func(w, from, to int, sums [2][]float64) error {
+		if workers[w] == nil {
+			workers[w] = newContribution(p.d)
+		}
+		for _, at := range taken[from:to] {
+			workers[w].of(p, e.silos[at.silo].records, at.record, b, norms)
+			for k, norm := range norms {
+				if norm > 0 {
+					for j, v := range workers[w].vectors[k] {
+						sums[k][j] += v
+					}
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	e.noise.Restart("federated mean", b.Round)
+	for k, norm := range norms {
+		sd := p.deviation(report.Stream(k), norm, len(taken))
+		clear(e.z)
+		if norm > 0 && sd > 0 {
+			e.noise.Fill(e.z)
+		}
+		for j := range e.z {
+			e.server.sums[k][j] = e.server.sums[k][j]/float64(len(taken)) + sd*e.z[j]
+		}
+	}
+	return nil
+}

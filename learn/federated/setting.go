@@ -1,0 +1,232 @@
+package federated
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/randsrc/stream"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// Setting is what every method is told. Nothing in it may depend on the private data.
+type Setting struct {
+	Loss loss.Loss
+	// Silos are the numbers of records n_m of the silos. Records come in their order: the first
+	// Silos[0] are the first silo's.
+	Silos []int
+	// Start is x_0; nil is 0, or for a loss that draws its start (loss.Sized) a draw from StartSeed.
+	Start     []float64
+	StartSeed uint64
+	Rounds    int     // R
+	StepSize  float64 // η
+	// GradientClip is C_2, the bound on a record's gradient, and DifferenceClip C_1: a record's
+	// difference of gradients at two models is cut to C_1 times their distance.
+	GradientClip, DifferenceClip float64
+	// Local is the phase of the selected silo; the zero value is none: one step, without data.
+	Local Local
+	// Target is the (ε, δ) to be met.
+	Target accountant.Cost
+	// Output says which model a run returns.
+	Output Output
+	// Workers are the goroutines of a simulation, 0 for as many as there are processors. No number
+	// depends on it.
+	Workers int
+}
+
+// Local is what the selected silo does between two rounds.
+type Local struct {
+	Steps int     // H; 0 is 1, which needs no data
+	Batch int     // B_2, records of a step
+	Clip  float64 // C_3: a difference of gradients is cut to C_3 times the distance of the models
+	// Noise is σ, the deviation of the noise per coordinate over C_3 times that distance; 0 is what
+	// the target needs. NoNoise is for measuring what noise does, and has no price.
+	Noise   float64
+	NoNoise bool
+}
+
+// Output is a rule for the model that a run returns.
+type Output string
+
+// The outputs. Both are private: the account is of all iterates.
+const (
+	// Last is the model after the last round. The default.
+	Last Output = "last"
+	// Uniform is one of all iterates, each as likely: what the theorems are about.
+	Uniform Output = "uniform"
+)
+
+// Limits of what a run may ask for.
+const (
+	maxSilos   = 1_000_000
+	maxRounds  = 10_000_000
+	maxSteps   = 1_000_000
+	maxWorkers = 1024
+)
+
+// task is a checked Setting for records of so many features.
+type task struct {
+	Setting
+	features, d int // of a record, of a model
+	n           int // records of all silos
+	smallest    int // silo
+	start       []float64
+	first       []int // record of each silo
+}
+
+// check returns the task.
+func (s Setting) check(n, features int) (*task, error) {
+	t := &task{Setting: s, n: n, features: features}
+	if s.Loss == nil {
+		return nil, &check.Error{Name: "task", Value: "none", Rule: "stated, such as logistic (--task)"}
+	}
+	if err := check.Whole("features", features, 1, 0); err != nil {
+		return nil, err
+	}
+	if err := check.Whole("silos", len(s.Silos), 1, maxSilos); err != nil {
+		return nil, err
+	}
+	sum := 0
+	t.smallest = s.Silos[0]
+	for m, size := range s.Silos {
+		if err := check.Whole(fmt.Sprintf("records of silo %d", m+1), size, 1, math.MaxInt32); err != nil {
+			return nil, err
+		}
+		t.first = append(t.first, sum)
+		sum += size
+		t.smallest = min(t.smallest, size)
+	}
+	if n != sum {
+		return nil, &check.Error{Name: "number of records", Value: n, Rule: fmt.Sprintf("the %d of all silos", sum)}
+	}
+	t.Silos = slices.Clone(s.Silos)
+	if err := check.Whole("rounds", s.Rounds, 1, maxRounds); err != nil {
+		return nil, err
+	}
+	for _, p := range []struct {
+		name, flag string
+		v          float64
+	}{{"step size", "--step-size", s.StepSize}, {"gradient clip", "--clip", s.GradientClip}} {
+		if !train.InScale(p.v) {
+			return nil, &check.Error{Name: p.name, Value: p.v, Rule: fmt.Sprintf("%s (%s)", train.ScaleRule, p.flag)}
+		}
+	}
+	if err := check.Among([]Output{"", Last, Uniform})("output", s.Output); err != nil {
+		return nil, err
+	}
+	if t.Output == "" {
+		t.Output = Last
+	}
+	if err := check.Whole("workers", s.Workers, 0, maxWorkers); err != nil {
+		return nil, err
+	}
+	if s.Workers == 0 {
+		t.Workers = runtime.GOMAXPROCS(0)
+	}
+	if err := t.checkLocal(); err != nil {
+		return nil, err
+	}
+	t.d = loss.ModelDim(s.Loss, features)
+	return t, t.setStart()
+}
+
+// checkLocal checks the local phase, and takes the parameters of one that is left out for 0.
+func (t *task) checkLocal() error {
+	if t.Local.Steps <= 1 {
+		if t.Local.Steps < 0 || t.Local != (Local{Steps: t.Local.Steps}) {
+			return &check.Error{Name: "local steps", Value: t.Local.Steps, Rule: "at least 2 beside a batch, clip or noise of local steps: the first step needs none (--local-steps)"}
+		}
+		t.Local.Steps = 1
+		return nil
+	}
+	if err := check.Whole("local steps", t.Local.Steps, 1, maxSteps); err != nil {
+		return err
+	}
+	if err := check.Whole("local batch", t.Local.Batch, 1, t.smallest); err != nil {
+		return err
+	}
+	if !train.InScale(t.Local.Clip) {
+		return &check.Error{Name: "local clip", Value: t.Local.Clip, Rule: train.ScaleRule + " (--local-clip)"}
+	}
+	if t.Local.Noise != 0 && (t.Local.NoNoise || !train.InScale(t.Local.Noise)) {
+		return &check.Error{Name: "local noise", Value: t.Local.Noise, Rule: "0 for what the target needs, or " + train.ScaleRule + " (--local-noise)"}
+	}
+	return nil
+}
+
+// setStart sets x_0.
+func (t *task) setStart() error {
+	t.start = make([]float64, t.d)
+	switch sized, ok := t.Loss.(loss.Sized); {
+	case t.Start != nil:
+		if len(t.Start) != t.d {
+			return &check.Error{Name: "dimension of the start", Value: len(t.Start), Rule: fmt.Sprintf("the model's, %d", t.d)}
+		}
+		for _, v := range t.Start {
+			if !(math.Abs(v) <= data.MaxMagnitude) {
+				return &check.Error{Name: "start", Value: v, Rule: fmt.Sprintf("at most %g in size", data.MaxMagnitude)}
+			}
+		}
+		copy(t.start, t.Start)
+	case ok:
+		sized.Start(t.start, t.features, rand.New(stream.Seeded(t.StartSeed).Stream("start", 0)))
+	}
+	t.Start = nil
+	return nil
+}
+
+func checkTarget(c accountant.Cost) error {
+	if err := check.Positive("target epsilon", c.Epsilon); err != nil {
+		return err
+	}
+	return check.Within("target delta", c.Delta)
+}
+
+// take checks the records.
+func (t *task) take(r *data.Records) error { return t.fits(r, t.n) }
+
+// fits checks that there are n records, and that the loss can use each.
+func (t *task) fits(r *data.Records, n int) error {
+	if r == nil || r.Len() != n {
+		have := 0
+		if r != nil {
+			have = r.Len()
+		}
+		return &check.Error{Name: "number of records", Value: have, Rule: fmt.Sprintf("the %d of the plan", n)}
+	}
+	if r.Dim() != t.features {
+		return &check.Error{Name: "number of features", Value: r.Dim(), Rule: fmt.Sprintf("the plan's, %d", t.features)}
+	}
+	for i := range r.Len() {
+		y := r.Response(i)
+		if !r.HasResponses() {
+			y = math.NaN() // not 0, which would be a response
+		}
+		if err := t.Loss.Check(r.Row(i), y); err != nil {
+			return fmt.Errorf("record %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// silo returns the silo that a round selects, from 0: each in its turn.
+func (t *task) silo(round int) int { return round % len(t.Silos) }
+
+// turns returns how often a silo is selected, at most.
+func (t *task) turns() int { return (t.Rounds + len(t.Silos) - 1) / len(t.Silos) }
+
+// text describes the parameters for a digest, without Workers, of which nothing depends.
+func (t *task) text() string {
+	start := make([]byte, 0, 8*len(t.start))
+	for _, v := range t.start {
+		start = binary.LittleEndian.AppendUint64(start, math.Float64bits(v))
+	}
+	return fmt.Sprintf("%q %v %v %v %v %v %v %+v %q %x", t.Loss.Name(), t.features, t.Silos, t.Rounds, t.StepSize, t.GradientClip, t.DifferenceClip, t.Local, t.Output, start)
+}

@@ -1,0 +1,118 @@
+package federated
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/randsrc/stream"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/federated/report"
+)
+
+// Silo is one holder of records. What it answers depends on the question and its coins only, so that
+// a question that is asked again gets the same answer and tells nothing new. It does not know what
+// its records have spent: that is a ledger's matter, before it answers.
+type Silo struct {
+	plan    *plan
+	number  int // from 0
+	records *data.Records
+	coins   stream.Coins
+}
+
+// Reports are the messages of one round, one after the other, by report.Stream.
+type Reports [2][]byte
+
+// NewSilo returns the silo of that number, from 0, with its records. The coins must be its own and
+// secret (stream.Secret), and kept while a round may be asked for again.
+func (p *Plan) NewSilo(number int, records *data.Records, coins stream.Coins) (*Silo, error) {
+	if p.kind != shuffled {
+		return nil, fmt.Errorf("%s has no reports: its server sees the records", p.price.Method)
+	}
+	if err := check.Whole("silo", number, 0, len(p.Silos)-1); err != nil {
+		return nil, err
+	}
+	if err := p.fits(records, p.Silos[number]); err != nil {
+		return nil, err
+	}
+	return &Silo{&p.plan, number, records, coins}, nil
+}
+
+// batch returns which records a round takes: B of them without replacement, or all.
+func (s *Silo) batch(round int, question string) []int {
+	size := s.plan.batch(round)
+	if size == 0 {
+		size = s.records.Len()
+	}
+	return sample(s.coins.Stream(s.purpose("batch", question), round), s.records.Len(), size)
+}
+
+func (s *Silo) purpose(what, question string) string {
+	return fmt.Sprintf("federated %s %d %s", what, s.number, hex.EncodeToString([]byte(question)))
+}
+
+// sample returns k of the numbers below n, all sets equally likely: the first k places of a
+// Fisher-Yates shuffle.
+func sample(rng *rand.ChaCha8, n, k int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	if k == n {
+		return all
+	}
+	for i := range k {
+		j := i + int(stream.Below(rng, uint64(n-i)))
+		all[i], all[j] = all[j], all[i]
+	}
+	return all[:k]
+}
+
+// Report answers a broadcast: one message for each sampled record and stream. Their number and
+// length do not depend on the records. Cost: two gradients and two messages for each record.
+func (s *Silo) Report(ctx context.Context, b Broadcast) (Reports, error) {
+	if err := b.check(&s.plan.task); err != nil {
+		return Reports{}, err
+	}
+	p := s.plan
+	norms := p.sent(b)
+	question := digest("broadcast", b.Round, b.Model, b.Previous)
+	batch := s.batch(b.Round, question)
+	var out Reports
+	size := p.randomizer.Size()
+	for k, norm := range norms {
+		if norm > 0 {
+			out[k] = make([]byte, len(batch)*size)
+		}
+	}
+	type worker struct {
+		c   *contribution
+		rng rand.ChaCha8
+	}
+	workers := make([]*worker, p.Workers)
+	err := chunks(ctx, len(batch), p.Workers, func(w, from, to int) error {
+		if workers[w] == nil {
+			workers[w] = &worker{c: newContribution(p.d)}
+		}
+		c, rng := workers[w].c, &workers[w].rng
+		s.coins.Restart(rng, s.purpose(fmt.Sprintf("reports %d", from/chunkSize), question), b.Round)
+		for i := from; i < to; i++ {
+			c.of(p, s.records, batch[i], b, norms)
+			for k, norm := range norms {
+				if norm == 0 {
+					continue
+				}
+				// A slice without room for a second message: it is written in its place.
+				if _, err := p.randomizer.Append(out[k][i*size:i*size:(i+1)*size], c.vectors[k], norm, rng); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+var _ report.Coins = (*rand.ChaCha8)(nil)

@@ -1,0 +1,23 @@
+package train
+
+// Choice is what a method that chooses among candidates releases beside its model, at the same cost.
+type Choice struct {
+	Candidate int      // from 0; -1 where there was no run to choose from, and the model is 0
+	Name      string   // of the candidate
+	Score     *float64 // of the model, with its noise; nil where none is released
+	Deviation float64  // of that noise
+}
+
+// Chooser is a Run of such a method.
+type Chooser interface {
+	// Choice returns what was chosen, nil before the last round.
+	Choice() *Choice
+}
+
+// choice returns what a run has chosen, once it is done.
+func (r *run) choice() *Choice {
+	if c, ok := r.steps.(Chooser); ok && r.round == r.a.Rounds() {
+		return c.Choice()
+	}
+	return nil
+}

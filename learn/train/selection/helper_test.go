@@ -1,0 +1,187 @@
+package selection
+
+import (
+	"context"
+	"crypto/sha256"
+	"math"
+	"testing"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// bit is a method whose model is one bit, w = ±1, told with probability e^ε/(1+e^ε): of whether most
+// records have a feature above 0, against the side.
+type bit struct {
+	target accountant.Cost
+	n      int
+	side   float64
+	twist  func(ctx context.Context, w float64) error // after the bit is drawn; nil is nothing
+}
+
+func (b bit) Price() train.Price {
+	return train.Price{
+		Method: "bit", Records: b.n, Dim: 1, Relation: accountant.ReplaceOne, Cost: b.target, Bound: accountant.MethodBasic,
+		Event: accountant.ApproxDP{Cost: accountant.Cost{Epsilon: b.target.Epsilon}, Neighbours: accountant.ReplaceOne},
+	}
+}
+func (b bit) Compare() ([]train.PriceRow, error) { return nil, nil }
+func (b bit) Train(r *data.Records) (train.Algorithm, error) {
+	return bitAlgorithm{b, r}, nil
+}
+
+// told returns what is told with the larger probability.
+func (b bit) told(r *data.Records) float64 {
+	above := 0
+	for i := range r.Len() {
+		if r.Row(i)[0] > 0 {
+			above++
+		}
+	}
+	if 2*above > r.Len() {
+		return b.side
+	}
+	return -b.side
+}
+
+func (b bit) truth() float64 { return 1 / (1 + math.Exp(-b.target.Epsilon)) }
+
+type bitAlgorithm struct {
+	bit
+	r *data.Records
+}
+
+func (a bitAlgorithm) Cost() accountant.Cost { return a.target }
+func (a bitAlgorithm) Releasable() error     { return nil }
+func (a bitAlgorithm) Rounds() int           { return 1 }
+func (a bitAlgorithm) Digest() [32]byte {
+	d := a.r.Digest()
+	return sha256.Sum256(append(d[:], byte(int(2+a.side))))
+}
+func (a bitAlgorithm) NoiseScale() float64 { return 0 }
+func (a bitAlgorithm) Start(coins train.Coins) train.Run {
+	return &bitRun{a: a, coins: coins, w: []float64{0}}
+}
+
+type bitRun struct {
+	a     bitAlgorithm
+	coins train.Coins
+	w     []float64
+}
+
+func (e *bitRun) State() []train.Vector { return []train.Vector{{Name: "w", Values: e.w}} }
+func (e *bitRun) Output() []float64     { return e.w }
+func (e *bitRun) Round(ctx context.Context, _ int) error {
+	src := e.coins.Source()
+	src.Restart("bit", 0)
+	u, err := src.Uint53()
+	if err != nil {
+		return err
+	}
+	e.w[0] = e.a.told(e.a.r)
+	if float64(u)*0x1p-53 >= e.a.truth() {
+		e.w[0] = -e.w[0]
+	}
+	if e.a.twist != nil {
+		return e.a.twist(ctx, e.w[0])
+	}
+	return ctx.Err()
+}
+
+// bits are two candidates of opposite sides.
+func bits(n int) []Candidate {
+	one := func(side float64) Candidate {
+		return Candidate{Name: map[float64]string{1: "plus", -1: "minus"}[side], Plan: func(t accountant.Cost) (train.Plan, error) {
+			return bit{target: t, n: n, side: side}, nil
+		}}
+	}
+	return []Candidate{one(1), one(-1)}
+}
+
+// features are records of one feature and a class.
+func features(t testing.TB, x ...float64) *data.Records {
+	y := make([]float64, len(x))
+	for i := range y {
+		y[i] = 1
+	}
+	r, err := data.NewRecords(len(x), 1, x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func tiny(stopping string, runs float64) Selection {
+	return Selection{
+		Candidates: bits(5), Score: Score{Kind: Accuracy, Loss: loss.Logistic{}}, Target: accountant.Cost{Epsilon: 3, Delta: 0.01},
+		Stopping: stopping, Runs: runs, Share: 0.3,
+	}
+}
+
+func planOf(t testing.TB, s Selection, n, d int) *plan {
+	t.Helper()
+	p, err := s.Plan(n, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.(*plan)
+}
+
+// outcome is what a tiny selection releases: which candidate, its bit, and the noisy score.
+type outcome struct {
+	candidate int
+	w         float64
+	score     int64
+}
+
+// runLaw is the law of one run of a tiny selection with stopping, without those of probability
+// below 1e-15 or so.
+func runLaw(p *plan, r *data.Records) map[outcome]float64 {
+	law := map[outcome]float64{}
+	reach := int64(8.5 * p.sigma)
+	masses := make([]float64, 2*reach+1)
+	total := 0.0
+	for z := -reach; z <= reach; z++ {
+		masses[z+reach] = math.Exp(-float64(z*z) / (2 * p.sigma * p.sigma))
+		total += masses[z+reach]
+	}
+	for i, q := range p.plans {
+		b := q.(bit)
+		for _, w := range []float64{1, -1} {
+			prob := b.truth()
+			if w != b.told(r) {
+				prob = 1 - prob
+			}
+			score := p.s.Score.of([]float64{w}, r)
+			for z := -reach; z <= reach; z++ {
+				law[outcome{i, w, score + z}] += prob * masses[z+reach] / total / float64(len(p.plans))
+			}
+		}
+	}
+	return law
+}
+
+// choiceLaw is the law of a tiny selection that trains each of two candidates once.
+func choiceLaw(p *plan, r *data.Records) map[outcome]float64 {
+	law := map[outcome]float64{}
+	for _, w0 := range []float64{1, -1} {
+		for _, w1 := range []float64{1, -1} {
+			prob, weights := 1.0, [2]float64{}
+			for i, w := range []float64{w0, w1} {
+				b := p.plans[i].(bit)
+				if w == b.told(r) {
+					prob *= b.truth()
+				} else {
+					prob *= 1 - b.truth()
+				}
+				weights[i] = math.Exp(float64(p.s.Score.of([]float64{w}, r)) / float64(p.scale))
+			}
+			for i, w := range []float64{w0, w1} {
+				law[outcome{i, w, 0}] += prob * weights[i] / (weights[0] + weights[1])
+			}
+		}
+	}
+	return law
+}

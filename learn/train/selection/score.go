@@ -1,0 +1,140 @@
+package selection
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/model"
+)
+
+// Kind is what a score counts.
+type Kind string
+
+// The kinds.
+const (
+	// Accuracy counts the records whose class the model predicts.
+	Accuracy Kind = "accuracy"
+	// Pairs counts pairs of a record of class 1 and one of another class of which the first has the
+	// higher score, ties a half: the AUC's numerator. The AUC itself is no use: where one class may
+	// have a single record, replacing it moves the AUC from 0 to 1, and 1/min(n₊, n₋), which is what
+	// it moves by otherwise, is a secret. All candidates have the same denominator, so that the
+	// numerator chooses alike, and a record is in at most n-1 pairs.
+	Pairs Kind = "pairs"
+	// MeanLoss adds up what the loss on each record leaves of Bound.
+	MeanLoss Kind = "loss"
+)
+
+// Kinds returns the kinds.
+func Kinds() []Kind { return []Kind{Accuracy, Pairs, MeanLoss} }
+
+// Score says what candidates are compared by; more is better.
+type Score struct {
+	Kind Kind
+	Loss loss.Loss // of Accuracy, which takes predictions from its link, and of MeanLoss
+	// Bound is a public bound that losses are cut to, of MeanLoss.
+	Bound float64
+}
+
+// unit is the most that a score changes, in whole units, where a record is replaced, added or
+// removed:
+//
+//   - Accuracy and MeanLoss are sums over the records of whole numbers between 0 and unit;
+//   - Pairs, of 2(n-1) half pairs at most that a record is in, is unit/(2(n-1)) times their number,
+//     rounded down. Replaced, a record takes at most 2(n-1) away and brings at most as many. Numbers
+//     that differ by at most a whole number do so rounded down.
+const unit = 256
+
+// check refuses a score that is not one, or not for n records and a relation.
+func (s *Score) check(n int, relation accountant.Relation) error {
+	switch s.Kind {
+	case Accuracy:
+		if s.Loss == nil || !model.LinkOf(s.Loss).Classes() {
+			return &check.Error{Name: "score", Value: s.Kind, Rule: "loss or pairs for a task that predicts no classes (--score)"}
+		}
+	case MeanLoss:
+		if s.Loss == nil {
+			return &check.Error{Name: "score", Value: s.Kind, Rule: "pairs or accuracy: the task has no loss of one record (--score)"}
+		}
+		if !(s.Bound > 0 && s.Bound <= data.MaxMagnitude) {
+			return &check.Error{Name: "score bound", Value: s.Bound, Rule: "above 0: a public bound that the losses of records are cut to (--score-bound)"}
+		}
+	case Pairs:
+		if relation == accountant.AddOrRemoveOne {
+			return &check.Error{Name: "score", Value: s.Kind, Rule: "accuracy or loss where records are added or removed: one is in as many pairs as there are records, which is secret (--score)"}
+		}
+	default:
+		return &check.Error{Name: "score", Value: s.Kind, Rule: "accuracy, pairs or loss (--score)"}
+	}
+	if s.Kind != MeanLoss && s.Bound != 0 {
+		return &check.Error{Name: "score bound", Value: s.Bound, Rule: "left out, unless the score is loss (--score-bound)"}
+	}
+	if n < 2 || n > math.MaxInt32 {
+		return &check.Error{Name: "number of records", Value: n, Rule: "between 2 and 2³¹ to compare candidates on"}
+	}
+	return nil
+}
+
+// spread returns by how much two candidates' scores can move apart, in units: twice unit where a
+// record is replaced, which may be good news for one and bad for the other. Added or removed it
+// moves all scores the same way.
+func (Score) spread(relation accountant.Relation) int {
+	if relation == accountant.AddOrRemoveOne {
+		return unit
+	}
+	return 2 * unit
+}
+
+// of returns the score of a model, not private. It is in [0, unit·n].
+func (s Score) of(w []float64, r *data.Records) int64 {
+	n := r.Len()
+	sum := int64(0)
+	switch s.Kind {
+	case Accuracy:
+		link := model.LinkOf(s.Loss)
+		for i := range n {
+			if link.Predict(floats.Dot(w, r.Row(i))) == r.Response(i) {
+				sum += unit
+			}
+		}
+	case MeanLoss:
+		for i := range n {
+			if left := 1 - s.Loss.Loss(w, r.Row(i), r.Response(i))/s.Bound; left > 0 { // not NaN
+				sum += int64(math.Round(unit * min(left, 1)))
+			}
+		}
+	case Pairs:
+		scores, positive := make([]float64, n), make([]bool, n)
+		for i := range n {
+			// What is not a number, from overflow, ranks as the least.
+			if scores[i], positive[i] = floats.Dot(w, r.Row(i)), r.Response(i) > 0; math.IsNaN(scores[i]) {
+				scores[i] = math.Inf(-1)
+			}
+		}
+		return int64(model.Concordant(scores, positive)) * unit / int64(2*(n-1))
+	}
+	return sum
+}
+
+// shown returns a score in what people read: the share of records or of n(n-1) pairs, or the mean
+// loss; and the deviation of noise in the same.
+func (s Score) shown(score, sigma float64, n int) (value, deviation float64) {
+	scale := 1 / (unit * float64(n))
+	if s.Kind == MeanLoss {
+		return s.Bound * (1 - score*scale), s.Bound * sigma * scale
+	}
+	return score * scale, sigma * scale
+}
+
+// ParseKind returns the kind of a name.
+func ParseKind(name string) (Kind, error) {
+	if k := Kind(name); slices.Contains(Kinds(), k) {
+		return k, nil
+	}
+	return "", &check.Error{Name: "score", Value: name, Rule: "accuracy, pairs or loss (--score)"}
+}

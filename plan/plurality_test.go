@@ -1,0 +1,80 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/plurality/solve"
+)
+
+// Of more than two classes the optimum is planned for, is best for the prior, costs what its
+// answers cost, and agrees as often as its table says of the prior: within four standard errors
+// of the sampled queries, so with a false alarm once in 15,000 and a fixed seed.
+func TestPluralityIsPlanned(t *testing.T) {
+	r := request(t, 12, 3, nothing)
+	r.Queries, r.Budget.Epsilon = 5, 3
+	c := mustPlan(t, r).Choices[0]
+	if c.Name != ensemble.OptimalPlurality || c.Plurality == nil || c.Objective.Accuracy != 0.75 || c.Problem.Delta != 0 || c.Certified != nil {
+		t.Fatalf("%+v", c)
+	}
+	p := c.Plurality.Problem()
+	if p.K != 12 || p.Classes != 3 || p.Affected != 1 || p.Epsilon != c.x || c.Mechanism.PerAnswer().Epsilon != c.x {
+		t.Errorf("%+v for ε₀ = %v", p, c.x)
+	}
+	table, err := solve.Optimal(context.Background(), p, c.Objective, solve.Options{Gap: 1e-6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := c.Agreement; a.StandardError <= 0 || a.StandardError > 0.01 || math.Abs(a.Expected-table.Value) > 4*a.StandardError {
+		t.Errorf("agreement %+v, the optimum's is %v", a, table.Value)
+	}
+	if total, err := c.Mechanism.Answers(5, nothing, c.Slack).Total(); err != nil || total.Cost != c.Total {
+		t.Errorf("planned %v, charged %v, %v", c.Total, total.Cost, err)
+	}
+}
+
+// Votes at hand do not become part of a mechanism.
+func TestPluralityIsNotBestForVotes(t *testing.T) {
+	r := request(t, 6, 3, nothing)
+	r.Votes, _ = NewSample(6, 3)
+	for range 10 {
+		if err := r.Votes.Add([]int{2, 2, 2}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	asked := plurality.Objective{}
+	r.SolvePlurality = func(ctx context.Context, p plurality.Problem, o plurality.Objective) (*plurality.Table, error) {
+		asked = o
+		return solve.Optimal(ctx, p, o, solve.Options{Gap: 1e-4})
+	}
+	c := mustPlan(t, r).named(t, ensemble.OptimalPlurality)
+	if want := (plurality.Objective{Accuracy: plurality.DefaultAccuracy(3)}); !asked.Equal(want) || !c.Objective.Equal(want) {
+		t.Errorf("asked for %+v, got %+v", asked, c.Objective)
+	}
+	if c.Agreement.StandardError != 0 {
+		t.Errorf("agreement on these votes is exact: %+v", c.Agreement)
+	}
+}
+
+// A plan does without an optimum that is not known in time, and says why; two classes do not ask.
+func TestPluralityThatIsNotKnown(t *testing.T) {
+	late := errors.New("too late")
+	for classes, want := range map[int]bool{2: false, 3: true} {
+		r := request(t, 11, classes, nothing)
+		r.SolvePlurality = func(context.Context, plurality.Problem, plurality.Objective) (*plurality.Table, error) {
+			return nil, late
+		}
+		found := false
+		p := mustPlan(t, r)
+		for _, x := range p.Refused {
+			found = found || x.Name == ensemble.OptimalPlurality && errors.Is(x.Err, late)
+		}
+		if found != want || len(p.Choices) == 0 {
+			t.Errorf("%d classes: refused %v", classes, p.Refused)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package release
+
+import (
+	"bytes"
+	"context"
+	"io"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/plurality"
+)
+
+// Table is a table that was read and certified: of a noise function, or of a plurality of many
+// classes. One of the two is nil.
+type Table struct {
+	Gamma     *gamma.Table
+	Plurality *plurality.Table
+}
+
+// MaxTableBytes bounds what ReadTable reads.
+const MaxTableBytes = max(gamma.MaxTableBytes, plurality.MaxTableBytes)
+
+// ReadTable reads a table of either kind, certifies it from scratch and compares what it says
+// about itself with what is found. A table is what its field "kind" says. The error is an
+// [InputError] where the bytes are no table or cannot be read, otherwise that of the claim's
+// Verify.
+func ReadTable(ctx context.Context, r io.Reader) (t Table, err error) {
+	data, err := io.ReadAll(io.LimitReader(r, MaxTableBytes+1))
+	if err != nil {
+		return Table{}, InputError{err}
+	}
+	if plurality.Recognises(data) {
+		claim, err := plurality.ReadClaim(bytes.NewReader(data))
+		if err != nil {
+			return Table{}, InputError{err}
+		}
+		t.Plurality, err = claim.Verify(ctx)
+		return t, err
+	}
+	claim, err := gamma.ReadClaim(bytes.NewReader(data))
+	if err != nil {
+		return Table{}, InputError{err}
+	}
+	t.Gamma, err = claim.Verify(ctx)
+	return t, err
+}
+
+// Plan returns answers with the table, to the votes of the teachers that it is certified for.
+// neighbours is the relation of their promise, or for which the table's t was counted.
+func (t Table) Plan(neighbours accountant.Relation) (Plan, error) {
+	if t.Plurality != nil {
+		return Plurality(t.Plurality.Certified, neighbours)
+	}
+	return DaRRM(t.Gamma.Certified, neighbours)
+}
