@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
@@ -512,5 +513,82 @@ func TestResume(t *testing.T) {
 	other := must(networkPlan(t, 200, 6, func(c *PSGM) { c.Batch, c.Momentum = 20, 0.2 }).Train(noisyRecords(t, 200, 8)))(t)
 	if _, err := train.ResumeSimulation(other, train.Simulate(a, 5).Checkpoint()); !errors.Is(err, train.ErrCheckpoint) {
 		t.Errorf("another method's checkpoint: %v", err)
+	}
+}
+
+// Two runs that begin at the same start ask the same in round 0. With one secret key a silo still answers
+// them with coins of their own, and so where its records changed: two reports with the same seed, of which one is
+// turned at an ε₀ and the other at another, would tell the true sign.
+func TestCoinsAreThePlansAndTheRecords(t *testing.T) {
+	key := stream.Restore([32]byte{1, 2, 3}, true)
+	p := networkPlan(t, 64, 3, nil)
+	records, other := must(noisyRecords(t, 64, 8).Head(16))(t), must(noisyRecords(t, 65, 8).Head(16))(t)
+	b := p.NewServer(seeded(1)).Broadcast()
+	seeds := func(p *Plan, number int, r *data.Records) []byte {
+		return must(must(p.NewSilo(number, r, key))(t).Report(t.Context(), b))(t)[gradients][:8]
+	}
+	first := seeds(p, 0, records)
+	if !bytes.Equal(first, seeds(p, 0, records)) {
+		t.Error("the same silo has other coins")
+	}
+	changed := make([]float64, 16*8)
+	for i := range 16 {
+		copy(changed[8*i:], records.Row(i))
+	}
+	y := make([]float64, 16)
+	for i := range y {
+		y[i] = records.Response(i)
+	}
+	y[15]++ // a neighbour
+	neighbour := must(data.NewRecords(16, 8, changed, y))(t)
+	for name, again := range map[string][]byte{
+		"another eps0":  seeds(networkPlan(t, 64, 3, func(c *PSGM) { c.Epsilon = 0.3 }), 0, records),
+		"another clip":  seeds(networkPlan(t, 64, 3, func(c *PSGM) { c.GradientClip = 0.2 }), 0, records),
+		"a neighbour":   seeds(p, 0, neighbour),
+		"other records": seeds(p, 0, other),
+		"another silo":  seeds(p, 1, records),
+		"other batches": seeds(networkPlan(t, 64, 3, func(c *PSGM) { c.Batch = 8 }), 0, records),
+	} {
+		if bytes.Equal(first, again) {
+			t.Errorf("%s: the same coins", name)
+		}
+	}
+}
+
+// Models so close that squares underflow are the same model to all: no silo refuses by what its records are,
+// and no clipped difference is longer than its bound.
+func TestCloseModels(t *testing.T) {
+	const d = 3
+	p := must(PSGM{Setting: Setting{Loss: loss.MeanEstimation{}, Silos: []int{2}, Rounds: 2, StepSize: 0.5, GradientClip: 0.3, DifferenceClip: 0.5, Target: target}, Momentum: 0.5, Epsilon: 1, Account: Unshuffled}.New(2, d))(t)
+	silo := must(p.NewSilo(0, must(data.NewRecords(2, d, make([]float64, 2*d), nil))(t), seeded(1)))(t)
+	sent := 0
+	for k := range 3600 {
+		scale := math.Pow(10, -float64(k)/10)
+		b := Broadcast{Round: 1, Model: []float64{scale, 0.3 * scale, 0.7 * scale}, Previous: make([]float64, d)}
+		r, err := silo.Report(t.Context(), b)
+		if err != nil {
+			t.Fatalf("at a distance of %g: %v", scale, err)
+		}
+		if len(r[differences]) > 0 {
+			sent = k
+		}
+	}
+	if sent < 1190 || sent > 1200 {
+		t.Errorf("differences are sent down to 1e-%d", sent/10)
+	}
+}
+
+// Plans whose silos send no reports have no silos, no shuffler and no server of reports.
+func TestRolesNeedReports(t *testing.T) {
+	p := networkPlan(t, 64, 3, nil)
+	c := must(Central{Setting: Setting{Loss: must(loss.NewNetwork(10))(t), Silos: []int{64}, Rounds: 3, StepSize: 0.5, GradientClip: 0.3, Target: target}}.New(64, 8))(t)
+	for _, q := range []*Plan{c, p.Noiseless(), must(p.Rehearsal())(t)} {
+		s := q.NewServer(seeded(1))
+		if _, err := q.NewShuffler(s.Broadcast(), seeded(1)); err == nil {
+			t.Errorf("%s has a shuffler", q.Price().Method)
+		}
+		if _, err := s.Receive(t.Context(), Reports{make([]byte, 9*64)}); err == nil {
+			t.Errorf("%s takes reports", q.Price().Method)
+		}
 	}
 }
