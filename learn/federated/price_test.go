@@ -60,6 +60,7 @@ func TestWhatIsCharged(t *testing.T) {
 		{"full", change(nil), []string{"19 × Rényi", "66 shuffled reports at epsilon 0.58, mode exact"}},
 		{"no momentum", change(func(c *PSGM) { c.Momentum, c.DifferenceClip = 1, 0 }), []string{"10 × Rényi", "66 shuffled"}},
 		{"batches", change(func(c *PSGM) { c.Batch = 4 }), []string{"(1 × Rényi", "66 shuffled", ", 9 × Rényi", "2 × 16 shuffled reports at epsilon 0.58, mode ternary, batches of 0.25"}},
+		{"unequal silos", change(func(c *PSGM) { c.Batch, c.Silos = 4, []int{20, 8, 20, 18} }), []string{"2 × 16 shuffled", "batches of 0.5"}},
 		{"drop-outs", change(func(c *PSGM) { c.Missing = 6 }), []string{"19 × Rényi", "60 shuffled"}},
 		{"drop-outs and colluders", change(func(c *PSGM) { c.Missing, c.Colluding = 6, 10 }), []string{"19 × Rényi", "50 shuffled"}},
 		{"local", change(func(c *PSGM) { c.Local = Local{Steps: 4, Batch: 2, Clip: 1, Noise: 5} }), []string{"(19 × Rényi", ", 9 × Rényi", "a local step, noise 5, batch 2 of 16"}},

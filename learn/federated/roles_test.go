@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/federated/report"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
 )
@@ -589,6 +590,71 @@ func TestRolesNeedReports(t *testing.T) {
 		}
 		if _, err := s.Receive(t.Context(), Reports{make([]byte, 9*64)}); err == nil {
 			t.Errorf("%s takes reports", q.Price().Method)
+		}
+	}
+}
+
+// The plan's shuffler releases nothing below the number that the price is for.
+func TestShufflerWaitsForThePrice(t *testing.T) {
+	p, silos, server := sending(t, 64, func(c *PSGM) { c.Missing, c.Colluding = 16, 20 })
+	b := server.Broadcast()
+	all := gather(t, silos, b)[gradients]
+	s := must(p.NewShuffler(b, seeded(1)))(t)
+	for i := range 48 {
+		if _, _, err := s.Release(); !errors.Is(err, report.ErrPartialRound) {
+			t.Fatalf("%d reports: %v", i, err)
+		}
+		if err := s.Accept(gradients, all[9*i:9*i+9]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, _, err := s.Release(); err != nil || len(out) != 9*48 {
+		t.Errorf("%d bytes, %v", len(out), err)
+	}
+}
+
+// A record pays for its own silo's turns: no other silo does the local phase of a round, whatever the
+// request says. Noise and batch of each turn are its own.
+func TestLocalPhaseIsTheSelectedSilos(t *testing.T) {
+	_, silos, _ := sending(t, 64, func(c *PSGM) { c.Rounds = 9; c.Local = Local{Steps: 7, Batch: 1, Clip: 10, NoNoise: true} })
+	p := silos[0].plan
+	direction := make([]float64, p.d)
+	for j := range direction {
+		direction[j] = 1
+	}
+	ask := func(round, silo int) Request {
+		return Request{Round: round, Silo: silo, Model: p.start, Direction: direction, Keep: -1}
+	}
+	for _, v := range []struct {
+		asked, round, silo int
+		want               bool
+	}{{0, 0, 0, true}, {1, 0, 1, false}, {1, 0, 0, false}, {0, 0, 1, false}, {0, 1, 0, false}, {1, 1, 1, true}, {1, 5, 1, true}, {0, 9, 1, false}, {0, -4, 0, false}} {
+		if _, err := silos[v.asked].Local(t.Context(), ask(v.round, v.silo)); (err == nil) != v.want {
+			t.Errorf("silo %d, round %d, request of %d: %v", v.asked, v.round, v.silo, err)
+		}
+	}
+	// Six batches of one of 16 records: the same in both turns once in 10⁷.
+	first, second := must(silos[0].Local(t.Context(), ask(0, 0)))(t), must(silos[0].Local(t.Context(), ask(4, 0)))(t)
+	if slices.Equal(first.Model, second.Model) {
+		t.Error("two turns take the same batches")
+	}
+	// Where all records are alike, only noise is left to differ.
+	alike := make([]float64, 16*8)
+	silos[0].records = must(data.NewRecords(16, 8, alike, make([]float64, 16)))(t)
+	p.sigma = 1
+	noise := func(q Request) []float64 {
+		p.sigma = 0
+		quiet := must(silos[0].Local(t.Context(), q))(t)
+		p.sigma = 1
+		return difference(must(silos[0].Local(t.Context(), q))(t).Model, quiet.Model)
+	}
+	one := noise(ask(0, 0))
+	other := ask(0, 0)
+	other.Direction = slices.Clone(direction)
+	other.Direction[0] = math.Nextafter(1, 2)
+	for name, q := range map[string]Request{"another turn": ask(4, 0), "another direction in the same round": other} {
+		if same := vec.Norm(difference(one, noise(q))); !(same > 0.1*vec.Norm(one)) {
+			t.Errorf("%s: the noise differs by %g of %g", name, same, vec.Norm(one))
 		}
 	}
 }
