@@ -34,6 +34,9 @@ type ModelEvent struct {
 	Mode      string `json:"mode"`   // of the accounting
 	// Part is which answer of a run this is; "" for a model, and for the run's own charge.
 	Part string `json:"part,omitempty"`
+	// Run is the digest of the run that an answer is part of, so that no other run passes for one that
+	// was paid for.
+	Run string `json:"run,omitempty"`
 }
 
 const (

@@ -18,7 +18,7 @@ func newAccountFamily(a *app, k family) *cobra.Command {
 		if err := choose.prepare(c, k.flags().register); err != nil {
 			return err
 		}
-		if err := require(c, "n", "dim", "task", "radius", "eps", "delta"); err != nil {
+		if err := require(c, "n", "dim", "task"); err != nil {
 			return err
 		}
 		if err := f.check(c); err != nil {

@@ -28,6 +28,7 @@ import (
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/federated/rounds"
+	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 )
 
@@ -55,15 +56,38 @@ func (a Answer) Check() error {
 	return a.model().Check()
 }
 
-// Run releases the answer. The error may come with an outcome that is done, as that of release.Model.
-func (a Answer) Run(ctx context.Context) (release.Outcome, error) { return a.model().Run(ctx) }
+// Run releases the answer. The error may come with an outcome that is done, as that of release.Model. A
+// round that was answered before is an *AnsweredError.
+func (a Answer) Run(ctx context.Context) (release.Outcome, error) {
+	out, err := a.model().Run(ctx)
+	return out, a.answered(err)
+}
 
 // Quote says whether the answer would be released, without charging.
-func (a Answer) Quote(ctx context.Context) error { return a.model().Quote(ctx) }
+func (a Answer) Quote(ctx context.Context) error { return a.answered(a.model().Quote(ctx)) }
+
+// AnsweredError says that a silo has answered a round.
+type AnsweredError struct {
+	Silo, Round int // the silo from 0
+	Err         error
+}
+
+func (e *AnsweredError) Error() string {
+	return fmt.Sprintf("silo %d answered round %d before: %v", e.Silo+1, e.Round, e.Err)
+}
+func (e *AnsweredError) Unwrap() error { return e.Err }
+
+func (a Answer) answered(err error) error {
+	if errors.Is(err, ledger.ErrReplayed) || errors.Is(err, ledger.ErrConflict) {
+		return &AnsweredError{a.Silo, a.Round.Round, err}
+	}
+	return err
+}
 
 func (a Answer) model() release.Model {
 	price := a.Plan.Price()
-	run := fmt.Sprintf("federated %s silo %d", a.Plan.Digest(), a.Silo+1)
+	run := fmt.Sprintf("federated %.16s silo %d", a.Plan.Digest(), a.Silo+1)
+	a.Output.Private = a.Round.Local == nil // reports are for the shuffler alone
 	kind := "reports"
 	if a.Round.Local != nil {
 		kind = "local steps"
@@ -71,7 +95,7 @@ func (a Answer) model() release.Model {
 	return release.Model{
 		Event: release.ModelEvent{
 			Mechanism: release.FederatedMechanism, Method: price.Method, Task: a.Plan.Loss().Name(), Epochs: a.Plan.Rounds(), Mode: string(price.Bound),
-			Part: fmt.Sprintf("%s to question %s", kind, a.Plan.Question(a.Round)),
+			Run: a.Plan.FullDigest(), Part: fmt.Sprintf("%s to question %s", kind, a.Plan.Question(a.Round)),
 		},
 		Relation: price.Relation, Ledger: a.Ledger, PartOf: run, RequestID: fmt.Sprintf("%s round %d %s", run, a.Round.Round, kind),
 		Output: a.Output, Checkpoint: a.Checkpoint, StateSize: int64(stateSize), Reads: a.Reads, Begin: a.begin,
@@ -85,6 +109,9 @@ const (
 
 // begin draws the coins of the answer, or takes those of a state.
 func (a Answer) begin(state []byte) (out release.Training, err error) {
+	if err := a.Plan.Fits(a.Silo, a.Records); err != nil {
+		return out, release.InputError{Err: err} // before anything is paid
+	}
 	coins, err := a.coins(state)
 	if err != nil {
 		return out, err

@@ -40,6 +40,12 @@ func (p *Plan) Answer(ctx context.Context, r *Round, silo int, records *data.Rec
 	return p.reportsFile(r, silo, reports), nil
 }
 
+// Fits refuses records that are not those of the plan's silo: another number, or what the loss cannot use.
+func (p *Plan) Fits(silo int, records *data.Records) error {
+	_, err := p.priced.NewSilo(silo, records, stream.Coins{})
+	return err
+}
+
 // Asks refuses a silo that the round does not ask.
 func (p *Plan) Asks(r *Round, silo int) error {
 	if silo < 0 || silo >= len(p.doc.Silos) {

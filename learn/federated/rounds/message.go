@@ -95,7 +95,7 @@ func (p *Plan) readReports(r *Round, b []byte) (silo int, reports federated.Repo
 	if reports, err = p.readBody(rest[8:]); err != nil {
 		return silo, reports, err
 	}
-	for k, want := range p.priced.SiloReports(r.broadcast(), silo) {
+	for k, want := range p.ReportCounts(r, silo) {
 		if n := len(reports[k]) / p.size(); n != want {
 			return silo, reports, formatf("silo %d sends %d reports of a stream, but the plan says %d", silo+1, n, want)
 		}
@@ -122,4 +122,9 @@ func (p *Plan) MaxShuffled() int64 {
 		most = max(most, n)
 	}
 	return int64(headSize) + 32 + 2*int64(most)*int64(p.size())
+}
+
+// ReportCounts returns how many reports of gradients, and of differences, a silo from 0 sends in a round.
+func (p *Plan) ReportCounts(r *Round, silo int) [2]int {
+	return p.priced.SiloReports(r.broadcast(), silo)
 }

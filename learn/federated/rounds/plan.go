@@ -236,8 +236,11 @@ func encode(v any) ([]byte, error) {
 // Encode returns the plan's file.
 func (p *Plan) Encode() ([]byte, error) { return encode(p.doc) }
 
-// Digest names the plan.
+// Digest names the plan. FullDigest is for where somebody may want two plans to have one name.
 func (p *Plan) Digest() string { return hex.EncodeToString(p.digest[:16]) }
+
+// FullDigest is a hash of every field of the plan.
+func (p *Plan) FullDigest() string { return hex.EncodeToString(p.digest[:]) }
 
 // Federated returns the plan of the roles.
 func (p *Plan) Federated() *federated.Plan { return p.priced }

@@ -133,7 +133,15 @@ func TestShuffledFileLinksNothing(t *testing.T) {
 	centre := float64(n-1) / 2
 	variance := float64(n*n-1) / 12
 	for i := range shuffles {
-		reports := must(p.readShuffled(r, shuffle(t, p, r, files, stream.Seeded(uint64(1000+i)), Book(t.TempDir()))))(t)
+		s := must(p.newShuffle(r, stream.Seeded(uint64(1000+i))))(t)
+		for _, f := range files {
+			must(s.Add(f))(t)
+		}
+		var reports federated.Reports
+		var err error
+		if reports[0], reports[1], err = s.shuffler.Release(); err != nil {
+			t.Fatal(err)
+		}
 		var place [2][]float64
 		for k := range reports {
 			at := map[string]int{}

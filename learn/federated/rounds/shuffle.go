@@ -131,6 +131,9 @@ func (p *Plan) multiset(reports federated.Reports) [32]byte {
 // differ by that silo's reports, and its price is for their being among all others.
 type Book string
 
+// ErrPartialRound says that fewer reports are in than the price is for.
+var ErrPartialRound = report.ErrPartialRound
+
 // ErrReleased says that a round was released before, with other reports.
 var ErrReleased = errors.New("the round was released before with other reports")
 
