@@ -44,8 +44,6 @@ type Answer struct {
 	Checkpoint string
 	Output     release.FileOutput
 	Reads      []release.File
-
-	key *[32]byte // in place of new coins. For a test
 }
 
 // Check refuses settings that contradict each other, before any file is read. It needs no Records.
@@ -130,9 +128,6 @@ func (a Answer) begin(state []byte) (out release.Training, err error) {
 
 // coins are new or, of an answer that was begun before, the same: then question and records must be, too.
 func (a Answer) coins(state []byte) (stream.Coins, error) {
-	if a.key != nil {
-		return stream.Restore(*a.key, true), nil
-	}
 	if state == nil {
 		return stream.Secret()
 	}
