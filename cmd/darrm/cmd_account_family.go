@@ -1,6 +1,8 @@
 package main
 
 import (
+	"math"
+
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/accountant"
@@ -85,6 +87,8 @@ func deliverPrice(a *app, p train.Price, rows []train.PriceRow) error {
 			switch {
 			case !r.Holds:
 				status = "not proved"
+			case math.IsInf(r.Epsilon, 1):
+				status = "none"
 			case r.InUse:
 				status = "in use"
 			}

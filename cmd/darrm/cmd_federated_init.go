@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -67,6 +69,9 @@ func (f *federatedInitFlags) init(c *cobra.Command, a *app) error {
 	for _, file := range []release.File{{Flag: "out", Path: f.out}, {Flag: "round", Path: f.round}} {
 		if err := (release.FileOutput{Path: file.Path, Flag: file.Flag}).CheckPlace(); err != nil {
 			return err
+		}
+		if _, err := os.Lstat(file.Path); err == nil && file.Path != "-" {
+			return outputError{Err: fmt.Errorf("--%s = %q, but the file exists: silos may have been told of it, and no run can go on without its plan", file.Flag, file.Path)}
 		}
 	}
 	if len(f.columns) > 0 {
