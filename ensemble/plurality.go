@@ -20,7 +20,7 @@ import (
 // do. Bounded range (accountant.BoundedRange), which permute-and-flip's relatives have, is not
 // proved of a table and is not claimed.
 func Plurality(c *plurality.Certified, neighbours accountant.Relation) (*Mechanism, error) {
-	if c == nil || c.Problem().K < 1 {
+	if c.Problem().K < 1 {
 		return nil, errors.New("the optimal plurality needs a certified table")
 	}
 	p := c.Problem()

@@ -71,7 +71,7 @@ func aucPassesTable(t *testing.T, m *markdown) {
 	rows := goldenRows(t, "auc-passes", "scores")
 	head := []string{"loss", ""}
 	for _, v := range column(rows, "passes") {
-		head = append(head, v+" passes")
+		head = append(head, "passes = "+v)
 	}
 	m.header(head...)
 	for _, line := range column(rows, "line") {

@@ -84,7 +84,6 @@ func (plan Plan) pin(h hash.Hash) {
 		h.Write([]byte("plurality"))
 		add(uint64(p.K))
 		add(uint64(p.Classes))
-		add(uint64(end)) // one more for each histogram with abstaining
 		for i := range end {
 			add(c.Mass(i))
 		}

@@ -29,18 +29,16 @@ func newAccountFamily(a *app, k family) *cobra.Command {
 		if f.common().intercept {
 			d++
 		}
-		bar := newProgress(a)
-		defer bar.stop()
-		bar.wait("pricing")
-		plan, err := choose.plan(n, d, &f.common().privacyFlags, f.about().task, f.about().link, func() (train.Plan, error) { return checkedPlan(f, c, n, d) })
+		plan, err := pricing(c, a, func() (train.Plan, error) {
+			return choose.plan(n, d, &f.common().privacyFlags, f.about().task, f.about().link, func() (train.Plan, error) { return checkedPlan(f, c, n, d) })
+		})
 		if err != nil {
 			return err
 		}
-		rows, err := plan.Compare()
+		rows, err := pricing(c, a, plan.Compare)
 		if err != nil {
 			return err
 		}
-		bar.stop()
 		return deliverPrice(a, plan.Price(), rows)
 	}
 	c.Flags().IntVar(&n, "n", 0, "number of private records")

@@ -106,11 +106,10 @@ type recordsRead struct {
 func (f *trainFamily) algorithm(c *cobra.Command, a *app, t *training) (recordsRead, train.Plan, error) {
 	read := recordsRead{name: filepath.Base(f.private)}
 	priced := func(n, d int) (train.Plan, error) {
-		bar := newProgress(a)
-		defer bar.stop()
-		bar.wait("pricing")
 		n = cmp.Or(f.count, n)
-		return f.selectFlags.plan(n, d, &f.common().privacyFlags, f.about().task, f.about().link, func() (train.Plan, error) { return checkedPlan(f.familyFlags, c, n, d) })
+		return pricing(c, a, func() (train.Plan, error) {
+			return f.selectFlags.plan(n, d, &f.common().privacyFlags, f.about().task, f.about().link, func() (train.Plan, error) { return checkedPlan(f.familyFlags, c, n, d) })
+		})
 	}
 	if s, ok := f.familyFlags.(sparse); ok && s.sparse() && len(f.points) == 0 && f.formatOf(f.private) == formatLIBSVM && !f.common().intercept {
 		records, err := f.readSparse(c, a, f.private)

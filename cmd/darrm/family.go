@@ -102,6 +102,15 @@ func (f *methodFlags) named(plan train.Plan, err error) (train.Plan, error) {
 	return plan, nil
 }
 
+// pricing works out a price, which takes up to seconds and leaves nothing behind when it is
+// interrupted.
+func pricing[T any](c *cobra.Command, a *app, price func() (T, error)) (T, error) {
+	bar := newProgress(a)
+	defer bar.stop()
+	bar.wait("pricing")
+	return interruptibly(c.Context(), price)
+}
+
 // sayPrice says on what grounds a training costs what.
 func sayPrice(a *app, p train.Price) {
 	if math.IsInf(p.Cost.Epsilon, 1) {

@@ -24,12 +24,12 @@ var pairwiseFamily = family{
 first should have the higher score, and the share of pairs where it has is the AUC. The
 loss is of pairs of records. Private methods:
 
-  cyclic      several passes over the records, always in one order: the default
+  cyclic      several passes over the records, always in one order and each with
+              other partners: the default
   one-pass    each record once
   minimised   the minimiser over all pairs, for losses with kinks (hinge)
-  localized, full-batch
-              Algorithm 3 of the literature, and descent over all pairs (DPEGD), to
-              compare with
+  localized   Algorithm 3 of the literature, to compare with
+  full-batch  descent over all pairs (DPEGD), to compare with
 
 All noise follows from --eps and --delta, which are met for any records: --radius is a
 public bound, to which longer records are shortened, and nothing else is taken from the
@@ -77,13 +77,13 @@ var pairwiseOptions = map[string]string{
 }
 
 func (f *pairwiseFlags) register(c *cobra.Command) {
-	f.methodFlags.register(c, pairwise.Methods(), "of pairs: "+strings.Join(loss.PairNames(), ", ")+", each also with :ordered, by which half of the pairs count", "")
+	f.methodFlags.register(c, pairwise.Methods(), strings.Join(loss.PairNames(), ", ")+", each also with :ordered, by which half of the pairs count", "")
 	fl, o := c.Flags(), &f.options
 	fl.Float64Var(&o.Ball, "ball", 0, "radius of the ball around 0 that the model is kept in (default: none, and --step-size must be given)")
 	fl.Float64Var(&o.StepSize, "step-size", 0, "η, a quarter of which the first phase takes; ζ of minimised and localized-sgd, C of oam (default: the theory's for --ball)")
-	fl.Float64Var(&o.Passes, "passes", 0, "steps, per record (default: cyclic 32, localized ln(4/δ), full-batch and online 1, others 10)")
+	fl.Float64Var(&o.Passes, "passes", 0, "passes over the records (default: cyclic 32, or 2¹⁸/n of fewer records, localized ln(4/δ), full-batch and online 1, others 10)")
 	fl.StringVar(&f.rule, "rule", "", "localized: how the occurrences of a record are bounded, \"averaged\", \"mixture\", \"exact\", \"chernoff\" or \"paper\" (default averaged)")
-	fl.StringVar(&f.noise, "noise", "", "localized, minimised: \"calibrated\" to --eps by the exact account, \"printed\", the source's, where that keeps its promise, or for minimised \"corrected\" (default calibrated)")
+	fl.StringVar(&f.noise, "noise", "", "localized, minimised, full-batch: \"calibrated\" to --eps by the exact account, \"printed\", the source's, where that keeps its promise, or for minimised \"corrected\" (default calibrated)")
 	fl.StringVar(&f.decay, "decay", "", "not private methods: steps of η at every step, \"constant\", of η/√t, \"root\", or of η/(t+1), \"inverse\" (default constant)")
 	fl.StringVar(&f.average, "average", "", "sgd, online, random-pairs: the model is the \"uniform\" average of the iterates, \"lagged\" or \"lagged-strong\", or the \"last\" iterate (default uniform)")
 	fl.Float64Var(&f.l2, "l2", 0, "sgd, online, random-pairs: λ of the regulariser (λ/2)‖w‖²")

@@ -169,9 +169,9 @@ func splitting[P any](points []P, axes []sweepAxis[P]) (out []sweepAxis[P]) {
 	return out
 }
 
-// optimum is the row's own result among what picture draws of it; the baselines have the numbers
+// ownResult is the row's own result among what picture draws of it; the baselines have the numbers
 // from 0.
-const optimum = -1
+const ownResult = -1
 
 // picture draws a result of the problems in rows: of the optimum and the baselines if there is
 // one curve, otherwise of the optimum of each.
@@ -194,7 +194,7 @@ func (p sweepPlan[P]) picture(title, y string, problems []P, baselines []string,
 		return c.curve(i, name, points)
 	}
 	for i, name := range p.curves {
-		if err := add(i, cmp.Or(name, "optimal"), optimum, i); err != nil {
+		if err := add(i, cmp.Or(name, "optimal"), ownResult, i); err != nil {
 			return figure.Sheet{}, err
 		}
 	}

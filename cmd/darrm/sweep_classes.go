@@ -179,7 +179,7 @@ func (s *classRows) picture(plan sweepPlan[plurality.Problem], problems []plural
 		y = "value"
 	}
 	return plan.picture("What the optimal mechanism reaches", y, problems, titles, func(row, result int) (float64, bool) {
-		if result == optimum {
+		if result == ownResult {
 			return s.rows[row].value, true
 		}
 		return s.rows[row].baselines[result].Value, true

@@ -255,7 +255,7 @@ func (s *sweepRows) picture(plan sweepPlan[constraints.Problem]) (figure.Sheet, 
 		titles = append(titles, kind.Title)
 	}
 	return plan.picture("What the optimal noise function costs", y, problems, titles, func(row, result int) (float64, bool) {
-		if result == optimum {
+		if result == ownResult {
 			return s.rows[row].expectedError, true
 		}
 		e, ok := s.rows[row].baselines[kinds[result].Name]

@@ -254,6 +254,22 @@ func TestClaimsHoldOnGoldenFigures(t *testing.T) {
 	}
 }
 
+// Acceptance 6: on the real diabetes records the standard deviation over shuffles is what the
+// literature has, so that the intervals of the claims mean what they say.
+func TestSpreadOfRealShuffles(t *testing.T) {
+	rows := experimenttest.Rows(t, filepath.Join("..", "testdata", "golden", "auc-diabetes-real", "scores.csv"))
+	for _, row := range rows {
+		if row["line"] != "Algorithm 1, hinge" {
+			continue
+		}
+		if sd, err := strconv.ParseFloat(row["auc_sd"], 64); err != nil || sd < .02 || sd > .05 {
+			t.Errorf("standard deviation %s", row["auc_sd"])
+		}
+		return
+	}
+	t.Error("no row of Algorithm 1")
+}
+
 // A definition that cannot be run is refused, by what is wrong with it.
 func TestDefinitionsAreRefused(t *testing.T) {
 	for old, other := range map[string][2]string{

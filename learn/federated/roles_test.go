@@ -378,8 +378,17 @@ func TestRefusedRounds(t *testing.T) {
 	} else if few := (*TooFewError)(nil); !errors.As(err, &few) || few.Reports != 47 || few.Least != 48 {
 		t.Errorf("%v", err)
 	}
-	if _, err := server.Receive(t.Context(), Reports{all[0][:9*48], nil}); err != nil {
-		t.Errorf("as few as the price is for: %v", err)
+	few := must(server.Receive(t.Context(), Reports{all[0][:9*48], nil}))(t) // as few as the price is for
+	mean := make([]float64, p.d)
+	for i := range 48 { // over those that came
+		if err := p.randomizer.Add(mean, all[0][9*i:9*i+9], p.GradientClip); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for j, v := range mean {
+		if math.Abs(few.Direction[j]-v/48) > 1e-12 {
+			t.Fatalf("the mean of 48 reports is off: %g, want %g", few.Direction[j], v/48)
+		}
 	}
 	for name, r := range map[string]Reports{
 		"a report twice": {append(slices.Clone(all[0]), all[0][:9]...)}, "half a report": {all[0][:9*50+4]},

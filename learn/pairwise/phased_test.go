@@ -308,6 +308,17 @@ func TestCyclicPairs(t *testing.T) {
 	}
 }
 
+// Where the textbook's noise, to compare with, would cost more than accounts go to, the plan stands
+// without that row.
+func TestLargestTarget(t *testing.T) {
+	s := setting(t)
+	s.Target.Epsilon = 10_000
+	rows, err := plan(t, Cyclic{Setting: s}, 256, 8).Compare()
+	if err != nil || len(rows) != 2 {
+		t.Errorf("%d rows (%v)", len(rows), err)
+	}
+}
+
 // The published sensitivity of DPEGD costs up to four times the noise of what is proved here, and is
 // what the comparison says.
 func TestFullBatchPrinted(t *testing.T) {

@@ -1,4 +1,4 @@
-"""A second checker of noise-function tables, which shares no code with the program.
+"""A second checker of solved tables, which shares no code with the program.
 
     python3 -m darrm.check table.json [--json]
 
@@ -25,6 +25,9 @@ privacy allows:
 The left side is affine in each teacher's pair, so these are enough. At most ``affected``
 teachers have p ≠ p'; the others are at (0,0) or (1,1).
 
+Tables of many classes are checked by their own rule, which _plurality.py states: up to 20,000
+sorted histograms.
+
 Every rounding is to the private side. The teachers' e^ε is rounded up: they may leak a little
 more than they do. The release's e^ε is rounded down: it must keep a little more than it says.
 
@@ -39,6 +42,8 @@ import math
 import sys
 from fractions import Fraction
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+
+from . import _plurality
 
 __all__ = ["CheckError", "Verdict", "check", "main"]
 
@@ -62,15 +67,16 @@ class Verdict:
     Attributes:
         private: whether every constraint holds.
         excess: the largest left side minus the right side, as a float; private means ≤ 0.
-        worst: the corners of the worst constraint, as counts of teachers in the table's order.
+        worst: the corners of the worst constraint, as counts of teachers in the table's order; of
+            many classes the votes of the two histograms.
         constraints: how many constraints were checked.
         optimal: whether the gap is at most the stated one.
-        error: the table's error, worked out here.
+        error: the table's error, worked out here; of many classes 1 - value.
         gap: how far at most the error is from the least possible, as a float.
     """
 
     def __init__(
-        self, private: bool, excess: float, worst: List[int], constraints: int, optimal: bool, error: float, gap: float
+        self, private: bool, excess: float, worst: List[Any], constraints: int, optimal: bool, error: float, gap: float
     ) -> None:
         self.private = private
         self.excess = excess
@@ -324,6 +330,8 @@ def check(table: Union[str, Dict[str, Any]]) -> Verdict:
     OSError for a file that cannot be read.
     """
     raw: Dict[str, Any] = table if isinstance(table, dict) else load(table)
+    if isinstance(raw, dict) and raw.get("kind") == "plurality":
+        return _many(raw)
     t = _Table(raw)
     corners = t.corners()
     factor = _exp(t.total, up=False)
@@ -340,6 +348,22 @@ def check(table: Union[str, Dict[str, Any]]) -> Verdict:
     gap = error - _lower_bound(t, corners, factor, _exp(t.total, up=True))
     stated = _decimal(raw.get("certificate", {}).get("gap"), "certificate.gap")
     return Verdict(excess <= 0, float(excess), worst, constraints, gap <= stated + _ROUNDING, float(error), float(gap))
+
+
+def _many(raw: Dict[str, Any]) -> Verdict:
+    """check for a table of many classes."""
+    try:
+        t = _plurality.Table(raw, _decimal)
+        excess, worst, constraints, rows = _plurality.worst(t, _exp(t.total, up=False))
+        worth = t.worth(t.weights())
+        value = sum((w * g for w, g in zip(worth, t.mass)), Fraction(0)) / 2**53
+        gap = _plurality.bound(t, worth, rows, _exp(t.total, up=True)) - value
+    except _plurality.Malformed as e:
+        raise CheckError(str(e)) from e
+    except (KeyError, IndexError, TypeError, ValueError) as e:
+        raise CheckError(f"no table of many classes: {e!r}") from e
+    stated = _decimal(raw.get("gap"), "gap")
+    return Verdict(excess <= 0, float(excess), worst, constraints, gap <= stated + _ROUNDING, float(1 - value), float(gap))
 
 
 def load(path: str) -> Any:
@@ -370,7 +394,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     else:
         sign = "≤" if v.private else ">"
         print(f"private: {'yes' if v.private else 'NO'}: all {v.constraints:,} constraints" if v.private else f"private: NO: one of {v.constraints:,} constraints is broken")
-        print(f"  largest left side - right side = {v.excess:.3e} {sign} 0, at corners {v.worst}")
+        where = "between the votes" if v.worst and isinstance(v.worst[0], list) else "at corners"
+        print(f"  largest left side - right side = {v.excess:.3e} {sign} 0, {where} {v.worst}")
         print(f"optimal: {'yes' if v.optimal else 'NO'}: error {v.error:.12g}, at most {max(v.gap, 0):.2g} above the least possible")
     return 0 if v.private and v.optimal else 4
 

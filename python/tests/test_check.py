@@ -42,6 +42,86 @@ class RightTables(unittest.TestCase):
         self.assertAlmostEqual(v.error, 0.041269485245, places=11)
 
 
+class ManyClasses(unittest.TestCase):
+    """Tables of many classes, right and wrong in one thing."""
+
+    def test_right(self):
+        paths = sorted((TABLES / "classes").glob("*.json"))
+        self.assertEqual(len(paths), 3)
+        for path in paths:
+            with self.subTest(path.name):
+                v = check(str(path))
+                self.assertTrue(v.private and v.optimal)
+                t = module.load(str(path))
+                self.assertAlmostEqual(1 - v.error, float(t["value"]), places=14)
+                self.assertAlmostEqual(v.gap, float(t["gap"]), places=12)
+
+    def wrong(self, name, change, private, optimal):
+        t = table("classes/" + name)
+        change(t)
+        v = check(t)
+        self.assertEqual((v.private, v.optimal), (private, optimal), vars(v))
+
+    def test_promises_too_much(self):
+        for name in ("k7-c3.json", "k6-c3-delta.json", "k3-c3-counts.json"):
+            with self.subTest(name):
+                t = table("classes/" + name)
+                self.wrong(name, lambda t: t.update(total_epsilon=t["total_epsilon"] * Fraction(999, 1000)), False, True)
+                if t["affected"] < t["k"]:
+                    v = check({**t, "affected": t["affected"] + 1})
+                    self.assertFalse(v.private)
+        self.wrong("k6-c3-delta.json", lambda t: t.update(delta=Fraction(9, 1000)), False, True)
+
+    def test_one_mass_is_larger(self):
+        def change(t):
+            groups = t["masses"][-1]["groups"]
+            groups[0], groups[1] = groups[0] + 2**40, groups[1] - 2**40
+
+        self.wrong("k3-c3-counts.json", change, False, True)
+
+    def test_gap(self):
+        def change(t):
+            t["proof"] = t["proof"][1:]
+
+        self.wrong("k7-c3.json", change, True, False)
+        self.wrong("k6-c3-delta.json", lambda t: t["proof_pairs"].pop(), True, False)
+        self.wrong("k7-c3.json", lambda t: t.update(gap=Fraction(0)), True, False)
+        self.wrong("k7-c3.json", lambda t: t.update(accuracy=Fraction(1, 2)), True, False)
+
+    def test_delta_is_spent_by_all_classes(self):
+        """Uniform but at (2,2,0,0), where two classes gain .0075 each: .005 beyond e^ε, together .01."""
+        masses = []
+        for votes in ([1, 1, 1, 1], [2, 1, 1, 0], [2, 2, 0, 0], [3, 1, 0, 0], [4, 0, 0, 0]):
+            sizes = [votes.count(v) for v in sorted(set(votes), reverse=True)]
+            masses.append({"votes": votes, "groups": [n * 2**51 for n in sizes]})
+        moved = 2 * int(0.0075 * 2**53)
+        masses[2]["groups"] = [2**52 + moved, 2**52 - moved]
+        t = {
+            "format_version": 1, "kind": "plurality", "k": 4, "classes": 4, "total_epsilon": Fraction(1, 100),
+            "affected": 1, "accuracy": Fraction(1, 2), "gap": 1, "masses": masses, "proof": [],
+        }  # fmt: skip
+        self.assertFalse(check({**t, "delta": Fraction(7, 1000)}).private)
+        self.assertTrue(check({**t, "delta": Fraction(11, 1000)}).private)
+
+    def test_no_table(self):
+        for name, change in {
+            "a row that is none": lambda t: t["proof"].append([0, 18, Fraction(1, 10)]),
+            "a multiplier below 0": lambda t: t["proof"][0].__setitem__(2, Fraction(-1)),
+            "masses that do not sum to 1": lambda t: t["masses"][0]["groups"].__setitem__(0, 1),
+            "a histogram is missing": lambda t: t["masses"].pop(),
+            "no masses": lambda t: t.pop("masses"),
+            "another order": lambda t: t["masses"].reverse(),
+            "a class too many": lambda t: t.update(classes=4),
+            "no prior": lambda t: t.pop("accuracy"),
+            "a proof of something else": lambda t: t.update(proof=[[1, 2]]),
+        }.items():
+            with self.subTest(name):
+                t = table("classes/k7-c3.json")
+                change(t)
+                with self.assertRaises(CheckError):
+                    check(t)
+
+
 class WrongTables(unittest.TestCase):
     def wrong(self, name, change, private, optimal):
         t = copy.deepcopy(table(name))
