@@ -273,3 +273,18 @@ func TestNothingIsPaidForWhatDoesNotFit(t *testing.T) {
 	}
 	must(p.Accept(&local, must(os.ReadFile(a.Output.Path))(t)))(t)
 }
+
+// Two silos with one ledger are charged as two: their numbers are in the names.
+func TestSilosShareNoCharge(t *testing.T) {
+	p := newPlan(t, nil)
+	a, book := newAnswer(t, p)
+	must(a.Run(t.Context()))(t)
+	a.Silo, a.Records = 1, newRecords(t, 6, 3)
+	a.Output.Path += "2"
+	if _, err := a.Run(t.Context()); !errors.Is(err, ledger.ErrExceeded) {
+		t.Errorf("the second silo of a ledger for one run and a half: %v", err)
+	}
+	if got := entries(t, book); len(got) != 3 {
+		t.Errorf("entries %q", got)
+	}
+}

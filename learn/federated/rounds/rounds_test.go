@@ -336,7 +336,11 @@ func TestPlanIsPricedAgain(t *testing.T) {
 			t.Errorf("%s changed: %v", name, err)
 		}
 	}
-	if err := edit(func(d *document) { d.Cost.Epsilon *= 2 }); err != nil {
+	if own := p.Federated().Price().Cost; p.Cost() != own || d.Cost != own {
+		t.Errorf("it costs %v and states %v, the method costs %v", p.Cost(), d.Cost, own)
+	}
+	d.Cost.Epsilon *= 2
+	if more, err := ReadPlan(must(encode(d))(t)); err != nil || more.Cost() != d.Cost || more.Price().Cost != d.Cost {
 		t.Errorf("a plan that states more than it costs: %v", err)
 	}
 	for name, s := range map[string]string{
