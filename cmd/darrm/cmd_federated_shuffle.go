@@ -68,7 +68,7 @@ func runShuffle(c *cobra.Command, a *app, planPath, roundPath string, paths []st
 		if err != nil {
 			return err
 		}
-		if _, err := s.Add(b); err != nil {
+		if _, err := s.Add(c.Context(), b); err != nil {
 			return federatedFault(path, err)
 		}
 		count(i+1, len(paths))

@@ -110,7 +110,7 @@ func (f *fleet) killed(when func() bool, args ...string) {
 		f.t.Error(err)
 		return
 	}
-	for end := time.Now().Add(5 * time.Second); !when() && time.Now().Before(end) && running(c); time.Sleep(100 * time.Microsecond) {
+	for end := time.Now().Add(30 * time.Second); !when() && time.Now().Before(end) && running(c); time.Sleep(100 * time.Microsecond) {
 	}
 	_ = c.Process.Kill()
 	_ = c.Wait()

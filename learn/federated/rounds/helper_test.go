@@ -84,7 +84,7 @@ func shuffle(t testing.TB, p *Plan, r *Round, files [][]byte, coins stream.Coins
 	t.Helper()
 	s := must(p.newShuffle(r, coins))(t)
 	for _, f := range files {
-		must(s.Add(f))(t)
+		must(s.Add(t.Context(), f))(t)
 	}
 	return must(s.Release(book))(t)
 }

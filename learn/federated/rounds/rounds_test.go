@@ -87,7 +87,7 @@ func TestShuffledFileLinksNothing(t *testing.T) {
 	size, n := p.size(), records(p.Silos())
 	whole := must(p.NewShuffle(r))(t)
 	for _, m := range []int{2, 0, 1} {
-		must(whole.Add(files[m]))(t)
+		must(whole.Add(t.Context(), files[m]))(t)
 	}
 	out := must(whole.Release(Book(t.TempDir())))(t)
 	if want := headSize + 24 + 2*n*size; len(out) != want {
@@ -135,7 +135,7 @@ func TestShuffledFileLinksNothing(t *testing.T) {
 	for i := range shuffles {
 		s := must(p.newShuffle(r, stream.Seeded(uint64(1000+i))))(t)
 		for _, f := range files {
-			must(s.Add(f))(t)
+			must(s.Add(t.Context(), f))(t)
 		}
 		var reports federated.Reports
 		var err error
@@ -178,7 +178,7 @@ func TestPartialRound(t *testing.T) {
 		r, book := p.First(), t.TempDir()
 		s := must(p.NewShuffle(r))(t)
 		for m := range 2 {
-			must(s.Add(answers(t, p, r, silos, always(1))[m]))(t)
+			must(s.Add(t.Context(), answers(t, p, r, silos, always(1))[m]))(t)
 		}
 		if got := s.Missing(); !slices.Equal(got, []int{2}) {
 			t.Errorf("missing %v", got)
@@ -210,7 +210,7 @@ func TestRoundIsReleasedOnce(t *testing.T) {
 	release := func(r *Round, files [][]byte) error {
 		s := must(p.NewShuffle(r))(t)
 		for _, f := range files {
-			must(s.Add(f))(t)
+			must(s.Add(t.Context(), f))(t)
 		}
 		out, err := s.Release(book)
 		if (out != nil) != (err == nil) {
@@ -229,7 +229,7 @@ func TestRoundIsReleasedOnce(t *testing.T) {
 	// A book that cannot be written releases nothing.
 	s := must(p.NewShuffle(r))(t)
 	for _, f := range files {
-		must(s.Add(f))(t)
+		must(s.Add(t.Context(), f))(t)
 	}
 	var trouble *BookError
 	if out, err := s.Release(Book(filepath.Join(t.TempDir(), "none"))); !errors.As(err, &trouble) || out != nil {
@@ -251,7 +251,7 @@ func TestFilesThatDoNotFit(t *testing.T) {
 	foreign := newPlan(t, nil) // the same parameters, another run
 	flip := func(b []byte, at int) []byte { b = slices.Clone(b); b[at] ^= 0x80; return b }
 	s := must(p.NewShuffle(r))(t)
-	must(s.Add(files[1]))(t)
+	must(s.Add(t.Context(), files[1]))(t)
 	for name, f := range map[string][]byte{
 		"another plan":    answers(t, foreign, foreign.First(), silos, always(1))[0],
 		"another round":   answers(t, p, next, silos, always(1))[0],
@@ -270,21 +270,21 @@ func TestFilesThatDoNotFit(t *testing.T) {
 		"no report":       flip(files[0], len(files[0])-1),
 		"already mingled": shuffled,
 	} {
-		if _, err := s.Add(f); !errors.Is(err, ErrFormat) {
+		if _, err := s.Add(t.Context(), f); !errors.Is(err, ErrFormat) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	// A silo that claims another's number sends another's count; of equal silos the second is refused.
 	claimed := slices.Clone(files[0])
 	claimed[headSize] = 2
-	if _, err := s.Add(claimed); !errors.Is(err, ErrFormat) {
+	if _, err := s.Add(t.Context(), claimed); !errors.Is(err, ErrFormat) {
 		t.Errorf("another's number: %v", err)
 	}
 	if got := s.shuffler.Count(report.Gradients); got != 20 {
 		t.Errorf("%d reports after files that were refused, want those of silo 2", got)
 	}
-	must(s.Add(files[0]))(t)
-	must(s.Add(files[2]))(t)
+	must(s.Add(t.Context(), files[0]))(t)
+	must(s.Add(t.Context(), files[2]))(t)
 	must(s.Release(Book(t.TempDir())))(t)
 
 	for name, f := range map[string][]byte{
@@ -408,7 +408,7 @@ func FuzzFiles(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if s, err := p.NewShuffle(r); err != nil {
 			t.Fatal(err)
-		} else if silo, err := s.Add(b); err == nil && len(s.Missing()) != 2 {
+		} else if silo, err := s.Add(t.Context(), b); err == nil && len(s.Missing()) != 2 {
 			t.Errorf("silo %d is in, but %v are missing", silo, s.Missing())
 		}
 		if next, err := p.ReadRound(b); err == nil {

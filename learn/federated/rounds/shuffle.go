@@ -2,6 +2,7 @@ package rounds
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -53,7 +54,7 @@ func (p *Plan) newShuffle(r *Round, coins stream.Coins) (*Shuffle, error) {
 // Add takes a silo's file whole, or, after an error, nothing of it. It refuses a second file of a silo,
 // another number of reports than the plan's, and what is no report, which would make the whole round
 // fail when nobody knows whose it was. Cost: that of adding the reports up.
-func (s *Shuffle) Add(file []byte) (silo int, err error) {
+func (s *Shuffle) Add(ctx context.Context, file []byte) (silo int, err error) {
 	silo, reports, err := s.plan.readReports(s.round, file)
 	if err != nil {
 		return silo, err
@@ -61,7 +62,11 @@ func (s *Shuffle) Add(file []byte) (silo int, err error) {
 	if s.in[silo] {
 		return silo, formatf("silo %d has sent its reports already", silo+1)
 	}
+	checked := 0
 	if err := s.each(reports, func(_ report.Stream, m []byte) error {
+		if checked++; checked%64 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err := s.plan.priced.Randomizer().Add(s.scratch, m, 1); err != nil {
 			return formatf("silo %d: %w", silo+1, err)
 		}
