@@ -130,7 +130,7 @@ func write(name string, votes [][]int, truth []int, classes int) {
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	check(err)
 	for c := range classes {
-		fmt.Fprintf(z, "%d,", c)
+		fmt.Fprintf(z, "n%d,", c)
 	}
 	fmt.Fprintln(z, "label")
 	right, agree := 0, 0

@@ -1,6 +1,7 @@
 """Write prompts-4-50.csv.gz: votes of python/examples/prompts.py's simulated prompts, for more queries.
+And prompts-public-4-50.csv.gz: those of other prompts on other queries, which may be public.
 
-    python3 experiment/classes/votes/make.py > experiment/classes/votes/prompts-4-50.csv.gz
+    python3 experiment/classes/votes/make.py FOLDER
 """
 
 import gzip
@@ -17,8 +18,10 @@ sys.modules["darrm"] = types.ModuleType("darrm")
 simulated = {}
 exec(compile(generator, example, "exec"), simulated)
 simulated["QUERIES"] = QUERIES
-votes, truth = simulated["simulate"](random.Random(2024))
 classes = simulated["CLASSES"]
-lines = [",".join([*map(str, range(len(classes))), "label"])]
-lines += [",".join(map(str, [*map(row.count, classes), classes.index(t)])) for row, t in zip(votes, truth)]
-sys.stdout.buffer.write(gzip.compress(("\n".join(lines) + "\n").encode(), mtime=0))
+for name, seed in [("prompts-4-50", 2024), ("prompts-public-4-50", 2025)]:
+    votes, truth = simulated["simulate"](random.Random(seed))
+    lines = [",".join([*(f"n{c}" for c in range(len(classes))), "label"])]
+    lines += [",".join(map(str, [*map(row.count, classes), classes.index(t)])) for row, t in zip(votes, truth)]
+    file = pathlib.Path(sys.argv[1]) / f"{name}.csv.gz"
+    file.write_bytes(gzip.compress(("\n".join(lines) + "\n").encode(), mtime=0))
