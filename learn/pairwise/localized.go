@@ -48,7 +48,7 @@ func (c Localized) Plan(n, d int) (train.Plan, error) {
 	default:
 		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated or printed (--noise)"}
 	}
-	if p.law(c.Rule) != nil && p.noise == train.Printed {
+	if c.Rule.priced() && p.noise == train.Printed {
 		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated with this rule, for which the source prints none (--noise, --rule)"}
 	}
 	event, err := p.scale(c.Rule)
@@ -60,7 +60,7 @@ func (c Localized) Plan(n, d int) (train.Plan, error) {
 	}
 	gamma := c.Target.Delta / 2
 	err = p.fill(func(k int) float64 {
-		if p.law(c.Rule) != nil { // the sensitivity that is exceeded with probability γ, for people
+		if c.Rule.priced() { // the sensitivity that is exceeded with probability γ, for people
 			return p.occurrence * mostOccurrences(p.blocks[k].steps+1, p.blocks[k].records, gamma)
 		}
 		q, _ := c.Rule.count(p.blocks[k], gamma)
@@ -86,24 +86,19 @@ func (p *phased) of(rule Rule) float64 {
 	return p.occurrence
 }
 
-// law returns the law of a rule that has one.
-func (p *phased) law(rule Rule) *law {
+// law returns the law of a rule that is priced.
+func (p *phased) law(rule Rule) law {
 	least := p.Target.Delta * 1e-5
-	var l law
-	switch rule {
-	case Averaged:
-		l = averaged(p.blocks, least)
-	case Mixture:
-		l = counted(p.blocks, least)
-	default:
-		return nil
+	if rule == Averaged {
+		return averaged(p.blocks, least)
 	}
-	return &l
+	return counted(p.blocks, least)
 }
 
 // scale sets M_k by a rule, and returns the run's event.
 func (p *phased) scale(rule Rule) (accountant.Event, error) {
-	if l := p.law(rule); l != nil {
+	if rule.priced() {
+		l := p.law(rule)
 		s, event, err := calibrate(p.Target, l.noise(p.Target), func(s float64) (accountant.Event, error) { return l.event(p.Neighbours, s) })
 		for range p.blocks {
 			p.scales = append(p.scales, p.occurrence*s)

@@ -120,3 +120,17 @@ func TestScoresByBruteForce(t *testing.T) {
 		t.Errorf("mean loss %g, not %g", shown, sum/5)
 	}
 }
+
+// The score of pairs neither wraps around nor loses its bound at the most records that there may be,
+// half of them of each class and all pairs in order.
+func TestPairUnitsDoNotOverflow(t *testing.T) {
+	const n = math.MaxInt32
+	all := 2 * (n / 2) * (n - n/2)
+	got := pairUnits(all, n)
+	if want := float64(unit) * float64(all) / (2 * (n - 1)); math.Abs(float64(got)-want) > 2 {
+		t.Errorf("%d units, not %g", got, want)
+	}
+	if d := got - pairUnits(all-2*(n-1), n); d != unit {
+		t.Errorf("a record's pairs change it by %d units, not %d", d, unit)
+	}
+}
