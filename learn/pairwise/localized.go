@@ -22,6 +22,10 @@ type Localized struct {
 	Noise    train.Noise // "" is Calibrated; Printed is σ = Δ√(2·ln(2.5/δ))/ε
 }
 
+// maxPricedPasses keeps the law of the occurrences, whose cost grows with the square of the passes,
+// within seconds. ln(4/δ) is below it for every δ of float64.
+const maxPricedPasses = 1000
+
 // Plan prices the method for n records of dimension d. It takes up to seconds: Averaged is
 // calibrated by privacy loss distributions.
 func (c Localized) Plan(n, d int) (train.Plan, error) {
@@ -50,6 +54,9 @@ func (c Localized) Plan(n, d int) (train.Plan, error) {
 	}
 	if c.Rule.priced() && p.noise == train.Printed {
 		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated with this rule, for which the source prints none (--noise, --rule)"}
+	}
+	if c.Rule.priced() && c.Passes > maxPricedPasses {
+		return nil, &check.Error{Name: "passes", Value: c.Passes, Rule: fmt.Sprintf("at most %d with this rule, which works out the law of how often a record is drawn (--passes, --rule exact)", maxPricedPasses)}
 	}
 	event, err := p.scale(c.Rule)
 	if err != nil {

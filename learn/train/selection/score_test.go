@@ -134,3 +134,16 @@ func TestPairUnitsDoNotOverflow(t *testing.T) {
 		t.Errorf("a record's pairs change it by %d units, not %d", d, unit)
 	}
 }
+
+// below is a loss that is below 0.
+type below struct{ loss.Logistic }
+
+func (below) Loss(_, _ []float64, _ float64) float64 { return -5 }
+
+// A record counts for a unit at most where its loss is below 0 too, as some losses are.
+func TestLossesBelowZeroCountAsZero(t *testing.T) {
+	s := Score{Kind: MeanLoss, Loss: below{}, Bound: 1}
+	if got := s.of([]float64{1, 0}, recordsOf(t, [][]float64{{1, 0, 1}, {2, 0, 0}})); got != 2*unit {
+		t.Errorf("two records score %d, not %d", got, 2*unit)
+	}
+}
