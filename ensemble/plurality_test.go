@@ -397,8 +397,12 @@ func TestComparePlurality(t *testing.T) {
 	seven, _ := NewBallots(7, 3)
 	slow := errors.New("no time")
 	for want, got := range map[string]ComparisonRow{
-		"the table is for K = 6 teachers and 3 classes, not 6 and 4":                  compare(four, nil),
-		"the table is for K = 6 teachers and 3 classes, not 7 and 3":                  compare(seven, nil),
+		"the table is for K = 6 teachers and 3 classes, not 6 and 4": compare(four, nil),
+		"the table is for K = 6 teachers and 3 classes, not 7 and 3": compare(seven, nil),
+		"the table promises (0.7, 0.01) only": compare(b, func(o *CompareOptions) {
+			o.Pluralities[0].Certified = solvedPlurality(t, plurality.Problem{K: 6, Classes: 3, Epsilon: 0.7, Delta: 0.01, Affected: 1}).Certified
+			o.Target.Delta = 0.009
+		}),
 		"the table promises (0.7, 0) only":                                            compare(b, func(o *CompareOptions) { o.Target.Epsilon = 0.6 }),
 		"the table presumes that one record reaches at most 1 of the teachers, not 2": compare(b, func(o *CompareOptions) { o.Affected = 2 }),
 		"no time": compare(b, func(o *CompareOptions) { o.Pluralities[0] = NamedPlurality{Refused: slow} }),
