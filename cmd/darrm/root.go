@@ -17,9 +17,6 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// version of the program; releases set it with -ldflags "-X main.version=…".
-var version = "0.1.0"
-
 // app is what all commands share.
 type app struct {
 	in       io.Reader
