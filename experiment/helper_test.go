@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/experiment/classes"
 	"github.com/darrm/darrm/experiment/convex"
 	"github.com/darrm/darrm/experiment/majority"
 	"github.com/darrm/darrm/experiment/pairwise"
@@ -18,7 +19,7 @@ import (
 var catalog = catalogWith(solve.Optimal)
 
 func catalogWith(s majority.Solver) *experiment.Catalog {
-	return experiment.New(majority.Field(s), shuffled.Field(), pipeline.Field(s), sketch.Field(), convex.Field(), pairwise.Field())
+	return experiment.New(majority.Field(s), shuffled.Field(), pipeline.Field(s), sketch.Field(), convex.Field(), pairwise.Field(), classes.Field())
 }
 
 // source returns the definition file of a built-in experiment.
