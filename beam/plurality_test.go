@@ -3,6 +3,7 @@ package darrmbeam
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/csv"
 	"fmt"
 	"math"
@@ -16,6 +17,7 @@ import (
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/votes"
 )
 
 // pluralityTable is the JSON of a table: the mixture with the uniform distribution that makes
@@ -168,4 +170,38 @@ func mustCost(t testing.TB, epsilon, delta float64) ledger.Cost {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// The pin of what was checked covers the counts of every class: votes that differ in any of them
+// are others.
+func TestPinCoversEveryClass(t *testing.T) {
+	sum := func(counts ...int) string {
+		path := filepath.Join(t.TempDir(), "votes.csv")
+		if err := os.WriteFile(path, fmt.Appendf(nil, "query,a,b,c\nq,%d,%d,%d\n", counts[0], counts[1], counts[2]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		opts, err := ReadOptions{Layout: "counts", Classes: "a,b,c"}.resolve(5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := pinner{hash: sha256.New()}
+		if _, err := readFile(context.Background(), path, opts, func(info fileInfo, b *votes.Batch) error {
+			p.add(info, b)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return string(p.sum())
+	}
+	seen := map[string][]int{}
+	for _, counts := range [][]int{{5, 0, 0}, {4, 1, 0}, {4, 0, 1}, {3, 1, 1}, {3, 2, 0}, {3, 0, 2}} {
+		pin := sum(counts...)
+		if before := seen[pin]; before != nil {
+			t.Errorf("%v and %v have one pin", before, counts)
+		}
+		seen[pin] = counts
+	}
+	if sum(3, 1, 1) != sum(3, 1, 1) {
+		t.Error("the same votes have two pins")
+	}
 }

@@ -65,7 +65,9 @@ func TestPluralityThatIsNotKnown(t *testing.T) {
 	late := errors.New("too late")
 	for classes, want := range map[int]bool{2: false, 3: true} {
 		r := request(t, 11, classes, nothing)
-		r.SolvePlurality = func(context.Context, plurality.Problem, plurality.Objective) (*plurality.Table, error) { return nil, late }
+		r.SolvePlurality = func(context.Context, plurality.Problem, plurality.Objective) (*plurality.Table, error) {
+			return nil, late
+		}
 		found := false
 		p := mustPlan(t, r)
 		for _, x := range p.Refused {

@@ -31,6 +31,7 @@ func TestReadHistogramsRefuses(t *testing.T) {
 		"":                         "no count",
 		"a,b,c,count\n":            "no count",
 		"2,1,0,1\n2,2,0,1\n":       "h.csv:2: the votes sum to 4, but must be K = 3",
+		"2,0,0,1\n":                "the votes sum to 2, but must be K = 3",
 		"2,1,0,1\n4,-1,0,1\n":      "between 0 and K = 3",
 		"2,1,0,1\n1,x,0,1\n":       "votes are \"x\"",
 		"x,1,0,1\n":                "votes are \"x\"", // no header: its last column is a number
@@ -55,6 +56,7 @@ func TestReadHistogramsRefuses(t *testing.T) {
 func FuzzReadHistograms(f *testing.F) {
 	f.Add([]byte("a,b,c,n\n2,1,0,12\n0,0,3,2.5\n"))
 	f.Add([]byte("1,1,1,1e3\r\n"))
+	f.Add([]byte("1,1,0,1\n"))
 	f.Add([]byte("\"1\",1,\" 1\",0x1p3\n"))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		votes, counts, err := ReadHistograms(bytes.NewReader(in), "h.csv", 3, 3)

@@ -3,7 +3,7 @@
     numpy_pairwise.py RECORDS DIMENSION STEP BALL MORE COUNT
 
 RECORDS holds a class and the features of each record as float64, RECORDS.draws the numbers of
-the records that Algorithm 1 draws. Prints JSON: seconds of a step, the model, and with MORE = true
+the records that Algorithm 1 draws. Prints JSON: seconds of the processor for a step, the model, and with MORE = true
 its mean loss over all pairs, seconds of a gradient over all pairs, how long descent by such
 gradients takes to the model's mean loss, and what draws cost. Steps are timed among COUNT records, which is
 how many there are of the first ones, again and again.
@@ -42,9 +42,9 @@ def algorithm(X, y, draws):
 def seconds(f):
     best = float("inf")
     for _ in range(3):
-        begin = time.perf_counter()
+        begin = time.process_time()
         f()
-        best = min(best, time.perf_counter() - begin)
+        best = min(best, time.process_time() - begin)
     return best
 
 

@@ -25,6 +25,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/darrm/darrm/bench/processor"
+
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/solve"
 )
@@ -112,10 +114,10 @@ func measure(ctx context.Context, out io.Writer, s size, method solve.Method, li
 	// first-order method sees only the deadline.
 	limited, cancel := context.WithTimeout(ctx, wallPerLimit*limit)
 	defer cancel()
-	began, cpu := time.Now(), processorTime()
+	began, cpu := time.Now(), processor.Time()
 	go func() {
 		for limited.Err() == nil {
-			if processorTime()-cpu > limit.Seconds() {
+			if processor.Time()-cpu > limit.Seconds() {
 				cancel()
 			}
 			time.Sleep(100 * time.Millisecond)
@@ -133,19 +135,19 @@ func measure(ctx context.Context, out io.Writer, s size, method solve.Method, li
 			for next >= p.Gap() && next > 1e-12 {
 				next /= 10
 			}
-			curve = append(curve, fmt.Sprintf("%.0e → %.1f (%.1f)", math.Pow(10, math.Ceil(math.Log10(p.Gap()))), p.Elapsed.Seconds(), processorTime()-cpu))
+			curve = append(curve, fmt.Sprintf("%.0e → %.1f (%.1f)", math.Pow(10, math.Ceil(math.Log10(p.Gap()))), p.Elapsed.Seconds(), processor.Time()-cpu))
 		}})
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	name := fmt.Sprintf("%d, %d, %g, %g", s.k, s.classes, s.eps, s.mu)
 	if err != nil {
-		fmt.Fprintf(out, "| %s | %s | %v | | | %.1f | %.1f |\n", name, method, err, time.Since(began).Seconds(), processorTime()-cpu)
+		fmt.Fprintf(out, "| %s | %s | %v | | | %.1f | %.1f |\n", name, method, err, time.Since(began).Seconds(), processor.Time()-cpu)
 		return nil
 	}
 	if limited.Err() != nil {
 		curve = append(curve, "stopped")
 	}
-	fmt.Fprintf(out, "| %s | %s | %s | %.9f | %.1e | %.1f | %.1f |\n", name, method, strings.Join(curve, ", "), table.Value, table.Gap, time.Since(began).Seconds(), processorTime()-cpu)
+	fmt.Fprintf(out, "| %s | %s | %s | %.9f | %.1e | %.1f | %.1f |\n", name, method, strings.Join(curve, ", "), table.Value, table.Gap, time.Since(began).Seconds(), processor.Time()-cpu)
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -44,12 +45,13 @@ func newAggregate(a *app) *cobra.Command {
 noise function for your teachers, or with --mechanism another. "Optimal" is for the
 source's objective; if you use the labels, ask for --objective agreement.
 
-More than two classes (--classes cat,dog,bird) are answered by the optimal plurality:
-at --total-eps, the promise of one label, nothing that sees the votes agrees with
-them more often. It presumes nothing of the teachers; say --affected or --data. It
-is best for teachers that are right with probability --accuracy, or for the
-histograms in --prior-counts, which must be public. What is not solved within
---solve-within is answered by permute-and-flip, and the report says so. For many
+More than two classes (--classes cat,dog,bird) are answered by the optimal plurality.
+It presumes nothing of the teachers; say --affected or --data, and the promise of one
+label by --total-eps. For the votes that are expected no mechanism agrees with them
+more often: those of teachers that are right with probability --accuracy, one by one,
+or the histograms in --prior-counts, which must be public. For other votes
+permute-and-flip may do better: see darrm compare, on public votes. What is not solved
+within --solve-within is answered by permute-and-flip, and the report says so. For many
 labels within one budget see darrm plan: other noise may add up better.
 
 CSV and TSV have one row per query and one column of votes per teacher; a header, a
@@ -388,7 +390,11 @@ func (f *aggregateFlags) chooseOptimal(c *cobra.Command, a *app, k, classes int)
 		limit = 0
 	}
 	t, err := f.optimal.solve(c, a, &f.problemFlags, p, objective, limit)
-	if late := tooLong(err); late != nil && f.mechanism.byDefault && !p.Abstain {
+	late := tooLong(err)
+	if late != nil && f.charge.checkpoint != "" {
+		return chosen{}, nil, fmt.Errorf("%w; permute-and-flip does not take its place, since --checkpoint needs a table", late)
+	}
+	if late != nil && f.mechanism.byDefault && !p.Abstain {
 		f.mechanism.name = mechanismFallback
 		plan, err := f.mechanism.make(c, &f.problemFlags, k, classes)
 		if err != nil {
@@ -398,7 +404,7 @@ func (f *aggregateFlags) chooseOptimal(c *cobra.Command, a *app, k, classes int)
 		return chosen{Plan: plan, instead: late}, nil, nil
 	}
 	if err != nil {
-		return chosen{}, nil, cmp.Or(tooLong(err), err)
+		return chosen{}, nil, cmp.Or(late, err)
 	}
 	plan, err := release.Plurality(t.Certified, f.mechanism.relation)
 	return chosen{Plan: plan, optimal: t.Table}, t.unsaved, err

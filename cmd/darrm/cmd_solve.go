@@ -20,7 +20,7 @@ func newSolve(a *app) *cobra.Command {
 	many := pluralitySolve{problemFlags: &f}
 	c := &cobra.Command{
 		Use:   "solve --K teachers --m allowance",
-		Short: "Find the optimal private noise function for K teachers",
+		Short: "Find the optimal private noise function, or plurality of many classes",
 		Long: `Find the noise function γ that releases the majority of K private teachers
 with the least error, and prove that it is private and optimal.
 
@@ -30,6 +30,12 @@ released majority is (mε,δ)-differentially private. The defaults ε = 0.1 and
 
 ` + usageObjective + `
 The table shows what a label costs by both metrics. docs/objective.md compares them.
+
+With --classes it finds the best private plurality of many classes instead: the
+mechanism whose answer is most often a class with the most votes, where one record
+changes at most --affected of the votes and nothing is presumed of the teachers.
+--accuracy or a file of --prior-counts says which votes are expected. Ctrl-C ends the
+search and keeps the best table so far. docs/many-classes.md says more.
 
 The result is certified: every privacy constraint is checked again with rounding
 errors accounted for, whatever the solver said. Solved tables are kept in a cache
@@ -41,7 +47,8 @@ writes it to a file. --plot draws it.`,
   darrm solve --K 11 --m 3 --eps 0.13577 --teacher-delta 1e-4 --out table.json
   darrm solve --K 11 --m 3 --objective agreement
   darrm solve --K 41 --m 5 --shape monotone --json
-  darrm solve --K 250 --eps inf --affected 1 --total-eps 0.5`,
+  darrm solve --K 250 --eps inf --affected 1 --total-eps 0.5
+  darrm solve --classes 4 --K 50 --affected 1 --total-eps 0.1 --gap 1e-4 --out table.json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := many.check(c); err != nil {
@@ -97,11 +104,11 @@ writes it to a file. --plot draws it.`,
 	}
 	c.Flags().IntVar(&k, "K", 0, "number of teachers")
 	f.register(c, 0.1, 1e-5)
-	many.register(c)
 	c.Flags().StringVarP(&out, "out", "o", "", "also write the table to this file, as JSON; \"-\" for JSON on stdout instead")
 	takesFile(c, "out", tableFiles...)
 	c.Flags().StringVar(&plotFile, "plot", "", "draw γ against the votes, and the baselines, into this file ("+figure.Formats+")")
 	takesFile(c, "plot", pictureFiles...)
+	many.register(c)
 	return c
 }
 

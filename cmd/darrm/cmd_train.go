@@ -18,6 +18,7 @@ import (
 type trainCommand struct {
 	trainFlags
 	modelFlags
+	selectFlags
 }
 
 func newTrainShuffled(a *app) *cobra.Command {
@@ -61,6 +62,7 @@ Choosing a step size by its results is not private and not paid for.`,
 	f.trainFlags.register(c)
 	f.registerMode(c, iteration.Best)
 	f.modelFlags.register(c)
+	f.selectFlags.register(c)
 	return c
 }
 
@@ -81,6 +83,9 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 			return err
 		}
 	}
+	if err := f.prepare(c, new(trainFlags).gridFlags); err != nil {
+		return err
+	}
 	set, config, err := f.load(c, a)
 	if err != nil {
 		return err
@@ -99,6 +104,9 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 	if err != nil {
 		return trainingError(err)
 	}
+	if len(f.points) > 0 {
+		return f.choose(c, a, m, set, config, plan)
+	}
 	sayPlan(a, plan.Report())
 	t := &training{
 		app: a, flags: &f.modelFlags, unit: "epoch", algorithm: plan, document: func() *modelReport { return newModelReport(set, config, plan, f.intercept) },
@@ -109,6 +117,31 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 		Mechanism: release.ModelMechanism, Method: string(config.Method), Task: config.Task.Name(),
 		Epochs: config.Epochs, Mode: string(plan.Report().Mode),
 	}
+	return t.run(c.Context(), m)
+}
+
+// choose trains the candidates of --grid, of which first is one.
+func (f *trainCommand) choose(c *cobra.Command, a *app, m release.Model, set datasets.Set, config shuffled.Config, first *shuffled.Plan) error {
+	plan, err := f.selectFlags.plan(set.Private.Len(), set.Private.Dim(), &f.privacyFlags, config.Task.Name(), model.LinkOf(config.Task), func() (train.Plan, error) {
+		return f.candidate(c, set, config)
+	})
+	if err != nil {
+		return err
+	}
+	price := plan.Price()
+	sayPrice(a, price)
+	t := &training{app: a, flags: &f.modelFlags, unit: "round", measure: objective(train.Problem{Loss: config.Task, Regularizer: regularizer(config), Records: set.Private}.Objective)}
+	if t.algorithm, err = plan.Train(set.Private); err != nil {
+		return err
+	}
+	t.document = func() *modelReport {
+		r := newModelReport(set, config, first, f.intercept)
+		r.Method, r.Epochs, r.Rounds, r.Cost, r.Account, r.Price = price.Method, 0, t.algorithm.Rounds(), finiteCost(price.Cost), nil, newPriceReport(price)
+		r.Regularizer = "" // a candidate may have its own
+		return r
+	}
+	m.Relation = price.Relation
+	m.Event = release.ModelEvent{Mechanism: release.ModelMechanism, Method: price.Method, Task: config.Task.Name(), Epochs: t.algorithm.Rounds(), Mode: string(price.Bound)}
 	return t.run(c.Context(), m)
 }
 

@@ -55,7 +55,7 @@ func (f *objectiveFlags) registerObjective(c *cobra.Command) {
 	fl.StringVar(&f.prior, "prior", "", "votes that the source's objective presumes: \"uniform\" (a vote for the likelier answer has mean 0.75, the default), \"clear\" (0.85), \"custom\" (--prior-mean) or \"worst-case\" (the largest error, whatever the teachers do); \"counts\" asks for agreement")
 	oneOf(c, "prior", priorUniform, priorClear, priorCustom, priorOfCounts, priorWorstCase)
 	fl.Float64Var(&f.priorMean, "prior-mean", solve.DefaultPriorMean, "mean probability that a teacher votes for the likelier answer, in (0.5,1)")
-	fl.StringVar(&f.priorCounts, "prior-counts", "", "how often each number of votes occurs, for agreement: \"binomial\" (the default: votes of --prior-mean, for either answer), \"uniform\", or a file (CSV: votes,count). A file becomes part of the mechanism, so it must come from PUBLIC data")
+	fl.StringVar(&f.priorCounts, "prior-counts", "", "how often each number of votes occurs, for agreement: \"binomial\" (the default: votes of --prior-mean, for either answer), \"uniform\", or a file (CSV: votes,count; many classes: the votes for each class, then the count). A file becomes part of the mechanism, so it must come from PUBLIC data")
 	offer(c, "prior-counts", cobra.FixedCompletions([]string{countsBinomial, countsUniform}, cobra.ShellCompDirectiveDefault)) // or a file
 	fl.StringVar(&f.shape, "shape", string(gamma.Free), "noise functions to choose from: \"free\", or \"monotone\" (never more noise with more agreement)")
 	oneOf(c, "shape", gamma.Shapes()...)

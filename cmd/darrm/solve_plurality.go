@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,10 +33,13 @@ func (f *pluralitySolve) register(c *cobra.Command) {
 	fl.IntVar(&f.classes, "classes", 0, "number of classes C of a vote: asks for the best mechanism for the plurality of many classes")
 	f.registerPlurality(c)
 	f.registerGap(c, solve.DefaultGap)
-	fl.StringVar(&f.plotGap, "plot-gap", "", "many classes: draw the proved gap against time into this file ("+figure.Formats+")")
+	fl.StringVar(&f.plotGap, "plot-gap", "", "many classes: draw the gap between value and bound against time into this file ("+figure.Formats+")")
 	takesFile(c, "plot-gap", pictureFiles...)
 	alsoOneOf(c, "method", solve.Methods()...)
 	fl.Lookup("method").Usage += "; many classes: \"first-order\" (plain Go), or HiGHS's \"interior-point\", \"simplex\" or \"pdlp\" (default by size)"
+	fl.Lookup("affected").Usage = "how many teachers one person's record can reach (default all; many classes: it must be said)"
+	fl.Lookup("delta").Usage = strings.TrimSuffix(usageDelta, ")") + "; many classes: 0)"
+	fl.Lookup("plot").Usage += "; many classes: how often the answer is right, against the lead"
 	fl.Lookup("on-interrupt").Usage += " (many classes: \"best\" after Ctrl-C unless you say otherwise)"
 }
 

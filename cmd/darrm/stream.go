@@ -30,7 +30,7 @@ func (f *pairwiseFlags) online(d int) (*pairwise.Online, error) {
 }
 
 // notOfStreams are the flags that need the records more than once, or all of them.
-var notOfStreams = []string{"passes", "l2", "rule", "noise", "buffer", "labels", "positive", "checkpoint", "dry-run"}
+var notOfStreams = []string{"grid", "passes", "l2", "rule", "noise", "buffer", "labels", "positive", "checkpoint", "dry-run"}
 
 // stream trains on stdin, of which it keeps one record. The model promises nothing.
 func (f *trainFamily) stream(c *cobra.Command, a *app, s streamed, m release.Model) error {

@@ -12,8 +12,10 @@ import (
 
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // trainFlags describe a training with shuffled gradients.
@@ -135,14 +137,41 @@ func (f *trainFlags) load(c *cobra.Command, a *app) (datasets.Set, shuffled.Conf
 		return set, o, err
 	}
 	o.Task, o.Start = set.Task, set.Start
+	return set, o, f.complete(c, &o, set.Regularizer)
+}
+
+// complete sets what of the configuration are flags, but depends on the data's.
+func (f *trainFlags) complete(c *cobra.Command, o *shuffled.Config, own geometry.Regularizer) (err error) {
 	o.UnclippedPublic, o.DoubledNoise = f.unclippedPublic, f.doubledNoise
 	if f.doubledNoise && (f.noise != 0 || !o.Method.IsPrivate()) {
-		return set, o, usagef("--doubled-noise goes with --eps and a method with noise")
+		return usagef("--doubled-noise goes with --eps and a method with noise")
 	}
-	if o.Regularizer, err = f.regularizer(c, set.Regularizer); err != nil {
-		return set, o, err
+	o.Regularizer, err = f.regularizer(c, own)
+	return err
+}
+
+// candidate plans the flags as they are, which a candidate of --grid has changed, on records that were
+// read.
+func (f *trainFlags) candidate(c *cobra.Command, set datasets.Set, first shuffled.Config) (train.Plan, error) {
+	o, err := f.config(c)
+	if err != nil {
+		return nil, err
 	}
-	return set, o, nil
+	o.Radius, o.Task, o.Start = first.Radius, first.Task, first.Start
+	if err := f.complete(c, &o, set.Regularizer); err != nil {
+		return nil, err
+	}
+	plan, err := shuffled.NewPlan(o, set.Private, set.Public)
+	if err != nil {
+		return nil, trainingError(err)
+	}
+	return plan.Priced()
+}
+
+// gridFlags registers the flags that --grid may have.
+func (f *trainFlags) gridFlags(c *cobra.Command) {
+	f.iterationFlags.register(c)
+	registerSizes(c, &f.lossFlags, "")
 }
 
 // trainingError names the flags of data that must not be the same.

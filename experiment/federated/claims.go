@@ -17,7 +17,9 @@ type claim struct {
 	Line    string `json:"line"`
 	Measure string `json:"measure,omitempty"` // "" is train; test, gradient or kept
 	// Either the mean is at most AtMost, of which Published is the specification's figure,
-	AtMost    float64 `json:"at_most,omitempty"`
+	AtMost float64 `json:"at_most,omitempty"`
+	// or at least AtLeast, or no number since runs failed,
+	AtLeast   float64 `json:"at_least,omitempty"`
 	Published string  `json:"published,omitempty"`
 	// or at most that of the line Below, and a Slack; or within the slack of that of the line Near,
 	Below string  `json:"below,omitempty"`
@@ -39,13 +41,13 @@ func (c claim) check(lines []string) error {
 		}
 	}
 	forms := 0
-	for _, is := range []bool{c.AtMost > 0, c.Below != "", c.Near != "", c.Fails, c.Falls > 0} {
+	for _, is := range []bool{c.AtMost > 0, c.AtLeast > 0, c.Below != "", c.Near != "", c.Fails, c.Falls > 0} {
 		if is {
 			forms++
 		}
 	}
 	if err == nil && forms != 1 {
-		err = &check.Error{Name: "claim about " + c.Line, Value: forms, Rule: "one of at_most, below, near, fails and falls"}
+		err = &check.Error{Name: "claim about " + c.Line, Value: forms, Rule: "one of at_most, at_least, below, near, fails and falls"}
 	}
 	return err
 }
@@ -100,6 +102,8 @@ func (p *training) judge(r *experiment.Run, all []found) {
 				published = " (published: " + c.Published + ")"
 			}
 			r.Claim(v <= c.AtMost, fmt.Sprintf("%s: %s at most %g%s", c.Line, what, c.AtMost, published), "%.5f", v)
+		case c.AtLeast > 0:
+			r.Claim(!(v < c.AtLeast), fmt.Sprintf("%s: %s at least %g, or no step size passes", c.Line, what, c.AtLeast), "%.5f", v)
 		case c.Below != "":
 			other, _ := at(c.Below).mean(c.Measure)
 			r.Claim(v <= other+c.Slack, fmt.Sprintf("%s: %s at most that of %s and %g", c.Line, what, c.Below, c.Slack), "%.5f and %.5f", v, other)

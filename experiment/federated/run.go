@@ -2,6 +2,7 @@ package federated
 
 import (
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -113,8 +114,12 @@ func (p *training) once(r *experiment.Run, plan *federated.Plan, h datasets.Hous
 	e := evaluator{network, h, make([]float64, plan.Dim()), make([]float64, plan.Dim())}
 	watch := p.Step.watch()
 	look := func(round int, x []float64) error {
-		o.Trace = append(o.Trace, e.measure(round, x))
-		return watch(o.Trace[len(o.Trace)-1].Train)
+		m := e.measure(round, x)
+		if !(m.Train+m.Test+m.Gradient <= math.MaxFloat64) { // squares of weights that are numbers still
+			return train.ErrDiverged
+		}
+		o.Trace = append(o.Trace, m)
+		return watch(m.Train)
 	}
 	if err := look(0, s.Model()); err != nil {
 		return o, err
@@ -125,16 +130,17 @@ func (p *training) once(r *experiment.Run, plan *federated.Plan, h datasets.Hous
 		}
 		return look(round, x)
 	})
+	if err != nil { // also where the last look failed
+		o.Done = min(float64(s.Round()), float64(p.Rounds-1)) / float64(p.Rounds)
+		return o, err
+	}
+	o.Done = 1
 	for _, v := range s.State() {
 		if v.Name == "kept" {
 			o.Kept = e.measure(s.Round(), v.Values)
 		}
 	}
-	o.Done = float64(s.Round()) / float64(p.Rounds)
-	if err != nil { // also where the last look failed
-		o.Done = min(o.Done, 1-1/float64(p.Rounds))
-	}
-	return o, err
+	return o, nil
 }
 
 // evaluator measures models.

@@ -109,3 +109,24 @@ func TestHeterogeneity(t *testing.T) {
 		t.Errorf("20 local steps gain %g at tau = 0.05 and %g at 0.5", a, b)
 	}
 }
+
+// DIFF2-GD without noise and clips is gradient descent, whatever its period: differences add up to the
+// gradient.
+func TestDifferencesAddUp(t *testing.T) {
+	var want [][]float64
+	for _, period := range []int{1, 2, 3, 10} {
+		c := Central{Setting: Setting{Loss: quadratic{d: 1}, Silos: []int{2, 2}, Start: []float64{5}, Rounds: 7, StepSize: 0.1, GradientClip: wide, Target: target}, Period: period}
+		if period > 1 {
+			c.DifferenceClip = wide
+		}
+		x, v := trace(t, must(c.New(4, 2))(t).Noiseless(), toy(t), 1)
+		if want == nil {
+			want = x
+			near(t, "v", v[0][0], 6.5, 1e-12)
+			near(t, "v", v[6][0], 6.5*math.Pow(0.8, 6), 1e-12)
+		}
+		for r := range x {
+			near(t, "x", x[r][0], want[r][0], 1e-12)
+		}
+	}
+}

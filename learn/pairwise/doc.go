@@ -9,7 +9,9 @@
 //	Minimised   noised minimisers over all pairs, for losses that are not smooth (Algorithm 5)
 //	FullBatch   gradient descent over all pairs of a phase, the usual baseline (DPEGD)
 //
-// and the others, SGD (Algorithm 1), Online (Algorithm 2), LocalizedSGD (Algorithm 4),
+// Metric learns a distance instead of a score, by the phases of OnePass.
+//
+// The others, SGD (Algorithm 1), Online (Algorithm 2), LocalizedSGD (Algorithm 4),
 // RandomPairs, OLP, OAM and SPAUC, promise nothing. A method's parameters become a train.Plan,
 // which is priced before any record is read; plan.Compare() has the other ways beside it.
 //

@@ -137,11 +137,10 @@ func (p *phased) deterministic(eta, first float64, moved func(d draws) float64) 
 	}
 	p.rows[len(p.rows)-1].InUse = true
 	m := min(math.Sqrt(2*math.Log(1.25/p.Target.Delta))/p.Target.Epsilon*(1-train.Slack), accountant.MaxNoise)
-	epsilon, err := accountant.GaussianEpsilon(m, p.Target.Delta)
-	if err != nil {
-		return nil, err
+	// A row to compare with: beyond the accountant's range there is none, and the plan stands.
+	if epsilon, err := accountant.GaussianEpsilon(m, p.Target.Delta); err == nil {
+		p.rows = append(p.rows, p.row(0, classical, "the same by the formula √(2·ln(1.25/δ))/ε", p.occurrence*once, p.occurrence*once*m, epsilon))
 	}
-	p.rows = append(p.rows, p.row(0, classical, "the same by the formula √(2·ln(1.25/δ))/ε", p.occurrence*once, p.occurrence*once*m, epsilon))
 	return p, p.price.Settle(event, accountant.MethodGaussian, p.Target, true)
 }
 

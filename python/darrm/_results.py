@@ -58,7 +58,7 @@ class Labels:
     """Released labels and what they cost.
 
     Attributes:
-        labels: one for each query, in the order of the votes. ``None`` is an abstention.
+        labels: one for each query, in the order of the votes. ``"abstained"`` names no class.
         queries: the ids of the queries.
         private: False only for a simulation from a seed.
         per_label: ``{"epsilon": …, "delta": …}`` of one label.

@@ -88,6 +88,21 @@ class ManyClasses(unittest.TestCase):
         self.wrong("k7-c3.json", lambda t: t.update(gap=Fraction(0)), True, False)
         self.wrong("k7-c3.json", lambda t: t.update(accuracy=Fraction(1, 2)), True, False)
 
+    def test_delta_is_spent_by_all_classes(self):
+        """Uniform but at (2,2,0,0), where two classes gain .0075 each: .005 beyond e^ε, together .01."""
+        masses = []
+        for votes in ([1, 1, 1, 1], [2, 1, 1, 0], [2, 2, 0, 0], [3, 1, 0, 0], [4, 0, 0, 0]):
+            sizes = [votes.count(v) for v in sorted(set(votes), reverse=True)]
+            masses.append({"votes": votes, "groups": [n * 2**51 for n in sizes]})
+        moved = 2 * int(0.0075 * 2**53)
+        masses[2]["groups"] = [2**52 + moved, 2**52 - moved]
+        t = {
+            "format_version": 1, "kind": "plurality", "k": 4, "classes": 4, "total_epsilon": Fraction(1, 100),
+            "affected": 1, "accuracy": Fraction(1, 2), "gap": 1, "masses": masses, "proof": [],
+        }  # fmt: skip
+        self.assertFalse(check({**t, "delta": Fraction(7, 1000)}).private)
+        self.assertTrue(check({**t, "delta": Fraction(11, 1000)}).private)
+
     def test_no_table(self):
         for name, change in {
             "a row that is none": lambda t: t["proof"].append([0, 18, Fraction(1, 10)]),
@@ -99,12 +114,29 @@ class ManyClasses(unittest.TestCase):
             "a class too many": lambda t: t.update(classes=4),
             "no prior": lambda t: t.pop("accuracy"),
             "a proof of something else": lambda t: t.update(proof=[[1, 2]]),
+            "a multiplier beyond floats": lambda t: t["proof"][0].__setitem__(2, Fraction(10) ** 400),
+            "an infinite multiplier": lambda t: t["proof"][0].__setitem__(2, float("inf")),
+            "a count below 0": lambda t: t.update(prior_counts=[{"votes": [7, 0, 0], "count": 2}, {"votes": [6, 1, 0], "count": -1}]),
+            "counts that are all 0": lambda t: t.update(prior_counts=[{"votes": [7, 0, 0], "count": 0}]),
+            "more classes than are listed": lambda t: t.update(classes=1000),
         }.items():
             with self.subTest(name):
                 t = table("classes/k7-c3.json")
                 change(t)
                 with self.assertRaises(CheckError):
                     check(t)
+
+
+    def test_value_of_abstaining(self):
+        """Only in [0,1]: beyond, "at most 1" bounds nothing."""
+        t = {
+            "format_version": 1, "kind": "plurality", "k": 1, "classes": 2, "total_epsilon": 1, "delta": 0, "affected": 1,
+            "accuracy": Fraction(3, 4), "gap": 1, "masses": [{"votes": [1, 0], "groups": [0, 0, 2**53]}], "proof": [],
+        }  # fmt: skip
+        self.assertTrue(check({**t, "abstain": 1}).optimal)
+        for value in (3, Fraction(-1, 2)):
+            with self.assertRaises(CheckError):
+                check({**t, "abstain": value})
 
 
 class WrongTables(unittest.TestCase):

@@ -60,7 +60,6 @@ func TestSteepestIsABound(t *testing.T) {
 type silo struct {
 	batch   int
 	epsilon float64
-	law     map[[2]int][]float64 // counts by how many of the batch hold +1
 }
 
 // subsets calls f with each subset of {0 … n-1} of the size.

@@ -25,7 +25,7 @@ type linear struct{ slope, low, high float64 }
 // Sources: Feldman, McMillan and Talwar, Stronger Privacy Amplification by Shuffling (2023); Bun, Dwork, Rothblum and Steinke (2018).
 func (r Round) paper() (linear, error) {
 	if r.Epsilon < 1 {
-		return linear{}, fmt.Errorf("mode %s, local epsilon %g: %w", Paper, r.Epsilon, ErrLocalEpsilon)
+		return linear{}, fmt.Errorf("mode %s, local epsilon %.4g: %w", Paper, r.Epsilon, ErrLocalEpsilon)
 	}
 	rho := paperConstant * math.Exp(r.Epsilon) / float64(r.Reports) * (1 + num.Margin)
 	l := linear{slope: float64(r.Streams) * rho * (1 + num.Margin), low: 2}

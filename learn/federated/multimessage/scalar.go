@@ -44,7 +44,8 @@ func (s Scalar) Encode(x float64, coins Coins) (ones int, err error) {
 		ones++
 	}
 	for left := s.Noise; left > 0; left -= 64 {
-		w := coins.Uint64() & coins.Uint64() // each bit is 1 with probability 1/4
+		w := coins.Uint64()
+		w &= coins.Uint64() // each bit is 1 with probability 1/4
 		if left < 64 {
 			w &= 1<<left - 1
 		}

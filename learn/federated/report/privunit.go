@@ -30,6 +30,10 @@ import (
 // codebook is one of R^k (Asi, Feldman, Nelson, Nguyen and Talwar, 2023). Lengths and directions of
 // normal vectors are independent, so that is unbiased as well.
 //
+// Through a shuffler it is priced as any ε₀-private report (amplification.Round without OneBit), which hides
+// less than one bit is proved to. At equal central cost OneBit has the smaller noise up to ε₀ = 1.6 or so (by 16 % of
+// its square at 0.6), and PrivUnit above (by 2.8 times at 4).
+//
 // A message is a seed and an index: 9 bytes for up to 8 bits, what OneBit takes. Cost of a message:
 // d·all/2 normal numbers, or k·(d + all/2) with a projection. To add one takes d, or k·d.
 type PrivUnit struct {

@@ -3,7 +3,7 @@
 //
 // A [Randomizer] writes a message of fixed length from a vector of norm at most a public
 // bound, and adds to a sum the unbiased report that a message stands for. [OneBit] is the
-// default, [PrivUnit] has less noise above ε₀ = 1 or so, and [Floats] sends what OneBit sends as
+// default, [PrivUnit] has less noise above ε₀ = 1.6 or so, and [Floats] sends what OneBit sends as
 // d numbers, for comparisons of size. A [Shuffler] breaks the order of a round.
 //
 // Messages are a public seed and a few private bits. The seed is drawn independently of the

@@ -174,3 +174,31 @@ func TestNoiseOfARound(t *testing.T) {
 	}
 	near(t, "noise of a round", math.Sqrt(square), 0.3464, limit)
 }
+
+// At the central cost of one-bit reports of an ε₀, PrivUnit's squared noise over theirs, at d = 101 and 16,512 reports: its better
+// use of a local ε₀ pays above 1.6 or so only, since its shuffling is proved for any report.
+func TestNoiseAtEqualCentralCost(t *testing.T) {
+	price := func(epsilon float64, one bool) float64 {
+		rho, err := amplification.Round{Streams: 1, Reports: 16512, Epsilon: epsilon, OneBit: one}.RDP(2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rho
+	}
+	for _, v := range []struct{ epsilon, want float64 }{{0.58, 1.164}, {1, 1.146}, {2, 0.865}, {4, 0.357}} {
+		target := price(v.epsilon, true)
+		low, high := v.epsilon/2, v.epsilon
+		for range 12 {
+			if mid := (low + high) / 2; price(mid, false) > target {
+				high = mid
+			} else {
+				low = mid
+			}
+		}
+		unit, err := report.NewPrivUnit(101, low, 8, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "squared noise of PrivUnit over one bit's", math.Pow(unit.Scale(1)/oneBit(t, 101, v.epsilon).Scale(1), 2), v.want, 5e-3)
+	}
+}

@@ -36,13 +36,13 @@ func (p *plan) describe() {
 func (p *plan) Price() train.Price { return p.price.Clone() }
 
 // Compare prices, beside the selection, what is often claimed: the released model as if it alone had
-// been trained; and other laws of the number of runs, for the same candidates.
+// been trained; and other laws of the number of runs, for the same candidates. Sensitivity and Deviation are of the comparison, in records.
 func (p *plan) Compare() ([]train.PriceRow, error) {
 	row := train.PriceRow{Noise: train.Calibrated, Sensitivity: 1}
 	if p.s.Stopping != "" {
-		row.Sensitivity, row.Deviation = unit, p.sigma
+		row.Sensitivity, row.Deviation = 1, p.sigma/unit
 	} else {
-		row.Sensitivity, row.Deviation = float64(p.s.Score.spread(p.price.Relation)), float64(p.scale)
+		row.Sensitivity, row.Deviation = float64(p.s.Score.spread(p.price.Relation))/unit, float64(p.scale)/unit
 	}
 	naive, used := row, row
 	naive.Reading, naive.Epsilon = "the released model alone", p.base.Epsilon
@@ -50,7 +50,7 @@ func (p *plan) Compare() ([]train.PriceRow, error) {
 	if p.s.Stopping == "" {
 		return []train.PriceRow{naive, used}, nil
 	}
-	used.Reading = "best of " + p.stopping.String()
+	used.Reading = "best of K runs, " + p.stopping.String()
 	rows := []train.PriceRow{naive, used}
 	for _, name := range []string{"poisson", "logarithmic", "geometric"} {
 		if name == p.s.Stopping {
@@ -65,7 +65,7 @@ func (p *plan) Compare() ([]train.PriceRow, error) {
 		if err != nil {
 			return nil, err
 		}
-		row.Reading, row.Epsilon, row.Holds = "best of "+other.stopping.String(), cost, true
+		row.Reading, row.Epsilon, row.Holds = "best of K runs, "+other.stopping.String(), cost, true
 		rows = append(rows, row)
 	}
 	return rows, nil
