@@ -18,6 +18,7 @@ import (
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/internal/strictjson"
 	"github.com/darrm/darrm/learn/federated"
+	"github.com/darrm/darrm/learn/federated/report"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
 )
@@ -143,6 +144,10 @@ func (d document) plan() (*Plan, error) {
 		return nil, err
 	}
 	if err := check.Whole("features", d.FeatureCount, 1, math.MaxInt32); err != nil {
+		return nil, err
+	}
+	// Before memory is taken for a model: the file may be a stranger's.
+	if err := check.Whole("length of the model", loss.ModelDim(p.loss, width(d.FeatureCount, d.Columns)), 1, report.MaxDim); err != nil {
 		return nil, err
 	}
 	if n := len(d.Features); n != 0 && n != d.FeatureCount {

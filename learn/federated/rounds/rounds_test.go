@@ -329,6 +329,8 @@ func TestPlanIsPricedAgain(t *testing.T) {
 		"endless": func(d *document) { d.Cost.Epsilon = math.MaxFloat64; d.Epsilon = 0 },
 		"silo":    func(d *document) { d.Silos = []int{30, -20, 65} },
 		"task":    func(d *document) { d.Task = "network:x" },
+		"huge":    func(d *document) { d.FeatureCount = math.MaxInt32 },
+		"wide":    func(d *document) { d.Task, d.FeatureCount = "network:1000000", 1<<30 },
 		"run":     func(d *document) { d.Run = "short" },
 		"columns": func(d *document) { d.Features = []string{"a"} },
 	} {
