@@ -270,3 +270,18 @@ func (p *plan) deviation(stream report.Stream, norm float64, count int) float64 
 func sensitivity(norm float64, count int) float64 {
 	return 2 * norm / float64(count) * (1 + train.Slack)
 }
+
+// LocalNoise returns σ, 0 without local steps.
+func (p *Plan) LocalNoise() float64 { return p.sigma }
+
+// SiloReports returns how many reports a silo, numbered from 0, sends to a broadcast on each stream.
+func (p *Plan) SiloReports(b Broadcast, silo int) (count [2]int) {
+	for k, norm := range p.sent(b) {
+		if norm > 0 {
+			if count[k] = p.batch(b.Round); count[k] == 0 {
+				count[k] = p.Silos[silo]
+			}
+		}
+	}
+	return count
+}
