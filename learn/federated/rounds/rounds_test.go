@@ -427,3 +427,14 @@ func FuzzFiles(f *testing.F) {
 		}
 	})
 }
+
+// A plan file keeps what its price is without: drop-outs and colluders.
+func TestColludersArePriced(t *testing.T) {
+	price := func(missing, colluding int) float64 {
+		p := newPlan(t, func(c *federated.PSGM) { c.Missing, c.Colluding, c.Epsilon, c.Account = missing, colluding, 0.5, "" })
+		return p.Price().Cost.Epsilon
+	}
+	if both, missing := price(25, 10), price(25, 0); both <= missing*1.05 || both != price(35, 0) {
+		t.Errorf("25 drop-outs and 10 colluders cost %g, the drop-outs alone %g", both, missing)
+	}
+}
