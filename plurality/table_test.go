@@ -100,7 +100,7 @@ func TestRoundRefuses(t *testing.T) {
 		t.Error("too few values were rounded")
 	}
 	tiny := system(t, Problem{K: 3, Classes: 3, Epsilon: 1e-16, Affected: 1})
-	if c, err := Round(context.Background(), tiny, x); err == nil || c != nil || !strings.Contains(err.Error(), "epsilon") {
+	if c, err := Round(context.Background(), tiny, x); err == nil || c != nil || !strings.Contains(err.Error(), "total epsilon = 1e-16") {
 		t.Errorf("ε = 1e-16: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
