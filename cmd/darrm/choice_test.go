@@ -48,7 +48,7 @@ func TestCompletionOfEveryFlag(t *testing.T) {
 			values, directive := complete(t, args...)
 			if _, ok := f.Value.(*choice); ok {
 				choices[f.Name] = true
-				if len(values) < 2 || directive != noFiles {
+				if len(values) == 0 || directive != noFiles {
 					t.Errorf("%s offers %q with directive %s", where, values, directive)
 				}
 				for _, v := range values {
