@@ -59,6 +59,7 @@ type document struct {
 	Batch          int             `json:"batch"`
 	Local          *localPhase     `json:"local,omitempty"`
 	Missing        int             `json:"missing"`
+	Colluding      int             `json:"colluding"`
 	Account        string          `json:"account"`
 	Randomizer     string          `json:"randomizer"`
 	Output         string          `json:"output"`
@@ -103,7 +104,7 @@ func New(c federated.PSGM, features int, columns Columns) (*Plan, error) {
 	doc := document{
 		Format: planFormat, Run: rand.Text(), Task: c.Loss.Name(), FeatureCount: features, Columns: columns,
 		Silos: slices.Clone(c.Silos), Rounds: c.Rounds, StepSize: c.StepSize, GradientClip: c.GradientClip, DifferenceClip: c.DifferenceClip,
-		Momentum: c.Momentum, FirstBatch: c.FirstBatch, Batch: c.Batch, Missing: c.Missing, Account: string(c.Account),
+		Momentum: c.Momentum, FirstBatch: c.FirstBatch, Batch: c.Batch, Missing: c.Missing, Colluding: c.Colluding, Account: string(c.Account),
 		Randomizer: string(c.Randomizer), Output: string(c.Output), StartSeed: c.StartSeed,
 		Epsilon: first.LocalEpsilon(), Cost: accountant.Cost{Delta: c.Target.Delta},
 	}
@@ -159,7 +160,7 @@ func (d document) plan() (*Plan, error) {
 			GradientClip: d.GradientClip, DifferenceClip: d.DifferenceClip, Target: accountant.Cost{Delta: d.Cost.Delta}, Output: federated.Output(d.Output),
 		},
 		Momentum: d.Momentum, FirstBatch: d.FirstBatch, Batch: d.Batch, Epsilon: d.Epsilon, Account: federated.Account(d.Account),
-		Missing: d.Missing, Randomizer: federated.Randomizer(d.Randomizer),
+		Missing: d.Missing, Colluding: d.Colluding, Randomizer: federated.Randomizer(d.Randomizer),
 	}
 	if err := check.Positive("local epsilon", d.Epsilon); err != nil {
 		return nil, err
