@@ -59,7 +59,7 @@ type document struct {
 	Batch          int             `json:"batch"`
 	Local          *localPhase     `json:"local,omitempty"`
 	Missing        int             `json:"missing"`
-	Colluding      int             `json:"colluding,omitempty"`
+	Colluding      int             `json:"colluding"`
 	Account        string          `json:"account"`
 	Randomizer     string          `json:"randomizer"`
 	Output         string          `json:"output"`

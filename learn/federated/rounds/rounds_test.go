@@ -438,3 +438,19 @@ func TestColludersArePriced(t *testing.T) {
 		t.Errorf("25 drop-outs and 10 colluders cost %g, the drop-outs alone %g", both, missing)
 	}
 }
+
+// Everything that the price depends on is in the file: a plan costs what its method costs.
+func TestPlanCostsWhatItsMethodCosts(t *testing.T) {
+	for name, change := range map[string]func(*federated.PSGM){
+		"all": func(*federated.PSGM) {}, "missing": func(c *federated.PSGM) { c.Missing = 25 }, "colluding": func(c *federated.PSGM) { c.Colluding = 25 },
+		"batches": func(c *federated.PSGM) { c.FirstBatch, c.Batch = 10, 5 },
+		"local":   func(c *federated.PSGM) { c.Local = federated.Local{Steps: 3, Batch: 4, Clip: 1, Noise: 2} },
+	} {
+		var method federated.PSGM
+		p := newPlan(t, func(c *federated.PSGM) { c.Account = ""; change(c); method = *c })
+		want := must(method.New(75, features+1))(t).Price().Cost
+		if got := must(ReadPlan(must(p.Encode())(t)))(t).Cost(); math.Abs(got.Epsilon-want.Epsilon) > 1e-9*want.Epsilon || got.Delta != want.Delta {
+			t.Errorf("%s: the plan costs %v, the method %v", name, got, want)
+		}
+	}
+}
