@@ -319,8 +319,13 @@ func (r *Request) larger(ctx context.Context, k kind, c Choice) (Choice, error) 
 	for range k.tries {
 		// Costs grow about like x.
 		x := gridValue(gridBelow(num.Decimal(min(tried.x*(r.Budget.Epsilon/tried.Total.Epsilon), k.most))))
-		if x <= c.x*(1+worthwhile) || x >= tooMuch {
-			break
+		if x <= c.x*(1+worthwhile) || x >= tooMuch { // the guess is no better than what there is
+			if math.IsInf(tooMuch, 1) {
+				break
+			}
+			if x = gridValue(gridBelow(num.Decimal((c.x + tooMuch) / 2))); x <= c.x*(1+worthwhile) {
+				break
+			}
 		}
 		next, err := r.built(ctx, k, x)
 		if ctx.Err() != nil {

@@ -3,6 +3,7 @@ package plurality
 import (
 	"context"
 	"errors"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"testing"
@@ -61,6 +62,43 @@ func uneven(s *System, seed uint64) []float64 {
 		}
 	}
 	return x
+}
+
+// By hand: where the worst pair is nearer than t, and where classes that no vote touches share the
+// column that counts.
+func TestProfileByHand(t *testing.T) {
+	const hundredth = One / 100
+	for _, c := range []struct {
+		p       Problem
+		masses  []uint64 // in hundredths
+		epsilon float64
+		want    float64
+	}{
+		// (1,1): .4 each, abstains with .2. (2,0): .3 each, .4. Two moved votes lead to (0,2), which is alike.
+		{Problem{K: 2, Classes: 2, Epsilon: 1, Affected: 2, Abstain: true}, []uint64{80, 20, 30, 30, 40}, 0, 0.2},
+		// (1,1,0,0): .28, .28, .22, .22. (2,0,0,0): .22 and three times .26.
+		{Problem{K: 2, Classes: 4, Epsilon: 1, Affected: 1}, []uint64{56, 44, 22, 78}, 0.05, 2 * (0.26 - 0.22*math.Exp(0.05))},
+	} {
+		s := system(t, c.p)
+		masses := make([]uint64, len(c.masses))
+		for h := range s.Histograms() {
+			first, end := s.Range(h)
+			left := One
+			for i := first; i < end-1; i++ {
+				masses[i] = c.masses[i] * hundredth
+				left -= masses[i]
+			}
+			masses[end-1] = left
+		}
+		m, err := Certify(context.Background(), s, masses)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := m.Profile(context.Background(), []float64{c.epsilon})
+		if err != nil || math.Abs(got[0]-c.want) > 1e-14 {
+			t.Errorf("%+v: %v, %v, want %v", c.p, got, err, c.want)
+		}
+	}
 }
 
 func TestProfileRefusals(t *testing.T) {
