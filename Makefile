@@ -11,7 +11,7 @@ HIGHS = env="$$(scripts/highs env)"; eval "$$env";
 
 VOTES := testdata/mnist-5v8/votes.csv
 
-.PHONY: demo test build lint race plain beam wheel man test-services test-long fuzz bench bench-compare vulncheck ci clean
+.PHONY: demo test build lint race plain beam wheel man test-services dist dist-twice test-long fuzz bench bench-compare vulncheck ci clean
 
 demo: build ## solve for 11 teachers and release private labels for 1,866 real queries
 	bin/darrm solve --K 11 --m 3
@@ -44,8 +44,15 @@ beam: ## the Beam module, which is apart from the rest: vet and tests
 	cd beam && go vet ./... && go test -timeout 20m ./...
 
 wheel: ## dist/darrm-….whl: the Python package with the plain-Go program in it
-	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o bin/plain/darrm ./cmd/darrm
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.released=$$(scripts/version)" -o bin/plain/darrm ./cmd/darrm
+	rm -f dist/darrm-*.whl
 	python3 python/wheel.py bin/plain/darrm dist
+
+dist: ## dist/: archives for four platforms, Debian packages, wheels, checksums, bill of materials (scripts/dist)
+	scripts/dist
+
+dist-twice: ## the same from two copies of the commit, which must have equal bytes
+	scripts/dist twice
 
 MANDIR ?= dist/man
 man: build ## dist/man/darrm….1: the manual pages, dated by the last commit

@@ -63,6 +63,40 @@ func CountHistograms(votes [][]int, counts []float64) []HistogramCount {
 	return out[:n]
 }
 
+// UnevenCounts returns the law of the sorted histograms of s where classes have uneven shares of a query's
+// votes, as real teachers' votes do: wrong ones gather in few classes, and some queries are clearer than
+// others. The shares are Dirichlet-distributed with parameters A/C, and the votes are drawn by them:
+//
+//	w(λ) = [C!/Π_v m_v!]·[K!/Π λ_i!]·Γ(A)/Γ(A+K)·Π_i Γ(λ_i+A/C)/Γ(A/C)
+//
+// The concentration A > 0 says how clear votes are: one class has nearly all votes where A is small, all
+// have similar ones where it is large; 1 serves most. It takes A in (0, 10⁶]. The float64 are near that law, and as the Counts of an
+// Objective they are a law themselves. It needs no data.
+// Source: Mosimann, On the Compound Multinomial Distribution (Biometrika 49, 1962).
+func UnevenCounts(s *Space, concentration float64) ([]HistogramCount, error) {
+	if err := check.UpTo("concentration", concentration, 1e6); err != nil {
+		return nil, err
+	}
+	log := func(x float64) float64 {
+		v, _ := math.Lgamma(x) // of x > 0: its sign is +
+		return v
+	}
+	each := concentration / float64(s.classes)
+	all := log(float64(s.classes+1)) + log(float64(s.k+1)) + log(concentration) - log(concentration+float64(s.k))
+	counts := make([]HistogramCount, s.Histograms())
+	var runs []run
+	for h := range counts {
+		w := all
+		runs = s.runs(h, runs)
+		for _, r := range runs {
+			v := float64(r.votes)
+			w += float64(r.classes)*(log(v+each)-log(each)-log(v+1)) - log(float64(r.classes+1))
+		}
+		counts[h] = HistogramCount{Votes: s.Histogram(h), Count: math.Exp(w)}
+	}
+	return counts, nil
+}
+
 // Validate returns an error naming the first field that breaks its rule.
 func (o Objective) Validate(p Problem) error {
 	if (o.Accuracy != 0) == (o.Counts != nil) {

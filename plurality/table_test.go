@@ -100,7 +100,7 @@ func TestRoundRefuses(t *testing.T) {
 		t.Error("too few values were rounded")
 	}
 	tiny := system(t, Problem{K: 3, Classes: 3, Epsilon: 1e-16, Affected: 1})
-	if c, err := Round(context.Background(), tiny, x); err == nil || c != nil || !strings.Contains(err.Error(), "epsilon") {
+	if c, err := Round(context.Background(), tiny, x); err == nil || c != nil || !strings.Contains(err.Error(), "total epsilon = 1e-16") {
 		t.Errorf("ε = 1e-16: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -259,6 +259,7 @@ func TestUpperBoundRefuses(t *testing.T) {
 		"no change":           {sd, Proof{Pairs: []PairMultiplier{{0, nil, []float64{1, 1}}}}},
 		"votes from nowhere":  {sd, Proof{Pairs: []PairMultiplier{{0, change[:1], []float64{1, 1, 1}}}}},
 		"negative votes":      {sd, Proof{Pairs: []PairMultiplier{{0, []Change{{2, 1, 1}, {1, -2, 1}}, []float64{1, 1, 1}}}}},
+		"too many votes move": {sd, Proof{Pairs: []PairMultiplier{{0, []Change{{2, -2, 1}, {1, 1, 2}}, []float64{1, 1}}}}},
 		"overflow":            {sd, Proof{Pairs: []PairMultiplier{{0, []Change{{2, math.MaxInt, 1}, {1, math.MinInt, 1}}, []float64{1, 1, 1}}}}},
 	} {
 		if u, err := x.s.UpperBound(w, 0, x.proof); err == nil {
@@ -267,6 +268,26 @@ func TestUpperBoundRefuses(t *testing.T) {
 	}
 	if u, err := s.UpperBound(w, 0, Proof{Rows: []RowMultiplier{{first, first, math.MaxFloat64}}}); err != nil || u != 1 {
 		t.Errorf("huge multiplier: %g, %v, want 1", u, err)
+	}
+}
+
+// Of a weight that is known between two numbers, the value takes the lower one and the bound the
+// higher one.
+func TestWeightsAreTakenOutward(t *testing.T) {
+	s := system(t, Problem{K: 1, Classes: 2, Epsilon: 1, Affected: 1, Abstain: true})
+	c, err := Certify(context.Background(), s, []uint64{One / 2, One / 4, One / 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := NewWeightedTable(c, Objective{Accuracy: 0.6, AbstainValue: 0.5}, Weights{Low: []float64{0.25}, High: []float64{0.75}}, Proof{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := 0.25 * (0.5 + 0.5*0.25); table.Value > v || table.Value < v-1e-15 {
+		t.Errorf("value %v, want %v", table.Value, v)
+	}
+	if table.UpperBound < 0.75 || table.UpperBound > 0.75+1e-15 {
+		t.Errorf("bound %v, want 0.75", table.UpperBound)
 	}
 }
 
@@ -380,6 +401,9 @@ func TestBaselineValues(t *testing.T) {
 		{25, 10, 1, .2, .3, .19454, .18016},
 		{25, 10, 1, .5, .3, .40061, .33619},
 		{50, 4, 2, .4, .5, .72747, .62633},
+		{100, 4, 1, .1, .5, .73859, .63176},
+		{100, 4, 1, .5, .4, .95614, .93043},
+		{250, 3, 1, .05, .5, .79624, .69897},
 	} {
 		s := system(t, Problem{K: x.k, Classes: x.c, Epsilon: x.eps, Affected: x.t})
 		c, err := Round(context.Background(), s, s.PermuteAndFlip())

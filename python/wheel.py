@@ -1,13 +1,15 @@
-"""Build the wheel: ``python3 python/wheel.py PROGRAM FOLDER`` (make wheel).
+"""Build the wheel: ``python3 python/wheel.py PROGRAM FOLDER [OS ARCH VERSION]`` (make wheel).
 
 A wheel is a zip file with a list of its contents (PEP 427). This one carries the program, so
-it is for one platform. The same program gives the same bytes.
+it is for one platform: this one's, or OS and ARCH as Go names them. The same program gives the
+same bytes.
 """
 
 import base64
 import hashlib
 import json
 import platform
+import re
 import subprocess
 import sys
 import zipfile
@@ -15,19 +17,28 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 TAGS = {
-    ("Linux", "x86_64"): "manylinux2014_x86_64",
-    ("Linux", "aarch64"): "manylinux2014_aarch64",
-    ("Darwin", "x86_64"): "macosx_12_0_x86_64",
-    ("Darwin", "arm64"): "macosx_12_0_arm64",
+    ("linux", "amd64"): "manylinux2014_x86_64",
+    ("linux", "arm64"): "manylinux2014_aarch64",
+    ("darwin", "amd64"): "macosx_12_0_x86_64",
+    ("darwin", "arm64"): "macosx_12_0_arm64",
 }
+ARCH = {"x86_64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 
 
-def build(program: Path, folder: Path) -> Path:
-    system, machine = platform.system(), platform.machine()
-    tag = TAGS.get((system, machine))
+def python_version(version: str) -> str:
+    """A semantic version as PEP 440 spells it: 1.2.3-dev+g0 is 1.2.3.dev0+g0, 1.2.3-rc.1 is 1.2.3rc1."""
+    m = re.fullmatch(r"(\d+\.\d+\.\d+)(?:-(dev|rc\.?\d+))?(?:\+([0-9a-z.]+))?", version)
+    if m is None:
+        raise SystemExit(f"wheel: {version} is no version")
+    before = {None: "", "dev": ".dev0"}.get(m[2], (m[2] or "").replace(".", ""))
+    return m[1] + before + (f"+{m[3]}" if m[3] else "")
+
+
+def build(program: Path, folder: Path, system: str, arch: str, version: str) -> Path:
+    tag = TAGS.get((system, arch))
     if tag is None:
-        raise SystemExit(f"wheel: no platform tag is known for {system} on {machine}")
-    version = json.loads(subprocess.run([program, "version", "--json"], check=True, capture_output=True).stdout)["version"]
+        raise SystemExit(f"wheel: no platform tag is known for {system} on {arch}")
+    version = python_version(version)
     info = f"darrm-{version}.dist-info"
     files = {f"darrm/{p.name}": p.read_bytes() for p in sorted((HERE / "darrm").glob("*.py"))}
     files["darrm/py.typed"] = b""
@@ -59,6 +70,10 @@ def build(program: Path, folder: Path) -> Path:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 6):
         raise SystemExit(__doc__)
-    print(build(Path(sys.argv[1]), Path(sys.argv[2])))
+    program, folder, *rest = sys.argv[1:]
+    if not rest:
+        said = subprocess.run([program, "version", "--json"], check=True, capture_output=True).stdout
+        rest = [platform.system().lower(), ARCH.get(platform.machine(), platform.machine()), json.loads(said)["version"]]
+    print(build(Path(program), Path(folder), *rest))

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
@@ -14,7 +15,8 @@ import (
 
 // Bill is what a ledger is asked for.
 type Bill struct {
-	// training is that of frozen teachers, charged once; nil of others.
+	// training is that of frozen teachers, or a run whose answers are released one by one,
+	// charged once; nil of others.
 	training *ledger.Request
 	// release is charged by itself, or, where training is there, at no cost.
 	release ledger.Request
@@ -226,8 +228,11 @@ func payerConflict(err error, payer *ledger.Request) error {
 	if !errors.As(err, &conflict) || conflict.ID != payer.ID {
 		return err
 	}
-	if payer.Draw != nil {
+	switch {
+	case payer.Draw != nil:
 		return drawConflict(payer.Draw, err)
+	case strings.HasPrefix(payer.ID, runPrefix):
+		return fmt.Errorf("this run was charged before, for another cost: %w", err)
 	}
 	return fmt.Errorf("ensemble %q was charged before, for teachers that promise something else (--ensemble): %w", payer.Ensemble, err)
 }

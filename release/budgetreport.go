@@ -153,7 +153,7 @@ func newReportEntry(e *ledger.Entry, result string) ReportEntry {
 
 // covers says whether a charge pays for releases instead of being one.
 func covers(e *ledger.Entry) bool {
-	return strings.HasPrefix(e.ID, teachersPrefix) || strings.HasPrefix(e.ID, drawPrefix) || e.Draw != nil && e.Draw.Covers
+	return isShared(e.ID) || e.Draw != nil && e.Draw.Covers
 }
 
 // visible writes what another program may have made so that nothing of it acts on a reader's
@@ -279,9 +279,16 @@ func (a *assumptions) add(id, text string) {
 func (a *assumptions) of(e *ledger.Entry) {
 	event, ok := labelEvent(e)
 	if !ok {
-		if m := (ModelEvent{}); json.Unmarshal(e.Event, &m) == nil && isModel(m.Mechanism) {
+		m := ModelEvent{}
+		err := json.Unmarshal(e.Event, &m)
+		switch {
+		case err == nil && m.Mechanism == FederatedMechanism && strings.HasPrefix(e.ID, runPrefix):
+			a.add(e.ID, visible(fmt.Sprintf("The run was as stated: %s, for %d %s, its cost accounted for by mode %s. The shuffler that took the reports is trusted: it gave them on in a random order, without their senders, once, and in no smaller number than the cost is for.", m.Method, m.Epochs, m.unit(), m.Mode)))
+		case err == nil && m.Part != "":
+			a.add(e.ID, "The randomness of an answer of a run is known to nobody but who answered.")
+		case err == nil && isModel(m.Mechanism):
 			a.add(e.ID, visible(fmt.Sprintf("The model was trained as stated: by %s, for %d %s, its cost accounted for by mode %s. Its intermediate states were shown to nobody, unless that mode allows it.", m.Method, m.Epochs, m.unit(), m.Mode)))
-		} else {
+		default:
 			a.add(e.ID, "The cost was stated by whoever charged it. Nothing in the ledger says what it follows from.")
 		}
 		return

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/darrm/darrm/accountant"
@@ -18,14 +19,22 @@ import (
 const (
 	teachersPrefix = "teachers:" // the training of frozen teachers
 	drawPrefix     = "draw:"     // one series of fresh teachers' votes, answered any number of times
+	runPrefix      = "run:"      // a run whose answers are released one by one
 )
+
+// sharedPrefixes are all of them.
+var sharedPrefixes = []string{teachersPrefix, drawPrefix, runPrefix}
 
 // shared refuses the id of a release that begins as what many releases share.
 func shared(id string) error {
-	if strings.HasPrefix(id, teachersPrefix) || strings.HasPrefix(id, drawPrefix) {
-		return fmt.Errorf("request id = %q, but names that begin with %q or %q are for what many releases share", id, teachersPrefix, drawPrefix)
+	if isShared(id) {
+		return fmt.Errorf("request id = %q, but names that begin with %q, %q or %q are for what many releases share", id, teachersPrefix, drawPrefix, runPrefix)
 	}
 	return nil
+}
+
+func isShared(id string) bool {
+	return slices.ContainsFunc(sharedPrefixes, func(prefix string) bool { return strings.HasPrefix(id, prefix) })
 }
 
 // Charge says who pays for a release of labels, how its answers add up, and what the ledger

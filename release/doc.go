@@ -31,7 +31,9 @@
 // runs of the teachers would: the randomness of the votes is there once. What any number
 // of answers to them tells is at most what the votes tell.
 //
-// A model is one entry, what it costs. Each entry has an [Event], or a [ModelEvent], as JSON,
+// A model is one entry, what it costs. A run whose answers are released one by one, such as a
+// silo's to the rounds of a federated training, is charged with its first answer as "run:NAME",
+// what all cost together; each answer is a release at no cost, which names that charge. Each entry has an [Event], or a [ModelEvent], as JSON,
 // of which nothing is computed from the votes. The digest of a draw is keyed by the ledger's
 // secret.
 //

@@ -3,6 +3,7 @@ package release
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/darrm/darrm/accountant"
 )
@@ -31,19 +32,25 @@ type ModelEvent struct {
 	Task      string `json:"task"`
 	Epochs    int    `json:"epochs"` // rounds, where the method has no epochs
 	Mode      string `json:"mode"`   // of the accounting
+	// Part is which answer of a run this is; "" for a model, and for the run's own charge.
+	Part string `json:"part,omitempty"`
+	// Run is the digest of the run that an answer is part of, so that no other run passes for one that
+	// was paid for.
+	Run string `json:"run,omitempty"`
 }
 
 const (
 	trainingMechanism = "training"
 	drawMechanism     = "votes"
-	// ModelMechanism, ConvexMechanism and PairwiseMechanism are the mechanisms of a [ModelEvent].
-	ModelMechanism    = "shuffled-gradients"
-	ConvexMechanism   = "convex"
-	PairwiseMechanism = "pairwise"
+	// ModelMechanism and those after it are the mechanisms of a [ModelEvent].
+	ModelMechanism     = "shuffled-gradients"
+	ConvexMechanism    = "convex"
+	PairwiseMechanism  = "pairwise"
+	FederatedMechanism = "federated"
 )
 
 func isModel(mechanism string) bool {
-	return mechanism == ModelMechanism || mechanism == ConvexMechanism || mechanism == PairwiseMechanism
+	return slices.Contains([]string{ModelMechanism, ConvexMechanism, PairwiseMechanism, FederatedMechanism}, mechanism)
 }
 
 // unit returns what Epochs counts.
@@ -70,7 +77,11 @@ func Describe(event json.RawMessage) string {
 		if m.Mechanism == PairwiseMechanism {
 			m.Task += " pairs"
 		}
-		return fmt.Sprintf("model of %s by %s, %d %s, accounting %s", m.Task, m.Method, m.Epochs, m.unit(), m.Mode)
+		what := "model"
+		if m.Part != "" {
+			what = m.Part + " of a model"
+		}
+		return fmt.Sprintf("%s of %s by %s, %d %s, accounting %s", what, m.Task, m.Method, m.Epochs, m.unit(), m.Mode)
 	case e.PerAnswer == nil && e.Mechanism == drawMechanism:
 		return fmt.Sprintf("%d rows of votes of %d teachers, answered again any number of times", e.Queries, e.K)
 	case e.PerAnswer == nil:

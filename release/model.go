@@ -23,7 +23,11 @@ type Model struct {
 	Ledger string
 	// RequestID names the model in the ledger. Defaults to a name of its own.
 	RequestID string
-	Output    FileOutput
+	// PartOf names a run of which this is one answer of several. The first charges the ledger what
+	// all of them cost together, the training's Cost, and each is then noted at no cost. An
+	// answer needs a RequestID and a ledger, which answers it once. "" is a model of its own.
+	PartOf string
+	Output FileOutput
 	// Checkpoint is the file of the secret state, from which an interrupted training goes on
 	// and is charged no more. It is removed when the model is out. "" keeps none.
 	Checkpoint string
@@ -60,6 +64,8 @@ func (m Model) Check() error {
 	switch {
 	case m.Simulated && m.Ledger != "":
 		return usagef("--insecure-seed and --ledger exclude each other: a simulation releases nothing and pays for nothing")
+	case m.PartOf != "" && (m.RequestID == "" || m.Ledger == ""):
+		return usagef("an answer of a run needs a ledger, which remembers what was answered: give --ledger")
 	case m.RequestID != "" && m.Ledger == "":
 		return usagef("--request-id goes with --ledger")
 	case shared(m.RequestID) != nil:
@@ -141,7 +147,17 @@ func (m Model) bill(training Training) (*Bill, error) {
 	if id == "" {
 		id = fmt.Sprintf("training:%s", training.ID)
 	}
-	return &Bill{
+	b := &Bill{
 		release: ledger.Request{ID: id, Count: 1, Unit: unit, Event: event, Relation: inLedger(m.Relation)}, coins: "release",
-	}, err
+	}
+	if m.PartOf == "" || err != nil {
+		return b, err
+	}
+	run := b.release
+	run.ID = runPrefix + m.PartOf
+	m.Event.Release, m.Event.Part = "", ""
+	run.Event, err = json.Marshal(m.Event)
+	b.training = &run
+	b.release.PaidBy, b.release.Unit = run.ID, ledger.Cost{}
+	return b, err
 }

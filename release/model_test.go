@@ -212,3 +212,46 @@ func TestModelOverwrites(t *testing.T) {
 		}
 	}
 }
+
+// The answers of a run are paid for by the first, whatever each is. A run of another digest under the same
+// name is none of them: it is refused, and so is one of another cost.
+func TestAnswersOfARun(t *testing.T) {
+	m, tr, _, book := newModel(t, 0.5, 0.9)
+	m.PartOf, m.Event.Mechanism, m.Event.Run = "r", FederatedMechanism, "d1"
+	answer := func(id string) error {
+		a := m
+		a.RequestID, a.Event.Part = id, "part "+id
+		a.Output.Path += id
+		_, err := a.Run(t.Context())
+		return err
+	}
+	for _, id := range []string{"a", "b"} {
+		if err := answer(id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := entries(t, book)
+	run := `{"epochs":3,"mechanism":"federated","method":"m","mode":"best","release":"","run":"d1","task":"t"}`
+	if len(got) != 5 || got[0] != `charge run:r 1×(0.5, 1e-6) "" `+run ||
+		got[1] != `charge a 1×(0, 0) "run:r" {"epochs":3,"mechanism":"federated","method":"m","mode":"best","part":"part a","release":"id0","run":"d1","task":"t"}` {
+		t.Errorf("%q", got)
+	}
+	m.Event.Run = "d2"
+	if err := answer("c"); !errors.Is(err, ledger.ErrConflict) || !strings.Contains(err.Error(), "this run was charged before") {
+		t.Errorf("another run under the name: %v", err)
+	}
+	m.Event.Run, tr.cost.Epsilon = "d1", 0.4
+	if err := answer("d"); !errors.Is(err, ledger.ErrConflict) {
+		t.Errorf("another cost of the run: %v", err)
+	}
+	if now := entries(t, book); len(now) != len(got) {
+		t.Errorf("entries %q", now[len(got):])
+	}
+	m.Ledger, m.RequestID = "", ""
+	if err := m.Check(); err == nil || !strings.Contains(err.Error(), "--ledger") {
+		t.Errorf("an answer without a ledger: %v", err)
+	}
+	if err := (Model{RequestID: "run:x", Ledger: "l"}).Check(); err == nil {
+		t.Error("a release has a run's name")
+	}
+}

@@ -21,6 +21,8 @@ type FileOutput struct {
 	Path   string    // "" or "-" for Stdout
 	Flag   string    // that names the file, for errors; defaults to "out"
 	Stdout io.Writer // defaults to os.Stdout
+	// Private says that nobody but the owner may read a new file.
+	Private bool
 }
 
 func (o FileOutput) toStdout() bool { return o.Path == "" || o.Path == "-" }
@@ -100,7 +102,11 @@ func (o FileOutput) Open(ctx context.Context) (io.ReadCloser, error) {
 // Write gives the file its content and its name at once.
 func (o FileOutput) Write(_ context.Context, encode func(io.Writer) error) error {
 	if !o.toStdout() {
-		if err := atomicfile.Write(o.Path, 0o666, encode); err != nil {
+		perm := fs.FileMode(0o666)
+		if o.Private {
+			perm = 0o600
+		}
+		if err := atomicfile.Write(o.Path, perm, encode); err != nil {
 			return OutputError{err}
 		}
 		return nil

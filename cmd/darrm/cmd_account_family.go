@@ -1,6 +1,8 @@
 package main
 
 import (
+	"math"
+
 	"github.com/spf13/cobra"
 
 	"github.com/darrm/darrm/accountant"
@@ -18,7 +20,7 @@ func newAccountFamily(a *app, k family) *cobra.Command {
 		if err := choose.prepare(c, k.flags().register); err != nil {
 			return err
 		}
-		if err := require(c, "n", "dim", "task", "radius", "eps", "delta"); err != nil {
+		if err := require(c, "n", "dim", "task"); err != nil {
 			return err
 		}
 		if err := f.check(c); err != nil {
@@ -83,6 +85,8 @@ func deliverPrice(a *app, p train.Price, rows []train.PriceRow) error {
 			switch {
 			case !r.Holds:
 				status = "not proved"
+			case math.IsInf(r.Epsilon, 1):
+				status = "none"
 			case r.InUse:
 				status = "in use"
 			}

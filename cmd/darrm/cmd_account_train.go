@@ -13,19 +13,23 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/learn/model"
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // accountTrainFlags are the flags of account train.
 type accountTrainFlags struct {
 	iterationFlags
+	selectFlags
+	task       string // of --grid
 	n          int
 	smoothness float64
 	nonConvex  bool
 	released   string
 	visible    bool
-	target     bool // --eps was given, and --noise is to be found
+	calibrates bool // --eps was given, and --noise is to be found
 }
 
 func newAccountShuffled(a *app) *cobra.Command {
@@ -46,16 +50,24 @@ sampling here.
 
 m counts the noise of how many steps covers the worst record, ρ is the Rényi divergence
 of order α over α (none where privacy losses are used instead), and more may not be
-released than the last column says.`,
+released than the last column says.
+
+With --grid it prices a choice among candidates, as train shuffled --grid takes it, with the
+flags --task and --score that say how candidates are compared.`,
 		Example: `  darrm account train shuffled --n 1000 --epochs 50 --clip 10 --step-size 1e-3 --smoothness 1 --delta 1e-6 --eps 1
   darrm account train shuffled --method interleaved --n 1000 --clip 1 --step-size 0.1 --smoothness 1 \
-    --delta 1e-6 --noise 20`,
+    --delta 1e-6 --noise 20
+  darrm account train shuffled --n 1000 --epochs 50 --clip 10 --smoothness 1 --delta 1e-6 --eps 1 \
+    --task logistic --grid step-size=1e-4,1e-3,1e-2`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}
-	f.iterationFlags.register(c)
+	f.registerGrid(c)
 	f.registerMode(c, iteration.Best)
+	f.selectFlags.register(c)
 	fl := c.Flags()
+	fl.StringVar(&f.task, "task", "", "with --grid: the loss, \"mean\", \"ridge\" or \"logistic\", by which --score has its default")
+	oneOf(c, "task", slices.Sorted(maps.Keys(lossNames))...)
 	fl.IntVar(&f.n, "n", 0, "private records, which is also the number of steps in an epoch")
 	fl.Float64Var(&f.smoothness, "smoothness", 0, "L, the largest smoothness of any sample's loss, private or public (default unknown)")
 	fl.BoolVar(&f.nonConvex, "non-convex", false, "the losses are not convex, or clipping may break contraction")
@@ -63,6 +75,12 @@ released than the last column says.`,
 	oneOf(c, "released", slices.Sorted(maps.Keys(releasedNames))...)
 	fl.BoolVar(&f.visible, "order-visible", false, "others may learn in which order records were visited")
 	return c
+}
+
+// registerGrid adds the flags that a candidate may have of its own: those of train shuffled.
+func (f *accountTrainFlags) registerGrid(c *cobra.Command) {
+	f.iterationFlags.register(c)
+	registerSizes(c, new(lossFlags), ": changes no price, and is here for --grid")
 }
 
 // releasedNames are the values of --released.
@@ -81,13 +99,19 @@ type modeRow struct {
 }
 
 func (f *accountTrainFlags) run(c *cobra.Command, a *app) error {
+	if err := f.prepare(c, new(accountTrainFlags).registerGrid); err != nil {
+		return err
+	}
 	if err := require(c, "n", "clip", "step-size", "delta", "eps|noise"); err != nil {
 		return err
 	}
 	if c.Flags().Changed("noise") && !(f.noise >= 0) {
 		return usagef("noise = %v, but it must be ≥ 0", f.noise)
 	}
-	f.target = c.Flags().Changed("eps")
+	f.calibrates = c.Flags().Changed("eps")
+	if len(f.points) > 0 {
+		return f.choose(c, a)
+	}
 	steps, err := f.steps(c)
 	if err != nil {
 		return err
@@ -117,6 +141,39 @@ func (f *accountTrainFlags) run(c *cobra.Command, a *app) error {
 	return a.print(func(w *terminal.Page) error { return f.render(w, steps, rows) })
 }
 
+// choose prices a choice among the candidates of --grid.
+func (f *accountTrainFlags) choose(c *cobra.Command, a *app) error {
+	if err := require(c, "eps", "task"); err != nil {
+		return err
+	}
+	task := lossNames[f.task]
+	plan, err := pricing(c, a, func() (train.Plan, error) {
+		return f.plan(f.n, 0, &f.privacyFlags, task.Name(), model.LinkOf(task), func() (train.Plan, error) { return f.quote(c) })
+	})
+	if err != nil {
+		return err
+	}
+	rows, err := pricing(c, a, plan.Compare)
+	if err != nil {
+		return err
+	}
+	return deliverPrice(a, plan.Price(), rows)
+}
+
+// quote prices the flags as they are, which a candidate of --grid may have changed.
+func (f *accountTrainFlags) quote(c *cobra.Command) (train.Plan, error) {
+	steps, err := f.steps(c)
+	if err != nil {
+		return nil, err
+	}
+	steps.Mode, steps.Conversion = iteration.Mode(f.mode), iteration.Conversion(f.conversion)
+	steps, report, err := steps.Calibrate(f.target())
+	if err != nil {
+		return nil, err
+	}
+	return shuffled.Quote(shuffled.Method(f.method), f.n, steps, report)
+}
+
 // steps returns the epochs of the method with private data, which are alike.
 func (f *accountTrainFlags) steps(c *cobra.Command) (steps iteration.Steps, err error) {
 	method := shuffled.Method(f.method)
@@ -140,7 +197,7 @@ func (f *accountTrainFlags) steps(c *cobra.Command) (steps iteration.Steps, err 
 	}
 	r := schedule[slices.IndexFunc(schedule, func(r shuffled.Block) bool { return r.Private > 0 })]
 	noise, public := r.Noise, r.PublicNoise
-	if !f.target {
+	if !f.calibrates {
 		noise, public = noise*f.noise, public*f.noise
 	}
 	return iteration.Steps{
@@ -153,7 +210,7 @@ func (f *accountTrainFlags) steps(c *cobra.Command) (steps iteration.Steps, err 
 
 func (f *accountTrainFlags) report(e iteration.Steps, mode iteration.Mode, conversion iteration.Conversion) (iteration.Report, error) {
 	e.Mode, e.Conversion = mode, conversion
-	if !f.target {
+	if !f.calibrates {
 		return e.Report(f.delta)
 	}
 	_, r, err := e.Calibrate(accountant.Cost{Epsilon: f.epsilon, Delta: f.delta})

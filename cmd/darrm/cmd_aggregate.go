@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -389,7 +390,11 @@ func (f *aggregateFlags) chooseOptimal(c *cobra.Command, a *app, k, classes int)
 		limit = 0
 	}
 	t, err := f.optimal.solve(c, a, &f.problemFlags, p, objective, limit)
-	if late := tooLong(err); late != nil && f.mechanism.byDefault && !p.Abstain {
+	late := tooLong(err)
+	if late != nil && f.charge.checkpoint != "" {
+		return chosen{}, nil, fmt.Errorf("%w; permute-and-flip does not take its place, since --checkpoint needs a table", late)
+	}
+	if late != nil && f.mechanism.byDefault && !p.Abstain {
 		f.mechanism.name = mechanismFallback
 		plan, err := f.mechanism.make(c, &f.problemFlags, k, classes)
 		if err != nil {
@@ -399,7 +404,7 @@ func (f *aggregateFlags) chooseOptimal(c *cobra.Command, a *app, k, classes int)
 		return chosen{Plan: plan, instead: late}, nil, nil
 	}
 	if err != nil {
-		return chosen{}, nil, cmp.Or(tooLong(err), err)
+		return chosen{}, nil, cmp.Or(late, err)
 	}
 	plan, err := release.Plurality(t.Certified, f.mechanism.relation)
 	return chosen{Plan: plan, optimal: t.Table}, t.unsaved, err

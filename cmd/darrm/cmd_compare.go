@@ -57,7 +57,7 @@ form of it (smooth sensitivity). No ledger takes it, and aggregate and account, 
 figures hold for any votes, do not use it.`,
 		Example: `  darrm compare votes.csv --m 3 --eps 0.13577 --teacher-delta 1e-4 --data disjoint
   darrm compare votes.csv --total-eps 0.4 --delta 3e-4 --eps inf --data disjoint
-  darrm compare pets.csv --classes cat,dog,bird --total-eps 0.5 --eps inf --data disjoint`,
+  darrm compare pets.csv --classes cat,dog,bird --total-eps 0.5 --data disjoint`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: completeFiles(voteFiles...),
 		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
@@ -169,6 +169,12 @@ func (f *compareFlags) prepare(c *cobra.Command) error {
 	}
 	if err := f.optimal.checkCompared(c, len(f.read.options.Classes)); err != nil {
 		return err
+	}
+	// What serves more than two classes presumes nothing of the teachers.
+	if len(f.read.options.Classes) > 2 && c.Flags().Changed("total-eps") && !c.Flags().Changed("eps") {
+		if err := c.Flags().Set("eps", "inf"); err != nil {
+			return err
+		}
 	}
 	if err := require(c, f.needed()...); err != nil {
 		return err

@@ -90,6 +90,9 @@ func (f *trainFamily) run(c *cobra.Command, a *app) error {
 // report is a model's file without the method.
 func (f *trainFamily) report(records recordsRead) *modelReport {
 	k := f.about()
+	if f.varies("ball") || f.varies("set") { // a candidate may have its own
+		k.set = ""
+	}
 	return &modelReport{
 		DataSet: records.name, Task: k.task, Set: k.set, Link: k.link,
 		Columns: records.columns, Response: records.response, Intercept: f.common().intercept,

@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/learn/federated/rounds"
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/ledger"
@@ -19,6 +20,7 @@ import (
 	"github.com/darrm/darrm/plurality"
 	pluralitysolve "github.com/darrm/darrm/plurality/solve"
 	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/release/silo"
 	"github.com/darrm/darrm/sweep"
 	"github.com/darrm/darrm/votes"
 )
@@ -51,7 +53,7 @@ EXIT STATUS
        too large, or out of time
   6    an output file, stdout or the cache could not be written
   7    the ledger refused: the budget or a rule does not allow it, or it was
-       charged before
+       charged before; or a shuffler released the round before
   8    the ledger is damaged, was rolled back or could not be written, or its
        secret cannot be used
   130  interrupted`
@@ -99,7 +101,7 @@ func exitCode(ctx context.Context, err error) exit {
 		manyLate      *pluralitysolve.LimitError
 	)
 	switch {
-	case errors.Is(err, ledger.ErrRefused):
+	case errors.Is(err, ledger.ErrRefused), errors.Is(err, rounds.ErrReleased):
 		return exitBudget
 	case errors.As(err, &inLedger), errors.Is(err, ledger.ErrDamaged), errors.Is(err, ledger.ErrBroken),
 		errors.Is(err, ledger.ErrWrite), errors.Is(err, ledger.ErrSecret):
@@ -122,7 +124,12 @@ func exitCode(ctx context.Context, err error) exit {
 // hint says what to do about an error, where that is known.
 func hint(err error) string {
 	var dir *cache.DirError
+	var answered *silo.AnsweredError
 	switch {
+	case errors.As(err, &answered):
+		return "send the answer that was made then; without it the silo sits this round out"
+	case errors.Is(err, rounds.ErrReleased):
+		return "use what was released then; the silos that came too late sit this round out"
 	case errors.Is(err, ledger.ErrReplayed):
 		return "a second answer would be a second release: use what was released then, if it was; another release, such as of votes that the teachers cast anew, needs another --request-id"
 	case errors.Is(err, ledger.ErrSameVotes):

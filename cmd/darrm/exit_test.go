@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/learn/federated/rounds"
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/ledger"
@@ -65,6 +66,7 @@ func TestExitCodes(t *testing.T) {
 		{"votes of another draw", nil, &ledger.SameVotesError{}, exitBudget},
 		{"an old ledger", nil, ledger.ErrFormat, exitBudget},
 		{"a refused charge of an output", nil, outputError{Err: ledger.ErrExceeded}, exitBudget},
+		{"a round released before", nil, rounds.ErrReleased, exitBudget},
 		{"damaged ledger", nil, ledger.ErrDamaged, exitLedger},
 		{"ledger rolled back", nil, ledger.ErrRolledBack, exitLedger},
 		{"broken handle", nil, ledger.ErrBroken, exitLedger},

@@ -59,11 +59,17 @@ func (f *lossFlags) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.task, "task", "", "\"mean\" estimation, \"ridge\" (least squares) or \"logistic\"; a known data set has its own")
 	oneOf(c, "task", slices.Sorted(maps.Keys(lossNames))...)
-	fl.Float64Var(&f.l1, "l1", 0, "λ of the regulariser λ‖x‖₁")
-	fl.Float64Var(&f.l2, "l2", 0, "λ of the regulariser (λ/2)‖x‖²")
-	fl.Float64Var(&f.ball, "ball", 0, "radius of the ball that the model is kept in")
+	registerSizes(c, f, "")
 	fl.Float64Var(&f.radius, "radius", 0, "public bound on the norm of a record's features; longer private ones are shortened. Without it the largest norm at hand counts, which no release may rest on")
 	fl.BoolVar(&f.intercept, "intercept", false, "add a feature 1 to each record of --private and --public, which --radius does not count; its weight is the model's intercept")
+}
+
+// registerSizes adds the flags of the model's size; more is what else their usage says.
+func registerSizes(c *cobra.Command, f *lossFlags, more string) {
+	fl := c.Flags()
+	fl.Float64Var(&f.l1, "l1", 0, "λ of the regulariser λ‖x‖₁"+more)
+	fl.Float64Var(&f.l2, "l2", 0, "λ of the regulariser (λ/2)‖x‖²"+more)
+	fl.Float64Var(&f.ball, "ball", 0, "radius of the ball that the model is kept in"+more)
 }
 
 // lossNames are the values of --task.

@@ -186,7 +186,7 @@ func (f *optimalFlags) solve(c *cobra.Command, a *app, flags *problemFlags, p pl
 type optimalFields struct {
 	Accuracy     float64 `json:"accuracy,omitempty"` // of a teacher; 0 where the prior is counts
 	AbstainValue float64 `json:"abstain_value,omitempty"`
-	Value        float64 `json:"value"` // expected agreement under the prior
+	Value        float64 `json:"value"` // expected agreement under the prior, and AbstainValue for each abstention
 	Gap          float64 `json:"gap"`
 }
 

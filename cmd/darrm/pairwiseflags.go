@@ -112,7 +112,7 @@ func (f *pairwiseFlags) promiseless(c *cobra.Command) error {
 	if seed == nil {
 		return usagef("method = %q promises no privacy, so there is no price", f.method)
 	}
-	for _, name := range []string{"eps", "delta"} {
+	for _, name := range []string{"eps", "delta", "grid"} {
 		if c.Flags().Changed(name) {
 			return usagef("--%s is not for --method %s, which promises no privacy (private: %s)", name, f.method, strings.Join(f.private(), ", "))
 		}

@@ -33,7 +33,11 @@ func reportOptimum(a *app, g chosen) {
 		a.fact("note:", fmt.Sprintf("%s instead of the optimal plurality: %v", mechanismFallback, g.instead))
 	}
 	if t := g.optimal; t != nil {
-		a.fact("best for:", fmt.Sprintf("%s: agreement %s, within %s of the most that is possible", priorText(t.Objective), percent(t.Value), num.Outward(t.Gap, 2, true)))
+		worth := "agreement"
+		if t.Problem().Abstain {
+			worth = fmt.Sprintf("agreement, with %v for each abstention,", t.Objective.AbstainValue)
+		}
+		a.fact("best for:", fmt.Sprintf("%s: %s %s, within %s of the most that is possible", priorText(t.Objective), worth, percent(t.Value), num.Outward(t.Gap, 2, true)))
 	}
 }
 

@@ -101,11 +101,16 @@ func (f *selectFlags) prepare(c *cobra.Command, method func(c *cobra.Command)) e
 	return f.set(f.points[0])
 }
 
+// varies says whether --grid has a flag.
+func (f *selectFlags) varies(name string) bool {
+	return len(f.points) > 0 && slices.Contains(f.points[0].names, name)
+}
+
 // set sets the flags to a point.
 func (f *selectFlags) set(p gridPoint) error {
 	for i, name := range p.names {
 		if err := f.command.Flags().Set(name, p.values[i]); err != nil {
-			return usagef("--grid: %w", err)
+			return usagef("--grid: %w", flagError(f.command, err))
 		}
 	}
 	return nil

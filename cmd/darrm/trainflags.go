@@ -171,9 +171,7 @@ func (f *trainFlags) candidate(c *cobra.Command, set datasets.Set, first shuffle
 // gridFlags registers the flags that --grid may have.
 func (f *trainFlags) gridFlags(c *cobra.Command) {
 	f.iterationFlags.register(c)
-	c.Flags().Float64Var(&f.l1, "l1", 0, "")
-	c.Flags().Float64Var(&f.l2, "l2", 0, "")
-	c.Flags().Float64Var(&f.ball, "ball", 0, "")
+	registerSizes(c, &f.lossFlags, "")
 }
 
 // trainingError names the flags of data that must not be the same.

@@ -28,11 +28,21 @@ func distance(a, b []float64) float64 {
 	return math.Sqrt(s)
 }
 
+// bound returns clip·‖a-b‖, the clipping norm of a difference of gradients at two models, or 0 where they are so close that squares
+// underflow and a norm is not what it is rounded to: models that close count as the same, and no silo
+// refuses what depends on its records.
+func bound(clip float64, a, b []float64) float64 {
+	if c := clip * distance(a, b); c >= 1e-120 {
+		return c
+	}
+	return 0
+}
+
 // bounds returns the clipping norms of both streams: c_1 = C_1·‖x_r - x_{r-1}‖ and C_2.
 func (t *task) bounds(b Broadcast) (norms [2]float64) {
 	norms[gradients] = t.GradientClip
 	if b.Previous != nil {
-		norms[differences] = t.DifferenceClip * distance(b.Model, b.Previous)
+		norms[differences] = bound(t.DifferenceClip, b.Model, b.Previous)
 	}
 	return norms
 }

@@ -19,8 +19,9 @@
 //
 // Neighbours differ in one record of one silo, replaced. The shuffler is trusted to permute, and not to
 // collude with the server; if it does, each report is still ε₀-DP. Silos are trusted with their own
-// records, and with their share of the local noise. A price is for a least number of honest reports
-// (PSGM.Missing), and a round with fewer is refused. Tuning a step size on the private loss, early
+// records, and with their share of the local noise. A price is for a least number of honest reports:
+// all but those that may not come (PSGM.Missing), without which a round is refused, and those of silos that work
+// with the server (PSGM.Colluding). Tuning a step size on the private loss, early
 // stopping and objectives are outside the account.
 //
 // # Notation

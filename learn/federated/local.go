@@ -72,7 +72,7 @@ func (p *plan) local(ctx context.Context, q Request, records *data.Records, rng 
 		if k == q.Keep {
 			reply.Kept = append([]float64(nil), w...)
 		}
-		if c := p.Local.Clip * distance(w, before); c > 0 {
+		if c := bound(p.Local.Clip, w, before); c > 0 {
 			clear(sum)
 			for _, i := range sample(rng, records.Len(), p.Local.Batch) {
 				a, y := records.Row(i), records.Response(i)

@@ -30,7 +30,8 @@ type plan struct {
 	period int     // of Central: rounds from one full gradient to the next, 0 for PSGM
 	// Reports.
 	firstBatch, laterBatch int // B_0, B_1 of each silo; 0 for all its records
-	missing                int // reports that need not come, or need not be honest
+	missing                int // reports that need not come
+	colluding              int // of those that come, how many need not be honest
 	randomizer             report.Randomizer
 	lagged                 bool // what the source prints: gradients at x_{r-1}. For a test
 	// Noise.
@@ -92,6 +93,9 @@ func (p *plan) expected(round int) int {
 
 func (p *plan) least(round int) int { return p.expected(round) - p.missing }
 
+// honest returns how many reports of a stream hide one another, at least: what the price is for.
+func (p *plan) honest(round int) int { return p.least(round) - p.colluding }
+
 // streams returns in how many rounds, of those that have them, a stream is sent. A model that does
 // not move saves some, which are paid for all the same.
 func (p *plan) streams() (count [2]int) {
@@ -123,6 +127,14 @@ func (p *Plan) Randomizer() report.Randomizer { return p.randomizer }
 
 // Expected returns how many reports a stream of a round has, and how many at least it must have.
 func (p *Plan) Expected(round int) (reports, least int) { return p.expected(round), p.least(round) }
+
+// hasReports refuses a plan whose silos send none.
+func (p *plan) hasReports() error {
+	if p.kind != shuffled {
+		return fmt.Errorf("%s has no reports: its server sees the records", p.price.Method)
+	}
+	return nil
+}
 
 // Reports returns how many reports the run sends, at most; 0 for a method without reports.
 func (p *Plan) Reports() int {
@@ -205,14 +217,17 @@ func (p *plan) algorithm(records *data.Records) (train.Algorithm, error) {
 		}
 		a.silos = append(a.silos, own)
 	}
-	h := sha256.New()
-	fmt.Fprintf(h, "darrm federated v1\n%d %s\n%v %v %v %v %v %v %v %v\n", p.kind, p.text(), p.beta, p.period, p.firstBatch, p.laterBatch, p.missing, p.lagged, p.multipliers, p.sigma)
-	if p.randomizer != nil {
-		fmt.Fprintf(h, "%T %v %v\n", p.randomizer, p.randomizer.Epsilon(), p.randomizer.Size())
-	}
-	fmt.Fprintf(h, "%x\n", records.Digest())
-	a.digest = [32]byte(h.Sum(nil))
+	a.digest = sha256.Sum256(fmt.Appendf(p.text(), "%x\n", records.Digest()))
 	return a, nil
+}
+
+// text describes all that a model depends on but the records and the coins.
+func (p *plan) text() []byte {
+	b := fmt.Appendf(nil, "darrm federated v1\n%d %s\n%v %v %v %v %v %v %v %v %v\n", p.kind, p.task.text(), p.beta, p.period, p.firstBatch, p.laterBatch, p.missing, p.colluding, p.lagged, p.multipliers, p.sigma)
+	if p.randomizer != nil {
+		b = fmt.Appendf(b, "%T %v %v\n", p.randomizer, p.randomizer.Epsilon(), p.randomizer.Size())
+	}
+	return b
 }
 
 func (a *algorithm) Cost() accountant.Cost { return a.p.price.Cost }
@@ -254,4 +269,19 @@ func (p *plan) deviation(stream report.Stream, norm float64, count int) float64 
 // is replaced, rounded up.
 func sensitivity(norm float64, count int) float64 {
 	return 2 * norm / float64(count) * (1 + train.Slack)
+}
+
+// LocalNoise returns σ, 0 without local steps.
+func (p *Plan) LocalNoise() float64 { return p.sigma }
+
+// SiloReports returns how many reports a silo, numbered from 0, sends to a broadcast on each stream.
+func (p *Plan) SiloReports(b Broadcast, silo int) (count [2]int) {
+	for k, norm := range p.sent(b) {
+		if norm > 0 {
+			if count[k] = p.batch(b.Round); count[k] == 0 {
+				count[k] = p.Silos[silo]
+			}
+		}
+	}
+	return count
 }

@@ -60,7 +60,9 @@ func TestWhatIsCharged(t *testing.T) {
 		{"full", change(nil), []string{"19 × Rényi", "66 shuffled reports at epsilon 0.58, mode exact"}},
 		{"no momentum", change(func(c *PSGM) { c.Momentum, c.DifferenceClip = 1, 0 }), []string{"10 × Rényi", "66 shuffled"}},
 		{"batches", change(func(c *PSGM) { c.Batch = 4 }), []string{"(1 × Rényi", "66 shuffled", ", 9 × Rényi", "2 × 16 shuffled reports at epsilon 0.58, mode ternary, batches of 0.25"}},
+		{"unequal silos", change(func(c *PSGM) { c.Batch, c.Silos = 4, []int{20, 8, 20, 18} }), []string{"2 × 16 shuffled", "batches of 0.5"}},
 		{"drop-outs", change(func(c *PSGM) { c.Missing = 6 }), []string{"19 × Rényi", "60 shuffled"}},
+		{"drop-outs and colluders", change(func(c *PSGM) { c.Missing, c.Colluding = 6, 10 }), []string{"19 × Rényi", "50 shuffled"}},
 		{"local", change(func(c *PSGM) { c.Local = Local{Steps: 4, Batch: 2, Clip: 1, Noise: 5} }), []string{"(19 × Rényi", ", 9 × Rényi", "a local step, noise 5, batch 2 of 16"}},
 		{"unshuffled", change(func(c *PSGM) { c.Account = Unshuffled }), []string{"19 × randomised response at epsilon 0.58"}},
 	} {
@@ -70,6 +72,10 @@ func TestWhatIsCharged(t *testing.T) {
 				t.Errorf("%s: %s lacks %q", c.name, text, w)
 			}
 		}
+	}
+	// The shuffler cannot see who works with the server: it waits for all but the drop-outs.
+	if all, least := change(func(c *PSGM) { c.Missing, c.Colluding = 6, 10 }).Expected(0); all != 66 || least != 60 {
+		t.Errorf("%d reports, at least %d", all, least)
 	}
 	if got := change(nil).Reports(); got != 66+9*2*66 {
 		t.Errorf("%d reports", got)
@@ -177,6 +183,7 @@ func TestRefusedParameters(t *testing.T) {
 		"batch = 6":                func(c *PSGM) { c.Batch = 6 },
 		"first batch = -1":         func(c *PSGM) { c.FirstBatch = -1 },
 		"missing reports = 12":     func(c *PSGM) { c.Missing = 12 },
+		"colluding reports = 4":    func(c *PSGM) { c.Missing, c.Colluding = 8, 4 },
 		"local steps = 0":          func(c *PSGM) { c.Local.Clip = 1 },
 		"local batch = 0":          func(c *PSGM) { c.Local.Steps = 2 },
 		"local batch = 6":          func(c *PSGM) { c.Local = Local{Steps: 2, Batch: 6, Clip: 1} },

@@ -30,9 +30,12 @@ type PSGM struct {
 	Epsilon float64
 	// Account is how shuffled reports are priced; "" is exact for full gradients and ternary for batches.
 	Account Account
-	// Missing is how many reports of a round the price does without: of silos that drop out, or that
-	// collude with the server. A round with fewer than the rest is refused.
+	// Missing is how many reports of a round may fail to come, of silos that drop out. A round with fewer
+	// than the rest is refused.
 	Missing int
+	// Colluding is how many reports of a round may be of silos that tell the server which are theirs. They
+	// hide nobody, and nobody sees which they are: the price does without them beside all of Missing.
+	Colluding int
 	// Randomizer is what a report is.
 	Randomizer Randomizer
 
@@ -76,8 +79,12 @@ func (c PSGM) plan(n, features int) (*Plan, error) {
 			return nil, err
 		}
 	}
-	p := &Plan{plan{task: *t, kind: shuffled, beta: c.Momentum, firstBatch: c.FirstBatch, laterBatch: c.Batch, missing: c.Missing, lagged: c.lagged, account: c.Account}}
-	if err := check.Whole("missing reports", c.Missing, 0, min(p.expected(0), p.expected(1))-1); err != nil {
+	p := &Plan{plan{task: *t, kind: shuffled, beta: c.Momentum, firstBatch: c.FirstBatch, laterBatch: c.Batch, missing: c.Missing, colluding: c.Colluding, lagged: c.lagged, account: c.Account}}
+	fewest := min(p.expected(0), p.expected(1))
+	if err := check.Whole("missing reports", c.Missing, 0, fewest-1); err != nil {
+		return nil, err
+	}
+	if err := check.Whole("colluding reports", c.Colluding, 0, fewest-c.Missing-1); err != nil {
 		return nil, err
 	}
 	p.price = train.Price{Method: c.name(), Records: n, Dim: p.d, Relation: accountant.ReplaceOne}
@@ -180,7 +187,7 @@ func (p *Plan) describe(a *account) {
 		fmt.Sprintf("local epsilon of a report: %.6g; %d streams of reports in %d rounds, %s", p.randomizer.Epsilon(), streams, p.Rounds, a),
 		fmt.Sprintf("a round sends up to %d reports of %d bytes on each stream", expected, p.randomizer.Size()),
 	}, p.price.Notes...)
-	if p.missing > 0 {
-		p.price.Notes = append(p.price.Notes, fmt.Sprintf("priced for %d reports fewer", p.missing))
+	if p.missing > 0 || p.colluding > 0 {
+		p.price.Notes = append(p.price.Notes, fmt.Sprintf("priced for %d reports fewer: %d that may not come, %d of silos that work with the server", p.missing+p.colluding, p.missing, p.colluding))
 	}
 }

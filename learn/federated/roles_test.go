@@ -9,8 +9,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/federated/report"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
 )
@@ -512,5 +514,147 @@ func TestResume(t *testing.T) {
 	other := must(networkPlan(t, 200, 6, func(c *PSGM) { c.Batch, c.Momentum = 20, 0.2 }).Train(noisyRecords(t, 200, 8)))(t)
 	if _, err := train.ResumeSimulation(other, train.Simulate(a, 5).Checkpoint()); !errors.Is(err, train.ErrCheckpoint) {
 		t.Errorf("another method's checkpoint: %v", err)
+	}
+}
+
+// Two runs that begin at the same start ask the same in round 0. With one secret key a silo still answers
+// them with coins of their own, and so where its records changed: two reports with the same seed, of which one is
+// turned at an ε₀ and the other at another, would tell the true sign.
+func TestCoinsAreThePlansAndTheRecords(t *testing.T) {
+	key := stream.Restore([32]byte{1, 2, 3}, true)
+	p := networkPlan(t, 64, 3, nil)
+	records, other := must(noisyRecords(t, 64, 8).Head(16))(t), must(noisyRecords(t, 65, 8).Head(16))(t)
+	b := p.NewServer(seeded(1)).Broadcast()
+	seeds := func(p *Plan, number int, r *data.Records) []byte {
+		return must(must(p.NewSilo(number, r, key))(t).Report(t.Context(), b))(t)[gradients][:8]
+	}
+	first := seeds(p, 0, records)
+	if !bytes.Equal(first, seeds(p, 0, records)) {
+		t.Error("the same silo has other coins")
+	}
+	changed := make([]float64, 16*8)
+	for i := range 16 {
+		copy(changed[8*i:], records.Row(i))
+	}
+	y := make([]float64, 16)
+	for i := range y {
+		y[i] = records.Response(i)
+	}
+	y[15]++ // a neighbour
+	neighbour := must(data.NewRecords(16, 8, changed, y))(t)
+	for name, again := range map[string][]byte{
+		"another eps0":  seeds(networkPlan(t, 64, 3, func(c *PSGM) { c.Epsilon = 0.3 }), 0, records),
+		"another clip":  seeds(networkPlan(t, 64, 3, func(c *PSGM) { c.GradientClip = 0.2 }), 0, records),
+		"a neighbour":   seeds(p, 0, neighbour),
+		"other records": seeds(p, 0, other),
+		"another silo":  seeds(p, 1, records),
+		"other batches": seeds(networkPlan(t, 64, 3, func(c *PSGM) { c.Batch = 8 }), 0, records),
+	} {
+		if bytes.Equal(first, again) {
+			t.Errorf("%s: the same coins", name)
+		}
+	}
+}
+
+// Models so close that squares underflow are the same model to all: no silo refuses by what its records are,
+// and no clipped difference is longer than its bound.
+func TestCloseModels(t *testing.T) {
+	const d = 3
+	p := must(PSGM{Setting: Setting{Loss: loss.MeanEstimation{}, Silos: []int{2}, Rounds: 2, StepSize: 0.5, GradientClip: 0.3, DifferenceClip: 0.5, Target: target}, Momentum: 0.5, Epsilon: 1, Account: Unshuffled}.New(2, d))(t)
+	silo := must(p.NewSilo(0, must(data.NewRecords(2, d, make([]float64, 2*d), nil))(t), seeded(1)))(t)
+	sent := 0
+	for k := range 3600 {
+		scale := math.Pow(10, -float64(k)/10)
+		b := Broadcast{Round: 1, Model: []float64{scale, 0.3 * scale, 0.7 * scale}, Previous: make([]float64, d)}
+		r, err := silo.Report(t.Context(), b)
+		if err != nil {
+			t.Fatalf("at a distance of %g: %v", scale, err)
+		}
+		if len(r[differences]) > 0 {
+			sent = k
+		}
+	}
+	if sent < 1190 || sent > 1200 {
+		t.Errorf("differences are sent down to 1e-%d", sent/10)
+	}
+}
+
+// Plans whose silos send no reports have no silos, no shuffler and no server of reports.
+func TestRolesNeedReports(t *testing.T) {
+	p := networkPlan(t, 64, 3, nil)
+	c := must(Central{Setting: Setting{Loss: must(loss.NewNetwork(10))(t), Silos: []int{64}, Rounds: 3, StepSize: 0.5, GradientClip: 0.3, Target: target}}.New(64, 8))(t)
+	for _, q := range []*Plan{c, p.Noiseless(), must(p.Rehearsal())(t)} {
+		s := q.NewServer(seeded(1))
+		if _, err := q.NewShuffler(s.Broadcast(), seeded(1)); err == nil {
+			t.Errorf("%s has a shuffler", q.Price().Method)
+		}
+		if _, err := s.Receive(t.Context(), Reports{make([]byte, 9*64)}); err == nil {
+			t.Errorf("%s takes reports", q.Price().Method)
+		}
+	}
+}
+
+// The plan's shuffler releases nothing below the number that the price is for.
+func TestShufflerWaitsForThePrice(t *testing.T) {
+	p, silos, server := sending(t, 64, func(c *PSGM) { c.Missing, c.Colluding = 16, 20 })
+	b := server.Broadcast()
+	all := gather(t, silos, b)[gradients]
+	s := must(p.NewShuffler(b, seeded(1)))(t)
+	for i := range 48 {
+		if _, _, err := s.Release(); !errors.Is(err, report.ErrPartialRound) {
+			t.Fatalf("%d reports: %v", i, err)
+		}
+		if err := s.Accept(gradients, all[9*i:9*i+9]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, _, err := s.Release(); err != nil || len(out) != 9*48 {
+		t.Errorf("%d bytes, %v", len(out), err)
+	}
+}
+
+// A record pays for its own silo's turns: no other silo does the local phase of a round, whatever the
+// request says. Noise and batch of each turn are its own.
+func TestLocalPhaseIsTheSelectedSilos(t *testing.T) {
+	_, silos, _ := sending(t, 64, func(c *PSGM) { c.Rounds = 9; c.Local = Local{Steps: 7, Batch: 1, Clip: 10, NoNoise: true} })
+	p := silos[0].plan
+	direction := make([]float64, p.d)
+	for j := range direction {
+		direction[j] = 1
+	}
+	ask := func(round, silo int) Request {
+		return Request{Round: round, Silo: silo, Model: p.start, Direction: direction, Keep: -1}
+	}
+	for _, v := range []struct {
+		asked, round, silo int
+		want               bool
+	}{{0, 0, 0, true}, {1, 0, 1, false}, {1, 0, 0, false}, {0, 0, 1, false}, {0, 1, 0, false}, {1, 1, 1, true}, {1, 5, 1, true}, {0, 9, 1, false}, {0, -4, 0, false}} {
+		if _, err := silos[v.asked].Local(t.Context(), ask(v.round, v.silo)); (err == nil) != v.want {
+			t.Errorf("silo %d, round %d, request of %d: %v", v.asked, v.round, v.silo, err)
+		}
+	}
+	// Six batches of one of 16 records: the same in both turns once in 10⁷.
+	first, second := must(silos[0].Local(t.Context(), ask(0, 0)))(t), must(silos[0].Local(t.Context(), ask(4, 0)))(t)
+	if slices.Equal(first.Model, second.Model) {
+		t.Error("two turns take the same batches")
+	}
+	// Where all records are alike, only noise is left to differ.
+	alike := make([]float64, 16*8)
+	silos[0].records = must(data.NewRecords(16, 8, alike, make([]float64, 16)))(t)
+	p.sigma = 1
+	noise := func(q Request) []float64 {
+		p.sigma = 0
+		quiet := must(silos[0].Local(t.Context(), q))(t)
+		p.sigma = 1
+		return difference(must(silos[0].Local(t.Context(), q))(t).Model, quiet.Model)
+	}
+	one := noise(ask(0, 0))
+	other := ask(0, 0)
+	other.Direction = slices.Clone(direction)
+	other.Direction[0] = math.Nextafter(1, 2)
+	for name, q := range map[string]Request{"another turn": ask(4, 0), "another direction in the same round": other} {
+		if same := vec.Norm(difference(one, noise(q))); !(same > 0.1*vec.Norm(one)) {
+			t.Errorf("%s: the noise differs by %g of %g", name, same, vec.Norm(one))
+		}
 	}
 }

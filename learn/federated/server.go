@@ -75,6 +75,9 @@ func (s *Server) Broadcast() Broadcast {
 // the other, and messages of another length.
 func (s *Server) Receive(ctx context.Context, r Reports) (Request, error) {
 	p := s.plan
+	if err := p.hasReports(); err != nil {
+		return Request{}, err
+	}
 	if s.Round() >= p.Rounds {
 		return Request{}, fmt.Errorf("all %d rounds are done", p.Rounds)
 	}

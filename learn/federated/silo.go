@@ -2,6 +2,7 @@ package federated
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
@@ -12,9 +13,9 @@ import (
 	"github.com/darrm/darrm/learn/federated/report"
 )
 
-// Silo is one holder of records. What it answers depends on the question and its coins only, so that
-// a question that is asked again gets the same answer and tells nothing new. It does not know what
-// its records have spent: that is a ledger's matter, before it answers.
+// Silo is one holder of records. What it answers depends on the plan, the records, the question and its
+// coins only, so that a question that is asked again gets the same answer and tells nothing new. It does not
+// know what its records have spent: that is a ledger's matter, before it answers.
 type Silo struct {
 	plan    *plan
 	number  int // from 0
@@ -26,16 +27,23 @@ type Silo struct {
 type Reports [2][]byte
 
 // NewSilo returns the silo of that number, from 0, with its records. The coins must be its own and
-// secret (stream.Secret), and kept while a round may be asked for again.
+// secret (stream.Secret), and kept while a round may be asked for again. Those of a release are bound to the plan
+// and the records: two runs begin with the same question where their starts are the same, and two reports with
+// the same seed and the same coins at another ε₀, or of other records, would tell a record's true sign. Coins
+// of a simulation protect nothing and stay as they are, so that the roles repeat it.
 func (p *Plan) NewSilo(number int, records *data.Records, coins stream.Coins) (*Silo, error) {
-	if p.kind != shuffled {
-		return nil, fmt.Errorf("%s has no reports: its server sees the records", p.price.Method)
+	if err := p.hasReports(); err != nil {
+		return nil, err
 	}
 	if err := check.Whole("silo", number, 0, len(p.Silos)-1); err != nil {
 		return nil, err
 	}
 	if err := p.fits(records, p.Silos[number]); err != nil {
 		return nil, err
+	}
+	if coins.ForRelease() {
+		own := records.Digest()
+		coins = coins.Derive(fmt.Sprintf("federated silo %x %x", sha256.Sum256(p.text()), own), number)
 	}
 	return &Silo{&p.plan, number, records, coins}, nil
 }

@@ -22,6 +22,10 @@ type Localized struct {
 	Noise    train.Noise // "" is Calibrated; Printed is σ = Δ√(2·ln(2.5/δ))/ε
 }
 
+// maxPricedPasses keeps the law of the occurrences, whose cost grows with the square of the passes,
+// within seconds. ln(4/δ) is below it for every δ of float64.
+const maxPricedPasses = 1000
+
 // Plan prices the method for n records of dimension d. It takes up to seconds: Averaged is
 // calibrated by privacy loss distributions.
 func (c Localized) Plan(n, d int) (train.Plan, error) {
@@ -48,8 +52,11 @@ func (c Localized) Plan(n, d int) (train.Plan, error) {
 	default:
 		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated or printed (--noise)"}
 	}
-	if p.law(c.Rule) != nil && p.noise == train.Printed {
+	if c.Rule.priced() && p.noise == train.Printed {
 		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated with this rule, for which the source prints none (--noise, --rule)"}
+	}
+	if c.Rule.priced() && c.Passes > maxPricedPasses {
+		return nil, &check.Error{Name: "passes", Value: c.Passes, Rule: fmt.Sprintf("at most %d with this rule, which works out the law of how often a record is drawn (--passes, --rule exact)", maxPricedPasses)}
 	}
 	event, err := p.scale(c.Rule)
 	if err != nil {
@@ -60,7 +67,7 @@ func (c Localized) Plan(n, d int) (train.Plan, error) {
 	}
 	gamma := c.Target.Delta / 2
 	err = p.fill(func(k int) float64 {
-		if p.law(c.Rule) != nil { // the sensitivity that is exceeded with probability γ, for people
+		if c.Rule.priced() { // the sensitivity that is exceeded with probability γ, for people
 			return p.occurrence * mostOccurrences(p.blocks[k].steps+1, p.blocks[k].records, gamma)
 		}
 		q, _ := c.Rule.count(p.blocks[k], gamma)
@@ -86,24 +93,19 @@ func (p *phased) of(rule Rule) float64 {
 	return p.occurrence
 }
 
-// law returns the law of a rule that has one.
-func (p *phased) law(rule Rule) *law {
+// law returns the law of a rule that is priced.
+func (p *phased) law(rule Rule) law {
 	least := p.Target.Delta * 1e-5
-	var l law
-	switch rule {
-	case Averaged:
-		l = averaged(p.blocks, least)
-	case Mixture:
-		l = counted(p.blocks, least)
-	default:
-		return nil
+	if rule == Averaged {
+		return averaged(p.blocks, least)
 	}
-	return &l
+	return counted(p.blocks, least)
 }
 
 // scale sets M_k by a rule, and returns the run's event.
 func (p *phased) scale(rule Rule) (accountant.Event, error) {
-	if l := p.law(rule); l != nil {
+	if rule.priced() {
+		l := p.law(rule)
 		s, event, err := calibrate(p.Target, l.noise(p.Target), func(s float64) (accountant.Event, error) { return l.event(p.Neighbours, s) })
 		for range p.blocks {
 			p.scales = append(p.scales, p.occurrence*s)

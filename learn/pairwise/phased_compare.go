@@ -54,6 +54,9 @@ func (p *phased) ways() (rows []train.PriceRow, err error) {
 	}
 	q, _ := Exact.count(first, gamma)
 	for _, rule := range []Rule{Mixture, Averaged} {
+		if first.steps > maxPricedPasses*first.records {
+			break
+		}
 		s := 0.0
 		if used == rule {
 			s = p.scales[0] / p.occurrence

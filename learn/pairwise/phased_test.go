@@ -176,6 +176,24 @@ func TestPrivateRefusals(t *testing.T) {
 	refused("printed mixture", "--noise", Localized{Setting: setting(t), Rule: Mixture, Noise: train.Printed}, 64, 2)
 	refused("printed, by default", "--noise", Localized{Setting: setting(t), Noise: train.Printed}, 64, 2)
 	refused("too many passes for the paper's", "--rule", Localized{Setting: setting(t), Rule: Paper, Passes: 100}, 64, 2)
+	refused("too many passes for a law", "--rule exact", Localized{Setting: setting(t), Passes: 1001}, 64, 2)
+}
+
+// Rules that bound the occurrences take passes at will, and are compared without the laws, which
+// would be worked out for hours. The smallest δ has few enough passes for the default.
+func TestManyPassesArePriced(t *testing.T) {
+	rows, err := plan(t, Localized{Setting: setting(t), Rule: Exact, Passes: maxPasses}, 64, 2).Compare()
+	if err != nil || len(rows) == 0 {
+		t.Fatalf("%v, %v", rows, err)
+	}
+	for _, r := range rows {
+		if strings.HasPrefix(r.Reading, "mixture") || strings.HasPrefix(r.Reading, "averaged") {
+			t.Errorf("%q is compared", r.Reading)
+		}
+	}
+	if least := math.Log(4) - math.Log(5e-324); least > maxPricedPasses {
+		t.Errorf("the default takes up to %g passes", least)
+	}
 }
 
 // Deviations of the rules, each with certainty at the same (ε, δ): the order of the comparison.

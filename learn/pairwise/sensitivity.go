@@ -22,6 +22,9 @@ const (
 	Paper    Rule = "paper"    // 12Gη·ln(4/δ), which Algorithm 3 prints, with c = 4 and no less
 )
 
+// priced says whether a rule prices each number of occurrences, rather than to bound it.
+func (r Rule) priced() bool { return r == Averaged || r == Mixture }
+
 // draws are a phase of Localized: its records and its steps.
 type draws struct{ records, steps int }
 

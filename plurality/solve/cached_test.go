@@ -50,8 +50,13 @@ func TestCached(t *testing.T) {
 	if err := optimal(t, other, o, Options{Gap: 1e-8}).Encode(&o4); err != nil {
 		t.Fatal(err)
 	}
+	var o7 bytes.Buffer // near the optimum of another objective
+	if err := optimal(t, p, plurality.Objective{Accuracy: .7}, Options{Gap: 1e-8}).Encode(&o7); err != nil {
+		t.Fatal(err)
+	}
 	for name, value := range map[string]string{
 		"a good table":    o4.String(),
+		"another prior":   o7.String(),
 		"no table":        "nonsense",
 		"another problem": strings.Replace(b.String(), `"accuracy":0.6`, `"accuracy":0.7`, 1),
 		"not private":     strings.Replace(b.String(), `"total_epsilon":0.5`, `"total_epsilon":0.49`, 1),
@@ -90,5 +95,34 @@ func TestCached(t *testing.T) {
 	}
 	if _, err := store.Get(Key(q, o)); err == nil {
 		t.Error("what was stopped early was stored")
+	}
+}
+
+// Whatever is asked for has a key of its own, so that no two take each other's place.
+func TestKeysDiffer(t *testing.T) {
+	p, o := plurality.Problem{K: 9, Classes: 3, Epsilon: .5, Affected: 1}, plurality.Objective{Accuracy: .6}
+	keys := map[string]string{Key(p, o): "p"}
+	for name, change := range map[string]func(*plurality.Problem, *plurality.Objective){
+		"K":        func(p *plurality.Problem, _ *plurality.Objective) { p.K = 8 },
+		"classes":  func(p *plurality.Problem, _ *plurality.Objective) { p.Classes = 4 },
+		"epsilon":  func(p *plurality.Problem, _ *plurality.Objective) { p.Epsilon = .4 },
+		"delta":    func(p *plurality.Problem, _ *plurality.Objective) { p.Delta = 1e-6 },
+		"affected": func(p *plurality.Problem, _ *plurality.Objective) { p.Affected = 2 },
+		"abstain":  func(p *plurality.Problem, _ *plurality.Objective) { p.Abstain = true },
+		"value":    func(p *plurality.Problem, o *plurality.Objective) { p.Abstain, o.AbstainValue = true, .3 },
+		"accuracy": func(_ *plurality.Problem, o *plurality.Objective) { o.Accuracy = .7 },
+		"counts": func(_ *plurality.Problem, o *plurality.Objective) {
+			*o = plurality.Objective{Counts: []plurality.HistogramCount{{Votes: []int{9, 0, 0}, Count: 1}}}
+		},
+		"other counts": func(_ *plurality.Problem, o *plurality.Objective) {
+			*o = plurality.Objective{Counts: []plurality.HistogramCount{{Votes: []int{9, 0, 0}, Count: 2}}}
+		},
+	} {
+		q, r := p, o
+		change(&q, &r)
+		if same, ok := keys[Key(q, r)]; ok {
+			t.Errorf("%s has the key of %s", name, same)
+		}
+		keys[Key(q, r)] = name
 	}
 }

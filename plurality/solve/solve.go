@@ -102,7 +102,8 @@ func (o Options) validate() error {
 }
 
 // Optimal returns a mechanism whose value is within o.Gap of the best that keeps p's promise,
-// certified, with the proof of that. Its value is never below permute-and-flip's.
+// certified, with the proof of that. Its value is never below permute-and-flip's by
+// more than rounding to masses costs.
 //
 // The errors are a *check.Error for p, objective or o, an lp error (lp.ErrNoHiGHS,
 // *lp.StatusError), or ctx.Err().

@@ -19,6 +19,8 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Set,
 
 #: The most sorted histograms that are checked one by one, in about a minute.
 MAX_HISTOGRAMS = 20_000
+#: The most classes: neighbours are listed class by class.
+MAX_CLASSES = 200
 
 _ONE = 2**53
 _Histogram = Tuple[int, ...]
@@ -67,11 +69,15 @@ class Table:
         whole("format_version", 1, 1)
         self.raw, self.number = raw, number
         self.k, self.classes = whole("k", 1, 10**6), whole("classes", 2, 10**6)
+        if self.classes > MAX_CLASSES:
+            raise Malformed(f"classes = {self.classes}, but at most {MAX_CLASSES} are checked here; use darrm verify for more")
         self.affected = whole("affected", 1, self.k)
         self.total, self.delta = number(raw.get("total_epsilon"), "total_epsilon"), number(raw.get("delta"), "delta")
         if not 0 < self.total <= 700 or not 0 <= self.delta < 1:
             raise Malformed("total_epsilon or delta is out of range")
         self.abstain = number(raw["abstain"], "abstain") if "abstain" in raw else None
+        if self.abstain is not None and not 0 <= self.abstain <= 1:
+            raise Malformed("abstain is out of [0,1]")
         masses = raw.get("masses")
         if not isinstance(masses, list) or not 0 < len(masses) <= MAX_HISTOGRAMS:
             raise Malformed(f"masses of 1 to {MAX_HISTOGRAMS} histograms are needed; use darrm verify for more")
@@ -118,8 +124,13 @@ class Table:
         if counts:
             often = dict.fromkeys(self.histograms, Fraction(0))
             for c in counts:
-                often[tuple(sorted(c["votes"], reverse=True))] += self.number(c["count"], "count")
+                count = self.number(c["count"], "count")
+                if count < 0:
+                    raise Malformed("prior_counts: a count is below 0")
+                often[tuple(sorted(c["votes"], reverse=True))] += count
             total = sum(often.values())
+            if not total:
+                raise Malformed("prior_counts are all 0")
             return [often[h] / total for h in self.histograms]
         mu = self.number(self.raw.get("accuracy"), "accuracy")
         if not Fraction(1, self.classes) < mu < 1:

@@ -26,7 +26,7 @@ The left side is affine in each teacher's pair, so these are enough. At most ``a
 teachers have p ≠ p'; the others are at (0,0) or (1,1).
 
 Tables of many classes are checked by their own rule, which _plurality.py states: up to 20,000
-sorted histograms.
+sorted histograms and 200 classes.
 
 Every rounding is to the private side. The teachers' e^ε is rounded up: they may leak a little
 more than they do. The release's e^ε is rounded down: it must keep a little more than it says.
@@ -360,7 +360,7 @@ def _many(raw: Dict[str, Any]) -> Verdict:
         gap = _plurality.bound(t, worth, rows, _exp(t.total, up=True)) - value
     except _plurality.Malformed as e:
         raise CheckError(str(e)) from e
-    except (KeyError, IndexError, TypeError, ValueError) as e:
+    except (KeyError, IndexError, TypeError, ValueError, OverflowError) as e:
         raise CheckError(f"no table of many classes: {e!r}") from e
     stated = _decimal(raw.get("gap"), "gap")
     return Verdict(excess <= 0, float(excess), worst, constraints, gap <= stated + _ROUNDING, float(1 - value), float(gap))

@@ -114,12 +114,29 @@ class ManyClasses(unittest.TestCase):
             "a class too many": lambda t: t.update(classes=4),
             "no prior": lambda t: t.pop("accuracy"),
             "a proof of something else": lambda t: t.update(proof=[[1, 2]]),
+            "a multiplier beyond floats": lambda t: t["proof"][0].__setitem__(2, Fraction(10) ** 400),
+            "an infinite multiplier": lambda t: t["proof"][0].__setitem__(2, float("inf")),
+            "a count below 0": lambda t: t.update(prior_counts=[{"votes": [7, 0, 0], "count": 2}, {"votes": [6, 1, 0], "count": -1}]),
+            "counts that are all 0": lambda t: t.update(prior_counts=[{"votes": [7, 0, 0], "count": 0}]),
+            "more classes than are listed": lambda t: t.update(classes=1000),
         }.items():
             with self.subTest(name):
                 t = table("classes/k7-c3.json")
                 change(t)
                 with self.assertRaises(CheckError):
                     check(t)
+
+
+    def test_value_of_abstaining(self):
+        """Only in [0,1]: beyond, "at most 1" bounds nothing."""
+        t = {
+            "format_version": 1, "kind": "plurality", "k": 1, "classes": 2, "total_epsilon": 1, "delta": 0, "affected": 1,
+            "accuracy": Fraction(3, 4), "gap": 1, "masses": [{"votes": [1, 0], "groups": [0, 0, 2**53]}], "proof": [],
+        }  # fmt: skip
+        self.assertTrue(check({**t, "abstain": 1}).optimal)
+        for value in (3, Fraction(-1, 2)):
+            with self.assertRaises(CheckError):
+                check({**t, "abstain": value})
 
 
 class WrongTables(unittest.TestCase):

@@ -42,6 +42,9 @@ func Seeded(seed uint64) Coins {
 // Restore returns coins whose key was kept: of a release, if secret, or of a simulation.
 func Restore(key [32]byte, secret bool) Coins { return Coins{key, secret} }
 
+// ForRelease says whether the coins are a release's (Secret), not a simulation's.
+func (c Coins) ForRelease() bool { return c.secret }
+
 // Key returns the key, which tells all noise.
 func (c Coins) Key() [32]byte { return c.key }
 

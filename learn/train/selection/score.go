@@ -116,9 +116,16 @@ func (s Score) of(w []float64, r *data.Records) int64 {
 				scores[i] = math.Inf(-1)
 			}
 		}
-		return int64(model.Concordant(scores, positive)) * unit / int64(2*(n-1))
+		return pairUnits(model.Concordant(scores, positive), n)
 	}
 	return sum
+}
+
+// pairUnits returns unit/(2(n-1)) times a number of half pairs, rounded down. Whole records' worth
+// come first: the product overflows from 2²⁸ records on, and then a score changes by anything.
+func pairUnits(twice, n int) int64 {
+	most := 2 * (n - 1)
+	return int64(twice/most*unit + twice%most*unit/most)
 }
 
 // shown returns a score in what people read: the share of records or of n(n-1) pairs, or the mean

@@ -120,3 +120,30 @@ func TestScoresByBruteForce(t *testing.T) {
 		t.Errorf("mean loss %g, not %g", shown, sum/5)
 	}
 }
+
+// The score of pairs neither wraps around nor loses its bound at the most records that there may be,
+// half of them of each class and all pairs in order.
+func TestPairUnitsDoNotOverflow(t *testing.T) {
+	const n = math.MaxInt32
+	all := 2 * (n / 2) * (n - n/2)
+	got := pairUnits(all, n)
+	if want := float64(unit) * float64(all) / (2 * (n - 1)); math.Abs(float64(got)-want) > 2 {
+		t.Errorf("%d units, not %g", got, want)
+	}
+	if d := got - pairUnits(all-2*(n-1), n); d != unit {
+		t.Errorf("a record's pairs change it by %d units, not %d", d, unit)
+	}
+}
+
+// below is a loss that is below 0.
+type below struct{ loss.Logistic }
+
+func (below) Loss(_, _ []float64, _ float64) float64 { return -5 }
+
+// A record counts for a unit at most where its loss is below 0 too, as some losses are.
+func TestLossesBelowZeroCountAsZero(t *testing.T) {
+	s := Score{Kind: MeanLoss, Loss: below{}, Bound: 1}
+	if got := s.of([]float64{1, 0}, recordsOf(t, [][]float64{{1, 0, 1}, {2, 0, 0}})); got != 2*unit {
+		t.Errorf("two records score %d, not %d", got, 2*unit)
+	}
+}

@@ -247,11 +247,15 @@ func (p *plan) event(candidates []accountant.Event) (accountant.Event, error) {
 			return nil, err
 		}
 	}
+	var best accountant.Curve
 	run, err := accountant.OneOf(runs...)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		best, err = accountant.BestOf(run, p.stopping)
 	}
-	return accountant.BestOf(run, p.stopping)
+	if err != nil {
+		return nil, &check.Error{Name: "law of the number of runs", Value: p.s.Stopping, Rule: fmt.Sprintf("left out for these candidates, each of which is then trained once: it needs their Rényi divergences (%v) (--stopping)", err)}
+	}
+	return best, nil
 }
 
 // maxSigma is what noise.Gaussian takes.

@@ -1,0 +1,124 @@
+package rounds
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/randsrc/stream"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/federated"
+)
+
+// Answer returns what a silo, numbered from 0, answers to a round: the file of its reports or, where
+// the round asks for a local phase, that of its reply. It charges nothing: package release/silo
+// does, and is the way to an answer that leaves the silo. The coins must be secret and for this answer
+// alone (stream.Secret); with the same coins the answer is the same.
+//
+// Cost: two gradients and two reports for each record that takes part.
+func (p *Plan) Answer(ctx context.Context, r *Round, silo int, records *data.Records, coins stream.Coins) ([]byte, error) {
+	if err := p.Asks(r, silo); err != nil {
+		return nil, err
+	}
+	s, err := p.priced.NewSilo(silo, records, coins)
+	if err != nil {
+		return nil, err
+	}
+	if r.Local != nil {
+		reply, err := s.Local(ctx, r.request())
+		if err != nil {
+			return nil, err
+		}
+		question := p.question(r)
+		return encode(replyFile{replyFormat, p.Digest(), hex.EncodeToString(question[:]), reply})
+	}
+	reports, err := s.Report(ctx, r.broadcast())
+	if err != nil {
+		return nil, err
+	}
+	return p.reportsFile(r, silo, reports), nil
+}
+
+// Fits refuses records that are not those of the plan's silo: another number, or what the loss cannot use.
+func (p *Plan) Fits(silo int, records *data.Records) error {
+	_, err := p.priced.NewSilo(silo, records, stream.Coins{})
+	return err
+}
+
+// Asks refuses a silo that the round does not ask.
+func (p *Plan) Asks(r *Round, silo int) error {
+	if silo < 0 || silo >= len(p.doc.Silos) {
+		return &check.Error{Name: "silo", Value: silo + 1, Rule: fmt.Sprintf("between 1 and %d (--silo)", len(p.doc.Silos))}
+	}
+	switch {
+	case p.Finished(r):
+		return &check.Error{Name: "round", Value: r.Round, Rule: fmt.Sprintf("below %d: all rounds are done", p.Rounds())}
+	case r.Local != nil && r.Local.Silo != silo:
+		return &check.Error{Name: "silo", Value: silo + 1, Rule: fmt.Sprintf("%d, which the round asks for its local phase (--silo)", r.Local.Silo+1)}
+	}
+	return nil
+}
+
+const replyFormat = "darrm federated reply 1"
+
+// replyFile is what a silo answers to a local phase.
+type replyFile struct {
+	Format   string          `json:"format"`
+	Plan     string          `json:"plan"`
+	Question string          `json:"question"`
+	Reply    federated.Reply `json:"reply"`
+}
+
+// Accept ends a round by the reply of the silo that was asked for its local phase.
+func (p *Plan) Accept(r *Round, reply []byte) (*Round, error) {
+	if r.Local == nil {
+		return nil, formatf("round %d waits for reports, not for a reply", r.Round)
+	}
+	var f replyFile
+	if err := decode(reply, int(p.MaxRound()), &f); err != nil {
+		return nil, formatf("not a reply: %w", err)
+	}
+	question := p.question(r)
+	if f.Format != replyFormat || f.Plan != p.Digest() || f.Question != hex.EncodeToString(question[:]) {
+		return nil, formatf("the reply is to another question than round %d of plan %s asks", r.Round, p.Digest())
+	}
+	s := p.server(r)
+	if err := s.Accept(r.request(), f.Reply); err != nil {
+		return nil, formatf("%w", err)
+	}
+	return p.round(s), nil
+}
+
+// Aggregate takes the shuffled reports of a round. The result is the next round or, with local steps,
+// the same one asking a silo for them, which Accept ends.
+func (p *Plan) Aggregate(ctx context.Context, r *Round, shuffled []byte) (*Round, error) {
+	switch {
+	case p.Finished(r):
+		return nil, formatf("all %d rounds are done", p.Rounds())
+	case r.Local != nil:
+		return nil, formatf("round %d waits for a reply of silo %d, not for reports", r.Round, r.Local.Silo+1)
+	}
+	reports, err := p.readShuffled(r, shuffled)
+	if err != nil {
+		return nil, err
+	}
+	s := p.server(r)
+	q, err := s.Receive(ctx, reports)
+	if err != nil {
+		return nil, err
+	}
+	if p.LocalSteps() > 1 {
+		next := *r
+		next.Local = &LocalRequest{q.Silo, q.Direction, q.Keep}
+		return &next, nil
+	}
+	reply, err := s.Step(ctx, q)
+	if err == nil {
+		err = s.Accept(q, reply)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.round(s), nil
+}

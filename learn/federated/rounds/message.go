@@ -1,0 +1,130 @@
+package rounds
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"github.com/darrm/darrm/learn/federated"
+)
+
+// The magics have one length.
+const (
+	reportsMagic  = "darrm federated reports 1 \n"
+	shuffledMagic = "darrm federated shuffled 1\n"
+)
+
+const headSize = len(reportsMagic) + 32 + 32
+
+// IsReports says whether a file claims to have reports, of a silo or shuffled.
+func IsReports(b []byte) bool {
+	return bytes.HasPrefix(b, []byte(reportsMagic)) || bytes.HasPrefix(b, []byte(shuffledMagic))
+}
+
+// head returns what both files begin with.
+func (p *Plan) head(magic string, r *Round) []byte {
+	question := p.question(r)
+	b := append([]byte(magic), p.digest[:]...)
+	return append(b, question[:]...)
+}
+
+func (p *Plan) size() int { return p.priced.Randomizer().Size() }
+
+// body appends the counts and the reports.
+func (p *Plan) body(b []byte, reports federated.Reports) []byte {
+	size := p.size()
+	for _, messages := range reports {
+		b = binary.LittleEndian.AppendUint64(b, uint64(len(messages)/size))
+	}
+	b = binary.LittleEndian.AppendUint64(b, uint64(size))
+	return append(append(b, reports[0]...), reports[1]...)
+}
+
+// reportsFile is the file of a silo's reports.
+func (p *Plan) reportsFile(r *Round, silo int, reports federated.Reports) []byte {
+	return p.body(binary.LittleEndian.AppendUint64(p.head(reportsMagic, r), uint64(silo)), reports)
+}
+
+// readHead returns what follows the head.
+func (p *Plan) readHead(magic string, r *Round, b []byte) ([]byte, error) {
+	if len(b) < headSize || !bytes.HasPrefix(b, []byte(magic)) {
+		return nil, formatf("it does not begin with %q", magic[:len(magic)-1])
+	}
+	want := p.head(magic, r)
+	switch {
+	case !bytes.Equal(b[len(magic):len(magic)+32], want[len(magic):len(magic)+32]):
+		return nil, formatf("it is of another plan than %s", p.Digest())
+	case !bytes.HasPrefix(b, want):
+		return nil, formatf("it answers another question than round %d asks: another round, or another model", r.Round)
+	}
+	return b[headSize:], nil
+}
+
+// readBody returns the reports. Their number is known from the length before any is looked at.
+func (p *Plan) readBody(b []byte) (out federated.Reports, err error) {
+	if len(b) < 24 {
+		return out, formatf("it is cut short")
+	}
+	size := uint64(p.size())
+	counts := [2]uint64{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])}
+	if got := binary.LittleEndian.Uint64(b[16:]); got != size {
+		return out, formatf("its reports have %d bytes, but the plan's have %d", got, size)
+	}
+	b = b[24:]
+	have := uint64(len(b)) / size
+	if counts[0] > have || counts[1] > have || uint64(len(b)) != (counts[0]+counts[1])*size {
+		return out, formatf("it has %d bytes of reports, which is not what %d and %d reports of %d bytes take", len(b), counts[0], counts[1], size)
+	}
+	cut := counts[0] * size
+	return federated.Reports{b[:cut:cut], b[cut:]}, nil
+}
+
+// readReports reads a silo's file.
+func (p *Plan) readReports(r *Round, b []byte) (silo int, reports federated.Reports, err error) {
+	rest, err := p.readHead(reportsMagic, r, b)
+	if err != nil {
+		return 0, reports, err
+	}
+	if len(rest) < 8 {
+		return 0, reports, formatf("it is cut short")
+	}
+	number := binary.LittleEndian.Uint64(rest)
+	if number >= uint64(len(p.doc.Silos)) {
+		return 0, reports, formatf("it is of silo %d, and the plan has %d", number+1, len(p.doc.Silos))
+	}
+	silo = int(number)
+	if reports, err = p.readBody(rest[8:]); err != nil {
+		return silo, reports, err
+	}
+	for k, want := range p.ReportCounts(r, silo) {
+		if n := len(reports[k]) / p.size(); n != want {
+			return silo, reports, formatf("silo %d sends %d reports of a stream, but the plan says %d", silo+1, n, want)
+		}
+	}
+	return silo, reports, nil
+}
+
+func (p *Plan) readShuffled(r *Round, b []byte) (federated.Reports, error) {
+	rest, err := p.readHead(shuffledMagic, r, b)
+	if err != nil {
+		return federated.Reports{}, err
+	}
+	return p.readBody(rest)
+}
+
+// MaxReports returns the most bytes that a silo's file has, and MaxShuffled those of shuffled reports.
+func (p *Plan) MaxReports() int64 { return p.MaxShuffled() }
+
+// MaxShuffled returns the most bytes that a file of shuffled reports has.
+func (p *Plan) MaxShuffled() int64 {
+	most := 0
+	for _, round := range []int{0, 1} {
+		n, _ := p.priced.Expected(round)
+		most = max(most, n)
+	}
+	return int64(headSize) + 32 + 2*int64(most)*int64(p.size())
+}
+
+// ReportCounts returns how many reports of gradients, and of differences, a silo from 0 sends in a round.
+func (p *Plan) ReportCounts(r *Round, silo int) [2]int {
+	return p.priced.SiloReports(r.broadcast(), silo)
+}

@@ -1,0 +1,284 @@
+package rounds
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/randsrc/stream"
+	"github.com/darrm/darrm/internal/strictjson"
+	"github.com/darrm/darrm/learn/federated"
+	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// MaxPlan is the most bytes that a plan's file has.
+const MaxPlan = 64 << 20
+
+const planFormat = "darrm federated plan 1"
+
+// ErrFormat says that a file is not what it should be, or is of another plan or round.
+var ErrFormat = errors.New("the file does not fit")
+
+func formatf(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", ErrFormat, fmt.Errorf(format, args...))
+}
+
+// Columns says how silos find features and response in their records.
+type Columns struct {
+	Features  []string `json:"columns,omitempty"` // their names; nil where they have none
+	Response  string   `json:"response,omitempty"`
+	Intercept bool     `json:"intercept"` // a feature 1 comes after the others
+}
+
+// document is a plan's file.
+type document struct {
+	Format         string `json:"format"`
+	Run            string `json:"run"` // tells a run from another with the same parameters
+	Task           string `json:"task"`
+	FeatureCount   int    `json:"features"` // without the intercept
+	Columns        `json:"records"`
+	Silos          []int           `json:"silos"`
+	Rounds         int             `json:"rounds"`
+	StepSize       float64         `json:"step_size"`
+	GradientClip   float64         `json:"gradient_clip"`
+	DifferenceClip float64         `json:"difference_clip"`
+	Momentum       float64         `json:"momentum"`
+	FirstBatch     int             `json:"first_batch"` // 0 is all records
+	Batch          int             `json:"batch"`
+	Local          *localPhase     `json:"local,omitempty"`
+	Missing        int             `json:"missing"`
+	Account        string          `json:"account"`
+	Randomizer     string          `json:"randomizer"`
+	Output         string          `json:"output"`
+	StartSeed      uint64          `json:"start_seed"`
+	Epsilon        float64         `json:"local_epsilon"`
+	Cost           accountant.Cost `json:"cost"`
+}
+
+type localPhase struct {
+	Steps int     `json:"steps"`
+	Batch int     `json:"batch"`
+	Clip  float64 `json:"clip"`
+	Noise float64 `json:"noise"`
+}
+
+// Plan is a priced run that all parts have the file of. It is immutable and safe for concurrent use.
+type Plan struct {
+	doc    document
+	loss   loss.Loss
+	priced *federated.Plan
+	digest [32]byte
+	coins  stream.Coins // of the iterate that is kept, which is a public choice: of the digest
+}
+
+// New plans and prices a run: it works out ε₀ and σ for the target, and names the run anew. c.Silos
+// says how many records there are, features how many columns they have, without an intercept. The cost
+// is that of one calibration, seconds.
+func New(c federated.PSGM, features int, columns Columns) (*Plan, error) {
+	if c.Loss == nil {
+		return nil, &check.Error{Name: "task", Value: "none", Rule: "stated, such as logistic (--task)"}
+	}
+	if c.Start != nil {
+		return nil, &check.Error{Name: "start", Value: len(c.Start), Rule: "left out: the first round's file has the model to start from"}
+	}
+	if c.Local.NoNoise {
+		return nil, &check.Error{Name: "local noise", Value: "none", Rule: "above 0: without noise there is no price"}
+	}
+	first, err := c.New(records(c.Silos), width(features, columns))
+	if err != nil {
+		return nil, err
+	}
+	doc := document{
+		Format: planFormat, Run: rand.Text(), Task: c.Loss.Name(), FeatureCount: features, Columns: columns,
+		Silos: slices.Clone(c.Silos), Rounds: c.Rounds, StepSize: c.StepSize, GradientClip: c.GradientClip, DifferenceClip: c.DifferenceClip,
+		Momentum: c.Momentum, FirstBatch: c.FirstBatch, Batch: c.Batch, Missing: c.Missing, Account: string(c.Account),
+		Randomizer: string(c.Randomizer), Output: string(c.Output), StartSeed: c.StartSeed,
+		Epsilon: first.LocalEpsilon(), Cost: accountant.Cost{Delta: c.Target.Delta},
+	}
+	if c.Local.Steps > 1 {
+		doc.Local = &localPhase{c.Local.Steps, c.Local.Batch, c.Local.Clip, first.LocalNoise()}
+	}
+	p, err := doc.plan()
+	if err != nil {
+		return nil, err
+	}
+	cost := p.priced.Price().Cost
+	if limit := max(c.Target.Epsilon, first.Price().Cost.Epsilon); !(cost.Epsilon <= limit) {
+		return nil, fmt.Errorf("the run costs %v, more than %v", cost, limit)
+	}
+	doc.Cost = cost
+	return doc.settled(p)
+}
+
+func records(silos []int) (n int) {
+	for _, size := range silos {
+		n += max(size, 0) // what is no size is refused later
+	}
+	return n
+}
+
+func width(features int, c Columns) int {
+	if c.Intercept {
+		features++
+	}
+	return features
+}
+
+// plan prices what the document says, without a look at what it says of the cost.
+func (d document) plan() (*Plan, error) {
+	p := &Plan{doc: d}
+	var err error
+	if p.loss, err = ParseTask(d.Task); err != nil {
+		return nil, err
+	}
+	if err := check.Whole("features", d.FeatureCount, 1, math.MaxInt32); err != nil {
+		return nil, err
+	}
+	if n := len(d.Features); n != 0 && n != d.FeatureCount {
+		return nil, &check.Error{Name: "columns", Value: n, Rule: fmt.Sprintf("as many as features, %d", d.FeatureCount)}
+	}
+	c := federated.PSGM{
+		Setting: federated.Setting{
+			Loss: p.loss, Silos: d.Silos, StartSeed: d.StartSeed, Rounds: d.Rounds, StepSize: d.StepSize,
+			GradientClip: d.GradientClip, DifferenceClip: d.DifferenceClip, Target: accountant.Cost{Delta: d.Cost.Delta}, Output: federated.Output(d.Output),
+		},
+		Momentum: d.Momentum, FirstBatch: d.FirstBatch, Batch: d.Batch, Epsilon: d.Epsilon, Account: federated.Account(d.Account),
+		Missing: d.Missing, Randomizer: federated.Randomizer(d.Randomizer),
+	}
+	if err := check.Positive("local epsilon", d.Epsilon); err != nil {
+		return nil, err
+	}
+	if l := d.Local; l != nil {
+		if err := check.Positive("local noise", l.Noise); err != nil {
+			return nil, err
+		}
+		c.Local = federated.Local{Steps: l.Steps, Batch: l.Batch, Clip: l.Clip, Noise: l.Noise}
+	}
+	p.priced, err = c.New(records(d.Silos), width(d.FeatureCount, d.Columns))
+	return p, err
+}
+
+// settled gives a plan its digest, which is of every field.
+func (d document) settled(p *Plan) (*Plan, error) {
+	b, err := json.Marshal(d)
+	if err != nil {
+		return nil, err
+	}
+	p.doc, p.digest = d, sha256.Sum256(append([]byte(planFormat+"\n"), b...))
+	p.coins = stream.Restore(p.digest, false)
+	return p, nil
+}
+
+// ParseTask returns the loss of a plan: one of package loss's names, or "network:h".
+func ParseTask(name string) (loss.Loss, error) {
+	if hidden, ok := strings.CutPrefix(name, "network:"); ok {
+		h, err := strconv.Atoi(hidden)
+		if err != nil {
+			return nil, &check.Error{Name: "task", Value: strconv.Quote(name), Rule: "network: and how many hidden units, such as network:10"}
+		}
+		return loss.NewNetwork(h)
+	}
+	return loss.Parse(name)
+}
+
+// costSlack is by how much, relatively, two processors may price a plan apart.
+const costSlack = 1e-9
+
+// ReadPlan reads a plan's file and prices it again: what a file says of its cost is not believed. The
+// price is the larger of the two, and a stated one that is too small is refused.
+func ReadPlan(b []byte) (*Plan, error) {
+	var d document
+	if err := decode(b, MaxPlan, &d); err != nil {
+		return nil, formatf("not a plan: %w", err)
+	}
+	if d.Format != planFormat {
+		return nil, formatf("its format is %.40q, but must be %q", d.Format, planFormat)
+	}
+	if len(d.Run) < 16 || len(d.Run) > 64 {
+		return nil, formatf("the run's name has %d bytes, but must have 16 to 64", len(d.Run))
+	}
+	p, err := d.plan()
+	if err != nil {
+		return nil, formatf("%w", err)
+	}
+	if own := p.priced.Price().Cost; !(own.Epsilon <= d.Cost.Epsilon*(1+costSlack)) || math.IsInf(d.Cost.Epsilon, 1) {
+		return nil, formatf("it states a cost of ε = %v, but costs %v", d.Cost.Epsilon, own.Epsilon)
+	}
+	return d.settled(p)
+}
+
+// decode reads JSON whose every field is known.
+func decode(b []byte, limit int, v any) error {
+	if err := strictjson.Decode(b, limit, new(json.RawMessage)); err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	return d.Decode(v)
+}
+
+func encode(v any) ([]byte, error) {
+	b, err := json.MarshalIndent(v, "", "  ")
+	return append(b, '\n'), err
+}
+
+// Encode returns the plan's file.
+func (p *Plan) Encode() ([]byte, error) { return encode(p.doc) }
+
+// Digest names the plan. FullDigest is for where somebody may want two plans to have one name.
+func (p *Plan) Digest() string { return hex.EncodeToString(p.digest[:16]) }
+
+// FullDigest is a hash of every field of the plan.
+func (p *Plan) FullDigest() string { return hex.EncodeToString(p.digest[:]) }
+
+// Federated returns the plan of the roles.
+func (p *Plan) Federated() *federated.Plan { return p.priced }
+
+// Cost is what all rounds cost a record together, if no round is released with fewer reports than the
+// plan says.
+func (p *Plan) Cost() accountant.Cost {
+	c := p.priced.Price().Cost
+	c.Epsilon = max(c.Epsilon, p.doc.Cost.Epsilon)
+	return c
+}
+
+// Price is on what grounds.
+func (p *Plan) Price() train.Price {
+	price := p.priced.Price()
+	price.Cost = p.Cost()
+	return price
+}
+
+// Silos returns the numbers of records n_m.
+func (p *Plan) Silos() []int { return slices.Clone(p.doc.Silos) }
+
+// Rounds returns R.
+func (p *Plan) Rounds() int { return p.doc.Rounds }
+
+// LocalSteps returns H.
+func (p *Plan) LocalSteps() int {
+	if p.doc.Local == nil {
+		return 1
+	}
+	return p.doc.Local.Steps
+}
+
+// Columns returns how silos find features and response.
+func (p *Plan) Columns() Columns { return p.doc.Columns }
+
+// Features returns how many columns of features a record has, without the intercept.
+func (p *Plan) Features() int { return p.doc.FeatureCount }
+
+// Loss returns what is minimised.
+func (p *Plan) Loss() loss.Loss { return p.loss }

@@ -1,0 +1,189 @@
+package rounds
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/darrm/darrm/learn/federated"
+)
+
+const roundFormat = "darrm federated round 1"
+
+// Round is where a run stands: all that silos, shuffler and the next round need to know. It is public.
+type Round struct {
+	Format    string    `json:"format"`
+	Plan      string    `json:"plan"`      // its digest
+	Round     int       `json:"round"`     // rounds done
+	Model     []float64 `json:"model"`     // x_r
+	Previous  []float64 `json:"previous"`  // x_{r-1}; x_0 in round 0
+	Direction []float64 `json:"direction"` // v_{r-1}; 0 in round 0
+	// Kept is the uniformly chosen iterate, where the plan's output is that.
+	Kept []float64 `json:"kept,omitempty"`
+	// Local asks a silo for its local phase. Before the reports of the round are in it is nil.
+	Local *LocalRequest `json:"local,omitempty"`
+}
+
+// LocalRequest is federated.Request without what the round has.
+type LocalRequest struct {
+	Silo      int       `json:"silo"` // from 0
+	Direction []float64 `json:"direction"`
+	Keep      int       `json:"keep"`
+}
+
+// largest is the size from which on a model counts as diverged.
+const largest = 1e100
+
+// maxNumber is the most bytes of a float64 in JSON, with what stands around it.
+const maxNumber = 48
+
+// MaxRound returns the most bytes that a file of a round, or of a reply, has.
+func (p *Plan) MaxRound() int64 { return 4096 + 6*maxNumber*int64(p.priced.Dim()) }
+
+// First returns the round that a run begins with.
+func (p *Plan) First() *Round { return p.round(p.newServer()) }
+
+func (p *Plan) newServer() *federated.Server { return p.priced.NewServer(p.coins) }
+
+func (p *Plan) uniform() bool { return p.doc.Output == string(federated.Uniform) }
+
+func (p *Plan) round(s *federated.Server) *Round {
+	r := &Round{Format: roundFormat, Plan: p.Digest(), Round: s.Round()}
+	for _, v := range s.State() {
+		switch v.Name {
+		case "x":
+			r.Model = slices.Clone(v.Values)
+		case "previous":
+			r.Previous = slices.Clone(v.Values)
+		case "v":
+			r.Direction = slices.Clone(v.Values)
+		case "kept":
+			if p.uniform() {
+				r.Kept = slices.Clone(v.Values)
+			}
+		}
+	}
+	return r
+}
+
+// server returns the server in that round.
+func (p *Plan) server(r *Round) *federated.Server {
+	s := p.newServer()
+	for _, v := range s.State() {
+		switch v.Name {
+		case "rounds":
+			v.Values[0] = float64(r.Round)
+		case "x":
+			copy(v.Values, r.Model)
+		case "previous":
+			copy(v.Values, r.Previous)
+		case "v":
+			copy(v.Values, r.Direction)
+		case "kept":
+			copy(v.Values, r.Kept)
+		}
+	}
+	return s
+}
+
+// ReadRound reads the file of a round of this plan.
+func (p *Plan) ReadRound(b []byte) (*Round, error) {
+	r := new(Round)
+	if err := decode(b, int(p.MaxRound()), r); err != nil {
+		return nil, formatf("not a round: %w", err)
+	}
+	switch {
+	case r.Format != roundFormat:
+		return nil, formatf("its format is %.40q, but must be %q", r.Format, roundFormat)
+	case r.Plan != p.Digest():
+		return nil, formatf("it is of the plan %.40q, not of %s", r.Plan, p.Digest())
+	case r.Round < 0 || r.Round > p.Rounds():
+		return nil, formatf("its round is %d, but must be between 0 and %d", r.Round, p.Rounds())
+	case (r.Kept != nil) != p.uniform():
+		return nil, formatf("it has a kept model of %d numbers, and the plan's output is %q", len(r.Kept), p.doc.Output)
+	}
+	vectors := map[string][]float64{"model": r.Model, "previous": r.Previous, "direction": r.Direction}
+	if r.Kept != nil {
+		vectors["kept"] = r.Kept
+	}
+	if l := r.Local; l != nil {
+		if p.LocalSteps() == 1 || r.Round == p.Rounds() || l.Keep < -1 || l.Keep >= p.LocalSteps() || l.Silo != r.Round%len(p.doc.Silos) {
+			return nil, formatf("it asks silo %d for a local phase, keep %d, that the plan does not have in round %d", l.Silo+1, l.Keep, r.Round)
+		}
+		vectors["local direction"] = l.Direction
+	}
+	for name, v := range vectors {
+		if err := p.checkVector(name, v); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func (p *Plan) checkVector(name string, x []float64) error {
+	if len(x) != p.priced.Dim() {
+		return formatf("%s: %d numbers, but the plan's models have %d", name, len(x), p.priced.Dim())
+	}
+	for _, v := range x {
+		if !(math.Abs(v) <= largest) {
+			return formatf("%s: %v is no number of a model", name, v)
+		}
+	}
+	return nil
+}
+
+// Encode returns the round's file.
+func (r *Round) Encode() ([]byte, error) { return encode(r) }
+
+// Result returns the model that a run returns after this round.
+func (r *Round) Result() []float64 {
+	if r.Kept != nil {
+		return slices.Clone(r.Kept)
+	}
+	return slices.Clone(r.Model)
+}
+
+// broadcast is what the silos are told.
+func (r *Round) broadcast() federated.Broadcast {
+	b := federated.Broadcast{Round: r.Round, Model: r.Model}
+	if r.Round > 0 {
+		b.Previous = r.Previous
+	}
+	return b
+}
+
+// request is what the selected silo is asked.
+func (r *Round) request() federated.Request {
+	return federated.Request{Round: r.Round, Silo: r.Local.Silo, Model: r.Model, Direction: r.Local.Direction, Keep: r.Local.Keep}
+}
+
+// question names what a round asks for: another model in the same round is another question.
+func (p *Plan) question(r *Round) [32]byte {
+	h := sha256.New()
+	fmt.Fprintf(h, "darrm federated question 1\n%x %d %v\n", p.digest, r.Round, r.Local != nil)
+	vectors := [][]float64{r.Model, r.Previous}
+	if l := r.Local; l != nil {
+		fmt.Fprintf(h, "%d %d\n", l.Silo, l.Keep)
+		vectors = append(vectors, l.Direction)
+	}
+	for _, v := range vectors {
+		b := make([]byte, 0, 8*len(v))
+		for _, x := range v {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+		}
+		h.Write(b)
+	}
+	return [32]byte(h.Sum(nil))
+}
+
+// Question names what a round asks for.
+func (p *Plan) Question(r *Round) string {
+	q := p.question(r)
+	return hex.EncodeToString(q[:16])
+}
+
+// Finished says whether all rounds are done.
+func (p *Plan) Finished(r *Round) bool { return r.Round == p.Rounds() }

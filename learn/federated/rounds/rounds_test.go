@@ -1,0 +1,427 @@
+package rounds
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/darrm/darrm/internal/randsrc/stream"
+	"github.com/darrm/darrm/learn/federated"
+	"github.com/darrm/darrm/learn/federated/report"
+)
+
+// readBack is what the other machine has: the plan and the round from their files.
+func readBack(t testing.TB, p *Plan, r *Round) (*Plan, *Round) {
+	t.Helper()
+	q := must(ReadPlan(must(p.Encode())(t)))(t)
+	return q, must(q.ReadRound(must(r.Encode())(t)))(t)
+}
+
+// A run by files is the simulation in one process, bit for bit, where both have the same coins: through
+// every file's encoding, with and without local steps, by full gradients and by batches.
+func TestFilesGiveTheTrajectoryOfOneProcess(t *testing.T) {
+	for name, change := range map[string]func(*federated.PSGM){
+		"full gradients": nil,
+		"batches":        func(c *federated.PSGM) { c.FirstBatch, c.Batch = 10, 5 },
+		"one stream":     func(c *federated.PSGM) { c.Momentum, c.DifferenceClip = 1, 0 },
+		"local steps":    func(c *federated.PSGM) { c.Local = federated.Local{Steps: 3, Batch: 4, Clip: 1, Noise: 2} },
+		"uniform":        func(c *federated.PSGM) { c.Output = federated.Uniform },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlan(t, change)
+			silos, all := newRecords(t, p)
+			coins := stream.Seeded(7)
+			run := must(p.Federated().Train(all))(t).Start(coins)
+			r, book := p.First(), Book(t.TempDir())
+			for k := range p.Rounds() {
+				p, r = readBack(t, p, r)
+				p.coins = coins
+				shuffled := shuffle(t, p, r, answers(t, p, r, silos, always(7)), coins, book)
+				r = must(p.Aggregate(t.Context(), r, shuffled))(t)
+				if r.Local != nil {
+					p, r = readBack(t, p, r)
+					p.coins = coins
+					r = must(p.Accept(r, must(p.Answer(t.Context(), r, r.Local.Silo, silos[r.Local.Silo], coins))(t)))(t)
+				}
+				if err := run.Round(t.Context(), k); err != nil {
+					t.Fatal(err)
+				}
+				for _, v := range run.State() {
+					switch v.Name {
+					case "x":
+						if !slices.Equal(v.Values, r.Model) {
+							t.Fatalf("round %d: model %v, in one process %v", k, r.Model, v.Values)
+						}
+					case "v":
+						if !slices.Equal(v.Values, r.Direction) {
+							t.Fatalf("round %d: direction %v, in one process %v", k, r.Direction, v.Values)
+						}
+					}
+				}
+			}
+			if !p.Finished(r) || r.Round != p.Rounds() || len(r.Result()) != features+1 {
+				t.Errorf("after all rounds: %+v", r)
+			}
+		})
+	}
+}
+
+// What the shuffler releases is the multiset of the reports and a random order: the file has no more bytes
+// than reports of this number have, none of them names a silo, and where a silo's reports lie depends
+// neither on its number, nor on when its file came.
+//
+// The mean place of the first silo's reports is, over 400 shuffles, within 5 of its deviations: a false
+// alarm in 1.7 million runs. A shuffler that leaves the order is off by more than 100 of them.
+func TestShuffledFileLinksNothing(t *testing.T) {
+	p := newPlan(t, nil)
+	silos, _ := newRecords(t, p)
+	r := p.First()
+	r = must(p.Aggregate(t.Context(), r, shuffle(t, p, r, answers(t, p, r, silos, always(1)), stream.Seeded(1), Book(t.TempDir()))))(t)
+	files := answers(t, p, r, silos, func(m int) stream.Coins { return stream.Seeded(uint64(m)) })
+	size, n := p.size(), records(p.Silos())
+	whole := must(p.NewShuffle(r))(t)
+	for _, m := range []int{2, 0, 1} {
+		must(whole.Add(t.Context(), files[m]))(t)
+	}
+	out := must(whole.Release(Book(t.TempDir())))(t)
+	if want := headSize + 24 + 2*n*size; len(out) != want {
+		t.Errorf("%d bytes, want %d: the head, three counts and the reports", len(out), want)
+	}
+	other := shuffle(t, p, r, files, stream.Seeded(99), Book(t.TempDir()))
+	if !bytes.Equal(out[:headSize+24], other[:headSize+24]) {
+		t.Error("the head depends on the order in which the files came")
+	}
+	reports := must(p.readShuffled(r, out))(t)
+	var sent [2][]string
+	for m, f := range files {
+		silo, s, err := p.readReports(r, f)
+		if err != nil || silo != m {
+			t.Fatalf("silo %d, %v", silo, err)
+		}
+		for k := range s {
+			for message := range slices.Chunk(s[k], size) {
+				sent[k] = append(sent[k], string(message))
+			}
+		}
+	}
+	for k := range reports {
+		var got []string
+		for message := range slices.Chunk(reports[k], size) {
+			got = append(got, string(message))
+		}
+		if slices.Equal(got, sent[k]) {
+			t.Errorf("stream %d is in the order of the silos", k)
+		}
+		slices.Sort(got)
+		want := slices.Clone(sent[k])
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("stream %d is not the silos' reports", k)
+		}
+	}
+
+	const shuffles = 400
+	own := p.Silos()[0]
+	var mean [2]float64
+	together := 0.0 // products of the places of one record's two reports, centred
+	centre := float64(n-1) / 2
+	variance := float64(n*n-1) / 12
+	for i := range shuffles {
+		s := must(p.newShuffle(r, stream.Seeded(uint64(1000+i))))(t)
+		for _, f := range files {
+			must(s.Add(t.Context(), f))(t)
+		}
+		var reports federated.Reports
+		var err error
+		if reports[0], reports[1], err = s.shuffler.Release(); err != nil {
+			t.Fatal(err)
+		}
+		var place [2][]float64
+		for k := range reports {
+			at := map[string]int{}
+			j := 0
+			for message := range slices.Chunk(reports[k], size) {
+				at[string(message)] = j
+				j++
+			}
+			for _, message := range sent[k][:own] {
+				place[k] = append(place[k], float64(at[message])-centre)
+				mean[k] += (float64(at[message]) - centre) / float64(shuffles*own)
+			}
+		}
+		together += place[0][0] * place[1][0] / variance / shuffles
+	}
+	// The mean of `own` of n places drawn without replacement.
+	sd := math.Sqrt(variance / float64(own) * float64(n-own) / float64(n-1) / shuffles)
+	for k, v := range mean {
+		if math.Abs(v) > 5*sd {
+			t.Errorf("stream %d: the first silo's mean place is off by %.2f deviations", k, v/sd)
+		}
+	}
+	if math.Abs(together) > 5/math.Sqrt(shuffles) {
+		t.Errorf("the places of a record's two reports have correlation %.3f: one order for both streams?", together)
+	}
+}
+
+// A partial round releases nothing and leaves the book as it was; with the silos that the price does
+// without it may be partial.
+func TestPartialRound(t *testing.T) {
+	for missing, want := range map[int]error{0: report.ErrPartialRound, 24: report.ErrPartialRound, 25: nil} {
+		p := newPlan(t, func(c *federated.PSGM) { c.Missing = missing })
+		silos, _ := newRecords(t, p)
+		r, book := p.First(), t.TempDir()
+		s := must(p.NewShuffle(r))(t)
+		for m := range 2 {
+			must(s.Add(t.Context(), answers(t, p, r, silos, always(1))[m]))(t)
+		}
+		if got := s.Missing(); !slices.Equal(got, []int{2}) {
+			t.Errorf("missing %v", got)
+		}
+		out, err := s.Release(Book(book))
+		if !errors.Is(err, want) || (out != nil) != (want == nil) {
+			t.Errorf("%d may be missing: %v, %d bytes", missing, err, len(out))
+		}
+		if names := must(os.ReadDir(book))(t); (len(names) != 0) != (want == nil) {
+			t.Errorf("%d may be missing: the book has %v", missing, names)
+		}
+		if want == nil {
+			if _, err := p.Aggregate(t.Context(), r, out); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// A round is released with one set of reports: again with the same, which tells nothing new, never with
+// a late silo's among them, nor with answers to another model.
+func TestRoundIsReleasedOnce(t *testing.T) {
+	p := newPlan(t, func(c *federated.PSGM) { c.Missing = 25 })
+	silos, _ := newRecords(t, p)
+	r, book := p.First(), Book(t.TempDir())
+	files := answers(t, p, r, silos, always(1))
+	shuffle(t, p, r, files[:2], stream.Seeded(1), book)
+	shuffle(t, p, r, [][]byte{files[1], files[0]}, stream.Seeded(2), book)
+	release := func(r *Round, files [][]byte) error {
+		s := must(p.NewShuffle(r))(t)
+		for _, f := range files {
+			must(s.Add(t.Context(), f))(t)
+		}
+		out, err := s.Release(book)
+		if (out != nil) != (err == nil) {
+			t.Errorf("%d bytes with the error %v", len(out), err)
+		}
+		return err
+	}
+	if err := release(r, files); !errors.Is(err, ErrReleased) {
+		t.Errorf("with a late silo: %v", err)
+	}
+	another := *r
+	another.Model = []float64{1, 2, 3, 4}
+	if err := release(&another, answers(t, p, &another, silos[:2], always(1))); !errors.Is(err, ErrReleased) {
+		t.Errorf("with another model: %v", err)
+	}
+	// A book that cannot be written releases nothing.
+	s := must(p.NewShuffle(r))(t)
+	for _, f := range files {
+		must(s.Add(t.Context(), f))(t)
+	}
+	var trouble *BookError
+	if out, err := s.Release(Book(filepath.Join(t.TempDir(), "none"))); !errors.As(err, &trouble) || out != nil {
+		t.Errorf("without a book: %v", err)
+	}
+}
+
+// Files of another plan, round, model or silo, a second file of a silo, and damaged ones are refused, and
+// leave the shuffler as it was.
+func TestFilesThatDoNotFit(t *testing.T) {
+	p := newPlan(t, nil)
+	silos, _ := newRecords(t, p)
+	r := p.First()
+	files := answers(t, p, r, silos, always(1))
+	shuffled := shuffle(t, p, r, files, stream.Seeded(1), Book(t.TempDir()))
+	another := *r
+	another.Model = []float64{1, 0, 0, 0}
+	next := must(p.Aggregate(t.Context(), r, shuffled))(t)
+	foreign := newPlan(t, nil) // the same parameters, another run
+	flip := func(b []byte, at int) []byte { b = slices.Clone(b); b[at] ^= 0x80; return b }
+	s := must(p.NewShuffle(r))(t)
+	must(s.Add(t.Context(), files[1]))(t)
+	for name, f := range map[string][]byte{
+		"another plan":    answers(t, foreign, foreign.First(), silos, always(1))[0],
+		"another round":   answers(t, p, next, silos, always(1))[0],
+		"another model":   answers(t, p, &another, silos, always(1))[0],
+		"a second time":   files[1],
+		"empty":           nil,
+		"magic":           flip(files[0], 3),
+		"plan":            flip(files[0], len(reportsMagic)+2),
+		"silo":            flip(files[0], headSize),
+		"silo's size":     flip(files[0], headSize+7),
+		"count":           flip(files[0], headSize+8),
+		"huge count":      flip(files[0], headSize+15),
+		"size":            flip(files[0], headSize+24),
+		"cut":             files[0][:len(files[0])-1],
+		"longer":          append(slices.Clone(files[0]), 0),
+		"no report":       flip(files[0], len(files[0])-1),
+		"already mingled": shuffled,
+	} {
+		if _, err := s.Add(t.Context(), f); !errors.Is(err, ErrFormat) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// A silo that claims another's number sends another's count; of equal silos the second is refused.
+	claimed := slices.Clone(files[0])
+	claimed[headSize] = 2
+	if _, err := s.Add(t.Context(), claimed); !errors.Is(err, ErrFormat) {
+		t.Errorf("another's number: %v", err)
+	}
+	if got := s.shuffler.Count(report.Gradients); got != 20 {
+		t.Errorf("%d reports after files that were refused, want those of silo 2", got)
+	}
+	must(s.Add(t.Context(), files[0]))(t)
+	must(s.Add(t.Context(), files[2]))(t)
+	must(s.Release(Book(t.TempDir())))(t)
+
+	for name, f := range map[string][]byte{
+		"not shuffled": files[0], "cut": shuffled[:len(shuffled)-9], "count": flip(shuffled, headSize), "empty": nil,
+		"doubled": p.body(p.head(shuffledMagic, r), federated.Reports{append(slices.Clone(shuffled[headSize+24:]), shuffled[headSize+24:]...)}),
+	} {
+		if _, err := p.Aggregate(t.Context(), r, f); err == nil {
+			t.Errorf("%s is aggregated", name)
+		}
+	}
+	if _, err := p.Aggregate(t.Context(), next, shuffled); !errors.Is(err, ErrFormat) {
+		t.Errorf("reports of the round before: %v", err)
+	}
+}
+
+// A plan's file says all that the price depends on, and is not believed where it says what it costs.
+func TestPlanIsPricedAgain(t *testing.T) {
+	p := newPlan(t, func(c *federated.PSGM) { c.Local = federated.Local{Steps: 2, Batch: 3, Clip: 1, Noise: 3} })
+	text := string(must(p.Encode())(t))
+	q := must(ReadPlan([]byte(text)))(t)
+	if q.Digest() != p.Digest() || q.Cost() != p.Cost() {
+		t.Errorf("read back: %s %v, want %s %v", q.Digest(), q.Cost(), p.Digest(), p.Cost())
+	}
+	var d document
+	if err := json.Unmarshal([]byte(text), &d); err != nil {
+		t.Fatal(err)
+	}
+	edit := func(change func(*document)) error {
+		d := d
+		local := *d.Local
+		d.Local = &local
+		change(&d)
+		_, err := ReadPlan(must(encode(d))(t))
+		return err
+	}
+	for name, change := range map[string]func(*document){
+		"cost":    func(d *document) { d.Cost.Epsilon *= 0.999 },
+		"epsilon": func(d *document) { d.Epsilon *= 1.001 },
+		"rounds":  func(d *document) { d.Rounds++ },
+		"noise":   func(d *document) { d.Local.Noise /= 2 },
+		"no cost": func(d *document) { d.Cost.Epsilon = 0 },
+		"endless": func(d *document) { d.Cost.Epsilon = math.MaxFloat64; d.Epsilon = 0 },
+		"silo":    func(d *document) { d.Silos = []int{30, -20, 65} },
+		"task":    func(d *document) { d.Task = "network:x" },
+		"run":     func(d *document) { d.Run = "short" },
+		"columns": func(d *document) { d.Features = []string{"a"} },
+	} {
+		if err := edit(change); !errors.Is(err, ErrFormat) {
+			t.Errorf("%s changed: %v", name, err)
+		}
+	}
+	if own := p.Federated().Price().Cost; p.Cost() != own || d.Cost != own {
+		t.Errorf("it costs %v and states %v, the method costs %v", p.Cost(), d.Cost, own)
+	}
+	d.Cost.Epsilon *= 2
+	if more, err := ReadPlan(must(encode(d))(t)); err != nil || more.Cost() != d.Cost || more.Price().Cost != d.Cost {
+		t.Errorf("a plan that states more than it costs: %v", err)
+	}
+	for name, s := range map[string]string{
+		"field": strings.Replace(text, `"run"`, `"walk"`, 1), "twice": strings.Replace(text, `"run"`, `"silos": [1], "run"`, 1), "more": text + "{}",
+	} {
+		if _, err := ReadPlan([]byte(s)); !errors.Is(err, ErrFormat) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A round that no run of the plan can be in is refused.
+func TestRoundsThatDoNotFit(t *testing.T) {
+	p := newPlan(t, func(c *federated.PSGM) { c.Local = federated.Local{Steps: 3, Batch: 4, Clip: 1, Noise: 2} })
+	for name, change := range map[string]func(*Round){
+		"plan":      func(r *Round) { r.Plan = "x" },
+		"round":     func(r *Round) { r.Round = 6 },
+		"negative":  func(r *Round) { r.Round = -1 },
+		"length":    func(r *Round) { r.Model = r.Model[1:] },
+		"diverged":  func(r *Round) { r.Model = []float64{1e101, 0, 0, 0} },
+		"kept":      func(r *Round) { r.Kept = r.Model },
+		"previous":  func(r *Round) { r.Previous = nil },
+		"silo":      func(r *Round) { r.Local = &LocalRequest{Silo: 1, Direction: r.Model, Keep: -1} },
+		"keep":      func(r *Round) { r.Local = &LocalRequest{Silo: 0, Direction: r.Model, Keep: 3} },
+		"direction": func(r *Round) { r.Local = &LocalRequest{Silo: 0, Keep: -1} },
+		"late":      func(r *Round) { r.Round = 5; r.Local = &LocalRequest{Silo: 2, Direction: r.Model, Keep: -1} },
+	} {
+		r := *p.First()
+		change(&r)
+		if _, err := p.ReadRound(must(r.Encode())(t)); !errors.Is(err, ErrFormat) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	r := p.First()
+	silos, _ := newRecords(t, p)
+	if _, err := p.Accept(r, nil); !errors.Is(err, ErrFormat) {
+		t.Errorf("a reply where reports are due: %v", err)
+	}
+	r.Local = &LocalRequest{Silo: 0, Direction: []float64{1, 2, 3, 4}, Keep: -1}
+	if _, err := p.Answer(t.Context(), r, 1, silos[1], stream.Seeded(1)); err == nil {
+		t.Error("a silo answers another's local phase")
+	}
+	reply := must(p.Answer(t.Context(), r, 0, silos[0], stream.Seeded(1)))(t)
+	must(p.Accept(r, reply))(t)
+	another := *r
+	another.Local = &LocalRequest{Silo: 0, Direction: []float64{1, 2, 3, 5}, Keep: -1}
+	if _, err := p.Accept(&another, reply); !errors.Is(err, ErrFormat) {
+		t.Errorf("a reply to another question: %v", err)
+	}
+}
+
+func FuzzFiles(f *testing.F) {
+	p := newPlan(f, func(c *federated.PSGM) { c.Local = federated.Local{Steps: 3, Batch: 4, Clip: 1, Noise: 2} })
+	silos, _ := newRecords(f, p)
+	r := p.First()
+	files := answers(f, p, r, silos, always(1))
+	local := *r
+	local.Local = &LocalRequest{Silo: 0, Direction: r.Model, Keep: -1}
+	f.Add(files[0])
+	f.Add(shuffle(f, p, r, files, stream.Seeded(1), Book(f.TempDir())))
+	f.Add(must(p.Encode())(f))
+	f.Add(must(r.Encode())(f))
+	f.Add(must(local.Encode())(f))
+	f.Add(must(p.Answer(f.Context(), &local, 0, silos[0], stream.Seeded(1)))(f))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if s, err := p.NewShuffle(r); err != nil {
+			t.Fatal(err)
+		} else if silo, err := s.Add(t.Context(), b); err == nil && len(s.Missing()) != 2 {
+			t.Errorf("silo %d is in, but %v are missing", silo, s.Missing())
+		}
+		if next, err := p.ReadRound(b); err == nil {
+			if again, err := p.ReadRound(must(next.Encode())(t)); err != nil || p.Question(again) != p.Question(next) {
+				t.Errorf("a round does not read back: %v", err)
+			}
+		}
+		if _, err := p.Aggregate(t.Context(), r, b); err == nil && len(b) < headSize+24+75*9 {
+			t.Error("a round of too few reports is aggregated")
+		}
+		_, _ = p.Accept(&local, b)
+		if len(b) < 4096 { // what prices a plan takes its time
+			_, _ = ReadPlan(b)
+		}
+	})
+}
