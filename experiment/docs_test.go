@@ -77,7 +77,7 @@ func (m *markdown) header(cells ...string) {
 	m.row(slices.Repeat([]string{"---"}, len(cells))...)
 }
 
-// goldenTables are the tables of docs/reproduction.md, docs/mean.md and docs/convex.md, by the names of their blocks.
+// goldenTables are the tables of docs/reproduction.md, docs/mean.md, docs/convex.md and docs/many-classes.md, by the names of their blocks.
 var goldenTables = map[string]func(t *testing.T, m *markdown){
 	"figure-3.2": func(t *testing.T, m *markdown) {
 		rows := goldenRows(t, "figure-3.2", "errors")
@@ -359,10 +359,10 @@ const reproduction = "../docs/reproduction.md"
 
 var block = regexp.MustCompile(`(?s)(<!-- golden: ([a-z0-9.-]+) -->\n).*?(<!-- end -->)`)
 
-// The tables of docs/reproduction.md, docs/mean.md and docs/convex.md are those of the golden figures; -update writes them.
+// The tables of docs/reproduction.md, docs/mean.md, docs/convex.md and docs/many-classes.md are those of the golden figures; -update writes them.
 func TestReproductionShowsTheGoldenFigures(t *testing.T) {
 	var seen []string
-	for _, file := range []string{reproduction, "../docs/mean.md", "../docs/convex.md"} {
+	for _, file := range []string{reproduction, "../docs/mean.md", "../docs/convex.md", "../docs/many-classes.md"} {
 		page, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/experiment/classes"
 	"github.com/darrm/darrm/experiment/convex"
 	"github.com/darrm/darrm/experiment/federated"
 	"github.com/darrm/darrm/experiment/majority"
@@ -19,7 +20,7 @@ import (
 var catalog = catalogWith(solve.Optimal)
 
 func catalogWith(s majority.Solver) *experiment.Catalog {
-	return experiment.New(majority.Field(s), shuffled.Field(), pipeline.Field(s), sketch.Field(), convex.Field(), federated.Field(), pairwise.Field())
+	return experiment.New(majority.Field(s), shuffled.Field(), pipeline.Field(s), sketch.Field(), convex.Field(), federated.Field(), pairwise.Field(), classes.Field())
 }
 
 // source returns the definition file of a built-in experiment.

@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/experiment/classes"
 	"github.com/darrm/darrm/experiment/convex"
 	"github.com/darrm/darrm/experiment/federated"
 	"github.com/darrm/darrm/experiment/majority"
@@ -28,7 +29,7 @@ import (
 
 // experiments is the catalog of all fields, with what solves for noise functions.
 func experiments(s majority.Solver) *experiment.Catalog {
-	return experiment.New(majority.Field(s), shuffled.Field(), pipeline.Field(s), sketch.Field(), convex.Field(), federated.Field(), pairwise.Field())
+	return experiment.New(majority.Field(s), shuffled.Field(), pipeline.Field(s), sketch.Field(), convex.Field(), federated.Field(), pairwise.Field(), classes.Field())
 }
 
 func newExperiment(a *app) *cobra.Command {

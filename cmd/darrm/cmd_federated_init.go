@@ -33,8 +33,8 @@ size are public.
 
 The price is for all rounds together, for every record of every silo: what --eps and
 --delta say. A silo pays it with its first answer. It holds if the shuffler is honest,
-and if no round is released with fewer reports than all but --missing; count there the
-reports of silos that may drop out, and of those that may work together with the server.
+if no round is released with fewer reports than all but --missing, those of silos that may
+drop out, and if at most --colluding reports are of silos that work with the server.
 
 Each plan has a name of its own: a second init with the same flags is another run.`,
 		Example: `  darrm federated init --silos 40,30,30 --columns a,b --response y --task logistic --intercept \

@@ -23,7 +23,9 @@ and delete them afterwards.
 Nothing is written while fewer reports are in than the plan's price is for. A round is
 released once: --book is a folder where the shuffler remembers what it released. The same
 reports may be mixed again, which tells nothing new; with other reports the round is
-refused, because the two results would differ by those of single silos.`,
+refused, because the two results would differ by those of single silos.
+
+Nothing in a file proves who sent it: check that where the files come in.`,
 		Example: `  mkdir book
   darrm federated shuffle plan.json round0.json *.reports --book book -o 0.shuffled`,
 		Args:              cobra.MinimumNArgs(3),

@@ -36,7 +36,8 @@ read. Where the model has no names, they are all columns of DATA but --response.
 The result is CSV, one line for a record in the order of DATA: the prediction, and for
 classes the score (the prediction is 1 where it is above 0) and, for logistic models, the
 probability of class 1. The prediction of a ranking (train pairwise) is its score, of which
-only the order counts. Predictions for records that the model was not trained on are as
+only the order counts. A distance (train metric) has coordinates instead, in which Euclid's
+distance is the learned one, the axis that counts most first. Predictions for records that the model was not trained on are as
 private as the model, and cost nothing more.`,
 		Example: `  darrm predict model.json new.csv -o predictions.csv
   darrm predict model.json t10k-images-idx3-ubyte`,
@@ -48,6 +49,16 @@ private as the model, and cost nothing more.`,
 			m, records, err := f.load(c, a, args[0], args[1], false)
 			if err != nil {
 				return err
+			}
+			if m.Link == model.LinkMetric {
+				z, err := newCoordinates(m, records)
+				if err != nil {
+					return inputError{Err: fmt.Errorf("%s: %w", args[0], err)}
+				}
+				if a.json {
+					return a.deliverJSON(out, z)
+				}
+				return a.deliver(out, z.writeCSV)
 			}
 			p := predict(m, records)
 			if a.json {
@@ -69,7 +80,8 @@ func newEvaluate(a *app) *cobra.Command {
 		Short: "Say how well a trained model predicts (not private)",
 		Long: `Compare the predictions of a model that darrm train wrote with the responses of DATA:
 the mean loss; for classes accuracy; for classes and rankings the area under the ROC curve
-(AUC), with its 95 % interval for other records of the same kind; else the root mean
+(AUC), with its 95 % interval for other records of the same kind; for distances how often a
+record's nearest neighbour has its class, which takes n² distances; else the root mean
 squared error and R².
 
 The figures are exact and computed from the records of DATA: NOT PRIVATE. They may be
@@ -125,7 +137,7 @@ func (f *appliedModel) load(c *cobra.Command, a *app, modelPath, dataPath string
 	if m.Simulated {
 		a.say("%s is a SIMULATION, not private", modelPath)
 	}
-	o := reading{responses: responses, dim: len(m.Weights)}
+	o := reading{responses: responses, dim: m.Dim()}
 	if f.formatOf(dataPath) == "csv" && !f.noHeader {
 		o.columns = m.Columns
 		if responses && f.response == "" {
@@ -189,6 +201,42 @@ func (p predictions) writeCSV(w io.Writer) error {
 	return out.Error()
 }
 
+// coordinates are where a distance puts records.
+type coordinates struct {
+	Coordinates [][]float64 `json:"coordinates"`
+}
+
+func newCoordinates(m *model.Model, r *data.Records) (coordinates, error) {
+	z, err := m.Coordinates(r)
+	if err != nil {
+		return coordinates{}, err
+	}
+	return coordinates{slices.Collect(slices.Chunk(z, m.Dim()))}, nil
+}
+
+func (p coordinates) writeCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	for i, z := range p.Coordinates {
+		row := make([]string, len(z))
+		if i == 0 {
+			for j := range z {
+				row[j] = "z" + strconv.Itoa(j+1)
+			}
+			if err := out.Write(row); err != nil {
+				return err
+			}
+		}
+		for j, v := range z {
+			row[j] = strconv.FormatFloat(v, 'g', -1, 64)
+		}
+		if err := out.Write(row); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
 func renderEvaluation(w *terminal.Page, link model.Link, e model.Evaluation) error {
 	w.Text("  ", "NOT PRIVATE, unless these records are public: computed from them without noise")
 	w.Text("  ", train.Tuning)
@@ -197,6 +245,8 @@ func renderEvaluation(w *terminal.Page, link model.Link, e model.Evaluation) err
 		rows = append(rows, []string{"mean loss", figureOrNone(e.Loss)})
 	}
 	switch {
+	case e.Nearest != nil:
+		rows = append(rows, []string{"nearest neighbour of the same class", percent(*e.Nearest)}, []string{"the same by Euclid's distance", percent(*e.NearestEuclid)})
 	case e.Accuracy != nil:
 		rows = append(rows, []string{"accuracy", percent(*e.Accuracy)}, []string{"AUC", showAUC(e.AUC, e.AUCInterval)})
 	case link.Ranks():

@@ -25,7 +25,7 @@ type family struct {
 }
 
 // families are the commands of train and account train, besides shuffled.
-var families = []family{convexFamily, pairwiseFamily, federatedFamily}
+var families = []family{convexFamily, pairwiseFamily, metricFamily, federatedFamily}
 
 // commandText is what a command says of itself.
 type commandText struct{ use, short, long, example string }

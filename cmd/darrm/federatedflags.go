@@ -97,7 +97,8 @@ func (f *federatedFlags) registerRun(c *cobra.Command) {
 	fl.IntVar(&o.Local.Batch, "local-batch", 0, "B_2, records of a local step")
 	fl.Float64Var(&o.Local.Clip, "local-clip", 0, "C_3, as C_1, of local steps")
 	fl.Float64Var(&o.Local.Noise, "local-noise", 0, "σ of local steps, over C_3 times the distance of the models (default: what --eps needs)")
-	fl.IntVar(&o.Missing, "missing", 0, "how many reports of a round the price does without, of silos that drop out or work with the server; a round with fewer than the rest is refused")
+	fl.IntVar(&o.Missing, "missing", 0, "how many reports of a round may not come, of silos that drop out; a round with fewer than the rest is refused")
+	fl.IntVar(&o.Colluding, "colluding", 0, "how many reports of a round may be of silos that work with the server: the price does without them and without --missing")
 	fl.StringVar(&f.account, "account", "", "how shuffled reports are priced (default: the best way that is proved)")
 	oneOf(c, "account", append(amplificationModes(), string(federated.Unshuffled))...)
 	fl.StringVar(&f.randomizer, "randomizer", string(federated.OneBit), `a report is a seed and a bit, "one-bit", or the same as d numbers, "floats", to compare sizes`)
@@ -121,7 +122,7 @@ func (f *federatedFlags) check(c *cobra.Command) (err error) {
 		return err
 	}
 	if f.method == methodCentral {
-		for _, name := range []string{"momentum", "first-batch", "batch", "missing", "account", "randomizer", "local-eps"} {
+		for _, name := range []string{"momentum", "first-batch", "batch", "missing", "colluding", "account", "randomizer", "local-eps"} {
 			if c.Flags().Changed(name) {
 				return usagef("--%s is not for --method %s", name, f.method)
 			}

@@ -22,16 +22,20 @@ type claim struct {
 	Saves *float64  `json:"saves,omitempty"` // permute-and-flip needs so many times the ε for it
 }
 
-func (c claim) validate(names []string) error {
+func (c claim) validate(sets []set) error {
 	positive := func(name string, v *float64) error {
 		if v == nil {
 			return nil
 		}
 		return check.UpTo(name, *v, 100)
 	}
+	i := slices.IndexFunc(sets, func(s set) bool { return s.Votes == c.Votes })
+	if i < 0 {
+		return &check.Error{Name: "votes of a claim", Value: c.Votes, Rule: "those of a set"}
+	}
 	return cmp.Or(
-		check.Among(names)("votes of a claim", c.Votes),
-		check.Each("eps of a claim", c.At, nil),
+		check.Each("eps of a claim", c.At, check.Among(sets[i].Epsilons)),
+		check.Among(sets[i].priors())("prior of a claim", c.Prior),
 		positive("more", c.More), positive("less", c.Less), positive("near", c.Near), positive("saves", c.Saves),
 	)
 }
@@ -100,8 +104,7 @@ func (p *parameters) judgeGroups(r *experiment.Run, found [][]outcome) {
 		refused := true
 		for j, eps := range s.Epsilons {
 			refused = refused && found[i][j].Refused != ""
-			k := slices.Index(p.Sets[g].Epsilons, eps)
-			for _, x := range found[g][k].Rows {
+			for _, x := range found[g][slices.Index(p.Sets[g].Epsilons, eps)].Rows {
 				if x.Mechanism == optimum {
 					least = min(least, found[i][j].of(flip, "").Right.Low-x.Right.High)
 				}

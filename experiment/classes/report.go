@@ -25,7 +25,7 @@ func (p *parameters) table(r *experiment.Run, found [][]outcome) {
 	for _, c := range intervals {
 		columns = append(columns, experiment.Column{Name: c.name, Title: c.title, Format: c.format}, experiment.Column{Name: c.name + "_low", Title: "from", Format: c.format}, experiment.Column{Name: c.name + "_high", Title: "to", Format: c.format})
 	}
-	columns = append(columns, experiment.Column{Name: "abstains", Title: "abstains", Format: "%.4f"}, experiment.Column{Name: "flip_eps", Title: "ε at which permute-and-flip agrees as often", Format: "%.4f"}, experiment.Column{Name: "bound", Title: "bound under the prior", Format: "%.4f"}, experiment.Column{Name: "gap", Title: "gap", Format: "%.1e"})
+	columns = append(columns, experiment.Column{Name: "abstains", Title: "abstains", Format: "%.4f"}, experiment.Column{Name: "flip_eps", Title: "ε at which permute-and-flip agrees as often", Format: "%.4f"}, experiment.Column{Name: "bound", Title: "bound under the prior", Format: "%.4f"}, experiment.Column{Name: "gap", Title: "gap", Format: "%.1e"}, experiment.Column{Name: "refused", Title: "why there is no optimum"})
 	t := experiment.Table{Name: "scores", Caption: "How often an answer has the most votes and how often it is right, expected over the mechanism's randomness, with 95 % intervals for other queries of the same kind; differences are paired.", Columns: columns, Long: true}
 	unless0 := func(v float64) any {
 		if v == 0 {
@@ -41,7 +41,7 @@ func (p *parameters) table(r *experiment.Run, found [][]outcome) {
 				for _, m := range []measured{x.Agrees, x.Right, x.OverAgrees, x.OverRight} {
 					cells = append(cells, m.Mean, m.Low, m.High)
 				}
-				t.Add(append(cells, x.Abstains, unless0(x.FlipEpsilon), unless0(x.Bound), unless0(x.Gap))...)
+				t.Add(append(cells, x.Abstains, unless0(x.FlipEpsilon), unless0(x.Bound), unless0(x.Gap), o.Refused)...)
 			}
 		}
 	}

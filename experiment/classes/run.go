@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -64,14 +65,28 @@ func (p *parameters) Validate() error {
 			check.Each("eps", s.Epsilons, func(name string, eps float64) error { return check.UpTo(name, eps, check.MaxTotalEpsilon) }),
 			check.Each("accuracies", s.Accuracies, func(name string, mu float64) error { return check.Open(name, mu, 1/float64(s.Classes), 1) }),
 		)
-		if s.Grouped != "" {
-			err = cmp.Or(err, check.Among(names)("grouped", s.Grouped))
+		if s.Grouped != "" && err == nil {
+			if err = check.Among(names)("grouped", s.Grouped); err == nil {
+				err = check.Each("eps of grouped teachers", s.Epsilons, check.Among(p.Sets[slices.Index(names, s.Grouped)].Epsilons))
+			}
 		}
 	}
 	for _, c := range p.Claims {
-		err = cmp.Or(err, c.validate(names))
+		err = cmp.Or(err, c.validate(p.Sets))
 	}
 	return err
+}
+
+// priors names those for which the set has an optimum.
+func (s set) priors() []string {
+	all := []string{uneven}
+	for _, mu := range s.Accuracies {
+		all = append(all, prior(mu))
+	}
+	if s.Public != "" {
+		all = append(all, public)
+	}
+	return all
 }
 
 // Steps: one for each promise of each set.

@@ -188,6 +188,6 @@ func (p *Plan) describe(a *account) {
 		fmt.Sprintf("a round sends up to %d reports of %d bytes on each stream", expected, p.randomizer.Size()),
 	}, p.price.Notes...)
 	if p.missing > 0 || p.colluding > 0 {
-		p.price.Notes = append(p.price.Notes, fmt.Sprintf("priced for %d reports fewer: %d that may not come, %d of silos that work with the server", p.missing+p.colluding, p.missing, p.colluding))
+		p.price.Notes = append(p.price.Notes, fmt.Sprintf("priced for %d reports fewer", p.missing+p.colluding))
 	}
 }

@@ -96,7 +96,9 @@ func (e *run) shuffle(b Broadcast, all Reports) (Reports, error) {
 
 // NewShuffler returns a shuffler for the reports of a broadcast: it takes what all silos send, and
 // releases nothing below the number that the price is for. Its coins must be secret from the
-// server and new for each shuffler: no two rounds may share an order.
+// server and new for each shuffler: no two rounds may share an order. A round is released once: two
+// releases that differ by a late silo's reports would single them out, and its price is for being among all
+// (package rounds keeps a book).
 func (p *Plan) NewShuffler(b Broadcast, coins stream.Coins) (*report.Shuffler, error) {
 	if err := cmp.Or(p.hasReports(), b.check(&p.task)); err != nil {
 		return nil, err

@@ -21,12 +21,17 @@ type Evaluation struct {
 	// AUCInterval is its 95 % interval, for other records of the same kind (Interval).
 	AUCInterval *Interval `json:"auc_interval,omitempty"`
 
+	// Nearest is the share of records whose nearest other record has their class, of LinkMetric, and
+	// NearestEuclid that by Euclid's distance.
+	Nearest       *float64 `json:"nearest_same_class,omitempty"`
+	NearestEuclid *float64 `json:"nearest_same_class_euclid,omitempty"`
+
 	RMSE *float64 `json:"rmse,omitempty"` // root of the mean squared error; nil with classes
 	// R2 is 1 - Σ(y-ŷ)²/Σ(y-ȳ)², nil with classes and where all responses are equal.
 	R2 *float64 `json:"r2,omitempty"`
 }
 
-// Evaluate works out an Evaluation. Cost: O(n·d + n log n).
+// Evaluate works out an Evaluation. Cost: O(n·d + n log n), of LinkMetric O(n²·d + d³).
 func (m *Model) Evaluate(r *data.Records) (Evaluation, error) {
 	if err := m.Fits(r); err != nil {
 		return Evaluation{}, err
@@ -36,6 +41,10 @@ func (m *Model) Evaluate(r *data.Records) (Evaluation, error) {
 	}
 	n := r.Len()
 	e := Evaluation{Records: n}
+	if m.Link == LinkMetric {
+		err := m.nearest(r, &e)
+		return e, err
+	}
 	scores, positive := make([]float64, n), make([]bool, n)
 	total, right, squares, mean := 0.0, 0, 0.0, 0.0
 	x := append(slices.Clone(m.Weights), m.Intercept)

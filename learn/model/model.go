@@ -32,7 +32,7 @@ const MaxBytes = 1 << 30
 
 // Model is a trained linear model.
 type Model struct {
-	Task      loss.Loss // nil where the link is LinkRank
+	Task      loss.Loss // nil where the link is LinkRank or LinkMetric
 	Pair      loss.Pair // where the link is LinkRank
 	Link      Link
 	Columns   []string // names of the features, nil where they have none
@@ -74,8 +74,8 @@ func Read(r io.Reader) (*Model, error) {
 		last := len(m.Weights) - 1
 		m.Intercept, m.Weights = m.Weights[last], m.Weights[:last]
 	}
-	if m.Columns != nil && len(m.Columns) != len(m.Weights) {
-		return nil, fmt.Errorf("the model names %d columns and has weights for %d", len(m.Columns), len(m.Weights))
+	if m.Columns != nil && len(m.Columns) != m.Dim() {
+		return nil, fmt.Errorf("the model names %d columns and has weights for %d", len(m.Columns), m.Dim())
 	}
 	return m, nil
 }
@@ -86,6 +86,12 @@ func (m *Model) loss(d document) (err error) {
 	if m.Link = d.Link; d.Link == LinkRank {
 		m.Pair, err = loss.ParsePair(d.Task)
 		return err
+	}
+	if d.Link == LinkMetric {
+		if d.Intercept {
+			return errors.New("a distance has no intercept")
+		}
+		return m.checkMetric()
 	}
 	if m.Task, err = loss.Parse(d.Task); err != nil {
 		return err
@@ -104,8 +110,8 @@ func (m *Model) Fits(r *data.Records) error {
 	if m.Link == LinkNone {
 		return fmt.Errorf("a model of the task %s predicts nothing", m.Task.Name())
 	}
-	if r.Dim() != len(m.Weights) {
-		return &check.Error{Name: "number of features", Value: r.Dim(), Rule: fmt.Sprintf("the model's %d", len(m.Weights))}
+	if r.Dim() != m.Dim() {
+		return &check.Error{Name: "number of features", Value: r.Dim(), Rule: fmt.Sprintf("the model's %d", m.Dim())}
 	}
 	return nil
 }
@@ -121,6 +127,10 @@ const (
 	LinkLogit    Link = "logit"    // the class as LinkSign, with probability 1/(1+e^-z) of 1
 	LinkRank     Link = "rank"     // z itself, of which only the order counts: class 1 is likelier where it is larger
 )
+
+// LinkMetric is of a distance: the weights are M, d×d and row by row, of (x-x′)ᵀM(x-x′). A record has no
+// prediction, but Coordinates.
+const LinkMetric Link = "metric"
 
 // LinkOf returns the link of a model trained by the loss. Of losses of pairs it is LinkRank.
 func LinkOf(l loss.Loss) Link {

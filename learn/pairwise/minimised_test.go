@@ -209,3 +209,15 @@ func TestRamp(t *testing.T) {
 		}
 	}
 }
+
+// What one record moves a minimiser by has the solver's tolerance in both worlds on top.
+func TestMinimisedPaysForItsTolerance(t *testing.T) {
+	p := plan(t, Minimised{Setting: setting(t)}, 256, 4).(*minimised)
+	for k, b := range p.price.Blocks {
+		o := p.phases[k]
+		want := (p.occurrence*p.norm/float64(b.To-b.From) + 2*o.tolerance) / o.alpha
+		if !(o.tolerance > 0) || b.Sensitivity < want || b.Deviation < want*p.star {
+			t.Errorf("%s: sensitivity %g and noise %g, for %g and %g", b.Name, b.Sensitivity, b.Deviation, want, want*p.star)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package train
 import (
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
@@ -101,8 +102,25 @@ func (p Price) Clone() Price {
 // NoiseFor returns the noise multiplier for a target, rounded up beyond what Multiplier rounds
 // down.
 func NoiseFor(target accountant.Cost) (float64, error) {
+	lastNoise.Lock()
+	defer lastNoise.Unlock()
+	if lastNoise.noise > 0 && lastNoise.target == target {
+		return lastNoise.noise, nil
+	}
 	m, err := accountant.GaussianNoise(target)
-	return m * (1 + 4*Slack), err
+	if err != nil {
+		return 0, err
+	}
+	lastNoise.target, lastNoise.noise = target, m*(1+4*Slack)
+	return lastNoise.noise, nil
+}
+
+// lastNoise is NoiseFor's last answer: the candidates of a grid, and the phases of a plan, ask for one
+// target again and again, and each answer takes milliseconds of exact arithmetic.
+var lastNoise struct {
+	sync.Mutex
+	target accountant.Cost
+	noise  float64
 }
 
 // Settle sets Event, Bound and Cost to what an event costs by a rule, at the target's δ. Noise

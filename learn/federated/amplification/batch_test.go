@@ -231,3 +231,27 @@ func TestModesRefuse(t *testing.T) {
 		t.Error("delta of two streams")
 	}
 }
+
+// Truncated CDP of one batch for two streams is of the joint mechanism: twice the divergence, for half of the orders. Batches of
+// their own add up and keep the orders. Both are never below Ternary.
+func TestTwoStreamsOfTCDP(t *testing.T) {
+	r := Round{Mode: TCDP, Streams: 1, Reports: 600, Epsilon: 0.5, OneBit: true, Rate: 0.05}
+	at := func(streams int, apart bool) linear {
+		r.Streams, r.ApartBatches = streams, apart
+		l, err := r.tcdp()
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact := r
+		exact.Mode = Ternary
+		if bound := rdp(t, exact, 8); 8*l.slope < bound {
+			t.Errorf("%d streams: %g is below what is proved by Ternary, %g", streams, 8*l.slope, bound)
+		}
+		return l
+	}
+	one, joint, apart := at(1, false), at(2, false), at(2, true)
+	near(t, "joint divergence over one stream's", joint.slope/one.slope, 2, 1e-3)
+	near(t, "joint orders over one stream's", joint.high/one.high, 0.5, 1e-3)
+	near(t, "divergence of batches apart", apart.slope/one.slope, 2, 1e-12)
+	near(t, "orders of batches apart", apart.high/one.high, 1, 1e-12)
+}

@@ -18,6 +18,7 @@ import (
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/internal/strictjson"
 	"github.com/darrm/darrm/learn/federated"
+	"github.com/darrm/darrm/learn/federated/report"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
 )
@@ -58,6 +59,7 @@ type document struct {
 	Batch          int             `json:"batch"`
 	Local          *localPhase     `json:"local,omitempty"`
 	Missing        int             `json:"missing"`
+	Colluding      int             `json:"colluding,omitempty"`
 	Account        string          `json:"account"`
 	Randomizer     string          `json:"randomizer"`
 	Output         string          `json:"output"`
@@ -102,7 +104,7 @@ func New(c federated.PSGM, features int, columns Columns) (*Plan, error) {
 	doc := document{
 		Format: planFormat, Run: rand.Text(), Task: c.Loss.Name(), FeatureCount: features, Columns: columns,
 		Silos: slices.Clone(c.Silos), Rounds: c.Rounds, StepSize: c.StepSize, GradientClip: c.GradientClip, DifferenceClip: c.DifferenceClip,
-		Momentum: c.Momentum, FirstBatch: c.FirstBatch, Batch: c.Batch, Missing: c.Missing, Account: string(c.Account),
+		Momentum: c.Momentum, FirstBatch: c.FirstBatch, Batch: c.Batch, Missing: c.Missing, Colluding: c.Colluding, Account: string(c.Account),
 		Randomizer: string(c.Randomizer), Output: string(c.Output), StartSeed: c.StartSeed,
 		Epsilon: first.LocalEpsilon(), Cost: accountant.Cost{Delta: c.Target.Delta},
 	}
@@ -145,6 +147,10 @@ func (d document) plan() (*Plan, error) {
 	if err := check.Whole("features", d.FeatureCount, 1, math.MaxInt32); err != nil {
 		return nil, err
 	}
+	// Before memory is taken for a model: the file may be a stranger's.
+	if err := check.Whole("length of the model", loss.ModelDim(p.loss, width(d.FeatureCount, d.Columns)), 1, report.MaxDim); err != nil {
+		return nil, err
+	}
 	if n := len(d.Features); n != 0 && n != d.FeatureCount {
 		return nil, &check.Error{Name: "columns", Value: n, Rule: fmt.Sprintf("as many as features, %d", d.FeatureCount)}
 	}
@@ -154,7 +160,7 @@ func (d document) plan() (*Plan, error) {
 			GradientClip: d.GradientClip, DifferenceClip: d.DifferenceClip, Target: accountant.Cost{Delta: d.Cost.Delta}, Output: federated.Output(d.Output),
 		},
 		Momentum: d.Momentum, FirstBatch: d.FirstBatch, Batch: d.Batch, Epsilon: d.Epsilon, Account: federated.Account(d.Account),
-		Missing: d.Missing, Randomizer: federated.Randomizer(d.Randomizer),
+		Missing: d.Missing, Colluding: d.Colluding, Randomizer: federated.Randomizer(d.Randomizer),
 	}
 	if err := check.Positive("local epsilon", d.Epsilon); err != nil {
 		return nil, err

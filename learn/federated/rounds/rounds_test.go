@@ -329,6 +329,8 @@ func TestPlanIsPricedAgain(t *testing.T) {
 		"endless": func(d *document) { d.Cost.Epsilon = math.MaxFloat64; d.Epsilon = 0 },
 		"silo":    func(d *document) { d.Silos = []int{30, -20, 65} },
 		"task":    func(d *document) { d.Task = "network:x" },
+		"huge":    func(d *document) { d.FeatureCount = math.MaxInt32 },
+		"wide":    func(d *document) { d.Task, d.FeatureCount = "network:1000000", 1<<30 },
 		"run":     func(d *document) { d.Run = "short" },
 		"columns": func(d *document) { d.Features = []string{"a"} },
 	} {
@@ -424,4 +426,15 @@ func FuzzFiles(f *testing.F) {
 			_, _ = ReadPlan(b)
 		}
 	})
+}
+
+// A plan file keeps what its price is without: drop-outs and colluders.
+func TestColludersArePriced(t *testing.T) {
+	price := func(missing, colluding int) float64 {
+		p := newPlan(t, func(c *federated.PSGM) { c.Missing, c.Colluding, c.Epsilon, c.Account = missing, colluding, 0.5, "" })
+		return p.Price().Cost.Epsilon
+	}
+	if both, missing := price(25, 10), price(25, 0); both <= missing*1.05 || both != price(35, 0) {
+		t.Errorf("25 drop-outs and 10 colluders cost %g, the drop-outs alone %g", both, missing)
+	}
 }

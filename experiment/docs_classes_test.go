@@ -1,0 +1,54 @@
+package experiment_test
+
+import "testing"
+
+func init() {
+	goldenTables["many-classes"] = func(t *testing.T, m *markdown) {
+		m.header("votes", "K", "C", "ε", "permute-and-flip", "optimum, μ = 0.5", "optimum, uneven shares", "optimum, public counts", "no mechanism is above", "ε of permute-and-flip for uneven shares")
+		eachOfVotes(t, func(cells []string, rows []map[string]string) {
+			if rows[0]["refused"] != "" {
+				return
+			}
+			best := only(rows, "mechanism", "optimal", "prior", "uneven shares")[0]
+			cells = append(cells, agrees(t, only(rows, "mechanism", "permute_and_flip")), agrees(t, only(rows, "mechanism", "optimal", "prior", "μ = 0.5")), agrees(t, only(rows, "mechanism", "optimal", "prior", "uneven shares")),
+				agrees(t, only(rows, "mechanism", "optimal", "prior", "public counts")), shown(t, only(rows, "mechanism", "ceiling")[0]["bound"], "%.3f"), shown(t, best["flip_eps"], "%.3g"))
+			m.row(cells...)
+		})
+	}
+	goldenTables["many-classes-right"] = func(t *testing.T, m *markdown) {
+		m.header("votes", "K", "C", "ε", "plurality, not private", "optimum, uneven shares", "permute-and-flip", "LNMax", "GNMax")
+		eachOfVotes(t, func(cells []string, rows []map[string]string) {
+			for _, where := range [][]string{{"mechanism", "plurality"}, {"mechanism", "optimal", "prior", "uneven shares"}, {"mechanism", "permute_and_flip"}, {"mechanism", "lnmax"}, {"mechanism", "gnmax"}} {
+				found := only(rows, where...)
+				if len(found) == 0 {
+					cells = append(cells, "too large")
+					continue
+				}
+				cells = append(cells, shown(t, found[0]["right"], "%.3f")+" ["+shown(t, found[0]["right_low"], "%.3f")+", "+shown(t, found[0]["right_high"], "%.3f")+"]")
+			}
+			m.row(cells...)
+		})
+	}
+}
+
+// eachOfVotes visits the mechanisms of each set of votes and ε.
+func eachOfVotes(t *testing.T, visit func(cells []string, rows []map[string]string)) {
+	all := goldenRows(t, "many-classes", "scores")
+	for _, name := range column(all, "votes") {
+		for _, eps := range column(only(all, "votes", name), "eps") {
+			rows := only(all, "votes", name, "eps", eps)
+			visit([]string{"`" + name + "`", rows[0]["teachers"], rows[0]["classes"], eps}, rows)
+		}
+	}
+}
+
+// agrees is how often an answer has the most votes, and its paired difference to permute-and-flip.
+func agrees(t *testing.T, rows []map[string]string) string {
+	switch {
+	case len(rows) == 0:
+		return ""
+	case rows[0]["mechanism"] == "permute_and_flip":
+		return shown(t, rows[0]["agrees"], "%.3f")
+	}
+	return shown(t, rows[0]["agrees"], "%.3f") + " [" + shown(t, rows[0]["agrees_over_low"], "%+.3f") + ", " + shown(t, rows[0]["agrees_over_high"], "%+.3f") + "]"
+}
