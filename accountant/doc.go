@@ -4,7 +4,7 @@
 // Report at a δ or at an ε. The Report holds every bound that applies, begins with the
 // smallest, and says why. An event is a mechanism of this package (Gaussian, Laplace,
 // ApproxDP and others), several together (Compose), or what another package proved: a
-// Curve of Rényi divergences, or a Profile, a dominating pair.
+// Curve of Rényi divergences, a Profile, a dominating pair, or a HockeyStick, (ε, δ) at several ε.
 //
 // BestOf prices the best of a random number of runs, as in tuning.
 //

@@ -13,9 +13,9 @@ import (
 // Event is one access to private data, as an immutable value: what was done and for
 // which neighbouring relation its parameters hold. The events of this package are
 // ApproxDP, BoundedRange, Gaussian, DiscreteGaussian, SubsampledGaussian, Laplace,
-// RandomizedResponse, Curve, Profile and what Compose returns, each as a value, not a pointer; any other is
-// refused with ErrUnsupported. What another package proves of a mechanism it states as a
-// Curve, a Profile or one of the others.
+// RandomizedResponse, Curve, Profile, HockeyStick and what Compose returns, each as a value, not a
+// pointer; any other is refused with ErrUnsupported. What another package proves of a mechanism
+// it states as a Curve, a Profile, a HockeyStick or one of the others.
 type Event interface {
 	Relation() Relation
 	String() string

@@ -31,7 +31,7 @@ const anyOrder = 1e10
 // differently each time.
 func factsOf(e Event) (facts, error) {
 	switch e.(type) {
-	case ApproxDP, BoundedRange, Gaussian, DiscreteGaussian, SubsampledGaussian, Laplace, RandomizedResponse, Curve, Profile, composed:
+	case ApproxDP, BoundedRange, Gaussian, DiscreteGaussian, SubsampledGaussian, Laplace, RandomizedResponse, Curve, Profile, HockeyStick, composed:
 	case nil:
 		return facts{}, fmt.Errorf("no event: %w", ErrUnsupported)
 	default:
@@ -101,6 +101,13 @@ func factsOf(e Event) (facts, error) {
 		f.losses = []lossSource{e.proved.loss}
 		if e.proved.loss.infinite == 0 {
 			f.rdp = e.proved.loss.rdp
+		}
+	case HockeyStick:
+		cost, loss := e.proved.cost, e.proved.loss
+		f.cost, f.losses = &cost, []lossSource{loss}
+		if cost.Delta == 0 {
+			f.twoRho = square(num.Decimal(cost.Epsilon))
+			f.rdp = func(alpha float64) float64 { return min(loss.rdp(alpha), responseRDP(cost.Epsilon, alpha)) }
 		}
 	} // the parts of a composition were checked when it was made, and are charged one by one
 	return f, nil

@@ -199,13 +199,19 @@ func lossEpsilon(charges []Charge, delta float64, bits int) (float64, error) {
 // lossNote says what the privacy loss distribution's bound is, for people.
 func lossNote(charges []Charge, bits int) string {
 	note := fmt.Sprintf("on 2^%d points, rounded up", bits)
-	if parts, err := guarantees(charges); err == nil && len(groupByEpsilon(parts)) > 1 && !hasLaplace(charges) {
+	if parts, err := guarantees(charges); err == nil && len(groupByEpsilon(parts)) > 1 && !hasLosses(charges) {
 		note += "; from above the optimal composition of different costs"
 	}
 	return note
 }
 
-// hasLaplace says whether some loss distribution says more than the event's (ε, δ).
-func hasLaplace(charges []Charge) bool {
-	return slices.ContainsFunc(charges, func(c Charge) bool { _, ok := c.Event.(Laplace); return ok })
+// hasLosses says whether some loss distribution says more than the event's (ε, δ).
+func hasLosses(charges []Charge) bool {
+	return slices.ContainsFunc(charges, func(c Charge) bool {
+		switch c.Event.(type) {
+		case Laplace, HockeyStick:
+			return true
+		}
+		return false
+	})
 }

@@ -23,6 +23,7 @@ const maxSubsampledOrder = 2048
 //	SubsampledGaussian    see below
 //	Curve                 what was proved, see NewCurve
 //	Profile               ln( Σ_j w_j·e^{(α-1)α/(2σ_j²)} ) / (α-1)
+//	HockeyStick, δ = 0    that of its dominating pair, see NewHockeyStick
 //	what Compose returns  the sum of its parts
 //
 // rounded up, by about 1e-9. Other events, and ApproxDP with δ > 0, have no finite ρ:

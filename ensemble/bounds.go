@@ -115,7 +115,7 @@ func (r Answers) Bounds() (Report, error) {
 	}
 	// A cost that is all the accountant knows of the noise was composed above.
 	if e, plain := r.Noise.Event.(accountant.ApproxDP); r.Noise.Event != nil && !(plain && own && e.Cost == r.PerAnswer) {
-		report.Delta = r.composeNoise(&report, report.Delta, fixed)
+		report.Delta = r.composeNoise(&report, report.Delta, fixed, own && r.PerAnswer != (accountant.Cost{}))
 		fixed = true
 	}
 	if r.teachersArePrivate() {
@@ -229,8 +229,9 @@ func errDeltaOne() error {
 	return fmt.Errorf("the mechanisms' delta adds up to 1: %w", accountant.ErrDeltaTooSmall)
 }
 
-// composeNoise adds the bounds on answers that are private by their own noise, as compose.
-func (r Answers) composeNoise(report *Report, target float64, fixed bool) float64 {
+// composeNoise adds the bounds on answers that are private by their own noise, as compose. What
+// follows from an (ε, δ) alone is left out where the cost of one answer was composed already.
+func (r Answers) composeNoise(report *Report, target float64, fixed, composed bool) float64 {
 	refuse := func(m accountant.Method, err error) {
 		report.Refused = append(report.Refused, Refusal{OfAnswers, r.Queries, m, err})
 	}
@@ -249,7 +250,7 @@ func (r Answers) composeNoise(report *Report, target float64, fixed bool) float6
 		refuse(accountant.MethodBasic, errDeltaOne())
 		return target
 	}
-	bounds, err := a.AtDelta(target, applicable(a.Charges())...)
+	bounds, err := a.AtDelta(target, applicable(a.Charges(), composed)...)
 	if err != nil {
 		refuse(accountant.MethodBasic, err)
 		return target
@@ -267,17 +268,21 @@ func (r Answers) composeNoise(report *Report, target float64, fixed bool) float6
 func withDelta(charges []accountant.Charge) []accountant.Repeated {
 	var parts []accountant.Repeated
 	for _, c := range charges {
-		if e, ok := c.Event.(accountant.ApproxDP); ok {
+		switch e := c.Event.(type) {
+		case accountant.ApproxDP:
 			parts = append(parts, accountant.Repeated{Cost: e.Cost, Count: c.Count})
+		case accountant.HockeyStick:
+			parts = append(parts, accountant.Repeated{Cost: e.Cost(), Count: c.Count})
 		}
 	}
 	return parts
 }
 
 // applicable leaves out what is refused anyway, and privacy loss distributions, which take
-// the longest, where another method is exact.
-func applicable(charges []accountant.Charge) []accountant.Method {
-	gaussian, costs, laplace := true, true, false
+// the longest, where another method is exact. composed says that the (ε, δ) of a HockeyStick were
+// composed before.
+func applicable(charges []accountant.Charge, composed bool) []accountant.Method {
+	gaussian, costs, more := true, true, false // more is known of some than their (ε, δ)
 	for _, c := range charges {
 		switch c.Event.(type) {
 		case accountant.Gaussian:
@@ -285,12 +290,15 @@ func applicable(charges []accountant.Charge) []accountant.Method {
 		case accountant.ApproxDP, accountant.RandomizedResponse:
 			gaussian = false
 		case accountant.Laplace:
-			gaussian, laplace = false, true
+			gaussian, more = false, true
+		case accountant.HockeyStick:
+			gaussian, more = false, true
+			costs = costs && !composed
 		default:
 			gaussian, costs = false, false
 		}
 	}
-	exact := gaussian || costs && !laplace && len(charges) == 1
+	exact := gaussian || costs && !more && len(charges) == 1
 	return slices.DeleteFunc(accountant.Methods(), func(m accountant.Method) bool {
 		switch m {
 		case accountant.MethodBasic, accountant.MethodGeneral, accountant.MethodOptimal:

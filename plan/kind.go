@@ -24,6 +24,7 @@ type kind struct {
 	// answers is what all labels are charged for, without solving anything.
 	answers func(x float64) (ensemble.Answers, error)
 	build   func(ctx context.Context, x float64) (Choice, error)
+	tries   int // builds beside the first, where one may cost less than answers says
 }
 
 // DaRRM is Choice.Name for the optimal noise function.
@@ -190,7 +191,7 @@ func (r *Request) plurality() kind {
 		return plurality.Problem{K: r.K, Classes: r.Classes, Epsilon: epsilon, Affected: r.Affected}
 	}
 	return kind{
-		name: ensemble.OptimalPlurality, most: maxEpsilon, guess: r.sharedEpsilon(),
+		name: ensemble.OptimalPlurality, most: maxEpsilon, guess: r.sharedEpsilon(), tries: 4,
 		answers: func(x float64) (ensemble.Answers, error) {
 			if err := problem(x).Validate(); err != nil {
 				return ensemble.Answers{}, err

@@ -14,6 +14,7 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plurality"
 	pluralitysolve "github.com/darrm/darrm/plurality/solve"
 )
@@ -279,6 +280,22 @@ func (r *Request) choose(ctx context.Context, k kind) (Choice, error) {
 	if err != nil {
 		return Choice{}, err
 	}
+	c, err := r.built(ctx, k, x)
+	if err == nil && !within(c.Total, r.Budget) {
+		err = fmt.Errorf("it costs %v, more than it was planned for", c.Total)
+	}
+	if err != nil {
+		return Choice{}, err
+	}
+	if c, err = r.larger(ctx, k, c); err != nil {
+		return Choice{}, err
+	}
+	c.Agreement, err = r.Votes.Agreement(ctx, c.Mechanism)
+	return c, err
+}
+
+// built is the mechanism of a kind at x, with what it costs by itself.
+func (r *Request) built(ctx context.Context, k kind, x float64) (Choice, error) {
 	c, err := k.build(ctx, x)
 	if err != nil {
 		return Choice{}, err
@@ -287,10 +304,44 @@ func (r *Request) choose(ctx context.Context, k kind) (Choice, error) {
 	if c.Bounds, err = c.answers.Bounds(); err != nil {
 		return Choice{}, err
 	}
-	total, _ := c.Bounds.Best() // what Answers.Total says
-	if c.Total, c.Rule = total.Cost, total.Rule(); !within(c.Total, r.Budget) || !total.Holds {
-		return Choice{}, fmt.Errorf("it costs %v, more than it was planned for", c.Total)
+	total, ok := c.Bounds.Best() // what Answers.Total says
+	if !ok {
+		return Choice{}, errors.New("no bound on what it costs holds")
 	}
-	c.Agreement, err = r.Votes.Agreement(ctx, c.Mechanism)
-	return c, err
+	c.Total, c.Rule = total.Cost, total.Rule()
+	return c, nil
 }
+
+// larger returns a choice of larger x than c, which fits, or c. Where what a mechanism costs is known
+// only once it was built, it costs less than the x was chosen by. Each try takes a build.
+func (r *Request) larger(ctx context.Context, k kind, c Choice) (Choice, error) {
+	tried, tooMuch := c, math.Inf(1)
+	for range k.tries {
+		// Costs grow about like x.
+		x := gridValue(gridBelow(num.Decimal(min(tried.x*(r.Budget.Epsilon/tried.Total.Epsilon), k.most))))
+		if x <= c.x*(1+worthwhile) || x >= tooMuch { // the guess is no better than what there is
+			if math.IsInf(tooMuch, 1) {
+				break
+			}
+			if x = gridValue(gridBelow(num.Decimal((c.x + tooMuch) / 2))); x <= c.x*(1+worthwhile) {
+				break
+			}
+		}
+		next, err := r.built(ctx, k, x)
+		if ctx.Err() != nil {
+			return Choice{}, ctx.Err()
+		}
+		if err != nil {
+			break // c is there
+		}
+		if tried = next; within(next.Total, r.Budget) {
+			c = next
+		} else {
+			tooMuch = x
+		}
+	}
+	return c, nil
+}
+
+// worthwhile is the relative growth of x below which no further mechanism is built.
+const worthwhile = 0.005

@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/solve"
@@ -76,5 +77,19 @@ func TestPluralityThatIsNotKnown(t *testing.T) {
 		if found != want || len(p.Choices) == 0 {
 			t.Errorf("%d classes: refused %v", classes, p.Refused)
 		}
+	}
+}
+
+// What many labels cost less by the table than by their ε alone is spent on a larger ε, within the budget.
+func TestPluralitySpendsWhatItsTableSaves(t *testing.T) {
+	r := request(t, 12, 4, nothing)
+	r.Queries, r.Budget = 100, accountant.Cost{Epsilon: 1, Delta: 1e-5}
+	c := mustPlan(t, r).named(t, ensemble.OptimalPlurality)
+	if !within(c.Total, r.Budget) {
+		t.Errorf("%v is more than the budget", c.Total)
+	}
+	alone, err := accountant.Optimal(r.Queries, c.Mechanism.PerAnswer(), r.Budget.Delta)
+	if err != nil || alone.Epsilon <= 1.05*r.Budget.Epsilon {
+		t.Errorf("labels of ε = %v cost %v by that alone, %v", c.x, alone, err)
 	}
 }

@@ -102,7 +102,7 @@ func Certify(ctx context.Context, s *System, masses []uint64) (*Certified, error
 			if s.problem.Delta == 0 {
 				violation = s.checkRows(masses, p)
 			} else {
-				spent := s.spent(masses, p)
+				spent := s.spent(s.factor, masses, p)
 				worst = max(worst, spent)
 				if spent > allowed {
 					violation = &ViolationError{Problem: s.problem, From: s.Histogram(p.From), To: s.Histogram(p.To), P: float64(spent) / unitsPerOne}
@@ -114,11 +114,16 @@ func Certify(ctx context.Context, s *System, masses []uint64) (*Certified, error
 			return nil, violation
 		}
 	}
-	c.certificate.Spent = float64(worst) / unitsPerOne
-	if c.certificate.Spent > 0 {
-		c.certificate.Spent = math.Nextafter(c.certificate.Spent, 1) // worst may have more than 53 bits
-	}
+	c.certificate.Spent = inUnits(worst)
 	return c, nil
+}
+
+// inUnits returns so many units as a probability, rounded up.
+func inUnits(n uint64) float64 {
+	if n == 0 {
+		return 0
+	}
+	return min(1, math.Nextafter(float64(n)/unitsPerOne, 1)) // n may have more than 53 bits
 }
 
 // checkRows checks one pair where δ = 0.
@@ -147,12 +152,12 @@ func (s *System) allowed() uint64 {
 	return new(big.Int).Quo(x.Num(), x.Denom()).Uint64()
 }
 
-// spent returns Σ_columns n·(p_i - E⁻p_j)₊ of a pair, in units, each term rounded up.
-func (s *System) spent(g []uint64, p *Pair) uint64 {
+// spent returns Σ_columns n·(p_i - f·p_j)₊ of a pair, in units, each term rounded up.
+func (s *System) spent(f factor, g []uint64, p *Pair) uint64 {
 	sum := uint64(0)
 	for _, c := range p.Columns {
 		mi, mj := uint64(s.classesOf[c.I]), uint64(s.classesOf[c.J])
-		sum += s.factor.excess(g[c.I]*mj, g[c.J]*mi, uint64(c.Classes), mi*mj)
+		sum += f.excess(g[c.I]*mj, g[c.J]*mi, uint64(c.Classes), mi*mj)
 	}
 	return sum // at most Σ p_i and one unit for each column: no overflow
 }

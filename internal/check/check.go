@@ -59,6 +59,14 @@ func Epsilon(name string, eps float64) error {
 	return nil
 }
 
+// ProfileEpsilon checks an ε at which a hockey-stick profile is asked for or stated.
+func ProfileEpsilon(eps float64) error {
+	if !(eps >= 0 && eps <= MaxTotalEpsilon) {
+		return &Error{"epsilon of a profile", eps, fmt.Sprintf("in [0, %d]", MaxTotalEpsilon)}
+	}
+	return nil
+}
+
 // TotalEpsilon checks what a release may cost when that is given by itself.
 func TotalEpsilon(eps float64) error {
 	if !(eps > 0 && eps <= MaxTotalEpsilon) {
