@@ -25,7 +25,7 @@ import (
 //
 // Source: Kairouz, Oh and Viswanath, The Composition Theorem for Differential Privacy
 // (2015), Theorem 3.4; Jiang, Communication Efficient and Differentially Private
-// Optimization (2024), Theorem 3.3.3.
+// Optimization (2025), Theorem 3.3.3.
 func General(k int, each Cost, slack float64) (Cost, error) {
 	return generalOf([]Repeated{{each, k}}, slack)
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // thesisRow is one line of the accounting tables of Jiang, Communication Efficient and
-// Differentially Private Optimization (2024): Q queries of one cost, composed by
+// Differentially Private Optimization (2025): Q queries of one cost, composed by
 // General with δ' = 1e-4.
 type thesisRow struct {
 	table, data string

@@ -5,7 +5,7 @@
 K teachers, each (eps, delta)-differentially private; one released majority is
 (m eps, 1-(1-delta)^m)-differentially private. Every privacy constraint is listed and
 all of them are handed to HiGHS at once, as in S. Jiang, Communication Efficient and
-Differentially Private Optimization (2024), chapter 3. Prints the expected error for
+Differentially Private Optimization (2025), chapter 3. Prints the expected error for
 teachers with mean accuracy mu (default 0.75). Nothing is certified.
 
 Seconds spent by part go to stderr.

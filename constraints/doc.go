@@ -19,7 +19,7 @@
 //
 // for all pairs in F, where Φ(p) = E[φ(L)], φ(l) = sign(l-K/2)·γ(l), and L is
 // the number of ones (Jiang, Communication Efficient and Differentially Private
-// Optimization, 2024, Lemma 3.4.4). f is affine in each pair, so it is largest
+// Optimization, 2025, Lemma 3.4.4). f is affine in each pair, so it is largest
 // at corners of F, and it depends on how many teachers sit at each corner only:
 // the constraints are indexed by multisets of corners. Where one record reaches
 // only t of the teachers, the others have p = p' and sit at (0,0) or (1,1).

@@ -19,7 +19,7 @@ type Calibration int
 
 // The zero Calibration is none of them and is refused.
 const (
-	// Renyi is the closed form that the PATE papers and Jiang (2024), Appendix B.4.1, use:
+	// Renyi is the closed form that the PATE papers and Jiang (2025), Appendix B.4.1, use:
 	// t times GNMaxNoise.
 	Renyi Calibration = iota + 1
 	// Exact is the smallest noise whose exact δ(ε) suffices, found by search and then

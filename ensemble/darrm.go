@@ -17,7 +17,7 @@ import (
 // and so is the best mechanism for teachers without privacy (ε = ∞). The relation is that of
 // the teachers' own promise, or that for which affected was counted where they have none.
 //
-// Source: S. Jiang, Communication Efficient and Differentially Private Optimization (2024),
+// Source: S. Jiang, Communication Efficient and Differentially Private Optimization (2025),
 // Algorithm 1.
 func DaRRM(c *gamma.Certified, neighbours accountant.Relation) (*Mechanism, error) {
 	if c == nil || c.Problem().K < 1 {

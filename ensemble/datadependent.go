@@ -51,7 +51,7 @@ type DataDependent struct {
 // is rounded up.
 //
 // Sources: Papernot et al., Scalable Private Learning with PATE (2018), Theorem 6 and
-// Proposition 10; Jiang (2024), Algorithm 11, whose line 7 should read
+// Proposition 10; Jiang (2025), Algorithm 11, whose line 7 should read
 // exp((μ₂-1)·ε₂) and whose line 11 lacks the logarithm.
 func dataDependentRDP(lambda, rho, logQ float64) (float64, error) {
 	if err := check.Order(lambda); err != nil {

@@ -222,7 +222,7 @@ func TestDataDependentIsNeverBelowTheTruth(t *testing.T) {
 	}
 }
 
-// What Jiang (2024), Appendix B.4.1, says of K = 11 teachers and two classes: "the
+// What Jiang (2025), Appendix B.4.1, says of K = 11 teachers and two classes: "the
 // condition (line 8) is not satisfied even if all teachers agree".
 //
 //   - It is so at the λ that the source uses with its σ, 34.31 and 35.74 (those of the

@@ -17,7 +17,7 @@ import (
 
 var disjoint = Setting{K: 11, Classes: 2, Affected: 1, Neighbours: accountant.ReplaceOne}
 
-// σ of Table B.2 of Jiang (2024), every printed digit, and for exact calibration the
+// σ of Table B.2 of Jiang (2025), every printed digit, and for exact calibration the
 // variance that noise on a grid of integers needs: beside √2 times the σ of Balle and
 // Wang's formula for continuous noise (mpmath, 30 digits).
 func TestSigmaForGNMaxKnownDigits(t *testing.T) {

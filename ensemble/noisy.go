@@ -26,7 +26,7 @@ func twoCounts(sigma float64, s Setting) (accountant.Event, error) {
 // for normal noise. This σ serves discrete noise as well, whose Rényi bound is the same.
 //
 // Sources: Papernot et al., Scalable Private Learning with PATE (2018), Section 4.1;
-// Jiang (2024), Appendix B.4.1.
+// Jiang (2025), Appendix B.4.1.
 func GNMaxNoise(target accountant.Cost) (float64, error) {
 	if err := checkNormal(target); err != nil {
 		return 0, err

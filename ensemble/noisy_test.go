@@ -19,7 +19,7 @@ func normalOnVotes(sigma float64, affected int) NoisyAnswer {
 	return NoisyAnswer{accountant.Gaussian{NoiseMultiplier: sigma / (math.Sqrt2 * float64(affected)), Neighbours: accountant.ReplaceOne}, affected}
 }
 
-// σ of Table B.2 of Jiang (2024), every printed digit.
+// σ of Table B.2 of Jiang (2025), every printed digit.
 func TestGNMaxNoiseReproducesTableB2(t *testing.T) {
 	for _, c := range []struct {
 		target accountant.Cost

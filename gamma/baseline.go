@@ -17,7 +17,7 @@ import (
 //	γ(l) = Pr[J < m/2] - Pr[J > m/2],   l < K/2,   J ~ Hypergeometric(K, l, m)
 //
 // 1 ≤ m ≤ K. By m-fold composition it is (mε, 1-(1-Δ)^m)-DP. Even m equals m-1.
-// Source: Jiang (2024), Lemma 3.4.1.
+// Source: Jiang (2025), Lemma 3.4.1.
 func Subsampling(k, m int) (Func, error) {
 	if err := check.Teachers(k); err != nil {
 		return Func{}, err
@@ -46,7 +46,7 @@ func Subsampling(k, m int) (Func, error) {
 // DoubleSubsampling returns the noise function of subsampling 2m-1 answers, and
 // γ ≡ 1 where 2m-1 ≥ K. 1 ≤ m.
 //
-// It is mε-DP for teachers with identical output laws, Δ = δ = 0 (Jiang 2024,
+// It is mε-DP for teachers with identical output laws, Δ = δ = 0 (Jiang 2025,
 // Theorem 3.5.1), and for no others: certify it before use like any γ.
 func DoubleSubsampling(k, m int) (Func, error) {
 	if m < 1 {
@@ -64,7 +64,7 @@ func DoubleSubsampling(k, m int) (Func, error) {
 //	p_const = (E-1+2δ) / (2(e^{τε} - E + (1+E)λ)/(e^{τε}+1) + E - 1),  E = e^{mε}
 //
 // clipped to [0,1]. tau ≥ 0 and lambda in [0,1] describe the composition of the t
-// teachers that one record reaches; simple composition gives τ = t, λ = tΔ. Source: Jiang (2024),
+// teachers that one record reaches; simple composition gives τ = t, λ = tΔ. Source: Jiang (2025),
 // Section 3.4 and Appendix B.
 func RandomizedResponse(p constraints.Problem, tau, lambda float64) (Func, error) {
 	if err := p.Validate(); err != nil {

@@ -53,7 +53,7 @@ func TestSubsamplingReference(t *testing.T) {
 	wantFree(t, "double subsampling", double, []float64{1, 1, 1, 0.878788, 0.606061, 0.216450}, 5e-7)
 }
 
-// One answer of K: γ(l) = 1-2l/K, Jiang (2024), Lemma 3.4.2. All answers: γ ≡ 1.
+// One answer of K: γ(l) = 1-2l/K, Jiang (2025), Lemma 3.4.2. All answers: γ ≡ 1.
 func TestSubsamplingClosedForms(t *testing.T) {
 	for _, k := range []int{1, 2, 3, 8, 11, 40, 101, 501} {
 		one, err := Subsampling(k, 1)

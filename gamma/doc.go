@@ -11,7 +11,7 @@
 // K teachers vote 0 or 1; L is the number of ones. With probability γ(L) the
 // majority I{L > K/2} is released, otherwise a fair coin. γ(l) = γ(K-l). For even
 // K a tie releases a fair coin: γ(K/2) = 0. The mechanism is DaRRM, Algorithm 1 of S. Jiang,
-// Communication Efficient and Differentially Private Optimization (2024), chapter 3.
+// Communication Efficient and Differentially Private Optimization (2025), chapter 3.
 //
 // # Notation
 //

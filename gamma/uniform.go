@@ -18,7 +18,7 @@ type Estimate struct{ Value, StandardError float64 }
 //
 //	E |Pr[DaRRM = 1 | p] - Pr[majority = 1 | p]|,   p_1 … p_K ~ Uniform[low, high]
 //
-// 0 ≤ low ≤ high ≤ 1. The source has [0, 1] (Jiang 2024, Equations 3.2 and B.56). From
+// 0 ≤ low ≤ high ≤ 1. The source has [0, 1] (Jiang 2025, Equations 3.2 and B.56). From
 // B.56 to B.57 it drops the absolute value; the result is then 0 for every γ, since p and
 // 1-p are equally likely. ExpectedError is the metric where all p_i are at least ½, and for
 // nothing else: there is no formula for other intervals, and a noise function that is

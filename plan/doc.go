@@ -44,7 +44,7 @@
 //	δ′             Choice.Slack             spent on the composition
 //	γ, σ, b        Choice.Mechanism         noise function, noise of counts
 //
-// Sources: S. Jiang, Communication Efficient and Differentially Private Optimization (2024),
+// Sources: S. Jiang, Communication Efficient and Differentially Private Optimization (2025),
 // for DaRRM; Kairouz, Oh and Viswanath, The Composition Theorem for Differential Privacy
 // (2015), for compositions. Those of the other mechanisms are named in package ensemble.
 package plan

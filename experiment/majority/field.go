@@ -2,7 +2,7 @@
 // functions look like and how often they are right, what answers cost together, how much
 // noise vote counts need, and teachers trained on images.
 //
-// Source: S. Jiang, Communication Efficient and Differentially Private Optimization (2024),
+// Source: S. Jiang, Communication Efficient and Differentially Private Optimization (2025),
 // Chapter 3 and Appendix B.4.
 //
 // # Notation

@@ -2,7 +2,7 @@
 // estimators' errors are and what is predicted for them, three tasks that are worked on by
 // such means, and what the same bits buy elsewhere.
 //
-// Source: S. Jiang, Communication Efficient and Differentially Private Optimization (2024),
+// Source: S. Jiang, Communication Efficient and Differentially Private Optimization (2025),
 // Chapter 2 and Appendix A; S. Jiang, P. Sharma, G. Joshi, Correlation Aware Sparsified Mean
 // Estimation Using Random Projection (NeurIPS 2023).
 //

@@ -145,7 +145,7 @@ func freeError(t testing.TB, k int, free []float64) float64 {
 	return gamma.ExpectedError(f, w)
 }
 
-// Δ = 0 and m ≥ (K+1)/2: no noise is needed, Jiang (2024), Theorem 3.5.1 as
+// Δ = 0 and m ≥ (K+1)/2: no noise is needed, Jiang (2025), Theorem 3.5.1 as
 // it extends to teachers that differ.
 func TestEnoughAllowanceNeedsNoNoise(t *testing.T) {
 	for _, k := range []int{1, 2, 3, 4, 5, 6, 9, 11, 21} {

@@ -12,7 +12,7 @@ fractions. It visits every constraint, one by one, so it serves K ≤ 15 (K ≤ 
 teachers' Δ is 0) in about a minute. ``darrm verify`` does the same for any K.
 
 The rule that it checks, of S. Jiang, Communication Efficient and Differentially Private
-Optimization (2024), Lemma 3.4.4: with L the number of teachers that answer 1,
+Optimization (2025), Lemma 3.4.4: with L the number of teachers that answer 1,
 φ(l) = sign(l - K/2)·γ(l) and Φ(p) = E[φ(L)] for teachers that answer 1 with probabilities p,
 
     Φ(p) - E·Φ(p') ≤ E - 1 + 2δ,    E = e^(the release's ε),
