@@ -29,7 +29,8 @@ func TestList(t *testing.T) {
 		"crime", "compas", "credit-card", "mnist-69", "cifar-10", "pipeline",
 		"figure-2.2", "figure-2.3", "figure-2.4", "figure-a.1", "figure-a.2", "figure-a.3", "figure-a.4", "figure-a.5", "figure-a.6", "figure-a.7", "figure-a.8", "mean-bits",
 		"convex-robust", "convex-sparse", "convex-gap-l1", "convex-gap-l2", "convex-phase", "convex-dimension", "convex-field", "convex-credit",
-		"auc-diabetes", "auc-german", "auc-letter", "auc-passes", "auc-private-diabetes", "auc-private-size", "auc-utility", "auc-dpegd",
+		"federated-california", "federated-belts", "federated-local-steps", "federated-price",
+		"auc-diabetes", "auc-german", "auc-letter", "auc-passes", "auc-private-diabetes", "auc-private-size", "auc-utility", "auc-dpegd", "many-classes",
 		"mnist", "fashion-mnist", "figure-2.4-real", "convex-credit-real",
 		"auc-diabetes-real", "auc-german-real", "auc-letter-real", "auc-private-diabetes-real", "auc-private-german-real",
 	}
