@@ -268,8 +268,8 @@ func TestBruteForceVectors(t *testing.T) {
 	for k := 2; k <= most; k++ {
 		for reach := 1; reach <= 2; reach++ {
 			for _, delta := range []float64{0, 0.05} {
-				if delta > 0 && k > 4 {
-					continue // 7 rows for each of 52,000 pairs
+				if delta > 0 && k == 6 && reach == 2 {
+					continue // 4 rows for each of 52,000 pairs
 				}
 				t.Run(fmt.Sprintf("K=%d,t=%d,delta=%g", k, reach, delta), func(t *testing.T) {
 					p := plurality.Problem{K: k, Classes: 3, Affected: reach, Epsilon: 0.7, Delta: delta}
