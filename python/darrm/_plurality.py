@@ -92,7 +92,7 @@ class Table:
             if h != next(listed, None):
                 raise Malformed(f"masses of {list(h)} are not where they belong")
             groups = m["groups"]
-            counts: List[Optional[int]] = sorted(set(h), reverse=True)  # type: ignore[assignment]
+            counts: List[Optional[int]] = sorted(set(h), reverse=True)
             if self.abstain is not None:
                 counts.append(None)
             if len(groups) != len(counts) or sum(groups) != _ONE or any(type(g) is not int or g < 0 for g in groups):
