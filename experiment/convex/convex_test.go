@@ -241,7 +241,7 @@ func TestClaimsHoldOnGoldenFigures(t *testing.T) {
 
 // A definition that cannot be run is refused, by what is wrong with it.
 func TestDefinitionsAreRefused(t *testing.T) {
-	for old, other := range map[string][2]string{
+	experimenttest.Refuses(t, catalog, small, map[string][2]string{
 		`"sparse-logistic"`:              {`"dense"`, "task"},
 		`"sweep": "n"`:                   {`"sweep": "m"`, "sweep"},
 		`"at": [256, 512]`:               {`"at": []`, "at and lines"},
@@ -258,15 +258,7 @@ func TestDefinitionsAreRefused(t *testing.T) {
 		`"below": "none", "factor": 1e9`: {`"below": "none"`, "factor"},
 		`"line": "fw", `:                 {`"line": "fw", "at": 3, `, "at of a claim"},
 		`"repeats": 3,`:                  {`"repeats": 3, "again": 1,`, "again"},
-	} {
-		text := strings.Replace(small, old, other[0], 1)
-		if text == small {
-			t.Fatalf("no %s", old)
-		}
-		if _, err := catalog.Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), other[1]) {
-			t.Errorf("%s: %v", other[0], err)
-		}
-	}
+	})
 	d := experimenttest.Load(t, catalog, "convex-credit-real")
 	if _, err := d.Run(context.Background(), t.TempDir(), experiment.Options{Data: t.TempDir()}); !errors.Is(err, experiment.ErrNoData) {
 		t.Errorf("without the real file: %v", err)

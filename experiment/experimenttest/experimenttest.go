@@ -31,6 +31,21 @@ func Numbers(t testing.TB) {
 	}
 }
 
+// Refuses checks that a definition is refused after each change of its text, from the key to the
+// first of the pair, and that the error contains the second.
+func Refuses(t testing.TB, c *experiment.Catalog, definition string, changes map[string][2]string) {
+	t.Helper()
+	for old, other := range changes {
+		text := strings.Replace(definition, old, other[0], 1)
+		if text == definition {
+			t.Fatalf("no %s", old)
+		}
+		if _, err := c.Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), other[1]) {
+			t.Errorf("%s: %v", other[0], err)
+		}
+	}
+}
+
 // Load returns the definition of that name or path.
 func Load(t testing.TB, c *experiment.Catalog, name string) experiment.Definition {
 	t.Helper()

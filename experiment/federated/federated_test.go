@@ -121,7 +121,7 @@ func TestStepIsHalved(t *testing.T) {
 
 // A definition that cannot be run is refused, by what is wrong with it.
 func TestDefinitionsAreRefused(t *testing.T) {
-	for old, other := range map[string][2]string{
+	experimenttest.Refuses(t, catalog, small, map[string][2]string{
 		`"silos": 4`:          {`"silos": 0`, "silos"},
 		`"hidden": 3`:         {`"hidden": 0`, "hidden"},
 		`"rounds": 12`:        {`"rounds": 2`, "check"},
@@ -137,15 +137,7 @@ func TestDefinitionsAreRefused(t *testing.T) {
 		`"at_most": 1e-9`:     {`"measure": "test"`, "one of at_most"},
 		`"falls": 0.99`:       {`"falls": 0.99, "fails": true`, "one of at_most"},
 		`"repeats": 2`:        {`"repeats": 2, "again": 1`, "again"},
-	} {
-		text := strings.Replace(small, old, other[0], 1)
-		if text == small {
-			t.Fatalf("no %s", old)
-		}
-		if _, err := catalog.Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), other[1]) {
-			t.Errorf("%s: %v", other[0], err)
-		}
-	}
+	})
 }
 
 // Acceptance test 17 at the size of continuous integration: without a shuffler ε = 0.8 leaves ε₀ = 0.006

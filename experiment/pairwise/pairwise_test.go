@@ -272,7 +272,7 @@ func TestSpreadOfRealShuffles(t *testing.T) {
 
 // A definition that cannot be run is refused, by what is wrong with it.
 func TestDefinitionsAreRefused(t *testing.T) {
-	for old, other := range map[string][2]string{
+	experimenttest.Refuses(t, catalog, small, map[string][2]string{
 		`"gaussians"`:                {`"laplacians"`, "task"},
 		`"records": [64, 128]`:       {`"records": [1]`, "records"},
 		`"eps": [1, 4]`:              {`"eps": [1, 0]`, "eps"},
@@ -291,15 +291,7 @@ func TestDefinitionsAreRefused(t *testing.T) {
 		`"risk": true,`:              {`"again": true,`, "again"},
 		`"line": "sgd", "over"`:      {`"line": "nobody", "over"`, "claim"},
 		`"method": "one-pass", "ste`: {`"method": "one-pass", "look": "none", "ste`, "look"},
-	} {
-		text := strings.Replace(small, old, other[0], 1)
-		if text == small {
-			t.Fatalf("no %s", old)
-		}
-		if _, err := catalog.Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), other[1]) {
-			t.Errorf("%s: %v", other[0], err)
-		}
-	}
+	})
 	d := experimenttest.Load(t, catalog, "auc-german-real")
 	if _, err := d.Run(context.Background(), t.TempDir(), experiment.Options{Data: t.TempDir()}); !errors.Is(err, experiment.ErrNoData) {
 		t.Errorf("without the real file: %v", err)

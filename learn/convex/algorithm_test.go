@@ -17,6 +17,7 @@ import (
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
+	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 // methods are small plans of every method here, for 60 records of 3 features.
@@ -53,8 +54,8 @@ func TestMethodsAreAlgorithms(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	r, other := leaning(t, rng, 60, 3), leaning(t, rng, 60, 3)
 	for name, p := range methods(t) {
-		a := trained(t, p, r)
-		if a.Digest() == trained(t, p, other).Digest() || a.Digest() != trained(t, p, r).Digest() {
+		a := traintest.Trained(t, p, r)
+		if a.Digest() == traintest.Trained(t, p, other).Digest() || a.Digest() != traintest.Trained(t, p, r).Digest() {
 			t.Errorf("%s: the digest does not tell the data", name)
 		}
 		if a.Cost() != p.Price().Cost || a.Cost().Epsilon > 1 || !(a.NoiseScale() > 0 || a.NoiseScale() == 0 && p.Price().Bound != accountant.MethodGaussian) { // vertices have no noise of their own
@@ -64,8 +65,8 @@ func TestMethodsAreAlgorithms(t *testing.T) {
 		if err != nil || best.Cost.Epsilon > p.Price().Cost.Epsilon*(1+1e-9) {
 			t.Errorf("%s: its event costs %v, the price is %v (%v)", name, best.Cost, p.Price().Cost, err)
 		}
-		want := simulate(t, a, 7)
-		if slices.Equal(want, simulate(t, a, 8)) {
+		want := traintest.Simulate(t, a, 7)
+		if slices.Equal(want, traintest.Simulate(t, a, 8)) {
 			t.Errorf("%s: two seeds give one model", name)
 		}
 		stop := errors.New("stop")
@@ -123,7 +124,7 @@ func (w *witness) Restart(purpose string, round int) {
 func TestNoiseIsFresh(t *testing.T) {
 	r := leaning(t, rand.New(rand.NewPCG(25, 26)), 60, 3)
 	for name, p := range methods(t) {
-		a := trained(t, p, r)
+		a := traintest.Trained(t, p, r)
 		run := a.Start(stream.Seeded(1))
 		w := &witness{asked: map[string]int{}}
 		switch e := run.(type) {
@@ -277,7 +278,7 @@ func TestScalesAtWhichNoRecordEndsARun(t *testing.T) {
 			}
 			for _, x := range []float64{0, 1e-200, 1e50} {
 				rows, y := repeat(n, x, -x), make([]float64, n)
-				if _, err := train.Simulate(trained(t, plan, records(t, rows, y)), 1).Run(t.Context(), nil); err != nil {
+				if _, err := train.Simulate(traintest.Trained(t, plan, records(t, rows, y)), 1).Run(t.Context(), nil); err != nil {
 					t.Errorf("%s at %g with features %g: %v", m.name, scale, x, err)
 				}
 			}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/darrm/darrm/accountant"
@@ -13,6 +12,7 @@ import (
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
+	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 // The audit: an adversary who knows all records but one sees what a run releases, all of its
@@ -24,63 +24,18 @@ import (
 // deviations above what is allowed, and half the noise more. Mutants are planted below.
 
 const (
-	auditLevel = 1e-7
-	auditRuns  = 16_000 // a world; half of them choose the threshold
+	auditRuns = 16_000 // a world; half of them choose the threshold
 )
 
-// interval returns lower and upper confidence bounds, each at auditLevel, after k of n.
-func interval(k, n int) (lower, upper float64) {
-	a, b := float64(k), float64(n-k)
-	lower, upper = 0, 1
-	if k > 0 {
-		lower = mathext.InvRegIncBeta(a, b+1, auditLevel)
-	}
-	if k < n {
-		upper = 1 - mathext.InvRegIncBeta(b, a+1, auditLevel)
-	}
-	return lower, upper
-}
-
-// allowed is the largest probability of an event in one world that the promise allows, where
-// it has probability q in the other.
-type allowed func(q float64) float64
-
 // gaussianAllowed is the promise of normal noise.
-func gaussianAllowed(multiplier float64) allowed {
+func gaussianAllowed(multiplier float64) traintest.Allowed {
 	n := distuv.UnitNormal
 	return func(q float64) float64 { return n.CDF(n.Quantile(q) + 1/multiplier) }
 }
 
 // approxAllowed is the promise of (ε, δ).
-func approxAllowed(c accountant.Cost) allowed {
+func approxAllowed(c accountant.Cost) traintest.Allowed {
 	return func(q float64) float64 { return min(1, math.Exp(c.Epsilon)*q+c.Delta) }
-}
-
-// broken says whether the values of the two worlds prove the promise broken.
-func broken(zero, one []float64, a allowed) bool {
-	half := len(zero) / 2
-	above := func(v []float64, threshold float64) int {
-		n := 0
-		for _, x := range v {
-			if x > threshold {
-				n++
-			}
-		}
-		return n
-	}
-	all := slices.Concat(zero[:half], one[:half])
-	slices.Sort(all)
-	best, at := math.Inf(-1), 0.0
-	for i := 1; i < 40; i++ {
-		threshold := all[len(all)*i/40]
-		p, q := float64(above(one[:half], threshold))/float64(half), float64(above(zero[:half], threshold)+5)/float64(half)
-		if v := p - a(min(q, 1)); v > best {
-			best, at = v, threshold
-		}
-	}
-	p, _ := interval(above(one[half:], at), len(one)-half)
-	_, q := interval(above(zero[half:], at), len(zero)-half)
-	return p > a(q)
 }
 
 // views runs both worlds with seeds of their own, and returns what the adversary makes of
@@ -145,7 +100,7 @@ func TestAuditPhased(t *testing.T) {
 				w := rounds(t, r, 2)
 				return w[0][0]/price.Blocks[0].Deviation + together*(w[1][0]-w[0][0])/price.Blocks[1].Deviation
 			})
-			if broken(zero, one, promise) {
+			if traintest.Broken(zero, one, promise) {
 				return true
 			}
 		}
@@ -209,7 +164,7 @@ func TestAuditProximallyGuided(t *testing.T) {
 			starts[k] = func(coins train.Coins) train.Run { return newProximalRun(p, own, coins) }
 		}
 		zero, one := views(starts, func(r train.Run) float64 { return rounds(t, r, 1)[0][0] })
-		return broken(zero, one, gaussianAllowed(sound.price.Blocks[0].Multiplier()/math.Sqrt(2)))
+		return traintest.Broken(zero, one, gaussianAllowed(sound.price.Blocks[0].Multiplier()/math.Sqrt(2)))
 	}
 	half := *sound
 	half.price.Blocks = slices.Clone(sound.price.Blocks)
@@ -225,7 +180,7 @@ func TestAuditProximallyGuided(t *testing.T) {
 }
 
 func TestAuditPerturbations(t *testing.T) {
-	audit := func(p *minimised, promise allowed, x float64, raw bool) bool {
+	audit := func(p *minimised, promise traintest.Allowed, x float64, raw bool) bool {
 		var starts [2]func(train.Coins) train.Run
 		for k, r := range worlds(t, 1, x, 1000*x) {
 			own := r
@@ -240,7 +195,7 @@ func TestAuditPerturbations(t *testing.T) {
 			}
 		}
 		zero, one := views(starts, func(r train.Run) float64 { return rounds(t, r, 1)[0][0] })
-		return broken(zero, one, promise)
+		return traintest.Broken(zero, one, promise)
 	}
 	out := output(t, OutputPerturbation{Setting: auditSetting(), Lambda: 10, Smoothing: 1}, 1, 1)
 	promise := gaussianAllowed(out.price.Blocks[0].Multiplier())
@@ -291,7 +246,7 @@ func TestAuditSampled(t *testing.T) {
 			}
 		}
 		zero, one := views(starts, func(r train.Run) float64 { return rounds(t, r, 1)[0][0] })
-		return broken(zero, one, gaussianAllowed(sound.noise))
+		return traintest.Broken(zero, one, gaussianAllowed(sound.noise))
 	}
 	half := *sound
 	half.price.Blocks = slices.Clone(sound.price.Blocks)

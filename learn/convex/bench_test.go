@@ -7,6 +7,7 @@ import (
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 // A pass over 65,536 records of 50 features, by closed form and by bisection.
@@ -28,7 +29,7 @@ func BenchmarkPhasedPass(b *testing.B) {
 		b.Run(string(kind), func(b *testing.B) {
 			s := setting()
 			s.Loss = loss.GLM[loss.Hinge]{}
-			a := trained(b, phased(b, PhasedSGD{Setting: s, Ball: 1, Oracle: kind}, n, d), r)
+			a := traintest.Trained(b, phased(b, PhasedSGD{Setting: s, Ball: 1, Oracle: kind}, n, d), r)
 			b.SetBytes(8 * n * d)
 			for b.Loop() {
 				rounds(b, a.Start(stream.Seeded(1)), a.Rounds())

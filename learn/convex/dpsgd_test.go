@@ -11,6 +11,7 @@ import (
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
+	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 func sampled(t testing.TB, c DPSGD, n, d int) *sampledPlan {
@@ -63,7 +64,7 @@ func TestSampledRate(t *testing.T) {
 	}
 	for _, q := range []float64{0.1, 1} {
 		p := &sampledPlan{task: unpriced, c: DPSGD{Ball: 1, Rate: q}, price: Price{Blocks: []Block{{StepSize: 1, Deviation: 1}}}}
-		a := trained(t, p, records(t, repeat(1000, 1), ones(1000)))
+		a := traintest.Trained(t, p, records(t, repeat(1000, 1), ones(1000)))
 		e := a.Start(train.Coins{}).(*sampledRun)
 		reads := &counted{samples: e.rows, reads: map[int]map[int]int{}}
 		e.rows = reads
@@ -100,7 +101,7 @@ func TestSampledLearns(t *testing.T) {
 	p := sampled(t, DPSGD{Setting: s, Ball: 8, Steps: 200}, n, d)
 	for _, average := range []bool{false, true} {
 		p.c.Average = average
-		got := problem.Objective(simulate(t, trained(t, p, r), 1))
+		got := problem.Objective(traintest.Simulate(t, traintest.Trained(t, p, r), 1))
 		t.Logf("average %v: %.4f between %.4f and %.4f; %s", average, got, best.Value, zero, p.price.Notes)
 		if !(zero-got > 0.5*(zero-best.Value)) {
 			t.Errorf("average %v: %.4f, without learning %.4f, best %.4f", average, got, zero, best.Value)

@@ -17,6 +17,7 @@ import (
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
+	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 // leaning returns n records in the unit ball of dimension d, with labels that lean.
@@ -401,10 +402,10 @@ func TestPerturbationsLearn(t *testing.T) {
 		output(t, OutputPerturbation{Setting: s, Ball: 8}, n, d),
 		objective(t, ObjectivePerturbation{Setting: s, Ball: 8}, n, d),
 	} {
-		a := trained(t, plan, r)
+		a := traintest.Trained(t, plan, r)
 		mean := 0.0
 		for seed := range uint64(5) {
-			mean += problem.Objective(simulate(t, a, seed)) / 5
+			mean += problem.Objective(traintest.Simulate(t, a, seed)) / 5
 		}
 		t.Logf("%s: %.4f between %.4f and %.4f; %s", plan.Price().Method, mean, best.Value, zero, plan.Price().Notes)
 		if !(zero-mean > 0.3*(zero-best.Value)) {

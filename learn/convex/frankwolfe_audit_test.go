@@ -11,6 +11,7 @@ import (
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
+	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 // Audits of the methods that choose vertices, by the means of audit_test.go: false alarms have
@@ -40,7 +41,7 @@ func leaningWorlds(t *testing.T, n, i int, others []float64) [2]*data.Sparse {
 
 // eitherWay says whether any of the four directions is broken: high values in one world
 // against the other, or low ones.
-func eitherWay(zero, one []float64, a allowed) bool {
+func eitherWay(zero, one []float64, a traintest.Allowed) bool {
 	negated := func(v []float64) []float64 {
 		out := make([]float64, len(v))
 		for i, x := range v {
@@ -48,7 +49,7 @@ func eitherWay(zero, one []float64, a allowed) bool {
 		}
 		return out
 	}
-	return broken(zero, one, a) || broken(one, zero, a) || broken(negated(zero), negated(one), a) || broken(negated(one), negated(zero), a)
+	return traintest.Broken(zero, one, a) || traintest.Broken(one, zero, a) || traintest.Broken(negated(zero), negated(one), a) || traintest.Broken(negated(one), negated(zero), a)
 }
 
 func TestAuditFrankWolfe(t *testing.T) {
@@ -197,7 +198,7 @@ func TestAuditNSFW(t *testing.T) {
 			}
 			return -seen
 		})
-		return broken(zero, one, gaussianAllowed(sound.blocks[2].Multiplier()))
+		return traintest.Broken(zero, one, gaussianAllowed(sound.blocks[2].Multiplier()))
 	}
 	if audit(sound, 1, 0) {
 		t.Error("the method as it is breaks its promise")
@@ -254,7 +255,7 @@ func TestAcceptance11SparseClassification(t *testing.T) {
 				}
 				return r
 			}
-			w := simulate(t, trained(t, p, draw(n)), uint64(seed))
+			w := traintest.Simulate(t, traintest.Trained(t, p, draw(n)), uint64(seed))
 			fresh := draw(5000)
 			for i := range 5000 {
 				sum += (loss.GLM[loss.Hinge]{}).Loss(w, fresh.Row(i), fresh.Response(i)) / 5000 / float64(seeds)

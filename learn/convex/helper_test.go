@@ -47,30 +47,6 @@ func phased(t testing.TB, c PhasedSGD, n, d int) *phasedPlan {
 	return p.(*phasedPlan)
 }
 
-func trained(t testing.TB, p Plan, r *data.Records) train.Algorithm {
-	t.Helper()
-	a, err := p.Train(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
-func simulate(t testing.TB, a train.Algorithm, seed uint64) []float64 {
-	t.Helper()
-	x, err := train.Simulate(a, seed).Run(context.Background(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x
-}
-
-// silent is noise of 0.
-type silent struct{}
-
-func (silent) Restart(string, int) {}
-func (silent) Fill(z []float64)    { clear(z) }
-
 // fixed draws the same vector each time.
 type fixed []float64
 

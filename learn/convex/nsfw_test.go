@@ -15,6 +15,7 @@ import (
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 func lp(t testing.TB, d int, p, r float64) geometry.LpBall {
@@ -74,7 +75,7 @@ func TestAcceptance4NSFWTrace(t *testing.T) {
 	} {
 		p := nsfw(t, NSFW{Setting: logistics(), Set: lp(t, 2, c.p, 1), Batches: Batches{Rounds: 2, Size: 2, InOrder: true}}, 8, 2)
 		p.quiet = true
-		run := p.newRun(labelled(t), stream.Seeded(1), silent{})
+		run := p.newRun(labelled(t), stream.Seeded(1), traintest.Silent{})
 		for k, want := range c.w {
 			if err := run.Round(t.Context(), k); err != nil {
 				t.Fatal(err)

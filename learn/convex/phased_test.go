@@ -13,6 +13,7 @@ import (
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 // bisecting is the setting of the published schedules: D = 2, calibrated for the bisection.
@@ -72,7 +73,7 @@ func TestAcceptance4PhasedTrace(t *testing.T) {
 		noise normals
 		want  [][]float64
 	}{
-		{silent{}, [][]float64{{0.012124858580, 0.016544055760}, {0.013352208909, 0.017453808930}, {0.013893998722, 0.017453808930}}},
+		{traintest.Silent{}, [][]float64{{0.012124858580, 0.016544055760}, {0.013352208909, 0.017453808930}, {0.013893998722, 0.017453808930}}},
 		{fixed{1, -1}, [][]float64{{0.483529379371, -0.454860465031}, {0.600408554808, -0.568773435179}, {0.629590515079, -0.598236217728}}},
 	} {
 		got := rounds(t, newPhasedRun(p, traceRecords(t), trace.noise), 3)
@@ -94,7 +95,7 @@ func TestAcceptance4PhasedTrace(t *testing.T) {
 		}
 	}
 	p = phased(t, c, 8, 2)
-	got := rounds(t, newPhasedRun(p, records(t, rows, y), silent{}), 3)
+	got := rounds(t, newPhasedRun(p, records(t, rows, y), traintest.Silent{}), 3)
 	near(t, "hinge w3[0]", got[2][0], 0.028496346677, 1e-9)
 	near(t, "hinge w3[1]", got[2][1], 0.016963054767, 1e-9)
 }
@@ -117,7 +118,7 @@ func TestAcceptance6PhasedSensitivity(t *testing.T) {
 				for i := range rows {
 					rows[i], y[i] = unit(rng, 3), 4*rng.Float64()-2
 				}
-				a := newPhasedRun(p, records(t, rows, y), silent{})
+				a := newPhasedRun(p, records(t, rows, y), traintest.Silent{})
 				i := rng.IntN(p.schedule.Phases[0].To)
 				if rng.IntN(4) == 0 {
 					i = 0
@@ -130,7 +131,7 @@ func TestAcceptance6PhasedSensitivity(t *testing.T) {
 						rows[i], y[i] = unit(rng, 3), 4*rng.Float64()-2
 					}
 				}
-				b := newPhasedRun(p, records(t, rows, y), silent{})
+				b := newPhasedRun(p, records(t, rows, y), traintest.Silent{})
 				moved := floats.Distance(rounds(t, a, 1)[0], rounds(t, b, 1)[0], 2)
 				largest = max(largest, moved)
 				if moved > p.schedule.Phases[0].Sensitivity {
@@ -234,7 +235,7 @@ func TestAcceptance13PhasedReadsOnce(t *testing.T) {
 			rows[i] = []float64{1, 0}
 		}
 		c := &counted{samples: records(t, rows, y), reads: map[int]map[int]int{}}
-		run := newPhasedRun(p, c, silent{})
+		run := newPhasedRun(p, c, traintest.Silent{})
 		for k := range p.schedule.Phases {
 			c.round = k
 			if err := run.Round(t.Context(), k); err != nil {
@@ -277,9 +278,9 @@ func TestAcceptance10RobustRegression(t *testing.T) {
 			var w []float64
 			r := records(t, rows, y)
 			if noise {
-				w = simulate(t, trained(t, p, r), uint64(s))
+				w = traintest.Simulate(t, traintest.Trained(t, p, r), uint64(s))
 			} else {
-				run := newPhasedRun(p, r, silent{})
+				run := newPhasedRun(p, r, traintest.Silent{})
 				rounds(t, run, len(p.schedule.Phases))
 				w = run.Output()
 			}
@@ -362,7 +363,7 @@ func TestPhasedRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if trained(t, blank, records(t, make8(2), make([]float64, 8))).Releasable() == nil {
+	if traintest.Trained(t, blank, records(t, make8(2), make([]float64, 8))).Releasable() == nil {
 		t.Error("a blanked record's price is released")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 // variants are plans of every method for n records of 3 features, the first with the options
@@ -114,7 +115,7 @@ func TestDigestsCoverEverything(t *testing.T) {
 	for name, plans := range variants(t, n, true) {
 		seen := map[[32]byte]string{}
 		note := func(what string, p Plan, r *data.Records) {
-			digest := trained(t, p, r).Digest()
+			digest := traintest.Trained(t, p, r).Digest()
 			if other, ok := seen[digest]; ok {
 				t.Errorf("%s: %q and %q have one digest", name, what, other)
 			}
@@ -155,9 +156,9 @@ func TestLongRecordsDoNoMore(t *testing.T) {
 			long[i] = []float64{0.99, -0.99, 0.99} // within 1 by the largest number
 			short[i] = []float64{size, -size, size}
 		}
-		a, b := trained(t, plans[""], records(t, long, y)), trained(t, plans[""], records(t, short, y))
+		a, b := traintest.Trained(t, plans[""], records(t, long, y)), traintest.Trained(t, plans[""], records(t, short, y))
 		for seed := range uint64(5) {
-			if got, want := simulate(t, a, seed), simulate(t, b, seed); floats.Distance(got, want, math.Inf(1)) > 1e-9*(1+floats.Norm(want, math.Inf(1))) {
+			if got, want := traintest.Simulate(t, a, seed), traintest.Simulate(t, b, seed); floats.Distance(got, want, math.Inf(1)) > 1e-9*(1+floats.Norm(want, math.Inf(1))) {
 				t.Errorf("%s: %v, but shortened before %v", name, got, want)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
+	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 func schedule(t testing.TB, p float64, n int, rho, lipschitz float64) ProximalSchedule {
@@ -105,7 +106,7 @@ func TestAcceptance14PhaseRetrieval(t *testing.T) {
 		}
 		e := newProximalRun(p, phaseRetrieval(t, rand.New(rand.NewPCG(seed, 98)), n), train.Coins{})
 		if epsilon == 0 {
-			e.noise = silent{}
+			e.noise = traintest.Silent{}
 		}
 		visited := [][]float64{{-1, 1}}
 		visited = append(visited, rounds(t, e, p.schedule.Rounds)...)
@@ -168,7 +169,7 @@ func TestProximalPick(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := trained(t, plan, records(t, make8(2), make([]float64, 8)))
+	a := traintest.Trained(t, plan, records(t, make8(2), make([]float64, 8)))
 	counts := map[int]int{}
 	for seed := range uint64(400) {
 		s := train.Simulate(a, seed)

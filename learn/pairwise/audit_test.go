@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/train"
+	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 // The audit: an adversary who knows all records but one, and the state before a phase, sees
@@ -22,21 +22,16 @@ import (
 // fixed besides. At μ near 1 and 4000 runs a world, what the intervals leave open is .08; half of the
 // noise is .33 above what is allowed, noise without √2 .16, each give or take .011.
 const (
-	auditLevel = 1e-7
-	auditRuns  = 8_000 // a world; half of them choose the threshold
+	auditRuns = 8_000 // a world; half of them choose the threshold
 )
 
-// allowed is the largest probability of an event in one world that the promise allows, where
-// it has probability q in the other.
-type allowed func(q float64) float64
-
-func gaussianAllowed(multiplier float64) allowed {
+func gaussianAllowed(multiplier float64) traintest.Allowed {
 	n := distuv.UnitNormal
 	return func(q float64) float64 { return n.CDF(n.Quantile(q) + 1/multiplier) }
 }
 
 // eventAllowed is the promise of an event by the accountant, at a few ε.
-func eventAllowed(t *testing.T, event accountant.Event) allowed {
+func eventAllowed(t *testing.T, event accountant.Event) traintest.Allowed {
 	t.Helper()
 	a, err := accountant.New(event.Relation())
 	if err == nil {
@@ -63,49 +58,15 @@ func eventAllowed(t *testing.T, event accountant.Event) allowed {
 	}
 }
 
-// broken says whether the values of the two worlds prove the promise broken.
-func broken(zero, one []float64, a allowed) bool {
-	half := len(zero) / 2
-	above := func(v []float64, threshold float64) float64 {
-		n := 0.0
-		for _, x := range v {
-			if x > threshold {
-				n++
-			}
-		}
-		return n
-	}
-	all := slices.Concat(zero[:half], one[:half])
-	slices.Sort(all)
-	best, at := math.Inf(-1), 0.0
-	for i := 1; i < 40; i++ {
-		threshold := all[len(all)*i/40]
-		p, q := above(one[:half], threshold)/float64(half), (above(zero[:half], threshold)+5)/float64(half)
-		if v := p - a(min(q, 1)); v > best {
-			best, at = v, threshold
-		}
-	}
-	n := float64(half)
-	k, m := above(one[half:], at), above(zero[half:], at)
-	lower, upper := 0.0, 1.0
-	if k > 0 {
-		lower = mathext.InvRegIncBeta(k, n-k+1, auditLevel)
-	}
-	if m < n {
-		upper = 1 - mathext.InvRegIncBeta(n-m, m+1, auditLevel)
-	}
-	return lower > a(upper)
-}
-
 // audited runs both worlds and says whether what the adversary sees breaks the promise. It looks
 // along the line on which the worlds' first releases differ without noise.
-func audited(t *testing.T, worlds [2]*data.Records, promise allowed, start func(r *data.Records, coins train.Coins, noise normals) train.Run, view func(line []float64, r train.Run) float64) bool {
+func audited(t *testing.T, worlds [2]*data.Records, promise traintest.Allowed, start func(r *data.Records, coins train.Coins, noise normals) train.Run, view func(line []float64, r train.Run) float64) bool {
 	t.Helper()
 	line := make([]float64, 2)
 	for seed := range uint64(20) { // random draws may miss the record
 		var w [2][]float64
 		for k, r := range worlds {
-			run := start(r, stream.Seeded(seed), silent{})
+			run := start(r, stream.Seeded(seed), traintest.Silent{})
 			if err := run.Round(t.Context(), 0); err != nil {
 				t.Fatal(err)
 			}
@@ -121,7 +82,7 @@ func audited(t *testing.T, worlds [2]*data.Records, promise allowed, start func(
 			out[k] = append(out[k], view(line, start(r, coins, coins.Normals())))
 		}
 	}
-	return broken(out[0], out[1], promise)
+	return traintest.Broken(out[0], out[1], promise)
 }
 
 // worst are the adverse neighbours that move a release most.
@@ -131,7 +92,7 @@ func worst(t *testing.T, n int, start func(r *data.Records, coins train.Coins, n
 	most := -1.0
 	for number := range 1 << 12 {
 		worlds := adverse(t, n, number)
-		if moved := released(t, func(r *data.Records) train.Run { return start(r, stream.Seeded(1), silent{}) }, worlds); moved > most {
+		if moved := released(t, func(r *data.Records) train.Run { return start(r, stream.Seeded(1), traintest.Silent{}) }, worlds); moved > most {
 			most, at = moved, worlds
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
+	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 // countedLink counts evaluations of the slope.
@@ -31,7 +32,7 @@ func TestEvaluations(t *testing.T) {
 	rng := rand.New(rand.NewPCG(51, 52))
 	r := gaussians(t, rng, n, 3, 1, .5, .3)
 	s := Setting{Loss: l, Ball: 1, Radius: 1}
-	simulate(t, trained(t, plan(t, SGD{Setting: s, Schedule: Schedule{StepSize: .1}, Passes: 7}, n, 3), r), 3)
+	traintest.Simulate(t, traintest.Trained(t, plan(t, SGD{Setting: s, Schedule: Schedule{StepSize: .1}, Passes: 7}, n, 3), r), 3)
 	coins, draws, want := stream.Seeded(3), []int{}, 0
 	for k := range 7 { // the run's own draws
 		rng := coins.Stream(streamIndex, k)
@@ -48,7 +49,7 @@ func TestEvaluations(t *testing.T) {
 		t.Errorf("%d slopes in %d steps, want %d", slopes, len(draws)-1, want)
 	}
 	slopes = 0
-	simulate(t, trained(t, plan(t, LocalizedSGD{Setting: s}, n, 3), r), 3)
+	traintest.Simulate(t, traintest.Trained(t, plan(t, LocalizedSGD{Setting: s}, n, 3), r), 3)
 	if slopes == 0 || slopes >= n {
 		t.Errorf("Algorithm 4 evaluates %d slopes for %d records", slopes, n)
 	}
@@ -67,7 +68,7 @@ func TestOneClass(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := trained(t, plan(t, m, 16, 2), r)
+		a := traintest.Trained(t, plan(t, m, 16, 2), r)
 		if _, err := train.Simulate(a, 1).Run(t.Context(), nil); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -89,7 +90,7 @@ func BenchmarkSteps(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			s := train.Simulate(trained(b, p, r), 1)
+			s := train.Simulate(traintest.Trained(b, p, r), 1)
 			b.ResetTimer()
 			if _, err := s.Run(context.Background(), nil); err != nil {
 				b.Fatal(err)

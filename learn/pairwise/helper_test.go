@@ -1,7 +1,6 @@
 package pairwise
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -55,30 +54,6 @@ func plan(t testing.TB, m Method, n, d int) train.Plan {
 	}
 	return p
 }
-
-func trained(t testing.TB, p train.Plan, r *data.Records) train.Algorithm {
-	t.Helper()
-	a, err := p.Train(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
-func simulate(t testing.TB, a train.Algorithm, seed uint64) []float64 {
-	t.Helper()
-	x, err := train.Simulate(a, seed).Run(context.Background(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x
-}
-
-// silent is noise of 0.
-type silent struct{}
-
-func (silent) Restart(string, int) {}
-func (silent) Fill(z []float64)    { clear(z) }
 
 // unit returns a uniform point of the unit sphere.
 func unit(rng *rand.Rand, d int) []float64 {

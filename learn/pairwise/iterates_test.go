@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/darrm/darrm/learn/train"
+	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 // trace is T3's data, and the indices of its run.
@@ -108,7 +109,7 @@ func TestOnline(t *testing.T) {
 		if err != nil || o.Seen() != 60 {
 			t.Fatal(err, o.Seen())
 		}
-		want := simulate(t, trained(t, plan(t, SGD{Setting: s, Schedule: schedule, Sampling: InOrder, Output: output}, 60, 3), r), 1)
+		want := traintest.Simulate(t, traintest.Trained(t, plan(t, SGD{Setting: s, Schedule: schedule, Sampling: InOrder, Output: output}, 60, 3), r), 1)
 		if floats.Distance(got, want, 2) > 1e-12 {
 			t.Errorf("%s: %v, in order %v", output, got, want)
 		}

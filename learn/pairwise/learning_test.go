@@ -9,6 +9,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/train"
+	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 // diabetes are two Gaussian classes of the size and AUC of the diabetes data, split into 614 records
@@ -50,7 +51,7 @@ func TestLearning(t *testing.T) {
 		var v []float64
 		for seed := range uint64(shuffles) {
 			own, test := diabetes(t, seed)
-			v = append(v, auc(test, simulate(t, trained(t, plan(t, m, own.Len(), 8), own), seed)))
+			v = append(v, auc(test, traintest.Simulate(t, traintest.Trained(t, plan(t, m, own.Len(), 8), own), seed)))
 		}
 		return meanStd(v)
 	}
@@ -87,7 +88,7 @@ func TestLearning(t *testing.T) {
 	own, _ := diabetes(t, 1)
 	l := pair(t, "loglink")
 	start := Risk(l, own, make([]float64, 8))
-	end := Risk(l, own, simulate(t, trained(t, plan(t, SGD{Setting: with("loglink"), Schedule: Schedule{StepSize: 1}}, own.Len(), 8), own), 1))
+	end := Risk(l, own, traintest.Simulate(t, traintest.Trained(t, plan(t, SGD{Setting: with("loglink"), Schedule: Schedule{StepSize: 1}}, own.Len(), 8), own), 1))
 	if end > .75*start {
 		t.Errorf("loglink: F_S falls from %g to %g only", start, end)
 	}
@@ -107,10 +108,10 @@ func TestHonestNegative(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := trained(t, p, own)
-		private = append(private, auc(test, simulate(t, a, seed)))
+		a := traintest.Trained(t, p, own)
+		private = append(private, auc(test, traintest.Simulate(t, a, seed)))
 		run := newPhasedRun(quiet, own.Shortened(1), seededCoins(seed))
-		run.noise = silent{}
+		run.noise = traintest.Silent{}
 		for k := range quiet.price.Blocks {
 			if err := run.Round(t.Context(), k); err != nil {
 				t.Fatal(err)
@@ -153,7 +154,7 @@ func TestPrivateUtility(t *testing.T) {
 			var v []float64
 			for seed := range seeds {
 				r := gaussians(t, rand.New(rand.NewPCG(seed, 2)), n, 5, 1, .5, scale)
-				v = append(v, auc(test, simulate(t, trained(t, p, r), seed)))
+				v = append(v, auc(test, traintest.Simulate(t, traintest.Trained(t, p, r), seed)))
 			}
 			mean, std := meanStd(v)
 			t.Logf("n = %d, epsilon = %g, %s: %.4f ± %.4f", n, c.eps, c.name, mean, std)
@@ -184,7 +185,7 @@ func TestDefaultsLearn(t *testing.T) {
 		mean := 0.0
 		for seed := range c.seeds {
 			r := gaussians(t, rand.New(rand.NewPCG(seed, 2)), n, 5, 1, .5, scale)
-			mean += auc(test, simulate(t, trained(t, p, r), seed)) / float64(c.seeds)
+			mean += auc(test, traintest.Simulate(t, traintest.Trained(t, p, r), seed)) / float64(c.seeds)
 		}
 		t.Logf("%T: %.4f", c.m, mean)
 		if mean < before {

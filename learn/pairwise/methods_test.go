@@ -13,6 +13,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/train"
+	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 // options are small ones for a method of a name.
@@ -42,8 +43,8 @@ func TestMethodsAreAlgorithms(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		p := plan(t, m, 40, 3)
-		a := trained(t, p, r)
-		if a.Digest() == trained(t, p, other).Digest() || a.Digest() != trained(t, p, r).Digest() {
+		a := traintest.Trained(t, p, r)
+		if a.Digest() == traintest.Trained(t, p, other).Digest() || a.Digest() != traintest.Trained(t, p, r).Digest() {
 			t.Errorf("%s: the digest does not tell the data", name)
 		}
 		if a.Cost() != p.Price().Cost {
@@ -67,8 +68,8 @@ func TestMethodsAreAlgorithms(t *testing.T) {
 		} else if !errors.Is(err, ErrNotPrivate) {
 			t.Errorf("%s: a release without privacy: %v", name, err)
 		}
-		want := simulate(t, a, 7)
-		if same := slices.Equal(want, simulate(t, a, 8)); same != (name == "online") {
+		want := traintest.Simulate(t, a, 7)
+		if same := slices.Equal(want, traintest.Simulate(t, a, 8)); same != (name == "online") {
 			t.Errorf("%s: two seeds give one model: %v", name, same)
 		}
 		if floats.Norm(want, 2) > .5*(1+1e-12) {
@@ -201,7 +202,7 @@ func TestOptimisationGaps(t *testing.T) {
 		mean := 0.0
 		for seed := range uint64(50) {
 			p := plan(t, SGD{Setting: s, Schedule: c.schedule, Output: c.output, Lambda: c.lambda, Passes: 100}, 40, 3)
-			v := simulate(t, trained(t, p, r), seed)
+			v := traintest.Simulate(t, traintest.Trained(t, p, r), seed)
 			mean += (sum.value(v) + c.lambda*floats.Dot(v, v) - least) / 50
 		}
 		if bound := c.bound(floats.Norm(w, 2)); mean > bound || mean < -1e-9 || mean > start/4 {

@@ -11,6 +11,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 // striped are records in the unit ball whose class is the sign of the first feature, which is the
@@ -53,7 +54,7 @@ func nearest(m []float64, others, test *data.Records) float64 {
 func TestMetricBeatsEuclid(t *testing.T) {
 	own := striped(t, 100_000, 1)
 	p := plan(t, Metric{Radius: 0.8, Bound: 20, Target: accountant.Cost{Epsilon: 4, Delta: 1e-6}, Threshold: 0.3}, own.Len(), own.Dim())
-	m := simulate(t, trained(t, p, own), 1)
+	m := traintest.Simulate(t, traintest.Trained(t, p, own), 1)
 	others, test := striped(t, 400, 2), striped(t, 400, 3)
 	euclid := nearest([]float64{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}, others, test)
 	if got := nearest(m, others, test); got < euclid+0.02 || got < 0.97 {
@@ -114,7 +115,7 @@ func TestMetricSensitivity(t *testing.T) {
 		}
 		end := func() []float64 {
 			v := func() []float64 { return make([]float64, d*d) }
-			e := &metricRun{p: p, rows: records(t, rows, y).Shortened(0.8), noise: silent{}, m: v(), u: v(), sum: v(), z: v(), apart: make([]float64, d)}
+			e := &metricRun{p: p, rows: records(t, rows, y).Shortened(0.8), noise: traintest.Silent{}, m: v(), u: v(), sum: v(), z: v(), apart: make([]float64, d)}
 			if err := e.Round(context.Background(), 0); err != nil {
 				t.Fatal(err)
 			}

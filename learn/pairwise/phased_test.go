@@ -11,6 +11,7 @@ import (
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
+	"github.com/darrm/darrm/learn/train/traintest"
 	"github.com/darrm/darrm/poissonbinom"
 )
 
@@ -383,7 +384,7 @@ func TestRunsEnd(t *testing.T) {
 						continue
 					}
 					ran++
-					w, err := train.Simulate(trained(t, p, r), 1).Run(t.Context(), nil)
+					w, err := train.Simulate(traintest.Trained(t, p, r), 1).Run(t.Context(), nil)
 					if err != nil || math.IsNaN(w[0]+w[1]) {
 						t.Errorf("%T, radius %g, ball %g, step %g: %v (%v)", m, radius, ball, step, w, err)
 					}

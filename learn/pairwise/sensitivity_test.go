@@ -10,6 +10,7 @@ import (
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/train"
+	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 // neighbours are n records on the unit sphere, and the same with record m replaced.
@@ -113,11 +114,11 @@ func TestSensitivities(t *testing.T) {
 				switch p := p.(type) {
 				case *phased:
 					run := newPhasedRun(p, r, stream.Seeded(1))
-					run.noise = silent{}
+					run.noise = traintest.Silent{}
 					copy(run.w, far)
 					return run
 				case *minimised:
-					run := newMinimisedRun(p, r, silent{})
+					run := newMinimisedRun(p, r, traintest.Silent{})
 					copy(run.w, far)
 					return run
 				}

@@ -1,0 +1,88 @@
+// Package traintest tests methods of private training: it trains, and audits what is released.
+package traintest
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mathext"
+
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/train"
+)
+
+// Level is the chance that one of an audit's two confidence bounds does not hold.
+const Level = 1e-7
+
+// Allowed is the largest probability of an event in one world that the promise allows, where
+// it has probability q in the other.
+type Allowed func(q float64) float64
+
+// interval returns lower and upper confidence bounds, each at Level, after k of n.
+func interval(k, n int) (lower, upper float64) {
+	a, b := float64(k), float64(n-k)
+	lower, upper = 0, 1
+	if k > 0 {
+		lower = mathext.InvRegIncBeta(a, b+1, Level)
+	}
+	if k < n {
+		upper = 1 - mathext.InvRegIncBeta(b, a+1, Level)
+	}
+	return lower, upper
+}
+
+// Broken says whether the values of the two worlds prove the promise broken, at a threshold that half
+// of them choose and the other half test, by Clopper and Pearson's intervals.
+func Broken(zero, one []float64, a Allowed) bool {
+	half := len(zero) / 2
+	above := func(v []float64, threshold float64) int {
+		n := 0
+		for _, x := range v {
+			if x > threshold {
+				n++
+			}
+		}
+		return n
+	}
+	all := slices.Concat(zero[:half], one[:half])
+	slices.Sort(all)
+	best, at := math.Inf(-1), 0.0
+	for i := 1; i < 40; i++ {
+		threshold := all[len(all)*i/40]
+		p, q := float64(above(one[:half], threshold))/float64(half), float64(above(zero[:half], threshold)+5)/float64(half)
+		if v := p - a(min(q, 1)); v > best {
+			best, at = v, threshold
+		}
+	}
+	p, _ := interval(above(one[half:], at), len(one)-half)
+	_, q := interval(above(zero[half:], at), len(zero)-half)
+	return p > a(q)
+}
+
+// Trained returns the plan's method on these records.
+func Trained(t testing.TB, p train.Plan, r *data.Records) train.Algorithm {
+	t.Helper()
+	a, err := p.Train(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// Simulate returns the model of a seed.
+func Simulate(t testing.TB, a train.Algorithm, seed uint64) []float64 {
+	t.Helper()
+	x, err := train.Simulate(a, seed).Run(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// Silent is noise of 0.
+type Silent struct{}
+
+func (Silent) Restart(string, int) {}
+func (Silent) Fill(z []float64)    { clear(z) }
