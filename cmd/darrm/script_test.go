@@ -139,18 +139,37 @@ func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// interrupt READY PROGRAM ARG…: sends SIGINT once the program is at work: when the file
-// READY is there (or written anew, if it was), if READY is "-" when the program has read
+// interrupt READY [=MESSAGE] PROGRAM ARG…: sends SIGINT once the program is at work: when the
+// file READY is there (or written anew, if it was), if READY is "-" when the program has read
 // most of the votes sent to its stdin, which stays open, and if it is a time after that. It
-// must exit with code 130 within the time promptly and print nothing on stdout.
+// must exit with code 130 within the time promptly and print nothing on stdout. MESSAGE is a
+// regular expression of what stderr says: a program that was not as far yet, on a busy
+// machine, is started again and gets twice the time.
 // terminate does the same with SIGTERM.
 func cmdSignal(sig os.Signal) func(*testscript.TestScript, bool, []string) {
-	return func(ts *testscript.TestScript, neg bool, args []string) { signalled(ts, neg, args, sig) }
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		var message *regexp.Regexp
+		if len(args) > 2 && strings.HasPrefix(args[1], "=") {
+			var err error
+			message, err = regexp.Compile("(?m)" + args[1][1:])
+			ts.Check(err)
+			args = slices.Delete(args, 1, 2)
+		}
+		const attempts = 6
+		for wait := range attempts {
+			said := signalled(ts, neg, args, sig, 1<<wait)
+			if message == nil || message.MatchString(said) {
+				return
+			}
+		}
+		ts.Fatalf("%d times stderr did not match %v", attempts, message)
+	}
 }
 
-func signalled(ts *testscript.TestScript, neg bool, args []string, sig os.Signal) {
+// signalled returns what stderr said. The waits are patience times as long as usual.
+func signalled(ts *testscript.TestScript, neg bool, args []string, sig os.Signal, patience time.Duration) string {
 	if neg || len(args) < 2 {
-		ts.Fatalf("usage: interrupt READY PROGRAM ARG…")
+		ts.Fatalf("usage: interrupt READY [=MESSAGE] PROGRAM ARG…")
 	}
 	// How long an interrupted program may take: far more than it needs, far less
 	// than what it was doing.
@@ -172,9 +191,9 @@ func signalled(ts *testscript.TestScript, neg bool, args []string, sig os.Signal
 	go func() {
 		// Time to get from there into the work: too little makes the test easier to
 		// pass, never harder.
-		const settle = 200 * time.Millisecond
+		settle := patience * 200 * time.Millisecond
 		if after, err := time.ParseDuration(args[0]); err == nil {
-			time.Sleep(after)
+			time.Sleep(patience * after)
 			ready <- nil
 			return
 		}
@@ -224,6 +243,7 @@ func signalled(ts *testscript.TestScript, neg bool, args []string, sig os.Signal
 	if err := checkComplaint(stderr.String(), append([]string{"130"}, args[2:]...)); err != nil {
 		ts.Fatalf("%v", err)
 	}
+	return stderr.String()
 }
 
 // lines N FILE: the file has N lines, all of them complete.
