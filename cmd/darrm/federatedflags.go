@@ -84,7 +84,7 @@ func (f *federatedFlags) register(c *cobra.Command) {
 // registerRun adds the flags of a run across machines.
 func (f *federatedFlags) registerRun(c *cobra.Command) {
 	fl, o := c.Flags(), &f.psgm
-	fl.StringVar(&f.task, "task", "", "loss to be minimised: "+strings.Join(linearTasks(), ", ")+" or network:h, of h softplus units, which darrm predict does not read")
+	fl.StringVar(&f.task, "task", "", "loss to be minimised: "+strings.Join(linearTasks(), ", ")+" or network:h, of h softplus units")
 	fl.BoolVar(&f.intercept, "intercept", false, "add a feature 1 to each record; its weight is the model's intercept")
 	fl.Float64Var(&o.GradientClip, "clip", 0, "C_2, bound on the norm of a record's gradient, to which larger ones are cut")
 	fl.Float64Var(&o.DifferenceClip, "difference-clip", 0, "C_1: a record's change of gradient between two models is cut to C_1 times their distance; with --momentum below 1")
@@ -136,7 +136,7 @@ func (f *federatedFlags) check(c *cobra.Command) (err error) {
 	if c.Flags().Changed("local-noise") && !(f.psgm.Local.Noise > 0) {
 		return usagef("--local-noise = %v, but it must be above 0", f.psgm.Local.Noise)
 	}
-	f.loss, err = rounds.ParseTask(f.task)
+	f.loss, err = loss.ParseSized(f.task)
 	return err
 }
 
