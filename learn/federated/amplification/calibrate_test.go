@@ -148,7 +148,7 @@ func TestPriceOfAnUntrustedServer(t *testing.T) {
 
 // The curve between its orders is above the exact divergence by at most half a per cent.
 func TestEventsInterpolate(t *testing.T) {
-	r := stream(1651, 0.58)
+	r := stream(412, 0.58)
 	e := event(t, r)
 	for _, alpha := range []float64{1.3, 2.6, 7.77, 33, 120, 400} {
 		got, err := accountant.RDP(e, alpha)
@@ -170,10 +170,10 @@ func TestEventsInterpolate(t *testing.T) {
 		t.Fatal(err)
 	}
 	near(t, "two streams", both, 2*one, 1e-12)
-	shared := event(t, batch(1000, 0.05, Ternary, 2))
+	shared := event(t, batch(200, 0.05, Ternary, 2))
 	got, err := accountant.RDP(shared, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "shared batch", got, rdp(t, batch(1000, 0.05, Ternary, 2), 8), 1e-9)
+	near(t, "shared batch", got, rdp(t, batch(200, 0.05, Ternary, 2), 8), 1e-9)
 }
