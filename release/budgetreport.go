@@ -40,6 +40,31 @@ type BudgetReport struct {
 	Head     string                               `json:"head"` // names this state of the ledger
 }
 
+// BudgetState is what a [BudgetReport] says without the charges themselves, which needs no
+// reading of them.
+type BudgetState struct {
+	Ledger     string          `json:"ledger"`
+	Neighbours ledger.Relation `json:"neighbours"`
+	Granted    Amount          `json:"granted"`
+	Spent      Amount          `json:"spent"`
+	Remaining  Amount          `json:"remaining"`
+	Share      [2]float64      `json:"share"`
+	Meaning    string          `json:"meaning"`
+	Limit      string          `json:"limit"`
+	Entries    uint64          `json:"entries"`
+	Head       string          `json:"head"`
+}
+
+// NewBudgetState reports a state of the ledger.
+func NewBudgetState(l *ledger.Ledger, now ledger.State) BudgetState {
+	granted := l.Budget().Cost()
+	return BudgetState{
+		Ledger: filepath.Base(l.Path()), Neighbours: l.Relation(), Granted: NewAmount(granted), Spent: NewAmount(now.Spent),
+		Remaining: NewAmount(granted.Minus(now.Spent)), Share: share(now.Spent, granted), Meaning: meaning(now.Spent, l.Relation()),
+		Limit: limit(granted), Entries: now.Head.Seq, Head: now.Head.String(),
+	}
+}
+
 // Amount is a cost of a ledger in JSON: exact decimals, since float64s would round.
 type Amount struct {
 	Epsilon json.Number `json:"epsilon"`
@@ -91,20 +116,19 @@ func NewBudgetReport(ctx context.Context, l *ledger.Ledger) (*BudgetReport, erro
 	for i := range entries {
 		spent = spent.Plus(entries[i].Total())
 	}
+	head := empty
+	if n := len(entries); n > 0 {
+		head = ledger.Head{Seq: entries[n-1].Seq, Hash: entries[n-1].Hash}
+	}
+	now := NewBudgetState(l, ledger.State{Spent: spent, Head: head})
 	r := &BudgetReport{
-		Ledger: filepath.Base(l.Path()), Neighbours: l.Relation(), Granted: NewAmount(granted), Spent: NewAmount(spent),
-		Remaining: NewAmount(granted.Minus(spent)), Share: share(spent, granted), Meaning: meaning(spent, l.Relation()),
-		Limit:    limit(granted),
-		Releases: []ReportEntry{}, Entries: uint64(len(entries)),
+		Ledger: now.Ledger, Neighbours: now.Neighbours, Granted: now.Granted, Spent: now.Spent, Remaining: now.Remaining,
+		Share: now.Share, Meaning: now.Meaning, Limit: now.Limit, Releases: []ReportEntry{}, Entries: uint64(len(entries)), Head: head.String(),
 	}
 	spentE, spentD := spent.Ceil()
 	r.Short.Spent = [2]string{short(spentE, true), short(spentD, true)}
 	leftE, leftD := granted.Minus(spent).Floor()
 	r.Short.Remaining = [2]string{short(leftE, false), short(leftD, false)}
-	r.Head = empty.String()
-	if n := len(entries); n > 0 {
-		r.Head = ledger.Head{Seq: entries[n-1].Seq, Hash: entries[n-1].Hash}.String()
-	}
 	results := map[string]string{}
 	for i := range entries {
 		if entries[i].Kind == ledger.KindResult {
