@@ -73,6 +73,14 @@ type Assumption struct {
 	Requests []string `json:"requests,omitempty"` // that rest on it; none where all do
 }
 
+// shortName is the name of a file; a ledger in a database is named in full.
+func shortName(location string) string {
+	if ledger.IsFile(location) {
+		return filepath.Base(location)
+	}
+	return location
+}
+
 // NewBudgetReport verifies the ledger and reports its state. Errors are those of
 // [ledger.Ledger.History]. Cost: that of History.
 func NewBudgetReport(ctx context.Context, l *ledger.Ledger) (*BudgetReport, error) {
@@ -92,7 +100,7 @@ func NewBudgetReport(ctx context.Context, l *ledger.Ledger) (*BudgetReport, erro
 		spent = spent.Plus(entries[i].Total())
 	}
 	r := &BudgetReport{
-		Ledger: filepath.Base(l.Path()), Neighbours: l.Relation(), Granted: NewAmount(granted), Spent: NewAmount(spent),
+		Ledger: shortName(l.Path()), Neighbours: l.Relation(), Granted: NewAmount(granted), Spent: NewAmount(spent),
 		Remaining: NewAmount(granted.Minus(spent)), Share: share(spent, granted), Meaning: meaning(spent, l.Relation()),
 		Limit:    limit(granted),
 		Releases: []ReportEntry{}, Entries: uint64(len(entries)),
