@@ -43,7 +43,7 @@ func NewBallots(k, classes int) (*Ballots, error) {
 // truth, or NoTruth. On error nothing is added. Counts are copied.
 func (b *Ballots) Add(counts []int, truth int) error {
 	s := Setting{K: b.k, Classes: b.classes}
-	if err := s.checkCounts(counts, 0); err != nil {
+	if err := s.CheckCounts(counts, 0); err != nil {
 		return err
 	}
 	if truth != NoTruth && (truth < 0 || truth >= b.classes) {

@@ -95,7 +95,7 @@ func (m *Mechanism) Assumptions() []string { return slices.Clone(m.assumes) }
 // and of the optimal plurality within 2⁻⁵³. They are not private: they tell the votes. The error says how counts break
 // the Setting.
 func (m *Mechanism) Probabilities(counts []int) ([]float64, error) {
-	if err := m.setting.checkCounts(counts, 0); err != nil {
+	if err := m.setting.CheckCounts(counts, 0); err != nil {
 		return nil, err
 	}
 	return m.rule.law(counts), nil
@@ -123,7 +123,7 @@ func (m *Mechanism) AnswerMissing(coins Coins, query string, counts []int, missi
 }
 
 func (m *Mechanism) answer(src randsrc.Source, counts []int, missing int) (class int, err error) {
-	if err := m.setting.checkCounts(counts, missing); err != nil {
+	if err := m.setting.CheckCounts(counts, missing); err != nil {
 		return Abstained, err
 	}
 	// One source gives both the guesses and the answer's noise: they share no coin.

@@ -65,10 +65,13 @@ type Charge struct {
 	// Slack is the δ' in [0,1) that the composition of fresh answers may spend. Defaults to
 	// ensemble.SlackFor one answer.
 	Slack *float64
-	// Votes is the keyed digest of fresh teachers' votes ([HashVotes]). [Labels] sets it.
+	// Votes is the keyed digest of the votes: of fresh teachers' ([HashVotes]), and of every
+	// on-line query. [Labels] and [Online] set it.
 	Votes ledger.Digest
+	// Client names who asked for an on-line answer. [Online] sets it.
+	Client string
 	// Key is the fingerprint of the key that the coins come from, where the release can be
-	// resumed: the same request with another key is another release. [Labels] sets it.
+	// resumed: the same request with another key is another release. [Labels] and [Online] set it.
 	Key string
 }
 
