@@ -11,7 +11,7 @@ HIGHS = env="$$(scripts/highs env)"; eval "$$env";
 
 VOTES := testdata/mnist-5v8/votes.csv
 
-.PHONY: demo test build lint race plain beam wheel man test-services dist dist-twice test-long fuzz bench bench-compare vulncheck ci clean
+.PHONY: demo test build lint race plain beam wheel man test-services dist dist-twice test-long fuzz fuzz-smoke bench bench-compare vulncheck ci clean
 
 demo: build ## solve for 11 teachers and release private labels for 1,866 real queries
 	bin/darrm solve --K 11 --m 3
@@ -67,11 +67,11 @@ test-long: ## the full grids and the complete K = 11 oracle, some minutes
 	$(HIGHS) DARRM_LONG=1 go test -timeout 60m ./...
 
 FUZZTIME ?= 30s
-fuzz: ## every fuzz target for FUZZTIME
-	@$(HIGHS) for p in $$(go list ./...); do \
-	  for f in $$(go test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
-	    echo "$$p $$f"; go test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p; \
-	  done; done
+fuzz: ## every fuzz target for FUZZTIME (scripts/fuzz)
+	scripts/fuzz $(FUZZTIME)
+
+fuzz-smoke: ## every fuzz target for some seconds, and that each has inputs in testdata
+	scripts/fuzz 2s
 
 bench: ## all benchmarks
 	$(HIGHS) go test -run '^$$' -bench . ./...

@@ -358,10 +358,13 @@ func TestChangedUnderAHandle(t *testing.T) {
 	for i := range 3 {
 		mustCharge(t, l, drawnRequest(i))
 	}
+	other, err := Open(t.Context(), l.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
 	f := readFiles(t, l.Path())
 	f.db = bytes.Replace(f.db, []byte(`"draw 1"`), []byte(`"draw 7"`), 1)
 	f.write(t, l.Path())
-	other := *l
 	if entries, err := l.History(t.Context()); !errors.Is(err, ErrDamaged) {
 		t.Errorf("history of %d entries: %v", len(entries), err)
 	}

@@ -23,6 +23,7 @@ type Ledger struct {
 	genesis genesis
 
 	turn     chan struct{} // holds one token; a mutex that a context can give up
+	queue    queue         // of those who want to write
 	chain    *chain        // what was read so far
 	anchored state         // the anchor that this handle forced to disk
 	broken   error         // set by the first failure that leaves the state open
@@ -172,7 +173,7 @@ func (l *Ledger) chargeable() error {
 // do runs fn with the ledger locked.
 func (l *Ledger) do(ctx context.Context, exclusive bool, fn func(*session) error) error {
 	if l.turn == nil {
-		return fmt.Errorf("%w: it was not made by Create or Open", ErrBroken)
+		return errUnmade
 	}
 	select {
 	case <-l.turn:
@@ -180,6 +181,11 @@ func (l *Ledger) do(ctx context.Context, exclusive bool, fn func(*session) error
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	return l.locked(ctx, exclusive, fn)
+}
+
+// locked is do for a caller who has the turn.
+func (l *Ledger) locked(ctx context.Context, exclusive bool, fn func(*session) error) error {
 	if l.broken != nil {
 		return fmt.Errorf("%w (%w)", ErrBroken, l.broken)
 	}
@@ -206,7 +212,7 @@ func (l *Ledger) do(ctx context.Context, exclusive bool, fn func(*session) error
 //     [ErrFormat]: nothing was consumed. A [ReplayedError] has a receipt that is used up,
 //     for [Ledger.RecordResult] only;
 //   - a *check.Error or a JSON error for a request out of its ranges; also nothing;
-//   - the error of ctx, while waiting for another process; also nothing;
+//   - the error of ctx, while waiting for its turn; also nothing;
 //   - [ErrDamaged] or [ErrRolledBack], and [ErrWrite] with an error of the system: the
 //     budget may be spent, and the handle is [ErrBroken] from then on.
 //
@@ -245,23 +251,18 @@ func (l *Ledger) ChargeAll(ctx context.Context, requests []Request) ([]*Receipt,
 	if err != nil {
 		return nil, err
 	}
-	var receipts []*Receipt
-	err = l.do(ctx, true, func(s *session) error {
-		entries, err := s.admit(requests)
-		if err != nil {
-			return err
-		}
-		if err := l.write(s, entries); err != nil {
-			return err
-		}
-		// Only now, with ledger and anchor forced to disk.
-		for _, e := range entries {
-			receipts = append(receipts, newReceipt(*e))
-		}
-		return nil
-	})
+	ids := make([]string, len(requests))
+	for i := range requests {
+		ids[i] = requests[i].ID
+	}
+	entries, err := l.submit(ctx, ids, func(s *session) ([]*Entry, error) { return s.admit(requests) })
 	if err != nil {
 		return nil, err
+	}
+	// Only now, with ledger and anchor forced to disk.
+	receipts := make([]*Receipt, len(entries))
+	for i, e := range entries {
+		receipts[i] = newReceipt(*e)
 	}
 	return receipts, nil
 }
@@ -274,11 +275,13 @@ func (l *Ledger) write(s *session, entries []*Entry) error {
 	return nil
 }
 
-// admit returns the entries of the requests, or says why they may not be charged.
+// admit returns the entries of the requests, or says why they may not be charged after what
+// is on disk and what the group has.
 func (s *session) admit(requests []Request) ([]*Entry, error) {
 	now := time.Now().UTC().Round(0)
 	entries := make([]*Entry, len(requests))
-	earlier := call{s.book, newBook()}
+	call := newBook()
+	earlier := pasts{s.book, s.group.book, call}
 	var replays []Replay
 	asked := Cost{}
 	for i := range requests {
@@ -290,6 +293,8 @@ func (s *session) admit(requests []Request) ([]*Entry, error) {
 		}
 		if replay != nil {
 			replays = append(replays, *replay)
+		} else {
+			call.add(e.charged(0))
 		}
 		entries[i] = &e
 		asked = asked.Plus(r.total())
@@ -297,14 +302,14 @@ func (s *session) admit(requests []Request) ([]*Entry, error) {
 	if replays != nil {
 		return nil, &ReplayedError{replays}
 	}
-	if !s.now.spent.Plus(asked).Within(s.genesis.budget) {
-		return nil, &ExceededError{s.genesis.budget, s.now.spent, asked}
+	if spent := s.now.spent.Plus(s.group.spent); !spent.Plus(asked).Within(s.genesis.budget) {
+		return nil, &ExceededError{s.genesis.budget, spent, asked}
 	}
 	return entries, nil
 }
 
 // admitOne checks what does not depend on the sums, for r as the entry e.
-func (s *session) admitOne(earlier call, r *Request, e *Entry) (*Replay, error) {
+func (s *session) admitOne(earlier past, r *Request, e *Entry) (*Replay, error) {
 	if r.Relation != s.genesis.relation {
 		return nil, fmt.Errorf("request %q: %w: it is for neighbours = %q, the ledger for %q (--neighbours)", r.ID, ErrRelation, r.Relation, s.genesis.relation)
 	}
@@ -319,7 +324,6 @@ func (s *session) admitOne(earlier call, r *Request, e *Entry) (*Replay, error) 
 	if e.SameVotesAs, err = c.obey(earlier); err != nil {
 		return nil, fmt.Errorf("request %q: %w", r.ID, err)
 	}
-	earlier.requests.add(c)
 	return nil, nil
 }
 
@@ -408,25 +412,29 @@ func (l *Ledger) RecordResult(ctx context.Context, r *Receipt, result Digest) er
 	if err := l.chargeable(); err != nil {
 		return err
 	}
-	return l.do(ctx, true, func(s *session) error {
-		charge, err := s.lookup(key{byID, "", r.entry.ID})
-		if err != nil {
-			return err
-		}
-		if charge == nil || charge.Hash != r.entry.Hash {
-			return fmt.Errorf("%w: the one of request %q is from another ledger", ErrReceipt, r.entry.ID)
-		}
-		before, err := s.lookup(key{byIDResult, "", r.entry.ID})
-		switch {
-		case err != nil:
-			return err
-		case before == nil:
-			return l.write(s, []*Entry{{Kind: KindResult, ID: r.entry.ID, Time: time.Now().UTC().Round(0), Result: result}})
-		case before.Result != result:
-			return &ConflictError{ID: r.entry.ID, Seq: before.Seq, What: "result"}
-		}
-		return nil
-	})
+	_, err := l.submit(ctx, []string{r.entry.ID}, func(s *session) ([]*Entry, error) { return s.admitResult(r, result) })
+	return err
+}
+
+// admitResult returns the entry of a result, none where it is there already.
+func (s *session) admitResult(r *Receipt, result Digest) ([]*Entry, error) {
+	charge, err := s.lookup(key{byID, "", r.entry.ID})
+	if err != nil {
+		return nil, err
+	}
+	if charge == nil || charge.Hash != r.entry.Hash {
+		return nil, fmt.Errorf("%w: the one of request %q is from another ledger", ErrReceipt, r.entry.ID)
+	}
+	before, err := s.lookup(key{byIDResult, "", r.entry.ID})
+	switch {
+	case err != nil:
+		return nil, err
+	case before == nil:
+		return []*Entry{{Kind: KindResult, ID: r.entry.ID, Time: time.Now().UTC().Round(0), Result: result}}, nil
+	case before.Result != result:
+		return nil, &ConflictError{ID: r.entry.ID, Seq: before.Seq, What: "result"}
+	}
+	return nil, nil
 }
 
 // State is what a ledger says at one moment.

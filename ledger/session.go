@@ -102,6 +102,7 @@ type session struct {
 	content io.ReaderAt // the lines: file, or what was made of an old database
 	old     []byte      // the content, if it was made of a database
 	anchor  *anchor
+	group   *group // what is to be written
 }
 
 // begin locks the ledger, reads what is new in it, and compares it with the anchor. The
@@ -139,7 +140,7 @@ func migrate(path string, lines []byte) error {
 }
 
 func (l *Ledger) look(ctx context.Context, f *os.File) (s *session, err error) {
-	s = &session{file: f, chain: l.chain}
+	s = &session{file: f, chain: l.chain, group: &group{book: newBook()}}
 	if s.anchor, err = readAnchor(l.path + AnchorSuffix); err != nil {
 		return nil, err
 	}

@@ -173,7 +173,7 @@ func signalled(ts *testscript.TestScript, neg bool, args []string, sig os.Signal
 	}
 	// How long an interrupted program may take: far more than it needs, far less
 	// than what it was doing.
-	const promptly = 5 * time.Second
+	const promptly = 20 * time.Second
 	path, err := exec.LookPath(args[1])
 	ts.Check(err)
 	c := exec.Command(path, args[2:]...)

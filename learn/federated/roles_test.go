@@ -107,7 +107,7 @@ func TestReportsAreUnbiased(t *testing.T) {
 		for m := range silos {
 			silos[m].coins = seeded(uint64(1000*i + m))
 		}
-		if err := server.add(t.Context(), gather(t, silos, b), norms, 4096); err != nil {
+		if _, err := server.Receive(t.Context(), gather(t, silos, b)); err != nil {
 			t.Fatal(err)
 		}
 		for k := range mean {
