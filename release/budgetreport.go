@@ -31,13 +31,12 @@ type BudgetReport struct {
 	Share      [2]float64      `json:"share"`     // of ε and of δ that is spent, in percent, rounded up
 	Meaning    string          `json:"meaning"`   // what was spent promises a person, in words
 	Limit      string          `json:"limit"`     // what the whole budget would promise, in words
-	// Short are ε and δ in six digits for people: what was spent rounded up, what remains down.
-	Short    struct{ Spent, Remaining [2]string } `json:"-"`
-	Warnings []string                             `json:"warnings,omitempty"`
-	Releases []ReportEntry                        `json:"charges"`
-	Assumed  []Assumption                         `json:"assumed"`
-	Entries  uint64                               `json:"entries"`
-	Head     string                               `json:"head"` // names this state of the ledger
+	Short      ShortBudget     `json:"-"`
+	Warnings   []string        `json:"warnings,omitempty"`
+	Releases   []ReportEntry   `json:"charges"`
+	Assumed    []Assumption    `json:"assumed"`
+	Entries    uint64          `json:"entries"`
+	Head       string          `json:"head"` // names this state of the ledger
 }
 
 // BudgetState is what a [BudgetReport] says without the charges themselves, which needs no
@@ -63,6 +62,26 @@ func NewBudgetState(l *ledger.Ledger, now ledger.State) BudgetState {
 		Remaining: NewAmount(granted.Minus(now.Spent)), Share: share(now.Spent, granted), Meaning: meaning(now.Spent, l.Relation()),
 		Limit: limit(granted), Entries: now.Head.Seq, Head: now.Head.String(),
 	}
+}
+
+// ShortBudget is ε and δ in six digits for people: what was spent rounded up, what remains down.
+type ShortBudget struct{ Spent, Remaining [2]string }
+
+func newShortBudget(spent, granted ledger.Cost) (s ShortBudget) {
+	spentE, spentD := spent.Ceil()
+	leftE, leftD := granted.Minus(spent).Floor()
+	s.Spent = [2]string{short(spentE, true), short(spentD, true)}
+	s.Remaining = [2]string{short(leftE, false), short(leftD, false)}
+	return s
+}
+
+// worthless warns of a sum that promises hardly anything.
+func worthless(spent ledger.Cost) (warnings []string) {
+	epsilon, delta := spent.Ceil()
+	if reason, is := ensemble.Worthless(accountant.Cost{Epsilon: epsilon, Delta: delta}, 0); is {
+		warnings = append(warnings, "what was spent: "+reason)
+	}
+	return warnings
 }
 
 // Amount is a cost of a ledger in JSON: exact decimals, since float64s would round.
@@ -125,10 +144,7 @@ func NewBudgetReport(ctx context.Context, l *ledger.Ledger) (*BudgetReport, erro
 		Ledger: now.Ledger, Neighbours: now.Neighbours, Granted: now.Granted, Spent: now.Spent, Remaining: now.Remaining,
 		Share: now.Share, Meaning: now.Meaning, Limit: now.Limit, Releases: []ReportEntry{}, Entries: uint64(len(entries)), Head: head.String(),
 	}
-	spentE, spentD := spent.Ceil()
-	r.Short.Spent = [2]string{short(spentE, true), short(spentD, true)}
-	leftE, leftD := granted.Minus(spent).Floor()
-	r.Short.Remaining = [2]string{short(leftE, false), short(leftD, false)}
+	r.Short, r.Warnings = newShortBudget(spent, granted), worthless(spent)
 	results := map[string]string{}
 	for i := range entries {
 		if entries[i].Kind == ledger.KindResult {
@@ -143,9 +159,6 @@ func NewBudgetReport(ctx context.Context, l *ledger.Ledger) (*BudgetReport, erro
 		}
 	}
 	r.Assumed = append(general(l.Relation()), assumed.list...)
-	if reason, worthless := ensemble.Worthless(accountant.Cost{Epsilon: spentE, Delta: spentD}, 0); worthless {
-		r.Warnings = append(r.Warnings, "what was spent: "+reason)
-	}
 	var open []string
 	for _, e := range r.Releases {
 		if e.Result == "" && !e.Shared {

@@ -52,7 +52,7 @@ func ways(t testing.TB) map[string]struct {
 	return map[string]way{
 		"fresh":  {private(t, 1e-5, 0), Charge{Teachers: "fresh", Slack: new(0.0)}, []int{1, 0, 1}, []int{1, 1, 0}, func(n int) float64 { return float64(3*n) / 10 }},
 		"frozen": {private(t, 1e-5, 0), Charge{Teachers: "frozen", Ensemble: "e"}, []int{1, 0, 1}, []int{1, 1, 0}, func(int) float64 { return 0.3 }},
-		"none": {noisy(t, 0), Charge{}, []int{0, 1, 2, 2, 2, 0, 0, 0, 0, 1}, []int{2, 1, 2, 2, 2, 0, 0, 0, 0, 1}, func(n int) float64 { return float64(5*n) / 10 }},
+		"none":   {noisy(t, 0), Charge{}, []int{0, 1, 2, 2, 2, 0, 0, 0, 0, 1}, []int{2, 1, 2, 2, 2, 0, 0, 0, 0, 1}, func(n int) float64 { return float64(5*n) / 10 }},
 	}
 }
 

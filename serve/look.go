@@ -74,6 +74,10 @@ func (s *Server) getMechanism(w http.ResponseWriter, r *http.Request, _ *member)
 }
 
 func (s *Server) getHealth(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		s.refuse(w, r, nil, "", wrongMethod(w, http.MethodGet))
+		return
+	}
 	if s.stopping.Load() {
 		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "stopping"})
 		return

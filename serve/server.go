@@ -147,8 +147,7 @@ func (s *Server) route(path, method, what string, do handler) {
 		switch {
 		case fail != nil:
 		case r.Method != method && !(method == http.MethodGet && r.Method == http.MethodHead):
-			w.Header().Set("Allow", method)
-			fail = &failure{Kind: kindMethod, Message: "the method must be " + method, status: http.StatusMethodNotAllowed}
+			fail = wrongMethod(w, method)
 		case !client.may(what):
 			fail = &failure{Kind: kindForbidden, Message: "the client may not " + what, status: http.StatusForbidden}
 		case s.stopping.Load():
@@ -201,6 +200,11 @@ func (s *Server) note(r *http.Request, client *member, id string, f *failure) {
 		return
 	}
 	s.Log.Warn("refused", args...)
+}
+
+func wrongMethod(w http.ResponseWriter, method string) *failure {
+	w.Header().Set("Allow", method)
+	return &failure{Kind: kindMethod, Message: "the method must be " + method, status: http.StatusMethodNotAllowed}
 }
 
 func notFound() *failure {

@@ -20,6 +20,8 @@ import (
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/serve"
+	"github.com/darrm/darrm/serve/openapi"
+	"github.com/darrm/darrm/serve/page"
 )
 
 // serveFlags are the flags of serve beyond the mechanism's. Each is a key of --config too.
@@ -196,8 +198,15 @@ func (f *serveFlags) service(c *cobra.Command, a *app) (o serve.Options, unsaved
 		o.Table = json.RawMessage(b.Bytes())
 	}
 	o.Classes, o.Limits = f.read.options.Classes, f.Limits
-	o.Online, err = release.OpenOnline(c.Context(), release.OnlineOptions{Plan: g.Plan, Charge: f.charge.Charge, Key: f.key, Missing: f.read.options.Missing})
-	return o, unsaved, err
+	if o.Online, err = release.OpenOnline(c.Context(), release.OnlineOptions{Plan: g.Plan, Charge: f.charge.Charge, Key: f.key, Missing: f.read.options.Missing}); err != nil {
+		return o, unsaved, err
+	}
+	p, err := page.New(page.Service{Plan: g.Plan, Teachers: o.Online.Teachers(), Classes: o.Classes})
+	if err != nil {
+		return o, unsaved, err
+	}
+	o.Page, o.API = p.Handler(o.Online.Ledger), openapi.JSON
+	return o, unsaved, nil
 }
 
 // setFlags gives flags the values of a configuration, unless the command line has them.

@@ -137,7 +137,7 @@ class Against(unittest.TestCase):
         for kind, status, want in [
             ("invalid", 400, darrm.InvalidRequest), ("unauthorized", 401, darrm.Unauthorized), ("forbidden", 403, darrm.Forbidden),
             ("not_found", 404, darrm.InvalidRequest), ("conflict", 409, darrm.Conflict), ("too_large", 413, darrm.InvalidRequest),
-            ("content_type", 415, darrm.InvalidRequest), ("budget", 429, darrm.BudgetExhausted), ("internal", 500, darrm.ServiceError),
+            ("media_type", 415, darrm.InvalidRequest), ("budget", 429, darrm.BudgetExhausted), ("internal", 500, darrm.ServiceError),
             ("something new", 418, darrm.ServiceError),
         ]:
             with self.subTest(kind=kind):
