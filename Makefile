@@ -62,7 +62,8 @@ man: build ## dist/man/darrm….1: the manual pages, dated by the last commit
 	mkdir -p $(MANDIR)
 	SOURCE_DATE_EPOCH="$$(git log -1 --format=%ct)" bin/darrm man $(MANDIR)
 
-test-services: wheel ## what needs more than Go: the wheel with NumPy, and every page and picture in Chromium
+test-services: wheel ## what needs more than Go: the wheel with NumPy, every page and picture in Chromium, PostgreSQL
+	scripts/test-postgres
 	scripts/test-python
 	scripts/test-pages bin/plain/darrm
 

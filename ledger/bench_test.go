@@ -3,10 +3,13 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 func benchLedger(b *testing.B) *Ledger {
@@ -87,21 +90,68 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// BenchmarkGoroutines: one request per operation, by 8 goroutines on one handle.
-// They take turns: each charge is a write of its own.
+// BenchmarkGoroutines: one request per operation, by n goroutines on one handle, which share
+// commits. "floors" is how many charges come for one forced append of the same size, the least
+// that a commit can be: what is measured in the same run, on the same disk.
 func BenchmarkGoroutines(b *testing.B) {
-	l := benchLedger(b)
-	var next atomic.Int64
-	b.SetParallelism(8)
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			if err := chargeOne(l, int(next.Add(1))); err != nil {
-				b.Error(err)
-				return
+	for _, n := range []int{1, 8, 64} {
+		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
+			l := benchLedger(b)
+			floor := forcedAppend(b)
+			var next atomic.Int64
+			var all sync.WaitGroup
+			b.ResetTimer()
+			for range n {
+				all.Go(func() {
+					for i := int(next.Add(1)); i <= b.N; i = int(next.Add(1)) {
+						if err := chargeOne(l, i); err != nil {
+							b.Error(err)
+							return
+						}
+					}
+				})
 			}
-		}
+			all.Wait()
+			b.StopTimer()
+			perCharge := b.Elapsed().Seconds() / float64(b.N)
+			b.ReportMetric(1/perCharge, "charges/s")
+			b.ReportMetric(floor.Seconds()/perCharge, "floors")
+			head, err := l.lastCommit(b)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(float64(b.N)/float64(head), "charges/commit")
+		})
+	}
+}
+
+func (l *Ledger) lastCommit(b *testing.B) (commit uint64, err error) {
+	err = l.do(b.Context(), false, func(s *session) error {
+		commit = s.now.commit
+		return nil
 	})
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "charges/s")
+	return commit, err
+}
+
+// forcedAppend measures the append of one commit's lines, forced to disk.
+func forcedAppend(b *testing.B) time.Duration {
+	f, err := os.Create(filepath.Join(b.TempDir(), "floor"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	const rounds = 100
+	lines := make([]byte, 450)
+	start := time.Now()
+	for range rounds {
+		if _, err := f.Write(lines); err != nil {
+			b.Fatal(err)
+		}
+		if err := f.Sync(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return time.Since(start) / rounds
 }
 
 // BenchmarkProcesses: one request per operation, by several processes on one ledger,

@@ -154,14 +154,17 @@ func (b *book) verify(e *Entry) error {
 	return nil
 }
 
-// call is the past of one request of several: the ledger, and the requests before it.
-type call struct{ ledger, requests *book }
+// pasts are several books, the oldest first: of the ledger, of what is being written with a
+// request, and of the requests before it in the same call.
+type pasts []*book
 
-func (c call) first(k key) *charged {
-	if before := c.ledger.first(k); before != nil {
-		return before
+func (p pasts) first(k key) *charged {
+	for _, b := range p {
+		if before := b.first(k); before != nil {
+			return before
+		}
 	}
-	return c.requests.first(k)
+	return nil
 }
 
 // sameTeachers fails where the ensemble was charged with another digest, or with one where

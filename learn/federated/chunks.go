@@ -32,24 +32,46 @@ func chunks(ctx context.Context, n, workers int, do func(worker, from, to int) e
 	return g.Wait()
 }
 
-// chunkSums adds vectors up: do adds those of its chunk to the sums, one for each stream.
-func chunkSums(ctx context.Context, n, d, workers int, sums [2][]float64, do func(worker, from, to int, sums [2][]float64) error) error {
-	count := (n + chunkSize - 1) / chunkSize
-	parts := make([]float64, 2*d*count)
-	err := chunks(ctx, n, workers, func(worker, from, to int) error {
-		at := 2 * d * (from / chunkSize)
-		return do(worker, from, to, [2][]float64{parts[at : at+d], parts[at+d : at+2*d]})
-	})
-	if err != nil {
-		return err
-	}
-	for s, sum := range sums {
-		clear(sum)
-		for c := range count {
-			for j, v := range parts[2*d*c+s*d : 2*d*c+(s+1)*d] {
-				sum[j] += v
-			}
+// BlockSize is how many vectors are added up apart from all others, so that machines can add blocks up and
+// one can add their sums. It is part of what a seed stands for.
+const BlockSize = 64 * chunkSize
+
+// blocks returns how many blocks n vectors are.
+func blocks(n int) int { return (n + BlockSize - 1) / BlockSize }
+
+// blockSums adds vectors up, block after block: do adds those of its chunk to a sum of its own.
+func blockSums(ctx context.Context, n, workers int, sum []float64, do func(worker, from, to int, sum []float64) error) error {
+	clear(sum)
+	block := make([]float64, len(sum))
+	for start := 0; start < n; start += BlockSize {
+		err := chunkSums(ctx, min(n-start, BlockSize), workers, block, func(worker, from, to int, sum []float64) error {
+			return do(worker, start+from, start+to, sum)
+		})
+		if err != nil {
+			return err
 		}
+		addTo(sum, block)
 	}
 	return nil
+}
+
+// chunkSums adds the vectors of one block up.
+func chunkSums(ctx context.Context, n, workers int, sum []float64, do func(worker, from, to int, sum []float64) error) error {
+	count, d := (n+chunkSize-1)/chunkSize, len(sum)
+	parts := make([]float64, d*count)
+	err := chunks(ctx, n, workers, func(worker, from, to int) error {
+		at := d * (from / chunkSize)
+		return do(worker, from, to, parts[at:at+d])
+	})
+	clear(sum)
+	for c := range count {
+		addTo(sum, parts[d*c:d*(c+1)])
+	}
+	return err
+}
+
+func addTo(sum, v []float64) {
+	for j, x := range v {
+		sum[j] += x
+	}
 }

@@ -107,13 +107,27 @@ func (p *Plan) NewShuffler(b Broadcast, coins stream.Coins) (*report.Shuffler, e
 }
 
 func (p *plan) newShuffler(b Broadcast, coins stream.Coins) (*report.Shuffler, error) {
-	var expected [2]report.Expected
+	expected := p.expectedReports(b)
+	return report.NewShuffler(coins, b.Round, expected[gradients], expected[differences])
+}
+
+// expectedReports returns what a shuffler of a broadcast's reports takes, by stream.
+func (p *plan) expectedReports(b Broadcast) (expected [2]report.Expected) {
 	for k, norm := range p.sent(b) {
 		if norm > 0 {
 			expected[k] = report.Expected{Reports: p.expected(b.Round), Minimum: p.least(b.Round), Size: p.randomizer.Size()}
 		}
 	}
-	return report.NewShuffler(coins, b.Round, expected[gradients], expected[differences])
+	return expected
+}
+
+// ExpectedReports returns what NewShuffler's shuffler takes, by stream, for a shuffle whose reports are never
+// in one place: report.Expected.Enough says when it may release.
+func (p *Plan) ExpectedReports(b Broadcast) ([2]report.Expected, error) {
+	if err := cmp.Or(p.hasReports(), b.check(&p.task)); err != nil {
+		return [2]report.Expected{}, err
+	}
+	return p.expectedReports(b), nil
 }
 
 // means sets the server's sums to the means of the clipped vectors, with noise where the kind has any.
@@ -129,7 +143,8 @@ func (e *run) means(ctx context.Context, b Broadcast) error {
 		}
 	}
 	workers := make([]*contribution, p.Workers)
-	err := chunkSums(ctx, len(taken), p.d, p.Workers, e.server.sums, func(w, from, to int, sums [2][]float64) error {
+	both := make([]float64, 2*p.d)
+	err := blockSums(ctx, len(taken), p.Workers, both, func(w, from, to int, both []float64) error {
 		if workers[w] == nil {
 			workers[w] = newContribution(p.d)
 		}
@@ -137,9 +152,7 @@ func (e *run) means(ctx context.Context, b Broadcast) error {
 			workers[w].of(p, e.silos[at.silo].records, at.record, b, norms)
 			for k, norm := range norms {
 				if norm > 0 {
-					for j, v := range workers[w].vectors[k] {
-						sums[k][j] += v
-					}
+					addTo(both[k*p.d:(k+1)*p.d], workers[w].vectors[k])
 				}
 			}
 		}
@@ -156,7 +169,7 @@ func (e *run) means(ctx context.Context, b Broadcast) error {
 			e.noise.Fill(e.z)
 		}
 		for j := range e.z {
-			e.server.sums[k][j] = e.server.sums[k][j]/float64(len(taken)) + sd*e.z[j]
+			e.server.sums[k][j] = both[k*p.d+j]/float64(len(taken)) + sd*e.z[j]
 		}
 	}
 	return nil

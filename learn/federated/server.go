@@ -1,6 +1,7 @@
 package federated
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -78,35 +79,98 @@ func (s *Server) Receive(ctx context.Context, r Reports) (Request, error) {
 	if err := p.hasReports(); err != nil {
 		return Request{}, err
 	}
+	norms := p.sent(s.Broadcast())
+	size := p.randomizer.Size()
+	var count [2]int
+	for k := range r {
+		if len(r[k])%size != 0 {
+			return Request{}, &check.Error{Name: fmt.Sprintf("bytes of %v", report.Stream(k)), Value: len(r[k]), Rule: fmt.Sprintf("a multiple of %d, the length of a message", size)}
+		}
+		count[k] = len(r[k]) / size
+	}
+	return s.ReceiveBlocks(count, func(of report.Stream, block int) ([]float64, error) {
+		from := block * BlockSize
+		sum, err := p.blockSum(ctx, norms[of], r[of][from*size:min(from+BlockSize, count[of])*size])
+		if err != nil {
+			return nil, fmt.Errorf("reports of %v from %d on: %w", of, from+1, err)
+		}
+		return sum, nil
+	})
+}
+
+// ReceiveBlocks is Receive for reports whose blocks of BlockSize were added up elsewhere (Plan.BlockSum):
+// count says how many reports each stream has, and sum returns the sum of a block, numbered from 0. It is
+// called once for each, in order. The result is Receive's, bit for bit.
+func (s *Server) ReceiveBlocks(count [2]int, sum func(of report.Stream, block int) ([]float64, error)) (Request, error) {
+	p := s.plan
+	if err := p.hasReports(); err != nil {
+		return Request{}, err
+	}
 	if s.Round() >= p.Rounds {
 		return Request{}, fmt.Errorf("all %d rounds are done", p.Rounds)
 	}
 	b := s.Broadcast()
 	norms := p.sent(b)
-	size := p.randomizer.Size()
-	count := 0
+	same := 0 // reports of each stream that there is
 	for k, norm := range norms {
-		n := len(r[k]) / size
+		n := count[k]
 		switch {
-		case norm == 0 && len(r[k]) > 0:
+		case norm == 0 && n != 0:
 			return Request{}, &check.Error{Name: fmt.Sprintf("reports of %v", report.Stream(k)), Value: n, Rule: fmt.Sprintf("none in round %d", b.Round)}
 		case norm == 0:
 			continue
-		case len(r[k])%size != 0:
-			return Request{}, &check.Error{Name: fmt.Sprintf("bytes of %v", report.Stream(k)), Value: len(r[k]), Rule: fmt.Sprintf("a multiple of %d, the length of a message", size)}
 		case n < p.least(b.Round):
 			return Request{}, &TooFewError{Round: b.Round, Stream: report.Stream(k), Reports: n, Least: p.least(b.Round)}
 		case n > p.expected(b.Round):
 			return Request{}, &check.Error{Name: fmt.Sprintf("reports of %v", report.Stream(k)), Value: n, Rule: fmt.Sprintf("at most %d: some came twice", p.expected(b.Round))}
-		case count != 0 && n != count:
-			return Request{}, &check.Error{Name: "reports of differences", Value: n, Rule: fmt.Sprintf("as many as of gradients, %d", count)}
+		case same != 0 && n != same:
+			return Request{}, &check.Error{Name: "reports of differences", Value: n, Rule: fmt.Sprintf("as many as of gradients, %d", same)}
 		}
-		count = n
+		same = n
 	}
-	if err := s.add(ctx, r, norms, count); err != nil {
-		return Request{}, err
+	for k := range norms {
+		clear(s.sums[k])
+		for block := range blocks(count[k]) {
+			v, err := sum(report.Stream(k), block)
+			if err == nil && len(v) != p.d {
+				err = &check.Error{Name: "length of a block's sum", Value: len(v), Rule: fmt.Sprint(p.d)}
+			}
+			if err != nil {
+				return Request{}, err
+			}
+			addTo(s.sums[k], v)
+		}
+		for j := range s.sums[k] {
+			s.sums[k][j] /= float64(same)
+		}
 	}
 	return s.turn(b)
+}
+
+// BlockSum adds up one block of a stream's shuffled reports to a broadcast, the messages one after the
+// other. Cost: d normal numbers for each.
+func (p *Plan) BlockSum(ctx context.Context, b Broadcast, of report.Stream, messages []byte) ([]float64, error) {
+	if err := cmp.Or(p.hasReports(), b.check(&p.task)); err != nil {
+		return nil, err
+	}
+	size := p.randomizer.Size()
+	if n := len(messages) / size; len(messages)%size != 0 || n > BlockSize {
+		return nil, &check.Error{Name: "bytes of a block", Value: len(messages), Rule: fmt.Sprintf("up to %d messages of %d", BlockSize, size)}
+	}
+	return p.blockSum(ctx, p.sent(b)[of], messages)
+}
+
+func (p *plan) blockSum(ctx context.Context, norm float64, messages []byte) ([]float64, error) {
+	size, sum := p.randomizer.Size(), make([]float64, p.d)
+	err := chunkSums(ctx, len(messages)/size, p.Workers, sum, func(_, from, to int, sum []float64) error {
+		for i := from; i < to; i++ {
+			if err := p.randomizer.Add(sum, messages[i*size:(i+1)*size], norm); err != nil {
+				return fmt.Errorf("report %d: %w", i+1, err)
+			}
+		}
+		return nil
+	})
+	return sum, err
 }
 
 // TooFewError is a round with fewer reports than the price of the run was worked out for.
@@ -118,30 +182,6 @@ type TooFewError struct {
 
 func (e *TooFewError) Error() string {
 	return fmt.Sprintf("round %d: %d reports of %v, but the price is for at least %d (--missing)", e.Round, e.Reports, e.Stream, e.Least)
-}
-
-// add sets the sums to the means of the streams.
-func (s *Server) add(ctx context.Context, r Reports, norms [2]float64, count int) error {
-	p, size := s.plan, s.plan.randomizer.Size()
-	err := chunkSums(ctx, count, p.d, p.Workers, s.sums, func(_, from, to int, sums [2][]float64) error {
-		for k, norm := range norms {
-			if norm == 0 {
-				continue
-			}
-			for i := from; i < to; i++ {
-				if err := p.randomizer.Add(sums[k], r[k][i*size:(i+1)*size], norm); err != nil {
-					return fmt.Errorf("report %d of %v: %w", i+1, report.Stream(k), err)
-				}
-			}
-		}
-		return nil
-	})
-	for _, sum := range s.sums {
-		for j := range sum {
-			sum[j] /= float64(count)
-		}
-	}
-	return err
 }
 
 // turn works out v_r from the means in s.sums.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -38,6 +39,15 @@ type Expected struct {
 	Reports int // how many messages; 0 where the stream is silent
 	Minimum int // how few may be released if clients drop out; 0: all of them
 	Size    int // bytes of each message
+}
+
+// Enough refuses to release a stream with so few reports, or more than there can be: ErrPartialRound.
+func (e Expected) Enough(of Stream, count int) error {
+	least := cmp.Or(e.Minimum, e.Reports)
+	if count < least || count > e.Reports {
+		return fmt.Errorf("%d of %d reports of %v, at least %d must be in: %w", count, e.Reports, of, least, ErrPartialRound)
+	}
+	return nil
 }
 
 // Shuffler holds one round's messages until all are in, and releases each stream in a
@@ -133,8 +143,8 @@ func (s *Shuffler) Release() (gradients, differences []byte, err error) {
 		return nil, nil, errors.New("the round is over: its reports were released or dropped")
 	}
 	for i, e := range s.expected {
-		if n := s.Count(Stream(i)); n < e.Minimum {
-			return nil, nil, fmt.Errorf("%d of %d reports of %v, at least %d must be in: %w", n, e.Reports, Stream(i), e.Minimum, ErrPartialRound)
+		if err := e.Enough(Stream(i), s.Count(Stream(i))); err != nil {
+			return nil, nil, err
 		}
 	}
 	for i, q := range s.queues {
@@ -147,14 +157,36 @@ func (s *Shuffler) Release() (gradients, differences []byte, err error) {
 	return out[Gradients], out[Differences], nil
 }
 
-// permute orders messages of the size uniformly: Fisher and Yates.
+// permute orders messages of the size uniformly.
 func permute(rng *rand.ChaCha8, messages []byte, size int) {
-	swap := make([]byte, size)
-	for i := len(messages)/size - 1; i > 0; i-- {
-		j := int(stream.Below(rng, uint64(i+1)))
+	spare := make([]byte, size)
+	order(rng, len(messages)/size, func(i, j int) {
 		a, b := messages[i*size:][:size], messages[j*size:][:size]
-		copy(swap, a)
+		copy(spare, a)
 		copy(a, b)
-		copy(b, swap)
+		copy(b, spare)
+	})
+}
+
+// order makes the swaps of a uniformly random order of n things: Fisher and Yates.
+func order(rng *rand.ChaCha8, n int, swap func(i, j int)) {
+	for i := n - 1; i > 0; i-- {
+		swap(i, int(stream.Below(rng, uint64(i+1))))
 	}
+}
+
+// Places returns where a Shuffler with these coins puts each of n messages of a stream, by their order of
+// arrival: for a shuffle whose messages are never in one place. They are as secret as the coins. It takes
+// 8 bytes for each message, and returns 4.
+func Places(coins stream.Coins, round int, of Stream, n int) []uint32 {
+	at := make([]uint32, n) // who is at a place
+	for i := range at {
+		at[i] = uint32(i)
+	}
+	order(coins.Stream(permutations[of], round), n, func(i, j int) { at[i], at[j] = at[j], at[i] })
+	places := make([]uint32, n)
+	for place, who := range at {
+		places[who] = uint32(place)
+	}
+	return places
 }

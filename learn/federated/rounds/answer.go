@@ -93,18 +93,31 @@ func (p *Plan) Accept(r *Round, reply []byte) (*Round, error) {
 // Aggregate takes the shuffled reports of a round. The result is the next round or, with local steps,
 // the same one asking a silo for them, which Accept ends.
 func (p *Plan) Aggregate(ctx context.Context, r *Round, shuffled []byte) (*Round, error) {
-	switch {
-	case p.Finished(r):
-		return nil, formatf("all %d rounds are done", p.Rounds())
-	case r.Local != nil:
-		return nil, formatf("round %d waits for a reply of silo %d, not for reports", r.Round, r.Local.Silo+1)
+	if err := p.wantsReports(r); err != nil {
+		return nil, err
 	}
 	reports, err := p.readShuffled(r, shuffled)
 	if err != nil {
 		return nil, err
 	}
+	return p.next(ctx, r, func(s *federated.Server) (federated.Request, error) { return s.Receive(ctx, reports) })
+}
+
+// wantsReports refuses a round that waits for something else.
+func (p *Plan) wantsReports(r *Round) error {
+	switch {
+	case p.Finished(r):
+		return formatf("all %d rounds are done", p.Rounds())
+	case r.Local != nil:
+		return formatf("round %d waits for a reply of silo %d, not for reports", r.Round, r.Local.Silo+1)
+	}
+	return nil
+}
+
+// next does what follows when a server has the reports of a round.
+func (p *Plan) next(ctx context.Context, r *Round, receive func(*federated.Server) (federated.Request, error)) (*Round, error) {
 	s := p.server(r)
-	q, err := s.Receive(ctx, reports)
+	q, err := receive(s)
 	if err != nil {
 		return nil, err
 	}

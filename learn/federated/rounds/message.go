@@ -2,7 +2,9 @@ package rounds
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
+	"slices"
 
 	"github.com/darrm/darrm/learn/federated"
 )
@@ -31,12 +33,16 @@ func (p *Plan) size() int { return p.priced.Randomizer().Size() }
 
 // body appends the counts and the reports.
 func (p *Plan) body(b []byte, reports federated.Reports) []byte {
-	size := p.size()
-	for _, messages := range reports {
-		b = binary.LittleEndian.AppendUint64(b, uint64(len(messages)/size))
-	}
-	b = binary.LittleEndian.AppendUint64(b, uint64(size))
+	b = p.counts(b, [2]int{len(reports[0]) / p.size(), len(reports[1]) / p.size()})
 	return append(append(b, reports[0]...), reports[1]...)
+}
+
+// counts appends how many reports there are, and of which size.
+func (p *Plan) counts(b []byte, count [2]int) []byte {
+	for _, n := range append(count[:], p.size()) {
+		b = binary.LittleEndian.AppendUint64(b, uint64(n))
+	}
+	return b
 }
 
 // reportsFile is the file of a silo's reports.
@@ -98,6 +104,28 @@ func (p *Plan) readReports(r *Round, b []byte) (silo int, reports federated.Repo
 	for k, want := range p.ReportCounts(r, silo) {
 		if n := len(reports[k]) / p.size(); n != want {
 			return silo, reports, formatf("silo %d sends %d reports of a stream, but the plan says %d", silo+1, n, want)
+		}
+	}
+	return silo, reports, nil
+}
+
+// ReadReports reads a silo's file to a round: its number, from 0, and its reports. It refuses another number
+// of reports than the plan's, and what is no report, which would make the whole round fail when nobody
+// knows whose it was. Cost: that of adding the reports up.
+func (p *Plan) ReadReports(ctx context.Context, r *Round, file []byte) (silo int, reports federated.Reports, err error) {
+	silo, reports, err = p.readReports(r, file)
+	if err != nil {
+		return silo, reports, err
+	}
+	scratch, checked := make([]float64, p.priced.Dim()), 0
+	for _, messages := range reports {
+		for m := range slices.Chunk(messages, p.size()) {
+			if checked++; checked%64 == 0 && ctx.Err() != nil {
+				return silo, reports, ctx.Err()
+			}
+			if err := p.priced.Randomizer().Add(scratch, m, 1); err != nil {
+				return silo, reports, formatf("silo %d: %w", silo+1, err)
+			}
 		}
 	}
 	return silo, reports, nil
