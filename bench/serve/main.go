@@ -3,10 +3,11 @@
 // commit. Each line has its ratio to the floor that was measured in the same run.
 //
 //	go build -o /tmp/darrm ./cmd/darrm && go run ./bench/serve [-postgres DIRECTORY] [-seconds 5] /tmp/darrm
-//	go run ./bench/serve -soak 1000000 /tmp/darrm
+//	go run ./bench/serve -soak 1000000 [-ids 20000] /tmp/darrm
 //
 // -postgres names the directory of initdb and postgres; without it the file alone is measured. -soak
-// asks for so many answers through 64 clients instead, and says how much memory the server has on the way.
+// asks for so many answers through 64 clients instead, and says how much memory the server has on the way;
+// with -ids there are so many different queries, each of which is asked again and again.
 package main
 
 import (
@@ -31,6 +32,7 @@ func main() {
 	postgres := flag.String("postgres", "", "directory of initdb and postgres")
 	seconds := flag.Float64("seconds", 5, "how long each line is measured")
 	soak := flag.Int("soak", 0, "ask for so many answers, and watch the memory")
+	ids := flag.Int("ids", 0, "of a soak: different queries (default: as many as answers)")
 	folder := flag.String("folder", "", "where ledgers are (default: the system's for temporary files)")
 	flag.Parse()
 	if flag.NArg() != 1 {
@@ -41,7 +43,7 @@ func main() {
 	if err == nil {
 		b := bench{program: flag.Arg(0), folder: dir, each: time.Duration(*seconds * float64(time.Second))}
 		if *soak > 0 {
-			err = b.soak(*soak)
+			err = b.soak(*soak, *ids)
 		} else {
 			err = b.all(*postgres)
 		}
@@ -77,9 +79,9 @@ func (b *bench) server(ctx context.Context, location string) (*servetest.Server,
 	return s, s.Start(ctx)
 }
 
-// load asks for new answers from so many clients until the time is over, or n are there, and returns how long
-// each took.
-func load(ctx context.Context, socket, prefix string, clients int, each time.Duration, n int) (took []time.Duration, elapsed time.Duration, err error) {
+// load asks the queries that name names, from 1, from so many clients until the time is over, or n are
+// answered, and returns how long each took.
+func load(ctx context.Context, socket string, clients int, each time.Duration, n int, name func(i int) (id string, votes int)) (took []time.Duration, elapsed time.Duration, err error) {
 	var next atomic.Int64
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -95,7 +97,8 @@ func load(ctx context.Context, socket, prefix string, clients int, each time.Dur
 					break
 				}
 				at := time.Now()
-				if _, fail := c.Once(ctx, fmt.Sprintf("%s-%d", prefix, i), []int{i % 12, 11 - i%12}); fail != nil {
+				id, votes := name(i)
+				if _, fail := c.Once(ctx, id, []int{votes, 11 - votes}); fail != nil {
 					mu.Lock()
 					err = fail
 					mu.Unlock()
@@ -159,7 +162,7 @@ func (b *bench) table(ctx context.Context, store, location, name string, floor f
 			}
 			bare = append(bare, time.Since(at))
 		}
-		took, elapsed, err := load(ctx, s.Socket, fmt.Sprintf("c%d", clients), clients, b.each, 0)
+		took, elapsed, err := load(ctx, s.Socket, clients, b.each, 0, func(i int) (string, int) { return fmt.Sprintf("c%d-%d", clients, i), i % 12 })
 		if err != nil {
 			return err
 		}
@@ -177,9 +180,9 @@ func (b *bench) table(ctx context.Context, store, location, name string, floor f
 	return nil
 }
 
-// soak asks for n answers and prints the memory ten times on the way: what a server has once it holds
-// the ledger's index, an entry's share of which must stay the same.
-func (b *bench) soak(n int) error {
+// soak asks for n answers and prints the memory ten times on the way. New entries of the ledger take
+// their share of its index; an answer that is given again takes nothing.
+func (b *bench) soak(n, ids int) error {
 	ctx := context.Background()
 	s, err := b.server(ctx, filepath.Join(b.folder, "l.ledger"))
 	if err != nil {
@@ -192,7 +195,13 @@ func (b *bench) soak(n int) error {
 	defer c.Close()
 	const parts = 10
 	for part := range parts {
-		took, elapsed, err := load(ctx, s.Socket, fmt.Sprintf("p%d", part), 64, 100*time.Hour, n/parts)
+		took, elapsed, err := load(ctx, s.Socket, 64, 100*time.Hour, n/parts, func(i int) (string, int) {
+			query := part*(n/parts) + i
+			if ids > 0 {
+				query %= ids
+			}
+			return fmt.Sprint(query), query % 12
+		})
 		if err != nil {
 			return err
 		}
