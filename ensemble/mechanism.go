@@ -19,7 +19,7 @@ type Mechanism struct {
 	name, title string
 	setting     Setting
 	cost        accountant.Cost
-	event       accountant.Event
+	event       func() accountant.Event // worked out when it is asked for: see Plurality
 	basis       string
 	assumes     []string
 	anyVotes    bool
@@ -27,6 +27,9 @@ type Mechanism struct {
 	rule        rule
 	gnmax       *noise.Gaussian // GNMax's noise, for atVotes; nil for all others
 }
+
+// known returns an event that takes no working out.
+func known(e accountant.Event) func() accountant.Event { return func() accountant.Event { return e } }
 
 // rule is the mechanism by itself. Counts that it is given are valid.
 type rule interface {
@@ -55,7 +58,7 @@ func (m *Mechanism) PerAnswer() accountant.Cost { return m.cost }
 // relation of the Setting: the noise itself where the accountant knows it, which adds up
 // better than PerAnswer, otherwise PerAnswer. Whether answers add up at all is what Noise
 // says.
-func (m *Mechanism) Event() accountant.Event { return m.event }
+func (m *Mechanism) Event() accountant.Event { return m.event() }
 
 // Noise returns an answer as one that is private by its own noise, whatever the teachers
 // are: then each has randomness of its own, and answers to different queries add up also
@@ -66,7 +69,7 @@ func (m *Mechanism) Noise() (n NoisyAnswer, ok bool) {
 	if !m.anyVotes {
 		return NoisyAnswer{}, false
 	}
-	return NoisyAnswer{Event: m.event, Affected: m.setting.Affected}, true
+	return NoisyAnswer{Event: m.event(), Affected: m.setting.Affected}, true
 }
 
 // Answers returns so many answers by m as what its Total and Bounds charge for. teachers is
@@ -95,7 +98,7 @@ func (m *Mechanism) Assumptions() []string { return slices.Clone(m.assumes) }
 // and of the optimal plurality within 2⁻⁵³. They are not private: they tell the votes. The error says how counts break
 // the Setting.
 func (m *Mechanism) Probabilities(counts []int) ([]float64, error) {
-	if err := m.setting.checkCounts(counts, 0); err != nil {
+	if err := m.setting.CheckCounts(counts, 0); err != nil {
 		return nil, err
 	}
 	return m.rule.law(counts), nil
@@ -123,7 +126,7 @@ func (m *Mechanism) AnswerMissing(coins Coins, query string, counts []int, missi
 }
 
 func (m *Mechanism) answer(src randsrc.Source, counts []int, missing int) (class int, err error) {
-	if err := m.setting.checkCounts(counts, missing); err != nil {
+	if err := m.setting.CheckCounts(counts, missing); err != nil {
 		return Abstained, err
 	}
 	// One source gives both the guesses and the answer's noise: they share no coin.

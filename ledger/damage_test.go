@@ -177,7 +177,7 @@ func TestTornCommit(t *testing.T) {
 		if i%thin(37) == 0 || i < 4 {
 			u.checkFiles(t, files{torn, before.anchor}, "file torn at %d", len(tail))
 			b := readFiles(t, u.path).db
-			if c, err := readChain(t.Context(), bytes.NewReader(b), nil); err != nil || c.rest != nil {
+			if c, err := readChain(t.Context(), linesOf{bytes.NewReader(b)}, nil); err != nil || c.rest != nil {
 				t.Errorf("after a tail of %d bytes: %v, %v", len(tail), err, c.rest)
 			}
 		}
@@ -358,10 +358,13 @@ func TestChangedUnderAHandle(t *testing.T) {
 	for i := range 3 {
 		mustCharge(t, l, drawnRequest(i))
 	}
+	other, err := Open(t.Context(), l.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
 	f := readFiles(t, l.Path())
 	f.db = bytes.Replace(f.db, []byte(`"draw 1"`), []byte(`"draw 7"`), 1)
 	f.write(t, l.Path())
-	other := *l
 	if entries, err := l.History(t.Context()); !errors.Is(err, ErrDamaged) {
 		t.Errorf("history of %d entries: %v", len(entries), err)
 	}

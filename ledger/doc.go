@@ -117,7 +117,8 @@
 // its lock (flock(2), exclusive for charges and shared for looks), reads what others
 // wrote since, and gives the lock back. Waiting ends with the context; a charge that has
 // begun to write is not cut short. A process that ends, however it ends, gives its lock
-// back. Systems without flock are not supported, nor file systems without hard links,
+// back. Calls of several goroutines that wait on one handle share a commit: each is
+// admitted or refused by itself, in the order in which they came. Systems without flock are not supported, nor file systems without hard links,
 // which [Create] needs to replace nobody's file.
 //
 // # Files

@@ -224,13 +224,13 @@ func TestLockOfInheritedFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inherited, err := syscall.Dup(int(s.file.Fd()))
+	inherited, err := syscall.Dup(int(s.tx.(*fileTx).file.Fd()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer syscall.Close(inherited)
-	unlock(s.file)
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	s.end()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if _, err := l.Charge(ctx, Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: unitOfOne}); err != nil {
 		t.Error(err)
@@ -248,7 +248,7 @@ func TestNamedPipe(t *testing.T) {
 		if err := syscall.Mkfifo(path, 0o600); err != nil {
 			t.Skip(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if err := chargeOne(l, 1); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 			t.Errorf("charge: %v", err)

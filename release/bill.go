@@ -25,6 +25,9 @@ type Bill struct {
 	draw *ledger.Request
 	// again is release where draw pays for it.
 	again ledger.Request
+	// covered says that training is known to be charged as it is here, so that the release
+	// alone is left to be charged.
+	covered bool
 	// coins is the field of the release's event that names where its coins come from, by
 	// which one draw of them is told from another.
 	coins string
@@ -36,7 +39,10 @@ func (plan Plan) Bill(c Charge, totals Totals) (*Bill, error) {
 	p, per := plan.Problem, plan.Mechanism.PerAnswer()
 	event := Event{
 		Mechanism: plan.Mechanism.Name(), Queries: plan.Queries, K: p.K, Affected: p.Affected, Teachers: c.Teachers,
-		PerAnswer: &per, Slack: totals.Slack, Key: c.Key, Rule: totals.Fresh.Rule,
+		PerAnswer: &per, Slack: totals.Slack, Key: c.Key, Rule: totals.Fresh.Rule, Client: c.Client,
+	}
+	if !c.fresh() && c.Votes != (ledger.Digest{}) {
+		event.Votes = c.Votes.String()
 	}
 	switch {
 	case c.Teachers == "":
@@ -132,7 +138,10 @@ func (c Charge) paidRequest(event Event, payer string) (ledger.Request, error) {
 // already, is nil where the release pays for itself. Fresh teachers' votes are paid for as
 // votes when somebody has answered them before.
 func (b *Bill) settle(ctx context.Context, l *ledger.Ledger) (payer *ledger.Request, release ledger.Request, err error) {
-	if b.draw == nil {
+	switch {
+	case b.covered:
+		return nil, b.release, nil
+	case b.draw == nil:
 		return b.training, b.release, nil
 	}
 	first, _, err := l.Drawn(ctx, b.release.Ensemble, b.release.Draw.Name)
@@ -192,17 +201,23 @@ func repeated(receipt *ledger.Receipt) bool {
 // [ledger.Ledger.Charge], but for what [replayed] says; what resumed means, of answers with
 // the coins of the key that the charge names, [chargeOnce] says.
 func (b *Bill) Pay(ctx context.Context, l *ledger.Ledger, resumed bool) (*ledger.Receipt, error) {
-	receipt, err := b.pay(ctx, l, resumed)
-	if errors.Is(err, ledger.ErrDrawn) { // another process answered these votes meanwhile
-		return b.pay(ctx, l, resumed)
-	}
-	return receipt, err
+	paid, err := b.pay(ctx, l, resumed)
+	return paid.Receipt, err
 }
 
-func (b *Bill) pay(ctx context.Context, l *ledger.Ledger, resumed bool) (*ledger.Receipt, error) {
+// pay is Pay. What it returns has a Charge where the release was charged before.
+func (b *Bill) pay(ctx context.Context, l *ledger.Ledger, resumed bool) (ledger.Replay, error) {
+	paid, err := b.payOnce(ctx, l, resumed)
+	if errors.Is(err, ledger.ErrDrawn) { // another process answered these votes meanwhile
+		return b.payOnce(ctx, l, resumed)
+	}
+	return paid, err
+}
+
+func (b *Bill) payOnce(ctx context.Context, l *ledger.Ledger, resumed bool) (ledger.Replay, error) {
 	payer, release, err := b.settle(ctx, l)
 	if err != nil {
-		return nil, err
+		return ledger.Replay{}, err
 	}
 	if payer == nil {
 		return chargeOnce(ctx, l, release, b.coins, resumed)
@@ -212,14 +227,14 @@ func (b *Bill) pay(ctx context.Context, l *ledger.Ledger, resumed bool) (*ledger
 	case errors.Is(err, ledger.ErrReplayed): // the payer was charged before
 		return chargeOnce(ctx, l, release, b.coins, resumed)
 	case err != nil:
-		return nil, replayed(payerConflict(err, payer), release, b.coins)
+		return ledger.Replay{}, replayed(payerConflict(err, payer), release, b.coins)
 	}
 	for _, receipt := range receipts {
 		if err := receipt.Redeem(); err != nil {
-			return nil, err
+			return ledger.Replay{}, err
 		}
 	}
-	return receipts[1], nil
+	return ledger.Replay{Receipt: receipts[1]}, nil
 }
 
 // payerConflict says what it means that the payer was charged for something else.

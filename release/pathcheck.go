@@ -33,8 +33,9 @@ var besideLedger = []string{ledger.AnchorSuffix, ledger.SecretSuffix}
 // written one is a ledger: an output that replaced a ledger would lose what was spent. Links
 // are followed. The error is a [UsageError].
 func CheckPaths(out, checkpoint, book string, reads ...File) error {
-	files := append([]File{{"out", out, true}, {"checkpoint", checkpoint, true}, {"ledger", book, false}}, reads...)
-	if book != "" {
+	files := append([]File{{"out", out, true}, {"checkpoint", checkpoint, true}}, reads...)
+	if book != "" && ledger.IsFile(book) { // in a database it is no file
+		files = append(files, File{"ledger", book, false})
 		for _, suffix := range besideLedger {
 			files = append(files, File{"ledger", target(book) + suffix, false})
 		}

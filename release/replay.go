@@ -10,7 +10,8 @@ import (
 	"github.com/darrm/darrm/ledger"
 )
 
-// chargeOnce charges a release and returns a receipt that is used up: drawing may begin. After
+// chargeOnce charges a release and returns a receipt that is used up: drawing may begin. The
+// receipt stands alone, or with the charge of an earlier try where that paid. After
 // an error nothing may be drawn. coins is the field of the event that names where the
 // coins come from, by which one draw is told from another.
 //
@@ -21,21 +22,21 @@ import (
 // no field coins they would be others, and it is refused like any replay.
 //
 // The errors are those of [ledger.Ledger.Charge], but for what [replayed] says.
-func chargeOnce(ctx context.Context, l *ledger.Ledger, r ledger.Request, coins string, resumed bool) (*ledger.Receipt, error) {
+func chargeOnce(ctx context.Context, l *ledger.Ledger, r ledger.Request, coins string, resumed bool) (ledger.Replay, error) {
 	receipt, err := l.Charge(ctx, r)
 	if err == nil {
 		if err := receipt.Redeem(); err != nil {
-			return nil, err
+			return ledger.Replay{}, err
 		}
-		return receipt, nil
+		return ledger.Replay{Receipt: receipt}, nil
 	}
 	var earlier *ledger.ReplayedError
 	if resumed && errors.As(err, &earlier) {
 		if event, ok := fields(r.Event); ok && event[coins] != nil {
-			return earlier.Replays[0].Receipt, nil
+			return earlier.Replays[0], nil
 		}
 	}
-	return nil, replayed(err, r, coins)
+	return ledger.Replay{}, replayed(err, r, coins)
 }
 
 // replayed says of the refusal of r what is true where its id was charged before for the same

@@ -24,6 +24,10 @@ type Transaction struct {
 	Draw func(ctx context.Context, paid *ledger.Receipt) (encode func(io.Writer) error, err error)
 
 	secret *secret // nil where the release cannot be resumed
+	// repeats says that Draw gives the same result whenever and wherever the request is asked
+	// again, so that one that was paid for is given again.
+	repeats bool
+	paid    ledger.Replay // with a Charge where an earlier try paid
 }
 
 // An Output is where a result is published.
@@ -90,7 +94,8 @@ func (t *Transaction) charge(ctx context.Context) (receipt *ledger.Receipt, befo
 	if err != nil {
 		_, asked = t.Bill.Check(ctx, t.Ledger)
 	} else {
-		receipt, err = t.Bill.Pay(ctx, t.Ledger, t.secret.isResumed())
+		t.paid, err = t.Bill.pay(ctx, t.Ledger, t.repeats || t.secret.isResumed())
+		receipt = t.paid.Receipt
 		asked, unpaid = err, errors.Is(err, ledger.ErrRefused)
 	}
 	switch before := t.released(ctx, asked); {
@@ -161,6 +166,8 @@ func (t *Transaction) unreleased(paid *ledger.Receipt, err error) error {
 	switch {
 	case paid == nil:
 		return err
+	case t.repeats:
+		return fmt.Errorf("request %q is charged, but nothing was released; asked again it is answered: %w", paid.Entry().ID, err)
 	case t.secret != nil:
 		return fmt.Errorf("request %q is charged, but nothing was released; the same command finishes it: %w", paid.Entry().ID, err)
 	default:

@@ -246,7 +246,7 @@ func TestCloseInTheMiddle(t *testing.T) {
 	}
 	// A goroutine that has said that it is done may still be on its way out.
 	n := runtime.NumGoroutine()
-	for end := time.Now().Add(10 * time.Second); n > before && time.Now().Before(end); n = runtime.NumGoroutine() {
+	for end := time.Now().Add(time.Minute); n > before && time.Now().Before(end); n = runtime.NumGoroutine() {
 		time.Sleep(time.Millisecond)
 	}
 	if n > before {

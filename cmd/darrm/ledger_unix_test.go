@@ -53,7 +53,7 @@ func TestKilledBetweenChargeAndNote(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the votes were not read twice")
 	}
 	if len(before) != 1 || before[0].ID != "march" {

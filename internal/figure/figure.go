@@ -5,11 +5,14 @@ package figure
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"html"
 	"image/color"
 	"io"
 	"math"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -277,4 +280,25 @@ func (l legend) draw(c draw.Canvas) {
 		}
 		c.FillText(style, vg.Point{X: right + vg.Points(5), Y: y}, e.Name)
 	}
+}
+
+var (
+	svgStart  = regexp.MustCompile(`(?s)^.*?<svg [^>]*?viewBox="0 0 ([\d.]+) ([\d.]+)"[^>]*>`)
+	styleless = regexp.MustCompile(`(?s)<style>.*?</style>\s*|<!--.*?-->\s*`)
+)
+
+// Inline returns the picture as an element of an HTML page, as wide as its place and no wider than
+// it is by itself, with a label for readers who do not see it. The page must have [StyleSheet].
+func (s Sheet) Inline(label string) (string, error) {
+	var b bytes.Buffer
+	if err := s.Encode(&b, "svg"); err != nil {
+		return "", err
+	}
+	at := svgStart.FindSubmatchIndex(b.Bytes())
+	if at == nil {
+		return "", errors.New("the picture has no view box")
+	}
+	width, height := b.Bytes()[at[2]:at[3]], b.Bytes()[at[4]:at[5]]
+	rest := styleless.ReplaceAll(b.Bytes()[at[1]:], nil)
+	return fmt.Sprintf(`<svg viewBox="0 0 %s %s" style="width:100%%;max-width:%spt" role="img" aria-label="%s">%s`, width, height, width, html.EscapeString(label), rest), nil
 }

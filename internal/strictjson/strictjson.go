@@ -10,8 +10,13 @@ import (
 	"strings"
 )
 
-// Decode decodes a table of at most limit bytes, which Check passes and nothing follows, into v.
-func Decode(data []byte, limit int, v any) error {
+// Decode decodes a value of at most limit bytes, which Check passes and nothing follows, into v.
+func Decode(data []byte, limit int, v any) error { return decode(data, limit, v, false) }
+
+// DecodeKnown is Decode, and refuses a field that v does not have.
+func DecodeKnown(data []byte, limit int, v any) error { return decode(data, limit, v, true) }
+
+func decode(data []byte, limit int, v any, known bool) error {
 	if len(data) > limit {
 		return fmt.Errorf("it is larger than %d bytes", limit)
 	}
@@ -22,12 +27,15 @@ func Decode(data []byte, limit int, v any) error {
 		return err
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
+	if known {
+		d.DisallowUnknownFields()
+	}
 	if err := d.Decode(v); err != nil {
 		return err
 	}
 	// Not More, which takes a stray "}" or "]" for the end.
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("there is more after the table's end")
+		return errors.New("there is more after its end")
 	}
 	return nil
 }

@@ -54,11 +54,24 @@ from ._program import (
     run,
 )
 from ._calls import account, aggregate, compare, describe, plan, price, solve, verify
+from ._client import (
+    Answer,
+    BudgetExhausted,
+    Client,
+    Conflict,
+    Forbidden,
+    InvalidRequest,
+    RateLimited,
+    ServiceError,
+    Unauthorized,
+    Unavailable,
+)
 from ._ledger import Ledger
 from ._results import Labels, Plan, Result, Table
 
 __all__ = [
-    "BudgetError", "DarrmError", "Failure", "InputError", "Interrupted", "Labels", "Ledger", "LedgerError", "OutputError",
-    "Plan", "Result", "SolverError", "Table", "UncertifiedError", "UsageError", "account", "aggregate", "compare",
-    "describe", "plan", "price", "run", "solve", "verify",
+    "Answer", "BudgetError", "BudgetExhausted", "Client", "Conflict", "DarrmError", "Failure", "Forbidden", "InputError",
+    "Interrupted", "InvalidRequest", "Labels", "Ledger", "LedgerError", "OutputError", "Plan", "RateLimited", "Result",
+    "ServiceError", "SolverError", "Table", "Unauthorized", "Unavailable", "UncertifiedError", "UsageError", "account",
+    "aggregate", "compare", "describe", "plan", "price", "run", "solve", "verify",
 ]

@@ -5,7 +5,7 @@ package budgetpage
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
 	"html/template"
 	"io"
 	"strings"
@@ -14,12 +14,12 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-//go:embed page.html.tmpl
-var text string
+//go:embed parts.html.tmpl page.html.tmpl
+var files embed.FS
 
 const dayFormat = "2 January 2006"
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{
+var funcs = template.FuncMap{
 	"when": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 MST") },
 	"period": func(list []release.ReportEntry) string {
 		first, last := list[0].Time.UTC().Format(dayFormat), list[len(list)-1].Time.UTC().Format(dayFormat)
@@ -29,7 +29,16 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 		return "from " + first + " to " + last
 	},
 	"join": func(list []string) string { return strings.Join(list, ", ") },
-}).Parse(text))
+}
+
+var page = template.Must(Parts().ParseFS(files, "page.html.tmpl")).Lookup("page.html.tmpl")
+
+// Parts returns what other pages share with this one, as templates of their own: "head" and
+// "style" for the page's head, which take nothing, and "budget", what is left and what it
+// promises, which takes a [release.BudgetReport]. The function when writes a time.
+func Parts() *template.Template {
+	return template.Must(template.New("parts").Funcs(funcs).ParseFS(files, "parts.html.tmpl"))
+}
 
 // Write writes the page. The error is that of w.
 func Write(w io.Writer, r *release.BudgetReport) error {

@@ -1,0 +1,2 @@
+// Package examples has library programs, a folder each; its test runs them.
+package examples

@@ -1,0 +1,193 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// Forcing a commit to disk takes a thousand times as long as judging a request, so calls that
+// come together share one: each waits in the queue of the handle, and whoever gets the turn
+// writes for all who wait. Each is judged by itself, in the order of the queue.
+
+// job is one call that may write.
+type job struct {
+	ctx   context.Context
+	ids   []string // of the requests that it is about
+	judge func(*session) ([]*Entry, error)
+
+	done    chan struct{} // closed when the rest is set
+	entries []*Entry      // what was written
+	err     error
+}
+
+func (j *job) finish(err error) {
+	j.err = err
+	close(j.done)
+}
+
+// queue holds the jobs that no commit has taken yet, in their order.
+type queue struct {
+	mu   sync.Mutex
+	jobs []*job
+}
+
+func (q *queue) push(j *job) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.jobs = append(q.jobs, j)
+}
+
+// putBack returns jobs to the place from which they were taken.
+func (q *queue) putBack(jobs []*job) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.jobs = append(jobs, q.jobs...)
+}
+
+// withdraw takes j out of the queue, and says whether it was still there: what a commit has
+// taken is decided by that commit.
+func (q *queue) withdraw(j *job) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i := slices.Index(q.jobs, j)
+	if i >= 0 {
+		q.jobs = slices.Delete(q.jobs, i, i+1)
+	}
+	return i >= 0
+}
+
+// next takes the first job, unless g has no room for it; nil where there is none.
+func (q *queue) next(g *group) *job {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.jobs) == 0 || !g.hasRoom(q.jobs[0]) {
+		return nil
+	}
+	j := q.jobs[0]
+	q.jobs = slices.Delete(q.jobs, 0, 1)
+	return j
+}
+
+// group is a commit that is being put together.
+type group struct {
+	entries []*Entry
+	book    *book // of the entries
+	spent   Cost  // by the entries
+	waiting []*job
+}
+
+// hasRoom says whether j can be judged now. A request that the group is already about is judged
+// after the commit: only then is there something to replay.
+func (g *group) hasRoom(j *job) bool {
+	if len(g.entries) > 0 && len(g.entries)+len(j.ids) > MaxRequests {
+		return false
+	}
+	return !slices.ContainsFunc(j.ids, func(id string) bool {
+		return g.book.first(key{byID, "", id}) != nil || g.book.first(key{byIDResult, "", id}) != nil
+	})
+}
+
+func (g *group) add(entries []*Entry) {
+	for _, e := range entries {
+		g.book.add(e.charged(0))
+		g.spent = g.spent.Plus(e.Total())
+	}
+	g.entries = append(g.entries, entries...)
+}
+
+// submit has judge's entries written, with those of other calls. It returns them when they are
+// on disk. Waiting ends with ctx, and then nothing is written; but what a commit has taken waits
+// for the commit.
+func (l *Ledger) submit(ctx context.Context, ids []string, judge func(*session) ([]*Entry, error)) ([]*Entry, error) {
+	if l.turn == nil {
+		return nil, errUnmade
+	}
+	j := &job{ctx: ctx, ids: ids, judge: judge, done: make(chan struct{})}
+	l.queue.push(j)
+	gone := ctx.Done()
+	for {
+		select {
+		case <-j.done:
+			if j.err != nil {
+				return nil, j.err
+			}
+			return j.entries, nil
+		case <-gone:
+			if l.queue.withdraw(j) {
+				return nil, ctx.Err()
+			}
+			gone = nil // a commit has taken it, which decides it or puts it back
+		case <-l.turn:
+			err := l.lead(j)
+			l.turn <- struct{}{}
+			if err != nil && l.queue.withdraw(j) {
+				return nil, err // the ledger could not be looked at
+			}
+		}
+	}
+}
+
+// lead writes one commit for all who wait, unless j is decided by now. The caller has the turn.
+func (l *Ledger) lead(j *job) error {
+	select {
+	case <-j.done:
+		return nil
+	default:
+		return l.locked(j.ctx, true, l.writeWaiting)
+	}
+}
+
+// writeWaiting judges those who wait and writes what is admitted. A refusal that rests on what
+// is on disk already is told at once; all else is told when the commit is on disk, or failed.
+func (l *Ledger) writeWaiting(s *session) error {
+	g := &group{book: newBook()}
+	s.group = g
+	for j := l.queue.next(g); j != nil; j = l.queue.next(g) {
+		var err error
+		if err = j.ctx.Err(); err == nil {
+			j.entries, err = j.judge(s)
+		}
+		if errors.Is(err, ErrRetry) {
+			l.queue.putBack(append(g.waiting, j))
+			return nil
+		}
+		if errors.Is(err, ErrDamaged) {
+			return g.finish(err, j)
+		}
+		if err == nil {
+			g.add(j.entries)
+		}
+		if len(g.entries) == 0 {
+			j.finish(err)
+			continue
+		}
+		j.err = err
+		g.waiting = append(g.waiting, j)
+	}
+	if len(g.entries) == 0 {
+		return nil
+	}
+	err := l.write(s, g.entries)
+	if errors.Is(err, ErrRetry) {
+		l.queue.putBack(g.waiting)
+		return nil
+	}
+	return g.finish(err)
+}
+
+// finish tells those who wait. After a failure nobody's verdict stands: it may rest on entries
+// that are not on disk.
+func (g *group) finish(err error, more ...*job) error {
+	for _, j := range append(g.waiting, more...) {
+		if err != nil {
+			j.err = err
+		}
+		j.finish(j.err)
+	}
+	return err
+}
+
+var errUnmade = fmt.Errorf("%w: it was not made by Create or Open", ErrBroken)

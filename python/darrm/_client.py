@@ -1,0 +1,373 @@
+"""Answers one by one, from a server (``darrm serve``)."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import random
+import socket
+import ssl
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Type, Union
+from urllib.parse import urlsplit
+
+from ._program import BudgetError, DarrmError, InputError
+
+
+class ServiceError(DarrmError):
+    """A server refused, or cannot be reached. Without a subclass of its own: a failure inside it.
+
+    Attributes:
+        kind: the server's word for it, such as ``"budget"``.
+        status: the HTTP status, 0 where there was no response.
+        remaining: what is left of the budget, ``{"epsilon": …, "delta": …}``, or ``None``.
+        retry_after: seconds after which the server may be asked again, or ``None``.
+    """
+
+    def __init__(
+        self, message: str, kind: str = "internal", status: int = 0, remaining: Optional[Dict[str, Any]] = None,
+        retry_after: Optional[float] = None,
+    ):
+        super().__init__(message, kind)
+        self.status, self.remaining, self.retry_after = status, remaining, retry_after
+
+
+class InvalidRequest(ServiceError, InputError):
+    """The request breaks a rule: a wrong number of votes, an unknown class. Nothing was charged."""
+
+
+class Unauthorized(ServiceError):
+    """There is no token, or the server does not know it."""
+
+
+class Forbidden(ServiceError):
+    """The token may not do this."""
+
+
+class Conflict(ServiceError):
+    """The request id stands for other votes. Nothing was charged."""
+
+
+class BudgetExhausted(ServiceError, BudgetError):
+    """The budget, or the token's share of it, cannot pay. ``remaining`` says what is left."""
+
+
+class RateLimited(ServiceError):
+    """Too many requests for now, also after all retries."""
+
+
+class Unavailable(ServiceError):
+    """No server answered, or its ledger cannot be written, also after all retries.
+
+    The request may have been charged. Asked again under the same id, it is charged once.
+    """
+
+
+# By the kinds of the interface (openapi.json).
+_KINDS: Dict[str, Type[ServiceError]] = {
+    "invalid": InvalidRequest, "not_found": InvalidRequest, "method": InvalidRequest, "too_large": InvalidRequest,
+    "media_type": InvalidRequest, "unauthorized": Unauthorized, "forbidden": Forbidden, "conflict": Conflict,
+    "budget": BudgetExhausted, "rate": RateLimited, "unavailable": Unavailable, "internal": ServiceError,
+}
+
+for _kind in (ServiceError, *_KINDS.values()):
+    _kind.__module__ = "darrm"  # where users find it
+
+Vote = Union[int, str, None]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One private answer.
+
+    Attributes:
+        request_id: the request.
+        label: the class's name, ``None`` where the mechanism abstained.
+        index: the class's index, ``None`` where it abstained.
+        replayed: whether the request was charged before; then this is the answer of then.
+        receipt: the ledger's entry that paid.
+        promise: what the answer promises.
+        remaining: what is left of the budget.
+        data: the whole response.
+    """
+
+    request_id: str
+    label: Optional[str]
+    index: Optional[int]
+    replayed: bool
+    receipt: Dict[str, Any] = field(repr=False)
+    promise: Dict[str, Any] = field(repr=False)
+    remaining: Dict[str, Any] = field(repr=False)
+    data: Dict[str, Any] = field(repr=False)
+
+    @property
+    def abstained(self) -> bool:
+        """Whether the mechanism gave no class."""
+        return self.index is None
+
+
+Answer.__module__ = "darrm"
+
+
+class Client:
+    """A client of ``darrm serve``.
+
+    What fails on the way, and what the server puts off, is asked again under the same request
+    id, which the server charges once and answers in the same way for ever. So choose an id for
+    each query, and keep it where a program that is started again finds it.
+
+    Args:
+        address: ``"unix:/run/darrm/serve.sock"`` or ``"https://host:port"``. Plain HTTP is
+            refused: it would show votes and token to the network.
+        token: the bearer token; the Unix socket needs none.
+        ca: a file of certificates that the server's must come from; the system's by default.
+        certificate: a file with the client's own certificate, and ``key`` with its key.
+        timeout: seconds that one attempt may take to connect, and between two parts of a response.
+        retries: how often a request is asked again.
+        backoff: seconds before the second attempt; each further pause is twice as long, up to
+            ten seconds, and shorter by chance so that clients do not come together.
+
+    Any number of threads may share a client; each has a connection of its own.
+
+    >>> import darrm
+    >>> darrm.Client("http://example.com")
+    Traceback (most recent call last):
+        ...
+    ValueError: address = 'http://example.com', but it must be unix:PATH or https://HOST:PORT
+    >>> client = darrm.Client("unix:/no/such/socket", retries=0)
+    >>> client.answer("march-1", counts=[3, 8])
+    Traceback (most recent call last):
+        ...
+    darrm.Unavailable: unix:/no/such/socket: ...
+    """
+
+    def __init__(
+        self, address: str, *, token: Optional[str] = None, ca: Optional[str] = None, certificate: Optional[str] = None,
+        key: Optional[str] = None, timeout: float = 30.0, retries: int = 8, backoff: float = 0.1,
+    ):
+        self.address, self.timeout, self.retries, self.backoff = address, timeout, retries, backoff
+        self._path, self._host, self._port = "", "", 0
+        self._context: Optional[ssl.SSLContext] = None
+        url = urlsplit(address)
+        if address.startswith("unix:") and len(address) > len("unix:"):
+            self._path = address[len("unix:"):]
+            if ca or certificate or key:
+                raise ValueError("ca, certificate and key go with https")
+        elif url.scheme == "https" and url.hostname and not (url.path.strip("/") or url.query or url.fragment or url.username):
+            self._host, self._port = url.hostname, url.port or 443
+            self._context = ssl.create_default_context(cafile=ca)
+            if certificate:
+                self._context.load_cert_chain(certificate, key)
+        else:
+            raise ValueError(f"address = {address!r}, but it must be unix:PATH or https://HOST:PORT")
+        self._headers = {"Accept": "application/json"}
+        if token is not None:
+            if not token.isascii() or not token.isprintable() or " " in token:
+                raise ValueError("the token has characters that no token has")  # which is not said
+            self._headers["Authorization"] = "Bearer " + token
+        self._local = threading.local()
+
+    def answer(self, request_id: str, votes: Optional[Sequence[Vote]] = None, *, counts: Optional[Sequence[int]] = None) -> Answer:
+        """One private answer to the teachers' votes on one query.
+
+        Args:
+            request_id: names the query, for ever.
+            votes: each teacher's class, by index or name, in the teachers' order.
+            counts: how many teachers vote for each class, instead.
+
+        Raises:
+            ServiceError: its subclass says what went wrong.
+        """
+        return _answer(self._ask("POST", "/v1/answers", _question(request_id, votes, counts)))
+
+    def answers(self, requests: Iterable[Dict[str, Any]]) -> List[Union[Answer, ServiceError]]:
+        """Answers to several queries: dicts with ``request_id`` and ``votes`` or ``counts``.
+
+        Each is answered or refused by itself: where it was refused, the error stands in its
+        place and is not raised. All that the server puts off is asked again.
+        """
+        asked = [_question(r["request_id"], r.get("votes"), r.get("counts")) for r in requests]
+        out: List[Union[Answer, ServiceError]] = []
+        for first in range(0, len(asked), _BATCH):
+            out += self._batch(asked[first : first + _BATCH])
+        return out
+
+    def _batch(self, asked: List[Dict[str, Any]]) -> List[Union[Answer, ServiceError]]:
+        out: List[Union[Answer, ServiceError, None]] = [None] * len(asked)
+        todo = list(range(len(asked)))
+        for attempt in range(self.retries + 1):
+            answers = self._ask("POST", "/v1/answers", {"requests": [asked[i] for i in todo]})["answers"]
+            if len(answers) != len(todo):
+                raise ServiceError(f"{self.address}: {len(todo)} requests have {len(answers)} answers", "internal", 200)
+            again = []
+            for i, a in zip(todo, answers):
+                e = out[i] = _error(a["error"], 200, None) if "error" in a else _answer(a)
+                if isinstance(e, (RateLimited, Unavailable)):
+                    again.append(i)
+            todo = again
+            if not todo or attempt == self.retries:
+                break
+            self._pause(attempt, None)
+        return [a for a in out if a is not None]
+
+    def budget(self) -> Dict[str, Any]:
+        """What was granted, spent and remains, and what that promises in words."""
+        return self._ask("GET", "/v1/budget")
+
+    def mechanism(self) -> Dict[str, Any]:
+        """What answers: K, classes, promise, and the table with its certificate where there is one."""
+        return self._ask("GET", "/v1/mechanism")
+
+    def close(self) -> None:
+        """Close this thread's connection. The client stays usable."""
+        connection = getattr(self._local, "connection", None)
+        if connection is not None:
+            self._local.connection = None
+            connection.close()
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"darrm.Client({self.address!r})"  # without the token
+
+    def _ask(self, method: str, path: str, body: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
+        text = None if body is None else json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
+        for attempt in range(self.retries + 1):
+            try:
+                return self._once(method, path, text)
+            except (RateLimited, Unavailable) as e:
+                if attempt == self.retries:
+                    raise
+                self._pause(attempt, e.retry_after)
+        raise AssertionError("there is a last attempt")
+
+    def _pause(self, attempt: int, stated: Optional[float]) -> None:
+        pause = min(10.0, self.backoff * 2.0**attempt) * random.uniform(0.5, 1)
+        time.sleep(max(pause, stated or 0.0))
+
+    def _once(self, method: str, path: str, body: Optional[bytes]) -> Dict[str, Any]:
+        headers = dict(self._headers)
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        try:
+            try:
+                response = self._send(method, path, body, headers)
+            except ConnectionError:
+                if not self._local.reused:
+                    raise
+                self.close()  # the server closed a connection that was idle
+                response = self._send(method, path, body, headers)
+            text = response.read()
+            status, after = response.status, response.getheader("Retry-After")
+        except ssl.SSLCertVerificationError as e:
+            self.close()  # trying again would not make it another server
+            raise ServiceError(f"{self.address}: {e}", "certificate") from e
+        except (OSError, http.client.HTTPException) as e:
+            self.close()
+            raise Unavailable(f"{self.address}: {e or type(e).__name__}", "unavailable") from e
+        except BaseException:
+            self.close()  # what is left of this response must not be read as the next one
+            raise
+        try:
+            data = json.loads(text)
+            if not isinstance(data, dict):
+                raise ValueError("it is not an object")
+        except ValueError as e:
+            if status in (502, 503, 504):  # of something in between
+                raise Unavailable(f"{self.address}: status {status}", "unavailable", status, None, _seconds(after)) from e
+            raise ServiceError(f"{self.address}: status {status}, and the response is not darrm's: {e}", "internal", status) from e
+        if status != 200:
+            raise _error(data.get("error"), status, after)
+        return data
+
+    def _send(self, method: str, path: str, body: Optional[bytes], headers: Dict[str, str]) -> http.client.HTTPResponse:
+        connection = getattr(self._local, "connection", None)
+        self._local.reused = connection is not None
+        if connection is None:
+            connection = self._local.connection = self._connect()
+        connection.request(method, path, body, headers)
+        response: http.client.HTTPResponse = connection.getresponse()
+        return response
+
+    def _connect(self) -> http.client.HTTPConnection:
+        if self._path:
+            return _UnixConnection(self._path, self.timeout)
+        return http.client.HTTPSConnection(self._host, self._port, timeout=self.timeout, context=self._context)
+
+
+Client.__module__ = "darrm"
+
+_BATCH = 256  # requests that are sent at once
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    """HTTP over a Unix socket."""
+
+    def __init__(self, path: str, timeout: float):
+        super().__init__("localhost", timeout=timeout)
+        self._path = path
+
+    def connect(self) -> None:
+        s = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            s.settimeout(self.timeout)
+            s.connect(self._path)
+        except BaseException:
+            s.close()
+            raise
+        self.sock = s
+
+
+def _question(request_id: str, votes: Optional[Sequence[Vote]], counts: Optional[Sequence[int]]) -> Dict[str, Any]:
+    if (votes is None) == (counts is None):
+        raise ValueError(f"request {request_id!r} has votes and counts, or neither: give one of them")
+    name, values = ("counts", counts) if votes is None else ("votes", votes)
+    return {"request_id": request_id, name: [_plain(name, v) for v in _listed(name, values)]}
+
+
+def _listed(name: str, values: Any) -> List[Any]:
+    if isinstance(values, (str, bytes, dict)) or not hasattr(values, "__iter__"):
+        raise TypeError(f"{name} are a {type(values).__name__}, but they must be a sequence")
+    return list(values.tolist() if hasattr(values, "tolist") else values)
+
+
+def _plain(name: str, value: Any) -> Vote:
+    """A vote as JSON has it: 1.0 is 1, and NaN or NA is a vote that is missing."""
+    if name == "votes":
+        if value is None or isinstance(value, str):
+            return value
+        if type(value).__name__ == "NAType" or value != value:
+            return None
+    if hasattr(value, "__index__"):
+        return int(value)
+    if hasattr(value, "is_integer") and value.is_integer():
+        return int(value)
+    raise TypeError(f"{name} have {value!r}, which is neither a class nor a number of votes")
+
+
+def _answer(data: Dict[str, Any]) -> Answer:
+    try:
+        return Answer(
+            data["request_id"], data["label"], data["class"], data["replayed"], data["receipt"], data["promise"], data["remaining"], data
+        )
+    except KeyError as e:
+        raise ServiceError(f"the server's answer has no {e}", "internal", 200) from e
+
+
+def _error(e: Any, status: int, after: Optional[str]) -> ServiceError:
+    if not isinstance(e, dict):
+        e = {}
+    kind = str(e.get("kind", "unavailable" if status == 503 else "internal"))
+    made = _KINDS.get(kind, ServiceError)
+    return made(str(e.get("message", f"status {status}")), kind, status, e.get("remaining"), _seconds(after))
+
+
+def _seconds(after: Optional[str]) -> Optional[float]:
+    """Retry-After in seconds; a date is not what darrm writes."""
+    return float(after) if after is not None and after.isdigit() else None

@@ -1,0 +1,299 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/votes"
+)
+
+// OnlineOptions are an on-line release: queries that come one at a time.
+type OnlineOptions struct {
+	// Plan says what answers. Its Queries play no part.
+	Plan Plan
+	// Charge says who pays, without the fields of one request: RequestID, Draw, Votes, Client
+	// and Key. Ledger is required.
+	Charge Charge
+	// Key is the file of the service key, which is made where there is none. Required. All
+	// servers of one ledger share it.
+	Key string
+	// Missing says what becomes of a vote that is not there.
+	Missing votes.MissingPolicy
+}
+
+// Online answers queries one at a time, each paid for by itself. It is safe for concurrent
+// use, and several processes may answer for one ledger. The package comment says how.
+type Online struct {
+	options OnlineOptions
+	totals  Totals
+	key     serviceKey
+	scope   [32]byte // of the coins: the ledger and the mechanism
+	unit    ledger.Cost
+	covered atomic.Bool // the training is charged
+	shares  *shares
+
+	mu     sync.Mutex
+	book   *ledger.Ledger
+	broken error     // what made book unusable
+	tried  time.Time // when it was opened last
+}
+
+// Answered is the answer to a query.
+type Answered struct {
+	ID    string
+	Class int // or ensemble.Abstained
+	// Replayed says that the request was charged before: nothing was spent now.
+	Replayed bool
+	Charge   ledger.Entry // of this answer
+	// InLedger is how long the charge and the note took. Unlike the whole, it does not depend
+	// on the votes.
+	InLedger time.Duration
+}
+
+// OpenOnline opens the ledger and the key, and makes sure that queries can be charged. A
+// budget that is spent is no error: what was answered is answered again. Other errors are
+// those of [Charge.Check], [Charge.Open] and [Bill.Check]; a key that cannot be used is an
+// [InputError].
+func OpenOnline(ctx context.Context, options OnlineOptions) (*Online, error) {
+	o := &Online{options: options, shares: newShares()}
+	o.options.Plan.Queries = 1
+	template := options.Charge
+	template.RequestID = "any"
+	if options.Charge.Ledger == "" {
+		return nil, usagef("answers on line need a ledger: give --ledger")
+	}
+	if options.Key == "" {
+		return nil, usagef("answers on line need a service key, from which all coins come: give --key")
+	}
+	if err := template.Check(o.options.Plan.promise()); err != nil {
+		return nil, err
+	}
+	var err error
+	if o.totals, err = o.options.Plan.Totals(options.Charge.Slack); err != nil {
+		return nil, err
+	}
+	if o.book, err = options.Charge.Open(ctx); err != nil {
+		return nil, err
+	}
+	if o.key, err = openServiceKey(ctx, options.Key); err != nil {
+		return nil, err
+	}
+	m := o.options.Plan.Mechanism
+	h := o.key.Pin()
+	fmt.Fprintf(h, "darrm online 1: mechanism\n%q %q %+v %v\n", m.Name(), m.Title(), m.Setting(), m.PerAnswer())
+	if o.options.Plan.tabled() {
+		o.options.Plan.pin(h)
+	}
+	o.scope = o.key.digest("scope", []byte(o.book.ID()), h.Sum(nil))
+	return o, o.probe(ctx)
+}
+
+// probe says whether the ledger would take the charge of any query.
+func (o *Online) probe(ctx context.Context) error {
+	b, err := o.bill(&Query{ID: "any"}, ledger.Digest{1})
+	if err != nil {
+		return err
+	}
+	if o.unit = b.release.Unit; b.training != nil {
+		o.unit = b.training.Unit
+	}
+	_, err = b.Check(ctx, o.book)
+	if errors.Is(err, ledger.ErrExceeded) || errors.Is(err, ledger.ErrReplayed) {
+		return nil
+	}
+	var conflict *ledger.ConflictError
+	if errors.As(err, &conflict) && conflict.ID == "any" || errors.Is(err, ledger.ErrDraw) || errors.Is(err, ledger.ErrDrawn) {
+		return nil // somebody used this very name
+	}
+	return err
+}
+
+// Plan returns what answers.
+func (o *Online) Plan() Plan { return o.options.Plan }
+
+// Teachers returns "fresh", "frozen", or "" of teachers that promise nothing.
+func (o *Online) Teachers() string { return o.options.Charge.Teachers }
+
+// Unit returns what is charged for one answer or, of frozen teachers, once for all.
+func (o *Online) Unit() ledger.Cost { return o.unit }
+
+// Ledger returns the ledger, opened again where a failure made it unusable.
+func (o *Online) Ledger(ctx context.Context) (*ledger.Ledger, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.broken == nil {
+		return o.book, nil
+	}
+	if time.Since(o.tried) < time.Second { // it is read whole each time
+		return nil, fmt.Errorf("%w (%w)", ledger.ErrBroken, o.broken)
+	}
+	book, err := o.options.Charge.Open(ctx)
+	o.tried = time.Now()
+	switch {
+	case err != nil:
+		return nil, err
+	case book.ID() != o.book.ID(): // the coins are of the other one
+		return nil, fmt.Errorf("%w: another ledger has taken its place", ledger.ErrDamaged)
+	}
+	o.book, o.broken = book, nil
+	return book, nil
+}
+
+// noteFailure remembers that the handle cannot be used any more.
+func (o *Online) noteFailure(book *ledger.Ledger, err error) {
+	if !errors.Is(err, ledger.ErrBroken) && !errors.Is(err, ledger.ErrWrite) && !errors.Is(err, ledger.ErrDamaged) {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.book == book && o.broken == nil {
+		o.broken = err
+	}
+}
+
+// SpentBy returns what a client spent, by the ledger's entries.
+func (o *Online) SpentBy(ctx context.Context, client string) (ledger.Cost, error) {
+	book, err := o.Ledger(ctx)
+	if err != nil {
+		return ledger.Cost{}, err
+	}
+	cost, err := o.shares.spentBy(ctx, book, client)
+	o.noteFailure(book, err)
+	return cost, err
+}
+
+// State returns the ledger's state.
+func (o *Online) State(ctx context.Context) (ledger.State, error) {
+	book, err := o.Ledger(ctx)
+	if err != nil {
+		return ledger.State{}, err
+	}
+	state, err := book.State(ctx)
+	o.noteFailure(book, err)
+	return state, err
+}
+
+// Answer answers a query that is paid for, now or before. A query out of its ranges is an
+// [InputError], a client without a rest of its share a [*ShareError]; then nothing is charged.
+// Other errors are those of [Transaction.Run]: what is charged then is answered when the same
+// query comes again.
+func (o *Online) Answer(ctx context.Context, q Query) (*Answered, error) {
+	book, err := o.Ledger(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t, a, err := o.transaction(book, q)
+	if err != nil {
+		return nil, err
+	}
+	if q.Share != nil {
+		end, err := o.shares.reserve(ctx, book, &q, t.Bill.release.Unit)
+		if err != nil {
+			o.noteFailure(book, err)
+			if _, again := t.Bill.Check(ctx, book); !paidFor(again) {
+				return nil, err
+			}
+			end = func() {} // it was charged before, and costs nothing now
+		}
+		defer end()
+	}
+	start := time.Now()
+	out, err := t.Run(ctx)
+	a.InLedger += time.Since(start)
+	o.noteFailure(book, err)
+	var share *ShareError
+	switch {
+	case errors.As(err, &share):
+		return nil, share
+	case !out.Done():
+		return nil, conflictOf(q.ID, err)
+	}
+	o.covered.Store(true)
+	a.Replayed, a.Charge = t.paid.Charge.Seq != 0, out.Receipt.Entry()
+	return a, err
+}
+
+// conflictOf says in the words of a query what it means that the ledger knows its id.
+func conflictOf(id string, err error) error {
+	var conflict *ledger.ConflictError
+	if errors.As(err, &conflict) && conflict.ID == id || errors.Is(err, ledger.ErrReplayed) || errors.Is(err, ledger.ErrDraw) || errors.Is(err, ledger.ErrDrawn) {
+		return fmt.Errorf("request id %q was used before, for other votes, in another form, by another client, or with another mechanism or key: %w", id, err)
+	}
+	return err
+}
+
+// bill is the charge of one query with the keyed digest of its votes.
+func (o *Online) bill(q *Query, digest ledger.Digest) (*Bill, error) {
+	c := o.options.Charge
+	c.RequestID, c.Votes, c.Client, c.Key = q.ID, digest, q.Client, o.key.name()
+	if c.fresh() {
+		c.Draw = q.ID // stated: teachers often agree, and each query has votes of its own
+	}
+	b, err := o.options.Plan.Bill(c, o.totals)
+	if err != nil {
+		return nil, err
+	}
+	b.draw = nil // a request id is its draw, which nobody else answers
+	b.covered = o.covered.Load()
+	return b, nil
+}
+
+// transaction is the release of one answer, which a will be.
+func (o *Online) transaction(book *ledger.Ledger, q Query) (t *Transaction, a *Answered, err error) {
+	if err := shared(q.ID); err != nil {
+		return nil, nil, InputError{err}
+	}
+	m := o.options.Plan.Mechanism
+	counts, missing, err := q.count(m.Setting(), o.options.Missing == votes.MissingCoin)
+	if err != nil {
+		return nil, nil, err
+	}
+	digest := o.key.digest("votes", o.scope[:], []byte(q.ID), q.row())
+	b, err := o.bill(&q, digest)
+	if err != nil {
+		return nil, nil, err
+	}
+	a = &Answered{ID: q.ID}
+	t = &Transaction{Ledger: book, Bill: b, Output: nowhere{}, repeats: true}
+	t.Draw = func(ctx context.Context, paid *ledger.Receipt) (func(io.Writer) error, error) {
+		// What was noted was within the share when it was answered.
+		if q.Share != nil && t.paid.Result == nil {
+			if err := o.shares.verify(ctx, book, &q, paid.Entry()); err != nil {
+				return nil, err
+			}
+		}
+		// The coins depend on the votes too: should the ledger be lost that keeps other votes
+		// from the same id, its answers share no coins.
+		start := time.Now()
+		class, err := m.AnswerMissing(ensemble.KeyedCoins(o.key.JobKey), string(digest[:]), counts, missing)
+		if err != nil {
+			return nil, err
+		}
+		a.Class = class
+		a.InLedger -= time.Since(start)
+		// With the seal, which nobody knows, the digest in the ledger does not tell the answer.
+		seal := o.key.digest("answer", digest[:])
+		return func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, "darrm answer 1\n%x\n%d\n", seal, class)
+			return err
+		}, nil
+	}
+	return t, a, nil
+}
+
+// nowhere is the output of an answer that its asker is told.
+type nowhere struct{}
+
+func (nowhere) Check(bool) error                            { return nil }
+func (nowhere) Open(context.Context) (io.ReadCloser, error) { return nil, fs.ErrNotExist }
+func (nowhere) Write(_ context.Context, encode func(io.Writer) error) error {
+	return encode(io.Discard)
+}

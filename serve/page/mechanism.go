@@ -1,0 +1,120 @@
+package page
+
+import (
+	"fmt"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/darrm/darrm/internal/figure"
+	"github.com/darrm/darrm/release"
+)
+
+// most is the most points of a curve: more would not be seen.
+const most = 100
+
+// chart is a figure with its legend.
+type chart struct {
+	*plot.Plot
+	legend []figure.Entry
+}
+
+func (c *chart) curve(name string, points plotter.XYs, line draw.LineStyle, steps bool) error {
+	l, marks, err := plotter.NewLinePoints(points)
+	if err != nil {
+		return err
+	}
+	l.LineStyle = line
+	if steps {
+		l.StepStyle = plotter.PostStep
+	}
+	c.Add(l)
+	var glyph draw.GlyphStyle
+	if !steps && len(points) <= 60 {
+		glyph = draw.GlyphStyle{Color: line.Color, Radius: vg.Points(2.6), Shape: draw.CircleGlyph{}}
+		marks.GlyphStyle = glyph
+		c.Add(marks)
+	}
+	c.legend = append(c.legend, figure.Entry{Name: name, Line: line, Glyph: glyph})
+	return nil
+}
+
+func (c *chart) sheet() figure.Sheet {
+	return figure.Sheet{Charts: [][]*plot.Plot{{c.Plot}}, Legend: c.legend}
+}
+
+// mechanismPicture draws γ of DaRRM, and of what has no γ how often the leading class is the
+// answer. Nothing of it is computed from anybody's votes.
+func mechanismPicture(plan release.Plan) (figure.Sheet, string, error) {
+	k := plan.Mechanism.Setting().K
+	if plan.Certified == nil {
+		return leadPicture(plan)
+	}
+	c := &chart{Plot: figure.New(fmt.Sprintf("%d teachers, one answer %v-DP", k, plan.Mechanism.PerAnswer()), "l, votes for the second class", "γ(l)")}
+	f := plan.Certified.Func()
+	var points plotter.XYs
+	for l := range k + 1 {
+		if 2*l != k { // a tie is a coin, whatever γ
+			points = append(points, plotter.XY{X: float64(l), Y: f.At(l)})
+		}
+	}
+	if err := c.curve("γ: the majority is the answer so often; a coin otherwise", points, figure.Line(figure.Vermillion), false); err != nil {
+		return figure.Sheet{}, "", err
+	}
+	c.Y.Min, c.Y.Max = 0, 1.04
+	c.X.Min, c.X.Max = 0, float64(k)
+	c.X.Tick.Marker = plot.TickerFunc(figure.WholeTicks)
+	return c.sheet(), "The noise function γ against the votes", nil
+}
+
+// leadPicture draws Pr[the leading class] against its votes, where all others are for one other
+// class, and where they are spread over all others.
+func leadPicture(plan release.Plan) (figure.Sheet, string, error) {
+	m := plan.Mechanism
+	s := m.Setting()
+	c := &chart{Plot: figure.New(fmt.Sprintf("%d teachers, %d classes, one answer %v-DP", s.K, s.Classes, m.PerAnswer()), "votes for the leading class", "probability")}
+	curve := func(name string, others int, line draw.LineStyle, of func([]float64) float64) error {
+		first := (s.K + others) / (others + 1) // as many as any other has
+		step := max(1, (s.K-first)/most)
+		var points plotter.XYs
+		for l := first; l <= s.K; l += step {
+			law, err := m.Probabilities(spread(l, s.K-l, others, s.Classes))
+			if err != nil {
+				return err
+			}
+			points = append(points, plotter.XY{X: float64(l), Y: of(law)})
+		}
+		c.X.Min = min(c.X.Min, float64(first))
+		return c.curve(name, points, line, false)
+	}
+	c.X.Min, c.X.Max = float64(s.K), float64(s.K)
+	leading := func(law []float64) float64 { return law[0] }
+	if err := curve("it is the answer, all other votes for one class", 1, figure.Line(figure.Vermillion), leading); err != nil {
+		return figure.Sheet{}, "", err
+	}
+	if s.Classes > 2 {
+		if err := curve("it is the answer, the other votes spread evenly", s.Classes-1, figure.Line(figure.Blue, 5, 3), leading); err != nil {
+			return figure.Sheet{}, "", err
+		}
+	}
+	if m.Abstains() {
+		if err := curve("no answer, all other votes for one class", 1, figure.Line(figure.Grey, 1, 2), func(law []float64) float64 { return law[s.Classes] }); err != nil {
+			return figure.Sheet{}, "", err
+		}
+	}
+	c.Y.Min, c.Y.Max = 0, 1.04
+	c.X.Tick.Marker = plot.TickerFunc(figure.WholeTicks)
+	return c.sheet(), "How often the leading class is the answer, against its votes", nil
+}
+
+// spread returns counts where class 0 has lead votes and rest are spread over the next classes.
+func spread(lead, rest, others, classes int) []int {
+	counts := make([]int, classes)
+	counts[0] = lead
+	for i := range rest {
+		counts[1+i%others]++
+	}
+	return counts
+}

@@ -1,0 +1,236 @@
+package page_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"html"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/plurality"
+	psolve "github.com/darrm/darrm/plurality/solve"
+	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/serve/page"
+)
+
+// services are mechanisms of every kind: with γ, with a table of many classes, with noise and
+// permission to abstain.
+var services = sync.OnceValues(func() (map[string]page.Service, error) {
+	out := map[string]page.Service{}
+	problem, err := constraints.NewProblem(11, 3, 0.1, 1e-5)
+	if err != nil {
+		return nil, err
+	}
+	table, err := solve.Optimal(context.Background(), problem, solve.Options{})
+	if err != nil {
+		return nil, err
+	}
+	plan, err := release.DaRRM(table.Certified, accountant.ReplaceOne)
+	if err != nil {
+		return nil, err
+	}
+	out["gamma"] = page.Service{Plan: plan, Teachers: "fresh", Classes: []string{"no", "yes"}}
+	many, err := psolve.Optimal(context.Background(), plurality.Problem{K: 7, Classes: 3, Affected: 1, Epsilon: 1}, plurality.Objective{Accuracy: 0.75}, psolve.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if plan, err = release.Plurality(many.Certified, accountant.ReplaceOne); err != nil {
+		return nil, err
+	}
+	out["plurality"] = page.Service{Plan: plan, Classes: []string{"cat", "dog", "<bird>"}}
+	s := ensemble.Setting{K: 250, Classes: 10, Affected: 1, Neighbours: accountant.ReplaceOne}
+	m, err := ensemble.Calibrated("confident_gnmax", s, accountant.Cost{Epsilon: 1, Delta: 1e-8}, ensemble.Check{Threshold: 150, Ratio: 4})
+	if err != nil {
+		return nil, err
+	}
+	out["gnmax"] = page.Service{Plan: release.Plan{Mechanism: m, Problem: ensemble.OfCounts(s, m.PerAnswer())}, Teachers: "frozen", Classes: strings.Split("0123456789", "")}
+	return out, nil
+})
+
+func service(t *testing.T, name string) page.Service {
+	t.Helper()
+	all, err := services()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all[name]
+}
+
+// charged returns the report of a ledger with n answers.
+func charged(t *testing.T, name string, n int, id func(int) string) *release.BudgetView {
+	t.Helper()
+	budget, err := ledger.NewBudget(60, 1e-4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := ledger.Create(context.Background(), filepath.Join(t.TempDir(), name), budget, ledger.ReplaceOne)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unit, err := ledger.NewCost(0.1, 1e-7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var requests []ledger.Request
+	for i := range n {
+		event := `{"mechanism":"gnmax","queries":1,"k":11,"affected":1,"teachers":"none","per_answer":{"epsilon":0.1,"delta":1e-7},"rule":"<img src=x>"}`
+		requests = append(requests, ledger.Request{ID: id(i), Count: 1, Unit: unit, Event: json.RawMessage(event), Relation: ledger.ReplaceOne})
+	}
+	if n > 0 {
+		receipts, err := l.ChargeAll(context.Background(), requests)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range receipts[max(0, n-3):] {
+			if err := l.RecordResult(context.Background(), r, ledger.Digest{byte(i), 7}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	r, err := new(release.BudgetWatch).Look(context.Background(), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range r.Spending { // as if they came over a day
+		r.Spending[i].Time = r.Spending[i].Time.Add(time.Duration(i*i) * 24 * time.Hour / time.Duration(len(r.Spending)*len(r.Spending)))
+	}
+	return r
+}
+
+func write(t *testing.T, s page.Service, r *release.BudgetView) string {
+	t.Helper()
+	p, err := page.New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := p.Write(&b, r, time.Now().Add(25*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if folder := os.Getenv("DARRM_PAGES"); folder != "" { // scripts/test-pages looks at them
+		name := strings.NewReplacer("/", "-").Replace(t.Name()) + ".html"
+		if err := os.WriteFile(filepath.Join(folder, name), b.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String()
+}
+
+var active = regexp.MustCompile(`(?i)<script|https?://|\son\w+=|<(link|iframe|img|object|embed|base|form)\b|@import|url\(`)
+
+// The page of every kind of mechanism says what is left, what answers, and the latest requests,
+// newest first; it has no digest of an answer, no script and nothing from a network.
+func TestPage(t *testing.T) {
+	for _, name := range []string{"gamma", "plurality", "gnmax"} {
+		t.Run(name, func(t *testing.T) {
+			s := service(t, name)
+			r := charged(t, "patients.ledger", 45, func(i int) string { return fmt.Sprintf("request-%02d", i) })
+			got := write(t, s, r)
+			m := s.Plan.Mechanism
+			for _, want := range []string{m.Title(), m.PerAnswer().String(), m.Basis(), r.Meaning, r.Limit, r.Short.Remaining[0], r.Short.Remaining[1], r.Head, "45 requests were charged"} {
+				if !strings.Contains(got, template(want)) {
+					t.Errorf("the page has no %q", want)
+				}
+			}
+			for _, class := range s.Classes {
+				if !strings.Contains(got, template(class)) {
+					t.Errorf("the page has no class %q", class)
+				}
+			}
+			if n := strings.Count(got, "<svg "); n != 2 {
+				t.Errorf("%d pictures, want 2", n)
+			}
+			var ids []string
+			for _, m := range regexp.MustCompile(`<td class="id">([^<]*)</td>`).FindAllStringSubmatch(got, -1) {
+				ids = append(ids, m[1])
+			}
+			if len(ids) != 20 || ids[0] != "request-44" || ids[19] != "request-25" {
+				t.Errorf("requests %q, want the latest 20", ids)
+			}
+			for i := range 3 {
+				if digest := (ledger.Digest{byte(i), 7}).String(); strings.Contains(got, digest) {
+					t.Errorf("the page has the digest of an answer")
+				}
+			}
+			if found := active.FindString(got); found != "" {
+				t.Errorf("the page has %q", found)
+			}
+		})
+	}
+}
+
+// template is how a text stands on the page.
+func template(s string) string { return strings.ReplaceAll(html.EscapeString(s), "+", "&#43;") }
+
+// A ledger without entries has a page, and one with a single entry a picture.
+func TestPageOfFewEntries(t *testing.T) {
+	s := service(t, "gamma")
+	if got := write(t, s, charged(t, "empty.ledger", 0, nil)); !strings.Contains(got, "Nothing was charged by") || !strings.Contains(got, "None yet.") || strings.Count(got, "<svg ") != 1 {
+		t.Errorf("the page of an empty ledger:\n%s", got)
+	}
+	if got := write(t, s, charged(t, "one.ledger", 1, func(int) string { return "r" })); !strings.Contains(got, "1 request was charged") || strings.Count(got, "<svg ") != 2 {
+		t.Errorf("the page of one entry:\n%s", got)
+	}
+}
+
+// What a client chose is text: it neither acts nor hides what is beside it.
+func TestPageEscapes(t *testing.T) {
+	ids := []string{"<script>alert(1)</script>", `" onload=x`, "</td><svg/onload=x>", "a request with a name that somebody chose to be long " + strings.Repeat("x", 150)}
+	got := write(t, service(t, "gamma"), charged(t, "<i>x.ledger", len(ids), func(i int) string { return ids[i] }))
+	for _, bad := range []string{"<script", `" onload`, "<svg/", "<i>"} {
+		if strings.Contains(got, bad) {
+			t.Errorf("the page has %q", bad)
+		}
+	}
+	if !strings.Contains(got, "&lt;script&gt;alert(1)&lt;/script&gt;") {
+		t.Error("the id is not on the page")
+	}
+}
+
+// The curve ends where the report says: what is not drawn of many charges changes nothing.
+func TestPictureOfManyCharges(t *testing.T) {
+	r := charged(t, "many.ledger", 599, func(i int) string { return fmt.Sprint(i) })
+	got := write(t, service(t, "gamma"), r)
+	if want := fmt.Sprintf("%v %% of ε and %v %% of δ are spent", r.Share[0], r.Share[1]); !strings.Contains(got, want) {
+		t.Errorf("the picture's label is not %q", want)
+	}
+	// ε is spent to 99.8 % and δ to 59.9 %: the curves end at heights of 5 to 3 above their start.
+	heights := map[string]float64{}
+	for _, p := range regexp.MustCompile(`<path d="([^"]*)" style="fill:none;stroke:#(0072B2|D55E00)`).FindAllStringSubmatch(got, -1) {
+		points := regexp.MustCompile(`[ML][\d.]+,([\d.]+)`).FindAllStringSubmatch(p[1], -1)
+		if _, ok := heights[p[2]]; !ok && len(points) > 100 {
+			heights[p[2]] = decimal(t, points[len(points)-1][1]) - decimal(t, points[0][1])
+			if len(points) > 1000 {
+				t.Errorf("a curve has %d points: the page grows with the ledger", len(points))
+			}
+		}
+	}
+	if ratio := heights["0072B2"] / heights["D55E00"]; !(ratio > 1.66 && ratio < 1.673) {
+		t.Errorf("the curves of ε and δ end at heights %v, want them as 5 to 3", heights)
+	}
+	if len(got) > 100_000 {
+		t.Errorf("the page has %d bytes", len(got))
+	}
+}
+
+func decimal(t *testing.T, s string) float64 {
+	t.Helper()
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
