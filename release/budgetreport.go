@@ -31,13 +31,12 @@ type BudgetReport struct {
 	Share      [2]float64      `json:"share"`     // of ε and of δ that is spent, in percent, rounded up
 	Meaning    string          `json:"meaning"`   // what was spent promises a person, in words
 	Limit      string          `json:"limit"`     // what the whole budget would promise, in words
-	// Short are ε and δ in six digits for people: what was spent rounded up, what remains down.
-	Short    struct{ Spent, Remaining [2]string } `json:"-"`
-	Warnings []string                             `json:"warnings,omitempty"`
-	Releases []ReportEntry                        `json:"charges"`
-	Assumed  []Assumption                         `json:"assumed"`
-	Entries  uint64                               `json:"entries"`
-	Head     string                               `json:"head"` // names this state of the ledger
+	Short      ShortBudget     `json:"-"`
+	Warnings   []string        `json:"warnings,omitempty"`
+	Releases   []ReportEntry   `json:"charges"`
+	Assumed    []Assumption    `json:"assumed"`
+	Entries    uint64          `json:"entries"`
+	Head       string          `json:"head"` // names this state of the ledger
 }
 
 // BudgetState is what a [BudgetReport] says without the charges themselves, which needs no
@@ -59,10 +58,30 @@ type BudgetState struct {
 func NewBudgetState(l *ledger.Ledger, now ledger.State) BudgetState {
 	granted := l.Budget().Cost()
 	return BudgetState{
-		Ledger: filepath.Base(l.Path()), Neighbours: l.Relation(), Granted: NewAmount(granted), Spent: NewAmount(now.Spent),
+		Ledger: shortName(l.Path()), Neighbours: l.Relation(), Granted: NewAmount(granted), Spent: NewAmount(now.Spent),
 		Remaining: NewAmount(granted.Minus(now.Spent)), Share: share(now.Spent, granted), Meaning: meaning(now.Spent, l.Relation()),
 		Limit: limit(granted), Entries: now.Head.Seq, Head: now.Head.String(),
 	}
+}
+
+// ShortBudget is ε and δ in six digits for people: what was spent rounded up, what remains down.
+type ShortBudget struct{ Spent, Remaining [2]string }
+
+func newShortBudget(spent, granted ledger.Cost) (s ShortBudget) {
+	spentE, spentD := spent.Ceil()
+	leftE, leftD := granted.Minus(spent).Floor()
+	s.Spent = [2]string{short(spentE, true), short(spentD, true)}
+	s.Remaining = [2]string{short(leftE, false), short(leftD, false)}
+	return s
+}
+
+// worthless warns of a sum that promises hardly anything.
+func worthless(spent ledger.Cost) (warnings []string) {
+	epsilon, delta := spent.Ceil()
+	if reason, is := ensemble.Worthless(accountant.Cost{Epsilon: epsilon, Delta: delta}, 0); is {
+		warnings = append(warnings, "what was spent: "+reason)
+	}
+	return warnings
 }
 
 // Amount is a cost of a ledger in JSON: exact decimals, since float64s would round.
@@ -98,6 +117,14 @@ type Assumption struct {
 	Requests []string `json:"requests,omitempty"` // that rest on it; none where all do
 }
 
+// shortName is the name of a file; a ledger in a database is named in full.
+func shortName(location string) string {
+	if ledger.IsFile(location) {
+		return filepath.Base(location)
+	}
+	return location
+}
+
 // NewBudgetReport verifies the ledger and reports its state. Errors are those of
 // [ledger.Ledger.History]. Cost: that of History.
 func NewBudgetReport(ctx context.Context, l *ledger.Ledger) (*BudgetReport, error) {
@@ -125,10 +152,7 @@ func NewBudgetReport(ctx context.Context, l *ledger.Ledger) (*BudgetReport, erro
 		Ledger: now.Ledger, Neighbours: now.Neighbours, Granted: now.Granted, Spent: now.Spent, Remaining: now.Remaining,
 		Share: now.Share, Meaning: now.Meaning, Limit: now.Limit, Releases: []ReportEntry{}, Entries: uint64(len(entries)), Head: head.String(),
 	}
-	spentE, spentD := spent.Ceil()
-	r.Short.Spent = [2]string{short(spentE, true), short(spentD, true)}
-	leftE, leftD := granted.Minus(spent).Floor()
-	r.Short.Remaining = [2]string{short(leftE, false), short(leftD, false)}
+	r.Short, r.Warnings = newShortBudget(spent, granted), worthless(spent)
 	results := map[string]string{}
 	for i := range entries {
 		if entries[i].Kind == ledger.KindResult {
@@ -143,9 +167,6 @@ func NewBudgetReport(ctx context.Context, l *ledger.Ledger) (*BudgetReport, erro
 		}
 	}
 	r.Assumed = append(general(l.Relation()), assumed.list...)
-	if reason, worthless := ensemble.Worthless(accountant.Cost{Epsilon: spentE, Delta: spentD}, 0); worthless {
-		r.Warnings = append(r.Warnings, "what was spent: "+reason)
-	}
 	var open []string
 	for _, e := range r.Releases {
 		if e.Result == "" && !e.Shared {

@@ -68,7 +68,7 @@ class Unavailable(ServiceError):
 # By the kinds of the interface (openapi.json).
 _KINDS: Dict[str, Type[ServiceError]] = {
     "invalid": InvalidRequest, "not_found": InvalidRequest, "method": InvalidRequest, "too_large": InvalidRequest,
-    "content_type": InvalidRequest, "unauthorized": Unauthorized, "forbidden": Forbidden, "conflict": Conflict,
+    "media_type": InvalidRequest, "unauthorized": Unauthorized, "forbidden": Forbidden, "conflict": Conflict,
     "budget": BudgetExhausted, "rate": RateLimited, "unavailable": Unavailable, "internal": ServiceError,
 }
 

@@ -26,9 +26,6 @@ import (
 // and no form, and nobody may put it into a frame. Its own styles stand in it.
 const Policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Latest is the most requests that the page lists.
-const Latest = 20
-
 //go:embed page.html.tmpl
 var files embed.FS
 
@@ -61,38 +58,27 @@ func New(s Service) (*Page, error) {
 
 // Write writes the page of a state of the ledger at a time. The error is that of w, or of a
 // picture.
-func (p *Page) Write(w io.Writer, r *release.BudgetReport, now time.Time) error {
+func (p *Page) Write(w io.Writer, budget *release.BudgetView, now time.Time) error {
 	m := p.service.Plan.Mechanism
 	data := struct {
-		*release.BudgetReport
+		*release.BudgetView
 		Service
-		Now          time.Time
-		StyleSheet   template.CSS
-		Answers      int
-		Mechanism    string
-		Cost         string
-		Basis        string
-		Presumed     []string
-		Gamma, Spend template.HTML
-		Latest       []release.ReportEntry
+		Now             time.Time
+		StyleSheet      template.CSS
+		Mechanism       string
+		Cost, Basis     string
+		Presumed        []string
+		Gamma, OverTime template.HTML
 	}{
-		BudgetReport: r, Service: p.service, Now: now, StyleSheet: template.CSS(figure.StyleSheet), Mechanism: m.Title(), Cost: m.PerAnswer().String(),
-		Basis: m.Basis(), Presumed: m.Assumptions(), Gamma: p.picture,
+		BudgetView: budget, Service: p.service, Now: now, StyleSheet: template.CSS(figure.StyleSheet), Mechanism: m.Title(),
+		Cost: m.PerAnswer().String(), Basis: m.Basis(), Presumed: m.Assumptions(), Gamma: p.picture,
 	}
-	for _, e := range r.Releases {
-		if !e.Shared {
-			data.Answers++
-		}
-	}
-	for i := len(r.Releases) - 1; i >= 0 && len(data.Latest) < Latest; i-- {
-		data.Latest = append(data.Latest, r.Releases[i])
-	}
-	if len(r.Releases) > 0 {
-		svg, err := spendingPicture(r, now)
+	if len(budget.Spending) > 0 {
+		svg, err := spendingPicture(budget, now)
 		if err != nil {
 			return err
 		}
-		data.Spend = template.HTML(svg)
+		data.OverTime = template.HTML(svg)
 	}
 	// Into memory first: half a page is no page.
 	var b bytes.Buffer

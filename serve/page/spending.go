@@ -1,8 +1,8 @@
 package page
 
 import (
+	"encoding/json"
 	"fmt"
-	"strconv"
 	"time"
 
 	"gonum.org/v1/plot"
@@ -13,36 +13,24 @@ import (
 )
 
 // spendingPicture draws how much of ε and of δ was spent, in percent of the budget, from the first
-// charge to now. The sums are of float64s: half a pixel is more than they are wrong by.
-func spendingPicture(r *release.BudgetReport, now time.Time) (string, error) {
-	first := r.Releases[0].Time
+// charge to now.
+func spendingPicture(b *release.BudgetView, now time.Time) (string, error) {
+	first := b.Spending[0].Time
 	unit, name := axisUnit(now.Sub(first))
 	c := &chart{Plot: figure.New("", name+" since the first charge", "spent, % of the budget")}
 	end := max(0, now.Sub(first).Seconds()/unit)
 	points := [2]plotter.XYs{}
-	var spent [2]float64
-	granted := [2]float64{number(r.Granted.Epsilon.String()), number(r.Granted.Delta.String())}
-	for i, e := range r.Releases {
-		spent[0] += number(e.Cost.Epsilon.String())
-		spent[1] += number(e.Cost.Delta.String())
-		// What is not drawn is level with its neighbours on the picture.
-		if n := len(r.Releases); n > 4*most && i%(n/(4*most)+1) != 0 && i != n-1 {
-			continue
-		}
+	granted := [2]float64{number(b.Granted.Epsilon), number(b.Granted.Delta)}
+	x := 0.0
+	for _, s := range b.Spending {
 		// Clocks of several machines may disagree: the axis has no way back.
-		x := max(0, e.Time.Sub(first).Seconds()/unit)
-		if n := len(points[0]); n > 0 {
-			x = max(x, points[0][n-1].X)
-		}
-		end = max(end, x)
-		for j := range points {
-			points[j] = append(points[j], plotter.XY{X: x, Y: 100 * spent[j] / max(granted[j], 1e-300)})
+		x = max(x, s.Time.Sub(first).Seconds()/unit)
+		for j, spent := range [2]float64{s.Epsilon, s.Delta} {
+			points[j] = append(points[j], plotter.XY{X: x, Y: 100 * spent / max(granted[j], 1e-300)})
 		}
 	}
-	for j, style := range []struct {
-		name string
-		of   int
-	}{{"ε", 0}, {"δ", 1}} {
+	end = max(end, x)
+	for j, name := range [2]string{"ε", "δ"} {
 		if granted[j] == 0 {
 			continue // there is none to spend
 		}
@@ -52,15 +40,14 @@ func spendingPicture(r *release.BudgetReport, now time.Time) (string, error) {
 		if j == 1 {
 			line = figure.Line(figure.Vermillion, 5, 3)
 		}
-		if err := c.curve(style.name, p, line, true); err != nil {
+		if err := c.curve(name, p, line, true); err != nil {
 			return "", err
 		}
 	}
 	c.Y.Min, c.Y.Max = 0, 104
 	c.X.Min, c.X.Max = 0, max(end, 1e-3)
 	c.X.Tick.Marker, c.Y.Tick.Marker = plot.TickerFunc(figure.FewTicks), plot.TickerFunc(figure.FewTicks)
-	last := r.Share
-	return c.sheet().Inline(fmt.Sprintf("The budget over time: %v %% of ε and %v %% of δ are spent", last[0], last[1]))
+	return c.sheet().Inline(fmt.Sprintf("The budget over time: %v %% of ε and %v %% of δ are spent", b.Share[0], b.Share[1]))
 }
 
 // axisUnit returns the unit of a time axis of that length, in seconds, and its name.
@@ -77,7 +64,7 @@ func axisUnit(d time.Duration) (seconds float64, name string) {
 }
 
 // number reads a decimal of the ledger, which is one.
-func number(s string) float64 {
-	x, _ := strconv.ParseFloat(s, 64)
+func number(n json.Number) float64 {
+	x, _ := n.Float64()
 	return x
 }

@@ -1,0 +1,122 @@
+package release_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/release"
+)
+
+// What a watch sees by following a ledger, however often it looks, is what a report reads of the
+// whole: sums, head, latest charges and assumptions. Its steps are sums that were true.
+func TestBudgetWatchSeesWhatTheReportSees(t *testing.T) {
+	folder, halved := t.TempDir(), false
+	for n := range 8 {
+		random := rand.New(rand.NewPCG(uint64(n), 1))
+		budget, err := ledger.NewBudget(1e6, 0.1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := ledger.Create(context.Background(), filepath.Join(folder, fmt.Sprint(n)), budget, ledger.ReplaceOne)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var watch release.BudgetWatch
+		total := 0
+		for range min(n, 4) {
+			var requests []ledger.Request
+			for range []int{1, 2, 25, 450}[random.IntN(4)] {
+				unit, err := ledger.NewCost(float64(1+total%7)/8, 1e-9)
+				if err != nil {
+					t.Fatal(err)
+				}
+				event := fmt.Sprintf(`{"mechanism":"gnmax","queries":1,"k":11,"affected":%d,"teachers":"none","per_answer":{"epsilon":1,"delta":0},"rule":"r"}`, 1+total%3)
+				id := fmt.Sprintf("r%d", total)
+				if total%10 == 9 {
+					id, event = "run:"+id, `{}`
+				}
+				requests = append(requests, ledger.Request{ID: id, Count: 1, Unit: unit, Relation: ledger.ReplaceOne, Event: json.RawMessage(event)})
+				total++
+			}
+			receipts, err := l.ChargeAll(context.Background(), requests)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if random.IntN(2) == 0 {
+				if err := l.RecordResult(context.Background(), receipts[0], ledger.Digest{1}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if random.IntN(2) == 0 {
+				if _, err := watch.Look(context.Background(), l); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		got, err := watch.Look(context.Background(), l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := release.NewBudgetReport(context.Background(), l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Spent != want.Spent || got.Remaining != want.Remaining || got.Head != want.Head || got.Entries != want.Entries || got.Meaning != want.Meaning || got.Short != want.Short {
+			t.Fatalf("the watch sees %+v, the report %+v", got.BudgetState, want)
+		}
+		halved = halved || total > 420
+		releases, sums := 0, map[release.SpendingStep]bool{}
+		var spent ledger.Cost
+		entries, err := l.History(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if e.Kind == ledger.KindCharge {
+				spent = spent.Plus(e.Total())
+				epsilon, delta := spent.Ceil()
+				sums[release.SpendingStep{Time: e.Time, Epsilon: epsilon, Delta: delta}] = true
+			}
+		}
+		var latest []release.ReportEntry
+		for _, e := range want.Releases {
+			e.Result = ""
+			latest = append(latest, e)
+			if !e.Shared {
+				releases++
+			}
+		}
+		slices.Reverse(latest)
+		if latest = latest[:min(20, len(latest))]; !slices.Equal(got.Latest, latest) {
+			t.Fatalf("the latest are %+v, not %+v", got.Latest, latest)
+		}
+		var texts []string
+		for _, a := range want.Assumed {
+			texts = append(texts, a.Text)
+		}
+		if !reflect.DeepEqual(got.Assumed, texts) || got.Charges != releases {
+			t.Fatalf("%d charges, %q; the report has %d, %q", got.Charges, got.Assumed, releases, texts)
+		}
+		if len(got.Spending) > 400 || total > 0 && (len(got.Spending) < min(total, 190) || got.Spending[0].Time != entries[0].Time) {
+			t.Fatalf("%d steps of %d charges", len(got.Spending), total)
+		}
+		for i, s := range got.Spending {
+			if !sums[s] || i > 0 && s.Epsilon <= got.Spending[i-1].Epsilon {
+				t.Fatalf("step %d is %+v", i, s)
+			}
+		}
+		if epsilon, _ := spent.Ceil(); total > 0 && got.Spending[len(got.Spending)-1].Epsilon != epsilon {
+			t.Fatalf("the last step is %+v, not all that was spent", got.Spending[len(got.Spending)-1])
+		}
+	}
+	if !halved {
+		t.Error("no ledger had so many charges that steps must go")
+	}
+}
