@@ -169,14 +169,14 @@ func remove(ctx context.Context, path string) (err error) {
 
 // expand replaces patterns by the files that they match, in lexical order, and makes
 // local paths absolute, for workers that run elsewhere. A path that exists is no pattern. The
-// same file twice is an error: its queries would be answered twice.
-func expand(ctx context.Context, paths []string) ([]string, error) {
+// same file twice is an error, for the reason twice.
+func expand(ctx context.Context, paths []string, what, twice string) ([]string, error) {
 	var out []string
 	seen := map[string]bool{}
 	for _, p := range paths {
 		found := []string{p}
 		if p == "-" || p == "" {
-			return nil, fmt.Errorf("votes = %q, but they must be in files: they are read more than once", p)
+			return nil, fmt.Errorf("%s = %q, but they must be in files: they are read more than once", what, p)
 		}
 		if _, err := os.Lstat(p); strings.ContainsAny(p, "*?[") && (err != nil || !isLocal(p)) {
 			var err error
@@ -200,14 +200,14 @@ func expand(ctx context.Context, paths []string) ([]string, error) {
 				f = abs
 			}
 			if seen[key] {
-				return nil, fmt.Errorf("%s is given twice: its queries would be answered twice", f)
+				return nil, fmt.Errorf("%s is given twice: %s", f, twice)
 			}
 			seen[key] = true
 			out = append(out, f)
 		}
 	}
 	if len(out) == 0 {
-		return nil, errors.New("no file of votes")
+		return nil, fmt.Errorf("no file of %s", what)
 	}
 	return out, nil
 }

@@ -3,7 +3,6 @@ package darrmbeam
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -33,6 +31,7 @@ const (
 
 // Job is a release of private labels for files of votes.
 type Job struct {
+	Engine
 	// Votes are paths or patterns, local or of a file system known to Beam (gs://…). They
 	// must be readable by the workers. Required.
 	Votes []string
@@ -45,21 +44,8 @@ type Job struct {
 	TableFile string
 	// Out gets the labels, query,label, in the order of the votes. Required.
 	Out string
-	// Temp is a directory that workers and this process share. Defaults to a new one in
-	// os.TempDir, for workers of this machine. What the job puts there is removed.
-	Temp string
-	// KeyDir is where workers of other processes find the job key, and nobody else may
-	// look. "" keeps it in this process's memory, for workers in this process.
-	KeyDir string
 	// ShardRows is how many queries are answered together. Defaults to DefaultShardRows.
 	ShardRows int
-	// Attempts is how often the second pipeline is tried, where the runner itself does not
-	// repeat what fails. Defaults to DefaultAttempts.
-	Attempts int
-	// AttemptTimeout ends a pipeline that takes longer, for runners that may hang when a
-	// worker is lost: an attempt then counts as failed, and reading the votes is an error.
-	// Defaults to the runner's own limit, which [Local] has and others may not.
-	AttemptTimeout time.Duration
 	// Charge says who pays for the release. The rules, and what is written to the ledger, are
 	// those of darrm aggregate: the same input costs the same there and here, and one ledger
 	// serves both.
@@ -70,10 +56,6 @@ type Job struct {
 	// Force replaces a file at Out where no ledger is charged: a new draw is a second
 	// release that nobody accounts for.
 	Force bool
-	// Run executes a pipeline and waits for its end. Required; see [Local] and beam.Run.
-	Run func(context.Context, *beam.Pipeline) error
-	// Retrying, if it is not nil, is told of every attempt that failed and is repeated.
-	Retrying func(attempt int, err error)
 }
 
 // Charge says who pays for a release, and how its answers add up.
@@ -110,9 +92,6 @@ func Run(ctx context.Context, job Job) (report *Report, err error) {
 	if p.shardRows == 0 {
 		p.shardRows = DefaultShardRows
 	}
-	if job.Attempts == 0 {
-		job.Attempts = DefaultAttempts
-	}
 	job.Charge.Relation = cmp.Or(job.Charge.Relation, accountant.ReplaceOne)
 	if err := p.prepare(ctx); err != nil {
 		return nil, err
@@ -120,10 +99,11 @@ func Run(ctx context.Context, job Job) (report *Report, err error) {
 	if err := p.openLedger(ctx); err != nil {
 		return nil, err
 	}
-	forgetTemp, err := p.makeTemp(ctx)
+	temp, forgetTemp, err := job.makeTemp(ctx)
 	if err != nil {
 		return nil, err
 	}
+	p.temp = temp
 	defer func() { err = errors.Join(err, forgetTemp()) }()
 	_, at, forgetKey, err := newKey(ctx, job.KeyDir, p.votes)
 	if err != nil {
@@ -132,7 +112,7 @@ func Run(ctx context.Context, job Job) (report *Report, err error) {
 	defer func() { err = errors.Join(err, forgetKey()) }()
 	p.keyAt = at
 
-	if err := p.run(ctx, checkPipeline(p)); err != nil {
+	if err := job.once(ctx, checkPipeline(p)); err != nil {
 		return nil, fmt.Errorf("read the votes: %w", err)
 	}
 	if err := p.collect(ctx); err != nil {
@@ -144,17 +124,14 @@ func Run(ctx context.Context, job Job) (report *Report, err error) {
 // prepare checks the job, certifies its table and finds its files.
 func (p *plan) prepare(ctx context.Context) (err error) {
 	job := p.job
+	if err := job.check(); err != nil {
+		return err
+	}
 	switch {
-	case job.Run == nil:
-		return errors.New("the job has no runner")
 	case job.Out == "" || job.Out == "-":
 		return fmt.Errorf("out = %q, but it must be a file: what is written must be seen complete or not at all", job.Out)
 	case p.shardRows < 1 || p.shardRows > MaxShardRows:
 		return &check.Error{Name: "shard rows", Value: p.shardRows, Rule: fmt.Sprintf("between 1 and %d", MaxShardRows)}
-	case job.Attempts < 1 || job.Attempts > MaxAttempts:
-		return &check.Error{Name: "attempts", Value: job.Attempts, Rule: fmt.Sprintf("between 1 and %d", MaxAttempts)}
-	case job.AttemptTimeout < 0:
-		return &check.Error{Name: "attempt timeout", Value: job.AttemptTimeout, Rule: "≥ 0"}
 	}
 	table, err := certify(ctx, job.Table)
 	if err != nil {
@@ -178,10 +155,7 @@ func (p *plan) prepare(ctx context.Context) (err error) {
 		return fmt.Errorf("classes = %q: %w", read.Classes, err)
 	}
 	p.answers = p.planned.AnswerNames(read.Classes)
-	if job.KeyDir, err = absolute(job.KeyDir); err != nil {
-		return err
-	}
-	names, err := expand(ctx, job.Votes)
+	names, err := expand(ctx, job.Votes, "votes", "its queries would be answered twice")
 	if err != nil {
 		return err
 	}
@@ -237,29 +211,6 @@ func (p *plan) openLedger(ctx context.Context) (err error) {
 	return err
 }
 
-// makeTemp makes the job's own directory in the temporary one.
-func (p *plan) makeTemp(ctx context.Context) (forget func() error, err error) {
-	base, err := absolute(p.job.Temp)
-	if err != nil {
-		return nil, err
-	}
-	if isLocal(base) {
-		if p.temp, err = os.MkdirTemp(base, "darrm-beam-"); err != nil { // permissions 0700
-			return nil, err
-		}
-		return func() error { return os.RemoveAll(p.temp) }, nil
-	}
-	p.temp = join(base, "darrm-beam-"+rand.Text())
-	return func() error {
-		ctx := context.WithoutCancel(ctx)
-		names, err := list(ctx, p.temp, "*")
-		for _, name := range names {
-			err = errors.Join(err, remove(ctx, name))
-		}
-		return err
-	}, nil
-}
-
 // release pays for the answers to all queries, draws them and publishes them.
 func (p *plan) release(ctx context.Context) (*Report, error) {
 	charge, priced := p.job.Charge, p.planned
@@ -295,41 +246,23 @@ func (p *plan) release(ctx context.Context) (*Report, error) {
 	return r, nil
 }
 
-// answer runs the second pipeline until it succeeds. Every attempt has the same key, so
-// the answers of one that failed are those of the next.
+// answer runs the second pipeline until it succeeds.
 func (p *plan) answer(ctx context.Context, r *Report) (err error) {
-	for r.Attempts < p.job.Attempts {
-		r.Attempts++
-		err = p.run(ctx, answerPipeline(p))
-		if err == nil || ctx.Err() != nil {
-			break
-		}
-		if r.Attempts < p.job.Attempts && p.job.Retrying != nil {
-			p.job.Retrying(r.Attempts, err)
-		}
-	}
+	r.Attempts, err = p.job.repeat(ctx, func() *beam.Pipeline { return answerPipeline(p) })
 	if err != nil {
 		return fmt.Errorf("answer the queries, attempt %d: %w", r.Attempts, err)
 	}
 	return nil
 }
 
-// run runs a pipeline within the limit of an attempt.
-func (p *plan) run(ctx context.Context, pipeline *beam.Pipeline) error {
-	if p.job.AttemptTimeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, p.job.AttemptTimeout)
-		defer cancel()
-	}
-	return p.job.Run(ctx, pipeline)
-}
-
 // output is where the labels go.
-func (p *plan) output() release.Output {
-	if isLocal(p.job.Out) {
-		return localOutput{release.FileOutput{Path: p.job.Out}}
+func (p *plan) output() release.Output { return outputAt(p.job.Out) }
+
+func outputAt(path string) release.Output {
+	if isLocal(path) {
+		return localOutput{release.FileOutput{Path: path}}
 	}
-	return remoteOutput(p.job.Out)
+	return remoteOutput(path)
 }
 
 // localOutput is a file of this machine.

@@ -29,7 +29,7 @@ type jobKeys struct {
 }
 
 // inMemory holds the keys of this process's jobs, for workers in the same process.
-var inMemory sync.Map // [32]byte → jobKeys
+var inMemory sync.Map // [32]byte → jobKeys, or *rounds.MixKey
 
 // newKey draws a job's key and puts it, with that of votes, where its workers find it.
 // forget destroys it, for late workers too.
@@ -37,11 +37,24 @@ func newKey(ctx context.Context, dir string, votes *ledger.VoteHash) (key *ensem
 	if key, err = ensemble.NewJobKey(); err != nil {
 		return nil, at, nil, err
 	}
-	name := key.Fingerprint()
+	at, forget, err = placeKey(ctx, dir, key.Fingerprint(), jobKeys{key, votes}, func(w io.Writer) error {
+		if votes != nil {
+			if err := votes.SendKey(w); err != nil {
+				return err
+			}
+		}
+		return key.Send(w)
+	})
+	return key, at, forget, err
+}
+
+// placeKey puts the keys of a job where its workers find them: in this process's memory, or in a new file of
+// the directory, which send writes.
+func placeKey(ctx context.Context, dir string, name [32]byte, keys any, send func(io.Writer) error) (at keyAt, forget func() error, err error) {
 	at.Fingerprint = name[:]
 	if dir == "" {
-		inMemory.Store(name, jobKeys{key, votes})
-		return key, at, func() error { inMemory.Delete(name); return nil }, nil
+		inMemory.Store(name, keys)
+		return at, func() error { inMemory.Delete(name); return nil }, nil
 	}
 	at.File = join(dir, "darrm-job-key-"+rand.Text())
 	// The context may be done by then, and the key must go all the same.
@@ -53,15 +66,15 @@ func newKey(ctx context.Context, dir string, votes *ledger.VoteHash) (key *ensem
 	}
 	// Removing is tried first: a key that cannot be destroyed must not be written.
 	if err := forget(); err != nil {
-		return nil, at, nil, err
+		return at, nil, err
 	}
-	if err := writeKeys(ctx, jobKeys{key, votes}, at.File); err != nil {
-		return nil, at, nil, errors.Join(fmt.Errorf("write the job key: %w", err), forget())
+	if err := writeKeys(ctx, at.File, send); err != nil {
+		return at, nil, errors.Join(fmt.Errorf("write the job key: %w", err), forget())
 	}
-	return key, at, forget, nil
+	return at, forget, nil
 }
 
-func writeKeys(ctx context.Context, keys jobKeys, path string) (err error) {
+func writeKeys(ctx context.Context, path string, send func(io.Writer) error) (err error) {
 	var w io.WriteCloser
 	if isLocal(path) {
 		w, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -71,21 +84,29 @@ func writeKeys(ctx context.Context, keys jobKeys, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	if keys.votes != nil {
-		err = keys.votes.SendKey(w)
-	}
-	return errors.Join(err, keys.coins.Send(w), w.Close())
+	return errors.Join(send(w), w.Close())
 }
 
-// find returns the keys in a worker.
+// find returns the keys of a release in a worker.
 func (at keyAt) find(ctx context.Context) (keys jobKeys, err error) {
+	return findKey(ctx, at, func(b []byte, name [32]byte) (keys jobKeys, err error) {
+		if keys.votes, b, err = ledger.CutVoteKey(b); err != nil {
+			return keys, err
+		}
+		keys.coins, err = ensemble.ReadJobKey(bytes.NewReader(b), name)
+		return keys, err
+	})
+}
+
+// findKey returns the keys of a job in a worker.
+func findKey[T any](ctx context.Context, at keyAt, read func(b []byte, name [32]byte) (T, error)) (keys T, err error) {
 	if len(at.Fingerprint) != 32 {
 		return keys, errors.New("the job names no key")
 	}
 	name := [32]byte(at.Fingerprint)
 	if at.File == "" {
 		if k, ok := inMemory.Load(name); ok {
-			return k.(jobKeys), nil
+			return k.(T), nil
 		}
 		return keys, errors.New("the job key is not in this process: either the job is over, or its workers run elsewhere and need a key directory")
 	}
@@ -94,12 +115,7 @@ func (at keyAt) find(ctx context.Context) (keys jobKeys, err error) {
 		return keys, fmt.Errorf("the job key is not to be had, either because the job is over, or because the key directory is not shared with this worker: %w", err)
 	}
 	defer clear(b)
-	rest := b
-	if keys.votes, rest, err = ledger.CutVoteKey(b); err != nil {
-		return keys, err
-	}
-	keys.coins, err = ensemble.ReadJobKey(bytes.NewReader(rest), name)
-	return keys, err
+	return read(b, name)
 }
 
 // absolute makes a local directory absolute, for workers that run elsewhere.

@@ -176,7 +176,7 @@ func newJob(t testing.TB, rows []query, ids bool) Job {
 	if err := os.Mkdir(temp, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return Job{Votes: []string{a, b}, Table: table(t), Out: filepath.Join(dir, "labels.csv"), Temp: temp, Run: Local{Timeout: 2 * time.Minute}.Run}
+	return Job{Votes: []string{a, b}, Table: table(t), Out: filepath.Join(dir, "labels.csv"), Engine: Engine{Temp: temp, Run: Local{Timeout: 2 * time.Minute}.Run}}
 }
 
 // injected is the fault of the test at work. An attempt that was given up may still ask for

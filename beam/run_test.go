@@ -362,8 +362,8 @@ func driver(dir, at string) {
 
 func driverJob(dir string) Job {
 	return Job{
-		Votes: []string{filepath.Join(dir, "votes-*.csv")}, Out: filepath.Join(dir, "labels.csv"), Temp: filepath.Join(dir, "temp"),
-		ShardRows: 100, Run: Local{Timeout: 2 * time.Minute}.Run,
+		Votes: []string{filepath.Join(dir, "votes-*.csv")}, Out: filepath.Join(dir, "labels.csv"),
+		ShardRows: 100, Engine: Engine{Temp: filepath.Join(dir, "temp"), Run: Local{Timeout: 2 * time.Minute}.Run},
 		Charge: Charge{Ledger: filepath.Join(dir, "ledger"), RequestID: "march", Teachers: "fresh"},
 	}
 }

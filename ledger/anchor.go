@@ -61,7 +61,7 @@ func decodeAnchor(b []byte) (a anchor, err error) {
 }
 
 // readAnchor returns nil and no error where there is no anchor file.
-func readAnchor(path string) (*anchor, error) {
+func readAnchor(path string) ([]byte, error) {
 	f, err := openRegular(path, os.O_RDONLY)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -76,17 +76,13 @@ func readAnchor(path string) (*anchor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
-	a, err := decodeAnchor(b)
-	if err != nil {
-		return nil, damaged("anchor file %s: %w", path, err)
-	}
-	return &a, nil
+	return b, nil
 }
 
 // writeAnchor replaces the anchor, durably. The caller holds the exclusive lock.
-func writeAnchor(path string, a *anchor) error {
+func writeAnchor(path string, anchor []byte) error {
 	return atomicfile.Write(path, 0o600, func(w io.Writer) error {
-		_, err := w.Write(a.encode())
+		_, err := w.Write(anchor)
 		return err
 	})
 }

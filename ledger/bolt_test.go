@@ -24,11 +24,11 @@ func readOld(t testing.TB, b []byte, a *anchor) (*chain, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := readChain(t.Context(), bytes.NewReader(lines), nil)
+	c, err := readChain(t.Context(), linesOf{bytes.NewReader(lines)}, nil)
 	if err != nil {
 		return nil, err
 	}
-	return c, c.checkAnchor(a)
+	return c, c.checkAnchor(a, false)
 }
 
 // Whatever is damaged in a database, nothing crashes, and nothing that was spent is lost: a

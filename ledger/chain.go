@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 )
 
 // maxLine is more than the longest line of a ledger: an event of MaxEvent bytes, and some names
@@ -31,9 +30,14 @@ var errLine = errors.New("not a commit")
 // errForeign marks a file that nothing shows to be a ledger.
 var errForeign = errors.New("its beginning is not that of a ledger")
 
+// content is what lines are read from; a [Tx] is one.
+type content interface {
+	Lines(from int64) io.Reader
+}
+
 // readChain reads a ledger from its beginning. visit sees every entry; where it is nil, times
 // and events are not looked into.
-func readChain(ctx context.Context, r io.ReaderAt, visit func(*Entry) error) (*chain, error) {
+func readChain(ctx context.Context, r content, visit func(*Entry) error) (*chain, error) {
 	lines := newLines(r, 0)
 	line, err := lines.next()
 	if err != nil && err != io.EOF && !errors.Is(err, errLine) {
@@ -53,7 +57,7 @@ func readChain(ctx context.Context, r io.ReaderAt, visit func(*Entry) error) (*c
 }
 
 // extend reads what was written after c. What c ends with must still be there.
-func (c *chain) extend(ctx context.Context, r io.ReaderAt) error {
+func (c *chain) extend(ctx context.Context, r content) error {
 	lines := newLines(r, c.size-int64(len(c.line))-1)
 	line, err := lines.next()
 	switch {
@@ -160,8 +164,8 @@ type lines struct {
 	scratch [256]byte
 }
 
-func newLines(r io.ReaderAt, at int64) *lines {
-	return &lines{r: bufio.NewReaderSize(io.NewSectionReader(r, at, math.MaxInt64-at), maxLine), at: at}
+func newLines(r content, at int64) *lines {
+	return &lines{r: bufio.NewReaderSize(r.Lines(at), maxLine), at: at}
 }
 
 // next returns the next line without its line feed, until the next call; io.EOF at the end.
@@ -179,7 +183,7 @@ func (l *lines) next() ([]byte, error) {
 }
 
 // entryAt reads again the entry that c names.
-func entryAt(r io.ReaderAt, c *charged) (Entry, error) {
+func entryAt(r content, c *charged) (Entry, error) {
 	line, err := newLines(r, c.at).next()
 	if err != nil && err != io.EOF && !errors.Is(err, errLine) {
 		return Entry{}, err
@@ -197,8 +201,9 @@ func entryAt(r io.ReaderAt, c *charged) (Entry, error) {
 // checkAnchor compares the file with its anchor. A charge is written to the file, then to the
 // anchor, and only then acknowledged. So the file is level with its anchor, or, after a crash,
 // one commit ahead; and what follows the anchor's commit without being a whole one was
-// never acknowledged. All else means damage, or that one of the two is an older copy.
-func (c *chain) checkAnchor(a *anchor) error {
+// never acknowledged. All else means damage, or that one of the two is an older copy. In a
+// store that writes both as one they are level.
+func (c *chain) checkAnchor(a *anchor, atomic bool) error {
 	switch {
 	case a == nil && c.now.commit == 0 && c.rest == nil:
 		return nil // Create makes the file first
@@ -206,12 +211,14 @@ func (c *chain) checkAnchor(a *anchor) error {
 		return damaged("the anchor file is missing, and the ledger has %d entries", c.now.head.Seq)
 	case a.id != c.genesis.id:
 		return damaged("the anchor file belongs to ledger %v, the file is of ledger %v", a.id, c.genesis.id)
-	case a.state == c.now, a.state == c.before && c.rest == nil:
+	case a.state == c.now && !(atomic && c.rest != nil), a.state == c.before && c.rest == nil && !atomic:
 		return nil
 	case c.rest != nil:
 		return damaged("after entry %d: %w", c.now.head.Seq, c.rest)
 	case a.commit > c.now.commit:
 		return rolledBack("the ledger is at commit %d, but its anchor was at %d", c.now.commit, a.commit)
+	case a.commit < c.now.commit && atomic:
+		return rolledBack("the anchor is at commit %d, but the ledger is at %d: they are written as one", a.commit, c.now.commit)
 	case a.commit+1 < c.now.commit:
 		return rolledBack("the anchor is at commit %d, but the ledger is at %d: a crash leaves one commit between them at most", a.commit, c.now.commit)
 	}

@@ -177,7 +177,7 @@ func TestTornCommit(t *testing.T) {
 		if i%thin(37) == 0 || i < 4 {
 			u.checkFiles(t, files{torn, before.anchor}, "file torn at %d", len(tail))
 			b := readFiles(t, u.path).db
-			if c, err := readChain(t.Context(), bytes.NewReader(b), nil); err != nil || c.rest != nil {
+			if c, err := readChain(t.Context(), linesOf{bytes.NewReader(b)}, nil); err != nil || c.rest != nil {
 				t.Errorf("after a tail of %d bytes: %v, %v", len(tail), err, c.rest)
 			}
 		}

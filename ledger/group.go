@@ -40,6 +40,13 @@ func (q *queue) push(j *job) {
 	q.jobs = append(q.jobs, j)
 }
 
+// putBack returns jobs to the place from which they were taken.
+func (q *queue) putBack(jobs []*job) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.jobs = append(jobs, q.jobs...)
+}
+
 // withdraw takes j out of the queue, and says whether it was still there: what a commit has
 // taken is decided by that commit.
 func (q *queue) withdraw(j *job) bool {
@@ -100,26 +107,26 @@ func (l *Ledger) submit(ctx context.Context, ids []string, judge func(*session) 
 	}
 	j := &job{ctx: ctx, ids: ids, judge: judge, done: make(chan struct{})}
 	l.queue.push(j)
+	gone := ctx.Done()
 	for {
 		select {
 		case <-j.done:
-		case <-ctx.Done():
+			if j.err != nil {
+				return nil, j.err
+			}
+			return j.entries, nil
+		case <-gone:
 			if l.queue.withdraw(j) {
 				return nil, ctx.Err()
 			}
-			<-j.done
+			gone = nil // a commit has taken it, which decides it or puts it back
 		case <-l.turn:
 			err := l.lead(j)
 			l.turn <- struct{}{}
 			if err != nil && l.queue.withdraw(j) {
 				return nil, err // the ledger could not be looked at
 			}
-			continue
 		}
-		if j.err != nil {
-			return nil, j.err
-		}
-		return j.entries, nil
 	}
 }
 
@@ -143,6 +150,10 @@ func (l *Ledger) writeWaiting(s *session) error {
 		if err = j.ctx.Err(); err == nil {
 			j.entries, err = j.judge(s)
 		}
+		if errors.Is(err, ErrRetry) {
+			l.queue.putBack(append(g.waiting, j))
+			return nil
+		}
 		if errors.Is(err, ErrDamaged) {
 			return g.finish(err, j)
 		}
@@ -159,7 +170,12 @@ func (l *Ledger) writeWaiting(s *session) error {
 	if len(g.entries) == 0 {
 		return nil
 	}
-	return g.finish(l.write(s, g.entries))
+	err := l.write(s, g.entries)
+	if errors.Is(err, ErrRetry) {
+		l.queue.putBack(g.waiting)
+		return nil
+	}
+	return g.finish(err)
 }
 
 // finish tells those who wait. After a failure nobody's verdict stands: it may rest on entries

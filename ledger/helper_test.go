@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -111,9 +113,14 @@ func (f files) verify(visit func(*Entry) error) (state, error) {
 			return state{}, damaged("%w", err)
 		}
 	}
-	c, err := readChain(context.Background(), bytes.NewReader(lines), visit)
+	c, err := readChain(context.Background(), linesOf{bytes.NewReader(lines)}, visit)
 	if err != nil {
 		return state{}, err
 	}
-	return c.now, c.checkAnchor(a)
+	return c.now, c.checkAnchor(a, false)
 }
+
+// linesOf is what can be read at any byte, as content.
+type linesOf struct{ io.ReaderAt }
+
+func (r linesOf) Lines(from int64) io.Reader { return io.NewSectionReader(r, from, math.MaxInt64-from) }

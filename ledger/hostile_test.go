@@ -102,7 +102,7 @@ func TestSystemErrorIsNotDamage(t *testing.T) {
 	whole := u.last()
 	eio := errors.New("input/output error")
 	for at := 0; at < len(whole.db); at += 97 {
-		c, err := readChain(t.Context(), failingReader{bytes.NewReader(whole.db), int64(at), eio}, nil)
+		c, err := readChain(t.Context(), linesOf{failingReader{bytes.NewReader(whole.db), int64(at), eio}}, nil)
 		if !errors.Is(err, eio) || errors.Is(err, ErrDamaged) {
 			t.Errorf("byte %d: %v", at, err)
 		}
@@ -110,7 +110,7 @@ func TestSystemErrorIsNotDamage(t *testing.T) {
 			continue
 		}
 		// What was read holds, and the rest is read when it can be.
-		if err := c.extend(t.Context(), bytes.NewReader(whole.db)); err != nil || c.now.spent != u.spent {
+		if err := c.extend(t.Context(), linesOf{bytes.NewReader(whole.db)}); err != nil || c.now.spent != u.spent {
 			t.Errorf("byte %d, read again: %v", at, err)
 		}
 	}
@@ -124,7 +124,7 @@ func writeUnchecked(t *testing.T, l *Ledger, e Entry) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer unlock(s.file)
+	defer s.end()
 	if e.Time.IsZero() {
 		e.Time = time.Now().UTC()
 	}

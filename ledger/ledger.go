@@ -5,13 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
-	"github.com/darrm/darrm/internal/atomicfile"
 	"github.com/darrm/darrm/internal/check"
 )
 
@@ -19,52 +14,37 @@ import (
 // methods are safe for any number of goroutines; any number of processes may
 // have the same ledger open. No file stays open between calls.
 type Ledger struct {
-	path    string // links resolved
+	store   Store
 	genesis genesis
 
-	turn     chan struct{} // holds one token; a mutex that a context can give up
-	queue    queue         // of those who want to write
-	chain    *chain        // what was read so far
-	anchored state         // the anchor that this handle forced to disk
-	broken   error         // set by the first failure that leaves the state open
+	turn   chan struct{} // holds one token; a mutex that a context can give up
+	queue  queue         // of those who want to write
+	chain  *chain        // what was read so far
+	broken error         // set by the first failure that leaves the state open
 }
 
-// Create makes a new ledger at path, which must not exist, and opens it. All costs that
-// are ever charged to it are for the neighbouring relation. The ledger is at path, the
-// anchor at path + ".anchor", the secret at path + ".secret". An anchor without a
+// Create makes a new ledger at a location, which must not have one, and opens it. All costs that
+// are ever charged to it are for the neighbouring relation. At a path, the ledger is the file
+// there, the anchor at path + ".anchor", the secret at path + ".secret". An anchor without a
 // ledger is refused: a deleted ledger must not come back with a fresh budget.
 // After an error the ledger may be there, whole and empty. What earlier calls for the same
 // directory left behind when they were killed is removed.
-func Create(ctx context.Context, path string, budget Budget, relation Relation) (*Ledger, error) {
+func Create(ctx context.Context, location string, budget Budget, relation Relation) (*Ledger, error) {
 	if budget == (Budget{}) {
 		return nil, &check.Error{Name: "budget", Value: budget, Rule: "made by NewBudget"}
 	}
 	if err := relation.check(); err != nil {
 		return nil, err
 	}
-	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	store, err := openStore(location)
 	if err != nil {
 		return nil, fmt.Errorf("create ledger: %w", err)
 	}
-	path = filepath.Join(dir, filepath.Base(path))
-	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		if err == nil {
-			err = &fs.PathError{Op: "create ledger", Path: path, Err: fs.ErrExist}
-		}
-		return nil, err
+	err = store.Create(ctx, func() ([]byte, error) { return newGenesis(store, budget, relation) })
+	if err != nil {
+		return nil, fmt.Errorf("create ledger %s: %w", store.Location(), err)
 	}
-	switch _, err := os.Lstat(path + AnchorSuffix); {
-	case err == nil:
-		return nil, fmt.Errorf("create ledger %s: the anchor of an earlier ledger is there, so the ledger is missing: %w", path, fs.ErrExist)
-	case !errors.Is(err, fs.ErrNotExist):
-		return nil, err
-	}
-	g := genesis{format: formatVersion, created: time.Now().UTC().Round(0), relation: relation, budget: budget}
-	rand.Read(g.id[:]) // never fails: crypto/rand ends the program instead
-	if err := createFiles(path, &g); err != nil {
-		return nil, fmt.Errorf("create ledger %s: %w", path, err)
-	}
-	l, err := Open(ctx, path)
+	l, err := open(ctx, store)
 	if err == nil {
 		err = l.settle(ctx)
 	}
@@ -74,41 +54,45 @@ func Create(ctx context.Context, path string, budget Budget, relation Relation) 
 	return l, nil
 }
 
-// createFiles makes the secret, and then the ledger that names it. What has its own name is
-// complete, and replaces nothing that another process made meanwhile.
-func createFiles(path string, g *genesis) error {
-	s, err := ensureSecret(path + SecretSuffix)
+// newGenesis returns the genesis record of a new ledger, and makes the secret that it names.
+func newGenesis(store Store, budget Budget, relation Relation) ([]byte, error) {
+	g := genesis{format: formatVersion, created: time.Now().UTC().Round(0), relation: relation, budget: budget}
+	rand.Read(g.id[:]) // never fails: crypto/rand ends the program instead
+	path, err := store.SecretPath()
 	if err != nil {
-		return writeError(err)
+		return nil, err
+	}
+	s, err := ensureSecret(path)
+	if err != nil {
+		return nil, writeError(err)
 	}
 	g.secret = s.fingerprint()
-	first, err := g.encode()
-	if err != nil {
-		return err
-	}
-	return writeError(atomicfile.WriteNew(path, 0o600, func(w io.Writer) error {
-		_, err := w.Write(append(first, '\n'))
-		return err
-	}))
+	line, err := g.encode()
+	return append(line, '\n'), err
 }
 
-// Open opens the ledger at path and verifies all of it, as [Ledger.Verify] does:
-// the cost grows with the number of entries. It needs to read the files only.
+// Open opens the ledger at a location and verifies all of it, as [Ledger.Verify] does:
+// the cost grows with the number of entries. A location is the path of a file, or a URL whose
+// scheme has a store ([Register]). It needs to read only.
 // What a crash left behind is no error. Damage is an [ErrDamaged], an exchanged
 // older file an [ErrRolledBack]. It waits for the lock as long as ctx allows.
-func Open(ctx context.Context, path string) (*Ledger, error) {
-	real, err := filepath.EvalSymlinks(path) // the anchor is beside the file, not the link
+func Open(ctx context.Context, location string) (*Ledger, error) {
+	store, err := openStore(location)
 	if err != nil {
 		return nil, fmt.Errorf("open ledger: %w", err)
 	}
-	l := &Ledger{path: real, turn: make(chan struct{}, 1)}
+	return open(ctx, store)
+}
+
+func open(ctx context.Context, store Store) (*Ledger, error) {
+	l := &Ledger{store: store, turn: make(chan struct{}, 1)}
 	l.turn <- struct{}{}
 	s, err := l.begin(ctx, false)
 	if err != nil {
 		return nil, fmt.Errorf("open ledger: %w", err)
 	}
 	l.genesis, l.chain = s.genesis, s.chain
-	return l, unlock(s.file)
+	return l, s.end()
 }
 
 // Adopt makes a new anchor for a ledger whose anchor is lost or damaged. It
@@ -116,31 +100,28 @@ func Open(ctx context.Context, path string) (*Ledger, error) {
 // contains it. A ledger that was rolled back further than pinned cannot be adopted.
 // Whether entries after pinned are all there is not known any more, so pin the latest
 // head that was ever seen.
-func Adopt(ctx context.Context, path string, pinned Head) (*Ledger, error) {
-	real, err := filepath.EvalSymlinks(path)
+func Adopt(ctx context.Context, location string, pinned Head) (*Ledger, error) {
+	store, err := openStore(location)
 	if err != nil {
 		return nil, fmt.Errorf("adopt ledger: %w", err)
 	}
-	if err := adopt(ctx, real, pinned); err != nil {
-		return nil, fmt.Errorf("adopt ledger %s: %w", path, err)
+	if err := adopt(ctx, store, pinned); err != nil {
+		return nil, fmt.Errorf("adopt ledger %s: %w", store.Location(), err)
 	}
-	return Open(ctx, path)
+	return open(ctx, store)
 }
 
-func adopt(ctx context.Context, path string, pinned Head) error {
-	f, err := lock(ctx, path, true)
+func adopt(ctx context.Context, store Store, pinned Head) error {
+	tx, err := store.Begin(ctx, true)
 	if err != nil {
 		return err
 	}
-	defer unlock(f)
+	defer tx.Close()
 	// The anchor must not be ahead of what is on disk.
-	if err := f.Sync(); err != nil {
+	if err := tx.Sync(); err != nil {
 		return err
 	}
-	s := &session{file: f}
-	if err := s.readFile(); err != nil {
-		return err
-	}
+	s := &session{tx: tx}
 	c, err := s.verify(ctx, []Head{pinned}, nil)
 	if err != nil {
 		return err
@@ -149,11 +130,13 @@ func adopt(ctx context.Context, path string, pinned Head) error {
 		// Without an anchor only the pin could tell that nothing more was acknowledged.
 		return damaged("after entry %d: %w", c.now.head.Seq, c.rest)
 	}
-	return writeAnchor(path+AnchorSuffix, &anchor{c.genesis.id, c.now})
+	s.chain = c
+	return tx.SetAnchor(s.anchorOf(c.now))
 }
 
-// Path returns where the ledger is, links resolved.
-func (l *Ledger) Path() string { return l.path }
+// Path returns where the ledger is: the file, links resolved, or the location without its
+// password.
+func (l *Ledger) Path() string { return l.store.Location() }
 
 // Budget returns what the ledger was created with.
 func (l *Ledger) Budget() Budget { return l.genesis.budget }
@@ -165,7 +148,7 @@ func (l *Ledger) Relation() Relation { return l.genesis.relation }
 // chargeable fails for a ledger that can only be looked at.
 func (l *Ledger) chargeable() error {
 	if l.genesis.format == oldFormat {
-		return fmt.Errorf("%w: %s is of format %d, which has no neighbouring relation; make a new one with darrm budget init --neighbours", ErrFormat, l.path, oldFormat)
+		return fmt.Errorf("%w: %s is of format %d, which has no neighbouring relation; make a new one with darrm budget init --neighbours", ErrFormat, l.Path(), oldFormat)
 	}
 	return nil
 }
@@ -192,7 +175,7 @@ func (l *Ledger) locked(ctx context.Context, exclusive bool, fn func(*session) e
 	s, err := l.begin(ctx, exclusive)
 	if err == nil {
 		err = func() error {
-			defer unlock(s.file)
+			defer s.end()
 			return fn(s)
 		}()
 	}
@@ -269,10 +252,11 @@ func (l *Ledger) ChargeAll(ctx context.Context, requests []Request) ([]*Receipt,
 
 // write commits entries.
 func (l *Ledger) write(s *session, entries []*Entry) error {
-	if err := l.commit(s, entries); err != nil {
-		return writeError(fmt.Errorf("%s: nothing may be released on its account: %w", l.path, err))
+	err := s.commit(entries)
+	if err == nil || errors.Is(err, ErrRetry) {
+		return err
 	}
-	return nil
+	return writeError(fmt.Errorf("%s: nothing may be released on its account: %w", l.Path(), err))
 }
 
 // admit returns the entries of the requests, or says why they may not be charged after what
@@ -377,7 +361,7 @@ func (s *session) lookup(k key) (*Entry, error) {
 	if c == nil {
 		return nil, nil
 	}
-	e, err := entryAt(s.content, c)
+	e, err := entryAt(s.tx, c)
 	return &e, err
 }
 
@@ -498,7 +482,7 @@ func (s *session) verify(ctx context.Context, pinned []Head, visit func(*Entry))
 	for _, h := range pinned {
 		missing[h] = true
 	}
-	c, err := readChain(ctx, s.content, func(e *Entry) error {
+	c, err := readChain(ctx, s.tx, func(e *Entry) error {
 		delete(missing, Head{e.Seq, e.Hash})
 		if visit != nil {
 			visit(e)
@@ -520,5 +504,16 @@ func (s *session) verify(ctx context.Context, pinned []Head, visit func(*Entry))
 
 // settle writes the anchor of a new ledger.
 func (l *Ledger) settle(ctx context.Context) error {
-	return l.do(ctx, true, func(s *session) error { return writeError(l.levelAnchor(s)) })
+	for {
+		err := l.do(ctx, true, func(s *session) error {
+			err := s.tx.SetAnchor(s.anchorOf(s.now))
+			if err != nil && !errors.Is(err, ErrRetry) {
+				return writeError(err)
+			}
+			return err
+		})
+		if !errors.Is(err, ErrRetry) {
+			return err
+		}
+	}
 }

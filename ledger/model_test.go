@@ -298,7 +298,7 @@ func (m *model) charge(t *testing.T, rt *rapid.T, requests []Request) {
 // the ledger: an anchor that a crash left behind is brought up first.
 func levelled(t testing.TB, path string) files {
 	f := readFiles(t, path)
-	c, err := readChain(t.Context(), bytes.NewReader(f.db), nil)
+	c, err := readChain(t.Context(), linesOf{bytes.NewReader(f.db)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -224,12 +224,12 @@ func TestLockOfInheritedFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inherited, err := syscall.Dup(int(s.file.Fd()))
+	inherited, err := syscall.Dup(int(s.tx.(*fileTx).file.Fd()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer syscall.Close(inherited)
-	unlock(s.file)
+	s.end()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if _, err := l.Charge(ctx, Request{Relation: ReplaceOne, ID: "a", Count: 1, Unit: unitOfOne}); err != nil {

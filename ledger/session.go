@@ -1,155 +1,75 @@
 package ledger
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
-
-	"github.com/darrm/darrm/internal/atomicfile"
 )
 
-// lock opens the ledger's file and locks it, exclusively or shared, waiting as long as
-// ctx allows.
-func lock(ctx context.Context, path string, exclusive bool) (*os.File, error) {
-	flag := os.O_RDONLY
-	if exclusive {
-		flag = os.O_RDWR
-	}
-	for {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		f, err := openRegular(path, flag)
-		switch {
-		case exclusive && !errors.Is(err, fs.ErrNotExist):
-			err = writeError(err)
-		case errors.Is(err, errNotRegular):
-			err = fmt.Errorf("%w: %w", ErrNotLedger, err)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if err := lockFile(ctx, f, exclusive); err != nil {
-			return nil, fmt.Errorf("lock %s: %w", path, err)
-		}
-		// While this waited, another file may have taken the name. Its lock
-		// would be another one.
-		same, err := sameFile(f, path)
-		if err == nil && same {
-			return f, nil
-		}
-		unlock(f)
-		if err != nil {
-			return nil, err
-		}
-	}
-}
-
-// waits bounds the waits in the kernel, which go on after their callers gave up.
-// Each holds a thread, and a process that collects 10,000 of them is ended by the
-// runtime.
-var waits = make(chan struct{}, 64)
-
-// lockFile locks f, or closes it. It waits in the kernel, which serves waiters in their
-// order. A wait that ctx cuts short goes on in the background until it can give the lock back.
-func lockFile(ctx context.Context, f *os.File, exclusive bool) error {
-	select {
-	case waits <- struct{}{}:
-	case <-ctx.Done():
-		f.Close()
-		return ctx.Err()
-	}
-	got := make(chan error, 1)
-	go func() {
-		got <- flock(f, exclusive)
-		<-waits
-	}()
-	select {
-	case err := <-got:
-		if err != nil {
-			f.Close()
-		}
-		return err
-	case <-ctx.Done():
-		go func() {
-			<-got
-			unlock(f)
-		}()
-		return ctx.Err()
-	}
-}
-
-func sameFile(f *os.File, path string) (bool, error) {
-	a, err := f.Stat()
-	if err != nil {
-		return false, err
-	}
-	b, err := os.Stat(path)
-	if err != nil {
-		return false, err
-	}
-	return os.SameFile(a, b), nil
-}
-
-// session is one locked look at the files.
+// session is one look at a ledger.
 type session struct {
 	*chain
-	file    *os.File
-	content io.ReaderAt // the lines: file, or what was made of an old database
-	old     []byte      // the content, if it was made of a database
-	anchor  *anchor
-	group   *group // what is to be written
+	tx     Tx
+	anchor *anchor
+	group  *group // what is to be written
 }
 
-// begin locks the ledger, reads what is new in it, and compares it with the anchor. The
-// caller unlocks session.file. For writing, an old database is replaced by lines first.
+func (s *session) end() error { return s.tx.Close() }
+
+// begin looks at what is new in the ledger, and compares it with the anchor. The caller ends
+// the session.
 func (l *Ledger) begin(ctx context.Context, exclusive bool) (*session, error) {
 	for {
-		f, err := lock(ctx, l.path, exclusive)
-		if err != nil {
-			return nil, err
-		}
-		s, err := l.look(ctx, f)
-		if err == nil && (!exclusive || s.old == nil) {
-			return s, nil
-		}
+		tx, err := l.store.Begin(ctx, exclusive)
+		var s *session
 		if err == nil {
-			err = migrate(l.path, s.old)
+			again := false
+			if s, err = l.look(ctx, tx); err == nil {
+				again, err = migrated(tx, exclusive)
+			}
+			if err == nil && !again {
+				return s, nil
+			}
+			tx.Close()
 		}
-		unlock(f) // after a migration the name is of another file, which has another lock
 		switch {
+		case err == nil, errors.Is(err, ErrRetry) && ctx.Err() == nil:
 		case errors.Is(err, ErrNotLedger):
-			return nil, fmt.Errorf("%s is %w", l.path, err)
-		case err != nil:
-			return nil, fmt.Errorf("%s: %w", l.path, err)
+			return nil, fmt.Errorf("%s is %w", l.store.Location(), err)
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, ctx.Err()):
+			return nil, err
+		default:
+			return nil, fmt.Errorf("%s: %w", l.store.Location(), err)
 		}
 	}
 }
 
-// migrate replaces a database by its lines, at once and durably. The anchor of the database
-// says the same of both, so that a crash in between leaves a whole ledger.
-func migrate(path string, lines []byte) error {
-	return writeError(atomicfile.Write(path, 0o600, func(w io.Writer) error {
-		_, err := w.Write(lines)
-		return err
-	}))
+// migrated replaces an old form of storage before the first commit, and says whether it did.
+func migrated(tx Tx, exclusive bool) (bool, error) {
+	if t, ok := tx.(*fileTx); ok && exclusive {
+		return t.migrate()
+	}
+	return false, nil
 }
 
-func (l *Ledger) look(ctx context.Context, f *os.File) (s *session, err error) {
-	s = &session{file: f, chain: l.chain, group: &group{book: newBook()}}
-	if s.anchor, err = readAnchor(l.path + AnchorSuffix); err != nil {
+func (l *Ledger) look(ctx context.Context, tx Tx) (*session, error) {
+	s := &session{tx: tx, chain: l.chain, group: &group{book: newBook()}}
+	line, err := tx.Anchor()
+	if err != nil {
 		return nil, err
 	}
-	if err = s.readFile(); err == nil {
-		if s.chain == nil {
-			s.chain, err = readChain(ctx, s.content, nil)
-		} else {
-			err = s.extend(ctx, s.content)
+	if line != nil {
+		a, err := decodeAnchor(line)
+		if err != nil {
+			return nil, damaged("anchor: %w", err)
 		}
+		s.anchor = &a
+	}
+	if s.chain == nil {
+		s.chain, err = readChain(ctx, tx, nil)
+	} else {
+		err = s.extend(ctx, tx)
 	}
 	if errors.Is(err, errForeign) && s.anchor == nil && l.chain == nil {
 		// Nothing says that a ledger was ever here.
@@ -158,83 +78,37 @@ func (l *Ledger) look(ctx context.Context, f *os.File) (s *session, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkAnchor(s.anchor); err != nil {
+	if err := s.checkAnchor(s.anchor, tx.Atomic()); err != nil {
 		return nil, err
 	}
 	if s.anchor != nil && s.anchor.commit != s.now.commit {
 		// Left by a process that was killed, perhaps before the commit was forced
 		// to disk. Neither the anchor nor a head that is kept elsewhere may get
 		// ahead of the disk.
-		if err := f.Sync(); err != nil {
+		if err := tx.Sync(); err != nil {
 			return nil, writeError(err)
 		}
 	}
 	return s, nil
 }
 
-// readFile finds out what the file holds.
-func (s *session) readFile() error {
-	s.content = s.file
-	is, err := isDatabase(s.file)
-	if err != nil || !is {
-		return err
-	}
-	b, err := io.ReadAll(io.NewSectionReader(s.file, 0, maxDatabase+1))
-	switch {
-	case err != nil:
-		return err
-	case len(b) > maxDatabase:
-		return damaged("database of an old ledger: more than %d bytes", maxDatabase)
-	}
-	if s.old, err = linesOfDatabase(b); err != nil {
-		return damaged("database of an old ledger: %w", err)
-	}
-	s.content = bytes.NewReader(s.old)
-	return nil
-}
+// anchorOf returns the anchor of a state.
+func (s *session) anchorOf(now state) []byte { return (&anchor{s.genesis.id, now}).encode() }
 
-// commit writes entries, durably: to the file, then to the anchor. An error leaves it open
-// whether they are there; the receipt is withheld, so at worst budget is spent
-// without a release.
-func (l *Ledger) commit(s *session, entries []*Entry) error {
+// commit writes entries, durably. An error leaves it open whether they are there, unless it is an
+// [ErrRetry]; the receipt is withheld, so at worst budget is spent without a release.
+func (s *session) commit(entries []*Entry) error {
 	next, lines, at, err := s.encode(entries)
 	if err != nil {
 		return err
 	}
-	if err := l.levelAnchor(s); err != nil {
+	if err := s.tx.Commit(s.size, lines, s.anchorOf(s.now), s.anchorOf(next)); err != nil {
 		return err
-	}
-	if s.rest != nil {
-		// A write that was cut short, of a charge that nobody got a receipt for. It is
-		// removed for good first: else its end could come to stand behind this commit.
-		if err := errors.Join(s.file.Truncate(s.size), s.file.Sync()); err != nil {
-			return err
-		}
-	}
-	if _, err := s.file.WriteAt(lines, s.size); err != nil {
-		return err
-	}
-	if err := s.file.Sync(); err != nil {
-		return err
-	}
-	if err := writeAnchor(l.path+AnchorSuffix, &anchor{s.genesis.id, next}); err != nil {
-		return err
-	}
-	// A charge to a file that has lost its name meanwhile is lost with it: the file that
-	// has the name now may be a copy without it, locked and charged by another process
-	// before the anchor said so.
-	same, err := sameFile(s.file, l.path)
-	if err != nil {
-		return err
-	}
-	if !same {
-		return damaged("another file has taken the place of the ledger while it was written")
 	}
 	for i, e := range entries {
 		s.book.add(e.charged(at[i]))
 	}
-	s.end(next, next.appendTo(nil), s.size+int64(len(lines)))
-	l.anchored = next
+	s.chain.end(next, next.appendTo(nil), s.size+int64(len(lines)))
 	return nil
 }
 
@@ -261,19 +135,4 @@ func (s *session) encode(entries []*Entry) (next state, lines []byte, at []int64
 		lines = append(append(lines, line...), '\n')
 	}
 	return next, append(next.appendTo(lines), '\n'), at, nil
-}
-
-// levelAnchor makes sure that the anchor on disk is level with the file. It comes before the
-// next commit, so that the two never differ by more than one, whatever a loss of power
-// takes back. An anchor that another process wrote need not be on disk: that process
-// may have been killed before it knew.
-func (l *Ledger) levelAnchor(s *session) error {
-	if s.anchor != nil && s.anchor.state == s.now && l.anchored == s.now {
-		return nil
-	}
-	err := writeAnchor(l.path+AnchorSuffix, &anchor{s.genesis.id, s.now})
-	if err == nil {
-		l.anchored = s.now
-	}
-	return err
 }

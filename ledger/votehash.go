@@ -45,7 +45,10 @@ func (l *Ledger) VoteHash() (*VoteHash, error) {
 	if err := l.chargeable(); err != nil {
 		return nil, err
 	}
-	path := l.path + SecretSuffix
+	path, err := l.store.SecretPath()
+	if err != nil {
+		return nil, err
+	}
 	s, err := readSecret(path)
 	if err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"math/big"
@@ -223,7 +222,13 @@ func (r *Request) plurality() kind {
 // objective is what the optimum of many classes is best for: the prior, and never the votes at
 // hand, which would become part of the mechanism.
 func (r *Request) objective() plurality.Objective {
-	return plurality.Objective{Accuracy: cmp.Or(r.Votes.mean, plurality.DefaultAccuracy(r.Classes))}
+	switch {
+	case r.Votes.mean != 0:
+		return plurality.Objective{Accuracy: r.Votes.mean}
+	case r.Votes.concentration != 0:
+		return plurality.Objective{Concentration: r.Votes.concentration}
+	}
+	return plurality.DefaultObjective(r.Classes)
 }
 
 // counts is a mechanism over vote counts, with labels of δ = delta.

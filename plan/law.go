@@ -11,6 +11,7 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/plurality"
 )
 
 // simulations is how many queries are drawn where agreement is simulated. Its standard error
@@ -21,14 +22,15 @@ const simulations = 5000
 const simulationSeed = 1
 
 // Law is how often each vector of vote counts occurs: what expected agreement is over. It
-// never decides what is private. Make it with Prior or NewSample.
+// never decides what is private. Make it with Prior, Uneven or NewSample.
 type Law struct {
 	k, classes int
 	fromVotes  bool
-	mean       float64 // of the prior
-	cells      []cell
-	index      map[string]int // of cells, by their counts
-	total      float64
+	// What the prior says; 0 for what it does not, both for a sample of votes.
+	mean, concentration float64
+	cells               []cell
+	index               map[string]int // of cells, by their counts
+	total               float64
 }
 
 // cell is one vector of vote counts.
@@ -70,6 +72,38 @@ func Prior(k, classes int, mean float64) (*Law, error) {
 				continue
 			}
 			counts[1+min(int((x-mean)/(1-mean)*float64(classes-1)), classes-2)]++
+		}
+		l.add(counts, 1)
+	}
+	return l, nil
+}
+
+// Uneven returns the law of votes where classes have uneven shares of a query's votes, as
+// plurality.Objective has them of this Concentration A in (0, 10⁶]: a seeded sample of 5,000
+// queries. Each vote is for a class with probability (A/C + its votes so far)/(A + all so far).
+// Cost: 5,000·K draws.
+func Uneven(k, classes int, concentration float64) (*Law, error) {
+	l, err := newLaw(k, classes)
+	if err != nil {
+		return nil, err
+	}
+	if err := plurality.CheckConcentration(concentration); err != nil {
+		return nil, err
+	}
+	l.concentration = concentration
+	src := randsrc.NewSeeded(simulationSeed)
+	for range simulations {
+		counts := make([]int, classes)
+		for n := range k {
+			u, _ := src.Uint53() // a seeded source has no error
+			x := float64(u) / (1 << 53) * (concentration + float64(n))
+			class := 0
+			for ; class < classes-1; class++ {
+				if x -= concentration/float64(classes) + float64(counts[class]); x < 0 {
+					break
+				}
+			}
+			counts[class]++
 		}
 		l.add(counts, 1)
 	}
@@ -126,8 +160,11 @@ func (l *Law) add(counts []int, weight float64) {
 // FromVotes says whether the law was computed from votes, and so is not private.
 func (l *Law) FromVotes() bool { return l.fromVotes }
 
-// Mean is the prior's; 0 for a sample of votes.
+// Mean is that of Prior; 0 of other laws.
 func (l *Law) Mean() float64 { return l.mean }
+
+// Concentration is that of Uneven; 0 of other laws.
+func (l *Law) Concentration() float64 { return l.concentration }
 
 // Agreement is how often a label is expected to be the majority's class.
 type Agreement struct {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/plurality"
 )
 
 // bruteAgreement goes through all votes of k teachers, each for class 0 with probability mean
@@ -128,6 +129,61 @@ func TestPriorErrors(t *testing.T) {
 	}{{0, 2, 0.75}, {11, 1, 0.75}, {11, 2, 0.5}, {11, 2, 1}, {11, 4, 0.25}, {11, 4, math.NaN()}, {11, 4, 1}} {
 		if l, err := Prior(c.k, c.classes, c.mean); err == nil {
 			t.Errorf("%+v: %v", c, l)
+		}
+	}
+}
+
+// Uneven shares are those of plurality.Objective: each mechanism agrees as often as the weights of
+// all histograms say, within five standard errors, as above. Another concentration differs by more.
+func TestUnevenAgreement(t *testing.T) {
+	for _, c := range []struct {
+		k, classes int
+		a          float64
+	}{{7, 3, 1}, {9, 4, 0.3}, {6, 3, 10}} {
+		law, err := Uneven(c.k, c.classes, c.a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if law.Concentration() != c.a || law.Mean() != 0 || law.FromVotes() {
+			t.Errorf("%+v: %v, %v, %v", c, law.Concentration(), law.Mean(), law.FromVotes())
+		}
+		system, err := plurality.NewSystem(plurality.Problem{K: c.k, Classes: c.classes, Epsilon: 1, Affected: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		agreement := func(m *ensemble.Mechanism, a float64) (agree float64) {
+			w, err := plurality.Objective{Concentration: a}.Weights(system.Space)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for h, weight := range w.Low {
+				counts := system.Histogram(h)
+				p, err := m.Probabilities(counts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				agree += weight * p[0] // each of the classes that share the lead agrees 1/n
+			}
+			return agree
+		}
+		s := ensemble.Setting{K: c.k, Classes: c.classes, Affected: 1, Neighbours: accountant.ReplaceOne}
+		for _, name := range []string{"lnmax", "permute_and_flip"} {
+			m, err := ensemble.Calibrated(name, s, accountant.Cost{Epsilon: 1}, confident)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := law.Agreement(context.Background(), m)
+			if err != nil || got.StandardError <= 0 || math.Abs(got.Expected-agreement(m, c.a)) > 5*got.StandardError {
+				t.Errorf("%+v, %s: %+v, want %v, %v", c, name, got, agreement(m, c.a), err)
+			}
+			if other := agreement(m, 3*c.a); math.Abs(got.Expected-other) < 5*got.StandardError {
+				t.Errorf("%+v, %s: %+v is as near to %v, that of another concentration", c, name, got, other)
+			}
+		}
+	}
+	for _, a := range []float64{0, -1, math.NaN(), 1e7} {
+		if l, err := Uneven(5, 3, a); err == nil {
+			t.Errorf("concentration %v: %v", a, l)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func TestPluralityIsNotBestForVotes(t *testing.T) {
 		return solve.Optimal(ctx, p, o, solve.Options{Gap: 1e-4})
 	}
 	c := mustPlan(t, r).named(t, ensemble.OptimalPlurality)
-	if want := (plurality.Objective{Accuracy: plurality.DefaultAccuracy(3)}); !asked.Equal(want) || !c.Objective.Equal(want) {
+	if want := (plurality.Objective{Concentration: plurality.DefaultConcentration}); !asked.Equal(want) || !c.Objective.Equal(want) {
 		t.Errorf("asked for %+v, got %+v", asked, c.Objective)
 	}
 	if c.Agreement.StandardError != 0 {

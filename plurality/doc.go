@@ -35,7 +35,7 @@
 //	pair, column    Pair, Column: two neighbours up to the names of the classes
 //	E⁻ ≤ e^ε ≤ E⁺   System.Factor and its upper twin
 //	g(λ,v), D       Certified.Mass, One = 2⁵³: with probability g/D a class with v votes
-//	μ, w(λ)         Objective.Accuracy, Weights
+//	μ, A, w(λ)      Objective.Accuracy, Objective.Concentration, Weights
 //	y, U(y)         Proof, System.UpperBound
 //
 // # Why floating point is safe here

@@ -65,14 +65,15 @@ func (l *list[T]) UnmarshalJSON(b []byte) error {
 }
 
 type fileProblem struct {
-	K            int                  `json:"k"`
-	Classes      int                  `json:"classes"`
-	TotalEpsilon float64              `json:"total_epsilon"`
-	Delta        float64              `json:"delta"`
-	Affected     int                  `json:"affected"`
-	Accuracy     float64              `json:"accuracy,omitempty"`
-	PriorCounts  list[HistogramCount] `json:"prior_counts,omitempty"`
-	Abstain      *float64             `json:"abstain,omitempty"` // the value of abstaining where it is an answer
+	K             int                  `json:"k"`
+	Classes       int                  `json:"classes"`
+	TotalEpsilon  float64              `json:"total_epsilon"`
+	Delta         float64              `json:"delta"`
+	Affected      int                  `json:"affected"`
+	Accuracy      float64              `json:"accuracy,omitempty"`
+	Concentration float64              `json:"concentration,omitempty"`
+	PriorCounts   list[HistogramCount] `json:"prior_counts,omitempty"`
+	Abstain       *float64             `json:"abstain,omitempty"` // the value of abstaining where it is an answer
 }
 
 // fileFigures are what the table says about itself.
@@ -161,7 +162,7 @@ func (t *Table) fileProblem() fileProblem {
 	p := t.Problem()
 	f := fileProblem{
 		K: p.K, Classes: p.Classes, TotalEpsilon: p.Epsilon, Delta: p.Delta, Affected: p.Affected,
-		Accuracy: t.Objective.Accuracy, PriorCounts: t.Objective.Counts,
+		Accuracy: t.Objective.Accuracy, Concentration: t.Objective.Concentration, PriorCounts: t.Objective.Counts,
 	}
 	if p.Abstain {
 		f.Abstain = &t.Objective.AbstainValue
@@ -243,7 +244,7 @@ func parseClaim(data []byte) (*Claim, error) {
 	if n := histograms(p.K, p.Classes); len(f.Masses) != n {
 		return nil, fmt.Errorf("it has masses of %d histograms, but %d votes for %d classes have %d", len(f.Masses), p.K, p.Classes, n)
 	}
-	c := &Claim{Objective: Objective{Accuracy: f.Accuracy, Counts: f.PriorCounts}, Solver: f.Solver, Version: f.Version, stated: f.fileFigures}
+	c := &Claim{Objective: Objective{Accuracy: f.Accuracy, Concentration: f.Concentration, Counts: f.PriorCounts}, Solver: f.Solver, Version: f.Version, stated: f.fileFigures}
 	if f.Abstain != nil {
 		c.Objective.AbstainValue = *f.Abstain
 	}

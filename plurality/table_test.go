@@ -15,8 +15,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/darrm/darrm/gamma"
-	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/internal/randsrc/randsrctest"
 )
@@ -488,6 +486,7 @@ func examples(t testing.TB) map[string]*Table {
 		"pure":    tableOf(t, Problem{K: 4, Classes: 3, Epsilon: 0.1, Affected: 1}, Objective{Accuracy: 0.6}),
 		"delta":   tableOf(t, Problem{K: 4, Classes: 3, Epsilon: 0.1, Delta: 1e-5, Affected: 2}, Objective{Accuracy: 0.6}),
 		"abstain": tableOf(t, Problem{K: 3, Classes: 4, Epsilon: 1, Affected: 1, Abstain: true}, Objective{Accuracy: 0.4, AbstainValue: 0.25}),
+		"uneven":  tableOf(t, Problem{K: 4, Classes: 3, Epsilon: 0.5, Affected: 1}, Objective{Concentration: 0.7}),
 		"counts": tableOf(t, Problem{K: 3, Classes: 3, Epsilon: 1, Affected: 1}, Objective{Counts: []HistogramCount{
 			{[]int{0, 3, 0}, 10}, {[]int{1, 2, 0}, 3}, {[]int{1, 1, 1}, 0.5}}}),
 	}
@@ -527,7 +526,7 @@ func TestTablesComeBack(t *testing.T) {
 // A file that says something wrong is refused: as no table, as not private, or as wrong about
 // itself.
 func TestAlteredTablesAreRefused(t *testing.T) {
-	pure, delta := string(encode(t, examples(t)["pure"])), string(encode(t, examples(t)["delta"]))
+	pure, delta, uneven := string(encode(t, examples(t)["pure"])), string(encode(t, examples(t)["delta"])), string(encode(t, examples(t)["uneven"]))
 	var format *FormatError
 	var violation *ViolationError
 	var mismatch *MismatchError
@@ -555,6 +554,13 @@ func TestAlteredTablesAreRefused(t *testing.T) {
 		"more after it":     {pure, "}\n", "}]", &format},
 		"abstaining":        {pure, `"value":`, `"abstain":0.1,"value":`, &format},
 		"accuracy":          {pure, `"accuracy":0.6`, `"accuracy":0.2`, &format},
+		"another accuracy":  {pure, `"accuracy":0.6`, `"accuracy":0.61`, &mismatch},
+		"two priors":        {pure, `"accuracy":0.6`, `"accuracy":0.6,"concentration":1`, &format},
+		"uneven and counts": {uneven, `"concentration":0.7`, `"concentration":0.7,"prior_counts":[{"votes":[4,0,0],"count":1}]`, &format},
+		"other shares":      {uneven, `"concentration":0.7`, `"concentration":0.71`, &mismatch},
+		"other prior":       {uneven, `"concentration":0.7`, `"accuracy":0.7`, &mismatch},
+		"no shares":         {uneven, `"concentration":0.7`, `"concentration":-1`, &format},
+		"no prior":          {uneven, `"concentration":0.7,`, ``, &format},
 	} {
 		changed := strings.Replace(x.in, x.old, x.new, 1)
 		if changed == x.in {
@@ -645,6 +651,12 @@ func TestProblemsAreRefused(t *testing.T) {
 	for name, o := range map[string]Objective{
 		"nothing":         {},
 		"both":            {Accuracy: 0.5, Counts: []HistogramCount{{[]int{5, 0, 0}, 1}}},
+		"two laws":        {Accuracy: 0.5, Concentration: 1},
+		"shares too":      {Concentration: 1, Counts: []HistogramCount{{[]int{5, 0, 0}, 1}}},
+		"no shares":       {Concentration: -1},
+		"NaN shares":      {Concentration: math.NaN()},
+		"even shares":     {Concentration: 1.1e6},
+		"infinite shares": {Concentration: math.Inf(1)},
 		"guessing":        {Accuracy: 1. / 3},
 		"certain":         {Accuracy: 1},
 		"no abstaining":   {Accuracy: 0.5, AbstainValue: 0.1},
@@ -716,16 +728,5 @@ func TestCountHistograms(t *testing.T) {
 	}
 	if !slices.Equal(votes[0], []int{0, 3, 0}) {
 		t.Error("the votes were sorted in place")
-	}
-}
-
-func TestDefaultAccuracy(t *testing.T) {
-	for c := 2; c <= check.MaxClasses; c++ {
-		if err := (Objective{Accuracy: DefaultAccuracy(c)}).Validate(Problem{Classes: c}); err != nil {
-			t.Errorf("%d classes: %v", c, err)
-		}
-	}
-	if DefaultAccuracy(2) != gamma.DefaultPriorMean {
-		t.Error("two classes have another default than the majority")
 	}
 }

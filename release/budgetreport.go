@@ -58,7 +58,7 @@ type BudgetState struct {
 func NewBudgetState(l *ledger.Ledger, now ledger.State) BudgetState {
 	granted := l.Budget().Cost()
 	return BudgetState{
-		Ledger: filepath.Base(l.Path()), Neighbours: l.Relation(), Granted: NewAmount(granted), Spent: NewAmount(now.Spent),
+		Ledger: shortName(l.Path()), Neighbours: l.Relation(), Granted: NewAmount(granted), Spent: NewAmount(now.Spent),
 		Remaining: NewAmount(granted.Minus(now.Spent)), Share: share(now.Spent, granted), Meaning: meaning(now.Spent, l.Relation()),
 		Limit: limit(granted), Entries: now.Head.Seq, Head: now.Head.String(),
 	}
@@ -115,6 +115,14 @@ type ReportEntry struct {
 type Assumption struct {
 	Text     string   `json:"text"`
 	Requests []string `json:"requests,omitempty"` // that rest on it; none where all do
+}
+
+// shortName is the name of a file; a ledger in a database is named in full.
+func shortName(location string) string {
+	if ledger.IsFile(location) {
+		return filepath.Base(location)
+	}
+	return location
 }
 
 // NewBudgetReport verifies the ledger and reports its state. Errors are those of

@@ -40,7 +40,8 @@ func isShared(id string) bool {
 // Charge says who pays for a release of labels, how its answers add up, and what the ledger
 // calls it.
 type Charge struct {
-	// Ledger is the path of a ledger on a disk of this machine. "" charges none.
+	// Ledger is the location of a ledger, as [ledger.Open] takes it: a path, or a URL of a
+	// store that the program links. "" charges none.
 	Ledger string
 	// RequestID names the release in the ledger. Required with Ledger.
 	RequestID string
@@ -77,13 +78,13 @@ type Charge struct {
 // Open opens the ledger that is charged; nil for none.
 func (c Charge) Open(ctx context.Context) (*ledger.Ledger, error) { return openLedger(ctx, c.Ledger) }
 
-func openLedger(ctx context.Context, path string) (*ledger.Ledger, error) {
-	if path == "" {
+func openLedger(ctx context.Context, location string) (*ledger.Ledger, error) {
+	if location == "" {
 		return nil, nil
 	}
-	l, err := ledger.Open(ctx, path)
+	l, err := ledger.Open(ctx, location)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("there is no ledger at %s: make one with darrm budget init: %w", path, err)
+		err = fmt.Errorf("there is no ledger at %s: make one with darrm budget init: %w", ledger.Display(location), err)
 	}
 	return l, err
 }

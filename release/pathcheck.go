@@ -13,8 +13,8 @@ import (
 type File struct {
 	Flag string // the flag that names it; "" for a file of votes
 	Path string // "" for none, "-" for stdin or stdout
-	// written says that the release creates, replaces or removes it.
-	written bool
+	// Written says that the release creates, replaces or removes it.
+	Written bool
 }
 
 func (f File) String() string {
@@ -33,21 +33,22 @@ var besideLedger = []string{ledger.AnchorSuffix, ledger.SecretSuffix}
 // written one is a ledger: an output that replaced a ledger would lose what was spent. Links
 // are followed. The error is a [UsageError].
 func CheckPaths(out, checkpoint, book string, reads ...File) error {
-	files := append([]File{{"out", out, true}, {"checkpoint", checkpoint, true}, {"ledger", book, false}}, reads...)
-	if book != "" {
+	files := append([]File{{"out", out, true}, {"checkpoint", checkpoint, true}}, reads...)
+	if book != "" && ledger.IsFile(book) { // in a database it is no file
+		files = append(files, File{"ledger", book, false})
 		for _, suffix := range besideLedger {
 			files = append(files, File{"ledger", target(book) + suffix, false})
 		}
 	}
 	for i, a := range files {
 		for _, b := range files[:i] {
-			if a.Path != "" && b.Path != "" && (a.written || b.written) && sameFile(a.Path, b.Path) {
+			if a.Path != "" && b.Path != "" && (a.Written || b.Written) && sameFile(a.Path, b.Path) {
 				return usagef("%v and %v are the same file, %q", b, a, a.Path)
 			}
 		}
 	}
 	for _, f := range files {
-		if f.written {
+		if f.Written {
 			if err := CheckNoLedger(f.Path); err != nil {
 				return err
 			}

@@ -81,6 +81,8 @@ func failureOf(err error) *failure {
 		return unavailable("the ledger refuses what this service charges", time.Minute, err)
 	case errors.Is(err, ledger.ErrDamaged), errors.Is(err, ledger.ErrBroken), errors.Is(err, ledger.ErrWrite):
 		return unavailable("the ledger cannot be used now; ask again with the same request id", 5*time.Second, err)
+	case errors.Is(err, ledger.ErrUnavailable): // a database that is down or starts again
+		return unavailable("the ledger cannot be reached now; ask again with the same request id", time.Second, err)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return unavailable("the ledger was busy for too long; ask again with the same request id", time.Second, nil)
 	case errors.As(err, &input):

@@ -23,7 +23,7 @@ func classSweep(t *testing.T, jobs int, store *cache.Store) ([]plurality.Problem
 	return problems, ClassOptions{
 		Solve: solve.Options{Gap: 1e-8}, Store: store, Jobs: jobs,
 		Objective: func(p plurality.Problem) plurality.Objective {
-			return plurality.Objective{Accuracy: plurality.DefaultAccuracy(p.Classes)}
+			return plurality.DefaultObjective(p.Classes)
 		},
 		Each: func(i int, table *plurality.Table) error { values[i] = table.Value; return nil },
 	}, values

@@ -134,6 +134,7 @@ func TestReadRefuses(t *testing.T) {
 		{"NaN", "1,0\nNaN,1\n", CSVOptions{K: 2, Header: HeaderNo}, 2, 1, "missing"},
 		{"empty vote", "t1,t2,t3\n1,,0\n", CSVOptions{}, 2, 2, "every teacher must answer"},
 		{"row of spaces", "1,0\n  \n", CSVOptions{K: 2, Header: HeaderNo}, 2, 0, "1 columns"},
+		{"only a header, a carriage return", "query,t1,t2\n\r", CSVOptions{}, 1, 0, "no votes"},
 		{"blank line between rows", "t1\n0\n\n1\n", CSVOptions{}, 3, 0, "blank line"},
 		{"blank line after the header", "t1\n\n1\n", CSVOptions{}, 2, 0, "blank line"},
 		{"blank line at the start", "\n1,0\n", CSVOptions{}, 1, 0, "blank line"},

@@ -116,9 +116,13 @@ func (c *lineChunks) lastRow(data []byte) int {
 	}
 }
 
-// trailingBlank returns how many bytes at the end of data are blank lines.
+// trailingBlank returns how many bytes at the end of a file are blank lines. A carriage return that
+// is all of the last line is one, as for encoding/csv.
 func trailingBlank(data []byte) int {
 	n := len(data)
+	if n > 0 && data[n-1] == '\r' && (n == 1 || data[n-2] == '\n') {
+		n--
+	}
 	for n > 0 && data[n-1] == '\n' {
 		line := n - 1
 		if line > 0 && data[line-1] == '\r' {

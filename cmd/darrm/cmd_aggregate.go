@@ -35,8 +35,9 @@ source's objective; if you use the labels, ask for --objective agreement.
 More than two classes (--classes cat,dog,bird) are answered by the optimal plurality.
 It presumes nothing of the teachers; say --affected or --data, and the promise of one
 label by --total-eps. For the votes that are expected no mechanism agrees with them
-more often: those of teachers that are right with probability --accuracy, one by one,
-or the histograms in --prior-counts, which must be public. For other votes
+more often: those of which classes have uneven shares (--concentration), of teachers
+that are right with probability --accuracy, one by one, or the histograms in
+--prior-counts, which must be public. For other votes
 permute-and-flip may do better: see darrm compare, on public votes. What is not solved
 within --solve-within is answered by permute-and-flip, and the report says so. For many
 labels within one budget see darrm plan: other noise may add up better.

@@ -39,8 +39,8 @@ kind; the noise is not in them, since it is averaged out exactly.
   best of the vote counts  the same linear program for teachers that promise nothing
                            (--eps inf): the best that any mechanism can do that sees
                            two counts only, to compare GNMax and LNMax with
-  optimal plurality        the same for more than two classes, best for --accuracy or
-                           --prior-counts, if it is known within --solve-within
+  optimal plurality        the same for more than two classes, best for uneven shares,
+                           --accuracy or --prior-counts, if --solve-within suffices
   randomised response, subsampling
   GNMax, Confident-GNMax, LNMax, permute-and-flip, with discrete noise
 

@@ -43,7 +43,7 @@ rounds and models may be published: the price covers them together.`,
 
 func runAggregateRound(c *cobra.Command, a *app, args []string, out, modelPath string) error {
 	reads := []release.File{{Flag: "PLAN", Path: args[0]}, {Flag: "ROUND", Path: args[1]}, {Flag: "ANSWER", Path: args[2]}}
-	if err := release.CheckPaths(out, "", "", append(reads, release.File{Flag: "model", Path: modelPath})...); err != nil {
+	if err := release.CheckPaths(out, "", "", append(reads, release.File{Flag: "model", Path: modelPath, Written: true})...); err != nil {
 		return err
 	}
 	for _, file := range []release.File{{Flag: "out", Path: out}, {Flag: "model", Path: modelPath}} {

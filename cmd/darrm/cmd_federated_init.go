@@ -63,7 +63,7 @@ func (f *federatedInitFlags) init(c *cobra.Command, a *app) error {
 	if err := f.check(c); err != nil {
 		return err
 	}
-	if err := release.CheckPaths(f.out, "", "", release.File{Flag: "round", Path: f.round}); err != nil {
+	if err := release.CheckPaths(f.out, "", "", release.File{Flag: "round", Path: f.round, Written: true}); err != nil {
 		return err
 	}
 	for _, file := range []release.File{{Flag: "out", Path: f.out}, {Flag: "round", Path: f.round}} {

@@ -48,8 +48,8 @@ func newPlan(a *app) *cobra.Command {
 		Short: "Tell which mechanism to use for a budget, and the command to run",
 		Long: `Budget in, plan out. Say what all labels together may cost (--budget-eps,
 --budget-delta) and how many there will be (--queries), what your teachers promise
-(--eps, --teacher-delta, --teachers) and how many of them one record reaches
-(--affected or --data). plan tells the mechanism whose labels are expected to agree
+(--eps, --teacher-delta, --teachers; of more than two classes nothing unless it is
+said) and how many of them one record reaches (--affected or --data). plan tells the mechanism whose labels are expected to agree
 with the majority most often, what one label and all labels cost by every bound, and
 the aggregate command to run. Nothing is released and nothing is charged.
 
@@ -57,16 +57,17 @@ the aggregate command to run. Nothing is released and nothing is charged.
   private teachers, fresh    the largest m that fits, or noise on the counts
   teachers without privacy   --eps inf: noise, with labels as dear as the budget allows
 
-Without a FILE expected agreement is over the prior: each teacher votes for the
-likelier class with probability --prior-mean; say --K, and --num-classes or their names
-(--classes). With FILEs it is computed from their votes: NOT PRIVATE, and choosing a
+Without a FILE expected agreement is over a prior: each teacher votes for the likelier
+class with probability --prior-mean, or, of more than two classes and without that flag,
+the classes have uneven shares of a query's votes; say --K, and --num-classes or their
+names (--classes). With FILEs it is computed from their votes: NOT PRIVATE, and choosing a
 mechanism by private votes is not covered by the budget: use public votes. The default
 of --queries is then their number.
 
 docs/plan.md describes the output and --json.`,
 		Example: `  darrm plan --K 101 --eps inf --data disjoint --budget-eps 2 --budget-delta 1e-5 --queries 100
   darrm plan --K 11 --eps 0.1 --teacher-delta 0 --teachers frozen --budget-eps 2 --budget-delta 0 --queries 1000
-  darrm plan --K 50 --num-classes 10 --eps inf --data disjoint --budget-eps 4 --budget-delta 1e-5 --queries 50
+  darrm plan --K 50 --num-classes 4 --data disjoint --budget-eps 4 --budget-delta 1e-5 --queries 50
   darrm plan public-votes.csv --eps inf --affected 2 --budget-eps 1 --budget-delta 1e-6`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: completeFiles(voteFiles...),
@@ -84,7 +85,7 @@ docs/plan.md describes the output and --json.`,
 	fl.StringVar(&f.problem.data, "data", "", usageData)
 	oneOf(c, "data", release.DataNames()...)
 	f.mechanism.registerRelation(c)
-	fl.Float64Var(&f.problem.priorMean, "prior-mean", solve.DefaultPriorMean, "mean probability that a teacher votes for the likelier class")
+	fl.Float64Var(&f.problem.priorMean, "prior-mean", solve.DefaultPriorMean, "mean probability that a teacher votes for the likelier class (more than two classes: uneven shares unless it is given)")
 	fl.Float64Var(&f.agreement, "agreement", 0.9, "expected agreement that labels are wanted for: where it is missed, plan says which budget, or how many labels, would reach it; 0 for none")
 	fl.BoolVar(&f.abstain, "abstain", false, "consider confident-gnmax too, whose labels may be abstentions")
 	registerRecords(c, &f.records)
@@ -105,7 +106,7 @@ func (f *planFlags) run(c *cobra.Command, a *app, files []string) error {
 		Budget: f.budget, Queries: f.queries, Agreement: f.agreement, Abstain: f.abstain,
 	}
 	r.Randomness = randomnessOf(f.teachers)
-	if err := f.votes(c.Context(), a, files, &r); err != nil {
+	if err := f.votes(c, a, files, &r); err != nil {
 		return err
 	}
 	var err error
@@ -153,6 +154,15 @@ func (f *planFlags) run(c *cobra.Command, a *app, files []string) error {
 
 // prepare checks the flags.
 func (f *planFlags) prepare(c *cobra.Command, files []string) error {
+	if err := f.read.prepare(c); err != nil {
+		return err
+	}
+	// What serves more than two classes presumes nothing of the teachers, unless something is said of them.
+	if len(f.read.options.Classes) > 2 && !slices.ContainsFunc([]string{"eps", "teacher-delta", "teachers"}, c.Flags().Changed) {
+		if err := c.Flags().Set("eps", "inf"); err != nil {
+			return err
+		}
+	}
 	needed := []string{"budget-eps", "budget-delta", "eps"}
 	if !math.IsInf(f.problem.epsilon, 1) {
 		needed = append(needed, "teacher-delta", "teachers")
@@ -174,19 +184,21 @@ func (f *planFlags) prepare(c *cobra.Command, files []string) error {
 	// Labels are for use, so γ is optimal for agreement.
 	f.problem.name, f.problem.shape = objectiveAgreement, string(gamma.Free)
 	f.problem.method, f.problem.onInterrupt = string(solve.CuttingPlanes), "nothing"
-	if err := cmp.Or(f.problem.checkTimeout(c), f.optimal.checkWithin()); err != nil {
-		return err
-	}
-	return f.read.prepare(c)
+	return cmp.Or(f.problem.checkTimeout(c), f.optimal.checkWithin())
 }
 
 // votes says over which votes agreement is expected.
-func (f *planFlags) votes(ctx context.Context, a *app, files []string, r *plan.Request) (err error) {
+func (f *planFlags) votes(c *cobra.Command, a *app, files []string, r *plan.Request) (err error) {
 	if len(files) == 0 {
 		r.K, r.Classes = f.read.options.K, len(f.read.options.Classes)
-		r.Votes, err = plan.Prior(r.K, r.Classes, f.problem.priorMean)
+		if r.Classes > 2 && !c.Flags().Changed("prior-mean") {
+			r.Votes, err = plan.Uneven(r.K, r.Classes, plurality.DefaultConcentration)
+		} else {
+			r.Votes, err = plan.Prior(r.K, r.Classes, f.problem.priorMean)
+		}
 		return err
 	}
+	ctx := c.Context()
 	v, err := f.read.open(ctx, a.in, files)
 	if err != nil {
 		return err
@@ -256,8 +268,12 @@ func (f *planFlags) command(c *cobra.Command, r plan.Request, choice plan.Choice
 	} else {
 		add("mechanism", strings.ReplaceAll(choice.Name, "_", "-"))
 	}
-	if choice.Plurality != nil {
-		add("accuracy", number(choice.Objective.Accuracy))
+	switch o := choice.Objective; {
+	case choice.Plurality == nil:
+	case o.Concentration != 0:
+		add("concentration", number(o.Concentration))
+	default:
+		add("accuracy", number(o.Accuracy))
 	}
 	if p.TotalEpsilon != 0 {
 		add("total-eps", number(p.TotalEpsilon))
@@ -409,8 +425,11 @@ func (o *outcome) render(w *terminal.Page) error {
 	w.Fact("one label:", best.Mechanism.PerAnswer().Short()+"-DP")
 	w.Fact("all labels:", fmt.Sprintf("%s-DP, by %s", best.Total.Short(), best.Rule))
 	from := fmt.Sprintf("if each teacher votes for the likelier class with probability %v", r.Votes.Mean())
-	if r.Votes.FromVotes() {
+	switch {
+	case r.Votes.FromVotes():
 		from = "on these votes (NOT PRIVATE)"
+	case r.Votes.Concentration() != 0:
+		from = fmt.Sprintf("if classes have uneven shares of the votes (concentration %v)", r.Votes.Concentration())
 	}
 	w.Fact("agreement:", fmt.Sprintf("%s with the majority, %s; a guess agrees with %s", agreement(best.Agreement), from, percent(1/float64(r.Classes))))
 	for _, n := range o.notes {
@@ -514,6 +533,7 @@ func (o *outcome) json() any {
 		NoNoiseNeeded bool             `json:"no_noise_needed"`
 		AgreementFrom string           `json:"agreement_from"`
 		PriorMean     float64          `json:"prior_mean,omitempty"`
+		Concentration float64          `json:"prior_concentration,omitempty"`
 		Choices       []choice         `json:"choices"`
 		Refused       []refusal        `json:"refused"`
 		Advice        *advice          `json:"advice"`
@@ -521,7 +541,7 @@ func (o *outcome) json() any {
 		Warnings      []string         `json:"warnings"`
 	}{
 		Queries: r.Queries, K: r.K, Classes: r.Classes, Affected: r.Affected, Neighbours: r.Neighbours.String(), Budget: r.Budget,
-		Teachers: o.teachers, NoNoiseNeeded: o.p.Fits, AgreementFrom: "prior", PriorMean: r.Votes.Mean(),
+		Teachers: o.teachers, NoNoiseNeeded: o.p.Fits, AgreementFrom: "prior", PriorMean: r.Votes.Mean(), Concentration: r.Votes.Concentration(),
 		Refused: []refusal{}, Notes: slices.Concat([]string{}, o.notes), Warnings: slices.Concat([]string{}, o.warnings),
 	}
 	if o.teachers == "" {

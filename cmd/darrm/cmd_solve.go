@@ -34,8 +34,9 @@ The table shows what a label costs by both metrics. docs/objective.md compares t
 With --classes it finds the best private plurality of many classes instead: the
 mechanism whose answer is most often a class with the most votes, where one record
 changes at most --affected of the votes and nothing is presumed of the teachers.
---accuracy or a file of --prior-counts says which votes are expected. Ctrl-C ends the
-search and keeps the best table so far. docs/many-classes.md says more.
+The votes that are expected are those of which classes have uneven shares, unless
+--concentration, --accuracy or a file of --prior-counts says otherwise. Ctrl-C ends
+the search and keeps the best table so far. docs/many-classes.md says more.
 
 The result is certified: every privacy constraint is checked again with rounding
 errors accounted for, whatever the solver said. Solved tables are kept in a cache

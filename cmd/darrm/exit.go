@@ -54,8 +54,8 @@ EXIT STATUS
   6    an output file, stdout or the cache could not be written
   7    the ledger refused: the budget or a rule does not allow it, or it was
        charged before; or a shuffler released the round before
-  8    the ledger is damaged, was rolled back or could not be written, or its
-       secret cannot be used
+  8    the ledger is damaged, was rolled back, could not be written or cannot be
+       reached, or its secret cannot be used
   130  interrupted`
 
 var exitKinds = map[exit]string{
@@ -104,7 +104,7 @@ func exitCode(ctx context.Context, err error) exit {
 	case errors.Is(err, ledger.ErrRefused), errors.Is(err, rounds.ErrReleased):
 		return exitBudget
 	case errors.As(err, &inLedger), errors.Is(err, ledger.ErrDamaged), errors.Is(err, ledger.ErrBroken),
-		errors.Is(err, ledger.ErrWrite), errors.Is(err, ledger.ErrSecret):
+		errors.Is(err, ledger.ErrWrite), errors.Is(err, ledger.ErrSecret), errors.Is(err, ledger.ErrUnavailable):
 		return exitLedger
 	case errors.As(err, &output), errors.As(err, &dir):
 		return exitOutput

@@ -81,6 +81,7 @@ func errorText(err error) string {
 var flagsOf = map[string]string{
 	"number of teachers K": "K", "privacy allowance m": "m", "epsilon": "eps", "teacher delta": "teacher-delta", "delta": "delta",
 	"total epsilon": "total-eps", "prior mean": "prior-mean", "number of classes": "classes",
+	"affected": "affected", "accuracy": "accuracy", "concentration": "concentration", "value of abstaining": "abstain", "gap": "gap",
 	"clients n": "n", "numbers per client k": "k", "dimension d": "d", "rho": "rho", "bits per number": "bits", "trials": "trials",
 	"estimator": "estimator", "beta": "beta", "draws for beta": "beta",
 }

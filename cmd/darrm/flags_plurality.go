@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/votes"
 )
@@ -13,12 +12,13 @@ import (
 // pluralityFlags say what a mechanism of many classes is to be best at, beside --prior-counts,
 // which two classes have too.
 type pluralityFlags struct {
-	accuracy, abstain, gap float64
+	accuracy, concentration, abstain, gap float64
 }
 
 func (f *pluralityFlags) registerPlurality(c *cobra.Command) {
 	fl := c.Flags()
-	fl.Float64Var(&f.accuracy, "accuracy", plurality.DefaultAccuracy(3), "many classes: the probability, in (1/C,1), with which a teacher is presumed to be right; otherwise it votes for any other class. It decides what is useful, never what is private")
+	fl.Float64Var(&f.concentration, "concentration", plurality.DefaultConcentration, "many classes: presume that classes have uneven shares of a query's votes, the more so the smaller this is, in (0,1e6] (for two classes the default is --accuracy 0.75). What is presumed decides what is useful, never what is private")
+	fl.Float64Var(&f.accuracy, "accuracy", 0, "many classes, instead of --concentration: presume that each teacher is right with this probability, in (1/C,1), one by one, and otherwise votes for any other class")
 	fl.Float64Var(&f.abstain, "abstain", 0, "many classes: the mechanism may also answer no class, which is worth this in [0,1], where a plurality class is worth 1")
 }
 
@@ -27,7 +27,7 @@ func (f *pluralityFlags) registerGap(c *cobra.Command, otherwise float64) {
 }
 
 // pluralityFlagNames are the flags of registerPlurality, which go with many classes only.
-var pluralityFlagNames = []string{"accuracy", "abstain"}
+var pluralityFlagNames = []string{"concentration", "accuracy", "abstain"}
 
 // check refuses flags of the other kind of problem: of two classes where --classes is given, of
 // many where it is not, more among them. infinite and noDelta say that --eps and --teacher-delta
@@ -55,23 +55,38 @@ func (f *pluralityFlags) check(c *cobra.Command, objective string, infinite, noD
 	return require(c, "K", "total-eps", "affected|data")
 }
 
+// law is what the flags say a mechanism is to be best for, without the histograms where
+// --prior-counts names a file. It reads nothing.
+func (f *pluralityFlags) law(c *cobra.Command, priorCounts string, classes int) (o plurality.Objective, err error) {
+	accuracy, concentration := c.Flags().Changed("accuracy"), c.Flags().Changed("concentration")
+	switch {
+	case priorCounts == countsUniform || priorCounts == countsBinomial:
+		return o, usagef("prior-counts = %q goes with two classes: give a file of histograms, --concentration or --accuracy", priorCounts)
+	case priorCounts != "" && accuracy:
+		return o, usagef("--accuracy and --prior-counts exclude each other")
+	case priorCounts != "" && concentration:
+		return o, usagef("--concentration and --prior-counts exclude each other")
+	case accuracy && concentration:
+		return o, usagef("--accuracy and --concentration exclude each other")
+	// Checked here, since a 0 that was typed would be none to the library.
+	case accuracy:
+		o.Accuracy, err = f.accuracy, plurality.CheckAccuracy(f.accuracy, classes)
+	case concentration:
+		o.Concentration, err = f.concentration, plurality.CheckConcentration(f.concentration)
+	case priorCounts == "":
+		o = plurality.DefaultObjective(classes)
+	}
+	if err == nil && c.Flags().Changed("abstain") {
+		o.AbstainValue, err = f.abstain, plurality.CheckAbstainValue(f.abstain)
+	}
+	return o, err
+}
+
 // pluralityObjective returns the objective for k teachers and so many classes, and whether
 // abstaining is an answer. It reads the file of --prior-counts, if there is one.
 func (f *pluralityFlags) pluralityObjective(c *cobra.Command, a *app, priorCounts string, k, classes int) (o plurality.Objective, abstain bool, err error) {
-	if abstain = c.Flags().Changed("abstain"); abstain {
-		o.AbstainValue = f.abstain
-	}
-	switch {
-	case priorCounts == countsUniform || priorCounts == countsBinomial:
-		return o, abstain, usagef("prior-counts = %q goes with two classes: give a file of histograms, or --accuracy", priorCounts)
-	case priorCounts != "" && c.Flags().Changed("accuracy"):
-		return o, abstain, usagef("--accuracy and --prior-counts exclude each other")
-	case priorCounts == "":
-		if o.Accuracy = plurality.DefaultAccuracy(classes); c.Flags().Changed("accuracy") {
-			o.Accuracy = f.accuracy
-			// Here, since an accuracy of 0 that was typed would be none to the library.
-			err = check.Open("accuracy", o.Accuracy, 1/float64(classes), 1)
-		}
+	abstain = c.Flags().Changed("abstain")
+	if o, err = f.law(c, priorCounts, classes); err != nil || priorCounts == "" {
 		return o, abstain, err
 	}
 	r, err := a.open(c.Context(), priorCounts, votes.MaxHistogramsBytes)

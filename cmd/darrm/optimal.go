@@ -86,17 +86,16 @@ func (f *optimalFlags) prepare(c *cobra.Command, m *mechanismFlags, p *problemFl
 		if c.Flags().Changed("gap") {
 			return usagef("--gap goes with more than two classes: of two the optimum is known exactly")
 		}
+		if c.Flags().Changed("concentration") {
+			return usagef("--concentration goes with more than two classes: for two say --accuracy or --prior-counts")
+		}
 		return m.majority(c, &f.accuracy)
 	}
 	of := plurality.Problem{K: max(1, p.affected), Classes: classes, Epsilon: p.totalEpsilon, Delta: p.delta, Affected: max(1, p.affected), Abstain: true}
 	if err := of.Validate(); err != nil && tooLong(err) == nil {
 		return err
 	}
-	o := plurality.Objective{Accuracy: f.accuracy, AbstainValue: f.abstain}
-	if !c.Flags().Changed("accuracy") {
-		o.Accuracy = plurality.DefaultAccuracy(classes)
-	}
-	if err := o.Validate(of); err != nil {
+	if _, err := f.law(c, p.priorCounts, classes); err != nil {
 		return err
 	}
 	return check.Within("gap", f.gap)
@@ -184,15 +183,16 @@ func (f *optimalFlags) solve(c *cobra.Command, a *app, flags *problemFlags, p pl
 
 // optimalFields are the JSON fields of a table.
 type optimalFields struct {
-	Accuracy     float64 `json:"accuracy,omitempty"` // of a teacher; 0 where the prior is counts
-	AbstainValue float64 `json:"abstain_value,omitempty"`
-	Value        float64 `json:"value"` // expected agreement under the prior, and AbstainValue for each abstention
-	Gap          float64 `json:"gap"`
+	Concentration float64 `json:"concentration,omitempty"` // the prior is this, or the next, or counts
+	Accuracy      float64 `json:"accuracy,omitempty"`
+	AbstainValue  float64 `json:"abstain_value,omitempty"`
+	Value         float64 `json:"value"` // expected agreement under the prior, and AbstainValue for each abstention
+	Gap           float64 `json:"gap"`
 }
 
 func optimalFieldsOf(t *plurality.Table) *optimalFields {
 	if t == nil {
 		return nil
 	}
-	return &optimalFields{t.Objective.Accuracy, t.Objective.AbstainValue, t.Value, t.Gap}
+	return &optimalFields{t.Objective.Concentration, t.Objective.Accuracy, t.Objective.AbstainValue, t.Value, t.Gap}
 }

@@ -34,13 +34,17 @@ func TestMain(m *testing.M) { testscript.Main(m, programs) }
 
 // Every file in testdata/script is one topic. The scripts run this very program
 // in a process of its own, with a cache and a home of its own. $VOTES is the real
-// file of votes, $FORMAT1 a ledger of format 1, $FORMAT2 one of format 2 in a database. The commands below are the scripts' own.
+// file of votes, $TABLES tables of many classes, $FORMAT1 a ledger of format 1, $FORMAT2 one of format 2 in a database. The commands below are the scripts' own.
 func TestScripts(t *testing.T) {
 	votes, err := filepath.Abs(filepath.Join("..", "..", "testdata", "mnist-5v8", "votes.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	ledgers, err := filepath.Abs(filepath.Join("..", "..", "ledger", "testdata"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables, err := filepath.Abs(filepath.Join("..", "..", "python", "tests", "tables", "classes"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,6 +55,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("VOTES", votes)
+			e.Setenv("TABLES", tables)
 			e.Setenv("FORMAT1", filepath.Join(ledgers, "format1.ledger"))
 			e.Setenv("FORMAT2", filepath.Join(ledgers, "format2.ledger"))
 			e.Setenv("DARRM_CACHE", filepath.Join(e.WorkDir, "cache"))

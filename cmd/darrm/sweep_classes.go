@@ -136,12 +136,8 @@ func (s *classRows) columns() []sweepColumn[classRow] {
 		given("total_eps", func(r classRow) string { return shortest(r.problem.Epsilon) }),
 		given("delta", func(r classRow) string { return shortest(r.problem.Delta) }),
 		whole("affected", func(p plurality.Problem) int { return p.Affected }),
-		given("accuracy", func(r classRow) string {
-			if r.objective.Counts != nil {
-				return ""
-			}
-			return shortest(r.objective.Accuracy)
-		}),
+		given("accuracy", func(r classRow) string { return unlessZero(r.objective.Accuracy) }),
+		given("concentration", func(r classRow) string { return unlessZero(r.objective.Concentration) }),
 		given("prior_counts", func(classRow) string { return s.priorCounts }),
 		given("abstain", func(r classRow) string {
 			if !r.problem.Abstain {
@@ -161,6 +157,14 @@ func (s *classRows) columns() []sweepColumn[classRow] {
 		columns = append(columns, number("baseline_"+strings.ReplaceAll(b.Name, "-", "_"), func(r classRow) float64 { return r.baselines[i].Value }, "%.6f"))
 	}
 	return columns
+}
+
+// unlessZero is a number, "" for one that was not given.
+func unlessZero(x float64) string {
+	if x == 0 {
+		return ""
+	}
+	return shortest(x)
 }
 
 // write writes all rows.

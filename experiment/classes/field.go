@@ -10,7 +10,7 @@
 //	ε, δ      Set.Epsilons, parameters.Delta
 //	t         affected: 1, since every part is one teacher's
 //	μ         Set.Accuracies: the prior of package plurality
-//	A         parameters.Concentration: of plurality.UnevenCounts
+//	A         parameters.Concentration: of plurality.Objective
 //	U         row.Bound: no private mechanism has a higher value under the table's prior
 package classes
 

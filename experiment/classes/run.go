@@ -22,7 +22,7 @@ type parameters struct {
 	Delta   float64 `json:"delta"`             // of the mechanisms that need one; the others have 0
 	Gap     float64 `json:"gap"`               // when a solve ends
 	Queries int     `json:"queries,omitempty"` // the first so many of each set; 0 is all
-	// Concentration of the shares that classes have of a query's votes (plurality.UnevenCounts): a prior too.
+	// Concentration of the shares that classes have of a query's votes (plurality.Objective): a prior too.
 	Concentration float64 `json:"concentration"`
 	Claims        []claim `json:"claims,omitempty"`
 }
@@ -56,7 +56,7 @@ func (p *parameters) Validate() error {
 		check.Open("delta", p.Delta, 0, 1),
 		check.Open("gap", p.Gap, 0, 1),
 		check.Whole("queries", p.Queries, 0, 1<<20),
-		check.UpTo("concentration", p.Concentration, 1e6),
+		plurality.CheckConcentration(p.Concentration),
 	)
 	for _, s := range p.Sets {
 		err = cmp.Or(err,
@@ -182,15 +182,7 @@ func (p *parameters) measure(r *experiment.Run, s set, eps float64) (outcome, er
 			return outcome{}, err
 		}
 	}
-	system, err := plurality.NewSystem(problem)
-	if err != nil {
-		return outcome{}, err
-	}
-	counts, err := plurality.UnevenCounts(system.Space, p.Concentration)
-	if err == nil {
-		err = m.solve(row{Mechanism: optimum, Prior: uneven}, problem, plurality.Objective{Counts: counts})
-	}
-	if err != nil {
+	if err := m.solve(row{Mechanism: optimum, Prior: uneven}, problem, plurality.Objective{Concentration: p.Concentration}); err != nil {
 		return outcome{}, err
 	}
 	if s.Public != "" {

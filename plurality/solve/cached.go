@@ -29,8 +29,8 @@ func Key(p plurality.Problem, o plurality.Objective) string {
 	if o.Counts != nil { // there may be more of them than a key has room for
 		counts = fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, o.Counts)))
 	}
-	return fmt.Sprintf("darrm plurality format=%d k=%d classes=%d epsilon=%v delta=%v affected=%d abstain=%t value=%v accuracy=%v counts=%v",
-		plurality.FormatVersion, p.K, p.Classes, p.Epsilon, p.Delta, p.Affected, p.Abstain, o.AbstainValue, o.Accuracy, counts)
+	return fmt.Sprintf("darrm plurality format=%d k=%d classes=%d epsilon=%v delta=%v affected=%d abstain=%t value=%v accuracy=%v concentration=%v counts=%v",
+		plurality.FormatVersion, p.K, p.Classes, p.Epsilon, p.Delta, p.Affected, p.Abstain, o.AbstainValue, o.Accuracy, o.Concentration, counts)
 }
 
 // Cached is Optimal with a cache in front; a nil store means none. An entry is used only if

@@ -55,12 +55,13 @@ func TestCached(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, value := range map[string]string{
-		"a good table":    o4.String(),
-		"another prior":   o7.String(),
-		"no table":        "nonsense",
-		"another problem": strings.Replace(b.String(), `"accuracy":0.6`, `"accuracy":0.7`, 1),
-		"not private":     strings.Replace(b.String(), `"total_epsilon":0.5`, `"total_epsilon":0.49`, 1),
-		"no proof":        b.String()[:strings.Index(b.String(), `"proof":`)] + `"proof":[],"solver":"","version":""}`,
+		"a good table":               o4.String(),
+		"another prior":              o7.String(),
+		"no table":                   "nonsense",
+		"a prior of the same number": strings.Replace(b.String(), `"accuracy":0.6`, `"concentration":0.6`, 1),
+		"another problem":            strings.Replace(b.String(), `"accuracy":0.6`, `"accuracy":0.7`, 1),
+		"not private":                strings.Replace(b.String(), `"total_epsilon":0.5`, `"total_epsilon":0.49`, 1),
+		"no proof":                   b.String()[:strings.Index(b.String(), `"proof":`)] + `"proof":[],"solver":"","version":""}`,
 	} {
 		key := Key(p, o)
 		if err := store.Put(key, []byte(value)); err != nil {
@@ -103,14 +104,16 @@ func TestKeysDiffer(t *testing.T) {
 	p, o := plurality.Problem{K: 9, Classes: 3, Epsilon: .5, Affected: 1}, plurality.Objective{Accuracy: .6}
 	keys := map[string]string{Key(p, o): "p"}
 	for name, change := range map[string]func(*plurality.Problem, *plurality.Objective){
-		"K":        func(p *plurality.Problem, _ *plurality.Objective) { p.K = 8 },
-		"classes":  func(p *plurality.Problem, _ *plurality.Objective) { p.Classes = 4 },
-		"epsilon":  func(p *plurality.Problem, _ *plurality.Objective) { p.Epsilon = .4 },
-		"delta":    func(p *plurality.Problem, _ *plurality.Objective) { p.Delta = 1e-6 },
-		"affected": func(p *plurality.Problem, _ *plurality.Objective) { p.Affected = 2 },
-		"abstain":  func(p *plurality.Problem, _ *plurality.Objective) { p.Abstain = true },
-		"value":    func(p *plurality.Problem, o *plurality.Objective) { p.Abstain, o.AbstainValue = true, .3 },
-		"accuracy": func(_ *plurality.Problem, o *plurality.Objective) { o.Accuracy = .7 },
+		"K":                     func(p *plurality.Problem, _ *plurality.Objective) { p.K = 8 },
+		"classes":               func(p *plurality.Problem, _ *plurality.Objective) { p.Classes = 4 },
+		"epsilon":               func(p *plurality.Problem, _ *plurality.Objective) { p.Epsilon = .4 },
+		"delta":                 func(p *plurality.Problem, _ *plurality.Objective) { p.Delta = 1e-6 },
+		"affected":              func(p *plurality.Problem, _ *plurality.Objective) { p.Affected = 2 },
+		"abstain":               func(p *plurality.Problem, _ *plurality.Objective) { p.Abstain = true },
+		"value":                 func(p *plurality.Problem, o *plurality.Objective) { p.Abstain, o.AbstainValue = true, .3 },
+		"accuracy":              func(_ *plurality.Problem, o *plurality.Objective) { o.Accuracy = .7 },
+		"concentration":         func(_ *plurality.Problem, o *plurality.Objective) { *o = plurality.Objective{Concentration: .6} },
+		"another concentration": func(_ *plurality.Problem, o *plurality.Objective) { *o = plurality.Objective{Concentration: 1} },
 		"counts": func(_ *plurality.Problem, o *plurality.Objective) {
 			*o = plurality.Objective{Counts: []plurality.HistogramCount{{Votes: []int{9, 0, 0}, Count: 1}}}
 		},

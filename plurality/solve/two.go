@@ -19,7 +19,7 @@ import (
 // table was made of. The error is ctx's.
 func twoClasses(ctx context.Context, s *plurality.System, objective plurality.Objective, weights plurality.Weights, o Options) (*plurality.Table, []float64, error) {
 	p := s.Problem()
-	counts, err := voteCounts(p.K, objective)
+	counts, err := voteCounts(s, objective, weights)
 	if err != nil {
 		return nil, nil, nil
 	}
@@ -53,13 +53,19 @@ func twoClasses(ctx context.Context, s *plurality.System, objective plurality.Ob
 }
 
 // voteCounts is the objective's law of the votes for one of two classes.
-func voteCounts(k int, o plurality.Objective) ([]float64, error) {
-	if o.Counts == nil {
-		return gamma.TwoSidedCounts(k, o.Accuracy)
+func voteCounts(s *plurality.System, o plurality.Objective, w plurality.Weights) ([]float64, error) {
+	if o.Accuracy != 0 {
+		return gamma.TwoSidedCounts(s.Problem().K, o.Accuracy) // as the private majority has them
 	}
-	counts := make([]float64, k+1)
+	counts := make([]float64, s.Problem().K+1)
 	for _, c := range o.Counts {
 		counts[c.Votes[0]] += c.Count
+	}
+	if o.Counts != nil {
+		return counts, nil
+	}
+	for h, weight := range w.High {
+		counts[s.Histogram(h)[0]] = weight
 	}
 	return counts, nil
 }

@@ -26,7 +26,8 @@ func TestTwoClassesAreTheMajority(t *testing.T) {
 		}
 		var o plurality.Objective
 		var counts []float64
-		if rapid.Bool().Draw(t, "counts") {
+		switch rapid.IntRange(0, 2).Draw(t, "prior") {
+		case 0:
 			counts = make([]float64, k+1)
 			for l := range counts {
 				counts[l] = float64(rapid.IntRange(0, 9).Draw(t, "count"))
@@ -34,7 +35,21 @@ func TestTwoClassesAreTheMajority(t *testing.T) {
 			}
 			counts[0]++
 			o.Counts[0].Count++
-		} else {
+		case 1:
+			o.Concentration = rapid.SampledFrom([]float64{.3, 1, 20}).Draw(t, "A")
+			s, err := plurality.NewSystem(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w, err := o.Weights(s.Space)
+			if err != nil {
+				t.Fatal(err)
+			}
+			counts = make([]float64, k+1)
+			for h, x := range w.High {
+				counts[s.Histogram(h)[0]] = x
+			}
+		default:
 			o.Accuracy = rapid.SampledFrom([]float64{.51, .6, .75, .95}).Draw(t, "μ")
 			var err error
 			if counts, err = gamma.TwoSidedCounts(k, o.Accuracy); err != nil {

@@ -8,7 +8,7 @@ from it by at most t moved votes
 p(h,c) depends on the sorted h and the votes of c alone, so h is taken sorted and h' is every
 vector of counts near it, whichever classes the votes moved between.
 
-Symbols: K teachers, C classes, t affected, δ delta, E factor, μ accuracy, D one.
+Symbols: K teachers, C classes, t affected, δ delta, E factor, μ accuracy, a concentration, D one.
 """
 
 from __future__ import annotations
@@ -121,6 +121,8 @@ class Table:
     def weights(self) -> List[Fraction]:
         """How often each sorted histogram occurs."""
         counts = self.raw.get("prior_counts")
+        if sum(bool(self.raw.get(name)) for name in ("accuracy", "concentration", "prior_counts")) != 1:
+            raise Malformed("one of accuracy, concentration and prior_counts is needed")
         if counts:
             often = dict.fromkeys(self.histograms, Fraction(0))
             for c in counts:
@@ -132,18 +134,36 @@ class Table:
             if not total:
                 raise Malformed("prior_counts are all 0")
             return [often[h] / total for h in self.histograms]
+        if self.raw.get("concentration"):
+            return self.uneven(self.number(self.raw["concentration"], "concentration"))
         mu = self.number(self.raw.get("accuracy"), "accuracy")
         if not Fraction(1, self.classes) < mu < 1:
             raise Malformed(f"accuracy = {float(mu)}, but it must be in (1/C,1)")
         wrong = (1 - mu) / (self.classes - 1)
+        return [self.ways(h) * sum((mu**v * wrong ** (self.k - v) for v in h), Fraction(0)) / self.classes for h in self.histograms]
+
+    def ways(self, h: _Histogram) -> int:
+        """How many vectors of votes have this sorted histogram."""
+        ways = math.factorial(self.classes) * math.factorial(self.k)
+        for v in set(h):
+            ways //= math.factorial(h.count(v))
+        for v in h:
+            ways //= math.factorial(v)
+        return ways
+
+    def uneven(self, a: Fraction) -> List[Fraction]:
+        """The law of votes whose classes have Dirichlet-distributed shares with parameters a/C: each
+        vote is for a class with probability (a/C + its votes so far)/(a + all votes so far)."""
+        if not 0 < a <= 10**6:
+            raise Malformed(f"concentration = {float(a)}, but it must be in (0,1e6]")
         law = []
         for h in self.histograms:
-            ways = math.factorial(self.classes) * math.factorial(self.k)
-            for v in set(h):
-                ways //= math.factorial(h.count(v))
+            p, before = Fraction(self.ways(h)), 0
             for v in h:
-                ways //= math.factorial(v)
-            law.append(ways * sum((mu**v * wrong ** (self.k - v) for v in h), Fraction(0)) / self.classes)
+                for n in range(v):
+                    p *= (a / self.classes + n) / (a + before)
+                    before += 1
+            law.append(p)
         return law
 
     def worth(self, weights: Sequence[Fraction]) -> List[Fraction]:

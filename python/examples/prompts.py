@@ -171,7 +171,7 @@ for choice in plan["choices"]:  # each as dear as the budget allows for all labe
     cost = choice["per_label"]
     figures = darrm.compare(
         answered, classes=CLASSES, label_column=K + 1, total_eps=cost["epsilon"], delta=cost["delta"],
-        accuracy=plan["prior_mean"], **PROMPTS,
+        concentration=plan["prior_concentration"], **PROMPTS,
     )
     row = next(r for r in figures.rows if r["mechanism"] == choice["mechanism"])
     agrees, right = 100 * row["score.agreement"], 100 * row["score.accuracy"]

@@ -47,7 +47,7 @@ class ManyClasses(unittest.TestCase):
 
     def test_right(self):
         paths = sorted((TABLES / "classes").glob("*.json"))
-        self.assertEqual(len(paths), 3)
+        self.assertEqual(len(paths), 4)
         for path in paths:
             with self.subTest(path.name):
                 v = check(str(path))
@@ -87,6 +87,8 @@ class ManyClasses(unittest.TestCase):
         self.wrong("k6-c3-delta.json", lambda t: t["proof_pairs"].pop(), True, False)
         self.wrong("k7-c3.json", lambda t: t.update(gap=Fraction(0)), True, False)
         self.wrong("k7-c3.json", lambda t: t.update(accuracy=Fraction(1, 2)), True, False)
+        self.wrong("k7-c3-uneven.json", lambda t: t.update(concentration=Fraction(3, 2)), True, False)
+        self.wrong("k7-c3-uneven.json", lambda t: t.update(accuracy=Fraction(1, 2), concentration=0), True, False)
 
     def test_delta_is_spent_by_all_classes(self):
         """Uniform but at (2,2,0,0), where two classes gain .0075 each: .005 beyond e^ε, together .01."""
@@ -113,11 +115,14 @@ class ManyClasses(unittest.TestCase):
             "another order": lambda t: t["masses"].reverse(),
             "a class too many": lambda t: t.update(classes=4),
             "no prior": lambda t: t.pop("accuracy"),
+            "two priors": lambda t: t.update(concentration=1),
+            "shares below 0": lambda t: (t.pop("accuracy"), t.update(concentration=-1)),
+            "shares that are even": lambda t: (t.pop("accuracy"), t.update(concentration=10**7)),
             "a proof of something else": lambda t: t.update(proof=[[1, 2]]),
             "a multiplier beyond floats": lambda t: t["proof"][0].__setitem__(2, Fraction(10) ** 400),
             "an infinite multiplier": lambda t: t["proof"][0].__setitem__(2, float("inf")),
-            "a count below 0": lambda t: t.update(prior_counts=[{"votes": [7, 0, 0], "count": 2}, {"votes": [6, 1, 0], "count": -1}]),
-            "counts that are all 0": lambda t: t.update(prior_counts=[{"votes": [7, 0, 0], "count": 0}]),
+            "a count below 0": lambda t: (t.pop("accuracy"), t.update(prior_counts=[{"votes": [7, 0, 0], "count": 2}, {"votes": [6, 1, 0], "count": -1}])),
+            "counts that are all 0": lambda t: (t.pop("accuracy"), t.update(prior_counts=[{"votes": [7, 0, 0], "count": 0}])),
             "more classes than are listed": lambda t: t.update(classes=1000),
         }.items():
             with self.subTest(name):

@@ -14,7 +14,6 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
 	// What --runner and paths can name. Each registers itself.
@@ -114,19 +113,14 @@ func run(ctx context.Context) error {
 		return err
 	}
 	job := darrmbeam.Job{
-		Votes: votesFiles, Read: read, Table: b, TableFile: *table, Out: *out, Temp: *temp, KeyDir: *keyDir,
-		ShardRows: *shardRows, Attempts: *attempts, AttemptTimeout: *timeout, Charge: charge, Stated: stated, Force: *force,
-		Retrying: func(n int, err error) {
+		Votes: votesFiles, Read: read, Table: b, TableFile: *table, Out: *out, ShardRows: *shardRows,
+		Charge: charge, Stated: stated, Force: *force,
+		Engine: darrmbeam.Engine{Temp: *temp, KeyDir: *keyDir, Attempts: *attempts, AttemptTimeout: *timeout, Retrying: func(n int, err error) {
 			fmt.Fprintf(os.Stderr, "attempt %d failed, trying again with the same key: %v\n", n, err)
-		},
+		}},
 	}
-	if name := *runners.Runner; name == "" || name == "prism" || name == "local" {
-		job.Run = darrmbeam.Local{OpenPort: *openPort}.Run
-	} else {
-		if !jobopts.IsLoopback() && job.KeyDir == "" {
-			return fmt.Errorf("--key-dir is missing: the workers of runner %s are elsewhere, and need a directory through which the job key reaches them", name)
-		}
-		job.Run = darrmbeam.Remote(name)
+	if job.Run, err = darrmbeam.Runner(*runners.Runner, job.KeyDir, *openPort); err != nil {
+		return err
 	}
 	r, err := darrmbeam.Run(ctx, job)
 	if r == nil {

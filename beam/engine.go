@@ -1,0 +1,100 @@
+package darrmbeam
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/darrm/darrm/internal/check"
+)
+
+// Engine says where a job's pipelines run, and what its workers share.
+type Engine struct {
+	// Temp is a directory that workers and this process share. Defaults to a new one in
+	// os.TempDir, for workers of this machine. What the job puts there is removed.
+	Temp string
+	// KeyDir is where workers of other processes find the job key, and nobody else may
+	// look. "" keeps it in this process's memory, for workers in this process.
+	KeyDir string
+	// Attempts is how often the second pipeline is tried, where the runner itself does not
+	// repeat what fails. Defaults to DefaultAttempts.
+	Attempts int
+	// AttemptTimeout ends a pipeline that takes longer, for runners that may hang when a
+	// worker is lost: an attempt then counts as failed, and reading the input is an error.
+	// Defaults to the runner's own limit, which [Local] has and others may not.
+	AttemptTimeout time.Duration
+	// Run executes a pipeline and waits for its end. Required; see [Local] and beam.Run.
+	Run func(context.Context, *beam.Pipeline) error
+	// Retrying, if it is not nil, is told of every attempt that failed and is repeated.
+	Retrying func(attempt int, err error)
+}
+
+// check checks the engine, and sets what is left out.
+func (e *Engine) check() (err error) {
+	e.Attempts = cmp.Or(e.Attempts, DefaultAttempts)
+	switch {
+	case e.Run == nil:
+		return errors.New("the job has no runner")
+	case e.Attempts < 1 || e.Attempts > MaxAttempts:
+		return &check.Error{Name: "attempts", Value: e.Attempts, Rule: fmt.Sprintf("between 1 and %d", MaxAttempts)}
+	case e.AttemptTimeout < 0:
+		return &check.Error{Name: "attempt timeout", Value: e.AttemptTimeout, Rule: "≥ 0"}
+	}
+	e.KeyDir, err = absolute(e.KeyDir)
+	return err
+}
+
+// makeTemp makes the job's own directory in the temporary one.
+func (e *Engine) makeTemp(ctx context.Context) (temp string, forget func() error, err error) {
+	base, err := absolute(e.Temp)
+	if err != nil {
+		return "", nil, err
+	}
+	if isLocal(base) {
+		if temp, err = os.MkdirTemp(base, "darrm-beam-"); err != nil { // permissions 0700
+			return "", nil, err
+		}
+		return temp, func() error { return os.RemoveAll(temp) }, nil
+	}
+	temp = join(base, "darrm-beam-"+rand.Text())
+	return temp, func() error {
+		ctx := context.WithoutCancel(ctx)
+		names, err := list(ctx, temp, "*")
+		for _, name := range names {
+			err = errors.Join(err, remove(ctx, name))
+		}
+		return err
+	}, nil
+}
+
+// once runs a pipeline within the limit of an attempt.
+func (e *Engine) once(ctx context.Context, pipeline *beam.Pipeline) error {
+	if e.AttemptTimeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, e.AttemptTimeout)
+		defer cancel()
+	}
+	return e.Run(ctx, pipeline)
+}
+
+// repeat runs a pipeline until it succeeds. Every attempt has the same key, so what one that failed has
+// done is what the next does.
+func (e *Engine) repeat(ctx context.Context, pipeline func() *beam.Pipeline) (attempts int, err error) {
+	for attempts < e.Attempts {
+		attempts++
+		err = e.once(ctx, pipeline())
+		if err == nil || ctx.Err() != nil {
+			break
+		}
+		if attempts < e.Attempts && e.Retrying != nil {
+			e.Retrying(attempts, err)
+		}
+	}
+	return attempts, err
+}

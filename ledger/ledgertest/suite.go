@@ -1,0 +1,478 @@
+// Package ledgertest is what every store of ledgers must pass: one suite for files and databases.
+// A package of tests runs it in an external test package (ledger_test), which must have
+//
+//	var _ = ledgertest.Child()
+//
+// because the tests run their own binary as the processes that they kill.
+package ledgertest
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/darrm/darrm/ledger"
+)
+
+// Run tests the store of the locations that newLocation returns, each of which has no ledger yet.
+func Run(t *testing.T, newLocation func(t *testing.T) string) {
+	t.Run("refusals", func(t *testing.T) { refusals(t, newLocation) })
+	t.Run("reference", func(t *testing.T) { reference(t, newLocation) })
+	t.Run("handles", func(t *testing.T) { handles(t, newLocation) })
+	t.Run("heads", func(t *testing.T) { heads(t, newLocation) })
+	t.Run("processes", func(t *testing.T) { processes(t, newLocation) })
+	t.Run("killed", func(t *testing.T) { killed(t, newLocation) })
+}
+
+// Long says whether the complete runs are wanted (make test-long).
+func Long() bool { return os.Getenv("DARRM_LONG") == "1" }
+
+// Create makes a ledger with a budget of n answers of [Unit].
+func Create(t testing.TB, location string, n int) *ledger.Ledger {
+	t.Helper()
+	budget, err := ledger.NewBudget(float64(n), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := ledger.Create(t.Context(), location, budget, ledger.ReplaceOne)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// Unit is ε = 1.
+func Unit() ledger.Cost {
+	c, err := ledger.NewCost(1, 0)
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
+
+// Request asks for one answer.
+func Request(id string) ledger.Request {
+	return ledger.Request{ID: id, Count: 1, Unit: Unit(), Relation: ledger.ReplaceOne, Event: []byte(`{"mechanism":"none"}`)}
+}
+
+// MustSpend fails unless n answers are spent and the ledger is whole.
+func MustSpend(t testing.TB, l *ledger.Ledger, n int) {
+	t.Helper()
+	if got, err := l.Spent(t.Context()); err != nil || got != Unit().Times(uint64(n)) {
+		t.Errorf("%v is spent (%v), want %v", got, err, Unit().Times(uint64(n)))
+	}
+	if err := l.Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// Each rule once, by name, through two handles that take turns.
+func refusals(t *testing.T, newLocation func(t *testing.T) string) {
+	location := newLocation(t)
+	if _, err := ledger.Open(t.Context(), location); err == nil {
+		t.Fatal("a ledger that is not there was opened")
+	}
+	l := Create(t, location, 6)
+	if _, err := ledger.Create(t.Context(), location, l.Budget(), ledger.ReplaceOne); err == nil {
+		t.Error("a ledger was made twice")
+	}
+	other := must(ledger.Open(t.Context(), location))(t)
+	if other.Budget() != l.Budget() || other.Relation() != l.Relation() || other.Path() != l.Path() {
+		t.Errorf("opened as %v %v %v", other.Budget(), other.Relation(), other.Path())
+	}
+	draw := func(id string, votes byte, change func(*ledger.Request)) ledger.Request {
+		r := Request(id)
+		r.Draw = &ledger.Draw{Name: id, Votes: ledger.Digest{votes}}
+		if change != nil {
+			change(&r)
+		}
+		return r
+	}
+	paid := func(r ledger.Request, by string) ledger.Request {
+		r.Unit, r.PaidBy = ledger.Cost{}, by
+		return r
+	}
+	teachers := Request("teachers")
+	teachers.Ensemble, teachers.EnsembleDigest = "e", "v1"
+	otherTeachers := Request("other teachers")
+	otherTeachers.Ensemble, otherTeachers.EnsembleDigest = "e", "v2"
+	relation := Request("relation")
+	relation.Relation = ledger.AddOrRemoveOne
+	changed := Request("one")
+	changed.Count = 2
+	five := Request("five")
+	five.Count = 5
+	for i, c := range []struct {
+		r    ledger.Request
+		want error
+	}{
+		{Request("one"), nil},
+		{Request("one"), ledger.ErrReplayed},
+		{changed, ledger.ErrConflict},
+		{relation, ledger.ErrRelation},
+		{paid(Request("paid"), "nobody"), ledger.ErrUnpaid},
+		{teachers, nil},
+		{otherTeachers, ledger.ErrEnsemble},
+		{draw("draw", 1, nil), nil},
+		{draw("again", 1, func(r *ledger.Request) { r.Draw.Name = "draw" }), ledger.ErrDrawn},
+		{draw("other votes", 2, func(r *ledger.Request) { r.Draw.Name = "draw" }), ledger.ErrDraw},
+		{draw("same votes", 1, nil), ledger.ErrSameVotes},
+		{draw("cover", 1, func(r *ledger.Request) { r.Draw.Name, r.Draw.Covers = "draw", true }), nil},
+		{paid(draw("covered", 1, func(r *ledger.Request) { r.Draw.Name = "draw" }), "cover"), nil},
+		{five, ledger.ErrExceeded},
+		{draw("stated", 1, func(r *ledger.Request) { r.Draw.Stated = true }), nil},
+		{Request("ünïcode 名"), nil},
+		{Request("too much"), ledger.ErrExceeded},
+	} {
+		handle := []*ledger.Ledger{l, other}[i%2]
+		receipt, err := handle.Charge(t.Context(), c.r)
+		if !errors.Is(err, c.want) || (err == nil) != (receipt != nil) {
+			t.Errorf("%s: %v, want %v", c.r.ID, err, c.want)
+		}
+		if err == nil && receipt.Redeem() != nil {
+			t.Errorf("%s: no receipt", c.r.ID)
+		}
+	}
+	MustSpend(t, l, 6)
+	MustSpend(t, other, 6)
+}
+
+// Whatever is asked, a store gives the verdicts and holds the entries of a file in memory.
+func reference(t *testing.T, newLocation func(t *testing.T) string) {
+	rounds := 150
+	if Long() {
+		rounds = 3000
+	}
+	random := rand.New(rand.NewPCG(1, uint64(rounds)))
+	dir := must(os.MkdirTemp("", "reference"))(t)
+	defer os.RemoveAll(dir)
+	a, b := Create(t, newLocation(t), 60), Create(t, dir+"/ledger", 60)
+	receipts := map[string][2]*ledger.Receipt{}
+	for range rounds {
+		requests := make([]ledger.Request, 1+random.IntN(3)/2)
+		for i := range requests {
+			requests[i] = randomRequest(random)
+		}
+		x, errA := a.ChargeAll(t.Context(), requests)
+		y, errB := b.ChargeAll(t.Context(), requests)
+		if kind(errA) != kind(errB) {
+			t.Fatalf("%+v: %v, want %v", requests, errA, errB)
+		}
+		for i := range x {
+			receipts[x[i].Entry().ID] = [2]*ledger.Receipt{x[i], y[i]}
+		}
+		for _, r := range receipts {
+			d := ledger.Digest{byte(random.IntN(2))}
+			errA, errB := a.RecordResult(t.Context(), r[0], d), b.RecordResult(t.Context(), r[1], d)
+			if kind(errA) != kind(errB) {
+				t.Fatalf("result: %v, want %v", errA, errB)
+			}
+			break
+		}
+	}
+	x, y := must(a.History(t.Context()))(t), must(b.History(t.Context()))(t)
+	if len(x) != len(y) || len(x) < 20 {
+		t.Fatalf("%d entries, want %d", len(x), len(y))
+	}
+	for i := range x {
+		for _, e := range []*ledger.Entry{&x[i], &y[i]} {
+			e.Time, e.Previous, e.Hash = time.Time{}, ledger.Digest{}, ledger.Digest{}
+		}
+		if !reflect.DeepEqual(x[i], y[i]) {
+			t.Errorf("entry %d: %+v, want %+v", i, x[i], y[i])
+		}
+	}
+}
+
+func randomRequest(random *rand.Rand) ledger.Request {
+	r := Request(fmt.Sprint("r", random.IntN(60)))
+	r.Count = uint64(1 + random.IntN(2))
+	if random.IntN(2) == 0 {
+		r.Ensemble = []string{"", "e", "f"}[random.IntN(3)]
+		name := random.IntN(6)
+		r.Draw = &ledger.Draw{Name: fmt.Sprint("d", name), Votes: ledger.Digest{byte(1 + name/(1+random.IntN(2)))}, Stated: random.IntN(2) == 0, Covers: random.IntN(3) == 0}
+	}
+	if random.IntN(3) == 0 && (r.Draw == nil || !r.Draw.Covers) {
+		r.Unit, r.PaidBy = ledger.Cost{}, fmt.Sprint("r", random.IntN(60))
+	}
+	return r
+}
+
+// kind names the refusal that an error is.
+func kind(err error) string {
+	for _, k := range []error{ledger.ErrExceeded, ledger.ErrReplayed, ledger.ErrConflict, ledger.ErrUnpaid, ledger.ErrRelation, ledger.ErrEnsemble, ledger.ErrDraw, ledger.ErrDrawn, ledger.ErrSameVotes} {
+		if errors.Is(err, k) {
+			return k.Error()
+		}
+	}
+	return fmt.Sprint(err)
+}
+
+// Goroutines on several handles: 400 charges with room for 100.
+func handles(t *testing.T, newLocation func(t *testing.T) string) {
+	location := newLocation(t)
+	all := []*ledger.Ledger{Create(t, location, 100)}
+	for range 2 {
+		all = append(all, must(ledger.Open(t.Context(), location))(t))
+	}
+	var paid, refused atomic.Int32
+	var wg sync.WaitGroup
+	for g := range 12 {
+		wg.Go(func() {
+			for i := range 34 {
+				// Every id is asked by two.
+				receipt, err := all[g%3].Charge(t.Context(), Request(fmt.Sprintf("%d-%d", g/2, i)))
+				switch {
+				case err == nil && receipt.Redeem() == nil:
+					paid.Add(1)
+				case errors.Is(err, ledger.ErrExceeded), errors.Is(err, ledger.ErrReplayed):
+					refused.Add(1)
+				default:
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if paid.Load() != 100 || refused.Load() != 12*34-100 {
+		t.Errorf("%d paid, %d refused", paid.Load(), refused.Load())
+	}
+	MustSpend(t, all[1], 100)
+}
+
+// Heads that were pinned are found again, and those of another ledger are not. Waiting ends with
+// the context, and a look needs no turn of those who charge elsewhere.
+func heads(t *testing.T, newLocation func(t *testing.T) string) {
+	location := newLocation(t)
+	l := Create(t, location, 100)
+	pins := []ledger.Head{must(l.Head(t.Context()))(t)}
+	for i := range 3 {
+		must(l.Charge(t.Context(), Request(fmt.Sprint(i))))(t)
+		pins = append(pins, must(l.Head(t.Context()))(t))
+	}
+	if err := l.Verify(t.Context(), pins...); err != nil {
+		t.Error(err)
+	}
+	other := must(ledger.Open(t.Context(), location))(t)
+	if err := other.Verify(t.Context(), ledger.Head{Seq: 2, Hash: pins[3].Hash}); !errors.Is(err, ledger.ErrRolledBack) {
+		t.Errorf("a head that the ledger never had: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := l.Charge(ctx, Request("late")); !errors.Is(err, context.Canceled) {
+		t.Errorf("a context that has ended: %v", err)
+	}
+	MustSpend(t, l, 3)
+	h, err := l.VoteHash()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Add([]int{0, 1, 1})
+	if h.Sum() == (ledger.Digest{}) {
+		t.Error("no digest of votes")
+	}
+}
+
+// Three processes, 60 charges each, room for 100: exactly 100 are answered.
+func processes(t *testing.T, newLocation func(t *testing.T) string) {
+	location := newLocation(t)
+	l := Create(t, location, 100)
+	var all []*process
+	for i := range 3 {
+		all = append(all, start(t, location, fmt.Sprint(i), 60))
+	}
+	s := said{}
+	for _, p := range all {
+		s.read(t, p.wait(t))
+	}
+	if len(s.released) != 100 || s.refused != 80 {
+		t.Errorf("%d answered, %d refused", len(s.released), s.refused)
+	}
+	s.check(t, location)
+	MustSpend(t, l, 100)
+}
+
+// kill -9 of one of two processes that charge, again and again.
+func killed(t *testing.T, newLocation func(t *testing.T) string) {
+	kills := 8
+	if Long() {
+		kills = 500
+	}
+	location := newLocation(t)
+	Create(t, location, 1e9)
+	s := said{}
+	for i := range kills {
+		a, b := start(t, location, fmt.Sprintf("%d-a", i), 1e6), start(t, location, fmt.Sprintf("%d-b", i), 10)
+		<-a.begun
+		time.Sleep(time.Duration(rand.Int64N(int64(20 * time.Millisecond))))
+		a.kill(t)
+		s.read(t, a.wait(nil))
+		s.read(t, b.wait(t))
+		if i%20 == 19 || i == kills-1 {
+			s.check(t, location)
+		}
+	}
+	if s.refused > 0 {
+		t.Errorf("%d refused", s.refused)
+	}
+	t.Logf("%d kills, %d answers, all charged", kills, len(s.released))
+}
+
+// said is what processes said.
+type said struct {
+	released map[string]bool
+	refused  int
+}
+
+func (s *said) read(t testing.TB, output string) {
+	t.Helper()
+	if s.released == nil {
+		s.released = map[string]bool{}
+	}
+	for line := range strings.Lines(output) {
+		word, id, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch {
+		case !strings.HasSuffix(line, "\n"): // cut short by a kill
+		case word == "released" && s.released[id]:
+			t.Errorf("%s was released twice", id)
+		case word == "released":
+			s.released[id] = true
+		case word == "refused":
+			s.refused++
+		default:
+			t.Errorf("a process says %q", line)
+		}
+	}
+}
+
+// check opens the ledger anew: all that was released is charged, and the chain is whole.
+func (s *said) check(t testing.TB, location string) {
+	t.Helper()
+	entries := must(must(ledger.Open(t.Context(), location))(t).History(t.Context()))(t)
+	charged := map[string]bool{}
+	for _, e := range entries {
+		charged[e.ID] = true
+	}
+	for id := range s.released {
+		if !charged[id] {
+			t.Errorf("%s was released and is not charged", id)
+		}
+	}
+}
+
+const childEnv = "DARRM_LEDGERTEST_CHILD"
+
+// process is a run of this binary that charges.
+type process struct {
+	cmd   *exec.Cmd
+	mu    sync.Mutex
+	out   strings.Builder
+	once  sync.Once
+	begun chan struct{} // closed with its first line
+	ended chan error
+}
+
+func (p *process) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	defer p.once.Do(func() { close(p.begun) })
+	return p.out.Write(b)
+}
+
+func start(t testing.TB, location, prefix string, n int) *process {
+	t.Helper()
+	p := &process{cmd: exec.Command(os.Args[0], location, prefix, strconv.Itoa(n)), begun: make(chan struct{}), ended: make(chan error, 1)}
+	p.cmd.Env = append(os.Environ(), childEnv+"=1", "GORACE=atexit_sleep_ms=0")
+	p.cmd.Stdout, p.cmd.Stderr = p, os.Stderr
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		err := p.cmd.Wait()
+		p.once.Do(func() { close(p.begun) })
+		p.ended <- err
+	}()
+	return p
+}
+
+func (p *process) kill(t testing.TB) {
+	t.Helper()
+	if err := p.cmd.Process.Kill(); err != nil {
+		t.Error(err)
+	}
+}
+
+// wait returns what it said; with a t it must have ended well.
+func (p *process) wait(t testing.TB) string {
+	err := <-p.ended
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if t != nil && err != nil {
+		t.Errorf("process: %v\n%s", err, p.out.String())
+	}
+	return p.out.String()
+}
+
+// Child plays a process that charges and releases, if this is one, and ends it.
+func Child() bool {
+	if os.Getenv(childEnv) == "" {
+		return false
+	}
+	os.Unsetenv(childEnv)
+	if err := runChild(os.Args[1], os.Args[2], os.Args[3]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+	return true
+}
+
+func runChild(location, prefix, count string) error {
+	n, err := strconv.Atoi(count)
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	l, err := ledger.Open(ctx, location)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(os.Stdout)
+	for i := range n {
+		id := fmt.Sprintf("%s-%d", prefix, i)
+		receipt, err := l.Charge(ctx, Request(id))
+		switch {
+		case err == nil && receipt.Redeem() == nil:
+			fmt.Fprintf(out, "released %s\n", id)
+		case errors.Is(err, ledger.ErrExceeded):
+			fmt.Fprintf(out, "refused %s\n", id)
+		default:
+			return err
+		}
+		if err := out.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,496 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/darrm/darrm/internal/pgtest"
+	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/ledger/ledgertest"
+	"github.com/darrm/darrm/ledger/postgres"
+)
+
+func open(t testing.TB, location string) *ledger.Ledger {
+	t.Helper()
+	l, err := ledger.Open(t.Context(), location)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// COMMIT is lost on the way there or the answer on the way back: whoever gets a receipt is
+// charged, once, and a charge whose fate cannot be found out has no receipt.
+func TestLostCommit(t *testing.T) {
+	s := pgtest.Start(t)
+	p := newProxy(t, s)
+	secret := filepath.Join(t.TempDir(), "secret")
+	direct := s.URL("ledger=x&secret=" + secret)
+	through := strings.Replace(direct, "host="+s.Dir(), "host="+p.dir, 1)
+	l := ledgertest.Create(t, through, 100)
+	for i, f := range []fault{loseAnswer, loseRequest, loseAnswer, loseRequest} {
+		p.plan(f)
+		receipt, err := l.Charge(t.Context(), ledgertest.Request(fmt.Sprint(i)))
+		if err != nil || receipt.Redeem() != nil {
+			t.Fatalf("fault %d: %v", f, err)
+		}
+		ledgertest.MustSpend(t, l, i+1)
+	}
+	if p.hits != 4 {
+		t.Fatalf("%d faults", p.hits)
+	}
+	entries, err := open(t, direct).History(t.Context())
+	if err != nil || len(entries) != 4 {
+		t.Fatalf("%d entries, %v", len(entries), err)
+	}
+
+	defer postgres.SetResolveTime(300 * time.Millisecond)()
+	p.plan(loseAll)
+	if receipt, err := l.Charge(t.Context(), ledgertest.Request("unknown")); !errors.Is(err, ledger.ErrWrite) || receipt != nil {
+		t.Errorf("an unknown outcome: %v", err)
+	}
+	if _, err := l.Charge(t.Context(), ledgertest.Request("after")); !errors.Is(err, ledger.ErrBroken) {
+		t.Errorf("the handle goes on: %v", err)
+	}
+	p.plan(none)
+	l = open(t, through)
+	var replayed *ledger.ReplayedError
+	if _, err := l.Charge(t.Context(), ledgertest.Request("unknown")); !errors.As(err, &replayed) {
+		t.Errorf("asked again: %v", err) // it was stored
+	}
+	ledgertest.MustSpend(t, l, 5)
+}
+
+// A server that does not keep what it acknowledged is not charged. Looking is allowed.
+func TestUnsafeServer(t *testing.T) {
+	for _, setting := range []string{"synchronous_commit=off", "fsync=off"} {
+		s := pgtest.Start(t, setting)
+		url := location(t, s)
+		budget, err := ledger.NewBudget(1, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = ledger.Create(t.Context(), url, budget, ledger.ReplaceOne)
+		if !errors.Is(err, ledger.ErrUnavailable) || !strings.Contains(err.Error(), strings.Replace(setting, "=", " is ", 1)) {
+			t.Errorf("%s: create: %v", setting, err)
+		}
+		l := open(t, url)
+		if _, err := l.Charge(t.Context(), ledgertest.Request("x")); !errors.Is(err, ledger.ErrUnavailable) {
+			t.Errorf("%s: charge: %v", setting, err)
+		}
+		ledgertest.MustSpend(t, l, 0)
+	}
+}
+
+// One server for what needs no other settings.
+func TestServer(t *testing.T) {
+	s := pgtest.Start(t)
+	for name, test := range map[string]func(*testing.T, *pgtest.Server){
+		"serialization": serialization, "wait": waitEnds, "damage": damage, "rolled back": rolledBack, "adopt": adopt,
+		"roles": roles, "several ledgers": several, "restart": restart, "created at once": createdAtOnce,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, s) })
+	}
+}
+
+func connect(t *testing.T, s *pgtest.Server) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), s.URL(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close(context.Background()) })
+	return conn
+}
+
+// nameOf is the ledger of a location.
+func nameOf(location string) string {
+	_, name, _ := strings.Cut(location, "ledger=")
+	name, _, _ = strings.Cut(name, "&")
+	return name
+}
+
+// whileLocked runs call while another transaction holds the ledger's row, and change after call
+// has begun to wait.
+func whileLocked(t *testing.T, s *pgtest.Server, name string, change string, call func()) {
+	t.Helper()
+	ctx := t.Context()
+	conn, watch := connect(t, s), connect(t, s)
+	tx, err := conn.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(ctx, `select from darrm.heads where ledger = $1 for update`, name); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() { defer close(done); call() }()
+	for waiting := 0; waiting == 0; time.Sleep(time.Millisecond) {
+		if err := watch.QueryRow(ctx, `select count(*) from pg_locks where not granted`).Scan(&waiting); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if change == "" { // who waits gives up
+		<-done
+	} else if _, err := tx.Exec(ctx, change, name); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.Commit(ctx); err != nil {
+		t.Fatal(err)
+	}
+	<-done
+}
+
+// A transaction that waited for another one fails to serialize, and is tried again: one charge.
+func serialization(t *testing.T, s *pgtest.Server) {
+	url := location(t, s)
+	l := ledgertest.Create(t, url, 10)
+	whileLocked(t, s, nameOf(url), `update darrm.heads set anchor = anchor where ledger = $1`, func() {
+		if _, err := l.Charge(t.Context(), ledgertest.Request("x")); err != nil {
+			t.Error(err)
+		}
+	})
+	ledgertest.MustSpend(t, l, 1)
+}
+
+// Waiting for another server ends with the context, and the handle is good.
+func waitEnds(t *testing.T, s *pgtest.Server) {
+	url := location(t, s)
+	l := ledgertest.Create(t, url, 10)
+	whileLocked(t, s, nameOf(url), "", func() {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		if _, err := l.Charge(ctx, ledgertest.Request("x")); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+	})
+	ledgertest.MustSpend(t, l, 0)
+	if _, err := l.Charge(t.Context(), ledgertest.Request("x")); err != nil {
+		t.Error(err)
+	}
+}
+
+// Whatever is changed in the tables is seen by who opens the ledger, and by who has it open and
+// charges next.
+func damage(t *testing.T, s *pgtest.Server) {
+	for what, statement := range map[string]string{
+		"another count":            `update darrm.commits set lines = replace(lines, '"count":1', '"count":2') where ledger = $1 and begins > 0`,
+		"another budget":           `update darrm.commits set lines = replace(lines, '"epsilon":"9', '"epsilon":"8') where ledger = $1 and begins = 0`,
+		"the last commit is gone":  `delete from darrm.commits where ledger = $1 and begins = (select max(begins) from darrm.commits where ledger = $1)`,
+		"a commit is gone":         `delete from darrm.commits where ledger = $1 and begins = (select min(begins) from darrm.commits where ledger = $1 and begins > 0)`,
+		"the first line is gone":   `delete from darrm.commits where ledger = $1 and begins = 0`,
+		"a line is cut short":      `update darrm.commits set lines = left(lines, -9) where ledger = $1 and begins = (select max(begins) from darrm.commits where ledger = $1)`,
+		"more lines":               `update darrm.commits set lines = lines || 'x' where ledger = $1 and begins = (select max(begins) from darrm.commits where ledger = $1)`,
+		"the head is gone":         `delete from darrm.heads where ledger = $1`,
+		"the head is empty":        `update darrm.heads set anchor = '' where ledger = $1`,
+		"the head says less spent": `update darrm.heads set anchor = replace(anchor, '"epsilon":"3', '"epsilon":"2') where ledger = $1`,
+	} {
+		url := location(t, s)
+		l := ledgertest.Create(t, url, 9)
+		for i := range 3 {
+			if _, err := l.Charge(t.Context(), ledgertest.Request(fmt.Sprint(i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.Exec(t, statement, nameOf(url))
+		if _, err := ledger.Open(t.Context(), url); !errors.Is(err, ledger.ErrDamaged) {
+			t.Errorf("%s: open: %v", what, err)
+		}
+		if err := l.Verify(t.Context()); !errors.Is(err, ledger.ErrDamaged) {
+			t.Errorf("%s: verify: %v", what, err)
+		}
+	}
+}
+
+// An older state of both tables is whole by itself. A handle that is open sees it, and so does
+// who kept a head.
+func rolledBack(t *testing.T, s *pgtest.Server) {
+	url := location(t, s)
+	l := ledgertest.Create(t, url, 9)
+	name := nameOf(url)
+	if _, err := l.Charge(t.Context(), ledgertest.Request("a")); err != nil {
+		t.Fatal(err)
+	}
+	s.Exec(t, `create table old_head as select * from darrm.heads`)
+	if _, err := l.Charge(t.Context(), ledgertest.Request("b")); err != nil {
+		t.Fatal(err)
+	}
+	pin, err := l.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Exec(t, `delete from darrm.commits where ledger = $1 and begins = (select max(begins) from darrm.commits where ledger = $1)`, name)
+	s.Exec(t, `update darrm.heads set anchor = (select anchor from old_head where ledger = $1) where ledger = $1`, name)
+	again := open(t, url)
+	ledgertest.MustSpend(t, again, 1) // not seen: nothing outside the database says otherwise
+	if err := again.Verify(t.Context(), pin); !errors.Is(err, ledger.ErrRolledBack) {
+		t.Errorf("verify with a pinned head: %v", err)
+	}
+	if receipt, err := l.Charge(t.Context(), ledgertest.Request("c")); !errors.Is(err, ledger.ErrRolledBack) || receipt != nil {
+		t.Errorf("a handle that was open: %v", err)
+	}
+}
+
+// A lost head is made again by who kept one, and by nobody else.
+func adopt(t *testing.T, s *pgtest.Server) {
+	url := location(t, s)
+	l := ledgertest.Create(t, url, 9)
+	for i := range 2 {
+		if _, err := l.Charge(t.Context(), ledgertest.Request(fmt.Sprint(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pin, err := l.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Exec(t, `delete from darrm.heads where ledger = $1`, nameOf(url))
+	if _, err := ledger.Adopt(t.Context(), url, ledger.Head{Seq: 2}); !errors.Is(err, ledger.ErrRolledBack) {
+		t.Errorf("a head of another ledger: %v", err)
+	}
+	again, err := ledger.Adopt(t.Context(), url, pin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := again.Charge(t.Context(), ledgertest.Request("more")); err != nil {
+		t.Error(err)
+	}
+	ledgertest.MustSpend(t, again, 3)
+}
+
+// The rights that the documentation names are enough, and no more is done with less.
+func roles(t *testing.T, s *pgtest.Server) {
+	url := location(t, s)
+	l := ledgertest.Create(t, url, 9)
+	for _, statement := range []string{
+		`create role charger login`, `create role viewer login`,
+		`grant usage on schema darrm to charger, viewer`,
+		`grant select on darrm.commits, darrm.heads to charger, viewer`,
+		`grant insert on darrm.commits to charger`, `grant update (anchor) on darrm.heads to charger`,
+	} {
+		s.Exec(t, statement)
+	}
+	as := func(role string) *ledger.Ledger { return open(t, strings.Replace(url, "//darrm@", "//"+role+"@", 1)) }
+	if _, err := as("charger").Charge(t.Context(), ledgertest.Request("x")); err != nil {
+		t.Error(err)
+	}
+	viewer := as("viewer")
+	ledgertest.MustSpend(t, viewer, 1)
+	if _, err := viewer.Charge(t.Context(), ledgertest.Request("y")); !errors.Is(err, ledger.ErrUnavailable) || !strings.Contains(err.Error(), "permission denied") {
+		t.Errorf("a viewer charges: %v", err)
+	}
+	ledgertest.MustSpend(t, l, 1)
+}
+
+// Ledgers of one database do not know each other, and none is mistaken for one that is missing.
+func several(t *testing.T, s *pgtest.Server) {
+	a, b := ledgertest.Create(t, location(t, s), 1), ledgertest.Create(t, location(t, s), 1)
+	for _, l := range []*ledger.Ledger{a, b} {
+		if _, err := l.Charge(t.Context(), ledgertest.Request("x")); err != nil {
+			t.Error(err)
+		}
+		ledgertest.MustSpend(t, l, 1)
+	}
+	if _, err := ledger.Open(t.Context(), location(t, s)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a ledger that is not there: %v", err)
+	}
+	url := location(t, s)
+	ledgertest.Create(t, url, 1)
+	s.Exec(t, `delete from darrm.commits where ledger = $1`, nameOf(url))
+	if _, err := ledger.Create(t.Context(), url, a.Budget(), ledger.ReplaceOne); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a deleted ledger came back: %v", err)
+	}
+}
+
+// A handle outlives a restart of the server between two calls.
+func restart(t *testing.T, s *pgtest.Server) {
+	l := ledgertest.Create(t, location(t, s), 9)
+	for i := range 3 {
+		if _, err := l.Charge(t.Context(), ledgertest.Request(fmt.Sprint(i))); err != nil {
+			t.Fatal(err)
+		}
+		s.Kill()
+		if _, err := l.Charge(t.Context(), ledgertest.Request("nobody there")); !errors.Is(err, ledger.ErrUnavailable) {
+			t.Errorf("without a server: %v", err)
+		}
+		s.Restart(t)
+		ledgertest.MustSpend(t, l, i+1)
+	}
+}
+
+func createdAtOnce(t *testing.T, s *pgtest.Server) {
+	s.Exec(t, `drop schema if exists darrm cascade`)
+	url := location(t, s)
+	var made atomic.Int32
+	var all sync.WaitGroup
+	for range 6 {
+		all.Go(func() {
+			budget, _ := ledger.NewBudget(1, 0)
+			switch _, err := ledger.Create(t.Context(), url, budget, ledger.ReplaceOne); {
+			case err == nil:
+				made.Add(1)
+			case !errors.Is(err, fs.ErrExist):
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if made.Load() != 1 {
+		t.Errorf("made %d times", made.Load())
+	}
+}
+
+// kill -9 of the server, again and again, while clients charge and ask again what was not
+// answered. 500 kills if long.
+func TestServerKilled(t *testing.T) {
+	kills := 5
+	if ledgertest.Long() {
+		kills = 500
+	}
+	s := pgtest.Start(t)
+	url := location(t, s)
+	ledgertest.Create(t, url, 1e9)
+	ctx, stop := context.WithCancel(t.Context())
+	var mu sync.Mutex
+	answered := map[string]int{}
+	counts := map[string]int{}
+	var all sync.WaitGroup
+	for c := range 3 { // as three servers with four clients each
+		l := open(t, url)
+		for g := range 4 {
+			all.Go(func() {
+				for i := 0; ctx.Err() == nil; i++ {
+					id := fmt.Sprintf("%d-%d-%d", c, g, i)
+					for ctx.Err() == nil {
+						receipt, err := l.Charge(context.Background(), ledgertest.Request(id))
+						mu.Lock()
+						counts[outcome(err)]++
+						mu.Unlock()
+						switch {
+						case err == nil && receipt.Redeem() == nil:
+							mu.Lock()
+							answered[id]++
+							mu.Unlock()
+						case errors.Is(err, ledger.ErrUnavailable):
+							time.Sleep(5 * time.Millisecond)
+							continue
+						default:
+							t.Errorf("%s: %v", id, err) // not even a replay: every outcome was found out
+						}
+						break
+					}
+				}
+			})
+		}
+	}
+	for range kills {
+		time.Sleep(time.Duration(20+time.Now().UnixNano()%100) * time.Millisecond)
+		s.Kill()
+		s.Restart(t)
+	}
+	time.Sleep(50 * time.Millisecond)
+	stop()
+	all.Wait()
+	entries, err := open(t, url).History(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	charged := map[string]bool{}
+	for _, e := range entries {
+		charged[e.ID] = true
+	}
+	for id, n := range answered {
+		if n != 1 || !charged[id] {
+			t.Errorf("%s was answered %d times, charged: %t", id, n, charged[id])
+		}
+	}
+	t.Logf("%d kills, %d answers, %d charges; outcomes %v", kills, len(answered), len(charged), counts)
+	if len(answered) < kills || len(charged) < len(answered) {
+		t.Errorf("%d answers and %d charges in %d kills", len(answered), len(charged), kills)
+	}
+}
+
+func outcome(err error) string {
+	for _, kind := range []error{ledger.ErrUnavailable, ledger.ErrWrite, ledger.ErrBroken, ledger.ErrReplayed} {
+		if errors.Is(err, kind) {
+			return kind.Error()
+		}
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return "answered"
+}
+
+// No error and no report shows a password, whether or not the location can be read.
+func TestNoPassword(t *testing.T) {
+	const password = "geheim"
+	t.Setenv("PGPASSFILE", os.DevNull)
+	for _, location := range []string{
+		"postgres://me:geheim@127.0.0.1:1/db?ledger=x",
+		"postgres://me@127.0.0.1:1/db?ledger=x&password=geheim",
+		"postgres://me:geheim@127.0.0.1:1/db",
+		"postgres://me:geheim@127.0.0.1:port/db?ledger=x",
+		"postgres://me:geheim@[::1/db?ledger=x",
+		"postgres://me:geheim%@127.0.0.1:1/db?ledger=x",
+		"postgres://me:geheim@127.0.0.1:1/db?ledger=x&sslmode=geheim",
+		"postgres://me:geheim@127.0.0.1:1/db?ledger=x&sslrootcert=/nowhere&sslmode=verify-full",
+		"postgres://me:geheim@h1:1,h2:2/db?ledger=a%0Ab",
+		"postgres://me:geheim@127.0.0.1:1,127.0.0.1:2/db?ledger=x",
+		"POSTGRESQL://me:geheim@127.0.0.1:1/db?ledger=x",
+		"other://me:geheim@host/db?ledger=x",
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		_, err := ledger.Open(ctx, location)
+		cancel()
+		if err == nil || strings.Contains(err.Error(), password) {
+			t.Errorf("%s: %v", location, err)
+		}
+		if shown := ledger.Display(location); strings.Contains(shown, password) || !strings.Contains(shown, "://") {
+			t.Errorf("%s is shown as %s", location, shown)
+		}
+	}
+	if _, err := ledger.Open(t.Context(), "postgres://me:geheim@127.0.0.1:1/db?ledger=x"); !errors.Is(err, ledger.ErrUnavailable) {
+		t.Errorf("nobody listens: %v", err)
+	}
+}
+
+// Without the file of the secret no votes are digested, and the error says where it is named.
+func TestSecretFile(t *testing.T) {
+	s := pgtest.Start(t)
+	budget, err := ledger.NewBudget(1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := s.URL("ledger=secret")
+	if _, err := ledger.Create(t.Context(), url, budget, ledger.ReplaceOne); !errors.Is(err, ledger.ErrSecret) || !strings.Contains(err.Error(), postgres.SecretEnv) {
+		t.Errorf("create without a secret: %v", err)
+	}
+	path := filepath.Join(t.TempDir(), "secret")
+	t.Setenv(postgres.SecretEnv, path)
+	l, err := ledger.Create(t.Context(), url, budget, ledger.ReplaceOne)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.VoteHash(); err != nil {
+		t.Error(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	os.Remove(path)
+	if _, err := l.VoteHash(); !errors.Is(err, ledger.ErrSecret) {
+		t.Errorf("the secret is gone: %v", err)
+	}
+}

@@ -1,0 +1,92 @@
+package postgres
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/darrm/darrm/ledger"
+)
+
+const (
+	firstRead = 64 << 10 // most looks find little that is new
+	mostRead  = 4 << 20
+)
+
+// The commits that begin in [$2, $2 + $3). Bytes bound what is held in memory, where a number of
+// rows would not.
+const readCommits = `
+	select begins, lines from darrm.commits
+	where ledger = $1 and begins >= $2 and begins < $2 + $3 order by begins`
+
+// Where the commit begins that a byte is in.
+const readBegin = `select coalesce(max(begins), -1) from darrm.commits where ledger = $1 and begins <= $2`
+
+// Lines implements [ledger.Tx].
+func (t *tx) Lines(from int64) io.Reader {
+	return &reader{tx: t, from: from, next: -1, most: firstRead}
+}
+
+// reader reads the lines of commits, in pieces of about most bytes.
+type reader struct {
+	tx   *tx
+	from int64 // the first byte that is wanted
+	next int64 // where the next commit begins; -1 before the first
+	most int64
+	rest []byte // read and not returned yet
+	err  error
+}
+
+func (r *reader) Read(p []byte) (int, error) {
+	for len(r.rest) == 0 && r.err == nil {
+		r.err = r.fill()
+	}
+	if len(r.rest) == 0 {
+		return 0, r.err
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+// fill reads the next piece; io.EOF where there is none.
+func (r *reader) fill() error {
+	ctx, cancel := r.tx.call()
+	defer cancel()
+	name, skip := r.tx.store.name, int64(0)
+	if r.next < 0 {
+		if err := r.tx.tx.QueryRow(ctx, readBegin, name, r.from).Scan(&r.next); err != nil {
+			return r.tx.store.unavailable(err)
+		}
+		if r.next < 0 {
+			return io.EOF
+		}
+		skip = r.from - r.next
+	}
+	rows, err := r.tx.tx.Query(ctx, readCommits, name, r.next, r.most)
+	if err != nil {
+		return r.tx.store.unavailable(err)
+	}
+	defer rows.Close()
+	r.most = min(2*r.most, mostRead)
+	piece := []byte{}
+	for rows.Next() {
+		var begins int64
+		var lines []byte
+		if err := rows.Scan(&begins, &lines); err != nil {
+			return err
+		}
+		if begins != r.next {
+			return fmt.Errorf("%w: the commit before byte %d ends at byte %d", ledger.ErrDamaged, begins, r.next)
+		}
+		r.next += int64(len(lines))
+		piece = append(piece, lines...)
+	}
+	switch err := rows.Err(); {
+	case err != nil:
+		return r.tx.store.unavailable(err)
+	case int64(len(piece)) <= skip:
+		return io.EOF
+	}
+	r.rest = piece[skip:]
+	return nil
+}
