@@ -84,8 +84,8 @@
 //
 // An id with other votes, of another client or in another form is refused by the ledger. Should the
 // ledger be lost that refuses it, by a backup that is restored say, its coins are others all the
-// same, because v goes into p: the two answers are two releases of which one is not paid for, but
-// their difference shows no noise. Digests are of one query each: the ledger shows neither that two
+// same, because v goes into p: the two answers are two releases of which one is not paid for, and
+// not two looks at the votes through one noise. Digests are of one query each: the ledger shows neither that two
 // queries had equal votes nor what was answered.
 //
 // Fresh teachers: a request id is its draw, and states that the teachers cast these votes for it.
