@@ -110,7 +110,7 @@ func TestSlowCommit(t *testing.T) {
 	direct := location(t, s)
 	ledgertest.Create(t, direct, 100)
 	l := open(t, strings.Replace(direct, "host="+s.Dir(), "host="+p.dir, 1))
-	atCommit(t, s, `perform pg_sleep(0.3)`)
+	atCommit(t, s, `perform pg_sleep(2)`)
 	p.plan(loseAnswer)
 	if _, err := l.Charge(t.Context(), ledgertest.Request("x")); err != nil {
 		t.Error(err)
