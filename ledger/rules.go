@@ -3,8 +3,6 @@ package ledger
 import (
 	"errors"
 	"fmt"
-	"hash/maphash"
-	"slices"
 )
 
 // The rules for a charge ask for earlier ones, and are the same for a request and for an
@@ -73,55 +71,6 @@ func (c *charged) keys(list []key) []key {
 		list = append(list, key{byEnsemble, c.ensemble, ""})
 	}
 	return list
-}
-
-// book is a past in memory. It takes about 200 bytes an entry, 400 with a draw. The map has no
-// pointers and the entries lie in blocks, which keeps the garbage collector's work small.
-type book struct {
-	seed   maphash.Seed
-	places map[uint64]uint32 // hash of a key, or the next free number → number of its first entry
-	blocks [][]charged
-}
-
-const blockSize = 1024
-
-func newBook() *book { return &book{seed: maphash.MakeSeed(), places: map[uint64]uint32{}} }
-
-// find returns the entry of a key and its place, or where its place would be.
-func (b *book) find(k key) (place uint64, c *charged) {
-	for place = maphash.Comparable(b.seed, k); ; place++ {
-		n, ok := b.places[place]
-		if !ok {
-			return place, nil
-		}
-		c := &b.blocks[n/blockSize][n%blockSize]
-		var keys [4]key
-		if slices.Contains(c.keys(keys[:0]), k) {
-			return place, c
-		}
-	}
-}
-
-func (b *book) first(k key) *charged {
-	_, c := b.find(k)
-	return c
-}
-
-// add enters an entry where no earlier one is.
-func (b *book) add(c charged) {
-	last := len(b.blocks) - 1
-	if last < 0 || len(b.blocks[last]) == blockSize {
-		b.blocks = append(b.blocks, make([]charged, 0, blockSize))
-		last++
-	}
-	n := uint32(last*blockSize + len(b.blocks[last]))
-	b.blocks[last] = append(b.blocks[last], c)
-	var keys [4]key
-	for _, k := range c.keys(keys[:0]) {
-		if place, before := b.find(k); before == nil {
-			b.places[place] = n
-		}
-	}
 }
 
 // verify checks an entry by those before it: whatever is in a file could have been charged.

@@ -137,6 +137,6 @@ func Display(location string) string {
 			query[name] = v
 		}
 	}
-	shown.RawQuery = query.Encode()
+	shown.RawQuery = strings.ReplaceAll(query.Encode(), "%2F", "/") // a directory
 	return shown.String()
 }

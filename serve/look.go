@@ -1,8 +1,10 @@
 package serve
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
+	"time"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/release"
@@ -79,11 +81,13 @@ func (s *Server) getHealth(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s.stopping.Load() {
-		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "stopping"})
+		unavailable("the server is stopping", time.Second, nil).write(w)
 		return
 	}
-	if _, err := s.Online.State(r.Context()); err != nil {
-		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"status": "the ledger cannot be used"})
+	ctx, cancel := context.WithTimeout(r.Context(), s.Timeout)
+	defer cancel()
+	if _, err := s.Online.State(ctx); err != nil {
+		unavailable("the ledger cannot be used now", 5*time.Second, nil).write(w)
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})

@@ -55,6 +55,10 @@ func (v *vote) UnmarshalJSON(b []byte) error {
 func parse(data []byte, most int) (queries []query, batch bool, fail *failure) {
 	var b body
 	if err := strictjson.DecodeKnown(data, len(data), &b); err != nil {
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) { // its own words quote the value
+			return nil, false, invalid("the body is not as POST /v1/answers takes it: %q has another type there", wrong.Field)
+		}
 		return nil, false, invalid("the body is not as POST /v1/answers takes it: %v", err)
 	}
 	one := b.RequestID != "" || b.Votes != nil || b.Counts != nil

@@ -57,7 +57,7 @@ func (s *store) Create(ctx context.Context, first func() ([]byte, error)) error 
 		}
 		var line []byte
 		if there {
-			inFirst = fmt.Errorf("the database has a ledger %q: %w", s.name, fs.ErrExist)
+			inFirst = presence{fmt.Sprintf("the database has a ledger %q already", s.name), fs.ErrExist}
 		} else {
 			line, inFirst = first()
 		}

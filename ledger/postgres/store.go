@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"sync"
 	"time"
 
@@ -120,11 +121,13 @@ func isConnect(err error) bool {
 	return errors.As(err, &e)
 }
 
-// connectText is the error of connecting by its causes: pgx begins it with user and database.
+// connectText is the first cause of an error of connecting: pgx begins it with user and database,
+// and lists every address with and without TLS.
 func connectText(err error) string {
 	var e *pgconn.ConnectError
 	errors.As(err, &e)
-	return "connect: " + errors.Unwrap(e).Error()
+	first, _, _ := strings.Cut(errors.Unwrap(e).Error(), "\n")
+	return "connect: " + first
 }
 
 // Begin implements [ledger.Store].
@@ -196,5 +199,14 @@ func (t *tx) begin(ctx context.Context, exclusive bool) (err error) {
 }
 
 func (s *store) missing() error {
-	return fmt.Errorf("the database has no ledger %q: %w", s.name, fs.ErrNotExist)
+	return presence{fmt.Sprintf("the database has no ledger %q", s.name), fs.ErrNotExist}
 }
+
+// presence is an error of package fs about a ledger, in words that do not speak of files.
+type presence struct {
+	text string
+	kind error
+}
+
+func (e presence) Error() string        { return e.text }
+func (e presence) Is(target error) bool { return target == e.kind }
