@@ -223,10 +223,23 @@ func (o *Online) Answer(ctx context.Context, q Query) (*Answered, error) {
 func conflictOf(id string, err error) error {
 	var conflict *ledger.ConflictError
 	if errors.As(err, &conflict) && conflict.ID == id || errors.Is(err, ledger.ErrReplayed) || errors.Is(err, ledger.ErrDraw) || errors.Is(err, ledger.ErrDrawn) {
-		return fmt.Errorf("request id %q was used before, for other votes, in another form, by another client, or with another mechanism or key: %w", id, err)
+		return &usedError{id, err}
 	}
 	return err
 }
+
+// usedError says that an id was used before. It does not say what differs, which the ledger's error
+// does: who is told that all is the same but the client has guessed another client's votes.
+type usedError struct {
+	id    string
+	cause error
+}
+
+func (e *usedError) Error() string {
+	return fmt.Sprintf("request id %q was used before, for other votes, in another form, by another client, or with another mechanism or key", e.id)
+}
+
+func (e *usedError) Unwrap() error { return e.cause }
 
 // bill is the charge of one query with the keyed digest of its votes.
 func (o *Online) bill(q *Query, digest ledger.Digest) (*Bill, error) {
