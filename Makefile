@@ -11,7 +11,7 @@ HIGHS = env="$$(scripts/highs env)"; eval "$$env";
 
 VOTES := testdata/mnist-5v8/votes.csv
 
-.PHONY: demo test build lint race plain beam wheel man test-services dist dist-twice dist-test test-long fuzz fuzz-smoke bench bench-compare vulncheck ci clean
+.PHONY: demo test build lint race plain beam wheel man test-services dist dist-twice dist-test test-long fuzz fuzz-smoke bench bench-compare bench-report vulncheck ci clean
 
 demo: build ## solve for 11 teachers and release private labels for 1,866 real queries
 	bin/darrm solve --K 11 --m 3
@@ -75,13 +75,16 @@ fuzz: ## every fuzz target for FUZZTIME (scripts/fuzz)
 	scripts/fuzz $(FUZZTIME)
 
 fuzz-smoke: ## every fuzz target for some seconds, and that each has inputs in testdata
-	scripts/fuzz 2s
+	FRESH=1 scripts/fuzz 3s
 
 bench: ## all benchmarks
 	$(HIGHS) go test -run '^$$' -bench . ./...
 
 bench-compare: ## darrm against a plain scipy script, as whole processes (bench/README.md)
 	bench/compare
+
+bench-report: ## every table of bench/README.md and bench/votes/README.md anew, with machine and versions; hours
+	go run ./bench/report
 
 vulncheck: ## known vulnerabilities; says so and goes on where the database is out of reach
 	scripts/vulncheck $(GOVULNCHECK)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -126,6 +127,7 @@ func TestCommandsOfThePages(t *testing.T) {
 		if err := os.Symlink(filepath.Join(root, "testdata"), filepath.Join(folder, "testdata")); err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(func() { endServer(filepath.Join(folder, "serve.pid")) })
 		for _, b := range blocks(page, string(text)) {
 			if b.skip != "" {
 				continue
@@ -159,6 +161,19 @@ func TestCommandsOfThePages(t *testing.T) {
 	}
 	if ran < 8 {
 		t.Errorf("%d commands were found; a page's blocks are no longer recognised", ran)
+	}
+}
+
+// endServer ends the server of a page whose commands did not come so far.
+func endServer(file string) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return // there is none
+	}
+	if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
+		if p, err := os.FindProcess(pid); err == nil {
+			_ = p.Kill() // it may have ended
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package ensemble
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/darrm/darrm/internal/check"
 )
@@ -88,6 +89,9 @@ func (b *Ballots) Plain() Score { return b.score(plainMajority) }
 // have one probability more than there are classes, that of abstaining.
 func (b *Ballots) score(law func(counts []int) []float64) Score {
 	s := Score{Queries: b.queries, Labels: b.labelled}
+	if b.classes > 2 {
+		law = once(law)
+	}
 	for _, kind := range b.kinds {
 		p := law(kind.counts)
 		agree, winners := 0.0, 0
@@ -114,6 +118,31 @@ func (b *Ballots) score(law func(counts []int) []float64) Score {
 		s.Accuracy /= float64(b.labelled)
 	}
 	return s
+}
+
+// once returns a law that works each vector of counts out once, in whichever order of the classes it
+// comes first: no mechanism minds their names, and classes with equal counts are as likely.
+func once(law func(counts []int) []float64) func(counts []int) []float64 {
+	known := map[string][]float64{}
+	return func(counts []int) []float64 {
+		sorted := slices.Clone(counts)
+		slices.Sort(sorted)
+		var code []byte
+		for _, n := range sorted {
+			code = binary.AppendUvarint(code, uint64(n))
+		}
+		of, ok := known[string(code)]
+		if !ok {
+			of = law(sorted)
+			known[string(code)] = of
+		}
+		p := slices.Clone(of) // with the probability of abstaining, if there is one
+		for c, n := range counts {
+			at, _ := slices.BinarySearch(sorted, n)
+			p[c] = of[at]
+		}
+		return p
+	}
 }
 
 // plainMajority is the law of releasing the largest count without noise, ties broken evenly.

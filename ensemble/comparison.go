@@ -86,6 +86,9 @@ func Compare(ctx context.Context, b *Ballots, o CompareOptions) (*Comparison, er
 	}
 	all = append(all, o.baselines(ctx, s)...)
 	for _, kind := range countKinds {
+		if kind.name == "gnmax_renyi" && o.Target.Delta == 0 {
+			continue // no normal noise applies, which "gnmax" says
+		}
 		all = append(all, contender{kind.name, kind.title, kind.note, func() (*Mechanism, error) { return kind.make(s, o.Target, o.Check) }})
 	}
 	c := &Comparison{Setting: s, Target: o.Target, Queries: b.Len(), Plain: b.score(plainMajority)}

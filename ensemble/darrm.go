@@ -32,7 +32,7 @@ func DaRRM(c *gamma.Certified, neighbours accountant.Relation) (*Mechanism, erro
 	cost := accountant.Cost{Epsilon: eps, Delta: delta}
 	return &Mechanism{
 		name: "darrm", title: "DaRRM", setting: s, cost: cost,
-		event:    accountant.ApproxDP{Cost: cost, Neighbours: neighbours},
+		event:    known(accountant.ApproxDP{Cost: cost, Neighbours: neighbours}),
 		basis:    certificateBasis(c),
 		assumes:  append(teachersPromise(p), s.affectedInWords()),
 		anyVotes: math.IsInf(p.Epsilon, 1),

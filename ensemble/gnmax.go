@@ -44,9 +44,13 @@ func GNMax(s Setting, claim accountant.Cost, sigma float64) (*Mechanism, error) 
 	a := countMechanism(s, claim, gaussianMax(g), basis)
 	a.name, a.title, a.gnmax = "gnmax", fmt.Sprintf("GNMax, σ = %s", fourDigits(sigma)), &g
 	if s.oneWay() {
-		a.event, err = twoCounts(sigma, s)
+		event, err := twoCounts(sigma, s)
+		if err != nil {
+			return nil, err
+		}
+		a.event = known(event)
 	}
-	return a, err
+	return a, nil
 }
 
 // ConfidentGNMax returns GNMax with a check before: the largest count plus discrete
@@ -89,10 +93,11 @@ func ConfidentGNMax(s Setting, claim accountant.Cost, threshold int, checkSigma,
 			return nil, err
 		}
 		one := accountant.DiscreteGaussian{Sigma: checkSigma, Sensitivity: s.Affected, Neighbours: s.Neighbours}
-		a.event, err = accountant.Compose(accountant.Charge{Event: one, Count: 1}, accountant.Charge{Event: counts, Count: 1})
+		event, err := accountant.Compose(accountant.Charge{Event: one, Count: 1}, accountant.Charge{Event: counts, Count: 1})
 		if err != nil {
 			return nil, err
 		}
+		a.event = known(event)
 	}
 	return a, nil
 }
@@ -203,7 +208,7 @@ func proveExact(t int, claim accountant.Cost, g noise.Gaussian, first *noise.Gau
 func countMechanism(s Setting, cost accountant.Cost, r rule, basis string) *Mechanism {
 	return &Mechanism{
 		setting: s, cost: cost, rule: r, anyVotes: true, basis: basis,
-		event:   accountant.ApproxDP{Cost: cost, Neighbours: s.Neighbours},
+		event:   known(accountant.ApproxDP{Cost: cost, Neighbours: s.Neighbours}),
 		assumes: []string{"the teachers need no privacy of their own", s.affectedInWords()},
 	}
 }

@@ -19,7 +19,7 @@ type Mechanism struct {
 	name, title string
 	setting     Setting
 	cost        accountant.Cost
-	event       accountant.Event
+	event       func() accountant.Event // worked out when it is asked for: see Plurality
 	basis       string
 	assumes     []string
 	anyVotes    bool
@@ -27,6 +27,9 @@ type Mechanism struct {
 	rule        rule
 	gnmax       *noise.Gaussian // GNMax's noise, for atVotes; nil for all others
 }
+
+// known returns an event that takes no working out.
+func known(e accountant.Event) func() accountant.Event { return func() accountant.Event { return e } }
 
 // rule is the mechanism by itself. Counts that it is given are valid.
 type rule interface {
@@ -55,7 +58,7 @@ func (m *Mechanism) PerAnswer() accountant.Cost { return m.cost }
 // relation of the Setting: the noise itself where the accountant knows it, which adds up
 // better than PerAnswer, otherwise PerAnswer. Whether answers add up at all is what Noise
 // says.
-func (m *Mechanism) Event() accountant.Event { return m.event }
+func (m *Mechanism) Event() accountant.Event { return m.event() }
 
 // Noise returns an answer as one that is private by its own noise, whatever the teachers
 // are: then each has randomness of its own, and answers to different queries add up also
@@ -66,7 +69,7 @@ func (m *Mechanism) Noise() (n NoisyAnswer, ok bool) {
 	if !m.anyVotes {
 		return NoisyAnswer{}, false
 	}
-	return NoisyAnswer{Event: m.event, Affected: m.setting.Affected}, true
+	return NoisyAnswer{Event: m.event(), Affected: m.setting.Affected}, true
 }
 
 // Answers returns so many answers by m as what its Total and Bounds charge for. teachers is

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/darrm/darrm/accountant"
 )
 
 // Answers with the system's randomness, n = 200,000 draws for each number of votes,
@@ -173,5 +175,56 @@ func TestEvaluateExtremes(t *testing.T) {
 		if s, err := m.Evaluate(b); err == nil {
 			t.Errorf("a mechanism for %d teachers scores votes of 2: %+v", m.setting.K, s)
 		}
+	}
+}
+
+// Scores of votes in which the classes have changed places are sums of each query's own probabilities,
+// of an abstention too. Each vector of counts is worked out once, whichever order it comes in.
+func TestEvaluateManyClasses(t *testing.T) {
+	s := Setting{K: 6, Classes: 3, Affected: 1, Neighbours: accountant.ReplaceOne}
+	b, err := NewBallots(6, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	votes := [][]int{{4, 2, 0}, {0, 4, 2}, {2, 0, 4}, {2, 2, 2}, {1, 1, 4}, {3, 3, 0}, {0, 3, 3}, {4, 2, 0}}
+	for i, counts := range votes {
+		if err := b.Add(counts, i%3); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"gnmax", "confident_gnmax", "lnmax", "permute_and_flip"} {
+		m, err := Calibrated(name, s, accountant.Cost{Epsilon: 1, Delta: 1e-2}, Check{Ratio: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want Score
+		for i, counts := range votes {
+			p, err := m.Probabilities(counts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			plain := plainMajority(counts)
+			for c := range counts {
+				if plain[c] > 0 {
+					want.Agreement += p[c] * plain[c] / float64(len(votes))
+				}
+			}
+			want.Accuracy += p[i%3] / float64(len(votes))
+			if m.Abstains() {
+				want.Abstained += p[3] / float64(len(votes))
+			}
+		}
+		got, err := m.Evaluate(b)
+		if err != nil || math.Abs(got.Agreement-want.Agreement) > 1e-12 || math.Abs(got.Accuracy-want.Accuracy) > 1e-12 || math.Abs(got.Abstained-want.Abstained) > 1e-12 {
+			t.Errorf("%s: %+v, want %+v, %v", name, got, want, err)
+		}
+	}
+	calls := 0
+	b.score(func(counts []int) []float64 {
+		calls++
+		return make([]float64, 3)
+	})
+	if calls != 4 {
+		t.Errorf("%d vectors of counts were worked out, want 4", calls)
 	}
 }

@@ -132,16 +132,22 @@ func (s *System) masses(p []float64, lambda float64) []uint64 {
 			rest, order = append(rest, g-whole), append(order, i-first)
 		}
 		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rest[b], rest[a]) })
-		// Some units are left, fewer than there are groups but for the rounding of g.
-		for n := 0; left > 0; n, left = n+1, left-1 {
-			out[first+order[n%len(order)]]++
+		// Some units are left, fewer than there are groups.
+		for _, k := range order {
+			if left <= 0 {
+				break
+			}
+			out[first+k]++
+			left--
 		}
-		for n := 0; left < 0; n++ {
-			if at := first + order[len(order)-1-n%len(order)]; out[at] > 0 {
-				out[at]--
-				left++
+		// But for the rounding of g, which may leave a few of either sign: the largest group takes them.
+		largest := first
+		for i := first; i < end; i++ {
+			if out[i] > out[largest] {
+				largest = i
 			}
 		}
+		out[largest] = uint64(int64(out[largest]) + left)
 	}
 	return out
 }

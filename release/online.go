@@ -252,13 +252,9 @@ func (o *Online) transaction(book *ledger.Ledger, q Query) (t *Transaction, a *A
 		return nil, nil, InputError{err}
 	}
 	m := o.options.Plan.Mechanism
-	s := m.Setting()
-	counts, missing, err := q.count(s.K, s.Classes, o.options.Missing == votes.MissingCoin)
+	counts, missing, err := q.count(m.Setting(), o.options.Missing == votes.MissingCoin)
 	if err != nil {
 		return nil, nil, err
-	}
-	if err := s.CheckCounts(counts, missing); err != nil {
-		return nil, nil, InputError{err}
 	}
 	digest := o.key.digest("votes", o.scope[:], []byte(q.ID), q.row())
 	b, err := o.bill(&q, digest)

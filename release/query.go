@@ -3,7 +3,9 @@ package release
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/ledger"
 )
@@ -26,8 +28,8 @@ type Query struct {
 }
 
 // count returns the number of votes for each class and of those that are missing. A query that
-// is out of its ranges is an [InputError].
-func (q *Query) count(k, classes int, mayMiss bool) (counts []int, missing int, err error) {
+// is out of its ranges is an [InputError], which quotes no votes: it may be logged.
+func (q *Query) count(setting ensemble.Setting, mayMiss bool) (counts []int, missing int, err error) {
 	defer func() {
 		if err != nil {
 			err = InputError{err}
@@ -39,19 +41,23 @@ func (q *Query) count(k, classes int, mayMiss bool) (counts []int, missing int, 
 	case q.Votes == nil && q.Counts == nil:
 		return nil, 0, fmt.Errorf("votes or counts must be given")
 	case q.Votes == nil:
-		return append([]int(nil), q.Counts...), 0, nil // what they must be is checked with the mechanism's setting
-	case len(q.Votes) != k:
-		return nil, 0, &check.Error{Name: "number of votes", Value: len(q.Votes), Rule: fmt.Sprintf("K = %d", k)}
+		counts = slices.Clone(q.Counts)
+		if setting.CheckCounts(counts, 0) != nil {
+			return nil, 0, fmt.Errorf("counts must be %d numbers of at least 0, one for each class, with the sum K = %d", setting.Classes, setting.K)
+		}
+		return counts, 0, nil
+	case len(q.Votes) != setting.K:
+		return nil, 0, &check.Error{Name: "number of votes", Value: len(q.Votes), Rule: fmt.Sprintf("K = %d", setting.K)}
 	}
-	counts = make([]int, classes)
+	counts = make([]int, setting.Classes)
 	for i, vote := range q.Votes {
 		switch {
 		case vote == -1 && mayMiss:
 			missing++
 		case vote == -1:
 			return nil, 0, fmt.Errorf("the vote of teacher %d is missing, which this service does not allow (--missing coin)", i+1)
-		case vote < 0 || vote >= classes:
-			return nil, 0, &check.Error{Name: fmt.Sprintf("vote of teacher %d", i+1), Value: vote, Rule: fmt.Sprintf("a class between 0 and %d", classes-1)}
+		case vote < 0 || vote >= setting.Classes:
+			return nil, 0, fmt.Errorf("the vote of teacher %d is of no class: they are 0 to %d", i+1, setting.Classes-1)
 		default:
 			counts[vote]++
 		}

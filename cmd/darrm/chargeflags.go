@@ -18,21 +18,27 @@ type chargeFlags struct {
 }
 
 func (f *chargeFlags) register(c *cobra.Command) {
+	f.registerPayer(c)
 	fl := c.Flags()
-	fl.StringVar(&f.Ledger, "ledger", "", "charge this ledger (darrm budget init) before a label is drawn")
-	takesFile(c, "ledger", ledgerFiles...)
 	fl.StringVar(&f.RequestID, "request-id", "", "name of this release in the ledger; a name is charged and answered once")
-	fl.StringVar(&f.Teachers, "teachers", "", "\"fresh\": each vote is a new run of a private mechanism, or \"frozen\": each teacher's training was private, and it votes ever after; needed to charge a ledger")
-	oneOf(c, "teachers", teacherNames...)
-	fl.StringVar(&f.Ensemble, "ensemble", "", "name of the teachers in the ledger. Frozen ones are charged once, under it: that the name stands for the same teachers every time is your word")
-	fl.StringVar(&f.EnsembleDigest, "ensemble-digest", "", "any text that identifies the teachers, such as a hash of their files. Once stated it is required of every release of the ensemble; it verifies nothing")
 	fl.StringVar(&f.Draw, "draw", "", "name of these votes of fresh teachers (default: the request id). State the name of an earlier draw to answer the same votes again, a new one if the teachers cast these votes anew")
-	registerSlack(c, &f.slack)
 	registerRecords(c, &f.records)
 	fl.StringVar(&f.checkpoint, "checkpoint", "", "keep the SECRET key of the coins here until the labels are out, so that the same command finishes a release that was paid for and interrupted (darrm and its baselines only)")
 	takesFile(c, "checkpoint")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what the release would cost, and release and charge nothing")
 	fl.BoolVar(&f.force, "force", false, "without --ledger: replace --out by a new draw. Nobody accounts for the two")
+}
+
+// registerPayer registers which ledger is charged, and for which teachers.
+func (f *chargeFlags) registerPayer(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringVar(&f.Ledger, "ledger", "", "charge this ledger (darrm budget init) before a label is drawn")
+	takesFile(c, "ledger", ledgerFiles...)
+	fl.StringVar(&f.Teachers, "teachers", "", "\"fresh\": each vote is a new run of a private mechanism, or \"frozen\": each teacher's training was private, and it votes ever after; needed to charge a ledger")
+	oneOf(c, "teachers", teacherNames...)
+	fl.StringVar(&f.Ensemble, "ensemble", "", "name of the teachers in the ledger. Frozen ones are charged once, under it: that the name stands for the same teachers every time is your word")
+	fl.StringVar(&f.EnsembleDigest, "ensemble-digest", "", "any text that identifies the teachers, such as a hash of their files. Once stated it is required of every release of the ensemble; it verifies nothing")
+	registerSlack(c, &f.slack)
 }
 
 // registerSlack registers --slack, whose default the answers decide (ensemble.SlackFor).
@@ -46,9 +52,14 @@ func registerRecords(c *cobra.Command, records *int) {
 
 // prepare checks the flags. promise says whether the teachers are private themselves.
 func (f *chargeFlags) prepare(c *cobra.Command, relation accountant.Relation, promise bool) error {
+	f.settle(c, relation)
+	return f.Check(promise)
+}
+
+// settle takes over what other flags say of the charge.
+func (f *chargeFlags) settle(c *cobra.Command, relation accountant.Relation) {
 	f.Relation = relation
 	if c.Flags().Changed("slack") {
 		f.Slack = &f.slack
 	}
-	return f.Check(promise)
 }

@@ -25,6 +25,7 @@ type accountFlags struct {
 	slack     float64
 	records   int
 	plot      string
+	table     string
 }
 
 func newAccount(a *app) *cobra.Command {
@@ -32,7 +33,7 @@ func newAccount(a *app) *cobra.Command {
 		return check.Whole("queries", q, 1, accountant.MaxOptimalCount)
 	}))}
 	c := &cobra.Command{
-		Use:   "account --K teachers --m allowance --eps ε --teacher-delta Δ",
+		Use:   "account --K teachers --m allowance --eps ε --teacher-delta Δ | --table FILE",
 		Short: "Tell what a plan costs before it is run",
 		Long: `Tell what Q answers cost together, before any is released: every bound that applies,
 side by side, for each number of queries in --queries.
@@ -55,6 +56,10 @@ is Theorem 3.4 of Kairouz, Oh and Viswanath (2015), which publications print,
 (--mechanism) have others. "by the votes" composes the fresh votes themselves, of which
 the answers are functions. All hold at once; every figure is rounded up.
 
+With --table the answers are those of a solved table, which says all else, and cost what
+aggregate charges for them: many answers of the optimal plurality may cost less than its
+ε alone lets be known, which is what --mechanism optimal tells without solving.
+
 No figure depends on votes. What GNMax's answers would cost at given votes (PATE's
 data-dependent bound) is computed from private votes: darrm compare shows it.
 
@@ -62,6 +67,7 @@ data-dependent bound) is computed from private votes: darrm compare shows it.
 		Example: `  darrm account --K 11 --m 3 --eps 0.1 --teacher-delta 1e-5 --queries 1,20,50,100 --slack 1e-4
   darrm account --K 11 --m 1 --eps 0.1 --teacher-delta 0 --teachers frozen --data disjoint
   darrm account --K 250 --total-eps 0.05 --eps inf --data disjoint --plot eps.svg
+  darrm account --table table.json --queries 100,1000 --slack 1e-6
   darrm account --K 50 --num-classes 4 --total-eps 0.1 --data disjoint --queries 2000 --slack 1e-6`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
@@ -76,6 +82,8 @@ data-dependent bound) is computed from private votes: darrm compare shows it.
 	oneOf(c, "teachers", teacherNames...)
 	registerSlack(c, &f.slack)
 	registerRecords(c, &f.records)
+	fl.StringVar(&f.table, "table", "", "a table made by solve (\"-\" is stdin): what its answers cost")
+	takesFile(c, "table", "json")
 	fl.StringVar(&f.plot, "plot", "", "draw ε against the number of queries into this file ("+figure.Formats+")")
 	takesFile(c, "plot", pictureFiles...)
 	c.AddCommand(newAccountTrain(a))
@@ -83,7 +91,7 @@ data-dependent bound) is computed from private votes: darrm compare shows it.
 }
 
 func (f *accountFlags) run(c *cobra.Command, a *app) error {
-	o, err := f.options(c)
+	o, err := f.options(c, a)
 	if err != nil {
 		return err
 	}
@@ -122,7 +130,7 @@ func (f *accountFlags) run(c *cobra.Command, a *app) error {
 }
 
 // options checks the flags and returns what one answer is, and what it costs.
-func (f *accountFlags) options(c *cobra.Command) (o ensemble.StatementOptions, err error) {
+func (f *accountFlags) options(c *cobra.Command, a *app) (o ensemble.StatementOptions, err error) {
 	o.Randomness = randomnessOf(f.teachers)
 	if err := release.CheckRecords(f.records); err != nil {
 		return o, err
@@ -135,6 +143,10 @@ func (f *accountFlags) options(c *cobra.Command) (o ensemble.StatementOptions, e
 		o.Slack = &f.slack
 	}
 	if err := f.mechanism.prepare(c); err != nil {
+		return o, err
+	}
+	if f.table != "" {
+		err := f.tableOptions(c, a, &o)
 		return o, err
 	}
 	f.mechanism.resolve(f.classes)
@@ -168,8 +180,33 @@ func (f *accountFlags) options(c *cobra.Command) (o ensemble.StatementOptions, e
 	return o, nil
 }
 
+// toldByTable are the flags of what a table says.
+var toldByTable = []string{"K", "m", "total-eps", "eps", "teacher-delta", "delta", "affected", "data", "num-classes", "mechanism"}
+
+// tableOptions are those of a table, whose answers may add up by more than their (ε, δ).
+func (f *accountFlags) tableOptions(c *cobra.Command, a *app, o *ensemble.StatementOptions) error {
+	for _, name := range toldByTable {
+		if c.Flags().Changed(name) {
+			return usagef("--%s and --table exclude each other: the table says it", name)
+		}
+	}
+	table, err := f.readAnyTable(c, a, f.table)
+	if err != nil {
+		return err
+	}
+	p, err := table.Plan(f.mechanism.relation)
+	if err != nil {
+		return err
+	}
+	if o.Randomness != 0 && promiseNothing(p.Problem) {
+		return usagef("--teachers goes with tables of teachers that promise something: the noise of %s is new in every answer", f.table)
+	}
+	o.Problem, o.Answer, o.PerAnswer = p.Problem, p.Mechanism.Event(), p.Mechanism.PerAnswer()
+	return nil
+}
+
 // pluralityOptions are those of the optimal plurality. Nothing is solved: whatever the table, what
-// one answer costs is all that is known of it.
+// one answer costs is all that is known of it. With --table more is.
 func (f *accountFlags) pluralityOptions(c *cobra.Command, o *ensemble.StatementOptions) error {
 	if err := optimalOnly(c, &f.problemFlags); err != nil {
 		return err

@@ -1,39 +1,26 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"math"
 	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/darrm/darrm/gamma"
-	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
 
 // aggregateFlags are the flags of aggregate beyond the problem's.
 type aggregateFlags struct {
-	problemFlags
-	mechanism      mechanismFlags
-	optimal        optimalFlags
-	read           readFlags
-	charge         chargeFlags
-	table          string
+	answerFlags
 	out, outFormat string
 	outCompression string
 	format         votes.Format // of the labels
 	compression    votes.Compression
 	scores         bool
 	insecureSeed   uint64
-	// teachersOfTable says that what the teachers promise comes from the table alone.
-	teachersOfTable bool
 }
 
 func newAggregate(a *app) *cobra.Command {
@@ -100,14 +87,11 @@ after it was paid for is finished by the same command.`,
 		ValidArgsFunction: completeFiles(voteFiles...),
 		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
 	}
-	f.problemFlags.register(c, 0, 0)
-	f.mechanism.register(c)
-	f.optimal.register(c)
+	f.register(c)
+	f.optimal.registerWithin(c)
 	f.read.register(c)
 	f.charge.register(c)
 	fl := c.Flags()
-	fl.StringVar(&f.table, "table", "", "use the noise function, or the table of many classes, in this file, certified again, instead of solving")
-	takesFile(c, "table", tableFiles...)
 	fl.StringVarP(&f.out, "out", "o", "", "write the labels to this file instead of stdout")
 	takesFile(c, "out", voteFiles...)
 	fl.StringVar(&f.outFormat, "out-format", "auto", "\"csv\", \"tsv\", \"jsonl\", \"npy\" or \"parquet\"; auto goes by the name")
@@ -221,192 +205,9 @@ func (f *aggregateFlags) prepare(c *cobra.Command, a *app) (chosen, error) {
 	if err := (release.FileOutput{Path: f.out}).CheckPlace(); err != nil {
 		return chosen{}, err
 	}
-	if err := f.mechanism.prepare(c); err != nil {
-		return chosen{}, err
-	}
-	if f.table != "" {
-		return f.prepareTable(c, a)
-	}
-	promise, err := f.prepareMechanism(c)
+	given, promise, err := f.answerFlags.prepare(c, a)
 	if err != nil {
 		return chosen{}, err
 	}
-	return chosen{}, f.charge.prepare(c, f.mechanism.relation, promise)
-}
-
-// prepareMechanism checks what is said of the mechanism, before a large file is read, and says
-// whether the teachers promise anything.
-func (f *aggregateFlags) prepareMechanism(c *cobra.Command) (promise bool, err error) {
-	classes := len(f.read.options.Classes)
-	f.mechanism.resolve(classes)
-	if !f.mechanism.usesPlurality() {
-		if err := f.mechanism.withoutOptimum(c, classes); err != nil {
-			return false, err
-		}
-	}
-	switch {
-	case f.mechanism.usesPlurality():
-		if err := f.optimal.prepare(c, &f.mechanism, &f.problemFlags, classes); err != nil || f.mechanism.usesPlurality() {
-			return false, err
-		}
-	case !f.mechanism.usesGamma():
-		return false, f.mechanism.require(c, &f.problemFlags)
-	}
-	if err := require(c, f.needed()...); err != nil {
-		return false, err
-	}
-	if _, err := f.problem(c, max(1, f.read.options.K, f.affected)); err != nil {
-		return false, err
-	}
-	if _, err := f.options(c); err != nil {
-		return false, err
-	}
-	if !f.mechanism.usesTable() {
-		if err := f.mechanism.solvesNothing(c); err != nil {
-			return false, err
-		}
-	}
-	return !math.IsInf(f.epsilon, 1), nil
-}
-
-// prepareTable reads the table that was given, and compares it with what was said.
-func (f *aggregateFlags) prepareTable(c *cobra.Command, a *app) (g chosen, err error) {
-	if f.mechanism.name != "" && !f.mechanism.usesTable() && !f.mechanism.usesPlurality() {
-		return g, usagef("--table goes with --mechanism %s or %s", mechanismDaRRM, mechanismOptimal)
-	}
-	for _, name := range slices.Concat(solveFlagNames, optimalFlagNames) {
-		if c.Flags().Changed(name) {
-			return g, usagef("--%s and --table exclude each other: the table is solved", name)
-		}
-	}
-	if err := f.checkTimeout(c); err != nil {
-		return g, err
-	}
-	table, err := f.readAnyTable(c, a, f.table)
-	if err != nil {
-		return g, err
-	}
-	if table.Plurality != nil && f.mechanism.usesTable() {
-		return g, usagef("--mechanism %s, but %s is a table of many classes: say --mechanism %s", mechanismDaRRM, f.table, mechanismOptimal)
-	}
-	if g.Plan, err = table.Plan(f.mechanism.relation); err != nil {
-		return g, err
-	}
-	g.table, g.optimal = table.Gamma, table.Plurality
-	setting := g.Mechanism.Setting()
-	stated, err := f.stated(c, setting.K)
-	if err != nil {
-		return g, err
-	}
-	if err := stated.Match(g.Problem, f.table); err != nil {
-		return g, err
-	}
-	f.teachersOfTable = !stated.Teachers()
-	if f.read.options.K != 0 && f.read.options.K != setting.K {
-		return g, usagef("K = %d, but %s is for K = %d teachers", f.read.options.K, f.table, setting.K)
-	}
-	f.read.options.K = setting.K
-	if n := len(f.read.options.Classes); n != setting.Classes {
-		return g, usagef("%d classes, but %s is for %d: say --classes or --num-classes", n, f.table, setting.Classes)
-	}
-	return g, f.charge.prepare(c, f.mechanism.relation, !math.IsInf(g.Problem.Epsilon, 1))
-}
-
-// stated is what the flags say of the teachers and the release.
-func (f *aggregateFlags) stated(c *cobra.Command, k int) (s release.Stated, err error) {
-	reach, said, err := f.reach(c, k)
-	if said {
-		s.Affected = &reach
-	}
-	for _, v := range []struct {
-		flag  string
-		value *float64
-		field **float64
-	}{
-		{"eps", &f.epsilon, &s.Epsilon}, {"teacher-delta", &f.teacherDelta, &s.TeacherDelta},
-		{"m", &f.m, &s.M}, {"total-eps", &f.totalEpsilon, &s.TotalEpsilon}, {"delta", &f.delta, &s.Delta},
-	} {
-		if c.Flags().Changed(v.flag) {
-			*v.field = v.value
-		}
-	}
-	return s, err
-}
-
-// chosen is the mechanism of a release.
-type chosen struct {
-	release.Plan
-	table   *gamma.Table     // of the optimal noise function; else nil
-	optimal *plurality.Table // of the optimal plurality; else nil
-	instead error            // why there is none, where there should have been one
-}
-
-// choose makes the mechanism for k teachers, solving where no table was given. The
-// second error is a cache's, to be returned at the end.
-func (f *aggregateFlags) choose(c *cobra.Command, a *app, given chosen, k, classes int) (chosen, error, error) {
-	if given.Mechanism != nil {
-		return given, nil, nil
-	}
-	if f.mechanism.usesPlurality() {
-		return f.chooseOptimal(c, a, k, classes)
-	}
-	if !f.mechanism.usesGamma() {
-		plan, err := f.mechanism.make(c, &f.problemFlags, k, classes)
-		return chosen{Plan: plan}, nil, err
-	}
-	if classes != 2 {
-		return chosen{}, nil, &check.Error{Name: "number of classes", Value: classes, Rule: "2 for DaRRM and its baselines; see --mechanism for others"}
-	}
-	if !f.mechanism.usesTable() {
-		p, err := f.problem(c, k)
-		if err != nil {
-			return chosen{}, nil, err
-		}
-		ctx, cancel := f.limit(c.Context())
-		defer cancel()
-		plan, err := f.mechanism.baseline(ctx, p)
-		return chosen{Plan: plan}, nil, f.late("certify", err)
-	}
-	s, err := f.solve(c, a, k)
-	if err != nil {
-		return chosen{}, nil, err
-	}
-	plan, err := release.DaRRM(s.Table.Certified, f.mechanism.relation)
-	return chosen{Plan: plan, table: s.Table}, s.unsaved, err
-}
-
-// chooseOptimal makes the optimal plurality. Where nobody named it and it is not known in time,
-// permute-and-flip keeps the same ε; a table that the clock made would be another the next time.
-func (f *aggregateFlags) chooseOptimal(c *cobra.Command, a *app, k, classes int) (chosen, error, error) {
-	p, err := f.pluralityProblem(c, k, classes)
-	if err != nil {
-		return chosen{}, nil, err
-	}
-	objective, _, err := f.optimal.pluralityObjective(c, a, f.priorCounts, k, classes)
-	if err != nil {
-		return chosen{}, nil, err
-	}
-	limit := f.optimal.within
-	if !f.mechanism.byDefault {
-		limit = 0
-	}
-	t, err := f.optimal.solve(c, a, &f.problemFlags, p, objective, limit)
-	late := tooLong(err)
-	if late != nil && f.charge.checkpoint != "" {
-		return chosen{}, nil, fmt.Errorf("%w; permute-and-flip does not take its place, since --checkpoint needs a table", late)
-	}
-	if late != nil && f.mechanism.byDefault && !p.Abstain {
-		f.mechanism.name = mechanismFallback
-		plan, err := f.mechanism.make(c, &f.problemFlags, k, classes)
-		if err != nil {
-			return chosen{}, nil, err
-		}
-		plan.Problem.Delta = 0 // it spends none
-		return chosen{Plan: plan, instead: late}, nil, nil
-	}
-	if err != nil {
-		return chosen{}, nil, cmp.Or(late, err)
-	}
-	plan, err := release.Plurality(t.Certified, f.mechanism.relation)
-	return chosen{Plan: plan, optimal: t.Table}, t.unsaved, err
+	return given, f.charge.prepare(c, f.mechanism.relation, promise)
 }

@@ -84,7 +84,7 @@ func (f *federatedFlags) register(c *cobra.Command) {
 // registerRun adds the flags of a run across machines.
 func (f *federatedFlags) registerRun(c *cobra.Command) {
 	fl, o := c.Flags(), &f.psgm
-	fl.StringVar(&f.task, "task", "", "loss to be minimised: "+strings.Join(linearTasks(), ", ")+" or network:h, of h softplus units, which darrm predict does not read")
+	fl.StringVar(&f.task, "task", "", "loss to be minimised: "+strings.Join(linearTasks(), ", ")+" or network:h, of h softplus units")
 	fl.BoolVar(&f.intercept, "intercept", false, "add a feature 1 to each record; its weight is the model's intercept")
 	fl.Float64Var(&o.GradientClip, "clip", 0, "C_2, bound on the norm of a record's gradient, to which larger ones are cut")
 	fl.Float64Var(&o.DifferenceClip, "difference-clip", 0, "C_1: a record's change of gradient between two models is cut to C_1 times their distance; with --momentum below 1")
@@ -101,8 +101,8 @@ func (f *federatedFlags) registerRun(c *cobra.Command) {
 	fl.IntVar(&o.Colluding, "colluding", 0, "how many reports of a round may be of silos that work with the server; the price does without them too")
 	fl.StringVar(&f.account, "account", "", "how shuffled reports are priced (default: the best way that is proved)")
 	oneOf(c, "account", append(amplificationModes(), string(federated.Unshuffled))...)
-	fl.StringVar(&f.randomizer, "randomizer", string(federated.OneBit), `a report is a seed and a bit, "one-bit", or the same as d numbers, "floats", to compare sizes`)
-	oneOf(c, "randomizer", federated.OneBit, federated.Floats)
+	fl.StringVar(&f.randomizer, "randomizer", string(federated.OneBit), `a report is a seed and a bit, "one-bit"; an index into directions of the seed, "privunit" (of b bits: "privunit:b", projected to k numbers: "privunit:b:k"), with less noise at large --local-eps; a bit of k coordinates, "rand-k:k", with less work and more noise; or one bit as d numbers, "floats", to compare sizes`)
+	offer(c, "randomizer", cobra.FixedCompletions([]string{string(federated.OneBit), string(federated.PrivUnit), string(federated.RandK) + ":", string(federated.Floats)}, cobra.ShellCompDirectiveNoFileComp))
 	fl.StringVar(&f.output, "output", string(federated.Last), `the model is the "last" iterate, or one of all, each as likely, "uniform"`)
 	oneOf(c, "output", federated.Last, federated.Uniform)
 	fl.Uint64Var(&o.StartSeed, "start-seed", 0, "seed of the model that a network starts from; others start from 0")
@@ -136,7 +136,7 @@ func (f *federatedFlags) check(c *cobra.Command) (err error) {
 	if c.Flags().Changed("local-noise") && !(f.psgm.Local.Noise > 0) {
 		return usagef("--local-noise = %v, but it must be above 0", f.psgm.Local.Noise)
 	}
-	f.loss, err = rounds.ParseTask(f.task)
+	f.loss, err = loss.ParseSized(f.task)
 	return err
 }
 

@@ -21,7 +21,7 @@ import (
 	"github.com/darrm/darrm/internal/terminal"
 )
 
-// grace is how long a command may go on after a signal. Every loop ends sooner; what may not
+// grace is how long a command may go on after a signal, unless it says otherwise (app.grace). Every loop ends sooner; what may not
 // is a call of the system, such as opening a pipe that nobody reads. Ending there is safe: a
 // killed program loses no charge, and what it leaves behind is swept by the next one.
 const grace = 700 * time.Millisecond
@@ -33,13 +33,15 @@ func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	app := &app{in: os.Stdin, out: os.Stdout, err: os.Stderr}
+	app.grace.Store(int64(grace))
 	var ended atomic.Bool // by the command or, after a signal, without it
 	context.AfterFunc(ctx, func() {
 		stop() // a second signal ends the program at once
 		app.interrupted()
-		time.AfterFunc(grace, func() {
+		limit := time.Duration(app.grace.Load())
+		time.AfterFunc(limit, func() {
 			if ended.CompareAndSwap(false, true) {
-				app.complain(args, fmt.Errorf("interrupted: what was being done did not end within %v", grace), exitInterrupted)
+				app.complain(args, fmt.Errorf("interrupted: what was being done did not end within %v", limit), exitInterrupted)
 				os.Exit(int(exitInterrupted))
 			}
 		})

@@ -25,6 +25,7 @@ type app struct {
 	quiet    bool
 	progress string // --progress
 	stage    atomic.Pointer[stage]
+	grace    atomic.Int64 // nanoseconds that a command may go on after a signal
 }
 
 func newRoot(a *app) *cobra.Command {
@@ -56,7 +57,7 @@ prints the "darrm aggregate" command that releases the labels.`,
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "say nothing on stderr but errors")
 	root.PersistentFlags().StringVar(&a.progress, "progress", progressAuto, `"auto" shows progress on a terminal, "json" writes it to stderr as lines of JSON, for programs that read along`)
 	oneOf(root, "progress", progressAuto, progressJSON)
-	root.AddCommand(newSolve(a), newSweep(a), newPlan(a), newAggregate(a), newCompare(a), newAccount(a), newBudget(a), newVerify(a), newCache(a), newVotes(a), newMean(a), newExperiment(a), newReport(a), newTrain(a), newFederated(a), newPredict(a), newEvaluate(a), newBounds(a), newVersion(a), newMan(a), newCompletion(a), newExitCodes())
+	root.AddCommand(newSolve(a), newSweep(a), newPlan(a), newAggregate(a), newServe(a), newCompare(a), newAccount(a), newBudget(a), newVerify(a), newCache(a), newVotes(a), newMean(a), newExperiment(a), newReport(a), newTrain(a), newFederated(a), newPredict(a), newEvaluate(a), newBounds(a), newVersion(a), newMan(a), newCompletion(a), newExitCodes())
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(newHelp())
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { writeHelp(a.page(a.out), c) })

@@ -55,7 +55,7 @@ func (a *account) round(first bool, epsilon float64) (amplification.Round, int) 
 		}
 	}
 	rate := float64(p.batch(r)) / float64(p.smallest) // of the silo whose records take part most often
-	return amplification.Round{Mode: amplification.Mode(a.name), Streams: streams, Reports: p.honest(r), Epsilon: epsilon, OneBit: true, Rate: rate}, count
+	return amplification.Round{Mode: amplification.Mode(a.name), Streams: streams, Reports: p.honest(r), Epsilon: epsilon, OneBit: p.reportKind.oneBit(), Rate: rate}, count
 }
 
 // reports returns the event of all reports with ε₀.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/learn/data"
@@ -32,6 +33,7 @@ type plan struct {
 	firstBatch, laterBatch int // B_0, B_1 of each silo; 0 for all its records
 	missing                int // reports that need not come
 	colluding              int // of those that come, how many need not be honest
+	reportKind             Randomizer
 	randomizer             report.Randomizer
 	lagged                 bool // what the source prints: gradients at x_{r-1}. For a test
 	// Noise.
@@ -226,6 +228,9 @@ func (p *plan) text() []byte {
 	b := fmt.Appendf(nil, "darrm federated v1\n%d %s\n%v %v %v %v %v %v %v %v %v\n", p.kind, p.task.text(), p.beta, p.period, p.firstBatch, p.laterBatch, p.missing, p.colluding, p.lagged, p.multipliers, p.sigma)
 	if p.randomizer != nil {
 		b = fmt.Appendf(b, "%T %v %v\n", p.randomizer, p.randomizer.Epsilon(), p.randomizer.Size())
+		if strings.Contains(string(p.reportKind), ":") { // its numbers, which its type does not tell
+			b = fmt.Appendf(b, "%s\n", p.reportKind)
+		}
 	}
 	return b
 }

@@ -1,6 +1,7 @@
 package federated
 
 import (
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -36,6 +37,56 @@ func TestCalibratedReports(t *testing.T) {
 		})
 		if eps, _, err := amplification.Epsilon(1e-5, amplification.Classical, accountant.Charge{Event: stated.Price().Event, Count: 1}); err != nil || math.Abs(eps-epsilon) > 5e-3*epsilon {
 			t.Errorf("eps0 = %g costs %g by the classical conversion, want %g (%v)", want[epsilon][0], eps, epsilon, err)
+		}
+	}
+}
+
+// A report is priced for what it is: a bit of any direction by the proof for one bit, a codebook's index by the proof for
+// any ε₀-private report, which costs more at the same ε₀, and so has a smaller ε₀ at the same cost. Ternary, a proof for one
+// bit, refuses an index, and a batch of indices is priced by TCDP.
+func TestReportsArePricedForWhatTheyAre(t *testing.T) {
+	rounds := func(kind Randomizer, change func(*PSGM)) *Plan {
+		return networkPlan(t, 400, 3, func(c *PSGM) {
+			c.Randomizer, c.Account, c.Target.Delta = kind, "", 1e-5
+			if change != nil {
+				change(c)
+			}
+		})
+	}
+	cost := func(epsilon float64, oneBit bool) float64 {
+		var charges []accountant.Charge
+		for streams, count := range map[int]int{1: 1, 2: 2} {
+			e := must(amplification.Round{Streams: streams, Reports: 400, Epsilon: epsilon, OneBit: oneBit}.Event())(t)
+			charges = append(charges, accountant.Charge{Event: e, Count: count})
+		}
+		c, _, err := amplification.Epsilon(1e-5, amplification.Improved, charges...)
+		return must(c, err)(t)
+	}
+	for kind, bit := range map[Randomizer]bool{"": true, OneBit: true, Floats: true, "rand-k:9": true, PrivUnit: false, "privunit:4": false, "privunit:4:10": false} {
+		if got, want := rounds(kind, nil).Price().Cost.Epsilon, cost(0.58, bit); math.Abs(got-want) > 1e-5*want {
+			t.Errorf("%q costs %.6g, want %.6g", kind, got, want)
+		}
+	}
+	if one, any := cost(0.58, true), cost(0.58, false); any < one*1.02 {
+		t.Errorf("an index costs %g, a bit %g", any, one)
+	}
+	calibrated := func(kind Randomizer) float64 {
+		return rounds(kind, func(c *PSGM) { c.Epsilon, c.Target.Epsilon = 0, 0.5 }).LocalEpsilon()
+	}
+	if bit, index := calibrated("rand-k:9"), calibrated(PrivUnit); !(index < bit*0.99) {
+		t.Errorf("at one cost an index has ε₀ = %g, a bit %g", index, bit)
+	}
+	batches := func(c *PSGM) { c.FirstBatch, c.Batch = 5, 2 }
+	if c := rounds(PrivUnit, batches).Price().Cost; math.IsInf(c.Epsilon, 1) {
+		t.Errorf("batches of indices: %v", c)
+	}
+	s := Setting{Loss: loss.Logistic{}, Silos: []int{400}, Rounds: 3, StepSize: 1, GradientClip: 1, DifferenceClip: 1, Target: accountant.Cost{Epsilon: 1, Delta: 1e-5}}
+	if _, err := (PSGM{Setting: s, Momentum: 0.5, FirstBatch: 5, Batch: 2, Randomizer: PrivUnit, Account: Account(amplification.Ternary)}).New(400, 3); !errors.Is(err, amplification.ErrReports) {
+		t.Errorf("indices by the proof for bits: %v", err)
+	}
+	for _, kind := range []Randomizer{"two-bit", "one-bit:3", "floats:", "privunit:", "privunit:9", "privunit:8:0", "privunit:8:4", "privunit:8:2:1", "rand-k", "rand-k:0", "rand-k:4", "rand-k:x"} {
+		if _, err := (PSGM{Setting: s, Momentum: 0.5, Randomizer: kind}).New(400, 3); err == nil {
+			t.Errorf("%q is accepted", kind)
 		}
 	}
 }

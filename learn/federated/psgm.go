@@ -3,6 +3,8 @@ package federated
 import (
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
@@ -45,11 +47,62 @@ type PSGM struct {
 // Randomizer is a kind of report.
 type Randomizer string
 
-// The kinds of report.
+// The kinds of report. Some take numbers behind a colon.
 const (
 	OneBit Randomizer = "one-bit" // a seed and a bit. The default
 	Floats Randomizer = "floats"  // the same report as d numbers, for comparisons of size
+	// PrivUnit is report.PrivUnit: "privunit" has an index of 8 bits, "privunit:b" one of b bits, and
+	// "privunit:b:k" a projection to k numbers. It has less noise than OneBit at the same ε₀; the shuffler hides it
+	// less, so that at equal cost it pays above ε₀ = 1.6 or so.
+	PrivUnit Randomizer = "privunit"
+	// RandK is report.RandK: "rand-k:k" has k coordinates of each vector, for long models.
+	RandK Randomizer = "rand-k"
 )
+
+// oneBit says whether each report is a bit that is kept or flipped, whatever its seed: what a shuffler is
+// proved to hide best.
+func (r Randomizer) oneBit() bool {
+	kind, _, _ := strings.Cut(string(r), ":")
+	switch Randomizer(kind) {
+	case "", OneBit, Floats, RandK:
+		return true
+	}
+	return false
+}
+
+// of returns the randomiser of d dimensions and ε₀ at most epsilon.
+func (r Randomizer) of(d int, epsilon float64) (report.Randomizer, error) {
+	kind, rest, stated := strings.Cut(string(r), ":")
+	var numbers []int
+	for _, word := range strings.Split(rest, ":") {
+		n, err := strconv.Atoi(word)
+		if stated && err != nil {
+			return nil, r.fault()
+		}
+		numbers = append(numbers, n)
+	}
+	switch {
+	case !stated && (r == "" || r == OneBit || r == Floats):
+		one, err := report.NewOneBit(d, epsilon)
+		if r == Floats && err == nil {
+			return report.Floats{OneBit: one}, nil
+		}
+		return one, err
+	case r == PrivUnit:
+		return report.NewPrivUnit(d, epsilon, report.MaxBits, 0)
+	case Randomizer(kind) == PrivUnit && stated && len(numbers) == 1:
+		return report.NewPrivUnit(d, epsilon, numbers[0], 0)
+	case Randomizer(kind) == PrivUnit && stated && len(numbers) == 2 && numbers[1] > 0:
+		return report.NewPrivUnit(d, epsilon, numbers[0], numbers[1])
+	case Randomizer(kind) == RandK && stated && len(numbers) == 1:
+		return report.NewRandK(d, numbers[0], epsilon)
+	}
+	return nil, r.fault()
+}
+
+func (r Randomizer) fault() error {
+	return &check.Error{Name: "randomizer", Value: strconv.Quote(string(r)), Rule: fmt.Sprintf("%s, %s, %s, %s:bits, %s:bits:k or %s:k (--randomizer)", OneBit, Floats, PrivUnit, PrivUnit, PrivUnit, RandK)}
+}
 
 // Plan prices the method for the records of all silos.
 func (c PSGM) Plan(n, features int) (train.Plan, error) {
@@ -79,7 +132,7 @@ func (c PSGM) plan(n, features int) (*Plan, error) {
 			return nil, err
 		}
 	}
-	p := &Plan{plan{task: *t, kind: shuffled, beta: c.Momentum, firstBatch: c.FirstBatch, laterBatch: c.Batch, missing: c.Missing, colluding: c.Colluding, lagged: c.lagged, account: c.Account}}
+	p := &Plan{plan{task: *t, kind: shuffled, beta: c.Momentum, firstBatch: c.FirstBatch, laterBatch: c.Batch, missing: c.Missing, colluding: c.Colluding, reportKind: c.Randomizer, lagged: c.lagged, account: c.Account}}
 	fewest := min(p.expected(0), p.expected(1))
 	if err := check.Whole("missing reports", c.Missing, 0, fewest-1); err != nil {
 		return nil, err
@@ -105,26 +158,12 @@ func (c PSGM) name() string {
 	return name
 }
 
-// setReports makes the randomiser of ε₀ at most that.
-func (p *plan) setReports(kind Randomizer, epsilon float64) error {
-	r, err := report.NewOneBit(p.d, epsilon)
-	if err != nil {
-		return err
-	}
-	switch kind {
-	case "", OneBit:
-		p.randomizer = r
-	case Floats:
-		p.randomizer = report.Floats{OneBit: r}
-	default:
-		return &check.Error{Name: "randomizer", Value: kind, Rule: fmt.Sprintf("%s or %s (--randomizer)", OneBit, Floats)}
-	}
-	return nil
-}
-
 // settle sets ε₀, the local noise and the price.
 func (p *Plan) settle(c PSGM) error {
 	account, err := p.newAccount(c.Account)
+	if err == nil { // before a calibration's seconds
+		_, err = c.Randomizer.of(p.d, 1)
+	}
 	if err != nil {
 		return err
 	}
@@ -156,7 +195,7 @@ func (p *Plan) settle(c PSGM) error {
 			return err
 		}
 	}
-	if err := p.setReports(c.Randomizer, epsilon); err != nil {
+	if p.randomizer, err = c.Randomizer.of(p.d, epsilon); err != nil {
 		return err
 	}
 	p.blocks()

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/darrm/darrm/learn/data"
 )
@@ -47,17 +46,14 @@ func (m *Model) Evaluate(r *data.Records) (Evaluation, error) {
 	}
 	scores, positive := make([]float64, n), make([]bool, n)
 	total, right, squares, mean := 0.0, 0, 0.0, 0.0
-	x := append(slices.Clone(m.Weights), m.Intercept)
-	a := make([]float64, len(x))
-	a[len(a)-1] = 1
+	lossOf := m.recordLoss()
 	for i := range n {
 		y := r.Response(i)
 		if err := m.check(r.Row(i), y); err != nil {
 			return Evaluation{}, fmt.Errorf("record %d: %w", i+1, err)
 		}
 		if m.Task != nil {
-			copy(a, r.Row(i))
-			total += m.Task.Loss(x, a, y)
+			total += lossOf(r.Row(i), y)
 		}
 		scores[i], positive[i] = m.Score(r.Row(i)), y > 0
 		predicted := m.Link.Predict(scores[i])

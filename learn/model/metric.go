@@ -17,6 +17,9 @@ const maxMetric = 1000
 
 // Dim returns d, the number of features: of LinkMetric the root of the number of weights.
 func (m *Model) Dim() int {
+	if m.network != nil {
+		return m.features
+	}
 	if m.Link == LinkMetric {
 		return int(math.Round(math.Sqrt(float64(len(m.Weights)))))
 	}

@@ -1,7 +1,7 @@
 // Package model reads trained models, predicts by them and says how well they do.
 //
-// The models are linear: features a have the score z = ⟨a,w⟩ + b, and the link turns a score
-// into a prediction. Predictions on records that the model was not trained on are as private
+// The models are linear, with the score z = ⟨a,w⟩ + b of features a, or networks of one hidden layer (loss.Network),
+// whose output is z. The link turns a score into a prediction. Predictions on records that the model was not trained on are as private
 // as the model: they are post-processing. An Evaluation tells about the records that it was
 // worked out on, and has no noise: it may be published where those are public.
 //
@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -30,16 +31,20 @@ import (
 // MaxBytes is the most that a reader should take of a model's file, 1 GiB.
 const MaxBytes = 1 << 30
 
-// Model is a trained linear model.
+// Model is a trained model.
 type Model struct {
 	Task      loss.Loss // nil where the link is LinkRank or LinkMetric
 	Pair      loss.Pair // where the link is LinkRank
 	Link      Link
-	Columns   []string // names of the features, nil where they have none
-	Response  string   // name of the response's column, "" where it has none
-	Simulated bool     // trained from a seed, so not private
-	Weights   []float64
-	Intercept float64
+	Columns   []string  // names of the features, nil where they have none
+	Response  string    // name of the response's column, "" where it has none
+	Simulated bool      // trained from a seed, so not private
+	Weights   []float64 // of a network all its numbers
+	Intercept float64   // of a linear model
+
+	network  *loss.Network // nil of a linear model
+	features int           // of its records
+	constant bool          // they have a feature 1 behind the others
 }
 
 // document is what of a model's file predictions need.
@@ -70,7 +75,15 @@ func Read(r io.Reader) (*Model, error) {
 	if err := m.loss(d); err != nil {
 		return nil, err
 	}
-	if d.Intercept {
+	if m.network != nil {
+		p, ok := m.network.Features(len(m.Weights))
+		if m.constant = d.Intercept; d.Intercept {
+			p--
+		}
+		if m.features = p; !ok || p < 1 {
+			return nil, &check.Error{Name: "number of weights", Value: len(m.Weights), Rule: "that of a " + d.Task + " of one or more features"}
+		}
+	} else if d.Intercept {
 		last := len(m.Weights) - 1
 		m.Intercept, m.Weights = m.Weights[last], m.Weights[:last]
 	}
@@ -93,8 +106,11 @@ func (m *Model) loss(d document) (err error) {
 		}
 		return m.checkMetric()
 	}
-	if m.Task, err = loss.Parse(d.Task); err != nil {
+	if m.Task, err = loss.ParseSized(d.Task); err != nil {
 		return err
+	}
+	if n, ok := m.Task.(loss.Network); ok {
+		m.network = &n
 	}
 	if m.Link = LinkOf(m.Task); m.Link != d.Link && d.Link != "" {
 		return &check.Error{Name: "link", Value: fmt.Sprintf("%q", d.Link), Rule: fmt.Sprintf("%q for the task %s", m.Link, d.Task)}
@@ -102,8 +118,38 @@ func (m *Model) loss(d document) (err error) {
 	return nil
 }
 
-// Score returns z = ⟨a,w⟩ + b.
-func (m *Model) Score(a []float64) float64 { return floats.Dot(a, m.Weights) + m.Intercept }
+// Score returns z = ⟨a,w⟩ + b, or a network's output.
+func (m *Model) Score(a []float64) float64 {
+	if m.network != nil {
+		return m.network.Predict(m.Weights, m.inputs(a))
+	}
+	return floats.Dot(a, m.Weights) + m.Intercept
+}
+
+// inputs returns a with the constant feature of a network that has one.
+func (m *Model) inputs(a []float64) []float64 {
+	if m.constant {
+		a = append(slices.Clip(a), 1)
+	}
+	return a
+}
+
+// recordLoss returns the task's loss as a function of a record.
+func (m *Model) recordLoss() func(a []float64, y float64) float64 {
+	x, width := m.Weights, m.features
+	if m.network == nil {
+		x, width = append(slices.Clone(m.Weights), m.Intercept), len(m.Weights)
+	}
+	in := make([]float64, width+1)
+	in[width] = 1
+	if m.network != nil && !m.constant {
+		in = in[:width]
+	}
+	return func(a []float64, y float64) float64 {
+		copy(in[:width], a)
+		return m.Task.Loss(x, in, y)
+	}
+}
 
 // Fits refuses a model that predicts nothing, and records of another dimension.
 func (m *Model) Fits(r *data.Records) error {

@@ -44,13 +44,49 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// A network's score and loss are its formula, written out, with an intercept and without one.
+func TestNetwork(t *testing.T) {
+	s := func(z float64) float64 { return math.Log(1 + math.Exp(z)) }
+	m := read(t, `{"task":"network:2","link":"identity","columns":["a","b"],"response":"y","model":[1,-2, 0.5,3, 0.1,0.2, 4,-5, 0.7]}`)
+	formula := func(a, b float64) float64 { return 0.7 + 4*s(a-2*b+0.1) - 5*s(0.5*a+3*b+0.2) }
+	if got := m.Score([]float64{0.3, -0.4}); m.Dim() != 2 || m.Link != LinkIdentity || math.Abs(got-formula(0.3, -0.4)) > 1e-14 {
+		t.Errorf("%d features, score %v, want %v", m.Dim(), got, formula(0.3, -0.4))
+	}
+	// The second column of W is the constant feature's.
+	c := read(t, `{"task":"network:2","intercept":true,"columns":["a"],"model":[1,-2, 0.5,3, 0.1,0.2, 4,-5, 0.7]}`)
+	if got := c.Score([]float64{0.3}); c.Dim() != 1 || math.Abs(got-formula(0.3, 1)) > 1e-14 {
+		t.Errorf("with a constant: %d features, score %v, want %v", c.Dim(), got, formula(0.3, 1))
+	}
+	r, err := data.NewRecords(2, 1, []float64{0.3, -1}, []float64{2, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := c.Evaluate(r)
+	want := (math.Pow(formula(0.3, 1)-2, 2) + math.Pow(formula(-1, 1), 2)) / 2
+	if err != nil || math.Abs(*e.Loss-want) > 1e-12*want || math.Abs(*e.RMSE-math.Sqrt(want)) > 1e-12 || e.AUC != nil {
+		t.Errorf("evaluated: %+v, %v, want a loss of %v", e, err, want)
+	}
+	if _, err := m.Evaluate(r); err == nil {
+		t.Error("records of one feature for a network of two")
+	}
+	for _, text := range []string{
+		`{"task":"network:2","model":[1,2,3,4,5,6,7,8]}`, `{"task":"network:2","model":[1,2,3,4,5]}`, `{"task":"network:0","model":[1]}`, `{"task":"network:x","model":[1]}`,
+		`{"task":"network:2","intercept":true,"model":[1,2,3,4,5,6,7]}`, `{"task":"network:1000000","model":[1]}`, `{"task":"network:2","link":"logit","model":[1,-2,0.5,3,0.1,0.2,4,-5,0.7]}`,
+	} {
+		if m, err := Read(strings.NewReader(text)); err == nil {
+			t.Errorf("%s: %+v", text, m)
+		}
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	f.Add(`{"task":"logistic","intercept":true,"model":[1,-2,0.5]}`)
 	f.Add(`{"task":"pinball:0.3","columns":["a"],"simulated_model":[1]}`)
+	f.Add(`{"task":"network:1","link":"identity","intercept":true,"model":[1,2,3,4,5]}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		m, err := Read(strings.NewReader(text))
 		if err == nil {
-			m.Score(make([]float64, len(m.Weights)))
+			m.Score(make([]float64, m.Dim()))
 		}
 	})
 }

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 if not os.environ.get("DARRM_INSTALLED"):
     sys.path.insert(0, str(ROOT / "python"))
 import darrm  # noqa: E402
-from darrm import _client  # noqa: E402
+from darrm import _client, _program  # noqa: E402
 
 
 def answer(request_id, **more):
@@ -84,6 +84,7 @@ class Fake(http.server.BaseHTTPRequestHandler):
 
 class UnixServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     daemon_threads = True
+    request_queue_size = 64  # a full queue refuses who connects to a Unix socket
 
     def get_request(self):
         request, _ = super().get_request()
@@ -93,6 +94,13 @@ class UnixServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
 class TLSServer(http.server.ThreadingHTTPServer):
     def handle_error(self, *_):
         pass  # a client that does not trust it hangs up
+
+
+def certificate(cert, key):
+    """A certificate of localhost that vouches for itself."""
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+         "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", cert], check=True, capture_output=True)
 
 
 def started(test, server):
@@ -287,9 +295,7 @@ class OverTLS(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         cert, key = Path(folder.name) / "cert.pem", Path(folder.name) / "key.pem"
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost",
-             "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", cert], check=True, capture_output=True)
+        certificate(cert, key)
         server = TLSServer(("127.0.0.1", 0), Fake)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(cert, key)
@@ -302,6 +308,90 @@ class OverTLS(unittest.TestCase):
             c.answer("r", counts=[3, 8])  # nobody vouches for this certificate
         self.assertEqual(caught.exception.kind, "certificate")
         self.assertEqual(len(server.seen), 1, "the token went to a server that nobody vouches for")
+
+
+class AgainstTheProgram(unittest.TestCase):
+    """``darrm serve`` itself, on a Unix socket and over TLS with tokens."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.ledger = darrm.Ledger.create(self.folder / "patients.ledger", eps=2, delta=0)
+
+    def serve(self, *more):
+        command = [
+            _program.program(), "serve", "--json", "--ledger", str(self.folder / "patients.ledger"), "--key", str(self.folder / "key"),
+            "--mechanism", "permute-and-flip", "--K", "11", "--total-eps", "0.5", "--affected", "1", "--missing", "coin", *map(str, more),
+        ]
+        p = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.addCleanup(p.stdout.close)
+        self.addCleanup(p.wait)
+        self.addCleanup(p.terminate)
+        said = b""
+        while not said.endswith(b"}\n"):
+            line = p.stdout.readline()
+            self.assertTrue(line, "the server does not start")
+            said += line
+        return json.loads(said)["listen"], p  # it listens from now on
+
+    def test_socket(self):
+        listen, server = self.serve("--listen", f"unix:{self.folder}/s")
+        with darrm.Client(listen) as c:
+            first = c.answer("image-1", [1, 1, 0, 1, "1", 1, 0, None, 1, 0, 1])
+            self.assertIn(first.label, ("0", "1"))
+            self.assertEqual(first.index, int(first.label))
+            self.assertEqual((first.replayed, first.remaining, first.promise["epsilon"]), (False, {"epsilon": 1.5, "delta": 0}, 0.5))
+            again = c.answer("image-1", [1, 1, 0, 1, 1, 1, 0, None, 1, 0, 1])
+            self.assertEqual((again.replayed, again.label, again.receipt), (True, first.label, first.receipt))
+            with self.assertRaises(darrm.Conflict):
+                c.answer("image-1", counts=[3, 8])
+            with self.assertRaises(darrm.InvalidRequest):
+                c.answer("image-2", counts=[3, 9])
+            server.kill()  # as a loss of power
+            server.wait()
+            self.serve("--listen", f"unix:{self.folder}/s")
+            got = c.answers([{"request_id": f"image-{i}", "counts": [i, 11 - i]} for i in range(2, 7)] + [{"request_id": "bad", "votes": [7] * 11}])
+            self.assertEqual([type(a) for a in got].count(darrm.Answer), 3)
+            self.assertEqual([type(a) for a in got].count(darrm.BudgetExhausted), 2)
+            self.assertIsInstance(got[-1], darrm.InvalidRequest)
+            for a in got:
+                if isinstance(a, darrm.BudgetExhausted):
+                    self.assertEqual(a.remaining, {"epsilon": 0, "delta": 0})
+            self.assertEqual(c.budget()["remaining"], {"epsilon": 0, "delta": 0})
+            self.assertEqual(c.mechanism()["k"], 11)
+        self.assertEqual(self.ledger.show()["remaining"], {"epsilon": 0, "delta": 0})
+
+    def test_tls_and_tokens(self):
+        if not shutil.which("openssl"):
+            self.skipTest("no openssl to make certificates with")
+        cert, key = self.folder / "cert.pem", self.folder / "key.pem"
+        certificate(cert, key)
+        made = json.loads(darrm.run("serve", "token", "--json"))
+        config = self.folder / "serve.toml"
+        config.write_text(f"""
+tls-cert = "{cert}"
+tls-key = "{key}"
+
+[[client]]
+name = "ward"
+token_sha256 = "{made['token_sha256']}"
+epsilon = 0.5
+delta = 0.0
+may = ["answer"]
+""")
+        listen, _ = self.serve("--config", config, "--listen", "tcp:localhost:0")
+        address = "https://localhost:" + listen.rsplit(":", 1)[1]
+        with darrm.Client(address, token=made["token"], ca=str(cert)) as c:
+            self.assertFalse(c.answer("a", counts=[3, 8]).replayed)
+            with self.assertRaises(darrm.BudgetExhausted) as caught:
+                c.answer("b", counts=[3, 8])  # more than the share, less than the budget
+            self.assertEqual(caught.exception.remaining, {"epsilon": 0, "delta": 0})
+            with self.assertRaises(darrm.Forbidden):
+                c.budget()
+        for token in (None, "darrm_x"):
+            with darrm.Client(address, token=token, ca=str(cert)) as c, self.assertRaises(darrm.Unauthorized):
+                c.answer("c", counts=[3, 8])
 
 
 if __name__ == "__main__":

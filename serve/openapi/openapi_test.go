@@ -13,7 +13,7 @@ import (
 	"github.com/darrm/darrm/serve/openapi"
 )
 
-func load(t *testing.T, b []byte) (*openapi3.T, error) {
+func load(t testing.TB, b []byte) (*openapi3.T, error) {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(b)
 	if err != nil {

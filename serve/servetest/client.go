@@ -95,6 +95,15 @@ func (c *Client) Get(ctx context.Context, path string) (map[string]any, error) {
 	return out, nil
 }
 
+// Text returns the text at a path.
+func (c *Client) Text(ctx context.Context, path string) (string, error) {
+	status, body, err := c.get(ctx, path)
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("GET %s: %d: %s", path, status, body)
+	}
+	return string(body), err
+}
+
 // Once asks once. A response that is no answer is a *Refusal.
 func (c *Client) Once(ctx context.Context, id string, counts []int) (*Answer, error) {
 	question, err := json.Marshal(map[string]any{"request_id": id, "counts": counts})

@@ -17,6 +17,7 @@ import (
 type Server struct {
 	Program string
 	Args    []string // all of them, with the socket
+	Env     []string // beside this process's
 	Socket  string
 
 	mu   sync.Mutex
@@ -29,6 +30,7 @@ type Server struct {
 func (s *Server) Start(ctx context.Context) error {
 	s.mu.Lock()
 	c := exec.Command(s.Program, s.Args...)
+	c.Env = append(os.Environ(), s.Env...)
 	s.said.Reset()
 	c.Stdout, c.Stderr = nil, &s.said
 	err := c.Start()

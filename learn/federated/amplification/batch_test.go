@@ -163,21 +163,21 @@ func TestTernaryIsABound(t *testing.T) {
 // Costs fall with more reports and rarer batches, are below all records' and above one stream's; batches of their own add.
 func TestBatchOrders(t *testing.T) {
 	for _, alpha := range []float64{2, 3, 8, 32} {
-		one := rdp(t, batch(1000, 0.05, Ternary, 1), alpha)
-		both := rdp(t, batch(1000, 0.05, Ternary, 2), alpha)
-		apart := batch(1000, 0.05, Ternary, 2)
+		one := rdp(t, batch(300, 0.05, Ternary, 1), alpha)
+		both := rdp(t, batch(300, 0.05, Ternary, 2), alpha)
+		apart := batch(300, 0.05, Ternary, 2)
 		apart.ApartBatches = true
 		if both < 2*one || both > 2.5*one {
 			t.Errorf("alpha %g: shared %g, one %g", alpha, both, one)
 		}
 		near(t, "batches of their own", rdp(t, apart, alpha), 2*one, 1e-12)
-		if rarer := rdp(t, batch(1000, 0.04, Ternary, 1), alpha); rarer >= one {
+		if rarer := rdp(t, batch(300, 0.04, Ternary, 1), alpha); rarer >= one {
 			t.Errorf("alpha %g: %g at 0.04, %g at 0.05", alpha, rarer, one)
 		}
-		if more := rdp(t, batch(1100, 0.05, Ternary, 1), alpha); more >= one {
-			t.Errorf("alpha %g: %g of 1100, %g of 1000", alpha, more, one)
+		if more := rdp(t, batch(330, 0.05, Ternary, 1), alpha); more >= one {
+			t.Errorf("alpha %g: %g of 330, %g of 300", alpha, more, one)
 		}
-		if all := rdp(t, stream(1000, 1), alpha); one >= all {
+		if all := rdp(t, stream(300, 1), alpha); one >= all {
 			t.Errorf("alpha %g: batch %g, all %g", alpha, one, all)
 		}
 	}
@@ -235,7 +235,7 @@ func TestModesRefuse(t *testing.T) {
 // Truncated CDP of one batch for two streams is of the joint mechanism: twice the divergence, for half of the orders. Batches of
 // their own add up and keep the orders. Both are never below Ternary.
 func TestTwoStreamsOfTCDP(t *testing.T) {
-	r := Round{Mode: TCDP, Streams: 1, Reports: 600, Epsilon: 0.5, OneBit: true, Rate: 0.05}
+	r := Round{Mode: TCDP, Streams: 1, Reports: 200, Epsilon: 0.5, OneBit: true, Rate: 0.05}
 	at := func(streams int, apart bool) linear {
 		r.Streams, r.ApartBatches = streams, apart
 		l, err := r.tcdp()

@@ -55,8 +55,9 @@ func TestClosedForm(t *testing.T) {
 	}
 }
 
-// The specification's central ε of given ε₀, by both conversions, and the ε₀ of given ε by the tighter one. What Calibrate
-// returns costs at most the target, and a 10⁻³ more costs more.
+// The specification's central ε of given ε₀, by both conversions. What Calibrate returns costs at most the target, and 10⁻³
+// more costs more, which together say that it is the largest: of a run of a 25th, which takes less time. That of
+// the whole run is in package federated's TestCalibratedReports.
 func TestCalibrate(t *testing.T) {
 	for _, v := range []struct{ local, classical, improved float64 }{{0.4, 0.52595, 0.40939}, {0.8, 1.16723, 0.95677}, {1.6, 2.86338, 2.47425}} {
 		charges, err := fullGradients(16512, 500)(v.local)
@@ -71,15 +72,14 @@ func TestCalibrate(t *testing.T) {
 			near(t, fmt.Sprintf("epsilon of %g, %s", v.local, c), eps, want, 2e-3)
 		}
 	}
-	for eps, want := range map[float64]float64{0.8: 0.69460} {
+	for _, eps := range []float64{0.4, 0.8, 1.6} {
 		target := accountant.Cost{Epsilon: eps, Delta: 1e-5}
 		asked := 0
-		charges := func(e float64) ([]accountant.Charge, error) { asked++; return fullGradients(16512, 500)(e) }
+		charges := func(e float64) ([]accountant.Charge, error) { asked++; return fullGradients(660, 20)(e) }
 		local, cost, err := Calibrate(target, Improved, charges)
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "local epsilon", local, want, 3e-3)
 		if cost.Epsilon > eps || cost.Delta != 1e-5 || asked > 12 {
 			t.Errorf("%g costs %v, after %d questions", local, cost, asked)
 		}
@@ -148,7 +148,7 @@ func TestPriceOfAnUntrustedServer(t *testing.T) {
 
 // The curve between its orders is above the exact divergence by at most half a per cent.
 func TestEventsInterpolate(t *testing.T) {
-	r := stream(16512, 0.58)
+	r := stream(412, 0.58)
 	e := event(t, r)
 	for _, alpha := range []float64{1.3, 2.6, 7.77, 33, 120, 400} {
 		got, err := accountant.RDP(e, alpha)
@@ -170,10 +170,10 @@ func TestEventsInterpolate(t *testing.T) {
 		t.Fatal(err)
 	}
 	near(t, "two streams", both, 2*one, 1e-12)
-	shared := event(t, batch(1000, 0.05, Ternary, 2))
+	shared := event(t, batch(200, 0.05, Ternary, 2))
 	got, err := accountant.RDP(shared, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "shared batch", got, rdp(t, batch(1000, 0.05, Ternary, 2), 8), 1e-9)
+	near(t, "shared batch", got, rdp(t, batch(200, 0.05, Ternary, 2), 8), 1e-9)
 }

@@ -14,7 +14,7 @@ func BenchmarkReport(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		for _, r := range []report.Randomizer{one, unit} {
+		for _, r := range []report.Randomizer{one, unit, randK(b, d, 100, 0.58)} {
 			x, sum, c := make([]float64, d), make([]float64, d), coins(1)
 			x[0] = 1
 			m, err := r.Append(nil, x, 1, c)

@@ -62,7 +62,11 @@ func (r *OneBit) Append(dst []byte, x []float64, bound float64, coins Coins) ([]
 	if err != nil {
 		return dst, err
 	}
-	seed := coins.Uint64()
+	return r.appendSeeded(dst, coins.Uint64(), x, n, coins), nil
+}
+
+// appendSeeded draws two words for x of relative norm n.
+func (r *OneBit) appendSeeded(dst []byte, seed uint64, x []float64, n float64, coins Coins) []byte {
 	g := borrow(r.d)
 	defer scratch.Put(g)
 	normals(*g, seed, stream.Direction, 0)
@@ -71,9 +75,9 @@ func (r *OneBit) Append(dst []byte, x []float64, bound float64, coins Coins) ([]
 	s = s == r.coin.fromNear(coins)
 	dst = binary.LittleEndian.AppendUint64(dst, seed)
 	if s {
-		return append(dst, 1), nil
+		return append(dst, 1)
 	}
-	return append(dst, 0), nil
+	return append(dst, 0)
 }
 
 // Add adds Scale·s·v. See [Randomizer].

@@ -129,7 +129,7 @@ func FuzzAdd(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		all[d] = []report.Randomizer{one, cap4, report.Floats{OneBit: one}, projected}
+		all[d] = []report.Randomizer{one, cap4, report.Floats{OneBit: one}, randK(f, d, (d+1)/2, 1), projected}
 	}
 	f.Fuzz(func(t *testing.T, message []byte, size uint8) {
 		d := 1 + int(size)%40
@@ -140,7 +140,7 @@ func FuzzAdd(f *testing.F) {
 			if err != nil && norm != 0 || math.IsNaN(norm) || math.IsInf(norm, 0) {
 				t.Errorf("%T: %v, %v", r, sum, err)
 			}
-			if i < 3 && norm > r.Scale(2)*(1+1e-12) {
+			if i < 4 && norm > r.Scale(2)*(1+1e-12) {
 				t.Errorf("%T: a report of norm %g, Scale is %g", r, norm, r.Scale(2))
 			}
 		}

@@ -4,7 +4,8 @@
 // A [Randomizer] writes a message of fixed length from a vector of norm at most a public
 // bound, and adds to a sum the unbiased report that a message stands for. [OneBit] is the
 // default, [PrivUnit] has less noise above ε₀ = 1.6 or so, and [Floats] sends what OneBit sends as
-// d numbers, for comparisons of size. A [Shuffler] breaks the order of a round.
+// d numbers, for comparisons of size. [RandK] is OneBit behind a compressor: less work for a long vector, more
+// noise. A [Shuffler] breaks the order of a round.
 //
 // Messages are a public seed and a few private bits. The seed is drawn independently of the
 // data, and every private bit by comparing 64 uniform bits with an integer, so that the stated

@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
@@ -141,7 +139,7 @@ func width(features int, c Columns) int {
 func (d document) plan() (*Plan, error) {
 	p := &Plan{doc: d}
 	var err error
-	if p.loss, err = ParseTask(d.Task); err != nil {
+	if p.loss, err = loss.ParseSized(d.Task); err != nil {
 		return nil, err
 	}
 	if err := check.Whole("features", d.FeatureCount, 1, math.MaxInt32); err != nil {
@@ -184,18 +182,6 @@ func (d document) settled(p *Plan) (*Plan, error) {
 	p.doc, p.digest = d, sha256.Sum256(append([]byte(planFormat+"\n"), b...))
 	p.coins = stream.Restore(p.digest, false)
 	return p, nil
-}
-
-// ParseTask returns the loss of a plan: one of package loss's names, or "network:h".
-func ParseTask(name string) (loss.Loss, error) {
-	if hidden, ok := strings.CutPrefix(name, "network:"); ok {
-		h, err := strconv.Atoi(hidden)
-		if err != nil {
-			return nil, &check.Error{Name: "task", Value: strconv.Quote(name), Rule: "network: and how many hidden units, such as network:10"}
-		}
-		return loss.NewNetwork(h)
-	}
-	return loss.Parse(name)
 }
 
 // costSlack is by how much, relatively, two processors may price a plan apart.

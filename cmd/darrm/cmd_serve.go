@@ -1,0 +1,287 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/serve"
+	"github.com/darrm/darrm/serve/openapi"
+	"github.com/darrm/darrm/serve/page"
+)
+
+// serveFlags are the flags of serve beyond the mechanism's. Each is a key of --config too.
+type serveFlags struct {
+	answerFlags
+	serve.Address
+	serve.Limits
+	config, key string
+}
+
+func newServe(a *app) *cobra.Command {
+	var f serveFlags
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Answer queries over HTTP, each paid for before it is answered",
+		Long: `Answer queries one at a time over HTTP. POST /v1/answers takes the votes of the teachers
+on one query and gives one private label. The ledger is charged before the label is drawn, and
+what the budget does not allow is refused. The same request id with the same votes has the same
+answer for ever, free of charge, from every server of the ledger; other votes under it are refused.
+
+The mechanism is chosen by the flags of aggregate, with --K and --classes, or by --table, which is
+best: a server that solves may come to another optimum after an upgrade, and then repeats no
+answer of before. Fresh teachers pay for every answer, frozen ones once for their training.
+
+The server listens on a Unix socket of mode 0660: whoever may open it may ask. Over TCP
+(--listen tcp:HOST:PORT) it needs --tls-cert and --tls-key, and clients with tokens or
+certificates, which stand in --config:
+
+  ledger = "patients.ledger"
+  key = "service.key"
+  table = "table.json"
+  teachers = "fresh"
+
+  [[client]]
+  name = "ward-3"
+  token_sha256 = "…"        # darrm serve token
+  epsilon = 2.0             # its share of the budget; left out: all of it
+  delta = 1e-6
+  rate = 5                  # answers a second; left out: no limit
+  may = ["answer", "look"]
+
+Every flag is a key of the file by its own name; a flag on the command line comes first. SIGHUP
+reads the clients anew. SIGTERM and Ctrl-C finish what is being answered and stop.
+
+--key is the secret file from which all noise comes. It is made where there is none; keep it as
+long as the ledger, and give it to all servers of the ledger and to nobody else. Logs go to stderr
+and have no votes and no labels.`,
+		Example: `  darrm serve --ledger patients.ledger --key service.key --table table.json --teachers fresh --listen unix:serve.sock
+  darrm serve --config serve.toml
+  curl --unix-socket serve.sock http://darrm/v1/answers --json '{"request_id": "r1", "votes": [0, 1, 1]}'`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
+	}
+	f.register(c)
+	f.read.registerVotes(c, "number of teachers (default: what the table says)")
+	f.charge.registerPayer(c)
+	fl := c.Flags()
+	fl.StringVar(&f.config, "config", "", "read flags, and the clients, from this TOML file")
+	takesFile(c, "config", "toml")
+	fl.StringVar(&f.key, "key", "", "file of the SECRET service key, made where there is none")
+	takesFile(c, "key")
+	fl.StringVar(&f.Listen, "listen", serve.DefaultListen, "where to listen: unix:PATH, or tcp:HOST:PORT")
+	fl.StringVar(&f.Cert, "tls-cert", "", "tcp: file of the server's certificate, as PEM")
+	takesFile(c, "tls-cert")
+	fl.StringVar(&f.Key, "tls-key", "", "tcp: file of the certificate's key, as PEM")
+	takesFile(c, "tls-key")
+	fl.StringVar(&f.ClientCA, "client-ca", "", "tcp: file of the certificates, as PEM, that sign those of clients")
+	takesFile(c, "client-ca")
+	fl.Int64Var(&f.Body, "max-body", serve.DefaultBody, "most bytes of one request")
+	fl.IntVar(&f.Batch, "max-batch", serve.DefaultBatch, "most queries of one request")
+	fl.IntVar(&f.AtOnce, "max-requests", serve.DefaultAtOnce, "most requests that are worked on at once; others wait")
+	fl.DurationVar(&f.Timeout, "request-timeout", serve.DefaultTimeout, "longest that a request may wait and take")
+	c.AddCommand(newServeToken(a))
+	return c
+}
+
+func newServeToken(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "token",
+		Short: "Make a token for a client, and its hash for the configuration",
+		Long: `Make a token of 256 random bits. The client sends it as "Authorization: Bearer TOKEN". The
+server's configuration gets token_sha256 only, of which nobody finds the token. Neither is kept.`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			token, hash := serve.NewToken()
+			if a.json {
+				return a.deliverJSON("", map[string]string{"token": token, "token_sha256": hash})
+			}
+			return a.print(func(w *terminal.Page) error {
+				w.Printf("token         %s\ntoken_sha256  %s\n", token, hash)
+				return nil
+			})
+		},
+	}
+}
+
+func (f *serveFlags) run(c *cobra.Command, a *app) error {
+	config := &serve.Config{}
+	if f.config != "" {
+		var err error
+		if config, err = serve.ReadConfig(c.Context(), f.config); err != nil {
+			return err
+		}
+		if err := setFlags(c, config.Settings); err != nil {
+			return inputError{Err: fmt.Errorf("%s: %w", f.config, err)}
+		}
+	}
+	options, unsaved, err := f.service(c, a)
+	if err != nil {
+		return err
+	}
+	if unsaved != nil {
+		a.say("darrm: %v", unsaved)
+	}
+	options.Clients, options.Log = config.Clients, a.logger()
+	server, err := serve.New(options)
+	if err != nil {
+		return usageError{Err: err}
+	}
+	l, err := server.Listen(c.Context(), f.Address)
+	if err != nil {
+		return err
+	}
+	if f.config != "" {
+		defer reload(c.Context(), options.Log, f.config, server)()
+	}
+	if err := f.started(a, l); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	a.grace.Store(int64(serve.Grace + grace))
+	a.finishing("the requests that are being answered")
+	return server.Serve(c.Context(), l)
+}
+
+// started tells programs where the server listens.
+func (f *serveFlags) started(a *app, l net.Listener) error {
+	if !a.json {
+		return nil
+	}
+	listen := f.Listen
+	if strings.HasPrefix(listen, "tcp:") {
+		listen = "tcp:" + l.Addr().String() // with the port that the system chose
+	}
+	return a.deliverJSON("", map[string]string{"listen": listen})
+}
+
+// service is what the flags describe.
+func (f *serveFlags) service(c *cobra.Command, a *app) (o serve.Options, unsaved, err error) {
+	if err := f.read.prepareVotes(c); err != nil {
+		return o, nil, err
+	}
+	f.optimal.within = defaultWithin // not a flag here: see below
+	given, _, err := f.prepare(c, a)
+	if err != nil {
+		return o, nil, err
+	}
+	if f.onInterrupt == "best" {
+		return o, nil, usagef("--on-interrupt best is not for serve: a table that the clock made would be another after the next start")
+	}
+	if f.read.options.K == 0 {
+		return o, nil, usagef("--K must be given, the number of teachers, or --table")
+	}
+	f.mechanism.byDefault = false // nothing that the clock decides takes the optimum's place
+	f.charge.settle(c, f.mechanism.relation)
+	g, unsaved, err := f.choose(c, a, given, f.read.options.K, len(f.read.options.Classes))
+	if err != nil {
+		return o, nil, err
+	}
+	if table := (checkedTable{release.Table{Gamma: g.table, Plurality: g.optimal}}); g.table != nil || g.optimal != nil {
+		var b bytes.Buffer
+		if err := table.encode(&b); err != nil {
+			return o, nil, err
+		}
+		o.Table = json.RawMessage(b.Bytes())
+	}
+	o.Classes, o.Limits = f.read.options.Classes, f.Limits
+	if o.Online, err = release.OpenOnline(c.Context(), release.OnlineOptions{Plan: g.Plan, Charge: f.charge.Charge, Key: f.key, Missing: f.read.options.Missing}); err != nil {
+		return o, unsaved, err
+	}
+	p, err := page.New(page.Service{Plan: g.Plan, Teachers: o.Online.Teachers(), Classes: o.Classes})
+	if err != nil {
+		return o, unsaved, err
+	}
+	o.Page, o.API = p.Handler(o.Online.Ledger), openapi.JSON
+	return o, unsaved, nil
+}
+
+// setFlags gives flags the values of a configuration, unless the command line has them.
+func setFlags(c *cobra.Command, settings map[string]any) error {
+	for name, value := range settings {
+		flag := c.Flags().Lookup(name)
+		if flag == nil || name == "config" || name == "help" {
+			return fmt.Errorf("%q is not known: keys are the flags of %s, and tables [[client]]%s", name, c.CommandPath(), suggestFlag(c, name))
+		}
+		if flag.Changed {
+			continue
+		}
+		var invalid *pflag.InvalidValueError
+		switch err := c.Flags().Set(name, settingText(value)); {
+		case errors.As(err, &invalid):
+			return valueError(invalid)
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// settingText is a value of a configuration as it would stand on the command line.
+func settingText(value any) string {
+	switch v := value.(type) {
+	case float64:
+		return strings.TrimPrefix(strings.ToLower(strconv.FormatFloat(v, 'g', -1, 64)), "+")
+	case []any:
+		var items []string
+		for _, item := range v {
+			items = append(items, settingText(item))
+		}
+		return strings.Join(items, ",")
+	}
+	return fmt.Sprint(value)
+}
+
+// reload reads the clients anew at every SIGHUP, until it is ended.
+func reload(ctx context.Context, log *slog.Logger, path string, server *serve.Server) (end func()) {
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	done := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-done:
+				return
+			case <-hup:
+			}
+			config, err := serve.ReadConfig(ctx, path)
+			if err == nil {
+				err = server.SetClients(config.Clients)
+			}
+			if err != nil {
+				log.Error("the clients stay as they were", "cause", err.Error())
+				continue
+			}
+			log.Info("clients read anew", "clients", len(config.Clients))
+		}
+	}()
+	return func() {
+		signal.Stop(hup)
+		close(done)
+	}
+}
+
+// logger writes to stderr: lines of JSON where JSON is asked for, only errors where quiet is.
+func (a *app) logger() *slog.Logger {
+	o := &slog.HandlerOptions{Level: slog.LevelInfo}
+	if a.quiet {
+		o.Level = slog.LevelError
+	}
+	if a.json {
+		return slog.New(slog.NewJSONHandler(a.err, o))
+	}
+	return slog.New(slog.NewTextHandler(a.err, o))
+}

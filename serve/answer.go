@@ -1,0 +1,151 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/release"
+)
+
+// answer is the answer to one query.
+type answer struct {
+	RequestID string          `json:"request_id"`
+	Label     *string         `json:"label"` // null where the mechanism abstained
+	Class     *int            `json:"class"`
+	Abstained bool            `json:"abstained,omitempty"`
+	Replayed  bool            `json:"replayed"`
+	Receipt   receipt         `json:"receipt"`
+	Promise   promise         `json:"promise"`
+	Remaining *release.Amount `json:"remaining"`
+}
+
+// receipt names the charge in the ledger.
+type receipt struct {
+	Ledger string `json:"ledger"`
+	Seq    uint64 `json:"seq"`
+	Hash   string `json:"hash"`
+}
+
+// promise is what an answer, or all answers of frozen teachers, cost whoever is in the data.
+type promise struct {
+	release.Amount
+	Of       string `json:"of"`
+	Teachers string `json:"teachers"`
+	Affected int    `json:"affected"`
+}
+
+// result is an answer, or why there is none.
+type result struct {
+	answer *answer
+	fail   *failure
+}
+
+// answer answers queries at once, so that their charges share writes to the disk. The results
+// are in the order of the queries.
+func (s *Server) answer(ctx context.Context, client *member, queries []query) []result {
+	out := make([]result, len(queries))
+	var all sync.WaitGroup
+	for i := range queries {
+		all.Go(func() { out[i] = s.answerOne(ctx, client, &queries[i]) })
+	}
+	all.Wait()
+	left, fail := s.remaining(ctx)
+	for i := range out {
+		switch a := out[i].answer; {
+		case a != nil && fail == nil:
+			a.Remaining = left
+		case a != nil: // it is charged and noted, and can be asked for again
+			out[i] = result{fail: fail}
+		}
+	}
+	return out
+}
+
+func (s *Server) remaining(ctx context.Context) (*release.Amount, *failure) {
+	now, err := s.Online.State(ctx)
+	if err != nil {
+		return nil, failureOf(err)
+	}
+	left := release.NewAmount(now.Remaining)
+	return &left, nil
+}
+
+func (s *Server) answerOne(ctx context.Context, client *member, asked *query) (out result) {
+	defer func() {
+		if recover() != nil { // what was panicked with may hold votes
+			out = result{fail: &failure{
+				Kind: kindInternal, Message: "the request failed", status: http.StatusInternalServerError,
+				cause: fmt.Errorf("panic: %s", debug.Stack()),
+			}}
+		}
+	}()
+	q, fail := asked.resolve(s.Classes)
+	if fail != nil {
+		return result{fail: fail}
+	}
+	q.Client, q.Share = client.Name, client.share
+	a, err := s.Online.Answer(ctx, q)
+	if err != nil {
+		return result{fail: failureOf(err)}
+	}
+	s.metrics.answered(a)
+	ID, err := s.ledgerID(ctx)
+	if err != nil {
+		return result{fail: failureOf(err)}
+	}
+	told := &answer{
+		RequestID: a.ID, Replayed: a.Replayed, Promise: s.promise(),
+		Receipt: receipt{ID, a.Charge.Seq, a.Charge.Hash.String()},
+	}
+	if told.Abstained = a.Class == ensemble.Abstained; !told.Abstained {
+		told.Class, told.Label = &a.Class, &s.Classes[a.Class]
+	}
+	return result{answer: told}
+}
+
+func (s *Server) ledgerID(ctx context.Context) (string, error) {
+	book, err := s.Online.Ledger(ctx)
+	if err != nil {
+		return "", err
+	}
+	return book.ID(), nil
+}
+
+// What a promise is of.
+const (
+	ofThisAnswer = "this answer"
+	ofAllAnswers = "all answers of these teachers"
+)
+
+func (s *Server) promise() promise {
+	out := promise{Amount: release.NewAmount(s.Online.Unit()), Of: ofThisAnswer, Teachers: s.Online.Teachers(), Affected: s.Online.Plan().Problem.Affected}
+	switch out.Teachers {
+	case "":
+		out.Teachers = "none"
+	case ensemble.FrozenTeachers.String():
+		out.Of = ofAllAnswers
+	}
+	return out
+}
+
+// allow takes n answers off the client's rate.
+func (m *member) allow(n int, now time.Time) *failure {
+	r := m.limiter.ReserveN(now, n)
+	if !r.OK() {
+		return &failure{Kind: kindRate, status: http.StatusTooManyRequests, after: time.Second,
+			Message: fmt.Sprintf("the client may ask for %d answers at once, not for %d", m.limiter.Burst(), n)}
+	}
+	wait := r.DelayFrom(now)
+	if wait == 0 {
+		return nil
+	}
+	r.CancelAt(now)
+	return &failure{Kind: kindRate, status: http.StatusTooManyRequests, after: wait,
+		Message: fmt.Sprintf("the client may ask for %v answers a second; ask again in %.0f s", m.Rate, math.Ceil(wait.Seconds()))}
+}

@@ -1,0 +1,187 @@
+package serve
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/time/rate"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/ledger"
+)
+
+// Client is somebody who may ask. The toml names are those of a table "client" of the
+// configuration.
+type Client struct {
+	// Name names the client in the ledger and in logs: letters, digits, ".", "_" and "-".
+	Name string `toml:"name"`
+	// TokenSHA256 is the SHA-256 of the client's token, in hexadecimal digits.
+	TokenSHA256 string `toml:"token_sha256"`
+	// Certificate is the common name of the client's certificate. One of the two is required.
+	Certificate string `toml:"certificate"`
+	// Epsilon and Delta are the client's share of the budget. Both or none are given; without
+	// them the client may spend all.
+	Epsilon *float64 `toml:"epsilon"`
+	Delta   *float64 `toml:"delta"`
+	// Rate is the most answers a second over time, and Burst the most at once. Rate 0 sets no
+	// limit; Burst defaults to Rate, rounded up.
+	Rate  float64 `toml:"rate"`
+	Burst int     `toml:"burst"`
+	// May says what the client may do: "answer", and "look" at the budget, the mechanism, the
+	// metrics and the page. It defaults to both.
+	May []string `toml:"may"`
+}
+
+// What a client may do.
+const (
+	mayAnswer = "answer"
+	mayLook   = "look"
+)
+
+// tokenPrefix begins a token, so that one that got lost is recognised.
+const tokenPrefix = "darrm_"
+
+// NewToken returns a token of 256 random bits, and its SHA-256 as Client.TokenSHA256.
+func NewToken() (token, hash string) {
+	var b [32]byte
+	rand.Read(b[:]) // never fails: crypto/rand ends the program instead
+	token = tokenPrefix + base64.RawURLEncoding.EncodeToString(b[:])
+	sum := sha256.Sum256([]byte(token))
+	return token, hex.EncodeToString(sum[:])
+}
+
+// member is a client that was checked.
+type member struct {
+	Client
+	hash    []byte         // of the token; nil for none
+	share   *ledger.Budget // nil for none
+	limiter *rate.Limiter
+}
+
+// anybody is who asks where no clients are configured.
+var anybody = &member{limiter: rate.NewLimiter(rate.Inf, 0), Client: Client{May: []string{mayAnswer, mayLook}}}
+
+var clientName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+
+func newMember(c Client) (*member, error) {
+	m := &member{Client: c, limiter: rate.NewLimiter(rate.Inf, 0)}
+	if !clientName.MatchString(c.Name) {
+		return nil, &check.Error{Name: "name", Value: fmt.Sprintf("%.64q", c.Name), Rule: `1 to 64 letters, digits, ".", "_" and "-"`}
+	}
+	if (c.TokenSHA256 == "") == (c.Certificate == "") {
+		return nil, errors.New("token_sha256 or certificate must be given, and not both")
+	}
+	if c.TokenSHA256 != "" {
+		var err error
+		if m.hash, err = hex.DecodeString(c.TokenSHA256); err != nil || len(m.hash) != sha256.Size {
+			return nil, errors.New("token_sha256 must be 64 hexadecimal digits, as darrm serve token prints them")
+		}
+	}
+	if (c.Epsilon == nil) != (c.Delta == nil) {
+		return nil, errors.New("epsilon and delta of a share must be given together")
+	}
+	if c.Epsilon != nil {
+		share, err := ledger.NewBudget(*c.Epsilon, *c.Delta)
+		if err != nil {
+			return nil, err
+		}
+		m.share = &share
+	}
+	switch {
+	case !(c.Rate >= 0 && c.Rate <= 1e9):
+		return nil, &check.Error{Name: "rate", Value: c.Rate, Rule: "between 0 and 1e9 answers a second, 0 for no limit"}
+	case c.Burst < 0 || c.Burst > 0 && c.Rate == 0:
+		return nil, &check.Error{Name: "burst", Value: c.Burst, Rule: "at least 1, beside a rate"}
+	case c.Rate > 0:
+		if m.Burst == 0 {
+			m.Burst = int(math.Ceil(c.Rate))
+		}
+		m.limiter = rate.NewLimiter(rate.Limit(c.Rate), m.Burst)
+	}
+	if c.May == nil {
+		m.May = []string{mayAnswer, mayLook}
+	}
+	for _, what := range m.May {
+		if what != mayAnswer && what != mayLook {
+			return nil, &check.Error{Name: "may", Value: fmt.Sprintf("%q", what), Rule: `"answer" or "look"`}
+		}
+	}
+	return m, nil
+}
+
+func (m *member) may(what string) bool { return slices.Contains(m.May, what) }
+
+// members are all clients.
+type members []*member
+
+// newMembers checks clients. Those that stay as they were keep how much of their rate is used up.
+func newMembers(clients []Client, before members) (members, error) {
+	var all members
+	for i, c := range clients {
+		m, err := newMember(c)
+		if err != nil {
+			return nil, fmt.Errorf("client %d (%.64q): %w", i+1, c.Name, err)
+		}
+		for _, other := range all {
+			switch {
+			case other.Name == m.Name:
+				return nil, fmt.Errorf("client %q stands there twice", m.Name)
+			case m.hash != nil && slices.Equal(other.hash, m.hash):
+				return nil, fmt.Errorf("clients %q and %q have the same token", other.Name, m.Name)
+			case m.Certificate != "" && other.Certificate == m.Certificate:
+				return nil, fmt.Errorf("clients %q and %q have the same certificate", other.Name, m.Name)
+			}
+		}
+		for _, old := range before {
+			if old.Name == m.Name && old.Rate == m.Rate && old.Burst == m.Burst {
+				m.limiter = old.limiter
+			}
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// of returns who sent a request. Every token is compared with every hash in constant time.
+func (all members) of(r *http.Request) (*member, *failure) {
+	if len(all) == 0 { // only on a Unix socket: Listen sees to it
+		return anybody, nil
+	}
+	if header := r.Header.Values("Authorization"); len(header) > 0 {
+		scheme, token, ok := strings.Cut(header[0], " ")
+		if len(header) > 1 || !ok || !strings.EqualFold(scheme, "Bearer") {
+			return nil, unauthorized("the header Authorization must be one bearer token")
+		}
+		sum := sha256.Sum256([]byte(token))
+		var found *member
+		for _, m := range all {
+			if subtle.ConstantTimeCompare(sum[:], m.hash) == 1 {
+				found = m
+			}
+		}
+		if found == nil {
+			return nil, unauthorized("the token is not known")
+		}
+		return found, nil
+	}
+	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
+		name := r.TLS.VerifiedChains[0][0].Subject.CommonName
+		for _, m := range all {
+			if m.Certificate != "" && m.Certificate == name {
+				return m, nil
+			}
+		}
+		return nil, unauthorized("the certificate is of no client")
+	}
+	return nil, unauthorized("a token or a client certificate is required")
+}

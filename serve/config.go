@@ -1,0 +1,93 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/darrm/darrm/internal/readfile"
+	"github.com/darrm/darrm/release"
+)
+
+// Config is a file of configuration: TOML, with settings by name, and a table "client" for each
+// client.
+type Config struct {
+	// Settings are what is no client: text, numbers, booleans and lists of these, for whoever
+	// knows their names.
+	Settings map[string]any
+	Clients  []Client
+}
+
+// MaxConfig is the most bytes that a configuration may have.
+const MaxConfig = 1 << 20
+
+// ReadConfig reads the file at path. A key of a client that is not known, or one that stands
+// there twice, is an error. Errors are [release.InputError]s; they quote no values, of which
+// one may be a token that does not belong there.
+func ReadConfig(ctx context.Context, path string) (*Config, error) {
+	b, err := readfile.Whole(ctx, path, MaxConfig)
+	if err != nil {
+		return nil, release.InputError{Err: err}
+	}
+	c, err := parseConfig(b)
+	if err != nil {
+		return nil, release.InputError{Err: fmt.Errorf("%s: %w", path, err)}
+	}
+	return c, nil
+}
+
+func parseConfig(b []byte) (*Config, error) {
+	var all map[string]toml.Primitive
+	meta, err := toml.NewDecoder(bytes.NewReader(b)).Decode(&all)
+	var parse toml.ParseError
+	switch {
+	case errors.As(err, &parse):
+		return nil, fmt.Errorf("line %d is no TOML: %s", parse.Position.Line, parse.Message)
+	case err != nil:
+		return nil, err
+	}
+	c := &Config{Settings: map[string]any{}}
+	for name, value := range all {
+		if name == "client" {
+			if err := meta.PrimitiveDecode(value, &c.Clients); err != nil {
+				return nil, fmt.Errorf("client: %w", err)
+			}
+			continue
+		}
+		var setting any
+		if err := meta.PrimitiveDecode(value, &setting); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		c.Settings[name] = setting
+	}
+	for _, key := range meta.Undecoded() {
+		return nil, fmt.Errorf("%q is not known; a client has %s", key.String(), strings.Join(clientKeys, ", "))
+	}
+	for name, value := range c.Settings {
+		if !plain(value) {
+			return nil, fmt.Errorf("%q must be text, a number, true, false, or a list of these", name)
+		}
+	}
+	return c, nil
+}
+
+var clientKeys = []string{"name", "token_sha256", "certificate", "epsilon", "delta", "rate", "burst", "may"}
+
+// plain says whether a setting is one that a flag may have.
+func plain(value any) bool {
+	switch v := value.(type) {
+	case string, int64, float64, bool:
+		return true
+	case []any:
+		return !slices.ContainsFunc(v, func(item any) bool {
+			_, nested := item.([]any)
+			return nested || !plain(item)
+		})
+	}
+	return false
+}

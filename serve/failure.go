@@ -1,0 +1,115 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/release"
+)
+
+// failure is a request that is not answered.
+type failure struct {
+	Kind      string          `json:"kind"`
+	Message   string          `json:"message"`
+	Remaining *release.Amount `json:"remaining,omitempty"` // where the budget, or the share, is too small
+
+	status int
+	after  time.Duration // when to try again; 0 for never
+	cause  error         // for the log, where it is the server's own fault
+}
+
+// The kinds of failure.
+const (
+	kindInvalid      = "invalid"
+	kindUnauthorized = "unauthorized"
+	kindForbidden    = "forbidden"
+	kindNotFound     = "not_found"
+	kindMethod       = "method"
+	kindConflict     = "conflict"
+	kindTooLarge     = "too_large"
+	kindMediaType    = "media_type"
+	kindBudget       = "budget"
+	kindRate         = "rate"
+	kindUnavailable  = "unavailable"
+	kindInternal     = "internal"
+)
+
+// kinds are all of them, for the metrics.
+var kinds = []string{
+	kindInvalid, kindUnauthorized, kindForbidden, kindNotFound, kindMethod, kindConflict, kindTooLarge,
+	kindMediaType, kindBudget, kindRate, kindUnavailable, kindInternal,
+}
+
+func invalid(format string, args ...any) *failure {
+	return &failure{Kind: kindInvalid, Message: fmt.Sprintf(format, args...), status: http.StatusBadRequest}
+}
+
+func unauthorized(message string) *failure {
+	return &failure{Kind: kindUnauthorized, Message: message, status: http.StatusUnauthorized}
+}
+
+func unavailable(message string, after time.Duration, cause error) *failure {
+	return &failure{Kind: kindUnavailable, Message: message, status: http.StatusServiceUnavailable, after: after, cause: cause}
+}
+
+// failureOf says what an error of release.Online means to the asker.
+func failureOf(err error) *failure {
+	var (
+		input    release.InputError
+		value    *check.Error
+		share    *release.ShareError
+		exceeded *ledger.ExceededError
+	)
+	switch {
+	case errors.As(err, &share):
+		left := release.NewAmount(share.Share.Cost().Minus(share.Spent))
+		return &failure{Kind: kindBudget, Message: share.Error(), Remaining: &left, status: http.StatusTooManyRequests}
+	case errors.As(err, &exceeded):
+		left := release.NewAmount(exceeded.Budget.Cost().Minus(exceeded.Spent))
+		return &failure{Kind: kindBudget, Message: exceeded.Error(), Remaining: &left, status: http.StatusTooManyRequests}
+	case errors.Is(err, ledger.ErrConflict), errors.Is(err, ledger.ErrReplayed), errors.Is(err, ledger.ErrDraw), errors.Is(err, ledger.ErrDrawn):
+		return &failure{Kind: kindConflict, Message: err.Error(), status: http.StatusConflict}
+	case errors.Is(err, ledger.ErrRefused): // by a rule that does not depend on the request
+		return unavailable("the ledger refuses what this service charges", time.Minute, err)
+	case errors.Is(err, ledger.ErrDamaged), errors.Is(err, ledger.ErrBroken), errors.Is(err, ledger.ErrWrite):
+		return unavailable("the ledger cannot be used now; ask again with the same request id", 5*time.Second, err)
+	case errors.Is(err, ledger.ErrUnavailable): // a database that is down or starts again
+		return unavailable("the ledger cannot be reached now; ask again with the same request id", time.Second, err)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return unavailable("the ledger was busy for too long; ask again with the same request id", time.Second, nil)
+	case errors.As(err, &input):
+		return invalid("%v", input)
+	case errors.As(err, &value):
+		return invalid("%v", err)
+	}
+	return &failure{Kind: kindInternal, Message: "the request failed; ask again with the same request id", status: http.StatusInternalServerError, cause: err}
+}
+
+func (f *failure) write(w http.ResponseWriter) {
+	if f.after > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(f.after.Seconds()))))
+	}
+	if f.status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	writeJSON(w, f.status, map[string]*failure{"error": f})
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	b, err := json.Marshal(v)
+	if err != nil { // only of what this package makes
+		b, status = []byte(`{"error":{"kind":"internal","message":"the answer has no JSON"}}`), http.StatusInternalServerError
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(b, '\n')) // whoever is gone asks again
+}

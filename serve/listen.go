@@ -1,0 +1,152 @@
+package serve
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/darrm/darrm/internal/readfile"
+	"github.com/darrm/darrm/release"
+)
+
+// DefaultListen is where a server listens that was not told where.
+const DefaultListen = "unix:/run/darrm/serve.sock"
+
+// Address says where a server listens, and how it is known and knows clients there.
+type Address struct {
+	// Listen is "unix:PATH", or "tcp:HOST:PORT", which needs TLS. Defaults to DefaultListen.
+	Listen string
+	// Cert and Key are the files of the server's certificate and its key, for TCP.
+	Cert, Key string
+	// ClientCA is the file of the certificates that sign those of clients; "" for none.
+	ClientCA string
+}
+
+// check refuses addresses that would let anybody ask.
+func (a *Address) check(clients int) (network, address string, err error) {
+	if a.Listen == "" {
+		a.Listen = DefaultListen
+	}
+	network, address, _ = strings.Cut(a.Listen, ":")
+	tls := a.Cert != "" || a.Key != "" || a.ClientCA != ""
+	switch {
+	case address == "" || network != "unix" && network != "tcp":
+		return "", "", usagef("listen = %q, but it must be unix:PATH or tcp:HOST:PORT (--listen)", a.Listen)
+	case network == "unix" && tls:
+		return "", "", usagef("listen = %q is a Unix socket, which needs no TLS: leave --tls-cert, --tls-key and --client-ca out", a.Listen)
+	case network == "tcp" && (a.Cert == "" || a.Key == ""):
+		return "", "", usagef("listen = %q, but over TCP votes and tokens travel by TLS only: give --tls-cert and --tls-key", a.Listen)
+	case network == "tcp" && clients == 0:
+		return "", "", usagef("listen = %q, but over TCP anybody could ask: say who may, as tables [[client]] of --config", a.Listen)
+	}
+	return network, address, nil
+}
+
+func usagef(format string, args ...any) error {
+	return release.UsageError{Err: fmt.Errorf(format, args...)}
+}
+
+// Listen listens at an address for the server's clients. Over TCP it refuses to listen without
+// TLS or without clients. The socket has mode 0660; one that a server left behind is replaced,
+// one that is in use is not. Errors are a [release.UsageError], or a [release.InputError] of a
+// certificate.
+func (s *Server) Listen(ctx context.Context, a Address) (net.Listener, error) {
+	network, address, err := a.check(len(*s.clients.Load()))
+	if err != nil {
+		return nil, err
+	}
+	if network == "unix" {
+		return listenUnix(ctx, address)
+	}
+	config, err := a.tls(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// From now on the clients may change, but never to none.
+	s.remote = true
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen = %q: %w", a.Listen, err)
+	}
+	return tls.NewListener(l, config), nil
+}
+
+// listenUnix makes the socket under a name of its own, which nobody may open, and gives it its
+// own name when only those may open it who are to ask.
+func listenUnix(ctx context.Context, path string) (net.Listener, error) {
+	if info, err := os.Lstat(path); err == nil {
+		if info.Mode()&fs.ModeSocket == 0 {
+			return nil, usagef("listen = %q, but a file of this name is there, and it is no socket", "unix:"+path)
+		}
+		if c, err := new(net.Dialer).DialContext(ctx, "unix", path); err == nil {
+			c.Close()
+			return nil, usagef("listen = %q, but another server listens there", "unix:"+path)
+		}
+	}
+	hidden := path + "." + rand.Text()[:8]
+	l, err := new(net.ListenConfig).Listen(ctx, "unix", hidden)
+	if err != nil {
+		return nil, fmt.Errorf("listen = %q: %w", "unix:"+path, err)
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	if err = os.Chmod(hidden, 0o660); err == nil {
+		err = os.Rename(hidden, path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, os.Remove(hidden), l.Close())
+	}
+	return &socket{l, path}, nil
+}
+
+// socket removes its name when it is closed.
+type socket struct {
+	net.Listener
+	path string
+}
+
+func (s *socket) Addr() net.Addr { return &net.UnixAddr{Name: s.path, Net: "unix"} }
+
+func (s *socket) Close() error {
+	err := s.Listener.Close()
+	if errors.Is(err, net.ErrClosed) {
+		return err // its name may be another server's by now
+	}
+	return errors.Join(err, os.Remove(s.path))
+}
+
+const maxCertificates = 1 << 20
+
+// tls returns the configuration, with the certificates as they are now.
+func (a *Address) tls(ctx context.Context) (*tls.Config, error) {
+	own, err := tls.LoadX509KeyPair(a.Cert, a.Key)
+	if err != nil {
+		return nil, release.InputError{Err: fmt.Errorf("--tls-cert and --tls-key: %w", err)}
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{own}, NextProtos: []string{"http/1.1"}}
+	if a.ClientCA == "" {
+		return config, nil
+	}
+	b, err := readfile.Whole(ctx, a.ClientCA, maxCertificates)
+	if err != nil {
+		return nil, release.InputError{Err: fmt.Errorf("--client-ca: %w", err)}
+	}
+	config.ClientCAs, config.ClientAuth = x509.NewCertPool(), tls.VerifyClientCertIfGiven
+	if !config.ClientCAs.AppendCertsFromPEM(b) {
+		return nil, release.InputError{Err: fmt.Errorf("--client-ca: %s has no certificates", a.ClientCA)}
+	}
+	return config, nil
+}
+
+// Limits of time that no client needs to reach.
+const (
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 2 * time.Minute
+)

@@ -1,0 +1,111 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/release"
+)
+
+// budget is what GET /v1/budget tells.
+type budget struct {
+	release.BudgetState
+	Client *clientBudget `json:"client,omitempty"` // of the asker, where it has a share
+}
+
+type clientBudget struct {
+	Name      string         `json:"name"`
+	Granted   release.Amount `json:"granted"`
+	Spent     release.Amount `json:"spent"`
+	Remaining release.Amount `json:"remaining"`
+}
+
+func (s *Server) getBudget(w http.ResponseWriter, r *http.Request, client *member) *failure {
+	book, err := s.Online.Ledger(r.Context())
+	if err != nil {
+		return failureOf(err)
+	}
+	now, err := s.Online.State(r.Context())
+	if err != nil {
+		return failureOf(err)
+	}
+	out := budget{BudgetState: release.NewBudgetState(book, now)}
+	if client.share != nil {
+		spent, err := s.Online.SpentBy(r.Context(), client.Name)
+		if err != nil {
+			return failureOf(err)
+		}
+		share := client.share.Cost()
+		out.Client = &clientBudget{client.Name, release.NewAmount(share), release.NewAmount(spent), release.NewAmount(share.Minus(spent))}
+	}
+	writeJSON(w, http.StatusOK, out)
+	return nil
+}
+
+// mechanism is what GET /v1/mechanism tells.
+type mechanism struct {
+	Name        string          `json:"name"`
+	Title       string          `json:"title"`
+	K           int             `json:"k"`
+	Classes     []string        `json:"classes"`
+	Affected    int             `json:"affected"`
+	Neighbours  string          `json:"neighbours"`
+	Abstains    bool            `json:"abstains"`
+	PerAnswer   accountant.Cost `json:"per_answer"` // of one answer by itself
+	Promise     promise         `json:"promise"`    // what is charged
+	Basis       string          `json:"basis"`
+	Assumptions []string        `json:"assumptions"`
+	Table       json.RawMessage `json:"table,omitempty"`
+}
+
+func (s *Server) getMechanism(w http.ResponseWriter, r *http.Request, _ *member) *failure {
+	book, err := s.Online.Ledger(r.Context())
+	if err != nil {
+		return failureOf(err)
+	}
+	m := s.Online.Plan().Mechanism
+	of := m.Setting()
+	writeJSON(w, http.StatusOK, mechanism{
+		Name: m.Name(), Title: m.Title(), K: of.K, Classes: s.Classes, Affected: of.Affected, Neighbours: string(book.Relation()),
+		Abstains: m.Abstains(), PerAnswer: m.PerAnswer(), Promise: s.promise(), Basis: m.Basis(), Assumptions: m.Assumptions(), Table: s.Table,
+	})
+	return nil
+}
+
+func (s *Server) getHealth(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		s.refuse(w, r, nil, "", wrongMethod(w, http.MethodGet))
+		return
+	}
+	if s.stopping.Load() {
+		unavailable("the server is stopping", time.Second, nil).write(w)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), s.Timeout)
+	defer cancel()
+	if _, err := s.Online.State(ctx); err != nil {
+		unavailable("the ledger cannot be used now", 5*time.Second, nil).write(w)
+		return
+	}
+	writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
+}
+
+func (s *Server) getAPI(w http.ResponseWriter, _ *http.Request, _ *member) *failure {
+	if s.API == nil {
+		return notFound()
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(s.API)
+	return nil
+}
+
+func (s *Server) getPage(w http.ResponseWriter, r *http.Request, _ *member) *failure {
+	if s.Page == nil {
+		return notFound()
+	}
+	s.Page.ServeHTTP(w, r)
+	return nil
+}

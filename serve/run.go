@@ -1,0 +1,43 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Grace is how long a server that stops waits for requests that are being worked on.
+const Grace = 8 * time.Second
+
+// Serve answers on l until ctx ends. Then it takes no more requests, finishes those that it
+// works on, and returns nil. Those that take longer than Grace are cut off: what they charged is
+// answered when they ask again. l is closed.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	server := &http.Server{
+		Handler: s, ReadHeaderTimeout: headerTimeout, ReadTimeout: s.Timeout + headerTimeout, WriteTimeout: 2*s.Timeout + headerTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn),
+	}
+	stopped := make(chan error, 1)
+	end := context.AfterFunc(ctx, func() {
+		s.stopping.Store(true)
+		s.Log.Info("stopping")
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), Grace)
+		defer cancel()
+		err := server.Shutdown(late)
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = server.Close()
+		}
+		stopped <- err
+	})
+	s.Log.Info("listening", "on", l.Addr().Network()+":"+l.Addr().String(), "clients", len(*s.clients.Load()))
+	err := server.Serve(l)
+	if end() { // it never listened, or the listener failed
+		return errors.Join(err, server.Close())
+	}
+	err = <-stopped
+	s.Log.Info("stopped")
+	return err
+}

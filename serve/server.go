@@ -1,0 +1,251 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/release"
+)
+
+// Options are a service. Only Online and Classes are required.
+type Options struct {
+	Online *release.Online
+	// Classes are the names of the classes, in order.
+	Classes []string
+	// Clients may ask. None: whoever can open the Unix socket.
+	Clients []Client
+	// Table is the mechanism's table as JSON, with its certificate; nil for none.
+	Table json.RawMessage
+	// Page answers GET /, and API is GET /openapi.json; nil for none.
+	Page http.Handler
+	API  []byte
+	// Log takes starts, stops and refusals. It gets no votes and no labels. Defaults to none.
+	Log *slog.Logger
+	Limits
+}
+
+// Limits bound what one request, and all together, may take. A zero is the default.
+type Limits struct {
+	Body    int64         // most bytes of a request's body; 4 MiB
+	Batch   int           // most queries of one request; 256
+	AtOnce  int           // most requests that are worked on at once, others wait; 256
+	Timeout time.Duration // longest that a request may wait and take; 30 s
+}
+
+// Default limits.
+const (
+	DefaultBody    = 4 << 20
+	DefaultBatch   = 256
+	DefaultAtOnce  = 256
+	DefaultTimeout = 30 * time.Second
+)
+
+func (l *Limits) settle() error {
+	if l.Body == 0 {
+		l.Body = DefaultBody
+	}
+	if l.Batch == 0 {
+		l.Batch = DefaultBatch
+	}
+	if l.AtOnce == 0 {
+		l.AtOnce = DefaultAtOnce
+	}
+	if l.Timeout == 0 {
+		l.Timeout = DefaultTimeout
+	}
+	switch {
+	case l.Body < 0 || l.Body > 1<<30:
+		return &check.Error{Name: "max body", Value: l.Body, Rule: "between 1 and 2^30 bytes"}
+	case l.Batch < 0 || l.Batch > 4096:
+		return &check.Error{Name: "max batch", Value: l.Batch, Rule: "between 1 and 4096 requests"}
+	case l.AtOnce < 0 || l.AtOnce > 1<<16:
+		return &check.Error{Name: "max requests", Value: l.AtOnce, Rule: "between 1 and 65536"}
+	case l.Timeout < 0:
+		return &check.Error{Name: "request timeout", Value: l.Timeout, Rule: "more than 0"}
+	}
+	return nil
+}
+
+// Server answers HTTP. Make it with New.
+type Server struct {
+	Options
+	clients  atomic.Pointer[members]
+	stopping atomic.Bool
+	remote   bool          // it listens on TCP
+	room     chan struct{} // one token for each request that is worked on
+	metrics  *metrics
+	routes   *http.ServeMux
+}
+
+// New returns a server that does not listen yet. The error names the client or the limit that
+// breaks a rule.
+func New(o Options) (*Server, error) {
+	if err := o.Limits.settle(); err != nil {
+		return nil, err
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{Options: o, room: make(chan struct{}, o.AtOnce)}
+	s.clients.Store(new(members))
+	if err := s.SetClients(o.Clients); err != nil {
+		return nil, err
+	}
+	s.metrics = newMetrics(s)
+	s.routes = http.NewServeMux()
+	s.route("/v1/answers", http.MethodPost, mayAnswer, s.postAnswers)
+	s.route("/v1/budget", http.MethodGet, mayLook, s.getBudget)
+	s.route("/v1/mechanism", http.MethodGet, mayLook, s.getMechanism)
+	s.route("/metrics", http.MethodGet, mayLook, func(w http.ResponseWriter, r *http.Request, _ *member) *failure {
+		s.metrics.handler.ServeHTTP(w, r)
+		return nil
+	})
+	s.route("/openapi.json", http.MethodGet, mayLook, s.getAPI)
+	s.route("/{$}", http.MethodGet, mayLook, s.getPage)
+	s.routes.HandleFunc("/healthz", s.getHealth)
+	s.routes.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.refuse(w, r, nil, "", notFound()) })
+	return s, nil
+}
+
+// SetClients replaces the clients, for every request that begins after it. On an error the old
+// ones stay.
+func (s *Server) SetClients(clients []Client) error {
+	all, err := newMembers(clients, *s.clients.Load())
+	if err != nil {
+		return err
+	}
+	if s.remote && len(all) == 0 {
+		return usagef("no client is left who may ask over TCP: keep one table [[client]] in --config")
+	}
+	// A share of nothing would look like a limit: frozen teachers' answers cost nothing each.
+	for _, m := range all {
+		if m.share != nil && s.Online.Teachers() == "frozen" {
+			return &check.Error{Name: "share of client " + m.Name, Value: m.share, Rule: "left out for frozen teachers, whose answers cost nothing each: see rate"}
+		}
+	}
+	s.clients.Store(&all)
+	return nil
+}
+
+// ServeHTTP answers a request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.routes.ServeHTTP(w, r) }
+
+type handler func(http.ResponseWriter, *http.Request, *member) *failure
+
+// route lets clients that may do what it takes have one path by one method.
+func (s *Server) route(path, method, what string, do handler) {
+	s.routes.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+		client, fail := s.clients.Load().of(r)
+		switch {
+		case fail != nil:
+		case r.Method != method && !(method == http.MethodGet && r.Method == http.MethodHead):
+			fail = wrongMethod(w, method)
+		case !client.may(what):
+			fail = &failure{Kind: kindForbidden, Message: "the client may not " + what, status: http.StatusForbidden}
+		case s.stopping.Load():
+			fail = unavailable("the server is stopping", time.Second, nil)
+		default:
+			var ctx context.Context
+			var leave func()
+			if ctx, leave, fail = s.enter(r.Context()); fail == nil {
+				defer leave()
+				fail = do(w, r.WithContext(ctx), client)
+			}
+		}
+		if fail != nil {
+			s.refuse(w, r, client, "", fail)
+		}
+	})
+}
+
+// enter waits until there is room for one more request, and limits how long it takes.
+func (s *Server) enter(ctx context.Context) (context.Context, func(), *failure) {
+	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
+	select {
+	case s.room <- struct{}{}:
+		return ctx, func() { <-s.room; cancel() }, nil
+	case <-ctx.Done():
+		cancel()
+		return nil, nil, unavailable("too many requests are being worked on", time.Second, nil)
+	}
+}
+
+// refuse tells a failure, and notes it.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, client *member, id string, f *failure) {
+	s.note(r, client, id, f)
+	f.write(w)
+}
+
+// note counts a refusal and writes it to the log: by its kind alone, since the message may quote
+// what was asked.
+func (s *Server) note(r *http.Request, client *member, id string, f *failure) {
+	s.metrics.count(f.Kind)
+	args := []any{"kind", f.Kind, "status", f.status, "method", r.Method, "path", r.URL.Path, "from", r.RemoteAddr}
+	if client != nil && client != anybody {
+		args = append(args, "client", client.Name)
+	}
+	if id != "" {
+		args = append(args, "request_id", id)
+	}
+	if f.cause != nil {
+		s.Log.Error("failed", append(args, "cause", f.cause.Error())...)
+		return
+	}
+	s.Log.Warn("refused", args...)
+}
+
+func wrongMethod(w http.ResponseWriter, method string) *failure {
+	w.Header().Set("Allow", method)
+	return &failure{Kind: kindMethod, Message: "the method must be " + method, status: http.StatusMethodNotAllowed}
+}
+
+func notFound() *failure {
+	return &failure{Kind: kindNotFound, Message: "there is nothing at this path", status: http.StatusNotFound}
+}
+
+// postAnswers answers one query or several.
+func (s *Server) postAnswers(w http.ResponseWriter, r *http.Request, client *member) *failure {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return &failure{Kind: kindMediaType, Message: "Content-Type must be application/json", status: http.StatusUnsupportedMediaType}
+	}
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.Body))
+	if err != nil {
+		if strings.Contains(err.Error(), "too large") {
+			return &failure{Kind: kindTooLarge, Message: "the body is too large", status: http.StatusRequestEntityTooLarge}
+		}
+		return invalid("the body could not be read")
+	}
+	queries, batch, fail := parse(data, s.Batch)
+	if fail != nil {
+		return fail
+	}
+	if fail := client.allow(len(queries), time.Now()); fail != nil {
+		return fail
+	}
+	results := s.answer(r.Context(), client, queries)
+	if !batch {
+		if fail := results[0].fail; fail != nil {
+			s.refuse(w, r, client, queries[0].RequestID, fail)
+			return nil
+		}
+		writeJSON(w, http.StatusOK, results[0].answer)
+		return nil
+	}
+	out := make([]any, len(results))
+	for i, one := range results {
+		if out[i] = one.answer; one.fail != nil {
+			s.note(r, client, queries[i].RequestID, one.fail)
+			out[i] = map[string]*failure{"error": one.fail}
+		}
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"answers": out})
+	return nil
+}
