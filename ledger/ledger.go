@@ -254,8 +254,8 @@ func (l *Ledger) ChargeAll(ctx context.Context, requests []Request) ([]*Receipt,
 // write commits entries.
 func (l *Ledger) write(s *session, entries []*Entry) error {
 	err := s.commit(entries)
-	if err == nil || errors.Is(err, ErrRetry) {
-		return err
+	if err == nil || errors.Is(err, ErrRetry) || errors.Is(err, ErrUnavailable) {
+		return err // nothing was stored
 	}
 	return writeError(fmt.Errorf("%s: nothing may be released on its account: %w", l.Path(), err))
 }
