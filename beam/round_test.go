@@ -209,13 +209,14 @@ func TestRound(t *testing.T) {
 	if bytes.Equal(first, second) {
 		t.Error("two jobs have one order")
 	}
+	out := must(os.ReadFile(x.job.Out))(t)
 	in := filepath.Dir(x.job.Reports[0])
 	x.job.Reports = []string{filepath.Join(in, "west.reports"), filepath.Join(in, "south.reports"), filepath.Join(in, "east.reports")}
 	if _, err := RunRound(t.Context(), x.job); !errors.Is(err, rounds.ErrReleased) {
 		t.Errorf("without a silo that was in before: %v", err)
 	}
-	if now := must(os.ReadFile(x.job.Shuffled))(t); !bytes.Equal(now, second) {
-		t.Error("a refused round has changed the output")
+	if !bytes.Equal(must(os.ReadFile(x.job.Shuffled))(t), second) || !bytes.Equal(must(os.ReadFile(x.job.Out))(t), out) {
+		t.Error("a refused round has changed an output")
 	}
 	x.job.Book = t.TempDir()
 	x.check(t, must(RunRound(t.Context(), x.job))(t), x.files[0], x.files[3], x.files[1])
@@ -371,7 +372,7 @@ func TestReportThatCameTwice(t *testing.T) {
 	other.Messages[3] ^= 1
 	beyond := reportPart{[]int64{80}, blocks[0].Messages[:9]}
 	for name, p := range map[string][]reportPart{
-		"two reports at one place": append(slices.Clone(blocks), other), "a lost part": blocks[1:], "a place beyond": append(slices.Clone(blocks), beyond),
+		"two reports at one place": append(slices.Clone(blocks), other), "two, and one lost": append(slices.Clone(blocks[:1]), reportPart{blocks[1].Places[1:], blocks[1].Messages[9:]}, blocks[2], blocks[3], other), "a lost part": blocks[1:], "a place beyond": append(slices.Clone(blocks), beyond),
 		"half a report": append(slices.Clone(blocks), reportPart{[]int64{0}, blocks[0].Messages[:8]}),
 	} {
 		if _, err := sum(p...); err == nil {
