@@ -72,6 +72,69 @@ func TestLostCommit(t *testing.T) {
 	ledgertest.MustSpend(t, l, 5)
 }
 
+// Another server commits at the place where a lost COMMIT would have: its commit is not taken for
+// the lost one.
+func TestPlaceTaken(t *testing.T) {
+	s := pgtest.Start(t)
+	p := newProxy(t, s)
+	direct := location(t, s)
+	l := ledgertest.Create(t, direct, 100)
+	through := open(t, strings.Replace(direct, "host="+s.Dir(), "host="+p.dir, 1))
+	p.plan(loseRequest)
+	p.lost = func() {
+		if _, err := l.Charge(t.Context(), ledgertest.Request("other")); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := through.Charge(t.Context(), ledgertest.Request("lost")); err != nil {
+		t.Error(err)
+	}
+	ledgertest.MustSpend(t, l, 2)
+	ledgertest.MustSpend(t, through, 2)
+}
+
+// atCommit makes the database run a statement of PL/pgSQL when a transaction that added to
+// ledgers commits.
+func atCommit(t *testing.T, s *pgtest.Server, statement string) {
+	t.Helper()
+	s.Exec(t, `drop trigger if exists at_commit on darrm.commits`)
+	s.Exec(t, `create or replace function at_commit() returns trigger language plpgsql as $$ begin `+statement+`; return null; end $$`)
+	s.Exec(t, `create constraint trigger at_commit after insert on darrm.commits deferrable initially deferred for each row execute function at_commit()`)
+}
+
+// The answer to a COMMIT that takes its time is lost at once: whoever asks what came of it waits
+// until it is decided.
+func TestSlowCommit(t *testing.T) {
+	s := pgtest.Start(t)
+	p := newProxy(t, s)
+	direct := location(t, s)
+	ledgertest.Create(t, direct, 100)
+	l := open(t, strings.Replace(direct, "host="+s.Dir(), "host="+p.dir, 1))
+	atCommit(t, s, `perform pg_sleep(2)`)
+	p.plan(loseAnswer)
+	if _, err := l.Charge(t.Context(), ledgertest.Request("x")); err != nil {
+		t.Error(err)
+	}
+	ledgertest.MustSpend(t, l, 1)
+}
+
+// A COMMIT that the database refuses stores nothing, and is tried again only where it says that
+// another transaction was the reason.
+func TestRefusedCommit(t *testing.T) {
+	s := pgtest.Start(t)
+	l := ledgertest.Create(t, location(t, s), 100)
+	atCommit(t, s, `raise exception 'no'`)
+	if receipt, err := l.Charge(t.Context(), ledgertest.Request("x")); !errors.Is(err, ledger.ErrUnavailable) || receipt != nil {
+		t.Errorf("refused: %v", err)
+	}
+	s.Exec(t, `create sequence tries`)
+	atCommit(t, s, `if nextval('tries') < 4 then raise exception 'again' using errcode = '40001'; end if`)
+	if _, err := l.Charge(t.Context(), ledgertest.Request("x")); err != nil {
+		t.Error(err)
+	}
+	ledgertest.MustSpend(t, l, 1)
+}
+
 // A server that does not keep what it acknowledged is not charged. Looking is allowed.
 func TestUnsafeServer(t *testing.T) {
 	for _, setting := range []string{"synchronous_commit=off", "fsync=off"} {
@@ -99,6 +162,7 @@ func TestServer(t *testing.T) {
 	for name, test := range map[string]func(*testing.T, *pgtest.Server){
 		"serialization": serialization, "wait": waitEnds, "damage": damage, "rolled back": rolledBack, "adopt": adopt,
 		"roles": roles, "several ledgers": several, "restart": restart, "created at once": createdAtOnce,
+		"encoding": encoding,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, s) })
 	}
@@ -136,7 +200,11 @@ func whileLocked(t *testing.T, s *pgtest.Server, name string, change string, cal
 	}
 	done := make(chan struct{})
 	go func() { defer close(done); call() }()
+	start := time.Now()
 	for waiting := 0; waiting == 0; time.Sleep(time.Millisecond) {
+		if time.Since(start) > 20*time.Second {
+			t.Fatal("nobody waits for the lock")
+		}
 		if err := watch.QueryRow(ctx, `select count(*) from pg_locks where not granted`).Scan(&waiting); err != nil {
 			t.Fatal(err)
 		}
@@ -366,29 +434,38 @@ func TestServerKilled(t *testing.T) {
 	answered := map[string]int{}
 	counts := map[string]int{}
 	var all sync.WaitGroup
-	for c := range 3 { // as three servers with four clients each
-		l := open(t, url)
+	var shared [3]*ledger.Ledger
+	for c := range 3 { // as three servers
 		for g := range 4 {
+			l := open(t, url) // some share one
+			if g%2 == 1 {
+				l = shared[c]
+			}
+			shared[c] = l
 			all.Go(func() {
 				for i := 0; ctx.Err() == nil; i++ {
 					id := fmt.Sprintf("%d-%d-%d", c, g, i)
-					for ctx.Err() == nil {
+					for asked := true; asked && ctx.Err() == nil; {
 						receipt, err := l.Charge(context.Background(), ledgertest.Request(id))
 						mu.Lock()
 						counts[outcome(err)]++
-						mu.Unlock()
-						switch {
+						switch asked = false; {
 						case err == nil && receipt.Redeem() == nil:
-							mu.Lock()
 							answered[id]++
-							mu.Unlock()
 						case errors.Is(err, ledger.ErrUnavailable):
-							time.Sleep(5 * time.Millisecond)
-							continue
-						default:
-							t.Errorf("%s: %v", id, err) // not even a replay: every outcome was found out
+							asked = true
+						case errors.Is(err, ledger.ErrWrite), errors.Is(err, ledger.ErrBroken): // what came of it was not found out
+							if again, err := ledger.Open(context.Background(), url); err == nil {
+								l = again
+							}
+							asked = true
+						case !errors.Is(err, ledger.ErrReplayed):
+							t.Errorf("%s: %v", id, err)
 						}
-						break
+						mu.Unlock()
+						if asked {
+							time.Sleep(5 * time.Millisecond)
+						}
 					}
 				}
 			})
@@ -493,4 +570,25 @@ func TestSecretFile(t *testing.T) {
 	if _, err := l.VoteHash(); !errors.Is(err, ledger.ErrSecret) {
 		t.Errorf("the secret is gone: %v", err)
 	}
+}
+
+// Servers read the same bytes, whatever encoding their surroundings ask for.
+func encoding(t *testing.T, s *pgtest.Server) {
+	url := location(t, s)
+	l := ledgertest.Create(t, url, 10)
+	r := ledgertest.Request("Größe")
+	if _, err := l.Charge(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PGCLIENTENCODING", "LATIN1")
+	for i, at := range []string{url, url + "&client_encoding=LATIN1"} {
+		other := open(t, at)
+		if entries, err := other.History(t.Context()); err != nil || entries[0].ID != r.ID {
+			t.Errorf("%v, %v", entries, err)
+		}
+		if _, err := other.Charge(t.Context(), ledgertest.Request(fmt.Sprint("Größe ", i))); err != nil {
+			t.Error(err)
+		}
+	}
+	ledgertest.MustSpend(t, l, 3)
 }
