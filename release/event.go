@@ -90,5 +90,8 @@ func Describe(event json.RawMessage) string {
 	case e.PerAnswer == nil:
 		return fmt.Sprintf("training of %d teachers, one record reaches %d", e.K, e.Affected)
 	}
+	if e.Queries == 1 {
+		return fmt.Sprintf("1 label by %s, %v-DP", e.Mechanism, *e.PerAnswer)
+	}
 	return fmt.Sprintf("%d labels by %s, each %v-DP", e.Queries, e.Mechanism, *e.PerAnswer)
 }

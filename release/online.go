@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/votes"
@@ -39,6 +41,9 @@ type Online struct {
 	unit    ledger.Cost
 	covered atomic.Bool // the training is charged
 	shares  *shares
+
+	looks   singleflight.Group // of State
+	looking sync.Mutex
 
 	mu     sync.Mutex
 	book   *ledger.Ledger
@@ -135,13 +140,11 @@ func (o *Online) Ledger(ctx context.Context) (*ledger.Ledger, error) {
 	if time.Since(o.tried) < time.Second { // it is read whole each time
 		return nil, fmt.Errorf("%w (%w)", ledger.ErrBroken, o.broken)
 	}
-	book, err := o.options.Charge.Open(ctx)
+	// An older copy would have forgotten what was spent, and another ledger has other coins.
+	book, err := o.book.Reopen(ctx)
 	o.tried = time.Now()
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case book.ID() != o.book.ID(): // the coins are of the other one
-		return nil, fmt.Errorf("%w: another ledger has taken its place", ledger.ErrDamaged)
 	}
 	o.book, o.broken = book, nil
 	return book, nil
@@ -170,16 +173,33 @@ func (o *Online) SpentBy(ctx context.Context, client string) (ledger.Cost, error
 	return cost, err
 }
 
-// State returns the ledger's state.
+// State returns the ledger's state, by a look that began after the call. Calls that wait share
+// one: each answer asks, and looks wait for each other and for charges.
 func (o *Online) State(ctx context.Context) (ledger.State, error) {
-	book, err := o.Ledger(ctx)
-	if err != nil {
-		return ledger.State{}, err
+	look := o.looks.DoChan("", func() (any, error) {
+		o.looking.Lock()
+		defer o.looking.Unlock()
+		o.looks.Forget("") // who comes from now on needs a later look
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTime)
+		defer cancel()
+		book, err := o.Ledger(ctx)
+		if err != nil {
+			return ledger.State{}, err
+		}
+		state, err := book.State(ctx)
+		o.noteFailure(book, err)
+		return state, err
+	})
+	select {
+	case r := <-look:
+		return r.Val.(ledger.State), r.Err
+	case <-ctx.Done():
+		return ledger.State{}, ctx.Err()
 	}
-	state, err := book.State(ctx)
-	o.noteFailure(book, err)
-	return state, err
 }
+
+// lookTime bounds a look that several wait for, each as long as it likes.
+const lookTime = time.Minute
 
 // Answer answers a query that is paid for, now or before. A query out of its ranges is an
 // [InputError], a client without a rest of its share a [*ShareError]; then nothing is charged.
@@ -225,10 +245,23 @@ func (o *Online) Answer(ctx context.Context, q Query) (*Answered, error) {
 func conflictOf(id string, err error) error {
 	var conflict *ledger.ConflictError
 	if errors.As(err, &conflict) && conflict.ID == id || errors.Is(err, ledger.ErrReplayed) || errors.Is(err, ledger.ErrDraw) || errors.Is(err, ledger.ErrDrawn) {
-		return fmt.Errorf("request id %q was used before, for other votes, in another form, by another client, or with another mechanism or key: %w", id, err)
+		return &usedError{id, err}
 	}
 	return err
 }
+
+// usedError says that an id was used before. It does not say what differs, which the ledger's error
+// does: who is told that all is the same but the client has guessed another client's votes.
+type usedError struct {
+	id    string
+	cause error
+}
+
+func (e *usedError) Error() string {
+	return fmt.Sprintf("request id %q was used before, for other votes, in another form, by another client, or with another mechanism or key", e.id)
+}
+
+func (e *usedError) Unwrap() error { return e.cause }
 
 // bill is the charge of one query with the keyed digest of its votes.
 func (o *Online) bill(q *Query, digest ledger.Digest) (*Bill, error) {

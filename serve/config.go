@@ -52,6 +52,15 @@ func parseConfig(b []byte) (*Config, error) {
 		return nil, err
 	}
 	c := &Config{Settings: map[string]any{}}
+	for _, key := range meta.Keys() { // the library matches names in any case
+		switch {
+		case len(key) == 1:
+		case key[0] != "client":
+			return nil, fmt.Errorf("%q is a table, but settings are text, numbers, true, false, or lists of these", key[0])
+		case len(key) > 2 || !slices.Contains(clientKeys, key[1]):
+			return nil, fmt.Errorf("%q is not known; a client has %s", key.String(), strings.Join(clientKeys, ", "))
+		}
+	}
 	for name, value := range all {
 		if name == "client" {
 			if err := meta.PrimitiveDecode(value, &c.Clients); err != nil {
@@ -64,9 +73,6 @@ func parseConfig(b []byte) (*Config, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		c.Settings[name] = setting
-	}
-	for _, key := range meta.Undecoded() {
-		return nil, fmt.Errorf("%q is not known; a client has %s", key.String(), strings.Join(clientKeys, ", "))
 	}
 	for name, value := range c.Settings {
 		if !plain(value) {

@@ -90,7 +90,9 @@ func failureOf(err error) *failure {
 	case errors.As(err, &value):
 		return invalid("%v", err)
 	}
-	return &failure{Kind: kindInternal, Message: "the request failed; ask again with the same request id", status: http.StatusInternalServerError, cause: err}
+	// What is left is the system's, such as a ledger's file that is gone. It is never another answer to
+	// ask again.
+	return unavailable("the request could not be finished; ask again with the same request id", 5*time.Second, err)
 }
 
 func (f *failure) write(w http.ResponseWriter) {

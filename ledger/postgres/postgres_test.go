@@ -167,6 +167,7 @@ func TestServer(t *testing.T) {
 	for name, test := range map[string]func(*testing.T, *pgtest.Server){
 		"serialization": serialization, "wait": waitEnds, "damage": damage, "rolled back": rolledBack, "adopt": adopt,
 		"roles": roles, "several ledgers": several, "restart": restart, "created at once": createdAtOnce,
+		"encoding": encoding,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, s) })
 	}
@@ -574,4 +575,25 @@ func TestSecretFile(t *testing.T) {
 	if _, err := l.VoteHash(); !errors.Is(err, ledger.ErrSecret) {
 		t.Errorf("the secret is gone: %v", err)
 	}
+}
+
+// Servers read the same bytes, whatever encoding their surroundings ask for.
+func encoding(t *testing.T, s *pgtest.Server) {
+	url := location(t, s)
+	l := ledgertest.Create(t, url, 10)
+	r := ledgertest.Request("Größe")
+	if _, err := l.Charge(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PGCLIENTENCODING", "LATIN1")
+	for i, at := range []string{url, url + "&client_encoding=LATIN1"} {
+		other := open(t, at)
+		if entries, err := other.History(t.Context()); err != nil || entries[0].ID != r.ID {
+			t.Errorf("%v, %v", entries, err)
+		}
+		if _, err := other.Charge(t.Context(), ledgertest.Request(fmt.Sprint("Größe ", i))); err != nil {
+			t.Error(err)
+		}
+	}
+	ledgertest.MustSpend(t, l, 3)
 }

@@ -221,6 +221,17 @@ func TestPictureOfManyCharges(t *testing.T) {
 	if ratio := heights["0072B2"] / heights["D55E00"]; !(ratio > 1.66 && ratio < 1.673) {
 		t.Errorf("the curves of ε and δ end at heights %v, want them as 5 to 3", heights)
 	}
+	// The axis says the same: 60 % lie between the marks 40 and 100.
+	mark := func(text string) float64 {
+		m := regexp.MustCompile(`y="-([\d.]+)" transform="scale\(1, -1\)"\s+style="[^"]*">` + text + `</text>`).FindStringSubmatch(got)
+		if m == nil {
+			t.Fatalf("the axis has no %s", text)
+		}
+		return decimal(t, m[1])
+	}
+	if percent := 60 * heights["0072B2"] / (mark("100") - mark("40")); !(percent > 99.5 && percent < 100.2) {
+		t.Errorf("the curve of ε ends at %.1f %%, want 99.8", percent)
+	}
 	if len(got) > 100_000 {
 		t.Errorf("the page has %d bytes", len(got))
 	}

@@ -1,0 +1,199 @@
+package serve
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Who shows no token, or another, is told nothing and charged nothing; of one that is right but for
+// its end, or longer, no more.
+func TestTokens(t *testing.T) {
+	o, book, _ := newOptions(t, 10)
+	token, hash := NewToken()
+	looks, looksHash := NewToken()
+	asks, asksHash := NewToken()
+	o.Clients = []Client{
+		{Name: "all", TokenSHA256: hash}, {Name: "looks", TokenSHA256: looksHash, May: []string{mayLook}}, {Name: "asks", TokenSHA256: strings.ToUpper(asksHash), May: []string{mayAnswer}},
+		{Name: "by-certificate", Certificate: "cn"},
+	}
+	s := newServer(t, o)
+	if len(token) < 40 || token == looks || !strings.HasPrefix(token, tokenPrefix) {
+		t.Errorf("tokens %q and %q", token, looks)
+	}
+	for name, header := range map[string][]string{
+		"none": {}, "other": bearer("darrm_x"), "empty": bearer(""), "cut": bearer(token[:len(token)-1]), "longer": bearer(token + "x"), "of a space": bearer(token + " "),
+		"hash": bearer(hash), "scheme": {"Authorization", "Basic " + token}, "no scheme": {"Authorization", token},
+	} {
+		for _, path := range []string{"/v1/answers", "/v1/budget", "/v1/mechanism", "/metrics", "/openapi.json", "/"} {
+			method := "GET"
+			if path == "/v1/answers" {
+				method = "POST"
+			}
+			status, body, h := ask(s, method, path, one("a"), header...)
+			if wantKind(t, body, kindUnauthorized); status != 401 || h.Get("WWW-Authenticate") != "Bearer" {
+				t.Errorf("%s %s: %d %v", name, path, status, h)
+			}
+		}
+	}
+	r := httptest.NewRequest("POST", "/v1/answers", strings.NewReader(one("a")))
+	r.Header["Authorization"] = []string{"Bearer " + token, "Bearer " + token}
+	w := httptest.NewRecorder()
+	if s.ServeHTTP(w, r); w.Code != 401 {
+		t.Errorf("two tokens: %d", w.Code)
+	}
+	checkSpent(t, book, 0)
+	if status, body, _ := ask(s, "GET", "/healthz", ""); status != 200 || body != "{\"status\":\"ok\"}\n" {
+		t.Errorf("health: %d %s", status, body)
+	}
+	for _, c := range []struct {
+		token, method, path string
+		want                int
+	}{
+		{token, "POST", "/v1/answers", 200}, {token, "GET", "/v1/budget", 200}, {asks, "POST", "/v1/answers", 409}, // another client's id
+		{looks, "POST", "/v1/answers", 403}, {looks, "GET", "/v1/mechanism", 200}, {looks, "GET", "/metrics", 200}, {asks, "GET", "/v1/budget", 403},
+	} {
+		if status, body, _ := ask(s, c.method, c.path, one("a"), bearer(c.token)...); status != c.want {
+			t.Errorf("%s: %d, want %d: %s", c.path, status, c.want, body)
+		}
+	}
+	checkSpent(t, book, 1)
+}
+
+// A certificate names a client by its common name, once the connection has verified it.
+func TestCertificates(t *testing.T) {
+	o, _, _ := newOptions(t, 10)
+	o.Clients = []Client{{Name: "ward", Certificate: "ward-3"}}
+	s := newServer(t, o)
+	of := func(name string) *x509.Certificate {
+		return &x509.Certificate{Subject: pkix.Name{CommonName: name}}
+	}
+	for i, c := range []struct {
+		state *tls.ConnectionState
+		want  int
+	}{
+		{nil, 401}, {&tls.ConnectionState{}, 401}, {&tls.ConnectionState{PeerCertificates: []*x509.Certificate{of("ward-3")}}, 401}, // not verified
+		{&tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{of("ward-4"), of("ward-3")}}}, 401},
+		{&tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{of("")}}}, 401},
+		{&tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{of("ward-3"), of("ca")}}}, 200},
+	} {
+		r := httptest.NewRequest("GET", "/v1/budget", nil)
+		r.TLS = c.state
+		w := httptest.NewRecorder()
+		if s.ServeHTTP(w, r); w.Code != c.want {
+			t.Errorf("%d: %d, want %d", i, w.Code, c.want)
+		}
+	}
+}
+
+// A share ends where it should, for its client alone, after every start; the client sees what is left.
+func TestShares(t *testing.T) {
+	o, book, _ := newOptions(t, 10)
+	token, hash := NewToken()
+	free, freeHash := NewToken()
+	o.Clients = []Client{{Name: "a", TokenSHA256: hash, Epsilon: new(2 * perQuery), Delta: new(0.0)}, {Name: "b", TokenSHA256: freeHash}}
+	for start, want := range []map[string]int{{"1": 200, "2": 200, "3": 429}, {"1": 200, "2": 200, "3": 429, "4": 429}} {
+		s := newServer(t, o)
+		for _, id := range []string{"1", "2", "3", "4"} {
+			if want[id] == 0 {
+				continue
+			}
+			status, body, _ := ask(s, "POST", "/v1/answers", one(id), bearer(token)...)
+			if status != want[id] {
+				t.Errorf("start %d, %s: %d %s", start, id, status, body)
+			}
+			if status == 429 {
+				wantKind(t, body, kindBudget)
+				if !strings.Contains(body, `"remaining":{"epsilon":0,"delta":0}`) {
+					t.Errorf("%s", body)
+				}
+			}
+		}
+		_, body, _ := ask(s, "GET", "/v1/budget", "", bearer(token)...)
+		var b budget
+		if err := json.Unmarshal([]byte(body), &b); err != nil || b.Client == nil || b.Client.Name != "a" || b.Client.Spent.Epsilon != "0.5" || b.Client.Remaining.Epsilon != "0" {
+			t.Errorf("%s, %v", body, err)
+		}
+	}
+	s := newServer(t, o)
+	if status, body, _ := ask(s, "POST", "/v1/answers", one("b1"), bearer(free)...); status != 200 {
+		t.Errorf("%d %s", status, body)
+	}
+	if _, body, _ := ask(s, "GET", "/v1/budget", "", bearer(free)...); strings.Contains(body, `"client"`) {
+		t.Errorf("%s", body)
+	}
+	checkSpent(t, book, 3)
+}
+
+// A rate holds over time, for queries and not for requests, says when to come again, and outlives
+// a new reading of the clients.
+func TestRates(t *testing.T) {
+	m, err := newMember(Client{Name: "a", Certificate: "a", Rate: 2, Burst: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Unix(1000, 0)
+	step := func(n int, kind string, after time.Duration) {
+		t.Helper()
+		f := m.allow(n, now)
+		if (f == nil) != (kind == "") || f != nil && (f.Kind != kind || f.after != after || f.status != 429) {
+			t.Errorf("%d answers: %+v", n, f)
+		}
+	}
+	step(3, "", 0)
+	step(1, kindRate, 500*time.Millisecond)
+	step(4, kindRate, time.Second) // never
+	now = now.Add(500 * time.Millisecond)
+	step(2, kindRate, 500*time.Millisecond)
+	step(1, "", 0) // what was refused took nothing
+	all, err := newMembers([]Client{m.Client}, members{m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m = all[0]
+	step(1, kindRate, 500*time.Millisecond)
+	if m, err = newMember(Client{Name: "a", Certificate: "a"}); err != nil || m.allow(1e6, now) != nil {
+		t.Errorf("no rate: %v", err)
+	}
+	o, book, _ := newOptions(t, 10)
+	token, hash := NewToken()
+	o.Clients = []Client{{Name: "a", TokenSHA256: hash, Rate: 1e-3, Burst: 2}}
+	s := newServer(t, o)
+	for _, want := range []int{200, 200, 429} {
+		status, body, h := ask(s, "POST", "/v1/answers", one("a"), bearer(token)...)
+		if status != want || want == 429 && h.Get("Retry-After") == "" {
+			t.Errorf("%d %s %v", status, body, h)
+		}
+	}
+	checkSpent(t, book, 1)
+}
+
+func TestClientsAreChecked(t *testing.T) {
+	_, hash := NewToken()
+	o, _, _ := newOptions(t, 1)
+	for name, clients := range map[string][]Client{
+		"no name": {{TokenSHA256: hash}}, "name": {{Name: "a b", TokenSHA256: hash}}, "name of lines": {{Name: "a\n", TokenSHA256: hash}}, "nothing": {{Name: "a"}},
+		"both": {{Name: "a", TokenSHA256: hash, Certificate: "a"}}, "short hash": {{Name: "a", TokenSHA256: hash[:62]}}, "no hash": {{Name: "a", TokenSHA256: strings.Repeat("x", 64)}},
+		"half a share": {{Name: "a", TokenSHA256: hash, Epsilon: new(1.0)}}, "share of nothing": {{Name: "a", TokenSHA256: hash, Epsilon: new(0.0), Delta: new(0.0)}},
+		"negative": {{Name: "a", TokenSHA256: hash, Epsilon: new(-1.0), Delta: new(0.0)}}, "rate": {{Name: "a", TokenSHA256: hash, Rate: -1}},
+		"burst": {{Name: "a", TokenSHA256: hash, Burst: 1}}, "may": {{Name: "a", TokenSHA256: hash, May: []string{"all"}}},
+		"twice": {{Name: "a", TokenSHA256: hash}, {Name: "a", Certificate: "a"}}, "one token": {{Name: "a", TokenSHA256: hash}, {Name: "b", TokenSHA256: strings.ToUpper(hash)}},
+		"one certificate": {{Name: "a", Certificate: "a"}, {Name: "b", Certificate: "a"}},
+	} {
+		o.Clients = clients
+		if _, err := New(o); err == nil {
+			t.Errorf("%s: taken", name)
+		}
+	}
+	// A client that may do nothing may do nothing.
+	o.Clients = []Client{{Name: "a", TokenSHA256: hash, May: []string{}}}
+	s := newServer(t, o)
+	if m := (*s.clients.Load())[0]; m.may(mayAnswer) || m.may(mayLook) {
+		t.Error("it may")
+	}
+}

@@ -1,0 +1,89 @@
+package serve
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// Whatever is sent, the parser ends, and what it takes is as it was written: every query with an id
+// that stands there once, votes of which none was made up, and no more queries than are allowed.
+func FuzzParse(f *testing.F) {
+	for _, body := range []string{
+		one("a"), `{"requests":[` + one("a") + `,{"request_id":"b","counts":[1,2,3]}]}`, `{"request_id":"a","votes":null}`, `{"requests":null}`, `{"votes":["a",0,null,1.0]}`,
+		`{"request_id":"\ud800","votes":["\u0000"]}`, `{"requests":[{"request_id":"a"},{"request_id":"a"}]}`, `[[[[[[[[[[[[[[[[[[`, `{"request_id":"a","counts":[1e9]}`,
+	} {
+		f.Add([]byte(body))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		const most = 3
+		queries, batch, fail := parse(data, most)
+		if fail != nil {
+			if queries != nil || fail.Message == "" || fail.status != 400 && fail.status != 413 {
+				t.Fatalf("%+v, %+v", queries, fail)
+			}
+			return
+		}
+		if len(queries) == 0 || len(queries) > most || !batch && len(queries) != 1 {
+			t.Fatalf("%d queries, batch %t", len(queries), batch)
+		}
+		// A second reader, which knows nothing of types, sees the same.
+		var raw map[string]any
+		d := json.NewDecoder(strings.NewReader(string(data)))
+		d.UseNumber()
+		if err := d.Decode(&raw); err != nil && string(data) != "null" {
+			t.Fatalf("%q: %v", data, err)
+		}
+		of := []any{raw}
+		if batch {
+			of = raw["requests"].([]any)
+		}
+		seen := map[string]bool{}
+		for i, q := range queries {
+			was, _ := of[i].(map[string]any)
+			if id, _ := was["request_id"].(string); id != q.RequestID || seen[id] {
+				t.Fatalf("%q: id %q", data, q.RequestID)
+			}
+			seen[q.RequestID] = true
+			votes, _ := was["votes"].([]any)
+			if len(votes) != len(q.Votes) {
+				t.Fatalf("%q: %d votes", data, len(q.Votes))
+			}
+			for j, v := range q.Votes {
+				var want any
+				switch {
+				case v.name != nil:
+					want = *v.name
+				case v.class >= 0:
+					b, _ := json.Marshal(v.class)
+					want = json.Number(b)
+				}
+				if votes[j] != want {
+					t.Fatalf("%q: vote %v, want %v", data, want, votes[j])
+				}
+			}
+			if _, fail := q.resolve(classes); fail != nil && fail.status != 400 {
+				t.Fatalf("%+v", fail)
+			}
+		}
+	})
+}
+
+// Whatever a configuration holds, the parser ends, and what it takes has clients that can be checked.
+func FuzzConfig(f *testing.F) {
+	f.Add([]byte("ledger = \"a\"\neps = inf\nclasses = [\"a\", \"b\"]\n[[client]]\nname = \"a\"\nepsilon = 1.0\n"))
+	f.Add([]byte("[client]\nname = 1\n"))
+	f.Add([]byte("a = 1979-05-27T07:32:00Z\n[a.b]\nc = {d = 1}\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := parseConfig(data)
+		if err != nil {
+			return
+		}
+		for name, v := range c.Settings {
+			if name == "client" || !plain(v) {
+				t.Fatalf("%q: %T", name, v)
+			}
+		}
+		_, _ = newMembers(c.Clients, nil)
+	})
+}

@@ -1,0 +1,283 @@
+package serve
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/darrm/darrm/release"
+)
+
+// certificate writes a certificate and its key, signed by parent or by itself, and returns them.
+func certificate(t *testing.T, name string, parent *tls.Certificate) (cert, key string, made *tls.Certificate) {
+	t.Helper()
+	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: parent == nil, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	signer, signed := any(k), template
+	if parent != nil {
+		signer, signed = parent.PrivateKey, parent.Leaf
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, signed, k.Public(), signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	cert, key = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	for path, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: secret}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cert, key, &pair
+}
+
+// Nobody listens on TCP without TLS and clients, and clients cannot be taken away from one who
+// does.
+func TestListenRefuses(t *testing.T) {
+	cert, key, _ := certificate(t, "server", nil)
+	o, _, _ := newOptions(t, 1)
+	anyone := newServer(t, o)
+	token, hash := NewToken()
+	o.Clients = []Client{{Name: "a", TokenSHA256: hash}}
+	known := newServer(t, o)
+	for name, c := range map[string]struct {
+		s *Server
+		a Address
+	}{
+		"no TLS":               {known, Address{Listen: "tcp:127.0.0.1:0"}},
+		"no key":               {known, Address{Listen: "tcp:127.0.0.1:0", Cert: cert}},
+		"no clients":           {anyone, Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: key}},
+		"a CA and no clients":  {anyone, Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: key, ClientCA: cert}},
+		"no network":           {known, Address{Listen: "127.0.0.1:0", Cert: cert, Key: key}},
+		"no path":              {known, Address{Listen: "unix:"}},
+		"TLS on a socket":      {known, Address{Listen: "unix:" + filepath.Join(t.TempDir(), "s"), Cert: cert, Key: key}},
+		"a file is there":      {known, Address{Listen: "unix:" + cert}},
+		"certificate for keys": {known, Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: cert}},
+		"no CA":                {known, Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: key, ClientCA: key}},
+	} {
+		l, err := c.s.Listen(t.Context(), c.a)
+		var usage release.UsageError
+		var input release.InputError
+		file := name == "certificate for keys" || name == "no CA"
+		if l != nil || errors.As(err, &usage) == file || errors.As(err, &input) != file {
+			t.Errorf("%s: %v, %v", name, l, err)
+		}
+	}
+	l, err := known.Listen(t.Context(), Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := known.SetClients(nil); err == nil {
+		t.Error("anybody may ask over TCP")
+	}
+	if status, _, _ := ask(known, "GET", "/v1/budget", "", bearer(token)...); status != 200 {
+		t.Errorf("the old clients are gone: %d", status)
+	}
+}
+
+// serving starts a server and returns what stops it, which gives what Serve returned.
+func serving(t *testing.T, s *Server, l net.Listener) (stop func() error) {
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ctx, l) }()
+	return func() error {
+		cancel()
+		return <-ended
+	}
+}
+
+// Over TCP a client shows a token or a certificate that the given authority signed, in TLS 1.3; over
+// anything else there is no answer.
+func TestTLS(t *testing.T) {
+	ca, _, authority := certificate(t, "ca", nil)
+	cert, key, _ := certificate(t, "server", authority)
+	_, _, ward := certificate(t, "ward-3", authority)
+	_, _, stranger := certificate(t, "ward-3", nil)
+	o, _, log := newOptions(t, 10)
+	token, hash := NewToken()
+	o.Clients = []Client{{Name: "a", TokenSHA256: hash}, {Name: "w", Certificate: "ward-3"}}
+	s := newServer(t, o)
+	l, err := s.Listen(t.Context(), Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: key, ClientCA: ca})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := serving(t, s, l)
+	roots := x509.NewCertPool()
+	roots.AddCert(authority.Leaf)
+	get := func(scheme string, c *tls.Config, token string) int {
+		c.RootCAs = roots
+		client := http.Client{Transport: &http.Transport{TLSClientConfig: c}}
+		defer client.CloseIdleConnections()
+		r, _ := http.NewRequestWithContext(t.Context(), "GET", scheme+"://"+l.Addr().String()+"/v1/budget", nil)
+		if token != "" {
+			r.Header.Set("Authorization", "Bearer "+token)
+		}
+		w, err := client.Do(r)
+		if err != nil {
+			return 0
+		}
+		defer w.Body.Close()
+		return w.StatusCode
+	}
+	for i, c := range []struct {
+		scheme string
+		config *tls.Config
+		token  string
+		want   int
+	}{
+		{"https", &tls.Config{}, token, 200}, {"https", &tls.Config{}, "", 401}, {"https", &tls.Config{}, token + "x", 401},
+		{"https", &tls.Config{Certificates: []tls.Certificate{*ward}}, "", 200}, {"https", &tls.Config{Certificates: []tls.Certificate{*ward}}, "x", 401},
+		{"https", &tls.Config{GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return stranger, nil }}, "", 0},
+		{"https", &tls.Config{MaxVersion: tls.VersionTLS12}, token, 0}, {"http", &tls.Config{}, token, 400},
+	} {
+		if got := get(c.scheme, c.config, c.token); got != c.want {
+			t.Errorf("%d: %d, want %d", i, got, c.want)
+		}
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	if strings.Contains(log.String(), token) {
+		t.Error("a token in the log")
+	}
+}
+
+// The socket is for its owner and its group, is replaced where a server left it behind, and not where one
+// listens; its name is gone with the server.
+func TestSocket(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	o, _, _ := newOptions(t, 10)
+	s := newServer(t, o)
+	left, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left.SetUnlinkOnClose(false)
+	left.Close()
+	l, err := s.Listen(t.Context(), Address{Listen: "unix:" + path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o660 || info.Mode()&os.ModeSocket == 0 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if _, err := newServer(t, o).Listen(t.Context(), Address{Listen: "unix:" + path}); err == nil || !strings.Contains(err.Error(), "another server") {
+		t.Errorf("two servers: %v", err)
+	}
+	stop := serving(t, s, l)
+	client := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", path)
+	}}}
+	w, err := client.Get("http://darrm/v1/budget")
+	if err != nil || w.StatusCode != 200 {
+		t.Fatal(w, err)
+	}
+	_, _ = io.Copy(io.Discard, w.Body)
+	w.Body.Close()
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	if left, _ := filepath.Glob(path + "*"); left != nil {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// A server that is told to stop finishes what it works on, and takes no more.
+func TestStopFinishesWhatIsAnswered(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	o, book, _ := newOptions(t, 10)
+	s := newServer(t, o)
+	l, err := s.Listen(t.Context(), Address{Listen: "unix:" + path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := serving(t, s, l)
+	c, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	body := one("a")
+	if _, err := io.WriteString(c, "POST /v1/answers HTTP/1.1\r\nHost: d\r\nContent-Type: application/json\r\nContent-Length: "+big.NewInt(int64(len(body))).String()+"\r\n\r\n"+body[:5]); err != nil {
+		t.Fatal(err)
+	}
+	for len(s.room) == 0 { // until the request is being worked on
+		time.Sleep(time.Millisecond)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- stop() }()
+	for !s.stopping.Load() {
+		time.Sleep(time.Millisecond)
+	}
+	if status, text, h := ask(s, "POST", "/v1/answers", one("b")); status != 503 || h.Get("Retry-After") == "" {
+		t.Errorf("%d %s", status, text)
+	}
+	if status, _, _ := ask(s, "GET", "/healthz", ""); status != 503 {
+		t.Errorf("healthy: %d", status)
+	}
+	if _, err := io.WriteString(c, body[5:]); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := io.ReadAll(c)
+	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 200") || !strings.Contains(string(answer), `"request_id":"a"`) {
+		t.Errorf("%s, %v", answer, err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	checkSpent(t, book, 1)
+}
+
+// When no more requests may be worked on, others wait, and are told when that is too long.
+func TestRoom(t *testing.T) {
+	o, _, _ := newOptions(t, 10)
+	o.AtOnce, o.Timeout = 1, 50*time.Millisecond
+	s := newServer(t, o)
+	s.room <- struct{}{}
+	status, body, h := ask(s, "POST", "/v1/answers", one("a"))
+	if wantKind(t, body, kindUnavailable); status != 503 || h.Get("Retry-After") == "" {
+		t.Errorf("%d %v", status, h)
+	}
+	<-s.room
+	s.Timeout = time.Minute
+	if status, body, _ := ask(s, "POST", "/v1/answers", one("a")); status != 200 || len(s.room) != 0 {
+		t.Errorf("%d %s", status, body)
+	}
+	for _, l := range []Limits{{Body: -1}, {Batch: -1}, {Batch: 5000}, {AtOnce: -1}, {Timeout: -1}} {
+		o.Limits = l
+		if _, err := New(o); err == nil {
+			t.Errorf("%+v: taken", l)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package serve
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/votes"
+)
+
+// buffer is a log that several goroutines write.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+const (
+	teachers = 5
+	perQuery = 0.25 // ε
+)
+
+var classes = []string{"cat", "dog", "zebrafinch"}
+
+// newOptions is a service of permute-and-flip with a budget for n answers.
+func newOptions(t testing.TB, n int) (Options, *ledger.Ledger, *buffer) {
+	t.Helper()
+	budget, err := ledger.NewBudget(perQuery*float64(n), 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	book, err := ledger.Create(t.Context(), filepath.Join(dir, "ledger"), budget, ledger.ReplaceOne)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := ensemble.Setting{K: teachers, Classes: len(classes), Affected: 1, Neighbours: accountant.ReplaceOne}
+	m, err := ensemble.PermuteAndFlip(s, perQuery)
+	if err != nil {
+		t.Fatal(err)
+	}
+	online, err := release.OpenOnline(t.Context(), release.OnlineOptions{
+		Plan:   release.Plan{Mechanism: m, Problem: ensemble.OfCounts(s, m.PerAnswer())},
+		Charge: release.Charge{Ledger: book.Path()}, Key: filepath.Join(dir, "key"), Missing: votes.MissingCoin,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log buffer
+	return Options{Online: online, Classes: classes, Log: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}, book, &log
+}
+
+func newServer(t testing.TB, o Options) *Server {
+	t.Helper()
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// ask sends a request and returns the status and the body.
+func ask(s http.Handler, method, path, body string, header ...string) (int, string, http.Header) {
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	b, _ := io.ReadAll(w.Result().Body)
+	return w.Code, string(b), w.Result().Header
+}
+
+func bearer(token string) []string { return []string{"Authorization", "Bearer " + token} }
+
+func one(id string) string {
+	return fmt.Sprintf(`{"request_id":%q,"votes":[0,1,"zebrafinch",2,null]}`, id)
+}
+
+func wantKind(t testing.TB, body, kind string) {
+	t.Helper()
+	var f struct {
+		Error struct{ Kind, Message string }
+	}
+	if err := json.Unmarshal([]byte(body), &f); err != nil || f.Error.Kind != kind || f.Error.Message == "" {
+		t.Errorf("%q, want kind %q (%v)", strings.TrimSpace(body), kind, err)
+	}
+}
+
+func checkSpent(t testing.TB, book *ledger.Ledger, n int) {
+	t.Helper()
+	spent, err := book.Spent(t.Context())
+	if e, _ := spent.Ceil(); err != nil || e != perQuery*float64(n) {
+		t.Errorf("spent %v, want %d answers: %v", spent, n, err)
+	}
+}
+
+// A query is answered, again the same and free; the budget ends exactly where it should, and what
+// was answered is answered still.
+func TestAnswers(t *testing.T) {
+	o, book, _ := newOptions(t, 3)
+	s := newServer(t, o)
+	var first answer
+	for i, id := range []string{"a", "b", "c", "a"} {
+		status, body, header := ask(s, "POST", "/v1/answers", one(id))
+		var a answer
+		if err := json.Unmarshal([]byte(body), &a); err != nil || status != 200 || header.Get("Content-Type") != "application/json" || header.Get("Cache-Control") != "no-store" {
+			t.Fatal(status, body, header, err)
+		}
+		if a.RequestID != id || a.Label == nil || *a.Label != classes[*a.Class] || a.Replayed != (i == 3) || a.Receipt.Ledger != book.ID() || a.Promise.Of != ofThisAnswer {
+			t.Errorf("%s", body)
+		}
+		if left := fmt.Sprint([]any{0.5, 0.25, 0, 0}[i]); a.Remaining.Epsilon.String() != left {
+			t.Errorf("remaining %v, want %s", a.Remaining, left)
+		}
+		if i == 0 {
+			first = a
+		} else if i == 3 && (*a.Class != *first.Class || a.Receipt != first.Receipt) {
+			t.Errorf("%+v, then %+v", first, a)
+		}
+	}
+	status, body, _ := ask(s, "POST", "/v1/answers", one("d"))
+	if wantKind(t, body, kindBudget); status != 429 || !strings.Contains(body, `"remaining":{"epsilon":0,"delta":0.5}`) {
+		t.Errorf("%d %s", status, body)
+	}
+	checkSpent(t, book, 3)
+}
+
+// Of several queries each is answered or refused by itself, in their order, and an answer says what
+// remains after all of them.
+func TestBatches(t *testing.T) {
+	o, book, _ := newOptions(t, 10)
+	s := newServer(t, o)
+	status, body, _ := ask(s, "POST", "/v1/answers", `{"requests":[`+one("a")+`,{"request_id":"b","votes":[0]},{"request_id":"c","counts":[5,0,0]},{"request_id":"","counts":[5,0,0]},{"request_id":"e","votes":["cat","dog","fish","cat","cat"]}]}`)
+	var out struct {
+		Answers []struct {
+			RequestID string `json:"request_id"`
+			Error     *failure
+			Remaining release.Amount
+		}
+	}
+	if err := json.Unmarshal([]byte(body), &out); err != nil || status != 200 || len(out.Answers) != 5 {
+		t.Fatal(status, body, err)
+	}
+	for i, id := range []string{"a", "", "c", "", ""} {
+		a := out.Answers[i]
+		if a.RequestID != id || (a.Error == nil) != (id != "") || a.Error != nil && a.Error.Kind != kindInvalid {
+			t.Errorf("%d: %+v", i, a)
+		}
+		if id != "" && a.Remaining.Epsilon != "2" {
+			t.Errorf("remaining %v", a.Remaining)
+		}
+	}
+	checkSpent(t, book, 2)
+	// One query in a batch has the form of a batch, refused too.
+	if status, body, _ := ask(s, "POST", "/v1/answers", `{"requests":[{"request_id":"b","votes":[0]}]}`); status != 200 || !strings.HasPrefix(body, `{"answers":[{"error":`) {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
+// What is no request is refused before anything is charged, each with its status and kind.
+func TestRefusals(t *testing.T) {
+	o, book, _ := newOptions(t, 10)
+	o.Body, o.Batch = 400, 2
+	s := newServer(t, o)
+	post := func(status int, kind, body string, header ...string) {
+		t.Helper()
+		got, said, _ := ask(s, "POST", "/v1/answers", body, header...)
+		if wantKind(t, said, kind); got != status {
+			t.Errorf("%s: %d, want %d", body, got, status)
+		}
+	}
+	for _, body := range []string{
+		``, ` `, `null`, `[]`, `1`, `"a"`, `{`, `{}`, `{}{}`, one("a") + one("b"), one("a") + "}", `{"request_id":"a"}`, `{"request_id":1,"counts":[5,0,0]}`,
+		`{"request_id":"a","counts":[5,0,0],"more":1}`, `{"request_id":"a","Counts":[5,0,0]}`, `{"request_id":"a","request_id":"b","counts":[5,0,0]}`,
+		`{"request_id":"a","counts":[5.0,0,0]}`, `{"request_id":"a","counts":[5e0,0,0]}`, `{"request_id":"a","counts":["5",0,0]}`, `{"request_id":"a","counts":[6,-1,0]}`,
+		`{"request_id":"a","counts":[5,0,0],"votes":[0,0,0,0,0]}`, `{"request_id":"a","votes":[0,0,0,0,3]}`, `{"request_id":"a","votes":[0,0,0,0,-1]}`,
+		`{"request_id":"a","votes":[0,0,0,0,0.0]}`, `{"request_id":"a","votes":[0,0,0,0,true]}`, `{"request_id":"a","votes":[0,0,0,0,"Cat"]}`, `{"request_id":"a","votes":[0,0,0,0,[0]]}`,
+		`{"request_id":"a","votes":[0,0,0,0,99999999999999999999]}`, `{"request_id":"a","votes":[0,0,0,0]}`, `{"request_id":"a","votes":[]}`, `{"request_id":"a\u0000","counts":[5,0,0]}`,
+		`{"requests":[]}`, `{"requests":[` + one("a") + `],"request_id":"a"}`, `{"requests":[` + one("a") + `,` + one("a") + `]}`, `{"requests":[{"requests":[]}]}`, `{"requests":{}}`,
+		`{"request_id":"run:a","counts":[5,0,0]}`,
+	} {
+		post(400, kindInvalid, body)
+	}
+	post(413, kindTooLarge, `{"requests":[`+one("a")+`,`+one("b")+`,`+one("c")+`]}`)
+	post(413, kindTooLarge, `{"request_id":"`+strings.Repeat("a", 400)+`"}`)
+	post(415, kindMediaType, one("a"), "Content-Type", "text/plain")
+	post(415, kindMediaType, one("a"), "Content-Type", "")
+	if status, _, header := ask(s, "GET", "/v1/answers", ""); status != 405 || header.Get("Allow") != "POST" {
+		t.Errorf("GET: %d %v", status, header)
+	}
+	if status, body, _ := ask(s, "GET", "/v1/nothing", ""); status != 404 {
+		t.Errorf("%d %s", status, body)
+	}
+	checkSpent(t, book, 0)
+}
