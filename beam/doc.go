@@ -64,4 +64,9 @@
 // operators are trusted with them. Those who can read Job.KeyDir must be among them. Temporary
 // shards are labels that have been paid for; the pins in the temporary directory and in the
 // pipeline say nothing without the key.
+//
+// # Federated rounds
+//
+// [RunRound] is the shuffle and the aggregate of one round of package learn/federated/rounds, whose rules it
+// calls: the runner is the shuffler.
 package darrmbeam

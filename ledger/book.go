@@ -36,13 +36,16 @@ func (b *book) find(k key) (at uint32, hash uint32, c *charged) {
 		if p.hash != hash {
 			continue
 		}
-		c := &b.blocks[(p.next-1)/blockSize][(p.next-1)%blockSize]
+		c := b.at(uint64(p.next))
 		var keys [4]key
 		if slices.Contains(c.keys(keys[:0]), k) {
 			return at, hash, c
 		}
 	}
 }
+
+// at returns the entry of a number, which counts from 1.
+func (b *book) at(seq uint64) *charged { return &b.blocks[(seq-1)/blockSize][(seq-1)%blockSize] }
 
 func (b *book) first(k key) *charged {
 	_, _, c := b.find(k)

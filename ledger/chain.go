@@ -183,12 +183,18 @@ func (l *lines) next() ([]byte, error) {
 }
 
 // entryAt reads again the entry that c names.
-func entryAt(r content, c *charged) (Entry, error) {
-	line, err := newLines(r, c.at).next()
+func entryAt(r content, c *charged) (Entry, error) { return newLines(r, c.at).entry(c) }
+
+// entry reads on to the entry that c names, and reads it again.
+func (l *lines) entry(c *charged) (e Entry, err error) {
+	var line []byte
+	for here := false; err == nil && !here; {
+		here = l.at >= c.at
+		line, err = l.next()
+	}
 	if err != nil && err != io.EOF && !errors.Is(err, errLine) {
 		return Entry{}, err
 	}
-	var e Entry
 	if err == nil {
 		e, err = decodeEntry(line)
 	}

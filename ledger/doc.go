@@ -121,9 +121,15 @@
 // admitted or refused by itself, in the order in which they came. Systems without flock are not supported, nor file systems without hard links,
 // which [Create] needs to replace nobody's file.
 //
+// # Stores
+//
+// A location that begins with a scheme and "://" is of a [Store] that a package registered, such
+// as ledger/postgres. Its lines, its anchor and all that is said here of them are those of a
+// file, but for this: it may store both as one, and then they are always level.
+//
 // # Files
 //
-// A ledger is three files: the ledger at PATH, its anchor at PATH.anchor and the secret at
+// A ledger at a path is three files: the ledger at PATH, its anchor at PATH.anchor and the secret at
 // PATH.secret. They belong together and are moved together.
 //
 // The ledger is a file of lines, which is appended to and never changed. One write is one

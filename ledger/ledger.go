@@ -14,8 +14,9 @@ import (
 // methods are safe for any number of goroutines; any number of processes may
 // have the same ledger open. No file stays open between calls.
 type Ledger struct {
-	store   Store
-	genesis genesis
+	location string // as it was given, for Reopen
+	store    Store
+	genesis  genesis
 
 	turn   chan struct{} // holds one token; a mutex that a context can give up
 	queue  queue         // of those who want to write
@@ -44,7 +45,7 @@ func Create(ctx context.Context, location string, budget Budget, relation Relati
 	if err != nil {
 		return nil, fmt.Errorf("create ledger %s: %w", store.Location(), err)
 	}
-	l, err := open(ctx, store)
+	l, err := open(ctx, location, store)
 	if err == nil {
 		err = l.settle(ctx)
 	}
@@ -81,11 +82,11 @@ func Open(ctx context.Context, location string) (*Ledger, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open ledger: %w", err)
 	}
-	return open(ctx, store)
+	return open(ctx, location, store)
 }
 
-func open(ctx context.Context, store Store) (*Ledger, error) {
-	l := &Ledger{store: store, turn: make(chan struct{}, 1)}
+func open(ctx context.Context, location string, store Store) (*Ledger, error) {
+	l := &Ledger{location: location, store: store, turn: make(chan struct{}, 1)}
 	l.turn <- struct{}{}
 	s, err := l.begin(ctx, false)
 	if err != nil {
@@ -108,7 +109,7 @@ func Adopt(ctx context.Context, location string, pinned Head) (*Ledger, error) {
 	if err := adopt(ctx, store, pinned); err != nil {
 		return nil, fmt.Errorf("adopt ledger %s: %w", store.Location(), err)
 	}
-	return open(ctx, store)
+	return open(ctx, location, store)
 }
 
 func adopt(ctx context.Context, store Store, pinned Head) error {
@@ -253,8 +254,8 @@ func (l *Ledger) ChargeAll(ctx context.Context, requests []Request) ([]*Receipt,
 // write commits entries.
 func (l *Ledger) write(s *session, entries []*Entry) error {
 	err := s.commit(entries)
-	if err == nil || errors.Is(err, ErrRetry) {
-		return err
+	if err == nil || errors.Is(err, ErrRetry) || errors.Is(err, ErrUnavailable) {
+		return err // nothing was stored
 	}
 	return writeError(fmt.Errorf("%s: nothing may be released on its account: %w", l.Path(), err))
 }

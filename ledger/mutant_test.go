@@ -1,16 +1,13 @@
 package ledger
 
 import (
-	"encoding/json"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
+
+	"github.com/darrm/darrm/internal/mutant"
 )
 
-type mutant struct {
+type planted struct {
 	name, file, old, new, killer string
 	daily                        bool // not only if long
 	tracer                       bool // killed with the tracer of one platform
@@ -25,11 +22,7 @@ func TestMutantsDie(t *testing.T) {
 	if testing.Short() || raceDetector {
 		t.Skip("compiles the package several times; the race detector adds nothing")
 	}
-	goTool, err := exec.LookPath("go")
-	if err != nil {
-		t.Skip(err)
-	}
-	for _, m := range []mutant{
+	for _, p := range []planted{
 		{"the count is ignored", "request.go", "return r.Unit.Times(r.Count)", "return r.Unit", "TestCountMatters", false, false},
 		{"the receipt comes before the write", "group.go", "err := l.write(s, g.entries)\n", "g.finish(nil)\n\tg.waiting = nil\n\terr := l.write(s, g.entries)\n", "TestFailedSyncAndFullDisk", true, true},
 		{"what the group spends is not counted", "ledger.go", "spent := s.now.spent.Plus(s.group.spent)", "spent := s.now.spent", "TestGroup", false, false},
@@ -121,56 +114,11 @@ func TestMutantsDie(t *testing.T) {
 		{"damage is called no ledger", "session.go", " && s.anchor == nil && l.chain == nil {", " {", "TestNotALedger", false, false},
 		{"damage under a handle is called no ledger", "session.go", " && l.chain == nil {", " {", "TestForeignDatabase", false, false},
 	} {
-		if !m.daily && !long {
-			m.source(t)
+		m := mutant.Mutant{Name: p.name, File: p.file, Old: p.old, New: p.new, Killer: p.killer}
+		m.CheckPlace(t)
+		if !p.daily && !long || p.tracer && (runtime.GOOS != "linux" || runtime.GOARCH != "amd64") {
 			continue
 		}
-		if m.tracer && (runtime.GOOS != "linux" || runtime.GOARCH != "amd64") {
-			continue
-		}
-		t.Run(m.name, func(t *testing.T) { m.mustDie(t, goTool) })
-	}
-}
-
-// source returns the file of a mutant, in which its place must be found once.
-func (m *mutant) source(t *testing.T) []byte {
-	t.Helper()
-	source, err := os.ReadFile(m.file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(string(source), m.old); n != 1 {
-		t.Errorf("%s: its place in %s is there %d times", m.name, m.file, n)
-	}
-	return source
-}
-
-func (m *mutant) mustDie(t *testing.T, goTool string) {
-	source := m.source(t)
-	dir := t.TempDir()
-	mutated := filepath.Join(dir, m.file)
-	if err := os.WriteFile(mutated, []byte(strings.Replace(string(source), m.old, m.new, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	here, err := filepath.Abs(m.file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {here: mutated}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	overlayFile := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(overlayFile, overlay, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(goTool, "test", "-vet=off", "-count=1", "-overlay", overlayFile, "-run", "^("+m.killer+")$", ".", "-rapid.nofailfile")
-	cmd.Env = append(os.Environ(), "DARRM_LONG=") // the killers' short form
-	out, err := cmd.CombinedOutput()
-	switch {
-	case err == nil:
-		t.Errorf("%s does not notice", m.killer)
-	case !strings.Contains(string(out), "--- FAIL") && !strings.Contains(string(out), "fatal error: "): // such as out of memory
-		t.Errorf("no test failed, but:\n%s", out)
+		t.Run(p.name, func(t *testing.T) { m.MustDie(t) })
 	}
 }

@@ -46,8 +46,8 @@ type Tx interface {
 	// after; both survive any crash when it returns. Where lines and anchor are not stored as
 	// one, before survives first: the anchor of the state that the lines follow.
 	//
-	// An [ErrRetry] says for certain that nothing was stored. After any other error the lines
-	// may be there or not. Commit or SetAnchor is the last call but Close, and the Tx exclusive.
+	// An [ErrRetry] or [ErrUnavailable] says for certain that nothing was stored. After any other
+	// error the lines may be there or not. Commit or SetAnchor is the last call but Close, and the Tx exclusive.
 	Commit(at int64, lines, before, after []byte) error
 	// SetAnchor stores the anchor alone.
 	SetAnchor(anchor []byte) error

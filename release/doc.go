@@ -5,8 +5,9 @@
 // no rules of their own, so one ledger serves both, and a request that one of them answered
 // is recognised by the other.
 //
-// [Labels] releases labels for files of votes, [Model] anything that is drawn as a whole. Both
-// do it by one [Transaction], as does a pipeline that draws its answers elsewhere.
+// [Labels] releases labels for files of votes, [Online] answers queries one at a time, [Model]
+// releases anything that is drawn as a whole. All do it by one [Transaction], as does a pipeline
+// that draws its answers elsewhere.
 //
 // # Notation
 //
@@ -17,6 +18,8 @@
 //	(ε', δ)    Totals            what all answers cost together
 //	δ'         Totals.Slack      what the composition of fresh answers may spend besides
 //	draw       Charge.Draw       one series of rows of votes, cast once by fresh teachers
+//	k, F_k     OnlineOptions.Key  service key; HMAC-SHA-256 with a subkey of it for each use
+//	q, v       Query             an on-line query's id, and its votes as they were sent
 //
 // # Entries of the ledger
 //
@@ -34,8 +37,8 @@
 // A model is one entry, what it costs. A run whose answers are released one by one, such as a
 // silo's to the rounds of a federated training, is charged with its first answer as "run:NAME",
 // what all cost together; each answer is a release at no cost, which names that charge. Each entry has an [Event], or a [ModelEvent], as JSON,
-// of which nothing is computed from the votes. The digest of a draw is keyed by the ledger's
-// secret.
+// of which nothing is computed from the votes but digests under a key: of a draw by the ledger's
+// secret, of an on-line query by the service key.
 //
 // # Order
 //
@@ -67,6 +70,37 @@
 // A release that is finished later is noted too, with the receipt of the replay. One digest
 // is noted per request, so what the same coins give with another noise function, which would
 // be a second release, is refused at step 7.
+//
+// # On line
+//
+// A query that comes by itself is a release of one answer, in the order above: validate, charge,
+// draw, note, answer. Its coins come from a key that stays, so that the same query has the same
+// answer whenever and at whichever server of the ledger it is asked again, and is charged once:
+//
+//	s = F_k("scope", ledger's ID, F_k(mechanism and its numbers))
+//	p = F_k("votes", s, q, v)            in the ledger: tells the same votes from others
+//	coins = F_k(p), F_k(p, 1), …         [ensemble.KeyedCoins] of the query named p
+//	result = SHA-256(F_k("answer", p), class)   in the ledger: tells the same answer from another
+//
+// An id with other votes, of another client or in another form is refused by the ledger. Should the
+// ledger be lost that refuses it, by a backup that is restored say, its coins are others all the
+// same, because v goes into p: the two answers are two releases of which one is not paid for, and
+// not two looks at the votes through one noise. Digests are of one query each: the ledger shows neither that two
+// queries had equal votes nor what was answered.
+//
+// Fresh teachers: a request id is its draw, and states that the teachers cast these votes for it.
+// Frozen teachers: the training is charged with the first answer, every answer at no cost. Teachers
+// that promise nothing: each answer pays. A client's share is compared with what the ledger's entries
+// say that it spent; where servers race, the order of the entries decides which charge was too much,
+// and that one is never answered.
+//
+// This assumes that HMAC-SHA-256 is pseudorandom, that the key is known to nobody who sees answers,
+// and that whoever asks may know the votes. The key is kept as long as the ledger: without it nothing
+// is told, but no answer is given again. It is bound to one ledger and one mechanism by s, so that a
+// file that is used for two has unrelated coins for each. How long a mechanism samples can depend on
+// the votes ([Answered.InLedger] does not).
+//
+// # Secrets
 //
 // A secret that this release made is removed when the charge is refused. One that was there
 // before stays, and one that came meanwhile: it may be of a release that is paid for.

@@ -140,13 +140,11 @@ func (o *Online) Ledger(ctx context.Context) (*ledger.Ledger, error) {
 	if time.Since(o.tried) < time.Second { // it is read whole each time
 		return nil, fmt.Errorf("%w (%w)", ledger.ErrBroken, o.broken)
 	}
-	book, err := o.options.Charge.Open(ctx)
+	// An older copy would have forgotten what was spent, and another ledger has other coins.
+	book, err := o.book.Reopen(ctx)
 	o.tried = time.Now()
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case book.ID() != o.book.ID(): // the coins are of the other one
-		return nil, fmt.Errorf("%w: another ledger has taken its place", ledger.ErrDamaged)
 	}
 	o.book, o.broken = book, nil
 	return book, nil
@@ -247,10 +245,23 @@ func (o *Online) Answer(ctx context.Context, q Query) (*Answered, error) {
 func conflictOf(id string, err error) error {
 	var conflict *ledger.ConflictError
 	if errors.As(err, &conflict) && conflict.ID == id || errors.Is(err, ledger.ErrReplayed) || errors.Is(err, ledger.ErrDraw) || errors.Is(err, ledger.ErrDrawn) {
-		return fmt.Errorf("request id %q was used before, for other votes, in another form, by another client, or with another mechanism or key: %w", id, err)
+		return &usedError{id, err}
 	}
 	return err
 }
+
+// usedError says that an id was used before. It does not say what differs, which the ledger's error
+// does: who is told that all is the same but the client has guessed another client's votes.
+type usedError struct {
+	id    string
+	cause error
+}
+
+func (e *usedError) Error() string {
+	return fmt.Sprintf("request id %q was used before, for other votes, in another form, by another client, or with another mechanism or key", e.id)
+}
+
+func (e *usedError) Unwrap() error { return e.cause }
 
 // bill is the charge of one query with the keyed digest of its votes.
 func (o *Online) bill(q *Query, digest ledger.Digest) (*Bill, error) {

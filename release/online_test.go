@@ -299,7 +299,12 @@ func TestOnlineWithoutItsLedger(t *testing.T) {
 	// A ledger that was exchanged is not this one.
 	o.noteFailure(o.book, ledger.ErrBroken)
 	o.tried = time.Time{}
-	o.options.Charge.Ledger = newLedger(t, 1).Path()
+	other := newLedger(t, 1).Path()
+	for _, end := range []string{"", ledger.AnchorSuffix} {
+		if err := os.Rename(other+end, path+end); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if a, err := o.Answer(t.Context(), q); !errors.Is(err, ledger.ErrDamaged) {
 		t.Errorf("another ledger: %+v, %v", a, err)
 	}

@@ -2,10 +2,12 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
-	"runtime/debug"
+	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -78,11 +80,8 @@ func (s *Server) remaining(ctx context.Context) (*release.Amount, *failure) {
 
 func (s *Server) answerOne(ctx context.Context, client *member, asked *query) (out result) {
 	defer func() {
-		if recover() != nil { // what was panicked with may hold votes
-			out = result{fail: &failure{
-				Kind: kindInternal, Message: "the request failed", status: http.StatusInternalServerError,
-				cause: fmt.Errorf("panic: %s", debug.Stack()),
-			}}
+		if recover() != nil {
+			out = result{fail: panicked()}
 		}
 	}()
 	q, fail := asked.resolve(s.Classes)
@@ -107,6 +106,23 @@ func (s *Server) answerOne(ctx context.Context, client *member, asked *query) (o
 		told.Class, told.Label = &a.Class, &s.Classes[a.Class]
 	}
 	return result{answer: told}
+}
+
+// panicked is the failure after a panic, for the log with the places in the code. What was panicked
+// with may hold votes, and so may the arguments that debug.Stack prints.
+func panicked() *failure {
+	where := make([]uintptr, 64)
+	frames := runtime.CallersFrames(where[:runtime.Callers(2, where)])
+	var text strings.Builder
+	for more := true; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		fmt.Fprintf(&text, " < %s:%d", f.Function, f.Line)
+	}
+	return &failure{
+		Kind: kindInternal, Message: "the request failed", status: http.StatusInternalServerError,
+		cause: errors.New("panic" + text.String()),
+	}
 }
 
 func (s *Server) ledgerID(ctx context.Context) (string, error) {

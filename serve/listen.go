@@ -10,7 +10,9 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/darrm/darrm/internal/readfile"
@@ -79,37 +81,62 @@ func (s *Server) Listen(ctx context.Context, a Address) (net.Listener, error) {
 	return tls.NewListener(l, config), nil
 }
 
-// listenUnix makes the socket under a name of its own, which nobody may open, and gives it its
-// own name when only those may open it who are to ask.
+// listenUnix makes the socket in a directory of its own, which nobody else may enter, and gives it
+// its name when only those may open it who are to ask.
 func listenUnix(ctx context.Context, path string) (net.Listener, error) {
-	if info, err := os.Lstat(path); err == nil {
-		if info.Mode()&fs.ModeSocket == 0 {
-			return nil, usagef("listen = %q, but a file of this name is there, and it is no socket", "unix:"+path)
-		}
-		if c, err := new(net.Dialer).DialContext(ctx, "unix", path); err == nil {
-			c.Close()
-			return nil, usagef("listen = %q, but another server listens there", "unix:"+path)
-		}
+	if err := replaceable(ctx, path); err != nil {
+		return nil, err
 	}
-	hidden := path + "." + rand.Text()[:8]
+	private := path + "." + rand.Text()[:8]
+	if err := os.Mkdir(private, 0o700); err != nil {
+		return nil, fmt.Errorf("listen = %q: %w", "unix:"+path, err)
+	}
+	defer os.RemoveAll(private)
+	hidden := filepath.Join(private, "s")
 	l, err := new(net.ListenConfig).Listen(ctx, "unix", hidden)
 	if err != nil {
 		return nil, fmt.Errorf("listen = %q: %w", "unix:"+path, err)
 	}
 	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	s := &socket{Listener: l, path: path}
 	if err = os.Chmod(hidden, 0o660); err == nil {
+		s.info, err = os.Lstat(hidden)
+	}
+	if err == nil {
 		err = os.Rename(hidden, path)
 	}
 	if err != nil {
-		return nil, errors.Join(err, os.Remove(hidden), l.Close())
+		return nil, errors.Join(err, l.Close())
 	}
-	return &socket{l, path}, nil
+	return s, nil
+}
+
+// replaceable fails unless there is nothing at path, or a socket at which nobody listens.
+func replaceable(ctx context.Context, path string) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil // it cannot be made there either, or there is nothing
+	}
+	if info.Mode()&fs.ModeSocket == 0 {
+		return usagef("listen = %q, but a file of this name is there, and it is no socket", "unix:"+path)
+	}
+	c, err := new(net.Dialer).DialContext(ctx, "unix", path)
+	switch {
+	case err == nil:
+		c.Close()
+		return usagef("listen = %q, but another server listens there", "unix:"+path)
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, fs.ErrNotExist):
+		return nil
+	}
+	// A server that is too busy, or another user's, is one that listens.
+	return usagef("listen = %q, but another server may listen there: %w", "unix:"+path, err)
 }
 
 // socket removes its name when it is closed.
 type socket struct {
 	net.Listener
 	path string
+	info fs.FileInfo // of the socket that was made
 }
 
 func (s *socket) Addr() net.Addr { return &net.UnixAddr{Name: s.path, Net: "unix"} }
@@ -117,7 +144,10 @@ func (s *socket) Addr() net.Addr { return &net.UnixAddr{Name: s.path, Net: "unix
 func (s *socket) Close() error {
 	err := s.Listener.Close()
 	if errors.Is(err, net.ErrClosed) {
-		return err // its name may be another server's by now
+		return err
+	}
+	if info, gone := os.Lstat(s.path); gone != nil || !os.SameFile(info, s.info) {
+		return err // its name is another server's by now
 	}
 	return errors.Join(err, os.Remove(s.path))
 }

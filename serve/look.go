@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/darrm/darrm/accountant"
@@ -84,13 +85,31 @@ func (s *Server) getHealth(w http.ResponseWriter, r *http.Request) {
 		unavailable("the server is stopping", time.Second, nil).write(w)
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), s.Timeout)
-	defer cancel()
-	if _, err := s.Online.State(ctx); err != nil {
+	if s.health.look(s) != nil {
 		unavailable("the ledger cannot be used now", 5*time.Second, nil).write(w)
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
+}
+
+// health is whether the ledger could be used a second ago: anybody may ask, and however many do,
+// the ledger is there for those who are answered.
+type health struct {
+	mu  sync.Mutex
+	at  time.Time
+	err error
+}
+
+func (h *health) look(s *Server) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if time.Since(h.at) > time.Second {
+		ctx, cancel := context.WithTimeout(context.Background(), s.Timeout)
+		defer cancel()
+		_, h.err = s.Online.State(ctx)
+		h.at = time.Now()
+	}
+	return h.err
 }
 
 func (s *Server) getAPI(w http.ResponseWriter, _ *http.Request, _ *member) *failure {

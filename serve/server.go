@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 )
 
@@ -82,6 +83,7 @@ type Server struct {
 	remote   bool          // it listens on TCP
 	room     chan struct{} // one token for each request that is worked on
 	metrics  *metrics
+	health   health
 	routes   *http.ServeMux
 }
 
@@ -116,14 +118,16 @@ func New(o Options) (*Server, error) {
 }
 
 // SetClients replaces the clients, for every request that begins after it. On an error the old
-// ones stay.
+// ones stay. They are never replaced by none: anybody who can open the socket could then ask, without
+// a share and without a rate.
 func (s *Server) SetClients(clients []Client) error {
-	all, err := newMembers(clients, *s.clients.Load())
+	before := *s.clients.Load()
+	all, err := newMembers(clients, before)
 	if err != nil {
 		return err
 	}
-	if s.remote && len(all) == 0 {
-		return usagef("no client is left who may ask over TCP: keep one table [[client]] in --config")
+	if len(all) == 0 && (s.remote || len(before) > 0) {
+		return usagef("no client is left who may ask: keep one table [[client]] in --config")
 	}
 	// A share of nothing would look like a limit: frozen teachers' answers cost nothing each.
 	for _, m := range all {
@@ -136,7 +140,14 @@ func (s *Server) SetClients(clients []Client) error {
 }
 
 // ServeHTTP answers a request.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.routes.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer func() { // before package http, which would log what was panicked with
+		if recover() != nil {
+			s.refuse(w, r, nil, "", panicked())
+		}
+	}()
+	s.routes.ServeHTTP(w, r)
+}
 
 type handler func(http.ResponseWriter, *http.Request, *member) *failure
 
@@ -193,7 +204,7 @@ func (s *Server) note(r *http.Request, client *member, id string, f *failure) {
 		args = append(args, "client", client.Name)
 	}
 	if id != "" {
-		args = append(args, "request_id", id)
+		args = append(args, "request_id", id[:min(len(id), ledger.MaxID)]) // a refused one may be as long as the body
 	}
 	if f.cause != nil {
 		s.Log.Error("failed", append(args, "cause", f.cause.Error())...)

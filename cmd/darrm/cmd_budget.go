@@ -30,6 +30,10 @@ and older copies. "darrm aggregate --ledger" charges it before a label is drawn.
 add up (basic composition); they are counted in whole units of 1e-12 (ε) and 1e-24
 (δ), rounded up. There is no refund.
 
+For several machines LEDGER is postgres://USER@HOST/DATABASE?ledger=NAME, in a
+PostgreSQL database (docs/ledger.md), here and wherever --ledger is. Its secret is the file
+that secret=FILE in the location or DARRM_LEDGER_SECRET names.
+
 A third file, LEDGER.secret, is the key by which the ledger recognises votes that it
 has seen before, without telling what they are. Keep it beside the ledger and show it
 to nobody: without it no votes of fresh teachers are answered, and whoever has it and
@@ -47,13 +51,15 @@ func newBudgetInit(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "init LEDGER",
 		Short: "Make a new ledger with a budget",
-		Long: `Make a new ledger at the path LEDGER, which must not exist, with the budget (ε, δ).
+		Long: `Make a new ledger at LEDGER, which must not exist, with the budget (ε, δ). LEDGER is
+a path, or the location of a ledger in a database (darrm budget --help).
 
 The budget is fixed for ever. It is for one set of people's data: everything that
 is ever released from these data belongs into one ledger. --neighbours is fixed, too:
 a cost for one neighbouring relation says nothing about another, so a release for
 another one is refused.`,
-		Example:           "  darrm budget init patients.ledger --eps 2 --delta 1e-6 --neighbours replace",
+		Example: `  darrm budget init patients.ledger --eps 2 --delta 1e-6 --neighbours replace
+  darrm budget init 'postgres://me@db/budgets?ledger=patients&secret=patients.secret' --eps 2 --delta 1e-6`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeFiles(ledgerFiles...),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -72,6 +72,69 @@ func TestLostCommit(t *testing.T) {
 	ledgertest.MustSpend(t, l, 5)
 }
 
+// Another server commits at the place where a lost COMMIT would have: its commit is not taken for
+// the lost one.
+func TestPlaceTaken(t *testing.T) {
+	s := pgtest.Start(t)
+	p := newProxy(t, s)
+	direct := location(t, s)
+	l := ledgertest.Create(t, direct, 100)
+	through := open(t, strings.Replace(direct, "host="+s.Dir(), "host="+p.dir, 1))
+	p.plan(loseRequest)
+	p.lost = func() {
+		if _, err := l.Charge(t.Context(), ledgertest.Request("other")); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := through.Charge(t.Context(), ledgertest.Request("lost")); err != nil {
+		t.Error(err)
+	}
+	ledgertest.MustSpend(t, l, 2)
+	ledgertest.MustSpend(t, through, 2)
+}
+
+// atCommit makes the database run a statement of PL/pgSQL when a transaction that added to
+// ledgers commits.
+func atCommit(t *testing.T, s *pgtest.Server, statement string) {
+	t.Helper()
+	s.Exec(t, `drop trigger if exists at_commit on darrm.commits`)
+	s.Exec(t, `create or replace function at_commit() returns trigger language plpgsql as $$ begin `+statement+`; return null; end $$`)
+	s.Exec(t, `create constraint trigger at_commit after insert on darrm.commits deferrable initially deferred for each row execute function at_commit()`)
+}
+
+// The answer to a COMMIT that takes its time is lost at once: whoever asks what came of it waits
+// until it is decided.
+func TestSlowCommit(t *testing.T) {
+	s := pgtest.Start(t)
+	p := newProxy(t, s)
+	direct := location(t, s)
+	ledgertest.Create(t, direct, 100)
+	l := open(t, strings.Replace(direct, "host="+s.Dir(), "host="+p.dir, 1))
+	atCommit(t, s, `perform pg_sleep(2)`)
+	p.plan(loseAnswer)
+	if _, err := l.Charge(t.Context(), ledgertest.Request("x")); err != nil {
+		t.Error(err)
+	}
+	ledgertest.MustSpend(t, l, 1)
+}
+
+// A COMMIT that the database refuses stores nothing, and is tried again only where it says that
+// another transaction was the reason.
+func TestRefusedCommit(t *testing.T) {
+	s := pgtest.Start(t)
+	l := ledgertest.Create(t, location(t, s), 100)
+	atCommit(t, s, `raise exception 'no'`)
+	if receipt, err := l.Charge(t.Context(), ledgertest.Request("x")); !errors.Is(err, ledger.ErrUnavailable) || receipt != nil {
+		t.Errorf("refused: %v", err)
+	}
+	s.Exec(t, `create sequence tries`)
+	atCommit(t, s, `if nextval('tries') < 4 then raise exception 'again' using errcode = '40001'; end if`)
+	if _, err := l.Charge(t.Context(), ledgertest.Request("x")); err != nil {
+		t.Error(err)
+	}
+	ledgertest.MustSpend(t, l, 1)
+}
+
 // A server that does not keep what it acknowledged is not charged. Looking is allowed.
 func TestUnsafeServer(t *testing.T) {
 	for _, setting := range []string{"synchronous_commit=off", "fsync=off"} {
@@ -136,7 +199,11 @@ func whileLocked(t *testing.T, s *pgtest.Server, name string, change string, cal
 	}
 	done := make(chan struct{})
 	go func() { defer close(done); call() }()
+	start := time.Now()
 	for waiting := 0; waiting == 0; time.Sleep(time.Millisecond) {
+		if time.Since(start) > 20*time.Second {
+			t.Fatal("nobody waits for the lock")
+		}
 		if err := watch.QueryRow(ctx, `select count(*) from pg_locks where not granted`).Scan(&waiting); err != nil {
 			t.Fatal(err)
 		}

@@ -29,6 +29,7 @@ type proxy struct {
 	next   fault
 	closed bool
 	hits   int
+	lost   func() // runs when the server knows that a request was lost, and the client does not
 }
 
 func newProxy(t *testing.T, s *pgtest.Server) *proxy {
@@ -105,14 +106,18 @@ func (p *proxy) serve(client net.Conn) {
 			p.mu.Unlock()
 			switch f {
 			case loseRequest:
+				server.Close()
+				if p.lost != nil {
+					p.lost()
+				}
 				return
 			case loseAnswer, loseAll:
 				lose.Lock()
 				lost = true
 				lose.Unlock()
 				server.Write(b[:n])
-				client.Close()
-				io.Copy(io.Discard, server) // until the server has done it
+				client.Close()              // who does not wait for the server
+				io.Copy(io.Discard, server) // which does it all the same
 				return
 			}
 		}

@@ -1,0 +1,137 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/darrm/darrm/serve"
+)
+
+// The command serves what its configuration says, reads the clients anew at SIGHUP and keeps the old
+// ones where the file is wrong, finishes at SIGTERM with 0, and writes neither votes nor labels nor
+// tokens.
+func TestServeCommand(t *testing.T) {
+	t.Parallel()
+	dir, err := os.MkdirTemp("", "serve") // the name of a socket has little room
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	book := makeLedger(t, dir)
+	config, socket := filepath.Join(dir, "serve.toml"), filepath.Join(dir, "s")
+	old, oldHash := serve.NewToken()
+	next, nextHash := serve.NewToken()
+	write := func(hash string) {
+		t.Helper()
+		text := fmt.Sprintf("mechanism = \"permute-and-flip\"\nK = 5\nclasses = [\"no\", \"zebrafinch\"]\ntotal-eps = 0.25\naffected = 1\nledger = %q\nkey = %q\nlisten = %q\n[[client]]\nname = \"ward\"\ntoken_sha256 = %q\n",
+			book, filepath.Join(dir, "key"), "unix:"+socket, hash)
+		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(oldHash)
+	c := program(t, dir, "serve", "--config", config, "--json")
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Process.Kill() })
+	var started struct{ Listen string }
+	if err := json.NewDecoder(bufio.NewReader(out)).Decode(&started); err != nil || started.Listen != "unix:"+socket {
+		t.Fatalf("%+v, %v: %s", started, err, &stderr)
+	}
+	client := http.Client{Timeout: time.Minute, Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
+	}}}
+	post := func(token, body string) (int, string) {
+		t.Helper()
+		r, _ := http.NewRequestWithContext(t.Context(), "POST", "http://darrm/v1/answers", strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Authorization", "Bearer "+token)
+		w, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Body.Close()
+		b, _ := io.ReadAll(w.Body)
+		return w.StatusCode, string(b)
+	}
+	const query = `{"request_id":"a","votes":["zebrafinch","zebrafinch",1,1,1]}`
+	status, first := post(old, query)
+	if status != 200 {
+		t.Fatal(status, first)
+	}
+	if status, _ := post(next, query); status != 401 {
+		t.Errorf("a token that nobody has: %d", status)
+	}
+	until := func(token string, want int) {
+		t.Helper()
+		for range 600 {
+			if status, _ := post(token, query); status == want {
+				return
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		t.Fatalf("no %d", want)
+	}
+	write(nextHash)
+	if err := c.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	until(next, 200)
+	if status, _ := post(old, query); status != 401 {
+		t.Errorf("a token that was taken away: %d", status)
+	}
+	write("wrong")
+	if err := c.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(200 * time.Millisecond)
+	if status, body := post(next, query); status != 200 || !strings.Contains(body, `"replayed":true`) || !strings.Contains(body, first[:40]) {
+		t.Errorf("%d %s, first %s", status, body, first)
+	}
+	if status, body := post(next, `{"request_id":"a","votes":[0,0,0,0,0]}`); status != 409 {
+		t.Errorf("%d %s", status, body)
+	}
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Wait(); err != nil {
+		t.Errorf("%v: %s", err, &stderr)
+	}
+	if _, err := os.Stat(socket); err == nil {
+		t.Error("the socket is still there")
+	}
+	for _, told := range []string{`"msg":"listening"`, `"msg":"clients read anew"`, `"msg":"the clients stay as they were"`, `"kind":"conflict"`, `"msg":"stopped"`} {
+		if !strings.Contains(stderr.String(), told) {
+			t.Errorf("stderr has no %s: %s", told, &stderr)
+		}
+	}
+	for _, secret := range []string{"zebrafinch", old, next, oldHash, nextHash} {
+		if strings.Contains(stderr.String(), secret) {
+			t.Errorf("%q is told: %s", secret, &stderr)
+		}
+	}
+	if h := historyOf(t, book); len(h) != 2 {
+		t.Errorf("%d entries", len(h))
+	}
+}

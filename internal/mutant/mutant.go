@@ -1,0 +1,69 @@
+// Package mutant plants changes that break a guarantee, and demands that a test fails for each.
+// A mutated file is compiled by way of go test -overlay, so that the tree is not touched.
+package mutant
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Mutant is one change to a file of the package under test.
+type Mutant struct {
+	Name, File string
+	Old, New   string // Old stands in the file exactly once
+	Killer     string // regular expression of the tests of which one must fail
+}
+
+// CheckPlace fails unless the place of m is in its file, once, and returns the file.
+func (m *Mutant) CheckPlace(t *testing.T) []byte {
+	t.Helper()
+	source, err := os.ReadFile(m.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(source), m.Old); n != 1 {
+		t.Errorf("%s: its place in %s is there %d times", m.Name, m.File, n)
+	}
+	return source
+}
+
+// MustDie plants m in the package of the working directory, and fails unless a killer notices.
+// The killers run in their short form.
+func (m *Mutant) MustDie(t *testing.T) {
+	t.Helper()
+	goTool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip(err)
+	}
+	source := m.CheckPlace(t)
+	dir := t.TempDir()
+	mutated := filepath.Join(dir, filepath.Base(m.File))
+	if err := os.WriteFile(mutated, []byte(strings.Replace(string(source), m.Old, m.New, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	here, err := filepath.Abs(m.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {here: mutated}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlayFile := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(overlayFile, overlay, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(goTool, "test", "-vet=off", "-count=1", "-timeout=5m", "-overlay", overlayFile, "-run", "^("+m.Killer+")$", ".")
+	cmd.Env = append(os.Environ(), "DARRM_LONG=", "RAPID_NOFAILFILE=1")
+	out, err := cmd.CombinedOutput()
+	switch {
+	case err == nil:
+		t.Errorf("%s does not notice", m.Killer)
+	case !strings.Contains(string(out), "--- FAIL") && !strings.Contains(string(out), "fatal error: ") && !strings.Contains(string(out), "panic: test timed out"):
+		t.Errorf("no test failed, but:\n%s", out)
+	}
+}
