@@ -43,7 +43,7 @@ var (
 	// read. Budget may be spent, and nothing may be released.
 	ErrWrite = errors.New("ledger could not be written")
 	// ErrBroken: a write failed earlier through this handle, so its state is not
-	// known. Open the ledger again, which verifies it.
+	// known. Open the ledger again ([Ledger.Reopen]), which verifies it.
 	ErrBroken = errors.New("ledger handle is unusable after a failure; open the ledger again")
 	// ErrSecret: the secret beside the ledger is missing, is not the ledger's, or may be
 	// read by others.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/darrm/darrm/ledger"
@@ -35,11 +36,24 @@ type shares struct {
 	loaded bool
 	seq    uint64 // the last entry in the sums
 	spent  map[string]ledger.Cost
-	flying map[string]ledger.Cost // of requests under way, whose charges may not be in the sums
+	flying map[string]ledger.Cost // of requests under way, whose charges are not in the sums
+	asked  map[string][]*flight   // these requests, by their ids
+}
+
+// flight is a request under way.
+type flight struct {
+	client string
+	cost   ledger.Cost // in flying; zero when it is in the sums
 }
 
 func newShares() *shares {
-	return &shares{spent: map[string]ledger.Cost{}, flying: map[string]ledger.Cost{}}
+	return &shares{spent: map[string]ledger.Cost{}, flying: map[string]ledger.Cost{}, asked: map[string][]*flight{}}
+}
+
+// land takes the cost of a request out of flying: it is in the sums, or will not be.
+func (s *shares) land(f *flight) {
+	s.flying[f.client] = s.flying[f.client].Minus(f.cost)
+	f.cost = ledger.Cost{}
 }
 
 // reserve admits a request of q that will cost so much, and returns what ends it, when it is
@@ -58,11 +72,16 @@ func (s *shares) reserve(ctx context.Context, l *ledger.Ledger, q *Query, cost l
 	if !spent.Plus(cost).Within(*q.Share) {
 		return nil, &ShareError{Client: q.Client, Share: *q.Share, Spent: spent, Asked: cost}
 	}
+	f := &flight{q.Client, cost}
 	s.flying[q.Client] = s.flying[q.Client].Plus(cost)
+	s.asked[q.ID] = append(s.asked[q.ID], f)
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.flying[q.Client] = s.flying[q.Client].Minus(cost)
+		s.land(f)
+		if s.asked[q.ID] = slices.DeleteFunc(s.asked[q.ID], func(other *flight) bool { return other == f }); len(s.asked[q.ID]) == 0 {
+			delete(s.asked, q.ID)
+		}
 	}, nil
 }
 
@@ -106,6 +125,9 @@ func (s *shares) follow(ctx context.Context, l *ledger.Ledger) error {
 	return each(ctx, l, s.seq, func(e *ledger.Entry) bool {
 		if client := clientOf(e); client != "" {
 			s.spent[client] = s.spent[client].Plus(e.Total())
+			for _, f := range s.asked[e.ID] { // else it would be counted twice until it is answered
+				s.land(f)
+			}
 		}
 		s.seq = e.Seq
 		return true

@@ -111,7 +111,8 @@ func TestShareOfTwoServers(t *testing.T) {
 	}
 	// A charge that is within the share and was not answered yet is answered, though others came
 	// after it.
-	tr, _, err := o.transaction(o.book, Query{ID: "early", Votes: w.votes, Client: "bob", Share: share})
+	one := shareOf(t, w.cost(1))
+	tr, _, err := o.transaction(o.book, Query{ID: "early", Votes: w.votes, Client: "bob", Share: one})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,6 +123,52 @@ func TestShareOfTwoServers(t *testing.T) {
 		_, _ = openOnline(t, options).Answer(t.Context(), Query{ID: id, Votes: w.votes, Client: "bob", Share: shareOf(t, 100)})
 	}
 	for _, server := range []*Online{o, openOnline(t, options)} {
-		mustAnswer(t, server, Query{ID: "early", Votes: w.votes, Client: "bob", Share: share})
+		mustAnswer(t, server, Query{ID: "early", Votes: w.votes, Client: "bob", Share: one})
+	}
+}
+
+// A request that is charged and not answered yet counts once: the rest of the share is there for
+// others meanwhile.
+func TestShareCountsOnce(t *testing.T) {
+	w := ways(t)["none"]
+	o, _ := newOnline(t, w.plan, w.charge, 1e3)
+	q := func(id string) *Query {
+		return &Query{ID: id, Votes: w.votes, Client: "alice", Share: shareOf(t, w.cost(2))}
+	}
+	unit := o.Unit()
+	reserve := func(id string) (func(), error) { return o.shares.reserve(t.Context(), o.book, q(id), unit) }
+	first, err := reserve("1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, _, err := o.transaction(o.book, *q("1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tr.Bill.Pay(t.Context(), o.book, false); err != nil {
+		t.Fatal(err)
+	}
+	if spent, err := o.SpentBy(t.Context(), "alice"); err != nil || spent != unit {
+		t.Fatal(spent, err)
+	}
+	second, err := reserve("2")
+	if err != nil {
+		t.Fatalf("the rest of the share: %v", err)
+	}
+	for range 2 {
+		var refused *ShareError
+		if _, err := reserve("3"); !errors.As(err, &refused) {
+			t.Errorf("beyond the share: %v", err)
+		}
+		first()
+	}
+	second() // it was not charged
+	if third, err := reserve("3"); err != nil {
+		t.Error(err)
+	} else {
+		third()
+	}
+	if len(o.shares.asked) != 0 || o.shares.flying["alice"] != (ledger.Cost{}) {
+		t.Errorf("left: %+v", o.shares)
 	}
 }

@@ -43,6 +43,9 @@ func newStore(location string) (*store, error) {
 	if s.config, err = pgx.ParseConfig(u.String()); err != nil {
 		return nil, fmt.Errorf("%s: the parameters of the connection are not valid: %w", shown, cause(err))
 	}
+	// With any other encoding, as a role or PGCLIENTENCODING may set it, two servers would store one
+	// text as different bytes, and each would take the other's entries for damaged.
+	s.config.RuntimeParams["client_encoding"] = "UTF8"
 	return s, nil
 }
 
