@@ -2,15 +2,10 @@ package ledger
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 )
 
 func benchLedger(b *testing.B) *Ledger {
@@ -65,117 +60,6 @@ func BenchmarkChargeGroup(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.N)*1000/b.Elapsed().Seconds(), "releases/s")
-}
-
-// BenchmarkOpen: verifying a ledger of n entries, 100 to a write; with draws, of fresh teachers. The
-// last metric is against one SHA-256 of the same bytes, which the chain needs in any case.
-func BenchmarkOpen(b *testing.B) {
-	for _, n := range []int{100, 10_000, 1_000_000} {
-		for _, kind := range []string{"plain", "draws"} {
-			b.Run(fmt.Sprintf("n=%d/%s", n, kind), func(b *testing.B) {
-				l := benchLedger(b)
-				fill(b, l, n, kind == "draws")
-				bytes, err := os.ReadFile(l.Path())
-				if err != nil {
-					b.Fatal(err)
-				}
-				start := time.Now()
-				sha256.Sum256(bytes)
-				floor := time.Since(start)
-				b.ResetTimer()
-				for b.Loop() {
-					if _, err := Open(b.Context(), l.Path()); err != nil {
-						b.Fatal(err)
-					}
-				}
-				b.StopTimer()
-				b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/floor.Seconds(), "×SHA-256")
-			})
-		}
-	}
-}
-
-// fill charges n requests.
-func fill(b *testing.B, l *Ledger, n int, draws bool) {
-	const each = 100
-	for i := 0; i < n; i += each {
-		requests := make([]Request, each)
-		for j := range requests {
-			requests[j] = plainRequest(i + j)
-			if draws {
-				requests[j] = drawnRequest(i + j)
-				requests[j].Draw.Votes = sha256.Sum256([]byte(requests[j].ID))
-			}
-			requests[j].Event = fmt.Appendf(nil, `{"mechanism":"darrm","K":11,"m":3,"epsilon":0.1,"query":%d}`, i+j)
-		}
-		if _, err := l.ChargeAll(b.Context(), requests); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkGoroutines: one request per operation, by n goroutines on one handle, which share
-// commits. "floors" is how many charges come for one forced append of the same size, the least
-// that a commit can be: what is measured in the same run, on the same disk.
-func BenchmarkGoroutines(b *testing.B) {
-	for _, n := range []int{1, 8, 64} {
-		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
-			l := benchLedger(b)
-			floor := forcedAppend(b)
-			var next atomic.Int64
-			var all sync.WaitGroup
-			b.ResetTimer()
-			for range n {
-				all.Go(func() {
-					for i := int(next.Add(1)); i <= b.N; i = int(next.Add(1)) {
-						if err := chargeOne(l, i); err != nil {
-							b.Error(err)
-							return
-						}
-					}
-				})
-			}
-			all.Wait()
-			b.StopTimer()
-			perCharge := b.Elapsed().Seconds() / float64(b.N)
-			b.ReportMetric(1/perCharge, "charges/s")
-			b.ReportMetric(floor.Seconds()/perCharge, "floors")
-			head, err := l.lastCommit(b)
-			if err != nil {
-				b.Fatal(err)
-			}
-			b.ReportMetric(float64(b.N)/float64(head), "charges/commit")
-		})
-	}
-}
-
-func (l *Ledger) lastCommit(b *testing.B) (commit uint64, err error) {
-	err = l.do(b.Context(), false, func(s *session) error {
-		commit = s.now.commit
-		return nil
-	})
-	return commit, err
-}
-
-// forcedAppend measures the append of one commit's lines, forced to disk.
-func forcedAppend(b *testing.B) time.Duration {
-	f, err := os.Create(filepath.Join(b.TempDir(), "floor"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer f.Close()
-	const rounds = 100
-	lines := make([]byte, 450)
-	start := time.Now()
-	for range rounds {
-		if _, err := f.Write(lines); err != nil {
-			b.Fatal(err)
-		}
-		if err := f.Sync(); err != nil {
-			b.Fatal(err)
-		}
-	}
-	return time.Since(start) / rounds
 }
 
 // BenchmarkProcesses: one request per operation, by several processes on one ledger,

@@ -69,88 +69,10 @@ func (c *chain) extend(ctx context.Context, r content) error {
 	return err
 }
 
-// readOn adds the commits that follow, as far as they are whole.
-func (c *chain) readOn(ctx context.Context, lines *lines, visit func(*Entry) error) error {
-	var commit []located
-	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		var next state
-		var line []byte
-		var err error
-		commit, next, line, err = readCommit(commit[:0], lines, c.now, visit != nil)
-		switch {
-		case err == io.EOF:
-			c.rest = nil
-			return nil
-		case errors.Is(err, errLine):
-			c.rest = err
-			return nil
-		case err != nil:
-			return err
-		}
-		for i := range commit {
-			e := &commit[i].Entry
-			if e.Kind == KindCharge && e.Relation != c.genesis.relation {
-				return damaged("entry %d is for neighbours = %q, but the ledger for %q", e.Seq, e.Relation, c.genesis.relation)
-			}
-			if err := c.book.verify(e); err != nil {
-				return damaged("entry %d: %w", e.Seq, err)
-			}
-			c.book.add(e.charged(commit[i].at))
-			if visit != nil {
-				if err := visit(e); err != nil {
-					return err
-				}
-			}
-		}
-		if !next.spent.Within(c.genesis.budget) {
-			return damaged("%v is spent of a budget of %v", next.spent, c.genesis.budget)
-		}
-		c.end(next, line, lines.at)
-	}
-}
-
 // end moves the end of c past a commit.
-func (c *chain) end(next state, line []byte, size int64) {
-	c.before, c.now, c.line, c.size, c.rest = c.now, next, append(c.line[:0], line...), size, nil
-}
-
-// located is an entry and where its line begins.
-type located struct {
-	Entry
-	at int64
-}
-
-// readCommit appends the entries of one commit to list, up to the head record that closes it,
-// and returns the state after it and the last line. The error is io.EOF where there is
-// nothing more, an errLine where there is no whole commit.
-func readCommit(list []located, lines *lines, now state, all bool) ([]located, state, []byte, error) {
-	next := now
-	for {
-		at := lines.at
-		line, err := lines.next()
-		switch {
-		case err == io.EOF && len(list) > 0:
-			return list, now, nil, badLine(at, errors.New("the head record of the commit is missing"))
-		case err != nil:
-			return list, now, nil, err
-		case len(list) > 0 && bytes.Equal(line, next.appendTo(lines.scratch[:0])):
-			return list, next, line, nil
-		}
-		e, err := decode(line, all)
-		if err == nil && e.Commit != now.commit+1 {
-			err = fmt.Errorf("entry %d of commit %d follows commit %d", e.Seq, e.Commit, now.commit)
-		}
-		if err == nil {
-			next, err = next.follow(&e)
-		}
-		if err != nil {
-			return list, now, nil, badLine(at, err)
-		}
-		list = append(list, located{e, at})
-	}
+func (c *chain) end(next state, size int64) {
+	c.before, c.now, c.size, c.rest = c.now, next, size, nil
+	c.line = next.appendTo(c.line[:0])
 }
 
 func badLine(at int64, err error) error {

@@ -19,7 +19,8 @@ import (
 // A realDisk is a file system of its own on a loop device, whose power can be cut: the ioctl
 // EXT4_IOC_SHUTDOWN, which xfstests use, lets no byte reach the device any more, not even of the
 // journal. The next mount replays what the journal has. Unlike the power failures of
-// TestPowerFailure, which leave what A2 allows, these leave what ext4 really does.
+// TestPowerFailure, which leave what A2 allows, these leave what ext4 really does. dm-flakey, which
+// needs the kernel's device mapper, would do the same; what reached the device stays there with both.
 type realDisk struct {
 	t             *testing.T
 	image, folder string

@@ -108,7 +108,7 @@ func (s *session) commit(entries []*Entry) error {
 	for i, e := range entries {
 		s.book.add(e.charged(at[i]))
 	}
-	s.chain.end(next, next.appendTo(nil), s.size+int64(len(lines)))
+	s.chain.end(next, s.size+int64(len(lines)))
 	return nil
 }
 

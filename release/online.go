@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/votes"
@@ -39,6 +41,9 @@ type Online struct {
 	unit    ledger.Cost
 	covered atomic.Bool // the training is charged
 	shares  *shares
+
+	looks   singleflight.Group // of State
+	looking sync.Mutex
 
 	mu     sync.Mutex
 	book   *ledger.Ledger
@@ -168,16 +173,33 @@ func (o *Online) SpentBy(ctx context.Context, client string) (ledger.Cost, error
 	return cost, err
 }
 
-// State returns the ledger's state.
+// State returns the ledger's state, by a look that began after the call. Calls that wait share
+// one: each answer asks, and looks wait for each other and for charges.
 func (o *Online) State(ctx context.Context) (ledger.State, error) {
-	book, err := o.Ledger(ctx)
-	if err != nil {
-		return ledger.State{}, err
+	look := o.looks.DoChan("", func() (any, error) {
+		o.looking.Lock()
+		defer o.looking.Unlock()
+		o.looks.Forget("") // who comes from now on needs a later look
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTime)
+		defer cancel()
+		book, err := o.Ledger(ctx)
+		if err != nil {
+			return ledger.State{}, err
+		}
+		state, err := book.State(ctx)
+		o.noteFailure(book, err)
+		return state, err
+	})
+	select {
+	case r := <-look:
+		return r.Val.(ledger.State), r.Err
+	case <-ctx.Done():
+		return ledger.State{}, ctx.Err()
 	}
-	state, err := book.State(ctx)
-	o.noteFailure(book, err)
-	return state, err
 }
+
+// lookTime bounds a look that several wait for, each as long as it likes.
+const lookTime = time.Minute
 
 // Answer answers a query that is paid for, now or before. A query out of its ranges is an
 // [InputError], a client without a rest of its share a [*ShareError]; then nothing is charged.

@@ -111,7 +111,8 @@ func TestShareOfTwoServers(t *testing.T) {
 	}
 	// A charge that is within the share and was not answered yet is answered, though others came
 	// after it.
-	tr, _, err := o.transaction(o.book, Query{ID: "early", Votes: w.votes, Client: "bob", Share: share})
+	one := shareOf(t, w.cost(1))
+	tr, _, err := o.transaction(o.book, Query{ID: "early", Votes: w.votes, Client: "bob", Share: one})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +123,7 @@ func TestShareOfTwoServers(t *testing.T) {
 		_, _ = openOnline(t, options).Answer(t.Context(), Query{ID: id, Votes: w.votes, Client: "bob", Share: shareOf(t, 100)})
 	}
 	for _, server := range []*Online{o, openOnline(t, options)} {
-		mustAnswer(t, server, Query{ID: "early", Votes: w.votes, Client: "bob", Share: share})
+		mustAnswer(t, server, Query{ID: "early", Votes: w.votes, Client: "bob", Share: one})
 	}
 }
 

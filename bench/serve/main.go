@@ -18,6 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,6 +32,7 @@ import (
 func main() {
 	postgres := flag.String("postgres", "", "directory of initdb and postgres")
 	seconds := flag.Float64("seconds", 5, "how long each line is measured")
+	clients := flag.String("clients", "1,8,64", "numbers of clients, each a line")
 	soak := flag.Int("soak", 0, "ask for so many answers, and watch the memory")
 	ids := flag.Int("ids", 0, "of a soak: different queries (default: as many as answers)")
 	folder := flag.String("folder", "", "where ledgers are (default: the system's for temporary files)")
@@ -42,9 +44,16 @@ func main() {
 	dir, err := os.MkdirTemp(*folder, "bench")
 	if err == nil {
 		b := bench{program: flag.Arg(0), folder: dir, each: time.Duration(*seconds * float64(time.Second))}
-		if *soak > 0 {
+		for text := range strings.SplitSeq(*clients, ",") {
+			n, bad := strconv.Atoi(text)
+			err = errors.Join(err, bad)
+			b.clients = append(b.clients, n)
+		}
+		switch {
+		case err != nil:
+		case *soak > 0:
 			err = b.soak(*soak, *ids)
-		} else {
+		default:
 			err = b.all(*postgres)
 		}
 		err = errors.Join(err, os.RemoveAll(dir))
@@ -58,6 +67,7 @@ func main() {
 type bench struct {
 	program, folder string
 	each            time.Duration
+	clients         []int
 	ledgers         int
 }
 
@@ -152,7 +162,7 @@ func (b *bench) table(ctx context.Context, store, location, name string, floor f
 		return err
 	}
 	defer s.Kill()
-	for _, clients := range []int{1, 8, 64} {
+	for _, clients := range b.clients {
 		// The floor beside each line, since the machine may be busy at one time and idle at another.
 		var bare []time.Duration
 		for start := time.Now(); time.Since(start) < b.each/2; {

@@ -141,7 +141,7 @@ func TestServeKilled(t *testing.T) {
 }
 
 // The same with three servers of one PostgreSQL, of which at times one, at times the database is killed.
-func TestServeKilledPostgres(t *testing.T) {
+func TestPostgresServeKilled(t *testing.T) {
 	db := pgtest.Start(t)
 	location := db.URL("ledger=l&secret=" + filepath.Join(t.TempDir(), "secret"))
 	all, sockets := servers(t, location, 1_000_000, 3)
@@ -171,13 +171,13 @@ func TestServeKilledPostgres(t *testing.T) {
 
 // Three servers of one PostgreSQL with a budget for so many answers give exactly so many, and
 // everybody who comes too late is told what remains.
-func TestServeThreeServersOneBudget(t *testing.T) {
+func TestPostgresThreeServers(t *testing.T) {
 	db := pgtest.Start(t)
 	threeServers(t, db.URL("ledger=l&secret="+filepath.Join(t.TempDir(), "secret")))
 }
 
 // The same of a file.
-func TestServeThreeServersOneFile(t *testing.T) {
+func TestThreeServersOneFile(t *testing.T) {
 	threeServers(t, filepath.Join(t.TempDir(), "l.ledger"))
 }
 

@@ -114,6 +114,7 @@ func (s *Server) Kill() {
 	if s.process == nil {
 		return
 	}
+	s.process.Process.Signal(syscall.SIGSTOP) // so that it starts no more while they are listed
 	children := childrenOf(s.process.Process.Pid)
 	s.process.Process.Kill()
 	for _, pid := range children {

@@ -141,6 +141,27 @@ func reportsAreUnbiased(t *testing.T, kind Randomizer, n, repeats int) {
 	}
 }
 
+// The mean of reports in several blocks is that of the reports one after the other, whatever the blocks: of two full ones and one
+// of a report.
+func TestBlocksAddUp(t *testing.T) {
+	const n, d = 2*BlockSize + 1, 3
+	c := PSGM{Setting: Setting{Loss: loss.MeanEstimation{}, Silos: []int{n}, Rounds: 1, StepSize: 1, GradientClip: 2, Target: target}, Momentum: 1, Epsilon: 1, Account: Unshuffled}
+	p := must(c.New(n, d))(t)
+	silo := must(p.NewSilo(0, must(data.NewRecords(n, d, make([]float64, n*d), nil))(t), seeded(1)))(t)
+	server := p.NewServer(seeded(1))
+	reports := must(silo.Report(t.Context(), server.Broadcast()))(t)
+	got := must(server.Receive(t.Context(), reports))(t).Direction
+	want := make([]float64, d)
+	for m := range slices.Chunk(reports[gradients], p.Randomizer().Size()) {
+		if err := p.Randomizer().Add(want, m, 2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for j := range want {
+		near(t, "mean", got[j], want[j]/n, 1e-9)
+	}
+}
+
 // Every vector that is reported is within its public bound, which server and silo work out from the
 // same numbers.
 func TestVectorsAreClipped(t *testing.T) {

@@ -223,6 +223,11 @@ func TestRoundIsReleasedOnce(t *testing.T) {
 	}
 	another := *r
 	another.Model = []float64{1, 2, 3, 4}
+	flipped := slices.Clone(files[1])
+	flipped[len(flipped)-1] ^= 1 // the sign of one report
+	if err := release(r, [][]byte{files[0], flipped}); !errors.Is(err, ErrReleased) {
+		t.Errorf("with another bit: %v", err)
+	}
 	if err := release(&another, answers(t, p, &another, silos[:2], always(1))); !errors.Is(err, ErrReleased) {
 		t.Errorf("with another model: %v", err)
 	}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/randsrc/stream"
+	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/federated"
+	"github.com/darrm/darrm/learn/federated/rounds"
+	"github.com/darrm/darrm/learn/loss"
+)
+
+// This test binary is the command, too.
+const commandEnv = "DARRM_BEAM_FEDERATED_TEST_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(commandEnv) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func command(t *testing.T, dir string, args ...string) (output string, err error) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), commandEnv+"=1")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// A round from its files to its files, with a silo missing, as the README has it; and what is refused.
+func TestRound(t *testing.T) {
+	dir := t.TempDir()
+	p := must(rounds.New(federated.PSGM{
+		Setting: federated.Setting{
+			Loss: must(loss.Parse("ridge"))(t), Silos: []int{7, 5, 4}, Rounds: 4, StepSize: 0.1, GradientClip: 1, DifferenceClip: 1, Target: accountant.Cost{Delta: 1e-5},
+		},
+		Momentum: 0.5, Epsilon: 1, Account: federated.Unshuffled, Missing: 4,
+	}, 2, rounds.Columns{}))(t)
+	r := p.First()
+	write := func(name string, b []byte) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("plan.json", must(p.Encode())(t))
+	write("0.round", must(r.Encode())(t))
+	for _, name := range []string{"in", "book"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for m, n := range p.Silos()[:2] {
+		records := must(data.NewRecords(n, 2, make([]float64, 2*n), make([]float64, n)))(t)
+		write(filepath.Join("in", fmt.Sprintf("%d.reports", m)), must(p.Answer(t.Context(), r, m, records, stream.Seeded(uint64(m))))(t))
+	}
+	args := strings.Fields("--plan plan.json --round 0.round --reports in/*.reports --book book --shuffled 0.shuffled --out 1.round")
+	said, err := command(t, dir, args...)
+	if err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	for _, want := range []string{"without silos [3]", "the reports of 2 silos, shuffled: 12 of gradients, 0 of differences", "round 1 of 4 is next"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it says %q, want %q", said, want)
+		}
+	}
+	next := must(p.Aggregate(t.Context(), r, must(os.ReadFile(filepath.Join(dir, "0.shuffled")))(t)))(t)
+	if got := must(os.ReadFile(filepath.Join(dir, "1.round")))(t); !bytes.Equal(got, must(next.Encode())(t)) {
+		t.Errorf("the next round is %s", got)
+	}
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "--plan or --round is missing"},
+		{append(args[:len(args):len(args)], "stray"), "stray"},
+		{append(args[:2:2], args[4:]...), "--plan or --round is missing"},
+		{append(append([]string{}, args...), "--reports", "in/1.reports"), "given twice"},
+		{append(append([]string{}, args...), "--out", "plan.json"), "same file"},
+		{append(append([]string{}, args...), "--runner", "flink", "--environment_type", "docker"), "--key-dir is missing"},
+		{append(append([]string{}, args...), "--attempts", "-1"), "attempts"},
+	} {
+		if said, err := command(t, dir, tt.args...); err == nil || !strings.Contains(said, tt.want) {
+			t.Errorf("%q: %v, %q, want %q", tt.args, err, said, tt.want)
+		}
+	}
+}

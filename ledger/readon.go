@@ -1,0 +1,151 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// A long ledger is read by two goroutines: one reads, decodes and hashes pieces of it, the other
+// judges them by the rules. What is new since the last look is one piece, and needs no second.
+
+// pieceEntries is about how many entries a piece has.
+const pieceEntries = 1024
+
+// piece is some commits that follow each other, decoded and not judged yet.
+type piece struct {
+	entries []located
+	ends    []ending
+	err     error // why nothing more follows; nil where something may
+}
+
+// located is an entry and where its line begins.
+type located struct {
+	Entry
+	at int64
+}
+
+// ending is where a commit ends: in the entries of its piece, and in the ledger.
+type ending struct {
+	entries int
+	after   state
+	size    int64
+}
+
+// read fills p with what follows a state, and returns the state after it.
+func (p *piece) read(lines *lines, now state, all bool) state {
+	p.entries, p.ends, p.err = p.entries[:0], p.ends[:0], nil
+	for len(p.entries) < pieceEntries {
+		list, next, err := readCommit(p.entries, lines, now, all)
+		if err != nil {
+			p.err = err
+			break
+		}
+		p.entries, now = list, next
+		p.ends = append(p.ends, ending{len(list), next, lines.at})
+	}
+	return now
+}
+
+// readCommit appends the entries of one commit to list, up to the head record that closes it,
+// and returns the state after it. The error is io.EOF where there is nothing more, an errLine
+// where there is no whole commit.
+func readCommit(list []located, lines *lines, now state, all bool) ([]located, state, error) {
+	next, first := now, len(list)
+	for {
+		at := lines.at
+		line, err := lines.next()
+		switch {
+		case err == io.EOF && len(list) > first:
+			return nil, now, badLine(at, errors.New("the head record of the commit is missing"))
+		case err != nil:
+			return nil, now, err
+		case len(list) > first && bytes.Equal(line, next.appendTo(lines.scratch[:0])):
+			return list, next, nil
+		}
+		e, err := decode(line, all)
+		if err == nil && e.Commit != now.commit+1 {
+			err = fmt.Errorf("entry %d of commit %d follows commit %d", e.Seq, e.Commit, now.commit)
+		}
+		if err == nil {
+			next, err = next.follow(&e)
+		}
+		if err != nil {
+			return nil, now, badLine(at, err)
+		}
+		list = append(list, located{e, at})
+	}
+}
+
+// readOn adds the commits that follow, as far as they are whole. visit sees every entry; where
+// it is nil, times and events are not looked into.
+func (c *chain) readOn(ctx context.Context, lines *lines, visit func(*Entry) error) error {
+	p := &piece{}
+	now := p.read(lines, c.now, visit != nil)
+	if p.err != nil {
+		return c.judge(ctx, p, visit)
+	}
+	free, pieces, stop := make(chan *piece, 3), make(chan *piece), make(chan struct{})
+	free <- &piece{}
+	var reader sync.WaitGroup
+	reader.Go(func() {
+		for q := range free {
+			now = q.read(lines, now, visit != nil)
+			select {
+			case pieces <- q:
+			case <-stop:
+				return
+			}
+		}
+	})
+	defer reader.Wait() // lines are the caller's again
+	defer close(free)
+	defer close(stop)
+	for {
+		if err := c.judge(ctx, p, visit); err != nil || p.err != nil {
+			return err
+		}
+		free <- p
+		p = <-pieces
+	}
+}
+
+// judge adds the commits of a piece.
+func (c *chain) judge(ctx context.Context, p *piece, visit func(*Entry) error) error {
+	i := 0
+	for _, end := range p.ends {
+		for ; i < end.entries; i++ {
+			e := &p.entries[i].Entry
+			if e.Kind == KindCharge && e.Relation != c.genesis.relation {
+				return damaged("entry %d is for neighbours = %q, but the ledger for %q", e.Seq, e.Relation, c.genesis.relation)
+			}
+			if err := c.book.verify(e); err != nil {
+				return damaged("entry %d: %w", e.Seq, err)
+			}
+			c.book.add(e.charged(p.entries[i].at))
+			if visit != nil {
+				if err := visit(e); err != nil {
+					return err
+				}
+			}
+		}
+		if !end.after.spent.Within(c.genesis.budget) {
+			return damaged("%v is spent of a budget of %v", end.after.spent, c.genesis.budget)
+		}
+		c.end(end.after, end.size)
+	}
+	switch {
+	case p.err == nil:
+		return ctx.Err()
+	case p.err == io.EOF:
+		c.rest = nil
+	case errors.Is(p.err, errLine):
+		c.rest = p.err
+	default:
+		return p.err
+	}
+	return nil
+}
