@@ -6,8 +6,9 @@ import (
 )
 
 // Reopen opens the ledger again, for who got an [ErrBroken]: everything that this handle saw must
-// still be there. A new [Open] would take a copy from before for the ledger, and what was spent
-// since could be spent again. Other errors are those of Open.
+// still be there, as it is in no other ledger; else it is an [ErrRolledBack]. A new [Open] would take
+// a copy from before for the ledger, and what was spent since could be spent again. Other errors are
+// those of Open.
 func (l *Ledger) Reopen(ctx context.Context) (*Ledger, error) {
 	if l.turn == nil {
 		return nil, errUnmade
@@ -22,9 +23,6 @@ func (l *Ledger) Reopen(ctx context.Context) (*Ledger, error) {
 	again, err := Open(ctx, l.location)
 	if err != nil {
 		return nil, err
-	}
-	if again.genesis.id != l.genesis.id {
-		return nil, fmt.Errorf("open ledger: %s: %w", l.Path(), damaged("another ledger has taken its place"))
 	}
 	err = again.do(ctx, false, func(s *session) error { return s.contains(seen) })
 	if err != nil {

@@ -129,10 +129,11 @@ func TestOnlineEveryMechanism(t *testing.T) {
 			c = Charge{Teachers: "frozen", Ensemble: "e"}
 		}
 		o, options := newOnline(t, m.plan, c, 100)
-		for i := range 4 {
+		again := openOnline(t, options)
+		for i := range 2 {
 			q := Query{ID: fmt.Sprint(i), Votes: m.votes}
 			a := mustAnswer(t, o, q)
-			if b := mustAnswer(t, openOnline(t, options), q); b.Class != a.Class || !b.Replayed {
+			if b := mustAnswer(t, again, q); b.Class != a.Class || !b.Replayed {
 				t.Errorf("%s: %+v, then %+v", name, a, b)
 			}
 		}

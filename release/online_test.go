@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,8 +15,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/gamma"
@@ -463,8 +462,9 @@ func TestOnlineRefuses(t *testing.T) {
 // an id has one answer, and the ledger has spent what the answers cost.
 func TestOnlineModel(t *testing.T) {
 	w := ways(t)["none"]
-	rapid.Check(t, func(r *rapid.T) {
+	for round := range uint64(20) { // each takes tens of forced writes
 		const budget = 6
+		r := rand.New(rand.NewPCG(round, 1))
 		o, options := newOnline(t, w.plan, w.charge, w.cost(budget))
 		servers := []*Online{o, openOnline(t, options)}
 		type given struct {
@@ -472,38 +472,38 @@ func TestOnlineModel(t *testing.T) {
 			class int
 		}
 		model := map[string]given{}
-		for range rapid.IntRange(1, 12).Draw(r, "asked") {
-			id := rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f", "g", "h"}).Draw(r, "id")
-			other := rapid.Bool().Draw(r, "other")
+		for range 16 {
+			id := string(rune('a' + r.IntN(9)))
+			other := r.IntN(4) == 0
 			q := Query{ID: id, Votes: w.votes}
 			if other {
 				q.Votes = w.more
 			}
-			a, err := rapid.SampledFrom(servers).Draw(r, "server").Answer(t.Context(), q)
+			a, err := servers[r.IntN(2)].Answer(t.Context(), q)
 			before, known := model[id]
 			switch {
 			case known && before.other != other:
 				if !errors.Is(err, ledger.ErrConflict) {
-					r.Fatalf("other votes: %+v, %v", a, err)
+					t.Fatalf("round %d: other votes: %+v, %v", round, a, err)
 				}
 			case known:
 				if err != nil || a.Class != before.class || !a.Replayed {
-					r.Fatalf("again: %+v, %v, first %+v", a, err, before)
+					t.Fatalf("round %d: again: %+v, %v, first %+v", round, a, err, before)
 				}
 			case len(model) == budget:
 				if !errors.Is(err, ledger.ErrExceeded) {
-					r.Fatalf("beyond the budget: %+v, %v", a, err)
+					t.Fatalf("round %d: beyond the budget: %+v, %v", round, a, err)
 				}
 			default:
 				if err != nil || a.Replayed {
-					r.Fatalf("new: %+v, %v", a, err)
+					t.Fatalf("round %d: new: %+v, %v", round, a, err)
 				}
 				model[id] = given{other, a.Class}
 			}
 		}
 		spent, err := o.book.Spent(t.Context())
 		if e, _ := spent.Ceil(); err != nil || e != w.cost(len(model)) {
-			r.Fatalf("spent %v, %v", e, err)
+			t.Fatalf("round %d: spent %v, %v", round, e, err)
 		}
-	})
+	}
 }

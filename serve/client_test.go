@@ -164,6 +164,10 @@ func TestRates(t *testing.T) {
 	token, hash := NewToken()
 	o.Clients = []Client{{Name: "a", TokenSHA256: hash, Rate: 1e-3, Burst: 2}}
 	s := newServer(t, o)
+	// A batch takes as much as its queries by themselves.
+	if status, body, _ := ask(s, "POST", "/v1/answers", `{"requests":[`+one("x")+`,`+one("y")+`,`+one("z")+`]}`, bearer(token)...); status != 429 {
+		t.Errorf("%d %s", status, body)
+	}
 	for _, want := range []int{200, 200, 429} {
 		status, body, h := ask(s, "POST", "/v1/answers", one("a"), bearer(token)...)
 		if status != want || want == 429 && h.Get("Retry-After") == "" {

@@ -15,7 +15,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/release"
 )
 
 // A panic tells the log where it was, and neither what with nor the arguments of the functions.
@@ -172,5 +176,46 @@ func TestHealthLooksSeldom(t *testing.T) {
 	h.err = io.EOF
 	if err := h.look(nil); err == nil {
 		t.Error("what was found is not told")
+	}
+}
+
+// Frozen teachers' answers cost nothing each, so that a share of them would limit nothing: it is refused
+// at the start, and at every new reading.
+func TestNoShareOfFrozenTeachers(t *testing.T) {
+	_, book, _ := newOptions(t, 10)
+	p, err := constraints.NewProblem(3, 3, 0.1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := gamma.Constant(3, 0.25)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := gamma.Certify(t.Context(), p, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := release.DaRRM(c, accountant.ReplaceOne)
+	if err != nil {
+		t.Fatal(err)
+	}
+	online, err := release.OpenOnline(t.Context(), release.OnlineOptions{
+		Plan: plan, Charge: release.Charge{Ledger: book.Path(), Teachers: "frozen", Ensemble: "e"}, Key: filepath.Join(t.TempDir(), "key"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, hash := NewToken()
+	free := []Client{{Name: "a", TokenSHA256: hash}}
+	share := []Client{{Name: "a", TokenSHA256: hash, Epsilon: new(1.0), Delta: new(0.0)}}
+	if _, err := New(Options{Online: online, Clients: share}); err == nil {
+		t.Error("a share is taken")
+	}
+	s, err := New(Options{Online: online, Clients: free})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetClients(share); err == nil {
+		t.Error("a share is taken when the clients are read anew")
 	}
 }

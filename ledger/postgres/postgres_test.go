@@ -103,19 +103,24 @@ func atCommit(t *testing.T, s *pgtest.Server, statement string) {
 }
 
 // The answer to a COMMIT that takes its time is lost at once: whoever asks what came of it waits
-// until it is decided.
+// until it is decided, instead of making the database choose between it and another try.
 func TestSlowCommit(t *testing.T) {
 	s := pgtest.Start(t)
 	p := newProxy(t, s)
 	direct := location(t, s)
 	ledgertest.Create(t, direct, 100)
 	l := open(t, strings.Replace(direct, "host="+s.Dir(), "host="+p.dir, 1))
-	atCommit(t, s, `perform pg_sleep(2)`)
+	s.Exec(t, `create sequence tries`)
+	atCommit(t, s, `perform nextval('tries'), pg_sleep(1)`)
 	p.plan(loseAnswer)
 	if _, err := l.Charge(t.Context(), ledgertest.Request("x")); err != nil {
 		t.Error(err)
 	}
 	ledgertest.MustSpend(t, l, 1)
+	tries := 0
+	if err := connect(t, s).QueryRow(t.Context(), `select last_value from tries`).Scan(&tries); err != nil || tries != 1 {
+		t.Errorf("%d transactions for one charge, %v", tries, err)
+	}
 }
 
 // A COMMIT that the database refuses stores nothing, and is tried again only where it says that
