@@ -123,6 +123,10 @@ func TestCommandsOfThePages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if _, err := exec.LookPath("curl"); err != nil && strings.Contains(string(text), "\n$ curl ") {
+			t.Logf("%s is passed over: %v", page, err)
+			continue
+		}
 		folder := t.TempDir()
 		if err := os.Symlink(filepath.Join(root, "testdata"), filepath.Join(folder, "testdata")); err != nil {
 			t.Fatal(err)

@@ -250,6 +250,6 @@
 //
 // A charge writes about 500 bytes, 700 with a draw, and forces them and the anchor to disk.
 // [Ledger.ChargeAll] shares the writes among its requests. Open decodes every entry: 10⁶ take
-// about 2 s of one core and 150 MB, with draws 5 s and 260 MB, which the handle keeps. Verify and
+// about 1.1 s of two cores and 130 MB, with draws 2.4 s and 240 MB, which the handle keeps. Verify and
 // History read all entries again; both keep others from charging meanwhile.
 package ledger

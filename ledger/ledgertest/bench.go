@@ -3,6 +3,7 @@ package ledgertest
 import (
 	"crypto/sha256"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -74,10 +75,27 @@ func Open(b *testing.B, newLocation func(testing.TB) string) {
 						b.Fatal(err)
 					}
 				}
+				b.StopTimer()
 				b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/floor.Seconds(), "×SHA-256")
+				before := heap()
+				opened, err := ledger.Open(b.Context(), location)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportMetric(float64(heap()-before)/float64(n), "B/entry")
+				runtime.KeepAlive(opened)
+				runtime.KeepAlive(l)
 			})
 		}
 	}
+}
+
+// heap returns the bytes in use, without garbage.
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
 
 func fill(b *testing.B, l *ledger.Ledger, n int, draws bool) {
