@@ -17,7 +17,7 @@ TEACHERS = {"m": 3, "eps": 20, "teacher_delta": 0}  # at mε = 60 no noise: labe
 
 
 def load_tests(loader, tests, pattern):
-    tests.addTests(doctest.DocTestSuite(darrm))
+    tests.addTests(doctest.DocTestSuite(darrm, optionflags=doctest.ELLIPSIS))
     return tests
 
 
