@@ -9,16 +9,13 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
 )
 
 func mustOptimal(t testing.TB, k int, each Cost) *optimalRegion {
 	t.Helper()
-	o, err := equalOptimal(k, each)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
+	return must.Get(equalOptimal(k, each))(t)
 }
 
 // pairs returns (ε_i, δ_total,i) for i = 0..⌊k/2⌋.

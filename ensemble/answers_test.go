@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 )
 
 // bruteDelta composes k copies of the worst (ε, δ) mechanism by convolution, one copy
@@ -66,11 +67,7 @@ func thesisRelease(queries int, r TeacherRandomness) Answers {
 
 func mustTotal(t *testing.T, r Answers) Total {
 	t.Helper()
-	total, err := r.Total()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return total
+	return must.Get(r.Total())(t)
 }
 
 func TestReleaseTotals(t *testing.T) {

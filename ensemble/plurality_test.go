@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/internal/randsrc/randsrctest"
 	"github.com/darrm/darrm/plurality"
@@ -41,11 +42,7 @@ func solvedPlurality(t testing.TB, p plurality.Problem) *plurality.Table {
 
 func mustPlurality(t testing.TB, table *plurality.Table) *Mechanism {
 	t.Helper()
-	m, err := Plurality(table.Certified, accountant.ReplaceOne)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must.Get(Plurality(table.Certified, accountant.ReplaceOne))(t)
 }
 
 // pluralityCases are small problems of every kind.

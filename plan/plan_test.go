@@ -14,6 +14,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
 )
 
@@ -34,11 +35,7 @@ func request(t testing.TB, k, classes int, teachers accountant.Cost) Request {
 
 func mustPlan(t testing.TB, r Request) *Plan {
 	t.Helper()
-	p, err := New(context.Background(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(New(context.Background(), r))(t)
 }
 
 func (p *Plan) named(t testing.TB, name string) Choice {

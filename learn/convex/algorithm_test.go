@@ -13,6 +13,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
@@ -222,11 +223,7 @@ func TestPlansKeepTheirTargets(t *testing.T) {
 // which no record can end a run: a failure would tell of it.
 func TestScalesAtWhichNoRecordEndsARun(t *testing.T) {
 	set := func(radius float64) geometry.Polytope {
-		s, err := geometry.NewL1Ball(2, radius)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
+		return must.Get(geometry.NewL1Ball(2, radius))(t)
 	}
 	s := setting()
 	s.Loss = loss.Logistic{}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
@@ -13,11 +14,7 @@ import (
 
 func l1(t testing.TB, d int, r float64) geometry.L1Ball {
 	t.Helper()
-	b, err := geometry.NewL1Ball(d, r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Get(geometry.NewL1Ball(d, r))(t)
 }
 
 func frankWolfe(t testing.TB, c FrankWolfe, n, d int) *frankWolfePlan {
@@ -103,11 +100,7 @@ func TestAcceptance4FrankWolfeTrace(t *testing.T) {
 
 func hull(t testing.TB, p float64, points [][]float64) *geometry.Hull {
 	t.Helper()
-	h, err := geometry.NewHull(p, points)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
+	return must.Get(geometry.NewHull(p, points))(t)
 }
 
 // The published compositions of noisy maxima: the source's formula, and that the accountant's

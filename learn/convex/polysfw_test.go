@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/loss"
 )
@@ -74,11 +75,7 @@ func TestAcceptance8PolySFWLedger(t *testing.T) {
 				sizes[k] = math.Floor(sizes[k])
 			}
 		}
-		eps, err := p.roundEpsilon(s.influences(sizes, p.printedScale(r), 0, c))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return eps
+		return must.Get(p.roundEpsilon(s.influences(sizes, p.printedScale(r), 0, c)))(t)
 	}
 	laplace := choice{LaplaceNoise, Sup}
 	zeroed := map[int]float64{0: .1345, 2: .1326, 4: .1493, 6: .1817, 7: .1969, 8: .1754, 10: .1269}
