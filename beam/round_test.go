@@ -303,7 +303,7 @@ func parts(p ...reportPart) func(*reportPart) bool {
 func TestReportThatCameTwice(t *testing.T) {
 	x := newRound(t, func(c *federated.PSGM) { c.Silos = []int{30, 20, 25, 5} })
 	key := must.Get(rounds.NewMixKey())(t)
-	at, forget, err := placeKey(t.Context(), "", key.Fingerprint(), key, key.Send)
+	at, forget, err := placeKey(t.Context(), "", key)
 	if err != nil {
 		t.Fatal(err)
 	}
