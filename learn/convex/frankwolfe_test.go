@@ -10,6 +10,7 @@ import (
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/train"
 )
 
 func l1(t testing.TB, d int, r float64) geometry.L1Ball {
@@ -118,7 +119,7 @@ func TestAcceptance5NoisyMaximumComposition(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			best, err := bestBound(event, accountant.ReplaceOne, c.delta, stepMethods...)
+			best, err := train.LeastEpsilon(event, accountant.ReplaceOne, c.delta, stepMethods...)
 			if err != nil || best.Cost.Epsilon > min(c.want, c.eps*float64(c.k))*(1+1e-12) {
 				t.Errorf("%s: %v, %v, above %v", kind, best, err, c.want)
 			}
@@ -134,7 +135,7 @@ func TestAcceptance5NoisyMaximumComposition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		best, err := bestBound(curve, accountant.ReplaceOne, c.delta, accountant.MethodRDP)
+		best, err := train.LeastEpsilon(curve, accountant.ReplaceOne, c.delta, accountant.MethodRDP)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +159,7 @@ func TestAcceptance8FrankWolfeLedger(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		line, err := bestBound(curve, accountant.ReplaceOne, 1e-6, accountant.MethodRDP)
+		line, err := train.LeastEpsilon(curve, accountant.ReplaceOne, 1e-6, accountant.MethodRDP)
 		if got := p.Price().Cost.Epsilon; err != nil || math.Abs(line.Cost.Epsilon-want.zcdp) > 0.005 || !(got <= line.Cost.Epsilon && got > 0.9*line.Cost.Epsilon) {
 			t.Errorf("%s: the price is %g, by zCDP %g, want %g", rule, got, line.Cost.Epsilon, want.zcdp)
 		}
@@ -191,7 +192,7 @@ func TestFrankWolfeCalibration(t *testing.T) {
 			c := hinges(t, 50)
 			c.Selection, c.Target = kind, target
 			p := frankWolfe(t, c, 8192, 50)
-			got, err := bestBound(p.Price().Event, accountant.ReplaceOne, target.Delta, p.Price().Bound)
+			got, err := train.LeastEpsilon(p.Price().Event, accountant.ReplaceOne, target.Delta, p.Price().Bound)
 			if err != nil || !(got.Cost.Epsilon <= target.Epsilon && got.Cost.Epsilon > 0.999*target.Epsilon) || p.Price().Cost != target {
 				t.Errorf("%s at %v: %v, price %v", kind, target, got, p.Price().Cost)
 			}

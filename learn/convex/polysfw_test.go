@@ -8,6 +8,7 @@ import (
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // logistics is the logistic loss at (1, 1e-6).
@@ -165,7 +166,7 @@ func TestPolySFWCalibration(t *testing.T) {
 					t.Errorf("%s at %v, round %d: scale %g, printed %g", kind, target, r, round.scale, p.printedScale(r))
 				}
 			}
-			event, err := bestBound(p.Price().Event, accountant.ReplaceOne, target.Delta, p.Price().Bound)
+			event, err := train.LeastEpsilon(p.Price().Event, accountant.ReplaceOne, target.Delta, p.Price().Bound)
 			if err != nil || !(event.Cost.Epsilon >= 0.999*p.Price().Cost.Epsilon && event.Cost.Epsilon <= p.Price().Cost.Epsilon) {
 				t.Errorf("%s at %v: the event costs %v, %v", kind, target, event, err)
 			}
