@@ -143,14 +143,8 @@ func (t *task) take(r *data.Records, anyNumber bool) (*data.Records, error) {
 	if r.Dim() != t.d {
 		return nil, &check.Error{Name: "dimension", Value: r.Dim(), Rule: fmt.Sprintf("the plan's, %d", t.d)}
 	}
-	for i := range r.Len() {
-		y := r.Response(i)
-		if !r.HasResponses() {
-			y = math.NaN() // not 0, which a task would take for a response
-		}
-		if err := t.Loss.Check(r.Row(i), y); err != nil {
-			return nil, fmt.Errorf("record %d: %w", i+1, err)
-		}
+	if err := r.Check(t.Loss.Check); err != nil {
+		return nil, err
 	}
 	return r.Shortened(t.Radius), nil
 }

@@ -204,16 +204,7 @@ func (t *task) fits(r *data.Records, n int) error {
 	if r.Dim() != t.features {
 		return &check.Error{Name: "number of features", Value: r.Dim(), Rule: fmt.Sprintf("the plan's, %d", t.features)}
 	}
-	for i := range r.Len() {
-		y := r.Response(i)
-		if !r.HasResponses() {
-			y = math.NaN() // not 0, which would be a response
-		}
-		if err := t.Loss.Check(r.Row(i), y); err != nil {
-			return fmt.Errorf("record %d: %w", i+1, err)
-		}
-	}
-	return nil
+	return r.Check(t.Loss.Check)
 }
 
 // silo returns the silo that a round selects, from 0: each in its turn.

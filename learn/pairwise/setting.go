@@ -169,14 +169,8 @@ func (t *task) take(r *data.Records) (*data.Records, error) {
 	if r.Dim() != t.d {
 		return nil, &check.Error{Name: "dimension", Value: r.Dim(), Rule: fmt.Sprintf("the plan's, %d", t.d)}
 	}
-	for i := range r.Len() {
-		y := r.Response(i)
-		if !r.HasResponses() {
-			y = math.NaN() // not 0, which would be a class
-		}
-		if err := t.Loss.Check(y); err != nil {
-			return nil, fmt.Errorf("record %d: %w", i+1, err)
-		}
+	if err := r.Check(func(_ []float64, y float64) error { return t.Loss.Check(y) }); err != nil {
+		return nil, err
 	}
 	if t.Radius == 0 {
 		return r, nil
