@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -111,7 +112,7 @@ func (j *journal) line(of sort, text string, args []any) {
 
 // Write takes what package http says of connections, one line at a time.
 func (j *journal) Write(line []byte) (int, error) {
-	j.warn(sort{text: "connection failed"}, "cause", cut(string(line)))
+	j.warn(sort{text: "connection failed"}, "cause", cut(strings.TrimSpace(string(line))))
 	return len(line), nil
 }
 
