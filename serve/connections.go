@@ -87,7 +87,6 @@ type counted struct {
 }
 
 func (c *counted) Close() error {
-	err := c.Conn.Close()
-	c.leave()
-	return err
+	c.leave() // first: closing makes room for one more, who may be of the same address
+	return c.Conn.Close()
 }
