@@ -16,6 +16,7 @@ import (
 	"github.com/darrm/darrm/learn/federated/report"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
+	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 func long() bool { return os.Getenv("DARRM_LONG") != "" }
@@ -524,22 +525,7 @@ func TestResume(t *testing.T) {
 	p := networkPlan(t, 200, 6, func(c *PSGM) { c.Batch, c.Output = 20, Uniform })
 	a := must.Get(p.Train(noisyRecords(t, 200, 8)))(t)
 	want := must.Get(train.Simulate(a, 5).Run(t.Context(), nil))(t)
-	for stop := 1; stop < 6; stop++ {
-		s := train.Simulate(a, 5)
-		enough := errors.New("enough")
-		if _, err := s.Run(t.Context(), func(round int, _ []float64) error {
-			if round == stop {
-				return enough
-			}
-			return nil
-		}); !errors.Is(err, enough) {
-			t.Fatal(err)
-		}
-		again := must.Get(train.ResumeSimulation(a, s.Checkpoint()))(t)
-		if got := must.Get(again.Run(t.Context(), nil))(t); !slices.Equal(got, want) {
-			t.Errorf("stopped after round %d: another model", stop)
-		}
-	}
+	traintest.Resumes(t, "PSGM", a, 5, want)
 	other := must.Get(networkPlan(t, 200, 6, func(c *PSGM) { c.Batch, c.Momentum = 20, 0.2 }).Train(noisyRecords(t, 200, 8)))(t)
 	if _, err := train.ResumeSimulation(other, train.Simulate(a, 5).Checkpoint()); !errors.Is(err, train.ErrCheckpoint) {
 		t.Errorf("another method's checkpoint: %v", err)

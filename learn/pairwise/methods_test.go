@@ -75,25 +75,7 @@ func TestMethodsAreAlgorithms(t *testing.T) {
 		if floats.Norm(want, 2) > .5*(1+1e-12) {
 			t.Errorf("%s: outside of the ball: %v", name, want)
 		}
-		stop := errors.New("stop")
-		for after := 1; after < a.Rounds(); after++ {
-			s := train.Simulate(a, 7)
-			if _, err := s.Run(t.Context(), func(round int, _ []float64) error {
-				if round == after {
-					return stop
-				}
-				return nil
-			}); !errors.Is(err, stop) {
-				t.Fatal(err)
-			}
-			resumed, err := train.ResumeSimulation(a, s.Checkpoint())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, err := resumed.Run(t.Context(), nil); err != nil || !floats.Equal(got, want) {
-				t.Errorf("%s: resumed after round %d it ends at %v, not %v (%v)", name, after, got, want, err)
-			}
-		}
+		traintest.Resumes(t, name, a, 7, want)
 		for what, bad := range map[string][2]int{"number of records": {41, 3}, "number of features": {40, 4}} {
 			if _, err := p.Train(gaussians(t, rng, bad[0], bad[1], 1, .5, .3)); err == nil || !strings.Contains(err.Error(), what) {
 				t.Errorf("%s: another %s: %v", name, what, err)
