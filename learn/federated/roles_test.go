@@ -82,8 +82,8 @@ func TestNoiseOfARound(t *testing.T) {
 		square += v * v / float64(rounds)
 	}
 	want := 0.34638 * math.Sqrt(16512/float64(n))
-	near(t, "root mean square norm over C", math.Sqrt(square)/2.5, want, tolerance)
-	near(t, "the stated deviation", p.deviation(gradients, 2.5, n)*math.Sqrt(d)/2.5, want, 1e-4)
+	must.Near(t, "root mean square norm over C", math.Sqrt(square)/2.5, want, tolerance)
+	must.Near(t, "the stated deviation", p.deviation(gradients, 2.5, n)*math.Sqrt(d)/2.5, want, 1e-4)
 }
 
 // The mean of the reports is the mean of the clipped vectors, in both streams and for every kind of report: with 60 rounds
@@ -160,7 +160,7 @@ func TestBlocksAddUp(t *testing.T) {
 		}
 	}
 	for j := range want {
-		near(t, "mean", got[j], want[j]/n, 1e-9)
+		must.Near(t, "mean", got[j], want[j]/n, 1e-9)
 	}
 }
 
@@ -206,7 +206,7 @@ func TestNoiseOfALocalStep(t *testing.T) {
 		e := (loud.Kept[j] - quiet.Kept[j]) / 0.5
 		square += e * e / d
 	}
-	near(t, "deviation of the noise", math.Sqrt(square), clip*0.5*sigma, 0.05) // deviation 1/√4000 = 1.6 %
+	must.Near(t, "deviation of the noise", math.Sqrt(square), clip*0.5*sigma, 0.05) // deviation 1/√4000 = 1.6 %
 	total, rounds := 0.0, 40
 	for k := range rounds {
 		own := must.Get(must.Get(noisy.NewSilo(0, zeros, seeded(uint64(10+k))))(t).Local(t.Context(), q))(t)
@@ -215,7 +215,7 @@ func TestNoiseOfALocalStep(t *testing.T) {
 			total += e * e / (d * float64(rounds))
 		}
 	}
-	near(t, "deviation of the noise", math.Sqrt(total), clip*0.5*sigma, 0.02) // 0.25 %
+	must.Near(t, "deviation of the noise", math.Sqrt(total), clip*0.5*sigma, 0.02) // 0.25 %
 }
 
 // Acceptance test 21: the same trajectory with any number of workers, through files of reports or not.
