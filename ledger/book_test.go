@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -76,13 +77,20 @@ func TestBookIsAMap(t *testing.T) {
 			same(t, b.at(uint64(i+1)), &all[i])
 			for _, k := range all[i].keys(nil) {
 				keys[k] = true
-				for other := range byEnsemble {
-					keys[key{other, k.ensemble, k.name}] = true
+				for _, name := range []string{k.name, "a"} {
+					keys[key{byID, "", name}], keys[key{byIDResult, "", name}], keys[key{byVotes, "", name}] = true, true, true
+					keys[key{byDraw, k.ensemble, name}], keys[key{byDrawCover, k.ensemble, name}] = true, true
 				}
 			}
 		}
 		for k := range keys {
 			same(t, b.first(k), plain.first(k))
+			// Also where another key has its hash.
+			for i := range all {
+				if want := slices.Contains(all[i].keys(nil), k); k.index != byEnsemble && b.has(uint32(i+1), k) != want {
+					t.Fatalf("%+v has %+v: not %v", all[i], k, want)
+				}
+			}
 		}
 	})
 }

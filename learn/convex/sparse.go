@@ -23,9 +23,9 @@ func (t *task) denseToSparse(r *data.Records) (*data.Sparse, error) {
 	if err := train.CheckSize(cmp.Or(r, new(data.Records)), t.n, t.d); err != nil {
 		return nil, err
 	}
-	if !r.HasResponses() {
-		if err := t.Loss.Check(r.Row(0), math.NaN()); err != nil { // not 0, which a task would take for a response
-			return nil, fmt.Errorf("record 1: %w", err)
+	if !r.HasResponses() { // which sparse records have
+		if err := r.Check(t.Loss.Check); err != nil {
+			return nil, err
 		}
 	}
 	return data.SparseOf(r), nil
@@ -37,11 +37,8 @@ func (t *task) takeSparse(r *data.Sparse, q float64) (*data.Sparse, error) {
 	if err := train.CheckSize(cmp.Or(r, new(data.Sparse)), t.n, t.d); err != nil {
 		return nil, err
 	}
-	for i := range r.Len() {
-		_, values := r.Row(i)
-		if err := t.Loss.Check(values, r.Response(i)); err != nil {
-			return nil, fmt.Errorf("record %d: %w", i+1, err)
-		}
+	if err := r.Check(t.Loss.Check); err != nil {
+		return nil, err
 	}
 	return r.Scaled(func(values []float64) float64 {
 		// At least the exact norm, and the product at most the radius.

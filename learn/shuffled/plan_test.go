@@ -184,8 +184,8 @@ func TestConfigErrors(t *testing.T) {
 	}
 	ridge := config(DPShuffleG)
 	ridge.Task = loss.LeastSquares{}
-	var sample *SampleError
-	if _, err := NewPlan(ridge, bare, nil); !errors.As(err, &sample) || sample.Public || sample.Record != 1 {
+	var sample *data.SampleError
+	if _, err := NewPlan(ridge, bare, nil); !errors.As(err, &sample) || sample.Set != "private" || sample.Record != 1 {
 		t.Errorf("least squares without responses: %v", err)
 	}
 	// n = 1 is fine where no public data are needed.

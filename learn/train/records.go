@@ -3,7 +3,6 @@ package train
 import (
 	"cmp"
 	"fmt"
-	"math"
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/learn/data"
@@ -23,20 +22,10 @@ func CheckSize(r interface {
 	return nil
 }
 
-// CheckRecords is [CheckSize], and refuses a record that usable refuses. A response that is not there is NaN, and
-// not 0, which a loss would take for one.
+// CheckRecords is [CheckSize], and refuses a record that usable refuses ([data.Records.Check]).
 func CheckRecords(r *data.Records, n, d int, usable func(x []float64, y float64) error) error {
 	if err := CheckSize(cmp.Or(r, new(data.Records)), n, d); err != nil {
 		return err
 	}
-	for i := range n {
-		y := math.NaN()
-		if r.HasResponses() {
-			y = r.Response(i)
-		}
-		if err := usable(r.Row(i), y); err != nil {
-			return fmt.Errorf("record %d: %w", i+1, err)
-		}
-	}
-	return nil
+	return r.Check(usable)
 }
