@@ -120,6 +120,7 @@ func TestChoicesKeepTheBudget(t *testing.T) {
 			r.Randomness = rapid.SampledFrom([]ensemble.TeacherRandomness{ensemble.FreshTeachers, ensemble.FrozenTeachers}).Draw(rt, "randomness")
 		}
 		p := mustPlan(t, r)
+		all := r.kinds(r.promise() && r.Randomness == ensemble.FreshTeachers)
 		for i, c := range p.Choices {
 			if !within(c.Total, r.Budget) || c.Mechanism.Setting().Affected != r.Affected || c.Problem.Affected != r.Affected {
 				rt.Fatalf("%s costs %v for t = %d", c.Name, c.Total, c.Problem.Affected)
@@ -146,7 +147,6 @@ func TestChoicesKeepTheBudget(t *testing.T) {
 			if union.Add(union, num.Decimal(c.Slack)).Cmp(num.Decimal(r.Budget.Delta)) > 0 && !c.NoNoise {
 				rt.Fatalf("%s: Q·%v + %v > %v", c.Name, per.Delta, c.Slack, r.Budget.Delta)
 			}
-			all := r.kinds(r.promise() && r.Randomness == ensemble.FreshTeachers)
 			next := gridValue(gridBelow(num.Decimal(c.x)) + 1)
 			if k := all[c.kind]; next <= k.most {
 				if cost, err := r.cost(context.Background(), k, next); err == nil && within(cost, r.Budget) {
