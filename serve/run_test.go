@@ -260,6 +260,30 @@ func TestStopFinishesWhatIsAnswered(t *testing.T) {
 	checkSpent(t, book, 1)
 }
 
+// A listener that fails ends the server with its error: nobody tells such a server to stop, so it does
+// not wait for that.
+func TestServeWithoutAListener(t *testing.T) {
+	o, _, _ := newOptions(t, 1)
+	s := newServer(t, o)
+	l, err := s.Listen(t.Context(), Address{Listen: "unix:" + filepath.Join(t.TempDir(), "s")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(t.Context(), l) }()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, net.ErrClosed) {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("the server waits to be stopped")
+	}
+}
+
 // When no more requests may be worked on, others wait, and are told when that is too long.
 func TestRoom(t *testing.T) {
 	o, _, _ := newOptions(t, 10)

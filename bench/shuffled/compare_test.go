@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
@@ -65,11 +66,7 @@ func sines(t testing.TB, n, d int) *data.Records {
 	for i := range x {
 		x[i] = math.Sin(float64(i + 1))
 	}
-	r, err := data.NewRecords(n, d, x, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(data.NewRecords(n, d, x, nil))(t)
 }
 
 func newPlan(t testing.TB, r *data.Records, epochs int, sigma float64) *shuffled.Plan {
@@ -81,11 +78,7 @@ func newPlan(t testing.TB, r *data.Records, epochs int, sigma float64) *shuffled
 	if sigma == 0 {
 		c.Method, c.Order = shuffled.ShuffleG, iteration.FixedOrder
 	}
-	p, err := shuffled.NewPlan(c, r, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(shuffled.NewPlan(c, r, nil))(t)
 }
 
 // Two programs that share nothing but the formulas end at the same objective without

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -96,6 +97,10 @@ model by figures of private records is not paid for.`,
 				return err
 			}
 			e, err := m.Evaluate(records)
+			var sample *data.SampleError
+			if errors.As(err, &sample) { // names the file
+				return err
+			}
 			if err != nil {
 				return inputError{Err: fmt.Errorf("%s: %w", args[1], err)}
 			}

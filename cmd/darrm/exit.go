@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/federated/rounds"
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
@@ -88,7 +89,7 @@ func exitCode(ctx context.Context, err error) exit {
 		input     inputError
 		format    *gamma.FormatError
 		parse     *votes.ParseError
-		sample    *shuffled.SampleError
+		sample    *data.SampleError
 		usage     usageError
 		parameter *constraints.ParameterError
 		tooMany   *solve.TooManyRowsError

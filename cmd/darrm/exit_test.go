@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/federated/rounds"
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
@@ -45,7 +46,7 @@ func TestExitCodes(t *testing.T) {
 		{"violation", nil, &gamma.ViolationError{}, exitUncertified},
 		{"mismatch", nil, &gamma.MismatchError{Wrong: []string{"x"}}, exitUncertified},
 		{"a training that cannot be accounted for", nil, iteration.ErrNotCertified, exitUncertified},
-		{"a record that a task cannot use", nil, &shuffled.SampleError{Err: &constraints.ParameterError{}}, exitInput},
+		{"a record that a task cannot use", nil, &data.SampleError{Err: &constraints.ParameterError{}}, exitInput},
 		{"public records that are private", nil, shuffled.ErrPublicIsPrivate, exitInput},
 		{"infeasible", nil, &lp.StatusError{Status: lp.Infeasible}, exitSolver},
 		{"numerical", nil, &lp.StatusError{Status: lp.Numerical}, exitSolver},

@@ -110,9 +110,9 @@ func (f *recordFlags) read(c *cobra.Command, a *app, path, labels string, o read
 		return nil, usageError{Err: err} // of --positive; files have errors of their own
 	}
 	if err != nil {
-		err = fmt.Errorf("%s: %w", path, err)
+		return nil, release.Unreadable(c.Context(), fmt.Errorf("%s: %w", path, err))
 	}
-	return records, release.Unreadable(c.Context(), err)
+	return records.From(cmp.Or(labels, path)), nil // a file of labels has what a task may not be able to use
 }
 
 // readSparse reads LIBSVM records without making them dense.
@@ -126,7 +126,7 @@ func (f *recordFlags) readSparse(c *cobra.Command, a *app, path string) (*data.S
 	if err != nil {
 		return nil, release.Unreadable(c.Context(), fmt.Errorf("%s: %w", path, err))
 	}
-	return records, nil
+	return records.From(path), nil
 }
 
 // images reads IDX images with the file of their labels, "" for none.

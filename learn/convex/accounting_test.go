@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // The published figures of the primitives, from the shared accountant.
@@ -48,7 +49,7 @@ func TestAcceptance5Accountant(t *testing.T) {
 		}
 		near(t, "zCDP", got, c.standard, 1e-8)
 		e := accountant.Gaussian{NoiseMultiplier: 1 / math.Sqrt(2*c.rho), Neighbours: accountant.ReplaceOne}
-		best, err := bestBound(e, accountant.ReplaceOne, c.delta, accountant.MethodRDP)
+		best, err := train.LeastEpsilon(e, accountant.ReplaceOne, c.delta, accountant.MethodRDP)
 		if err != nil {
 			t.Fatal(err)
 		}

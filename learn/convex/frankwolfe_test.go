@@ -5,19 +5,17 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/train"
 )
 
 func l1(t testing.TB, d int, r float64) geometry.L1Ball {
 	t.Helper()
-	b, err := geometry.NewL1Ball(d, r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Get(geometry.NewL1Ball(d, r))(t)
 }
 
 func frankWolfe(t testing.TB, c FrankWolfe, n, d int) *frankWolfePlan {
@@ -103,11 +101,7 @@ func TestAcceptance4FrankWolfeTrace(t *testing.T) {
 
 func hull(t testing.TB, p float64, points [][]float64) *geometry.Hull {
 	t.Helper()
-	h, err := geometry.NewHull(p, points)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
+	return must.Get(geometry.NewHull(p, points))(t)
 }
 
 // The published compositions of noisy maxima: the source's formula, and that the accountant's
@@ -125,7 +119,7 @@ func TestAcceptance5NoisyMaximumComposition(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			best, err := bestBound(event, accountant.ReplaceOne, c.delta, stepMethods...)
+			best, err := train.LeastEpsilon(event, accountant.ReplaceOne, c.delta, stepMethods...)
 			if err != nil || best.Cost.Epsilon > min(c.want, c.eps*float64(c.k))*(1+1e-12) {
 				t.Errorf("%s: %v, %v, above %v", kind, best, err, c.want)
 			}
@@ -141,7 +135,7 @@ func TestAcceptance5NoisyMaximumComposition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		best, err := bestBound(curve, accountant.ReplaceOne, c.delta, accountant.MethodRDP)
+		best, err := train.LeastEpsilon(curve, accountant.ReplaceOne, c.delta, accountant.MethodRDP)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +159,7 @@ func TestAcceptance8FrankWolfeLedger(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		line, err := bestBound(curve, accountant.ReplaceOne, 1e-6, accountant.MethodRDP)
+		line, err := train.LeastEpsilon(curve, accountant.ReplaceOne, 1e-6, accountant.MethodRDP)
 		if got := p.Price().Cost.Epsilon; err != nil || math.Abs(line.Cost.Epsilon-want.zcdp) > 0.005 || !(got <= line.Cost.Epsilon && got > 0.9*line.Cost.Epsilon) {
 			t.Errorf("%s: the price is %g, by zCDP %g, want %g", rule, got, line.Cost.Epsilon, want.zcdp)
 		}
@@ -198,7 +192,7 @@ func TestFrankWolfeCalibration(t *testing.T) {
 			c := hinges(t, 50)
 			c.Selection, c.Target = kind, target
 			p := frankWolfe(t, c, 8192, 50)
-			got, err := bestBound(p.Price().Event, accountant.ReplaceOne, target.Delta, p.Price().Bound)
+			got, err := train.LeastEpsilon(p.Price().Event, accountant.ReplaceOne, target.Delta, p.Price().Bound)
 			if err != nil || !(got.Cost.Epsilon <= target.Epsilon && got.Cost.Epsilon > 0.999*target.Epsilon) || p.Price().Cost != target {
 				t.Errorf("%s at %v: %v, price %v", kind, target, got, p.Price().Cost)
 			}

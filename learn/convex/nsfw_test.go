@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
@@ -20,11 +21,7 @@ import (
 
 func lp(t testing.TB, d int, p, r float64) geometry.LpBall {
 	t.Helper()
-	b, err := geometry.NewLpBall(d, p, r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Get(geometry.NewLpBall(d, p, r))(t)
 }
 
 func nsfw(t testing.TB, c NSFW, n, d int) *nsfwPlan {

@@ -5,16 +5,13 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/loss"
 )
 
 func oracle(t testing.TB, link loss.Link, kind OracleKind, beta, bound, alpha float64) Oracle {
 	t.Helper()
-	o, err := NewOracle(link, kind, beta, bound, 1, alpha)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
+	return must.Get(NewOracle(link, kind, beta, bound, 1, alpha))(t)
 }
 
 // The published step counts and iterates of the bisection; u = m - slope/β.

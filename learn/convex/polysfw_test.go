@@ -5,8 +5,10 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // logistics is the logistic loss at (1, 1e-6).
@@ -74,11 +76,7 @@ func TestAcceptance8PolySFWLedger(t *testing.T) {
 				sizes[k] = math.Floor(sizes[k])
 			}
 		}
-		eps, err := p.roundEpsilon(s.influences(sizes, p.printedScale(r), 0, c))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return eps
+		return must.Get(p.roundEpsilon(s.influences(sizes, p.printedScale(r), 0, c)))(t)
 	}
 	laplace := choice{LaplaceNoise, Sup}
 	zeroed := map[int]float64{0: .1345, 2: .1326, 4: .1493, 6: .1817, 7: .1969, 8: .1754, 10: .1269}
@@ -168,7 +166,7 @@ func TestPolySFWCalibration(t *testing.T) {
 					t.Errorf("%s at %v, round %d: scale %g, printed %g", kind, target, r, round.scale, p.printedScale(r))
 				}
 			}
-			event, err := bestBound(p.Price().Event, accountant.ReplaceOne, target.Delta, p.Price().Bound)
+			event, err := train.LeastEpsilon(p.Price().Event, accountant.ReplaceOne, target.Delta, p.Price().Bound)
 			if err != nil || !(event.Cost.Epsilon >= 0.999*p.Price().Cost.Epsilon && event.Cost.Epsilon <= p.Price().Cost.Epsilon) {
 				t.Errorf("%s at %v: the event costs %v, %v", kind, target, event, err)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
@@ -20,11 +21,7 @@ import (
 
 func schedule(t testing.TB, p float64, n int, rho, lipschitz float64) ProximalSchedule {
 	t.Helper()
-	s, err := NewProximalSchedule(p, n, 10, 1, 1e-6, rho, lipschitz, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(NewProximalSchedule(p, n, 10, 1, 1e-6, rho, lipschitz, 2))(t)
 }
 
 // The published schedules and noise.

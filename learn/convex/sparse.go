@@ -1,6 +1,7 @@
 package convex
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -19,12 +20,12 @@ type SparsePlan interface {
 
 // denseToSparse takes the zeros out of records, which have responses.
 func (t *task) denseToSparse(r *data.Records) (*data.Sparse, error) {
-	if r == nil {
-		return nil, &check.Error{Name: "number of records", Value: 0, Rule: fmt.Sprintf("the %d of the plan", t.n)}
+	if err := train.CheckSize(cmp.Or(r, new(data.Records)), t.n, t.d); err != nil {
+		return nil, err
 	}
-	if !r.HasResponses() {
-		if err := t.Loss.Check(r.Row(0), math.NaN()); err != nil { // not 0, which a task would take for a response
-			return nil, fmt.Errorf("record 1: %w", err)
+	if !r.HasResponses() { // which sparse records have
+		if err := r.Check(t.Loss.Check); err != nil {
+			return nil, err
 		}
 	}
 	return data.SparseOf(r), nil
@@ -33,21 +34,11 @@ func (t *task) denseToSparse(r *data.Records) (*data.Sparse, error) {
 // takeSparse checks the records and shortens those whose features are longer than the radius
 // in ‖·‖_q, each by itself.
 func (t *task) takeSparse(r *data.Sparse, q float64) (*data.Sparse, error) {
-	if r == nil || r.Len() != t.n {
-		n := 0
-		if r != nil {
-			n = r.Len()
-		}
-		return nil, &check.Error{Name: "number of records", Value: n, Rule: fmt.Sprintf("the %d of the plan", t.n)}
+	if err := train.CheckSize(cmp.Or(r, new(data.Sparse)), t.n, t.d); err != nil {
+		return nil, err
 	}
-	if r.Dim() != t.d {
-		return nil, &check.Error{Name: "dimension", Value: r.Dim(), Rule: fmt.Sprintf("the plan's, %d", t.d)}
-	}
-	for i := range r.Len() {
-		_, values := r.Row(i)
-		if err := t.Loss.Check(values, r.Response(i)); err != nil {
-			return nil, fmt.Errorf("record %d: %w", i+1, err)
-		}
+	if err := r.Check(t.Loss.Check); err != nil {
+		return nil, err
 	}
 	return r.Scaled(func(values []float64) float64 {
 		// At least the exact norm, and the product at most the radius.

@@ -24,6 +24,7 @@ type Records struct {
 
 	columns  []string // names of the features, nil where the file has none
 	response string   // name of the response
+	file     string   // that they are from, "" where that is not known
 }
 
 // MaxMagnitude bounds features and responses, so that no gradient overflows.
@@ -116,6 +117,7 @@ func (r *Records) Select(indices []int) (*Records, error) {
 		return nil, errors.New("no records selected")
 	}
 	s := *r
+	s.file = "" // records of it have other numbers
 	s.n, s.x, s.y = len(indices), make([]float64, 0, len(indices)*r.d), nil
 	for _, i := range indices {
 		if i < 0 || i >= r.n {

@@ -18,6 +18,7 @@ type Sparse struct {
 	column []int32 // ascending within a row
 	value  []float64
 	y      []float64
+	file   string // that they are from, "" where that is not known
 }
 
 // SparseBuilder puts rows together. The zero value has dimension 0, which is the largest
@@ -81,7 +82,7 @@ func (b *SparseBuilder) Records() (*Sparse, error) {
 
 // SparseOf returns the records without their zeros. A record without a response gets 0.
 func SparseOf(r *Records) *Sparse {
-	s := &Sparse{d: r.d, start: make([]int, 1, r.n+1), y: make([]float64, r.n)}
+	s := &Sparse{d: r.d, file: r.file, start: make([]int, 1, r.n+1), y: make([]float64, r.n)}
 	for i := range r.n {
 		for j, v := range r.Row(i) {
 			if v != 0 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
@@ -40,20 +41,10 @@ const wide = 1e12
 
 var target = accountant.Cost{Epsilon: 1, Delta: 1e-5}
 
-func must[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
-
 // trace returns the models and the directions after each round.
 func trace(t testing.TB, p *Plan, records *data.Records, seed uint64) (x, v [][]float64) {
 	t.Helper()
-	run := must(p.Train(records))(t).Start(stream.Seeded(seed))
+	run := must.Get(p.Train(records))(t).Start(stream.Seeded(seed))
 	for k := range p.Rounds {
 		if err := run.Round(context.Background(), k); err != nil {
 			t.Fatal(err)

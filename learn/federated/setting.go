@@ -182,38 +182,12 @@ func (t *task) setStart() error {
 	return nil
 }
 
-func checkTarget(c accountant.Cost) error {
-	if err := check.Positive("target epsilon", c.Epsilon); err != nil {
-		return err
-	}
-	return check.Within("target delta", c.Delta)
-}
-
 // take checks the records.
 func (t *task) take(r *data.Records) error { return t.fits(r, t.n) }
 
 // fits checks that there are n records, and that the loss can use each.
 func (t *task) fits(r *data.Records, n int) error {
-	if r == nil || r.Len() != n {
-		have := 0
-		if r != nil {
-			have = r.Len()
-		}
-		return &check.Error{Name: "number of records", Value: have, Rule: fmt.Sprintf("the %d of the plan", n)}
-	}
-	if r.Dim() != t.features {
-		return &check.Error{Name: "number of features", Value: r.Dim(), Rule: fmt.Sprintf("the plan's, %d", t.features)}
-	}
-	for i := range r.Len() {
-		y := r.Response(i)
-		if !r.HasResponses() {
-			y = math.NaN() // not 0, which would be a response
-		}
-		if err := t.Loss.Check(r.Row(i), y); err != nil {
-			return fmt.Errorf("record %d: %w", i+1, err)
-		}
-	}
-	return nil
+	return train.CheckRecords(r, n, t.features, t.Loss.Check)
 }
 
 // silo returns the silo that a round selects, from 0: each in its turn.

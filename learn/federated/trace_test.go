@@ -4,13 +4,14 @@ import (
 	"math"
 	"testing"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
 )
 
 // toy is the first of section 6.5: two silos of two records, in one dimension.
 func toy(t testing.TB) *data.Records {
-	return must(data.NewRecords(4, 2, []float64{1, 0, 1, 2, 3, 1, 3, 3}, nil))(t)
+	return must.Get(data.NewRecords(4, 2, []float64{1, 0, 1, 2, 3, 1, 3, 3}, nil))(t)
 }
 
 func toyPlan(t testing.TB, steps, rounds int, lagged bool) *Plan {
@@ -19,7 +20,7 @@ func toyPlan(t testing.TB, steps, rounds int, lagged bool) *Plan {
 	if steps > 1 {
 		c.Local = Local{Steps: steps, Batch: 2, Clip: wide, NoNoise: true}
 	}
-	return must(c.New(4, 2))(t).Noiseless()
+	return must.Get(c.New(4, 2))(t).Noiseless()
 }
 
 // Acceptance test 12: the traces of section 6.5, and the printed variant behind the test's flag only.
@@ -50,8 +51,8 @@ func TestMiddlePointsOfTheLocalPhase(t *testing.T) {
 	x, v := trace(t, p, toy(t), 1)
 	before := []float64{5}
 	for r, want := range []float64{4.35, 3.362, 2.81392, 2.4096304} {
-		s := &Silo{&p.plan, r % 2, must(toy(t).Select([]int{2 * (r % 2), 2*(r%2) + 1}))(t), seeded(1)}
-		reply := must(s.Local(t.Context(), Request{Round: r, Silo: r % 2, Model: before, Direction: v[r], Keep: 1}))(t)
+		s := &Silo{&p.plan, r % 2, must.Get(toy(t).Select([]int{2 * (r % 2), 2*(r%2) + 1}))(t), seeded(1)}
+		reply := must.Get(s.Local(t.Context(), Request{Round: r, Silo: r % 2, Model: before, Direction: v[r], Keep: 1}))(t)
 		near(t, "middle point", reply.Kept[0], want, 1e-10)
 		near(t, "end", reply.Model[0], x[r][0], 1e-12)
 		before = x[r]
@@ -85,8 +86,8 @@ func TestHeterogeneity(t *testing.T) {
 		if steps > 1 {
 			c.Local = Local{Steps: steps, Batch: 1, Clip: wide, NoNoise: true}
 		}
-		p := must(c.New(silos, 2*d))(t).Noiseless()
-		x, _ := trace(t, p, must(data.NewRecords(silos, 2*d, rows, nil))(t), 1)
+		p := must.Get(c.New(silos, 2*d))(t).Noiseless()
+		x, _ := trace(t, p, must.Get(data.NewRecords(silos, 2*d, rows, nil))(t), 1)
 		g, sum := make([]float64, d), make([]float64, d)
 		for m := range silos {
 			c.Loss.Gradient(g, x[39], rows[m*2*d:(m+1)*2*d], 0)
@@ -119,7 +120,7 @@ func TestDifferencesAddUp(t *testing.T) {
 		if period > 1 {
 			c.DifferenceClip = wide
 		}
-		x, v := trace(t, must(c.New(4, 2))(t).Noiseless(), toy(t), 1)
+		x, v := trace(t, must.Get(c.New(4, 2))(t).Noiseless(), toy(t), 1)
 		if want == nil {
 			want = x
 			near(t, "v", v[0][0], 6.5, 1e-12)

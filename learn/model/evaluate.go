@@ -2,7 +2,6 @@ package model
 
 import (
 	"errors"
-	"fmt"
 	"math"
 
 	"github.com/darrm/darrm/learn/data"
@@ -44,14 +43,14 @@ func (m *Model) Evaluate(r *data.Records) (Evaluation, error) {
 		err := m.nearest(r, &e)
 		return e, err
 	}
+	if err := r.Check(m.check); err != nil {
+		return Evaluation{}, err
+	}
 	scores, positive := make([]float64, n), make([]bool, n)
 	total, right, squares, mean := 0.0, 0, 0.0, 0.0
 	lossOf := m.recordLoss()
 	for i := range n {
 		y := r.Response(i)
-		if err := m.check(r.Row(i), y); err != nil {
-			return Evaluation{}, fmt.Errorf("record %d: %w", i+1, err)
-		}
 		if m.Task != nil {
 			total += lossOf(r.Row(i), y)
 		}

@@ -94,7 +94,7 @@ func TestMethodsAreAlgorithms(t *testing.T) {
 				t.Errorf("%s: resumed after round %d it ends at %v, not %v (%v)", name, after, got, want, err)
 			}
 		}
-		for what, bad := range map[string][2]int{"number of records": {41, 3}, "dimension": {40, 4}} {
+		for what, bad := range map[string][2]int{"number of records": {41, 3}, "number of features": {40, 4}} {
 			if _, err := p.Train(gaussians(t, rng, bad[0], bad[1], 1, .5, .3)); err == nil || !strings.Contains(err.Error(), what) {
 				t.Errorf("%s: another %s: %v", name, what, err)
 			}

@@ -10,12 +10,14 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"pgregory.net/rapid"
+
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
-	"pgregory.net/rapid"
 )
 
 // vector is the specification's test vector of the closed forms; σ is from ε = 5,
@@ -32,11 +34,7 @@ func vector(runs ...BoundRun) BoundInput {
 
 func bound(t *testing.T, in BoundInput) Bound {
 	t.Helper()
-	b, err := ExcessRisk(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Get(ExcessRisk(in))(t)
 }
 
 func TestAcceptance21Bounds(t *testing.T) {
@@ -71,11 +69,7 @@ func TestAcceptance21Bounds(t *testing.T) {
 		{200, 21, 5, .25, 0.0260315200, 0.0103306155, 0.000918011726, 0.0045825757},
 	} {
 		rate := func(m Method) Rates {
-			r, err := Rate(m, v.n, v.d, v.eps, v.p)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return r
+			return must.Get(Rate(m, v.n, v.d, v.eps, v.p))(t)
 		}
 		near(t, "DP rate", rate(DPShuffleG).Printed, v.dp, 1e-8)
 		near(t, "Priv-Pub rate", rate(PrivPub).Printed, v.prp, 1e-8)
@@ -189,11 +183,7 @@ func TestBoundHypotheses(t *testing.T) {
 
 func estimate(t *testing.T, task loss.Loss, private, public *data.Records, nd int, o DissimilarityOptions) Dissimilarity {
 	t.Helper()
-	d, err := EstimateDissimilarity(context.Background(), task, private, public, nd, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must.Get(EstimateDissimilarity(context.Background(), task, private, public, nd, o))(t)
 }
 
 func TestAcceptance22SpecialBounds(t *testing.T) {

@@ -12,13 +12,15 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"pgregory.net/rapid"
+
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/learn/train"
-	"pgregory.net/rapid"
 )
 
 // The tests named TestAcceptanceNN are those of the specification of shuffled gradient
@@ -380,11 +382,7 @@ func TestAcceptance19NoiseMoments(t *testing.T) {
 		return sum / float64(count)
 	}
 	zeros := func(n int) *data.Records {
-		r, err := data.NewRecords(n, 8, make([]float64, n*8), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
+		return must.Get(data.NewRecords(n, 8, make([]float64, n*8), nil))(t)
 	}
 	r := 0.9
 	near(t, "formula", 0.01*4*(1-math.Pow(r, 24))/(1-r*r), want, 1e-10)

@@ -52,24 +52,6 @@ type Config struct {
 	Radius float64
 }
 
-// SampleError is a record that the task cannot use.
-type SampleError struct {
-	Public bool  // of the public data; else of the private
-	Record int   // from 1
-	Err    error // what is wrong, by Task.Check
-}
-
-func (e *SampleError) Error() string {
-	which := "private"
-	if e.Public {
-		which = "public"
-	}
-	return fmt.Sprintf("%s record %d: %v", which, e.Record, e.Err)
-}
-
-// Unwrap returns what is wrong.
-func (e *SampleError) Unwrap() error { return e.Err }
-
 // Plan is a checked, calibrated and accounted Config with its data. It is immutable and
 // safe for concurrent use.
 type Plan struct {
@@ -188,19 +170,14 @@ func (p *Plan) makeSchedule() (err error) {
 
 // takeData checks the records and cuts them to what is used.
 func (p *Plan) takeData(public *data.Records) error {
-	check1 := func(public bool, r *data.Records) error {
-		for i := range r.Len() {
-			y := r.Response(i)
-			if !r.HasResponses() {
-				y = math.NaN() // not 0, which a task would take for a response
-			}
-			if err := p.c.Task.Check(r.Row(i), y); err != nil {
-				return &SampleError{Public: public, Record: i + 1, Err: err}
-			}
+	usable := func(set string, r *data.Records) error {
+		err := r.Check(p.c.Task.Check)
+		if sample := (*data.SampleError)(nil); errors.As(err, &sample) {
+			sample.Set = set
 		}
-		return nil
+		return err
 	}
-	if err := check1(false, p.private); err != nil {
+	if err := usable("private", p.private); err != nil {
 		return err
 	}
 	if need := p.schedule.publicRecords(p.n); need > 0 {
@@ -226,7 +203,7 @@ func (p *Plan) takeData(public *data.Records) error {
 		if p.public, err = public.Head(need); err != nil {
 			return err
 		}
-		if err := check1(true, p.public); err != nil {
+		if err := usable("public", p.public); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
@@ -17,7 +19,6 @@ import (
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/learn/train"
-	"pgregory.net/rapid"
 )
 
 func TestMethodNoise(t *testing.T) {
@@ -182,8 +183,8 @@ func TestConfigErrors(t *testing.T) {
 	}
 	ridge := config(DPShuffleG)
 	ridge.Task = loss.LeastSquares{}
-	var sample *SampleError
-	if _, err := NewPlan(ridge, bare, nil); !errors.As(err, &sample) || sample.Public || sample.Record != 1 {
+	var sample *data.SampleError
+	if _, err := NewPlan(ridge, bare, nil); !errors.As(err, &sample) || sample.Set != "private" || sample.Record != 1 {
 		t.Errorf("least squares without responses: %v", err)
 	}
 	// n = 1 is fine where no public data are needed.

@@ -515,6 +515,23 @@ func outcome(err error) string {
 	return "answered"
 }
 
+// Of several servers the one is asked that takes charges, wherever it stands in the location. One that
+// takes none has an older state, if it has any, and looks like a rollback.
+func TestSeveralHosts(t *testing.T) {
+	standby, primary := pgtest.Start(t, "default_transaction_read_only=on"), pgtest.Start(t)
+	direct := location(t, primary)
+	ledgertest.Create(t, direct, 3)
+	for i, hosts := range []string{standby.Dir() + "," + primary.Dir(), primary.Dir() + "," + standby.Dir(), standby.Dir() + "," + primary.Dir() + "&target_session_attrs=any"} {
+		l, err := ledger.Open(t.Context(), strings.Replace(direct, "host="+primary.Dir(), "host="+hosts, 1))
+		if err != nil {
+			t.Fatalf("%d: %v", i, err)
+		}
+		if _, err := l.Charge(t.Context(), ledgertest.Request(fmt.Sprint(i))); err != nil {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+}
+
 // No error and no report shows a password, whether or not the location can be read.
 func TestNoPassword(t *testing.T) {
 	const password = "geheim"

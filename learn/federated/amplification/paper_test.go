@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 )
 
 // Acceptance 9: the published accountant's numbers, and its refusals by name.
@@ -81,11 +82,7 @@ func TestPaper(t *testing.T) {
 
 func event(t testing.TB, r Round) accountant.Event {
 	t.Helper()
-	e, err := r.Event()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	return must.Get(r.Event())(t)
 }
 
 // The published local noise as printed; with 26 in place of 24 its budget is √(26/24) larger.

@@ -6,16 +6,13 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/federated/report"
 )
 
 func randK(t testing.TB, d, k int, epsilon float64) *report.RandK {
 	t.Helper()
-	r, err := report.NewRandK(d, k, epsilon)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(report.NewRandK(d, k, epsilon))(t)
 }
 
 // Of all coordinates it is OneBit: the same messages, and the same reports bit for bit.

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/federated/report"
 )
 
@@ -28,11 +29,7 @@ func coins(seed uint64) *rand.ChaCha8 {
 
 func oneBit(t testing.TB, d int, epsilon float64) *report.OneBit {
 	t.Helper()
-	r, err := report.NewOneBit(d, epsilon)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(report.NewOneBit(d, epsilon))(t)
 }
 
 // Acceptance 1: the constants of the specification's table, and both formulas for Scale.

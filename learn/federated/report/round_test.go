@@ -7,6 +7,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/federated/amplification"
 	"github.com/darrm/darrm/learn/federated/report"
@@ -194,11 +195,7 @@ func TestNoiseOfARound(t *testing.T) {
 // use of a local ε₀ pays above 1.6 or so only, since its shuffling is proved for any report.
 func TestNoiseAtEqualCentralCost(t *testing.T) {
 	price := func(epsilon float64, one bool) float64 {
-		rho, err := amplification.Round{Streams: 1, Reports: 16512, Epsilon: epsilon, OneBit: one}.RDP(2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return rho
+		return must.Get(amplification.Round{Streams: 1, Reports: 16512, Epsilon: epsilon, OneBit: one}.RDP(2))(t)
 	}
 	for _, v := range []struct{ epsilon, want float64 }{{0.58, 1.164}, {1, 1.146}, {2, 0.865}, {4, 0.357}} {
 		target := price(v.epsilon, true)

@@ -6,16 +6,13 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 )
 
 func event(t *testing.T, e iteration.Steps) accountant.Event {
 	t.Helper()
-	event, err := e.Event()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return event
+	return must.Get(e.Event())(t)
 }
 
 // An Iteration is charged like any event, twice as two trainings; what cannot be
@@ -165,11 +162,7 @@ func TestAccountantTakesIterations(t *testing.T) {
 		if a, err = a.Charge(e, count); err != nil {
 			t.Fatal(err)
 		}
-		r, err := a.AtDelta(1e-6)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
+		return must.Get(a.AtDelta(1e-6))(t)
 	}
 	r := account(event(t, run), 3)
 	same := account(accountant.Gaussian{NoiseMultiplier: 20, Neighbours: accountant.ReplaceOne}, 15)

@@ -7,10 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
-	"pgregory.net/rapid"
 )
 
 // The tests named TestAcceptanceNN are those of the specification of shuffled gradient
@@ -260,11 +262,7 @@ func TestAcceptance07StepSizeCap(t *testing.T) {
 	at := func(eta float64, private int) iteration.Report {
 		e := withNoise(steps(50, 1000, private, 10), 40)
 		e.StepSize, e.Smoothness = eta, l
-		r, err := e.Report(1e-6)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
+		return must.Get(e.Report(1e-6))(t)
 	}
 	r := at(2/l, 500)
 	if !r.Contractive || len(r.Warnings) != 1 || r.Fallback != nil || math.Abs(r.Amplification-501) > 1e-9 {

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/train"
 )
@@ -64,21 +65,13 @@ func Broken(zero, one []float64, a Allowed) bool {
 // Trained returns the plan's method on these records.
 func Trained(t testing.TB, p train.Plan, r *data.Records) train.Algorithm {
 	t.Helper()
-	a, err := p.Train(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return must.Get(p.Train(r))(t)
 }
 
 // Simulate returns the model of a seed.
 func Simulate(t testing.TB, a train.Algorithm, seed uint64) []float64 {
 	t.Helper()
-	x, err := train.Simulate(a, seed).Run(context.Background(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x
+	return must.Get(train.Simulate(a, seed).Run(context.Background(), nil))(t)
 }
 
 // Silent is noise of 0.
