@@ -84,7 +84,7 @@ bench: ## all benchmarks
 bench-compare: ## darrm against a plain scipy script, as whole processes (bench/README.md)
 	bench/compare
 
-bench-report: ## every table of bench/README.md and bench/votes/README.md anew, with machine and versions; hours
+bench-report: ## every table of bench/README.md and bench/votes/README.md anew, with machine and versions; an hour
 	go run ./bench/report
 
 vulncheck: ## known vulnerabilities; says so and goes on where the database is out of reach

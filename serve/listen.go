@@ -104,7 +104,10 @@ func listenUnix(ctx context.Context, path string) (net.Listener, error) {
 		return nil, err
 	}
 	private := path + "." + rand.Text()[:8]
-	if err := os.Mkdir(private, 0o700); err != nil {
+	switch err := os.Mkdir(private, 0o700); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, usagef("listen = %q, but there is no folder %q (--listen)", "unix:"+path, filepath.Dir(path))
+	case err != nil:
 		return nil, fmt.Errorf("listen = %q: %w", "unix:"+path, err)
 	}
 	defer os.RemoveAll(private)

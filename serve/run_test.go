@@ -83,6 +83,7 @@ func TestListenRefuses(t *testing.T) {
 		"a CA and no clients":  {anyone, Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: key, ClientCA: cert}},
 		"no network":           {known, Address{Listen: "127.0.0.1:0", Cert: cert, Key: key}},
 		"no path":              {known, Address{Listen: "unix:"}},
+		"no folder":            {known, Address{Listen: "unix:" + filepath.Join(t.TempDir(), "none", "s")}},
 		"TLS on a socket":      {known, Address{Listen: "unix:" + filepath.Join(t.TempDir(), "s"), Cert: cert, Key: key}},
 		"a file is there":      {known, Address{Listen: "unix:" + cert}},
 		"certificate for keys": {known, Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: cert}},
