@@ -46,7 +46,8 @@ beam: ## the Beam module, which is apart from the rest: vet and tests
 wheel: ## dist/darrm-….whl: the Python package with the plain-Go program in it
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.released=$$(scripts/version)" -o bin/plain/darrm ./cmd/darrm
 	rm -f dist/darrm-*.whl
-	python3 python/wheel.py bin/plain/darrm dist
+	rm -rf bin/licenses && mkdir -p bin/licenses && scripts/licenses bin/plain/darrm "$$PWD/bin/licenses"
+	python3 python/wheel.py bin/plain/darrm bin/licenses dist
 
 dist: ## dist/: archives for four platforms, Debian packages, wheels, checksums, bill of materials (scripts/dist)
 	scripts/dist
@@ -83,7 +84,7 @@ bench: ## all benchmarks
 bench-compare: ## darrm against a plain scipy script, as whole processes (bench/README.md)
 	bench/compare
 
-bench-report: ## every table of bench/README.md and bench/votes/README.md anew, with machine and versions; hours
+bench-report: ## every table of bench/README.md and bench/votes/README.md anew, with machine and versions; an hour
 	go run ./bench/report
 
 vulncheck: ## known vulnerabilities; says so and goes on where the database is out of reach

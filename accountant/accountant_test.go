@@ -5,6 +5,8 @@ import (
 	"math"
 	"reflect"
 	"testing"
+
+	"github.com/darrm/darrm/internal/composetest"
 )
 
 func mustNew(t testing.TB, r Relation, charges ...Charge) Accountant {
@@ -127,10 +129,10 @@ func TestCountIsNotIgnored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := bruteDelta(40, e.Cost, right); d > 1e-3*(1+1e-9) {
+	if d := composetest.Delta(40, e.Cost.Epsilon, e.Cost.Delta, right); d > 1e-3*(1+1e-9) {
 		t.Errorf("ε = %g has δ = %g", right, d)
 	}
-	if d := bruteDelta(40, e.Cost, mutant); d <= 1e-3 {
+	if d := composetest.Delta(40, e.Cost.Epsilon, e.Cost.Delta, mutant); d <= 1e-3 {
 		t.Errorf("the mutant's ε = %g is not caught: δ = %g", mutant, d)
 	}
 	// One by one, together, and inside a composition are the same.

@@ -9,15 +9,13 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/darrm/darrm/internal/must"
 )
 
 func mustHockeyStick(t testing.TB, points ...HockeyStickPoint) HockeyStick {
 	t.Helper()
-	e, err := NewHockeyStick(ReplaceOne, "Theorem 3", points)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	return must.Get(NewHockeyStick(ReplaceOne, "Theorem 3", points))(t)
 }
 
 // outcomes is a mechanism on two neighbours by its definition.
@@ -69,11 +67,7 @@ func grid(high float64, n int) (g []float64) {
 
 func deltaOf(t testing.TB, epsilon float64, charge Charge) float64 {
 	t.Helper()
-	delta, err := lossDelta([]Charge{charge}, epsilon, testBits)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return delta
+	return must.Get(lossDelta([]Charge{charge}, epsilon, testBits))(t)
 }
 
 // The profile of randomised response is that of the worst pure mechanism, whatever number of points

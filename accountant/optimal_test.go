@@ -9,16 +9,14 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/darrm/darrm/internal/composetest"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
 )
 
 func mustOptimal(t testing.TB, k int, each Cost) *optimalRegion {
 	t.Helper()
-	o, err := equalOptimal(k, each)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
+	return must.Get(equalOptimal(k, each))(t)
 }
 
 // pairs returns (ε_i, δ_total,i) for i = 0..⌊k/2⌋.
@@ -85,31 +83,6 @@ func TestOptimalAgainstTheTheoremsSum(t *testing.T) {
 	}
 }
 
-// bruteDelta composes k copies of the worst (ε, δ) mechanism by convolution, one copy
-// at a time: its privacy loss is +∞ with probability δ, else ±ε with probabilities
-// e^±ε/(e^ε+e^-ε)... in float64, and evaluates δ(target) = E[(1-e^{target-L})₊].
-func bruteDelta(k int, each Cost, target float64) float64 {
-	p := (1 - each.Delta) / (1 + math.Exp(-each.Epsilon))
-	q := (1 - each.Delta) / (1 + math.Exp(each.Epsilon))
-	mass, infinite := []float64{1}, 0.0 // mass[j]: loss (2j-n)ε after n copies
-	for range k {
-		next := make([]float64, len(mass)+1)
-		for j, m := range mass {
-			next[j+1] += m * p
-			next[j] += m * q
-		}
-		infinite += each.Delta * (1 - infinite)
-		mass = next
-	}
-	sum := infinite
-	for j, m := range mass {
-		if l := float64(2*j-k) * each.Epsilon; l > target {
-			sum += m * -math.Expm1(target-l)
-		}
-	}
-	return sum
-}
-
 func TestOptimalAgainstConvolution(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := rapid.IntRange(1, 60).Draw(t, "k")
@@ -124,7 +97,7 @@ func TestOptimalAgainstConvolution(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The float64 convolution is good to about 1e-13 of the sum of its masses.
-		if want := bruteDelta(k, each, target); math.Abs(got-want) > 1e-13+1e-11*want {
+		if want := composetest.Delta(k, each.Epsilon, each.Delta, target); math.Abs(got-want) > 1e-13+1e-11*want {
 			t.Fatalf("%d × %v: δ(%g) = %g, convolution %g", k, each, target, got, want)
 		}
 	})
@@ -290,7 +263,7 @@ func TestCompositionMutantsAreCaught(t *testing.T) {
 		for _, k := range []int{2, 7, 40} {
 			for _, each := range []Cost{{0.1, 0}, {1, 1e-3}} {
 				c := compose(k, each)
-				if d := bruteDelta(k, each, c.Epsilon); d > c.Delta+1e-12 {
+				if d := composetest.Delta(k, each.Epsilon, each.Delta, c.Epsilon); d > c.Delta+1e-12 {
 					return fmt.Errorf("%d × %v is not %v: δ is %g", k, each, c, d)
 				}
 			}

@@ -11,25 +11,18 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
 )
 
 func mustCurve(t testing.TB, relation Relation, points ...CurvePoint) Curve {
 	t.Helper()
-	c, err := NewCurve(relation, "Theorem 1", points)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must.Get(NewCurve(relation, "Theorem 1", points))(t)
 }
 
 func mustProfile(t testing.TB, relation Relation, parts ...ProfilePart) Profile {
 	t.Helper()
-	p, err := NewProfile(relation, "Theorem 2", parts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(NewProfile(relation, "Theorem 2", parts))(t)
 }
 
 func TestProvedEventsAreChecked(t *testing.T) {

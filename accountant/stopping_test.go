@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
 )
 
@@ -97,26 +98,18 @@ func divergence(p, q []float64, alpha float64) float64 {
 var oracleOrders = []float64{1.02, 1.1, 1.3, 1.6, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 512, 4096}
 
 // exactCurve is the event of one mechanism and one pair of neighbours.
-func exactCurve(t interface{ Fatal(...any) }, p, q []float64) accountant.Curve {
+func exactCurve(t must.TB, p, q []float64) accountant.Curve {
 	var points []accountant.CurvePoint
 	last := 0.0
 	for _, a := range oracleOrders {
 		last = max(last, divergence(p, q, a)*(1+1e-12))
 		points = append(points, accountant.CurvePoint{Alpha: a, Rho: last})
 	}
-	c, err := accountant.NewCurve(accountant.ReplaceOne, "enumeration", points)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must.Get(accountant.NewCurve(accountant.ReplaceOne, "enumeration", points))(t)
 }
 
-func law(t interface{ Fatal(...any) }, name string, mean float64) accountant.Stopping {
-	s, err := accountant.NewStopping(name, mean)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+func law(t must.TB, name string, mean float64) accountant.Stopping {
+	return must.Get(accountant.NewStopping(name, mean))(t)
 }
 
 var laws = []string{"poisson", "logarithmic", "geometric", "negative-binomial:-0.5", "negative-binomial:2.5"}

@@ -230,7 +230,7 @@ func (f *answerShard) answer(shard int64, blocks []voteBlock) ([]byte, error) {
 }
 
 // answerPipeline builds the second pipeline.
-func answerPipeline(j *plan) *beam.Pipeline {
+func (j *plan) answerPipeline() *beam.Pipeline {
 	p, s := beam.NewPipelineWithRoot()
 	files := beam.Reshuffle(s, beam.CreateList(s, j.tasks))
 	read := &readVotes{Read: j.job.Read, K: j.planned.Mechanism.Setting().K, ShardRows: j.shardRows, Key: j.keyAt}

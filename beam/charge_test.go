@@ -17,6 +17,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
@@ -85,11 +86,7 @@ func entries(t testing.TB, path string) (out []string) {
 
 func openLedger(t *testing.T, path string) *ledger.Ledger {
 	t.Helper()
-	l, err := ledger.Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return must.Get(ledger.Open(t.Context(), path))(t)
 }
 
 // votesOf is the digest of votes as the core reads them.

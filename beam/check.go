@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"os"
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -199,7 +198,7 @@ func (f *findRepeated) ProcessElement(ctx context.Context, bucket int64, blocks 
 }
 
 // checkPipeline builds the first pipeline.
-func checkPipeline(j *plan) *beam.Pipeline {
+func (j *plan) checkPipeline() *beam.Pipeline {
 	p, s := beam.NewPipelineWithRoot()
 	files := beam.Reshuffle(s, beam.CreateList(s, j.tasks)) // else one worker reads all
 	ids := beam.ParDo(s.Scope("check"), &checkFile{Read: j.job.Read, K: j.planned.Mechanism.Setting().K, Temp: j.temp, Key: j.keyAt}, files)
@@ -212,16 +211,9 @@ func (j *plan) collect(ctx context.Context) error {
 	var first fileReport
 	for i := range j.tasks {
 		t := &j.tasks[i]
-		b, err := get(ctx, reportPath(j.temp, t.Number))
-		if errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("no report on %s arrived in %s: that directory must be one that the workers and this process share", t.Path, j.temp)
-		}
-		if err != nil {
-			return err
-		}
 		var r fileReport
-		if err := json.Unmarshal(b, &r); err != nil {
-			return fmt.Errorf("%s: %w", reportPath(j.temp, t.Number), err)
+		if err := j.finding(ctx, reportPath(j.temp, t.Number), t.Path, &r); err != nil {
+			return err
 		}
 		if r.Fault != "" {
 			return &InputError{r.Fault}

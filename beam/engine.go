@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -71,6 +72,42 @@ func (e *Engine) makeTemp(ctx context.Context) (temp string, forget func() error
 		}
 		return err
 	}, nil
+}
+
+// shared is where a job under way meets its workers.
+type shared struct {
+	temp  string // the job's own directory
+	keyAt keyAt
+}
+
+// begin makes the directory, puts the keys where workers find them, and runs the first pipeline, which reads
+// the input. end removes directory and keys.
+func (s *shared) begin(ctx context.Context, e *Engine, keys secret, input string, read func() *beam.Pipeline) (end func() error, err error) {
+	temp, forgetTemp, err := e.makeTemp(ctx)
+	if err != nil {
+		return nil, err
+	}
+	at, forgetKey, err := placeKey(ctx, e.KeyDir, keys)
+	if err != nil {
+		return nil, errors.Join(err, forgetTemp())
+	}
+	*s, end = shared{temp, at}, func() error { return errors.Join(forgetKey(), forgetTemp()) }
+	if err := e.once(ctx, read()); err != nil {
+		return nil, errors.Join(fmt.Errorf("read the %s: %w", input, err), end())
+	}
+	return end, nil
+}
+
+// finding reads what the first pipeline left in the directory on a file of the input.
+func (s *shared) finding(ctx context.Context, path, file string, finding any) error {
+	b, err := get(ctx, path)
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("no report on %s arrived in %s: that directory must be one that the workers and this process share", file, s.temp)
+	}
+	if err = cmp.Or(err, json.Unmarshal(b, finding)); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
 }
 
 // once runs a pipeline within the limit of an attempt.

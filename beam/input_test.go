@@ -20,6 +20,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
@@ -185,15 +186,23 @@ func TestBadJobs(t *testing.T) {
 	}
 }
 
+// newKey draws a job's key and puts it where its workers find it.
+func newKey(t testing.TB, dir string) (key *ensemble.JobKey, at keyAt, forget func() error) {
+	t.Helper()
+	key = must.Get(ensemble.NewJobKey())(t)
+	at, forget, err := placeKey(t.Context(), dir, jobKeys{coins: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key, at, forget
+}
+
 // Two tries of a shard, one after the other and at the same time, leave one file. With fresh
 // randomness in the place of the key's coins, which is the mistake to be caught, the
 // second try is refused.
 func TestTwoTriesOfAShard(t *testing.T) {
 	ctx := context.Background()
-	key, at, forget, err := newKey(ctx, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key, at, forget := newKey(t, "")
 	defer forget()
 	rows := queries(500)
 	block := voteBlock{First: 0}
@@ -260,10 +269,7 @@ func TestTwoTriesOfAShard(t *testing.T) {
 	if err := forget(); err != nil {
 		t.Fatal(err)
 	}
-	_, at, forget2, err := newKey(ctx, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, at, forget2 := newKey(t, "")
 	defer forget2()
 	f := &answerShard{Table: table(t), Queries: 500, ShardRows: 1000, Temp: dir, Neighbours: accountant.ReplaceOne, Key: at}
 	if err := f.Setup(ctx); err != nil {
@@ -280,10 +286,7 @@ func TestTwoTriesOfAShard(t *testing.T) {
 
 // A shard with queries lost, twice or out of place is refused, however its blocks lie.
 func TestShardMustBeComplete(t *testing.T) {
-	_, at, forget, err := newKey(context.Background(), "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, at, forget := newKey(t, "")
 	defer forget()
 	f := &answerShard{Table: table(t), Queries: 25, ShardRows: 10, Neighbours: accountant.ReplaceOne, Key: at}
 	if err := f.Setup(context.Background()); err != nil {
@@ -339,14 +342,11 @@ func TestPipelinesDoNotHoldTheKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{"", t.TempDir()} {
-		key, at, forget, err := newKey(ctx, dir, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		key, at, forget := newKey(t, dir)
 		defer forget()
 		job := newJob(t, queries(9), true)
-		p := &plan{job: &job, shardRows: 5, queries: 9, keyAt: at, temp: job.Temp, planned: planned, tasks: []fileTask{{Path: job.Votes[0], Pin: make([]byte, 32)}}}
-		if holds(t, checkPipeline(p), key) || holds(t, answerPipeline(p), key) {
+		p := &plan{job: &job, shardRows: 5, queries: 9, shared: shared{job.Temp, at}, planned: planned, tasks: []fileTask{{Path: job.Votes[0], Pin: make([]byte, 32)}}}
+		if holds(t, p.checkPipeline(), key) || holds(t, p.answerPipeline(), key) {
 			t.Error("a pipeline holds the key")
 		}
 		// The search finds a key where there is one.
@@ -355,7 +355,7 @@ func TestPipelinesDoNotHoldTheKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.keyAt.Fingerprint = sent.Bytes()
-		if !holds(t, answerPipeline(p), key) {
+		if !holds(t, p.answerPipeline(), key) {
 			t.Error("mutant: a pipeline with the key passes")
 		}
 	}
@@ -428,18 +428,12 @@ func contains(b, secret []byte, depth int) bool {
 func TestKeyInADirectory(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
-	key, at, forget, err := newKey(ctx, dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key, at, forget := newKey(t, dir)
 	got, err := at.find(ctx)
 	if err != nil || got.coins.Fingerprint() != key.Fingerprint() {
 		t.Fatalf("the key is not found: %v", err)
 	}
-	_, other, forgetOther, err := newKey(ctx, dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, other, forgetOther := newKey(t, dir)
 	swapped := keyAt{Fingerprint: at.Fingerprint, File: other.File}
 	if _, err := swapped.find(ctx); err == nil || !strings.Contains(err.Error(), "not the key") {
 		t.Errorf("another key: %v", err)
@@ -531,7 +525,7 @@ func TestMergeNeedsEveryAnswer(t *testing.T) {
 		"another label": {shard(0, 10), strings.Replace(shard(10, 20), "12,0", "12,2", 1), shard(20, 25)},
 		"cut short":     {shard(0, 10), strings.TrimSuffix(shard(10, 20), ",1\n"), shard(20, 25)},
 	} {
-		p := &plan{job: &Job{Out: filepath.Join(t.TempDir(), "labels.csv")}, temp: t.TempDir(), shardRows: 10, queries: 25}
+		p := &plan{job: &Job{Out: filepath.Join(t.TempDir(), "labels.csv")}, shared: shared{temp: t.TempDir()}, shardRows: 10, queries: 25}
 		for i, s := range shards {
 			if err := os.WriteFile(shardPath(p.temp, int64(i)), []byte(s), 0o600); err != nil {
 				t.Fatal(err)

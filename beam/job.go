@@ -12,9 +12,8 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
@@ -70,14 +69,13 @@ type Report struct {
 
 // plan is a job under way.
 type plan struct {
+	shared
 	job       *Job
 	book      *ledger.Ledger   // nil where none is charged
 	votes     *ledger.VoteHash // of all votes; nil where the ledger need not recognise them
 	planned   release.Plan     // without Queries
 	answers   []string         // their names
 	tasks     []fileTask
-	keyAt     keyAt
-	temp      string
 	shardRows int64
 	queries   int64
 	columns   votes.Roles // of the first file
@@ -99,22 +97,15 @@ func Run(ctx context.Context, job Job) (report *Report, err error) {
 	if err := p.openLedger(ctx); err != nil {
 		return nil, err
 	}
-	temp, forgetTemp, err := job.makeTemp(ctx)
+	coins, err := ensemble.NewJobKey()
 	if err != nil {
 		return nil, err
 	}
-	p.temp = temp
-	defer func() { err = errors.Join(err, forgetTemp()) }()
-	_, at, forgetKey, err := newKey(ctx, job.KeyDir, p.votes)
+	end, err := p.begin(ctx, &job.Engine, jobKeys{coins, p.votes}, "votes", p.checkPipeline)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, forgetKey()) }()
-	p.keyAt = at
-
-	if err := job.once(ctx, checkPipeline(p)); err != nil {
-		return nil, fmt.Errorf("read the votes: %w", err)
-	}
+	defer func() { err = errors.Join(err, end()) }()
 	if err := p.collect(ctx); err != nil {
 		return nil, err
 	}
@@ -248,7 +239,7 @@ func (p *plan) release(ctx context.Context) (*Report, error) {
 
 // answer runs the second pipeline until it succeeds.
 func (p *plan) answer(ctx context.Context, r *Report) (err error) {
-	r.Attempts, err = p.job.repeat(ctx, func() *beam.Pipeline { return answerPipeline(p) })
+	r.Attempts, err = p.job.repeat(ctx, p.answerPipeline)
 	if err != nil {
 		return fmt.Errorf("answer the queries, attempt %d: %w", r.Attempts, err)
 	}

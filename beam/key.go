@@ -28,29 +28,32 @@ type jobKeys struct {
 	votes *ledger.VoteHash // recognises the votes in the ledger; nil where it need not
 }
 
-// inMemory holds the keys of this process's jobs, for workers in the same process.
-var inMemory sync.Map // [32]byte → jobKeys, or *rounds.MixKey
+// Fingerprint names the keys.
+func (k jobKeys) Fingerprint() [32]byte { return k.coins.Fingerprint() }
 
-// newKey draws a job's key and puts it, with that of votes, where its workers find it.
-// forget destroys it, for late workers too.
-func newKey(ctx context.Context, dir string, votes *ledger.VoteHash) (key *ensemble.JobKey, at keyAt, forget func() error, err error) {
-	if key, err = ensemble.NewJobKey(); err != nil {
-		return nil, at, nil, err
-	}
-	at, forget, err = placeKey(ctx, dir, key.Fingerprint(), jobKeys{key, votes}, func(w io.Writer) error {
-		if votes != nil {
-			if err := votes.SendKey(w); err != nil {
-				return err
-			}
+// Send writes the keys for [keyAt.find].
+func (k jobKeys) Send(w io.Writer) error {
+	if k.votes != nil {
+		if err := k.votes.SendKey(w); err != nil {
+			return err
 		}
-		return key.Send(w)
-	})
-	return key, at, forget, err
+	}
+	return k.coins.Send(w)
 }
 
+// secret is what placeKey places: jobKeys, or a *rounds.MixKey.
+type secret interface {
+	Fingerprint() [32]byte
+	Send(io.Writer) error
+}
+
+// inMemory holds the keys of this process's jobs, for workers in the same process.
+var inMemory sync.Map // [32]byte → secret
+
 // placeKey puts the keys of a job where its workers find them: in this process's memory, or in a new file of
-// the directory, which send writes.
-func placeKey(ctx context.Context, dir string, name [32]byte, keys any, send func(io.Writer) error) (at keyAt, forget func() error, err error) {
+// the directory. forget destroys them, for late workers too.
+func placeKey(ctx context.Context, dir string, keys secret) (at keyAt, forget func() error, err error) {
+	name := keys.Fingerprint()
 	at.Fingerprint = name[:]
 	if dir == "" {
 		inMemory.Store(name, keys)
@@ -68,7 +71,7 @@ func placeKey(ctx context.Context, dir string, name [32]byte, keys any, send fun
 	if err := forget(); err != nil {
 		return at, nil, err
 	}
-	if err := writeKeys(ctx, at.File, send); err != nil {
+	if err := writeKeys(ctx, at.File, keys.Send); err != nil {
 		return at, nil, errors.Join(fmt.Errorf("write the job key: %w", err), forget())
 	}
 	return at, forget, nil

@@ -24,6 +24,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/must"
 )
 
 // This binary is also a worker process, and a driver that is killed.
@@ -99,11 +100,7 @@ func long() bool { return os.Getenv("DARRM_LONG") == "1" }
 
 func table(t testing.TB) []byte {
 	t.Helper()
-	b, err := os.ReadFile("testdata/table.json") // K = 11, m = 3, ε = 0.13577, Δ = 1e-4
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Get(os.ReadFile("testdata/table.json"))(t) // K = 11, m = 3, ε = 0.13577, Δ = 1e-4
 }
 
 func mechanism(t testing.TB) *ensemble.Mechanism {

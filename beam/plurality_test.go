@@ -14,6 +14,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/release"
@@ -165,11 +166,7 @@ func TestPluralityOverThePipeline(t *testing.T) {
 
 func mustCost(t testing.TB, epsilon, delta float64) ledger.Cost {
 	t.Helper()
-	c, err := ledger.NewCost(epsilon, delta)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must.Get(ledger.NewCost(epsilon, delta))(t)
 }
 
 // The pin of what was checked covers the counts of every class: votes that differ in any of them

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -49,10 +50,9 @@ type RoundReport struct {
 
 // roundPlan is a round under way.
 type roundPlan struct {
+	shared
 	job   *RoundJob
 	asked asked
-	keyAt keyAt
-	temp  string
 	files []reportFile
 	mix   *rounds.Mix
 }
@@ -81,25 +81,15 @@ func RunRound(ctx context.Context, job RoundJob) (_ *RoundReport, err error) {
 	if err := p.prepare(ctx); err != nil {
 		return nil, err
 	}
-	temp, forgetTemp, err := job.makeTemp(ctx)
-	if err != nil {
-		return nil, err
-	}
-	p.temp = temp
-	defer func() { err = errors.Join(err, forgetTemp()) }()
 	key, err := rounds.NewMixKey()
 	if err != nil {
 		return nil, err
 	}
-	at, forgetKey, err := placeKey(ctx, job.KeyDir, key.Fingerprint(), key, key.Send)
+	end, err := p.begin(ctx, &job.Engine, key, "reports", p.checkPipeline)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, forgetKey()) }()
-	p.keyAt = at
-	if err := job.once(ctx, p.checkPipeline()); err != nil {
-		return nil, fmt.Errorf("read the reports: %w", err)
-	}
+	defer func() { err = errors.Join(err, end()) }()
 	if err := p.collect(ctx); err != nil {
 		return nil, err
 	}
@@ -182,7 +172,7 @@ func (p *roundPlan) contents(ctx context.Context) (*rounds.Contents, error) {
 	for k := range c {
 		for i := range c[k] {
 			b, err := get(ctx, bucketPath(p.temp, report.Stream(k), i))
-			if errors.Is(err, errAbsent) {
+			if errors.Is(err, os.ErrNotExist) {
 				continue // no report begins so; Release counts what is there
 			}
 			if err == nil {

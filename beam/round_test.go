@@ -19,6 +19,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/federated"
@@ -26,16 +27,6 @@ import (
 	"github.com/darrm/darrm/learn/federated/rounds"
 	"github.com/darrm/darrm/learn/loss"
 )
-
-func must[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
 
 // roundTest is a round of a run of four silos, with the silos' answers.
 type roundTest struct {
@@ -67,7 +58,7 @@ func newRound(t testing.TB, change func(*federated.PSGM)) *roundTest {
 	if change != nil {
 		change(&c)
 	}
-	x := &roundTest{plan: must(rounds.New(c, 3, rounds.Columns{Intercept: true}))(t)}
+	x := &roundTest{plan: must.Get(rounds.New(c, 3, rounds.Columns{Intercept: true}))(t)}
 	rng := rand.New(rand.NewPCG(5, 6))
 	var silos []*data.Records
 	for _, n := range c.Silos {
@@ -78,16 +69,16 @@ func newRound(t testing.TB, change func(*federated.PSGM)) *roundTest {
 		for i := range y {
 			y[i] = float64(rng.IntN(2))
 		}
-		silos = append(silos, must(data.NewRecords(n, 3, f, y))(t).WithIntercept())
+		silos = append(silos, must.Get(data.NewRecords(n, 3, f, y))(t).WithIntercept())
 	}
 	answer := func() (files [][]byte) {
 		for m, s := range silos {
-			files = append(files, must(x.plan.Answer(t.Context(), x.round, m, s, stream.Seeded(uint64(m))))(t))
+			files = append(files, must.Get(x.plan.Answer(t.Context(), x.round, m, s, stream.Seeded(uint64(m))))(t))
 		}
 		return files
 	}
 	x.round = x.plan.First()
-	x.round = must(x.plan.Aggregate(t.Context(), x.round, x.inOnePlace(t, answer(), rounds.Book(t.TempDir()))))(t)
+	x.round = must.Get(x.plan.Aggregate(t.Context(), x.round, x.inOnePlace(t, answer(), rounds.Book(t.TempDir()))))(t)
 	x.files = answer()
 
 	dir := t.TempDir()
@@ -101,7 +92,7 @@ func newRound(t testing.TB, change func(*federated.PSGM)) *roundTest {
 	}
 	x.job = RoundJob{
 		Engine: Engine{Temp: filepath.Join(dir, "temp"), Run: Local{Timeout: 2 * time.Minute}.Run},
-		Plan:   must(x.plan.Encode())(t), Round: must(x.round.Encode())(t), Reports: []string{filepath.Join(dir, "in", "*.reports")},
+		Plan:   must.Get(x.plan.Encode())(t), Round: must.Get(x.round.Encode())(t), Reports: []string{filepath.Join(dir, "in", "*.reports")},
 		Book: filepath.Join(dir, "book"), Out: filepath.Join(dir, "next"), Shuffled: filepath.Join(dir, "shuffled"),
 	}
 	return x
@@ -117,11 +108,11 @@ func write(t testing.TB, path string, b []byte) {
 // inOnePlace is what darrm federated shuffle writes.
 func (x *roundTest) inOnePlace(t testing.TB, files [][]byte, book rounds.Book) []byte {
 	t.Helper()
-	s := must(x.plan.NewShuffle(x.round))(t)
+	s := must.Get(x.plan.NewShuffle(x.round))(t)
 	for _, f := range files {
-		must(s.Add(t.Context(), f))(t)
+		must.Get(s.Add(t.Context(), f))(t)
 	}
-	return must(s.Release(book))(t)
+	return must.Get(s.Release(book))(t)
 }
 
 // messages returns the streams of a file of n and n reports behind its head.
@@ -147,7 +138,7 @@ func total(files ...[]byte) (n int) {
 // place knows. It returns the shuffled file.
 func (x *roundTest) check(t testing.TB, r *RoundReport, files ...[]byte) []byte {
 	t.Helper()
-	got := must(os.ReadFile(x.job.Shuffled))(t)
+	got := must.Get(os.ReadFile(x.job.Shuffled))(t)
 	want := x.inOnePlace(t, files, rounds.Book(x.job.Book)) // the book takes these reports for the same
 	n := total(files...)
 	if r.Reports != [2]int{n, n} || r.Silos != len(files) || len(r.Missing) != len(x.files)-len(files) || len(got) != len(want) {
@@ -175,8 +166,8 @@ func (x *roundTest) check(t testing.TB, r *RoundReport, files ...[]byte) []byte 
 			t.Errorf("stream %d has a report twice", k)
 		}
 	}
-	next := must(x.plan.ReadRound(must(os.ReadFile(x.job.Out))(t)))(t)
-	if want := must(x.plan.Aggregate(t.Context(), x.round, got))(t); !reflect.DeepEqual(next, want) || !reflect.DeepEqual(r.Next, want) {
+	next := must.Get(x.plan.ReadRound(must.Get(os.ReadFile(x.job.Out))(t)))(t)
+	if want := must.Get(x.plan.Aggregate(t.Context(), x.round, got))(t); !reflect.DeepEqual(next, want) || !reflect.DeepEqual(r.Next, want) {
 		t.Errorf("the next round is\n%+v\nof the shuffled file\n%+v", next, want)
 	}
 	x.checkClean(t)
@@ -193,7 +184,7 @@ func (x *roundTest) checkNothing(t testing.TB) {
 			t.Errorf("there is %s (%v)", path, err)
 		}
 	}
-	if names := must(os.ReadDir(x.job.Book))(t); len(names) != 0 {
+	if names := must.Get(os.ReadDir(x.job.Book))(t); len(names) != 0 {
 		t.Errorf("the book has %v", names)
 	}
 	x.checkClean(t)
@@ -204,22 +195,22 @@ func (x *roundTest) checkNothing(t testing.TB) {
 // outputs as they were.
 func TestRound(t *testing.T) {
 	x := newRound(t, func(c *federated.PSGM) { c.Missing = c.Silos[2] })
-	first := x.check(t, must(RunRound(t.Context(), x.job))(t), x.files...)
-	second := x.check(t, must(RunRound(t.Context(), x.job))(t), x.files...)
+	first := x.check(t, must.Get(RunRound(t.Context(), x.job))(t), x.files...)
+	second := x.check(t, must.Get(RunRound(t.Context(), x.job))(t), x.files...)
 	if bytes.Equal(first, second) {
 		t.Error("two jobs have one order")
 	}
-	out := must(os.ReadFile(x.job.Out))(t)
+	out := must.Get(os.ReadFile(x.job.Out))(t)
 	in := filepath.Dir(x.job.Reports[0])
 	x.job.Reports = []string{filepath.Join(in, "west.reports"), filepath.Join(in, "south.reports"), filepath.Join(in, "east.reports")}
 	if _, err := RunRound(t.Context(), x.job); !errors.Is(err, rounds.ErrReleased) {
 		t.Errorf("without a silo that was in before: %v", err)
 	}
-	if !bytes.Equal(must(os.ReadFile(x.job.Shuffled))(t), second) || !bytes.Equal(must(os.ReadFile(x.job.Out))(t), out) {
+	if !bytes.Equal(must.Get(os.ReadFile(x.job.Shuffled))(t), second) || !bytes.Equal(must.Get(os.ReadFile(x.job.Out))(t), out) {
 		t.Error("a refused round has changed an output")
 	}
 	x.job.Book = t.TempDir()
-	x.check(t, must(RunRound(t.Context(), x.job))(t), x.files[0], x.files[3], x.files[1])
+	x.check(t, must.Get(RunRound(t.Context(), x.job))(t), x.files[0], x.files[3], x.files[1])
 }
 
 // Bundles fail by error and by panic after they have placed, added up and written: what failed tries wrote is
@@ -259,7 +250,7 @@ func TestRoundWithFailingBundles(t *testing.T) {
 		}
 		return err
 	}
-	r := must(RunRound(t.Context(), x.job))(t)
+	r := must.Get(RunRound(t.Context(), x.job))(t)
 	mu.Lock() // an attempt that failed may not be over
 	defer mu.Unlock()
 	if r.Attempts < 3 || tries[partKey(report.Differences, 1)] < 3 || tries[partKey(report.Gradients, 0)] < 2 {
@@ -289,7 +280,7 @@ func TestRoundWithKilledWorker(t *testing.T) {
 	}
 	marker := filepath.Join(dir, "killed")
 	processWorkers(t, dir, map[string]string{killEnv: marker})
-	r := must(RunRound(t.Context(), x.job))(t)
+	r := must.Get(RunRound(t.Context(), x.job))(t)
 	if _, err := os.Stat(marker); err != nil || r.Attempts != 2 {
 		t.Errorf("no worker was killed: %v, %d attempts", err, r.Attempts)
 	}
@@ -311,8 +302,8 @@ func parts(p ...reportPart) func(*reportPart) bool {
 // digest are the same; two reports at one place, a lost one and one too many are errors.
 func TestReportThatCameTwice(t *testing.T) {
 	x := newRound(t, func(c *federated.PSGM) { c.Silos = []int{30, 20, 25, 5} })
-	key := must(rounds.NewMixKey())(t)
-	at, forget, err := placeKey(t.Context(), "", key.Fingerprint(), key, key.Send)
+	key := must.Get(rounds.NewMixKey())(t)
+	at, forget, err := placeKey(t.Context(), "", key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -358,11 +349,11 @@ func TestReportThatCameTwice(t *testing.T) {
 		if err := errors.Join(f.Setup(t.Context()), f.ProcessElement(t.Context(), partKey(report.Gradients, bucket), parts(p...))); err != nil {
 			t.Fatal(err)
 		}
-		return must(os.ReadFile(bucketPath(f.Temp, report.Gradients, bucket)))(t)
+		return must.Get(os.ReadFile(bucketPath(f.Temp, report.Gradients, bucket)))(t)
 	}
-	once := must(sum(blocks...))(t)
+	once := must.Get(sum(blocks...))(t)
 	twice := slices.Concat(blocks[2:3], blocks, blocks[:2])
-	if got := must(sum(twice...))(t); !bytes.Equal(got, once) {
+	if got := must.Get(sum(twice...))(t); !bytes.Equal(got, once) {
 		t.Error("reports that came twice count twice, or lie elsewhere")
 	}
 	if !bytes.Equal(digest(buckets[0]), digest(buckets[0], buckets[0])) {
@@ -398,7 +389,7 @@ func TestRoundRefusals(t *testing.T) {
 		"too long": {func(t *testing.T, x *roundTest, in string) {
 			write(t, filepath.Join(in, "west.reports"), append(x.files[0], make([]byte, 5000)...))
 		}, "west.reports", nil},
-		"another round": {func(t *testing.T, x *roundTest, _ string) { x.job.Round = must(x.plan.First().Encode())(t) }, "another question", nil},
+		"another round": {func(t *testing.T, x *roundTest, _ string) { x.job.Round = must.Get(x.plan.First().Encode())(t) }, "another question", nil},
 		"no plan":       {func(t *testing.T, x *roundTest, _ string) { x.job.Plan = x.job.Round }, "plan", nil},
 		"no book":       {func(t *testing.T, x *roundTest, _ string) { x.job.Book = "" }, "no book", nil},
 		"one output":    {func(t *testing.T, x *roundTest, _ string) { x.job.Shuffled = x.job.Out }, "same file", nil},

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"sync"
 
@@ -34,9 +33,6 @@ func init() {
 	beam.RegisterType(reflectType[reportFile]())
 	beam.RegisterType(reflectType[reportPart]())
 }
-
-// errAbsent is a file that is not there.
-var errAbsent = os.ErrNotExist
 
 // reportFile is a silo's file of reports.
 type reportFile struct {
@@ -162,13 +158,9 @@ func (p *roundPlan) collect(ctx context.Context) error {
 	var silos []int
 	for i := range p.files {
 		file := &p.files[i]
-		b, err := get(ctx, siloPath(p.temp, file.Number))
-		if errors.Is(err, errAbsent) {
-			return fmt.Errorf("no report on %s arrived in %s: that directory must be one that the workers and this process share", file.Path, p.temp)
-		}
 		var r siloReport
-		if err = cmp.Or(err, json.Unmarshal(b, &r)); err != nil {
-			return fmt.Errorf("%s: %w", siloPath(p.temp, file.Number), err)
+		if err := p.finding(ctx, siloPath(p.temp, file.Number), file.Path, &r); err != nil {
+			return err
 		}
 		if r.Fault != "" {
 			return &InputError{fmt.Sprintf("%s: %s", file.Path, r.Fault)}

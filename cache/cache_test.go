@@ -14,15 +14,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/internal/must"
 )
 
 func open(t *testing.T) *Store {
 	t.Helper()
-	s, err := Open(filepath.Join(t.TempDir(), "a", "tables"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(Open(filepath.Join(t.TempDir(), "a", "tables")))(t)
 }
 
 func put(t *testing.T, s *Store, key, value string) {

@@ -9,24 +9,18 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/darrm/darrm/internal/must"
 )
 
 func system(t testing.TB, p Problem) *System {
 	t.Helper()
-	s, err := NewSystem(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(NewSystem(p))(t)
 }
 
 func problem(t testing.TB, k int, m, eps, teacherDelta float64) Problem {
 	t.Helper()
-	p, err := NewProblem(k, m, eps, teacherDelta)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(NewProblem(k, m, eps, teacherDelta))(t)
 }
 
 // antisymmetric builds phi from the free values of γ.

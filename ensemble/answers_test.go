@@ -6,32 +6,9 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/composetest"
+	"github.com/darrm/darrm/internal/must"
 )
-
-// bruteDelta composes k copies of the worst (ε, δ) mechanism by convolution, one copy
-// at a time: its privacy loss is +∞ with probability δ, else ±ε with probabilities
-// e^±ε/(e^ε+e^-ε)... in float64, and evaluates δ(target) = E[(1-e^{target-L})₊].
-func bruteDelta(k int, each accountant.Cost, target float64) float64 {
-	p := (1 - each.Delta) / (1 + math.Exp(-each.Epsilon))
-	q := (1 - each.Delta) / (1 + math.Exp(each.Epsilon))
-	mass, infinite := []float64{1}, 0.0 // mass[j]: loss (2j-n)ε after n copies
-	for range k {
-		next := make([]float64, len(mass)+1)
-		for j, m := range mass {
-			next[j+1] += m * p
-			next[j] += m * q
-		}
-		infinite += each.Delta * (1 - infinite)
-		mass = next
-	}
-	sum := infinite
-	for j, m := range mass {
-		if l := float64(2*j-k) * each.Epsilon; l > target {
-			sum += m * -math.Expm1(target-l)
-		}
-	}
-	return sum
-}
 
 // optimalDelta returns the δ of k mechanisms together at ε, by the optimal composition.
 func optimalDelta(t testing.TB, k int, each accountant.Cost, epsilon float64) float64 {
@@ -66,11 +43,7 @@ func thesisRelease(queries int, r TeacherRandomness) Answers {
 
 func mustTotal(t *testing.T, r Answers) Total {
 	t.Helper()
-	total, err := r.Total()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return total
+	return must.Get(r.Total())(t)
 }
 
 func TestReleaseTotals(t *testing.T) {
@@ -148,7 +121,7 @@ func TestFrozenTreatedAsFreshIsCaught(t *testing.T) {
 	// And fresh answers do need the count: 20 fresh answers of (0.1, 0) cost 2, not
 	// 0.1.
 	r = Answers{Queries: 20, PerAnswer: accountant.Cost{Epsilon: 0.1, Delta: 0}, K: 3, Affected: 3, Randomness: FreshTeachers}
-	if total := mustTotal(t, r); bruteDelta(20, r.PerAnswer, total.Cost.Epsilon) > 0 || bruteDelta(20, r.PerAnswer, 0.1) == 0 {
+	if total := mustTotal(t, r); composetest.Delta(20, r.PerAnswer.Epsilon, r.PerAnswer.Delta, total.Cost.Epsilon) > 0 || composetest.Delta(20, r.PerAnswer.Epsilon, r.PerAnswer.Delta, 0.1) == 0 {
 		t.Errorf("fresh: %v", total.Cost)
 	}
 }

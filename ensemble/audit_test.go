@@ -11,6 +11,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/noise"
 	"github.com/darrm/darrm/internal/num"
 )
@@ -403,11 +404,7 @@ func TestExactAuditOfPrivateTeachers(t *testing.T) {
 
 func mustDaRRM(t testing.TB, c *gamma.Certified) *Mechanism {
 	t.Helper()
-	a, err := DaRRM(c, accountant.ReplaceOne)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return must.Get(DaRRM(c, accountant.ReplaceOne))(t)
 }
 
 // worstEpsilon returns the largest true ε at p's δ of a release with the given

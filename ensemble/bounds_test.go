@@ -9,15 +9,12 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 )
 
 func mustBounds(t *testing.T, r Answers) Report {
 	t.Helper()
-	b, err := r.Bounds()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Get(r.Bounds())(t)
 }
 
 // find returns the bound of the kind.

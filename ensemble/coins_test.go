@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/randsrctest"
 )
 
@@ -28,11 +29,7 @@ func prf(key []byte, message string) []byte {
 func chosenKey(t testing.TB, secret []byte) *JobKey {
 	t.Helper()
 	sent := append([]byte("darrm job key v1\n"), secret...)
-	k, err := ReadJobKey(bytes.NewReader(sent), [32]byte(prf(secret, "darrm job key v1: fingerprint")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
+	return must.Get(ReadJobKey(bytes.NewReader(sent), [32]byte(prf(secret, "darrm job key v1: fingerprint"))))(t)
 }
 
 // The answer is that of the mechanism whose exactness exact_test.go shows by going

@@ -10,6 +10,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
 )
 
@@ -33,11 +34,7 @@ func TestDataDependentAtThePublishedThresholds(t *testing.T) {
 			}
 			rho := 1 / (v.sigma * v.sigma)
 			at := func(logQ float64) float64 {
-				beta, err := dataDependentRDP(lambda, rho, logQ)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return beta
+				return must.Get(dataDependentRDP(lambda, rho, logQ))(t)
 			}
 			for _, more := range []float64{0.1, 0.2, 0.3, 0.4} {
 				if got := at(math.Log(math.Exp(-l) + more)); got < lambda*rho || got > lambda*rho*(1+1e-8) {
@@ -273,11 +270,7 @@ func TestAtVotes(t *testing.T) {
 	rho := 1 / (sigma * sigma)
 	at := func(delta float64, answers ...likelyAnswers) DataDependent {
 		t.Helper()
-		d, err := costAtVotes(rho, answers, delta)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return d
+		return must.Get(costAtVotes(rho, answers, delta))(t)
 	}
 	none := at(delta, likelyAnswers{0, 300}, likelyAnswers{math.Log(0.5), 200})
 	if none.Epsilon != none.AnyVotes || none.Cheaper != 0 || none.Answers != 500 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/internal/randsrc/randsrctest"
 )
@@ -29,11 +30,7 @@ func anyCertified(t testing.TB, k int, free ...float64) *gamma.Certified {
 	}
 	// With δ = 0 certifying γ = 1 would fail by its own rounding errors.
 	p := constraints.Problem{K: k, M: float64(k + 1), Epsilon: 0.5, Delta: 1e-3, Affected: k}
-	c, err := gamma.Certify(context.Background(), p, f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must.Get(gamma.Certify(context.Background(), p, f))(t)
 }
 
 // gammaOf returns the noise function of DaRRM.

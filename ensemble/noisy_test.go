@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
 )
 
@@ -148,11 +149,7 @@ func TestGNMaxForOverlappingDataIsCaught(t *testing.T) {
 		if a, err = a.Charge(e, 1); err != nil {
 			t.Fatal(err)
 		}
-		d, err := a.Delta(eps)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return d
+		return must.Get(a.Delta(eps))(t)
 	}
 	for _, eps := range []float64{0, 0.5, 1} {
 		if d := delta(overlap, eps); d < truth(eps) || d > truth(eps)*(1+1e-2) {

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/composetest"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/internal/randsrc/randsrctest"
 	"github.com/darrm/darrm/plurality"
@@ -41,11 +43,7 @@ func solvedPlurality(t testing.TB, p plurality.Problem) *plurality.Table {
 
 func mustPlurality(t testing.TB, table *plurality.Table) *Mechanism {
 	t.Helper()
-	m, err := Plurality(table.Certified, accountant.ReplaceOne)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must.Get(Plurality(table.Certified, accountant.ReplaceOne))(t)
 }
 
 // pluralityCases are small problems of every kind.
@@ -320,7 +318,7 @@ func TestPluralityAnswersAddUp(t *testing.T) {
 				continue
 			}
 			// (1-δ)^Q of the answers are as pure ones; of these δ' is left at the total ε.
-			if got := pureDelta(q, p.Epsilon, total.Cost.Epsilon); got < slack*(1-1e-6) && total.Cost.Epsilon < float64(q)*p.Epsilon {
+			if got := composetest.Delta(q, p.Epsilon, 0, total.Cost.Epsilon); got < slack*(1-1e-6) && total.Cost.Epsilon < float64(q)*p.Epsilon {
 				t.Errorf("δ = %v, Q = %d: ε' = %v leaves δ' = %v, less than %v", delta, q, total.Cost.Epsilon, got, slack)
 			}
 			if want := -math.Expm1(float64(q)*math.Log1p(-delta) + math.Log1p(-slack)); math.Abs(total.Cost.Delta-want) > 1e-9*want && total.Cost.Epsilon < float64(q)*p.Epsilon {
@@ -328,27 +326,6 @@ func TestPluralityAnswersAddUp(t *testing.T) {
 			}
 		}
 	}
-}
-
-// pureDelta is δ(target) of q answers that are each (ε, 0)-DP and no better.
-func pureDelta(q int, epsilon, target float64) float64 {
-	p := 1 / (1 + math.Exp(-epsilon))
-	mass := []float64{1}
-	for range q {
-		next := make([]float64, len(mass)+1)
-		for j, m := range mass {
-			next[j+1] += m * p
-			next[j] += m * (1 - p)
-		}
-		mass = next
-	}
-	sum := 0.0
-	for j, m := range mass {
-		if l := float64(2*j-q) * epsilon; l > target {
-			sum += m * -math.Expm1(target-l)
-		}
-	}
-	return sum
 }
 
 // A table is compared where it is for these votes and promises enough, and only there.

@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
 )
 
@@ -107,11 +108,7 @@ func solved(t testing.TB, p constraints.Problem) *Mechanism {
 // then no side of the inequality can be equal.
 func TestReleaseIsPrivateByDefinition(t *testing.T) {
 	problem := func(k int, m, eps, d float64) constraints.Problem {
-		p, err := constraints.NewProblem(k, m, eps, d)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
+		return must.Get(constraints.NewProblem(k, m, eps, d))(t)
 	}
 	one := problem(4, 1.5, 0.7, 1e-3)
 	one.Affected = 1

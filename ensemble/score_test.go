@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 )
 
 // Answers with the system's randomness, n = 200,000 draws for each number of votes,
@@ -80,11 +81,7 @@ func twoClasses(t testing.TB, k int, ones, truths []int) *Ballots {
 
 func evaluate(t testing.TB, m *Mechanism, b *Ballots) Score {
 	t.Helper()
-	s, err := m.Evaluate(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(m.Evaluate(b))(t)
 }
 
 // Evaluate against sums over the law that exact_test.go holds to the definition.

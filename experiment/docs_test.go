@@ -15,6 +15,7 @@ import (
 
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/experimenttest"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/shuffled"
 )
 
@@ -460,11 +461,7 @@ func TestErrataPageNamesItsTests(t *testing.T) {
 func TestErratumHighestProbabilityOfManyTeachers(t *testing.T) {
 	rows := goldenRows(t, "figure-b.6", "gamma")
 	at := func(method string) float64 {
-		v, err := strconv.ParseFloat(only(rows, "m", "10", "method", method, "l", "45")[0]["gamma"], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
+		return must.Get(strconv.ParseFloat(only(rows, "m", "10", "method", method, "l", "45")[0]["gamma"], 64))(t)
 	}
 	if opt, constant := at("opt"), at("const"); opt > 1e-6 || constant < 0.45 {
 		t.Errorf("γ_opt(45) = %g, the constant %g", opt, constant)

@@ -14,6 +14,7 @@ import (
 	"github.com/darrm/darrm/experiment/shuffled"
 	"github.com/darrm/darrm/experiment/sketch"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/must"
 )
 
 // catalog is that of the command line.
@@ -26,11 +27,7 @@ func catalogWith(s majority.Solver) *experiment.Catalog {
 // source returns the definition file of a built-in experiment.
 func source(t testing.TB, name string) []byte {
 	t.Helper()
-	b, err := catalog.Source(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Get(catalog.Source(name))(t)
 }
 
 // realData returns the folder of real files for experiments that cannot do without, and an

@@ -13,16 +13,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
 )
 
 func problem(t testing.TB, k int, m, eps, teacherDelta float64) constraints.Problem {
 	t.Helper()
-	p, err := constraints.NewProblem(k, m, eps, teacherDelta)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(constraints.NewProblem(k, m, eps, teacherDelta))(t)
 }
 
 // wantFree compares the values left of the middle.

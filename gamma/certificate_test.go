@@ -15,17 +15,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
 )
 
 // golden reads a table of testdata, which the tests of package solve write.
 func golden(t testing.TB, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", name+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must.Get(os.ReadFile(filepath.Join("testdata", name+".json")))(t)
 }
 
 func goldenTable(t testing.TB, name string) *Table {
@@ -321,11 +318,7 @@ func TestCertifiedIsImmutable(t *testing.T) {
 // the oracle up to the oracle's own resolution.
 func TestPostProcessingIsNoMoreThanTheTheorem(t *testing.T) {
 	sure := func(k int) Func {
-		f, err := Constant(k, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return f
+		return must.Get(Constant(k, 1))(t)
 	}
 	for _, c := range []struct {
 		name          string

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/poissonbinom"
 )
 
@@ -63,11 +64,7 @@ func TestErratumLowerBoundAtOneTeacher(t *testing.T) {
 		t.Errorf("γ = %g with worst error %g, subsampling %g", constant.At(0), WorstError(constant), WorstError(sub))
 	}
 	at := func(f Func, p []float64) float64 {
-		e, err := ErrorAt(f, p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return e
+		return must.Get(ErrorAt(f, p))(t)
 	}
 	p := []float64{1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0}
 	if bound := 1 - 6./k; math.Abs(at(sub, p)-bound) > 1e-12 || at(constant, p) > bound-0.1 {

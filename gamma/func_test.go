@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/must"
 )
 
 // drawFree draws values left of the middle; ends and values that need rounding
@@ -33,11 +34,7 @@ func mirror(k int, free []float64) []float64 {
 
 func mustFree(t testing.TB, k int, free ...float64) Func {
 	t.Helper()
-	f, err := FromFree(k, free)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return must.Get(FromFree(k, free))(t)
 }
 
 func TestNewRefuses(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
 )
 
@@ -93,11 +94,7 @@ func TestLowerBoundIsBelowEveryPrivateFunction(t *testing.T) {
 }
 
 func mustConstant(t *rapid.T, k int, c float64) Func {
-	f, err := Constant(k, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return must.Get(Constant(k, c))(t)
 }
 
 // An optimal table's own proof is tight, stays valid when altered, and loses
@@ -113,11 +110,7 @@ func TestLowerBoundOfOptimalTables(t *testing.T) {
 		}
 		bound := func(proof []Multiplier, shape Shape) float64 {
 			t.Helper()
-			b, err := boundFor(p, weights, shape, proof)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return b
+			return must.Get(boundFor(p, weights, shape, proof))(t)
 		}
 		if got := bound(table.Proof.Multipliers, table.Shape); got > table.ExpectedError || table.ExpectedError-got > 1e-9 || table.Gap > 1e-9 {
 			t.Errorf("%s: bound %.15f, error %.15f, gap %g", name, got, table.ExpectedError, table.Gap)

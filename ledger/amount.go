@@ -157,7 +157,7 @@ func NewBudget(epsilon, delta float64) (Budget, error) {
 	}
 	c, err := costOf(num.Decimal(epsilon), num.Decimal(delta), false)
 	if err == nil && c == (Cost{}) {
-		err = fmt.Errorf("budget (%g, %g) is less than one unit: it would allow no charge", epsilon, delta)
+		err = &check.Error{Name: "budget", Value: fmt.Sprintf("(%g, %g)", epsilon, delta), Rule: "at least 1e-12 in ε or 1e-24 in δ: less allows no charge"}
 	}
 	return Budget{c}, err
 }

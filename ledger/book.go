@@ -1,70 +1,92 @@
 package ledger
 
 import (
+	"bytes"
+	"encoding/binary"
 	"hash/maphash"
-	"slices"
 )
 
-// book is a past in memory. It takes about 200 bytes an entry, 400 with a draw. The table has no
-// pointers and the entries lie in blocks, which keeps the garbage collector's work small. Most of
-// [Open] is the search for keys that nobody has: the table answers with one look at memory where
-// a map needs two.
+// book is the past of a whole ledger in memory: some 50 bytes an entry, 100 with a draw. The
+// entries lie packed in blocks, one behind the other, and the table of keys has no pointers, so
+// the garbage collector has nothing to look at. Most of [Open] is the search for keys that nobody
+// has: the table answers with one look at memory where a map needs two.
 type book struct {
 	seed   maphash.Seed
 	table  []place // open addressing, a power of two
 	keys   int     // places that are taken
-	blocks [][]charged
+	blocks []*block
+	names  []string            // of ensembles, and their digests: few
+	number map[string]uint64   // the place in names
+	stated map[string]*charged // by ensemble, the first charge that states its digest
 }
 
-// place is that of a key: the hash of it, and one more than the number of its first entry.
-type place struct{ hash, next uint32 }
+// place is that of a key: the hash of it, and the number of its first entry, from 1.
+type place struct{ hash, number uint32 }
 
 const blockSize = 1024
 
-func newBook() *book { return &book{seed: maphash.MakeSeed(), table: make([]place, 8)} }
+// block has up to blockSize entries.
+type block struct {
+	starts []uint32 // where in data each begins
+	data   []byte
+}
 
-// find returns the entry of a key, and the number of its place, or of where it would be.
-func (b *book) find(k key) (at uint32, hash uint32, c *charged) {
+func newBook() *book {
+	return &book{
+		seed: maphash.MakeSeed(), table: make([]place, 8), names: []string{""},
+		number: map[string]uint64{"": 0}, stated: map[string]*charged{},
+	}
+}
+
+// find returns the number of the entry of a key, 0 for none, with the place that has it or would
+// have it.
+func (b *book) find(k key) (number, at, hash uint32) {
 	h := maphash.Comparable(b.seed, k)
 	hash = uint32(h ^ h>>32)
 	mask := uint32(len(b.table) - 1)
 	for at = hash & mask; ; at = (at + 1) & mask {
 		p := b.table[at]
-		if p.next == 0 {
-			return at, hash, nil
-		}
-		if p.hash != hash {
-			continue
-		}
-		c := b.at(uint64(p.next))
-		var keys [4]key
-		if slices.Contains(c.keys(keys[:0]), k) {
-			return at, hash, c
+		if p.number == 0 || p.hash == hash && b.has(p.number, k) {
+			return p.number, at, hash
 		}
 	}
 }
-
-// at returns the entry of a number, which counts from 1.
-func (b *book) at(seq uint64) *charged { return &b.blocks[(seq-1)/blockSize][(seq-1)%blockSize] }
 
 func (b *book) first(k key) *charged {
-	_, _, c := b.find(k)
-	return c
+	if k.index == byEnsemble {
+		return b.stated[k.ensemble]
+	}
+	number, _, _ := b.find(k)
+	if number == 0 {
+		return nil
+	}
+	return b.at(uint64(number))
 }
 
-// add enters an entry where no earlier one is.
+// add enters the entry that follows, which the rules admit.
 func (b *book) add(c charged) {
 	last := len(b.blocks) - 1
-	if last < 0 || len(b.blocks[last]) == blockSize {
-		b.blocks = append(b.blocks, make([]charged, 0, blockSize))
+	if last < 0 || len(b.blocks[last].starts) == blockSize {
+		if last >= 0 {
+			b.blocks[last].data = bytes.Clone(b.blocks[last].data) // without room
+		}
+		b.blocks = append(b.blocks, &block{starts: make([]uint32, 0, blockSize)})
 		last++
 	}
-	b.blocks[last] = append(b.blocks[last], c)
-	next := uint32(last*blockSize + len(b.blocks[last]))
+	l := b.blocks[last]
+	l.starts = append(l.starts, uint32(len(l.data)))
+	l.data = b.pack(l.data, &c)
+	number := uint32(last*blockSize + len(l.starts))
 	var keys [4]key
 	for _, k := range c.keys(keys[:0]) {
-		if at, hash, before := b.find(k); before == nil {
-			b.table[at] = place{hash, next}
+		if k.index == byEnsemble {
+			if b.stated[k.ensemble] == nil {
+				b.stated[k.ensemble] = b.at(uint64(number))
+			}
+			continue
+		}
+		if before, at, hash := b.find(k); before == 0 {
+			b.table[at] = place{hash, number}
 			b.keys++
 			if 4*b.keys > 3*len(b.table) {
 				b.grow()
@@ -79,13 +101,149 @@ func (b *book) grow() {
 	b.table = make([]place, 2*len(old))
 	mask := uint32(len(b.table) - 1)
 	for _, p := range old {
-		if p.next == 0 {
+		if p.number == 0 {
 			continue
 		}
 		at := p.hash & mask
-		for b.table[at].next != 0 {
+		for b.table[at].number != 0 {
 			at = (at + 1) & mask
 		}
 		b.table[at] = p
 	}
+}
+
+// packed is an entry in a block: its flags, and then in this order what they say that it has.
+// Numbers are of variable length, texts have theirs before them.
+type packed struct {
+	flags    byte
+	at       uint64
+	charge   uint64 // a result: the number of its charge, whose id it has
+	id       []byte // a charge, and so all that follows
+	ensemble uint64 // in names
+	teachers uint64 // in names
+	paidBy   []byte
+	draw     []byte // its name, which is often the id
+	votes    []byte
+}
+
+const (
+	isResult byte = 1 << iota
+	hasDraw
+	drawIsID
+	isStated
+	isCover
+)
+
+func (b *book) pack(to []byte, c *charged) []byte {
+	if c.result {
+		charge, _, _ := b.find(key{byID, "", c.id})
+		to = binary.AppendUvarint(append(to, isResult), uint64(c.at))
+		return binary.AppendUvarint(to, uint64(charge))
+	}
+	flags := byte(0)
+	if d := c.draw; d != nil {
+		flags = hasDraw | flag(d.Name == c.id, drawIsID) | flag(d.Stated, isStated) | flag(d.Covers, isCover)
+	}
+	to = binary.AppendUvarint(append(to, flags), uint64(c.at))
+	to = appendText(to, c.id)
+	to = binary.AppendUvarint(to, b.name(c.ensemble))
+	to = binary.AppendUvarint(to, b.name(c.teachers))
+	to = appendText(to, c.paidBy)
+	if flags&hasDraw != 0 {
+		if flags&drawIsID == 0 {
+			to = appendText(to, c.draw.Name)
+		}
+		to = append(to, c.draw.Votes[:]...)
+	}
+	return to
+}
+
+func flag(is bool, bit byte) byte {
+	if is {
+		return bit
+	}
+	return 0
+}
+
+func appendText(to []byte, s string) []byte {
+	return append(binary.AppendUvarint(to, uint64(len(s))), s...)
+}
+
+// name returns the place of a name in names.
+func (b *book) name(s string) uint64 {
+	n, ok := b.number[s]
+	if !ok {
+		n = uint64(len(b.names))
+		b.names = append(b.names, s)
+		b.number[s] = n
+	}
+	return n
+}
+
+// unpack returns the entry of a number.
+func (b *book) unpack(number uint32) (p packed) {
+	l := b.blocks[(number-1)/blockSize]
+	from := l.data[l.starts[(number-1)%blockSize]:]
+	p.flags, from = from[0], from[1:]
+	p.at, from = takeNumber(from)
+	if p.flags&isResult != 0 {
+		p.charge, _ = takeNumber(from)
+		return p
+	}
+	p.id, from = takeText(from)
+	p.ensemble, from = takeNumber(from)
+	p.teachers, from = takeNumber(from)
+	p.paidBy, from = takeText(from)
+	if p.flags&hasDraw != 0 {
+		p.draw = p.id
+		if p.flags&drawIsID == 0 {
+			p.draw, from = takeText(from)
+		}
+		p.votes = from[:len(Digest{})]
+	}
+	return p
+}
+
+func takeNumber(b []byte) (uint64, []byte) {
+	n, size := binary.Uvarint(b)
+	return n, b[size:]
+}
+
+func takeText(b []byte) (text, rest []byte) {
+	n, b := takeNumber(b)
+	return b[:n], b[n:]
+}
+
+// has says whether the entry of a number is to be found by a key that is not byEnsemble.
+func (b *book) has(number uint32, k key) bool {
+	p := b.unpack(number)
+	switch k.index {
+	case byID:
+		return p.flags&isResult == 0 && string(p.id) == k.name
+	case byIDResult:
+		return p.flags&isResult != 0 && string(b.unpack(uint32(p.charge)).id) == k.name
+	case byVotes:
+		return p.flags&hasDraw != 0 && string(p.votes) == k.name
+	}
+	return p.flags&hasDraw != 0 && p.flags&isCover != 0 == (k.index == byDrawCover) && string(p.draw) == k.name && b.names[p.ensemble] == k.ensemble
+}
+
+// at returns the entry of a number, which counts from 1.
+func (b *book) at(seq uint64) *charged {
+	p := b.unpack(uint32(seq))
+	c := &charged{seq: seq, at: int64(p.at)}
+	if p.flags&isResult != 0 {
+		c.result = true
+		c.id = string(b.unpack(uint32(p.charge)).id)
+		return c
+	}
+	c.id, c.paidBy, c.ensemble, c.teachers = string(p.id), string(p.paidBy), b.names[p.ensemble], b.names[p.teachers]
+	if p.flags&hasDraw != 0 {
+		name := c.id
+		if p.flags&drawIsID == 0 {
+			name = string(p.draw)
+		}
+		c.draw = &Draw{Name: name, Votes: Digest(p.votes), Stated: p.flags&isStated != 0, Covers: p.flags&isCover != 0}
+	}
+	return c
 }

@@ -2,10 +2,14 @@ package ledger
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
-// A book finds the first entry of every key, and nothing else, however often it grew.
+// A book finds the first entry of every key, and nothing else, however often it grew, and says
+// of every entry what was said of it.
 func TestBook(t *testing.T) {
 	b := newBook()
 	const n = 20_000
@@ -30,5 +34,83 @@ func TestBook(t *testing.T) {
 				t.Fatalf("entry %d, key %+v: %+v, want entry %d", i, k, got, want)
 			}
 		}
+	}
+}
+
+// A book and a map from every key to its first entry are one, for entries of few names, so that
+// they meet in all ways.
+func TestBookIsAMap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.SampledFrom([]string{"a", "b", "c"})
+		long := rapid.StringMatching(`[a-z]{1,3}|x{200,256}`)
+		b, plain := newBook(), recent{}
+		var ids []string
+		var all []charged
+		noted := map[string]bool{}
+		n := rapid.IntRange(1, 60).Draw(t, "entries")
+		for i := range n {
+			c := charged{at: rapid.Int64Range(0, 1<<50).Draw(t, "at")}
+			if len(ids) > 0 && rapid.Bool().Draw(t, "result") {
+				if c.id = rapid.SampledFrom(ids).Draw(t, "charge"); noted[c.id] {
+					continue
+				}
+				noted[c.id], c.result = true, true
+			} else {
+				c.id = fmt.Sprint(long.Draw(t, "id"), i)
+				ids = append(ids, c.id)
+				c.paidBy = rapid.SampledFrom([]string{"", "payer"}).Draw(t, "paid by")
+				if rapid.Bool().Draw(t, "has an ensemble") {
+					c.ensemble = name.Draw(t, "ensemble")
+					c.teachers = rapid.SampledFrom([]string{"", "v1", "v2"}).Draw(t, "teachers")
+				}
+				if rapid.Bool().Draw(t, "has a draw") {
+					c.draw = &Draw{Name: rapid.SampledFrom([]string{"a", "b", c.id}).Draw(t, "draw"), Votes: Digest{rapid.Byte().Draw(t, "votes")}, Stated: rapid.Bool().Draw(t, "stated"), Covers: rapid.Bool().Draw(t, "covers")}
+				}
+			}
+			c.seq = uint64(len(all) + 1)
+			b.add(c)
+			plain.add(c)
+			all = append(all, c)
+		}
+		keys := map[key]bool{{byEnsemble, "a", ""}: true, {byDraw, "", "a"}: true, {byIDResult, "", "nobody"}: true}
+		for i := range all {
+			same(t, b.at(uint64(i+1)), &all[i])
+			for _, k := range all[i].keys(nil) {
+				keys[k] = true
+				for _, name := range []string{k.name, "a"} {
+					keys[key{byID, "", name}], keys[key{byIDResult, "", name}], keys[key{byVotes, "", name}] = true, true, true
+					keys[key{byDraw, k.ensemble, name}], keys[key{byDrawCover, k.ensemble, name}] = true, true
+				}
+			}
+		}
+		for k := range keys {
+			same(t, b.first(k), plain.first(k))
+			// Also where another key has its hash.
+			for i := range all {
+				if want := slices.Contains(all[i].keys(nil), k); k.index != byEnsemble && b.has(uint32(i+1), k) != want {
+					t.Fatalf("%+v has %+v: not %v", all[i], k, want)
+				}
+			}
+		}
+	})
+}
+
+func same(t *rapid.T, got, want *charged) {
+	t.Helper()
+	if got == nil || want == nil {
+		if got != want {
+			t.Fatalf("%+v, want %+v", got, want)
+		}
+		return
+	}
+	g, w := *got, *want
+	if g.draw != nil && w.draw != nil {
+		if *g.draw != *w.draw {
+			t.Fatalf("draw %+v, want %+v", *g.draw, *w.draw)
+		}
+		g.draw = w.draw
+	}
+	if g != w {
+		t.Fatalf("%+v, want %+v", g, w)
 	}
 }

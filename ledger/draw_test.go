@@ -418,7 +418,7 @@ func TestOneHash(t *testing.T) {
 	b := newBook()
 	a, c := charged{seq: 1, id: "a"}, charged{seq: 2, id: "c"}
 	b.add(a)
-	at, hash, _ := b.find(key{byID, "", "c"})
+	_, at, hash := b.find(key{byID, "", "c"})
 	b.table[at] = place{hash, 1} // as if the hash of "c" were that of "a"
 	if b.first(key{byID, "", "c"}) != nil {
 		t.Error("one that was not added is there")

@@ -41,7 +41,7 @@ func (s *fileStore) SecretPath() (string, error) { return s.path + SecretSuffix,
 func (s *fileStore) Create(_ context.Context, first func() ([]byte, error)) error {
 	if _, err := os.Lstat(s.path); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {
-			err = &fs.PathError{Op: "create ledger", Path: s.path, Err: fs.ErrExist}
+			err = fs.ErrExist // Create names the place
 		}
 		return err
 	}

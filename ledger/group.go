@@ -74,8 +74,8 @@ func (q *queue) next(g *group) *job {
 // group is a commit that is being put together.
 type group struct {
 	entries []*Entry
-	book    *book // of the entries
-	spent   Cost  // by the entries
+	recent  recent // the entries
+	spent   Cost   // by the entries
 	waiting []*job
 }
 
@@ -86,13 +86,13 @@ func (g *group) hasRoom(j *job) bool {
 		return false
 	}
 	return !slices.ContainsFunc(j.ids, func(id string) bool {
-		return g.book.first(key{byID, "", id}) != nil || g.book.first(key{byIDResult, "", id}) != nil
+		return g.recent.first(key{byID, "", id}) != nil || g.recent.first(key{byIDResult, "", id}) != nil
 	})
 }
 
 func (g *group) add(entries []*Entry) {
 	for _, e := range entries {
-		g.book.add(e.charged(0))
+		g.recent.add(e.charged(0))
 		g.spent = g.spent.Plus(e.Total())
 	}
 	g.entries = append(g.entries, entries...)
@@ -143,7 +143,7 @@ func (l *Ledger) lead(j *job) error {
 // writeWaiting judges those who wait and writes what is admitted. A refusal that rests on what
 // is on disk already is told at once; all else is told when the commit is on disk, or failed.
 func (l *Ledger) writeWaiting(s *session) error {
-	g := &group{book: newBook()}
+	g := &group{recent: recent{}}
 	s.group = g
 	for j := l.queue.next(g); j != nil; j = l.queue.next(g) {
 		var err error

@@ -265,8 +265,8 @@ func (l *Ledger) write(s *session, entries []*Entry) error {
 func (s *session) admit(requests []Request) ([]*Entry, error) {
 	now := time.Now().UTC().Round(0)
 	entries := make([]*Entry, len(requests))
-	call := newBook()
-	earlier := pasts{s.book, s.group.book, call}
+	call := recent{}
+	earlier := pasts{s.book, s.group.recent, call}
 	var replays []Replay
 	asked := Cost{}
 	for i := range requests {

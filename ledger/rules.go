@@ -105,7 +105,7 @@ func (b *book) verify(e *Entry) error {
 
 // pasts are several books, the oldest first: of the ledger, of what is being written with a
 // request, and of the requests before it in the same call.
-type pasts []*book
+type pasts []past
 
 func (p pasts) first(k key) *charged {
 	for _, b := range p {

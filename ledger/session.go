@@ -54,7 +54,7 @@ func migrated(tx Tx, exclusive bool) (bool, error) {
 }
 
 func (l *Ledger) look(ctx context.Context, tx Tx) (*session, error) {
-	s := &session{tx: tx, chain: l.chain, group: &group{book: newBook()}}
+	s := &session{tx: tx, chain: l.chain, group: &group{recent: recent{}}}
 	line, err := tx.Anchor()
 	if err != nil {
 		return nil, err

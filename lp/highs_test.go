@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/lp"
 )
 
@@ -45,11 +46,7 @@ func TestHiGHSKeepsBasis(t *testing.T) {
 	p, rows := Random(7, 50, 400)
 	solve := func(s lp.Solver) lp.Solution {
 		t.Helper()
-		sol, err := s.Solve(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return sol
+		return must.Get(s.Solve(context.Background()))(t)
 	}
 	open := func(rows []lp.Row) lp.Solver {
 		t.Helper()

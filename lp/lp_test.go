@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/lp"
 )
 
@@ -125,11 +126,7 @@ func start(b *testing.B, newSolver Constructor, p lp.Problem, rows []lp.Row) lp.
 
 func timed(b *testing.B, s lp.Solver) lp.Solution {
 	b.Helper()
-	sol, err := s.Solve(context.Background())
-	if err != nil {
-		b.Fatal(err)
-	}
-	return sol
+	return must.Get(s.Solve(context.Background()))(b)
 }
 
 // free has one column without any bound.

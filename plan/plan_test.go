@@ -14,6 +14,8 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/composetest"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
 )
 
@@ -34,11 +36,7 @@ func request(t testing.TB, k, classes int, teachers accountant.Cost) Request {
 
 func mustPlan(t testing.TB, r Request) *Plan {
 	t.Helper()
-	p, err := New(context.Background(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(New(context.Background(), r))(t)
 }
 
 func (p *Plan) named(t testing.TB, name string) Choice {
@@ -48,28 +46,6 @@ func (p *Plan) named(t testing.TB, name string) Choice {
 		t.Fatalf("no %s among %d choices; refused: %v", name, len(p.Choices), p.Refused)
 	}
 	return p.Choices[i]
-}
-
-// spent is δ(target) of k labels that are each (ε, 0)-DP, by convolution of the worst such
-// mechanism's privacy loss, one label at a time, in float64.
-func spent(k int, epsilon, target float64) float64 {
-	p := 1 / (1 + math.Exp(-epsilon))
-	mass := []float64{1}
-	for range k {
-		next := make([]float64, len(mass)+1)
-		for j, m := range mass {
-			next[j+1] += m * p
-			next[j] += m * (1 - p)
-		}
-		mass = next
-	}
-	sum := 0.0
-	for j, m := range mass {
-		if l := float64(2*j-k) * epsilon; l > target {
-			sum += m * -math.Expm1(target-l)
-		}
-	}
-	return sum
 }
 
 // The labels' ε is the largest decimal of four digits that fits, by a composition worked out
@@ -84,11 +60,11 @@ func TestLargestByBruteForce(t *testing.T) {
 				t.Fatal(err)
 			}
 			next := gridValue(gridBelow(num.Decimal(x)) + 1)
-			if d := spent(q, x, budget.Epsilon); d > budget.Delta*(1+1e-9)+1e-15 {
+			if d := composetest.Delta(q, x, 0, budget.Epsilon); d > budget.Delta*(1+1e-9)+1e-15 {
 				t.Errorf("Q = %d, %v: ε₀ = %v costs δ = %v", q, budget, x, d)
 			}
 			// One label is charged by itself: no slack is spent on it.
-			if d := spent(q, next, budget.Epsilon); q > 1 && d <= budget.Delta*(1-1e-6) {
+			if d := composetest.Delta(q, next, 0, budget.Epsilon); q > 1 && d <= budget.Delta*(1-1e-6) {
 				t.Errorf("Q = %d, %v: ε₀ = %v is not the largest, %v costs δ = %v", q, budget, x, next, d)
 			}
 		}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/darrm/darrm/internal/must"
 )
 
 // A second opinion, from the definition: histograms are lists of C counts, nothing is
@@ -110,11 +112,7 @@ func spentBy(t rapid.TB, s *System, g []uint64) *big.Rat {
 
 func system(t rapid.TB, p Problem) *System {
 	t.Helper()
-	s, err := NewSystem(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(NewSystem(p))(t)
 }
 
 // Certify agrees with the definition, on masses that are a few units from breaking a row.

@@ -1,8 +1,8 @@
-"""Build the wheel: ``python3 python/wheel.py PROGRAM FOLDER [OS ARCH VERSION]`` (make wheel).
+"""Build the wheel: ``python3 python/wheel.py PROGRAM LICENCES FOLDER [OS ARCH VERSION]`` (make wheel).
 
-A wheel is a zip file with a list of its contents (PEP 427). This one carries the program, so
-it is for one platform: this one's, or OS and ARCH as Go names them. The same program gives the
-same bytes.
+A wheel is a zip file with a list of its contents (PEP 427). This one carries the program, and
+the LICENCES of what is in it (scripts/licenses), so it is for one platform: this one's, or OS
+and ARCH as Go names them. The same program gives the same bytes.
 """
 
 import base64
@@ -34,7 +34,7 @@ def python_version(version: str) -> str:
     return m[1] + before + (f"+{m[3]}" if m[3] else "")
 
 
-def build(program: Path, folder: Path, system: str, arch: str, version: str) -> Path:
+def build(program: Path, licences: Path, folder: Path, system: str, arch: str, version: str) -> Path:
     tag = TAGS.get((system, arch))
     if tag is None:
         raise SystemExit(f"wheel: no platform tag is known for {system} on {arch}")
@@ -51,6 +51,11 @@ def build(program: Path, folder: Path, system: str, arch: str, version: str) -> 
     files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: darrm\nRoot-Is-Purelib: false\nTag: py3-none-{tag}\n".encode()
     files[f"{info}/entry_points.txt"] = b"[console_scripts]\ndarrm = darrm.__main__:main\n"
     files[f"{info}/licenses/LICENSE"] = (HERE.parent / "LICENSE").read_bytes()
+    others = [p for p in sorted(licences.rglob("*")) if p.is_file()]
+    if not others:
+        raise SystemExit(f"wheel: no licences are in {licences}")
+    for p in others:
+        files[f"{info}/licenses/third-party/{p.relative_to(licences).as_posix()}"] = p.read_bytes()
     record = f"{info}/RECORD"
     lines = []
     for name, content in files.items():
@@ -70,10 +75,10 @@ def build(program: Path, folder: Path, system: str, arch: str, version: str) -> 
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (3, 6):
+    if len(sys.argv) not in (4, 7):
         raise SystemExit(__doc__)
-    program, folder, *rest = sys.argv[1:]
+    program, licences, folder, *rest = sys.argv[1:]
     if not rest:
         said = subprocess.run([program, "version", "--json"], check=True, capture_output=True).stdout
         rest = [platform.system().lower(), ARCH.get(platform.machine(), platform.machine()), json.loads(said)["version"]]
-    print(build(Path(program), Path(folder), *rest))
+    print(build(Path(program), Path(licences), Path(folder), *rest))

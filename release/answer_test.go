@@ -10,6 +10,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -22,21 +23,13 @@ func batch(t testing.TB, text string, o votes.Options) *votes.Batch {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.Close() })
-	b, err := r.Next()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Get(r.Next())(t)
 }
 
 // loud is a mechanism that answers the majority of three teachers but once in e¹⁰⁰.
 func loud(t testing.TB) *ensemble.Mechanism {
 	t.Helper()
-	m, err := ensemble.PermuteAndFlip(ensemble.Setting{K: 3, Classes: 2, Affected: 1, Neighbours: accountant.ReplaceOne}, 200)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must.Get(ensemble.PermuteAndFlip(ensemble.Setting{K: 3, Classes: 2, Affected: 1, Neighbours: accountant.ReplaceOne}, 200))(t)
 }
 
 // Answers come in the order of the votes, whatever the coins; votes stay as they are.

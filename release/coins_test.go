@@ -10,6 +10,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/votes"
 )
@@ -41,11 +42,7 @@ func pluralityPlan(t *testing.T, p plurality.Problem) Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := Plurality(c, accountant.ReplaceOne)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return plan
+	return must.Get(Plurality(c, accountant.ReplaceOne))(t)
 }
 
 // A key is of one table: another promise, reach or set of answers is another.

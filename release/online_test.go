@@ -18,6 +18,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/votes"
 )
@@ -32,11 +33,7 @@ func newOnline(t testing.TB, plan Plan, c Charge, budget float64) (*Online, Onli
 
 func openOnline(t testing.TB, options OnlineOptions) *Online {
 	t.Helper()
-	o, err := OpenOnline(t.Context(), options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
+	return must.Get(OpenOnline(t.Context(), options))(t)
 }
 
 func mustAnswer(t testing.TB, o *Online, q Query) *Answered {

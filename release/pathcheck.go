@@ -3,9 +3,9 @@ package release
 import (
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
+	"github.com/darrm/darrm/internal/atomicfile"
 	"github.com/darrm/darrm/ledger"
 )
 
@@ -37,7 +37,7 @@ func CheckPaths(out, checkpoint, book string, reads ...File) error {
 	if book != "" && ledger.IsFile(book) { // in a database it is no file
 		files = append(files, File{"ledger", book, false})
 		for _, suffix := range besideLedger {
-			files = append(files, File{"ledger", target(book) + suffix, false})
+			files = append(files, File{"ledger", atomicfile.Target(book) + suffix, false})
 		}
 	}
 	for i, a := range files {
@@ -63,7 +63,7 @@ func CheckNoLedger(path string) error {
 	if path == "" || path == "-" {
 		return nil
 	}
-	real := target(path)
+	real := atomicfile.Target(path)
 	for _, suffix := range besideLedger {
 		book, isBeside := strings.CutSuffix(real, suffix)
 		if regular(real) && (regular(real+suffix) || isBeside && regular(book)) {
@@ -122,31 +122,5 @@ func sameFile(a, b string) bool {
 	if errA == nil && errB == nil {
 		return infoA.Mode().IsRegular() && os.SameFile(infoA, infoB) // a terminal is read and written
 	}
-	return target(a) == target(b)
-}
-
-// target is the absolute path that path leads to, links followed: also those of the folders
-// of a file that does not exist yet, and a link to one that does not.
-func target(path string) string {
-	for range 40 { // as many as the system follows
-		dir, base := filepath.Split(path)
-		if dir == "" {
-			dir = "."
-		}
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			dir = real
-		}
-		path = filepath.Join(dir, base)
-		link, err := os.Readlink(path)
-		if err != nil {
-			break
-		}
-		if path = link; !filepath.IsAbs(link) {
-			path = dir + string(filepath.Separator) + link // not Join, which would clean ".." by its text
-		}
-	}
-	if abs, err := filepath.Abs(path); err == nil {
-		return abs
-	}
-	return path
+	return atomicfile.Target(a) == atomicfile.Target(b)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/ledger"
 )
 
@@ -70,11 +71,7 @@ func newBill(t testing.TB, r Plan, terms Charge) *Bill {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := r.Bill(terms, totals)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Get(r.Bill(terms, totals))(t)
 }
 
 func newLedger(t testing.TB, eps float64) *ledger.Ledger {
@@ -83,11 +80,7 @@ func newLedger(t testing.TB, eps float64) *ledger.Ledger {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := ledger.Create(t.Context(), filepath.Join(t.TempDir(), "ledger"), budget, ledger.ReplaceOne)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return must.Get(ledger.Create(t.Context(), filepath.Join(t.TempDir(), "ledger"), budget, ledger.ReplaceOne))(t)
 }
 
 // entries are a ledger's, without what differs from run to run.

@@ -47,7 +47,7 @@ func (s *secret) make() error {
 	if s == nil || s.resumed {
 		return nil
 	}
-	switch _, err := os.Lstat(target(s.path)); {
+	switch _, err := os.Lstat(atomicfile.Target(s.path)); {
 	case err == nil:
 		return OutputError{fmt.Errorf("another run made the checkpoint %s meanwhile: %w", s.path, fs.ErrExist)}
 	case !errors.Is(err, fs.ErrNotExist):
@@ -63,7 +63,7 @@ func (s *secret) save() error {
 	if s == nil {
 		return nil
 	}
-	err := atomicfile.Replace(target(s.path), 0o600, func(w io.Writer) error { _, err := w.Write(s.state()); return err })
+	err := atomicfile.Replace(atomicfile.Target(s.path), 0o600, func(w io.Writer) error { _, err := w.Write(s.state()); return err })
 	if err != nil {
 		return OutputError{err}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/sketch/stream"
 	"github.com/darrm/darrm/sketch/wire"
 )
@@ -475,11 +476,7 @@ func TestAveragesIgnoreTheOrder(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		out, err := d.Mean(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
+		return must.Get(d.Mean(context.Background()))(t)
 	}
 	want := mean(0)
 	for first := range 20 { // maps are ranged over in random order

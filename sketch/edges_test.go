@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/darrm/darrm/internal/must"
 )
 
 // Acceptance A10: the edges.
@@ -21,11 +23,7 @@ func TestA10Edges(t *testing.T) {
 			}
 			m[uint64(i)] = b
 		}
-		x, err := Decode(t.Context(), co, 1, m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return x
+		return must.Get(Decode(t.Context(), co, 1, m))(t)
 	}
 	average := func(xs [][]float64) []float64 {
 		m := make([]float64, len(xs[0]))
@@ -150,9 +148,5 @@ func TestDropOuts(t *testing.T) {
 }
 
 func betaOf2(t testing.TB, c Config) float64 {
-	b, err := codec(t, c).Beta(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Get(codec(t, c).Beta(t.Context()))(t)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/darrm/darrm/internal/must"
 )
 
 // Acceptance A4: β and n² MSE/Q at R = 0, at R = ρ(n-1) and at R = n-1, by enumeration with
@@ -195,11 +197,7 @@ func TestA5EnumerateRandKSpatial(t *testing.T) {
 
 func betaOf(t testing.TB, c Config, rho float64) float64 {
 	c.T = Transform{Rho: rho}
-	b, err := codec(t, c).Beta(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Get(codec(t, c).Beta(t.Context()))(t)
 }
 
 // Acceptance A8: padding. One client, T = 1, all signs and rows of d' columns.

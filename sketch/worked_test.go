@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"testing"
+
+	"github.com/darrm/darrm/internal/must"
 )
 
 // worked is example 5.2: d = 16, k = 3, n = 2, root 42, round 0.
@@ -75,11 +77,7 @@ func (s *system) lifted() []float64 {
 
 func codec(t testing.TB, c Config) *Codec {
 	t.Helper()
-	codec, err := NewCodec(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return codec
+	return must.Get(NewCodec(c))(t)
 }
 
 func near(t testing.TB, what string, got, want []float64, tolerance float64) {
@@ -101,9 +99,5 @@ func near(t testing.TB, what string, got, want []float64, tolerance float64) {
 
 func mse(t testing.TB, c Config, r, q float64) float64 {
 	t.Helper()
-	v, err := PredictMSE(context.Background(), c, r, q)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
+	return must.Get(PredictMSE(context.Background(), c, r, q))(t)
 }

@@ -12,16 +12,13 @@ import (
 
 	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/lp"
 )
 
 func openStore(t testing.TB) *cache.Store {
 	t.Helper()
-	store, err := cache.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return store
+	return must.Get(cache.Open(t.TempDir()))(t)
 }
 
 // sweepOf returns the points of a grid and options that keep each point's error.

@@ -16,14 +16,12 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/darrm/darrm/internal/must"
 )
 
-func open(t interface{ Fatal(...any) }, in io.Reader, opts Options) *Reader {
-	r, err := NewReader(context.Background(), in, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+func open(t must.TB, in io.Reader, opts Options) *Reader {
+	return must.Get(NewReader(context.Background(), in, opts))(t)
 }
 
 // Results reach sink in order, each once, whatever the workers and chunks.

@@ -5,7 +5,7 @@
 //
 // A command that fails, or that needs a variable which is not set, leaves its table as it was, with
 // its own date; the exit status is then 1. Tables are written as they come, so an interrupted run keeps
-// what it had. All of them take some hours on a machine that does nothing else.
+// what it had. All of them take an hour on a machine that does nothing else.
 package main
 
 import (

@@ -70,7 +70,7 @@ func (f *answerFlags) prepareMechanism(c *cobra.Command) (promise bool, err erro
 	if err := require(c, f.needed()...); err != nil {
 		return false, err
 	}
-	if _, err := f.problem(c, max(1, f.read.options.K, f.affected)); err != nil {
+	if err := f.checkWithoutK(c, f.read.options.K); err != nil {
 		return false, err
 	}
 	if _, err := f.options(c); err != nil {

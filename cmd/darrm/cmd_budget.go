@@ -12,7 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/ledger"
@@ -77,6 +79,9 @@ another one is refused.`,
 				return err
 			case err != nil:
 				return outputError{Err: err}
+			}
+			if reason, worthless := ensemble.Worthless(accountant.Cost{Epsilon: epsilon, Delta: delta}, 0); worthless {
+				a.say("darrm: warning: with the whole budget spent, %s", reason)
 			}
 			return showBudget(c, a, l)
 		},

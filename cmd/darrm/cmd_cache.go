@@ -104,8 +104,11 @@ func (a *app) cacheList(f *cacheFlags) error {
 		}
 		var rows [][]string
 		for _, l := range lines {
-			what := longList.ReplaceAllStringFunc(strings.TrimPrefix(strings.TrimPrefix(l.Key, "darrm table "), "darrm "), func(list string) string {
-				return fmt.Sprintf("[%d numbers]", len(strings.Fields(list)))
+			what := unread.ReplaceAllStringFunc(strings.TrimPrefix(strings.TrimPrefix(l.Key, "darrm table "), "darrm "), func(part string) string {
+				if part[0] != '[' {
+					return part[:12] + "…"
+				}
+				return fmt.Sprintf("[%d numbers]", len(strings.Fields(part)))
 			})
 			if l.Damaged != "" {
 				what = "damaged: " + l.Damaged
@@ -116,5 +119,5 @@ func (a *app) cacheList(f *cacheFlags) error {
 	})
 }
 
-// longList is a list of numbers in a key, which people do not read.
-var longList = regexp.MustCompile(`\[[^\]]{40,}\]`)
+// unread is what people do not read in a key: a list of numbers, and a digest.
+var unread = regexp.MustCompile(`\[[^\]]{40,}\]|\b[0-9a-f]{64}\b`)

@@ -179,7 +179,7 @@ func (f *compareFlags) prepare(c *cobra.Command) error {
 	if err := require(c, f.needed()...); err != nil {
 		return err
 	}
-	if _, err := f.problem(c, max(1, f.read.options.K, f.affected)); err != nil {
+	if err := f.checkWithoutK(c, f.read.options.K); err != nil {
 		return err
 	}
 	_, err := f.options(c)

@@ -14,6 +14,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/sweep"
 )
@@ -35,11 +36,7 @@ func testSweep(t testing.TB, k []int, m []float64, affected []int, jobs int, sto
 
 func openStore(t testing.TB) *cache.Store {
 	t.Helper()
-	store, err := cache.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return store
+	return must.Get(cache.Open(t.TempDir()))(t)
 }
 
 func (s *sweepRows) mustWrite(t testing.TB, format string) string {

@@ -140,7 +140,7 @@ func hint(err error) string {
 	case errors.As(err, &dir):
 		return "use --cache-dir DIR for another directory, or --no-cache"
 	case errors.Is(err, lp.ErrTooLarge), errors.Is(err, lp.ErrNoHiGHS):
-		return "install HiGHS and build with -tags highs: see the README, section Installing"
+		return "use the program with HiGHS: docs/installing.md says how to get it or build it"
 	case errors.Is(err, context.DeadlineExceeded):
 		return "allow more time with --timeout"
 	}

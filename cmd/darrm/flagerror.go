@@ -77,13 +77,14 @@ func errorText(err error) string {
 	return strings.Replace(text, "write: ", "", 1)
 }
 
-// flagsOf are the flags of parameters that the libraries call otherwise.
-var flagsOf = map[string]string{
-	"number of teachers K": "K", "privacy allowance m": "m", "epsilon": "eps", "teacher delta": "teacher-delta", "delta": "delta",
-	"total epsilon": "total-eps", "prior mean": "prior-mean", "number of classes": "classes",
-	"affected": "affected", "accuracy": "accuracy", "concentration": "concentration", "value of abstaining": "abstain", "gap": "gap",
-	"clients n": "n", "numbers per client k": "k", "dimension d": "d", "rho": "rho", "bits per number": "bits", "trials": "trials",
-	"estimator": "estimator", "beta": "beta", "draws for beta": "beta",
+// flagsOf are the flags of parameters that the libraries call otherwise, the likelier one first.
+var flagsOf = map[string][]string{
+	"number of teachers K": {"K"}, "privacy allowance m": {"m"}, "epsilon": {"eps"}, "teacher delta": {"teacher-delta"}, "delta": {"delta"},
+	"total epsilon": {"total-eps"}, "prior mean": {"prior-mean"}, "number of classes": {"classes"},
+	"affected": {"affected"}, "accuracy": {"accuracy"}, "concentration": {"concentration"}, "value of abstaining": {"abstain"}, "gap": {"gap"},
+	"clients n": {"n"}, "numbers per client k": {"k"}, "dimension d": {"d"}, "rho": {"rho"}, "bits per number": {"bits"}, "trials": {"trials"},
+	"estimator": {"estimator"}, "beta": {"beta"}, "draws for beta": {"beta"},
+	"budget epsilon": {"budget-eps", "eps"}, "budget delta": {"budget-delta", "delta"}, "queries": {"queries"}, "agreement": {"agreement"},
 }
 
 // nameFlag names the flag that settles a parameter, where the command has it.
@@ -92,9 +93,13 @@ func nameFlag(c *cobra.Command, err error) error {
 	if !errors.As(err, &parameter) {
 		return err
 	}
-	flag := flagsOf[parameter.Name]
-	if c.Flags().Lookup(flag) == nil || strings.Contains(err.Error(), "--") {
+	if strings.Contains(err.Error(), "--") {
 		return err
 	}
-	return fmt.Errorf("--%s: %w", flag, err)
+	for _, flag := range flagsOf[parameter.Name] {
+		if c.Flags().Lookup(flag) != nil {
+			return fmt.Errorf("--%s: %w", flag, err)
+		}
+	}
+	return err
 }

@@ -104,6 +104,16 @@ func (f *problemFlags) needed(more ...string) []string {
 // budget is what require wants of every command that solves.
 const budget = "m|total-eps"
 
+// checkWithoutK checks what can be checked before the votes say how many teachers there are; stated is
+// their number where the flags say it, else 0.
+func (f *problemFlags) checkWithoutK(c *cobra.Command, stated int) error {
+	if c.Flags().Changed("affected") && f.affected < 1 {
+		return &check.Error{Name: "affected", Value: f.affected, Rule: "at least 1, and at most the number of teachers"}
+	}
+	_, err := f.problem(c, max(1, stated, f.affected))
+	return err
+}
+
 // problem returns the problem for k teachers that the flags describe.
 func (f *problemFlags) problem(c *cobra.Command, k int) (constraints.Problem, error) {
 	p := constraints.Problem{K: k, M: f.m, Epsilon: f.epsilon, TeacherDelta: f.teacherDelta}

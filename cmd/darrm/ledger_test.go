@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/ledger"
 )
 
@@ -64,11 +65,7 @@ func historyOf(t *testing.T, path string) []ledger.Entry {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := l.History(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
+	return must.Get(l.History(context.Background()))(t)
 }
 
 func digestOf(t *testing.T, path string) ledger.Digest {

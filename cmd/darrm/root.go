@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -135,7 +136,11 @@ func require(c *cobra.Command, flags ...string) error {
 		}
 	}
 	if len(missing) > 0 {
-		return usagef("%s must be given (see %s --help)", strings.Join(missing, " and "), c.CommandPath())
+		nothing := ""
+		if slices.Contains(missing, "--eps") && slices.Contains(missing, "--teacher-delta") {
+			nothing = "; teachers that promise nothing have --eps inf, and no --teacher-delta"
+		}
+		return usagef("%s must be given%s (see %s --help)", strings.Join(missing, " and "), nothing, c.CommandPath())
 	}
 	return nil
 }

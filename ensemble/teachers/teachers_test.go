@@ -10,10 +10,13 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
@@ -21,7 +24,6 @@ import (
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/learn/train"
 	"github.com/darrm/darrm/poissonbinom"
-	"pgregory.net/rapid"
 )
 
 // clients are n records of d features with labels that depend on their sum.
@@ -39,11 +41,7 @@ func clients(t testing.TB, n, d int, seed uint64) *data.Records {
 			y[i] = 1
 		}
 	}
-	r, err := data.NewRecords(n, d, x, y)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(data.NewRecords(n, d, x, y))(t)
 }
 
 // replaced returns the records with record i replaced by one far away.
@@ -57,11 +55,7 @@ func replaced(t testing.TB, r *data.Records, i int) *data.Records {
 		x[i*r.Dim()+j] = 3 - x[i*r.Dim()+j]
 	}
 	y[i] = 1 - y[i]
-	out, err := data.NewRecords(r.Len(), r.Dim(), x, y)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return must.Get(data.NewRecords(r.Len(), r.Dim(), x, y))(t)
 }
 
 func teacherConfig(eps float64) shuffled.Config {
@@ -73,21 +67,7 @@ func teacherConfig(eps float64) shuffled.Config {
 
 func mustPlan(t testing.TB, c Config, private, public *data.Records) *Plan {
 	t.Helper()
-	p, err := NewPlan(c, private, public)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-func mustParts(t testing.TB) func(Parts, error) Parts {
-	return func(p Parts, err error) Parts {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
+	return must.Get(NewPlan(c, private, public))(t)
 }
 
 // Disjoint parts hold every record once, and nearly equally many.
@@ -181,11 +161,10 @@ func TestPartsRefuse(t *testing.T) {
 func TestOneRecordReachesItsTeachersOnly(t *testing.T) {
 	const n, k = 24, 4
 	private := clients(t, n, 3, 1)
-	must := mustParts(t)
 	for name, parts := range map[string]Parts{
-		"disjoint":    must(DisjointParts(n, k)),
-		"overlapping": must(OverlappingParts(n, k, 10, 7)),
-		"all":         must(OverlappingParts(n, k, n, 7)),
+		"disjoint":    must.Get(DisjointParts(n, k))(t),
+		"overlapping": must.Get(OverlappingParts(n, k, 10, 7))(t),
+		"all":         must.Get(OverlappingParts(n, k, n, 7))(t),
 	} {
 		c := Config{Teacher: teacherConfig(4), Parts: parts}
 		simulate := func(r *data.Records) [][]float64 {
@@ -226,7 +205,7 @@ func TestTotalCoversTheModels(t *testing.T) {
 	}
 	for _, eps := range []float64{0.1, 1, 5} {
 		for _, k := range []int{1, 3, 11} {
-			parts := mustParts(t)(OverlappingParts(1, k, 1, 0))
+			parts := must.Get(OverlappingParts(1, k, 1, 0))(t)
 			c := shuffled.Config{
 				Task: loss.MeanEstimation{}, Method: shuffled.DPShuffleG, Epochs: 1, Order: iteration.FixedOrder, StepSize: 1, Clip: 2,
 				Target: accountant.Cost{Epsilon: eps, Delta: 1e-6},
@@ -234,11 +213,7 @@ func TestTotalCoversTheModels(t *testing.T) {
 			p := mustPlan(t, Config{Teacher: c, Parts: parts, Vote: func(m, _ []float64) bool { return m[0] > 0 }}, one, nil)
 			sigma := p.Report(0).Noise / (2 * c.Clip) / math.Sqrt(float64(k)) // per unit of sensitivity, all together
 			exact := func(cost accountant.Cost) float64 {
-				d, err := accountant.GaussianDelta(sigma, cost.Epsilon)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return d
+				return must.Get(accountant.GaussianDelta(sigma, cost.Epsilon))(t)
 			}
 			for _, slack := range []float64{0, 1e-6} {
 				total, err := p.Total(slack)
@@ -290,7 +265,7 @@ func twoAnswers(t testing.TB, m *ensemble.Mechanism, p float64) [3]float64 {
 // Two answers of teachers that were trained once, exactly: the release's total covers them.
 func TestFrozenTeachersAreChargedAsFrozen(t *testing.T) {
 	const k = 5
-	parts := mustParts(t)(OverlappingParts(20, k, 20, 0))
+	parts := must.Get(OverlappingParts(20, k, 20, 0))(t)
 	p := mustPlan(t, Config{Teacher: teacherConfig(0.5), Parts: parts}, clients(t, 20, 2, 1), nil)
 	problem, err := p.Problem(1)
 	if err != nil {
@@ -347,7 +322,7 @@ func TestFrozenTeachersAreChargedAsFrozen(t *testing.T) {
 // coin, so an answer costs next to nothing; together they are y. The planted mistake,
 // answers that are charged as if teachers were fresh, promises what is not so.
 func TestFreshTotalsAreRefuted(t *testing.T) {
-	p := mustPlan(t, Config{Teacher: teacherConfig(1), Parts: mustParts(t)(DisjointParts(9, 1))}, clients(t, 9, 2, 1), nil)
+	p := mustPlan(t, Config{Teacher: teacherConfig(1), Parts: must.Get(DisjointParts(9, 1))(t)}, clients(t, 9, 2, 1), nil)
 	truth := 1 / (1 + math.Exp(-p.Teacher().Epsilon)) // Pr[y is the record's bit]
 	exact := func(eps float64) float64 {
 		d := 0.0
@@ -383,7 +358,7 @@ func TestFreshTotalsAreRefuted(t *testing.T) {
 // Disjoint parts: everything that can be made of the teachers costs what one of them does,
 // and the majority needs no noise.
 func TestDisjointTeachersCostOne(t *testing.T) {
-	p := mustPlan(t, Config{Teacher: teacherConfig(2), Parts: mustParts(t)(DisjointParts(55, 5))}, clients(t, 55, 3, 1), nil)
+	p := mustPlan(t, Config{Teacher: teacherConfig(2), Parts: must.Get(DisjointParts(55, 5))(t)}, clients(t, 55, 3, 1), nil)
 	want := accountant.Cost{Epsilon: 2, Delta: 1e-6}
 	if p.Teacher() != want {
 		t.Errorf("a teacher costs %v, want the target %v", p.Teacher(), want)
@@ -402,7 +377,7 @@ func TestDisjointTeachersCostOne(t *testing.T) {
 		t.Errorf("setting %+v", s)
 	}
 	// Uneven parts: the promise is the weakest teacher's.
-	c := Config{Teacher: teacherConfig(2), Parts: mustParts(t)(NewParts(55, [][]int{{0, 1}, {2, 3, 4, 5, 6, 7, 8, 9}}))}
+	c := Config{Teacher: teacherConfig(2), Parts: must.Get(NewParts(55, [][]int{{0, 1}, {2, 3, 4, 5, 6, 7, 8, 9}}))(t)}
 	c.Teacher.Method, c.Teacher.Fraction, c.Teacher.Noise, c.Teacher.Radius = shuffled.Interleaved, 0.5, 3, 2
 	q := mustPlan(t, c, clients(t, 55, 3, 1), clients(t, 55, 3, 2))
 	if a, b := q.Report(0).Cost.Epsilon, q.Report(1).Cost.Epsilon; a == b || q.Teacher().Epsilon != max(a, b) {
@@ -446,7 +421,7 @@ func TestTeachersAreAccountedByTheBestMode(t *testing.T) {
 	noise := map[iteration.Mode]float64{}
 	for _, mode := range []iteration.Mode{"", iteration.Paper} {
 		c.Mode = mode
-		p := mustPlan(t, Config{Teacher: c, Parts: mustParts(t)(DisjointParts(60, 3))}, records, nil)
+		p := mustPlan(t, Config{Teacher: c, Parts: must.Get(DisjointParts(60, 3))(t)}, records, nil)
 		for j := range p.K() {
 			if r := p.Report(j); r.Cost.Epsilon > 2 || (mode == "") != (r.Mode == iteration.RRMixture) {
 				t.Errorf("%q: %+v", mode, r)
@@ -462,7 +437,7 @@ func TestTeachersAreAccountedByTheBestMode(t *testing.T) {
 // From training to a private label, charged once, before.
 func TestTrain(t *testing.T) {
 	private, queries := clients(t, 90, 3, 1), clients(t, 40, 3, 2)
-	c := Config{Teacher: teacherConfig(50), Parts: mustParts(t)(DisjointParts(90, 3))}
+	c := Config{Teacher: teacherConfig(50), Parts: must.Get(DisjointParts(90, 3))(t)}
 	c.Teacher.Epochs, c.Teacher.StepSize = 20, 0.02
 	var ids []string
 	teachers, err := Train(t.Context(), c, private, nil, func(id string, total accountant.Cost) error {
@@ -540,13 +515,9 @@ func TestTrain(t *testing.T) {
 
 // A training is one, however often it is run or interrupted; two are two.
 func TestTrainingIsOne(t *testing.T) {
-	p := mustPlan(t, Config{Teacher: teacherConfig(2), Parts: mustParts(t)(DisjointParts(30, 3))}, clients(t, 30, 3, 1), nil)
+	p := mustPlan(t, Config{Teacher: teacherConfig(2), Parts: must.Get(DisjointParts(30, 3))(t)}, clients(t, 30, 3, 1), nil)
 	begin := func() *Training {
-		n, err := p.NewTraining()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
+		return must.Get(p.NewTraining())(t)
 	}
 	a, b := begin(), begin()
 	if a.ID() == b.ID() {
@@ -583,7 +554,7 @@ func TestTrainingIsOne(t *testing.T) {
 
 // Teachers with the same records must not share noise either.
 func TestTeachersAreIndependent(t *testing.T) {
-	p := mustPlan(t, Config{Teacher: teacherConfig(2), Parts: mustParts(t)(OverlappingParts(10, 4, 10, 0))}, clients(t, 10, 3, 1), nil)
+	p := mustPlan(t, Config{Teacher: teacherConfig(2), Parts: must.Get(OverlappingParts(10, 4, 10, 0))(t)}, clients(t, 10, 3, 1), nil)
 	n, err := p.NewTraining()
 	if err != nil {
 		t.Fatal(err)
@@ -609,7 +580,7 @@ func TestTeachersAreIndependent(t *testing.T) {
 
 func TestSimulated(t *testing.T) {
 	private, queries := clients(t, 60, 3, 1), clients(t, 25, 3, 2)
-	c := Config{Teacher: teacherConfig(5), Parts: mustParts(t)(DisjointParts(60, 5))}
+	c := Config{Teacher: teacherConfig(5), Parts: must.Get(DisjointParts(60, 5))(t)}
 	var first []int
 	for _, workers := range []int{0, 1, 2, 9} {
 		c.Workers = workers
@@ -645,7 +616,7 @@ func TestSimulated(t *testing.T) {
 
 func TestNewPlanRefuses(t *testing.T) {
 	private := clients(t, 20, 3, 1)
-	good := Config{Teacher: teacherConfig(1), Parts: mustParts(t)(DisjointParts(20, 4))}
+	good := Config{Teacher: teacherConfig(1), Parts: must.Get(DisjointParts(20, 4))(t)}
 	for want, change := range map[string]func(*Config) *data.Records{
 		"no parts":                  func(c *Config) *data.Records { c.Parts = Parts{}; return private },
 		"no private records":        func(*Config) *data.Records { return nil },

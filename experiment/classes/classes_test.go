@@ -22,6 +22,7 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/experimenttest"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/plurality/solve"
 )
@@ -311,9 +312,5 @@ func unpacked(t *testing.T, path string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Get(io.ReadAll(z))(t)
 }

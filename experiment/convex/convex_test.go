@@ -17,6 +17,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/experimenttest"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/convex"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
@@ -42,11 +43,7 @@ const small = `{
 func found(t testing.TB, p *parameters, at float64, workers int, o experiment.Options) []scores {
 	t.Helper()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))
-	s, err := p.measure(&experiment.Run{Context: context.Background(), Options: o}, at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(p.measure(&experiment.Run{Context: context.Background(), Options: o}, at))(t)
 }
 
 // decoded returns the parameters of a definition's full form.

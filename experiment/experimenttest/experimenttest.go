@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/internal/must"
 )
 
 // Long reports whether the full-size experiments shall run: DARRM_LONG=1.
@@ -49,31 +50,19 @@ func Refuses(t testing.TB, c *experiment.Catalog, definition string, changes map
 // Load returns the definition of that name or path.
 func Load(t testing.TB, c *experiment.Catalog, name string) experiment.Definition {
 	t.Helper()
-	d, err := c.Load(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must.Get(c.Load(name))(t)
 }
 
 // Parse returns the definition with that text.
 func Parse(t testing.TB, c *experiment.Catalog, text string) experiment.Definition {
 	t.Helper()
-	d, err := c.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must.Get(c.Parse([]byte(text)))(t)
 }
 
 // Run runs the experiment below the folder dir.
 func Run(t testing.TB, d experiment.Definition, dir string, o experiment.Options) experiment.Outcome {
 	t.Helper()
-	out, err := d.Run(context.Background(), dir, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return must.Get(d.Run(context.Background(), dir, o))(t)
 }
 
 // Table returns the table of that name.

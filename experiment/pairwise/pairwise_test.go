@@ -17,6 +17,7 @@ import (
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/experiment/experimenttest"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/pairwise"
 )
@@ -50,11 +51,7 @@ func decoded(t testing.TB, text string) *parameters {
 func found(t testing.TB, p *parameters, at place, workers int, o experiment.Options) []scores {
 	t.Helper()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))
-	s, err := p.measure(&experiment.Run{Context: context.Background(), Options: o}, at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(p.measure(&experiment.Run{Context: context.Background(), Options: o}, at))(t)
 }
 
 // The same numbers for any number of workers, others for another seed; every place is another draw.
@@ -196,11 +193,7 @@ func TestClaimsHoldOnGoldenFigures(t *testing.T) {
 			if cell == "" {
 				return 0
 			}
-			v, err := strconv.ParseFloat(cell, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return v
+			return must.Get(strconv.ParseFloat(cell, 64))(t)
 		}
 		rows, places := golden("scores"), p.places()
 		if len(rows) != len(places)*len(p.Lines) {

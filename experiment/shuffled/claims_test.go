@@ -11,6 +11,7 @@ import (
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/experiment/experimenttest"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/train"
 )
@@ -76,11 +77,7 @@ func goldenLines(t testing.TB, d string) map[training]trained {
 		if s == "" {
 			return 0
 		}
-		v, err := strconv.ParseFloat(s, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
+		return must.Get(strconv.ParseFloat(s, 64))(t)
 	}
 	line := func(row map[string]string) training {
 		return training{shuffled.Method(row["method"]), row["order"], number(row["p"]), number(row["eps"])}

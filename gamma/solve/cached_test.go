@@ -10,6 +10,7 @@ import (
 	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/must"
 )
 
 // A cache entry is a claim: it is used only if it is the table that was asked for,
@@ -22,11 +23,7 @@ func TestCachedBelievesNothing(t *testing.T) {
 	p, o := problem(t, 7, 2, 0.1, 1e-5), Options{}
 	get := func(p constraints.Problem, o Options) Result {
 		t.Helper()
-		r, err := Cached(context.Background(), store, p, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
+		return must.Get(Cached(context.Background(), store, p, o))(t)
 	}
 	encoded := func(table *gamma.Table) []byte {
 		t.Helper()

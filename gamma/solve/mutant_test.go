@@ -9,6 +9,7 @@ import (
 
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/lp"
 	"github.com/darrm/darrm/poissonbinom"
 )
@@ -54,11 +55,7 @@ func eachMultiset(k int, pairs []pairOf, fn func(p, q []float64)) {
 
 func pmf(t testing.TB, p []float64) []float64 {
 	t.Helper()
-	law, err := poissonbinom.PMF(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return law
+	return must.Get(poissonbinom.PMF(p))(t)
 }
 
 // solvePairs maximises Σ weights(l)·γ(l) subject to f ≤ E-1+2δ at every multiset
@@ -91,11 +88,7 @@ func solvePairs(t testing.TB, k int, e, delta float64, pairs []pairOf, weights [
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := gamma.FromFree(k, sol.X)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return must.Get(gamma.FromFree(k, sol.X))(t)
 }
 
 // trueLoss is the largest privacy loss ln Pr[o|D]/Pr[o|D'] of releasing with f

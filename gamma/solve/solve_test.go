@@ -11,16 +11,13 @@ import (
 
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/lp"
 )
 
 func problem(t testing.TB, k int, m, eps, teacherDelta float64) constraints.Problem {
 	t.Helper()
-	p, err := constraints.NewProblem(k, m, eps, teacherDelta)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(constraints.NewProblem(k, m, eps, teacherDelta))(t)
 }
 
 // affecting returns p for teachers of which one record reaches t.

@@ -74,6 +74,19 @@ func resolve(path string) (destination, error) {
 	return destination{}, fmt.Errorf("write %s: more than %d symbolic links", path, maxLinks)
 }
 
+// Target is the absolute path of the file that [Write] replaces for path, links followed: also those of the
+// folders of a file that does not exist yet, and a link to one that does not. Where Write replaces no file, it is
+// that of path itself.
+func Target(path string) string {
+	if dest, err := resolve(path); err == nil && !dest.direct {
+		path = dest.path
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
 // Remove removes the file that [Write] writes for path, durably: links are followed, so that
 // the content goes and not a link to it. That nothing is there is no error; what Write would
 // write to as it stands is one.

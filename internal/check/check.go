@@ -132,6 +132,14 @@ func Within(name string, x float64) error {
 	return nil
 }
 
+// Target checks the (ε, δ) that a method is to meet.
+func Target(epsilon, delta float64) error {
+	if err := Positive("target epsilon", epsilon); err != nil {
+		return err
+	}
+	return Within("target delta", delta)
+}
+
 // Order checks α, the order of a Rényi divergence.
 func Order(alpha float64) error {
 	if !(alpha > 1) || math.IsInf(alpha, 1) {

@@ -3,6 +3,7 @@ package noise
 import (
 	"fmt"
 	"math/big"
+	"sync"
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
@@ -176,6 +177,7 @@ func (l *Levels) gap(i int32) uint64 {
 // then the second, and so on.
 func (l *Levels) propose(c coins) (b int, ok bool, err error) {
 	var weights [levelsApart + 1]uint64
+	of := levelWeights()
 	total, rest := uint64(0), len(l.scores)
 	for b := range l.apart + 1 {
 		n := rest
@@ -186,7 +188,7 @@ func (l *Levels) propose(c coins) (b int, ok bool, err error) {
 			}
 			rest -= n
 		}
-		weights[b] = uint64(n) * levelWeights[b]
+		weights[b] = uint64(n) * of[b].weight
 		total += weights[b] // at most 2²⁵·2³⁸
 		if rest == 0 {
 			break
@@ -209,32 +211,35 @@ func (l *Levels) propose(c coins) (b int, ok bool, err error) {
 		return 0, true, nil // its weight is exactly 1
 	}
 	// The last unit of the weight counts with the fraction of 2³⁸e^{-b} only.
-	last, err := c.bernoulli(1, levelWeights[b])
+	last, err := c.bernoulli(1, of[b].weight)
 	if err != nil || !last {
 		return b, err == nil, err
 	}
-	ok, err = fraction(c, b)
+	ok, err = fraction(c, b, of[b].next)
 	return b, ok, err
 }
 
 // weightBits is the precision of the weights.
 const weightBits = 38
 
-// levelWeights are ⌊2³⁸e^{-b}⌋+1, and 2³⁸ for b = 0. nextDigits are the 53 binary digits of
-// 2³⁸e^{-b} after the point.
-var levelWeights, nextDigits = func() (w, next [levelsApart + 1]uint64) {
-	w[0] = 1 << weightBits
+// levelWeight is by level b ⌊2³⁸e^{-b}⌋+1, and 2³⁸ for b = 0, with the 53 binary digits of 2³⁸e^{-b}
+// after the point.
+type levelWeight struct{ weight, next uint64 }
+
+// levelWeights takes milliseconds, which a program that draws nothing does not spend.
+var levelWeights = sync.OnceValue(func() *[levelsApart + 1]levelWeight {
+	var w [levelsApart + 1]levelWeight
+	w[0].weight = 1 << weightBits
 	for b := 1; b < len(w); b++ {
 		whole, err := expDigits(b, weightBits)
 		digits, err2 := expDigits(b, weightBits+53)
 		if err != nil || err2 != nil {
 			panic("noise: digits of e^-b")
 		}
-		w[b] = whole.Uint64() + 1
-		next[b] = digits.Sub(digits, whole.Lsh(whole, 53)).Uint64()
+		w[b] = levelWeight{whole.Uint64() + 1, digits.Sub(digits, whole.Lsh(whole, 53)).Uint64()}
 	}
-	return w, next
-}()
+	return &w
+})
 
 // expDigits returns ⌊2^bits·e^{-b}⌋.
 func expDigits(b int, bits uint) (*big.Int, error) {
@@ -253,8 +258,7 @@ func expDigits(b int, bits uint) (*big.Int, error) {
 // fraction returns true with probability 2³⁸e^{-b} less its whole part, by comparing its next
 // 53 binary digits with as many of a uniform number, and where they are alike, which has
 // probability 2⁻⁵³, the next. It gives up after 4·53 digits that are alike.
-func fraction(c coins, b int) (bool, error) {
-	next := nextDigits[b]
+func fraction(c coins, b int, next uint64) (bool, error) {
 	for bits := uint(weightBits + 53); bits <= weightBits+4*53; bits += 53 {
 		if less, err := c.bernoulli(next, randsrc.One53); err != nil || less {
 			return less, err

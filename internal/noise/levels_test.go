@@ -93,7 +93,7 @@ func TestLevelsFollowTheirScores(t *testing.T) {
 func TestFractionsOfWeights(t *testing.T) {
 	for b := 1; b <= levelsApart; b++ {
 		law, missing := explore(t, 1e-25, func(c coins) (int64, error) {
-			on, err := fraction(c, b)
+			on, err := fraction(c, b, levelWeights()[b].next)
 			return map[bool]int64{true: 1}[on], err
 		})
 		// e^{-b} in 400 bits: the series of e^{-1/2^20}, squared and raised.
@@ -110,8 +110,8 @@ func TestFractionsOfWeights(t *testing.T) {
 		e.SetMantExp(e, weightBits)
 		whole, _ := e.Int(nil)
 		want, _ := e.Sub(e, new(big.Float).SetPrec(400).SetInt(whole)).Float64()
-		if whole.Uint64()+1 != levelWeights[b] {
-			t.Errorf("weight of level %d is %v, want %v + 1", b, levelWeights[b], whole)
+		if whole.Uint64()+1 != levelWeights()[b].weight {
+			t.Errorf("weight of level %d is %v, want %v + 1", b, levelWeights()[b].weight, whole)
 		}
 		if math.Abs(law[1]-want) > 1e-14 || missing > 1e-14 {
 			t.Errorf("level %d: %.17g, want %.17g", b, law[1], want)

@@ -6,16 +6,13 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
 )
 
 func mustGaussian(t testing.TB, num, den uint64) Gaussian {
 	t.Helper()
-	g, err := NewGaussian(ratio(num, den))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must.Get(NewGaussian(ratio(num, den)))(t)
 }
 
 // positivePart returns Σ max(0, p - e^ε·q) over the outcomes, as an interval.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/num"
 )
 
@@ -23,21 +24,13 @@ func TestSuggest(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.ratio == 0 {
-				d, err := g.VotesDelta(c.t, num.Decimal(c.epsilon))
-				if err != nil {
-					t.Fatal(err)
-				}
-				return d
+				return must.Get(g.VotesDelta(c.t, num.Decimal(c.epsilon)))(t)
 			}
 			check, err := NewGaussian(num.Decimal(c.ratio * c.ratio * sigma * sigma))
 			if err != nil {
 				t.Fatal(err)
 			}
-			d, err := g.CheckedDelta(check, c.t, num.Decimal(c.epsilon))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return d
+			return must.Get(g.CheckedDelta(check, c.t, num.Decimal(c.epsilon)))(t)
 		}
 		if d := delta(sigma * (1 + 1e-5)); d.Upper() > c.delta {
 			t.Errorf("%+v: σ = %v has δ = %v", c, sigma, d.Upper())

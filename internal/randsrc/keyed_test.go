@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/darrm/darrm/internal/must"
 )
 
 // fixedKey is a key that no release can have: only this package builds one.
@@ -142,11 +144,7 @@ func TestKeyedUint53IsExactlyUniform(t *testing.T) {
 		s := key.Coins("q")
 		binary.LittleEndian.PutUint64(s.block[:8], word)
 		s.left = len(s.block)
-		u, err := s.Uint53()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return u
+		return must.Get(s.Uint53())(t)
 	})
 	if msg != "" {
 		t.Error(msg)

@@ -9,10 +9,9 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
@@ -61,7 +60,7 @@ func TestMethodsAreAlgorithms(t *testing.T) {
 		if a.Cost() != p.Price().Cost || a.Cost().Epsilon > 1 || !(a.NoiseScale() > 0 || a.NoiseScale() == 0 && p.Price().Bound != accountant.MethodGaussian) { // vertices have no noise of their own
 			t.Errorf("%s: cost %v, price %v, noise %v", name, a.Cost(), p.Price().Cost, a.NoiseScale())
 		}
-		best, err := bestBound(p.Price().Event, p.Price().Relation, 1e-6, p.Price().Bound)
+		best, err := train.LeastEpsilon(p.Price().Event, p.Price().Relation, 1e-6, p.Price().Bound)
 		if err != nil || best.Cost.Epsilon > p.Price().Cost.Epsilon*(1+1e-9) {
 			t.Errorf("%s: its event costs %v, the price is %v (%v)", name, best.Cost, p.Price().Cost, err)
 		}
@@ -69,25 +68,7 @@ func TestMethodsAreAlgorithms(t *testing.T) {
 		if slices.Equal(want, traintest.Simulate(t, a, 8)) {
 			t.Errorf("%s: two seeds give one model", name)
 		}
-		stop := errors.New("stop")
-		for after := 1; after < a.Rounds(); after++ {
-			s := train.Simulate(a, 7)
-			if _, err := s.Run(t.Context(), func(round int, _ []float64) error {
-				if round == after {
-					return stop
-				}
-				return nil
-			}); !errors.Is(err, stop) {
-				t.Fatal(err)
-			}
-			resumed, err := train.ResumeSimulation(a, s.Checkpoint())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, err := resumed.Run(t.Context(), nil); err != nil || !floats.Equal(got, want) {
-				t.Errorf("%s: resumed after round %d it ends at %v, not %v (%v)", name, after, got, want, err)
-			}
-		}
+		traintest.Resumes(t, name, a, 7, want)
 		release, err := train.NewRelease(a)
 		if err != nil {
 			t.Fatal(name, err)
@@ -200,7 +181,7 @@ func TestPlansKeepTheirTargets(t *testing.T) {
 			}
 			planned++
 			price := p.Price()
-			best, err := bestBound(price.Event, price.Relation, s.Target.Delta, price.Bound)
+			best, err := train.LeastEpsilon(price.Event, price.Relation, s.Target.Delta, price.Bound)
 			if err != nil || price.Cost.Epsilon > s.Target.Epsilon || best.Cost.Epsilon > s.Target.Epsilon || price.Cost.Delta > s.Target.Delta {
 				t.Errorf("%s %+v, n = %d, d = %d: price %v, event %v (%v)", price.Method, s, n, d, price.Cost, best.Cost, err)
 			}
@@ -222,11 +203,7 @@ func TestPlansKeepTheirTargets(t *testing.T) {
 // which no record can end a run: a failure would tell of it.
 func TestScalesAtWhichNoRecordEndsARun(t *testing.T) {
 	set := func(radius float64) geometry.Polytope {
-		s, err := geometry.NewL1Ball(2, radius)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
+		return must.Get(geometry.NewL1Ball(2, radius))(t)
 	}
 	s := setting()
 	s.Loss = loss.Logistic{}

@@ -114,7 +114,7 @@ func (p *sampledPlan) epsilon(sigma float64, method accountant.Method) (accounta
 	if err != nil {
 		return accountant.Bound{}, err
 	}
-	return bestBound(e, p.Neighbours, p.Target.Delta, method)
+	return train.LeastEpsilon(e, p.Neighbours, p.Target.Delta, method)
 }
 
 // calibrate sets σ: first by Rényi divergences, which take milliseconds, and from there by

@@ -215,28 +215,8 @@ func (p *frankWolfePlan) cost(methods ...accountant.Method) (accountant.Bound, a
 	if err != nil {
 		return accountant.Bound{}, nil, err
 	}
-	best, err := bestBound(event, p.Neighbours, p.Target.Delta, methods...)
+	best, err := train.LeastEpsilon(event, p.Neighbours, p.Target.Delta, methods...)
 	return best, event, err
-}
-
-// bestBound returns the least ε of an event at a δ.
-func bestBound(event accountant.Event, relation accountant.Relation, delta float64, methods ...accountant.Method) (accountant.Bound, error) {
-	a, err := accountant.New(relation)
-	if err == nil {
-		a, err = a.Charge(event, 1)
-	}
-	if err != nil {
-		return accountant.Bound{}, err
-	}
-	report, err := a.AtDelta(delta, methods...)
-	if err != nil {
-		return accountant.Bound{}, err
-	}
-	best, ok := report.Best()
-	if !ok {
-		return best, fmt.Errorf("no rule prices %v", event)
-	}
-	return best, nil
 }
 
 // account sets the price, and refuses one above the target.
@@ -296,7 +276,7 @@ func (p *frankWolfePlan) Compare() ([]PriceRow, error) {
 		if err != nil {
 			return nil, err
 		}
-		best, err := bestBound(event, p.Neighbours, p.Target.Delta, stepMethods...)
+		best, err := train.LeastEpsilon(event, p.Neighbours, p.Target.Delta, stepMethods...)
 		if err != nil {
 			return nil, err
 		}

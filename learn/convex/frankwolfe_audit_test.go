@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
@@ -249,11 +250,7 @@ func TestAcceptance11SparseClassification(t *testing.T) {
 						y[i] = 1
 					}
 				}
-				r, err := data.NewRecords(n, d, x, y)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return r
+				return must.Get(data.NewRecords(n, d, x, y))(t)
 			}
 			w := traintest.Simulate(t, traintest.Trained(t, p, draw(n)), uint64(seed))
 			fresh := draw(5000)

@@ -5,19 +5,17 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/train"
 )
 
 func l1(t testing.TB, d int, r float64) geometry.L1Ball {
 	t.Helper()
-	b, err := geometry.NewL1Ball(d, r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Get(geometry.NewL1Ball(d, r))(t)
 }
 
 func frankWolfe(t testing.TB, c FrankWolfe, n, d int) *frankWolfePlan {
@@ -59,12 +57,12 @@ func TestAcceptance4FrankWolfeParameters(t *testing.T) {
 		if p.schedule.Steps != c.steps {
 			t.Errorf("n = %d: T = %d, want %d", c.n, p.schedule.Steps, c.steps)
 		}
-		near(t, "s", p.printedScale(), c.s, 1e-8)
-		near(t, "s in use", p.schedule.Scale, c.s, 1e-6)
+		must.Near(t, "s", p.printedScale(), c.s, 1e-8)
+		must.Near(t, "s in use", p.schedule.Scale, c.s, 1e-6)
 		if p.schedule.Scale < p.printedScale() {
 			t.Error("rounding lowered the noise")
 		}
-		near(t, "beta", p.schedule.Beta, c.beta, 2e-6)
+		must.Near(t, "beta", p.schedule.Beta, c.beta, 2e-6)
 	}
 }
 
@@ -103,11 +101,7 @@ func TestAcceptance4FrankWolfeTrace(t *testing.T) {
 
 func hull(t testing.TB, p float64, points [][]float64) *geometry.Hull {
 	t.Helper()
-	h, err := geometry.NewHull(p, points)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
+	return must.Get(geometry.NewHull(p, points))(t)
 }
 
 // The published compositions of noisy maxima: the source's formula, and that the accountant's
@@ -119,13 +113,13 @@ func TestAcceptance5NoisyMaximumComposition(t *testing.T) {
 		delta float64
 		want  float64
 	}{{.1, 10, 1e-6, 1.76742905}, {.06726, 16, 1e-6, 1.48908687}, {.01, 1000, 1e-5, 1.61792880}} {
-		near(t, "adv", advanced(c.eps, float64(c.k), c.delta), c.want, 1e-8)
+		must.Near(t, "adv", advanced(c.eps, float64(c.k), c.delta), c.want, 1e-8)
 		for _, kind := range []Selection{LaplaceNoise, Exponential} {
 			event, err := accountant.Compose(accountant.Charge{Event: choice{kind, Range}.event(c.eps, accountant.ReplaceOne), Count: c.k})
 			if err != nil {
 				t.Fatal(err)
 			}
-			best, err := bestBound(event, accountant.ReplaceOne, c.delta, stepMethods...)
+			best, err := train.LeastEpsilon(event, accountant.ReplaceOne, c.delta, stepMethods...)
 			if err != nil || best.Cost.Epsilon > min(c.want, c.eps*float64(c.k))*(1+1e-12) {
 				t.Errorf("%s: %v, %v, above %v", kind, best, err, c.want)
 			}
@@ -136,16 +130,16 @@ func TestAcceptance5NoisyMaximumComposition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "zCDP", standard, c.standard, 1e-7)
+		must.Near(t, "zCDP", standard, c.standard, 1e-7)
 		curve, err := zcdpCurve(accountant.ReplaceOne, c.rho, "test")
 		if err != nil {
 			t.Fatal(err)
 		}
-		best, err := bestBound(curve, accountant.ReplaceOne, c.delta, accountant.MethodRDP)
+		best, err := train.LeastEpsilon(curve, accountant.ReplaceOne, c.delta, accountant.MethodRDP)
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "zCDP, tight", best.Cost.Epsilon, c.tight, 1e-4)
+		must.Near(t, "zCDP, tight", best.Cost.Epsilon, c.tight, 1e-4)
 	}
 }
 
@@ -165,7 +159,7 @@ func TestAcceptance8FrankWolfeLedger(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		line, err := bestBound(curve, accountant.ReplaceOne, 1e-6, accountant.MethodRDP)
+		line, err := train.LeastEpsilon(curve, accountant.ReplaceOne, 1e-6, accountant.MethodRDP)
 		if got := p.Price().Cost.Epsilon; err != nil || math.Abs(line.Cost.Epsilon-want.zcdp) > 0.005 || !(got <= line.Cost.Epsilon && got > 0.9*line.Cost.Epsilon) {
 			t.Errorf("%s: the price is %g, by zCDP %g, want %g", rule, got, line.Cost.Epsilon, want.zcdp)
 		}
@@ -198,7 +192,7 @@ func TestFrankWolfeCalibration(t *testing.T) {
 			c := hinges(t, 50)
 			c.Selection, c.Target = kind, target
 			p := frankWolfe(t, c, 8192, 50)
-			got, err := bestBound(p.Price().Event, accountant.ReplaceOne, target.Delta, p.Price().Bound)
+			got, err := train.LeastEpsilon(p.Price().Event, accountant.ReplaceOne, target.Delta, p.Price().Bound)
 			if err != nil || !(got.Cost.Epsilon <= target.Epsilon && got.Cost.Epsilon > 0.999*target.Epsilon) || p.Price().Cost != target {
 				t.Errorf("%s at %v: %v, price %v", kind, target, got, p.Price().Cost)
 			}

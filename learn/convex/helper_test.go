@@ -8,17 +8,11 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
 )
-
-func near(t testing.TB, what string, got, want, relative float64) {
-	t.Helper()
-	if !(math.Abs(got-want) <= relative*math.Abs(want)) {
-		t.Errorf("%s = %.12g, want %.12g within %g", what, got, want, relative)
-	}
-}
 
 func records(t testing.TB, rows [][]float64, y []float64) *data.Records {
 	t.Helper()
@@ -26,11 +20,7 @@ func records(t testing.TB, rows [][]float64, y []float64) *data.Records {
 	for _, r := range rows {
 		x = append(x, r...)
 	}
-	r, err := data.NewRecords(len(rows), len(rows[0]), x, slices.Clone(y))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(data.NewRecords(len(rows), len(rows[0]), x, slices.Clone(y)))(t)
 }
 
 // setting is the absolute loss on the unit ball at (1, 1e-6).

@@ -222,7 +222,7 @@ func (p *polySFWPlan) setEvent(theorem string, worst []influence) error {
 	if err != nil {
 		return err
 	}
-	best, err := bestBound(curve, p.Neighbours, p.Target.Delta, accountant.MethodRDP)
+	best, err := train.LeastEpsilon(curve, p.Neighbours, p.Target.Delta, accountant.MethodRDP)
 	if err != nil {
 		return err
 	}
@@ -412,6 +412,6 @@ func rhoEpsilon(relation accountant.Relation, rho, delta float64) (float64, erro
 	if err != nil {
 		return 0, err
 	}
-	best, err := bestBound(curve, relation, delta, accountant.MethodRDP)
+	best, err := train.LeastEpsilon(curve, relation, delta, accountant.MethodRDP)
 	return best.Cost.Epsilon, err
 }

@@ -5,8 +5,10 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // logistics is the logistic loss at (1, 1e-6).
@@ -26,8 +28,8 @@ func polySFW(t testing.TB, c PolySFW, n, d int) *polySFWPlan {
 // The published schedule.
 func TestAcceptance4PolySFWSchedule(t *testing.T) {
 	p := polySFW(t, PolySFW{Setting: logistics(), Set: l1(t, 50, 1), Noise: Printed}, 1_000_000, 50)
-	near(t, "X", math.Exp2(1.5*p.theory()), 66.4647, 1e-5)
-	near(t, "R before rounding", p.theory(), 4.0363, 1e-4)
+	must.Near(t, "X", math.Exp2(1.5*p.theory()), 66.4647, 1e-5)
+	must.Near(t, "R before rounding", p.theory(), 4.0363, 1e-4)
 	if p.c.Batches.Rounds != 4 || p.c.Batches.Size != 5239 || len(p.batches) != 15 || p.batches[14].to != 38245 {
 		t.Errorf("%+v, %d steps, %d records", p.c.Batches, len(p.batches), p.batches[len(p.batches)-1].to)
 	}
@@ -35,7 +37,7 @@ func TestAcceptance4PolySFWSchedule(t *testing.T) {
 	c := PolySFW{Setting: logistics(), Set: l1(t, 10, 3), Noise: Printed}
 	c.Loss = loss.GLM[loss.SquaredSigmoid]{}
 	p = polySFW(t, c, 1_000_000, 10)
-	near(t, "s_3", p.printedScale(3), 0.08314, 1e-4)
+	must.Near(t, "s_3", p.printedScale(3), 0.08314, 1e-4)
 }
 
 // The published trace: batches [0,1], [2,3], [4].
@@ -74,11 +76,7 @@ func TestAcceptance8PolySFWLedger(t *testing.T) {
 				sizes[k] = math.Floor(sizes[k])
 			}
 		}
-		eps, err := p.roundEpsilon(s.influences(sizes, p.printedScale(r), 0, c))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return eps
+		return must.Get(p.roundEpsilon(s.influences(sizes, p.printedScale(r), 0, c)))(t)
 	}
 	laplace := choice{LaplaceNoise, Sup}
 	zeroed := map[int]float64{0: .1345, 2: .1326, 4: .1493, 6: .1817, 7: .1969, 8: .1754, 10: .1269}
@@ -107,10 +105,10 @@ func TestAcceptance8PolySFWLedger(t *testing.T) {
 	if !(worst <= 0.40 && math.Abs(worst-0.3947) < 2e-4) {
 		t.Errorf("the worst round costs %g", worst)
 	}
-	near(t, "L1 = 0", ledger(0, 2, 0, b, laplace, accountant.ReplaceOne, false), 0.5381, 1e-3)
+	must.Near(t, "L1 = 0", ledger(0, 2, 0, b, laplace, accountant.ReplaceOne, false), 0.5381, 1e-3)
 	// Real sizes: b = 95 in round 5.
-	near(t, "b = 95", ledger(5, 1, 1, 95, laplace, accountant.ReplaceOne, true), 0.4361, 1e-3)
-	near(t, "b = 95, not rounded", ledger(5, 1, 1, 95, laplace, accountant.ReplaceOne, false), 0.3305, 1e-3)
+	must.Near(t, "b = 95", ledger(5, 1, 1, 95, laplace, accountant.ReplaceOne, true), 0.4361, 1e-3)
+	must.Near(t, "b = 95, not rounded", ledger(5, 1, 1, 95, laplace, accountant.ReplaceOne, false), 0.3305, 1e-3)
 
 	// The source's own route is above its promise, is flagged as no promise, and the corrected
 	// rows are below the target.
@@ -144,8 +142,8 @@ func TestPolySFWInfluenceStepByStep(t *testing.T) {
 			}
 			worst = influence{max(worst.pure, pure), max(worst.rho, rho)}
 		}
-		near(t, "pure", round.pure, worst.pure, 1e-10)
-		near(t, "rho", round.rho, worst.rho, 1e-10)
+		must.Near(t, "pure", round.pure, worst.pure, 1e-10)
+		must.Near(t, "rho", round.rho, worst.rho, 1e-10)
 		if round.pure < worst.pure || round.rho < worst.rho {
 			t.Error("rounded to the wrong side")
 		}
@@ -168,7 +166,7 @@ func TestPolySFWCalibration(t *testing.T) {
 					t.Errorf("%s at %v, round %d: scale %g, printed %g", kind, target, r, round.scale, p.printedScale(r))
 				}
 			}
-			event, err := bestBound(p.Price().Event, accountant.ReplaceOne, target.Delta, p.Price().Bound)
+			event, err := train.LeastEpsilon(p.Price().Event, accountant.ReplaceOne, target.Delta, p.Price().Bound)
 			if err != nil || !(event.Cost.Epsilon >= 0.999*p.Price().Cost.Epsilon && event.Cost.Epsilon <= p.Price().Cost.Epsilon) {
 				t.Errorf("%s at %v: the event costs %v, %v", kind, target, event, err)
 			}

@@ -77,7 +77,7 @@ func (s Setting) check(n, d int, model float64) (task, error) {
 		return t, &check.Error{Name: "clip", Value: s.Clip, Rule: fmt.Sprintf("above 0 for %s, whose slopes have no bound (--clip)", t.link.Name())}
 	}
 	t.norm = t.slope * s.Radius * (1 + 0x1p-50)
-	return t, checkTarget(s.Target)
+	return t, check.Target(s.Target.Epsilon, s.Target.Delta)
 }
 
 // replaced resolves the relation of methods for which records are replaced or blanked.
@@ -115,13 +115,6 @@ func checkBall(radius float64, required bool) error {
 	return nil
 }
 
-func checkTarget(c accountant.Cost) error {
-	if err := check.Positive("target epsilon", c.Epsilon); err != nil {
-		return err
-	}
-	return check.Within("target delta", c.Delta)
-}
-
 // theorem checks ε ≤ √ln(1/δ), without which the printed noise is not proved to be enough.
 func (t *task) theorem() error {
 	if limit := math.Sqrt(-math.Log(t.Target.Delta)); !(t.Target.Epsilon <= limit) {
@@ -133,17 +126,11 @@ func (t *task) theorem() error {
 
 // take checks the records and shortens the long ones.
 func (t *task) take(r *data.Records, anyNumber bool) (*data.Records, error) {
-	if r == nil || r.Len() != t.n && !anyNumber {
-		n := 0
-		if r != nil {
-			n = r.Len()
-		}
-		return nil, &check.Error{Name: "number of records", Value: n, Rule: fmt.Sprintf("the %d of the plan", t.n)}
+	n := t.n
+	if anyNumber && r != nil {
+		n = r.Len()
 	}
-	if r.Dim() != t.d {
-		return nil, &check.Error{Name: "dimension", Value: r.Dim(), Rule: fmt.Sprintf("the plan's, %d", t.d)}
-	}
-	if err := r.Check(t.Loss.Check); err != nil {
+	if err := train.CheckRecords(r, n, t.d, t.Loss.Check); err != nil {
 		return nil, err
 	}
 	return r.Shortened(t.Radius), nil

@@ -1,6 +1,7 @@
 package convex
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -19,8 +20,8 @@ type SparsePlan interface {
 
 // denseToSparse takes the zeros out of records, which have responses.
 func (t *task) denseToSparse(r *data.Records) (*data.Sparse, error) {
-	if r == nil {
-		return nil, &check.Error{Name: "number of records", Value: 0, Rule: fmt.Sprintf("the %d of the plan", t.n)}
+	if err := train.CheckSize(cmp.Or(r, new(data.Records)), t.n, t.d); err != nil {
+		return nil, err
 	}
 	if !r.HasResponses() { // which sparse records have
 		if err := r.Check(t.Loss.Check); err != nil {
@@ -33,15 +34,8 @@ func (t *task) denseToSparse(r *data.Records) (*data.Sparse, error) {
 // takeSparse checks the records and shortens those whose features are longer than the radius
 // in ‖·‖_q, each by itself.
 func (t *task) takeSparse(r *data.Sparse, q float64) (*data.Sparse, error) {
-	if r == nil || r.Len() != t.n {
-		n := 0
-		if r != nil {
-			n = r.Len()
-		}
-		return nil, &check.Error{Name: "number of records", Value: n, Rule: fmt.Sprintf("the %d of the plan", t.n)}
-	}
-	if r.Dim() != t.d {
-		return nil, &check.Error{Name: "dimension", Value: r.Dim(), Rule: fmt.Sprintf("the plan's, %d", t.d)}
+	if err := train.CheckSize(cmp.Or(r, new(data.Sparse)), t.n, t.d); err != nil {
+		return nil, err
 	}
 	if err := r.Check(t.Loss.Check); err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/noise"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
@@ -89,11 +90,7 @@ func sparseTask(t testing.TB, rng *rand.Rand, n, d int) *data.Sparse {
 			t.Fatal(err)
 		}
 	}
-	r, err := b.Records()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(b.Records())(t)
 }
 
 // With the same coins the sparse method chooses the dense one's vertices, step by step, for

@@ -3,6 +3,8 @@ package data
 import (
 	"math"
 	"testing"
+
+	"github.com/darrm/darrm/internal/must"
 )
 
 func newRecords(t testing.TB, rows [][]float64, y []float64) *Records {
@@ -11,11 +13,7 @@ func newRecords(t testing.TB, rows [][]float64, y []float64) *Records {
 	for _, r := range rows {
 		x = append(x, r...)
 	}
-	r, err := NewRecords(len(rows), len(rows[0]), x, y)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(NewRecords(len(rows), len(rows[0]), x, y))(t)
 }
 
 // Equality of records does not depend on their order, and nothing else is equal: not

@@ -56,7 +56,7 @@ func (c Central) plan(n, features int) (*Plan, error) {
 	if err := t.checkDifferences(c.Period > 1); err != nil {
 		return nil, err
 	}
-	if err := checkTarget(t.Target); err != nil {
+	if err := check.Target(t.Target.Epsilon, t.Target.Delta); err != nil {
 		return nil, err
 	}
 	p := &Plan{plan{task: *t, kind: trusted, period: c.Period}}

@@ -2,12 +2,12 @@ package federated
 
 import (
 	"context"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
@@ -40,20 +40,10 @@ const wide = 1e12
 
 var target = accountant.Cost{Epsilon: 1, Delta: 1e-5}
 
-func must[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
-
 // trace returns the models and the directions after each round.
 func trace(t testing.TB, p *Plan, records *data.Records, seed uint64) (x, v [][]float64) {
 	t.Helper()
-	run := must(p.Train(records))(t).Start(stream.Seeded(seed))
+	run := must.Get(p.Train(records))(t).Start(stream.Seeded(seed))
 	for k := range p.Rounds {
 		if err := run.Round(context.Background(), k); err != nil {
 			t.Fatal(err)
@@ -65,13 +55,6 @@ func trace(t testing.TB, p *Plan, records *data.Records, seed uint64) (x, v [][]
 		x, v = append(x, state["x"]), append(v, state["v"])
 	}
 	return x, v
-}
-
-func near(t testing.TB, what string, got, want, relative float64) {
-	t.Helper()
-	if !(math.Abs(got-want) <= relative*math.Abs(want)) {
-		t.Errorf("%s = %.12g, want %.12g", what, got, want)
-	}
 }
 
 // linearised is xᵀAx/2 - bᵀx for a diagonal A.

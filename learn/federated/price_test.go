@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/federated/amplification"
 	"github.com/darrm/darrm/learn/loss"
@@ -56,11 +57,11 @@ func TestReportsArePricedForWhatTheyAre(t *testing.T) {
 	cost := func(epsilon float64, oneBit bool) float64 {
 		var charges []accountant.Charge
 		for streams, count := range map[int]int{1: 1, 2: 2} {
-			e := must(amplification.Round{Streams: streams, Reports: 400, Epsilon: epsilon, OneBit: oneBit}.Event())(t)
+			e := must.Get(amplification.Round{Streams: streams, Reports: 400, Epsilon: epsilon, OneBit: oneBit}.Event())(t)
 			charges = append(charges, accountant.Charge{Event: e, Count: count})
 		}
 		c, _, err := amplification.Epsilon(1e-5, amplification.Improved, charges...)
-		return must(c, err)(t)
+		return must.Get(c, err)(t)
 	}
 	for kind, bit := range map[Randomizer]bool{"": true, OneBit: true, Floats: true, "rand-k:9": true, PrivUnit: false, "privunit:4": false, "privunit:4:10": false} {
 		if got, want := rounds(kind, nil).Price().Cost.Epsilon, cost(0.58, bit); math.Abs(got-want) > 1e-5*want {
@@ -167,7 +168,7 @@ func TestLocalPhaseIsPaidFor(t *testing.T) {
 		t.Errorf("eps = %g, of which the server has %g; sigma = %g", with, without, p.sigma)
 	}
 	c := Central{Setting: Setting{Loss: loss.LeastSquares{}, Silos: []int{100, 100}, Rounds: 10, StepSize: 0.1, GradientClip: 1, DifferenceClip: 1, Target: target, Local: Local{Steps: 3, Batch: 10, Clip: 1}}, Period: 5}
-	q := must(c.New(200, 3))(t)
+	q := must.Get(c.New(200, 3))(t)
 	if got := q.Price(); got.Method != "diff2-bvr-lsgd" || got.Cost.Epsilon > 1 || got.Cost.Epsilon < 0.995 || q.sigma <= 0 {
 		t.Errorf("%s costs %v", got.Method, got.Cost)
 	}
@@ -182,7 +183,7 @@ func TestTrustedServer(t *testing.T) {
 		if period > 1 {
 			c.DifferenceClip = 3
 		}
-		return must(c.New(n, 3))(t)
+		return must.Get(c.New(n, 3))(t)
 	}
 	alpha := 1 + math.Ceil(2*math.Log(1e5)/1)
 	for _, c := range []struct {
@@ -190,8 +191,8 @@ func TestTrustedServer(t *testing.T) {
 		s1, s2, u, share float64
 	}{{1, 4 * alpha * rounds / (n * n), 0, 0, 0}, {10, 4 * 1.25 * alpha * rounds / (10 * n * n), 4 * 1.25 / 0.25 * alpha * rounds / (n * n), 0, 0}} {
 		printed, calibrated := plan(c.period, train.Printed), plan(c.period, train.Calibrated)
-		near(t, "s1", printed.deviation(gradients, 1, n), math.Sqrt(c.s1), 1e-9)
-		near(t, "s2", printed.deviation(differences, 1, n), math.Sqrt(c.s2), 1e-9)
+		must.Near(t, "s1", printed.deviation(gradients, 1, n), math.Sqrt(c.s1), 1e-9)
+		must.Near(t, "s2", printed.deviation(differences, 1, n), math.Sqrt(c.s2), 1e-9)
 		if eps := printed.Price().Cost.Epsilon; !(eps < 1) {
 			t.Errorf("period %d: the printed noise costs %g", c.period, eps)
 		}
@@ -200,9 +201,9 @@ func TestTrustedServer(t *testing.T) {
 		}
 	}
 	// The noise that is added is the noise that is priced: 400 means of zero vectors in 50 dimensions.
-	zeros := must(data.NewRecords(10, 50, make([]float64, 500), nil))(t)
+	zeros := must.Get(data.NewRecords(10, 50, make([]float64, 500), nil))(t)
 	c := Central{Setting: Setting{Loss: loss.MeanEstimation{}, Silos: []int{10}, Rounds: 400, StepSize: 1e-30, GradientClip: 2, Target: target}}
-	p := must(c.New(10, 50))(t)
+	p := must.Get(c.New(10, 50))(t)
 	_, v := trace(t, p, zeros, 1)
 	square := 0.0
 	for _, g := range v {
@@ -210,8 +211,8 @@ func TestTrustedServer(t *testing.T) {
 			square += x * x / (400 * 50)
 		}
 	}
-	near(t, "deviation of a mean", math.Sqrt(square), p.Price().Blocks[0].Deviation, 0.02) // deviation 1/√40000 = 0.5 %
-	near(t, "its multiplier", p.Price().Blocks[0].Multiplier(), must(train.NoiseFor(target))(t)*math.Sqrt(400), 1e-9)
+	must.Near(t, "deviation of a mean", math.Sqrt(square), p.Price().Blocks[0].Deviation, 0.02) // deviation 1/√40000 = 0.5 %
+	must.Near(t, "its multiplier", p.Price().Blocks[0].Multiplier(), must.Get(train.NoiseFor(target))(t)*math.Sqrt(400), 1e-9)
 }
 
 // Every parameter out of range is refused by name.
@@ -258,7 +259,7 @@ func TestRefusedParameters(t *testing.T) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
-	p := must(good.New(12, 3))(t)
+	p := must.Get(good.New(12, 3))(t)
 	if _, err := p.Train(noisyRecords(t, 12, 3)); err == nil || !strings.Contains(err.Error(), "record 1") {
 		t.Errorf("responses that are no labels: %v", err)
 	}
@@ -277,7 +278,7 @@ func TestRefusedParameters(t *testing.T) {
 // nothing here and say so; the printed noise of a trusted server is more than what is needed.
 func TestCompare(t *testing.T) {
 	p := networkPlan(t, 400, 10, func(c *PSGM) { c.Account = "" })
-	rows := must(p.Compare())(t)
+	rows := must.Get(p.Compare())(t)
 	if len(rows) != 5 || !rows[0].InUse || math.Abs(rows[0].Epsilon-p.Price().Cost.Epsilon) > 1e-6 {
 		t.Fatalf("%+v, the price is %v", rows, p.Price().Cost)
 	}
@@ -288,12 +289,12 @@ func TestCompare(t *testing.T) {
 	local := networkPlan(t, 400, 10, func(c *PSGM) {
 		c.Account, c.Local = "", Local{Steps: 3, Batch: 10, Clip: 1, Noise: 2}
 	})
-	if rows := must(local.Compare())(t); math.Abs(rows[0].Epsilon-local.Price().Cost.Epsilon) > 1e-6 {
+	if rows := must.Get(local.Compare())(t); math.Abs(rows[0].Epsilon-local.Price().Cost.Epsilon) > 1e-6 {
 		t.Errorf("a local phase: %+v, the price is %v", rows[0], local.Price().Cost)
 	}
-	c := Central{Setting: Setting{Loss: must(loss.NewNetwork(2))(t), StartSeed: 3, Silos: []int{100}, Rounds: 10, StepSize: 0.1, GradientClip: 1, Target: target}}
-	q := must(c.New(100, 3))(t)
-	if rows := must(q.Compare())(t); len(rows) != 2 || !rows[0].InUse || rows[1].InUse || !(rows[1].Deviation > rows[0].Deviation) || !(rows[1].Epsilon < 1) {
+	c := Central{Setting: Setting{Loss: must.Get(loss.NewNetwork(2))(t), StartSeed: 3, Silos: []int{100}, Rounds: 10, StepSize: 0.1, GradientClip: 1, Target: target}}
+	q := must.Get(c.New(100, 3))(t)
+	if rows := must.Get(q.Compare())(t); len(rows) != 2 || !rows[0].InUse || rows[1].InUse || !(rows[1].Deviation > rows[0].Deviation) || !(rows[1].Epsilon < 1) {
 		t.Errorf("%+v", rows)
 	}
 	if _, err := p.Noiseless().Compare(); err == nil {
@@ -304,7 +305,7 @@ func TestCompare(t *testing.T) {
 // x_0 is what is stated, else a draw from the seed where the loss draws its start, else 0.
 func TestStart(t *testing.T) {
 	start := func(change func(*PSGM)) []float64 {
-		return must(networkPlan(t, 40, 1, change).Train(noisyRecords(t, 40, 8)))(t).Start(seeded(1)).Output()
+		return must.Get(networkPlan(t, 40, 1, change).Train(noisyRecords(t, 40, 8)))(t).Start(seeded(1)).Output()
 	}
 	first, other := start(nil), start(func(c *PSGM) { c.StartSeed = 1 })
 	for j, v := range first {

@@ -172,7 +172,7 @@ func (p *Plan) settle(c PSGM) error {
 	if c.Epsilon > 0 && (p.Local.Steps == 1 || p.Local.Noise > 0 || noPrice) {
 		err = check.Within("target delta", p.Target.Delta) // ε is what comes of the noise
 	} else {
-		err = checkTarget(p.Target)
+		err = check.Target(p.Target.Epsilon, p.Target.Delta)
 	}
 	if err != nil {
 		return err
@@ -208,10 +208,11 @@ func (p *Plan) settle(c PSGM) error {
 	if err != nil {
 		return err
 	}
-	p.price.Event, p.price.Bound = e, accountant.MethodRDP
-	if p.price.Cost, err = cost(e, p.Target.Delta); err != nil {
+	best, err := train.LeastEpsilon(e, p.price.Relation, p.Target.Delta, accountant.MethodRDP) // shuffled reports have no other proof
+	if err != nil {
 		return err
 	}
+	p.price.Event, p.price.Bound, p.price.Cost = e, accountant.MethodRDP, best.Cost
 	if c.Epsilon > 0 { // ε₀ was stated: ε is what comes of it
 		return nil
 	}

@@ -9,12 +9,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/federated/report"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
+	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 func long() bool { return os.Getenv("DARRM_LONG") != "" }
@@ -30,7 +32,7 @@ func sending(t testing.TB, n int, change func(*PSGM)) (*Plan, []*Silo, *Server) 
 		for i := range rows {
 			rows[i] = p.first[m] + i
 		}
-		silos = append(silos, must(p.NewSilo(m, must(records.Select(rows))(t), seeded(uint64(100+m))))(t))
+		silos = append(silos, must.Get(p.NewSilo(m, must.Get(records.Select(rows))(t), seeded(uint64(100+m))))(t))
 	}
 	return p, silos, p.NewServer(seeded(7))
 }
@@ -39,7 +41,7 @@ func sending(t testing.TB, n int, change func(*PSGM)) (*Plan, []*Silo, *Server) 
 func gather(t testing.TB, silos []*Silo, b Broadcast) (all Reports) {
 	t.Helper()
 	for _, s := range silos {
-		r := must(s.Report(t.Context(), b))(t)
+		r := must.Get(s.Report(t.Context(), b))(t)
 		for k := range all {
 			all[k] = append(all[k], r[k]...)
 		}
@@ -51,8 +53,8 @@ func gather(t testing.TB, silos []*Silo, b Broadcast) (all Reports) {
 func step(t testing.TB, silos []*Silo, s *Server) Broadcast {
 	t.Helper()
 	b := s.Broadcast()
-	q := must(s.Receive(t.Context(), gather(t, silos, b)))(t)
-	reply := must(s.Step(t.Context(), q))(t)
+	q := must.Get(s.Receive(t.Context(), gather(t, silos, b)))(t)
+	reply := must.Get(s.Step(t.Context(), q))(t)
 	if err := s.Accept(q, reply); err != nil {
 		t.Fatal(err)
 	}
@@ -69,19 +71,19 @@ func TestNoiseOfARound(t *testing.T) {
 		n, rounds, tolerance = 16512, 200, 0.02
 	}
 	c := PSGM{Setting: Setting{Loss: loss.MeanEstimation{}, Silos: []int{n}, Rounds: 1, StepSize: 1, GradientClip: 2.5, Target: target}, Momentum: 1, Epsilon: 0.580329, Account: Unshuffled}
-	p := must(c.New(n, d))(t)
-	zeros := must(data.NewRecords(n, d, make([]float64, n*d), nil))(t)
+	p := must.Get(c.New(n, d))(t)
+	zeros := must.Get(data.NewRecords(n, d, make([]float64, n*d), nil))(t)
 	server := p.NewServer(seeded(1))
 	square := 0.0
 	for k := range rounds {
-		silo := must(p.NewSilo(0, zeros, seeded(uint64(k))))(t)
-		q := must(server.Receive(t.Context(), must(silo.Report(t.Context(), server.Broadcast()))(t)))(t)
+		silo := must.Get(p.NewSilo(0, zeros, seeded(uint64(k))))(t)
+		q := must.Get(server.Receive(t.Context(), must.Get(silo.Report(t.Context(), server.Broadcast()))(t)))(t)
 		v := vec.Norm(q.Direction)
 		square += v * v / float64(rounds)
 	}
 	want := 0.34638 * math.Sqrt(16512/float64(n))
-	near(t, "root mean square norm over C", math.Sqrt(square)/2.5, want, tolerance)
-	near(t, "the stated deviation", p.deviation(gradients, 2.5, n)*math.Sqrt(d)/2.5, want, 1e-4)
+	must.Near(t, "root mean square norm over C", math.Sqrt(square)/2.5, want, tolerance)
+	must.Near(t, "the stated deviation", p.deviation(gradients, 2.5, n)*math.Sqrt(d)/2.5, want, 1e-4)
 }
 
 // The mean of the reports is the mean of the clipped vectors, in both streams and for every kind of report: with 60 rounds
@@ -146,11 +148,11 @@ func reportsAreUnbiased(t *testing.T, kind Randomizer, n, repeats int) {
 func TestBlocksAddUp(t *testing.T) {
 	const n, d = 2*BlockSize + 1, 3
 	c := PSGM{Setting: Setting{Loss: loss.MeanEstimation{}, Silos: []int{n}, Rounds: 1, StepSize: 1, GradientClip: 2, Target: target}, Momentum: 1, Epsilon: 1, Account: Unshuffled}
-	p := must(c.New(n, d))(t)
-	silo := must(p.NewSilo(0, must(data.NewRecords(n, d, make([]float64, n*d), nil))(t), seeded(1)))(t)
+	p := must.Get(c.New(n, d))(t)
+	silo := must.Get(p.NewSilo(0, must.Get(data.NewRecords(n, d, make([]float64, n*d), nil))(t), seeded(1)))(t)
 	server := p.NewServer(seeded(1))
-	reports := must(silo.Report(t.Context(), server.Broadcast()))(t)
-	got := must(server.Receive(t.Context(), reports))(t).Direction
+	reports := must.Get(silo.Report(t.Context(), server.Broadcast()))(t)
+	got := must.Get(server.Receive(t.Context(), reports))(t).Direction
 	want := make([]float64, d)
 	for m := range slices.Chunk(reports[gradients], p.Randomizer().Size()) {
 		if err := p.Randomizer().Add(want, m, 2); err != nil {
@@ -158,7 +160,7 @@ func TestBlocksAddUp(t *testing.T) {
 		}
 	}
 	for j := range want {
-		near(t, "mean", got[j], want[j]/n, 1e-9)
+		must.Near(t, "mean", got[j], want[j]/n, 1e-9)
 	}
 }
 
@@ -174,7 +176,7 @@ func TestVectorsAreClipped(t *testing.T) {
 	}
 	// A wide record, whose gradient is far beyond the bound.
 	row := []float64{1e6, -1e6, 1e6, 1e6, 1e6, -1e6, 1e6, 1e6}
-	r := must(data.NewRecords(1, 8, row, []float64{-1e6}))(t)
+	r := must.Get(data.NewRecords(1, 8, row, []float64{-1e6}))(t)
 	c := newContribution(p.d)
 	c.of(&p.plan, r, 0, b, norms)
 	for k, norm := range norms {
@@ -188,15 +190,15 @@ func TestVectorsAreClipped(t *testing.T) {
 func TestNoiseOfALocalStep(t *testing.T) {
 	const d, sigma, clip = 2000, 0.7, 3.0
 	c := PSGM{Setting: Setting{Loss: loss.MeanEstimation{}, Silos: []int{4}, Rounds: 1, StepSize: 0.5, GradientClip: 1, Target: target, Local: Local{Steps: 3, Batch: 2, Clip: clip, NoNoise: true}}, Momentum: 1, Epsilon: 1, Account: Unshuffled}
-	p := must(c.New(4, d))(t)
-	zeros := must(data.NewRecords(4, d, make([]float64, 4*d), nil))(t)
+	p := must.Get(c.New(4, d))(t)
+	zeros := must.Get(data.NewRecords(4, d, make([]float64, 4*d), nil))(t)
 	direction := make([]float64, d)
 	direction[0] = 1
 	q := Request{Model: make([]float64, d), Direction: direction, Keep: 2}
-	quiet := must(must(p.NewSilo(0, zeros, seeded(1)))(t).Local(t.Context(), q))(t)
+	quiet := must.Get(must.Get(p.NewSilo(0, zeros, seeded(1)))(t).Local(t.Context(), q))(t)
 	noisy := *p
 	noisy.sigma = sigma
-	loud := must(must(noisy.NewSilo(0, zeros, seeded(1)))(t).Local(t.Context(), q))(t)
+	loud := must.Get(must.Get(noisy.NewSilo(0, zeros, seeded(1)))(t).Local(t.Context(), q))(t)
 	// Kept is the model after two steps, of which the second has the first noise; the first moved by
 	// η·1 = 0.5.
 	square := 0.0
@@ -204,16 +206,16 @@ func TestNoiseOfALocalStep(t *testing.T) {
 		e := (loud.Kept[j] - quiet.Kept[j]) / 0.5
 		square += e * e / d
 	}
-	near(t, "deviation of the noise", math.Sqrt(square), clip*0.5*sigma, 0.05) // deviation 1/√4000 = 1.6 %
+	must.Near(t, "deviation of the noise", math.Sqrt(square), clip*0.5*sigma, 0.05) // deviation 1/√4000 = 1.6 %
 	total, rounds := 0.0, 40
 	for k := range rounds {
-		own := must(must(noisy.NewSilo(0, zeros, seeded(uint64(10+k))))(t).Local(t.Context(), q))(t)
+		own := must.Get(must.Get(noisy.NewSilo(0, zeros, seeded(uint64(10+k))))(t).Local(t.Context(), q))(t)
 		for j := range d {
 			e := (own.Kept[j] - quiet.Kept[j]) / 0.5
 			total += e * e / (d * float64(rounds))
 		}
 	}
-	near(t, "deviation of the noise", math.Sqrt(total), clip*0.5*sigma, 0.02) // 0.25 %
+	must.Near(t, "deviation of the noise", math.Sqrt(total), clip*0.5*sigma, 0.02) // 0.25 %
 }
 
 // Acceptance test 21: the same trajectory with any number of workers, through files of reports or not.
@@ -240,8 +242,8 @@ func TestWorkersChangeNothing(t *testing.T) {
 		t.Error("another seed gives the same model")
 	}
 	central := func(workers int) *Plan {
-		c := Central{Setting: Setting{Loss: must(loss.NewNetwork(10))(t), Silos: []int{n}, Rounds: 6, StepSize: 0.5, GradientClip: 0.3, DifferenceClip: 1, Target: target, Workers: workers}, Period: 3}
-		return must(c.plan(n, 8))(t)
+		c := Central{Setting: Setting{Loss: must.Get(loss.NewNetwork(10))(t), Silos: []int{n}, Rounds: 6, StepSize: 0.5, GradientClip: 0.3, DifferenceClip: 1, Target: target, Workers: workers}, Period: 3}
+		return must.Get(c.plan(n, 8))(t)
 	}
 	a, _ := trace(t, central(1), records, 3)
 	b, _ := trace(t, central(5), records, 3)
@@ -256,7 +258,7 @@ func TestSimulationIsTheRoles(t *testing.T) {
 	const n = 400
 	p := networkPlan(t, n, 5, func(c *PSGM) { c.Local = Local{Steps: 3, Batch: 10, Clip: 1, NoNoise: true}; c.Output = Uniform })
 	records := noisyRecords(t, n, 8)
-	run := must(p.Train(records))(t).Start(seeded(9))
+	run := must.Get(p.Train(records))(t).Start(seeded(9))
 	server := p.NewServer(seeded(9))
 	var silos []*Silo
 	for m, size := range p.Silos {
@@ -264,16 +266,16 @@ func TestSimulationIsTheRoles(t *testing.T) {
 		for i := range rows {
 			rows[i] = p.first[m] + i
 		}
-		silos = append(silos, must(p.NewSilo(m, must(records.Select(rows))(t), seeded(9)))(t))
+		silos = append(silos, must.Get(p.NewSilo(m, must.Get(records.Select(rows))(t), seeded(9)))(t))
 	}
 	for k := range p.Rounds {
 		if err := run.Round(t.Context(), k); err != nil {
 			t.Fatal(err)
 		}
 		b := server.Broadcast()
-		shuffler := must(p.NewShuffler(b, seeded(9)))(t)
+		shuffler := must.Get(p.NewShuffler(b, seeded(9)))(t)
 		for _, s := range silos {
-			for stream, messages := range must(s.Report(t.Context(), b))(t) {
+			for stream, messages := range must.Get(s.Report(t.Context(), b))(t) {
 				for i := 0; i < len(messages); i += 9 {
 					if err := shuffler.Accept(gradients, nil); err == nil {
 						t.Fatal("an empty message is accepted")
@@ -293,8 +295,8 @@ func TestSimulationIsTheRoles(t *testing.T) {
 		if r[gradients], r[differences], err = shuffler.Release(); err != nil {
 			t.Fatal(err)
 		}
-		q := must(server.Receive(t.Context(), r))(t)
-		reply := must(silos[q.Silo].Local(t.Context(), q))(t)
+		q := must.Get(server.Receive(t.Context(), r))(t)
+		reply := must.Get(silos[q.Silo].Local(t.Context(), q))(t)
 		if err := server.Accept(q, reply); err != nil {
 			t.Fatal(err)
 		}
@@ -323,15 +325,15 @@ func TestAnswersRepeat(t *testing.T) {
 	_ = b
 	b = server.Broadcast()
 	silos[1].coins = silos[0].coins // as in one process, where all have one key
-	first := must(silos[0].Report(t.Context(), b))(t)
-	if again := must(silos[0].Report(t.Context(), b))(t); !bytes.Equal(first[0], again[0]) || !bytes.Equal(first[1], again[1]) {
+	first := must.Get(silos[0].Report(t.Context(), b))(t)
+	if again := must.Get(silos[0].Report(t.Context(), b))(t); !bytes.Equal(first[0], again[0]) || !bytes.Equal(first[1], again[1]) {
 		t.Error("the same question has another answer")
 	}
 	other := b
 	other.Model = slices.Clone(b.Model)
 	other.Model[3] = math.Nextafter(other.Model[3], 2)
 	seeds := map[string]bool{}
-	for _, r := range []Reports{first, must(silos[0].Report(t.Context(), other))(t), must(silos[1].Report(t.Context(), b))(t)} {
+	for _, r := range []Reports{first, must.Get(silos[0].Report(t.Context(), other))(t), must.Get(silos[1].Report(t.Context(), b))(t)} {
 		for _, messages := range r {
 			for i := 0; i < len(messages); i += 9 {
 				if seed := string(messages[i : i+8]); seeds[seed] {
@@ -348,14 +350,14 @@ func TestAnswersRepeat(t *testing.T) {
 	// And so in the local phase.
 	_, silos, server = sending(t, 64, func(c *PSGM) { c.Local = Local{Steps: 3, Batch: 4, Clip: 1, NoNoise: true} })
 	silos[0].plan.sigma = 1
-	q := must(server.Receive(t.Context(), gather(t, silos, server.Broadcast())))(t)
-	one, two := must(silos[0].Local(t.Context(), q))(t), must(silos[0].Local(t.Context(), q))(t)
+	q := must.Get(server.Receive(t.Context(), gather(t, silos, server.Broadcast())))(t)
+	one, two := must.Get(silos[0].Local(t.Context(), q))(t), must.Get(silos[0].Local(t.Context(), q))(t)
 	if !slices.Equal(one.Model, two.Model) {
 		t.Error("the same request has another reply")
 	}
 	q.Direction = slices.Clone(q.Direction)
 	q.Direction[0] *= 1 + 1e-15
-	if three := must(silos[0].Local(t.Context(), q))(t); vec.Norm(difference(one.Model, three.Model)) < 1e-6 {
+	if three := must.Get(silos[0].Local(t.Context(), q))(t); vec.Norm(difference(one.Model, three.Model)) < 1e-6 {
 		t.Error("another request has the same noise")
 	}
 }
@@ -408,7 +410,7 @@ func TestRefusedRounds(t *testing.T) {
 	} else if few := (*TooFewError)(nil); !errors.As(err, &few) || few.Reports != 47 || few.Least != 48 {
 		t.Errorf("%v", err)
 	}
-	few := must(server.Receive(t.Context(), Reports{all[0][:9*48], nil}))(t) // as few as the price is for
+	few := must.Get(server.Receive(t.Context(), Reports{all[0][:9*48], nil}))(t) // as few as the price is for
 	mean := make([]float64, p.d)
 	for i := range 48 { // over those that came
 		if err := p.randomizer.Add(mean, all[0][9*i:9*i+9], p.GradientClip); err != nil {
@@ -447,7 +449,7 @@ func TestRefusedRounds(t *testing.T) {
 			t.Errorf("%s: there is a shuffler", name)
 		}
 	}
-	q := must(server.Receive(t.Context(), second))(t)
+	q := must.Get(server.Receive(t.Context(), second))(t)
 	for name, r := range map[string]Reply{"short": {Round: 1, Model: b.Model[1:]}, "another round": {Round: 2, Model: b.Model}, "not finite": {Round: 1, Model: append([]float64{math.NaN()}, b.Model[1:]...)}} {
 		if err := server.Accept(q, r); err == nil {
 			t.Errorf("%s: a reply is accepted", name)
@@ -504,15 +506,15 @@ func TestReservoir(t *testing.T) {
 func TestNoPriceNoRelease(t *testing.T) {
 	p := networkPlan(t, 64, 3, nil)
 	records := noisyRecords(t, 64, 8)
-	if _, err := train.NewRelease(must(p.Train(records))(t)); err != nil {
+	if _, err := train.NewRelease(must.Get(p.Train(records))(t)); err != nil {
 		t.Errorf("a priced plan: %v", err)
 	}
-	for _, q := range []*Plan{p.Noiseless(), must(p.Rehearsal())(t), networkPlan(t, 64, 3, func(c *PSGM) { c.Local = Local{Steps: 2, Batch: 4, Clip: 1, NoNoise: true} })} {
-		a := must(q.Train(records))(t)
+	for _, q := range []*Plan{p.Noiseless(), must.Get(p.Rehearsal())(t), networkPlan(t, 64, 3, func(c *PSGM) { c.Local = Local{Steps: 2, Batch: 4, Clip: 1, NoNoise: true} })} {
+		a := must.Get(q.Train(records))(t)
 		if _, err := train.NewRelease(a); err == nil || q.Price().Event != nil || !math.IsInf(a.Cost().Epsilon, 1) {
 			t.Errorf("%s is released: %v, %v", q.Price().Method, q.Price().Cost, err)
 		}
-		if _, err := q.NewSilo(0, must(records.Head(16))(t), seeded(1)); q.kind != shuffled && err == nil {
+		if _, err := q.NewSilo(0, must.Get(records.Head(16))(t), seeded(1)); q.kind != shuffled && err == nil {
 			t.Errorf("%s has silos", q.Price().Method)
 		}
 	}
@@ -521,25 +523,10 @@ func TestNoPriceNoRelease(t *testing.T) {
 // A run that is continued from a checkpoint of any round is the same run.
 func TestResume(t *testing.T) {
 	p := networkPlan(t, 200, 6, func(c *PSGM) { c.Batch, c.Output = 20, Uniform })
-	a := must(p.Train(noisyRecords(t, 200, 8)))(t)
-	want := must(train.Simulate(a, 5).Run(t.Context(), nil))(t)
-	for stop := 1; stop < 6; stop++ {
-		s := train.Simulate(a, 5)
-		enough := errors.New("enough")
-		if _, err := s.Run(t.Context(), func(round int, _ []float64) error {
-			if round == stop {
-				return enough
-			}
-			return nil
-		}); !errors.Is(err, enough) {
-			t.Fatal(err)
-		}
-		again := must(train.ResumeSimulation(a, s.Checkpoint()))(t)
-		if got := must(again.Run(t.Context(), nil))(t); !slices.Equal(got, want) {
-			t.Errorf("stopped after round %d: another model", stop)
-		}
-	}
-	other := must(networkPlan(t, 200, 6, func(c *PSGM) { c.Batch, c.Momentum = 20, 0.2 }).Train(noisyRecords(t, 200, 8)))(t)
+	a := must.Get(p.Train(noisyRecords(t, 200, 8)))(t)
+	want := must.Get(train.Simulate(a, 5).Run(t.Context(), nil))(t)
+	traintest.Resumes(t, "PSGM", a, 5, want)
+	other := must.Get(networkPlan(t, 200, 6, func(c *PSGM) { c.Batch, c.Momentum = 20, 0.2 }).Train(noisyRecords(t, 200, 8)))(t)
 	if _, err := train.ResumeSimulation(other, train.Simulate(a, 5).Checkpoint()); !errors.Is(err, train.ErrCheckpoint) {
 		t.Errorf("another method's checkpoint: %v", err)
 	}
@@ -551,10 +538,10 @@ func TestResume(t *testing.T) {
 func TestCoinsAreThePlansAndTheRecords(t *testing.T) {
 	key := stream.Restore([32]byte{1, 2, 3}, true)
 	p := networkPlan(t, 64, 3, nil)
-	records, other := must(noisyRecords(t, 64, 8).Head(16))(t), must(noisyRecords(t, 65, 8).Head(16))(t)
+	records, other := must.Get(noisyRecords(t, 64, 8).Head(16))(t), must.Get(noisyRecords(t, 65, 8).Head(16))(t)
 	b := p.NewServer(seeded(1)).Broadcast()
 	seeds := func(p *Plan, number int, r *data.Records) []byte {
-		return must(must(p.NewSilo(number, r, key))(t).Report(t.Context(), b))(t)[gradients][:8]
+		return must.Get(must.Get(p.NewSilo(number, r, key))(t).Report(t.Context(), b))(t)[gradients][:8]
 	}
 	first := seeds(p, 0, records)
 	if !bytes.Equal(first, seeds(p, 0, records)) {
@@ -569,7 +556,7 @@ func TestCoinsAreThePlansAndTheRecords(t *testing.T) {
 		y[i] = records.Response(i)
 	}
 	y[15]++ // a neighbour
-	neighbour := must(data.NewRecords(16, 8, changed, y))(t)
+	neighbour := must.Get(data.NewRecords(16, 8, changed, y))(t)
 	for name, again := range map[string][]byte{
 		"another eps0":  seeds(networkPlan(t, 64, 3, func(c *PSGM) { c.Epsilon = 0.3 }), 0, records),
 		"another clip":  seeds(networkPlan(t, 64, 3, func(c *PSGM) { c.GradientClip = 0.2 }), 0, records),
@@ -588,8 +575,8 @@ func TestCoinsAreThePlansAndTheRecords(t *testing.T) {
 // and no clipped difference is longer than its bound.
 func TestCloseModels(t *testing.T) {
 	const d = 3
-	p := must(PSGM{Setting: Setting{Loss: loss.MeanEstimation{}, Silos: []int{2}, Rounds: 2, StepSize: 0.5, GradientClip: 0.3, DifferenceClip: 0.5, Target: target}, Momentum: 0.5, Epsilon: 1, Account: Unshuffled}.New(2, d))(t)
-	silo := must(p.NewSilo(0, must(data.NewRecords(2, d, make([]float64, 2*d), nil))(t), seeded(1)))(t)
+	p := must.Get(PSGM{Setting: Setting{Loss: loss.MeanEstimation{}, Silos: []int{2}, Rounds: 2, StepSize: 0.5, GradientClip: 0.3, DifferenceClip: 0.5, Target: target}, Momentum: 0.5, Epsilon: 1, Account: Unshuffled}.New(2, d))(t)
+	silo := must.Get(p.NewSilo(0, must.Get(data.NewRecords(2, d, make([]float64, 2*d), nil))(t), seeded(1)))(t)
 	sent := 0
 	for k := range 3600 {
 		scale := math.Pow(10, -float64(k)/10)
@@ -610,8 +597,8 @@ func TestCloseModels(t *testing.T) {
 // Plans whose silos send no reports have no silos, no shuffler and no server of reports.
 func TestRolesNeedReports(t *testing.T) {
 	p := networkPlan(t, 64, 3, nil)
-	c := must(Central{Setting: Setting{Loss: must(loss.NewNetwork(10))(t), Silos: []int{64}, Rounds: 3, StepSize: 0.5, GradientClip: 0.3, Target: target}}.New(64, 8))(t)
-	for _, q := range []*Plan{c, p.Noiseless(), must(p.Rehearsal())(t)} {
+	c := must.Get(Central{Setting: Setting{Loss: must.Get(loss.NewNetwork(10))(t), Silos: []int{64}, Rounds: 3, StepSize: 0.5, GradientClip: 0.3, Target: target}}.New(64, 8))(t)
+	for _, q := range []*Plan{c, p.Noiseless(), must.Get(p.Rehearsal())(t)} {
 		s := q.NewServer(seeded(1))
 		if _, err := q.NewShuffler(s.Broadcast(), seeded(1)); err == nil {
 			t.Errorf("%s has a shuffler", q.Price().Method)
@@ -627,7 +614,7 @@ func TestShufflerWaitsForThePrice(t *testing.T) {
 	p, silos, server := sending(t, 64, func(c *PSGM) { c.Missing, c.Colluding = 16, 20 })
 	b := server.Broadcast()
 	all := gather(t, silos, b)[gradients]
-	s := must(p.NewShuffler(b, seeded(1)))(t)
+	s := must.Get(p.NewShuffler(b, seeded(1)))(t)
 	for i := range 48 {
 		if _, _, err := s.Release(); !errors.Is(err, report.ErrPartialRound) {
 			t.Fatalf("%d reports: %v", i, err)
@@ -662,19 +649,19 @@ func TestLocalPhaseIsTheSelectedSilos(t *testing.T) {
 		}
 	}
 	// Six batches of one of 16 records: the same in both turns once in 10⁷.
-	first, second := must(silos[0].Local(t.Context(), ask(0, 0)))(t), must(silos[0].Local(t.Context(), ask(4, 0)))(t)
+	first, second := must.Get(silos[0].Local(t.Context(), ask(0, 0)))(t), must.Get(silos[0].Local(t.Context(), ask(4, 0)))(t)
 	if slices.Equal(first.Model, second.Model) {
 		t.Error("two turns take the same batches")
 	}
 	// Where all records are alike, only noise is left to differ.
 	alike := make([]float64, 16*8)
-	silos[0].records = must(data.NewRecords(16, 8, alike, make([]float64, 16)))(t)
+	silos[0].records = must.Get(data.NewRecords(16, 8, alike, make([]float64, 16)))(t)
 	p.sigma = 1
 	noise := func(q Request) []float64 {
 		p.sigma = 0
-		quiet := must(silos[0].Local(t.Context(), q))(t)
+		quiet := must.Get(silos[0].Local(t.Context(), q))(t)
 		p.sigma = 1
-		return difference(must(silos[0].Local(t.Context(), q))(t).Model, quiet.Model)
+		return difference(must.Get(silos[0].Local(t.Context(), q))(t).Model, quiet.Model)
 	}
 	one := noise(ask(0, 0))
 	other := ask(0, 0)

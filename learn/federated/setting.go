@@ -182,29 +182,12 @@ func (t *task) setStart() error {
 	return nil
 }
 
-func checkTarget(c accountant.Cost) error {
-	if err := check.Positive("target epsilon", c.Epsilon); err != nil {
-		return err
-	}
-	return check.Within("target delta", c.Delta)
-}
-
 // take checks the records.
 func (t *task) take(r *data.Records) error { return t.fits(r, t.n) }
 
 // fits checks that there are n records, and that the loss can use each.
 func (t *task) fits(r *data.Records, n int) error {
-	if r == nil || r.Len() != n {
-		have := 0
-		if r != nil {
-			have = r.Len()
-		}
-		return &check.Error{Name: "number of records", Value: have, Rule: fmt.Sprintf("the %d of the plan", n)}
-	}
-	if r.Dim() != t.features {
-		return &check.Error{Name: "number of features", Value: r.Dim(), Rule: fmt.Sprintf("the plan's, %d", t.features)}
-	}
-	return r.Check(t.Loss.Check)
+	return train.CheckRecords(r, n, t.features, t.Loss.Check)
 }
 
 // silo returns the silo that a round selects, from 0: each in its turn.

@@ -6,15 +6,13 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/darrm/darrm/internal/must"
 )
 
 func pairOf(t *testing.T, name string) Pair {
 	t.Helper()
-	p, err := ParsePair(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(ParsePair(name))(t)
 }
 
 // T2: values and slopes at five margins.

@@ -6,33 +6,23 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/darrm/darrm/internal/must"
 )
 
 func pinball(t testing.TB, tau float64) Pinball {
 	t.Helper()
-	p, err := NewPinball(tau)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(NewPinball(tau))(t)
 }
 
 func insensitive(t testing.TB, e float64) Insensitive {
 	t.Helper()
-	l, err := NewInsensitive(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return must.Get(NewInsensitive(e))(t)
 }
 
 func envelope(t testing.TB, of Proximal, beta float64) Envelope {
 	t.Helper()
-	e, err := NewEnvelope(of, beta)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	return must.Get(NewEnvelope(of, beta))(t)
 }
 
 // The published vectors of the catalogue; labels -1 are 0 here.

@@ -6,17 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
 )
 
 func read(t *testing.T, text string) *Model {
 	t.Helper()
-	m, err := Read(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must.Get(Read(strings.NewReader(text)))(t)
 }
 
 func TestRead(t *testing.T) {
@@ -175,11 +172,7 @@ func TestAUC(t *testing.T) {
 
 func TestEvaluate(t *testing.T) {
 	records := func(y ...float64) *data.Records {
-		r, err := data.NewRecords(4, 1, []float64{1, 2, 3, 4}, y)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
+		return must.Get(data.NewRecords(4, 1, []float64{1, 2, 3, 4}, y))(t)
 	}
 	m := read(t, `{"task":"ridge","intercept":true,"model":[2,1]}`) // 3, 5, 7, 9
 	e, err := m.Evaluate(records(3, 5, 8, 8))

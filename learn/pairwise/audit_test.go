@@ -130,38 +130,41 @@ func auditSetting(t *testing.T, name string) Setting {
 // far is the state before the first phase, at which adverse slopes are at their bounds.
 var far = []float64{0, 400}
 
-func TestAuditOnePass(t *testing.T) {
-	first := func(b train.Block) func(line []float64, r train.Run) float64 {
-		return func(line []float64, r train.Run) float64 {
-			if err := r.Round(t.Context(), 0); err != nil {
-				t.Fatal(err)
-			}
-			w := r.State()[0].Values
-			return (line[0]*(w[0]-far[0]) + line[1]*(w[1]-far[1])) / b.Deviation
-		}
+// atFar starts runs of a plan from far.
+func atFar(p *phased) func(r *data.Records, coins train.Coins, noise normals) train.Run {
+	return func(r *data.Records, coins train.Coins, noise normals) train.Run {
+		run := newPhasedRun(p, r, coins)
+		run.noise = noise
+		copy(run.w, far)
+		return run
 	}
+}
+
+// firstRelease sees where the first phase goes along a line, per deviation of its noise.
+func firstRelease(t *testing.T, b train.Block) func(line []float64, r train.Run) float64 {
+	return func(line []float64, r train.Run) float64 {
+		if err := r.Round(t.Context(), 0); err != nil {
+			t.Fatal(err)
+		}
+		return floats.Dot(line, floats.SubTo(make([]float64, 2), r.State()[0].Values, far)) / b.Deviation
+	}
+}
+
+func TestAuditOnePass(t *testing.T) {
 	for _, name := range []string{"logistic", "square"} {
 		sound := phasedPlan(t, OnePass{Setting: auditSetting(t, name), StepSize: .4}, 16, 2)
-		raw := func(p *phased) func(r *data.Records, coins train.Coins, noise normals) train.Run {
-			return func(r *data.Records, coins train.Coins, noise normals) train.Run {
-				run := newPhasedRun(p, r, coins)
-				run.noise = noise
-				copy(run.w, far)
-				return run
-			}
-		}
 		through := func(p *phased) func(r *data.Records, coins train.Coins, noise normals) train.Run {
 			return func(r *data.Records, coins train.Coins, noise normals) train.Run {
 				own, err := p.take(r)
 				if err != nil {
 					t.Fatal(err)
 				}
-				return raw(p)(own, coins, noise)
+				return atFar(p)(own, coins, noise)
 			}
 		}
-		worlds := worst(t, 16, raw(sound))
+		worlds := worst(t, 16, atFar(sound))
 		promise := gaussianAllowed(sound.price.Blocks[0].Multiplier())
-		see := first(sound.price.Blocks[0])
+		see := firstRelease(t, sound.price.Blocks[0])
 		if audited(t, worlds, promise, through(sound), see) {
 			t.Errorf("%s: the method as it is breaks its promise", name)
 		}
@@ -183,8 +186,8 @@ func TestAuditOnePass(t *testing.T) {
 		}
 		mutants := map[string]bool{
 			"half the noise":                           audited(t, worlds, promise, through(half), see),
-			"records that are not shortened":           audited(t, long, promise, raw(sound), see),
-			"slopes that are not clipped to the bound": audited(t, worst(t, 16, raw(steep)), promise, through(steep), see),
+			"records that are not shortened":           audited(t, long, promise, atFar(sound), see),
+			"slopes that are not clipped to the bound": audited(t, worst(t, 16, atFar(steep)), promise, through(steep), see),
 		}
 		if name == "square" { // whose gradients of one partner differ by 2G
 			narrow := mutant()
@@ -211,29 +214,16 @@ func TestAuditOnePass(t *testing.T) {
 // need, or a G of one record's norm and not of two.
 func TestAuditCyclic(t *testing.T) {
 	sound := phasedPlan(t, Cyclic{Setting: auditSetting(t, "logistic"), StepSize: .4, Passes: 3}, 16, 2)
-	start := func(p *phased) func(r *data.Records, coins train.Coins, noise normals) train.Run {
-		return func(r *data.Records, coins train.Coins, noise normals) train.Run {
-			run := newPhasedRun(p, r, coins)
-			run.noise = noise
-			copy(run.w, far)
-			return run
-		}
-	}
-	worlds := worst(t, 16, start(sound))
+	worlds := worst(t, 16, atFar(sound))
 	promise := gaussianAllowed(sound.price.Blocks[0].Multiplier())
-	see := func(line []float64, r train.Run) float64 {
-		if err := r.Round(t.Context(), 0); err != nil {
-			t.Fatal(err)
-		}
-		return floats.Dot(line, floats.SubTo(make([]float64, 2), r.State()[0].Values, far)) / sound.price.Blocks[0].Deviation
-	}
-	if audited(t, worlds, promise, start(sound), see) {
+	see := firstRelease(t, sound.price.Blocks[0])
+	if audited(t, worlds, promise, atFar(sound), see) {
 		t.Error("the method as it is breaks its promise")
 	}
 	m := *sound
 	m.price = sound.price.Clone()
 	m.price.Blocks[0].Deviation /= 2
-	if !audited(t, worlds, promise, start(&m), see) {
+	if !audited(t, worlds, promise, atFar(&m), see) {
 		t.Error("mutant \"noise for one pass, or by the wrong G\" passes")
 	}
 }
@@ -257,14 +247,8 @@ func TestAuditPhaseBoundary(t *testing.T) {
 	rows[7], y[7] = []float64{-.995, -.0998}, 1
 	worlds := [2]*data.Records{zero, records(t, rows, y)}
 	for p, want := range map[*phased]bool{sound: false, &carried: true} {
-		start := func(r *data.Records, coins train.Coins, noise normals) train.Run {
-			run := newPhasedRun(p, r, coins)
-			run.noise = noise
-			copy(run.w, far)
-			return run
-		}
 		// The second phase alone: nothing of the record is to be seen in its step.
-		got := audited(t, worlds, func(q float64) float64 { return q }, start, func(line []float64, r train.Run) float64 {
+		got := audited(t, worlds, func(q float64) float64 { return q }, atFar(p), func(line []float64, r train.Run) float64 {
 			if err := r.Round(t.Context(), 0); err != nil {
 				t.Fatal(err)
 			}
@@ -284,29 +268,16 @@ func TestAuditPhaseBoundary(t *testing.T) {
 // rare draws is not seen in so few runs, so that the mutant has a third of the noise.
 func TestAuditLocalized(t *testing.T) {
 	sound := phasedPlan(t, Localized{Setting: auditSetting(t, "logistic"), StepSize: .4, Passes: 5}, 16, 2)
-	start := func(p *phased) func(r *data.Records, coins train.Coins, noise normals) train.Run {
-		return func(r *data.Records, coins train.Coins, noise normals) train.Run {
-			run := newPhasedRun(p, r, coins)
-			run.noise = noise
-			copy(run.w, far)
-			return run
-		}
-	}
-	worlds := worst(t, 16, start(sound))
-	see := func(line []float64, r train.Run) float64 {
-		if err := r.Round(t.Context(), 0); err != nil {
-			t.Fatal(err)
-		}
-		return floats.Dot(line, floats.SubTo(make([]float64, 2), r.State()[0].Values, far)) / sound.price.Blocks[0].Deviation
-	}
+	worlds := worst(t, 16, atFar(sound))
+	see := firstRelease(t, sound.price.Blocks[0])
 	promise := eventAllowed(t, sound.price.Event)
-	if audited(t, worlds, promise, start(sound), see) {
+	if audited(t, worlds, promise, atFar(sound), see) {
 		t.Error("the method as it is breaks its promise")
 	}
 	third := *sound
 	third.price = sound.price.Clone()
 	third.price.Blocks[0].Deviation /= 3
-	if !audited(t, worlds, promise, start(&third), see) {
+	if !audited(t, worlds, promise, atFar(&third), see) {
 		t.Error("a third of the noise passes")
 	}
 }
@@ -322,12 +293,7 @@ func TestAuditMinimised(t *testing.T) {
 	}
 	worlds := worst(t, 8, start(sound))
 	promise := gaussianAllowed(sound.price.Blocks[0].Multiplier())
-	see := func(line []float64, r train.Run) float64 {
-		if err := r.Round(t.Context(), 0); err != nil {
-			t.Fatal(err)
-		}
-		return floats.Dot(line, floats.SubTo(make([]float64, 2), r.State()[0].Values, far)) / sound.price.Blocks[0].Deviation
-	}
+	see := firstRelease(t, sound.price.Blocks[0])
 	if audited(t, worlds, promise, start(sound), see) {
 		t.Error("the method as it is breaks its promise")
 	}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
@@ -16,29 +17,14 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-func near(t testing.TB, what string, got, want, relative float64) {
-	t.Helper()
-	if !(math.Abs(got-want) <= relative*math.Abs(want)) {
-		t.Errorf("%s = %.12g, want %.12g within %g", what, got, want, relative)
-	}
-}
-
 func pair(t testing.TB, name string) loss.Pair {
 	t.Helper()
-	p, err := loss.ParsePair(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(loss.ParsePair(name))(t)
 }
 
 func records(t testing.TB, rows [][]float64, y []float64) *data.Records {
 	t.Helper()
-	r, err := data.NewRecords(len(rows), len(rows[0]), slices.Concat(rows...), slices.Clone(y))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(data.NewRecords(len(rows), len(rows[0]), slices.Concat(rows...), slices.Clone(y)))(t)
 }
 
 // setting is the logistic loss in the unit ball at (1, 1/256), with G = 2 and L = 1.
@@ -48,11 +34,7 @@ func setting(t testing.TB) Setting {
 
 func plan(t testing.TB, m Method, n, d int) train.Plan {
 	t.Helper()
-	p, err := m.Plan(n, d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(m.Plan(n, d))(t)
 }
 
 // unit returns a uniform point of the unit sphere.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/train"
 	"github.com/darrm/darrm/learn/train/traintest"
@@ -32,11 +33,7 @@ func diabetes(t testing.TB, seed uint64) (own, test *data.Records) {
 		}
 	}
 	split := func(from, to int) *data.Records {
-		r, err := data.NewRecords(to-from, 8, x[from*8:to*8], y[from:to])
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
+		return must.Get(data.NewRecords(to-from, 8, x[from*8:to*8], y[from:to]))(t)
 	}
 	return split(0, 614), split(614, 768)
 }

@@ -116,10 +116,7 @@ func (s Setting) private(n, d int, within bool) (task, error) {
 	if t.Neighbours != accountant.ReplaceOne {
 		return t, &check.Error{Name: "neighbours", Value: t.Neighbours, Rule: "replace one record: blocks and pairs are fixed by the records' numbers"}
 	}
-	if err := check.Positive("target epsilon", s.Target.Epsilon); err != nil {
-		return t, err
-	}
-	if err := check.Within("target delta", s.Target.Delta); err != nil {
+	if err := check.Target(s.Target.Epsilon, s.Target.Delta); err != nil {
 		return t, err
 	}
 	model := math.Inf(1)
@@ -159,17 +156,7 @@ func (t *task) steps(eta float64) error {
 
 // take checks the records and shortens the long ones.
 func (t *task) take(r *data.Records) (*data.Records, error) {
-	if r == nil || r.Len() != t.n {
-		n := 0
-		if r != nil {
-			n = r.Len()
-		}
-		return nil, &check.Error{Name: "number of records", Value: n, Rule: fmt.Sprintf("the %d of the plan", t.n)}
-	}
-	if r.Dim() != t.d {
-		return nil, &check.Error{Name: "dimension", Value: r.Dim(), Rule: fmt.Sprintf("the plan's, %d", t.d)}
-	}
-	if err := r.Check(func(_ []float64, y float64) error { return t.Loss.Check(y) }); err != nil {
+	if err := train.CheckRecords(r, t.n, t.d, func(_ []float64, y float64) error { return t.Loss.Check(y) }); err != nil {
 		return nil, err
 	}
 	if t.Radius == 0 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
@@ -13,11 +14,7 @@ import (
 
 func reordered(t *testing.T, r *data.Records, seed uint64) *data.Records {
 	t.Helper()
-	s, err := r.Select(rand.New(rand.NewPCG(seed, 7)).Perm(r.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(r.Select(rand.New(rand.NewPCG(seed, 7)).Perm(r.Len())))(t)
 }
 
 // Private records under the name of public ones would be trained on without noise and

@@ -14,6 +14,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/experiment/datasets"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
@@ -41,11 +42,7 @@ func toy(t testing.TB) datasets.Set {
 				x[i] -= shift
 			}
 		}
-		r, err := data.NewRecords(n, d, x, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
+		return must.Get(data.NewRecords(n, d, x, nil))(t)
 	}
 	return datasets.Set{
 		Name: "toy", Private: sample(0), Public: sample(2 / math.Sqrt(d)),
@@ -136,11 +133,7 @@ func TestAcceptance24NoiseFreeFloor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, err := train.Simulate(p, 1).Run(context.Background(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return x
+		return must.Get(train.Simulate(p, 1).Run(context.Background(), nil))(t)
 	}
 	excess := func(x []float64) float64 {
 		return s.problem.Objective(x) - s.optimum.Value
@@ -441,14 +434,10 @@ func benchmarkPlan(b *testing.B, epochs int) *shuffled.Plan {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p, err := shuffled.NewPlan(shuffled.Config{
+	return must.Get(shuffled.NewPlan(shuffled.Config{
 		Task: set.Task, Regularizer: set.Regularizer, Method: shuffled.DPShuffleG, Epochs: epochs,
 		Order: iteration.Reshuffled, Clip: 10, StepSize: 1e-5, Target: accountant.Cost{Epsilon: 5, Delta: 1e-6},
-	}, set.Private, set.Public)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return p
+	}, set.Private, set.Public))(b)
 }
 
 // One run of MNIST's size, n·d = 784,000 a epoch, beside its normals alone: see ns/normal

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
@@ -20,34 +21,19 @@ import (
 // long reports whether tests that take minutes shall run: DARRM_LONG=1.
 func long() bool { return os.Getenv("DARRM_LONG") == "1" }
 
-func near(t *testing.T, what string, got, want, relative float64) {
-	t.Helper()
-	if !(math.Abs(got-want) <= relative*math.Abs(want)) {
-		t.Errorf("%s = %.12g, want %.12g within %g", what, got, want, relative)
-	}
-}
-
 func records(t testing.TB, rows [][]float64, y []float64) *data.Records {
 	t.Helper()
 	var x []float64
 	for _, r := range rows {
 		x = append(x, r...)
 	}
-	r, err := data.NewRecords(len(rows), len(rows[0]), x, y)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(data.NewRecords(len(rows), len(rows[0]), x, y))(t)
 }
 
 // scalars returns records of dimension 1.
 func scalars(t testing.TB, v ...float64) *data.Records {
 	t.Helper()
-	r, err := data.NewRecords(len(v), 1, v, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(data.NewRecords(len(v), 1, v, nil))(t)
 }
 
 // gaussians returns n records around mean, with labels if wanted.
@@ -64,11 +50,7 @@ func gaussians(t testing.TB, seed uint64, n, d int, mean func(j int) float64, st
 			y = append(y, float64(rng.IntN(2)))
 		}
 	}
-	r, err := data.NewRecords(n, d, x, y)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(data.NewRecords(n, d, x, y))(t)
 }
 
 // config is a valid configuration of mean estimation.
@@ -82,20 +64,12 @@ func config(m Method) Config {
 
 func plan(t testing.TB, c Config, private, public *data.Records) *Plan {
 	t.Helper()
-	p, err := NewPlan(c, private, public)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(NewPlan(c, private, public))(t)
 }
 
 func scheduled(t testing.TB, c Config, s Schedule, private, public *data.Records) *Plan {
 	t.Helper()
-	p, err := Scheduled(c, s, private, public)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(Scheduled(c, s, private, public))(t)
 }
 
 // isPermutation says whether perm holds 0, …, n-1 once each.
@@ -112,11 +86,7 @@ func isPermutation(perm []int) bool {
 
 func simulate(t testing.TB, p *Plan, seed uint64) []float64 {
 	t.Helper()
-	x, err := train.Simulate(p, seed).Run(context.Background(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x
+	return must.Get(train.Simulate(p, seed).Run(context.Background(), nil))(t)
 }
 
 // releaseGrid is what a released model's coordinates are multiples of.

@@ -123,31 +123,47 @@ var lastNoise struct {
 	noise  float64
 }
 
-// Settle sets Event, Bound and Cost to what an event costs by a rule, at the target's δ. Noise
-// that was calibrated costs its target, which is checked. It refuses an event that costs more.
-func (p *Price) Settle(event accountant.Event, bound accountant.Method, target accountant.Cost, calibrated bool) error {
-	p.Event, p.Bound, p.Cost = event, bound, target
-	a, err := accountant.New(p.Relation)
+// LeastEpsilon returns the least ε of an event at a δ, by any of the rules.
+func LeastEpsilon(event accountant.Event, relation accountant.Relation, delta float64, methods ...accountant.Method) (accountant.Bound, error) {
+	a, err := accountant.New(relation)
 	if err == nil {
 		a, err = a.Charge(event, 1)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", p.Method, err)
+		return accountant.Bound{}, err
 	}
+	report, err := a.AtDelta(delta, methods...)
+	if err != nil {
+		return accountant.Bound{}, err
+	}
+	best, ok := report.Best()
+	if !ok {
+		return best, fmt.Errorf("no rule prices %v", event)
+	}
+	return best, nil
+}
+
+// Settle sets Event, Bound and Cost to what an event costs by a rule, at the target's δ. Noise
+// that was calibrated costs its target, which is checked. It refuses an event that costs more.
+func (p *Price) Settle(event accountant.Event, bound accountant.Method, target accountant.Cost, calibrated bool) error {
+	p.Event, p.Bound, p.Cost = event, bound, target
 	if calibrated {
+		a, err := accountant.New(p.Relation)
+		if err == nil {
+			a, err = a.Charge(event, 1)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.Method, err)
+		}
 		at, err := a.AtEpsilon(target.Epsilon, bound)
 		if best, ok := at.Best(); err != nil || !ok || best.Cost.Delta > target.Delta {
 			return fmt.Errorf("%s: the noise ended at delta = %g above the target %g (%w)", p.Method, best.Cost.Delta, target.Delta, err) // cannot happen
 		}
 		return nil
 	}
-	at, err := a.AtDelta(target.Delta, bound)
+	best, err := LeastEpsilon(event, p.Relation, target.Delta, bound)
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.Method, err)
-	}
-	best, ok := at.Best()
-	if !ok {
-		return fmt.Errorf("%s: %s does not price %v", p.Method, bound, event)
 	}
 	p.Cost = best.Cost
 	return p.Within(target)

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
@@ -24,11 +25,7 @@ func gaussians(t *testing.T, n, d int) *data.Records {
 		}
 		y[i] = float64(rng.IntN(2))
 	}
-	r, err := data.NewRecords(n, d, x, y)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(data.NewRecords(n, d, x, y))(t)
 }
 
 // The optimum is where it should be, by its conditions and by two ways of finding it.

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 )
 
@@ -59,40 +60,30 @@ func (e *walker) Round(ctx context.Context, k int) error {
 	return nil
 }
 
-func must[T any](t *testing.T) func(v T, err error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
-
 // Interrupted after any round and resumed, a release is the same model under the same ID, a
 // simulation the same model; two releases are two models.
 func TestResumedRunsAreTheSame(t *testing.T) {
 	ctx, a := context.Background(), walk{rounds: 5}
-	r := must[*Release](t)(NewRelease(a))
+	r := must.Get(NewRelease(a))(t)
 	saved := [][]byte{r.Checkpoint()}
-	want := must[[]float64](t)(r.Run(ctx, func(round int) error {
+	want := must.Get(r.Run(ctx, func(round int) error {
 		saved = append(saved, r.Checkpoint())
 		if round != r.Round() || round != len(saved)-1 {
 			t.Errorf("round %d, %d", round, r.Round())
 		}
 		return nil
-	}))
+	}))(t)
 	for round, b := range saved {
-		again := must[*Release](t)(ResumeRelease(a, b))
+		again := must.Get(ResumeRelease(a, b))(t)
 		if again.Round() != round || again.ID() != r.ID() || len(b) != CheckpointSize(a) {
 			t.Errorf("round %d, id %s, %d bytes", again.Round(), again.ID(), len(b))
 		}
-		if x := must[[]float64](t)(again.Run(ctx, nil)); !slices.Equal(x, want) {
+		if x := must.Get(again.Run(ctx, nil))(t); !slices.Equal(x, want) {
 			t.Errorf("from round %d: %v, want %v", round, x, want)
 		}
 	}
-	other := must[*Release](t)(NewRelease(a))
-	if x := must[[]float64](t)(other.Run(ctx, nil)); slices.Equal(x, want) || other.ID() == r.ID() || len(r.ID()) != 32 || r.Cost() != a.Cost() {
+	other := must.Get(NewRelease(a))(t)
+	if x := must.Get(other.Run(ctx, nil))(t); slices.Equal(x, want) || other.ID() == r.ID() || len(r.ID()) != 32 || r.Cost() != a.Cost() {
 		t.Errorf("another release: %v, %s", x, other.ID())
 	}
 	// The ID is public. By chance the key has 8 of its digits once in 7e7 runs.
@@ -101,8 +92,8 @@ func TestResumedRunsAreTheSame(t *testing.T) {
 	}
 	s := Simulate(a, 9)
 	begun := s.Checkpoint()
-	end := must[[]float64](t)(s.Run(ctx, nil))
-	if x := must[[]float64](t)(must[*Simulation](t)(ResumeSimulation(a, begun)).Run(ctx, nil)); !slices.Equal(x, end) {
+	end := must.Get(s.Run(ctx, nil))(t)
+	if x := must.Get(must.Get(ResumeSimulation(a, begun))(t).Run(ctx, nil))(t); !slices.Equal(x, end) {
 		t.Errorf("simulation: %v, want %v", x, end)
 	}
 }
@@ -110,7 +101,7 @@ func TestResumedRunsAreTheSame(t *testing.T) {
 // What may not be released is refused when it begins and when it goes on.
 func TestReleasableIsAsked(t *testing.T) {
 	refused := errors.New("not private")
-	good := must[*Release](t)(NewRelease(walk{rounds: 2})).Checkpoint()
+	good := must.Get(NewRelease(walk{rounds: 2}))(t).Checkpoint()
 	bad := walk{rounds: 2, refused: refused}
 	if _, err := NewRelease(bad); !errors.Is(err, refused) {
 		t.Errorf("begun: %v", err)
@@ -146,7 +137,7 @@ func TestFailedRoundsLeaveNothing(t *testing.T) {
 			t.Fatalf("%s: round %d, %v", name, s.Round(), err)
 		}
 		fails = false
-		got, want := must[[]float64](t)(s.Run(context.Background(), nil)), must[[]float64](t)(Simulate(walk{rounds: 4}, 3).Run(context.Background(), nil))
+		got, want := must.Get(s.Run(context.Background(), nil))(t), must.Get(Simulate(walk{rounds: 4}, 3).Run(context.Background(), nil))(t)
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", name, got, want)
 		}
@@ -157,7 +148,7 @@ func TestFailedRoundsLeaveNothing(t *testing.T) {
 // another kind or an earlier version. Package shuffled flips every byte of one.
 func TestForeignCheckpointsAreRefused(t *testing.T) {
 	a := walk{rounds: 3}
-	good := must[*Release](t)(NewRelease(a)).Checkpoint()
+	good := must.Get(NewRelease(a))(t).Checkpoint()
 	lie := func(change func(r *run)) []byte {
 		r := newRun(a, stream.Seeded(1))
 		change(r)
@@ -189,7 +180,7 @@ func TestForeignCheckpointsAreRefused(t *testing.T) {
 // The format is the one that checkpoint.go draws.
 func TestCheckpointFormat(t *testing.T) {
 	s := Simulate(walk{name: "w", rounds: 1}, 7)
-	x := must[[]float64](t)(s.Run(context.Background(), nil))
+	x := must.Get(s.Run(context.Background(), nil))(t)
 	digest, key := sha256.Sum256([]byte("w")), stream.Seeded(7).Key()
 	want := slices.Concat([]byte("darrm training checkpoint v2\nS"), digest[:], key[:])
 	number := func(v uint64) { want = binary.LittleEndian.AppendUint64(want, v) }
@@ -223,7 +214,7 @@ func TestReleasesAreCoarse(t *testing.T) {
 			t.Errorf("%g became %g", x[j], y[j])
 		}
 	}
-	for _, v := range must[[]float64](t)(must[*Release](t)(NewRelease(a)).Run(context.Background(), nil)) {
+	for _, v := range must.Get(must.Get(NewRelease(a))(t).Run(context.Background(), nil))(t) {
 		if math.Mod(v, g) != 0 {
 			t.Errorf("%g is not a multiple of %g", v, g)
 		}
@@ -234,7 +225,7 @@ func TestReleasesAreCoarse(t *testing.T) {
 // is refused, and noise that is more costs less.
 func TestSettle(t *testing.T) {
 	target := accountant.Cost{Epsilon: 1, Delta: 1e-5}
-	m := must[float64](t)(NoiseFor(target))
+	m := must.Get(NoiseFor(target))(t)
 	settle := func(multiplier float64, calibrated bool) (Price, error) {
 		p := Price{Method: "m", Relation: accountant.ReplaceOne}
 		return p, p.Settle(accountant.Gaussian{NoiseMultiplier: multiplier, Neighbours: p.Relation}, accountant.MethodGaussian, target, calibrated)

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/ledger"
@@ -46,7 +48,17 @@ func newStore(location string) (*store, error) {
 	// With any other encoding, as a role or PGCLIENTENCODING may set it, two servers would store one
 	// text as different bytes, and each would take the other's entries for damaged.
 	s.config.RuntimeParams["client_encoding"] = "UTF8"
+	// A standby that lags has an older state, which looks like a rollback and takes no charge.
+	if s.config.ValidateConnect == nil && severalHosts(s.config) {
+		s.config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	}
 	return s, nil
+}
+
+// severalHosts says whether a location names more servers than one. pgx lists a server twice where it
+// is tried with TLS and without.
+func severalHosts(c *pgx.ConnConfig) bool {
+	return slices.ContainsFunc(c.Fallbacks, func(f *pgconn.FallbackConfig) bool { return f.Host != c.Host || f.Port != c.Port })
 }
 
 // cause returns what pgx says without the location, in which it hides only some passwords.

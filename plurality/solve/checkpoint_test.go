@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/plurality"
 )
 
@@ -90,9 +91,5 @@ func TestCheckpointsAreFew(t *testing.T) {
 
 func mustSystem(t *testing.T, p plurality.Problem) *plurality.System {
 	t.Helper()
-	s, err := plurality.NewSystem(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(plurality.NewSystem(p))(t)
 }

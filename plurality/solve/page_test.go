@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/plurality"
 )
 
@@ -30,11 +31,7 @@ func TestPageComparison(t *testing.T) {
 	}
 	cells := func(line string) []string { return strings.Split(strings.Trim(line, "| "), "|") }
 	number := func(s string) float64 {
-		x, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return x
+		return must.Get(strconv.ParseFloat(strings.TrimSpace(s), 64))(t)
 	}
 	column := regexp.MustCompile(`^ *(ε|C) = ([0-9.]+) *$`)
 	for c, title := range cells("|-" + lines[header][1:]) {

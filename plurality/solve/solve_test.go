@@ -15,17 +15,14 @@ import (
 	"github.com/darrm/darrm/gamma"
 	gammasolve "github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/lp"
 	"github.com/darrm/darrm/plurality"
 )
 
 func optimal(t testing.TB, p plurality.Problem, objective plurality.Objective, o Options) *plurality.Table {
 	t.Helper()
-	table, err := Optimal(context.Background(), p, objective, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return table
+	return must.Get(Optimal(context.Background(), p, objective, o))(t)
 }
 
 // Two classes and one affected vote have a closed form, whatever the prior: the error k steps

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/release/budgetpage"
@@ -32,11 +33,7 @@ func copied(t *testing.T, name string) *ledger.Ledger {
 			t.Fatal(err)
 		}
 	}
-	l, err := ledger.Open(context.Background(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return must.Get(ledger.Open(context.Background(), path))(t)
 }
 
 func pageOf(t *testing.T, l *ledger.Ledger) (string, *release.BudgetReport) {

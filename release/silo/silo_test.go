@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/federated"
@@ -22,16 +23,6 @@ import (
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
 )
-
-func must[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
 
 func newPlan(t testing.TB, change func(*federated.PSGM)) *rounds.Plan {
 	t.Helper()
@@ -44,7 +35,7 @@ func newPlan(t testing.TB, change func(*federated.PSGM)) *rounds.Plan {
 	if change != nil {
 		change(&c)
 	}
-	return must(rounds.New(c, 2, rounds.Columns{}))(t)
+	return must.Get(rounds.New(c, 2, rounds.Columns{}))(t)
 }
 
 func newRecords(t testing.TB, n int, seed uint64) *data.Records {
@@ -54,15 +45,15 @@ func newRecords(t testing.TB, n int, seed uint64) *data.Records {
 		x[i] = rng.NormFloat64()
 		y[i/2] = float64(i / 2 % 2)
 	}
-	return must(data.NewRecords(n, 2, x, y))(t)
+	return must.Get(data.NewRecords(n, 2, x, y))(t)
 }
 
 // newAnswer is of the first silo to the first round, with a ledger that pays for one run and a half.
 func newAnswer(t testing.TB, p *rounds.Plan) (Answer, *ledger.Ledger) {
 	t.Helper()
 	dir := t.TempDir()
-	budget := must(ledger.NewBudget(1.5*p.Cost().Epsilon, 1.5e-5))(t)
-	book := must(ledger.Create(t.Context(), filepath.Join(dir, "ledger"), budget, ledger.ReplaceOne))(t)
+	budget := must.Get(ledger.NewBudget(1.5*p.Cost().Epsilon, 1.5e-5))(t)
+	book := must.Get(ledger.Create(t.Context(), filepath.Join(dir, "ledger"), budget, ledger.ReplaceOne))(t)
 	return Answer{
 		Plan: p, Round: p.First(), Silo: 0, Records: newRecords(t, 8, 1), Ledger: book.Path(), Checkpoint: filepath.Join(dir, "key"),
 		Output: release.FileOutput{Path: filepath.Join(dir, "reports")},
@@ -71,7 +62,7 @@ func newAnswer(t testing.TB, p *rounds.Plan) (Answer, *ledger.Ledger) {
 
 func entries(t testing.TB, book *ledger.Ledger) (out []string) {
 	t.Helper()
-	for _, e := range must(book.History(t.Context()))(t) {
+	for _, e := range must.Get(book.History(t.Context()))(t) {
 		s := string(e.Kind) + " " + e.ID
 		if e.Kind == ledger.KindCharge {
 			epsilon, _ := e.Total().Decimals()
@@ -99,7 +90,7 @@ func TestRunIsChargedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := fmt.Sprintf("federated %.16s silo 1", p.Digest())
-	spent, _ := must(ledger.NewCost(p.Cost().Epsilon, 1e-5))(t).Decimals()
+	spent, _ := must.Get(ledger.NewCost(p.Cost().Epsilon, 1e-5))(t).Decimals()
 	want := []string{
 		"charge run:" + run + " " + spent + " by ", "charge " + run + " round 0 reports 0 by run:" + run, "result " + run + " round 0 reports",
 		"charge " + run + " round 1 reports 0 by run:" + run, "result " + run + " round 1 reports",
@@ -107,7 +98,7 @@ func TestRunIsChargedOnce(t *testing.T) {
 	if got := entries(t, book); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("entries\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if info := must(os.Stat(a.Output.Path))(t); info.Mode().Perm() != 0o600 {
+	if info := must.Get(os.Stat(a.Output.Path))(t); info.Mode().Perm() != 0o600 {
 		t.Errorf("the reports are open to others: %v", info.Mode())
 	}
 	if _, err := os.Stat(a.Checkpoint); !errors.Is(err, fs.ErrNotExist) {
@@ -134,8 +125,8 @@ func TestRunIsChargedOnce(t *testing.T) {
 func TestRoundIsAnsweredOnce(t *testing.T) {
 	p := newPlan(t, nil)
 	a, book := newAnswer(t, p)
-	must(a.Run(t.Context()))(t)
-	was := must(os.ReadFile(a.Output.Path))(t)
+	must.Get(a.Run(t.Context()))(t)
+	was := must.Get(os.ReadFile(a.Output.Path))(t)
 	if out, err := a.Run(t.Context()); err != nil || !out.Before {
 		t.Errorf("asked again: %+v, %v", out, err)
 	}
@@ -162,7 +153,7 @@ func TestRoundIsAnsweredOnce(t *testing.T) {
 			t.Errorf("%s: there is a second answer: %v", name, err)
 		}
 	}
-	if got := must(os.ReadFile(a.Output.Path))(t); !bytes.Equal(got, was) {
+	if got := must.Get(os.ReadFile(a.Output.Path))(t); !bytes.Equal(got, was) {
 		t.Error("the answer was replaced")
 	}
 	if got := entries(t, book); strings.Join(got, "\n") != strings.Join(before, "\n") {
@@ -194,7 +185,7 @@ func TestAnswerIsFinished(t *testing.T) {
 	p := newPlan(t, nil)
 	a, book := newAnswer(t, p)
 	died(t, a)
-	key := [32]byte(must(os.ReadFile(a.Checkpoint))(t)[len(stateMagic):])
+	key := [32]byte(must.Get(os.ReadFile(a.Checkpoint))(t)[len(stateMagic):])
 	paid := entries(t, book)
 	another := *a.Round
 	another.Model = []float64{3, 4}
@@ -224,8 +215,8 @@ func TestAnswerIsFinished(t *testing.T) {
 	if out, err := a.Run(t.Context()); err != nil || !out.Done() || out.Before {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	want := must(p.Answer(t.Context(), a.Round, 0, a.Records, stream.Restore(key, true)))(t)
-	if got := must(os.ReadFile(a.Output.Path))(t); !bytes.Equal(got, want) {
+	want := must.Get(p.Answer(t.Context(), a.Round, 0, a.Records, stream.Restore(key, true)))(t)
+	if got := must.Get(os.ReadFile(a.Output.Path))(t); !bytes.Equal(got, want) {
 		t.Error("the answer is not that of the coins that were paid for")
 	}
 	if got := entries(t, book); len(got) != len(paid)+1 || got[len(got)-1][:6] != "result" {
@@ -264,21 +255,21 @@ func TestNothingIsPaidForWhatDoesNotFit(t *testing.T) {
 		t.Errorf("entries %q", got)
 	}
 	// Local steps are an answer of their own, paid for by the same charge.
-	must(a.Run(t.Context()))(t)
+	must.Get(a.Run(t.Context()))(t)
 	a.Round = &local
 	a.Output.Path += "local"
-	must(a.Run(t.Context()))(t)
+	must.Get(a.Run(t.Context()))(t)
 	if got := entries(t, book); len(got) != 5 || !strings.Contains(got[3], "round 0 local steps 0 by run:") {
 		t.Errorf("entries %q", got)
 	}
-	must(p.Accept(&local, must(os.ReadFile(a.Output.Path))(t)))(t)
+	must.Get(p.Accept(&local, must.Get(os.ReadFile(a.Output.Path))(t)))(t)
 }
 
 // Two silos with one ledger are charged as two: their numbers are in the names.
 func TestSilosShareNoCharge(t *testing.T) {
 	p := newPlan(t, nil)
 	a, book := newAnswer(t, p)
-	must(a.Run(t.Context()))(t)
+	must.Get(a.Run(t.Context()))(t)
 	a.Silo, a.Records = 1, newRecords(t, 6, 3)
 	a.Output.Path += "2"
 	if _, err := a.Run(t.Context()); !errors.Is(err, ledger.ErrExceeded) {

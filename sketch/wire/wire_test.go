@@ -8,6 +8,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/darrm/darrm/internal/must"
 )
 
 // The worked example of docs/sketch-messages.md.
@@ -17,11 +19,7 @@ const example = "44534b4d 01 02 0000" +
 	"0000000000002dc0" + "00000000000016c0" + "0000000000002340"
 
 func exampleBytes(t testing.TB) []byte {
-	b, err := hex.DecodeString(strings.ReplaceAll(example, " ", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Get(hex.DecodeString(strings.ReplaceAll(example, " ", "")))(t)
 }
 
 var header = Header{Scheme: SRHT, D: 16, Count: 3}

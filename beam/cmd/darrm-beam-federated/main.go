@@ -8,37 +8,16 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
-	"strings"
-	"syscall"
-
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
-
-	// What --runner and paths can name. Each registers itself.
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/gcs"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/dataflow"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/spark"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal"
 
 	darrmbeam "github.com/darrm/darrm/beam"
+	"github.com/darrm/darrm/beam/cmd/internal/frame"
 	"github.com/darrm/darrm/internal/readfile"
 	"github.com/darrm/darrm/learn/federated/rounds"
 )
 
-// paths is a flag that may be given several times.
-type paths []string
-
-func (p *paths) String() string     { return strings.Join(*p, " ") }
-func (p *paths) Set(s string) error { *p = append(*p, s); return nil }
-
 var (
-	job      darrmbeam.RoundJob
-	reports  paths
-	openPort = flag.Bool("open-port", false, "accept that the local runner's port is open to the network, where it cannot be closed")
-	verbose  = flag.Bool("verbose", false, "show the runner's own messages")
+	job     darrmbeam.RoundJob
+	reports frame.Paths
 )
 
 func init() {
@@ -48,30 +27,11 @@ func init() {
 	flag.StringVar(&job.Book, "book", "", "folder where this shuffler remembers which rounds it released (required); one for all rounds and runs")
 	flag.StringVar(&job.Out, "out", "", "file for the next round (required)")
 	flag.StringVar(&job.Shuffled, "shuffled", "", "file for the shuffled reports, as darrm federated shuffle writes them (default: none)")
-	flag.StringVar(&job.Temp, "temp", "", "directory that all workers and this process share (default: one of this machine)")
-	flag.StringVar(&job.KeyDir, "key-dir", "", "directory through which the job key reaches workers of other processes; nobody but the shuffler may read it")
-	flag.IntVar(&job.Attempts, "attempts", darrmbeam.DefaultAttempts, "how often to try the shuffling pipeline, under one key")
-	flag.DurationVar(&job.AttemptTimeout, "attempt-timeout", 0, "end a pipeline that takes longer, for runners that may hang (default: 1h on the local runner, none on others)")
 }
 
-func main() {
-	flag.Parse()
-	if !*verbose {
-		log.LogLevel = "error"
-	}
-	beam.Init() // in a worker, this does not return
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "darrm-beam-federated:", err)
-		os.Exit(1)
-	}
-}
+func main() { frame.Main("reports", "shuffling", run) }
 
-func run(ctx context.Context) (err error) {
-	if flag.NArg() > 0 {
-		return fmt.Errorf("argument %q: reports are named with --reports", flag.Arg(0))
-	}
+func run(ctx context.Context, engine darrmbeam.Engine) (err error) {
 	if job.PlanFile == "" || job.RoundFile == "" {
 		return errors.New("--plan or --round is missing: the files of darrm federated init")
 	}
@@ -85,13 +45,7 @@ func run(ctx context.Context) (err error) {
 	if job.Round, err = readfile.Whole(ctx, job.RoundFile, plan.MaxRound()); err != nil {
 		return err
 	}
-	job.Reports = reports
-	job.Retrying = func(n int, err error) {
-		fmt.Fprintf(os.Stderr, "attempt %d failed, trying again with the same key: %v\n", n, err)
-	}
-	if job.Run, err = darrmbeam.Runner(*runners.Runner, job.KeyDir, *openPort); err != nil {
-		return err
-	}
+	job.Reports, job.Engine = reports, engine
 	r, err := darrmbeam.RunRound(ctx, job)
 	if err != nil {
 		return err

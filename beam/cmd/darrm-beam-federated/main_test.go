@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/federated"
@@ -40,22 +41,12 @@ func command(t *testing.T, dir string, args ...string) (output string, err error
 	return string(out), err
 }
 
-func must[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
-
 // A round from its files to its files, with a silo missing, as the README has it; and what is refused.
 func TestRound(t *testing.T) {
 	dir := t.TempDir()
-	p := must(rounds.New(federated.PSGM{
+	p := must.Get(rounds.New(federated.PSGM{
 		Setting: federated.Setting{
-			Loss: must(loss.Parse("ridge"))(t), Silos: []int{7, 5, 4}, Rounds: 4, StepSize: 0.1, GradientClip: 1, DifferenceClip: 1, Target: accountant.Cost{Delta: 1e-5},
+			Loss: must.Get(loss.Parse("ridge"))(t), Silos: []int{7, 5, 4}, Rounds: 4, StepSize: 0.1, GradientClip: 1, DifferenceClip: 1, Target: accountant.Cost{Delta: 1e-5},
 		},
 		Momentum: 0.5, Epsilon: 1, Account: federated.Unshuffled, Missing: 4,
 	}, 2, rounds.Columns{}))(t)
@@ -66,16 +57,16 @@ func TestRound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("plan.json", must(p.Encode())(t))
-	write("0.round", must(r.Encode())(t))
+	write("plan.json", must.Get(p.Encode())(t))
+	write("0.round", must.Get(r.Encode())(t))
 	for _, name := range []string{"in", "book"} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for m, n := range p.Silos()[:2] {
-		records := must(data.NewRecords(n, 2, make([]float64, 2*n), make([]float64, n)))(t)
-		write(filepath.Join("in", fmt.Sprintf("%d.reports", m)), must(p.Answer(t.Context(), r, m, records, stream.Seeded(uint64(m))))(t))
+		records := must.Get(data.NewRecords(n, 2, make([]float64, 2*n), make([]float64, n)))(t)
+		write(filepath.Join("in", fmt.Sprintf("%d.reports", m)), must.Get(p.Answer(t.Context(), r, m, records, stream.Seeded(uint64(m))))(t))
 	}
 	args := strings.Fields("--plan plan.json --round 0.round --reports in/*.reports --book book --shuffled 0.shuffled --out 1.round")
 	said, err := command(t, dir, args...)
@@ -87,8 +78,8 @@ func TestRound(t *testing.T) {
 			t.Errorf("it says %q, want %q", said, want)
 		}
 	}
-	next := must(p.Aggregate(t.Context(), r, must(os.ReadFile(filepath.Join(dir, "0.shuffled")))(t)))(t)
-	if got := must(os.ReadFile(filepath.Join(dir, "1.round")))(t); !bytes.Equal(got, must(next.Encode())(t)) {
+	next := must.Get(p.Aggregate(t.Context(), r, must.Get(os.ReadFile(filepath.Join(dir, "0.shuffled")))(t)))(t)
+	if got := must.Get(os.ReadFile(filepath.Join(dir, "1.round")))(t); !bytes.Equal(got, must.Get(next.Encode())(t)) {
 		t.Errorf("the next round is %s", got)
 	}
 	for _, tt := range []struct {

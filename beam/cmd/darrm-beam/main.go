@@ -8,43 +8,18 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
-	"strings"
-	"syscall"
-
-	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
-
-	// What --runner and paths can name. Each registers itself.
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/gcs"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/dataflow"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/spark"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal"
 
 	darrmbeam "github.com/darrm/darrm/beam"
+	"github.com/darrm/darrm/beam/cmd/internal/frame"
 	"github.com/darrm/darrm/internal/readfile"
 	"github.com/darrm/darrm/release"
 )
 
-// paths is a flag that may be given several times.
-type paths []string
-
-func (p *paths) String() string     { return strings.Join(*p, " ") }
-func (p *paths) Set(s string) error { *p = append(*p, s); return nil }
-
 var (
-	votesFiles paths
+	votesFiles frame.Paths
 	table      = flag.String("table", "", "file of the noise function, or of the table of many classes, from darrm solve --out (required); it is certified again")
 	out        = flag.String("out", "", "file for the labels (required)")
-	temp       = flag.String("temp", "", "directory that all workers and this process share (default: one of this machine)")
-	keyDir     = flag.String("key-dir", "", "directory through which the job key reaches workers of other processes; nobody else may read it")
 	shardRows  = flag.Int("shard-rows", darrmbeam.DefaultShardRows, "queries that are answered together")
-	attempts   = flag.Int("attempts", darrmbeam.DefaultAttempts, "how often to try the answering pipeline, under one key")
-	timeout    = flag.Duration("attempt-timeout", 0, "end a pipeline that takes longer, for runners that may hang (default: 1h on the local runner, none on others)")
-	openPort   = flag.Bool("open-port", false, "accept that the local runner's port is open to the network, where it cannot be closed")
-	verbose    = flag.Bool("verbose", false, "show the runner's own messages")
 
 	force      = flag.Bool("force", false, "without --ledger: replace --out by a new draw. Nobody accounts for the two")
 	records    = flag.Int("records", 0, "how many records the teachers were trained on, if it is public: a total δ of 1/records or more is then called worthless")
@@ -79,25 +54,9 @@ func init() {
 	flag.StringVar(&charge.Draw, "draw", "", "name of these votes of fresh teachers (default: the request id)")
 }
 
-func main() {
-	flag.Parse()
-	if !*verbose {
-		log.LogLevel = "error"
+func main() { frame.Main("votes", "answering", run) }
 
-	}
-	beam.Init() // in a worker, this does not return
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "darrm-beam:", err)
-		os.Exit(1)
-	}
-}
-
-func run(ctx context.Context) error {
-	if flag.NArg() > 0 {
-		return fmt.Errorf("argument %q: votes are named with --votes", flag.Arg(0))
-	}
+func run(ctx context.Context, engine darrmbeam.Engine) error {
 	if *table == "" {
 		return errors.New("--table is missing: make one with darrm solve --out table.json")
 	}
@@ -114,13 +73,7 @@ func run(ctx context.Context) error {
 	}
 	job := darrmbeam.Job{
 		Votes: votesFiles, Read: read, Table: b, TableFile: *table, Out: *out, ShardRows: *shardRows,
-		Charge: charge, Stated: stated, Force: *force,
-		Engine: darrmbeam.Engine{Temp: *temp, KeyDir: *keyDir, Attempts: *attempts, AttemptTimeout: *timeout, Retrying: func(n int, err error) {
-			fmt.Fprintf(os.Stderr, "attempt %d failed, trying again with the same key: %v\n", n, err)
-		}},
-	}
-	if job.Run, err = darrmbeam.Runner(*runners.Runner, job.KeyDir, *openPort); err != nil {
-		return err
+		Charge: charge, Stated: stated, Force: *force, Engine: engine,
 	}
 	r, err := darrmbeam.Run(ctx, job)
 	if r == nil {

@@ -6,16 +6,13 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/federated/report"
 )
 
 func randK(t testing.TB, d, k int, epsilon float64) *report.RandK {
 	t.Helper()
-	r, err := report.NewRandK(d, k, epsilon)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(report.NewRandK(d, k, epsilon))(t)
 }
 
 // Of all coordinates it is OneBit: the same messages, and the same reports bit for bit.
@@ -40,7 +37,7 @@ func TestRandKOfAllIsOneBit(t *testing.T) {
 			t.Fatalf("%v, want %v (%v)", sums[1], sums[0], err)
 		}
 	}
-	near(t, "scale", all.Scale(2), one.Scale(2), 0)
+	must.Near(t, "scale", all.Scale(2), one.Scale(2), 0)
 }
 
 // The mean of 200,000 reports of 3 of 10 coordinates, of a vector shorter than its bound. The squared error has mean
@@ -70,7 +67,7 @@ func TestRandKIsUnbiased(t *testing.T) {
 				times[j]++
 			}
 		}
-		near(t, "norm of a report", math.Sqrt(norm), r.Scale(1), 1e-12)
+		must.Near(t, "norm of a report", math.Sqrt(norm), r.Scale(1), 1e-12)
 	}
 	square := 0.0
 	for j, v := range mean {

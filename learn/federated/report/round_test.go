@@ -7,6 +7,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/federated/amplification"
 	"github.com/darrm/darrm/learn/federated/report"
@@ -174,7 +175,7 @@ func TestNoiseOfARound(t *testing.T) {
 			square += v * v / (n * n) / float64(rounds)
 		}
 	}
-	near(t, "noise of a round", math.Sqrt(square), 0.3464, limit)
+	must.Near(t, "noise of a round", math.Sqrt(square), 0.3464, limit)
 
 	rho, err := amplification.Round{Streams: 1, Reports: n, Epsilon: epsilon, OneBit: true}.RDP(2)
 	if err != nil {
@@ -187,18 +188,14 @@ func TestNoiseOfARound(t *testing.T) {
 		v := deviation * rng.NormFloat64()
 		central += v * v / draws
 	}
-	near(t, "price of an untrusted server", math.Sqrt(square/central), math.Sqrt(math.Pi*(1+math.Exp(epsilon))/4), limit)
+	must.Near(t, "price of an untrusted server", math.Sqrt(square/central), math.Sqrt(math.Pi*(1+math.Exp(epsilon))/4), limit)
 }
 
 // At the central cost of one-bit reports of an ε₀, PrivUnit's squared noise over theirs, at d = 101 and 16,512 reports: its better
 // use of a local ε₀ pays above 1.6 or so only, since its shuffling is proved for any report.
 func TestNoiseAtEqualCentralCost(t *testing.T) {
 	price := func(epsilon float64, one bool) float64 {
-		rho, err := amplification.Round{Streams: 1, Reports: 16512, Epsilon: epsilon, OneBit: one}.RDP(2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return rho
+		return must.Get(amplification.Round{Streams: 1, Reports: 16512, Epsilon: epsilon, OneBit: one}.RDP(2))(t)
 	}
 	for _, v := range []struct{ epsilon, want float64 }{{0.58, 1.164}, {1, 1.146}, {2, 0.865}, {4, 0.357}} {
 		target := price(v.epsilon, true)
@@ -214,6 +211,6 @@ func TestNoiseAtEqualCentralCost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "squared noise of PrivUnit over one bit's", math.Pow(unit.Scale(1)/oneBit(t, 101, v.epsilon).Scale(1), 2), v.want, 5e-3)
+		must.Near(t, "squared noise of PrivUnit over one bit's", math.Pow(unit.Scale(1)/oneBit(t, 101, v.epsilon).Scale(1), 2), v.want, 5e-3)
 	}
 }

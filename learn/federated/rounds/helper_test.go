@@ -5,21 +5,12 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/federated"
 	"github.com/darrm/darrm/learn/loss"
 )
-
-func must[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
 
 const features = 3
 
@@ -36,7 +27,7 @@ func newPlan(t testing.TB, change func(*federated.PSGM)) *Plan {
 	if change != nil {
 		change(&c)
 	}
-	return must(New(c, features, Columns{Response: "y", Intercept: true}))(t)
+	return must.Get(New(c, features, Columns{Response: "y", Intercept: true}))(t)
 }
 
 // newRecords returns records with an intercept, by silo and together.
@@ -57,7 +48,7 @@ func newRecords(t testing.TB, p *Plan) (silos []*data.Records, all *data.Records
 		}
 		y = append(y, label)
 	}
-	all = must(data.NewRecords(len(y), features, x, y))(t).WithIntercept()
+	all = must.Get(data.NewRecords(len(y), features, x, y))(t).WithIntercept()
 	at := 0
 	for _, n := range p.Silos() {
 		rows := make([]int, n)
@@ -65,7 +56,7 @@ func newRecords(t testing.TB, p *Plan) (silos []*data.Records, all *data.Records
 			rows[i] = at + i
 		}
 		at += n
-		silos = append(silos, must(all.Select(rows))(t))
+		silos = append(silos, must.Get(all.Select(rows))(t))
 	}
 	return silos, all
 }
@@ -74,7 +65,7 @@ func newRecords(t testing.TB, p *Plan) (silos []*data.Records, all *data.Records
 func answers(t testing.TB, p *Plan, r *Round, silos []*data.Records, coins func(silo int) stream.Coins) (files [][]byte) {
 	t.Helper()
 	for m := range silos {
-		files = append(files, must(p.Answer(t.Context(), r, m, silos[m], coins(m)))(t))
+		files = append(files, must.Get(p.Answer(t.Context(), r, m, silos[m], coins(m)))(t))
 	}
 	return files
 }
@@ -82,11 +73,11 @@ func answers(t testing.TB, p *Plan, r *Round, silos []*data.Records, coins func(
 // shuffle returns the files shuffled.
 func shuffle(t testing.TB, p *Plan, r *Round, files [][]byte, coins stream.Coins, book Book) []byte {
 	t.Helper()
-	s := must(p.newShuffle(r, coins))(t)
+	s := must.Get(p.newShuffle(r, coins))(t)
 	for _, f := range files {
-		must(s.Add(t.Context(), f))(t)
+		must.Get(s.Add(t.Context(), f))(t)
 	}
-	return must(s.Release(book))(t)
+	return must.Get(s.Release(book))(t)
 }
 
 func always(seed uint64) func(int) stream.Coins {

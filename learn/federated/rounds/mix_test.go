@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/federated"
 	"github.com/darrm/darrm/learn/federated/report"
 )
@@ -30,7 +31,7 @@ func mix(t testing.TB, p *Plan, r *Round, files [][]byte, key *MixKey) mixed {
 		}
 		silos, all = append(silos, silo), append(all, reports)
 	}
-	m := mixed{Mix: must(p.NewMix(r, silos))(t)}
+	m := mixed{Mix: must.Get(p.NewMix(r, silos))(t)}
 	for k, n := range m.Counts() {
 		order, size := m.Order(key, report.Stream(k)), p.size()
 		m.messages[k] = make([]byte, n*size)
@@ -62,30 +63,30 @@ func (m mixed) sum(t testing.TB) func(of report.Stream, block int) ([]float64, e
 func TestMixIsShuffleAndAggregate(t *testing.T) {
 	p := newPlan(t, func(c *federated.PSGM) { c.Silos, c.Missing = []int{4000, 9000, 2, 8000}, 8000 })
 	silos, _ := newRecords(t, p)
-	r, book, key := p.First(), Book(t.TempDir()), must(NewMixKey())(t)
+	r, book, key := p.First(), Book(t.TempDir()), must.Get(NewMixKey())(t)
 	for _, came := range [][]int{{0, 1, 2, 3}, {2, 0, 1}} {
 		var files [][]byte
 		for _, m := range came {
-			files = append(files, must(p.Answer(t.Context(), r, m, silos[m], always(uint64(m))(m)))(t))
+			files = append(files, must.Get(p.Answer(t.Context(), r, m, silos[m], always(uint64(m))(m)))(t))
 		}
 		inOrder := slices.Clone(files)
 		slices.SortFunc(inOrder, func(a, b []byte) int { return bytes.Compare(a[headSize:headSize+8], b[headSize:headSize+8]) })
 		want := shuffle(t, p, r, inOrder, key.coins(), book)
 		m := mix(t, p, r, files, key)
-		head := must(m.Release(book, &m.contents))(t)
+		head := must.Get(m.Release(book, &m.contents))(t)
 		if got := slices.Concat(head, m.messages[0], m.messages[1]); !bytes.Equal(got, want) {
 			t.Fatalf("silos %v: %d bytes, not the %d of a shuffle in one place", came, len(got), len(want))
 		}
 		if missing := m.Missing(); len(missing) != 4-len(came) {
 			t.Errorf("silos %v: missing %v", came, missing)
 		}
-		next := must(m.Aggregate(t.Context(), m.sum(t)))(t)
-		if one := must(p.Aggregate(t.Context(), r, want))(t); !reflect.DeepEqual(next, one) {
+		next := must.Get(m.Aggregate(t.Context(), m.sum(t)))(t)
+		if one := must.Get(p.Aggregate(t.Context(), r, want))(t); !reflect.DeepEqual(next, one) {
 			t.Fatalf("silos %v: the next round is\n%+v\nof one place\n%+v", came, next, one)
 		}
 		// Another key: another order of the same reports, which the book lets pass.
-		other := mix(t, p, r, files, must(NewMixKey())(t))
-		must(other.Release(book, &other.contents))(t)
+		other := mix(t, p, r, files, must.Get(NewMixKey())(t))
+		must.Get(other.Release(book, &other.contents))(t)
 		if bytes.Equal(other.messages[0], m.messages[0]) {
 			t.Error("two keys have one order")
 		}
@@ -100,7 +101,7 @@ func TestMixIsShuffleAndAggregate(t *testing.T) {
 func TestMixRefusesWhatAShuffleRefuses(t *testing.T) {
 	p := newPlan(t, func(c *federated.PSGM) { c.Missing = 25 })
 	silos, _ := newRecords(t, p)
-	r, book, key := p.First(), Book(t.TempDir()), must(NewMixKey())(t)
+	r, book, key := p.First(), Book(t.TempDir()), must.Get(NewMixKey())(t)
 	files := answers(t, p, r, silos, always(1))
 	for name, tt := range map[string]struct {
 		silos []int
@@ -131,7 +132,7 @@ func TestMixRefusesWhatAShuffleRefuses(t *testing.T) {
 	if head, err := m.Release(book, &short); err == nil || head != nil {
 		t.Error("a report is lost on the way to the book")
 	}
-	must(m.Release(book, &m.contents))(t)
+	must.Get(m.Release(book, &m.contents))(t)
 	shuffle(t, p, r, files[:2], always(3)(0), book) // the same reports
 	late := mix(t, p, r, files, key)
 	if head, err := late.Release(book, &late.contents); !errors.Is(err, ErrReleased) || head != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/federated"
 	"github.com/darrm/darrm/learn/federated/report"
@@ -19,8 +20,8 @@ import (
 // readBack is what the other machine has: the plan and the round from their files.
 func readBack(t testing.TB, p *Plan, r *Round) (*Plan, *Round) {
 	t.Helper()
-	q := must(ReadPlan(must(p.Encode())(t)))(t)
-	return q, must(q.ReadRound(must(r.Encode())(t)))(t)
+	q := must.Get(ReadPlan(must.Get(p.Encode())(t)))(t)
+	return q, must.Get(q.ReadRound(must.Get(r.Encode())(t)))(t)
 }
 
 // A run by files is the simulation in one process, bit for bit, where both have the same coins: through
@@ -37,17 +38,17 @@ func TestFilesGiveTheTrajectoryOfOneProcess(t *testing.T) {
 			p := newPlan(t, change)
 			silos, all := newRecords(t, p)
 			coins := stream.Seeded(7)
-			run := must(p.Federated().Train(all))(t).Start(coins)
+			run := must.Get(p.Federated().Train(all))(t).Start(coins)
 			r, book := p.First(), Book(t.TempDir())
 			for k := range p.Rounds() {
 				p, r = readBack(t, p, r)
 				p.coins = coins
 				shuffled := shuffle(t, p, r, answers(t, p, r, silos, always(7)), coins, book)
-				r = must(p.Aggregate(t.Context(), r, shuffled))(t)
+				r = must.Get(p.Aggregate(t.Context(), r, shuffled))(t)
 				if r.Local != nil {
 					p, r = readBack(t, p, r)
 					p.coins = coins
-					r = must(p.Accept(r, must(p.Answer(t.Context(), r, r.Local.Silo, silos[r.Local.Silo], coins))(t)))(t)
+					r = must.Get(p.Accept(r, must.Get(p.Answer(t.Context(), r, r.Local.Silo, silos[r.Local.Silo], coins))(t)))(t)
 				}
 				if err := run.Round(t.Context(), k); err != nil {
 					t.Fatal(err)
@@ -82,14 +83,14 @@ func TestShuffledFileLinksNothing(t *testing.T) {
 	p := newPlan(t, nil)
 	silos, _ := newRecords(t, p)
 	r := p.First()
-	r = must(p.Aggregate(t.Context(), r, shuffle(t, p, r, answers(t, p, r, silos, always(1)), stream.Seeded(1), Book(t.TempDir()))))(t)
+	r = must.Get(p.Aggregate(t.Context(), r, shuffle(t, p, r, answers(t, p, r, silos, always(1)), stream.Seeded(1), Book(t.TempDir()))))(t)
 	files := answers(t, p, r, silos, func(m int) stream.Coins { return stream.Seeded(uint64(m)) })
 	size, n := p.size(), records(p.Silos())
-	whole := must(p.NewShuffle(r))(t)
+	whole := must.Get(p.NewShuffle(r))(t)
 	for _, m := range []int{2, 0, 1} {
-		must(whole.Add(t.Context(), files[m]))(t)
+		must.Get(whole.Add(t.Context(), files[m]))(t)
 	}
-	out := must(whole.Release(Book(t.TempDir())))(t)
+	out := must.Get(whole.Release(Book(t.TempDir())))(t)
 	if want := headSize + 24 + 2*n*size; len(out) != want {
 		t.Errorf("%d bytes, want %d: the head, three counts and the reports", len(out), want)
 	}
@@ -97,7 +98,7 @@ func TestShuffledFileLinksNothing(t *testing.T) {
 	if !bytes.Equal(out[:headSize+24], other[:headSize+24]) {
 		t.Error("the head depends on the order in which the files came")
 	}
-	reports := must(p.readShuffled(r, out))(t)
+	reports := must.Get(p.readShuffled(r, out))(t)
 	var sent [2][]string
 	for m, f := range files {
 		silo, s, err := p.readReports(r, f)
@@ -133,9 +134,9 @@ func TestShuffledFileLinksNothing(t *testing.T) {
 	centre := float64(n-1) / 2
 	variance := float64(n*n-1) / 12
 	for i := range shuffles {
-		s := must(p.newShuffle(r, stream.Seeded(uint64(1000+i))))(t)
+		s := must.Get(p.newShuffle(r, stream.Seeded(uint64(1000+i))))(t)
 		for _, f := range files {
-			must(s.Add(t.Context(), f))(t)
+			must.Get(s.Add(t.Context(), f))(t)
 		}
 		var reports federated.Reports
 		var err error
@@ -176,9 +177,9 @@ func TestPartialRound(t *testing.T) {
 		p := newPlan(t, func(c *federated.PSGM) { c.Missing = missing })
 		silos, _ := newRecords(t, p)
 		r, book := p.First(), t.TempDir()
-		s := must(p.NewShuffle(r))(t)
+		s := must.Get(p.NewShuffle(r))(t)
 		for m := range 2 {
-			must(s.Add(t.Context(), answers(t, p, r, silos, always(1))[m]))(t)
+			must.Get(s.Add(t.Context(), answers(t, p, r, silos, always(1))[m]))(t)
 		}
 		if got := s.Missing(); !slices.Equal(got, []int{2}) {
 			t.Errorf("missing %v", got)
@@ -187,7 +188,7 @@ func TestPartialRound(t *testing.T) {
 		if !errors.Is(err, want) || (out != nil) != (want == nil) {
 			t.Errorf("%d may be missing: %v, %d bytes", missing, err, len(out))
 		}
-		if names := must(os.ReadDir(book))(t); (len(names) != 0) != (want == nil) {
+		if names := must.Get(os.ReadDir(book))(t); (len(names) != 0) != (want == nil) {
 			t.Errorf("%d may be missing: the book has %v", missing, names)
 		}
 		if want == nil {
@@ -208,9 +209,9 @@ func TestRoundIsReleasedOnce(t *testing.T) {
 	shuffle(t, p, r, files[:2], stream.Seeded(1), book)
 	shuffle(t, p, r, [][]byte{files[1], files[0]}, stream.Seeded(2), book)
 	release := func(r *Round, files [][]byte) error {
-		s := must(p.NewShuffle(r))(t)
+		s := must.Get(p.NewShuffle(r))(t)
 		for _, f := range files {
-			must(s.Add(t.Context(), f))(t)
+			must.Get(s.Add(t.Context(), f))(t)
 		}
 		out, err := s.Release(book)
 		if (out != nil) != (err == nil) {
@@ -232,9 +233,9 @@ func TestRoundIsReleasedOnce(t *testing.T) {
 		t.Errorf("with another model: %v", err)
 	}
 	// A book that cannot be written releases nothing.
-	s := must(p.NewShuffle(r))(t)
+	s := must.Get(p.NewShuffle(r))(t)
 	for _, f := range files {
-		must(s.Add(t.Context(), f))(t)
+		must.Get(s.Add(t.Context(), f))(t)
 	}
 	var trouble *BookError
 	if out, err := s.Release(Book(filepath.Join(t.TempDir(), "none"))); !errors.As(err, &trouble) || out != nil {
@@ -252,11 +253,11 @@ func TestFilesThatDoNotFit(t *testing.T) {
 	shuffled := shuffle(t, p, r, files, stream.Seeded(1), Book(t.TempDir()))
 	another := *r
 	another.Model = []float64{1, 0, 0, 0}
-	next := must(p.Aggregate(t.Context(), r, shuffled))(t)
+	next := must.Get(p.Aggregate(t.Context(), r, shuffled))(t)
 	foreign := newPlan(t, nil) // the same parameters, another run
 	flip := func(b []byte, at int) []byte { b = slices.Clone(b); b[at] ^= 0x80; return b }
-	s := must(p.NewShuffle(r))(t)
-	must(s.Add(t.Context(), files[1]))(t)
+	s := must.Get(p.NewShuffle(r))(t)
+	must.Get(s.Add(t.Context(), files[1]))(t)
 	for name, f := range map[string][]byte{
 		"another plan":    answers(t, foreign, foreign.First(), silos, always(1))[0],
 		"another round":   answers(t, p, next, silos, always(1))[0],
@@ -288,9 +289,9 @@ func TestFilesThatDoNotFit(t *testing.T) {
 	if got := s.shuffler.Count(report.Gradients); got != 20 {
 		t.Errorf("%d reports after files that were refused, want those of silo 2", got)
 	}
-	must(s.Add(t.Context(), files[0]))(t)
-	must(s.Add(t.Context(), files[2]))(t)
-	must(s.Release(Book(t.TempDir())))(t)
+	must.Get(s.Add(t.Context(), files[0]))(t)
+	must.Get(s.Add(t.Context(), files[2]))(t)
+	must.Get(s.Release(Book(t.TempDir())))(t)
 
 	for name, f := range map[string][]byte{
 		"not shuffled": files[0], "cut": shuffled[:len(shuffled)-9], "count": flip(shuffled, headSize), "empty": nil,
@@ -308,8 +309,8 @@ func TestFilesThatDoNotFit(t *testing.T) {
 // A plan's file says all that the price depends on, and is not believed where it says what it costs.
 func TestPlanIsPricedAgain(t *testing.T) {
 	p := newPlan(t, func(c *federated.PSGM) { c.Local = federated.Local{Steps: 2, Batch: 3, Clip: 1, Noise: 3} })
-	text := string(must(p.Encode())(t))
-	q := must(ReadPlan([]byte(text)))(t)
+	text := string(must.Get(p.Encode())(t))
+	q := must.Get(ReadPlan([]byte(text)))(t)
 	if q.Digest() != p.Digest() || q.Cost() != p.Cost() {
 		t.Errorf("read back: %s %v, want %s %v", q.Digest(), q.Cost(), p.Digest(), p.Cost())
 	}
@@ -322,7 +323,7 @@ func TestPlanIsPricedAgain(t *testing.T) {
 		local := *d.Local
 		d.Local = &local
 		change(&d)
-		_, err := ReadPlan(must(encode(d))(t))
+		_, err := ReadPlan(must.Get(encode(d))(t))
 		return err
 	}
 	for name, change := range map[string]func(*document){
@@ -347,7 +348,7 @@ func TestPlanIsPricedAgain(t *testing.T) {
 		t.Errorf("it costs %v and states %v, the method costs %v", p.Cost(), d.Cost, own)
 	}
 	d.Cost.Epsilon *= 2
-	if more, err := ReadPlan(must(encode(d))(t)); err != nil || more.Cost() != d.Cost || more.Price().Cost != d.Cost {
+	if more, err := ReadPlan(must.Get(encode(d))(t)); err != nil || more.Cost() != d.Cost || more.Price().Cost != d.Cost {
 		t.Errorf("a plan that states more than it costs: %v", err)
 	}
 	for name, s := range map[string]string{
@@ -377,7 +378,7 @@ func TestRoundsThatDoNotFit(t *testing.T) {
 	} {
 		r := *p.First()
 		change(&r)
-		if _, err := p.ReadRound(must(r.Encode())(t)); !errors.Is(err, ErrFormat) {
+		if _, err := p.ReadRound(must.Get(r.Encode())(t)); !errors.Is(err, ErrFormat) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -390,8 +391,8 @@ func TestRoundsThatDoNotFit(t *testing.T) {
 	if _, err := p.Answer(t.Context(), r, 1, silos[1], stream.Seeded(1)); err == nil {
 		t.Error("a silo answers another's local phase")
 	}
-	reply := must(p.Answer(t.Context(), r, 0, silos[0], stream.Seeded(1)))(t)
-	must(p.Accept(r, reply))(t)
+	reply := must.Get(p.Answer(t.Context(), r, 0, silos[0], stream.Seeded(1)))(t)
+	must.Get(p.Accept(r, reply))(t)
 	another := *r
 	another.Local = &LocalRequest{Silo: 0, Direction: []float64{1, 2, 3, 5}, Keep: -1}
 	if _, err := p.Accept(&another, reply); !errors.Is(err, ErrFormat) {
@@ -408,10 +409,10 @@ func FuzzFiles(f *testing.F) {
 	local.Local = &LocalRequest{Silo: 0, Direction: r.Model, Keep: -1}
 	f.Add(files[0])
 	f.Add(shuffle(f, p, r, files, stream.Seeded(1), Book(f.TempDir())))
-	f.Add(must(p.Encode())(f))
-	f.Add(must(r.Encode())(f))
-	f.Add(must(local.Encode())(f))
-	f.Add(must(p.Answer(f.Context(), &local, 0, silos[0], stream.Seeded(1)))(f))
+	f.Add(must.Get(p.Encode())(f))
+	f.Add(must.Get(r.Encode())(f))
+	f.Add(must.Get(local.Encode())(f))
+	f.Add(must.Get(p.Answer(f.Context(), &local, 0, silos[0], stream.Seeded(1)))(f))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if s, err := p.NewShuffle(r); err != nil {
 			t.Fatal(err)
@@ -419,7 +420,7 @@ func FuzzFiles(f *testing.F) {
 			t.Errorf("silo %d is in, but %v are missing", silo, s.Missing())
 		}
 		if next, err := p.ReadRound(b); err == nil {
-			if again, err := p.ReadRound(must(next.Encode())(t)); err != nil || p.Question(again) != p.Question(next) {
+			if again, err := p.ReadRound(must.Get(next.Encode())(t)); err != nil || p.Question(again) != p.Question(next) {
 				t.Errorf("a round does not read back: %v", err)
 			}
 		}
@@ -453,8 +454,8 @@ func TestPlanCostsWhatItsMethodCosts(t *testing.T) {
 	} {
 		var method federated.PSGM
 		p := newPlan(t, func(c *federated.PSGM) { c.Account = ""; change(c); method = *c })
-		want := must(method.New(75, features+1))(t).Price().Cost
-		if got := must(ReadPlan(must(p.Encode())(t)))(t).Cost(); math.Abs(got.Epsilon-want.Epsilon) > 1e-9*want.Epsilon || got.Delta != want.Delta {
+		want := must.Get(method.New(75, features+1))(t).Price().Cost
+		if got := must.Get(ReadPlan(must.Get(p.Encode())(t)))(t).Cost(); math.Abs(got.Epsilon-want.Epsilon) > 1e-9*want.Epsilon || got.Delta != want.Delta {
 			t.Errorf("%s: the plan costs %v, the method %v", name, got, want)
 		}
 	}

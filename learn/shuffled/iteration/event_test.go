@@ -6,16 +6,13 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 )
 
 func event(t *testing.T, e iteration.Steps) accountant.Event {
 	t.Helper()
-	event, err := e.Event()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return event
+	return must.Get(e.Event())(t)
 }
 
 // An Iteration is charged like any event, twice as two trainings; what cannot be
@@ -39,13 +36,13 @@ func TestIterationIsAnEvent(t *testing.T) {
 	for _, bound := range r.Bounds {
 		switch bound.Method {
 		case accountant.MethodZCDP:
-			near(t, "zcdp", bound.Cost.Epsilon, want, 1e-8)
+			must.Near(t, "zcdp", bound.Cost.Epsilon, want, 1e-8)
 		case accountant.MethodRDP:
 			if bound.Cost.Epsilon > want {
 				t.Errorf("rdp %g, zcdp %g", bound.Cost.Epsilon, want)
 			}
 		case accountant.MethodGaussian, accountant.MethodPLD:
-			near(t, string(bound.Method), bound.Cost.Epsilon, epsilon(t, withMode(withNoise(steps(100, 1000, 500, 10), 7), iteration.GaussianExact), 1e-6), 1e-4)
+			must.Near(t, string(bound.Method), bound.Cost.Epsilon, epsilon(t, withMode(withNoise(steps(100, 1000, 500, 10), 7), iteration.GaussianExact), 1e-6), 1e-4)
 		default:
 			t.Errorf("method %s: %v", bound.Method, bound.Cost)
 		}
@@ -165,11 +162,7 @@ func TestAccountantTakesIterations(t *testing.T) {
 		if a, err = a.Charge(e, count); err != nil {
 			t.Fatal(err)
 		}
-		r, err := a.AtDelta(1e-6)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
+		return must.Get(a.AtDelta(1e-6))(t)
 	}
 	r := account(event(t, run), 3)
 	same := account(accountant.Gaussian{NoiseMultiplier: 20, Neighbours: accountant.ReplaceOne}, 15)

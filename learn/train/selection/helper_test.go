@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
@@ -106,11 +107,7 @@ func features(t testing.TB, x ...float64) *data.Records {
 	for i := range y {
 		y[i] = 1
 	}
-	r, err := data.NewRecords(len(x), 1, x, y)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Get(data.NewRecords(len(x), 1, x, y))(t)
 }
 
 func tiny(stopping string, runs float64) Selection {

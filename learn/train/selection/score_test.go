@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
 )
@@ -18,16 +19,12 @@ func drawRecord(t *rapid.T, label string) []float64 {
 	return []float64{x.Draw(t, label+" x"), x.Draw(t, label+" x2"), float64(rapid.IntRange(0, 1).Draw(t, label+" y"))}
 }
 
-func recordsOf(t interface{ Fatal(...any) }, rows [][]float64) *data.Records {
+func recordsOf(t must.TB, rows [][]float64) *data.Records {
 	var x, y []float64
 	for _, r := range rows {
 		x, y = append(x, r[:2]...), append(y, r[2])
 	}
-	out, err := data.NewRecords(len(rows), 2, x, y)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return must.Get(data.NewRecords(len(rows), 2, x, y))(t)
 }
 
 var scores = map[Kind]Score{
@@ -65,7 +62,7 @@ func TestScoresChangeByAtMostAUnit(t *testing.T) {
 }
 
 // changes returns by how much the scores of two models change between records.
-func changes(t interface{ Fatal(...any) }, s Score, models [2][]float64, from, to [][]float64) (d [2]int64) {
+func changes(t must.TB, s Score, models [2][]float64, from, to [][]float64) (d [2]int64) {
 	a, b := recordsOf(t, from), recordsOf(t, to)
 	for j, m := range models {
 		d[j] = s.of(m, b) - s.of(m, a)

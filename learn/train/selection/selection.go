@@ -95,10 +95,7 @@ func (s *Selection) check() error {
 	if len(s.Candidates) < 1 || len(s.Candidates) > maxCandidates {
 		return &check.Error{Name: "number of candidates", Value: len(s.Candidates), Rule: fmt.Sprintf("between 1 and %d (--grid)", maxCandidates)}
 	}
-	if err := check.Positive("target epsilon", s.Target.Epsilon); err != nil {
-		return err
-	}
-	if err := check.Within("target delta", s.Target.Delta); err != nil {
+	if err := check.Target(s.Target.Epsilon, s.Target.Delta); err != nil {
 		return err
 	}
 	if s.Share == 0 {

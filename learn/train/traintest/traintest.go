@@ -3,12 +3,14 @@ package traintest
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mathext"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/train"
 )
@@ -64,21 +66,34 @@ func Broken(zero, one []float64, a Allowed) bool {
 // Trained returns the plan's method on these records.
 func Trained(t testing.TB, p train.Plan, r *data.Records) train.Algorithm {
 	t.Helper()
-	a, err := p.Train(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return must.Get(p.Train(r))(t)
 }
 
 // Simulate returns the model of a seed.
 func Simulate(t testing.TB, a train.Algorithm, seed uint64) []float64 {
 	t.Helper()
-	x, err := train.Simulate(a, seed).Run(context.Background(), nil)
-	if err != nil {
-		t.Fatal(err)
+	return must.Get(train.Simulate(a, seed).Run(context.Background(), nil))(t)
+}
+
+// Resumes fails where a simulation that stops after a round and is resumed does not end at want, the model of the
+// seed.
+func Resumes(t testing.TB, name string, a train.Algorithm, seed uint64, want []float64) {
+	t.Helper()
+	stop := errors.New("stop")
+	for after := 1; after < a.Rounds(); after++ {
+		s := train.Simulate(a, seed)
+		if _, err := s.Run(t.Context(), func(round int, _ []float64) error {
+			if round == after {
+				return stop
+			}
+			return nil
+		}); !errors.Is(err, stop) {
+			t.Fatal(err)
+		}
+		if got := must.Get(must.Get(train.ResumeSimulation(a, s.Checkpoint()))(t).Run(t.Context(), nil))(t); !slices.Equal(got, want) {
+			t.Errorf("%s: resumed after round %d it ends at %v, not %v", name, after, got, want)
+		}
 	}
-	return x
 }
 
 // Silent is noise of 0.

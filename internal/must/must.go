@@ -1,0 +1,30 @@
+// Package must says in tests what has to be so.
+package must
+
+import "math"
+
+// TB is what this package needs of a test: *testing.T, *testing.B and *rapid.T have it.
+type TB interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+}
+
+// Get returns v, or ends the test where err is not nil: must.Get(f(x))(t).
+func Get[T any](v T, err error) func(TB) T {
+	return func(t TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// Near fails the test where got is not want, within a part of it.
+func Near(t TB, what string, got, want, relative float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= relative*math.Abs(want)) {
+		t.Errorf("%s = %.12g, want %.12g within %g", what, got, want, relative)
+	}
+}

@@ -1,0 +1,31 @@
+package release
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/ledger"
+)
+
+// Where there are as many teachers as classes, one list of numbers can be votes and can be counts.
+// The two are different queries: one id has no answer to both, and they share no coins.
+func TestOnlineVotesAreNoCounts(t *testing.T) {
+	s := ensemble.Setting{K: 3, Classes: 3, Affected: 1, Neighbours: accountant.ReplaceOne}
+	m, err := ensemble.PermuteAndFlip(s, 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, _ := newOnline(t, Plan{Mechanism: m, Problem: ensemble.OfCounts(s, m.PerAnswer())}, Charge{}, 1e3)
+	list := []int{0, 2, 1}
+	votes, counts := Query{ID: "a", Votes: list}, Query{ID: "a", Counts: list}
+	if slices.Equal(votes.row(), counts.row()) {
+		t.Error("votes and counts have the same row")
+	}
+	mustAnswer(t, o, votes)
+	if a, err := o.Answer(t.Context(), counts); a != nil || !errors.Is(err, ledger.ErrConflict) {
+		t.Errorf("counts under the id of votes: %+v, %v", a, err)
+	}
+}
