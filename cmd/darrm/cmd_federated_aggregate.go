@@ -112,7 +112,8 @@ func runAggregateRound(c *cobra.Command, a *app, args []string, out, modelPath s
 func newFederatedModel(p *rounds.Plan, last *rounds.Round) *modelReport {
 	price, columns := p.Price(), p.Columns()
 	return &modelReport{
-		Private: true, DataSet: "plan " + p.Digest(), Task: p.Loss().Name(), Method: price.Method, Rounds: p.Rounds(), Cost: finiteCost(price.Cost), Price: newPriceReport(price),
-		Dim: price.Dim, Link: model.LinkOf(p.Loss()), Columns: columns.Features, Response: columns.Response, Intercept: columns.Intercept, Model: last.Result(),
+		Private: true, DataSet: "plan " + p.Digest(), Method: price.Method, Rounds: p.Rounds(), Cost: finiteCost(price.Cost), Price: newPriceReport(price),
+		Dim:      price.Dim,
+		Document: model.Document{Task: p.Loss().Name(), Link: model.LinkOf(p.Loss()), Columns: columns.Features, Response: columns.Response, Intercept: columns.Intercept, Model: last.Result()},
 	}
 }

@@ -158,7 +158,6 @@ type modelReport struct {
 	Private     bool             `json:"private"`
 	Standin     bool             `json:"stand_in_data"`
 	DataSet     string           `json:"data_set"`
-	Task        string           `json:"task"`
 	Regularizer string           `json:"regularizer,omitempty"`
 	Set         string           `json:"set,omitempty"` // that the model is kept in
 	Method      string           `json:"method"`
@@ -169,12 +168,7 @@ type modelReport struct {
 	Price       *priceReport     `json:"price,omitempty"`   // of the other methods
 	Chosen      *chosenCandidate `json:"chosen,omitempty"`  // of a choice among candidates
 	Dim         int              `json:"dim"`
-	Link        model.Link       `json:"link"`              // what a score predicts
-	Columns     []string         `json:"columns,omitempty"` // of the weights, in their order
-	Response    string           `json:"response,omitempty"`
-	Intercept   bool             `json:"intercept"` // the last weight is of a feature 1
-	Model       []float64        `json:"model,omitempty"`
-	Simulated   []float64        `json:"simulated_model,omitempty"`
+	model.Document
 }
 
 // costBasis is on what grounds a training costs what.
@@ -210,10 +204,10 @@ func newModelReport(set datasets.Set, config shuffled.Config, plan *shuffled.Pla
 	r := plan.Report()
 	basis := newCostBasis(r)
 	return &modelReport{
-		Standin: set.Standin, DataSet: set.Name, Task: config.Task.Name(), Regularizer: regularizer(config).Name(),
+		Standin: set.Standin, DataSet: set.Name, Regularizer: regularizer(config).Name(),
 		Method: string(config.Method), Epochs: plan.Rounds(), Dim: plan.Dim(),
 		Cost: finiteCost(r.Cost), Account: &basis,
-		Link: model.LinkOf(config.Task), Columns: set.Private.Columns(), Response: set.Private.ResponseName(), Intercept: intercept,
+		Document: model.Document{Task: config.Task.Name(), Link: model.LinkOf(config.Task), Columns: set.Private.Columns(), Response: set.Private.ResponseName(), Intercept: intercept},
 	}
 }
 

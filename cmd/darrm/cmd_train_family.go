@@ -8,6 +8,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/model"
 	"github.com/darrm/darrm/learn/train"
 	"github.com/darrm/darrm/release"
 )
@@ -94,8 +95,8 @@ func (f *trainFamily) report(records recordsRead) *modelReport {
 		k.set = ""
 	}
 	return &modelReport{
-		DataSet: records.name, Task: k.task, Set: k.set, Link: k.link,
-		Columns: records.columns, Response: records.response, Intercept: f.common().intercept,
+		DataSet: records.name, Set: k.set,
+		Document: model.Document{Task: k.task, Link: k.link, Columns: records.columns, Response: records.response, Intercept: f.common().intercept},
 	}
 }
 

@@ -1,4 +1,4 @@
-// Package model reads trained models, predicts by them and says how well they do.
+// Package model reads and writes trained models, predicts by them and says how well they do.
 //
 // The models are linear, with the score z = ⟨a,w⟩ + b of features a, or networks of one hidden layer (loss.Network),
 // whose output is z. The link turns a score into a prediction. Predictions on records that the model was not trained on are as private
@@ -45,26 +45,22 @@ type Model struct {
 	network  *loss.Network // nil of a linear model
 	features int           // of its records
 	constant bool          // they have a feature 1 behind the others
+
+	task string // of a distance, as its file says: nothing is predicted by it
 }
 
-// document is what of a model's file predictions need.
-type document struct {
-	Task      string    `json:"task"`
-	Link      Link      `json:"link"`
-	Columns   []string  `json:"columns"`
-	Response  string    `json:"response"`
-	Intercept bool      `json:"intercept"`
-	Model     []float64 `json:"model"`
-	Simulated []float64 `json:"simulated_model"`
-}
-
-// Read reads a model as darrm train writes it. It refuses a file without weights, or whose
+// Read reads a model as darrm train and Write write it. It refuses a file without weights, or whose
 // task or link is unknown.
 func Read(r io.Reader) (*Model, error) {
-	var d document
+	var d Document
 	if err := json.NewDecoder(r).Decode(&d); err != nil {
 		return nil, fmt.Errorf("not a model as darrm train writes it: %w", err)
 	}
+	return New(d)
+}
+
+// New returns the model of a document, whose slices are kept. It refuses what Read refuses.
+func New(d Document) (*Model, error) {
 	m := &Model{Columns: d.Columns, Response: d.Response, Weights: d.Model}
 	if d.Model == nil {
 		m.Weights, m.Simulated = d.Simulated, true
@@ -95,7 +91,7 @@ func Read(r io.Reader) (*Model, error) {
 
 // loss sets what the model minimises and its link. A loss of pairs can have the name of a loss of
 // records: the link tells them apart.
-func (m *Model) loss(d document) (err error) {
+func (m *Model) loss(d Document) (err error) {
 	if m.Link = d.Link; d.Link == LinkRank {
 		m.Pair, err = loss.ParsePair(d.Task)
 		return err
@@ -104,6 +100,7 @@ func (m *Model) loss(d document) (err error) {
 		if d.Intercept {
 			return errors.New("a distance has no intercept")
 		}
+		m.task = d.Task
 		return m.checkMetric()
 	}
 	if m.Task, err = loss.ParseSized(d.Task); err != nil {
