@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 )
 
 // The counterexamples of docs/errata.md that are about accounting.
@@ -34,7 +35,7 @@ func TestErratumInnerDeltaOfTableB1(t *testing.T) {
 func TestErratumRenyiOrder(t *testing.T) {
 	const delta, rho = 1e-6, 1.0
 	printed := math.Sqrt(math.Log(1/delta) / rho)
-	near(t, "the best order", accountant.ZCDPOrder(rho, delta), 1+printed, 1e-9)
+	must.Near(t, "the best order", accountant.ZCDPOrder(rho, delta), 1+printed, 1e-9)
 	wrong, err := accountant.ClassicalEpsilonFromRDP(printed, printed*rho, delta)
 	if err != nil {
 		t.Fatal(err)
@@ -43,13 +44,6 @@ func TestErratumRenyiOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "ε at the printed order", wrong, 8.8019, 1e-5)
-	near(t, "ε at the best order", right, 8.4338, 1e-5)
-}
-
-func near(t *testing.T, what string, got, want, relative float64) {
-	t.Helper()
-	if !(math.Abs(got-want) <= relative*math.Abs(want)) {
-		t.Errorf("%s = %.12g, want %.12g within %g", what, got, want, relative)
-	}
+	must.Near(t, "ε at the printed order", wrong, 8.8019, 1e-5)
+	must.Near(t, "ε at the best order", right, 8.4338, 1e-5)
 }

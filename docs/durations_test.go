@@ -23,6 +23,9 @@ var otherDurations = []string{
 	"entries open in 0.3 s instead of 3.8 s", // the decision against a database that is no more
 	"half an hour, with data",                // what all experiments take, and they say so when they run
 	"half an hour on two cores, most",        // the same
+	"5 s for TLS, 5 s for the whole request", // limits of darrm serve, which are set
+	"| 30 s without a request |",
+	"`request-timeout`, and 5 s to send its header",
 }
 
 // Each duration that the README and the guides state is a row of the table that bench/quoted

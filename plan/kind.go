@@ -17,9 +17,9 @@ import (
 // kind is a mechanism with one number x to choose: the allowance m for private teachers, else
 // ε₀, the ε of one label. A larger x costs more and agrees more often.
 type kind struct {
-	name  string  // DaRRM, ensemble.OptimalPlurality, or that of ensemble.Calibrated
-	most  float64 // the largest x that makes a difference
-	guess float64 // where to begin the search
+	name  string         // DaRRM, ensemble.OptimalPlurality, or that of ensemble.Calibrated
+	most  float64        // the largest x that makes a difference
+	guess func() float64 // where to begin the search, which takes some time to say
 	// answers is what all labels are charged for, without solving anything.
 	answers func(x float64) (ensemble.Answers, error)
 	build   func(ctx context.Context, x float64) (Choice, error)
@@ -103,7 +103,7 @@ func (r *Request) allowance(limit float64) kind {
 		return p, p.Validate()
 	}
 	return kind{
-		name: DaRRM, most: float64(r.Affected), guess: r.sharedEpsilon() / max(r.Teachers.Epsilon, 1e-9),
+		name: DaRRM, most: float64(r.Affected), guess: func() float64 { return r.sharedEpsilon() / max(r.Teachers.Epsilon, 1e-9) },
 		answers: func(m float64) (ensemble.Answers, error) {
 			p, err := problem(m)
 			if err != nil {
@@ -142,7 +142,7 @@ func (r *Request) optimal(delta float64) kind {
 		return constraints.Problem{K: r.K, TotalEpsilon: epsilon, Epsilon: nothing.Epsilon, Delta: delta, Affected: r.Affected}
 	}
 	return kind{
-		name: DaRRM, most: maxEpsilon, guess: r.sharedEpsilon(),
+		name: DaRRM, most: maxEpsilon, guess: r.sharedEpsilon,
 		answers: func(x float64) (ensemble.Answers, error) { return r.dearest(problem(x), nothing) },
 		build: func(ctx context.Context, x float64) (Choice, error) {
 			return r.solved(ctx, problem(x), nothing)
@@ -190,7 +190,7 @@ func (r *Request) plurality() kind {
 		return plurality.Problem{K: r.K, Classes: r.Classes, Epsilon: epsilon, Affected: r.Affected}
 	}
 	return kind{
-		name: ensemble.OptimalPlurality, most: maxEpsilon, guess: r.sharedEpsilon(), tries: 4,
+		name: ensemble.OptimalPlurality, most: maxEpsilon, guess: r.sharedEpsilon, tries: 4,
 		answers: func(x float64) (ensemble.Answers, error) {
 			if err := problem(x).Validate(); err != nil {
 				return ensemble.Answers{}, err
@@ -250,9 +250,9 @@ func (r *Request) counts(name string, delta float64) kind {
 			answers: m.Answers(r.Queries, nothing, slack),
 		}, nil
 	}
-	guess := r.sharedEpsilon()
+	guess := r.sharedEpsilon
 	if strings.Contains(name, "gnmax") {
-		guess = r.gaussianEpsilon(delta)
+		guess = func() float64 { return r.gaussianEpsilon(delta) }
 	}
 	return kind{
 		name: name, most: maxEpsilon, guess: guess,

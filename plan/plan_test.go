@@ -77,8 +77,8 @@ func TestLargestByBruteForce(t *testing.T) {
 func TestChoicesKeepTheBudget(t *testing.T) {
 	checks := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		if checks++; checks > 12 && os.Getenv("DARRM_LONG") == "" {
-			return // each takes a tenth of a second
+		if checks++; checks > 6 && os.Getenv("DARRM_LONG") == "" {
+			return // each takes up to half a second
 		}
 		k := rapid.IntRange(1, 9).Draw(rt, "K")
 		r := request(t, k, rapid.IntRange(2, 4).Draw(rt, "classes"), nothing)
@@ -96,6 +96,7 @@ func TestChoicesKeepTheBudget(t *testing.T) {
 			r.Randomness = rapid.SampledFrom([]ensemble.TeacherRandomness{ensemble.FreshTeachers, ensemble.FrozenTeachers}).Draw(rt, "randomness")
 		}
 		p := mustPlan(t, r)
+		all := r.kinds(r.promise() && r.Randomness == ensemble.FreshTeachers)
 		for i, c := range p.Choices {
 			if !within(c.Total, r.Budget) || c.Mechanism.Setting().Affected != r.Affected || c.Problem.Affected != r.Affected {
 				rt.Fatalf("%s costs %v for t = %d", c.Name, c.Total, c.Problem.Affected)
@@ -122,7 +123,6 @@ func TestChoicesKeepTheBudget(t *testing.T) {
 			if union.Add(union, num.Decimal(c.Slack)).Cmp(num.Decimal(r.Budget.Delta)) > 0 && !c.NoNoise {
 				rt.Fatalf("%s: Q·%v + %v > %v", c.Name, per.Delta, c.Slack, r.Budget.Delta)
 			}
-			all := r.kinds(r.promise() && r.Randomness == ensemble.FreshTeachers)
 			next := gridValue(gridBelow(num.Decimal(c.x)) + 1)
 			if k := all[c.kind]; next <= k.most {
 				if cost, err := r.cost(context.Background(), k, next); err == nil && within(cost, r.Budget) {
@@ -191,14 +191,17 @@ func TestManyClassesOfPrivateTeachers(t *testing.T) {
 // often as was wanted, and with a budget that is 3 % less they do not.
 func TestAdviceIsFeasible(t *testing.T) {
 	for _, r := range []Request{
-		request(t, 21, 2, nothing),
+		request(t, 11, 2, nothing),
 		func() Request {
 			r := request(t, 11, 2, accountant.Cost{Epsilon: 0.4, Delta: 1e-9})
 			r.Randomness, r.Affected = ensemble.FreshTeachers, 3
 			return r
 		}(),
 	} {
-		r.Queries, r.Agreement = 30, 0.95
+		r.Queries, r.Agreement = 12, 0.95
+		if os.Getenv("DARRM_LONG") != "" {
+			r.Queries = 30
+		}
 		p := mustPlan(t, r)
 		a := p.Advice
 		if a == nil || a.Epsilon <= r.Budget.Epsilon || a.Queries < 1 || a.Queries >= r.Queries {

@@ -43,7 +43,7 @@ func (r *Request) cost(ctx context.Context, k kind, x float64) (accountant.Cost,
 func (r *Request) largest(ctx context.Context, k kind) (float64, error) {
 	first, last := gridBelow(num.Decimal(smallest)), gridBelow(num.Decimal(k.most))
 	lo, hi := first-1, last+1 // what fits, once it is at least first, and what does not
-	i := min(max(gridBelow(num.Decimal(k.guess)), first), last)
+	i := min(max(gridBelow(num.Decimal(k.guess())), first), last)
 	for turn, step := 0, 1; hi-lo > 1; turn++ {
 		cost, err := r.cost(ctx, k, gridValue(i))
 		if ctx.Err() != nil {

@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/darrm/darrm/internal/atomicfile"
 	"github.com/darrm/darrm/internal/readfile"
@@ -48,15 +49,45 @@ func (o FileOutput) CheckPlace() error {
 	case errors.Is(err, fs.ErrNotExist):
 		return o.errorf("there is no folder %q%w", dir, missing{})
 	case err != nil:
-		var system *fs.PathError
-		if errors.As(err, &system) {
-			err = system.Err
-		}
-		return o.errorf("the folder %q cannot be used: %w", dir, err)
+		return o.errorf("the folder %q cannot be used: %w", dir, systemError(err))
 	case !info.IsDir():
 		return o.errorf("%q is a file, not a folder", dir)
 	}
 	return nil
+}
+
+// CheckFolder finds a folder that can neither be used nor made, before hours are spent on what goes
+// into it: a file of its name or of that of a folder above it. It writes nothing. flag names it, for
+// the [OutputError].
+func CheckFolder(flag, path string) error {
+	o := FileOutput{Path: path, Flag: flag}
+	for dir := filepath.Clean(path); ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		switch {
+		case err == nil && info.IsDir():
+			return nil
+		case err == nil:
+			return o.errorf("%q is a file, not a folder", dir)
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
+			return o.errorf("the folder %q cannot be used: %w", dir, systemError(err))
+		case dir == filepath.Dir(dir):
+			return o.errorf("there is no folder %q%w", dir, missing{})
+		}
+	}
+}
+
+// systemError returns what the system says, without the path and the name of the call.
+func systemError(err error) error {
+	var system *fs.PathError
+	if errors.As(err, &system) {
+		return system.Err
+	}
+	return err
+}
+
+// named is an error of writing, with the flag.
+func (o FileOutput) named(err error) error {
+	return OutputError{fmt.Errorf("--%s: %w", cmp.Or(o.Flag, "out"), err)}
 }
 
 func (o FileOutput) errorf(format string, args ...any) error {
@@ -78,7 +109,7 @@ func (o FileOutput) Check(charged bool) error {
 	}
 	f, err := atomicfile.Create(o.Path)
 	if err != nil {
-		return OutputError{err}
+		return o.named(err)
 	}
 	if charged {
 		if _, err = f.Write(make([]byte, outRoom)); err == nil {
@@ -86,7 +117,7 @@ func (o FileOutput) Check(charged bool) error {
 		}
 	}
 	if err = errors.Join(err, f.Abort()); err != nil {
-		return OutputError{fmt.Errorf("%s: %w", o.Path, err)}
+		return o.named(fmt.Errorf("%s: %w", o.Path, err))
 	}
 	return nil
 }
@@ -107,7 +138,7 @@ func (o FileOutput) Write(_ context.Context, encode func(io.Writer) error) error
 			perm = 0o600
 		}
 		if err := atomicfile.Write(o.Path, perm, encode); err != nil {
-			return OutputError{err}
+			return o.named(err)
 		}
 		return nil
 	}

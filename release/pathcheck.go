@@ -85,7 +85,7 @@ func checkOverwrite(path string, force, simulated bool) error {
 	case force || path == "" || path == "-" || !regular(path):
 		return nil
 	case simulated:
-		return UsageError{&fs.PathError{Op: "simulate to", Path: path, Err: errSimulatedOver}}
+		return usagef("--out = %q, but %w", path, errSimulatedOver)
 	}
 	return Overwrites(path)
 }
@@ -93,7 +93,7 @@ func checkOverwrite(path string, force, simulated bool) error {
 // Overwrites is the error of [CheckOverwrite], for a file that is there on a file system of
 // its own.
 func Overwrites(path string) error {
-	return UsageError{&fs.PathError{Op: "release to", Path: path, Err: errOverwrite}}
+	return usagef("--out = %q, but %w", path, errOverwrite)
 }
 
 // overwriteError is an fs.ErrExist that says what to do.

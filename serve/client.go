@@ -66,6 +66,7 @@ type member struct {
 	hash    []byte         // of the token; nil for none
 	share   *ledger.Budget // nil for none
 	limiter *rate.Limiter
+	room    chan struct{} // one token for each request of the client; nil for no bound
 }
 
 // anybody is who asks where no clients are configured.
@@ -124,7 +125,8 @@ func (m *member) may(what string) bool { return slices.Contains(m.May, what) }
 // members are all clients.
 type members []*member
 
-// newMembers checks clients. Those that stay as they were keep how much of their rate is used up.
+// newMembers checks clients. Those that stay as they were keep how much of their rate is used up,
+// and all keep the requests that are under way.
 func newMembers(clients []Client, before members) (members, error) {
 	var all members
 	for i, c := range clients {
@@ -143,6 +145,9 @@ func newMembers(clients []Client, before members) (members, error) {
 			}
 		}
 		for _, old := range before {
+			if old.Name == m.Name {
+				m.room = old.room
+			}
 			if old.Name == m.Name && old.Rate == m.Rate && old.Burst == m.Burst {
 				m.limiter = old.limiter
 			}

@@ -32,24 +32,34 @@ type Address struct {
 	ClientCA string
 }
 
-// check refuses addresses that would let anybody ask.
-func (a *Address) check(clients int) (network, address string, err error) {
-	if a.Listen == "" {
-		a.Listen = DefaultListen
-	}
-	network, address, _ = strings.Cut(a.Listen, ":")
+// check refuses addresses that would let anybody ask, and clients that could never come in.
+func (a *Address) check(clients members) error {
+	network, address := a.split()
 	tls := a.Cert != "" || a.Key != "" || a.ClientCA != ""
 	switch {
 	case address == "" || network != "unix" && network != "tcp":
-		return "", "", usagef("listen = %q, but it must be unix:PATH or tcp:HOST:PORT (--listen)", a.Listen)
+		return usagef("listen = %q, but it must be unix:PATH or tcp:HOST:PORT (--listen)", a.Listen)
 	case network == "unix" && tls:
-		return "", "", usagef("listen = %q is a Unix socket, which needs no TLS: leave --tls-cert, --tls-key and --client-ca out", a.Listen)
+		return usagef("listen = %q is a Unix socket, which needs no TLS: leave --tls-cert, --tls-key and --client-ca out", a.Listen)
 	case network == "tcp" && (a.Cert == "" || a.Key == ""):
-		return "", "", usagef("listen = %q, but over TCP votes and tokens travel by TLS only: give --tls-cert and --tls-key", a.Listen)
-	case network == "tcp" && clients == 0:
-		return "", "", usagef("listen = %q, but over TCP anybody could ask: say who may, as tables [[client]] of --config", a.Listen)
+		return usagef("listen = %q, but over TCP votes and tokens travel by TLS only: give --tls-cert and --tls-key", a.Listen)
+	case network == "tcp" && len(clients) == 0:
+		return usagef("listen = %q, but over TCP anybody could ask: say who may, as tables [[client]] of --config", a.Listen)
 	}
-	return network, address, nil
+	for _, m := range clients {
+		switch {
+		case m.Certificate != "" && network == "unix":
+			return usagef("client %q has a certificate, which nobody shows on the Unix socket listen = %q: give it a token_sha256 instead, or listen on TCP (--listen)", m.Name, a.Listen)
+		case m.Certificate != "" && a.ClientCA == "":
+			return usagef("client %q has a certificate, but without client-ca none is asked for: name the file of the certificates that sign those of clients (--client-ca)", m.Name)
+		}
+	}
+	return nil
+}
+
+func (a *Address) split() (network, address string) {
+	network, address, _ = strings.Cut(a.Listen, ":")
+	return network, address
 }
 
 func usagef(format string, args ...any) error {
@@ -61,24 +71,30 @@ func usagef(format string, args ...any) error {
 // one that is in use is not. Errors are a [release.UsageError], or a [release.InputError] of a
 // certificate.
 func (s *Server) Listen(ctx context.Context, a Address) (net.Listener, error) {
-	network, address, err := a.check(len(*s.clients.Load()))
-	if err != nil {
+	if a.Listen == "" {
+		a.Listen = DefaultListen
+	}
+	if err := a.check(*s.clients.Load()); err != nil {
 		return nil, err
 	}
+	s.at = &a // from now on clients who change are checked against it
+	network, address := a.split()
 	if network == "unix" {
-		return listenUnix(ctx, address)
+		l, err := listenUnix(ctx, address)
+		if err != nil {
+			return nil, err
+		}
+		return s.limit(l), nil
 	}
 	config, err := a.tls(ctx)
 	if err != nil {
 		return nil, err
 	}
-	// From now on the clients may change, but never to none.
-	s.remote = true
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen = %q: %w", a.Listen, err)
 	}
-	return tls.NewListener(l, config), nil
+	return tls.NewListener(s.limit(l), config), nil // package http sees TLS only where it is outermost
 }
 
 // listenUnix makes the socket in a directory of its own, which nobody else may enter, and gives it
@@ -178,8 +194,9 @@ func (a *Address) tls(ctx context.Context) (*tls.Config, error) {
 	return config, nil
 }
 
-// Limits of time that no client needs to reach.
+// Limits of time that no client needs to reach: to shake hands, to send a header, and between two
+// requests of a client. Strangers have no second request.
 const (
-	headerTimeout = 10 * time.Second
-	idleTimeout   = 2 * time.Minute
+	headerTimeout = 5 * time.Second
+	idleTimeout   = 30 * time.Second
 )

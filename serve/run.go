@@ -3,7 +3,7 @@ package serve
 import (
 	"context"
 	"errors"
-	"log/slog"
+	"log"
 	"net"
 	"net/http"
 	"time"
@@ -17,9 +17,10 @@ const Grace = 8 * time.Second
 // answered when they ask again. l is closed.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
-		Handler: s, ReadHeaderTimeout: headerTimeout, ReadTimeout: s.Timeout + headerTimeout, WriteTimeout: 2*s.Timeout + headerTimeout,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelWarn),
+		Handler: s, ReadTimeout: headerTimeout, WriteTimeout: 2*s.Timeout + headerTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(s.journal, "", 0),
 	}
+	defer s.journal.end()
 	stopped := make(chan error, 1)
 	end := context.AfterFunc(ctx, func() {
 		s.stopping.Store(true)

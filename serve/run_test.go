@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bufio"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -70,6 +71,8 @@ func TestListenRefuses(t *testing.T) {
 	token, hash := NewToken()
 	o.Clients = []Client{{Name: "a", TokenSHA256: hash}}
 	known := newServer(t, o)
+	o.Clients = []Client{{Name: "a", TokenSHA256: hash}, {Name: "w", Certificate: "ward-3"}}
+	signed := newServer(t, o)
 	for name, c := range map[string]struct {
 		s *Server
 		a Address
@@ -84,6 +87,7 @@ func TestListenRefuses(t *testing.T) {
 		"TLS on a socket":      {known, Address{Listen: "unix:" + filepath.Join(t.TempDir(), "s"), Cert: cert, Key: key}},
 		"a file is there":      {known, Address{Listen: "unix:" + cert}},
 		"certificate for keys": {known, Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: cert}},
+		"nobody's certificate": {signed, Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: key}},
 		"no CA":                {known, Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: key, ClientCA: key}},
 	} {
 		l, err := c.s.Listen(t.Context(), c.a)
@@ -94,6 +98,9 @@ func TestListenRefuses(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, l, err)
 		}
 	}
+	if _, err := signed.Listen(t.Context(), Address{Listen: "unix:" + filepath.Join(t.TempDir(), "s")}); err == nil || !strings.Contains(err.Error(), "Unix socket") {
+		t.Errorf("a certificate on a socket: %v", err)
+	}
 	l, err := known.Listen(t.Context(), Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: key})
 	if err != nil {
 		t.Fatal(err)
@@ -101,6 +108,10 @@ func TestListenRefuses(t *testing.T) {
 	defer l.Close()
 	if err := known.SetClients(nil); err == nil {
 		t.Error("anybody may ask over TCP")
+	}
+	var usage release.UsageError
+	if err := known.SetClients(o.Clients); !errors.As(err, &usage) || !strings.Contains(err.Error(), `client "w" has a certificate`) || !strings.Contains(err.Error(), "--client-ca") {
+		t.Errorf("a certificate that nobody asks for: %v", err)
 	}
 	if status, _, _ := ask(known, "GET", "/v1/budget", "", bearer(token)...); status != 200 {
 		t.Errorf("the old clients are gone: %d", status)
@@ -230,11 +241,12 @@ func TestStopFinishesWhatIsAnswered(t *testing.T) {
 	}
 	defer c.Close()
 	body := one("a")
-	if _, err := io.WriteString(c, "POST /v1/answers HTTP/1.1\r\nHost: d\r\nContent-Type: application/json\r\nContent-Length: "+big.NewInt(int64(len(body))).String()+"\r\n\r\n"+body[:5]); err != nil {
+	if _, err := io.WriteString(c, "POST /v1/answers HTTP/1.1\r\nHost: d\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: "+big.NewInt(int64(len(body))).String()+"\r\n\r\n"+body[:5]); err != nil {
 		t.Fatal(err)
 	}
-	for len(s.room) == 0 { // until the request is being worked on
-		time.Sleep(time.Millisecond)
+	from := bufio.NewReader(c)
+	if line, err := from.ReadString('\n'); err != nil || line != "HTTP/1.1 100 Continue\r\n" { // the body is being read
+		t.Fatal(line, err)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- stop() }()
@@ -250,8 +262,8 @@ func TestStopFinishesWhatIsAnswered(t *testing.T) {
 	if _, err := io.WriteString(c, body[5:]); err != nil {
 		t.Fatal(err)
 	}
-	answer, err := io.ReadAll(c)
-	if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 200") || !strings.Contains(string(answer), `"request_id":"a"`) {
+	answer, err := io.ReadAll(from)
+	if err != nil || !strings.HasPrefix(string(answer), "\r\nHTTP/1.1 200") || !strings.Contains(string(answer), `"request_id":"a"`) {
 		t.Errorf("%s, %v", answer, err)
 	}
 	if err := <-ended; err != nil {
@@ -299,7 +311,7 @@ func TestRoom(t *testing.T) {
 	if status, body, _ := ask(s, "POST", "/v1/answers", one("a")); status != 200 || len(s.room) != 0 {
 		t.Errorf("%d %s", status, body)
 	}
-	for _, l := range []Limits{{Body: -1}, {Batch: -1}, {Batch: 5000}, {AtOnce: -1}, {Timeout: -1}} {
+	for _, l := range []Limits{{Body: -1}, {Batch: -1}, {Batch: 5000}, {AtOnce: -1}, {Timeout: -1}, {Connections: -1}, {PerAddress: -1}} {
 		o.Limits = l
 		if _, err := New(o); err == nil {
 			t.Errorf("%+v: taken", l)

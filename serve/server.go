@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -37,16 +38,21 @@ type Options struct {
 type Limits struct {
 	Body    int64         // most bytes of a request's body; 4 MiB
 	Batch   int           // most queries of one request; 256
-	AtOnce  int           // most requests that are worked on at once, others wait; 256
+	AtOnce  int           // most requests that are worked on at once, of one client half of them, others wait; 256
 	Timeout time.Duration // longest that a request may wait and take; 30 s
+	// Connections is the most that are open at once, others wait; 1024. PerAddress is the most from
+	// one IPv4 address or one IPv6 network of 64 bits, others are closed; 128.
+	Connections, PerAddress int
 }
 
 // Default limits.
 const (
-	DefaultBody    = 4 << 20
-	DefaultBatch   = 256
-	DefaultAtOnce  = 256
-	DefaultTimeout = 30 * time.Second
+	DefaultBody        = 4 << 20
+	DefaultBatch       = 256
+	DefaultAtOnce      = 256
+	DefaultTimeout     = 30 * time.Second
+	DefaultConnections = 1024
+	DefaultPerAddress  = 128
 )
 
 func (l *Limits) settle() error {
@@ -62,6 +68,12 @@ func (l *Limits) settle() error {
 	if l.Timeout == 0 {
 		l.Timeout = DefaultTimeout
 	}
+	if l.Connections == 0 {
+		l.Connections = DefaultConnections
+	}
+	if l.PerAddress == 0 {
+		l.PerAddress = DefaultPerAddress
+	}
 	switch {
 	case l.Body < 0 || l.Body > 1<<30:
 		return &check.Error{Name: "max body", Value: l.Body, Rule: "between 1 and 2^30 bytes"}
@@ -69,6 +81,10 @@ func (l *Limits) settle() error {
 		return &check.Error{Name: "max batch", Value: l.Batch, Rule: "between 1 and 4096 requests"}
 	case l.AtOnce < 0 || l.AtOnce > 1<<16:
 		return &check.Error{Name: "max requests", Value: l.AtOnce, Rule: "between 1 and 65536"}
+	case l.Connections < 0 || l.Connections > 1<<20:
+		return &check.Error{Name: "max connections", Value: l.Connections, Rule: "between 1 and 2^20"}
+	case l.PerAddress < 0 || l.PerAddress > 1<<20:
+		return &check.Error{Name: "max per address", Value: l.PerAddress, Rule: "between 1 and 2^20"}
 	case l.Timeout < 0:
 		return &check.Error{Name: "request timeout", Value: l.Timeout, Rule: "more than 0"}
 	}
@@ -80,8 +96,9 @@ type Server struct {
 	Options
 	clients  atomic.Pointer[members]
 	stopping atomic.Bool
-	remote   bool          // it listens on TCP
+	at       *Address      // where it listens; nil before
 	room     chan struct{} // one token for each request that is worked on
+	journal  *journal
 	metrics  *metrics
 	health   health
 	routes   *http.ServeMux
@@ -96,7 +113,7 @@ func New(o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{Options: o, room: make(chan struct{}, o.AtOnce)}
+	s := &Server{Options: o, room: make(chan struct{}, o.AtOnce), journal: newJournal(o.Log)}
 	s.clients.Store(new(members))
 	if err := s.SetClients(o.Clients); err != nil {
 		return nil, err
@@ -104,14 +121,14 @@ func New(o Options) (*Server, error) {
 	s.metrics = newMetrics(s)
 	s.routes = http.NewServeMux()
 	s.route("/v1/answers", http.MethodPost, mayAnswer, s.postAnswers)
-	s.route("/v1/budget", http.MethodGet, mayLook, s.getBudget)
-	s.route("/v1/mechanism", http.MethodGet, mayLook, s.getMechanism)
-	s.route("/metrics", http.MethodGet, mayLook, func(w http.ResponseWriter, r *http.Request, _ *member) *failure {
+	s.route("/v1/budget", http.MethodGet, mayLook, s.placed(s.getBudget))
+	s.route("/v1/mechanism", http.MethodGet, mayLook, s.placed(s.getMechanism))
+	s.route("/metrics", http.MethodGet, mayLook, s.placed(func(w http.ResponseWriter, r *http.Request, _ *member) *failure {
 		s.metrics.handler.ServeHTTP(w, r)
 		return nil
-	})
+	}))
 	s.route("/openapi.json", http.MethodGet, mayLook, s.getAPI)
-	s.route("/{$}", http.MethodGet, mayLook, s.getPage)
+	s.route("/{$}", http.MethodGet, mayLook, s.placed(s.getPage))
 	s.routes.HandleFunc("/healthz", s.getHealth)
 	s.routes.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.refuse(w, r, nil, "", notFound()) })
 	return s, nil
@@ -126,13 +143,23 @@ func (s *Server) SetClients(clients []Client) error {
 	if err != nil {
 		return err
 	}
-	if len(all) == 0 && (s.remote || len(before) > 0) {
+	if len(all) == 0 && len(before) > 0 {
 		return usagef("no client is left who may ask: keep one table [[client]] in --config")
+	}
+	if s.at != nil {
+		if err := s.at.check(all); err != nil {
+			return err
+		}
 	}
 	// A share of nothing would look like a limit: frozen teachers' answers cost nothing each.
 	for _, m := range all {
 		if m.share != nil && s.Online.Teachers() == "frozen" {
 			return &check.Error{Name: "share of client " + m.Name, Value: m.share, Rule: "left out for frozen teachers, whose answers cost nothing each: see rate"}
+		}
+	}
+	for _, m := range all {
+		if m.room == nil {
+			m.room = make(chan struct{}, (s.AtOnce+1)/2)
 		}
 	}
 	s.clients.Store(&all)
@@ -146,15 +173,20 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			s.refuse(w, r, nil, "", panicked())
 		}
 	}()
+	w.Header().Set("Connection", "close") // route keeps the connections of clients
 	s.routes.ServeHTTP(w, r)
 }
 
 type handler func(http.ResponseWriter, *http.Request, *member) *failure
 
-// route lets clients that may do what it takes have one path by one method.
+// route lets clients that may do what it takes have one path by one method. What a client does at
+// once is bounded, so that no one takes all places.
 func (s *Server) route(path, method, what string, do handler) {
 	s.routes.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 		client, fail := s.clients.Load().of(r)
+		if fail == nil {
+			s.welcome(w)
+		}
 		switch {
 		case fail != nil:
 		case r.Method != method && !(method == http.MethodGet && r.Method == http.MethodHead):
@@ -164,12 +196,15 @@ func (s *Server) route(path, method, what string, do handler) {
 		case s.stopping.Load():
 			fail = unavailable("the server is stopping", time.Second, nil)
 		default:
-			var ctx context.Context
-			var leave func()
-			if ctx, leave, fail = s.enter(r.Context()); fail == nil {
-				defer leave()
-				fail = do(w, r.WithContext(ctx), client)
+			ctx, cancel := context.WithTimeout(r.Context(), s.Timeout)
+			defer cancel()
+			if client.room != nil {
+				if fail = enter(ctx, client.room); fail != nil {
+					break
+				}
+				defer leave(client.room)
 			}
+			fail = do(w, r.WithContext(ctx), client)
 		}
 		if fail != nil {
 			s.refuse(w, r, client, "", fail)
@@ -177,16 +212,56 @@ func (s *Server) route(path, method, what string, do handler) {
 	})
 }
 
-// enter waits until there is room for one more request, and limits how long it takes.
-func (s *Server) enter(ctx context.Context) (context.Context, func(), *failure) {
-	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
-	select {
-	case s.room <- struct{}{}:
-		return ctx, func() { <-s.room; cancel() }, nil
-	case <-ctx.Done():
-		cancel()
-		return nil, nil, unavailable("too many requests are being worked on", time.Second, nil)
+// welcome gives a client the time that a request may take, and keeps the connection for the next.
+// Strangers have the time of a header for all, and one request.
+func (s *Server) welcome(w http.ResponseWriter) {
+	w.Header().Del("Connection")
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.Timeout + headerTimeout)) // a test's response has none
+}
+
+// placed makes a handler wait for one of the places in which requests are worked on. It has the place
+// neither while a body is read nor while the response is sent: who is slow takes his own time.
+func (s *Server) placed(do handler) handler {
+	return func(w http.ResponseWriter, r *http.Request, client *member) *failure {
+		kept := &kept{ResponseWriter: w, status: http.StatusOK}
+		fail := func() *failure {
+			if fail := enter(r.Context(), s.room); fail != nil {
+				return fail
+			}
+			defer leave(s.room)
+			return do(kept, r, client)
+		}()
+		if fail == nil {
+			kept.send()
+		}
+		return fail
 	}
+}
+
+func enter(ctx context.Context, room chan struct{}) *failure {
+	select {
+	case room <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return unavailable("too many requests are being worked on", time.Second, nil)
+	}
+}
+
+func leave(room chan struct{}) { <-room }
+
+// kept is a response that is held back.
+type kept struct {
+	http.ResponseWriter
+	status int
+	body   bytes.Buffer
+}
+
+func (k *kept) WriteHeader(status int)      { k.status = status }
+func (k *kept) Write(b []byte) (int, error) { return k.body.Write(b) }
+
+func (k *kept) send() {
+	k.ResponseWriter.WriteHeader(k.status)
+	_, _ = k.ResponseWriter.Write(k.body.Bytes()) // whoever is gone asks again
 }
 
 // refuse tells a failure, and notes it.
@@ -199,18 +274,21 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, client *member, 
 // what was asked.
 func (s *Server) note(r *http.Request, client *member, id string, f *failure) {
 	s.metrics.count(f.Kind)
-	args := []any{"kind", f.Kind, "status", f.status, "method", r.Method, "path", r.URL.Path, "from", r.RemoteAddr}
-	if client != nil && client != anybody {
-		args = append(args, "client", client.Name)
+	of := sort{kind: f.Kind}
+	if client != nil {
+		of.client = client.Name
 	}
+	args := []any{"status", f.status, "method", cut(r.Method), "path", cut(r.URL.Path), "from", r.RemoteAddr}
 	if id != "" {
 		args = append(args, "request_id", id[:min(len(id), ledger.MaxID)]) // a refused one may be as long as the body
 	}
 	if f.cause != nil {
-		s.Log.Error("failed", append(args, "cause", f.cause.Error())...)
+		of.text = "failed"
+		s.journal.error(of, append(args, "cause", f.cause.Error())...)
 		return
 	}
-	s.Log.Warn("refused", args...)
+	of.text = "refused"
+	s.journal.warn(of, args...)
 }
 
 func wrongMethod(w http.ResponseWriter, method string) *failure {
@@ -234,6 +312,13 @@ func (s *Server) postAnswers(w http.ResponseWriter, r *http.Request, client *mem
 		}
 		return invalid("the body could not be read")
 	}
+	return s.placed(func(w http.ResponseWriter, r *http.Request, client *member) *failure {
+		return s.answerBody(w, r, client, data)
+	})(w, r, client)
+}
+
+// answerBody answers what the body of a request asks.
+func (s *Server) answerBody(w http.ResponseWriter, r *http.Request, client *member, data []byte) *failure {
 	queries, batch, fail := parse(data, s.Batch)
 	if fail != nil {
 		return fail

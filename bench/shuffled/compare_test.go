@@ -10,13 +10,13 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/bench/peers"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
@@ -25,21 +25,6 @@ import (
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/learn/train"
 )
-
-func findPython(t testing.TB) string {
-	t.Helper()
-	candidates := []string{"python3", "/usr/bin/python3"}
-	if p := os.Getenv("PYTHON"); p != "" {
-		candidates = []string{p}
-	}
-	for _, p := range candidates {
-		if exec.Command(p, "-c", "import numpy").Run() == nil {
-			return p
-		}
-	}
-	t.Skip("no Python with numpy")
-	return ""
-}
 
 const (
 	eta   = 1e-5
@@ -84,7 +69,10 @@ func newPlan(t testing.TB, r *data.Records, epochs int, sigma float64) *shuffled
 // Two programs that share nothing but the formulas end at the same objective without
 // noise. 1e-9 allows for sums in another order.
 func TestNumpyAgrees(t *testing.T) {
-	python := findPython(t)
+	python, err := peers.Python("numpy")
+	if err != nil {
+		t.Skip(err)
+	}
 	const n, d, epochs = 50, 30, 4
 	_, _, theirs := numpy(t, python, n, d, epochs, 0)
 	r := sines(t, n, d)
@@ -99,7 +87,10 @@ func TestNumpyAgrees(t *testing.T) {
 
 // The loops in turn, in one run. numpy/ours is the ratio of the two loops' times.
 func BenchmarkAgainstNumpy(b *testing.B) {
-	python := findPython(b)
+	python, err := peers.Python("numpy")
+	if err != nil {
+		b.Skip(err)
+	}
 	for _, size := range []struct{ n, d, epochs int }{{1000, 784, 5}, {2103, 11, 20}, {159, 124, 50}} {
 		b.Run(fmt.Sprintf("n=%d,d=%d,K=%d", size.n, size.d, size.epochs), func(b *testing.B) {
 			p := newPlan(b, sines(b, size.n, size.d), size.epochs, sigma)

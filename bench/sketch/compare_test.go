@@ -10,29 +10,14 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/darrm/darrm/bench/peers"
 	"github.com/darrm/darrm/sketch"
 )
-
-func findPython(t testing.TB) string {
-	t.Helper()
-	candidates := []string{"python3", "/usr/bin/python3"}
-	if p := os.Getenv("PYTHON"); p != "" {
-		candidates = []string{p}
-	}
-	for _, p := range candidates {
-		if exec.Command(p, "-c", "import numpy").Run() == nil {
-			return p
-		}
-	}
-	t.Skip("no Python with numpy")
-	return ""
-}
 
 // numpy returns the seconds of one decode and its mean squared error for identical unit vectors.
 func numpy(t testing.TB, python string, c sketch.Config, rounds int) (seconds, squared float64) {
@@ -66,7 +51,10 @@ func round(t testing.TB, c *sketch.Codec) map[uint64][]byte {
 // Two programs that share only the formula have the same mean squared error, which is the
 // predicted one. A round deviates by 15 % at d = 128; 15 % of the mean of 40 are 6 standard errors.
 func TestNumpyAgrees(t *testing.T) {
-	python := findPython(t)
+	python, err := peers.Python("numpy")
+	if err != nil {
+		t.Skip(err)
+	}
 	c := sketch.Config{N: 8, K: 12, D: 128, Ensemble: sketch.SRHT, T: sketch.Transform{Avg: true}}
 	want, err := sketch.PredictMSE(context.Background(), c, 7, 8)
 	if err != nil {
@@ -79,7 +67,10 @@ func TestNumpyAgrees(t *testing.T) {
 
 // One decode each, in one run; numpy/ours is the ratio of the least times.
 func BenchmarkAgainstNumpy(b *testing.B) {
-	python := findPython(b)
+	python, err := peers.Python("numpy")
+	if err != nil {
+		b.Skip(err)
+	}
 	for _, v := range [][3]int{{10, 5, 1024}, {10, 25, 1024}, {10, 102, 1024}, {50, 20, 1024}} {
 		c := sketch.Config{N: v[0], K: v[1], D: v[2], Ensemble: sketch.SRHT, T: sketch.Transform{Avg: true}}
 		b.Run(fmt.Sprintf("n=%d,k=%d,d=%d", c.N, c.K, c.D), func(b *testing.B) {

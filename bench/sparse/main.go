@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/bench/peers"
 	"github.com/darrm/darrm/internal/noise"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/learn/convex"
@@ -44,7 +45,7 @@ func main() {
 }
 
 func run(n, per, steps int, gigabytes float64) error {
-	python := findPython()
+	python, _ := peers.Python("numpy, scipy.sparse") // without it, the columns are NaN
 	fmt.Printf("Microseconds a step, %d records with about %d features each, ratio to learn/convex:\n\n", n, per)
 	fmt.Println("| d | not 0 | convex | coarse | dense | ratio | numpy | ratio | scipy | ratio |")
 	fmt.Println("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
@@ -200,19 +201,6 @@ func denseStep(r *data.Sparse) (float64, error) {
 		}
 	}
 	return time.Since(begin).Seconds() / float64(steps), nil
-}
-
-func findPython() string {
-	candidates := []string{"python3", "/usr/bin/python3"}
-	if p := os.Getenv("PYTHON"); p != "" {
-		candidates = []string{p}
-	}
-	for _, p := range candidates {
-		if exec.Command(p, "-c", "import numpy, scipy.sparse").Run() == nil {
-			return p
-		}
-	}
-	return ""
 }
 
 // pythonStep returns the seconds a step takes in numpy, NaN where that does not fit, and with

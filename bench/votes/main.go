@@ -27,6 +27,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/darrm/darrm/bench/peers"
 )
 
 func main() {
@@ -75,7 +77,7 @@ func measure(most, runs int, dir string, keep bool) error {
 	if err != nil {
 		return err
 	}
-	python, err := findPython()
+	python, err := peers.Python("numpy")
 	if err != nil {
 		return err
 	}
@@ -213,19 +215,4 @@ func thousands(n int) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
-}
-
-// findPython returns a Python that has numpy: $PYTHON, or the first in PATH, or the
-// system's own.
-func findPython() (string, error) {
-	candidates := []string{"python3", "/usr/bin/python3"}
-	if p := os.Getenv("PYTHON"); p != "" {
-		candidates = []string{p}
-	}
-	for _, p := range candidates {
-		if exec.Command(p, "-c", "import numpy").Run() == nil {
-			return p, nil
-		}
-	}
-	return "", errors.New("no Python with numpy; apt-get install python3-numpy, or set PYTHON to one that has it")
 }

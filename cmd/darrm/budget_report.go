@@ -25,6 +25,9 @@ With --json stdout has the page's content as JSON.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeFiles(ledgerFiles...),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := (release.FileOutput{Path: out}).CheckPlace(); err != nil {
+				return err
+			}
 			l, err := ledger.Open(c.Context(), args[0])
 			if err != nil {
 				return err

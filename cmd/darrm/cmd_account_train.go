@@ -120,7 +120,10 @@ func (f *accountTrainFlags) run(c *cobra.Command, a *app) error {
 	var first error
 	for _, way := range iteration.Ways(iteration.Mode(f.mode), iteration.Conversion(f.conversion)) {
 		row := modeRow{Mode: string(way.Mode), Conversion: string(way.Conversion), Delta: f.delta}
-		r, err := f.report(steps, way.Mode, way.Conversion)
+		r, err := pricing(c, a, func() (iteration.Report, error) { return f.report(steps, way.Mode, way.Conversion) })
+		if interrupted := c.Context().Err(); interrupted != nil {
+			return interrupted // no mode was refused
+		}
 		if err == nil {
 			basis := newCostBasis(r)
 			row.Epsilon, row.Basis, row.report = finite(r.Cost.Epsilon), &basis, r

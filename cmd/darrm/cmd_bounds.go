@@ -115,7 +115,7 @@ func (f *boundsCommand) run(c *cobra.Command, a *app) error {
 	if one && methods[0].UsesPublic() && set.Public == nil {
 		return usagef("--public must be given: %s uses public data", methods[0])
 	}
-	optimum, err := train.Problem{Loss: config.Task, Regularizer: regularizer(config), Records: set.Private}.Optimum()
+	optimum, err := interruptibly(c.Context(), train.Problem{Loss: config.Task, Regularizer: regularizer(config), Records: set.Private}.Optimum)
 	if err != nil {
 		return err
 	}
@@ -133,8 +133,11 @@ func (f *boundsCommand) run(c *cobra.Command, a *app) error {
 			config.Fraction = f.fraction
 		}
 		row := boundRow{Method: string(m), Fails: []string{}}
-		b, err := shuffled.BoundOf(c.Context(), config, set.Private, set.Public, optimum, shuffled.BoundOptions{
-			Beta: f.beta, L1Bound: f.psiBound, Projection: f.psi == "proj", Seed: f.seed,
+		// Its plan is priced, which heeds no context.
+		b, err := interruptibly(c.Context(), func() (shuffled.BoundReport, error) {
+			return shuffled.BoundOf(c.Context(), config, set.Private, set.Public, optimum, shuffled.BoundOptions{
+				Beta: f.beta, L1Bound: f.psiBound, Projection: f.psi == "proj", Seed: f.seed,
+			})
 		})
 		if interrupted := c.Context().Err(); interrupted != nil {
 			return interrupted // also where this row was finished before

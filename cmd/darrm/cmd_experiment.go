@@ -149,6 +149,9 @@ Those that need images look for them below --data: see scripts/fetch-mnist.`,
 }
 
 func (f *experimentFlags) run(c *cobra.Command, a *app, args []string) error {
+	if err := release.CheckFolder("out", f.out); err != nil {
+		return err
+	}
 	store, err := f.cache.store()
 	if err != nil {
 		return err
@@ -196,7 +199,7 @@ func (f *experimentFlags) run(c *cobra.Command, a *app, args []string) error {
 		if err != nil {
 			var unwritten *experiment.OutputError
 			if errors.As(err, &unwritten) {
-				return outputError{Err: err}
+				return outputError{Err: fmt.Errorf("--out: %w", err)}
 			}
 			return err
 		}
@@ -257,6 +260,9 @@ one of at most 256 MiB.`,
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		},
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := (release.FileOutput{Path: out}).CheckPlace(); err != nil {
+				return err
+			}
 			var page strings.Builder
 			if err := experiments(solve.Optimal).WriteReport(c.Context(), &page, args...); err != nil {
 				return release.Unreadable(c.Context(), err)

@@ -77,14 +77,12 @@ func (f *federatedInitFlags) init(c *cobra.Command, a *app) error {
 	if len(f.columns) > 0 {
 		f.features = len(f.columns)
 	}
-	bar := newProgress(a)
-	defer bar.stop()
-	bar.wait("pricing")
-	p, err := rounds.New(f.run(f.psgm.Silos), f.features, rounds.Columns{Features: f.columns, Response: f.response, Intercept: f.intercept})
+	p, err := pricing(c, a, func() (*rounds.Plan, error) {
+		return rounds.New(f.run(f.psgm.Silos), f.features, rounds.Columns{Features: f.columns, Response: f.response, Intercept: f.intercept})
+	})
 	if err != nil {
 		return err
 	}
-	bar.stop()
 	first, err := p.First().Encode()
 	if err != nil {
 		return err

@@ -47,6 +47,9 @@ private as the model, and cost nothing more.`,
 			if err := release.CheckPaths(out, "", "", release.File{Flag: "MODEL", Path: args[0]}, release.File{Flag: "DATA", Path: args[1]}); err != nil {
 				return err
 			}
+			if err := (release.FileOutput{Path: out}).CheckPlace(); err != nil {
+				return err
+			}
 			m, records, err := f.load(c, a, args[0], args[1], false)
 			if err != nil {
 				return err

@@ -92,7 +92,9 @@ and have no votes and no labels.`,
 	takesFile(c, "client-ca")
 	fl.Int64Var(&f.Body, "max-body", serve.DefaultBody, "most bytes of one request")
 	fl.IntVar(&f.Batch, "max-batch", serve.DefaultBatch, "most queries of one request")
-	fl.IntVar(&f.AtOnce, "max-requests", serve.DefaultAtOnce, "most requests that are worked on at once; others wait")
+	fl.IntVar(&f.AtOnce, "max-requests", serve.DefaultAtOnce, "most requests that are worked on at once, half of them of one client; others wait")
+	fl.IntVar(&f.Connections, "max-connections", serve.DefaultConnections, "most connections that are open at once; others wait")
+	fl.IntVar(&f.PerAddress, "max-per-address", serve.DefaultPerAddress, "tcp: most connections from one IPv4 address or IPv6 /64; others are closed")
 	fl.DurationVar(&f.Timeout, "request-timeout", serve.DefaultTimeout, "longest that a request may wait and take")
 	c.AddCommand(newServeToken(a))
 	return c

@@ -100,7 +100,7 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 	if config.Method == shuffled.ShuffleG && !m.Simulated {
 		return usagef("method = %q has no noise, so its model is not private: it is for --insecure-seed only", config.Method)
 	}
-	plan, err := shuffled.NewPlan(config, set.Private, set.Public)
+	plan, err := pricing(c, a, func() (*shuffled.Plan, error) { return shuffled.NewPlan(config, set.Private, set.Public) })
 	if err != nil {
 		return trainingError(err)
 	}
@@ -122,8 +122,10 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 
 // choose trains the candidates of --grid, of which first is one.
 func (f *trainCommand) choose(c *cobra.Command, a *app, m release.Model, set datasets.Set, config shuffled.Config, first *shuffled.Plan) error {
-	plan, err := f.selectFlags.plan(set.Private.Len(), set.Private.Dim(), &f.privacyFlags, config.Task.Name(), model.LinkOf(config.Task), func() (train.Plan, error) {
-		return f.candidate(c, set, config)
+	plan, err := pricing(c, a, func() (train.Plan, error) {
+		return f.selectFlags.plan(set.Private.Len(), set.Private.Dim(), &f.privacyFlags, config.Task.Name(), model.LinkOf(config.Task), func() (train.Plan, error) {
+			return f.candidate(c, set, config)
+		})
 	})
 	if err != nil {
 		return err

@@ -1,9 +1,12 @@
-// Package must unwraps values in tests.
+// Package must says in tests what has to be so.
 package must
 
-// TB is what Get needs of a test: *testing.T, *testing.B and *rapid.T have it.
+import "math"
+
+// TB is what this package needs of a test: *testing.T, *testing.B and *rapid.T have it.
 type TB interface {
 	Helper()
+	Errorf(format string, args ...any)
 	Fatal(args ...any)
 }
 
@@ -15,5 +18,13 @@ func Get[T any](v T, err error) func(TB) T {
 			t.Fatal(err)
 		}
 		return v
+	}
+}
+
+// Near fails the test where got is not want, within a part of it.
+func Near(t TB, what string, got, want, relative float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= relative*math.Abs(want)) {
+		t.Errorf("%s = %.12g, want %.12g within %g", what, got, want, relative)
 	}
 }

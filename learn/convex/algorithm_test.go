@@ -9,8 +9,6 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/must"
@@ -70,25 +68,7 @@ func TestMethodsAreAlgorithms(t *testing.T) {
 		if slices.Equal(want, traintest.Simulate(t, a, 8)) {
 			t.Errorf("%s: two seeds give one model", name)
 		}
-		stop := errors.New("stop")
-		for after := 1; after < a.Rounds(); after++ {
-			s := train.Simulate(a, 7)
-			if _, err := s.Run(t.Context(), func(round int, _ []float64) error {
-				if round == after {
-					return stop
-				}
-				return nil
-			}); !errors.Is(err, stop) {
-				t.Fatal(err)
-			}
-			resumed, err := train.ResumeSimulation(a, s.Checkpoint())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, err := resumed.Run(t.Context(), nil); err != nil || !floats.Equal(got, want) {
-				t.Errorf("%s: resumed after round %d it ends at %v, not %v (%v)", name, after, got, want, err)
-			}
-		}
+		traintest.Resumes(t, name, a, 7, want)
 		release, err := train.NewRelease(a)
 		if err != nil {
 			t.Fatal(name, err)

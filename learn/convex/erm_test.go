@@ -12,6 +12,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
@@ -272,9 +273,9 @@ func TestPlaneDelta(t *testing.T) {
 		for r := h / 2; r < 40; r += h {
 			sum += h * r * math.Exp(-r*r/2) * max(0, -math.Expm1(c[0]-c[1]*r-c[1]*c[1]/2))
 		}
-		near(t, "delta", planeDelta(c[0], c[1]), sum, 1e-4)
+		must.Near(t, "delta", planeDelta(c[0], c[1]), sum, 1e-4)
 		mu := planeMu(accountant.Cost{Epsilon: c[0], Delta: sum})
-		near(t, "mu", mu, c[1], 1e-4)
+		must.Near(t, "mu", mu, c[1], 1e-4)
 	}
 }
 
@@ -379,7 +380,7 @@ func TestObjectivePerturbationAccount(t *testing.T) {
 	if spent(0.9*p.linear, p.output) < 1.01 || spent(p.linear, 0.9*p.output) < 1.0005 {
 		t.Error("less noise costs no more")
 	}
-	near(t, "sensitivity", price.Blocks[0].Sensitivity, 2.0/10_000, 1e-9)
+	must.Near(t, "sensitivity", price.Blocks[0].Sensitivity, 2.0/10_000, 1e-9)
 	if p.output > 0.2*p.linear/p.lambda {
 		t.Errorf("the noise for stopping early is %g, that of the method %g", p.output, p.linear/p.lambda)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
@@ -42,10 +43,10 @@ func TestErratumOracleWithoutHalfBeta(t *testing.T) {
 	const m, y, beta = 0.5, 1, 10
 	hinge := loss.Hinge{}
 	printed, right := quarterSlope(hinge, m, y, beta, 1, false, 100), quarterSlope(hinge, m, y, beta, beta/2, false, 100)
-	near(t, "u as printed", m-printed/beta, 0.7, 1e-9)
-	near(t, "u", m-right/beta, 0.6, 1e-7)
-	near(t, "the slope", hinge.EnvelopeSlope(m, y, beta), -1, 1e-12)
-	near(t, "the slope as printed", printed, -2, 1e-7) // twice what L0 allows
+	must.Near(t, "u as printed", m-printed/beta, 0.7, 1e-9)
+	must.Near(t, "u", m-right/beta, 0.6, 1e-7)
+	must.Near(t, "the slope", hinge.EnvelopeSlope(m, y, beta), -1, 1e-12)
+	must.Near(t, "the slope as printed", printed, -2, 1e-7) // twice what L0 allows
 }
 
 // To drop half of the interval after comparing its quarter points can drop the minimiser.
@@ -88,8 +89,8 @@ func TestErratumEnvelopeSlope(t *testing.T) {
 		u := m - loss.Absolute{}.EnvelopeSlope(m, y, beta)/beta
 		return beta * (m - max(-1, min(1, u)))
 	}
-	near(t, "within M", math.Abs(slope(1)), 0.2, 1e-9)
-	near(t, "outside M", slope(1.5), 2, 1e-9)
+	must.Near(t, "within M", math.Abs(slope(1)), 0.2, 1e-9)
+	must.Near(t, "outside M", slope(1.5), 2, 1e-9)
 }
 
 // The printed blocks z_s, …, z_{s+T_k} have T_k + 1 records: neighbours that differ in the last of
@@ -114,9 +115,9 @@ func TestErratumNoiseOfTheorem19(t *testing.T) {
 	s.Target.Epsilon = 0.2 * math.Sqrt(-math.Log(s.Target.Delta)) // ρ = 0.1
 	const n, rank = 10_000, 1
 	p := phased(t, PhasedSGD{Setting: s, Rank: rank, Noise: Printed}, n, 5)
-	near(t, "rho", p.schedule.Rho, 0.1, 1e-9)
+	must.Near(t, "rho", p.schedule.Rho, 0.1, 1e-9)
 	first := p.schedule.Phases[0].Deviation
-	near(t, "sigma 1", first, 1.0/30, 1e-9)
+	must.Near(t, "sigma 1", first, 1.0/30, 1e-9)
 	if !(first > 3*1/math.Sqrt(n)) {
 		t.Errorf("sigma_1 = %g is within the printed bound %g", first, 1/math.Sqrt(n))
 	}
@@ -190,7 +191,7 @@ func TestErratumExponentsOfTheorem16(t *testing.T) {
 		const n, diameter, rho = 1e5, 2.0, 1.0
 		return math.Pow(c, power) * math.Pow(diameter/(n*rho*c), 0.25) / math.Sqrt(rho*c)
 	}
-	near(t, "corrected", rate(16, 0.75), rate(1, 0.75), 1e-12)
+	must.Near(t, "corrected", rate(16, 0.75), rate(1, 0.75), 1e-12)
 	if printed := rate(16, 1.5) / rate(1, 1.5); !(printed > 7) {
 		t.Errorf("the printed expression grows %g times", printed)
 	}
@@ -202,7 +203,7 @@ func TestErratumExponentsOfTheorem16(t *testing.T) {
 		}
 		return s.Rate
 	}
-	near(t, "the schedule's", used(16), used(1), 1e-9)
+	must.Near(t, "the schedule's", used(16), used(1), 1e-9)
 }
 
 // f + (β/2)‖w - c‖² is (L0 + βD)-Lipschitz on W, not L0, for which Theorem 29 is applied. The
@@ -213,14 +214,14 @@ func TestErratumRegularisedLossIsSteeper(t *testing.T) {
 	w, c, x := -ball, ball, 1.0
 	slope := link.Slope(w*x, 0)*x + beta*(w-c)
 	bound := link.Lipschitz(ball)
-	near(t, "L0", bound, 3, 1e-9)
-	near(t, "the regularised slope", math.Abs(slope), bound+beta*2*ball, 1e-9)
+	must.Near(t, "L0", bound, 3, 1e-9)
+	must.Near(t, "the regularised slope", math.Abs(slope), bound+beta*2*ball, 1e-9)
 	p, err := ProximallyGuided{Setting: Setting{Loss: loss.GLM[loss.PhaseRetrieval]{}, Radius: 1, Target: setting().Target}, Ball: ball}.Plan(20_000, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := p.Price().Blocks[0]
-	near(t, "the sensitivity of a step", b.Sensitivity, 2*bound/float64(b.To-b.From), 1e-9)
+	must.Near(t, "the sensitivity of a step", b.Sensitivity, 2*bound/float64(b.To-b.From), 1e-9)
 }
 
 // A round has 2^r iterates, r from 0 to R-1: 2^R - 1 in all.

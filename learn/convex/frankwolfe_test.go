@@ -57,12 +57,12 @@ func TestAcceptance4FrankWolfeParameters(t *testing.T) {
 		if p.schedule.Steps != c.steps {
 			t.Errorf("n = %d: T = %d, want %d", c.n, p.schedule.Steps, c.steps)
 		}
-		near(t, "s", p.printedScale(), c.s, 1e-8)
-		near(t, "s in use", p.schedule.Scale, c.s, 1e-6)
+		must.Near(t, "s", p.printedScale(), c.s, 1e-8)
+		must.Near(t, "s in use", p.schedule.Scale, c.s, 1e-6)
 		if p.schedule.Scale < p.printedScale() {
 			t.Error("rounding lowered the noise")
 		}
-		near(t, "beta", p.schedule.Beta, c.beta, 2e-6)
+		must.Near(t, "beta", p.schedule.Beta, c.beta, 2e-6)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestAcceptance5NoisyMaximumComposition(t *testing.T) {
 		delta float64
 		want  float64
 	}{{.1, 10, 1e-6, 1.76742905}, {.06726, 16, 1e-6, 1.48908687}, {.01, 1000, 1e-5, 1.61792880}} {
-		near(t, "adv", advanced(c.eps, float64(c.k), c.delta), c.want, 1e-8)
+		must.Near(t, "adv", advanced(c.eps, float64(c.k), c.delta), c.want, 1e-8)
 		for _, kind := range []Selection{LaplaceNoise, Exponential} {
 			event, err := accountant.Compose(accountant.Charge{Event: choice{kind, Range}.event(c.eps, accountant.ReplaceOne), Count: c.k})
 			if err != nil {
@@ -130,7 +130,7 @@ func TestAcceptance5NoisyMaximumComposition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "zCDP", standard, c.standard, 1e-7)
+		must.Near(t, "zCDP", standard, c.standard, 1e-7)
 		curve, err := zcdpCurve(accountant.ReplaceOne, c.rho, "test")
 		if err != nil {
 			t.Fatal(err)
@@ -139,7 +139,7 @@ func TestAcceptance5NoisyMaximumComposition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "zCDP, tight", best.Cost.Epsilon, c.tight, 1e-4)
+		must.Near(t, "zCDP, tight", best.Cost.Epsilon, c.tight, 1e-4)
 	}
 }
 

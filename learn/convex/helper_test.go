@@ -14,13 +14,6 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-func near(t testing.TB, what string, got, want, relative float64) {
-	t.Helper()
-	if !(math.Abs(got-want) <= relative*math.Abs(want)) {
-		t.Errorf("%s = %.12g, want %.12g within %g", what, got, want, relative)
-	}
-}
-
 func records(t testing.TB, rows [][]float64, y []float64) *data.Records {
 	t.Helper()
 	var x []float64

@@ -42,16 +42,16 @@ func TestAcceptance4NSFWSchedule(t *testing.T) {
 	}{{2, 199.3415, 2.837887e-3, 6}, {1.5, 28.3303, 5.446992e-3, 3}} {
 		config := NSFW{Setting: logistics(), Set: lp(t, 50, c.p, 1), Noise: Corrected}
 		p := nsfw(t, config, 1_000_000, 50)
-		near(t, "Y", math.Exp2(1.25*p.theory()), c.y, 1e-5)
+		must.Near(t, "Y", math.Exp2(1.25*p.theory()), c.y, 1e-5)
 		if p.c.Batches.Rounds != c.rounds || p.c.Batches.Size != 5239 {
 			t.Errorf("p = %v: %+v", c.p, p.c.Batches)
 		}
-		near(t, "sigma 0", p.blocks[0].Deviation, c.first, 1e-6)
+		must.Near(t, "sigma 0", p.blocks[0].Deviation, c.first, 1e-6)
 		if c.p == 2 {
 			p.change = 2 // L1·D
 			sigma, hat := p.deviations(p.batches[2], Corrected)
-			near(t, "sigma 1", sigma, 5.675774e-3, 1e-6)
-			near(t, "sigma^ 1", hat, 1.135155e-2, 1e-6)
+			must.Near(t, "sigma 1", sigma, 5.675774e-3, 1e-6)
+			must.Near(t, "sigma^ 1", hat, 1.135155e-2, 1e-6)
 		}
 	}
 }
@@ -60,8 +60,8 @@ func TestAcceptance4NSFWSchedule(t *testing.T) {
 func TestAcceptance4NSFWTrace(t *testing.T) {
 	v := make([]float64, 2)
 	lp(t, 2, 1.5, 1).Minimize(v, []float64{3, -4})
-	near(t, "minimum[0]", v[0], -0.4448513517, 1e-9)
-	near(t, "minimum[1]", v[1], 0.7908468475, 1e-9)
+	must.Near(t, "minimum[0]", v[0], -0.4448513517, 1e-9)
+	must.Near(t, "minimum[1]", v[1], 0.7908468475, 1e-9)
 	for _, c := range []struct {
 		p        float64
 		w        [][]float64
@@ -78,11 +78,11 @@ func TestAcceptance4NSFWTrace(t *testing.T) {
 				t.Fatal(err)
 			}
 			for j, w := range want {
-				near(t, fmt.Sprintf("p = %v, step %d, w[%d]", c.p, k, j), run.w[j], w, 1e-9)
+				must.Near(t, fmt.Sprintf("p = %v, step %d, w[%d]", c.p, k, j), run.w[j], w, 1e-9)
 			}
 		}
 		for j, g := range c.estimate {
-			near(t, "estimate", run.estimate[j], g, 1e-9)
+			must.Near(t, "estimate", run.estimate[j], g, 1e-9)
 		}
 	}
 }
@@ -118,7 +118,7 @@ func TestAcceptance9NSFWLedger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "printed at (1, 1e-6)", p.Price().Cost.Epsilon, 0.983, 5e-3)
+	must.Near(t, "printed at (1, 1e-6)", p.Price().Cost.Epsilon, 0.983, 5e-3)
 	for _, eps := range []float64{.1, .5, 1, 2} {
 		for _, delta := range []float64{1e-5, 1e-6, 1e-8} {
 			p, err := at(Corrected, eps, delta, even)
@@ -263,7 +263,7 @@ func TestAcceptance12NonConvexGaps(t *testing.T) {
 		sum, seeds := 0.0, 3
 		for seed := range seeds {
 			m, first := mean(p.newRun(r, stream.Seeded(uint64(seed))), fresh)
-			near(t, "gap at 0", first, 0.283, 0.05)
+			must.Near(t, "gap at 0", first, 0.283, 0.05)
 			sum += m / float64(seeds)
 		}
 		return sum
@@ -282,7 +282,7 @@ func TestAcceptance12NonConvexGaps(t *testing.T) {
 		p := nsfw(t, NSFW{Setting: s, Set: lp(t, d, 2, 9), Noise: noise, Batches: b}, n, d)
 		p.quiet = quiet
 		m, first := mean(p.newRun(r, stream.Seeded(5), stream.Seeded(5).Normals()), fresh)
-		near(t, "gap at 0", first, 0.322, 0.05)
+		must.Near(t, "gap at 0", first, 0.322, 0.05)
 		t.Logf("nSFW %s %+v: %.3f (quiet %t)", noise, p.c.Batches, m, quiet)
 		return m
 	}

@@ -22,7 +22,7 @@ func TestAcceptance2OracleVectors(t *testing.T) {
 		paper, direct int
 	}{{1024, 9.765625e-5, 31, 15}, {4096, 2.034505e-5, 36, 17}} {
 		alpha := 1 / (c.n * math.Log2(c.n))
-		near(t, "alpha", alpha, c.alpha, 1e-6)
+		must.Near(t, "alpha", alpha, c.alpha, 1e-6)
 		if got := oracle(t, loss.Hinge{}, PaperBisections, 1, 1, alpha).Steps(); got != c.paper {
 			t.Errorf("n = %v: %d steps, the source has %d", c.n, got, c.paper)
 		}

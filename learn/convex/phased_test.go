@@ -11,6 +11,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train/traintest"
@@ -25,11 +26,11 @@ func bisecting(noise Noise) PhasedSGD {
 func TestAcceptance4PhasedSchedule(t *testing.T) {
 	p := phased(t, bisecting(Printed), 1024, 10)
 	s := p.schedule
-	near(t, "rho", s.Rho, 0.1345198997, 1e-9)
-	near(t, "eta", s.StepSize, 2.08333333e-2, 2e-9)
-	near(t, "beta", s.Beta, 16, 1e-12)
-	near(t, "alpha", s.Alpha, 9.765625e-5, 1e-12)
-	near(t, "2/(beta R²)", 2/(s.Beta*p.Radius*p.Radius), 0.125, 1e-12)
+	must.Near(t, "rho", s.Rho, 0.1345198997, 1e-9)
+	must.Near(t, "eta", s.StepSize, 2.08333333e-2, 2e-9)
+	must.Near(t, "beta", s.Beta, 16, 1e-12)
+	must.Near(t, "alpha", s.Alpha, 9.765625e-5, 1e-12)
+	must.Near(t, "2/(beta R²)", 2/(s.Beta*p.Radius*p.Radius), 0.125, 1e-12)
 	if len(s.Phases) != 10 {
 		t.Fatalf("%d phases", len(s.Phases))
 	}
@@ -41,16 +42,16 @@ func TestAcceptance4PhasedSchedule(t *testing.T) {
 		if b.To-b.From != c.steps {
 			t.Errorf("phase %d has %d steps", c.k, b.To-b.From)
 		}
-		near(t, fmt.Sprint("eta ", c.k), b.StepSize, c.eta, 3e-9)
-		near(t, fmt.Sprint("sigma ", c.k), b.Deviation, c.printed, 3e-9)
+		must.Near(t, fmt.Sprint("eta ", c.k), b.StepSize, c.eta, 3e-9)
+		must.Near(t, fmt.Sprint("sigma ", c.k), b.Deviation, c.printed, 3e-9)
 	}
-	near(t, "sensitivity 1", s.Phases[0].Sensitivity, 1.09375e-2, 1e-9)
-	near(t, "calibrated sigma 1", phased(t, bisecting(Calibrated), 1024, 10).schedule.Phases[0].Deviation, 4.62074254e-2, 3e-9)
+	must.Near(t, "sensitivity 1", s.Phases[0].Sensitivity, 1.09375e-2, 1e-9)
+	must.Near(t, "calibrated sigma 1", phased(t, bisecting(Calibrated), 1024, 10).schedule.Phases[0].Deviation, 4.62074254e-2, 3e-9)
 
 	s = phased(t, bisecting(Printed), 65536, 50).schedule
-	near(t, "eta", s.StepSize, 2.60416667e-3, 2e-9)
-	near(t, "sigma 1", s.Phases[0].Deviation, 1.93589697e-2, 3e-9)
-	near(t, "sigma 16", s.Phases[15].Deviation, 1.80294455e-11, 3e-9)
+	must.Near(t, "eta", s.StepSize, 2.60416667e-3, 2e-9)
+	must.Near(t, "sigma 1", s.Phases[0].Deviation, 1.93589697e-2, 3e-9)
+	must.Near(t, "sigma 16", s.Phases[15].Deviation, 1.80294455e-11, 3e-9)
 }
 
 // traceRecords are the eight records of the published traces.
@@ -63,11 +64,11 @@ func traceRecords(t testing.TB) *data.Records {
 func TestAcceptance4PhasedTrace(t *testing.T) {
 	c := PhasedSGD{Setting: setting(), Ball: 1, Noise: Printed}
 	p := phased(t, c, 8, 2)
-	near(t, "rho", p.schedule.Rho, 0.134519899690, 1e-11)
-	near(t, "eta", p.schedule.StepSize, 0.063413288850, 1e-10)
-	near(t, "beta", p.schedule.Beta, 1.414213562373, 1e-11)
+	must.Near(t, "rho", p.schedule.Rho, 0.134519899690, 1e-11)
+	must.Near(t, "eta", p.schedule.StepSize, 0.063413288850, 1e-10)
+	must.Near(t, "beta", p.schedule.Beta, 1.414213562373, 1e-11)
 	for k, want := range []float64{4.714045207910e-1, 1.178511301978e-1, 2.946278254944e-2} {
-		near(t, fmt.Sprint("sigma ", k+1), p.schedule.Phases[k].Deviation, want, 1e-11)
+		must.Near(t, fmt.Sprint("sigma ", k+1), p.schedule.Phases[k].Deviation, want, 1e-11)
 	}
 	for _, trace := range []struct {
 		noise normals
@@ -79,7 +80,7 @@ func TestAcceptance4PhasedTrace(t *testing.T) {
 		got := rounds(t, newPhasedRun(p, traceRecords(t), trace.noise), 3)
 		for k := range got {
 			for j := range got[k] {
-				near(t, fmt.Sprintf("w%d[%d]", k+1, j), got[k][j], trace.want[k][j], 1e-9)
+				must.Near(t, fmt.Sprintf("w%d[%d]", k+1, j), got[k][j], trace.want[k][j], 1e-9)
 			}
 		}
 	}
@@ -96,8 +97,8 @@ func TestAcceptance4PhasedTrace(t *testing.T) {
 	}
 	p = phased(t, c, 8, 2)
 	got := rounds(t, newPhasedRun(p, records(t, rows, y), traintest.Silent{}), 3)
-	near(t, "hinge w3[0]", got[2][0], 0.028496346677, 1e-9)
-	near(t, "hinge w3[1]", got[2][1], 0.016963054767, 1e-9)
+	must.Near(t, "hinge w3[0]", got[2][0], 0.028496346677, 1e-9)
+	must.Near(t, "hinge w3[1]", got[2][1], 0.016963054767, 1e-9)
 }
 
 // Noise off, one phase: a neighbour moves its average by at most the sensitivity that the
@@ -215,7 +216,7 @@ func TestPhasedRisk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, fmt.Sprint("risk at ", c.n), got, c.want, 2e-6)
+		must.Near(t, fmt.Sprint("risk at ", c.n), got, c.want, 2e-6)
 	}
 	free := PhasedSGD{Setting: setting()}
 	small, err := free.Risk(1<<14, 10, 1)

@@ -28,8 +28,8 @@ func polySFW(t testing.TB, c PolySFW, n, d int) *polySFWPlan {
 // The published schedule.
 func TestAcceptance4PolySFWSchedule(t *testing.T) {
 	p := polySFW(t, PolySFW{Setting: logistics(), Set: l1(t, 50, 1), Noise: Printed}, 1_000_000, 50)
-	near(t, "X", math.Exp2(1.5*p.theory()), 66.4647, 1e-5)
-	near(t, "R before rounding", p.theory(), 4.0363, 1e-4)
+	must.Near(t, "X", math.Exp2(1.5*p.theory()), 66.4647, 1e-5)
+	must.Near(t, "R before rounding", p.theory(), 4.0363, 1e-4)
 	if p.c.Batches.Rounds != 4 || p.c.Batches.Size != 5239 || len(p.batches) != 15 || p.batches[14].to != 38245 {
 		t.Errorf("%+v, %d steps, %d records", p.c.Batches, len(p.batches), p.batches[len(p.batches)-1].to)
 	}
@@ -37,7 +37,7 @@ func TestAcceptance4PolySFWSchedule(t *testing.T) {
 	c := PolySFW{Setting: logistics(), Set: l1(t, 10, 3), Noise: Printed}
 	c.Loss = loss.GLM[loss.SquaredSigmoid]{}
 	p = polySFW(t, c, 1_000_000, 10)
-	near(t, "s_3", p.printedScale(3), 0.08314, 1e-4)
+	must.Near(t, "s_3", p.printedScale(3), 0.08314, 1e-4)
 }
 
 // The published trace: batches [0,1], [2,3], [4].
@@ -105,10 +105,10 @@ func TestAcceptance8PolySFWLedger(t *testing.T) {
 	if !(worst <= 0.40 && math.Abs(worst-0.3947) < 2e-4) {
 		t.Errorf("the worst round costs %g", worst)
 	}
-	near(t, "L1 = 0", ledger(0, 2, 0, b, laplace, accountant.ReplaceOne, false), 0.5381, 1e-3)
+	must.Near(t, "L1 = 0", ledger(0, 2, 0, b, laplace, accountant.ReplaceOne, false), 0.5381, 1e-3)
 	// Real sizes: b = 95 in round 5.
-	near(t, "b = 95", ledger(5, 1, 1, 95, laplace, accountant.ReplaceOne, true), 0.4361, 1e-3)
-	near(t, "b = 95, not rounded", ledger(5, 1, 1, 95, laplace, accountant.ReplaceOne, false), 0.3305, 1e-3)
+	must.Near(t, "b = 95", ledger(5, 1, 1, 95, laplace, accountant.ReplaceOne, true), 0.4361, 1e-3)
+	must.Near(t, "b = 95, not rounded", ledger(5, 1, 1, 95, laplace, accountant.ReplaceOne, false), 0.3305, 1e-3)
 
 	// The source's own route is above its promise, is flagged as no promise, and the corrected
 	// rows are below the target.
@@ -142,8 +142,8 @@ func TestPolySFWInfluenceStepByStep(t *testing.T) {
 			}
 			worst = influence{max(worst.pure, pure), max(worst.rho, rho)}
 		}
-		near(t, "pure", round.pure, worst.pure, 1e-10)
-		near(t, "rho", round.rho, worst.rho, 1e-10)
+		must.Near(t, "pure", round.pure, worst.pure, 1e-10)
+		must.Near(t, "rho", round.rho, worst.rho, 1e-10)
 		if round.pure < worst.pure || round.rho < worst.rho {
 			t.Error("rounded to the wrong side")
 		}

@@ -27,20 +27,20 @@ func schedule(t testing.TB, p float64, n int, rho, lipschitz float64) ProximalSc
 // The published schedules and noise.
 func TestAcceptance14ProximalSchedule(t *testing.T) {
 	s := schedule(t, 2, 100_000, 1, 1)
-	near(t, "first term", s.ByData, 447.2136, 1e-7)
-	near(t, "second term", s.ByNoise, 525.0746, 1e-7)
-	near(t, "rate", s.Rate, 0.514364, 2e-6)
+	must.Near(t, "first term", s.ByData, 447.2136, 1e-7)
+	must.Near(t, "second term", s.ByNoise, 525.0746, 1e-7)
+	must.Near(t, "rate", s.Rate, 0.514364, 2e-6)
 	if s.Rounds != 447 || s.Block != 223 || s.Beta != 2 {
 		t.Errorf("%+v", s)
 	}
 	s = schedule(t, 2, 10_000, 2, 2)
-	near(t, "first term", s.ByData, 141.4214, 1e-6)
-	near(t, "second term", s.ByNoise, 113.1239, 1e-6)
+	must.Near(t, "first term", s.ByData, 141.4214, 1e-6)
+	must.Near(t, "second term", s.ByNoise, 113.1239, 1e-6)
 	if s.Rounds != 113 || s.Block != 88 || s.Beta != 4 {
 		t.Errorf("%+v", s)
 	}
 	s = schedule(t, 1.5, 100_000, 1, 1)
-	near(t, "kappa tilde", s.KappaTilde, 3.3026, 2e-5)
+	must.Near(t, "kappa tilde", s.KappaTilde, 3.3026, 2e-5)
 	if s.Rounds != 222 || s.Block != 450 || s.Beta != 4 || s.Kappa != 2 {
 		t.Errorf("%+v", s)
 	}
@@ -51,7 +51,7 @@ func TestAcceptance14ProximalSchedule(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := p.Price().Blocks[0]
-	near(t, "inner noise", b.Deviation, 0.56581085, 1e-8)
+	must.Near(t, "inner noise", b.Deviation, 0.56581085, 1e-8)
 	if b.To != 223 || b.Releases != 223 || len(p.Price().Blocks) != 447 {
 		t.Errorf("%+v", b)
 	}
@@ -60,7 +60,7 @@ func TestAcceptance14ProximalSchedule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "inner noise by zCDP", 2/223.0*math.Sqrt(223/(2*rho)), 0.71652233, 1e-8)
+	must.Near(t, "inner noise by zCDP", 2/223.0*math.Sqrt(223/(2*rho)), 0.71652233, 1e-8)
 	if rows, err := p.Compare(); err != nil || len(rows) != 1 || rows[0].Epsilon > 1 || rows[0].Epsilon < 0.9999 {
 		t.Error(rows, err)
 	}
@@ -94,12 +94,12 @@ func TestAcceptance14PhaseRetrieval(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := plan.(*proximalPlan)
-		near(t, "L0", p.norm, 3, 1e-9)
+		must.Near(t, "L0", p.norm, 3, 1e-9)
 		if p.schedule.Rounds != 200 || p.schedule.Block != 100 || math.Abs(p.schedule.Beta-4) > 1e-9 {
 			t.Fatalf("%+v", p.schedule)
 		}
 		if epsilon == 1 {
-			near(t, "inner noise", p.price.Blocks[0].Deviation, 2.535, 2e-4)
+			must.Near(t, "inner noise", p.price.Blocks[0].Deviation, 2.535, 2e-4)
 		}
 		e := newProximalRun(p, phaseRetrieval(t, rand.New(rand.NewPCG(seed, 98)), n), train.Coins{})
 		if epsilon == 0 {

@@ -2,7 +2,6 @@ package federated
 
 import (
 	"context"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -56,13 +55,6 @@ func trace(t testing.TB, p *Plan, records *data.Records, seed uint64) (x, v [][]
 		x, v = append(x, state["x"]), append(v, state["v"])
 	}
 	return x, v
-}
-
-func near(t testing.TB, what string, got, want, relative float64) {
-	t.Helper()
-	if !(math.Abs(got-want) <= relative*math.Abs(want)) {
-		t.Errorf("%s = %.12g, want %.12g", what, got, want)
-	}
 }
 
 // linearised is xᵀAx/2 - bᵀx for a diagonal A.

@@ -191,8 +191,8 @@ func TestTrustedServer(t *testing.T) {
 		s1, s2, u, share float64
 	}{{1, 4 * alpha * rounds / (n * n), 0, 0, 0}, {10, 4 * 1.25 * alpha * rounds / (10 * n * n), 4 * 1.25 / 0.25 * alpha * rounds / (n * n), 0, 0}} {
 		printed, calibrated := plan(c.period, train.Printed), plan(c.period, train.Calibrated)
-		near(t, "s1", printed.deviation(gradients, 1, n), math.Sqrt(c.s1), 1e-9)
-		near(t, "s2", printed.deviation(differences, 1, n), math.Sqrt(c.s2), 1e-9)
+		must.Near(t, "s1", printed.deviation(gradients, 1, n), math.Sqrt(c.s1), 1e-9)
+		must.Near(t, "s2", printed.deviation(differences, 1, n), math.Sqrt(c.s2), 1e-9)
 		if eps := printed.Price().Cost.Epsilon; !(eps < 1) {
 			t.Errorf("period %d: the printed noise costs %g", c.period, eps)
 		}
@@ -211,8 +211,8 @@ func TestTrustedServer(t *testing.T) {
 			square += x * x / (400 * 50)
 		}
 	}
-	near(t, "deviation of a mean", math.Sqrt(square), p.Price().Blocks[0].Deviation, 0.02) // deviation 1/√40000 = 0.5 %
-	near(t, "its multiplier", p.Price().Blocks[0].Multiplier(), must.Get(train.NoiseFor(target))(t)*math.Sqrt(400), 1e-9)
+	must.Near(t, "deviation of a mean", math.Sqrt(square), p.Price().Blocks[0].Deviation, 0.02) // deviation 1/√40000 = 0.5 %
+	must.Near(t, "its multiplier", p.Price().Blocks[0].Multiplier(), must.Get(train.NoiseFor(target))(t)*math.Sqrt(400), 1e-9)
 }
 
 // Every parameter out of range is refused by name.

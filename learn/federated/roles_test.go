@@ -16,6 +16,7 @@ import (
 	"github.com/darrm/darrm/learn/federated/report"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/train"
+	"github.com/darrm/darrm/learn/train/traintest"
 )
 
 func long() bool { return os.Getenv("DARRM_LONG") != "" }
@@ -81,8 +82,8 @@ func TestNoiseOfARound(t *testing.T) {
 		square += v * v / float64(rounds)
 	}
 	want := 0.34638 * math.Sqrt(16512/float64(n))
-	near(t, "root mean square norm over C", math.Sqrt(square)/2.5, want, tolerance)
-	near(t, "the stated deviation", p.deviation(gradients, 2.5, n)*math.Sqrt(d)/2.5, want, 1e-4)
+	must.Near(t, "root mean square norm over C", math.Sqrt(square)/2.5, want, tolerance)
+	must.Near(t, "the stated deviation", p.deviation(gradients, 2.5, n)*math.Sqrt(d)/2.5, want, 1e-4)
 }
 
 // The mean of the reports is the mean of the clipped vectors, in both streams and for every kind of report: with 60 rounds
@@ -159,7 +160,7 @@ func TestBlocksAddUp(t *testing.T) {
 		}
 	}
 	for j := range want {
-		near(t, "mean", got[j], want[j]/n, 1e-9)
+		must.Near(t, "mean", got[j], want[j]/n, 1e-9)
 	}
 }
 
@@ -205,7 +206,7 @@ func TestNoiseOfALocalStep(t *testing.T) {
 		e := (loud.Kept[j] - quiet.Kept[j]) / 0.5
 		square += e * e / d
 	}
-	near(t, "deviation of the noise", math.Sqrt(square), clip*0.5*sigma, 0.05) // deviation 1/√4000 = 1.6 %
+	must.Near(t, "deviation of the noise", math.Sqrt(square), clip*0.5*sigma, 0.05) // deviation 1/√4000 = 1.6 %
 	total, rounds := 0.0, 40
 	for k := range rounds {
 		own := must.Get(must.Get(noisy.NewSilo(0, zeros, seeded(uint64(10+k))))(t).Local(t.Context(), q))(t)
@@ -214,7 +215,7 @@ func TestNoiseOfALocalStep(t *testing.T) {
 			total += e * e / (d * float64(rounds))
 		}
 	}
-	near(t, "deviation of the noise", math.Sqrt(total), clip*0.5*sigma, 0.02) // 0.25 %
+	must.Near(t, "deviation of the noise", math.Sqrt(total), clip*0.5*sigma, 0.02) // 0.25 %
 }
 
 // Acceptance test 21: the same trajectory with any number of workers, through files of reports or not.
@@ -524,22 +525,7 @@ func TestResume(t *testing.T) {
 	p := networkPlan(t, 200, 6, func(c *PSGM) { c.Batch, c.Output = 20, Uniform })
 	a := must.Get(p.Train(noisyRecords(t, 200, 8)))(t)
 	want := must.Get(train.Simulate(a, 5).Run(t.Context(), nil))(t)
-	for stop := 1; stop < 6; stop++ {
-		s := train.Simulate(a, 5)
-		enough := errors.New("enough")
-		if _, err := s.Run(t.Context(), func(round int, _ []float64) error {
-			if round == stop {
-				return enough
-			}
-			return nil
-		}); !errors.Is(err, enough) {
-			t.Fatal(err)
-		}
-		again := must.Get(train.ResumeSimulation(a, s.Checkpoint()))(t)
-		if got := must.Get(again.Run(t.Context(), nil))(t); !slices.Equal(got, want) {
-			t.Errorf("stopped after round %d: another model", stop)
-		}
-	}
+	traintest.Resumes(t, "PSGM", a, 5, want)
 	other := must.Get(networkPlan(t, 200, 6, func(c *PSGM) { c.Batch, c.Momentum = 20, 0.2 }).Train(noisyRecords(t, 200, 8)))(t)
 	if _, err := train.ResumeSimulation(other, train.Simulate(a, 5).Checkpoint()); !errors.Is(err, train.ErrCheckpoint) {
 		t.Errorf("another method's checkpoint: %v", err)

@@ -37,9 +37,9 @@ func TestTraces(t *testing.T) {
 	} {
 		x, v := trace(t, toyPlan(t, c.steps, 4, c.lagged), toy(t), 1)
 		for r := range c.v {
-			near(t, c.name+": v", v[r][0], c.v[r], 1e-10)
+			must.Near(t, c.name+": v", v[r][0], c.v[r], 1e-10)
 			if c.x != nil {
-				near(t, c.name+": x", x[r][0], c.x[r], 1e-10)
+				must.Near(t, c.name+": x", x[r][0], c.x[r], 1e-10)
 			}
 		}
 	}
@@ -53,8 +53,8 @@ func TestMiddlePointsOfTheLocalPhase(t *testing.T) {
 	for r, want := range []float64{4.35, 3.362, 2.81392, 2.4096304} {
 		s := &Silo{&p.plan, r % 2, must.Get(toy(t).Select([]int{2 * (r % 2), 2*(r%2) + 1}))(t), seeded(1)}
 		reply := must.Get(s.Local(t.Context(), Request{Round: r, Silo: r % 2, Model: before, Direction: v[r], Keep: 1}))(t)
-		near(t, "middle point", reply.Kept[0], want, 1e-10)
-		near(t, "end", reply.Model[0], x[r][0], 1e-12)
+		must.Near(t, "middle point", reply.Kept[0], want, 1e-10)
+		must.Near(t, "end", reply.Model[0], x[r][0], 1e-12)
 		before = x[r]
 	}
 }
@@ -104,7 +104,7 @@ func TestHeterogeneity(t *testing.T) {
 	} {
 		v := final(c.tau, int(c.h))
 		got[[2]float64{c.tau, c.h}] = v
-		near(t, "squared gradient", v, c.want, 1e-4)
+		must.Near(t, "squared gradient", v, c.want, 1e-4)
 	}
 	if a, b := got[[2]float64{0.05, 1}]/got[[2]float64{0.05, 20}], got[[2]float64{0.5, 1}]/got[[2]float64{0.5, 20}]; !(a > 1000) || !(b < 10) {
 		t.Errorf("20 local steps gain %g at tau = 0.05 and %g at 0.5", a, b)
@@ -123,11 +123,11 @@ func TestDifferencesAddUp(t *testing.T) {
 		x, v := trace(t, must.Get(c.New(4, 2))(t).Noiseless(), toy(t), 1)
 		if want == nil {
 			want = x
-			near(t, "v", v[0][0], 6.5, 1e-12)
-			near(t, "v", v[6][0], 6.5*math.Pow(0.8, 6), 1e-12)
+			must.Near(t, "v", v[0][0], 6.5, 1e-12)
+			must.Near(t, "v", v[6][0], 6.5*math.Pow(0.8, 6), 1e-12)
 		}
 		for r := range x {
-			near(t, "x", x[r][0], want[r][0], 1e-12)
+			must.Near(t, "x", x[r][0], want[r][0], 1e-12)
 		}
 	}
 }

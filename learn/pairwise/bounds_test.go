@@ -3,18 +3,20 @@ package pairwise
 import (
 	"math"
 	"testing"
+
+	"github.com/darrm/darrm/internal/must"
 )
 
 // The bounds of Theorems 7a, 8, 9, 10 and F.1 at figures that were worked out by hand from the
 // formulas.
 func TestFurtherBounds(t *testing.T) {
 	// ln(40) = 3.688879454; √(100·that) = 19.20645583
-	near(t, "7a", LikelySumGap(2, 2, 0.1, 1, 0.05, 100), 4*0.1*19.20645583+2+1.5*4*100*0.01, 1e-6)
-	near(t, "8", StationarityGap(1, 4, 1, 0.01, 1000), 0.1+0.32, 1e-6)
-	near(t, "9", PLGap(4, 2, 0.5, 3), 32*2*4/(0.25*12)*(3+4*(1+1./2+1./3)), 1e-6)
+	must.Near(t, "7a", LikelySumGap(2, 2, 0.1, 1, 0.05, 100), 4*0.1*19.20645583+2+1.5*4*100*0.01, 1e-6)
+	must.Near(t, "8", StationarityGap(1, 4, 1, 0.01, 1000), 0.1+0.32, 1e-6)
+	must.Near(t, "9", PLGap(4, 2, 0.5, 3), 32*2*4/(0.25*12)*(3+4*(1+1./2+1./3)), 1e-6)
 	// n = 256: 7 phases; ln(1024) = 6.931471806
-	near(t, "10", LocalizedGap(1, 2, 0.05, 1./256, 256), (8/(0.05*256)+18*6.931471806*4*0.05)*(127./128)+32./65536, 1e-6)
-	near(t, "F.1", MinimisedGap(1, 2, 0.0122937511, 256), 16/(0.0122937511*256)+12*0.0122937511+32./65536, 1e-6)
+	must.Near(t, "10", LocalizedGap(1, 2, 0.05, 1./256, 256), (8/(0.05*256)+18*6.931471806*4*0.05)*(127./128)+32./65536, 1e-6)
+	must.Near(t, "F.1", MinimisedGap(1, 2, 0.0122937511, 256), 16/(0.0122937511*256)+12*0.0122937511+32./65536, 1e-6)
 	if !math.IsInf(StationarityGap(1, 4, 1, 0.51, 1000), 1) {
 		t.Error("Theorem 8 for steps beyond its condition")
 	}

@@ -17,13 +17,6 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-func near(t testing.TB, what string, got, want, relative float64) {
-	t.Helper()
-	if !(math.Abs(got-want) <= relative*math.Abs(want)) {
-		t.Errorf("%s = %.12g, want %.12g within %g", what, got, want, relative)
-	}
-}
-
 func pair(t testing.TB, name string) loss.Pair {
 	t.Helper()
 	return must.Get(loss.ParsePair(name))(t)

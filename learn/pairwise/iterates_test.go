@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/train"
 	"github.com/darrm/darrm/learn/train/traintest"
 )
@@ -169,7 +170,7 @@ func TestSchedules(t *testing.T) {
 		{PLSchedule(.5, 1), [3]float64{.4, 4. / 13, 4. / 18}},
 	} {
 		for i, t1 := range []int{1, 4, 9} {
-			near(t, "step", c.s.At(t1), c.want[i], 1e-15)
+			must.Near(t, "step", c.s.At(t1), c.want[i], 1e-15)
 		}
 	}
 	// E4: with the shift 4L²η² ≤ 1 from the first step on, without it not.

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/darrm/darrm/internal/must"
 )
 
 // The tails of S are at least those of simulations, and hardly more: by five standard errors and
@@ -59,7 +61,7 @@ func TestLaws(t *testing.T) {
 					t.Fatalf("%s: level %g after %g", name, l.levels[i], l.levels[i-1])
 				}
 			}
-			near(t, name+" sums to", sum, 1, 1e-13)
+			must.Near(t, name+" sums to", sum, 1, 1e-13)
 			if s := l.noise(target); s < before {
 				t.Errorf("%s: %d phases need %g, fewer %g", name, len(phases), s, before)
 			} else {

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/train"
 	"github.com/darrm/darrm/learn/train/traintest"
@@ -75,25 +76,7 @@ func TestMethodsAreAlgorithms(t *testing.T) {
 		if floats.Norm(want, 2) > .5*(1+1e-12) {
 			t.Errorf("%s: outside of the ball: %v", name, want)
 		}
-		stop := errors.New("stop")
-		for after := 1; after < a.Rounds(); after++ {
-			s := train.Simulate(a, 7)
-			if _, err := s.Run(t.Context(), func(round int, _ []float64) error {
-				if round == after {
-					return stop
-				}
-				return nil
-			}); !errors.Is(err, stop) {
-				t.Fatal(err)
-			}
-			resumed, err := train.ResumeSimulation(a, s.Checkpoint())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, err := resumed.Run(t.Context(), nil); err != nil || !floats.Equal(got, want) {
-				t.Errorf("%s: resumed after round %d it ends at %v, not %v (%v)", name, after, got, want, err)
-			}
-		}
+		traintest.Resumes(t, name, a, 7, want)
 		for what, bad := range map[string][2]int{"number of records": {41, 3}, "number of features": {40, 4}} {
 			if _, err := p.Train(gaussians(t, rng, bad[0], bad[1], 1, .5, .3)); err == nil || !strings.Contains(err.Error(), what) {
 				t.Errorf("%s: another %s: %v", name, what, err)
@@ -152,14 +135,14 @@ func TestNew(t *testing.T) {
 
 // T7.
 func TestBounds(t *testing.T) {
-	near(t, "6b", StrongOptimisationGap(2, .1, 1000), .239760, 1e-5)
-	near(t, "7b", LikelyOptimisationGap(2, .1, 1, .05, 1000), 6.544905, 1e-6)
+	must.Near(t, "6b", StrongOptimisationGap(2, .1, 1000), .239760, 1e-5)
+	must.Near(t, "7b", LikelyOptimisationGap(2, .1, 1, .05, 1000), 6.544905, 1e-6)
 	n := 1000
-	near(t, "4", StabilityGap(2, math.Pow(1e6, -.75), n*n, n), 3.533704, 1e-6)
-	near(t, "5", SmoothStabilityGap(2, math.Pow(1000, -.5), n, n), 1.011929, 1e-6)
-	near(t, "6a", OptimisationGap(1, 2, math.Pow(1e6, -.75), n*n), 0.016001, 1e-4)
-	near(t, "6a", OptimisationGap(1, 2, math.Pow(1000, -.5), n), 0.205548, 1e-5)
-	near(t, "steps", RequiredSteps(128, 1./256), math.Ceil(294*128*128*math.Log(8*256)), 1e-12)
+	must.Near(t, "4", StabilityGap(2, math.Pow(1e6, -.75), n*n, n), 3.533704, 1e-6)
+	must.Near(t, "5", SmoothStabilityGap(2, math.Pow(1000, -.5), n, n), 1.011929, 1e-6)
+	must.Near(t, "6a", OptimisationGap(1, 2, math.Pow(1e6, -.75), n*n), 0.016001, 1e-4)
+	must.Near(t, "6a", OptimisationGap(1, 2, math.Pow(1000, -.5), n), 0.205548, 1e-5)
+	must.Near(t, "steps", RequiredSteps(128, 1./256), math.Ceil(294*128*128*math.Log(8*256)), 1e-12)
 }
 
 // Acceptance 10: the mean gap of 50 runs is below Theorem 6a, and of the regularised problem below

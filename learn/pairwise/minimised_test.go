@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/train"
 )
 
@@ -38,25 +39,25 @@ func TestMinimisedSchedule(t *testing.T) {
 		s.Ball, s.Target.Delta = c.ball, c.delta
 		p := minimisedPlan(t, Minimised{Setting: s, Noise: Corrected}, c.n, c.d)
 		b, o := p.price.Blocks[0], p.phases[0]
-		near(t, "zeta", p.zeta, c.zeta, 1e-8)
-		near(t, "zeta_1", b.StepSize, c.first, 1e-8)
-		near(t, "alpha_1", o.alpha, c.alpha, 2e-6)
-		near(t, "sigma_1", b.Deviation, c.sigma, 1e-8)
-		near(t, "tolerance", 2*o.bias, c.gap, 1e-6)
-		near(t, "radius", p.norm*b.StepSize*float64(b.To-b.From), map[int]float64{256: 7.868001e-1, 4096: 2 * 3.96408673e-3 * 2048}[c.n], 1e-6)
+		must.Near(t, "zeta", p.zeta, c.zeta, 1e-8)
+		must.Near(t, "zeta_1", b.StepSize, c.first, 1e-8)
+		must.Near(t, "alpha_1", o.alpha, c.alpha, 2e-6)
+		must.Near(t, "sigma_1", b.Deviation, c.sigma, 1e-8)
+		must.Near(t, "tolerance", 2*o.bias, c.gap, 1e-6)
+		must.Near(t, "radius", p.norm*b.StepSize*float64(b.To-b.From), map[int]float64{256: 7.868001e-1, 4096: 2 * 3.96408673e-3 * 2048}[c.n], 1e-6)
 		rows, err := p.Compare()
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "sensitivity", rows[2].Sensitivity, c.moves, 1e-8)
-		near(t, "exact", rows[2].Deviation, c.exact, 1e-6)
+		must.Near(t, "sensitivity", rows[2].Sensitivity, c.moves, 1e-8)
+		must.Near(t, "exact", rows[2].Deviation, c.exact, 1e-6)
 		if c.n == 256 {
-			near(t, "printed", rows[0].Deviation, 6.25e-2, 1e-8)
+			must.Near(t, "printed", rows[0].Deviation, 6.25e-2, 1e-8)
 		}
 	}
 	printed := hingeSetting(t)
-	near(t, "printed zeta", 1./8/math.Sqrt(8*math.Log(256)), 1.87675376e-2, 1e-8)
-	near(t, "first step", 3.07343778e-3*128/2, 1.967000e-1, 1e-6)
+	must.Near(t, "printed zeta", 1./8/math.Sqrt(8*math.Log(256)), 1.87675376e-2, 1e-8)
+	must.Near(t, "first step", 3.07343778e-3*128/2, 1.967000e-1, 1e-6)
 	// E10: the printed noise breaks (1, 1e-5) by Lemma 5, and the corrected does not. By chance
 	// the certified solver, with Gζ in place of 4Gζ, has room for it.
 	printed.Target.Delta = 1e-5
@@ -80,7 +81,7 @@ func TestMinimisedSchedule(t *testing.T) {
 		t.Errorf("printed noise at epsilon = 200: %v", err)
 	}
 	// The certified noise is below the source's, corrected and exact, by 4σ*(ε, δ/2) to σ*(ε, δ).
-	near(t, "ratio", rows[2].Deviation/rows[3].Deviation, 4*3.884/3.73, 0.01)
+	must.Near(t, "ratio", rows[2].Deviation/rows[3].Deviation, 4*3.884/3.73, 0.01)
 }
 
 // Acceptance 12: the solver's point is within G²ζ_k/n_k of the minimum of the loss with its kinks,

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
@@ -39,10 +40,10 @@ func TestLocalizedSchedule(t *testing.T) {
 	} {
 		s.Ball, s.Target = c.ball, accountant.Cost{Epsilon: c.eps, Delta: c.delta}
 		p := phasedPlan(t, Localized{Setting: s, Rule: Paper, Noise: train.Printed}, c.n, c.d)
-		near(t, "eta", p.eta, c.eta, 1e-8)
+		must.Near(t, "eta", p.eta, c.eta, 1e-8)
 		b := p.price.Blocks
 		for k, want := range c.sigma {
-			near(t, "sigma", b[k].Deviation, want, 1e-8)
+			must.Near(t, "sigma", b[k].Deviation, want, 1e-8)
 		}
 		for k, want := range c.steps {
 			if p.blocks[k].steps != want {
@@ -50,15 +51,15 @@ func TestLocalizedSchedule(t *testing.T) {
 			}
 		}
 		if c.perStep > 0 {
-			near(t, "sigma over step", b[0].Deviation/b[0].StepSize, c.perStep, 1e-8)
+			must.Near(t, "sigma over step", b[0].Deviation/b[0].StepSize, c.perStep, 1e-8)
 		}
 		if !(p.price.Cost.Epsilon <= c.eps) {
 			t.Errorf("epsilon = %g", p.price.Cost.Epsilon)
 		}
 	}
 	// The printed step size, and the corrected terms, of the first.
-	near(t, "printed", 1./2*math.Log(4*256)/16, 2.16608494e-1, 1e-8)
-	near(t, "corrected", defaultStep(1, 2, 1e-9, 1/(16*math.Log(4*256)), 1e-9, 8), 4.50842200e-3, 1e-8)
+	must.Near(t, "printed", 1./2*math.Log(4*256)/16, 2.16608494e-1, 1e-8)
+	must.Near(t, "corrected", defaultStep(1, 2, 1e-9, 1/(16*math.Log(4*256)), 1e-9, 8), 4.50842200e-3, 1e-8)
 }
 
 // T5: the ways to the sensitivity, in units of Gη, and what Mixture needs of noise.
@@ -79,14 +80,14 @@ func TestSensitivityMultipliers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			near(t, string(rule), 4*q, want, 1e-6)
+			must.Near(t, string(rule), 4*q, want, 1e-6)
 		}
 		star, err := accountant.GaussianNoise(halved(target))
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "exact rule's noise", c.exact*star, c.halved, 1e-6)
-		near(t, "mixture's noise", 4*counted([]draws{d}, c.delta*1e-5).noise(target), c.mixed, 1e-4)
+		must.Near(t, "exact rule's noise", c.exact*star, c.halved, 1e-6)
+		must.Near(t, "mixture's noise", 4*counted([]draws{d}, c.delta*1e-5).noise(target), c.mixed, 1e-4)
 	}
 	if _, err := Paper.count(draws{128, 128 * 100}, 1./512); err == nil {
 		t.Error("12Gη·ln(4/δ) is taken for runs that are too long")
@@ -99,7 +100,7 @@ func TestSensitivityMultipliers(t *testing.T) {
 	if g := math.Exp(-5); at(text) < g || at(corrected) > g {
 		t.Errorf("exceeded with %g and %g, allowed %g", at(text), at(corrected), g)
 	}
-	near(t, "the text's threshold is exceeded with", at(text), 0.0110, 0.01)
+	must.Near(t, "the text's threshold is exceeded with", at(text), 0.0110, 0.01)
 }
 
 // The tails are at least the exact ones, and hardly more.
@@ -208,7 +209,7 @@ func TestCompareOrdersRules(t *testing.T) {
 	for _, r := range rows {
 		if r.InUse {
 			used++
-			near(t, "noise in use", r.Deviation, p.Price().Blocks[0].Deviation, 1e-9)
+			must.Near(t, "noise in use", r.Deviation, p.Price().Blocks[0].Deviation, 1e-9)
 		}
 		if !(r.Epsilon <= 1) || !r.Holds {
 			t.Errorf("%+v", r)
@@ -227,19 +228,19 @@ func TestCompareOrdersRules(t *testing.T) {
 	eta := p.Price().Blocks[0].StepSize * 4
 	for i, m := range []Method{OnePass{setting(t), eta}, Cyclic{setting(t), eta, 0}} {
 		first := plan(t, m, 256, 8).Price().Blocks[0]
-		near(t, rows[6+i].Reading, rows[6+i].Deviation, first.Deviation, 1e-9)
-		near(t, rows[6+i].Reading, rows[6+i].Sensitivity, first.Sensitivity, 1e-9)
+		must.Near(t, rows[6+i].Reading, rows[6+i].Deviation, first.Deviation, 1e-9)
+		must.Near(t, rows[6+i].Reading, rows[6+i].Sensitivity, first.Sensitivity, 1e-9)
 	}
 	rows, err = plan(t, OnePass{Setting: setting(t)}, 256, 8).Compare()
 	if err != nil || len(rows) != 3 || !rows[1].InUse || rows[2].InUse {
 		t.Fatalf("%+v (%v)", rows, err)
 	}
 	// The formula's noise is more than is needed at ε ≤ 1, and what it costs is exact.
-	near(t, "the formula's noise", rows[2].Deviation/rows[2].Sensitivity, math.Sqrt(2*math.Log(1.25*256)), 1e-9)
+	must.Near(t, "the formula's noise", rows[2].Deviation/rows[2].Sensitivity, math.Sqrt(2*math.Log(1.25*256)), 1e-9)
 	if !(rows[2].Epsilon < 1 && rows[2].Deviation > rows[1].Deviation) {
 		t.Errorf("%+v", rows[2])
 	}
-	near(t, "the sharper sensitivity's noise", rows[1].Deviation, rows[0].Deviation/2, 1e-9)
+	must.Near(t, "the sharper sensitivity's noise", rows[1].Deviation, rows[0].Deviation/2, 1e-9)
 	// The square loss has neither sign: the wider holds.
 	s := setting(t)
 	s.Loss = pair(t, "square")
@@ -345,8 +346,8 @@ func TestFullBatchPrinted(t *testing.T) {
 	proved := plan(t, FullBatch{Setting: s, StepSize: 1}, 512, 5).Price().Blocks[0]
 	p := plan(t, FullBatch{Setting: s, StepSize: 1, Noise: train.Printed}, 512, 5)
 	printed := p.Price().Blocks[0]
-	near(t, "sensitivity", printed.Sensitivity, 4*2*printed.StepSize, 1e-9)
-	near(t, "ratio", printed.Deviation/proved.Deviation, 4/(257./256), 1e-9)
+	must.Near(t, "sensitivity", printed.Sensitivity, 4*2*printed.StepSize, 1e-9)
+	must.Near(t, "ratio", printed.Deviation/proved.Deviation, 4/(257./256), 1e-9)
 	rows, err := p.Compare()
 	if err != nil || len(rows) != 1 || rows[0].Deviation != printed.Deviation || !rows[0].InUse || rows[0].Noise != train.Printed {
 		t.Errorf("%+v, %v", rows, err)

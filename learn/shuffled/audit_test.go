@@ -5,11 +5,13 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/mathext"
+
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
-	"gonum.org/v1/gonum/mathext"
 )
 
 // The audit: an adversary who knows all records but one guesses from the released model
@@ -293,8 +295,8 @@ func TestClopperPearson(t *testing.T) {
 		}
 		return s
 	}
-	near(t, "lower", tail(lower, k, n), auditLevel, 1e-6)
-	near(t, "upper", tail(upper, 0, k), auditLevel, 1e-6)
+	must.Near(t, "lower", tail(lower, k, n), auditLevel, 1e-6)
+	must.Near(t, "upper", tail(upper, 0, k), auditLevel, 1e-6)
 	if l, _ := clopperPearson(0, n); l != 0 {
 		t.Error("lower bound of none")
 	}

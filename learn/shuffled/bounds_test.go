@@ -39,21 +39,21 @@ func bound(t *testing.T, in BoundInput) Bound {
 
 func TestAcceptance21Bounds(t *testing.T) {
 	dp := bound(t, vector(BoundRun{Epochs: 50, Private: 1000, Noise: 161.09214237}))
-	near(t, "step cap", dp.StepCap, 7.134110112853776e-05, 1e-12)
-	near(t, "initial", dp.Printed.Initial, 50, 1e-12)
-	near(t, "optimisation", dp.Printed.Optimisation, 0.01964809202, 1e-8)
-	near(t, "DP noise", dp.Printed.Noise, 1.529643948, 1e-8)
-	near(t, "DP noise, corrected", dp.Corrected.Noise, 26.76876909, 1e-8)
+	must.Near(t, "step cap", dp.StepCap, 7.134110112853776e-05, 1e-12)
+	must.Near(t, "initial", dp.Printed.Initial, 50, 1e-12)
+	must.Near(t, "optimisation", dp.Printed.Optimisation, 0.01964809202, 1e-8)
+	must.Near(t, "DP noise", dp.Printed.Noise, 1.529643948, 1e-8)
+	must.Near(t, "DP noise, corrected", dp.Corrected.Noise, 26.76876909, 1e-8)
 	prp := bound(t, vector(
 		BoundRun{Epochs: 25, Private: 1000, Noise: 113.9093463},
 		BoundRun{Epochs: 25, Cn: 100, MeanSquareC: 2000}))
-	near(t, "Priv-Pub M", prp.Printed.M(), 0.7503398698, 1e-8)
-	near(t, "Priv-Pub exact M", prp.PrintedExact.M(), 0.4347918156, 1e-8)
-	near(t, "Priv-Pub total", prp.Printed.Total(), 51.52032783, 1e-8)
+	must.Near(t, "Priv-Pub M", prp.Printed.M(), 0.7503398698, 1e-8)
+	must.Near(t, "Priv-Pub exact M", prp.PrintedExact.M(), 0.4347918156, 1e-8)
+	must.Near(t, "Priv-Pub total", prp.Printed.Total(), 51.52032783, 1e-8)
 	inter := bound(t, vector(BoundRun{Epochs: 50, Private: 500, Noise: 7.197066149, Cn: 60, MeanSquareC: 900}))
-	near(t, "Interleaved M", inter.Printed.M(), 0.1783616294, 1e-8)
-	near(t, "Interleaved exact M", inter.PrintedExact.M(), 0.1633717094, 1e-8)
-	near(t, "Interleaved total", inter.Printed.Total(), 50.37637135, 1e-8)
+	must.Near(t, "Interleaved M", inter.Printed.M(), 0.1783616294, 1e-8)
+	must.Near(t, "Interleaved exact M", inter.PrintedExact.M(), 0.1633717094, 1e-8)
+	must.Near(t, "Interleaved total", inter.Printed.Total(), 50.37637135, 1e-8)
 	if len(inter.Fails) != 0 {
 		t.Errorf("%v", inter.Fails)
 	}
@@ -71,11 +71,11 @@ func TestAcceptance21Bounds(t *testing.T) {
 		rate := func(m Method) Rates {
 			return must.Get(Rate(m, v.n, v.d, v.eps, v.p))(t)
 		}
-		near(t, "DP rate", rate(DPShuffleG).Printed, v.dp, 1e-8)
-		near(t, "Priv-Pub rate", rate(PrivPub).Printed, v.prp, 1e-8)
-		near(t, "Pub-Priv rate", rate(PubPriv).Printed, v.prp, 1e-8)
-		near(t, "Interleaved rate", rate(Interleaved).Printed, v.int, 1e-8)
-		near(t, "optimum", rate(DPSGD).Printed, v.sgd, 1e-8)
+		must.Near(t, "DP rate", rate(DPShuffleG).Printed, v.dp, 1e-8)
+		must.Near(t, "Priv-Pub rate", rate(PrivPub).Printed, v.prp, 1e-8)
+		must.Near(t, "Pub-Priv rate", rate(PubPriv).Printed, v.prp, 1e-8)
+		must.Near(t, "Interleaved rate", rate(Interleaved).Printed, v.int, 1e-8)
+		must.Near(t, "optimum", rate(DPSGD).Printed, v.sgd, 1e-8)
 		if !(rate(Interleaved).Corrected < rate(PrivPub).Corrected && rate(PrivPub).Corrected < rate(DPShuffleG).Corrected) {
 			t.Errorf("%v: the corrected order differs", v)
 		}
@@ -157,7 +157,7 @@ func TestBoundHypotheses(t *testing.T) {
 	plain := bound(t, in)
 	in.Projection = true
 	proj := bound(t, in)
-	near(t, "projection", proj.Printed.Other, 10*161*161*(1+math.Log(50)), 1e-9)
+	must.Near(t, "projection", proj.Printed.Other, 10*161*161*(1+math.Log(50)), 1e-9)
 	in.Projection, in.L1Bound = false, 2
 	if l1 := bound(t, in); l1.Printed.Other != 2000 || l1.Corrected != plain.Corrected || proj.Corrected != plain.Corrected || proj.StepCap >= plain.StepCap {
 		t.Errorf("l1 %+v, projection %+v", l1, proj)
@@ -190,8 +190,8 @@ func TestAcceptance22SpecialBounds(t *testing.T) {
 	// Without noise and public data the bound is the non-private one.
 	b := bound(t, vector(BoundRun{Epochs: 50, Private: 1000}))
 	want := 25/(1e-5*1000*50) + 10*1e-10*1e6*4*(1+math.Log(50))
-	near(t, "non-private", b.Printed.Total(), want, 1e-12)
-	near(t, "non-private, corrected", b.CorrectedExact.Total(), want, 1e-12)
+	must.Near(t, "non-private", b.Printed.Total(), want, 1e-12)
+	must.Near(t, "non-private, corrected", b.CorrectedExact.Total(), want, 1e-12)
 	// P a permutation of D.
 	private := gaussians(t, 1, 30, 4, func(int) float64 { return 0 }, 1, true)
 	perm := make([]int, 30)
@@ -228,7 +228,7 @@ func TestAcceptance23Dissimilarity(t *testing.T) {
 		if !e.Exact {
 			t.Error("not exact")
 		}
-		near(t, "mean over permutations", e.Mean[len(e.Mean)-1], []float64{8, 6, 4, 2.5}[nd], 1e-12)
+		must.Near(t, "mean over permutations", e.Mean[len(e.Mean)-1], []float64{8, 6, 4, 2.5}[nd], 1e-12)
 		// The alternating search finds the same maxima.
 		g, h := gradients(loss.MeanEstimation{}, d, 4, []float64{0}, 0), gradients(loss.MeanEstimation{}, p, 4-nd, []float64{0}, 0)
 		sum := []float64{0}
@@ -264,7 +264,7 @@ func TestDissimilaritySearch(t *testing.T) {
 			mean += (m - public.Mean()[j]) * (m - public.Mean()[j])
 		}
 		full := estimate(t, loss.MeanEstimation{}, private, public, 0, DissimilarityOptions{})
-		near(t, "C_n", full.Cn, 7*math.Sqrt(mean), 1e-9)
+		must.Near(t, "C_n", full.Cn, 7*math.Sqrt(mean), 1e-9)
 	}
 	if found < 0.97*wanted {
 		t.Errorf("the search finds %g of %g in all", found, wanted)
@@ -297,9 +297,9 @@ func TestGapSmoothness(t *testing.T) {
 	private := records(t, [][]float64{{2, 0}, {0, 1}}, []float64{0, 1})
 	public := records(t, [][]float64{{1, 0}, {0, 3}}, []float64{0, 1})
 	// 2/2·‖diag(4,1) - diag(1,9)‖ = 8.
-	near(t, "ridge", gapSmoothness(loss.LeastSquares{}, private, public, 0), 8, 1e-6)
-	near(t, "logistic", gapSmoothness(loss.Logistic{}, private, public, 0), 1, 1e-6)
-	near(t, "n_d = 1", gapSmoothness(loss.LeastSquares{}, private, public, 1), 1, 1e-6)
+	must.Near(t, "ridge", gapSmoothness(loss.LeastSquares{}, private, public, 0), 8, 1e-6)
+	must.Near(t, "logistic", gapSmoothness(loss.Logistic{}, private, public, 0), 1, 1e-6)
+	must.Near(t, "n_d = 1", gapSmoothness(loss.LeastSquares{}, private, public, 1), 1, 1e-6)
 	if l := gapSmoothness(loss.MeanEstimation{}, private, public, 0); l != 0 {
 		t.Errorf("mean: %g", l)
 	}
@@ -341,6 +341,6 @@ func TestPlanBounds(t *testing.T) {
 }
 
 func TestTunedStepSize(t *testing.T) {
-	near(t, "without variance", TunedStepSize(10, 1, 1, 0, 2, 8), 1.0/40, 1e-12)
-	near(t, "with", TunedStepSize(10, 1, 1, 1e6, 1, 1), 1.0/1000, 1e-12)
+	must.Near(t, "without variance", TunedStepSize(10, 1, 1, 0, 2, 8), 1.0/40, 1e-12)
+	must.Near(t, "with", TunedStepSize(10, 1, 1, 1e6, 1, 1), 1.0/1000, 1e-12)
 }

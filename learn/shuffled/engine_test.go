@@ -36,22 +36,22 @@ func TestAcceptance13WorkedIterates(t *testing.T) {
 	c := noiseless(config(ShuffleG))
 	c.StepSize, c.Epochs = 0.1, 1
 	p := plan(t, c, scalars(t, 1, 3), nil)
-	near(t, "after one epoch", simulate(t, p, 0)[0], 0.39, 1e-12)
+	must.Near(t, "after one epoch", simulate(t, p, 0)[0], 0.39, 1e-12)
 	c.Epochs = 2
 	p = plan(t, c, scalars(t, 1, 3), nil)
-	near(t, "after two epochs", simulate(t, p, 0)[0], 0.7059, 1e-12)
+	must.Near(t, "after two epochs", simulate(t, p, 0)[0], 0.7059, 1e-12)
 	c.Regularizer = geometry.Ball{Radius: 0.5}
-	near(t, "within the ball", simulate(t, plan(t, c, scalars(t, 1, 3), nil), 0)[0], 0.5, 1e-12)
+	must.Near(t, "within the ball", simulate(t, plan(t, c, scalars(t, 1, 3), nil), 0)[0], 0.5, 1e-12)
 
 	c.Regularizer = nil
-	near(t, "interleaved, one epoch", simulate(t, scheduled(t, c, Schedule{{Epochs: 1, Private: 1}}, scalars(t, 1, 3), scalars(t, 0)), 0)[0], 0.09, 1e-12)
-	near(t, "interleaved", simulate(t, scheduled(t, c, Schedule{{Epochs: 2, Private: 1}}, scalars(t, 1, 3), scalars(t, 0)), 0)[0], 0.1629, 1e-12)
+	must.Near(t, "interleaved, one epoch", simulate(t, scheduled(t, c, Schedule{{Epochs: 1, Private: 1}}, scalars(t, 1, 3), scalars(t, 0)), 0)[0], 0.09, 1e-12)
+	must.Near(t, "interleaved", simulate(t, scheduled(t, c, Schedule{{Epochs: 2, Private: 1}}, scalars(t, 1, 3), scalars(t, 0)), 0)[0], 0.1629, 1e-12)
 
 	c = noiseless(config(ShuffleG))
 	c.Epochs, c.Task, c.StepSize, c.Regularizer = 1, loss.LeastSquares{}, 0.05, geometry.L2{Lambda: 0.1}
-	near(t, "ridge", simulate(t, plan(t, c, records(t, [][]float64{{2}}, []float64{1}), nil), 0)[0], 0.2/1.005, 1e-12)
+	must.Near(t, "ridge", simulate(t, plan(t, c, records(t, [][]float64{{2}}, []float64{1}), nil), 0)[0], 0.2/1.005, 1e-12)
 	c.Task, c.StepSize, c.Regularizer = loss.Logistic{}, 0.1, geometry.L1{Lambda: 0.1}
-	near(t, "logistic", simulate(t, plan(t, c, records(t, [][]float64{{1}}, []float64{1}), nil), 0)[0], 0.04, 1e-12)
+	must.Near(t, "logistic", simulate(t, plan(t, c, records(t, [][]float64{{1}}, []float64{1}), nil), 0)[0], 0.04, 1e-12)
 }
 
 // sameRuns checks that two plans have the same iterates, bit for bit.
@@ -174,7 +174,7 @@ func TestAcceptance16Prox(t *testing.T) {
 	v := []float64{3, -4, 0.01}
 	x := slices.Clone(v)
 	geometry.L2{Lambda: 0.1}.Prox(x, 10)
-	near(t, "l2", x[1], -2, 1e-12)
+	must.Near(t, "l2", x[1], -2, 1e-12)
 	x = slices.Clone(v)
 	geometry.L1{Lambda: 0.1}.Prox(x, 10)
 	if x[0] != 2 || x[1] != -3 || x[2] != 0 {
@@ -182,8 +182,8 @@ func TestAcceptance16Prox(t *testing.T) {
 	}
 	x = []float64{3, -4}
 	geometry.Ball{Radius: 1}.Prox(x, 10)
-	near(t, "ball", x[0], 0.6, 1e-12)
-	near(t, "ball", x[1], -0.8, 1e-12)
+	must.Near(t, "ball", x[0], 0.6, 1e-12)
+	must.Near(t, "ball", x[1], -0.8, 1e-12)
 	once := slices.Clone(x)
 	(geometry.Ball{Radius: 1}).Prox(x, 10)
 	if !slices.Equal(x, once) {
@@ -236,7 +236,7 @@ func TestAcceptance16Prox(t *testing.T) {
 			}
 			plain := simulate(t, plan(t, c, private, public), 7)[0]
 			c.Regularizer = geometry.L2{Lambda: 0.4}
-			near(t, fmt.Sprintf("%s at %g", m, fraction), simulate(t, plan(t, c, private, public), 7)[0], plain/(1+5*0.1*0.4), 1e-12)
+			must.Near(t, fmt.Sprintf("%s at %g", m, fraction), simulate(t, plan(t, c, private, public), 7)[0], plain/(1+5*0.1*0.4), 1e-12)
 		}
 	}
 }
@@ -385,7 +385,7 @@ func TestAcceptance19NoiseMoments(t *testing.T) {
 		return must.Get(data.NewRecords(n, 8, make([]float64, n*8), nil))(t)
 	}
 	r := 0.9
-	near(t, "formula", 0.01*4*(1-math.Pow(r, 24))/(1-r*r), want, 1e-10)
+	must.Near(t, "formula", 0.01*4*(1-math.Pow(r, 24))/(1-r*r), want, 1e-10)
 	runs := 4000
 	if long() {
 		runs = 20_000
@@ -394,19 +394,19 @@ func TestAcceptance19NoiseMoments(t *testing.T) {
 	if raceEnabled {
 		runs, tolerance = 1500, 0.06
 	}
-	near(t, "variance", variance(c, zeros(4), nil, runs), want, tolerance)
+	must.Near(t, "variance", variance(c, zeros(4), nil, runs), want, tolerance)
 
 	// Noise is on the public steps of Interleaved, and in the others on private ones only.
 	// Public records that were the private ones would be refused.
 	public := zeros(4)
 	public.Row(0)[0] = 1e-12
 	c.Method = Interleaved
-	near(t, "interleaved", variance(c, zeros(4), public, runs), want, tolerance)
+	must.Near(t, "interleaved", variance(c, zeros(4), public, runs), want, tolerance)
 	c.Epochs, c.Method = 2, PrivPub // one private epoch, then one of public steps, which shrink it
 	one := 0.01 * 4 * (1 - math.Pow(r, 8)) / (1 - r*r)
-	near(t, "priv-pub", variance(c, zeros(4), public, runs), one*math.Pow(r, 8), tolerance)
+	must.Near(t, "priv-pub", variance(c, zeros(4), public, runs), one*math.Pow(r, 8), tolerance)
 	c.Method = PubPriv
-	near(t, "pub-priv", variance(c, zeros(4), public, runs), one, tolerance)
+	must.Near(t, "pub-priv", variance(c, zeros(4), public, runs), one, tolerance)
 }
 
 func TestAcceptance20NoiseFloor(t *testing.T) {
@@ -426,8 +426,8 @@ func TestAcceptance20NoiseFloor(t *testing.T) {
 		risk += v * v / 2 / d
 	}
 	exact := eta * eta / 2 * (1 - math.Pow(1-eta, 2*n*epochs)) / (1 - (1-eta)*(1-eta))
-	near(t, "exact risk", exact, 2.1618e-5, 1e-4)
-	near(t, "risk", risk, exact, 0.1)
+	must.Near(t, "exact risk", exact, 2.1618e-5, 1e-4)
+	must.Near(t, "risk", risk, exact, 0.1)
 	b, err := ExcessRisk(BoundInput{
 		N: n, Dim: 1, StepSize: eta, AvgSmoothness: 1, MaxSmoothness: 1, SmoothPsi: true, Convex: true,
 		Runs: []BoundRun{{Epochs: epochs, Private: n, Noise: 1, AvgSmoothness: 1, MaxSmoothness: 1}},
@@ -435,8 +435,8 @@ func TestAcceptance20NoiseFloor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "printed", b.Printed.Total(), 9.4893e-6, 1e-4)
-	near(t, "corrected", b.Corrected.Total(), 1.5895e-3, 1e-4)
+	must.Near(t, "printed", b.Printed.Total(), 9.4893e-6, 1e-4)
+	must.Near(t, "corrected", b.Corrected.Total(), 1.5895e-3, 1e-4)
 	if len(b.Fails) != 0 {
 		t.Errorf("hypotheses fail: %v", b.Fails)
 	}
@@ -471,7 +471,7 @@ func TestDPSGDStepsAreUniform(t *testing.T) {
 	c = config("")
 	c.Method = DPSGD
 	c.Task, c.Epochs, c.Noise, c.StepSize, c.Regularizer = loss.MeanEstimation{}, 1, 1e-90, 0.1, geometry.L2{Lambda: 0.5}
-	near(t, "one step", simulate(t, plan(t, c, scalars(t, 2), nil), 1)[0], 0.2/1.05, 1e-12)
+	must.Near(t, "one step", simulate(t, plan(t, c, scalars(t, 2), nil), 1)[0], 0.2/1.05, 1e-12)
 }
 
 func TestDivergence(t *testing.T) {

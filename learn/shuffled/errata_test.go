@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
 )
@@ -27,9 +28,9 @@ func TestErratumNoiseTerm(t *testing.T) {
 			N: n, Dim: 1, StepSize: v.eta, AvgSmoothness: 1, MaxSmoothness: 1, SmoothPsi: true, Convex: true,
 			Runs: []BoundRun{{Epochs: v.epochs, Private: n, Noise: 1, AvgSmoothness: 1, MaxSmoothness: 1}},
 		})
-		near(t, "exact risk", exact, v.exact, 1e-4)
-		near(t, "printed bound", b.Printed.Total(), v.printed, 1e-4)
-		near(t, "corrected bound", b.Corrected.Total(), v.corrected, 1e-4)
+		must.Near(t, "exact risk", exact, v.exact, 1e-4)
+		must.Near(t, "printed bound", b.Printed.Total(), v.printed, 1e-4)
+		must.Near(t, "corrected bound", b.Corrected.Total(), v.corrected, 1e-4)
 		if len(b.Fails) != 0 {
 			t.Errorf("hypotheses fail: %v", b.Fails)
 		}
@@ -73,10 +74,10 @@ func TestErratumLogisticLoss(t *testing.T) {
 	z := 0.3
 	h := 1 / (1 + math.Exp(-z))
 	for y, want := range []float64{-math.Log(1 - h), -math.Log(h)} {
-		near(t, "loss", (loss.Logistic{}).Loss([]float64{z}, []float64{1}, float64(y)), want, 1e-12)
+		must.Near(t, "loss", (loss.Logistic{}).Loss([]float64{z}, []float64{1}, float64(y)), want, 1e-12)
 		g := []float64{0}
 		loss.Logistic{}.Gradient(g, []float64{z}, []float64{1}, float64(y))
-		near(t, "gradient", g[0], h-float64(y), 1e-12)
+		must.Near(t, "gradient", g[0], h-float64(y), 1e-12)
 	}
 	const step = 1e-6
 	slope := (math.Log(1+math.Exp(-z-step)) - math.Log(1+math.Exp(-z+step))) / (2 * step) // of -ln h
@@ -139,7 +140,7 @@ func TestErratumSoftThresholdOffset(t *testing.T) {
 				left -= h * rho * x[0] * math.Exp(-rho*rho/(2*sigma*sigma)) / (math.Sqrt(2*math.Pi) * sigma)
 			}
 			tail := func(z float64) float64 { return math.Erfc(z/(eta*sigma*math.Sqrt2)) / 2 }
-			near(t, "Stein's lemma", left, eta*sigma*sigma*(tail(limit-a)+tail(limit+a)), 1e-6)
+			must.Near(t, "Stein's lemma", left, eta*sigma*sigma*(tail(limit-a)+tail(limit+a)), 1e-6)
 		}
 	}
 	if density := 1 / (math.Sqrt(2*math.Pi) * eta * 0.5); density <= 1 {

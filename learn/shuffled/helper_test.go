@@ -21,13 +21,6 @@ import (
 // long reports whether tests that take minutes shall run: DARRM_LONG=1.
 func long() bool { return os.Getenv("DARRM_LONG") == "1" }
 
-func near(t *testing.T, what string, got, want, relative float64) {
-	t.Helper()
-	if !(math.Abs(got-want) <= relative*math.Abs(want)) {
-		t.Errorf("%s = %.12g, want %.12g within %g", what, got, want, relative)
-	}
-}
-
 func records(t testing.TB, rows [][]float64, y []float64) *data.Records {
 	t.Helper()
 	var x []float64

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
@@ -40,13 +41,13 @@ func TestMethodNoise(t *testing.T) {
 		c.Epochs, c.Fraction = 50, v.p
 		p := plan(t, c, private, public)
 		r := p.Report()
-		near(t, string(v.method), r.Noise, v.sigma, 2e-3)
+		must.Near(t, string(v.method), r.Noise, v.sigma, 2e-3)
 		if p.Cost().Epsilon > 5 || p.Cost().Epsilon < 4.999 || p.Rounds() != 50 || p.n != n || p.Dim() != 2 {
 			t.Errorf("%s: %+v", v.method, r)
 		}
 		c.DoubledNoise = true
 		doubled := plan(t, c, private, public)
-		near(t, "doubled", doubled.Report().Noise, 2*r.Noise, 1e-3)
+		must.Near(t, "doubled", doubled.Report().Noise, 2*r.Noise, 1e-3)
 		if doubled.Cost().Epsilon >= 3.5 {
 			t.Errorf("%s: twice the noise still costs %g", v.method, doubled.Cost().Epsilon)
 		}
@@ -215,7 +216,7 @@ func TestSmoothnessOfNeighbours(t *testing.T) {
 	c := config(Interleaved)
 	c.Task, c.StepSize, c.Radius = loss.Logistic{}, 1e-3, 0
 	p := plan(t, c, private, public)
-	near(t, "smoothness", p.Report().Smoothness, 625, 1e-9)
+	must.Near(t, "smoothness", p.Report().Smoothness, 625, 1e-9)
 	if p.Report().Amplification <= 1 || len(p.Report().Warnings) != 1 {
 		t.Errorf("%+v", p.Report())
 	}
@@ -224,7 +225,7 @@ func TestSmoothnessOfNeighbours(t *testing.T) {
 	}
 	c.Radius = 2
 	p = plan(t, c, private, public)
-	near(t, "smoothness", p.Report().Smoothness, 1, 1e-9)
+	must.Near(t, "smoothness", p.Report().Smoothness, 1, 1e-9)
 	if got := vec.Norm(p.private.Row(3)); got > 2 || got < 1.999 || &p.private.Row(0)[0] == &private.Row(0)[0] || vec.Norm(private.Row(3)) != 50 {
 		t.Errorf("shortened to %g", got)
 	}
@@ -374,7 +375,7 @@ func TestAcceptance07PlanFallsBack(t *testing.T) {
 	if len(r.Fallback) == 0 || r.Released != iteration.EveryIterate {
 		t.Errorf("above 2/L: %+v", r)
 	}
-	near(t, "noise", full/amplified, math.Sqrt(51), 1e-9)
+	must.Near(t, "noise", full/amplified, math.Sqrt(51), 1e-9)
 }
 
 func TestRelease(t *testing.T) {

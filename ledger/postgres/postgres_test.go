@@ -72,6 +72,50 @@ func TestLostCommit(t *testing.T) {
 	ledgertest.MustSpend(t, l, 5)
 }
 
+// Nothing of what asking again runs into makes an unknown outcome a certain one. Here the charge was
+// stored, and who asks is told to try again when the time to ask is over.
+func TestUnknownStaysUnknown(t *testing.T) {
+	s := pgtest.Start(t)
+	p := newProxy(t, s)
+	direct := location(t, s)
+	ledgertest.Create(t, direct, 100)
+	l := open(t, strings.Replace(direct, "host="+s.Dir(), "host="+p.dir, 1))
+	atCommit(t, s, `perform pg_sleep(0.2)`) // who asks waits for it, and is then too late for its snapshot
+	defer postgres.SetResolveTime(500 * time.Millisecond)()
+	p.slow = time.Second
+	p.plan(loseAnswer)
+	receipt, err := l.Charge(t.Context(), ledgertest.Request("x"))
+	if receipt != nil || !errors.Is(err, ledger.ErrWrite) || errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrRetry) {
+		t.Errorf("an unknown outcome: %v", err)
+	}
+	if _, err := l.Charge(t.Context(), ledgertest.Request("y")); !errors.Is(err, ledger.ErrBroken) {
+		t.Errorf("the handle goes on: %v", err)
+	}
+	ledgertest.MustSpend(t, open(t, direct), 1)
+}
+
+// What goes wrong before COMMIT is sent stores nothing for certain, and the same handle goes on:
+// a statement that is refused, and a connection that breaks at it.
+func TestLostBeforeCommit(t *testing.T) {
+	s := pgtest.Start(t)
+	l := ledgertest.Create(t, location(t, s), 100)
+	for i, statement := range []string{
+		`create or replace function at_insert() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$`,
+		`create or replace function at_insert() returns trigger language plpgsql as $$ begin perform pg_terminate_backend(pg_backend_pid()); return new; end $$`,
+	} {
+		s.Exec(t, statement)
+		s.Exec(t, `create trigger at_insert before insert on darrm.commits for each row execute function at_insert()`)
+		if receipt, err := l.Charge(t.Context(), ledgertest.Request("x")); receipt != nil || !errors.Is(err, ledger.ErrUnavailable) || errors.Is(err, ledger.ErrWrite) {
+			t.Errorf("%d: %v", i, err)
+		}
+		ledgertest.MustSpend(t, l, i)
+		s.Exec(t, `drop trigger at_insert on darrm.commits`)
+		if _, err := l.Charge(t.Context(), ledgertest.Request(fmt.Sprint(i))); err != nil {
+			t.Errorf("%d: afterwards: %v", i, err)
+		}
+	}
+}
+
 // Another server commits at the place where a lost COMMIT would have: its commit is not taken for
 // the lost one.
 func TestPlaceTaken(t *testing.T) {

@@ -93,7 +93,7 @@ func (t *tx) finish(at int64, mark string, queue func(*pgx.Batch)) error {
 	stored, ask := t.store.resolve(at, mark)
 	switch {
 	case ask != nil:
-		return fmt.Errorf("whether the charge was stored is not known: %w; asked again: %w", err, ask)
+		return fmt.Errorf("whether the charge was stored is not known: %w; asked again: %v", err, ask)
 	case stored:
 		return nil
 	}

@@ -89,9 +89,6 @@ def aggregate(
     """
     if options.get("dry_run"):
         raise TypeError("dry_run releases nothing: call darrm.price")
-    out = options.get("out")
-    if out is not None and not os.fspath(out).endswith(".json"):
-        raise ValueError(f"out = {os.fspath(out)!r}, but its name must end with .json here; darrm.run writes all forms")
     if isinstance(table, Table):
         # A table goes by a file, since the votes are on standard input.
         with tempfile.TemporaryDirectory() as folder:
@@ -99,7 +96,7 @@ def aggregate(
             table.save(path)
             return aggregate(votes, table=path, progress=progress, **options)
     text = _with_votes(["aggregate"], votes, progress, {"table": table, **options})
-    data: Dict[str, Any] = json.loads(text if out is None else Path(out).read_text(encoding="utf-8"))
+    data: Dict[str, Any] = json.loads(text or Path(options["out"]).read_text(encoding="utf-8"))
     answers = data.pop("labels")
     return Labels(
         [a["label"] for a in answers], [a["query"] for a in answers], data["private"], data.get("per_label"), data

@@ -179,7 +179,7 @@ class Reports(unittest.TestCase):
             self.assertEqual(first.labels, [1, 0, 1, 0])
             self.assertEqual(darrm.aggregate(VOTES, **release), first)  # the same request: no second charge
             self.assertEqual(ledger.show()["spent"]["epsilon"], 240)
-            with self.assertRaisesRegex(ValueError, "json"):
+            with self.assertRaisesRegex(darrm.UsageError, "json"):
                 darrm.aggregate(VOTES, out="labels.parquet", **TEACHERS)
 
     def test_ledger(self):

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/darrm/darrm/internal/must"
 )
 
 // The law of the normals, by fixed seeds: so each check always passes or never does. For
@@ -64,13 +66,6 @@ func noise(four bool) *Normals {
 	return s
 }
 
-func near(t *testing.T, what string, got, want, relative float64) {
-	t.Helper()
-	if !(math.Abs(got-want) <= relative*math.Abs(want)) {
-		t.Errorf("%s = %.12g, want %.12g within %g", what, got, want, relative)
-	}
-}
-
 func TestNormals(t *testing.T) {
 	for _, four := range []bool{false, true} {
 		if err := checkNormals(noise(four).Fill); err != nil {
@@ -99,9 +94,9 @@ func TestNormals(t *testing.T) {
 func TestZigguratTables(t *testing.T) {
 	// Layers have equal areas and end at the top; the base holds the tail.
 	tail := math.Sqrt(math.Pi/2) * math.Erfc(zigRight/math.Sqrt2)
-	near(t, "base", zigRight*zig.height[1]+tail, zigArea, 1e-10)
+	must.Near(t, "base", zigRight*zig.height[1]+tail, zigArea, 1e-10)
 	for i := 1; i < zigLayers; i++ {
-		near(t, fmt.Sprintf("layer %d", i), zig.width[i]*(1<<53)*(zig.height[i+1]-zig.height[i]), zigArea, 1e-8)
+		must.Near(t, fmt.Sprintf("layer %d", i), zig.width[i]*(1<<53)*(zig.height[i+1]-zig.height[i]), zigArea, 1e-8)
 		if !(zig.height[i+1] > zig.height[i]) {
 			t.Errorf("heights do not grow at %d", i)
 		}

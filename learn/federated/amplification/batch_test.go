@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"testing"
+
+	"github.com/darrm/darrm/internal/must"
 )
 
 func batch(reports int, gamma float64, mode Mode, streams int) Round {
@@ -12,26 +14,26 @@ func batch(reports int, gamma float64, mode Mode, streams int) Round {
 
 // The specification's numbers of mini-batch rounds.
 func TestBatchNumbers(t *testing.T) {
-	near(t, "numeric", rdp(t, batch(5000, 0.05, Numeric, 1), 8), 3.17723e-6, 2e-6)
-	near(t, "leading order", 8*0.0025*leading(5000, 1), 3.17619e-6, 2e-6)
-	near(t, "ternary", rdp(t, batch(5000, 0.05, Ternary, 1), 8), 3.18675e-6, 2e-6)
-	near(t, "ternary, shared batch", rdp(t, batch(5000, 0.05, Ternary, 2), 8), 6.41370e-6, 2e-6)
-	near(t, "numeric", rdp(t, batch(1000, 0.1, Numeric, 1), 32), 2.55496e-4, 4e-6)
-	near(t, "ternary", rdp(t, batch(1000, 0.1, Ternary, 1), 32), 2.71835e-4, 4e-6)
+	must.Near(t, "numeric", rdp(t, batch(5000, 0.05, Numeric, 1), 8), 3.17723e-6, 2e-6)
+	must.Near(t, "leading order", 8*0.0025*leading(5000, 1), 3.17619e-6, 2e-6)
+	must.Near(t, "ternary", rdp(t, batch(5000, 0.05, Ternary, 1), 8), 3.18675e-6, 2e-6)
+	must.Near(t, "ternary, shared batch", rdp(t, batch(5000, 0.05, Ternary, 2), 8), 6.41370e-6, 2e-6)
+	must.Near(t, "numeric", rdp(t, batch(1000, 0.1, Numeric, 1), 32), 2.55496e-4, 4e-6)
+	must.Near(t, "ternary", rdp(t, batch(1000, 0.1, Ternary, 1), 32), 2.71835e-4, 4e-6)
 	l, err := batch(5000, 0.05, TCDP, 1).tcdp()
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "tcdp", 8*l.slope, 4.332e-5, 1e-3)
-	near(t, "rho*", l.slope/(13*0.0025), 1.66614e-4, 1e-3)
-	near(t, "tcdp's last order", l.high, 4495, 2e-3)
+	must.Near(t, "tcdp", 8*l.slope, 4.332e-5, 1e-3)
+	must.Near(t, "rho*", l.slope/(13*0.0025), 1.66614e-4, 1e-3)
+	must.Near(t, "tcdp's last order", l.high, 4495, 2e-3)
 	if _, err := batch(5000, 0.05, Paper, 1).RDP(8); !errors.Is(err, ErrRho) {
 		t.Errorf("paper: %v", err)
 	}
 	// At order 2 the believed worst case is the proved one.
-	near(t, "order 2", rdp(t, batch(1000, 0.1, Numeric, 1), 2), rdp(t, batch(1000, 0.1, Ternary, 1), 2), 1e-4)
+	must.Near(t, "order 2", rdp(t, batch(1000, 0.1, Numeric, 1), 2), rdp(t, batch(1000, 0.1, Ternary, 1), 2), 1e-4)
 	// With all records in the batch numeric is exact.
-	near(t, "rate 1", rdp(t, batch(100, 1, Numeric, 1), 4), rdp(t, stream(100, 1), 4), 1e-3)
+	must.Near(t, "rate 1", rdp(t, batch(100, 1, Numeric, 1), 4), rdp(t, stream(100, 1), 4), 1e-3)
 }
 
 // ρ* is at least ε_RDP(α)/α at orders between those that were summed.
@@ -157,7 +159,7 @@ func TestTernaryIsABound(t *testing.T) {
 	t.Logf("the truth is up to %.3f of the bound", closest)
 	s := silo{batch: 1, epsilon: 2}
 	doubled := 2 * rdp(t, Round{Mode: Numeric, Streams: 1, Reports: 1, Epsilon: 2, OneBit: true, Rate: 0.25}, 2)
-	near(t, "joint truth over the double", s.worst(4, 2, 2)/doubled, 2.16, 0.01)
+	must.Near(t, "joint truth over the double", s.worst(4, 2, 2)/doubled, 2.16, 0.01)
 }
 
 // Costs fall with more reports and rarer batches, are below all records' and above one stream's; batches of their own add.
@@ -170,7 +172,7 @@ func TestBatchOrders(t *testing.T) {
 		if both < 2*one || both > 2.5*one {
 			t.Errorf("alpha %g: shared %g, one %g", alpha, both, one)
 		}
-		near(t, "batches of their own", rdp(t, apart, alpha), 2*one, 1e-12)
+		must.Near(t, "batches of their own", rdp(t, apart, alpha), 2*one, 1e-12)
 		if rarer := rdp(t, batch(300, 0.04, Ternary, 1), alpha); rarer >= one {
 			t.Errorf("alpha %g: %g at 0.04, %g at 0.05", alpha, rarer, one)
 		}
@@ -250,8 +252,8 @@ func TestTwoStreamsOfTCDP(t *testing.T) {
 		return l
 	}
 	one, joint, apart := at(1, false), at(2, false), at(2, true)
-	near(t, "joint divergence over one stream's", joint.slope/one.slope, 2, 1e-3)
-	near(t, "joint orders over one stream's", joint.high/one.high, 0.5, 1e-3)
-	near(t, "divergence of batches apart", apart.slope/one.slope, 2, 1e-12)
-	near(t, "orders of batches apart", apart.high/one.high, 1, 1e-12)
+	must.Near(t, "joint divergence over one stream's", joint.slope/one.slope, 2, 1e-3)
+	must.Near(t, "joint orders over one stream's", joint.high/one.high, 0.5, 1e-3)
+	must.Near(t, "divergence of batches apart", apart.slope/one.slope, 2, 1e-12)
+	must.Near(t, "orders of batches apart", apart.high/one.high, 1, 1e-12)
 }

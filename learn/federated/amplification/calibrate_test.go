@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 )
 
 // fullGradients is a run of the specification's experiment: 500 rounds, the first of one stream.
@@ -39,7 +40,7 @@ func TestClosedForm(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "closed form", got, v.want, 1e-8)
+		must.Near(t, "closed form", got, v.want, 1e-8)
 		if v.streams != 999 {
 			continue
 		}
@@ -51,7 +52,7 @@ func TestClosedForm(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "its exact epsilon", eps, v.eps, 5e-3)
+		must.Near(t, "its exact epsilon", eps, v.eps, 5e-3)
 	}
 }
 
@@ -69,7 +70,7 @@ func TestCalibrate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			near(t, fmt.Sprintf("epsilon of %g, %s", v.local, c), eps, want, 2e-3)
+			must.Near(t, fmt.Sprintf("epsilon of %g, %s", v.local, c), eps, want, 2e-3)
 		}
 	}
 	for _, eps := range []float64{0.4, 0.8, 1.6} {
@@ -127,7 +128,7 @@ func TestCalibrateEdges(t *testing.T) {
 // promises too little, and the honest number costs more in proportion.
 func TestFewerHonestReportsCostMore(t *testing.T) {
 	all, honest := rdp(t, stream(16512, 0.58), 8), rdp(t, stream(16512-2000, 0.58), 8)
-	near(t, "honest over all", honest/all, 16512./14512, 1e-3)
+	must.Near(t, "honest over all", honest/all, 16512./14512, 1e-3)
 }
 
 // Acceptance 10: at equal RDP the shuffled mean's deviation is that of central noise times √(π(1+e^ε₀)/4). The central
@@ -141,8 +142,8 @@ func TestPriceOfAnUntrustedServer(t *testing.T) {
 		scale := math.Sqrt(math.Pi) * math.Exp(la-lb) / math.Tanh(v.eps/2)
 		shuffled := scale / math.Sqrt(d*16512.)
 		central := 2. / 16512 / math.Sqrt(2*rho)
-		near(t, "ratio", shuffled/central, v.want, 1e-3)
-		near(t, "ratio", shuffled/central, math.Sqrt(math.Pi*(1+math.Exp(v.eps))/4), 0.01)
+		must.Near(t, "ratio", shuffled/central, v.want, 1e-3)
+		must.Near(t, "ratio", shuffled/central, math.Sqrt(math.Pi*(1+math.Exp(v.eps))/4), 0.01)
 	}
 }
 
@@ -169,11 +170,11 @@ func TestEventsInterpolate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "two streams", both, 2*one, 1e-12)
+	must.Near(t, "two streams", both, 2*one, 1e-12)
 	shared := event(t, batch(200, 0.05, Ternary, 2))
 	got, err := accountant.RDP(shared, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "shared batch", got, rdp(t, batch(200, 0.05, Ternary, 2), 8), 1e-9)
+	must.Near(t, "shared batch", got, rdp(t, batch(200, 0.05, Ternary, 2), 8), 1e-9)
 }

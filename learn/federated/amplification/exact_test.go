@@ -7,15 +7,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/poissonbinom"
 )
-
-func near(t *testing.T, what string, got, want, relative float64) {
-	t.Helper()
-	if !(math.Abs(got-want) <= relative*math.Abs(want)) {
-		t.Errorf("%s = %.12g, want %.12g within %g", what, got, want, relative)
-	}
-}
 
 func rdp(t testing.TB, r Round, alpha float64) float64 {
 	t.Helper()
@@ -41,7 +35,7 @@ func TestExactTables(t *testing.T) {
 		{1000, 1, 128, 0.102125, 1e-5}, {1000, 1, 512, 0.426393, 1e-5}, {1000, 1, 2048, 0.846966, 1e-5},
 		{1000, 2, 64, 0.340415, 1e-5}, {1000, 2, 128, 1.00229, 1e-5}, {1000, 2, 256, 1.50224, 1e-5},
 	} {
-		near(t, fmt.Sprintf("%+v", v), rdp(t, stream(v.reports, v.eps), v.alpha), v.want, v.close)
+		must.Near(t, fmt.Sprintf("%+v", v), rdp(t, stream(v.reports, v.eps), v.alpha), v.want, v.close)
 	}
 	for _, v := range []struct {
 		reports int
@@ -62,7 +56,7 @@ func TestExactTables(t *testing.T) {
 		{16512, 2, [4]float64{5.8946047e-4, 1.1789217e-3, 2.3578497e-3, 4.7157528e-3}},
 	} {
 		for i, want := range v.want {
-			near(t, fmt.Sprintf("%+v, order %d", v, 2<<i), rdp(t, stream(v.reports, v.eps), float64(int(2)<<i)), want, 1e-6)
+			must.Near(t, fmt.Sprintf("%+v, order %d", v, 2<<i), rdp(t, stream(v.reports, v.eps), float64(int(2)<<i)), want, 1e-6)
 		}
 	}
 	for _, v := range []struct {
@@ -73,7 +67,7 @@ func TestExactTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "delta", delta, v.want, 1e-3)
+		must.Near(t, "delta", delta, v.want, 1e-3)
 	}
 }
 
@@ -141,10 +135,10 @@ func TestExactIsABound(t *testing.T) {
 			}
 		}
 	}
-	near(t, "worst, alpha 2", worst(10, 1, func(p, q []float64) float64 { return divergence(p, q, 2) }), 0.127433498, 1e-8)
-	near(t, "worst, alpha 8", worst(10, 1, func(p, q []float64) float64 { return divergence(p, q, 8) }), 0.571066245, 1e-8)
-	near(t, "worst, 20", worst(20, 0.5, func(p, q []float64) float64 { return divergence(p, q, 2) }), 0.012997916, 1e-8)
-	near(t, "bound, 20", rdp(t, stream(20, 0.5), 2), 0.0159479327, 1e-8)
+	must.Near(t, "worst, alpha 2", worst(10, 1, func(p, q []float64) float64 { return divergence(p, q, 2) }), 0.127433498, 1e-8)
+	must.Near(t, "worst, alpha 8", worst(10, 1, func(p, q []float64) float64 { return divergence(p, q, 8) }), 0.571066245, 1e-8)
+	must.Near(t, "worst, 20", worst(20, 0.5, func(p, q []float64) float64 { return divergence(p, q, 2) }), 0.012997916, 1e-8)
+	must.Near(t, "bound, 20", rdp(t, stream(20, 0.5), 2), 0.0159479327, 1e-8)
 }
 
 // direct is the theorem's double sum without windows, blocks or series, in plain float64.
@@ -276,12 +270,12 @@ func TestPowers(t *testing.T) {
 			}
 		}
 		for i, m := range lowMoments(float64(n)) {
-			near(t, fmt.Sprintf("moment %d of %d signs", 2*i+2, n), m, want[i], 1e-11)
+			must.Near(t, fmt.Sprintf("moment %d of %d signs", 2*i+2, n), m, want[i], 1e-11)
 		}
-		near(t, "central", math.Exp(logCentral(n)), poissonbinom.Binomial(2*n, 0.5)[n], 1e-14)
+		must.Near(t, "central", math.Exp(logCentral(n)), poissonbinom.Binomial(2*n, 0.5)[n], 1e-14)
 	}
 	for _, n := range []int{20, 21, 50, 1000} {
-		near(t, "central", math.Exp(logCentral(n)), poissonbinom.Binomial(2*n, 0.5)[n], 1e-13)
+		must.Near(t, "central", math.Exp(logCentral(n)), poissonbinom.Binomial(2*n, 0.5)[n], 1e-13)
 	}
 }
 
@@ -309,7 +303,7 @@ func TestExactOrders(t *testing.T) {
 					t.Errorf("%s: %g, any report %g", what, v, other[i])
 				}
 				if n >= 1000 && eps <= 1 {
-					near(t, "leading order, "+what, v, alphas[i]*leading(n, eps), 1e-3)
+					must.Near(t, "leading order, "+what, v, alphas[i]*leading(n, eps), 1e-3)
 				}
 				before = v
 			}

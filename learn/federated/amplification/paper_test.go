@@ -16,46 +16,46 @@ func TestPaper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "full gradients", 500*l.slope, 252.863426, 1e-8)
-	near(t, "its orders", l.high, 189.83, 5e-5)
-	near(t, "epsilon at 2", 2*500*l.slope+math.Log(1e5), 517.2398, 1e-6)
+	must.Near(t, "full gradients", 500*l.slope, 252.863426, 1e-8)
+	must.Near(t, "its orders", l.high, 189.83, 5e-5)
+	must.Near(t, "epsilon at 2", 2*500*l.slope+math.Log(1e5), 517.2398, 1e-6)
 
 	one := Round{Mode: Paper, Streams: 1, Reports: 100_000, Epsilon: 1, Rate: 0.01}
 	l, err = one.paper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "rho", l.slope/(13*1e-4), 0.0417528089, 1e-8)
-	near(t, "orders of one stream", l.high, 27.574, 5e-5)
+	must.Near(t, "rho", l.slope/(13*1e-4), 0.0417528089, 1e-8)
+	must.Near(t, "orders of one stream", l.high, 27.574, 5e-5)
 	both, first := one, Round{Mode: Paper, Streams: 2, Reports: 1_000_000, Epsilon: 1, Rate: 0.1}
 	both.Streams = 2
 	if l, err = both.paper(); err != nil {
 		t.Fatal(err)
 	}
-	near(t, "orders of a shared batch", l.high, 13.787, 1e-4)
+	must.Near(t, "orders of a shared batch", l.high, 13.787, 1e-4)
 	start, err := first.paper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "coefficient", start.slope+999*l.slope, 0.109534319, 1e-8)
+	must.Near(t, "coefficient", start.slope+999*l.slope, 0.109534319, 1e-8)
 	charges := []accountant.Charge{{Event: event(t, first), Count: 1}, {Event: event(t, both), Count: 999}}
 	eps, alpha, err := Epsilon(1e-6, Classical, charges...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "epsilon", eps, 2.56984, 2e-3) // the curve's interpolation is above the line by up to 0.06 %
-	near(t, "order", alpha, 12.23, 0.05)
+	must.Near(t, "epsilon", eps, 2.56984, 2e-3) // the curve's interpolation is above the line by up to 0.06 %
+	must.Near(t, "order", alpha, 12.23, 0.05)
 
 	large := Round{Mode: Paper, Streams: 1, Reports: 1_000_000, Epsilon: 1, Rate: 0.1}
 	if l, err = large.paper(); err != nil {
 		t.Fatal(err)
 	}
-	near(t, "orders", l.high, 137.87, 1e-4)
+	must.Near(t, "orders", l.high, 137.87, 1e-4)
 	large.Streams, large.ApartBatches = 2, true
 	if eps, _, err = Epsilon(1e-5, Classical, accountant.Charge{Event: event(t, large), Count: 100}); err != nil {
 		t.Fatal(err)
 	}
-	near(t, "epsilon", eps, 2.34446, 1e-3)
+	must.Near(t, "epsilon", eps, 2.34446, 1e-3)
 
 	for _, v := range []struct {
 		name string
@@ -101,18 +101,18 @@ func TestPublishedLocalNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "budget", printed.Budget, v.budget, 1e-5)
-		near(t, "least", printed.Least, v.least, 1e-5)
-		near(t, "order", printed.Order, v.order, 1e-5)
-		near(t, "sigma", printed.Sigma(), max(v.budget, v.least, v.order), 1e-5)
+		must.Near(t, "budget", printed.Budget, v.budget, 1e-5)
+		must.Near(t, "least", printed.Least, v.least, 1e-5)
+		must.Near(t, "order", printed.Order, v.order, 1e-5)
+		must.Near(t, "sigma", printed.Sigma(), max(v.budget, v.least, v.order), 1e-5)
 		p.Printed = false
 		corrected, err := p.Noise()
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "corrected", corrected.Budget, printed.Budget*math.Sqrt(26./24), 1e-12)
+		must.Near(t, "corrected", corrected.Budget, printed.Budget*math.Sqrt(26./24), 1e-12)
 		if v.eps == 1.6 {
-			near(t, "order alpha", printed.Alpha, 15.3912, 1e-5)
+			must.Near(t, "order alpha", printed.Alpha, 15.3912, 1e-5)
 		}
 	}
 	if _, err := (PublishedLocal{10, 100, 20, 1, 1, accountant.Cost{Epsilon: 1, Delta: 1e-5}, false}).Noise(); !errors.Is(err, ErrRate) {
@@ -140,7 +140,7 @@ func TestLocalStep(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			near(t, "local step", got, want, 1e-6)
+			must.Near(t, "local step", got, want, 1e-6)
 		}
 	}
 	for _, s := range []LocalStep{{}, {0, 1, 2}, {1, 3, 2}, {1, 0, 2}, {math.NaN(), 1, 2}, {math.Inf(1), 1, 2}} {

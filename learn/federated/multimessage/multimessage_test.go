@@ -7,16 +7,10 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/federated/amplification"
 	"github.com/darrm/darrm/learn/federated/multimessage"
 )
-
-func near(t *testing.T, what string, got, want, relative float64) {
-	t.Helper()
-	if !(math.Abs(got-want) <= relative*math.Abs(want)) {
-		t.Errorf("%s = %.10g, want %.10g within %g", what, got, want, relative)
-	}
-}
 
 func coins(seed byte) *rand.ChaCha8 { return rand.NewChaCha8([32]byte{seed}) }
 
@@ -31,12 +25,12 @@ func TestLeastLambda(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "least lambda", got, v.want, 1e-3)
+		must.Near(t, "least lambda", got, v.want, 1e-3)
 		published, err := multimessage.PublishedLambda(v.n, target)
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "published", published, v.public, 1e-5)
+		must.Near(t, "published", published, v.public, 1e-5)
 		delta, err := amplification.Round{Streams: 1, Reports: v.n, Epsilon: math.Log(2*float64(v.n)/published - 1), OneBit: true}.Delta(v.eps)
 		if err != nil || delta > 1e-50 {
 			t.Errorf("at the published value delta is %g, %v", delta, err)
@@ -66,7 +60,7 @@ func TestLeastNoise(t *testing.T) {
 		if got != v.want {
 			t.Errorf("%+v: %d", v, got)
 		}
-		near(t, "deviation", math.Sqrt(multimessage.Scalar{Limit: 1, Levels: v.g, Noise: got}.LargestVariance(v.n)), v.sd, 1e-3)
+		must.Near(t, "deviation", math.Sqrt(multimessage.Scalar{Limit: 1, Levels: v.g, Noise: got}.LargestVariance(v.n)), v.sd, 1e-3)
 		if less, err := (multimessage.Scalar{Limit: 1, Levels: v.g, Noise: got - 1}).Delta(v.n, v.eps); err != nil || less <= v.delta {
 			t.Errorf("%+v: one bit less costs %g, %v", v, less, err)
 		}
@@ -137,7 +131,7 @@ func TestOneBitEstimate(t *testing.T) {
 	if math.Abs(mean) > 3*math.Sqrt(variance/runs) || math.Abs(square-variance) > 3*variance*math.Sqrt(2./runs) {
 		t.Errorf("mean %g off, variance %g, want %g", mean, square, variance)
 	}
-	near(t, "closed form", o.Estimate(77), n/(n-lambda)*(77-lambda/2), 1e-12)
+	must.Near(t, "closed form", o.Estimate(77), n/(n-lambda)*(77-lambda/2), 1e-12)
 }
 
 func TestVector(t *testing.T) {
@@ -172,7 +166,7 @@ func TestVector(t *testing.T) {
 	if err != nil || warning == "" {
 		t.Fatal(err)
 	}
-	near(t, "published noise bits", bits, 470_135_800, 1e-6)
+	must.Near(t, "published noise bits", bits, 470_135_800, 1e-6)
 }
 
 func TestRefusals(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/federated/report"
 )
 
@@ -22,7 +23,7 @@ func TestOnePairIsOneBit(t *testing.T) {
 		if r.Epsilon() != o.Epsilon() {
 			t.Errorf("epsilons %g, %g", r.Epsilon(), o.Epsilon())
 		}
-		near(t, fmt.Sprintf("scale, d = %d", d), r.Scale(2), o.Scale(2), 1e-10)
+		must.Near(t, fmt.Sprintf("scale, d = %d", d), r.Scale(2), o.Scale(2), 1e-10)
 	}
 }
 
@@ -65,7 +66,7 @@ func TestCodebooksAreUnbiased(t *testing.T) {
 		if e := math.Pow(floats.Distance(sum, x, 2), 2); e > 5*scale*scale/n {
 			t.Errorf("%+v: squared error %g, expected %g", v, e, scale*scale/n)
 		}
-		near(t, fmt.Sprintf("%+v: mean square", v), square, scale*scale, 0.03)
+		must.Near(t, fmt.Sprintf("%+v: mean square", v), square, scale*scale, 0.03)
 	}
 }
 

@@ -37,7 +37,7 @@ func TestRandKOfAllIsOneBit(t *testing.T) {
 			t.Fatalf("%v, want %v (%v)", sums[1], sums[0], err)
 		}
 	}
-	near(t, "scale", all.Scale(2), one.Scale(2), 0)
+	must.Near(t, "scale", all.Scale(2), one.Scale(2), 0)
 }
 
 // The mean of 200,000 reports of 3 of 10 coordinates, of a vector shorter than its bound. The squared error has mean
@@ -67,7 +67,7 @@ func TestRandKIsUnbiased(t *testing.T) {
 				times[j]++
 			}
 		}
-		near(t, "norm of a report", math.Sqrt(norm), r.Scale(1), 1e-12)
+		must.Near(t, "norm of a report", math.Sqrt(norm), r.Scale(1), 1e-12)
 	}
 	square := 0.0
 	for j, v := range mean {

@@ -12,13 +12,6 @@ import (
 	"github.com/darrm/darrm/learn/federated/report"
 )
 
-func near(t *testing.T, what string, got, want, relative float64) {
-	t.Helper()
-	if !(math.Abs(got-want) <= relative*math.Abs(want)) {
-		t.Errorf("%s = %.12g, want %.12g within %g", what, got, want, relative)
-	}
-}
-
 func coins(seed uint64) *rand.ChaCha8 {
 	var key [32]byte
 	for i := range 8 {
@@ -47,7 +40,7 @@ func TestScale(t *testing.T) {
 		{10000, [4]float64{511.713886, 271.2045604, 164.5604545, 130.0048703}},
 	} {
 		for i, eps := range []float64{0.5, 1, 2, 4} {
-			near(t, "scale", oneBit(t, v.d, eps).Scale(1), v.scales[i], 1e-9)
+			must.Near(t, "scale", oneBit(t, v.d, eps).Scale(1), v.scales[i], 1e-9)
 		}
 	}
 	for d := 1; d <= 1000; d++ {
@@ -57,10 +50,10 @@ func TestScale(t *testing.T) {
 		// The second form differs in Γ(d/2+1) = (d/2)·Γ(d/2).
 		c, _ := math.Lgamma(float64(d)/2 + 1)
 		second := math.Sqrt(math.Pi) / 2 * float64(d) * math.Exp(a-c) / kappa
-		near(t, "first form", oneBit(t, d, 0.7).Scale(3), 3/kappa*math.Sqrt(math.Pi)*math.Exp(a-b), 1e-12)
-		near(t, "second form", oneBit(t, d, 0.7).Scale(3), 3*second, 1e-12)
+		must.Near(t, "first form", oneBit(t, d, 0.7).Scale(3), 3/kappa*math.Sqrt(math.Pi)*math.Exp(a-b), 1e-12)
+		must.Near(t, "second form", oneBit(t, d, 0.7).Scale(3), 3*second, 1e-12)
 	}
-	near(t, "beyond the recursion", oneBit(t, 1<<21, 1).Scale(1), math.Sqrt(math.Pi/2*(1<<21))/math.Tanh(0.5)*(1-0.25/(1<<21)), 1e-12)
+	must.Near(t, "beyond the recursion", oneBit(t, 1<<21, 1).Scale(1), math.Sqrt(math.Pi/2*(1<<21))/math.Tanh(0.5)*(1-0.25/(1<<21)), 1e-12)
 }
 
 // Acceptance 2: the mean of 200,000 reports. Its squared error has mean 3.47e-4; 1.2e-3 is 3.5
@@ -91,7 +84,7 @@ func TestUnbiased(t *testing.T) {
 	if e := math.Pow(floats.Distance(sum, x, 2), 2); e > 1.2e-3 {
 		t.Errorf("squared error %g", e)
 	}
-	near(t, "variance", square/n, 69.97400572-0.55, 0.03)
+	must.Near(t, "variance", square/n, 69.97400572-0.55, 0.03)
 }
 
 // Acceptance 4: a seed and a bit give the server what d numbers do, bit for bit.

@@ -175,7 +175,7 @@ func TestNoiseOfARound(t *testing.T) {
 			square += v * v / (n * n) / float64(rounds)
 		}
 	}
-	near(t, "noise of a round", math.Sqrt(square), 0.3464, limit)
+	must.Near(t, "noise of a round", math.Sqrt(square), 0.3464, limit)
 
 	rho, err := amplification.Round{Streams: 1, Reports: n, Epsilon: epsilon, OneBit: true}.RDP(2)
 	if err != nil {
@@ -188,7 +188,7 @@ func TestNoiseOfARound(t *testing.T) {
 		v := deviation * rng.NormFloat64()
 		central += v * v / draws
 	}
-	near(t, "price of an untrusted server", math.Sqrt(square/central), math.Sqrt(math.Pi*(1+math.Exp(epsilon))/4), limit)
+	must.Near(t, "price of an untrusted server", math.Sqrt(square/central), math.Sqrt(math.Pi*(1+math.Exp(epsilon))/4), limit)
 }
 
 // At the central cost of one-bit reports of an ε₀, PrivUnit's squared noise over theirs, at d = 101 and 16,512 reports: its better
@@ -211,6 +211,6 @@ func TestNoiseAtEqualCentralCost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "squared noise of PrivUnit over one bit's", math.Pow(unit.Scale(1)/oneBit(t, 101, v.epsilon).Scale(1), 2), v.want, 5e-3)
+		must.Near(t, "squared noise of PrivUnit over one bit's", math.Pow(unit.Scale(1)/oneBit(t, 101, v.epsilon).Scale(1), 2), v.want, 5e-3)
 	}
 }

@@ -17,11 +17,6 @@ const (
 
 const headSize = len(reportsMagic) + 32 + 32
 
-// IsReports says whether a file claims to have reports, of a silo or shuffled.
-func IsReports(b []byte) bool {
-	return bytes.HasPrefix(b, []byte(reportsMagic)) || bytes.HasPrefix(b, []byte(shuffledMagic))
-}
-
 // head returns what both files begin with.
 func (p *Plan) head(magic string, r *Round) []byte {
 	question := p.question(r)

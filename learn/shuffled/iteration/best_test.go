@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 )
 
@@ -166,12 +167,12 @@ func TestBestOfRuns(t *testing.T) {
 func TestBestCalibration(t *testing.T) {
 	target := accountant.Cost{Epsilon: 1, Delta: 1e-6}
 	e := steps(50, 1000, 1000, 10)
-	near(t, "paper", calibrated(t, e, 1, 1e-6), 756.6014362, 1e-9)
+	must.Near(t, "paper", calibrated(t, e, 1, 1e-6), 756.6014362, 1e-9)
 	e.Mode, e.Conversion = iteration.RRMixture, iteration.ConversionImproved
-	near(t, "rr-mixture, improved", calibrated(t, e, 1, 1e-6), 103.182, 1e-5)
+	must.Near(t, "rr-mixture, improved", calibrated(t, e, 1, 1e-6), 103.182, 1e-5)
 	for _, v := range []struct{ eps, sigma float64 }{{1, 87.755}, {5, 22.140}} {
 		e.Mode, e.Conversion = "", ""
-		near(t, fmt.Sprintf("best, epsilon %g", v.eps), calibrated(t, e, v.eps, 1e-6), v.sigma, 1e-4)
+		must.Near(t, fmt.Sprintf("best, epsilon %g", v.eps), calibrated(t, e, v.eps, 1e-6), v.sigma, 1e-4)
 	}
 	for _, name := range []string{"SO, secret", "not convex", "unequal noise"} {
 		e := bestCases()[name].e
@@ -353,7 +354,7 @@ func TestChainsAreBelowTheGaussianCurve(t *testing.T) {
 	}
 	tight := withNoise(withMode(steps(1, 4, 2, 2.3), iteration.GaussianExact), 1.7)
 	tight.StepSize = 1
-	near(t, "attained", epsilon(t, tight, 1e-6), want, 1e-9)
+	must.Near(t, "attained", epsilon(t, tight, 1e-6), want, 1e-9)
 }
 
 // Each conversion gives at most what the one before does, but for rounding and the grid.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 )
 
@@ -22,9 +23,9 @@ func TestErratumDismissalOfShuffling(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "mean over the positions", mixed, 4.18e-4, 2e-3)
-	near(t, "its exponential", math.Exp((alpha-1)*mixed), 1.002506, 1e-6)
-	near(t, "worst position", unmixed, 5.39e-2, 1e-3)
+	must.Near(t, "mean over the positions", mixed, 4.18e-4, 2e-3)
+	must.Near(t, "its exponential", math.Exp((alpha-1)*mixed), 1.002506, 1e-6)
+	must.Near(t, "worst position", unmixed, 5.39e-2, 1e-3)
 	if printed := 2*alpha*100/(sigma*sigma) - math.Log(1000); printed > 0 || math.Abs(printed+6.85) > 0.01 {
 		t.Errorf("the printed approximation is %g", printed)
 	}
@@ -38,7 +39,7 @@ func TestErratumDenominatorOfInterleaved(t *testing.T) {
 	plain := calibrated(t, steps(50, n, n, 10), 5, 1e-6)
 	for _, private := range []int{1, 50, 100, n} {
 		sigma := calibrated(t, steps(50, n, private, 10), 5, 1e-6)
-		near(t, "variances", plain*plain/(sigma*sigma), float64(n+1-private), 1e-6)
+		must.Near(t, "variances", plain*plain/(sigma*sigma), float64(n+1-private), 1e-6)
 		if printed := float64(n - 1 + private); private > 1 {
 			cheap := withNoise(steps(50, n, private, 10), plain/math.Sqrt(printed))
 			if got := epsilon(t, cheap, 1e-6); got <= 5.001 {

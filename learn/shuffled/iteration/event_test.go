@@ -36,13 +36,13 @@ func TestIterationIsAnEvent(t *testing.T) {
 	for _, bound := range r.Bounds {
 		switch bound.Method {
 		case accountant.MethodZCDP:
-			near(t, "zcdp", bound.Cost.Epsilon, want, 1e-8)
+			must.Near(t, "zcdp", bound.Cost.Epsilon, want, 1e-8)
 		case accountant.MethodRDP:
 			if bound.Cost.Epsilon > want {
 				t.Errorf("rdp %g, zcdp %g", bound.Cost.Epsilon, want)
 			}
 		case accountant.MethodGaussian, accountant.MethodPLD:
-			near(t, string(bound.Method), bound.Cost.Epsilon, epsilon(t, withMode(withNoise(steps(100, 1000, 500, 10), 7), iteration.GaussianExact), 1e-6), 1e-4)
+			must.Near(t, string(bound.Method), bound.Cost.Epsilon, epsilon(t, withMode(withNoise(steps(100, 1000, 500, 10), 7), iteration.GaussianExact), 1e-6), 1e-4)
 		default:
 			t.Errorf("method %s: %v", bound.Method, bound.Cost)
 		}

@@ -18,13 +18,6 @@ import (
 // The tests named TestAcceptanceNN are those of the specification of shuffled gradient
 // methods with that number; 13 to 29 are in package shuffled.
 
-func near(t *testing.T, what string, got, want, relative float64) {
-	t.Helper()
-	if !(math.Abs(got-want) <= relative*math.Abs(want)) {
-		t.Errorf("%s = %.12g, want %.12g within %g", what, got, want, relative)
-	}
-}
-
 // steps returns an event all of whose conditions hold, in the source's mode.
 func steps(epochs, n, private int, clip float64) iteration.Steps {
 	e := iteration.Steps{
@@ -93,9 +86,9 @@ func TestAcceptance01ClosedForms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "rho", rho, v.rho, 1e-9)
-		near(t, "alpha", accountant.ZCDPOrder(rho, v.delta), v.alpha, 1e-9)
-		near(t, "sigma", calibrated(t, steps(1, 7, 7, 1), v.eps, v.delta), v.sigma, 3e-9) // nine digits
+		must.Near(t, "rho", rho, v.rho, 1e-9)
+		must.Near(t, "alpha", accountant.ZCDPOrder(rho, v.delta), v.alpha, 1e-9)
+		must.Near(t, "sigma", calibrated(t, steps(1, 7, 7, 1), v.eps, v.delta), v.sigma, 3e-9) // nine digits
 	}
 	for _, v := range []struct {
 		eps, delta, clip   float64
@@ -118,16 +111,16 @@ func TestAcceptance01ClosedForms(t *testing.T) {
 		{8, 1e-5, 1, 100, 60, 60, 13.80699162, 9.763017405, 13.80699162},
 	} {
 		what := fmt.Sprintf("eps %g n %d", v.eps, v.n)
-		near(t, what+" DP", calibrated(t, steps(v.epochs, v.n, v.n, v.clip), v.eps, v.delta), v.dp, 1e-9)
-		near(t, what+" half", calibrated(t, steps(max(1, v.epochs/2), v.n, v.n, v.clip), v.eps, v.delta), v.half, 1e-9)
-		near(t, what+" interleaved", calibrated(t, steps(v.epochs, v.n, v.private, v.clip), v.eps, v.delta), v.int, 1e-9)
+		must.Near(t, what+" DP", calibrated(t, steps(v.epochs, v.n, v.n, v.clip), v.eps, v.delta), v.dp, 1e-9)
+		must.Near(t, what+" half", calibrated(t, steps(max(1, v.epochs/2), v.n, v.n, v.clip), v.eps, v.delta), v.half, 1e-9)
+		must.Near(t, what+" interleaved", calibrated(t, steps(v.epochs, v.n, v.private, v.clip), v.eps, v.delta), v.int, 1e-9)
 	}
 	// Other fractions of private steps, at six digits.
 	for _, v := range []struct {
 		n, private int
 		sigma      float64
 	}{{1000, 250, 5.8783}, {1000, 500, 7.1971}, {1000, 750, 10.1680}, {200, 50, 13.1095}, {200, 100, 16.0293}, {200, 150, 22.5574}} {
-		near(t, fmt.Sprint(v), calibrated(t, steps(50, v.n, v.private, 10), 5, 1e-6), v.sigma, 1e-5)
+		must.Near(t, fmt.Sprint(v), calibrated(t, steps(50, v.n, v.private, 10), 5, 1e-6), v.sigma, 1e-5)
 	}
 	for _, v := range []struct {
 		sigma, clip         float64
@@ -147,10 +140,10 @@ func TestAcceptance01ClosedForms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "rho", r.Rho, v.rho, 1e-9)
-		near(t, "alpha", r.Alpha, v.alpha, 1e-9)
-		near(t, "epsilon", r.Cost.Epsilon, v.epsilon, 1e-9)
-		near(t, "m", r.Amplification, float64(v.m), 1e-12)
+		must.Near(t, "rho", r.Rho, v.rho, 1e-9)
+		must.Near(t, "alpha", r.Alpha, v.alpha, 1e-9)
+		must.Near(t, "epsilon", r.Cost.Epsilon, v.epsilon, 1e-9)
+		must.Near(t, "m", r.Amplification, float64(v.m), 1e-12)
 	}
 	for _, eps := range []float64{1e-3, 0.1, 1, 10, 100} {
 		for _, delta := range []float64{1e-12, 1e-6, 0.1} {
@@ -162,7 +155,7 @@ func TestAcceptance01ClosedForms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			near(t, "round trip", back, eps, 1e-9)
+			must.Near(t, "round trip", back, eps, 1e-9)
 		}
 	}
 }
@@ -185,9 +178,9 @@ func TestAcceptance02NumericMinimum(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			near(t, "minimum", f(a), closed, 1e-9)
-			near(t, "order", 1+math.Exp(a), accountant.ZCDPOrder(rho, delta), 1e-6) // a minimum is flat
-			near(t, "at the order", f(math.Log(accountant.ZCDPOrder(rho, delta)-1)), closed, 1e-9)
+			must.Near(t, "minimum", f(a), closed, 1e-9)
+			must.Near(t, "order", 1+math.Exp(a), accountant.ZCDPOrder(rho, delta), 1e-6) // a minimum is flat
+			must.Near(t, "at the order", f(math.Log(accountant.ZCDPOrder(rho, delta)-1)), closed, 1e-9)
 		}
 	}
 }
@@ -197,9 +190,9 @@ func TestAcceptance03Invariant(t *testing.T) {
 	dp := calibrated(t, steps(20, n, n, 3), 2, 1e-6)
 	for private := 1; private <= n; private++ {
 		s := calibrated(t, steps(20, n, private, 3), 2, 1e-6)
-		near(t, "(n+1-n_d)σ²", float64(n+1-private)*s*s, dp*dp, 1e-9)
+		must.Near(t, "(n+1-n_d)σ²", float64(n+1-private)*s*s, dp*dp, 1e-9)
 	}
-	near(t, "n_d = 1", calibrated(t, steps(20, n, 1, 3), 2, 1e-6), dp/10, 1e-9)
+	must.Near(t, "n_d = 1", calibrated(t, steps(20, n, 1, 3), 2, 1e-6), dp/10, 1e-9)
 }
 
 func TestAcceptance04Monotone(t *testing.T) {
@@ -240,8 +233,8 @@ func TestAcceptance05PrivPub(t *testing.T) {
 	dp := calibrated(t, steps(50, 200, 200, 10), 5, 1e-6)
 	for s, want := range map[int]float64{12: 78.9187, 25: 113.9093, 37: 138.5767} {
 		got := calibrated(t, steps(s, 200, 200, 10), 5, 1e-6)
-		near(t, "ratio", got/dp, math.Sqrt(float64(s)/50), 1e-9)
-		near(t, "sigma", got, want, 1e-6)
+		must.Near(t, "ratio", got/dp, math.Sqrt(float64(s)/50), 1e-9)
+		must.Near(t, "sigma", got, want, 1e-6)
 	}
 }
 
@@ -250,7 +243,7 @@ func TestAcceptance06UnderNoisingConstant(t *testing.T) {
 	for target, cost := range map[float64]float64{1: 1.0181, 5: 5.45239, 10: 11.8096} {
 		tempting := 2 * math.Sqrt2 * 10 * math.Sqrt(50*-math.Log(1e-6)) / target
 		got := epsilon(t, withNoise(steps(50, 1000, 1000, 10), tempting), 1e-6)
-		near(t, "epsilon", got, cost, 1e-5)
+		must.Near(t, "epsilon", got, cost, 1e-5)
 		if right := calibrated(t, steps(50, 1000, 1000, 10), target, 1e-6); right <= tempting {
 			t.Errorf("calibrated %g, no more than the wrong %g", right, tempting)
 		}
@@ -324,7 +317,7 @@ func TestConditionsOfAmplification(t *testing.T) {
 	// Noiseless public steps add nothing.
 	quiet := good
 	quiet.PublicNoise = 0
-	near(t, "noiseless public steps", epsilon(t, quiet, 1e-6), plain, 1e-12)
+	must.Near(t, "noiseless public steps", epsilon(t, quiet, 1e-6), plain, 1e-12)
 	refused := map[string]iteration.Steps{}
 	e := withMode(good, iteration.RRMixture)
 	e.OrderSecret = false
@@ -360,14 +353,14 @@ func TestAcceptance08Mixtures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "R", r, 0.9973928051, 1e-6)
-	near(t, "S", math.Exp(2*r), 7.35062696, 1e-6)
+	must.Near(t, "R", r, 0.9973928051, 1e-6)
+	must.Near(t, "S", math.Exp(2*r), 7.35062696, 1e-6)
 	e = withNoise(withMode(steps(1, 4, 2, 1), iteration.RRMixture), 2)
 	if r, err = e.RDP(3); err != nil {
 		t.Fatal(err)
 	}
-	near(t, "R", r, 0.2679016719, 1e-6)
-	near(t, "S", math.Exp(2*r), 1.708820461, 1e-6)
+	must.Near(t, "R", r, 0.2679016719, 1e-6)
+	must.Near(t, "S", math.Exp(2*r), 1.708820461, 1e-6)
 
 	for _, v := range []struct {
 		mode       iteration.Mode
@@ -390,12 +383,12 @@ func TestAcceptance08Mixtures(t *testing.T) {
 		{iteration.SOMixture, 1000, 1000, 5, 122.1},
 		{iteration.SOMixture, 1000, 1000, 10, 67.48},
 	} {
-		near(t, fmt.Sprint(v), calibrated(t, withMode(steps(50, v.n, v.private, 10), v.mode), v.eps, 1e-6), v.sigma, 1e-3)
+		must.Near(t, fmt.Sprint(v), calibrated(t, withMode(steps(50, v.n, v.private, 10), v.mode), v.eps, 1e-6), v.sigma, 1e-3)
 	}
 	rr := iteration.RRMixture
-	near(t, "epsilon", epsilon(t, withNoise(withMode(steps(50, 200, 200, 10), rr), 161.0921425), 1e-6), 1.137998, 1e-6)
-	near(t, "epsilon", epsilon(t, withNoise(withMode(steps(50, 200, 200, 10), rr), 40), 1e-6), 4.985374, 1e-6)
-	near(t, "epsilon", epsilon(t, withNoise(withMode(steps(50, 200, 100, 10), rr), 16), 1e-6), 3.058875, 1e-6)
+	must.Near(t, "epsilon", epsilon(t, withNoise(withMode(steps(50, 200, 200, 10), rr), 161.0921425), 1e-6), 1.137998, 1e-6)
+	must.Near(t, "epsilon", epsilon(t, withNoise(withMode(steps(50, 200, 200, 10), rr), 40), 1e-6), 4.985374, 1e-6)
+	must.Near(t, "epsilon", epsilon(t, withNoise(withMode(steps(50, 200, 100, 10), rr), 16), 1e-6), 3.058875, 1e-6)
 }
 
 func TestMixturesNeverAbovePaper(t *testing.T) {
@@ -453,7 +446,7 @@ func TestAcceptance09CrossEpoch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "bracket", r.Rho*100/200, 1.049, 1e-12)
+	must.Near(t, "bracket", r.Rho*100/200, 1.049, 1e-12)
 	if r.Released != iteration.LastIterate {
 		t.Errorf("released %v", r.Released)
 	}
@@ -464,7 +457,7 @@ func TestAcceptance09CrossEpoch(t *testing.T) {
 		{1000, 1000, 1, 109.590}, {1000, 1000, 5, 23.3334}, {1000, 1000, 10, 12.4524}, {200, 200, 5, 25.4199},
 		{1000, 500, 1, 24.1630}, {1000, 500, 5, 5.14467}, {1000, 500, 10, 2.74557}, {200, 100, 5, 11.5020},
 	} {
-		near(t, fmt.Sprint(v), calibrated(t, withMode(steps(50, v.n, v.private, 10), cross), v.eps, 1e-6), v.sigma, 1e-5)
+		must.Near(t, fmt.Sprint(v), calibrated(t, withMode(steps(50, v.n, v.private, 10), cross), v.eps, 1e-6), v.sigma, 1e-5)
 	}
 }
 
@@ -515,7 +508,7 @@ func TestErratumProximalMapsContract(t *testing.T) {
 		mass += h * p[i]
 		exact += h * p[i] * p[i] / q[i]
 	}
-	near(t, "mass", mass, 1, 1e-6)
+	must.Near(t, "mass", mass, 1, 1e-6)
 	cross, paper := bounds(2, 4)
 	if exact = math.Log(exact); !(exact > 0.1 && exact <= cross && cross < 0.7*paper) {
 		t.Errorf("lasso: exact %g, cross-epoch %g, paper %g", exact, cross, paper)
@@ -570,17 +563,17 @@ func TestAcceptance10Conversions(t *testing.T) {
 		paper := calibrated(t, e, v.eps, 1e-6)
 		e.Conversion = iteration.ConversionImproved
 		improved := calibrated(t, e, v.eps, 1e-6)
-		near(t, "improved rho", 2*100*50/(improved*improved), v.rho, 1e-4)
-		near(t, "factor", paper/improved, v.factor, 1e-4)
+		must.Near(t, "improved rho", 2*100*50/(improved*improved), v.rho, 1e-4)
+		must.Near(t, "factor", paper/improved, v.factor, 1e-4)
 		exactEvent := withMode(steps(50, 1000, 1000, 10), iteration.GaussianExact)
 		exact := calibrated(t, exactEvent, v.eps, 1e-6)
-		near(t, "mu", 20*math.Sqrt(50)/exact, v.mu, 1e-5)
+		must.Near(t, "mu", 20*math.Sqrt(50)/exact, v.mu, 1e-5)
 		// What the paper's noise really costs in δ.
 		delta, err := accountant.GaussianDelta(paper/(20*math.Sqrt(50)), v.eps)
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "true delta", delta, v.delta, 0.05)
+		must.Near(t, "true delta", delta, v.delta, 0.05)
 	}
 	for _, sigma := range []float64{20, 85, 161, 400, 3000} {
 		e := withNoise(steps(50, 1000, 1000, 10), sigma)
@@ -623,12 +616,12 @@ func TestAcceptance11ExactChain(t *testing.T) {
 				}
 			}
 			if k == 0 {
-				near(t, "one epoch", alpha*shift*shift/(2*variance), want, 1e-9)
+				must.Near(t, "one epoch", alpha*shift*shift/(2*variance), want, 1e-9)
 			}
 			last = [2]float64{shift, variance}
 		}
 		five := alpha * last[0] * last[0] / (2 * last[1])
-		near(t, "five epochs", five, []float64{0.2661407042, 0.618260109, 1.773152676}[i], 1e-9)
+		must.Near(t, "five epochs", five, []float64{0.2661407042, 0.618260109, 1.773152676}[i], 1e-9)
 		// A record at position j of n private steps is protected like the last private
 		// one of an epoch whose later steps are public and as noisy.
 		e := withNoise(steps(1, n, j, clip), sigma)
@@ -637,16 +630,16 @@ func TestAcceptance11ExactChain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "bound", bound, []float64{0.4, 0.6666666667, 4}[i], 1e-9)
+		must.Near(t, "bound", bound, []float64{0.4, 0.6666666667, 4}[i], 1e-9)
 		e.Epochs = 5
 		paper, _ := e.RDP(alpha)
-		near(t, "paper", paper, []float64{2, 3.333333333, 20}[i], 1e-9)
+		must.Near(t, "paper", paper, []float64{2, 3.333333333, 20}[i], 1e-9)
 		e.Mode = iteration.CrossEpoch
 		cross, err := e.RDP(alpha)
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "cross-epoch", cross, []float64{2, 2.266666667, 5.6}[i], 1e-9)
+		must.Near(t, "cross-epoch", cross, []float64{2, 2.266666667, 5.6}[i], 1e-9)
 		if !(want <= bound && five <= cross && cross <= paper*(1+1e-12)) {
 			t.Errorf("position %d: exact %g and %g, bounds %g, %g, %g", j, want, five, bound, cross, paper)
 		}
@@ -675,8 +668,8 @@ func TestAcceptance12Tight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "bound", bound, alpha*shift*shift/(2*variance), 1e-12)
-		near(t, "closed form", bound, 2*alpha*clip*clip/(3*sigma*sigma), 1e-12)
+		must.Near(t, "bound", bound, alpha*shift*shift/(2*variance), 1e-12)
+		must.Near(t, "closed form", bound, 2*alpha*clip*clip/(3*sigma*sigma), 1e-12)
 	}
 }
 
@@ -688,14 +681,14 @@ func TestUnequalNoise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "rho", r.Rho, 3*2/(0.25+4), 1e-12)
+	must.Near(t, "rho", r.Rho, 3*2/(0.25+4), 1e-12)
 	// Different runs add up.
 	other := withNoise(steps(2, 10, 10, 1), 3)
 	both, err := iteration.Account(1e-6, e, other)
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "sum", both.Rho, 3*2/(0.25+4)+2*2/9.0, 1e-12)
+	must.Near(t, "sum", both.Rho, 3*2/(0.25+4)+2*2/9.0, 1e-12)
 	if both.Amplification != 1 || both.Epochs != 5 {
 		t.Errorf("%+v", both)
 	}
@@ -739,8 +732,8 @@ func TestRunsOfEpochsAddUp(t *testing.T) {
 					t.Fatal(err)
 				}
 				what := fmt.Sprintf("%s, %s, noise %g", m, c, sigma)
-				near(t, what, parts.Cost.Epsilon, whole.Cost.Epsilon, 1e-9)
-				near(t, what+": Rho", parts.Rho, whole.Rho, 1e-3) // at orders that differ a little
+				must.Near(t, what, parts.Cost.Epsilon, whole.Cost.Epsilon, 1e-9)
+				must.Near(t, what+": Rho", parts.Rho, whole.Rho, 1e-3) // at orders that differ a little
 				if less := epsilon(t, run(5), delta); parts.Cost.Epsilon < less*1.01 {
 					t.Errorf("%s: %g in parts, five epochs alone cost %g", what, parts.Cost.Epsilon, less)
 				}
@@ -769,7 +762,7 @@ func TestRunsOfEpochsAddUp(t *testing.T) {
 				least = min(least, sum+math.Log1p(-1/alpha)-(math.Log(delta)+math.Log(alpha))/(alpha-1))
 			}
 		}
-		near(t, string(m)+", different runs", both.Cost.Epsilon, least, 1e-6)
+		must.Near(t, string(m)+", different runs", both.Cost.Epsilon, least, 1e-6)
 	}
 }
 
@@ -878,7 +871,7 @@ func TestSampledSteps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, fmt.Sprint(v), s.Noise, v.sigma, 5e-3)
+		must.Near(t, fmt.Sprint(v), s.Noise, v.sigma, 5e-3)
 		if eps, _, err := s.Epsilon(1e-6); err != nil || eps > v.eps || eps < v.eps*(1-1e-6) {
 			t.Errorf("%v: costs %g, %v", v, eps, err)
 		}

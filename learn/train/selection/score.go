@@ -2,7 +2,6 @@ package selection
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -136,12 +135,4 @@ func (s Score) shown(score, sigma float64, n int) (value, deviation float64) {
 		return s.Bound * (1 - score*scale), s.Bound * sigma * scale
 	}
 	return score * scale, sigma * scale
-}
-
-// ParseKind returns the kind of a name.
-func ParseKind(name string) (Kind, error) {
-	if k := Kind(name); slices.Contains(Kinds(), k) {
-		return k, nil
-	}
-	return "", &check.Error{Name: "score", Value: name, Rule: "accuracy, pairs or loss (--score)"}
 }

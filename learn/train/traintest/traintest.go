@@ -3,6 +3,7 @@ package traintest
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -72,6 +73,27 @@ func Trained(t testing.TB, p train.Plan, r *data.Records) train.Algorithm {
 func Simulate(t testing.TB, a train.Algorithm, seed uint64) []float64 {
 	t.Helper()
 	return must.Get(train.Simulate(a, seed).Run(context.Background(), nil))(t)
+}
+
+// Resumes fails where a simulation that stops after a round and is resumed does not end at want, the model of the
+// seed.
+func Resumes(t testing.TB, name string, a train.Algorithm, seed uint64, want []float64) {
+	t.Helper()
+	stop := errors.New("stop")
+	for after := 1; after < a.Rounds(); after++ {
+		s := train.Simulate(a, seed)
+		if _, err := s.Run(t.Context(), func(round int, _ []float64) error {
+			if round == after {
+				return stop
+			}
+			return nil
+		}); !errors.Is(err, stop) {
+			t.Fatal(err)
+		}
+		if got := must.Get(must.Get(train.ResumeSimulation(a, s.Checkpoint()))(t).Run(t.Context(), nil))(t); !slices.Equal(got, want) {
+			t.Errorf("%s: resumed after round %d it ends at %v, not %v", name, after, got, want)
+		}
+	}
 }
 
 // Silent is noise of 0.

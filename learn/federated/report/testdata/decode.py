@@ -1,8 +1,9 @@
 """Decodes reports by docs/federated-messages.md alone.
 
-    decode.py DIMENSION PROJECTION < lines of hexadecimal messages
+    decode.py one-bit|rand-k|privunit DIMENSION K < lines of hexadecimal messages
 
-Prints for each message its vector v, or W^T v with a projection, in hexadecimal floating point.
+Prints for each message its vector v in hexadecimal floating point: with its sign; of rand-k at the K
+coordinates that the seed names and 0 elsewhere; of privunit W^T v with a projection to K > 0 numbers.
 Nothing but the standard library.
 """
 
@@ -37,6 +38,18 @@ class Stream:
 
     def f64(self):
         return (self.u64() >> 11) / 2.0**53
+
+    def bound(self, m):
+        while (x := self.u64()) < (1 << 64) % m:
+            pass
+        return x % m
+
+    def subset(self, d, k):
+        a = list(range(d))
+        for i in range(k):
+            j = i + self.bound(d - i)
+            a[i], a[j] = a[j], a[i]
+        return sorted(a[:k])
 
 
 def f(x):
@@ -81,14 +94,24 @@ def normals(seed, purpose, row, n):
     return out
 
 
-d, k = int(sys.argv[1]), int(sys.argv[2])
+def unit(seed, row, n, sign):
+    g = normals(seed, 12, row, n)
+    size = sign * math.sqrt(math.fsum(x * x for x in g))
+    return [x / size for x in g]
+
+
+mode, d, k = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 for line in sys.stdin:
-    b = bytes.fromhex(line.strip())
-    seed, i = struct.unpack("<QB", b)
-    g = normals(seed, 12, i >> 1, k or d)
-    size = math.sqrt(math.fsum(x * x for x in g)) * (-1 if i & 1 else 1)
-    v = [x / size for x in g]
-    if k:
-        rows = [normals(seed, 13, j, d) for j in range(k)]
-        v = [math.fsum(v[j] * rows[j][c] for j in range(k)) for c in range(d)]
+    seed, last = struct.unpack("<QB", bytes.fromhex(line.strip()))
+    if mode == "one-bit":
+        v = unit(seed, 0, d, {0: -1, 1: 1}[last])
+    elif mode == "rand-k":
+        v = [0.0] * d
+        for j, x in zip(Stream(seed, 4).subset(d, k), unit(seed, 0, k, {0: -1, 1: 1}[last]), strict=True):
+            v[j] = x
+    elif mode == "privunit":
+        v = unit(seed, last >> 1, k or d, -1 if last & 1 else 1)
+        if k:
+            rows = [normals(seed, 13, j, d) for j in range(k)]
+            v = [math.fsum(v[j] * rows[j][c] for j in range(k)) for c in range(d)]
     print(*(x.hex() for x in v))

@@ -1,0 +1,120 @@
+package serve
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// Of one sort of refusal the log has so many lines at once, and one more every so often. What is left
+// out is counted, and told as often: else anybody who reaches the port could fill the disk.
+const (
+	journalBurst = 10
+	journalEvery = 10 * time.Second
+	maxLogged    = 256 // bytes of what a stranger chooses in a line
+)
+
+// journal writes refusals to the log.
+type journal struct {
+	log    *slog.Logger
+	mu     sync.Mutex
+	counts map[sort]*tally
+}
+
+// sort is what lines have in common that are counted together. There are few: kinds of refusal and
+// names of clients.
+type sort struct {
+	level              slog.Level
+	text, kind, client string
+}
+
+// tally is how many lines of a sort there may be, and how many were left out.
+type tally struct {
+	lines *rate.Limiter
+	more  int
+}
+
+func newJournal(log *slog.Logger) *journal { return &journal{log: log, counts: map[sort]*tally{}} }
+
+func (j *journal) warn(of sort, args ...any) {
+	of.level = slog.LevelWarn
+	j.write(of, args)
+}
+
+func (j *journal) error(of sort, args ...any) {
+	of.level = slog.LevelError
+	j.write(of, args)
+}
+
+func (j *journal) write(of sort, args []any) {
+	if j.take(of) {
+		j.line(of, of.text, args)
+	}
+}
+
+// take says whether there may be one more line, and else counts it.
+func (j *journal) take(of sort) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	t := j.counts[of]
+	if t == nil {
+		t = &tally{lines: rate.NewLimiter(rate.Every(journalEvery), journalBurst)}
+		j.counts[of] = t
+	}
+	if t.more == 0 && t.lines.Allow() {
+		return true
+	}
+	if t.more++; t.more == 1 {
+		time.AfterFunc(journalEvery, func() { j.tell(of) })
+	}
+	return false
+}
+
+// tell writes how many lines of a sort were left out.
+func (j *journal) tell(of sort) {
+	j.mu.Lock()
+	t := j.counts[of]
+	n := t.more
+	t.more = 0
+	j.mu.Unlock()
+	if n > 0 { // else the end told it already
+		j.line(of, "more: "+of.text, []any{"count", n})
+	}
+}
+
+// end tells what was left out until now.
+func (j *journal) end() {
+	j.mu.Lock()
+	var all []sort
+	for of := range j.counts {
+		all = append(all, of)
+	}
+	j.mu.Unlock()
+	for _, of := range all {
+		j.tell(of)
+	}
+}
+
+func (j *journal) line(of sort, text string, args []any) {
+	var head []any
+	if of.kind != "" {
+		head = append(head, "kind", of.kind)
+	}
+	if of.client != "" {
+		head = append(head, "client", of.client)
+	}
+	j.log.Log(context.Background(), of.level, text, append(head, args...)...)
+}
+
+// Write takes what package http says of connections, one line at a time.
+func (j *journal) Write(line []byte) (int, error) {
+	j.warn(sort{text: "connection failed"}, "cause", cut(strings.TrimSpace(string(line))))
+	return len(line), nil
+}
+
+// cut shortens what a stranger chose.
+func cut(text string) string { return text[:min(len(text), maxLogged)] }
