@@ -213,6 +213,11 @@ func (l *Labels) check() error {
 	if err := CheckPaths(l.Output.Path, l.Checkpoint, l.Charge.Ledger, reads...); err != nil {
 		return err
 	}
+	if l.Encode == nil && l.Format == votes.FormatAuto {
+		if err := votes.CheckName(l.Output.Path); err != nil { // before anything is charged
+			return usagef("--out: %w", err)
+		}
+	}
 	return CheckRecords(l.Records)
 }
 

@@ -12,8 +12,8 @@ type Format int
 
 const (
 	// FormatAuto goes by the file's name: .csv, .tsv or .tab, .jsonl or .ndjson,
-	// .npy, .npz, .parquet or .pq, before .gz, .zst or .zstd. Any other name,
-	// and stdin and stdout, mean CSV.
+	// .npy, .npz, .parquet or .pq, before .gz, .zst or .zstd. Any other name
+	// that [CheckName] takes, and stdin and stdout, mean CSV.
 	FormatAuto Format = iota
 	FormatCSV
 	FormatTSV
@@ -97,6 +97,16 @@ func FormatOfName(path string) (Format, Compression) {
 	return FormatAuto, c
 }
 
+// CheckName refuses a name that ends as a form which is neither read nor written, and which would
+// otherwise be taken for CSV.
+func CheckName(path string) error {
+	switch ext := strings.ToLower(filepath.Ext(path)); ext {
+	case ".json", ".xlsx", ".xls", ".ods", ".arrow", ".feather":
+		return fmt.Errorf("%s: files that end in %s are neither read nor written: the forms are csv, tsv, jsonl, npy, npz and parquet; say which by the name, by --format or by --out-format", shownName(path), ext)
+	}
+	return nil
+}
+
 // byName replaces the two automatic choices by what the file's name says, CSV if it says
 // nothing.
 func byName(path string, f Format, c Compression) (Format, Compression, error) {
@@ -108,6 +118,9 @@ func byName(path string, f Format, c Compression) (Format, Compression, error) {
 		f = named
 	}
 	if f == FormatAuto {
+		if err := CheckName(path); err != nil {
+			return 0, 0, err
+		}
 		f = FormatCSV
 	}
 	if c != CompressionNone && !f.isText() && f != FormatNPY {

@@ -154,6 +154,14 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s: %s, %s, %v", path, f, c, err)
 		}
 	}
+	for _, path := range []string{"v.json", "v.XLSX", "a/v.ods"} {
+		if _, _, err := byName(path, FormatAuto, CompressionAuto); err == nil {
+			t.Errorf("%s is taken for CSV", path)
+		}
+		if f, _, err := byName(path, FormatCSV, CompressionAuto); f != FormatCSV || err != nil {
+			t.Errorf("%s, stated to be CSV: %s, %v", path, f, err)
+		}
+	}
 	for _, s := range []string{"auto", "csv", "tsv", "jsonl", "npy", "npz", "parquet"} {
 		if f, err := ParseFormat(s); err != nil || f.String() != s {
 			t.Errorf("%s: %s, %v", s, f, err)
