@@ -82,7 +82,8 @@ func (s *Server) run(t testing.TB) {
 		t.Fatal(err)
 	}
 	s.log = log
-	args := append([]string{"-D", filepath.Join(s.dir, "data"), "-k", s.dir, "-c", "listen_addresses="}, s.options...)
+	// One that is killed leaves its shared memory behind: in its folder, which goes with the test.
+	args := append([]string{"-D", filepath.Join(s.dir, "data"), "-k", s.dir, "-c", "listen_addresses=", "-c", "dynamic_shared_memory_type=mmap"}, s.options...)
 	s.process = s.command("postgres", args...)
 	s.process.Stdout, s.process.Stderr = log, log
 	if err := s.process.Start(); err != nil {
