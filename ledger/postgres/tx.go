@@ -104,7 +104,7 @@ func (t *tx) finish(at int64, mark string, queue func(*pgx.Batch)) error {
 // transaction. All else, such as a server that shuts down, leaves it open.
 func refused(err error) bool {
 	var e *pgconn.PgError
-	return errors.Is(err, pgx.ErrTxCommitRollback) || errors.As(err, &e) && e.SeverityUnlocalized == "ERROR" && e.Code[:2] != "08" && e.Code != "40003"
+	return errors.Is(err, pgx.ErrTxCommitRollback) || errors.As(err, &e) && e.SeverityUnlocalized == "ERROR" && len(e.Code) == 5 && e.Code[:2] != "08" && e.Code != "40003"
 }
 
 func (t *tx) send(queue func(*pgx.Batch)) error {
