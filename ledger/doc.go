@@ -251,6 +251,6 @@
 // A charge writes about 500 bytes, 700 with a draw, and forces them and the anchor to disk.
 // [Ledger.ChargeAll] shares the writes among its requests. Open decodes every entry: 10⁶ take
 // about 1.1 s of two cores and 45 MB, with draws 1.8 s and 95 MB, which the handle keeps. From
-// PostgreSQL on the same two cores it is 1.9 and 4.1 s. Verify and History read all entries again; both keep others from
-// charging meanwhile.
+// PostgreSQL on the same two cores it is 1.9 and 4.1 s. Verify and History read all entries
+// again; both keep others from charging meanwhile.
 package ledger

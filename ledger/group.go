@@ -143,8 +143,7 @@ func (l *Ledger) lead(j *job) error {
 // writeWaiting judges those who wait and writes what is admitted. A refusal that rests on what
 // is on disk already is told at once; all else is told when the commit is on disk, or failed.
 func (l *Ledger) writeWaiting(s *session) error {
-	g := &group{recent: recent{}}
-	s.group = g
+	g := s.group // which has nothing yet
 	for j := l.queue.next(g); j != nil; j = l.queue.next(g) {
 		var err error
 		if err = j.ctx.Err(); err == nil {

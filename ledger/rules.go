@@ -103,7 +103,7 @@ func (b *book) verify(e *Entry) error {
 	return nil
 }
 
-// pasts are several books, the oldest first: of the ledger, of what is being written with a
+// pasts are several, the oldest first: of the ledger, of what is being written with a
 // request, and of the requests before it in the same call.
 type pasts []past
 

@@ -3,11 +3,10 @@
 //
 //	go run ./bench/convex [-n 100000] [-d 50]
 //
-// It needs a Python with numpy, scipy and scikit-learn ($PYTHON, else /usr/bin/python3).
+// It needs a Python with numpy, scipy and scikit-learn ($PYTHON, else the first in PATH that has them, or the system's).
 package main
 
 import (
-	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/bench/peers"
 	"github.com/darrm/darrm/learn/convex"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
@@ -52,7 +52,11 @@ func run(n, d int) error {
 		return err
 	}
 	var numpy, sklearn, peer float64
-	python := exec.Command(cmp.Or(os.Getenv("PYTHON"), "/usr/bin/python3"), "bench/convex/numpy_convex.py", fmt.Sprint(n), fmt.Sprint(d))
+	interpreter, err := peers.Python("numpy,scipy,sklearn")
+	if err != nil {
+		return err
+	}
+	python := exec.Command(interpreter, "bench/convex/numpy_convex.py", fmt.Sprint(n), fmt.Sprint(d))
 	python.Stderr = os.Stderr
 	out, err := python.Output()
 	if err != nil {

@@ -3,11 +3,10 @@
 //
 //	go run ./bench/federated [-pfl CHECKOUT]
 //
-// It needs a Python with numpy ($PYTHON, else /usr/bin/python3). Each figure is the least of several runs on one core.
+// It needs a Python with numpy ($PYTHON, else the first in PATH that has it, or the system's). Each figure is the least of several runs on one core.
 package main
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
 	"math"
@@ -16,6 +15,7 @@ import (
 	"os/exec"
 	"time"
 
+	"github.com/darrm/darrm/bench/peers"
 	"github.com/darrm/darrm/learn/federated/report"
 )
 
@@ -34,6 +34,10 @@ func run(pfl string) error {
 	fmt.Println("| d | OneBit: write + add | reports/s | numpy, seeds | ratio | numpy, one by one | ratio | numpy, one array | ratio | pfl-research, Gaussian | ratio |")
 	fmt.Println("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
 	dims := []int{101, 1000, 10_000}
+	interpreter, err := peers.Python("numpy")
+	if err != nil {
+		return err
+	}
 	for _, d := range dims {
 		one, err := report.NewOneBit(d, 0.58)
 		if err != nil {
@@ -46,7 +50,7 @@ func run(pfl string) error {
 		}
 		ours := write + add
 		var loop, array, seeds, peer float64
-		python := exec.Command(cmp.Or(os.Getenv("PYTHON"), "/usr/bin/python3"), "bench/federated/peers.py", fmt.Sprint(d), fmt.Sprint(n), pfl)
+		python := exec.Command(interpreter, "bench/federated/peers.py", fmt.Sprint(d), fmt.Sprint(n), pfl)
 		python.Env = append(os.Environ(), "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1")
 		python.Stderr = os.Stderr
 		out, err := python.Output()

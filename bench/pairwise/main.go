@@ -4,8 +4,8 @@
 //
 //	go run ./bench/pairwise [-d 8] [-steps 100000]
 //
-// It needs a Python with numpy ($PYTHON, else /usr/bin/python3). Values that both work out are
-// compared, and must be equal up to rounding.
+// It needs a Python with numpy ($PYTHON, else the first in PATH that has it, or the system's). Values
+// that both work out are compared, and must be equal up to rounding.
 package main
 
 import (
@@ -23,6 +23,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/darrm/darrm/bench/peers"
 	"github.com/darrm/darrm/bench/processor"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
@@ -232,7 +233,11 @@ func numpy(dir string, own *data.Records, draws []int, all *data.Records, eta, b
 	if err := os.WriteFile(path+".draws", b, 0o600); err != nil {
 		return p, err
 	}
-	c := exec.Command(cmp.Or(os.Getenv("PYTHON"), "/usr/bin/python3"), "bench/pairwise/numpy_pairwise.py", path, fmt.Sprint(own.Dim()), fmt.Sprint(eta), fmt.Sprint(ball), fmt.Sprint(more), fmt.Sprint(all.Len()))
+	interpreter, err := peers.Python("numpy")
+	if err != nil {
+		return p, err
+	}
+	c := exec.Command(interpreter, "bench/pairwise/numpy_pairwise.py", path, fmt.Sprint(own.Dim()), fmt.Sprint(eta), fmt.Sprint(ball), fmt.Sprint(more), fmt.Sprint(all.Len()))
 	c.Stderr = os.Stderr
 	out, err := c.Output()
 	if err != nil {

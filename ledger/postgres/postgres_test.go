@@ -37,7 +37,7 @@ func TestLostCommit(t *testing.T) {
 	p := newProxy(t, s)
 	secret := filepath.Join(t.TempDir(), "secret")
 	direct := s.URL("ledger=x&secret=" + secret)
-	through := strings.Replace(direct, "host="+s.Dir(), "host="+p.dir, 1)
+	through := p.through(direct)
 	l := ledgertest.Create(t, through, 100)
 	for i, f := range []fault{loseAnswer, loseRequest, loseAnswer, loseRequest} {
 		p.plan(f)
@@ -79,7 +79,7 @@ func TestUnknownStaysUnknown(t *testing.T) {
 	p := newProxy(t, s)
 	direct := location(t, s)
 	ledgertest.Create(t, direct, 100)
-	l := open(t, strings.Replace(direct, "host="+s.Dir(), "host="+p.dir, 1))
+	l := open(t, p.through(direct))
 	atCommit(t, s, `perform pg_sleep(0.2)`) // who asks waits for it, and is then too late for its snapshot
 	defer postgres.SetResolveTime(500 * time.Millisecond)()
 	p.slow = time.Second
@@ -123,7 +123,7 @@ func TestPlaceTaken(t *testing.T) {
 	p := newProxy(t, s)
 	direct := location(t, s)
 	l := ledgertest.Create(t, direct, 100)
-	through := open(t, strings.Replace(direct, "host="+s.Dir(), "host="+p.dir, 1))
+	through := open(t, p.through(direct))
 	p.plan(loseRequest)
 	p.lost = func() {
 		if _, err := l.Charge(t.Context(), ledgertest.Request("other")); err != nil {
@@ -153,7 +153,7 @@ func TestSlowCommit(t *testing.T) {
 	p := newProxy(t, s)
 	direct := location(t, s)
 	ledgertest.Create(t, direct, 100)
-	l := open(t, strings.Replace(direct, "host="+s.Dir(), "host="+p.dir, 1))
+	l := open(t, p.through(direct))
 	s.Exec(t, `create sequence tries`)
 	atCommit(t, s, `perform nextval('tries'), pg_sleep(1)`)
 	p.plan(loseAnswer)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -55,6 +56,11 @@ func newProxy(t *testing.T, s *pgtest.Server) *proxy {
 		}
 	}()
 	return p
+}
+
+// through returns the location of a ledger by way of the proxy.
+func (p *proxy) through(direct string) string {
+	return strings.Replace(direct, "host="+filepath.Dir(p.server), "host="+p.dir, 1)
 }
 
 func (p *proxy) plan(f fault) {
