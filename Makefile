@@ -27,11 +27,12 @@ test: ## all tests
 build: ## bin/darrm
 	$(HIGHS) go build -o bin/darrm ./cmd/darrm
 
-lint: ## gofmt, go vet, staticcheck, import direction
+lint: ## gofmt, go vet, staticcheck, import direction, figures that hang on the processor
 	@bad="$$(gofmt -l .)"; if [ -n "$$bad" ]; then echo "gofmt would change: $$bad"; exit 1; fi
 	$(HIGHS) go vet ./... && go run $(STATICCHECK) ./... && go run $(DEPGUARD) ./...
 	go vet ./...
 	CGO_ENABLED=0 go vet ./...
+	scripts/fused
 
 race: ## all tests under the race detector
 	$(HIGHS) go test -race -timeout 40m ./...

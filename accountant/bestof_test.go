@@ -31,3 +31,43 @@ func TestBestOfPoissonCountsNoRuns(t *testing.T) {
 		t.Errorf("the divergence of order 2 is priced as %g, not %g", got, want)
 	}
 }
+
+// What is one of two mechanisms has no divergence at an order where one of them has none, however small
+// the other's is there: its price is never below that of either.
+func TestOneOfHasTheOrdersOfAll(t *testing.T) {
+	few, err := NewCurve(ReplaceOne, "few orders", []CurvePoint{{2, 0.1}, {4, 0.2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	many, err := NewCurve(ReplaceOne, "many orders", []CurvePoint{{2, 0.01}, {4, 0.02}, {64, 0.03}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, events := range [][]Event{{few, many}, {many, few}} {
+		one, err := OneOf(events...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, sum, err := divergences(one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sum.at(4); !(got >= 0.2) {
+			t.Errorf("the divergence of order 4 is %v, one has 0.2", got)
+		}
+		if high := sum.high(); high > 4 {
+			t.Errorf("there are orders up to %v, one has none beyond 4", high)
+		}
+		for _, e := range events {
+			_, alone, err := divergences(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, _, err := sum.epsilon(1e-6); err != nil {
+				t.Error(err)
+			} else if want, _, err := alone.epsilon(1e-6); err != nil || got < want {
+				t.Errorf("one of two costs ε = %v, %v alone %v, %v", got, e, want, err)
+			}
+		}
+	}
+}

@@ -42,7 +42,7 @@ func evaluationError(p Problem) float64 {
 		return roundUp(c + 4*unit)
 	}
 	d, tau := truncation(p.Affected, p.TeacherDelta)
-	return roundUp(4*c + 4*float64(d+2)*unit + 2*tau)
+	return roundUp(float64(4*c) + float64(4*float64(d+2)*unit) + float64(2*tau))
 }
 
 // screenError bounds how far the computed bound of a screen may fall short of the
@@ -55,12 +55,13 @@ func evaluationError(p Problem) float64 {
 func screenError(p Problem) float64 {
 	c := poissonbinom.AverageError(p.K)
 	x := float64(p.K) * p.TeacherDelta
-	return roundUp(x*(2*c+24*unit) + x*x*(2*c+24*unit) + 16*unit)
+	y := float64(2*c) + 24*unit
+	return roundUp(float64(x*y) + float64(x*x*y) + 16*unit)
 }
 
 // roundUp returns a number that is at least the exact value of an expression of
 // a few non-negative terms, of which x is the float64 evaluation.
-func roundUp(x float64) float64 { return x * (1 + 0x1p-48) }
+func roundUp(x float64) float64 { return float64(x * (1 + 0x1p-48)) }
 
 // truncated is the mass that a binomial law may lose by truncation. It enters
 // the certified bound, so it is kept far below the rounding error.

@@ -75,7 +75,6 @@ func TestRightHandSidesAreRoundedToTheirSide(t *testing.T) {
 			side  int
 		}{
 			"RHS":         {s.RHS(), scaled, -1},
-			"RHSUpper":    {s.RHSUpper(), scaled, +1},
 			"OriginalRHS": {s.OriginalRHS(), original, -1},
 			"Original":    {s.Original(0.3), precise().Mul(precise().SetFloat64(0.3), whole), +1},
 		} {

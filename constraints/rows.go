@@ -53,7 +53,7 @@ func (s *System) mustHold(m Multiset) {
 func (s *System) fold(row, alpha, alphaPrime []float64) []float64 {
 	k := s.problem.K
 	for l := range row {
-		row[l] = s.w*(alpha[k-l]-alpha[l]) - s.wp*(alphaPrime[k-l]-alphaPrime[l])
+		row[l] = float64(s.w*(alpha[k-l]-alpha[l])) - float64(s.wp*(alphaPrime[k-l]-alphaPrime[l]))
 	}
 	return row
 }

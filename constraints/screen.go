@@ -35,7 +35,7 @@ func newScreen(s *System, u, v []float64, may int) screen {
 func (sc *screen) crudeBound(slope, bend float64) float64 {
 	n := float64(min(sc.may, sc.n))
 	delta := sc.s.problem.TeacherDelta
-	return n*delta*slope + n*(n-1)/2*delta*delta*bend
+	return float64(n*delta*slope) + float64(n*(n-1)/2*delta*delta*bend)
 }
 
 // remainder returns the last term of the bound, the same for the whole family.
@@ -91,7 +91,7 @@ func (sc *screen) movers(n1 int, zero, one float64) (zeros, ones int) {
 func (sc *screen) linear(n1 int) float64 {
 	zero, one, _, _ := sc.moveGains(n1)
 	zeros, ones := sc.movers(n1, zero, one)
-	return float64(sc.s.w*sc.u[n1]) - float64(sc.s.wp*sc.v[n1]) + float64(zeros)*zero + float64(ones)*one
+	return float64(sc.s.w*sc.u[n1]) - float64(sc.s.wp*sc.v[n1]) + float64(float64(zeros)*zero) + float64(float64(ones)*one)
 }
 
 // split returns the multiset behind linear, High and Low left zero.

@@ -81,7 +81,7 @@ func (s *System) complete(ctx context.Context, phi []float64, limit float64, coa
 	}
 	floor := negInf // what the search does not look below
 	if room := s.rhs - likely.Value; coarse && s.perturbed() && room > 0 {
-		floor = likely.Value + room/1024
+		floor = likely.Value + float64(room/1024)
 		sh.threshold.raise(floor)
 	}
 	found, err := s.sweep(ctx, phi, sh)
@@ -118,12 +118,12 @@ func (s *System) likelyWorst(ctx context.Context, phi []float64, sh *search) (Vi
 	likely.Multiset = found.best.Multiset
 	value := 0.0
 	for l, x := range s.Row(likely.Multiset, nil) {
-		value -= x * phi[l]
+		value -= float64(x * phi[l])
 	}
 	likely.Value = value
 	// A little less than computed here: rounding must not put the threshold above
 	// what the search itself computes for this very multiset.
-	sh.record(value - 2*s.evalError - 2*s.RowError() - float64(s.problem.K)*unit)
+	sh.record(value - float64(2*s.evalError) - float64(2*s.RowError()) - float64(float64(s.problem.K)*unit))
 	return likely, nil
 }
 

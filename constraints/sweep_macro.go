@@ -94,7 +94,9 @@ func newMacroWorkers(s *System, sh *search, n int) []*macroWorker {
 	for i := range workers {
 		w := &macroWorker{s: s, sh: sh, values: make([]float64, s.problem.K+1), splits: make([]Multiset, s.problem.K+1)}
 		if s.perturbed() {
-			w.screen = screenError(s.problem)
+			// The evaluation error besides: no multiset is ruled out whose computed value is
+			// above the threshold, so what is found does not depend on which worker was faster.
+			w.screen = screenError(s.problem) + float64(2*s.evalError)
 			w.split = &splitter{s: s, laws: laws, depth: depth, inner: make([]float64, depth+1)}
 		}
 		workers[i] = w
@@ -127,7 +129,7 @@ func (w *macroWorker) family(ctx context.Context, u, v []float64, n3, n4 int) er
 	}
 	sc := newScreen(w.s, u, v, may)
 	if w.sh.firstOrder {
-		if top+sc.crudeBound(steepest, 0) < w.sh.threshold.get() {
+		if top+sc.crudeBound(steepest, 0)+w.screen < w.sh.threshold.get() {
 			return nil
 		}
 		for n1 := range values {

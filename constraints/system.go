@@ -22,7 +22,6 @@ type System struct {
 	corner  [corners]pair
 	w, wp   float64 // correctly rounded w and w'
 	rhs     float64 // r rounded down: a stricter right-hand side is the private one
-	rhsUp   float64 // r rounded up, for bounds on what any method can reach
 
 	e         num.Interval // E
 	rhsExact  num.Interval // r
@@ -68,7 +67,6 @@ func NewSystem(p Problem) (*System, error) {
 		w:        one.Quo(denominator).Nearest(),
 		wp:       e.Quo(denominator).Nearest(),
 		rhs:      r.Lower(),
-		rhsUp:    r.Upper(),
 		e:        e,
 		rhsExact: r,
 	}
@@ -85,9 +83,6 @@ func (s *System) Variables() int { return (s.problem.K + 1) / 2 }
 
 // RHS returns the scaled right-hand side r, rounded down.
 func (s *System) RHS() float64 { return s.rhs }
-
-// RHSUpper returns the scaled right-hand side r, rounded up.
-func (s *System) RHSUpper() float64 { return s.rhsUp }
 
 // OriginalRHS returns E-1+2δ, the right-hand side as the source writes it, rounded
 // down.

@@ -146,6 +146,9 @@ func TestReleaseRefuses(t *testing.T) {
 		"noise for one vote": func(r *Answers) {
 			r.Noise = NoisyAnswer{accountant.Gaussian{NoiseMultiplier: 20, Neighbours: accountant.ReplaceOne}, 1}
 		},
+		"noise for one vote less": func(r *Answers) {
+			r.Noise = NoisyAnswer{accountant.Gaussian{NoiseMultiplier: 20, Neighbours: accountant.ReplaceOne}, 10}
+		},
 		"unknown noise": func(r *Answers) { r.PerAnswer, r.Noise = accountant.Cost{}, NoisyAnswer{foreign{}, 11} },
 		"K":             func(r *Answers) { r.K = 0 },
 		"affected":      func(r *Answers) { r.Affected = 12 },

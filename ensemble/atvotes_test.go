@@ -180,3 +180,31 @@ func TestDataDependentFiguresGoNowhere(t *testing.T) {
 		t.Errorf("%d files speak of it, %v", found, err)
 	}
 }
+
+// Noise that hides t votes behind t times the deviation costs what noise for one does: where votes say
+// nothing, as from σ = 2048 on, by ρ = t²/σ² alone.
+func TestAtVotesGrowsLikeTheSquareOfTheVotes(t *testing.T) {
+	b := twoClasses(t, 9, []int{9, 0, 5, 9}, nil)
+	for _, claim := range []accountant.Cost{{Epsilon: 20, Delta: 1e-3}, {Epsilon: 0.01, Delta: 1e-3}} {
+		costs := map[int]float64{}
+		for _, affected := range []int{1, 2, 6} {
+			s := Setting{K: 9, Classes: 2, Affected: affected, Neighbours: accountant.ReplaceOne}
+			one, err := SigmaForGNMax(Setting{K: 9, Classes: 2, Affected: 1, Neighbours: accountant.ReplaceOne}, claim, Renyi)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := GNMax(s, claim, one*float64(affected))
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := m.atVotes(b, 1e-5)
+			if err != nil {
+				t.Fatal(err)
+			}
+			costs[affected] = d.AnyVotes
+		}
+		if math.Abs(costs[2]/costs[1]-1) > 1e-9 || math.Abs(costs[6]/costs[1]-1) > 1e-9 {
+			t.Errorf("%v: at any votes %v", claim, costs)
+		}
+	}
+}

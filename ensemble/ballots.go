@@ -94,15 +94,7 @@ func (b *Ballots) score(law func(counts []int) []float64) Score {
 	}
 	for _, kind := range b.kinds {
 		p := law(kind.counts)
-		agree, winners := 0.0, 0
-		most := largest(kind.counts)
-		for c, n := range kind.counts {
-			if n == most {
-				agree += p[c]
-				winners++
-			}
-		}
-		s.Agreement += float64(kind.queries) * agree / float64(winners)
+		s.Agreement += float64(kind.queries) * Agreement(kind.counts, p)
 		for c, n := range kind.truths {
 			s.Accuracy += float64(n) * p[c]
 		}

@@ -34,7 +34,8 @@
 //
 // # Ties
 //
-// A tie is broken evenly among the classes that tie, with fresh randomness.
+// A tie is broken evenly among the classes that tie, with fresh randomness. An answer agrees with
+// the majority if it is a class with the most votes, whichever of those that tie: [Agreement].
 //
 // # Notation
 //

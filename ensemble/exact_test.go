@@ -195,53 +195,53 @@ func TestAnswerIsExact(t *testing.T) {
 // mutants are plausible mistakes in answer. Most are far too small, or too
 // rare, for a statistical test.
 var mutants = map[string]answerFunc{
-	"coin is 1 once in 2^53": mutant(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
+	"coin is 1 once in 2^53": decided(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
 		return decide(m, l, u < k, coin || u == gamma.One-1)
 	}),
-	"coin is 0 at u = k": mutant(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
+	"coin is 0 at u = k": decided(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
 		return decide(m, l, u < k, coin && u != k)
 	}),
-	"coin from the low bit of u": mutant(func(m *Mechanism, l int, u, k uint64, _ bool) bool {
+	"coin from the low bit of u": decided(func(m *Mechanism, l int, u, k uint64, _ bool) bool {
 		return decide(m, l, u < k, u&1 == 1)
 	}),
-	"no coin": mutant(func(m *Mechanism, l int, u, k uint64, _ bool) bool {
+	"no coin": decided(func(m *Mechanism, l int, u, k uint64, _ bool) bool {
 		return decide(m, l, u < k, false)
 	}),
-	"u <= k": mutant(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
+	"u <= k": decided(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
 		return decide(m, l, u <= k, coin)
 	}),
-	"52 bits": mutant(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
+	"52 bits": decided(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
 		return decide(m, l, u>>1 < k>>1, coin)
 	}),
-	"inverted": mutant(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
+	"inverted": decided(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
 		return decide(m, l, u >= k, coin)
 	}),
-	"γ of the next count": mutant(func(m *Mechanism, l int, u, _ uint64, coin bool) bool {
+	"γ of the next count": decided(func(m *Mechanism, l int, u, _ uint64, coin bool) bool {
 		return decide(m, l, u < gammaOf(m).Numerator(min(l+1, m.setting.K)), coin)
 	}),
-	"γ of the previous count": mutant(func(m *Mechanism, l int, u, _ uint64, coin bool) bool {
+	"γ of the previous count": decided(func(m *Mechanism, l int, u, _ uint64, coin bool) bool {
 		return decide(m, l, u < gammaOf(m).Numerator(max(l-1, 0)), coin)
 	}),
-	"γ ≡ 1": mutant(func(m *Mechanism, l int, _, _ uint64, coin bool) bool {
+	"γ ≡ 1": decided(func(m *Mechanism, l int, _, _ uint64, coin bool) bool {
 		return decide(m, l, true, coin)
 	}),
-	"γ ≡ 0": mutant(func(m *Mechanism, l int, _, _ uint64, coin bool) bool { return coin }),
-	"majority flipped": mutant(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
+	"γ ≡ 0": decided(func(m *Mechanism, l int, _, _ uint64, coin bool) bool { return coin }),
+	"majority flipped": decided(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
 		return decide(m, m.setting.K-l, u < k, coin)
 	}),
-	"coin flipped where 0 leads": mutant(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
+	"coin flipped where 0 leads": decided(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
 		if 2*l < m.setting.K && u >= k {
 			return true
 		}
 		return decide(m, l, u < k, coin)
 	}),
-	"a tie is 1": mutant(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
+	"a tie is 1": decided(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
 		if 2*l == m.setting.K {
 			return true
 		}
 		return decide(m, l, u < k, coin)
 	}),
-	"a tie is 0 half of the time more": mutant(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
+	"a tie is 0 half of the time more": decided(func(m *Mechanism, l int, u, k uint64, coin bool) bool {
 		if 2*l == m.setting.K {
 			return coin && u < gamma.One/2
 		}
@@ -271,8 +271,8 @@ var mutants = map[string]answerFunc{
 	},
 }
 
-// mutant makes an answerFunc of a decision with the draws of the real one.
-func mutant(f func(m *Mechanism, l int, u, k uint64, coin bool) bool) answerFunc {
+// decided makes an answerFunc of a decision with the draws of the real one.
+func decided(f func(m *Mechanism, l int, u, k uint64, coin bool) bool) answerFunc {
 	return func(m *Mechanism, src randsrc.Source, l int) (bool, error) {
 		u, err := src.Uint53()
 		if err != nil {
@@ -308,7 +308,7 @@ func TestMutantsAreCaught(t *testing.T) {
 			t.Errorf("mutant %q passes", name)
 		}
 	}
-	same := mutant(func(m *Mechanism, l int, u, k uint64, coin bool) bool { return decide(m, l, u < k, coin) })
+	same := decided(func(m *Mechanism, l int, u, k uint64, coin bool) bool { return decide(m, l, u < k, coin) })
 	if caught(same) {
 		t.Error("the unaltered decision is taken for a mutant: the mutants above prove nothing")
 	}

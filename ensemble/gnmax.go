@@ -216,10 +216,29 @@ func countMechanism(s Setting, cost accountant.Cost, r rule, basis string) *Mech
 // noisyMax adds noise to each count and takes the largest.
 type noisyMax struct {
 	sample func(src randsrc.Source) (int64, error)
-	table  func() noise.Table
+	argMax func(counts []int) []float64 // its law
 }
 
-func gaussianMax(g noise.Gaussian) noisyMax { return noisyMax{g.Sample, sync.OnceValue(g.Table)} }
+// smooth is the σ from which the law of integers is that of normal noise to within 0.01/σ⁴.
+const smooth = 16
+
+// gaussianMax is discrete normal noise. To break ties evenly is to add to each integer a
+// uniform number from -1/2 to 1/2, of variance 1/12. For large σ the sums are normal in all but
+// name; for small σ the integers are gone through.
+func gaussianMax(g noise.Gaussian) noisyMax {
+	variance, _ := g.Variance().Float64()
+	if variance < smooth*smooth {
+		return tableMax(g.Sample, g.Table)
+	}
+	sigma := math.Sqrt(variance + 1./12)
+	return noisyMax{g.Sample, func(counts []int) []float64 { return normalLaw(counts, sigma) }}
+}
+
+// tableMax is noise of which the law is a table, made when it is first asked for.
+func tableMax(sample func(randsrc.Source) (int64, error), table func() noise.Table) noisyMax {
+	once := sync.OnceValue(table)
+	return noisyMax{sample, func(counts []int) []float64 { return once().ArgMax(counts) }}
+}
 
 func (m noisyMax) draw(src randsrc.Source, counts []int) (int, error) {
 	noisy := make([]int64, len(counts))
@@ -233,7 +252,7 @@ func (m noisyMax) draw(src randsrc.Source, counts []int) (int, error) {
 	return noise.ArgMax(src, noisy)
 }
 
-func (m noisyMax) law(counts []int) []float64 { return m.table().ArgMax(counts) }
+func (m noisyMax) law(counts []int) []float64 { return m.argMax(counts) }
 
 // confidentMax is noisyMax if the largest count, with noise, reaches the threshold.
 type confidentMax struct {

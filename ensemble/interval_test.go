@@ -63,3 +63,18 @@ func TestWilsonCovers(t *testing.T) {
 		}
 	}
 }
+
+// Agreement is of all queries, accuracy of those with a true label.
+func TestIntervalsAreOfTheirOwnQueries(t *testing.T) {
+	s := Score{Agreement: 0.8, Accuracy: 0.8, Queries: 900, Labels: 30}
+	if got := s.AgreementInterval(); got != Wilson(0.8, 900) {
+		t.Errorf("agreement: %v", got)
+	}
+	if got := s.AccuracyInterval(); got != Wilson(0.8, 30) || got.High-got.Low < 0.2 {
+		t.Errorf("accuracy: %v", got)
+	}
+	b := twoClasses(t, 3, []int{3, 3, 0, 3, 1, 2}, []int{1, NoTruth, NoTruth, 0, NoTruth, NoTruth})
+	if got := b.Plain(); got.Labels != 2 || got.AccuracyInterval() != Wilson(got.Accuracy, 2) || got.AgreementInterval() != Wilson(1, 6) {
+		t.Errorf("%+v", got)
+	}
+}

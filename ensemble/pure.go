@@ -3,7 +3,6 @@ package ensemble
 import (
 	"fmt"
 	"math/big"
-	"sync"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
@@ -39,7 +38,7 @@ func LNMax(s Setting, epsilon float64) (*Mechanism, error) {
 		return nil, fmt.Errorf("epsilon = %v: %w", epsilon, err)
 	}
 	scale, _ := l.Scale().Float64()
-	a := countMechanism(s, claim, noisyMax{l.Sample, sync.OnceValue(l.Table)}, "the scale of its noise, without a δ")
+	a := countMechanism(s, claim, tableMax(l.Sample, l.Table), "the scale of its noise, without a δ")
 	a.name, a.title = "lnmax", fmt.Sprintf("LNMax, b = %s", fourDigits(scale))
 	return a, nil
 }

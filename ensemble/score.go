@@ -11,11 +11,26 @@ import (
 // over the draws: nothing is sampled. Scores are computed from the raw votes and are not
 // private.
 type Score struct {
-	Agreement float64 // with the plain majority; where n classes tie, each of them counts 1/n
+	Agreement float64 // how often the answer is a class with the most votes: the mean of [Agreement]
 	Accuracy  float64 // against the queries' true classes; only where Labels > 0
 	Abstained float64 // share of queries without a class, which agree with nothing
 	Queries   int     // how many there are
 	Labels    int     // how many of them have a true class
+}
+
+// Agreement returns the probability that the answer is a class with the most votes, any of them
+// where several tie, which is the one metric of plans, scores and comparisons, and what
+// package plurality/solve maximises and certifies as the value of a table, package gamma/solve as 1
+// less [gamma.Disagreement]. law has the probability of each class and may have that of
+// abstaining behind them, which agrees with nothing.
+func Agreement(counts []int, law []float64) float64 {
+	most, agree := largest(counts), 0.0
+	for c, n := range counts {
+		if n == most {
+			agree += law[c]
+		}
+	}
+	return agree
 }
 
 // Interval is a range of shares, in [0,1].

@@ -3,6 +3,7 @@ package ensemble
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"testing"
 
@@ -108,7 +109,7 @@ func TestEvaluateTwoClasses(t *testing.T) {
 			case 2*l < k:
 				want.Agreement += (1 - one) / float64(len(ones))
 			default:
-				want.Agreement += 0.5 / float64(len(ones))
+				want.Agreement += 1 / float64(len(ones)) // either answer is one of those with the most votes
 			}
 			if truths != nil && truths[i] != NoTruth {
 				want.Labels++
@@ -159,7 +160,7 @@ func TestEvaluateAgainstSimulation(t *testing.T) {
 // Plain majority and pure coins are known in closed form; K must agree.
 func TestEvaluateExtremes(t *testing.T) {
 	b := twoClasses(t, 2, []int{0, 1, 2, 2}, []int{0, NoTruth, 1, 0})
-	for c, want := range map[float64]Score{1: {Agreement: 0.875, Accuracy: 2.0 / 3, Labels: 3}, 0: {Agreement: 0.5, Accuracy: 0.5, Labels: 3}} {
+	for c, want := range map[float64]Score{1: {Agreement: 1, Accuracy: 2.0 / 3, Labels: 3}, 0: {Agreement: 0.625, Accuracy: 0.5, Labels: 3}} {
 		m := anyGamma(t, 2, c)
 		if got := evaluate(t, m, b); got.Labels != want.Labels || got.Agreement != want.Agreement || math.Abs(got.Accuracy-want.Accuracy) > 1e-15 {
 			t.Errorf("γ ≡ %v: %+v, want %+v", c, got, want)
@@ -200,10 +201,9 @@ func TestEvaluateManyClasses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			plain := plainMajority(counts)
-			for c := range counts {
-				if plain[c] > 0 {
-					want.Agreement += p[c] * plain[c] / float64(len(votes))
+			for c, n := range counts {
+				if n == slices.Max(counts) {
+					want.Agreement += p[c] / float64(len(votes))
 				}
 			}
 			want.Accuracy += p[i%3] / float64(len(votes))

@@ -70,3 +70,19 @@ func TestEdge(t *testing.T) {
 		t.Errorf("a grid of one: edge %q", got)
 	}
 }
+
+// A figure is below another only if it is less: equal ones are not, unless both stand for 0.
+func TestBelow(t *testing.T) {
+	for _, c := range []struct {
+		a, b float64
+		want bool
+	}{
+		{1, 2, true}, {2, 1, false}, {1, 1, false}, {0.25, math.Nextafter(0.25, 1), true}, {math.Nextafter(0.25, 1), 0.25, false},
+		{0, 0, true}, {experiment.Negligible, 0, true}, {2 * experiment.Negligible, 2 * experiment.Negligible, false}, {2 * experiment.Negligible, 0, false},
+		{math.NaN(), 1, false}, {1, math.NaN(), false},
+	} {
+		if got := experiment.Below(c.a, c.b); got != c.want {
+			t.Errorf("Below(%v, %v) = %t", c.a, c.b, got)
+		}
+	}
+}

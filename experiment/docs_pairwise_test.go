@@ -2,7 +2,10 @@ package experiment_test
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
+
+	"github.com/darrm/darrm/internal/must"
 )
 
 func init() {
@@ -14,6 +17,51 @@ func init() {
 	goldenTables["auc-passes"] = aucPassesTable
 	goldenTables["auc-utility"] = func(t *testing.T, m *markdown) { aucGridTable(t, m, "auc-utility", "4096", "16384") }
 	goldenTables["auc-dpegd"] = aucDifferencesTable
+	goldenTables["auc-unproved"] = aucUnprovedTable
+}
+
+// aucUnprovedTable has what is printed at the largest ε of a table, or with the most records, and what
+// noise that has a proof leaves.
+func aucUnprovedTable(t *testing.T, m *markdown) {
+	lines := []string{"published: Algorithm 3", "Algorithm 3, Theorem 10's noise", "Algorithm 3, calibrated", "cyclic", "next to no noise"}
+	m.header("experiment", "at", "printed", "Theorem 10's noise", "calibrated", "cyclic", "next to no noise")
+	for _, name := range []string{"auc-private-diabetes-real", "auc-private-german-real", "auc-private-diabetes", "auc-private-size"} {
+		var cells []string
+		for _, line := range lines {
+			rows := only(goldenRows(t, name, "scores"), "line", line)
+			last := rows[len(rows)-1]
+			if cells == nil {
+				at := "ε = " + last["eps"]
+				if name == "auc-private-size" {
+					at = "n = " + last["records"]
+				}
+				cells = []string{"`" + name + "`", at}
+			}
+			cells = append(cells, plusMinus(t, last["auc"], last["auc_sd"]))
+		}
+		m.row(cells...)
+	}
+}
+
+// What docs/pairwise-accounting.md says about that table: no noise that has a proof reaches what is printed.
+func TestNoProvedNoiseReachesThePrintedScores(t *testing.T) {
+	number := func(row map[string]string) float64 { return must.Get(strconv.ParseFloat(row["auc"], 64))(t) }
+	compared := 0
+	for _, name := range []string{"auc-private-diabetes-real", "auc-private-german-real", "auc-private-diabetes", "auc-private-size"} {
+		rows := goldenRows(t, name, "scores")
+		for _, printed := range only(rows, "method", "published") {
+			for _, line := range []string{"Algorithm 3, Theorem 10's noise", "Algorithm 3, calibrated", "DPEGD, its own noise", "cyclic"} {
+				ours := only(rows, "line", line, "eps", printed["eps"], "records", printed["records"])[0]
+				compared++
+				if number(ours) >= number(printed) {
+					t.Errorf("%s, n = %s, ε = %s: %s has %s, printed for %s is %s", name, ours["records"], ours["eps"], line, ours["auc"], printed["line"], printed["auc"])
+				}
+			}
+		}
+	}
+	if compared != (3*6+3)*2*4 {
+		t.Errorf("%d scores compared", compared)
+	}
 }
 
 // plusMinus is a mean with its standard deviation, where there is one.

@@ -1,7 +1,6 @@
 package gamma
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"math"
@@ -145,20 +144,5 @@ func TestTableSaysItsDisagreement(t *testing.T) {
 		if math.Abs(file.Disagreement["binomial"]-binomial) > 1e-15 || math.Abs(file.Disagreement["uniform"]-uniform) > 1e-15 {
 			t.Errorf("%s: %v, want %v and %v", name, file.Disagreement, binomial, uniform)
 		}
-	}
-}
-
-// Files of earlier versions say nothing of it, which is no lie.
-func TestTableWithoutDisagreement(t *testing.T) {
-	claim, err := ReadClaim(bytes.NewReader(with(t, "k7-m2-free", "disagreement", "")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	table, err := claim.Certify(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := claim.Differences(table); len(d) > 0 {
-		t.Errorf("differences %q", d)
 	}
 }

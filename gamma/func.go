@@ -73,7 +73,7 @@ func Constant(k int, c float64) (Func, error) {
 func (f Func) K() int { return len(f.numerators) - 1 }
 
 // At returns γ(l) exactly.
-func (f Func) At(l int) float64 { return float64(f.numerators[l]) / float64(One) }
+func (f Func) At(l int) float64 { return float64(float64(f.numerators[l]) / float64(One)) }
 
 // Numerator returns γ(l)·2⁵³.
 func (f Func) Numerator(l int) uint64 { return f.numerators[l] }

@@ -7,11 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"math/big"
-	"strings"
+	"slices"
+	"strconv"
 
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/strictjson"
 )
 
@@ -53,7 +56,7 @@ type fileProblem struct {
 // fileFigures are what the table says about itself.
 type fileFigures struct {
 	ExpectedError float64            `json:"expected_error"`
-	Disagreement  *Disagreements     `json:"disagreement,omitempty"` // older files have none
+	Disagreement  Disagreements      `json:"disagreement"`
 	Baselines     map[string]float64 `json:"baselines"`
 	Certificate   fileCertificate    `json:"certificate"`
 }
@@ -138,9 +141,9 @@ func (t *Table) fileProblem() fileProblem {
 }
 
 func (t *Table) fileFigures() fileFigures {
-	c, d := t.certificate, t.Disagreements(t.fn)
+	c := t.certificate
 	f := fileFigures{
-		ExpectedError: t.ExpectedError, Disagreement: &d, Baselines: map[string]float64{},
+		ExpectedError: t.ExpectedError, Disagreement: t.Disagreements(t.fn), Baselines: map[string]float64{},
 		Certificate: fileCertificate{
 			Method: c.Method, Constraints: fileCount{c.Constraints}, Bound: c.Bound, RightHandSide: c.RightHandSide, Slack: c.Slack,
 			LowerBound: t.LowerBound, Gap: t.Gap,
@@ -198,19 +201,18 @@ func Decode(ctx context.Context, r io.Reader) (*Table, error) {
 }
 
 // MismatchError says what a table's file says wrongly about itself.
-type MismatchError struct{ Wrong []string }
+type MismatchError = check.MismatchError
 
-func (e *MismatchError) Error() string { return strings.Join(e.Wrong, "; ") }
-
-// Verify certifies the claim and compares what it says about itself with what is found. The
-// errors are those of Certify, or a *MismatchError.
+// Verify certifies the claim and compares what it says about itself with what is found: bounds may
+// be weaker than those found, counts are the same, expectations agree to within
+// check.ExpectationTolerance. The errors are those of Certify, or a *MismatchError.
 func (c *Claim) Verify(ctx context.Context) (*Table, error) {
 	t, err := c.Certify(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if wrong := c.Differences(t); len(wrong) > 0 {
-		return nil, &MismatchError{wrong}
+	if err := c.compare(t); err != nil {
+		return nil, err
 	}
 	return t, nil
 }
@@ -290,51 +292,35 @@ func (c *Claim) Certify(ctx context.Context) (*Table, error) {
 	return t, nil
 }
 
-// statedTolerance is how far a stated number may be from the one worked out
-// anew: room for other rounding on other machines, none for another meaning.
-const statedTolerance = 1e-9
-
-// Differences compares what the file says about itself with t, the table that the
-// claim turned out to be, and describes each figure that does not agree. A file
-// written by Encode and not altered has none.
-func (c *Claim) Differences(t *Table) []string {
-	var out []string
-	compare := func(name string, stated, found float64) {
-		if !(math.Abs(stated-found) <= statedTolerance*max(1, math.Abs(found))) {
-			out = append(out, fmt.Sprintf("%s: the file says %v, it is %v", name, stated, found))
-		}
-	}
-	s, found := c.stated, t.certificate
-	compare("expected_error", s.ExpectedError, t.ExpectedError)
-	compare("certificate.bound", s.Certificate.Bound, found.Bound)
-	compare("certificate.right_hand_side", s.Certificate.RightHandSide, found.RightHandSide)
-	compare("certificate.slack", s.Certificate.Slack, found.Slack)
-	compare("certificate.objective_lower_bound", s.Certificate.LowerBound, t.LowerBound)
-	compare("certificate.gap", s.Certificate.Gap, t.Gap)
-	if n := s.Certificate.Constraints.n; n == nil || n.Cmp(found.Constraints) != 0 {
-		out = append(out, fmt.Sprintf("certificate.constraints: the file says %v, there are %v", n, found.Constraints))
-	}
-	if s.Certificate.Method != found.Method {
-		out = append(out, fmt.Sprintf("certificate.method: the file says %.40q, it is %q", s.Certificate.Method, found.Method))
-	}
-	if s.Disagreement != nil {
-		d := t.Disagreements(t.fn)
-		compare("disagreement.binomial", s.Disagreement.Binomial, d.Binomial)
-		compare("disagreement.uniform", s.Disagreement.Uniform, d.Uniform)
-	}
+// compare compares what the file says about itself with t, the table that the claim turned out to
+// be. The error is nil or a *MismatchError.
+func (c *Claim) compare(t *Table) error {
+	var s check.Stated
+	stated, found := c.stated.Certificate, t.certificate
+	s.Expectation("expected_error", c.stated.ExpectedError, t.ExpectedError)
+	s.Exact("certificate.method", fmt.Sprintf("%.40q", stated.Method), strconv.Quote(found.Method))
+	s.Exact("certificate.constraints", fmt.Sprint(stated.Constraints.n), found.Constraints.String())
+	s.Exact("certificate.right_hand_side", stated.RightHandSide, found.RightHandSide)
+	s.Upper("certificate.bound", stated.Bound, found.Bound)
+	s.Lower("certificate.slack", stated.Slack, found.Slack)
+	s.Lower("certificate.objective_lower_bound", stated.LowerBound, t.LowerBound)
+	s.Upper("certificate.gap", stated.Gap, t.Gap)
+	d := t.Disagreements(t.fn)
+	s.Expectation("disagreement.binomial", c.stated.Disagreement.Binomial, d.Binomial)
+	s.Expectation("disagreement.uniform", c.stated.Disagreement.Uniform, d.Uniform)
 	known := map[string]bool{}
 	for _, b := range t.Baselines {
 		known[b.Name] = true
-		stated, ok := s.Baselines[b.Name]
+		stated, ok := c.stated.Baselines[b.Name]
 		if !ok {
 			stated = math.NaN()
 		}
-		compare("baselines."+b.Name, stated, t.BaselineError(b))
+		s.Expectation("baselines."+b.Name, stated, t.BaselineError(b))
 	}
-	for name := range s.Baselines {
+	for _, name := range slices.Sorted(maps.Keys(c.stated.Baselines)) {
 		if !known[name] {
-			out = append(out, fmt.Sprintf("baselines: %.40q is none of this table's", name))
+			s.Exact(fmt.Sprintf("baselines.%.40q", name), c.stated.Baselines[name], "none of this table's")
 		}
 	}
-	return out
+	return s.Err()
 }

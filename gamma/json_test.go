@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -40,8 +41,8 @@ func TestTableRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if d := claim.Differences(table); len(d) > 0 {
-			t.Errorf("%s: %q", name, d)
+		if err := claim.compare(table); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 		again := encode(t, table)
 		second, err := Decode(context.Background(), bytes.NewReader(again))
@@ -352,8 +353,8 @@ func TestDifferencesNameEachLie(t *testing.T) {
 		{"certificate.bound", "0.2"},
 		{"certificate.right_hand_side", "0.3"},
 		{"certificate.slack", "0.1"},
-		{"certificate.objective_lower_bound", "0.01"},
-		{"certificate.gap", "1"},
+		{"certificate.objective_lower_bound", "0.0672"},
+		{"certificate.gap", "0"},
 		{"disagreement.binomial", "0.01"},
 		{"disagreement.uniform", "0.01"},
 		{"baselines.subsampling", "0.01"},
@@ -369,15 +370,85 @@ func TestDifferencesNameEachLie(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s = %s: %v", c.field, c.text, err)
 		}
-		d := claim.Differences(table)
-		if len(d) != 1 || !strings.HasPrefix(d[0], c.field+":") {
-			t.Errorf("%s = %s: differences %q", c.field, c.text, d)
+		var d *MismatchError
+		if err := claim.compare(table); !errors.As(err, &d) || len(d.Wrong) != 1 || !strings.HasPrefix(d.Wrong[0], c.field+":") {
+			t.Errorf("%s = %s: %v", c.field, c.text, err)
 		}
 		// The lie does not survive: what is known comes from certifying.
 		if want := encode(t, goldenTable(t, "k7-m2-free")); !bytes.Equal(encode(t, table), want) {
 			t.Errorf("%s = %s changes the table", c.field, c.text)
 		}
 	}
+}
+
+// A file that claims more than is proved is refused, by however little; one that claims less is
+// not. Expectations, on which no promise rests, may differ a little either way.
+func TestClaimsNoMoreThanIsProved(t *testing.T) {
+	table := goldenTable(t, "k11-m3-free")
+	c := table.Certificate()
+	d := table.Disagreements(table.Func())
+	verify := func(field string, x float64) error {
+		claim, err := ReadClaim(bytes.NewReader(with(t, "k11-m3-free", field, strconv.FormatFloat(x, 'g', -1, 64))))
+		if err != nil {
+			t.Fatalf("%s = %v: %v", field, x, err)
+		}
+		_, err = claim.Verify(t.Context())
+		return err
+	}
+	if c.Slack == 0 || table.LowerBound == 0 || table.Gap == 0 {
+		t.Fatalf("%+v, %v, %v: this tests nothing", c, table.LowerBound, table.Gap)
+	}
+	for field, f := range map[string]struct{ found, more, less float64 }{
+		"certificate.bound":                 {c.Bound, -1, +1},
+		"certificate.slack":                 {c.Slack, +1, -1},
+		"certificate.objective_lower_bound": {table.LowerBound, +1, -1},
+		"certificate.gap":                   {table.Gap, -1, +1},
+	} {
+		for _, by := range []float64{0, 1e-9, 0.01} {
+			more, less := f.found+f.more*by, f.found+f.less*by
+			if by == 0 {
+				more, less = math.Nextafter(f.found, f.found+f.more), math.Nextafter(f.found, f.found+f.less)
+			}
+			var mismatch *MismatchError
+			if err := verify(field, more); !errors.As(err, &mismatch) {
+				t.Errorf("%s = %v passes, but %v is proved: %v", field, more, f.found, err)
+			}
+			if err := verify(field, less); err != nil {
+				t.Errorf("%s = %v, but %v is proved: %v", field, less, f.found, err)
+			}
+		}
+	}
+	for _, up := range []float64{0, 1} { // it has one value, on every processor
+		if err := verify("certificate.right_hand_side", math.Nextafter(c.RightHandSide, up)); err == nil {
+			t.Errorf("another right-hand side passes")
+		}
+	}
+	for field, found := range map[string]float64{
+		"expected_error": table.ExpectedError, "disagreement.binomial": d.Binomial, "disagreement.uniform": d.Uniform,
+		"baselines.subsampling": table.BaselineError(*baselineNamed(t, table, "subsampling")),
+	} {
+		for _, by := range []float64{-0.9e-9, 0.9e-9} {
+			if err := verify(field, found+by); err != nil {
+				t.Errorf("%s = %v: %v", field, found+by, err)
+			}
+		}
+		for _, by := range []float64{-1.1e-9, 1.1e-9} {
+			if err := verify(field, found+by); err == nil || !strings.Contains(err.Error(), "an expectation, compared to within 1e-09") {
+				t.Errorf("%s = %v: %v", field, found+by, err)
+			}
+		}
+	}
+}
+
+func baselineNamed(t *testing.T, table *Table, name string) *Named {
+	t.Helper()
+	for i := range table.Baselines {
+		if table.Baselines[i].Name == name {
+			return &table.Baselines[i]
+		}
+	}
+	t.Fatalf("no baseline %s", name)
+	return nil
 }
 
 // A weaker proof is no lie about privacy, but the gap it shows is its own.

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/num"
 )
 
 // ½(B(K-l)-B(l)) in exact rationals.
@@ -205,4 +207,66 @@ func TestExpectedErrorPanicsOnForeignWeights(t *testing.T) {
 		}
 	}()
 	ExpectedError(mustFree(t, 3, 1, 0.5), []float64{1})
+}
+
+// Means and counts are the decimals that people write: how far the weights are from those of the
+// decimals is within the bound that proofs of optimality subtract, and not far below it.
+func TestWeightsErrorCoversTheWeights(t *testing.T) {
+	rng := rand.New(rand.NewPCG(41, 42))
+	largest := 0.0
+	check := func(got []float64, exact func(l int) *big.Rat, k int) {
+		t.Helper()
+		off := new(big.Rat)
+		for l, w := range got {
+			d := new(big.Rat).SetFloat64(w)
+			off.Add(off, d.Sub(d, exact(l)).Abs(d))
+		}
+		if off.Cmp(new(big.Rat).SetFloat64(weightsError(k))) > 0 {
+			t.Errorf("K = %d: the weights are off by %s, the bound is %g", k, off.FloatString(25), weightsError(k))
+		}
+		f, _ := off.Float64()
+		largest = max(largest, f/weightsError(k))
+	}
+	half := big.NewRat(1, 2)
+	for range 60 {
+		k := 1 + rng.IntN(12)
+		if rng.IntN(10) == 0 {
+			k = 61
+		}
+		mu := math.Round(1e6*(0.5+0.4999*rng.Float64()+2e-6)) / 1e6
+		p := num.Decimal(mu)
+		q := new(big.Rat).Sub(big.NewRat(1, 1), p)
+		law := func(l int) *big.Rat {
+			x := new(big.Rat).SetInt(new(big.Int).Binomial(int64(k), int64(l)))
+			for range l {
+				x.Mul(x, p)
+			}
+			for range k - l {
+				x.Mul(x, q)
+			}
+			return x
+		}
+		got, err := Weights(k, mu)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(got, func(l int) *big.Rat { x := law(k - l); x.Sub(x, law(l)); return x.Mul(x, half) }, k)
+
+		counts, total := make([]float64, k+1), new(big.Rat)
+		for l := range counts {
+			counts[l] = math.Round(1e4*rng.Float64())*math.Pow(10, float64(-rng.IntN(8))) + 1e-9
+			total.Add(total, num.Decimal(counts[l]))
+		}
+		if got, err = countWeights(counts); err != nil {
+			t.Fatal(err)
+		}
+		check(got, func(l int) *big.Rat {
+			x := num.Decimal(counts[l])
+			x.Add(x, num.Decimal(counts[k-l]))
+			return x.Mul(x.Quo(x, total), half)
+		}, k)
+	}
+	if t.Logf("at most %.3f of the bound", largest); largest < 0.02 {
+		t.Error("the bound is idle")
+	}
 }

@@ -48,9 +48,13 @@ type Multiplier struct {
 // where the minimum is over γ in [0,1]^n (free: the sum of the negative d) or over
 // those that do not increase towards the middle (monotone: the least sum over a
 // prefix of d, since such γ are mixtures of steps). So the multipliers may come
-// from anyone. Rounding errors are subtracted. The error names a multiplier that is
+// from anyone. Rounding errors are subtracted, and so is off, which Σ|weight - exact| may be:
+// the bound is 1-Lipschitz in the weights, since 1-γ is in [0,1]. The error names a multiplier that is
 // not finite and ≥ 0 or whose multiset is not one of the problem's.
-func lowerBound(s *constraints.System, weights []float64, shape Shape, proof []Multiplier) (float64, error) {
+//
+// The bound is a figure that a table's file states and that is worked out again: float64() around
+// each product keeps processors from fusing it with a sum, so that all of them find the same one.
+func lowerBound(s *constraints.System, weights []float64, off float64, shape Shape, proof []Multiplier) (float64, error) {
 	p := s.Problem()
 	if len(weights) != s.Variables() {
 		return 0, fmt.Errorf("%d weights for K = %d", len(weights), p.K)
@@ -72,9 +76,9 @@ func lowerBound(s *constraints.System, weights []float64, shape Shape, proof []M
 		}
 		row = s.Row(m.Multiset, row)
 		for l, x := range row {
-			d[l] += m.Value * x
+			d[l] += float64(m.Value * x)
 		}
-		price += m.Value * s.RHSUpper()
+		price += float64(m.Value * s.RHS())
 		total += m.Value
 	}
 	least := 0.0
@@ -95,10 +99,11 @@ func lowerBound(s *constraints.System, weights []float64, shape Shape, proof []M
 	// Rounding. The rows are off by Σy·RowError, summed over l. Forming d takes a
 	// product and a sum for each multiplier, of numbers whose absolute values sum to
 	// at most worth + Σy over l (Σ_l |row(l)| ≤ 1); the sums that follow have
-	// n + len(proof) terms of the same total size. u = 2⁻⁵³, doubled at the end.
+	// n + len(proof) terms of the same total size. RHS is below r < 1 by less than u·Σy: one
+	// of the 16 terms to spare. u = 2⁻⁵³, doubled at the end.
 	terms := float64(len(weights) + 3*len(proof) + 16)
-	errors := total*s.RowError() + (worth+total)*terms*0x1p-53
-	bound := worth - price + least - 2*errors
+	errors := float64(total*s.RowError()) + float64((worth+total)*terms*0x1p-53)
+	bound := worth - price + least - float64(2*errors) - off
 	if !(bound > 0) { // NaN too, after multipliers whose sums overflow
 		return 0, nil // no error is negative: always a bound
 	}

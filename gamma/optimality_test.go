@@ -21,7 +21,7 @@ func boundFor(p constraints.Problem, weights []float64, shape Shape, proof []Mul
 	if err != nil {
 		return 0, err
 	}
-	return lowerBound(s, weights, shape, proof)
+	return lowerBound(s, weights, 0, shape, proof)
 }
 
 // drawMultiset draws any multiset of p.
@@ -362,6 +362,33 @@ func TestLowerBoundSubtractsItsErrors(t *testing.T) {
 	}
 	if t.Logf("%d positive bounds, %d within 4e-15 of the exact one", positive, tight); positive < 100 || tight < 50 {
 		t.Error("this tests nothing")
+	}
+}
+
+// What the weights may be off by is subtracted once, under every objective that has weights.
+func TestLowerBoundSubtractsTheWeightsError(t *testing.T) {
+	p := problem(t, 7, 1, 0.1, 1e-5)
+	s, err := constraints.NewSystem(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proof := []Multiplier{{constraints.Multiset{constraints.High: 7}, 1e-3}}
+	for _, o := range []Objective{{PriorMean: 0.7, Shape: Free}, {Counts: []float64{3, 1, 4, 1, 5, 9, 2, 6}, Shape: Monotone}} {
+		weights, err := o.Weights(7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, err := boundFor(p, weights, o.Shape, proof)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := o.lowerBound(s, Proof{Multipliers: proof})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if less := plain - got; less < weightsError(7)*(1-0x1p-4) || less > weightsError(7)*(1+0x1p-4) {
+			t.Errorf("%+v: %g is subtracted, want %g", o, less, weightsError(7))
+		}
 	}
 }
 

@@ -109,7 +109,7 @@ func (o Objective) lowerBound(s *constraints.System, proof Proof) (float64, erro
 		if err != nil {
 			return 0, err
 		}
-		return lowerBound(s, weights, o.Shape, proof.Multipliers)
+		return lowerBound(s, weights, weightsError(k), o.Shape, proof.Multipliers)
 	}
 	if len(proof.Weights) == 0 {
 		return 0, nil
@@ -122,11 +122,11 @@ func (o Objective) lowerBound(s *constraints.System, proof Proof) (float64, erro
 		sum += w
 	}
 	// Room for the rounding of the sum; what is above ½ is no proof.
-	if sum > 0.5*(1+float64(k)*0x1p-52) {
+	if sum > 0.5+float64(float64(k)*0x1p-53) {
 		return 0, fmt.Errorf("proof's weights sum to %v, but they must sum to at most 0.5", sum)
 	}
-	bound, err := lowerBound(s, proof.Weights, o.Shape, proof.Multipliers)
-	return bound * (1 - float64(k+4)*0x1p-51), err
+	bound, err := lowerBound(s, proof.Weights, 0, o.Shape, proof.Multipliers)
+	return bound * (1 - float64(float64(k+4)*0x1p-51)), err
 }
 
 // Table is a certified noise function with all that is known about it: for which
@@ -181,7 +181,7 @@ func newTable(ctx context.Context, c *Certified, o Objective, proof Proof, choos
 		}
 	}
 	// e is a sum of about K/2 products of non-negative numbers.
-	rounding := e * float64(k+16) * 0x1p-53
+	rounding := float64(e * float64(k+16) * 0x1p-53)
 	if lower > e+rounding+1e-12 {
 		return nil, fmt.Errorf("the proof shows that the error is at least %v, but it is %v", lower, e)
 	}

@@ -35,11 +35,8 @@ func (a *anchor) encode() []byte {
 	return append(append(b, head[1:]...), '\n')
 }
 
-// decodeAnchor accepts exactly what encode produces, and the anchors of old ledgers.
+// decodeAnchor accepts exactly what encode produces.
 func decodeAnchor(b []byte) (a anchor, err error) {
-	if len(b) == oldAnchorSize {
-		return decodeSlots(b)
-	}
 	var j anchorJSON
 	if err := strictJSON(b, &j); err != nil {
 		return a, err
@@ -60,6 +57,9 @@ func decodeAnchor(b []byte) (a anchor, err error) {
 	return a, nil
 }
 
+// maxAnchor is more than an anchor has.
+const maxAnchor = 1 << 10
+
 // readAnchor returns nil and no error where there is no anchor file.
 func readAnchor(path string) ([]byte, error) {
 	f, err := openRegular(path, os.O_RDONLY)
@@ -72,7 +72,7 @@ func readAnchor(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, oldAnchorSize+1))
+	b, err := io.ReadAll(io.LimitReader(f, maxAnchor))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}

@@ -89,3 +89,22 @@ func BenchmarkProcesses(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkSameVotes: the votes of a new draw, tried on the names of 10⁴ and 10⁶ draws.
+func BenchmarkSameVotes(b *testing.B) {
+	for _, n := range []int{10_000, 1_000_000} {
+		b.Run(fmt.Sprint("n=", n), func(b *testing.B) {
+			book := newBook()
+			for i := range n {
+				book.add(charged{id: fmt.Sprint("request ", i), ensemble: "teachers", draw: &Draw{Name: fmt.Sprint("request ", i), Votes: Digest{byte(i)}}})
+			}
+			r := drawn("r", "new", 1)
+			for b.Loop() {
+				if err := r.sameVotes(book); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/float64(n)*1e9, "ns/draw")
+		})
+	}
+}

@@ -18,6 +18,9 @@ type book struct {
 	names  []string            // of ensembles, and their digests: few
 	number map[string]uint64   // the place in names
 	stated map[string]*charged // by ensemble, the first charge that states its digest
+	drawn  []uint32            // numbers of the listed charges
+
+	charges uint64 // how many of the entries are charges
 }
 
 // place is that of a key: the hash of it, and the number of its first entry, from 1.
@@ -63,6 +66,16 @@ func (b *book) first(k key) *charged {
 	return b.at(uint64(number))
 }
 
+func (b *book) draws(yield func(string, []byte, Digest) bool) bool {
+	for _, number := range b.drawn {
+		p := b.unpack(number)
+		if !yield(b.names[p.ensemble], p.draw, Digest(p.votes)) {
+			return false
+		}
+	}
+	return true
+}
+
 // add enters the entry that follows, which the rules admit.
 func (b *book) add(c charged) {
 	last := len(b.blocks) - 1
@@ -77,6 +90,12 @@ func (b *book) add(c charged) {
 	l.starts = append(l.starts, uint32(len(l.data)))
 	l.data = b.pack(l.data, &c)
 	number := uint32(last*blockSize + len(l.starts))
+	if c.listed() {
+		b.drawn = append(b.drawn, number)
+	}
+	if !c.result {
+		b.charges++
+	}
 	var keys [4]key
 	for _, k := range c.keys(keys[:0]) {
 		if k.index == byEnsemble {
@@ -130,7 +149,7 @@ const (
 	isResult byte = 1 << iota
 	hasDraw
 	drawIsID
-	isStated
+	isQuery
 	isCover
 )
 
@@ -142,7 +161,7 @@ func (b *book) pack(to []byte, c *charged) []byte {
 	}
 	flags := byte(0)
 	if d := c.draw; d != nil {
-		flags = hasDraw | flag(d.Name == c.id, drawIsID) | flag(d.Stated, isStated) | flag(d.Covers, isCover)
+		flags = hasDraw | flag(d.Name == c.id, drawIsID) | flag(d.Query, isQuery) | flag(d.Covers, isCover)
 	}
 	to = binary.AppendUvarint(append(to, flags), uint64(c.at))
 	to = appendText(to, c.id)
@@ -222,8 +241,6 @@ func (b *book) has(number uint32, k key) bool {
 		return p.flags&isResult == 0 && string(p.id) == k.name
 	case byIDResult:
 		return p.flags&isResult != 0 && string(b.unpack(uint32(p.charge)).id) == k.name
-	case byVotes:
-		return p.flags&hasDraw != 0 && string(p.votes) == k.name
 	}
 	return p.flags&hasDraw != 0 && p.flags&isCover != 0 == (k.index == byDrawCover) && string(p.draw) == k.name && b.names[p.ensemble] == k.ensemble
 }
@@ -243,7 +260,7 @@ func (b *book) at(seq uint64) *charged {
 		if p.flags&drawIsID == 0 {
 			name = string(p.draw)
 		}
-		c.draw = &Draw{Name: name, Votes: Digest(p.votes), Stated: p.flags&isStated != 0, Covers: p.flags&isCover != 0}
+		c.draw = &Draw{Name: name, Votes: Digest(p.votes), Query: p.flags&isQuery != 0, Covers: p.flags&isCover != 0}
 	}
 	return c
 }

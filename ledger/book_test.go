@@ -43,7 +43,7 @@ func TestBookIsAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.SampledFrom([]string{"a", "b", "c"})
 		long := rapid.StringMatching(`[a-z]{1,3}|x{200,256}`)
-		b, plain := newBook(), recent{}
+		b, plain := newBook(), newRecent()
 		var ids []string
 		var all []charged
 		noted := map[string]bool{}
@@ -64,7 +64,7 @@ func TestBookIsAMap(t *testing.T) {
 					c.teachers = rapid.SampledFrom([]string{"", "v1", "v2"}).Draw(t, "teachers")
 				}
 				if rapid.Bool().Draw(t, "has a draw") {
-					c.draw = &Draw{Name: rapid.SampledFrom([]string{"a", "b", c.id}).Draw(t, "draw"), Votes: Digest{rapid.Byte().Draw(t, "votes")}, Stated: rapid.Bool().Draw(t, "stated"), Covers: rapid.Bool().Draw(t, "covers")}
+					c.draw = &Draw{Name: rapid.SampledFrom([]string{"a", "b", c.id}).Draw(t, "draw"), Votes: Digest{rapid.Byte().Draw(t, "votes")}, Query: rapid.Bool().Draw(t, "query"), Covers: rapid.Bool().Draw(t, "covers")}
 				}
 			}
 			c.seq = uint64(len(all) + 1)
@@ -78,10 +78,13 @@ func TestBookIsAMap(t *testing.T) {
 			for _, k := range all[i].keys(nil) {
 				keys[k] = true
 				for _, name := range []string{k.name, "a"} {
-					keys[key{byID, "", name}], keys[key{byIDResult, "", name}], keys[key{byVotes, "", name}] = true, true, true
+					keys[key{byID, "", name}], keys[key{byIDResult, "", name}] = true, true
 					keys[key{byDraw, k.ensemble, name}], keys[key{byDrawCover, k.ensemble, name}] = true, true
 				}
 			}
+		}
+		if got, want := drawsOf(b), drawsOf(plain); !slices.Equal(got, want) {
+			t.Fatalf("draws %v, want %v", got, want)
 		}
 		for k := range keys {
 			same(t, b.first(k), plain.first(k))
@@ -93,6 +96,15 @@ func TestBookIsAMap(t *testing.T) {
 			}
 		}
 	})
+}
+
+// drawsOf is what a past lists.
+func drawsOf(p past) (list []string) {
+	p.draws(func(ensemble string, name []byte, votes Digest) bool {
+		list = append(list, fmt.Sprintf("%q %q %v", ensemble, name, votes))
+		return true
+	})
+	return list
 }
 
 func same(t *rapid.T, got, want *charged) {

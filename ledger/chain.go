@@ -19,9 +19,11 @@ type chain struct {
 	start       Digest // hash of the genesis record
 	before, now state  // after the last commit but one, and after the last
 	book        *book  // the entries, for the rules
+	clients     shares // what each spent
 	line        []byte // the line that ends it, as it is in the file
 	size        int64  // where it ends
 	rest        error  // why what follows is not a commit; nil where nothing follows
+	course      course // how the budget was spent
 }
 
 // errLine marks what is no line of a ledger, or not the one that must come.
@@ -46,13 +48,13 @@ func readChain(ctx context.Context, r content, visit func(*Entry) error) (*chain
 	g, decodeErr := decodeGenesis(line)
 	switch {
 	case err == nil && decodeErr == nil:
-	case !bytes.HasPrefix(line, []byte(genesisStart)):
+	case !genesisStart.Match(line):
 		return nil, damaged("%w", errForeign)
 	default:
 		return nil, damaged("genesis record: %w", errors.Join(err, decodeErr))
 	}
 	start := state{head: Head{Hash: genesisHash(line)}}
-	c := &chain{genesis: g, start: start.head.Hash, before: start, now: start, book: newBook(), line: bytes.Clone(line), size: lines.at}
+	c := &chain{genesis: g, start: start.head.Hash, before: start, now: start, book: newBook(), clients: shares{}, line: bytes.Clone(line), size: lines.at}
 	return c, c.readOn(ctx, lines, visit)
 }
 
@@ -72,6 +74,7 @@ func (c *chain) extend(ctx context.Context, r content) error {
 // end moves the end of c past a commit.
 func (c *chain) end(next state, size int64) {
 	c.before, c.now, c.size, c.rest = c.now, next, size, nil
+	c.course.add(next)
 	c.line = next.appendTo(c.line[:0])
 }
 

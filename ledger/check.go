@@ -12,9 +12,6 @@ import (
 // which error it would refuse them, and charges nothing. It promises nothing:
 // another process may spend what is left in between.
 func (l *Ledger) Check(ctx context.Context, requests ...Request) error {
-	if err := l.chargeable(); err != nil {
-		return err
-	}
 	requests, err := checkAll(requests)
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package ledger
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -91,7 +90,7 @@ func runChild(mode, path, prefix, count string) error {
 		}
 		receipt, err := l.Charge(ctx, Request{
 			Relation: ReplaceOne, ID: id, Count: 1, Unit: unitOfOne,
-			Ensemble: "e", EnsembleDigest: "v1", Draw: &Draw{Name: id, Votes: sha256.Sum256([]byte(id)), Covers: i%2 == 1},
+			Ensemble: "e", EnsembleDigest: "v1", Draw: childDraw(id, i%2 == 1),
 		})
 		if err == nil {
 			err = receipt.Redeem()
@@ -193,4 +192,17 @@ func (s *said) violation(path string) string {
 		return fmt.Sprintf("%v is spent, %v; want %v", got, err, spent)
 	}
 	return ""
+}
+
+// childDraw has votes that no other draw has.
+func childDraw(id string, covers bool) *Draw {
+	h := newVoteHash(secret{1})
+	h.add('v', []int{len(id)})
+	for _, c := range []byte(id) {
+		h.add('v', []int{int(c)})
+		h.sum[0] *= 3
+	}
+	d := h.Draw("e", id)
+	d.Covers = covers
+	return d
 }

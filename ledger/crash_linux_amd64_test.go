@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"syscall"
 	"testing"
@@ -337,62 +336,6 @@ func killedThenPowerFailure(t *testing.T, act interference) {
 	if points < 100 {
 		t.Errorf("only %d points", points)
 	}
-}
-
-// The same while the first charge replaces a database by lines: killed at any call, and with a
-// power failure at any point, the ledger has all that it had.
-func TestMigrationInterrupted(t *testing.T) {
-	t.Parallel()
-	old := oldLedger(t)
-	before, err := old.verify(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u := &underAttack{spent: before.spent, states: []files{old}}
-	prepare := func() string {
-		path := filepath.Join(tempDir(t), "ledger")
-		old.write(t, path)
-		return path
-	}
-	n := everyCall(t, "charge", killAfter, 0, anyCall, prepare, func(at, path string, first, second said) {
-		paid := map[string]bool{}
-		s, err := readFiles(t, path).verify(func(e *Entry) error {
-			paid[e.ID] = true
-			return nil
-		})
-		if want := before.spent.Plus(unitOfOne.Times(s.head.Seq - before.head.Seq)); err != nil || s.spent != want || len(second.released) != 2 {
-			t.Errorf("%s: %v spent, want %v; %v", at, s.spent, want, err)
-		}
-		for _, said := range []said{first, second} {
-			for id := range said.released {
-				if !paid[id] {
-					t.Errorf("%s: %s was released and is not charged", at, id)
-				}
-			}
-		}
-		if l, err := Open(t.Context(), path); err != nil || l.mustContain(t, format2Head) != nil {
-			t.Errorf("%s: %v", at, err)
-		}
-	})
-	var ops []fileOp
-	path := prepare()
-	(&tracer{record: func(op fileOp) { ops = append(ops, op) }}).run(t, child("charge", path, "x", 3))
-	if got := replay(u, ops, func(int) bool { return true }); !reflect.DeepEqual(got, readFiles(t, path)) {
-		t.Fatal("the recorded operations do not make up the files")
-	}
-	powerFailures(t, u, ops, 0, 20)
-	t.Logf("killed at %d calls, power failures at %d", n, len(ops)+1)
-	if n < 20 {
-		t.Errorf("only %d calls", n)
-	}
-}
-
-func (l *Ledger) mustContain(t *testing.T, head string) error {
-	h, err := ParseHead(head)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l.Verify(t.Context(), h)
 }
 
 // replay makes up a disk after operations on the files of u. What no sync follows applies in

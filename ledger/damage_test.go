@@ -48,7 +48,8 @@ var unitOfOne = Cost{epsilon: amount{0, 1e12}}
 func drawnRequest(i int) Request {
 	r := plainRequest(i)
 	r.Ensemble, r.EnsembleDigest = "teachers", "v1"
-	r.Draw = &Draw{Name: fmt.Sprintf("draw %d", i), Votes: Digest{31: byte(i + 1)}, Covers: i%3 == 2}
+	r.Draw = newDraw(r.Ensemble, fmt.Sprintf("draw %d", i), i+1)
+	r.Draw.Covers = i%3 == 2
 	return r
 }
 
@@ -302,7 +303,7 @@ func TestForgedRecords(t *testing.T) {
 		"larger budget":           rewrite(0, `"epsilon":"1`, `"epsilon":"9`),
 		"other relation":          rewrite(0, `"replace"`, `"add-remove"`),
 		"other secret":            rewrite(0, `"secret_sha256":"`, `"secret_sha256":"0`),
-		"older format":            rewrite(0, `"format":2`, `"format":1`),
+		"older format":            rewrite(0, `"format":3`, `"format":1`),
 		"smaller charge":          rewrite(entry, `"epsilon":"1000000000000"`, `"epsilon":"1"`),
 		"other event":             rewrite(entry, "darrm", "other"),
 		"other time":              rewrite(entry, `"time":"2`, `"time":"1`),
@@ -436,7 +437,7 @@ func TestNotALedger(t *testing.T) {
 	u := newUnderAttack(t, 1)
 	last := u.last()
 	for name, b := range map[string][]byte{
-		"empty": {}, "text": []byte("hello\n"), "zeros": make([]byte, 32<<10), "JSON": []byte(`{"format": 2}`),
+		"empty": {}, "text": []byte("hello\n"), "zeros": make([]byte, 32<<10), "JSON": []byte(`{"format": 3}`),
 		"a beginning cut short": last.db[:10], "an anchor": last.anchor,
 	} {
 		files{b, nil}.write(t, path)

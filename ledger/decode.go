@@ -62,14 +62,11 @@ func decode(line []byte, all bool) (e Entry, err error) {
 	// asked for.
 	if isCharge {
 		r := Request{
-			ID: e.ID, Count: e.Count, Unit: e.Unit, PaidBy: e.PaidBy, Relation: e.Relation,
+			ID: e.ID, Count: e.Count, Unit: e.Unit, PaidBy: e.PaidBy, Client: e.Client, Relation: e.Relation,
 			Ensemble: e.Ensemble, EnsembleDigest: e.EnsembleDigest, Draw: e.Draw,
 		}
 		if err := r.checkFields(); err != nil {
 			return e, err
-		}
-		if e.Relation == "" && (e.Ensemble != "" || e.Draw != nil) {
-			return e, errors.New("an ensemble or a draw in an entry of format 1")
 		}
 	} else if err := checkID("request id", e.ID); err != nil {
 		return e, err
@@ -109,15 +106,14 @@ func (p *parser) expect(text string) {
 
 // charge takes what a charge has after its time.
 func (p *parser) charge(e *Entry) {
-	if p.skip(`,"neighbours":`) {
-		switch {
-		case p.skip(`"replace"`):
-			e.Relation = ReplaceOne
-		case p.skip(`"add-remove"`):
-			e.Relation = AddOrRemoveOne
-		default:
-			p.fail("neighbours %.40q", p.b)
-		}
+	p.expect(`,"neighbours":`)
+	switch {
+	case p.skip(`"replace"`):
+		e.Relation = ReplaceOne
+	case p.skip(`"add-remove"`):
+		e.Relation = AddOrRemoveOne
+	default:
+		p.fail("neighbours %.40q", p.b)
 	}
 	p.expect(`,"count":`)
 	e.Count = p.number()
@@ -129,6 +125,9 @@ func (p *parser) charge(e *Entry) {
 	if p.skip(`,"paid_by":`) {
 		e.PaidBy = p.name()
 	}
+	if p.skip(`,"client":`) {
+		e.Client = p.name()
+	}
 	if p.skip(`,"ensemble":`) {
 		e.Ensemble = p.name()
 	}
@@ -136,7 +135,7 @@ func (p *parser) charge(e *Entry) {
 		e.EnsembleDigest = p.name()
 	}
 	if p.skip(`,"draw":`) {
-		e.Draw, e.SameVotesAs = p.draw()
+		e.Draw = p.draw()
 	}
 	p.expect(`,"event":`)
 	event := p.b
@@ -151,27 +150,16 @@ func (p *parser) charge(e *Entry) {
 	e.Event = bytes.Clone(event)
 }
 
-func (p *parser) draw() (*Draw, *DrawName) {
+func (p *parser) draw() *Draw {
 	d := &Draw{}
 	p.expect(`{"name":`)
 	d.Name = p.name()
 	p.expect(`,"votes":`)
 	d.Votes = p.digest()
-	d.Stated = p.skip(`,"stated":true`)
+	d.Query = p.skip(`,"query":true`)
 	d.Covers = p.skip(`,"covers":true`)
-	var same *DrawName
-	if p.skip(`,"same_votes_as":{`) {
-		same = &DrawName{}
-		if p.skip(`"ensemble":`) {
-			same.Ensemble = p.name()
-			p.expect(",")
-		}
-		p.expect(`"name":`)
-		same.Name = p.text()
-		p.expect("}")
-	}
 	p.expect("}")
-	return d, same
+	return d
 }
 
 // number takes a decimal integer without leading zeros.

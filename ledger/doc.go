@@ -59,6 +59,13 @@
 // training, and those to a draw that is covered. Who pays is of the same ensemble and spent
 // something itself.
 //
+// # Clients
+//
+// A charge may name a client, and state the share of the budget that all charges of the client may
+// spend together. The share is judged as the budget is: under the lock, with what all processes have
+// charged for the client, and what is more is an [ErrShare] that costs nothing. It limits one client
+// for the others' sake and is no promise to anybody, so it is not stored: each request brings it.
+//
 // # Draws
 //
 // Costs add up over answers to fresh votes: the teachers, private mechanisms themselves,
@@ -73,14 +80,21 @@
 //
 // Which votes are one draw is stated, not guessed: a draw has a name, unique within the
 // ensemble. As a safety net the ledger keeps a digest of each draw's votes ([VoteHash]),
-// keyed with a secret. Other votes under the name of a draw are refused; so are votes that
-// equal those of another draw, unless the user named the draw himself and thereby states
-// that the teachers cast equal votes anew. The entry then names the other draw.
+// keyed with a secret and with the draw's name. Other votes under the name of a draw are
+// refused; so are votes that equal those of a draw of another name, unless the request states
+// that the teachers cast them anew (Draw.CastAnew).
 //
-// The digest is equal for equal multisets of rows only. These are not noticed: rows shared
+// That two draws have equal votes tells of the data that the teachers learned from. So nobody
+// who reads a ledger can see it: digests of two draws differ whatever their votes. For the
+// refusal the votes that are asked for are tried on the name of every draw, under the lock;
+// neither the refusal nor the statement leaves anything in the ledger. Who asked is told of a
+// refusal, and has the votes. Draws of queries on line (Draw.Query) are not tried: an id is a
+// query there, and teachers agree on many.
+//
+// Only equal multisets of rows are refused. These are not noticed: rows shared
 // by draws that differ elsewhere; the same votes with the teachers in another order, or as
-// votes here and as counts there; the same votes in another ledger; votes answered in a
-// release without a ledger; and teachers who say that they voted anew and did not.
+// votes here and as counts there; the same votes in another ledger, or on line; votes answered
+// in a release without a ledger; and teachers who say that they voted anew and did not.
 //
 // # Ensembles
 //
@@ -91,7 +105,7 @@
 //
 // # Requests asked again
 //
-// A request has an id. The same id with the same count, cost, payer, ensemble, draw and
+// A request has an id. The same id with the same count, cost, payer, client, ensemble, draw and
 // event is charged once. Asked again, it returns an [ErrReplayed] and nothing that admits an
 // answer, because a second answer with fresh randomness is a second release; what a
 // caller may do is to read a result stored earlier, which it recognises by the digest of
@@ -108,8 +122,8 @@
 //
 // Ids, names and events are kept in plain text, for whoever may read the file. They must
 // hold nothing that was computed from private data. The digests of votes are computed from
-// them, and tell without the secret only which draws have equal votes. With the secret, a
-// guess of all votes of a draw can be tested.
+// them, and tell nothing without the secret. With the secret, a guess of all votes of a draw
+// can be tested.
 //
 // # Several processes
 //
@@ -153,15 +167,14 @@
 // other form of the same content is damage. Amounts are decimal integers of units. Times
 // are RFC 3339 in UTC, with as many digits of the second as are not zero.
 //
-//	genesis   {"format":2,"ledger":32 random hex digits,"created":time,"epsilon_unit":"1e-12","delta_unit":"1e-24","composition":"basic","neighbours":"…","secret_sha256":SHA-256 of the file,"budget":{"epsilon":"…","delta":"…"}}
-//	charge    {"seq":i,"commit":c,"kind":"charge","id":"…","time":"…","neighbours":"…","count":n,"unit":{"epsilon":"…","delta":"…"},"paid_by":"…","ensemble":"…","ensemble_digest":"…","draw":draw,"event":…,"previous":"h_{i-1}"}
-//	draw      {"name":"…","votes":"…","stated":true,"covers":true,"same_votes_as":{"ensemble":"…","name":"…"}}
+//	genesis   {"format":3,"ledger":32 random hex digits,"created":time,"epsilon_unit":"1e-12","delta_unit":"1e-24","composition":"basic","neighbours":"…","secret_sha256":SHA-256 of the file,"budget":{"epsilon":"…","delta":"…"}}
+//	charge    {"seq":i,"commit":c,"kind":"charge","id":"…","time":"…","neighbours":"…","count":n,"unit":{"epsilon":"…","delta":"…"},"paid_by":"…","client":"…","ensemble":"…","ensemble_digest":"…","draw":draw,"event":…,"previous":"h_{i-1}"}
+//	draw      {"name":"…","votes":"…","query":true,"covers":true}
 //	result    {"seq":i,"commit":c,"kind":"result","id":"…","time":"…","sha256":"…","previous":"h_{i-1}"}
 //	head      {"commit":c,"seq":i,"hash":"h_i","spent":{"epsilon":"…","delta":"…"}}
 //	anchor    {"ledger":"…", and the fields of a head record
 //
-// What does not apply is left out: names that are "", false, and a draw or an earlier draw
-// where there is none. A charge that spends something itself has no paid_by; one that was
+// What does not apply is left out: names that are "", false, and a draw where there is none. A charge that spends something itself has no paid_by; one that was
 // paid by another has the zero unit. The event is any JSON value, its objects with unique
 // and sorted keys, its numbers as they were given, characters that act on a terminal
 // or on the direction of text (Unicode Cc, Cf, Zl, Zp) as \u escapes. Ids have none of
@@ -175,7 +188,7 @@
 //	darrm ledger secret 1
 //	64 random hex digits
 //
-// The key of the digests is the 32 bytes of these digits. Without the file, or where others
+// The keys of the digests are made of the 32 bytes of these digits ([VoteHash]). Without the file, or where others
 // may open it, no votes can be digested; all else works. It cannot be made again.
 //
 // # How a charge gets to disk
@@ -234,23 +247,11 @@
 // opened again. What a killed process left under a temporary name is removed by the next one
 // that writes there.
 //
-// # Old ledgers
-//
-// The same records were kept in a database of go.etcd.io/bbolt before (bolt.go), with an anchor of
-// two slots. Such a ledger is read as it is. Of format 2, the first charge or result puts the
-// file of lines in the place of the database, by one rename. Genesis record and entries stay
-// byte for byte, so all hashes and pinned heads hold, and the old anchor fits until the
-// charge replaces it.
-//
-// Format 1 has no neighbours, no secret, no ensembles and draws. Such a ledger is opened, verified
-// and shown. It is never charged, since nobody can tell which neighbouring relation its
-// costs are for: [ErrFormat].
-//
 // # Cost
 //
 // A charge writes about 500 bytes, 700 with a draw, and forces them and the anchor to disk.
 // [Ledger.ChargeAll] shares the writes among its requests. Open decodes every entry: 10⁶ take
-// about 1.1 s of two cores and 45 MB, with draws 1.8 s and 95 MB, which the handle keeps. From
+// about 1.1 s of two cores and 45 MB, with draws 1.8 s and 98 MB, which the handle keeps. From
 // PostgreSQL on the same two cores it is 1.9 and 4.1 s. Verify and History read all entries
 // again; both keep others from charging meanwhile.
 package ledger

@@ -8,26 +8,45 @@ import (
 
 // Draw is one series of rows of votes, each row cast once by fresh teachers. A second
 // answer to the same rows is not a second run of the teachers, so its cost does not add to
-// the first one's: [Ledger.Charge] has the rules.
+// the first one's: [Ledger.Charge] has the rules. [VoteHash.Draw] makes one.
 type Draw struct {
 	// Name is unique within [Request].Ensemble: 1 to MaxID bytes, as an id. Required.
 	Name string
-	// Votes is the digest of the rows, of [VoteHash.Sum]. Required, not zero.
+	// Votes is the digest of the rows under the ledger's secret, the ensemble and Name. Of a
+	// Query it is any digest under another key. Required, not zero.
 	Votes Digest
-	// Stated says that the user named the draw. Votes that equal those of an earlier draw
-	// are then taken for votes that the teachers cast anew; otherwise, and where that draw
-	// has the same name in another ensemble, they are refused.
-	Stated bool
+	// Query says that the draw is one query on line, whose ID is its Name: equal votes of two
+	// queries are expected, and the draw is compared with none of another name.
+	Query bool
 	// Covers says that the charge pays for any number of answers to the draw, by the
 	// composition of what the teachers promise. It is no answer itself: each of those is a
 	// charge that names this one in [Request].PaidBy. It must spend something itself.
 	Covers bool
+	// CastAnew states that the teachers cast the votes for this draw. Votes that equal those
+	// of a draw of another name are then admitted. It is in a request alone: no entry has it.
+	CastAnew bool
+
+	cast *cast // what Votes is made of, in a request that is no Query
+}
+
+// cast is votes that can be tried on the name of any draw.
+type cast struct {
+	key secret
+	sum [4]uint64
+}
+
+// stored returns the draw as an entry has it.
+func (d *Draw) stored() *Draw {
+	if d == nil {
+		return nil
+	}
+	return &Draw{Name: d.Name, Votes: d.Votes, Query: d.Query, Covers: d.Covers}
 }
 
 // DrawName is how a ledger names a draw.
 type DrawName struct {
-	Ensemble string `json:"ensemble,omitempty"` // "" where the teachers have no name
-	Name     string `json:"name"`
+	Ensemble string // "" where the teachers have no name
+	Name     string
 }
 
 func (n DrawName) String() string {
@@ -37,7 +56,7 @@ func (n DrawName) String() string {
 	return fmt.Sprintf("%q of ensemble %q", n.Name, n.Ensemble)
 }
 
-// check says what is wrong with a draw in a request that paidBy pays for.
+// check says what is wrong with a draw that paidBy pays for.
 func (d *Draw) check(paidBy string) error {
 	if err := checkID("draw", d.Name); err != nil {
 		return err
@@ -49,4 +68,33 @@ func (d *Draw) check(paidBy string) error {
 		return &check.Error{Name: "paid by", Value: fmt.Sprintf("%q", paidBy), Rule: "left out where a charge covers a draw"}
 	}
 	return nil
+}
+
+// checkCast says what is wrong with the votes of a draw that is asked for: they must be there to
+// be tried on other names, and Votes must be their digest.
+func (d *Draw) checkCast(ensemble string) error {
+	if d.Query || d.cast != nil && d.cast.hash().digest(ensemble, d.Name) == d.Votes {
+		return nil
+	}
+	return &check.Error{Name: "draw", Value: DrawName{ensemble, d.Name}, Rule: "made by VoteHash.Draw for the request's ensemble"}
+}
+
+// sameVotes fails where the votes of a draw that is new equal those of a draw of another name,
+// unless the request states that they were cast anew. No digest of an entry tells that: the votes
+// are tried on the name of each draw. Nothing of the outcome is stored.
+func (r *Request) sameVotes(p past) error {
+	d := r.Draw
+	if d == nil || d.Query || d.CastAnew ||
+		p.first(key{byDraw, r.Ensemble, d.Name}) != nil || p.first(key{byDrawCover, r.Ensemble, d.Name}) != nil {
+		return nil
+	}
+	h := d.cast.hash()
+	var err error
+	p.draws(func(ensemble string, name []byte, votes Digest) bool {
+		if h.digest(ensemble, string(name)) == votes {
+			err = &SameVotesError{Draw: string(name), Ensemble: ensemble}
+		}
+		return err == nil
+	})
+	return err
 }

@@ -31,16 +31,16 @@ type Entry struct {
 	ID     string    // the request's
 	Time   time.Time // UTC, by the clock of the machine that charged; not to be relied on
 
-	Relation Relation        // charge: neighbouring relation of Unit; "" in format 1
+	Relation Relation        // charge: neighbouring relation of Unit
 	Count    uint64          // charge: releases paid for
 	Unit     Cost            // charge: cost of each
 	PaidBy   string          // charge: id of the earlier charge that covers this one, at no cost
+	Client   string          // charge: who asked, "" for nobody
 	Event    json.RawMessage // charge: what is released, canonical JSON
 
-	Ensemble       string    // charge: who answers, "" for none
-	EnsembleDigest string    // charge: what the user stated of them, "" for nothing
-	Draw           *Draw     // charge: the votes that are answered; nil for others
-	SameVotesAs    *DrawName // charge: an earlier draw with the same votes; the user stated that they were cast anew
+	Ensemble       string // charge: who answers, "" for none
+	EnsembleDigest string // charge: what the user stated of them, "" for nothing
+	Draw           *Draw  // charge: the votes that are answered; nil for others
 
 	Result Digest // result: SHA-256 of what is released, seen or about to be
 
@@ -102,6 +102,7 @@ type entryJSON struct {
 	Count    uint64          `json:"count,omitempty"`
 	Unit     *costJSON       `json:"unit,omitempty"`
 	PaidBy   string          `json:"paid_by,omitempty"`
+	Client   string          `json:"client,omitempty"`
 	Ensemble string          `json:"ensemble,omitempty"`
 	Teachers string          `json:"ensemble_digest,omitempty"`
 	Draw     *drawJSON       `json:"draw,omitempty"`
@@ -111,18 +112,17 @@ type entryJSON struct {
 }
 
 type drawJSON struct {
-	Name        string    `json:"name"`
-	Votes       string    `json:"votes"`
-	Stated      bool      `json:"stated,omitempty"`
-	Covers      bool      `json:"covers,omitempty"`
-	SameVotesAs *DrawName `json:"same_votes_as,omitempty"`
+	Name   string `json:"name"`
+	Votes  string `json:"votes"`
+	Query  bool   `json:"query,omitempty"`
+	Covers bool   `json:"covers,omitempty"`
 }
 
-func newDrawJSON(d *Draw, same *DrawName) *drawJSON {
+func newDrawJSON(d *Draw) *drawJSON {
 	if d == nil {
 		return nil
 	}
-	return &drawJSON{d.Name, d.Votes.String(), d.Stated, d.Covers, same}
+	return &drawJSON{d.Name, d.Votes.String(), d.Query, d.Covers}
 }
 
 // encode returns the canonical encoding of e, which holds everything but Hash.
@@ -132,7 +132,8 @@ func (e *Entry) encode() ([]byte, error) {
 	case KindCharge:
 		unit := e.Unit.json()
 		j.Relation, j.Count, j.Unit, j.PaidBy, j.Event = e.Relation, e.Count, &unit, e.PaidBy, e.Event
-		j.Ensemble, j.Teachers, j.Draw = e.Ensemble, e.EnsembleDigest, newDrawJSON(e.Draw, e.SameVotesAs)
+		j.Client = e.Client
+		j.Ensemble, j.Teachers, j.Draw = e.Ensemble, e.EnsembleDigest, newDrawJSON(e.Draw)
 	case KindResult:
 		j.SHA256 = e.Result.String()
 	default:

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
-	"fmt"
 	"math"
 	"reflect"
 	"strings"
@@ -31,19 +30,14 @@ func drawEntry(t *rapid.T) Entry {
 	e.Kind = KindCharge
 	e.Count = rapid.Uint64Range(1, math.MaxUint64).Draw(t, "count")
 	e.Unit = Cost{amount{0, rapid.Uint64().Draw(t, "ε")}, amount{rapid.Uint64Range(0, 1<<50).Draw(t, "δ hi"), 1}}
-	if rapid.Bool().Draw(t, "format 2") {
-		e.Relation = rapid.SampledFrom([]Relation{ReplaceOne, AddOrRemoveOne}).Draw(t, "relation")
-		e.Ensemble = rapid.StringMatching(`[a-zé<>&"\\ 0-9]{0,20}`).Draw(t, "ensemble")
-		if e.Ensemble != "" {
-			e.EnsembleDigest = rapid.StringMatching(`[a-z:<]{0,9}`).Draw(t, "digest")
-		}
-		if rapid.Bool().Draw(t, "drawn") {
-			e.Draw = &Draw{Name: rapid.StringMatching(`[a-z<]{1,20}`).Draw(t, "draw"), Stated: rapid.Bool().Draw(t, "stated"), Covers: rapid.Bool().Draw(t, "covers")}
-			copy(e.Draw.Votes[:], rapid.SliceOfN(rapid.ByteMin(1), 32, 32).Draw(t, "votes"))
-			if rapid.Bool().Draw(t, "same") {
-				e.SameVotesAs = &DrawName{Ensemble: rapid.StringMatching(`[a-z<]{0,9}`).Draw(t, "other"), Name: "x"}
-			}
-		}
+	e.Relation = rapid.SampledFrom([]Relation{ReplaceOne, AddOrRemoveOne}).Draw(t, "relation")
+	e.Ensemble = rapid.StringMatching(`[a-zé<>&"\\ 0-9]{0,20}`).Draw(t, "ensemble")
+	if e.Ensemble != "" {
+		e.EnsembleDigest = rapid.StringMatching(`[a-z:<]{0,9}`).Draw(t, "digest")
+	}
+	if rapid.Bool().Draw(t, "drawn") {
+		e.Draw = &Draw{Name: rapid.StringMatching(`[a-z<]{1,20}`).Draw(t, "draw"), Query: rapid.Bool().Draw(t, "query"), Covers: rapid.Bool().Draw(t, "covers")}
+		copy(e.Draw.Votes[:], rapid.SliceOfN(rapid.ByteMin(1), 32, 32).Draw(t, "votes"))
 	}
 	e.Event = json.RawMessage(rapid.SampledFrom([]string{"null", `{"a":[1,2.50,"x<y"],"b":{}}`, `"é\u2028"`, `"\u009b"`, "1e400"}).Draw(t, "event"))
 	return e
@@ -71,18 +65,30 @@ func TestEntryRoundTrip(t *testing.T) {
 // The hashes were made by another program (golden_test.go).
 func TestFormatIsStable(t *testing.T) {
 	when := time.Date(2025, 1, 2, 3, 4, 5, 600, time.UTC)
-	g := genesis{format: oldFormat, id: ledgerID{1, 2, 3}, created: when, budget: Budget{Cost{amount{0, 1e12}, amount{1, 0}}}}
+	g := genesis{id: ledgerID{1, 2, 3}, created: when, relation: AddOrRemoveOne, secret: countingSecret().fingerprint(), budget: Budget{Cost{amount{0, 1e12}, amount{1, 0}}}}
 	first, err := g.encode()
-	if want := `{"format":1,"ledger":"01020300000000000000000000000000","created":"2025-01-02T03:04:05.0000006Z","epsilon_unit":"1e-12","delta_unit":"1e-24","composition":"basic","budget":{"epsilon":"1000000000000","delta":"18446744073709551616"}}`; err != nil || string(first) != want {
+	if want := `{"format":3,"ledger":"01020300000000000000000000000000","created":"2025-01-02T03:04:05.0000006Z","epsilon_unit":"1e-12","delta_unit":"1e-24","composition":"basic","neighbours":"add-remove","secret_sha256":"` + goldenSecretSum + `","budget":{"epsilon":"1000000000000","delta":"18446744073709551616"}}`; err != nil || string(first) != want {
 		t.Errorf("genesis: %s, %v", first, err)
 	}
-	e := Entry{Seq: 1, Commit: 1, Kind: KindCharge, ID: "a", Time: when, Count: 3, Unit: Cost{amount{0, 5}, amount{}}, Event: json.RawMessage(`{"k":1}`), Previous: genesisHash(first)}
+	if h := genesisHash(first).String(); h != goldenGenesisHash {
+		t.Errorf("genesis hash %s", h)
+	}
+	e := Entry{
+		Seq: 1, Commit: 1, Kind: KindCharge, ID: "a", Time: when, Relation: AddOrRemoveOne, Count: 3, Unit: Cost{amount{0, 5}, amount{}},
+		Ensemble: "wards", EnsembleDigest: "v1", Draw: &Draw{Name: "march", Votes: sha256.Sum256([]byte("votes")), Query: true, Covers: true},
+		Event: json.RawMessage(`{"k":1}`), Previous: genesisHash(first),
+	}
 	b, err := e.encode()
-	if want := `{"seq":1,"commit":1,"kind":"charge","id":"a","time":"2025-01-02T03:04:05.0000006Z","count":3,"unit":{"epsilon":"5","delta":"0"},"event":{"k":1},"previous":"` + goldenGenesisHash + `"}`; err != nil || string(b) != want {
+	if want := `{"seq":1,"commit":1,"kind":"charge","id":"a","time":"2025-01-02T03:04:05.0000006Z","neighbours":"add-remove","count":3,"unit":{"epsilon":"5","delta":"0"},"ensemble":"wards","ensemble_digest":"v1","draw":{"name":"march","votes":"` + goldenVotesSum + `","query":true,"covers":true},"event":{"k":1},"previous":"` + goldenGenesisHash + `"}`; err != nil || string(b) != want {
 		t.Errorf("entry: %s, %v", b, err)
 	}
 	if h := entryHash(e.Previous, b).String(); h != goldenEntryHash {
 		t.Errorf("entry hash %s", h)
+	}
+	got, err := decodeEntry(b)
+	e.Hash = got.Hash
+	if err != nil || !reflect.DeepEqual(got, e) {
+		t.Errorf("%+v came back as %+v, %v", e, got, err)
 	}
 	a := anchor{id: g.id, state: state{1, Head{1, entryHash(e.Previous, b)}, e.Total()}}
 	if want := `{"ledger":"01020300000000000000000000000000","commit":1,"seq":1,"hash":"` + goldenEntryHash + `","spent":{"epsilon":"15","delta":"0"}}` + "\n"; string(a.encode()) != want {
@@ -91,46 +97,10 @@ func TestFormatIsStable(t *testing.T) {
 	if want := `{"commit":1,"seq":1,"hash":"` + goldenEntryHash + `","spent":{"epsilon":"15","delta":"0"}}`; string(a.appendTo(nil)) != want {
 		t.Errorf("head record: %s", a.appendTo(nil))
 	}
-	// The anchor that was written until 2026.
-	slot := "darrm ledger anchor 1\nledger 01020300000000000000000000000000\ncommit 1\nhead 1:" + goldenEntryHash + "\nspent 15 0\nsha256 " + goldenSlotSum + "\n"
-	old := fmt.Sprintf("%511s\n%-511s\n", "", slot)
-	if got, err := decodeAnchor([]byte(old)); err != nil || got != a {
-		t.Errorf("old anchor: %+v, %v", got, err)
-	}
-}
-
-// Format 2, by the same means.
-func TestFormat2IsStable(t *testing.T) {
-	when := time.Date(2025, 1, 2, 3, 4, 5, 600, time.UTC)
-	g := genesis{format: formatVersion, id: ledgerID{1, 2, 3}, created: when, relation: AddOrRemoveOne, secret: countingSecret().fingerprint(), budget: Budget{Cost{amount{0, 1e12}, amount{1, 0}}}}
-	first, err := g.encode()
-	if want := `{"format":2,"ledger":"01020300000000000000000000000000","created":"2025-01-02T03:04:05.0000006Z","epsilon_unit":"1e-12","delta_unit":"1e-24","composition":"basic","neighbours":"add-remove","secret_sha256":"` + goldenSecretSum + `","budget":{"epsilon":"1000000000000","delta":"18446744073709551616"}}`; err != nil || string(first) != want {
-		t.Errorf("genesis: %s, %v", first, err)
-	}
-	if h := genesisHash(first).String(); h != goldenGenesisHash2 {
-		t.Errorf("genesis hash %s", h)
-	}
-	e := Entry{
-		Seq: 1, Commit: 1, Kind: KindCharge, ID: "a", Time: when, Relation: AddOrRemoveOne, Count: 3, Unit: Cost{amount{0, 5}, amount{}},
-		Ensemble: "wards", EnsembleDigest: "v1", Draw: &Draw{Name: "march", Votes: sha256.Sum256([]byte("votes")), Stated: true, Covers: true},
-		SameVotesAs: &DrawName{"old", "february"}, Event: json.RawMessage(`{"k":1}`), Previous: genesisHash(first),
-	}
-	b, err := e.encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if h := entryHash(e.Previous, b).String(); h != goldenEntryHash2 {
-		t.Errorf("entry %s has hash %s", b, h)
-	}
-	got, err := decodeEntry(b)
-	e.Hash = got.Hash
-	if err != nil || !reflect.DeepEqual(got, e) {
-		t.Errorf("%+v came back as %+v, %v", e, got, err)
-	}
 }
 
 func TestDecodeGenesisRefuses(t *testing.T) {
-	g := genesis{format: formatVersion, created: time.Unix(1e9, 0).UTC(), relation: ReplaceOne, secret: Digest{1}, budget: Budget{unitOfOne}}
+	g := genesis{created: time.Unix(1e9, 0).UTC(), relation: ReplaceOne, secret: Digest{1}, budget: Budget{unitOfOne}}
 	b, err := g.encode()
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +109,7 @@ func TestDecodeGenesisRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range [][2]string{
-		{`"format":2`, `"format":1`}, {`"format":2`, `"format":3`}, {`"format":2`, `"format":0`},
+		{`"format":3`, `"format":2`}, {`"format":3`, `"format":4`}, {`"format":3`, `"format":0`},
 		{`"replace"`, `"other"`}, {`"neighbours":"replace",`, ``}, {`"secret_sha256":"01`, `"secret_sha256":"g1`}, {`"secret_sha256":"01`, `"secret_sha256":"`},
 	} {
 		bad := strings.Replace(string(b), c[0], c[1], 1)
@@ -200,10 +170,10 @@ func FuzzCanonicalJSON(f *testing.F) {
 // Only canonical bytes are accepted, by all three decoders.
 func FuzzDecode(f *testing.F) {
 	when := time.Unix(1e9, 5).UTC()
-	charge := Entry{Seq: 7, Commit: 3, Kind: KindCharge, ID: "id", Time: when, Count: 2, Unit: Cost{amount{0, 1}, amount{1, 1}}, Event: json.RawMessage(`[1]`)}
+	charge := Entry{Seq: 7, Commit: 3, Kind: KindCharge, ID: "id", Time: when, Relation: ReplaceOne, Count: 2, Unit: Cost{amount{0, 1}, amount{1, 1}}, Event: json.RawMessage(`[1]`)}
 	draw := charge
-	draw.Relation, draw.Ensemble, draw.EnsembleDigest = ReplaceOne, "e", "d"
-	draw.Draw, draw.SameVotesAs = &Draw{Name: "n", Votes: Digest{1}, Stated: true, Covers: true}, &DrawName{"", "m"}
+	draw.Ensemble, draw.EnsembleDigest = "e", "d"
+	draw.Draw = &Draw{Name: "n", Votes: Digest{1}, Query: true, Covers: true}
 	result := Entry{Seq: 8, Commit: 4, Kind: KindResult, ID: "id", Time: when}
 	for _, e := range []Entry{charge, draw, result} {
 		b, err := e.encode()
@@ -212,7 +182,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		f.Add(b)
 	}
-	g := genesis{format: formatVersion, created: when, relation: ReplaceOne, budget: Budget{charge.Unit}}
+	g := genesis{created: when, relation: ReplaceOne, budget: Budget{charge.Unit}}
 	s := state{3, Head{7, Digest{9}}, charge.Unit}
 	gb, _ := g.encode()
 	f.Add(gb)
@@ -233,7 +203,7 @@ func FuzzDecode(f *testing.F) {
 				t.Errorf("genesis %q", b)
 			}
 		}
-		if a, err := decodeAnchor(b); err == nil && len(b) != oldAnchorSize && !bytes.Equal(a.encode(), b) {
+		if a, err := decodeAnchor(b); err == nil && !bytes.Equal(a.encode(), b) {
 			t.Errorf("anchor %q", b)
 		}
 	})
@@ -242,7 +212,7 @@ func FuzzDecode(f *testing.F) {
 func TestDecodeEntryRefuses(t *testing.T) {
 	e := Entry{
 		Seq: 2, Commit: 1, Kind: KindCharge, ID: "a", Time: time.Unix(1e9, 0).UTC(), Relation: ReplaceOne, Count: 3, Unit: Cost{amount{0, 5}, amount{}},
-		Ensemble: "e", EnsembleDigest: "d", Draw: &Draw{Name: "n", Votes: Digest{1}, Stated: true}, SameVotesAs: &DrawName{"", "m"}, Event: json.RawMessage(`{}`),
+		Ensemble: "e", EnsembleDigest: "d", Draw: &Draw{Name: "n", Votes: Digest{1}, Query: true}, Event: json.RawMessage(`{}`),
 	}
 	b, err := e.encode()
 	if err != nil {
@@ -256,7 +226,7 @@ func TestDecodeEntryRefuses(t *testing.T) {
 		{`"event":{}`, `"event":{ }`}, {`"event":{},`, ``}, {`"previous":"0`, `"previous":"g`}, {`"previous":"00`, `"previous":"`},
 		{`"neighbours":"replace"`, `"neighbours":"other"`}, {`"neighbours":"replace",`, ``},
 		{`"ensemble":"e",`, ``}, {`"ensemble":"e"`, `"ensemble":""`}, {`"ensemble":"e"`, `"ensemble":"\n"`}, {`"ensemble_digest":"d"`, `"ensemble_digest":""`}, {`"ensemble_digest":"d"`, `"ensemble_digest":"\n"`},
-		{`"name":"n"`, `"name":""`}, {`"name":"n"`, `"name":"\n"`}, {`"votes":"01`, `"votes":"00`}, {`"votes":"01`, `"votes":"`}, {`"stated":true`, `"stated":false`}, {`"name":"m"`, `"name":"m","more":1`},
+		{`"name":"n"`, `"name":""`}, {`"name":"n"`, `"name":"\n"`}, {`"votes":"01`, `"votes":"00`}, {`"votes":"01`, `"votes":"`}, {`"query":true`, `"query":false`}, {`"query":true`, `"query":true,"more":1`},
 		{`}`, `},"extra":1`}, {`{"seq"`, ` {"seq"`},
 	} {
 		bad := strings.Replace(string(b), c[0], c[1], 1)

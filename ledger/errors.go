@@ -8,10 +8,12 @@ import (
 // Callers tell these apart with [errors.Is]; the typed errors below carry the details.
 var (
 	// ErrRefused: the rules do not allow it. Nothing was consumed, and the handle is good.
-	// The errors below are kinds of it, down to ErrFormat.
+	// The errors below are kinds of it, down to ErrSameVotes.
 	ErrRefused = errors.New("refused by the ledger")
 	// ErrExceeded: the charge does not fit what remains.
 	ErrExceeded error = refusal("privacy budget exceeded")
+	// ErrShare: the charge does not fit what remains of its client's share.
+	ErrShare error = refusal("the client's share of the budget is spent")
 	// ErrReplayed: this request was charged before, and no answer may be drawn: a new one
 	// would be a second release.
 	ErrReplayed error = refusal("request was charged before")
@@ -29,8 +31,6 @@ var (
 	ErrDrawn error = refusal("draw was answered before")
 	// ErrSameVotes: an earlier draw of another name has the same votes.
 	ErrSameVotes error = refusal("votes of an earlier draw")
-	// ErrFormat: the ledger is of format 1, which is shown and never charged.
-	ErrFormat error = refusal("ledger of an old format")
 
 	// ErrNotLedger: the file is no ledger at all.
 	ErrNotLedger = errors.New("not a ledger")

@@ -67,58 +67,14 @@ func (s *fileStore) Begin(ctx context.Context, exclusive bool) (Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	tx := &fileTx{store: s, file: f, content: f}
-	if err := tx.readOld(); err != nil {
-		tx.content = unreadable{err}
-	}
-	return tx, nil
+	return &fileTx{store: s, file: f}, nil
 }
 
 // fileTx is the locked file.
 type fileTx struct {
-	store   *fileStore
-	file    *os.File
-	content io.ReaderAt // the lines: file, or what was made of an old database
-	old     []byte      // the content, if it was made of a database
-	anchor  []byte      // what Anchor returned
-}
-
-// unreadable is the content of a file that has none, for a reason.
-type unreadable struct{ err error }
-
-func (u unreadable) ReadAt([]byte, int64) (int, error) { return 0, u.err }
-
-// readOld finds out whether the file is a database.
-func (t *fileTx) readOld() error {
-	is, err := isDatabase(t.file)
-	if err != nil || !is {
-		return err
-	}
-	b, err := io.ReadAll(io.NewSectionReader(t.file, 0, maxDatabase+1))
-	switch {
-	case err != nil:
-		return err
-	case len(b) > maxDatabase:
-		return damaged("database of an old ledger: more than %d bytes", maxDatabase)
-	}
-	if t.old, err = linesOfDatabase(b); err != nil {
-		return damaged("database of an old ledger: %w", err)
-	}
-	t.content = bytes.NewReader(t.old)
-	return nil
-}
-
-// migrate replaces a database by its lines, at once and durably, and says whether it did: then
-// the name is of another file, which has another lock. The anchor of the database says the
-// same of both, so that a crash in between leaves a whole ledger.
-func (t *fileTx) migrate() (bool, error) {
-	if t.old == nil {
-		return false, nil
-	}
-	return true, writeError(atomicfile.Write(t.store.path, 0o600, func(w io.Writer) error {
-		_, err := w.Write(t.old)
-		return err
-	}))
+	store  *fileStore
+	file   *os.File
+	anchor []byte // what Anchor returned
 }
 
 func (t *fileTx) Anchor() (b []byte, err error) {
@@ -127,7 +83,7 @@ func (t *fileTx) Anchor() (b []byte, err error) {
 }
 
 func (t *fileTx) Lines(from int64) io.Reader {
-	return io.NewSectionReader(t.content, from, math.MaxInt64-from)
+	return io.NewSectionReader(t.file, from, math.MaxInt64-from)
 }
 
 func (t *fileTx) Sync() error { return t.file.Sync() }

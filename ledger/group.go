@@ -74,8 +74,9 @@ func (q *queue) next(g *group) *job {
 // group is a commit that is being put together.
 type group struct {
 	entries []*Entry
-	recent  recent // the entries
-	spent   Cost   // by the entries
+	recent  *recent // the entries
+	spent   Cost    // by the entries
+	clients shares  // what each spent by them
 	waiting []*job
 }
 
@@ -94,6 +95,7 @@ func (g *group) add(entries []*Entry) {
 	for _, e := range entries {
 		g.recent.add(e.charged(0))
 		g.spent = g.spent.Plus(e.Total())
+		g.clients.add(e)
 	}
 	g.entries = append(g.entries, entries...)
 }

@@ -276,3 +276,84 @@ func kindOf(err error) string {
 	}
 	return fmt.Sprint(err)
 }
+
+// What failed before a commit took it is charged to nobody later: the asker was told that it was not.
+func TestGroupWithdraws(t *testing.T) {
+	l := create(t, 10, 0)
+	away := l.Path() + ".away"
+	if err := os.Rename(l.Path(), away); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Charge(t.Context(), plainRequest(0)); err == nil {
+		t.Fatal("charged in no ledger")
+	}
+	if err := os.Rename(away, l.Path()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Charge(t.Context(), plainRequest(1)); err != nil {
+		t.Fatal(err)
+	}
+	mustSpend(t, l, unitOfOne)
+	if len(l.queue.jobs) != 0 {
+		t.Errorf("%d wait", len(l.queue.jobs))
+	}
+}
+
+// retrying is a store whose commits, at first, must be tried again.
+type retrying struct {
+	Store
+	left int
+}
+
+func (s *retrying) Begin(ctx context.Context, exclusive bool) (Tx, error) {
+	tx, err := s.Store.Begin(ctx, exclusive)
+	return &retryingTx{tx, s}, err
+}
+
+type retryingTx struct {
+	Tx
+	store *retrying
+}
+
+func (t *retryingTx) Commit(at int64, lines, before, after []byte) error {
+	if t.store.left > 0 {
+		t.store.left--
+		return ErrRetry
+	}
+	return t.Tx.Commit(at, lines, before, after)
+}
+
+// A commit that must be tried again, or a look on the way to it, is tried with all who wait, in their
+// order: each is charged once, and hears of it once.
+func TestGroupTriesAgain(t *testing.T) {
+	l := create(t, 10, 0)
+	l.store = &retrying{l.store, 2}
+	requests := [][]Request{{plainRequest(0)}, {plainRequest(1)}, {plainRequest(0)}, {plainRequest(2)}}
+	receipts, errs := chargeTogether(t, l, requests...)
+	if errs[0] != nil || errs[1] != nil || !errors.Is(errs[2], ErrReplayed) || errs[3] != nil {
+		t.Fatal(errs)
+	}
+	for i, seq := range map[int]uint64{0: 1, 1: 2, 3: 3} {
+		if e := receipts[i][0].Entry(); e.Seq != seq {
+			t.Errorf("call %d is entry %d, want %d", i, e.Seq, seq)
+		}
+	}
+	mustSpend(t, l, unitOfOne.Times(3))
+	looks := 0
+	var first, third, between error
+	together(l,
+		func() { _, first = l.Charge(t.Context(), plainRequest(3)) },
+		func() {
+			_, between = l.submit(t.Context(), nil, func(*session) ([]*Entry, error) {
+				if looks++; looks < 3 {
+					return nil, ErrRetry
+				}
+				return nil, ErrConflict
+			})
+		},
+		func() { _, third = l.Charge(t.Context(), plainRequest(4)) })
+	if first != nil || third != nil || !errors.Is(between, ErrConflict) || looks != 3 {
+		t.Errorf("%v, %v, %v after %d looks", first, between, third, looks)
+	}
+	mustSpend(t, l, unitOfOne.Times(5))
+}

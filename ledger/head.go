@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -57,19 +58,15 @@ func parseLedgerID(s string) (id ledgerID, err error) {
 
 // genesis is the first link of the chain.
 type genesis struct {
-	format   int
 	id       ledgerID
 	created  time.Time
-	relation Relation // "" in format 1
-	secret   Digest   // SHA-256 of the secret file; zero in format 1
+	relation Relation
+	secret   Digest // SHA-256 of the secret file
 	budget   Budget
 }
 
-// oldFormat has neither a relation nor a secret. It is read and never charged.
-const (
-	oldFormat     = 1
-	formatVersion = 2
-)
+// formatVersion is that of ledgers, and no other is read.
+const formatVersion = 3
 
 type genesisJSON struct {
 	Format       int      `json:"format"`
@@ -78,18 +75,16 @@ type genesisJSON struct {
 	EpsilonUnit  string   `json:"epsilon_unit"`
 	DeltaUnit    string   `json:"delta_unit"`
 	Composition  string   `json:"composition"`
-	Neighbours   Relation `json:"neighbours,omitempty"`
-	SecretSHA256 string   `json:"secret_sha256,omitempty"`
+	Neighbours   Relation `json:"neighbours"`
+	SecretSHA256 string   `json:"secret_sha256"`
 	BudgetLimits costJSON `json:"budget"`
 }
 
 func (g *genesis) encode() ([]byte, error) {
 	j := genesisJSON{
-		Format: g.format, Ledger: g.id.String(), Created: g.created.Format(time.RFC3339Nano),
-		EpsilonUnit: "1e-12", DeltaUnit: "1e-24", Composition: "basic", BudgetLimits: g.budget.limit.json(),
-	}
-	if g.format != oldFormat {
-		j.Neighbours, j.SecretSHA256 = g.relation, g.secret.String()
+		Format: formatVersion, Ledger: g.id.String(), Created: g.created.Format(time.RFC3339Nano),
+		EpsilonUnit: "1e-12", DeltaUnit: "1e-24", Composition: "basic",
+		Neighbours: g.relation, SecretSHA256: g.secret.String(), BudgetLimits: g.budget.limit.json(),
 	}
 	return marshal(j)
 }
@@ -99,19 +94,16 @@ func decodeGenesis(b []byte) (genesis, error) {
 	if err := strictJSON(b, &j); err != nil {
 		return genesis{}, err
 	}
-	g := genesis{format: j.Format, relation: j.Neighbours}
-	var err error
-	switch g.format {
-	case oldFormat:
-	case formatVersion:
-		if err := g.relation.check(); err != nil {
-			return genesis{}, err
-		}
-		if g.secret, err = parseDigest([]byte(j.SecretSHA256)); err != nil {
-			return genesis{}, fmt.Errorf("secret_sha256: %w", err)
-		}
-	default:
-		return genesis{}, fmt.Errorf("ledger format %d, but only %d and %d are known", j.Format, oldFormat, formatVersion)
+	if j.Format != formatVersion {
+		return genesis{}, fmt.Errorf("ledger format %d, but this program reads format %d alone: the program that made it shows it; charge a new one (darrm budget init)", j.Format, formatVersion)
+	}
+	g := genesis{relation: j.Neighbours}
+	err := g.relation.check()
+	if err != nil {
+		return genesis{}, err
+	}
+	if g.secret, err = parseDigest([]byte(j.SecretSHA256)); err != nil {
+		return genesis{}, fmt.Errorf("secret_sha256: %w", err)
 	}
 	if g.id, err = parseLedgerID(j.Ledger); err != nil {
 		return genesis{}, err
@@ -128,8 +120,8 @@ func decodeGenesis(b []byte) (genesis, error) {
 	return g, nil
 }
 
-// genesisStart begins the file of a ledger that can be charged.
-const genesisStart = `{"format":2,"ledger":"`
+// genesisStart begins the file of a ledger of any format.
+var genesisStart = regexp.MustCompile(`^\{"format":[0-9]+,"ledger":"`)
 
 func genesisHash(encoded []byte) Digest {
 	return sha256.Sum256(append([]byte(genesisTag), encoded...))

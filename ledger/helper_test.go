@@ -106,14 +106,7 @@ func (f files) verify(visit func(*Entry) error) (state, error) {
 		}
 		a = &got
 	}
-	lines := f.db
-	if is, _ := isDatabase(bytes.NewReader(lines)); is {
-		var err error
-		if lines, err = linesOfDatabase(lines); err != nil {
-			return state{}, damaged("%w", err)
-		}
-	}
-	c, err := readChain(context.Background(), linesOf{bytes.NewReader(lines)}, visit)
+	c, err := readChain(context.Background(), linesOf{bytes.NewReader(f.db)}, visit)
 	if err != nil {
 		return state{}, err
 	}

@@ -19,7 +19,7 @@ func TestReplacedWhileWriting(t *testing.T) {
 		t.Fatal(err)
 	}
 	old := readFiles(t, l.Path())
-	charge := &Entry{Kind: KindCharge, ID: "lost", Time: time.Now().UTC(), Count: 1, Unit: unitOfOne, Event: []byte("null")}
+	charge := &Entry{Kind: KindCharge, ID: "lost", Relation: ReplaceOne, Time: time.Now().UTC(), Count: 1, Unit: unitOfOne, Event: []byte("null")}
 	err := l.do(t.Context(), true, func(s *session) error {
 		if err := errors.Join(os.WriteFile(l.Path()+".copy", old.db, 0o600), os.Rename(l.Path()+".copy", l.Path())); err != nil {
 			t.Fatal(err)

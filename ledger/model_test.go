@@ -33,18 +33,26 @@ func (m *model) path() string { return m.handles[0].Path() }
 
 func (m *model) request(t *rapid.T) Request {
 	r := m.payingRequest(t)
+	if rapid.IntRange(0, 2).Draw(t, "client") == 0 {
+		r.Client = rapid.SampledFrom([]string{"alice", "bob"}).Draw(t, "name")
+		if rapid.IntRange(0, 3).Draw(t, "share") > 0 {
+			r.Share = &Budget{Cost{amount{0, uint64(rapid.IntRange(0, 200).Draw(t, "share of ε"))}, amount{0, 300}}}
+		}
+	}
 	if rapid.IntRange(0, 3).Draw(t, "teachers") > 0 {
 		r.Ensemble = rapid.SampledFrom([]string{"", "e", "f"}).Draw(t, "ensemble")
 		r.EnsembleDigest = rapid.SampledFrom([]string{"", "", "", "", "v1", "v2"}).Draw(t, "digest")
-		r.Draw = &Draw{
-			Name: rapid.SampledFrom([]string{"x", "y", "z"}).Draw(t, "draw"), Votes: Digest{byte(rapid.IntRange(1, 4).Draw(t, "votes"))},
-			Stated: rapid.Bool().Draw(t, "stated"), Covers: rapid.IntRange(0, 2).Draw(t, "covers") == 0,
+		name, votes := rapid.SampledFrom([]string{"x", "y", "z"}).Draw(t, "draw"), rapid.IntRange(1, 4).Draw(t, "votes")
+		consistent := rapid.IntRange(0, 5).Draw(t, "consistent") // chance hardly ever asks for what goes together
+		if 1 <= consistent && consistent <= 3 {
+			votes = int(name[0]-'x') + 1
 		}
-		switch rapid.IntRange(0, 5).Draw(t, "consistent") { // chance hardly ever asks for what goes together
-		case 0:
+		if r.Draw = newDraw(r.Ensemble, name, votes); consistent == 0 {
 			r.Draw = nil
-		case 1, 2, 3:
-			r.Draw.Votes = Digest{r.Draw.Name[0] - 'x' + 1}
+		} else if rapid.IntRange(0, 7).Draw(t, "query") == 0 {
+			r = query(r)
+		} else {
+			r.Draw.CastAnew, r.Draw.Covers = rapid.Bool().Draw(t, "cast anew"), rapid.IntRange(0, 2).Draw(t, "covers") == 0
 		}
 	}
 	if rapid.IntRange(0, 2).Draw(t, "paid by another") == 0 {
@@ -92,7 +100,7 @@ func (m *model) expect(requests []Request) error {
 			return err
 		}
 		if old, ok := m.byID[r.ID]; ok {
-			if old.Count != r.Count || old.Unit != r.Unit || old.PaidBy != r.PaidBy || string(old.Event) != string(r.Event) || old.Ensemble != r.Ensemble {
+			if old.Count != r.Count || old.Unit != r.Unit || old.PaidBy != r.PaidBy || string(old.Event) != string(r.Event) || old.Ensemble != r.Ensemble || old.Client != r.Client {
 				return ErrConflict
 			}
 			if a, b := old.Draw, r.Draw; (a == nil) != (b == nil) || a != nil && (a.Name != b.Name || a.Votes != b.Votes || a.Covers != b.Covers) {
@@ -111,6 +119,19 @@ func (m *model) expect(requests []Request) error {
 	}
 	if replayed {
 		return ErrReplayed
+	}
+	for i, r := range requests {
+		sum := Cost{}
+		for _, old := range slices.Concat(m.order, requests[:i+1]) {
+			for range old.Count {
+				if old.Client == r.Client {
+					sum = Cost{sum.epsilon.add(old.Unit.epsilon), sum.delta.add(old.Unit.delta)}
+				}
+			}
+		}
+		if r.Share != nil && (sum.epsilon.lo > r.Share.limit.epsilon.lo || sum.delta.lo > r.Share.limit.delta.lo) {
+			return ErrShare
+		}
 	}
 	sum := m.spent.Plus(total)
 	if sum.epsilon.lo > m.budget.epsilon.lo || sum.delta.lo > m.budget.delta.lo {
@@ -151,12 +172,12 @@ func rulesOf(past []Request, r Request) error {
 			return ErrUnpaid
 		}
 	}
+	if r.Draw == nil || r.Draw.CastAnew || slices.ContainsFunc(past, func(old Request) bool { return sameDraw(old, r) }) {
+		return nil
+	}
 	for _, old := range past {
-		if r.Draw != nil && old.Draw != nil && old.Draw.Votes == r.Draw.Votes {
-			if !sameDraw(old, r) && (!r.Draw.Stated || old.Draw.Name == r.Draw.Name) {
-				return ErrSameVotes
-			}
-			break // the first one counts
+		if old.Draw != nil && old.Draw.cast != nil && r.Draw.cast != nil && old.Draw.cast.sum == r.Draw.cast.sum {
+			return ErrSameVotes
 		}
 	}
 	return nil

@@ -126,6 +126,7 @@ func (c *chain) judge(ctx context.Context, p *piece, visit func(*Entry) error) e
 				return damaged("entry %d: %w", e.Seq, err)
 			}
 			c.book.add(e.charged(p.entries[i].at))
+			c.clients.add(e)
 			if visit != nil {
 				if err := visit(e); err != nil {
 					return err

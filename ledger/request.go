@@ -39,6 +39,13 @@ type Request struct {
 	// Ensemble and have spent something itself. Where Draw is set, it must cover that draw;
 	// otherwise it must be of no draw. Unit must then be zero. Defaults to none.
 	PaidBy string
+	// Client names who asks: 1 to MaxID bytes, as an id. Another client is another request.
+	// Defaults to none.
+	Client string
+	// Share is the most that all charges of Client may spend together, this one included. It is
+	// judged with the charge and not stored: a later request may state another. Defaults to all
+	// of the budget; needs Client.
+	Share *Budget
 	// Relation is the neighbouring relation that Unit is for. Required, and the ledger's.
 	Relation Relation
 	// Ensemble names the teachers who answer: 1 to MaxID bytes, as an id. Defaults to
@@ -64,7 +71,7 @@ func (r *Request) total() Cost { return r.Unit.Times(r.Count) }
 // entry returns the request's charge, with what is not the request's from e.
 func (r *Request) entry(e Entry) Entry {
 	e.Kind, e.ID, e.Relation, e.Count, e.Unit, e.PaidBy, e.Event = KindCharge, r.ID, r.Relation, r.Count, r.Unit, r.PaidBy, r.Event
-	e.Ensemble, e.EnsembleDigest, e.Draw = r.Ensemble, r.EnsembleDigest, r.Draw
+	e.Client, e.Ensemble, e.EnsembleDigest, e.Draw = r.Client, r.Ensemble, r.EnsembleDigest, r.Draw.stored()
 	return e
 }
 
@@ -81,6 +88,13 @@ func (r Request) checked() (Request, error) {
 	if r.Draw != nil {
 		draw := *r.Draw // the caller may change his
 		r.Draw = &draw
+		if err := draw.checkCast(r.Ensemble); err != nil {
+			return r, fmt.Errorf("request %q: %w", r.ID, err)
+		}
+	}
+	if r.Share != nil {
+		share := *r.Share
+		r.Share = &share
 	}
 	return r, nil
 }
@@ -105,13 +119,21 @@ func (r *Request) checkFields() error {
 	return nil
 }
 
-// checkTeachers checks what the request says of who paid, of the teachers and of their votes.
+// checkTeachers checks what the request says of who paid, who asks, of the teachers and of their votes.
 // A relation left out is refused where the ledger's is known.
 func (r *Request) checkTeachers() error {
 	if r.PaidBy != "" {
 		if err := checkID("paid by", r.PaidBy); err != nil {
 			return err
 		}
+	}
+	if r.Client != "" {
+		if err := checkID("client", r.Client); err != nil {
+			return err
+		}
+	}
+	if r.Share != nil && r.Client == "" {
+		return &check.Error{Name: "share", Value: *r.Share, Rule: "left out without a client"}
 	}
 	if r.Relation != "" {
 		if err := r.Relation.check(); err != nil {

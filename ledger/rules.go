@@ -1,9 +1,6 @@
 package ledger
 
-import (
-	"errors"
-	"fmt"
-)
+import "fmt"
 
 // The rules for a charge ask for earlier ones, and are the same for a request and for an
 // entry that is read: what could not have been charged must not be in a file.
@@ -30,12 +27,14 @@ func (c *charged) drawName() DrawName { return DrawName{c.ensemble, c.draw.Name}
 type past interface {
 	// first returns the first entry that is to be found by a key, or nil.
 	first(key) *charged
+	// draws passes every draw but queries to yield, the oldest first and some more than once,
+	// until it returns false, and then returns false.
+	draws(yield func(ensemble string, name []byte, votes Digest) bool) bool
 }
 
 // key is what an entry is found by: by the ID of a request, its charge and its result; by
 // the name of a Draw within its ensemble, an answer to it and a charge that covers it; by the
-// digest of Votes, any charge of a draw that has them; by the name of an Ensemble, a charge
-// that states its digest.
+// name of an Ensemble, a charge that states its digest.
 type key struct {
 	index    index
 	ensemble string
@@ -49,7 +48,6 @@ const (
 	byIDResult
 	byDraw
 	byDrawCover
-	byVotes
 	byEnsemble
 )
 
@@ -65,7 +63,7 @@ func (c *charged) keys(list []key) []key {
 		if d.Covers {
 			index = byDrawCover
 		}
-		list = append(list, key{index, c.ensemble, d.Name}, key{byVotes, "", string(d.Votes[:])})
+		list = append(list, key{index, c.ensemble, d.Name})
 	}
 	if c.teachers != "" {
 		list = append(list, key{byEnsemble, c.ensemble, ""})
@@ -93,14 +91,7 @@ func (b *book) verify(e *Entry) error {
 	if err := c.sameTeachers(b); err != nil {
 		return err
 	}
-	same, err := c.obey(b)
-	if err != nil {
-		return err
-	}
-	if (same == nil) != (e.SameVotesAs == nil) || same != nil && *same != *e.SameVotesAs {
-		return errors.New("it does not name the earlier draw with the same votes")
-	}
-	return nil
+	return c.obey(b)
 }
 
 // pasts are several, the oldest first: of the ledger, of what is being written with a
@@ -114,6 +105,15 @@ func (p pasts) first(k key) *charged {
 		}
 	}
 	return nil
+}
+
+func (p pasts) draws(yield func(string, []byte, Digest) bool) bool {
+	for _, b := range p {
+		if !b.draws(yield) {
+			return false
+		}
+	}
+	return true
 }
 
 // sameTeachers fails where the ensemble was charged with another digest, or with one where
@@ -133,21 +133,17 @@ func (c *charged) sameTeachers(p past) error {
 	return nil
 }
 
-// obey checks the rules for who pays and for draws. same is the earlier draw of the same
-// votes, where one was admitted.
-func (c *charged) obey(p past) (same *DrawName, err error) {
+// listed says whether past.draws has the charge: every draw is that of one which pays for itself.
+func (c *charged) listed() bool { return c.draw != nil && !c.draw.Query && c.paidBy == "" }
+
+// obey checks the rules for who pays and for draws.
+func (c *charged) obey(p past) error {
 	if c.draw != nil {
 		if err := c.onceAnswered(p); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if err := c.paid(p); err != nil {
-		return nil, err
-	}
-	if c.draw != nil {
-		return c.sameVotes(p)
-	}
-	return nil, nil
+	return c.paid(p)
 }
 
 // onceAnswered: the votes of a draw do not change, and only the first answer to them pays
@@ -197,21 +193,4 @@ func (c *charged) paid(p past) error {
 		return &UnpaidError{c.paidBy, why}
 	}
 	return nil
-}
-
-// sameVotes: equal votes are one draw, unless the user stated that they are two. A name
-// that the earlier draw has too, in another ensemble, does not state that.
-func (c *charged) sameVotes(p past) (*DrawName, error) {
-	before := p.first(key{byVotes, "", string(c.draw.Votes[:])})
-	if before == nil {
-		return nil, nil
-	}
-	name := before.drawName()
-	switch {
-	case name == c.drawName():
-		return nil, nil
-	case !c.draw.Stated, name.Name == c.draw.Name:
-		return nil, &SameVotesError{Draw: name.Name, Ensemble: name.Ensemble}
-	}
-	return &name, nil
 }

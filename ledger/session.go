@@ -24,17 +24,13 @@ func (l *Ledger) begin(ctx context.Context, exclusive bool) (*session, error) {
 		tx, err := l.store.Begin(ctx, exclusive)
 		var s *session
 		if err == nil {
-			again := false
 			if s, err = l.look(ctx, tx); err == nil {
-				again, err = migrated(tx, exclusive)
-			}
-			if err == nil && !again {
 				return s, nil
 			}
 			tx.Close()
 		}
 		switch {
-		case err == nil, errors.Is(err, ErrRetry) && ctx.Err() == nil:
+		case errors.Is(err, ErrRetry) && ctx.Err() == nil:
 		case errors.Is(err, ErrNotLedger):
 			return nil, fmt.Errorf("%s is %w", l.store.Location(), err)
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, ctx.Err()):
@@ -45,16 +41,8 @@ func (l *Ledger) begin(ctx context.Context, exclusive bool) (*session, error) {
 	}
 }
 
-// migrated replaces an old form of storage before the first commit, and says whether it did.
-func migrated(tx Tx, exclusive bool) (bool, error) {
-	if t, ok := tx.(*fileTx); ok && exclusive {
-		return t.migrate()
-	}
-	return false, nil
-}
-
 func (l *Ledger) look(ctx context.Context, tx Tx) (*session, error) {
-	s := &session{tx: tx, chain: l.chain, group: &group{recent: recent{}}}
+	s := &session{tx: tx, chain: l.chain, group: &group{recent: newRecent(), clients: shares{}}}
 	line, err := tx.Anchor()
 	if err != nil {
 		return nil, err
@@ -107,6 +95,7 @@ func (s *session) commit(entries []*Entry) error {
 	}
 	for i, e := range entries {
 		s.book.add(e.charged(at[i]))
+		s.clients.add(e)
 	}
 	s.chain.end(next, s.size+int64(len(lines)))
 	return nil

@@ -11,22 +11,26 @@ import (
 
 // VoteHash computes the digest by which a ledger recognises the votes of a draw:
 //
-//	HMAC(s, Σ_rows HMAC(s, row) mod 2²⁵⁶)
+//	k = HMAC(s, "darrm votes 1\n" ‖ ledger's id)
+//	HMAC(k, "d" ‖ ensemble ‖ name ‖ Σ_rows HMAC(k, row) mod 2²⁵⁶)
 //
-// with SHA-256, the key s of the ledger's secret, and the sum as 32 bytes, big-endian. It
-// does not depend on the order of the rows, on their ids, nor on the format and the number
-// of files that held them; it does on the order of the teachers within a row.
+// with SHA-256, the 32 bytes s of the ledger's secret, the 16 of its id, and the sum as 32
+// bytes, big-endian. It does not depend on the order of the rows, on their ids, nor on the
+// format and the number of files that held them; it does on the order of the teachers within
+// a row. Ensemble and name are those of the draw, each with its number of bytes before it, as
+// encoding/binary.AppendUvarint writes it, so that no two pairs have one encoding.
 //
 // A row is encoded as one byte, "v" for votes or "c" for counts, the number of its values,
 // and the values, each as encoding/binary.AppendVarint writes it: signed, zigzag, base 128.
 // The number comes first and no value is the beginning of another, so that different rows
 // have different encodings.
 //
-// Draws that differ have different digests, up to a probability that does not matter: they
-// differ in the multiplicity of some row, by d with 0 < |d| < 2⁶³. To one who does not know
-// s the HMAC of that row is as random, given those of all others, and d times it meets the
-// one value that makes the sums equal with probability at most 2⁶³/2²⁵⁶. Without s the
-// digest tells of the votes only whether two draws of one ledger are equal.
+// Votes of one draw that differ have different digests, up to a probability that does not
+// matter: they differ in the multiplicity of some row, by d with 0 < |d| < 2⁶³. To one who does
+// not know s the HMAC of that row is as random, given those of all others, and d times it meets
+// the one value that makes the sums equal with probability at most 2⁶³/2²⁵⁶. Without s the
+// digest tells nothing of the votes, nor whether two draws, of one ledger or of two that share
+// a secret, have equal ones: their digests are of different messages, or have different keys.
 //
 // A VoteHash is not safe for concurrent use: take one per reader and [VoteHash.Merge] them.
 type VoteHash struct {
@@ -39,12 +43,8 @@ type VoteHash struct {
 }
 
 // VoteHash returns a digest of no rows. It is an [ErrSecret] where the secret beside the
-// ledger is missing, is not this ledger's, or may be read by others than its owner, and an
-// [ErrFormat] in a ledger of format 1.
+// ledger is missing, is not this ledger's, or may be read by others than its owner.
 func (l *Ledger) VoteHash() (*VoteHash, error) {
-	if err := l.chargeable(); err != nil {
-		return nil, err
-	}
 	path, err := l.store.SecretPath()
 	if err != nil {
 		return nil, err
@@ -56,10 +56,28 @@ func (l *Ledger) VoteHash() (*VoteHash, error) {
 	if s.fingerprint() != l.genesis.secret {
 		return nil, fmt.Errorf("%w: %s belongs to another ledger", ErrSecret, path)
 	}
-	return newVoteHash(s), nil
+	return newVoteHash(s.of(l.genesis.id)), nil
 }
 
-func newVoteHash(s secret) *VoteHash { return &VoteHash{key: s, mac: hmac.New(sha256.New, s[:])} }
+// of returns the key of the digests of a ledger's votes.
+func (s *secret) of(id ledgerID) (key secret) {
+	h := hmac.New(sha256.New, s[:])
+	h.Write([]byte("darrm votes 1\n"))
+	h.Write(id[:])
+	h.Sum(key[:0])
+	return key
+}
+
+func newVoteHash(key secret) *VoteHash {
+	return &VoteHash{key: key, mac: hmac.New(sha256.New, key[:])}
+}
+
+// hash returns a digest of the rows of c.
+func (c *cast) hash() *VoteHash {
+	h := newVoteHash(c.key)
+	h.sum = c.sum
+	return h
+}
 
 // Add adds the votes on one query: the class that each teacher voted for, in the order of
 // the teachers, -1 for a vote that is missing.
@@ -92,13 +110,22 @@ func (h *VoteHash) Merge(other *VoteHash) {
 // Rows returns how many rows were added.
 func (h *VoteHash) Rows() int64 { return h.rows }
 
-// Sum returns the digest of the rows so far. Rows may still be added.
-func (h *VoteHash) Sum() Digest {
-	var b [32]byte
-	for i, word := range h.sum {
-		binary.BigEndian.PutUint64(b[24-8*i:], word)
+// Draw returns the draw of an ensemble, "" for none, with the rows so far. Rows may still be
+// added for another.
+func (h *VoteHash) Draw(ensemble, name string) *Draw {
+	return &Draw{Name: name, Votes: h.digest(ensemble, name), cast: &cast{h.key, h.sum}}
+}
+
+// digest returns the digest of the rows as those of a draw.
+func (h *VoteHash) digest(ensemble, name string) Digest {
+	h.row = append(h.row[:0], 'd')
+	for _, s := range [2]string{ensemble, name} {
+		h.row = append(binary.AppendUvarint(h.row, uint64(len(s))), s...)
 	}
-	return Digest(h.hmac(b[:]))
+	for i := range h.sum {
+		h.row = binary.BigEndian.AppendUint64(h.row, h.sum[len(h.sum)-1-i])
+	}
+	return Digest(h.hmac(h.row))
 }
 
 // hmac returns a slice that holds until the next call.

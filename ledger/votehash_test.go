@@ -17,26 +17,55 @@ func countingSecret() *secret {
 	return &s
 }
 
+var goldenLedger = ledgerID{1, 2, 3}
+
+func goldenKey() secret { return countingSecret().of(goldenLedger) }
+
 // The digest of votes is part of the format: a change here makes votes that are asked again
 // look new. The digests were made by another program (golden_test.go).
 func TestVoteHashIsStable(t *testing.T) {
-	h := newVoteHash(*countingSecret())
-	if got := h.Sum().String(); got != goldenNoVotes || h.Rows() != 0 {
+	h := newVoteHash(goldenKey())
+	if got := h.Draw("wards", "march").Votes.String(); got != goldenNoVotes || h.Rows() != 0 {
 		t.Errorf("no rows: %s, %d", got, h.Rows())
 	}
 	h.Add([]int{0, 1, 1})
 	h.Add([]int{-1, 0, 300})
 	h.Add([]int{0, 1, 1})
 	h.AddCounts([]int{70, -1, 1 << 40})
-	if got := h.Sum().String(); got != goldenVotes || h.Rows() != 4 {
+	if got := h.Draw("wards", "march").Votes.String(); got != goldenVotes || h.Rows() != 4 {
 		t.Errorf("%s, %d", got, h.Rows())
 	}
 	other := *countingSecret()
 	other[31] ^= 1
-	g := newVoteHash(other)
-	if got := g.Sum().String(); got == goldenNoVotes {
-		t.Error("another secret has the same digest")
+	if other.of(goldenLedger) == goldenKey() {
+		t.Error("another secret has the same key")
 	}
+	if countingSecret().of(ledgerID{1, 2, 4}) == goldenKey() {
+		t.Error("another ledger has the same key")
+	}
+}
+
+// Two draws have one digest only if ensemble, name and votes are one, whatever the names.
+func TestVoteHashIsOfOneDraw(t *testing.T) {
+	name := rapid.OneOf(rapid.StringMatching(`[ab:\x00\x01\x02]{0,3}`), rapid.StringMatching(`[a-c:]{0,200}`))
+	type draw struct {
+		ensemble, name string
+		votes          int
+	}
+	draws := rapid.Custom(func(t *rapid.T) draw {
+		return draw{name.Draw(t, "ensemble"), name.Draw(t, "name"), rapid.IntRange(0, 1).Draw(t, "votes")}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := draws.Draw(t, "a"), draws.Draw(t, "b")
+		if rapid.Bool().Draw(t, "cut elsewhere") {
+			whole := a.ensemble + a.name
+			cut := rapid.IntRange(0, len(whole)).Draw(t, "cut")
+			b = draw{whole[:cut], whole[cut:], a.votes}
+		}
+		if same := newDraw(a.ensemble, a.name, a.votes).Votes == newDraw(b.ensemble, b.name, b.votes).Votes; same != (a == b) {
+			t.Fatalf("%+v and %+v: one digest: %t", a, b, same)
+		}
+	})
 }
 
 // The digest is that of a multiset: any order and any division into parts give the same,
@@ -60,7 +89,7 @@ func TestVoteHashOfMultiset(t *testing.T) {
 		if h.Rows() != int64(len(rows)) {
 			panic("rows are not counted")
 		}
-		return h.Sum()
+		return h.digest("", "d")
 	}
 	value := rapid.OneOf(rapid.IntRange(-1, 2), rapid.SampledFrom([]int{63, 64, 127, 128, 255, 256, 8191, 8192, math.MaxInt32, math.MaxInt32 + 1, math.MinInt64, math.MaxInt64}))
 	draw := rapid.Custom(func(t *rapid.T) row {
@@ -87,7 +116,7 @@ func TestVoteHashOfMultiset(t *testing.T) {
 			}
 		}
 		parts[0].Merge(parts[1])
-		if parts[0].Sum() != want || parts[0].Rows() != int64(len(rows)) {
+		if parts[0].digest("", "d") != want || parts[0].Rows() != int64(len(rows)) {
 			t.Fatal("parts matter")
 		}
 		i := rapid.IntRange(0, len(rows)-1).Draw(t, "row")

@@ -2,9 +2,11 @@ package plan
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"github.com/darrm/darrm/internal/num"
+	pluralitysolve "github.com/darrm/darrm/plurality/solve"
 )
 
 // advisedTeachers is the largest K for which advice solves for private teachers, some ten
@@ -26,10 +28,10 @@ func (r *Request) advise(ctx context.Context, promise bool, choices []Choice) (*
 		}
 		k := r.kinds(promise)[c.kind]
 		x, ok, err := r.leastUseful(ctx, k, c.x)
-		if err != nil {
-			return nil, err
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
-		if !ok {
+		if err != nil || !ok { // not known, or there is none
 			continue
 		}
 		if cost, err := r.cost(ctx, k, x); err == nil && cost.Delta <= r.Budget.Delta {
@@ -69,13 +71,22 @@ func (r *Request) mostQueries(ctx context.Context, promise bool, kind int, x flo
 }
 
 // leastUseful returns about the smallest x, rounded up by less than a hundredth, with which
-// labels agree as often as is wanted; from is too small. ok is false where no x does.
+// labels agree as often as is wanted; from is too small. ok is false where no x does. The error is
+// ctx's, a *solve.LimitError, since then it is not known, or that of Law.Agreement.
 func (r *Request) leastUseful(ctx context.Context, k kind, from float64) (x float64, ok bool, err error) {
 	const fine = 32 // steps of the grid
 	useful := func(i int) (bool, error) {
-		c, err := k.build(ctx, gridValue(i))
+		x := gridValue(i)
+		if k.label != nil && r.Votes.most(r.Affected, k.label(x)) < r.Agreement {
+			return false, nil
+		}
+		c, err := k.build(ctx, x)
 		if ctx.Err() != nil {
 			return false, ctx.Err()
+		}
+		var limit *pluralitysolve.LimitError
+		if errors.As(err, &limit) {
+			return false, err
 		}
 		if err != nil {
 			return false, nil // out of the mechanism's range

@@ -2,9 +2,11 @@ package plan
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/big"
 	"strings"
+	"time"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
@@ -12,6 +14,7 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/plurality"
+	pluralitysolve "github.com/darrm/darrm/plurality/solve"
 )
 
 // kind is a mechanism with one number x to choose: the allowance m for private teachers, else
@@ -24,6 +27,8 @@ type kind struct {
 	answers func(x float64) (ensemble.Answers, error)
 	build   func(ctx context.Context, x float64) (Choice, error)
 	tries   int // builds beside the first, where one may cost less than answers says
+	// label is what one label is, if the mechanism sees nothing but vote counts; nil of others.
+	label func(x float64) accountant.Cost
 }
 
 // DaRRM is Choice.Name for the optimal noise function.
@@ -142,7 +147,7 @@ func (r *Request) optimal(delta float64) kind {
 		return constraints.Problem{K: r.K, TotalEpsilon: epsilon, Epsilon: nothing.Epsilon, Delta: delta, Affected: r.Affected}
 	}
 	return kind{
-		name: DaRRM, most: maxEpsilon, guess: r.sharedEpsilon,
+		name: DaRRM, most: maxEpsilon, guess: r.sharedEpsilon, label: labelOf(delta),
 		answers: func(x float64) (ensemble.Answers, error) { return r.dearest(problem(x), nothing) },
 		build: func(ctx context.Context, x float64) (Choice, error) {
 			return r.solved(ctx, problem(x), nothing)
@@ -190,7 +195,7 @@ func (r *Request) plurality() kind {
 		return plurality.Problem{K: r.K, Classes: r.Classes, Epsilon: epsilon, Affected: r.Affected}
 	}
 	return kind{
-		name: ensemble.OptimalPlurality, most: maxEpsilon, guess: r.sharedEpsilon, tries: 4,
+		name: ensemble.OptimalPlurality, most: maxEpsilon, guess: r.sharedEpsilon, tries: 4, label: labelOf(0),
 		answers: func(x float64) (ensemble.Answers, error) {
 			if err := problem(x).Validate(); err != nil {
 				return ensemble.Answers{}, err
@@ -202,7 +207,7 @@ func (r *Request) plurality() kind {
 			}, nil
 		},
 		build: func(ctx context.Context, x float64) (Choice, error) {
-			table, err := r.SolvePlurality(ctx, problem(x), r.objective())
+			table, err := r.table(ctx, problem(x))
 			if err != nil {
 				return Choice{}, err
 			}
@@ -217,6 +222,27 @@ func (r *Request) plurality() kind {
 			}, nil
 		},
 	}
+}
+
+// table returns the optimum of many classes, within what is left of SolveWithin.
+func (r *Request) table(ctx context.Context, p plurality.Problem) (*plurality.Table, error) {
+	left := r.SolveWithin - r.solving
+	if r.SolveWithin > 0 && left <= 0 {
+		return nil, &pluralitysolve.LimitError{Problem: p, Limit: r.SolveWithin}
+	}
+	began := time.Now()
+	table, err := r.SolvePlurality(ctx, p, r.objective(), max(0, left))
+	r.solving += time.Since(began)
+	var limit *pluralitysolve.LimitError
+	if errors.As(err, &limit) {
+		limit.Limit = r.SolveWithin // what was stated, and not what was left
+	}
+	return table, err
+}
+
+// labelOf is a label of δ = delta and the ε that is chosen.
+func labelOf(delta float64) func(epsilon float64) accountant.Cost {
+	return func(epsilon float64) accountant.Cost { return accountant.Cost{Epsilon: epsilon, Delta: delta} }
 }
 
 // objective is what the optimum of many classes is best for: the prior, and never the votes at
@@ -255,7 +281,7 @@ func (r *Request) counts(name string, delta float64) kind {
 		guess = func() float64 { return r.gaussianEpsilon(delta) }
 	}
 	return kind{
-		name: name, most: maxEpsilon, guess: guess,
+		name: name, most: maxEpsilon, guess: guess, label: labelOf(delta),
 		answers: func(x float64) (ensemble.Answers, error) {
 			c, err := build(x)
 			return c.answers, err

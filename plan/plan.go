@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
@@ -41,11 +42,16 @@ type Request struct {
 	// Solve returns the optimal noise function for a problem. Defaults to solve.Optimal for
 	// agreement under gamma.TwoSidedCounts of the prior's mean, or of its default.
 	Solve func(context.Context, constraints.Problem) (*gamma.Table, error)
-	// SolvePlurality returns the optimal table of many classes, or why there is none in time: then
-	// the plan does without. Defaults to solve.Optimal of package plurality, to 1e-4.
-	SolvePlurality func(context.Context, plurality.Problem, plurality.Objective) (*plurality.Table, error)
+	// SolveWithin is how long optimal tables of many classes are looked for, all of them together: the
+	// plan does without what is not found by then. 0 is for no limit.
+	SolveWithin time.Duration
+	// SolvePlurality returns the optimal table of many classes, or a *solve.LimitError if it is not found
+	// within a time that is not 0. Defaults to solve.Within of package plurality, to 1e-4.
+	SolvePlurality func(context.Context, plurality.Problem, plurality.Objective, time.Duration) (*plurality.Table, error)
 	// Progress, unless nil, is told how many of the mechanisms were worked out.
 	Progress func(done, of int)
+
+	solving time.Duration // that SolvePlurality took so far
 }
 
 // Plan is what may be done with a budget.
@@ -59,9 +65,12 @@ type Plan struct {
 	Fits bool
 	// FitsIfDisjoint says that it would if one record reached one teacher only.
 	FitsIfDisjoint bool
-	Choices        []Choice  // that keep the budget, the largest expected agreement first
-	Refused        []Refusal // what does not
-	Advice         *Advice   // nil where the first choice agrees as often as was wanted
+	// Useless says that nothing that keeps the budget is much better than a guess: by less than a
+	// twentieth of what a guess misses.
+	Useless bool
+	Choices []Choice  // that keep the budget, the largest expected agreement first
+	Refused []Refusal // what does not
+	Advice  *Advice   // nil where the first choice agrees as often as was wanted
 }
 
 // Choice is a mechanism with what it costs.
@@ -126,8 +135,13 @@ func (r *Request) validate() error {
 		}
 	}
 	if r.SolvePlurality == nil {
-		r.SolvePlurality = func(ctx context.Context, p plurality.Problem, o plurality.Objective) (*plurality.Table, error) {
-			return pluralitysolve.Optimal(ctx, p, o, pluralitysolve.Options{Gap: 1e-4})
+		r.SolvePlurality = func(ctx context.Context, p plurality.Problem, o plurality.Objective, within time.Duration) (*plurality.Table, error) {
+			options := pluralitysolve.Options{Gap: 1e-4}
+			if within == 0 {
+				return pluralitysolve.Optimal(ctx, p, o, options)
+			}
+			found, err := pluralitysolve.Within(ctx, within, nil, p, o, options)
+			return found.Table, err
 		}
 	}
 	if !r.promise() {
@@ -185,6 +199,10 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 		return nil, &InfeasibleError{r.Budget, r.Queries, p.Refused}
 	}
 	p.rank()
+	p.Useless = r.Votes.useless(p.Choices[0].Agreement.Expected) && !slices.ContainsFunc(p.Refused, func(f Refusal) bool {
+		var useless *UselessError
+		return f.Name == ensemble.OptimalPlurality && !errors.As(f.Err, &useless) // who knows
+	})
 	best := p.Choices[0]
 	if best.NoNoise || best.Agreement.Expected >= r.Agreement {
 		return p, nil
@@ -279,6 +297,13 @@ func (r *Request) choose(ctx context.Context, k kind) (Choice, error) {
 	x, err := r.largest(ctx, k)
 	if err != nil {
 		return Choice{}, err
+	}
+	if k.tries > 0 {
+		// More than x may fit, though not twice as much.
+		label := k.label(2 * x)
+		if most := r.Votes.most(r.Affected, label); r.Votes.useless(most) {
+			return Choice{}, &UselessError{label, most, r.Votes.Guess()}
+		}
 	}
 	c, err := r.built(ctx, k, x)
 	if err == nil && !within(c.Total, r.Budget) {

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/integrate/quad"
+
+	"github.com/darrm/darrm/internal/noise"
 )
 
 // PermuteAndFlip returns the probabilities of permute-and-flip at rate ε/(2t), one for each
@@ -25,7 +27,7 @@ func (s *System) PermuteAndFlip() []float64 {
 		for n, x := range nodes {
 			all := weights[n]
 			for i, r := range rho {
-				all *= math.Pow(1-r*x, float64(classes[i]))
+				all *= noise.Power(1-r*x, int(classes[i]))
 			}
 			for i, r := range rho {
 				v[i] += r * all / (1 - r*x)

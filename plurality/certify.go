@@ -92,27 +92,25 @@ func Certify(ctx context.Context, s *System, masses []uint64) (*Certified, error
 	c := &Certified{system: s, masses: append([]uint64(nil), masses...)}
 	allowed, worst := s.allowed(), uint64(0)
 	var violation *ViolationError
-	for h := range s.Histograms() {
-		if h%64 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		s.Neighbours(h, s.problem.Affected, func(p *Pair) bool {
-			c.certificate.Pairs++
-			c.certificate.Rows += int64(len(p.Columns))
-			if s.problem.Delta == 0 {
-				violation = s.checkRows(masses, p)
-			} else {
-				spent := s.spent(s.factor, masses, p)
-				worst = max(worst, spent)
-				if spent > allowed {
-					violation = &ViolationError{Problem: s.problem, From: s.Histogram(p.From), To: s.Histogram(p.To), P: float64(spent) / unitsPerOne}
-				}
+	err := s.Pairs(ctx, func(p *Pair) bool {
+		c.certificate.Pairs++
+		c.certificate.Rows += int64(len(p.Columns))
+		if s.problem.Delta == 0 {
+			violation = s.checkRows(masses, p)
+		} else {
+			spent := s.spent(s.factor, masses, p)
+			worst = max(worst, spent)
+			if spent > allowed {
+				violation = &ViolationError{Problem: s.problem, From: s.Histogram(p.From), To: s.Histogram(p.To), P: float64(spent) / unitsPerOne}
 			}
-			return violation == nil
-		})
-		if violation != nil {
-			return nil, violation
 		}
+		return violation == nil
+	})
+	if err != nil {
+		return nil, err // pairs may have been left out
+	}
+	if violation != nil {
+		return nil, violation
 	}
 	c.certificate.Spent = inUnits(worst)
 	return c, nil

@@ -141,7 +141,7 @@ func TestMutantMasses(t *testing.T) {
 	// Pairs at d = t only. The optimum is then .5625 instead of .524979187: with votes 2,1 the
 	// answer is certain, with 3,0 it is wrong, and two votes lead from either to the other.
 	s := system(t, Problem{K: 3, Classes: 2, Epsilon: 0.1, Affected: 2})
-	w, err := Objective{Accuracy: 0.75}.Weights(s.Space)
+	w, err := Objective{Accuracy: 0.75}.Weights(context.Background(), s.Space)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,12 +28,9 @@ func (c Cliques) At(n int) []int32 { return c.Variables[c.Start[n]:c.Start[n+1]]
 func (s *System) Cliques(ctx context.Context) (Cliques, error) {
 	t := s.problem.Affected
 	smaller := newSpace(s.k-t, s.classes, s.abstain)
-	a := adder{s: s.Space, out: Cliques{Start: []int32{0}}}
+	a := adder{s: s.Space, out: Cliques{Start: []int32{0}}, stopped: func() bool { return ctx.Err() != nil }}
 	var runs []run
 	for h := range smaller.Histograms() {
-		if h%256 == 0 && ctx.Err() != nil {
-			return Cliques{}, ctx.Err()
-		}
 		runs = smaller.runs(h, runs)
 		for k := range runs {
 			// One class of run k is followed; the others of its run are as before.
@@ -52,6 +49,9 @@ func (s *System) Cliques(ctx context.Context) (Cliques, error) {
 			a.add(0, 1, t)
 			a.close()
 		}
+		if a.ended {
+			return Cliques{}, ctx.Err()
+		}
 	}
 	return a.out, nil
 }
@@ -64,18 +64,25 @@ type adder struct {
 	added  []run // classes that gained votes
 	after  []run
 	out    Cliques
+
+	stopped func() bool
+	steps   int  // since stopped was asked
+	ended   bool // it said so: what is listed is of no use
 }
 
 // add adds so many votes to classes of run k and those after it; in run k each class gets
 // at least so many. others lacks the classes that have some already.
 func (a *adder) add(k, least, votes int) {
+	if a.steps++; a.steps%4096 == 0 && a.stopped() {
+		a.ended = true
+	}
 	if votes == 0 {
 		a.emit()
 		return
 	}
 	for ; k < len(a.others); k, least = k+1, 1 {
 		for n := least; n <= votes; n++ {
-			if a.others[k].classes == 0 {
+			if a.others[k].classes == 0 || a.ended {
 				break
 			}
 			a.others[k].classes--

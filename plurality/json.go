@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/strictjson"
 )
 
@@ -191,9 +191,7 @@ func (e *FormatError) Error() string { return "not a plurality table: " + e.Reas
 func (e *FormatError) Unwrap() error { return e.Reason }
 
 // MismatchError says what a table's file says wrongly about itself.
-type MismatchError struct{ Wrong []string }
-
-func (e *MismatchError) Error() string { return strings.Join(e.Wrong, "; ") }
+type MismatchError = check.MismatchError
 
 // Decode reads a table and certifies it from scratch: nothing a file says about itself is
 // believed. The error is a *FormatError where the bytes are no table, a *ViolationError
@@ -206,13 +204,28 @@ func Decode(ctx context.Context, r io.Reader) (*Table, error) {
 	return c.Certify(ctx)
 }
 
-// Recognises reports whether data say of themselves that they are a table of this kind. They may
-// still be none.
+// Recognises reports whether data begin as an object that says in its field "kind" that it is a table
+// of many classes. It may still be none: it is read no further than that field, so that a file
+// which was cut short behind it is called by its name.
 func Recognises(data []byte) bool {
-	var f struct {
-		Kind string `json:"kind"`
+	d := json.NewDecoder(bytes.NewReader(data))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return false
 	}
-	return json.Unmarshal(data, &f) == nil && f.Kind == FormatKind
+	for d.More() {
+		field, err := d.Token()
+		if err != nil {
+			return false
+		}
+		if field == "kind" {
+			kind, err := d.Token()
+			return err == nil && kind == FormatKind
+		}
+		if err := d.Decode(new(json.RawMessage)); err != nil {
+			return false
+		}
+	}
+	return false
 }
 
 // ReadClaim reads a table without certifying it. The error is a *FormatError, or r's.
@@ -241,7 +254,7 @@ func parseClaim(data []byte) (*Claim, error) {
 		return nil, err
 	}
 	// Before the Space is listed: a small file must not ask for a large one.
-	if n := histograms(p.K, p.Classes); len(f.Masses) != n {
+	if n := Histograms(p.K, p.Classes); len(f.Masses) != n {
 		return nil, fmt.Errorf("it has masses of %d histograms, but %d votes for %d classes have %d", len(f.Masses), p.K, p.Classes, n)
 	}
 	c := &Claim{Objective: Objective{Accuracy: f.Accuracy, Concentration: f.Concentration, Counts: f.PriorCounts}, Solver: f.Solver, Version: f.Version, stated: f.fileFigures}

@@ -28,7 +28,7 @@ func TestMargins(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		table, err := NewTable(c, Objective{Accuracy: .6}, Proof{})
+		table, err := NewTable(context.Background(), c, Objective{Accuracy: .6}, Proof{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestMargins(t *testing.T) {
 			t.Errorf("%+v: leads taken together have value %v, want %v", p, together, table.Value)
 		}
 		baselines := table.Baselines()
-		w, err := table.Objective.Weights(s.Space)
+		w, err := table.Objective.Weights(context.Background(), s.Space)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,10 @@ func TestMargins(t *testing.T) {
 func TestRecognises(t *testing.T) {
 	for data, want := range map[string]bool{
 		`{"format_version":1,"kind":"plurality"}`: true, `{"kind":"plurality","k":"x"}`: true,
-		`{"format_version":1,"k":3}`: false, `{"kind":"gamma"}`: false, `{"kind":7}`: false, `"plurality"`: false, ``: false, `{"kind":"plurality"`: false,
+		`{"format_version":1,"k":3}`: false, `{"kind":"gamma"}`: false, `{"kind":7}`: false, `"plurality"`: false, ``: false,
+		`{"proof":{"kind":"plurality"}}`: false, `{"k":[1,{"kind":1}],"kind":"plurality"}`: true, `[{"kind":"plurality"}]`: false, `{"kind"`: false,
+		// What was cut short is one of this kind, as far as can be read.
+		`{"kind":"plurality"`: true, `{"format_version":1,"kind":"plurality","masses":[{`: true,
 	} {
 		if got := Recognises([]byte(data)); got != want {
 			t.Errorf("%s: %t", data, got)

@@ -1,5 +1,7 @@
 package plurality
 
+import "context"
+
 // Column is a class of a pair of neighbouring histograms, or several that look the same:
 // Classes of them have the votes of variable I in the first and of J in the second.
 type Column struct{ I, J, Classes int }
@@ -15,13 +17,26 @@ type Pair struct {
 	Changes  []Change // what leads from From to To
 }
 
+// Pairs calls visit for each ordered pair of histograms that differ by at least one and at most
+// as many moved votes as the problem says, once each, until visit returns false. The error is
+// ctx.Err(), which is looked at every millisecond or so, however many pairs a histogram has.
+// Cost: O(C) a pair.
+func (s *System) Pairs(ctx context.Context, visit func(*Pair) bool) error {
+	w := walk{s: s.Space, t: s.problem.Affected, visit: visit, stopped: func() bool { return ctx.Err() != nil }}
+	for h := range s.Histograms() {
+		if !w.all(h) {
+			break
+		}
+	}
+	return ctx.Err()
+}
+
 // Neighbours calls visit for each pair from histogram h to one that differs by at least
 // one and at most t moved votes, once each, until visit returns false; it reports whether
 // it never did. Cost: O(C) a pair.
 func (s *Space) Neighbours(h, t int, visit func(*Pair) bool) bool {
-	w := walk{s: s, t: t, visit: visit, runs: s.runs(h, nil)}
-	w.pair.From = h
-	return w.from(0, -t, 0, 0, 0)
+	w := walk{s: s, t: t, visit: visit, stopped: func() bool { return false }}
+	return w.all(h)
 }
 
 // walk is the depth-first search behind Neighbours: changes are added in the order of
@@ -30,16 +45,24 @@ type walk struct {
 	s       *Space
 	t       int
 	visit   func(*Pair) bool
+	stopped func() bool
+	steps   int   // since stopped was asked
 	runs    []run // of From
 	touched []int // the run of each change
 	after   []run // of To
 	pair    Pair
 }
 
+// all visits the pairs from histogram h.
+func (w *walk) all(h int) bool {
+	w.runs, w.pair.From = w.s.runs(h, w.runs), h
+	return w.from(0, -w.t, 0, 0, 0)
+}
+
 // from adds changes from run k and delta on. So many classes of run k are used, and so
 // many votes came and went.
 func (w *walk) from(k, delta, used, up, down int) bool {
-	if up == down && up > 0 && !w.emit() {
+	if w.steps++; w.steps%4096 == 0 && w.stopped() || up == down && up > 0 && !w.emit() {
 		return false
 	}
 	for ; k < len(w.runs); k, delta, used = k+1, -w.t, 0 {

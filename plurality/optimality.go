@@ -43,7 +43,7 @@ func (s *System) UpperBound(w Weights, abstainValue float64, proof Proof) (float
 	terms := make([]int32, s.Variables())
 	add := func(i, j int, y float64) {
 		loss[i] += y
-		gain[j] += y * s.above
+		gain[j] += float64(y * s.above)
 		terms[i]++
 		terms[j]++
 	}
@@ -84,7 +84,7 @@ func (s *System) UpperBound(w Weights, abstainValue float64, proof Proof) (float
 		best := math.Inf(-1)
 		for i := first; i < end; i++ {
 			r := up(s.worth(w.High, abstainValue, h, i) + rounded(gain[i], terms[i]))
-			r = up(r - down(loss[i]*(1-float64(terms[i]+2)*0x1p-53)))
+			r = up(r - down(loss[i]*(1-float64(float64(terms[i]+2)*0x1p-53))))
 			best = max(best, up(r/float64(s.classesOf[i])))
 		}
 		if !(best < math.MaxFloat64) { // NaN too, after multipliers whose sums overflow
@@ -132,7 +132,7 @@ func (s *System) worth(weights []float64, abstainValue float64, h, i int) float6
 
 // rounded returns an upper bound on a sum of n products of numbers ≥ 0 that was formed
 // in float64 as x: each operation is off by at most 2⁻⁵³ of its result.
-func rounded(x float64, n int32) float64 { return up(x * (1 + float64(n+2)*0x1p-52)) }
+func rounded(x float64, n int32) float64 { return up(x * (1 + float64(float64(n+2)*0x1p-52))) }
 
 func up(x float64) float64   { return math.Nextafter(x, math.Inf(1)) }
 func down(x float64) float64 { return math.Nextafter(x, math.Inf(-1)) }

@@ -290,7 +290,7 @@ func TestSpace(t *testing.T) {
 	for k := 0; k <= 12; k++ {
 		for c := 2; c <= 15; c += 3 {
 			s := newSpace(k, c, false)
-			if n := histograms(k, c); n != s.Histograms() {
+			if n := Histograms(k, c); n != s.Histograms() {
 				t.Fatalf("K=%d C=%d: %d histograms, counted %d", k, c, s.Histograms(), n)
 			}
 			var before []int
@@ -353,7 +353,7 @@ func TestWeightsAreTheLaw(t *testing.T) {
 		for truth := range x.c {
 			vote(truth, x.k, make([]int, x.c), big.NewRat(1, int64(x.c)))
 		}
-		w, err := Objective{Accuracy: x.mu}.Weights(s)
+		w, err := Objective{Accuracy: x.mu}.Weights(context.Background(), s)
 		if err != nil {
 			t.Fatal(err)
 		}

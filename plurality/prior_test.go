@@ -44,7 +44,7 @@ func TestUnevenWeights(t *testing.T) {
 		}
 		urn(0, big.NewRat(1, 1))
 		a, _ := c.a.Float64()
-		w, err := Objective{Concentration: a}.Weights(system.Space)
+		w, err := Objective{Concentration: a}.Weights(t.Context(), system.Space)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func TestUnevenWeightsOfManyTeachers(t *testing.T) {
 		return low, high
 	}
 	for _, a := range []float64{1e-300, 1e-6, 1, 1e6} {
-		w, err := Objective{Concentration: a}.Weights(s)
+		w, err := Objective{Concentration: a}.Weights(t.Context(), s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,11 +79,14 @@ func TestUnevenWeightsOfManyTeachers(t *testing.T) {
 		}
 	}
 	small := newSpace(12, 3, false)
-	alike, err := Objective{Concentration: 1e6}.Weights(small)
+	alike, err := Objective{Concentration: 1e6}.Weights(t.Context(), small)
 	if err != nil {
 		t.Fatal(err)
 	}
-	uniform := accuracyWeights(small, 1./3)
+	uniform, err := accuracyWeights(t.Context(), small, 1./3)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for h := range alike.Low {
 		if d := math.Abs(alike.Low[h] - uniform.Low[h]); d > 1e-4*uniform.Low[h]+1e-6 {
 			t.Errorf("A = 10⁶: w(%v) = %v, without shares %v", small.Histogram(h), alike.Low[h], uniform.Low[h])

@@ -39,7 +39,7 @@ func (p Problem) Validate() error {
 			return err
 		}
 	}
-	if n := histograms(p.K, p.Classes); n > MaxHistograms {
+	if n := Histograms(p.K, p.Classes); n > MaxHistograms {
 		return &SizeError{check.Error{Name: "teachers and classes", Value: fmt.Sprintf("%d and %d", p.K, p.Classes),
 			Rule: fmt.Sprintf("so few that there are at most %d sorted histograms", MaxHistograms)}}
 	}

@@ -28,16 +28,14 @@ func (c *Certified) Profile(ctx context.Context, epsilons []float64) ([]float64,
 		}
 		factors[k] = newFactor(max(1, min(num.Exp(num.Decimal(epsilon)).Lower(), 0x1p63)))
 	}
-	for h := range s.Histograms() {
-		if h%64 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
+	err := s.Pairs(ctx, func(p *Pair) bool {
+		for k, f := range factors {
+			worst[k] = max(worst[k], s.spent(f, c.masses, p))
 		}
-		s.Neighbours(h, s.problem.Affected, func(p *Pair) bool {
-			for k, f := range factors {
-				worst[k] = max(worst[k], s.spent(f, c.masses, p))
-			}
-			return true
-		})
+		return true
+	})
+	if err != nil {
+		return nil, err
 	}
 	deltas := make([]float64, len(worst))
 	for k, units := range worst {

@@ -92,25 +92,20 @@ func (s *System) normalise(p []float64) ([]float64, error) {
 // ctx.Err().
 func (s *System) excess(ctx context.Context, p []float64) (float64, error) {
 	eta := 0.0
-	for h := range s.Histograms() {
-		if h%64 == 0 && ctx.Err() != nil {
-			return 0, ctx.Err()
-		}
-		s.Neighbours(h, s.problem.Affected, func(pair *Pair) bool {
-			sum := -s.problem.Delta
-			for _, c := range pair.Columns {
-				over := max(0, p[c.I]-s.below*p[c.J])
-				if s.problem.Delta == 0 {
-					eta = max(eta, over)
-				} else {
-					sum += float64(c.Classes) * over
-				}
+	err := s.Pairs(ctx, func(pair *Pair) bool {
+		sum := -s.problem.Delta
+		for _, c := range pair.Columns {
+			over := max(0, p[c.I]-s.below*p[c.J])
+			if s.problem.Delta == 0 {
+				eta = max(eta, over)
+			} else {
+				sum += float64(c.Classes) * over
 			}
-			eta = max(eta, sum)
-			return true
-		})
-	}
-	return eta, nil
+		}
+		eta = max(eta, sum)
+		return true
+	})
+	return eta, err
 }
 
 // masses mixes p, which is normalised, with the uniform distribution and rounds the groups'

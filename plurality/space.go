@@ -23,9 +23,9 @@ type Space struct {
 	classesOf  []int16 // m(λ,v) of each variable; 1 for abstaining
 }
 
-// histograms returns the number of partitions of k into at most c parts, or a number
-// above MaxHistograms where it is above.
-func histograms(k, c int) int {
+// Histograms returns the number of sorted histograms of k votes for c classes, which are the
+// partitions of k into at most c parts, or a number above MaxHistograms where it is above.
+func Histograms(k, c int) int {
 	n := make([]int, k+1)
 	n[0] = 1
 	for part := 1; part <= min(c, k); part++ { // as many have no part above c

@@ -118,7 +118,7 @@ func TestUpperBoundIsRoundedUp(t *testing.T) {
 		if p.Abstain {
 			o.AbstainValue = 0.3
 		}
-		w, err := o.Weights(s.Space)
+		w, err := o.Weights(context.Background(), s.Space)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -223,7 +223,7 @@ func TestUpperBoundHolds(t *testing.T) {
 				return rapid.Bool().Draw(rt, "more")
 			})
 		}
-		table, err := NewTable(c, Objective{Accuracy: 0.7}, proof)
+		table, err := NewTable(context.Background(), c, Objective{Accuracy: 0.7}, proof)
 		if err != nil || table.Gap < 0 || table.UpperBound < table.Value {
 			rt.Fatalf("%+v: %v", p, err)
 		}
@@ -233,7 +233,7 @@ func TestUpperBoundHolds(t *testing.T) {
 func TestUpperBoundRefuses(t *testing.T) {
 	s := system(t, Problem{K: 4, Classes: 3, Epsilon: 1, Affected: 1})
 	sd := system(t, Problem{K: 4, Classes: 3, Epsilon: 1, Affected: 1, Delta: 0.1})
-	w, err := Objective{Accuracy: 0.7}.Weights(s.Space)
+	w, err := Objective{Accuracy: 0.7}.Weights(context.Background(), s.Space)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -408,7 +408,7 @@ func TestBaselineValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		table, err := NewTable(c, Objective{Accuracy: x.mu}, Proof{})
+		table, err := NewTable(context.Background(), c, Objective{Accuracy: x.mu}, Proof{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -473,7 +473,7 @@ func tableOf(t testing.TB, p Problem, o Objective) *Table {
 			return true
 		})
 	}
-	table, err := NewTable(c, o, proof)
+	table, err := NewTable(context.Background(), c, o, proof)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -581,6 +581,59 @@ func TestAlteredTablesAreRefused(t *testing.T) {
 	}
 }
 
+// A file that claims more than is proved is refused, by however little; one that claims less is not.
+func TestClaimsNoMoreThanIsProved(t *testing.T) {
+	for name, table := range map[string]*Table{"delta": examples(t)["delta"], "uneven": examples(t)["uneven"]} {
+		verify := func(change func(*fileFigures)) error {
+			claim, err := ReadClaim(bytes.NewReader(encode(t, table)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			change(&claim.stated)
+			_, err = claim.Verify(t.Context())
+			return err
+		}
+		for figure, f := range map[string]struct {
+			of   func(*fileFigures) *float64
+			more float64 // the direction of a stronger claim
+		}{
+			"value":             {func(f *fileFigures) *float64 { return &f.Value }, 1},
+			"upper_bound":       {func(f *fileFigures) *float64 { return &f.UpperBound }, -1},
+			"gap":               {func(f *fileFigures) *float64 { return &f.Gap }, -1},
+			"certificate.spent": {func(f *fileFigures) *float64 { return &f.Certificate.Spent }, -1},
+		} {
+			for _, by := range []float64{0, 1e-9, 1e-3} {
+				moved := func(sign float64) error {
+					return verify(func(s *fileFigures) {
+						x := f.of(s)
+						if by == 0 {
+							*x = math.Nextafter(*x, *x+sign)
+						} else {
+							*x += sign * by
+						}
+					})
+				}
+				var mismatch *MismatchError
+				if err := moved(f.more); !errors.As(err, &mismatch) || len(mismatch.Wrong) != 1 || !strings.HasPrefix(mismatch.Wrong[0], figure+": ") {
+					t.Errorf("%s: a stronger %s by %g: %v", name, figure, by, err)
+				}
+				if err := moved(-f.more); err != nil {
+					t.Errorf("%s: a weaker %s by %g: %v", name, figure, by, err)
+				}
+			}
+		}
+		for figure, of := range map[string]func(*fileFigures) *int64{
+			"pairs": func(f *fileFigures) *int64 { return &f.Certificate.Pairs }, "rows": func(f *fileFigures) *int64 { return &f.Certificate.Rows },
+		} {
+			for _, by := range []int64{-1, 1, 1 << 60} {
+				if err := verify(func(s *fileFigures) { *of(s) += by }); err == nil {
+					t.Errorf("%s: %d more %s pass", name, by, figure)
+				}
+			}
+		}
+	}
+}
+
 // Long lists are refused while they are read.
 func TestLongListsAreRefused(t *testing.T) {
 	data := append(bytes.Repeat([]byte("0,"), maxList), '0', ']')
@@ -675,7 +728,7 @@ func TestProblemsAreRefused(t *testing.T) {
 		"other votes":  {{[]int{4, 0, 0}, 1}},
 		"more classes": {{[]int{5, 0, 0, 0}, 1}},
 	} {
-		if _, err := (Objective{Counts: counts}).Weights(s.Space); err == nil {
+		if _, err := (Objective{Counts: counts}).Weights(context.Background(), s.Space); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}

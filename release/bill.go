@@ -39,10 +39,10 @@ func (plan Plan) Bill(c Charge, totals Totals) (*Bill, error) {
 	p, per := plan.Problem, plan.Mechanism.PerAnswer()
 	event := Event{
 		Mechanism: plan.Mechanism.Name(), Queries: plan.Queries, K: p.K, Affected: p.Affected, Teachers: c.Teachers,
-		PerAnswer: &per, Slack: totals.Slack, Key: c.Key, Rule: totals.Fresh.Rule, Client: c.Client,
+		PerAnswer: &per, Slack: totals.Slack, Key: c.Key, Rule: totals.Fresh.Rule, Online: c.online,
 	}
-	if !c.fresh() && c.Votes != (ledger.Digest{}) {
-		event.Votes = c.Votes.String()
+	if !c.fresh() && c.Query != (ledger.Digest{}) {
+		event.Votes = c.Query.String()
 	}
 	switch {
 	case c.Teachers == "":
@@ -52,7 +52,8 @@ func (plan Plan) Bill(c Charge, totals Totals) (*Bill, error) {
 	}
 	b := &Bill{coins: "key"}
 	var err error
-	switch draw := c.draw(); {
+	draw := c.draw()
+	switch {
 	case c.Teachers == ensemble.FrozenTeachers.String():
 		event.Rule, event.Slack = "post-processing of the teachers", 0 // nothing composes
 		if b.training, err = plan.trainingRequest(c); err != nil {
@@ -74,7 +75,7 @@ func (plan Plan) Bill(c Charge, totals Totals) (*Bill, error) {
 	if b.release, err = c.request(c.RequestID, totals.Fresh.Cost, event); err != nil {
 		return nil, err
 	}
-	b.release.Draw = c.draw()
+	b.release.Draw = draw
 	return b, nil
 }
 
@@ -89,6 +90,7 @@ func (plan Plan) trainingRequest(c Charge) (*ledger.Request, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.Client, c.Share = "", nil // it pays for what anybody asks
 	training, err := c.request(teachersPrefix+c.Ensemble, frozen.Cost, Event{
 		Mechanism: trainingMechanism, K: p.K, Affected: p.Affected, Teachers: c.Teachers,
 		PerTeacher: plan.perTeacher(), Rule: frozen.Rule,
@@ -101,17 +103,24 @@ func (plan Plan) trainingRequest(c Charge) (*ledger.Request, error) {
 // teachers' own promises compose, and no number of answers costs more.
 func (plan Plan) drawRequest(c Charge, draw ledger.Draw, again *ensemble.Total) (*ledger.Request, error) {
 	p := plan.Problem
-	id := drawPrefix + draw.Name
-	if c.Ensemble != "" {
-		id = drawPrefix + c.Ensemble + ":" + draw.Name
-	}
-	request, err := c.request(id, again.Cost, Event{
+	c.Client, c.Share = "", nil // it pays for what anybody asks
+	request, err := c.request(coverID(c.Ensemble, draw.Name), again.Cost, Event{
 		Mechanism: drawMechanism, Queries: plan.Queries, K: p.K, Affected: p.Affected, Teachers: c.Teachers,
 		PerTeacher: plan.perTeacher(), Rule: again.Rule,
 	})
 	draw.Covers = true
 	request.Draw = &draw
 	return &request, err
+}
+
+// coverID is the id of the charge that covers a draw. No two draws have one: colons within the
+// names are escaped, so that the one between them tells where the ensemble ends.
+func coverID(ensemble, name string) string {
+	escape := strings.NewReplacer("%", "%25", ":", "%3A").Replace
+	if ensemble == "" {
+		return drawPrefix + escape(name)
+	}
+	return drawPrefix + escape(ensemble) + ":" + escape(name)
 }
 
 // request is the charge of a cost for the teachers of c.
@@ -129,7 +138,7 @@ func (c Charge) request(id string, cost accountant.Cost, event Event) (ledger.Re
 func (c Charge) paidRequest(event Event, payer string) (ledger.Request, error) {
 	b, err := json.Marshal(event)
 	return ledger.Request{
-		ID: c.RequestID, Count: 1, PaidBy: payer, Event: b, Relation: inLedger(cmp.Or(c.Relation, accountant.ReplaceOne)),
+		ID: c.RequestID, Count: 1, PaidBy: payer, Client: c.Client, Share: c.Share, Event: b, Relation: inLedger(cmp.Or(c.Relation, accountant.ReplaceOne)),
 		Ensemble: c.Ensemble, EnsembleDigest: c.EnsembleDigest,
 	}, err
 }

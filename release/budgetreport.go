@@ -20,11 +20,12 @@ import (
 
 // BudgetReport tells the person who answers for a ledger what it holds: what was granted, what
 // was released and when, under which promise, what remains, and what all that rests on. It has
-// nothing that was computed from private data but digests of what was released: no votes, no
-// labels, no digest of votes.
+// nothing that was computed from private data but the digests of what was released, and the head,
+// which is a hash of all entries and so of keyed digests of votes: no votes, no labels, nothing
+// by which two draws of equal votes differ from others.
 type BudgetReport struct {
 	Ledger     string          `json:"ledger"` // the file's name, without its folder
-	Neighbours ledger.Relation `json:"neighbours,omitempty"`
+	Neighbours ledger.Relation `json:"neighbours"`
 	Granted    Amount          `json:"granted"`
 	Spent      Amount          `json:"spent"`     // rounded up, as every cost
 	Remaining  Amount          `json:"remaining"` // granted less spent, exactly
@@ -295,8 +296,6 @@ func general(relation ledger.Relation) []Assumption {
 		neighbours += "if one person's record is replaced by another. A person has one record."
 	case ledger.AddOrRemoveOne:
 		neighbours += "if one of them has one person's record more. A person has one record."
-	default:
-		neighbours = "The ledger does not say which two sets of data are neighbours (format 1): whoever made it knows for which its costs hold. It cannot be charged any more."
 	}
 	return []Assumption{
 		{Text: "Everything that was released from these people's data was charged to this ledger. A release elsewhere is not in these sums."},
@@ -352,11 +351,8 @@ func (a *assumptions) of(e *ledger.Entry) {
 	if strings.HasPrefix(e.PaidBy, teachersPrefix) {
 		a.add(e.ID, fmt.Sprintf("The teachers that answered are those of ensemble %s whose training was charged.", e.Ensemble))
 	}
-	if d := e.Draw; d != nil && d.Stated {
-		a.add(e.ID, "The votes are of the draw that was named, cast by the teachers for it.")
-	}
-	if same := e.SameVotesAs; same != nil {
-		a.add(e.ID, fmt.Sprintf("The votes equal those of the draw %v. It was stated that the teachers cast them anew.", *same))
+	if d := e.Draw; d != nil && !d.Covers && e.PaidBy == "" {
+		a.add(e.ID, "The teachers cast the votes for this draw, and answer no other draw with them.")
 	}
 	if event.Key != "" {
 		a.add(e.ID, "The secret that the noise was drawn from is known to nobody who sees the release.")

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,20 +57,28 @@ type Charge struct {
 	// it is required of every later release of the ensemble. It verifies nothing.
 	EnsembleDigest string
 	// Draw names the votes of fresh teachers: the same draw is the same rows, answered again.
-	// Defaults to RequestID, and then votes that the ledger has seen under another name are
-	// refused. A name that is stated is believed.
+	// Defaults to RequestID. Votes of a new draw that the ledger has seen under another name are
+	// refused.
 	Draw string
+	// VotesCastAnew states that fresh teachers cast these votes for this draw, whatever votes
+	// other draws have. It stands in no ledger.
+	VotesCastAnew bool
 	// Relation says which datasets are neighbours in the teachers' promise. Defaults to
 	// accountant.ReplaceOne.
 	Relation accountant.Relation
 	// Slack is the δ' in [0,1) that the composition of fresh answers may spend. Defaults to
 	// ensemble.SlackFor one answer.
 	Slack *float64
-	// Votes is the keyed digest of the votes: of fresh teachers' ([HashVotes]), and of every
-	// on-line query. [Labels] and [Online] set it.
-	Votes ledger.Digest
-	// Client names who asked for an on-line answer. [Online] sets it.
+	// Votes has fresh teachers' votes ([HashVotes]), which the ledger must be able to recognise.
+	// [Labels] sets it.
+	Votes *ledger.VoteHash
+	// Query is the keyed digest of an on-line query and its votes. [Online] sets it.
+	Query ledger.Digest
+	// Client names who asked for an on-line answer, and Share is what the client may spend in
+	// all, nil for no bound. [Online] sets them.
 	Client string
+	Share  *ledger.Budget
+	online bool // the release is an answer of [Online]
 	// Key is the fingerprint of the key that the coins come from, where the release can be
 	// resumed: the same request with another key is another release. [Labels] and [Online] set it.
 	Key string
@@ -97,13 +106,14 @@ func (c Charge) NeedsVotes() bool { return c.Ledger != "" && c.fresh() }
 
 // draw is the draw as the ledger's; nil where there is none.
 func (c Charge) draw() *ledger.Draw {
-	if !c.fresh() {
+	switch {
+	case !c.fresh():
 		return nil
+	case c.Votes == nil: // each query on line has votes of its own
+		return &ledger.Draw{Name: c.RequestID, Votes: c.Query, Query: true}
 	}
-	d := &ledger.Draw{Name: c.Draw, Votes: c.Votes, Stated: c.Draw != ""}
-	if d.Name == "" {
-		d.Name = c.RequestID
-	}
+	d := c.Votes.Draw(c.Ensemble, cmp.Or(c.Draw, c.RequestID))
+	d.CastAnew = c.VotesCastAnew
 	return d
 }
 
@@ -125,8 +135,8 @@ func (c Charge) check(promise bool) error {
 		return fmt.Errorf("teachers = %q, but teachers that promise nothing have no privacy to add up: leave it out", c.Teachers)
 	case frozen && c.Slack != nil && *c.Slack != 0:
 		return &check.Error{Name: "slack", Value: *c.Slack, Rule: "0 for frozen teachers: what they cost does not grow with the answers"}
-	case c.Ledger == "" && (c.RequestID != "" || c.Ensemble != "" || c.EnsembleDigest != "" || c.Draw != ""):
-		return errors.New("request id, ensemble, ensemble digest and draw go with a ledger: give --ledger, or leave --request-id, --ensemble, --ensemble-digest and --draw out")
+	case c.Ledger == "" && (c.RequestID != "" || c.Ensemble != "" || c.EnsembleDigest != "" || c.Draw != "" || c.VotesCastAnew):
+		return errors.New("request id, ensemble, ensemble digest, draw and votes cast anew go with a ledger: give --ledger, or leave --request-id, --ensemble, --ensemble-digest, --draw and --votes-cast-anew out")
 	case c.Ledger == "":
 		return nil
 	case c.RequestID == "":
@@ -143,6 +153,8 @@ func (c Charge) check(promise bool) error {
 		return errors.New("an ensemble digest needs the name of the ensemble: give --ensemble")
 	case c.Draw != "" && !c.fresh():
 		return fmt.Errorf("draw = %q, but a draw is of fresh teachers' votes: of frozen teachers, and of teachers that promise nothing, every answer is paid for in another way", c.Draw)
+	case c.VotesCastAnew && !c.fresh():
+		return errors.New("votes cast anew are fresh teachers': leave --votes-cast-anew out")
 	}
 	return nil
 }

@@ -19,7 +19,7 @@
 //	δ'         Totals.Slack      what the composition of fresh answers may spend besides
 //	draw       Charge.Draw       one series of rows of votes, cast once by fresh teachers
 //	k, F_k     OnlineOptions.Key  service key; HMAC-SHA-256 with a subkey of it for each use
-//	q, v       Query             an on-line query's id, and its votes as they were sent
+//	q, r, v    Query             an on-line query's id, replay key, and votes as they were sent
 //
 // # Entries of the ledger
 //
@@ -78,27 +78,28 @@
 // answer whenever and at whichever server of the ledger it is asked again, and is charged once:
 //
 //	s = F_k("scope", ledger's ID, F_k(mechanism and its numbers))
-//	p = F_k("votes", s, q, v)            in the ledger: tells the same votes from others
+//	p = F_k("votes", s, q, r, v)         in the ledger: tells the same query from others
 //	coins = F_k(p), F_k(p, 1), …         [ensemble.KeyedCoins] of the query named p
 //	result = SHA-256(F_k("answer", p), class)   in the ledger: tells the same answer from another
 //
-// An id with other votes, of another client or in another form is refused by the ledger. Should the
-// ledger be lost that refuses it, by a backup that is restored say, its coins are others all the
+// An id with another replay key or other votes, in another form or of another client is refused by the
+// ledger. Where no replay key was sent r is 256 random bits that nobody keeps, so that the same query again
+// is another one: ids are no secrets, and an answer would tell who guesses votes that they are right. Wrong
+// keys and wrong votes take one way and have one error. Should the ledger be lost that refuses it, by a backup that is restored say, its coins are others all the
 // same, because v goes into p: the two answers are two releases of which one is not paid for, and
 // not two looks at the votes through one noise. Digests are of one query each: the ledger shows neither that two
 // queries had equal votes nor what was answered.
 //
 // Fresh teachers: a request id is its draw, and states that the teachers cast these votes for it.
 // Frozen teachers: the training is charged with the first answer, every answer at no cost. Teachers
-// that promise nothing: each answer pays. A client's share is compared with what the ledger's entries
-// say that it spent; where servers race, the order of the entries decides which charge was too much,
-// and that one is never answered.
+// that promise nothing: each answer pays. A client's share is judged by the ledger with the charge.
 //
 // This assumes that HMAC-SHA-256 is pseudorandom, that the key is known to nobody who sees answers,
 // and that whoever asks may know the votes. The key is kept as long as the ledger: without it nothing
-// is told, but no answer is given again. It is bound to one ledger and one mechanism by s, so that a
-// file that is used for two has unrelated coins for each. How long a mechanism samples can depend on
-// the votes ([Answered.InLedger] does not).
+// is told, but no answer is given again. So a key that is not the one of the mechanism's latest answers
+// in the ledger is refused, unless it is stated to be meant ([OnlineOptions.NewKey]). It is bound to one
+// ledger and one mechanism by s, so that a file that is used for two has unrelated coins for each. How
+// long a mechanism samples can depend on the votes ([Answered.InLedger] does not).
 //
 // # Secrets
 //

@@ -7,16 +7,34 @@ import (
 	"sync"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/ledger"
 )
 
+// cast has one row of votes, under a key of the tests.
+func cast(votes byte) *ledger.VoteHash {
+	h, _, err := ledger.CutVoteKey([]byte("darrm vote key 1\n" + strings.Repeat("k", 32)))
+	if err != nil {
+		panic(err)
+	}
+	h.Add([]int{int(votes)})
+	return h
+}
+
+// anew states that the votes were cast anew.
+func anew(c Charge) Charge {
+	c.VotesCastAnew = true
+	return c
+}
+
 // sameVotes are a release of five answers of fresh teachers, and the terms of answering the
 // rows with digest votes.
 func sameVotes(t *testing.T) (Plan, func(request, draw string, votes byte) Charge) {
 	return private(t, 1e-5, 5), func(request, draw string, votes byte) Charge {
-		return Charge{RequestID: request, Teachers: "fresh", Draw: draw, Votes: ledger.Digest{votes}}
+		return Charge{RequestID: request, Teachers: "fresh", Draw: draw, Votes: cast(votes)}
 	}
 }
 
@@ -110,7 +128,7 @@ func TestSameVotesAreNotComposedAsFresh(t *testing.T) {
 	r := darrm(t, p, 1)
 	l := newLedger(t, 100)
 	for i, id := range []string{"a", "b"} {
-		terms := Charge{RequestID: id, Teachers: "fresh", Votes: ledger.Digest{1}}
+		terms := Charge{RequestID: id, Teachers: "fresh", Votes: cast(1)}
 		if i > 0 {
 			terms.Draw = "a"
 		}
@@ -145,9 +163,9 @@ func TestOneDrawHasOnePromise(t *testing.T) {
 		{"another number of teachers", changed(func(p *constraints.Problem) { p.K = 5 })},
 	} {
 		l := newLedger(t, 100)
-		mustPay(t, l, newBill(t, darrm(t, first, 5), Charge{RequestID: "march", Teachers: "fresh", Votes: ledger.Digest{1}}))
+		mustPay(t, l, newBill(t, darrm(t, first, 5), Charge{RequestID: "march", Teachers: "fresh", Votes: cast(1)}))
 		before := entries(t, l)
-		b := newBill(t, darrm(t, tt.p, 5), Charge{RequestID: "april", Teachers: "fresh", Draw: "march", Votes: ledger.Digest{1}})
+		b := newBill(t, darrm(t, tt.p, 5), Charge{RequestID: "april", Teachers: "fresh", Draw: "march", Votes: cast(1)})
 		_, checked := b.Check(t.Context(), l)
 		receipt, paid := b.Pay(t.Context(), l, false)
 		if receipt != nil || !errors.Is(paid, ledger.ErrRefused) || !errors.Is(paid, ledger.ErrConflict) || !strings.Contains(paid.Error(), "promise") || checked == nil || checked.Error() != paid.Error() {
@@ -165,8 +183,8 @@ func TestOneDrawHasOnePromise(t *testing.T) {
 	}
 	for i, event := range []string{"null", `"text"`, `{"k":"three"}`} {
 		name := "draw" + string(rune('a'+i))
-		votes := ledger.Digest{byte(i + 1)}
-		_, err := l.Charge(t.Context(), ledger.Request{ID: "by hand " + name, Count: 1, Unit: unit, Relation: ledger.ReplaceOne, Draw: &ledger.Draw{Name: name, Votes: votes}, Event: []byte(event)})
+		votes := cast(byte(i + 1))
+		_, err := l.Charge(t.Context(), ledger.Request{ID: "by hand " + name, Count: 1, Unit: unit, Relation: ledger.ReplaceOne, Draw: votes.Draw("", name), Event: []byte(event)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +201,7 @@ func TestVotesHaveOnePrice(t *testing.T) {
 	r := private(t, 1e-5, 5)
 	l := newLedger(t, 100)
 	for i, slack := range []float64{0, 1e-3, 0.1, 0} {
-		terms := Charge{RequestID: string(rune('a' + i)), Teachers: "fresh", Votes: ledger.Digest{1}, Slack: &slack}
+		terms := Charge{RequestID: string(rune('a' + i)), Teachers: "fresh", Votes: cast(1), Slack: &slack}
 		if i > 0 {
 			terms.Draw = "a"
 		}
@@ -205,7 +223,7 @@ func TestDrawsOfTwoEnsembles(t *testing.T) {
 	}
 	pay := func(ensemble, draw string, votes byte) {
 		for _, id := range []string{"first", "second"} {
-			mustPay(t, l, newBill(t, r, Charge{RequestID: ensemble + draw + id, Teachers: "fresh", Ensemble: ensemble, Draw: draw, Votes: ledger.Digest{votes}}))
+			mustPay(t, l, newBill(t, r, Charge{RequestID: ensemble + draw + id, Teachers: "fresh", Ensemble: ensemble, Draw: draw, Votes: cast(votes)}))
 		}
 	}
 	pay("wards", "march", 1)
@@ -215,12 +233,42 @@ func TestDrawsOfTwoEnsembles(t *testing.T) {
 	if got := spent(); math.Abs(got-3*once) > 1e-9 {
 		t.Errorf("three draws cost %v, one %v", got, once)
 	}
-	// Names that make the same id are refused, and nothing is answered twice for one price.
-	pay("a:b", "c", 4)
-	mustPay(t, l, newBill(t, r, Charge{RequestID: "once", Teachers: "fresh", Ensemble: "a", Draw: "b:c", Votes: ledger.Digest{5}}))
-	b := newBill(t, r, Charge{RequestID: "twice", Teachers: "fresh", Ensemble: "a", Draw: "b:c", Votes: ledger.Digest{5}})
-	if receipt, err := b.Pay(t.Context(), l, false); receipt != nil || !errors.Is(err, ledger.ErrConflict) || !strings.Contains(err.Error(), `draw "b:c" was answered before`) {
-		t.Errorf("%v", err)
+	// So are draws whose names run together.
+	for i, d := range [][2]string{{"a:b", "c"}, {"a", "b:c"}, {"", "a:b:c"}, {"a%3Ab", "c"}} {
+		pay(d[0], d[1], byte(4+i))
+	}
+	if got := spent(); math.Abs(got-7*once) > 1e-9 {
+		t.Errorf("seven draws cost %v, one %v", got, once)
+	}
+}
+
+// No two draws are covered by one charge, whatever they are called: the ids of the charges differ
+// wherever ensembles or names do, and are read by nothing but this. Names that make too long an id are
+// refused by the ledger, and not cut short.
+func TestCoversAreToldApart(t *testing.T) {
+	name := rapid.StringMatching(`[a:%25A3é]{0,4}|[a-z:%]{0,120}`)
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := [2]string{name.Draw(t, "ensemble"), name.Draw(t, "name")}, [2]string{name.Draw(t, "another ensemble"), name.Draw(t, "another name")}
+		if rapid.Bool().Draw(t, "cut elsewhere") { // the case that was missed: the same text, another end of the ensemble
+			whole := a[0] + ":" + a[1]
+			colons := []int{-1}
+			for i, c := range []byte(whole) {
+				if c == ':' {
+					colons = append(colons, i)
+				}
+			}
+			cut := rapid.SampledFrom(colons).Draw(t, "colon")
+			b = [2]string{whole[:max(cut, 0)], whole[cut+1:]}
+		}
+		if same := coverID(a[0], a[1]) == coverID(b[0], b[1]); same != (a == b) {
+			t.Fatalf("%q and %q: %q: one id: %t", a, b, coverID(a[0], a[1]), same)
+		}
+		if rest, ok := strings.CutPrefix(coverID(a[0], a[1]), drawPrefix); !ok || strings.Count(rest, ":") > 1 {
+			t.Fatalf("%q", rest)
+		}
+	})
+	if got := coverID("E", "a"); got != "draw:E:a" {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -239,7 +287,7 @@ func TestAnswersAtOnce(t *testing.T) {
 		begin := make(chan struct{})
 		var group sync.WaitGroup
 		for i := range 8 {
-			bill := newBill(t, r, Charge{RequestID: string(rune('a' + i)), Teachers: "fresh", Draw: "march", Votes: ledger.Digest{1}})
+			bill := newBill(t, r, Charge{RequestID: string(rune('a' + i)), Teachers: "fresh", Draw: "march", Votes: cast(1)})
 			own, err := ledger.Open(t.Context(), l.Path())
 			if err != nil {
 				t.Fatal(err)
@@ -263,8 +311,8 @@ func TestAnswersAtOnce(t *testing.T) {
 	}
 }
 
-// The same votes under another name are refused, unless that name was stated; other votes
-// under the same name are refused always. Nothing is charged.
+// The same votes under another name are refused, unless they are stated to be cast anew; other
+// votes under the same name are refused always. Nothing is charged.
 func TestDrawsAreToldApart(t *testing.T) {
 	r, terms := sameVotes(t)
 	l := newLedger(t, 100)
@@ -276,6 +324,7 @@ func TestDrawsAreToldApart(t *testing.T) {
 		want  error
 	}{
 		{"same votes, another request", terms("april", "", 1), ledger.ErrSameVotes},
+		{"same votes, another draw", terms("april", "april's", 1), ledger.ErrSameVotes},
 		{"other votes of that name", terms("april", "march", 2), ledger.ErrDraw},
 		{"other votes of the first request", terms("march", "", 2), ledger.ErrConflict},
 	} {
@@ -290,9 +339,9 @@ func TestDrawsAreToldApart(t *testing.T) {
 	if got := entries(t, l); len(got) != len(before) {
 		t.Errorf("entries %q", got)
 	}
-	mustPay(t, l, newBill(t, r, terms("april", "cast anew", 1)))
+	mustPay(t, l, newBill(t, r, anew(terms("april", "april's", 1))))
 	mustPay(t, l, newBill(t, r, terms("may", "", 3)))
-	// The name of an earlier draw does not say that equal votes were cast anew.
+	// The name of a draw does not say that equal votes were cast anew.
 	same := terms("june", "march", 1)
 	same.Ensemble = "wards"
 	if receipt, err := newBill(t, r, same).Pay(t.Context(), l, false); !errors.Is(err, ledger.ErrSameVotes) || receipt != nil {
@@ -327,7 +376,7 @@ func TestEnsembleDigest(t *testing.T) {
 	for _, kind := range []string{"frozen", "fresh"} {
 		l := newLedger(t, 100)
 		bill := func(id, digest string) *Bill {
-			return newBill(t, private(t, 1e-5, 3), Charge{RequestID: id, Teachers: kind, Ensemble: "wards", EnsembleDigest: digest, Votes: ledger.Digest([]byte(strings.Repeat(id, 32))[:32])})
+			return newBill(t, private(t, 1e-5, 3), Charge{RequestID: id, Teachers: kind, Ensemble: "wards", EnsembleDigest: digest, Votes: cast(id[0])})
 		}
 		mustPay(t, l, bill("a", ""))
 		mustPay(t, l, bill("b", "v1"))

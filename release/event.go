@@ -22,9 +22,9 @@ type Event struct {
 	Slack      float64          `json:"slack,omitempty"`
 	Key        string           `json:"key,omitempty"` // names where the coins come from
 	Rule       string           `json:"rule"`          // what the cost follows from
+	Online     bool             `json:"online,omitempty"`
 	// Votes is the keyed digest of an on-line query and its votes, where the entry has no draw.
-	Votes  string `json:"votes,omitempty"`
-	Client string `json:"client,omitempty"` // who asked for an on-line answer
+	Votes string `json:"votes,omitempty"`
 }
 
 // ModelEvent is what the ledger remembers of a charge for a model.

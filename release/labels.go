@@ -56,14 +56,6 @@ const (
 	Answering = "answering" // after they are paid for
 )
 
-// Quote is what a release would cost.
-type Quote struct {
-	Summary
-	// Charge is what the ledger would be charged, Remaining what it has left before; nil
-	// where there is none.
-	Charge, Remaining *ledger.Cost
-}
-
 // labelRun is a release of labels under way.
 type labelRun struct {
 	*Labels
@@ -110,27 +102,7 @@ func (l Labels) Quote(ctx context.Context) (*Quote, error) {
 	if err := r.plan(ctx, true); err != nil {
 		return nil, err
 	}
-	q := &Quote{Summary: r.summary}
-	book, bill := r.transaction.Ledger, r.transaction.Bill
-	if bill == nil {
-		return q, nil
-	}
-	charge, err := bill.Check(ctx, book)
-	switch {
-	case r.transaction.secret.isResumed() && paidFor(err):
-		charge = ledger.Cost{} // it would be finished
-	case err != nil:
-		return nil, err
-	}
-	if q.Again, err = bill.repeats(ctx, book); err != nil {
-		return nil, err
-	}
-	if q.Again {
-		q.PaidBy = bill.draw.ID
-	}
-	remaining, err := book.Remaining(ctx)
-	q.Charge, q.Remaining = &charge, &remaining
-	return q, err
+	return newQuote(ctx, r.summary, r.transaction.Ledger, r.transaction.Bill, r.transaction.secret.isResumed())
 }
 
 // plan works out what is released and charged, and writes nothing.
@@ -280,7 +252,7 @@ func (r *labelRun) bill() (err error) {
 		}
 		r.transaction.secret = r.coins.secret
 	}
-	r.Charge.Votes, r.Charge.Key = r.counted.votes(), r.coins.fingerprint()
+	r.Charge.Votes, r.Charge.Key = r.counted.hash, r.coins.fingerprint()
 	r.transaction.Bill, err = r.planned.Bill(r.Charge, r.summary.Totals)
 	return err
 }

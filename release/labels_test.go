@@ -15,6 +15,7 @@ import (
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/votes"
+	_ "github.com/darrm/darrm/votes/parquet"
 )
 
 const someVotes = "t1,t2,t3\n1,1,0\n0,0,0\n1,0,1\n"

@@ -2,6 +2,7 @@ package release
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -21,14 +22,21 @@ import (
 type OnlineOptions struct {
 	// Plan says what answers. Its Queries play no part.
 	Plan Plan
-	// Charge says who pays, without the fields of one request: RequestID, Draw, Votes, Client
-	// and Key. Ledger is required.
+	// Charge says who pays, without the fields of one request: RequestID, Draw, Query, Client,
+	// Share and Key. Ledger is required.
 	Charge Charge
 	// Key is the file of the service key, which is made where there is none. Required. All
 	// servers of one ledger share it.
 	Key string
+	// NewKey allows another key than the one that the latest answers of the same mechanism in the
+	// ledger came from. What was answered before can then be given again by no server: its ids are
+	// refused for ever.
+	NewKey bool
 	// Missing says what becomes of a vote that is not there.
 	Missing votes.MissingPolicy
+	// HeadFile keeps the newest head that [Online.KeepHead] saw, best on another disk than the ledger:
+	// a ledger that does not contain it is an older copy, and is refused. "" for none.
+	HeadFile string
 }
 
 // Online answers queries one at a time, each paid for by itself. It is safe for concurrent
@@ -37,10 +45,11 @@ type Online struct {
 	options OnlineOptions
 	totals  Totals
 	key     serviceKey
+	keyName string
 	scope   [32]byte // of the coins: the ledger and the mechanism
 	unit    ledger.Cost
 	covered atomic.Bool // the training is charged
-	shares  *shares
+	head    headFile
 
 	looks   singleflight.Group // of State
 	looking sync.Mutex
@@ -68,7 +77,7 @@ type Answered struct {
 // those of [Charge.Check], [Charge.Open] and [Bill.Check]; a key that cannot be used is an
 // [InputError].
 func OpenOnline(ctx context.Context, options OnlineOptions) (*Online, error) {
-	o := &Online{options: options, shares: newShares()}
+	o := &Online{options: options}
 	o.options.Plan.Queries = 1
 	template := options.Charge
 	template.RequestID = "any"
@@ -88,35 +97,38 @@ func OpenOnline(ctx context.Context, options OnlineOptions) (*Online, error) {
 	if o.book, err = options.Charge.Open(ctx); err != nil {
 		return nil, err
 	}
-	if o.key, err = openServiceKey(ctx, options.Key); err != nil {
+	o.head.path = options.HeadFile
+	if err = o.head.check(ctx, o.book); err != nil {
 		return nil, err
 	}
+	if o.key, err = o.openKey(ctx); err != nil {
+		return nil, err
+	}
+	o.keyName = o.key.name()
 	m := o.options.Plan.Mechanism
 	h := o.key.Pin()
-	fmt.Fprintf(h, "darrm online 1: mechanism\n%q %q %+v %v\n", m.Name(), m.Title(), m.Setting(), m.PerAnswer())
+	fmt.Fprintf(h, "darrm online 2: mechanism\n%q %q %+v %v\n", m.Name(), m.Title(), m.Setting(), m.PerAnswer())
 	if o.options.Plan.tabled() {
 		o.options.Plan.pin(h)
 	}
 	o.scope = o.key.digest("scope", []byte(o.book.ID()), h.Sum(nil))
-	return o, o.probe(ctx)
+	if err := o.probe(ctx); err != nil {
+		return o, err
+	}
+	return o, o.KeepHead(ctx)
 }
 
-// probe says whether the ledger would take the charge of any query.
+// probe says whether the ledger would take the charge of a query that nobody asked yet.
 func (o *Online) probe(ctx context.Context) error {
-	b, err := o.bill(&Query{ID: "any"}, ledger.Digest{1})
+	b, err := o.bill(&Query{ID: rand.Text()}, ledger.Digest{1})
 	if err != nil {
 		return err
 	}
 	if o.unit = b.release.Unit; b.training != nil {
 		o.unit = b.training.Unit
 	}
-	_, err = b.Check(ctx, o.book)
-	if errors.Is(err, ledger.ErrExceeded) || errors.Is(err, ledger.ErrReplayed) {
+	if _, err = b.Check(ctx, o.book); errors.Is(err, ledger.ErrExceeded) {
 		return nil
-	}
-	var conflict *ledger.ConflictError
-	if errors.As(err, &conflict) && conflict.ID == "any" || errors.Is(err, ledger.ErrDraw) || errors.Is(err, ledger.ErrDrawn) {
-		return nil // somebody used this very name
 	}
 	return err
 }
@@ -168,7 +180,7 @@ func (o *Online) SpentBy(ctx context.Context, client string) (ledger.Cost, error
 	if err != nil {
 		return ledger.Cost{}, err
 	}
-	cost, err := o.shares.spentBy(ctx, book, client)
+	cost, err := book.SpentBy(ctx, client)
 	o.noteFailure(book, err)
 	return cost, err
 }
@@ -202,7 +214,7 @@ func (o *Online) State(ctx context.Context) (ledger.State, error) {
 const lookTime = time.Minute
 
 // Answer answers a query that is paid for, now or before. A query out of its ranges is an
-// [InputError], a client without a rest of its share a [*ShareError]; then nothing is charged.
+// [InputError], then nothing is charged.
 // Other errors are those of [Transaction.Run]: what is charged then is answered when the same
 // query comes again.
 func (o *Online) Answer(ctx context.Context, q Query) (*Answered, error) {
@@ -214,31 +226,16 @@ func (o *Online) Answer(ctx context.Context, q Query) (*Answered, error) {
 	if err != nil {
 		return nil, err
 	}
-	if q.Share != nil {
-		end, err := o.shares.reserve(ctx, book, &q, t.Bill.release.Unit)
-		if err != nil {
-			o.noteFailure(book, err)
-			if _, again := t.Bill.Check(ctx, book); !paidFor(again) {
-				return nil, err
-			}
-			end = func() {} // it was charged before, and costs nothing now
-		}
-		defer end()
-	}
 	start := time.Now()
 	out, err := t.Run(ctx)
 	a.InLedger += time.Since(start)
 	o.noteFailure(book, err)
-	var share *ShareError
-	switch {
-	case errors.As(err, &share):
-		return nil, share
-	case !out.Done():
+	if !out.Done() {
 		return nil, conflictOf(q.ID, err)
 	}
 	o.covered.Store(true)
 	a.Replayed, a.Charge = t.paid.Charge.Seq != 0, out.Receipt.Entry()
-	return a, err
+	return a, nil
 }
 
 // conflictOf says in the words of a query what it means that the ledger knows its id.
@@ -251,14 +248,14 @@ func conflictOf(id string, err error) error {
 }
 
 // usedError says that an id was used before. It does not say what differs, which the ledger's error
-// does: who is told that all is the same but the client has guessed another client's votes.
+// does: who is told that all is the same but the client, or the replay key, has guessed the votes.
 type usedError struct {
 	id    string
 	cause error
 }
 
 func (e *usedError) Error() string {
-	return fmt.Sprintf("request id %q was used before, for other votes, in another form, by another client, or with another mechanism or key", e.id)
+	return fmt.Sprintf("request id %q was used before; it is answered again only to its first client, with the replay key, votes, mechanism and service key of the first time", e.id)
 }
 
 func (e *usedError) Unwrap() error { return e.cause }
@@ -266,10 +263,8 @@ func (e *usedError) Unwrap() error { return e.cause }
 // bill is the charge of one query with the keyed digest of its votes.
 func (o *Online) bill(q *Query, digest ledger.Digest) (*Bill, error) {
 	c := o.options.Charge
-	c.RequestID, c.Votes, c.Client, c.Key = q.ID, digest, q.Client, o.key.name()
-	if c.fresh() {
-		c.Draw = q.ID // stated: teachers often agree, and each query has votes of its own
-	}
+	c.RequestID, c.Query, c.Client, c.Share, c.Key = q.ID, digest, q.Client, q.Share, o.keyName
+	c.online = true
 	b, err := o.options.Plan.Bill(c, o.totals)
 	if err != nil {
 		return nil, err
@@ -289,20 +284,18 @@ func (o *Online) transaction(book *ledger.Ledger, q Query) (t *Transaction, a *A
 	if err != nil {
 		return nil, nil, err
 	}
-	digest := o.key.digest("votes", o.scope[:], []byte(q.ID), q.row())
+	replay, err := q.replayKey()
+	if err != nil {
+		return nil, nil, err
+	}
+	digest := o.key.digest("votes", o.scope[:], []byte(q.ID), replay, q.row())
 	b, err := o.bill(&q, digest)
 	if err != nil {
 		return nil, nil, err
 	}
 	a = &Answered{ID: q.ID}
-	t = &Transaction{Ledger: book, Bill: b, Output: nowhere{}, repeats: true}
-	t.Draw = func(ctx context.Context, paid *ledger.Receipt) (func(io.Writer) error, error) {
-		// What was noted was within the share when it was answered.
-		if q.Share != nil && t.paid.Result == nil {
-			if err := o.shares.verify(ctx, book, &q, paid.Entry()); err != nil {
-				return nil, err
-			}
-		}
+	t = &Transaction{Ledger: book, Bill: b, Output: nowhere{}, repeats: q.ReplayKey != ""}
+	t.Draw = func(context.Context, *ledger.Receipt) (func(io.Writer) error, error) {
 		// The coins depend on the votes too: should the ledger be lost that keeps other votes
 		// from the same id, its answers share no coins.
 		start := time.Now()

@@ -14,7 +14,7 @@ import (
 func TestOnlineNoticesABackup(t *testing.T) {
 	w := ways(t)["none"]
 	o, options := newOnline(t, w.plan, w.charge, w.cost(3))
-	q := func(id string) Query { return Query{ID: id, Votes: w.votes} }
+	q := func(id string) Query { return Query{ID: id, ReplayKey: myKey, Votes: w.votes} }
 	mustAnswer(t, o, q("a"))
 	path := options.Charge.Ledger
 	keep := func() (files [2][]byte) {

@@ -16,8 +16,8 @@ func TestOnlineDrawsAreOfOneQuery(t *testing.T) {
 	base, options := newOnline(t, w.plan, w.charge, 1e3)
 	elsewhere := options
 	elsewhere.Charge.Ledger = newLedger(t, 1e3).Path()
-	otherKey := options
-	otherKey.Key += "2"
+	rekeyed := options
+	rekeyed.Key += "2"
 	weaker := options
 	g, err := ensemble.LNMax(ensemble.Setting{K: 10, Classes: 3, Affected: 1, Neighbours: accountant.ReplaceOne}, 0.49)
 	if err != nil {
@@ -41,20 +41,21 @@ func TestOnlineDrawsAreOfOneQuery(t *testing.T) {
 		q    Query
 		same bool
 	}{
-		"the same":          {openOnline(t, options), Query{Votes: votes}, true},
-		"client":            {base, Query{Votes: votes, Client: "x"}, true}, // whom the ledger refuses
-		"ledger":            {openOnline(t, elsewhere), Query{Votes: votes}, false},
-		"key":               {openOnline(t, otherKey), Query{Votes: votes}, false},
-		"mechanism":         {openOnline(t, weaker), Query{Votes: votes}, false},
-		"one vote":          {base, Query{Votes: []int{0, 0, 0, 0, 1, 1, 1, 2, 2, 1}}, false},
-		"order of teachers": {base, Query{Votes: []int{2, 0, 0, 0, 1, 1, 1, 2, 2, 0}}, false},
-		"form":              {base, Query{Counts: []int{4, 3, 3}}, false},
+		"the same":          {openOnline(t, options), Query{ReplayKey: myKey, Votes: votes}, true},
+		"client":            {base, Query{ReplayKey: myKey, Votes: votes, Client: "x"}, true}, // whom the ledger refuses
+		"replay key":        {base, Query{ReplayKey: otherKey, Votes: votes}, false},
+		"ledger":            {openOnline(t, elsewhere), Query{ReplayKey: myKey, Votes: votes}, false},
+		"key":               {openOnline(t, rekeyed), Query{ReplayKey: myKey, Votes: votes}, false},
+		"mechanism":         {openOnline(t, weaker), Query{ReplayKey: myKey, Votes: votes}, false},
+		"one vote":          {base, Query{ReplayKey: myKey, Votes: []int{0, 0, 0, 0, 1, 1, 1, 2, 2, 1}}, false},
+		"order of teachers": {base, Query{ReplayKey: myKey, Votes: []int{2, 0, 0, 0, 1, 1, 1, 2, 2, 0}}, false},
+		"form":              {base, Query{ReplayKey: myKey, Counts: []int{4, 3, 3}}, false},
 	} {
 		const n = 200
 		agree := 0
 		for i := range n {
 			c.q.ID = fmt.Sprint(i)
-			if draw(base, Query{ID: c.q.ID, Votes: votes}) == draw(c.o, c.q) {
+			if draw(base, Query{ID: c.q.ID, ReplayKey: myKey, Votes: votes}) == draw(c.o, c.q) {
 				agree++
 			}
 		}

@@ -131,7 +131,7 @@ func TestOnlineEveryMechanism(t *testing.T) {
 		o, options := newOnline(t, m.plan, c, 100)
 		again := openOnline(t, options)
 		for i := range 2 {
-			q := Query{ID: fmt.Sprint(i), Votes: m.votes}
+			q := Query{ID: fmt.Sprint(i), ReplayKey: myKey, Votes: m.votes}
 			a := mustAnswer(t, o, q)
 			if b := mustAnswer(t, again, q); b.Class != a.Class || !b.Replayed {
 				t.Errorf("%s: %+v, then %+v", name, a, b)

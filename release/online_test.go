@@ -79,7 +79,7 @@ func TestOnlineAnswersOnce(t *testing.T) {
 			first := map[string]int{}
 			ids := []string{"a", "b", "c"}
 			for _, id := range ids {
-				a := mustAnswer(t, o, Query{ID: id, Votes: w.votes})
+				a := mustAnswer(t, o, Query{ID: id, ReplayKey: myKey, Votes: w.votes})
 				first[id] = a.Class
 				if a.Replayed || a.ID != id || a.Charge.ID != id || a.Charge.Seq == 0 {
 					t.Errorf("%+v", a)
@@ -88,11 +88,11 @@ func TestOnlineAnswersOnce(t *testing.T) {
 			checkSpent(t, o.book, w.cost(len(ids)))
 			for _, server := range []*Online{o, openOnline(t, options)} {
 				for _, id := range ids {
-					if a := mustAnswer(t, server, Query{ID: id, Votes: w.votes}); a.Class != first[id] || !a.Replayed {
+					if a := mustAnswer(t, server, Query{ID: id, ReplayKey: myKey, Votes: w.votes}); a.Class != first[id] || !a.Replayed {
 						t.Errorf("%s again: %+v, first %d", id, a, first[id])
 					}
 					for _, other := range []Query{
-						{ID: id, Votes: w.more}, {ID: id, Votes: w.votes, Client: "x"}, {ID: id, Counts: countsOf(w.votes, w.plan.Mechanism.Setting().Classes)},
+						{ID: id, ReplayKey: myKey, Votes: w.more}, {ID: id, ReplayKey: myKey, Votes: w.votes, Client: "x"}, {ID: id, ReplayKey: myKey, Counts: countsOf(w.votes, w.plan.Mechanism.Setting().Classes)},
 					} {
 						a, err := server.Answer(t.Context(), other)
 						if a != nil || !errors.Is(err, ledger.ErrConflict) && !errors.Is(err, ledger.ErrDraw) {
@@ -123,7 +123,7 @@ func TestOnlineGivesExactlyWhatTheBudgetAllows(t *testing.T) {
 		for _, server := range servers { // each id at each server at once
 			all.Go(func() {
 				id := fmt.Sprint(i)
-				a, err := server.Answer(t.Context(), Query{ID: id, Votes: w.votes})
+				a, err := server.Answer(t.Context(), Query{ID: id, ReplayKey: myKey, Votes: w.votes})
 				switch {
 				case errors.Is(err, ledger.ErrExceeded):
 					refused.Add(1)
@@ -148,7 +148,7 @@ func TestOnlineGivesExactlyWhatTheBudgetAllows(t *testing.T) {
 	checkSpent(t, o.book, w.cost(n))
 	again := openOnline(t, options) // a budget that is spent keeps no server from starting
 	for id, label := range labels {
-		if a := mustAnswer(t, again, Query{ID: id, Votes: w.votes}); a.Class != label || !a.Replayed {
+		if a := mustAnswer(t, again, Query{ID: id, ReplayKey: myKey, Votes: w.votes}); a.Class != label || !a.Replayed {
 			t.Errorf("%s: %+v, want %d", id, a, label)
 		}
 	}
@@ -159,7 +159,7 @@ func TestOnlineFrozenTeachersAreChargedOnce(t *testing.T) {
 	w := ways(t)["frozen"]
 	o, options := newOnline(t, w.plan, w.charge, 0.3) // their training, and nothing besides
 	for i := range 20 {
-		mustAnswer(t, o, Query{ID: fmt.Sprint(i), Votes: w.votes})
+		mustAnswer(t, o, Query{ID: fmt.Sprint(i), ReplayKey: myKey, Votes: w.votes})
 	}
 	checkSpent(t, o.book, 0.3)
 	options.Plan = private(t, 2e-5, 0)
@@ -192,7 +192,7 @@ func TestOnlineOutlivesEveryDeath(t *testing.T) {
 		stage, dir, _ := strings.Cut(rest, " ")
 		w, o := options(name, dir)
 		server := openOnline(t, o)
-		tr, _, err := server.transaction(server.book, Query{ID: "a", Votes: w.votes})
+		tr, _, err := server.transaction(server.book, Query{ID: "a", ReplayKey: myKey, Votes: w.votes})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -239,17 +239,17 @@ func TestOnlineOutlivesEveryDeath(t *testing.T) {
 			}
 			checkSpent(t, l, want)
 			o := openOnline(t, options)
-			if _, err := o.Answer(t.Context(), Query{ID: "a", Votes: w.more}); charged != (errors.Is(err, ledger.ErrConflict) || errors.Is(err, ledger.ErrDraw)) {
+			if _, err := o.Answer(t.Context(), Query{ID: "a", ReplayKey: myKey, Votes: w.more}); charged != (errors.Is(err, ledger.ErrConflict) || errors.Is(err, ledger.ErrDraw)) {
 				t.Errorf("%s, %s: other votes: %v", name, stage, err)
 			}
 			if !charged {
 				continue // the id is now of the other votes
 			}
-			a := mustAnswer(t, o, Query{ID: "a", Votes: w.votes})
+			a := mustAnswer(t, o, Query{ID: "a", ReplayKey: myKey, Votes: w.votes})
 			if !a.Replayed {
 				t.Errorf("%s, %s: charged twice: %+v", name, stage, a)
 			}
-			if b := mustAnswer(t, openOnline(t, options), Query{ID: "a", Votes: w.votes}); a.Class != b.Class {
+			if b := mustAnswer(t, openOnline(t, options), Query{ID: "a", ReplayKey: myKey, Votes: w.votes}); a.Class != b.Class {
 				t.Errorf("%s, %s: %d, then %d", name, stage, a.Class, b.Class)
 			}
 			checkSpent(t, l, w.cost(1))
@@ -266,7 +266,7 @@ func TestOnlineWithoutItsLedger(t *testing.T) {
 	away := func() error { return os.Rename(path, path+".away") }
 	back := func() error { return os.Rename(path+".away", path) }
 
-	q := Query{ID: "a", Votes: w.votes}
+	q := Query{ID: "a", ReplayKey: myKey, Votes: w.votes}
 	tr, _, err := o.transaction(o.book, q)
 	if err != nil {
 		t.Fatal(err)
@@ -312,7 +312,7 @@ func TestOnlineEntriesTellNothing(t *testing.T) {
 	for name, w := range ways(t) {
 		o, _ := newOnline(t, w.plan, w.charge, 1e3)
 		for i := range 8 {
-			mustAnswer(t, o, Query{ID: fmt.Sprint(i), Votes: w.votes})
+			mustAnswer(t, o, Query{ID: fmt.Sprint(i), ReplayKey: myKey, Votes: w.votes})
 		}
 		history, err := o.book.History(t.Context())
 		if err != nil {
@@ -328,8 +328,8 @@ func TestOnlineEntriesTellNothing(t *testing.T) {
 				digests = []string{e.Result.String()}
 			case e.Draw != nil:
 				digests = []string{e.Draw.Votes.String()}
-				if e.SameVotesAs != nil || !e.Draw.Stated { // it is the asker's word that they were cast for it
-					t.Errorf("%s: %s: the draw is %+v, with the votes of %v", name, e.ID, e.Draw, e.SameVotesAs)
+				if !e.Draw.Query { // it is the asker's word that they were cast for it
+					t.Errorf("%s: %s: the draw is %+v", name, e.ID, e.Draw)
 				}
 			default:
 				if event, ok := fields(e.Event); ok && event["votes"] != nil {
@@ -379,11 +379,12 @@ func TestOnlineCoinsAreOfOneQuery(t *testing.T) {
 		t.Fatal(err)
 	}
 	otherGamma := openOnline(t, options)
-	q := Query{ID: "a", Votes: w.votes}
+	q := Query{ID: "a", ReplayKey: myKey, Votes: w.votes}
 	seen := map[string]int{}
 	for i, d := range []string{
-		digest(base, q), digest(elsewhere, q), digest(otherGamma, q), digest(base, Query{ID: "b", Votes: w.votes}), digest(base, Query{ID: "a", Votes: w.more}),
-		digest(base, Query{ID: "a", Counts: []int{1, 2}}),
+		digest(base, q), digest(elsewhere, q), digest(otherGamma, q), digest(base, Query{ID: "b", ReplayKey: myKey, Votes: w.votes}), digest(base, Query{ID: "a", ReplayKey: myKey, Votes: w.more}),
+		digest(base, Query{ID: "a", ReplayKey: myKey, Counts: []int{1, 2}}), digest(base, Query{ID: "a", ReplayKey: otherKey, Votes: w.votes}),
+		digest(base, Query{ID: "a", Votes: w.votes}), digest(base, Query{ID: "a", Votes: w.votes}),
 	} {
 		if before, ok := seen[d]; ok {
 			t.Errorf("%d has the coins of %d", i, before)
@@ -435,8 +436,8 @@ func TestOnlineRefuses(t *testing.T) {
 	}
 	options.Missing = votes.MissingCoin
 	o = openOnline(t, options)
-	first := mustAnswer(t, o, Query{ID: "silent", Votes: with(3, -1)})
-	if again := mustAnswer(t, openOnline(t, options), Query{ID: "silent", Votes: with(3, -1)}); again.Class != first.Class {
+	first := mustAnswer(t, o, Query{ID: "silent", ReplayKey: myKey, Votes: with(3, -1)})
+	if again := mustAnswer(t, openOnline(t, options), Query{ID: "silent", ReplayKey: myKey, Votes: with(3, -1)}); again.Class != first.Class {
 		t.Errorf("guesses differ: %+v, %+v", first, again)
 	}
 	for name, change := range map[string]func(*OnlineOptions){
@@ -472,7 +473,7 @@ func TestOnlineModel(t *testing.T) {
 		for range 16 {
 			id := string(rune('a' + r.IntN(9)))
 			other := r.IntN(4) == 0
-			q := Query{ID: id, Votes: w.votes}
+			q := Query{ID: id, ReplayKey: myKey, Votes: w.votes}
 			if other {
 				q.Votes = w.more
 			}

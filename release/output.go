@@ -122,9 +122,9 @@ func (o FileOutput) Check(charged bool) error {
 	return nil
 }
 
-// Open opens the file; stdout has nothing to open.
+// Open opens the file; stdout, a device and a pipe have nothing to open.
 func (o FileOutput) Open(ctx context.Context) (io.ReadCloser, error) {
-	if o.toStdout() {
+	if o.toStdout() || beside(o.Path) == "" {
 		return nil, fs.ErrNotExist
 	}
 	return readfile.Open(ctx, o.Path, math.MaxInt64) // read as a stream

@@ -1,9 +1,12 @@
 package release
 
 import (
+	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/check"
@@ -14,14 +17,18 @@ import (
 // each class.
 type Query struct {
 	// ID names the query, and is its request in the ledger: 1 to ledger.MaxID bytes. The same
-	// ID with the same votes has the same answer for ever.
+	// ID with the same votes and ReplayKey has the same answer for ever.
 	ID string
+	// ReplayKey is the asker's secret of at least 128 random bits, as 32 to 64 digits 0-9 and a-f.
+	// Without one the query is answered once and never again: ids are no secrets, and who guesses
+	// votes could else ask until he is answered.
+	ReplayKey string
 	// Votes are the classes that the teachers voted for, in the order of the teachers; -1 for
 	// a vote that is missing.
 	Votes []int
 	// Counts, instead of Votes, are how many teachers voted for each class, K in all.
 	Counts []int
-	// Client names who asks, "" for nobody. Another client is another request.
+	// Client names who asks, "" for nobody. The id belongs to the client that asked first.
 	Client string
 	// Share, unless nil, is how much all requests of the client may spend.
 	Share *ledger.Budget
@@ -63,6 +70,20 @@ func (q *Query) count(setting ensemble.Setting, mayMiss bool) (counts []int, mis
 		}
 	}
 	return counts, missing, nil
+}
+
+// replayKey returns ReplayKey or, where there is none, a new one that nobody knows. An error is an
+// [InputError], which does not quote it.
+func (q *Query) replayKey() ([]byte, error) {
+	if q.ReplayKey == "" {
+		unknown := make([]byte, 32)
+		rand.Read(unknown) // never fails: crypto/rand ends the program instead
+		return unknown, nil
+	}
+	if n := len(q.ReplayKey); n < 32 || n > 64 || strings.Trim(q.ReplayKey, "0123456789abcdef") != "" {
+		return nil, InputError{errors.New("the replay key must be 32 to 64 of the digits 0-9 and a-f: at least 128 random bits")}
+	}
+	return []byte(q.ReplayKey), nil
 }
 
 // row is the query's votes as bytes: no two that differ have the same.

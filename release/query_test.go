@@ -2,7 +2,6 @@ package release
 
 import (
 	"errors"
-	"slices"
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
@@ -20,9 +19,13 @@ func TestOnlineVotesAreNoCounts(t *testing.T) {
 	}
 	o, _ := newOnline(t, Plan{Mechanism: m, Problem: ensemble.OfCounts(s, m.PerAnswer())}, Charge{}, 1e3)
 	list := []int{0, 2, 1}
-	votes, counts := Query{ID: "a", Votes: list}, Query{ID: "a", Counts: list}
-	if slices.Equal(votes.row(), counts.row()) {
-		t.Error("votes and counts have the same row")
+	votes, counts := Query{ID: "a", ReplayKey: myKey, Votes: list}, Query{ID: "a", ReplayKey: myKey, Counts: list}
+	rows := map[string]Query{}
+	for _, q := range []Query{votes, counts, {Votes: []int{0, 1, 2}}, {Counts: []int{0, 1, 2}}, {Counts: []int{3, 0, 0}}, {Votes: []int{0, -1, 1}}} {
+		if other, ok := rows[string(q.row())]; ok {
+			t.Errorf("%+v and %+v have the same row", q, other)
+		}
+		rows[string(q.row())] = q
 	}
 	mustAnswer(t, o, votes)
 	if a, err := o.Answer(t.Context(), counts); a != nil || !errors.Is(err, ledger.ErrConflict) {

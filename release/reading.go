@@ -1,6 +1,7 @@
 package release
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/darrm/darrm/ledger"
@@ -103,16 +104,8 @@ func (r *reading) end() error {
 		return nil
 	case r.queries != r.paid.queries:
 		return InputError{fmt.Errorf("the votes changed while they were read: %d queries were paid for, and there are %d", r.paid.queries, r.queries)}
-	case r.hash != nil && r.votes() != r.paid.votes():
+	case r.hash != nil && !bytes.Equal(r.hash.Part(), r.paid.hash.Part()):
 		return InputError{fmt.Errorf("the votes changed while they were read: those that were paid for are others")}
 	}
 	return nil
-}
-
-// votes returns the keyed digest of what was read; zero where nobody asked for it.
-func (r *reading) votes() ledger.Digest {
-	if r.hash == nil {
-		return ledger.Digest{}
-	}
-	return r.hash.Sum()
 }

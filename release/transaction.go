@@ -136,12 +136,17 @@ func (t *Transaction) released(ctx context.Context, err error) *ledger.Replay {
 }
 
 // publish notes the result's digest in the ledger and lets the result be seen: that of which
-// the digest was noted, and no other.
+// the digest was noted, and no other. An interruption comes before or has no effect: a result that is noted
+// and cannot be seen is paid for and lost.
 func (t *Transaction) publish(ctx context.Context, paid *ledger.Receipt, encode func(io.Writer) error) (ledger.Digest, error) {
 	digest, err := digestOf(encode)
+	if err == nil {
+		err = ctx.Err()
+	}
 	if err != nil {
 		return ledger.Digest{}, t.unreleased(paid, err)
 	}
+	ctx = context.WithoutCancel(ctx)
 	if paid != nil {
 		if err := t.note(ctx, paid, digest); err != nil {
 			return ledger.Digest{}, err

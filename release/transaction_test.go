@@ -194,6 +194,47 @@ func TestNotedBeforeItIsSeen(t *testing.T) {
 	}
 }
 
+// uninterrupted is an output that writes nothing once its context is done, as a file system across a network.
+type uninterrupted struct{ FileOutput }
+
+func (o uninterrupted) Write(ctx context.Context, encode func(io.Writer) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return o.FileOutput.Write(ctx, encode)
+}
+
+// An interruption comes before the note, and then nothing is noted, or the result that is noted is seen.
+func TestNothingIsInterruptedAfterTheNote(t *testing.T) {
+	for _, when := range []string{"while the digest is taken", "when it is noted"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		path, l := filepath.Join(t.TempDir(), "labels"), newLedger(t, 100)
+		transaction := Transaction{Ledger: l, Bill: newBill(t, private(t, 1e-5, 3), fresh), Output: watched{uninterrupted{FileOutput{Path: path}}, cancel}}
+		transaction.Draw = func(context.Context, *ledger.Receipt) (func(io.Writer) error, error) {
+			return func(w io.Writer) error {
+				if when == "while the digest is taken" {
+					cancel()
+				}
+				_, err := io.WriteString(w, "labels")
+				return err
+			}, nil
+		}
+		o, err := transaction.Run(ctx)
+		h, herr := l.History(t.Context())
+		if herr != nil {
+			t.Fatal(herr)
+		}
+		noted, seen := h[len(h)-1].Kind == ledger.KindResult, contentOf(t, path)
+		if ctx.Err() == nil || noted != (seen == "labels") || noted != o.Done() || noted != (err == nil) {
+			t.Errorf("interrupted %s: noted %t, seen %q, %+v, %v", when, noted, seen, o, err)
+		}
+		if before := when == "while the digest is taken"; before == noted || before != errors.Is(err, context.Canceled) {
+			t.Errorf("interrupted %s: noted %t, %v", when, noted, err)
+		}
+		cancel()
+	}
+}
+
 // What is written is what was noted, or nothing.
 func TestResultThatChangesIsNotSeen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "labels")

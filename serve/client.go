@@ -25,8 +25,9 @@ import (
 type Client struct {
 	// Name names the client in the ledger and in logs: letters, digits, ".", "_" and "-".
 	Name string `toml:"name"`
-	// TokenSHA256 is the SHA-256 of the client's token, in hexadecimal digits.
-	TokenSHA256 string `toml:"token_sha256"`
+	// TokenSHA256 are the SHA-256 of the client's tokens, in hexadecimal digits. Each opens: a new
+	// token stands beside the old one until nobody has that any more.
+	TokenSHA256 []string `toml:"token_sha256"`
 	// Certificate is the common name of the client's certificate. One of the two is required.
 	Certificate string `toml:"certificate"`
 	// Epsilon and Delta are the client's share of the budget. Both or none are given; without
@@ -63,8 +64,8 @@ func NewToken() (token, hash string) {
 // member is a client that was checked.
 type member struct {
 	Client
-	hash    []byte         // of the token; nil for none
-	share   *ledger.Budget // nil for none
+	hashes  [][sha256.Size]byte // of the tokens; none with a certificate
+	share   *ledger.Budget      // nil for none
 	limiter *rate.Limiter
 	room    chan struct{} // one token for each request of the client; nil for no bound
 }
@@ -79,14 +80,15 @@ func newMember(c Client) (*member, error) {
 	if !clientName.MatchString(c.Name) {
 		return nil, &check.Error{Name: "name", Value: fmt.Sprintf("%.64q", c.Name), Rule: `1 to 64 letters, digits, ".", "_" and "-"`}
 	}
-	if (c.TokenSHA256 == "") == (c.Certificate == "") {
+	if (len(c.TokenSHA256) == 0) == (c.Certificate == "") {
 		return nil, errors.New("token_sha256 or certificate must be given, and not both")
 	}
-	if c.TokenSHA256 != "" {
-		var err error
-		if m.hash, err = hex.DecodeString(c.TokenSHA256); err != nil || len(m.hash) != sha256.Size {
-			return nil, errors.New("token_sha256 must be 64 hexadecimal digits, as darrm serve token prints them")
+	for _, digits := range c.TokenSHA256 {
+		hash, err := hex.DecodeString(digits)
+		if err != nil || len(hash) != sha256.Size {
+			return nil, errors.New("token_sha256 must be a list of 64 hexadecimal digits each, as darrm serve token prints them")
 		}
+		m.hashes = append(m.hashes, [sha256.Size]byte(hash))
 	}
 	if (c.Epsilon == nil) != (c.Delta == nil) {
 		return nil, errors.New("epsilon and delta of a share must be given together")
@@ -120,6 +122,15 @@ func newMember(c Client) (*member, error) {
 	return m, nil
 }
 
+// has says whether a hash is that of a token of the client. It compares all, each in constant time.
+func (m *member) has(sum [sha256.Size]byte) bool {
+	found := 0
+	for _, hash := range m.hashes {
+		found |= subtle.ConstantTimeCompare(sum[:], hash[:])
+	}
+	return found == 1
+}
+
 func (m *member) may(what string) bool { return slices.Contains(m.May, what) }
 
 // members are all clients.
@@ -138,7 +149,7 @@ func newMembers(clients []Client, before members) (members, error) {
 			switch {
 			case other.Name == m.Name:
 				return nil, fmt.Errorf("client %q stands there twice", m.Name)
-			case m.hash != nil && slices.Equal(other.hash, m.hash):
+			case slices.ContainsFunc(m.hashes, other.has):
 				return nil, fmt.Errorf("clients %q and %q have the same token", other.Name, m.Name)
 			case m.Certificate != "" && other.Certificate == m.Certificate:
 				return nil, fmt.Errorf("clients %q and %q have the same certificate", other.Name, m.Name)
@@ -170,7 +181,7 @@ func (all members) of(r *http.Request) (*member, *failure) {
 		sum := sha256.Sum256([]byte(token))
 		var found *member
 		for _, m := range all {
-			if subtle.ConstantTimeCompare(sum[:], m.hash) == 1 {
+			if m.has(sum) {
 				found = m
 			}
 		}

@@ -19,7 +19,7 @@ func TestTokens(t *testing.T) {
 	looks, looksHash := NewToken()
 	asks, asksHash := NewToken()
 	o.Clients = []Client{
-		{Name: "all", TokenSHA256: hash}, {Name: "looks", TokenSHA256: looksHash, May: []string{mayLook}}, {Name: "asks", TokenSHA256: strings.ToUpper(asksHash), May: []string{mayAnswer}},
+		{Name: "all", TokenSHA256: []string{hash}}, {Name: "looks", TokenSHA256: []string{looksHash}, May: []string{mayLook}}, {Name: "asks", TokenSHA256: []string{strings.ToUpper(asksHash)}, May: []string{mayAnswer}},
 		{Name: "by-certificate", Certificate: "cn"},
 	}
 	s := newServer(t, o)
@@ -65,10 +65,67 @@ func TestTokens(t *testing.T) {
 	checkSpent(t, book, 1)
 }
 
+// A hash opens to its whole token: none of its bytes is left out, in any of a client's hashes.
+func TestEveryByteOfAHashCounts(t *testing.T) {
+	token, hash := NewToken()
+	_, other := NewToken()
+	opens := func(hashes ...string) bool {
+		t.Helper()
+		all, err := newMembers([]Client{{Name: "a", TokenSHA256: hashes}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequest("GET", "/", nil)
+		r.Header.Set("Authorization", "Bearer "+token)
+		_, fail := all.of(r)
+		return fail == nil
+	}
+	if !opens(hash) || !opens(other, hash) || !opens(hash, other) || opens(other) {
+		t.Fatal("the token, and no other, must open")
+	}
+	for i := range len(hash) {
+		digit := "0"
+		if hash[i] == '0' {
+			digit = "1"
+		}
+		if near := hash[:i] + digit + hash[i+1:]; opens(near) || opens(other, near) {
+			t.Errorf("digit %d does not count", i)
+		}
+	}
+}
+
+// A token is changed without a gap: the old one and the new one open while both stand there, and the
+// client's rate and its requests under way are the same.
+func TestTokensRotate(t *testing.T) {
+	o, _, _ := newOptions(t, 1)
+	old, oldHash := NewToken()
+	next, nextHash := NewToken()
+	o.Clients = []Client{{Name: "a", TokenSHA256: []string{oldHash}, Rate: 1e-6, Burst: 100}}
+	s := newServer(t, o)
+	was := (*s.clients.Load())[0]
+	for _, c := range []struct {
+		hashes     []string
+		old, fresh int
+	}{{[]string{oldHash}, 200, 401}, {[]string{nextHash, oldHash}, 200, 200}, {[]string{nextHash}, 401, 200}} {
+		if err := s.SetClients([]Client{{Name: "a", TokenSHA256: c.hashes, Rate: 1e-6, Burst: 100}}); err != nil {
+			t.Fatal(err)
+		}
+		for token, want := range map[string]int{old: c.old, next: c.fresh} {
+			if status, body, _ := ask(s, "GET", "/v1/budget", "", bearer(token)...); status != want {
+				t.Errorf("%d hashes: %d %s, want %d", len(c.hashes), status, body, want)
+			}
+		}
+		if m := (*s.clients.Load())[0]; m.limiter != was.limiter || m.room != was.room {
+			t.Error("the client begins anew")
+		}
+	}
+}
+
 // A certificate names a client by its common name, once the connection has verified it.
 func TestCertificates(t *testing.T) {
 	o, _, _ := newOptions(t, 10)
-	o.Clients = []Client{{Name: "ward", Certificate: "ward-3"}}
+	_, hash := NewToken()
+	o.Clients = []Client{{Name: "by-token", TokenSHA256: []string{hash}}, {Name: "ward", Certificate: "ward-3"}}
 	s := newServer(t, o)
 	of := func(name string) *x509.Certificate {
 		return &x509.Certificate{Subject: pkix.Name{CommonName: name}}
@@ -96,7 +153,7 @@ func TestShares(t *testing.T) {
 	o, book, _ := newOptions(t, 10)
 	token, hash := NewToken()
 	free, freeHash := NewToken()
-	o.Clients = []Client{{Name: "a", TokenSHA256: hash, Epsilon: new(2 * perQuery), Delta: new(0.0)}, {Name: "b", TokenSHA256: freeHash}}
+	o.Clients = []Client{{Name: "a", TokenSHA256: []string{hash}, Epsilon: new(2 * perQuery), Delta: new(0.0)}, {Name: "b", TokenSHA256: []string{freeHash}}}
 	for start, want := range []map[string]int{{"1": 200, "2": 200, "3": 429}, {"1": 200, "2": 200, "3": 429, "4": 429}} {
 		s := newServer(t, o)
 		for _, id := range []string{"1", "2", "3", "4"} {
@@ -162,7 +219,7 @@ func TestRates(t *testing.T) {
 	}
 	o, book, _ := newOptions(t, 10)
 	token, hash := NewToken()
-	o.Clients = []Client{{Name: "a", TokenSHA256: hash, Rate: 1e-3, Burst: 2}}
+	o.Clients = []Client{{Name: "a", TokenSHA256: []string{hash}, Rate: 1e-3, Burst: 2}}
 	s := newServer(t, o)
 	// A batch takes as much as its queries by themselves.
 	if status, body, _ := ask(s, "POST", "/v1/answers", `{"requests":[`+one("x")+`,`+one("y")+`,`+one("z")+`]}`, bearer(token)...); status != 429 {
@@ -181,12 +238,12 @@ func TestClientsAreChecked(t *testing.T) {
 	_, hash := NewToken()
 	o, _, _ := newOptions(t, 1)
 	for name, clients := range map[string][]Client{
-		"no name": {{TokenSHA256: hash}}, "name": {{Name: "a b", TokenSHA256: hash}}, "name of lines": {{Name: "a\n", TokenSHA256: hash}}, "nothing": {{Name: "a"}},
-		"both": {{Name: "a", TokenSHA256: hash, Certificate: "a"}}, "short hash": {{Name: "a", TokenSHA256: hash[:62]}}, "no hash": {{Name: "a", TokenSHA256: strings.Repeat("x", 64)}},
-		"half a share": {{Name: "a", TokenSHA256: hash, Epsilon: new(1.0)}}, "share of nothing": {{Name: "a", TokenSHA256: hash, Epsilon: new(0.0), Delta: new(0.0)}},
-		"negative": {{Name: "a", TokenSHA256: hash, Epsilon: new(-1.0), Delta: new(0.0)}}, "rate": {{Name: "a", TokenSHA256: hash, Rate: -1}},
-		"burst": {{Name: "a", TokenSHA256: hash, Burst: 1}}, "may": {{Name: "a", TokenSHA256: hash, May: []string{"all"}}},
-		"twice": {{Name: "a", TokenSHA256: hash}, {Name: "a", Certificate: "a"}}, "one token": {{Name: "a", TokenSHA256: hash}, {Name: "b", TokenSHA256: strings.ToUpper(hash)}},
+		"no name": {{TokenSHA256: []string{hash}}}, "name": {{Name: "a b", TokenSHA256: []string{hash}}}, "name of lines": {{Name: "a\n", TokenSHA256: []string{hash}}}, "nothing": {{Name: "a"}},
+		"both": {{Name: "a", TokenSHA256: []string{hash}, Certificate: "a"}}, "short hash": {{Name: "a", TokenSHA256: []string{hash[:62]}}}, "no hash": {{Name: "a", TokenSHA256: []string{strings.Repeat("x", 64)}}},
+		"half a share": {{Name: "a", TokenSHA256: []string{hash}, Epsilon: new(1.0)}}, "share of nothing": {{Name: "a", TokenSHA256: []string{hash}, Epsilon: new(0.0), Delta: new(0.0)}},
+		"negative": {{Name: "a", TokenSHA256: []string{hash}, Epsilon: new(-1.0), Delta: new(0.0)}}, "rate": {{Name: "a", TokenSHA256: []string{hash}, Rate: -1}},
+		"burst": {{Name: "a", TokenSHA256: []string{hash}, Burst: 1}}, "may": {{Name: "a", TokenSHA256: []string{hash}, May: []string{"all"}}},
+		"twice": {{Name: "a", TokenSHA256: []string{hash}}, {Name: "a", Certificate: "a"}}, "empty list": {{Name: "a", TokenSHA256: []string{}}}, "second hash": {{Name: "a", TokenSHA256: []string{hash, "00"}}}, "one token": {{Name: "a", TokenSHA256: []string{hash}}, {Name: "b", TokenSHA256: []string{strings.ToUpper(hash)}}},
 		"one certificate": {{Name: "a", Certificate: "a"}, {Name: "b", Certificate: "a"}},
 	} {
 		o.Clients = clients
@@ -195,7 +252,7 @@ func TestClientsAreChecked(t *testing.T) {
 		}
 	}
 	// A client that may do nothing may do nothing.
-	o.Clients = []Client{{Name: "a", TokenSHA256: hash, May: []string{}}}
+	o.Clients = []Client{{Name: "a", TokenSHA256: []string{hash}, May: []string{}}}
 	s := newServer(t, o)
 	if m := (*s.clients.Load())[0]; m.may(mayAnswer) || m.may(mayLook) {
 		t.Error("it may")

@@ -64,7 +64,7 @@ func parseConfig(b []byte) (*Config, error) {
 	for name, value := range all {
 		if name == "client" {
 			if err := meta.PrimitiveDecode(value, &c.Clients); err != nil {
-				return nil, fmt.Errorf("client: %w", err)
+				return nil, fmt.Errorf("client: %w (token_sha256 and may are lists)", err)
 			}
 			continue
 		}

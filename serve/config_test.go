@@ -21,7 +21,7 @@ no-cache = true
 
 [[client]]
 name = "ward-3"
-token_sha256 = "00"
+token_sha256 = ["00", "01"]
 epsilon = 2
 delta = 1e-6
 rate = 0.5
@@ -46,7 +46,7 @@ certificate = "cn"
 	want := &Config{
 		Settings: map[string]any{"ledger": "patients.ledger", "eps": 0.1, "K": int64(11), "classes": []any{"no", "yes"}, "no-cache": true},
 		Clients: []Client{
-			{Name: "ward-3", TokenSHA256: "00", Epsilon: new(2.0), Delta: new(1e-6), Rate: 0.5, Burst: 3, May: []string{"answer"}}, {Name: "b", Certificate: "cn"},
+			{Name: "ward-3", TokenSHA256: []string{"00", "01"}, Epsilon: new(2.0), Delta: new(1e-6), Rate: 0.5, Burst: 3, May: []string{"answer"}}, {Name: "b", Certificate: "cn"},
 		},
 	}
 	if !reflect.DeepEqual(c, want) {
@@ -55,7 +55,7 @@ certificate = "cn"
 	for text, said := range map[string]string{
 		"a = ": "line 1", "a = 1\na = 2": "line 2", "[[client]]\nname = \"a\"\ntoken = \"darrm_secret\"\n": `"client.token" is not known`,
 		"[[client]]\nName = \"a\"\n": `"client.Name" is not known`, "[client]\nname = \"a\"\n": "client", "[tls]\ncert = \"a\"\n": `"tls"`, "a = [[1]]": `"a"`, "a = 2026-01-01": `"a"`,
-		"[[client]]\nrate = \"darrm_secret\"\n": "client", "token = \"darrm_secret": "line 1",
+		"[[client]]\nrate = \"darrm_secret\"\n": "client", "token = \"darrm_secret": "line 1", "[[client]]\ntoken_sha256 = \"darrm_secret\"\n": "list",
 	} {
 		write(text)
 		_, err := ReadConfig(t.Context(), path)

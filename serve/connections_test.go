@@ -55,9 +55,10 @@ func lasts(from io.Reader) time.Duration {
 // A connection of a stranger has one request and the time of a header for all of it; a client's stays
 // for the next one, and its body may take its time.
 func TestStrangersAreShort(t *testing.T) {
+	o, _, _ := newOptions(t, 1)
 	synctest.Test(t, func(t *testing.T) {
 		token, hash := NewToken()
-		s := newServer(t, Options{Clients: []Client{{Name: "a", TokenSHA256: hash}}, API: []byte("{}")})
+		s := newServer(t, Options{Online: o.Online, Clients: []Client{{Name: "a", TokenSHA256: []string{hash}}}, API: []byte("{}")})
 		l := &pipes{make(chan net.Conn), make(chan struct{})}
 		stop := serving(t, s, l)
 		defer stop()
@@ -115,7 +116,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	cert, key, _ := certificate(t, "server", authority)
 	o, _, log := newOptions(t, 1)
 	token, hash := NewToken()
-	o.Clients = []Client{{Name: "a", TokenSHA256: hash}}
+	o.Clients = []Client{{Name: "a", TokenSHA256: []string{hash}}}
 	o.Connections, o.PerAddress = 3, 2
 	s := newServer(t, o)
 	l, err := s.Listen(t.Context(), Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: key, ClientCA: ca})
@@ -259,7 +260,7 @@ func TestClientsLeavePlaces(t *testing.T) {
 	o.AtOnce, o.Timeout = 4, 10*time.Second
 	greedy, hash := NewToken()
 	other, otherHash := NewToken()
-	o.Clients = []Client{{Name: "greedy", TokenSHA256: hash}, {Name: "other", TokenSHA256: otherHash}}
+	o.Clients = []Client{{Name: "greedy", TokenSHA256: []string{hash}}, {Name: "other", TokenSHA256: []string{otherHash}}}
 	s := newServer(t, o)
 	done := make(chan int)
 	for i := range 6 {

@@ -65,7 +65,7 @@ func failureOf(err error) *failure {
 	var (
 		input    release.InputError
 		value    *check.Error
-		share    *release.ShareError
+		share    *ledger.ShareError
 		exceeded *ledger.ExceededError
 	)
 	switch {
@@ -80,11 +80,11 @@ func failureOf(err error) *failure {
 	case errors.Is(err, ledger.ErrRefused): // by a rule that does not depend on the request
 		return unavailable("the ledger refuses what this service charges", time.Minute, err)
 	case errors.Is(err, ledger.ErrDamaged), errors.Is(err, ledger.ErrBroken), errors.Is(err, ledger.ErrWrite):
-		return unavailable("the ledger cannot be used now; ask again with the same request id", 5*time.Second, err)
+		return unavailable("the ledger cannot be used now; ask again with the same request id and replay key", 5*time.Second, err)
 	case errors.Is(err, ledger.ErrUnavailable): // a database that is down or starts again
-		return unavailable("the ledger cannot be reached now; ask again with the same request id", time.Second, err)
+		return unavailable("the ledger cannot be reached now; ask again with the same request id and replay key", time.Second, err)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return unavailable("the ledger was busy for too long; ask again with the same request id", time.Second, nil)
+		return unavailable("the ledger was busy for too long; ask again with the same request id and replay key", time.Second, nil)
 	case errors.As(err, &input):
 		return invalid("%v", input)
 	case errors.As(err, &value):
@@ -92,7 +92,7 @@ func failureOf(err error) *failure {
 	}
 	// What is left is the system's, such as a ledger's file that is gone. It is never another answer to
 	// ask again.
-	return unavailable("the request could not be finished; ask again with the same request id", 5*time.Second, err)
+	return unavailable("the request could not be finished; ask again with the same request id and replay key", 5*time.Second, err)
 }
 
 func (f *failure) write(w http.ResponseWriter) {

@@ -1,9 +1,13 @@
 package serve
 
 import (
+	"bytes"
 	"encoding/json"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // Whatever is sent, the parser ends, and what it takes is as it was written: every query with an id
@@ -12,12 +16,13 @@ func FuzzParse(f *testing.F) {
 	for _, body := range []string{
 		one("a"), `{"requests":[` + one("a") + `,{"request_id":"b","counts":[1,2,3]}]}`, `{"request_id":"a","votes":null}`, `{"requests":null}`, `{"votes":["a",0,null,1.0]}`,
 		`{"request_id":"\ud800","votes":["\u0000"]}`, `{"requests":[{"request_id":"a"},{"request_id":"a"}]}`, `[[[[[[[[[[[[[[[[[[`, `{"request_id":"a","counts":[1e9]}`,
+		`{"request_id":"a\xe9","counts":[1,2,2]}`, `{"request_id":"\ud83d\ude00\ufffd","counts":[null,5,0]}`, `{"request_id":"\ude00\ud83d","votes":["\\ud800"]}`, `{"requests":[{"request_id":"a","votes":[0,0,0,0,0,0]}]}`,
 	} {
 		f.Add([]byte(body))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		const most = 3
-		queries, batch, fail := parse(data, most)
+		queries, batch, fail := parse(bytes.NewReader(data), bounds{teachers, len(classes), most})
 		if fail != nil {
 			if queries != nil || fail.Message == "" || fail.status != 400 && fail.status != 413 {
 				t.Fatalf("%+v, %+v", queries, fail)
@@ -27,11 +32,14 @@ func FuzzParse(f *testing.F) {
 		if len(queries) == 0 || len(queries) > most || !batch && len(queries) != 1 {
 			t.Fatalf("%d queries, batch %t", len(queries), batch)
 		}
+		if !utf8.Valid(data) || replaced(data) {
+			t.Fatalf("%q: text that two readers read differently", data)
+		}
 		// A second reader, which knows nothing of types, sees the same.
 		var raw map[string]any
 		d := json.NewDecoder(strings.NewReader(string(data)))
 		d.UseNumber()
-		if err := d.Decode(&raw); err != nil && string(data) != "null" {
+		if err := d.Decode(&raw); err != nil {
 			t.Fatalf("%q: %v", data, err)
 		}
 		of := []any{raw}
@@ -46,8 +54,17 @@ func FuzzParse(f *testing.F) {
 			}
 			seen[q.RequestID] = true
 			votes, _ := was["votes"].([]any)
-			if len(votes) != len(q.Votes) {
+			if len(votes) != len(q.Votes) || len(votes) > teachers {
 				t.Fatalf("%q: %d votes", data, len(q.Votes))
+			}
+			counts, _ := was["counts"].([]any)
+			if len(counts) != len(q.Counts) || len(counts) > len(classes) {
+				t.Fatalf("%q: %d counts", data, len(q.Counts))
+			}
+			for j, n := range q.Counts {
+				if counts[j] != json.Number(strconv.Itoa(n)) {
+					t.Fatalf("%q: count %v, want %v", data, n, counts[j])
+				}
 			}
 			for j, v := range q.Votes {
 				var want any
@@ -67,6 +84,23 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+var escape = regexp.MustCompile(`(?s)\\\\(u[0-9a-fA-F]{4}|.)`)
+
+// replaced says whether a reader of package encoding/json puts U+FFFD where a surrogate has no other
+// half: its text has more of them than were written.
+func replaced(data []byte) bool {
+	written := bytes.Count(data, []byte("\uFFFD"))
+	for _, e := range escape.FindAll(data, -1) {
+		if strings.EqualFold(string(e), `\ufffd`) {
+			written++
+		}
+	}
+	var v any
+	_ = json.Unmarshal(data, &v)
+	again, _ := json.Marshal(v)
+	return bytes.Count(again, []byte("\uFFFD")) > written
 }
 
 // Whatever a configuration holds, the parser ends, and what it takes has clients that can be checked.

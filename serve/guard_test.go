@@ -65,7 +65,7 @@ func TestLongIDsAreCutInTheLog(t *testing.T) {
 // for the whole budget.
 func TestClientsAreNeverReplacedByNone(t *testing.T) {
 	_, hash := NewToken()
-	s, err := New(Options{Clients: []Client{{Name: "a", TokenSHA256: hash}}})
+	s, err := New(Options{Clients: []Client{{Name: "a", TokenSHA256: []string{hash}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,8 +206,8 @@ func TestNoShareOfFrozenTeachers(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, hash := NewToken()
-	free := []Client{{Name: "a", TokenSHA256: hash}}
-	share := []Client{{Name: "a", TokenSHA256: hash, Epsilon: new(1.0), Delta: new(0.0)}}
+	free := []Client{{Name: "a", TokenSHA256: []string{hash}}}
+	share := []Client{{Name: "a", TokenSHA256: []string{hash}, Epsilon: new(1.0), Delta: new(0.0)}}
 	if _, err := New(Options{Online: online, Clients: share}); err == nil {
 		t.Error("a share is taken")
 	}

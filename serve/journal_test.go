@@ -14,10 +14,11 @@ import (
 // Whoever reaches the port writes few lines into the log, each of few bytes, however often and at
 // whatever length he asks. What is left out is counted to the last one.
 func TestLogIsBounded(t *testing.T) {
+	o, _, _ := newOptions(t, 1)
 	synctest.Test(t, func(t *testing.T) {
 		var log buffer
 		_, hash := NewToken()
-		s := newServer(t, Options{Clients: []Client{{Name: "a", TokenSHA256: hash}}, Log: slog.New(slog.NewJSONHandler(&log, nil))})
+		s := newServer(t, Options{Online: o.Online, Clients: []Client{{Name: "a", TokenSHA256: []string{hash}}}, Log: slog.New(slog.NewJSONHandler(&log, nil))})
 		l := &pipes{make(chan net.Conn), make(chan struct{})}
 		stop := serving(t, s, l)
 		const minutes, asks = 10, 6000

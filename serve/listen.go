@@ -90,11 +90,33 @@ func (s *Server) Listen(ctx context.Context, a Address) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.tls.Store(config)
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen = %q: %w", a.Listen, err)
 	}
-	return tls.NewListener(s.limit(l), config), nil // package http sees TLS only where it is outermost
+	// Each connection has the certificates of when it began. Package http sees TLS only where it is outermost.
+	return tls.NewListener(s.limit(l), &tls.Config{
+		MinVersion:         tls.VersionTLS13,
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return s.tls.Load(), nil },
+	}), nil
+}
+
+// Reload replaces the clients, and over TCP reads the files of certificates again, for every
+// connection and every request that begins after it. On an error all stays as it was.
+func (s *Server) Reload(ctx context.Context, clients []Client) error {
+	var config *tls.Config
+	if s.tls.Load() != nil {
+		var err error
+		if config, err = s.at.tls(ctx); err != nil {
+			return err
+		}
+	}
+	if err := s.SetClients(clients); err != nil {
+		return err
+	}
+	s.tls.Store(config)
+	return nil
 }
 
 // listenUnix makes the socket in a directory of its own, which nobody else may enter, and gives it
@@ -179,7 +201,8 @@ func (a *Address) tls(ctx context.Context) (*tls.Config, error) {
 	if err != nil {
 		return nil, release.InputError{Err: fmt.Errorf("--tls-cert and --tls-key: %w", err)}
 	}
-	config := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{own}, NextProtos: []string{"http/1.1"}}
+	// Without tickets, which would bring back a client whose authority was taken out since.
+	config := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{own}, NextProtos: []string{"http/1.1"}, SessionTicketsDisabled: true}
 	if a.ClientCA == "" {
 		return config, nil
 	}

@@ -85,15 +85,19 @@ func (s *Server) getHealth(w http.ResponseWriter, r *http.Request) {
 		unavailable("the server is stopping", time.Second, nil).write(w)
 		return
 	}
+	if s.unkept.Load() {
+		unavailable("the ledger's newest head cannot be kept", 5*time.Second, nil).write(w)
+		return
+	}
 	if s.health.look(s) != nil {
-		unavailable("the ledger cannot be used now", 5*time.Second, nil).write(w)
+		unavailable("the ledger takes no charge now", 5*time.Second, nil).write(w)
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 }
 
-// health is whether the ledger could be used a second ago: anybody may ask, and however many do,
-// the ledger is there for those who are answered.
+// health is whether the ledger took a write a second ago: anybody may ask, and however many do, the
+// ledger is there for those who are answered.
 type health struct {
 	mu  sync.Mutex
 	at  time.Time
@@ -106,8 +110,15 @@ func (h *health) look(s *Server) error {
 	if time.Since(h.at) > time.Second {
 		ctx, cancel := context.WithTimeout(context.Background(), s.Timeout)
 		defer cancel()
-		_, h.err = s.Online.State(ctx)
+		was := h.err
+		h.err = s.Online.Ready(ctx)
 		h.at = time.Now()
+		switch {
+		case h.err != nil:
+			s.journal.error(sort{text: "not ready"}, "cause", h.err.Error())
+		case was != nil:
+			s.journal.warn(sort{text: "ready again"})
+		}
 	}
 	return h.err
 }

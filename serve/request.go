@@ -1,28 +1,26 @@
 package serve
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"mime"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
-	"github.com/darrm/darrm/internal/strictjson"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/darrm/darrm/release"
 )
 
 // query is one query as it is asked.
 type query struct {
-	RequestID string `json:"request_id"`
-	Votes     []vote `json:"votes"`
-	Counts    []int  `json:"counts"`
-}
-
-// body is what POST /v1/answers takes: one query, or several.
-type body struct {
-	query
-	Requests []query `json:"requests"`
+	RequestID string
+	ReplayKey string // "" where none was given
+	Votes     []vote // nil where none were given
+	Counts    []int  // nil where none were given
 }
 
 // vote is the index of a class, its name, or null.
@@ -31,61 +29,250 @@ type vote struct {
 	name  *string
 }
 
-func (v *vote) UnmarshalJSON(b []byte) error {
-	switch {
-	case string(b) == "null":
-		v.class = -1
-		return nil
-	case b[0] == '"':
-		var name string
-		err := json.Unmarshal(b, &name)
-		v.name = &name
-		return err
+// accepts refuses a body that is not JSON in UTF-8 as it stands. Whoever decodes it by a header that
+// this server ignores would read another query.
+func accepts(w http.ResponseWriter, r *http.Request) *failure {
+	unsupported := func(message string) *failure {
+		return &failure{Kind: kindMediaType, Message: message, status: http.StatusUnsupportedMediaType}
 	}
-	n, err := strconv.ParseUint(string(b), 10, 31)
-	if err != nil || len(b) > 1 && b[0] == '0' {
-		return errors.New("a vote must be the index of a class, its name, or null")
+	types := r.Header.Values("Content-Type")
+	if len(types) != 1 {
+		return unsupported("one Content-Type must be given: application/json")
 	}
-	v.class = int(n)
+	kind, options, err := mime.ParseMediaType(types[0])
+	if err != nil || kind != "application/json" {
+		return unsupported("Content-Type must be application/json")
+	}
+	if charset, ok := options["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
+		return unsupported("the charset of the body must be utf-8")
+	}
+	for _, encoding := range r.Header.Values("Content-Encoding") {
+		if !strings.EqualFold(encoding, "identity") {
+			w.Header().Set("Accept-Encoding", "identity")
+			return unsupported("the body must have no Content-Encoding")
+		}
+	}
 	return nil
 }
 
+// bounds are the most that a body may have: votes of a query, counts of a query, and queries.
+type bounds struct{ teachers, classes, batch int }
+
 // parse reads the body of a request, which has one query unless batch says that it has several.
-// A body that two readers could read differently is refused whole, before anything is charged.
-func parse(data []byte, most int) (queries []query, batch bool, fail *failure) {
-	var b body
-	if err := strictjson.DecodeKnown(data, len(data), &b); err != nil {
-		var wrong *json.UnmarshalTypeError
-		if errors.As(err, &wrong) { // its own words quote the value
-			return nil, false, invalid("the body is not as POST /v1/answers takes it: %q has another type there", wrong.Field)
+//
+//	{"request_id": "a", "votes": [0, "cat", null]}
+//	{"request_id": "a", "counts": [2, 1]}
+//	{"requests": [{"request_id": "a", …}, …]}
+//
+// A body that two readers could read differently is refused whole, before anything is charged: one
+// with a field twice, an unknown one, text that is not UTF-8, a surrogate without its other half, or a
+// null that is no vote. Nothing is read after the first value too many, and nothing is kept of it.
+func parse(body io.Reader, most bounds) (queries []query, batch bool, fail *failure) {
+	p := parser{jsontext.NewDecoder(body), most}
+	var q query
+	one := false
+	fail = p.object(func(name string) *failure {
+		if name != "requests" {
+			one = true
+			return p.field(&q, name)
 		}
-		return nil, false, invalid("the body is not as POST /v1/answers takes it: %v", err)
+		batch = true
+		return p.list(name, func() (fail *failure) {
+			queries, fail = p.another(queries)
+			return fail
+		})
+	})
+	if fail == nil {
+		fail = p.end()
 	}
-	one := b.RequestID != "" || b.Votes != nil || b.Counts != nil
 	switch {
-	case one && b.Requests != nil:
-		return nil, false, invalid("requests goes without request_id, votes and counts")
-	case b.Requests == nil:
-		return []query{b.query}, false, nil
-	case len(b.Requests) == 0:
+	case fail != nil:
+		return nil, batch, fail
+	case one && batch:
+		return nil, batch, invalid("requests goes without request_id, replay_key, votes and counts")
+	case !batch:
+		return []query{q}, false, nil
+	case len(queries) == 0:
 		return nil, true, invalid("requests is empty")
-	case len(b.Requests) > most:
-		return nil, true, &failure{Kind: kindTooLarge, status: http.StatusRequestEntityTooLarge,
-			Message: fmt.Sprintf("requests has %d requests, but at most %d may be asked at once", len(b.Requests), most)}
 	}
-	seen := map[string]bool{}
-	for _, q := range b.Requests {
-		if seen[q.RequestID] {
-			return nil, true, invalid("request id %.64q stands there twice", q.RequestID)
+	return queries, true, nil
+}
+
+// parser reads a body token by token.
+type parser struct {
+	d    *jsontext.Decoder
+	most bounds
+}
+
+// token returns the next token, which is good until the next call.
+func (p *parser) token() (jsontext.Token, *failure) {
+	t, err := p.d.ReadToken()
+	if err != nil {
+		return t, wrong(err)
+	}
+	return t, nil
+}
+
+// wrong says why there is no token.
+func wrong(err error) *failure {
+	var syntax *jsontext.SyntacticError
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return &failure{Kind: kindTooLarge, Message: "the body is too large", status: http.StatusRequestEntityTooLarge}
+	case errors.As(err, &syntax):
+		return unlike("%v", err)
+	case err == io.EOF:
+		return unlike("it is empty")
+	}
+	return invalid("the body could not be read")
+}
+
+// unlike refuses a body for a reason.
+func unlike(format string, args ...any) *failure {
+	return invalid("the body is not as POST /v1/answers takes it: "+format, args...)
+}
+
+// object reads an object, whose values take reads by their names.
+func (p *parser) object(take func(name string) *failure) *failure {
+	t, fail := p.token()
+	if fail == nil && t.Kind() != '{' {
+		fail = unlike("an object must stand here: %q", p.d.StackPointer())
+	}
+	for fail == nil {
+		if t, fail = p.token(); fail != nil || t.Kind() == '}' {
+			return fail
 		}
-		seen[q.RequestID] = true
+		fail = take(t.String())
 	}
-	return b.Requests, true, nil
+	return fail
+}
+
+// list reads the list of a name, whose values take reads.
+func (p *parser) list(name string, take func() *failure) *failure {
+	t, fail := p.token()
+	if fail == nil && t.Kind() != '[' {
+		fail = invalid("%s must be a list", name)
+	}
+	for fail == nil && p.d.PeekKind() != ']' {
+		fail = take()
+	}
+	if fail == nil {
+		_, fail = p.token()
+	}
+	return fail
+}
+
+// field reads a field of a query.
+func (p *parser) field(q *query, name string) *failure {
+	switch name {
+	case "request_id":
+		t, fail := p.token()
+		if fail == nil && t.Kind() != '"' {
+			fail = invalid("request_id must be text")
+		}
+		if fail == nil {
+			q.RequestID = t.String()
+		}
+		return fail
+	case "replay_key":
+		t, fail := p.token()
+		if fail == nil && (t.Kind() != '"' || t.String() == "") { // an empty one would be none
+			fail = invalid("replay_key must be text of 32 to 64 of the digits 0-9 and a-f")
+		}
+		if fail == nil {
+			q.ReplayKey = t.String()
+		}
+		return fail
+	case "votes":
+		q.Votes = []vote{}
+		return p.list(name, func() *failure {
+			t, fail := p.token()
+			if fail != nil {
+				return fail
+			}
+			if len(q.Votes) == p.most.teachers {
+				return invalid("votes has more than %d votes, one of each teacher", p.most.teachers)
+			}
+			v, ok := voteOf(t)
+			if !ok {
+				return invalid("vote of teacher %d must be the index of a class, its name, or null", len(q.Votes)+1)
+			}
+			q.Votes = append(q.Votes, v)
+			return nil
+		})
+	case "counts":
+		q.Counts = []int{}
+		return p.list(name, func() *failure {
+			t, fail := p.token()
+			if fail != nil {
+				return fail
+			}
+			if len(q.Counts) == p.most.classes {
+				return invalid("counts has more than %d counts, one of each class", p.most.classes)
+			}
+			n, ok := whole(t)
+			if !ok {
+				return invalid("count of class %d must be a whole number, 0 or more", len(q.Counts)+1)
+			}
+			q.Counts = append(q.Counts, n)
+			return nil
+		})
+	}
+	return unlike("the field %.40q is not known", name)
+}
+
+// another reads one more query of several.
+func (p *parser) another(before []query) ([]query, *failure) {
+	if len(before) == p.most.batch {
+		return before, &failure{Kind: kindTooLarge, status: http.StatusRequestEntityTooLarge,
+			Message: fmt.Sprintf("requests has more than %d requests, the most that may be asked at once", p.most.batch)}
+	}
+	var q query
+	fail := p.object(func(name string) *failure { return p.field(&q, name) })
+	if fail == nil && slices.ContainsFunc(before, func(other query) bool { return other.RequestID == q.RequestID }) {
+		fail = invalid("request id %.64q stands there twice", q.RequestID)
+	}
+	return append(before, q), fail
+}
+
+// end makes sure that nothing follows.
+func (p *parser) end() *failure {
+	switch _, err := p.d.ReadToken(); err {
+	case io.EOF:
+		return nil
+	case nil:
+		return unlike("there is more after its end")
+	default:
+		return wrong(err)
+	}
+}
+
+// voteOf returns the vote that a token is.
+func voteOf(t jsontext.Token) (v vote, ok bool) {
+	switch t.Kind() {
+	case 'n':
+		return vote{class: -1}, true
+	case '"':
+		name := t.String()
+		return vote{name: &name}, true
+	}
+	v.class, ok = whole(t)
+	return v, ok
+}
+
+// whole returns the integer of at least 0 that a token is, written with digits alone.
+func whole(t jsontext.Token) (int, bool) {
+	if t.Kind() != '0' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(t.String(), 10, 31)
+	return int(n), err == nil
 }
 
 // resolve returns the query with classes by their index. An error names a class that is none.
 func (q *query) resolve(classes []string) (release.Query, *failure) {
-	out := release.Query{ID: q.RequestID, Counts: q.Counts}
+	out := release.Query{ID: q.RequestID, ReplayKey: q.ReplayKey, Counts: q.Counts}
 	if q.Votes == nil {
 		return out, nil
 	}

@@ -21,6 +21,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		IdleTimeout: idleTimeout, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(s.journal, "", 0),
 	}
 	defer s.journal.end()
+	kept := s.keepHeads(ctx)
 	stopped := make(chan error, 1)
 	end := context.AfterFunc(ctx, func() {
 		s.stopping.Store(true)
@@ -36,9 +37,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	s.Log.Info("listening", "on", l.Addr().Network()+":"+l.Addr().String(), "clients", len(*s.clients.Load()))
 	err := server.Serve(l)
 	if end() { // it never listened, or the listener failed
+		kept()
 		return errors.Join(err, server.Close())
 	}
 	err = <-stopped
+	kept()
 	s.Log.Info("stopped")
 	return err
 }

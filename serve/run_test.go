@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/votes"
 )
 
 // certificate writes a certificate and its key, signed by parent or by itself, and returns them.
@@ -69,9 +70,9 @@ func TestListenRefuses(t *testing.T) {
 	o, _, _ := newOptions(t, 1)
 	anyone := newServer(t, o)
 	token, hash := NewToken()
-	o.Clients = []Client{{Name: "a", TokenSHA256: hash}}
+	o.Clients = []Client{{Name: "a", TokenSHA256: []string{hash}}}
 	known := newServer(t, o)
-	o.Clients = []Client{{Name: "a", TokenSHA256: hash}, {Name: "w", Certificate: "ward-3"}}
+	o.Clients = []Client{{Name: "a", TokenSHA256: []string{hash}}, {Name: "w", Certificate: "ward-3"}}
 	signed := newServer(t, o)
 	for name, c := range map[string]struct {
 		s *Server
@@ -138,7 +139,7 @@ func TestTLS(t *testing.T) {
 	_, _, stranger := certificate(t, "ward-3", nil)
 	o, _, log := newOptions(t, 10)
 	token, hash := NewToken()
-	o.Clients = []Client{{Name: "a", TokenSHA256: hash}, {Name: "w", Certificate: "ward-3"}}
+	o.Clients = []Client{{Name: "a", TokenSHA256: []string{hash}}, {Name: "w", Certificate: "ward-3"}}
 	s := newServer(t, o)
 	l, err := s.Listen(t.Context(), Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: key, ClientCA: ca})
 	if err != nil {
@@ -185,6 +186,89 @@ func TestTLS(t *testing.T) {
 	}
 }
 
+// The certificates of the server, and of who signs those of clients, are read anew with the clients: all
+// of them or none. A client whose authority was taken out does not come back, not by a ticket either.
+func TestReload(t *testing.T) {
+	ca, _, authority := certificate(t, "ca", nil)
+	nextCA, _, next := certificate(t, "next ca", nil)
+	cert, key, own := certificate(t, "server", authority)
+	nextCert, nextKey, nextOwn := certificate(t, "server", next)
+	_, _, ward := certificate(t, "ward-3", authority)
+	_, _, nextWard := certificate(t, "ward-3", next)
+	o, _, _ := newOptions(t, 10)
+	o.Clients = []Client{{Name: "w", Certificate: "ward-3"}}
+	s := newServer(t, o)
+	l, err := s.Listen(t.Context(), Address{Listen: "tcp:127.0.0.1:0", Cert: cert, Key: key, ClientCA: ca})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer serving(t, s, l)()
+	roots := x509.NewCertPool()
+	roots.AddCert(authority.Leaf)
+	roots.AddCert(next.Leaf)
+	tickets := tls.NewLRUClientSessionCache(0)
+	look := func(with *tls.Certificate) (status int, shown *x509.Certificate) {
+		t.Helper()
+		c := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, ClientSessionCache: tickets,
+			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return with, nil }}}}
+		defer c.CloseIdleConnections()
+		r, _ := http.NewRequestWithContext(t.Context(), "GET", "https://"+l.Addr().String()+"/v1/budget", nil)
+		w, err := c.Do(r)
+		if err != nil {
+			return 0, nil
+		}
+		defer w.Body.Close()
+		_, _ = io.Copy(io.Discard, w.Body)
+		return w.StatusCode, w.TLS.PeerCertificates[0]
+	}
+	step := func(name string, with *tls.Certificate, want int, shows *tls.Certificate) {
+		t.Helper()
+		status, shown := look(with)
+		if status != want || want != 0 && !shown.Equal(shows.Leaf) {
+			t.Errorf("%s: %d, want %d, and the right certificate", name, status, want)
+		}
+	}
+	replace := func(files map[string]string) {
+		t.Helper()
+		for to, from := range files {
+			b, err := os.ReadFile(from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(to, b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	clients := []Client{{Name: "renamed", Certificate: "ward-3"}}
+	step("at first", ward, 200, own)
+	// Half of a pair, as while it is replaced: nothing changes, the clients neither.
+	replace(map[string]string{cert: nextCert})
+	if err := s.Reload(t.Context(), clients); err == nil {
+		t.Error("a certificate of another key")
+	}
+	if name := (*s.clients.Load())[0].Name; name != "w" {
+		t.Errorf("client %q", name)
+	}
+	step("after half a pair", ward, 200, own)
+	// Clients that break a rule: the certificate does not change.
+	replace(map[string]string{key: nextKey})
+	if err := s.Reload(t.Context(), nil); err == nil {
+		t.Error("no clients")
+	}
+	step("after no clients", ward, 200, own)
+	if err := s.Reload(t.Context(), clients); err != nil {
+		t.Fatal(err)
+	}
+	step("the new certificate", ward, 200, nextOwn)
+	replace(map[string]string{ca: nextCA})
+	if err := s.Reload(t.Context(), clients); err != nil {
+		t.Fatal(err)
+	}
+	step("an authority that was taken out", ward, 0, nil)
+	step("another in its place", nextWard, 200, nextOwn)
+}
+
 // The socket is for its owner and its group, is replaced where a server left it behind, and not where one
 // listens; its name is gone with the server.
 func TestSocket(t *testing.T) {
@@ -222,6 +306,74 @@ func TestSocket(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(path + "*"); left != nil {
 		t.Errorf("left: %v", left)
+	}
+}
+
+// The newest head is kept elsewhere while a server runs, and at its end that of the last answer. While it
+// cannot be kept the server is not ready, and says why.
+func TestHeadsAreKept(t *testing.T) {
+	o, book, log := newOptions(t, 10)
+	folder := filepath.Join(t.TempDir(), "elsewhere")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(folder, "head")
+	online, err := release.OpenOnline(t.Context(), release.OnlineOptions{
+		Plan: o.Online.Plan(), Charge: release.Charge{Ledger: book.Path()}, Key: filepath.Join(filepath.Dir(book.Path()), "key"), Missing: votes.MissingCoin, HeadFile: file,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Online = online
+	s := newServer(t, o)
+	l, err := s.Listen(t.Context(), Address{Listen: "unix:" + filepath.Join(t.TempDir(), "s")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := serving(t, s, l)
+	answer := func(id string) {
+		t.Helper()
+		if status, body, _ := ask(s, "POST", "/v1/answers", one(id)); status != 200 {
+			t.Fatal(status, body)
+		}
+	}
+	kept := func() bool {
+		b, _ := os.ReadFile(file)
+		now, err := book.Head(t.Context())
+		return err == nil && string(b) == now.String()+"\n"
+	}
+	until := func(what string, is func() bool) {
+		t.Helper()
+		for end := time.Now().Add(time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%s: never", what)
+			}
+		}
+	}
+	ready := func() bool {
+		status, _, _ := ask(s, "GET", "/healthz", "")
+		return status == 200
+	}
+	answer("a")
+	until("kept while it runs", kept)
+	if err := os.Rename(folder, folder+".away"); err != nil {
+		t.Fatal(err)
+	}
+	answer("b")
+	until("not ready", func() bool { return !ready() })
+	if err := os.Rename(folder+".away", folder); err != nil {
+		t.Fatal(err)
+	}
+	until("ready again", ready)
+	answer("c")
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	if !kept() {
+		t.Error("the head of the last answer is not kept")
+	}
+	if !strings.Contains(log.String(), "head not kept") {
+		t.Errorf("the log: %s", log)
 	}
 }
 

@@ -17,18 +17,18 @@ import (
 func TestNothingOfVotesIsTold(t *testing.T) {
 	o, book, log := newOptions(t, 40)
 	token, hash := NewToken()
-	o.Clients = []Client{{Name: "ward", TokenSHA256: hash}}
+	o.Clients = []Client{{Name: "ward", TokenSHA256: []string{hash}}}
 	o.Batch = 4
 	s := newServer(t, o)
 	// A class, and counts, that stand nowhere else.
 	secret := func(id string) string {
-		return fmt.Sprintf(`{"request_id":%q,"votes":["zebrafinch","zebrafinch","zebrafinch","zebrafinch","zebrafinch"]}`, id)
+		return fmt.Sprintf(`{"request_id":%q,"replay_key":"`+myKey+`","votes":["zebrafinch","zebrafinch","zebrafinch","zebrafinch","zebrafinch"]}`, id)
 	}
 	seen := map[int]bool{}
 	for _, body := range []string{
 		secret("a"), secret("a"), `{"request_id":"a","counts":[5,0,0]}`, `{"request_id":"b","votes":["zebrafinch",73191,0,0,0]}`, `{"request_id":"b","votes":["zebrafinch","sparrowhawk",0,0,0]}`,
 		`{"request_id":"b","counts":[73191,0,0]}`, `{"request_id":"b","counts":[73191.5,0,0]}`, `{"request_id":"b","votes":"zebrafinch"}`, `{"request_id":"b","votes":[73191.5]}`, `{"request_id":"b","zebrafinch":1}`,
-		`{"requests":[` + secret("c") + `,{"request_id":"d","votes":["sparrowhawk"]}]}`, secret("b") + "zebrafinch", `{"requests":[` + strings.Repeat(secret("c")+",", 4) + secret("e") + `]}`,
+		`{"requests":[` + secret("c") + `,{"request_id":"d","votes":["sparrowhawk"]}]}`, secret("b") + "zebrafinch", `{"requests":[` + strings.Join([]string{secret("c"), secret("d"), secret("e"), secret("f"), secret("g")}, ",") + `]}`,
 	} {
 		status, said, _ := ask(s, "POST", "/v1/answers", body, bearer(token)...)
 		seen[status] = true
@@ -70,7 +70,7 @@ func TestNothingOfVotesIsTold(t *testing.T) {
 			t.Errorf("the log has no %s", id)
 		}
 	}
-	for _, secret := range []string{"zebrafinch", "sparrowhawk", "73191", token, hash} {
+	for _, secret := range []string{"zebrafinch", "sparrowhawk", "73191", token, hash, myKey, myKey[1:]} {
 		if strings.Contains(text, secret) || strings.Contains(metrics, secret) {
 			t.Errorf("%q is told: %s", secret, text)
 		}

@@ -8,10 +8,12 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
@@ -97,8 +99,10 @@ func ask(s http.Handler, method, path, body string, header ...string) (int, stri
 
 func bearer(token string) []string { return []string{"Authorization", "Bearer " + token} }
 
+const myKey = "00112233445566778899aabbccddeeff" // a replay key
+
 func one(id string) string {
-	return fmt.Sprintf(`{"request_id":%q,"votes":[0,1,"zebrafinch",2,null]}`, id)
+	return fmt.Sprintf(`{"request_id":%q,"replay_key":%q,"votes":[0,1,"zebrafinch",2,null]}`, id, myKey)
 }
 
 func wantKind(t testing.TB, body, kind string) {
@@ -148,6 +152,51 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("%d %s", status, body)
 	}
 	checkSpent(t, book, 3)
+}
+
+// A server is ready while its ledger takes a write, which is tried once a second at most; a spent budget
+// is no reason not to be, since what was answered is answered again.
+func TestReady(t *testing.T) {
+	o, book, log := newOptions(t, 1)
+	s := newServer(t, o)
+	anchor := func() os.FileInfo {
+		t.Helper()
+		info, err := os.Stat(book.Path() + ledger.AnchorSuffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info
+	}
+	ready := func(want int) {
+		t.Helper()
+		if status, body, _ := ask(s, "GET", "/healthz", ""); status != want {
+			t.Fatalf("%d %s, want %d", status, body, want)
+		}
+	}
+	if status, body, _ := ask(s, "POST", "/v1/answers", one("a")); status != 200 {
+		t.Fatal(status, body)
+	}
+	before, start := anchor(), time.Now()
+	ready(200)
+	if before.ModTime().Equal(anchor().ModTime()) {
+		t.Error("nothing was written")
+	}
+	before = anchor()
+	for range 50 {
+		ready(200)
+	}
+	if time.Since(start) < time.Second && !before.ModTime().Equal(anchor().ModTime()) {
+		t.Error("written twice within a second")
+	}
+	checkSpent(t, book, 1)
+	if err := os.Rename(book.Path(), book.Path()+".away"); err != nil {
+		t.Fatal(err)
+	}
+	s.health.at = time.Time{} // as if a second had gone by
+	ready(503)
+	if !strings.Contains(log.String(), "not ready") {
+		t.Errorf("the log: %s", log)
+	}
 }
 
 // Of several queries each is answered or refused by itself, in their order, and an answer says what
@@ -203,6 +252,14 @@ func TestRefusals(t *testing.T) {
 		`{"request_id":"a","votes":[0,0,0,0,99999999999999999999]}`, `{"request_id":"a","votes":[0,0,0,0]}`, `{"request_id":"a","votes":[]}`, `{"request_id":"a\u0000","counts":[5,0,0]}`,
 		`{"requests":[]}`, `{"requests":[` + one("a") + `],"request_id":"a"}`, `{"requests":[` + one("a") + `,` + one("a") + `]}`, `{"requests":[{"requests":[]}]}`, `{"requests":{}}`,
 		`{"request_id":"run:a","counts":[5,0,0]}`,
+		// Two readers take these for different queries.
+		"{\"request_id\":\"a\xe9\",\"counts\":[5,0,0]}", "{\"request_id\":\"a\",\"votes\":[\"cat\",\"cat\",\"cat\",\"cat\",\"\xe8\"]}", `{"request_id":"a\ud800","counts":[5,0,0]}`, `{"request_id":"\ude00\ud83d","counts":[5,0,0]}`,
+		`{"request_id":"a","counts":[null,5,0]}`, `{"request_id":"a","counts":[5,0,0,null]}`, `{"request_id":null,"counts":[5,0,0]}`, `{"request_id":"a","votes":null,"counts":[5,0,0]}`, `{"requests":null}`,
+		`{"requests":[null]}`, `{"request_id":"a","counts":[-0,5,0]}`,
+		// More than there are teachers, or classes, in one query of several: the body is read no further.
+		`{"requests":[` + one("a") + `,{"request_id":"b","votes":[0,0,0,0,0,0]}]}`, `{"requests":[` + one("a") + `,{"request_id":"b","counts":[1,1,1,2]}]}`,
+		`{"request_id":"a","counts":[5,0,0],"replay_key":""}`, `{"request_id":"a","counts":[5,0,0],"replay_key":null}`, `{"request_id":"a","counts":[5,0,0],"replay_key":12345678901234567890123456789012}`,
+		`{"request_id":"a","counts":[5,0,0],"replay_key":"00112233445566778899aabbccddeef"}`, `{"requests":[` + one("a") + `],"replay_key":"` + myKey + `"}`,
 	} {
 		post(400, kindInvalid, body)
 	}
@@ -210,11 +267,49 @@ func TestRefusals(t *testing.T) {
 	post(413, kindTooLarge, `{"request_id":"`+strings.Repeat("a", 400)+`"}`)
 	post(415, kindMediaType, one("a"), "Content-Type", "text/plain")
 	post(415, kindMediaType, one("a"), "Content-Type", "")
+	post(415, kindMediaType, one("a"), "Content-Type", "application/json; charset=utf-16")
+	post(415, kindMediaType, one("a"), "Content-Encoding", "gzip")
+	post(415, kindMediaType, one("a"), "Content-Encoding", "identity, gzip")
 	if status, _, header := ask(s, "GET", "/v1/answers", ""); status != 405 || header.Get("Allow") != "POST" {
 		t.Errorf("GET: %d %v", status, header)
 	}
 	if status, body, _ := ask(s, "GET", "/v1/nothing", ""); status != 404 {
 		t.Errorf("%d %s", status, body)
+	}
+	checkSpent(t, book, 0)
+	// What is honoured is no reason to refuse.
+	for i, header := range [][]string{{"Content-Type", "application/json; charset=UTF-8"}, {"Content-Encoding", "identity"}} {
+		if status, body, _ := ask(s, "POST", "/v1/answers", one(string(rune('a'+i))), header...); status != 200 {
+			t.Errorf("%v: %d %s", header, status, body)
+		}
+	}
+	if status, body, _ := ask(s, "POST", "/v1/answers", `{"request_id":"\ud83d\ude00\ufffd","counts":[5,0,0]}`); status != 200 {
+		t.Errorf("%d %s", status, body)
+	}
+}
+
+// Of a body with too many votes, counts or queries no more is read than up to the first too many, and
+// a value that is as long as the body is not gathered.
+func TestBodiesAreReadAsFarAsNeeded(t *testing.T) {
+	o, book, _ := newOptions(t, 10)
+	s := newServer(t, o)
+	for name, body := range map[string]string{
+		"votes":    `{"request_id":"a","votes":[` + strings.Repeat("0,", 2_000_000),
+		"counts":   `{"request_id":"a","counts":[` + strings.Repeat("0,", 2_000_000),
+		"requests": `{"requests":[` + strings.Repeat(`{"request_id":"a"},`, 200_000),
+		"nested":   `{"request_id":"a","votes":[0,` + strings.Repeat("[", 4_000_000),
+		"unknown":  `{"request_id":"a","more":[` + strings.Repeat("0,", 2_000_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := strings.NewReader(body)
+			r := httptest.NewRequest("POST", "/v1/answers", text)
+			r.Header.Set("Content-Type", "application/json")
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, r)
+			if read := len(body) - text.Len(); w.Code != 400 || read > 1<<16 {
+				t.Errorf("%d after %d bytes: %s", w.Code, read, w.Body)
+			}
+		})
 	}
 	checkSpent(t, book, 0)
 }

@@ -3,12 +3,10 @@ package serve
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
-	"io"
 	"log/slog"
-	"mime"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -96,11 +94,13 @@ type Server struct {
 	Options
 	clients  atomic.Pointer[members]
 	stopping atomic.Bool
-	at       *Address      // where it listens; nil before
+	at       *Address // where it listens; nil before
+	tls      atomic.Pointer[tls.Config]
 	room     chan struct{} // one token for each request that is worked on
 	journal  *journal
 	metrics  *metrics
 	health   health
+	unkept   atomic.Bool // the ledger's newest head could not be kept elsewhere
 	routes   *http.ServeMux
 }
 
@@ -302,27 +302,21 @@ func notFound() *failure {
 
 // postAnswers answers one query or several.
 func (s *Server) postAnswers(w http.ResponseWriter, r *http.Request, client *member) *failure {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return &failure{Kind: kindMediaType, Message: "Content-Type must be application/json", status: http.StatusUnsupportedMediaType}
+	if fail := accepts(w, r); fail != nil {
+		return fail
 	}
-	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.Body))
-	if err != nil {
-		if strings.Contains(err.Error(), "too large") {
-			return &failure{Kind: kindTooLarge, Message: "the body is too large", status: http.StatusRequestEntityTooLarge}
-		}
-		return invalid("the body could not be read")
-	}
-	return s.placed(func(w http.ResponseWriter, r *http.Request, client *member) *failure {
-		return s.answerBody(w, r, client, data)
-	})(w, r, client)
-}
-
-// answerBody answers what the body of a request asks.
-func (s *Server) answerBody(w http.ResponseWriter, r *http.Request, client *member, data []byte) *failure {
-	queries, batch, fail := parse(data, s.Batch)
+	of := s.Online.Plan().Mechanism.Setting()
+	queries, batch, fail := parse(http.MaxBytesReader(w, r.Body, s.Body), bounds{of.K, of.Classes, s.Batch})
 	if fail != nil {
 		return fail
 	}
+	return s.placed(func(w http.ResponseWriter, r *http.Request, client *member) *failure {
+		return s.answerAll(w, r, client, queries, batch)
+	})(w, r, client)
+}
+
+// answerAll answers the queries of a request.
+func (s *Server) answerAll(w http.ResponseWriter, r *http.Request, client *member, queries []query, batch bool) *failure {
 	if fail := client.allow(len(queries), time.Now()); fail != nil {
 		return fail
 	}

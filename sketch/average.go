@@ -8,17 +8,17 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// Baseline holds the parameters of the estimators Wangni, Induced and Rotated. Each of their
+// baseline holds the parameters of the estimators wangni, induced and rotated. Each of their
 // messages is an unbiased estimate of the client's own vector. The server takes the mean of
 // these estimates, and does not use how alike the vectors are. They promise no privacy.
-type Baseline struct {
+type baseline struct {
 	N    int // clients, 1 or more; a decoder takes at most so many messages
-	K    int // numbers per client, 1 ≤ K ≤ D (Wangni: on average)
+	K    int // numbers per client, 1 ≤ K ≤ D (wangni: on average)
 	D    int // length of a vector, at most MaxDimension
 	Root uint64
 }
 
-func (b Baseline) check() error {
+func (b baseline) check() error {
 	// The rules are those of Rand-k.
 	return Config{N: b.N, K: b.K, D: b.D, Ensemble: RowSelect, Root: b.Root}.check()
 }
@@ -49,7 +49,7 @@ func errTooLarge() error {
 type contribution func(out []float64)
 
 // newAverage returns a decoder of b's clients; read checks a message before anything is kept of it.
-func (b Baseline) newAverage(round uint64, read func(client uint64, message []byte) (contribution, error)) Decoder {
+func (b baseline) newAverage(round uint64, read func(client uint64, message []byte) (contribution, error)) Decoder {
 	return &average{answers: answers[contribution]{n: b.N, round: round}, d: b.D, read: read}
 }
 

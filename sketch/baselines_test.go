@@ -32,7 +32,7 @@ func TestA8Wangni(t *testing.T) {
 		{4, []float64{0, 3, 0, 0, 5}, []float64{0, 1, 0, 0, 1}, 0},
 		{2, []float64{0, 0, 0}, []float64{0, 0, 0}, 0},
 	} {
-		w, err := NewWangni(Baseline{N: 1, K: c.k, D: len(c.x)})
+		w, err := newWangni(baseline{N: 1, K: c.k, D: len(c.x)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,10 +56,10 @@ func TestA8Induced(t *testing.T) {
 		k, top   int
 		variance float64
 	}{{1, 0, 602}, {2, 1, 154}, {3, 1, 66}, {4, 2, 18}, {2, 0, 258}, {4, 0, 86}} {
-		if c.top > 0 && c.top != InducedTop(c.k) {
-			t.Errorf("k = %d: %d by Top-k", c.k, InducedTop(c.k))
+		if c.top > 0 && c.top != inducedTop(c.k) {
+			t.Errorf("k = %d: %d by Top-k", c.k, inducedTop(c.k))
 		}
-		i, err := NewInduced(Baseline{N: 1, K: c.k, D: 8}, c.top)
+		i, err := newInduced(baseline{N: 1, K: c.k, D: 8}, c.top)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func TestA8Induced(t *testing.T) {
 		}
 	}
 	// Of coordinates that are equally large the first is taken.
-	i, err := NewInduced(Baseline{N: 1, K: 3, D: 4}, 2)
+	i, err := newInduced(baseline{N: 1, K: 3, D: 4}, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestA8Induced(t *testing.T) {
 // variance of the formula: enumerated over all C(8,2) = 28 subsets by the formula of the
 // decoder, which TestBaselinesAgreeWithTheirFormulas ties to messages.
 func TestInducedEnumeration(t *testing.T) {
-	i, err := NewInduced(Baseline{N: 1, K: 4, D: 8}, 2)
+	i, err := newInduced(baseline{N: 1, K: 4, D: 8}, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,12 +194,12 @@ func TestBaselinesAgreeWithTheirFormulas(t *testing.T) {
 			xs[j][a] = math.Pow(xs[j][a], 3)
 		}
 	}
-	b := Baseline{N: 4, K: 9, D: 48, Root: 7}
-	w, err := NewWangni(b)
+	b := baseline{N: 4, K: 9, D: 48, Root: 7}
+	w, err := newWangni(b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	i, err := NewInduced(b, InducedTop(b.K))
+	i, err := newInduced(b, inducedTop(b.K))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +254,7 @@ func TestRotatedErrors(t *testing.T) {
 	for bits, want := range map[int]float64{1: 0.571, 2: 0.133, 3: 0.0358, 4: 0.0096} {
 		for name, x := range map[string][]float64{"normal": gaussians(1, d, 1, 2)[0], "one coordinate": one} {
 			for _, k := range []int{d, d / 4} {
-				r, err := NewRotated(Baseline{N: 1, K: k, D: d, Root: 3}, bits)
+				r, err := newRotated(baseline{N: 1, K: k, D: d, Root: 3}, bits)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -286,7 +286,7 @@ func TestRounded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := NewRounded(codec, bits)
+			r, err := newRounded(codec, bits)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -318,7 +318,7 @@ func TestRoundedEnds(t *testing.T) {
 		x    []float64
 		off  float64
 	}{{16, []float64{1, -0.3, 0.7, 1e-9}, 1e-4}, {1, []float64{2, -2, 2, 2}, 0}, {3, []float64{0, 0, 0, 0}, 0}, {2, []float64{1e-45, 0, 0, 0}, 2e-45}} {
-		r, err := NewRounded(codec, c.bits)
+		r, err := newRounded(codec, c.bits)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -350,20 +350,20 @@ func compressors(t testing.TB) map[string]Compressor {
 		}
 		return c
 	}
-	b := Baseline{N: 2, K: 3, D: 12, Root: 9}
+	b := baseline{N: 2, K: 3, D: 12, Root: 9}
 	codec, err := NewCodec(Config{N: 2, K: 3, D: 12, Ensemble: SRHT, T: Transform{Rho: 0.5}, Root: 9})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := NewWangni(b)
+	w, err := newWangni(b)
 	out := map[string]Compressor{"Wangni": must(w, err)}
-	i, err := NewInduced(b, 1)
+	i, err := newInduced(b, 1)
 	out["Induced"] = must(i, err)
-	r, err := NewRounded(codec, 3)
+	r, err := newRounded(codec, 3)
 	out["Rounded"] = must(r, err)
-	e, err := NewRotated(Baseline{N: 2, K: 16, D: 12, Root: 9}, 2)
+	e, err := newRotated(baseline{N: 2, K: 16, D: 12, Root: 9}, 2)
 	out["Rotated"] = must(e, err)
-	e, err = NewRotated(b, 1)
+	e, err = newRotated(b, 1)
 	out["Rotated, some"] = must(e, err)
 	return out
 }
@@ -438,17 +438,17 @@ func TestBaselinesRefuse(t *testing.T) {
 			t.Errorf("%s: zeros became %v, %v", name, got, err)
 		}
 	}
-	b := Baseline{N: 2, K: 3, D: 12}
+	b := baseline{N: 2, K: 3, D: 12}
 	for what, err := range map[string]error{
-		"k = 0":           second(NewWangni(Baseline{N: 2, D: 12})),
-		"k > d":           second(NewWangni(Baseline{N: 2, K: 13, D: 12})),
-		"n = 0":           second(NewInduced(Baseline{K: 3, D: 12}, 1)),
-		"top = k":         second(NewInduced(b, 3)),
-		"top = -1":        second(NewInduced(b, -1)),
-		"0 bits":          second(NewRotated(b, 0)),
-		"5 bits":          second(NewRotated(b, 5)),
-		"k > d', Rotated": second(NewRotated(Baseline{N: 2, K: 17, D: 12}, 1)),
-		"17 bits":         second(NewRounded(&Codec{}, 17)),
+		"k = 0":           second(newWangni(baseline{N: 2, D: 12})),
+		"k > d":           second(newWangni(baseline{N: 2, K: 13, D: 12})),
+		"n = 0":           second(newInduced(baseline{K: 3, D: 12}, 1)),
+		"top = k":         second(newInduced(b, 3)),
+		"top = -1":        second(newInduced(b, -1)),
+		"0 bits":          second(newRotated(b, 0)),
+		"5 bits":          second(newRotated(b, 5)),
+		"k > d', Rotated": second(newRotated(baseline{N: 2, K: 17, D: 12}, 1)),
+		"17 bits":         second(newRounded(&Codec{}, 17)),
 	} {
 		if err == nil {
 			t.Errorf("%s accepted", what)
@@ -459,7 +459,7 @@ func TestBaselinesRefuse(t *testing.T) {
 // Sums of floats depend on the order of their terms; the mean does not depend on who came first.
 func TestAveragesIgnoreTheOrder(t *testing.T) {
 	const n = 9
-	w, err := NewWangni(Baseline{N: n, K: 5, D: 40, Root: 2})
+	w, err := newWangni(baseline{N: n, K: 5, D: 40, Root: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

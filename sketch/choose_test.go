@@ -116,7 +116,7 @@ func TestEstimatorsByName(t *testing.T) {
 	if r, q := Correlation(xs); math.Abs(r-star*(n-1)) > 1e-9 || math.Abs(q-n) > 1e-9 {
 		t.Errorf("R = %g, Q = %g", r, q)
 	}
-	for _, e := range Estimators() {
+	for _, e := range estimators() {
 		if _, err := ParseEstimator(string(e)); err != nil || e.Title() == string(e) {
 			t.Errorf("%s: %v", e, err)
 		}

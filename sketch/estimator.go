@@ -39,8 +39,8 @@ var estimatorTitles = []struct {
 	{RandKWangni, "Rand-k(Wangni)"}, {TopKInduced, "Induced"}, {RotatedQuantised, "EDEN"},
 }
 
-// Estimators returns all names.
-func Estimators() []Estimator {
+// estimators returns all names.
+func estimators() []Estimator {
 	out := make([]Estimator, len(estimatorTitles))
 	for i, e := range estimatorTitles {
 		out[i] = e.name
@@ -60,7 +60,7 @@ func (e Estimator) Title() string {
 
 // ParseEstimator reads a name.
 func ParseEstimator(s string) (Estimator, error) {
-	if e := Estimator(s); slices.Contains(Estimators(), e) {
+	if e := Estimator(s); slices.Contains(estimators(), e) {
 		return e, nil
 	}
 	names := make([]string, len(estimatorTitles))
@@ -85,7 +85,7 @@ func (e Estimator) Config(c Config, star float64) (_ Config, ok bool) {
 	case RandKSpatialOpt, RandProjOpt:
 		c.T.Rho = RhoOpt(c.N, star*float64(c.N-1))
 	case RandKSpatialMax, RandProjMax:
-		c.T.Rho = RhoMax()
+		c.T.Rho = rhoMax()
 	case RandProjPlug:
 		c.T.PlugIn = true
 	default:
@@ -115,17 +115,17 @@ func (e Estimator) New(c Config, star float64, bitsEach int) (Compared, error) {
 	if bitsEach != float && (e == RandKWangni || e == TopKInduced) {
 		return Compared{}, &check.Error{Name: "bits per number", Value: bitsEach, Rule: "64 for " + e.Title()}
 	}
-	b := Baseline{N: c.N, K: c.K, D: c.D, Root: c.Root}
+	b := baseline{N: c.N, K: c.K, D: c.D, Root: c.Root}
 	place := float64(bits.Len(uint(max(c.D, 1) - 1)))
 	switch e {
 	case RandKWangni:
-		w, err := NewWangni(b)
+		w, err := newWangni(b)
 		return Compared{Compressor: w, Predict: func(_ context.Context, xs [][]float64) (float64, error) { return w.MSE(xs) }, Bits: (float + place) * float64(c.K)}, err
 	case TopKInduced:
-		i, err := NewInduced(b, InducedTop(c.K))
-		return Compared{Compressor: i, Predict: func(_ context.Context, xs [][]float64) (float64, error) { return i.MSE(xs) }, Bits: float*float64(c.K) + place*float64(InducedTop(c.K))}, err
+		i, err := newInduced(b, inducedTop(c.K))
+		return Compared{Compressor: i, Predict: func(_ context.Context, xs [][]float64) (float64, error) { return i.MSE(xs) }, Bits: float*float64(c.K) + place*float64(inducedTop(c.K))}, err
 	case RotatedQuantised:
-		r, err := NewRotated(b, bitsEach)
+		r, err := newRotated(b, bitsEach)
 		if err != nil {
 			return Compared{}, err
 		}
@@ -154,7 +154,7 @@ func (e Estimator) New(c Config, star float64, bitsEach int) (Compared, error) {
 			return PredictMSE(ctx, c, r, q)
 		}, float * float64(c.K), codec.Warnings()}, nil
 	}
-	r, err := NewRounded(codec, bitsEach)
+	r, err := newRounded(codec, bitsEach)
 	if err != nil {
 		return Compared{}, err
 	}

@@ -10,33 +10,33 @@ import (
 	"github.com/darrm/darrm/sketch/wire"
 )
 
-// Induced is the induced compressor of Horváth and Richtárik (ICLR 2021) made of Top-k and
+// induced is the induced compressor of Horváth and Richtárik (ICLR 2021) made of Top-k and
 // Rand-k: the Top largest coordinates are sent as they are, with their places, and the rest
 // goes through Rand-k with the other K - Top numbers.
-type Induced struct {
-	Baseline
+type induced struct {
+	baseline
 	Top int // k₁, at most K-1
 }
 
-var _ Compressor = (*Induced)(nil)
+var _ Compressor = (*induced)(nil)
 
-// InducedTop is the usual share of Top-k: half, rounded down, so that one number is Rand-k's.
-func InducedTop(k int) int { return k / 2 }
+// inducedTop is the usual share of Top-k: half, rounded down, so that one number is Rand-k's.
+func inducedTop(k int) int { return k / 2 }
 
-// NewInduced checks b and top.
-func NewInduced(b Baseline, top int) (*Induced, error) {
+// newInduced checks b and top.
+func newInduced(b baseline, top int) (*induced, error) {
 	if err := b.check(); err != nil {
 		return nil, err
 	}
 	if top < 0 || top >= b.K {
 		return nil, &check.Error{Name: "top", Value: top, Rule: "at least 0, and below k: Rand-k needs a number"}
 	}
-	return &Induced{b, top}, nil
+	return &induced{b, top}, nil
 }
 
 // split returns the places of the largest coordinates, ascending, and the vector without them.
 // Of two that are equally large the first is taken.
-func (c *Induced) split(x []float64) (places []int, rest []float64) {
+func (c *induced) split(x []float64) (places []int, rest []float64) {
 	order := make([]int, len(x))
 	for j := range order {
 		order[j] = j
@@ -50,18 +50,18 @@ func (c *Induced) split(x []float64) (places []int, rest []float64) {
 	return places, rest
 }
 
-func (c *Induced) header(round, client uint64) wire.Header {
+func (c *induced) header(round, client uint64) wire.Header {
 	return wire.Header{Scheme: wire.Induced, Round: round, Client: client, D: c.D, Count: c.K}
 }
 
-func (c *Induced) subset(round, client uint64) []int {
+func (c *induced) subset(round, client uint64) []int {
 	s := stream.New(c.Root, stream.InducedSubset, round, client)
 	return s.Subset(c.D, c.K-c.Top)
 }
 
 // Encode returns a header, the places of the Top largest coordinates in ⌈log₂ d⌉ bits each,
 // their values, and those of Rand-k. It takes O(d log d).
-func (c *Induced) Encode(round, client uint64, x []float64) ([]byte, error) {
+func (c *induced) Encode(round, client uint64, x []float64) ([]byte, error) {
 	if _, err := checkVector(x, c.D); err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (c *Induced) Encode(round, client uint64, x []float64) ([]byte, error) {
 }
 
 // NewDecoder returns a decoder for one round. It keeps what was sent.
-func (c *Induced) NewDecoder(round uint64) Decoder {
+func (c *induced) NewDecoder(round uint64) Decoder {
 	return c.newAverage(round, func(client uint64, message []byte) (contribution, error) {
 		n, body, err := wire.Read(message, c.header(round, client), c.Root)
 		if err != nil {
@@ -105,7 +105,7 @@ func (c *Induced) NewDecoder(round uint64) Decoder {
 
 // MSE returns the mean squared error for these vectors: (1/n²)(d/k₂ - 1) Σ ‖x_i - Top(x_i)‖²
 // with k₂ = K - Top. It is exact.
-func (c *Induced) MSE(xs [][]float64) (float64, error) {
+func (c *induced) MSE(xs [][]float64) (float64, error) {
 	total := 0.0
 	for _, x := range xs {
 		if _, err := checkVector(x, c.D); err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/darrm/darrm/sketch/wire"
 )
 
-// MaxRotatedBits is the most bits per number of a Rotated.
-const MaxRotatedBits = 4
+// maxRotatedBits is the most bits per number of a rotated.
+const maxRotatedBits = 4
 
-// Rotated is the unbiased quantiser of DRIVE (Vargaftik et al., NeurIPS 2021) for one bit and EDEN
+// rotated is the unbiased quantiser of DRIVE (Vargaftik et al., NeurIPS 2021) for one bit and EDEN
 // (Vargaftik et al., ICML 2022) for more. A client rotates its vector at random, so that the coordinates look
 // like normal numbers, rounds each to the nearest of the 2^bits values that Lloyd and Max
 // found best for these, and sends a scale that makes the estimate unbiased. With K < d' only K
@@ -23,41 +23,41 @@ const MaxRotatedBits = 4
 //
 // The rotation is two rounds of random signs and a Walsh-Hadamard transform, of d padded to a
 // power of two. It is unbiased up to how far that is from a uniform rotation.
-type Rotated struct {
-	Baseline
+type rotated struct {
+	baseline
 	bits int
 	law  quantiser
 }
 
-var _ Compressor = (*Rotated)(nil)
+var _ Compressor = (*rotated)(nil)
 
-// NewRotated checks b, whose K may be up to d', the next power of two of D, and bits, 1 to 4.
-func NewRotated(b Baseline, bits int) (*Rotated, error) {
+// newRotated checks b, whose K may be up to d', the next power of two of D, and bits, 1 to 4.
+func newRotated(b baseline, bits int) (*rotated, error) {
 	whole := b
 	whole.K = 1
 	if err := whole.check(); err != nil {
 		return nil, err
 	}
-	r := &Rotated{Baseline: b, bits: bits}
+	r := &rotated{baseline: b, bits: bits}
 	if err := check.Whole("numbers per client k", b.K, 1, r.padded()); err != nil {
 		return nil, err
 	}
-	if err := check.Whole("bits per number", bits, 1, MaxRotatedBits); err != nil {
+	if err := check.Whole("bits per number", bits, 1, maxRotatedBits); err != nil {
 		return nil, err
 	}
 	r.law = lloydMax(bits)
 	return r, nil
 }
 
-func (r *Rotated) padded() int { return 1 << bits.Len(uint(r.D-1)) }
+func (r *rotated) padded() int { return 1 << bits.Len(uint(r.D-1)) }
 
 // Bits is what a client's numbers take: K of the stated bits each, and a scale.
-func (r *Rotated) Bits() int { return r.K*r.bits + scaleBits }
+func (r *rotated) Bits() int { return r.K*r.bits + scaleBits }
 
 // MSE predicts the mean squared error for vectors with Q = Σ ‖x_i‖², for large d and exact
 // for a uniform rotation: (Q/n²)((d'/K)/(1-D) - 1), where D is the distortion that the 2^bits
 // values leave of a standard normal number.
-func (r *Rotated) MSE(q float64) float64 {
+func (r *rotated) MSE(q float64) float64 {
 	d, n := float64(r.padded()), float64(r.N)
 	// Of d' coordinates only d are kept, with their share of the noise.
 	kept := 1.0
@@ -73,7 +73,7 @@ type rotation struct {
 	sent          []int // nil: all
 }
 
-func (r *Rotated) rotation(round, client uint64) rotation {
+func (r *rotated) rotation(round, client uint64) rotation {
 	d := r.padded()
 	s := stream.New(r.Root, stream.Rounding, round, client)
 	out := rotation{first: s}
@@ -106,13 +106,13 @@ func (t rotation) back(a []float64) {
 	first.Flip(a)
 }
 
-func (r *Rotated) header(round, client uint64) wire.Header {
+func (r *rotated) header(round, client uint64) wire.Header {
 	return wire.Header{Scheme: wire.Rotated, Round: round, Client: client, D: r.D, Count: r.K}
 }
 
 // Encode returns a header, the bits in a byte, the scale as float32, and K numbers of those
 // bits. It takes two transforms.
-func (r *Rotated) Encode(round, client uint64, x []float64) ([]byte, error) {
+func (r *rotated) Encode(round, client uint64, x []float64) ([]byte, error) {
 	if _, err := checkVector(x, r.D); err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (r *Rotated) Encode(round, client uint64, x []float64) ([]byte, error) {
 
 // NewDecoder returns a decoder for one round. It keeps the messages' numbers, and makes one
 // rotation per client in Mean.
-func (r *Rotated) NewDecoder(round uint64) Decoder {
+func (r *rotated) NewDecoder(round uint64) Decoder {
 	return r.newAverage(round, func(client uint64, message []byte) (contribution, error) {
 		n, body, err := wire.Read(message, r.header(round, client), r.Root)
 		if err != nil {

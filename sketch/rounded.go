@@ -11,35 +11,35 @@ import (
 	"github.com/darrm/darrm/sketch/wire"
 )
 
-// MaxRoundedBits is the most bits of a rounded number.
-const MaxRoundedBits = 16
+// maxRoundedBits is the most bits of a rounded number.
+const maxRoundedBits = 16
 
-// Rounded sends the numbers of a Codec in a few bits each: it takes the grid of 2^bits values
+// rounded sends the numbers of a Codec in a few bits each: it takes the grid of 2^bits values
 // from -s to s, where s is the largest size of the client's numbers, and rounds each number to
 // one of its two neighbours at random, so that the mean stays right. The estimate remains
 // unbiased; see MSE for what rounding costs.
-type Rounded struct {
+type rounded struct {
 	codec *Codec
 	bits  int
 }
 
-var _ Compressor = (*Rounded)(nil)
+var _ Compressor = (*rounded)(nil)
 
-// NewRounded rounds the numbers of c to bits bits, 1 to 16.
-func NewRounded(c *Codec, bits int) (*Rounded, error) {
-	if err := check.Whole("bits per number", bits, 1, MaxRoundedBits); err != nil {
+// newRounded rounds the numbers of c to bits bits, 1 to 16.
+func newRounded(c *Codec, bits int) (*rounded, error) {
+	if err := check.Whole("bits per number", bits, 1, maxRoundedBits); err != nil {
 		return nil, err
 	}
-	return &Rounded{c, bits}, nil
+	return &rounded{c, bits}, nil
 }
 
 // Bits is what a client's numbers take: k of Bits each, and their scale.
-func (r *Rounded) Bits() int { return r.codec.config.K*r.bits + scaleBits }
+func (r *rounded) Bits() int { return r.codec.config.K*r.bits + scaleBits }
 
 // scaleBits is the size of the float32 that a message of few bits per number has besides.
 const scaleBits = 32
 
-func (r *Rounded) header(round, client uint64) wire.Header {
+func (r *rounded) header(round, client uint64) wire.Header {
 	h := r.codec.header(round, client)
 	h.Scheme = wire.Rounded
 	return h
@@ -47,7 +47,7 @@ func (r *Rounded) header(round, client uint64) wire.Header {
 
 // Encode returns a header, the ensemble and the bits in a byte each, the scale as float32, and
 // k numbers of those bits.
-func (r *Rounded) Encode(round, client uint64, x []float64) ([]byte, error) {
+func (r *rounded) Encode(round, client uint64, x []float64) ([]byte, error) {
 	y, err := r.codec.EncodeValues(round, client, x)
 	if err != nil {
 		return nil, err
@@ -96,11 +96,11 @@ func takeScale(body []byte) (scale float64, rest []byte, err error) {
 
 type roundedDecoder struct {
 	*decoder
-	r *Rounded
+	r *rounded
 }
 
 // NewDecoder returns a decoder for one round, as that of the codec.
-func (r *Rounded) NewDecoder(round uint64) Decoder {
+func (r *rounded) NewDecoder(round uint64) Decoder {
 	return &roundedDecoder{r.codec.newDecoder(round), r}
 }
 
@@ -112,7 +112,7 @@ func (d *roundedDecoder) Add(client uint64, message []byte) error {
 	return d.add(client, y)
 }
 
-func (r *Rounded) read(round, client uint64, message []byte) ([]float64, error) {
+func (r *rounded) read(round, client uint64, message []byte) ([]float64, error) {
 	n, body, err := wire.Read(message, r.header(round, client), r.codec.config.Root)
 	if err != nil {
 		return nil, err
@@ -166,7 +166,7 @@ func normalCDF(v float64) float64     { return math.Erfc(-v/math.Sqrt2) / 2 }
 // MSE is PredictMSE for numbers of so few bits, by taking a client's numbers for normal
 // ones and the largest of k of them for its median. That holds to a few per cent for SRHT from
 // k of about 16 on; for other ensembles it is not meant.
-func (r *Rounded) MSE(ctx context.Context, correlation, q float64) (float64, error) {
+func (r *rounded) MSE(ctx context.Context, correlation, q float64) (float64, error) {
 	c := r.codec
 	exact, err := PredictMSE(ctx, c.config, correlation, q)
 	if err != nil || q == 0 {

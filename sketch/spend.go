@@ -55,10 +55,10 @@ func Spend(ctx context.Context, e Estimator, c Config, budget int, r, q float64)
 			continue
 		}
 		if e == RotatedQuantised {
-			if b > MaxRotatedBits {
+			if b > maxRotatedBits {
 				continue
 			}
-			rotated, err := NewRotated(Baseline{N: c.N, K: min((&Rotated{Baseline: Baseline{D: c.D}}).padded(), budget/b), D: c.D, Root: c.Root}, b)
+			rotated, err := newRotated(baseline{N: c.N, K: min((&rotated{baseline: baseline{D: c.D}}).padded(), budget/b), D: c.D, Root: c.Root}, b)
 			if err != nil {
 				return best, err
 			}
@@ -79,7 +79,7 @@ func Spend(ctx context.Context, e Estimator, c Config, budget int, r, q float64)
 			if err != nil {
 				return best, err
 			}
-			rounded, err := NewRounded(codec, b)
+			rounded, err := newRounded(codec, b)
 			if err != nil {
 				return best, err
 			}

@@ -22,9 +22,9 @@ type Transform struct {
 	Custom func(lambda float64) float64 `json:"-"`
 }
 
-// RhoMax is 1: the clients' vectors are taken to be identical. The error explodes where they
+// rhoMax is 1: the clients' vectors are taken to be identical. The error explodes where they
 // are not and nk comes near d.
-func RhoMax() float64 { return 1 }
+func rhoMax() float64 { return 1 }
 
 // RhoAvg is n/(2(n-1)) and 0 for one client: "half way" between no and full correlation, as
 // the source has it. It is 1 for two clients.

@@ -5,25 +5,25 @@ import (
 	"github.com/darrm/darrm/sketch/wire"
 )
 
-// Wangni is the sparsifier of Wangni, Wang, Liu and Zhang (NeurIPS 2018): coordinate j is kept
+// wangni is the sparsifier of wangni, Wang, Liu and Zhang (NeurIPS 2018): coordinate j is kept
 // with a probability p_j of its own and sent as x_j/p_j. The p_j make the variance
 // Σ x_j² (1/p_j - 1) least for K numbers on average. It looks at the vector, so that the
 // coordinates must be sent too: a number costs 64 + ⌈log₂ d⌉ bits, and how many there are is random.
-type Wangni struct{ Baseline }
+type wangni struct{ baseline }
 
-var _ Compressor = (*Wangni)(nil)
+var _ Compressor = (*wangni)(nil)
 
-// NewWangni checks b.
-func NewWangni(b Baseline) (*Wangni, error) {
+// newWangni checks b.
+func newWangni(b baseline) (*wangni, error) {
 	if err := b.check(); err != nil {
 		return nil, err
 	}
-	return &Wangni{b}, nil
+	return &wangni{b}, nil
 }
 
 // probabilities returns the p_j for a vector of which sum is Σ |x_j|: min(1, c|x_j|) with the c
 // for which they add up to K, found by raising c as long as that brings further p_j to 1.
-func (w *Wangni) probabilities(x []float64, sum float64) []float64 {
+func (w *wangni) probabilities(x []float64, sum float64) []float64 {
 	p := make([]float64, len(x))
 	if sum == 0 {
 		return p
@@ -52,13 +52,13 @@ func (w *Wangni) probabilities(x []float64, sum float64) []float64 {
 	}
 }
 
-func (w *Wangni) header(round, client uint64, count int) wire.Header {
+func (w *wangni) header(round, client uint64, count int) wire.Header {
 	return wire.Header{Scheme: wire.Wangni, Round: round, Client: client, D: w.D, Count: count}
 }
 
 // Encode returns a header with the number of coordinates kept, these in ⌈log₂ d⌉ bits each,
 // and their values. It takes O(d) and a few passes more where many p_j are 1.
-func (w *Wangni) Encode(round, client uint64, x []float64) ([]byte, error) {
+func (w *wangni) Encode(round, client uint64, x []float64) ([]byte, error) {
 	sum, err := checkVector(x, w.D)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (w *Wangni) Encode(round, client uint64, x []float64) ([]byte, error) {
 }
 
 // NewDecoder returns a decoder for one round. It keeps what was sent.
-func (w *Wangni) NewDecoder(round uint64) Decoder {
+func (w *wangni) NewDecoder(round uint64) Decoder {
 	return w.newAverage(round, func(client uint64, message []byte) (contribution, error) {
 		n, body, err := wire.Read(message, w.header(round, client, -1), w.Root)
 		if err != nil {
@@ -99,7 +99,7 @@ func (w *Wangni) NewDecoder(round uint64) Decoder {
 }
 
 // MSE returns the mean squared error for these vectors: (1/n²) ΣΣ x_ij² (1/p_ij - 1). It is exact.
-func (w *Wangni) MSE(xs [][]float64) (float64, error) {
+func (w *wangni) MSE(xs [][]float64) (float64, error) {
 	total := 0.0
 	for _, x := range xs {
 		sum, err := checkVector(x, w.D)

@@ -4,10 +4,50 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
+
+// A Compression wraps a file of a text format or of FormatNPY.
+type Compression int
+
+const (
+	// CompressionAuto goes by the file's name: .gz, or .zst or .zstd. Any other
+	// name, and stdin and stdout, mean none.
+	CompressionAuto Compression = iota
+	CompressionNone
+	CompressionGzip
+	CompressionZstd
+)
+
+var (
+	compressionNames    = []string{"auto", "none", "gzip", "zstd"}
+	compressionOfEnding = map[string]Compression{"gz": CompressionGzip, "zst": CompressionZstd, "zstd": CompressionZstd}
+)
+
+// CompressionNames returns what [ParseCompression] takes.
+func CompressionNames() []string { return slices.Clone(compressionNames) }
+
+// ParseCompression turns "auto", "none", "gzip" or "zstd" into a Compression.
+func ParseCompression(s string) (Compression, error) {
+	return parseName[Compression]("compression", s, compressionNames)
+}
+
+// String returns the name that ParseCompression takes.
+func (c Compression) String() string { return nameOf(c, compressionNames) }
+
+// FileEndings returns the endings of the names of files of votes, without the dot, for shells
+// that complete them.
+func FileEndings() []string {
+	var endings []string
+	for _, row := range formats() {
+		endings = append(endings, row.Endings...)
+	}
+	return append(endings, slices.Sorted(maps.Keys(compressionOfEnding))...)
+}
 
 // maxZstdWindow is the window that RFC 8878, section 3.1.1.1.2, recommends every
 // decoder to support. A frame may ask for gigabytes.

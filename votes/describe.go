@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/darrm/darrm/votes/format"
 )
 
 // Roles says which columns of a file were read as what. The names come from the file
@@ -134,7 +136,7 @@ func quoteUnlessPlain(name string) string {
 			return quote(name)
 		}
 	}
-	if name == "" || len(name) > maxQuoted {
+	if name == "" || len(name) > format.MaxQuoted {
 		return quote(name)
 	}
 	return name

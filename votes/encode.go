@@ -8,13 +8,32 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"reflect"
+	"slices"
 	"unicode/utf8"
 
-	"github.com/parquet-go/parquet-go"
-
 	"github.com/darrm/darrm/internal/npy"
+	"github.com/darrm/darrm/votes/format"
 )
+
+// labelsOf describes a file of labels to the encoder of its format.
+func labelsOf(column string, classes *classList) format.Labels {
+	l := format.Labels{Column: column, Classes: classes.names}
+	for _, name := range classes.names {
+		n, ok := canonicalInt(name)
+		if !ok {
+			l.Integers = nil
+			return l
+		}
+		l.Integers = append(l.Integers, n)
+	}
+	return l
+}
+
+func encodeCSV(comma byte) func(*LabelFile, io.Writer, format.Labels) (format.Encoder, error) {
+	return func(_ *LabelFile, w io.Writer, l format.Labels) (format.Encoder, error) {
+		return newCSVLabels(w, comma, l), nil
+	}
+}
 
 // csvLabels writes query,label. Most ids need no quotes and take a short cut; the
 // others go through encoding/csv.
@@ -28,12 +47,12 @@ type csvLabels struct {
 	cell  bytes.Buffer
 }
 
-func newCSVLabels(w io.Writer, comma byte, column string, classes *classList) *csvLabels {
+func newCSVLabels(w io.Writer, comma byte, l format.Labels) *csvLabels {
 	e := &csvLabels{w: w, comma: comma}
 	e.csv = csv.NewWriter(&e.cell)
 	e.csv.Comma = rune(comma)
-	e.head = "query" + string(comma) + column + "\n"
-	for _, name := range classes.names {
+	e.head = "query" + string(comma) + l.Column + "\n"
+	for _, name := range l.Classes {
 		// The first cell is only there to have the second quoted as it must be.
 		e.names = append(e.names, string(e.quoted("x", name)[1:]))
 	}
@@ -48,7 +67,7 @@ func (e *csvLabels) quoted(cells ...string) []byte {
 	return e.cell.Bytes()
 }
 
-func (e *csvLabels) row(id []byte, class int) error {
+func (e *csvLabels) Row(id []byte, class int) error {
 	e.line = append(e.line[:0], e.head...) // once
 	e.head = ""
 	if simple(id) {
@@ -72,7 +91,7 @@ func simple(id []byte) bool {
 	return true
 }
 
-func (e *csvLabels) end() error {
+func (e *csvLabels) End() error {
 	_, err := io.WriteString(e.w, e.head)
 	e.head = ""
 	return err
@@ -85,14 +104,14 @@ type jsonLabels struct {
 	line  []byte
 }
 
-func newJSONLabels(w io.Writer, column string, classes *classList) *jsonLabels {
+func newJSONLabels(w io.Writer, l format.Labels) *jsonLabels {
 	e := &jsonLabels{w: w}
-	for _, name := range classes.names {
+	for _, name := range l.Classes {
 		value := jsonString(name)
 		if _, ok := canonicalInt(name); ok {
 			value = []byte(name)
 		}
-		e.names = append(e.names, fmt.Sprintf(",%q:%s}\n", column, value))
+		e.names = append(e.names, fmt.Sprintf(",%q:%s}\n", l.Column, value))
 	}
 	return e
 }
@@ -106,7 +125,7 @@ func jsonString(s string) []byte {
 	return bytes.TrimSuffix(b.Bytes(), newline)
 }
 
-func (e *jsonLabels) row(id []byte, class int) error {
+func (e *jsonLabels) Row(id []byte, class int) error {
 	e.line = append(e.line[:0], `{"query":`...)
 	if simple(id) {
 		e.line = append(e.line, '"')
@@ -120,7 +139,7 @@ func (e *jsonLabels) row(id []byte, class int) error {
 	return err
 }
 
-func (e *jsonLabels) end() error { return nil }
+func (e *jsonLabels) End() error { return nil }
 
 // npyLabels writes an array. The header holds the number of labels, so they wait
 // in a temporary file.
@@ -133,35 +152,37 @@ type npyLabels struct {
 	n     int64
 }
 
-func newNPYLabels(w io.Writer, spool *tempFile, simulated bool, classes *classList) *npyLabels {
+// encodeNPY keeps the labels in a temporary file of f.
+func encodeNPY(f *LabelFile, w io.Writer, l format.Labels) (format.Encoder, error) {
+	spool, err := f.newTemp()
+	if err != nil {
+		return nil, err
+	}
 	e := &npyLabels{w: w, spool: spool, buf: bufio.NewWriterSize(spool, 64<<10)}
-	e.descr, e.cells = npyClasses(classes)
-	if simulated {
+	e.descr, e.cells = npyClasses(l)
+	if l.Column == simulatedColumn {
 		e.descr = fmt.Sprintf("[('%s', %s)]", simulatedColumn, e.descr)
 	}
-	return e
+	return e, nil
 }
 
 // npyClasses returns the element type that holds the classes' names, and the
 // names as elements.
-func npyClasses(classes *classList) (descr string, cells [][]byte) {
-	integers, small := true, true
+func npyClasses(l format.Labels) (descr string, cells [][]byte) {
+	integers := l.Integers != nil
+	small := integers && slices.Min(l.Integers) >= 0 && slices.Max(l.Integers) <= 255
 	longest := 0
-	for _, name := range classes.names {
-		v, ok := canonicalInt(name)
-		integers = integers && ok
-		small = small && v >= 0 && v <= 255
+	for _, name := range l.Classes {
 		longest = max(longest, utf8.RuneCountInString(name))
 	}
-	for _, name := range classes.names {
-		v, _ := canonicalInt(name)
+	for i, name := range l.Classes {
 		switch {
-		case integers && small:
+		case small:
 			descr = "'|u1'"
-			cells = append(cells, []byte{byte(v)})
+			cells = append(cells, []byte{byte(l.Integers[i])})
 		case integers:
 			descr = "'<i8'"
-			cells = append(cells, binary.LittleEndian.AppendUint64(nil, uint64(v)))
+			cells = append(cells, binary.LittleEndian.AppendUint64(nil, uint64(l.Integers[i])))
 		default:
 			descr = fmt.Sprintf("'<U%d'", longest)
 			cell := make([]byte, 0, 4*longest)
@@ -174,13 +195,13 @@ func npyClasses(classes *classList) (descr string, cells [][]byte) {
 	return descr, cells
 }
 
-func (e *npyLabels) row(_ []byte, class int) error {
+func (e *npyLabels) Row(_ []byte, class int) error {
 	e.n++
 	_, err := e.buf.Write(e.cells[class])
 	return err
 }
 
-func (e *npyLabels) end() error {
+func (e *npyLabels) End() error {
 	if err := e.buf.Flush(); err != nil {
 		return err
 	}
@@ -192,72 +213,4 @@ func (e *npyLabels) end() error {
 	}
 	_, err := io.Copy(e.w, e.spool)
 	return err
-}
-
-// parquetLabels writes the columns query and label.
-type parquetLabels struct {
-	w     *parquet.GenericWriter[any]
-	names []parquet.Value
-	rows  []parquet.Row
-	cells []parquet.Value
-}
-
-// parquetLabelRows is how many rows a row group has: they wait in memory.
-const parquetLabelRows = 1 << 17
-
-func newParquetLabels(w io.Writer, column string, classes *classList) *parquetLabels {
-	e := &parquetLabels{}
-	integers := true
-	for _, name := range classes.names {
-		_, ok := canonicalInt(name)
-		integers = integers && ok
-	}
-	for _, name := range classes.names {
-		v := parquet.ByteArrayValue([]byte(name))
-		if integers {
-			n, _ := canonicalInt(name)
-			v = parquet.Int64Value(n)
-		}
-		e.names = append(e.names, v.Level(0, 0, 1))
-	}
-	label, tag := reflect.TypeFor[string](), column+",dict"
-	if integers {
-		label, tag = reflect.TypeFor[int64](), column
-	}
-	// Fields of a struct keep their order, those of a parquet.Group do not.
-	row := reflect.StructOf([]reflect.StructField{
-		{Name: "Query", Type: reflect.TypeFor[string](), Tag: `parquet:"query"`},
-		{Name: "Label", Type: label, Tag: reflect.StructTag(fmt.Sprintf("parquet:%q", tag))},
-	})
-	schema := parquet.SchemaOf(reflect.New(row).Interface())
-	e.w = parquet.NewGenericWriter[any](w, schema, parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(parquetLabelRows),
-		parquet.CreatedBy("darrm", "", ""))
-	return e
-}
-
-func (e *parquetLabels) row(id []byte, class int) error {
-	if len(e.rows) == 1024 {
-		if err := e.flush(); err != nil {
-			return err
-		}
-	}
-	e.cells = append(e.cells, parquet.ByteArrayValue(bytes.Clone(id)).Level(0, 0, 0), e.names[class])
-	e.rows = append(e.rows, nil) // set by flush: cells may move until then
-	return nil
-}
-
-func (e *parquetLabels) flush() error {
-	for i := range e.rows {
-		e.rows[i] = e.cells[2*i : 2*i+2]
-	}
-	_, err := e.w.WriteRows(e.rows)
-	e.rows, e.cells = e.rows[:0], e.cells[:0]
-	return err
-}
-
-func (e *parquetLabels) end() error {
-	if err := e.flush(); err != nil {
-		return err
-	}
-	return e.w.Close()
 }

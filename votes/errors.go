@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/darrm/darrm/votes/format"
 )
 
 // A ParseError says where a file breaks which rule.
@@ -62,18 +64,5 @@ func pathError(err error) error {
 	return err
 }
 
-// maxQuoted is how many bytes of a cell or a name a message shows.
-const maxQuoted = 40
-
 // quote quotes a cell for a message and clips it.
-func quote(s string) string {
-	const most = maxQuoted
-	if len(s) <= most {
-		return fmt.Sprintf("%q", s)
-	}
-	cut := most
-	for cut > most-utf8.UTFMax && !utf8.RuneStart(s[cut]) { // bounded: s may be invalid UTF-8
-		cut--
-	}
-	return fmt.Sprintf("%q… (%d bytes)", s[:cut], len(s))
-}
+func quote(s string) string { return format.Quote(s) }

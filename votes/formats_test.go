@@ -25,6 +25,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/darrm/darrm/internal/npy"
+	_ "github.com/darrm/darrm/votes/parquet"
 )
 
 // data is a file of votes as a table, to be written in any format.
@@ -575,7 +576,7 @@ func TestEveryFormatTheSame(t *testing.T) {
 			if p := r.Progress(); p.Rows != int64(want.N) || p.Bytes != int64(len(v.data)) || p.TotalBytes != p.Bytes || p.TotalRows != 0 && p.TotalRows != p.Rows {
 				t.Fatalf("%s: progress %+v at the end of %d rows in %d bytes", v.name, p, want.N, len(v.data))
 			}
-			if v.opts.Format, v.opts.Compression, err = byName(path, 0, 0); err != nil {
+			if v.opts.Format, v.opts.Compression, err = byName(path, FormatAuto, CompressionAuto); err != nil {
 				t.Fatal(err)
 			}
 			got, err = readAll(bytes.NewBuffer(v.data), v.opts)

@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/votes/format"
 )
 
 // LabelOptions say how a LabelFile writes.
@@ -47,7 +48,7 @@ type LabelOptions struct {
 // npy holds no ids. Simulated answers are records with the one field
 // simulated_label there, so that they cannot be mistaken for released ones.
 type LabelFile struct {
-	enc    labelEncoder
+	enc    format.Encoder
 	buf    *bufio.Writer
 	packer io.Closer        // compressor, may be nil
 	file   *atomicfile.File // nil for stdout
@@ -59,12 +60,6 @@ type LabelFile struct {
 	n      int64
 	err    error // sticky
 	done   bool
-}
-
-// labelEncoder writes rows in one format.
-type labelEncoder interface {
-	row(id []byte, class int) error
-	end() error // everything to the writer below
 }
 
 // CreateLabels starts a file of labels at path, or for stdout if path is "-". It
@@ -118,22 +113,11 @@ func CreateLabels(path string, o LabelOptions) (*LabelFile, error) {
 	if o.Simulated {
 		column = simulatedColumn
 	}
-	switch o.Format {
-	case FormatCSV:
-		f.enc = newCSVLabels(w, ',', column, classes)
-	case FormatTSV:
-		f.enc = newCSVLabels(w, '\t', column, classes)
-	case FormatJSONL:
-		f.enc = newJSONLabels(w, column, classes)
-	case FormatNPY:
-		var spool *tempFile
-		if spool, err = f.newTemp(); err == nil {
-			f.enc = newNPYLabels(w, spool, o.Simulated, classes)
-		}
-	case FormatParquet:
-		f.enc = newParquetLabels(w, column, classes)
-	default:
+	row := o.Format.row()
+	if row.encode == nil {
 		err = fmt.Errorf("%s: labels are not written in the format %s", shownName(name), o.Format)
+	} else {
+		f.enc, err = row.encode(f, w, labelsOf(column, classes))
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Abort())
@@ -201,7 +185,7 @@ func (f *LabelFile) row(class int) {
 		f.err = fmt.Errorf("write labels: query %s has the class %d, want 0 to %d", quote(string(f.id)), class, n-1)
 		return
 	}
-	if err := f.enc.row(f.id, class); err != nil {
+	if err := f.enc.Row(f.id, class); err != nil {
 		f.err = fmt.Errorf("write labels: %w", err)
 		return
 	}
@@ -220,7 +204,7 @@ func (f *LabelFile) Commit() error {
 	}
 	err := f.err
 	if err == nil {
-		if err = f.enc.end(); err == nil && f.packer != nil {
+		if err = f.enc.End(); err == nil && f.packer != nil {
 			err = f.packer.Close()
 		}
 		if err == nil {

@@ -141,7 +141,7 @@ func TestCSVLabelsAreEncodingCSV(t *testing.T) {
 		}
 		comma := rapid.SampledFrom([]byte{',', '\t'}).Draw(t, "comma")
 		var got, want bytes.Buffer
-		e := newCSVLabels(&got, comma, "label", classes)
+		e := newCSVLabels(&got, comma, labelsOf("label", classes))
 		w := csv.NewWriter(&want)
 		w.Comma = rune(comma)
 		w.Write([]string{"query", "label"})
@@ -149,12 +149,12 @@ func TestCSVLabelsAreEncodingCSV(t *testing.T) {
 			id := idText.Draw(t, "id")
 			c := rapid.IntRange(0, 1).Draw(t, "class")
 			w.Write([]string{id, classes.names[c]})
-			if err := e.row([]byte(id), c); err != nil {
+			if err := e.Row([]byte(id), c); err != nil {
 				t.Fatal(err)
 			}
 		}
 		w.Flush()
-		if err := e.end(); err != nil || got.String() != want.String() {
+		if err := e.End(); err != nil || got.String() != want.String() {
 			t.Fatalf("got %q, %v, want %q", got.String(), err, want.String())
 		}
 	})

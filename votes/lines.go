@@ -6,7 +6,6 @@ import (
 	"io"
 	"unicode/utf8"
 
-	"github.com/darrm/darrm/internal/npy"
 	"github.com/darrm/darrm/internal/readfile"
 )
 
@@ -169,19 +168,21 @@ func (e lineEnds) rule(now lineEnds) string {
 	return "the line ends with " + now.String() + ", but the lines before end with " + e.String() + ": convert the file to one of them"
 }
 
-// whyNotText says why a file with such first bytes is not text in UTF-8; "" if it is.
+// whyNotText returns why a file with such first bytes is not text in UTF-8; "" if it is.
 func whyNotText(head []byte) string {
 	for _, f := range []struct{ magic, rule string }{
 		{"\x1f\x8b", "the file is compressed with gzip: decompress it first (gunzip), or say so by its name (.gz) or the compression"},
 		{"\x28\xb5\x2f\xfd", "the file is compressed with zstd: decompress it first, or say so by its name (.zst) or the compression"},
-		{"PAR1", "the file is in the format Parquet: say so by its name (.parquet) or the format"},
-		{npy.Magic[:4], "the file is a NumPy array: say so by its name (.npy) or the format"},
-		{"PK\x03\x04", "the file is a zip archive or a spreadsheet: export it as CSV (NumPy archives are named .npz)"},
 		{"\xff\xfe", "the file is in UTF-16 (it begins with that byte order mark): convert it to UTF-8"},
 		{"\xfe\xff", "the file is in UTF-16 (it begins with that byte order mark): convert it to UTF-8"},
 	} {
 		if bytes.HasPrefix(head, []byte(f.magic)) {
 			return f.rule
+		}
+	}
+	for _, row := range formats() {
+		if row.magic != "" && bytes.HasPrefix(head, []byte(row.magic)) {
+			return row.isAt
 		}
 	}
 	return ""

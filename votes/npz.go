@@ -22,6 +22,14 @@ type archive struct {
 	used    map[string]string // member → what for
 }
 
+// npzStart returns what is wrong with the first four bytes of a file.
+func npzStart(head []byte) string {
+	if magic := string(head); magic != "PK\x03\x04" {
+		return fmt.Sprintf("not an archive of arrays as numpy.savez writes it: it begins with %s", quote(magic))
+	}
+	return ""
+}
+
 // openNPZ opens an archive of arrays: the votes (or counts) and, if there are any,
 // the queries' ids and true labels.
 func openNPZ(ctx context.Context, info *fileInfo, s *source) (decoder, error) {

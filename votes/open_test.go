@@ -109,7 +109,7 @@ func TestOpenRefuses(t *testing.T) {
 		"second is bad":       {Options{}, []string{a, bad}, "bad.csv:2"},
 		"first is bad":        {Options{}, []string{bad, a}, "bad.csv:2"},
 		"packed parquet":      {Options{}, []string{put(t, dir, "v.parquet.gz", "x")}, "compressed inside"},
-		"format":              {Options{Format: 99}, []string{a}, "format = 99"},
+		"format":              {Options{Format: "yaml"}, []string{a}, `format = "yaml"`},
 		"compression":         {Options{Compression: 9}, []string{a}, "compression = 9"},
 		"missing":             {Options{Missing: 9}, []string{a}, "missing = 9"},
 		"votes of counts":     {Options{Layout: LayoutCounts, KeepVotes: true}, []string{a}, "layout counts has none"},
@@ -191,7 +191,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s: %s, %v", l, got, err)
 		}
 	}
-	if Format(99).String() == "" || Compression(99).String() == "" || Layout(99).String() == "" || MissingPolicy(99).String() == "" {
+	if Compression(99).String() == "" || Layout(99).String() == "" || MissingPolicy(99).String() == "" {
 		t.Error("unknown values have no text")
 	}
 }

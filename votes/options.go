@@ -202,7 +202,7 @@ const (
 // check validates the options by themselves.
 func (o *Options) check() error {
 	for _, err := range []error{
-		checkName("format", o.Format, formatNames), checkName("compression", o.Compression, compressionNames),
+		o.Format.check(), checkName("compression", o.Compression, compressionNames),
 		checkName("header", o.Header, headerNames), checkName("layout", o.Layout, layoutNames),
 		checkName("missing", o.Missing, missingNames), checkWorkers(o.Workers),
 	} {

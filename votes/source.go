@@ -54,7 +54,7 @@ func (s *source) decode(ctx context.Context, opts *Options, classes *classList) 
 		return nil, err
 	}
 	info := &fileInfo{name: s.name, opts: opts, classes: classes, layout: opts.Layout}
-	d, err := s.decoder(ctx, info)
+	d, err := s.format.row().open(ctx, info, s)
 	if err != nil {
 		return nil, err
 	}
@@ -73,35 +73,6 @@ func (s *source) decode(ctx context.Context, opts *Options, classes *classList) 
 		*into = *b
 		return err
 	}, d}, nil
-}
-
-func (s *source) decoder(ctx context.Context, info *fileInfo) (decoder, error) {
-	switch s.format {
-	case FormatNPY:
-		return openNPY(ctx, info, s)
-	case FormatNPZ:
-		return openNPZ(ctx, info, s)
-	}
-	switch info.layout {
-	case LayoutTeachers:
-		return nil, info.errorf("the layout teachers is for arrays (npy, npz): a row of a %s file is a query", s.format)
-	case LayoutDefault:
-		info.layout = LayoutWide
-	}
-	if s.format == FormatParquet {
-		return openParquet(ctx, info, s)
-	}
-	r, err := s.stream(info)
-	if err != nil {
-		return nil, err
-	}
-	switch s.format {
-	case FormatTSV:
-		return openCSV(info, r, '\t')
-	case FormatJSONL:
-		return openJSONL(info, r)
-	}
-	return openCSV(info, r, ',')
 }
 
 // open opens a file. The files of a stream are opened one after the other, so
@@ -197,7 +168,7 @@ func (s *source) seekable(ctx context.Context, info *fileInfo) (io.ReaderAt, int
 	if err != nil && err != io.EOF {
 		return nil, 0, info.sourceError(err, 0)
 	}
-	if rule := s.format.wrongStart(head[:n]); n == len(head) && rule != "" {
+	if rule := s.format.row().start(head[:n]); n == len(head) && rule != "" {
 		return nil, 0, info.errorf("%s", rule)
 	}
 	at, size, err := s.spool(ctx, info, io.MultiReader(bytes.NewReader(head[:n]), r))
@@ -205,20 +176,6 @@ func (s *source) seekable(ctx context.Context, info *fileInfo) (io.ReaderAt, int
 		return nil, 0, info.arrayError(err, "")
 	}
 	return at, size, nil
-}
-
-// wrongStart says what is wrong with the first four bytes of a file that must be sought
-// in, if anything.
-func (f Format) wrongStart(head []byte) string {
-	switch magic := string(head); {
-	case f == FormatParquet && magic == "PARE":
-		return "the Parquet file is encrypted"
-	case f == FormatParquet && magic != "PAR1":
-		return fmt.Sprintf("the file does not begin as a Parquet file does: %s, want \"PAR1\"", quote(magic))
-	case f == FormatNPZ && magic != "PK\x03\x04":
-		return fmt.Sprintf("not an archive of arrays as numpy.savez writes it: it begins with %s", quote(magic))
-	}
-	return ""
 }
 
 // maxSpoolBytes bounds a temporary file (see Options.TempDir).

@@ -19,8 +19,9 @@
 //
 // CSV and TSV as in RFC 4180 in UTF-8, with or without a byte order mark, lines
 // ended by LF or CRLF but not both; JSON Lines; NumPy's .npy (versions 1 to 3) and
-// .npz; Parquet with flat columns. Text and .npy also inside gzip or zstd. The
-// file's name decides its format, or Options.Format does.
+// .npz. Text and .npy also inside gzip or zstd. Parquet with flat columns, where the program
+// imports votes/parquet; [Formats] lists what a program reads. The file's name decides its
+// format, or Options.Format does.
 //
 //	query,t1,t2,t3,label      wide: one column per teacher
 //	q17,0,1,1,1
@@ -78,4 +79,4 @@ package votes
 //	CSV, TSV      csv.go, fast in csvfast.go  encoding/csv
 //	JSON Lines    jsonl.go                    jsontext
 //	npy, npz      npy.go, npz.go              NumPy Enhancement Proposal 1, archive/zip
-//	Parquet       parquet.go                  parquet-go
+//	typed columns columns.go                  the package that registers the format, such as votes/parquet

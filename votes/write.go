@@ -28,7 +28,7 @@ func NewLabelWriter(w io.Writer, names []string) (*LabelWriter, error) {
 		return nil, err
 	}
 	buf := bufio.NewWriter(w)
-	return &LabelWriter{buf: buf, enc: newCSVLabels(buf, ',', "label", classes), classes: classes.len()}, nil
+	return &LabelWriter{buf: buf, enc: newCSVLabels(buf, ',', labelsOf("label", classes)), classes: classes.len()}, nil
 }
 
 // Write writes one row. A class that is none, and an id that would not be read back as it
@@ -41,7 +41,7 @@ func (w *LabelWriter) Write(id string, class int) error {
 		w.err = errors.New("write labels: " + rule)
 	} else if class < 0 || class >= w.classes {
 		w.err = fmt.Errorf("write labels: query %s has the class %d, want 0 to %d", quote(id), class, w.classes-1)
-	} else if err := w.enc.row([]byte(id), class); err != nil {
+	} else if err := w.enc.Row([]byte(id), class); err != nil {
 		w.err = fmt.Errorf("write labels: %w", err)
 	}
 	return w.err
@@ -51,7 +51,7 @@ func (w *LabelWriter) Write(id string, class int) error {
 // error of all. It must be called at the end.
 func (w *LabelWriter) Flush() error {
 	if w.err == nil {
-		w.err = w.enc.end()
+		w.err = w.enc.End()
 	}
 	if err := w.buf.Flush(); err != nil && w.err == nil {
 		w.err = fmt.Errorf("write labels: %w", err)

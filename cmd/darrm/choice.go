@@ -96,7 +96,6 @@ var (
 	tableFiles   = []string{"json"}
 	recordFiles  = []string{"csv", "libsvm", "svm", "txt", "idx", "gz", "idx3-ubyte"}
 	idxFiles     = []string{"idx", "gz", "idx1-ubyte"}
-	voteFiles    = []string{"csv", "tsv", "tab", "jsonl", "ndjson", "npy", "npz", "parquet", "pq", "gz", "zst", "zstd"}
 	ledgerFiles  = []string{"ledger"}
 )
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -43,9 +42,10 @@ within --solve-within is answered by permute-and-flip, and the report says so. F
 labels within one budget see darrm plan: other noise may add up better.
 
 CSV and TSV have one row per query and one column of votes per teacher; a header, a
-column "query" or "id" and a column "label" or "truth" are optional. JSON Lines,
-NumPy arrays (say --layout) and Parquet are read as well, plain or compressed, and
-patterns such as 'part-*.parquet'. "-" is stdin. Memory does not grow with the files.
+column "query" or "id" and a column "label" or "truth" are optional.
+` + formatsSentence() + `
+Patterns such as 'part-*.csv' are taken, and "-" is stdin. Memory does not grow with
+the files.
 
 Say what your teachers promise with --eps and --teacher-delta, and what one label
 may cost with --m; or give a table made by solve with --table. There are no
@@ -70,10 +70,11 @@ their training, once, whatever they answer. --dry-run tells the price beforehand
 Fresh teachers cast one row of votes for each query: a draw. The first answer to a draw
 pays as above. All further answers to it are covered by one charge, of what the votes
 themselves tell. --draw names the draw. The ledger keeps a keyed digest of the votes and
-refuses the same votes under another name, unless --draw states it: then the teachers
-must have cast them anew. It does not notice rows that files share which differ
-elsewhere, the same votes with the teachers in another order, as counts, or with other
-names of the classes, other ledgers, or releases without one.
+refuses the same votes under another name, unless --votes-cast-anew states that the
+teachers cast them for this draw. Whether votes are equal stands nowhere in the ledger.
+It does not notice rows that files share which differ elsewhere, the same votes with the
+teachers in another order, as counts, or with other names of the classes, other ledgers,
+or releases without one.
 
 With a ledger, and for --dry-run, the votes are read to know how many queries there are,
 and then once more to answer them. With --checkpoint a release that was interrupted
@@ -84,7 +85,7 @@ after it was paid for is finished by the same command.`,
   darrm aggregate votes.npy --layout teachers --mechanism gnmax --total-eps 0.5 --delta 1e-6 --data disjoint
   darrm aggregate votes.csv --table table.json --ledger patients.ledger --request-id march --teachers fresh`,
 		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: completeFiles(voteFiles...),
+		ValidArgsFunction: completeFiles(votes.FileEndings()...),
 		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
 	}
 	f.register(c)
@@ -93,9 +94,9 @@ after it was paid for is finished by the same command.`,
 	f.charge.register(c)
 	fl := c.Flags()
 	fl.StringVarP(&f.out, "out", "o", "", "write the labels to this file instead of stdout")
-	takesFile(c, "out", voteFiles...)
-	fl.StringVar(&f.outFormat, "out-format", "auto", "\"csv\", \"tsv\", \"jsonl\", \"npy\" or \"parquet\"; auto goes by the name")
-	oneOf(c, "out-format", slices.DeleteFunc(votes.FormatNames(), func(f string) bool { return f == votes.FormatNPZ.String() })...)
+	takesFile(c, "out", votes.FileEndings()...)
+	fl.StringVar(&f.outFormat, "out-format", "auto", anyOf(labelFormats()...)+"; auto goes by the name")
+	oneOf(c, "out-format", append([]string{"auto"}, labelFormats()...)...)
 	fl.StringVar(&f.outCompression, "out-compression", "auto", "\"none\", \"gzip\" or \"zstd\"; auto goes by the name")
 	oneOf(c, "out-compression", votes.CompressionNames()...)
 	fl.BoolVar(&f.scores, "scores", false, "show on stderr how each mechanism does on these votes, and on true labels where the files have them: computed from the raw votes, NOT PRIVATE")

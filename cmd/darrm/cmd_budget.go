@@ -3,9 +3,6 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
-	"math"
-	"math/big"
 	"strconv"
 	"strings"
 	"time"
@@ -15,7 +12,6 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
-	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
@@ -189,7 +185,7 @@ whether both files were replaced by older copies.`,
 // budgetSums is what a ledger says at one moment.
 type budgetSums struct {
 	Ledger     string          `json:"ledger"`
-	Neighbours ledger.Relation `json:"neighbours,omitempty"`
+	Neighbours ledger.Relation `json:"neighbours"`
 	Granted    release.Amount  `json:"granted"`
 	Spent      release.Amount  `json:"spent"`
 	Remaining  release.Amount  `json:"remaining"`
@@ -212,41 +208,15 @@ func (s budgetSums) deliver(a *app) error {
 	if a.json {
 		return a.deliverJSON("", s)
 	}
-	rows := [][]string{amountRow("granted", s.Granted, false), amountRow("spent", s.Spent, true), amountRow("remains", s.Remaining, false)}
+	rows := [][]string{s.Granted.Row("granted", false), s.Spent.Row("spent", true), s.Remaining.Row("remains", false)}
 	return a.print(func(w *terminal.Page) error {
 		if err := w.Table(terminal.Table{Header: []string{s.Ledger, "ε", "δ"}, Rows: rows}); err != nil {
 			return err
 		}
-		neighbours := string(s.Neighbours)
-		if neighbours == "" {
-			neighbours = "not recorded: a ledger of format 1, which cannot be charged any more"
-		}
-		w.Text("  ", "neighbours: "+neighbours)
+		w.Text("  ", "neighbours: "+string(s.Neighbours))
 		w.Printf("%d entries, head %v\n", s.Entries, s.Head)
 		return nil
 	})
-}
-
-// amountRow shows six digits of an amount, which --json has in full: of what was spent no
-// less, of what remains no more.
-func amountRow(title string, x release.Amount, up bool) []string {
-	return []string{title, sixDigits(x.Epsilon.String(), up), sixDigits(x.Delta.String(), up)}
-}
-
-func sixDigits(decimal string, up bool) string {
-	x, err := strconv.ParseFloat(decimal, 64)
-	exact, ok := new(big.Rat).SetString(decimal)
-	if err != nil || !ok {
-		return decimal
-	}
-	// x is not quite the decimal, and may lie on the wrong side of it.
-	switch order := num.Decimal(x).Cmp(exact); {
-	case up && order < 0:
-		x = math.Nextafter(x, math.Inf(1))
-	case !up && order > 0:
-		x = math.Nextafter(x, 0)
-	}
-	return num.Outward(x, 6, up)
 }
 
 func renderHistory(w *terminal.Page, entries []ledger.Entry) error {
@@ -254,7 +224,7 @@ func renderHistory(w *terminal.Page, entries []ledger.Entry) error {
 	for i, e := range entries {
 		row := []string{strconv.FormatUint(e.Seq, 10), e.Time.Format(time.RFC3339), string(e.Kind), strconv.Quote(e.ID), "", "", ""}
 		if e.Kind == ledger.KindCharge {
-			copy(row[4:], amountRow("", release.NewAmount(e.Total()), true)[1:])
+			copy(row[4:], release.NewAmount(e.Total()).Row("", true)[1:])
 			row[6] = describe(e.Event) + describeTeachers(&e)
 		} else {
 			row[6] = "sha256 " + e.Result.String()[:16] + "…"
@@ -274,12 +244,15 @@ func describe(event json.RawMessage) string {
 	return strings.Trim(strconv.Quote(s), `"`)
 }
 
-// describeTeachers says in a few words who paid for a charge, and whose votes it is for. Names have nothing in them
+// describeTeachers says in a few words who paid for a charge, who asked, and whose votes it is for. Names have nothing in them
 // that a terminal would act upon: package ledger refuses it.
 func describeTeachers(e *ledger.Entry) string {
 	s := ""
 	if e.PaidBy != "" {
 		s += "; paid by " + e.PaidBy
+	}
+	if e.Client != "" {
+		s += "; client " + e.Client
 	}
 	if e.Ensemble != "" {
 		s += "; ensemble " + e.Ensemble
@@ -295,19 +268,15 @@ func describeTeachers(e *ledger.Entry) string {
 	default:
 		s += "; draw " + e.Draw.Name
 	}
-	if e.SameVotesAs != nil {
-		s += fmt.Sprintf("; stated to be new, with the votes of the draw %v", *e.SameVotesAs)
-	}
 	return s
 }
 
 // drawReport is a ledger's draw in JSON.
 type drawReport struct {
-	Name        string           `json:"name"`
-	Votes       string           `json:"votes_digest"` // keyed with the ledger's secret
-	Stated      bool             `json:"stated"`
-	Covers      bool             `json:"covers"`
-	SameVotesAs *ledger.DrawName `json:"same_votes_as,omitempty"`
+	Name   string `json:"name"`
+	Votes  string `json:"votes_digest"` // keyed with a secret and with the name: no two draws have one
+	Query  bool   `json:"query"`        // one query on line
+	Covers bool   `json:"covers"`
 }
 
 func newDrawReport(e *ledger.Entry) *drawReport {
@@ -315,7 +284,7 @@ func newDrawReport(e *ledger.Entry) *drawReport {
 	if d == nil {
 		return nil
 	}
-	return &drawReport{d.Name, d.Votes.String(), d.Stated, d.Covers, e.SameVotesAs}
+	return &drawReport{d.Name, d.Votes.String(), d.Query, d.Covers}
 }
 
 func historyJSON(entries []ledger.Entry) any {
@@ -329,6 +298,7 @@ func historyJSON(entries []ledger.Entry) any {
 		Unit       *release.Amount `json:"unit,omitempty"`
 		Total      *release.Amount `json:"total,omitempty"`
 		PaidBy     string          `json:"paid_by,omitempty"`
+		Client     string          `json:"client,omitempty"`
 		Ensemble   string          `json:"ensemble,omitempty"`
 		Digest     string          `json:"ensemble_digest,omitempty"`
 		Draw       *drawReport     `json:"draw,omitempty"`
@@ -344,7 +314,7 @@ func historyJSON(entries []ledger.Entry) any {
 			unit, total := release.NewAmount(e.Unit), release.NewAmount(e.Total())
 			out[i].Count, out[i].Unit, out[i].Total, out[i].Event = e.Count, &unit, &total, e.Event
 			out[i].PaidBy, out[i].Neighbours, out[i].Ensemble, out[i].Digest = e.PaidBy, e.Relation, e.Ensemble, e.EnsembleDigest
-			out[i].Draw = newDrawReport(&e)
+			out[i].Client, out[i].Draw = e.Client, newDrawReport(&e)
 		} else {
 			out[i].Result = e.Result.String()
 		}

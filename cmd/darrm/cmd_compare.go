@@ -14,6 +14,7 @@ import (
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/votes"
 )
 
 // compareFlags are the flags of compare.
@@ -59,7 +60,7 @@ figures hold for any votes, do not use it.`,
   darrm compare votes.csv --total-eps 0.4 --delta 3e-4 --eps inf --data disjoint
   darrm compare pets.csv --classes cat,dog,bird --total-eps 0.5 --data disjoint`,
 		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: completeFiles(voteFiles...),
+		ValidArgsFunction: completeFiles(votes.FileEndings()...),
 		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
 	}
 	f.problemFlags.register(c, 0, 0)

@@ -96,6 +96,21 @@ func (a *app) deliverFile(out string, file []byte, report any) error {
 	return nil
 }
 
+// deliverOnce is deliverFile for what a round gives, which stays as it is where it was written before.
+func (a *app) deliverOnce(ctx context.Context, out string, file []byte, report func(unchanged bool) any) error {
+	before, err := release.WriteOnce(ctx, fmt.Sprintf("--out = %q", out), release.FileOutput{Path: out, Stdout: a.out}, func(w io.Writer) error { _, err := w.Write(file); return err })
+	if err != nil {
+		return err
+	}
+	if a.json && out != "-" {
+		return a.deliverJSON("", report(before))
+	}
+	if before {
+		a.say("%s holds it already, unchanged", out)
+	}
+	return nil
+}
+
 // registerOut adds --out, which must be given.
 func registerOut(c *cobra.Command, out *string, usage string) {
 	c.Flags().StringVarP(out, "out", "o", "", usage+`; "-" is stdout`)

@@ -16,7 +16,9 @@ func newFederatedAggregate(a *app) *cobra.Command {
 		Use:   "aggregate PLAN ROUND ANSWER",
 		Short: "Work out the next round from the shuffled reports, or the local steps",
 		Long: `Take the shuffled reports of a round and write the next one. The result is a function of
-the files, so the command may be repeated. It needs no secret and no trust.
+the files: the command may be repeated, and an --out that holds the result stays as it is.
+One that holds something else is not replaced, since silos may have answered it. It needs
+no secret and no trust.
 
 In a run with --local-steps the result is first the same round asking one silo for its
 local steps (darrm federated local); with that silo's answer the same command writes the
@@ -80,32 +82,38 @@ func runAggregateRound(c *cobra.Command, a *app, args []string, out, modelPath s
 		return err
 	}
 	asked := 0
+	if next.Local != nil {
+		asked = next.Local.Silo + 1
+	}
+	if err := a.deliverOnce(c.Context(), out, file, func(unchanged bool) any {
+		return struct {
+			Plan      string `json:"plan"`
+			Round     int    `json:"round"`
+			Rounds    int    `json:"rounds"`
+			Asked     int    `json:"asked_silo,omitempty"` // for its local steps
+			Finished  bool   `json:"finished"`
+			Unchanged bool   `json:"unchanged"` // it was there
+		}{p.Digest(), next.Round, p.Rounds(), asked, p.Finished(next), unchanged}
+	}); err != nil {
+		return err
+	}
 	say := a.say
 	if a.json { // it is in the result
 		say = func(string, ...any) {}
 	}
 	switch {
 	case next.Local != nil:
-		asked = next.Local.Silo + 1
 		say("round %d waits for %d local steps of silo %d", next.Round, p.LocalSteps(), asked)
 	case p.Finished(next):
 		say("all %d rounds are done: %s-DP where neighbours %s", p.Rounds(), p.Cost().Short(), p.Price().Relation)
 		if modelPath != "" {
 			r := newFederatedModel(p, next)
-			if err := a.deliverTo("model", modelPath, func(w io.Writer) error { return r.encode(w) }); err != nil {
-				return err
-			}
+			return a.deliverTo("model", modelPath, func(w io.Writer) error { return r.encode(w) })
 		}
 	default:
 		say("round %d of %d is next", next.Round, p.Rounds())
 	}
-	return a.deliverFile(out, file, struct {
-		Plan     string `json:"plan"`
-		Round    int    `json:"round"`
-		Rounds   int    `json:"rounds"`
-		Asked    int    `json:"asked_silo,omitempty"` // for its local steps
-		Finished bool   `json:"finished"`
-	}{p.Digest(), next.Round, p.Rounds(), asked, p.Finished(next)})
+	return nil
 }
 
 // newFederatedModel is the model of a finished run.

@@ -10,20 +10,23 @@ import (
 )
 
 func newFederatedShuffle(a *app) *cobra.Command {
-	var book, out string
+	var book rounds.Book
+	var out string
 	c := &cobra.Command{
 		Use:   "shuffle PLAN ROUND REPORTS… --book FOLDER",
 		Short: "Mix the reports of all silos, so that nobody can tell whose is whose",
-		Long: `Take the files of reports of one round and write them as one, in a random order for
-each stream, new each time. Nothing in the result depends on which silo sent what, on
+		Long: `Take the files of reports of one round and write them as one, each stream in the order
+of its reports' bytes. Nothing in the result depends on which silo sent what, on
 the names, the order or the times of the files. This is the part that silos trust: run it
 where the server cannot look, give it the files over a channel that nobody else reads,
 and delete them afterwards.
 
 Nothing is written while fewer reports are in than the plan's price is for. A round is
 released once: --book is a folder where the shuffler remembers what it released. The same
-reports may be mixed again, which tells nothing new; with other reports the round is
-refused, because the two results would differ by those of single silos.
+reports give the same file again, and an --out that holds it stays as it is; with other
+reports the round is refused, because the two results would differ by those of single
+silos. So is a round whose predecessor the book does not know: the book may have been
+emptied, or be another one. --new-book states that no other book has released the round.
 
 Nothing in a file proves who sent it: check that where the files come in.`,
 		Example: `  mkdir book
@@ -37,13 +40,14 @@ Nothing in a file proves who sent it: check that where the files come in.`,
 			return runShuffle(c, a, args[0], args[1], args[2:], book, out)
 		},
 	}
-	c.Flags().StringVar(&book, "book", "", "folder where this shuffler remembers which rounds it released; one for all rounds and runs")
+	c.Flags().StringVar(&book.Folder, "book", "", "folder where this shuffler remembers which rounds it released; one for all rounds and runs")
 	takesFolder(c, "book")
+	c.Flags().BoolVar(&book.Begins, "new-book", false, "go on with a --book that does not know the round before: states that no other book has released this round")
 	registerOut(c, &out, "write the shuffled reports to this file")
 	return c
 }
 
-func runShuffle(c *cobra.Command, a *app, planPath, roundPath string, paths []string, book, out string) error {
+func runShuffle(c *cobra.Command, a *app, planPath, roundPath string, paths []string, book rounds.Book, out string) error {
 	if err := (release.FileOutput{Path: out}).CheckPlace(); err != nil {
 		return err
 	}
@@ -78,7 +82,7 @@ func runShuffle(c *cobra.Command, a *app, planPath, roundPath string, paths []st
 	if err := c.Context().Err(); err != nil {
 		return err
 	}
-	shuffled, err := s.Release(rounds.Book(book))
+	shuffled, err := s.Release(book)
 	bar.stop()
 	if errors.Is(err, rounds.ErrPartialRound) {
 		return inputError{Err: err}
@@ -96,11 +100,14 @@ func runShuffle(c *cobra.Command, a *app, planPath, roundPath string, paths []st
 		}
 		a.say("round %d: the reports of %d silos, shuffled", r.Round, len(paths))
 	}
-	return a.deliverFile(out, shuffled, struct {
-		Plan    string `json:"plan"`
-		Round   int    `json:"round"`
-		Silos   int    `json:"silos"`
-		Missing []int  `json:"missing"`
-		Bytes   int    `json:"bytes"`
-	}{p.Digest(), r.Round, len(paths), missing, len(shuffled)})
+	return a.deliverOnce(c.Context(), out, shuffled, func(unchanged bool) any {
+		return struct {
+			Plan      string `json:"plan"`
+			Round     int    `json:"round"`
+			Silos     int    `json:"silos"`
+			Missing   []int  `json:"missing"`
+			Bytes     int    `json:"bytes"`
+			Unchanged bool   `json:"unchanged"` // it was there
+		}{p.Digest(), r.Round, len(paths), missing, len(shuffled), unchanged}
+	})
 }

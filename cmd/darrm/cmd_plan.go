@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -24,6 +25,7 @@ import (
 	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/votes"
 )
 
 // planFlags are the flags of plan.
@@ -70,7 +72,7 @@ docs/plan.md describes the output and --json.`,
   darrm plan --K 50 --num-classes 4 --data disjoint --budget-eps 4 --budget-delta 1e-5 --queries 50
   darrm plan public-votes.csv --eps inf --affected 2 --budget-eps 1 --budget-delta 1e-6`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeFiles(voteFiles...),
+		ValidArgsFunction: completeFiles(votes.FileEndings()...),
 		RunE:              func(c *cobra.Command, args []string) error { return f.run(c, a, args) },
 	}
 	fl := c.Flags()
@@ -121,14 +123,19 @@ func (f *planFlags) run(c *cobra.Command, a *app, files []string) error {
 		}
 		return s.Table, err
 	}
-	r.SolvePlurality = func(ctx context.Context, p plurality.Problem, o plurality.Objective) (*plurality.Table, error) {
-		t, err := f.optimal.solve(c, a, &f.problem, p, o, f.optimal.within)
+	r.SolveWithin = f.optimal.within
+	r.SolvePlurality = func(ctx context.Context, p plurality.Problem, o plurality.Objective, within time.Duration) (*plurality.Table, error) {
+		t, err := f.optimal.solve(c, a, &f.problem, p, o, within)
 		unsaved = cmp.Or(unsaved, t.unsaved)
-		return t.Table, cmp.Or(tooLong(err), err)
+		return t.Table, err
 	}
+	// The time is for all that is solved, and so for the plan.
+	ctx, cancel := f.problem.limit(c.Context())
+	defer cancel()
+	c.SetContext(ctx)
 	bar := newProgress(a)
 	r.Progress = bar.count("planning", "mechanisms")
-	p, err := plan.New(c.Context(), r)
+	p, err := plan.New(ctx, r)
 	bar.stop()
 	var infeasible *plan.InfeasibleError
 	switch {
@@ -360,6 +367,9 @@ func (o *outcome) advise(c *cobra.Command, records int) {
 	case p.Training != nil:
 		note("The teachers' own privacy does not fit: their training costs %s, however few labels. They are planned for as teachers that promise nothing, with noise on each label.", p.Training.Cost.Short())
 	}
+	if p.Useless {
+		note("No mechanism is useful: none within the budget agrees with the majority much more often than a guess. Have one record reach fewer teachers, ask for fewer labels, or raise the budget.")
+	}
 	if p.FitsIfDisjoint && !p.Fits {
 		note("If the teachers' data are disjoint, say --affected 1: then no noise is needed.")
 	} else if r.Affected == r.K && r.K > 1 && !p.Fits && !c.Flags().Changed("affected") && !c.Flags().Changed("data") {
@@ -431,7 +441,7 @@ func (o *outcome) render(w *terminal.Page) error {
 	case r.Votes.Concentration() != 0:
 		from = fmt.Sprintf("if classes have uneven shares of the votes (concentration %v)", r.Votes.Concentration())
 	}
-	w.Fact("agreement:", fmt.Sprintf("%s with the majority, %s; a guess agrees with %s", agreement(best.Agreement), from, percent(1/float64(r.Classes))))
+	w.Fact("agreement:", fmt.Sprintf("%s with the majority, %s; a guess agrees with %s (%s)", agreement(best.Agreement), from, percent(r.Votes.Guess()), agrees))
 	for _, n := range o.notes {
 		w.Fact("note:", n)
 	}
@@ -448,7 +458,7 @@ func (o *outcome) render(w *terminal.Page) error {
 		return err
 	}
 	for _, x := range o.p.Refused {
-		w.Hang("  ", "    ", fmt.Sprintf("not %s: %v", hyphens(x.Name), x.Err))
+		w.Hang("  ", "    ", fmt.Sprintf("not %s: %v", hyphens(x.Name), cmp.Or(tooLong(x.Err), x.Err)))
 	}
 	w.Printf("\nAll %d labels of the first, by every bound:\n\n", r.Queries)
 	rows = nil
@@ -531,6 +541,7 @@ func (o *outcome) json() any {
 		PerTeacher    *accountant.Cost `json:"per_teacher"`
 		Training      *accountant.Cost `json:"training"`
 		NoNoiseNeeded bool             `json:"no_noise_needed"`
+		Useless       bool             `json:"useless"`
 		AgreementFrom string           `json:"agreement_from"`
 		PriorMean     float64          `json:"prior_mean,omitempty"`
 		Concentration float64          `json:"prior_concentration,omitempty"`
@@ -541,7 +552,7 @@ func (o *outcome) json() any {
 		Warnings      []string         `json:"warnings"`
 	}{
 		Queries: r.Queries, K: r.K, Classes: r.Classes, Affected: r.Affected, Neighbours: r.Neighbours.String(), Budget: r.Budget,
-		Teachers: o.teachers, NoNoiseNeeded: o.p.Fits, AgreementFrom: "prior", PriorMean: r.Votes.Mean(), Concentration: r.Votes.Concentration(),
+		Teachers: o.teachers, NoNoiseNeeded: o.p.Fits, Useless: o.p.Useless, AgreementFrom: "prior", PriorMean: r.Votes.Mean(), Concentration: r.Votes.Concentration(),
 		Refused: []refusal{}, Notes: slices.Concat([]string{}, o.notes), Warnings: slices.Concat([]string{}, o.warnings),
 	}
 	if o.teachers == "" {
@@ -567,7 +578,7 @@ func (o *outcome) json() any {
 		out.Choices = append(out.Choices, j)
 	}
 	for _, x := range o.p.Refused {
-		out.Refused = append(out.Refused, refusal{x.Name, x.Err.Error()})
+		out.Refused = append(out.Refused, refusal{x.Name, cmp.Or(tooLong(x.Err), x.Err).Error()})
 	}
 	if x := o.p.Advice; x != nil {
 		out.Advice = &advice{r.Agreement, x.Epsilon, x.Queries}

@@ -30,7 +30,12 @@ type serveFlags struct {
 	serve.Address
 	serve.Limits
 	config, key string
+	newKey      bool
+	headFile    string
 }
+
+// newKeyFlag states what is meant once: in a file it would be stated for ever.
+const newKeyFlag = "new-key"
 
 func newServe(a *app) *cobra.Command {
 	var f serveFlags
@@ -39,8 +44,10 @@ func newServe(a *app) *cobra.Command {
 		Short: "Answer queries over HTTP, each paid for before it is answered",
 		Long: `Answer queries one at a time over HTTP. POST /v1/answers takes the votes of the teachers
 on one query and gives one private label. The ledger is charged before the label is drawn, and
-what the budget does not allow is refused. The same request id with the same votes has the same
-answer for ever, free of charge, from every server of the ledger; other votes under it are refused.
+what the budget does not allow is refused. The same request id with the same votes and replay_key,
+at least 128 random bits that the asker makes and keeps, has the same answer for ever, free of
+charge, from every server of the ledger; all else under the id is refused. Without a replay_key a
+request is answered once.
 
 The mechanism is chosen by the flags of aggregate, with --K and --classes, or by --table, which is
 best: a server that solves may come to another optimum after an upgrade, and then repeats no
@@ -57,21 +64,32 @@ certificates, which stand in --config:
 
   [[client]]
   name = "ward-3"
-  token_sha256 = "…"        # darrm serve token
+  token_sha256 = ["…"]      # darrm serve token; several while tokens rotate
   epsilon = 2.0             # its share of the budget; left out: all of it
   delta = 1e-6
   rate = 5                  # answers a second; left out: no limit
   may = ["answer", "look"]
 
+--head-file keeps the ledger's newest head, once a second and at the end. A server that starts on a
+ledger without it refuses: an older copy was put back, and what was spent since would be spent
+again. It cannot see what was charged within a second before a kill, and nothing at all where ledger
+and file are put back together.
+
 Every flag is a key of the file by its own name; a flag on the command line comes first. SIGHUP
-reads the clients anew. SIGTERM and Ctrl-C finish what is being answered and stop.
+reads the clients and the certificates anew. SIGTERM and Ctrl-C finish what is being answered and stop.
 
 --key is the secret file from which all noise comes. It is made where there is none; keep it as
-long as the ledger, and give it to all servers of the ledger and to nobody else. Logs go to stderr
-and have no votes and no labels.`,
+long as the ledger, and give it to all servers of the ledger and to nobody else. Beside a ledger
+with answers of the same mechanism no other key is taken, and none is made. --new-key states that
+another one is meant, where the key is lost or somebody has seen it. Then no earlier answer can be
+given again, its request id is refused for ever, and what was charged and not seen is lost. Stop
+all servers first; each start needs --new-key until the first answer.
+
+Logs go to stderr and have no votes and no labels.`,
 		Example: `  darrm serve --ledger patients.ledger --key service.key --table table.json --teachers fresh --listen unix:serve.sock
   darrm serve --config serve.toml
-  curl --unix-socket serve.sock http://darrm/v1/answers --json '{"request_id": "r1", "votes": [0, 1, 1]}'`,
+  openssl rand -hex 16 > r1.key
+  curl --unix-socket serve.sock http://darrm/v1/answers --json '{"request_id": "r1", "replay_key": "'$(cat r1.key)'", "votes": [0, 1, 1]}'`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}
@@ -83,6 +101,9 @@ and have no votes and no labels.`,
 	takesFile(c, "config", "toml")
 	fl.StringVar(&f.key, "key", "", "file of the SECRET service key, made where there is none")
 	takesFile(c, "key")
+	fl.BoolVar(&f.newKey, newKeyFlag, false, "take another key than the one that the ledger's answers came from, which can then not be given again; not a key of --config")
+	fl.StringVar(&f.headFile, "head-file", "", "keep the ledger's newest head in this file, best on another disk; a ledger that does not contain it is an older copy, and is refused")
+	takesFile(c, "head-file")
 	fl.StringVar(&f.Listen, "listen", serve.DefaultListen, "where to listen: unix:PATH, or tcp:HOST:PORT")
 	fl.StringVar(&f.Cert, "tls-cert", "", "tcp: file of the server's certificate, as PEM")
 	takesFile(c, "tls-cert")
@@ -105,7 +126,9 @@ func newServeToken(a *app) *cobra.Command {
 		Use:   "token",
 		Short: "Make a token for a client, and its hash for the configuration",
 		Long: `Make a token of 256 random bits. The client sends it as "Authorization: Bearer TOKEN". The
-server's configuration gets token_sha256 only, of which nobody finds the token. Neither is kept.`,
+server's configuration gets token_sha256 only, of which nobody finds the token. Neither is kept.
+To change a token, put the hash of the new one beside the old one, send SIGHUP, give the client
+the new token, and then take the old hash out.`,
 		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			token, hash := serve.NewToken()
@@ -113,7 +136,7 @@ server's configuration gets token_sha256 only, of which nobody finds the token. 
 				return a.deliverJSON("", map[string]string{"token": token, "token_sha256": hash})
 			}
 			return a.print(func(w *terminal.Page) error {
-				w.Printf("token         %s\ntoken_sha256  %s\n", token, hash)
+				w.Printf("token           %s\ntoken_sha256 = [%q]\n", token, hash)
 				return nil
 			})
 		},
@@ -200,7 +223,7 @@ func (f *serveFlags) service(c *cobra.Command, a *app) (o serve.Options, unsaved
 		o.Table = json.RawMessage(b.Bytes())
 	}
 	o.Classes, o.Limits = f.read.options.Classes, f.Limits
-	if o.Online, err = release.OpenOnline(c.Context(), release.OnlineOptions{Plan: g.Plan, Charge: f.charge.Charge, Key: f.key, Missing: f.read.options.Missing}); err != nil {
+	if o.Online, err = release.OpenOnline(c.Context(), release.OnlineOptions{Plan: g.Plan, Charge: f.charge.Charge, Key: f.key, NewKey: f.newKey, HeadFile: f.headFile, Missing: f.read.options.Missing}); err != nil {
 		return o, unsaved, err
 	}
 	p, err := page.New(page.Service{Plan: g.Plan, Teachers: o.Online.Teachers(), Classes: o.Classes})
@@ -215,6 +238,9 @@ func (f *serveFlags) service(c *cobra.Command, a *app) (o serve.Options, unsaved
 func setFlags(c *cobra.Command, settings map[string]any) error {
 	for name, value := range settings {
 		flag := c.Flags().Lookup(name)
+		if name == newKeyFlag {
+			return fmt.Errorf("%s must be given on the command line, as --%s: a file would state it at every start", name, name)
+		}
 		if flag == nil || name == "config" || name == "help" {
 			return fmt.Errorf("%q is not known: keys are the flags of %s, and tables [[client]]%s", name, c.CommandPath(), suggestFlag(c, name))
 		}
@@ -247,7 +273,7 @@ func settingText(value any) string {
 	return fmt.Sprint(value)
 }
 
-// reload reads the clients anew at every SIGHUP, until it is ended.
+// reload reads the clients and the certificates anew at every SIGHUP, until it is ended.
 func reload(ctx context.Context, log *slog.Logger, path string, server *serve.Server) (end func()) {
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)
@@ -261,13 +287,13 @@ func reload(ctx context.Context, log *slog.Logger, path string, server *serve.Se
 			}
 			config, err := serve.ReadConfig(ctx, path)
 			if err == nil {
-				err = server.SetClients(config.Clients)
+				err = server.Reload(ctx, config.Clients)
 			}
 			if err != nil {
-				log.Error("the clients stay as they were", "cause", err.Error())
+				log.Error("clients and certificates stay as they were", "cause", err.Error())
 				continue
 			}
-			log.Info("clients read anew", "clients", len(config.Clients))
+			log.Info("clients and certificates read anew", "clients", len(config.Clients))
 		}
 	}()
 	return func() {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/release"
@@ -20,8 +21,10 @@ func newVerify(a *app) *cobra.Command {
 		Short: "Check a table's privacy guarantee and its optimality from scratch",
 		Long: `Check a table file from scratch, of two classes or of many: every privacy constraint
 is evaluated again with rounding errors accounted for, and the proof of optimality
-is worked out again. No solver is needed. A file whose figures about itself are
-wrong is refused even if its mechanism is private.
+is worked out again. No solver is needed. A file that claims more about itself than is
+proved is refused, by however little and even if its mechanism is private; one that
+claims less is not. Expected errors and rates of disagreement, on which no promise
+rests, are compared to within 1e-9.
 
 The file "-" is stdin; any other is a regular file of at most 256 MiB. With --timeout a
 check that takes longer fails: nothing is said of the table.`,
@@ -45,6 +48,9 @@ check that takes longer fails: nothing is said of the table.`,
 					return err
 				}
 				w.Text("  ", t.verdict())
+				if t.Gamma != nil {
+					w.Text("  ", fmt.Sprintf("Expected errors and disagreement, on which no promise rests, are within %g of the file's.", check.ExpectationTolerance))
+				}
 				return nil
 			})
 		},

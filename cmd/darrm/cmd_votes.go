@@ -50,7 +50,7 @@ All of it is computed from the raw votes: NOT PRIVATE, do not release it.`,
   darrm votes describe votes.npy --layout teachers --json
   darrm votes describe people.csv --vote-columns alice,bob,carol --label-column y`,
 		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: completeFiles(voteFiles...),
+		ValidArgsFunction: completeFiles(votes.FileEndings()...),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.prepare(c); err != nil {
 				return err

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/darrm/darrm/release/exitcode"
 )
 
 func walk(c *cobra.Command, visit func(*cobra.Command)) {
@@ -110,7 +112,7 @@ func TestHelpOfEveryCommand(t *testing.T) {
 // The table of exit codes in the help is the one in the code.
 func TestExitStatusIsComplete(t *testing.T) {
 	documented := map[string]bool{}
-	for _, m := range regexp.MustCompile(`(?m)^  (\d+) +\S`).FindAllStringSubmatch(exitStatus, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^  (\d+) +\S`).FindAllStringSubmatch(exitcode.Status, -1) {
 		documented[m[1]] = true
 	}
 	codes := map[string]exit{
@@ -121,11 +123,11 @@ func TestExitStatusIsComplete(t *testing.T) {
 		if !documented[text] {
 			t.Errorf("exit code %s is not in EXIT STATUS", text)
 		}
-		if _, ok := exitKinds[code]; !ok && code != exitOK {
+		if _, ok := exitcode.Kinds[code]; !ok && code != exitOK {
 			t.Errorf("exit code %s has no kind", text)
 		}
 	}
-	if len(documented) != len(codes) || len(exitKinds) != len(codes)-1 {
-		t.Errorf("%d codes documented and %d kinds, want %d and %d", len(documented), len(exitKinds), len(codes), len(codes)-1)
+	if len(documented) != len(codes) || len(exitcode.Kinds) != len(codes)-1 {
+		t.Errorf("%d codes documented and %d kinds, want %d and %d", len(documented), len(exitcode.Kinds), len(codes), len(codes)-1)
 	}
 }

@@ -30,7 +30,7 @@ func renderComparison(w *terminal.Page, c *ensemble.Comparison) error {
 	if err := w.Table(terminal.Table{Header: []string{"mechanism, over its noise", "agrees", "95 %", "right", "95 %", "abstains"}, Rows: rows}); err != nil {
 		return err
 	}
-	w.Text("  ", "All in percent; to agree is to be like the plain majority. 95 %: Wilson's interval, for other queries of the same kind. Noise is not in it: it is averaged out exactly. All rows are about the same queries, so their differences vary less.")
+	w.Text("  ", "All in percent; to agree with the plain majority, "+agrees+". 95 %: Wilson's interval, for other queries of the same kind. Noise is not in it: it is averaged out exactly. All rows are about the same queries, so their differences vary less.")
 	renderAlike(w, "What proves each promise:", c.Rows, func(a *ensemble.Mechanism) []string { return []string{a.Basis()} })
 	renderAlike(w, "What each assumes:", c.Rows, (*ensemble.Mechanism).Assumptions)
 	if len(refused) > 0 {

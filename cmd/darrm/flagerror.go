@@ -9,8 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/darrm/darrm/internal/check"
 )
 
 // flagError says in plain words what is wrong with a flag.
@@ -75,31 +73,4 @@ func errorText(err error) string {
 		}
 	}
 	return strings.Replace(text, "write: ", "", 1)
-}
-
-// flagsOf are the flags of parameters that the libraries call otherwise, the likelier one first.
-var flagsOf = map[string][]string{
-	"number of teachers K": {"K"}, "privacy allowance m": {"m"}, "epsilon": {"eps"}, "teacher delta": {"teacher-delta"}, "delta": {"delta"},
-	"total epsilon": {"total-eps"}, "prior mean": {"prior-mean"}, "number of classes": {"classes"},
-	"affected": {"affected"}, "accuracy": {"accuracy"}, "concentration": {"concentration"}, "value of abstaining": {"abstain"}, "gap": {"gap"},
-	"clients n": {"n"}, "numbers per client k": {"k"}, "dimension d": {"d"}, "rho": {"rho"}, "bits per number": {"bits"}, "trials": {"trials"},
-	"estimator": {"estimator"}, "beta": {"beta"}, "draws for beta": {"beta"},
-	"budget epsilon": {"budget-eps", "eps"}, "budget delta": {"budget-delta", "delta"}, "queries": {"queries"}, "agreement": {"agreement"},
-}
-
-// nameFlag names the flag that settles a parameter, where the command has it.
-func nameFlag(c *cobra.Command, err error) error {
-	var parameter *check.Error
-	if !errors.As(err, &parameter) {
-		return err
-	}
-	if strings.Contains(err.Error(), "--") {
-		return err
-	}
-	for _, flag := range flagsOf[parameter.Name] {
-		if c.Flags().Lookup(flag) != nil {
-			return fmt.Errorf("--%s: %w", flag, err)
-		}
-	}
-	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/release/exitcode"
 )
 
 // writeHelp writes a command's help: how it is called first, then what it does, then its
@@ -144,5 +145,5 @@ func newHelp() *cobra.Command {
 
 // newExitCodes is a topic of help, not a command.
 func newExitCodes() *cobra.Command {
-	return &cobra.Command{Use: "exit-codes", Short: "How commands end", Long: exitStatus}
+	return &cobra.Command{Use: "exit-codes", Short: "How commands end", Long: exitcode.Status}
 }

@@ -23,7 +23,7 @@ type readFlags struct {
 
 func (f *readFlags) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringVar(&f.format, "format", "auto", "\"csv\", \"tsv\", \"jsonl\", \"npy\", \"npz\" or \"parquet\"; auto goes by the name")
+	fl.StringVar(&f.format, "format", "auto", anyOf(votes.FormatNames()[1:]...)+"; auto goes by the name")
 	oneOf(c, "format", votes.FormatNames()...)
 	fl.StringVar(&f.compression, "compression", "auto", "\"none\", \"gzip\" or \"zstd\"; auto goes by the name (.gz, .zst)")
 	oneOf(c, "compression", votes.CompressionNames()...)

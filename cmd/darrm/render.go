@@ -76,11 +76,11 @@ func metrics(t *gamma.Table) []metric {
 	}
 	differs := metric{
 		name: "≠ majority", title: "a Pr[label ≠ majority]", prior: "given vote counts",
-		says: fmt.Sprintf("Pr[label ≠ majority of its votes], votes of mean %v either way", mean),
+		says: fmt.Sprintf("Pr[label ≠ majority of its votes], where %s; votes of mean %v either way", agrees, mean),
 		of:   func(f gamma.Func) float64 { return t.Disagreements(f).Binomial },
 	}
 	if t.Counts != nil {
-		differs.says, differs.of = "Pr[label ≠ majority of its votes], over the given vote counts", t.Error
+		differs.says, differs.of = "Pr[label ≠ majority of its votes], where "+agrees+"; over the given vote counts", t.Error
 		return []metric{differs, distance}
 	}
 	if t.WorstCase {

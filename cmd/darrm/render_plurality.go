@@ -22,7 +22,7 @@ func renderPlurality(w *terminal.Page, t *plurality.Table) error {
 		return err
 	}
 	w.Printf("\n")
-	w.Text("  ", "lead: votes of the first class beyond those of the second. A number is the probability that the answer is a plurality class; in a tie, any with the most votes.")
+	w.Text("  ", "lead: votes of the first class beyond those of the second. A number is the probability that the answer agrees with the plurality: "+agrees+".")
 	if p.Abstain {
 		w.Text("  ", fmt.Sprintf("value: that probability, plus %v times that of no answer.", t.Objective.AbstainValue))
 	}

@@ -90,26 +90,9 @@ func quote(a *app, q *release.Quote, g chosen) error {
 		Charge    *release.Amount `json:"charge,omitempty"`
 		Remaining *release.Amount `json:"remaining,omitempty"`
 	}{DryRun: true, releaseFields: fieldsOf(&q.Summary, g)}
-	var rows [][]string
-	add := func(title string, c accountant.Cost) {
-		rows = append(rows, []string{title, num.Outward(c.Epsilon, 6, true), num.Outward(c.Delta, 6, true)})
-	}
-	add("one label", q.PerAnswer)
-	if q.Totals.Frozen == nil {
-		add(fmt.Sprintf("all %d", q.Queries), q.Totals.Fresh.Cost)
-	} else {
-		if q.Teachers != ensemble.FrozenTeachers.String() {
-			add(fmt.Sprintf("all %d, fresh teachers", q.Queries), q.Totals.Fresh.Cost)
-			add("the same votes again, fresh", q.Totals.Again.Cost)
-		}
-		if q.Teachers != ensemble.FreshTeachers.String() {
-			add(fmt.Sprintf("all %d, frozen teachers", q.Queries), q.Totals.Frozen.Cost)
-		}
-	}
 	if q.Charge != nil {
 		paid, left := release.NewAmount(*q.Charge), release.NewAmount(*q.Remaining)
 		out.Charge, out.Remaining = &paid, &left
-		rows = append(rows, amountRow("the ledger would be charged", paid, true), amountRow("of which remains now", left, false))
 	}
 	if a.json {
 		return a.deliverJSON("", out)
@@ -117,7 +100,7 @@ func quote(a *app, q *release.Quote, g chosen) error {
 	reportOptimum(a, g)
 	reportPromise(a, &q.Summary)
 	return a.print(func(w *terminal.Page) error {
-		return w.Table(terminal.Table{Header: []string{"dry run: nothing was released", "ε", "δ"}, Rows: rows})
+		return w.Table(terminal.Table{Header: []string{"dry run: nothing was released", "ε", "δ"}, Rows: q.Rows()})
 	})
 }
 

@@ -6,6 +6,9 @@ import (
 	"github.com/darrm/darrm/votes"
 )
 
+// agrees names the one metric of solve, plan, compare and a release's scores: ensemble.Agreement.
+const agrees = "any class with the most votes is right"
+
 // scores says how mechanisms do on the votes at hand. It is not private.
 type scores struct {
 	ballots       *ensemble.Ballots
@@ -82,7 +85,7 @@ func (s *scores) report(a *app, g chosen) error {
 		}
 		rows = append(rows, scoreRow(flip.Title(), score))
 	}
-	a.say("\nNOT PRIVATE, for your eyes only: computed from the raw votes and true labels")
+	a.say("\nNOT PRIVATE, for your eyes only: computed from the raw votes and true labels; to be like the majority, " + agrees)
 	if err := a.talk().Table(terminal.Table{Header: []string{"mechanism, over its noise", "like the majority", "right"}, Rows: rows}); err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ import (
 
 	"github.com/darrm/darrm/cache"
 	"github.com/darrm/darrm/lp"
+	"github.com/darrm/darrm/release/exitcode"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files inside testdata/script")
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) { testscript.Main(m, programs) }
 
 // Every file in testdata/script is one topic. The scripts run this very program
 // in a process of its own, with a cache and a home of its own. $VOTES is the real
-// file of votes, $TABLES tables of many classes, $FORMAT1 a ledger of format 1, $FORMAT2 one of format 2 in a database. The commands below are the scripts' own.
+// file of votes, $TABLES tables of many classes, $FORMAT3 a ledger of format 3. The commands below are the scripts' own.
 func TestScripts(t *testing.T) {
 	votes, err := filepath.Abs(filepath.Join("..", "..", "testdata", "mnist-5v8", "votes.csv"))
 	if err != nil {
@@ -56,8 +57,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("VOTES", votes)
 			e.Setenv("TABLES", tables)
-			e.Setenv("FORMAT1", filepath.Join(ledgers, "format1.ledger"))
-			e.Setenv("FORMAT2", filepath.Join(ledgers, "format2.ledger"))
+			e.Setenv("FORMAT3", filepath.Join(ledgers, "format3.ledger"))
 			e.Setenv("DARRM_CACHE", filepath.Join(e.WorkDir, "cache"))
 			// Under the race detector every process would sleep a second at its end.
 			e.Setenv("GORACE", "atexit_sleep_ms=0")
@@ -111,7 +111,7 @@ func checkComplaint(stderr string, args []string) error {
 		if err := d.Decode(&e); err != nil {
 			return fmt.Errorf("stderr is not the JSON of an error: %w", err)
 		}
-		if len(lines) != 1 || e.Error == "" || strconv.Itoa(e.Code) != args[0] || exitKinds[exit(e.Code)] != e.Kind {
+		if len(lines) != 1 || e.Error == "" || strconv.Itoa(e.Code) != args[0] || exitcode.Kinds[exit(e.Code)] != e.Kind {
 			return fmt.Errorf("stderr is not one error with code %s: %q", args[0], stderr)
 		}
 		return nil

@@ -15,12 +15,13 @@ import (
 
 	"github.com/darrm/darrm/internal/pgtest"
 	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/serve"
 	"github.com/darrm/darrm/serve/servetest"
 )
 
 // servers returns servers of one ledger with a budget of so many answers at ε = 1/8, as processes
-// of this binary that are not started yet.
-func servers(t *testing.T, location string, budget int, n int) (all []*servetest.Server, sockets []string) {
+// of this binary, with the clients of a configuration.
+func servers(t *testing.T, location string, budget int, n int, clients string) (all []*servetest.Server, sockets []string) {
 	t.Helper()
 	granted, err := ledger.NewBudget(float64(budget)/8, 0)
 	if err != nil {
@@ -43,10 +44,14 @@ func servers(t *testing.T, location string, budget int, n int) (all []*servetest
 	if err := os.Symlink(self, darrm); err != nil {
 		t.Fatal(err)
 	}
+	config := filepath.Join(folder, "serve.toml")
+	if err := os.WriteFile(config, []byte(clients), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for i := range n {
 		socket := filepath.Join(folder, fmt.Sprintf("%d.sock", i))
 		s := &servetest.Server{Program: darrm, Socket: socket, Env: []string{"GORACE=atexit_sleep_ms=0", "DARRM_CACHE=" + folder}, Args: []string{
-			"serve", "--ledger", location, "--key", filepath.Join(folder, "service.key"), "--listen", "unix:" + socket,
+			"serve", "--config", config, "--ledger", location, "--key", filepath.Join(folder, "service.key"), "--listen", "unix:" + socket,
 			"--mechanism", "permute-and-flip", "--K", "11", "--total-eps", "0.125", "--affected", "1",
 		}}
 		start(t, s)
@@ -120,7 +125,7 @@ func checkSpent(t *testing.T, location string, k *servetest.Killed) {
 // paid for, no query has two answers or two charges, and none is lost.
 func TestServeKilled(t *testing.T) {
 	location := filepath.Join(t.TempDir(), "l.ledger")
-	all, sockets := servers(t, location, 1_000_000, 1)
+	all, sockets := servers(t, location, 1_000_000, 1, "")
 	k, err := servetest.Kills{
 		Sockets: sockets, Clients: 4, Kills: some(12, 500), MaxPause: 60 * time.Millisecond, Counts: counts,
 		Kill: func(ctx context.Context, _ int) error {
@@ -144,7 +149,7 @@ func TestServeKilled(t *testing.T) {
 func TestPostgresServeKilled(t *testing.T) {
 	db := pgtest.Start(t)
 	location := db.URL("ledger=l&secret=" + filepath.Join(t.TempDir(), "secret"))
-	all, sockets := servers(t, location, 1_000_000, 3)
+	all, sockets := servers(t, location, 1_000_000, 3, "")
 	k, err := servetest.Kills{
 		Sockets: sockets, Clients: 6, Kills: some(9, 500), MaxPause: 300 * time.Millisecond, Counts: counts,
 		Kill: func(ctx context.Context, i int) error {
@@ -173,17 +178,27 @@ func TestPostgresServeKilled(t *testing.T) {
 // everybody who comes too late is told what remains.
 func TestPostgresThreeServers(t *testing.T) {
 	db := pgtest.Start(t)
-	threeServers(t, db.URL("ledger=l&secret="+filepath.Join(t.TempDir(), "secret")))
+	threeServers(t, db.URL("ledger=l&secret="+filepath.Join(t.TempDir(), "secret")), 100)
+	threeServers(t, db.URL("ledger=shared&secret="+filepath.Join(t.TempDir(), "secret")), 130)
 }
 
 // The same of a file.
 func TestThreeServersOneFile(t *testing.T) {
-	threeServers(t, filepath.Join(t.TempDir(), "l.ledger"))
+	threeServers(t, filepath.Join(t.TempDir(), "l.ledger"), 100)
+	threeServers(t, filepath.Join(t.TempDir(), "shared.ledger"), 130)
 }
 
-func threeServers(t *testing.T, location string) {
-	budget, asked := 100, 180
-	_, sockets := servers(t, location, budget, 3)
+// threeServers demands that three servers answer 100 of 180 queries: since the budget is for so many,
+// or the client's share of it.
+func threeServers(t *testing.T, location string, budget int) {
+	const share, asked = 100, 180
+	clients, token := "", ""
+	if budget > share {
+		var hash string
+		token, hash = serve.NewToken()
+		clients = fmt.Sprintf("[[client]]\nname = \"ward\"\ntoken_sha256 = [%q]\nepsilon = %v\ndelta = 0\n", hash, share/8.)
+	}
+	_, sockets := servers(t, location, budget, 3, clients)
 	type outcome struct {
 		answered bool
 		err      error
@@ -192,6 +207,7 @@ func threeServers(t *testing.T, location string) {
 	next := make(chan int)
 	for n := range 12 {
 		c := servetest.NewClient(sockets[n%len(sockets)])
+		c.Token = token
 		defer c.Close()
 		go func() {
 			for i := range next {
@@ -220,8 +236,8 @@ func threeServers(t *testing.T, location string) {
 			answered++
 		}
 	}
-	if answered != budget {
-		t.Errorf("%d answers were given, the budget is for %d", answered, budget)
+	if answered != share {
+		t.Errorf("%d answers were given, the share is for %d of %d", answered, share, budget)
 	}
 	var shown bytes.Buffer
 	c := program(t, t.TempDir(), "budget", "show", "--json", location)
@@ -230,7 +246,7 @@ func threeServers(t *testing.T, location string) {
 		t.Fatal(err)
 	}
 	var state struct{ Remaining struct{ Epsilon json.Number } }
-	if err := json.Unmarshal(shown.Bytes(), &state); err != nil || state.Remaining.Epsilon != "0" {
-		t.Errorf("%v remains, %v", state.Remaining.Epsilon, err)
+	if err := json.Unmarshal(shown.Bytes(), &state); err != nil || state.Remaining.Epsilon.String() != fmt.Sprint(float64(budget-share)/8) {
+		t.Errorf("%v remains of %d answers, %v", state.Remaining.Epsilon, budget, err)
 	}
 }

@@ -37,7 +37,7 @@ func TestServeCommand(t *testing.T) {
 	next, nextHash := serve.NewToken()
 	write := func(hash string) {
 		t.Helper()
-		text := fmt.Sprintf("mechanism = \"permute-and-flip\"\nK = 5\nclasses = [\"no\", \"zebrafinch\"]\ntotal-eps = 0.25\naffected = 1\nledger = %q\nkey = %q\nlisten = %q\n[[client]]\nname = \"ward\"\ntoken_sha256 = %q\n",
+		text := fmt.Sprintf("mechanism = \"permute-and-flip\"\nK = 5\nclasses = [\"no\", \"zebrafinch\"]\ntotal-eps = 0.25\naffected = 1\nledger = %q\nkey = %q\nlisten = %q\n[[client]]\nname = \"ward\"\ntoken_sha256 = [%q]\n",
 			book, filepath.Join(dir, "key"), "unix:"+socket, hash)
 		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -62,9 +62,9 @@ func TestServeCommand(t *testing.T) {
 	client := http.Client{Timeout: time.Minute, Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}}}
-	post := func(token, body string) (int, string) {
+	send := func(token, method, path, body string) (int, string) {
 		t.Helper()
-		r, _ := http.NewRequestWithContext(t.Context(), "POST", "http://darrm/v1/answers", strings.NewReader(body))
+		r, _ := http.NewRequestWithContext(t.Context(), method, "http://darrm"+path, strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Authorization", "Bearer "+token)
 		w, err := client.Do(r)
@@ -75,7 +75,17 @@ func TestServeCommand(t *testing.T) {
 		b, _ := io.ReadAll(w.Body)
 		return w.StatusCode, string(b)
 	}
-	const query = `{"request_id":"a","votes":["zebrafinch","zebrafinch",1,1,1]}`
+	post := func(token, body string) (int, string) {
+		t.Helper()
+		return send(token, "POST", "/v1/answers", body)
+	}
+	get := func(token, path string) string {
+		t.Helper()
+		_, body := send(token, "GET", path, "")
+		return body
+	}
+	const replayKey = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
+	const query = `{"request_id":"a","replay_key":"` + replayKey + `","votes":["zebrafinch","zebrafinch",1,1,1]}`
 	status, first := post(old, query)
 	if status != 200 {
 		t.Fatal(status, first)
@@ -109,8 +119,15 @@ func TestServeCommand(t *testing.T) {
 	if status, body := post(next, query); status != 200 || !strings.Contains(body, `"replayed":true`) || !strings.Contains(body, first[:40]) {
 		t.Errorf("%d %s, first %s", status, body, first)
 	}
-	if status, body := post(next, `{"request_id":"a","votes":[0,0,0,0,0]}`); status != 409 {
-		t.Errorf("%d %s", status, body)
+	for _, other := range []string{`{"request_id":"a","replay_key":"` + replayKey + `","votes":[0,0,0,0,0]}`, `{"request_id":"a","votes":["zebrafinch","zebrafinch",1,1,1]}`} {
+		if status, body := post(next, other); status != 409 {
+			t.Errorf("%d %s", status, body)
+		}
+	}
+	for _, path := range []string{"/", "/v1/budget", "/v1/mechanism", "/metrics"} {
+		if body := get(next, path); strings.Contains(body, replayKey) || len(body) < 100 {
+			t.Errorf("%s: %s", path, body)
+		}
 	}
 	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -121,17 +138,23 @@ func TestServeCommand(t *testing.T) {
 	if _, err := os.Stat(socket); err == nil {
 		t.Error("the socket is still there")
 	}
-	for _, told := range []string{`"msg":"listening"`, `"msg":"clients read anew"`, `"msg":"the clients stay as they were"`, `"kind":"conflict"`, `"msg":"stopped"`} {
+	for _, told := range []string{`"msg":"listening"`, `"msg":"clients and certificates read anew"`, `"msg":"clients and certificates stay as they were"`, `"kind":"conflict"`, `"msg":"stopped"`} {
 		if !strings.Contains(stderr.String(), told) {
 			t.Errorf("stderr has no %s: %s", told, &stderr)
 		}
 	}
-	for _, secret := range []string{"zebrafinch", old, next, oldHash, nextHash} {
+	for _, secret := range []string{"zebrafinch", old, next, oldHash, nextHash, replayKey} {
 		if strings.Contains(stderr.String(), secret) {
 			t.Errorf("%q is told: %s", secret, &stderr)
 		}
 	}
 	if h := historyOf(t, book); len(h) != 2 {
 		t.Errorf("%d entries", len(h))
+	}
+	// Another key is not taken, and the error says what states that it is meant.
+	write(nextHash)
+	another := program(t, dir, "serve", "--config", config, "--key", filepath.Join(dir, "other"))
+	if said, err := another.CombinedOutput(); another.ProcessState.ExitCode() != int(exitInput) || !strings.Contains(string(said), "--new-key") {
+		t.Errorf("%v: %s", err, said)
 	}
 }

@@ -110,12 +110,17 @@ func (f *pluralitySolve) run(c *cobra.Command, a *app, k int, out, plotFile stri
 	return s.unsaved
 }
 
-// How long an interrupted search is waited for, which still has to certify its best table: less
-// where an earlier one is at hand. Both are within the program's grace.
+// How long a search that was stopped is waited for, which still has to certify its best table: less
+// where an earlier one is at hand. After a signal both are within the program's grace.
 const (
 	waitBesideCheckpoint = 200 * time.Millisecond
 	waitForTable         = 500 * time.Millisecond
+	waitAfterTimeout     = time.Second
 )
+
+func sayEarly(a *app, t *plurality.Table) {
+	a.say("darrm: stopped early: this is the best certified table so far, within %.3g of the optimum", t.Gap)
+}
 
 // solve returns what is to be delivered.
 func (f *pluralitySolve) solve(c *cobra.Command, a *app, p plurality.Problem, objective plurality.Objective, o solve.Options, to pluralityFiles) (*pluralityOutput, error) {
@@ -151,17 +156,27 @@ func (f *pluralitySolve) solve(c *cobra.Command, a *app, p plurality.Problem, ob
 	var r result
 	select {
 	case r = <-done:
-	case <-c.Context().Done(): // what does not end in time is left behind: so is the program
-		wait := waitForTable
-		if o.BestOnCancel && search.last() != nil {
+	case <-ctx.Done(): // what does not end in time is left behind: so is the program
+		wait, late := waitForTable, c.Context().Err() == nil
+		switch {
+		case late && f.onInterrupt != "best": // after a timeout, that must be asked for
+			return nil, f.late("solve", ctx.Err())
+		case o.BestOnCancel && search.last() != nil:
 			wait = waitBesideCheckpoint
+		case late:
+			wait = waitAfterTimeout
 		}
 		select {
 		case r = <-done:
 		case <-time.After(wait):
 			made := search.last()
-			if made == nil || !o.BestOnCancel {
+			switch {
+			case made == nil && late:
+				return nil, f.late("solve", ctx.Err())
+			case made == nil || !o.BestOnCancel:
 				return nil, fmt.Errorf("no table was certified yet: %w", context.Canceled)
+			case late:
+				sayEarly(a, made.table)
 			}
 			made.gaps = search.all()
 			return made, nil
@@ -177,10 +192,10 @@ func (f *pluralitySolve) solve(c *cobra.Command, a *app, p plurality.Problem, ob
 	case t == nil:
 		return nil, f.late("solve", r.err)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded) && t.Gap > o.Gap:
-		if f.onInterrupt != "best" { // after a timeout, that must be asked for
+		if f.onInterrupt != "best" {
 			return nil, f.late("solve", ctx.Err())
 		}
-		a.say("darrm: stopped early: this is the best certified table so far, within %.3g of the optimum", t.Gap)
+		sayEarly(a, t)
 	case t.Gap > o.Gap && c.Context().Err() == nil:
 		a.say("darrm: rounding errors ended the search: the table is proved to be within %.3g of the optimum, not within %v", t.Gap, o.Gap)
 	}

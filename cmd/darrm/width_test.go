@@ -38,13 +38,20 @@ func checkWidth(t *testing.T, name, text string, width int) {
 // runDarrm runs the command line in this process.
 func runDarrm(t *testing.T, args ...string) (stdout, stderr string) {
 	t.Helper()
-	var out, err bytes.Buffer
-	root := newRoot(&app{in: strings.NewReader(""), out: &out, err: &err})
-	root.SetArgs(args)
-	if e := root.ExecuteContext(t.Context()); e != nil {
-		t.Fatalf("%q: %v", args, e)
+	stdout, stderr, err := tryDarrm(t, args...)
+	if err != nil {
+		t.Fatalf("%q: %v", args, err)
 	}
-	return out.String(), err.String()
+	return stdout, stderr
+}
+
+// tryDarrm is runDarrm for what may fail.
+func tryDarrm(t *testing.T, args ...string) (stdout, stderr string, err error) {
+	var out, talk bytes.Buffer
+	root := newRoot(&app{in: strings.NewReader(""), out: &out, err: &talk})
+	root.SetArgs(args)
+	err = root.ExecuteContext(t.Context())
+	return out.String(), talk.String(), err
 }
 
 // Whatever a command prints fits the terminal.

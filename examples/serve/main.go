@@ -1,21 +1,28 @@
 // Private answers from a server, one query at a time, with the standard library alone.
 //
 //	darrm serve --ledger patients.ledger … --listen unix:/run/darrm/serve.sock
-//	go run ./examples/serve /run/darrm/serve.sock
+//	go run ./examples/serve /run/darrm/serve.sock replay.secret
 //
 // It asks about three images, in which eleven teachers voted 0 or 1. A request that got no response,
 // and one that the server puts off, is sent again under the same request id: the server charges an id
-// once and gives it the same answer for ever. Then it asks once more about the first image, which costs
-// nothing, and with other votes under the same id, which is refused.
+// once, and gives the answer again to who shows the replay key that came first. The keys come from a
+// secret in a file, made where there is none, so that the program can be started again. Then it asks
+// once more about the first image, which costs nothing, and with other votes under the same id, which
+// is refused.
 package main
 
 import (
 	"bytes"
 	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log"
 	"net"
 	"net/http"
@@ -26,8 +33,36 @@ import (
 
 // question is one query: how many teachers vote for each class.
 type question struct {
-	ID     string `json:"request_id"`
-	Counts []int  `json:"counts"`
+	ID        string `json:"request_id"`
+	ReplayKey string `json:"replay_key"` // whoever has it, and the counts, is given the answer
+	Counts    []int  `json:"counts"`
+}
+
+// readSecret reads 32 random bytes from the file at path, and makes it where there is none. It is on
+// disk before anything is asked: without it nothing is answered twice.
+func readSecret(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		secret := make([]byte, 32)
+		rand.Read(secret) // never fails
+		_, err = f.Write(secret)
+		err = errors.Join(err, f.Sync(), f.Close())
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	secret, err := os.ReadFile(path)
+	if err == nil && len(secret) != 32 {
+		err = fmt.Errorf("%s is no secret of 32 bytes", path)
+	}
+	return secret, err
+}
+
+// replayKey returns the replay key of a request id: nothing but the secret need be kept.
+func replayKey(secret []byte, id string) string {
+	h := hmac.New(sha256.New, secret)
+	h.Write([]byte(id))
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // answer is what this program reads of a response; openapi.json has all of it.
@@ -99,8 +134,12 @@ func once(ctx context.Context, c *http.Client, body []byte) (a *answer, wait tim
 }
 
 func main() {
-	if len(os.Args) != 2 {
-		log.Fatal("usage: serve SOCKET")
+	if len(os.Args) != 3 {
+		log.Fatal("usage: serve SOCKET SECRET")
+	}
+	secret, err := readSecret(os.Args[2])
+	if err != nil {
+		log.Fatal(err)
 	}
 	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -109,7 +148,11 @@ func main() {
 	}}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	for _, q := range []question{{"image-1", []int{0, 11}}, {"image-2", []int{10, 1}}, {"image-3", []int{5, 6}}, {"image-1", []int{0, 11}}, {"image-1", []int{11, 0}}} {
+	for _, q := range []question{
+		{ID: "image-1", Counts: []int{0, 11}}, {ID: "image-2", Counts: []int{10, 1}}, {ID: "image-3", Counts: []int{5, 6}},
+		{ID: "image-1", Counts: []int{0, 11}}, {ID: "image-1", Counts: []int{11, 0}},
+	} {
+		q.ReplayKey = replayKey(secret, q.ID)
 		a, err := ask(ctx, client, q)
 		var refused *refusal
 		switch {

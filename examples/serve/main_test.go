@@ -41,13 +41,18 @@ func TestExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Kill()
-	var said bytes.Buffer
-	c := exec.CommandContext(t.Context(), filepath.Join(folder, "example"), socket)
-	c.Stderr = &said
-	out, err := c.Output()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, said.String())
+	run := func(secret string) []byte {
+		t.Helper()
+		var said bytes.Buffer
+		c := exec.CommandContext(t.Context(), filepath.Join(folder, "example"), socket, filepath.Join(folder, secret))
+		c.Stderr = &said
+		out, err := c.Output()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, said.String())
+		}
+		return out
 	}
+	out := run("replay.secret")
 	m := regexp.MustCompile(`^image-1: ([01]), charged before: false, \(7.5, 0\) is left
 image-2: [01], charged before: false, \(7, 0\) is left
 image-3: [01], charged before: false, \(6.5, 0\) is left
@@ -56,6 +61,14 @@ image-1: refused, conflict
 $`).FindSubmatch(out)
 	if m == nil || !bytes.Equal(m[1], m[2]) {
 		t.Errorf("it prints\n%s", out)
+	}
+	// Started again it has the same answers for nothing, and with another secret none.
+	again := regexp.MustCompile(`charged before: [a-z]+, \([0-9.]+,`).ReplaceAll(out, []byte("charged before: true, (6.5,"))
+	if got := run("replay.secret"); !bytes.Equal(got, again) {
+		t.Errorf("started again it prints\n%s", got)
+	}
+	if got := run("another.secret"); bytes.Count(got, []byte("refused, conflict")) != 5 {
+		t.Errorf("with another secret it prints\n%s", got)
 	}
 	if code, said := s.Stop(); code != 0 || !bytes.Contains([]byte(said), []byte("msg=stopped")) {
 		t.Errorf("the server ends with %d: %s", code, said)

@@ -1,10 +1,8 @@
 package datasets
 
 import (
-	"context"
 	"fmt"
-	"math"
-	"path/filepath"
+	"io"
 	"slices"
 
 	"github.com/darrm/darrm/learn/data"
@@ -23,78 +21,79 @@ const (
 	Letter = "letter"
 )
 
-// classes are what the sets of two classes are made of.
+// classes describe the sets of two classes.
 var classes = map[string]struct {
-	file, folder string // of Debian's packages, below /usr/lib/R/site-library
-	frame, class string
-	rows         int // the first of them
-	features     int
-	positive     func(level string) bool
+	file     string // CSV with a header, as scripts/r-data-sets writes it
+	class    string // its column of classes
+	rows     int    // the first of them
+	features int
+	positive func(level string) bool
 	// Of the stand-in: the share of class 1, and the distance of the classes, for the AUC that the
 	// literature finds.
 	share, distance float64
 }{
-	Diabetes: {"PimaIndiansDiabetes.rda", "mlbench/data", "PimaIndiansDiabetes", "diabetes", 768, 8, func(l string) bool { return l == "pos" }, .349, 1.354993},
-	German:   {"GermanCredit.RData", "caret/data", "GermanCredit", "Class", 1000, 59, func(l string) bool { return l == "Good" }, .7, 1.155235},
-	Letter:   {"LetterRecognition.rda", "mlbench/data", "LetterRecognition", "lettr", 15000, 16, func(l string) bool { return l <= "M" }, 7446. / 15000, 1.241533},
+	Diabetes: {"PimaIndiansDiabetes.csv", "diabetes", 768, 8, func(l string) bool { return l == "pos" }, .349, 1.354993},
+	German:   {"GermanCredit.csv", "Class", 1000, 59, func(l string) bool { return l == "Good" }, .7, 1.155235},
+	Letter:   {"LetterRecognition.csv", "lettr", 15000, 16, func(l string) bool { return l <= "M" }, 7446. / 15000, 1.241533},
 }
 
-// IsClasses says whether a name is that of a set of two classes.
-func IsClasses(name string) bool { _, ok := classes[name]; return ok }
-
-// classFolders are where the file of a set may lie.
-func classFolders(name, root string) []string {
-	return []string{filepath.Join(root, name), root, filepath.Join(root, "pairs"), filepath.Join(root, classes[name].folder)}
-}
+// isClasses tells whether a name is that of a set of two classes.
+func isClasses(name string) bool { _, ok := classes[name]; return ok }
 
 // loadClasses reads the first n records of a set's file.
-func (p *Points) loadClasses(ctx context.Context, dir string, n int) error {
+func (p *Points) loadClasses(from folder, n int) error {
 	c := classes[p.Name]
-	p.Source = filepath.Join(dir, c.file)
-	frames, err := data.ReadRData(ctx, p.Source)
+	f, path, err := from.open(c.file)
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(frames, func(f data.Frame) bool { return f.Name == c.frame })
-	if i < 0 {
-		return fmt.Errorf("%s: has no data frame %s", p.Source, c.frame)
-	}
-	if p.Records, err = classRecords(&frames[i], c.class, c.positive, min(n, c.rows)); err != nil {
-		return fmt.Errorf("%s: %w", p.Source, err)
+	defer f.Close() // only read from
+	p.Source = path
+	if p.Records, err = classRecords(f, c.class, c.positive, min(n, c.rows)); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	if p.Dim() != c.features || p.Len() != n {
-		return fmt.Errorf("%s: %d records of %d features, but it must be %d of %d", p.Source, p.Len(), p.Dim(), n, c.features)
+		return fmt.Errorf("%s: %d records of %d features, but it must be %d of %d", path, p.Len(), p.Dim(), n, c.features)
 	}
 	return nil
 }
 
-// classRecords makes records of the first n rows of a frame whose column class is a factor. Columns
-// that are constant in the frame are left out.
-func classRecords(f *data.Frame, class string, positive func(level string) bool, n int) (*data.Records, error) {
-	of := f.Column(class)
-	if of == nil || of.Levels == nil {
-		return nil, fmt.Errorf("has no factor %s", class)
+// classRecords makes records of the first n rows of a table with a column of classes. Columns
+// that are constant in the whole table are left out.
+func classRecords(r io.Reader, class string, positive func(level string) bool, n int) (*data.Records, error) {
+	var columns [][]float64
+	var y []float64
+	at := -1
+	err := eachRow(r, 0, func(row []string) error {
+		if at < 0 {
+			h, err := newHeader(row, class)
+			at, columns = h[class], make([][]float64, len(row)-1)
+			return err
+		}
+		if row[at] == "" || row[at] == "NA" {
+			return fmt.Errorf("%s is missing", class)
+		}
+		y = append(y, indicator(positive(row[at])))
+		for j, field := range slices.Delete(row, at, at+1) {
+			v, err := data.ParseNumber(field)
+			if err != nil {
+				return err
+			}
+			columns[j] = append(columns[j], v)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	if n = min(n, f.Rows); n < 2 {
+	if n = min(n, len(y)); n < 2 {
 		return nil, fmt.Errorf("has %d rows", n)
 	}
-	y := make([]float64, n)
-	for i := range y {
-		if math.IsNaN(of.Values[i]) {
-			return nil, fmt.Errorf("row %d: %s is missing", i+1, class)
-		}
-		if positive(of.Levels[int(of.Values[i])]) {
-			y[i] = 1
-		}
+	columns = slices.DeleteFunc(columns, func(c []float64) bool { return slices.Min(c) == slices.Max(c) })
+	for j, c := range columns {
+		columns[j] = c[:n]
 	}
-	var columns [][]float64
-	for _, c := range f.Columns {
-		if c.Name == class || slices.Min(c.Values) == slices.Max(c.Values) { // NaN is neither
-			continue
-		}
-		columns = append(columns, c.Values[:n])
-	}
-	return scaledColumns(columns, y)
+	return scaledColumns(columns, y[:n])
 }
 
 // scaledColumns returns records of columns that are scaled to [-1,1].

@@ -14,17 +14,14 @@ import (
 	"github.com/darrm/darrm/learn/data"
 )
 
-// A factor becomes the response, columns are scaled over the rows that are taken, constant ones are
+// A class becomes the response, columns are scaled over the rows that are taken, constant ones are
 // left out, and what is missing is refused.
 func TestClassRecords(t *testing.T) {
-	f := data.Frame{Name: "f", Rows: 4, Columns: []data.FrameColumn{
-		{Name: "a", Values: []float64{1, 2, 5, 9}},
-		{Name: "same", Values: []float64{3, 3, 3, 3}},
-		{Name: "class", Values: []float64{0, 1, 1, 0}, Levels: []string{"no", "yes"}},
-		{Name: "late", Values: []float64{7, 7, 7, 8}},
-	}}
-	yes := func(l string) bool { return l == "yes" }
-	r, err := classRecords(&f, "class", yes, 3)
+	const table = "a,same,class,late\n1,3,no,7\n2,3,yes,7\n5,3,yes,7\n9,3,no,8\n"
+	read := func(text, class string, n int) (*data.Records, error) {
+		return classRecords(strings.NewReader(text), class, func(l string) bool { return l == "yes" }, n)
+	}
+	r, err := read(table, "class", 3)
 	if err != nil || r.Len() != 3 || r.Dim() != 2 {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -36,16 +33,14 @@ func TestClassRecords(t *testing.T) {
 	if r.Response(0) != 0 || r.Response(1) != 1 || r.Response(2) != 1 {
 		t.Errorf("responses %g %g %g", r.Response(0), r.Response(1), r.Response(2))
 	}
-	if _, err := classRecords(&f, "a", yes, 4); err == nil {
-		t.Error("a column of numbers is a class")
-	}
-	f.Columns[3].Values[2] = math.NaN()
-	if _, err := classRecords(&f, "class", yes, 4); err == nil {
-		t.Error("a missing number passes")
-	}
-	f.Columns[2].Values[0] = math.NaN()
-	if _, err := classRecords(&f, "class", yes, 4); err == nil || !strings.Contains(err.Error(), "row 1") {
-		t.Errorf("a missing class: %v", err)
+	for name, text := range map[string]string{
+		"no such column": strings.Replace(table, "class", "kind", 1), "a number": strings.Replace(table, "5", "NA", 1),
+		"the class": strings.Replace(table, "yes", "NA", 1), "a field": strings.Replace(table, ",7", "", 1),
+		"rows": table[:20], "all": "",
+	} {
+		if _, err := read(text, "class", 4); err == nil {
+			t.Errorf("%s is missing and passes", name)
+		}
 	}
 }
 
@@ -67,7 +62,7 @@ func TestStandinClasses(t *testing.T) {
 			t.Errorf("%s: share %g of class 1, want %g; gap %g", name, positive/n, c.share, gap)
 		}
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, c.file), []byte("RDX2\nX\n"), 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, c.file), []byte("a,b\nX\n"), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := OpenPoints(context.Background(), name, dir, c.rows, 1); err == nil {

@@ -60,9 +60,8 @@ const (
 //	indoor         trainingData.csv of UJIIndoorLoc: n rows, drawn from the seed
 //	credit-clients the files of credit-card, also in its folder: n clients, drawn from the seed, in an
 //	               order that is too
-//	diabetes, letter  PimaIndiansDiabetes.rda and LetterRecognition.rda of R's package mlbench, and
-//	german         GermanCredit.RData of caret: the first n records; also as Debian installs them, below
-//	               /usr/lib/R/site-library
+//	diabetes, german, letter  PimaIndiansDiabetes.csv, GermanCredit.csv and LetterRecognition.csv, which
+//	               scripts/r-data-sets writes, also in the folder pairs: the first n records
 //
 // Files that are there but damaged, or hold fewer points, are an error.
 func OpenPoints(ctx context.Context, name, root string, n int, seed uint64) (Points, error) {
@@ -116,8 +115,8 @@ func realPoints(ctx context.Context, name, root string, n int, seed uint64) (Poi
 	if name == CreditClients {
 		dirs = append(dirs, filepath.Join(root, CreditCard))
 	}
-	if IsClasses(name) {
-		dirs = classFolders(name, root)
+	if isClasses(name) {
+		dirs = append(dirs, filepath.Join(root, "pairs"))
 	}
 	for _, dir := range dirs {
 		p = Points{Name: name}
@@ -127,7 +126,7 @@ func realPoints(ctx context.Context, name, root string, n int, seed uint64) (Poi
 		case Indoor:
 			err = p.loadIndoor(folder{ctx, dir}, n, seed)
 		case Diabetes, German, Letter:
-			err = p.loadClasses(ctx, dir, n)
+			err = p.loadClasses(folder{ctx, dir}, n)
 		default:
 			err = p.loadClients(folder{ctx, dir}, n, seed)
 		}

@@ -8,13 +8,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/internal/vec"
 	"github.com/darrm/darrm/learn/federated/amplification"
-	"github.com/darrm/darrm/learn/federated/multimessage"
+	"github.com/darrm/darrm/learn/federated/rates"
 	"github.com/darrm/darrm/learn/federated/report"
 )
 
@@ -160,7 +159,7 @@ func (p *price) Run(r *experiment.Run) error {
 	for i, d := range p.Dims {
 		mb := func(bits float64) float64 { return 2 * float64(p.Reports) * bits / 8e6 }
 		s := sizes[i]
-		levels, noiseBits, _, err := multimessage.PublishedVector(p.Reports, d, accountant.Cost{Epsilon: p.Rates.Epsilon, Delta: p.Rates.Delta})
+		levels, noiseBits, err := rates.ManyMessages(p.Reports, d, p.Rates.Epsilon, p.Rates.Delta)
 		if err != nil {
 			return err
 		}

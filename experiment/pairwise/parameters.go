@@ -231,7 +231,7 @@ func (p *parameters) Inputs(ctx context.Context, root string) (map[string]string
 	}
 	in, err := datasets.PointInputs(ctx, p.Task, root, datasets.ClassesLen(p.Task), p.DataSeed, p.Real)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %w", experiment.ErrNoData, err)
+		return nil, fmt.Errorf("%w: %w; scripts/r-data-sets %s writes it", experiment.ErrNoData, err, root)
 	}
 	return in, err
 }

@@ -56,12 +56,14 @@ func TestCachedBelievesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	weaker := get(problem(t, 7, 3, 0.1, 1e-5), o)
+	clearer := get(p, Options{PriorMean: ClearPriorMean})
 	for name, c := range map[string]struct {
 		entry []byte
 		want  string
 	}{
 		"no table":          {[]byte("{}"), "not a noise-function table"},
 		"another problem's": {encoded(weaker.Table), "other parameters"},
+		"another objective": {encoded(clearer.Table), "other parameters"},
 		"a relabelled one":  {bytes.Replace(encoded(weaker.Table), []byte(`"m": 3`), []byte(`"m": 2`), 1), ""},
 		"private, useless":  {encoded(poor), "only shown to be within"},
 		"no proof":          {append([]byte(nil), bytes.Replace(want, want[bytes.Index(want, []byte(`"proof"`)):bytes.Index(want, []byte(`"solver"`))], []byte(`"proof": [], `), 1)...), "only shown to be within"},

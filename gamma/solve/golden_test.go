@@ -65,13 +65,10 @@ func TestGoldenTables(t *testing.T) {
 		if claim.Problem != c.p || claim.Objective.Shape != c.shape {
 			t.Errorf("%s is about %+v %+v, want %+v %s", path, claim.Problem, claim.Objective, c.p, c.shape)
 		}
-		table, err := claim.Certify(context.Background())
+		table, err := claim.Verify(context.Background())
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
 			continue
-		}
-		if d := claim.Differences(table); len(d) > 0 {
-			t.Errorf("%s: %v", path, d)
 		}
 		if table.Gap > 1e-9 {
 			t.Errorf("%s: gap %g", path, table.Gap)

@@ -67,3 +67,15 @@ func (m *Mutant) MustDie(t *testing.T) {
 		t.Errorf("no test failed, but:\n%s", out)
 	}
 }
+
+// AllDie looks for the places of the mutants and, in a long run (DARRM_LONG), plants one after the other.
+func AllDie(t *testing.T, list []Mutant) {
+	t.Helper()
+	t.Parallel()
+	for _, m := range list {
+		m.CheckPlace(t)
+		if os.Getenv("DARRM_LONG") != "" {
+			t.Run(m.Name, m.MustDie)
+		}
+	}
+}

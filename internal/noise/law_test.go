@@ -166,3 +166,33 @@ func TestTableArgMaxProperties(t *testing.T) {
 		}
 	})
 }
+
+// Gauss's rule with as few nodes as are enough is the mean over all places of a tie, which another
+// recurrence works out, for any number of classes.
+func TestTableArgMaxOfManyClasses(t *testing.T) {
+	for _, variance := range []uint64{1, 4, 100, 900} {
+		table := mustGaussian(t, variance, 4).Table()
+		for _, classes := range []int{2, 3, 7, 12, 40, 150} {
+			counts := make([]int, classes)
+			for c := range counts {
+				counts[c] = 20 / (c + 1)
+			}
+			want := make([]float64, classes)
+			lose, tie := make([]float64, classes), make([]float64, classes)
+			for v := 20 - table.reach; v <= 20+table.reach; v++ {
+				for c, n := range counts {
+					lose[c], _, tie[c] = table.at(v - n)
+				}
+				for c, n := range counts {
+					_, p, _ := table.at(v - n)
+					want[c] += p * meanProduct(lose, tie, c)
+				}
+			}
+			for c, got := range table.ArgMax(counts) {
+				if math.Abs(got-want[c]) > 1e-12 {
+					t.Errorf("σ² = %v/4, %d classes: Pr[%d] = %.15g, want %.15g", variance, classes, c, got, want[c])
+				}
+			}
+		}
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/big"
 
+	"gonum.org/v1/gonum/integrate/quad"
+
 	"github.com/darrm/darrm/internal/check"
 )
 
@@ -78,44 +80,52 @@ func (t Table) AtLeast(k int) float64 {
 //	Σ_v Pr[Y = v-n_c]·∫_0^1 Π_{j≠c} (Pr[Y < v-n_j] + s·Pr[Y = v-n_j]) ds
 //
 // where s is the place of c among those tied: each of the others that ties loses with
-// probability s. Cost: the reach times (number of different counts)·(number of
-// counts)².
+// probability s. The integrand is a polynomial, which Gauss's rule integrates with the nodes
+// of enough. Cost: twice the reach times (number of nodes)·(number of different counts).
 func (t Table) ArgMax(counts []int) []float64 {
-	out := make([]float64, len(counts))
-	lose, tie := make([]float64, len(counts)), make([]float64, len(counts))
-	sure, largest := math.MaxInt, math.MinInt
-	for _, n := range counts {
-		sure, largest = min(sure, n-t.reach), max(largest, n)
-	}
+	runs := RunsOf(counts)
+	nodes := make([]float64, t.enough(len(counts)))
+	weights := make([]float64, len(nodes))
+	quad.Legendre{}.FixedLocations(nodes, weights, 0, 1)
+	below, equal, factor := make([]float64, len(runs)), make([]float64, len(runs)), make([]float64, len(runs))
+	won := make([]float64, len(runs))
 	// No count wins with a value that the largest certainly exceeds.
-	sure = max(sure, largest-t.reach)
-	for v := sure; v <= largest+t.reach; v++ {
-		for j, n := range counts {
-			lose[j], _, tie[j] = t.at(v - n)
+	largest := runs[0].Count
+	for v := largest - t.reach; v <= largest+t.reach; v++ {
+		for r, x := range runs {
+			below[r], equal[r], _ = t.at(v - x.Count)
 		}
-		for c, n := range counts {
-			if first(counts, n) < c {
-				continue // as likely as the other with this count
+		for i, s := range nodes {
+			all := weights[i]
+			for r, x := range runs {
+				factor[r] = below[r] + s*equal[r] // above 0: the largest count's is
+				all *= Power(factor[r], x.Size)
 			}
-			if _, p, _ := t.at(v - n); p > 0 {
-				out[c] += p * meanProduct(lose, tie, c)
+			for r := range runs {
+				won[r] += equal[r] / factor[r] * all
 			}
 		}
 	}
-	for c, n := range counts {
-		out[c] = out[first(counts, n)]
-	}
-	return out
+	return Spread(counts, runs, won)
 }
 
-// first returns the first index at which the counts are n.
-func first(counts []int, n int) int {
-	for i, m := range counts {
-		if m == n {
-			return i
+// enough returns how many nodes of Gauss's rule integrate a product of classes-1 factors a + s·b
+// over s from 0 to 1 to within 1e-13, where a + b ≤ 1 and b is at most the law's largest mass:
+// ⌈classes/2⌉ do so exactly, and n of them leave at most
+//
+//	(n!)⁴/((2n+1)·(2n)!³)·max |f^(2n)|,   |f^(2n)| ≤ (2n)!·C(classes-1, 2n)·b^2n
+func (t Table) enough(classes int) int {
+	degree, b := float64(classes-1), t.mass[t.reach]
+	rest := 1.0 // (n!)⁴/(2n)!²·C(degree, 2n)·b^2n
+	for n := 1; n < (classes+1)/2; n++ {
+		k := float64(n)
+		q := k / (4*k - 2) * b
+		rest *= q * q * (degree - 2*k + 2) * (degree - 2*k + 1) / (2 * k * (2*k - 1))
+		if rest/(2*k+1) < 1e-13 {
+			return n
 		}
 	}
-	return -1
+	return (classes + 1) / 2
 }
 
 // meanProduct returns ∫_0^1 Π_{j≠skip} ((1-s)·a_j + s·b_j) ds for a_j, b_j ≥ 0. With ē_m the

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Decode decodes a value of at most limit bytes, which Check passes and nothing follows, into v.
@@ -48,57 +50,41 @@ const (
 )
 
 // Check reads the first JSON value of data and refuses one that two readers could read
-// differently. Package encoding/json matches field names in any case and keeps the last of several; others
-// keep the first, or take "Epsilon" for another field than "epsilon". So a field
-// name must be lower-case ASCII letters, digits and underscores, and stand once in its
+// differently. Package encoding/json matches field names in any case, keeps the last of several, and
+// reads U+FFFD where bytes are no UTF-8 and where a surrogate has no other half; others
+// keep the first, or take "Epsilon" for another field than "epsilon". So text must be Unicode, and a
+// field name must be lower-case ASCII letters, digits and underscores, and stand once in its
 // object. An object has at most 256 fields, and the value at most 16 levels.
 func Check(data []byte) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber() // nothing is converted here
-	type object struct {
-		seen  map[string]bool // nil in an array
-		value bool            // the next token is a value, not a field name
-	}
-	var open []object
+	d := jsontext.NewDecoder(bytes.NewReader(data)) // refuses such text, and a name that stands there twice
 	for {
-		token, err := d.Token()
-		if err == io.EOF { // within the value, or before it
-			err = io.ErrUnexpectedEOF
-		}
+		token, err := d.ReadToken()
 		if err != nil {
-			return err
+			return short(err)
 		}
-		in := len(open) - 1
-		if name, ok := token.(string); ok && in >= 0 && open[in].seen != nil && !open[in].value {
-			if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
-				return fmt.Errorf("field name %.40q has characters other than a-z, 0-9 and _", name)
-			}
-			if open[in].seen[name] {
-				return fmt.Errorf("field %.40q stands there twice", name)
-			}
-			if len(open[in].seen) == maxFields {
-				return fmt.Errorf("an object has more than %d fields", maxFields)
-			}
-			open[in].seen[name] = true
-			open[in].value = true
-			continue
-		}
-		if in >= 0 {
-			open[in].value = false // this token is the value, or opens it
-		}
-		if (token == json.Delim('{') || token == json.Delim('[')) && len(open) == maxDepth {
+		depth := d.StackDepth()
+		in, n := d.StackIndex(depth)
+		switch name := in == '{' && n%2 == 1; { // the token is one: its value comes next
+		case depth > maxDepth:
 			return fmt.Errorf("it is nested deeper than %d levels", maxDepth)
-		}
-		switch token {
-		case json.Delim('{'):
-			open = append(open, object{seen: map[string]bool{}})
-		case json.Delim('['):
-			open = append(open, object{})
-		case json.Delim('}'), json.Delim(']'):
-			open = open[:in]
-		}
-		if len(open) == 0 {
+		case name && n > 2*maxFields:
+			return fmt.Errorf("an object has more than %d fields", maxFields)
+		case name && strings.Trim(token.String(), "abcdefghijklmnopqrstuvwxyz0123456789_") != "":
+			return fmt.Errorf("field name %.40q has characters other than a-z, 0-9 and _", token.String())
+		case depth == 0:
 			return nil // what follows the value is not a matter of names
 		}
 	}
+}
+
+// short leaves out where in the value an error is, since field names may be as long as it.
+func short(err error) error {
+	var at *jsontext.SyntacticError
+	switch {
+	case !errors.As(err, &at): // before the value
+		return io.ErrUnexpectedEOF
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		return fmt.Errorf("field %.40q stands there twice", at.JSONPointer.LastToken())
+	}
+	return fmt.Errorf("%w after byte %d", at.Err, at.ByteOffset)
 }

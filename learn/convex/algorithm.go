@@ -10,7 +10,7 @@ import (
 
 // algorithm is the train.Algorithm of a plan with its records.
 type algorithm struct {
-	plan   Price
+	plan   train.Price
 	task   *task
 	rounds int
 	digest [32]byte

@@ -78,7 +78,7 @@ func clippedSetting() Setting {
 
 func TestAuditPhased(t *testing.T) {
 	c := PhasedSGD{Setting: auditSetting()}
-	audit := func(p *phasedPlan, price Price, records [2]*data.Records, raw bool) bool {
+	audit := func(p *phasedPlan, price train.Price, records [2]*data.Records, raw bool) bool {
 		var starts [2]func(train.Coins) train.Run
 		for k, r := range records {
 			starts[k] = func(coins train.Coins) train.Run {

@@ -28,11 +28,11 @@
 //	W, D      Ball, 2·Ball              a ball around 0 and its diameter
 //	η_k, T_k  Block.StepSize, To - From
 //	Δ_k, σ_k  Block.Sensitivity, Deviation
-//	β, α      PhasedSchedule.Beta, Alpha   Moreau parameter, accuracy of the oracle
+//	β, α      phasedSchedule.Beta, Alpha   Moreau parameter, accuracy of the oracle
 //	θ         PhasedSGD.Rank
 //	V, J      FrankWolfe.Set, its Vertices  a polytope; W, D, ‖·‖_p of geometry.Set
-//	T, s, M   FrankWolfeSchedule.Steps, Scale, Levels
-//	ε₀        FrankWolfeSchedule.Epsilon    of one choice of a vertex
+//	T, s, M   frankWolfeSchedule.Steps, Scale, Levels
+//	ε₀        frankWolfeSchedule.Epsilon    of one choice of a vertex
 //	R, b      Batches.Rounds, Size          of PolySFW and NSFW
 //	m         batch.records                 the real ⌊b/(t+1)⌋
 //

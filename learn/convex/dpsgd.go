@@ -42,7 +42,7 @@ type sampledPlan struct {
 	task
 	c     DPSGD
 	noise float64 // σ
-	price Price
+	price train.Price
 }
 
 // Plan prices the method for about n records of dimension d. It takes seconds: the noise is
@@ -63,13 +63,13 @@ func (c DPSGD) Plan(n, d int) (Plan, error) {
 		t.Neighbours = accountant.AddOrRemoveOne
 	}
 	if t.Neighbours != accountant.AddOrRemoveOne {
-		return nil, &check.Error{Name: "neighbours", Value: t.Neighbours, Rule: "add or remove one record for dp-sgd: its accountant knows Poisson samples under no other (--neighbours)"}
+		return nil, &check.Error{Name: "neighbours", Value: t.Neighbours, Rule: "add or remove one record for dp-sgd: its accountant knows Poisson samples under no other"}
 	}
 	if c.Rate == 0 {
 		c.Rate = min(1, 256/float64(n))
 	}
 	if !(c.Rate > 0 && c.Rate <= 1) {
-		return nil, &check.Error{Name: "sampling rate", Value: c.Rate, Rule: "in (0,1], or 0 for 256 records (--rate)"}
+		return nil, &check.Error{Name: "sampling rate", Value: c.Rate, Rule: "in (0,1], or 0 for 256 records"}
 	}
 	if c.Steps == 0 {
 		c.Steps = int(math.Ceil(10 / c.Rate))
@@ -78,10 +78,10 @@ func (c DPSGD) Plan(n, d int) (Plan, error) {
 		return nil, err
 	}
 	if !(c.Lambda >= 0 && c.Lambda <= data.MaxMagnitude) {
-		return nil, &check.Error{Name: "lambda", Value: c.Lambda, Rule: "finite and ≥ 0 (--l2)"}
+		return nil, &check.Error{Name: "lambda", Value: c.Lambda, Rule: "finite and ≥ 0"}
 	}
 	if !(c.StepSize > 0 && c.StepSize <= data.MaxMagnitude) && !(c.StepSize == 0 && c.Ball > 0) {
-		return nil, &check.Error{Name: "step size", Value: c.StepSize, Rule: fmt.Sprintf("in (0, %g], or 0 beside a ball (--step-size)", data.MaxMagnitude)}
+		return nil, &check.Error{Name: "step size", Value: c.StepSize, Rule: fmt.Sprintf("in (0, %g], or 0 beside a ball", data.MaxMagnitude)}
 	}
 	p := &sampledPlan{task: t, c: c}
 	if err := p.calibrate(); err != nil {
@@ -91,7 +91,7 @@ func (c DPSGD) Plan(n, d int) (Plan, error) {
 		noise := p.noise * t.norm / (float64(n) * c.Rate)
 		p.c.StepSize = c.Ball / math.Sqrt(float64(c.Steps)*(t.norm*t.norm+float64(d)*noise*noise))
 	}
-	p.price.Blocks = []Block{{
+	p.price.Blocks = []train.Block{{
 		Name: "sampled steps", To: n, Releases: c.Steps, StepSize: p.c.StepSize,
 		Sensitivity: t.norm, Deviation: p.noise * t.norm,
 	}}
@@ -168,12 +168,12 @@ func (p *sampledPlan) calibrate() error {
 }
 
 // Price returns what the model costs.
-func (p *sampledPlan) Price() Price { return p.price.Clone() }
+func (p *sampledPlan) Price() train.Price { return p.price.Clone() }
 
 // Compare prices the noise in use by two rules.
-func (p *sampledPlan) Compare() ([]PriceRow, error) {
+func (p *sampledPlan) Compare() ([]train.PriceRow, error) {
 	b := p.price.Blocks[0]
-	row := PriceRow{Noise: Calibrated, Sensitivity: b.Sensitivity, Deviation: b.Deviation, Holds: true}
+	row := train.PriceRow{Noise: Calibrated, Sensitivity: b.Sensitivity, Deviation: b.Deviation, Holds: true}
 	moments, err := p.epsilon(p.noise, accountant.MethodRDP)
 	if err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ func (p *sampledPlan) Compare() ([]PriceRow, error) {
 	rdp, used := row, row
 	rdp.Reading, rdp.Epsilon = "by Rényi differential privacy", moments.Cost.Epsilon
 	used.Reading, used.Epsilon, used.InUse = "by "+string(p.price.Bound), p.price.Cost.Epsilon, true
-	return []PriceRow{rdp, used}, nil
+	return []train.PriceRow{rdp, used}, nil
 }
 
 // Train returns the method on these records, of any number.

@@ -63,7 +63,7 @@ func TestSampledRate(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, q := range []float64{0.1, 1} {
-		p := &sampledPlan{task: unpriced, c: DPSGD{Ball: 1, Rate: q}, price: Price{Blocks: []Block{{StepSize: 1, Deviation: 1}}}}
+		p := &sampledPlan{task: unpriced, c: DPSGD{Ball: 1, Rate: q}, price: train.Price{Blocks: []train.Block{{StepSize: 1, Deviation: 1}}}}
 		a := traintest.Trained(t, p, records(t, repeat(1000, 1), ones(1000)))
 		e := a.Start(train.Coins{}).(*sampledRun)
 		reads := &counted{samples: e.rows, reads: map[int]map[int]int{}}

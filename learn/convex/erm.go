@@ -44,7 +44,7 @@ func newERM(s Setting, n, d int, smoothing, ball float64) (erm, error) {
 		return erm{}, err
 	}
 	if !(smoothing >= 0) || math.IsInf(smoothing, 1) {
-		return erm{}, &check.Error{Name: "smoothing", Value: smoothing, Rule: "0, or a finite Moreau parameter (--smoothing)"}
+		return erm{}, &check.Error{Name: "smoothing", Value: smoothing, Rule: "0, or a finite Moreau parameter"}
 	}
 	if prox, ok := t.link.(loss.Proximal); ok && (math.IsInf(t.link.Curvature(), 1) || smoothing > 0) {
 		if smoothing == 0 {
@@ -55,7 +55,7 @@ func newERM(s Setting, n, d int, smoothing, ball float64) (erm, error) {
 		}
 	}
 	if smoothing > 0 && math.IsInf(t.link.Curvature(), 1) {
-		return erm{}, &check.Error{Name: "smoothing", Value: smoothing, Rule: "0 for " + t.link.Name() + ", which has no proximal map (--smoothing)"}
+		return erm{}, &check.Error{Name: "smoothing", Value: smoothing, Rule: "0 for " + t.link.Name() + ", which has no proximal map"}
 	}
 	c := t.link.Curvature()
 	if math.IsInf(c, 1) {
@@ -71,7 +71,7 @@ func (e *erm) regularise(lambda, suggested float64) error {
 		e.lambda = suggested
 	}
 	if !(e.lambda >= 1e-100 && e.lambda <= data.MaxMagnitude) {
-		return &check.Error{Name: "lambda", Value: lambda, Rule: "above 0, or 0 beside a ball: the account rests on strong convexity (--l2, --set)"}
+		return check.SettledBy(&check.Error{Name: "lambda", Value: lambda, Rule: "above 0, or 0 beside a ball: the account rests on strong convexity"}, "lambda", "set")
 	}
 	return nil
 }

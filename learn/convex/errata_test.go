@@ -197,7 +197,7 @@ func TestErratumExponentsOfTheorem16(t *testing.T) {
 	}
 	// What is used, where 2ρD stays at its least.
 	used := func(c float64) float64 {
-		s, err := NewProximalSchedule(2, 100_000, 10, 1, 1e-6, 1e-3*c, c, 2)
+		s, err := newProximalSchedule(2, 100_000, 10, 1, 1e-6, 1e-3*c, c, 2)
 		if err != nil {
 			t.Fatal(err)
 		}

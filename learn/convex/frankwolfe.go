@@ -39,8 +39,8 @@ type FrankWolfe struct {
 	SlopeBits int
 }
 
-// FrankWolfeSchedule are the parameters of FrankWolfe that follow from the setting.
-type FrankWolfeSchedule struct {
+// frankWolfeSchedule are the parameters of FrankWolfe that follow from the setting.
+type frankWolfeSchedule struct {
 	Steps     int
 	Scale     float64 // s, of the noise on a score ⟨v, g⟩
 	Beta      float64 // how smooth what is minimised is
@@ -55,9 +55,9 @@ type frankWolfePlan struct {
 	task
 	c        FrankWolfe
 	choice   choice
-	schedule FrankWolfeSchedule
-	oracle   Oracle
-	price    Price
+	schedule frankWolfeSchedule
+	oracle   oracle
+	price    train.Price
 	far      float64 // the largest norm of a vertex, 0 on the axes
 	smooth   bool    // the loss is β-smooth by itself: no envelope
 	quiet    bool    // no noise: for tests
@@ -121,7 +121,7 @@ func (p *frankWolfePlan) makeSchedule() (err error) {
 		s.Steps = int(max(1, min(maxSteps, n*eps/(vertices*math.Log(n)*math.Sqrt(logDelta)))))
 	}
 	if s.Steps < 1 || s.Steps > maxSteps {
-		return &check.Error{Name: "steps", Value: s.Steps, Rule: fmt.Sprintf("between 1 and %d (--steps)", maxSteps)}
+		return &check.Error{Name: "steps", Value: s.Steps, Rule: fmt.Sprintf("between 1 and %d", maxSteps)}
 	}
 	diameter := c.Set.Diameter()
 	s.Alpha = p.norm / (n * math.Log2(n))
@@ -129,7 +129,7 @@ func (p *frankWolfePlan) makeSchedule() (err error) {
 		s.Beta = p.slope * math.Sqrt(n*eps) / (p.Radius * diameter * math.Pow(logDelta, 0.25) * math.Sqrt(vertices*math.Log(n)))
 		p.smooth = p.link.WeakConvexity() == 0 && p.link.Curvature() <= s.Beta
 	}
-	if p.oracle, err = NewOracle(p.link, c.Oracle, s.Beta, p.slope, p.Radius, s.Alpha); err != nil {
+	if p.oracle, err = newOracle(p.link, c.Oracle, s.Beta, p.slope, p.Radius, s.Alpha); err != nil {
 		return err
 	}
 	if p.smooth {
@@ -235,9 +235,9 @@ func (p *frankWolfePlan) account() error {
 	if err != nil {
 		return err
 	}
-	p.price = Price{
+	p.price = train.Price{
 		Method: "frank-wolfe", Records: p.n, Dim: p.d, Relation: p.Neighbours, Event: event, Cost: best.Cost, Bound: best.Method,
-		Blocks: []Block{{Name: "all records", To: p.n, Releases: s.Steps, Sensitivity: s.Epsilon * s.Scale, Deviation: p.choice.deviation(s.Scale)}},
+		Blocks: []train.Block{{Name: "all records", To: p.n, Releases: s.Steps, Sensitivity: s.Epsilon * s.Scale, Deviation: p.choice.deviation(s.Scale)}},
 		Notes:  []string{fmt.Sprintf("each of %d steps chooses one of %d vertices by %s selection at epsilon %.4g, noise of scale %.4g on scores", s.Steps, p.c.Set.Vertices(), p.choice.kind, s.Epsilon, s.Scale)},
 	}
 	if p.c.Noise == Calibrated {
@@ -252,15 +252,15 @@ func (p *frankWolfePlan) reach() float64 {
 }
 
 // Price returns what the model costs.
-func (p *frankWolfePlan) Price() Price { return p.price.Clone() }
+func (p *frankWolfePlan) Price() train.Price { return p.price.Clone() }
 
 // Compare prices the printed scale by the source's gradient bound, as it is by both rules,
 // and the noise in use. Sensitivities are of the range of scores, deviations of the noise.
-func (p *frankWolfePlan) Compare() ([]PriceRow, error) {
+func (p *frankWolfePlan) Compare() ([]train.PriceRow, error) {
 	printed := p.printedScale()
 	delta := p.c.Set.Diameter() * p.gradients() * p.norm / float64(p.n)
 	laplace := choice{LaplaceNoise, Range}
-	rows := []PriceRow{
+	rows := []train.PriceRow{
 		{Noise: Printed, Reading: "as the text has it: gradients up to 3·L0·R, advanced composition", Sensitivity: 3 * delta},
 		{Noise: Printed, Reading: "corrected, by a bound on each score alone", Sensitivity: 2 * delta, Holds: true},
 		{Noise: Printed, Reading: "corrected, by the range of scores", Sensitivity: delta, Holds: true},
@@ -282,7 +282,7 @@ func (p *frankWolfePlan) Compare() ([]PriceRow, error) {
 		}
 		rows[i].Epsilon = best.Cost.Epsilon
 	}
-	used := PriceRow{Noise: p.c.Noise, Reading: "in use: " + string(p.choice.kind) + " by " + string(p.choice.rule), InUse: true, Holds: true,
+	used := train.PriceRow{Noise: p.c.Noise, Reading: "in use: " + string(p.choice.kind) + " by " + string(p.choice.rule), InUse: true, Holds: true,
 		Sensitivity: p.schedule.Epsilon * p.schedule.Scale, Deviation: p.choice.deviation(p.schedule.Scale), Epsilon: p.price.Cost.Epsilon}
 	return append(rows, used), nil
 }

@@ -95,9 +95,6 @@ func New(name string, o Options) (Method, error) {
 	return nil, &check.Error{Name: "method", Value: fmt.Sprintf("%q", name), Rule: "one of " + strings.Join(Methods(), ", ")}
 }
 
-// OptionError is an option that a method does not have.
-type OptionError = train.OptionError
-
 // ball returns the radius of the set, 0 for none.
 func (o Options) ball() (float64, error) {
 	if o.Set == nil {
@@ -106,7 +103,7 @@ func (o Options) ball() (float64, error) {
 	if b, ok := o.Set.(geometry.LpBall); ok && b.Norm() == 2 {
 		return b.Radius(), nil
 	}
-	return 0, &check.Error{Name: "set", Value: o.Set.Name(), Rule: "a ball of l2, or none, for this method (--set)"}
+	return 0, &check.Error{Name: "set", Value: o.Set.Name(), Rule: "a ball of l2, or none, for this method"}
 }
 
 // polytope returns the set, which must be one.
@@ -117,12 +114,12 @@ func (o Options) polytope() (geometry.Polytope, error) {
 	if p, ok := o.Set.(geometry.Polytope); ok {
 		return p, nil
 	}
-	return nil, &check.Error{Name: "set", Value: o.Set.Name(), Rule: "an l1 ball, simplex or hull, which have vertices, for this method (--set)"}
+	return nil, &check.Error{Name: "set", Value: o.Set.Name(), Rule: "an l1 ball, simplex or hull, which have vertices, for this method"}
 }
 
 func (o Options) need(what string) error {
 	if o.Set == nil {
-		return &check.Error{Name: "set", Value: "none", Rule: "stated for this method: " + what + " (--set)"}
+		return &check.Error{Name: "set", Value: "none", Rule: "stated for this method: " + what + ""}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // Every method is made by its name, which its price has too.
@@ -75,7 +76,7 @@ func TestNewRefusesWhatIsNotUsed(t *testing.T) {
 				v.SetString("x")
 			}
 			m, err := New(name, o)
-			var unused *OptionError
+			var unused *train.OptionError
 			switch {
 			case errors.As(err, &unused) && unused.Option == field:
 			case err != nil:
@@ -104,7 +105,7 @@ func TestNewNeedsItsSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"phased-sgd", "frank-wolfe", "dp-sgd"} {
-		if _, err := New(name, Options{Set: ball}); err == nil || !strings.Contains(err.Error(), "--set") {
+		if _, err := New(name, Options{Set: ball}); err == nil || !strings.Contains(err.Error(), "set = ") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -34,8 +34,8 @@ type nsfwPlan struct {
 	c       NSFW
 	p       float64
 	batches []batch
-	blocks  []Block // a step each
-	price   Price
+	blocks  []train.Block // a step each
+	price   train.Price
 	quiet   bool // no noise: for tests
 }
 
@@ -62,12 +62,12 @@ func (c NSFW) Plan(n, d int) (Plan, error) {
 	if p.blocks, err = p.noised(p.c.Noise); err != nil {
 		return nil, err
 	}
-	p.price = Price{Method: "nsfw", Records: p.n, Dim: p.d, Relation: p.Neighbours, Blocks: p.blocks}
+	p.price = train.Price{Method: "nsfw", Records: p.n, Dim: p.d, Relation: p.Neighbours, Blocks: p.blocks}
 	p.price.Notes = append(p.price.Notes, fmt.Sprintf("%d rounds, %d steps, batches of %d records and less, %d of %d records are read", p.c.Batches.Rounds, len(p.batches), p.c.Batches.Size, p.batches[len(p.batches)-1].to, p.n),
 		"each record is in one batch, whose noised estimate is all that shows it")
 	if err := settle(&p.price, p.Target, p.c.Noise == Calibrated); err != nil {
 		if p.c.Noise != Calibrated {
-			err = fmt.Errorf("%w: take calibrated noise (--noise calibrated)", err)
+			err = check.SettledBy(fmt.Errorf("%w: take calibrated noise", err), "noise=calibrated")
 		}
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (p *nsfwPlan) deviations(b batch, noise Noise) (gradient, change float64) {
 // noised returns the steps with the noise on the estimate. Both statistics show the record, so
 // their noises count together: 1/multiplier² = (Δ_g/σ)² + (Δ_Δ/σ̂)². Only the noised sum
 // (1-η)(Δ+N̂) + η(g+N) is used, so calibrated noise is for the sum alone.
-func (p *nsfwPlan) noised(noise Noise) ([]Block, error) {
+func (p *nsfwPlan) noised(noise Noise) ([]train.Block, error) {
 	star := 0.0
 	if noise == Calibrated {
 		var err error
@@ -133,9 +133,9 @@ func (p *nsfwPlan) noised(noise Noise) ([]Block, error) {
 			return nil, err
 		}
 	}
-	blocks := make([]Block, 0, len(p.batches))
+	blocks := make([]train.Block, 0, len(p.batches))
 	for _, b := range p.batches {
-		block := Block{Name: fmt.Sprintf("round %d, step %d", b.round, b.step), From: b.from, To: b.to, Releases: 1, StepSize: stepSize(b.step)}
+		block := train.Block{Name: fmt.Sprintf("round %d, step %d", b.round, b.step), From: b.from, To: b.to, Releases: 1, StepSize: stepSize(b.step)}
 		block.Sensitivity = p.widening() * p.moved(b)
 		if noise == Calibrated {
 			block.Deviation = block.Sensitivity * star
@@ -158,12 +158,12 @@ func (p *nsfwPlan) noised(noise Noise) ([]Block, error) {
 }
 
 // Price returns what the model costs.
-func (p *nsfwPlan) Price() Price { return p.price.Clone() }
+func (p *nsfwPlan) Price() train.Price { return p.price.Clone() }
 
 // Compare prices the printed noise, the corrected and the calibrated, each in the step that
 // costs most.
-func (p *nsfwPlan) Compare() ([]PriceRow, error) {
-	var rows []PriceRow
+func (p *nsfwPlan) Compare() ([]train.PriceRow, error) {
+	var rows []train.PriceRow
 	for _, noise := range []Noise{Printed, Corrected, Calibrated} {
 		blocks, err := p.noised(noise)
 		if err != nil {
@@ -175,7 +175,7 @@ func (p *nsfwPlan) Compare() ([]PriceRow, error) {
 				worst = b
 			}
 		}
-		rows = append(rows, PriceRow{Noise: noise, Reading: "both statistics together, real batch sizes", Sensitivity: worst.Sensitivity, Deviation: worst.Deviation, Holds: true, InUse: noise == p.c.Noise})
+		rows = append(rows, train.PriceRow{Noise: noise, Reading: "both statistics together, real batch sizes", Sensitivity: worst.Sensitivity, Deviation: worst.Deviation, Holds: true, InUse: noise == p.c.Noise})
 	}
 	return compare(p.Target, rows)
 }

@@ -17,12 +17,12 @@ const (
 	PaperBisections OracleKind = "paper-bisections" // ⌈log₂(16·L0²R²/α²)⌉, as the source counts them
 )
 
-// Oracle gives slopes of the Moreau envelope of a convex link φ, clipped to [-L0, L0]: the
+// oracle gives slopes of the Moreau envelope of a convex link φ, clipped to [-L0, L0]: the
 // gradient oracle of the source (Algorithm 3), with its bisection repaired. The printed one
 // compares values at quarter points with the comparison turned round and without the factor
 // β/2, and so returns the gradient 0; and to drop half of the interval after comparing
 // quarter points can drop the minimiser. Make it with NewOracle. It is immutable.
-type Oracle struct {
+type oracle struct {
 	link  loss.Link
 	prox  loss.Proximal // nil for a bisection
 	beta  float64
@@ -31,22 +31,22 @@ type Oracle struct {
 	alpha float64 // what a gradient may be off by, for features within the radius
 }
 
-// NewOracle returns the oracle of env at β with gradients to within alpha for features of
+// newOracle returns the oracle of env at β with gradients to within alpha for features of
 // norm at most radius. bound is L0: slopes of φ beyond it are clipped to it. "" is Fast where
 // the link is a loss.Proximal, else Bisection.
-func NewOracle(link loss.Link, kind OracleKind, beta, bound, radius, alpha float64) (Oracle, error) {
+func newOracle(link loss.Link, kind OracleKind, beta, bound, radius, alpha float64) (oracle, error) {
 	if link.WeakConvexity() != 0 {
-		return Oracle{}, &check.Error{Name: "task", Value: link.Name(), Rule: "convex for this method"}
+		return oracle{}, &check.Error{Name: "task", Value: link.Name(), Rule: "convex for this method"}
 	}
 	for _, v := range []struct {
 		name  string
 		value float64
 	}{{"Moreau parameter beta", beta}, {"slope bound", bound}, {"radius", radius}, {"oracle accuracy alpha", alpha}} {
 		if err := check.Positive(v.name, v.value); err != nil {
-			return Oracle{}, err
+			return oracle{}, err
 		}
 	}
-	o := Oracle{link: link, beta: beta, bound: bound, alpha: alpha}
+	o := oracle{link: link, beta: beta, bound: bound, alpha: alpha}
 	prox, exact := link.(loss.Proximal)
 	if kind == "" {
 		kind = Bisection
@@ -57,7 +57,7 @@ func NewOracle(link loss.Link, kind OracleKind, beta, bound, radius, alpha float
 	switch kind {
 	case Fast:
 		if !exact {
-			return Oracle{}, &check.Error{Name: "oracle", Value: kind, Rule: "bisection for " + link.Name() + ": it has no proximal map in closed form"}
+			return oracle{}, &check.Error{Name: "oracle", Value: kind, Rule: "bisection for " + link.Name() + ": it has no proximal map in closed form"}
 		}
 		o.prox, o.alpha = prox, 0
 	case Bisection:
@@ -65,22 +65,22 @@ func NewOracle(link loss.Link, kind OracleKind, beta, bound, radius, alpha float
 	case PaperBisections:
 		o.steps = int(math.Ceil(math.Log2(16 * bound * bound * radius * radius / (alpha * alpha))))
 	default:
-		return Oracle{}, &check.Error{Name: "oracle", Value: kind, Rule: "fast, bisection or paper-bisections"}
+		return oracle{}, &check.Error{Name: "oracle", Value: kind, Rule: "fast, bisection or paper-bisections"}
 	}
 	return o, nil
 }
 
 // Alpha returns what a gradient may be off by in norm, 0 for the closed form.
-func (o Oracle) Alpha() float64 { return o.alpha }
+func (o oracle) Alpha() float64 { return o.alpha }
 
 // Steps returns how many halvings each gradient takes; it does not depend on the data.
-func (o Oracle) Steps() int { return o.steps }
+func (o oracle) Steps() int { return o.steps }
 
 // Slope returns env′(m, y), the gradient's factor on the features, within [-L0, L0].
 //
 // To clip slopes of φ to [-L0, L0] is to clip those of its envelope: where β(m-u) = φ′(u) is
 // beyond L0, the clipped link's minimiser is m ∓ L0/β, with the slope ±L0.
-func (o Oracle) Slope(m, y float64) float64 {
+func (o oracle) Slope(m, y float64) float64 {
 	if o.prox != nil {
 		return o.clip(o.prox.EnvelopeSlope(m, y, o.beta))
 	}
@@ -101,4 +101,4 @@ func (o Oracle) Slope(m, y float64) float64 {
 	return o.clip(o.beta * (m - (low + (high-low)/2)))
 }
 
-func (o Oracle) clip(s float64) float64 { return max(-o.bound, min(o.bound, s)) }
+func (o oracle) clip(s float64) float64 { return max(-o.bound, min(o.bound, s)) }

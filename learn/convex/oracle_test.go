@@ -9,9 +9,9 @@ import (
 	"github.com/darrm/darrm/learn/loss"
 )
 
-func oracle(t testing.TB, link loss.Link, kind OracleKind, beta, bound, alpha float64) Oracle {
+func newTestOracle(t testing.TB, link loss.Link, kind OracleKind, beta, bound, alpha float64) oracle {
 	t.Helper()
-	return must.Get(NewOracle(link, kind, beta, bound, 1, alpha))(t)
+	return must.Get(newOracle(link, kind, beta, bound, 1, alpha))(t)
 }
 
 // The published step counts and iterates of the bisection; u = m - slope/β.
@@ -23,10 +23,10 @@ func TestAcceptance2OracleVectors(t *testing.T) {
 	}{{1024, 9.765625e-5, 31, 15}, {4096, 2.034505e-5, 36, 17}} {
 		alpha := 1 / (c.n * math.Log2(c.n))
 		must.Near(t, "alpha", alpha, c.alpha, 1e-6)
-		if got := oracle(t, loss.Hinge{}, PaperBisections, 1, 1, alpha).Steps(); got != c.paper {
+		if got := newTestOracle(t, loss.Hinge{}, PaperBisections, 1, 1, alpha).Steps(); got != c.paper {
 			t.Errorf("n = %v: %d steps, the source has %d", c.n, got, c.paper)
 		}
-		if got := oracle(t, loss.Hinge{}, Bisection, 1, 1, alpha).Steps(); got != c.direct {
+		if got := newTestOracle(t, loss.Hinge{}, Bisection, 1, 1, alpha).Steps(); got != c.direct {
 			t.Errorf("n = %v: %d steps, want %d", c.n, got, c.direct)
 		}
 	}
@@ -40,7 +40,7 @@ func TestAcceptance2OracleVectors(t *testing.T) {
 		{loss.Logit{}, 0, 1, 10, 0.0487854004},
 	} {
 		// The published iterate is not clipped to L0 and may be past it by α.
-		o := oracle(t, c.link, Bisection, c.beta, 1, 9.765625e-5)
+		o := newTestOracle(t, c.link, Bisection, c.beta, 1, 9.765625e-5)
 		got := c.m - o.Slope(c.m, c.y)/c.beta
 		if clipped := math.Abs(c.beta*(c.m-c.u)) > 1; math.Abs(got-c.u) > 1e-9 && !clipped {
 			t.Errorf("%s: u = %.10f, want %.10f", c.link.Name(), got, c.u)
@@ -49,7 +49,7 @@ func TestAcceptance2OracleVectors(t *testing.T) {
 		if off := math.Abs(o.Slope(c.m, c.y) - exact); off > o.Alpha() {
 			t.Errorf("%s: off by %g", c.link.Name(), off)
 		}
-		if off := math.Abs(oracle(t, c.link, PaperBisections, c.beta, 1, 9.765625e-5).Slope(c.m, c.y) - exact); off > 1e-9 {
+		if off := math.Abs(newTestOracle(t, c.link, PaperBisections, c.beta, 1, 9.765625e-5).Slope(c.m, c.y) - exact); off > 1e-9 {
 			t.Errorf("%s: the source's count is off by %g", c.link.Name(), off)
 		}
 	}
@@ -68,9 +68,9 @@ func TestAcceptance2OracleAccuracy(t *testing.T) {
 		beta := math.Exp(math.Log(0.3) + rng.Float64()*math.Log(100))
 		bound := min(link.Lipschitz(math.Inf(1)), 0.2+2*rng.Float64()) // clipped, more often than not
 		alpha := bound * math.Exp(-2-8*rng.Float64())
-		exact := oracle(t, link, Fast, beta, bound, alpha).Slope(m, y)
+		exact := newTestOracle(t, link, Fast, beta, bound, alpha).Slope(m, y)
 		for _, kind := range []OracleKind{Bisection, PaperBisections} {
-			o := oracle(t, link, kind, beta, bound, alpha)
+			o := newTestOracle(t, link, kind, beta, bound, alpha)
 			got := o.Slope(m, y)
 			if math.Abs(got-exact) > alpha || math.Abs(got) > bound {
 				t.Fatalf("%s %s: slope(%v; %v, %v) = %v, exact %v, alpha %v, bound %v", link.Name(), kind, m, y, beta, got, exact, alpha, bound)
@@ -109,34 +109,34 @@ func TestAcceptance2PrintedOracleDoesNotLearn(t *testing.T) {
 		if got := printedOracle(c.link, c.m, c.y, 10, 31); got != 0 {
 			t.Errorf("%s at %v: the printed slope is %v, want 0", c.link.Name(), c.m, got)
 		}
-		if exact := oracle(t, c.link, "", 10, 1, 1e-4).Slope(c.m, c.y); math.Abs(exact) < 0.4 {
+		if exact := newTestOracle(t, c.link, "", 10, 1, 1e-4).Slope(c.m, c.y); math.Abs(exact) < 0.4 {
 			t.Errorf("%s at %v: slope %v", c.link.Name(), c.m, exact)
 		}
 	}
 }
 
 func TestOracleRefuses(t *testing.T) {
-	if o := oracle(t, loss.Hinge{}, "", 4, 1, 1e-3); o.Alpha() != 0 || o.Steps() != 0 {
+	if o := newTestOracle(t, loss.Hinge{}, "", 4, 1, 1e-3); o.Alpha() != 0 || o.Steps() != 0 {
 		t.Error("the closed form is counted as inexact")
 	}
-	if _, err := NewOracle(loss.PhaseRetrieval{}, "", 4, 1, 1, 1e-3); err == nil {
+	if _, err := newOracle(loss.PhaseRetrieval{}, "", 4, 1, 1, 1e-3); err == nil {
 		t.Error("a link that is not convex")
 	}
 	smoothed, _ := loss.NewEnvelope(loss.Hinge{}, 3)
-	if o, err := NewOracle(smoothed, "", 4, 1, 1, 1e-3); err != nil || o.Steps() == 0 {
+	if o, err := newOracle(smoothed, "", 4, 1, 1, 1e-3); err != nil || o.Steps() == 0 {
 		t.Error("a link without closed form is not bisected", err)
 	}
-	if _, err := NewOracle(smoothed, Fast, 4, 1, 1, 1e-3); err == nil {
+	if _, err := newOracle(smoothed, Fast, 4, 1, 1, 1e-3); err == nil {
 		t.Error("fast for a link without closed form")
 	}
-	if _, err := NewOracle(loss.Hinge{}, "newton", 4, 1, 1, 1e-3); err == nil {
+	if _, err := newOracle(loss.Hinge{}, "newton", 4, 1, 1, 1e-3); err == nil {
 		t.Error("an oracle of no kind")
 	}
 	for _, v := range []float64{0, math.NaN(), math.Inf(1)} {
-		if _, err := NewOracle(loss.Hinge{}, "", v, 1, 1, 1e-3); err == nil {
+		if _, err := newOracle(loss.Hinge{}, "", v, 1, 1, 1e-3); err == nil {
 			t.Error("beta", v)
 		}
-		if _, err := NewOracle(loss.Hinge{}, "", 4, 1, 1, v); err == nil {
+		if _, err := newOracle(loss.Hinge{}, "", 4, 1, 1, v); err == nil {
 			t.Error("alpha", v)
 		}
 	}

@@ -65,7 +65,7 @@ type minimised struct {
 	linear      float64 // deviation of b, 0 for output perturbation
 	output      float64 // deviation of the noise on the minimiser
 	sensitivity float64 // of the minimiser that is noised
-	price       Price
+	price       train.Price
 }
 
 // Plan prices the method for n records of dimension d.
@@ -90,7 +90,7 @@ func (c OutputPerturbation) Plan(n, d int) (Plan, error) {
 	p.tolerate(1e-3, 0)
 	p.sensitivity = (p.gradients()*p.norm/float64(n) + 2*p.tolerance) / p.lambda * (1 + slack)
 	p.output = p.sensitivity * star
-	p.price = Price{Method: "output-perturbation", Records: n, Dim: d, Relation: p.Neighbours, Blocks: []Block{{
+	p.price = train.Price{Method: "output-perturbation", Records: n, Dim: d, Relation: p.Neighbours, Blocks: []train.Block{{
 		Name: "minimiser", To: n, Releases: 1, Sensitivity: p.sensitivity, Deviation: p.output,
 	}}}
 	p.price.Notes = []string{fmt.Sprintf("lambda = %.6g; the minimiser is found to a gradient of norm %.3g", p.lambda, p.tolerance)}
@@ -119,7 +119,7 @@ func (c ObjectivePerturbation) Plan(n, d int) (Plan, error) {
 	}
 	rest := first.Epsilon - math.Log1p(bend/p.lambda)*(1+slack)
 	if !(rest >= first.Epsilon/1000) {
-		return nil, &check.Error{Name: "lambda", Value: p.lambda, Rule: fmt.Sprintf("at least %.6g: ln(1+C·R²/(n·lambda)) is to leave some of epsilon = %g (--l2)", bend/math.Expm1(first.Epsilon*0.99), c.Target.Epsilon)}
+		return nil, &check.Error{Name: "lambda", Value: p.lambda, Rule: fmt.Sprintf("at least %.6g: ln(1+C·R²/(n·lambda)) is to leave some of epsilon = %g", bend/math.Expm1(first.Epsilon*0.99), c.Target.Epsilon)}
 	}
 	p.linear = delta / planeMu(accountant.Cost{Epsilon: rest, Delta: first.Delta}) * (1 + slack)
 	p.tolerate(1e-4, p.linear*(math.Sqrt(float64(d))+12)) // longer with probability below e⁻⁷²
@@ -129,10 +129,10 @@ func (c ObjectivePerturbation) Plan(n, d int) (Plan, error) {
 		return nil, err
 	}
 	p.output = p.sensitivity * multiplier
-	p.price = Price{
+	p.price = train.Price{
 		Method: "objective-perturbation", Records: n, Dim: d, Relation: p.Neighbours,
 		Event: accountant.ApproxDP{Cost: c.Target, Neighbours: p.Neighbours}, Cost: c.Target, Bound: accountant.MethodBasic,
-		Blocks: []Block{
+		Blocks: []train.Block{
 			{Name: "linear term", To: n, Releases: 1, Sensitivity: delta, Deviation: p.linear},
 			{Name: "approximate minimiser", To: n, Releases: 1, Sensitivity: p.sensitivity, Deviation: p.output},
 		},
@@ -174,16 +174,16 @@ func planeDelta(epsilon, mu float64) float64 {
 }
 
 // Price returns what the model costs.
-func (p *minimised) Price() Price { return p.price.Clone() }
+func (p *minimised) Price() train.Price { return p.price.Clone() }
 
 // Compare prices the noise in use; objective perturbation's is no plain Gaussian.
-func (p *minimised) Compare() ([]PriceRow, error) {
+func (p *minimised) Compare() ([]train.PriceRow, error) {
 	if p.linear > 0 {
 		b := p.price.Blocks[0]
-		return []PriceRow{{Noise: Calibrated, Reading: "densities of the minimiser", Sensitivity: b.Sensitivity, Deviation: b.Deviation, Epsilon: p.price.Cost.Epsilon, InUse: true, Holds: true}}, nil
+		return []train.PriceRow{{Noise: Calibrated, Reading: "densities of the minimiser", Sensitivity: b.Sensitivity, Deviation: b.Deviation, Epsilon: p.price.Cost.Epsilon, InUse: true, Holds: true}}, nil
 	}
 	exact := p.gradients() * p.norm / float64(p.n) / p.lambda * (1 + slack)
-	return compare(p.Target, []PriceRow{
+	return compare(p.Target, []train.PriceRow{
 		{Noise: Printed, Reading: "as if the minimiser were exact", Sensitivity: exact, Deviation: p.output},
 		{Noise: Calibrated, Reading: "with the certified gradient", Sensitivity: p.sensitivity, Deviation: p.output, InUse: true, Holds: true},
 	})

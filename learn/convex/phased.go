@@ -43,19 +43,19 @@ type PhasedSGD struct {
 type phasedPlan struct {
 	task
 	c        PhasedSGD
-	schedule PhasedSchedule
-	oracle   Oracle
+	schedule phasedSchedule
+	oracle   oracle
 	star     float64 // noise per sensitivity that the target needs
-	price    Price
+	price    train.Price
 }
 
-// PhasedSchedule are the parameters of PhasedSGD that follow from the setting.
-type PhasedSchedule struct {
+// phasedSchedule are the parameters of PhasedSGD that follow from the setting.
+type phasedSchedule struct {
 	Rho      float64 // ρ = ε/(2√ln(1/δ))
 	StepSize float64 // η
 	Beta     float64 // Moreau parameter
 	Alpha    float64 // accuracy asked of the oracle
-	Phases   []Block
+	Phases   []train.Block
 }
 
 // leastNoise is the least noise of a phase relative to the size of models: the diameter, or √n for
@@ -113,7 +113,7 @@ func (p *phasedPlan) makeSchedule() (err error) {
 		s.StepSize = 1 / (3 * p.norm) * min(s.Rho/math.Sqrt(rank), 1/math.Sqrt(n))
 		s.Beta = math.Sqrt(n) * p.slope / p.Radius
 	}
-	if p.oracle, err = NewOracle(p.link, p.c.Oracle, s.Beta, p.slope, p.Radius, s.Alpha); err != nil {
+	if p.oracle, err = newOracle(p.link, p.c.Oracle, s.Beta, p.slope, p.Radius, s.Alpha); err != nil {
 		return err
 	}
 	if p.c.StepFactor == 0 {
@@ -121,7 +121,7 @@ func (p *phasedPlan) makeSchedule() (err error) {
 	}
 	// The proof needs η/4, the largest step, to be at most 2/(βR²).
 	if limit := 8 / (s.Beta * p.Radius * p.Radius) / s.StepSize * (1 - slack); !(p.c.StepFactor > 0 && p.c.StepFactor <= limit) {
-		return &check.Error{Name: "step factor", Value: p.c.StepFactor, Rule: fmt.Sprintf("in (0, %.6g], beyond which steps are expansive (--step-factor)", limit)}
+		return &check.Error{Name: "step factor", Value: p.c.StepFactor, Rule: fmt.Sprintf("in (0, %.6g], beyond which steps are expansive", limit)}
 	}
 	s.StepSize *= p.c.StepFactor
 	if p.star, err = train.NoiseFor(p.Target); err != nil {
@@ -133,7 +133,7 @@ func (p *phasedPlan) makeSchedule() (err error) {
 	}
 	from := 0
 	for k := 1; k < bits.Len(uint(p.n)); k++ {
-		b := Block{Name: fmt.Sprintf("phase %d", k), From: from, To: from + p.n>>k, Releases: 1, StepSize: s.StepSize / math.Pow(4, float64(k))}
+		b := train.Block{Name: fmt.Sprintf("phase %d", k), From: from, To: from + p.n>>k, Releases: 1, StepSize: s.StepSize / math.Pow(4, float64(k))}
 		b.Sensitivity = p.sensitivity(b)
 		b.Deviation = b.Sensitivity * p.star
 		if p.c.Noise == Printed {
@@ -153,17 +153,17 @@ func (p *phasedPlan) makeSchedule() (err error) {
 
 // sensitivity returns Δ_k: a neighbour's step differs by the step size times one gradient or
 // two, and each of the T_k steps may be off by α from a non-expansive one, in both worlds.
-func (p *phasedPlan) sensitivity(b Block) float64 {
+func (p *phasedPlan) sensitivity(b train.Block) float64 {
 	steps := float64(b.To - b.From)
 	return b.StepSize * (p.gradients()*p.norm + 2*p.oracle.alpha*steps) * (1 + slack)
 }
 
 // loosest is the widest reading of the source, whose text bounds each gradient by 3·L0·R.
-func (p *phasedPlan) loosest(b Block) float64 { return 6 * p.norm * b.StepSize * (1 + slack) }
+func (p *phasedPlan) loosest(b train.Block) float64 { return 6 * p.norm * b.StepSize * (1 + slack) }
 
 // account sets the price.
 func (p *phasedPlan) account() (err error) {
-	p.price = Price{Method: "phased-sgd", Records: p.n, Dim: p.d, Relation: p.Neighbours, Blocks: p.schedule.Phases}
+	p.price = train.Price{Method: "phased-sgd", Records: p.n, Dim: p.d, Relation: p.Neighbours, Blocks: p.schedule.Phases}
 	if p.Target.Epsilon > math.Sqrt(-math.Log(p.Target.Delta)) {
 		p.price.Notes = append(p.price.Notes, "epsilon is above sqrt(ln(1/delta)): the account holds, the source's bound on the risk is not stated there")
 	}
@@ -171,10 +171,10 @@ func (p *phasedPlan) account() (err error) {
 }
 
 // Compare prices the printed noise as the text has it and as it is, and the calibrated noise.
-func (p *phasedPlan) Compare() ([]PriceRow, error) {
+func (p *phasedPlan) Compare() ([]train.PriceRow, error) {
 	first := p.schedule.Phases[0] // with the most steps, it costs most
 	printed := 4 * p.norm * first.StepSize / p.schedule.Rho
-	return compare(p.Target, []PriceRow{
+	return compare(p.Target, []train.PriceRow{
 		{Noise: Printed, Reading: "as the text bounds gradients (3·L0·R each)", Sensitivity: p.loosest(first), Deviation: printed},
 		{Noise: Printed, Reading: "corrected", Sensitivity: first.Sensitivity, Deviation: printed, Holds: true, InUse: p.c.Noise == Printed},
 		{Noise: Calibrated, Reading: "corrected", Sensitivity: first.Sensitivity, Deviation: first.Sensitivity * p.star, Holds: true, InUse: p.c.Noise == Calibrated},
@@ -182,7 +182,7 @@ func (p *phasedPlan) Compare() ([]PriceRow, error) {
 }
 
 // Price returns what the model costs.
-func (p *phasedPlan) Price() Price { return p.price.Clone() }
+func (p *phasedPlan) Price() train.Price { return p.price.Clone() }
 
 // Train returns the method on these records.
 func (p *phasedPlan) Train(r *data.Records) (train.Algorithm, error) {

@@ -33,7 +33,7 @@ type polySFWPlan struct {
 	choice  choice
 	batches []batch
 	rounds  []polySFWRound
-	price   Price
+	price   train.Price
 	far     float64
 	quiet   bool // no noise: for tests
 }
@@ -186,7 +186,7 @@ func (p *polySFWPlan) setNoise() error {
 // account sets the price: a neighbour differs in one batch, so in one round.
 func (p *polySFWPlan) account() error {
 	const theorem = "exact influence of a record on later steps"
-	p.price = Price{Method: "poly-sfw", Records: p.n, Dim: p.d, Relation: p.Neighbours}
+	p.price = train.Price{Method: "poly-sfw", Records: p.n, Dim: p.d, Relation: p.Neighbours}
 	p.price.Cost.Delta = p.Target.Delta
 	worst := make([]influence, 0, len(p.rounds))
 	for r, round := range p.rounds {
@@ -198,7 +198,7 @@ func (p *polySFWPlan) account() error {
 		if eps > p.price.Cost.Epsilon {
 			p.price.Cost.Epsilon = eps
 		}
-		block := Block{Name: fmt.Sprintf("round %d", r), Releases: 1 << r, Sensitivity: p.diameter * p.moved(p.batches[1<<r-1]), Deviation: p.choice.deviation(round.scale)}
+		block := train.Block{Name: fmt.Sprintf("round %d", r), Releases: 1 << r, Sensitivity: p.diameter * p.moved(p.batches[1<<r-1]), Deviation: p.choice.deviation(round.scale)}
 		block.From, block.To = p.batches[1<<r-1].from, p.batches[1<<(r+1)-2].to
 		p.price.Blocks = append(p.price.Blocks, block)
 	}
@@ -263,11 +263,11 @@ func influenceCurve(relation accountant.Relation, theorem string, parts []influe
 }
 
 // Price returns what the model costs.
-func (p *polySFWPlan) Price() Price { return p.price.Clone() }
+func (p *polySFWPlan) Price() train.Price { return p.price.Clone() }
 
 // Compare prices the printed noise by the source's uniform account, by exact influence under
 // both rules, and the noise in use. Rows are of the round that costs most.
-func (p *polySFWPlan) Compare() ([]PriceRow, error) {
+func (p *polySFWPlan) Compare() ([]train.PriceRow, error) {
 	laplace := func(r Rule) choice { return choice{LaplaceNoise, r} }
 	type reading struct {
 		name  string
@@ -279,13 +279,13 @@ func (p *polySFWPlan) Compare() ([]PriceRow, error) {
 		q.choice = laplace(rule)
 		return func(r int) (float64, error) { return q.roundEpsilon(q.round(r, q.printedScale(r))) }
 	}
-	var rows []PriceRow
+	var rows []train.PriceRow
 	for _, reading := range []reading{
 		{"as the text has it: every step as bad as the worst, advanced composition", false, p.uniform},
 		{"corrected: exact influence, by a bound on each score alone", true, exact(Sup)},
 		{"corrected: exact influence, by the range of scores", true, exact(Range)},
 	} {
-		row := PriceRow{Noise: Printed, Reading: reading.name, Holds: reading.holds}
+		row := train.PriceRow{Noise: Printed, Reading: reading.name, Holds: reading.holds}
 		for r := range p.rounds {
 			eps, err := reading.eps(r)
 			if err != nil {
@@ -304,7 +304,7 @@ func (p *polySFWPlan) Compare() ([]PriceRow, error) {
 			worst, highest = b, eps
 		}
 	}
-	return append(rows, PriceRow{Noise: p.c.Noise, Reading: "in use: " + string(p.choice.kind) + " by " + string(p.choice.rule), Holds: true, InUse: true,
+	return append(rows, train.PriceRow{Noise: p.c.Noise, Reading: "in use: " + string(p.choice.kind) + " by " + string(p.choice.rule), Holds: true, InUse: true,
 		Sensitivity: worst.Sensitivity, Deviation: worst.Deviation, Epsilon: p.price.Cost.Epsilon}), nil
 }
 

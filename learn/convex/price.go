@@ -7,11 +7,8 @@ import (
 
 // What every method's plan has is package train's.
 type (
-	Plan     = train.Plan
-	Price    = train.Price
-	PriceRow = train.PriceRow
-	Block    = train.Block
-	Noise    = train.Noise
+	Plan  = train.Plan
+	Noise = train.Noise
 )
 
 // The noises.
@@ -25,7 +22,7 @@ const (
 // between them: the run costs at most what its worst block does, as in parallel composition.
 // Normal noise with the least multiplier dominates all others. The releases of a block
 // compose to one with the multiplier over √releases.
-func gaussian(relation accountant.Relation, blocks []Block) (accountant.Event, error) {
+func gaussian(relation accountant.Relation, blocks []train.Block) (accountant.Event, error) {
 	worst, least := blocks[0], 0.0
 	for i, b := range blocks {
 		m := b.Multiplier()
@@ -39,7 +36,7 @@ func gaussian(relation accountant.Relation, blocks []Block) (accountant.Event, e
 
 // settle sets event and cost of a price from its blocks of normal noise. Calibrated noise costs its
 // target, which is checked.
-func settle(p *Price, target accountant.Cost, calibrated bool) error {
+func settle(p *train.Price, target accountant.Cost, calibrated bool) error {
 	event, err := gaussian(p.Relation, p.Blocks)
 	if err != nil {
 		return err
@@ -48,7 +45,7 @@ func settle(p *Price, target accountant.Cost, calibrated bool) error {
 }
 
 // compare fills in ε of the rows.
-func compare(target accountant.Cost, rows []PriceRow) (_ []PriceRow, err error) {
+func compare(target accountant.Cost, rows []train.PriceRow) (_ []train.PriceRow, err error) {
 	for i, r := range rows {
 		multiplier := min(r.Deviation/r.Sensitivity*(1-slack), accountant.MaxNoise)
 		if rows[i].Epsilon, err = accountant.GaussianEpsilon(multiplier, target.Delta); err != nil {

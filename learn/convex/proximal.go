@@ -22,7 +22,7 @@ import (
 // nearly stationary. The inner solver is noised subgradient descent on the whole block,
 // T steps of 2/(λ(t+1)), λ = β - ρ, with their weighted average 2Σt·v_t/(T(T+1)); the source
 // only cites one (Theorem 29). The proximal term is not of the data and gets no noise. Where
-// p ≠ 2 the source has mirror descent, which is not built; ProximalSchedule has its
+// p ≠ 2 the source has mirror descent, which is not built; proximalSchedule has its
 // parameters.
 //
 // Privacy: each inner step is a Gaussian release of a mean gradient, which a record that
@@ -40,8 +40,8 @@ type ProximallyGuided struct {
 	Start []float64
 }
 
-// ProximalSchedule are the parameters of PGPSMD in ℓp that follow from the setting.
-type ProximalSchedule struct {
+// proximalSchedule are the parameters of PGPSMD in ℓp that follow from the setting.
+type proximalSchedule struct {
 	Kappa, KappaTilde float64 // κ = min{1/(p-1), ln d} and κ̃ = 1 + ln d·1{p<2}; both 1 for p = 2
 	Beta              float64 // β = 2ρκ
 	ByData, ByNoise   float64 // the two terms whose minimum R is
@@ -51,10 +51,10 @@ type ProximalSchedule struct {
 	Rate float64
 }
 
-// NewProximalSchedule returns the schedule for p in [1, 2], with p below 1 + 1/ln d raised
+// newProximalSchedule returns the schedule for p in [1, 2], with p below 1 + 1/ln d raised
 // to that, n records of dimension d, ρ, the Lipschitz constant L0 of f and the diameter D.
-func NewProximalSchedule(p float64, n, d int, epsilon, delta, rho, lipschitz, diameter float64) (ProximalSchedule, error) {
-	var s ProximalSchedule
+func newProximalSchedule(p float64, n, d int, epsilon, delta, rho, lipschitz, diameter float64) (proximalSchedule, error) {
+	var s proximalSchedule
 	for _, v := range []struct {
 		name  string
 		value float64
@@ -101,10 +101,10 @@ func NewProximalSchedule(p float64, n, d int, epsilon, delta, rho, lipschitz, di
 type proximalPlan struct {
 	task
 	c        ProximallyGuided
-	schedule ProximalSchedule
+	schedule proximalSchedule
 	star     float64
 	lambda   float64
-	price    Price
+	price    train.Price
 }
 
 // Plan prices the method for n records of dimension d.
@@ -126,7 +126,7 @@ func (c ProximallyGuided) Plan(n, d int) (Plan, error) {
 	if err := check.Positive("weak convexity rho", p.c.WeakConvexity); err != nil {
 		return nil, fmt.Errorf("%w: for a convex loss state one, or take phased-sgd", err)
 	}
-	if p.schedule, err = NewProximalSchedule(2, n, d, t.Target.Epsilon, t.Target.Delta, p.c.WeakConvexity, t.norm, 2*c.Ball); err != nil {
+	if p.schedule, err = newProximalSchedule(2, n, d, t.Target.Epsilon, t.Target.Delta, p.c.WeakConvexity, t.norm, 2*c.Ball); err != nil {
 		return nil, err
 	}
 	if c.Rounds != 0 {
@@ -156,10 +156,10 @@ func (p *proximalPlan) account() (err error) {
 	if p.star, err = train.NoiseFor(p.Target); err != nil {
 		return err
 	}
-	p.price = Price{Method: "proximally-guided", Records: p.n, Dim: p.d, Relation: p.Neighbours}
+	p.price = train.Price{Method: "proximally-guided", Records: p.n, Dim: p.d, Relation: p.Neighbours}
 	m := p.schedule.Block
 	for r := range p.schedule.Rounds {
-		b := Block{Name: fmt.Sprintf("round %d", r+1), From: r * m, To: (r + 1) * m, Releases: p.c.Steps, StepSize: 2 / p.lambda}
+		b := train.Block{Name: fmt.Sprintf("round %d", r+1), From: r * m, To: (r + 1) * m, Releases: p.c.Steps, StepSize: 2 / p.lambda}
 		b.Sensitivity = p.gradients() * p.norm / float64(m) * (1 + slack)
 		b.Deviation = b.Sensitivity * math.Sqrt(float64(p.c.Steps)) * p.star
 		p.price.Blocks = append(p.price.Blocks, b)
@@ -168,12 +168,12 @@ func (p *proximalPlan) account() (err error) {
 }
 
 // Price returns what the model costs.
-func (p *proximalPlan) Price() Price { return p.price.Clone() }
+func (p *proximalPlan) Price() train.Price { return p.price.Clone() }
 
 // Compare prices the noise in use. The source prints none: it cites its inner solver.
-func (p *proximalPlan) Compare() ([]PriceRow, error) {
+func (p *proximalPlan) Compare() ([]train.PriceRow, error) {
 	b := p.price.Blocks[0]
-	return compare(p.Target, []PriceRow{{
+	return compare(p.Target, []train.PriceRow{{
 		Noise: Calibrated, Reading: fmt.Sprintf("corrected, %d releases a block", b.Releases), InUse: true, Holds: true,
 		// As one release of all steps.
 		Sensitivity: b.Sensitivity * math.Sqrt(float64(b.Releases)), Deviation: b.Deviation,

@@ -19,9 +19,9 @@ import (
 	"github.com/darrm/darrm/learn/train/traintest"
 )
 
-func schedule(t testing.TB, p float64, n int, rho, lipschitz float64) ProximalSchedule {
+func schedule(t testing.TB, p float64, n int, rho, lipschitz float64) proximalSchedule {
 	t.Helper()
-	return must.Get(NewProximalSchedule(p, n, 10, 1, 1e-6, rho, lipschitz, 2))(t)
+	return must.Get(newProximalSchedule(p, n, 10, 1, 1e-6, rho, lipschitz, 2))(t)
 }
 
 // The published schedules and noise.
@@ -222,7 +222,7 @@ func TestProximalRefusals(t *testing.T) {
 		}
 	}
 	for _, p := range []float64{0.9, 2.1, math.NaN()} {
-		if _, err := NewProximalSchedule(p, 100, 10, 1, 1e-6, 1, 1, 2); err == nil {
+		if _, err := newProximalSchedule(p, 100, 10, 1, 1e-6, 1, 1, 2); err == nil {
 			t.Error("p =", p)
 		}
 	}

@@ -184,7 +184,7 @@ func (c choice) fits(bound float64) error {
 	}
 	if c.kind == Exponential {
 		if err := noise.LevelsFit(int64(bound), selectionScale); err != nil {
-			return fmt.Errorf("epsilon is too large for the exponential mechanism (take --selection permute-and-flip): %w", err)
+			return check.SettledBy(fmt.Errorf("epsilon is too large for the exponential mechanism: %w", err), "selection=permute-and-flip")
 		}
 	}
 	return nil

@@ -64,17 +64,17 @@ func (s Setting) check(n, d int, model float64) (task, error) {
 		return t, &check.Error{Name: "dimension", Value: d, Rule: "at least 1"}
 	}
 	if !train.InScale(s.Radius) {
-		return t, &check.Error{Name: "radius", Value: s.Radius, Rule: train.ScaleRule + ": a public bound on the norm of a record's features, to which longer ones are shortened (--radius)"}
+		return t, &check.Error{Name: "radius", Value: s.Radius, Rule: train.ScaleRule + ": a public bound on the norm of a record's features, to which longer ones are shortened"}
 	}
 	if s.Clip != 0 && !train.InScale(s.Clip) {
-		return t, &check.Error{Name: "clip", Value: s.Clip, Rule: "0, or " + train.ScaleRule + " (--clip)"}
+		return t, &check.Error{Name: "clip", Value: s.Clip, Rule: "0, or " + train.ScaleRule}
 	}
 	t.slope = t.link.Lipschitz(s.Radius * model * (1 + 0x1p-50))
 	if s.Clip > 0 {
 		t.slope = min(t.slope, s.Clip)
 	}
 	if math.IsInf(t.slope, 1) {
-		return t, &check.Error{Name: "clip", Value: s.Clip, Rule: fmt.Sprintf("above 0 for %s, whose slopes have no bound (--clip)", t.link.Name())}
+		return t, &check.Error{Name: "clip", Value: s.Clip, Rule: fmt.Sprintf("above 0 for %s, whose slopes have no bound", t.link.Name())}
 	}
 	t.norm = t.slope * s.Radius * (1 + 0x1p-50)
 	return t, check.Target(s.Target.Epsilon, s.Target.Delta)
@@ -106,7 +106,7 @@ func checkBall(radius float64, required bool) error {
 		return nil
 	}
 	if !train.InScale(radius) {
-		rule := train.ScaleRule + " (--set)"
+		rule := train.ScaleRule
 		if !required {
 			rule = "0 for none, or " + rule
 		}
@@ -118,8 +118,8 @@ func checkBall(radius float64, required bool) error {
 // theorem checks ε ≤ √ln(1/δ), without which the printed noise is not proved to be enough.
 func (t *task) theorem() error {
 	if limit := math.Sqrt(-math.Log(t.Target.Delta)); !(t.Target.Epsilon <= limit) {
-		return &check.Error{Name: "target epsilon", Value: t.Target.Epsilon,
-			Rule: fmt.Sprintf("at most sqrt(ln(1/delta)) = %.4g for the printed noise: its theorem ends there; calibrated noise goes on (--noise calibrated)", limit)}
+		return check.SettledBy(&check.Error{Name: "target epsilon", Value: t.Target.Epsilon,
+			Rule: fmt.Sprintf("at most sqrt(ln(1/delta)) = %.4g for the printed noise: its theorem ends there; calibrated noise goes on", limit)}, "noise=calibrated")
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func (t *task) takeSparse(r *data.Sparse, q float64) (*data.Sparse, error) {
 // checkSet checks the set against the dimension.
 func checkSet(s geometry.Set, d int) error {
 	if s == nil {
-		return &check.Error{Name: "set", Value: "none", Rule: "stated: the models are its points (--set)"}
+		return &check.Error{Name: "set", Value: "none", Rule: "stated: the models are its points"}
 	}
 	if s.Dim() != d {
 		return &check.Error{Name: "dimension of the set", Value: s.Dim(), Rule: fmt.Sprintf("that of the records, %d", d)}
@@ -62,7 +62,7 @@ func checkSet(s geometry.Set, d int) error {
 		return &check.Error{Name: "diameter of the set", Value: s.Diameter(), Rule: "above 0: one point needs no training"}
 	}
 	if !train.InScale(s.Diameter()) {
-		return &check.Error{Name: "diameter of the set", Value: s.Diameter(), Rule: train.ScaleRule + " (--set)"}
+		return &check.Error{Name: "diameter of the set", Value: s.Diameter(), Rule: train.ScaleRule}
 	}
 	return nil
 }

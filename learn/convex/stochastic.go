@@ -46,12 +46,12 @@ func (b *Batches) schedule(n int, asked float64) ([]batch, error) {
 	}
 	if b.Rounds == 0 {
 		if !(asked > 0) {
-			return nil, &check.Error{Name: "number of records", Value: n, Rule: "more for this epsilon: the theorem's number of rounds is not above 0 (or state --rounds)"}
+			return nil, check.SettledBy(&check.Error{Name: "number of records", Value: n, Rule: "more for this epsilon: the theorem's number of rounds is not above 0; or state the rounds"}, "rounds")
 		}
 		b.Rounds = int(max(1, math.Floor(asked)))
 	}
 	if b.Rounds < 1 || b.Rounds > maxRounds {
-		return nil, &check.Error{Name: "rounds", Value: b.Rounds, Rule: fmt.Sprintf("between 1 and %d (--rounds)", maxRounds)}
+		return nil, &check.Error{Name: "rounds", Value: b.Rounds, Rule: fmt.Sprintf("between 1 and %d", maxRounds)}
 	}
 	steps := 1<<b.Rounds - 1
 	size := b.Size
@@ -69,7 +69,7 @@ func (b *Batches) schedule(n int, asked float64) ([]batch, error) {
 		size = int(float64(n) / (log * log))
 	}
 	if size < 1<<(b.Rounds-1) {
-		return nil, &check.Error{Name: "batch size", Value: size, Rule: fmt.Sprintf("at least %d for %d rounds, so that every batch has a record: fewer rounds, or more records (--rounds, --batch)", 1<<(b.Rounds-1), b.Rounds)}
+		return nil, check.SettledBy(&check.Error{Name: "batch size", Value: size, Rule: fmt.Sprintf("at least %d for %d rounds, so that every batch has a record: fewer rounds, or more records", 1<<(b.Rounds-1), b.Rounds)}, "rounds", "batch size")
 	}
 	b.Size = size
 	batches, from := make([]batch, 0, steps), 0
@@ -78,7 +78,7 @@ func (b *Batches) schedule(n int, asked float64) ([]batch, error) {
 			m := size / (t + 1)
 			batches = append(batches, batch{r, t, from, from + m})
 			if from += m; from > n {
-				return nil, &check.Error{Name: "batch size", Value: size, Rule: fmt.Sprintf("less: %d rounds would need more than the %d records (--batch)", b.Rounds, n)}
+				return nil, &check.Error{Name: "batch size", Value: size, Rule: fmt.Sprintf("less: %d rounds would need more than the %d records", b.Rounds, n)}
 			}
 		}
 	}

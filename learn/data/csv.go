@@ -79,7 +79,7 @@ func ScanCSV(r io.Reader, o CSVOptions, visit func(x []float64, y float64) error
 		header = slices.Clone(row)
 		header[0] = strings.TrimPrefix(header[0], "\ufeff")
 		if isRecord(header) {
-			return nil, "", errors.New("line 1: only numbers, but it must be the names of the columns: a record there would be published as names; with no header say so (--no-header)")
+			return nil, "", check.SettledBy(errors.New("line 1: only numbers, but it must be the names of the columns: a record there would be published as names; with no header say so"), "header")
 		}
 	} else if o.Columns != nil {
 		return nil, "", &check.Error{Name: "columns", Value: o.Columns, Rule: "left out where the file has no header"}

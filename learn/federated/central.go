@@ -62,7 +62,7 @@ func (c Central) plan(n, features int) (*Plan, error) {
 	p := &Plan{plan{task: *t, kind: trusted, period: c.Period}}
 	p.price = train.Price{Method: c.name(), Records: n, Dim: p.d, Relation: accountant.ReplaceOne}
 	if p.Local.Steps > 1 && c.Noise == train.Printed {
-		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated beside a local phase (--noise)"}
+		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated beside a local phase"}
 	}
 	if p.noise = c.Noise; p.noise == "" {
 		p.noise = train.Calibrated
@@ -73,7 +73,7 @@ func (c Central) plan(n, features int) (*Plan, error) {
 	case train.Printed:
 		err = p.printedMeans()
 	default:
-		err = &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated or printed (--noise)"}
+		err = &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated or printed"}
 	}
 	return p, err
 }
@@ -91,10 +91,10 @@ func (c Central) name() string {
 // checkDifferences checks C_1, which a method without differences has not.
 func (t *task) checkDifferences(has bool) error {
 	if has && !train.InScale(t.DifferenceClip) {
-		return &check.Error{Name: "difference clip", Value: t.DifferenceClip, Rule: train.ScaleRule + " (--difference-clip)"}
+		return &check.Error{Name: "difference clip", Value: t.DifferenceClip, Rule: train.ScaleRule}
 	}
 	if !has && t.DifferenceClip != 0 {
-		return &check.Error{Name: "difference clip", Value: t.DifferenceClip, Rule: "left out for a method without differences (--difference-clip)"}
+		return &check.Error{Name: "difference clip", Value: t.DifferenceClip, Rule: "left out for a method without differences"}
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ func (r Randomizer) of(d int, epsilon float64) (report.Randomizer, error) {
 }
 
 func (r Randomizer) fault() error {
-	return &check.Error{Name: "randomizer", Value: strconv.Quote(string(r)), Rule: fmt.Sprintf("%s, %s, %s, %s:bits, %s:bits:k or %s:k (--randomizer)", OneBit, Floats, PrivUnit, PrivUnit, PrivUnit, RandK)}
+	return &check.Error{Name: "randomizer", Value: strconv.Quote(string(r)), Rule: fmt.Sprintf("%s, %s, %s, %s:bits, %s:bits:k or %s:k", OneBit, Floats, PrivUnit, PrivUnit, PrivUnit, RandK)}
 }
 
 // Plan prices the method for the records of all silos.

@@ -273,7 +273,7 @@ func TestSimulationIsTheRoles(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := server.Broadcast()
-		shuffler := must.Get(p.NewShuffler(b, seeded(9)))(t)
+		shuffler := must.Get(p.NewShuffler(b))(t)
 		for _, s := range silos {
 			for stream, messages := range must.Get(s.Report(t.Context(), b))(t) {
 				for i := 0; i < len(messages); i += 9 {
@@ -445,7 +445,7 @@ func TestRefusedRounds(t *testing.T) {
 		if _, err := silos[0].Report(t.Context(), bad); err == nil {
 			t.Errorf("%s: a silo answers", name)
 		}
-		if _, err := p.NewShuffler(bad, seeded(1)); err == nil {
+		if _, err := p.NewShuffler(bad); err == nil {
 			t.Errorf("%s: there is a shuffler", name)
 		}
 	}
@@ -600,7 +600,7 @@ func TestRolesNeedReports(t *testing.T) {
 	c := must.Get(Central{Setting: Setting{Loss: must.Get(loss.NewNetwork(10))(t), Silos: []int{64}, Rounds: 3, StepSize: 0.5, GradientClip: 0.3, Target: target}}.New(64, 8))(t)
 	for _, q := range []*Plan{c, p.Noiseless(), must.Get(p.Rehearsal())(t)} {
 		s := q.NewServer(seeded(1))
-		if _, err := q.NewShuffler(s.Broadcast(), seeded(1)); err == nil {
+		if _, err := q.NewShuffler(s.Broadcast()); err == nil {
 			t.Errorf("%s has a shuffler", q.Price().Method)
 		}
 		if _, err := s.Receive(t.Context(), Reports{make([]byte, 9*64)}); err == nil {
@@ -614,7 +614,7 @@ func TestShufflerWaitsForThePrice(t *testing.T) {
 	p, silos, server := sending(t, 64, func(c *PSGM) { c.Missing, c.Colluding = 16, 20 })
 	b := server.Broadcast()
 	all := gather(t, silos, b)[gradients]
-	s := must.Get(p.NewShuffler(b, seeded(1)))(t)
+	s := must.Get(p.NewShuffler(b))(t)
 	for i := range 48 {
 		if _, _, err := s.Release(); !errors.Is(err, report.ErrPartialRound) {
 			t.Fatalf("%d reports: %v", i, err)

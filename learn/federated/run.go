@@ -75,9 +75,9 @@ func (e *run) direction(ctx context.Context, b Broadcast) (Request, error) {
 	return e.server.Receive(ctx, shuffledReports)
 }
 
-// shuffle returns the reports in new orders.
+// shuffle returns the reports as a shuffler releases them.
 func (e *run) shuffle(b Broadcast, all Reports) (Reports, error) {
-	s, err := e.p.newShuffler(b, e.coins)
+	s, err := e.p.newShuffler(b)
 	if err != nil {
 		return Reports{}, err
 	}
@@ -95,20 +95,19 @@ func (e *run) shuffle(b Broadcast, all Reports) (Reports, error) {
 }
 
 // NewShuffler returns a shuffler for the reports of a broadcast: it takes what all silos send, and
-// releases nothing below the number that the price is for. Its coins must be secret from the
-// server and new for each shuffler: no two rounds may share an order. A round is released once: two
+// releases nothing below the number that the price is for. A round is released once: two
 // releases that differ by a late silo's reports would single them out, and its price is for being among all
 // (package rounds keeps a book).
-func (p *Plan) NewShuffler(b Broadcast, coins stream.Coins) (*report.Shuffler, error) {
+func (p *Plan) NewShuffler(b Broadcast) (*report.Shuffler, error) {
 	if err := cmp.Or(p.hasReports(), b.check(&p.task)); err != nil {
 		return nil, err
 	}
-	return p.newShuffler(b, coins)
+	return p.newShuffler(b)
 }
 
-func (p *plan) newShuffler(b Broadcast, coins stream.Coins) (*report.Shuffler, error) {
+func (p *plan) newShuffler(b Broadcast) (*report.Shuffler, error) {
 	expected := p.expectedReports(b)
-	return report.NewShuffler(coins, b.Round, expected[gradients], expected[differences])
+	return report.NewShuffler(expected[gradients], expected[differences])
 }
 
 // expectedReports returns what a shuffler of a broadcast's reports takes, by stream.

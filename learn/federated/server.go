@@ -181,7 +181,7 @@ type TooFewError struct {
 }
 
 func (e *TooFewError) Error() string {
-	return fmt.Sprintf("round %d: %d reports of %v, but the price is for at least %d (--missing)", e.Round, e.Reports, e.Stream, e.Least)
+	return fmt.Sprintf("round %d: %d reports of %v, but the price is for at least %d", e.Round, e.Reports, e.Stream, e.Least)
 }
 
 // turn works out v_r from the means in s.sums.

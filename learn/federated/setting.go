@@ -85,7 +85,7 @@ type task struct {
 func (s Setting) check(n, features int) (*task, error) {
 	t := &task{Setting: s, n: n, features: features}
 	if s.Loss == nil {
-		return nil, &check.Error{Name: "task", Value: "none", Rule: "stated, such as logistic (--task)"}
+		return nil, &check.Error{Name: "task", Value: "none", Rule: "stated, such as logistic"}
 	}
 	if err := check.Whole("features", features, 1, 0); err != nil {
 		return nil, err
@@ -111,11 +111,11 @@ func (s Setting) check(n, features int) (*task, error) {
 		return nil, err
 	}
 	for _, p := range []struct {
-		name, flag string
-		v          float64
-	}{{"step size", "--step-size", s.StepSize}, {"gradient clip", "--clip", s.GradientClip}} {
+		name string
+		v    float64
+	}{{"step size", s.StepSize}, {"gradient clip", s.GradientClip}} {
 		if !train.InScale(p.v) {
-			return nil, &check.Error{Name: p.name, Value: p.v, Rule: fmt.Sprintf("%s (%s)", train.ScaleRule, p.flag)}
+			return nil, &check.Error{Name: p.name, Value: p.v, Rule: train.ScaleRule}
 		}
 	}
 	if err := check.Among([]Output{"", Last, Uniform})("output", s.Output); err != nil {
@@ -141,7 +141,7 @@ func (s Setting) check(n, features int) (*task, error) {
 func (t *task) checkLocal() error {
 	if t.Local.Steps <= 1 {
 		if t.Local.Steps < 0 || t.Local != (Local{Steps: t.Local.Steps}) {
-			return &check.Error{Name: "local steps", Value: t.Local.Steps, Rule: "at least 2 beside a batch, clip or noise of local steps: the first step needs none (--local-steps)"}
+			return &check.Error{Name: "local steps", Value: t.Local.Steps, Rule: "at least 2 beside a batch, clip or noise of local steps: the first step needs none"}
 		}
 		t.Local.Steps = 1
 		return nil
@@ -153,10 +153,10 @@ func (t *task) checkLocal() error {
 		return err
 	}
 	if !train.InScale(t.Local.Clip) {
-		return &check.Error{Name: "local clip", Value: t.Local.Clip, Rule: train.ScaleRule + " (--local-clip)"}
+		return &check.Error{Name: "local clip", Value: t.Local.Clip, Rule: train.ScaleRule}
 	}
 	if t.Local.Noise != 0 && (t.Local.NoNoise || !train.InScale(t.Local.Noise)) {
-		return &check.Error{Name: "local noise", Value: t.Local.Noise, Rule: "0 for what the target needs, or " + train.ScaleRule + " (--local-noise)"}
+		return &check.Error{Name: "local noise", Value: t.Local.Noise, Rule: "0 for what the target needs, or " + train.ScaleRule}
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -22,16 +21,16 @@ type Polytope interface {
 	Vertex(i int) (coordinates []int32, values []float64)
 }
 
-// MaxVertices is how many vertices a Polytope may have, 2²⁵: of each a score is kept.
-const MaxVertices = 1 << 25
+// maxVertices is how many vertices a Polytope may have, 2²⁵: of each a score is kept.
+const maxVertices = 1 << 25
 
 // maxListed is how many numbers a polytope's own list of vertices may have.
 const maxListed = 1 << 26
 
 // checkVertices refuses more vertices than MaxVertices.
 func checkVertices(n int) error {
-	if n < 1 || n > MaxVertices {
-		return &check.Error{Name: "number of vertices", Value: n, Rule: fmt.Sprintf("between 1 and %d: each has a score of its own", MaxVertices)}
+	if n < 1 || n > maxVertices {
+		return &check.Error{Name: "number of vertices", Value: n, Rule: fmt.Sprintf("between 1 and %d: each has a score of its own", maxVertices)}
 	}
 	return nil
 }
@@ -232,24 +231,4 @@ func SparseDot(coordinates []int32, values, g []float64) float64 {
 		s += values[k] * g[j]
 	}
 	return s
-}
-
-// Enumerate returns the vertices as a list, at most 2²⁶ numbers in all.
-func Enumerate(p Polytope) ([][]float64, error) {
-	n, d := p.Vertices(), p.Dim()
-	if err := checkVertices(n); err != nil {
-		return nil, err
-	}
-	if d > maxListed/n {
-		return nil, &check.Error{Name: "number of vertices", Value: n, Rule: fmt.Sprintf("at most %d in dimension %d to be listed", maxListed/d, d)}
-	}
-	all := slices.Repeat([][]float64{nil}, n)
-	for i := range all {
-		all[i] = make([]float64, d)
-		coordinates, values := p.Vertex(i)
-		for k, j := range coordinates {
-			all[i][j] = values[k]
-		}
-	}
-	return all, nil
 }

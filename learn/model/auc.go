@@ -25,27 +25,6 @@ func Concordant(scores []float64, positive []bool) (twice int) {
 	return o.twice
 }
 
-// AUCInterval returns the 95 % interval of the AUC that other records of the same kind would
-// give, nil where there is no AUC. It is Wilson's for as many trials as a share of DeLong's variance
-//
-//	V = S₊/n₊ + S₋/n₋
-//
-// would need, A(1-A)/V, where S is the sample variance of the share of the other class that a
-// record is ahead of, or behind; of min(n₊, n₋) trials where V is 0, since V ≤ A(1-A)/min(n₊, n₋)
-// for every law (Birnbaum and Klose, 1957), and of no more trials than records. So it does not end
-// where all pairs are right, as DeLong's does. Cost: O(n log n).
-//
-// Source: DeLong, DeLong and Clarke-Pearson, Comparing the Areas under Two or More Correlated
-// Receiver Operating Characteristic Curves (1988).
-func AUCInterval(scores []float64, positive []bool) *Interval {
-	o, ok := order(scores, positive)
-	if !ok {
-		return nil
-	}
-	i := o.interval()
-	return &i
-}
-
 // Interval is a low and a high end.
 type Interval [2]float64
 
@@ -102,7 +81,18 @@ func class(positive bool) int {
 
 func (o ordered) auc() float64 { return float64(o.twice) / 2 / o.n[0] / o.n[1] }
 
-// interval is AUCInterval.
+// interval returns the 95 % interval of the AUC that other records of the same kind would
+// give. It is Wilson's for as many trials as a share of DeLong's variance
+//
+//	V = S₊/n₊ + S₋/n₋
+//
+// would need, A(1-A)/V, where S is the sample variance of the share of the other class that a
+// record is ahead of, or behind; of min(n₊, n₋) trials where V is 0, since V ≤ A(1-A)/min(n₊, n₋)
+// for every law (Birnbaum and Klose, 1957), and of no more trials than records. So it does not end
+// where all pairs are right, as DeLong's does. Cost: O(n log n).
+//
+// Source: DeLong, DeLong and Clarke-Pearson, Comparing the Areas under Two or More Correlated
+// Receiver Operating Characteristic Curves (1988).
 func (o ordered) interval() Interval {
 	a, least := o.auc(), min(o.n[0], o.n[1])
 	trials, v := least, 0.0

@@ -9,6 +9,16 @@ import (
 	"github.com/darrm/darrm/learn/data"
 )
 
+// intervalOf returns the interval of scores, nil where there is no AUC.
+func intervalOf(scores []float64, positive []bool) *Interval {
+	o, ok := order(scores, positive)
+	if !ok {
+		return nil
+	}
+	i := o.interval()
+	return &i
+}
+
 // The variance behind the interval against DeLong's, by all pairs.
 func TestAUCIntervalIsOfDeLongsVariance(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -56,7 +66,7 @@ func TestAUCIntervalIsOfDeLongsVariance(t *testing.T) {
 		}
 		want := variance(shares(class[1], class[0], 1))/float64(len(class[1])) + variance(shares(class[0], class[1], -1))/float64(len(class[0]))
 		a := *AUC(scores, positive)
-		got := *AUCInterval(scores, positive)
+		got := *intervalOf(scores, positive)
 		// Wilson's ends solve (x-a)² = z²·x(1-x)/trials.
 		const z = 1.959963984540054
 		n := float64(len(scores))
@@ -99,7 +109,7 @@ func TestAUCIntervalCovers(t *testing.T) {
 				}
 				scores, positive = append(scores, z), append(positive, p)
 			}
-			if i := AUCInterval(scores, positive); i[0] <= c.auc && c.auc <= i[1] {
+			if i := intervalOf(scores, positive); i[0] <= c.auc && c.auc <= i[1] {
 				covered++
 			}
 		}
@@ -107,13 +117,13 @@ func TestAUCIntervalCovers(t *testing.T) {
 			t.Errorf("%+v: covered in %.3f of samples", c, share)
 		}
 	}
-	if i := AUCInterval([]float64{1, 2, 3, 4, 5, 6}, []bool{false, false, false, true, true, true}); i[0] > .5 || i[1] != 1 {
+	if i := intervalOf([]float64{1, 2, 3, 4, 5, 6}, []bool{false, false, false, true, true, true}); i[0] > .5 || i[1] != 1 {
 		t.Errorf("three right of three: %v", i)
 	}
-	if AUCInterval([]float64{1, 2}, []bool{true, true}) != nil {
+	if intervalOf([]float64{1, 2}, []bool{true, true}) != nil {
 		t.Error("an interval of one class")
 	}
-	if i := AUCInterval([]float64{1, 2}, []bool{true, false}); i[0] != 0 || i[1] < .7 {
+	if i := intervalOf([]float64{1, 2}, []bool{true, false}); i[0] != 0 || i[1] < .7 {
 		t.Errorf("one wrong pair: %v", i)
 	}
 }

@@ -34,13 +34,13 @@ func (a algorithm) Rounds() int           { return a.rounds }
 func (a algorithm) Digest() [32]byte      { return a.digest }
 func (a algorithm) NoiseScale() float64   { return a.noise }
 
-// ErrNotPrivate refuses the release of a model that no noise protects.
-var ErrNotPrivate = errors.New("the method promises no privacy: simulate it, or take a private one such as one-pass")
+// errNotPrivate refuses the release of a model that no noise protects.
+var errNotPrivate = errors.New("the method promises no privacy: simulate it, or take a private one such as one-pass")
 
 // Releasable refuses the methods that promise nothing.
 func (a algorithm) Releasable() error {
 	if !(a.cost.Epsilon >= 0) || math.IsInf(a.cost.Epsilon, 1) {
-		return ErrNotPrivate
+		return errNotPrivate
 	}
 	return nil
 }

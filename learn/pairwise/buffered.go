@@ -2,7 +2,6 @@ package pairwise
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -73,7 +72,7 @@ func (c OAM) Plan(n, d int) (train.Plan, error) {
 		c.Buffer = 100
 	}
 	if err := check.Positive("weight", c.Weight); err != nil {
-		return nil, fmt.Errorf("%w (--step-size)", err)
+		return nil, err
 	}
 	return passesOver(c.Setting, "oam", n, d, c.Passes, nil, 2*c.Buffer, []any{c.Weight, c.Buffer}, func(e *passRun, _, i int) {
 		oamStep(e, c.Weight, i)
@@ -94,7 +93,7 @@ func passesOver(s Setting, name string, n, d, passes int, schedule *Schedule, bu
 		return nil, err
 	}
 	if err := check.Whole("buffer", buffer, 0, 1<<24); err != nil {
-		return nil, fmt.Errorf("%w (--buffer)", err)
+		return nil, err
 	}
 	p.details = details
 	p.start = func(own *data.Records, coins train.Coins) train.Run {

@@ -35,7 +35,7 @@ func (c FullBatch) Plan(n, d int) (train.Plan, error) {
 		c.Passes = 1
 	}
 	if !(c.Passes > 0 && c.Passes <= maxPasses) {
-		return nil, &check.Error{Name: "passes", Value: c.Passes, Rule: "in (0, 1e6], or 0 for 1 (--passes)"}
+		return nil, &check.Error{Name: "passes", Value: c.Passes, Rule: "in (0, 1e6], or 0 for 1"}
 	}
 	p.split(func(records int) int { return max(1, int(float64(records)*c.Passes)) })
 	switch c.Noise {
@@ -43,7 +43,7 @@ func (c FullBatch) Plan(n, d int) (train.Plan, error) {
 	case train.Printed:
 		p.noise = train.Printed
 	default:
-		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated or printed (--noise)"}
+		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated or printed"}
 	}
 	plan, err := p.deterministic(c.StepSize, 1/(math.Sqrt(float64(n))*c.Passes), func(d draws) float64 {
 		moved := float64(d.steps+1) / (2 * float64(d.records))

@@ -41,15 +41,6 @@ type Schedule struct {
 	Shift float64
 }
 
-// StrongSchedule returns 2/(α(t+1)), for α-strongly convex objectives.
-func StrongSchedule(alpha float64) Schedule { return Schedule{StepSize: 2 / alpha, Decay: Inverse} }
-
-// PLSchedule returns 2/(μ(t+1+⌈4L/μ⌉)), for L-smooth objectives with the PL property of μ: from
-// the first step on 4L²η² ≤ 1, which 2/(μ(t+1)) breaks for t+1 < 4L/μ.
-func PLSchedule(mu, smooth float64) Schedule {
-	return Schedule{StepSize: 2 / mu, Decay: Inverse, Shift: math.Ceil(4 * smooth / mu)}
-}
-
 // At returns η_t, t from 1.
 func (s Schedule) At(t int) float64 {
 	switch s.Decay {
@@ -66,13 +57,13 @@ func (s *Schedule) check() error {
 		s.Decay = Constant
 	}
 	if s.Decay != Constant && s.Decay != Root && s.Decay != Inverse {
-		return &check.Error{Name: "decay", Value: fmt.Sprintf("%q", s.Decay), Rule: "constant, root or inverse (--decay)"}
+		return &check.Error{Name: "decay", Value: fmt.Sprintf("%q", s.Decay), Rule: "constant, root or inverse"}
 	}
 	if !(s.Shift >= 0) || math.IsInf(s.Shift, 1) || s.Shift > 0 && s.Decay != Inverse {
 		return &check.Error{Name: "shift", Value: s.Shift, Rule: "0, or finite above it beside the decay inverse"}
 	}
 	if !(s.StepSize > 0) || math.IsInf(s.StepSize, 1) {
-		return &check.Error{Name: "step size", Value: s.StepSize, Rule: "a finite number > 0 (--step-size)"}
+		return &check.Error{Name: "step size", Value: s.StepSize, Rule: "a finite number > 0"}
 	}
 	return nil
 }
@@ -83,7 +74,7 @@ func (o *Output) check() error {
 		*o = Uniform
 	case Uniform, Lagged, LaggedStrong, Last:
 	default:
-		return &check.Error{Name: "output", Value: fmt.Sprintf("%q", *o), Rule: "uniform, lagged, lagged-strong or last (--average)"}
+		return &check.Error{Name: "output", Value: fmt.Sprintf("%q", *o), Rule: "uniform, lagged, lagged-strong or last"}
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func (c Localized) Plan(n, d int) (train.Plan, error) {
 		c.Passes = math.Log(4 / c.Target.Delta)
 	}
 	if !(c.Passes > 0 && c.Passes <= maxPasses) {
-		return nil, &check.Error{Name: "passes", Value: c.Passes, Rule: fmt.Sprintf("in (0, %g], or 0 for ln(4/delta) (--passes)", float64(maxPasses))}
+		return nil, &check.Error{Name: "passes", Value: c.Passes, Rule: fmt.Sprintf("in (0, %g], or 0 for ln(4/delta)", float64(maxPasses))}
 	}
 	p.split(func(records int) int { return max(1, int(math.Ceil(float64(records)*c.Passes))) })
 	if c.Rule == "" {
@@ -50,13 +50,13 @@ func (c Localized) Plan(n, d int) (train.Plan, error) {
 	case train.Calibrated, train.Printed:
 		p.noise = c.Noise
 	default:
-		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated or printed (--noise)"}
+		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated or printed"}
 	}
 	if c.Rule.priced() && p.noise == train.Printed {
-		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated with this rule, for which the source prints none (--noise, --rule)"}
+		return nil, check.SettledBy(&check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated with this rule, for which the source prints none"}, "noise", "rule")
 	}
 	if c.Rule.priced() && c.Passes > maxPricedPasses {
-		return nil, &check.Error{Name: "passes", Value: c.Passes, Rule: fmt.Sprintf("at most %d with this rule, which works out the law of how often a record is drawn (--passes, --rule exact)", maxPricedPasses)}
+		return nil, check.SettledBy(&check.Error{Name: "passes", Value: c.Passes, Rule: fmt.Sprintf("at most %d with this rule, which works out the law of how often a record is drawn", maxPricedPasses)}, "passes", "rule=exact")
 	}
 	event, err := p.scale(c.Rule)
 	if err != nil {
@@ -78,7 +78,7 @@ func (c Localized) Plan(n, d int) (train.Plan, error) {
 	}
 	if err := p.price.Settle(event, accountant.MethodPLD, c.Target, p.noise == train.Calibrated); err != nil {
 		if p.noise == train.Printed {
-			return nil, fmt.Errorf("%w; the printed formula ends near epsilon = 4, calibrated noise goes on (--noise calibrated)", err)
+			return nil, check.SettledBy(fmt.Errorf("%w; the printed formula ends near epsilon = 4, calibrated noise goes on", err), "noise=calibrated")
 		}
 		return nil, err
 	}

@@ -71,7 +71,7 @@ func Private(name string) bool {
 }
 
 // New returns the method of a name. It refuses options that the method does not have, rather
-// than to leave them out in silence; the error, an OptionError, names the first.
+// than to leave them out in silence; the error, a train.OptionError, names the first.
 func New(name string, o Options) (Method, error) {
 	for _, m := range catalogue {
 		if m.name != name {
@@ -83,15 +83,12 @@ func New(name string, o Options) (Method, error) {
 		}
 		passes := int(min(o.Passes, maxPasses+1))
 		if fractions := name == "localized" || name == "full-batch"; !fractions && (float64(passes) != o.Passes || math.IsNaN(o.Passes)) {
-			return nil, &check.Error{Name: "passes", Value: o.Passes, Rule: "a whole number for " + name + " (--passes)"}
+			return nil, &check.Error{Name: "passes", Value: o.Passes, Rule: "a whole number for " + name + ""}
 		}
 		return m.make(o, passes), nil
 	}
 	return nil, &check.Error{Name: "method", Value: fmt.Sprintf("%q", name), Rule: "one of " + strings.Join(Methods(), ", ")}
 }
-
-// OptionError is an option that a method does not have.
-type OptionError = train.OptionError
 
 func (o Options) schedule() Schedule { return Schedule{StepSize: o.StepSize, Decay: o.Decay} }
 

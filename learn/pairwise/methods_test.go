@@ -66,7 +66,7 @@ func TestMethodsAreAlgorithms(t *testing.T) {
 			if eps, err := acc.Epsilon(1. / 256); err != nil || eps > p.Price().Cost.Epsilon*(1+1e-9) {
 				t.Errorf("%s: its event costs %v, the price is %v (%v)", name, eps, p.Price().Cost, err)
 			}
-		} else if !errors.Is(err, ErrNotPrivate) {
+		} else if !errors.Is(err, errNotPrivate) {
 			t.Errorf("%s: a release without privacy: %v", name, err)
 		}
 		want := traintest.Simulate(t, a, 7)
@@ -98,7 +98,7 @@ func TestNew(t *testing.T) {
 	}
 	o := options(t, "one-pass")
 	o.Buffer = 3
-	var option *OptionError
+	var option *train.OptionError
 	if _, err := New("one-pass", o); !errors.As(err, &option) || option.Option != "Buffer" {
 		t.Error(err)
 	}

@@ -52,7 +52,7 @@ func (c Metric) Plan(n, d int) (train.Plan, error) {
 		ok         bool
 		value      any
 	}{
-		{"radius", train.ScaleRule + ": a public bound on the norm of a record's features (--radius)", train.InScale(c.Radius), c.Radius},
+		{"radius", train.ScaleRule + ": a public bound on the norm of a record's features", train.InScale(c.Radius), c.Radius},
 		{"bound", train.ScaleRule + ": of the norm of the matrix", train.InScale(c.Bound), c.Bound},
 		{"threshold", "0 for the squared radius, or " + train.ScaleRule, c.Threshold == 0 || train.InScale(c.Threshold), c.Threshold},
 		{"number of records", "at least 4", n >= 4, n},
@@ -78,7 +78,7 @@ func (c Metric) Plan(n, d int) (train.Plan, error) {
 		c.StepSize = min(2*c.Bound/g*min(1/math.Sqrt(float64(n)), 1/(4*star*math.Sqrt(coordinates))), limit)
 	}
 	if !(c.StepSize > 0 && c.StepSize <= limit) {
-		return nil, &check.Error{Name: "step size", Value: c.StepSize, Rule: fmt.Sprintf("above 0 and at most 8/L = %.6g, beyond which steps are expansive (--step-size)", limit)}
+		return nil, &check.Error{Name: "step size", Value: c.StepSize, Rule: fmt.Sprintf("above 0 and at most 8/L = %.6g, beyond which steps are expansive", limit)}
 	}
 	p := &metricPlan{c: c, n: n, d: d}
 	p.price = train.Price{Method: "metric", Records: n, Dim: d, Relation: accountant.ReplaceOne}
@@ -93,7 +93,7 @@ func (c Metric) Plan(n, d int) (train.Plan, error) {
 		p.price.Blocks, from = append(p.price.Blocks, b), b.To
 	}
 	if len(p.price.Blocks) == 0 {
-		return nil, &check.Error{Name: "step size", Value: c.StepSize, Rule: "larger: the noise would be lost in rounding (--step-size)"}
+		return nil, &check.Error{Name: "step size", Value: c.StepSize, Rule: "larger: the noise would be lost in rounding"}
 	}
 	// The phases have records of their own: the run costs what one does.
 	event := accountant.Gaussian{NoiseMultiplier: min(p.price.Blocks[0].Multiplier(), accountant.MaxNoise), Neighbours: accountant.ReplaceOne}

@@ -85,7 +85,7 @@ func (c Minimised) Plan(n, d int) (train.Plan, error) {
 	case train.Printed:
 		scale = 4 * classicalNoise(t.Target) / math.Sqrt2
 	default:
-		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated, corrected or printed (--noise)"}
+		return nil, &check.Error{Name: "noise", Value: c.Noise, Rule: "calibrated, corrected or printed"}
 	}
 	if p.zeta, err = p.chooseScale(c.Scale, scale); err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (c Minimised) Plan(n, d int) (train.Plan, error) {
 	}
 	event := accountant.Event(accountant.Gaussian{NoiseMultiplier: min(least, accountant.MaxNoise), Neighbours: t.Neighbours})
 	if err := p.price.Settle(event, accountant.MethodGaussian, t.Target, p.noise == train.Calibrated); err != nil {
-		return nil, fmt.Errorf("%w (--noise calibrated)", err)
+		return nil, check.SettledBy(err, "noise=calibrated")
 	}
 	p.star = star
 	first := p.phases[0]
@@ -113,12 +113,12 @@ func (c Minimised) Plan(n, d int) (train.Plan, error) {
 func (p *minimised) chooseScale(zeta, scale float64) (float64, error) {
 	if zeta == 0 {
 		if p.Ball == 0 {
-			return 0, &check.Error{Name: "step size", Value: 0, Rule: "stated where there is no ball: the default needs its diameter (--step-size, --ball)"}
+			return 0, check.SettledBy(&check.Error{Name: "step size", Value: 0, Rule: "stated where there is no ball: the default needs its diameter"}, "step size", "ball")
 		}
 		zeta = p.diameter() / p.norm * min(4/math.Sqrt(float64(p.n)), 1/(scale*math.Sqrt(float64(p.d))))
 	}
 	if !train.InScale(zeta) {
-		return 0, &check.Error{Name: "step size", Value: zeta, Rule: train.ScaleRule + ": the scale zeta (--step-size)"}
+		return 0, &check.Error{Name: "step size", Value: zeta, Rule: train.ScaleRule + ": the scale zeta"}
 	}
 	return zeta, nil
 }
@@ -167,7 +167,7 @@ func (p *minimised) makePhases(scale float64) error {
 		from = b.To
 	}
 	if len(p.phases) == 0 {
-		return &check.Error{Name: "step size", Value: p.zeta, Rule: "larger: its noise is within the rounding of float64 (--step-size)"}
+		return &check.Error{Name: "step size", Value: p.zeta, Rule: "larger: its noise is within the rounding of float64"}
 	}
 	return nil
 }

@@ -4,12 +4,13 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"strings"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/train"
 )
@@ -77,7 +78,7 @@ func TestMinimisedSchedule(t *testing.T) {
 	// not where the classical formula ends.
 	square := setting(t)
 	square.Loss, square.Clip, square.Target = pair(t, "square"), 1, accountant.Cost{Epsilon: 200, Delta: 1e-5}
-	if _, err := (Minimised{Setting: square, Noise: train.Printed}).Plan(64, 2); err == nil || !strings.Contains(err.Error(), "--noise calibrated") {
+	if _, err := (Minimised{Setting: square, Noise: train.Printed}).Plan(64, 2); err == nil || !slices.Contains(check.Settling(err), "noise=calibrated") {
 		t.Errorf("printed noise at epsilon = 200: %v", err)
 	}
 	// The certified noise is below the source's, corrected and exact, by 4σ*(ε, δ/2) to σ*(ε, δ).

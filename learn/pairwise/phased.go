@@ -179,7 +179,7 @@ func (p *phased) ready(eta float64) error {
 		return p.steps(eta)
 	}
 	if p.Ball == 0 {
-		return &check.Error{Name: "step size", Value: 0, Rule: "stated where there is no ball: the default needs its diameter (--step-size, --ball)"}
+		return check.SettledBy(&check.Error{Name: "step size", Value: 0, Rule: "stated where there is no ball: the default needs its diameter"}, "step size", "ball")
 	}
 	return nil
 }
@@ -219,7 +219,7 @@ func (p *phased) fill(sensitivity func(k int) float64) error {
 		fmt.Sprintf("eta = %.6g, G = %.6g, L = %.6g; a record that is replaced moves %g·G·eta_k an occurrence", p.eta, p.norm, p.smooth, p.occurrence),
 	}
 	if len(p.price.Blocks) == 0 {
-		return &check.Error{Name: "step size", Value: p.eta, Rule: "larger: its noise is within the rounding of float64 (--step-size)"}
+		return &check.Error{Name: "step size", Value: p.eta, Rule: "larger: its noise is within the rounding of float64"}
 	}
 	return nil
 }

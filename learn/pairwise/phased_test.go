@@ -3,10 +3,12 @@ package pairwise
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
@@ -125,7 +127,8 @@ func TestOccurrences(t *testing.T) {
 func TestPrivateRefusals(t *testing.T) {
 	refused := func(name, says string, m Method, n, d int) {
 		t.Helper()
-		if _, err := m.Plan(n, d); err == nil || !strings.Contains(err.Error(), says) {
+		_, err := m.Plan(n, d)
+		if err == nil || !strings.Contains(err.Error(), says) && !slices.Contains(check.Settling(err), says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -143,11 +146,11 @@ func TestPrivateRefusals(t *testing.T) {
 		refused("hinge", "smooth", form(hinge), 64, 2)
 		refused("loglink", "convex", form(loglink), 64, 2)
 		refused("no radius", "radius", form(with(func(s *Setting) { s.Radius = 0 })), 64, 2)
-		refused("no ball", "--ball", form(with(func(s *Setting) { s.Ball = 0 })), 64, 2)
-		refused("no loss", "--task", form(with(func(s *Setting) { s.Loss = loss.Pair{} })), 64, 2)
+		refused("no ball", "ball", form(with(func(s *Setting) { s.Ball = 0 })), 64, 2)
+		refused("no loss", "pair loss", form(with(func(s *Setting) { s.Loss = loss.Pair{} })), 64, 2)
 		refused("no delta", "target delta", form(with(func(s *Setting) { s.Target.Delta = 0 })), 64, 2)
 		refused("no epsilon", "target epsilon", form(with(func(s *Setting) { s.Target.Epsilon = 0 })), 64, 2)
-		refused("square without bound", "--clip", form(with(func(s *Setting) { s.Loss, s.Ball = pair(t, "square"), 0 })), 64, 2)
+		refused("square without bound", "clip", form(with(func(s *Setting) { s.Loss, s.Ball = pair(t, "square"), 0 })), 64, 2)
 		refused("blank one", "replace one", form(with(func(s *Setting) { s.Neighbours = accountant.BlankOne })), 64, 2)
 		refused("few records", "at least 4", form(setting(t)), 3, 2)
 	}
@@ -174,11 +177,11 @@ func TestPrivateRefusals(t *testing.T) {
 			t.Errorf("%s costs %v", rule, p.Price().Cost)
 		}
 	}
-	refused("an unknown rule", "--rule", Localized{Setting: setting(t), Rule: "guess"}, 64, 2)
-	refused("printed mixture", "--noise", Localized{Setting: setting(t), Rule: Mixture, Noise: train.Printed}, 64, 2)
-	refused("printed, by default", "--noise", Localized{Setting: setting(t), Noise: train.Printed}, 64, 2)
-	refused("too many passes for the paper's", "--rule", Localized{Setting: setting(t), Rule: Paper, Passes: 100}, 64, 2)
-	refused("too many passes for a law", "--rule exact", Localized{Setting: setting(t), Passes: 1001}, 64, 2)
+	refused("an unknown rule", "rule", Localized{Setting: setting(t), Rule: "guess"}, 64, 2)
+	refused("printed mixture", "rule", Localized{Setting: setting(t), Rule: Mixture, Noise: train.Printed}, 64, 2)
+	refused("printed, by default", "noise", Localized{Setting: setting(t), Noise: train.Printed}, 64, 2)
+	refused("too many passes for the paper's", "rule=exact", Localized{Setting: setting(t), Rule: Paper, Passes: 100}, 64, 2)
+	refused("too many passes for a law", "rule=exact", Localized{Setting: setting(t), Passes: 1001}, 64, 2)
 }
 
 // Rules that bound the occurrences take passes at will, and are compared without the laws, which

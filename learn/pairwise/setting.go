@@ -54,7 +54,7 @@ type task struct {
 func (s Setting) basic(n, d int) (task, error) {
 	t := task{Setting: s, n: n, d: d, slope: math.Inf(1), high: math.Inf(1)}
 	if s.Loss.Link() == nil {
-		return t, &check.Error{Name: "pair loss", Value: "none", Rule: "stated, such as logistic (--task)"}
+		return t, &check.Error{Name: "pair loss", Value: "none", Rule: "stated, such as logistic"}
 	}
 	if n < 2 {
 		return t, &check.Error{Name: "number of records", Value: n, Rule: "at least 2, of which pairs are made"}
@@ -63,11 +63,11 @@ func (s Setting) basic(n, d int) (task, error) {
 		return t, err
 	}
 	for _, p := range []struct {
-		name, flag string
-		v          float64
-	}{{"ball", "--ball", s.Ball}, {"radius", "--radius", s.Radius}, {"clip", "--clip", s.Clip}} {
+		name string
+		v    float64
+	}{{"ball", s.Ball}, {"radius", s.Radius}, {"clip", s.Clip}} {
 		if p.v != 0 && !train.InScale(p.v) {
-			return t, &check.Error{Name: p.name, Value: p.v, Rule: fmt.Sprintf("0, or %s (%s)", train.ScaleRule, p.flag)}
+			return t, &check.Error{Name: p.name, Value: p.v, Rule: "0, or " + train.ScaleRule}
 		}
 	}
 	if s.Clip > 0 {
@@ -105,10 +105,10 @@ func (s Setting) private(n, d int, within bool) (task, error) {
 		return t, err
 	}
 	if !(s.Radius > 0) {
-		return t, &check.Error{Name: "radius", Value: s.Radius, Rule: "above 0: a public bound on the norm of a record's features, to which longer ones are shortened (--radius)"}
+		return t, &check.Error{Name: "radius", Value: s.Radius, Rule: "above 0: a public bound on the norm of a record's features, to which longer ones are shortened"}
 	}
 	if !s.Loss.Convex() {
-		return t, &check.Error{Name: "pair loss", Value: s.Loss.Name(), Rule: "convex for a private method: steps on others may drive runs apart (--task logistic)"}
+		return t, check.SettledBy(&check.Error{Name: "pair loss", Value: s.Loss.Name(), Rule: "convex for a private method: steps on others may drive runs apart"}, "pair loss=logistic")
 	}
 	if t.Neighbours == 0 {
 		t.Neighbours = accountant.ReplaceOne
@@ -125,7 +125,7 @@ func (s Setting) private(n, d int, within bool) (task, error) {
 	}
 	t.slope = min(t.slope, s.Loss.Slopes(2*s.Radius*model*(1+0x1p-50)))
 	if math.IsInf(t.slope, 1) {
-		return t, &check.Error{Name: "clip", Value: s.Clip, Rule: fmt.Sprintf("above 0 for the %s loss here, whose slopes have no bound (--clip, or --ball for methods with steps)", s.Loss.Name())}
+		return t, check.SettledBy(&check.Error{Name: "clip", Value: s.Clip, Rule: fmt.Sprintf("above 0 for the %s loss here, whose slopes have no bound; or a ball for methods with steps", s.Loss.Name())}, "clip", "ball")
 	}
 	t.bound()
 	t.norm = t.slope * 2 * s.Radius * (1 + 0x1p-50)
@@ -140,7 +140,7 @@ func (s Setting) private(n, d int, within bool) (task, error) {
 // smoothLoss refuses a loss whose steps may drive runs apart.
 func (t *task) smoothLoss() error {
 	if math.IsInf(t.smooth, 1) {
-		return &check.Error{Name: "pair loss", Value: t.Loss.Name(), Rule: "smooth for this method, whose steps must not drive runs apart: logistic or square (--task), or the method minimised"}
+		return &check.Error{Name: "pair loss", Value: t.Loss.Name(), Rule: "smooth for this method, whose steps must not drive runs apart: logistic or square, or the method minimised"}
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func (t *task) smoothLoss() error {
 // non-expansive.
 func (t *task) steps(eta float64) error {
 	if limit := 8 / t.smooth * (1 - train.Slack); !(eta >= train.LeastScale/train.LargestScale && eta <= limit) {
-		return &check.Error{Name: "step size", Value: eta, Rule: fmt.Sprintf("above 0 and at most 8/L = %.6g: the steps of the first phase, a quarter of it, are expansive beyond 2/L (--step-size)", limit)}
+		return &check.Error{Name: "step size", Value: eta, Rule: fmt.Sprintf("above 0 and at most 8/L = %.6g: the steps of the first phase, a quarter of it, are expansive beyond 2/L", limit)}
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func (c SGD) Plan(n, d int) (train.Plan, error) {
 		return nil, err
 	}
 	if !(c.Lambda >= 0 && c.Lambda <= data.MaxMagnitude) {
-		return nil, &check.Error{Name: "lambda", Value: c.Lambda, Rule: "finite and ≥ 0 (--l2)"}
+		return nil, &check.Error{Name: "lambda", Value: c.Lambda, Rule: "finite and ≥ 0"}
 	}
 	p.details = []any{c.Schedule, c.Sampling, c.Output, c.Lambda}
 	p.start = func(own *data.Records, coins train.Coins) train.Run {
@@ -147,7 +147,7 @@ func (c LocalizedSGD) Plan(n, d int) (train.Plan, error) {
 		return nil, err
 	}
 	if n < 4 || !(c.Radius > 0) || !(c.Ball > 0) {
-		return nil, &check.Error{Name: "localized-sgd", Value: fmt.Sprintf("n = %d, radius = %g, ball = %g", n, c.Radius, c.Ball), Rule: "for at least 4 records, a radius and a ball above 0: steps are made of them (--radius, --ball)"}
+		return nil, check.SettledBy(&check.Error{Name: "localized-sgd", Value: fmt.Sprintf("n = %d, radius = %g, ball = %g", n, c.Radius, c.Ball), Rule: "for at least 4 records, a radius and a ball above 0: steps are made of them"}, "radius", "ball")
 	}
 	slope := min(p.slope, c.Loss.Slopes(2*c.Radius*c.Ball))
 	norm := slope * 2 * c.Radius

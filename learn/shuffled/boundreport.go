@@ -44,7 +44,7 @@ func BoundOf(ctx context.Context, c Config, private, public *data.Records, optim
 		return r, err
 	}
 	r.Account = plan.Report()
-	r.TunedStep = TunedStepSize(in.N, plan.Rounds(), in.Distance, in.Variance, in.AvgSmoothness, in.MaxSmoothness)
+	r.TunedStep = tunedStepSize(in.N, plan.Rounds(), in.Distance, in.Variance, in.AvgSmoothness, in.MaxSmoothness)
 	if epsilon := r.Account.Cost.Epsilon; epsilon == 0 || math.IsInf(epsilon, 1) {
 		return r, nil
 	}

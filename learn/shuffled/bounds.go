@@ -260,11 +260,11 @@ func (in BoundInput) exact(base Terms, epochs int, corrected bool) Terms {
 	return best
 }
 
-// TunedStepSize returns the source's step size for the run without noise, its constants
+// tunedStepSize returns the source's step size for the run without noise, its constants
 // dropped:
 //
 //	min{ 1/(n√(L·L*·(1+ln K))), ‖x_1-x*‖^{2/3}/(n·L^{1/3}·σ_any^{2/3}·(K(1+ln K))^{1/3}) }
-func TunedStepSize(n, epochs int, distance, variance, avgSmoothness, maxSmoothness float64) float64 {
+func tunedStepSize(n, epochs int, distance, variance, avgSmoothness, maxSmoothness float64) float64 {
 	k, l := float64(epochs), 1+math.Log(float64(epochs))
 	first := 1 / (float64(n) * math.Sqrt(avgSmoothness*maxSmoothness*l))
 	if variance == 0 {

@@ -341,6 +341,6 @@ func TestPlanBounds(t *testing.T) {
 }
 
 func TestTunedStepSize(t *testing.T) {
-	must.Near(t, "without variance", TunedStepSize(10, 1, 1, 0, 2, 8), 1.0/40, 1e-12)
-	must.Near(t, "with", TunedStepSize(10, 1, 1, 1e6, 1, 1), 1.0/1000, 1e-12)
+	must.Near(t, "without variance", tunedStepSize(10, 1, 1, 0, 2, 8), 1.0/40, 1e-12)
+	must.Near(t, "with", tunedStepSize(10, 1, 1, 1e6, 1, 1), 1.0/1000, 1e-12)
 }

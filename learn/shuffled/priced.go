@@ -14,7 +14,7 @@ import (
 // modes whose conditions fail.
 func (p *Plan) Priced() (train.Plan, error) {
 	if p.c.Method == DPSGD {
-		return nil, errors.New("dp-sgd has no event to be composed here: take train convex --method dp-sgd")
+		return nil, errors.New("dp-sgd has no event to be composed here: take the method dp-sgd of package convex")
 	}
 	price, err := priceOf(p.c.Method, p.n, p.d, p.report.Cost, p.events())
 	if err != nil {

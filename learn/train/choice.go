@@ -8,15 +8,15 @@ type Choice struct {
 	Deviation float64  // of that noise
 }
 
-// Chooser is a Run of such a method.
-type Chooser interface {
+// chooser is a Run of such a method.
+type chooser interface {
 	// Choice returns what was chosen, nil before the last round.
 	Choice() *Choice
 }
 
 // choice returns what a run has chosen, once it is done.
 func (r *run) choice() *Choice {
-	if c, ok := r.steps.(Chooser); ok && r.round == r.a.Rounds() {
+	if c, ok := r.steps.(chooser); ok && r.round == r.a.Rounds() {
 		return c.Choice()
 	}
 	return nil

@@ -24,13 +24,13 @@ type Plan interface {
 	Train(records *data.Records) (Algorithm, error)
 }
 
-// ChosenTuning is what no Price of a choice among candidates covers.
-const ChosenTuning = "the choice among these candidates is paid for; any other by figures of private records is not"
+// chosenTuning is what no Price of a choice among candidates covers.
+const chosenTuning = "the choice among these candidates is paid for; any other by figures of private records is not"
 
 // Tuning says what the price does not cover.
 func (p Price) Tuning() string {
 	if p.Chosen {
-		return ChosenTuning
+		return chosenTuning
 	}
 	return Tuning
 }

@@ -30,7 +30,9 @@ func Run(t *testing.T, newLocation func(t *testing.T) string) {
 	t.Run("refusals", func(t *testing.T) { refusals(t, newLocation) })
 	t.Run("reference", func(t *testing.T) { reference(t, newLocation) })
 	t.Run("handles", func(t *testing.T) { handles(t, newLocation) })
+	t.Run("shares", func(t *testing.T) { sharesOf(t, newLocation) })
 	t.Run("heads", func(t *testing.T) { heads(t, newLocation) })
+	t.Run("outline", func(t *testing.T) { outline(t, newLocation) })
 	t.Run("processes", func(t *testing.T) { processes(t, newLocation) })
 	t.Run("killed", func(t *testing.T) { killed(t, newLocation) })
 }
@@ -103,16 +105,21 @@ func refusals(t *testing.T, newLocation func(t *testing.T) string) {
 	}
 	draw := func(id string, votes byte, change func(*ledger.Request)) ledger.Request {
 		r := Request(id)
-		r.Draw = &ledger.Draw{Name: id, Votes: ledger.Digest{votes}}
+		r.Draw = newDraw(r.Ensemble, id, int(votes))
 		if change != nil {
 			change(&r)
 		}
 		return r
 	}
+	answer := func(id string, votes byte) ledger.Request {
+		return draw(id, votes, func(r *ledger.Request) { r.Draw = newDraw(r.Ensemble, "draw", int(votes)) })
+	}
 	paid := func(r ledger.Request, by string) ledger.Request {
 		r.Unit, r.PaidBy = ledger.Cost{}, by
 		return r
 	}
+	cover := answer("cover", 1)
+	cover.Draw.Covers = true
 	teachers := Request("teachers")
 	teachers.Ensemble, teachers.EnsembleDigest = "e", "v1"
 	otherTeachers := Request("other teachers")
@@ -121,6 +128,11 @@ func refusals(t *testing.T, newLocation func(t *testing.T) string) {
 	relation.Relation = ledger.AddOrRemoveOne
 	changed := Request("one")
 	changed.Count = 2
+	client := func(id, name string) ledger.Request {
+		r := Request(id)
+		r.Client = name
+		return r
+	}
 	five := Request("five")
 	five.Count = 5
 	for i, c := range []struct {
@@ -130,18 +142,19 @@ func refusals(t *testing.T, newLocation func(t *testing.T) string) {
 		{Request("one"), nil},
 		{Request("one"), ledger.ErrReplayed},
 		{changed, ledger.ErrConflict},
+		{client("one", "alice"), ledger.ErrConflict},
 		{relation, ledger.ErrRelation},
 		{paid(Request("paid"), "nobody"), ledger.ErrUnpaid},
 		{teachers, nil},
 		{otherTeachers, ledger.ErrEnsemble},
 		{draw("draw", 1, nil), nil},
-		{draw("again", 1, func(r *ledger.Request) { r.Draw.Name = "draw" }), ledger.ErrDrawn},
-		{draw("other votes", 2, func(r *ledger.Request) { r.Draw.Name = "draw" }), ledger.ErrDraw},
+		{answer("again", 1), ledger.ErrDrawn},
+		{answer("other votes", 2), ledger.ErrDraw},
 		{draw("same votes", 1, nil), ledger.ErrSameVotes},
-		{draw("cover", 1, func(r *ledger.Request) { r.Draw.Name, r.Draw.Covers = "draw", true }), nil},
-		{paid(draw("covered", 1, func(r *ledger.Request) { r.Draw.Name = "draw" }), "cover"), nil},
+		{cover, nil},
+		{paid(answer("covered", 1), "cover"), nil},
 		{five, ledger.ErrExceeded},
-		{draw("stated", 1, func(r *ledger.Request) { r.Draw.Stated = true }), nil},
+		{draw("cast anew", 1, func(r *ledger.Request) { r.Draw.CastAnew = true }), nil},
 		{Request("ünïcode 名"), nil},
 		{Request("too much"), ledger.ErrExceeded},
 	} {
@@ -205,23 +218,38 @@ func reference(t *testing.T, newLocation func(t *testing.T) string) {
 	}
 }
 
+// newDraw is a draw with one row of votes, under a key of the tests.
+func newDraw(ensemble, name string, votes int) *ledger.Draw {
+	h, _, err := ledger.CutVoteKey([]byte("darrm vote key 1\n" + strings.Repeat("k", 32)))
+	if err != nil {
+		panic(err)
+	}
+	h.Add([]int{votes})
+	return h.Draw(ensemble, name)
+}
+
 func randomRequest(random *rand.Rand) ledger.Request {
 	r := Request(fmt.Sprint("r", random.IntN(60)))
 	r.Count = uint64(1 + random.IntN(2))
 	if random.IntN(2) == 0 {
 		r.Ensemble = []string{"", "e", "f"}[random.IntN(3)]
 		name := random.IntN(6)
-		r.Draw = &ledger.Draw{Name: fmt.Sprint("d", name), Votes: ledger.Digest{byte(1 + name/(1+random.IntN(2)))}, Stated: random.IntN(2) == 0, Covers: random.IntN(3) == 0}
+		r.Draw = newDraw(r.Ensemble, fmt.Sprint("d", name), 1+name/(1+random.IntN(2)))
+		r.Draw.CastAnew, r.Draw.Covers = random.IntN(2) == 0, random.IntN(3) == 0
 	}
 	if random.IntN(3) == 0 && (r.Draw == nil || !r.Draw.Covers) {
 		r.Unit, r.PaidBy = ledger.Cost{}, fmt.Sprint("r", random.IntN(60))
+	}
+	if random.IntN(4) == 0 {
+		r.Client = []string{"alice", "bob"}[random.IntN(2)]
+		r.Share = Share(4 + random.IntN(4))
 	}
 	return r
 }
 
 // kind names the refusal that an error is.
 func kind(err error) string {
-	for _, k := range []error{ledger.ErrExceeded, ledger.ErrReplayed, ledger.ErrConflict, ledger.ErrUnpaid, ledger.ErrRelation, ledger.ErrEnsemble, ledger.ErrDraw, ledger.ErrDrawn, ledger.ErrSameVotes} {
+	for _, k := range []error{ledger.ErrExceeded, ledger.ErrShare, ledger.ErrReplayed, ledger.ErrConflict, ledger.ErrUnpaid, ledger.ErrRelation, ledger.ErrEnsemble, ledger.ErrDraw, ledger.ErrDrawn, ledger.ErrSameVotes} {
 		if errors.Is(err, k) {
 			return k.Error()
 		}
@@ -261,6 +289,72 @@ func handles(t *testing.T, newLocation func(t *testing.T) string) {
 	MustSpend(t, all[1], 100)
 }
 
+// Share is a client's share of n answers of [Unit].
+func Share(n int) *ledger.Budget {
+	b, err := ledger.NewBudget(float64(n), 0)
+	if err != nil {
+		panic(err)
+	}
+	return &b
+}
+
+// Three handles that do not know of each other, each asked by several goroutines for more than the
+// shares allow: each client gets its share exactly, what is spent is what was answered, and the
+// handles agree on it. A client without a share has the rest of the budget.
+func sharesOf(t *testing.T, newLocation func(t *testing.T) string) {
+	location := newLocation(t)
+	all := []*ledger.Ledger{Create(t, location, 60)}
+	for range 2 {
+		all = append(all, must(ledger.Open(t.Context(), location))(t))
+	}
+	want := map[string]int{"alice": 7, "bob": 20, "carol": 33}
+	got := map[string]*atomic.Int32{"alice": {}, "bob": {}, "carol": {}}
+	var wg sync.WaitGroup
+	ask := func(handle *ledger.Ledger, id, client string) {
+		r := Request(id)
+		r.Client = client
+		if client != "carol" {
+			r.Share = Share(want[client])
+		}
+		var share *ledger.ShareError
+		switch receipt, err := handle.Charge(t.Context(), r); {
+		case err == nil && receipt.Redeem() == nil:
+			got[client].Add(1)
+		case errors.As(err, &share):
+			if client == "carol" || share.Client != client || share.Share != *r.Share || share.Spent != Unit().Times(uint64(want[client])) || share.Asked != Unit() || !errors.Is(err, ledger.ErrRefused) {
+				t.Errorf("%s: %+v", id, share)
+			}
+		case errors.Is(err, ledger.ErrReplayed), errors.Is(err, ledger.ErrExceeded) && client == "carol":
+		default:
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+	for g := range 6 {
+		for _, client := range []string{"alice", "bob"} {
+			wg.Go(func() {
+				for i := range 10 { // every id is asked of two handles
+					ask(all[g%3], fmt.Sprintf("%s-%d-%d", client, g/2, i), client)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	for i := range 40 {
+		ask(all[i%3], fmt.Sprintf("carol-%d", i), "carol")
+	}
+	for client, n := range want {
+		if int(got[client].Load()) != n {
+			t.Errorf("%s has %d answers, and a share of %d", client, got[client].Load(), n)
+		}
+		for i, l := range append(all, must(ledger.Open(t.Context(), location))(t)) {
+			if spent := must(l.SpentBy(t.Context(), client))(t); spent != Unit().Times(uint64(n)) {
+				t.Errorf("%s has spent %v by handle %d, want %d", client, spent, i, n)
+			}
+		}
+	}
+	MustSpend(t, all[0], 60)
+}
+
 // Heads that were pinned are found again, and those of another ledger are not. Waiting ends with
 // the context, and a look needs no turn of those who charge elsewhere.
 func heads(t *testing.T, newLocation func(t *testing.T) string) {
@@ -289,7 +383,7 @@ func heads(t *testing.T, newLocation func(t *testing.T) string) {
 		t.Fatal(err)
 	}
 	h.Add([]int{0, 1, 1})
-	if h.Sum() == (ledger.Digest{}) {
+	if h.Draw("e", "d").Votes == (ledger.Digest{}) {
 		t.Error("no digest of votes")
 	}
 }

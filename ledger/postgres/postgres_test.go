@@ -201,6 +201,12 @@ func TestUnsafeServer(t *testing.T) {
 		if _, err := l.Charge(t.Context(), ledgertest.Request("x")); !errors.Is(err, ledger.ErrUnavailable) {
 			t.Errorf("%s: charge: %v", setting, err)
 		}
+		if _, err := l.State(t.Context()); err != nil {
+			t.Errorf("%s: a look alone: %v", setting, err)
+		}
+		if err := l.Ready(t.Context()); !errors.Is(err, ledger.ErrUnavailable) {
+			t.Errorf("%s: ready: %v", setting, err)
+		}
 		ledgertest.MustSpend(t, l, 0)
 	}
 }

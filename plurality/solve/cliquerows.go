@@ -2,6 +2,7 @@ package solve
 
 import (
 	"context"
+	"slices"
 
 	"github.com/darrm/darrm/plurality"
 )
@@ -21,26 +22,39 @@ func newCliqueRows(ctx context.Context, s *plurality.System) (*cliqueRows, error
 		return nil, err
 	}
 	r := &cliqueRows{Cliques: c, e: s.Factor()}
-	r.places, r.place = transpose(s.Variables(), c.Variables)
-	return r, nil
+	r.places, r.place, err = transpose(ctx, s.Variables(), c.Variables)
+	return r, err
 }
 
-// transpose lists for each of n variables where it stands in a list.
-func transpose(n int, list []int32) (places, place []int32) {
+// transpose lists for each of n variables where it stands in a list. The error is ctx's.
+func transpose(ctx context.Context, n int, list []int32) (places, place []int32, err error) {
+	const part = 1 << 20
 	places = make([]int32, n+1)
-	for _, i := range list {
-		places[i+1]++
+	for some := range slices.Chunk(list, part) {
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		for _, i := range some {
+			places[i+1]++
+		}
 	}
 	for i := range n {
 		places[i+1] += places[i]
 	}
 	place = make([]int32, len(list))
 	next := append([]int32(nil), places...)
-	for at, i := range list {
-		place[next[i]] = int32(at)
-		next[i]++
+	at := int32(0)
+	for some := range slices.Chunk(list, part) {
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		for _, i := range some {
+			place[next[i]] = at
+			next[i]++
+			at++
+		}
 	}
-	return places, place
+	return places, place, nil
 }
 
 func (r *cliqueRows) blocks() int                { return r.Len() }

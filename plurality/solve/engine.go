@@ -1,6 +1,7 @@
 package solve
 
 import (
+	"context"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -20,6 +21,7 @@ const chunks = 64
 // Source: H. Lu and J. Yang, Restarted Halpern PDHG for Linear Programming (2024).
 type engine struct {
 	*program
+	stopped func() bool // nothing counts any more: what is worked out is wrong from here on
 	workers int
 	cost    []float64 // the program's, or none
 	sigma   []float64 // of each block at ω = 1
@@ -31,12 +33,14 @@ type engine struct {
 	primal, dual    float64 // ‖T(z)-z‖² of the last measured step, in the norms of τ and σ at ω = 1
 }
 
-func newEngine(p *program, cost, share, x []float64, workers int) *engine {
+// newEngine begins at x and y = 0. Once ctx ends, chunks are left out and the numbers are useless,
+// so that a step of millions of variables is not waited for.
+func newEngine(ctx context.Context, p *program, cost, share, x []float64, workers int) *engine {
 	sigma, load := p.rows.steps(share)
 	values := p.values()
 	clone := func(v []float64) []float64 { return append([]float64(nil), v...) }
 	return &engine{
-		program: p, workers: workers, cost: cost, sigma: sigma, load: load, omega: 1,
+		program: p, stopped: func() bool { return ctx.Err() != nil }, workers: workers, cost: cost, sigma: sigma, load: load, omega: 1,
 		x: clone(x), x0: clone(x), xt: clone(x), xbar: clone(x),
 		y: make([]float64, values), y0: make([]float64, values), yt: make([]float64, values),
 	}
@@ -48,7 +52,7 @@ func (g *engine) parallel(n int, f func(from, to int) float64) float64 {
 	var parts [chunks]float64
 	var next atomic.Int32
 	work := func() {
-		for c := int(next.Add(1)) - 1; c < chunks; c = int(next.Add(1)) - 1 {
+		for c := int(next.Add(1)) - 1; c < chunks && !g.stopped(); c = int(next.Add(1)) - 1 {
 			parts[c] = f(n*c/chunks, n*(c+1)/chunks)
 		}
 	}

@@ -44,19 +44,22 @@ type firstOrder struct {
 
 // run iterates until the gap is at most goal, ctx ends, or neither bound has moved for long.
 func (f *firstOrder) run(ctx context.Context, goal float64) error {
-	share := f.shares(shareExponent)
-	g := newEngine(f.program, f.cost, share, f.best.x, f.workers)
+	share, err := f.shares(ctx, shareExponent)
+	if err != nil {
+		return err
+	}
+	g := newEngine(ctx, f.program, f.cost, share, f.best.x, f.workers)
 	g.omega = firstOmega * f.balance(g)
 	middle := g.omega
 	total, look := 0, 100
 	fruitful, last := 0, f.best.gap()
 	start, before := 0.0, 0.0 // residuals
 	for since := 0; ; {
+		measure := since%measureEvery == 0
+		g.step(float64(since+1)/float64(since+2), measure)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		measure := since%measureEvery == 0
-		g.step(float64(since+1)/float64(since+2), measure)
 		since++
 		total++
 		if !measure {
@@ -102,8 +105,8 @@ func restart(r, start, before float64, since, total int) bool {
 }
 
 // shares returns (largest weight of the block)^exponent·(its most classes)^½ of each block: what
-// many classes share is small for each of them, and its dual value is not.
-func (p *program) shares(exponent float64) []float64 {
+// many classes share is small for each of them, and its dual value is not. The error is ctx's.
+func (p *program) shares(ctx context.Context, exponent float64) ([]float64, error) {
 	share := make([]float64, p.rows.blocks())
 	floor := shareFloor
 	// Counts of some thousand queries leave most histograms at 0, and what one of them is worth
@@ -113,11 +116,14 @@ func (p *program) shares(exponent float64) []float64 {
 		floor = sparseFloor
 	}
 	for n := range share {
+		if n%4096 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		w, m := floor, 1.0
 		p.rows.variables(n, func(i int32) { w, m = max(w, p.weight[i]), max(m, p.classes[i]) })
 		share[n] = math.Pow(w, exponent) * math.Sqrt(m)
 	}
-	return share
+	return share, nil
 }
 
 // balance returns the ω at which costs and loads are of one size.

@@ -13,7 +13,11 @@ const highsTolerance = 1e-10
 // highs solves the dual with HiGHS. The duals of its rows are p. Where it ends proves nothing,
 // and is used whatever the solver calls it.
 func (p *program) highs(ctx context.Context, best *incumbent, a lp.Algorithm) error {
-	g := newEngine(p, p.cost, p.shares(0), best.x, 1)
+	share, err := p.shares(ctx, 0)
+	if err != nil {
+		return err
+	}
+	g := newEngine(ctx, p, p.cost, share, best.x, 1)
 	d, dual := p.rows.dual(p)
 	got, err := lp.SolveSparse(ctx, d, a, highsTolerance)
 	if err != nil {

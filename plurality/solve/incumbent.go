@@ -14,7 +14,7 @@ func (b *incumbent) gap() float64 { return b.upper - b.value }
 func (b *incumbent) offer(p *program, g *engine, x []float64) (loss float64) {
 	value := p.value(x)
 	loss = p.loss(value, g.excess(x))
-	if value-loss > b.value {
+	if value-loss > b.value && !g.stopped() {
 		b.value = value - loss
 		b.x = append(b.x[:0], x...)
 	}
@@ -23,7 +23,7 @@ func (b *incumbent) offer(p *program, g *engine, x []float64) (loss float64) {
 
 // bound keeps y where it shows a smaller bound.
 func (b *incumbent) bound(p *program, g *engine, y []float64) {
-	if u := p.upper(g, y); u < b.upper {
+	if u := p.upper(g, y); u < b.upper && !g.stopped() {
 		b.upper = u
 		b.y = append(b.y[:0], y...)
 	}

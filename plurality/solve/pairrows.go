@@ -21,25 +21,23 @@ type pairRows struct {
 
 func newPairRows(ctx context.Context, s *plurality.System) (*pairRows, error) {
 	r := &pairRows{e: s.Factor(), delta: s.Problem().Delta, start: []int32{0}}
-	for h := range s.Histograms() {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+	err := s.Pairs(ctx, func(p *plurality.Pair) bool {
+		for _, c := range p.Columns {
+			r.i, r.j, r.count = append(r.i, int32(c.I)), append(r.j, int32(c.J)), append(r.count, float64(c.Classes))
 		}
-		s.Neighbours(h, s.Problem().Affected, func(p *plurality.Pair) bool {
-			for _, c := range p.Columns {
-				r.i, r.j, r.count = append(r.i, int32(c.I)), append(r.j, int32(c.J)), append(r.count, float64(c.Classes))
-			}
-			r.start, r.from = append(r.start, int32(len(r.i))), append(r.from, int32(p.From))
-			r.changes = append(r.changes, append([]plurality.Change(nil), p.Changes...))
-			return true
-		})
+		r.start, r.from = append(r.start, int32(len(r.i))), append(r.from, int32(p.From))
+		r.changes = append(r.changes, append([]plurality.Change(nil), p.Changes...))
+		return true
+	})
+	if err != nil {
+		return nil, err
 	}
 	both := make([]int32, 2*len(r.i))
 	for k := range r.i {
 		both[2*k], both[2*k+1] = r.i[k], r.j[k]
 	}
-	r.places, r.place = transpose(s.Variables(), both)
-	return r, nil
+	r.places, r.place, err = transpose(ctx, s.Variables(), both)
+	return r, err
 }
 
 func (r *pairRows) blocks() int                { return len(r.from) }

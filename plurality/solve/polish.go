@@ -7,7 +7,11 @@ import "context"
 // ever occur obey their rows too. Without it they hold the certified value back.
 func (f *firstOrder) polish(ctx context.Context, g *engine, steps int) {
 	if f.polisher == nil {
-		f.polisher = newEngine(f.program, make([]float64, len(f.cost)), f.shares(0), g.xt, f.workers)
+		share, err := f.shares(ctx, 0)
+		if err != nil {
+			return // to whoever looks at ctx next
+		}
+		f.polisher = newEngine(ctx, f.program, make([]float64, len(f.cost)), share, g.xt, f.workers)
 	}
 	p := f.polisher
 	copy(p.xt, g.xt)

@@ -16,7 +16,7 @@ func TestNoPriorFreeOptimum(t *testing.T) {
 	for i, presumed := range priors {
 		table := optimal(t, plurality.Problem{K: 11, Classes: 3, Epsilon: .5, Affected: 1}, plurality.Objective{Accuracy: presumed}, Options{Gap: 1e-8})
 		for j, mu := range priors {
-			as, err := plurality.NewTable(table.Certified, plurality.Objective{Accuracy: mu}, plurality.Proof{})
+			as, err := plurality.NewTable(t.Context(), table.Certified, plurality.Objective{Accuracy: mu}, plurality.Proof{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -123,7 +123,11 @@ func Optimal(ctx context.Context, p plurality.Problem, objective plurality.Objec
 	if err != nil {
 		return nil, err
 	}
-	weights, err := objective.Weights(s.Space)
+	weighing := ctx
+	if o.BestOnCancel { // any table needs them
+		weighing = context.WithoutCancel(ctx)
+	}
+	weights, err := objective.Weights(weighing, s.Space)
 	if err != nil {
 		return nil, err
 	}
@@ -154,8 +158,10 @@ func Optimal(ctx context.Context, p plurality.Problem, objective plurality.Objec
 		if ctx.Err() == nil || !o.BestOnCancel {
 			return nil, err
 		}
-		ctx = context.WithoutCancel(ctx)
 		solver = stoppedEarly(solver)
+	}
+	if o.BestOnCancel {
+		ctx = context.WithoutCancel(ctx)
 	}
 	t, err := certified(ctx, s, objective, weights, best, pr, o.Gap)
 	if err != nil {

@@ -35,7 +35,7 @@ func TestTwoClassesClosedForm(t *testing.T) {
 	}{{1, 1, .9}, {2, .5, .7}, {11, .3, .75}, {12, .3, .6}, {25, .1, .55}, {40, .2, .8}} {
 		table := optimal(t, plurality.Problem{K: x.k, Classes: 2, Epsilon: x.eps, Affected: 1}, plurality.Objective{Accuracy: x.mu}, Options{Gap: 1e-11})
 		s := table.System()
-		w, err := table.Objective.Weights(s.Space)
+		w, err := table.Objective.Weights(context.Background(), s.Space)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func TestPolishingPays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := o.Weights(s.Space)
+	w, err := o.Weights(context.Background(), s.Space)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestPolishingPays(t *testing.T) {
 func TestParallelSums(t *testing.T) {
 	want := math.NaN()
 	for _, workers := range []int{1, 2, 5, 100} {
-		g := &engine{workers: workers}
+		g := &engine{workers: workers, stopped: func() bool { return false }}
 		got := g.parallel(1000, func(from, to int) (sum float64) {
 			for i := from; i < to; i++ {
 				sum += 1 / float64(i+1)
@@ -253,7 +253,7 @@ func TestNothingUncertified(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := o.Weights(s.Space)
+	w, err := o.Weights(context.Background(), s.Space)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +291,7 @@ func TestPriorCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := plurality.Objective{Accuracy: .6}.Weights(s.Space)
+	w, err := plurality.Objective{Accuracy: .6}.Weights(context.Background(), s.Space)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func TestTwoClassesAreTheMajority(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, err := o.Weights(s.Space)
+			w, err := o.Weights(context.Background(), s.Space)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import random
 import socket
 import ssl
@@ -14,6 +15,7 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Type, Union
 from urllib.parse import urlsplit
 
 from ._program import BudgetError, DarrmError, InputError
+from ._replay import ReplayKeys
 
 
 class ServiceError(DarrmError):
@@ -47,7 +49,10 @@ class Forbidden(ServiceError):
 
 
 class Conflict(ServiceError):
-    """The request id stands for other votes. Nothing was charged."""
+    """The request id was used before, and this is not that request again. Nothing was charged.
+
+    The replay key, the votes, their form, the client or the service is another one: which is not told.
+    """
 
 
 class BudgetExhausted(ServiceError, BudgetError):
@@ -61,7 +66,7 @@ class RateLimited(ServiceError):
 class Unavailable(ServiceError):
     """No server answered, or its ledger cannot be written, also after all retries.
 
-    The request may have been charged. Asked again under the same id, it is charged once.
+    The request may have been charged. Asked again under the same id, with the same replay key, it is charged once.
     """
 
 
@@ -115,8 +120,10 @@ class Client:
     """A client of ``darrm serve``.
 
     What fails on the way, and what the server puts off, is asked again under the same request
-    id, which the server charges once and answers in the same way for ever. So choose an id for
-    each query, and keep it where a program that is started again finds it.
+    id, which the server charges once. It gives the answer again to who shows the replay key that
+    came with the first request. A client makes the keys from a secret; ``replay_secret`` keeps
+    that on disk. So choose an id for each query, and keep ids and secret where a program that is
+    started again finds them: without its secret a charged request is never answered again.
 
     Args:
         address: ``"unix:/run/darrm/serve.sock"`` or ``"https://host:port"``. Plain HTTP is
@@ -124,6 +131,8 @@ class Client:
         token: the bearer token; the Unix socket needs none.
         ca: a file of certificates that the server's must come from; the system's by default.
         certificate: a file with the client's own certificate, and ``key`` with its key.
+        replay_secret: a file with the secret of the replay keys, for its owner only, made where there
+            is none. Without it the secret is new, and is lost with the client.
         timeout: seconds that one attempt may take to connect, and between two parts of a response.
         retries: how often a request is asked again.
         backoff: seconds before the second attempt; each further pause is twice as long, up to
@@ -145,7 +154,7 @@ class Client:
 
     def __init__(
         self, address: str, *, token: Optional[str] = None, ca: Optional[str] = None, certificate: Optional[str] = None,
-        key: Optional[str] = None, timeout: float = 30.0, retries: int = 8, backoff: float = 0.1,
+        key: Optional[str] = None, replay_secret: Union[str, "os.PathLike[str]", None] = None, timeout: float = 30.0, retries: int = 8, backoff: float = 0.1,
     ):
         self.address, self.timeout, self.retries, self.backoff = address, timeout, retries, backoff
         self._path, self._host, self._port = "", "", 0
@@ -167,28 +176,35 @@ class Client:
             if not token.isascii() or not token.isprintable() or " " in token:
                 raise ValueError("the token has characters that no token has")  # which is not said
             self._headers["Authorization"] = "Bearer " + token
+        self._keys = ReplayKeys(replay_secret)
         self._local = threading.local()
 
-    def answer(self, request_id: str, votes: Optional[Sequence[Vote]] = None, *, counts: Optional[Sequence[int]] = None) -> Answer:
+    def answer(
+        self, request_id: str, votes: Optional[Sequence[Vote]] = None, *, counts: Optional[Sequence[int]] = None,
+        replay_key: Optional[str] = None,
+    ) -> Answer:
         """One private answer to the teachers' votes on one query.
 
         Args:
             request_id: names the query, for ever.
             votes: each teacher's class, by index or name, in the teachers' order.
             counts: how many teachers vote for each class, instead.
+            replay_key: at least 128 random bits as 32 to 64 of the digits 0-9 and a-f, where you
+                keep keys yourself; by default one from the client's secret.
 
         Raises:
             ServiceError: its subclass says what went wrong.
         """
-        return _answer(self._ask("POST", "/v1/answers", _question(request_id, votes, counts)))
+        return _answer(self._ask("POST", "/v1/answers", self._question(request_id, votes, counts, replay_key)))
 
     def answers(self, requests: Iterable[Dict[str, Any]]) -> List[Union[Answer, ServiceError]]:
-        """Answers to several queries: dicts with ``request_id`` and ``votes`` or ``counts``.
+        """Answers to several queries: dicts with ``request_id``, ``votes`` or ``counts``, and
+        perhaps a ``replay_key``.
 
         Each is answered or refused by itself: where it was refused, the error stands in its
         place and is not raised. All that the server puts off is asked again.
         """
-        asked = [_question(r["request_id"], r.get("votes"), r.get("counts")) for r in requests]
+        asked = [self._question(r["request_id"], r.get("votes"), r.get("counts"), r.get("replay_key")) for r in requests]
         out: List[Union[Answer, ServiceError]] = []
         for first in range(0, len(asked), _BATCH):
             out += self._batch(asked[first : first + _BATCH])
@@ -235,6 +251,15 @@ class Client:
 
     def __repr__(self) -> str:
         return f"darrm.Client({self.address!r})"  # without the token
+
+    def _question(
+        self, request_id: str, votes: Optional[Sequence[Vote]], counts: Optional[Sequence[int]], replay_key: Optional[str]
+    ) -> Dict[str, Any]:
+        if (votes is None) == (counts is None):
+            raise ValueError(f"request {request_id!r} has votes and counts, or neither: give one of them")
+        name, values = ("counts", counts) if votes is None else ("votes", votes)
+        key = self._keys.of(request_id) if replay_key is None else replay_key
+        return {"request_id": request_id, "replay_key": key, name: [_plain(name, v) for v in _listed(name, values)]}
 
     def _ask(self, method: str, path: str, body: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
         text = None if body is None else json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
@@ -322,13 +347,6 @@ class _UnixConnection(http.client.HTTPConnection):
             s.close()
             raise
         self.sock = s
-
-
-def _question(request_id: str, votes: Optional[Sequence[Vote]], counts: Optional[Sequence[int]]) -> Dict[str, Any]:
-    if (votes is None) == (counts is None):
-        raise ValueError(f"request {request_id!r} has votes and counts, or neither: give one of them")
-    name, values = ("counts", counts) if votes is None else ("votes", votes)
-    return {"request_id": request_id, name: [_plain(name, v) for v in _listed(name, values)]}
 
 
 def _listed(name: str, values: Any) -> List[Any]:

@@ -25,6 +25,14 @@ privacy allows:
 The left side is affine in each teacher's pair, so these are enough. At most ``affected``
 teachers have p ≠ p'; the others are at (0,0) or (1,1).
 
+Where the answers of all teachers that a record reaches may be published under the promise,
+
+    t·ε ≤ the release's ε  and  1-(1-Δ)^t ≤ δ,    t = affected,
+
+the majority is computed from what is private already, and every γ is private (Kairouz, Oh and
+Viswanath, The Composition Theorem for Differential Privacy, 2015, Theorem 3.3). Some constraints
+are then identities in e^ε, which no rounding of e^ε decides, so this is checked first.
+
 Tables of many classes are checked by their own rule, which _plurality.py states: up to 20,000
 sorted histograms and 200 classes.
 
@@ -53,9 +61,6 @@ MAX_TEACHERS = (15, 21)
 #: Digits to which e^ε is worked out: far beyond the 17 of a float.
 _DIGITS = 60
 
-#: What a claimed gap may differ from the one found here: the claim rounds its figures too.
-_ROUNDING = Fraction(1, 10**12)
-
 
 class CheckError(Exception):
     """The file is no table that can be checked; the text says why."""
@@ -66,19 +71,22 @@ class Verdict:
 
     Attributes:
         private: whether every constraint holds.
-        excess: the largest left side minus the right side, as a float; private means ≤ 0.
+        method: "sweep" of every constraint, or "post-processing", where all of them are known to hold.
+        excess: the largest left side minus the right side, as a float; private means ≤ 0. By
+            post-processing 0, which it is at most.
         worst: the corners of the worst constraint, as counts of teachers in the table's order; of
-            many classes the votes of the two histograms.
-        constraints: how many constraints were checked.
+            many classes the votes of the two histograms. Empty for post-processing.
+        constraints: how many constraints there are.
         optimal: whether the gap is at most the stated one.
         error: the table's error, worked out here; of many classes 1 - value.
         gap: how far at most the error is from the least possible, as a float.
     """
 
     def __init__(
-        self, private: bool, excess: float, worst: List[Any], constraints: int, optimal: bool, error: float, gap: float
+        self, private: bool, method: str, excess: float, worst: List[Any], constraints: int, optimal: bool, error: float, gap: float
     ) -> None:
         self.private = private
+        self.method = method
         self.excess = excess
         self.worst = worst
         self.constraints = constraints
@@ -167,7 +175,20 @@ class _Table:
         self.shape = field("shape")
         if self.shape not in ("free", "monotone"):
             raise CheckError(f'shape = {self.shape!r}, but it must be "free" or "monotone"')
+        free = self.gamma[: (self.k + 1) // 2]
+        if self.shape == "monotone" and any(x < y for x, y in zip(free, free[1:])):
+            raise CheckError('gamma increases towards the middle, but shape = "monotone"')
         self.raw = raw
+
+    def post_processing(self) -> bool:
+        """Whether all that one record reaches may be published: then every γ is private."""
+        t = self.affected
+        return not self.endless and t * self.epsilon <= self.total and 1 - (1 - self.teacher_delta) ** t <= self.delta
+
+    def constraints(self) -> int:
+        """The number of multisets of corners: n moved ones of 6 kinds, or 2 where Δ = 0, and the others."""
+        kinds = 6 if self.teacher_delta else 2
+        return sum(math.comb(n + kinds - 1, n) * (self.k - n + 1) for n in range(self.affected + 1))
 
     def phi(self) -> Tuple[List[int], int]:
         """φ(0) … φ(K) as integers, and the integer that stands for 1."""
@@ -285,8 +306,10 @@ def _lower_bound(table: _Table, corners: Sequence[Optional[_Pair]], low_factor: 
     weights = table.weights()
     if weights is None:
         stated = [Fraction(float(w)) for w in table.raw.get("proof_weights", [])]
+        if not stated:
+            return Fraction(0)  # nothing is proved, but that no error is negative
         # For weights of sum ≤ ½, Σ w·(1-γ) is at most the worst case, max ½·(1-γ).
-        if len(stated) != free or min(stated) < 0 or sum(stated) > Fraction(1, 2) + _ROUNDING:
+        if len(stated) != free or min(stated) < 0 or sum(stated) > Fraction(1, 2) + Fraction(1, 10**12):
             raise CheckError("proof_weights must be numbers ≥ 0, one for each γ, of sum at most 1/2")
         total = sum(stated)
         weights = [w / max(1, 2 * total) for w in stated]
@@ -335,8 +358,11 @@ def check(table: Union[str, Dict[str, Any]]) -> Verdict:
     t = _Table(raw)
     corners = t.corners()
     factor = _exp(t.total, up=False)
-    left, worst, constraints = _worst(t, corners, factor)
-    excess = left - (factor - 1 + 2 * t.delta)
+    if t.post_processing():
+        method, excess, worst, constraints = "post-processing", Fraction(0), [], t.constraints()
+    else:
+        left, worst, constraints = _worst(t, corners, factor)
+        method, excess = "sweep", left - (factor - 1 + 2 * t.delta)
 
     gamma = [Fraction(float(g)) for g in t.gamma]
     weights = t.weights()
@@ -347,7 +373,7 @@ def check(table: Union[str, Dict[str, Any]]) -> Verdict:
         error = sum((w * (1 - g) for w, g in zip(weights, gamma)), Fraction(0))
     gap = error - _lower_bound(t, corners, factor, _exp(t.total, up=True))
     stated = _decimal(raw.get("certificate", {}).get("gap"), "certificate.gap")
-    return Verdict(excess <= 0, float(excess), worst, constraints, gap <= stated + _ROUNDING, float(error), float(gap))
+    return Verdict(excess <= 0, method, float(excess), worst, constraints, gap <= stated, float(error), float(gap))
 
 
 def _many(raw: Dict[str, Any]) -> Verdict:
@@ -363,7 +389,7 @@ def _many(raw: Dict[str, Any]) -> Verdict:
     except (KeyError, IndexError, TypeError, ValueError, OverflowError) as e:
         raise CheckError(f"no table of many classes: {e!r}") from e
     stated = _decimal(raw.get("gap"), "gap")
-    return Verdict(excess <= 0, float(excess), worst, constraints, gap <= stated + _ROUNDING, float(1 - value), float(gap))
+    return Verdict(excess <= 0, "sweep", float(excess), worst, constraints, gap <= stated, float(1 - value), float(gap))
 
 
 def load(path: str) -> Any:
@@ -392,10 +418,13 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         json.dump(vars(v), sys.stdout, indent=2)
         print()
     else:
-        sign = "≤" if v.private else ">"
-        print(f"private: {'yes' if v.private else 'NO'}: all {v.constraints:,} constraints" if v.private else f"private: NO: one of {v.constraints:,} constraints is broken")
-        where = "between the votes" if v.worst and isinstance(v.worst[0], list) else "at corners"
-        print(f"  largest left side - right side = {v.excess:.3e} {sign} 0, {where} {v.worst}")
+        if v.method == "post-processing":
+            print(f"private: yes: all {v.constraints:,} constraints, by post-processing")
+            print("  all that one record reaches may be published under the promise")
+        else:
+            print(f"private: yes: all {v.constraints:,} constraints" if v.private else f"private: NO: one of {v.constraints:,} constraints is broken")
+            where = "between the votes" if v.worst and isinstance(v.worst[0], list) else "at corners"
+            print(f"  largest left side - right side = {v.excess:.3e} {'≤' if v.private else '>'} 0, {where} {v.worst}")
         print(f"optimal: {'yes' if v.optimal else 'NO'}: error {v.error:.12g}, at most {max(v.gap, 0):.2g} above the least possible")
     return 0 if v.private and v.optimal else 4
 

@@ -144,6 +144,44 @@ class ManyClasses(unittest.TestCase):
                 check({**t, "abstain": value})
 
 
+class PostProcessing(unittest.TestCase):
+    def reached(self, **change):
+        """solve --K 5 --m 1 --eps 0.1 --teacher-delta 0 --affected 1, whose constraints are identities in e^ε."""
+        t = {
+            "format_version": 1, "k": 5, "m": 1, "epsilon": Fraction(1, 10), "teacher_delta": 0, "delta": 0, "affected": 1,
+            "shape": "free", "prior_mean": Fraction(3, 4), "gamma": [1] * 6, "certificate": {"gap": 0}, "proof": [],
+        }  # fmt: skip
+        return check({**t, **change})
+
+    def test_all_that_is_reached_may_be_published(self):
+        d = Fraction(1, 100)
+        for change, constraints in (
+            ({}, 16),
+            ({"affected": 2, "m": 2}, 28),
+            ({"affected": 2, "m": 2, "teacher_delta": d, "delta": 1 - (1 - d) ** 2}, 120),
+            ({"worst_case": True}, 16),
+        ):
+            with self.subTest(change):
+                v = self.reached(**change)
+                self.assertEqual((v.private, v.optimal, v.method, v.constraints), (True, True, "post-processing", constraints))
+
+    def test_not_quite(self):
+        """A little less of ε or δ, or one teacher more: the constraints decide, and one is broken."""
+        d = Fraction(1, 100)
+        for change in (
+            {"m": 1 - Fraction(1, 10**15)},
+            {"affected": 2},
+            {"teacher_delta": d, "delta": d * (1 - Fraction(1, 10**15))},
+        ):
+            with self.subTest(change):
+                v = self.reached(**change)
+                self.assertEqual((v.private, v.method), (False, "sweep"))
+
+    def test_shape(self):
+        with self.assertRaisesRegex(CheckError, "increases"):
+            self.reached(shape="monotone", gamma=[0, 1, 1, 1, 1, 0])
+
+
 class WrongTables(unittest.TestCase):
     def wrong(self, name, change, private, optimal):
         t = copy.deepcopy(table(name))

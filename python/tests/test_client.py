@@ -1,5 +1,6 @@
 """The client of darrm serve: against a server that fails as told, and against the program."""
 
+import concurrent.futures
 import http.server
 import json
 import os
@@ -20,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 if not os.environ.get("DARRM_INSTALLED"):
     sys.path.insert(0, str(ROOT / "python"))
 import darrm  # noqa: E402
-from darrm import _client, _program  # noqa: E402
+from darrm import _client, _program, _replay  # noqa: E402
 
 
 def answer(request_id, **more):
@@ -134,6 +135,7 @@ class Against(unittest.TestCase):
         self.assertEqual((a.request_id, a.label, a.index, a.abstained, a.replayed), ("r1", "yes", 1, False, False))
         method, path, headers, body = self.server.seen[0]
         self.assertEqual((method, path), ("POST", "/v1/answers"))
+        self.assertRegex(body.pop("replay_key"), "^[0-9a-f]{64}$")
         self.assertEqual(body, {"request_id": "r1", "votes": [0, 1, "yes", None, None, 1]})
         self.assertEqual((headers["Authorization"], headers["Content-Type"]), ("Bearer secret", "application/json"))
 
@@ -174,7 +176,7 @@ class Against(unittest.TestCase):
         a = self.client().answer("r", counts=[3, 8])
         self.assertTrue(a.replayed)
         bodies = [seen[3] for seen in self.server.seen]
-        self.assertEqual(bodies, [{"request_id": "r", "counts": [3, 8]}] * 6)
+        self.assertEqual(bodies, [{"request_id": "r", "replay_key": bodies[0]["replay_key"], "counts": [3, 8]}] * 6)
         self.assertEqual(len(self.pauses), 5)
         self.assertGreaterEqual(self.pauses[2], 7)
         self.assertGreaterEqual(self.pauses[3], 3)
@@ -220,7 +222,8 @@ class Against(unittest.TestCase):
         a, b, c, d = self.client().answers(asked)
         self.assertEqual([a.request_id, c.request_id, d.request_id], ["a", "c", "d"])
         self.assertIs(type(b), darrm.Conflict)
-        self.assertEqual(self.server.seen[1][3], {"requests": [asked[2]]})
+        self.assertEqual(self.server.seen[1][3], {"requests": [self.server.seen[0][3]["requests"][2]]})
+        self.assertEqual([r.pop("replay_key") != "" and r for r in self.server.seen[0][3]["requests"]], asked)
 
     def test_large_batches_are_several(self):
         many = [{"request_id": str(i), "votes": [1]} for i in range(_client._BATCH + 1)]
@@ -260,6 +263,42 @@ class Against(unittest.TestCase):
             self.skipTest("no NumPy")
         self.client().answer("r", numpy.array([1.0, 0.0, float("nan")]))
         self.assertEqual(self.server.seen[0][3]["votes"], [1, 0, None])
+
+    def test_replay_keys(self):
+        """One for each id, kept in a file if it is named; another client's are others."""
+        path = self.folder / "replay.secret"
+        clients = [self.client(), self.client(), self.client(replay_secret=path), self.client(replay_secret=str(path))]
+        for c in clients:
+            for name in ("a", "b", "a"):
+                c.answer(name, counts=[3, 8])
+        sent = [seen[3]["replay_key"] for seen in self.server.seen]
+        self.assertEqual(len(set(sent)), 6, "two for each secret")
+        self.assertEqual([sent[i] for i in range(0, 12, 3)], [sent[i] for i in range(2, 12, 3)])
+        self.assertEqual(sent[6:9], sent[9:12])
+        clients[0].answer("a", counts=[3, 8], replay_key="0" * 32)
+        self.server.steps = [(200, {"answers": [answer("c")]}, {})]
+        clients[0].answers([{"request_id": "c", "counts": [3, 8], "replay_key": "1" * 32}])
+        self.assertEqual((self.server.seen[-2][3]["replay_key"], self.server.seen[-1][3]["requests"][0]["replay_key"]), ("0" * 32, "1" * 32))
+
+    def test_replay_secrets(self):
+        path = self.folder / "replay.secret"
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            made = {keys.of("a") for keys in pool.map(lambda _: _replay.ReplayKeys(path), range(32))}
+        self.assertEqual(len(made), 1)
+        self.assertEqual([f.name for f in self.folder.iterdir() if "replay" in f.name or f.name.startswith(".")], ["replay.secret"])
+        good = path.read_bytes()
+        self.assertEqual(path.stat().st_mode & 0o777, 0o600)
+        for bad in (b"", good[:-1], good + b"x", good.upper(), good.replace(b"secret 1", b"secret 2"), good[:-3] + b" 0\n"):
+            path.write_bytes(bad)
+            with self.subTest(bad=bad), self.assertRaises(ValueError) as caught:
+                self.client(replay_secret=path)
+            self.assertNotIn(good[22:40].decode(), str(caught.exception))
+            self.assertEqual(path.read_bytes(), bad)
+        path.write_bytes(good)
+        path.chmod(0o640)
+        with self.assertRaises(ValueError):
+            self.client(replay_secret=path)
+        self.assertEqual(self.server.seen, [])
 
     def test_threads(self):
         c = self.client()
@@ -337,15 +376,21 @@ class AgainstTheProgram(unittest.TestCase):
 
     def test_socket(self):
         listen, server = self.serve("--listen", f"unix:{self.folder}/s")
-        with darrm.Client(listen) as c:
+        secret = self.folder / "replay.secret"
+        with darrm.Client(listen, replay_secret=secret) as c:
             first = c.answer("image-1", [1, 1, 0, 1, "1", 1, 0, None, 1, 0, 1])
             self.assertIn(first.label, ("0", "1"))
             self.assertEqual(first.index, int(first.label))
             self.assertEqual((first.replayed, first.remaining, first.promise["epsilon"]), (False, {"epsilon": 1.5, "delta": 0}, 0.5))
             again = c.answer("image-1", [1, 1, 0, 1, 1, 1, 0, None, 1, 0, 1])
             self.assertEqual((again.replayed, again.label, again.receipt), (True, first.label, first.receipt))
+            with darrm.Client(listen, replay_secret=secret) as restarted:
+                again = restarted.answer("image-1", [1, 1, 0, 1, 1, 1, 0, None, 1, 0, 1])
+                self.assertEqual((again.replayed, again.label, again.receipt), (True, first.label, first.receipt))
             with self.assertRaises(darrm.Conflict):
                 c.answer("image-1", counts=[3, 8])
+            with darrm.Client(listen) as stranger, self.assertRaises(darrm.Conflict):
+                stranger.answer("image-1", [1, 1, 0, 1, 1, 1, 0, None, 1, 0, 1])
             with self.assertRaises(darrm.InvalidRequest):
                 c.answer("image-2", counts=[3, 9])
             server.kill()  # as a loss of power
@@ -375,7 +420,7 @@ tls-key = "{key}"
 
 [[client]]
 name = "ward"
-token_sha256 = "{made['token_sha256']}"
+token_sha256 = ["{made['token_sha256']}"]
 epsilon = 0.5
 delta = 0.0
 may = ["answer"]

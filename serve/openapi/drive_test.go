@@ -151,7 +151,7 @@ var asJSON = http.Header{"Content-Type": {"application/json"}}
 func TestEveryResponseIsAsTheDocumentSays(t *testing.T) {
 	token, hash := serve.NewToken()
 	looks, looksHash := serve.NewToken()
-	r := newRig(t, 3, serve.Client{Name: "all", TokenSHA256: hash}, serve.Client{Name: "looks", TokenSHA256: looksHash, May: []string{"look"}})
+	r := newRig(t, 3, serve.Client{Name: "all", TokenSHA256: []string{hash}}, serve.Client{Name: "looks", TokenSHA256: []string{looksHash}, May: []string{"look"}})
 	with := func(token string) http.Header {
 		return http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + token}}
 	}
@@ -212,7 +212,8 @@ func value(t *rapid.T, ref *openapi3.SchemaRef, name string) any {
 			left = rapid.SampledFrom([]*openapi3.SchemaRef(s.OneOf)).Draw(t, "fields").Value.Required[0]
 		}
 		for _, field := range slices.Sorted(maps.Keys(s.Properties)) {
-			if field == left || slices.Contains(s.Required, field) {
+			often := field == "replay_key" && rapid.IntRange(0, 3).Draw(t, "has a replay key") > 0
+			if field == left || often || slices.Contains(s.Required, field) {
 				out[field] = value(t, s.Properties[field], field)
 			}
 		}
@@ -240,6 +241,12 @@ func value(t *rapid.T, ref *openapi3.SchemaRef, name string) any {
 		if name == "request_id" && rapid.IntRange(0, 4).Draw(t, "plain id") > 0 {
 			return fmt.Sprintf("r%d", rapid.IntRange(0, 80).Draw(t, "id"))
 		}
+		if name == "replay_key" {
+			if rapid.IntRange(0, 9).Draw(t, "another key") > 0 {
+				return strings.Repeat("0a", 16)
+			}
+			return rapid.StringMatching(s.Pattern).Draw(t, "replay key")
+		}
 		if name != "request_id" && rapid.Bool().Draw(t, "class") {
 			return rapid.SampledFrom(classes).Draw(t, "class")
 		}
@@ -251,7 +258,7 @@ func value(t *rapid.T, ref *openapi3.SchemaRef, name string) any {
 // broken makes of the text of a request one that may be none.
 func broken(t *rapid.T, text string) string {
 	at := func() int { return rapid.IntRange(0, len(text)).Draw(t, "at") }
-	switch rapid.IntRange(0, 8).Draw(t, "break") {
+	switch rapid.IntRange(0, 9).Draw(t, "break") {
 	case 0:
 		return text[:at()]
 	case 1:
@@ -269,6 +276,8 @@ func broken(t *rapid.T, text string) string {
 		return strings.Replace(text, "1", "1.0", 1)
 	case 7:
 		return text + text
+	case 8:
+		return strings.Replace(text, `"0a`, `"`+rapid.SampledFrom([]string{"", "0A", "0a0", "x"}).Draw(t, "key"), 1)
 	}
 	return rapid.SampledFrom([]string{"", "null", "[]", "{}", `""`, "0", "\xff", "{\"requests\":null}", "{\"requests\":[null]}", `{"request_id":"x","votes":null,"counts":null}`}).Draw(t, "text")
 }
@@ -304,14 +313,19 @@ func newDrive(t testing.TB) *drive {
 }
 
 func (d *drive) requests(t *rapid.T) {
+	text := ""
 	for range 5 {
-		b, err := json.Marshal(value(t, d.question, ""))
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := string(b)
-		if rapid.IntRange(0, 2).Draw(t, "broken") == 0 {
-			text = broken(t, text)
+		// A quarter ask again what was asked just before, so that some answers are replays: some twelve
+		// are expected of 500 requests, none with a probability of e^-12.
+		if text == "" || rapid.IntRange(0, 3).Draw(t, "again") > 0 {
+			b, err := json.Marshal(value(t, d.question, ""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = string(b)
+			if rapid.IntRange(0, 2).Draw(t, "broken") == 0 {
+				text = broken(t, text)
+			}
 		}
 		method, path := "POST", "/v1/answers"
 		if rapid.IntRange(0, 19).Draw(t, "elsewhere") == 0 {

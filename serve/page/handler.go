@@ -18,7 +18,6 @@ const fresh = time.Second
 type handler struct {
 	page   *Page
 	ledger func(context.Context) (*ledger.Ledger, error)
-	watch  release.BudgetWatch
 
 	turn chan struct{} // one token: a page is drawn once, however many ask
 	mu   sync.Mutex
@@ -26,8 +25,8 @@ type handler struct {
 	at   time.Time
 }
 
-// Handler answers with the page of a ledger, which open returns, at most a second old. The first page reads the
-// whole ledger, each further one what was written since.
+// Handler answers with the page of a ledger, which open returns, at most a second old. A page takes the
+// time of [release.NewBudgetView], however long the ledger is.
 func (p *Page) Handler(open func(context.Context) (*ledger.Ledger, error)) http.Handler {
 	h := &handler{page: p, ledger: open, turn: make(chan struct{}, 1)}
 	h.turn <- struct{}{}
@@ -69,7 +68,7 @@ func (h *handler) draw(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	budget, err := h.watch.Look(ctx, l)
+	budget, err := release.NewBudgetView(ctx, l)
 	if err != nil {
 		return nil, err
 	}

@@ -68,7 +68,7 @@ func TestHandler(t *testing.T) {
 	for end := time.Now().Add(time.Minute); time.Now().Before(end) && !strings.Contains(text, "request-1"); time.Sleep(100 * time.Millisecond) {
 		text = get(h).Body.String()
 	}
-	if !strings.Contains(text, "<strong title=\"3\">3</strong> remains") || !strings.Contains(text, "1 request was charged") {
+	if !strings.Contains(text, "<strong title=\"3\">3</strong> remains") || !strings.Contains(text, "1 charge by") {
 		t.Errorf("the page does not know the charge:\n%s", text)
 	}
 }

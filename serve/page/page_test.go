@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -60,7 +61,7 @@ var services = sync.OnceValues(func() (map[string]page.Service, error) {
 	return out, nil
 })
 
-func service(t *testing.T, name string) page.Service {
+func service(t testing.TB, name string) page.Service {
 	t.Helper()
 	all, err := services()
 	if err != nil {
@@ -89,18 +90,20 @@ func charged(t *testing.T, name string, n int, id func(int) string) *release.Bud
 		event := `{"mechanism":"gnmax","queries":1,"k":11,"affected":1,"teachers":"none","per_answer":{"epsilon":0.1,"delta":1e-7},"rule":"<img src=x>"}`
 		requests = append(requests, ledger.Request{ID: id(i), Count: 1, Unit: unit, Event: json.RawMessage(event), Relation: ledger.ReplaceOne})
 	}
-	if n > 0 {
-		receipts, err := l.ChargeAll(context.Background(), requests)
+	var receipts []*ledger.Receipt
+	for some := range slices.Chunk(requests, n/200+1) {
+		more, err := l.ChargeAll(context.Background(), some)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, r := range receipts[max(0, n-3):] {
-			if err := l.RecordResult(context.Background(), r, ledger.Digest{byte(i), 7}); err != nil {
-				t.Fatal(err)
-			}
+		receipts = append(receipts, more...)
+	}
+	for i, r := range receipts[max(0, n-3):] {
+		if err := l.RecordResult(context.Background(), r, ledger.Digest{byte(i), 7}); err != nil {
+			t.Fatal(err)
 		}
 	}
-	r, err := new(release.BudgetWatch).Look(context.Background(), l)
+	r, err := release.NewBudgetView(context.Background(), l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +143,7 @@ func TestPage(t *testing.T) {
 			r := charged(t, "patients.ledger", 45, func(i int) string { return fmt.Sprintf("request-%02d", i) })
 			got := write(t, s, r)
 			m := s.Plan.Mechanism
-			for _, want := range []string{m.Title(), m.PerAnswer().String(), m.Basis(), r.Meaning, r.Limit, r.Short.Remaining[0], r.Short.Remaining[1], r.Head, "45 requests were charged"} {
+			for _, want := range []string{m.Title(), m.PerAnswer().String(), m.Basis(), r.Meaning, r.Limit, r.Short.Remaining[0], r.Short.Remaining[1], r.Head, "45 charges by"} {
 				if !strings.Contains(got, template(want)) {
 					t.Errorf("the page has no %q", want)
 				}
@@ -178,10 +181,10 @@ func template(s string) string { return strings.ReplaceAll(html.EscapeString(s),
 // A ledger without entries has a page, and one with a single entry a picture.
 func TestPageOfFewEntries(t *testing.T) {
 	s := service(t, "gamma")
-	if got := write(t, s, charged(t, "empty.ledger", 0, nil)); !strings.Contains(got, "Nothing was charged by") || !strings.Contains(got, "None yet.") || strings.Count(got, "<svg ") != 1 {
+	if got := write(t, s, charged(t, "empty.ledger", 0, nil)); !strings.Contains(got, "Nothing was spent by") || !strings.Contains(got, "None yet.") || strings.Count(got, "<svg ") != 1 {
 		t.Errorf("the page of an empty ledger:\n%s", got)
 	}
-	if got := write(t, s, charged(t, "one.ledger", 1, func(int) string { return "r" })); !strings.Contains(got, "1 request was charged") || strings.Count(got, "<svg ") != 2 {
+	if got := write(t, s, charged(t, "one.ledger", 1, func(int) string { return "r" })); !strings.Contains(got, "1 charge by") || strings.Count(got, "<svg ") != 2 {
 		t.Errorf("the page of one entry:\n%s", got)
 	}
 }

@@ -27,7 +27,7 @@ func TestBatchNumbers(t *testing.T) {
 	must.Near(t, "tcdp", 8*l.slope, 4.332e-5, 1e-3)
 	must.Near(t, "rho*", l.slope/(13*0.0025), 1.66614e-4, 1e-3)
 	must.Near(t, "tcdp's last order", l.high, 4495, 2e-3)
-	if _, err := batch(5000, 0.05, Paper, 1).RDP(8); !errors.Is(err, ErrRho) {
+	if _, err := batch(5000, 0.05, Paper, 1).RDP(8); !errors.Is(err, errRho) {
 		t.Errorf("paper: %v", err)
 	}
 	// At order 2 the believed worst case is the proved one.
@@ -192,13 +192,13 @@ func TestModesRefuse(t *testing.T) {
 		r    Round
 		want error
 	}{
-		{"sampled", batch(1000, 0.1, Exact, 1), ErrSampled},
+		{"sampled", batch(1000, 0.1, Exact, 1), errSampled},
 		{"any, ternary", Round{Mode: Ternary, Streams: 1, Reports: 100, Epsilon: 1, Rate: 0.1}, ErrReports},
 		{"any, numeric", Round{Mode: Numeric, Streams: 1, Reports: 100, Epsilon: 1, Rate: 0.1}, ErrReports},
-		{"shared, numeric", batch(1000, 0.1, Numeric, 2), ErrUnproved},
-		{"rate, tcdp", batch(1000, 0.11, TCDP, 1), ErrRate},
-		{"all, tcdp", batch(1000, 1, TCDP, 1), ErrRate},
-		{"few, tcdp", batch(3, 0.1, TCDP, 1), ErrRho},
+		{"shared, numeric", batch(1000, 0.1, Numeric, 2), errUnproved},
+		{"rate, tcdp", batch(1000, 0.11, TCDP, 1), errRate},
+		{"all, tcdp", batch(1000, 1, TCDP, 1), errRate},
+		{"few, tcdp", batch(3, 0.1, TCDP, 1), errRho},
 	} {
 		if _, err := v.r.RDP(2); !errors.Is(err, v.want) || !errors.Is(err, ErrInapplicable) {
 			t.Errorf("%s: %v", v.name, err)
@@ -207,7 +207,7 @@ func TestModesRefuse(t *testing.T) {
 			t.Errorf("%s: event, %v", v.name, err)
 		}
 	}
-	if _, err := batch(1000, 0.1, Numeric, 1).Event(); !errors.Is(err, ErrUnproved) {
+	if _, err := batch(1000, 0.1, Numeric, 1).Event(); !errors.Is(err, errUnproved) {
 		t.Errorf("an event of what is not proved: %v", err)
 	}
 	for _, r := range []Round{

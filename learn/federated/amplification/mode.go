@@ -32,19 +32,18 @@ func (m Mode) check() error {
 }
 
 // ErrInapplicable says that a mode proves nothing of a round: one of its conditions fails.
-// The conditions that have names are ErrLocalEpsilon, ErrRate, ErrRho, ErrConstant and ErrOrders.
 var ErrInapplicable = errors.New("the mode does not apply")
 
 // Which condition of a theorem failed. Each is an ErrInapplicable.
 var (
-	ErrLocalEpsilon = condition("it needs a local epsilon of 1 or more")
-	ErrRate         = condition("it needs a sampling rate of at most 0.1")
-	ErrRho          = condition("it needs a divergence of at most 0.1 an order in each shuffled round")
-	ErrConstant     = condition("its constant is too small for the local epsilon and the rate")
-	ErrOrders       = condition("it holds at no Rényi order")
-	ErrSampled      = condition("it is for rounds in which all records take part")
+	errLocalEpsilon = condition("it needs a local epsilon of 1 or more")
+	errRate         = condition("it needs a sampling rate of at most 0.1")
+	errRho          = condition("it needs a divergence of at most 0.1 an order in each shuffled round")
+	errConstant     = condition("its constant is too small for the local epsilon and the rate")
+	errOrders       = condition("it holds at no Rényi order")
+	errSampled      = condition("it is for rounds in which all records take part")
 	ErrReports      = condition("it is for one-bit reports")
-	ErrUnproved     = condition("its worst case is not proved")
+	errUnproved     = condition("its worst case is not proved")
 )
 
 func condition(rule string) error { return fmt.Errorf("%w: %s", ErrInapplicable, rule) }

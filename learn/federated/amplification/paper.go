@@ -25,7 +25,7 @@ type linear struct{ slope, low, high float64 }
 // Sources: Feldman, McMillan and Talwar, Stronger Privacy Amplification by Shuffling (2023); Bun, Dwork, Rothblum and Steinke (2018).
 func (r Round) paper() (linear, error) {
 	if r.Epsilon < 1 {
-		return linear{}, fmt.Errorf("mode %s, local epsilon %.4g: %w", Paper, r.Epsilon, ErrLocalEpsilon)
+		return linear{}, fmt.Errorf("mode %s, local epsilon %.4g: %w", Paper, r.Epsilon, errLocalEpsilon)
 	}
 	rho := paperConstant * math.Exp(r.Epsilon) / float64(r.Reports) * (1 + num.Margin)
 	l := linear{slope: float64(r.Streams) * rho * (1 + num.Margin), low: 2}
@@ -36,17 +36,17 @@ func (r Round) paper() (linear, error) {
 		joint := float64(r.together())
 		switch {
 		case r.Rate > 0.1:
-			return linear{}, fmt.Errorf("mode %s, rate %g: %w", Paper, r.Rate, ErrRate)
+			return linear{}, fmt.Errorf("mode %s, rate %g: %w", Paper, r.Rate, errRate)
 		case rho*joint > 0.1:
-			return linear{}, fmt.Errorf("mode %s, rho %.4g: %w", Paper, rho*joint, ErrRho)
+			return linear{}, fmt.Errorf("mode %s, rho %.4g: %w", Paper, rho*joint, errRho)
 		case paperConstant < 16*r.Epsilon*log:
-			return linear{}, fmt.Errorf("mode %s: %w", Paper, ErrConstant)
+			return linear{}, fmt.Errorf("mode %s: %w", Paper, errConstant)
 		}
 		l.slope *= 13 * r.Rate * r.Rate * (1 + num.Margin)
 		l.high = log / (4 * rho * joint) * (1 - num.Margin)
 	}
 	if l.high < l.low {
-		return linear{}, fmt.Errorf("mode %s, orders from 2 to %.4g: %w", Paper, l.high, ErrOrders)
+		return linear{}, fmt.Errorf("mode %s, orders from 2 to %.4g: %w", Paper, l.high, errOrders)
 	}
 	return l, nil
 }

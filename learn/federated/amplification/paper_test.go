@@ -62,12 +62,12 @@ func TestPaper(t *testing.T) {
 		r    Round
 		want error
 	}{
-		{"local epsilon", Round{Mode: Paper, Streams: 1, Reports: 1e6, Epsilon: 0.99}, ErrLocalEpsilon},
-		{"rate", Round{Mode: Paper, Streams: 1, Reports: 1e6, Epsilon: 1, Rate: 0.11}, ErrRate},
-		{"rho", Round{Mode: Paper, Streams: 1, Reports: 41_000, Epsilon: 1, Rate: 0.1}, ErrRho},
-		{"rho of both", Round{Mode: Paper, Streams: 2, Reports: 60_000, Epsilon: 1, Rate: 0.1}, ErrRho},
-		{"orders", Round{Mode: Paper, Streams: 1, Reports: 150, Epsilon: 1}, ErrOrders},
-		{"constant", Round{Mode: Paper, Streams: 1, Reports: math.MaxInt32, Epsilon: 10, Rate: 1e-8}, ErrConstant},
+		{"local epsilon", Round{Mode: Paper, Streams: 1, Reports: 1e6, Epsilon: 0.99}, errLocalEpsilon},
+		{"rate", Round{Mode: Paper, Streams: 1, Reports: 1e6, Epsilon: 1, Rate: 0.11}, errRate},
+		{"rho", Round{Mode: Paper, Streams: 1, Reports: 41_000, Epsilon: 1, Rate: 0.1}, errRho},
+		{"rho of both", Round{Mode: Paper, Streams: 2, Reports: 60_000, Epsilon: 1, Rate: 0.1}, errRho},
+		{"orders", Round{Mode: Paper, Streams: 1, Reports: 150, Epsilon: 1}, errOrders},
+		{"constant", Round{Mode: Paper, Streams: 1, Reports: math.MaxInt32, Epsilon: 10, Rate: 1e-8}, errConstant},
 	} {
 		if _, err := v.r.Event(); !errors.Is(err, v.want) || !errors.Is(err, ErrInapplicable) {
 			t.Errorf("%s: %v", v.name, err)
@@ -115,7 +115,7 @@ func TestPublishedLocalNoise(t *testing.T) {
 			must.Near(t, "order alpha", printed.Alpha, 15.3912, 1e-5)
 		}
 	}
-	if _, err := (PublishedLocal{10, 100, 20, 1, 1, accountant.Cost{Epsilon: 1, Delta: 1e-5}, false}).Noise(); !errors.Is(err, ErrRate) {
+	if _, err := (PublishedLocal{10, 100, 20, 1, 1, accountant.Cost{Epsilon: 1, Delta: 1e-5}, false}).Noise(); !errors.Is(err, errRate) {
 		t.Errorf("a fifth of the records: %v", err)
 	}
 }

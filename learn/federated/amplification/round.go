@@ -77,11 +77,11 @@ func (r Round) applies() error {
 	m := r.mode()
 	switch {
 	case m == Exact && r.rate() < 1:
-		return fmt.Errorf("mode %s, sampling rate %g: %w", m, r.Rate, ErrSampled)
+		return fmt.Errorf("mode %s, sampling rate %g: %w", m, r.Rate, errSampled)
 	case (m == Ternary || m == Numeric) && !r.OneBit:
 		return fmt.Errorf("mode %s: %w", m, ErrReports)
 	case m == Numeric && r.together() > 1:
-		return fmt.Errorf("mode %s, one batch for two streams, of which the costs do not add: %w", m, ErrUnproved)
+		return fmt.Errorf("mode %s, one batch for two streams, of which the costs do not add: %w", m, errUnproved)
 	}
 	return nil
 }
@@ -215,7 +215,7 @@ func (r Round) String() string {
 func (r Round) points() (orders, rho []float64, err error) {
 	switch r.mode() {
 	case Numeric:
-		return nil, nil, fmt.Errorf("mode %s: %w", Numeric, ErrUnproved)
+		return nil, nil, fmt.Errorf("mode %s: %w", Numeric, errUnproved)
 	case Exact:
 		orders = r.orders()
 		return orders, exactRDP(r.blanket(), r.Epsilon, orders), nil

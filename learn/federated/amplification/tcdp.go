@@ -14,7 +14,7 @@ import (
 // Source: Bun, Dwork, Rothblum and Steinke, Composable and Versatile Privacy via Truncated CDP (2018), Theorem 12.
 func (r Round) tcdp() (linear, error) {
 	if r.rate() > 0.1 {
-		return linear{}, fmt.Errorf("mode %s, rate %g: %w", TCDP, r.rate(), ErrRate)
+		return linear{}, fmt.Errorf("mode %s, rate %g: %w", TCDP, r.rate(), errRate)
 	}
 	log := -math.Log(r.Rate)
 	together := float64(r.together())
@@ -25,13 +25,13 @@ func (r Round) tcdp() (linear, error) {
 	rho := one * together * (1 + num.Margin)
 	switch {
 	case rho > 0.1:
-		return linear{}, fmt.Errorf("mode %s, rho %.4g: %w", TCDP, rho, ErrRho)
+		return linear{}, fmt.Errorf("mode %s, rho %.4g: %w", TCDP, rho, errRho)
 	case log < 3*rho*(2+math.Log2(1/rho)):
-		return linear{}, fmt.Errorf("mode %s, rho %.4g: %w", TCDP, rho, ErrConstant)
+		return linear{}, fmt.Errorf("mode %s, rho %.4g: %w", TCDP, rho, errConstant)
 	}
 	l := linear{13 * r.Rate * r.Rate * rho * float64(r.Streams) / together * (1 + num.Margin), 1, log / (4 * rho) * (1 - num.Margin)}
 	if l.high <= 2 {
-		return linear{}, fmt.Errorf("mode %s, orders up to %.4g: %w", TCDP, l.high, ErrOrders)
+		return linear{}, fmt.Errorf("mode %s, orders up to %.4g: %w", TCDP, l.high, errOrders)
 	}
 	return l, nil
 }

@@ -49,6 +49,13 @@ func TestRates(t *testing.T) {
 	if err != nil || spider.Bound < 1e-3 || spider.TrustedServer {
 		t.Errorf("%+v, %v", spider, err)
 	}
+	_, bits, err := rates.ManyMessages(16512, 101, 1, 1e-5)
+	if near(t, "published noise bits", bits, 470_135_800); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := rates.ManyMessages(16512, 0, 1, 1e-5); err == nil {
+		t.Error("messages of no dimensions")
+	}
 	s.Dim = 0
 	if _, err := s.Rates(); err == nil {
 		t.Error("no dimensions")

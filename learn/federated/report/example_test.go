@@ -15,7 +15,7 @@ func Example() {
 		panic(err)
 	}
 	secret := stream.Seeded(1) // of a private round: stream.Secret()
-	shuffler, err := report.NewShuffler(secret, 0, report.Expected{Reports: records, Size: r.Size()}, report.Expected{})
+	shuffler, err := report.NewShuffler(report.Expected{Reports: records, Size: r.Size()}, report.Expected{})
 	if err != nil {
 		panic(err)
 	}

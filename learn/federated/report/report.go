@@ -5,7 +5,7 @@
 // bound, and adds to a sum the unbiased report that a message stands for. [OneBit] is the
 // default, [PrivUnit] has less noise above ε₀ = 1.6 or so, and [Floats] sends what OneBit sends as
 // d numbers, for comparisons of size. [RandK] is OneBit behind a compressor: less work for a long vector, more
-// noise. A [Shuffler] breaks the order of a round.
+// noise. A [Shuffler] forgets which message came from whom.
 //
 // Messages are a public seed and a few private bits. The seed is drawn independently of the
 // data, and every private bit by comparing 64 uniform bits with an integer, so that the stated
@@ -66,10 +66,10 @@ type Randomizer interface {
 // MaxDim is the largest d.
 const MaxDim = 1 << 26
 
-// MinEpsilon and MaxEpsilon are the range of ε₀. Below it a report is noise alone; above it
+// minEpsilon and MaxEpsilon are the range of ε₀. Below it a report is noise alone; above it
 // 64 bits do not tell one ε₀ from the next.
 const (
-	MinEpsilon = 1e-6
+	minEpsilon = 1e-6
 	MaxEpsilon = 32
 )
 
@@ -77,8 +77,8 @@ func checkShape(d int, epsilon float64) error {
 	if err := check.Whole("dimension", d, 1, MaxDim); err != nil {
 		return err
 	}
-	if !(epsilon >= MinEpsilon && epsilon <= MaxEpsilon) {
-		return &check.Error{Name: "local epsilon", Value: epsilon, Rule: fmt.Sprintf("between %g and %g", MinEpsilon, float64(MaxEpsilon))}
+	if !(epsilon >= minEpsilon && epsilon <= MaxEpsilon) {
+		return &check.Error{Name: "local epsilon", Value: epsilon, Rule: fmt.Sprintf("between %g and %g", minEpsilon, float64(MaxEpsilon))}
 	}
 	return nil
 }

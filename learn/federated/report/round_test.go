@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/internal/must"
-	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/federated/amplification"
 	"github.com/darrm/darrm/learn/federated/report"
 	"github.com/darrm/darrm/poissonbinom"
@@ -18,7 +17,7 @@ import (
 // shuffler, and counts how many leave it as +1.
 func released(t *testing.T, r *report.OneBit, c report.Coins, round, n int, x float64) int {
 	t.Helper()
-	s, err := report.NewShuffler(stream.Seeded(3), round, report.Expected{Reports: n, Size: r.Size()}, report.Expected{})
+	s, err := report.NewShuffler(report.Expected{Reports: n, Size: r.Size()}, report.Expected{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +115,7 @@ func TestAuditOfARound(t *testing.T) {
 // is neither released nor charged as if all reports were in it.
 func TestPreSummedReportsAreNoRound(t *testing.T) {
 	r := oneBit(t, 3, 1)
-	s, err := report.NewShuffler(stream.Seeded(1), 0, report.Expected{Reports: 20, Size: r.Size()}, report.Expected{})
+	s, err := report.NewShuffler(report.Expected{Reports: 20, Size: r.Size()}, report.Expected{})
 	if err != nil {
 		t.Fatal(err)
 	}

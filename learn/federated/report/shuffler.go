@@ -1,13 +1,13 @@
 package report
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"sort"
 
 	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/randsrc/stream"
 )
 
 // Stream names one of the two streams of a round.
@@ -50,29 +50,23 @@ func (e Expected) Enough(of Stream, count int) error {
 	return nil
 }
 
-// Shuffler holds one round's messages until all are in, and releases each stream in a
-// uniformly random order. The two orders are independent: were a record's two reports at one
-// place they would be one report of 2ε₀. It keeps no source, time or
-// order of arrival. It is not safe for concurrent use.
+// Shuffler holds one round's messages until all are in, and releases each stream in the order of the messages' bytes.
+// So what it releases is a function of the messages as a set. It keeps no source, time or order of arrival, draws
+// nothing, and releases the same set as the same bytes whenever and wherever it is asked. A uniformly random order,
+// of which proofs of amplification speak, tells as much: each is made of the other without the data. It is not safe
+// for concurrent use.
 //
 // Amplification counts honest reports that were really released: the price of a round is for the
 // minimum less the reports that colluding clients may have sent.
 type Shuffler struct {
 	expected [streams]Expected
 	queues   [streams][]byte
-	coins    stream.Coins
-	round    int
 	done     bool
 }
 
-// Purposes of the shuffler's streams of coins, one for each stream of messages.
-var permutations = [streams]string{"federated permutation of gradients", "federated permutation of differences"}
-
-// NewShuffler returns the shuffler of one round, whose permutations come from the coins'
-// streams of the round. For a private round they are stream.Secret's, which neither the server nor a client
-// knows. At least one report must be expected.
-func NewShuffler(coins stream.Coins, round int, gradients, differences Expected) (*Shuffler, error) {
-	s := &Shuffler{expected: [streams]Expected{gradients, differences}, coins: coins, round: round}
+// NewShuffler returns the shuffler of one round. At least one report must be expected.
+func NewShuffler(gradients, differences Expected) (*Shuffler, error) {
+	s := &Shuffler{expected: [streams]Expected{gradients, differences}}
 	if gradients.Reports+differences.Reports == 0 {
 		return nil, &check.Error{Name: "reports of a round", Value: 0, Rule: "at least 1"}
 	}
@@ -134,7 +128,7 @@ func (s *Shuffler) Abort() {
 	s.done = true
 }
 
-// Release returns the messages of both streams, each one after the other in a new order, and
+// Release returns the messages of both streams, each one after the other in the order of their bytes, and
 // forgets them. While a stream lacks messages of its minimum it is ErrPartialRound, and nothing is
 // released; more may then be accepted, or the round aborted. Who releases with fewer than
 // expected says that no more will come.
@@ -148,45 +142,32 @@ func (s *Shuffler) Release() (gradients, differences []byte, err error) {
 		}
 	}
 	for i, q := range s.queues {
-		if s.expected[i].Reports > 0 {
-			permute(s.coins.Stream(permutations[i], s.round), q, s.expected[i].Size)
-		}
+		Sort(q, s.expected[i].Size)
 	}
 	out := s.queues
 	s.queues, s.done = [streams][]byte{}, true
 	return out[Gradients], out[Differences], nil
 }
 
-// permute orders messages of the size uniformly.
-func permute(rng *rand.ChaCha8, messages []byte, size int) {
-	spare := make([]byte, size)
-	order(rng, len(messages)/size, func(i, j int) {
-		a, b := messages[i*size:][:size], messages[j*size:][:size]
-		copy(spare, a)
-		copy(a, b)
-		copy(b, spare)
-	})
-}
-
-// order makes the swaps of a uniformly random order of n things: Fisher and Yates.
-func order(rng *rand.ChaCha8, n int, swap func(i, j int)) {
-	for i := n - 1; i > 0; i-- {
-		swap(i, int(stream.Below(rng, uint64(i+1))))
+// Sort puts messages of size bytes, one after the other, in the order of their bytes.
+func Sort(messages []byte, size int) {
+	if len(messages) > 0 {
+		sort.Sort(&bySize{messages, size, make([]byte, size)})
 	}
 }
 
-// Places returns where a Shuffler with these coins puts each of n messages of a stream, by their order of
-// arrival: for a shuffle whose messages are never in one place. They are as secret as the coins. It takes
-// 8 bytes for each message, and returns 4.
-func Places(coins stream.Coins, round int, of Stream, n int) []uint32 {
-	at := make([]uint32, n) // who is at a place
-	for i := range at {
-		at[i] = uint32(i)
-	}
-	order(coins.Stream(permutations[of], round), n, func(i, j int) { at[i], at[j] = at[j], at[i] })
-	places := make([]uint32, n)
-	for place, who := range at {
-		places[who] = uint32(place)
-	}
-	return places
+// bySize sorts messages where they lie.
+type bySize struct {
+	messages []byte
+	size     int
+	spare    []byte
+}
+
+func (b *bySize) Len() int           { return len(b.messages) / b.size }
+func (b *bySize) at(i int) []byte    { return b.messages[i*b.size:][:b.size] }
+func (b *bySize) Less(i, j int) bool { return bytes.Compare(b.at(i), b.at(j)) < 0 }
+func (b *bySize) Swap(i, j int) {
+	copy(b.spare, b.at(i))
+	copy(b.at(i), b.at(j))
+	copy(b.at(j), b.spare)
 }

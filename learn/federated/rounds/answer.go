@@ -7,6 +7,7 @@ import (
 
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/randsrc/stream"
+	"github.com/darrm/darrm/internal/strictjson"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/federated"
 )
@@ -49,13 +50,13 @@ func (p *Plan) Fits(silo int, records *data.Records) error {
 // Asks refuses a silo that the round does not ask.
 func (p *Plan) Asks(r *Round, silo int) error {
 	if silo < 0 || silo >= len(p.doc.Silos) {
-		return &check.Error{Name: "silo", Value: silo + 1, Rule: fmt.Sprintf("between 1 and %d (--silo)", len(p.doc.Silos))}
+		return &check.Error{Name: "silo", Value: silo + 1, Rule: fmt.Sprintf("between 1 and %d", len(p.doc.Silos))}
 	}
 	switch {
 	case p.Finished(r):
 		return &check.Error{Name: "round", Value: r.Round, Rule: fmt.Sprintf("below %d: all rounds are done", p.Rounds())}
 	case r.Local != nil && r.Local.Silo != silo:
-		return &check.Error{Name: "silo", Value: silo + 1, Rule: fmt.Sprintf("%d, which the round asks for its local phase (--silo)", r.Local.Silo+1)}
+		return &check.Error{Name: "silo", Value: silo + 1, Rule: fmt.Sprintf("%d, which the round asks for its local phase", r.Local.Silo+1)}
 	}
 	return nil
 }
@@ -76,7 +77,7 @@ func (p *Plan) Accept(r *Round, reply []byte) (*Round, error) {
 		return nil, formatf("round %d waits for reports, not for a reply", r.Round)
 	}
 	var f replyFile
-	if err := decode(reply, int(p.MaxRound()), &f); err != nil {
+	if err := strictjson.DecodeKnown(reply, int(p.MaxRound()), &f); err != nil {
 		return nil, formatf("not a reply: %w", err)
 	}
 	question := p.question(r)

@@ -71,14 +71,20 @@ func answers(t testing.TB, p *Plan, r *Round, silos []*data.Records, coins func(
 }
 
 // shuffle returns the files shuffled.
-func shuffle(t testing.TB, p *Plan, r *Round, files [][]byte, coins stream.Coins, book Book) []byte {
+func shuffle(t testing.TB, p *Plan, r *Round, files [][]byte, book Book) []byte {
 	t.Helper()
-	s := must.Get(p.newShuffle(r, coins))(t)
+	s := must.Get(p.NewShuffle(r))(t)
 	for _, f := range files {
 		must.Get(s.Add(t.Context(), f))(t)
 	}
 	return must.Get(s.Release(book))(t)
 }
+
+// newBook is a book that has nothing.
+func newBook(t testing.TB) Book { return Book{Folder: t.TempDir()} }
+
+// elsewhere is a new book in any round: what was released before is of no matter to the test.
+func elsewhere(t testing.TB) Book { return Book{Folder: t.TempDir(), Begins: true} }
 
 func always(seed uint64) func(int) stream.Coins {
 	return func(int) stream.Coins { return stream.Seeded(seed) }

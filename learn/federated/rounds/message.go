@@ -7,12 +7,13 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/learn/federated"
+	"github.com/darrm/darrm/learn/federated/report"
 )
 
 // The magics have one length.
 const (
 	reportsMagic  = "darrm federated reports 1 \n"
-	shuffledMagic = "darrm federated shuffled 1\n"
+	shuffledMagic = "darrm federated shuffled 2\n"
 )
 
 const headSize = len(reportsMagic) + 32 + 32
@@ -126,12 +127,26 @@ func (p *Plan) ReadReports(ctx context.Context, r *Round, file []byte) (silo int
 	return silo, reports, nil
 }
 
+// readShuffled refuses reports in any order but that of their bytes: of a set of reports there is one next round.
 func (p *Plan) readShuffled(r *Round, b []byte) (federated.Reports, error) {
 	rest, err := p.readHead(shuffledMagic, r, b)
 	if err != nil {
 		return federated.Reports{}, err
 	}
-	return p.readBody(rest)
+	reports, err := p.readBody(rest)
+	if err != nil {
+		return federated.Reports{}, err
+	}
+	for k, messages := range reports {
+		var before []byte
+		for m := range slices.Chunk(messages, p.size()) {
+			if bytes.Compare(before, m) > 0 {
+				return federated.Reports{}, formatf("its reports of %v are not in the order of their bytes", report.Stream(k))
+			}
+			before = m
+		}
+	}
+	return reports, nil
 }
 
 // MaxReports returns the most bytes that a silo's file has, and MaxShuffled those of shuffled reports.

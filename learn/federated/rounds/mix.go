@@ -2,14 +2,10 @@ package rounds
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
-	"hash"
-	"io"
 	"slices"
 
-	"github.com/darrm/darrm/internal/check"
-	"github.com/darrm/darrm/internal/randsrc"
-	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/federated"
 	"github.com/darrm/darrm/learn/federated/report"
 )
@@ -17,54 +13,21 @@ import (
 // BlockSize is how many reports a Mix places and adds up together.
 const BlockSize = federated.BlockSize
 
-// MixKey is the secret of one shuffle that many machines do together, where a piece of work can be lost and
-// done again: the places of the reports are a function of it, so that work that is repeated puts every
-// report where it was. Who has it and the shuffled reports can unmix them. A key is of one
-// job, and ends with it.
-type MixKey struct{ key *randsrc.Key }
+// Cells is how many parts the messages of a stream fall into by how they begin, so that each can be put in order apart
+// from the others: the cells one after the other are the order of the whole. Messages begin with random bits, so the
+// cells of honest silos are about equal.
+const Cells = 1 << 12
 
-// NewMixKey returns a new key of the operating system's randomness. There is no way to choose one.
-func NewMixKey() (*MixKey, error) {
-	k, err := randsrc.NewKey()
-	if err != nil {
-		return nil, err
-	}
-	return &MixKey{k}, nil
-}
+// Cell returns the part that a message belongs to.
+func Cell(message []byte) int { return int(binary.BigEndian.Uint16(message) >> 4) }
 
-// ReadMixKey receives a key that Send wrote in another process of the same job. Another key than the one
-// with the fingerprint is an error.
-func ReadMixKey(r io.Reader, fingerprint [32]byte) (*MixKey, error) {
-	k, err := randsrc.ReadKey(r, fingerprint)
-	if err != nil {
-		return nil, err
-	}
-	return &MixKey{k}, nil
-}
-
-// Send writes the key for ReadMixKey.
-func (k *MixKey) Send(w io.Writer) error { return k.key.Send(w) }
-
-// Fingerprint names the key and gives nothing of it away.
-func (k *MixKey) Fingerprint() [32]byte { return k.key.Fingerprint() }
-
-// Pin returns a keyed hash: what it says of two files is whether they are the same.
-func (k *MixKey) Pin() hash.Hash { return k.key.Pin() }
-
-func (k *MixKey) coins() stream.Coins {
-	return stream.Restore(k.key.Derive("federated shuffle"), true)
-}
-
-// Mix is a Shuffle and the Aggregate after it for reports that are never in one place. Machines that have
-// the plan, the round, the numbers of the silos that sent reports and the key agree on where every report
-// goes, without a word to each other. A report's name is its stream, its silo and its number in the silo's
-// file: whoever meets a name twice met one report. The places are those of a Shuffle to which the
-// silos' files were added in order of their numbers. It is safe for concurrent use.
+// Mix is a Shuffle and the Aggregate after it for reports that are never in one place. A report's place is its rank in
+// the order of its stream's bytes; of equal reports, which are alike to everybody, any may come first. It is
+// safe for concurrent use.
 type Mix struct {
 	plan  *Plan
 	round *Round
 	in    map[int]bool
-	first map[int][2]int // a silo's reports come after those of the silos before it
 	count [2]int
 }
 
@@ -74,7 +37,7 @@ func (p *Plan) NewMix(r *Round, silos []int) (*Mix, error) {
 	if err := p.wantsReports(r); err != nil {
 		return nil, err
 	}
-	m := &Mix{plan: p, round: r, in: map[int]bool{}, first: map[int][2]int{}}
+	m := &Mix{plan: p, round: r, in: map[int]bool{}}
 	for _, silo := range slices.Sorted(slices.Values(silos)) {
 		if err := p.Asks(r, silo); err != nil {
 			return nil, err
@@ -82,7 +45,7 @@ func (p *Plan) NewMix(r *Round, silos []int) (*Mix, error) {
 		if m.in[silo] {
 			return nil, errTwice(silo)
 		}
-		m.in[silo], m.first[silo] = true, m.count
+		m.in[silo] = true
 		for k, n := range p.ReportCounts(r, silo) {
 			m.count[k] += n
 		}
@@ -113,23 +76,6 @@ func (m *Mix) BlockReports(of report.Stream, block int) int {
 	return min(BlockSize, m.count[of]-block*BlockSize)
 }
 
-// Order is where the reports of a stream go.
-type Order struct {
-	m      *Mix
-	of     report.Stream
-	places []uint32
-}
-
-// Order works a stream's order out. It takes 8 bytes for each report, and keeps 4.
-func (m *Mix) Order(key *MixKey, of report.Stream) *Order { return m.order(key.coins(), of) }
-
-func (m *Mix) order(coins stream.Coins, of report.Stream) *Order {
-	return &Order{m, of, report.Places(coins, m.round.Round, of, m.count[of])}
-}
-
-// Place returns where a report goes, by its silo and its number in the silo's file, both from 0.
-func (o *Order) Place(silo, number int) int { return int(o.places[o.m.first[silo][o.of]+number]) }
-
 // BlockSum adds up the reports of a block, in order of their places.
 func (m *Mix) BlockSum(ctx context.Context, of report.Stream, messages []byte) ([]float64, error) {
 	sum, err := m.plan.priced.BlockSum(ctx, m.round.broadcast(), of, messages)
@@ -145,21 +91,9 @@ func (m *Mix) Aggregate(ctx context.Context, sum func(of report.Stream, block in
 	return m.plan.next(ctx, m.round, func(s *federated.Server) (federated.Request, error) { return s.ReceiveBlocks(m.count, sum) })
 }
 
-// Release writes into the book that the round is released with these reports, as Shuffle.Release does, and
-// returns what the file of shuffled reports begins with: after it come the reports by place, stream after
-// stream. Before it nothing may leave that depends on the reports.
-func (m *Mix) Release(book Book, c *Contents) (head []byte, err error) {
-	for k, stream := range c {
-		n := 0
-		for _, b := range stream {
-			n += b.Reports
-		}
-		if n != m.count[k] {
-			return nil, &check.Error{Name: fmt.Sprintf("reports of %v in the buckets", report.Stream(k)), Value: n, Rule: fmt.Sprint(m.count[k])}
-		}
-	}
-	if err := book.note(m.plan, m.round, c); err != nil {
-		return nil, err
-	}
-	return m.plan.counts(m.plan.head(shuffledMagic, m.round), m.count), nil
-}
+// Head returns what the file of shuffled reports begins with: after it come the reports by place, stream after stream.
+func (m *Mix) Head() []byte { return m.plan.counts(m.plan.head(shuffledMagic, m.round), m.count) }
+
+// Release writes into the book that the round is released as the shuffled reports with this SHA-256, as Shuffle.Release
+// does. Before it nothing may leave that depends on the reports.
+func (m *Mix) Release(book Book, digest [32]byte) error { return book.note(m.plan, m.round, digest) }

@@ -2,8 +2,8 @@ package rounds
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"testing"
@@ -13,41 +13,42 @@ import (
 	"github.com/darrm/darrm/learn/federated/report"
 )
 
-// mixed is a shuffle as many machines do it: every report goes to its place, in whatever order.
+// mixed is a shuffle as many machines do it: each cell of a stream is put in order by itself.
 type mixed struct {
 	*Mix
 	messages federated.Reports
-	contents Contents
 }
 
-func mix(t testing.TB, p *Plan, r *Round, files [][]byte, key *MixKey) mixed {
+func mix(t testing.TB, p *Plan, r *Round, files [][]byte) mixed {
 	t.Helper()
 	var silos []int
-	var all []federated.Reports
+	var cells [2][Cells][]byte
 	for _, f := range files {
 		silo, reports, err := p.ReadReports(t.Context(), r, f)
 		if err != nil {
 			t.Fatal(err)
 		}
-		silos, all = append(silos, silo), append(all, reports)
-	}
-	m := mixed{Mix: must.Get(p.NewMix(r, silos))(t)}
-	for k, n := range m.Counts() {
-		order, size := m.Order(key, report.Stream(k)), p.size()
-		m.messages[k] = make([]byte, n*size)
-		var parts [Buckets][][]byte
-		for f, silo := range silos {
-			for i, message := range slices.Collect(slices.Chunk(all[f][k], size)) {
-				copy(m.messages[k][order.Place(silo, i)*size:][:size], message)
-				parts[Bucket(message)] = append(parts[Bucket(message)], message)
+		silos = append(silos, silo)
+		for k := range reports {
+			for m := range slices.Chunk(reports[k], p.size()) {
+				cells[k][Cell(m)] = append(cells[k][Cell(m)], m...)
 			}
 		}
-		for i, part := range parts {
-			rand.Shuffle(len(part), reflect.Swapper(part))
-			m.contents.Set(report.Stream(k), i, part)
+	}
+	m := mixed{Mix: must.Get(p.NewMix(r, silos))(t)}
+	for k := range cells {
+		for _, cell := range cells[k] {
+			report.Sort(cell, p.size())
+			m.messages[k] = append(m.messages[k], cell...)
 		}
 	}
 	return m
+}
+
+// release returns the shuffled file.
+func (m mixed) release(book Book) ([]byte, error) {
+	file := slices.Concat(m.Head(), m.messages[0], m.messages[1])
+	return file, m.Release(book, sha256.Sum256(file))
 }
 
 func (m mixed) sum(t testing.TB) func(of report.Stream, block int) ([]float64, error) {
@@ -57,24 +58,21 @@ func (m mixed) sum(t testing.TB) func(of report.Stream, block int) ([]float64, e
 	}
 }
 
-// What many machines do together is what a Shuffle with these coins and an Aggregate do, byte for byte, over
+// What many machines do together is what a Shuffle and an Aggregate do, byte for byte, over
 // blocks that are full and one that is not, in a round of one stream and one of two, and with a silo missing. The
 // two share a book.
 func TestMixIsShuffleAndAggregate(t *testing.T) {
 	p := newPlan(t, func(c *federated.PSGM) { c.Silos, c.Missing = []int{4000, 9000, 2, 8000}, 8000 })
 	silos, _ := newRecords(t, p)
-	r, book, key := p.First(), Book(t.TempDir()), must.Get(NewMixKey())(t)
+	r, book := p.First(), newBook(t)
 	for _, came := range [][]int{{0, 1, 2, 3}, {2, 0, 1}} {
 		var files [][]byte
 		for _, m := range came {
 			files = append(files, must.Get(p.Answer(t.Context(), r, m, silos[m], always(uint64(m))(m)))(t))
 		}
-		inOrder := slices.Clone(files)
-		slices.SortFunc(inOrder, func(a, b []byte) int { return bytes.Compare(a[headSize:headSize+8], b[headSize:headSize+8]) })
-		want := shuffle(t, p, r, inOrder, key.coins(), book)
-		m := mix(t, p, r, files, key)
-		head := must.Get(m.Release(book, &m.contents))(t)
-		if got := slices.Concat(head, m.messages[0], m.messages[1]); !bytes.Equal(got, want) {
+		want := shuffle(t, p, r, files, book)
+		m := mix(t, p, r, files)
+		if got := must.Get(m.release(book))(t); !bytes.Equal(got, want) {
 			t.Fatalf("silos %v: %d bytes, not the %d of a shuffle in one place", came, len(got), len(want))
 		}
 		if missing := m.Missing(); len(missing) != 4-len(came) {
@@ -84,15 +82,6 @@ func TestMixIsShuffleAndAggregate(t *testing.T) {
 		if one := must.Get(p.Aggregate(t.Context(), r, want))(t); !reflect.DeepEqual(next, one) {
 			t.Fatalf("silos %v: the next round is\n%+v\nof one place\n%+v", came, next, one)
 		}
-		// Another key: another order of the same reports, which the book lets pass.
-		other := mix(t, p, r, files, must.Get(NewMixKey())(t))
-		must.Get(other.Release(book, &other.contents))(t)
-		if bytes.Equal(other.messages[0], m.messages[0]) {
-			t.Error("two keys have one order")
-		}
-		if slices.Equal(m.Order(key, report.Gradients).places, m.Order(key, report.Differences).places) && m.count[0] == m.count[1] {
-			t.Error("both streams have one order")
-		}
 		r = next
 	}
 }
@@ -101,7 +90,7 @@ func TestMixIsShuffleAndAggregate(t *testing.T) {
 func TestMixRefusesWhatAShuffleRefuses(t *testing.T) {
 	p := newPlan(t, func(c *federated.PSGM) { c.Missing = 25 })
 	silos, _ := newRecords(t, p)
-	r, book, key := p.First(), Book(t.TempDir()), must.Get(NewMixKey())(t)
+	r, book := p.First(), newBook(t)
 	files := answers(t, p, r, silos, always(1))
 	for name, tt := range map[string]struct {
 		silos []int
@@ -121,21 +110,10 @@ func TestMixRefusesWhatAShuffleRefuses(t *testing.T) {
 	if _, err := p.NewMix(&local, []int{0, 1, 2}); !errors.Is(err, ErrFormat) {
 		t.Errorf("where a reply is due: %v", err)
 	}
-	m := mix(t, p, r, files[:2], key)
-	short := m.contents
-	for i := range short[0] {
-		if short[0][i].Reports > 0 {
-			short[0][i].Reports--
-			break
-		}
-	}
-	if head, err := m.Release(book, &short); err == nil || head != nil {
-		t.Error("a report is lost on the way to the book")
-	}
-	must.Get(m.Release(book, &m.contents))(t)
-	shuffle(t, p, r, files[:2], always(3)(0), book) // the same reports
-	late := mix(t, p, r, files, key)
-	if head, err := late.Release(book, &late.contents); !errors.Is(err, ErrReleased) || head != nil {
+	must.Get(mix(t, p, r, files[:2]).release(book))(t)
+	shuffle(t, p, r, files[:2], book) // the same reports
+	late := mix(t, p, r, files)
+	if _, err := late.release(book); !errors.Is(err, ErrReleased) {
 		t.Errorf("with a late silo: %v", err)
 	}
 	if _, err := late.Aggregate(t.Context(), func(report.Stream, int) ([]float64, error) { return make([]float64, 2), nil }); err == nil {

@@ -1,7 +1,6 @@
 package rounds
 
 import (
-	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -87,7 +86,7 @@ type Plan struct {
 // is that of one calibration, seconds.
 func New(c federated.PSGM, features int, columns Columns) (*Plan, error) {
 	if c.Loss == nil {
-		return nil, &check.Error{Name: "task", Value: "none", Rule: "stated, such as logistic (--task)"}
+		return nil, &check.Error{Name: "task", Value: "none", Rule: "stated, such as logistic"}
 	}
 	if c.Start != nil {
 		return nil, &check.Error{Name: "start", Value: len(c.Start), Rule: "left out: the first round's file has the model to start from"}
@@ -191,7 +190,7 @@ const costSlack = 1e-9
 // price is the larger of the two, and a stated one that is too small is refused.
 func ReadPlan(b []byte) (*Plan, error) {
 	var d document
-	if err := decode(b, MaxPlan, &d); err != nil {
+	if err := strictjson.DecodeKnown(b, MaxPlan, &d); err != nil {
 		return nil, formatf("not a plan: %w", err)
 	}
 	if d.Format != planFormat {
@@ -208,16 +207,6 @@ func ReadPlan(b []byte) (*Plan, error) {
 		return nil, formatf("it states a cost of ε = %v, but costs %v", d.Cost.Epsilon, own.Epsilon)
 	}
 	return d.settled(p)
-}
-
-// decode reads JSON whose every field is known.
-func decode(b []byte, limit int, v any) error {
-	if err := strictjson.Decode(b, limit, new(json.RawMessage)); err != nil {
-		return err
-	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	return d.Decode(v)
 }
 
 func encode(v any) ([]byte, error) {

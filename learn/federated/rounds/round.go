@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/darrm/darrm/internal/strictjson"
 	"github.com/darrm/darrm/learn/federated"
 )
 
@@ -92,7 +93,7 @@ func (p *Plan) server(r *Round) *federated.Server {
 // ReadRound reads the file of a round of this plan.
 func (p *Plan) ReadRound(b []byte) (*Round, error) {
 	r := new(Round)
-	if err := decode(b, int(p.MaxRound()), r); err != nil {
+	if err := strictjson.DecodeKnown(b, int(p.MaxRound()), r); err != nil {
 		return nil, formatf("not a round: %w", err)
 	}
 	switch {

@@ -39,11 +39,11 @@ func TestFilesGiveTheTrajectoryOfOneProcess(t *testing.T) {
 			silos, all := newRecords(t, p)
 			coins := stream.Seeded(7)
 			run := must.Get(p.Federated().Train(all))(t).Start(coins)
-			r, book := p.First(), Book(t.TempDir())
+			r, book := p.First(), newBook(t)
 			for k := range p.Rounds() {
 				p, r = readBack(t, p, r)
 				p.coins = coins
-				shuffled := shuffle(t, p, r, answers(t, p, r, silos, always(7)), coins, book)
+				shuffled := shuffle(t, p, r, answers(t, p, r, silos, always(7)), book)
 				r = must.Get(p.Aggregate(t.Context(), r, shuffled))(t)
 				if r.Local != nil {
 					p, r = readBack(t, p, r)
@@ -73,100 +73,47 @@ func TestFilesGiveTheTrajectoryOfOneProcess(t *testing.T) {
 	}
 }
 
-// What the shuffler releases is the multiset of the reports and a random order: the file has no more bytes
-// than reports of this number have, none of them names a silo, and where a silo's reports lie depends
-// neither on its number, nor on when its file came.
-//
-// The mean place of the first silo's reports is, over 400 shuffles, within 5 of its deviations: a false
-// alarm in 1.7 million runs. A shuffler that leaves the order is off by more than 100 of them.
+// What the shuffler releases is the set of the reports: the file has no more bytes than reports of this number have,
+// each stream is in the order of its reports' bytes, and the file is the same in whatever order the silos' files came, and
+// whatever number a silo has.
 func TestShuffledFileLinksNothing(t *testing.T) {
-	p := newPlan(t, nil)
+	p := newPlan(t, func(c *federated.PSGM) { c.Silos = []int{25, 20, 25} })
 	silos, _ := newRecords(t, p)
 	r := p.First()
-	r = must.Get(p.Aggregate(t.Context(), r, shuffle(t, p, r, answers(t, p, r, silos, always(1)), stream.Seeded(1), Book(t.TempDir()))))(t)
+	r = must.Get(p.Aggregate(t.Context(), r, shuffle(t, p, r, answers(t, p, r, silos, always(1)), elsewhere(t))))(t)
 	files := answers(t, p, r, silos, func(m int) stream.Coins { return stream.Seeded(uint64(m)) })
 	size, n := p.size(), records(p.Silos())
-	whole := must.Get(p.NewShuffle(r))(t)
-	for _, m := range []int{2, 0, 1} {
-		must.Get(whole.Add(t.Context(), files[m]))(t)
-	}
-	out := must.Get(whole.Release(Book(t.TempDir())))(t)
+	out := shuffle(t, p, r, files, elsewhere(t))
 	if want := headSize + 24 + 2*n*size; len(out) != want {
 		t.Errorf("%d bytes, want %d: the head, three counts and the reports", len(out), want)
 	}
-	other := shuffle(t, p, r, files, stream.Seeded(99), Book(t.TempDir()))
-	if !bytes.Equal(out[:headSize+24], other[:headSize+24]) {
-		t.Error("the head depends on the order in which the files came")
-	}
-	reports := must.Get(p.readShuffled(r, out))(t)
-	var sent [2][]string
+	var sent federated.Reports
+	exchanged := slices.Clone(files) // the first silo and the last send each other's reports
 	for m, f := range files {
 		silo, s, err := p.readReports(r, f)
 		if err != nil || silo != m {
 			t.Fatalf("silo %d, %v", silo, err)
 		}
+		exchanged[m] = p.reportsFile(r, len(files)-1-m, s)
 		for k := range s {
-			for message := range slices.Chunk(s[k], size) {
-				sent[k] = append(sent[k], string(message))
-			}
+			sent[k] = append(sent[k], s[k]...)
 		}
 	}
-	for k := range reports {
-		var got []string
-		for message := range slices.Chunk(reports[k], size) {
-			got = append(got, string(message))
-		}
-		if slices.Equal(got, sent[k]) {
-			t.Errorf("stream %d is in the order of the silos", k)
-		}
-		slices.Sort(got)
-		want := slices.Clone(sent[k])
-		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			t.Errorf("stream %d is not the silos' reports", k)
+	for name, other := range map[string][][]byte{
+		"other arrival": {files[2], files[0], files[1]}, "other silos": exchanged,
+	} {
+		if got := shuffle(t, p, r, other, elsewhere(t)); !bytes.Equal(got, out) {
+			t.Errorf("%s: another file", name)
 		}
 	}
-
-	const shuffles = 400
-	own := p.Silos()[0]
-	var mean [2]float64
-	together := 0.0 // products of the places of one record's two reports, centred
-	centre := float64(n-1) / 2
-	variance := float64(n*n-1) / 12
-	for i := range shuffles {
-		s := must.Get(p.newShuffle(r, stream.Seeded(uint64(1000+i))))(t)
-		for _, f := range files {
-			must.Get(s.Add(t.Context(), f))(t)
+	for k, got := range must.Get(p.readShuffled(r, out))(t) {
+		want := slices.SortedFunc(slices.Chunk(sent[k], size), bytes.Compare)
+		if !bytes.Equal(got, bytes.Join(want, nil)) {
+			t.Errorf("stream %d is not the silos' reports in order", k)
 		}
-		var reports federated.Reports
-		var err error
-		if reports[0], reports[1], err = s.shuffler.Release(); err != nil {
-			t.Fatal(err)
+		if slices.EqualFunc(want, slices.Collect(slices.Chunk(sent[k], size)), bytes.Equal) {
+			t.Errorf("stream %d was in order before", k)
 		}
-		var place [2][]float64
-		for k := range reports {
-			at := map[string]int{}
-			j := 0
-			for message := range slices.Chunk(reports[k], size) {
-				at[string(message)] = j
-				j++
-			}
-			for _, message := range sent[k][:own] {
-				place[k] = append(place[k], float64(at[message])-centre)
-				mean[k] += (float64(at[message]) - centre) / float64(shuffles*own)
-			}
-		}
-		together += place[0][0] * place[1][0] / variance / shuffles
-	}
-	// The mean of `own` of n places drawn without replacement.
-	sd := math.Sqrt(variance / float64(own) * float64(n-own) / float64(n-1) / shuffles)
-	for k, v := range mean {
-		if math.Abs(v) > 5*sd {
-			t.Errorf("stream %d: the first silo's mean place is off by %.2f deviations", k, v/sd)
-		}
-	}
-	if math.Abs(together) > 5/math.Sqrt(shuffles) {
-		t.Errorf("the places of a record's two reports have correlation %.3f: one order for both streams?", together)
 	}
 }
 
@@ -184,7 +131,7 @@ func TestPartialRound(t *testing.T) {
 		if got := s.Missing(); !slices.Equal(got, []int{2}) {
 			t.Errorf("missing %v", got)
 		}
-		out, err := s.Release(Book(book))
+		out, err := s.Release(Book{Folder: book})
 		if !errors.Is(err, want) || (out != nil) != (want == nil) {
 			t.Errorf("%d may be missing: %v, %d bytes", missing, err, len(out))
 		}
@@ -199,15 +146,17 @@ func TestPartialRound(t *testing.T) {
 	}
 }
 
-// A round is released with one set of reports: again with the same, which tells nothing new, never with
+// A round is released with one set of reports: again with the same as the same file, never with
 // a late silo's among them, nor with answers to another model.
 func TestRoundIsReleasedOnce(t *testing.T) {
 	p := newPlan(t, func(c *federated.PSGM) { c.Missing = 25 })
 	silos, _ := newRecords(t, p)
-	r, book := p.First(), Book(t.TempDir())
+	r, book := p.First(), newBook(t)
 	files := answers(t, p, r, silos, always(1))
-	shuffle(t, p, r, files[:2], stream.Seeded(1), book)
-	shuffle(t, p, r, [][]byte{files[1], files[0]}, stream.Seeded(2), book)
+	first := shuffle(t, p, r, files[:2], book)
+	if again := shuffle(t, p, r, [][]byte{files[1], files[0]}, book); !bytes.Equal(first, again) {
+		t.Error("the same reports are another file")
+	}
 	release := func(r *Round, files [][]byte) error {
 		s := must.Get(p.NewShuffle(r))(t)
 		for _, f := range files {
@@ -238,8 +187,48 @@ func TestRoundIsReleasedOnce(t *testing.T) {
 		must.Get(s.Add(t.Context(), f))(t)
 	}
 	var trouble *BookError
-	if out, err := s.Release(Book(filepath.Join(t.TempDir(), "none"))); !errors.As(err, &trouble) || out != nil {
+	if out, err := s.Release(Book{Folder: filepath.Join(t.TempDir(), "none"), Begins: true}); !errors.As(err, &trouble) || out != nil {
 		t.Errorf("without a book: %v", err)
+	}
+}
+
+// A book that does not know the round before may be an emptied one, beside which this round could be released a second time
+// without a silo: the difference would be that silo's reports. It is refused unless it is stated that no other book has
+// released the round, and then has to know that round itself.
+func TestBookKnowsTheRoundBefore(t *testing.T) {
+	p := newPlan(t, func(c *federated.PSGM) { c.Missing = 25 })
+	silos, _ := newRecords(t, p)
+	r, book := p.First(), newBook(t)
+	release := func(book Book, files [][]byte) ([]byte, error) {
+		s := must.Get(p.NewShuffle(r))(t)
+		for _, f := range files {
+			must.Get(s.Add(t.Context(), f))(t)
+		}
+		return s.Release(book)
+	}
+	for range 2 {
+		r = must.Get(p.Aggregate(t.Context(), r, shuffle(t, p, r, answers(t, p, r, silos, always(1)), book)))(t)
+	}
+	files := answers(t, p, r, silos, always(1))
+	emptied := newBook(t)
+	for range 2 {
+		if out, err := release(emptied, files[:2]); !errors.Is(err, ErrOtherBook) || out != nil {
+			t.Errorf("an emptied book: %d bytes, %v", len(out), err)
+		}
+		if names := must.Get(os.ReadDir(emptied.Folder))(t); len(names) != 0 {
+			t.Errorf("a refused round is in the book: %v", names)
+		}
+	}
+	whole := must.Get(release(book, files))(t)
+	begun := Book{emptied.Folder, true}
+	if again := must.Get(release(begun, files))(t); !bytes.Equal(whole, again) {
+		t.Error("another file from another book")
+	}
+	if _, err := release(emptied, files); err != nil {
+		t.Errorf("a round that the book knows: %v", err)
+	}
+	if _, err := release(begun, files[:2]); !errors.Is(err, ErrReleased) {
+		t.Errorf("stated twice, with other reports: %v", err)
 	}
 }
 
@@ -250,7 +239,7 @@ func TestFilesThatDoNotFit(t *testing.T) {
 	silos, _ := newRecords(t, p)
 	r := p.First()
 	files := answers(t, p, r, silos, always(1))
-	shuffled := shuffle(t, p, r, files, stream.Seeded(1), Book(t.TempDir()))
+	shuffled := shuffle(t, p, r, files, elsewhere(t))
 	another := *r
 	another.Model = []float64{1, 0, 0, 0}
 	next := must.Get(p.Aggregate(t.Context(), r, shuffled))(t)
@@ -291,10 +280,13 @@ func TestFilesThatDoNotFit(t *testing.T) {
 	}
 	must.Get(s.Add(t.Context(), files[0]))(t)
 	must.Get(s.Add(t.Context(), files[2]))(t)
-	must.Get(s.Release(Book(t.TempDir())))(t)
+	must.Get(s.Release(elsewhere(t)))(t)
 
+	exchanged := slices.Clone(shuffled)
+	copy(exchanged[headSize+24:], shuffled[headSize+24+p.size():][:p.size()])
+	copy(exchanged[headSize+24+p.size():], shuffled[headSize+24:][:p.size()])
 	for name, f := range map[string][]byte{
-		"not shuffled": files[0], "cut": shuffled[:len(shuffled)-9], "count": flip(shuffled, headSize), "empty": nil,
+		"not in order": exchanged, "not shuffled": files[0], "cut": shuffled[:len(shuffled)-9], "count": flip(shuffled, headSize), "empty": nil,
 		"doubled": p.body(p.head(shuffledMagic, r), federated.Reports{append(slices.Clone(shuffled[headSize+24:]), shuffled[headSize+24:]...)}),
 	} {
 		if _, err := p.Aggregate(t.Context(), r, f); err == nil {
@@ -408,7 +400,7 @@ func FuzzFiles(f *testing.F) {
 	local := *r
 	local.Local = &LocalRequest{Silo: 0, Direction: r.Model, Keep: -1}
 	f.Add(files[0])
-	f.Add(shuffle(f, p, r, files, stream.Seeded(1), Book(f.TempDir())))
+	f.Add(shuffle(f, p, r, files, newBook(f)))
 	f.Add(must.Get(p.Encode())(f))
 	f.Add(must.Get(r.Encode())(f))
 	f.Add(must.Get(local.Encode())(f))

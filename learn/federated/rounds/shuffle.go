@@ -2,9 +2,9 @@ package rounds
 
 import (
 	"context"
+	"crypto/sha256"
 	"slices"
 
-	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/federated"
 	"github.com/darrm/darrm/learn/federated/report"
 )
@@ -19,18 +19,10 @@ type Shuffle struct {
 
 // NewShuffle begins to take reports of a round.
 func (p *Plan) NewShuffle(r *Round) (*Shuffle, error) {
-	coins, err := stream.Secret()
-	if err != nil {
-		return nil, err
-	}
-	return p.newShuffle(r, coins)
-}
-
-func (p *Plan) newShuffle(r *Round, coins stream.Coins) (*Shuffle, error) {
 	if err := p.wantsReports(r); err != nil {
 		return nil, err
 	}
-	s, err := p.priced.NewShuffler(r.broadcast(), coins)
+	s, err := p.priced.NewShuffler(r.broadcast())
 	if err != nil {
 		return nil, err
 	}
@@ -72,19 +64,21 @@ func (p *Plan) missing(in map[int]bool) (out []int) {
 	return out
 }
 
-// Release returns the file of the shuffled reports. Each stream has an order of its own. Nothing in the
-// file depends on which silo sent what, on the order of the files or on when they came. Fewer reports than
-// the price is for are report.ErrPartialRound, and a round that the book knows with other reports is
-// ErrReleased; then nothing is released. The book is written first: a shuffler that dies in between is
-// asked again with the same reports.
+// Release returns the file of the shuffled reports. Each stream is in the order of its reports' bytes, so the file is
+// a function of the set of reports: nothing in it depends on which silo sent what, on the order of the files or on
+// when they came, and the same reports again are the same file. Fewer reports than
+// the price is for are report.ErrPartialRound, a round that the book knows with other reports is
+// ErrReleased, and one whose predecessor it does not know ErrOtherBook; then nothing is released. The book is written
+// first: a shuffler that dies in between is asked again with the same reports.
 func (s *Shuffle) Release(book Book) ([]byte, error) {
 	var out federated.Reports
 	var err error
 	if out[report.Gradients], out[report.Differences], err = s.shuffler.Release(); err != nil {
 		return nil, err
 	}
-	if err := book.note(s.plan, s.round, s.plan.contents(out)); err != nil {
+	file := s.plan.body(s.plan.head(shuffledMagic, s.round), out)
+	if err := book.note(s.plan, s.round, sha256.Sum256(file)); err != nil {
 		return nil, err
 	}
-	return s.plan.body(s.plan.head(shuffledMagic, s.round), out), nil
+	return file, nil
 }

@@ -54,24 +54,24 @@ func (s *Score) check(n int, relation accountant.Relation) error {
 	switch s.Kind {
 	case Accuracy:
 		if s.Loss == nil || !model.LinkOf(s.Loss).Classes() {
-			return &check.Error{Name: "score", Value: s.Kind, Rule: "loss or pairs for a task that predicts no classes (--score)"}
+			return &check.Error{Name: "score", Value: s.Kind, Rule: "loss or pairs for a task that predicts no classes"}
 		}
 	case MeanLoss:
 		if s.Loss == nil {
-			return &check.Error{Name: "score", Value: s.Kind, Rule: "pairs or accuracy: the task has no loss of one record (--score)"}
+			return &check.Error{Name: "score", Value: s.Kind, Rule: "pairs or accuracy: the task has no loss of one record"}
 		}
 		if !(s.Bound > 0 && s.Bound <= data.MaxMagnitude) {
-			return &check.Error{Name: "score bound", Value: s.Bound, Rule: "above 0: a public bound that the losses of records are cut to (--score-bound)"}
+			return &check.Error{Name: "score bound", Value: s.Bound, Rule: "above 0: a public bound that the losses of records are cut to"}
 		}
 	case Pairs:
 		if relation == accountant.AddOrRemoveOne {
-			return &check.Error{Name: "score", Value: s.Kind, Rule: "accuracy or loss where records are added or removed: one is in as many pairs as there are records, which is secret (--score)"}
+			return &check.Error{Name: "score", Value: s.Kind, Rule: "accuracy or loss where records are added or removed: one is in as many pairs as there are records, which is secret"}
 		}
 	default:
-		return &check.Error{Name: "score", Value: s.Kind, Rule: "accuracy, pairs or loss (--score)"}
+		return &check.Error{Name: "score", Value: s.Kind, Rule: "accuracy, pairs or loss"}
 	}
 	if s.Kind != MeanLoss && s.Bound != 0 {
-		return &check.Error{Name: "score bound", Value: s.Bound, Rule: "left out, unless the score is loss (--score-bound)"}
+		return &check.Error{Name: "score bound", Value: s.Bound, Rule: "left out, unless the score is loss"}
 	}
 	if n < 2 || n > math.MaxInt32 {
 		return &check.Error{Name: "number of records", Value: n, Rule: "between 2 and 2³¹ to compare candidates on"}

@@ -93,7 +93,7 @@ func (s Selection) Plan(n, d int) (train.Plan, error) {
 
 func (s *Selection) check() error {
 	if len(s.Candidates) < 1 || len(s.Candidates) > maxCandidates {
-		return &check.Error{Name: "number of candidates", Value: len(s.Candidates), Rule: fmt.Sprintf("between 1 and %d (--grid)", maxCandidates)}
+		return &check.Error{Name: "number of candidates", Value: len(s.Candidates), Rule: fmt.Sprintf("between 1 and %d", maxCandidates)}
 	}
 	if err := check.Target(s.Target.Epsilon, s.Target.Delta); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (s *Selection) check() error {
 	}
 	switch {
 	case s.Stopping == "" && s.Runs != 0:
-		return &check.Error{Name: "runs", Value: s.Runs, Rule: "left out where each candidate is trained once (--runs, --stopping)"}
+		return check.SettledBy(&check.Error{Name: "runs", Value: s.Runs, Rule: "left out where each candidate is trained once"}, "runs", "law of the number of runs")
 	case s.Stopping != "" && s.Runs == 0:
 		s.Runs = math.Max(2, float64(len(s.Candidates)))
 	}
@@ -234,7 +234,7 @@ func (p *plan) event(candidates []accountant.Event) (accountant.Event, error) {
 	// Of ρ = 1/(2σ²) the scores have the share, the training the rest.
 	sigma := math.Ceil(unit * multiplier * math.Sqrt((1-p.s.Share)/p.s.Share))
 	if !(sigma <= maxSigma) {
-		return nil, &check.Error{Name: "share of the scores", Value: p.s.Share, Rule: fmt.Sprintf("larger: their noise would be %.4g records (--score-share)", sigma/unit)}
+		return nil, &check.Error{Name: "share of the scores", Value: p.s.Share, Rule: fmt.Sprintf("larger: their noise would be %.4g records", sigma/unit)}
 	}
 	p.sigma = sigma
 	score := accountant.DiscreteGaussian{Sigma: sigma, Sensitivity: unit, Neighbours: relation}
@@ -250,7 +250,7 @@ func (p *plan) event(candidates []accountant.Event) (accountant.Event, error) {
 		best, err = accountant.BestOf(run, p.stopping)
 	}
 	if err != nil {
-		return nil, &check.Error{Name: "law of the number of runs", Value: p.s.Stopping, Rule: fmt.Sprintf("left out for these candidates, each of which is then trained once: it needs their Rényi divergences (%v) (--stopping)", err)}
+		return nil, &check.Error{Name: "law of the number of runs", Value: p.s.Stopping, Rule: fmt.Sprintf("left out for these candidates, each of which is then trained once: it needs their Rényi divergences (%v)", err)}
 	}
 	return best, nil
 }

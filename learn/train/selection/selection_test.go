@@ -214,10 +214,10 @@ func TestSelectionRefusals(t *testing.T) {
 		"share":         {private(func(s *Selection) { s.Share = 1 }), "share of the scores"},
 		"small share":   {private(func(s *Selection) { s.Share = 1e-9 }), "share of the scores"},
 		"law":           {private(func(s *Selection) { s.Stopping = "fixed" }), "law of the number of runs"},
-		"runs":          {private(func(s *Selection) { s.Stopping = "" }), "--runs"},
+		"runs":          {private(func(s *Selection) { s.Stopping = "" }), "runs"},
 		"score":         {private(func(s *Selection) { s.Score.Kind = "best" }), "score"},
-		"no bound":      {private(func(s *Selection) { s.Score.Kind = MeanLoss }), "--score-bound"},
-		"bound":         {private(func(s *Selection) { s.Score.Bound = 1 }), "--score-bound"},
+		"no bound":      {private(func(s *Selection) { s.Score.Kind = MeanLoss }), "score bound"},
+		"bound":         {private(func(s *Selection) { s.Score.Bound = 1 }), "score bound"},
 		"no classes":    {private(func(s *Selection) { s.Score.Loss = loss.LeastSquares{} }), "no classes"},
 		"not private": {private(func(s *Selection) {
 			s.Candidates = []Candidate{{Name: "x", Plan: func(accountant.Cost) (train.Plan, error) { return open{}, nil }}}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/internal/check"
+)
+
+// flagNames are the flags of one parameter.
+type flagNames struct {
+	flags []string // the likelier one first; the command's own is taken
+	after bool     // errors name the flag after the rule, in parentheses
+}
+
+// before and after say where errors have the flag.
+func before(flags ...string) flagNames { return flagNames{flags, false} }
+func after(flags ...string) flagNames  { return flagNames{flags, true} }
+
+// flagsOf has the flags of the parameters that libraries name (check.Error, check.SettledBy). It is the
+// only place where the two meet: a library names no flag.
+var flagsOf = map[string]flagNames{
+	// Votes, plans, means.
+	"number of teachers K": before("K"), "privacy allowance m": before("m"),
+	"epsilon": before("eps"), "delta": before("delta"), "teacher delta": before("teacher-delta"),
+	"total epsilon": before("total-eps"), "prior mean": before("prior-mean"),
+	"number of classes": before("classes"), "affected": before("affected"),
+	"accuracy": before("accuracy"), "concentration": before("concentration"),
+	"value of abstaining": before("abstain"), "gap": before("gap"),
+	"clients n": before("n"), "numbers per client k": before("k"), "dimension d": before("d"),
+	"rho": before("rho"), "bits per number": before("bits"), "trials": before("trials"),
+	"estimator": before("estimator"), "beta": before("beta"), "draws for beta": before("beta"),
+	"budget epsilon": before("budget-eps", "eps"), "budget delta": before("budget-delta", "delta"),
+	"queries": before("queries"), "agreement": before("agreement"),
+
+	// Training.
+	"account": after("account"), "ball": after("ball", "set"), "batch size": after("batch"),
+	"bound": after("ball"), "buffer": after("buffer"), "clip": after("clip"),
+	"decay": after("decay"), "diameter of the set": after("set"),
+	"difference clip": after("difference-clip"), "gradient clip": after("clip"),
+	"header": after("no-header"), "lambda": after("l2"),
+	"law of the number of runs": after("stopping"), "local clip": after("local-clip"),
+	"local noise": after("local-noise"), "local steps": after("local-steps"),
+	"neighbours": after("neighbours"), "noise": after("noise"),
+	"number of candidates": after("grid"), "output": after("average", "output"),
+	"pair loss": after("task"), "passes": after("passes"), "radius": after("radius"),
+	"randomizer": after("randomizer"), "rounds": after("rounds"), "rule": after("rule"),
+	"runs": after("runs"), "sampling rate": after("rate"), "score": after("score"),
+	"score bound": after("score-bound"), "selection": after("selection"), "set": after("set"),
+	"share of the scores": after("score-share"), "silo": after("silo"),
+	"smoothing": after("smoothing"), "step factor": after("step-factor"),
+	"step size": after("step-size"), "steps": after("steps"), "target delta": after("delta"),
+	"target epsilon": after("eps"), "task": after("task"), "weight": after("step-size"),
+}
+
+// nameFlag names the flags that settle an error, as far as the command has them and the error
+// does not name them.
+func nameFlag(c *cobra.Command, err error) error {
+	var after []string
+	for _, parameter := range check.Settling(err) {
+		name, value, _ := strings.Cut(parameter, "=")
+		names := flagsOf[name]
+		for _, flag := range names.flags {
+			if c.Flags().Lookup(flag) == nil {
+				continue
+			}
+			if !names.after {
+				if strings.Contains(err.Error(), "--") {
+					return err
+				}
+				return fmt.Errorf("--%s: %w", flag, err)
+			}
+			if !strings.Contains(err.Error(), "--"+flag) {
+				after = append(after, strings.TrimSuffix("--"+flag+" "+value, " "))
+			}
+			break
+		}
+	}
+	if len(after) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w (%s)", err, strings.Join(after, ", "))
+}

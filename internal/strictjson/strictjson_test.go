@@ -1,0 +1,60 @@
+package strictjson_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/darrm/darrm/internal/strictjson"
+)
+
+// What two readers read differently, and what is no JSON, is refused in few words; all else passes.
+func TestCheck(t *testing.T) {
+	long := strings.Repeat("a", 1<<20)
+	for text, want := range map[string]string{
+		"{\"a\":\"\xe9\"}":                    "UTF-8",
+		"{\"a\":[\"\xed\xa0\x80\"]}":          "UTF-8", // a surrogate in three bytes
+		`{"a":"\ud800"}`:                      "surrogate",
+		`{"a":"\ude00\ud83d"}`:                "surrogate",
+		`{"a":"\ud800\u0041"}`:                "surrogate",
+		`{"\ud800":1}`:                        "surrogate",
+		`{"a":1,"b":{"a":1},"a":2}`:           `field "a" stands there twice`,
+		`{"A":1}`:                             "characters other than",
+		`{"a":1`:                              "unexpected EOF",
+		``:                                    "unexpected EOF",
+		`{"` + long + `":1,"` + long + `":2}`: "stands there twice",
+		`{"` + long + `":[01]}`:               "invalid",
+		`{"a":"\ud83d\ude00 \ufffd \\ud800 ` + "\uFFFD\U0001F600" + `"}`: "",
+		`[{"b":{}},"A","A",null,1e400]`:                                  "",
+		`1 }`:                                                            "", // the caller sees to what follows
+	} {
+		err := strictjson.Check([]byte(text))
+		if err == nil && want != "" || err != nil && (want == "" || !strings.Contains(err.Error(), want) || len(err.Error()) > 150) {
+			t.Errorf("%.60q: %.200v, want %q", text, err, want)
+		}
+	}
+}
+
+// What is taken is JSON for the standard library too, in Unicode that it need not mend.
+func FuzzCheck(f *testing.F) {
+	for _, text := range []string{`{"a":"\ud83d\ude00"}`, `{"a":"\ud800"}`, "\"\xe9\"", `[{"a":1},{"a":[null,-0.0e1]}]`, ` 1 2`} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if strictjson.Check(data) != nil {
+			return
+		}
+		var first json.RawMessage
+		if err := json.NewDecoder(strings.NewReader(string(data))).Decode(&first); err != nil {
+			t.Fatalf("%q: %v", data, err)
+		}
+		var v any
+		if err := json.Unmarshal(first, &v); err != nil {
+			return // a number beyond float64
+		}
+		again, err := json.Marshal(v)
+		if err != nil || strings.Count(string(again), "\uFFFD") > strings.Count(strings.ToLower(string(first)), `\ufffd`)+strings.Count(string(first), "\uFFFD") {
+			t.Fatalf("%q: read as %q, %v", data, again, err)
+		}
+	})
+}

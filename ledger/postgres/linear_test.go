@@ -1,0 +1,39 @@
+package postgres_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/darrm/darrm/internal/mutant"
+	"github.com/darrm/darrm/internal/pgtest"
+	"github.com/darrm/darrm/ledger/ledgertest"
+)
+
+var _ = ledgertest.LinearChild()
+
+// The same as for files, but that the database is killed too.
+func TestLinearisable(t *testing.T) {
+	s := pgtest.Start(t)
+	histories := 4
+	if ledgertest.Long() {
+		histories = 30
+	}
+	ledgertest.Linear(t, histories, func(t *testing.T) string { return location(t, s) }, func(t *testing.T) {
+		s.Kill()
+		s.Restart(t)
+	})
+}
+
+// Planted lost updates.
+func TestLinearMutantsDie(t *testing.T) {
+	for _, m := range []mutant.Mutant{
+		{Name: "nothing is committed", File: "tx.go", Old: "err := t.tx.Commit(ctx)", New: "err := t.tx.Rollback(ctx)", Killer: "TestLinearisable"},
+		{Name: "what was lost is a success", File: "tx.go", Old: "	case stored:\n", New: "	case stored || true:\n", Killer: "TestLinearisable"},
+		{Name: "a handle does not read what others wrote", File: "../session.go", Old: "		err = s.extend(ctx, tx)\n", New: "		return s, nil\n", Killer: "TestLinearisable"},
+	} {
+		m.CheckPlace(t)
+		if ledgertest.Long() && os.Getenv(pgtest.BinEnv) != "" {
+			t.Run(m.Name, m.MustDie)
+		}
+	}
+}

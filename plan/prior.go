@@ -1,0 +1,114 @@
+package plan
+
+import (
+	"context"
+
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/internal/randsrc"
+	"github.com/darrm/darrm/plurality"
+)
+
+// exactHistograms is the most sorted histograms of which a prior is worked out: what a plan does
+// with each is done in a moment.
+const exactHistograms = 10_000
+
+// Prior returns the law of votes of teachers who vote for the likelier class independently
+// with probability mean, and else for any other class alike; each class may be the likelier.
+// It is gamma.TwoSidedCounts of two classes and plurality.Objective's law of that Accuracy of
+// more, exactly up to 10,000 sorted histograms and else as a seeded sample of 5,000 queries.
+// It takes a mean in (0.5, 1) for two classes, else in (1/classes, 1).
+// Cost: O(K) or that of plurality.Objective.Weights, or 5,000·K draws.
+func Prior(k, classes int, mean float64) (*Law, error) {
+	l, err := newLaw(k, classes)
+	if err != nil {
+		return nil, err
+	}
+	l.mean = mean
+	if classes == 2 {
+		counts, err := gamma.TwoSidedCounts(k, mean)
+		for ones, weight := range counts {
+			l.add([]int{k - ones, ones}, weight)
+		}
+		return l, err
+	}
+	if err := check.Open("prior mean", mean, 1/float64(classes), 1); err != nil {
+		return nil, err
+	}
+	return l, l.fill(plurality.Objective{Accuracy: mean}, oneRight(classes, mean))
+}
+
+// Uneven returns the law of votes where classes have uneven shares of a query's votes, as
+// plurality.Objective has them of this Concentration A in (0, 10⁶]. Each vote is for a class with
+// probability (A/C + its votes so far)/(A + all so far). It is exact where Prior is. Cost: as Prior.
+func Uneven(k, classes int, concentration float64) (*Law, error) {
+	l, err := newLaw(k, classes)
+	if err != nil {
+		return nil, err
+	}
+	if err := plurality.CheckConcentration(concentration); err != nil {
+		return nil, err
+	}
+	l.concentration = concentration
+	return l, l.fill(plurality.Objective{Concentration: concentration}, polyaUrn(classes, concentration))
+}
+
+// voter returns the class that a teacher votes for, from a uniform u in [0,1) and the n votes before.
+type voter func(u float64, counts []int, n int) int
+
+// oneRight is the voter of Prior. The mechanisms treat all classes alike, so class 0 is as good as
+// any to be the right one.
+func oneRight(classes int, mean float64) voter {
+	return func(u float64, _ []int, _ int) int {
+		if u < mean {
+			return 0
+		}
+		return 1 + min(int((u-mean)/(1-mean)*float64(classes-1)), classes-2)
+	}
+}
+
+// polyaUrn is the voter of Uneven.
+func polyaUrn(classes int, concentration float64) voter {
+	return func(u float64, counts []int, n int) int {
+		x := u * (concentration + float64(n))
+		class := 0
+		for ; class < classes-1; class++ {
+			if x -= concentration/float64(classes) + float64(counts[class]); x < 0 {
+				break
+			}
+		}
+		return class
+	}
+}
+
+// fill adds all histograms of a prior, or queries of its voters.
+func (l *Law) fill(prior plurality.Objective, vote voter) error {
+	if plurality.Histograms(l.k, l.classes) <= exactHistograms {
+		// Only the votes matter here, not what is promised.
+		s, err := plurality.NewSystem(plurality.Problem{K: l.k, Classes: l.classes, Epsilon: 1, Affected: 1})
+		if err != nil {
+			return err
+		}
+		w, err := prior.Weights(context.Background(), s.Space)
+		for h, weight := range w.Low {
+			l.add(s.Histogram(h), weight)
+		}
+		return err
+	}
+	l.draw(vote)
+	return nil
+}
+
+// draw adds the sample of queries.
+func (l *Law) draw(vote voter) {
+	l.sampled = true
+	src := randsrc.NewSeeded(simulationSeed)
+	for range simulations {
+		counts := make([]int, l.classes)
+		for n := range l.k {
+			u, _ := src.Uint53() // a seeded source has no error
+			counts[vote(float64(u)/(1<<53), counts, n)]++
+		}
+		l.add(counts, 1)
+	}
+}

@@ -1,0 +1,107 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/plurality/solve"
+)
+
+// No certified optimum agrees more often than any mechanism can, and where one record reaches all votes
+// the best is randomised response, which does but for ties.
+func TestMostIsABoundForEveryMechanism(t *testing.T) {
+	for _, x := range []struct {
+		p    plurality.Problem
+		near float64 // how near the optimum comes
+	}{
+		{plurality.Problem{K: 6, Classes: 3, Epsilon: 0.7, Affected: 6}, 5e-3}, // a tie's classes share
+		{plurality.Problem{K: 5, Classes: 2, Epsilon: 0.7, Affected: 5}, 2e-5},
+		{plurality.Problem{K: 5, Classes: 4, Epsilon: 0.2, Affected: 5}, 5e-3},
+		{plurality.Problem{K: 8, Classes: 3, Epsilon: 0.5, Affected: 1}, 1},
+		{plurality.Problem{K: 8, Classes: 3, Epsilon: 0.5, Affected: 3}, 1},
+		{plurality.Problem{K: 7, Classes: 3, Epsilon: 0.3, Delta: 0.02, Affected: 2}, 1},
+		{plurality.Problem{K: 6, Classes: 2, Epsilon: 0.3, Delta: 0.05, Affected: 6}, 1},
+	} {
+		law, err := Uneven(x.p.K, x.p.Classes, 1)
+		if x.p.Classes == 2 {
+			law, err = Prior(x.p.K, 2, 0.75)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := plurality.DefaultObjective(x.p.Classes)
+		table, err := solve.Optimal(context.Background(), x.p, o, solve.Options{Gap: 1e-5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		most := law.most(x.p.Affected, accountant.Cost{Epsilon: x.p.Epsilon, Delta: x.p.Delta})
+		if table.Value > most || most-table.Value > x.near || most > 1 {
+			t.Errorf("%+v: the optimum agrees in %v, at most in %v", x.p, table.Value, most)
+		}
+	}
+}
+
+// Where nothing can be useful no table is looked for; where something may be, one is.
+func TestUselessIsSeenWithoutSolving(t *testing.T) {
+	asked := 0
+	r := request(t, 40, 6, nothing)
+	r.Affected, r.Queries, r.Budget, r.Agreement = 40, 100, accountant.Cost{Epsilon: 3, Delta: 1e-6}, 0.9
+	r.SolvePlurality = func(context.Context, plurality.Problem, plurality.Objective, time.Duration) (*plurality.Table, error) {
+		asked++
+		return nil, errors.New("it takes hours")
+	}
+	p := mustPlan(t, r)
+	var useless *UselessError
+	if !p.Useless || asked > 0 || len(p.Refused) != 1 || p.Refused[0].Name != ensemble.OptimalPlurality || !errors.As(p.Refused[0].Err, &useless) {
+		t.Fatalf("asked %d times, %+v", asked, p)
+	}
+	if best := p.Choices[0].Agreement.Expected; !(useless.Guess < best && best < useless.Most) {
+		t.Errorf("a guess agrees in %v, the best in %v, none in more than %v", useless.Guess, best, useless.Most)
+	}
+	r.Affected = 1
+	if p := mustPlan(t, r); p.Useless || asked == 0 {
+		t.Errorf("asked %d times, %+v", asked, p)
+	}
+}
+
+// SolveWithin is for all tables of a plan together, those of its advice too.
+func TestSolveWithinIsForAllTables(t *testing.T) {
+	r := request(t, 12, 4, nothing)
+	r.Queries, r.Budget, r.Agreement = 100, accountant.Cost{Epsilon: 3, Delta: 1e-5}, 0.9
+	r.SolveWithin = time.Hour
+	var given []time.Duration
+	r.SolvePlurality = func(ctx context.Context, p plurality.Problem, o plurality.Objective, within time.Duration) (*plurality.Table, error) {
+		given = append(given, within)
+		if len(given) == 3 {
+			return nil, &solve.LimitError{Problem: p, Limit: within}
+		}
+		return solve.Optimal(ctx, p, o, solve.Options{Gap: 1e-3})
+	}
+	mustPlan(t, r)
+	for i, within := range given {
+		if within > time.Hour || i > 0 && within >= given[i-1] {
+			t.Errorf("table %d may take %v after %v", i, within, given)
+		}
+	}
+	if len(given) < 3 {
+		t.Errorf("only %d tables were asked for", len(given))
+	}
+
+	r.SolveWithin, given = time.Nanosecond, nil // gone with the first
+	solved := mustPlan(t, r)
+	if len(given) != 1 || solved.named(t, ensemble.OptimalPlurality).Plurality == nil {
+		t.Errorf("%d tables after the time", len(given))
+	}
+	r.SolvePlurality = nil
+	var limit *solve.LimitError
+	p := mustPlan(t, r)
+	if len(p.Refused) != 1 || !errors.As(p.Refused[0].Err, &limit) || limit.Limit != r.SolveWithin || math.IsNaN(p.Choices[0].Agreement.Expected) {
+		t.Errorf("%+v", p.Refused)
+	}
+}

@@ -1,0 +1,65 @@
+package release
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/darrm/darrm/ledger"
+)
+
+// BudgetView is the state of a ledger for people who look at it often: its size, and what it takes to
+// make it, do not grow with the ledger. Like a [BudgetReport] it has no votes, no labels and no digest
+// of votes.
+type BudgetView struct {
+	BudgetState
+	Short    ShortBudget
+	Warnings []string
+	Charges  uint64         // all of the ledger's
+	Read     uint64         // of these, how many were read, the latest
+	Latest   []ReportEntry  // the last charges, the newest first, at most maxLatest
+	Spending []SpendingStep // in the order of the entries
+	Assumed  []string       // by the charges that were read and who paid for them; each once, at most maxAssumed
+}
+
+// SpendingStep is what was spent at a time, rounded up.
+type SpendingStep struct {
+	Time           time.Time // by the clock of the machine that charged
+	Epsilon, Delta float64
+}
+
+const (
+	maxRead    = 1000
+	maxLatest  = 20
+	maxAssumed = 40
+)
+
+// NewBudgetView looks at a ledger. Errors and cost are those of [ledger.Ledger.Outline] for maxRead
+// charges.
+func NewBudgetView(ctx context.Context, l *ledger.Ledger) (*BudgetView, error) {
+	now, err := l.Outline(ctx, maxRead)
+	if err != nil {
+		return nil, err
+	}
+	v := &BudgetView{
+		BudgetState: NewBudgetState(l, now.State), Short: newShortBudget(now.Spent, l.Budget().Cost()), Warnings: worthless(now.Spent),
+		Charges: now.Charges, Read: uint64(len(now.Latest)),
+	}
+	for i := len(now.Latest) - 1; i >= 0 && len(v.Latest) < maxLatest; i-- {
+		v.Latest = append(v.Latest, newReportEntry(&now.Latest[i], ""))
+	}
+	for _, step := range now.Course {
+		epsilon, delta := step.Spent.Ceil()
+		v.Spending = append(v.Spending, SpendingStep{step.Time, epsilon, delta})
+	}
+	var assumed assumptions
+	for _, e := range slices.Concat(now.Payers, now.Latest) {
+		if len(assumed.list) < maxAssumed {
+			assumed.of(&e)
+		}
+	}
+	for _, a := range append(general(l.Relation()), assumed.list...) {
+		v.Assumed = append(v.Assumed, a.Text)
+	}
+	return v, nil
+}

@@ -1,0 +1,128 @@
+// Package exitcode has the exit codes of the programs that release: one for each kind of failure, whichever program
+// meets it.
+package exitcode
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/learn/federated/rounds"
+	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/release/silo"
+	"github.com/darrm/darrm/votes"
+)
+
+// Code is a process exit code.
+type Code int
+
+// The codes.
+const (
+	OK          Code = 0
+	Failure     Code = 1
+	Usage       Code = 2
+	Input       Code = 3
+	Uncertified Code = 4
+	Solver      Code = 5
+	Output      Code = 6
+	Budget      Code = 7
+	Ledger      Code = 8
+	Interrupted Code = 130
+)
+
+// Status is the text of all help about them.
+const Status = `
+EXIT STATUS
+  0    success
+  1    a failure that none of the following describes
+  2    a flag or parameter is wrong
+  3    an input file is missing, unreadable or malformed
+  4    a guarantee could not be certified; nothing was released
+  5    the linear program was not solved, or a check not finished: no solver,
+       too large, or out of time
+  6    an output file, stdout or the cache could not be written
+  7    the ledger refused: the budget or a rule does not allow it, or it was
+       charged before; or a shuffler's book does not allow the round
+  8    the ledger is damaged, was rolled back, could not be written or cannot be
+       reached, or its secret cannot be used
+  130  interrupted`
+
+// Kinds are the names of the codes of failures.
+var Kinds = map[Code]string{
+	Failure: "failure", Usage: "usage", Input: "input", Uncertified: "uncertified",
+	Solver: "solver", Output: "output", Budget: "budget", Ledger: "ledger", Interrupted: "interrupted",
+}
+
+// A Rule says that some errors are of a kind.
+type Rule struct {
+	Code Code
+	Is   func(error) bool
+}
+
+// As returns the rule for errors that hold a T.
+func As[T error](c Code) Rule {
+	return Rule{c, func(err error) bool { var t T; return errors.As(err, &t) }}
+}
+
+// Is returns the rule for errors that are target.
+func Is(c Code, target error) Rule {
+	return Rule{c, func(err error) bool { return errors.Is(err, target) }}
+}
+
+// order is that in which the codes are tried: an error that is of several kinds is of the first.
+var order = []Code{Budget, Ledger, Output, Uncertified, Input, Usage, Solver}
+
+var rules = []Rule{
+	Is(Budget, ledger.ErrRefused), Is(Budget, rounds.ErrReleased), Is(Budget, rounds.ErrOtherBook),
+	As[release.LedgerError](Ledger), Is(Ledger, ledger.ErrDamaged), Is(Ledger, ledger.ErrBroken),
+	Is(Ledger, ledger.ErrWrite), Is(Ledger, ledger.ErrSecret), Is(Ledger, ledger.ErrUnavailable),
+	As[release.OutputError](Output), As[*rounds.BookError](Output),
+	As[*gamma.ViolationError](Uncertified), As[*gamma.MismatchError](Uncertified),
+	As[*plurality.ViolationError](Uncertified), As[*plurality.MismatchError](Uncertified),
+	As[release.InputError](Input), As[*gamma.FormatError](Input), As[*plurality.FormatError](Input), As[*votes.ParseError](Input),
+	Is(Input, rounds.ErrFormat), Is(Input, rounds.ErrPartialRound), Is(Input, ledger.ErrNotLedger), Is(Input, fs.ErrNotExist),
+	As[release.UsageError](Usage), As[*check.Error](Usage),
+	Is(Solver, context.DeadlineExceeded),
+}
+
+// Of tells the kind of an error, by these rules and a program's own. Interruption comes first: whatever failed
+// then failed because of it.
+func Of(ctx context.Context, err error, own ...Rule) Code {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return Interrupted
+	}
+	for _, code := range order {
+		for _, all := range [][]Rule{rules, own} {
+			for _, rule := range all {
+				if rule.Code == code && rule.Is(err) {
+					return code
+				}
+			}
+		}
+	}
+	return Failure
+}
+
+// Hint says what to do about an error, "" where that is not known.
+func Hint(err error) string {
+	var answered *silo.AnsweredError
+	switch {
+	case errors.As(err, &answered):
+		return "send the answer that was made then; without it the silo sits this round out"
+	case errors.Is(err, rounds.ErrReleased):
+		return "use what was released then; the silos that came too late sit this round out"
+	case errors.Is(err, rounds.ErrOtherBook):
+		return "name the book that knows it with --book; if no other book has released this round, state --new-book"
+	case errors.Is(err, ledger.ErrReplayed):
+		return "a second answer would be a second release: use what was released then, if it was; another release, such as of votes that the teachers cast anew, needs another --request-id"
+	case errors.Is(err, ledger.ErrSameVotes):
+		return "if these are the votes of that draw, answer them again with --draw NAME; if the teachers cast them anew and agree by chance, state --votes-cast-anew, which leaves no trace. That they are equal tells of the teachers' data: keep this message for yourself"
+	case errors.Is(err, ledger.ErrDraw):
+		return "give --draw another name for other votes"
+	}
+	return ""
+}

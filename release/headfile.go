@@ -1,0 +1,83 @@
+package release
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+
+	"github.com/darrm/darrm/internal/atomicfile"
+	"github.com/darrm/darrm/internal/readfile"
+	"github.com/darrm/darrm/ledger"
+)
+
+// headFile keeps the newest head of a ledger elsewhere, as [ledger.Head.String] and a line feed. A ledger
+// that is restored together with its anchor does not show that it is older; the head does.
+type headFile struct {
+	path string // "" for none
+	mu   sync.Mutex
+	kept ledger.Head // in the file; the zero Head before the first
+}
+
+const maxHeadFile = 1 << 10
+
+// check fails unless the ledger contains the head that is in the file. A file that is not there is one
+// that is lost, or on a disk that is not there, unless the ledger has no entries.
+func (f *headFile) check(ctx context.Context, l *ledger.Ledger) error {
+	if f.path == "" {
+		return nil
+	}
+	text, err := readfile.Whole(ctx, f.path, maxHeadFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		now, err := l.State(ctx)
+		if err != nil || now.Head.Seq == 0 {
+			return err
+		}
+		return InputError{fmt.Errorf("there is no head file at %s, but the ledger has %d entries: put the newest head there that is known (--head-file); that of the ledger as it is now is %v", f.path, now.Head.Seq, now.Head)}
+	}
+	if err != nil {
+		return InputError{fmt.Errorf("--head-file: %w", err)}
+	}
+	head, err := ledger.ParseHead(string(bytes.TrimSuffix(text, []byte("\n"))))
+	if err != nil {
+		return InputError{fmt.Errorf("--head-file %s: %w", f.path, err)}
+	}
+	if err := l.Contains(ctx, head); err != nil {
+		return fmt.Errorf("--head-file %s has the head of a later state, or of another ledger: %w", f.path, err)
+	}
+	return nil
+}
+
+// keep writes a head to the file, durably, unless it is there already.
+func (f *headFile) keep(head ledger.Head) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if head == f.kept {
+		return nil
+	}
+	err := atomicfile.Write(f.path, 0o644, func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, head)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("--head-file: %w", err)
+	}
+	f.kept = head
+	return nil
+}
+
+// KeepHead writes the ledger's newest head to the head file, where there is one. What is charged after
+// the last call is not in it. Errors are those of [Online.State], or of the file.
+func (o *Online) KeepHead(ctx context.Context) error {
+	if o.head.path == "" {
+		return nil
+	}
+	now, err := o.State(ctx) // what it has was forced to disk: the file never gets ahead of the ledger
+	if err != nil {
+		return err
+	}
+	return o.head.keep(now.Head)
+}

@@ -1,0 +1,15 @@
+package release
+
+import "context"
+
+// Ready says whether a query that the budget allows could be charged now. A budget that is spent is no
+// error: what was answered is answered again. Errors and cost are those of [ledger.Ledger.Ready].
+func (o *Online) Ready(ctx context.Context) error {
+	book, err := o.Ledger(ctx)
+	if err != nil {
+		return err
+	}
+	err = book.Ready(ctx)
+	o.noteFailure(book, err)
+	return err
+}

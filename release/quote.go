@@ -1,0 +1,96 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/ledger"
+)
+
+// Quote is what a release would cost.
+type Quote struct {
+	Summary
+	// Charge is what the ledger would be charged, Remaining what it has left before; nil
+	// where there is none.
+	Charge, Remaining *ledger.Cost
+}
+
+// NewQuote says what the ledger would be charged for a release. Ledger and bill are nil where nobody accounts for it.
+// It charges nothing. The errors are those of [Bill.Check].
+func NewQuote(ctx context.Context, s Summary, l *ledger.Ledger, b *Bill) (*Quote, error) {
+	return newQuote(ctx, s, l, b, false)
+}
+
+// newQuote is NewQuote, where resumed says that a charge that was made is not made again.
+func newQuote(ctx context.Context, s Summary, l *ledger.Ledger, b *Bill, resumed bool) (*Quote, error) {
+	q := &Quote{Summary: s}
+	if b == nil {
+		return q, nil
+	}
+	charge, err := b.Check(ctx, l)
+	switch {
+	case resumed && paidFor(err):
+		charge = ledger.Cost{} // it would be finished
+	case err != nil:
+		return nil, err
+	}
+	if q.Again, err = b.repeats(ctx, l); err != nil {
+		return nil, err
+	}
+	if q.Again {
+		q.PaidBy = b.draw.ID
+	}
+	remaining, err := l.Remaining(ctx)
+	q.Charge, q.Remaining = &charge, &remaining
+	return q, err
+}
+
+// Rows returns the quote as a table for people: what, ε, δ.
+func (q *Quote) Rows() (rows [][]string) {
+	add := func(title string, c accountant.Cost) {
+		rows = append(rows, []string{title, num.Outward(c.Epsilon, 6, true), num.Outward(c.Delta, 6, true)})
+	}
+	add("one label", q.PerAnswer)
+	if q.Totals.Frozen == nil {
+		add(fmt.Sprintf("all %d", q.Queries), q.Totals.Fresh.Cost)
+	} else {
+		if q.Teachers != ensemble.FrozenTeachers.String() {
+			add(fmt.Sprintf("all %d, fresh teachers", q.Queries), q.Totals.Fresh.Cost)
+			add("the same votes again, fresh", q.Totals.Again.Cost)
+		}
+		if q.Teachers != ensemble.FreshTeachers.String() {
+			add(fmt.Sprintf("all %d, frozen teachers", q.Queries), q.Totals.Frozen.Cost)
+		}
+	}
+	if q.Charge != nil {
+		rows = append(rows, NewAmount(*q.Charge).Row("the ledger would be charged", true), NewAmount(*q.Remaining).Row("of which remains now", false))
+	}
+	return rows
+}
+
+// Row shows six digits of an amount, which JSON has in full: what was spent is rounded up, what remains down.
+func (x Amount) Row(title string, up bool) []string {
+	return []string{title, sixDigits(x.Epsilon.String(), up), sixDigits(x.Delta.String(), up)}
+}
+
+func sixDigits(decimal string, up bool) string {
+	x, err := strconv.ParseFloat(decimal, 64)
+	exact, ok := new(big.Rat).SetString(decimal)
+	if err != nil || !ok {
+		return decimal
+	}
+	// x is not quite the decimal, and may lie on the wrong side of it.
+	switch order := num.Decimal(x).Cmp(exact); {
+	case up && order < 0:
+		x = math.Nextafter(x, math.Inf(1))
+	case !up && order > 0:
+		x = math.Nextafter(x, 0)
+	}
+	return num.Outward(x, 6, up)
+}

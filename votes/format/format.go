@@ -1,0 +1,132 @@
+// Package format adds formats of typed columns to package votes. A format is one package that
+// calls [Register] from its init function; a program reads and writes the formats that it
+// links:
+//
+//	import _ "github.com/darrm/darrm/votes/parquet"
+//
+// Package votes decides which columns are votes, what a value means and what is refused. A
+// format finds the columns of a file and hands out their values.
+package format
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"unicode/utf8"
+)
+
+// A Format reads and writes files of typed columns.
+type Format struct {
+	Name    string   // of the options and flags that choose it, such as "parquet"
+	Title   string   // in a sentence, such as "Parquet"
+	Endings []string // of files' names, without the dot, such as "parquet" and "pq"
+	Magic   string   // the four bytes with which a file begins
+
+	// Start returns what is wrong with the first four bytes of a file, "" if nothing is. A
+	// stream that begins wrongly is refused before it is copied to a temporary file.
+	Start func(head []byte) (rule string)
+	// Open reads what a file says of its columns. Its errors are those of File.Next.
+	Open func(r io.ReaderAt, size int64) (File, error)
+	// Encode writes labels. It is nil for a format that is read only.
+	Encode func(w io.Writer, l Labels) Encoder
+}
+
+// A File hands out its rows in order, from one goroutine.
+type File interface {
+	Columns() []Column
+	Rows() int64
+	// Next returns the next n rows of these columns, or fewer, at least one; io.EOF at the
+	// end. The columns are the same at every call. A fault of the file is an [*Error]; any
+	// other error is one of reading, such as [*fs.PathError].
+	Next(columns []int, n int) (c Chunk, rows int, err error)
+}
+
+// A Column is what a file says of a column.
+type Column struct {
+	Name string
+	Kind Kind   // of its values that are not missing
+	Type string // the format's own name of the type, for messages
+}
+
+// A Chunk is some rows. Goroutines may use different chunks of a file at once.
+type Chunk interface {
+	// Value returns the value in a row of this chunk, from 0, and in a column: an index of
+	// the list that Next got.
+	Value(column, row int) Value
+}
+
+// A Kind is the type of a value.
+type Kind uint8
+
+// The kinds of values.
+const (
+	Missing  Kind = iota
+	Boolean       // Int is 0 or 1
+	Integer       // Int
+	Unsigned      // Int holds the 64 bits of an unsigned integer
+	Float         // Float
+	Text          // Text, in UTF-8
+)
+
+// A Value is one cell. Text is valid until the chunk is forgotten.
+type Value struct {
+	Kind  Kind
+	Int   int64
+	Float float64
+	Text  []byte
+}
+
+// Labels are what a file of labels will hold: the column query, then Column.
+type Labels struct {
+	Column   string   // name of the labels' column
+	Classes  []string // names of the classes
+	Integers []int64  // the names as numbers if all of them are integers, else nil
+}
+
+// An Encoder writes labels, one row after the other.
+type Encoder interface {
+	Row(id []byte, class int) error // id is valid during the call only
+	End() error                     // writes what is left
+}
+
+// An Error is a fault of a file: Rule says what is wrong with it.
+type Error struct {
+	Rule string
+	Err  error // the cause, if another package found the fault
+}
+
+func (e *Error) Error() string { return e.Rule }
+func (e *Error) Unwrap() error { return e.Err }
+
+// Errorf is an Error without a cause.
+func Errorf(format string, args ...any) error { return &Error{Rule: fmt.Sprintf(format, args...)} }
+
+var registered []*Format
+
+// Register adds a format, from an init function. It panics if there is a format of that name.
+func Register(f Format) {
+	at, found := slices.BinarySearchFunc(registered, f.Name, func(g *Format, name string) int { return cmp.Compare(g.Name, name) })
+	if found {
+		panic("format: " + f.Name + " is registered twice")
+	}
+	registered = slices.Insert(registered, at, &f)
+}
+
+// Registered returns the formats that the program links, sorted by name.
+func Registered() []*Format { return registered }
+
+// MaxQuoted is how many bytes of a cell or a name a message shows.
+const MaxQuoted = 40
+
+// Quote quotes a cell or a name for a message and clips it.
+func Quote(s string) string {
+	if len(s) <= MaxQuoted {
+		return fmt.Sprintf("%q", s)
+	}
+	cut := MaxQuoted
+	for cut > MaxQuoted-utf8.UTFMax && !utf8.RuneStart(s[cut]) { // bounded: s may be invalid UTF-8
+		cut--
+	}
+	return fmt.Sprintf("%q… (%d bytes)", s[:cut], len(s))
+}

@@ -1,0 +1,74 @@
+package parquet
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"reflect"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/darrm/darrm/votes/format"
+)
+
+// labels writes the columns query and label.
+type labels struct {
+	w     *parquet.GenericWriter[any]
+	names []parquet.Value
+	rows  []parquet.Row
+	cells []parquet.Value
+}
+
+// groupRows is how many rows a row group has: they wait in memory.
+const groupRows = 1 << 17
+
+func newLabels(w io.Writer, l format.Labels) format.Encoder {
+	e := &labels{}
+	for i, name := range l.Classes {
+		v := parquet.ByteArrayValue([]byte(name))
+		if l.Integers != nil {
+			v = parquet.Int64Value(l.Integers[i])
+		}
+		e.names = append(e.names, v.Level(0, 0, 1))
+	}
+	label, tag := reflect.TypeFor[string](), l.Column+",dict"
+	if l.Integers != nil {
+		label, tag = reflect.TypeFor[int64](), l.Column
+	}
+	// Fields of a struct keep their order, those of a parquet.Group do not.
+	row := reflect.StructOf([]reflect.StructField{
+		{Name: "Query", Type: reflect.TypeFor[string](), Tag: `parquet:"query"`},
+		{Name: "Label", Type: label, Tag: reflect.StructTag(fmt.Sprintf("parquet:%q", tag))},
+	})
+	schema := parquet.SchemaOf(reflect.New(row).Interface())
+	e.w = parquet.NewGenericWriter[any](w, schema, parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(groupRows),
+		parquet.CreatedBy("darrm", "", ""))
+	return e
+}
+
+func (e *labels) Row(id []byte, class int) error {
+	if len(e.rows) == 1024 {
+		if err := e.flush(); err != nil {
+			return err
+		}
+	}
+	e.cells = append(e.cells, parquet.ByteArrayValue(bytes.Clone(id)).Level(0, 0, 0), e.names[class])
+	e.rows = append(e.rows, nil) // set by flush: cells may move until then
+	return nil
+}
+
+func (e *labels) flush() error {
+	for i := range e.rows {
+		e.rows[i] = e.cells[2*i : 2*i+2]
+	}
+	_, err := e.w.WriteRows(e.rows)
+	e.rows, e.cells = e.rows[:0], e.cells[:0]
+	return err
+}
+
+func (e *labels) End() error {
+	if err := e.flush(); err != nil {
+		return err
+	}
+	return e.w.Close()
+}
