@@ -58,6 +58,15 @@ func (f *readVotes) Setup(ctx context.Context) (err error) {
 }
 
 func (f *readVotes) ProcessElement(ctx context.Context, task fileTask, emit func(int64, voteBlock)) error {
+	ctx, leave, err := f.Key.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return settled(f.read(ctx, task, emit))
+}
+
+func (f *readVotes) read(ctx context.Context, task fileTask, emit func(int64, voteBlock)) error {
 	opts, err := f.Read.resolve(f.K)
 	if err != nil {
 		return err
@@ -88,7 +97,7 @@ func (f *readVotes) ProcessElement(ctx context.Context, task fileTask, emit func
 		return err
 	}
 	if rows := next - task.First; rows != task.Rows || !hmac.Equal(pin.sum(), task.Pin) {
-		return fmt.Errorf("%s changed while it was being answered (%d queries, %d before): the answers would be to other votes than those that were checked and paid for", task.Path, rows, task.Rows)
+		return fmt.Errorf("%s %w while it was being answered (%d queries, %d before): the answers would be to other votes than those that were checked and paid for", task.Path, errChanged, rows, task.Rows)
 	}
 	return nil
 }
@@ -103,6 +112,7 @@ type answerShard struct {
 	Key                keyAt
 
 	plan  release.Plan
+	keys  jobKeys
 	coins ensemble.Coins
 }
 
@@ -114,8 +124,8 @@ func (f *answerShard) Setup(ctx context.Context) (err error) {
 	if f.plan, err = t.Plan(f.Neighbours); err != nil {
 		return err
 	}
-	keys, err := f.Key.find(ctx)
-	f.coins = ensemble.KeyedCoins(keys.coins)
+	f.keys, err = f.Key.find(ctx)
+	f.coins = ensemble.KeyedCoins(f.keys.coins)
 	return err
 }
 
@@ -142,9 +152,7 @@ func shardClasses(p release.Plan) []string {
 	return votes.IntegerClasses(len(p.AnswerNames(make([]string, p.Mechanism.Setting().Classes))))
 }
 
-func shardPath(temp string, shard int64) string {
-	return join(temp, fmt.Sprintf("labels-%08d.csv", shard))
-}
+func shardName(shard int64) string { return fmt.Sprintf("labels-%08d.csv", shard) }
 
 // shardRows returns how many queries a shard has.
 func shardRows(shard, perShard, queries int64) int64 { return min(perShard, queries-shard*perShard) }
@@ -156,6 +164,11 @@ var fault = func(shard int64, behind bool) error { return nil }
 const outputShard = -1
 
 func (f *answerShard) ProcessElement(ctx context.Context, shard int64, blocks func(*voteBlock) bool) error {
+	ctx, leave, err := f.Key.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	if err := fault(shard, false); err != nil {
 		return err
 	}
@@ -165,63 +178,76 @@ func (f *answerShard) ProcessElement(ctx context.Context, shard int64, blocks fu
 		all = append(all, b)
 		b = voteBlock{}
 	}
-	content, err := f.answer(shard, all)
+	content, err := f.answer(ctx, shard, all)
 	if err != nil {
-		return err
+		return settled(err)
 	}
-	if err := put(ctx, shardPath(f.Temp, shard), content); err != nil {
-		return err
+	if err := (box{f.Temp, f.keys}).put(ctx, shardName(shard), content); err != nil {
+		return settled(err)
 	}
 	return fault(shard, true)
 }
 
-// answer returns the shard's labels as CSV. Every query of the shard must be there,
-// once.
-func (f *answerShard) answer(shard int64, blocks []voteBlock) ([]byte, error) {
-	slices.SortFunc(blocks, func(a, b voteBlock) int { return int(min(1, max(-1, a.First-b.First))) })
-	next := shard * f.ShardRows
-	end := next + shardRows(shard, f.ShardRows, f.Queries)
+// answer returns the shard's labels as CSV. Every query of the shard must be there, with one set of votes. One that
+// came twice, because a bundle was run twice and both tries finished, is there once, however each try cut its blocks.
+func (f *answerShard) answer(ctx context.Context, shard int64, blocks []voteBlock) ([]byte, error) {
+	type row struct {
+		id    string
+		votes []int64
+	}
+	first := shard * f.ShardRows
+	rows := make([]row, shardRows(shard, f.ShardRows, f.Queries))
+	s := f.plan.Mechanism.Setting()
+	others := s.Classes - 1
+	for _, b := range blocks {
+		queries := int64(len(b.Votes) / others)
+		if len(b.Votes)%others != 0 || len(b.IDs) != 0 && int64(len(b.IDs)) != queries {
+			return nil, fmt.Errorf("shard %d: %d ids and %d numbers of votes of %d classes", shard, len(b.IDs), len(b.Votes), s.Classes)
+		}
+		at := b.First - first
+		if at < 0 || at+queries > int64(len(rows)) {
+			return nil, fmt.Errorf("shard %d: queries %d to %d are not its own", shard, b.First, b.First+queries-1)
+		}
+		for i := range queries {
+			r := row{strconv.FormatInt(b.First+i, 10), b.Votes[i*int64(others):][:others]}
+			if len(b.IDs) != 0 {
+				r.id = b.IDs[i]
+			}
+			if was := rows[at+i]; was.votes != nil && (was.id != r.id || !slices.Equal(was.votes, r.votes)) {
+				return nil, fmt.Errorf("shard %d: query %d is there twice, as two queries", shard, b.First+i)
+			}
+			rows[at+i] = r
+		}
+	}
 	var out bytes.Buffer
 	names := shardClasses(f.plan)
 	w, err := votes.NewLabelWriter(&out, names)
 	if err != nil {
 		return nil, err
 	}
-	s := f.plan.Mechanism.Setting()
-	counts, others := make([]int, s.Classes), s.Classes-1
-	for _, b := range blocks {
-		if b.First != next {
-			return nil, fmt.Errorf("shard %d: query %d should come next, and query %d comes: queries were lost or are there twice", shard, next, b.First)
+	counts := make([]int, s.Classes)
+	for i, r := range rows {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
-		queries := len(b.Votes) / others
-		if len(b.Votes)%others != 0 || len(b.IDs) != 0 && len(b.IDs) != queries {
-			return nil, fmt.Errorf("shard %d: %d ids and %d numbers of votes of %d classes", shard, len(b.IDs), len(b.Votes), s.Classes)
+		if r.votes == nil {
+			return nil, fmt.Errorf("shard %d: query %d is lost", shard, first+int64(i))
 		}
-		for i := range queries {
-			id := strconv.FormatInt(next, 10)
-			if len(b.IDs) != 0 {
-				id = b.IDs[i]
-			}
-			counts[0] = s.K
-			for c, n := range b.Votes[i*others : (i+1)*others] {
-				counts[1+c] = int(n)
-				counts[0] -= int(n)
-			}
-			class, err := f.plan.Mechanism.Answer(f.coins, id, counts)
-			if err != nil {
-				return nil, err
-			}
-			if class == ensemble.Abstained {
-				class = len(names) - 1
-			}
-			if err := w.Write(id, class); err != nil {
-				return nil, err
-			}
-			next++
+		counts[0] = s.K
+		for c, n := range r.votes {
+			counts[1+c] = int(n)
+			counts[0] -= int(n)
 		}
-	}
-	if next != end {
-		return nil, fmt.Errorf("shard %d ends before query %d, but it should before query %d", shard, next, end)
+		class, err := f.plan.Mechanism.Answer(f.coins, r.id, counts)
+		if err != nil {
+			return nil, err
+		}
+		if class == ensemble.Abstained {
+			class = len(names) - 1
+		}
+		if err := w.Write(r.id, class); err != nil {
+			return nil, err
+		}
 	}
 	if err := w.Flush(); err != nil {
 		return nil, err
@@ -235,12 +261,11 @@ func (j *plan) answerPipeline() *beam.Pipeline {
 	files := beam.Reshuffle(s, beam.CreateList(s, j.tasks))
 	read := &readVotes{Read: j.job.Read, K: j.planned.Mechanism.Setting().K, ShardRows: j.shardRows, Key: j.keyAt}
 	shards := beam.GroupByKey(s, beam.ParDo(s.Scope("read"), read, files))
-	answer := &answerShard{Table: j.job.Table, Queries: j.queries, ShardRows: j.shardRows, Temp: j.temp, Neighbours: j.job.Charge.Relation, Key: j.keyAt}
+	answer := &answerShard{Table: j.job.Table, Queries: j.queries, ShardRows: j.shardRows, Temp: j.dir, Neighbours: j.job.Charge.Relation, Key: j.keyAt}
 	beam.ParDo0(s.Scope("answer"), answer, shards)
 	return p
 }
 
-// InputError says what is wrong with the votes, and where. Nothing was charged.
-type InputError struct{ Fault string }
-
-func (e *InputError) Error() string { return e.Fault }
+func inputf(format string, args ...any) error {
+	return release.InputError{Err: fmt.Errorf(format, args...)}
+}

@@ -89,8 +89,8 @@ func openLedger(t *testing.T, path string) *ledger.Ledger {
 	return must.Get(ledger.Open(t.Context(), path))(t)
 }
 
-// votesOf is the digest of votes as the core reads them.
-func votesOf(t *testing.T, book string, paths []string) ledger.Digest {
+// votesOf has the votes as the core reads them.
+func votesOf(t *testing.T, book string, paths []string) *ledger.VoteHash {
 	t.Helper()
 	hash, err := openLedger(t, book).VoteHash()
 	if err != nil {
@@ -107,7 +107,7 @@ func votesOf(t *testing.T, book string, paths []string) ledger.Digest {
 		}
 		release.HashVotes(hash, b)
 	}
-	return hash.Sum()
+	return hash
 }
 
 // The entries of a job are those that the core's plan has for the same answers, whoever pays:

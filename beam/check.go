@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io/fs"
 	"strings"
+	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
@@ -51,6 +54,7 @@ type fileReport struct {
 	Columns     votes.Roles
 	Pin         []byte
 	Votes       []byte // part of the digest by which the ledger recognises the votes; nil where it need not
+	Buckets     []int  // where its ids are compared
 	Fault       string
 }
 
@@ -61,12 +65,8 @@ type repeatReport struct {
 	FirstFile, FirstRow int64
 }
 
-func reportPath(temp string, file int64) string {
-	return join(temp, fmt.Sprintf("file-%06d.json", file))
-}
-func repeatPath(temp string, bucket int64) string {
-	return join(temp, fmt.Sprintf("repeated-%04d.json", bucket))
-}
+func reportName(file int64) string { return fmt.Sprintf("file-%06d.json", file) }
+func idsName(bucket int) string    { return fmt.Sprintf("ids-%04d.json", bucket) }
 
 // idBlock is some query ids of a file.
 type idBlock struct {
@@ -92,12 +92,17 @@ func (f *checkFile) Setup(ctx context.Context) (err error) {
 }
 
 func (f *checkFile) ProcessElement(ctx context.Context, task fileTask, emit func(int64, idBlock)) error {
+	ctx, leave, err := f.Key.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	opts, err := f.Read.resolve(f.K)
 	if err != nil {
 		return err
 	}
 	var r fileReport
-	buckets := make([]idBlock, idBuckets)
+	buckets, used := make([]idBlock, idBuckets), make([]bool, idBuckets)
 	pin := pinner{hash: f.keys.coins.Pin()}
 	opts = release.Hashed(opts, f.keys.votes)
 	var hash *ledger.VoteHash // of the votes; nil where the ledger need not recognise them
@@ -112,6 +117,7 @@ func (f *checkFile) ProcessElement(ctx context.Context, task fileTask, emit func
 		for i, id := range b.IDs {
 			n := bucketOf(id)
 			in := &buckets[n]
+			used[n] = true
 			in.Rows = append(in.Rows, r.Rows+int64(i))
 			in.IDs = append(in.IDs, strings.Clone(id)) // the batch is reused
 			if len(in.IDs) == idBlockRows {
@@ -123,10 +129,11 @@ func (f *checkFile) ProcessElement(ctx context.Context, task fileTask, emit func
 		r.Rows += int64(b.Len())
 		return nil
 	})
-	var fault *votes.ParseError
+	var parse *votes.ParseError
+	var system *fs.PathError
 	switch {
-	case errors.As(err, &fault):
-		return f.leave(ctx, task, fileReport{Fault: fault.Error()})
+	case errors.As(err, &parse), errors.As(err, &system):
+		return f.leave(ctx, task, fileReport{Fault: err.Error()})
 	case err != nil:
 		return err
 	}
@@ -134,6 +141,9 @@ func (f *checkFile) ProcessElement(ctx context.Context, task fileTask, emit func
 		if len(in.IDs) > 0 {
 			in.File = task.Number
 			emit(int64(n), in)
+		}
+		if used[n] {
+			r.Buckets = append(r.Buckets, n)
 		}
 	}
 	r.K, r.IDs, r.Labels, r.Columns, r.Pin = info.k, info.ids, info.labels, info.columns, pin.sum()
@@ -148,7 +158,7 @@ func (f *checkFile) leave(ctx context.Context, task fileTask, r fileReport) erro
 	if err != nil {
 		return err
 	}
-	return put(ctx, reportPath(f.Temp, task.Number), b)
+	return box{f.Temp, f.keys}.put(ctx, reportName(task.Number), b)
 }
 
 // bucketOf spreads ids evenly; equal ids share a bucket.
@@ -158,23 +168,55 @@ func bucketOf(id string) int64 {
 	return int64(h.Sum64() % idBuckets)
 }
 
-// findRepeated reports the first repeated id of a bucket.
-type findRepeated struct{ Temp string }
+// findRepeated leaves the first repeated id of a bucket, or that there is none: a bucket of which nothing is left was not
+// searched.
+type findRepeated struct {
+	Temp string
+	Key  keyAt
+
+	keys jobKeys
+}
+
+func (f *findRepeated) Setup(ctx context.Context) (err error) {
+	f.keys, err = f.Key.find(ctx)
+	return err
+}
 
 func (f *findRepeated) ProcessElement(ctx context.Context, bucket int64, blocks func(*idBlock) bool) error {
+	ctx, leave, err := f.Key.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	first, err := firstRepeated(ctx, blocks)
+	if err != nil {
+		return err
+	}
+	out, err := json.Marshal(first)
+	if err != nil {
+		return err
+	}
+	return box{f.Temp, f.keys}.put(ctx, idsName(int(bucket)), out)
+}
+
+// firstRepeated returns the first id, by its places, that stands in two places; nil if none does. A block that comes
+// twice, because a bundle was run twice, is the same places again.
+func firstRepeated(ctx context.Context, blocks func(*idBlock) bool) (first *repeatReport, err error) {
 	type place struct{ file, row int64 }
 	before := func(a, b place) bool { return a.file < b.file || a.file == b.file && a.row < b.row }
 	seen := map[string]place{}
-	var first *repeatReport
 	var b idBlock
 	for blocks(&b) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		for i, id := range b.IDs {
 			here := place{b.File, b.Rows[i]}
 			there, ok := seen[id]
 			if !ok || before(here, there) {
 				seen[id] = here
 			}
-			if !ok {
+			if !ok || here == there {
 				continue
 			}
 			if before(here, there) {
@@ -187,73 +229,81 @@ func (f *findRepeated) ProcessElement(ctx context.Context, bucket int64, blocks 
 		}
 		b = idBlock{}
 	}
-	if first == nil {
-		return nil
-	}
-	out, err := json.Marshal(first)
-	if err != nil {
-		return err
-	}
-	return put(ctx, repeatPath(f.Temp, bucket), out)
+	return first, nil
 }
 
 // checkPipeline builds the first pipeline.
 func (j *plan) checkPipeline() *beam.Pipeline {
 	p, s := beam.NewPipelineWithRoot()
 	files := beam.Reshuffle(s, beam.CreateList(s, j.tasks)) // else one worker reads all
-	ids := beam.ParDo(s.Scope("check"), &checkFile{Read: j.job.Read, K: j.planned.Mechanism.Setting().K, Temp: j.temp, Key: j.keyAt}, files)
-	beam.ParDo0(s.Scope("repeated ids"), &findRepeated{Temp: j.temp}, beam.GroupByKey(s, ids))
+	ids := beam.ParDo(s.Scope("check"), &checkFile{Read: j.job.Read, K: j.planned.Mechanism.Setting().K, Temp: j.dir, Key: j.keyAt}, files)
+	beam.ParDo0(s.Scope("repeated ids"), &findRepeated{Temp: j.dir, Key: j.keyAt}, beam.GroupByKey(s, ids))
 	return p
 }
 
 // collect reads the reports of the first pipeline and completes the tasks.
 func (j *plan) collect(ctx context.Context) error {
 	var first fileReport
+	buckets := map[int]bool{}
 	for i := range j.tasks {
 		t := &j.tasks[i]
 		var r fileReport
-		if err := j.finding(ctx, reportPath(j.temp, t.Number), t.Path, &r); err != nil {
+		if err := j.finding(ctx, reportName(t.Number), t.Path, &r); err != nil {
 			return err
 		}
 		if r.Fault != "" {
-			return &InputError{r.Fault}
+			return inputf("%s", r.Fault)
 		}
 		if i == 0 {
 			first, j.columns = r, r.Columns
 		}
 		switch {
 		case r.K != j.planned.Mechanism.Setting().K:
-			return &InputError{fmt.Sprintf("%s: the votes have K = %d teachers, but the table is for %d", t.Path, r.K, j.planned.Mechanism.Setting().K)}
+			return inputf("%s: the votes have K = %d teachers, but the table is for %d", t.Path, r.K, j.planned.Mechanism.Setting().K)
 		case r.IDs != first.IDs:
-			return &InputError{fmt.Sprintf("%s: of the files, some have query ids and some have none: this one and %s differ", t.Path, j.tasks[0].Path)}
+			return inputf("%s: of the files, some have query ids and some have none: this one and %s differ", t.Path, j.tasks[0].Path)
 		case !r.Columns.SameVotes(first.Columns):
-			return &InputError{fmt.Sprintf("%s: %v, but in %s %v", t.Path, r.Columns, j.tasks[0].Path, first.Columns)}
+			return inputf("%s: %v, but in %s %v", t.Path, r.Columns, j.tasks[0].Path, first.Columns)
 		case r.Labels != first.Labels:
-			return &InputError{fmt.Sprintf("%s: of the files, some have true labels and some have none: this one and %s differ", t.Path, j.tasks[0].Path)}
+			return inputf("%s: of the files, some have true labels and some have none: this one and %s differ", t.Path, j.tasks[0].Path)
 		}
 		if j.votes != nil {
 			if err := j.votes.MergePart(r.Votes); err != nil {
-				return fmt.Errorf("%s: %w", reportPath(j.temp, t.Number), err)
+				return fmt.Errorf("%s: %w", join(j.dir, reportName(t.Number)), err)
 			}
+		}
+		for _, n := range r.Buckets {
+			buckets[n] = true
 		}
 		t.First, t.Rows, t.Pin = j.queries, r.Rows, r.Pin
 		j.queries += r.Rows
 	}
-	repeats, err := list(ctx, j.temp, "repeated-*.json")
-	if err != nil {
+	return j.checkIDs(ctx, buckets)
+}
+
+// checkIDs reads what was found of the ids, of every bucket in which there are any: first the first file's.
+func (j *plan) checkIDs(ctx context.Context, buckets map[int]bool) error {
+	var mu sync.Mutex
+	var first *repeatReport
+	var g errgroup.Group
+	g.SetLimit(16) // on a file system across a network each takes its time
+	for n := range buckets {
+		g.Go(func() error {
+			var r *repeatReport
+			if err := j.finding(ctx, idsName(n), "query ids", &r); err != nil || r == nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if first == nil || r.File < first.File || r.File == first.File && r.Row < first.Row {
+				first = r
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil || first == nil {
 		return err
 	}
-	if len(repeats) == 0 {
-		return nil
-	}
-	b, err := get(ctx, repeats[0])
-	if err != nil {
-		return err
-	}
-	var r repeatReport
-	if err := json.Unmarshal(b, &r); err != nil {
-		return fmt.Errorf("%s: %w", repeats[0], err)
-	}
-	return &InputError{fmt.Sprintf("%s: query %d, counted from 0: query id %.80q is already query %d in %s",
-		j.tasks[r.File].Path, r.Row, r.ID, r.FirstRow, j.tasks[r.FirstFile].Path)}
+	return inputf("%s: query %d, counted from 0: query id %.80q is already query %d in %s",
+		j.tasks[first.File].Path, first.Row, first.ID, first.FirstRow, j.tasks[first.FirstFile].Path)
 }

@@ -8,11 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/release"
 )
 
 // Engine says where a job's pipelines run, and what its workers share.
@@ -24,13 +26,13 @@ type Engine struct {
 	// look. "" keeps it in this process's memory, for workers in this process.
 	KeyDir string
 	// Attempts is how often the second pipeline is tried, where the runner itself does not
-	// repeat what fails. Defaults to DefaultAttempts.
+	// repeat what fails. An error that would come again is not tried again. Defaults to DefaultAttempts.
 	Attempts int
 	// AttemptTimeout ends a pipeline that takes longer, for runners that may hang when a
 	// worker is lost: an attempt then counts as failed, and reading the input is an error.
 	// Defaults to the runner's own limit, which [Local] has and others may not.
 	AttemptTimeout time.Duration
-	// Run executes a pipeline and waits for its end. Required; see [Local] and beam.Run.
+	// Run executes a pipeline and waits for its end. Required; see [Runner].
 	Run func(context.Context, *beam.Pipeline) error
 	// Retrying, if it is not nil, is told of every attempt that failed and is repeated.
 	Retrying func(attempt int, err error)
@@ -59,9 +61,9 @@ func (e *Engine) makeTemp(ctx context.Context) (temp string, forget func() error
 	}
 	if isLocal(base) {
 		if temp, err = os.MkdirTemp(base, "darrm-beam-"); err != nil { // permissions 0700
-			return "", nil, err
+			return "", nil, release.OutputError{Err: fmt.Errorf("--temp: %w", err)}
 		}
-		return temp, func() error { return os.RemoveAll(temp) }, nil
+		return temp, func() error { return removeAll(temp) }, nil
 	}
 	temp = join(base, "darrm-beam-"+rand.Text())
 	return temp, func() error {
@@ -74,50 +76,78 @@ func (e *Engine) makeTemp(ctx context.Context) (temp string, forget func() error
 	}, nil
 }
 
+// removeAll is os.RemoveAll beside workers of other processes, which may still put a file there.
+func removeAll(dir string) (err error) {
+	for end := time.Now().Add(endTime); ; time.Sleep(20 * time.Millisecond) {
+		if err = os.RemoveAll(dir); !errors.Is(err, syscall.ENOTEMPTY) || time.Now().After(end) {
+			return err
+		}
+	}
+}
+
 // shared is where a job under way meets its workers.
 type shared struct {
-	temp  string // the job's own directory
-	keyAt keyAt
+	box         // the job's own directory
+	keyAt keyAt // where workers find the key
 }
 
 // begin makes the directory, puts the keys where workers find them, and runs the first pipeline, which reads
-// the input. end removes directory and keys.
+// the input. end stops the workers and removes directory and keys; it must be called after an error too.
 func (s *shared) begin(ctx context.Context, e *Engine, keys secret, input string, read func() *beam.Pipeline) (end func() error, err error) {
 	temp, forgetTemp, err := e.makeTemp(ctx)
 	if err != nil {
-		return nil, err
+		return func() error { return nil }, err
 	}
 	at, forgetKey, err := placeKey(ctx, e.KeyDir, keys)
 	if err != nil {
-		return nil, errors.Join(err, forgetTemp())
+		return forgetTemp, err
 	}
-	*s, end = shared{temp, at}, func() error { return errors.Join(forgetKey(), forgetTemp()) }
-	if err := e.once(ctx, read()); err != nil {
-		return nil, errors.Join(fmt.Errorf("read the %s: %w", input, err), end())
+	work := beginWork(keys.Fingerprint())
+	*s, end = shared{box{temp, keys}, at}, func() error {
+		work.end()
+		defer works.Delete(keys.Fingerprint())
+		return errors.Join(forgetKey(), forgetTemp())
+	}
+	if err := e.once(ctx, read); err != nil {
+		return end, fmt.Errorf("read the %s: %w", input, err)
 	}
 	return end, nil
 }
 
 // finding reads what the first pipeline left in the directory on a file of the input.
-func (s *shared) finding(ctx context.Context, path, file string, finding any) error {
-	b, err := get(ctx, path)
+func (s *shared) finding(ctx context.Context, name, file string, finding any) error {
+	b, err := s.get(ctx, name)
 	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("no report on %s arrived in %s: that directory must be one that the workers and this process share", file, s.temp)
+		return fmt.Errorf("no report on %s arrived in %s: that directory must be one that the workers and this process share", file, s.dir)
 	}
 	if err = cmp.Or(err, json.Unmarshal(b, finding)); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", join(s.dir, name), err)
 	}
 	return nil
 }
 
-// once runs a pipeline within the limit of an attempt.
-func (e *Engine) once(ctx context.Context, pipeline *beam.Pipeline) error {
+// once runs a pipeline within the limit of an attempt. A panic of the SDK is an error: the key and the directory must go.
+func (e *Engine) once(ctx context.Context, pipeline func() *beam.Pipeline) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the runner panics: %v%s", p, lasting)
+		}
+	}()
+	inner := ctx
 	if e.AttemptTimeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, e.AttemptTimeout)
+		inner, cancel = context.WithTimeout(ctx, e.AttemptTimeout)
 		defer cancel()
 	}
-	return e.Run(ctx, pipeline)
+	err = e.Run(inner, pipeline())
+	switch { // what failed when the time was up failed because of it
+	case err == nil:
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case inner.Err() != nil && !errors.Is(err, context.Cause(inner)):
+		err = fmt.Errorf("%w (%v)", context.Cause(inner), err)
+	}
+	return err
 }
 
 // repeat runs a pipeline until it succeeds. Every attempt has the same key, so what one that failed has
@@ -125,8 +155,8 @@ func (e *Engine) once(ctx context.Context, pipeline *beam.Pipeline) error {
 func (e *Engine) repeat(ctx context.Context, pipeline func() *beam.Pipeline) (attempts int, err error) {
 	for attempts < e.Attempts {
 		attempts++
-		err = e.once(ctx, pipeline())
-		if err == nil || ctx.Err() != nil {
+		err = e.once(ctx, pipeline)
+		if err == nil || ctx.Err() != nil || isSettled(err) {
 			break
 		}
 		if attempts < e.Attempts && e.Retrying != nil {

@@ -19,7 +19,12 @@ import (
 
 	"github.com/darrm/darrm/internal/atomicfile"
 	"github.com/darrm/darrm/internal/readfile"
+	"github.com/darrm/darrm/release"
 )
+
+func usagef(format string, args ...any) error {
+	return release.UsageError{Err: fmt.Errorf(format, args...)}
+}
 
 // isLocal reports whether a path is one of this machine, and not scheme://….
 func isLocal(path string) bool { return !strings.Contains(path, "://") }
@@ -38,7 +43,7 @@ func join(dir, name string) string {
 func put(ctx context.Context, path string, content []byte) (err error) {
 	if old, err := get(ctx, path); err == nil {
 		if !bytes.Equal(old, content) {
-			return fmt.Errorf("%s is there already and holds something else: two runs of one step disagree", path)
+			return fmt.Errorf("%s %w", path, errOther)
 		}
 		return nil
 	} else if !errors.Is(err, os.ErrNotExist) {
@@ -176,7 +181,7 @@ func expand(ctx context.Context, paths []string, what, twice string) ([]string, 
 	for _, p := range paths {
 		found := []string{p}
 		if p == "-" || p == "" {
-			return nil, fmt.Errorf("%s = %q, but they must be in files: they are read more than once", what, p)
+			return nil, usagef("%s = %q, but they must be in files: they are read more than once", what, p)
 		}
 		if _, err := os.Lstat(p); strings.ContainsAny(p, "*?[") && (err != nil || !isLocal(p)) {
 			var err error
@@ -198,16 +203,19 @@ func expand(ctx context.Context, paths []string, what, twice string) ([]string, 
 					return nil, err
 				}
 				f = abs
+				if info, err := os.Stat(f); err == nil && !info.Mode().IsRegular() {
+					return nil, release.InputError{Err: fmt.Errorf("%s is no regular file, but %s must be in files: they are read more than once", f, what)}
+				}
 			}
 			if seen[key] {
-				return nil, fmt.Errorf("%s is given twice: %s", f, twice)
+				return nil, usagef("%s is given twice: %s", f, twice)
 			}
 			seen[key] = true
 			out = append(out, f)
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("no file of %s", what)
+		return nil, usagef("no file of %s: name them with --%s", what, what)
 	}
 	return out, nil
 }

@@ -52,7 +52,7 @@ func TestBadVotes(t *testing.T) {
 			job.Charge = newCharge(t, 1e4, "fresh")
 			tt.do(&job)
 			_, err := Run(context.Background(), job)
-			var input *InputError
+			var input release.InputError
 			if !errors.As(err, &input) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v, want %q", err, tt.want)
 			}
@@ -194,6 +194,8 @@ func newKey(t testing.TB, dir string) (key *ensemble.JobKey, at keyAt, forget fu
 	if err != nil {
 		t.Fatal(err)
 	}
+	beginWork(key.Fingerprint())
+	t.Cleanup(func() { works.Delete(key.Fingerprint()) })
 	return key, at, forget
 }
 
@@ -240,7 +242,12 @@ func TestTwoTriesOfAShard(t *testing.T) {
 	if err := try(); err != nil {
 		t.Error(err)
 	}
-	checkLabels(t, shardPath(dir, 0), rows, true, key)
+	in := box{dir, jobKeys{coins: key}}
+	plain := filepath.Join(t.TempDir(), "labels.csv")
+	if err := os.WriteFile(plain, must.Get(in.get(ctx, shardName(0)))(t), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	checkLabels(t, plain, rows, true, key)
 
 	m, fresh := mechanism(t), ensemble.SystemCoins()
 	var b bytes.Buffer
@@ -262,7 +269,7 @@ func TestTwoTriesOfAShard(t *testing.T) {
 	}
 	// 500 answers agree by chance with probability below 2⁻¹⁰⁰: those at l = 5 and 6 alone,
 	// a sixth, are 1 with probability near a half.
-	if err := put(ctx, shardPath(dir, 0), b.Bytes()); err == nil {
+	if err := in.put(ctx, shardName(0), b.Bytes()); !errors.Is(err, errOther) {
 		t.Error("a second try with fresh randomness is accepted")
 	}
 	// Another key is such a second try, too.
@@ -275,16 +282,17 @@ func TestTwoTriesOfAShard(t *testing.T) {
 	if err := f.Setup(ctx); err != nil {
 		t.Fatal(err)
 	}
-	content, err := f.answer(0, []voteBlock{block})
+	content, err := f.answer(ctx, 0, []voteBlock{block})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := put(ctx, shardPath(dir, 0), content); err == nil {
+	if err := in.put(ctx, shardName(0), content); !errors.Is(err, errOther) {
 		t.Error("a second try with another key is accepted")
 	}
 }
 
-// A shard with queries lost, twice or out of place is refused, however its blocks lie.
+// A shard with queries lost, twice as two or out of place is refused, however its blocks lie. Blocks that come twice, because
+// two tries of a bundle both finished, change nothing, however each try cut them.
 func TestShardMustBeComplete(t *testing.T) {
 	_, at, forget := newKey(t, "")
 	defer forget()
@@ -302,16 +310,21 @@ func TestShardMustBeComplete(t *testing.T) {
 			at += m
 		}
 		blocks = rapid.Permutation(blocks).Draw(t, "order")
-		if _, err := f.answer(shard, append([]voteBlock(nil), blocks...)); err != nil {
+		once, err := f.answer(context.Background(), shard, blocks)
+		if err != nil {
 			t.Fatal(err)
+		}
+		twice := append([]voteBlock{{First: shard * 10, Votes: make([]int64, rapid.IntRange(1, n).Draw(t, "second try"))}}, blocks...)
+		if again, err := f.answer(context.Background(), shard, rapid.Permutation(twice).Draw(t, "other order")); err != nil || !bytes.Equal(once, again) {
+			t.Fatalf("a second try: %v, %s, want %s", err, again, once)
 		}
 		i := rapid.IntRange(0, len(blocks)-1).Draw(t, "which")
 		bad := append([]voteBlock(nil), blocks...)
 		switch rapid.IntRange(0, 4).Draw(t, "fault") {
 		case 0: // lost
 			bad = append(bad[:i], bad[i+1:]...)
-		case 1: // twice
-			bad = append(bad, bad[i])
+		case 1: // twice, as two
+			bad = append(bad, voteBlock{First: bad[i].First, Votes: []int64{1}})
 		case 2: // a query short
 			bad[i].Votes = bad[i].Votes[1:]
 		case 3: // out of place
@@ -319,12 +332,12 @@ func TestShardMustBeComplete(t *testing.T) {
 		case 4: // ids of other queries
 			bad[i].IDs = make([]string, len(bad[i].Votes)+1)
 		}
-		if out, err := f.answer(shard, bad); err == nil {
+		if out, err := f.answer(context.Background(), shard, bad); err == nil {
 			t.Fatalf("accepted: %s", out)
 		}
 	})
 	// A count that no K teachers have.
-	if _, err := f.answer(2, []voteBlock{{First: 20, Votes: []int64{0, 1, 12, 3, 4}}}); err == nil {
+	if _, err := f.answer(context.Background(), 2, []voteBlock{{First: 20, Votes: []int64{0, 1, 12, 3, 4}}}); err == nil {
 		t.Error("12 of 11 votes are accepted")
 	}
 }
@@ -345,7 +358,7 @@ func TestPipelinesDoNotHoldTheKey(t *testing.T) {
 		key, at, forget := newKey(t, dir)
 		defer forget()
 		job := newJob(t, queries(9), true)
-		p := &plan{job: &job, shardRows: 5, queries: 9, shared: shared{job.Temp, at}, planned: planned, tasks: []fileTask{{Path: job.Votes[0], Pin: make([]byte, 32)}}}
+		p := &plan{job: &job, shardRows: 5, queries: 9, shared: shared{box{job.Temp, jobKeys{coins: key}}, at}, planned: planned, tasks: []fileTask{{Path: job.Votes[0], Pin: make([]byte, 32)}}}
 		if holds(t, p.checkPipeline(), key) || holds(t, p.answerPipeline(), key) {
 			t.Error("a pipeline holds the key")
 		}
@@ -458,36 +471,44 @@ func TestKeyInADirectory(t *testing.T) {
 func TestRepeatedIDs(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
+	key, at, forget := newKey(t, "")
+	defer forget()
+	find := &findRepeated{Temp: dir, Key: at}
+	if err := find.Setup(ctx); err != nil {
+		t.Fatal(err)
+	}
 	n := int64(0)
 	rapid.Check(t, func(t *rapid.T) {
 		n++
 		ids := rapid.SliceOfN(rapid.SampledFrom(strings.Split("a b c d e f g h i j k l m n o p", " ")), 0, 12).Draw(t, "ids")
 		var blocks []idBlock
 		first := map[string]int{}
-		want := ""
+		want := "null"
 		for i, id := range ids {
 			blocks = append(blocks, idBlock{File: int64(i / 5), Rows: []int64{int64(i % 5)}, IDs: []string{id}})
 			if f, ok := first[id]; !ok {
 				first[id] = i
-			} else if want == "" {
+			} else if want == "null" {
 				want = fmt.Sprintf(`{"ID":%q,"File":%d,"Row":%d,"FirstFile":%d,"FirstRow":%d}`, id, i/5, i%5, f/5, f%5)
 			}
 		}
 		if len(blocks) > 0 {
 			blocks = rapid.Permutation(blocks).Draw(t, "order")
 		}
-		err := (&findRepeated{Temp: dir}).ProcessElement(ctx, n, func(b *idBlock) bool {
+		if len(blocks) > 0 && rapid.Bool().Draw(t, "a bundle that finished twice") {
+			blocks = append(blocks, blocks[0])
+		}
+		if err := find.ProcessElement(ctx, n, func(b *idBlock) bool {
 			if len(blocks) == 0 {
 				return false
 			}
 			*b, blocks = blocks[0], blocks[1:]
 			return true
-		})
-		if err != nil {
+		}); err != nil {
 			t.Fatal(err)
 		}
-		got, err := os.ReadFile(repeatPath(dir, n))
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
+		got, err := box{dir, jobKeys{coins: key}}.get(ctx, idsName(int(n)))
+		if err != nil {
 			t.Fatal(err)
 		}
 		if string(got) != want {
@@ -525,14 +546,15 @@ func TestMergeNeedsEveryAnswer(t *testing.T) {
 		"another label": {shard(0, 10), strings.Replace(shard(10, 20), "12,0", "12,2", 1), shard(20, 25)},
 		"cut short":     {shard(0, 10), strings.TrimSuffix(shard(10, 20), ",1\n"), shard(20, 25)},
 	} {
-		p := &plan{job: &Job{Out: filepath.Join(t.TempDir(), "labels.csv")}, shared: shared{temp: t.TempDir()}, shardRows: 10, queries: 25}
+		p := &plan{job: &Job{Out: filepath.Join(t.TempDir(), "labels.csv")}, shared: shared{box: box{t.TempDir(), jobKeys{coins: must.Get(ensemble.NewJobKey())(t)}}}, shardRows: 10, queries: 25}
+		p.draft = must.Get(release.NewLabelDraft(t.TempDir(), "labels.csv", votes.LabelOptions{}))(t)
 		for i, s := range shards {
-			if err := os.WriteFile(shardPath(p.temp, int64(i)), []byte(s), 0o600); err != nil {
+			if err := p.put(t.Context(), shardName(int64(i)), []byte(s)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		out := release.Transaction{Output: p.output(), Draw: func(ctx context.Context, _ *ledger.Receipt) (func(io.Writer) error, error) {
-			return func(w io.Writer) error { return p.merge(ctx, w) }, nil
+			return p.draft.Encode, p.merge(ctx)
 		}}
 		outcome, err := out.Run(context.Background())
 		if outcome.Done() != (name == "") {

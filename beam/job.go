@@ -1,6 +1,7 @@
 package darrmbeam
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/csv"
@@ -9,11 +10,13 @@ import (
 	"io"
 	"math"
 	"os"
+	"path"
 	"path/filepath"
 	"strconv"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/atomicfile"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
@@ -78,49 +81,77 @@ type plan struct {
 	tasks     []fileTask
 	shardRows int64
 	queries   int64
-	columns   votes.Roles // of the first file
+	columns   votes.Roles         // of the first file
+	draft     *release.LabelDraft // of the output; nil where nothing is released
 }
 
 // Run does the job. When it returns an error and no report there is no output, and a file that
 // was there is as it was. After a charge, the error says that the budget is spent. With a
 // report, the labels are there and a key or a temporary file could not be removed. Faults of
-// the votes are [*InputError]s; refusals of the ledger are its errors.
+// the votes are [release.InputError]s; refusals of the ledger are its errors.
 func Run(ctx context.Context, job Job) (report *Report, err error) {
-	p := &plan{job: &job, shardRows: int64(job.ShardRows)}
-	if p.shardRows == 0 {
-		p.shardRows = DefaultShardRows
-	}
-	job.Charge.Relation = cmp.Or(job.Charge.Relation, accountant.ReplaceOne)
-	if err := p.prepare(ctx); err != nil {
-		return nil, err
-	}
-	if err := p.openLedger(ctx); err != nil {
-		return nil, err
-	}
-	coins, err := ensemble.NewJobKey()
-	if err != nil {
-		return nil, err
-	}
-	end, err := p.begin(ctx, &job.Engine, jobKeys{coins, p.votes}, "votes", p.checkPipeline)
+	p, end, err := start(ctx, &job, false)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, end()) }()
-	if err := p.collect(ctx); err != nil {
-		return nil, err
-	}
 	return p.release(ctx)
 }
 
-// prepare checks the job, certifies its table and finds its files.
-func (p *plan) prepare(ctx context.Context) (err error) {
+// Quote says what the job would cost: it reads and checks the votes by the first pipeline, and draws and charges nothing.
+// Out may be "". Where the ledger would refuse the charge, the error is the ledger's.
+func Quote(ctx context.Context, job Job) (quote *release.Quote, err error) {
+	p, end, err := start(ctx, &job, true)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, end()) }()
+	summary, bill, err := p.price()
+	if err != nil {
+		return nil, err
+	}
+	return release.NewQuote(ctx, summary, p.book, bill)
+}
+
+// start does what comes before the charge. end must be called.
+func start(ctx context.Context, job *Job, dry bool) (p *plan, end func() error, err error) {
+	p = &plan{job: job, shardRows: int64(cmp.Or(job.ShardRows, DefaultShardRows))}
+	job.Charge.Relation = cmp.Or(job.Charge.Relation, accountant.ReplaceOne)
+	stop := func() error { return nil }
+	end = func() error {
+		if p.draft != nil {
+			p.draft.Remove()
+		}
+		return stop()
+	}
+	if err = p.prepare(ctx, dry); err == nil {
+		err = p.openLedger(ctx)
+	}
+	var coins *ensemble.JobKey
+	if err == nil {
+		coins, err = ensemble.NewJobKey()
+	}
+	if err == nil {
+		stop, err = p.begin(ctx, &job.Engine, jobKeys{coins, p.votes}, "votes", p.checkPipeline)
+	}
+	if err == nil {
+		err = p.collect(ctx)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, end())
+	}
+	return p, end, nil
+}
+
+// prepare checks the job, certifies its table, finds its files and begins the draft of the output.
+func (p *plan) prepare(ctx context.Context, dry bool) (err error) {
 	job := p.job
 	if err := job.check(); err != nil {
 		return err
 	}
 	switch {
-	case job.Out == "" || job.Out == "-":
-		return fmt.Errorf("out = %q, but it must be a file: what is written must be seen complete or not at all", job.Out)
+	case job.Out == "-" || job.Out == "" && !dry:
+		return usagef("out = %q, but it must be a file: what is written must be seen complete or not at all", job.Out)
 	case p.shardRows < 1 || p.shardRows > MaxShardRows:
 		return &check.Error{Name: "shard rows", Value: p.shardRows, Rule: fmt.Sprintf("between 1 and %d", MaxShardRows)}
 	}
@@ -140,7 +171,7 @@ func (p *plan) prepare(ctx context.Context) (err error) {
 	k := p.planned.Mechanism.Setting().K
 	read, err := job.Read.resolve(k)
 	if err != nil {
-		return err
+		return release.UsageError{Err: err}
 	}
 	if err := p.planned.Fits(k, len(read.Classes)); err != nil {
 		return fmt.Errorf("classes = %q: %w", read.Classes, err)
@@ -153,13 +184,21 @@ func (p *plan) prepare(ctx context.Context) (err error) {
 	for i, name := range names {
 		p.tasks = append(p.tasks, fileTask{Number: int64(i), Path: name})
 	}
-	return p.checkFiles(ctx)
+	if err := p.checkFiles(ctx, dry); err != nil || dry {
+		return err
+	}
+	folder := ""
+	if isLocal(job.Out) {
+		folder = filepath.Dir(atomicfile.Target(job.Out))
+	}
+	p.draft, err = release.NewLabelDraft(folder, path.Base(filepath.ToSlash(job.Out)), votes.LabelOptions{Classes: p.answers})
+	return err
 }
 
 // checkFiles refuses an output that would replace something, or cannot be written, before
 // anything is paid. Of files that are not on this machine's disks only the names are
 // compared.
-func (p *plan) checkFiles(ctx context.Context) error {
+func (p *plan) checkFiles(ctx context.Context, dry bool) error {
 	job := p.job
 	reads := []release.File{{Flag: "table", Path: job.TableFile}}
 	for _, t := range p.tasks {
@@ -168,7 +207,13 @@ func (p *plan) checkFiles(ctx context.Context) error {
 	if err := release.CheckPaths(job.Out, "", job.Charge.Ledger, reads...); err != nil {
 		return err
 	}
-	if job.Charge.Ledger == "" && !job.Force {
+	if job.Out == "" {
+		return nil
+	}
+	if err := votes.CheckName(job.Out); err != nil {
+		return release.UsageError{Err: fmt.Errorf("--out: %w", err)}
+	}
+	if job.Charge.Ledger == "" && !job.Force && !dry {
 		if err := checkOverwrite(ctx, job.Out); err != nil {
 			return err
 		}
@@ -202,34 +247,40 @@ func (p *plan) openLedger(ctx context.Context) (err error) {
 	return err
 }
 
-// release pays for the answers to all queries, draws them and publishes them.
-func (p *plan) release(ctx context.Context) (*Report, error) {
+// price says what the answers to all queries cost, and what the ledger is asked for, nil where there is none.
+func (p *plan) price() (s release.Summary, bill *release.Bill, err error) {
 	charge, priced := p.job.Charge, p.planned
 	priced.Queries = int(p.queries)
-	r := &Report{Summary: priced.Summary(p.columns, charge)}
+	s = priced.Summary(p.columns, charge)
 	if !p.job.Stated.Teachers() {
-		r.Source = release.SourceTable
+		s.Source = release.SourceTable
 	}
-	r.Classes = p.answers
-	var err error
-	if r.Totals, err = priced.Totals(charge.Slack); err != nil {
+	s.Classes = p.answers
+	if s.Totals, err = priced.Totals(charge.Slack); err != nil || p.book == nil {
+		return s, nil, err
+	}
+	charge.Votes = p.votes
+	bill, err = priced.Bill(charge, s.Totals)
+	return s, bill, err
+}
+
+// release pays for the answers to all queries, draws them and publishes them.
+func (p *plan) release(ctx context.Context) (*Report, error) {
+	summary, bill, err := p.price()
+	if err != nil {
 		return nil, err
 	}
-	t := release.Transaction{Ledger: p.book, Output: p.output(), Draw: func(ctx context.Context, _ *ledger.Receipt) (func(io.Writer) error, error) {
-		return func(w io.Writer) error { return p.merge(ctx, w) }, p.answer(ctx, r)
-	}}
-	if p.book != nil {
-		if p.votes != nil {
-			charge.Votes = p.votes.Sum()
-		}
-		if t.Bill, err = priced.Bill(charge, r.Totals); err != nil {
+	r := &Report{Summary: summary}
+	t := release.Transaction{Ledger: p.book, Bill: bill, Output: p.output(), Draw: func(ctx context.Context, _ *ledger.Receipt) (func(io.Writer) error, error) {
+		if err := p.answer(ctx, r); err != nil {
 			return nil, err
 		}
-	}
+		return p.draft.Encode, p.merge(ctx)
+	}}
 	out, err := t.Run(ctx)
 	switch {
 	case err != nil && out.Receipt != nil:
-		return nil, fmt.Errorf("nothing was released, but request %q is charged and cannot be repeated: %w", charge.RequestID, err)
+		return nil, fmt.Errorf("nothing was released, but request %q is charged and cannot be repeated: %w", p.job.Charge.RequestID, err)
 	case err != nil:
 		return nil, err
 	}
@@ -258,6 +309,14 @@ func outputAt(path string) release.Output {
 
 // localOutput is a file of this machine.
 type localOutput struct{ release.FileOutput }
+
+// Check refuses a device and a pipe too: what is written there cannot be taken back.
+func (o localOutput) Check(charged bool) error {
+	if info, err := os.Stat(o.Path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return release.OutputError{Err: fmt.Errorf("--out = %q, but it must be a file: what is written must be seen complete or not at all", o.Path)}
+	}
+	return o.FileOutput.Check(charged)
+}
 
 func (o localOutput) Write(ctx context.Context, encode func(io.Writer) error) error {
 	if err := fault(outputShard, false); err != nil {
@@ -289,30 +348,28 @@ func (o remoteOutput) Write(ctx context.Context, encode func(io.Writer) error) e
 	return nil
 }
 
-// merge writes the labels of all shards, and fails unless they are all there.
-func (p *plan) merge(ctx context.Context, w io.Writer) error {
-	out, err := votes.NewLabelWriter(w, p.answers)
-	if err != nil {
-		return err
-	}
+// merge writes the labels of all shards into the draft, and fails unless they are all there.
+func (p *plan) merge(ctx context.Context) error {
 	for shard := int64(0); shard*p.shardRows < p.queries; shard++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := p.mergeShard(ctx, shard, out); err != nil {
-			return fmt.Errorf("%s: %w", filepath.Base(shardPath(p.temp, shard)), err)
+		if err := p.mergeShard(ctx, shard); err != nil {
+			return fmt.Errorf("%s: %w", shardName(shard), err)
 		}
 	}
-	return out.Flush()
+	if err := p.draft.Commit(); err != nil {
+		return release.OutputError{Err: fmt.Errorf("--out: %w", err)}
+	}
+	return nil
 }
 
-func (p *plan) mergeShard(ctx context.Context, shard int64, out *votes.LabelWriter) error {
-	f, err := open(ctx, shardPath(p.temp, shard))
+func (p *plan) mergeShard(ctx context.Context, shard int64) error {
+	b, err := p.get(ctx, shardName(shard))
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	r := csv.NewReader(f)
+	r := csv.NewReader(bytes.NewReader(b))
 	r.FieldsPerRecord, r.ReuseRecord = 2, true
 	if head, err := r.Read(); err != nil || head[0] != "query" || head[1] != "label" {
 		return fmt.Errorf("not a file of labels (%v)", err)
@@ -330,8 +387,8 @@ func (p *plan) mergeShard(ctx context.Context, shard int64, out *votes.LabelWrit
 		if err != nil {
 			return err
 		}
-		if err := out.Write(row[0], label); err != nil {
-			return err
+		if err := p.draft.Write(row[0], label); err != nil {
+			return release.OutputError{Err: fmt.Errorf("--out: %w", err)}
 		}
 	}
 	if rows != want {

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/release"
 )
 
 // keyAt tells a worker which keys the job has and where they are. It goes through the
@@ -31,6 +33,9 @@ type jobKeys struct {
 // Fingerprint names the keys.
 func (k jobKeys) Fingerprint() [32]byte { return k.coins.Fingerprint() }
 
+// Pin is a keyed hash.
+func (k jobKeys) Pin() hash.Hash { return k.coins.Pin() }
+
 // Send writes the keys for [keyAt.find].
 func (k jobKeys) Send(w io.Writer) error {
 	if k.votes != nil {
@@ -41,9 +46,10 @@ func (k jobKeys) Send(w io.Writer) error {
 	return k.coins.Send(w)
 }
 
-// secret is what placeKey places: jobKeys, or a *rounds.MixKey.
+// secret is what placeKey places: jobKeys, or the *randsrc.Key of a round, whose pins and seals it makes.
 type secret interface {
 	Fingerprint() [32]byte
+	Pin() hash.Hash
 	Send(io.Writer) error
 }
 
@@ -63,7 +69,7 @@ func placeKey(ctx context.Context, dir string, keys secret) (at keyAt, forget fu
 	// The context may be done by then, and the key must go all the same.
 	forget = func() error {
 		if err := remove(context.WithoutCancel(ctx), at.File); err != nil {
-			return fmt.Errorf("the job key in %s could not be destroyed; do it yourself: %w", at.File, err)
+			return release.OutputError{Err: fmt.Errorf("--key-dir: the job key in %s could not be destroyed; do it yourself: %w", at.File, err)}
 		}
 		return nil
 	}
@@ -72,7 +78,7 @@ func placeKey(ctx context.Context, dir string, keys secret) (at keyAt, forget fu
 		return at, nil, err
 	}
 	if err := writeKeys(ctx, at.File, keys.Send); err != nil {
-		return at, nil, errors.Join(fmt.Errorf("write the job key: %w", err), forget())
+		return at, nil, errors.Join(release.OutputError{Err: fmt.Errorf("--key-dir: write the job key: %w", err)}, forget())
 	}
 	return at, forget, nil
 }

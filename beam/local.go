@@ -49,6 +49,9 @@ const DefaultLocalTimeout = time.Hour
 
 // Run executes the pipeline and waits for its end.
 func (l Local) Run(ctx context.Context, p *beam.Pipeline) error {
+	if err := checkAsync(); err != nil {
+		return err
+	}
 	if _, ok := ctx.Deadline(); !ok {
 		limit := cmp.Or(l.Timeout, DefaultLocalTimeout)
 		var stop context.CancelFunc
@@ -81,7 +84,7 @@ func (l Local) start(ctx context.Context) error {
 	defer server.Unlock()
 	if server.endpoint == "" {
 		if *jobopts.Endpoint != "" {
-			return fmt.Errorf("endpoint = %q, but the local runner has one of its own: name a runner to use another", *jobopts.Endpoint)
+			return usagef("endpoint = %q, but the local runner has one of its own: name a runner to use another", *jobopts.Endpoint)
 		}
 		port, err := serve(ctx)
 		if err != nil {
@@ -133,10 +136,29 @@ func tryServe(ctx context.Context, port int) (err error) {
 // configured by the SDK's flags.
 func Remote(runner string) func(context.Context, *beam.Pipeline) error {
 	return func(ctx context.Context, p *beam.Pipeline) error {
-		if *jobopts.Async {
-			return errors.New("async = true, but a release must wait for the pipeline to end")
+		if err := checkAsync(); err != nil {
+			return err
 		}
+		mustBeThere(runner)
 		_, err := beam.Run(ctx, runner, p)
 		return err
 	}
+}
+
+// checkAsync refuses to submit a pipeline and go on: its results would be looked for before they are there, and the
+// key and the directory taken from its workers.
+func checkAsync() error {
+	if *jobopts.Async {
+		return usagef("--async = true, but a release must wait for the pipeline to end")
+	}
+	return nil
+}
+
+// mustBeThere makes beam.Run fail for a runner that the program did not import, where it would end the program, with the
+// job key on a disk. Registering a name twice panics.
+func mustBeThere(runner string) {
+	defer func() { _ = recover() }()
+	beam.RegisterRunner(runner, func(context.Context, *beam.Pipeline) (beam.PipelineResult, error) {
+		return nil, fmt.Errorf("runner %q is not linked into this program", runner)
+	})
 }

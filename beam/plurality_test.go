@@ -42,7 +42,7 @@ func pluralityTable(t testing.TB, p plurality.Problem) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := plurality.NewTable(c, plurality.Objective{Accuracy: 0.6}, plurality.Proof{})
+	table, err := plurality.NewTable(context.Background(), c, plurality.Objective{Accuracy: 0.6}, plurality.Proof{})
 	if err != nil {
 		t.Fatal(err)
 	}

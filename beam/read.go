@@ -7,6 +7,7 @@ import (
 	"hash"
 
 	"github.com/darrm/darrm/votes"
+	_ "github.com/darrm/darrm/votes/parquet"
 )
 
 // ReadOptions says how to read the votes. The fields are those of votes.Options, in the

@@ -1,18 +1,17 @@
 package darrmbeam
 
 import (
-	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/learn/federated/report"
 	"github.com/darrm/darrm/learn/federated/rounds"
 	"github.com/darrm/darrm/release"
@@ -31,11 +30,11 @@ type RoundJob struct {
 	// Reports are paths or patterns of the silos' files, local or of a file system known to Beam. Nothing
 	// depends on their names or order. Required.
 	Reports []string
-	// Book is the local folder where the shuffler remembers what it released (rounds.Book). Required.
-	Book string
-	// Out gets the next round. Required.
+	// Book is where the shuffler remembers what it released: a local folder. Required.
+	Book rounds.Book
+	// Out gets the next round. Required. Where it is there already it stays, and something else is not replaced.
 	Out string
-	// Shuffled gets the shuffled reports, which are public. Defaults to nowhere.
+	// Shuffled gets the shuffled reports, which are public, by the same rule. Defaults to nowhere.
 	Shuffled string
 }
 
@@ -46,6 +45,7 @@ type RoundReport struct {
 	Missing     []int         // silos, from 0, whose did not
 	Reports     [2]int        // by stream
 	Attempts    int           // of the second pipeline
+	Unchanged   bool          // Out had the next round already
 }
 
 // roundPlan is a round under way.
@@ -55,41 +55,42 @@ type roundPlan struct {
 	asked asked
 	files []reportFile
 	mix   *rounds.Mix
+	cells cellStarts
 }
 
 // RunRound does the job, in this order:
 //
-//  1. the plan is priced again, and a rounds.MixKey is drawn;
-//  2. a first pipeline reads every file of reports, checks each report, and pins what it read;
+//  1. the plan is priced again, and a job key is drawn;
+//  2. a first pipeline reads every file of reports, checks each report, counts how they begin, and pins what it read;
 //  3. the silos are counted: fewer reports than the price is for are rounds.ErrPartialRound;
-//  4. a second pipeline reads the files again, compares them with the pins, sends every report to its place, and
-//     adds each block of places up;
+//  4. a second pipeline reads the files again, compares them with the pins, puts the reports in the order of their bytes,
+//     cell by cell, and adds each block of places up;
 //  5. the book is asked: another set of reports for this round is rounds.ErrReleased. Only then are the
 //     outputs written. The key is destroyed.
 //
 // # Work that is done twice
 //
-// A report's name is its stream, its silo and its number in the silo's file, and its place is a function of
-// the name and the key. So a bundle that is run again sends every report where it went before; a place that
-// gets one report twice has it once, and one that gets two reports, or none, is an error. A block that
-// an earlier try wrote must be the same, byte for byte. The next round is the one that darrm federated aggregate
-// works out from Shuffled, bit for bit.
+// A report's name is its stream, its silo and its number in the silo's file, and its place is its rank among all. So a
+// bundle that is run again sends every report where it went before; a report that comes twice is there once, and two
+// with one name, or one that is missing, are an error. A block that
+// an earlier try wrote must be the same, byte for byte. Out and Shuffled are functions of the set of reports, the same as those of
+// darrm federated shuffle and aggregate, bit for bit: a round that is done again leaves what was published.
 //
-// Errors of the input are [*InputError]s.
+// Errors of the input are [release.InputError]s.
 func RunRound(ctx context.Context, job RoundJob) (_ *RoundReport, err error) {
 	p := &roundPlan{job: &job}
 	if err := p.prepare(ctx); err != nil {
 		return nil, err
 	}
-	key, err := rounds.NewMixKey()
+	key, err := randsrc.NewKey()
 	if err != nil {
 		return nil, err
 	}
 	end, err := p.begin(ctx, &job.Engine, key, "reports", p.checkPipeline)
+	defer func() { err = errors.Join(err, end()) }()
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, end()) }()
 	if err := p.collect(ctx); err != nil {
 		return nil, err
 	}
@@ -106,11 +107,11 @@ func (p *roundPlan) prepare(ctx context.Context) (err error) {
 	if err := job.check(); err != nil {
 		return err
 	}
-	if job.Book == "" {
-		return errors.New("the job has no book: a folder where the shuffler remembers which rounds it released")
+	if job.Book.Folder == "" {
+		return usagef("--book is missing: a folder where the shuffler remembers which rounds it released")
 	}
 	if p.asked, err = readAsked(job.Plan, job.Round); err != nil {
-		return &InputError{err.Error()}
+		return err
 	}
 	names, err := expand(ctx, job.Reports, "reports", "its reports would count twice")
 	if err != nil {
@@ -125,27 +126,23 @@ func (p *roundPlan) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	if job.Out == "" || job.Out == "-" || job.Shuffled == "-" {
-		return fmt.Errorf("out = %q, shuffled = %q, but they must be files: what is written must be seen complete or not at all", job.Out, job.Shuffled)
+		return usagef("out = %q, shuffled = %q, but they must be files: what is written must be seen complete or not at all", job.Out, job.Shuffled)
 	}
-	return cmp.Or(outputAt(job.Out).Check(false), p.shuffled(func(o release.Output) error { return o.Check(false) }))
-}
-
-// shuffled does something with the output of shuffled reports, if there is one.
-func (p *roundPlan) shuffled(do func(release.Output) error) error {
-	if p.job.Shuffled == "" {
-		return nil
+	if job.Shuffled != "" {
+		if err := outputAt(job.Shuffled).Check(false); err != nil {
+			return err
+		}
 	}
-	return do(outputAt(p.job.Shuffled))
+	return outputAt(job.Out).Check(false)
 }
 
 // publish works the next round out, writes into the book, and then the outputs.
-func (p *roundPlan) publish(ctx context.Context, r *RoundReport) error {
-	c, err := p.contents(ctx)
-	if err != nil {
-		return err
-	}
+func (p *roundPlan) publish(ctx context.Context, r *RoundReport) (err error) {
+	digest := sha256.New() // of the shuffled reports
+	digest.Write(p.mix.Head())
 	if r.Next, err = p.mix.Aggregate(ctx, func(of report.Stream, block int) ([]float64, error) {
-		_, sum, err := p.block(ctx, of, block)
+		messages, sum, err := p.block(ctx, of, block)
+		digest.Write(messages)
 		return sum, err
 	}); err != nil {
 		return err
@@ -154,36 +151,17 @@ func (p *roundPlan) publish(ctx context.Context, r *RoundReport) error {
 	if err != nil {
 		return err
 	}
-	head, err := p.mix.Release(rounds.Book(p.job.Book), c)
-	if err != nil {
+	if err := p.mix.Release(p.job.Book, [32]byte(digest.Sum(nil))); err != nil {
 		return err
 	}
-	if err := p.shuffled(func(o release.Output) error {
-		return o.Write(ctx, func(w io.Writer) error { return p.writeShuffled(ctx, head, w) })
-	}); err != nil {
-		return err
-	}
-	return outputAt(p.job.Out).Write(ctx, func(w io.Writer) error { _, err := w.Write(next); return err })
-}
-
-// contents reads the digests of the buckets.
-func (p *roundPlan) contents(ctx context.Context) (*rounds.Contents, error) {
-	c := new(rounds.Contents)
-	for k := range c {
-		for i := range c[k] {
-			b, err := get(ctx, bucketPath(p.temp, report.Stream(k), i))
-			if errors.Is(err, os.ErrNotExist) {
-				continue // no report begins so; Release counts what is there
-			}
-			if err == nil {
-				err = json.Unmarshal(b, &c[k][i])
-			}
-			if err != nil {
-				return nil, err
-			}
+	ctx = context.WithoutCancel(ctx) // what is in the book is published
+	if out := p.job.Shuffled; out != "" {
+		if _, err := release.WriteOnce(ctx, fmt.Sprintf("--shuffled = %q", out), outputAt(out), func(w io.Writer) error { return p.writeShuffled(ctx, w) }); err != nil {
+			return err
 		}
 	}
-	return c, nil
+	r.Unchanged, err = release.WriteOnce(ctx, fmt.Sprintf("--out = %q", p.job.Out), outputAt(p.job.Out), func(w io.Writer) error { _, err := w.Write(next); return err })
+	return err
 }
 
 // block returns a block's reports and their sum.
@@ -191,13 +169,13 @@ func (p *roundPlan) block(ctx context.Context, of report.Stream, block int) (mes
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	b, err := get(ctx, blockPath(p.temp, of, block))
+	b, err := p.get(ctx, blockName(of, block))
 	if err != nil {
 		return nil, nil, err
 	}
 	n := p.mix.BlockReports(of, block) * p.asked.size()
 	if len(b) < n || (len(b)-n)%8 != 0 {
-		return nil, nil, fmt.Errorf("%s has %d bytes", blockPath(p.temp, of, block), len(b))
+		return nil, nil, fmt.Errorf("%s has %d bytes", blockName(of, block), len(b))
 	}
 	for rest := b[n:]; len(rest) > 0; rest = rest[8:] {
 		sum = append(sum, math.Float64frombits(binary.LittleEndian.Uint64(rest)))
@@ -205,8 +183,8 @@ func (p *roundPlan) block(ctx context.Context, of report.Stream, block int) (mes
 	return b[:n], sum, nil
 }
 
-func (p *roundPlan) writeShuffled(ctx context.Context, head []byte, w io.Writer) error {
-	if _, err := w.Write(head); err != nil {
+func (p *roundPlan) writeShuffled(ctx context.Context, w io.Writer) error {
+	if _, err := w.Write(p.mix.Head()); err != nil {
 		return err
 	}
 	for k := range p.mix.Counts() {
@@ -227,7 +205,7 @@ func (p *roundPlan) writeShuffled(ctx context.Context, head []byte, w io.Writer)
 func (p *roundPlan) checkPipeline() *beam.Pipeline {
 	pipeline, s := beam.NewPipelineWithRoot()
 	files := beam.Reshuffle(s, beam.CreateList(s, p.files)) // else one worker reads all
-	beam.ParDo0(s.Scope("check"), &checkReports{Plan: p.job.Plan, Round: p.job.Round, Temp: p.temp, Key: p.keyAt}, files)
+	beam.ParDo0(s.Scope("check"), &checkReports{Plan: p.job.Plan, Round: p.job.Round, Temp: p.dir, Key: p.keyAt}, files)
 	return pipeline
 }
 
@@ -239,9 +217,8 @@ func (p *roundPlan) mixPipeline() *beam.Pipeline {
 	for _, f := range p.files {
 		silos = append(silos, int(f.Silo))
 	}
-	read := &placeReports{Plan: p.job.Plan, Round: p.job.Round, Silos: silos, Key: p.keyAt}
-	blocks, buckets := beam.ParDo2(s.Scope("place"), read, files)
-	beam.ParDo0(s.Scope("add up"), &sumBlock{Plan: p.job.Plan, Round: p.job.Round, Silos: silos, Temp: p.temp}, beam.GroupByKey(s, blocks))
-	beam.ParDo0(s.Scope("digest"), &hashBucket{Plan: p.job.Plan, Round: p.job.Round, Temp: p.temp}, beam.GroupByKey(s, buckets))
+	cells := beam.ParDo(s.Scope("read"), &readReports{Plan: p.job.Plan, Round: p.job.Round, Key: p.keyAt}, files)
+	sorted := beam.ParDo(s.Scope("order"), &orderCell{Size: int64(p.asked.size()), Starts: p.cells, Key: p.keyAt}, beam.GroupByKey(s, cells))
+	beam.ParDo0(s.Scope("add up"), &sumBlock{Plan: p.job.Plan, Round: p.job.Round, Silos: silos, Temp: p.dir, Key: p.keyAt}, beam.GroupByKey(s, sorted))
 	return pipeline
 }

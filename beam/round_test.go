@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -20,12 +21,14 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/federated"
 	"github.com/darrm/darrm/learn/federated/report"
 	"github.com/darrm/darrm/learn/federated/rounds"
 	"github.com/darrm/darrm/learn/loss"
+	"github.com/darrm/darrm/release"
 )
 
 // roundTest is a round of a run of four silos, with the silos' answers.
@@ -78,7 +81,7 @@ func newRound(t testing.TB, change func(*federated.PSGM)) *roundTest {
 		return files
 	}
 	x.round = x.plan.First()
-	x.round = must.Get(x.plan.Aggregate(t.Context(), x.round, x.inOnePlace(t, answer(), rounds.Book(t.TempDir()))))(t)
+	x.round = must.Get(x.plan.Aggregate(t.Context(), x.round, x.inOnePlace(t, answer(), rounds.Book{Folder: t.TempDir()})))(t)
 	x.files = answer()
 
 	dir := t.TempDir()
@@ -93,7 +96,7 @@ func newRound(t testing.TB, change func(*federated.PSGM)) *roundTest {
 	x.job = RoundJob{
 		Engine: Engine{Temp: filepath.Join(dir, "temp"), Run: Local{Timeout: 2 * time.Minute}.Run},
 		Plan:   must.Get(x.plan.Encode())(t), Round: must.Get(x.round.Encode())(t), Reports: []string{filepath.Join(dir, "in", "*.reports")},
-		Book: filepath.Join(dir, "book"), Out: filepath.Join(dir, "next"), Shuffled: filepath.Join(dir, "shuffled"),
+		Book: rounds.Book{Folder: filepath.Join(dir, "book"), Begins: true}, Out: filepath.Join(dir, "next"), Shuffled: filepath.Join(dir, "shuffled"),
 	}
 	return x
 }
@@ -132,39 +135,18 @@ func total(files ...[]byte) (n int) {
 	return n
 }
 
-// check shows that the outputs are those of darrm federated shuffle and aggregate: the shuffled file has the
-// head of a shuffle in one place and its reports, each once, in another order and the streams in orders of their
-// own; the next round is what Aggregate works out from it, bit for bit; the book is one that a shuffle in one
-// place knows. It returns the shuffled file.
+// check shows that the outputs are those of darrm federated shuffle and aggregate, bit for bit, and that the book is one that a
+// shuffle in one place knows. It returns the shuffled file.
 func (x *roundTest) check(t testing.TB, r *RoundReport, files ...[]byte) []byte {
 	t.Helper()
 	got := must.Get(os.ReadFile(x.job.Shuffled))(t)
-	want := x.inOnePlace(t, files, rounds.Book(x.job.Book)) // the book takes these reports for the same
 	n := total(files...)
-	if r.Reports != [2]int{n, n} || r.Silos != len(files) || len(r.Missing) != len(x.files)-len(files) || len(got) != len(want) {
-		t.Fatalf("%+v, %d bytes, want %d reports in %d bytes", r, len(got), n, len(want))
+	if r.Reports != [2]int{n, n} || r.Silos != len(files) || len(r.Missing) != len(x.files)-len(files) {
+		t.Fatalf("%+v, want %d reports", r, n)
 	}
-	if head := len(want) - 18*n; !bytes.Equal(got[:head], want[:head]) {
-		t.Errorf("the head is %q, want %q", got[:head], want[:head])
-	}
-	a, b := messages(got, n), messages(want, n)
-	var sent [2][]string
-	for _, f := range files {
-		for k, s := range messages(f, total(f)) {
-			sent[k] = append(sent[k], s...)
-		}
-	}
-	for k := range a {
-		if slices.Equal(a[k], sent[k]) || slices.Equal(a[k], b[k]) {
-			t.Errorf("stream %d has an order that it should not have", k)
-		}
-		x, y := slices.Sorted(slices.Values(a[k])), slices.Sorted(slices.Values(sent[k]))
-		if !slices.Equal(x, y) {
-			t.Errorf("stream %d: not the silos' reports, each once", k)
-		}
-		if len(slices.Compact(x)) != n {
-			t.Errorf("stream %d has a report twice", k)
-		}
+	// The book takes these reports for the same.
+	if want := x.inOnePlace(t, files, rounds.Book{Folder: x.job.Book.Folder}); !bytes.Equal(got, want) {
+		t.Fatalf("%d bytes, not the %d of a shuffle in one place", len(got), len(want))
 	}
 	next := must.Get(x.plan.ReadRound(must.Get(os.ReadFile(x.job.Out))(t)))(t)
 	if want := must.Get(x.plan.Aggregate(t.Context(), x.round, got))(t); !reflect.DeepEqual(next, want) || !reflect.DeepEqual(r.Next, want) {
@@ -184,33 +166,75 @@ func (x *roundTest) checkNothing(t testing.TB) {
 			t.Errorf("there is %s (%v)", path, err)
 		}
 	}
-	if names := must.Get(os.ReadDir(x.job.Book))(t); len(names) != 0 {
+	if names := must.Get(os.ReadDir(x.job.Book.Folder))(t); len(names) != 0 {
 		t.Errorf("the book has %v", names)
 	}
 	x.checkClean(t)
 }
 
-// The pipeline does what darrm federated shuffle and aggregate do, over several blocks; a second run mixes the
-// same reports in another order, which tells nothing new; one with a silo fewer is refused, and leaves the
-// outputs as they were.
+// The pipeline does what darrm federated shuffle and aggregate do, over several blocks, with a silo missing and without; one with a
+// silo fewer than before is refused, and leaves the outputs as they were.
 func TestRound(t *testing.T) {
 	x := newRound(t, func(c *federated.PSGM) { c.Missing = c.Silos[2] })
-	first := x.check(t, must.Get(RunRound(t.Context(), x.job))(t), x.files...)
-	second := x.check(t, must.Get(RunRound(t.Context(), x.job))(t), x.files...)
-	if bytes.Equal(first, second) {
-		t.Error("two jobs have one order")
-	}
+	shuffled := x.check(t, must.Get(RunRound(t.Context(), x.job))(t), x.files...)
 	out := must.Get(os.ReadFile(x.job.Out))(t)
 	in := filepath.Dir(x.job.Reports[0])
 	x.job.Reports = []string{filepath.Join(in, "west.reports"), filepath.Join(in, "south.reports"), filepath.Join(in, "east.reports")}
 	if _, err := RunRound(t.Context(), x.job); !errors.Is(err, rounds.ErrReleased) {
 		t.Errorf("without a silo that was in before: %v", err)
 	}
-	if !bytes.Equal(must.Get(os.ReadFile(x.job.Shuffled))(t), second) || !bytes.Equal(must.Get(os.ReadFile(x.job.Out))(t), out) {
+	if !bytes.Equal(must.Get(os.ReadFile(x.job.Shuffled))(t), shuffled) || !bytes.Equal(must.Get(os.ReadFile(x.job.Out))(t), out) {
 		t.Error("a refused round has changed an output")
 	}
-	x.job.Book = t.TempDir()
+	x.job.Book.Folder, x.job.Out, x.job.Shuffled = t.TempDir(), filepath.Join(t.TempDir(), "next"), filepath.Join(t.TempDir(), "shuffled")
 	x.check(t, must.Get(RunRound(t.Context(), x.job))(t), x.files[0], x.files[3], x.files[1])
+}
+
+// A round that is done again, by another job, from files of other names and in another place, is the same. What was published
+// stays as it is, and so does a file that holds something else.
+func TestRoundAgain(t *testing.T) {
+	x := newRound(t, func(c *federated.PSGM) { c.Silos = []int{300, 1, 250, 40} })
+	first := must.Get(RunRound(t.Context(), x.job))(t)
+	shuffled := x.check(t, first, x.files...)
+	out := must.Get(os.ReadFile(x.job.Out))(t)
+	before := must.Get(os.Stat(x.job.Out))(t)
+	in := t.TempDir()
+	x.job.Reports = nil
+	for m, name := range []string{"d", "b", "a", "c"} {
+		x.job.Reports = append(x.job.Reports, filepath.Join(in, name))
+		write(t, filepath.Join(in, name), x.files[m])
+	}
+	again := must.Get(RunRound(t.Context(), x.job))(t)
+	if first.Unchanged || !again.Unchanged || !bytes.Equal(x.check(t, again, x.files...), shuffled) {
+		t.Errorf("unchanged %t, then %t", first.Unchanged, again.Unchanged)
+	}
+	if now := must.Get(os.Stat(x.job.Out))(t); !os.SameFile(before, now) || now.ModTime() != before.ModTime() {
+		t.Error("the next round was written again")
+	}
+	job := x.job
+	x.job.Out, x.job.Shuffled = filepath.Join(in, "next"), filepath.Join(in, "shuffled")
+	x.check(t, must.Get(RunRound(t.Context(), x.job))(t), x.files...)
+	if !bytes.Equal(must.Get(os.ReadFile(x.job.Out))(t), out) {
+		t.Error("a second place has another round")
+	}
+	write(t, job.Out, []byte("what silos have answered"))
+	var output release.OutputError
+	if _, err := RunRound(t.Context(), job); !errors.As(err, &output) || !errors.Is(err, fs.ErrExist) {
+		t.Errorf("over another round: %v", err)
+	}
+	if got := must.Get(os.ReadFile(job.Out))(t); string(got) != "what silos have answered" {
+		t.Errorf("replaced by %d bytes", len(got))
+	}
+}
+
+// A book that does not know the round before may have been emptied: nothing is released unless it is stated.
+func TestRoundWithAnEmptiedBook(t *testing.T) {
+	x := newRound(t, func(c *federated.PSGM) { c.Silos = []int{30, 20, 25, 5} })
+	x.job.Book.Begins = false
+	if _, err := RunRound(t.Context(), x.job); !errors.Is(err, rounds.ErrOtherBook) {
+		t.Errorf("%v", err)
+	}
+	x.checkNothing(t)
 }
 
 // Bundles fail by error and by panic after they have placed, added up and written: what failed tries wrote is
@@ -260,7 +284,7 @@ func TestRoundWithFailingBundles(t *testing.T) {
 	n := r.Reports[0]
 	for k := range 2 {
 		for i := range (n + rounds.BlockSize - 1) / rounds.BlockSize {
-			b := written[filepath.Base(blockPath("", report.Stream(k), i))]
+			b := written[blockName(report.Stream(k), i)]
 			from, to := i*rounds.BlockSize, min(n, (i+1)*rounds.BlockSize)
 			if want := out[len(out)-9*n*(2-k):][9*from : 9*to]; !bytes.HasPrefix(b, want) {
 				t.Errorf("block %d of stream %d of a failed attempt is not what was released", i, k)
@@ -288,8 +312,8 @@ func TestRoundWithKilledWorker(t *testing.T) {
 }
 
 // parts is what a GroupByKey hands on.
-func parts(p ...reportPart) func(*reportPart) bool {
-	return func(out *reportPart) bool {
+func parts[T any](p []T) func(*T) bool {
+	return func(out *T) bool {
 		if len(p) == 0 {
 			return false
 		}
@@ -298,76 +322,99 @@ func parts(p ...reportPart) func(*reportPart) bool {
 	}
 }
 
-// A runner may hand a bundle's reports on twice, because two tries of it both finished. The block and the book's
-// digest are the same; two reports at one place, a lost one and one too many are errors.
+// A runner may hand a bundle's reports on twice, because two tries of it both finished. Cells and blocks are the same; two
+// reports of one name, a lost one and one too many are errors.
 func TestReportThatCameTwice(t *testing.T) {
 	x := newRound(t, func(c *federated.PSGM) { c.Silos = []int{30, 20, 25, 5} })
-	key := must.Get(rounds.NewMixKey())(t)
+	key := must.Get(randsrc.NewKey())(t)
 	at, forget, err := placeKey(t.Context(), "", key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer forget()
-	dir, silos := t.TempDir(), []int{0, 1, 2, 3}
-	var blocks, buckets []reportPart
-	place := &placeReports{Plan: x.job.Plan, Round: x.job.Round, Silos: silos, Key: at}
-	if err := place.Setup(t.Context()); err != nil {
+	beginWork(key.Fingerprint())
+	defer works.Delete(key.Fingerprint())
+	p := &roundPlan{job: &x.job, shared: shared{box{t.TempDir(), key}, at}}
+	if p.asked, err = readAsked(x.job.Plan, x.job.Round); err != nil {
+		t.Fatal(err)
+	}
+	check := &checkReports{Plan: x.job.Plan, Round: x.job.Round, Temp: p.dir, Key: at}
+	read := &readReports{Plan: x.job.Plan, Round: x.job.Round, Key: at}
+	if err := errors.Join(check.Setup(t.Context()), read.Setup(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	for m, f := range x.files {
-		path := filepath.Join(dir, fmt.Sprint(m))
-		write(t, path, f)
-		h := key.Pin()
-		h.Write(f)
-		err := place.ProcessElement(t.Context(), reportFile{Path: path, Silo: int64(m), Pin: h.Sum(nil)}, func(key int64, p reportPart) {
-			if key == partKey(report.Gradients, 0) {
-				blocks = append(blocks, p)
+		file := reportFile{Number: int64(m), Path: filepath.Join(t.TempDir(), fmt.Sprint(m))}
+		write(t, file.Path, f)
+		p.files = append(p.files, file)
+		for range 2 { // which leaves the finding that is there
+			if err := check.ProcessElement(t.Context(), file); err != nil {
+				t.Fatal(err)
 			}
-		}, func(key int64, p reportPart) {
-			if of, _ := partOf(key); of == report.Gradients && len(buckets) == 0 {
-				buckets = append(buckets, p)
-			}
-		})
-		if err != nil {
+		}
+	}
+	if err := p.collect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	cells := map[int64][]cellPart{}
+	for _, f := range p.files {
+		if err := read.ProcessElement(t.Context(), f, func(key int64, part cellPart) { cells[key] = append(cells[key], part) }); err != nil {
 			t.Fatal(err)
 		}
 	}
-	sum := func(p ...reportPart) ([]byte, error) {
-		f := &sumBlock{Plan: x.job.Plan, Round: x.job.Round, Silos: silos, Temp: t.TempDir()}
+	order := &orderCell{Size: int64(p.asked.size()), Starts: p.cells, Key: at}
+	blocks := map[int64][]sortedPart{}
+	var some int64 // a cell of gradients
+	for cell, all := range cells {
+		var once, twice []sortedPart
+		err := errors.Join(
+			order.ProcessElement(t.Context(), cell, parts(all), func(_ int64, p sortedPart) { once = append(once, p) }),
+			order.ProcessElement(t.Context(), cell, parts(slices.Concat(all[1:], all, all[:1])), func(key int64, p sortedPart) { twice, blocks[key] = append(twice, p), append(blocks[key], p) }),
+		)
+		if err != nil || !reflect.DeepEqual(once, twice) {
+			t.Fatalf("cell %d: %v, %v, of reports that came twice %v", cell, err, once, twice)
+		}
+		if of, _ := partOf(cell); of == report.Gradients {
+			some = cell
+		}
+	}
+	other := cellPart{cells[some][0].Silo, cells[some][0].Numbers[:1], bytes.Clone(cells[some][0].Messages[:9])}
+	other.Messages[3] ^= 1
+	stranger := cellPart{3, []int64{4000}, other.Messages}
+	for name, all := range map[string][]cellPart{
+		"two of one name": append(slices.Clone(cells[some]), other),
+		"lost":            cells[some][1:], "one more": append(slices.Clone(cells[some]), stranger),
+		"half a report": append(slices.Clone(cells[some]), cellPart{0, []int64{0}, other.Messages[:8]}),
+	} {
+		if err := order.ProcessElement(t.Context(), some, parts(all), func(int64, sortedPart) {}); err == nil {
+			t.Errorf("a cell: %s: no error", name)
+		}
+	}
+
+	sum := func(p ...sortedPart) ([]byte, error) {
+		f := &sumBlock{Plan: x.job.Plan, Round: x.job.Round, Silos: []int{0, 1, 2, 3}, Temp: t.TempDir(), Key: at}
 		err := f.Setup(t.Context())
 		if err == nil {
-			err = f.ProcessElement(t.Context(), partKey(report.Gradients, 0), parts(p...))
+			err = f.ProcessElement(t.Context(), partKey(report.Gradients, 0), parts(p))
 		}
 		if err != nil {
 			return nil, err
 		}
-		return os.ReadFile(blockPath(f.Temp, report.Gradients, 0))
+		return box{f.Temp, key}.get(t.Context(), blockName(report.Gradients, 0))
 	}
-	digest := func(p ...reportPart) []byte {
-		f := &hashBucket{Plan: x.job.Plan, Round: x.job.Round, Temp: t.TempDir()}
-		bucket := rounds.Bucket(p[0].Messages)
-		if err := errors.Join(f.Setup(t.Context()), f.ProcessElement(t.Context(), partKey(report.Gradients, bucket), parts(p...))); err != nil {
-			t.Fatal(err)
-		}
-		return must.Get(os.ReadFile(bucketPath(f.Temp, report.Gradients, bucket)))(t)
+	all := blocks[partKey(report.Gradients, 0)]
+	once := must.Get(sum(all...))(t)
+	if got := must.Get(sum(slices.Concat(all[2:3], all, all[:2])...))(t); !bytes.Equal(got, once) {
+		t.Error("parts that came twice count twice, or lie elsewhere")
 	}
-	once := must.Get(sum(blocks...))(t)
-	twice := slices.Concat(blocks[2:3], blocks, blocks[:2])
-	if got := must.Get(sum(twice...))(t); !bytes.Equal(got, once) {
-		t.Error("reports that came twice count twice, or lie elsewhere")
-	}
-	if !bytes.Equal(digest(buckets[0]), digest(buckets[0], buckets[0])) {
-		t.Error("reports that came twice are twice in the book's digest")
-	}
-	other := reportPart{blocks[0].Places[:1], bytes.Clone(blocks[0].Messages[:9])}
-	other.Messages[3] ^= 1
-	beyond := reportPart{[]int64{80}, blocks[0].Messages[:9]}
-	for name, p := range map[string][]reportPart{
-		"two reports at one place": append(slices.Clone(blocks), other), "two, and one lost": append(slices.Clone(blocks[:1]), reportPart{blocks[1].Places[1:], blocks[1].Messages[9:]}, blocks[2], blocks[3], other), "a lost part": blocks[1:], "a place beyond": append(slices.Clone(blocks), beyond),
-		"half a report": append(slices.Clone(blocks), reportPart{[]int64{0}, blocks[0].Messages[:8]}),
+	flipped := sortedPart{all[0].First, bytes.Clone(all[0].Messages)}
+	flipped.Messages[3] ^= 1
+	for name, p := range map[string][]sortedPart{
+		"two at one place": append(slices.Clone(all), flipped), "a lost part": all[1:], "a place beyond": append(slices.Clone(all), sortedPart{80, flipped.Messages}),
+		"half a report": append(slices.Clone(all), sortedPart{80, flipped.Messages[:8]}),
 	} {
 		if _, err := sum(p...); err == nil {
-			t.Errorf("%s: no error", name)
+			t.Errorf("a block: %s: no error", name)
 		}
 	}
 }
@@ -391,7 +438,7 @@ func TestRoundRefusals(t *testing.T) {
 		}, "west.reports", nil},
 		"another round": {func(t *testing.T, x *roundTest, _ string) { x.job.Round = must.Get(x.plan.First().Encode())(t) }, "another question", nil},
 		"no plan":       {func(t *testing.T, x *roundTest, _ string) { x.job.Plan = x.job.Round }, "plan", nil},
-		"no book":       {func(t *testing.T, x *roundTest, _ string) { x.job.Book = "" }, "no book", nil},
+		"no book":       {func(t *testing.T, x *roundTest, _ string) { x.job.Book.Folder = "" }, "--book is missing", nil},
 		"one output":    {func(t *testing.T, x *roundTest, _ string) { x.job.Shuffled = x.job.Out }, "same file", nil},
 		"over a report": {func(t *testing.T, x *roundTest, in string) { x.job.Shuffled = filepath.Join(in, "west.reports") }, "same file", nil},
 		"changes": {func(t *testing.T, x *roundTest, in string) {

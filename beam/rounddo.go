@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"slices"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/learn/federated"
 	"github.com/darrm/darrm/learn/federated/report"
 	"github.com/darrm/darrm/learn/federated/rounds"
@@ -25,13 +27,16 @@ import (
 
 func init() {
 	register.DoFn2x1[context.Context, reportFile, error](&checkReports{})
-	register.DoFn4x1[context.Context, reportFile, func(int64, reportPart), func(int64, reportPart), error](&placeReports{})
-	register.DoFn3x1[context.Context, int64, func(*reportPart) bool, error](&sumBlock{})
-	register.DoFn3x1[context.Context, int64, func(*reportPart) bool, error](&hashBucket{})
-	register.Emitter2[int64, reportPart]()
-	register.Iter1[reportPart]()
+	register.DoFn3x1[context.Context, reportFile, func(int64, cellPart), error](&readReports{})
+	register.DoFn4x1[context.Context, int64, func(*cellPart) bool, func(int64, sortedPart), error](&orderCell{})
+	register.DoFn3x1[context.Context, int64, func(*sortedPart) bool, error](&sumBlock{})
+	register.Emitter2[int64, cellPart]()
+	register.Emitter2[int64, sortedPart]()
+	register.Iter1[cellPart]()
+	register.Iter1[sortedPart]()
 	beam.RegisterType(reflectType[reportFile]())
-	beam.RegisterType(reflectType[reportPart]())
+	beam.RegisterType(reflectType[cellPart]())
+	beam.RegisterType(reflectType[sortedPart]())
 }
 
 // reportFile is a silo's file of reports.
@@ -43,9 +48,16 @@ type reportFile struct {
 	Pin  []byte
 }
 
-// reportPart is some reports of one silo and stream, with their places.
-type reportPart struct {
-	Places   []int64
+// cellPart is the reports of one silo in a cell of a stream, with their numbers in the silo's file.
+type cellPart struct {
+	Silo     int64
+	Numbers  []int64
+	Messages []byte
+}
+
+// sortedPart is reports at consecutive places.
+type sortedPart struct {
+	First    int64
 	Messages []byte
 }
 
@@ -54,18 +66,17 @@ type reportPart struct {
 type siloReport struct {
 	Silo  int64
 	Pin   []byte
+	Cells [2][]int64 // reports by stream and cell
 	Fault string
 }
 
-func siloPath(temp string, file int64) string { return join(temp, fmt.Sprintf("silo-%06d.json", file)) }
-func blockPath(temp string, of report.Stream, block int) string {
-	return join(temp, fmt.Sprintf("block-%d-%08d", of, block))
-}
-func bucketPath(temp string, of report.Stream, bucket int) string {
-	return join(temp, fmt.Sprintf("bucket-%d-%03d.json", of, bucket))
-}
+// cellStarts are the places, by stream, at which the cells begin, and the end of the last one.
+type cellStarts [2][]int64
 
-// A block or bucket of a stream is one number in the pipeline.
+func siloName(file int64) string                   { return fmt.Sprintf("silo-%06d.json", file) }
+func blockName(of report.Stream, block int) string { return fmt.Sprintf("block-%d-%08d", of, block) }
+
+// A block or cell of a stream is one number in the pipeline.
 func partKey(of report.Stream, part int) int64 { return 2*int64(part) + int64(of) }
 func partOf(key int64) (report.Stream, int)    { return report.Stream(key % 2), int(key / 2) }
 
@@ -96,8 +107,8 @@ func readAsked(plan, round []byte) (a asked, err error) {
 	return a, nil
 }
 
-// readReports reads a silo's file and its pin.
-func (a asked) readReports(ctx context.Context, key *rounds.MixKey, path string) (silo int, reports federated.Reports, pin []byte, err error) {
+// readFile reads a silo's file and its pin.
+func (a asked) readFile(ctx context.Context, key secret, path string) (silo int, reports federated.Reports, pin []byte, err error) {
 	f, err := open(ctx, path)
 	if err != nil {
 		return 0, reports, nil, err
@@ -113,9 +124,9 @@ func (a asked) readReports(ctx context.Context, key *rounds.MixKey, path string)
 	return silo, reports, h.Sum(nil), err
 }
 
-func findMixKey(ctx context.Context, at keyAt) (*rounds.MixKey, error) {
-	return findKey(ctx, at, func(b []byte, name [32]byte) (*rounds.MixKey, error) {
-		return rounds.ReadMixKey(bytes.NewReader(b), name)
+func findRoundKey(ctx context.Context, at keyAt) (*randsrc.Key, error) {
+	return findKey(ctx, at, func(b []byte, name [32]byte) (*randsrc.Key, error) {
+		return randsrc.ReadKey(bytes.NewReader(b), name)
 	})
 }
 
@@ -126,185 +137,239 @@ type checkReports struct {
 	Key         keyAt
 
 	asked asked
-	key   *rounds.MixKey
+	key   *randsrc.Key
 }
 
 func (f *checkReports) Setup(ctx context.Context) (err error) {
 	if f.asked, err = readAsked(f.Plan, f.Round); err != nil {
 		return err
 	}
-	f.key, err = findMixKey(ctx, f.Key)
+	f.key, err = findRoundKey(ctx, f.Key)
 	return err
 }
 
 func (f *checkReports) ProcessElement(ctx context.Context, file reportFile) error {
-	silo, _, pin, err := f.asked.readReports(ctx, f.key, file.Path)
+	ctx, leave, err := f.Key.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	silo, reports, pin, err := f.asked.readFile(ctx, f.key, file.Path)
 	out := siloReport{Silo: int64(silo), Pin: pin}
+	var system *fs.PathError
 	switch {
 	case errors.Is(err, rounds.ErrFormat):
+		out = siloReport{Fault: fmt.Sprintf("%s: %v", file.Path, err)}
+	case errors.As(err, &system):
 		out = siloReport{Fault: err.Error()}
 	case err != nil:
 		return err
+	default:
+		for k, messages := range reports {
+			out.Cells[k] = make([]int64, rounds.Cells)
+			for m := range slices.Chunk(messages, f.asked.size()) {
+				out.Cells[k][rounds.Cell(m)]++
+			}
+		}
 	}
 	b, err := json.Marshal(out)
 	if err != nil {
 		return err
 	}
-	return put(ctx, siloPath(f.Temp, file.Number), b)
+	return box{f.Temp, f.key}.put(ctx, siloName(file.Number), b)
 }
 
 // collect reads what the first pipeline found, and completes the files.
 func (p *roundPlan) collect(ctx context.Context) error {
 	var silos []int
+	for k := range p.cells {
+		p.cells[k] = make([]int64, rounds.Cells+1)
+	}
 	for i := range p.files {
 		file := &p.files[i]
 		var r siloReport
-		if err := p.finding(ctx, siloPath(p.temp, file.Number), file.Path, &r); err != nil {
+		if err := p.finding(ctx, siloName(file.Number), file.Path, &r); err != nil {
 			return err
 		}
 		if r.Fault != "" {
-			return &InputError{fmt.Sprintf("%s: %s", file.Path, r.Fault)}
+			return inputf("%s", r.Fault)
 		}
 		file.Silo, file.Pin = r.Silo, r.Pin
 		silos = append(silos, int(r.Silo))
+		for k := range p.cells {
+			for c, n := range r.Cells[k] {
+				p.cells[k][c+1] += n
+			}
+		}
+	}
+	for _, starts := range p.cells {
+		for c := range rounds.Cells {
+			starts[c+1] += starts[c]
+		}
 	}
 	var err error
 	p.mix, err = p.asked.plan.NewMix(p.asked.round, silos)
-	if errors.Is(err, rounds.ErrFormat) {
-		err = &InputError{err.Error()}
-	}
 	return err
 }
 
-// placeReports reads a file and sends each of its reports to the block of its place and to the bucket of the
-// book's digest.
-type placeReports struct {
+// readReports reads a file and sends each of its reports to its cell.
+type readReports struct {
 	Plan, Round []byte
-	Silos       []int
 	Key         keyAt
 
 	asked asked
-	key   *rounds.MixKey
-	order [2]*rounds.Order
+	key   *randsrc.Key
 }
 
-func (f *placeReports) Setup(ctx context.Context) (err error) {
+func (f *readReports) Setup(ctx context.Context) (err error) {
 	if f.asked, err = readAsked(f.Plan, f.Round); err != nil {
 		return err
 	}
-	if f.key, err = findMixKey(ctx, f.Key); err != nil {
-		return err
-	}
-	mix, err := f.asked.plan.NewMix(f.asked.round, f.Silos)
-	if err != nil {
-		return err
-	}
-	for k := range f.order {
-		f.order[k] = mix.Order(f.key, report.Stream(k))
-	}
-	return nil
+	f.key, err = findRoundKey(ctx, f.Key)
+	return err
 }
 
-func (f *placeReports) ProcessElement(ctx context.Context, file reportFile, toBlock, toBucket func(int64, reportPart)) error {
-	silo, reports, pin, err := f.asked.readReports(ctx, f.key, file.Path)
+func (f *readReports) ProcessElement(ctx context.Context, file reportFile, emit func(int64, cellPart)) error {
+	ctx, leave, err := f.Key.enter(ctx)
 	if err != nil {
 		return err
 	}
-	if int64(silo) != file.Silo || !hmac.Equal(pin, file.Pin) {
-		return fmt.Errorf("%s changed while it was being shuffled", file.Path)
+	defer leave()
+	silo, reports, pin, err := f.asked.readFile(ctx, f.key, file.Path)
+	if err == nil && (int64(silo) != file.Silo || !hmac.Equal(pin, file.Pin)) || errors.Is(err, rounds.ErrFormat) {
+		err = fmt.Errorf("%s %w while it was being shuffled", file.Path, errChanged)
+	}
+	if err != nil {
+		return settled(err)
 	}
 	for k, messages := range reports {
-		of := report.Stream(k)
-		blocks, buckets := map[int64]*reportPart{}, map[int64]*reportPart{}
-		number := 0
+		parts := map[int]*cellPart{}
+		number := int64(0)
 		for m := range slices.Chunk(messages, f.asked.size()) {
-			place := f.order[k].Place(silo, number)
-			add(blocks, partKey(of, place/rounds.BlockSize), place, m)
-			add(buckets, partKey(of, rounds.Bucket(m)), place, m)
+			cell := rounds.Cell(m)
+			p := parts[cell]
+			if p == nil {
+				p = &cellPart{Silo: file.Silo}
+				parts[cell] = p
+			}
+			p.Numbers, p.Messages = append(p.Numbers, number), append(p.Messages, m...)
 			number++
 		}
-		for key, part := range blocks {
-			toBlock(key, *part)
-		}
-		for key, part := range buckets {
-			toBucket(key, *part)
+		for cell, part := range parts {
+			emit(partKey(report.Stream(k), cell), *part)
 		}
 	}
 	return nil
 }
 
-func add(parts map[int64]*reportPart, key int64, place int, message []byte) {
-	p := parts[key]
-	if p == nil {
-		p = new(reportPart)
-		parts[key] = p
-	}
-	p.Places, p.Messages = append(p.Places, int64(place)), append(p.Messages, message...)
+// named is a report with its name in its stream.
+type named struct {
+	silo, number int64
+	message      []byte
 }
 
-// placed is a report at its place.
-type placed struct {
-	place   int64
-	message []byte
-}
-
-// unite returns the reports of all parts by place. One that came twice, because a piece of work was done twice,
-// is there once; of two reports at one place there are both, which are too many for whoever counts.
-func unite(parts func(*reportPart) bool, size int) (all []placed, err error) {
-	var p reportPart
+// unite returns the reports of all parts in the order of their bytes. One that came twice, because a piece of work was done
+// twice, is there once; two of one name are an error.
+func unite(parts func(*cellPart) bool, size int) (all []named, err error) {
+	var p cellPart
 	for parts(&p) {
-		if len(p.Messages) != len(p.Places)*size {
-			return nil, fmt.Errorf("%d bytes of %d reports", len(p.Messages), len(p.Places))
+		if len(p.Messages) != len(p.Numbers)*size {
+			return nil, fmt.Errorf("%d bytes of %d reports", len(p.Messages), len(p.Numbers))
 		}
-		for i, place := range p.Places {
-			all = append(all, placed{place, p.Messages[i*size:][:size]})
+		for i, number := range p.Numbers {
+			all = append(all, named{p.Silo, number, p.Messages[i*size:][:size]})
 		}
-		p = reportPart{}
+		p = cellPart{}
 	}
-	slices.SortFunc(all, func(a, b placed) int {
-		return cmp.Or(cmp.Compare(a.place, b.place), bytes.Compare(a.message, b.message))
+	slices.SortFunc(all, func(a, b named) int {
+		return cmp.Or(bytes.Compare(a.message, b.message), cmp.Compare(a.silo, b.silo), cmp.Compare(a.number, b.number))
 	})
-	all = slices.CompactFunc(all, func(a, b placed) bool { return a.place == b.place && bytes.Equal(a.message, b.message) })
+	all = slices.CompactFunc(all, func(a, b named) bool {
+		return a.silo == b.silo && a.number == b.number && bytes.Equal(a.message, b.message)
+	})
+	seen := map[[2]int64]bool{}
+	for _, r := range all {
+		if name := [2]int64{r.silo, r.number}; seen[name] {
+			return nil, fmt.Errorf("report %d of silo %d is there twice, as two", r.number+1, r.silo+1)
+		} else {
+			seen[name] = true
+		}
+	}
 	return all, nil
 }
 
-// sumBlock puts the reports of a block in order, adds them up, and writes both to a file of the temporary
+// orderCell puts the reports of a cell in order, which gives them their places, and sends them to their blocks.
+type orderCell struct {
+	Size   int64 // bytes of a report
+	Starts cellStarts
+	Key    keyAt
+}
+
+func (f *orderCell) ProcessElement(ctx context.Context, key int64, parts func(*cellPart) bool, emit func(int64, sortedPart)) error {
+	_, leave, err := f.Key.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	of, cell := partOf(key)
+	all, err := unite(parts, int(f.Size))
+	if err != nil {
+		return fmt.Errorf("cell %d of %v: %w", cell, of, err)
+	}
+	place, end := f.Starts[of][cell], f.Starts[of][cell+1]
+	if int64(len(all)) != end-place {
+		return fmt.Errorf("cell %d of %v has %d reports, but must have %d", cell, of, len(all), end-place)
+	}
+	for len(all) > 0 {
+		block := place / rounds.BlockSize
+		n := min(int64(len(all)), (block+1)*rounds.BlockSize-place)
+		part := sortedPart{First: place}
+		for _, r := range all[:n] {
+			part.Messages = append(part.Messages, r.message...)
+		}
+		emit(partKey(of, int(block)), part)
+		place, all = place+n, all[n:]
+	}
+	return nil
+}
+
+// sumBlock puts the parts of a block together, adds them up, and writes both to a file of the temporary
 // directory. It gives the same file whenever it is run.
 type sumBlock struct {
 	Plan, Round []byte
 	Silos       []int
 	Temp        string
+	Key         keyAt
 
 	asked asked
 	mix   *rounds.Mix
+	key   *randsrc.Key
 }
 
-func (f *sumBlock) Setup(context.Context) (err error) {
+func (f *sumBlock) Setup(ctx context.Context) (err error) {
 	if f.asked, err = readAsked(f.Plan, f.Round); err != nil {
 		return err
 	}
-	f.mix, err = f.asked.plan.NewMix(f.asked.round, f.Silos)
+	if f.mix, err = f.asked.plan.NewMix(f.asked.round, f.Silos); err != nil {
+		return err
+	}
+	f.key, err = findRoundKey(ctx, f.Key)
 	return err
 }
 
-func (f *sumBlock) ProcessElement(ctx context.Context, key int64, parts func(*reportPart) bool) error {
+func (f *sumBlock) ProcessElement(ctx context.Context, key int64, parts func(*sortedPart) bool) error {
+	ctx, leave, err := f.Key.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	if err := fault(key, false); err != nil {
 		return err
 	}
 	of, block := partOf(key)
-	all, err := unite(parts, f.asked.size())
+	out, err := f.whole(of, block, parts)
 	if err != nil {
-		return fmt.Errorf("block %d of %v: %w", block, of, err)
-	}
-	if want := f.mix.BlockReports(of, block); len(all) != want {
-		return fmt.Errorf("block %d of %v has %d reports, but must have %d", block, of, len(all), want)
-	}
-	var out []byte
-	for i, r := range all {
-		if want := int64(block)*rounds.BlockSize + int64(i); r.place != want {
-			return fmt.Errorf("block %d of %v: place %d comes where place %d should: reports were lost, or two lie at one place", block, of, r.place, want)
-		}
-		out = append(out, r.message...)
+		return err
 	}
 	sum, err := f.mix.BlockSum(ctx, of, out)
 	if err != nil {
@@ -313,40 +378,34 @@ func (f *sumBlock) ProcessElement(ctx context.Context, key int64, parts func(*re
 	for _, v := range sum {
 		out = binary.LittleEndian.AppendUint64(out, math.Float64bits(v))
 	}
-	if err := put(ctx, blockPath(f.Temp, of, block), out); err != nil {
-		return err
+	if err := (box{f.Temp, f.key}).put(ctx, blockName(of, block), out); err != nil {
+		return settled(err)
 	}
 	return fault(key, true)
 }
 
-// hashBucket writes the digest of a bucket, which does not depend on places.
-type hashBucket struct {
-	Plan, Round []byte
-	Temp        string
-
-	asked asked
-}
-
-func (f *hashBucket) Setup(context.Context) (err error) {
-	f.asked, err = readAsked(f.Plan, f.Round)
-	return err
-}
-
-func (f *hashBucket) ProcessElement(ctx context.Context, key int64, parts func(*reportPart) bool) error {
-	of, bucket := partOf(key)
-	all, err := unite(parts, f.asked.size())
-	if err != nil {
-		return fmt.Errorf("bucket %d of %v: %w", bucket, of, err)
+// whole returns the messages of a block. A part that came twice is there once; parts that overlap otherwise, and a gap, are
+// an error.
+func (f *sumBlock) whole(of report.Stream, block int, parts func(*sortedPart) bool) (out []byte, err error) {
+	var all []sortedPart
+	var p sortedPart
+	for parts(&p) {
+		all = append(all, p)
+		p = sortedPart{}
 	}
-	var messages [][]byte
-	for _, r := range all {
-		messages = append(messages, r.message)
+	slices.SortFunc(all, func(a, b sortedPart) int {
+		return cmp.Or(cmp.Compare(a.First, b.First), bytes.Compare(a.Messages, b.Messages))
+	})
+	all = slices.CompactFunc(all, func(a, b sortedPart) bool { return a.First == b.First && bytes.Equal(a.Messages, b.Messages) })
+	size := f.asked.size()
+	for _, p := range all {
+		if want := int64(block)*rounds.BlockSize + int64(len(out)/size); p.First != want || len(p.Messages)%size != 0 {
+			return nil, fmt.Errorf("block %d of %v: place %d comes where place %d should: reports were lost, or two lie at one place", block, of, p.First, want)
+		}
+		out = append(out, p.Messages...)
 	}
-	var c rounds.Contents
-	c.Set(of, bucket, messages)
-	b, err := json.Marshal(c[of][bucket])
-	if err != nil {
-		return err
+	if n, want := len(out)/size, f.mix.BlockReports(of, block); n != want {
+		return nil, fmt.Errorf("block %d of %v has %d reports, but must have %d", block, of, n, want)
 	}
-	return put(ctx, bucketPath(f.Temp, of, bucket), b)
+	return out, nil
 }

@@ -24,7 +24,8 @@ func init() {
 	flag.StringVar(&job.PlanFile, "plan", "", "the run's plan, of darrm federated init (required); it is priced again")
 	flag.StringVar(&job.RoundFile, "round", "", "the round that the silos answered (required)")
 	flag.Var(&reports, "reports", "file or pattern of the silos' reports (required); may be given several times. Nothing depends on names or order")
-	flag.StringVar(&job.Book, "book", "", "folder where this shuffler remembers which rounds it released (required); one for all rounds and runs")
+	flag.StringVar(&job.Book.Folder, "book", "", "folder where this shuffler remembers which rounds it released (required); one for all rounds and runs")
+	flag.BoolVar(&job.Book.Begins, "new-book", false, "state that no other book released this round: accept one that does not know the round before")
 	flag.StringVar(&job.Out, "out", "", "file for the next round (required)")
 	flag.StringVar(&job.Shuffled, "shuffled", "", "file for the shuffled reports, as darrm federated shuffle writes them (default: none)")
 }

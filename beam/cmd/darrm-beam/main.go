@@ -52,6 +52,7 @@ func init() {
 	flag.StringVar(&charge.Ensemble, "ensemble", "", "name of the teachers in the ledger; frozen ones need it")
 	flag.StringVar(&charge.EnsembleDigest, "ensemble-digest", "", "any text that identifies the teachers; once stated it is required, and it verifies nothing")
 	flag.StringVar(&charge.Draw, "draw", "", "name of these votes of fresh teachers (default: the request id)")
+	flag.BoolVar(&charge.VotesCastAnew, "votes-cast-anew", false, "state that fresh teachers cast these votes for this draw, should they equal those of an earlier one")
 }
 
 func main() { frame.Main("votes", "answering", run) }
