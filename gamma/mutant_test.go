@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/mutant"
 )
 
 // Planted mutants: each test builds what a plausible mistake in a solver, a
@@ -136,4 +137,18 @@ func TestMutantTeachers(t *testing.T) {
 		p.M /= 2
 		mustRefuse(t, name+" with 2ε-private teachers", p, table.Func())
 	}
+}
+
+// Planted mutants of the source, each with the test that must fail for it. Every day their places are
+// looked for; if long they are planted.
+func TestMutantsDie(t *testing.T) {
+	mutant.AllDie(t, []mutant.Mutant{
+		{Name: "a file may claim a smaller gap", File: "json.go", Old: `s.Upper("certificate.gap", stated.Gap`, New: `s.Upper("certificate.gap", stated.Gap+1e-9`, Killer: "TestClaimsNoMoreThanIsProved"},
+		{Name: "a file may claim a smaller bound", File: "json.go", Old: `s.Upper("certificate.bound", stated.Bound`, New: `s.Upper("certificate.bound", stated.Bound+1e-9`, Killer: "TestClaimsNoMoreThanIsProved"},
+		{Name: "a file may claim more slack", File: "json.go", Old: `s.Lower("certificate.slack", stated.Slack`, New: `s.Lower("certificate.slack", stated.Slack-1e-9`, Killer: "TestClaimsNoMoreThanIsProved"},
+		{Name: "the right-hand side need not be the same", File: "json.go", Old: `s.Exact("certificate.right_hand_side", `, New: `s.Expectation("certificate.right_hand_side", `, Killer: "TestClaimsNoMoreThanIsProved"},
+		{Name: "the weights' error is not subtracted", File: "optimality.go", Old: " - float64(2*errors) - off", New: " - float64(2*errors)", Killer: "TestLowerBoundSubtractsTheWeightsError"},
+		{Name: "the weights are taken for exact", File: "table.go", Old: "lowerBound(s, weights, weightsError(k), ", New: "lowerBound(s, weights, 0, ", Killer: "TestLowerBoundSubtractsTheWeightsError"},
+		{Name: "hardly any of the weights' error is subtracted", File: "objective.go", Old: "float64(float64(k+16) * 0x1p-53)", New: "float64(float64(k) / 16 * 0x1p-53)", Killer: "TestWeightsErrorCoversTheWeights"},
+	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/internal/mutant"
 	"github.com/darrm/darrm/lp"
 	"github.com/darrm/darrm/poissonbinom"
 )
@@ -257,4 +258,13 @@ func TestMutantDelta(t *testing.T) {
 	if e := gamma.ExpectedError(same, weights); math.Abs(e-right.ExpectedError) > 1e-8 {
 		t.Errorf("error %.12f from rows built here, %.12f from package constraints", e, right.ExpectedError)
 	}
+}
+
+// Planted mutants of the source, each with the test that must fail for it. Every day their places are
+// looked for; if long they are planted.
+func TestMutantsDie(t *testing.T) {
+	mutant.AllDie(t, []mutant.Mutant{
+		{Name: "a cached table of another objective", File: "cached.go", Old: "claim.Problem != p || !claim.Objective.Equal(o.objective())", New: "claim.Problem != p", Killer: "TestCachedBelievesNothing"},
+		{Name: "a cached table of another problem", File: "cached.go", Old: "claim.Problem != p || !claim.Objective.Equal(o.objective())", New: "!claim.Objective.Equal(o.objective())", Killer: "TestCachedBelievesNothing"},
+	})
 }

@@ -26,7 +26,7 @@ func (m mutant) solve(t *testing.T) (*plurality.System, []float64, float64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := plurality.Objective{Accuracy: m.mu}.Weights(s.Space)
+	w, err := plurality.Objective{Accuracy: m.mu}.Weights(context.Background(), s.Space)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestMutantPrograms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		table, err := plurality.NewTable(c, plurality.Objective{Accuracy: x.mu}, plurality.Proof{})
+		table, err := plurality.NewTable(context.Background(), c, plurality.Objective{Accuracy: x.mu}, plurality.Proof{})
 		if err != nil || table.Value > x.right+1e-8 {
 			t.Errorf("%s: made private it is worth %.9f, %v; the optimum is %.9f", name, table.Value, err, x.right)
 		}

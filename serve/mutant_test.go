@@ -1,0 +1,38 @@
+package serve
+
+import (
+	"os"
+	"testing"
+
+	"github.com/darrm/darrm/internal/mutant"
+)
+
+// Changes that let somebody in, or let a request through, who must stay out. They are planted in the
+// long tests, and have their place every day.
+var mutants = []mutant.Mutant{
+	{Name: "half of a token's hash is compared", File: "client.go", Old: "subtle.ConstantTimeCompare(sum[:], hash[:])", New: "subtle.ConstantTimeCompare(sum[:16], hash[:16])", Killer: "TestEveryByteOfAHashCounts"},
+	{Name: "the other half", File: "client.go", Old: "subtle.ConstantTimeCompare(sum[:], hash[:])", New: "subtle.ConstantTimeCompare(sum[16:], hash[16:])", Killer: "TestEveryByteOfAHashCounts"},
+	{Name: "a certificate without a name is a client with a token", File: "client.go", Old: `m.Certificate != "" && m.Certificate == name`, New: "m.Certificate == name", Killer: "TestCertificates"},
+	{Name: "the last hash alone opens", File: "client.go", Old: "found |= ", New: "found = ", Killer: "TestEveryByteOfAHashCounts|TestTokensRotate"},
+	{Name: "a certificate that nobody verified", File: "client.go", Old: "if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {\n\t\tname := r.TLS.VerifiedChains[0][0]", New: "if r.TLS != nil && len(r.TLS.PeerCertificates) > 0 {\n\t\tname := r.TLS.PeerCertificates[0]", Killer: "TestCertificates"},
+	{Name: "votes are read to the end", File: "request.go", Old: "if len(q.Votes) == p.most.teachers {", New: "if false {", Killer: "TestBodiesAreReadAsFarAsNeeded|TestRefusals"},
+	{Name: "a null is a count", File: "request.go", Old: "if t.Kind() != '0' {\n\t\treturn 0, false", New: "if t.Kind() != '0' {\n\t\treturn 0, t.Kind() == 'n'", Killer: "TestRefusals"},
+	{Name: "text that is no UTF-8", File: "request.go", Old: "jsontext.NewDecoder(body)", New: "jsontext.NewDecoder(body, jsontext.AllowInvalidUTF8(true))", Killer: "TestRefusals"},
+	{Name: "a coded body is read as it is", File: "request.go", Old: `if !strings.EqualFold(encoding, "identity") {`, New: `if encoding == "" {`, Killer: "TestRefusals"},
+	{Name: "to be read is to be ready", File: "look.go", Old: "h.err = s.Online.Ready(ctx)", New: "_, h.err = s.Online.State(ctx)", Killer: "TestReady"},
+	{Name: "each look is a write", File: "look.go", Old: "if time.Since(h.at) > time.Second {", New: "if true {", Killer: "TestReady"},
+	{Name: "a ticket brings an old certificate back", File: "listen.go", Old: ", SessionTicketsDisabled: true", New: "", Killer: "TestReload"},
+	{Name: "clients change with certificates that are wrong", File: "listen.go", Old: "if config, err = s.at.tls(ctx); err != nil {\n\t\t\treturn err", New: "if config, err = s.at.tls(ctx); err != nil {\n\t\t\tconfig = s.tls.Load()", Killer: "TestReload"},
+}
+
+func TestMutantsDie(t *testing.T) {
+	t.Parallel()
+	for _, m := range mutants {
+		t.Run(m.Name, func(t *testing.T) {
+			if m.CheckPlace(t); os.Getenv("DARRM_LONG") == "" {
+				return
+			}
+			m.MustDie(t)
+		})
+	}
+}
