@@ -96,6 +96,8 @@ func (d darrm) answer(src randsrc.Source, ones int) (bool, error) {
 	return coin, nil
 }
 
+func (d darrm) exact() string { return "" }
+
 func (d darrm) law(counts []int) []float64 {
 	const whole = 2 * gamma.One
 	one := d.numeratorOfOne(counts[1])

@@ -215,8 +215,9 @@ func countMechanism(s Setting, cost accountant.Cost, r rule, basis string) *Mech
 
 // noisyMax adds noise to each count and takes the largest.
 type noisyMax struct {
-	sample func(src randsrc.Source) (int64, error)
-	argMax func(counts []int) []float64 // its law
+	parameters string
+	sample     func(src randsrc.Source) (int64, error)
+	argMax     func(counts []int) []float64 // its law
 }
 
 // smooth is the σ from which the law of integers is that of normal noise to within 0.01/σ⁴.
@@ -226,18 +227,19 @@ const smooth = 16
 // uniform number from -1/2 to 1/2, of variance 1/12. For large σ the sums are normal in all but
 // name; for small σ the integers are gone through.
 func gaussianMax(g noise.Gaussian) noisyMax {
+	parameters := "σ² = " + g.Variance().RatString()
 	variance, _ := g.Variance().Float64()
 	if variance < smooth*smooth {
-		return tableMax(g.Sample, g.Table)
+		return tableMax(parameters, g.Sample, g.Table)
 	}
 	sigma := math.Sqrt(variance + 1./12)
-	return noisyMax{g.Sample, func(counts []int) []float64 { return normalLaw(counts, sigma) }}
+	return noisyMax{parameters, g.Sample, func(counts []int) []float64 { return normalLaw(counts, sigma) }}
 }
 
 // tableMax is noise of which the law is a table, made when it is first asked for.
-func tableMax(sample func(randsrc.Source) (int64, error), table func() noise.Table) noisyMax {
+func tableMax(parameters string, sample func(randsrc.Source) (int64, error), table func() noise.Table) noisyMax {
 	once := sync.OnceValue(table)
-	return noisyMax{sample, func(counts []int) []float64 { return once().ArgMax(counts) }}
+	return noisyMax{parameters, sample, func(counts []int) []float64 { return once().ArgMax(counts) }}
 }
 
 func (m noisyMax) draw(src randsrc.Source, counts []int) (int, error) {
@@ -251,6 +253,8 @@ func (m noisyMax) draw(src randsrc.Source, counts []int) (int, error) {
 	}
 	return noise.ArgMax(src, noisy)
 }
+
+func (m noisyMax) exact() string { return m.parameters }
 
 func (m noisyMax) law(counts []int) []float64 { return m.argMax(counts) }
 
@@ -277,6 +281,10 @@ func (m confidentMax) draw(src randsrc.Source, counts []int) (int, error) {
 		return Abstained, nil
 	}
 	return class, nil
+}
+
+func (m confidentMax) exact() string {
+	return fmt.Sprintf("%s, threshold %d, σ² = %s of the check", m.max.exact(), m.threshold, m.check.Variance().RatString())
 }
 
 func (m confidentMax) law(counts []int) []float64 {

@@ -37,6 +37,9 @@ type rule interface {
 	draw(src randsrc.Source, counts []int) (int, error)
 	// law returns the probability of each class, then that of abstaining where there is one.
 	law(counts []int) []float64
+	// exact returns the parameters without rounding, as text; "" where a table is all of them. It is
+	// part of what coins on line belong to: other words are other coins.
+	exact() string
 }
 
 // Name returns a short name for files, such as "gnmax".
@@ -44,6 +47,10 @@ func (m *Mechanism) Name() string { return m.name }
 
 // Title returns a name for people, with the mechanism's parameters.
 func (m *Mechanism) Title() string { return m.title }
+
+// Parameters returns the noise exactly, as text; "" of mechanisms whose table is all of it. Of one
+// Name and Setting, mechanisms without a table and with equal Parameters answer alike.
+func (m *Mechanism) Parameters() string { return m.rule.exact() }
 
 // Setting returns what is presumed about the teachers.
 func (m *Mechanism) Setting() Setting { return m.setting }

@@ -91,6 +91,8 @@ func (b bestPlurality) draw(src randsrc.Source, counts []int) (int, error) {
 	return class, nil
 }
 
+func (b bestPlurality) exact() string { return "" }
+
 func (b bestPlurality) law(counts []int) []float64 {
 	p, err := b.Law(counts)
 	if err != nil {

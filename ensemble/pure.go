@@ -38,7 +38,7 @@ func LNMax(s Setting, epsilon float64) (*Mechanism, error) {
 		return nil, fmt.Errorf("epsilon = %v: %w", epsilon, err)
 	}
 	scale, _ := l.Scale().Float64()
-	a := countMechanism(s, claim, tableMax(l.Sample, l.Table), "the scale of its noise, without a δ")
+	a := countMechanism(s, claim, tableMax("b = "+l.Scale().RatString(), l.Sample, l.Table), "the scale of its noise, without a δ")
 	a.name, a.title = "lnmax", fmt.Sprintf("LNMax, b = %s", fourDigits(scale))
 	return a, nil
 }
@@ -75,5 +75,7 @@ type flip struct{ num, den uint64 }
 func (f flip) draw(src randsrc.Source, counts []int) (int, error) {
 	return noise.PermuteAndFlip(src, counts, f.num, f.den)
 }
+
+func (f flip) exact() string { return fmt.Sprintf("rate = %d/%d", f.num, f.den) }
 
 func (f flip) law(counts []int) []float64 { return noise.PermuteAndFlipLaw(counts, f.num, f.den) }

@@ -77,7 +77,7 @@
 // draw, note, answer. Its coins come from a key that stays, so that the same query has the same
 // answer whenever and at whichever server of the ledger it is asked again, and is charged once:
 //
-//	s = F_k("scope", ledger's ID, F_k(mechanism and its numbers))
+//	s = F_k("scope", ledger's ID, mechanism, its exact noise or table, setting, (ε, δ))
 //	p = F_k("votes", s, q, r, v)         in the ledger: tells the same query from others
 //	coins = F_k(p), F_k(p, 1), …         [ensemble.KeyedCoins] of the query named p
 //	result = SHA-256(F_k("answer", p), class)   in the ledger: tells the same answer from another

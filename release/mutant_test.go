@@ -27,6 +27,9 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "the first key counts, not the latest", File: "usedkey.go", Old: "slices.Backward(entries)", New: "slices.All(entries)", Killer: "TestKeyOfTheLedger"},
 		{Name: "only the latest entries are looked at", File: "usedkey.go", Old: "end -= min(end, keyPage) {", New: "end = 0 {", Killer: "TestUsedKeyIsFoundFarBack"},
 		{Name: "the key of another mechanism", File: "usedkey.go", Old: "was != nil && reflect.DeepEqual(was, ours)", New: "was != nil && ours != nil && reflect.TypeOf(was) == reflect.TypeOf(ours)", Killer: "TestKeyOfTheLedger"},
+		{Name: "the scope forgets the noise", File: "onlinescope.go", Old: "text(\"parameters\", s.Parameters)", New: "text(\"parameters\", \"\")", Killer: "TestOnlineScopeHasEveryField"},
+		{Name: "the scope takes the title for the noise", File: "onlinescope.go", Old: "Parameters: m.Parameters()", New: "Parameters: m.Title()", Killer: "TestOnlineScopeIsOfTheExactNoise"},
+		{Name: "a float of the scope is rounded", File: "onlinescope.go", Old: "number(\"delta\", math.Float64bits(s.PerAnswer.Delta))", New: "number(\"delta\", uint64(s.PerAnswer.Delta*1e12))", Killer: "TestOnlineScopeHasEveryField"},
 	} {
 		m.CheckPlace(t)
 		if os.Getenv("DARRM_LONG") == "1" {

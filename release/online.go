@@ -46,7 +46,7 @@ type Online struct {
 	totals  Totals
 	key     serviceKey
 	keyName string
-	scope   [32]byte // of the coins: the ledger and the mechanism
+	scope   [32]byte // digest of the coins' onlineScope
 	unit    ledger.Cost
 	covered atomic.Bool // the training is charged
 	head    headFile
@@ -105,13 +105,7 @@ func OpenOnline(ctx context.Context, options OnlineOptions) (*Online, error) {
 		return nil, err
 	}
 	o.keyName = o.key.name()
-	m := o.options.Plan.Mechanism
-	h := o.key.Pin()
-	fmt.Fprintf(h, "darrm online 2: mechanism\n%q %q %+v %v\n", m.Name(), m.Title(), m.Setting(), m.PerAnswer())
-	if o.options.Plan.tabled() {
-		o.options.Plan.pin(h)
-	}
-	o.scope = o.key.digest("scope", []byte(o.book.ID()), h.Sum(nil))
+	o.scope = o.key.digest("scope", o.key.scope(o.book.ID(), o.options.Plan).parts()...)
 	if err := o.probe(ctx); err != nil {
 		return o, err
 	}
