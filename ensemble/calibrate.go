@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -75,35 +74,8 @@ type Check struct {
 	Ratio     float64 // noise of the check over that of the counts, between 1/100 and 100
 }
 
-// countKind is a mechanism over vote counts whose noise is chosen for a promise.
-type countKind struct {
-	name, title string
-	note        string // what tells it from another of the title
-	make        func(s Setting, target accountant.Cost, c Check) (*Mechanism, error)
-}
-
-// countKinds is the one list of them, in the order in which they are shown.
-var countKinds = []countKind{
-	{"gnmax_renyi", "GNMax", ", Rényi", calibratedGNMax(Renyi)},
-	{"gnmax", "GNMax", ", exact", calibratedGNMax(Exact)},
-	{"confident_gnmax", "Confident-GNMax", "", func(s Setting, target accountant.Cost, c Check) (*Mechanism, error) {
-		if c.Threshold == 0 {
-			c.Threshold = (6*s.K + 9) / 10
-		}
-		first, sigma, err := sigmasForConfidentGNMax(s, target, Exact, c.Ratio)
-		if err != nil { // beyond the range of the exact law
-			first, sigma, err = sigmasForConfidentGNMax(s, target, Renyi, c.Ratio)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return ConfidentGNMax(s, target, c.Threshold, first, sigma)
-	}},
-	{"lnmax", "LNMax", "", func(s Setting, target accountant.Cost, _ Check) (*Mechanism, error) { return LNMax(s, target.Epsilon) }},
-	{"permute_and_flip", "permute-and-flip", "", func(s Setting, target accountant.Cost, _ Check) (*Mechanism, error) {
-		return PermuteAndFlip(s, target.Epsilon)
-	}},
-}
+// CheckRatio is the Ratio that plans, comparisons and commands take unless another is stated.
+const CheckRatio = 4
 
 func calibratedGNMax(how Calibration) func(Setting, accountant.Cost, Check) (*Mechanism, error) {
 	return func(s Setting, target accountant.Cost, _ Check) (*Mechanism, error) {
@@ -115,15 +87,28 @@ func calibratedGNMax(how Calibration) func(Setting, accountant.Cost, Check) (*Me
 	}
 }
 
-// Calibrated returns a mechanism over vote counts with just as much noise as the target
-// needs: "gnmax" (noise by exact calibration), "gnmax_renyi", "confident_gnmax", "lnmax" or
-// "permute_and_flip". The last two use no δ. c is confident_gnmax's.
-func Calibrated(name string, s Setting, target accountant.Cost, c Check) (*Mechanism, error) {
-	i := slices.IndexFunc(countKinds, func(k countKind) bool { return k.name == name })
-	if i < 0 {
-		return nil, &check.Error{Name: "mechanism", Value: name, Rule: "gnmax, gnmax_renyi, confident_gnmax, lnmax or permute_and_flip"}
+// calibratedConfidentGNMax prefers the exact law's noise, which is smaller.
+func calibratedConfidentGNMax(s Setting, target accountant.Cost, c Check) (*Mechanism, error) {
+	if c.Threshold == 0 {
+		c.Threshold = (6*s.K + 9) / 10
 	}
-	return countKinds[i].make(s, target, c)
+	first, sigma, err := sigmasForConfidentGNMax(s, target, Exact, c.Ratio)
+	if err != nil { // beyond the range of the exact law
+		first, sigma, err = sigmasForConfidentGNMax(s, target, Renyi, c.Ratio)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return ConfidentGNMax(s, target, c.Threshold, first, sigma)
+}
+
+// gaussianGuess is Description.guess of continuous normal noise that two counts have.
+func gaussianGuess(budget accountant.Cost, labels int, delta float64) (epsilon float64, err error) {
+	multiplier, err := accountant.GaussianNoise(budget)
+	if err != nil {
+		return 0, err
+	}
+	return accountant.GaussianEpsilon(multiplier*math.Sqrt(float64(labels)), delta)
 }
 
 // fiveDigits returns x > 0, rounded up to five significant digits.

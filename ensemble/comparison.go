@@ -27,7 +27,7 @@ type CompareOptions struct {
 	// Pluralities are tables for many classes, such as the optimal one.
 	Pluralities []NamedPlurality
 
-	// Check is Confident-GNMax's. Its Ratio defaults to 4.
+	// Check is of mechanisms that take one. Its Ratio defaults to CheckRatio.
 	Check Check
 }
 
@@ -62,9 +62,8 @@ type contender struct {
 }
 
 // Compare lists every mechanism for these votes at one promise: the given Tables and
-// Pluralities, the baselines of package gamma, GNMax with Rényi and with exact calibration,
-// Confident-GNMax, LNMax and permute-and-flip, in this order. Those that do not apply to
-// such votes, teachers or target have the reason.
+// Pluralities, the baselines of package gamma, and the Mechanisms that are Calibrated, in this
+// order. Those that do not apply to such votes, teachers or target have the reason.
 //
 // A table applies if it promises no more than the target, for teachers that are no better
 // than these: a certificate for weaker teachers holds for stronger ones. The other
@@ -85,11 +84,10 @@ func Compare(ctx context.Context, b *Ballots, o CompareOptions) (*Comparison, er
 		all = append(all, contender{t.Name, t.Title, "", func() (*Mechanism, error) { return o.plurality(s, t) }})
 	}
 	all = append(all, o.baselines(ctx, s)...)
-	for _, kind := range countKinds {
-		if kind.name == "gnmax_renyi" && o.Target.Delta == 0 {
-			continue // no normal noise applies, which "gnmax" says
+	for _, d := range mechanisms {
+		if d.Calibrated() {
+			all = append(all, contender{d.Name, d.Title, d.note, func() (*Mechanism, error) { return Calibrated(d.Name, s, o.Target, o.Check) }})
 		}
-		all = append(all, contender{kind.name, kind.title, kind.note, func() (*Mechanism, error) { return kind.make(s, o.Target, o.Check) }})
 	}
 	c := &Comparison{Setting: s, Target: o.Target, Queries: b.Len(), Plain: b.score(plainMajority)}
 	for _, x := range all {
@@ -99,6 +97,11 @@ func Compare(ctx context.Context, b *Ballots, o CompareOptions) (*Comparison, er
 		row, err := x.row(b, o.Target.Delta)
 		if err != nil {
 			return nil, err
+		}
+		if row.Refused != nil { // of mechanisms of one title, such as two calibrations, the last says why neither applies
+			c.Rows = slices.DeleteFunc(c.Rows, func(r ComparisonRow) bool {
+				return r.Refused != nil && r.Title == row.Title && r.Refused.Error() == row.Refused.Error()
+			})
 		}
 		c.Rows = append(c.Rows, row)
 	}
@@ -145,7 +148,7 @@ func (o *CompareOptions) check(s Setting) error {
 		}
 	}
 	if o.Check.Ratio == 0 {
-		o.Check.Ratio = 4
+		o.Check.Ratio = CheckRatio
 	}
 	return nil
 }
@@ -194,7 +197,7 @@ func (o *CompareOptions) baselines(ctx context.Context, s Setting) (all []conten
 		found, refused = gamma.Baselines(ctx, p)
 	}
 	for _, kind := range gamma.BaselineKinds() {
-		all = append(all, contender{kind.Name, kind.Title, "", func() (*Mechanism, error) {
+		all = append(all, contender{baselineName(kind), kind.Title, "", func() (*Mechanism, error) {
 			i := slices.IndexFunc(found, func(b gamma.Named) bool { return b.Name == kind.Name })
 			if i < 0 {
 				return nil, cmp.Or(refused, kind.Applies(p))

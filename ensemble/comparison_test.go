@@ -86,23 +86,23 @@ func TestCompareOnRealVotes(t *testing.T) {
 		}
 		t.Logf("%-30s %.4f %.4f %.4f", r.Title, r.Score.Agreement, r.Score.Accuracy, r.Score.Abstained)
 	}
-	want := []string{"optimal", "optimal_private", "randomized_response", "randomized_response_tight", "subsampling", "double_subsampling", "gnmax_renyi", "gnmax", "confident_gnmax", "lnmax", "permute_and_flip"}
+	want := []string{"optimal", "optimal_private", "randomised-response", "randomised-response-tight", "subsampling", "double-subsampling", "gnmax-renyi", "gnmax", "confident-gnmax", "lnmax", "permute-and-flip"}
 	if !reflect.DeepEqual(order, want) {
 		t.Errorf("rows %v, want %v", order, want)
 	}
-	for _, name := range []string{"optimal_private", "subsampling", "double_subsampling"} {
+	for _, name := range []string{"optimal_private", "subsampling", "double-subsampling"} {
 		if rows[name].Refused == nil {
 			t.Errorf("%s is offered for teachers that promise nothing", name)
 		}
 	}
 	agreement := func(name string) float64 { return rows[name].Score.Agreement }
-	for _, name := range []string{"gnmax_renyi", "gnmax", "confident_gnmax", "lnmax", "permute_and_flip", "randomized_response_tight"} {
+	for _, name := range []string{"gnmax-renyi", "gnmax", "confident-gnmax", "lnmax", "permute-and-flip", "randomised-response-tight"} {
 		if rows[name].Refused != nil || agreement(name) >= agreement("optimal") {
 			t.Errorf("%s: %v, agreement %v; the optimum's %v", name, rows[name].Refused, agreement(name), agreement("optimal"))
 		}
 	}
-	if agreement("gnmax_renyi") >= agreement("gnmax") || agreement("gnmax") >= agreement("permute_and_flip") {
-		t.Errorf("agreements %v, %v, %v: Rényi, exact and permute-and-flip are out of order", agreement("gnmax_renyi"), agreement("gnmax"), agreement("permute_and_flip"))
+	if agreement("gnmax-renyi") >= agreement("gnmax") || agreement("gnmax") >= agreement("permute-and-flip") {
+		t.Errorf("agreements %v, %v, %v: Rényi, exact and permute-and-flip are out of order", agreement("gnmax-renyi"), agreement("gnmax"), agreement("permute-and-flip"))
 	}
 	if c.Plain.Agreement != 1 || math.Abs(c.Plain.Accuracy-0.8494) > 5e-5 || c.Queries != 1866 {
 		t.Errorf("plain majority: %+v of %d", c.Plain, c.Queries)
@@ -125,14 +125,14 @@ func TestCompareOnRealVotes(t *testing.T) {
 		t.Errorf("a table for disjoint data is offered for shared data: %v", rows["optimal"].Refused)
 	}
 	for name, want := range map[string][2]float64{
-		"optimal_private": {0.9449, 0.8223}, "randomized_response": {0.6587, 0.6109}, "randomized_response_tight": {0.9366, 0.8051},
-		"subsampling": {0.8202, 0.7628}, "double_subsampling": {0.8736, 0.7983},
+		"optimal_private": {0.9449, 0.8223}, "randomised-response": {0.6587, 0.6109}, "randomised-response-tight": {0.9366, 0.8051},
+		"subsampling": {0.8202, 0.7628}, "double-subsampling": {0.8736, 0.7983},
 	} {
 		if s := rows[name].Score; math.Abs(s.Agreement-want[0]) > 5.1e-5 || math.Abs(s.Accuracy-want[1]) > 5.1e-5 || s.Labels != 1866 {
 			t.Errorf("%s: %+v, want %v", name, s, want)
 		}
 	}
-	for _, name := range []string{"gnmax_renyi", "lnmax", "permute_and_flip"} {
+	for _, name := range []string{"gnmax-renyi", "lnmax", "permute-and-flip"} {
 		if s := rows[name].Score; s.Agreement > 0.62 || s.Agreement < 0.5 {
 			t.Errorf("%s with noise for eleven votes: %+v", name, s)
 		}
@@ -173,22 +173,22 @@ func TestCompareRefusals(t *testing.T) {
 		change  func(*CompareOptions)
 		refused map[string]string // the others apply
 	}{
-		"all apply": {two, func(o *CompareOptions) {}, map[string]string{"subsampling": "promise nothing", "double_subsampling": "promise nothing"}},
+		"all apply": {two, func(o *CompareOptions) {}, map[string]string{"subsampling": "promise nothing", "double-subsampling": "promise nothing"}},
 		"three classes": {three, func(o *CompareOptions) {}, map[string]string{
-			"table": "two classes", "randomized_response": "two classes", "randomized_response_tight": "two classes", "subsampling": "two classes", "double_subsampling": "two classes"}},
+			"table": "two classes", "randomised-response": "two classes", "randomised-response-tight": "two classes", "subsampling": "two classes", "double-subsampling": "two classes"}},
 		"pure": {two, func(o *CompareOptions) { o.Target.Delta = 0 }, map[string]string{
-			"subsampling": "", "double_subsampling": "", "gnmax": "above 0", "confident_gnmax": "above 0"}},
+			"subsampling": "", "double-subsampling": "", "gnmax": "above 0", "confident-gnmax": "above 0"}},
 		"more affected": {two, func(o *CompareOptions) { o.Affected = 3 }, map[string]string{
-			"table": "at most 2 of the teachers, not 3", "subsampling": "", "double_subsampling": ""}},
-		"smaller target":   {two, func(o *CompareOptions) { o.Target.Epsilon = 2.499 }, map[string]string{"table": "promises (2.5, 0) only", "subsampling": "", "double_subsampling": ""}},
+			"table": "at most 2 of the teachers, not 3", "subsampling": "", "double-subsampling": ""}},
+		"smaller target":   {two, func(o *CompareOptions) { o.Target.Epsilon = 2.499 }, map[string]string{"table": "promises (2.5, 0) only", "subsampling": "", "double-subsampling": ""}},
 		"private teachers": {two, func(o *CompareOptions) { o.Teachers = accountant.Cost{Epsilon: 0.2} }, map[string]string{}},
 		"less than a teacher": {two, func(o *CompareOptions) { o.Teachers = accountant.Cost{Epsilon: 3} }, map[string]string{
-			"subsampling": "at least one teacher's", "double_subsampling": "at least one teacher's"}},
+			"subsampling": "at least one teacher's", "double-subsampling": "at least one teacher's"}},
 		"no such problem": {two, func(o *CompareOptions) { o.Teachers = accountant.Cost{Epsilon: 0.1, Delta: 0.01} }, map[string]string{
-			"randomized_response": "delta", "randomized_response_tight": "delta", "subsampling": "delta", "double_subsampling": "delta"}},
+			"randomised-response": "delta", "randomised-response-tight": "delta", "subsampling": "delta", "double-subsampling": "delta"}},
 		"exact in many ways": {three, func(o *CompareOptions) { o.Affected = 2 }, map[string]string{
-			"table": "", "randomized_response": "", "randomized_response_tight": "", "subsampling": "", "double_subsampling": "", "gnmax": "1 for exact calibration"}},
-		"bad threshold": {two, func(o *CompareOptions) { o.Check.Threshold = 10 }, map[string]string{"subsampling": "", "double_subsampling": "", "confident_gnmax": "threshold"}},
+			"table": "", "randomised-response": "", "randomised-response-tight": "", "subsampling": "", "double-subsampling": "", "gnmax": "1 for exact calibration"}},
+		"bad threshold": {two, func(o *CompareOptions) { o.Check.Threshold = 10 }, map[string]string{"subsampling": "", "double-subsampling": "", "confident-gnmax": "threshold"}},
 	} {
 		o := base
 		c.change(&o)
@@ -330,18 +330,16 @@ func TestBallots(t *testing.T) {
 func TestCalibratedByName(t *testing.T) {
 	s := Setting{K: 9, Classes: 3, Affected: 1, Neighbours: accountant.ReplaceOne}
 	target := accountant.Cost{Epsilon: 1, Delta: 1e-3}
-	for name, want := range map[string]string{
-		"gnmax_renyi": "gnmax", "gnmax": "gnmax", "confident_gnmax": "confident_gnmax", "lnmax": "lnmax", "permute_and_flip": "permute_and_flip",
-	} {
-		m, err := Calibrated(name, s, target, Check{Ratio: 4})
-		if err != nil || m.Name() != want || m.PerAnswer().Epsilon != 1 || m.Setting() != s {
+	for _, name := range []string{"gnmax-renyi", "gnmax", "confident-gnmax", "lnmax", "permute-and-flip"} {
+		m, err := Calibrated(name, s, target, Check{Ratio: CheckRatio})
+		if err != nil || m.Name() != name || m.PerAnswer().Epsilon != 1 || m.Setting() != s {
 			t.Errorf("%s: %+v, %v", name, m, err)
 		}
 	}
 	if m, err := Calibrated("darrm", s, target, Check{Ratio: 4}); err == nil {
 		t.Errorf("darrm is calibrated: %+v", m)
 	}
-	if m, err := Calibrated("confident_gnmax", s, target, Check{}); err == nil {
+	if m, err := Calibrated("confident-gnmax", s, target, Check{}); err == nil {
 		t.Errorf("a check without noise: %+v", m)
 	}
 }

@@ -31,7 +31,7 @@ func DaRRM(c *gamma.Certified, neighbours accountant.Relation) (*Mechanism, erro
 	eps, delta := p.Total()
 	cost := accountant.Cost{Epsilon: eps, Delta: delta}
 	return &Mechanism{
-		name: "darrm", title: "DaRRM", setting: s, cost: cost,
+		name: OptimalNoise, title: "DaRRM", setting: s, cost: cost,
 		event:    known(accountant.ApproxDP{Cost: cost, Neighbours: neighbours}),
 		basis:    certificateBasis(c),
 		assumes:  append(teachersPromise(p), s.affectedInWords()),
@@ -40,14 +40,19 @@ func DaRRM(c *gamma.Certified, neighbours accountant.Relation) (*Mechanism, erro
 	}, nil
 }
 
-// Baseline returns the mechanism of a baseline: DaRRM with its noise function, under its
-// own name. What it needs of the teachers is what DaRRM needs.
+// Baseline returns the mechanism of a baseline: DaRRM with its noise function, under the
+// mechanism's own name and the function's title. What it needs of the teachers is what DaRRM needs.
 func Baseline(b gamma.Named, neighbours accountant.Relation) (*Mechanism, error) {
 	m, err := DaRRM(b.Certified, neighbours)
 	if err != nil {
 		return nil, err
 	}
 	m.name, m.title = b.Name, b.Title
+	for _, kind := range gamma.BaselineKinds() {
+		if kind.Name == b.Name {
+			m.name = baselineName(kind)
+		}
+	}
 	return m, nil
 }
 

@@ -72,7 +72,7 @@ func TestBaselineMechanisms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a.Name() != kind.Name || a.Title() != b.Title {
+		if a.Name() != baselineName(kind) || a.Title() != b.Title {
 			t.Errorf("%s: name %q, title %q", kind.Name, a.Name(), a.Title())
 		}
 		if a.PerAnswer() != plain.PerAnswer() || a.Event() != plain.Event() || a.Setting() != plain.Setting() || !slices.Equal(a.Assumptions(), plain.Assumptions()) {

@@ -5,7 +5,8 @@
 // certified γ, so randomised response, subsampling and the optimum for teachers without
 // privacy too), Plurality (many classes; any certified table, so the optimum), GNMax,
 // ConfidentGNMax, LNMax and PermuteAndFlip. A constructor proves what
-// its Mechanism promises, or there is none; Calibrated chooses the noise for a promise.
+// its Mechanism promises, or there is none; Calibrated chooses the noise for a promise. Mechanisms
+// describes them all: one table has their names, what each needs, and how each is made and planned.
 // Coins say where the randomness of an answer comes from: the operating system, a job's
 // key, or, for simulations, a seed.
 //

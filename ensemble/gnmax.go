@@ -42,7 +42,7 @@ func GNMax(s Setting, claim accountant.Cost, sigma float64) (*Mechanism, error) 
 		return nil, err
 	}
 	a := countMechanism(s, claim, gaussianMax(g), basis)
-	a.name, a.title, a.gnmax = "gnmax", fmt.Sprintf("GNMax, σ = %s", fourDigits(sigma)), &g
+	a.name, a.title, a.gnmax = gnMax, fmt.Sprintf("GNMax, σ = %s", fourDigits(sigma)), &g
 	if s.oneWay() {
 		event, err := twoCounts(sigma, s)
 		if err != nil {
@@ -85,7 +85,7 @@ func ConfidentGNMax(s Setting, claim accountant.Cost, threshold int, checkSigma,
 		return nil, err
 	}
 	a := countMechanism(s, claim, confidentMax{gaussianMax(g), threshold, first, sync.OnceValue(first.Table)}, basis)
-	a.name, a.title = "confident_gnmax", fmt.Sprintf("Confident-GNMax, %d votes, σ = %s and %s", threshold, fourDigits(checkSigma), fourDigits(sigma))
+	a.name, a.title = confidentGNMax, fmt.Sprintf("Confident-GNMax, %d votes, σ = %s and %s", threshold, fourDigits(checkSigma), fourDigits(sigma))
 	a.abstains = true
 	if s.oneWay() {
 		counts, err := twoCounts(sigma, s)

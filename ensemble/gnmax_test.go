@@ -422,7 +422,7 @@ func TestEventsCoverTheAnswers(t *testing.T) {
 				}
 			}
 			bounded := target.Epsilon * target.Epsilon / 8 * 1.05
-			if got := worst(a, s, 1.05); a.Name() == "permute_and_flip" && s.Classes == 2 && got < 3*bounded {
+			if got := worst(a, s, 1.05); a.Name() == "permute-and-flip" && s.Classes == 2 && got < 3*bounded {
 				t.Errorf("%+v: permute-and-flip has only %g, bounded range %g: this tests nothing", s, got, bounded)
 			}
 		}

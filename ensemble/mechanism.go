@@ -12,9 +12,8 @@ import (
 // depends on the votes and costs as much as any other.
 const Abstained = -1
 
-// Mechanism answers queries by one class each, privately, from vote counts: DaRRM, the
-// optimal plurality, GNMax, Confident-GNMax, LNMax or permute-and-flip, whichever constructor made it. What it
-// promises was proved when it was made. It is immutable and safe for concurrent use.
+// Mechanism answers queries by one class each, privately, from vote counts: one of those that
+// Mechanisms describes. Its constructor proved what it promises. It is immutable and safe for concurrent use.
 type Mechanism struct {
 	name, title string
 	setting     Setting
@@ -24,6 +23,7 @@ type Mechanism struct {
 	assumes     []string
 	anyVotes    bool
 	abstains    bool
+	slowLaw     bool
 	rule        rule
 	gnmax       *noise.Gaussian // GNMax's noise, for atVotes; nil for all others
 }
@@ -42,7 +42,8 @@ type rule interface {
 	exact() string
 }
 
-// Name returns a short name for files, such as "gnmax".
+// Name returns the mechanism's name, one of those that Mechanisms describes unless a noise function of the
+// caller's own was given another.
 func (m *Mechanism) Name() string { return m.name }
 
 // Title returns a name for people, with the mechanism's parameters.
@@ -57,6 +58,10 @@ func (m *Mechanism) Setting() Setting { return m.setting }
 
 // Abstains reports whether Abstained is among the answers.
 func (m *Mechanism) Abstains() bool { return m.abstains }
+
+// SlowLaw reports whether Probabilities takes so long that who needs those of many vectors of counts
+// had better draw answers instead.
+func (m *Mechanism) SlowLaw() bool { return m.slowLaw }
 
 // PerAnswer returns the (ε, δ) that one answer costs.
 func (m *Mechanism) PerAnswer() accountant.Cost { return m.cost }

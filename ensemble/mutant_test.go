@@ -17,5 +17,7 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "what ties add to the noise is left out", File: "gnmax.go", Old: "math.Sqrt(variance + 1./12)", New: "math.Sqrt(variance)", Killer: "TestLawOfIntegers"},
 		{Name: "a lead counts in votes, not in deviations", File: "normal.go", Old: "\t\t\tz := x + float64(runs[0].Count-of.Count)/sigma\n\t\t\tbelow", New: "\t\t\tz := x + float64(runs[0].Count-of.Count)\n\t\t\tbelow", Killer: "TestNormalLawAgainstASecondRule"},
 		{Name: "the points lie too far apart for many classes", File: "normal.go", Old: "math.Sqrt(0.61 / float64(len(counts)))", New: "math.Sqrt(0.61)", Killer: "TestNormalLawAgainstASecondRule"},
+		{Name: "a mechanism is charged under another's name", File: "description.go", Old: "\tm.name = name\n", New: "", Killer: "TestRowsMakeWhatTheyDescribe"},
+		{Name: "noise of two scales is told apart by nothing", File: "gnmax.go", Old: "func (m noisyMax) exact() string { return m.parameters }", New: "func (m noisyMax) exact() string { return \"\" }", Killer: "TestRowsMakeWhatTheyDescribe"},
 	})
 }

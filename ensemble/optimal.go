@@ -18,7 +18,7 @@ func OptimalTables(p constraints.Problem, solve func(constraints.Problem) (*gamm
 		if err != nil {
 			return nil, err
 		}
-		tables = append(tables, gamma.Named{Name: "optimal", Title: "optimal γ", Certified: own})
+		tables = append(tables, gamma.Named{Name: OptimalNoise, Title: "optimal γ", Certified: own})
 		total, _ := p.Total()
 		p.M, p.TotalEpsilon, p.Epsilon, p.TeacherDelta = 0, total, math.Inf(1), 0
 	}
@@ -26,5 +26,5 @@ func OptimalTables(p constraints.Problem, solve func(constraints.Problem) (*gamm
 	if err != nil {
 		return nil, err
 	}
-	return append(tables, gamma.Named{Name: "optimal_counts", Title: "best of the vote counts", Certified: counts}), nil
+	return append(tables, gamma.Named{Name: OptimalPlurality, Title: "best of the vote counts", Certified: counts}), nil
 }

@@ -22,7 +22,7 @@ func TestOptimalTables(t *testing.T) {
 		return nil, p.Validate()
 	}
 	tables, err := OptimalTables(p, solve)
-	if err != nil || len(tables) != 2 || tables[0].Name != "optimal" || tables[1].Name != "optimal_counts" {
+	if err != nil || len(tables) != 2 || tables[0].Name != OptimalNoise || tables[1].Name != OptimalPlurality {
 		t.Fatalf("%v, %v", tables, err)
 	}
 	total, delta := p.Total()
@@ -31,7 +31,7 @@ func TestOptimalTables(t *testing.T) {
 		t.Errorf("solved %+v, want %+v and %+v", solved, p, blind)
 	}
 	solved = nil
-	if tables, err = OptimalTables(blind, solve); err != nil || len(tables) != 1 || tables[0].Name != "optimal_counts" || solved[0] != blind {
+	if tables, err = OptimalTables(blind, solve); err != nil || len(tables) != 1 || tables[0].Name != OptimalPlurality || solved[0] != blind {
 		t.Errorf("teachers that promise nothing: %v, solved %+v, %v", tables, solved, err)
 	}
 }

@@ -77,9 +77,6 @@ func pluralityEvent(c *plurality.Certified, neighbours accountant.Relation) acco
 	return event
 }
 
-// OptimalPlurality is the Name of what Plurality returns.
-const OptimalPlurality = "optimal"
-
 // bestPlurality is a certified table by itself.
 type bestPlurality struct{ *plurality.Certified }
 

@@ -11,6 +11,11 @@ import (
 	"github.com/darrm/darrm/internal/randsrc"
 )
 
+// pure is Description.calibrate of a mechanism without δ.
+func pure(make func(Setting, float64) (*Mechanism, error)) func(Setting, accountant.Cost, Check) (*Mechanism, error) {
+	return func(s Setting, target accountant.Cost, _ Check) (*Mechanism, error) { return make(s, target.Epsilon) }
+}
+
 // maxScale bounds LNMax's noise; with more, the votes could be left out as well, and the
 // table of its law would not fit the memory.
 const maxScale = 1 << 16
@@ -39,7 +44,8 @@ func LNMax(s Setting, epsilon float64) (*Mechanism, error) {
 	}
 	scale, _ := l.Scale().Float64()
 	a := countMechanism(s, claim, tableMax("b = "+l.Scale().RatString(), l.Sample, l.Table), "the scale of its noise, without a δ")
-	a.name, a.title = "lnmax", fmt.Sprintf("LNMax, b = %s", fourDigits(scale))
+	a.name, a.title = lnMax, fmt.Sprintf("LNMax, b = %s", fourDigits(scale))
+	a.slowLaw = s.Classes > 2
 	return a, nil
 }
 
@@ -65,7 +71,7 @@ func PermuteAndFlip(s Setting, epsilon float64) (*Mechanism, error) {
 		return nil, fmt.Errorf("epsilon = %v: %w", epsilon, err)
 	}
 	a := countMechanism(s, claim, flip{n, d}, "the probabilities of its coins, without a δ")
-	a.name, a.title = "permute_and_flip", "permute-and-flip"
+	a.name, a.title = Fallback, "permute-and-flip"
 	return a, nil
 }
 

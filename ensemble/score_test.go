@@ -190,7 +190,7 @@ func TestEvaluateManyClasses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"gnmax", "confident_gnmax", "lnmax", "permute_and_flip"} {
+	for _, name := range []string{"gnmax", "confident-gnmax", "lnmax", "permute-and-flip"} {
 		m, err := Calibrated(name, s, accountant.Cost{Epsilon: 1, Delta: 1e-2}, Check{Ratio: 2})
 		if err != nil {
 			t.Fatal(err)

@@ -30,7 +30,7 @@ var programs = map[string][]line{
 	},
 	"classes": {
 		{"optimal:           one label costs ε = 0.25   # % are expected to agree", 83, 85},
-		{"permute_and_flip:  one label costs ε = 0.25   # % are expected to agree", 79, 81},
+		{"permute-and-flip:  one label costs ε = 0.25   # % are expected to agree", 79, 81},
 		{text: "lnmax: …"},
 		{text: ""},
 		// A label agrees with probability 0.7 and more: fewer than two of twelve, one run in 10⁵. That labels

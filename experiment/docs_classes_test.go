@@ -10,7 +10,7 @@ func init() {
 				return
 			}
 			best := only(rows, "mechanism", "optimal", "prior", "uneven shares")[0]
-			cells = append(cells, agrees(t, only(rows, "mechanism", "permute_and_flip")), agrees(t, only(rows, "mechanism", "optimal", "prior", "μ = 0.5")), agrees(t, only(rows, "mechanism", "optimal", "prior", "uneven shares")),
+			cells = append(cells, agrees(t, only(rows, "mechanism", "permute-and-flip")), agrees(t, only(rows, "mechanism", "optimal", "prior", "μ = 0.5")), agrees(t, only(rows, "mechanism", "optimal", "prior", "uneven shares")),
 				agrees(t, only(rows, "mechanism", "optimal", "prior", "public counts")), shown(t, only(rows, "mechanism", "ceiling")[0]["bound"], "%.3f"), shown(t, best["flip_eps"], "%.3g"))
 			m.row(cells...)
 		})
@@ -18,7 +18,7 @@ func init() {
 	goldenTables["many-classes-right"] = func(t *testing.T, m *markdown) {
 		m.header("votes", "K", "C", "ε", "plurality, not private", "optimum, uneven shares", "permute-and-flip", "LNMax", "GNMax")
 		eachOfVotes(t, func(cells []string, rows []map[string]string) {
-			for _, where := range [][]string{{"mechanism", "plurality"}, {"mechanism", "optimal", "prior", "uneven shares"}, {"mechanism", "permute_and_flip"}, {"mechanism", "lnmax"}, {"mechanism", "gnmax"}} {
+			for _, where := range [][]string{{"mechanism", "plurality"}, {"mechanism", "optimal", "prior", "uneven shares"}, {"mechanism", "permute-and-flip"}, {"mechanism", "lnmax"}, {"mechanism", "gnmax"}} {
 				found := only(rows, where...)
 				if len(found) == 0 {
 					cells = append(cells, "too large")
@@ -47,7 +47,7 @@ func agrees(t *testing.T, rows []map[string]string) string {
 	switch {
 	case len(rows) == 0:
 		return ""
-	case rows[0]["mechanism"] == "permute_and_flip":
+	case rows[0]["mechanism"] == "permute-and-flip":
 		return shown(t, rows[0]["agrees"], "%.3f")
 	}
 	return shown(t, rows[0]["agrees"], "%.3f") + " [" + shown(t, rows[0]["agrees_over_low"], "%+.3f") + ", " + shown(t, rows[0]["agrees_over_high"], "%+.3f") + "]"

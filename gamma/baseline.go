@@ -101,7 +101,7 @@ type Named struct {
 
 // BaselineKind is a noise function that people would otherwise use.
 type BaselineKind struct {
-	Name  string // stable: in tables, ledgers, JSON and CSV
+	Name  string // stable: the key in tables and sweeps
 	Title string // for people
 	// make returns what the kind's own formula says for p, and a title with its parameters.
 	// The error says why p has no such function.

@@ -21,13 +21,13 @@ type Agreement struct {
 
 // Agreement returns how often m agrees with the majority under the law, by m's probabilities for
 // each query of the law: exactly, but where the law itself is a sample of a prior. Mechanisms are so compared on the same queries.
-// Laplace's noise between more than two classes alone, whose law takes long to work out, is a
+// A mechanism whose law takes long to work out (Laplace's noise between more than two classes) is a
 // seeded simulation of 5,000 labels. The error is ctx's, or says that the law has no queries.
 func (l *Law) Agreement(ctx context.Context, m *ensemble.Mechanism) (Agreement, error) {
 	if l.total == 0 {
 		return Agreement{}, &check.Error{Name: "number of queries in the votes", Value: 0, Rule: "at least 1"}
 	}
-	if l.classes > 2 && m.Name() == "lnmax" {
+	if m.SlowLaw() {
 		return l.simulated(ctx, m)
 	}
 	return l.exact(ctx, m)

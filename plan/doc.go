@@ -9,7 +9,7 @@
 //	fresh private teachers                            DaRRM with the largest m ≤ t that fits; at m = t no noise
 //	teachers that promise nothing, two classes        DaRRM, ε = ∞, with the largest ε₀ that fits
 //	more classes, unless frozen teachers fit          the optimal plurality with the largest ε₀ that fits, δ₀ = 0
-//	in every other case besides                       GNMax, LNMax, permute-and-flip with the largest ε₀ that fits
+//	in every other case besides                       GNMax, LNMax and others (ensemble.Mechanisms) with the largest ε₀ that fits
 //
 // Frozen private teachers whose training costs more than the budget are treated as teachers
 // that promise nothing: their own randomness is the same in every label and does not add up.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"math/big"
-	"strings"
 	"time"
 
 	"github.com/darrm/darrm/accountant"
@@ -20,7 +19,7 @@ import (
 // kind is a mechanism with one number x to choose: the allowance m for private teachers, else
 // ε₀, the ε of one label. A larger x costs more and agrees more often.
 type kind struct {
-	name  string         // DaRRM, ensemble.OptimalPlurality, or that of ensemble.Calibrated
+	name  string         // the mechanism's
 	most  float64        // the largest x that makes a difference
 	guess func() float64 // where to begin the search, which takes some time to say
 	// answers is what all labels are charged for, without solving anything.
@@ -30,12 +29,6 @@ type kind struct {
 	// label is what one label is, if the mechanism sees nothing but vote counts; nil of others.
 	label func(x float64) accountant.Cost
 }
-
-// DaRRM is Choice.Name for the optimal noise function.
-const DaRRM = "darrm"
-
-// confident is the check of Confident-GNMax that aggregate makes by default.
-var confident = ensemble.Check{Ratio: 4}
 
 // kinds returns what is worth trying. promise says whether the teachers' own privacy counts:
 // that they are fresh and promise something.
@@ -51,19 +44,21 @@ func (r *Request) kinds(promise bool) (all []kind) {
 			all = append(all, r.optimal(r.perLabelDelta()))
 		}
 	}
-	if r.Budget.Delta > 0 {
-		// Where several votes may move between many classes, the exact law of the noise
-		// proves nothing.
-		if r.Affected == 1 || r.Classes == 2 {
-			all = append(all, r.counts("gnmax", r.perLabelDelta()))
-		} else {
-			all = append(all, r.counts("gnmax_renyi", r.perLabelDelta()))
-		}
-		if r.Abstain {
-			all = append(all, r.counts("confident_gnmax", r.perLabelDelta()))
+	for _, d := range ensemble.Mechanisms() {
+		switch {
+		case !d.Serves(r.setting()), d.Delta && r.Budget.Delta == 0, d.Check && !r.Abstain:
+		case d.Delta:
+			all = append(all, r.counts(d, r.perLabelDelta()))
+		default:
+			all = append(all, r.counts(d, 0))
 		}
 	}
-	return append(all, r.counts("lnmax", 0), r.counts("permute_and_flip", 0))
+	return all
+}
+
+// setting is what mechanisms over vote counts presume.
+func (r *Request) setting() ensemble.Setting {
+	return ensemble.Setting{K: r.K, Classes: r.Classes, Affected: r.Affected, Neighbours: r.Neighbours}
 }
 
 // perLabelDelta is the δ₀ of one label where all labels may spend half of the budget's δ on
@@ -108,7 +103,7 @@ func (r *Request) allowance(limit float64) kind {
 		return p, p.Validate()
 	}
 	return kind{
-		name: DaRRM, most: float64(r.Affected), guess: func() float64 { return r.sharedEpsilon() / max(r.Teachers.Epsilon, 1e-9) },
+		name: ensemble.OptimalNoise, most: float64(r.Affected), guess: func() float64 { return r.sharedEpsilon() / max(r.Teachers.Epsilon, 1e-9) },
 		answers: func(m float64) (ensemble.Answers, error) {
 			p, err := problem(m)
 			if err != nil {
@@ -147,7 +142,7 @@ func (r *Request) optimal(delta float64) kind {
 		return constraints.Problem{K: r.K, TotalEpsilon: epsilon, Epsilon: nothing.Epsilon, Delta: delta, Affected: r.Affected}
 	}
 	return kind{
-		name: DaRRM, most: maxEpsilon, guess: r.sharedEpsilon, label: labelOf(delta),
+		name: ensemble.OptimalNoise, most: maxEpsilon, guess: r.sharedEpsilon, label: labelOf(delta),
 		answers: func(x float64) (ensemble.Answers, error) { return r.dearest(problem(x), nothing) },
 		build: func(ctx context.Context, x float64) (Choice, error) {
 			return r.solved(ctx, problem(x), nothing)
@@ -181,7 +176,7 @@ func (r *Request) solved(ctx context.Context, p constraints.Problem, teachers ac
 	}
 	slack, _ := r.slack(p.Delta)
 	return Choice{
-		Name: DaRRM, Mechanism: m, Problem: p, Certified: table.Certified, Slack: slack,
+		Name: ensemble.OptimalNoise, Mechanism: m, Problem: p, Certified: table.Certified, Slack: slack,
 		NoNoise: table.Certificate().Method == gamma.PostProcessing,
 		answers: m.Answers(r.Queries, teachers, slack),
 	}, nil
@@ -257,12 +252,12 @@ func (r *Request) objective() plurality.Objective {
 	return plurality.DefaultObjective(r.Classes)
 }
 
-// counts is a mechanism over vote counts, with labels of δ = delta.
-func (r *Request) counts(name string, delta float64) kind {
-	s := ensemble.Setting{K: r.K, Classes: r.Classes, Affected: r.Affected, Neighbours: r.Neighbours}
+// counts is a mechanism that is calibrated, with labels of δ = delta.
+func (r *Request) counts(d ensemble.Description, delta float64) kind {
 	nothing := accountant.Cost{Epsilon: math.Inf(1)}
 	build := func(x float64) (Choice, error) {
-		m, err := ensemble.Calibrated(name, s, accountant.Cost{Epsilon: x, Delta: delta}, confident)
+		promise := accountant.Cost{Epsilon: x, Delta: delta}
+		m, err := ensemble.Calibrated(d.Name, r.setting(), promise, ensemble.Check{Ratio: ensemble.CheckRatio})
 		if err != nil {
 			return Choice{}, err
 		}
@@ -271,17 +266,19 @@ func (r *Request) counts(name string, delta float64) kind {
 			return Choice{}, errOverBudget
 		}
 		return Choice{
-			Name: name, Mechanism: m, Slack: slack,
-			Problem: ensemble.OfCounts(s, accountant.Cost{Epsilon: x, Delta: delta}),
+			Name: d.Name, Mechanism: m, Slack: slack,
+			Problem: ensemble.OfCounts(m.Setting(), promise),
 			answers: m.Answers(r.Queries, nothing, slack),
 		}, nil
 	}
-	guess := r.sharedEpsilon
-	if strings.Contains(name, "gnmax") {
-		guess = func() float64 { return r.gaussianEpsilon(delta) }
-	}
 	return kind{
-		name: name, most: maxEpsilon, guess: guess, label: labelOf(delta),
+		name: d.Name, most: maxEpsilon, label: labelOf(delta),
+		guess: func() float64 {
+			if epsilon, ok := d.GuessEpsilon(r.Budget, r.Queries, delta); ok {
+				return epsilon
+			}
+			return r.sharedEpsilon()
+		},
 		answers: func(x float64) (ensemble.Answers, error) {
 			c, err := build(x)
 			return c.answers, err
@@ -299,18 +296,4 @@ func (r *Request) sharedEpsilon() float64 {
 	}
 	root := math.Sqrt(2 * math.Log(1/r.Budget.Delta))
 	return max(e/q, 2*e/(root+math.Sqrt(root*root+2*e))/math.Sqrt(q))
-}
-
-// gaussianEpsilon guesses the ε of one label by continuous normal noise that two counts have,
-// which move by t.
-func (r *Request) gaussianEpsilon(delta float64) float64 {
-	multiplier, err := accountant.GaussianNoise(r.Budget)
-	if err != nil {
-		return r.sharedEpsilon()
-	}
-	epsilon, err := accountant.GaussianEpsilon(multiplier*math.Sqrt(float64(r.Queries)), delta)
-	if err != nil || epsilon == 0 {
-		return r.sharedEpsilon()
-	}
-	return epsilon
 }

@@ -61,8 +61,8 @@ func TestAgreementByBruteForce(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := ensemble.Setting{K: c.k, Classes: c.classes, Affected: 1, Neighbours: accountant.ReplaceOne}
-		for _, name := range []string{"gnmax", "lnmax", "permute_and_flip"} {
-			m, err := ensemble.Calibrated(name, s, accountant.Cost{Epsilon: 2, Delta: 1e-4}, confident)
+		for _, name := range []string{"gnmax", "lnmax", "permute-and-flip"} {
+			m, err := ensemble.Calibrated(name, s, accountant.Cost{Epsilon: 2, Delta: 1e-4}, ensemble.Check{Ratio: ensemble.CheckRatio})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,8 +107,8 @@ func TestAgreementOnVotes(t *testing.T) {
 			}
 		}
 		s := ensemble.Setting{K: 6, Classes: classes, Affected: 1, Neighbours: accountant.ReplaceOne}
-		for _, name := range []string{"gnmax", "confident_gnmax", "lnmax", "permute_and_flip"} {
-			m, err := ensemble.Calibrated(name, s, accountant.Cost{Epsilon: 1, Delta: map[bool]float64{true: 1e-3}[name[0] == 'g' || name[0] == 'c']}, confident)
+		for _, name := range []string{"gnmax", "confident-gnmax", "lnmax", "permute-and-flip"} {
+			m, err := ensemble.Calibrated(name, s, accountant.Cost{Epsilon: 1, Delta: map[bool]float64{true: 1e-3}[name[0] == 'g' || name[0] == 'c']}, ensemble.Check{Ratio: ensemble.CheckRatio})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -174,8 +174,8 @@ func TestUnevenAgreement(t *testing.T) {
 			return agree
 		}
 		s := ensemble.Setting{K: c.k, Classes: c.classes, Affected: 1, Neighbours: accountant.ReplaceOne}
-		for _, name := range []string{"lnmax", "permute_and_flip"} {
-			m, err := ensemble.Calibrated(name, s, accountant.Cost{Epsilon: 1}, confident)
+		for _, name := range []string{"lnmax", "permute-and-flip"} {
+			m, err := ensemble.Calibrated(name, s, accountant.Cost{Epsilon: 1}, ensemble.Check{Ratio: ensemble.CheckRatio})
 			if err != nil {
 				t.Fatal(err)
 			}

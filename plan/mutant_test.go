@@ -12,7 +12,7 @@ func TestMutantsDie(t *testing.T) {
 	mutant.AllDie(t, []mutant.Mutant{
 		{Name: "shares are not squared", File: "agreement.go", Old: "agrees * agrees", New: "agrees", Killer: "TestStandardErrorOfASampledPrior"},
 		{Name: "a sample has no standard error", File: "agreement.go", Old: "if l.sampled {", New: "if false {", Killer: "TestStandardErrorOfASampledPrior"},
-		{Name: "normal noise is simulated", File: "agreement.go", Old: `m.Name() == "lnmax"`, New: `m.Name() != "permute_and_flip"`, Killer: "TestAgreementByBruteForce"},
+		{Name: "normal noise is simulated", File: "agreement.go", Old: "m.SlowLaw()", New: `m.Name() != "permute-and-flip"`, Killer: "TestAgreementByBruteForce"},
 		{Name: "the bound moves one vote at a time", File: "useless.go", Old: "float64((v - u + t - 1) / t)", New: "float64((v - u) / t)", Killer: "TestMostIsABoundForEveryMechanism"},
 		{Name: "the bound forgets delta", File: "useless.go", Old: "n*(1+lost)/(n+others)", New: "n/(n+others)", Killer: "TestMostIsABoundForEveryMechanism"},
 		{Name: "each table has the whole time", File: "kind.go", Old: "r.solving += time.Since(began)", New: "_ = began", Killer: "TestSolveWithinIsForAllTables"},

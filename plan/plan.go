@@ -33,8 +33,8 @@ type Request struct {
 	Budget     accountant.Cost            // (E, D) for all labels together: ε in (0, 700], δ in [0, 1)
 	Queries    int                        // Q: how many labels, from 1 to accountant.MaxOptimalCount
 	Votes      *Law                       // what expected agreement is over. Required.
-	// Abstain allows mechanisms that may not name a class: Confident-GNMax, with the check that
-	// ensemble.Calibrated has by default and a ratio of 4.
+	// Abstain allows mechanisms that may not name a class: those that take an ensemble.Check, with its
+	// defaults.
 	Abstain bool
 	// Agreement in [0, 1] is what labels are wanted for: a plan whose expected agreement is
 	// less says what budget, or how many queries, would reach it. 0 asks for nothing.
@@ -75,7 +75,7 @@ type Plan struct {
 
 // Choice is a mechanism with what it costs.
 type Choice struct {
-	Name      string               // DaRRM, ensemble.OptimalPlurality, or that of ensemble.Calibrated
+	Name      string               // the mechanism's
 	Mechanism *ensemble.Mechanism  // made for the promise, so its noise is known
 	Problem   constraints.Problem  // what it presumes and promises, as a release states it
 	Certified *gamma.Certified     // of DaRRM, else nil

@@ -55,7 +55,8 @@ func TestLargestByBruteForce(t *testing.T) {
 		for _, budget := range []accountant.Cost{{Epsilon: 0.05, Delta: 1e-7}, {Epsilon: 1, Delta: 1e-5}, {Epsilon: 8, Delta: 1e-3}, {Epsilon: 3}} {
 			r := request(t, 9, 3, nothing)
 			r.Queries, r.Budget = q, budget
-			x, err := r.largest(context.Background(), r.counts("lnmax", 0))
+			lnmax, _ := ensemble.Describe("lnmax")
+			x, err := r.largest(context.Background(), r.counts(lnmax, 0))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -166,14 +167,14 @@ func TestFrozenAndFresh(t *testing.T) {
 	}
 	r.Affected, r.Randomness = 4, ensemble.FreshTeachers
 	p = mustPlan(t, r)
-	c := p.named(t, DaRRM)
+	c := p.named(t, ensemble.OptimalNoise)
 	if p.Fits || p.Training != nil || c.NoNoise || c.Problem.M >= 4 || c.Problem.Epsilon != 0.1 {
 		t.Errorf("fresh: fits %v, %+v", p.Fits, c.Problem)
 	}
 	// All four votes of each of ten queries may be revealed for 40 teachers' ε.
 	r.Budget.Epsilon = 4
 	p = mustPlan(t, r)
-	if c := p.named(t, DaRRM); !p.Fits || !c.NoNoise || c.Problem.M != 4 {
+	if c := p.named(t, ensemble.OptimalNoise); !p.Fits || !c.NoNoise || c.Problem.M != 4 {
 		t.Errorf("fresh, large budget: fits %v, %+v", p.Fits, c.Problem)
 	}
 }
@@ -182,7 +183,7 @@ func TestFrozenAndFresh(t *testing.T) {
 func TestManyClassesOfPrivateTeachers(t *testing.T) {
 	r := request(t, 11, 3, accountant.Cost{Epsilon: 0.1, Delta: 1e-7})
 	r.Randomness = ensemble.FrozenTeachers
-	if p := mustPlan(t, r); !p.Fits || p.Choices[0].Name == DaRRM || p.Choices[0].Frozen {
+	if p := mustPlan(t, r); !p.Fits || p.Choices[0].Name == ensemble.OptimalNoise || p.Choices[0].Frozen {
 		t.Errorf("%+v", p)
 	}
 }

@@ -24,9 +24,9 @@ func everyMechanism(t *testing.T) map[string]struct {
 		votes []int
 	}{}
 	s := ensemble.Setting{K: 7, Classes: 4, Affected: 1, Neighbours: accountant.ReplaceOne}
-	for _, name := range []string{"gnmax", "gnmax_renyi", "confident_gnmax", "lnmax", "permute_and_flip"} {
+	for _, name := range []string{"gnmax", "gnmax-renyi", "confident-gnmax", "lnmax", "permute-and-flip"} {
 		target := accountant.Cost{Epsilon: 1}
-		if name != "lnmax" && name != "permute_and_flip" {
+		if name != "lnmax" && name != "permute-and-flip" {
 			target.Delta = 1e-3
 		}
 		m, err := ensemble.Calibrated(name, s, target, ensemble.Check{Ratio: 4})

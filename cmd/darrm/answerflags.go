@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/plurality"
@@ -192,7 +193,7 @@ func (f *answerFlags) choose(c *cobra.Command, a *app, given chosen, k, classes 
 }
 
 // chooseOptimal makes the optimal plurality. Where nobody named it and it is not known in time,
-// permute-and-flip keeps the same ε; a table that the clock made would be another the next time.
+// another (ensemble.Fallback) keeps the same ε; a table that the clock made would be another the next time.
 func (f *answerFlags) chooseOptimal(c *cobra.Command, a *app, k, classes int) (chosen, error, error) {
 	p, err := f.pluralityProblem(c, k, classes)
 	if err != nil {
@@ -209,10 +210,10 @@ func (f *answerFlags) chooseOptimal(c *cobra.Command, a *app, k, classes int) (c
 	t, err := f.optimal.solve(c, a, &f.problemFlags, p, objective, limit)
 	late := tooLong(err)
 	if late != nil && f.charge.checkpoint != "" {
-		return chosen{}, nil, fmt.Errorf("%w; permute-and-flip does not take its place, since --checkpoint needs a table", late)
+		return chosen{}, nil, fmt.Errorf("%w; %s does not take its place, since --checkpoint needs a table", late, ensemble.Fallback)
 	}
 	if late != nil && f.mechanism.byDefault && !p.Abstain {
-		f.mechanism.name = mechanismFallback
+		f.mechanism.name = ensemble.Fallback
 		plan, err := f.mechanism.make(c, &f.problemFlags, k, classes)
 		if err != nil {
 			return chosen{}, nil, err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -42,8 +43,9 @@ kind; the noise is not in them, since it is averaged out exactly.
                            two counts only, to compare GNMax and LNMax with
   optimal plurality        the same for more than two classes, best for uneven shares,
                            --accuracy or --prior-counts, if --solve-within suffices
-  randomised response, subsampling
-  GNMax, Confident-GNMax, LNMax, permute-and-flip, with discrete noise
+  ` + strings.Join(mechanismNames(isBaseline), ", ") + `
+  ` + strings.Join(mechanismNames(ensemble.Description.Calibrated), ", ") + `,
+  as aggregate --mechanism makes them
 
 What one record can change decides how much noise each needs: say --affected, or
 --data. Equal (ε,δ) are equal promises only about the same neighbouring datasets.
@@ -68,8 +70,8 @@ figures hold for any votes, do not use it.`,
 	f.read.register(c)
 	f.mechanism.registerRelation(c)
 	fl := c.Flags()
-	fl.IntVar(&f.mechanism.threshold, "threshold", 0, "votes that Confident-GNMax wants for the most popular class (default ⌈0.6·K⌉)")
-	fl.Float64Var(&f.mechanism.checkRatio, "check-ratio", 4, "noise of that check, in units of the noise of the counts")
+	fl.IntVar(&f.mechanism.threshold, "threshold", 0, checkedMechanisms()+": votes that it wants for the most popular class (default ⌈0.6·K⌉)")
+	fl.Float64Var(&f.mechanism.checkRatio, "check-ratio", ensemble.CheckRatio, "noise of that check, in units of the noise of the counts")
 	return c
 }
 

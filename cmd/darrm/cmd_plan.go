@@ -89,7 +89,7 @@ docs/plan.md describes the output and --json.`,
 	f.mechanism.registerRelation(c)
 	fl.Float64Var(&f.problem.priorMean, "prior-mean", solve.DefaultPriorMean, "mean probability that a teacher votes for the likelier class (more than two classes: uneven shares unless it is given)")
 	fl.Float64Var(&f.agreement, "agreement", 0.9, "expected agreement that labels are wanted for: where it is missed, plan says which budget, or how many labels, would reach it; 0 for none")
-	fl.BoolVar(&f.abstain, "abstain", false, "consider confident-gnmax too, whose labels may be abstentions")
+	fl.BoolVar(&f.abstain, "abstain", false, "consider "+checkedMechanisms()+" too, whose labels may be abstentions")
 	registerRecords(c, &f.records)
 	f.optimal.gap = defaultGap
 	f.optimal.registerWithin(c)
@@ -261,7 +261,7 @@ func (f *planFlags) command(c *cobra.Command, r plan.Request, choice plan.Choice
 	})
 	p := choice.Problem
 	private := !math.IsInf(p.Epsilon, 1)
-	if choice.Name == plan.DaRRM {
+	if choice.Name == ensemble.OptimalNoise {
 		add("eps", strings.ToLower(strings.TrimPrefix(number(p.Epsilon), "+")))
 		if private {
 			add("teacher-delta", number(p.TeacherDelta))
@@ -273,7 +273,7 @@ func (f *planFlags) command(c *cobra.Command, r plan.Request, choice plan.Choice
 			add("prior-mean", number(f.problem.priorMean))
 		}
 	} else {
-		add("mechanism", strings.ReplaceAll(choice.Name, "_", "-"))
+		add("mechanism", choice.Name)
 	}
 	switch o := choice.Objective; {
 	case choice.Plurality == nil:
@@ -378,12 +378,12 @@ func (o *outcome) advise(c *cobra.Command, records int) {
 	if a := p.Advice; a != nil {
 		wanted := fmt.Sprintf("%s agreement", percent(r.Agreement))
 		if a.Epsilon > 0 {
-			note("For %s, %d labels need a budget of ε = %v at δ = %v (%s).", wanted, r.Queries, a.Epsilon, r.Budget.Delta, hyphens(a.EpsilonName))
+			note("For %s, %d labels need a budget of ε = %v at δ = %v (%s).", wanted, r.Queries, a.Epsilon, r.Budget.Delta, a.EpsilonName)
 		} else {
 			note("No budget up to ε = 700 gives %s at δ = %v.", wanted, r.Budget.Delta)
 		}
 		if a.Queries > 0 {
-			note("For %s, this budget pays for %d labels (%s).", wanted, a.Queries, hyphens(a.QueriesName))
+			note("For %s, this budget pays for %d labels (%s).", wanted, a.Queries, a.QueriesName)
 		} else {
 			note("For %s, this budget pays for no label.", wanted)
 		}
@@ -399,19 +399,18 @@ func (o *outcome) advise(c *cobra.Command, records int) {
 	}
 }
 
-func hyphens(name string) string { return strings.ReplaceAll(name, "_", "-") }
-
 // title names a choice with its parameters.
 func title(c plan.Choice) string {
 	switch {
 	case c.NoNoise:
 		return "majority, no noise"
-	case c.Name == plan.DaRRM && c.Problem.M != 0:
+	case c.Name == ensemble.OptimalNoise && c.Problem.M != 0:
 		return fmt.Sprintf("darrm, m = %v", c.Problem.M)
-	case c.Name == plan.DaRRM:
+	case c.Name == ensemble.OptimalNoise:
 		return "darrm, optimal γ"
-	case c.Mechanism.Abstains():
-		return "Confident-GNMax" // its three parameters are too long for a table
+	}
+	if d, _ := ensemble.Describe(c.Name); d.Check {
+		return d.Title // with the check's parameters it is too long for a table
 	}
 	return c.Mechanism.Title()
 }
@@ -458,7 +457,7 @@ func (o *outcome) render(w *terminal.Page) error {
 		return err
 	}
 	for _, x := range o.p.Refused {
-		w.Hang("  ", "    ", fmt.Sprintf("not %s: %v", hyphens(x.Name), cmp.Or(tooLong(x.Err), x.Err)))
+		w.Hang("  ", "    ", fmt.Sprintf("not %s: %v", x.Name, cmp.Or(tooLong(x.Err), x.Err)))
 	}
 	w.Printf("\nAll %d labels of the first, by every bound:\n\n", r.Queries)
 	rows = nil

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
-	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/release"
 )
 
@@ -25,42 +23,44 @@ type mechanismFlags struct {
 	relation   accountant.Relation
 }
 
+// The mechanisms that commands choose by themselves.
 const (
-	mechanismDaRRM   = "darrm"
+	mechanismDaRRM   = ensemble.OptimalNoise
 	mechanismOptimal = ensemble.OptimalPlurality
-	// mechanismFallback takes the place of the optimum where that is not known in time.
-	mechanismFallback = "permute-and-flip"
 )
 
-// countMechanisms are the values of --mechanism that look at vote counts alone and presume
-// nothing of the teachers' votes.
-var countMechanisms = []string{"gnmax", "gnmax-renyi", "confident-gnmax", "lnmax", "permute-and-flip"}
-
-// baselineMechanisms are those that are DaRRM with a noise function of their own.
-var baselineMechanisms = func() (names []string) {
-	for _, kind := range gamma.BaselineKinds() {
-		names = append(names, baselineMechanism(kind))
+// mechanismNames returns the values of --mechanism that the table has, those of some kind alone.
+func mechanismNames(of func(ensemble.Description) bool) (names []string) {
+	for _, d := range ensemble.Mechanisms() {
+		if of(d) {
+			names = append(names, d.Name)
+		}
 	}
 	return names
-}()
-
-// baselineMechanism is the value of --mechanism that asks for a baseline: its title, such as
-// "randomised-response-tight".
-func baselineMechanism(kind gamma.BaselineKind) string {
-	return strings.NewReplacer(", ", "-", " ", "-").Replace(kind.Title)
 }
 
-// mechanismNames are the values of --mechanism.
-var mechanismNames = slices.Concat([]string{mechanismDaRRM, mechanismOptimal}, baselineMechanisms, countMechanisms)
+func anyMechanism(ensemble.Description) bool { return true }
+func isBaseline(d ensemble.Description) bool { _, ok := d.Baseline(); return ok }
+
+// checkedMechanisms lists those that --threshold and --check-ratio go with.
+func checkedMechanisms() string {
+	return strings.Join(mechanismNames(func(d ensemble.Description) bool { return d.Check }), ", ")
+}
+
+// described is the chosen mechanism; resolve has filled in its name.
+func (f *mechanismFlags) described() ensemble.Description {
+	d, _ := ensemble.Describe(f.name) // the flag takes nothing else
+	return d
+}
 
 func (f *mechanismFlags) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.name, "mechanism", "", "what answers: darrm (the optimal γ, the default for two classes), or with the same flags "+
-		strings.Join(baselineMechanisms, ", ")+"; or "+mechanismOptimal+" (the best for the vote counts, the default for more classes), "+strings.Join(countMechanisms, ", ")+
-		", which take any classes, need --total-eps, --affected (or --data) and no promise of the teachers")
-	oneOf(c, "mechanism", mechanismNames...)
-	fl.IntVar(&f.threshold, "threshold", 0, "confident-gnmax: votes that the most popular class needs, noise included (default ⌈0.6·K⌉); it must not be chosen by these votes")
-	fl.Float64Var(&f.checkRatio, "check-ratio", 4, "confident-gnmax: noise of that check, in units of the noise of the counts")
+		strings.Join(mechanismNames(isBaseline), ", ")+"; or "+mechanismOptimal+" (the best for the vote counts, the default for more classes), "+
+		strings.Join(mechanismNames(ensemble.Description.Calibrated), ", ")+", which take any classes, need --total-eps, --affected (or --data) and no promise of the teachers")
+	oneOf(c, "mechanism", mechanismNames(anyMechanism)...)
+	fl.IntVar(&f.threshold, "threshold", 0, checkedMechanisms()+": votes that the most popular class needs, noise included (default ⌈0.6·K⌉); it must not be chosen by these votes")
+	fl.Float64Var(&f.checkRatio, "check-ratio", ensemble.CheckRatio, checkedMechanisms()+": noise of that check, in units of the noise of the counts")
 	f.registerRelation(c)
 }
 
@@ -75,8 +75,8 @@ func (f *mechanismFlags) prepare(c *cobra.Command) error {
 	}
 	f.byDefault = f.name == ""
 	for _, name := range []string{"threshold", "check-ratio"} {
-		if c.Flags().Changed(name) && f.name != "confident-gnmax" {
-			return usagef("--%s goes with --mechanism confident-gnmax", name)
+		if c.Flags().Changed(name) && !f.described().Check {
+			return usagef("--%s goes with --mechanism %s", name, checkedMechanisms())
 		}
 	}
 	return nil
@@ -118,16 +118,14 @@ func (f *mechanismFlags) majority(c *cobra.Command, accuracy *float64) error {
 }
 
 // usesTable says whether the mechanism is DaRRM with the optimal noise function.
-func (f *mechanismFlags) usesTable() bool { return f.name == mechanismDaRRM }
+func (f *mechanismFlags) usesTable() bool { return f.described().Table == ensemble.NoiseTable }
 
 // usesPlurality says whether it is the optimal plurality of many classes.
-func (f *mechanismFlags) usesPlurality() bool { return f.name == mechanismOptimal }
+func (f *mechanismFlags) usesPlurality() bool { return f.described().Table == ensemble.PluralityTable }
 
 // usesGamma says whether it is DaRRM, with whatever noise function: it rests on what the
 // teachers promise.
-func (f *mechanismFlags) usesGamma() bool {
-	return f.usesTable() || slices.Contains(baselineMechanisms, f.name)
-}
+func (f *mechanismFlags) usesGamma() bool { return f.described().Teachers }
 
 // solvesNothing refuses the flags of the linear program where none is solved.
 func (f *mechanismFlags) solvesNothing(c *cobra.Command, more ...string) error {
@@ -141,7 +139,7 @@ func (f *mechanismFlags) solvesNothing(c *cobra.Command, more ...string) error {
 
 // baseline returns the mechanism of a baseline for the promise of p, certified for it.
 func (f *mechanismFlags) baseline(ctx context.Context, p constraints.Problem) (release.Plan, error) {
-	kind := gamma.BaselineKinds()[slices.Index(baselineMechanisms, f.name)]
+	kind, _ := f.described().Baseline()
 	b, err := kind.Certify(ctx, p)
 	if err != nil {
 		return release.Plan{}, err
@@ -158,7 +156,7 @@ func (f *mechanismFlags) require(c *cobra.Command, p *problemFlags) error {
 	if err := f.solvesNothing(c, "m", "eps", "teacher-delta", "timeout"); err != nil {
 		return err
 	}
-	if strings.Contains(f.name, "gnmax") {
+	if f.described().Delta {
 		return require(c, "delta")
 	}
 	if p.delta != 0 {
@@ -176,6 +174,6 @@ func (f *mechanismFlags) make(c *cobra.Command, p *problemFlags, k, classes int)
 	s := ensemble.Setting{K: k, Classes: classes, Affected: reach, Neighbours: f.relation}
 	target := accountant.Cost{Epsilon: p.totalEpsilon, Delta: p.delta}
 	g := release.Plan{Problem: ensemble.OfCounts(s, target)}
-	g.Mechanism, err = ensemble.Calibrated(strings.ReplaceAll(f.name, "-", "_"), s, target, ensemble.Check{Threshold: f.threshold, Ratio: f.checkRatio})
+	g.Mechanism, err = ensemble.Calibrated(f.name, s, target, ensemble.Check{Threshold: f.threshold, Ratio: f.checkRatio})
 	return g, err
 }

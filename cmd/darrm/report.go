@@ -30,7 +30,7 @@ func report(a *app, s *release.Summary, g chosen, simulated bool) {
 // reportOptimum says what the optimal plurality is best for, or why there is none.
 func reportOptimum(a *app, g chosen) {
 	if g.instead != nil {
-		a.fact("note:", fmt.Sprintf("%s instead of the optimal plurality: %v", mechanismFallback, g.instead))
+		a.fact("note:", fmt.Sprintf("%s instead of the optimal plurality: %v", ensemble.Fallback, g.instead))
 	}
 	if t := g.optimal; t != nil {
 		worth := "agreement"

@@ -43,7 +43,7 @@ func prompts(t *testing.T, queries int) (*ballots, ensemble.Setting) {
 func TestScoresAreThoseOfTheClasses(t *testing.T) {
 	b, s := prompts(t, 60)
 	target := accountant.Cost{Epsilon: 0.3, Delta: 1e-6}
-	for _, name := range append(slices.Clone(calibrated), "confident_gnmax") {
+	for _, name := range append(slices.Clone(calibrated), "confident-gnmax") {
 		m, err := ensemble.Calibrated(name, s, target, ensemble.Check{Ratio: 4})
 		if err != nil {
 			t.Fatal(err)

@@ -40,7 +40,7 @@ func Field() experiment.Field {
 const (
 	plain   = "plurality" // without noise
 	optimum = "optimal"
-	flip    = "permute_and_flip"
+	flip    = "permute-and-flip"
 	ceiling = "ceiling" // the optimum whose prior is the votes themselves
 )
 

@@ -53,7 +53,7 @@ var services = sync.OnceValues(func() (map[string]page.Service, error) {
 	}
 	out["plurality"] = page.Service{Plan: plan, Classes: []string{"cat", "dog", "<bird>"}}
 	s := ensemble.Setting{K: 250, Classes: 10, Affected: 1, Neighbours: accountant.ReplaceOne}
-	m, err := ensemble.Calibrated("confident_gnmax", s, accountant.Cost{Epsilon: 1, Delta: 1e-8}, ensemble.Check{Threshold: 150, Ratio: 4})
+	m, err := ensemble.Calibrated("confident-gnmax", s, accountant.Cost{Epsilon: 1, Delta: 1e-8}, ensemble.Check{Threshold: 150, Ratio: 4})
 	if err != nil {
 		return nil, err
 	}
