@@ -110,13 +110,26 @@ func (f *pluralitySolve) run(c *cobra.Command, a *app, k int, out, plotFile stri
 	return s.unsaved
 }
 
-// How long a search that was stopped is waited for, which still has to certify its best table: less
-// where an earlier one is at hand. After a signal both are within the program's grace.
+// Waits for a search that was stopped and still certifies its best table. After a signal both are
+// within the program's grace.
 const (
 	waitBesideCheckpoint = 200 * time.Millisecond
 	waitForTable         = 500 * time.Millisecond
 	waitAfterTimeout     = time.Second
 )
+
+// grace returns how long to wait for the best table; late tells a timeout from a signal.
+func (f *pluralitySolve) grace(late, checkpoint bool) time.Duration {
+	switch {
+	case late && f.onInterrupt != "best": // after a timeout, that must be asked for
+		return 0
+	case checkpoint:
+		return waitBesideCheckpoint
+	case late:
+		return waitAfterTimeout
+	}
+	return waitForTable
+}
 
 func sayEarly(a *app, t *plurality.Table) {
 	a.say("darrm: stopped early: this is the best certified table so far, within %.3g of the optimum", t.Gap)
@@ -144,53 +157,31 @@ func (f *pluralitySolve) solve(c *cobra.Command, a *app, p plurality.Problem, ob
 			search.checkpoint(made)
 		}
 	}
-	type result struct {
-		solve.Result
-		err error
-	}
-	done := make(chan result, 1)
-	go func() {
-		r, err := solve.Cached(ctx, store, p, objective, o)
-		done <- result{r, err}
-	}()
-	var r result
-	select {
-	case r = <-done:
-	case <-ctx.Done(): // what does not end in time is left behind: so is the program
-		wait, late := waitForTable, c.Context().Err() == nil
+	late := func() bool { return c.Context().Err() == nil }
+	grace := func(checkpoint bool) time.Duration { return f.grace(late(), checkpoint) }
+	r, err := solve.Promptly(ctx, grace, store, p, objective, o)
+	if errors.Is(err, solve.ErrLeft) {
+		made := search.last() // of r.Table, or of one that came since
 		switch {
-		case late && f.onInterrupt != "best": // after a timeout, that must be asked for
+		case late() && (r.Table == nil || f.onInterrupt != "best"):
 			return nil, f.late("solve", ctx.Err())
-		case o.BestOnCancel && search.last() != nil:
-			wait = waitBesideCheckpoint
-		case late:
-			wait = waitAfterTimeout
+		case r.Table == nil || made == nil:
+			return nil, fmt.Errorf("no table was certified yet: %w", context.Canceled)
+		case late():
+			sayEarly(a, made.table)
 		}
-		select {
-		case r = <-done:
-		case <-time.After(wait):
-			made := search.last()
-			switch {
-			case made == nil && late:
-				return nil, f.late("solve", ctx.Err())
-			case made == nil || !o.BestOnCancel:
-				return nil, fmt.Errorf("no table was certified yet: %w", context.Canceled)
-			case late:
-				sayEarly(a, made.table)
-			}
-			made.gaps = search.all()
-			return made, nil
-		}
+		made.gaps = search.all()
+		return made, nil
 	}
 	took := time.Since(start)
 	progress.stop()
 	if r.Rejected != nil {
 		a.say("darrm: not used, and solved again: %v", r.Rejected)
 	}
-	t := r.Table
+	t, unsaved := r.Table, err
 	switch {
 	case t == nil:
-		return nil, f.late("solve", r.err)
+		return nil, f.late("solve", err)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded) && t.Gap > o.Gap:
 		if f.onInterrupt != "best" {
 			return nil, f.late("solve", ctx.Err())
@@ -199,13 +190,13 @@ func (f *pluralitySolve) solve(c *cobra.Command, a *app, p plurality.Problem, ob
 	case t.Gap > o.Gap && c.Context().Err() == nil:
 		a.say("darrm: rounding errors ended the search: the table is proved to be within %.3g of the optimum, not within %v", t.Gap, o.Gap)
 	}
-	made, err := to.prepare(a, t, originOf(r.Result, r.err, took))
+	made, err := to.prepare(a, t, originOf(r, unsaved, took))
 	if err != nil {
 		return nil, err
 	}
 	made.gaps = search.all()
-	if r.err != nil {
-		made.unsaved = outputError{Err: r.err}
+	if unsaved != nil {
+		made.unsaved = outputError{Err: unsaved}
 	}
 	return made, nil
 }
