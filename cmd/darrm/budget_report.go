@@ -48,7 +48,7 @@ With --json stdout has the page's content as JSON.`,
 				return a.deliverJSON("", r)
 			case file:
 				// The page's own sums: somebody may have charged since.
-				return budgetSums{l.Path(), r.Neighbours, r.Granted, r.Spent, r.Remaining, r.Entries, r.Head}.deliver(a)
+				return deliverSums(a, r.Sums(l))
 			}
 			return a.deliver("", write)
 		},

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -120,14 +118,14 @@ with the digest (SHA-256) of what was released.`,
 			if err != nil {
 				return err
 			}
-			entries, err := l.History(c.Context())
+			history, err := release.NewHistory(c.Context(), l)
 			if err != nil {
 				return err
 			}
 			if a.json {
-				return a.deliverJSON("", historyJSON(entries))
+				return a.deliverJSON("", history)
 			}
-			return a.print(func(w *terminal.Page) error { return renderHistory(w, entries) })
+			return a.print(func(w *terminal.Page) error { return renderHistory(w, history) })
 		},
 	}
 }
@@ -182,29 +180,16 @@ whether both files were replaced by older copies.`,
 	return c
 }
 
-// budgetSums is what a ledger says at one moment.
-type budgetSums struct {
-	Ledger     string          `json:"ledger"`
-	Neighbours ledger.Relation `json:"neighbours"`
-	Granted    release.Amount  `json:"granted"`
-	Spent      release.Amount  `json:"spent"`
-	Remaining  release.Amount  `json:"remaining"`
-	Entries    uint64          `json:"entries"`
-	Head       string          `json:"head"`
-}
-
-// showBudget says what the ledger holds now.
+// showBudget prints what the ledger holds now.
 func showBudget(c *cobra.Command, a *app, l *ledger.Ledger) error {
 	now, err := l.State(c.Context())
 	if err != nil {
 		return err
 	}
-	return budgetSums{
-		l.Path(), l.Relation(), release.NewAmount(l.Budget().Cost()), release.NewAmount(now.Spent), release.NewAmount(now.Remaining), now.Head.Seq, now.Head.String(),
-	}.deliver(a)
+	return deliverSums(a, release.NewBudgetSums(l, now))
 }
 
-func (s budgetSums) deliver(a *app) error {
+func deliverSums(a *app, s release.BudgetSums) error {
 	if a.json {
 		return a.deliverJSON("", s)
 	}
@@ -219,107 +204,18 @@ func (s budgetSums) deliver(a *app) error {
 	})
 }
 
-func renderHistory(w *terminal.Page, entries []ledger.Entry) error {
-	rows := make([][]string, len(entries))
-	for i, e := range entries {
+func renderHistory(w *terminal.Page, h release.History) error {
+	rows := make([][]string, len(h.Entries))
+	for i := range h.Entries {
+		e := &h.Entries[i]
 		row := []string{strconv.FormatUint(e.Seq, 10), e.Time.Format(time.RFC3339), string(e.Kind), strconv.Quote(e.ID), "", "", ""}
-		if e.Kind == ledger.KindCharge {
-			copy(row[4:], release.NewAmount(e.Total()).Row("", true)[1:])
-			row[6] = describe(e.Event) + describeTeachers(&e)
+		if e.Total != nil {
+			copy(row[4:], e.Total.Row("", true)[1:])
+			row[6] = e.What()
 		} else {
-			row[6] = "sha256 " + e.Result.String()[:16] + "…"
+			row[6] = "sha256 " + e.Result[:16] + "…"
 		}
 		rows[i] = row
 	}
 	return w.Table(terminal.Table{Header: []string{"entry", "time", "kind", "request", "ε", "δ", "what"}, Rows: rows})
-}
-
-// describe says in a few words what a charge paid for.
-func describe(event json.RawMessage) string {
-	s := release.Describe(event)
-	if s == "" {
-		return "see --json" // not a release of this program
-	}
-	// Another program may have written it: nothing of it may steer a terminal.
-	return strings.Trim(strconv.Quote(s), `"`)
-}
-
-// describeTeachers says in a few words who paid for a charge, who asked, and whose votes it is for. Names have nothing in them
-// that a terminal would act upon: package ledger refuses it.
-func describeTeachers(e *ledger.Entry) string {
-	s := ""
-	if e.PaidBy != "" {
-		s += "; paid by " + e.PaidBy
-	}
-	if e.Client != "" {
-		s += "; client " + e.Client
-	}
-	if e.Ensemble != "" {
-		s += "; ensemble " + e.Ensemble
-	}
-	if e.EnsembleDigest != "" {
-		s += " (" + e.EnsembleDigest + ")"
-	}
-	switch {
-	case e.Draw == nil:
-		return s
-	case e.Draw.Covers:
-		s += "; covers the draw " + e.Draw.Name
-	default:
-		s += "; draw " + e.Draw.Name
-	}
-	return s
-}
-
-// drawReport is a ledger's draw in JSON.
-type drawReport struct {
-	Name   string `json:"name"`
-	Votes  string `json:"votes_digest"` // keyed with a secret and with the name: no two draws have one
-	Query  bool   `json:"query"`        // one query on line
-	Covers bool   `json:"covers"`
-}
-
-func newDrawReport(e *ledger.Entry) *drawReport {
-	d := e.Draw
-	if d == nil {
-		return nil
-	}
-	return &drawReport{d.Name, d.Votes.String(), d.Query, d.Covers}
-}
-
-func historyJSON(entries []ledger.Entry) any {
-	type entry struct {
-		Seq        uint64          `json:"seq"`
-		Kind       ledger.Kind     `json:"kind"`
-		ID         string          `json:"request"`
-		Time       time.Time       `json:"time"`
-		Neighbours ledger.Relation `json:"neighbours,omitempty"`
-		Count      uint64          `json:"count,omitempty"`
-		Unit       *release.Amount `json:"unit,omitempty"`
-		Total      *release.Amount `json:"total,omitempty"`
-		PaidBy     string          `json:"paid_by,omitempty"`
-		Client     string          `json:"client,omitempty"`
-		Ensemble   string          `json:"ensemble,omitempty"`
-		Digest     string          `json:"ensemble_digest,omitempty"`
-		Draw       *drawReport     `json:"draw,omitempty"`
-		Event      json.RawMessage `json:"event,omitempty"`
-		Result     string          `json:"sha256,omitempty"`
-		Previous   string          `json:"previous"`
-		Hash       string          `json:"hash"`
-	}
-	out := make([]entry, len(entries))
-	for i, e := range entries {
-		out[i] = entry{Seq: e.Seq, Kind: e.Kind, ID: e.ID, Time: e.Time, Previous: e.Previous.String(), Hash: e.Hash.String()}
-		if e.Kind == ledger.KindCharge {
-			unit, total := release.NewAmount(e.Unit), release.NewAmount(e.Total())
-			out[i].Count, out[i].Unit, out[i].Total, out[i].Event = e.Count, &unit, &total, e.Event
-			out[i].PaidBy, out[i].Neighbours, out[i].Ensemble, out[i].Digest = e.PaidBy, e.Relation, e.Ensemble, e.EnsembleDigest
-			out[i].Client, out[i].Draw = e.Client, newDrawReport(&e)
-		} else {
-			out[i].Result = e.Result.String()
-		}
-	}
-	return struct {
-		Entries []entry `json:"entries"`
-	}{out}
 }

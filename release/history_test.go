@@ -1,12 +1,10 @@
-package main
+package release
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
 
-	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/ledger"
 )
 
@@ -15,27 +13,25 @@ func TestHistoryShowsDraws(t *testing.T) {
 	entries := []ledger.Entry{
 		{Seq: 1, Kind: ledger.KindCharge, ID: "a", Count: 1, Relation: ledger.ReplaceOne, Ensemble: "wards", EnsembleDigest: "v7", Draw: &ledger.Draw{Name: "march", Votes: ledger.Digest{0xab}, Covers: true}},
 		{
-			Seq: 2, Kind: ledger.KindCharge, ID: "b", Count: 1, Relation: ledger.ReplaceOne, Ensemble: "wards", EnsembleDigest: "v7",
+			Seq: 2, Kind: ledger.KindCharge, ID: "b", Count: 1, PaidBy: "x", Client: "y", Relation: ledger.ReplaceOne, Ensemble: "wards", EnsembleDigest: "v7",
 			Draw: &ledger.Draw{Name: "april", Votes: ledger.Digest{0xac}, Query: true},
 		},
 		{Seq: 3, Kind: ledger.KindCharge, ID: "c", Count: 1, Relation: ledger.ReplaceOne},
 	}
-	var text bytes.Buffer
-	if err := renderHistory(&terminal.Page{Writer: &text, Width: 200}, entries); err != nil {
-		t.Fatal(err)
+	var h History
+	for i := range entries {
+		h.Entries = append(h.Entries, newHistoryEntry(&entries[i]))
 	}
 	for i, want := range []string{
-		`; ensemble wards (v7); covers the draw march`,
-		`; ensemble wards (v7); draw april`,
+		`see --json; ensemble wards (v7); covers the draw march`,
+		`see --json; paid by x; client y; ensemble wards (v7); draw april`,
+		`see --json`,
 	} {
-		if line := strings.Split(text.String(), "\n")[i+2]; !strings.HasSuffix(strings.TrimRight(line, " "), want) {
-			t.Errorf("line %q does not end in %q", line, want)
+		if got := h.Entries[i].What(); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if strings.Count(text.String(), "draw") != 2 {
-		t.Errorf("a charge without a draw has one:\n%s", &text)
-	}
-	b, err := json.Marshal(historyJSON(entries))
+	b, err := json.Marshal(h)
 	if err != nil {
 		t.Fatal(err)
 	}

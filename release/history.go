@@ -1,0 +1,133 @@
+package release
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/darrm/darrm/ledger"
+)
+
+// BudgetSums are the sums of a ledger at one moment: spent is rounded up, remaining down.
+type BudgetSums struct {
+	Ledger     string          `json:"ledger"`
+	Neighbours ledger.Relation `json:"neighbours"`
+	Granted    Amount          `json:"granted"`
+	Spent      Amount          `json:"spent"`
+	Remaining  Amount          `json:"remaining"`
+	Entries    uint64          `json:"entries"`
+	Head       string          `json:"head"`
+}
+
+// NewBudgetSums returns the sums of a state of the ledger.
+func NewBudgetSums(l *ledger.Ledger, now ledger.State) BudgetSums {
+	return BudgetSums{
+		Ledger: l.Path(), Neighbours: l.Relation(), Granted: NewAmount(l.Budget().Cost()),
+		Spent: NewAmount(now.Spent), Remaining: NewAmount(now.Remaining),
+		Entries: now.Head.Seq, Head: now.Head.String(),
+	}
+}
+
+// Sums returns the report's own sums: somebody may have charged the ledger since.
+func (r *BudgetReport) Sums(l *ledger.Ledger) BudgetSums {
+	return BudgetSums{l.Path(), r.Neighbours, r.Granted, r.Spent, r.Remaining, r.Entries, r.Head}
+}
+
+// History is every entry of a ledger in order.
+type History struct {
+	Entries []HistoryEntry `json:"entries"`
+}
+
+// HistoryEntry is a charge with what it paid for, or the digest of what was released.
+type HistoryEntry struct {
+	Seq        uint64          `json:"seq"`
+	Kind       ledger.Kind     `json:"kind"`
+	ID         string          `json:"request"`
+	Time       time.Time       `json:"time"`
+	Neighbours ledger.Relation `json:"neighbours,omitempty"`
+	Count      uint64          `json:"count,omitempty"`
+	Unit       *Amount         `json:"unit,omitempty"`
+	Total      *Amount         `json:"total,omitempty"` // nil unless the entry is a charge
+	PaidBy     string          `json:"paid_by,omitempty"`
+	Client     string          `json:"client,omitempty"`
+	Ensemble   string          `json:"ensemble,omitempty"`
+	Digest     string          `json:"ensemble_digest,omitempty"`
+	Draw       *HistoryDraw    `json:"draw,omitempty"`
+	Event      json.RawMessage `json:"event,omitempty"`
+	Result     string          `json:"sha256,omitempty"`
+	Previous   string          `json:"previous"`
+	Hash       string          `json:"hash"`
+}
+
+// HistoryDraw names the votes that a charge is for.
+type HistoryDraw struct {
+	Name string `json:"name"`
+	// Votes is keyed with a secret and with the name: no two draws have one.
+	Votes  string `json:"votes_digest"`
+	Query  bool   `json:"query"` // one query on line
+	Covers bool   `json:"covers"`
+}
+
+// NewHistory verifies the ledger and returns its entries. Errors and cost are those of
+// [ledger.Ledger.History].
+func NewHistory(ctx context.Context, l *ledger.Ledger) (History, error) {
+	entries, err := l.History(ctx)
+	if err != nil {
+		return History{}, err
+	}
+	h := History{Entries: make([]HistoryEntry, len(entries))}
+	for i := range entries {
+		h.Entries[i] = newHistoryEntry(&entries[i])
+	}
+	return h, nil
+}
+
+func newHistoryEntry(e *ledger.Entry) HistoryEntry {
+	out := HistoryEntry{
+		Seq: e.Seq, Kind: e.Kind, ID: e.ID, Time: e.Time,
+		Previous: e.Previous.String(), Hash: e.Hash.String(),
+	}
+	if e.Kind != ledger.KindCharge {
+		out.Result = e.Result.String()
+		return out
+	}
+	unit, total := NewAmount(e.Unit), NewAmount(e.Total())
+	out.Count, out.Unit, out.Total, out.Event = e.Count, &unit, &total, e.Event
+	out.PaidBy, out.Neighbours, out.Client = e.PaidBy, e.Relation, e.Client
+	out.Ensemble, out.Digest = e.Ensemble, e.EnsembleDigest
+	if d := e.Draw; d != nil {
+		out.Draw = &HistoryDraw{d.Name, d.Votes.String(), d.Query, d.Covers}
+	}
+	return out
+}
+
+// What describes a charge in a few words: what it paid for, who paid, who asked, and whose votes
+// it is for. Another program may have written the event, so its words are quoted where they would
+// steer a terminal; package ledger refuses such names.
+func (e *HistoryEntry) What() string {
+	what := Describe(e.Event)
+	if what == "" {
+		what = "see --json" // not a release of this program
+	}
+	parts := []string{strings.Trim(strconv.Quote(what), `"`)}
+	add := func(prefix, name string) {
+		if name != "" {
+			parts = append(parts, prefix+name)
+		}
+	}
+	add("paid by ", e.PaidBy)
+	add("client ", e.Client)
+	who := e.Ensemble
+	if who != "" && e.Digest != "" {
+		who += " (" + e.Digest + ")"
+	}
+	add("ensemble ", who)
+	if d := e.Draw; d != nil && d.Covers {
+		add("covers the draw ", d.Name)
+	} else if d != nil {
+		add("draw ", d.Name)
+	}
+	return strings.Join(parts, "; ")
+}
