@@ -76,7 +76,7 @@ func gaussianEpsilon(sigma, delta float64) (float64, error) {
 	if !fits(maxPure) {
 		return 0, fmt.Errorf("epsilon is above %g: %w", maxPure, ErrUnsupported)
 	}
-	guess := bisectGeometric(1e-300, maxPure, func(epsilon float64) bool {
+	guess := bisectDown(1e-300, maxPure, func(epsilon float64) bool {
 		return gaussianDeltaFloat(sigma, epsilon) <= delta
 	})
 	return bisectNear(guess, 0, maxPure, fits), nil
@@ -103,7 +103,7 @@ func GaussianNoise(target Cost) (float64, error) {
 		return 0, fmt.Errorf("%v needs a noise multiplier above %g: %w", target, high, ErrUnsupported)
 	}
 	// A search in float64 comes first; the intervals take a millisecond each.
-	guess := bisectGeometric(low, high, func(sigma float64) bool {
+	guess := bisectDown(low, high, func(sigma float64) bool {
 		return gaussianDeltaFloat(sigma, target.Epsilon) <= target.Delta
 	})
 	return bisectNear(guess, low, high, fits), nil
@@ -118,18 +118,6 @@ func gaussianDeltaFloat(sigma, epsilon float64) float64 {
 		lost = math.Exp(epsilon + math.Log(q))
 	}
 	return tail(low) - lost
-}
-
-// bisectGeometric is bisectDown for ends > 0 that are orders of magnitude apart.
-func bisectGeometric(low, high float64, fits func(float64) bool) float64 {
-	for range 70 {
-		if mid := math.Sqrt(low) * math.Sqrt(high); fits(mid) {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	return high
 }
 
 func checkTarget(target Cost) error {

@@ -338,18 +338,19 @@ func (o *optimalRegion) guess(i int, delta float64) float64 {
 	return float64(o.count-2*i-2)*o.each.Epsilon + s
 }
 
-// bisectDown returns an x in (lo, hi] that fits, where hi fits and whatever is above a
-// fitting x fits: within a few units in the last place of the smallest.
+// bisectDown returns the smallest float64 in (lo, hi] that fits, where hi fits, whatever is above
+// a fitting x fits, and 0 ≤ lo < hi. It halves the number of float64s between the ends, so that
+// ends may be orders of magnitude apart: at most 63 calls.
 func bisectDown(lo, hi float64, fits func(float64) bool) float64 {
-	for {
-		mid := lo + (hi-lo)/2
-		if mid <= lo || mid >= hi {
-			return hi
+	for l, h := math.Float64bits(lo), math.Float64bits(hi); ; {
+		mid := l + (h-l)/2
+		if mid == l {
+			return math.Float64frombits(h)
 		}
-		if fits(mid) {
-			hi = mid
+		if fits(math.Float64frombits(mid)) {
+			h = mid
 		} else {
-			lo = mid
+			l = mid
 		}
 	}
 }

@@ -37,7 +37,7 @@ the ledger can test a guess of what the teachers voted.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newBudgetInit(a), newBudgetShow(a), newBudgetHistory(a), newBudgetVerify(a), newBudgetReport(a))
+	c.AddCommand(newBudgetInit(a), newBudgetShow(a), newBudgetHistory(a), newBudgetVerify(a), newBudgetAdopt(a), newBudgetReport(a))
 	return c
 }
 
@@ -158,26 +158,63 @@ whether both files were replaced by older copies.`,
 			if err := l.Verify(c.Context(), heads...); err != nil {
 				return err
 			}
-			head, err := l.Head(c.Context())
-			if err != nil {
-				return err
-			}
-			if a.json {
-				return a.deliverJSON("", struct {
-					Ledger   string `json:"ledger"`
-					Verified bool   `json:"verified"`
-					Entries  uint64 `json:"entries"`
-					Head     string `json:"head"`
-				}{l.Path(), true, head.Seq, head.String()})
-			}
-			return a.print(func(w *terminal.Page) error {
-				w.Printf("whole: %d entries\nhead: %v\n", head.Seq, head)
-				return nil
-			})
+			return deliverHead(c, a, l)
 		},
 	}
 	c.Flags().StringVar(&pinned, "head", "", "a head that this command printed before: the ledger must still contain it")
 	return c
+}
+
+func newBudgetAdopt(a *app) *cobra.Command {
+	var pinned string
+	c := &cobra.Command{
+		Use:   "adopt LEDGER",
+		Short: "Make a lost or damaged anchor again, from a head that was kept elsewhere",
+		Long: `Make the anchor of a ledger again where it was lost or damaged: the file
+LEDGER.anchor, or the ledger's row in darrm.heads. --head is the newest head that
+"darrm budget" ever printed and that was kept elsewhere. The ledger must be whole and
+contain it; one that was rolled back to before it is refused. Entries after --head may
+be missing without a trace, since only the anchor knew of them.`,
+		Example:           "  darrm budget adopt patients.ledger --head 3:5f1d…",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeFiles(ledgerFiles...),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := require(c, "head"); err != nil {
+				return err
+			}
+			h, err := ledger.ParseHead(pinned)
+			if err != nil {
+				return usageError{Err: err}
+			}
+			l, err := ledger.Adopt(c.Context(), args[0], h)
+			if err != nil {
+				return err
+			}
+			return deliverHead(c, a, l)
+		},
+	}
+	c.Flags().StringVar(&pinned, "head", "", "the newest head that was kept elsewhere")
+	return c
+}
+
+// deliverHead prints the head of a ledger that was verified from its first entry to its last.
+func deliverHead(c *cobra.Command, a *app, l *ledger.Ledger) error {
+	head, err := l.Head(c.Context())
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.deliverJSON("", struct {
+			Ledger   string `json:"ledger"`
+			Verified bool   `json:"verified"`
+			Entries  uint64 `json:"entries"`
+			Head     string `json:"head"`
+		}{l.Path(), true, head.Seq, head.String()})
+	}
+	return a.print(func(w *terminal.Page) error {
+		w.Printf("whole: %d entries\nhead: %v\n", head.Seq, head)
+		return nil
+	})
 }
 
 // showBudget prints what the ledger holds now.
