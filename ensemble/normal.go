@@ -28,7 +28,7 @@ func normalLaw(counts []int, sigma float64) []float64 {
 		x, all := float64(i)*step, 1.0
 		for r, of := range runs { // in units of σ, above the largest count
 			z := x + float64(runs[0].Count-of.Count)/sigma
-			below[r] = math.Erfc(-z/math.Sqrt2) / 2 // above 1e-19, since z > -10
+			below[r] = math.Erfc(-z/math.Sqrt2) / 2 // above 1e-24, since z > -10
 			all *= noise.Power(below[r], of.Size)
 		}
 		for r, of := range runs {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/ledger"
 )
 
@@ -49,6 +50,9 @@ func (plan Plan) Bill(c Charge, totals Totals) (*Bill, error) {
 		event.Teachers = "promise nothing"
 	case c.fresh():
 		event.PerTeacher = plan.perTeacher() // another answer to these votes must say the same
+	}
+	if c.online {
+		event.Slack = 0 // one answer composes nothing
 	}
 	b := &Bill{coins: "key"}
 	var err error
@@ -104,7 +108,14 @@ func (plan Plan) trainingRequest(c Charge) (*ledger.Request, error) {
 func (plan Plan) drawRequest(c Charge, draw ledger.Draw, again *ensemble.Total) (*ledger.Request, error) {
 	p := plan.Problem
 	c.Client, c.Share = "", nil // it pays for what anybody asks
-	request, err := c.request(coverID(c.Ensemble, draw.Name), again.Cost, Event{
+	id := coverID(c.Ensemble, draw.Name)
+	if len(id) > ledger.MaxID {
+		return nil, &check.Error{
+			Name: "names of ensemble and draw", Value: fmt.Sprintf("%q, %q", c.Ensemble, draw.Name),
+			Rule: fmt.Sprintf("at most %d bytes long together, where a colon and a percent sign count as three", ledger.MaxID-len(drawPrefix)-1),
+		}
+	}
+	request, err := c.request(id, again.Cost, Event{
 		Mechanism: drawMechanism, Queries: plan.Queries, K: p.K, Affected: p.Affected, Teachers: c.Teachers,
 		PerTeacher: plan.perTeacher(), Rule: again.Rule,
 	})

@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"sync"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
 
 	"github.com/darrm/darrm/internal/atomicfile"
 	"github.com/darrm/darrm/internal/readfile"
@@ -18,11 +19,12 @@ import (
 // that is restored together with its anchor does not show that it is older; the head does.
 type headFile struct {
 	path string // "" for none
-	mu   sync.Mutex
-	kept ledger.Head // in the file; the zero Head before the first
 }
 
-const maxHeadFile = 1 << 10
+const (
+	maxHeadFile = 1 << 10
+	lockSuffix  = ".lock" // of the file by which writers of the head file wait for each other
+)
 
 // check fails unless the ledger contains the head that is in the file. A file that is not there is one
 // that is lost, or on a disk that is not there, unless the ledger has no entries.
@@ -30,7 +32,7 @@ func (f *headFile) check(ctx context.Context, l *ledger.Ledger) error {
 	if f.path == "" {
 		return nil
 	}
-	text, err := readfile.Whole(ctx, f.path, maxHeadFile)
+	head, err := f.read(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
 		now, err := l.State(ctx)
 		if err != nil || now.Head.Seq == 0 {
@@ -38,10 +40,6 @@ func (f *headFile) check(ctx context.Context, l *ledger.Ledger) error {
 		}
 		return InputError{fmt.Errorf("there is no head file at %s, but the ledger has %d entries: put the newest head there that is known (--head-file); that of the ledger as it is now is %v", f.path, now.Head.Seq, now.Head)}
 	}
-	if err != nil {
-		return InputError{fmt.Errorf("--head-file: %w", err)}
-	}
-	head, err := ledger.ParseHead(string(bytes.TrimSuffix(text, []byte("\n"))))
 	if err != nil {
 		return InputError{fmt.Errorf("--head-file %s: %w", f.path, err)}
 	}
@@ -51,21 +49,32 @@ func (f *headFile) check(ctx context.Context, l *ledger.Ledger) error {
 	return nil
 }
 
-// keep writes a head to the file, durably, unless it is there already.
-func (f *headFile) keep(head ledger.Head) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if head == f.kept {
+func (f *headFile) read(ctx context.Context) (ledger.Head, error) {
+	text, err := readfile.Whole(ctx, f.path, maxHeadFile)
+	if err != nil {
+		return ledger.Head{}, err
+	}
+	return ledger.ParseHead(string(bytes.TrimSuffix(text, []byte("\n"))))
+}
+
+// keep writes a head to the file, durably, unless a later one or this one is there already: other
+// servers on the same ledger may keep the same file. A file that is no head is written anew.
+func (f *headFile) keep(ctx context.Context, head ledger.Head) error {
+	unlock, err := lockedfile.MutexAt(f.path + lockSuffix).Lock()
+	if err != nil {
+		return fmt.Errorf("--head-file: %w", err)
+	}
+	defer unlock()
+	if there, err := f.read(ctx); err == nil && there.Seq >= head.Seq {
 		return nil
 	}
-	err := atomicfile.Write(f.path, 0o644, func(w io.Writer) error {
+	err = atomicfile.Write(f.path, 0o644, func(w io.Writer) error {
 		_, err := fmt.Fprintln(w, head)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("--head-file: %w", err)
 	}
-	f.kept = head
 	return nil
 }
 
@@ -79,5 +88,5 @@ func (o *Online) KeepHead(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.head.keep(now.Head)
+	return o.head.keep(ctx, now.Head)
 }

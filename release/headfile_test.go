@@ -49,6 +49,20 @@ func TestHeadFile(t *testing.T) {
 	}
 	keep()
 	answer()
+	// Of two servers on one ledger the slower does not put an older head back.
+	slow, err := o.State(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer()
+	keep()
+	if err := o.head.keep(t.Context(), slow.Head); err != nil {
+		t.Fatal(err)
+	}
+	keep()
+	if head, err := o.head.read(t.Context()); err != nil || head.Seq <= slow.Head.Seq {
+		t.Errorf("the file has %v after %v: %v", head, slow.Head, err)
+	}
 	backup := map[string][]byte{}
 	for _, name := range []string{path, path + ledger.AnchorSuffix} {
 		b, err := os.ReadFile(name)

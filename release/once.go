@@ -8,13 +8,24 @@ import (
 	"io/fs"
 )
 
-// WriteOnce publishes a result at an output that has nothing. One that has the result already stays as it is, which
-// before says. One that has something else is an [OutputError], and an fs.ErrExist: others may have gone on from what
-// is there. name is that of the output in the error. encode gives the same bytes each time.
+// WriteOnce publishes a result under a name that nothing has. Where the result is there already,
+// it stays as it is, and before is true. Something else that is there stays too, since others may
+// have gone on from it: an [OutputError], and an fs.ErrExist. An output with a method like
+// [FileOutput.WriteNew] keeps that even for what another run writes at the same time. name is the
+// output's, for the error. encode gives the same bytes each time.
 func WriteOnce(ctx context.Context, name string, o Output, encode func(io.Writer) error) (before bool, err error) {
 	f, err := o.Open(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, o.Write(ctx, encode)
+		fresh, ok := o.(interface {
+			WriteNew(context.Context, func(io.Writer) error) error
+		})
+		if !ok {
+			return false, o.Write(ctx, encode)
+		}
+		if err = fresh.WriteNew(ctx, encode); !errors.Is(err, fs.ErrExist) {
+			return false, err
+		}
+		f, err = o.Open(ctx) // another run was first
 	}
 	if err != nil {
 		return false, err

@@ -37,6 +37,26 @@ func TestWriteOnce(t *testing.T) {
 	if b, err := os.ReadFile(path); string(b) != "first" || err != nil {
 		t.Errorf("%q, %v", b, err)
 	}
+	// Another run writes while this one does: the first stays, and the second knows.
+	for _, theirs := range []string{"mine", "theirs"} {
+		raced, first := filepath.Join(t.TempDir(), "2.round"), true
+		before, err := WriteOnce(t.Context(), "--out", FileOutput{Path: raced}, func(w io.Writer) error {
+			if first {
+				first = false
+				if err := os.WriteFile(raced, []byte(theirs), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err := io.WriteString(w, "mine")
+			return err
+		})
+		if same := theirs == "mine"; before != same || errors.Is(err, fs.ErrExist) == same || (err == nil) != same {
+			t.Errorf("beside %q: %t, %v", theirs, before, err)
+		}
+		if b, err := os.ReadFile(raced); string(b) != theirs || err != nil {
+			t.Errorf("beside %q the file has %q, %v", theirs, b, err)
+		}
+	}
 	broken := errors.New("broken")
 	if before, err := WriteOnce(t.Context(), "--out", FileOutput{Path: path}, func(io.Writer) error { return broken }); before || !errors.Is(err, broken) {
 		t.Errorf("a result that fails: %t, %v", before, err)

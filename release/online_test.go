@@ -2,6 +2,7 @@ package release
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -319,12 +320,15 @@ func TestOnlineEntriesTellNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		seen := map[string]string{}
+		classes := w.plan.Mechanism.Setting().Classes
+		var sealed []ledger.Digest // of the answers
 		var results int
 		for _, e := range history {
 			var digests []string
 			switch {
 			case e.Kind == ledger.KindResult:
 				results++
+				sealed = append(sealed, e.Result)
 				digests = []string{e.Result.String()}
 			case e.Draw != nil:
 				digests = []string{e.Draw.Votes.String()}
@@ -343,6 +347,15 @@ func TestOnlineEntriesTellNothing(t *testing.T) {
 					t.Errorf("%s: %s has the digest of %s", name, e.ID, before)
 				}
 				seen[d] = e.ID
+			}
+		}
+		// No answer is the digest of a class with what stands in the ledger.
+		for d := range seen {
+			for class := -1; class < classes; class++ {
+				guess := ledger.Digest(sha256.Sum256(fmt.Appendf(nil, "darrm answer 1\n%s\n%d\n", d, class)))
+				if slices.Contains(sealed, guess) {
+					t.Errorf("%s: %s in the ledger opens the answer %d", name, d, class)
+				}
 			}
 		}
 		if results != 8 {

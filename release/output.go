@@ -130,14 +130,28 @@ func (o FileOutput) Open(ctx context.Context) (io.ReadCloser, error) {
 	return readfile.Open(ctx, o.Path, math.MaxInt64) // read as a stream
 }
 
+// WriteNew is Write for a name that no file has. One that came meanwhile is an fs.ErrExist.
+func (o FileOutput) WriteNew(ctx context.Context, encode func(io.Writer) error) error {
+	if o.toStdout() || beside(o.Path) == "" {
+		return o.Write(ctx, encode)
+	}
+	if err := atomicfile.WriteNew(o.Path, o.permissions(), encode); err != nil {
+		return o.named(err)
+	}
+	return nil
+}
+
+func (o FileOutput) permissions() fs.FileMode {
+	if o.Private {
+		return 0o600
+	}
+	return 0o666
+}
+
 // Write gives the file its content and its name at once.
 func (o FileOutput) Write(_ context.Context, encode func(io.Writer) error) error {
 	if !o.toStdout() {
-		perm := fs.FileMode(0o666)
-		if o.Private {
-			perm = 0o600
-		}
-		if err := atomicfile.Write(o.Path, perm, encode); err != nil {
+		if err := atomicfile.Write(o.Path, o.permissions(), encode); err != nil {
 			return o.named(err)
 		}
 		return nil

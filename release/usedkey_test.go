@@ -46,6 +46,15 @@ func TestKeyOfTheLedger(t *testing.T) {
 			t.Fatal(err)
 		}
 
+		// What composes many answers is nothing to one: another slack is no other mechanism.
+		if slack := another; name != "frozen" { // which refuses any
+			slack.Charge.Slack = new(float64)
+			*slack.Charge.Slack = 1e-9
+			refused(slack, "there is no service key")
+			slack.Key = options.Key
+			mustAnswer(t, openOnline(t, slack), q("a"))
+		}
+
 		meant := another
 		meant.NewKey = true
 		renewed := openOnline(t, meant)

@@ -62,7 +62,7 @@ func (s *Server) answer(ctx context.Context, client *member, queries []query) []
 		switch a := out[i].answer; {
 		case a != nil && fail == nil:
 			a.Remaining = left
-		case a != nil: // it is charged and noted, and can be asked for again
+		case a != nil: // it is charged and noted, and can be asked for again with its replay key, if it has one
 			out[i] = result{fail: fail}
 		}
 	}

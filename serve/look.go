@@ -104,11 +104,14 @@ type health struct {
 	err error
 }
 
+// healthTime bounds a look at the ledger, for which strangers wait: they have five seconds for all.
+const healthTime = 2 * time.Second
+
 func (h *health) look(s *Server) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if time.Since(h.at) > time.Second {
-		ctx, cancel := context.WithTimeout(context.Background(), s.Timeout)
+		ctx, cancel := context.WithTimeout(context.Background(), min(s.Timeout, healthTime))
 		defer cancel()
 		was := h.err
 		h.err = s.Online.Ready(ctx)

@@ -89,7 +89,10 @@ func ask(s http.Handler, method, path, body string, header ...string) (int, stri
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	for i := 0; i < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
+		r.Header.Del(header[i])
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Add(header[i], header[i+1])
 	}
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)
@@ -268,6 +271,8 @@ func TestRefusals(t *testing.T) {
 	post(415, kindMediaType, one("a"), "Content-Type", "text/plain")
 	post(415, kindMediaType, one("a"), "Content-Type", "")
 	post(415, kindMediaType, one("a"), "Content-Type", "application/json; charset=utf-16")
+	post(415, kindMediaType, one("a"), "Content-Type", "application/json; charset=iso-8859-1")
+	post(415, kindMediaType, one("a"), "Content-Type", "application/json", "Content-Type", "application/json; charset=utf-16")
 	post(415, kindMediaType, one("a"), "Content-Encoding", "gzip")
 	post(415, kindMediaType, one("a"), "Content-Encoding", "identity, gzip")
 	if status, _, header := ask(s, "GET", "/v1/answers", ""); status != 405 || header.Get("Allow") != "POST" {

@@ -185,7 +185,7 @@ func (s *Server) route(path, method, what string, do handler) {
 	s.routes.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 		client, fail := s.clients.Load().of(r)
 		if fail == nil {
-			s.welcome(w)
+			s.welcome(w, r)
 		}
 		switch {
 		case fail != nil:
@@ -213,9 +213,13 @@ func (s *Server) route(path, method, what string, do handler) {
 }
 
 // welcome gives a client the time that a request may take, and keeps the connection for the next.
-// Strangers have the time of a header for all, and one request.
-func (s *Server) welcome(w http.ResponseWriter) {
-	w.Header().Del("Connection")
+// Strangers have the time of a header for all, and one request. A connection with a chunked body is
+// closed: a proxy that goes by a Content-Length beside it takes what follows for part of the body.
+// Source: RFC 9112, section 6.3.
+func (s *Server) welcome(w http.ResponseWriter, r *http.Request) {
+	if len(r.TransferEncoding) == 0 {
+		w.Header().Del("Connection")
+	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.Timeout + headerTimeout)) // a test's response has none
 }
 
