@@ -11,6 +11,7 @@ import (
 
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/ledger"
 )
 
@@ -269,6 +270,17 @@ func TestCoversAreToldApart(t *testing.T) {
 	})
 	if got := coverID("E", "a"); got != "draw:E:a" {
 		t.Errorf("%q", got)
+	}
+	// An id that is too long is refused before the first answer, and not with the second.
+	plan, c := private(t, 1e-5, 0), Charge{RequestID: "a", Teachers: "fresh", Votes: cast(1)}
+	c.Ensemble, c.Draw = strings.Repeat("w", 100), strings.Repeat("m:", 30)+strings.Repeat("m", 120)
+	totals, err := plan.Totals(new(0.0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parameter *check.Error
+	if _, err := plan.Bill(c, totals); !errors.As(err, &parameter) || !strings.Contains(err.Error(), "ensemble and draw") {
+		t.Errorf("%v", err)
 	}
 }
 

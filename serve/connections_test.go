@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -105,6 +106,44 @@ func TestStrangersAreShort(t *testing.T) {
 		}
 		if open := lasts(from); open > idleTimeout+time.Second {
 			t.Errorf("idle for %v", open)
+		}
+	})
+}
+
+// A proxy that goes by the Content-Length beside a chunked body sends what follows as part of it. It
+// is no request here: after a chunked body the connection ends, and after another it stays.
+func TestNoRequestFollowsAChunkedBody(t *testing.T) {
+	o, book, _ := newOptions(t, 10)
+	synctest.Test(t, func(t *testing.T) {
+		token, hash := NewToken()
+		o.Clients = []Client{{Name: "a", TokenSHA256: []string{hash}}}
+		s := newServer(t, o)
+		l := &pipes{make(chan net.Conn), make(chan struct{})}
+		defer serving(t, s, l)()
+		head := []string{"POST /v1/answers HTTP/1.1", "Host: d", "Authorization: Bearer " + token, "Content-Type: application/json"}
+		length := func(id string) string { return fmt.Sprintf("Content-Length: %d", len(one(id))) }
+		chunked := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(one("a")), one("a"))
+		answers := func(lines ...string) (n int) {
+			c, from := l.dial()
+			defer c.Close()
+			say(c, lines...)
+			for ; ; n++ {
+				w, err := http.ReadResponse(from, nil)
+				if err != nil {
+					return n
+				}
+				if _, _ = io.Copy(io.Discard, w.Body); w.StatusCode != 200 {
+					t.Errorf("%d", w.StatusCode)
+				}
+			}
+		}
+		inner := append(slices.Clone(head), length("b"), "", one("b"))
+		if n := answers(append(append(slices.Clone(head), length("a"), "Transfer-Encoding: chunked", "", chunked[:len(chunked)-2]), inner...)...); n != 1 {
+			t.Errorf("%d requests after a chunked body", n)
+		}
+		checkSpent(t, book, 1)
+		if n := answers(append(append(slices.Clone(head), length("c"), "", one("c")+head[0]), append(head[1:], length("d"), "", one("d"))...)...); n != 2 {
+			t.Errorf("%d requests on a connection that stays", n)
 		}
 	})
 }

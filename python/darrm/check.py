@@ -150,6 +150,10 @@ class _Table:
         self.epsilon = Fraction(0) if self.endless else _decimal(raw["epsilon"], "epsilon")  # endless: not used
         self.teacher_delta = _decimal(field("teacher_delta"), "teacher_delta")
         self.delta = _decimal(field("delta"), "delta")
+        if raw.get("total_epsilon") and raw.get("m"):
+            raise CheckError("m and total_epsilon exclude each other")
+        if sum(bool(raw.get(name)) for name in ("prior_mean", "prior_counts", "worst_case")) > 1:
+            raise CheckError("prior_mean, prior_counts and worst_case exclude each other")
         if "total_epsilon" in raw:
             self.total = _decimal(raw["total_epsilon"], "total_epsilon")
         elif self.endless:
@@ -356,6 +360,7 @@ def check(table: Union[str, Dict[str, Any]]) -> Verdict:
     if isinstance(raw, dict) and raw.get("kind") == "plurality":
         return _many(raw)
     t = _Table(raw)
+    t.phi()  # γ that cannot be drawn exactly is refused, whatever shows the promise
     corners = t.corners()
     factor = _exp(t.total, up=False)
     if t.post_processing():
@@ -392,13 +397,21 @@ def _many(raw: Dict[str, Any]) -> Verdict:
     return Verdict(excess <= 0, "sweep", float(excess), worst, constraints, gap <= stated, float(1 - value), float(gap))
 
 
+def _fields(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
+    """An object's fields. Two readers may take different ones of a name that stands there twice."""
+    fields = dict(pairs)
+    if len({name.lower() for name in fields}) < len(pairs):
+        raise CheckError("a field stands there twice: " + ", ".join(name for name, _ in pairs))
+    return fields
+
+
 def load(path: str) -> Any:
     """Read a table with its decimals as exact fractions; ``-`` is standard input."""
     try:
         if path == "-":
-            return json.load(sys.stdin, parse_float=Fraction)
+            return json.load(sys.stdin, parse_float=Fraction, object_pairs_hook=_fields)
         with open(path, encoding="utf-8") as f:
-            return json.load(f, parse_float=Fraction)
+            return json.load(f, parse_float=Fraction, object_pairs_hook=_fields)
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as e:
         raise CheckError(f"{path}: not JSON: {e}") from e
 

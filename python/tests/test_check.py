@@ -159,7 +159,7 @@ class PostProcessing(unittest.TestCase):
             ({}, 16),
             ({"affected": 2, "m": 2}, 28),
             ({"affected": 2, "m": 2, "teacher_delta": d, "delta": 1 - (1 - d) ** 2}, 120),
-            ({"worst_case": True}, 16),
+            ({"worst_case": True, "prior_mean": 0}, 16),
         ):
             with self.subTest(change):
                 v = self.reached(**change)
@@ -176,6 +176,10 @@ class PostProcessing(unittest.TestCase):
             with self.subTest(change):
                 v = self.reached(**change)
                 self.assertEqual((v.private, v.method), (False, "sweep"))
+
+    def test_what_cannot_be_drawn(self):
+        with self.assertRaisesRegex(CheckError, "no multiple"):
+            self.reached(gamma=[Fraction(1, 10)] * 6)
 
     def test_shape(self):
         with self.assertRaisesRegex(CheckError, "increases"):
@@ -205,7 +209,7 @@ class WrongTables(unittest.TestCase):
 
     def test_weaker_teachers(self):
         t = table("k5.json")
-        t["total_epsilon"] = t["m"] * t["epsilon"]  # the promise stays
+        t["total_epsilon"] = t.pop("m") * t["epsilon"]  # the promise stays
         for name in ("epsilon", "teacher_delta"):
             with self.subTest(name):
                 v = check({**t, name: t[name] * Fraction(100001, 100000)})
@@ -239,6 +243,8 @@ class WrongTables(unittest.TestCase):
             ({"gamma": [0, 1, 1, 1, 1, 1]}, "same from both ends"),
             ({"delta": 1}, "in \\[0,1\\)"),
             ({"shape": "round"}, "shape"),
+            ({"total_epsilon": 5}, "exclude each other"),
+            ({"prior_counts": [1] * 6}, "exclude each other"),
         ):
             with self.subTest(change):
                 with self.assertRaisesRegex(CheckError, words):
@@ -279,6 +285,15 @@ class Command(unittest.TestCase):
         code, out, _ = self.run_main(str(path), "--json")
         self.assertEqual(code, 4)
         self.assertFalse(json.loads(out)["private"])
+
+    def test_a_field_twice(self):
+        text = (TABLES / "k5.json").read_text()
+        for again in ('"gamma": [1, 1, 1, 1, 1, 1],', '"Gamma": [1, 1, 1, 1, 1, 1],'):
+            path = Path(self.enterContext(_folder())) / "twice.json"
+            path.write_text(text.replace("{", "{" + again, 1))
+            code, out, err = self.run_main(str(path))
+            self.assertEqual((code, out), (3, ""))
+            self.assertIn("stands there twice", err)
 
     def test_no_file(self):
         code, out, err = self.run_main("/nowhere/table.json")
