@@ -29,17 +29,26 @@ func writeHelp(w *terminal.Page, c *cobra.Command) {
 		w.Printf("\nExamples:\n%s\n", wrapExamples(c.Example, w.Width))
 	}
 	w.Printf("\n%s\n", reflow(c.Long, w.Prose()))
-	if c.HasAvailableSubCommands() {
-		w.Printf("\nCommands:\n")
-		for _, sub := range c.Commands() {
-			if sub.IsAvailableCommand() {
-				w.Hang(fmt.Sprintf("  %-*s ", sub.NamePadding(), sub.Name()), strings.Repeat(" ", 3+sub.NamePadding()), sub.Short)
-			}
+	if groups := c.Groups(); len(groups) > 0 {
+		for _, g := range groups {
+			writeCommands(w, c, g.Title, g.ID)
 		}
+	} else if c.HasAvailableSubCommands() {
+		writeCommands(w, c, "Commands", "")
 	}
 	writeFlags(w, "Flags", c.LocalFlags())
 	writeFlags(w, "Global flags", c.InheritedFlags())
 	w.Printf("\nExit codes: darrm help exit-codes\n")
+}
+
+// writeCommands lists the commands of a group under its title.
+func writeCommands(w *terminal.Page, c *cobra.Command, title, group string) {
+	w.Printf("\n%s:\n", title)
+	for _, sub := range c.Commands() {
+		if sub.GroupID == group && sub.IsAvailableCommand() {
+			w.Hang(fmt.Sprintf("  %-*s ", sub.NamePadding(), sub.Name()), strings.Repeat(" ", 3+sub.NamePadding()), sub.Short)
+		}
+	}
 }
 
 // writeFlags writes a group of flags, each beside its explanation or, where there is little

@@ -58,7 +58,9 @@ prints the "darrm aggregate" command that releases the labels.`,
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "say nothing on stderr but errors")
 	root.PersistentFlags().StringVar(&a.progress, "progress", progressAuto, `"auto" shows progress on a terminal, "json" writes it to stderr as lines of JSON, for programs that read along`)
 	oneOf(root, "progress", progressAuto, progressJSON)
-	root.AddCommand(newSolve(a), newSweep(a), newPlan(a), newAggregate(a), newServe(a), newCompare(a), newAccount(a), newBudget(a), newVerify(a), newCache(a), newVotes(a), newMean(a), newExperiment(a), newReport(a), newTrain(a), newFederated(a), newPredict(a), newEvaluate(a), newBounds(a), newVersion(a), newMan(a), newCompletion(a), newExitCodes())
+	cobra.EnableCommandSorting = false // groups list the most used first
+	addGroups(root, a)
+	root.AddCommand(newExitCodes())
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(newHelp())
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { writeHelp(a.page(a.out), c) })
