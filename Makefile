@@ -34,12 +34,17 @@ lint: ## gofmt, go vet, staticcheck, import direction, figures that hang on the 
 	CGO_ENABLED=0 go vet ./...
 	scripts/fused
 
-race: ## all tests under the race detector
-	$(HIGHS) go test -race -timeout 40m ./...
+# Scripts of the command that solve nothing: with plain Go they are those of make test, and what
+# they run in parallel is raced in the tests of its packages.
+SEQUENTIAL := TestScripts/^(federated|mean|predict|train|train_convex|train_metric|train_pairwise|train_select)$$
 
-plain: ## builds and tests with plain Go: no HiGHS, no cgo
+race: ## the race detector, where anything runs in parallel (scripts/packages)
+	$(HIGHS) go test -race -timeout 40m -skip '$(SEQUENTIAL)' $$(scripts/packages race)
+
+plain: ## builds with plain Go: no HiGHS, no cgo; and tests what that is to change (scripts/packages)
 	go build ./...
-	CGO_ENABLED=0 go test -timeout 30m ./...
+	CGO_ENABLED=0 go vet ./...
+	CGO_ENABLED=0 go test -timeout 30m -skip '$(SEQUENTIAL)' $$(scripts/packages plain)
 
 beam: ## the Beam module, which is apart from the rest: vet and tests
 	cd beam && go vet ./... && go test -timeout 20m ./...
