@@ -210,8 +210,9 @@ func visible(s string) string {
 }
 
 func labelEvent(e *ledger.Entry) (event Event, ok bool) {
+	_, model := modelEvent(e.Event)
 	err := json.Unmarshal(e.Event, &event)
-	return event, err == nil && event.Mechanism != "" && !isModel(event.Mechanism)
+	return event, err == nil && event.Mechanism != "" && !model
 }
 
 // share is how much of ε and of δ is spent, in percent, rounded up to a tenth.
@@ -323,15 +324,15 @@ func (a *assumptions) add(id, text string) {
 func (a *assumptions) of(e *ledger.Entry) {
 	event, ok := labelEvent(e)
 	if !ok {
-		m := ModelEvent{}
-		err := json.Unmarshal(e.Event, &m)
+		m, model := modelEvent(e.Event)
 		switch {
-		case err == nil && m.Mechanism == FederatedMechanism && strings.HasPrefix(e.ID, runPrefix):
-			a.add(e.ID, visible(fmt.Sprintf("The run was as stated: %s, for %d %s, its cost accounted for by mode %s. The shuffler that took the reports is trusted: it gave them on in a random order, without their senders, once, and in no smaller number than the cost is for.", m.Method, m.Epochs, m.unit(), m.Mode)))
-		case err == nil && m.Part != "":
+		case model && strings.HasPrefix(e.ID, runPrefix):
+			run := fmt.Sprintf("The run was as stated: %s, for %s, its cost accounted for by mode %s. %s", m.Method, m.length(), m.Mode, m.Assumes)
+			a.add(e.ID, visible(strings.TrimSpace(run)))
+		case m.Part != "":
 			a.add(e.ID, "The randomness of an answer of a run is known to nobody but who answered.")
-		case err == nil && isModel(m.Mechanism):
-			a.add(e.ID, visible(fmt.Sprintf("The model was trained as stated: by %s, for %d %s, its cost accounted for by mode %s. Its intermediate states were shown to nobody, unless that mode allows it.", m.Method, m.Epochs, m.unit(), m.Mode)))
+		case model:
+			a.add(e.ID, visible(fmt.Sprintf("The model was trained as stated: by %s, for %s, its cost accounted for by mode %s. Its intermediate states were shown to nobody, unless that mode allows it.", m.Method, m.length(), m.Mode)))
 		default:
 			a.add(e.ID, "The cost was stated by whoever charged it. Nothing in the ledger says what it follows from.")
 		}

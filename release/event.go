@@ -1,9 +1,9 @@
 package release
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/darrm/darrm/accountant"
 )
@@ -27,14 +27,18 @@ type Event struct {
 	Votes string `json:"votes,omitempty"`
 }
 
-// ModelEvent is what the ledger remembers of a charge for a model.
+// ModelEvent is what the ledger remembers of a charge for a model, in the words of whoever trains
+// it: this package knows no trainer.
 type ModelEvent struct {
 	Mechanism string `json:"mechanism"`
 	Release   string `json:"release"` // names the model's randomness; [Model] sets it
-	Method    string `json:"method"`
+	Method    string `json:"method"`  // required: it tells a model's event from a vote's
 	Task      string `json:"task"`
-	Epochs    int    `json:"epochs"` // rounds, where the method has no epochs
-	Mode      string `json:"mode"`   // of the accounting
+	Epochs    int    `json:"epochs"`         // in Unit
+	Unit      string `json:"unit,omitempty"` // of Epochs, such as "rounds"; "" is epochs
+	Mode      string `json:"mode"`           // of the accounting
+	// Assumes states what the run's cost rests on beside that it was as stated, in whole sentences.
+	Assumes string `json:"assumes,omitempty"`
 	// Part is which answer of a run this is; "" for a model, and for the run's own charge.
 	Part string `json:"part,omitempty"`
 	// Run is the digest of the run that an answer is part of, so that no other run passes for one that
@@ -45,46 +49,32 @@ type ModelEvent struct {
 const (
 	trainingMechanism = "training"
 	drawMechanism     = "votes"
-	// ModelMechanism and those after it are the mechanisms of a [ModelEvent].
-	ModelMechanism     = "shuffled-gradients"
-	ConvexMechanism    = "convex"
-	PairwiseMechanism  = "pairwise"
-	FederatedMechanism = "federated"
 )
 
-func isModel(mechanism string) bool {
-	return slices.Contains([]string{ModelMechanism, ConvexMechanism, PairwiseMechanism, FederatedMechanism}, mechanism)
+// modelEvent reads an entry's event; ok is false where it is not a model's.
+func modelEvent(event json.RawMessage) (m ModelEvent, ok bool) {
+	err := json.Unmarshal(event, &m)
+	return m, err == nil && m.Mechanism != "" && m.Method != ""
 }
 
-// unit returns what Epochs counts.
-func (m ModelEvent) unit() string {
-	if m.Mechanism == ModelMechanism {
-		return "epochs"
-	}
-	return "rounds"
-}
+// length returns how long the training was, such as "3 epochs".
+func (m ModelEvent) length() string { return fmt.Sprintf("%d %s", m.Epochs, cmp.Or(m.Unit, "epochs")) }
 
 // Describe says in a few words what the event of an entry was charged for; "" where no
 // release of this module made the entry. What it quotes of the event is as its maker wrote
 // it.
 func Describe(event json.RawMessage) string {
-	var e Event
-	var m ModelEvent
-	switch err := json.Unmarshal(event, &e); {
-	case err != nil || e.Mechanism == "":
-		return ""
-	case isModel(e.Mechanism):
-		if json.Unmarshal(event, &m) != nil {
-			return ""
-		}
-		if m.Mechanism == PairwiseMechanism {
-			m.Task += " pairs"
-		}
+	if m, ok := modelEvent(event); ok {
 		what := "model"
 		if m.Part != "" {
 			what = m.Part + " of a model"
 		}
-		return fmt.Sprintf("%s of %s by %s, %d %s, accounting %s", what, m.Task, m.Method, m.Epochs, m.unit(), m.Mode)
+		return fmt.Sprintf("%s of %s by %s, %s, accounting %s", what, m.Task, m.Method, m.length(), m.Mode)
+	}
+	var e Event
+	switch err := json.Unmarshal(event, &e); {
+	case err != nil || e.Mechanism == "":
+		return ""
 	case e.PerAnswer == nil && e.Mechanism == drawMechanism:
 		return fmt.Sprintf("%d rows of votes of %d teachers, answered again any number of times", e.Queries, e.K)
 	case e.PerAnswer == nil:

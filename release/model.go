@@ -142,7 +142,11 @@ func (m Model) bill(training Training) (*Bill, error) {
 		return nil, err
 	}
 	m.Event.Release = training.ID
-	event, err := json.Marshal(m.Event)
+	released := m.Event
+	if m.PartOf != "" {
+		released.Assumes = "" // the run's charge has it
+	}
+	event, err := json.Marshal(released)
 	id := m.RequestID
 	if id == "" {
 		id = fmt.Sprintf("training:%s", training.ID)

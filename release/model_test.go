@@ -59,7 +59,7 @@ func newModel(t *testing.T, eps, budget float64) (m Model, tr *trainer, dir stri
 	t.Helper()
 	tr, dir, book = &trainer{cost: accountant.Cost{Epsilon: eps, Delta: 1e-6}}, t.TempDir(), newLedger(t, budget)
 	return Model{
-		Event: ModelEvent{Mechanism: ModelMechanism, Method: "m", Task: "t", Epochs: 3, Mode: "best"}, Relation: accountant.ReplaceOne,
+		Event: ModelEvent{Mechanism: "shuffled-gradients", Method: "m", Task: "t", Epochs: 3, Mode: "best"}, Relation: accountant.ReplaceOne,
 		Ledger: book.Path(), RequestID: "model", Output: FileOutput{Path: filepath.Join(dir, "model.json")},
 		Checkpoint: filepath.Join(dir, "state"), StateSize: 100, Begin: tr.begin,
 	}, tr, dir, book
@@ -217,7 +217,7 @@ func TestModelOverwrites(t *testing.T) {
 // name is none of them: it is refused, and so is one of another cost.
 func TestAnswersOfARun(t *testing.T) {
 	m, tr, _, book := newModel(t, 0.5, 0.9)
-	m.PartOf, m.Event.Mechanism, m.Event.Run = "r", FederatedMechanism, "d1"
+	m.PartOf, m.Event.Mechanism, m.Event.Run = "r", "federated", "d1"
 	answer := func(id string) error {
 		a := m
 		a.RequestID, a.Event.Part = id, "part "+id

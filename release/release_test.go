@@ -498,8 +498,8 @@ func TestEventForPeople(t *testing.T) {
 		"training of 3 teachers, one record reaches 2":                      Event{Mechanism: "training", K: 3, Affected: 2, PerTeacher: per},
 		"7 labels by darrm, each (0.3, 1e-05)-DP":                           Event{Mechanism: "darrm", Queries: 7, PerAnswer: per},
 		"7 rows of votes of 3 teachers, answered again any number of times": Event{Mechanism: "votes", Queries: 7, K: 3, PerTeacher: per},
-		"model of hinge pairs by minimised, 9 rounds, accounting gaussian":  ModelEvent{Mechanism: PairwiseMechanism, Method: "minimised", Task: "hinge", Epochs: 9, Mode: "gaussian"},
-		"model of ridge by priv-pub, 4 epochs, accounting best":             ModelEvent{Mechanism: ModelMechanism, Method: "priv-pub", Task: "ridge", Epochs: 4, Mode: "best"},
+		"model of hinge pairs by minimised, 9 rounds, accounting gaussian":  ModelEvent{Mechanism: "pairwise", Method: "minimised", Task: "hinge pairs", Epochs: 9, Unit: "rounds", Mode: "gaussian"},
+		"model of ridge by priv-pub, 4 epochs, accounting best":             ModelEvent{Mechanism: "shuffled-gradients", Method: "priv-pub", Task: "ridge", Epochs: 4, Mode: "best"},
 		"": map[string]any{"mechanism": 3}, // of another program
 	} {
 		b, err := json.Marshal(e)

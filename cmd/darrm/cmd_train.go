@@ -114,7 +114,7 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 	}
 	m.Relation = plan.Report().Relation
 	m.Event = release.ModelEvent{
-		Mechanism: release.ModelMechanism, Method: string(config.Method), Task: config.Task.Name(),
+		Mechanism: shuffled.Mechanism, Method: string(config.Method), Task: config.Task.Name(),
 		Epochs: config.Epochs, Mode: string(plan.Report().Mode),
 	}
 	return t.run(c.Context(), m)
@@ -143,7 +143,7 @@ func (f *trainCommand) choose(c *cobra.Command, a *app, m release.Model, set dat
 		return r
 	}
 	m.Relation = price.Relation
-	m.Event = release.ModelEvent{Mechanism: release.ModelMechanism, Method: price.Method, Task: config.Task.Name(), Epochs: t.algorithm.Rounds(), Mode: string(price.Bound)}
+	m.Event = release.ModelEvent{Mechanism: shuffled.Mechanism, Method: price.Method, Task: config.Task.Name(), Epochs: t.algorithm.Rounds(), Mode: string(price.Bound)}
 	return t.run(c.Context(), m)
 }
 

@@ -84,7 +84,7 @@ func (f *trainFamily) run(c *cobra.Command, a *app) error {
 		return r
 	}
 	m.Relation = price.Relation
-	m.Event = release.ModelEvent{Mechanism: f.mechanism, Method: price.Method, Task: f.about().task, Epochs: t.algorithm.Rounds(), Mode: string(price.Bound)}
+	m.Event = release.ModelEvent{Mechanism: f.mechanism, Method: price.Method, Task: cmp.Or(f.about().paidFor, f.about().task), Epochs: t.algorithm.Rounds(), Unit: "rounds", Mode: string(price.Bound)}
 	return t.run(c.Context(), m)
 }
 

@@ -14,11 +14,10 @@ import (
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/model"
 	"github.com/darrm/darrm/learn/train"
-	"github.com/darrm/darrm/release"
 )
 
 var convexFamily = family{
-	name: "convex", mechanism: release.ConvexMechanism, flags: func() familyFlags { return new(convexFlags) },
+	name: "convex", mechanism: convex.Mechanism, flags: func() familyFlags { return new(convexFlags) },
 	count: "number of records that the price is for; dp-sgd, whose promise covers their number too, must be told one that is public and near it (default: their number)",
 	trains: commandText{
 		use:   "--private FILE --task LOSS --radius R --eps ε --delta δ",

@@ -52,6 +52,7 @@ type familyFlags interface {
 // modelKind is what a model's file says of its task.
 type modelKind struct {
 	task, set string
+	paidFor   string // task in the ledger; "" is task
 	link      model.Link
 }
 

@@ -15,7 +15,6 @@ import (
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/model"
 	"github.com/darrm/darrm/learn/train"
-	"github.com/darrm/darrm/release"
 )
 
 // The values of --method.
@@ -25,7 +24,7 @@ const (
 )
 
 var federatedFamily = family{
-	name: "federated", mechanism: release.FederatedMechanism, flags: func() familyFlags { return new(federatedFlags) },
+	name: "federated", mechanism: federated.Mechanism, flags: func() familyFlags { return new(federatedFlags) },
 	trains: commandText{
 		use:   "--private FILE --silos n,n,… --task LOSS --clip C --step-size η --eps ε --delta δ",
 		short: "Train on the records of many silos as one machine would, to rehearse rounds",

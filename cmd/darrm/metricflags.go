@@ -9,11 +9,10 @@ import (
 	"github.com/darrm/darrm/learn/model"
 	"github.com/darrm/darrm/learn/pairwise"
 	"github.com/darrm/darrm/learn/train"
-	"github.com/darrm/darrm/release"
 )
 
 var metricFamily = family{
-	name: "metric", mechanism: release.PairwiseMechanism, flags: func() familyFlags { return new(metricFlags) },
+	name: "metric", mechanism: pairwise.Mechanism, flags: func() familyFlags { return new(metricFlags) },
 	trains: commandText{
 		use:   "--private FILE --radius R --ball B --eps ε --delta δ --task logistic",
 		short: "Learn a distance privately, by which records of one class are near each other",
@@ -67,7 +66,7 @@ func (f *metricFlags) check(c *cobra.Command) error {
 }
 
 func (f *metricFlags) about() modelKind {
-	return modelKind{task: "logistic", set: fmt.Sprintf("psd:%g", f.ball), link: model.LinkMetric}
+	return modelKind{task: "logistic", paidFor: "logistic pairs", set: fmt.Sprintf("psd:%g", f.ball), link: model.LinkMetric}
 }
 
 func (f *metricFlags) plan(n, d int) (train.Plan, error) {

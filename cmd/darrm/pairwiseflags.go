@@ -12,11 +12,10 @@ import (
 	"github.com/darrm/darrm/learn/model"
 	"github.com/darrm/darrm/learn/pairwise"
 	"github.com/darrm/darrm/learn/train"
-	"github.com/darrm/darrm/release"
 )
 
 var pairwiseFamily = family{
-	name: "pairwise", mechanism: release.PairwiseMechanism, flags: func() familyFlags { return new(pairwiseFlags) },
+	name: "pairwise", mechanism: pairwise.Mechanism, flags: func() familyFlags { return new(pairwiseFlags) },
 	trains: commandText{
 		use:   "--private FILE --task LOSS --radius R --ball D --eps ε --delta δ",
 		short: "Train a linear score privately that puts records of two classes in order (AUC)",
@@ -129,7 +128,7 @@ func (f *pairwiseFlags) private() []string {
 }
 
 func (f *pairwiseFlags) about() modelKind {
-	k := modelKind{task: f.loss.Name(), link: model.LinkRank}
+	k := modelKind{task: f.loss.Name(), paidFor: f.loss.Name() + " pairs", link: model.LinkRank}
 	if f.options.Ball > 0 {
 		k.set = fmt.Sprintf("l2:%g", f.options.Ball)
 	}

@@ -70,7 +70,7 @@ func main() {
 	price := plan.Price()
 	out := filepath.Join(folder, "model.json")
 	_, err = release.Model{
-		Event:    release.ModelEvent{Mechanism: release.ModelMechanism, Method: price.Method, Task: setting.Loss.Name(), Epochs: algorithm.Rounds(), Mode: string(price.Bound)},
+		Event:    release.ModelEvent{Mechanism: convex.Mechanism, Method: price.Method, Task: setting.Loss.Name(), Epochs: algorithm.Rounds(), Unit: "rounds", Mode: string(price.Bound)},
 		Relation: price.Relation, Ledger: book, RequestID: "readmission, March",
 		Output: release.FileOutput{Path: out},
 		// The ledger is charged between Begin and Run.

@@ -9,6 +9,9 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
+// Mechanism names the models of this package in a ledger.
+const Mechanism = "convex"
+
 // Options are the parameters of whatever method, for programs that take it by its name. The
 // zero value of a field is the method's default.
 type Options struct {

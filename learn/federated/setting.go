@@ -16,6 +16,9 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
+// Mechanism names the models of this package in a ledger.
+const Mechanism = "federated"
+
 // Setting is what every method is told. Nothing in it may depend on the private data.
 type Setting struct {
 	Loss loss.Loss

@@ -7,6 +7,9 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
+// Mechanism names the models of this package in a ledger.
+const Mechanism = "shuffled-gradients"
+
 // Block is some like epochs in a row.
 type Block struct {
 	Epochs      int     // ≥ 1

@@ -27,6 +27,7 @@ import (
 
 	"github.com/darrm/darrm/internal/randsrc/stream"
 	"github.com/darrm/darrm/learn/data"
+	"github.com/darrm/darrm/learn/federated"
 	"github.com/darrm/darrm/learn/federated/rounds"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/release"
@@ -92,13 +93,17 @@ func (a Answer) model() release.Model {
 	}
 	return release.Model{
 		Event: release.ModelEvent{
-			Mechanism: release.FederatedMechanism, Method: price.Method, Task: a.Plan.Loss().Name(), Epochs: a.Plan.Rounds(), Mode: string(price.Bound),
+			Mechanism: federated.Mechanism, Method: price.Method, Task: a.Plan.Loss().Name(), Epochs: a.Plan.Rounds(), Unit: "rounds", Mode: string(price.Bound), Assumes: trustedShuffler,
 			Run: a.Plan.FullDigest(), Part: fmt.Sprintf("%s to question %s", kind, a.Plan.Question(a.Round)),
 		},
 		Relation: price.Relation, Ledger: a.Ledger, PartOf: run, RequestID: fmt.Sprintf("%s round %d %s", run, a.Round.Round, kind),
 		Output: a.Output, Checkpoint: a.Checkpoint, StateSize: int64(stateSize), Reads: a.Reads, Begin: a.begin,
 	}
 }
+
+// trustedShuffler is what amplification by shuffling rests on.
+const trustedShuffler = "The shuffler that took the reports is trusted: it gave them on in a random order, " +
+	"without their senders, once, and in no smaller number than the cost is for."
 
 const (
 	stateMagic = "darrm silo answer 1\n"
