@@ -63,7 +63,7 @@ func newPlan(t testing.TB, r *data.Records, epochs int, sigma float64) *shuffled
 	if sigma == 0 {
 		c.Method, c.Order = shuffled.ShuffleG, iteration.FixedOrder
 	}
-	return must.Get(shuffled.NewPlan(c, r, nil))(t)
+	return must.Get(shuffled.NewPlan(t.Context(), c, r, nil))(t)
 }
 
 // Two programs that share nothing but the formulas end at the same objective without

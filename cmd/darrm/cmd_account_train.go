@@ -120,7 +120,7 @@ func (f *accountTrainFlags) run(c *cobra.Command, a *app) error {
 	var first error
 	for _, way := range iteration.Ways(iteration.Mode(f.mode), iteration.Conversion(f.conversion)) {
 		row := modeRow{Mode: string(way.Mode), Conversion: string(way.Conversion), Delta: f.delta}
-		r, err := pricing(c, a, func() (iteration.Report, error) { return f.report(steps, way.Mode, way.Conversion) })
+		r, err := pricing(c, a, func() (iteration.Report, error) { return f.report(c, steps, way.Mode, way.Conversion) })
 		if interrupted := c.Context().Err(); interrupted != nil {
 			return interrupted // no mode was refused
 		}
@@ -170,7 +170,7 @@ func (f *accountTrainFlags) quote(c *cobra.Command) (train.Plan, error) {
 		return nil, err
 	}
 	steps.Mode, steps.Conversion = iteration.Mode(f.mode), iteration.Conversion(f.conversion)
-	steps, report, err := steps.Calibrate(f.target())
+	steps, report, err := steps.Calibrate(c.Context(), f.target())
 	if err != nil {
 		return nil, err
 	}
@@ -211,12 +211,12 @@ func (f *accountTrainFlags) steps(c *cobra.Command) (steps iteration.Steps, err 
 	}, nil
 }
 
-func (f *accountTrainFlags) report(e iteration.Steps, mode iteration.Mode, conversion iteration.Conversion) (iteration.Report, error) {
+func (f *accountTrainFlags) report(c *cobra.Command, e iteration.Steps, mode iteration.Mode, conversion iteration.Conversion) (iteration.Report, error) {
 	e.Mode, e.Conversion = mode, conversion
 	if !f.calibrates {
 		return e.Report(f.delta)
 	}
-	_, r, err := e.Calibrate(accountant.Cost{Epsilon: f.epsilon, Delta: f.delta})
+	_, r, err := e.Calibrate(c.Context(), accountant.Cost{Epsilon: f.epsilon, Delta: f.delta})
 	return r, err
 }
 

@@ -100,7 +100,7 @@ func (f *trainCommand) run(c *cobra.Command, a *app) error {
 	if config.Method == shuffled.ShuffleG && !m.Simulated {
 		return usagef("method = %q has no noise, so its model is not private: it is for --insecure-seed only", config.Method)
 	}
-	plan, err := pricing(c, a, func() (*shuffled.Plan, error) { return shuffled.NewPlan(config, set.Private, set.Public) })
+	plan, err := pricing(c, a, func() (*shuffled.Plan, error) { return shuffled.NewPlan(c.Context(), config, set.Private, set.Public) })
 	if err != nil {
 		return trainingError(err)
 	}

@@ -150,7 +150,7 @@ func (f *selectFlags) plan(n, d int, privacy *privacyFlags, task string, link mo
 			return one()
 		}})
 	}
-	plan, err := s.Plan(n, d)
+	plan, err := s.Plan(f.command.Context(), n, d)
 	if err != nil {
 		return nil, fmt.Errorf("--grid: %w", err)
 	}

@@ -161,7 +161,7 @@ func (f *trainFlags) candidate(c *cobra.Command, set datasets.Set, first shuffle
 	if err := f.complete(c, &o, set.Regularizer); err != nil {
 		return nil, err
 	}
-	plan, err := shuffled.NewPlan(o, set.Private, set.Public)
+	plan, err := shuffled.NewPlan(c.Context(), o, set.Private, set.Public)
 	if err != nil {
 		return nil, trainingError(err)
 	}

@@ -1,6 +1,7 @@
 package teachers
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -41,8 +42,9 @@ type Plan struct {
 
 // NewPlan checks the configuration against the data and accounts for each teacher.
 // private holds all records that Parts is of; public, which may be nil for methods that use
-// none, is every teacher's. The error names the parameter, and the teacher.
-func NewPlan(c Config, private, public *data.Records) (*Plan, error) {
+// none, is every teacher's. The error names the parameter, and the teacher; it is that of ctx where
+// ctx ends the calibration.
+func NewPlan(ctx context.Context, c Config, private, public *data.Records) (*Plan, error) {
 	if c.Parts.K() == 0 {
 		return nil, errors.New("no parts: use DisjointParts, OverlappingParts or NewParts")
 	}
@@ -67,7 +69,7 @@ func NewPlan(c Config, private, public *data.Records) (*Plan, error) {
 		if err != nil {
 			return nil, fmt.Errorf("teacher %d: %w", j+1, err)
 		}
-		plan, err := shuffled.NewPlan(c.Teacher, records, public)
+		plan, err := shuffled.NewPlan(ctx, c.Teacher, records, public)
 		if err != nil {
 			return nil, fmt.Errorf("teacher %d: %w", j+1, err)
 		}

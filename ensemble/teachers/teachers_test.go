@@ -67,7 +67,7 @@ func teacherConfig(eps float64) shuffled.Config {
 
 func mustPlan(t testing.TB, c Config, private, public *data.Records) *Plan {
 	t.Helper()
-	return must.Get(NewPlan(c, private, public))(t)
+	return must.Get(NewPlan(t.Context(), c, private, public))(t)
 }
 
 // Disjoint parts hold every record once, and nearly equally many.
@@ -397,7 +397,7 @@ func TestTeacherCostIsThePlans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := NewPlan(Config{Teacher: c, Parts: parts}, records, public)
+		p, err := NewPlan(t.Context(), Config{Teacher: c, Parts: parts}, records, public)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -628,7 +628,7 @@ func TestNewPlanRefuses(t *testing.T) {
 	} {
 		c := good
 		records := change(&c)
-		if _, err := NewPlan(c, records, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := NewPlan(t.Context(), c, records, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want an error with %q", err, want)
 		}
 	}

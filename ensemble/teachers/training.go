@@ -23,7 +23,7 @@ import (
 // made of the teachers (Plan.Total at no slack); its error ends the training. It is
 // where a ledger belongs; nil charges nothing. For other totals use NewPlan.
 func Train(ctx context.Context, c Config, private, public *data.Records, charge func(id string, total accountant.Cost) error) (*Trained, error) {
-	p, err := NewPlan(c, private, public)
+	p, err := NewPlan(ctx, c, private, public)
 	if err != nil {
 		return nil, err
 	}

@@ -160,7 +160,7 @@ func (p *pipelineParameters) trainEveryStepSize(r *experiment.Run, w workshop, c
 	certified := make([]*gamma.Certified, len(ways))
 	for i, eta := range p.StepSizes {
 		c.StepSize = eta
-		plan, err := teachers.NewPlan(teachers.Config{Teacher: c, Parts: parts}, w.train, w.set.Public)
+		plan, err := teachers.NewPlan(r, teachers.Config{Teacher: c, Parts: parts}, w.train, w.set.Public)
 		if err != nil {
 			return nil, err
 		}

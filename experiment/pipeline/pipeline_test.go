@@ -70,7 +70,7 @@ func TestPipeline(t *testing.T) {
 		}
 	}
 	c.StepSize = 1e-3
-	plan, err := teachers.NewPlan(teachers.Config{Teacher: c, Parts: parts}, w.train, w.set.Public)
+	plan, err := teachers.NewPlan(t.Context(), teachers.Config{Teacher: c, Parts: parts}, w.train, w.set.Public)
 	if err != nil {
 		t.Fatal(err)
 	}

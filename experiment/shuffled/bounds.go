@@ -64,7 +64,7 @@ func (p *trainingParameters) bound(r *experiment.Run, lab laboratory, found map[
 			t := p.mainTraining(m, eps)
 			c := p.config(lab.set, t)
 			c.StepSize = found[t].StepSize
-			plan, err := shuffled.NewPlan(c, lab.set.Private, lab.set.Public)
+			plan, err := shuffled.NewPlan(r, c, lab.set.Private, lab.set.Public)
 			if err != nil {
 				return nil, err
 			}

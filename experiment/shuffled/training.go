@@ -277,7 +277,7 @@ func (p *trainingParameters) train(r *experiment.Run, lab laboratory, t training
 		return trained{}, err
 	}
 	c.StepSize = best.StepSize
-	plan, err := shuffled.NewPlan(c, lab.set.Private, lab.set.Public)
+	plan, err := shuffled.NewPlan(r, c, lab.set.Private, lab.set.Public)
 	if err != nil {
 		return trained{}, err
 	}

@@ -141,7 +141,7 @@ func TestTrainingAgainstItsRuns(t *testing.T) {
 			Order: orders[l[3]], Clip: 10, StepSize: number(l[7]), Target: accountant.Cost{Epsilon: number(l[4]), Delta: number(l[5])},
 			Mode: iteration.Paper, Conversion: iteration.ConversionClassical,
 		}
-		plan, err := shuffled.NewPlan(c, set.Private, set.Public)
+		plan, err := shuffled.NewPlan(t.Context(), c, set.Private, set.Public)
 		if err != nil {
 			t.Fatal(err)
 		}

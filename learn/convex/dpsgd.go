@@ -118,45 +118,27 @@ func (p *sampledPlan) epsilon(sigma float64, method accountant.Method) (accounta
 }
 
 // calibrate sets σ: first by Rényi divergences, which take milliseconds, and from there by
-// privacy loss distributions, which are tighter. What it ends with is priced, not trusted.
+// privacy loss distributions, which are tighter.
 func (p *sampledPlan) calibrate() error {
-	target := p.Target.Epsilon
-	low, high := 0.0, 0.5
-	for {
-		b, err := p.epsilon(high, accountant.MethodRDP)
-		if err == nil && b.Cost.Epsilon <= target {
-			break
-		}
-		if low, high = high, 2*high; high > accountant.MaxNoise {
-			return fmt.Errorf("dp-sgd: no noise up to %g meets epsilon = %g at delta = %g (%w)", float64(accountant.MaxNoise), target, p.Target.Delta, err)
-		}
+	find := func(start float64, method accountant.Method) (float64, error) {
+		s := train.Search{Start: start, Least: start * 1e-6, Most: max(start, accountant.MaxNoise), Tolerance: 5e-3}
+		sigma, _, err := train.Calibrate(context.Background(), p.Target.Epsilon, s, func(sigma float64) (float64, error) {
+			b, err := p.epsilon(sigma, method)
+			return b.Cost.Epsilon, err
+		})
+		return sigma, err
 	}
-	for high/max(low, 0x1p-10) > 1.005 {
-		mid := (low + high) / 2
-		if b, err := p.epsilon(mid, accountant.MethodRDP); err == nil && b.Cost.Epsilon <= target {
-			high = mid
-		} else {
-			low = mid
-		}
+	high, err := find(1, accountant.MethodRDP)
+	if err != nil {
+		return fmt.Errorf("dp-sgd: no noise up to %g meets epsilon = %g at delta = %g (%w)", float64(accountant.MaxNoise), p.Target.Epsilon, p.Target.Delta, err)
 	}
-	best, err := p.epsilon(high, accountant.MethodRDP)
+	method := accountant.MethodRDP
+	if tighter, err := find(high*0.95, accountant.MethodPLD); err == nil && tighter < high { // else too many steps for it
+		high, method = tighter, accountant.MethodPLD
+	}
+	best, err := p.epsilon(high, method)
 	if err != nil {
 		return err
-	}
-	// Near the target ln ε falls about as fast as ln σ; five tries come within half a per cent.
-	for range 5 {
-		if best.Cost.Epsilon > 0.995*target && best.Method == accountant.MethodPLD {
-			break
-		}
-		b, err := p.epsilon(high*math.Pow(best.Cost.Epsilon/target, 0.6), accountant.MethodPLD)
-		if err != nil {
-			break // too many steps for it: what is known stands
-		}
-		if b.Cost.Epsilon <= target {
-			high, best = high*math.Pow(best.Cost.Epsilon/target, 0.6), b
-			continue
-		}
-		break
 	}
 	p.noise = high
 	if p.price.Event, err = p.event(high); err != nil {

@@ -274,7 +274,7 @@ func TestPlaneDelta(t *testing.T) {
 			sum += h * r * math.Exp(-r*r/2) * max(0, -math.Expm1(c[0]-c[1]*r-c[1]*c[1]/2))
 		}
 		must.Near(t, "delta", planeDelta(c[0], c[1]), sum, 1e-4)
-		mu := planeMu(accountant.Cost{Epsilon: c[0], Delta: sum})
+		mu := must.Get(planeMu(accountant.Cost{Epsilon: c[0], Delta: sum}))(t)
 		must.Near(t, "mu", mu, c[1], 1e-4)
 	}
 }

@@ -1,6 +1,7 @@
 package convex
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"math"
@@ -187,22 +188,16 @@ const leastLevels = 256
 
 // calibrate returns the largest M that meets the target.
 func (p *frankWolfePlan) calibrate() (int64, error) {
-	low, high := 0.0, 60.0 // log₂ M
-	best := int64(0)
-	for range 45 {
-		mid := low + (high-low)/2
-		p.schedule.Levels = int64(math.Exp2(mid))
+	s := train.Search{Start: 1 << 20, Least: 1, Most: 1 << 60, Growing: true, Tolerance: 1e-12}
+	best, _, err := train.Calibrate(context.Background(), p.Target.Epsilon, s, func(levels float64) (float64, error) {
+		p.schedule.Levels = int64(levels)
 		cost, _, err := p.cost(accountant.MethodBasic, accountant.MethodRDP)
-		if err != nil || !(cost.Cost.Epsilon <= p.Target.Epsilon) {
-			high = mid
-			continue
-		}
-		low, best = mid, max(best, p.schedule.Levels)
-	}
-	if best < leastLevels {
+		return cost.Cost.Epsilon, err
+	})
+	if err != nil || best < leastLevels {
 		return 0, &check.Error{Name: "target epsilon", Value: p.Target.Epsilon, Rule: fmt.Sprintf("more for %d steps: scores would be rounded to fewer than %d levels", p.schedule.Steps, leastLevels)}
 	}
-	return best, nil
+	return int64(best), nil
 }
 
 // stepMethods are the rules that steps of one kind are composed by. They take milliseconds.

@@ -112,7 +112,11 @@ func (c ObjectivePerturbation) Plan(n, d int) (Plan, error) {
 	if c.Ball > 0 {
 		// λB²/2 of bias against dσ²/(2λ) of noise, and no more than a quarter of ε₁ for the
 		// determinant.
-		suggested = max(math.Sqrt(float64(d))*delta/planeMu(accountant.Cost{Epsilon: first.Epsilon * 0.75, Delta: first.Delta})/c.Ball, bend/math.Expm1(first.Epsilon/4))
+		mu, err := planeMu(accountant.Cost{Epsilon: first.Epsilon * 0.75, Delta: first.Delta})
+		if err != nil {
+			return nil, err
+		}
+		suggested = max(math.Sqrt(float64(d))*delta/mu/c.Ball, bend/math.Expm1(first.Epsilon/4))
 	}
 	if err := p.regularise(c.Lambda, suggested); err != nil {
 		return nil, err
@@ -121,7 +125,11 @@ func (c ObjectivePerturbation) Plan(n, d int) (Plan, error) {
 	if !(rest >= first.Epsilon/1000) {
 		return nil, &check.Error{Name: "lambda", Value: p.lambda, Rule: fmt.Sprintf("at least %.6g: ln(1+C·R²/(n·lambda)) is to leave some of epsilon = %g", bend/math.Expm1(first.Epsilon*0.99), c.Target.Epsilon)}
 	}
-	p.linear = delta / planeMu(accountant.Cost{Epsilon: rest, Delta: first.Delta}) * (1 + slack)
+	mu, err := planeMu(accountant.Cost{Epsilon: rest, Delta: first.Delta})
+	if err != nil {
+		return nil, err
+	}
+	p.linear = delta / mu * (1 + slack)
 	p.tolerate(1e-4, p.linear*(math.Sqrt(float64(d))+12)) // longer with probability below e⁻⁷²
 	p.sensitivity = 2 * p.tolerance / p.lambda * (1 + slack)
 	multiplier, err := train.NoiseFor(second)
@@ -143,17 +151,12 @@ func (c ObjectivePerturbation) Plan(n, d int) (Plan, error) {
 }
 
 // planeMu returns the largest μ with planeDelta(ε, μ) ≤ δ, rounded down.
-func planeMu(target accountant.Cost) float64 {
+func planeMu(target accountant.Cost) (float64, error) {
 	// Beyond √(2ε) the formula ends; it grows up to there.
-	low, high := 0.0, math.Sqrt(2*target.Epsilon)
-	for range 100 {
-		if mid := low + (high-low)/2; planeDelta(target.Epsilon, mid) <= target.Delta {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	return low
+	end := math.Sqrt(2 * target.Epsilon)
+	s := train.Search{Start: end / 2, Least: end * 1e-9, Most: end, Growing: true, Tolerance: 1e-12}
+	mu, _, err := train.Calibrate(context.Background(), target.Delta, s, func(mu float64) (float64, error) { return planeDelta(target.Epsilon, mu), nil })
+	return mu, err
 }
 
 // planeDelta returns μ√(2π)·e^ε·Φ(-ε/μ-μ/2) for ε ≥ μ²/2, rounded up: the δ of a privacy loss of

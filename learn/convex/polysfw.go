@@ -1,8 +1,8 @@
 package convex
 
 import (
+	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"math"
 
@@ -158,22 +158,15 @@ func (p *polySFWPlan) setNoise() error {
 	for r := range p.c.Batches.Rounds {
 		scale := p.printedScale(r)
 		if p.c.Noise == Calibrated {
-			fits := func(scale float64) bool {
+			s := train.Search{Start: scale, Least: scale * 0x1p-40, Most: scale * 0x1p20, Tolerance: 1e-9}
+			var err error
+			scale, _, err = train.Calibrate(context.Background(), 1, s, func(scale float64) (float64, error) {
 				i := p.round(r, scale)
-				return i.pure <= p.Target.Epsilon || i.rho <= rho
-			}
-			low, high := scale*0x1p-40, scale*0x1p20
-			if !fits(high) {
+				return min(i.pure/p.Target.Epsilon, i.rho/rho), nil
+			})
+			if err != nil {
 				return &check.Error{Name: "target epsilon", Value: p.Target.Epsilon, Rule: "more: no noise within the precision of scores is enough"}
 			}
-			for high/low > 1+1e-9 {
-				if mid := math.Sqrt(low * high); fits(mid) {
-					high = mid
-				} else {
-					low = mid
-				}
-			}
-			scale = high
 		}
 		if err := p.choice.fits((p.norm + p.change) * p.far / scale * selectionScale * 2); err != nil {
 			return err
@@ -391,19 +384,12 @@ func largestRho(relation accountant.Relation, target accountant.Cost) (float64, 
 	if err != nil {
 		return 0, err
 	}
-	high := 4 * low
-	for range 30 {
-		mid := low + (high-low)/2
-		if eps, err := rhoEpsilon(relation, mid, target.Delta); err == nil && eps <= target.Epsilon {
-			low = mid
-		} else {
-			high = mid
-		}
+	s := train.Search{Start: low, Least: low / 2, Most: 4 * low, Growing: true, Tolerance: 1e-9}
+	rho, _, err := train.Calibrate(context.Background(), target.Epsilon, s, func(rho float64) (float64, error) { return rhoEpsilon(relation, rho, target.Delta) })
+	if err != nil {
+		return 0, fmt.Errorf("no rho meets %v: %w", target, err)
 	}
-	if eps, err := rhoEpsilon(relation, low, target.Delta); err != nil || eps > target.Epsilon {
-		return 0, errors.Join(err, fmt.Errorf("no rho meets %v", target)) // cannot happen
-	}
-	return low, nil
+	return rho, nil
 }
 
 // rhoEpsilon returns ε of ρ-zCDP at δ, by the tight conversion.

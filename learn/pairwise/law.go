@@ -1,9 +1,11 @@
 package pairwise
 
 import (
+	"context"
 	"math"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // law is of how far a phase moves, in units of cGη: one of the levels, which grow, each with its
@@ -144,10 +146,11 @@ func (l law) event(relation accountant.Relation, s float64) (accountant.Event, e
 	return accountant.NewProfile(relation, "joint convexity over the draws of a record", parts)
 }
 
-// noise returns the s that a target needs, by bisection in float64 and without a promise.
-func (l law) noise(target accountant.Cost) float64 {
+// noise returns the s that a target needs, in float64 and without a promise: a guess.
+func (l law) noise(target accountant.Cost) (float64, error) {
 	tail := func(z float64) float64 { return math.Erfc(z/math.Sqrt2) / 2 }
-	fits := func(s float64) bool {
+	search := train.Search{Start: 1, Least: 1e-3, Most: 1e12, Tolerance: 1e-12}
+	s, _, err := train.Calibrate(context.Background(), target.Delta, search, func(s float64) (float64, error) {
 		delta := l.rest
 		for i, p := range l.weights {
 			if l.levels[i] == 0 {
@@ -161,15 +164,7 @@ func (l law) noise(target accountant.Cost) float64 {
 			}
 			delta += p * (tail(low) - lost)
 		}
-		return delta <= target.Delta
-	}
-	low, high := 1e-3, 1e12
-	for range 100 {
-		if mid := math.Sqrt(low * high); fits(mid) {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	return high
+		return delta, nil
+	})
+	return s, err
 }

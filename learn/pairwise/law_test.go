@@ -62,7 +62,7 @@ func TestLaws(t *testing.T) {
 				}
 			}
 			must.Near(t, name+" sums to", sum, 1, 1e-13)
-			if s := l.noise(target); s < before {
+			if s := must.Get(l.noise(target))(t); s < before {
 				t.Errorf("%s: %d phases need %g, fewer %g", name, len(phases), s, before)
 			} else {
 				before = s

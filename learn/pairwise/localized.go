@@ -106,7 +106,11 @@ func (p *phased) law(rule Rule) law {
 func (p *phased) scale(rule Rule) (accountant.Event, error) {
 	if rule.priced() {
 		l := p.law(rule)
-		s, event, err := calibrate(p.Target, l.noise(p.Target), func(s float64) (accountant.Event, error) { return l.event(p.Neighbours, s) })
+		guess, err := l.noise(p.Target)
+		if err != nil {
+			return nil, err
+		}
+		s, event, err := calibrate(p.Target, guess, func(s float64) (accountant.Event, error) { return l.event(p.Neighbours, s) })
 		for range p.blocks {
 			p.scales = append(p.scales, p.occurrence*s)
 		}

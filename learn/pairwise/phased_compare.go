@@ -61,7 +61,11 @@ func (p *phased) ways() (rows []train.PriceRow, err error) {
 		if used == rule {
 			s = p.scales[0] / p.occurrence
 		} else {
-			s = p.law(rule).noise(p.Target) * (1 + 1e-3) // what calibrate would add
+			guess, err := p.law(rule).noise(p.Target)
+			if err != nil {
+				return nil, err
+			}
+			s = guess * (1 + 1e-3) // what calibrate would add
 		}
 		row := p.row(0, train.Calibrated, map[Rule]string{
 			Mixture:  "mixture: each number of occurrences at its own price",

@@ -89,7 +89,7 @@ func TestSensitivityMultipliers(t *testing.T) {
 			t.Fatal(err)
 		}
 		must.Near(t, "exact rule's noise", c.exact*star, c.halved, 1e-6)
-		must.Near(t, "mixture's noise", 4*counted([]draws{d}, c.delta*1e-5).noise(target), c.mixed, 1e-4)
+		must.Near(t, "mixture's noise", 4*must.Get(counted([]draws{d}, c.delta*1e-5).noise(target))(t), c.mixed, 1e-4)
 	}
 	if _, err := Paper.count(draws{128, 128 * 100}, 1./512); err == nil {
 		t.Error("12Gη·ln(4/δ) is taken for runs that are too long")

@@ -1,6 +1,7 @@
 package pairwise
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -68,26 +69,21 @@ func failing(relation accountant.Relation, gamma, multiplier float64) (accountan
 }
 
 // calibrate returns the smallest multiplier whose event meets the target by the account of
-// privacy loss distributions, to a part in 10⁴, and the event: a search near a guess, whose end
-// is priced and not trusted.
+// privacy loss distributions, to a part in 10⁴, and the event: a search near a guess.
 func calibrate(target accountant.Cost, guess float64, event func(multiplier float64) (accountant.Event, error)) (float64, accountant.Event, error) {
-	for range 100 {
-		e, err := event(guess * (1 - train.Slack))
+	rounded := func(multiplier float64) (accountant.Event, error) { return event(multiplier * (1 - train.Slack)) }
+	s := train.Search{Start: guess, Least: guess / 2, Most: guess * 2, Tolerance: 1e-4}
+	multiplier, _, err := train.Calibrate(context.Background(), target.Delta, s, func(multiplier float64) (float64, error) {
+		e, err := rounded(multiplier)
 		if err != nil {
-			return 0, nil, err
+			return 0, err
 		}
-		a, err := accountant.New(e.Relation())
-		if err == nil {
-			a, err = a.Charge(e, 1)
-		}
-		if err != nil {
-			return 0, nil, err
-		}
-		at, err := a.AtEpsilon(target.Epsilon, accountant.MethodPLD)
-		if best, ok := at.Best(); err == nil && ok && best.Cost.Delta <= target.Delta {
-			return guess, e, nil
-		}
-		guess *= 1 + 1e-4
+		at, err := train.LeastDelta(e, e.Relation(), target.Epsilon, accountant.MethodPLD)
+		return at.Cost.Delta, err
+	})
+	if err != nil {
+		return 0, nil, fmt.Errorf("no noise near a multiplier of %g meets %v: %w", guess, target, err)
 	}
-	return 0, nil, fmt.Errorf("no noise near a multiplier of %g meets %v", guess, target)
+	e, err := rounded(multiplier)
+	return multiplier, e, err
 }

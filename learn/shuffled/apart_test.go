@@ -57,7 +57,7 @@ func TestPublicRecordsAreNotThePrivateOnes(t *testing.T) {
 			if method.UsesFraction() {
 				config.Fraction = 0.5
 			}
-			_, err := NewPlan(config, private, c.public)
+			_, err := NewPlan(t.Context(), config, private, c.public)
 			if errors.Is(err, ErrPublicIsPrivate) != c.refused || !c.refused && err != nil {
 				t.Errorf("%s, %s: %v", method, c.name, err)
 			}

@@ -29,7 +29,7 @@ type BoundReport struct {
 // of the data. Its cost is that of [EstimateDissimilarity]. The errors are those of NewPlan,
 // Plan.Bounds, ExcessRisk and Rate, or that of ctx.
 func BoundOf(ctx context.Context, c Config, private, public *data.Records, optimum train.Optimum, o BoundOptions) (r BoundReport, err error) {
-	plan, err := NewPlan(c, private, public)
+	plan, err := NewPlan(ctx, c, private, public)
 	if err != nil {
 		return r, err
 	}

@@ -26,7 +26,7 @@ func TestReportOfWhatWasNotClipped(t *testing.T) {
 		{"DP-SGD", Config{Method: DPSGD, Clip: 3, Noise: 20, Target: accountant.Cost{Delta: 1e-4}}, 3},
 	} {
 		c.c.Task, c.c.Epochs, c.c.StepSize = loss.MeanEstimation{}, 2, 0.1
-		p, err := NewPlan(c.c, private, public)
+		p, err := NewPlan(t.Context(), c.c, private, public)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue

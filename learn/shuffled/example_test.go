@@ -19,7 +19,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	plan, err := shuffled.NewPlan(shuffled.Config{
+	plan, err := shuffled.NewPlan(context.Background(), shuffled.Config{
 		Task: set.Task, Regularizer: set.Regularizer, Start: set.Start,
 		Method: shuffled.Interleaved, Fraction: 0.5, Epochs: 50, Order: iteration.Reshuffled,
 		StepSize: 1e-3, Clip: 10, Radius: 8,

@@ -434,7 +434,7 @@ func benchmarkPlan(b *testing.B, epochs int) *shuffled.Plan {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return must.Get(shuffled.NewPlan(shuffled.Config{
+	return must.Get(shuffled.NewPlan(b.Context(), shuffled.Config{
 		Task: set.Task, Regularizer: set.Regularizer, Method: shuffled.DPShuffleG, Epochs: epochs,
 		Order: iteration.Reshuffled, Clip: 10, StepSize: 1e-5, Target: accountant.Cost{Epsilon: 5, Delta: 1e-6},
 	}, set.Private, set.Public))(b)

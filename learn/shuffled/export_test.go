@@ -1,6 +1,8 @@
 package shuffled
 
 import (
+	"context"
+
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 )
@@ -18,5 +20,5 @@ func Scheduled(c Config, s Schedule, private, public *data.Records) (*Plan, erro
 	if err := p.takeData(public); err != nil {
 		return nil, err
 	}
-	return p, p.account()
+	return p, p.account(context.Background())
 }

@@ -65,7 +65,7 @@ func TestGoldenTraces(t *testing.T) {
 			if golden.method.IsPrivate() {
 				c.Noise = 7
 			}
-			p, err := shuffled.NewPlan(c, set.Private, set.Public)
+			p, err := shuffled.NewPlan(t.Context(), c, set.Private, set.Public)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -64,7 +64,7 @@ func config(m Method) Config {
 
 func plan(t testing.TB, c Config, private, public *data.Records) *Plan {
 	t.Helper()
-	return must.Get(NewPlan(c, private, public))(t)
+	return must.Get(NewPlan(t.Context(), c, private, public))(t)
 }
 
 func scheduled(t testing.TB, c Config, s Schedule, private, public *data.Records) *Plan {

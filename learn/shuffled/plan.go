@@ -1,6 +1,7 @@
 package shuffled
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -78,8 +79,8 @@ var ErrPublicIsPrivate = errors.New("the public records are the private ones")
 // the parameter, or is iteration.ErrNotCertified for a mode whose conditions fail, or
 // ErrPublicIsPrivate where the first n public records are the n private ones. Public data
 // that hold some of the private records, or all of them elsewhere, are not noticed: a record
-// can be in both by coincidence.
-func NewPlan(c Config, private, public *data.Records) (*Plan, error) {
+// can be in both by coincidence. The calibration, which takes up to seconds, ends with ctx.
+func NewPlan(ctx context.Context, c Config, private, public *data.Records) (*Plan, error) {
 	if c.Task == nil {
 		return nil, errors.New("no task")
 	}
@@ -99,7 +100,7 @@ func NewPlan(c Config, private, public *data.Records) (*Plan, error) {
 	if err := p.takeData(public); err != nil {
 		return nil, err
 	}
-	if err := p.account(); err != nil {
+	if err := p.account(ctx); err != nil {
 		return nil, err
 	}
 	p.digest = p.makeDigest()
@@ -214,7 +215,7 @@ func (p *Plan) takeData(public *data.Records) error {
 }
 
 // account sets the noise, if it is to be found, and the report.
-func (p *Plan) account() error {
+func (p *Plan) account(ctx context.Context) error {
 	c := &p.c
 	p.fromData = c.Radius == 0 && math.IsInf(c.Task.Smoothness(math.Inf(1)), 1) && p.mayAmplify()
 	calibrate := c.Method.IsPrivate() && c.Noise == 0
@@ -231,7 +232,7 @@ func (p *Plan) account() error {
 		return &check.Error{Name: "target delta", Value: c.Target.Delta, Rule: "in (0,1)"}
 	}
 	if c.Method == DPSGD {
-		return p.accountSampled(calibrate)
+		return p.accountSampled(ctx, calibrate)
 	}
 	events := p.events()
 	if calibrate {
@@ -243,7 +244,7 @@ func (p *Plan) account() error {
 			if c.DoubledNoise {
 				e.Clip *= 2
 			}
-			scaled, _, err := e.Calibrate(c.Target)
+			scaled, _, err := e.Calibrate(ctx, c.Target)
 			if err != nil {
 				return err
 			}
@@ -359,7 +360,7 @@ func (p *Plan) privateSmoothness() float64 {
 // cannot be asked for.
 const ModeUniformSampling iteration.Mode = "uniform-sampling"
 
-func (p *Plan) accountSampled(calibrate bool) error {
+func (p *Plan) accountSampled(ctx context.Context, calibrate bool) error {
 	c := &p.c
 	if !c.bestMode() && c.Mode != iteration.Paper {
 		return &check.Error{Name: "accounting mode", Value: c.Mode, Rule: "left out for dp-sgd"}
@@ -376,7 +377,7 @@ func (p *Plan) accountSampled(calibrate bool) error {
 		if c.DoubledNoise {
 			t.Clip *= 2
 		}
-		t, err := t.Calibrate(c.Target)
+		t, err := t.Calibrate(ctx, c.Target)
 		if err != nil {
 			return err
 		}
@@ -413,9 +414,9 @@ func (p *Plan) Report() iteration.Report {
 // Grid returns the simulations of the configuration for several step sizes, its own left out:
 // the caller adds those and the seeds.
 func (c Config) Grid(private, public *data.Records) train.Grid {
-	return train.Grid{Plan: func(stepSize float64) (train.Algorithm, error) {
+	return train.Grid{Plan: func(ctx context.Context, stepSize float64) (train.Algorithm, error) {
 		c.StepSize = stepSize
-		return NewPlan(c, private, public)
+		return NewPlan(ctx, c, private, public)
 	}}
 }
 

@@ -116,7 +116,7 @@ func TestConfigErrors(t *testing.T) {
 	good := config(Interleaved)
 	private := records(t, [][]float64{{1, 0}, {0, 1}, {1, 1}}, []float64{0, 1, 1})
 	public := records(t, [][]float64{{1, 0}, {0, 1}, {1, 1}}, []float64{0, 1, 0})
-	if _, err := NewPlan(good, private, public); err != nil {
+	if _, err := NewPlan(t.Context(), good, private, public); err != nil {
 		t.Fatal(err)
 	}
 	nan := math.NaN()
@@ -155,7 +155,7 @@ func TestConfigErrors(t *testing.T) {
 	} {
 		c := good
 		f(&c)
-		if _, err := NewPlan(c, private, public); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := NewPlan(t.Context(), c, private, public); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)
 		}
 	}
@@ -167,16 +167,16 @@ func TestConfigErrors(t *testing.T) {
 	logistic := good
 	logistic.Task = loss.Logistic{}
 	for want, f := range map[string]func() (*Plan, error){
-		"no private records":                    func() (*Plan, error) { return NewPlan(good, nil, public) },
-		"number of public records = 0":          func() (*Plan, error) { return NewPlan(good, private, nil) },
-		"number of public records = 1":          func() (*Plan, error) { return NewPlan(good, private, few) },
-		"dimension of public records = 3":       func() (*Plan, error) { return NewPlan(good, private, wide) },
-		"responses are":                         func() (*Plan, error) { return NewPlan(good, private, bare) },
-		"private record 2: label = 2":           func() (*Plan, error) { return NewPlan(logistic, labels, public) },
-		"public record 2: label = 2":            func() (*Plan, error) { return NewPlan(logistic, private, labels) },
-		"private record 1: label = -1, but it":  func() (*Plan, error) { return NewPlan(logistic, signs, public) },
-		"number of records = 1, but it must be": func() (*Plan, error) { return NewPlan(good, few, public) },
-		"private record 1: no response":         func() (*Plan, error) { return NewPlan(logistic, bare, bare) },
+		"no private records":                    func() (*Plan, error) { return NewPlan(t.Context(), good, nil, public) },
+		"number of public records = 0":          func() (*Plan, error) { return NewPlan(t.Context(), good, private, nil) },
+		"number of public records = 1":          func() (*Plan, error) { return NewPlan(t.Context(), good, private, few) },
+		"dimension of public records = 3":       func() (*Plan, error) { return NewPlan(t.Context(), good, private, wide) },
+		"responses are":                         func() (*Plan, error) { return NewPlan(t.Context(), good, private, bare) },
+		"private record 2: label = 2":           func() (*Plan, error) { return NewPlan(t.Context(), logistic, labels, public) },
+		"public record 2: label = 2":            func() (*Plan, error) { return NewPlan(t.Context(), logistic, private, labels) },
+		"private record 1: label = -1, but it":  func() (*Plan, error) { return NewPlan(t.Context(), logistic, signs, public) },
+		"number of records = 1, but it must be": func() (*Plan, error) { return NewPlan(t.Context(), good, few, public) },
+		"private record 1: no response":         func() (*Plan, error) { return NewPlan(t.Context(), logistic, bare, bare) },
 	} {
 		if _, err := f(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)
@@ -185,13 +185,13 @@ func TestConfigErrors(t *testing.T) {
 	ridge := config(DPShuffleG)
 	ridge.Task = loss.LeastSquares{}
 	var sample *data.SampleError
-	if _, err := NewPlan(ridge, bare, nil); !errors.As(err, &sample) || sample.Set != "private" || sample.Record != 1 {
+	if _, err := NewPlan(t.Context(), ridge, bare, nil); !errors.As(err, &sample) || sample.Set != "private" || sample.Record != 1 {
 		t.Errorf("least squares without responses: %v", err)
 	}
 	// n = 1 is fine where no public data are needed.
 	one := good
 	one.Method = DPShuffleG
-	if _, err := NewPlan(one, few, nil); err != nil {
+	if _, err := NewPlan(t.Context(), one, few, nil); err != nil {
 		t.Error(err)
 	}
 	for name, f := range map[string]func() (*data.Records, error){
@@ -275,7 +275,7 @@ func TestReportsTellNothingOfTheRecords(t *testing.T) {
 							c.Noise = 20 // they are slow to calibrate
 						}
 						tell := func(private *data.Records) (string, bool) {
-							p, err := NewPlan(c, private, public)
+							p, err := NewPlan(t.Context(), c, private, public)
 							if err != nil {
 								return "no plan", false
 							}
@@ -325,7 +325,7 @@ func TestBestModeOfAPlan(t *testing.T) {
 		}
 		for _, trial := range r.Trials {
 			if c.Mode = trial.Mode; trial.Refused != nil {
-				if _, err := NewPlan(c, private, public); !errors.Is(err, iteration.ErrNotCertified) {
+				if _, err := NewPlan(t.Context(), c, private, public); !errors.Is(err, iteration.ErrNotCertified) {
 					t.Errorf("%v: %s was refused, by name: %v", order, trial.Mode, err)
 				}
 				continue
@@ -352,7 +352,7 @@ func TestDeltaOfNoNoise(t *testing.T) {
 			t.Errorf("%s costs %v", m, got)
 		}
 		c.Target.Delta = 2
-		if _, err := NewPlan(c, data, public); err == nil {
+		if _, err := NewPlan(t.Context(), c, data, public); err == nil {
 			t.Errorf("%s: delta = 2 accepted", m)
 		}
 	}
@@ -589,7 +589,43 @@ func TestNetworksAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewPlan(Config{Task: network, Epochs: 1, StepSize: 0.1, Clip: 1}, records, nil); err == nil || !strings.Contains(err.Error(), "task = network:3") {
+	if _, err := NewPlan(t.Context(), Config{Task: network, Epochs: 1, StepSize: 0.1, Clip: 1}, records, nil); err == nil || !strings.Contains(err.Error(), "task = network:3") {
 		t.Errorf("%v", err)
 	}
+}
+
+// Whoever plans may stop the calibration, in every mode, before it begins and between its prices, of
+// which a closed form like Paper's has one.
+func TestPlanHeedsItsContext(t *testing.T) {
+	private := must.Get(data.NewRecords(40, 1, make([]float64, 40), nil))(t)
+	for _, c := range []Config{
+		{Method: DPShuffleG, Order: iteration.Reshuffled}, {Method: DPShuffleG, Order: iteration.Reshuffled, Mode: iteration.RRMixture},
+		{Method: DPShuffleG, Order: iteration.FixedOrder, Mode: iteration.Paper}, {Method: DPSGD},
+	} {
+		c.Task, c.Epochs, c.StepSize, c.Clip, c.Target = loss.MeanEstimation{}, 7, 0.1, 1, accountant.Cost{Epsilon: 0.913, Delta: 1e-6}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := NewPlan(ctx, c, private, nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s, mode %q: %v", c.Method, c.Mode, err)
+		}
+		if _, err := NewPlan(&ending{Context: t.Context(), after: 2}, c, private, nil); c.Mode != iteration.Paper && !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s, mode %q, after two prices: %v", c.Method, c.Mode, err)
+		}
+		if _, err := NewPlan(t.Context(), c, private, nil); err != nil {
+			t.Errorf("%s, mode %q: %v", c.Method, c.Mode, err)
+		}
+	}
+}
+
+// ending is a context that ends after it was asked so many times.
+type ending struct {
+	context.Context
+	after int
+}
+
+func (e *ending) Err() error {
+	if e.after--; e.after < 0 {
+		return context.DeadlineExceeded
+	}
+	return nil
 }

@@ -14,7 +14,7 @@ import (
 // Grid runs simulations of one algorithm for several step sizes and seeds. Choosing a step
 // size by its results is not private and not paid for in ε.
 type Grid struct {
-	Plan      func(stepSize float64) (Algorithm, error)
+	Plan      func(ctx context.Context, stepSize float64) (Algorithm, error)
 	StepSizes []float64
 	Seeds     []uint64
 	Workers   int                   // simulations at a time; 0 is the number of processors
@@ -72,7 +72,7 @@ func (g Grid) Run(ctx context.Context, objective func(x []float64) float64, opti
 	plans := make([]Algorithm, len(g.StepSizes))
 	for i, eta := range g.StepSizes {
 		var err error
-		if plans[i], err = g.Plan(eta); err != nil {
+		if plans[i], err = g.Plan(ctx, eta); err != nil {
 			return nil, fmt.Errorf("step size %g: %w", eta, err)
 		}
 	}

@@ -125,6 +125,16 @@ var lastNoise struct {
 
 // LeastEpsilon returns the least ε of an event at a δ, by any of the rules.
 func LeastEpsilon(event accountant.Event, relation accountant.Relation, delta float64, methods ...accountant.Method) (accountant.Bound, error) {
+	return least(event, relation, func(a accountant.Accountant) (accountant.Report, error) { return a.AtDelta(delta, methods...) })
+}
+
+// LeastDelta returns the least δ of an event at an ε, by any of the rules.
+func LeastDelta(event accountant.Event, relation accountant.Relation, epsilon float64, methods ...accountant.Method) (accountant.Bound, error) {
+	return least(event, relation, func(a accountant.Accountant) (accountant.Report, error) { return a.AtEpsilon(epsilon, methods...) })
+}
+
+// least returns the best bound of a report on one event.
+func least(event accountant.Event, relation accountant.Relation, report func(accountant.Accountant) (accountant.Report, error)) (accountant.Bound, error) {
 	a, err := accountant.New(relation)
 	if err == nil {
 		a, err = a.Charge(event, 1)
@@ -132,15 +142,18 @@ func LeastEpsilon(event accountant.Event, relation accountant.Relation, delta fl
 	if err != nil {
 		return accountant.Bound{}, err
 	}
-	report, err := a.AtDelta(delta, methods...)
+	r, err := report(a)
 	if err != nil {
 		return accountant.Bound{}, err
 	}
-	best, ok := report.Best()
-	if !ok {
-		return best, fmt.Errorf("no rule prices %v", event)
+	best, ok := r.Best()
+	switch {
+	case ok:
+		return best, nil
+	case len(r.Refused) > 0:
+		return best, r.Refused[0].Err
 	}
-	return best, nil
+	return best, fmt.Errorf("no rule prices %v", event)
 }
 
 // Settle sets Event, Bound and Cost to what an event costs by a rule, at the target's δ. Noise
@@ -148,16 +161,12 @@ func LeastEpsilon(event accountant.Event, relation accountant.Relation, delta fl
 func (p *Price) Settle(event accountant.Event, bound accountant.Method, target accountant.Cost, calibrated bool) error {
 	p.Event, p.Bound, p.Cost = event, bound, target
 	if calibrated {
-		a, err := accountant.New(p.Relation)
-		if err == nil {
-			a, err = a.Charge(event, 1)
-		}
+		at, err := LeastDelta(event, p.Relation, target.Epsilon, bound)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.Method, err)
 		}
-		at, err := a.AtEpsilon(target.Epsilon, bound)
-		if best, ok := at.Best(); err != nil || !ok || best.Cost.Delta > target.Delta {
-			return fmt.Errorf("%s: the noise ended at delta = %g above the target %g (%w)", p.Method, best.Cost.Delta, target.Delta, err) // cannot happen
+		if at.Cost.Delta > target.Delta {
+			return fmt.Errorf("%s: the noise ended at delta = %g above the target %g", p.Method, at.Cost.Delta, target.Delta) // cannot happen
 		}
 		return nil
 	}

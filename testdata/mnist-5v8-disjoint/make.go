@@ -40,7 +40,7 @@ func main() {
 	check(err)
 	parts, err := teachers.DisjointParts(training.Len(), k)
 	check(err)
-	plan, err := teachers.NewPlan(teachers.Config{
+	plan, err := teachers.NewPlan(context.Background(), teachers.Config{
 		Parts: parts,
 		Teacher: shuffled.Config{
 			Task: loss.Logistic{}, Method: shuffled.ShuffleG, Epochs: 5, Order: iteration.Reshuffled, // no noise: no privacy

@@ -71,7 +71,7 @@ func vote(dir string, classes []int, every int) (votes [][]int, truth []int) {
 		}
 		records, err := data.NewRecords(len(labels), len(features)/len(labels), features, is)
 		check(err)
-		plan, err := teachers.NewPlan(teachers.Config{
+		plan, err := teachers.NewPlan(context.Background(), teachers.Config{
 			Parts: parts,
 			Teacher: shuffled.Config{
 				Task: loss.Logistic{}, Method: shuffled.ShuffleG, Epochs: 10, Order: iteration.Reshuffled, // no noise: no privacy

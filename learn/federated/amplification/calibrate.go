@@ -2,6 +2,7 @@ package amplification
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // Conversion is how a Rényi divergence becomes (ε, δ).
@@ -69,9 +71,8 @@ const (
 var ErrTarget = errors.New("no local epsilon meets the target")
 
 // Calibrate returns a local ε₀ in [1e-6, 32] for which what charges returns costs at most the target, and
-// what that is. It is within 1e-4 of the largest such ε₀, from below: every step of the search ends on the
-// side that was seen to hold. Values of ε₀ that a mode refuses count as not meeting the target.
-// ErrTarget wraps the refusal where there is none.
+// what that is. It is within 1e-4 of the largest such ε₀, from below. Values of ε₀ that a mode refuses
+// count as not meeting the target. ErrTarget wraps the refusal where there is none.
 func Calibrate(target accountant.Cost, c Conversion, charges func(epsilon float64) ([]accountant.Charge, error)) (epsilon float64, cost accountant.Cost, err error) {
 	if err := checkTarget(target); err != nil {
 		return 0, accountant.Cost{}, err
@@ -88,37 +89,10 @@ func Calibrate(target accountant.Cost, c Conversion, charges func(epsilon float6
 		refused = err
 		return math.Inf(1)
 	}
-	low, high, central := 0.0, 0.0, 0.0 // low holds, at the cost central; high does not
-	// The cost is close to a power of ε₀: secants in logarithms, kept within what is known.
-	e, before, costBefore := 1.0, 0.0, 0.0
-	for range 60 {
-		now := at(e)
-		if now <= target.Epsilon {
-			low, central = e, now
-		} else {
-			high = e
-		}
-		if low == largestLocal || high == leastLocal || low > 0 && high > 0 && high <= low*(1+1e-4) || low > 0 && central >= target.Epsilon*(1-2e-5) {
-			break
-		}
-		power := 1.0
-		if before > 0 && !math.IsInf(now, 1) && !math.IsInf(costBefore, 1) {
-			power = math.Log(now/costBefore) / math.Log(e/before)
-		}
-		next := e * math.Pow(target.Epsilon*(1-1e-5)/now, 1/min(max(power, 0.5), 4))
-		switch {
-		case low > 0 && high > 0 && !(next > low && next < high):
-			next = math.Sqrt(low * high)
-		case high > 0 && low == 0 && !(next < high && next > high/1e3):
-			next = high / 4
-		case low > 0 && high == 0 && !(next > low && next < low*1e3):
-			next = low * 4
-		}
-		before, costBefore = e, now
-		e = min(max(next, leastLocal), largestLocal)
-	}
-	if low == 0 {
+	s := train.Search{Start: 1, Least: leastLocal, Most: largestLocal, Growing: true, Tolerance: 2e-5}
+	epsilon, central, err := train.Calibrate(context.Background(), target.Epsilon, s, func(e float64) (float64, error) { return at(e), nil })
+	if err != nil {
 		return 0, accountant.Cost{}, errors.Join(fmt.Errorf("epsilon %g at delta %g: %w", target.Epsilon, target.Delta, ErrTarget), refused)
 	}
-	return low, accountant.Cost{Epsilon: central, Delta: target.Delta}, nil
+	return epsilon, accountant.Cost{Epsilon: central, Delta: target.Delta}, nil
 }

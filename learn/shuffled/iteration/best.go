@@ -2,6 +2,7 @@ package iteration
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -110,16 +111,27 @@ func newBestReport(delta float64, runs []Steps) (Report, error) {
 }
 
 // calibrateBest returns the smallest noise that any certified mode needs for the target.
-func (e Steps) calibrateBest(target accountant.Cost) (Steps, error) {
-	return bestNoises.get(question{e, target}, func() (Steps, error) { return e.newCalibrateBest(target) })
+func (e Steps) calibrateBest(ctx context.Context, target accountant.Cost) (Steps, Report, error) {
+	least, err := bestNoises.get(question{e, target}, func() (Steps, error) { return e.newCalibrateBest(ctx, target) })
+	if err != nil {
+		return Steps{}, Report{}, err
+	}
+	r, err := least.Report(target.Delta)
+	if err == nil && !(r.Cost.Epsilon <= target.Epsilon) {
+		err = fmt.Errorf("no noise found for %v: %w", target, accountant.ErrUnsupported) // cannot happen: one mode fits
+	}
+	return least, r, err
 }
 
-func (e Steps) newCalibrateBest(target accountant.Cost) (Steps, error) {
+func (e Steps) newCalibrateBest(ctx context.Context, target accountant.Cost) (Steps, error) {
 	var found []Steps
 	var refused error
 	for _, m := range namedModes() {
 		for _, c := range e.conversionsToTry(m) {
-			named, _, err := e.inMode(m, c).Calibrate(target)
+			named, _, err := e.inMode(m, c).Calibrate(ctx, target)
+			if ctx.Err() != nil {
+				return Steps{}, ctx.Err()
+			}
 			if err != nil {
 				refused = cmp.Or(refused, err)
 				continue

@@ -176,7 +176,7 @@ func TestBestCalibration(t *testing.T) {
 	}
 	for _, name := range []string{"SO, secret", "not convex", "unequal noise"} {
 		e := bestCases()[name].e
-		c, r, err := e.Calibrate(target)
+		c, r, err := e.Calibrate(t.Context(), target)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // What epochs tell of a record, as privacy losses (docs/training-accounting.md). Modes with
@@ -80,26 +81,21 @@ func (e Steps) Event() (accountant.Event, error) {
 
 // mixtureExact is the cost of runs in a mixture mode by their privacy losses.
 func (r *Report) mixtureExact(private []Steps) error {
-	a, err := accountant.New(r.Relation)
-	if err != nil {
-		return err
-	}
-	for _, e := range private {
+	charges := make([]accountant.Charge, len(private))
+	for i, e := range private {
 		event, err := e.Event()
 		if err != nil {
 			return err
 		}
-		if a, err = a.Charge(event, 1); err != nil {
-			return err
-		}
+		charges[i] = accountant.Charge{Event: event, Count: 1}
 	}
-	bounds, err := a.AtDelta(r.Cost.Delta, accountant.MethodPLD)
+	all, err := accountant.Compose(charges...)
 	if err != nil {
 		return err
 	}
-	best, ok := bounds.Best()
-	if !ok {
-		return bounds.Refused[0].Err
+	best, err := train.LeastEpsilon(all, r.Relation, r.Cost.Delta, accountant.MethodPLD)
+	if err != nil {
+		return err
 	}
 	r.Cost.Epsilon = best.Cost.Epsilon
 	return nil

@@ -1,6 +1,7 @@
 package iteration
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // Report is what a shuffled gradient run costs, and on which grounds.
@@ -205,8 +207,9 @@ func prepareReport(runs []Steps) (r Report, private []Steps, ms []float64, err e
 // as a pattern of which only the ratio counts: 1 and 0 for noise on private steps only, 1
 // and 1 for both. An event without private data gets no noise. What is returned has been
 // accounted for: its cost is not above the target. Best takes the smallest noise of
-// all modes that hold.
-func (e Steps) Calibrate(target accountant.Cost) (Steps, Report, error) {
+// all modes that hold. The error is that of ctx where ctx ends, which is looked at between
+// accounts.
+func (e Steps) Calibrate(ctx context.Context, target accountant.Cost) (Steps, Report, error) {
 	if err := checkTarget(target); err != nil {
 		return Steps{}, Report{}, err
 	}
@@ -225,191 +228,53 @@ func (e Steps) Calibrate(target accountant.Cost) (Steps, Report, error) {
 		r, err := e.Report(target.Delta)
 		return e, r, err
 	}
+	if e.mode() == Best {
+		return e.calibrateBest(ctx, target)
+	}
+	start, tolerance, err := e.startOf(ctx, m, target)
+	if err != nil {
+		return Steps{}, Report{}, err
+	}
 	scaled := func(s float64) Steps {
 		c := e
 		c.Noise, c.PublicNoise = e.Noise*s, e.PublicNoise*s
 		return c
 	}
-	fits := func(s float64) bool {
+	var known Report // of the noise that was last seen to fit, which is what Calibrate returns
+	search := train.Search{Start: start, Least: start * 1e-30, Most: start * 16, Tolerance: tolerance}
+	s, _, err := train.Calibrate(ctx, target.Epsilon, search, func(s float64) (float64, error) {
 		r, err := scaled(s).Report(target.Delta)
-		return err == nil && r.Cost.Epsilon <= target.Epsilon
-	}
-	var s float64
-	switch {
-	case e.mode() == Best:
-		c, err := e.calibrateBest(target)
-		if err != nil {
-			return Steps{}, Report{}, err
+		if err == nil && r.Cost.Epsilon <= target.Epsilon {
+			known = r
 		}
-		s = c.Noise / e.Noise
+		return r.Cost.Epsilon, err
+	})
+	if errors.Is(err, train.ErrTarget) {
+		err = fmt.Errorf("no noise found for %v: %w", target, accountant.ErrUnsupported)
+	}
+	if err != nil {
+		return Steps{}, Report{}, err
+	}
+	return scaled(s), known, nil
+}
+
+// startOf returns a scale of the noise near the one that a target needs, and how closely to look: at
+// privacy losses of mixtures, which take tenths of a second, less closely.
+func (e Steps) startOf(ctx context.Context, m float64, target accountant.Cost) (scale, tolerance float64, err error) {
+	const close = 1e-12
+	switch {
 	case e.conversion() == ConversionExact && pureRho(e.mode()):
 		sigma, err := accountant.GaussianNoise(target)
-		if err != nil {
-			return Steps{}, Report{}, err
-		}
-		s = sigma * math.Sqrt(2*e.rho(m)) // noise multiplier 1/√(2ρ), and ρ falls with the square of the scale
-	case pureRho(e.mode()):
-		rho, err := accountant.ZCDPFor(target)
-		if e.conversion() == ConversionImproved {
-			rho, err = improvedZCDPFor(target)
-		}
-		if err != nil {
-			return Steps{}, Report{}, err
-		}
-		s = math.Sqrt(e.rho(m) / rho)
+		return sigma * math.Sqrt(2*e.rho(m)), close, err // noise multiplier 1/√(2ρ), and ρ falls with the square of the scale
 	case e.conversion() == ConversionExact:
-		s, err = e.searchExact(target)
-		if err != nil {
-			return Steps{}, Report{}, err
-		}
-	default:
-		s, err = searchScale(e, m, target, fits)
-		if err != nil {
-			return Steps{}, Report{}, err
-		}
+		by, _, err := e.inMode(e.Mode, ConversionImproved).Calibrate(ctx, target)
+		return by.Noise / e.Noise, exactTolerance, err
+	case !pureRho(e.mode()):
+		e.Mode = Paper // whose ρ a mixture never exceeds
 	}
-	// The closed forms are right up to rounding; go up until the account itself agrees.
-	for step := 1e-15; ; step *= 2 {
-		c := scaled(s)
-		r, err := c.Report(target.Delta)
-		if err != nil {
-			return Steps{}, Report{}, err
-		}
-		if r.Cost.Epsilon <= target.Epsilon {
-			return c, r, nil
-		}
-		if step > 1e-6 {
-			return Steps{}, Report{}, fmt.Errorf("no noise found for %v: %w", target, accountant.ErrUnsupported)
-		}
-		s *= 1 + step
-	}
-}
-
-// searchExact finds the scale of a mixture by its privacy losses, whose figures take too
-// long for a bisection: by false position on the logarithms, below what the Rényi
-// divergences need. It returns an upper end that was accounted for, within exactTolerance.
-func (e Steps) searchExact(target accountant.Cost) (float64, error) {
-	start, _, err := e.inMode(e.Mode, ConversionImproved).Calibrate(target)
-	if err != nil {
-		return 0, err
-	}
-	// excess is ln(ε/target): at most 0 where the scale fits.
-	excess := func(log float64) float64 {
-		c := e
-		c.Noise, c.PublicNoise = e.Noise*math.Exp(log), e.PublicNoise*math.Exp(log)
-		r, err := c.Report(target.Delta)
-		if err != nil {
-			return math.Inf(1)
-		}
-		return max(math.Log(r.Cost.Epsilon/target.Epsilon), -1) // ε may be 0
-	}
-	high := math.Log(start.Noise / e.Noise)
-	above := excess(high)
-	for step := 1e-3; above > 0; step *= 4 { // where the grid costs more than Rényi's conversion
-		if step > 1 {
-			return 0, fmt.Errorf("no noise found for %v by privacy losses: %w", target, accountant.ErrUnsupported)
-		}
-		high += step
-		above = excess(high)
-	}
-	low := high - 0.05
-	below := excess(low)
-	for ; below <= 0; below = excess(low) {
-		low, high, above = low-2*(high-low), low, below
-	}
-	for side := 0; high-low > exactTolerance; {
-		mid := low + (high-low)/2
-		if !math.IsInf(below, 1) {
-			mid = low + (high-low)*below/(below-above)
-		}
-		mid = min(max(mid, low+exactTolerance/3), high-exactTolerance/3)
-		if v := excess(mid); v <= 0 {
-			high, above = mid, v
-			if side == 1 {
-				below /= 2 // Illinois: the other end must move too
-			}
-			side = 1
-		} else {
-			low, below = mid, v
-			if side == -1 {
-				above /= 2
-			}
-			side = -1
-		}
-	}
-	return math.Exp(high), nil
-}
-
-// exactTolerance is by which factor, less 1, searchExact may end above the least noise.
-const exactTolerance = 3e-5
-
-// searchScale bisects on the logarithm of the scale below the one that Paper's ρ
-// needs, which a mixture never exceeds, and returns the upper end.
-func searchScale(e Steps, m float64, target accountant.Cost, fits func(float64) bool) (float64, error) {
 	rho, err := accountant.ZCDPFor(target)
-	if err != nil {
-		return 0, err
-	}
-	worst := e
-	worst.Mode = Paper
-	high := math.Sqrt(worst.rho(m)/rho) * (1 + 1e-9)
-	for range 8 { // rounding, and for the search over orders
-		if fits(high) {
-			break
-		}
-		high *= 1.01
-	}
-	if !fits(high) {
-		return 0, fmt.Errorf("no noise found for %v: %w", target, accountant.ErrUnsupported)
-	}
-	low := high / 2
-	for range 100 {
-		if !fits(low) {
-			break
-		}
-		low, high = low/2, low
-	}
-	for range 60 {
-		mid := math.Sqrt(low) * math.Sqrt(high)
-		if high/low < 1+1e-12 {
-			break
-		}
-		if fits(mid) {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	return high, nil
+	return math.Sqrt(e.rho(m) / rho), close, err
 }
 
-// improvedZCDPFor is ZCDPFor by the improved conversion: the largest ρ found by bisection
-// that fits, never below ZCDPFor.
-func improvedZCDPFor(target accountant.Cost) (float64, error) {
-	low, err := accountant.ZCDPFor(target)
-	if err != nil {
-		return 0, err
-	}
-	fits := func(rho float64) bool {
-		_, eps := num.BestOrder(maxOrder, func(a float64) float64 {
-			return finite(accountant.EpsilonFromRDP(a, a*rho*(1+4*num.Margin), target.Delta))
-		})
-		return eps <= target.Epsilon
-	}
-	high := low * 2
-	for range 100 {
-		if !fits(high) {
-			break
-		}
-		low, high = high, high*2
-	}
-	for range 60 {
-		mid := math.Sqrt(low) * math.Sqrt(high)
-		if fits(mid) {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	return low, nil
-}
+// exactTolerance is by which part the exact account of a mixture may end above the least noise.
+const exactTolerance = 3e-5

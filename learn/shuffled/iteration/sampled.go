@@ -2,12 +2,15 @@ package iteration
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"math"
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
+	"github.com/darrm/darrm/learn/train"
 )
 
 // SampledSteps is DP-SGD with one record drawn uniformly and independently in each step,
@@ -64,7 +67,7 @@ func (s SampledSteps) Epsilon(delta float64) (eps float64, alpha int, err error)
 
 // Calibrate returns s with the smallest noise, rounded up, whose cost is at most the
 // target's; none without steps.
-func (s SampledSteps) Calibrate(target accountant.Cost) (SampledSteps, error) {
+func (s SampledSteps) Calibrate(ctx context.Context, target accountant.Cost) (SampledSteps, error) {
 	s.Noise = 0
 	if err := s.check(); err != nil {
 		return SampledSteps{}, err
@@ -75,30 +78,20 @@ func (s SampledSteps) Calibrate(target accountant.Cost) (SampledSteps, error) {
 	if s.Steps == 0 {
 		return s, nil
 	}
-	fits := func(sigma float64) bool {
+	search := train.Search{Start: s.Clip, Least: s.Clip * 1e-60, Most: s.Clip * 1e15, Tolerance: 1e-12}
+	sigma, _, err := train.Calibrate(ctx, target.Epsilon, search, func(sigma float64) (float64, error) {
 		c := s
 		c.Noise = sigma
 		eps, _, err := c.Epsilon(target.Delta)
-		return err == nil && eps <= target.Epsilon
+		return eps, err
+	})
+	if errors.Is(err, train.ErrTarget) {
+		// Even without any divergence the conversion costs ln(1/δ)/511.
+		err = fmt.Errorf("no noise found for %v with orders up to %d: %w", target, accountant.MaxFixedBatchOrder, accountant.ErrUnsupported)
 	}
-	high := s.Clip
-	for !fits(high) {
-		if high *= 2; high > 1e15*s.Clip {
-			// Even without any divergence the conversion costs ln(1/δ)/511.
-			return SampledSteps{}, fmt.Errorf("no noise found for %v with orders up to %d: %w", target, accountant.MaxFixedBatchOrder, accountant.ErrUnsupported)
-		}
+	if err != nil {
+		return SampledSteps{}, err
 	}
-	low := high / 2
-	for fits(low) && low > 1e-90 {
-		low, high = low/2, low
-	}
-	for range 45 {
-		if mid := math.Sqrt(low) * math.Sqrt(high); fits(mid) {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	s.Noise = high
+	s.Noise = sigma
 	return s, nil
 }

@@ -53,7 +53,7 @@ func withNoise(e iteration.Steps, sigma float64) iteration.Steps {
 
 func calibrated(t *testing.T, e iteration.Steps, eps, delta float64) float64 {
 	t.Helper()
-	c, r, err := e.Calibrate(accountant.Cost{Epsilon: eps, Delta: delta})
+	c, r, err := e.Calibrate(t.Context(), accountant.Cost{Epsilon: eps, Delta: delta})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func TestAcceptance04Monotone(t *testing.T) {
 		private := rapid.IntRange(1, n-1).Draw(t, "private")
 		k := rapid.IntRange(1, 60).Draw(t, "K")
 		sigma := func(eps, delta, clip float64, k, n, private int) float64 {
-			c, _, err := steps(k, n, private, clip).Calibrate(accountant.Cost{Epsilon: eps, Delta: delta})
+			c, _, err := steps(k, n, private, clip).Calibrate(t.Context(), accountant.Cost{Epsilon: eps, Delta: delta})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -309,7 +309,7 @@ func TestConditionsOfAmplification(t *testing.T) {
 			if _, err := e.Report(1e-6); !errors.Is(err, iteration.ErrNotCertified) {
 				t.Errorf("%s, %s: %v", m, name, err)
 			}
-			if _, _, err := e.Calibrate(accountant.Cost{Epsilon: 1, Delta: 1e-6}); !errors.Is(err, iteration.ErrNotCertified) {
+			if _, _, err := e.Calibrate(t.Context(), accountant.Cost{Epsilon: 1, Delta: 1e-6}); !errors.Is(err, iteration.ErrNotCertified) {
 				t.Errorf("%s, %s: calibrated: %v", m, name, err)
 			}
 		}
@@ -777,7 +777,7 @@ func TestIterationEdges(t *testing.T) {
 		if got := epsilon(t, e, 1e-6); got != 0 {
 			t.Errorf("%s without epochs: %g", m, got)
 		}
-		if c, r, err := e.Calibrate(accountant.Cost{Epsilon: 1, Delta: 1e-6}); err != nil || c.Noise != 0 || r.Cost.Epsilon != 0 {
+		if c, r, err := e.Calibrate(t.Context(), accountant.Cost{Epsilon: 1, Delta: 1e-6}); err != nil || c.Noise != 0 || r.Cost.Epsilon != 0 {
 			t.Errorf("%s without epochs: %+v, %v", m, c, err)
 		}
 	}
@@ -805,7 +805,7 @@ func TestIterationEdges(t *testing.T) {
 		if !errors.As(err, &parameter) || !strings.HasPrefix(parameter.Error(), strings.TrimSuffix(name, " = ")) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, _, err := e.Calibrate(accountant.Cost{Epsilon: 1, Delta: 1e-6}); err == nil {
+		if _, _, err := e.Calibrate(t.Context(), accountant.Cost{Epsilon: 1, Delta: 1e-6}); err == nil {
 			t.Errorf("%s: calibrated", name)
 		}
 		if _, err := e.RDP(2); err == nil {
@@ -821,12 +821,12 @@ func TestIterationEdges(t *testing.T) {
 		if _, err := good.Report(delta); err == nil {
 			t.Errorf("delta = %g accepted", delta)
 		}
-		if _, _, err := good.Calibrate(accountant.Cost{Epsilon: 1, Delta: delta}); err == nil {
+		if _, _, err := good.Calibrate(t.Context(), accountant.Cost{Epsilon: 1, Delta: delta}); err == nil {
 			t.Errorf("delta = %g accepted", delta)
 		}
 	}
 	for _, eps := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if _, _, err := good.Calibrate(accountant.Cost{Epsilon: eps, Delta: 1e-6}); err == nil {
+		if _, _, err := good.Calibrate(t.Context(), accountant.Cost{Epsilon: eps, Delta: 1e-6}); err == nil {
 			t.Errorf("epsilon = %g accepted", eps)
 		}
 	}
@@ -843,7 +843,7 @@ func TestCalibrationIsTight(t *testing.T) {
 		e := withMode(steps(rapid.IntRange(1, 30).Draw(t, "K"), n, private, math.Exp(rapid.Float64Range(-8, 8).Draw(t, "log clip"))), m)
 		e.Conversion = rapid.SampledFrom([]iteration.Conversion{iteration.ConversionClassical, iteration.ConversionImproved}).Draw(t, "conversion")
 		target := accountant.Cost{Epsilon: math.Exp(rapid.Float64Range(-4, 4).Draw(t, "log eps")), Delta: math.Exp(rapid.Float64Range(-40, -1).Draw(t, "log delta"))}
-		c, r, err := e.Calibrate(target)
+		c, r, err := e.Calibrate(t.Context(), target)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -867,7 +867,7 @@ func TestSampledSteps(t *testing.T) {
 		n          int
 		eps, sigma float64
 	}{{1000, 1, 50.83}, {1000, 5, 14.49}, {1000, 10, 11.71}, {200, 1, 171.7}, {200, 5, 26.76}, {200, 10, 15.83}} {
-		s, err := iteration.SampledSteps{Steps: v.n * 50, Records: v.n, Clip: 10}.Calibrate(accountant.Cost{Epsilon: v.eps, Delta: 1e-6})
+		s, err := iteration.SampledSteps{Steps: v.n * 50, Records: v.n, Clip: 10}.Calibrate(t.Context(), accountant.Cost{Epsilon: v.eps, Delta: 1e-6})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -892,7 +892,7 @@ func TestSampledSteps(t *testing.T) {
 			t.Errorf("%+v accepted", bad)
 		}
 	}
-	if _, err := (iteration.SampledSteps{Steps: 5, Records: 5, Clip: 1}).Calibrate(accountant.Cost{Epsilon: 0.001, Delta: 1e-6}); !errors.Is(err, accountant.ErrUnsupported) {
+	if _, err := (iteration.SampledSteps{Steps: 5, Records: 5, Clip: 1}).Calibrate(t.Context(), accountant.Cost{Epsilon: 0.001, Delta: 1e-6}); !errors.Is(err, accountant.ErrUnsupported) {
 		t.Errorf("an epsilon that no order reaches: %v", err)
 	}
 }
@@ -900,7 +900,7 @@ func TestSampledSteps(t *testing.T) {
 func BenchmarkCalibrateMixture(b *testing.B) {
 	e := withMode(steps(50, 1000, 1000, 10), iteration.RRMixture)
 	for b.Loop() {
-		if _, _, err := e.Calibrate(accountant.Cost{Epsilon: 1, Delta: 1e-6}); err != nil {
+		if _, _, err := e.Calibrate(b.Context(), accountant.Cost{Epsilon: 1, Delta: 1e-6}); err != nil {
 			b.Fatal(err)
 		}
 	}

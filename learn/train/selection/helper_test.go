@@ -119,7 +119,7 @@ func tiny(stopping string, runs float64) Selection {
 
 func planOf(t testing.TB, s Selection, n, d int) *plan {
 	t.Helper()
-	p, err := s.Plan(n, d)
+	p, err := s.Plan(t.Context(), n, d)
 	if err != nil {
 		t.Fatal(err)
 	}

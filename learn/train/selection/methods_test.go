@@ -56,7 +56,7 @@ func TestEveryFamilyIsChosenFrom(t *testing.T) {
 	}
 	shuffle := func(clip float64) func(target accountant.Cost) (train.Plan, error) {
 		return func(target accountant.Cost) (train.Plan, error) {
-			p, err := shuffled.NewPlan(shuffled.Config{
+			p, err := shuffled.NewPlan(t.Context(), shuffled.Config{
 				Method: shuffled.DPShuffleG, Task: loss.Logistic{}, Regularizer: geometry.NoRegularizer{}, Epochs: 2, StepSize: 0.02, Clip: clip,
 				Radius: 1, Target: target, Order: iteration.Reshuffled, Mode: iteration.Paper,
 			}, r, nil)
@@ -73,7 +73,7 @@ func TestEveryFamilyIsChosenFrom(t *testing.T) {
 		"shuffled": {Candidates: []selection.Candidate{{Name: "noisy", Plan: shuffle(1e4)}, {Name: "good", Plan: shuffle(1)}}, Score: accuracy, Stopping: "logarithmic", Runs: 5},
 	} {
 		s.Target = accountant.Cost{Epsilon: 8, Delta: 1e-5}
-		plan, err := s.Plan(n, 3)
+		plan, err := s.Plan(t.Context(), n, 3)
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -106,7 +106,7 @@ func TestShuffledEventCostsItsReport(t *testing.T) {
 	r := classes(500)
 	for _, mode := range []iteration.Mode{iteration.Paper, iteration.RRMixture, iteration.Best} {
 		target := accountant.Cost{Epsilon: 1, Delta: 1e-5}
-		p, err := shuffled.NewPlan(shuffled.Config{
+		p, err := shuffled.NewPlan(t.Context(), shuffled.Config{
 			Method: shuffled.DPShuffleG, Task: loss.Logistic{}, Regularizer: geometry.NoRegularizer{}, Epochs: 3, StepSize: 0.1, Clip: 1,
 			Radius: 1, Target: target, Order: iteration.Reshuffled, Mode: mode,
 		}, r, nil)

@@ -1,6 +1,8 @@
 package selection
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -49,8 +51,8 @@ type plan struct {
 }
 
 // Plan prices the selection for n records of dimension d: it calibrates what each candidate may
-// cost so that all of it costs the target. Cost: some ten plans of every candidate.
-func (s Selection) Plan(n, d int) (train.Plan, error) {
+// cost so that all of it costs the target, and heeds ctx between prices. Cost: some ten plans of every candidate.
+func (s Selection) Plan(ctx context.Context, n, d int) (train.Plan, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
@@ -64,7 +66,7 @@ func (s Selection) Plan(n, d int) (train.Plan, error) {
 	} else {
 		p.rounds = len(s.Candidates)
 	}
-	if err := p.calibrate(); err != nil {
+	if err := p.calibrate(ctx); err != nil {
 		return nil, err
 	}
 	p.price.Records, p.price.Dim = n, d
@@ -117,7 +119,7 @@ func (s *Selection) check() error {
 const maxCandidates = 1000
 
 // calibrate finds the base. What it ends with is priced, not trusted.
-func (p *plan) calibrate() error {
+func (p *plan) calibrate(ctx context.Context) error {
 	runs := float64(len(p.s.Candidates))
 	if p.s.Stopping != "" {
 		runs = p.s.Runs
@@ -129,12 +131,12 @@ func (p *plan) calibrate() error {
 	}
 	// ε is about proportional to the base's. Rényi divergences take milliseconds and come first,
 	// privacy loss distributions, which are tighter, last.
-	best, err := p.search(p.base.Epsilon, 14, accountant.MethodRDP, accountant.MethodBasic)
+	best, err := p.search(ctx, p.base.Epsilon, accountant.MethodRDP, accountant.MethodBasic)
 	if err != nil {
 		return err
 	}
 	if p.s.Stopping == "" {
-		if tighter, err := p.search(best, 5, accountant.MethodRDP, accountant.MethodGaussian, accountant.MethodPLD); err == nil {
+		if tighter, err := p.search(ctx, best, accountant.MethodRDP, accountant.MethodGaussian, accountant.MethodPLD); err == nil {
 			best = max(best, tighter)
 		}
 	}
@@ -145,28 +147,14 @@ func (p *plan) calibrate() error {
 }
 
 // search returns the largest ε found for the base at which all of it is within the target.
-func (p *plan) search(epsilon float64, tries int, methods ...accountant.Method) (best float64, err error) {
-	target := p.s.Target.Epsilon
-	for range tries {
-		cost, refused := p.settle(epsilon, methods...)
-		if refused != nil {
-			err = refused
-			break
-		}
-		if cost <= target {
-			if best = max(best, epsilon); cost > 0.995*target {
-				break
-			}
-		}
-		epsilon *= 0.998 * target / cost
+func (p *plan) search(ctx context.Context, start float64, methods ...accountant.Method) (float64, error) {
+	// Each price is a plan of every candidate: half a per cent is close enough.
+	s := train.Search{Start: start, Least: start * 1e-6, Most: start * 1e6, Growing: true, Tolerance: 5e-3}
+	best, _, err := train.Calibrate(ctx, p.s.Target.Epsilon, s, func(epsilon float64) (float64, error) { return p.settle(epsilon, methods...) })
+	if errors.Is(err, train.ErrTarget) {
+		return 0, fmt.Errorf("no budget for a candidate makes all of it cost at most epsilon = %g at delta = %g", p.s.Target.Epsilon, p.s.Target.Delta)
 	}
-	if best == 0 && err != nil {
-		return 0, err
-	}
-	if best == 0 {
-		return 0, fmt.Errorf("no budget for a candidate makes all of it cost at most epsilon = %g at delta = %g", target, p.s.Target.Delta)
-	}
-	return best, nil
+	return best, err
 }
 
 // settle plans every candidate for the base's ε, and sets what all of it costs.
@@ -189,20 +177,9 @@ func (p *plan) settle(epsilon float64, methods ...accountant.Method) (float64, e
 	if err != nil {
 		return 0, err
 	}
-	a, err := accountant.New(p.price.Relation)
-	if err == nil {
-		a, err = a.Charge(event, 1)
-	}
+	bound, err := train.LeastEpsilon(event, p.price.Relation, p.s.Target.Delta, methods...)
 	if err != nil {
 		return 0, err
-	}
-	report, err := a.AtDelta(p.s.Target.Delta, methods...)
-	if err != nil {
-		return 0, err
-	}
-	bound, ok := report.Best()
-	if !ok {
-		return 0, report.Refused[0].Err
 	}
 	p.price.Event, p.price.Cost, p.price.Bound = event, bound.Cost, bound.Method
 	return bound.Cost.Epsilon, nil

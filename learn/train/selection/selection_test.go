@@ -223,11 +223,11 @@ func TestSelectionRefusals(t *testing.T) {
 			s.Candidates = []Candidate{{Name: "x", Plan: func(accountant.Cost) (train.Plan, error) { return open{}, nil }}}
 		}), "not private"},
 	} {
-		if _, err := c.s.Plan(5, 1); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := c.s.Plan(t.Context(), 5, 1); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := tiny("", 0).Plan(6, 1); err == nil {
+	if _, err := tiny("", 0).Plan(t.Context(), 6, 1); err == nil {
 		t.Error("candidates of other records")
 	}
 	pairs := Score{Kind: Pairs}
