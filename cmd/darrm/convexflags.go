@@ -139,9 +139,6 @@ func (f *convexFlags) plan(n, d int) (train.Plan, error) {
 	o := f.options
 	o.Set, o.Clip, o.Target = set, f.clip, f.target()
 	o.Noise, o.Selection, o.Rule, o.Oracle = convex.Noise(f.noise), convex.Selection(f.selection), convex.Rule(f.changes), convex.OracleKind(f.oracle)
-	if slices.Contains([]string{"poly-sfw", "nsfw"}, f.method) {
-		o.Batches.Rounds, o.Rounds = o.Rounds, 0
-	}
 	if o.Radius = f.radius; f.intercept && f.radius > 0 {
 		o.Radius = geometry.WithIntercept(f.radius, convex.DualNorm(set))
 	}

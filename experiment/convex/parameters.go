@@ -103,9 +103,7 @@ func (l line) options(t *task, d int, target accountant.Cost) (o convex.Options,
 	o.Setting = convex.Setting{Loss: t.loss, Radius: t.radius(convex.DualNorm(o.Set), d), Target: target}
 	o.Noise, o.Steps, o.Rate, o.StepSize, o.StepFactor, o.Lambda, o.Smoothing, o.WeakConvexity = convex.Noise(l.Noise), l.Steps, l.Rate, l.StepSize, l.StepFactor, l.Lambda, l.Smoothing, l.WeakConvexity
 	o.Batches = convex.Batches{Size: l.Batch, FullBudget: l.FullBudget}
-	if o.Rounds = l.Rounds; slices.Contains([]string{"poly-sfw", "nsfw"}, l.Method) {
-		o.Batches.Rounds, o.Rounds = o.Rounds, 0
-	}
+	o.Rounds = l.Rounds
 	return o, nil
 }
 

@@ -23,7 +23,7 @@ type Options struct {
 	Oracle        OracleKind
 	Batches       Batches
 	Rank          int
-	Steps, Rounds int
+	Steps, Rounds int // Rounds goes before Batches.Rounds
 	Rate          float64
 	StepSize      float64
 	StepFactor    float64
@@ -48,12 +48,12 @@ var catalogue = []struct {
 		set, err := o.polytope()
 		return FrankWolfe{Setting: o.Setting, Set: set, Noise: o.Noise, Selection: o.Selection, Rule: o.Rule, Oracle: o.Oracle, Steps: o.Steps, Smoothing: o.Smoothing}, err
 	}},
-	{"poly-sfw", "Noise Selection Rule Batches", func(o Options) (Method, error) {
+	{"poly-sfw", "Noise Selection Rule Batches Rounds", func(o Options) (Method, error) {
 		set, err := o.polytope()
-		return PolySFW{Setting: o.Setting, Set: set, Batches: o.Batches, Noise: o.Noise, Selection: o.Selection, Rule: o.Rule}, err
+		return PolySFW{Setting: o.Setting, Set: set, Batches: o.batches(), Noise: o.Noise, Selection: o.Selection, Rule: o.Rule}, err
 	}},
-	{"nsfw", "Noise Batches", func(o Options) (Method, error) {
-		return NSFW{Setting: o.Setting, Set: o.Set, Batches: o.Batches, Noise: o.Noise}, o.need("a ball of l2 or lp")
+	{"nsfw", "Noise Batches Rounds", func(o Options) (Method, error) {
+		return NSFW{Setting: o.Setting, Set: o.Set, Batches: o.batches(), Noise: o.Noise}, o.need("a ball of l2 or lp")
 	}},
 	{"proximally-guided", "Rounds Steps WeakConvexity", func(o Options) (Method, error) {
 		ball, err := o.ball()
@@ -96,6 +96,15 @@ func New(name string, o Options) (Method, error) {
 		return m.make(o)
 	}
 	return nil, &check.Error{Name: "method", Value: fmt.Sprintf("%q", name), Rule: "one of " + strings.Join(Methods(), ", ")}
+}
+
+// batches returns the batches, of Rounds where those are stated: rounds of PolySFW and NSFW are
+// rounds of batches.
+func (o Options) batches() Batches {
+	if o.Rounds != 0 {
+		o.Batches.Rounds = o.Rounds
+	}
+	return o.Batches
 }
 
 // ball returns the radius of the set, 0 for none.

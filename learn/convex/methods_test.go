@@ -83,7 +83,11 @@ func TestNewRefusesWhatIsNotUsed(t *testing.T) {
 				t.Errorf("%s, %s: %v", name, field, err)
 			default:
 				taken++
-				if got := reflect.ValueOf(m).FieldByName(field); got.IsZero() {
+				got := reflect.ValueOf(m).FieldByName(field)
+				if !got.IsValid() { // rounds of a method that reads batches
+					got = reflect.ValueOf(m).FieldByName("Batches").FieldByName(field)
+				}
+				if got.IsZero() {
 					t.Errorf("%s takes %s and leaves it out", name, field)
 				}
 			}
@@ -107,6 +111,29 @@ func TestNewNeedsItsSet(t *testing.T) {
 	for _, name := range []string{"phased-sgd", "frank-wolfe", "dp-sgd"} {
 		if _, err := New(name, Options{Set: ball}); err == nil || !strings.Contains(err.Error(), "set = ") {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Rounds are rounds of batches for the methods whose rounds those are.
+func TestNewTakesRoundsOfBatches(t *testing.T) {
+	set, err := geometry.ParseSet("l1:1", 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for o, want := range map[*Options]int{
+		{Set: set, Rounds: 4}: 4, {Set: set, Batches: Batches{Rounds: 3}}: 3, {Set: set, Batches: Batches{Rounds: 3}, Rounds: 4}: 4,
+	} {
+		poly, err := New("poly-sfw", *o)
+		if err != nil || poly.(PolySFW).Batches.Rounds != want {
+			t.Errorf("%+v: %+v, %v", *o, poly, err)
+		}
+		o.Set, err = geometry.ParseSet("l2:1", 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, err := New("nsfw", *o); err != nil || m.(NSFW).Batches.Rounds != want {
+			t.Errorf("%+v: %+v, %v", *o, m, err)
 		}
 	}
 }
