@@ -12,12 +12,15 @@ import (
 )
 
 func newAccountFamily(a *app, k family) *cobra.Command {
+	if k.account != nil {
+		return k.account(a, k)
+	}
 	f := k.flags()
 	var choose selectFlags
 	var n, d int
 	c := k.accounts.command(k.name)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if err := choose.prepare(c, k.flags().register); err != nil {
+		if err := choose.prepare(c, registerGrid(k.flags())); err != nil {
 			return err
 		}
 		if err := require(c, "n", "dim", "task"); err != nil {
@@ -29,23 +32,28 @@ func newAccountFamily(a *app, k family) *cobra.Command {
 		if f.common().intercept {
 			d++
 		}
-		plan, err := pricing(c, a, func() (train.Plan, error) {
+		return deliverPlan(c, a, func() (train.Plan, error) {
 			return choose.plan(n, d, &f.common().privacyFlags, f.about().task, f.about().link, func() (train.Plan, error) { return checkedPlan(f, c, n, d) })
 		})
-		if err != nil {
-			return err
-		}
-		rows, err := pricing(c, a, plan.Compare)
-		if err != nil {
-			return err
-		}
-		return deliverPrice(a, plan.Price(), rows)
 	}
 	c.Flags().IntVar(&n, "n", 0, "number of private records")
 	c.Flags().IntVar(&d, "dim", 0, "number of features")
 	f.register(c)
 	choose.register(c)
 	return c
+}
+
+// deliverPlan prices a plan, beside what else its method says, and prints it.
+func deliverPlan(c *cobra.Command, a *app, make func() (train.Plan, error)) error {
+	plan, err := pricing(c, a, make)
+	if err != nil {
+		return err
+	}
+	rows, err := pricing(c, a, plan.Compare)
+	if err != nil {
+		return err
+	}
+	return deliverPrice(a, plan.Price(), rows)
 }
 
 // comparedPrice is one account of one amount of noise in JSON.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/internal/terminal"
-	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/learn/train"
@@ -17,7 +16,8 @@ import (
 
 // boundsCommand has the flags of bounds beyond those of a training.
 type boundsCommand struct {
-	trainFlags
+	dataFlags
+	shuffledFlags
 	beta, psiBound float64
 	psi            string
 	seed           uint64
@@ -42,8 +42,8 @@ from the private data: NOT PRIVATE, do not release these figures.`,
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c, a) },
 	}
-	f.trainFlags.register(c)
-	f.registerMode(c, iteration.Paper) // the bounds are the source's
+	f.dataFlags.register(c)
+	f.registerBy(c, iteration.Paper) // the bounds are the source's
 	fl := c.Flags()
 	method := fl.Lookup("method")
 	method.Usage, method.DefValue = "one method only (default: all with private data and noise)", ""
@@ -108,14 +108,22 @@ func (f *boundsCommand) run(c *cobra.Command, a *app) error {
 	if err := f.checkPsi(c); err != nil {
 		return err
 	}
-	set, config, err := f.load(c, a)
+	if err := f.check(c); err != nil {
+		return err
+	}
+	set, err := f.open(c, a, f.task)
 	if err != nil {
 		return err
 	}
+	if _, err := f.take(set); err != nil {
+		return err
+	}
+	set = f.set
+	config := f.complete()
 	if one && methods[0].UsesPublic() && set.Public == nil {
 		return usagef("--public must be given: %s uses public data", methods[0])
 	}
-	optimum, err := interruptibly(c.Context(), train.Problem{Loss: config.Task, Regularizer: regularizer(config), Records: set.Private}.Optimum)
+	optimum, err := interruptibly(c.Context(), train.Problem{Loss: config.Task, Regularizer: config.Regularizer, Records: set.Private}.Optimum)
 	if err != nil {
 		return err
 	}
@@ -130,7 +138,7 @@ func (f *boundsCommand) run(c *cobra.Command, a *app) error {
 		}
 		config.Method, config.Fraction = m, 0
 		if m.UsesFraction() {
-			config.Fraction = f.fraction
+			config.Fraction = f.options.Fraction
 		}
 		row := boundRow{Method: string(m), Fails: []string{}}
 		// Its plan is priced, which heeds no context.
@@ -175,13 +183,6 @@ func (f *boundsCommand) checkPsi(c *cobra.Command) error {
 		return usagef("--psi-bound goes with --psi l1")
 	}
 	return nil
-}
-
-func regularizer(c shuffled.Config) geometry.Regularizer {
-	if c.Regularizer == nil {
-		return geometry.NoRegularizer{}
-	}
-	return c.Regularizer
 }
 
 // set takes the method's figures.

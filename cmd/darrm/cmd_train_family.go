@@ -17,25 +17,24 @@ import (
 type trainFamily struct {
 	family
 	familyFlags
-	recordFlags
+	dataFlags
 	modelFlags
 	selectFlags
-	private, labels string
-	count           int // public figure of how many records there are
+	count int // public figure of how many records there are
 }
 
 func newTrainFamily(a *app, k family) *cobra.Command {
 	f := trainFamily{family: k, familyFlags: k.flags()}
 	c := k.trains.command(k.name)
 	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c, a) }
-	c.Flags().StringVar(&f.private, "private", "", "file of private records")
-	c.Flags().StringVar(&f.labels, "labels", "", "IDX file of the labels of --private, which are its responses")
+	if _, ok := f.familyFlags.(onSets); ok {
+		f.dataFlags.register(c)
+	} else {
+		f.registerPrivate(c, "")
+	}
 	if k.count != "" {
 		c.Flags().IntVar(&f.count, "n", 0, k.count)
 	}
-	takesFile(c, "private", recordFiles...)
-	takesFile(c, "labels", idxFiles...)
-	f.recordFlags.register(c)
 	f.familyFlags.register(c)
 	f.modelFlags.register(c)
 	f.selectFlags.register(c)
@@ -43,17 +42,19 @@ func newTrainFamily(a *app, k family) *cobra.Command {
 }
 
 func (f *trainFamily) run(c *cobra.Command, a *app) error {
-	if err := require(c, "private", "task"); err != nil {
-		return err
+	if _, ok := f.familyFlags.(onSets); !ok { // which may have a known data set
+		if err := require(c, "private", "task"); err != nil {
+			return err
+		}
 	}
-	if err := f.prepare(c, f.flags().register); err != nil {
+	if err := f.prepare(c, registerGrid(f.flags())); err != nil {
 		return err
 	}
 	if err := f.check(c); err != nil {
 		return err
 	}
 	m := f.model(c, a)
-	m.Reads = []release.File{{Flag: "private", Path: f.private}, {Flag: "labels", Path: f.labels}}
+	m.Reads = f.files()
 	if err := (release.FileOutput{Path: f.out}).CheckPlace(); err != nil {
 		return err
 	}
@@ -63,12 +64,12 @@ func (f *trainFamily) run(c *cobra.Command, a *app) error {
 	if s, ok := f.familyFlags.(streamed); ok && s.streams() && f.private == "-" {
 		return f.stream(c, a, s, m)
 	}
-	if !m.Simulated {
+	if !m.Simulated && f.private != "" {
 		if err := f.stated(f.private); err != nil {
 			return err
 		}
 	}
-	t := &training{app: a, flags: &f.modelFlags, unit: "round"}
+	t := &training{app: a, flags: &f.modelFlags, unit: f.rounds()}
 	records, plan, err := f.algorithm(c, a, t)
 	if err != nil {
 		return err
@@ -77,15 +78,37 @@ func (f *trainFamily) run(c *cobra.Command, a *app) error {
 	if price.Relation == accountant.AddOrRemoveOne && f.count == 0 && !m.Simulated {
 		return usagef("--n must be given: where a record may be added or removed, how many there are is private, and the price rests on a public number near it")
 	}
-	sayPrice(a, price)
+	g, ok := f.familyFlags.(grounded)
+	if !ok || !g.explain(a, plan) {
+		sayPrice(a, price)
+	}
 	t.document = func() *modelReport {
 		r := f.report(records)
 		r.Method, r.Rounds, r.Dim, r.Cost, r.Price = price.Method, t.algorithm.Rounds(), price.Dim, finiteCost(price.Cost), newPriceReport(price)
+		if ok {
+			g.describe(r, plan)
+		}
 		return r
 	}
 	m.Relation = price.Relation
-	m.Event = release.ModelEvent{Mechanism: f.mechanism, Method: price.Method, Task: cmp.Or(f.about().paidFor, f.about().task), Epochs: t.algorithm.Rounds(), Unit: "rounds", Mode: string(price.Bound)}
+	m.Event = release.ModelEvent{Mechanism: f.mechanism, Method: price.Method, Task: cmp.Or(f.about().paidFor, f.about().task), Epochs: t.algorithm.Rounds(), Unit: f.ledgerUnit(), Mode: string(price.Bound)}
 	return t.run(c.Context(), m)
+}
+
+// rounds is what a run's rounds are called: those of a choice are candidates.
+func (f *trainFamily) rounds() string {
+	if len(f.points) > 0 {
+		return "round"
+	}
+	return cmp.Or(f.unit, "round")
+}
+
+// ledgerUnit is the unit of a [release.ModelEvent].
+func (f *trainFamily) ledgerUnit() string {
+	if f.unit == "" {
+		return "rounds"
+	}
+	return "" // epochs
 }
 
 // report is a model's file without the method.
@@ -95,7 +118,7 @@ func (f *trainFamily) report(records recordsRead) *modelReport {
 		k.set = ""
 	}
 	return &modelReport{
-		DataSet: records.name, Set: k.set,
+		Standin: records.standin, DataSet: records.name, Set: k.set,
 		Document: model.Document{Task: k.task, Link: k.link, Columns: records.columns, Response: records.response, Intercept: f.common().intercept},
 	}
 }
@@ -104,6 +127,7 @@ func (f *trainFamily) report(records recordsRead) *modelReport {
 type recordsRead struct {
 	name, response string
 	columns        []string
+	standin        bool
 }
 
 // algorithm reads the records and sets the training's algorithm and measure.
@@ -127,13 +151,9 @@ func (f *trainFamily) algorithm(c *cobra.Command, a *app, t *training) (recordsR
 		}
 		return read, plan, err
 	}
-	records, err := f.read(c, a, f.private, f.labels, reading{responses: true})
+	records, err := f.records(c, a, &read)
 	if err != nil {
 		return read, nil, err
-	}
-	read.columns, read.response = records.Columns(), records.ResponseName()
-	if f.common().intercept {
-		records = records.WithIntercept()
 	}
 	plan, err := priced(records.Len(), records.Dim())
 	if err == nil {
@@ -141,6 +161,29 @@ func (f *trainFamily) algorithm(c *cobra.Command, a *app, t *training) (recordsR
 		t.algorithm, err = plan.Train(records)
 	}
 	return read, plan, err
+}
+
+// records reads the records, with --intercept, and what a model's file says of them.
+func (f *trainFamily) records(c *cobra.Command, a *app, read *recordsRead) (*data.Records, error) {
+	describe := func(r *data.Records) { read.columns, read.response = r.Columns(), r.ResponseName() }
+	if s, ok := f.familyFlags.(onSets); ok {
+		set, err := f.open(c, a, f.common().task)
+		if err != nil {
+			return nil, err
+		}
+		read.name, read.standin = set.Name, set.Standin
+		describe(set.Private)
+		return s.take(set)
+	}
+	records, err := f.read(c, a, f.private, f.labels, reading{responses: true})
+	if err != nil {
+		return nil, err
+	}
+	describe(records)
+	if f.common().intercept {
+		records = records.WithIntercept()
+	}
+	return records, nil
 }
 
 // sparse are families with a method that does not make records dense.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -131,7 +132,7 @@ func (f *convexFlags) about() modelKind {
 }
 
 // plan prices the method for n records of dimension d, with --intercept in it.
-func (f *convexFlags) plan(n, d int) (train.Plan, error) {
+func (f *convexFlags) plan(_ context.Context, n, d int) (train.Plan, error) {
 	set, err := f.geometry(d)
 	if err != nil {
 		return nil, err

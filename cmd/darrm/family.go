@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/model"
@@ -21,17 +23,19 @@ type family struct {
 	name, mechanism  string // mechanism is the ledger's name of it
 	trains, accounts commandText
 	count            string // what --n of train is for; "" for none
+	unit             string // of a run's rounds; "" is round
 	flags            func() familyFlags
+	account          func(a *app, k family) *cobra.Command // nil for the account that families share
 }
 
-// families are the commands of train and account train, besides shuffled.
-var families = []family{convexFamily, pairwiseFamily, metricFamily, federatedFamily}
+// families are the commands of train and account train.
+var families = []family{shuffledFamily, convexFamily, pairwiseFamily, metricFamily, federatedFamily}
 
 // commandText is what a command says of itself.
 type commandText struct{ use, short, long, example string }
 
 func (t commandText) command(name string) *cobra.Command {
-	return &cobra.Command{Use: name + " " + t.use, Short: t.short, Long: t.long, Example: t.example, Args: cobra.NoArgs}
+	return &cobra.Command{Use: strings.TrimSpace(name + " " + t.use), Short: t.short, Long: t.long, Example: t.example, Args: cobra.NoArgs}
 }
 
 // familyFlags are the flags of a method and its parameters.
@@ -42,11 +46,33 @@ type familyFlags interface {
 	// before the others.
 	check(c *cobra.Command) error
 	// plan prices the method for n records of dimension d, with --intercept in it.
-	plan(n, d int) (train.Plan, error)
+	plan(ctx context.Context, n, d int) (train.Plan, error)
 	// about is what the model's file says of the method.
 	about() modelKind
 	// measure returns what a simulation says of its model.
 	measure(r *data.Records) func(w []float64) string
+}
+
+// onSets are families that train on known data sets and on public records too. They take the records
+// before they plan.
+type onSets interface {
+	take(set datasets.Set) (*data.Records, error)
+}
+
+// grounded are families whose plans have more than a price. Neither method does anything for a choice
+// among candidates.
+type grounded interface {
+	// explain says on what grounds a plan costs what it does, and whether it did.
+	explain(a *app, plan train.Plan) bool
+	describe(r *modelReport, plan train.Plan)
+}
+
+// registerGrid adds the flags that a candidate of --grid may have of its own.
+func registerGrid(f familyFlags) func(c *cobra.Command) {
+	if own, ok := f.(interface{ registerGrid(c *cobra.Command) }); ok {
+		return own.registerGrid
+	}
+	return f.register
 }
 
 // modelKind is what a model's file says of its task.
@@ -83,7 +109,7 @@ func checkedPlan(f familyFlags, c *cobra.Command, n, d int) (train.Plan, error) 
 	if err := f.check(c); err != nil {
 		return nil, err
 	}
-	return f.plan(n, d)
+	return f.plan(c.Context(), n, d)
 }
 
 // unused names the flag of an option that a method does not have.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -155,7 +156,7 @@ func (f *federatedFlags) run(silos []int) federated.PSGM {
 }
 
 // plan prices the method for n records of dimension d, with --intercept in it.
-func (f *federatedFlags) plan(n, d int) (train.Plan, error) {
+func (f *federatedFlags) plan(_ context.Context, n, d int) (train.Plan, error) {
 	silos := f.psgm.Silos
 	if len(silos) == 0 {
 		silos = []int{n}

@@ -2,8 +2,6 @@ package main
 
 import (
 	"errors"
-	"maps"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,7 +11,6 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/learn/data"
-	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/release"
 )
@@ -37,92 +34,33 @@ func (f *dataFlags) register(c *cobra.Command) {
 	fl.StringVar(&f.dataDir, "data-dir", "", "folder with the real files of --data-set (default: generated stand-ins)")
 	takesFolder(c, "data-dir")
 	fl.Uint64Var(&f.dataSeed, "data-seed", 0, "seed of the stand-ins, and of what is drawn from real files")
-	fl.StringVar(&f.private, "private", "", "file of private records, instead of --data-set")
-	takesFile(c, "private", recordFiles...)
 	fl.StringVar(&f.public, "public", "", "file of public records of the same columns; not the private ones under another name, or in another order. Single records in both are not noticed")
 	takesFile(c, "public", recordFiles...)
-	fl.StringVar(&f.labels, "labels", "", "IDX file of the labels of --private, which are its responses")
-	takesFile(c, "labels", idxFiles...)
 	fl.StringVar(&f.publicLabels, "public-labels", "", "IDX file of the labels of --public")
 	takesFile(c, "public-labels", idxFiles...)
+	f.registerPrivate(c, ", instead of --data-set")
+}
+
+// registerPrivate adds the flags of private records only; more is what else the usage of their file says.
+func (f *dataFlags) registerPrivate(c *cobra.Command, more string) {
+	fl := c.Flags()
+	fl.StringVar(&f.private, "private", "", "file of private records"+more)
+	takesFile(c, "private", recordFiles...)
+	fl.StringVar(&f.labels, "labels", "", "IDX file of the labels of --private, which are its responses")
+	takesFile(c, "labels", idxFiles...)
 	f.recordFlags.register(c)
 }
 
-// lossFlags say what is minimised.
-type lossFlags struct {
-	task                 string
-	l1, l2, ball, radius float64
-	intercept            bool
-}
-
-func (f *lossFlags) register(c *cobra.Command) {
-	fl := c.Flags()
-	fl.StringVar(&f.task, "task", "", "\"mean\" estimation, \"ridge\" (least squares) or \"logistic\"; a known data set has its own")
-	oneOf(c, "task", slices.Sorted(maps.Keys(lossNames))...)
-	registerSizes(c, f, "")
-	fl.Float64Var(&f.radius, "radius", 0, "public bound on the norm of a record's features; longer private ones are shortened. Without it the largest norm at hand counts, which no release may rest on")
-	fl.BoolVar(&f.intercept, "intercept", false, "add a feature 1 to each record of --private and --public, which --radius does not count; its weight is the model's intercept")
-}
-
-// registerSizes adds the flags of the model's size; more is what else their usage says.
-func registerSizes(c *cobra.Command, f *lossFlags, more string) {
-	fl := c.Flags()
-	fl.Float64Var(&f.l1, "l1", 0, "λ of the regulariser λ‖x‖₁"+more)
-	fl.Float64Var(&f.l2, "l2", 0, "λ of the regulariser (λ/2)‖x‖²"+more)
-	fl.Float64Var(&f.ball, "ball", 0, "radius of the ball that the model is kept in"+more)
+// files are the files of records.
+func (f *dataFlags) files() []release.File {
+	return []release.File{
+		{Flag: "private", Path: f.private}, {Flag: "public", Path: f.public},
+		{Flag: "labels", Path: f.labels}, {Flag: "public-labels", Path: f.publicLabels},
+	}
 }
 
 // lossNames are the values of --task.
 var lossNames = map[string]loss.Loss{"mean": loss.MeanEstimation{}, "ridge": loss.LeastSquares{}, "logistic": loss.Logistic{}}
-
-// addIntercept adds --intercept to the records, and returns --radius as it holds for them in
-// ‖·‖_q; 0 where it is not stated.
-func (f *lossFlags) addIntercept(set *datasets.Set, q float64) (float64, error) {
-	if !f.intercept {
-		return f.radius, nil
-	}
-	if _, mean := set.Task.(loss.MeanEstimation); mean {
-		return 0, usagef("--intercept: the task mean has none")
-	}
-	set.Private = set.Private.WithIntercept()
-	if set.Public != nil {
-		set.Public = set.Public.WithIntercept()
-	}
-	if !(f.radius > 0) {
-		return f.radius, nil
-	}
-	return geometry.WithIntercept(f.radius, q), nil
-}
-
-// regularizer checks the flags of the model's size, and returns the regulariser that they
-// ask for, else the data set's own.
-func (f *lossFlags) regularizer(c *cobra.Command, own geometry.Regularizer) (geometry.Regularizer, error) {
-	if c.Flags().Changed("radius") && !(f.radius > 0) {
-		return nil, usagef("radius = %v, but it must be above 0", f.radius)
-	}
-	given, stated := 0, own
-	for _, r := range []struct {
-		flag string
-		reg  geometry.Regularizer
-	}{{"l1", geometry.L1{Lambda: f.l1}}, {"l2", geometry.L2{Lambda: f.l2}}, {"ball", geometry.Ball{Radius: f.ball}}} {
-		if c.Flags().Changed(r.flag) {
-			stated = r.reg
-			given++
-		}
-	}
-	if given > 1 {
-		return nil, usagef("--l1, --l2 and --ball exclude each other")
-	}
-	for _, x := range []struct {
-		name  string
-		value float64
-	}{{"l1", f.l1}, {"l2", f.l2}} {
-		if !(x.value >= 0) || math.IsInf(x.value, 1) {
-			return nil, usagef("%s = %v, but it must be finite and ≥ 0", x.name, x.value)
-		}
-	}
-	return stated, nil
-}
 
 // privacyFlags say what the model may cost.
 type privacyFlags struct {
@@ -162,8 +100,8 @@ func (f *modelFlags) register(c *cobra.Command) {
 	fl.Uint64Var(&f.insecureSeed, "insecure-seed", 0, "simulate with this seed, for experiments; the model is marked, it is not private")
 }
 
-// set reads the records, and sets the loss that l or the data set has.
-func (f *dataFlags) set(c *cobra.Command, a *app, l *lossFlags) (datasets.Set, error) {
+// open reads the records, and sets the loss that is named or the data set's own.
+func (f *dataFlags) open(c *cobra.Command, a *app, task string) (datasets.Set, error) {
 	if err := require(c, "data-set|private"); err != nil {
 		return datasets.Set{}, err
 	}
@@ -198,7 +136,7 @@ func (f *dataFlags) set(c *cobra.Command, a *app, l *lossFlags) (datasets.Set, e
 		return datasets.Set{}, usagef("--public-labels goes with --public")
 	}
 	set := datasets.Set{Name: filepath.Base(f.private)}
-	if set.Task = lossNames[l.task]; set.Task == nil {
+	if set.Task = lossNames[task]; set.Task == nil {
 		return set, usagef("--task must be given (see %s --help)", c.CommandPath())
 	}
 	err := data.Files{Private: f.private, Labels: f.labels, Public: f.public, PublicLabels: f.publicLabels}.CheckApart(c.Context())

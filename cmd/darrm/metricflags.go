@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -69,7 +70,7 @@ func (f *metricFlags) about() modelKind {
 	return modelKind{task: "logistic", paidFor: "logistic pairs", set: fmt.Sprintf("psd:%g", f.ball), link: model.LinkMetric}
 }
 
-func (f *metricFlags) plan(n, d int) (train.Plan, error) {
+func (f *metricFlags) plan(_ context.Context, n, d int) (train.Plan, error) {
 	return f.named(pairwise.Metric{Radius: f.radius, Bound: f.ball, Threshold: f.threshold, StepSize: f.stepSize, Target: f.target()}.Plan(n, d))
 }
 

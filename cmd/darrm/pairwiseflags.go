@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -144,7 +145,7 @@ func (f *pairwiseFlags) all() pairwise.Options {
 	return o
 }
 
-func (f *pairwiseFlags) plan(n, d int) (train.Plan, error) {
+func (f *pairwiseFlags) plan(_ context.Context, n, d int) (train.Plan, error) {
 	method, err := pairwise.New(f.method, f.all())
 	if err != nil {
 		return nil, f.unused(err, pairwiseOptions)

@@ -147,7 +147,11 @@ func (f *selectFlags) plan(n, d int, privacy *privacyFlags, task string, link mo
 				return nil, err
 			}
 			privacy.epsilon, privacy.delta = t.Epsilon, t.Delta
-			return one()
+			plan, err := one()
+			if p, ok := plan.(interface{ Priced() (train.Plan, error) }); ok && err == nil {
+				return p.Priced() // a plan whose price has no event by itself
+			}
+			return plan, err
 		}})
 	}
 	plan, err := s.Plan(f.command.Context(), n, d)

@@ -121,7 +121,7 @@ func (t *training) failure(err error) error {
 	if errors.Is(err, train.ErrCheckpoint) {
 		return inputError{Err: fmt.Errorf("%s: %w", t.flags.checkpoint, err)}
 	}
-	return trainingError(err)
+	return err
 }
 
 func (r *modelReport) encode(w io.Writer) error { return encodeJSON(w, r) }

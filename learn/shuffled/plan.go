@@ -326,17 +326,23 @@ func (p *Plan) events() []iteration.Steps {
 		clip = 1 // without noise the cost is infinite whatever the clip is
 	}
 	var events []iteration.Steps
-	for _, r := range p.schedule {
-		events = append(events, iteration.Steps{
-			Epochs: r.Epochs, Records: p.n, Private: r.Private, Clip: clip,
-			Noise: r.Noise, PublicNoise: r.PublicNoise,
-			Order: c.Order, OrderSecret: true, Released: iteration.LastIterate,
-			StepSize: c.StepSize, Smoothness: smoothness, Convex: c.Task.Convex(),
-			ClipKeepsContraction: c.Task.ClipKeepsContraction(), ConvexRegulariser: c.Regularizer.Convex(),
-			Mode: c.Mode, Conversion: c.Conversion, Neighbours: accountant.ReplaceOne,
-		})
+	for _, b := range p.schedule {
+		e := c.steps(b, p.n)
+		e.Clip, e.Smoothness, e.Convex = clip, smoothness, c.Task.Convex()
+		e.ClipKeepsContraction, e.ConvexRegulariser = c.Task.ClipKeepsContraction(), c.Regularizer.Convex()
+		events = append(events, e)
 	}
 	return events
+}
+
+// steps returns a block of epochs of n steps for the accountant, of which the last iterate is
+// released. Nothing is known of the losses yet.
+func (c *Config) steps(b Block, n int) iteration.Steps {
+	return iteration.Steps{
+		Epochs: b.Epochs, Records: n, Private: b.Private, Clip: c.Clip, Noise: b.Noise, PublicNoise: b.PublicNoise,
+		Order: c.Order, OrderSecret: true, Released: iteration.LastIterate, StepSize: c.StepSize,
+		Mode: c.Mode, Conversion: c.Conversion, Neighbours: accountant.ReplaceOne,
+	}
 }
 
 // privateSmoothness returns a bound on the smoothness of every private record's loss, 0 for

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/learn/model"
+)
+
+// objective is what a simulation says of a model by what is minimised.
+func objective(value func(x []float64) float64) func(x []float64) string {
+	return func(x []float64) string { return fmt.Sprintf("objective %.9g", value(x)) }
+}
+
+// modelReport is a model with what it costs.
+type modelReport struct {
+	DryRun      bool             `json:"dry_run,omitempty"` // there is no model: this is what it would be
+	Private     bool             `json:"private"`
+	Standin     bool             `json:"stand_in_data"`
+	DataSet     string           `json:"data_set"`
+	Regularizer string           `json:"regularizer,omitempty"`
+	Set         string           `json:"set,omitempty"` // that the model is kept in
+	Method      string           `json:"method"`
+	Epochs      int              `json:"epochs,omitempty"`
+	Rounds      int              `json:"rounds,omitempty"`
+	Cost        *accountant.Cost `json:"cost"`              // null without noise
+	Account     *costBasis       `json:"account,omitempty"` // of shuffled gradients
+	Price       *priceReport     `json:"price,omitempty"`   // of the other methods
+	Chosen      *chosenCandidate `json:"chosen,omitempty"`  // of a choice among candidates
+	Dim         int              `json:"dim"`
+	model.Document
+}
+
+func finiteCost(c accountant.Cost) *accountant.Cost {
+	if finite(c.Epsilon) == nil {
+		return nil
+	}
+	return &c
+}
+
+// finite returns a number for JSON, which has no infinities.
+func finite(x float64) *float64 {
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		return nil
+	}
+	return &x
+}
