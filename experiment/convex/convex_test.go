@@ -17,6 +17,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/experimenttest"
+	"github.com/darrm/darrm/experiment/sweep"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/convex"
 	"github.com/darrm/darrm/learn/data"
@@ -40,7 +41,7 @@ const small = `{
   }
 }`
 
-func found(t testing.TB, p *parameters, at float64, workers int, o experiment.Options) []scores {
+func found(t testing.TB, p *parameters, at float64, workers int, o experiment.Options) []sweep.Scores {
 	t.Helper()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))
 	return must.Get(p.measure(&experiment.Run{Context: context.Background(), Options: o}, at))(t)
@@ -67,7 +68,7 @@ func TestScoresAreTheSameForAnyWorkers(t *testing.T) {
 	if reflect.DeepEqual(one[1], found(t, p, 512, 4, experiment.Options{Seed: 1})[1]) {
 		t.Error("another seed gives the same numbers")
 	}
-	if one[0].Value[0] == one[0].Value[1] || one[1].Value[0] == one[1].Value[1] || len(one[1].AUC) != 3 {
+	if one[0].By[""][0] == one[0].By[""][1] || one[1].By[""][0] == one[1].By[""][1] || len(one[1].By["auc"]) != 3 {
 		t.Errorf("repeats are not drawn: %+v", one[1])
 	}
 }
@@ -95,8 +96,8 @@ func TestScoresAgainstTheirModels(t *testing.T) {
 			t.Fatal(err)
 		}
 		mean := train.Problem{Loss: loss.Logistic{}, Regularizer: geometry.NoRegularizer{}, Records: s.fresh}
-		if want := mean.Objective(w) - mean.Objective([]float64{2, -1.5, 1, 0, 0}); math.Abs(want-got[2].Value[repeat]) > 1e-9 {
-			t.Errorf("repeat %d: %g, want %g", repeat, got[2].Value[repeat], want)
+		if want := mean.Objective(w) - mean.Objective([]float64{2, -1.5, 1, 0, 0}); math.Abs(want-got[2].By[""][repeat]) > 1e-9 {
+			t.Errorf("repeat %d: %g, want %g", repeat, got[2].By[""][repeat], want)
 		}
 		if got[2].Epsilon != plan.Price().Cost.Epsilon || got[0].Epsilon != 0 {
 			t.Errorf("priced at %g and %g", got[2].Epsilon, got[0].Epsilon)
@@ -211,7 +212,7 @@ func TestClaimsHoldOnGoldenFigures(t *testing.T) {
 		if len(rows) != len(p.At)*len(p.Lines) {
 			t.Fatalf("%s: %d rows", d.Name, len(rows))
 		}
-		all := make([][]scores, len(p.At))
+		all := make([][]sweep.Scores, len(p.At))
 		for i, row := range rows {
 			number := func(name string) []float64 {
 				v, err := strconv.ParseFloat(row[name], 64)
@@ -223,7 +224,7 @@ func TestClaimsHoldOnGoldenFigures(t *testing.T) {
 			if l := p.Lines[i%len(p.Lines)]; row["line"] != l.Name || row[p.Sweep] != fmt.Sprint(p.At[i/len(p.Lines)]) && number(p.Sweep)[0] != p.At[i/len(p.Lines)] {
 				t.Fatalf("%s: row %d is %v", d.Name, i, row)
 			}
-			all[i/len(p.Lines)] = append(all[i/len(p.Lines)], scores{number("value"), number("accuracy"), number("auc"), number("eps_accounted")[0]})
+			all[i/len(p.Lines)] = append(all[i/len(p.Lines)], sweep.Scores{By: map[string][]float64{"": number("value"), "accuracy": number("accuracy"), "auc": number("auc")}, Epsilon: number("eps_accounted")[0]})
 		}
 		r := d.NewRun(context.Background(), experiment.Options{})
 		p.judge(r, all)

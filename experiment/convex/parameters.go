@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/datasets"
+	"github.com/darrm/darrm/experiment/sweep"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/learn/convex"
 	"github.com/darrm/darrm/learn/geometry"
@@ -40,10 +41,8 @@ type parameters struct {
 
 // line is one way to train.
 type line struct {
-	Name   string            `json:"name"`
-	Look   experiment.Method `json:"look,omitempty"` // the method's own if empty
-	Method string            `json:"method"`         // of convex.Methods, zero or optimum
-	Set    string            `json:"set,omitempty"`
+	sweep.Line        // Method is of convex.Methods, zero or optimum
+	Set        string `json:"set,omitempty"`
 
 	Epsilon       float64   `json:"eps,omitempty"` // instead of the sweep's
 	Noise         string    `json:"noise,omitempty"`
@@ -83,13 +82,6 @@ type claim struct {
 	Order []string `json:"order,omitempty"`
 }
 
-func (l line) look() experiment.Method {
-	if l.Look != "" {
-		return methodPrefix + l.Look
-	}
-	return methodPrefix + experiment.Method(l.Method)
-}
-
 // options returns the method's, for n records of a task in d dimensions at ε.
 func (l line) options(t *task, d int, target accountant.Cost) (o convex.Options, err error) {
 	if l.Set != "" {
@@ -119,6 +111,14 @@ func (l line) method(t *task, d int, target accountant.Cost) (convex.Method, con
 		m = guided
 	}
 	return m, o, err
+}
+
+func (p *parameters) lines() []sweep.Line {
+	lines := make([]sweep.Line, len(p.Lines))
+	for i, l := range p.Lines {
+		lines[i] = l.Line
+	}
+	return lines
 }
 
 func (p *parameters) task() *task {
@@ -152,7 +152,6 @@ func (p *parameters) Validate() error {
 		check.Among(names)("task", p.Task),
 		check.Among([]string{"n", "d", "eps"})("sweep", p.Sweep),
 		check.Some("at and lines", len(p.At), len(p.Lines)),
-		check.Whole("lines", len(p.Lines), 1, 12),
 		check.Whole("fresh", p.Fresh, 1, 1_000_000),
 		check.Whole("repeats", p.Repeats, 1, 1000),
 		check.Within("delta", p.Delta),
@@ -160,16 +159,10 @@ func (p *parameters) Validate() error {
 	); err != nil {
 		return err
 	}
-	lines := make([]string, len(p.Lines))
-	for i, l := range p.Lines {
-		lines[i] = l.Name
-		if _, ok := looks[l.look()]; !ok || l.Name == "" {
-			return fmt.Errorf("line %q: there is no look %q", l.Name, l.look())
-		}
-	}
-	if err := check.Each("lines", lines, func(string, string) error { return nil }); err != nil {
+	if err := sweep.CheckLines(p.lines(), methodPrefix, looks); err != nil {
 		return err
 	}
+	lines := sweep.Names(p.lines())
 	for _, at := range p.At {
 		n, d, target := p.place(at)
 		if p.task().draw == nil { // a data set

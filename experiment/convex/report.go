@@ -1,6 +1,7 @@
 package convex
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -9,12 +10,13 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/darrm/darrm/experiment"
+	"github.com/darrm/darrm/experiment/sweep"
 )
 
 // axis is what a sweep is called.
 var axis = map[string]string{"n": "records n", "d": "dimension d", "eps": "ε"}
 
-func (p *parameters) report(r *experiment.Run, found [][]scores) error {
+func (p *parameters) report(r *experiment.Run, found [][]sweep.Scores) error {
 	t := p.task()
 	if t.draw == nil {
 		label := "generated stand-in"
@@ -28,7 +30,7 @@ func (p *parameters) report(r *experiment.Run, found [][]scores) error {
 	}
 	r.Note("Means over %d repeats; a repeat draws records and noise anew%s.", p.Repeats, map[bool]string{true: ", of a data set the noise alone"}[t.draw == nil])
 	measures := []string{""}
-	if found[0][0].Accuracy != nil {
+	if found[0][0].By["accuracy"] != nil {
 		measures = append(measures, "accuracy", "auc")
 	}
 	columns := []experiment.Column{{Name: p.Sweep, Title: axis[p.Sweep]}, {Name: "line", Title: "line"}, {Name: "method", Title: "method"}, {Name: "eps_accounted", Title: "ε accounted", Format: "%.4g"}}
@@ -44,7 +46,7 @@ func (p *parameters) report(r *experiment.Run, found [][]scores) error {
 				row[3] = nil
 			}
 			for _, m := range measures {
-				v, sd := mean(s.of(m))
+				v, sd := mean(s.By[m])
 				row = append(row, v, sd)
 			}
 			table.Add(row...)
@@ -77,7 +79,7 @@ func (p *parameters) title(measure string) string {
 	return p.task().measure
 }
 
-func (p *parameters) figure(r *experiment.Run, found [][]scores, measures []string) error {
+func (p *parameters) figure(r *experiment.Run, found [][]sweep.Scores, measures []string) error {
 	panels := make([]experiment.Panel, len(measures))
 	for k, m := range measures {
 		panels[k] = experiment.Panel{Title: p.title(m), X: axis[p.Sweep], Y: p.title(m), LogX: true, LogY: m == "" && !p.Linear, XTicks: p.At}
@@ -85,9 +87,9 @@ func (p *parameters) figure(r *experiment.Run, found [][]scores, measures []stri
 			panels[k] = experiment.Panel{Title: p.title(m), X: p.title(m), Bars: true}
 		}
 		for j, l := range p.Lines {
-			s := experiment.Series{Method: l.look(), Name: l.Name, Dashed: looks[l.look()].Dashes != nil, Plain: l.Method == zero}
+			s := experiment.Series{Method: l.As(methodPrefix), Name: l.Name, Dashed: looks[l.As(methodPrefix)].Dashes != nil, Plain: l.Method == zero}
 			for i, at := range p.At {
-				v, sd := mean(found[i][j].of(m))
+				v, sd := mean(found[i][j].By[m])
 				s.Add(at, v)
 				s.Spread = append(s.Spread, sd/math.Sqrt(float64(p.Repeats)))
 			}
@@ -98,27 +100,20 @@ func (p *parameters) figure(r *experiment.Run, found [][]scores, measures []stri
 }
 
 // judge states the claims.
-func (p *parameters) judge(r *experiment.Run, found [][]scores) {
+func (p *parameters) judge(r *experiment.Run, found [][]sweep.Scores) {
 	line := func(name string) int { return slices.IndexFunc(p.Lines, func(l line) bool { return l.Name == name }) }
 	at := func(name, measure string, i int) float64 {
-		v, _ := mean(found[i][line(name)].of(measure))
+		v, _ := mean(found[i][line(name)].By[measure])
 		return v
 	}
-	worst, where := 0.0, ""
+	var budgets sweep.Budgets
 	for i, x := range p.At {
 		_, _, target := p.place(x)
 		for j, l := range p.Lines {
-			if l.Epsilon > 0 {
-				target.Epsilon = l.Epsilon
-			} else {
-				_, _, target = p.place(x)
-			}
-			if share := found[i][j].Epsilon / target.Epsilon; share > worst {
-				worst, where = share, fmt.Sprintf("%s at %s = %g", l.Name, axis[p.Sweep], x)
-			}
+			budgets.Add(found[i][j].Epsilon, cmp.Or(l.Epsilon, target.Epsilon), fmt.Sprintf("%s at %s = %g", l.Name, axis[p.Sweep], x))
 		}
 	}
-	r.Claim(worst <= 1, "no model costs more than its ε by the corrected account", "largest share of the target: %.6f, %s", worst, where)
+	budgets.Claim(r)
 	for _, c := range p.Claims {
 		what := p.title(c.Measure)
 		if len(c.Slope) == 2 && c.Slope != [2]float64{} {
@@ -146,11 +141,7 @@ func (p *parameters) judge(r *experiment.Run, found [][]scores) {
 				other := at(c.Below, c.Measure, i)
 				r.Claim(v <= c.Factor*other, fmt.Sprintf("%s: %s of %s is at most %g times that of %s", here, what, c.Line, c.Factor, c.Below), "%.4g and %.4g", v, other)
 			default:
-				published := ""
-				if c.Published != "" {
-					published = " (published: " + c.Published + ")"
-				}
-				r.Claim(v >= c.Range[0] && v <= c.Range[1], fmt.Sprintf("%s: %s of %s is in [%g, %g]%s", here, what, c.Line, c.Range[0], c.Range[1], published), "%.4f", v)
+				sweep.ClaimRange(r, here, what, c.Line, c.Range, c.Published, v)
 			}
 		}
 	}

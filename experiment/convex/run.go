@@ -5,46 +5,26 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/datasets"
+	"github.com/darrm/darrm/experiment/sweep"
 	"github.com/darrm/darrm/internal/randsrc/stream"
-	"github.com/darrm/darrm/learn/convex"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/geometry"
 	"github.com/darrm/darrm/learn/model"
 	"github.com/darrm/darrm/learn/train"
 )
 
-// scores are those of one line at one place of the sweep, by repeats.
-type scores struct {
-	Value    []float64 `json:"value"`
-	Accuracy []float64 `json:"accuracy,omitempty"` // of tasks with classes
-	AUC      []float64 `json:"auc,omitempty"`
-	Epsilon  float64   `json:"epsilon"` // accounted; 0 without privacy
-}
-
-func (s scores) of(measure string) []float64 {
-	switch measure {
-	case "accuracy":
-		return s.Accuracy
-	case "auc":
-		return s.AUC
-	}
-	return s.Value
-}
-
 func (p *parameters) Run(r *experiment.Run) error {
-	found := make([][]scores, len(p.At))
+	places := make([]sweep.Place, len(p.At))
 	for i, at := range p.At {
-		key := []any{p.Task, p.Sweep, at, p.Records, p.Dim, p.Epsilon, p.Delta, p.Fresh, p.Repeats, p.DataSeed, p.Iterates, p.Lines, r.Seed, r.Inputs}
-		var err error
-		if found[i], err = experiment.Step(r, fmt.Sprintf("%s-%g", p.Sweep, at), key, func() ([]scores, error) { return p.measure(r, at) }); err != nil {
-			return err
-		}
+		places[i] = sweep.Place{Name: fmt.Sprintf("%s-%g", p.Sweep, at), Key: at}
+	}
+	key := []any{p.Task, p.Sweep, p.Records, p.Dim, p.Epsilon, p.Delta, p.Fresh, p.Repeats, p.DataSeed, p.Iterates, p.Lines}
+	found, err := sweep.Run(r, key, places, func(i int) ([]sweep.Scores, error) { return p.measure(r, p.At[i]) })
+	if err != nil {
+		return err
 	}
 	return p.report(r, found)
 }
@@ -73,7 +53,7 @@ func (p *parameters) sample(r *experiment.Run, t *task, at float64, repeat int) 
 		s.fresh, err = all.Select(rows[n-p.Fresh:])
 		return s, err
 	}
-	rng := rand.New(rand.NewPCG(r.Seed<<20+uint64(repeat), math.Float64bits(at)))
+	rng := rand.New(rand.NewPCG(sweep.Seed(r, repeat), math.Float64bits(at)))
 	truth, record := t.draw(rng, d)
 	s.truth = truth
 	if s.private, err = records(rng, record, n, d); err != nil {
@@ -84,71 +64,43 @@ func (p *parameters) sample(r *experiment.Run, t *task, at float64, repeat int) 
 }
 
 // measure trains and scores all lines at one place of the sweep.
-func (p *parameters) measure(r *experiment.Run, at float64) ([]scores, error) {
+func (p *parameters) measure(r *experiment.Run, at float64) ([]sweep.Scores, error) {
 	t := p.task()
 	n, d, target := p.place(at)
 	if t.draw == nil {
 		n -= p.Fresh
 		d = datasets.ClientFeatures
 	}
-	out := make([]scores, len(p.Lines))
-	plans, sets := make([]convex.Plan, len(p.Lines)), make([]geometry.Set, len(p.Lines))
-	for i, l := range p.Lines {
-		m, o, err := l.method(t, d, target)
-		if err == nil && m != nil {
-			if plans[i], err = m.Plan(n, d); err == nil {
-				out[i].Epsilon = plans[i].Price().Cost.Epsilon
+	sets := make([]geometry.Set, len(p.Lines))
+	return sweep.Trial[samples]{
+		Lines: p.lines(), Repeats: p.Repeats,
+		Plan: func(i int) (train.Plan, float64, error) {
+			m, o, err := p.Lines[i].method(t, d, target)
+			sets[i] = o.Set
+			if err != nil || m == nil {
+				return nil, 0, err
 			}
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", l.Name, err)
-		}
-		sets[i] = o.Set
-		out[i].Value = make([]float64, p.Repeats)
-		if model.LinkOf(t.loss).Classes() && !p.Iterates {
-			out[i].Accuracy, out[i].AUC = make([]float64, p.Repeats), make([]float64, p.Repeats)
-		}
-	}
-	g, ctx := errgroup.WithContext(r)
-	g.SetLimit(runtime.GOMAXPROCS(0)) // each repeat writes into places of its own
-	for repeat := range p.Repeats {
-		g.Go(func() error {
-			s, err := p.sample(r, t, at, repeat)
+			plan, err := m.Plan(n, d)
 			if err != nil {
-				return err
+				return nil, 0, err
 			}
-			for i, l := range p.Lines {
-				if repeat > 0 && p.once(l) {
-					continue
-				}
-				if err := p.score(ctx, t, l, plans[i], sets[i], s, repeat, r.Seed, &out[i]); err != nil {
-					return fmt.Errorf("%s: %w", l.Name, err)
-				}
-			}
-			return nil
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return nil, err
-	}
-	for i, l := range p.Lines {
-		for repeat := 1; repeat < p.Repeats && p.once(l); repeat++ {
-			for _, v := range [][]float64{out[i].Value, out[i].Accuracy, out[i].AUC} {
-				if v != nil {
-					v[repeat] = v[0]
-				}
-			}
-		}
-	}
-	return out, nil
+			return plan, plan.Price().Cost.Epsilon, nil
+		},
+		Sample: func(repeat int) (samples, error) { return p.sample(r, t, at, repeat) },
+		Score: func(ctx context.Context, i int, plan train.Plan, s samples, repeat int) (map[string]float64, error) {
+			return p.score(ctx, t, p.Lines[i], plan, sets[i], s, sweep.Seed(r, repeat))
+		},
+		Once: func(i int) bool { return p.once(p.Lines[i]) },
+	}.Measure(r)
 }
 
 // once says whether all repeats of a line are the same: nothing is drawn for a minimiser on a
 // data set.
 func (p *parameters) once(l line) bool { return p.task().draw == nil && l.Method == optimum }
 
-// score trains one model and scores it.
-func (p *parameters) score(ctx context.Context, t *task, l line, plan convex.Plan, set geometry.Set, s samples, repeat int, seed uint64, out *scores) error {
+// score trains one model and scores it: by the task's value "", and where there are classes by accuracy
+// and AUC.
+func (p *parameters) score(ctx context.Context, t *task, l line, plan train.Plan, set geometry.Set, s samples, seed uint64) (map[string]float64, error) {
 	var w []float64
 	switch l.Method {
 	case zero:
@@ -159,36 +111,36 @@ func (p *parameters) score(ctx context.Context, t *task, l line, plan convex.Pla
 	case optimum:
 		o, err := train.Problem{Loss: t.loss, Regularizer: geometry.L2{Lambda: l.Lambda}, Records: s.private}.Optimum()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		w = o.X
 	default:
 		a, err := plan.Train(s.private)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if p.Iterates {
-			out.Value[repeat], err = overIterates(ctx, a, seed<<20+uint64(repeat), func(w []float64) float64 { return t.value(t, s.fresh, w, s.truth, set) })
-			return err
+			v, err := overIterates(ctx, a, seed, func(w []float64) float64 { return t.value(t, s.fresh, w, s.truth, set) })
+			return map[string]float64{"": v}, err
 		}
-		if w, err = train.Simulate(a, seed<<20+uint64(repeat)).Run(ctx, nil); err != nil {
-			return err
+		if w, err = train.Simulate(a, seed).Run(ctx, nil); err != nil {
+			return nil, err
 		}
 	}
-	out.Value[repeat] = t.value(t, s.fresh, w, s.truth, set)
-	if out.Accuracy == nil {
-		return nil
+	scores := map[string]float64{"": t.value(t, s.fresh, w, s.truth, set)}
+	if !model.LinkOf(t.loss).Classes() || p.Iterates {
+		return scores, nil
 	}
 	m := model.Model{Task: t.loss, Link: model.LinkOf(t.loss), Weights: w}
 	e, err := m.Evaluate(s.fresh)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	out.Accuracy[repeat] = *e.Accuracy
+	scores["accuracy"], scores["auc"] = *e.Accuracy, 0
 	if e.AUC != nil {
-		out.AUC[repeat] = *e.AUC
+		scores["auc"] = *e.AUC
 	}
-	return nil
+	return scores, nil
 }
 
 // mostIterates is how many iterates are scored: as many as there are, or every k-th.

@@ -17,6 +17,7 @@ import (
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/datasets"
 	"github.com/darrm/darrm/experiment/experimenttest"
+	"github.com/darrm/darrm/experiment/sweep"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/pairwise"
@@ -48,7 +49,7 @@ func decoded(t testing.TB, text string) *parameters {
 	return &f.Parameters
 }
 
-func found(t testing.TB, p *parameters, at place, workers int, o experiment.Options) []scores {
+func found(t testing.TB, p *parameters, at place, workers int, o experiment.Options) []sweep.Scores {
 	t.Helper()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))
 	return must.Get(p.measure(&experiment.Run{Context: context.Background(), Options: o}, at))(t)
@@ -65,7 +66,7 @@ func TestScoresAreTheSameForAnyWorkers(t *testing.T) {
 	if reflect.DeepEqual(one[0], found(t, p, at, 4, experiment.Options{Seed: 1})[0]) {
 		t.Error("another seed gives the same numbers")
 	}
-	if v := one[2].AUC; v[0] == v[1] || len(v) != 3 || one[2].Risk[0] == one[2].Risk[1] || one[3].AUC != nil {
+	if v := one[2].By[""]; v[0] == v[1] || len(v) != 3 || one[2].By["risk"][0] == one[2].By["risk"][1] || one[3].By != nil {
 		t.Errorf("repeats are not drawn: %+v", one)
 	}
 	want := []place{{64, 1, 0}, {64, 4, 0}, {128, 1, 0}, {128, 4, 0}}
@@ -115,8 +116,8 @@ func TestScoresAgainstTheirModels(t *testing.T) {
 				}
 			}
 		}
-		if math.Abs(want/pairs-got[1].AUC[repeat]) > 1e-9 || got[1].Risk[repeat] != pairwise.Risk(l, own, w) {
-			t.Errorf("repeat %d: %g, want %g", repeat, got[1].AUC[repeat], want/pairs)
+		if math.Abs(want/pairs-got[1].By[""][repeat]) > 1e-9 || got[1].By["risk"][repeat] != pairwise.Risk(l, own, w) {
+			t.Errorf("repeat %d: %g, want %g", repeat, got[1].By[""][repeat], want/pairs)
 		}
 	}
 	if got[1].Epsilon != plan.Price().Cost.Epsilon || got[2].Epsilon != 0 || got[0].Epsilon != 4 {

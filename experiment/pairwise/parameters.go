@@ -12,6 +12,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/datasets"
+	"github.com/darrm/darrm/experiment/sweep"
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/pairwise"
@@ -41,10 +42,8 @@ type parameters struct {
 
 // line is one way to train, or what the source prints of one.
 type line struct {
-	Name   string            `json:"name"`
-	Look   experiment.Method `json:"look,omitempty"` // the method's own if empty
-	Method string            `json:"method"`         // of pairwise.Methods, or published
-	Loss   string            `json:"loss,omitempty"` // "" is logistic
+	sweep.Line        // Method is of pairwise.Methods, or published
+	Loss       string `json:"loss,omitempty"` // "" is logistic
 
 	Epsilon  float64         `json:"eps,omitempty"` // instead of the place's
 	StepSize float64         `json:"step_size,omitempty"`
@@ -124,11 +123,12 @@ func (c claim) holds(at place) bool {
 	return (c.Records == 0 || c.Records == at.records) && (c.Epsilon == 0 || c.Epsilon == at.epsilon) && (c.Passes == 0 || c.Passes == at.passes)
 }
 
-func (l line) look() experiment.Method {
-	if l.Look != "" {
-		return lookPrefix + l.Look
+func (p *parameters) lines() []sweep.Line {
+	lines := make([]sweep.Line, len(p.Lines))
+	for i, l := range p.Lines {
+		lines[i] = l.Line
 	}
-	return lookPrefix + experiment.Method(l.Method)
+	return lines
 }
 
 // method returns the line's method at a place.
@@ -160,7 +160,6 @@ func (p *parameters) Validate() error {
 	err := cmp.Or(
 		check.Among(tasks)("task", p.Task),
 		check.Whole("repeats", p.Repeats, 1, 1000),
-		check.Whole("lines", len(p.Lines), 1, 12),
 		check.Each("records", p.Records, func(name string, n int) error { return check.Whole(name, n, 2, 2_000_000) }),
 		check.Each("eps", p.Epsilon, func(name string, v float64) error { return check.Positive(name, v) }),
 		check.Each("passes", p.Passes, func(name string, v float64) error { return check.Positive(name, v) }),
@@ -175,12 +174,11 @@ func (p *parameters) Validate() error {
 	} else if p.Dim != 0 || p.Fresh != 0 {
 		return errors.New("dim and fresh are for the task gaussians: a set has its own dimension, and a fifth of it is to score on")
 	}
-	names := make([]string, len(p.Lines))
-	for i, l := range p.Lines {
-		names[i] = l.Name
-		if _, ok := looks[l.look()]; !ok || l.Name == "" {
-			return fmt.Errorf("line %q: there is no look %q", l.Name, l.look())
-		}
+	if err := sweep.CheckLines(p.lines(), lookPrefix, looks); err != nil {
+		return err
+	}
+	names := sweep.Names(p.lines())
+	for _, l := range p.Lines {
 		for _, at := range p.places() {
 			if n := datasets.ClassesLen(p.Task); p.Task != gaussians && at.records > n*4/5 {
 				return &check.Error{Name: "records", Value: at.records, Rule: fmt.Sprintf("at most four fifths of %d", n)}
@@ -197,9 +195,6 @@ func (p *parameters) Validate() error {
 				return fmt.Errorf("line %q: %w", l.Name, err)
 			}
 		}
-	}
-	if err := check.Each("lines", names, func(string, string) error { return nil }); err != nil {
-		return err
 	}
 	for _, c := range p.Claims {
 		others := slices.DeleteFunc([]string{c.Line, c.Over, c.Near}, func(s string) bool { return s == "" })

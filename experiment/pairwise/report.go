@@ -1,6 +1,7 @@
 package pairwise
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/datasets"
+	"github.com/darrm/darrm/experiment/sweep"
 	"github.com/darrm/darrm/learn/pairwise"
 )
 
@@ -33,17 +35,17 @@ type seen struct {
 	cost func(place, line int) float64 // accounted ε
 }
 
-func (p *parameters) report(r *experiment.Run, found [][]scores) error {
+func (p *parameters) report(r *experiment.Run, found [][]sweep.Scores) error {
 	p.notes(r)
 	s := seen{
 		at: func(i, j int, measure string) estimate {
 			if l := p.Lines[j]; l.Method == published {
 				return estimate{l.Printed[i], l.deviation(i), math.NaN(), math.NaN()}
 			}
-			return estimated(found[i][j].of(measure))
+			return estimated(found[i][j].By[measure])
 		},
 		over: func(i, j, k int, measure string) experiment.Difference {
-			return experiment.Paired(found[i][j].of(measure), found[i][k].of(measure))
+			return experiment.Paired(found[i][j].By[measure], found[i][k].By[measure])
 		},
 		cost: func(i, j int) float64 { return found[i][j].Epsilon },
 	}
@@ -173,21 +175,13 @@ func (p *parameters) text(at place) string {
 
 // judge states the claims.
 func (p *parameters) judge(r *experiment.Run, s seen) {
-	worst, where := 0.0, ""
+	var budgets sweep.Budgets
 	for i, at := range p.places() {
 		for j, l := range p.Lines {
-			target := at.epsilon
-			if l.Epsilon > 0 {
-				target = l.Epsilon
-			}
-			if cost := s.cost(i, j); cost > 0 && cost/target > worst {
-				worst, where = cost/target, l.Name+", "+p.text(at)
-			}
+			budgets.Add(s.cost(i, j), cmp.Or(l.Epsilon, at.epsilon), l.Name+", "+p.text(at))
 		}
 	}
-	if worst > 0 {
-		r.Claim(worst <= 1, "no model costs more than its ε by the corrected account", "largest share of the target: %.6f, %s", worst, where)
-	}
+	budgets.Claim(r)
 	for _, c := range p.Claims {
 		for i, at := range p.places() {
 			if !c.holds(at) {
@@ -202,12 +196,7 @@ func (p *parameters) judge(r *experiment.Run, s seen) {
 				d := s.over(i, p.line(c.Line), p.line(c.Near), c.Measure)
 				r.Claim(math.Abs(d.Mean) < c.Within, fmt.Sprintf("%s: %s of %s and that of %s differ by less than %g", here, what, c.Line, c.Near, c.Within), "%+.4f [%+.4f, %+.4f]", d.Mean, d.Low, d.High)
 			default:
-				note := ""
-				if c.Published != "" {
-					note = " (published: " + c.Published + ")"
-				}
-				v := s.at(i, p.line(c.Line), c.Measure).mean
-				r.Claim(v >= c.Range[0] && v <= c.Range[1], fmt.Sprintf("%s: %s of %s is in [%g, %g]%s", here, what, c.Line, c.Range[0], c.Range[1], note), "%.4f", v)
+				sweep.ClaimRange(r, here, what, c.Line, c.Range, c.Published, s.at(i, p.line(c.Line), c.Measure).mean)
 			}
 		}
 	}
@@ -240,7 +229,7 @@ func (p *parameters) figures(r *experiment.Run, s seen) error {
 				if m != "" && l.Method == published {
 					continue
 				}
-				c := experiment.Series{Method: l.look(), Name: l.Name, Dashed: looks[l.look()].Dashes != nil}
+				c := experiment.Series{Method: l.As(lookPrefix), Name: l.Name, Dashed: looks[l.As(lookPrefix)].Dashes != nil}
 				for i, at := range places {
 					if split && n != 0 && at.records != n {
 						continue

@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 
-	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/darrm/darrm/experiment"
 	"github.com/darrm/darrm/experiment/datasets"
+	"github.com/darrm/darrm/experiment/sweep"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/loss"
 	"github.com/darrm/darrm/learn/model"
@@ -20,29 +19,15 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// scores are those of one line at one place, by repeats.
-type scores struct {
-	AUC     []float64 `json:"auc"`
-	Risk    []float64 `json:"risk,omitempty"`
-	Epsilon float64   `json:"epsilon"` // accounted; 0 without privacy
-}
-
-func (s scores) of(measure string) []float64 {
-	if measure == "risk" {
-		return s.Risk
-	}
-	return s.AUC
-}
-
 func (p *parameters) Run(r *experiment.Run) error {
-	places := p.places()
-	found := make([][]scores, len(places))
-	for i, at := range places {
-		key := []any{p.Task, at.records, at.epsilon, at.passes, p.Delta, p.Dim, p.Fresh, p.Radius, p.Ball, p.Repeats, p.DataSeed, p.Risk, p.Lines, r.Seed, r.Inputs}
-		var err error
-		if found[i], err = experiment.Step(r, at.String(), key, func() ([]scores, error) { return p.measure(r, at) }); err != nil {
-			return err
-		}
+	var places []sweep.Place
+	for _, at := range p.places() {
+		places = append(places, sweep.Place{Name: at.String(), Key: []any{at.records, at.epsilon, at.passes}})
+	}
+	key := []any{p.Task, p.Delta, p.Dim, p.Fresh, p.Radius, p.Ball, p.Repeats, p.DataSeed, p.Risk, p.Lines}
+	found, err := sweep.Run(r, key, places, func(i int) ([]sweep.Scores, error) { return p.measure(r, p.places()[i]) })
+	if err != nil {
+		return err
 	}
 	return p.report(r, found)
 }
@@ -53,7 +38,7 @@ func (at place) String() string {
 }
 
 // measure trains and scores all lines at one place.
-func (p *parameters) measure(r *experiment.Run, at place) ([]scores, error) {
+func (p *parameters) measure(r *experiment.Run, at place) ([]sweep.Scores, error) {
 	var all datasets.Points
 	d := p.Dim
 	if p.Task != gaussians {
@@ -63,54 +48,44 @@ func (p *parameters) measure(r *experiment.Run, at place) ([]scores, error) {
 		}
 		d = all.Dim()
 	}
-	out, plans, losses := make([]scores, len(p.Lines)), make([]train.Plan, len(p.Lines)), make([]loss.Pair, len(p.Lines))
-	for i, l := range p.Lines {
-		if l.Method == published {
-			continue
-		}
-		m, err := p.method(l, at)
-		if err == nil {
-			plans[i], err = m.Plan(at.records, d)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", l.Name, err)
-		}
-		if pairwise.Private(l.Method) {
-			out[i].Epsilon = plans[i].Price().Cost.Epsilon
-		}
-		losses[i], _ = loss.ParsePair(cmp.Or(l.Loss, "logistic")) // method has checked it
-		out[i].AUC = make([]float64, p.Repeats)
-		if p.Risk {
-			out[i].Risk = make([]float64, p.Repeats)
-		}
-	}
-	g, ctx := errgroup.WithContext(r)
-	g.SetLimit(runtime.GOMAXPROCS(0)) // each repeat writes into places of its own
-	for repeat := range p.Repeats {
-		g.Go(func() error {
-			own, fresh, err := p.sample(all, at, r.Seed<<20+uint64(repeat))
+	losses := make([]loss.Pair, len(p.Lines))
+	return sweep.Trial[samples]{
+		Lines: p.lines(), Repeats: p.Repeats,
+		Plan: func(i int) (plan train.Plan, epsilon float64, err error) {
+			l := p.Lines[i]
+			if l.Method == published {
+				return nil, 0, nil
+			}
+			m, err := p.method(l, at)
+			if err == nil {
+				plan, err = m.Plan(at.records, d)
+			}
+			if err == nil && pairwise.Private(l.Method) {
+				epsilon = plan.Price().Cost.Epsilon
+			}
+			losses[i], _ = loss.ParsePair(cmp.Or(l.Loss, "logistic")) // method has checked it
+			return plan, epsilon, err
+		},
+		Sample: func(repeat int) (s samples, err error) {
+			s.own, s.fresh, err = p.sample(all, at, sweep.Seed(r, repeat))
+			return s, err
+		},
+		Score: func(ctx context.Context, i int, plan train.Plan, s samples, repeat int) (map[string]float64, error) {
+			if plan == nil {
+				return nil, nil //nolint:nilnil // the source prints its scores
+			}
+			w, err := trained(ctx, plan, s.own, sweep.Seed(r, repeat))
 			if err != nil {
-				return err
+				return nil, err
 			}
-			for i, plan := range plans {
-				if plan == nil {
-					continue
-				}
-				w, err := trained(ctx, plan, own, r.Seed<<20+uint64(repeat))
-				if err != nil {
-					return fmt.Errorf("%s: %w", p.Lines[i].Name, err)
-				}
-				if out[i].AUC[repeat], err = auc(fresh, w); err != nil {
-					return err
-				}
-				if p.Risk {
-					out[i].Risk[repeat] = pairwise.Risk(losses[i], own, w)
-				}
+			area, err := auc(s.fresh, w)
+			scores := map[string]float64{"": area}
+			if p.Risk {
+				scores["risk"] = pairwise.Risk(losses[i], s.own, w)
 			}
-			return nil
-		})
-	}
-	return out, g.Wait()
+			return scores, err
+		},
+	}.Measure(r)
 }
 
 func trained(ctx context.Context, plan train.Plan, own *data.Records, seed uint64) ([]float64, error) {
@@ -120,6 +95,9 @@ func trained(ctx context.Context, plan train.Plan, own *data.Records, seed uint6
 	}
 	return train.Simulate(a, seed).Run(ctx, nil)
 }
+
+// samples are a repeat's records to learn from and to score on.
+type samples struct{ own, fresh *data.Records }
 
 // sample draws a repeat's records to learn from and to score on: of a set, a shuffle of it whose last
 // fifth is to score on.

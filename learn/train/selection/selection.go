@@ -148,8 +148,8 @@ func (p *plan) calibrate(ctx context.Context) error {
 
 // search returns the largest ε found for the base at which all of it is within the target.
 func (p *plan) search(ctx context.Context, start float64, methods ...accountant.Method) (float64, error) {
-	// Each price is a plan of every candidate: half a per cent is close enough.
-	s := train.Search{Start: start, Least: start * 1e-6, Most: start * 1e6, Growing: true, Tolerance: 5e-3}
+	// Each price is a plan of every candidate: a part in 500 is close enough.
+	s := train.Search{Start: start, Least: start * 1e-6, Most: start * 1e6, Growing: true, Tolerance: 2e-3}
 	best, _, err := train.Calibrate(ctx, p.s.Target.Epsilon, s, func(epsilon float64) (float64, error) { return p.settle(epsilon, methods...) })
 	if errors.Is(err, train.ErrTarget) {
 		return 0, fmt.Errorf("no budget for a candidate makes all of it cost at most epsilon = %g at delta = %g", p.s.Target.Epsilon, p.s.Target.Delta)
