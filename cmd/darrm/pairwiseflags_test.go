@@ -40,7 +40,7 @@ func TestPairwiseFlagsAreOptions(t *testing.T) {
 	if got := f.all(); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if k := f.about(); k != (modelKind{task: "square:ordered", set: "l2:2", link: model.LinkRank}) {
+	if k := f.about(); k != (modelKind{task: "square:ordered", paidFor: "square:ordered pairs", set: "l2:2", link: model.LinkRank}) {
 		t.Errorf("%+v", k)
 	}
 	// Whatever option a method refuses has a flag to name.
