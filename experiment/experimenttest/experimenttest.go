@@ -193,9 +193,22 @@ func eachNumber(v reflect.Value, path string, fn func(path string, v reflect.Val
 				}
 			}
 		}
+	case reflect.Map: // by names, whose lists can be changed
+		for _, key := range slices.Sorted(maps.Keys(names(v))) {
+			eachNumber(names(v)[key], path+"."+key, fn)
+		}
 	case reflect.Float64:
 		fn(path, v)
 	}
+}
+
+// names returns the values of a map by the text of their keys.
+func names(v reflect.Value) map[string]reflect.Value {
+	out := map[string]reflect.Value{}
+	for _, key := range v.MapKeys() {
+		out[fmt.Sprint(key)] = v.MapIndex(key)
+	}
+	return out
 }
 
 // misprint changes the n-th string or fraction below a field of the definition called

@@ -46,7 +46,7 @@ func Calibrate(ctx context.Context, budget float64, s Search, price func(x float
 	if !(s.Least <= s.Start && s.Start <= s.Most && s.Tolerance > 0) {
 		return 0, 0, fmt.Errorf("search from %g in [%g, %g] to a part of %g: the numbers must be above 0 and in order", s.Start, s.Least, s.Most, s.Tolerance)
 	}
-	c := calibration{Search: s, budget: budget, stride: math.Ln2, margin: s.Tolerance / 2}
+	c := calibration{Search: s, budget: budget, stride: 2 * math.Ln2}
 	for done := false; !done && c.prices < maxPrices; c.prices++ {
 		if err := ctx.Err(); err != nil {
 			return 0, 0, err
@@ -77,36 +77,26 @@ type calibration struct {
 	within, beyond trial // the last on each side of the budget
 	last, before   trial // the last two
 	prices         int
-	priced         bool  // some trial had a price
-	refused        error // the first
-	stride, margin float64
-	// bracket has the logarithm of the ratio of both ends, before each trial between them.
-	bracket []float64
-	// The excesses that a secant goes by: by the Illinois rule, that of an end which stays is halved.
-	withinBy, beyondBy float64
+	priced         bool      // some trial had a price
+	refused        error     // the first
+	stride         float64   // outwards, as a logarithm, where prices tell nothing
+	widths         []float64 // of the bracket, before each trial in it
 }
 
 // learn takes in a price, and says whether the search is over.
 func (c *calibration) learn(x, price float64) (done bool) {
 	c.before, c.last = c.last, trial{x, price}
 	c.priced = c.priced || !math.IsInf(price, 1)
-	inside, again := price <= c.budget, c.before.x > 0 && (c.before.price <= c.budget) == (price <= c.budget)
-	switch {
-	case inside:
-		c.within, c.withinBy = c.last, c.excess(price)
-		if again {
-			c.beyondBy /= 2
-		}
-	default:
-		c.beyond, c.beyondBy = c.last, c.excess(price)
-		if again {
-			c.withinBy /= 2
-		}
+	inside := price <= c.budget
+	if inside {
+		c.within = c.last
+	} else {
+		c.beyond = c.last
 	}
 	switch {
 	case inside && price >= c.budget*(1-c.Tolerance):
 		return true
-	case c.within.x > 0 && c.beyond.x > 0:
+	case c.bracketed():
 		return c.width() <= c.Tolerance
 	case inside:
 		return c.moved(x, -math.Ln2) == x // the end of the range
@@ -116,48 +106,52 @@ func (c *calibration) learn(x, price float64) (done bool) {
 
 // next returns the parameter to price.
 func (c *calibration) next() float64 {
-	switch {
-	case c.prices == 0:
+	if c.prices == 0 {
 		return c.Start
-	case c.within.x > 0 && c.beyond.x > 0:
-		return c.between()
 	}
-	return c.outward()
-}
-
-// between returns a parameter between both ends: by a secant, or the middle where prices are
-// unknown or the last three trials have not halved the bracket.
-func (c *calibration) between() float64 {
-	width := c.width()
-	c.bracket = append(c.bracket, width)
-	share := 0.5 // of the way from beyond to within
-	if n := len(c.bracket); (n < 4 || width <= c.bracket[n-4]/2) && !math.IsInf(c.beyondBy, 1) {
-		share = c.beyondBy / (c.beyondBy - c.withinBy)
-	}
-	// Off the ends by a third of the tolerance, so that both come near.
-	edge := min(c.Tolerance/3/width, 0.5)
-	return c.moved(c.beyond.x, min(max(share, edge), 1-edge)*width)
-}
-
-// outward returns a parameter on the side of the budget where nothing is known: a little beyond
-// where a power of the parameter meets the budget.
-func (c *calibration) outward() float64 {
-	excess, step := c.excess(c.last.price), c.stride
-	if math.Abs(excess) < mostExcess {
-		power := 1.0
-		if e := c.excess(c.before.price); c.before.x > 0 && math.Abs(e) < mostExcess {
-			power = min(max(math.Abs((e-excess)/math.Log(c.before.x/c.last.x)), 0.25), 8)
+	x, ok := c.secant()
+	if c.bracketed() {
+		width := c.width()
+		c.widths = append(c.widths, width)
+		n := len(c.widths)
+		stalled := n > 4 && width > c.widths[n-5]/2
+		if from := c.step(c.beyond.x, x); !ok || stalled || !(from > 0 && from < width) {
+			return c.moved(c.beyond.x, width/2)
 		}
-		step = min(math.Abs(excess)/power*1.02+c.margin, 3*math.Ln10)
-		c.margin *= 4
-	} else {
-		c.stride *= 2
+		return x
 	}
-	if excess <= 0 {
-		step = -step
+	direction := 1.0 // to smaller prices
+	if c.within.x > 0 {
+		direction = -1
 	}
-	return c.moved(c.last.x, step)
+	if step := direction * c.step(c.last.x, x); ok && step > 0 && step < 3*math.Ln10 {
+		return x
+	}
+	x = c.moved(c.last.x, direction*c.stride)
+	c.stride *= 2
+	return x
 }
+
+// secant returns where a power of the parameter through the last two prices has half of the tolerance
+// below the budget; ok is false where the last price tells nothing.
+func (c *calibration) secant() (x float64, ok bool) {
+	usable := func(t trial) bool { return t.x > 0 && t.price > 0 && !math.IsInf(t.price, 1) }
+	if !usable(c.last) {
+		return 0, false
+	}
+	power := 1.0
+	if usable(c.before) {
+		power = math.Abs(math.Log(c.last.price/c.before.price) / math.Log(c.last.x/c.before.x))
+		power = min(max(power, 0.5), 64)
+	}
+	if c.Growing {
+		power = -power
+	}
+	return min(max(c.last.x*math.Pow(c.budget*(1-c.Tolerance/2)/c.last.price, -1/power), c.Least), c.Most), true
+}
+
+// bracketed says whether trials on both sides of the budget are known.
+func (c *calibration) bracketed() bool { return c.within.x > 0 && c.beyond.x > 0 }
 
 // moved returns x, moved to smaller prices by a step of its logarithm, in the range.
 func (c *calibration) moved(x, step float64) float64 {
@@ -167,13 +161,13 @@ func (c *calibration) moved(x, step float64) float64 {
 	return min(max(x*math.Exp(step), c.Least), c.Most)
 }
 
-// width is the logarithm of the ratio of both ends.
-func (c *calibration) width() float64 { return math.Abs(math.Log(c.within.x / c.beyond.x)) }
-
-// excess is the logarithm of a price over the budget; beyond mostExcess, either way, a secant
-// cannot use it.
-func (c *calibration) excess(price float64) float64 {
-	return max(math.Log(price/c.budget), -mostExcess) // a price may be 0
+// step is the inverse of moved: how far to smaller prices another parameter is.
+func (c *calibration) step(from, to float64) float64 {
+	if c.Growing {
+		from, to = to, from
+	}
+	return math.Log(to / from)
 }
 
-const mostExcess = 50
+// width is how far apart both sides are, whichever is which.
+func (c *calibration) width() float64 { return math.Abs(c.step(c.beyond.x, c.within.x)) }

@@ -1,0 +1,21 @@
+package train
+
+import "github.com/darrm/darrm/accountant"
+
+// Setting is what every method is told that shortens records and cuts slopes, of a loss of type L. For
+// private methods nothing in it may depend on the private data.
+type Setting[L any] struct {
+	Loss L
+	// Radius is R, a public bound on the norm of a record's features, to which longer ones are
+	// shortened. Private methods need it: a bound taken from the data would tell of them. Others may
+	// leave it 0, and records as they are.
+	Radius float64
+	// Clip bounds the slopes of the loss: larger ones are cut to it, which for a convex loss is to
+	// minimise another convex loss with this Lipschitz constant. 0 is the loss's own bound.
+	Clip float64
+	// Target is the (ε, δ) to be met, of a private method.
+	Target accountant.Cost
+	// Neighbours is the neighbouring relation; 0 is ReplaceOne, or where a method has only one,
+	// that.
+	Neighbours accountant.Relation
+}
