@@ -80,7 +80,7 @@ func run(d, steps int) error {
 			return err
 		}
 		passes := max(1, steps/n)
-		m := pairwise.SGD{Setting: pairwise.Setting{Loss: pair, Ball: ball}, Schedule: pairwise.Schedule{StepSize: eta}, Passes: passes}
+		m := pairwise.SGD{Setting: pairwise.Setting{Base: pairwise.Base{Loss: pair}, Ball: ball}, Schedule: pairwise.Schedule{StepSize: eta}, Passes: passes}
 		_, took, err := timed(m, r, seed)
 		if err != nil {
 			return err
@@ -126,7 +126,7 @@ func run(d, steps int) error {
 		}
 	}
 	fmt.Print("\nThe models of both are equal to 9 digits. The same work is done whatever n: in order it takes as long. Algorithm 1 draws records anywhere, and\nwhere they are more than the caches hold each step waits for memory, in numpy as here.\n\n")
-	_, took, err := timed(pairwise.SGD{Setting: pairwise.Setting{Loss: pair, Ball: ball}, Schedule: pairwise.Schedule{StepSize: eta}, Passes: numpySteps / records.Len()}, records, seed)
+	_, took, err := timed(pairwise.SGD{Setting: pairwise.Setting{Base: pairwise.Base{Loss: pair}, Ball: ball}, Schedule: pairwise.Schedule{StepSize: eta}, Passes: numpySteps / records.Len()}, records, seed)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func run(d, steps int) error {
 
 // fullBatch returns the seconds of one step of gradient descent over all pairs.
 func fullBatch(pair loss.Pair, r *data.Records) (float64, error) {
-	s := pairwise.Setting{Loss: pair, Radius: 1, Ball: 1}
+	s := pairwise.Setting{Base: pairwise.Base{Loss: pair, Radius: 1}, Ball: 1}
 	s.Target.Epsilon, s.Target.Delta = 1, 1e-5
 	const passes = .1
 	_, took, err := timed(pairwise.FullBatch{Setting: s, StepSize: 1, Passes: passes}, r, 1)

@@ -34,7 +34,7 @@ func TestPairwiseFlagsAreOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := pairwise.Options{
-		Setting:  pairwise.Setting{Loss: square, Ball: 2, Radius: 3, Clip: 4, Target: accountant.Cost{Epsilon: .5, Delta: .25}},
+		Setting:  pairwise.Setting{Base: pairwise.Base{Loss: square, Radius: 3, Clip: 4, Target: accountant.Cost{Epsilon: .5, Delta: .25}}, Ball: 2},
 		StepSize: 5, Passes: 6, Rule: pairwise.Exact, Noise: train.Printed, Decay: pairwise.Root, Output: pairwise.Last, Lambda: 3.5, Buffer: 8,
 	}
 	if got := f.all(); got != want {

@@ -85,7 +85,7 @@ func TestScoresAgainstTheirModels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := pairwise.OnePass{Setting: pairwise.Setting{Loss: l, Radius: 1, Target: accountant.Cost{Epsilon: 2, Delta: 1. / 128}}, StepSize: 4}
+	m := pairwise.OnePass{Setting: pairwise.Setting{Base: pairwise.Base{Loss: l, Radius: 1, Target: accountant.Cost{Epsilon: 2, Delta: 1. / 128}}}, StepSize: 4}
 	plan, err := m.Plan(128, 3)
 	if err != nil {
 		t.Fatal(err)

@@ -138,7 +138,7 @@ func (p *parameters) method(l line, at place) (pairwise.Method, error) {
 		return nil, err
 	}
 	target := accountant.Cost{Epsilon: cmp.Or(l.Epsilon, at.epsilon), Delta: cmp.Or(p.Delta, 1/float64(at.records))}
-	s := pairwise.Setting{Loss: pair, Radius: p.Radius, Ball: max(0, cmp.Or(l.Ball, p.Ball))}
+	s := pairwise.Setting{Base: pairwise.Base{Loss: pair, Radius: p.Radius}, Ball: max(0, cmp.Or(l.Ball, p.Ball))}
 	if pairwise.Private(l.Method) {
 		s.Target = target
 	}

@@ -55,7 +55,7 @@ func (c DPSGD) Plan(n, d int) (Plan, error) {
 	if c.Ball > 0 {
 		model = c.Ball
 	}
-	t, err := c.check(n, d, model)
+	t, err := checked(c.Setting, n, d, model)
 	if err != nil {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ func TestSampledPrice(t *testing.T) {
 // Each record comes into a step with probability q: 3·10⁵ coins, within five standard
 // deviations, 6e-7 for a right sampler; and at q = 1 always.
 func TestSampledRate(t *testing.T) {
-	unpriced, err := setting().check(1000, 1, 1)
+	unpriced, err := checked(setting(), 1000, 1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ type erm struct {
 // newERM checks what the minimisation needs. A link with kinks is replaced by its envelope at
 // smoothing, or at √n·L0/R where that is 0. lambda is set later.
 func newERM(s Setting, n, d int, smoothing, ball float64) (erm, error) {
-	t, err := s.check(n, d, math.Inf(1))
+	t, err := checked(s, n, d, math.Inf(1))
 	if err != nil {
 		return erm{}, err
 	}

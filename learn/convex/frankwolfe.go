@@ -66,7 +66,7 @@ type frankWolfePlan struct {
 
 // Plan prices the method for n records of dimension d.
 func (c FrankWolfe) Plan(n, d int) (Plan, error) {
-	t, err := c.check(n, d, math.Inf(1))
+	t, err := checked(c.Setting, n, d, math.Inf(1))
 	if err != nil {
 		return nil, err
 	}

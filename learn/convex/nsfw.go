@@ -41,7 +41,7 @@ type nsfwPlan struct {
 
 // Plan prices the method for n records of dimension d.
 func (c NSFW) Plan(n, d int) (Plan, error) {
-	s, err := c.smoothTask(c.Set, n, d)
+	s, err := smoothTask(c.Setting, c.Set, n, d)
 	if err != nil {
 		return nil, err
 	}

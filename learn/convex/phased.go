@@ -68,7 +68,7 @@ func (c PhasedSGD) Plan(n, d int) (Plan, error) {
 	if err := checkBall(c.Ball, false); err != nil {
 		return nil, err
 	}
-	t, err := c.check(n, d, math.Inf(1)) // noised iterates leave the ball
+	t, err := checked(c.Setting, n, d, math.Inf(1)) // noised iterates leave the ball
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func (c PolySFW) Plan(n, d int) (Plan, error) {
 	if c.Set != nil {
 		set = c.Set
 	}
-	s, err := c.smoothTask(set, n, d)
+	s, err := smoothTask(c.Setting, set, n, d)
 	if err != nil {
 		return nil, err
 	}

@@ -112,7 +112,7 @@ func (c ProximallyGuided) Plan(n, d int) (Plan, error) {
 	if err := checkBall(c.Ball, true); err != nil {
 		return nil, err
 	}
-	t, err := c.check(n, d, c.Ball)
+	t, err := checked(c.Setting, n, d, c.Ball)
 	if err != nil {
 		return nil, err
 	}

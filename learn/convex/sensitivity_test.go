@@ -85,7 +85,7 @@ func TestStochasticEstimatesAreWithinTheirSensitivity(t *testing.T) {
 		}
 		for _, l := range []loss.Loss{loss.Logistic{}, loss.GLM[lying]{}} {
 			s.Loss = l
-			task, err := s.smoothTask(set, 100, 3)
+			task, err := smoothTask(s, set, 100, 3)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,22 +18,8 @@ type Method interface {
 	Plan(n, d int) (Plan, error)
 }
 
-// Setting is what every method is told. Nothing in it may depend on the private data.
-type Setting struct {
-	// Loss is a generalised linear loss (loss.Linear).
-	Loss loss.Loss
-	// Radius is R, a public bound on the norm of a record's features, to which longer ones are
-	// shortened. It must be stated: a bound taken from the data would tell of them.
-	Radius float64
-	// Clip bounds the slopes |φ′|: larger ones are cut to it, which for a convex loss is to
-	// minimise another convex loss with this Lipschitz constant. 0 is the loss's own.
-	Clip float64
-	// Target is the (ε, δ) to be met.
-	Target accountant.Cost
-	// Neighbours is the neighbouring relation; 0 is ReplaceOne, or where a method has
-	// only one, that.
-	Neighbours accountant.Relation
-}
+// Setting is what every method is told, of a generalised linear loss (loss.Linear).
+type Setting = train.Setting[loss.Loss]
 
 // task is a checked Setting for n records of dimension d.
 type task struct {
@@ -45,8 +31,8 @@ type task struct {
 	slope, norm float64
 }
 
-// check returns the task. The model stays within the norm model, which may be +Inf.
-func (s Setting) check(n, d int, model float64) (task, error) {
+// checked returns the task of a setting. The model stays within the norm model, which may be +Inf.
+func checked(s Setting, n, d int, model float64) (task, error) {
 	t := task{Setting: s, n: n, d: d}
 	linear, ok := s.Loss.(loss.Linear)
 	if !ok {

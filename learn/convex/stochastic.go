@@ -96,8 +96,8 @@ type smooth struct {
 }
 
 // smoothTask checks a setting and a set for n records of dimension d.
-func (s Setting) smoothTask(set geometry.Set, n, d int) (smooth, error) {
-	t, err := s.check(n, d, math.Inf(1))
+func smoothTask(s Setting, set geometry.Set, n, d int) (smooth, error) {
+	t, err := checked(s, n, d, math.Inf(1))
 	if err != nil {
 		return smooth{}, err
 	}

@@ -112,5 +112,5 @@ func (s *pairSum) slopes(ctx context.Context) error {
 // Risk returns F_S(w) of a loss on records with classes, unclipped: what simulations are measured
 // by, and a secret of the records. Cost: an evaluation for each pair of two classes.
 func Risk(l loss.Pair, records *data.Records, w []float64) float64 {
-	return newPairSum(&task{Setting: Setting{Loss: l}}, records, 0, records.Len()).value(w)
+	return newPairSum(&task{Setting: Setting{Base: Base{Loss: l}}}, records, 0, records.Len()).value(w)
 }

@@ -31,7 +31,7 @@ func TestEvaluations(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(51, 52))
 	r := gaussians(t, rng, n, 3, 1, .5, .3)
-	s := Setting{Loss: l, Ball: 1, Radius: 1}
+	s := Setting{Base: Base{Loss: l, Radius: 1}, Ball: 1}
 	traintest.Simulate(t, traintest.Trained(t, plan(t, SGD{Setting: s, Schedule: Schedule{StepSize: .1}, Passes: 7}, n, 3), r), 3)
 	coins, draws, want := stream.Seeded(3), []int{}, 0
 	for k := range 7 { // the run's own draws
@@ -86,7 +86,7 @@ func BenchmarkSteps(b *testing.B) {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			rng := rand.New(rand.NewPCG(1, 2))
 			r := gaussians(b, rng, n, 8, 1, .5, .2)
-			p, err := SGD{Setting: Setting{Loss: pair(b, "logistic"), Ball: 1}, Schedule: Schedule{StepSize: .1}, Passes: 1 + b.N/n}.Plan(n, 8)
+			p, err := SGD{Setting: Setting{Base: Base{Loss: pair(b, "logistic")}, Ball: 1}, Schedule: Schedule{StepSize: .1}, Passes: 1 + b.N/n}.Plan(n, 8)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -16,8 +16,8 @@ func ExampleLocalized() {
 		log.Fatal(err)
 	}
 	plan, err := pairwise.Localized{Setting: pairwise.Setting{
-		Loss: logistic, Radius: 1, Ball: 2,
-		Target: accountant.Cost{Epsilon: 1, Delta: 1e-5},
+		Base: pairwise.Base{Loss: logistic, Radius: 1, Target: accountant.Cost{Epsilon: 1, Delta: 1e-5}},
+		Ball: 2,
 	}}.Plan(4096, 8)
 	if err != nil {
 		log.Fatal(err)

@@ -59,7 +59,7 @@ func TestTraces(t *testing.T) {
 		{"loglink", [6]float64{0.7803093828, -0.1633191340, 0.5230926089, -0.0205927603, 0.3380312077, 0.0247441983}, 0.0779380857},
 		{"loglink:ordered", [6]float64{0.3878548682, -0.1327423358, 0.2222887559, -0.0540776648, 0.1253250389, -0.0208920808}, 0.0561469706},
 	} {
-		s := Setting{Loss: pair(t, c.loss), Ball: 1}
+		s := Setting{Base: Base{Loss: pair(t, c.loss)}, Ball: 1}
 		half := Schedule{StepSize: .5}
 		same(c.loss+" last", run(s, Last, half, 0).model(), c.want[:2]...)
 		uniform := run(s, Uniform, half, 0).model()
@@ -69,7 +69,7 @@ func TestTraces(t *testing.T) {
 			t.Errorf("%s: risk %.10f, want %.10f", c.loss, risk, c.risk)
 		}
 	}
-	s := Setting{Loss: pair(t, "hinge"), Ball: 2}
+	s := Setting{Base: Base{Loss: pair(t, "hinge")}, Ball: 2}
 	strong := run(s, LaggedStrong, StrongSchedule(.4), .2)
 	same("regularised last", strong.w, 0.5784400836, -0.4077575179)
 	same("regularised", strong.model(), 0.9914772409, -0.3335987998)
@@ -84,7 +84,7 @@ func TestTraces(t *testing.T) {
 func TestOnline(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 32))
 	r := gaussians(t, rng, 60, 3, 1, .5, .3)
-	s := Setting{Loss: pair(t, "logistic"), Ball: 2, Radius: 1}
+	s := Setting{Base: Base{Loss: pair(t, "logistic"), Radius: 1}, Ball: 2}
 	for _, output := range []Output{Uniform, Lagged, LaggedStrong, Last} {
 		schedule := Schedule{StepSize: 1, Decay: Root}
 		o, err := NewOnline(s, 3, schedule, output)
@@ -115,7 +115,7 @@ func TestOnline(t *testing.T) {
 			t.Errorf("%s: %v, in order %v", output, got, want)
 		}
 	}
-	o, err := NewOnline(Setting{Loss: pair(t, "square")}, 1, Schedule{StepSize: 1e40}, Last)
+	o, err := NewOnline(Setting{Base: Base{Loss: pair(t, "square")}}, 1, Schedule{StepSize: 1e40}, Last)
 	if err != nil {
 		t.Fatal(err)
 	}

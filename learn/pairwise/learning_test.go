@@ -52,7 +52,7 @@ func TestLearning(t *testing.T) {
 		}
 		return meanStd(v)
 	}
-	with := func(name string) Setting { return Setting{Loss: pair(t, name), Ball: 10} }
+	with := func(name string) Setting { return Setting{Base: Base{Loss: pair(t, name)}, Ball: 10} }
 	hinge, std := run(SGD{Setting: with("hinge"), Schedule: Schedule{StepSize: .1}})
 	t.Logf("hinge: %.4f ± %.4f", hinge, std)
 	if hinge < .79 || hinge > .87 || std > .06 {
@@ -73,7 +73,7 @@ func TestLearning(t *testing.T) {
 		"oam":           {OAM{Setting: with("hinge"), Weight: .001, Passes: 1}, -.02, .02},
 		"oam of one":    {OAM{Setting: with("hinge"), Weight: .01, Buffer: 1}, -1, -.04},
 		"spauc":         {SPAUC{Setting: with("square"), Schedule: Schedule{StepSize: .1, Decay: Root}}, -.015, .015},
-		"localized-sgd": {LocalizedSGD{Setting: Setting{Loss: pair(t, "hinge"), Ball: 10, Radius: 2}}, -.05, .02},
+		"localized-sgd": {LocalizedSGD{Setting: Setting{Base: Base{Loss: pair(t, "hinge"), Radius: 2}, Ball: 10}}, -.05, .02},
 	} {
 		got, std := run(c.m)
 		t.Logf("%s: %.4f ± %.4f", name, got, std)

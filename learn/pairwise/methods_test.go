@@ -150,7 +150,7 @@ func TestBounds(t *testing.T) {
 func TestOptimisationGaps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(41, 42))
 	r := gaussians(t, rng, 40, 3, .7, .4, .3)
-	s := Setting{Loss: pair(t, "logistic"), Ball: 2, Radius: 1}
+	s := Setting{Base: Base{Loss: pair(t, "logistic"), Radius: 1}, Ball: 2}
 	task, err := s.basic(40, 3)
 	if err != nil {
 		t.Fatal(err)

@@ -18,23 +18,15 @@ type Method interface {
 	Plan(n, d int) (train.Plan, error)
 }
 
-// Setting is what every method is told. For private methods nothing in it may depend on the
-// private data.
+// Setting is what every method is told. No neighbouring relation but ReplaceOne is known.
 type Setting struct {
-	Loss loss.Pair
+	Base
 	// Ball is the radius of W, a ball around 0 that iterates are projected to; 0 is all of Rᵈ.
 	Ball float64
-	// Radius is R, a public bound on the norm of a record's features, to which longer ones are
-	// shortened. Private methods need it; for others 0 leaves records as they are.
-	Radius float64
-	// Clip bounds the slopes |ℓ′|: larger ones are cut to it, which for a convex loss is to
-	// minimise another convex loss. 0 is the loss's own bound in W.
-	Clip float64
-	// Target is the (ε, δ) to be met, of a private method.
-	Target accountant.Cost
-	// Neighbours is the neighbouring relation; 0 is ReplaceOne, and no other is known.
-	Neighbours accountant.Relation
 }
+
+// Base is what methods of other kinds are told too.
+type Base = train.Setting[loss.Pair]
 
 // task is a checked Setting for n records of dimension d.
 type task struct {

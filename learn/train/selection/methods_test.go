@@ -50,7 +50,7 @@ func TestEveryFamilyIsChosenFrom(t *testing.T) {
 	}
 	pairs := func(radius float64) func(target accountant.Cost) (train.Plan, error) {
 		return func(target accountant.Cost) (train.Plan, error) {
-			s := pairwise.Setting{Loss: pair, Radius: radius, Ball: 5, Target: target}
+			s := pairwise.Setting{Base: pairwise.Base{Loss: pair, Radius: radius, Target: target}, Ball: 5}
 			return pairwise.OnePass{Setting: s}.Plan(n, 3)
 		}
 	}
