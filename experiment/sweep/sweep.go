@@ -30,7 +30,9 @@ func (l Line) As(prefix experiment.Method) experiment.Method {
 }
 
 // CheckLines refuses lines without a name or a look, more than 12, and two of one name.
-func CheckLines(lines []Line, prefix experiment.Method, looks map[experiment.Method]experiment.Look) error {
+func CheckLines(
+	lines []Line, prefix experiment.Method, looks map[experiment.Method]experiment.Look,
+) error {
 	if err := check.Whole("lines", len(lines), 1, 12); err != nil {
 		return err
 	}
@@ -53,7 +55,7 @@ func Names(lines []Line) []string {
 
 // Scores are those of one line at one place.
 type Scores struct {
-	By      map[string][]float64 `json:"by"`      // by measure, then repeat; nil for a line that is not scored
+	By      map[string][]float64 `json:"by"`      // by measure, then repeat; nil without scores
 	Epsilon float64              `json:"epsilon"` // accounted; 0 without privacy
 }
 
@@ -64,11 +66,15 @@ type Place struct {
 }
 
 // Run measures each place, as a step of the run, and returns the scores by place, then line.
-func Run(r *experiment.Run, key any, places []Place, measure func(place int) ([]Scores, error)) ([][]Scores, error) {
+func Run(
+	r *experiment.Run, key any, places []Place, measure func(place int) ([]Scores, error),
+) ([][]Scores, error) {
 	found := make([][]Scores, len(places))
 	for i, at := range places {
 		var err error
-		if found[i], err = experiment.Step(r, at.Name, []any{"lines", at.Key, key, r.Seed, r.Inputs}, func() ([]Scores, error) { return measure(i) }); err != nil {
+		all := []any{"lines", at.Key, key, r.Seed, r.Inputs}
+		found[i], err = experiment.Step(r, at.Name, all, func() ([]Scores, error) { return measure(i) })
+		if err != nil {
 			return nil, err
 		}
 	}

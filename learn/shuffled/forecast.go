@@ -31,7 +31,9 @@ func (f Forecast) Steps() (iteration.Steps, error) {
 	}
 	i := slices.IndexFunc(schedule, func(b Block) bool { return b.Private > 0 && b.Noise > 0 })
 	if i < 0 || f.Method == DPSGD {
-		return iteration.Steps{}, &check.Error{Name: "method", Value: string(f.Method), Rule: "a shuffled method with noise on private data"}
+		return iteration.Steps{}, &check.Error{
+			Name: "method", Value: string(f.Method), Rule: "a shuffled method with noise on private data",
+		}
 	}
 	e := f.steps(schedule[i], f.Records)
 	e.OrderSecret, e.Released, e.Smoothness = !f.OrderVisible, f.Released, f.Smoothness

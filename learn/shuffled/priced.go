@@ -53,7 +53,10 @@ func (p priced) Price() train.Price { return p.price.Clone() }
 
 // priceOf is a price without its event.
 func priceOf(method Method, n, d int, r iteration.Report) train.Price {
-	return train.Price{Method: string(method), Records: n, Dim: d, Relation: accountant.ReplaceOne, Cost: r.Cost, Bound: accountant.Method(r.Mode)}
+	return train.Price{
+		Method: string(method), Records: n, Dim: d, Relation: accountant.ReplaceOne,
+		Cost: r.Cost, Bound: accountant.Method(r.Mode),
+	}
 }
 
 // together returns the event of runs of epochs, nil where none has private data.

@@ -38,13 +38,16 @@ const maxPrices = 300
 //
 // Prices are taken for about a power of the parameter: the search goes by secants of their
 // logarithms, within what is known, and halves where that does not help.
-func Calibrate(ctx context.Context, budget float64, s Search, price func(x float64) (float64, error)) (x, cost float64, err error) {
+func Calibrate(
+	ctx context.Context, budget float64, s Search, price func(x float64) (float64, error),
+) (x, cost float64, err error) {
 	s.Least = max(s.Least, math.SmallestNonzeroFloat64)
 	if s.Most == 0 || s.Most > math.MaxFloat64 {
 		s.Most = math.MaxFloat64
 	}
 	if !(s.Least <= s.Start && s.Start <= s.Most && s.Tolerance > 0) {
-		return 0, 0, fmt.Errorf("search from %g in [%g, %g] to a part of %g: the numbers must be above 0 and in order", s.Start, s.Least, s.Most, s.Tolerance)
+		return 0, 0, fmt.Errorf("search from %g in [%g, %g] to a part of %g: "+
+			"the numbers must be above 0 and in order", s.Start, s.Least, s.Most, s.Tolerance)
 	}
 	c := calibration{Search: s, budget: budget, stride: 2 * math.Ln2}
 	for done := false; !done && c.prices < maxPrices; c.prices++ {
@@ -64,7 +67,8 @@ func Calibrate(ctx context.Context, budget float64, s Search, price func(x float
 	case !c.priced && c.refused != nil:
 		return 0, 0, c.refused
 	}
-	return 0, 0, errors.Join(fmt.Errorf("%w: at %g it costs %g, above %g", ErrTarget, c.beyond.x, c.beyond.price, budget), c.refused)
+	err = fmt.Errorf("%w: at %g it costs %g, above %g", ErrTarget, c.beyond.x, c.beyond.price, budget)
+	return 0, 0, errors.Join(err, c.refused)
 }
 
 // trial is a parameter with its price; 0 is none.
@@ -147,7 +151,8 @@ func (c *calibration) secant() (x float64, ok bool) {
 	if c.Growing {
 		power = -power
 	}
-	return min(max(c.last.x*math.Pow(c.budget*(1-c.Tolerance/2)/c.last.price, -1/power), c.Least), c.Most), true
+	x = c.last.x * math.Pow(c.budget*(1-c.Tolerance/2)/c.last.price, -1/power)
+	return min(max(x, c.Least), c.Most), true
 }
 
 // bracketed says whether trials on both sides of the budget are known.

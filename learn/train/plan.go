@@ -124,17 +124,28 @@ var lastNoise struct {
 }
 
 // LeastEpsilon returns the least ε of an event at a δ, by any of the rules.
-func LeastEpsilon(event accountant.Event, relation accountant.Relation, delta float64, methods ...accountant.Method) (accountant.Bound, error) {
-	return least(event, relation, func(a accountant.Accountant) (accountant.Report, error) { return a.AtDelta(delta, methods...) })
+func LeastEpsilon(
+	event accountant.Event, relation accountant.Relation, delta float64, methods ...accountant.Method,
+) (accountant.Bound, error) {
+	return least(event, relation, func(a accountant.Accountant) (accountant.Report, error) {
+		return a.AtDelta(delta, methods...)
+	})
 }
 
 // LeastDelta returns the least δ of an event at an ε, by any of the rules.
-func LeastDelta(event accountant.Event, relation accountant.Relation, epsilon float64, methods ...accountant.Method) (accountant.Bound, error) {
-	return least(event, relation, func(a accountant.Accountant) (accountant.Report, error) { return a.AtEpsilon(epsilon, methods...) })
+func LeastDelta(
+	event accountant.Event, relation accountant.Relation, epsilon float64, methods ...accountant.Method,
+) (accountant.Bound, error) {
+	return least(event, relation, func(a accountant.Accountant) (accountant.Report, error) {
+		return a.AtEpsilon(epsilon, methods...)
+	})
 }
 
 // least returns the best bound of a report on one event.
-func least(event accountant.Event, relation accountant.Relation, report func(accountant.Accountant) (accountant.Report, error)) (accountant.Bound, error) {
+func least(
+	event accountant.Event, relation accountant.Relation,
+	report func(accountant.Accountant) (accountant.Report, error),
+) (accountant.Bound, error) {
 	a, err := accountant.New(relation)
 	if err == nil {
 		a, err = a.Charge(event, 1)
