@@ -277,4 +277,4 @@ func (e Steps) startOf(ctx context.Context, m float64, target accountant.Cost) (
 }
 
 // exactTolerance is by which part the exact account of a mixture may end above the least noise.
-const exactTolerance = 3e-5
+const exactTolerance = 1e-5
