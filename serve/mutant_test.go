@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"os"
 	"testing"
 
 	"github.com/darrm/darrm/internal/mutant"
@@ -25,14 +24,4 @@ var mutants = []mutant.Mutant{
 	{Name: "clients change with certificates that are wrong", File: "listen.go", Old: "if config, err = s.at.tls(ctx); err != nil {\n\t\t\treturn err", New: "if config, err = s.at.tls(ctx); err != nil {\n\t\t\tconfig = s.tls.Load()", Killer: "TestReload"},
 }
 
-func TestMutantsDie(t *testing.T) {
-	t.Parallel()
-	for _, m := range mutants {
-		t.Run(m.Name, func(t *testing.T) {
-			if m.CheckPlace(t); os.Getenv("DARRM_LONG") == "" {
-				return
-			}
-			m.MustDie(t)
-		})
-	}
-}
+func TestMutantsDie(t *testing.T) { mutant.AllDie(t, mutants) }
