@@ -11,7 +11,7 @@ HIGHS = env="$$(scripts/highs env)"; eval "$$env";
 
 VOTES := testdata/mnist-5v8/votes.csv
 
-.PHONY: demo test build lint race plain beam wheel man test-services dist dist-twice dist-test test-long fuzz fuzz-smoke bench bench-compare bench-report vulncheck ci clean
+.PHONY: demo test build lint race plain beam wheel man test-services dist dist-twice dist-test test-long mutants fuzz fuzz-smoke bench bench-compare bench-report vulncheck ci clean
 
 demo: build ## solve for 11 teachers and release private labels for 1,866 real queries
 	bin/darrm solve --K 11 --m 3
@@ -74,8 +74,18 @@ test-services: wheel ## what needs more than Go: the wheel with NumPy, every pag
 	scripts/test-python
 	scripts/test-pages bin/plain/darrm
 
-test-long: ## the full grids and the complete K = 11 oracle, some minutes
+MUTATED := accountant constraints gamma plurality ensemble release ledger votes serve
+test-long: ## the full grids and the complete K = 11 oracle, some minutes; then mutants of nine packages, hours
 	$(HIGHS) DARRM_LONG=1 go test -timeout 60m ./...
+	for p in $(MUTATED); do $(MAKE) mutants PKG=$$p; done
+
+PKG ?= release
+SEED ?= 1
+MUTANTS ?= 150
+WITH_accountant := ./ensemble
+WITH_constraints := ./gamma
+mutants: ## draws MUTANTS changes of PKG by SEED, names what its tests do not notice, and the rate
+	go run ./internal/mutant/mutants -n $(MUTANTS) -seed $(SEED) -with "$(WITH_$(PKG))" ./$(PKG)
 
 FUZZTIME ?= 30s
 fuzz: ## every fuzz target for FUZZTIME (scripts/fuzz)

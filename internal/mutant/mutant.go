@@ -40,21 +40,8 @@ func (m *Mutant) MustDie(t *testing.T) {
 		t.Skip(err)
 	}
 	source := m.CheckPlace(t)
-	dir := t.TempDir()
-	mutated := filepath.Join(dir, filepath.Base(m.File))
-	if err := os.WriteFile(mutated, []byte(strings.Replace(string(source), m.Old, m.New, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	here, err := filepath.Abs(m.File)
+	overlayFile, err := Overlay(t.TempDir(), m.File, strings.Replace(string(source), m.Old, m.New, 1))
 	if err != nil {
-		t.Fatal(err)
-	}
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {here: mutated}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	overlayFile := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(overlayFile, overlay, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(goTool, "test", "-vet=off", "-count=1", "-timeout=5m", "-overlay", overlayFile, "-run", "^("+m.Killer+")$", ".")
@@ -66,6 +53,25 @@ func (m *Mutant) MustDie(t *testing.T) {
 	case !strings.Contains(string(out), "--- FAIL") && !strings.Contains(string(out), "fatal error: ") && !strings.Contains(string(out), "panic: test timed out"):
 		t.Errorf("no test failed, but:\n%s", out)
 	}
+}
+
+// Overlay writes into dir what go's flag -overlay needs to see content in the place of file, and
+// returns the value of that flag.
+func Overlay(dir, file, content string) (string, error) {
+	mutated := filepath.Join(dir, filepath.Base(file))
+	if err := os.WriteFile(mutated, []byte(content), 0o600); err != nil {
+		return "", err
+	}
+	here, err := filepath.Abs(file)
+	if err != nil {
+		return "", err
+	}
+	list, err := json.Marshal(map[string]map[string]string{"Replace": {here: mutated}})
+	if err != nil {
+		return "", err
+	}
+	overlay := filepath.Join(dir, "overlay.json")
+	return overlay, os.WriteFile(overlay, list, 0o600)
 }
 
 // AllDie looks for the places of the mutants and, in a long run (DARRM_LONG), plants one after the other.

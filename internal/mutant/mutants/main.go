@@ -1,0 +1,111 @@
+// Command mutants measures what the tests of a package notice: it draws changes of the package's
+// files by a seed, plants one after the other, and names each with which every test passes.
+//
+//	go run ./internal/mutant/mutants -n 150 -seed 7 -with ./gamma ./constraints
+//
+// The same seed draws the same changes from the same files. A change that does not compile is drawn
+// anew. Tests that run over five times as long as without a change have noticed it.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/darrm/darrm/internal/num"
+)
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(1)
+	}
+}
+
+// run judges the changes that args ask for, and reports to out.
+func run(args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
+	n := flags.Int("n", 150, "changes to judge; 0 judges all")
+	seed := flags.Uint64("seed", 1, "seed of the draw")
+	with := flags.String("with", "", "packages, by commas, whose tests see what the package's own let live")
+	at := flags.String("at", "", "places, by commas (file.go or file.go:12): draw only from these")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() != 1 || *n < 0 {
+		return errors.New("usage: mutants [-n N] [-seed S] [-with DIRS] [-at PLACES] DIR")
+	}
+	dir := filepath.Clean(flags.Arg(0))
+	all, err := points(dir)
+	if err != nil {
+		return err
+	}
+	if *at != "" {
+		all = only(all, strings.Split(*at, ","))
+	}
+	temp, err := os.MkdirTemp("", "mutants-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	judges, err := newJudges(temp, append([]string{dir}, commas(*with)...))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s: %d changes, seed %d\n", dir, len(all), *seed)
+	var c [4]int
+	for _, i := range rand.New(rand.NewPCG(*seed, 0)).Perm(len(all)) {
+		if *n > 0 && c[noticed]+c[timedOut]+c[survived] == *n {
+			break
+		}
+		v, err := judges.of(all[i])
+		if err != nil {
+			return err
+		}
+		c[v]++
+		if v == survived || v == timedOut {
+			before, after := all[i].lines()
+			what := map[verdict]string{survived: "lives", timedOut: "takes too long"}[v]
+			fmt.Fprintf(out, "%s/%s %s\n\t- %s\n\t+ %s\n", dir, all[i].where(), what, before, after)
+		}
+	}
+	return report(out, dir, c)
+}
+
+// report writes the rate and its 95 % interval.
+func report(out io.Writer, dir string, c [4]int) error {
+	killed := c[noticed] + c[timedOut]
+	n := killed + c[survived]
+	if n == 0 {
+		return fmt.Errorf("%s: no change compiles", dir)
+	}
+	rate := float64(killed) / float64(n)
+	low, high := num.Wilson(rate, float64(n))
+	_, err := fmt.Fprintf(out, "%s: %d of %d noticed (%d by the time), %d did not compile: %.1f %%, 95 %% interval %.1f to %.1f\n",
+		dir, killed, n, c[timedOut], c[broken], 100*rate, 100*low, 100*high)
+	return err
+}
+
+// commas splits a list, which may be empty.
+func commas(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
+}
+
+// only keeps the points in the given places.
+func only(all []point, places []string) []point {
+	var kept []point
+	for _, p := range all {
+		for _, place := range places {
+			if place == p.where() || place == filepath.Base(p.file) {
+				kept = append(kept, p)
+				break
+			}
+		}
+	}
+	return kept
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// ran is what run prints.
+func ran(t *testing.T, args ...string) string {
+	t.Helper()
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip(err)
+	}
+	var out strings.Builder
+	if err := run(args, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// newLines are the lines that run says a survivor has instead.
+func newLines(report string) []string {
+	var all []string
+	for line := range strings.Lines(report) {
+		if after, ok := strings.CutPrefix(line, "\t+ "); ok {
+			all = append(all, strings.TrimSpace(after))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// The equal changes of Abs live, and those of Double, until its user's tests are asked too.
+func TestSurvivors(t *testing.T) {
+	t.Parallel()
+	equal := []string{
+		"if x < (0 + 1) { // x <= 0 and x < 1 are equal to it",
+		"if x <= 0 { // x <= 0 and x < 1 are equal to it",
+	}
+	weak := []string{
+		"func Double(x int) int { return 0 }",
+		"func Double(x int) int { return x * (2 + 1) }",
+		"func Double(x int) int { return x * (2 - 1) }",
+		"func Double(x int) int { return x / 2 }",
+	}
+	alone := ran(t, "-n", "0", "testdata/tiny")
+	if got, want := newLines(alone), append(weak, equal...); !slices.Equal(got, want) {
+		t.Errorf("alone: %q, want %q", got, want)
+	}
+	if want := "7 of 13 noticed (0 by the time), 0 did not compile: 53.8 %, 95 % interval 29.1 to 76.8\n"; !strings.HasSuffix(alone, want) {
+		t.Errorf("the report is %q, want … %q", alone, want)
+	}
+	with := ran(t, "-n", "0", "-with", "testdata/user", "-at", "tiny.go:13", "testdata/tiny")
+	if got := newLines(with); len(got) != 0 || !strings.Contains(with, "4 of 4 noticed") {
+		t.Errorf("with the user's tests: %s", with)
+	}
+}
+
+func TestSeed(t *testing.T) {
+	t.Parallel()
+	one := ran(t, "-n", "2", "-seed", "5", "-at", "tiny.go:13", "testdata/tiny")
+	if again := ran(t, "-n", "2", "-seed", "5", "-at", "tiny.go:13", "testdata/tiny"); again != one {
+		t.Errorf("the same seed drew %s and %s", one, again)
+	}
+	if got := newLines(one); len(got) != 2 || got[0] == got[1] {
+		t.Errorf("2 changes of 4 are %q", got)
+	}
+}
+
+// A change after which the tests do not end is noticed, and one that fails at once is not late.
+func TestTimedOut(t *testing.T) {
+	t.Parallel()
+	binary := filepath.Join(t.TempDir(), "late")
+	for script, want := range map[string]verdict{
+		"exit 0": survived, "exit 1": noticed, "echo 'panic: test timed out after 1s'; exit 2": timedOut,
+	} {
+		if err := os.WriteFile(binary, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if got, out := (judge{dir: ".", binary: binary, limit: 1e9}).test(""); got != want {
+			t.Errorf("%s: verdict %d, want %d: %s", script, got, want, out)
+		}
+	}
+}
+
+func TestFails(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{}, {"a", "b"}, {"-n", "-1", "testdata/tiny"}, {"testdata"}, {"-at", "tiny.go:1", "testdata/tiny"},
+	} {
+		if err := run(args, new(strings.Builder)); err == nil {
+			t.Errorf("%q is no error", args)
+		}
+	}
+}
+
+// Every operator, by what it makes of one line.
+func TestOperators(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		line string
+		want []string
+	}{
+		{"_ = a + b", []string{"_ = a - b"}},
+		{"_ = a <= b", []string{"_ = a < b", "_ = a > b"}},
+		{"_ = a == b && c", []string{"_ = a != b && c", "_ = a == b || c"}},
+		{"a++", []string{"", "a--"}},
+		{"a *= b", []string{"", "a /= b"}},
+		{"a = !b", []string{"", "a = b"}},
+		{"a := 7", []string{"a := (7 + 1)", "a := (7 - 1)"}},
+		{"a := .5", []string{"a := (.5 * (1 + 0x1p-4))", "a := (.5 * (1 - 0x1p-4))"}},
+		{"a := 0.0", []string{"a := (0.0 + 1)", "a := (0.0 - 1)"}},
+		{"f(x)", []string{""}},
+		{"a := make([]int, 1, 2*b)", []string{"a := make([]int, (1 + 1), 2*b)", "a := make([]int, (1 - 1), 2*b)"}},
+		{"defer f()", []string{""}},
+		{"if f() {", []string{"if !(f()) {", "if false && (f()) {", "if true || (f()) {"}},
+		{"_ = x[a:2]", []string{"_ = x[(a) + 1:2]", "_ = x[(a) - 1:2]", "_ = x[a:(2 + 1)]", "_ = x[a:(2 - 1)]"}},
+		{"_ = x.Upper()", []string{"_ = x.Lower()"}},
+		{"_ = roundUp(x)", []string{"_ = (x)", "_ = roundDown(x)"}},
+		{"_ = math.Nextafter(x, math.Inf(1))", []string{"_ = (x)", "_ = math.Nextafter(x, -math.Inf(1))"}},
+		{"return x, fmt.Errorf(`%d`, 1)", []string{"return x, nil"}},
+		{"return 1, errors.New(`1`)", []string{"return 1, nil"}},
+		{"return x, err", []string{"return 0, err", "return x, nil"}},
+		{"break", []string{""}},
+		{"return", []string{""}},
+	} {
+		dir := t.TempDir()
+		body := c.line
+		if strings.HasSuffix(body, "{") {
+			body += "\n}"
+		}
+		source := "package p\n\nfunc g() (float64, error) {\n" + body + "\n}\n"
+		if err := os.WriteFile(filepath.Join(dir, "p.go"), []byte(source), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		all, err := points(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, p := range all {
+			if before, after := p.lines(); before != c.line || p.where() != "p.go:4" {
+				t.Errorf("%s: the place is %s, %q", c.line, p.where(), before)
+			} else {
+				got = append(got, after)
+			}
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s becomes %q, want %q", c.line, got, c.want)
+		}
+	}
+}
