@@ -170,6 +170,31 @@ func TestMaxAgainstBruteForce(t *testing.T) {
 	})
 }
 
+// What the search starts from is certainly attained: it is below what the likely worst multiset has
+// in exact arithmetic, by all that the search itself may be off there. A start above would rule out
+// multisets that the bound does not cover.
+func TestSearchStartsBelowWhatIsAttained(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawProblem(t, 4)
+		s, _ := NewSystem(p)
+		if !s.perturbed() {
+			return // nothing is ruled out
+		}
+		phi := drawPhi(t, p.K)
+		sh := &search{threshold: newMaximum(negInf), limit: math.Inf(1), lows: p.K}
+		likely, err := s.likelyWorst(context.Background(), phi, sh)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := newBruteForce(p)
+		attained := o.value(likely.Multiset, phi)
+		start := exact(sh.threshold.get()).Add(exact(s.evalError)).Mul(o.e.Add(exact(1)))
+		if start.Cmp(attained) > 0 {
+			t.Fatalf("the search starts from %g, but %v attains %g", sh.threshold.get(), likely.Multiset, attained.Nearest())
+		}
+	})
+}
+
 // The same on larger K, against the listed rows.
 func TestMaxAgainstRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -283,6 +308,10 @@ func TestValidateNamesParameterAndRule(t *testing.T) {
 		{"privacy allowance m", func(p *Problem) { p.M = -1 }},
 		{"privacy allowance m", func(p *Problem) { p.M = nan }},
 		{"privacy allowance m", func(p *Problem) { p.M = inf }},
+		{"total epsilon", func(p *Problem) { p.M, p.TotalEpsilon = 0, -1 }},
+		{"total epsilon", func(p *Problem) { p.M, p.TotalEpsilon = 0, nan }},
+		{"total epsilon", func(p *Problem) { p.M, p.TotalEpsilon = 0, inf }},
+		{"m", func(p *Problem) { p.TotalEpsilon = 0.3 }},
 		{"epsilon", func(p *Problem) { p.Epsilon = -0.1 }},
 		{"epsilon", func(p *Problem) { p.Epsilon = nan }},
 		{"epsilon", func(p *Problem) { p.Epsilon = inf }},
@@ -306,6 +335,17 @@ func TestValidateNamesParameterAndRule(t *testing.T) {
 		}
 		if _, err := NewSystem(p); err == nil {
 			t.Errorf("NewSystem takes %+v", p)
+		}
+	}
+}
+
+// γ ≡ 0 meets every constraint with 0, exactly: it is private however small the right-hand side is.
+func TestMaxOfNothingIsZero(t *testing.T) {
+	for _, delta := range []float64{0, 1e-5} {
+		s := system(t, problem(t, 11, 3, 0.1, delta))
+		got, err := s.max(context.Background(), make([]float64, 12))
+		if want := (Bound{At: Multiset{Zeros: 11}}); err != nil || got != want {
+			t.Errorf("Δ=%g: %+v, %v; want %+v", delta, got, err, want)
 		}
 	}
 }

@@ -59,10 +59,7 @@ func (sp *splitter) best(u, v []float64, n1, may int) (float64, Multiset) {
 			}
 			sum := may - i - l // J+K-c
 			for j := max(0, n0-i-c); j <= min(n0-i, sum); j++ {
-				k := sum - j
-				if k > n1-l || j >= rows || k >= cols {
-					continue
-				}
+				k := sum - j // ≤ n1-l, since j ≥ n0-i-c; as j, no more than may
 				if x := b[j*cols+k]; x > best {
 					best, where = x, int32(j*cols+k)
 				}
