@@ -335,6 +335,7 @@ func TestBaselinesAreTheKinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	kinds := BaselineKinds()
+	titles := []string{"", ", tight", " 2 of 9", ", 3 of 9"} // ⌊m⌋ of K, and 2⌊m⌋-1
 	if len(list) != len(kinds) {
 		t.Fatalf("%d baselines of %d kinds", len(list), len(kinds))
 	}
@@ -346,6 +347,22 @@ func TestBaselinesAreTheKinds(t *testing.T) {
 		if b.Name != list[i].Name || b.Title != list[i].Title || !b.Certified.Func().Equal(list[i].Certified.Func()) {
 			t.Errorf("kind %+v, baseline %+v", b, list[i])
 		}
+		if !strings.HasSuffix(b.Title, titles[i]) {
+			t.Errorf("%s is called %q, want … %q", kind.Name, b.Title, titles[i])
+		}
+	}
+}
+
+// Teachers that together may fail surely: λ = tΔ is a probability, at most 1.
+func TestRandomizedResponseOfTeachersThatFail(t *testing.T) {
+	p := problem(t, 5, 1, 0.1, 0.3)
+	want, err := RandomizedResponse(p, 5, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind := BaselineKinds()[0]
+	if f, _, err := kind.make(kind, p); err != nil || !f.Equal(want) {
+		t.Errorf("%s: %v, %v; want %v", kind.Name, f, err, want)
 	}
 }
 

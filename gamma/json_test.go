@@ -14,6 +14,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/darrm/darrm/constraints"
@@ -470,6 +471,54 @@ func TestDecodeHonoursTheContext(t *testing.T) {
 	var fe *FormatError
 	if !errors.Is(err, context.Canceled) || errors.As(err, &fe) {
 		t.Errorf("%T %v", err, err)
+	}
+}
+
+// late is cancelled when it is asked for the n-th time.
+type late struct {
+	context.Context
+	n atomic.Int64
+}
+
+func (c *late) Err() error {
+	if c.n.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Whenever the context ends, there is a table or its error.
+func TestDecodeHonoursTheContextAtEachStep(t *testing.T) {
+	data := golden(t, "k7-m2-free")
+	for n := int64(0); ; n++ {
+		if n > 10_000 {
+			t.Fatal("the context is asked without end")
+		}
+		ctx := &late{Context: context.Background()}
+		ctx.n.Store(n)
+		table, err := Decode(ctx, bytes.NewReader(data))
+		if err == nil && table != nil {
+			if n == 0 {
+				t.Error("the context is never asked")
+			}
+			return
+		}
+		if table != nil || !errors.Is(err, context.Canceled) {
+			t.Fatalf("cancelled at step %d: %v, %v", n, table, err)
+		}
+	}
+}
+
+// Verify has the errors of Certify: it does not compare what is not private.
+func TestVerifyRefusesWhatIsNotPrivate(t *testing.T) {
+	claim, err := ReadClaim(bytes.NewReader(golden(t, "k7-m2-free")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	claim.Problem.M--
+	var v *ViolationError
+	if table, err := claim.Verify(context.Background()); table != nil || !errors.As(err, &v) {
+		t.Errorf("claimed for m-1: %v, %v", table, err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -58,6 +59,24 @@ func TestWeightsRefuse(t *testing.T) {
 		var pe *constraints.ParameterError
 		if _, err := Weights(c.k, c.mu); !errors.As(err, &pe) {
 			t.Errorf("K=%d μ=%v: %v", c.k, c.mu, err)
+		}
+	}
+}
+
+func TestCountWeightsRefuse(t *testing.T) {
+	for name, c := range map[string]struct {
+		counts []float64
+		want   string
+	}{
+		"ties only":  {[]float64{0, 0, 5, 0, 0}, "ties only"},
+		"nothing":    {make([]float64, 5), "sum of counts"},
+		"negative":   {[]float64{1, -1, 1}, "count of 1 votes"},
+		"infinite":   {[]float64{1, 1, math.Inf(1)}, "count of 2 votes"},
+		"overflows":  {[]float64{math.MaxFloat64, 0, 0, math.MaxFloat64}, "sum of counts"},
+		"no teacher": {[]float64{1}, "1 counts"},
+	} {
+		if w, err := countWeights(c.counts); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, %v; want %q", name, w, err, c.want)
 		}
 	}
 }
