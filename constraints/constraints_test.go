@@ -254,6 +254,13 @@ func defaultDelta(m, delta float64) float64 {
 	return Problem{K: 100, M: m, Epsilon: 0.1, TeacherDelta: delta, Affected: 100}.DefaultDelta()
 }
 
+// However many teachers fail, the default is a δ: below 1.
+func TestDefaultDeltaOfTeachersThatFail(t *testing.T) {
+	if p, err := NewProblem(2000, 2000, 0.1, 0.999); err != nil || p.Delta != math.Nextafter(1, 0) {
+		t.Errorf("δ = %v, %v", p.Delta, err)
+	}
+}
+
 func TestDefaultDelta(t *testing.T) {
 	for _, c := range []struct{ m, delta, want float64 }{
 		{3, 1e-5, 2.999970000099999e-05}, // 1-(1-1e-5)^3 = 2.99997000010e-5 exactly

@@ -172,8 +172,7 @@ func (p Problem) DefaultDelta() float64 {
 	if t := big.NewRat(int64(p.Affected), 1); m.Cmp(t) > 0 {
 		m = t
 	}
-	delta := num.OneMinusPow(num.Decimal(p.TeacherDelta), m)
-	return min(delta.DecimalDown(), math.Nextafter(1, 0))
+	return num.OneMinusPow(num.Decimal(p.TeacherDelta), m).DecimalDown() // so below 1
 }
 
 // PostProcessing reports whether the teachers that one record reaches may all be

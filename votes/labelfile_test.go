@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -254,6 +255,20 @@ func TestLabelFileFails(t *testing.T) {
 		if name != "none/l.csv" && strings.Contains(err.Error(), dir) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// Without a folder for what is not yet certain, nothing is written.
+func TestLabelsWithoutATemporaryFolder(t *testing.T) {
+	dir := t.TempDir()
+	opts := LabelOptions{Stdout: new(bytes.Buffer), TempDir: filepath.Join(dir, "none")}
+	for _, path := range []string{"-", filepath.Join(dir, "l.npy")} {
+		if f, err := CreateLabels(path, opts); f != nil || !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v, %v", path, f, err)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
 

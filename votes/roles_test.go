@@ -212,6 +212,22 @@ func TestColumnsThatAreVotes(t *testing.T) {
 }
 
 // Text without a header says nothing about its columns, so somebody has to.
+// An error lists up to four columns that are not votes, and then how many there are.
+func TestColumnsThatAreNotVotesAreListed(t *testing.T) {
+	votes := "t1,t2,t3,t4,t5,t6,t7,t8"
+	for others, want := range map[string]string{
+		"a,b,c,d":   "a, b, c, d: not named",
+		"a,b,c,d,e": "a, b, c, d, … (5 columns): not named",
+	} {
+		names := votes + "," + others
+		row := strings.Repeat("1,", strings.Count(names, ",")) + "1"
+		_, err := ReadCSV(strings.NewReader(names+"\n"+row+"\n"), Options{Format: FormatCSV})
+		if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), `"`, ""), want) {
+			t.Errorf("%s: %v, want %s", names, err, want)
+		}
+	}
+}
+
 func TestColumnsWithoutHeader(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -484,6 +500,8 @@ func TestRolesString(t *testing.T) {
 		{[]byte("query," + strings.Join(numbered(11), ",") + ",label\n0" + strings.Repeat(",1", 12) + "\n"), Options{}, "votes: t1 … t11 (11 columns); id: query; truth: label"},
 		{[]byte("t1,t2,t4,t5,t6\n1,1,1,1,1\n"), Options{}, "votes: t1, t2, t4 … t6 (5 columns); id: none; truth: none"},
 		{[]byte("alice,bob,y\n1,1,1\n"), Options{LabelColumn: "y", K: 2}, "votes: alice, bob (2 columns); id: none; truth: y"},
+		{[]byte("label,t1,t2\n1,0,0\n"), Options{}, "votes: t1, t2 (2 columns); id: none; truth: label"},
+		{[]byte("query,t1,t2\na,0,0\n"), Options{}, "votes: t1, t2 (2 columns); id: query; truth: none"},
 		{[]byte("alice,bob,y\n1,1,1\n"), Options{VoteColumns: []string{"bob"}}, "votes: bob (1 column); id: none; truth: none; not read: alice, y"},
 		{[]byte("q,1,1,1,0\n"), Options{IDColumn: "1", LabelColumn: "5", K: 3}, "votes: column 2 … 4 (3 columns without names); id: column 1; truth: column 5"},
 		{[]byte("a b,\"x\ny\",\x1b[31m\n1,1,1\n"), Options{K: 3}, `votes: "a b", "x\ny", "\x1b[31m" (3 columns); id: none; truth: none`},
