@@ -107,6 +107,21 @@ func TestRowsAreTheWholeSet(t *testing.T) {
 	})
 }
 
+// Without Δ there are no near corners, and a multiset that has one is none of the problem's.
+func TestHoldsWithoutDelta(t *testing.T) {
+	s := system(t, problem(t, 5, 3, 0.1, 0))
+	for c := range Corner(corners) {
+		var m Multiset
+		m[Zeros]--
+		m[c]++
+		m[Zeros] += 5
+		near := c == NearZeroUp || c == NearZeroDown || c == NearOneUp || c == NearOneDown
+		if s.Holds(m) == near {
+			t.Errorf("%v: holds %v", m, !near)
+		}
+	}
+}
+
 func TestRowsStopWhenAsked(t *testing.T) {
 	n := 0
 	for range system(t, problem(t, 11, 3, 0.1, 1e-5)).Rows() {
@@ -213,8 +228,12 @@ func TestMaxAgainstRows(t *testing.T) {
 			}
 			best = max(best, value)
 		}
-		if math.Abs(best-got.Computed) > 1e-13 || got.Upper < best {
-			t.Fatalf("sweep %g (at most %g), rows %g", got.Computed, got.Upper, best)
+		at := 0.0
+		for l, x := range s.Row(got.At, nil) {
+			at += x * -phi[l]
+		}
+		if math.Abs(best-got.Computed) > 1e-13 || got.Upper < best || math.Abs(at-best) > 1e-13 {
+			t.Fatalf("sweep %g (at most %g) at %v, which has %g; rows %g", got.Computed, got.Upper, got.At, at, best)
 		}
 	})
 }

@@ -85,6 +85,32 @@ func TestScreenIsAnUpperBound(t *testing.T) {
 	}
 }
 
+// The second level finds the best split, and the multiset it names is one that has that value.
+func TestSplitterNamesTheBestSplit(t *testing.T) {
+	rng := rand.New(rand.NewPCG(23, 24))
+	for range 3000 {
+		n := 1 + rng.IntN(4)
+		delta := []float64{0.01, 0.1, 0.3}[rng.IntN(3)]
+		s := system(t, problem(t, n, 1, 1, delta))
+		u, v := make([]float64, n+1), make([]float64, n+1)
+		for l := range u {
+			u[l], v[l] = 2*rng.Float64()-1, 2*rng.Float64()-1
+		}
+		may := 1 + rng.IntN(n)
+		w := newMacroWorkers(s, nil, 1)[0]
+		for n1 := range u {
+			g, m := w.split.best(u, v, n1, may)
+			best := bestSplit(s, u, v, n1, may)
+			at := s.w*moments(u, n1, m[NearZeroUp], m[NearOneDown], delta) -
+				s.wp*moments(v, n1, m[NearZeroDown], m[NearOneUp], delta)
+			if m.Teachers() != n || m.Affected() > may || math.Abs(g-best) > 1e-13 || math.Abs(at-best) > 1e-13 {
+				t.Fatalf("n = %d, Δ = %g, may = %d, n1 = %d, U = %v, V = %v: %v with %.17g, which has %.17g; the best has %.17g",
+					n, delta, may, n1, u, v, m, g, at, best)
+			}
+		}
+	}
+}
+
 // The screen is exact where U or V is a parabola that bends the way that helps, all
 // teachers start at one corner, and the other vector is constant: second differences are
 // then all alike, and R is their sum. So any smaller remainder is no bound.

@@ -276,7 +276,7 @@ func hostile(t testing.TB) map[string]struct {
 		{"gamma", "[1.1,0,0,0,0,0,0,1.1]", "in [0,1]"},
 		{"gamma", "[-0.1,0,0,0,0,0,0,-0.1]", "in [0,1]"},
 		{"gamma", "[1e-17,0,0,0,0,0,0,1e-17]", "multiple of 2^-53"},
-		{"gamma", "[0.1,0,0,0,0,0,0,0.1]", "multiple of 2^-53"},
+		{"gamma", "[0.1,0,0,0,0,0,0,0.1]", "gamma(0) = 0.10000000000000001, but it must be a multiple of 2^-53"},
 		{"gamma", "[5e-324,0,0,0,0,0,0,5e-324]", "multiple of 2^-53"},
 		{"proof", `[{"corners":[7],"multiplier":1}]`, "proof[0]"},
 		{"proof", `[{"multiplier":1}]`, "proof[0]"},
@@ -379,6 +379,19 @@ func TestDifferencesNameEachLie(t *testing.T) {
 		if want := encode(t, goldenTable(t, "k7-m2-free")); !bytes.Equal(encode(t, table), want) {
 			t.Errorf("%s = %s changes the table", c.field, c.text)
 		}
+	}
+}
+
+// What a file says of a baseline that its problem does not have is no truth either.
+func TestVerifyRefusesAnUnknownBaseline(t *testing.T) {
+	claim, err := ReadClaim(bytes.NewReader(golden(t, "k7-m2-free")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	claim.stated.Baselines["another"] = 0.01
+	var d *MismatchError
+	if _, err := claim.Verify(t.Context()); !errors.As(err, &d) || !strings.Contains(err.Error(), `baselines."another"`) {
+		t.Errorf("%v", err)
 	}
 }
 
