@@ -294,10 +294,44 @@ func TestReaderFailure(t *testing.T) {
 		if !errors.Is(err, boom) {
 			t.Errorf("failure after %d bytes: %+v, %v", n, got, err)
 		}
+		// One that goes on after its error has lost something, whatever comes then.
+		r = io.MultiReader(strings.NewReader(in[:n]), &failsOnce{err: boom}, strings.NewReader(in[n:]))
+		if got, err := ReadCSV(r, CSVOptions{chunkBytes: 4}); !errors.Is(err, boom) {
+			t.Errorf("one failure after %d bytes: %+v, %v", n, got, err)
+		}
 	}
 	if _, err := ReadCSV(stuck{}, CSVOptions{}); !errors.Is(err, io.ErrNoProgress) {
 		t.Errorf("reader without progress: %v", err)
 	}
+}
+
+// failsOnce returns its error, and then the end.
+type failsOnce struct{ err error }
+
+func (r *failsOnce) Read([]byte) (int, error) {
+	err := r.err
+	r.err = io.EOF
+	return 0, err
+}
+
+// Where the last row ends, against a reading from the beginning.
+func TestLastRow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		data := rapid.SliceOfN(rapid.SampledFrom([]byte("a\"\"\n\n\r")), 0, 20).Draw(t, "data")
+		for _, quoted := range []bool{false, true} {
+			want, odd := 0, false
+			for i, c := range data {
+				odd = odd != (quoted && c == '"')
+				blank := i == 0 || data[i-1] == '\n' || data[i-1] == '\r' && (i == 1 || data[i-2] == '\n')
+				if c == '\n' && !odd && !blank {
+					want = i + 1
+				}
+			}
+			if got := (&lineChunks{quotes: quoted}).lastRow(data); got != want {
+				t.Fatalf("%q, quotes %v: the last row ends at %d, want %d", data, quoted, got, want)
+			}
+		}
+	})
 }
 
 type stuck struct{}

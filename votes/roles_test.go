@@ -228,6 +228,18 @@ func TestColumnsThatAreNotVotesAreListed(t *testing.T) {
 	}
 }
 
+func TestCheckNameListsTheFormats(t *testing.T) {
+	err := CheckName("votes.xlsx")
+	for _, name := range FormatNames()[1:] { // the first lets the program choose
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := CheckName("votes.csv"); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestColumnsWithoutHeader(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
