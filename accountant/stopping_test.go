@@ -112,7 +112,7 @@ func law(t must.TB, name string, mean float64) accountant.Stopping {
 	return must.Get(accountant.NewStopping(name, mean))(t)
 }
 
-var laws = []string{"poisson", "logarithmic", "geometric", "negative-binomial:-0.5", "negative-binomial:2.5"}
+var laws = []string{"poisson", "logarithmic", "geometric", "negative-binomial:-0.5", "negative-binomial:0.5", "negative-binomial:2.5"}
 
 // The divergence of the best run of a finite mechanism, enumerated, is never above that of the
 // event: whatever the law, the mechanism and the order of outcomes.

@@ -353,6 +353,17 @@ func TestBaselinesAreTheKinds(t *testing.T) {
 	}
 }
 
+// A baseline that could not be certified is an error, of every kind.
+func TestBaselineKindsHonourTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, kind := range BaselineKinds() {
+		if b, err := kind.Certify(ctx, problem(t, 7, 2, 0.1, 1e-5)); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %+v, %v", kind.Name, b, err)
+		}
+	}
+}
+
 // Teachers that together may fail surely: λ = tΔ is a probability, at most 1.
 func TestRandomizedResponseOfTeachersThatFail(t *testing.T) {
 	p := problem(t, 5, 1, 0.1, 0.3)

@@ -419,6 +419,10 @@ func TestWorstCaseBoundLeavesRoomForItsWeights(t *testing.T) {
 			t.Errorf("weights %v: bound %.17g, of LowerBound %.17g", weights, got, plain)
 		}
 	}
+	proof.Weights = []float64{0.5, 0, 0} // all at one count
+	if _, err := o.lowerBound(system, proof); err != nil {
+		t.Error(err)
+	}
 	for _, weights := range [][]float64{{0.25, 0.125, 0.125 + 0x1p-48}, {0.5, 0.05, 0.01}, {0.6, 0, 0}, {-0x1p-60, 0.25, 0.25}, {math.NaN(), 0, 0}} {
 		proof.Weights = weights
 		if _, err := o.lowerBound(system, proof); err == nil {
