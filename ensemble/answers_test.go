@@ -1,11 +1,14 @@
 package ensemble
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/composetest"
 	"github.com/darrm/darrm/internal/must"
 )
@@ -123,6 +126,18 @@ func TestFrozenTreatedAsFreshIsCaught(t *testing.T) {
 	r = Answers{Queries: 20, PerAnswer: accountant.Cost{Epsilon: 0.1, Delta: 0}, K: 3, Affected: 3, Randomness: FreshTeachers}
 	if total := mustTotal(t, r); composetest.Delta(20, r.PerAnswer.Epsilon, r.PerAnswer.Delta, total.Cost.Epsilon) > 0 || composetest.Delta(20, r.PerAnswer.Epsilon, r.PerAnswer.Delta, 0.1) == 0 {
 		t.Errorf("fresh: %v", total.Cost)
+	}
+}
+
+// What is stated of fresh teachers is judged too, though the answers' cost may not need it.
+func TestFreshTeachersAreJudged(t *testing.T) {
+	for _, teachers := range []accountant.Cost{{Epsilon: math.NaN()}, {Epsilon: -1}, {Epsilon: 0.1, Delta: -1}, {Epsilon: math.Inf(1), Delta: 1}} {
+		r := thesisRelease(3, FreshTeachers)
+		r.Teachers = teachers
+		var parameter *check.Error
+		if total, err := r.Total(); !errors.As(err, &parameter) || !strings.HasPrefix(parameter.Name, "teacher ") {
+			t.Errorf("%+v: %+v, %v", teachers, total, err)
+		}
 	}
 }
 
