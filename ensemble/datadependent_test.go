@@ -331,6 +331,17 @@ func TestDataDependentCannotBeCharged(t *testing.T) {
 	}
 }
 
+// However likely the answer, the divergence is above 0.
+func TestDataDependentIsAboveZero(t *testing.T) {
+	for _, lambda := range []float64{1.5, 4, 100} {
+		for _, logQ := range []float64{-1e3, -1e5, -1e9} {
+			if got, err := dataDependentRDP(lambda, 1e-3, logQ); err != nil || !(got > 0) {
+				t.Errorf("λ = %g, ln q = %g: %g, %v", lambda, logQ, got, err)
+			}
+		}
+	}
+}
+
 func TestDataDependentRefuses(t *testing.T) {
 	for name, f := range map[string]func() error{
 		"order 1":    func() error { _, err := dataDependentRDP(1, 1, -1); return err },

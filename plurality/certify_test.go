@@ -49,7 +49,7 @@ func TestFactorsEncloseTheExponential(t *testing.T) {
 func TestFactorArithmetic(t *testing.T) {
 	masses := []uint64{0, 1, 2, 3, 1 << 20, One / 3, One/2 + 1, One - 1, One}
 	classes := []uint64{1, 2, 3, 7, 1000}
-	for _, e := range []float64{1, math.Nextafter(1, 2), 1.1, 2, math.E, 1e3, 0x1p53 - 1, 0x1p53, 1e18, 0x1p63} {
+	for _, e := range []float64{1, math.Nextafter(1, 2), 1.1, 2, math.E, 1e3, 0x1.9p43, 0x1.9p44, 0x1.9p45, 0x1p53 - 1, 0x1p53, 1e18, 0x1p63} { // shifts on either side of the unit
 		f := newFactor(e)
 		for _, gi := range masses {
 			for _, gj := range masses {

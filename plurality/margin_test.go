@@ -37,6 +37,10 @@ func TestMargins(t *testing.T) {
 		if few[0].Lead == 0 && few[0].Most != 0 || few[len(few)-1].Most != p.K || len(few) > len(margins) {
 			t.Errorf("%+v: %+v", p, few)
 		}
+		one := slices.DeleteFunc(table.Margins(1), func(m Margin) bool { return m.Lead == 0 })
+		if len(one) != 1 || one[0].Most != p.K {
+			t.Errorf("%+v: all but ties are %+v", p, one)
+		}
 		together := 0.0
 		for i, m := range few {
 			together += m.Share * m.Right

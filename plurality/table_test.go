@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -519,6 +520,66 @@ func TestTablesComeBack(t *testing.T) {
 		}
 		if !bytes.Equal(encode(t, again), data) {
 			t.Errorf("%s is written otherwise the second time", name)
+		}
+	}
+}
+
+// late is cancelled when it is asked for the n-th time.
+type late struct {
+	context.Context
+	n atomic.Int64
+}
+
+func (c *late) Err() error {
+	if c.n.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Whenever the context ends, there is a table or its error.
+func TestCertifyHonoursTheContextAtEachStep(t *testing.T) {
+	claim, err := ReadClaim(bytes.NewReader(encode(t, examples(t)["pure"])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := int64(0); n < 10_000; n++ {
+		ctx := &late{Context: context.Background()}
+		ctx.n.Store(n)
+		table, err := claim.Certify(ctx)
+		if err == nil && table != nil && n > 0 {
+			return
+		}
+		if table != nil || !errors.Is(err, context.Canceled) {
+			t.Fatalf("cancelled at step %d: %v, %v", n, table, err)
+		}
+	}
+	t.Fatal("the context is asked without end")
+}
+
+// What a right answer and none are worth in a proof.
+func TestWorthOfAnswers(t *testing.T) {
+	s, err := NewSystem(Problem{K: 4, Classes: 3, Epsilon: 1, Affected: 1, Abstain: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	weights := make([]float64, s.Histograms())
+	for h := range weights {
+		weights[h] = float64(h + 1)
+	}
+	for h := range weights {
+		first, end := s.Range(h)
+		for i := first; i < end; i++ {
+			want := 0.0
+			switch i {
+			case first:
+				want = up(weights[h] * float64(s.classesOf[i]))
+			case end - 1:
+				want = up(weights[h] * 0.25)
+			}
+			if got := s.worth(weights, 0.25, h, i); got != want {
+				t.Errorf("histogram %d, entry %d: worth %v, want %v", h, i-first, got, want)
+			}
 		}
 	}
 }
