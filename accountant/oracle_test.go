@@ -352,6 +352,9 @@ func TestSkippingTheTailChangesNothing(t *testing.T) {
 		decay := new(big.Float).SetPrec(128).SetFloat64(r)
 		rest := new(big.Float).SetPrec(128).SetFloat64(-math.Expm1(-2 * c.eps))
 		for i := 1; i < len(got); i++ {
+			if got[i] == 0 {
+				t.Fatalf("%v: δ_%d is not rounded up", c, i)
+			}
 			addUp(above, b.b)
 			d.Mul(d, decay)
 			addUp(d, new(big.Float).SetPrec(128).Mul(rest, above))

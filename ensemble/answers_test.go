@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -126,6 +127,29 @@ func TestFrozenTreatedAsFreshIsCaught(t *testing.T) {
 	r = Answers{Queries: 20, PerAnswer: accountant.Cost{Epsilon: 0.1, Delta: 0}, K: 3, Affected: 3, Randomness: FreshTeachers}
 	if total := mustTotal(t, r); composetest.Delta(20, r.PerAnswer.Epsilon, r.PerAnswer.Delta, total.Cost.Epsilon) > 0 || composetest.Delta(20, r.PerAnswer.Epsilon, r.PerAnswer.Delta, 0.1) == 0 {
 		t.Errorf("fresh: %v", total.Cost)
+	}
+}
+
+// Several charges of which (ε, δ) alone is known need privacy loss distributions, and normal noise has
+// an exact formula.
+func TestMethodsThatApply(t *testing.T) {
+	promise := func(eps float64) accountant.Charge {
+		return accountant.Charge{Event: accountant.ApproxDP{Cost: accountant.Cost{Epsilon: eps}, Neighbours: accountant.ReplaceOne}, Count: 3}
+	}
+	noise := accountant.Charge{Event: accountant.Gaussian{NoiseMultiplier: 20, Neighbours: accountant.ReplaceOne}, Count: 3}
+	for name, c := range map[string]struct {
+		charges       []accountant.Charge
+		pld, gaussian bool
+	}{
+		"one promise":     {[]accountant.Charge{promise(0.1)}, false, false},
+		"two promises":    {[]accountant.Charge{promise(0.1), promise(0.2)}, true, false},
+		"noise":           {[]accountant.Charge{noise}, false, true},
+		"noise, promises": {[]accountant.Charge{noise, promise(0.1)}, true, false},
+	} {
+		got := applicable(c.charges, false)
+		if slices.Contains(got, accountant.MethodPLD) != c.pld || slices.Contains(got, accountant.MethodGaussian) != c.gaussian {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }
 

@@ -278,6 +278,17 @@ func TestRefusals(t *testing.T) {
 	if status, _, header := ask(s, "GET", "/v1/answers", ""); status != 405 || header.Get("Allow") != "POST" {
 		t.Errorf("GET: %d %v", status, header)
 	}
+	for request, want := range map[string]int{
+		"HEAD /v1/answers": 405, "DELETE /v1/answers": 405, "POST /v1/mechanism": 405, "DELETE /v1/budget": 405, "HEAD /v1/mechanism": 200,
+	} {
+		method, path, _ := strings.Cut(request, " ")
+		if status, body, _ := ask(s, method, path, ""); status != want {
+			t.Errorf("%s: %d, want %d: %s", request, status, want, body)
+		}
+	}
+	if status, body, _ := ask(s, "POST", "/v1/answers", ""); status != 400 || !strings.Contains(string(body), "it is empty") {
+		t.Errorf("nothing: %d %s", status, body)
+	}
 	if status, body, _ := ask(s, "GET", "/v1/nothing", ""); status != 404 {
 		t.Errorf("%d %s", status, body)
 	}
