@@ -32,7 +32,7 @@ func run(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	n := flags.Int("n", 150, "changes to judge; 0 judges all")
 	seed := flags.Uint64("seed", 1, "seed of the draw")
-	with := flags.String("with", "", "packages, by commas, whose tests see what the package's own let live")
+	with := flags.String("with", "", "packages, by commas, whose tests see what its own let live")
 	at := flags.String("at", "", "places, by commas (file.go or file.go:12): draw only from these")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -86,7 +86,8 @@ func report(out io.Writer, dir string, c [4]int) error {
 	}
 	rate := float64(killed) / float64(n)
 	low, high := num.Wilson(rate, float64(n))
-	_, err := fmt.Fprintf(out, "%s: %d of %d noticed (%d by the time), %d did not compile: %.1f %%, 95 %% interval %.1f to %.1f\n",
+	_, err := fmt.Fprintf(out, "%s: %d of %d noticed (%d by the time), %d did not compile: "+
+		"%.1f %%, 95 %% interval %.1f to %.1f\n",
 		dir, killed, n, c[timedOut], c[broken], 100*rate, 100*low, 100*high)
 	return err
 }

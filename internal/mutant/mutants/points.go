@@ -97,7 +97,7 @@ func (f *finder) enter(n ast.Node) bool {
 }
 
 // idle tells whether nothing can differ by n: what the call above asks for in advance, and a number
-// that is returned beside an error.
+// that is returned beside an error or a false.
 func idle(above, n ast.Node) bool {
 	switch above := above.(type) {
 	case *ast.CallExpr:
@@ -109,7 +109,8 @@ func idle(above, n ast.Node) bool {
 			called == "bufio.NewReaderSize" || called == "bufio.NewWriterSize"
 	case *ast.ReturnStmt:
 		_, literal := n.(*ast.BasicLit)
-		return literal && fails(above)
+		last := name(above.Results[len(above.Results)-1])
+		return literal && (fails(above) || last == "err" || last == "false")
 	}
 	return false
 }
@@ -127,7 +128,7 @@ func words(n ast.Node) bool {
 		return n.Recv != nil && (n.Name.Name == "String" || n.Name.Name == "Error")
 	case *ast.CallExpr:
 		switch name(n.Fun) {
-		case "fmt.Errorf", "errors.New", "panic", "math.Inf", "strconv.ParseFloat":
+		case "fmt.Errorf", "errors.New", "panic", "math.Inf", "math.IsInf", "strconv.ParseFloat":
 			return true // Inf(2) is Inf(1), and ParseFloat knows 32 and anything else
 		}
 	}
