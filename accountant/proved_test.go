@@ -25,6 +25,16 @@ func mustProfile(t testing.TB, relation Relation, parts ...ProfilePart) Profile 
 	return must.Get(NewProfile(relation, "Theorem 2", parts))(t)
 }
 
+// A mechanism that reveals nothing has no divergence.
+func TestProfileOfNothing(t *testing.T) {
+	p := mustProfile(t, ReplaceOne, ProfilePart{1, math.Inf(1)})
+	for _, alpha := range []float64{1.5, 2, 100} {
+		if got := p.proved.loss.rdp(alpha); got != 0 {
+			t.Errorf("order %v: %v", alpha, got)
+		}
+	}
+}
+
 func TestProvedEventsAreChecked(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for name, points := range map[string][]CurvePoint{

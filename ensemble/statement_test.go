@@ -26,6 +26,33 @@ func statementOptions(t *testing.T, m, teacherDelta float64) StatementOptions {
 	}
 }
 
+// Of what the teachers' answers cost, the bound by votes is the smallest that holds.
+func TestVotesBoundIsTheSmallest(t *testing.T) {
+	o := statementOptions(t, 3, 1e-5)
+	const delta = 1e-2
+	got, err := o.votesBound(50, delta)
+	if err != nil || got == nil {
+		t.Fatal(got, err)
+	}
+	r := o.answers(50, FreshTeachers)
+	r.Delta = delta
+	report, err := r.Bounds()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, b := range report.Bounds {
+		if b.Of == OfTeacherAnswers && b.Holds {
+			if n++; b.Cost.Epsilon < got.Cost.Epsilon {
+				t.Errorf("%v, but %s has %v", got.Cost, b.Method, b.Cost)
+			}
+		}
+	}
+	if n < 2 {
+		t.Errorf("%d bounds: this tests nothing", n)
+	}
+}
+
 // A statement's totals are those that a release of as many answers is charged.
 func TestStatementIsWhatIsCharged(t *testing.T) {
 	o := statementOptions(t, 3, 1e-5)
