@@ -53,3 +53,16 @@ func TestTableMustMatchWhatIsStated(t *testing.T) {
 		}
 	}
 }
+
+func TestAffectedByData(t *testing.T) {
+	for data, want := range map[string]int{"disjoint": 1, "overlapping": AllTeachers} {
+		if got, err := AffectedByData(data); err != nil || got != want {
+			t.Errorf("%s: %d, %v", data, got, err)
+		}
+	}
+	for _, data := range []string{"", "Disjoint", "both"} {
+		if got, err := AffectedByData(data); err == nil {
+			t.Errorf("%q: %d", data, got)
+		}
+	}
+}
