@@ -58,7 +58,7 @@ func variants(t *testing.T, n int, every bool) map[string]map[string]Plan {
 			"rule":           func(o *Options) { o.Rule = Sup },
 			"oracle":         func(o *Options) { o.Oracle = Bisection },
 			"steps":          func(o *Options) { o.Steps = 3 },
-			"rounds":         func(o *Options) { o.Rounds = 2 },
+			"rounds":         func(o *Options) { o.Rounds += 3 },
 			"batch rounds":   func(o *Options) { o.Batches.Rounds = 1 },
 			"batch size":     func(o *Options) { o.Batches.Size-- },
 			"order":          func(o *Options) { o.Batches.InOrder = true },
