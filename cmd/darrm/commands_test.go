@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -59,7 +60,8 @@ func TestEveryCommandIsDocumented(t *testing.T) {
 			t.Errorf("%s has no --json", path)
 		}
 	})
-	want := "darrm darrm account darrm account train darrm account train convex darrm account train federated darrm account train metric darrm account train pairwise darrm account train shuffled darrm aggregate darrm bounds darrm budget darrm budget history darrm budget init darrm budget report darrm budget show darrm budget verify darrm cache darrm cache clear darrm cache list darrm cache path darrm compare darrm completion darrm evaluate darrm experiment darrm experiment list darrm experiment run darrm experiment show darrm federated darrm federated aggregate darrm federated encode darrm federated init darrm federated local darrm federated shuffle darrm man darrm mean darrm mean decode darrm mean encode darrm mean predict darrm mean simulate darrm plan darrm predict darrm report darrm serve darrm serve token darrm solve darrm sweep darrm train darrm train convex darrm train federated darrm train metric darrm train pairwise darrm train shuffled darrm verify darrm version darrm votes darrm votes describe"
+	want := "darrm darrm account darrm account train darrm account train convex darrm account train federated darrm account train metric darrm account train pairwise darrm account train shuffled darrm aggregate darrm bounds darrm budget darrm budget adopt darrm budget history darrm budget init darrm budget report darrm budget show darrm budget verify darrm cache darrm cache clear darrm cache list darrm cache path darrm compare darrm completion darrm evaluate darrm experiment darrm experiment list darrm experiment run darrm experiment show darrm federated darrm federated aggregate darrm federated encode darrm federated init darrm federated local darrm federated shuffle darrm man darrm mean darrm mean decode darrm mean encode darrm mean predict darrm mean simulate darrm plan darrm predict darrm report darrm serve darrm serve token darrm solve darrm sweep darrm train darrm train convex darrm train federated darrm train metric darrm train pairwise darrm train shuffled darrm verify darrm version darrm votes darrm votes describe"
+	slices.Sort(visited)
 	if got := strings.Join(visited, " "); got != want {
 		t.Errorf("commands: %s\nwant %s: is this test out of date?", got, want)
 	}
