@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/singleflight"
 
+	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/votes"
@@ -22,6 +23,10 @@ import (
 type OnlineOptions struct {
 	// Plan says what answers. Its Queries play no part.
 	Plan Plan
+	// Stated is what is said of the teachers, and must fit Plan. It is required where they
+	// promise anything: whoever runs a service answers for them, and no table does. What it
+	// says of the release itself plays no part.
+	Stated Stated
 	// Charge says who pays, without the fields of one request: RequestID, Draw, Query, Client,
 	// Share and Key. Ledger is required.
 	Charge Charge
@@ -90,7 +95,10 @@ func OpenOnline(ctx context.Context, options OnlineOptions) (*Online, error) {
 	if err := template.Check(o.options.Plan.promise()); err != nil {
 		return nil, err
 	}
-	var err error
+	err := options.Stated.demand(options.Plan.Problem, "the mechanism")
+	if err != nil {
+		return nil, err
+	}
 	if o.totals, err = o.options.Plan.Totals(options.Charge.Slack); err != nil {
 		return nil, err
 	}
@@ -132,6 +140,16 @@ func (o *Online) Plan() Plan { return o.options.Plan }
 
 // Teachers returns "fresh", "frozen", or "" of teachers that promise nothing.
 func (o *Online) Teachers() string { return o.options.Charge.Teachers }
+
+// Stated returns what was stated of the teachers, with the worst case for what was left out, and
+// the same for people; false where nothing was.
+func (o *Online) Stated() (p constraints.Problem, text string, said bool) {
+	if !o.options.Stated.Teachers() {
+		return constraints.Problem{}, "", false
+	}
+	s := o.options.Plan.Summary(votes.Roles{}, o.options.Charge)
+	return s.Problem, s.presumed() + "; " + reach(s.Problem), true // demand has compared them
+}
 
 // Unit returns what is charged for one answer or, of frozen teachers, once for all.
 func (o *Online) Unit() ledger.Cost { return o.unit }

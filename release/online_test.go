@@ -28,8 +28,18 @@ import (
 func newOnline(t testing.TB, plan Plan, c Charge, budget float64) (*Online, OnlineOptions) {
 	t.Helper()
 	c.Ledger = newLedger(t, budget).Path()
-	options := OnlineOptions{Plan: plan, Charge: c, Key: filepath.Join(t.TempDir(), "key")}
+	options := OnlineOptions{Plan: plan, Stated: saidOf(plan), Charge: c, Key: filepath.Join(t.TempDir(), "key")}
 	return openOnline(t, options), options
+}
+
+// saidOf states what the plan presumes of the teachers.
+func saidOf(plan Plan) Stated {
+	p := plan.Problem
+	s := Stated{Epsilon: &p.Epsilon, Affected: &p.Affected}
+	if plan.promise() {
+		s.TeacherDelta = &p.TeacherDelta
+	}
+	return s
 }
 
 func openOnline(t testing.TB, options OnlineOptions) *Online {
@@ -164,6 +174,7 @@ func TestOnlineFrozenTeachersAreChargedOnce(t *testing.T) {
 	}
 	checkSpent(t, o.book, 0.3)
 	options.Plan = private(t, 2e-5, 0)
+	options.Stated = saidOf(options.Plan)
 	if _, err := OpenOnline(t.Context(), options); !errors.Is(err, ledger.ErrConflict) {
 		t.Errorf("other teachers under the same name: %v", err)
 	}
@@ -185,7 +196,7 @@ func TestOnlineOutlivesEveryDeath(t *testing.T) {
 	options := func(name, dir string) (way, OnlineOptions) {
 		w := all[name]
 		w.charge.Ledger = filepath.Join(dir, "ledger")
-		return w, OnlineOptions{Plan: w.plan, Charge: w.charge, Key: filepath.Join(dir, "key")}
+		return w, OnlineOptions{Plan: w.plan, Stated: saidOf(w.plan), Charge: w.charge, Key: filepath.Join(dir, "key")}
 	}
 	stages := []string{"charging", "charged", "drawn", "noted"}
 	if child := os.Getenv(onlineKillEnv); child != "" {
@@ -404,7 +415,7 @@ func TestOnlineCoinsAreOfOneQuery(t *testing.T) {
 		}
 		seen[d] = i
 	}
-	if digest(base, q) != digest(openOnline(t, OnlineOptions{Plan: w.plan, Charge: base.options.Charge, Key: base.options.Key}), q) {
+	if digest(base, q) != digest(openOnline(t, OnlineOptions{Plan: w.plan, Stated: saidOf(w.plan), Charge: base.options.Charge, Key: base.options.Key}), q) {
 		t.Error("another server has other coins")
 	}
 }

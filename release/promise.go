@@ -63,6 +63,20 @@ func (s Stated) Match(p constraints.Problem, source string) error {
 	return nil
 }
 
+// demand is Match for what goes on answering long after somebody read a report, as far as it
+// is about the teachers: a mechanism that rests on their promise is taken at the word of
+// whoever runs it, and never at its own.
+func (s Stated) demand(p constraints.Problem, source string) error {
+	switch {
+	case s.Teachers():
+		return s.matchTeachers(p, source)
+	case !math.IsInf(p.Epsilon, 1):
+		return usagef("nothing was stated of the teachers, but %s is for private ones: "+
+			"state --eps, --teacher-delta and --affected (or --data)", source)
+	}
+	return nil
+}
+
 func (s Stated) matchTeachers(p constraints.Problem, source string) error {
 	epsilon, unsaid := math.Inf(1), ""
 	if s.Epsilon != nil {

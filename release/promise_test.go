@@ -9,6 +9,47 @@ import (
 	"github.com/darrm/darrm/constraints"
 )
 
+// What goes on answering takes no table of private teachers at its word; of teachers that promise
+// nothing there is nothing to answer for.
+func TestOnlineNeedsTheTeachersStated(t *testing.T) {
+	all := ways(t)
+	for name, w := range all {
+		_, options := newOnline(t, w.plan, w.charge, 1e3)
+		for _, c := range []struct {
+			stated Stated
+			want   string // in the error; "" for none
+			fails  bool
+		}{
+			{saidOf(w.plan), "", false},
+			{Stated{}, "nothing was stated of the teachers", w.plan.promise()},
+			{Stated{M: new(7.), Delta: new(.1)}, "nothing was stated of the teachers", w.plan.promise()},
+			{Stated{Epsilon: new(0.05), TeacherDelta: new(1e-5), Affected: new(3)}, "eps = 0.05", true},
+			{Stated{Affected: new(w.plan.Problem.K + 1)}, "the mechanism is for", true},
+		} {
+			options.Stated = c.stated
+			o, err := OpenOnline(t.Context(), options)
+			var usage UsageError
+			if c.fails && (o != nil || !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%s, %+v: %v, want %q", name, c.stated, err, c.want)
+			}
+			if !c.fails && err != nil {
+				t.Errorf("%s, %+v: %v", name, c.stated, err)
+			}
+		}
+	}
+	o, _ := newOnline(t, all["fresh"].plan, all["fresh"].charge, 1e3)
+	p, text, said := o.Stated()
+	want := "each (0.1, 1e-05)-differentially private; one record may reach all 3 teachers"
+	if !said || p != all["fresh"].plan.Problem || text != want {
+		t.Errorf("%v %+v %q", said, p, text)
+	}
+	_, options := newOnline(t, all["none"].plan, all["none"].charge, 1e3)
+	options.Stated = Stated{}
+	if _, text, said := openOnline(t, options).Stated(); said || text != "" {
+		t.Errorf("nothing was stated, and it says %q", text)
+	}
+}
+
 // A table is taken for the teachers that were stated, all of them and with the worst case
 // for what was left out; where nothing was said of them it is taken at its word.
 func TestTableMustMatchWhatIsStated(t *testing.T) {

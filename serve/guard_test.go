@@ -200,7 +200,8 @@ func TestNoShareOfFrozenTeachers(t *testing.T) {
 		t.Fatal(err)
 	}
 	online, err := release.OpenOnline(t.Context(), release.OnlineOptions{
-		Plan: plan, Charge: release.Charge{Ledger: book.Path(), Teachers: "frozen", Ensemble: "e"}, Key: filepath.Join(t.TempDir(), "key"),
+		Plan: plan, Stated: release.Stated{Epsilon: &p.Epsilon, TeacherDelta: &p.TeacherDelta, Affected: &p.Affected},
+		Charge: release.Charge{Ledger: book.Path(), Teachers: "frozen", Ensemble: "e"}, Key: filepath.Join(t.TempDir(), "key"),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"net/http"
 	"sync"
 	"time"
@@ -57,9 +58,29 @@ type mechanism struct {
 	Abstains    bool            `json:"abstains"`
 	PerAnswer   accountant.Cost `json:"per_answer"` // of one answer by itself
 	Promise     promise         `json:"promise"`    // what is charged
+	Stated      *stated         `json:"stated,omitempty"`
 	Basis       string          `json:"basis"`
 	Assumptions []string        `json:"assumptions"`
 	Table       json.RawMessage `json:"table,omitempty"`
+}
+
+// stated is what whoever runs the server said of the teachers.
+type stated struct {
+	Epsilon  *float64 `json:"epsilon"` // null for teachers that promise nothing
+	Delta    float64  `json:"delta"`
+	Affected int      `json:"affected"`
+}
+
+func (s *Server) stated() *stated {
+	p, _, said := s.Online.Stated()
+	if !said {
+		return nil
+	}
+	out := &stated{Delta: p.TeacherDelta, Affected: p.Affected}
+	if !math.IsInf(p.Epsilon, 1) { // which JSON has no number for
+		out.Epsilon = &p.Epsilon
+	}
+	return out
 }
 
 func (s *Server) getMechanism(w http.ResponseWriter, r *http.Request, _ *member) *failure {
@@ -71,7 +92,8 @@ func (s *Server) getMechanism(w http.ResponseWriter, r *http.Request, _ *member)
 	of := m.Setting()
 	writeJSON(w, http.StatusOK, mechanism{
 		Name: m.Name(), Title: m.Title(), K: of.K, Classes: s.Classes, Affected: of.Affected, Neighbours: string(book.Relation()),
-		Abstains: m.Abstains(), PerAnswer: m.PerAnswer(), Promise: s.promise(), Basis: m.Basis(), Assumptions: m.Assumptions(), Table: s.Table,
+		Abstains: m.Abstains(), PerAnswer: m.PerAnswer(), Promise: s.promise(), Stated: s.stated(),
+		Basis: m.Basis(), Assumptions: m.Assumptions(), Table: s.Table,
 	})
 	return nil
 }

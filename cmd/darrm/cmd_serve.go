@@ -51,7 +51,9 @@ request is answered once.
 
 The mechanism is chosen by the flags of aggregate, with --K and --classes, or by --table, which is
 best: a server that solves may come to another optimum after an upgrade, and then repeats no
-answer of before. Fresh teachers pay for every answer, frozen ones once for their training.
+answer of before. A table for private teachers is not taken at its word: --eps, --teacher-delta and
+--affected (or --data) state them too. The log, the page and /v1/mechanism repeat what was stated.
+Fresh teachers pay for every answer, frozen ones once for their training.
 
 The server listens on a Unix socket of mode 0660: whoever may open it may ask. Over TCP
 (--listen tcp:HOST:PORT) it needs --tls-cert and --tls-key, and clients with tokens or
@@ -60,6 +62,9 @@ certificates, which stand in --config:
   ledger = "patients.ledger"
   key = "service.key"
   table = "table.json"
+  eps = 0.1                 # the teachers' own promise, which the table must be for
+  teacher-delta = 1e-5
+  affected = 1
   teachers = "fresh"
 
   [[client]]
@@ -86,7 +91,8 @@ given again, its request id is refused for ever, and what was charged and not se
 all servers first; each start needs --new-key until the first answer.
 
 Logs go to stderr and have no votes and no labels.`,
-		Example: `  darrm serve --ledger patients.ledger --key service.key --table table.json --teachers fresh --listen unix:serve.sock
+		Example: `  darrm serve --ledger patients.ledger --key service.key --table table.json --listen unix:serve.sock \
+    --eps 0.1 --teacher-delta 1e-5 --affected 1 --teachers fresh
   darrm serve --config serve.toml
   openssl rand -hex 16 > r1.key
   curl --unix-socket serve.sock http://darrm/v1/answers --json '{"request_id": "r1", "replay_key": "'$(cat r1.key)'", "votes": [0, 1, 1]}'`,
@@ -223,10 +229,18 @@ func (f *serveFlags) service(c *cobra.Command, a *app) (o serve.Options, unsaved
 		o.Table = json.RawMessage(b.Bytes())
 	}
 	o.Classes, o.Limits = f.read.options.Classes, f.Limits
-	if o.Online, err = release.OpenOnline(c.Context(), release.OnlineOptions{Plan: g.Plan, Charge: f.charge.Charge, Key: f.key, NewKey: f.newKey, HeadFile: f.headFile, Missing: f.read.options.Missing}); err != nil {
+	stated, err := f.stated(c, f.read.options.K)
+	if err != nil {
 		return o, unsaved, err
 	}
-	p, err := page.New(page.Service{Plan: g.Plan, Teachers: o.Online.Teachers(), Classes: o.Classes})
+	if o.Online, err = release.OpenOnline(c.Context(), release.OnlineOptions{
+		Plan: g.Plan, Stated: stated, Charge: f.charge.Charge, Key: f.key, NewKey: f.newKey,
+		HeadFile: f.headFile, Missing: f.read.options.Missing,
+	}); err != nil {
+		return o, unsaved, err
+	}
+	_, said, _ := o.Online.Stated()
+	p, err := page.New(page.Service{Plan: g.Plan, Teachers: o.Online.Teachers(), Stated: said, Classes: o.Classes})
 	if err != nil {
 		return o, unsaved, err
 	}

@@ -129,6 +129,13 @@ func TestServeCommand(t *testing.T) {
 			t.Errorf("%s: %s", path, body)
 		}
 	}
+	// What was stated of the teachers is repeated.
+	const reach = "one record reaches at most 1 of the 5 teachers"
+	for path, stated := range map[string]string{"/": reach, "/v1/mechanism": `"stated":{"epsilon":null,"delta":0,"affected":1}`} {
+		if body := get(next, path); !strings.Contains(body, stated) {
+			t.Errorf("%s has no %s: %s", path, stated, body)
+		}
+	}
 	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +145,7 @@ func TestServeCommand(t *testing.T) {
 	if _, err := os.Stat(socket); err == nil {
 		t.Error("the socket is still there")
 	}
-	for _, told := range []string{`"msg":"listening"`, `"msg":"clients and certificates read anew"`, `"msg":"clients and certificates stay as they were"`, `"kind":"conflict"`, `"msg":"stopped"`} {
+	for _, told := range []string{`"msg":"listening"`, reach, `"msg":"clients and certificates read anew"`, `"msg":"clients and certificates stay as they were"`, `"kind":"conflict"`, `"msg":"stopped"`} {
 		if !strings.Contains(stderr.String(), told) {
 			t.Errorf("stderr has no %s: %s", told, &stderr)
 		}

@@ -10,6 +10,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -46,6 +47,7 @@ type rig struct {
 	book    *ledger.Ledger
 	doc     *openapi3.T
 	router  routers.Router
+	down    bool // the ledger is gone
 }
 
 // newRig returns a server of five teachers that promise nothing, whose ledger pays for so many
@@ -76,6 +78,7 @@ func newRig(t testing.TB, answers int, clients ...serve.Client) *rig {
 	}
 	online, err := release.OpenOnline(context.Background(), release.OnlineOptions{
 		Plan:   release.Plan{Mechanism: m, Problem: ensemble.OfCounts(s, m.PerAnswer())},
+		Stated: release.Stated{Affected: &s.Affected},
 		Charge: release.Charge{Ledger: path}, Key: filepath.Join(folder, "key"), Missing: votes.MissingCoin,
 	})
 	if err != nil {
@@ -93,7 +96,7 @@ func newRig(t testing.TB, answers int, clients ...serve.Client) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &rig{h, online, book, doc, router}
+	return &rig{handler: h, online: online, book: book, doc: doc, router: router}
 }
 
 // response is what came back, and whether the request was one by the document.
@@ -114,7 +117,7 @@ func (r *rig) send(t require, method, path, body string, header http.Header) res
 	w := httptest.NewRecorder()
 	r.handler.ServeHTTP(w, request())
 	out := response{status: w.Code, body: w.Body.Bytes()}
-	if w.Code >= 500 {
+	if w.Code >= 500 && !(r.down && w.Code == http.StatusServiceUnavailable) {
 		t.Fatalf("%s %s %s: %d: %s", method, path, body, w.Code, w.Body)
 	}
 	route, parameters, err := r.router.FindRoute(request())
@@ -191,6 +194,20 @@ func TestEveryResponseIsAsTheDocumentSays(t *testing.T) {
 	}
 	if got, err := r.book.Remaining(t.Context()); err != nil || got != (ledger.Cost{}) {
 		t.Errorf("%v remains, %v; three answers are all that was granted", got, err)
+	}
+}
+
+// A server whose ledger is gone says so as the document says, by every path that needs it.
+func TestUnavailableIsAsTheDocumentSays(t *testing.T) {
+	r := newRig(t, 3)
+	r.down = true
+	if err := os.Rename(r.book.Path(), r.book.Path()+".away"); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/healthz", "/v1/budget"} {
+		if got := r.send(t, "GET", path, "", nil); got.status != http.StatusServiceUnavailable {
+			t.Errorf("%s: %d %s", path, got.status, got.body)
+		}
 	}
 }
 

@@ -36,6 +36,7 @@ type Service struct {
 	Plan release.Plan
 	// Teachers is "fresh", "frozen", or "" of teachers that promise nothing.
 	Teachers string
+	Stated   string   // of the teachers, by who runs the server; "" for nothing
 	Classes  []string // their names, in order
 }
 
