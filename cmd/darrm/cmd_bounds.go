@@ -115,7 +115,7 @@ func (f *boundsCommand) run(c *cobra.Command, a *app) error {
 	if err != nil {
 		return err
 	}
-	if _, err := f.take(set); err != nil {
+	if _, err := f.take(set, f.sharedRecords); err != nil {
 		return err
 	}
 	set = f.set

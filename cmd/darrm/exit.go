@@ -11,7 +11,6 @@ import (
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/federated"
-	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/lp"
 	pluralitysolve "github.com/darrm/darrm/plurality/solve"
@@ -50,7 +49,7 @@ func usagef(format string, args ...any) error { return usageError{Err: fmt.Error
 var exitRules = []exitcode.Rule{
 	exitcode.As[*cache.DirError](exitOutput),
 	exitcode.Is(exitUncertified, iteration.ErrNotCertified),
-	exitcode.As[*data.SampleError](exitInput), exitcode.Is(exitInput, shuffled.ErrPublicIsPrivate),
+	exitcode.As[*data.SampleError](exitInput), exitcode.As[*data.SharedError](exitInput),
 	exitcode.As[*solve.TooManyRowsError](exitUsage), exitcode.As[*sweep.SizeError](exitUsage),
 	exitcode.As[*lp.StatusError](exitSolver), exitcode.As[*pluralitysolve.LimitError](exitSolver),
 	exitcode.Is(exitSolver, lp.ErrNoHiGHS), exitcode.Is(exitSolver, lp.ErrTooLarge),

@@ -14,7 +14,6 @@ import (
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/learn/data"
 	"github.com/darrm/darrm/learn/federated/rounds"
-	"github.com/darrm/darrm/learn/shuffled"
 	"github.com/darrm/darrm/learn/shuffled/iteration"
 	"github.com/darrm/darrm/ledger"
 	"github.com/darrm/darrm/lp"
@@ -47,7 +46,7 @@ func TestExitCodes(t *testing.T) {
 		{"mismatch", nil, &gamma.MismatchError{Wrong: []string{"x"}}, exitUncertified},
 		{"a training that cannot be accounted for", nil, iteration.ErrNotCertified, exitUncertified},
 		{"a record that a task cannot use", nil, &data.SampleError{Err: &constraints.ParameterError{}}, exitInput},
-		{"public records that are private", nil, shuffled.ErrPublicIsPrivate, exitInput},
+		{"public records that equal private ones", nil, &data.SharedError{}, exitInput},
 		{"infeasible", nil, &lp.StatusError{Status: lp.Infeasible}, exitSolver},
 		{"numerical", nil, &lp.StatusError{Status: lp.Numerical}, exitSolver},
 		{"too large", nil, lp.ErrTooLarge, exitSolver},

@@ -56,7 +56,8 @@ type familyFlags interface {
 // onSets are families that train on known data sets and on public records too. They take the records
 // before they plan.
 type onSets interface {
-	take(set datasets.Set) (*data.Records, error)
+	// take takes the records; shared states that public ones which equal private ones do so by chance.
+	take(set datasets.Set, shared bool) (*data.Records, error)
 }
 
 // grounded are families whose plans have more than a price. Neither method does anything for a choice

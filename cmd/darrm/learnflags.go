@@ -24,8 +24,11 @@ type dataFlags struct {
 	dataSeed             uint64
 	private, public      string
 	labels, publicLabels string
+	sharedRecords        bool
 	recordFlags
 }
+
+const sharedFlag = "allow-shared-records"
 
 func (f *dataFlags) register(c *cobra.Command) {
 	fl := c.Flags()
@@ -34,8 +37,9 @@ func (f *dataFlags) register(c *cobra.Command) {
 	fl.StringVar(&f.dataDir, "data-dir", "", "folder with the real files of --data-set (default: generated stand-ins)")
 	takesFolder(c, "data-dir")
 	fl.Uint64Var(&f.dataSeed, "data-seed", 0, "seed of the stand-ins, and of what is drawn from real files")
-	fl.StringVar(&f.public, "public", "", "file of public records of the same columns; not the private ones under another name, or in another order. Single records in both are not noticed")
+	fl.StringVar(&f.public, "public", "", "file of public records of the same columns; a record that equals a private one, with columns in order or permuted, is refused")
 	takesFile(c, "public", recordFiles...)
+	fl.BoolVar(&f.sharedRecords, sharedFlag, false, "states that public records which equal private ones do so by chance; stderr says how many do. It is for your eyes only")
 	fl.StringVar(&f.publicLabels, "public-labels", "", "IDX file of the labels of --public")
 	takesFile(c, "public-labels", idxFiles...)
 	f.registerPrivate(c, ", instead of --data-set")

@@ -45,9 +45,10 @@ decide it: state --radius (ridge and logistic). Without it --mode best counts ne
 and a mode by name that needs it releases nothing.
 
 Public records cost nothing, so they must not be private ones. Refused are a public file
-that is the private one, by whatever name, one with the same content, and one that begins
-with the same records in any order. Fewer records in both are not noticed: they can be
-equal by coincidence.
+that is the private one, by whatever name, one with the same content, and one with any
+record that has the numbers of a private one, in whatever order. --allow-shared-records
+states that such records are equal by chance, as those of few whole numbers can be. How
+many there are goes to stderr, and is a secret of the private records.
 
 Choosing a step size by its results is not private and not paid for.`,
 		example: `  darrm train shuffled --data-set crime --method interleaved --epochs 20 --step-size 1e-4 --clip 10 \
@@ -96,6 +97,7 @@ type shuffledFlags struct {
 	config shuffled.Config // checked, without what the data have
 	set    datasets.Set    // that is trained on
 	bound  float64         // --radius for its records
+	shared bool            // equal records are so by chance
 }
 
 // orderNames are the values of --order.
@@ -196,7 +198,7 @@ func (f *shuffledFlags) check(c *cobra.Command) (err error) {
 	if seed == nil {
 		return nil // nothing is trained
 	}
-	for _, name := range []string{"public", "unclipped-public"} {
+	for _, name := range []string{"public", "unclipped-public", sharedFlag} {
 		if changed(name) && !method.UsesPublic() {
 			return usagef("--%s: %s uses no public data", name, method)
 		}
@@ -238,8 +240,8 @@ func (f *shuffledFlags) regularizer(c *cobra.Command) (stated geometry.Regulariz
 }
 
 // take takes the records to train on, with --intercept.
-func (f *shuffledFlags) take(set datasets.Set) (*data.Records, error) {
-	f.set, f.bound = set, f.radius
+func (f *shuffledFlags) take(set datasets.Set, shared bool) (*data.Records, error) {
+	f.set, f.bound, f.shared = set, f.radius, shared
 	if f.intercept {
 		if _, mean := set.Task.(loss.MeanEstimation); mean {
 			return nil, usagef("--intercept: the task mean has none")
@@ -258,7 +260,7 @@ func (f *shuffledFlags) take(set datasets.Set) (*data.Records, error) {
 // complete returns the configuration with the data's part.
 func (f *shuffledFlags) complete() shuffled.Config {
 	o := f.config
-	o.Task, o.Start, o.Radius = f.set.Task, f.set.Start, f.bound
+	o.Task, o.Start, o.Radius, o.SharedRecords = f.set.Task, f.set.Start, f.bound, f.shared
 	for _, r := range []geometry.Regularizer{f.set.Regularizer, geometry.NoRegularizer{}} {
 		if o.Regularizer == nil {
 			o.Regularizer = r
@@ -276,12 +278,22 @@ func (f *shuffledFlags) plan(ctx context.Context, _, _ int) (train.Plan, error) 
 	return plan, nil
 }
 
-// trainingError names the flags of data that must not be the same.
+// trainingError names the flags of data that must not be the same, and how many records are. It
+// goes to stderr alone: the count is a secret of the private records.
 func trainingError(err error) error {
-	if errors.Is(err, shuffled.ErrPublicIsPrivate) {
-		return fmt.Errorf("--public, --private: %w", err)
+	if e := (*data.SharedError)(nil); errors.As(err, &e) {
+		return fmt.Errorf("--public, --private: %w: %s; --%s states that it is by chance",
+			err, e.Count(), sharedFlag)
 	}
 	return err
+}
+
+// sayShared prints how many records --allow-shared-records lets pass.
+func sayShared(a *app, set datasets.Set) {
+	var e *data.SharedError
+	if set.Public != nil && errors.As(data.CheckShared(set.Private, set.Public), &e) {
+		a.say("darrm: %v: %s, by chance as --%s states; for your eyes only", e, e.Count(), sharedFlag)
+	}
 }
 
 func (f *shuffledFlags) about() modelKind {

@@ -1,7 +1,6 @@
 package data
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -177,39 +176,6 @@ func (r *Records) Shortened(radius float64) *Records {
 		}
 	}
 	return s
-}
-
-// SameAs says whether r and o hold the same records, responses included, in any order and
-// each as often.
-func (r *Records) SameAs(o *Records) bool {
-	if r.n != o.n || r.d != o.d || r.HasResponses() != o.HasResponses() {
-		return false
-	}
-	a, b := r.sorted(), o.sorted()
-	for i := range a {
-		if compare(r, a[i], o, b[i]) != 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// sorted returns the records' indices in the order of compare.
-func (r *Records) sorted() []int {
-	order := make([]int, r.n)
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int { return compare(r, i, r, j) })
-	return order
-}
-
-// compare compares record i of a with record j of b by their features, then responses.
-func compare(a *Records, i int, b *Records, j int) int {
-	if c := slices.Compare(a.Row(i), b.Row(j)); c != 0 {
-		return c
-	}
-	return cmp.Compare(a.Response(i), b.Response(j))
 }
 
 // Digest is a hash of all numbers.

@@ -16,31 +16,6 @@ func newRecords(t testing.TB, rows [][]float64, y []float64) *Records {
 	return must.Get(NewRecords(len(rows), len(rows[0]), x, y))(t)
 }
 
-// Equality of records does not depend on their order, and nothing else is equal: not
-// records of which one occurs more often, nor records without responses.
-func TestSameRecords(t *testing.T) {
-	a := newRecords(t, [][]float64{{1, 2}, {1, 2}, {3, 4}}, []float64{0, 1, 0})
-	for _, c := range []struct {
-		name string
-		b    *Records
-		want bool
-	}{
-		{"reordered", newRecords(t, [][]float64{{3, 4}, {1, 2}, {1, 2}}, []float64{0, 1, 0}), true},
-		{"responses exchanged", newRecords(t, [][]float64{{3, 4}, {1, 2}, {1, 2}}, []float64{1, 0, 0}), false},
-		{"another one twice", newRecords(t, [][]float64{{3, 4}, {1, 2}, {3, 4}}, []float64{0, 1, 0}), false},
-		{"without responses", newRecords(t, [][]float64{{1, 2}, {1, 2}, {3, 4}}, nil), false},
-		{"fewer", newRecords(t, [][]float64{{1, 2}, {1, 2}}, []float64{0, 1}), false},
-		{"other columns", newRecords(t, [][]float64{{2, 1}, {2, 1}, {4, 3}}, []float64{0, 1, 0}), false},
-	} {
-		if a.SameAs(c.b) != c.want || c.b.SameAs(a) != c.want {
-			t.Errorf("%s: same = %v, want %v", c.name, !c.want, c.want)
-		}
-	}
-	if !newRecords(t, [][]float64{{3}, {0}, {1}}, nil).SameAs(newRecords(t, [][]float64{{1}, {3}, {0}}, nil)) {
-		t.Error("records without responses, reordered, are not the same")
-	}
-}
-
 // Rows whose squares overflow or underflow are shortened too, and no others are touched.
 func TestShortenedBeyondSquares(t *testing.T) {
 	for _, c := range []struct {

@@ -18,7 +18,8 @@ func reordered(t *testing.T, r *data.Records, seed uint64) *data.Records {
 }
 
 // Private records under the name of public ones would be trained on without noise and
-// without a cost: no plan is made with them, in whatever order, whatever follows them.
+// without a cost: no plan is made with any of them, in whatever order, whatever is beside them,
+// unless it is stated that they are equal by chance.
 func TestPublicRecordsAreNotThePrivateOnes(t *testing.T) {
 	private := gaussians(t, 1, 20, 3, func(int) float64 { return 0 }, 1, true)
 	other := gaussians(t, 2, 20, 3, func(int) float64 { return 0 }, 1, true)
@@ -32,23 +33,30 @@ func TestPublicRecordsAreNotThePrivateOnes(t *testing.T) {
 		}
 		return records(t, rows, y)
 	}
-	first, err := private.Head(19)
-	if err != nil {
-		t.Fatal(err)
+	permuted := func(r *data.Records) *data.Records {
+		rows, y := make([][]float64, r.Len()), make([]float64, r.Len())
+		for i := range rows {
+			rows[i], y[i] = []float64{r.Row(i)[2], r.Row(i)[0], r.Row(i)[1]}, r.Response(i)
+		}
+		return records(t, rows, y)
 	}
-	oneOff := joined(first, records(t, [][]float64{private.Row(19)}, []float64{1 - private.Response(19)}))
+	one := must.Get(private.Select([]int{19}))(t)
+	relabelled := records(t, [][]float64{one.Row(0)}, []float64{1 - one.Response(0)})
 	for _, method := range []Method{PublicOnly, PrivPub, PubPriv, Interleaved} {
 		for _, c := range []struct {
-			name    string
-			public  *data.Records
-			refused bool
+			name   string
+			public *data.Records
+			shared int
 		}{
-			{"the same", private, true},
-			{"copied", joined(private, private), true},
-			{"reordered", reordered(t, private, 3), true},
-			{"reordered, and others", joined(reordered(t, private, 3), other), true},
-			{"others", other, false},
-			{"one response differs", oneOff, false},
+			{"the same", private, 20},
+			{"copied", joined(private, private), 40},
+			{"reordered", reordered(t, private, 3), 20},
+			{"reordered, after others", joined(other, reordered(t, private, 3)), 20},
+			{"one of many", joined(other, one), 1},
+			{"columns permuted", permuted(private), 20},
+			{"one of many, its columns permuted", joined(other, permuted(one)), 1},
+			{"others", other, 0},
+			{"another response", joined(other, relabelled), 0},
 		} {
 			config := Config{
 				Task: loss.Logistic{}, Method: method, Epochs: 4, Order: iteration.Reshuffled, StepSize: 0.1, Clip: 1, Radius: 1,
@@ -58,8 +66,13 @@ func TestPublicRecordsAreNotThePrivateOnes(t *testing.T) {
 				config.Fraction = 0.5
 			}
 			_, err := NewPlan(t.Context(), config, private, c.public)
-			if errors.Is(err, ErrPublicIsPrivate) != c.refused || !c.refused && err != nil {
+			var shared *data.SharedError
+			if c.shared > 0 && (!errors.As(err, &shared) || *shared != data.SharedError{Shared: c.shared, Public: c.public.Len()}) || c.shared == 0 && err != nil {
 				t.Errorf("%s, %s: %v", method, c.name, err)
+			}
+			config.SharedRecords = true
+			if _, err := NewPlan(t.Context(), config, private, c.public); err != nil {
+				t.Errorf("%s, %s, by chance: %v", method, c.name, err)
 			}
 		}
 	}

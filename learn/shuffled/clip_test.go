@@ -25,7 +25,7 @@ func TestReportOfWhatWasNotClipped(t *testing.T) {
 		{"private steps, unclipped public ones", Config{Method: Interleaved, Fraction: 0.5, Clip: 3, UnclippedPublic: true, Noise: 2, Order: iteration.Reshuffled, Target: accountant.Cost{Delta: 1e-4}}, 3},
 		{"DP-SGD", Config{Method: DPSGD, Clip: 3, Noise: 20, Target: accountant.Cost{Delta: 1e-4}}, 3},
 	} {
-		c.c.Task, c.c.Epochs, c.c.StepSize = loss.MeanEstimation{}, 2, 0.1
+		c.c.Task, c.c.Epochs, c.c.StepSize, c.c.SharedRecords = loss.MeanEstimation{}, 2, 0.1, true
 		p, err := NewPlan(t.Context(), c.c, private, public)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)

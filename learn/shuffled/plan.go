@@ -34,6 +34,9 @@ type Config struct {
 	UnclippedPublic bool      // public gradients are not clipped
 	Start           []float64 // x_1; nil is 0
 
+	// SharedRecords states that public records which equal private ones do so by chance.
+	SharedRecords bool
+
 	// Noise is σ; 0 asks for the smallest that meets Target, for methods with noise.
 	Noise  float64
 	Target accountant.Cost // its δ is also the one that Noise is accounted at
@@ -68,18 +71,14 @@ type Plan struct {
 	digest   [32]byte
 }
 
-// ErrPublicIsPrivate says that the public records are the private ones: as many, and the
-// same, responses included, in whatever order. They would be trained on without noise, and
-// counted as if no private record were.
-var ErrPublicIsPrivate = errors.New("the public records are the private ones")
-
 // NewPlan checks the configuration against the data, calibrates the noise and accounts for
 // the run. private sets n and must be there even for PublicOnly; public may be nil for
 // methods that use none, and only its first records as needed are used. The error names
 // the parameter, or is iteration.ErrNotCertified for a mode whose conditions fail, or
-// ErrPublicIsPrivate where the first n public records are the n private ones. Public data
-// that hold some of the private records, or all of them elsewhere, are not noticed: a record
-// can be in both by coincidence. The calibration, which takes up to seconds, ends with ctx.
+// a data.SharedError where any public record equals a private one, with columns in order or
+// permuted, and SharedRecords does not state that it does so by chance: it would be trained on
+// without noise. Records that are alike but not equal are not noticed. The calibration, which
+// takes up to seconds, ends with ctx.
 func NewPlan(ctx context.Context, c Config, private, public *data.Records) (*Plan, error) {
 	if c.Task == nil {
 		return nil, errors.New("no task")
@@ -194,11 +193,12 @@ func (p *Plan) takeData(public *data.Records) error {
 		if p.private.HasResponses() != public.HasResponses() {
 			return errors.New("responses are in one of private and public data only")
 		}
-		// Refusing tells that the two are the same only to whoever had both.
-		if first, err := public.Head(min(p.n, public.Len())); err != nil {
-			return err
-		} else if p.private.SameAs(first) {
-			return ErrPublicIsPrivate
+		// All of them, used or not: what lies beside private records is not public. The refusal is
+		// computed from the private records, and told to whoever had both.
+		if !p.c.SharedRecords {
+			if err := data.CheckShared(p.private, public); err != nil {
+				return err
+			}
 		}
 		var err error
 		if p.public, err = public.Head(need); err != nil {

@@ -1,0 +1,88 @@
+package data
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// SharedError says that some of the public records equal private ones. How many do is a secret of
+// the private records, and not in the text of the error, which can go anywhere.
+type SharedError struct{ Shared, Public int }
+
+func (*SharedError) Error() string {
+	return "public records equal private ones, with columns in order or permuted"
+}
+
+// Count says how many records are shared, for whoever has the private ones.
+func (e *SharedError) Count() string {
+	return fmt.Sprintf("%d of %d public records do", e.Shared, e.Public)
+}
+
+// CheckShared returns a [SharedError] where [Shared] is not 0.
+func CheckShared(private, public *Records) error {
+	if n := Shared(private, public); n > 0 {
+		return &SharedError{n, public.Len()}
+	}
+	return nil
+}
+
+// Shared returns how many records of public equal a record of private: the same numbers, the
+// response among them, in any order. Two records that differ may have the same numbers, so it
+// may count too many, and never too few of those that are the same but for their columns'
+// order. The count is a secret of the private records. Costs the time to read both once.
+func Shared(private, public *Records) int {
+	known := map[uint64][]int{} // a record of each kind
+	for i := range private.n {
+		key := private.unordered(i)
+		if !private.hold(known[key], private, i) {
+			known[key] = append(known[key], i)
+		}
+	}
+	shared := 0
+	for i := range public.n {
+		if private.hold(known[public.unordered(i)], public, i) {
+			shared++
+		}
+	}
+	return shared
+}
+
+// hold says whether one of these records has the numbers of record j of o.
+func (r *Records) hold(records []int, o *Records, j int) bool {
+	return slices.ContainsFunc(records, func(i int) bool { return slices.Equal(r.cells(i), o.cells(j)) })
+}
+
+// cells returns the numbers of record i, sorted.
+func (r *Records) cells(i int) []float64 {
+	cells := slices.Clone(r.Row(i))
+	if r.y != nil {
+		cells = append(cells, r.y[i])
+	}
+	slices.Sort(cells)
+	return cells
+}
+
+// unordered is a hash of the numbers of record i that does not depend on their order.
+func (r *Records) unordered(i int) uint64 {
+	sum := uint64(0)
+	for _, v := range r.Row(i) {
+		sum += mix(v)
+	}
+	if r.y != nil {
+		sum += mix(r.y[i])
+	}
+	return sum
+}
+
+// mix spreads the bits of a number over 64 (the finaliser of SplitMix64), so that sums of
+// equal numbers alone are likely to be equal.
+func mix(v float64) uint64 {
+	if v == 0 {
+		v = 0 // -0 is 0
+	}
+	x := math.Float64bits(v) + 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
