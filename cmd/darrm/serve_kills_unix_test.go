@@ -15,8 +15,10 @@ import (
 
 	"github.com/darrm/darrm/internal/pgtest"
 	"github.com/darrm/darrm/ledger"
+	"github.com/darrm/darrm/ledger/ledgertest"
 	"github.com/darrm/darrm/serve"
 	"github.com/darrm/darrm/serve/servetest"
+	"github.com/darrm/darrm/serve/servetest/linear"
 )
 
 // servers returns servers of one ledger with a budget of so many answers at ε = 1/8, as processes
@@ -145,7 +147,37 @@ func TestServeKilled(t *testing.T) {
 	checkSpent(t, location, k)
 }
 
-// The same with three servers of one PostgreSQL, of which at times one, at times the database is killed.
+// Two servers of one file are killed again and again: each history of what clients asked and were told
+// has an order, in which one answer after the other was charged.
+func TestServeLinearisable(t *testing.T) {
+	ledgertest.Judge(t, some(2, 50), 25, func(t *testing.T, _ int) ledgertest.Store {
+		all, sockets := servers(t, filepath.Join(t.TempDir(), "l.ledger"), ledgertest.Room, 2, "")
+		asked := make([]*linear.Server, len(sockets))
+		for i, socket := range sockets {
+			client := servetest.NewClient(socket)
+			t.Cleanup(client.Close)
+			asked[i] = &linear.Server{Client: client, Unit: 0.125, Votes: func(other bool) []int {
+				if other {
+					return counts(3)
+				}
+				return counts(6)
+			}}
+		}
+		return ledgertest.Store{
+			Plain: true,
+			Ask: func(ctx context.Context, client int, a ledgertest.Ask) (ledgertest.Told, error) {
+				return asked[client%len(asked)].Ask(ctx, a)
+			},
+			Kill: func(ctx context.Context) error {
+				s := all[rand.IntN(len(all))]
+				s.Kill()
+				return s.Start(ctx)
+			},
+		}
+	})
+}
+
+// TestServeKilled with three servers of one PostgreSQL, of which at times one, at times the database is killed.
 func TestPostgresServeKilled(t *testing.T) {
 	db := pgtest.Start(t)
 	location := db.URL("ledger=l&secret=" + filepath.Join(t.TempDir(), "secret"))

@@ -24,6 +24,7 @@ import (
 // same request or a conflict.
 type Ask struct {
 	Look  bool  // what is spent
+	Plain bool  // not of a draw: the id is one of the kind Plain
 	ID    uint8 // below Ids
 	Other bool  // with another content
 }
@@ -77,7 +78,12 @@ const (
 )
 
 // Kind returns what the id asks for, and of which draw.
-func (a Ask) Kind() (k Kind, draw uint8) { return Kind(a.ID % 5), a.ID / 5 % Draws }
+func (a Ask) Kind() (k Kind, draw uint8) {
+	if a.Plain {
+		return Plain, 0
+	}
+	return Kind(a.ID % 5), a.ID / 5 % Draws
+}
 
 // coverOf is the id that pays for further answers to a draw.
 func coverOf(draw uint8) uint8 { return 5*draw + uint8(Cover) }
@@ -85,7 +91,7 @@ func coverOf(draw uint8) uint8 { return 5*draw + uint8(Cover) }
 func (a Ask) cost() int {
 	k, _ := a.Kind()
 	cost := [...]int{Plain: 1, Double: 2, First: 1, Cover: 2, Further: 0}[k]
-	if a.Other {
+	if a.Other && !a.Plain {
 		cost *= 2
 	}
 	return cost
@@ -139,7 +145,7 @@ type Store struct {
 	Ask func(ctx context.Context, client int, a Ask) (Told, error)
 	// Kill ends something while clients ask, and starts it again; nil for nothing.
 	Kill func(ctx context.Context) error
-	// Plain leaves out draws: every id is a charge of 1.
+	// Plain leaves out draws: every id is a charge of 1, whatever its content.
 	Plain bool
 }
 
@@ -208,12 +214,9 @@ func (s Store) ask(random *rand.Rand, asked int) Ask {
 		return Ask{Look: true}
 	}
 	known := min(Ids, 8+asked/3)
-	a := Ask{ID: uint8(random.IntN(known)), Other: random.IntN(12) == 0}
+	a := Ask{Plain: s.Plain, ID: uint8(random.IntN(known)), Other: random.IntN(12) == 0}
 	if random.IntN(4) > 0 {
 		a.ID = uint8(max(0, known-1-random.IntN(10)))
-	}
-	if s.Plain {
-		a.ID -= a.ID % 5 // all of the kind Plain
 	}
 	return a
 }

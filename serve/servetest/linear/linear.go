@@ -1,0 +1,59 @@
+// Package linear asks a server of private answers what histories of package ledgertest ask of a
+// ledger, so that one checker judges both: a charge is a query, a look is the budget.
+package linear
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/darrm/darrm/ledger/ledgertest"
+	"github.com/darrm/darrm/serve/servetest"
+)
+
+// Server is a server on a socket, whose ledger has a budget of [ledgertest.Room] answers.
+type Server struct {
+	Client *servetest.Client
+	Unit   float64 // ε of an answer, a power of two
+	// Votes are the votes, as counts, on a query, or the other ones under its id.
+	Votes func(other bool) []int
+}
+
+// Ask asks once. An error leaves open what was done.
+func (s *Server) Ask(ctx context.Context, a ledgertest.Ask) (told ledgertest.Told, err error) {
+	if a.Look {
+		return s.look(ctx)
+	}
+	answer, err := s.Client.Once(ctx, fmt.Sprintf("id-%d", a.ID), s.Votes(a.Other))
+	var refused *servetest.Refusal
+	switch {
+	case err == nil:
+		told.Seq = answer.Receipt.Seq
+		if answer.Class != nil {
+			told.Class = uint8(*answer.Class)
+		}
+		if told.Verdict = ledgertest.Paid; answer.Replayed {
+			told.Verdict = ledgertest.Replayed
+		}
+	case !errors.As(err, &refused):
+	case refused.Status == http.StatusConflict:
+		return ledgertest.Told{Verdict: ledgertest.Conflict}, nil
+	case refused.Kind == "budget":
+		return ledgertest.Told{Verdict: ledgertest.Exceeded}, nil
+	}
+	return told, err
+}
+
+// look returns how many answers were paid for.
+func (s *Server) look(ctx context.Context) (ledgertest.Told, error) {
+	budget, err := s.Client.Get(ctx, "/v1/budget")
+	if err != nil {
+		return ledgertest.Told{}, err
+	}
+	spent, _ := budget["spent"].(map[string]any)
+	number, _ := spent["epsilon"].(json.Number)
+	epsilon, err := number.Float64()
+	return ledgertest.Told{Spent: int(epsilon / s.Unit)}, err
+}
