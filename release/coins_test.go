@@ -175,3 +175,16 @@ func TestOpenCoinsRefuses(t *testing.T) {
 		}
 	}
 }
+
+// Where an id ends and its votes begin, here two for 0 and one for 1, is in the pin: two releases whose
+// ids and votes make the same bytes in a row are two.
+func TestPinKnowsWhereIDsEnd(t *testing.T) {
+	plan, path := constantPlan(t, 0.5), filepath.Join(t.TempDir(), "checkpoint")
+	if _, err := pinned(t, path, "a,0,0,1\nb\x02\x01c,0,1,0\n", plan); err != nil {
+		t.Fatal(err)
+	}
+	var input InputError
+	if _, err := pinned(t, path, "a\x02\x01b,1,0,0\nc,0,1,0\n", plan); !errors.As(err, &input) {
+		t.Errorf("other ids with other votes: %v", err)
+	}
+}

@@ -7,7 +7,7 @@ import (
 	"github.com/darrm/darrm/internal/mutant"
 )
 
-// Planted mutants of the answers on line, each with the test that must fail for it. Every day their
+// Planted mutants, most of them of the answers on line, each with the test that must fail for it. Every day their
 // places are looked for; if long they are planted.
 func TestMutantsDie(t *testing.T) {
 	t.Parallel()
@@ -30,6 +30,12 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "the scope forgets the noise", File: "onlinescope.go", Old: "text(\"parameters\", s.Parameters)", New: "text(\"parameters\", \"\")", Killer: "TestOnlineScopeHasEveryField"},
 		{Name: "the scope takes the title for the noise", File: "onlinescope.go", Old: "Parameters: m.Parameters()", New: "Parameters: m.Title()", Killer: "TestOnlineScopeIsOfTheExactNoise"},
 		{Name: "a float of the scope is rounded", File: "onlinescope.go", Old: "number(\"delta\", math.Float64bits(s.PerAnswer.Delta))", New: "number(\"delta\", uint64(s.PerAnswer.Delta*1e12))", Killer: "TestOnlineScopeHasEveryField"},
+		{Name: "teachers that nobody states are served", File: "promise.go", Old: "case !math.IsInf(p.Epsilon, 1):\n\t\treturn usagef(\"nothing", New: "case math.IsNaN(p.Epsilon):\n\t\treturn usagef(\"nothing", Killer: "TestOnlineNeedsTheTeachersStated"},
+		{Name: "other teachers than those stated are served", File: "promise.go", Old: "\tcase s.Teachers():\n\t\treturn s.matchTeachers(p, source)\n", New: "\tcase s.Teachers():\n\t\treturn nil\n", Killer: "TestOnlineNeedsTheTeachersStated"},
+		{Name: "receipts with a payer are not redeemed", File: "bill.go", Old: "\t\tif err := receipt.Redeem(); err != nil {", New: "\t\t_ = receipt\n\t\tif err := error(nil); err != nil {", Killer: "TestReceiptsAreUsedUp"},
+		{Name: "votes that were answered meanwhile are refused", File: "bill.go", Old: "if errors.Is(err, ledger.ErrDrawn) { // another", New: "if false { // another", Killer: "TestDrawAnsweredMeanwhile"},
+		{Name: "where ids end is not in the pin", File: "coins.go", Old: "binary.AppendUvarint(c.buf[:0], uint64(len(id)))", New: "c.buf[:0]", Killer: "TestPinKnowsWhereIDsEnd"},
+		{Name: "the secret is dropped where the outcome of a charge is open", File: "transaction.go", Old: "asked, unpaid = err, errors.Is(err, ledger.ErrRefused)", New: "asked, unpaid = err, err != nil", Killer: "TestSecretOutlivesAnOpenOutcome"},
 	} {
 		m.CheckPlace(t)
 		if os.Getenv("DARRM_LONG") == "1" {

@@ -6,8 +6,8 @@ import (
 	"github.com/darrm/darrm/internal/mutant"
 )
 
-// Changes that let somebody in, or let a request through, who must stay out. They are planted in the
-// long tests, and have their place every day.
+// Changes that let somebody in, or let a request through, who must stay out, and that lose what was
+// charged. They are planted in the long tests, and have their place every day.
 var mutants = []mutant.Mutant{
 	{Name: "half of a token's hash is compared", File: "client.go", Old: "subtle.ConstantTimeCompare(sum[:], hash[:])", New: "subtle.ConstantTimeCompare(sum[:16], hash[:16])", Killer: "TestEveryByteOfAHashCounts"},
 	{Name: "the other half", File: "client.go", Old: "subtle.ConstantTimeCompare(sum[:], hash[:])", New: "subtle.ConstantTimeCompare(sum[16:], hash[16:])", Killer: "TestEveryByteOfAHashCounts"},
@@ -21,6 +21,7 @@ var mutants = []mutant.Mutant{
 	{Name: "to be read is to be ready", File: "look.go", Old: "h.err = s.Online.Ready(ctx)", New: "_, h.err = s.Online.State(ctx)", Killer: "TestReady"},
 	{Name: "each look is a write", File: "look.go", Old: "if time.Since(h.at) > time.Second {", New: "if true {", Killer: "TestReady"},
 	{Name: "a ticket brings an old certificate back", File: "listen.go", Old: ", SessionTicketsDisabled: true", New: "", Killer: "TestReload"},
+	{Name: "answers again have another charge", File: "answer.go", Old: "receipt{ID, a.Charge.Seq,", New: "receipt{ID, a.Charge.Seq + uint64(len(s.room)%2),", Killer: "TestLinearisable"},
 	{Name: "clients change with certificates that are wrong", File: "listen.go", Old: "if config, err = s.at.tls(ctx); err != nil {\n\t\t\treturn err", New: "if config, err = s.at.tls(ctx); err != nil {\n\t\t\tconfig = s.tls.Load()", Killer: "TestReload"},
 }
 

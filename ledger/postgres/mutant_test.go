@@ -32,6 +32,8 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "a deleted ledger comes back", File: "create.go", Old: " or exists (select from darrm.heads where ledger = $1)`", New: "`", Killer: "TestServer"},
 		{Name: "the password is shown", File: "../store.go", Old: "shown.User = url.User(u.User.Username())", New: "shown.User = u.User", Killer: "TestNoPassword"},
 		{Name: "parameters are shown", File: "../store.go", Old: "		if v := u.Query()[name]; v != nil {", New: "		query = u.Query()\n		if v := u.Query()[name]; v != nil {", Killer: "TestNoPassword"},
+		{Name: "a statement that changed no row counts", File: "tx.go", Old: "if err == nil && tag.RowsAffected() != 1 {", New: "if err == nil && tag.RowsAffected() > 1 {", Killer: "TestHeadIsLost"},
+		{Name: "a lost COMMIT is looked up without the row's lock", File: "tx.go", Old: "begun, err := s.Begin(ctx, true)", New: "begun, err := s.Begin(ctx, false)", Killer: "TestSlowCommit"},
 		{Name: "a look begins at a commit", File: "reader.go", Old: "		skip = r.from - r.next\n", New: "", Killer: "TestConformance"},
 	} {
 		m.CheckPlace(t)

@@ -184,6 +184,22 @@ func TestRefusedCommit(t *testing.T) {
 	ledgertest.MustSpend(t, l, 1)
 }
 
+// A ledger without its row in heads, which nobody charged yet, is not charged: its lock and its anchor
+// would be nobody's.
+func TestHeadIsLost(t *testing.T) {
+	s := pgtest.Start(t)
+	url := location(t, s)
+	l := ledgertest.Create(t, url, 100)
+	s.Exec(t, `delete from darrm.heads where ledger = $1`, nameOf(url))
+	if receipt, err := l.Charge(t.Context(), ledgertest.Request("x")); err == nil || receipt != nil {
+		t.Errorf("charged: %v", err)
+	}
+	commits := 0
+	if err := connect(t, s).QueryRow(t.Context(), `select count(*) from darrm.commits`).Scan(&commits); err != nil || commits != 1 {
+		t.Errorf("%d commits, the first line's among them: %v", commits, err)
+	}
+}
+
 // A server that does not keep what it acknowledged is not charged. Looking is allowed.
 func TestUnsafeServer(t *testing.T) {
 	for _, setting := range []string{"synchronous_commit=off", "fsync=off"} {
