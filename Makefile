@@ -11,7 +11,7 @@ HIGHS = env="$$(scripts/highs env)"; eval "$$env";
 
 VOTES := testdata/mnist-5v8/votes.csv
 
-.PHONY: demo test build lint race plain beam wheel man test-services dist dist-twice dist-test test-long mutants fuzz fuzz-smoke bench bench-compare bench-report vulncheck ci clean
+.PHONY: demo test build lint race plain beam wheel man test-services dist dist-twice dist-test test-long mutants mutants-listed fuzz fuzz-smoke bench bench-compare bench-report vulncheck ci clean
 
 demo: build ## solve for 11 teachers and release private labels for 1,866 real queries
 	bin/darrm solve --K 11 --m 3
@@ -86,6 +86,10 @@ WITH_accountant := ./ensemble
 WITH_constraints := ./gamma
 mutants: ## draws MUTANTS changes of PKG by SEED, names what its tests do not notice, and the rate
 	go run ./internal/mutant/mutants -n $(MUTANTS) -seed $(SEED) -with "$(WITH_$(PKG))" ./$(PKG)
+
+PACKAGES ?=
+mutants-listed: ## plants every listed change again, in all packages or PACKAGES="./release ./serve", and wants each noticed
+	$(HIGHS) scripts/mutants-listed $(PACKAGES)
 
 FUZZTIME ?= 30s
 fuzz: ## every fuzz target for FUZZTIME (scripts/fuzz)
