@@ -38,7 +38,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if _, text, any := s.Online.Stated(); any {
 		said = text
 	}
-	s.Log.Info("listening", "on", l.Addr().Network()+":"+l.Addr().String(), "clients", len(*s.clients.Load()), "stated_of_teachers", said)
+	s.Log.Info("listening", "on", l.Addr().Network()+":"+l.Addr().String(),
+		"clients", len(*s.clients.Load()), "stated_of_teachers", said)
 	err := server.Serve(l)
 	if end() { // it never listened, or the listener failed
 		kept()

@@ -240,7 +240,9 @@ func (f *serveFlags) service(c *cobra.Command, a *app) (o serve.Options, unsaved
 		return o, unsaved, err
 	}
 	_, said, _ := o.Online.Stated()
-	p, err := page.New(page.Service{Plan: g.Plan, Teachers: o.Online.Teachers(), Stated: said, Classes: o.Classes})
+	p, err := page.New(page.Service{
+		Plan: g.Plan, Teachers: o.Online.Teachers(), Stated: said, Classes: o.Classes,
+	})
 	if err != nil {
 		return o, unsaved, err
 	}

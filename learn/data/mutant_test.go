@@ -6,8 +6,8 @@ import (
 	"github.com/darrm/darrm/internal/mutant"
 )
 
-// Planted mutants, each with the test that must fail for it. Every day their places are looked for; if
-// long they are planted.
+// Planted mutants, each with the test that must fail for it. Every day their places are looked for;
+// if long they are planted.
 func TestMutantsDie(t *testing.T) {
 	mutant.AllDie(t, []mutant.Mutant{
 		{Name: "permuted columns are another record", File: "shared.go", Old: "\tslices.Sort(cells)\n", New: "\t_ = slices.Sort[[]float64]\n", Killer: "TestShared"},

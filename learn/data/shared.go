@@ -50,7 +50,9 @@ func Shared(private, public *Records) int {
 
 // hold says whether one of these records has the numbers of record j of o.
 func (r *Records) hold(records []int, o *Records, j int) bool {
-	return slices.ContainsFunc(records, func(i int) bool { return slices.Equal(r.cells(i), o.cells(j)) })
+	return slices.ContainsFunc(records, func(i int) bool {
+		return slices.Equal(r.cells(i), o.cells(j))
+	})
 }
 
 // cells returns the numbers of record i, sorted.
