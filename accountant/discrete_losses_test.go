@@ -1,8 +1,10 @@
 package accountant
 
 import (
+	"fmt"
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -38,18 +40,17 @@ func TestInfiniteLossesOfASumAreOutward(t *testing.T) {
 }
 
 // The Rényi divergence of atoms is rounded up: never below ln(Σ m·e^{(α-1)·loss})/(α-1) of the very
-// masses and losses, worked out in intervals, also where they nearly cancel.
+// masses and losses, worked out in intervals, also where they nearly cancel. There rounding errors
+// show in some 13 of 100 even draws, and in fewer of rapid's: so there are 200 of a fixed seed.
 func TestDivergenceOfAtomsIsOutward(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	wrong := func(logEps, rest, logAlpha float64) string {
 		// A randomised response of ε, and a loss of 0.
-		eps := math.Pow(10, rapid.Float64Range(-9, 1).Draw(t, "log ε"))
-		rest := rapid.Float64Range(0, 0.9).Draw(t, "mass at 0")
+		eps, alpha := math.Pow(10, logEps), 1+math.Pow(10, logAlpha)
+		if (alpha-1)*eps > 5000 {
+			return ""
+		}
 		p := (1 - rest) / (1 + math.Exp(-eps))
 		l := atomLoss{atoms: []atom{{-eps, 1 - rest - p}, {0, rest}, {eps, p}}}
-		alpha := 1 + math.Pow(10, rapid.Float64Range(-3, 3).Draw(t, "log (α-1)"))
-		if (alpha-1)*eps > 5000 {
-			return
-		}
 		order := exactly(alpha).Sub(num.FromInt(1))
 		sum := num.FromInt(0)
 		for _, a := range l.atoms {
@@ -57,11 +58,23 @@ func TestDivergenceOfAtomsIsOutward(t *testing.T) {
 		}
 		exact := num.Log(sum).Quo(order)
 		got := l.rdp(alpha)
-		if below(got, exact) {
-			t.Fatalf("α = %v, %+v: %.17g, exactly %.17g", alpha, l.atoms, got, exact.Nearest())
+		slack := 1e-8*exact.Nearest() + (1e-11*eps+4e-15)/(alpha-1) + 1e-11*eps
+		if below(got, exact) || got > exact.Nearest()+slack {
+			return fmt.Sprintf("α = %v, %+v: %.17g, exactly %.17g", alpha, l.atoms, got, exact.Nearest())
 		}
-		if slack := 1e-8*exact.Nearest() + (1e-11*eps+4e-15)/(alpha-1) + 1e-11*eps; got > exact.Nearest()+slack {
-			t.Fatalf("α = %v, %+v: %.17g is far above %.17g", alpha, l.atoms, got, exact.Nearest())
+		return ""
+	}
+	random := rand.New(rand.NewPCG(29, 1))
+	for range 200 {
+		if w := wrong(-9+10*random.Float64(), 0.9*random.Float64(), -3+6*random.Float64()); w != "" {
+			t.Error(w)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		logEps := rapid.Float64Range(-9, 1).Draw(t, "log ε")
+		rest := rapid.Float64Range(0, 0.9).Draw(t, "mass at 0")
+		if w := wrong(logEps, rest, rapid.Float64Range(-3, 3).Draw(t, "log (α-1)")); w != "" {
+			t.Fatal(w)
 		}
 	})
 }
