@@ -1,6 +1,7 @@
 package ensemble
 
 import (
+	"errors"
 	"io/fs"
 	"math"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/internal/check"
 )
 
 // By the exact laws of GNMax's answers on all small votes and all their neighbours: the
@@ -205,6 +207,25 @@ func TestAtVotesGrowsLikeTheSquareOfTheVotes(t *testing.T) {
 		}
 		if math.Abs(costs[2]/costs[1]-1) > 1e-9 || math.Abs(costs[6]/costs[1]-1) > 1e-9 {
 			t.Errorf("%v: at any votes %v", claim, costs)
+		}
+	}
+}
+
+// Votes of other teachers or classes have no bound by this mechanism's noise.
+func TestAtVotesRefusesOtherVotes(t *testing.T) {
+	s := Setting{K: 9, Classes: 2, Affected: 1, Neighbours: accountant.ReplaceOne}
+	m, err := GNMax(s, accountant.Cost{Epsilon: 1, Delta: 1e-3}, 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range [][2]int{{8, 2}, {10, 2}, {9, 3}} {
+		b, err := NewBallots(size[0], size[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var parameter *check.Error
+		if d, err := m.atVotes(b, 1e-5); d != nil || !errors.As(err, &parameter) {
+			t.Errorf("K = %d and %d classes: %v, %v", size[0], size[1], d, err)
 		}
 	}
 }
