@@ -115,6 +115,7 @@ func (f *boundsCommand) run(c *cobra.Command, a *app) error {
 	if err != nil {
 		return err
 	}
+	f.sayShared(a, set)
 	if _, err := f.take(set, f.sharedRecords); err != nil {
 		return err
 	}

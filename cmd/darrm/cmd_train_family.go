@@ -173,9 +173,7 @@ func (f *trainFamily) records(c *cobra.Command, a *app, read *recordsRead) (*dat
 		}
 		read.name, read.standin = set.Name, set.Standin
 		describe(set.Private)
-		if f.sharedRecords {
-			sayShared(a, set)
-		}
+		f.sayShared(a, set)
 		return s.take(set, f.sharedRecords)
 	}
 	records, err := f.read(c, a, f.private, f.labels, reading{responses: true})

@@ -45,6 +45,17 @@ func (f *dataFlags) register(c *cobra.Command) {
 	f.registerPrivate(c, ", instead of --data-set")
 }
 
+// sayShared says how many records --allow-shared-records lets pass.
+func (f *dataFlags) sayShared(a *app, set datasets.Set) {
+	if !f.sharedRecords || set.Public == nil {
+		return
+	}
+	err := data.CheckShared(set.Private, set.Public)
+	if e := (*data.SharedError)(nil); errors.As(err, &e) {
+		a.say("darrm: %v: %s, by chance as --%s states; for your eyes only", e, e.Count(), sharedFlag)
+	}
+}
+
 // registerPrivate adds the flags of private records only; more is what else the usage of their file says.
 func (f *dataFlags) registerPrivate(c *cobra.Command, more string) {
 	fl := c.Flags()

@@ -288,14 +288,6 @@ func trainingError(err error) error {
 	return err
 }
 
-// sayShared prints how many records --allow-shared-records lets pass.
-func sayShared(a *app, set datasets.Set) {
-	var e *data.SharedError
-	if set.Public != nil && errors.As(data.CheckShared(set.Private, set.Public), &e) {
-		a.say("darrm: %v: %s, by chance as --%s states; for your eyes only", e, e.Count(), sharedFlag)
-	}
-}
-
 func (f *shuffledFlags) about() modelKind {
 	return modelKind{task: f.set.Task.Name(), link: model.LinkOf(f.set.Task)}
 }

@@ -141,6 +141,8 @@ func (p *pipelineParameters) config(w workshop, m shuffled.Method, target accoun
 		Mode: iteration.Paper, Conversion: iteration.ConversionClassical,
 		Task: w.set.Task, Regularizer: geometry.L2{Lambda: p.Lambda}, Method: m, Fraction: p.Fraction, Epochs: p.Epochs,
 		Order: iteration.Reshuffled, Clip: p.Clip, Radius: p.Radius, Target: target,
+		// Both parts are drawn from one published set, whose records can be equal by chance.
+		SharedRecords: true,
 	}
 }
 

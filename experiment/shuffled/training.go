@@ -191,6 +191,8 @@ func (p *trainingParameters) config(set datasets.Set, t training) shuffled.Confi
 		Target: accountant.Cost{Epsilon: t.Epsilon, Delta: p.Delta},
 		// The source's accounting, whatever is the tightest that is known.
 		Mode: iteration.Paper, Conversion: iteration.ConversionClassical,
+		// Both parts are drawn from one published set, whose records can be equal by chance.
+		SharedRecords: true,
 	}
 }
 
