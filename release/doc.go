@@ -1,9 +1,10 @@
 // Package release makes private releases: it plans, charges, draws and publishes each of them
 // once. It holds their rules: whose teachers a table may be used for, which files may be
 // written, what the answers cost, what the ledger is charged, and in which order. It is the
-// only way to a file with a promise. The command line and the Beam pipeline call it and have
-// no rules of their own, so one ledger serves both, and a request that one of them answered
-// is recognised by the other.
+// only way to a file with a promise. The command line, the service and the Beam pipeline call it
+// and have no rules of their own, so one ledger serves all, and a request that one of them
+// answered is recognised by the others. Which mechanism answers was decided before, by a table or
+// by package plan/choose.
 //
 // [Labels] releases labels for files of votes, [Online] answers queries one at a time, [Model]
 // releases anything that is drawn as a whole. All do it by one [Transaction], as does a pipeline

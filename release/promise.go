@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/check"
 )
 
 // Stated is what the user says of the teachers, and of the release, beside a table. A field
@@ -37,6 +38,41 @@ func AffectedByData(data string) (int, error) {
 // Teachers says whether anything was said of the teachers themselves.
 func (s Stated) Teachers() bool {
 	return s.Epsilon != nil || s.TeacherDelta != nil || s.Affected != nil
+}
+
+// Reach returns t, the most of k teachers that one record reaches: all of them where nothing else
+// was said.
+func (s Stated) Reach(k int) int {
+	if s.Affected == nil || *s.Affected == AllTeachers {
+		return k
+	}
+	return *s.Affected
+}
+
+// Problem returns what was said as the problem of k teachers. δ is by default the least that the
+// teachers' own Δ allows.
+func (s Stated) Problem(k int) (constraints.Problem, error) {
+	p := constraints.Problem{K: k, Affected: s.Reach(k)}
+	if s.TotalEpsilon != nil {
+		if err := check.TotalEpsilon(*s.TotalEpsilon); err != nil {
+			return p, err // 0 would mean "not given" to constraints
+		}
+	}
+	for _, v := range []struct {
+		said  *float64
+		field *float64
+	}{{s.Epsilon, &p.Epsilon}, {s.TeacherDelta, &p.TeacherDelta}, {s.M, &p.M}, {s.TotalEpsilon, &p.TotalEpsilon}, {s.Delta, &p.Delta}} {
+		if v.said != nil {
+			*v.field = *v.said
+		}
+	}
+	if s.TotalEpsilon != nil {
+		p.M = 0
+	}
+	if s.Delta == nil {
+		return p.WithDefaultDelta()
+	}
+	return p, p.Validate()
 }
 
 // Match refuses a table that was made for other teachers, or another release, than those

@@ -107,3 +107,30 @@ func TestAffectedByData(t *testing.T) {
 		}
 	}
 }
+
+// What was said is the problem, with the worst case for what was left out. A total ε of 0 that was said
+// is an error and not the lack of one.
+func TestStatedProblem(t *testing.T) {
+	f := func(x float64) *float64 { return &x }
+	n := func(x int) *int { return &x }
+	for _, tt := range []struct {
+		stated Stated
+		want   constraints.Problem
+	}{
+		{Stated{Epsilon: f(0.3), TeacherDelta: f(0), M: f(2)}, constraints.Problem{K: 5, M: 2, Epsilon: 0.3, Affected: 5}},
+		{Stated{Epsilon: f(0.3), TeacherDelta: f(0), M: f(2), Affected: n(AllTeachers)}, constraints.Problem{K: 5, M: 2, Epsilon: 0.3, Affected: 5}},
+		{Stated{Epsilon: f(math.Inf(1)), TotalEpsilon: f(1), Affected: n(2), Delta: f(1e-5)}, constraints.Problem{K: 5, TotalEpsilon: 1, Epsilon: math.Inf(1), Affected: 2, Delta: 1e-5}},
+	} {
+		if got, err := tt.stated.Problem(5); err != nil || got != tt.want {
+			t.Errorf("%+v, %v, want %+v", got, err, tt.want)
+		}
+	}
+	for want, s := range map[string]Stated{
+		"total epsilon = 0": {Epsilon: f(0.3), TeacherDelta: f(0), TotalEpsilon: f(0), M: f(1)},
+		"affected = 6":      {Epsilon: f(0.3), TeacherDelta: f(0), M: f(1), Affected: n(6)},
+	} {
+		if _, err := s.Problem(5); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

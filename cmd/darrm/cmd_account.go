@@ -11,6 +11,7 @@ import (
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/figure"
 	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/release"
 )
 
@@ -142,41 +143,26 @@ func (f *accountFlags) options(c *cobra.Command, a *app) (o ensemble.StatementOp
 	if c.Flags().Changed("slack") {
 		o.Slack = &f.slack
 	}
-	if err := f.mechanism.prepare(c); err != nil {
+	if err := f.mechanism.prepareRelation(); err != nil {
+		return o, err
+	}
+	r, err := f.request(c, a, &optimalFlags{}, &f.mechanism, f.k)
+	if err := cmp.Or(err, r.CheckThreshold()); err != nil {
 		return o, err
 	}
 	if f.table != "" {
 		err := f.tableOptions(c, a, &o)
 		return o, err
 	}
-	f.mechanism.resolve(f.classes)
-	if f.mechanism.usesPlurality() && f.classes == 2 {
-		if err := cmp.Or(optimalOnly(c, &f.problemFlags), f.mechanism.majority(c, nil)); err != nil {
-			return o, err
-		}
-	}
-	if f.mechanism.usesGamma() {
-		err := f.gammaOptions(c, &o)
-		return o, err
-	}
-	if err := require(c, "K"); err != nil {
-		return o, err
-	}
-	if o.Randomness != 0 {
-		return o, usagef("--teachers goes with --mechanism %s or one of its baselines: the noise of %s is new in every answer", mechanismDaRRM, f.mechanism.name)
-	}
-	if f.mechanism.usesPlurality() {
-		err := f.pluralityOptions(c, &o)
-		return o, err
-	}
-	if err := f.mechanism.require(c, &f.problemFlags); err != nil {
-		return o, err
-	}
-	g, err := f.mechanism.make(c, &f.problemFlags, f.k, f.classes)
+	r.K, r.Classes = f.k, f.classes
+	x, err := choose.Priced(c.Context(), r)
 	if err != nil {
 		return o, err
 	}
-	o.Problem, o.Answer, o.PerAnswer = g.Problem, g.Mechanism.Event(), g.Mechanism.PerAnswer()
+	if o.Randomness != 0 && !x.Teachers {
+		return o, usagef("--teachers goes with --mechanism %s or one of its baselines: the noise of %s is new in every answer", ensemble.OptimalNoise, x.Mechanism)
+	}
+	o.Problem, o.Answer, o.PerAnswer = x.Problem, x.Answer, x.PerAnswer
 	return o, nil
 }
 
@@ -202,43 +188,6 @@ func (f *accountFlags) tableOptions(c *cobra.Command, a *app, o *ensemble.Statem
 		return usagef("--teachers goes with tables of teachers that promise something: the noise of %s is new in every answer", f.table)
 	}
 	o.Problem, o.Answer, o.PerAnswer = p.Problem, p.Mechanism.Event(), p.Mechanism.PerAnswer()
-	return nil
-}
-
-// pluralityOptions are those of the optimal plurality. Nothing is solved: whatever the table, what
-// one answer costs is all that is known of it. With --table more is.
-func (f *accountFlags) pluralityOptions(c *cobra.Command, o *ensemble.StatementOptions) error {
-	if err := optimalOnly(c, &f.problemFlags); err != nil {
-		return err
-	}
-	p, err := f.pluralityProblem(c, f.k, f.classes)
-	if err != nil {
-		return err
-	}
-	if err := p.Validate(); err != nil && tooLong(err) == nil {
-		return err
-	}
-	s := ensemble.Setting{K: p.K, Classes: p.Classes, Affected: p.Affected, Neighbours: f.mechanism.relation}
-	o.PerAnswer = accountant.Cost{Epsilon: p.Epsilon, Delta: p.Delta}
-	o.Problem, o.Answer = ensemble.OfCounts(s, o.PerAnswer), accountant.ApproxDP{Cost: o.PerAnswer, Neighbours: s.Neighbours}
-	return nil
-}
-
-// gammaOptions are those of DaRRM and its baselines.
-func (f *accountFlags) gammaOptions(c *cobra.Command, o *ensemble.StatementOptions) (err error) {
-	if err := require(c, f.needed("K")...); err != nil {
-		return err
-	}
-	if o.Problem, err = f.problem(c, f.k); err != nil {
-		return err
-	}
-	if !f.mechanism.usesTable() { // what is not private has no cost
-		if _, err := f.mechanism.baseline(c.Context(), o.Problem); err != nil {
-			return err
-		}
-	}
-	o.PerAnswer.Epsilon, o.PerAnswer.Delta = o.Problem.Total()
-	o.Answer = accountant.ApproxDP{Cost: o.PerAnswer, Neighbours: f.mechanism.relation}
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
@@ -105,13 +106,11 @@ after it was paid for is finished by the same command.`,
 }
 
 func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
-	given, err := f.prepare(c, a)
-	if err != nil {
+	if err := f.prepare(c, a); err != nil {
 		return err
 	}
 	var (
-		g       chosen
-		unsaved error // a cache's, told when the labels are out
+		g       choose.Choice
 		scores  *scores
 		answers []jsonAnswer
 	)
@@ -122,7 +121,7 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
 				return release.Plan{}, err
 			}
 		}
-		g, unsaved, err = f.choose(c, a, given, k, classes)
+		g, err = f.choose(c, k, classes)
 		return g.Plan, err
 	}
 	l.Each = func(b *votes.Batch, classes []int) error {
@@ -159,7 +158,7 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
 	if scores != nil {
 		err = errors.Join(err, scores.report(a, g))
 	}
-	return errors.Join(err, unsaved)
+	return errors.Join(err, f.unsaved)
 }
 
 // labels are what the flags say of the release, without its mechanism.
@@ -185,30 +184,29 @@ func (f *aggregateFlags) labels(c *cobra.Command, a *app, paths []string) releas
 	if c.Flags().Changed("insecure-seed") {
 		l.Seed = &f.insecureSeed
 	}
-	if f.teachersOfTable {
+	if f.chooser.TeachersOfTable() {
 		l.Source = release.SourceTable
 	}
 	return l
 }
 
-// prepare checks the flags and returns the mechanism of the table that was given, if one was.
-func (f *aggregateFlags) prepare(c *cobra.Command, a *app) (chosen, error) {
+// prepare checks the flags.
+func (f *aggregateFlags) prepare(c *cobra.Command, a *app) error {
 	if err := f.read.prepare(c); err != nil {
-		return chosen{}, err
+		return err
 	}
 	var err error
 	if f.format, err = votes.ParseFormat(f.outFormat); err != nil {
-		return chosen{}, usageError{Err: err}
+		return usageError{Err: err}
 	}
 	if f.compression, err = votes.ParseCompression(f.outCompression); err != nil {
-		return chosen{}, usageError{Err: err}
+		return usageError{Err: err}
 	}
 	if err := (release.FileOutput{Path: f.out}).CheckPlace(); err != nil {
-		return chosen{}, err
+		return err
 	}
-	given, promise, err := f.answerFlags.prepare(c, a)
-	if err != nil {
-		return chosen{}, err
+	if err := f.answerFlags.prepare(c, a, false); err != nil {
+		return err
 	}
-	return given, f.charge.prepare(c, f.mechanism.relation, promise)
+	return f.charge.prepare(c, f.mechanism.relation, f.chooser.Promise())
 }

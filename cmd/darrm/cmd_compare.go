@@ -1,19 +1,15 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/darrm/darrm/accountant"
-	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/ensemble"
-	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/internal/terminal"
-	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
@@ -70,51 +66,27 @@ figures hold for any votes, do not use it.`,
 	f.read.register(c)
 	f.mechanism.registerRelation(c)
 	fl := c.Flags()
-	fl.IntVar(&f.mechanism.threshold, "threshold", 0, checkedMechanisms()+": votes that it wants for the most popular class (default ⌈0.6·K⌉)")
+	fl.IntVar(&f.mechanism.threshold, "threshold", 0, choose.CheckNames()+": votes that it wants for the most popular class (default ⌈0.6·K⌉)")
 	fl.Float64Var(&f.mechanism.checkRatio, "check-ratio", ensemble.CheckRatio, "noise of that check, in units of the noise of the counts")
 	return c
 }
 
 func (f *compareFlags) run(c *cobra.Command, a *app, paths []string) error {
-	if err := f.prepare(c); err != nil {
+	var unsaved error // a cache's, told at the end
+	prepared, err := f.prepare(c, a, &unsaved)
+	if err != nil {
 		return err
 	}
 	ballots, err := f.ballots(c.Context(), a, paths)
 	if err != nil {
 		return err
 	}
-	p, err := f.problem(c, ballots.K())
+	o, err := prepared.Options(c.Context(), ballots.K())
 	if err != nil {
 		return err
 	}
-	epsilon, delta := p.Total()
-	o := ensemble.CompareOptions{
-		Target:   accountant.Cost{Epsilon: epsilon, Delta: delta},
-		Teachers: accountant.Cost{Epsilon: p.Epsilon, Delta: p.TeacherDelta},
-		Affected: p.Affected, Neighbours: f.mechanism.relation,
-		Check: ensemble.Check{Threshold: f.mechanism.threshold, Ratio: f.mechanism.checkRatio},
-	}
-	var unsaved error
-	if ballots.Classes() == 2 {
-		o.Tables, err = ensemble.OptimalTables(p, func(p constraints.Problem) (*gamma.Certified, error) {
-			s, err := f.solveProblem(c, a, p)
-			if err != nil {
-				return nil, err
-			}
-			unsaved = cmp.Or(unsaved, s.unsaved)
-			return s.Table.Certified, nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	if ballots.Classes() > 2 || c.Flags().Changed("abstain") {
-		named, err := f.optimalPlurality(c, a, ballots, o.Target, o.Affected)
-		if err != nil {
-			return err
-		}
-		unsaved = cmp.Or(unsaved, named.unsaved)
-		o.Pluralities = append(o.Pluralities, named.NamedPlurality)
+	for i := range o.Pluralities {
+		o.Pluralities[i].Refused = nameFlag(c, o.Pluralities[i].Refused)
 	}
 	bar := newProgress(a)
 	bar.wait("comparing")
@@ -134,59 +106,21 @@ func (f *compareFlags) run(c *cobra.Command, a *app, paths []string) error {
 	return unsaved
 }
 
-// namedOptimum is the optimal plurality to compare.
-type namedOptimum struct {
-	ensemble.NamedPlurality
-	unsaved error
-}
-
-// optimalPlurality is the best that any mechanism can do that sees the vote counts, or why it is
-// not known.
-func (f *compareFlags) optimalPlurality(c *cobra.Command, a *app, ballots *ensemble.Ballots, target accountant.Cost, affected int) (namedOptimum, error) {
-	k, classes := ballots.K(), ballots.Classes()
-	named := namedOptimum{NamedPlurality: ensemble.NamedPlurality{Name: ensemble.OptimalPlurality, Title: "optimal plurality"}}
-	p := plurality.Problem{
-		K: k, Classes: classes, Epsilon: target.Epsilon, Delta: target.Delta, Affected: affected, Abstain: c.Flags().Changed("abstain"),
-	}
-	objective, _, err := f.optimal.pluralityObjective(c, a, f.priorCounts, k, classes)
-	if err != nil {
-		return named, err
-	}
-	t, err := f.optimal.solve(c, a, &f.problemFlags, p, objective, f.optimal.within)
-	if named.Refused = tooLong(err); named.Refused != nil {
-		return named, nil
-	}
-	if err != nil {
-		return named, err
-	}
-	named.Certified, named.unsaved = t.Certified, t.unsaved
-	return named, nil
-}
-
-func (f *compareFlags) prepare(c *cobra.Command) error {
+// prepare checks the flags.
+func (f *compareFlags) prepare(c *cobra.Command, a *app, unsaved *error) (*choose.Comparison, error) {
 	if err := f.read.prepare(c); err != nil {
-		return err
+		return nil, err
 	}
 	if err := f.mechanism.prepareRelation(); err != nil {
-		return err
+		return nil, err
 	}
-	if err := f.optimal.checkCompared(c, len(f.read.options.Classes)); err != nil {
-		return err
+	r, err := f.request(c, a, &f.optimal, &f.mechanism, 0)
+	if err != nil {
+		return nil, err
 	}
-	// What serves more than two classes presumes nothing of the teachers.
-	if len(f.read.options.Classes) > 2 && c.Flags().Changed("total-eps") && !c.Flags().Changed("eps") {
-		if err := c.Flags().Set("eps", "inf"); err != nil {
-			return err
-		}
-	}
-	if err := require(c, f.needed()...); err != nil {
-		return err
-	}
-	if err := f.checkWithoutK(c, f.read.options.K); err != nil {
-		return err
-	}
-	_, err := f.options(c)
-	return err
+	r.K, r.Classes = f.read.options.K, len(f.read.options.Classes)
+	r.Solve.Noise, r.Solve.Plurality = f.solvers(a, &f.optimal, unsaved)
+	return choose.PrepareComparison(r)
 }
 
 func (f *compareFlags) ballots(ctx context.Context, a *app, paths []string) (*ensemble.Ballots, error) {

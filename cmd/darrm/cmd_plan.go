@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -23,6 +22,7 @@ import (
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/plan"
+	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/plurality"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
@@ -89,9 +89,9 @@ docs/plan.md describes the output and --json.`,
 	f.mechanism.registerRelation(c)
 	fl.Float64Var(&f.problem.priorMean, "prior-mean", solve.DefaultPriorMean, "mean probability that a teacher votes for the likelier class (more than two classes: uneven shares unless it is given)")
 	fl.Float64Var(&f.agreement, "agreement", 0.9, "expected agreement that labels are wanted for: where it is missed, plan says which budget, or how many labels, would reach it; 0 for none")
-	fl.BoolVar(&f.abstain, "abstain", false, "consider "+checkedMechanisms()+" too, whose labels may be abstentions")
+	fl.BoolVar(&f.abstain, "abstain", false, "consider "+choose.CheckNames()+" too, whose labels may be abstentions")
 	registerRecords(c, &f.records)
-	f.optimal.gap = defaultGap
+	f.optimal.gap = choose.DefaultGap
 	f.optimal.registerWithin(c)
 	f.read.register(c)
 	f.problem.registerCache(c)
@@ -116,19 +116,16 @@ func (f *planFlags) run(c *cobra.Command, a *app, files []string) error {
 		return err
 	}
 	var unsaved error
+	solveNoise, solvePlurality := f.problem.solvers(a, &f.optimal, &unsaved)
+	// Labels are for use, so γ is optimal for agreement.
 	r.Solve = func(ctx context.Context, p constraints.Problem) (*gamma.Table, error) {
-		s, err := f.problem.solveProblem(c, a, p)
-		if s.unsaved != nil {
-			unsaved = s.unsaved
+		o, err := choose.Noise{Objective: choose.Agreement, PriorMean: whenGiven(c, "prior-mean", &f.problem.priorMean)}.Complete(ctx, p.K, nil)
+		if err != nil {
+			return nil, err
 		}
-		return s.Table, err
+		return solveNoise(ctx, p, o)
 	}
-	r.SolveWithin = f.optimal.within
-	r.SolvePlurality = func(ctx context.Context, p plurality.Problem, o plurality.Objective, within time.Duration) (*plurality.Table, error) {
-		t, err := f.optimal.solve(c, a, &f.problem, p, o, within)
-		unsaved = cmp.Or(unsaved, t.unsaved)
-		return t.Table, err
-	}
+	r.SolveWithin, r.SolvePlurality = f.optimal.within, solvePlurality
 	// The time is for all that is solved, and so for the plan.
 	ctx, cancel := f.problem.limit(c.Context())
 	defer cancel()
@@ -143,6 +140,9 @@ func (f *planFlags) run(c *cobra.Command, a *app, files []string) error {
 		return usageError{Err: fmt.Errorf("--budget-eps, --budget-delta and --queries do not go together: %w", err)}
 	case err != nil:
 		return f.problem.late("solve", err)
+	}
+	for i, x := range p.Refused {
+		p.Refused[i].Err = nameFlag(c, cmp.Or(choose.TooLong(x.Err), x.Err))
 	}
 	o, err := f.outcome(c, r, p, files)
 	if err != nil {
@@ -188,10 +188,7 @@ func (f *planFlags) prepare(c *cobra.Command, files []string) error {
 	if err := release.CheckRecords(f.records); err != nil {
 		return err
 	}
-	// Labels are for use, so γ is optimal for agreement.
-	f.problem.name, f.problem.shape = objectiveAgreement, string(gamma.Free)
-	f.problem.method, f.problem.onInterrupt = string(solve.CuttingPlanes), "nothing"
-	return cmp.Or(f.problem.checkTimeout(c), f.optimal.checkWithin())
+	return cmp.Or(f.problem.checkTimeout(c), choose.CheckWithin(f.optimal.within))
 }
 
 // votes says over which votes agreement is expected.
@@ -268,7 +265,7 @@ func (f *planFlags) command(c *cobra.Command, r plan.Request, choice plan.Choice
 			add("teachers", f.teachers)
 			add("m", number(p.M))
 		}
-		add("objective", objectiveAgreement)
+		add("objective", choose.Agreement)
 		if c.Flags().Changed("prior-mean") {
 			add("prior-mean", number(f.problem.priorMean))
 		}
@@ -457,7 +454,7 @@ func (o *outcome) render(w *terminal.Page) error {
 		return err
 	}
 	for _, x := range o.p.Refused {
-		w.Hang("  ", "    ", fmt.Sprintf("not %s: %v", x.Name, cmp.Or(tooLong(x.Err), x.Err)))
+		w.Hang("  ", "    ", fmt.Sprintf("not %s: %v", x.Name, x.Err))
 	}
 	w.Printf("\nAll %d labels of the first, by every bound:\n\n", r.Queries)
 	rows = nil
@@ -577,7 +574,7 @@ func (o *outcome) json() any {
 		out.Choices = append(out.Choices, j)
 	}
 	for _, x := range o.p.Refused {
-		out.Refused = append(out.Refused, refusal{x.Name, cmp.Or(tooLong(x.Err), x.Err).Error()})
+		out.Refused = append(out.Refused, refusal{x.Name, x.Err.Error()})
 	}
 	if x := o.p.Advice; x != nil {
 		out.Advice = &advice{r.Agreement, x.Epsilon, x.Queries}

@@ -204,24 +204,15 @@ func (f *serveFlags) service(c *cobra.Command, a *app) (o serve.Options, unsaved
 	if err := f.read.prepareVotes(c); err != nil {
 		return o, nil, err
 	}
-	f.optimal.within = defaultWithin // not a flag here: see below
-	given, _, err := f.prepare(c, a)
-	if err != nil {
+	if err := f.prepare(c, a, true); err != nil {
 		return o, nil, err
 	}
-	if f.onInterrupt == "best" {
-		return o, nil, usagef("--on-interrupt best is not for serve: a table that the clock made would be another after the next start")
-	}
-	if f.read.options.K == 0 {
-		return o, nil, usagef("--K must be given, the number of teachers, or --table")
-	}
-	f.mechanism.byDefault = false // nothing that the clock decides takes the optimum's place
 	f.charge.settle(c, f.mechanism.relation)
-	g, unsaved, err := f.choose(c, a, given, f.read.options.K, len(f.read.options.Classes))
+	g, err := f.choose(c, f.read.options.K, len(f.read.options.Classes))
 	if err != nil {
 		return o, nil, err
 	}
-	if table := (checkedTable{release.Table{Gamma: g.table, Plurality: g.optimal}}); g.table != nil || g.optimal != nil {
+	if table := (checkedTable{release.Table{Gamma: g.Noise, Plurality: g.Optimum}}); g.Noise != nil || g.Optimum != nil {
 		var b bytes.Buffer
 		if err := table.encode(&b); err != nil {
 			return o, nil, err
@@ -229,25 +220,21 @@ func (f *serveFlags) service(c *cobra.Command, a *app) (o serve.Options, unsaved
 		o.Table = json.RawMessage(b.Bytes())
 	}
 	o.Classes, o.Limits = f.read.options.Classes, f.Limits
-	stated, err := f.stated(c, f.read.options.K)
-	if err != nil {
-		return o, unsaved, err
-	}
 	if o.Online, err = release.OpenOnline(c.Context(), release.OnlineOptions{
-		Plan: g.Plan, Stated: stated, Charge: f.charge.Charge, Key: f.key, NewKey: f.newKey,
+		Plan: g.Plan, Stated: f.chooser.Stated(), Charge: f.charge.Charge, Key: f.key, NewKey: f.newKey,
 		HeadFile: f.headFile, Missing: f.read.options.Missing,
 	}); err != nil {
-		return o, unsaved, err
+		return o, f.unsaved, err
 	}
 	_, said, _ := o.Online.Stated()
 	p, err := page.New(page.Service{
 		Plan: g.Plan, Teachers: o.Online.Teachers(), Stated: said, Classes: o.Classes,
 	})
 	if err != nil {
-		return o, unsaved, err
+		return o, f.unsaved, err
 	}
 	o.Page, o.API = p.Handler(o.Online.Ledger), openapi.JSON
-	return o, unsaved, nil
+	return o, f.unsaved, nil
 }
 
 // setFlags gives flags the values of a configuration, unless the command line has them.

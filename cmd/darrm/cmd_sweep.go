@@ -18,6 +18,7 @@ import (
 	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/figure"
 	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/plurality/solve"
 	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/sweep"
@@ -149,7 +150,7 @@ func (f *sweepFlags) run(c *cobra.Command, a *app) error {
 	}
 	rows := newSweepRows(len(points), f.format == "json")
 	if o.Counts != nil {
-		if rows.priorCounts = f.lawOfCounts(); rows.priorCounts == countsBinomial {
+		if rows.priorCounts = f.noise(c).LawOfCounts(); rows.priorCounts == choose.BinomialCounts {
 			rows.priorMean = f.priorMean
 		}
 	}
@@ -234,9 +235,10 @@ func (f *sweepFlags) options(c *cobra.Command, a *app) (o sweep.Options, err err
 	if err := o.CheckJobs(); err != nil {
 		return o, err
 	}
-	if o.Solve, err = f.objective(c); err != nil {
+	if o.Solve, err = f.noise(c).Options(); err != nil {
 		return o, err
 	}
+	o.Solve.Version = version
 	o.Counts, err = f.countsOf(c, a, o.Solve.Shape)
 	return o, err
 }
@@ -290,11 +292,12 @@ func (f *sweepFlags) checkGrid(valid int, invalid []error) error {
 // countsOf returns the vote counts of the objective for each K, nil where it has none. A
 // file of counts is for one K.
 func (f *sweepFlags) countsOf(c *cobra.Command, a *app, shape gamma.Shape) (map[int][]float64, error) {
-	if agreement, err := f.agreement(); err != nil || !agreement {
+	noise := f.noise(c)
+	if agreement, err := noise.ForAgreement(); err != nil || !agreement {
 		return nil, err
 	}
 	first := f.k.values[0]
-	if i := slices.IndexFunc(f.k.values, func(k int) bool { return k != first }); i > 0 && f.countsFile() {
+	if i := slices.IndexFunc(f.k.values, func(k int) bool { return k != first }); i > 0 && noise.CountsFile() {
 		return nil, usagef("a file of --prior-counts goes with one K, but --K has %d and %d", first, f.k.values[i])
 	}
 	out := map[int][]float64{}
@@ -302,7 +305,7 @@ func (f *sweepFlags) countsOf(c *cobra.Command, a *app, shape gamma.Shape) (map[
 		if out[k] != nil {
 			continue
 		}
-		counts, err := f.counts(c, a, k)
+		counts, err := noise.Counts(c.Context(), k, a.histogram)
 		if err != nil {
 			return nil, err
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/sweep"
 )
 
@@ -133,28 +134,28 @@ func TestSweepBaselineNames(t *testing.T) {
 
 // The name of a prior is the value of --prior that asks for it.
 func TestPriorNames(t *testing.T) {
-	for _, name := range []string{priorUniform, priorClear, priorCustom, priorOfCounts, priorWorstCase} {
+	for _, name := range []string{choose.Uniform, choose.Clear, choose.Custom, choose.Counts, choose.WorstCase} {
 		var f objectiveFlags
 		c := &cobra.Command{}
 		f.registerObjective(c)
 		args := []string{"--prior", name}
 		switch name {
-		case priorCustom:
+		case choose.Custom:
 			args = append(args, "--prior-mean", "0.6")
-		case priorOfCounts:
+		case choose.Counts:
 			args = append(args, "--prior-counts", "file")
 		}
 		if err := c.ParseFlags(args); err != nil {
 			t.Fatal(err)
 		}
-		o, err := f.objective(c)
+		o, err := f.noise(c).Options()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if name == priorOfCounts {
+		if name == choose.Counts {
 			o.Counts = []float64{1, 2}
 		}
-		if got := priorName(gamma.Objective{PriorMean: o.PriorMean, Counts: o.Counts, WorstCase: o.WorstCase, Shape: o.Shape}); got != name {
+		if got := choose.PriorName(gamma.Objective{PriorMean: o.PriorMean, Counts: o.Counts, WorstCase: o.WorstCase, Shape: o.Shape}); got != name {
 			t.Errorf("%s is called %s", name, got)
 		}
 	}

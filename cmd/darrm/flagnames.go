@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -12,15 +13,24 @@ import (
 // flagNames are the flags of one parameter.
 type flagNames struct {
 	flags []string // the likelier one first; the command's own is taken
-	after bool     // errors name the flag after the rule, in parentheses
+	place place
 }
 
-// before and after say where errors have the flag.
-func before(flags ...string) flagNames { return flagNames{flags, false} }
-func after(flags ...string) flagNames  { return flagNames{flags, true} }
+// place says where errors have the flag of a parameter that breaks its rule.
+type place int
 
-// flagsOf has the flags of the parameters that libraries name (check.Error, check.SettledBy). It is the
-// only place where the two meet: a library names no flag.
+const (
+	beforeRule place = iota
+	afterRule        // in parentheses
+	inText           // nowhere but in texts that name the parameter themselves (check.Namedf)
+)
+
+func before(flags ...string) flagNames { return flagNames{flags, beforeRule} }
+func after(flags ...string) flagNames  { return flagNames{flags, afterRule} }
+func within(flags ...string) flagNames { return flagNames{flags, inText} }
+
+// flagsOf has the flags of the parameters that libraries name (check.Error, check.SettledBy,
+// check.Namedf). It is the only place where the two meet: a library names no flag.
 var flagsOf = map[string]flagNames{
 	// Votes, plans, means.
 	"number of teachers K": before("K"), "privacy allowance m": before("m"),
@@ -34,6 +44,14 @@ var flagsOf = map[string]flagNames{
 	"estimator": before("estimator"), "beta": before("beta"), "draws for beta": before("beta"),
 	"budget epsilon": before("budget-eps", "eps"), "budget delta": before("budget-delta", "delta"),
 	"queries": before("queries"), "agreement": before("agreement"),
+
+	// What is stated of a mechanism.
+	"mechanism": within("mechanism"), "table": within("table"), "classes": within("classes"), "numbered classes": within("num-classes"),
+	"threshold": within("threshold"), "check ratio": within("check-ratio"), "data": within("data"),
+	"timeout": within("timeout"), "checkpoint": within("checkpoint"), "objective": within("objective"),
+	"prior": within("prior"), "prior counts": within("prior-counts"), "shape": within("shape"),
+	"method": within("method"), "on interrupt": within("on-interrupt"),
+	"time to solve": within("solve-within"),
 
 	// Training.
 	"account": after("account"), "ball": after("ball", "set"), "batch size": after("batch"),
@@ -55,9 +73,36 @@ var flagsOf = map[string]flagNames{
 	"target epsilon": after("eps"), "task": after("task"), "weight": after("step-size"),
 }
 
+// flagOf is the likeliest flag of a parameter.
+func flagOf(p check.Parameter) string {
+	if names, ok := flagsOf[string(p)]; ok {
+		return "--" + names.flags[0]
+	}
+	return string(p)
+}
+
+// renamed is an error with another text.
+type renamed struct {
+	error
+	text string
+}
+
+func (e renamed) Error() string { return e.text }
+func (e renamed) Unwrap() error { return e.error }
+
 // nameFlag names the flags that settle an error, as far as the command has them and the error
 // does not name them.
 func nameFlag(c *cobra.Command, err error) error {
+	if err == nil {
+		return nil
+	}
+	if text := check.NamedBy(err, flagOf); text != err.Error() {
+		var missing *check.MissingError
+		if errors.As(err, &missing) {
+			text += seeHelp(c)
+		}
+		err = renamed{err, text}
+	}
 	var after []string
 	for _, parameter := range check.Settling(err) {
 		name, value, _ := strings.Cut(parameter, "=")
@@ -66,7 +111,10 @@ func nameFlag(c *cobra.Command, err error) error {
 			if c.Flags().Lookup(flag) == nil {
 				continue
 			}
-			if !names.after {
+			if names.place == inText {
+				break
+			}
+			if names.place == beforeRule {
 				if strings.Contains(err.Error(), "--") {
 					return err
 				}

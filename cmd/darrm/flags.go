@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"math"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/darrm/darrm/constraints"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/release"
 )
 
@@ -61,8 +63,8 @@ func (f *problemFlags) registerSolve(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.method, "method", string(solve.CuttingPlanes), "\"cutting-planes\", or \"exhaustive\" to hand all constraints to the solver")
 	oneOf(c, "method", solve.Methods()...)
-	fl.StringVar(&f.onInterrupt, "on-interrupt", "nothing", "when Ctrl-C or --timeout ends the solve: \"nothing\", or \"best\" for the best certified table so far, with the gap proved by then")
-	oneOf(c, "on-interrupt", "nothing", "best")
+	fl.StringVar(&f.onInterrupt, "on-interrupt", choose.Nothing, "when Ctrl-C or --timeout ends the solve: \"nothing\", or \"best\" for the best certified table so far, with the gap proved by then")
+	oneOf(c, "on-interrupt", choose.Nothing, choose.Best)
 	f.registerTimeout(c, "give up solving, or checking a table, after this time, such as 90s (default none)")
 }
 
@@ -86,72 +88,63 @@ func (f *problemFlags) reach(c *cobra.Command, k int) (int, bool, error) {
 
 var errAffectedAndData = usagef("--affected and --data exclude each other")
 
-// solveFlagNames are those that a given table makes meaningless.
-var solveFlagNames = []string{
-	"objective", "prior", "prior-mean", "prior-counts", "shape", "method", "on-interrupt",
-}
-
-// needed returns more and what describes a problem without defaults, for require. Teachers
-// that promise nothing have no Δ.
-func (f *problemFlags) needed(more ...string) []string {
-	more = append(more, budget, "eps")
-	if !math.IsInf(f.epsilon, 1) {
-		more = append(more, "teacher-delta")
-	}
-	return more
-}
-
 // budget is what require wants of every command that solves.
 const budget = "m|total-eps"
 
-// checkWithoutK checks what can be checked before the votes say how many teachers there are; stated is
-// their number where the flags say it, else 0.
-func (f *problemFlags) checkWithoutK(c *cobra.Command, stated int) error {
-	if c.Flags().Changed("affected") && f.affected < 1 {
-		return &check.Error{Name: "affected", Value: f.affected, Rule: "at least 1, and at most the number of teachers"}
+// stated is what the flags say of the teachers and one answer.
+func (f *problemFlags) stated(c *cobra.Command) (s release.Stated, err error) {
+	reach, said, err := f.reach(c, release.AllTeachers)
+	if said {
+		s.Affected = &reach
 	}
-	_, err := f.problem(c, max(1, stated, f.affected))
-	return err
+	s.Epsilon, s.TeacherDelta = whenGiven(c, "eps", &f.epsilon), whenGiven(c, "teacher-delta", &f.teacherDelta)
+	s.M, s.TotalEpsilon, s.Delta = whenGiven(c, "m", &f.m), whenGiven(c, "total-eps", &f.totalEpsilon), whenGiven(c, "delta", &f.delta)
+	return s, err
 }
 
-// problem returns the problem for k teachers that the flags describe.
+// problem returns the problem for k teachers that the flags describe, with their defaults.
 func (f *problemFlags) problem(c *cobra.Command, k int) (constraints.Problem, error) {
-	p := constraints.Problem{K: k, M: f.m, Epsilon: f.epsilon, TeacherDelta: f.teacherDelta}
-	if c.Flags().Changed("total-eps") {
-		if err := check.TotalEpsilon(f.totalEpsilon); err != nil {
-			return p, err // 0 would mean "not given" to the library
+	s, err := f.stated(c)
+	if err != nil {
+		return constraints.Problem{}, err
+	}
+	if c.Flags().Changed("affected") {
+		if err := check.Affected(f.affected, k); err != nil {
+			return constraints.Problem{}, err // 0 would mean all of them to the library
 		}
-		p.M, p.TotalEpsilon = 0, f.totalEpsilon
 	}
-	if math.IsInf(f.epsilon, 1) && !c.Flags().Changed("teacher-delta") {
-		p.TeacherDelta = 0 // the default is not for teachers that promise nothing
+	s.Epsilon = &f.epsilon
+	if !math.IsInf(f.epsilon, 1) { // the default is not for teachers that promise nothing
+		s.TeacherDelta = &f.teacherDelta
 	}
-	var err error
-	if p.Affected, _, err = f.reach(c, k); err != nil {
-		return p, err
-	}
-	if !c.Flags().Changed("delta") {
-		return p.WithDefaultDelta()
-	}
-	p.Delta = f.delta
-	return p, p.Validate()
+	return s.Problem(k)
 }
 
-// options checks all flags that do not describe the problem. It reads no file: see
-// counts.
-func (f *problemFlags) options(c *cobra.Command) (solve.Options, error) {
-	o, err := f.objective(c)
-	if err != nil {
-		return o, err
+// request is what the flags say of a release, or a comparison. k is the number of teachers where no
+// votes will tell it, else 0.
+func (f *problemFlags) request(c *cobra.Command, a *app, o *optimalFlags, m *mechanismFlags, k int) (r choose.Request, err error) {
+	if c.Flags().Changed("affected") && f.affected < 1 { // 0 would mean all of them to the library
+		if k > 0 {
+			return r, check.Affected(f.affected, k)
+		}
+		return r, &check.Error{Name: "affected", Value: f.affected, Rule: "at least 1, and at most the number of teachers"}
 	}
-	if o.Method, err = solve.ParseMethod(f.method); err != nil {
-		return o, err
+	if r.Stated, err = f.stated(c); err != nil {
+		return r, err
 	}
-	if err := f.checkTimeout(c); err != nil {
-		return o, err
-	}
-	o.BestOnCancel = f.onInterrupt == "best"
-	return o, nil
+	r.Neighbours, r.Mechanism = m.relation, m.name
+	r.Threshold, r.CheckRatio = whenGiven(c, "threshold", &m.threshold), whenGiven(c, "check-ratio", &m.checkRatio)
+	r.Noise, r.Many = f.noise(c), o.many(c)
+	r.Timeout, r.SolveWithin = whenGiven(c, "timeout", &f.timeout), whenGiven(c, "solve-within", &o.within)
+	r.Solve.Histogram, r.Solve.Histograms = a.histogram, a.histograms
+	return r, nil
+}
+
+// noise is what the flags say of the optimal noise function.
+func (f *problemFlags) noise(c *cobra.Command) choose.Noise {
+	n := f.objectiveFlags.noise(c)
+	n.Method, n.OnInterrupt = value(whenGiven(c, "method", &f.method)), value(whenGiven(c, "on-interrupt", &f.onInterrupt))
+	return n
 }
 
 // solve returns the certified table for k teachers. A cache that fails to store
@@ -161,27 +154,30 @@ func (f *problemFlags) solve(c *cobra.Command, a *app, k int) (solved, error) {
 	if err != nil {
 		return solved{}, err
 	}
-	return f.solveProblem(c, a, p)
-}
-
-// solveProblem is solve for a problem that is not quite the flags'.
-func (f *problemFlags) solveProblem(c *cobra.Command, a *app, p constraints.Problem) (solved, error) {
-	o, err := f.options(c)
+	o, err := f.noise(c).Options()
 	if err != nil {
 		return solved{}, err
 	}
-	if o.Counts, err = f.counts(c, a, p.K); err != nil {
+	if err := f.checkTimeout(c); err != nil {
 		return solved{}, err
 	}
+	if o.Counts, err = f.noise(c).Counts(c.Context(), k, a.histogram); err != nil {
+		return solved{}, err
+	}
+	return f.solveProblem(c.Context(), a, p, o)
+}
+
+// solveProblem returns the certified table of a problem, from the cache if it is there.
+func (f *problemFlags) solveProblem(ctx context.Context, a *app, p constraints.Problem, o solve.Options) (solved, error) {
 	store, err := f.store()
 	if err != nil {
 		return solved{}, err
 	}
-	ctx, cancel := f.limit(c.Context())
+	ctx, cancel := f.limit(ctx)
 	defer cancel()
 	progress := newProgress(a)
 	defer progress.stop()
-	o.Progress = progress.round
+	o.Version, o.Progress = version, progress.round
 	start := time.Now()
 	r, err := solve.Cached(ctx, store, p, o)
 	err = f.late("solve", err)

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/plurality"
-	"github.com/darrm/darrm/votes"
 )
 
 // pluralityFlags say what a mechanism of many classes is to be best at, beside --prior-counts,
@@ -47,58 +47,18 @@ func (f *pluralityFlags) check(c *cobra.Command, objective string, infinite, noD
 		}
 	}
 	switch {
-	case objective == objectiveSource:
-		return usagef("objective = %q, but with --classes it is always %q", objective, objectiveAgreement)
+	case objective == choose.Source:
+		return usagef("objective = %q, but with --classes it is always %q", objective, choose.Agreement)
 	case c.Flags().Changed("eps") && !infinite, c.Flags().Changed("teacher-delta") && !noDelta:
 		return usagef("--eps and --teacher-delta do not go with --classes: nothing is presumed of the teachers")
 	}
 	return require(c, "K", "total-eps", "affected|data")
 }
 
-// law is what the flags say a mechanism is to be best for, without the histograms where
-// --prior-counts names a file. It reads nothing.
-func (f *pluralityFlags) law(c *cobra.Command, priorCounts string, classes int) (o plurality.Objective, err error) {
-	accuracy, concentration := c.Flags().Changed("accuracy"), c.Flags().Changed("concentration")
-	switch {
-	case priorCounts == countsUniform || priorCounts == countsBinomial:
-		return o, usagef("prior-counts = %q goes with two classes: give a file of histograms, --concentration or --accuracy", priorCounts)
-	case priorCounts != "" && accuracy:
-		return o, usagef("--accuracy and --prior-counts exclude each other")
-	case priorCounts != "" && concentration:
-		return o, usagef("--concentration and --prior-counts exclude each other")
-	case accuracy && concentration:
-		return o, usagef("--accuracy and --concentration exclude each other")
-	// Checked here, since a 0 that was typed would be none to the library.
-	case accuracy:
-		o.Accuracy, err = f.accuracy, plurality.CheckAccuracy(f.accuracy, classes)
-	case concentration:
-		o.Concentration, err = f.concentration, plurality.CheckConcentration(f.concentration)
-	case priorCounts == "":
-		o = plurality.DefaultObjective(classes)
+// many is what the flags say a mechanism is to be best for.
+func (f *pluralityFlags) many(c *cobra.Command) choose.Many {
+	return choose.Many{
+		Accuracy: whenGiven(c, "accuracy", &f.accuracy), Concentration: whenGiven(c, "concentration", &f.concentration),
+		Abstain: whenGiven(c, "abstain", &f.abstain), Gap: whenGiven(c, "gap", &f.gap),
 	}
-	if err == nil && c.Flags().Changed("abstain") {
-		o.AbstainValue, err = f.abstain, plurality.CheckAbstainValue(f.abstain)
-	}
-	return o, err
-}
-
-// pluralityObjective returns the objective for k teachers and so many classes, and whether
-// abstaining is an answer. It reads the file of --prior-counts, if there is one.
-func (f *pluralityFlags) pluralityObjective(c *cobra.Command, a *app, priorCounts string, k, classes int) (o plurality.Objective, abstain bool, err error) {
-	abstain = c.Flags().Changed("abstain")
-	if o, err = f.law(c, priorCounts, classes); err != nil || priorCounts == "" {
-		return o, abstain, err
-	}
-	r, err := a.open(c.Context(), priorCounts, votes.MaxHistogramsBytes)
-	if err != nil {
-		return o, abstain, err
-	}
-	defer r.Close()
-	histograms, counts, err := votes.ReadHistograms(r, priorCounts, k, classes)
-	if err != nil {
-		return o, abstain, inputError{Err: err}
-	}
-	o.Counts = plurality.CountHistograms(histograms, counts)
-	a.say("darrm: the prior counts in %s become part of the mechanism: they must come from public data", priorCounts)
-	return o, abstain, nil
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/darrm/darrm/plan/choose"
 )
 
 // timeoutFlag bounds the time of work that may be long. Time that is up is an error, and
@@ -18,10 +20,7 @@ func (f *timeoutFlag) registerTimeout(c *cobra.Command, usage string) {
 }
 
 func (f *timeoutFlag) checkTimeout(c *cobra.Command) error {
-	if c.Flags().Changed("timeout") && f.timeout <= 0 {
-		return usagef("timeout = %v, but it must be > 0", f.timeout)
-	}
-	return nil
+	return choose.CheckTimeout(whenGiven(c, "timeout", &f.timeout))
 }
 
 // limit returns ctx with the time limit, where there is one.
@@ -32,11 +31,17 @@ func (f *timeoutFlag) limit(ctx context.Context) (context.Context, context.Cance
 	return ctx, func() {}
 }
 
-// late names the flag in an error that is due to the limit; other errors it returns as
-// they are.
+// lateError says what the limit was not enough for.
+type lateError struct{ error }
+
+func (e lateError) Unwrap() error { return e.error }
+
+// late names the flag in an error that is due to the limit, unless that was done; other errors it
+// returns as they are.
 func (f *timeoutFlag) late(what string, err error) error {
-	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("timeout = %v was not enough to %s: %w", f.timeout, what, err)
+	var late lateError
+	if errors.Is(err, context.DeadlineExceeded) && !errors.As(err, &late) {
+		return lateError{fmt.Errorf("timeout = %v was not enough to %s: %w", f.timeout, what, err)}
 	}
 	return err
 }

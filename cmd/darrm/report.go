@@ -10,16 +10,17 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/release"
 )
 
 // report says what was released and what it costs, on stderr.
-func report(a *app, s *release.Summary, g chosen, simulated bool) {
+func report(a *app, s *release.Summary, g choose.Choice, simulated bool) {
 	if simulated {
 		a.say("SIMULATION: drawn from a seed, NOT PRIVATE; do not release these labels")
 	}
 	by := ""
-	if g.table == nil {
+	if g.Noise == nil {
 		by = " by " + g.Mechanism.Title()
 	}
 	a.say("%d labels from K = %d teachers%s", s.Queries, s.Problem.K, by)
@@ -28,11 +29,11 @@ func report(a *app, s *release.Summary, g chosen, simulated bool) {
 }
 
 // reportOptimum says what the optimal plurality is best for, or why there is none.
-func reportOptimum(a *app, g chosen) {
-	if g.instead != nil {
-		a.fact("note:", fmt.Sprintf("%s instead of the optimal plurality: %v", ensemble.Fallback, g.instead))
+func reportOptimum(a *app, g choose.Choice) {
+	if g.Instead != nil {
+		a.fact("note:", fmt.Sprintf("%s instead of the optimal plurality: %v", ensemble.Fallback, g.Instead))
 	}
-	if t := g.optimal; t != nil {
+	if t := g.Optimum; t != nil {
 		worth := "agreement"
 		if t.Problem().Abstain {
 			worth = fmt.Sprintf("agreement, with %v for each abstention,", t.Objective.AbstainValue)
@@ -67,14 +68,14 @@ type releaseFields struct {
 	Instead      string           `json:"instead_of_optimal,omitempty"`
 }
 
-func fieldsOf(s *release.Summary, g chosen) releaseFields {
+func fieldsOf(s *release.Summary, g choose.Choice) releaseFields {
 	f := releaseFields{
 		Mechanism: s.Mechanism, K: s.Problem.K, Affected: s.Problem.Affected, TeachersFrom: s.Source, Columns: s.Columns.String(),
 		Queries: s.Queries, Slack: s.Totals.Slack, PerLabel: s.PerAnswer, AllFresh: s.Totals.Fresh.Cost,
-		PaidBy: s.PaidBy, Warnings: s.Warnings(), Optimal: optimalFieldsOf(g.optimal),
+		PaidBy: s.PaidBy, Warnings: s.Warnings(), Optimal: optimalFieldsOf(g.Optimum),
 	}
-	if g.instead != nil {
-		f.Instead = g.instead.Error()
+	if g.Instead != nil {
+		f.Instead = g.Instead.Error()
 	}
 	if s.Totals.Frozen != nil {
 		f.AllFrozen, f.Again = &s.Totals.Frozen.Cost, &s.Totals.Again.Cost
@@ -83,7 +84,7 @@ func fieldsOf(s *release.Summary, g chosen) releaseFields {
 }
 
 // quote says what the release would cost, and what the ledger would pay.
-func quote(a *app, q *release.Quote, g chosen) error {
+func quote(a *app, q *release.Quote, g choose.Choice) error {
 	out := struct {
 		DryRun bool `json:"dry_run"`
 		releaseFields
@@ -111,7 +112,7 @@ type jsonAnswer struct {
 }
 
 // encodeAnswers writes the answers as one JSON document with their price.
-func encodeAnswers(w io.Writer, s *release.Summary, g chosen, answers []jsonAnswer, simulated bool) error {
+func encodeAnswers(w io.Writer, s *release.Summary, g choose.Choice, answers []jsonAnswer, simulated bool) error {
 	type label struct {
 		Query string          `json:"query"`
 		Label json.RawMessage `json:"label"`

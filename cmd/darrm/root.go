@@ -142,10 +142,12 @@ func require(c *cobra.Command, flags ...string) error {
 		if slices.Contains(missing, "--eps") && slices.Contains(missing, "--teacher-delta") {
 			nothing = "; teachers that promise nothing have --eps inf, and no --teacher-delta"
 		}
-		return usagef("%s must be given%s (see %s --help)", strings.Join(missing, " and "), nothing, c.CommandPath())
+		return usagef("%s must be given%s%s", strings.Join(missing, " and "), nothing, seeHelp(c))
 	}
 	return nil
 }
+
+func seeHelp(c *cobra.Command) string { return fmt.Sprintf(" (see %s --help)", c.CommandPath()) }
 
 // page is w for people, as wide as stdout.
 func (a *app) page(w io.Writer) *terminal.Page {

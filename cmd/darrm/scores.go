@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -46,7 +47,7 @@ func scoreRow(title string, s ensemble.Score) []string {
 }
 
 // report shows on stderr how the mechanism of a release does, beside the baselines.
-func (s *scores) report(a *app, g chosen) error {
+func (s *scores) report(a *app, g choose.Choice) error {
 	if a.quiet {
 		return nil
 	}
@@ -56,12 +57,12 @@ func (s *scores) report(a *app, g chosen) error {
 		return err
 	}
 	title := g.Mechanism.Title()
-	if g.table != nil {
+	if g.Noise != nil {
 		title = "optimal γ"
 	}
 	rows = append(rows, scoreRow(title, own))
-	if g.table != nil {
-		for _, b := range g.table.Baselines {
+	if g.Noise != nil {
+		for _, b := range g.Noise.Baselines {
 			baseline, err := ensemble.Baseline(b, g.Mechanism.Setting().Neighbours)
 			if err != nil {
 				return err
@@ -73,8 +74,8 @@ func (s *scores) report(a *app, g chosen) error {
 			rows = append(rows, scoreRow(b.Title, score))
 		}
 	}
-	if g.optimal != nil {
-		p := g.optimal.Problem()
+	if g.Optimum != nil {
+		p := g.Optimum.Problem()
 		flip, err := ensemble.PermuteAndFlip(g.Mechanism.Setting(), p.Epsilon)
 		if err != nil {
 			return err

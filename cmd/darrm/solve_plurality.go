@@ -57,7 +57,9 @@ func (f *pluralitySolve) problem(c *cobra.Command, a *app, k int) (p plurality.P
 	if err := p.Validate(); err != nil { // before a file is read
 		return p, o, err
 	}
-	o, p.Abstain, err = f.pluralityObjective(c, a, f.priorCounts, k, f.classes)
+	many := f.many(c)
+	p.Abstain = many.Abstain != nil
+	o, err = many.WithCounts(c.Context(), f.priorCounts, k, f.classes, a.histograms)
 	if err != nil {
 		return p, o, err
 	}

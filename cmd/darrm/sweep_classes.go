@@ -80,7 +80,7 @@ func (f *sweepFlags) objectives(c *cobra.Command, a *app, problems []plurality.P
 		if _, ok := out[p.Classes]; ok {
 			continue
 		}
-		o, _, err := f.pluralityObjective(c, a, f.priorCounts, p.K, p.Classes)
+		o, err := f.many(c).WithCounts(c.Context(), f.priorCounts, p.K, p.Classes, a.histograms)
 		if err != nil {
 			return nil, err
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/darrm/darrm/internal/figure"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/plan/choose"
 	"github.com/darrm/darrm/sweep"
 )
 
@@ -52,7 +53,7 @@ type sweepRow struct {
 // set makes the i-th row. Several goroutines may set rows of their own.
 func (s *sweepRows) set(i int, t *gamma.Table) (err error) {
 	r := sweepRow{
-		problem: t.Problem(), shape: t.Shape, prior: priorName(t.Objective), priorMean: t.PriorMean,
+		problem: t.Problem(), shape: t.Shape, prior: choose.PriorName(t.Objective), priorMean: t.PriorMean,
 		constraints:   t.Certificate().Constraints,
 		expectedError: t.ExpectedError, lowerBound: t.LowerBound, gap: t.Gap,
 		baselines: map[string]float64{},

@@ -1,0 +1,213 @@
+package choose
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"time"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/release"
+)
+
+// Chooser is a request that was checked.
+type Chooser struct {
+	r           Request
+	replaceable bool    // another mechanism may take the optimum's place
+	given       *Choice // of a table
+	promise     bool
+	tableAlone  bool
+}
+
+// Choice is the mechanism of a release with how it was come to.
+type Choice struct {
+	release.Plan
+	Noise   *gamma.Table     // of the optimal noise function; else nil
+	Optimum *plurality.Table // of the optimal plurality; else nil
+	Instead error            // why Plan is no optimum, where there should have been one
+}
+
+// Prepare checks all that does not depend on the votes, and reads the table if one was stated.
+func Prepare(ctx context.Context, r Request) (*Chooser, error) {
+	if err := r.CheckThreshold(); err != nil {
+		return nil, err
+	}
+	c := &Chooser{r: r, replaceable: r.Mechanism == "" && !r.Service}
+	var err error
+	if r.ReadTable != nil {
+		err = c.useTable(ctx)
+	} else {
+		c.promise, err = c.r.validate()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if r.Service {
+		return c, c.checkService()
+	}
+	return c, nil
+}
+
+// checkService refuses what is not for a service.
+func (c *Chooser) checkService() error {
+	if c.r.Noise.OnInterrupt == Best {
+		return usagef("%s %s is not for serve: a table that the clock made would be another after the next start", pOnInterrupt, Best)
+	}
+	if c.r.K == 0 {
+		return usagef("%s must be given, the number of teachers, or %s", pK, pTable)
+	}
+	return nil
+}
+
+// Promise says whether the teachers are private themselves.
+func (c *Chooser) Promise() bool { return c.promise }
+
+// K is the number of teachers, 0 where the votes tell.
+func (c *Chooser) K() int { return c.r.K }
+
+// Stated is what was stated or follows from it: the optimum of two classes presumes nothing.
+func (c *Chooser) Stated() release.Stated { return c.r.Stated }
+
+// TeachersOfTable says that what the teachers promise comes from the table alone.
+func (c *Chooser) TeachersOfTable() bool { return c.tableAlone }
+
+// useTable reads the table and compares it with what else is stated.
+func (c *Chooser) useTable(ctx context.Context) error {
+	r := &c.r
+	d := r.mechanism()
+	if r.Mechanism != "" && d.Table != ensemble.NoiseTable && d.Table != ensemble.PluralityTable {
+		return usagef("%s goes with %s %s or %s", pTable, pMechanism, ensemble.OptimalNoise, ensemble.OptimalPlurality)
+	}
+	for _, list := range [][]check.Parameter{ofNoise, ofOptimum} {
+		if p, ok := r.first(list...); ok {
+			return usagef("%s and %s exclude each other: the table is solved", p, pTable)
+		}
+	}
+	if err := CheckTimeout(r.Timeout); err != nil {
+		return err
+	}
+	table, err := r.ReadTable(ctx)
+	if err != nil {
+		return err
+	}
+	if table.Plurality != nil && d.Table == ensemble.NoiseTable {
+		return usagef("%s %s, but %s is a table of many classes: say %s %s", pMechanism, ensemble.OptimalNoise, r.TableName, pMechanism, ensemble.OptimalPlurality)
+	}
+	g := &Choice{Noise: table.Gamma, Optimum: table.Plurality}
+	if g.Plan, err = table.Plan(r.Neighbours); err != nil {
+		return err
+	}
+	if err := r.Stated.Match(g.Problem, r.TableName); err != nil {
+		return err
+	}
+	setting := g.Mechanism.Setting()
+	if r.K != 0 && r.K != setting.K {
+		return usagef("K = %d, but %s is for K = %d teachers", r.K, r.TableName, setting.K)
+	}
+	if r.Classes != setting.Classes {
+		return usagef("%d classes, but %s is for %d: say %s or %s", r.Classes, r.TableName, setting.Classes, pClasses, pNumClasses)
+	}
+	r.K, c.given, c.tableAlone, c.promise = setting.K, g, !r.Stated.Teachers(), !math.IsInf(g.Problem.Epsilon, 1)
+	return nil
+}
+
+// Choose makes the mechanism for k teachers and so many classes. Where no table was stated it may
+// solve: cost and errors are then those of Request.Solve.
+func (c *Chooser) Choose(ctx context.Context, k, classes int) (Choice, error) {
+	d := c.r.mechanism()
+	switch {
+	case c.given != nil:
+		return *c.given, nil
+	case d.Table == ensemble.PluralityTable:
+		return c.optimum(ctx, k, classes)
+	case !d.Teachers:
+		plan, err := c.r.calibrated(d.Name, k, classes)
+		return Choice{Plan: plan}, err
+	case classes != 2:
+		return Choice{}, usagef("number of classes = %d, but it must be 2 for DaRRM and its baselines; see %s for others", classes, pMechanism)
+	}
+	p, err := c.r.Stated.Problem(k)
+	if err != nil {
+		return Choice{}, err
+	}
+	if d.Table != ensemble.NoiseTable {
+		plan, err := c.r.baseline(ctx, p)
+		return Choice{Plan: plan}, err
+	}
+	t, err := c.r.noise(ctx, p)
+	if err != nil {
+		return Choice{}, err
+	}
+	plan, err := release.DaRRM(t.Certified, c.r.Neighbours)
+	return Choice{Plan: plan, Noise: t}, err
+}
+
+// optimum makes the optimal plurality. Where nobody named it and it is not known in time, another
+// keeps the same ε; a table that the clock made would be another the next time.
+func (c *Chooser) optimum(ctx context.Context, k, classes int) (Choice, error) {
+	var limit time.Duration
+	if c.replaceable {
+		limit = c.r.within()
+	}
+	p := c.r.plurality(k, classes)
+	t, err := c.r.optimum(ctx, p, limit)
+	late := TooLong(err)
+	switch {
+	case late != nil && c.r.Checkpoint:
+		return Choice{}, check.Namedf("%w; %s does not take its place, since %s needs a table", late, ensemble.Fallback, pCheckpoint)
+	case late != nil && c.replaceable && !p.Abstain:
+		plan, err := c.r.calibrated(ensemble.Fallback, k, classes)
+		if err != nil {
+			return Choice{}, err
+		}
+		plan.Problem.Delta = 0 // it spends none
+		return Choice{Plan: plan, Instead: late}, nil
+	case err != nil:
+		return Choice{}, cmp.Or(late, err)
+	}
+	plan, err := release.Plurality(t.Certified, c.r.Neighbours)
+	return Choice{Plan: plan, Optimum: t}, err
+}
+
+// noise returns the optimal noise function for p.
+func (r *Request) noise(ctx context.Context, p constraints.Problem) (*gamma.Table, error) {
+	o, err := r.Noise.Complete(ctx, p.K, r.Solve.Histogram)
+	if err != nil {
+		return nil, err
+	}
+	return r.Solve.Noise(ctx, p, o)
+}
+
+// optimum returns the optimal plurality for p.
+func (r *Request) optimum(ctx context.Context, p plurality.Problem, limit time.Duration) (*plurality.Table, error) {
+	o, err := r.Many.WithCounts(ctx, r.Noise.PriorCounts, p.K, p.Classes, r.Solve.Histograms)
+	if err != nil {
+		return nil, err
+	}
+	return r.Solve.Plurality(ctx, p, o, limit)
+}
+
+// calibrated returns the mechanism of the name with just as much noise as the promise needs.
+func (r *Request) calibrated(name string, k, classes int) (g release.Plan, err error) {
+	s := ensemble.Setting{K: k, Classes: classes, Affected: r.Stated.Reach(k), Neighbours: r.Neighbours}
+	target := accountant.Cost{Epsilon: value(r.Stated.TotalEpsilon), Delta: value(r.Stated.Delta)}
+	g.Problem = ensemble.OfCounts(s, target)
+	g.Mechanism, err = ensemble.Calibrated(name, s, target, r.check())
+	return g, err
+}
+
+// baseline returns a baseline for the promise of p, certified for it.
+func (r *Request) baseline(ctx context.Context, p constraints.Problem) (release.Plan, error) {
+	kind, _ := r.mechanism().Baseline()
+	b, err := kind.Certify(ctx, p)
+	if err != nil {
+		return release.Plan{}, err
+	}
+	m, err := ensemble.Baseline(b, r.Neighbours)
+	return release.Plan{Mechanism: m, Problem: p, Certified: b.Certified}, err
+}

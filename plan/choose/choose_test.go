@@ -1,0 +1,254 @@
+package choose
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/plurality"
+	pluralitysolve "github.com/darrm/darrm/plurality/solve"
+	"github.com/darrm/darrm/release"
+)
+
+// of is a request about K = 3 teachers of which one record reaches one, and labels of ε = 1.
+func of(classes int) Request {
+	one, epsilon := 1, 1.0
+	return Request{
+		Classes: classes, Neighbours: accountant.ReplaceOne,
+		Stated: release.Stated{Affected: &one, TotalEpsilon: &epsilon},
+		Solve: Solvers{
+			Noise: func(ctx context.Context, p constraints.Problem, o solve.Options) (*gamma.Table, error) {
+				return solve.Optimal(ctx, p, o)
+			},
+			Plurality: func(ctx context.Context, p plurality.Problem, o plurality.Objective, _ time.Duration) (*plurality.Table, error) {
+				return pluralitysolve.Optimal(ctx, p, o, pluralitysolve.Options{Gap: DefaultGap})
+			},
+		},
+	}
+}
+
+func choice(t *testing.T, r Request) (Choice, error) {
+	t.Helper()
+	c := must.Get(Prepare(t.Context(), r))(t)
+	return c.Choose(t.Context(), 3, r.Classes)
+}
+
+// Where nobody names the mechanism the number of classes decides.
+func TestDefault(t *testing.T) {
+	two := of(2)
+	two.Stated.Epsilon = new(float64)
+	*two.Stated.Epsilon = math.Inf(1)
+	g := must.Get(choice(t, two))(t)
+	if g.Noise == nil || g.Mechanism.Name() != ensemble.OptimalNoise {
+		t.Errorf("two classes: %v", g.Mechanism.Name())
+	}
+	g = must.Get(choice(t, of(3)))(t)
+	if g.Optimum == nil || g.Instead != nil || g.Mechanism.Name() != ensemble.OptimalPlurality {
+		t.Errorf("three classes: %v, %v", g.Mechanism.Name(), g.Instead)
+	}
+}
+
+// The optimum that nobody named and that is not known in time has permute-and-flip of the same ε and
+// δ = 0 in its place; no other optimum has.
+func TestFallback(t *testing.T) {
+	limits := []time.Duration{}
+	late := func() Request {
+		r := of(3)
+		delta := 1e-3
+		r.Stated.Delta = &delta
+		r.Solve.Plurality = func(_ context.Context, p plurality.Problem, _ plurality.Objective, limit time.Duration) (*plurality.Table, error) {
+			limits = append(limits, limit)
+			return nil, &pluralitysolve.LimitError{Problem: p, Limit: limit}
+		}
+		return r
+	}
+	g := must.Get(choice(t, late()))(t)
+	if g.Mechanism.Name() != ensemble.Fallback || g.Instead == nil || g.Optimum != nil {
+		t.Errorf("%v, instead %v", g.Mechanism.Name(), g.Instead)
+	}
+	if per, want := g.Mechanism.PerAnswer(), (accountant.Cost{Epsilon: 1}); per != want || g.Problem.Delta != 0 || g.Problem.TotalEpsilon != 1 {
+		t.Errorf("it costs %v, planned %+v", per, g.Problem)
+	}
+	for name, change := range map[string]func(*Request){
+		"named":      func(r *Request) { r.Mechanism = ensemble.OptimalPlurality },
+		"service":    func(r *Request) { r.Service, r.K = true, 3 },
+		"resumed":    func(r *Request) { r.Checkpoint = true },
+		"abstaining": func(r *Request) { r.Many.Abstain = new(float64) },
+	} {
+		r := late()
+		change(&r)
+		g, err := choice(t, r)
+		var limit *pluralitysolve.LimitError
+		if g.Mechanism != nil || !errors.As(err, &limit) {
+			t.Errorf("%s: %v, %v", name, g.Mechanism, err)
+		}
+		// The clock decides nothing of what may not be replaced.
+		if replaceable := name == "resumed" || name == "abstaining"; (limits[len(limits)-1] != 0) != replaceable {
+			t.Errorf("%s: within %v", name, limits[len(limits)-1])
+		}
+	}
+	// A solver that fails otherwise is no reason.
+	r, failed := late(), errors.New("failed")
+	r.Solve.Plurality = func(context.Context, plurality.Problem, plurality.Objective, time.Duration) (*plurality.Table, error) {
+		return nil, failed
+	}
+	if _, err := choice(t, r); !errors.Is(err, failed) {
+		t.Errorf("%v", err)
+	}
+}
+
+// The optimum of two classes is the noise function that agrees most often, for teachers that promise
+// nothing: the same numbers as if that had been asked for.
+func TestMajority(t *testing.T) {
+	nothing, accuracy := math.Inf(1), 0.8
+	optimum := of(2)
+	optimum.Mechanism, optimum.Many.Accuracy = ensemble.OptimalPlurality, &accuracy
+	noise := of(2)
+	noise.Stated.Epsilon, noise.Noise = &nothing, Noise{Objective: Agreement, PriorMean: &accuracy}
+	g, want := must.Get(choice(t, optimum))(t), must.Get(choice(t, noise))(t)
+	if g.Noise == nil || !slices.Equal(g.Certified.Func().Values(), want.Certified.Func().Values()) || g.Problem != want.Problem {
+		t.Errorf("%+v, want %+v", g.Plan, want.Plan)
+	}
+	if c := must.Get(Prepare(t.Context(), optimum))(t); c.Promise() {
+		t.Error("the teachers promise something")
+	}
+}
+
+// A table answers for the teachers that it is certified for, and takes nothing that is about solving.
+func TestTable(t *testing.T) {
+	inf := math.Inf(1)
+	solved := of(3)
+	table := must.Get(pluralitysolve.Optimal(t.Context(), solved.plurality(3, 3), plurality.DefaultObjective(3), pluralitysolve.Options{Gap: DefaultGap}))(t)
+	with := func() Request {
+		r := of(3)
+		r.Stated = release.Stated{}
+		r.TableName = "t.json"
+		r.ReadTable = func(context.Context) (release.Table, error) { return release.Table{Plurality: table}, nil }
+		return r
+	}
+	c := must.Get(Prepare(t.Context(), with()))(t)
+	g := must.Get(c.Choose(t.Context(), 3, 3))(t)
+	if c.K() != 3 || !c.TeachersOfTable() || c.Promise() || g.Plurality != table.Certified || g.Optimum != table {
+		t.Errorf("K = %d, %t, %t, %+v", c.K(), c.TeachersOfTable(), c.Promise(), g)
+	}
+	one, two := 1, 2
+	r := with()
+	r.Stated.Epsilon, r.Stated.Affected = &inf, &one
+	if c := must.Get(Prepare(t.Context(), r))(t); c.TeachersOfTable() {
+		t.Error("the teachers were stated")
+	}
+	for want, change := range map[string]func(*Request){
+		"affected = 2, but t.json is for 1":                                             func(r *Request) { r.Stated.Affected = &two },
+		"K = 4, but t.json is for K = 3 teachers":                                       func(r *Request) { r.K = 4 },
+		"2 classes, but t.json is for 3: say classes or numbered classes":               func(r *Request) { r.Classes = 2 },
+		"table goes with mechanism darrm or optimal":                                    func(r *Request) { r.Mechanism = "lnmax" },
+		"objective and table exclude each other: the table is solved":                   func(r *Request) { r.Noise.Objective = Agreement },
+		"gap and table exclude each other: the table is solved":                         func(r *Request) { r.Many.Gap = new(float64) },
+		"mechanism darrm, but t.json is a table of many classes: say mechanism optimal": func(r *Request) { r.Mechanism = ensemble.OptimalNoise },
+	} {
+		r := with()
+		change(&r)
+		if want == "affected = 2, but t.json is for 1" {
+			r.Stated.Epsilon = &inf
+		}
+		if _, err := Prepare(t.Context(), r); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// What does not go together is refused before the votes are read, as a usage error that names
+// parameters.
+func TestRules(t *testing.T) {
+	f := func(x float64) *float64 { return &x }
+	d := func(x time.Duration) *time.Duration { return &x }
+	none := func(classes int) Request { return Request{Classes: classes} }
+	for _, tt := range []struct {
+		want   string
+		r      Request
+		change func(*Request)
+	}{
+		{"privacy allowance m (or total epsilon) and epsilon and teacher delta must be given; teachers that promise nothing have epsilon inf, and no teacher delta", none(2), nil},
+		{"epsilon and teacher delta must be given; teachers that promise nothing have epsilon inf, and no teacher delta", of(2), nil},
+		{"privacy allowance m and total epsilon exclude each other", of(2), func(r *Request) { r.Stated.M = f(1) }},
+		{"total epsilon and affected (or data) must be given", none(3), nil},
+		{"teacher delta goes with two classes and mechanism darrm; mechanism optimal is told total epsilon and affected (or data)", of(3), func(r *Request) { r.Stated.TeacherDelta = f(0) }},
+		{"eps = 1, but mechanism optimal presumes nothing of the teachers: leave epsilon out, or say inf", of(3), func(r *Request) { r.Stated.Epsilon = f(1) }},
+		{`objective = "source", but mechanism optimal is for "agreement"`, of(3), func(r *Request) { r.Noise.Objective = Source }},
+		{"time to solve goes without mechanism optimal, for which nothing takes its place: see timeout", of(3), func(r *Request) { r.Mechanism, r.SolveWithin = ensemble.OptimalPlurality, d(1) }},
+		{"solve-within = 0s, but it must be > 0", of(3), func(r *Request) { r.SolveWithin = d(0) }},
+		{"timeout = 0s, but it must be > 0", of(3), func(r *Request) { r.Timeout = d(0) }},
+		{"accuracy and concentration exclude each other", of(3), func(r *Request) { r.Many.Accuracy, r.Many.Concentration = f(0.5), f(1) }},
+		{"gap = 0, but it must be in (0,1)", of(3), func(r *Request) { r.Many.Gap = f(0) }},
+		{"gap goes with mechanism optimal, not with darrm of 2 classes", of(2), func(r *Request) { r.Many.Gap = f(0.1) }},
+		{"gap goes with more than two classes: of two the optimum is known exactly", of(2), func(r *Request) { r.Mechanism, r.Many.Gap = ensemble.OptimalPlurality, f(0.1) }},
+		{"concentration goes with more than two classes: for two say accuracy or prior counts", of(2), func(r *Request) { r.Mechanism, r.Many.Concentration = ensemble.OptimalPlurality, f(1) }},
+		{"delta must be given", of(2), func(r *Request) { r.Mechanism = "gnmax" }},
+		{"delta = 0.1, but lnmax needs none: leave delta out", of(2), func(r *Request) { r.Mechanism, r.Stated.Delta = "lnmax", f(0.1) }},
+		{"timeout goes with mechanism darrm: lnmax uses nothing of it", of(2), func(r *Request) { r.Mechanism, r.Timeout = "lnmax", d(1) }},
+		{"shape goes with mechanism darrm: subsampling uses nothing of it", of(2), func(r *Request) {
+			r.Mechanism, r.Stated.Epsilon, r.Noise.Shape = "subsampling", f(math.Inf(1)), string(gamma.Monotone)
+		}},
+		{"threshold goes with mechanism confident-gnmax", of(2), func(r *Request) { r.Threshold = new(int) }},
+		{`on interrupt best is not for serve: a table that the clock made would be another after the next start`, of(2), func(r *Request) {
+			r.Service, r.K, r.Stated.Epsilon, r.Noise.OnInterrupt = true, 3, f(math.Inf(1)), Best
+		}},
+		{"number of teachers K must be given, the number of teachers, or table", of(3), func(r *Request) { r.Service = true }},
+	} {
+		if tt.change != nil {
+			tt.change(&tt.r)
+		}
+		if _, err := Prepare(t.Context(), tt.r); err == nil || err.Error() != tt.want {
+			t.Errorf("%v\nwant %s", err, tt.want)
+		}
+	}
+}
+
+// A comparison of many classes presumes nothing of the teachers, and shows why an optimum is missing.
+func TestComparison(t *testing.T) {
+	r := of(3)
+	r.Solve.Plurality = func(_ context.Context, p plurality.Problem, _ plurality.Objective, limit time.Duration) (*plurality.Table, error) {
+		return nil, &pluralitysolve.LimitError{Problem: p, Limit: limit}
+	}
+	o := must.Get(must.Get(PrepareComparison(r))(t).Options(t.Context(), 3))(t)
+	if !math.IsInf(o.Teachers.Epsilon, 1) || o.Target != (accountant.Cost{Epsilon: 1}) || o.Affected != 1 || len(o.Tables) != 0 {
+		t.Errorf("%+v", o)
+	}
+	if len(o.Pluralities) != 1 || o.Pluralities[0].Refused == nil {
+		t.Errorf("%+v", o.Pluralities)
+	}
+	r = of(2)
+	r.Many.Accuracy = new(float64)
+	if _, err := PrepareComparison(r); err == nil || err.Error() != "accuracy goes with more than two classes, or with value of abstaining" {
+		t.Error(err)
+	}
+}
+
+// The price of an answer is that of the mechanism that would be chosen.
+func TestPriced(t *testing.T) {
+	inf := math.Inf(1)
+	noise := of(2)
+	noise.Stated.Epsilon = &inf
+	lnmax := of(2)
+	lnmax.Mechanism = "lnmax"
+	for name, r := range map[string]Request{ensemble.OptimalNoise: noise, "lnmax": lnmax, ensemble.OptimalPlurality: of(3)} {
+		g := must.Get(choice(t, r))(t)
+		r.K = 3
+		x := must.Get(Priced(t.Context(), r))(t)
+		if x.Mechanism != name || x.PerAnswer != g.Mechanism.PerAnswer() || x.Problem != g.Problem || x.Teachers != (name == ensemble.OptimalNoise) {
+			t.Errorf("%s: %+v, chosen %+v", name, x, g.Plan)
+		}
+	}
+	if _, err := Priced(t.Context(), of(3)); err == nil || err.Error() != "number of teachers K must be given" {
+		t.Error(err)
+	}
+}

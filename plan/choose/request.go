@@ -1,0 +1,230 @@
+package choose
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/gamma"
+	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/plurality"
+	"github.com/darrm/darrm/release"
+)
+
+// Request is what is stated of a release. A pointer that is nil, a text that is empty and a number
+// of teachers that is 0 were not stated.
+type Request struct {
+	// Stated is what the teachers promise, and what one answer may cost.
+	Stated     release.Stated
+	Mechanism  string              // as ensemble.Describe knows it
+	K          int                 // teachers; the votes may tell
+	Classes    int                 // required
+	Neighbours accountant.Relation // required
+	Threshold  *int                // ensemble.Check.Threshold, of mechanisms that take it
+	CheckRatio *float64            // ensemble.Check.Ratio
+
+	Noise Noise // the optimum of two classes
+	Many  Many  // the optimum of many classes
+
+	// Timeout bounds all work, which the caller's ctx does: it is stated here because not all
+	// mechanisms take any.
+	Timeout *time.Duration
+	// SolveWithin is how long the optimum of many classes is looked for where another mechanism
+	// can take its place. Defaults to DefaultWithin.
+	SolveWithin *time.Duration
+
+	// ReadTable reads the table that was stated, TableName its name in errors; nil where none was.
+	ReadTable func(context.Context) (release.Table, error)
+	TableName string
+
+	Checkpoint bool // the release may be resumed
+	Service    bool // the mechanism must be the same at the next start
+
+	Solve Solvers
+
+	noVotes bool // K must be stated
+}
+
+// Solvers find optima and read the files of their priors.
+type Solvers struct {
+	// Noise returns the optimal noise function.
+	Noise func(context.Context, constraints.Problem, solve.Options) (*gamma.Table, error)
+	// Plurality returns the optimal table of many classes, or a *solve.LimitError of package
+	// plurality/solve where a limit that is not 0 is too short.
+	Plurality func(ctx context.Context, p plurality.Problem, o plurality.Objective, limit time.Duration) (*plurality.Table, error)
+	// Histogram reads how often each number of k votes occurs: Noise.PriorCounts, where it is a file.
+	Histogram func(ctx context.Context, file string, k int) ([]float64, error)
+	// Histograms reads how often each histogram of k votes over many classes occurs.
+	Histograms func(ctx context.Context, file string, k, classes int) ([]plurality.HistogramCount, error)
+}
+
+// DefaultWithin is the default of Request.SolveWithin.
+const DefaultWithin = 20 * time.Second
+
+// DefaultGap is what a release, a comparison and a plan take for the optimum: a label in ten thousand
+// is less than any of them can show, and the last digits take most of the time.
+const DefaultGap = 1e-4
+
+func (r *Request) within() time.Duration {
+	if r.SolveWithin == nil {
+		return DefaultWithin
+	}
+	return *r.SolveWithin
+}
+
+// check returns what mechanisms that may abstain take, with its defaults.
+func (r *Request) check() ensemble.Check {
+	c := ensemble.Check{Ratio: ensemble.CheckRatio}
+	if r.Threshold != nil {
+		c.Threshold = *r.Threshold
+	}
+	if r.CheckRatio != nil {
+		c.Ratio = *r.CheckRatio
+	}
+	return c
+}
+
+// mechanism describes the one that is stated or was decided on.
+func (r *Request) mechanism() ensemble.Description {
+	d, _ := ensemble.Describe(r.Mechanism)
+	return d
+}
+
+// presumesNothing says that ε of each teacher was stated to be infinite.
+func (r *Request) presumesNothing() bool {
+	return r.Stated.Epsilon != nil && math.IsInf(*r.Stated.Epsilon, 1)
+}
+
+// plurality returns the problem of many classes that is stated for k teachers.
+func (r *Request) plurality(k, classes int) plurality.Problem {
+	return plurality.Problem{
+		K: k, Classes: classes, Epsilon: value(r.Stated.TotalEpsilon), Delta: value(r.Stated.Delta),
+		Affected: r.Stated.Reach(k), Abstain: r.Many.Abstain != nil,
+	}
+}
+
+// value is what was stated, 0 for nothing.
+func value(x *float64) float64 {
+	if x == nil {
+		return 0
+	}
+	return *x
+}
+
+// The parameters that rules are about, as errors name them.
+const (
+	pMechanism    check.Parameter = "mechanism"
+	pTable        check.Parameter = "table"
+	pK            check.Parameter = "number of teachers K"
+	pClasses      check.Parameter = "classes"
+	pNumClasses   check.Parameter = "numbered classes"
+	pThreshold    check.Parameter = "threshold"
+	pCheckRatio   check.Parameter = "check ratio"
+	pM            check.Parameter = "privacy allowance m"
+	pTotalEpsilon check.Parameter = "total epsilon"
+	pEpsilon      check.Parameter = "epsilon"
+	pTeacherDelta check.Parameter = "teacher delta"
+	pDelta        check.Parameter = "delta"
+	pAffected     check.Parameter = "affected"
+	pData         check.Parameter = "data"
+	pTimeout      check.Parameter = "timeout"
+	pCheckpoint   check.Parameter = "checkpoint"
+
+	pObjective   check.Parameter = "objective"
+	pPrior       check.Parameter = "prior"
+	pPriorMean   check.Parameter = "prior mean"
+	pPriorCounts check.Parameter = "prior counts"
+	pShape       check.Parameter = "shape"
+	pMethod      check.Parameter = "method"
+	pOnInterrupt check.Parameter = "on interrupt"
+
+	pGap           check.Parameter = "gap"
+	pSolveWithin   check.Parameter = "time to solve"
+	pConcentration check.Parameter = "concentration"
+	pAccuracy      check.Parameter = "accuracy"
+	pAbstain       check.Parameter = "value of abstaining"
+)
+
+// Parameters that go with one kind of mechanism.
+var (
+	ofNoise   = []check.Parameter{pObjective, pPrior, pPriorMean, pPriorCounts, pShape, pMethod, pOnInterrupt}
+	ofOptimum = []check.Parameter{pGap, pSolveWithin, pConcentration, pAccuracy, pAbstain}
+	// They describe the majority of two classes, and mean nothing to many.
+	ofMajority = []check.Parameter{pM, pTeacherDelta, pPrior, pPriorMean, pShape, pMethod, pOnInterrupt}
+	ofCheck    = []check.Parameter{pThreshold, pCheckRatio}
+)
+
+// first returns the first of the parameters that was stated.
+func (r *Request) first(parameters ...check.Parameter) (check.Parameter, bool) {
+	s := r.Stated
+	stated := map[check.Parameter]bool{
+		pM: s.M != nil, pTotalEpsilon: s.TotalEpsilon != nil, pEpsilon: s.Epsilon != nil,
+		pTeacherDelta: s.TeacherDelta != nil, pDelta: s.Delta != nil, pAffected: s.Affected != nil,
+		pTimeout: r.Timeout != nil, pThreshold: r.Threshold != nil, pCheckRatio: r.CheckRatio != nil,
+		pK: r.K != 0,
+
+		pObjective: r.Noise.Objective != "", pPrior: r.Noise.Prior != "", pPriorMean: r.Noise.PriorMean != nil,
+		pPriorCounts: r.Noise.PriorCounts != "", pShape: r.Noise.Shape != "",
+		pMethod: r.Noise.Method != "", pOnInterrupt: r.Noise.OnInterrupt != "",
+
+		pGap: r.Many.Gap != nil, pSolveWithin: r.SolveWithin != nil, pConcentration: r.Many.Concentration != nil,
+		pAccuracy: r.Many.Accuracy != nil, pAbstain: r.Many.Abstain != nil,
+	}
+	for _, p := range parameters {
+		if stated[p] {
+			return p, true
+		}
+	}
+	return "", false
+}
+
+// stated says whether the parameter was.
+func (r *Request) stated(p check.Parameter) bool {
+	_, ok := r.first(p)
+	return ok
+}
+
+// usagef returns the error of a statement that breaks a rule. Arguments may be parameters.
+func usagef(format string, args ...any) error {
+	return release.UsageError{Err: check.Namedf(format, args...)}
+}
+
+// require refuses a request in which a group has no parameter that was stated, or two.
+func (r *Request) require(groups ...[]check.Parameter) error {
+	var missing [][]check.Parameter
+	has := map[check.Parameter]bool{}
+	for _, group := range groups {
+		given := 0
+		for _, p := range group {
+			if r.stated(p) {
+				given++
+			}
+		}
+		switch {
+		case given == 0:
+			missing = append(missing, group)
+			has[group[0]] = true
+		case given > 1:
+			return usagef("%s and %s exclude each other", group[0], group[1])
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	hint := check.Named("")
+	if has[pEpsilon] && has[pTeacherDelta] {
+		hint = check.Named("; teachers that promise nothing have %s inf, and no %s", pEpsilon, pTeacherDelta)
+	}
+	return release.UsageError{Err: check.Missing(hint, missing...)}
+}
+
+func one(p check.Parameter) []check.Parameter { return []check.Parameter{p} }
+
+var (
+	cost  = []check.Parameter{pM, pTotalEpsilon}
+	reach = []check.Parameter{pAffected, pData} // data stand for affected, and are never stated besides
+)

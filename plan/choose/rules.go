@@ -1,0 +1,207 @@
+package choose
+
+import (
+	"cmp"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/darrm/darrm/ensemble"
+	"github.com/darrm/darrm/internal/check"
+)
+
+// CheckNames lists the mechanisms that Threshold and CheckRatio go with.
+func CheckNames() string {
+	var names []string
+	for _, d := range ensemble.Mechanisms() {
+		if d.Check {
+			names = append(names, d.Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// CheckThreshold refuses a threshold, or its noise, of a mechanism that takes none.
+func (r Request) CheckThreshold() error {
+	if p, ok := r.first(ofCheck...); ok && !r.mechanism().Check {
+		return usagef("%s goes with %s %s", p, pMechanism, CheckNames())
+	}
+	return nil
+}
+
+// validate checks what is stated of the mechanism, before a large file is read, decides on the one
+// that nobody named, and says whether the teachers promise anything.
+func (r *Request) validate() (promise bool, err error) {
+	byDefault := r.Mechanism == ""
+	switch {
+	case !byDefault:
+	case r.Classes > 2:
+		r.Mechanism = ensemble.OptimalPlurality
+	default:
+		r.Mechanism = ensemble.OptimalNoise
+	}
+	d := r.mechanism()
+	if r.noVotes && !d.Teachers && (d.Table != ensemble.PluralityTable || r.Classes > 2) {
+		if err := r.require(one(pK)); err != nil {
+			return false, err
+		}
+	}
+	switch {
+	case d.Table == ensemble.PluralityTable:
+		majority, err := r.checkOptimum(byDefault)
+		if err != nil || !majority {
+			return false, err
+		}
+	default:
+		if p, ok := r.first(ofOptimum...); ok {
+			return false, usagef("%s goes with %s %s, not with %s of %d classes", p, pMechanism, ensemble.OptimalPlurality, d.Name, r.Classes)
+		}
+		if !d.Teachers {
+			return false, r.checkCounts()
+		}
+	}
+	if err := r.checkTeachers(); err != nil {
+		return false, err
+	}
+	if r.mechanism().Table != ensemble.NoiseTable {
+		if err := r.solvesNothing(); err != nil {
+			return false, err
+		}
+	}
+	return !r.presumesNothing(), nil
+}
+
+// needed are the parameters of a problem of two classes, which has no defaults. Teachers that promise
+// nothing have no Δ.
+func (r *Request) needed() [][]check.Parameter {
+	var groups [][]check.Parameter
+	if r.noVotes {
+		groups = append(groups, one(pK))
+	}
+	groups = append(groups, cost, one(pEpsilon))
+	if !r.presumesNothing() {
+		groups = append(groups, one(pTeacherDelta))
+	}
+	return groups
+}
+
+// checkTeachers checks what mechanisms rest on that take the teachers' promise.
+func (r *Request) checkTeachers() error {
+	if err := r.require(r.needed()...); err != nil {
+		return err
+	}
+	affected := 0
+	if r.Stated.Affected != nil {
+		affected = *r.Stated.Affected
+	}
+	// The votes may say how many teachers there are.
+	if _, err := r.Stated.Problem(max(1, r.K, affected)); err != nil {
+		return err
+	}
+	if _, err := r.Noise.Options(); err != nil {
+		return err
+	}
+	return CheckTimeout(r.Timeout)
+}
+
+// CheckTimeout checks a limit of time, nil for none.
+func CheckTimeout(d *time.Duration) error {
+	if d != nil && *d <= 0 {
+		return usagef("timeout = %v, but it must be > 0", *d)
+	}
+	return nil
+}
+
+// CheckWithin checks Request.SolveWithin.
+func CheckWithin(d time.Duration) error {
+	if d <= 0 {
+		return usagef("solve-within = %v, but it must be > 0", d)
+	}
+	return nil
+}
+
+// solvesNothing refuses what goes with the linear program where none is solved.
+func (r *Request) solvesNothing(more ...check.Parameter) error {
+	if p, ok := r.first(append(more, ofNoise...)...); ok {
+		return usagef("%s goes with %s %s: %s uses nothing of it", p, pMechanism, ensemble.OptimalNoise, r.Mechanism)
+	}
+	return nil
+}
+
+// checkCounts checks what is stated of a mechanism over vote counts, which is calibrated.
+func (r *Request) checkCounts() error {
+	if err := r.require(one(pTotalEpsilon), reach); err != nil {
+		return err
+	}
+	if err := r.solvesNothing(pM, pEpsilon, pTeacherDelta, pTimeout); err != nil {
+		return err
+	}
+	if r.mechanism().Delta {
+		return r.require(one(pDelta))
+	}
+	if delta := value(r.Stated.Delta); delta != 0 {
+		return usagef("delta = %v, but %s needs none: leave %s out", delta, r.Mechanism, pDelta)
+	}
+	return nil
+}
+
+// presumesCounts checks what is stated of the teachers and the objective of the optimal plurality,
+// which presumes nothing of them and is best for agreement.
+func (r *Request) presumesCounts() error {
+	if p, ok := r.first(ofMajority...); ok {
+		return usagef("%s goes with two classes and %s %s; %s %s is told %s and %s (or %s)", p, pMechanism, ensemble.OptimalNoise,
+			pMechanism, ensemble.OptimalPlurality, pTotalEpsilon, pAffected, pData)
+	}
+	if r.Stated.Epsilon != nil && !r.presumesNothing() {
+		return usagef("eps = %v, but %s %s presumes nothing of the teachers: leave %s out, or say inf", *r.Stated.Epsilon, pMechanism, ensemble.OptimalPlurality, pEpsilon)
+	}
+	if r.Noise.Objective == Source {
+		return usagef("objective = %q, but %s %s is for %q", Source, pMechanism, ensemble.OptimalPlurality, Agreement)
+	}
+	return r.require(one(pTotalEpsilon), reach)
+}
+
+// checkOptimum checks what is stated of the optimal plurality. majority says that it is the optimal
+// noise function, which r then asks for.
+func (r *Request) checkOptimum(byDefault bool) (majority bool, err error) {
+	if err := cmp.Or(r.presumesCounts(), CheckTimeout(r.Timeout)); err != nil {
+		return false, err
+	}
+	if r.SolveWithin != nil && !byDefault {
+		return false, usagef("%s goes without %s %s, for which nothing takes its place: see %s", pSolveWithin, pMechanism, ensemble.OptimalPlurality, pTimeout)
+	}
+	if err := CheckWithin(r.within()); err != nil {
+		return false, err
+	}
+	if r.Classes == 2 && r.Many.Abstain == nil {
+		if r.Many.Gap != nil {
+			return false, usagef("%s goes with more than two classes: of two the optimum is known exactly", pGap)
+		}
+		if r.Many.Concentration != nil {
+			return false, usagef("%s goes with more than two classes: for two say %s or %s", pConcentration, pAccuracy, pPriorCounts)
+		}
+		r.majority()
+		return true, nil
+	}
+	t := max(1, r.Stated.Reach(1))
+	p := r.plurality(t, r.Classes)
+	p.Affected, p.Abstain = t, true // as far as the votes do not matter
+	if err := p.Validate(); err != nil && TooLong(err) == nil {
+		return false, err
+	}
+	if _, err := r.Many.Objective(r.Noise.PriorCounts, r.Classes); err != nil {
+		return false, err
+	}
+	if r.Many.Gap != nil {
+		return false, check.Within("gap", *r.Many.Gap)
+	}
+	return false, nil
+}
+
+// majority asks for what the optimum of two classes is: the noise function that agrees most often, for
+// teachers that promise nothing. The answers are the same, coin by coin.
+func (r *Request) majority() {
+	nothing := math.Inf(1)
+	r.Mechanism, r.Stated.Epsilon = ensemble.OptimalNoise, &nothing
+	r.Noise.Objective, r.Noise.PriorMean = Agreement, r.Many.Accuracy
+}
