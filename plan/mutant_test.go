@@ -16,6 +16,9 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "the bound moves one vote at a time", File: "useless.go", Old: "float64((v - u + t - 1) / t)", New: "float64((v - u) / t)", Killer: "TestMostIsABoundForEveryMechanism"},
 		{Name: "the bound forgets delta", File: "useless.go", Old: "n*(1+lost)/(n+others)", New: "n/(n+others)", Killer: "TestMostIsABoundForEveryMechanism"},
 		{Name: "each table has the whole time", File: "kind.go", Old: "r.solving += time.Since(began)", New: "_ = began", Killer: "TestSolveWithinIsForAllTables"},
+		{Name: "votes that were read have no warning", File: "notes.go", Old: "r.Votes.FromVotes()", New: "false", Killer: "TestReportNotes"},
+		{Name: "a worthless total has no warning", File: "notes.go", Old: "worthless {", New: "false && worthless {", Killer: "TestReportNotes"},
+		{Name: "a reach that nobody stated has no note", File: "notes.go", Old: "!o.ReachStated", New: "o.ReachStated", Killer: "TestReportNotes"},
 		{Name: "what is useless is solved", File: "plan.go", Old: "r.Votes.useless(most)", New: "false && r.Votes.useless(most)", Killer: "TestUselessIsSeenWithoutSolving"},
 	})
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/darrm/darrm/ensemble"
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
+	"github.com/darrm/darrm/internal/check"
 	"github.com/darrm/darrm/internal/num"
 	"github.com/darrm/darrm/internal/terminal"
 	"github.com/darrm/darrm/plan"
@@ -141,15 +142,12 @@ func (f *planFlags) run(c *cobra.Command, a *app, files []string) error {
 	case err != nil:
 		return f.problem.late("solve", err)
 	}
-	for i, x := range p.Refused {
-		p.Refused[i].Err = nameFlag(c, cmp.Or(choose.TooLong(x.Err), x.Err))
-	}
 	o, err := f.outcome(c, r, p, files)
 	if err != nil {
 		return err
 	}
 	if a.json {
-		err = a.deliverJSON("", o.json())
+		err = a.deliverJSON("", o.report)
 	} else {
 		err = a.print(o.render)
 	}
@@ -316,100 +314,35 @@ func shellWords(args []string) []string {
 	return words
 }
 
-// outcome is a plan with what is to be said about it.
+// outcome is a plan as it is shown.
 type outcome struct {
 	r        plan.Request
 	p        *plan.Plan
-	teachers string
+	report   *plan.Report
 	commands [][]string // of the choices
-	sample   bool       // the files are not what is to be answered
-	notes    []string
-	warnings []string
 }
 
 func (f *planFlags) outcome(c *cobra.Command, r plan.Request, p *plan.Plan, files []string) (*outcome, error) {
-	o := &outcome{r: r, p: p, teachers: f.teachers, sample: len(files) == 0 || f.sampled != r.Queries}
-	for _, choice := range p.Choices {
+	for i, x := range p.Refused {
+		p.Refused[i].Err = nameFlag(c, cmp.Or(choose.TooLong(x.Err), x.Err))
+	}
+	o := &outcome{r: r, p: p, report: plan.NewReport(r, p, plan.ReportOptions{
+		ReachStated: c.Flags().Changed("affected") || c.Flags().Changed("data"), Records: f.records,
+		Name: func(parameter string) string { return flagOf(check.Parameter(parameter)) },
+	})}
+	if len(files) == 0 || f.sampled != r.Queries { // the files are not what is to be answered
+		o.report.Notes = append(o.report.Notes, placeholder+" stands for the votes to answer.")
+	}
+	for i, choice := range p.Choices {
 		// What aggregate charges is worked out by the release itself, and must be the same.
-		charged, err := release.Plan{Mechanism: choice.Mechanism, Problem: choice.Problem, Certified: choice.Certified, Plurality: choice.Plurality, Queries: r.Queries}.Totals(&choice.Slack)
-		if err != nil {
+		if err := choose.CheckPlanned(choice, r.Queries); err != nil {
 			return nil, err
 		}
-		cost := charged.Fresh.Cost
-		if choice.Frozen {
-			cost = charged.Frozen.Cost
-		}
-		if cost != choice.Total {
-			return nil, fmt.Errorf("%s was planned to cost %v, but a release would charge %v", choice.Name, choice.Total, cost)
-		}
-		o.commands = append(o.commands, f.command(c, r, choice, files))
+		args := f.command(c, r, choice, files)
+		o.commands = append(o.commands, args)
+		o.report.Choices[i].Command, o.report.Choices[i].Args = strings.Join(shellWords(args), " "), args
 	}
-	o.advise(c, f.records)
 	return o, nil
-}
-
-// advise says what should be known beside the figures.
-func (o *outcome) advise(c *cobra.Command, records int) {
-	r, p, best := o.r, o.p, o.p.Choices[0]
-	note := func(format string, args ...any) { o.notes = append(o.notes, fmt.Sprintf(format, args...)) }
-	switch {
-	case best.Frozen && r.Affected == 1:
-		note("No noise is needed: the teachers are private, and with disjoint data (--affected 1) one record reaches one of them. All labels together cost %s, however many.", best.Total.Short())
-	case best.Frozen:
-		note("No noise is needed: the teachers are private, and all labels are computed from them. One record reaches %d of them, which cost %s together, however many labels.", r.Affected, best.Total.Short())
-	case best.NoNoise:
-		note("No noise is needed: all the votes that one record reaches may be revealed within the budget.")
-	case p.Fits:
-		note("The teachers' own privacy fits the budget without noise: the class with the most votes may be released as it is. aggregate has no such mechanism for %d classes; the noise below is not needed.", r.Classes)
-	case p.Training != nil:
-		note("The teachers' own privacy does not fit: their training costs %s, however few labels. They are planned for as teachers that promise nothing, with noise on each label.", p.Training.Cost.Short())
-	}
-	if p.Useless {
-		note("No mechanism is useful: none within the budget agrees with the majority much more often than a guess. Have one record reach fewer teachers, ask for fewer labels, or raise the budget.")
-	}
-	if p.FitsIfDisjoint && !p.Fits {
-		note("If the teachers' data are disjoint, say --affected 1: then no noise is needed.")
-	} else if r.Affected == r.K && r.K > 1 && !p.Fits && !c.Flags().Changed("affected") && !c.Flags().Changed("data") {
-		note("Neither --affected nor --data was given, so one record may reach all %d teachers. If their data are disjoint, say --data disjoint: labels are then much better.", r.K)
-	}
-	if a := p.Advice; a != nil {
-		wanted := fmt.Sprintf("%s agreement", percent(r.Agreement))
-		if a.Epsilon > 0 {
-			note("For %s, %d labels need a budget of ε = %v at δ = %v (%s).", wanted, r.Queries, a.Epsilon, r.Budget.Delta, a.EpsilonName)
-		} else {
-			note("No budget up to ε = 700 gives %s at δ = %v.", wanted, r.Budget.Delta)
-		}
-		if a.Queries > 0 {
-			note("For %s, this budget pays for %d labels (%s).", wanted, a.Queries, a.QueriesName)
-		} else {
-			note("For %s, this budget pays for no label.", wanted)
-		}
-	}
-	if o.sample {
-		note("%s stands for the votes to answer.", placeholder)
-	}
-	if r.Votes.FromVotes() {
-		o.warnings = append(o.warnings, "agreement was computed from the votes: it is NOT PRIVATE, and a choice by private votes is not covered by the budget. Use public votes, or leave the files out and state --K")
-	}
-	if reason, worthless := ensemble.Worthless(best.Total, records); worthless {
-		o.warnings = append(o.warnings, reason)
-	}
-}
-
-// title names a choice with its parameters.
-func title(c plan.Choice) string {
-	switch {
-	case c.NoNoise:
-		return "majority, no noise"
-	case c.Name == ensemble.OptimalNoise && c.Problem.M != 0:
-		return fmt.Sprintf("darrm, m = %v", c.Problem.M)
-	case c.Name == ensemble.OptimalNoise:
-		return "darrm, optimal γ"
-	}
-	if d, _ := ensemble.Describe(c.Name); d.Check {
-		return d.Title // with the check's parameters it is too long for a table
-	}
-	return c.Mechanism.Title()
 }
 
 func agreement(a plan.Agreement) string {
@@ -423,11 +356,11 @@ func (o *outcome) render(w *terminal.Page) error {
 	r, best := o.r, o.p.Choices[0]
 	w.Fact("plan:", fmt.Sprintf("%d labels of %d classes, within %v", r.Queries, r.Classes, r.Budget))
 	promise := "promise nothing themselves"
-	if o.teachers != "" {
-		promise = fmt.Sprintf("%s, each (%v, %v)-differentially private", o.teachers, r.Teachers.Epsilon, r.Teachers.Delta)
+	if o.report.PerTeacher != nil {
+		promise = fmt.Sprintf("%s, each (%v, %v)-differentially private", o.report.Teachers, r.Teachers.Epsilon, r.Teachers.Delta)
 	}
 	w.Fact("teachers:", fmt.Sprintf("K = %d, %s; one record reaches at most %d (neighbours %s)", r.K, promise, r.Affected, r.Neighbours))
-	w.Fact("use:", title(best))
+	w.Fact("use:", best.Title())
 	w.Fact("one label:", best.Mechanism.PerAnswer().Short()+"-DP")
 	w.Fact("all labels:", fmt.Sprintf("%s-DP, by %s", best.Total.Short(), best.Rule))
 	from := fmt.Sprintf("if each teacher votes for the likelier class with probability %v", r.Votes.Mean())
@@ -438,17 +371,17 @@ func (o *outcome) render(w *terminal.Page) error {
 		from = fmt.Sprintf("if classes have uneven shares of the votes (concentration %v)", r.Votes.Concentration())
 	}
 	w.Fact("agreement:", fmt.Sprintf("%s with the majority, %s; a guess agrees with %s (%s)", agreement(best.Agreement), from, percent(r.Votes.Guess()), agrees))
-	for _, n := range o.notes {
+	for _, n := range o.report.Notes {
 		w.Fact("note:", n)
 	}
-	for _, n := range o.warnings {
+	for _, n := range o.report.Warnings {
 		w.Fact("WARNING:", n)
 	}
 	w.Printf("\nWhat fits the budget, the best first:\n\n")
 	var rows [][]string
 	for _, c := range o.p.Choices {
 		per := c.Mechanism.PerAnswer()
-		rows = append(rows, []string{title(c), num.Outward(per.Epsilon, 4, true), num.Outward(per.Delta, 3, true), agreement(c.Agreement), num.Outward(c.Total.Epsilon, 5, true), num.Outward(c.Total.Delta, 3, true)})
+		rows = append(rows, []string{c.Title(), num.Outward(per.Epsilon, 4, true), num.Outward(per.Delta, 3, true), agreement(c.Agreement), num.Outward(c.Total.Epsilon, 5, true), num.Outward(c.Total.Delta, 3, true)})
 	}
 	if err := w.Table(terminal.Table{Header: []string{"mechanism", "ε of one label", "δ of one label", "agreement", "ε of all", "δ of all"}, Rows: rows}); err != nil {
 		return err
@@ -489,95 +422,4 @@ func shellLines(args []string, width int) (lines []string) {
 		line += " " + unit
 	}
 	return append(lines, line)
-}
-
-func (o *outcome) json() any {
-	type bound struct {
-		Of      string  `json:"of"`
-		Count   int     `json:"count"`
-		Method  string  `json:"method"`
-		Epsilon float64 `json:"epsilon"`
-		Delta   float64 `json:"delta"`
-		Holds   bool    `json:"holds"`
-	}
-	type choice struct {
-		Mechanism     string          `json:"mechanism"`
-		Title         string          `json:"title"`
-		NoNoise       bool            `json:"no_noise"`
-		M             float64         `json:"m,omitempty"`
-		PerLabel      accountant.Cost `json:"per_label"`
-		Slack         float64         `json:"slack"`
-		AllLabels     accountant.Cost `json:"all_labels"`
-		Rule          string          `json:"rule"`
-		Agreement     float64         `json:"agreement"`
-		StandardError float64         `json:"agreement_standard_error"`
-		Abstained     float64         `json:"abstained"`
-		Bounds        []bound         `json:"bounds"`
-		Command       string          `json:"command"`
-		Args          []string        `json:"args"`
-	}
-	type refusal struct {
-		Mechanism string `json:"mechanism"`
-		Why       string `json:"why"`
-	}
-	type advice struct {
-		Agreement float64 `json:"agreement"`
-		Epsilon   float64 `json:"least_budget_epsilon"`
-		Queries   int     `json:"most_queries"`
-	}
-	r := o.r
-	out := struct {
-		Queries       int              `json:"queries"`
-		K             int              `json:"k"`
-		Classes       int              `json:"classes"`
-		Affected      int              `json:"affected"`
-		Neighbours    string           `json:"neighbours"`
-		Budget        accountant.Cost  `json:"budget"`
-		Teachers      string           `json:"teachers"`
-		PerTeacher    *accountant.Cost `json:"per_teacher"`
-		Training      *accountant.Cost `json:"training"`
-		NoNoiseNeeded bool             `json:"no_noise_needed"`
-		Useless       bool             `json:"useless"`
-		AgreementFrom string           `json:"agreement_from"`
-		PriorMean     float64          `json:"prior_mean,omitempty"`
-		Concentration float64          `json:"prior_concentration,omitempty"`
-		Choices       []choice         `json:"choices"`
-		Refused       []refusal        `json:"refused"`
-		Advice        *advice          `json:"advice"`
-		Notes         []string         `json:"notes"`
-		Warnings      []string         `json:"warnings"`
-	}{
-		Queries: r.Queries, K: r.K, Classes: r.Classes, Affected: r.Affected, Neighbours: r.Neighbours.String(), Budget: r.Budget,
-		Teachers: o.teachers, NoNoiseNeeded: o.p.Fits, Useless: o.p.Useless, AgreementFrom: "prior", PriorMean: r.Votes.Mean(), Concentration: r.Votes.Concentration(),
-		Refused: []refusal{}, Notes: slices.Concat([]string{}, o.notes), Warnings: slices.Concat([]string{}, o.warnings),
-	}
-	if o.teachers == "" {
-		out.Teachers = "promise nothing"
-	} else {
-		out.PerTeacher = &r.Teachers
-	}
-	if t := o.p.Training; t != nil {
-		out.Training = &t.Cost
-	}
-	if r.Votes.FromVotes() {
-		out.AgreementFrom = "votes"
-	}
-	for i, c := range o.p.Choices {
-		j := choice{
-			Mechanism: c.Name, Title: title(c), NoNoise: c.NoNoise, M: c.Problem.M, PerLabel: c.Mechanism.PerAnswer(), Slack: c.Slack,
-			AllLabels: c.Total, Rule: c.Rule, Agreement: c.Agreement.Expected, StandardError: c.Agreement.StandardError,
-			Abstained: c.Agreement.Abstained, Command: strings.Join(shellWords(o.commands[i]), " "), Args: o.commands[i],
-		}
-		for _, b := range c.Bounds.Bounds {
-			j.Bounds = append(j.Bounds, bound{b.Of, b.Count, string(b.Method), b.Cost.Epsilon, b.Cost.Delta, b.Holds})
-		}
-		out.Choices = append(out.Choices, j)
-	}
-	for _, x := range o.p.Refused {
-		out.Refused = append(out.Refused, refusal{x.Name, x.Err.Error()})
-	}
-	if x := o.p.Advice; x != nil {
-		out.Advice = &advice{r.Agreement, x.Epsilon, x.Queries}
-	}
-	return out
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/darrm/darrm/gamma"
 	"github.com/darrm/darrm/gamma/solve"
 	"github.com/darrm/darrm/internal/must"
+	"github.com/darrm/darrm/plan"
 	"github.com/darrm/darrm/plurality"
 	pluralitysolve "github.com/darrm/darrm/plurality/solve"
 	"github.com/darrm/darrm/release"
@@ -250,5 +251,24 @@ func TestPriced(t *testing.T) {
 	}
 	if _, err := Priced(t.Context(), of(3)); err == nil || err.Error() != "number of teachers K must be given" {
 		t.Error(err)
+	}
+}
+
+// What a plan says is what a release charges; a plan that says otherwise is refused, be it less.
+func TestCheckPlanned(t *testing.T) {
+	r := plan.Request{
+		K: 3, Classes: 2, Affected: 1, Neighbours: accountant.ReplaceOne, Votes: must.Get(plan.Prior(3, 2, 0.75))(t),
+		Teachers: accountant.Cost{Epsilon: math.Inf(1)}, Budget: accountant.Cost{Epsilon: 6, Delta: 1e-5}, Queries: 2,
+	}
+	noise := must.Get(plan.New(t.Context(), r))(t).Choices
+	r.Teachers, r.Randomness = accountant.Cost{Epsilon: 0.1}, ensemble.FrozenTeachers
+	for _, c := range append(noise, must.Get(plan.New(t.Context(), r))(t).Choices...) {
+		if err := CheckPlanned(c, r.Queries); err != nil {
+			t.Errorf("%s: %v", c.Name, err)
+		}
+		c.Total.Epsilon = math.Nextafter(c.Total.Epsilon, 0)
+		if CheckPlanned(c, r.Queries) == nil {
+			t.Errorf("%s: planned for less than is charged", c.Name)
+		}
 	}
 }

@@ -16,6 +16,7 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "the fallback states a delta", File: "choose.go", Old: "plan.Problem.Delta = 0", New: "_ = 0", Killer: "TestFallback"},
 		{Name: "the majority presumes privacy", File: "rules.go", Old: "nothing := math.Inf(1)", New: "nothing := math.MaxFloat64", Killer: "TestMajority"},
 		{Name: "the table's teachers are not compared", File: "choose.go", Old: "r.Stated.Match(g.Problem, r.TableName)", New: "error(nil)", Killer: "TestTable"},
+		{Name: "a plan that costs more is taken", File: "planned.go", Old: "cost != c.Total", New: "false", Killer: "TestCheckPlanned"},
 		{Name: "a comparison presumes privacy", File: "compare.go", Old: "r.Stated.Epsilon = &nothing", New: "_ = nothing", Killer: "TestComparison"},
 	})
 }

@@ -1,0 +1,139 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/darrm/darrm/accountant"
+	"github.com/darrm/darrm/ensemble"
+)
+
+// ReportOptions say what a Report is about beside the plan.
+type ReportOptions struct {
+	ReachStated bool                          // Request.Affected was stated, and is no default
+	Records     int                           // that the teachers were trained on: see ensemble.Worthless; 0 if unknown
+	Name        func(parameter string) string // the front end's name of a parameter, such as a flag; nil for the library's
+}
+
+// Report is a plan as JSON, with what should be known beside its figures. docs/plan.md describes the
+// fields.
+type Report struct {
+	Queries       int              `json:"queries"`
+	K             int              `json:"k"`
+	Classes       int              `json:"classes"`
+	Affected      int              `json:"affected"`
+	Neighbours    string           `json:"neighbours"`
+	Budget        accountant.Cost  `json:"budget"`
+	Teachers      string           `json:"teachers"` // "fresh", "frozen" or "promise nothing"
+	PerTeacher    *accountant.Cost `json:"per_teacher"`
+	Training      *accountant.Cost `json:"training"`
+	NoNoiseNeeded bool             `json:"no_noise_needed"`
+	Useless       bool             `json:"useless"`
+	AgreementFrom string           `json:"agreement_from"` // "prior" or "votes"
+	PriorMean     float64          `json:"prior_mean,omitempty"`
+	Concentration float64          `json:"prior_concentration,omitempty"`
+	Choices       []ReportedChoice `json:"choices"` // the best first
+	Refused       []ReportedReason `json:"refused"`
+	Advice        *ReportedAdvice  `json:"advice"`
+	Notes         []string         `json:"notes"`    // null where there are none
+	Warnings      []string         `json:"warnings"` // the same
+}
+
+// ReportedChoice is a Choice of a Report.
+type ReportedChoice struct {
+	Mechanism     string          `json:"mechanism"`
+	Title         string          `json:"title"`
+	NoNoise       bool            `json:"no_noise"`
+	M             float64         `json:"m,omitempty"`
+	PerLabel      accountant.Cost `json:"per_label"`
+	Slack         float64         `json:"slack"`
+	AllLabels     accountant.Cost `json:"all_labels"`
+	Rule          string          `json:"rule"`
+	Agreement     float64         `json:"agreement"`
+	StandardError float64         `json:"agreement_standard_error"`
+	Abstained     float64         `json:"abstained"`
+	Bounds        []ReportedBound `json:"bounds"`
+	// Command and Args are the front end's command that releases the labels, for a shell and as
+	// arguments. The front end fills them in.
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
+}
+
+// ReportedBound is a bound on what all labels of a choice cost.
+type ReportedBound struct {
+	Of      string  `json:"of"`
+	Count   int     `json:"count"`
+	Method  string  `json:"method"`
+	Epsilon float64 `json:"epsilon"`
+	Delta   float64 `json:"delta"`
+	Holds   bool    `json:"holds"`
+}
+
+// ReportedReason is a Refusal of a Report.
+type ReportedReason struct {
+	Mechanism string `json:"mechanism"`
+	Why       string `json:"why"`
+}
+
+// ReportedAdvice is the Advice of a Report.
+type ReportedAdvice struct {
+	Agreement float64 `json:"agreement"`
+	Epsilon   float64 `json:"least_budget_epsilon"`
+	Queries   int     `json:"most_queries"`
+}
+
+// NewReport returns the report of the plan that New returned for r.
+func NewReport(r Request, p *Plan, o ReportOptions) *Report {
+	out := &Report{
+		Queries: r.Queries, K: r.K, Classes: r.Classes, Affected: r.Affected, Neighbours: r.Neighbours.String(), Budget: r.Budget,
+		Teachers: "promise nothing", NoNoiseNeeded: p.Fits, Useless: p.Useless,
+		AgreementFrom: "prior", PriorMean: r.Votes.Mean(), Concentration: r.Votes.Concentration(),
+		Refused: []ReportedReason{}, Notes: o.notes(&r, p), Warnings: o.warnings(&r, p),
+	}
+	if r.promise() {
+		out.Teachers, out.PerTeacher = r.Randomness.String(), &r.Teachers
+	}
+	if t := p.Training; t != nil {
+		out.Training = &t.Cost
+	}
+	if r.Votes.FromVotes() {
+		out.AgreementFrom = "votes"
+	}
+	for _, c := range p.Choices {
+		out.Choices = append(out.Choices, c.report())
+	}
+	for _, x := range p.Refused {
+		out.Refused = append(out.Refused, ReportedReason{x.Name, x.Err.Error()})
+	}
+	if x := p.Advice; x != nil {
+		out.Advice = &ReportedAdvice{r.Agreement, x.Epsilon, x.Queries}
+	}
+	return out
+}
+
+func (c Choice) report() ReportedChoice {
+	out := ReportedChoice{
+		Mechanism: c.Name, Title: c.Title(), NoNoise: c.NoNoise, M: c.Problem.M, PerLabel: c.Mechanism.PerAnswer(), Slack: c.Slack,
+		AllLabels: c.Total, Rule: c.Rule, Agreement: c.Agreement.Expected, StandardError: c.Agreement.StandardError,
+		Abstained: c.Agreement.Abstained,
+	}
+	for _, b := range c.Bounds.Bounds {
+		out.Bounds = append(out.Bounds, ReportedBound{b.Of, b.Count, string(b.Method), b.Cost.Epsilon, b.Cost.Delta, b.Holds})
+	}
+	return out
+}
+
+// Title names the mechanism with its parameters, for people.
+func (c Choice) Title() string {
+	switch {
+	case c.NoNoise:
+		return "majority, no noise"
+	case c.Name == ensemble.OptimalNoise && c.Problem.M != 0:
+		return fmt.Sprintf("darrm, m = %v", c.Problem.M)
+	case c.Name == ensemble.OptimalNoise:
+		return "darrm, optimal γ"
+	}
+	if d, _ := ensemble.Describe(c.Name); d.Check {
+		return d.Title // with the check's parameters it is too long for a table
+	}
+	return c.Mechanism.Title()
+}
