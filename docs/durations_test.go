@@ -25,6 +25,7 @@ var otherDurations = []string{
 	"half an hour on two cores, most",        // the same
 	"5 s for TLS, 5 s for the whole request", // limits of darrm serve, which are set
 	"| 30 s without a request |",
+	"one each second, for 2 s at most",
 	"`request-timeout`, and 5 s to send its header",
 }
 

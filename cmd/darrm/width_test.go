@@ -79,7 +79,7 @@ func TestOutputsFitTheTerminal(t *testing.T) {
 	release = append(release, strings.Fields("--m 3 --eps 0.13577 --teacher-delta 1e-4 --teachers frozen --ensemble digits-of-march --ledger book.ledger --request-id first --out paid.csv")...)
 	runDarrm(t, release...)
 
-	training := "--private private.csv --public public.csv --response y --task logistic --radius 1 --clip 1 --step-size 0.1 --method priv-pub --epochs 4 --eps 2 --delta 1e-5"
+	training := "--private private.csv --public public.csv --allow-shared-records --response y --task logistic --radius 1 --clip 1 --step-size 0.1 --method priv-pub --epochs 4 --eps 2 --delta 1e-5"
 	for _, command := range []string{
 		"solve --K 11 --m 3",
 		"solve --K 10 --m 3 --eps 0.123456789 --prior worst-case",
