@@ -14,8 +14,8 @@ import (
 // AnchorSuffix is added to the path of a ledger for the path of its anchor.
 const AnchorSuffix = ".anchor"
 
-// anchor says how far the ledger must be. It is one line: a head record that begins with
-// the id of the ledger.
+// anchor records the commit that the ledger must at least have reached. It is one line: a head
+// record that begins with the id of the ledger.
 type anchor struct {
 	id ledgerID
 	state

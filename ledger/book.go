@@ -233,7 +233,7 @@ func takeText(b []byte) (text, rest []byte) {
 	return b[:n], b[n:]
 }
 
-// has says whether the entry of a number is to be found by a key that is not byEnsemble.
+// has reports whether the key, which is not byEnsemble, finds the entry of a number.
 func (b *book) has(number uint32, k key) bool {
 	p := b.unpack(number)
 	switch k.index {

@@ -98,7 +98,7 @@ func TestBookIsAMap(t *testing.T) {
 	})
 }
 
-// drawsOf is what a past lists.
+// drawsOf returns the draws that a past lists.
 func drawsOf(p past) (list []string) {
 	p.draws(func(ensemble string, name []byte, votes Digest) bool {
 		list = append(list, fmt.Sprintf("%q %q %v", ensemble, name, votes))

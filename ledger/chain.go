@@ -13,7 +13,7 @@ import (
 // of at most MaxID bytes, of which JSON makes at most twice as many.
 const maxLine = 2 * MaxEvent
 
-// chain is what was read of a ledger's file, up to its last whole commit.
+// chain holds what was read of a ledger's file, up to its last whole commit.
 type chain struct {
 	genesis     genesis
 	start       Digest // hash of the genesis record
@@ -32,7 +32,7 @@ var errLine = errors.New("not a commit")
 // errForeign marks a file that nothing shows to be a ledger.
 var errForeign = errors.New("its beginning is not that of a ledger")
 
-// content is what lines are read from; a [Tx] is one.
+// content supplies the stored lines; a [Tx] implements it.
 type content interface {
 	Lines(from int64) io.Reader
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// Check says whether [Ledger.ChargeAll] would accept the requests now, and with
-// which error it would refuse them, and charges nothing. It promises nothing:
-// another process may spend what is left in between.
+// Check returns nil if [Ledger.ChargeAll] would accept the requests now, and otherwise the error
+// with which it would refuse them. It charges nothing. It promises nothing: another process may
+// spend what is left in between.
 func (l *Ledger) Check(ctx context.Context, requests ...Request) error {
 	requests, err := checkAll(requests)
 	if err != nil {

@@ -164,8 +164,8 @@ func (s *said) read(t testing.TB, output string) {
 	}
 }
 
-// violation says how a ledger betrays what was released, "" if it does not. A
-// crash must leave it openable: nobody damaged it.
+// violation describes how a ledger contradicts what was released, "" if it does not. A crash must
+// leave it openable: nobody damaged it.
 func (s *said) violation(path string) string {
 	l, err := Open(context.Background(), path)
 	if err != nil {

@@ -19,7 +19,7 @@ func decodeEntry(line []byte) (Entry, error) { return decode(line, true) }
 // It is a parser of its own because [Open] decodes every entry, and encoding/json takes
 // twenty times as long.
 func decode(line []byte, all bool) (e Entry, err error) {
-	// The end has a fixed length, which also tells where the event ends.
+	// The end has a fixed length, so it also marks the end of the event.
 	const end = len(`,"previous":"`) + 2*len(e.Previous) + len(`"}`)
 	if len(line) < end {
 		return e, errors.New("entry is cut short")
@@ -209,7 +209,7 @@ func (p *parser) text() string {
 	return s
 }
 
-// plain says whether s stands in JSON as it is.
+// plain reports whether JSON needs no escape in s.
 func plain(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' || s[i] == '\\' {

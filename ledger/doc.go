@@ -84,11 +84,11 @@
 // refused; so are votes that equal those of a draw of another name, unless the request states
 // that the teachers cast them anew (Draw.CastAnew).
 //
-// That two draws have equal votes tells of the data that the teachers learned from. So nobody
-// who reads a ledger can see it: digests of two draws differ whatever their votes. For the
-// refusal the votes that are asked for are tried on the name of every draw, under the lock;
-// neither the refusal nor the statement leaves anything in the ledger. Who asked is told of a
-// refusal, and has the votes. Draws of queries on line (Draw.Query) are not tried: an id is a
+// Equality of the votes of two draws reveals something of the data that the teachers learned from.
+// So a reader of the ledger cannot see it: digests of two draws differ whatever their votes. For
+// the refusal the votes that are asked for are tried on the name of every draw, under the lock;
+// neither the refusal nor the statement leaves anything in the ledger. The refusal reaches the
+// asker alone, who has the votes. Draws of queries on line (Draw.Query) are not tried: an id is a
 // query there, and teachers agree on many.
 //
 // Only equal multisets of rows are refused. These are not noticed: rows shared

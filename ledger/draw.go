@@ -15,12 +15,12 @@ type Draw struct {
 	// Votes is the digest of the rows under the ledger's secret, the ensemble and Name. Of a
 	// Query it is any digest under another key. Required, not zero.
 	Votes Digest
-	// Query says that the draw is one query on line, whose ID is its Name: equal votes of two
-	// queries are expected, and the draw is compared with none of another name.
+	// Query marks the draw as one query on line, whose ID is its Name: equal votes of two queries
+	// are expected, and the draw is compared with none of another name.
 	Query bool
-	// Covers says that the charge pays for any number of answers to the draw, by the
-	// composition of what the teachers promise. It is no answer itself: each of those is a
-	// charge that names this one in [Request].PaidBy. It must spend something itself.
+	// Covers marks a charge that pays for any number of answers to the draw, by the composition of
+	// the teachers' promises. It is no answer itself: each of those is a charge that names this one
+	// in [Request].PaidBy. It must spend something itself.
 	Covers bool
 	// CastAnew states that the teachers cast the votes for this draw. Votes that equal those
 	// of a draw of another name are then admitted. It is in a request alone: no entry has it.
@@ -43,7 +43,7 @@ func (d *Draw) stored() *Draw {
 	return &Draw{Name: d.Name, Votes: d.Votes, Query: d.Query, Covers: d.Covers}
 }
 
-// DrawName is how a ledger names a draw.
+// DrawName identifies a draw within a ledger.
 type DrawName struct {
 	Ensemble string // "" where the teachers have no name
 	Name     string
@@ -56,7 +56,7 @@ func (n DrawName) String() string {
 	return fmt.Sprintf("%q of ensemble %q", n.Name, n.Ensemble)
 }
 
-// check says what is wrong with a draw that paidBy pays for.
+// check returns an error unless the draw is valid in a charge that paidBy pays for.
 func (d *Draw) check(paidBy string) error {
 	if err := checkID("draw", d.Name); err != nil {
 		return err
@@ -70,8 +70,8 @@ func (d *Draw) check(paidBy string) error {
 	return nil
 }
 
-// checkCast says what is wrong with the votes of a draw that is asked for: they must be there to
-// be tried on other names, and Votes must be their digest.
+// checkCast returns an error unless a requested draw carries its votes and Votes is their digest.
+// The votes are needed to try them on the names of other draws. A query on line needs none.
 func (d *Draw) checkCast(ensemble string) error {
 	if d.Query || d.cast != nil && d.cast.hash().digest(ensemble, d.Name) == d.Votes {
 		return nil
@@ -80,8 +80,8 @@ func (d *Draw) checkCast(ensemble string) error {
 }
 
 // sameVotes fails where the votes of a draw that is new equal those of a draw of another name,
-// unless the request states that they were cast anew. No digest of an entry tells that: the votes
-// are tried on the name of each draw. Nothing of the outcome is stored.
+// unless the request states that they were cast anew. Digests of two draws differ even where the
+// votes agree, so the votes are tried on the name of each draw. Nothing of the outcome is stored.
 func (r *Request) sameVotes(p past) error {
 	d := r.Draw
 	if d == nil || d.Query || d.CastAnew ||

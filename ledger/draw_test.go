@@ -256,8 +256,8 @@ func TestReplayOfDraw(t *testing.T) {
 			t.Errorf("%+v: %v", r, err)
 		}
 	}
-	// A request that differs in its draw and in its event is told the draw: who is told of
-	// the event knows that all else is the same.
+	// A request that differs in its draw and in its event gets a conflict about the draw: a
+	// conflict about the event implies that all else is the same.
 	r := teachers("v1", drawn("a", "march", 2))
 	r.Event = []byte("1")
 	var conflict *ConflictError

@@ -15,7 +15,7 @@ type Digest [sha256.Size]byte
 // String returns 64 lower-case hexadecimal digits.
 func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
-// Kind tells what an [Entry] records.
+// Kind names what an [Entry] records.
 type Kind string
 
 const (
@@ -48,7 +48,7 @@ type Entry struct {
 	Hash     Digest // hash of this entry; not stored in it
 }
 
-// Total is what the entry spends: Count·Unit, and nothing for a result.
+// Total returns the cost that the entry spends: Count·Unit, and zero for a result.
 func (e *Entry) Total() Cost {
 	if e.Kind != KindCharge {
 		return Cost{}

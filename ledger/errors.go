@@ -74,8 +74,8 @@ func (e *ExceededError) Error() string {
 // Unwrap returns [ErrExceeded].
 func (e *ExceededError) Unwrap() error { return ErrExceeded }
 
-// ReplayedError is an [ErrReplayed]. It says what may be read again: results
-// stored earlier, and only if they have the recorded digest.
+// ReplayedError is an [ErrReplayed]. It lists the results stored earlier that may be read again, if
+// they have the recorded digest.
 type ReplayedError struct{ Replays []Replay }
 
 // Replay is one request that was charged before.
@@ -124,7 +124,7 @@ func (e *ConflictError) Error() string {
 // Unwrap returns [ErrConflict].
 func (e *ConflictError) Unwrap() error { return ErrConflict }
 
-// damaged returns an ErrDamaged that says what is wrong.
+// damaged returns an ErrDamaged with a description of the damage.
 func damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrDamaged, fmt.Errorf(format, args...))
 }

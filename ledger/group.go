@@ -47,7 +47,7 @@ func (q *queue) putBack(jobs []*job) {
 	q.jobs = append(jobs, q.jobs...)
 }
 
-// withdraw takes j out of the queue, and says whether it was still there: what a commit has
+// withdraw takes j out of the queue and reports whether it was still there. A job that a commit has
 // taken is decided by that commit.
 func (q *queue) withdraw(j *job) bool {
 	q.mu.Lock()
@@ -80,7 +80,7 @@ type group struct {
 	waiting []*job
 }
 
-// hasRoom says whether j can be judged now. A request that the group is already about is judged
+// hasRoom reports whether j can be judged now. A request that the group is already about is judged
 // after the commit: only then is there something to replay.
 func (g *group) hasRoom(j *job) bool {
 	if len(g.entries) > 0 && len(g.entries)+len(j.ids) > MaxRequests {
@@ -142,8 +142,9 @@ func (l *Ledger) lead(j *job) error {
 	}
 }
 
-// writeWaiting judges those who wait and writes what is admitted. A refusal that rests on what
-// is on disk already is told at once; all else is told when the commit is on disk, or failed.
+// writeWaiting judges those who wait and writes what is admitted. A refusal that rests on what is
+// on disk already is returned at once. All other callers get their outcome when the commit is on
+// disk, or failed.
 func (l *Ledger) writeWaiting(s *session) error {
 	g := s.group // which has nothing yet
 	for j := l.queue.next(g); j != nil; j = l.queue.next(g) {

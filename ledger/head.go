@@ -127,7 +127,7 @@ func genesisHash(encoded []byte) Digest {
 	return sha256.Sum256(append([]byte(genesisTag), encoded...))
 }
 
-// state is where a ledger stands after a commit. The file and the anchor each say it.
+// state holds a ledger's totals after a commit. The file and the anchor each record it.
 type state struct {
 	commit uint64 // writes so far; entries carry the number of theirs
 	head   Head
@@ -144,7 +144,7 @@ func (s *state) appendTo(b []byte) []byte {
 	return append(b, `"}}`...)
 }
 
-// follow returns the state after e, or says why e cannot come next.
+// follow returns the state after e, or an error if e cannot come next.
 func (s state) follow(e *Entry) (state, error) {
 	switch {
 	case e.Seq != s.head.Seq+1:

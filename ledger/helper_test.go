@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// long says whether the complete grids run (make test-long).
+// long reports whether the complete grids run (make test-long).
 var long = os.Getenv("DARRM_LONG") == "1"
 
 // thin is the step through a grid: 1 if long, larger still under the race
@@ -113,7 +113,7 @@ func (f files) verify(visit func(*Entry) error) (state, error) {
 	return c.now, c.checkAnchor(a, false)
 }
 
-// linesOf is what can be read at any byte, as content.
+// linesOf makes a content of a reader at any byte.
 type linesOf struct{ io.ReaderAt }
 
 func (r linesOf) Lines(from int64) io.Reader { return io.NewSectionReader(r, from, math.MaxInt64-from) }

@@ -249,8 +249,8 @@ func (l *Ledger) write(s *session, entries []*Entry) error {
 	return writeError(fmt.Errorf("%s: nothing may be released on its account: %w", l.Path(), err))
 }
 
-// admit returns the entries of the requests, or says why they may not be charged after what
-// is on disk and what the group has.
+// admit returns the entries of the requests. It fails if they may not be charged after what is on
+// disk and what the group has.
 func (s *session) admit(requests []Request) ([]*Entry, error) {
 	now := time.Now().UTC().Round(0)
 	entries := make([]*Entry, len(requests))
@@ -333,7 +333,7 @@ func (s *session) earlier(r *Request) (*Replay, error) {
 		{e.Ensemble != r.Ensemble, "ensemble"},
 		{!sameDraw(e.Draw, r.Draw), "draw"},
 		{e.Draw != nil && r.Draw != nil && e.Draw.Votes != r.Draw.Votes, "series of votes"},
-		// Last, so that whoever is told of it knows that all else is the same.
+		// Last, so that a conflict about the event implies that all else is the same.
 		{string(e.Event) != string(r.Event), "event"},
 	} {
 		if c.differs {
@@ -344,7 +344,7 @@ func (s *session) earlier(r *Request) (*Replay, error) {
 	return replay, nil
 }
 
-// sameDraw says whether two requests are of one draw, and for the same of it.
+// sameDraw reports whether two requests name one draw and ask the same of it, an answer or a cover.
 func sameDraw(a, b *Draw) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -412,7 +412,7 @@ func (s *session) admitResult(r *Receipt, result Digest) ([]*Entry, error) {
 	return nil, nil
 }
 
-// State is what a ledger says at one moment.
+// State is a snapshot of a ledger's totals.
 type State struct {
 	Spent     Cost // what was charged by all processes, under basic composition: Σ Count·Unit
 	Remaining Cost // what can still be charged: the budget less Spent
@@ -428,7 +428,7 @@ func (l *Ledger) State(ctx context.Context) (out State, err error) {
 	return out, err
 }
 
-// state is what the ledger says now.
+// state returns the ledger's totals now.
 func (c *chain) state() State {
 	return State{c.now.spent, c.genesis.budget.limit.Minus(c.now.spent), c.now.head}
 }

@@ -215,7 +215,7 @@ func TestReplayIsNoted(t *testing.T) {
 			t.Errorf("another result: %v", err)
 		}
 	}
-	// What is another request has no receipt, and says what has its id.
+	// A conflicting request gets no receipt, and its error carries the charge that has its id.
 	r.Event = []byte(`{"key":"l"}`)
 	if _, err := l.Charge(t.Context(), r); !errors.As(err, &conflict) || conflict.Earlier == nil || conflict.Earlier.Receipt != nil ||
 		conflict.Earlier.Charge.Hash != first.Entry().Hash || *conflict.Earlier.Result != (Digest{7}) {

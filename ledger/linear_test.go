@@ -21,7 +21,7 @@ func TestLinearisable(t *testing.T) {
 
 // Planted lost updates. In 100 histories each was noticed in 58 at least, and so in 6 with probability
 // .995 by the same measure. Two processes that overwrite each other are noticed as damage, before
-// anybody is told something wrong.
+// anybody gets a wrong answer.
 func TestLinearMutantsDie(t *testing.T) {
 	for _, m := range []mutant.Mutant{
 		{Name: "a process overwrites what others wrote", File: "session.go", Old: "		err = s.extend(ctx, tx)\n", New: "		return s, nil\n", Killer: "TestLinearisable"},

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// model is what a ledger should be: a list of totals and a map.
+// model is the reference for a ledger: a list of totals and a map.
 type model struct {
 	handles []*Ledger
 	budget  Cost
@@ -80,7 +80,7 @@ func (m *model) payingRequest(t *rapid.T) Request {
 	}
 }
 
-// expect says what charging requests should give: the rules as sentences over the list of
+// expect returns the error that charging requests should give. It states the rules over the list of
 // all charges so far, without an index.
 func (m *model) expect(requests []Request) error {
 	total, replayed := Cost{}, false

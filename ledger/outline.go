@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Outline is what there is to say of a ledger of any length without reading all of it again.
+// Outline summarises a ledger of any length. It is kept up to date, so nothing is read again for
+// it.
 type Outline struct {
 	State
 	Charges uint64  // how many entries are charges
@@ -15,7 +16,7 @@ type Outline struct {
 	Course  []Step  // what was spent after the first charge, after the last, and after some between
 }
 
-// Step is what was spent after a commit, under basic composition.
+// Step records the cost spent after a commit, under basic composition.
 type Step struct {
 	Seq   uint64    // of the last entry of the commit
 	Time  time.Time // of that entry
@@ -75,8 +76,8 @@ func (s *session) latest(n int) (latest, payers []Entry, err error) {
 // maxSteps is the most steps of a course.
 const maxSteps = 400
 
-// course is what was spent after the first commit that spent anything, and after every second, fourth,
-// … of those that follow: whenever there are maxSteps every second one goes.
+// course samples the cost spent over time. It keeps the first commit that spent anything, and every
+// second, fourth, … of those that follow: at maxSteps steps every second one is dropped.
 type course struct {
 	kept  []Step // their times are looked up when they are asked for
 	last  Step   // after the last commit that spent anything

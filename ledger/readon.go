@@ -28,7 +28,7 @@ type located struct {
 	at int64
 }
 
-// ending is where a commit ends: in the entries of its piece, and in the ledger.
+// ending marks the end of a commit: in the entries of its piece, and in the ledger.
 type ending struct {
 	entries int
 	after   state

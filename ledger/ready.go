@@ -5,10 +5,10 @@ import (
 	"errors"
 )
 
-// Ready says whether the ledger's store would take a charge now: it locks the ledger and stores its anchor
-// again, as it is. Nothing is charged, and whether the budget allows a charge is not looked at. Errors are
-// those of [Ledger.State], and the store's where it does not take the anchor; after these the handle
-// is good. Cost: that of a charge of nothing, one write that is forced to disk.
+// Ready returns nil if the ledger's store would take a charge now: it locks the ledger and stores
+// its anchor again, unchanged. It charges nothing and does not look at the budget. Errors are those
+// of [Ledger.State], and the store's where it does not take the anchor; after these the handle is
+// good. Cost: that of a charge of nothing, one write that is forced to disk.
 func (l *Ledger) Ready(ctx context.Context) error {
 	return l.storeAnchor(ctx, func(err error) error { return err })
 }

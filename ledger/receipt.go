@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// A Receipt says that a charge is on disk. Only [Ledger.Charge] and
-// [Ledger.ChargeAll] issue one that can be redeemed; the zero value is not valid.
+// A Receipt proves that a charge is on disk. Only [Ledger.Charge] and [Ledger.ChargeAll] issue one
+// that can be redeemed; the zero value is not valid.
 //
 // A mechanism takes a *Receipt, calls [Receipt.Redeem], and samples only if
 // that succeeds. A receipt lives in the memory of one process: after a crash the

@@ -6,8 +6,9 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// Relation says which two datasets are neighbours. A cost is a promise about neighbours, so
-// costs add up only where all are for the same relation: a ledger has one, for ever.
+// Relation is a neighbouring relation: it defines the pairs of datasets that are neighbours. A cost
+// is a promise about neighbours, so costs add up only where all are for the same relation: a ledger
+// has one, for ever.
 type Relation string
 
 const (

@@ -31,8 +31,8 @@ type Request struct {
 	// Count is the number of equal releases, at least 1. Required: a count left
 	// out must not be free.
 	Count uint64
-	// Unit is what one release costs. A zero cost is refused, unless PaidBy says
-	// who paid: nothing private is free. Required.
+	// Unit is what one release costs. A zero cost is refused unless PaidBy names the charge that
+	// paid: nothing private is free. Required.
 	Unit Cost
 	// PaidBy is the id of an earlier charge that covers this release too: of the training
 	// of teachers, say, of which every answer is post-processing. It must be of the same
@@ -56,7 +56,7 @@ type Request struct {
 	// all later charges of the ensemble must state the same. It is compared as text and
 	// verifies nothing. Defaults to none; needs Ensemble.
 	EnsembleDigest string
-	// Draw says which votes are answered, where fresh teachers cast them: the answers are
+	// Draw identifies the votes that are answered, where fresh teachers cast them: the answers are
 	// a function of these votes and of noise. Defaults to none.
 	Draw *Draw
 	// Event describes the release as any one JSON value, so that an accountant
@@ -65,7 +65,7 @@ type Request struct {
 	Event json.RawMessage
 }
 
-// total is what the request spends. Basic composition: the count multiplies.
+// total returns the cost that the request spends: Count·Unit, by basic composition.
 func (r *Request) total() Cost { return r.Unit.Times(r.Count) }
 
 // entry returns the request's charge, with what is not the request's from e.
@@ -181,9 +181,8 @@ func checkID(what, id string) error {
 	return nil
 }
 
-// invisible says whether r acts on a terminal, or on how the text around it is
-// shown, instead of being shown: controls, the marks that turn the direction of
-// text, separators of lines.
+// invisible reports whether r acts on a terminal, or on how the text around it is shown, instead of
+// being shown: controls, the marks that turn the direction of text, separators of lines.
 func invisible(r rune) bool {
 	if ' ' <= r && r <= '~' {
 		return false // at once for most of all text

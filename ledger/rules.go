@@ -5,7 +5,7 @@ import "fmt"
 // The rules for a charge ask for earlier ones, and are the same for a request and for an
 // entry that is read: what could not have been charged must not be in a file.
 
-// charged is what the rules ask of an entry, and where the rest of it is.
+// charged holds the fields of an entry that the rules use, and the place of its line in the file.
 type charged struct {
 	seq      uint64 // 0 for one that is not written yet
 	at       int64  // where its line begins in the file
@@ -32,9 +32,9 @@ type past interface {
 	draws(yield func(ensemble string, name []byte, votes Digest) bool) bool
 }
 
-// key is what an entry is found by: by the ID of a request, its charge and its result; by
-// the name of a Draw within its ensemble, an answer to it and a charge that covers it; by the
-// name of an Ensemble, a charge that states its digest.
+// key finds an entry in one of three ways. The ID of a request finds its charge and its result. The
+// name of a Draw within its ensemble finds an answer to it and a charge that covers it. The name of
+// an Ensemble finds a charge that states its digest.
 type key struct {
 	index    index
 	ensemble string
@@ -133,7 +133,8 @@ func (c *charged) sameTeachers(p past) error {
 	return nil
 }
 
-// listed says whether past.draws has the charge: every draw is that of one which pays for itself.
+// listed reports whether past.draws passes the draw of this charge: the charge has a draw, which is
+// not a query, and pays for itself. Every draw has such a charge.
 func (c *charged) listed() bool { return c.draw != nil && !c.draw.Query && c.paidBy == "" }
 
 // obey checks the rules for who pays and for draws.

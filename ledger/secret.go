@@ -25,7 +25,7 @@ const (
 // secret is the key of the digests of votes. Whoever has it can test what somebody voted.
 type secret [32]byte
 
-// encode returns the file: a line that says what it is, and one of hexadecimal digits.
+// encode returns the file: a line that names the format, and one of hexadecimal digits.
 func (s *secret) encode() []byte { return fmt.Appendf(nil, "%s%x\n", secretMagic, s[:]) }
 
 // fingerprint is the SHA-256 of the file.

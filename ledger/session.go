@@ -60,7 +60,7 @@ func (l *Ledger) look(ctx context.Context, tx Tx) (*session, error) {
 		err = s.extend(ctx, tx)
 	}
 	if errors.Is(err, errForeign) && s.anchor == nil && l.chain == nil {
-		// Nothing says that a ledger was ever here.
+		// There is no sign that a ledger was ever here.
 		return nil, fmt.Errorf("%w: %w", ErrNotLedger, errForeign)
 	}
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// shares are what each client has spent.
+// shares holds the cost that each client has spent.
 type shares map[string]Cost
 
 func (s shares) add(e *Entry) {

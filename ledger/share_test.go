@@ -77,7 +77,7 @@ func TestShares(t *testing.T) {
 		t.Error(err)
 	}
 	l.turn <- struct{}{}
-	// A budget that is spent is told where the share would allow more.
+	// Where the budget is spent and the share would allow more, the error is about the budget.
 	big := asked("erin", 1000, plainRequest(30))
 	big.Count = 900
 	if _, err := l.Charge(t.Context(), big); !errors.Is(err, ErrExceeded) || errors.Is(err, ErrShare) {

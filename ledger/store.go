@@ -51,7 +51,7 @@ type Tx interface {
 	Commit(at int64, lines, before, after []byte) error
 	// SetAnchor stores the anchor alone.
 	SetAnchor(anchor []byte) error
-	// Atomic says that lines and anchor are stored as one, so that they always agree.
+	// Atomic reports whether lines and anchor are stored as one, so that they always agree.
 	Atomic() bool
 	// Close gives up what Begin took, and without a commit leaves everything as it was.
 	Close() error
@@ -112,8 +112,8 @@ func schemeOf(location string) string {
 	return strings.ToLower(scheme)
 }
 
-// IsFile says whether a location is the path of a file: all are that do not begin as a URL
-// does, with a scheme and "://".
+// IsFile reports whether a location is the path of a file. Every location is, unless it begins as a
+// URL does, with a scheme and "://".
 func IsFile(location string) bool { return schemeOf(location) == "" }
 
 // Display returns a location as it may be shown: the path, or the URL without password and

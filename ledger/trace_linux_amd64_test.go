@@ -25,7 +25,7 @@ type fileOp struct {
 	size int64  // ftruncate
 }
 
-// isWrite says whether op puts data into a file.
+// isWrite reports whether op puts data into a file.
 func (op *fileOp) isWrite() bool {
 	return op.call == unix.SYS_PWRITE64 || op.call == unix.SYS_WRITE && op.path != ""
 }
@@ -88,7 +88,7 @@ func (tr *tracer) run(t *testing.T, cmd *exec.Cmd) string {
 	return string(out)
 }
 
-// thread is what is known of one thread between two stops.
+// thread holds the state of one traced thread between two stops.
 type thread struct {
 	inside bool
 	act    interference

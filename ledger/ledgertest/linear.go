@@ -29,7 +29,7 @@ type Ask struct {
 	Other bool  // with another content
 }
 
-// Told is what came of it.
+// Told is the outcome of an Ask.
 type Told struct {
 	Verdict
 	Seq   uint64 // of the charge: Paid, Replayed
@@ -37,7 +37,7 @@ type Told struct {
 	Spent int    // a look's
 }
 
-// Verdict is what a ledger says to a charge.
+// Verdict is a ledger's decision on a charge.
 type Verdict uint8
 
 // The verdicts. Held is Paid or Replayed: the asker does not know, because an earlier try of his ended
@@ -64,7 +64,7 @@ const (
 	Room  = 70
 )
 
-// Kind is what an id asks for.
+// Kind is the kind of charge that an id stands for.
 type Kind uint8
 
 // The kinds of charges: without a draw, of 1 or 2; the first answer to a draw; the cover of a
@@ -110,7 +110,8 @@ type charge struct {
 	Told
 }
 
-// step says whether a ledger in the state b may tell t to a, and what it becomes.
+// step reports whether a ledger in the state b may answer a with t, and returns the state that
+// follows.
 func step(b book, a Ask, t Told) (bool, book) {
 	kind, draw := a.Kind()
 	switch had := b.charges[a.ID]; {
@@ -138,7 +139,7 @@ var model = porcupine.Model{
 	Step: func(b, a, t any) (bool, any) { return step(b.(book), a.(Ask), t.(Told)) },
 }
 
-// Store is what a history is of.
+// Store is the ledger, or service, that the clients of a history ask.
 type Store struct {
 	// Ask asks by one of the clients, once. An error leaves it open whether that was done; the same is
 	// then asked again.
@@ -150,9 +151,9 @@ type Store struct {
 }
 
 const (
-	// Clients is how many ask at once.
+	// Clients is the number of clients that ask at once.
 	Clients = 12
-	// betweenKills is how many requests are told something from one kill to the next.
+	// betweenKills is the number of requests that get an outcome from one kill to the next.
 	betweenKills = 10
 )
 
@@ -245,7 +246,7 @@ func (s Store) untilTold(ctx context.Context, client int, a Ask) (Told, error) {
 // milliseconds are usual.
 const historyTime, judgeTime = 5 * time.Minute, 5 * time.Minute
 
-// Linearisable says what is wrong with a history, "" where nothing is.
+// Linearisable describes why a history is not linearisable, "" where it is.
 func Linearisable(history []porcupine.Operation) string {
 	switch porcupine.CheckOperationsTimeout(model, history, judgeTime) {
 	case porcupine.Ok:

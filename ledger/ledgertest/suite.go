@@ -37,7 +37,7 @@ func Run(t *testing.T, newLocation func(t *testing.T) string) {
 	t.Run("killed", func(t *testing.T) { killed(t, newLocation) })
 }
 
-// Long says whether the complete runs are wanted (make test-long).
+// Long reports whether the complete runs are wanted (make test-long).
 func Long() bool { return os.Getenv("DARRM_LONG") == "1" }
 
 // Create makes a ledger with a budget of n answers of [Unit].
@@ -433,7 +433,7 @@ func killed(t *testing.T, newLocation func(t *testing.T) string) {
 	t.Logf("%d kills, %d answers, all charged", kills, len(s.released))
 }
 
-// said is what processes said.
+// said collects what processes reported.
 type said struct {
 	released map[string]bool
 	refused  int

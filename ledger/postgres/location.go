@@ -55,8 +55,8 @@ func newStore(location string) (*store, error) {
 	return s, nil
 }
 
-// severalHosts says whether a location names more servers than one. pgx lists a server twice where it
-// is tried with TLS and without.
+// severalHosts reports whether a location names more servers than one. pgx lists a server twice
+// where it is tried with TLS and without.
 func severalHosts(c *pgx.ConnConfig) bool {
 	return slices.ContainsFunc(c.Fallbacks, func(f *pgconn.FallbackConfig) bool { return f.Host != c.Host || f.Port != c.Port })
 }

@@ -72,8 +72,8 @@ func TestLostCommit(t *testing.T) {
 	ledgertest.MustSpend(t, l, 5)
 }
 
-// Nothing of what asking again runs into makes an unknown outcome a certain one. Here the charge was
-// stored, and who asks is told to try again when the time to ask is over.
+// No error of the query for an outcome makes an unknown outcome a certain one. Here the charge was
+// stored, and the database asks for the query to be repeated when the time for it is over.
 func TestUnknownStaysUnknown(t *testing.T) {
 	s := pgtest.Start(t)
 	p := newProxy(t, s)
@@ -167,8 +167,8 @@ func TestSlowCommit(t *testing.T) {
 	}
 }
 
-// A COMMIT that the database refuses stores nothing, and is tried again only where it says that
-// another transaction was the reason.
+// A COMMIT that the database refuses stores nothing. It is tried again only where the database
+// names another transaction as the reason.
 func TestRefusedCommit(t *testing.T) {
 	s := pgtest.Start(t)
 	l := ledgertest.Create(t, location(t, s), 100)
@@ -631,7 +631,8 @@ func TestNoPassword(t *testing.T) {
 	}
 }
 
-// Without the file of the secret no votes are digested, and the error says where it is named.
+// Without the file of the secret no votes are digested, and the error names the setting for its
+// path.
 func TestSecretFile(t *testing.T) {
 	s := pgtest.Start(t)
 	budget, err := ledger.NewBudget(1, 0)

@@ -17,7 +17,7 @@ import (
 // cancelRequest is the code of the protocol's message in the place of a version.
 const cancelRequest = 80877102
 
-// fault is what a proxy does to the next COMMIT.
+// fault is a failure that a proxy inflicts on the next COMMIT.
 type fault int
 
 const (

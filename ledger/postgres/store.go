@@ -19,7 +19,7 @@ const (
 	// callTime bounds one statement that waits for nobody. It is no rule for callers: who
 	// waits for other servers waits as long as his context allows.
 	callTime = 30 * time.Second
-	// idleTime is how long a connection is kept for the next look: handles have no Close.
+	// idleTime limits how long a connection is kept for the next look: handles have no Close.
 	idleTime = 10 * time.Second
 )
 
@@ -110,7 +110,7 @@ func (s *store) unavailable(err error) error {
 	return fmt.Errorf("%w: %w", ledger.ErrUnavailable, err)
 }
 
-// isRetry says whether the database undid the transaction for another one's sake.
+// isRetry reports whether the database undid the transaction for another one's sake.
 func isRetry(err error) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01") // serialization failure, deadlock

@@ -100,7 +100,7 @@ func (t *tx) finish(at int64, mark string, queue func(*pgx.Batch)) error {
 	return fmt.Errorf("%w: %w", ledger.ErrRetry, err)
 }
 
-// refused says whether an error of COMMIT is the database's statement that it undid the
+// refused reports whether an error of COMMIT is the database's statement that it undid the
 // transaction. All else, such as a server that shuts down, leaves it open.
 func refused(err error) bool {
 	var e *pgconn.PgError
