@@ -34,7 +34,7 @@ type receipt struct {
 	Hash   string `json:"hash"`
 }
 
-// promise is what an answer, or all answers of frozen teachers, cost whoever is in the data.
+// promise is the privacy cost of an answer, or of all answers of frozen teachers.
 type promise struct {
 	release.Amount
 	Of       string `json:"of"`

@@ -38,8 +38,8 @@ type Client struct {
 	// limit; Burst defaults to Rate, rounded up.
 	Rate  float64 `toml:"rate"`
 	Burst int     `toml:"burst"`
-	// May says what the client may do: "answer", and "look" at the budget, the mechanism, the
-	// metrics and the page. It defaults to both.
+	// May lists the client's rights: "answer", and "look" at the budget, the mechanism, the metrics
+	// and the page. It defaults to both.
 	May []string `toml:"may"`
 }
 
@@ -70,7 +70,7 @@ type member struct {
 	room    chan struct{} // one token for each request of the client; nil for no bound
 }
 
-// anybody is who asks where no clients are configured.
+// anybody is the client of every request where no clients are configured.
 var anybody = &member{limiter: rate.NewLimiter(rate.Inf, 0), Client: Client{May: []string{mayAnswer, mayLook}}}
 
 var clientName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
@@ -122,7 +122,8 @@ func newMember(c Client) (*member, error) {
 	return m, nil
 }
 
-// has says whether a hash is that of a token of the client. It compares all, each in constant time.
+// has reports whether a hash is that of a token of the client. It compares all, each in constant
+// time.
 func (m *member) has(sum [sha256.Size]byte) bool {
 	found := 0
 	for _, hash := range m.hashes {

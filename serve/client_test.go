@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Who shows no token, or another, is told nothing and charged nothing; of one that is right but for
-// its end, or longer, no more.
+// A request with no token, or a wrong one, gets no information and is charged nothing. A token that
+// is right but for its end, or longer, gets no more.
 func TestTokens(t *testing.T) {
 	o, book, _ := newOptions(t, 10)
 	token, hash := NewToken()

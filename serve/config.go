@@ -17,8 +17,8 @@ import (
 // Config is a file of configuration: TOML, with settings by name, and a table "client" for each
 // client.
 type Config struct {
-	// Settings are what is no client: text, numbers, booleans and lists of these, for whoever
-	// knows their names.
+	// Settings holds all of the file but the clients: text, numbers, booleans and lists of these.
+	// The caller knows their names.
 	Settings map[string]any
 	Clients  []Client
 }
@@ -84,7 +84,7 @@ func parseConfig(b []byte) (*Config, error) {
 
 var clientKeys = []string{"name", "token_sha256", "certificate", "epsilon", "delta", "rate", "burst", "may"}
 
-// plain says whether a setting is one that a flag may have.
+// plain reports whether a setting has a type that a flag may have.
 func plain(value any) bool {
 	switch v := value.(type) {
 	case string, int64, float64, bool:

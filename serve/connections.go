@@ -28,8 +28,9 @@ type perAddress struct {
 	open    map[netip.Prefix]int
 }
 
-// source is what connections are counted by: an IPv4 address, or the /64 network of an IPv6 one, all
-// of which belongs to whoever has one address of it. ok is false on a Unix socket, which has none.
+// source returns the network under which a connection is counted: an IPv4 address, or the /64
+// network of an IPv6 one. The owner of one address of a /64 network has all of it. ok is false on a
+// Unix socket, which has none.
 func source(a net.Addr) (p netip.Prefix, ok bool) {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok {

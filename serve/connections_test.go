@@ -46,7 +46,7 @@ func say(c net.Conn, lines ...string) {
 	go func() { _, _ = io.WriteString(c, strings.Join(lines, "\r\n")) }()
 }
 
-// lasts is how long a connection stays open that says no more.
+// lasts returns the time for which a silent connection stays open.
 func lasts(from io.Reader) time.Duration {
 	start := time.Now()
 	_, _ = io.Copy(io.Discard, from)
@@ -259,7 +259,7 @@ func TestSlowBodiesHoldNoPlace(t *testing.T) {
 	checkSpent(t, book, 1)
 }
 
-// slow is a response that nobody reads until it is told.
+// slow is a response that nobody reads before the test says so.
 type slow struct {
 	*httptest.ResponseRecorder
 	begun, end chan struct{}

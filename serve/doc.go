@@ -1,7 +1,6 @@
-// Package serve answers queries over HTTP: a door to [release.Online], which holds the rules. What
-// an answer costs, in which order it is charged and drawn, and who may have how much is decided
-// there; this package knows who asks, how much may be asked at once, and in which words a refusal
-// is told.
+// Package serve answers queries over HTTP: a door to [release.Online], which holds the rules. It
+// decides the cost of an answer, the order of charge and draw, and the shares of clients. This
+// package identifies the client, limits how much may be asked at once, and words the refusals.
 //
 // # Notation
 //

@@ -60,7 +60,7 @@ func unavailable(message string, after time.Duration, cause error) *failure {
 	return &failure{Kind: kindUnavailable, Message: message, status: http.StatusServiceUnavailable, after: after, cause: cause}
 }
 
-// failureOf says what an error of release.Online means to the asker.
+// failureOf turns an error of release.Online into the response to the asker.
 func failureOf(err error) *failure {
 	var (
 		input    release.InputError

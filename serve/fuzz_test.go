@@ -88,8 +88,8 @@ func FuzzParse(f *testing.F) {
 
 var escape = regexp.MustCompile(`(?s)\\\\(u[0-9a-fA-F]{4}|.)`)
 
-// replaced says whether a reader of package encoding/json puts U+FFFD where a surrogate has no other
-// half: its text has more of them than were written.
+// replaced reports whether a reader of package encoding/json puts U+FFFD where a surrogate has no
+// other half: its text has more of them than were written.
 func replaced(data []byte) bool {
 	written := bytes.Count(data, []byte("\uFFFD"))
 	for _, e := range escape.FindAll(data, -1) {

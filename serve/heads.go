@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// headEvery is how often the ledger's newest head is kept elsewhere, where that is asked for, and headTime
-// how long that may take.
+// headEvery is the time between two copies of the ledger's newest head to another place, where that
+// is configured. headTime is the time that one copy may take.
 const (
 	headEvery = time.Second
 	headTime  = 5 * time.Second

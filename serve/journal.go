@@ -25,14 +25,14 @@ type journal struct {
 	counts map[sort]*tally
 }
 
-// sort is what lines have in common that are counted together. There are few: kinds of refusal and
-// names of clients.
+// sort groups the lines that are counted together. There are few sorts: kinds of refusal and names
+// of clients.
 type sort struct {
 	level              slog.Level
 	text, kind, client string
 }
 
-// tally is how many lines of a sort there may be, and how many were left out.
+// tally limits the lines of a sort, and counts those that were left out.
 type tally struct {
 	lines *rate.Limiter
 	more  int
@@ -56,7 +56,7 @@ func (j *journal) write(of sort, args []any) {
 	}
 }
 
-// take says whether there may be one more line, and else counts it.
+// take reports whether one more line may be written. If not, it counts the line as left out.
 func (j *journal) take(of sort) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -86,7 +86,7 @@ func (j *journal) tell(of sort) {
 	}
 }
 
-// end tells what was left out until now.
+// end writes the numbers of lines that were left out until now.
 func (j *journal) end() {
 	j.mu.Lock()
 	var all []sort

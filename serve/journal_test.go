@@ -58,7 +58,7 @@ func TestLogIsBounded(t *testing.T) {
 	})
 }
 
-// One sort of refusal hides no other: another client's, or of another kind, is told at once.
+// One sort of refusal hides no other: another client's, or one of another kind, is logged at once.
 func TestLogTellsEverySort(t *testing.T) {
 	var log buffer
 	s := newServer(t, Options{Log: slog.New(slog.NewTextHandler(&log, nil))})

@@ -58,7 +58,7 @@ func another(t *testing.T, first Options, book *ledger.Ledger, path string) *Ser
 	return newServer(t, Options{Online: online, Classes: classes})
 }
 
-// linearStore is what clients ask who go to one server each.
+// linearStore returns a store whose clients each ask one of the servers.
 func linearStore(t *testing.T, handlers ...http.Handler) ledgertest.Store {
 	t.Helper()
 	var servers []*linear.Server

@@ -19,10 +19,11 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// DefaultListen is where a server listens that was not told where.
+// DefaultListen is the address of a server without a configured one.
 const DefaultListen = "unix:/run/darrm/serve.sock"
 
-// Address says where a server listens, and how it is known and knows clients there.
+// Address is the address of a server, with its TLS certificate and those of its clients'
+// authorities.
 type Address struct {
 	// Listen is "unix:PATH", or "tcp:HOST:PORT", which needs TLS. Defaults to DefaultListen.
 	Listen string

@@ -12,7 +12,7 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// budget is what GET /v1/budget tells.
+// budget is the response to GET /v1/budget.
 type budget struct {
 	release.BudgetState
 	Client *clientBudget `json:"client,omitempty"` // of the asker, where it has a share
@@ -47,7 +47,7 @@ func (s *Server) getBudget(w http.ResponseWriter, r *http.Request, client *membe
 	return nil
 }
 
-// mechanism is what GET /v1/mechanism tells.
+// mechanism is the response to GET /v1/mechanism.
 type mechanism struct {
 	Name        string          `json:"name"`
 	Title       string          `json:"title"`
@@ -64,7 +64,7 @@ type mechanism struct {
 	Table       json.RawMessage `json:"table,omitempty"`
 }
 
-// stated is what whoever runs the server said of the teachers.
+// stated is the promise of the teachers, as stated by the operator of the server.
 type stated struct {
 	Epsilon  *float64 `json:"epsilon"` // null for teachers that promise nothing
 	Delta    float64  `json:"delta"`
@@ -118,8 +118,8 @@ func (s *Server) getHealth(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 }
 
-// health is whether the ledger took a write a second ago: anybody may ask, and however many do, the
-// ledger is there for those who are answered.
+// health caches for a second whether the ledger can take a charge. Anybody may ask, so questions
+// about health must not keep the ledger from answers.
 type health struct {
 	mu  sync.Mutex
 	at  time.Time

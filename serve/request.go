@@ -58,7 +58,7 @@ func accepts(w http.ResponseWriter, r *http.Request) *failure {
 // bounds are the most that a body may have: votes of a query, counts of a query, and queries.
 type bounds struct{ teachers, classes, batch int }
 
-// parse reads the body of a request, which has one query unless batch says that it has several.
+// parse reads the body of a request, which has one query, or several if batch is set.
 //
 //	{"request_id": "a", "votes": [0, "cat", null]}
 //	{"request_id": "a", "counts": [2, 1]}
@@ -113,7 +113,7 @@ func (p *parser) token() (jsontext.Token, *failure) {
 	return t, nil
 }
 
-// wrong says why there is no token.
+// wrong turns an error of reading a token into the failure of the request.
 func wrong(err error) *failure {
 	var syntax *jsontext.SyntacticError
 	var large *http.MaxBytesError

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Grace is how long a server that stops waits for requests that are being worked on.
+// Grace is the time for which a server that stops waits for requests in progress.
 const Grace = 8 * time.Second
 
 // Serve answers on l until ctx ends. Then it takes no more requests, finishes those that it

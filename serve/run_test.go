@@ -309,8 +309,8 @@ func TestSocket(t *testing.T) {
 	}
 }
 
-// The newest head is kept elsewhere while a server runs, and at its end that of the last answer. While it
-// cannot be kept the server is not ready, and says why.
+// The newest head is kept elsewhere while a server runs, and at its end that of the last answer.
+// While it cannot be kept the server is not ready, and the log has the reason.
 func TestHeadsAreKept(t *testing.T) {
 	o, book, log := newOptions(t, 10)
 	folder := filepath.Join(t.TempDir(), "elsewhere")
@@ -377,7 +377,7 @@ func TestHeadsAreKept(t *testing.T) {
 	}
 }
 
-// A server that is told to stop finishes what it works on, and takes no more.
+// A server that is stopped finishes the requests in progress, and takes no more.
 func TestStopFinishesWhatIsAnswered(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	o, book, _ := newOptions(t, 10)

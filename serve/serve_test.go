@@ -202,8 +202,8 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// Of several queries each is answered or refused by itself, in their order, and an answer says what
-// remains after all of them.
+// Of several queries each is answered or refused by itself, in their order, and an answer has the
+// budget that remains after all of them.
 func TestBatches(t *testing.T) {
 	o, book, _ := newOptions(t, 10)
 	s := newServer(t, o)

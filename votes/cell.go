@@ -74,8 +74,8 @@ func (c *cell) class(l *classList) int {
 	return -1
 }
 
-// missing reports whether the cell says that there is no vote. A class of such a
-// name is looked for first.
+// missing reports whether the cell stands for a missing vote. A class of such a name is looked for
+// first.
 func (c *cell) missing() bool {
 	switch c.kind {
 	case textCell:
@@ -86,7 +86,7 @@ func (c *cell) missing() bool {
 	return c.kind == nullCell
 }
 
-// isMissing reports whether text says that there is no vote.
+// isMissing reports whether text stands for a missing vote.
 func isMissing(text string) bool {
 	switch strings.ToLower(strings.TrimSpace(text)) {
 	case "", "nan", "na", "n/a", "null", "none", "?":
@@ -95,7 +95,7 @@ func isMissing(text string) bool {
 	return false
 }
 
-// voteRule says what is wrong with a cell that is no vote.
+// voteRule returns the rule that a cell without a valid vote breaks.
 func (c *cell) voteRule(l *classList) string {
 	if !c.missing() {
 		return "vote " + c.String() + " " + l.rule()
@@ -107,7 +107,7 @@ func (c *cell) voteRule(l *classList) string {
 	return "the vote is missing (" + quote(c.plain()) + ")" + want + ": every teacher must answer every query, or --missing coin draws a vote"
 }
 
-// count returns a count of votes, or says what is wrong with the cell.
+// count returns a count of votes, or the rule that the cell breaks.
 func (c *cell) count() (n int, rule string) {
 	v, ok := int64(-1), true
 	switch c.kind {
@@ -146,7 +146,7 @@ func isCount(text string) bool {
 	return text != "" && strings.Trim(text, "0123456789") == ""
 }
 
-// id returns a query's id, or says what is wrong with the cell.
+// id returns a query's id, or the rule that the cell breaks.
 func (c *cell) id() (id, rule string) {
 	switch c.kind {
 	case textCell:

@@ -145,7 +145,7 @@ func (c *classList) ofInt(v int64) int {
 	return -1
 }
 
-// rule says what a vote must be, for messages.
+// rule completes the message about a vote that is none of the classes.
 func (c *classList) rule() string {
 	if c.binary {
 		return "is not 0 or 1: --classes names others"
@@ -166,7 +166,7 @@ func (c *classList) rule() string {
 	return b.String()
 }
 
-// want says what a vote must be where there is none.
+// want names the valid votes, for the message about a missing vote.
 func (c *classList) want() string {
 	if c.binary {
 		return "0 or 1"

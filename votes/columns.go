@@ -22,7 +22,7 @@ type columnDecoder struct {
 	row     int64 // next, in the file
 }
 
-// openColumns is what a row of formats opens for a registered format.
+// openColumns returns the opener of a registered format, for its row of formats.
 func openColumns(f *format.Format) opener {
 	return func(ctx context.Context, info *fileInfo, s *source) (decoder, error) {
 		info.rows = true

@@ -10,9 +10,8 @@ import (
 	"strings"
 )
 
-// csvDecoder cuts a CSV or TSV file into tasks. encoding/csv says what a row
-// means; csvFast takes the chunks that it understands at once and leaves all
-// others, and every fault, to encoding/csv.
+// csvDecoder cuts a CSV or TSV file into tasks. encoding/csv defines the meaning of a row. csvFast
+// parses the chunks that it understands and leaves all others, and every fault, to encoding/csv.
 type csvDecoder struct {
 	*fileInfo
 	comma  byte

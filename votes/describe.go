@@ -9,12 +9,12 @@ import (
 	"github.com/darrm/darrm/votes/format"
 )
 
-// Roles says which columns of a file were read as what. The names come from the file
-// and may hold anything; String quotes the unusual ones.
+// Roles names the columns of a file by their roles. The names come from the file and may hold
+// anything; String quotes the unusual ones.
 type Roles struct {
-	// Layout says what a column of votes is: "wide", "counts" or "teachers".
+	// Layout is the meaning of a column of votes: "wide", "counts" or "teachers".
 	Layout string `json:"layout"`
-	// In says what Votes, ID and Truth name: "columns" by their names, "positions" of
+	// In is the kind of name in Votes, ID and Truth: "columns" by their names, "positions" of
 	// columns without names, from 1, a "list" (the key of a JSON list), or an "array".
 	In string `json:"in"`
 	// Votes has a name for each teacher, in the order of Batch.Votes; with LayoutCounts

@@ -2,7 +2,7 @@ package votes
 
 import "slices"
 
-// Description is what a file of votes looks like. It is not private.
+// Description summarises a file of votes. It is not private.
 type Description struct {
 	Private bool     `json:"private"` // false, always
 	Queries int64    `json:"queries"`
@@ -27,7 +27,7 @@ type Description struct {
 	popular float64
 }
 
-// TeacherDescription is what one teacher votes.
+// TeacherDescription summarises the votes of one teacher.
 type TeacherDescription struct {
 	Rates     []float64 `json:"rates"`     // share of each class among this teacher's votes
 	Agreement float64   `json:"agreement"` // with the single most popular answer, where there is one

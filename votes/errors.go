@@ -10,7 +10,7 @@ import (
 	"github.com/darrm/darrm/votes/format"
 )
 
-// A ParseError says where a file breaks which rule.
+// A ParseError names the rule that a file breaks, and the place.
 type ParseError struct {
 	File       string // its path, or Options.Name; quoted if not all of it is printable
 	Line       int    // from 1; 0 if the file as a whole is meant, or has no lines

@@ -15,7 +15,7 @@ type decoder interface {
 // once and in any order. On an error the batch holds the rows before the fault.
 type task func(*Batch) error
 
-// fileInfo is what everything that reads a file, or speaks of it, has to know.
+// fileInfo is what all readers of a file, and all messages about it, need.
 type fileInfo struct {
 	name    string
 	opts    *Options
@@ -33,9 +33,8 @@ type fileInfo struct {
 	idName      string
 }
 
-// chunkBytes is how much text, or how many bytes of an array, a task gets, so
-// that the counts of a batch stay within bounds. A row has at least two bytes
-// for each of k cells.
+// chunkBytes returns the number of bytes of text, or of an array, for one task. It bounds the
+// counts of a batch. A row has at least two bytes for each of k cells.
 func (f *fileInfo) chunkBytes(k int) int {
 	size := f.opts.chunkBytes
 	if size == 0 {
@@ -47,7 +46,7 @@ func (f *fileInfo) chunkBytes(k int) int {
 	return min(size, max(64, f.batchRows(k)*2*k))
 }
 
-// batchRows is how many rows a batch gets where that can be chosen.
+// batchRows returns the number of rows of a batch, for formats that can choose it.
 func (f *fileInfo) batchRows(k int) int {
 	per := f.classes.len()
 	if f.opts.KeepVotes {

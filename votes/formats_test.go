@@ -36,7 +36,7 @@ type data struct {
 	labels  []int
 }
 
-// want is what reading it must give.
+// want returns the result that reading it must give.
 func (d *data) want(keep bool) *all {
 	a := &all{K: len(d.votes[0]), Classes: d.classes, IDs: d.ids, Labels: d.labels, N: len(d.votes)}
 	missing := false

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// place says where a query stands: which file, and which line or row.
+// place is the place of a query: its file, and its line or row.
 type place struct {
 	file *fileInfo
 	at   int
@@ -77,8 +77,8 @@ func canonicalNumber(s string) (n uint64, ok bool) {
 	return n, true
 }
 
-// idRule says what is wrong with a query's id, if anything: what is read can be
-// written to any format, and read again.
+// idRule returns the rule that a query's id breaks, or "". An id that is read can be written to any
+// format, and read again.
 func idRule(id string) string {
 	switch {
 	case id == "":

@@ -134,7 +134,7 @@ func (f *LabelFile) newTemp() (*tempFile, error) {
 	return t, err
 }
 
-// simulatedColumn is what the column of answers that are not private is called.
+// simulatedColumn is the name of the column of answers that are not private.
 const simulatedColumn = "simulated_label"
 
 // Write writes one row. A class that is not in the list, and an id that would not

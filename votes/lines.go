@@ -24,7 +24,7 @@ type lineChunks struct {
 	started bool   // the beginning of the file is behind
 }
 
-// maxLine is how much is read to find a row's end.
+// maxLine is the most bytes that are read to find a row's end.
 const maxLine = maxRecordBytes + 4<<10
 
 // chunk is some rows. Their parser may keep data.
@@ -137,8 +137,8 @@ func trailingBlank(data []byte) int {
 
 var newline, quotes = []byte{'\n'}, []byte{'"'}
 
-// lineEnds says how the rows of a file end. A file that mixes both ways was
-// pasted together, or damaged on its way, and is refused.
+// lineEnds is the kind of line ends of a file. A file that mixes both ways was pasted together, or
+// damaged on its way, and is refused.
 type lineEnds int
 
 const (
@@ -149,7 +149,7 @@ const (
 
 func (e lineEnds) String() string { return [...]string{"", "LF", "CRLF"}[e] }
 
-// endOf says how a row ends.
+// endOf returns the line end of a row.
 func endOf(row []byte) lineEnds {
 	switch {
 	case bytes.HasSuffix(row, []byte("\r\n")):
@@ -160,7 +160,7 @@ func endOf(row []byte) lineEnds {
 	return endsUnknown
 }
 
-// rule says what is wrong with a row that ends in the way now.
+// rule returns the rule that a row with the line end now breaks, or "".
 func (e lineEnds) rule(now lineEnds) string {
 	if now == endsUnknown || now == e {
 		return ""

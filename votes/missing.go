@@ -2,7 +2,7 @@ package votes
 
 import "slices"
 
-// A MissingPolicy says what becomes of a vote that is not there.
+// A MissingPolicy is the treatment of a missing vote.
 //
 // # What the privacy proof allows
 //

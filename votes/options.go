@@ -18,11 +18,11 @@ const (
 	maxIDBytes     = 4096
 )
 
-// NoColumn as IDColumn or LabelColumn says that there is no such column, even
-// if a header name would suggest one.
+// NoColumn as IDColumn or LabelColumn states that there is no such column, even if a header name
+// would suggest one.
 const NoColumn = "-"
 
-// HeaderMode says whether the first row names the columns.
+// HeaderMode states whether the first row names the columns.
 type HeaderMode int
 
 const (
@@ -36,7 +36,7 @@ const (
 	HeaderNo
 )
 
-// Layout says how votes stand in a file.
+// Layout is the arrangement of votes in a file.
 type Layout int
 
 const (
@@ -104,8 +104,8 @@ func ParseColumns(list string) ([]string, error) {
 	return nil, fmt.Errorf("vote columns %s, want names or positions separated by commas (--vote-columns)", quote(list))
 }
 
-// Options says how to read votes. The zero value reads the wide layout of two
-// classes, "0" and "1", and looks for a header.
+// Options configures the reading of votes. The zero value reads the wide layout of two classes, "0"
+// and "1", and looks for a header.
 //
 // A column is given by its name or, in CSV and TSV, by its position from 1; a
 // name wins over a position. Names are compared without surrounding spaces.
@@ -119,10 +119,10 @@ func ParseColumns(list string) ([]string, error) {
 // K or VoteColumns. Arrays have no names, and a list of votes in JSON Lines has one; they
 // need neither.
 type Options struct {
-	// Name is what messages call the stream of NewReader and ReadCSV. Defaults
-	// to "votes". Files and stdin have their own.
+	// Name is the name of the stream of NewReader and ReadCSV in messages. Defaults to "votes".
+	// Files and stdin have their own.
 	Name string
-	// Format and Compression default to what the file's name says.
+	// Format and Compression default to those that the file's name implies.
 	Format      Format
 	Compression Compression
 	// Header is about CSV and TSV. Defaults to HeaderAuto.
@@ -159,8 +159,8 @@ type Options struct {
 	// and an output that names it would give the record away. Take the list from
 	// the task.
 	Classes []string
-	// K is the number of teachers to expect. 0 takes it from the file, where that
-	// says which columns are votes.
+	// K is the number of teachers to expect. 0 takes it from the file, where the names of the
+	// columns identify the votes.
 	K int
 	// Missing defaults to MissingError.
 	Missing MissingPolicy
@@ -171,8 +171,8 @@ type Options struct {
 	// after line are always searched in constant memory; others take memory, and
 	// more than a million of them are refused unless they are trusted.
 	TrustIDs bool
-	// Workers is how many goroutines parse. Defaults to GOMAXPROCS. The queries
-	// and their order do not depend on it.
+	// Workers is the number of goroutines that parse. Defaults to GOMAXPROCS. The queries and their
+	// order do not depend on it.
 	Workers int
 	// TempDir is for files that hold what must be sought in (Parquet, .npz and .npy
 	// from stdin, and arrays that are compressed): they are removed as soon as they
@@ -190,8 +190,8 @@ type Options struct {
 	allIDs     bool  // no limit on ids: the caller keeps them anyway
 }
 
-// maxTrackedIDs is how many ids are searched for repetitions that do not count up
-// by one.
+// maxTrackedIDs is the number of ids that are searched for repetitions, of those that do not count
+// up by one.
 const maxTrackedIDs = 1 << 20
 
 const (

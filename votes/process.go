@@ -8,7 +8,7 @@ import (
 
 // ProcessOptions say how Process works.
 type ProcessOptions struct {
-	// Workers is how many goroutines call work. Defaults to GOMAXPROCS.
+	// Workers is the number of goroutines that call work. Defaults to GOMAXPROCS.
 	Workers int
 	// Progress, if not nil, is called after every batch that sink has taken, from
 	// the goroutine that called Process.

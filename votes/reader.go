@@ -42,14 +42,14 @@ type job struct {
 	bytes int64 // of all files, read when the task was cut
 }
 
-// parsed is what became of a job.
+// parsed is the outcome of a job.
 type parsed struct {
 	batch *Batch // nil at a file's end, or if there is no file
 	err   error  // behind the batch's rows
 	job
 }
 
-// Progress says how far a Reader is.
+// Progress counts what a Reader has read.
 type Progress struct {
 	Rows       int64 // queries returned by Next
 	TotalRows  int64 // of all files; 0 if unknown
@@ -149,7 +149,7 @@ func (r *Reader) K() int { return r.first.k }
 // Classes returns the names of the classes.
 func (r *Reader) Classes() []string { return slices.Clone(r.classes.names) }
 
-// Columns says which columns of the first file are votes, ids and true labels. Columns of
+// Columns returns the columns of the first file that hold votes, ids and true labels. Columns of
 // votes that have names have the same ones in every file.
 func (r *Reader) Columns() Roles {
 	c := r.first.roles

@@ -9,14 +9,14 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// columns says which column of a file is what, by index from 0.
+// columns has the roles of a file's columns, by index from 0.
 type columns struct {
 	id, label int   // -1 for none
 	votes     []int // of each teacher, or with LayoutCounts of each class
 	unused    []int // neither; only where VoteColumns lists the votes
 }
 
-// columnSet is what a file says of its columns, or of the keys of its objects.
+// columnSet lists the columns that a file has, or the keys of its objects.
 type columnSet struct {
 	what      string   // "column" or "key", for messages
 	names     []string // nil without names
@@ -73,8 +73,8 @@ func (f *fileInfo) setRoles(s *columnSet, c columns) {
 	}
 }
 
-// teachersRule says what is wrong with K = k teachers, if anything. source says where k comes
-// from.
+// teachersRule returns the rule that K = k teachers break, or "". source names the origin of k for
+// the message.
 func (f *fileInfo) teachersRule(k int, source string) string {
 	switch {
 	case k > check.MaxTeachers:
@@ -268,7 +268,7 @@ func (s *columnSet) counts(k int, classes *classList) ([]int, *fault) {
 	return at, nil
 }
 
-// countsOf is what messages call the counts of class i.
+// countsOf returns the name of the counts of class i in messages.
 func (c *classList) countsOf(i int) string {
 	if c.len() == 2 {
 		return [...]string{"zeros", "ones"}[i]

@@ -10,7 +10,7 @@ type record struct {
 	label, id cell   // if the file has them
 }
 
-// A fault says which cell breaks which rule.
+// A fault is a cell of a record and the rule that it breaks.
 type fault struct {
 	at   int // index in record.votes, or one of the constants below
 	rule string
@@ -110,7 +110,7 @@ func (f *fileInfo) addCounts(r *record, counts []int) *fault {
 	return nil
 }
 
-// countsName is what messages call the columns of counts.
+// countsName returns the name of the columns of counts in messages.
 func countsName(c *classList) string {
 	if c.len() == 2 {
 		return "zeros and ones"

@@ -38,12 +38,11 @@
 // exactly an integer, a boolean for 0 or 1, and null or NaN for a missing vote.
 //
 // Which columns are votes must be said: by names with one stem and numbers (t1, t2, t3),
-// by Options.VoteColumns, or by Options.K; [Options] has the rule, and [Reader.Columns]
-// says what was read as what. Teachers are in the order of their numbers, else in that of
-// the list, else in that of the first file. Options.KeepVotes keeps every teacher's vote
-// in that order, so the same votes give the same Batch.Votes whatever the format, the
-// order of named columns and the division into files. Counts have no votes of single
-// teachers.
+// by Options.VoteColumns, or by Options.K; [Options] has the rule, and [Reader.Columns] returns the
+// roles that were found. Teachers are in the order of their numbers, else in that of the list, else
+// in that of the first file. Options.KeepVotes keeps every teacher's vote in that order, so the
+// same votes give the same Batch.Votes whatever the format, the order of named columns and the
+// division into files. Counts have no votes of single teachers.
 //
 // An array is a matrix without names, so somebody has to say what its dimensions
 // mean: N×K is LayoutWide, K×N is LayoutTeachers, N×C is LayoutCounts. Nothing is
@@ -54,11 +53,9 @@
 //
 // A vote that is read wrongly can change what is released and to whom a privacy
 // claim applies, so nothing is guessed: a missing vote (see [MissingPolicy]), a row
-// of another width, a blank line between rows, a repeated query, a column of which
-// nothing says what it is, and any text that is no class is a [*ParseError] that names
-// the place.
-// The classes are given, never collected from the votes: which of them occur is
-// private.
+// of another width, a blank line between rows, a repeated query, a column without a stated role,
+// and any text that is no class is a [*ParseError] that names the place. The classes are given,
+// never collected from the votes: which of them occur is private.
 //
 // # Damaged files
 //

@@ -21,7 +21,7 @@ type LabelWriter struct {
 
 // NewLabelWriter returns a writer to w of classes with these names, nil for 0 and 1. The
 // header is written with the first row or by Flush, so a run that fails before leaves no
-// output. The error says how the names break the rules of Options.Classes.
+// output. The error names the rule of Options.Classes that the names break.
 func NewLabelWriter(w io.Writer, names []string) (*LabelWriter, error) {
 	classes, err := newClassList(names)
 	if err != nil {

@@ -99,7 +99,7 @@ func newRig(t testing.TB, answers int, clients ...serve.Client) *rig {
 	return &rig{handler: h, online: online, book: book, doc: doc, router: router}
 }
 
-// response is what came back, and whether the request was one by the document.
+// response is a response of the server. valid is set where the document allows the request.
 type response struct {
 	status int
 	body   []byte
@@ -316,7 +316,7 @@ func FuzzRequestsFromTheDocument(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(newDrive(f).requests))
 }
 
-// drive is what was asked of a rig, in all runs, and what came back.
+// drive records the requests to a rig in all runs, and their responses.
 type drive struct {
 	*rig
 	question                *openapi3.SchemaRef

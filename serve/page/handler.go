@@ -11,7 +11,8 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// fresh is how long a page is given again as it is, so that readers cost the answers nothing.
+// fresh is the time for which a page is served again unchanged, so that readers do not slow down
+// the answers.
 const fresh = time.Second
 
 // handler answers GET / with the page as the ledger stands.

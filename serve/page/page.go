@@ -31,7 +31,7 @@ var files embed.FS
 
 var text = template.Must(budgetpage.Parts().ParseFS(files, "page.html.tmpl")).Lookup("page.html.tmpl")
 
-// Service is what answers.
+// Service describes the mechanism and the teachers that answer.
 type Service struct {
 	Plan release.Plan
 	// Teachers is "fresh", "frozen", or "" of teachers that promise nothing.

@@ -134,8 +134,8 @@ func write(t *testing.T, s page.Service, r *release.BudgetView) string {
 
 var active = regexp.MustCompile(`(?i)<script|https?://|\son\w+=|<(link|iframe|img|object|embed|base|form)\b|@import|url\(`)
 
-// The page of every kind of mechanism says what is left, what answers, and the latest requests,
-// newest first; it has no digest of an answer, no script and nothing from a network.
+// The page of every kind of mechanism shows the budget left, the mechanism, and the latest
+// requests, newest first; it has no digest of an answer, no script and nothing from a network.
 func TestPage(t *testing.T) {
 	for _, name := range []string{"gamma", "plurality", "gnmax"} {
 		t.Run(name, func(t *testing.T) {
@@ -175,7 +175,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// template is how a text stands on the page.
+// template returns a text as the page's template writes it.
 func template(s string) string { return strings.ReplaceAll(html.EscapeString(s), "+", "&#43;") }
 
 // A ledger without entries has a page, and one with a single entry a picture.

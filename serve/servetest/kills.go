@@ -23,7 +23,7 @@ type Kills struct {
 	Counts func(i int) []int
 }
 
-// Killed is what became of a run.
+// Killed is the outcome of a run.
 type Killed struct {
 	Asked    int               // different queries that were asked
 	Answers  map[string]Answer // the first answer to each
@@ -111,7 +111,7 @@ func (k *Killed) compare(a Answer) {
 	}
 }
 
-// Again asks for every answer once more, and says what differs or is lost.
+// Again asks for every answer once more, and adds to Violated each that differs or is lost.
 func (k *Killed) Again(ctx context.Context, socket string, counts func(i int) []int) error {
 	c := NewClient(socket)
 	defer c.Close()

@@ -26,7 +26,7 @@ type Server struct {
 	done chan struct{}
 }
 
-// Start starts the process and waits until it says that it can answer.
+// Start starts the process and waits until it reports that it can answer.
 func (s *Server) Start(ctx context.Context) error {
 	s.mu.Lock()
 	c := exec.Command(s.Program, s.Args...)

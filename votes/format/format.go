@@ -90,7 +90,7 @@ type Encoder interface {
 	End() error                     // writes what is left
 }
 
-// An Error is a fault of a file: Rule says what is wrong with it.
+// An Error is a fault of a file: Rule describes it.
 type Error struct {
 	Rule string
 	Err  error // the cause, if another package found the fault
@@ -116,7 +116,7 @@ func Register(f Format) {
 // Registered returns the formats that the program links, sorted by name.
 func Registered() []*Format { return registered }
 
-// MaxQuoted is how many bytes of a cell or a name a message shows.
+// MaxQuoted is the number of bytes of a cell or a name that a message shows.
 const MaxQuoted = 40
 
 // Quote quotes a cell or a name for a message and clips it.

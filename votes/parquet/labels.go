@@ -19,7 +19,7 @@ type labels struct {
 	cells []parquet.Value
 }
 
-// groupRows is how many rows a row group has: they wait in memory.
+// groupRows is the number of rows of a row group: they wait in memory.
 const groupRows = 1 << 17
 
 func newLabels(w io.Writer, l format.Labels) format.Encoder {
