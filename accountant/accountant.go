@@ -60,7 +60,7 @@ type Bound struct {
 	Note   string // what the method chose, such as an order
 }
 
-// Refusal says why a method does not apply.
+// Refusal is a method that does not apply, with the reason.
 type Refusal struct {
 	Method Method
 	Err    error

@@ -249,7 +249,7 @@ func TestAccountantRefusesAndChargesNothing(t *testing.T) {
 			t.Errorf("AtEpsilon(%g)", x)
 		}
 	}
-	// No method has a finite ε here: the error says why, for each.
+	// No method has a finite ε here: the error has the reason of each.
 	b := mustNew(t, ReplaceOne, Charge{ApproxDP{Cost{1, 0.5}, ReplaceOne}, 3})
 	if eps, err := b.Epsilon(0.1); !errors.Is(err, ErrDeltaTooSmall) {
 		t.Errorf("Epsilon = %g, %v", eps, err)

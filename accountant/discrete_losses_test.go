@@ -79,8 +79,8 @@ func TestDivergenceOfAtomsIsOutward(t *testing.T) {
 	})
 }
 
-// A part of a step at either end of Laplace's losses is told from a whole one: where its losses lie is
-// not sure to the last digit, so all its mass is at the upper point.
+// A part of a step at either end of Laplace's losses is treated unlike a whole step: its losses are
+// not known to the last digit, so all its mass is at the upper point.
 func TestEndsOfLaplaceLossesAreAtTheUpperPoint(t *testing.T) {
 	for _, x := range []struct{ eps, step float64 }{{1, 0.3}, {0.5, 0.07}, {2.25, 0.5}} {
 		m, err := laplaceLoss{x.eps}.discretise(x.step)
@@ -108,7 +108,7 @@ func TestEndsOfLaplaceLossesAreAtTheUpperPoint(t *testing.T) {
 	}
 }
 
-// lowerPointOf is what a whole step of Laplace's losses above x leaves at x.
+// lowerPointOf returns the mass that a whole step of Laplace's losses above x leaves at x.
 func lowerPointOf(eps, step, x float64) float64 {
 	p := math.Exp((x-eps)/2) * math.Expm1(step/2) / 2
 	q := math.Exp(-(x+step+eps)/2) * math.Expm1(step/2) / 2

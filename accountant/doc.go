@@ -1,9 +1,9 @@
-// Package accountant says what several private answers cost together.
+// Package accountant bounds the joint privacy cost of several private answers.
 //
 // Make an Accountant for a neighbouring relation with New, Charge it events, and ask for a
-// Report at a δ or at an ε. The Report holds every bound that applies, begins with the
-// smallest, and says why. An event is a mechanism of this package (Gaussian, Laplace,
-// ApproxDP and others), several together (Compose), or what another package proved: a
+// Report at a δ or at an ε. The Report holds every bound that applies, the smallest first, and the
+// methods that do not apply, with their reasons. An event is a mechanism of this package (Gaussian,
+// Laplace, ApproxDP and others), several together (Compose), or what another package proved: a
 // Curve of Rényi divergences, a Profile, a dominating pair, or a HockeyStick, (ε, δ) at several ε.
 //
 // BestOf prices the best of a random number of runs, as in tuning.

@@ -21,7 +21,7 @@ type Event interface {
 	String() string
 }
 
-// ErrUnsupported says that an event, or a combination of events, cannot be accounted
+// ErrUnsupported is the error for an event, or a combination of events, that cannot be accounted
 // for.
 var ErrUnsupported = errors.New("unsupported by the accountant")
 
@@ -71,9 +71,9 @@ type composed struct {
 	parts    []Charge // plain events, each once
 }
 
-// Compose returns the charges as one event, like events together. They must be valid and
-// share one neighbouring relation; the error says which is not, and is ErrUnsupported for
-// two relations and for an event that this package does not know.
+// Compose returns the charges as one event, like events together. They must be valid and share one
+// neighbouring relation. The error names the charge that breaks this. It is ErrUnsupported for two
+// relations and for an event that this package does not know.
 func Compose(charges ...Charge) (Event, error) {
 	if len(charges) == 0 {
 		return nil, errors.New("nothing to compose")

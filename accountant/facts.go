@@ -9,8 +9,8 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// facts is what the accountant knows of an event. What is not known is nil, and the methods
-// that need it refuse the event.
+// facts holds the properties of an event that methods use. One that is not known is nil, and the
+// methods that need it refuse the event.
 type facts struct {
 	cost     *Cost                       // (ε, δ) by itself
 	twoRho   *big.Rat                    // 2ρ of zero-concentrated differential privacy
@@ -22,13 +22,12 @@ type facts struct {
 	orders   []float64 // which must be tried: the divergence has kinks there
 }
 
-// anyOrder is how far the search goes where every order has a divergence.
+// anyOrder is the largest order of the search where every order has a divergence.
 const anyOrder = 1e10
 
-// factsOf checks an event and returns what is known of it. It is the one place that says
-// which events the accountant supports, and by which methods. No method of e is called
-// before its type is known to be one of this package: others may be nil pointers, or answer
-// differently each time.
+// factsOf checks an event and returns what is known of it. It alone decides which events the
+// accountant supports, and by which methods. No method of e is called before its type is known to
+// be one of this package: others may be nil pointers, or answer differently each time.
 func factsOf(e Event) (facts, error) {
 	switch e.(type) {
 	case ApproxDP, BoundedRange, Gaussian, DiscreteGaussian, SubsampledGaussian, Laplace, RandomizedResponse, Curve, Profile, HockeyStick, composed:
@@ -113,7 +112,7 @@ func factsOf(e Event) (facts, error) {
 	return f, nil
 }
 
-// orderFor says whether the facts reach to an order.
+// orderFor returns an error if an order is above those of which the facts know a divergence.
 func (f facts) orderFor(e Event, alpha float64) error {
 	if alpha > f.maxOrder {
 		return &check.Error{Name: "order", Value: alpha, Rule: fmt.Sprintf("at most %g for %v", f.maxOrder, e)}
@@ -123,12 +122,13 @@ func (f facts) orderFor(e Event, alpha float64) error {
 
 func square(x *big.Rat) *big.Rat { return new(big.Rat).Mul(x, x) }
 
-// unsupported says that a method needs what is not known of an event.
+// unsupported returns the error of a method that needs an unknown property of an event.
 func unsupported(what string, e Event) error {
 	return fmt.Errorf("%s of %v: %w", what, e, ErrUnsupported)
 }
 
-// checkEvent says whether the accountant can account for e, before anything is charged.
+// checkEvent returns an error unless the accountant can account for e. It runs before anything is
+// charged.
 func checkEvent(e Event) error {
 	_, err := factsOf(e)
 	return err

@@ -93,8 +93,8 @@ func (f generalForm) at(slack float64) (Cost, error) {
 	return finiteCost(total)
 }
 
-// maxPlainEpsilon is where e^ε stops being worth working out: beyond it, e^-ε is
-// bounded by e^-4096, which is 0 to a float64.
+// maxPlainEpsilon is the largest ε whose e^ε is worked out: beyond it, e^-ε is bounded by e^-4096,
+// which is 0 to a float64.
 const maxPlainEpsilon = 4096
 
 // generalEpsilon spends on General's slack what delta leaves.

@@ -165,7 +165,7 @@ func lowerHull(all []corner) []corner {
 	return hull
 }
 
-// convex says whether b lies below the chord from a to c.
+// convex reports whether b lies below the chord from a to c.
 func convex(a, b, c corner) bool {
 	left := new(big.Rat).Mul(new(big.Rat).Sub(b.h, a.h), new(big.Rat).Sub(c.z, a.z))
 	right := new(big.Rat).Mul(new(big.Rat).Sub(c.h, a.h), new(big.Rat).Sub(b.z, a.z))

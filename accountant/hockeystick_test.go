@@ -70,8 +70,8 @@ func deltaOf(t testing.TB, epsilon float64, charge Charge) float64 {
 	return must.Get(lossDelta([]Charge{charge}, epsilon, testBits))(t)
 }
 
-// The profile of randomised response is that of the worst pure mechanism, whatever number of points
-// it is told by, and so are compositions and divergences.
+// The profile of randomised response is that of the worst pure mechanism, however many points
+// define it, and so are compositions and divergences.
 func TestHockeyStickOfRandomizedResponse(t *testing.T) {
 	const eps = 0.7
 	want := ApproxDP{Cost{Epsilon: eps}, ReplaceOne}

@@ -166,8 +166,8 @@ type normalLoss struct {
 	down     bool
 }
 
-// reach is how many standard deviations of the outcome are kept upward in loss; Q(38) <
-// 3e-316.
+// reach is the number of standard deviations of the outcome that are kept upward in loss, and
+// reachDown downward; Q(38) < 3e-316.
 const reach, reachDown = 38, 10
 
 func (l normalLoss) loss(x float64) float64 {

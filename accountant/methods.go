@@ -31,8 +31,8 @@ type method struct {
 	take    func([]Charge) (composition, error)
 }
 
-// composition is what a method knows of charges together. Its functions return a figure
-// that is rounded up, and for people what the method chose, such as an order.
+// composition is a method applied to charges. Its functions return a figure that is rounded up, and
+// a note for people on the method's choice, such as an order.
 type composition struct {
 	epsilon func(delta float64) (eps float64, note string, err error)
 	delta   func(epsilon float64) (delta float64, note string, err error)

@@ -11,7 +11,7 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// ErrDeltaTooSmall says that no finite ε goes with the δ that was asked for: the
+// ErrDeltaTooSmall is the error where no finite ε goes with the δ that was asked for: the
 // mechanisms' own δ already add up to more.
 var ErrDeltaTooSmall = errors.New("no finite epsilon has so small a delta")
 

@@ -78,7 +78,7 @@ func (o oracle) delta(epsilon float64) num.Interval {
 	return sum
 }
 
-// holds says whether (ε, δ) is true, where δ stands for its decimal.
+// holds reports whether (ε, δ) is true, where δ stands for its decimal.
 func (o oracle) holds(c Cost) bool {
 	return num.FromRat(num.Decimal(c.Delta)).Cmp(o.delta(c.Epsilon)) >= 0
 }

@@ -196,7 +196,7 @@ func lossEpsilon(charges []Charge, delta float64, bits int) (float64, error) {
 	return worst, nil
 }
 
-// lossNote says what the privacy loss distribution's bound is, for people.
+// lossNote describes the bound of the privacy loss distribution, for people.
 func lossNote(charges []Charge, bits int) string {
 	note := fmt.Sprintf("on 2^%d points, rounded up", bits)
 	if parts, err := guarantees(charges); err == nil && len(groupByEpsilon(parts)) > 1 && !hasLosses(charges) {
@@ -205,7 +205,7 @@ func lossNote(charges []Charge, bits int) string {
 	return note
 }
 
-// hasLosses says whether some loss distribution says more than the event's (ε, δ).
+// hasLosses reports whether some event has a loss distribution that is tighter than its (ε, δ).
 func hasLosses(charges []Charge) bool {
 	return slices.ContainsFunc(charges, func(c Charge) bool {
 		switch c.Event.(type) {

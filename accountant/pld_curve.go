@@ -139,7 +139,7 @@ func (c lossCurve) at(epsilon float64) float64 {
 	return min(1, (low+weight*max(0, high-low)+c.constant)*(1+num.Margin))
 }
 
-// belowWindow says whether ε is under the window, where the curve knows nothing. The tilt may
+// belowWindow reports whether ε is under the window, where the curve has no value. The tilt may
 // have moved it too far up where a tiny mass has a huge loss.
 func (c lossCurve) belowWindow(epsilon float64) bool { return epsilon < float64(c.first)*c.step }
 

@@ -8,9 +8,9 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// binned is a mechanism of which only the bin of the outcome is told: with probability
-// p[i] and q[i]. Telling less is post-processing, so its δ(ε) is nowhere above the
-// mechanism's own: a bound from below, by none of the means of the code under test.
+// binned is a mechanism that releases only the bin of the outcome: bin i has probability p[i] and
+// q[i]. Releasing less is post-processing, so its δ(ε) is nowhere above the mechanism's own: a
+// bound from below, by none of the means of the code under test.
 type binned struct{ p, q []float64 }
 
 func binLaplace(b float64) binned {

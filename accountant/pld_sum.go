@@ -136,7 +136,7 @@ func (s lossSum) tiltFor(goal tiltGoal) (theta float64, saturated bool) {
 	return high, high == limit
 }
 
-// largestTilt is where e^{θ·step} is e, beyond which one point holds everything.
+// largestTilt returns the θ at which e^{θ·step} is e. Beyond it one point holds everything.
 func (s lossSum) largestTilt() float64 { return 1 / s.step }
 
 // halfOfLargestTilt is the goal of half of what the largest tilt has on Chernoff's scale. Where the

@@ -10,10 +10,10 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// Profile is a mechanism of which a dominating pair was proved, by whoever made it with
-// NewProfile: with each part's probability the pair is normal noise with that part's
-// multiplier, and which part it is is told to everybody. It is immutable, and the zero
-// Profile is refused. It is accounted for by MethodRDP and MethodPLD.
+// Profile is a mechanism with a proved dominating pair. The caller of NewProfile answers for the
+// proof. The pair is a mixture of parts: with each part's probability it is normal noise with that
+// part's multiplier, and the choice of the part is public. It is immutable, and the zero Profile is
+// refused. It is accounted for by MethodRDP and MethodPLD.
 type Profile struct {
 	proved *profile // never changed; events have to be comparable
 }
@@ -30,7 +30,7 @@ type ProfilePart struct {
 	NoiseMultiplier float64 // σ at a sensitivity of 1; 0 reveals everything, +Inf nothing
 }
 
-// maxProfileParts is how many parts a Profile may have. Each takes milliseconds.
+// maxProfileParts is the largest number of parts of a Profile. Each takes milliseconds.
 const maxProfileParts = 2000
 
 // NewProfile returns the mechanism that is dominated by the parts, whatever the mechanisms

@@ -2,8 +2,9 @@ package accountant
 
 import "fmt"
 
-// Relation says which datasets count as neighbours. Guarantees under different
-// relations are never mixed: (ε, δ) under one is a different promise under the other.
+// Relation is the neighbouring relation: it defines the pairs of datasets that are neighbours.
+// Guarantees under different relations are never mixed: (ε, δ) under one is a different promise
+// under the other.
 type Relation int
 
 // The zero Relation is none of them and is refused.

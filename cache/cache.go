@@ -223,7 +223,7 @@ func (s *Store) removeEntries() (n int, err error) {
 	return n, errors.Join(errs...)
 }
 
-// isEntry says whether a file has the name of an entry.
+// isEntry reports whether a file has the name of an entry.
 func isEntry(name string) bool {
 	hash, ok := strings.CutSuffix(name, extension)
 	return ok && isHexSHA256(hash)

@@ -11,13 +11,13 @@ import (
 var (
 	// ErrNotFound means that the store has no entry for the key.
 	ErrNotFound = errors.New("cache: no entry for this key")
-	// ErrNotWritable is what every [*DirError] matches with errors.Is.
+	// ErrNotWritable matches every [*DirError] in errors.Is.
 	ErrNotWritable = errors.New("cache directory is not usable")
 )
 
 const chooseHint = "choose another directory with " + DirEnv + ", or run without a cache"
 
-// A DirError says why a directory cannot hold a cache.
+// A DirError names the rule that makes a directory unfit for a cache.
 type DirError struct {
 	Dir  string // the directory
 	Rule string // what a cache directory must be

@@ -35,8 +35,8 @@ func (c Corner) String() string {
 	return cornerNames[c]
 }
 
-// Multiset says how many of the K teachers sit at each corner, indexed by Corner.
-// One multiset is one constraint: the teachers are exchangeable.
+// Multiset counts the teachers, of K, that sit at each corner, indexed by Corner. One multiset is
+// one constraint: the teachers are exchangeable.
 type Multiset [corners]int
 
 // Teachers returns how many teachers the multiset places.

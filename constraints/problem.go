@@ -10,14 +10,14 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// ParameterError says which parameter breaks which rule.
+// ParameterError names a parameter and the rule that it breaks.
 type ParameterError = check.Error
 
 // MaxTeachers is the largest K a Problem may have.
 const MaxTeachers = check.MaxTeachers
 
-// Problem says what is promised about the teachers and what shall be promised
-// about the released majority. It fixes the constraint set completely.
+// Problem holds the promise of the teachers and the promise wanted for the released majority. It
+// fixes the constraint set completely.
 //
 // The release may cost mε, given by M, or any ε of its own, given by TotalEpsilon;
 // exactly one of the two is set. Teachers that promise nothing, such as models

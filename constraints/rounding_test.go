@@ -33,8 +33,8 @@ func preciseExp(x *big.Rat) *big.Float {
 	return sum
 }
 
-// roundedTo says whether got is the float64 next to exact on the given side, exact itself
-// not being one.
+// roundedTo returns an error unless got is the float64 next to exact on the given side. exact
+// itself must not be a float64.
 func roundedTo(got float64, exact *big.Float, side int) error {
 	next := math.Nextafter(got, math.Inf(-side))
 	if s := precise().SetFloat64(got).Cmp(exact); s != side {

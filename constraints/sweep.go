@@ -147,7 +147,7 @@ func (s *System) mustBePhi(phi []float64) {
 	}
 }
 
-// search is what the workers of one sweep share.
+// search is the state that the workers of one sweep share.
 type search struct {
 	threshold  *maximum // nothing below it is of interest
 	limit      float64  // values above it are violations; the threshold rises no further
@@ -158,7 +158,7 @@ type search struct {
 // record raises the threshold to a computed value.
 func (sh *search) record(x float64) { sh.threshold.raise(min(x, sh.limit)) }
 
-// findings are what a sweep, or a part of one, has found.
+// findings holds the violations that a sweep, or a part of one, has found.
 type findings struct {
 	best     Violation
 	violated []Violation

@@ -30,15 +30,15 @@
 // # What an answer is worth
 //
 // An answer is optimal within tolerances, no more. Both solvers' answers are
-// checked here, in Go, against the rows as they were given: [Tolerance] says how
-// far x may break a row and how far the objective may lie above L(y). An answer that
-// fails is an error, but one that passes may still break a row by the tolerance.
-// Whoever claims privacy from x must certify x by other means.
+// checked here, in Go, against the rows as they were given: [Tolerance] bounds the amount by which
+// x may break a row and the objective may lie above L(y). An answer that fails is an error, but one
+// that passes may still break a row by the tolerance. Whoever claims privacy from x must certify x
+// by other means.
 //
 // # Builds
 //
 // Plain Go has gonum's simplex method, for small programs only: see [NewSimplex]. HiGHS
 // (https://highs.dev, at least 1.7) comes with -tags highs and needs cgo;
-// `eval "$(scripts/highs env)"` finds or builds it, and sets the tag. [Backend] tells which
-// one a build has.
+// `eval "$(scripts/highs env)"` finds or builds it, and sets the tag. [Backend] names the solver of
+// a build.
 package lp

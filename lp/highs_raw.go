@@ -194,8 +194,8 @@ func (m *rawModel) solution() (rawSolution, error) {
 	return sol, err
 }
 
-// SolveAnyhow runs the solver and returns what it was left with, however it ended. The
-// error says that there is nothing.
+// SolveAnyhow runs the solver and returns the solution that it holds at the end, however it ended.
+// It fails if there is none.
 func (m *rawModel) SolveAnyhow() (rawSolution, Status, error) {
 	var status, raw C.int
 	var count C.int64_t

@@ -10,9 +10,9 @@ import (
 // or below it (and by default, those up to 1e-9). See model.scale.
 const dropBelow = 1e-12
 
-// model is what both solvers know about their program: the problem, its rows,
-// and the scaling. Solvers see scaled rows and costs; the scales are powers of
-// two, so that scaling loses nothing.
+// model holds the data of a program that both solvers share: the problem, its rows, and the
+// scaling. Solvers see scaled rows and costs; the scales are powers of two, so that scaling loses
+// nothing.
 type model struct {
 	mu      sync.Mutex
 	closed  bool

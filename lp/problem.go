@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// infinite is where HiGHS begins to read a bound as no bound at all
-// (kHighsInf is +Inf, but user bounds from 1e20 on are treated as infinite).
+// infinite is the least bound that HiGHS reads as no bound at all (kHighsInf is +Inf, but user
+// bounds from 1e20 on are treated as infinite).
 const infinite = 1e20
 
 // Problem is the part of a linear program that stays the same while rows come

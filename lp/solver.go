@@ -29,7 +29,7 @@ type Solver interface {
 	Close() error
 }
 
-// Solution is what Solve found.
+// Solution is the result of Solve.
 type Solution struct {
 	Status Status
 
@@ -62,11 +62,10 @@ type Solution struct {
 	Iterations int
 }
 
-// Tolerance is what the check of each answer allows: a row may be broken by
-// Tolerance in the units of Solution.PrimalResidual, times max(1, |b|) in the
-// same units; and Objective may exceed Bound by Tolerance times
-// (n·max(1, max|X|) + the sum of the multipliers), rows and costs scaled to about 1
-// (multipliers weigh what rows may be off by).
+// Tolerance is the slack in the check of each answer: a row may be broken by Tolerance in the units
+// of Solution.PrimalResidual, times max(1, |b|) in the same units; and Objective may exceed Bound
+// by Tolerance times (n·max(1, max|X|) + the sum of the multipliers), rows and costs scaled to
+// about 1 (multipliers weigh what rows may be off by).
 const Tolerance = 1e-9
 
 // New returns a solver for p of the best kind in this build: HiGHS if there is

@@ -19,8 +19,8 @@ type Sparse struct {
 	Value              []float64
 }
 
-// Approximate is where a solver ended: perhaps optimal within its tolerance, perhaps not.
-// Nothing about it is checked.
+// Approximate is a solver's last point: perhaps optimal within its tolerance, perhaps not. Nothing
+// about it is checked.
 type Approximate struct {
 	Status  Status    // what the solver says
 	X       []float64 // of each column

@@ -68,8 +68,8 @@ func TestSolveSparse(t *testing.T) {
 	}
 }
 
-// A context that ends ends the solver, and what is there comes back or an error says that
-// nothing is.
+// A context that ends ends the solver, and the solution so far comes back, or an error if there is
+// none.
 func TestSolveSparseStops(t *testing.T) {
 	p, rows := Random(5, 200, 4000)
 	began := time.Now()

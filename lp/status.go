@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Status tells how a solve ended.
+// Status is the outcome of a solve.
 type Status int
 
 // The zero Status is Unknown, so that a Solution nobody filled in claims nothing.

@@ -17,8 +17,8 @@ import (
 	"github.com/darrm/darrm/lp"
 )
 
-// tolerance is what the suite grants beyond lp.Tolerance, for its own rounding
-// and for products of two quantities that are each within it.
+// tolerance is the suite's own slack beside lp.Tolerance, for its own rounding and for products of
+// two quantities that are each within it.
 const tolerance = 10 * lp.Tolerance
 
 // Constructor makes a solver, as lp.New does.

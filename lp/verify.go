@@ -2,8 +2,8 @@ package lp
 
 import "math"
 
-// dualSlack is how far below 0 a scaled multiplier may be before it is taken for
-// a wrong one instead of a rounded 0.
+// dualSlack is the largest distance below 0 at which a scaled multiplier counts as a rounded 0. One
+// further below is wrong.
 const dualSlack = 1e-9
 
 // finish turns a solver's scaled answer, x and the multipliers of the scaled

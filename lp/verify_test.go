@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// finish is what stands between a wrong solver and the callers. Its mutants here are
-// wrong answers to one program: minimise -x-y, x + 2y ≤ 2, 4x ≤ 8, in [0, 1]²; the
-// answer is (1, 1/2), with multipliers 1/2 and 0.
+// finish protects the callers from a wrong solver. Its mutants here are wrong answers to one
+// program: minimise -x-y, x + 2y ≤ 2, 4x ≤ 8, in [0, 1]²; the answer is (1, 1/2), with multipliers
+// 1/2 and 0.
 func TestFinishRejects(t *testing.T) {
 	m, err := newModel(Problem{C: []float64{-1, -1}, Lower: []float64{0, 0}, Upper: []float64{1, 1}})
 	if err != nil {

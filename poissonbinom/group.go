@@ -26,7 +26,7 @@ func (g Group) Times(n int) Group {
 	return g
 }
 
-// complementSlack is how far P+Q may be from 1: room for an error of a few
+// complementSlack is the largest allowed distance of P+Q from 1: room for an error of a few
 // roundings in each, no room for a mistaken value.
 const complementSlack = 0x1p-50
 

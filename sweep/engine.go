@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// outcome is what became of a point.
+// outcome describes the table of a point.
 type outcome struct {
 	found, cached bool   // whether there is a table, and whether it was in the cache
 	path          string // in the cache, "" where it is not there
@@ -106,7 +106,7 @@ func (r *run) done() int {
 	return r.result.Solved + r.result.Cached
 }
 
-// kept says what is left of a sweep that did not end.
+// kept describes what remains of a sweep that did not end.
 func (r *run) kept() string {
 	done := r.done()
 	if !r.stored {

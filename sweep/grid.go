@@ -26,8 +26,8 @@ type Grid struct {
 	Affected     []int    // [All] for every teacher
 	Delta        *float64 // δ of every release; nil for each problem's default
 
-	// TeacherDeltaStated says that TeacherDelta is no default. A default is not for teachers
-	// that promise nothing: theirs is 0.
+	// TeacherDeltaStated marks TeacherDelta as stated by the user, not a default. A default is not
+	// for teachers that promise nothing: theirs is 0.
 	TeacherDeltaStated bool
 }
 
@@ -54,7 +54,7 @@ func (p Point) String() string {
 	return fmt.Sprintf("K = %d, %s, eps = %s, teacher-delta = %v, affected = %s", p.Problem.K, budget, epsilon, p.Problem.TeacherDelta, affected)
 }
 
-// SizeError says that a grid has more than [MaxPoints] combinations.
+// SizeError is the error for a grid of more than [MaxPoints] combinations.
 type SizeError struct{ Shape string } // how many values of each list
 
 func (e *SizeError) Error() string {

@@ -35,7 +35,7 @@ func (o Options) CheckJobs() error { return checkJobs(o.Jobs) }
 
 func checkJobs(n int) error { return check.Whole("jobs", n, 1, MaxJobs) }
 
-// Result says where the tables of a sweep came from.
+// Result counts the tables of a sweep by their origin.
 type Result struct {
 	Solved, Cached int
 	Rejected       []error // cache entries that were not used
@@ -43,9 +43,9 @@ type Result struct {
 	UnsavedErr     error   // the first reason
 }
 
-// Run solves all points, Jobs at a time. The error is the first one that a point had, with
-// its name, or that of ctx; it says what is kept. What a cache does not take is no error,
-// see Result.
+// Run solves all points, Jobs at a time. The error is the first one that a point had, with its
+// name, or that of ctx. It states how many tables are kept. A table that the cache does not take is
+// no error, see Result.
 //
 // Every job has a solver of its own. The constraint sweeps inside a solve use all cores by
 // themselves; jobs fill the cores while solves do what cannot be split.

@@ -33,7 +33,7 @@ func sweepOf(t testing.TB, k []int, m []float64, jobs int, store *cache.Store) (
 	return points, Options{Store: store, Jobs: jobs, Each: each}, found
 }
 
-// A sweep that is interrupted says what it has, and the next one goes on from there.
+// A sweep that is interrupted reports the tables that it has, and the next one goes on from there.
 func TestSweepResumes(t *testing.T) {
 	store := openStore(t)
 	odd, two := []int{3, 5, 7, 9, 11}, []float64{1, 2}

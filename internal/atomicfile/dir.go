@@ -17,9 +17,9 @@ type Dir struct {
 }
 
 // MakeDir makes a directory, permissions 0700, in the directory dir, or among the system's
-// temporary files for "". Its name tells what it is for. If the process is killed, the next
-// one that makes such a directory or writes a file beside it removes it: see [Sweep]. It
-// must hold regular files only, and every Dir must end in [Dir.Remove].
+// temporary files for "". Its name has the purpose in it. If the process is killed, the next one
+// that makes such a directory or writes a file beside it removes it: see [Sweep]. It must hold
+// regular files only, and every Dir must end in [Dir.Remove].
 func MakeDir(dir, name string) (*Dir, error) {
 	if dir == "" {
 		dir = os.TempDir()

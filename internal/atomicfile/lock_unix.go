@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A lock says that a temporary file or directory is in use. It is flock(2)'s: it belongs to
-// the open file, so this second descriptor keeps it when the first is closed.
+// A lock marks a temporary file or directory as in use. It is flock(2)'s: it belongs to the open
+// file, so this second descriptor keeps it when the first is closed.
 type lock struct{ fd int }
 
 // lockNew locks f, which was just created under the name path; false if a sweep took it in
@@ -78,7 +78,7 @@ func flock(fd int) error {
 	}
 }
 
-// named says whether path is the name of the open file, no link followed.
+// named reports whether path is the name of the open file, no link followed.
 func named(fd int, path string) bool {
 	var open, there unix.Stat_t
 	return unix.Fstat(fd, &open) == nil && unix.Lstat(path, &there) == nil && open.Dev == there.Dev && open.Ino == there.Ino

@@ -13,7 +13,7 @@ import (
 // maxLinks bounds a chain of symbolic links, like the kernel's limit.
 const maxLinks = 40
 
-// destination says how a path is to be written.
+// destination is the resolved target of a write.
 type destination struct {
 	path   string      // the file to rename onto, links resolved
 	direct bool        // write to it as it stands

@@ -43,7 +43,7 @@ func Sweep(dir string) (n int, err error) {
 	return n, errors.Join(errs...)
 }
 
-// maxTries is how often a temporary name is tried. A name is lost to a sweep that comes
+// maxTries is the number of attempts at a temporary name. A name is lost to a sweep that comes
 // between the making and the lock, which several in a row do only by chance.
 const maxTries = 100
 

@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// Error says that a parameter breaks its rule.
+// Error describes a parameter that breaks its rule.
 type Error struct {
 	Name  string // what the parameter is called to users, for example "epsilon"
 	Value any    // what was given

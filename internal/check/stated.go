@@ -12,7 +12,7 @@ import (
 // one result on every processor. So a file may state a weaker bound than was found, never a stronger one.
 type Stated struct{ wrong []string }
 
-// MismatchError says what a file states wrongly about itself.
+// MismatchError lists the figures that a file states wrongly about itself.
 type MismatchError struct{ Wrong []string }
 
 func (e *MismatchError) Error() string { return strings.Join(e.Wrong, "; ") }
@@ -38,8 +38,8 @@ func (s *Stated) Exact(name string, stated, found any) {
 	}
 }
 
-// ExpectationTolerance is how far a stated expectation may be from the one that is found: room for
-// other rounding, none for another meaning.
+// ExpectationTolerance is the largest difference between a stated expectation and the one that is
+// found: room for other rounding, none for another meaning.
 const ExpectationTolerance = 1e-9
 
 // Expectation compares an expected value, on which no promise rests.

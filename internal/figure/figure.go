@@ -93,7 +93,7 @@ func New(title, x, y string) *plot.Plot {
 	return p
 }
 
-// Line is how a curve of a colour is drawn; dashes are lengths of line and gap in points.
+// Line returns the style of a curve of a colour. dashes are lengths of line and gap in points.
 func Line(c color.Color, dashes ...float64) draw.LineStyle {
 	style := draw.LineStyle{Color: c, Width: vg.Points(1.8)}
 	for _, d := range dashes {

@@ -56,7 +56,7 @@ func TestSVG(t *testing.T) {
 		if e.Name.Local == "text" && !strings.Contains(style, "font-family:'Liberation Sans',Arial") {
 			t.Errorf("text in %s", style)
 		}
-		// Black is what SVG paints where no colour is named, and no selector finds that.
+		// SVG paints black where no colour is named, and no selector finds that.
 		if !strings.Contains(style, "fill:#") && !strings.Contains(style, "stroke:#") || strings.Contains(style, "#000000") {
 			t.Errorf("<%s> is black: %q", e.Name.Local, style)
 		}

@@ -3,7 +3,8 @@ package must
 
 import "math"
 
-// TB is what this package needs of a test: *testing.T, *testing.B and *rapid.T have it.
+// TB has the methods of a test that this package needs: *testing.T, *testing.B and *rapid.T have
+// it.
 type TB interface {
 	Helper()
 	Errorf(format string, args ...any)

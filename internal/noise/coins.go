@@ -10,11 +10,11 @@ import (
 	"github.com/darrm/darrm/internal/randsrc"
 )
 
-// errSource says that a random source does not behave like one.
+// errSource is returned where the output of a random source is too improbable to be random.
 var errSource = errors.New("random source is broken")
 
-// patience is how many coins in a row may fall one way, or attempts fail. Each does so
-// with probability below 0.9, so all of them with less than 10^-2900.
+// patience is the number of coins in a row that may fall one way, or of attempts that may fail.
+// Each does so with probability below 0.9, so all of them with less than 10^-2900.
 const patience = 1 << 16
 
 // maxUniform is the largest n of Uniform, 2⁶³.

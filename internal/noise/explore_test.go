@@ -123,7 +123,7 @@ func accepted(t testing.TB, least float64, l law) (law map[int64]float64, missin
 	return all, missing / total
 }
 
-// near says whether x is within tolerance of y.
+// near reports whether x is within tolerance of y.
 func near(x float64, y num.Interval, tolerance float64) bool {
 	return math.Abs(x-y.Nearest()) <= tolerance
 }

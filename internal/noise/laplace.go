@@ -49,7 +49,7 @@ func (l Laplace) Sample(src randsrc.Source) (int64, error) {
 	return sample(fair{src}, l)
 }
 
-// law is what can be sampled by trying until it works.
+// law is a distribution that is sampled by rejection: by attempts until one succeeds.
 type law interface {
 	// attempt draws one value or fails. Given that it does not fail, the value has the
 	// law.

@@ -95,7 +95,7 @@ func (d *decay) until(reach int) (numbers []num.Interval, rest num.Interval) {
 	}
 }
 
-// negligible says whether x is below 2⁻³³⁰ of y.
+// negligible reports whether x is below 2⁻³³⁰ of y.
 func negligible(x, y num.Interval) bool {
 	return x.Hi().MantExp(nil) < y.Lo().MantExp(nil)-330
 }

@@ -41,9 +41,9 @@ type Levels struct {
 }
 
 const (
-	// levelsApart is how many levels are proposed one by one.
+	// levelsApart is the number of levels that are proposed one by one.
 	levelsApart = 27
-	// maxLevels bounds how many levels scores are spread over: they take memory.
+	// maxLevels bounds the number of levels that scores are spread over: they take memory.
 	maxLevels = 1 << 22
 	// maxItems keeps sums of weights within 2⁶³.
 	maxItems = 1 << 25
@@ -53,8 +53,8 @@ const (
 	maxScale = 1 << 48
 )
 
-// LevelsFit says whether scores between -bound and bound are near enough to each other for
-// Levels of a scale: at most 2²² scales.
+// LevelsFit returns an error unless scores between -bound and bound are near enough to each other
+// for Levels of a scale: at most 2²² scales apart.
 func LevelsFit(bound, scale int64) error {
 	if bound < 0 || bound > maxScore || bound/scale+1 > maxLevels/2 {
 		return &check.Error{Name: "score", Value: fmt.Sprintf("up to %d at scale %d", bound, scale), Rule: fmt.Sprintf("at most %d scales from 0", maxLevels/2-1)}

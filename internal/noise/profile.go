@@ -31,8 +31,8 @@ const maxExactVariance = 1 << 22
 // same two classes reveal less: on each count, the likelihood ratio of two shifts rises
 // with the outcome, so every best test is a threshold, and a smaller shift puts less
 // beyond it. The continuous normal law of the same σ may have a smaller or a larger δ.
-// Cost: some milliseconds at σ = 20, and in proportion to σ. The error says that σ² is not
-// below maxExactVariance.
+// Cost: some milliseconds at σ = 20, and in proportion to σ. It fails if σ² is not below
+// maxExactVariance.
 //
 // Source: Canonne, Kamath and Steinke (2020), Theorem 7, for one count.
 func (g Gaussian) VotesDelta(t int, epsilon *big.Rat) (num.Interval, error) {

@@ -10,7 +10,7 @@ func ratio(num, den uint64) *big.Rat {
 	return new(big.Rat).SetFrac(new(big.Int).SetUint64(num), new(big.Int).SetUint64(den))
 }
 
-// grid says which fractions a parameter may be: those of integers with at most so many
+// grid is the set of fractions that a parameter may be: those of integers with at most so many
 // bits, and dyadic ones with denominators up to 2^shift.
 type grid struct{ bits, shift int }
 

@@ -19,13 +19,13 @@ import (
 	"github.com/darrm/darrm/internal/readfile"
 )
 
-// Magic is how a file begins.
+// Magic is the beginning of every file.
 const Magic = "\x93NUMPY"
 
-// maxHeader is what NumPy itself reads since 1.24 (max_header_size).
+// maxHeader is the largest header that NumPy itself reads since 1.24 (max_header_size).
 const maxHeader = 10_000
 
-// Header is what stands in front of the elements.
+// Header is the header of a file, which precedes the elements.
 type Header struct {
 	Descr   string // the elements' type, as written: "<f8"
 	Fortran bool   // the first index varies fastest

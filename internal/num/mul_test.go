@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Mul is what the general rule gives, to the last bit of both ends, on every side of
+// Mul returns the interval of the general rule, to the last bit of both ends, on every side of
 // zero, and for ends of the full 320 bits.
 func TestMulIsTheGeneralRule(t *testing.T) {
 	end := func(t *rapid.T, name string) *big.Rat {

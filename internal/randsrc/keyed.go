@@ -22,7 +22,7 @@ const (
 	deriveLabel      = "darrm job key v1: derived "
 )
 
-// keyMagic begins a key in transit and says what it is.
+// keyMagic begins a key in transit and names its format.
 const keyMagic = "darrm job key v1\n"
 
 // Key is the secret of one job whose work may be done twice. It turns the name of

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// bufferSize is how many bytes Secure fetches at once: 64 draws of Uint53.
+// bufferSize is the number of bytes that Secure fetches at once: 64 draws of Uint53.
 const bufferSize = 512
 
 // systemReader is the operating system's generator as it was when this package

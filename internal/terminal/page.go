@@ -23,7 +23,7 @@ const (
 	Prose = 100
 )
 
-// Width is how many columns what is written to w may have: $COLUMNS, or else the width of the
+// Width returns the number of columns for text written to w: $COLUMNS, or else the width of the
 // terminal that w is, or else [Standard].
 func Width(w io.Writer) int {
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
@@ -37,7 +37,7 @@ func Width(w io.Writer) int {
 	return Standard
 }
 
-// Is says whether w is a terminal.
+// Is reports whether w is a terminal.
 func Is(w io.Writer) bool {
 	f, isFile := w.(*os.File)
 	return isFile && term.IsTerminal(int(f.Fd()))
@@ -51,8 +51,8 @@ func Cut(text string, width int) string {
 	return twwidth.Truncate(text, width-1) + "…"
 }
 
-// Page is where text of at most Width columns is written. Its methods report no errors of
-// writing: the writer keeps them, as a buffer or a [bufio.Writer] does.
+// Page writes text of at most Width columns. Its methods report no errors of writing: the writer
+// keeps them, as a buffer or a [bufio.Writer] does.
 type Page struct {
 	io.Writer
 	Width int
@@ -90,8 +90,8 @@ func Hang(width int, first, rest, text string) string {
 // its own: a number or a path that is cut is another one.
 func Fold(text string, width int) []string { return fold(text, width, width) }
 
-// together is what is not broken although it has spaces: a pair (ε, δ), an equation, a number
-// with its unit.
+// together matches text that is not broken although it has spaces: a pair (ε, δ), an equation, a
+// number with its unit.
 var together = regexp.MustCompile(`\([^\s(),]+, [^\s(),]+\)\S*|\S+ [=≤≥±] \S+|\d %`)
 
 // fold is Fold where the first line has another width than the rest.

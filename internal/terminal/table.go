@@ -18,7 +18,7 @@ type Table struct {
 	Header []string
 	Rows   [][]string
 	Footer []string // nil for none; lines of a cell are separated by "\n"
-	// Keys is how many columns say what a row is: they are repeated where the table is cut
+	// Keys is the number of columns that identify a row: they are repeated where the table is cut
 	// into several. Defaults to 1.
 	Keys int
 }
@@ -49,7 +49,7 @@ func (p *Page) Table(t Table) error {
 	return nil
 }
 
-// column is what is known of a column of a table.
+// column holds the measures of a column of a table.
 type column struct {
 	index   int
 	width   int // of its cells
@@ -89,7 +89,7 @@ func widest(lines []string) (n int) {
 	return n
 }
 
-// looksNumeric says whether a cell is a number, which a unit may follow.
+// looksNumeric reports whether a cell is a number, which a unit may follow.
 func looksNumeric(cell string) bool {
 	number, unit, _ := strings.Cut(strings.ReplaceAll(cell, ",", ""), " ")
 	_, err := strconv.ParseFloat(number, 64)

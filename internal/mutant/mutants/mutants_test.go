@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// ran is what run prints.
+// ran returns the output of run.
 func ran(t *testing.T, args ...string) string {
 	t.Helper()
 	if _, err := exec.LookPath("go"); err != nil {

@@ -140,8 +140,8 @@ func (f *finder) call(n *ast.CallExpr) {
 	}
 }
 
-// results returns zero for one of the results, where the type's name tells what zero is. Beside an
-// error that is made there, only this becomes nil.
+// results replaces one of the results by zero, where the type's name implies the spelling of zero.
+// In a return that makes an error, only the error is replaced, by nil.
 func (f *finder) results(n *ast.ReturnStmt) {
 	declared := f.result()
 	if len(n.Results) == 0 || len(n.Results) != declared.NumFields() {

@@ -96,8 +96,8 @@ func (f *finder) enter(n ast.Node) bool {
 	return true
 }
 
-// idle tells whether nothing can differ by n: what the call above asks for in advance, and a number
-// that is returned beside an error or a false.
+// idle reports whether a change of n can change nothing. n is then the size that a call above
+// reserves in advance, or a number that is returned beside an error or a false.
 func idle(above, n ast.Node) bool {
 	switch above := above.(type) {
 	case *ast.CallExpr:
@@ -115,13 +115,13 @@ func idle(above, n ast.Node) bool {
 	return false
 }
 
-// fails tells whether s returns an error that is made there.
+// fails reports whether s returns an error that is made there.
 func fails(s *ast.ReturnStmt) bool {
 	call, ok := s.Results[len(s.Results)-1].(*ast.CallExpr)
 	return ok && (name(call.Fun) == "fmt.Errorf" || name(call.Fun) == "errors.New")
 }
 
-// words tells whether n only words an error: what is below n is not changed.
+// words reports whether n only words an error. Nothing below such an n is changed.
 func words(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.FuncDecl:

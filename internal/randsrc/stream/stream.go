@@ -22,7 +22,7 @@ import (
 // Coins are all randomness of a run. The zero value is a key that everybody knows.
 type Coins struct {
 	key [32]byte
-	// secret says that the key is one for a release: its normals are then sums of four.
+	// secret marks the key of a release: its normals are then sums of four.
 	secret bool
 }
 
@@ -42,7 +42,7 @@ func Seeded(seed uint64) Coins {
 // Restore returns coins whose key was kept: of a release, if secret, or of a simulation.
 func Restore(key [32]byte, secret bool) Coins { return Coins{key, secret} }
 
-// ForRelease says whether the coins are a release's (Secret), not a simulation's.
+// ForRelease reports whether the coins are a release's (Secret), not a simulation's.
 func (c Coins) ForRelease() bool { return c.secret }
 
 // Key returns the key, which tells all noise.
