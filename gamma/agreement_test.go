@@ -113,7 +113,7 @@ func TestDisagreementIsAboveTheExpectedError(t *testing.T) {
 	})
 }
 
-// A table says how often its labels differ from the majority, whatever it is optimal for.
+// A table states the rate at which its labels differ from the majority, whatever its objective.
 // Without a prior mean the law is that of 0.75.
 func TestTableSaysItsDisagreement(t *testing.T) {
 	f := mustFree(t, 3, 1, 0.5)

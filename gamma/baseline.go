@@ -103,11 +103,11 @@ type Named struct {
 type BaselineKind struct {
 	Name  string // stable: the key in tables and sweeps
 	Title string // for people
-	// make returns what the kind's own formula says for p, and a title with its parameters.
-	// The error says why p has no such function.
+	// make returns the noise function of the kind's own formula for p, and a title with its
+	// parameters. It fails if p has no such function.
 	make func(b BaselineKind, p constraints.Problem) (Func, string, error)
-	// multiple says that the kind is the largest private multiple of what make returns. The
-	// others are what make returns, or not private.
+	// multiple states that the kind is the largest private multiple of make's function. The other
+	// kinds are make's function itself, if that is private.
 	multiple bool
 }
 
@@ -169,8 +169,8 @@ func (b BaselineKind) Applies(p constraints.Problem) error {
 	return err
 }
 
-// roundingShare is how much of γ a certificate may take off for rounding errors before the
-// function counts as another one.
+// roundingShare is the largest share of γ that a certificate may take off for rounding errors.
+// Beyond it the function counts as another one.
 const roundingShare = 1e-6
 
 // Certify returns the kind's noise function for p, certified: the function that its formula

@@ -21,8 +21,8 @@ func BenchmarkCertify(b *testing.B) {
 	}
 }
 
-// BenchmarkDecode is what it costs to read a stored table: certificate, baselines
-// and the gap are worked out anew.
+// BenchmarkDecode measures the cost of reading a stored table: certificate, baselines and the gap
+// are worked out anew.
 func BenchmarkDecode(b *testing.B) {
 	for _, name := range []string{"k11-m3-free", "k41-m5-free", "k101-m5-free"} {
 		data := golden(b, name)

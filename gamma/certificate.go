@@ -36,7 +36,7 @@ const (
 	PostProcessing = "post-processing"
 )
 
-// ViolationError says that a noise function could not be certified.
+// ViolationError is the error for a noise function that could not be certified.
 type ViolationError struct {
 	Problem       constraints.Problem
 	Worst         constraints.Multiset

@@ -268,7 +268,7 @@ func TestCertifyRefusesForeignTeachers(t *testing.T) {
 	}
 }
 
-// The error says what was promised and where it fails, in numbers that hold.
+// The error names the promise and the place where it fails, in numbers that hold.
 func TestViolationErrorNamesThePlace(t *testing.T) {
 	p := problem(t, 5, 2, 0.1, 1e-5)
 	f, err := Constant(5, 1)

@@ -38,7 +38,7 @@ type file struct {
 	Version      string           `json:"version"`
 }
 
-// fileProblem is what the table was solved for.
+// fileProblem holds the problem and the objective that the table was solved for.
 type fileProblem struct {
 	K            int         `json:"k"`
 	M            float64     `json:"m"`
@@ -53,7 +53,7 @@ type fileProblem struct {
 	WorstCase    bool        `json:"worst_case,omitempty"`
 }
 
-// fileFigures are what the table says about itself.
+// fileFigures are the figures that the table states about itself.
 type fileFigures struct {
 	ExpectedError float64            `json:"expected_error"`
 	Disagreement  Disagreements      `json:"disagreement"`
@@ -170,14 +170,14 @@ func (t *Table) Encode(w io.Writer) error {
 	return err
 }
 
-// FormatError says that bytes are not a table.
+// FormatError is the error for bytes that are not a table.
 type FormatError struct{ Reason error }
 
 func (e *FormatError) Error() string { return "not a noise-function table: " + e.Reason.Error() }
 func (e *FormatError) Unwrap() error { return e.Reason }
 
-// Claim is what a file says, checked for form and not yet for truth. It cannot
-// release anything; Certify turns it into a Table.
+// Claim is the content of a file, checked for form and not yet for truth. It cannot release
+// anything; Certify turns it into a Table.
 type Claim struct {
 	Problem   constraints.Problem
 	Objective Objective
@@ -200,7 +200,7 @@ func Decode(ctx context.Context, r io.Reader) (*Table, error) {
 	return c.Certify(ctx)
 }
 
-// MismatchError says what a table's file says wrongly about itself.
+// MismatchError lists the figures that a table's file states wrongly about itself.
 type MismatchError = check.MismatchError
 
 // Verify certifies the claim and compares what it says about itself with what is found: bounds may

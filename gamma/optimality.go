@@ -9,7 +9,7 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// Shape says which noise functions the optimum is sought among.
+// Shape is the set of noise functions among which the optimum is sought.
 type Shape string
 
 const (

@@ -10,9 +10,9 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// Objective is what a noise function is to be optimal for, among the functions of a shape.
-// Exactly one of PriorMean, Counts and WorstCase says it. It decides what is useful and
-// never what is private, as long as it does not depend on private data.
+// Objective is the quantity that a noise function shall optimise, among the functions of a shape.
+// Exactly one of PriorMean, Counts and WorstCase gives it. It decides what is useful and never what
+// is private, as long as it does not depend on private data.
 type Objective struct {
 	// PriorMean μ in (0.5, 1) asks for the source's objective: the least expected distance
 	// between the laws of label and majority (ExpectedError with Weights).
@@ -89,8 +89,8 @@ func (o Objective) Error(f Func) float64 {
 	return ExpectedError(f, weights)
 }
 
-// Proof is what shows how small the error can be at all: see lowerBound. The empty
-// Proof is valid and shows that no error is negative.
+// Proof proves a lower bound on the error of every private noise function of the shape: see
+// lowerBound. The empty Proof is valid and shows that no error is negative.
 type Proof struct {
 	Multipliers []Multiplier
 	// Weights serve the worst case only: ½λ(l), where λ ≥ 0 sums to at most 1. The

@@ -13,7 +13,7 @@ import (
 // One is D, the sum of each histogram's group masses.
 const One = uint64(1) << 53
 
-// Certificate says what was checked, all of it in integers.
+// Certificate counts the checks that were made, all of them in integers.
 type Certificate struct {
 	Pairs int64 // ordered pairs of neighbouring histograms, up to the names of the classes
 	Rows  int64 // their columns: one inequality each, or one term each where δ > 0
@@ -21,7 +21,8 @@ type Certificate struct {
 	Spent float64
 }
 
-// ViolationError says that masses do not keep the promise, and where.
+// ViolationError is the error for masses that do not keep the promise. It names a place where they
+// fail.
 type ViolationError struct {
 	Problem  Problem
 	From, To []int // two neighbouring histograms; classes do not correspond

@@ -16,7 +16,7 @@ import (
 // would misunderstand a new file.
 const FormatVersion = 1
 
-// FormatKind is what the field "kind" of a table says.
+// FormatKind is the value of the field "kind" of a table.
 const FormatKind = "plurality"
 
 // MaxTableBytes bounds what Decode reads. A table of 50 teachers and 10 classes, with
@@ -76,7 +76,7 @@ type fileProblem struct {
 	Abstain       *float64             `json:"abstain,omitempty"` // the value of abstaining where it is an answer
 }
 
-// fileFigures are what the table says about itself.
+// fileFigures are the figures that the table states about itself.
 type fileFigures struct {
 	Value       float64         `json:"value"`
 	UpperBound  float64         `json:"upper_bound"`
@@ -184,13 +184,13 @@ func (t *Table) Encode(w io.Writer) error {
 	return err
 }
 
-// FormatError says that bytes are not a table.
+// FormatError is the error for bytes that are not a table.
 type FormatError struct{ Reason error }
 
 func (e *FormatError) Error() string { return "not a plurality table: " + e.Reason.Error() }
 func (e *FormatError) Unwrap() error { return e.Reason }
 
-// MismatchError says what a table's file says wrongly about itself.
+// MismatchError lists the figures that a table's file states wrongly about itself.
 type MismatchError = check.MismatchError
 
 // Decode reads a table and certifies it from scratch: nothing a file says about itself is

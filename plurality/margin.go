@@ -1,7 +1,7 @@
 package plurality
 
-// Margin is what is known of the histograms whose first class leads by Lead to Most votes, under
-// a table's objective, as float64.
+// Margin summarises the histograms whose first class leads by Lead to Most votes, under a table's
+// objective, as float64.
 type Margin struct {
 	Lead, Most int
 	Share      float64 // how often they occur

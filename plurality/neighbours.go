@@ -6,7 +6,7 @@ import "context"
 // Classes of them have the votes of variable I in the first and of J in the second.
 type Column struct{ I, J, Classes int }
 
-// Change says that some classes with the same votes gain or lose the same number.
+// Change is a gain or loss of the same number of votes by some classes with the same votes.
 type Change struct{ Votes, Delta, Classes int }
 
 // Pair is an ordered pair of neighbouring histograms, up to the names of the classes:
@@ -99,8 +99,8 @@ func (w *walk) emit() bool {
 	return w.visit(&w.pair)
 }
 
-// complete works out To and Columns of a pair from its Changes; touched says which run of
-// From each is of. after is room for the runs of To.
+// complete works out To and Columns of a pair from its Changes. touched has the run of From that
+// each change belongs to. after is room for the runs of To.
 func (s *Space) complete(p *Pair, runs []run, touched []int, after *[]run) {
 	left := append((*after)[:0], runs...)
 	for i, c := range p.Changes {

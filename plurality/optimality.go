@@ -6,9 +6,9 @@ import (
 	"math/big"
 )
 
-// Proof is what shows how good any private mechanism can be: multipliers y ≥ 0 of some
-// privacy rows. Rows serve δ = 0 and Pairs δ > 0. The empty Proof is valid and shows that
-// no value is above that of knowing the plurality.
+// Proof proves an upper bound on the value of every private mechanism: multipliers y ≥ 0 of some
+// privacy rows. Rows serve δ = 0 and Pairs δ > 0. The empty Proof is valid and shows that no value
+// is above that of knowing the plurality.
 type Proof struct {
 	Rows  []RowMultiplier
 	Pairs []PairMultiplier

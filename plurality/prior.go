@@ -7,11 +7,11 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// Objective is what a mechanism is to be best at: the probability that the answer is a
-// plurality class of the votes, whose sorted histograms come from a law. There is no best
-// mechanism for all laws. The law decides what is useful and never what is private, as
-// long as it does not depend on private data. Exactly one of Accuracy, Concentration and
-// Counts gives it. See Weights for the formulas.
+// Objective is the quantity that a mechanism shall maximise: the probability that the answer is a
+// plurality class of the votes, whose sorted histograms come from a law. There is no best mechanism
+// for all laws. The law decides what is useful and never what is private, as long as it does not
+// depend on private data. Exactly one of Accuracy, Concentration and Counts gives it. See Weights
+// for the formulas.
 type Objective struct {
 	// Accuracy μ in (1/C, 1): each teacher is right with probability μ, and otherwise
 	// votes for each other class with the same probability.
@@ -28,7 +28,7 @@ type Objective struct {
 	AbstainValue float64
 }
 
-// HistogramCount says how often a histogram occurs.
+// HistogramCount is a histogram and the number of its occurrences.
 type HistogramCount struct {
 	Votes []int   `json:"votes"` // of each class, in any order
 	Count float64 `json:"count"` // finite and ≥ 0
@@ -37,9 +37,10 @@ type HistogramCount struct {
 // DefaultConcentration is the A that is presumed where nobody says one.
 const DefaultConcentration = 1
 
-// DefaultObjective is what is presumed where nobody says anything: uneven shares, for which the
-// optimum was nearly always better than permute-and-flip on real votes (docs/many-classes.md),
-// and for two classes teachers who are right with probability ¾, as for the private majority.
+// DefaultObjective returns the objective that is presumed where none is stated: uneven shares, for
+// which the optimum was nearly always better than permute-and-flip on real votes
+// (docs/many-classes.md), and for two classes teachers who are right with probability ¾, as for the
+// private majority.
 func DefaultObjective(classes int) Objective {
 	if classes == 2 {
 		return Objective{Accuracy: 0.75}

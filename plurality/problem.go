@@ -12,8 +12,8 @@ import (
 // the solver's state take some GiB.
 const MaxHistograms = 1 << 20
 
-// Problem says what is promised: the answer to one query is (ε, δ)-differentially private
-// when one record changes at most t votes. Nothing is presumed about the teachers.
+// Problem is a promise: the answer to one query is (ε, δ)-differentially private when one record
+// changes at most t votes. Nothing is presumed about the teachers.
 //
 // Each float64 stands for its shortest decimal: Epsilon: 0.1 means exactly 1/10.
 type Problem struct {
@@ -46,7 +46,7 @@ func (p Problem) Validate() error {
 	return nil
 }
 
-// SizeError says that a valid problem has more than MaxHistograms.
+// SizeError is the error for a valid problem with more than MaxHistograms.
 type SizeError struct{ rule check.Error }
 
 func (e *SizeError) Error() string { return e.rule.Error() }

@@ -133,8 +133,8 @@ func (s *Space) Histogram(h int) []int {
 	return out
 }
 
-// Index returns the number of the histogram with these counts, in any order. The error
-// says how they are none of K votes for C classes.
+// Index returns the number of the histogram with these counts, in any order. It fails unless they
+// are K votes for C classes.
 func (s *Space) Index(counts []int) (int, error) {
 	if len(counts) != s.classes {
 		return 0, fmt.Errorf("%d counts, want one for each of %d classes", len(counts), s.classes)

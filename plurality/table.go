@@ -83,7 +83,7 @@ func (s *System) baselines() []Baseline {
 	}
 }
 
-// Claim is what a file says, checked for form and not yet for truth. It cannot release
+// Claim is the content of a file, checked for form and not yet for truth. It cannot release
 // anything; Certify turns it into a Table.
 type Claim struct {
 	System    *System

@@ -19,11 +19,11 @@ const OptimalGap = 1e-6
 // Result is a table and where it came from.
 type Result struct {
 	Table *gamma.Table
-	// Cached says that the table was read from the cache (and certified again).
+	// Cached is true if the table was read from the cache (and certified again).
 	Cached bool
 	// Path is the table's place in the cache, "" without a cache.
 	Path string
-	// Rejected says why an entry that was there was not used; nil otherwise.
+	// Rejected is the reason why an existing entry was not used; nil otherwise.
 	Rejected error
 }
 
@@ -51,8 +51,8 @@ func Key(p constraints.Problem, o Options) string {
 
 // Cached is Optimal with a cache in front; a nil store means none. An entry is
 // used only if it is a table for exactly p and o, certifies again, its proof shows that
-// it is optimal, and no baseline is better; otherwise Result.Rejected says why and it is solved
-// and stored anew.
+// it is optimal, and no baseline is better; otherwise Result.Rejected has the reason, and the table
+// is solved and stored anew.
 //
 // An error to store comes with the Result, which is complete and certified.
 func Cached(ctx context.Context, store *cache.Store, p constraints.Problem, o Options) (Result, error) {

@@ -12,9 +12,8 @@ import (
 	"github.com/darrm/darrm/lp"
 )
 
-// violated is how much a scaled constraint must be broken to be worth a row. It
-// is below what the solver's own tolerance leaves, which the certificate's
-// shrinking repairs at the end.
+// violated is the amount by which a scaled constraint must be broken to be worth a row. It is below
+// what the solver's own tolerance leaves, which the certificate's shrinking repairs at the end.
 const violated = 1e-12
 
 // maxRounds stops a loop that no longer converges; solves take some dozen rounds.
@@ -72,7 +71,7 @@ func (pr *program) retreat() error {
 	return pr.deleteRows(func(r row) bool { return math.Abs(pr.slack(r, pr.last)) > tightBelow })
 }
 
-// keepRounds is how long a row stays after it was last tight.
+// keepRounds is the number of rounds that a row stays after it was last tight.
 const keepRounds = 4
 
 // tightBelow is the slack up to which a row counts as tight. The multiplier does not tell:
@@ -181,7 +180,7 @@ func cornerDistance(a, b constraints.Multiset, at ...constraints.Corner) int {
 	return max(d, -d)
 }
 
-// slack is how far γ is from breaking the row.
+// slack returns the distance of γ from breaking the row.
 func (pr *program) slack(r row, free []float64) float64 {
 	slack := pr.system.RHS()
 	for l, x := range r.coef {

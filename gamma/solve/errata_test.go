@@ -8,9 +8,9 @@ import (
 
 // The counterexamples of docs/errata.md that are about the optimum.
 
-// Section 3.7 says that for m > 1 the optimum has the highest probability of the majority
-// over the support, and from that, that its error is the lowest. Its error is; its γ is not
-// everywhere the highest.
+// Section 3.7 claims that for m > 1 the optimum has the highest probability of the majority over
+// the support, and from that, that its error is the lowest. Its error is; its γ is not everywhere
+// the highest.
 func TestErratumHighestProbability(t *testing.T) {
 	for _, c := range []struct {
 		m, l int

@@ -13,7 +13,7 @@ import (
 // about 40 bytes (the solver keeps rows and columns), so this is about 1.2 GiB.
 const exhaustiveCells = 30_000_000
 
-// batch is how many rows are handed to the solver at once.
+// batch is the number of rows that are handed to the solver at once.
 const batch = 4096
 
 // exhaustive solves with every row of the constraint set.

@@ -214,7 +214,7 @@ func TestMultipliersWithinToleranceStillProve(t *testing.T) {
 	}
 }
 
-// moody is a solver with numerical trouble in the solves that it is told.
+// moody is a solver with numerical trouble in the solves that trouble selects.
 type moody struct {
 	lp.Solver
 	solves  *int

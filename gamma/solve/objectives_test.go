@@ -170,8 +170,7 @@ func TestWorstErrorIsTheWorst(t *testing.T) {
 	}
 }
 
-// When time is up, the best so far is certified, says how far from the optimum it
-// may be, and truthfully so.
+// When time is up, the best table so far is certified, and its stated gap to the optimum is true.
 func TestBestOnCancel(t *testing.T) {
 	p := problem(t, 41, 5, 0.1, 1e-5)
 	want := optimal(t, p, Options{}).ExpectedError

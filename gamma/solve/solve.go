@@ -31,8 +31,8 @@ func ParseMethod(name string) (Method, error) {
 	return "", &check.Error{Name: "method", Value: fmt.Sprintf("%q", name), Rule: `"cutting-planes" or "exhaustive"`}
 }
 
-// Options says what is optimal and how to get there. The zero value asks for the
-// source's linear program: shape free, prior mean 0.75, cutting planes.
+// Options holds the objective and the settings of a solve. The zero value asks for the source's
+// linear program: shape free, prior mean 0.75, cutting planes.
 type Options struct {
 	// PriorMean is μ in (0.5, 1); see gamma.Weights. Defaults to 0.75 unless Counts or
 	// WorstCase is given.
@@ -90,7 +90,7 @@ func (o Options) objective() gamma.Objective {
 	return gamma.Objective{PriorMean: o.PriorMean, Counts: o.Counts, WorstCase: o.WorstCase, Shape: o.Shape}
 }
 
-// Progress is how far a solve has come.
+// Progress describes a running solve.
 type Progress struct {
 	Round     int     // linear programs solved
 	Rows      int     // rows in the last one
@@ -98,7 +98,7 @@ type Progress struct {
 	Error     float64 // error of the relaxation: a lower bound
 }
 
-// TooManyRowsError says that exhaustive enumeration would not fit in memory.
+// TooManyRowsError is the error where exhaustive enumeration would not fit in memory.
 type TooManyRowsError struct {
 	Rows  *big.Int
 	Limit int64

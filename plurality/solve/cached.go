@@ -14,11 +14,11 @@ import (
 // Result is a table and where it came from.
 type Result struct {
 	Table *plurality.Table
-	// Cached says that the table was read from the cache (and certified again).
+	// Cached is true if the table was read from the cache (and certified again).
 	Cached bool
 	// Path is the table's place in the cache, "" without a cache or where it was not stored.
 	Path string
-	// Rejected says why an entry that was there was not used; nil otherwise.
+	// Rejected is the reason why an existing entry was not used; nil otherwise.
 	Rejected error
 }
 
@@ -35,7 +35,7 @@ func Key(p plurality.Problem, o plurality.Objective) string {
 
 // Cached is Optimal with a cache in front; a nil store means none. An entry is used only if
 // it is a table for exactly p and objective, certifies again, and its proof shows a gap of at
-// most o.Gap; otherwise Result.Rejected says why and it is solved and stored anew.
+// most o.Gap; otherwise Result.Rejected has the reason, and the table is solved and stored anew.
 //
 // An error to store comes with the Result, which is complete and certified.
 func Cached(ctx context.Context, store *cache.Store, p plurality.Problem, objective plurality.Objective, o Options) (Result, error) {

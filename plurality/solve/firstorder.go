@@ -148,10 +148,10 @@ func (f *firstOrder) look(ctx context.Context, g *engine, total int) {
 	f.tell(total, 0)
 }
 
-// tellEvery is how often progress is told between looks.
+// tellEvery is the time between two reports of progress, between looks.
 const tellEvery = 100 * time.Millisecond
 
-// tell says how far the solve has come, unless that was said within the time.
+// tell reports the solve's progress, unless it did so within the time.
 func (f *firstOrder) tell(total int, unless time.Duration) {
 	if f.progress == nil || unless > 0 && time.Since(f.told) < unless {
 		return

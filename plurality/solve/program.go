@@ -75,7 +75,7 @@ func newProgram(ctx context.Context, s *plurality.System, o plurality.Objective,
 
 func (p *program) histograms() int { return len(p.first) - 1 }
 
-// value is what x is worth.
+// value returns the value of the mechanism x under the objective.
 func (p *program) value(x []float64) float64 {
 	sum := 0.0
 	for i, c := range p.cost {
@@ -84,7 +84,7 @@ func (p *program) value(x []float64) float64 {
 	return sum
 }
 
-// loss is what mixing x with the uniform distribution until it is private costs.
+// loss returns the value lost by mixing x with the uniform distribution until it is private.
 func (p *program) loss(value, excess float64) float64 {
 	lambda := p.outputs * excess / (p.e - 1)
 	if d := p.system.Problem().Delta; d > 0 {

@@ -38,21 +38,20 @@ func ParseMethod(name string) (Method, error) {
 	return "", &check.Error{Name: "method", Value: fmt.Sprintf("%q", name), Rule: `"first-order", "interior-point", "simplex" or "pdlp"`}
 }
 
-// DefaultGap is how far from the optimum a table may be unless Options say otherwise.
+// DefaultGap is the largest gap of a table to the optimum, unless Options state another.
 const DefaultGap = 1e-6
 
-// Options says how to solve. The zero value is fine.
+// Options configures a solve. The zero value is fine.
 type Options struct {
 	// Method is chosen by size unless it is given: package gamma/solve for two classes;
 	// InteriorPoint for δ > 0 and up to 50,000 rows where the build has HiGHS; then FirstOrder
 	// from where these ended if the gap is not closed; otherwise FirstOrder.
 	Method Method
-	// Gap, in (0,1), is when to stop: no private mechanism's value is higher by more.
-	// Defaults to DefaultGap. Rounding errors may end the search before; Table.Gap says
-	// what is proved.
+	// Gap, in (0,1), ends the search: no private mechanism's value is higher by more. Defaults to
+	// DefaultGap. Rounding errors may end the search before; Table.Gap is the gap that is proved.
 	Gap float64
-	// Workers is how many goroutines to use. Defaults to the number of processors. The
-	// table does not depend on it.
+	// Workers is the number of goroutines to use. Defaults to the number of processors. The table
+	// does not depend on it.
 	Workers int
 	// Version of the program, recorded in the table. May be empty.
 	Version string
@@ -64,19 +63,19 @@ type Options struct {
 	// certificate takes too long to wait for when a solve is interrupted. That takes a tenth of
 	// the time at most. It is called from the goroutine of the caller.
 	Checkpoint func(*plurality.Table)
-	// Progress, if not nil, is called now and then from the goroutine of the caller. What it
-	// is told is floating point; only the table is certified.
+	// Progress, if not nil, is called now and then from the goroutine of the caller. Its figures
+	// are floating point; only the table is certified.
 	Progress func(Progress)
 }
 
-// Progress is how far a solve has come.
+// Progress describes a running solve.
 type Progress struct {
 	Elapsed           time.Duration
 	Steps             int
 	Value, UpperBound float64
 }
 
-// Gap is how far from the optimum the best mechanism so far can be.
+// Gap bounds the distance of the best mechanism so far from the optimum.
 func (p Progress) Gap() float64 { return p.UpperBound - p.Value }
 
 func (o Options) withDefaults() Options {
@@ -206,8 +205,8 @@ func (p *program) values() int {
 	return end
 }
 
-// workers is how many of most goroutines pay: a step of a small program is faster than
-// their meeting.
+// workers returns the number of goroutines that pay, at most most: a step of a small program is
+// faster than their meeting.
 func (p *program) workers(most int) int {
 	return max(1, min(most, p.values()/4096))
 }

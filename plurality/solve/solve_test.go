@@ -111,8 +111,8 @@ func TestWorkersDoNotMatter(t *testing.T) {
 	}
 }
 
-// Polishing is what closes the gap: histograms that hardly ever occur are not yet private
-// when those that count are. (60,3) has weights from 1e-2 to 1e-13.
+// Polishing closes the gap: histograms that hardly ever occur are not yet private when those that
+// count are. (60,3) has weights from 1e-2 to 1e-13.
 func TestPolishingPays(t *testing.T) {
 	p, o := plurality.Problem{K: 60, Classes: 3, Epsilon: .1, Affected: 1}, plurality.Objective{Accuracy: .5}
 	s, err := plurality.NewSystem(p)
@@ -392,7 +392,7 @@ func TestCorners(t *testing.T) {
 }
 
 // The table of 100 teachers and 4 classes is read and verified again in less than ten
-// seconds; the log says how long it took.
+// seconds; the log has the time that it took.
 func TestVerifyLarge(t *testing.T) {
 	if os.Getenv("DARRM_LONG") == "" {
 		t.Skip("DARRM_LONG is not set")

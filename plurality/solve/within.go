@@ -10,7 +10,7 @@ import (
 	"github.com/darrm/darrm/plurality"
 )
 
-// LimitError says that the optimum was not found within a stated time. It is no
+// LimitError is the error where the optimum was not found within a stated time. It is no
 // context.DeadlineExceeded: the caller's context may go on.
 type LimitError struct {
 	Problem plurality.Problem
