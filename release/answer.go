@@ -9,7 +9,7 @@ import (
 	"github.com/darrm/darrm/votes"
 )
 
-// errSimulated says that coins from a seed were to answer votes that were paid for.
+// errSimulated refuses coins from a seed for votes that were paid for.
 var errSimulated = errors.New("answers drawn from a seed are no release")
 
 // answer answers a batch of votes, in its order: a class each, or [ensemble.Abstained].

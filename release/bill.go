@@ -14,7 +14,7 @@ import (
 	"github.com/darrm/darrm/ledger"
 )
 
-// Bill is what a ledger is asked for.
+// Bill holds the requests to a ledger that pay for a release.
 type Bill struct {
 	// training is that of frozen teachers, or a run whose answers are released one by one,
 	// charged once; nil of others.
@@ -26,11 +26,11 @@ type Bill struct {
 	draw *ledger.Request
 	// again is release where draw pays for it.
 	again ledger.Request
-	// covered says that training is known to be charged as it is here, so that the release
+	// covered is true where training is known to be charged as it is here, so that the release
 	// alone is left to be charged.
 	covered bool
-	// coins is the field of the release's event that names where its coins come from, by
-	// which one draw of them is told from another.
+	// coins is the field of the release's event that names the source of its coins. It
+	// distinguishes one draw of them from another.
 	coins string
 }
 
@@ -125,7 +125,7 @@ func (plan Plan) drawRequest(c Charge, draw ledger.Draw, again *ensemble.Total) 
 }
 
 // coverID is the id of the charge that covers a draw. No two draws have one: colons within the
-// names are escaped, so that the one between them tells where the ensemble ends.
+// names are escaped, so that the one between them marks the end of the ensemble.
 func coverID(ensemble, name string) string {
 	escape := strings.NewReplacer("%", "%25", ":", "%3A").Replace
 	if ensemble == "" {
@@ -177,8 +177,8 @@ func (b *Bill) settle(ctx context.Context, l *ledger.Ledger) (payer *ledger.Requ
 	return b.draw, b.again, nil
 }
 
-// samePromise says whether two events are of teachers that promise the same. An event that
-// does not say what they promise is of none.
+// samePromise reports whether two events state the same promise of the teachers. An event without a
+// stated promise equals no other.
 func samePromise(a, b json.RawMessage) bool {
 	var was, is Event
 	if json.Unmarshal(a, &was) != nil || json.Unmarshal(b, &is) != nil || was.PerTeacher == nil || is.PerTeacher == nil {
@@ -187,8 +187,8 @@ func samePromise(a, b json.RawMessage) bool {
 	return was.K == is.K && was.Affected == is.Affected && *was.PerTeacher == *is.PerTeacher
 }
 
-// Check says whether the bill would be paid, without paying it, and how much that would
-// spend. The errors are those of [ledger.Ledger.Check], but for what [replayed] says.
+// Check returns the cost that paying the bill would spend, or the error that would refuse it. It
+// pays nothing. The errors are those of [ledger.Ledger.Check], but for what [replayed] says.
 func (b *Bill) Check(ctx context.Context, l *ledger.Ledger) (ledger.Cost, error) {
 	payer, release, err := b.settle(ctx, l)
 	if err != nil {
@@ -202,8 +202,8 @@ func (b *Bill) Check(ctx context.Context, l *ledger.Ledger) (ledger.Cost, error)
 	return release.Unit, replayed(l.Check(ctx, release), release, b.coins)
 }
 
-// repeats says whether somebody answered the same draw before, as the ledger stands, so that
-// its charge would pay for this release.
+// repeats reports whether the same draw was answered before, as the ledger stands, so that its
+// charge would pay for this release.
 func (b *Bill) repeats(ctx context.Context, l *ledger.Ledger) (bool, error) {
 	payer, _, err := b.settle(ctx, l)
 	return payer != nil && payer == b.draw, err
@@ -257,7 +257,8 @@ func (b *Bill) payOnce(ctx context.Context, l *ledger.Ledger, resumed bool) (led
 	return ledger.Replay{Receipt: receipts[1]}, nil
 }
 
-// payerConflict says what it means that the payer was charged for something else.
+// payerConflict adds to a conflict over the payer's id what the payer stands for. It returns other
+// errors unchanged.
 func payerConflict(err error, payer *ledger.Request) error {
 	var conflict *ledger.ConflictError
 	if !errors.As(err, &conflict) || conflict.ID != payer.ID {

@@ -40,8 +40,7 @@ type BudgetReport struct {
 	Head       string          `json:"head"` // names this state of the ledger
 }
 
-// BudgetState is what a [BudgetReport] says without the charges themselves, which needs no
-// reading of them.
+// BudgetState is the part of a [BudgetReport] that needs no reading of the charges themselves.
 type BudgetState struct {
 	Ledger     string          `json:"ledger"`
 	Neighbours ledger.Relation `json:"neighbours"`
@@ -108,7 +107,7 @@ type ReportEntry struct {
 	PaidBy string    `json:"paid_by,omitempty"` // the earlier charge that covers this one, at no cost
 	Who    string    `json:"ensemble,omitempty"`
 	Result string    `json:"sha256,omitempty"` // of what is released; "" where the ledger has none
-	// Shared says that the charge is no release itself: it pays for others.
+	// Shared marks a charge that is no release itself: it pays for others.
 	Shared bool `json:"shared,omitempty"`
 }
 
@@ -197,7 +196,7 @@ func newReportEntry(e *ledger.Entry, result string) ReportEntry {
 	return out
 }
 
-// covers says whether a charge pays for releases instead of being one.
+// covers reports whether a charge pays for releases instead of being one.
 func covers(e *ledger.Entry) bool {
 	return isShared(e.ID) || e.Draw != nil && e.Draw.Covers
 }
@@ -215,7 +214,7 @@ func labelEvent(e *ledger.Entry) (event Event, ok bool) {
 	return event, err == nil && event.Mechanism != "" && !model
 }
 
-// share is how much of ε and of δ is spent, in percent, rounded up to a tenth.
+// share returns the part of ε and of δ that is spent, in percent, rounded up to a tenth.
 func share(spent, granted ledger.Cost) (out [2]float64) {
 	e, d := spent.Ceil()
 	ofE, ofD := granted.Floor()
@@ -234,7 +233,7 @@ func digits(x float64, n int, up bool) string {
 	return strings.Replace(num.Outward(x, n, up), "e-0", "e-", 1)
 }
 
-// meaning says what (ε, δ) promises one person.
+// meaning explains the promise of (ε, δ) to one person.
 func meaning(spent ledger.Cost, relation ledger.Relation) string {
 	if spent == (ledger.Cost{}) {
 		return "Nothing was spent: no release that was charged here tells anything about anybody."
@@ -247,7 +246,7 @@ func meaning(spent ledger.Cost, relation ledger.Relation) string {
 	return fmt.Sprintf("Whatever anybody concludes from all these releases together is at most %s times as likely with a person's record as %s%s.", times, others, plus)
 }
 
-// limit says what that promise becomes when nothing remains.
+// limit explains that promise for the whole budget, when nothing remains.
 func limit(granted ledger.Cost) string {
 	times, plus := odds(granted)
 	return fmt.Sprintf("Once the whole budget is spent, it is at most %s times as likely%s.", times, plus)
@@ -289,7 +288,7 @@ func oneIn(c ledger.Cost) string {
 	return fmt.Sprintf(" (one in %d%s)", n, unit)
 }
 
-// general is what every promise of a ledger rests on.
+// general returns the assumptions of every promise of a ledger.
 func general(relation ledger.Relation) []Assumption {
 	neighbours := "Two sets of data are neighbours, and every cost is stated for that, "
 	switch relation {

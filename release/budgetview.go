@@ -22,7 +22,7 @@ type BudgetView struct {
 	Assumed  []string       // by the charges that were read and who paid for them; each once, at most maxAssumed
 }
 
-// SpendingStep is what was spent at a time, rounded up.
+// SpendingStep is the cost spent up to a time, rounded up.
 type SpendingStep struct {
 	Time           time.Time // by the clock of the machine that charged
 	Epsilon, Delta float64

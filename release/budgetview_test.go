@@ -13,9 +13,9 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// What a view shows is what a report reads of the whole: sums, head, latest charges, and what the charges
-// rest on. Its steps are sums that were true. Of a ledger with more charges than it reads it has the
-// latest, and says how many they are.
+// A view shows the same as a report that reads the whole ledger: sums, head, latest charges, and
+// the assumptions of the charges. Its steps are sums that were true. Of a ledger with more charges
+// than it reads it has the latest, and their number.
 func TestBudgetViewShowsWhatTheReportReads(t *testing.T) {
 	folder, partly := t.TempDir(), false
 	for n := range 6 {

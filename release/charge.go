@@ -38,8 +38,8 @@ func isShared(id string) bool {
 	return slices.ContainsFunc(sharedPrefixes, func(prefix string) bool { return strings.HasPrefix(id, prefix) })
 }
 
-// Charge says who pays for a release of labels, how its answers add up, and what the ledger
-// calls it.
+// Charge states the payment for a release of labels: the ledger, the names in its entry, and the
+// composition of the answers.
 type Charge struct {
 	// Ledger is the location of a ledger, as [ledger.Open] takes it: a path, or a URL of a
 	// store that the program links. "" charges none.
@@ -63,7 +63,7 @@ type Charge struct {
 	// VotesCastAnew states that fresh teachers cast these votes for this draw, whatever votes
 	// other draws have. It stands in no ledger.
 	VotesCastAnew bool
-	// Relation says which datasets are neighbours in the teachers' promise. Defaults to
+	// Relation is the neighbouring relation of the teachers' promise. Defaults to
 	// accountant.ReplaceOne.
 	Relation accountant.Relation
 	// Slack is the δ' in [0,1) that the composition of fresh answers may spend. Defaults to
@@ -100,8 +100,8 @@ func openLedger(ctx context.Context, location string) (*ledger.Ledger, error) {
 
 func (c Charge) fresh() bool { return c.Teachers == ensemble.FreshTeachers.String() }
 
-// NeedsVotes says whether the ledger must be able to recognise the votes: those of fresh
-// teachers, whose second answer is not theirs anew.
+// NeedsVotes reports whether the ledger must be able to recognise the votes. It must for fresh
+// teachers: a second answer to the same votes is no fresh vote.
 func (c Charge) NeedsVotes() bool { return c.Ledger != "" && c.fresh() }
 
 // draw is the draw as the ledger's; nil where there is none.
@@ -117,8 +117,8 @@ func (c Charge) draw() *ledger.Draw {
 	return d
 }
 
-// Check says whether the fields go together. promise says whether the teachers are private
-// themselves. Slack's range is checked by [Plan.Totals]. The error is a [UsageError].
+// Check returns an error unless the fields go together. promise states whether the teachers are
+// private themselves. Slack's range is checked by [Plan.Totals]. The error is a [UsageError].
 func (c Charge) Check(promise bool) error {
 	if err := c.check(promise); err != nil {
 		return UsageError{err}

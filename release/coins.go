@@ -55,7 +55,7 @@ func openCoins(ctx context.Context, path string) (*keyedCoins, error) {
 	return c, nil
 }
 
-// file is what the secret holds.
+// file returns the content of the secret's file.
 func (c *keyedCoins) file() []byte {
 	fingerprint := c.key.Fingerprint()
 	b := bytes.NewBufferString(coinsMagic)

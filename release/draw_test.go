@@ -144,8 +144,8 @@ func TestSameVotesAreNotComposedAsFresh(t *testing.T) {
 	}
 }
 
-// The teachers of a draw promise one thing. A later answer that says otherwise would pay for
-// too little, or says that the first one did.
+// The teachers of a draw promise one thing. A later answer with another promise would pay for too
+// little, or shows that the first one did.
 func TestOneDrawHasOnePromise(t *testing.T) {
 	first := constraints.Problem{K: 3, M: 1, Epsilon: 0.1, TeacherDelta: 1e-5, Affected: 3, Delta: 1e-5}
 	changed := func(change func(*constraints.Problem)) constraints.Problem {

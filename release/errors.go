@@ -5,13 +5,13 @@ import "fmt"
 // The kinds of failure that a front end reports apart, each with an exit code of its own.
 // Errors of the ledger and of parameters keep their own types.
 type (
-	// UsageError says that what was asked for breaks a rule: another flag settles it.
+	// UsageError is the error for a request that breaks a rule: another flag settles it.
 	UsageError struct{ Err error }
-	// InputError says what is wrong with a file that is read.
+	// InputError is the error for an input file with a fault.
 	InputError struct{ Err error }
-	// OutputError says that a file could not be written.
+	// OutputError is the error for a file that could not be written.
 	OutputError struct{ Err error }
-	// LedgerError says that the ledger could not be written.
+	// LedgerError is the error for a ledger that could not be written.
 	LedgerError struct{ Err error }
 )
 

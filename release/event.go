@@ -8,9 +8,9 @@ import (
 	"github.com/darrm/darrm/accountant"
 )
 
-// Event is what the ledger remembers of a charge for labels, as JSON. The fields' names, and
-// when one is left out, are part of the entry: after a change, what was paid for before is a
-// conflict.
+// Event describes a charge for labels in its ledger entry, as JSON. The fields' names, and the
+// rules for leaving one out, are part of the entry: after a change of them, a release that was paid
+// for before is a conflict.
 type Event struct {
 	Mechanism  string           `json:"mechanism"` // "training" for teachers, "votes" for a draw
 	Queries    int              `json:"queries,omitempty"`
@@ -27,8 +27,8 @@ type Event struct {
 	Votes string `json:"votes,omitempty"`
 }
 
-// ModelEvent is what the ledger remembers of a charge for a model, in the words of whoever trains
-// it: this package knows no trainer.
+// ModelEvent describes a charge for a model in its ledger entry, in the trainer's words: this
+// package knows no trainer.
 type ModelEvent struct {
 	Mechanism string `json:"mechanism"`
 	Release   string `json:"release"` // names the model's randomness; [Model] sets it

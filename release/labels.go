@@ -27,9 +27,9 @@ type Labels struct {
 	Format      votes.Format
 	Compression votes.Compression
 	// Encode, unless nil, gives the result instead of a file of labels, from the summary and
-	// what Each was told. It gives the same bytes whenever it is called.
+	// the batches that Each was given. It gives the same bytes whenever it is called.
 	Encode func(io.Writer, *Summary) error
-	// Each, unless nil, is told of every batch with its answers, a class each or
+	// Each, unless nil, is called with every batch and its answers, a class each or
 	// ensemble.Abstained, in the order of the votes.
 	Each func(b *votes.Batch, answers []int) error
 	// Checkpoint is the file of the secret key of the coins, with which an interrupted release
@@ -40,13 +40,15 @@ type Labels struct {
 	Force bool
 	// Seed, unless nil, simulates: the labels are marked, they are not private.
 	Seed *uint64
-	// Table is where the noise function, or the table, was read, so that nothing is written there.
+	// Table is the file that the noise function, or the table, was read from, so that nothing is
+	// written there.
 	Table string
 	// Source and Records are for the summary.
 	Source  Source
 	Records int
-	// Progress, unless nil, is told of the passages through the votes, [Counting] and
-	// [Answering], and returns what is told how far each has come, and what ends it.
+	// Progress, unless nil, is called at the start of each passage through the votes, [Counting]
+	// and [Answering]. It returns at, which is called with the progress of the passage, and end,
+	// which is called at its end.
 	Progress func(passage string) (at func(votes.Progress), end func())
 }
 
@@ -68,9 +70,8 @@ type labelRun struct {
 	summary     Summary
 }
 
-// Run releases the labels. The summary is nil unless they are in the output; an error beside
-// it says that the secret could not be removed. The package comment says what is done in
-// which order.
+// Run releases the labels. The summary is nil unless they are in the output; an error beside it
+// means that the secret could not be removed. The package comment has the order of the steps.
 func (l Labels) Run(ctx context.Context) (*Summary, error) {
 	r := &labelRun{Labels: &l}
 	defer r.close()
@@ -94,8 +95,8 @@ func (l Labels) Run(ctx context.Context) (*Summary, error) {
 	return &r.summary, err
 }
 
-// Quote says what the release would cost, and releases and charges nothing. Where the ledger
-// would refuse it, the error is the ledger's.
+// Quote returns the cost of the release, and releases and charges nothing. Where the ledger would
+// refuse it, the error is the ledger's.
 func (l Labels) Quote(ctx context.Context) (*Quote, error) {
 	r := &labelRun{Labels: &l}
 	defer r.close()
@@ -215,7 +216,7 @@ func (r *labelRun) count(ctx context.Context) (err error) {
 	return process(ctx, r, v, Counting, digest, r.counted.add)
 }
 
-// process passes the votes through work and sink, and tells how far it has come.
+// process passes the votes through work and sink, and reports its progress.
 func process[T any](ctx context.Context, r *labelRun, v *votes.Reader, passage string, work func(context.Context, *votes.Batch) (T, error), sink func(*votes.Batch, T) error) error {
 	var o votes.ProcessOptions
 	if r.Progress != nil {
@@ -231,7 +232,7 @@ func process[T any](ctx context.Context, r *labelRun, v *votes.Reader, passage s
 	return err
 }
 
-// account says what so many answers cost.
+// account works out the cost of so many answers.
 func (r *labelRun) account(queries int) (err error) {
 	r.planned.Queries, r.summary.Queries = queries, queries
 	r.summary.Totals, err = r.planned.Totals(r.Charge.Slack)

@@ -92,8 +92,8 @@ func TestLabelsWithoutALedger(t *testing.T) {
 	}
 }
 
-// A dry run charges nothing and says what a release then costs; the release is charged once,
-// is in its output when it is asked for again, and the same votes are not answered under
+// A dry run charges nothing and states the cost that a release then has; the release is charged
+// once, is in its output when it is asked for again, and the same votes are not answered under
 // another name. What is refused leaves no file.
 func TestLabelsArePaidForOnce(t *testing.T) {
 	l, dir, book := newLabels(t, 10)

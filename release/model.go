@@ -15,9 +15,9 @@ import (
 // Model is a release of something that is drawn as a whole, such as a trained model. It knows
 // no trainer: Begin makes one.
 type Model struct {
-	// Event is what the ledger remembers, without Release.
+	// Event is the event of the ledger entry, without Release.
 	Event ModelEvent
-	// Relation says which datasets are neighbours in the model's cost. Required with Ledger.
+	// Relation is the neighbouring relation of the model's cost. Required with Ledger.
 	Relation accountant.Relation
 	// Ledger is the path of a ledger on a disk of this machine. "" charges none.
 	Ledger string
@@ -35,8 +35,8 @@ type Model struct {
 	StateSize int64
 	// Force replaces a file at Output where no ledger is charged, by a simulation too.
 	Force bool
-	// Simulated says that the model is drawn from a seed. It releases nothing and goes without
-	// a ledger.
+	// Simulated marks a model that is drawn from a seed. It releases nothing and goes without a
+	// ledger.
 	Simulated bool
 	// Reads are the files that the training reads, so that nothing is written there.
 	Reads []File
@@ -92,8 +92,8 @@ func (m Model) Run(ctx context.Context) (Outcome, error) {
 	return t.Run(ctx)
 }
 
-// Quote says whether the model would be released, without training or charging. What was
-// paid for before, and goes on, would be.
+// Quote returns nil if the model would be released, and otherwise the error that would refuse it.
+// It does not train or charge. A release that was paid for before, and goes on, would be released.
 func (m Model) Quote(ctx context.Context) error {
 	t, _, err := m.begin(ctx)
 	if err != nil || t.Bill == nil {

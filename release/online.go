@@ -21,13 +21,13 @@ import (
 
 // OnlineOptions are an on-line release: queries that come one at a time.
 type OnlineOptions struct {
-	// Plan says what answers. Its Queries play no part.
+	// Plan has the mechanism and the problem. Its Queries play no part.
 	Plan Plan
-	// Stated is what is said of the teachers, and must fit Plan. It is required where they
-	// promise anything: whoever runs a service answers for them, and no table does. What it
-	// says of the release itself plays no part.
+	// Stated is the operator's statement of the teachers' promise, and must fit Plan. It is
+	// required where they promise anything: the operator of a service answers for them, and no
+	// table does. Its fields on the release itself play no part.
 	Stated Stated
-	// Charge says who pays, without the fields of one request: RequestID, Draw, Query, Client,
+	// Charge states the payment, without the fields of one request: RequestID, Draw, Query, Client,
 	// Share and Key. Ledger is required.
 	Charge Charge
 	// Key is the file of the service key, which is made where there is none. Required. All
@@ -37,7 +37,7 @@ type OnlineOptions struct {
 	// ledger came from. What was answered before can then be given again by no server: its ids are
 	// refused for ever.
 	NewKey bool
-	// Missing says what becomes of a vote that is not there.
+	// Missing is the treatment of a missing vote.
 	Missing votes.MissingPolicy
 	// HeadFile keeps the newest head that [Online.KeepHead] saw, best on another disk than the ledger:
 	// a ledger that does not contain it is an older copy, and is refused. "" for none.
@@ -45,7 +45,7 @@ type OnlineOptions struct {
 }
 
 // Online answers queries one at a time, each paid for by itself. It is safe for concurrent
-// use, and several processes may answer for one ledger. The package comment says how.
+// use, and several processes may answer for one ledger. The package comment has the details.
 type Online struct {
 	options OnlineOptions
 	totals  Totals
@@ -69,10 +69,10 @@ type Online struct {
 type Answered struct {
 	ID    string
 	Class int // or ensemble.Abstained
-	// Replayed says that the request was charged before: nothing was spent now.
+	// Replayed is true if the request was charged before: nothing was spent now.
 	Replayed bool
 	Charge   ledger.Entry // of this answer
-	// InLedger is how long the charge and the note took. Unlike the whole, it does not depend
+	// InLedger is the time that the charge and the note took. Unlike the whole, it does not depend
 	// on the votes.
 	InLedger time.Duration
 }
@@ -120,7 +120,8 @@ func OpenOnline(ctx context.Context, options OnlineOptions) (*Online, error) {
 	return o, o.KeepHead(ctx)
 }
 
-// probe says whether the ledger would take the charge of a query that nobody asked yet.
+// probe returns an error unless the ledger would take the charge of a new query. A spent budget is
+// no error.
 func (o *Online) probe(ctx context.Context) error {
 	b, err := o.bill(&Query{ID: rand.Text()}, ledger.Digest{1})
 	if err != nil {
@@ -259,8 +260,9 @@ func conflictOf(id string, err error) error {
 	return err
 }
 
-// usedError says that an id was used before. It does not say what differs, which the ledger's error
-// does: who is told that all is the same but the client, or the replay key, has guessed the votes.
+// usedError is the error for an id that was used before. It hides which field differs, which the
+// ledger's error names: an asker who learns that all is the same but the client, or the replay key,
+// has guessed the votes.
 type usedError struct {
 	id    string
 	cause error
@@ -327,7 +329,7 @@ func (o *Online) transaction(book *ledger.Ledger, q Query) (t *Transaction, a *A
 	return t, a, nil
 }
 
-// nowhere is the output of an answer that its asker is told.
+// nowhere is the output of an answer that is returned to its asker and stored nowhere.
 type nowhere struct{}
 
 func (nowhere) Check(bool) error                            { return nil }

@@ -8,7 +8,7 @@ import (
 )
 
 // Where the budget cannot pay for the training of frozen teachers, no query is answered: neither the
-// first nor one after it, and each is told that it is the budget.
+// first nor one after it, and each error is about the budget.
 func TestOnlineFrozenTeachersAreNeverFree(t *testing.T) {
 	w := ways(t)["frozen"]
 	o, _ := newOnline(t, w.plan, w.charge, w.cost(1)/2)

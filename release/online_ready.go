@@ -2,8 +2,9 @@ package release
 
 import "context"
 
-// Ready says whether a query that the budget allows could be charged now. A budget that is spent is no
-// error: what was answered is answered again. Errors and cost are those of [ledger.Ledger.Ready].
+// Ready returns nil if a query that the budget allows could be charged now. A budget that is spent
+// is no error: what was answered is answered again. Errors and cost are those of
+// [ledger.Ledger.Ready].
 func (o *Online) Ready(ctx context.Context) error {
 	book, err := o.Ledger(ctx)
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 	"github.com/darrm/darrm/ensemble"
 )
 
-// onlineScope is what the coins of an on-line release belong to. Answers of two scopes share no
-// coin: where they did, two that differ would tell the votes.
+// onlineScope identifies the ledger and the mechanism to which the coins of an on-line release
+// belong. Answers of two scopes share no coin: where they did, two that differ would tell the
+// votes.
 type onlineScope struct {
 	Ledger     string // its id
 	Mechanism  string // its name

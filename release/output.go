@@ -22,13 +22,13 @@ type FileOutput struct {
 	Path   string    // "" or "-" for Stdout
 	Flag   string    // that names the file, for errors; defaults to "out"
 	Stdout io.Writer // defaults to os.Stdout
-	// Private says that nobody but the owner may read a new file.
+	// Private makes a new file readable by its owner only.
 	Private bool
 }
 
 func (o FileOutput) toStdout() bool { return o.Path == "" || o.Path == "-" }
 
-// outRoom is how much room Check looks for where the result is paid for.
+// outRoom is the number of free bytes that Check demands where the result is paid for.
 const outRoom = 64 << 10
 
 // CheckPlace finds a file that cannot be before hours are spent on it: a ledger, a directory,

@@ -13,7 +13,7 @@ import (
 type File struct {
 	Flag string // the flag that names it; "" for a file of votes
 	Path string // "" for none, "-" for stdin or stdout
-	// Written says that the release creates, replaces or removes it.
+	// Written is true if the release creates, replaces or removes it.
 	Written bool
 }
 
@@ -74,8 +74,8 @@ func CheckNoLedger(path string) error {
 }
 
 // CheckOverwrite refuses to replace an earlier result at path by a new draw that nobody
-// accounts for: whoever saw both would know more than either promises. force says that the
-// user wants it. It is for releases without a ledger; a ledger knows its results itself.
+// accounts for: whoever saw both would know more than either promises. force states that the user
+// wants it. It is for releases without a ledger; a ledger knows its results itself.
 func CheckOverwrite(path string, force bool) error { return checkOverwrite(path, force, false) }
 
 // checkOverwrite is [CheckOverwrite] for simulations too. They make no second release, but
@@ -96,7 +96,7 @@ func Overwrites(path string) error {
 	return usagef("--out = %q, but %w", path, errOverwrite)
 }
 
-// overwriteError is an fs.ErrExist that says what to do.
+// overwriteError is an fs.ErrExist with the way out.
 type overwriteError string
 
 func (e overwriteError) Error() string      { return string(e) }
@@ -112,7 +112,7 @@ func regular(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// sameFile says whether two paths lead to one file, which need not exist yet.
+// sameFile reports whether two paths lead to one file, which need not exist yet.
 func sameFile(a, b string) bool {
 	if a == "-" || b == "-" {
 		return false // stdin and stdout are two

@@ -16,11 +16,11 @@ import (
 	"github.com/darrm/darrm/plurality"
 )
 
-// Plan says what answers, how often, and for which teachers.
+// Plan is a mechanism, the number of its answers, and the promise of its teachers.
 type Plan struct {
 	Mechanism *ensemble.Mechanism
-	// Problem is what the teachers promise, and how many one record reaches; ε = +Inf where
-	// the mechanism presumes nothing of them.
+	// Problem has the promise of the teachers and the number of them that one record reaches; ε =
+	// +Inf where the mechanism presumes no promise.
 	Problem constraints.Problem
 	// Certified is the noise function of DaRRM and its baselines, nil of other mechanisms.
 	Certified *gamma.Certified
@@ -68,7 +68,7 @@ func (plan Plan) AnswerNames(classes []string) []string {
 	return names
 }
 
-// tabled says whether the mechanism is numbers that were certified.
+// tabled reports whether the mechanism is given by certified numbers.
 func (plan Plan) tabled() bool { return plan.Certified != nil || plan.Plurality != nil }
 
 // pin adds the numbers of the mechanism to the hash: two mechanisms that could answer the same
@@ -94,7 +94,7 @@ func (plan Plan) pin(h hash.Hash) {
 	}
 }
 
-// certificate says what was checked of the mechanism's numbers; "" where it has none.
+// certificate describes the check of the mechanism's numbers; "" where it has none.
 func (plan Plan) certificate() string {
 	switch {
 	case plan.Plurality != nil:
@@ -106,13 +106,13 @@ func (plan Plan) certificate() string {
 	return ""
 }
 
-// Totals is what the answers cost together, by who votes.
+// Totals is the joint cost of the answers, by the kind of teachers.
 type Totals struct {
 	Slack  float64 // δ' that Fresh spends
 	Fresh  ensemble.Total
 	Frozen *ensemble.Total // nil where the teachers promise nothing
-	// Again is what any number of further answers to the same votes of fresh teachers cost
-	// together; nil where the teachers promise nothing, since then every answer pays.
+	// Again is the joint cost of any number of further answers to the same votes of fresh teachers;
+	// nil where the teachers promise nothing, since then every answer pays.
 	Again *ensemble.Total
 }
 
@@ -139,7 +139,7 @@ func (plan Plan) Totals(slack *float64) (t Totals, err error) {
 	return t, err
 }
 
-// promise says whether the teachers are private themselves.
+// promise reports whether the teachers are private themselves.
 func (plan Plan) promise() bool { return !math.IsInf(plan.Problem.Epsilon, 1) }
 
 // Frozen returns what any number of answers of teachers that were trained once costs.

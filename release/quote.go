@@ -13,21 +13,21 @@ import (
 	"github.com/darrm/darrm/ledger"
 )
 
-// Quote is what a release would cost.
+// Quote states the cost of a release before it is made.
 type Quote struct {
 	Summary
-	// Charge is what the ledger would be charged, Remaining what it has left before; nil
-	// where there is none.
+	// Charge is the cost that the ledger would be charged. Remaining is the budget left before it.
+	// Both are nil without a ledger.
 	Charge, Remaining *ledger.Cost
 }
 
-// NewQuote says what the ledger would be charged for a release. Ledger and bill are nil where nobody accounts for it.
-// It charges nothing. The errors are those of [Bill.Check].
+// NewQuote returns the quote of a release. Ledger and bill are nil where nobody accounts for it. It
+// charges nothing. The errors are those of [Bill.Check].
 func NewQuote(ctx context.Context, s Summary, l *ledger.Ledger, b *Bill) (*Quote, error) {
 	return newQuote(ctx, s, l, b, false)
 }
 
-// newQuote is NewQuote, where resumed says that a charge that was made is not made again.
+// newQuote is NewQuote, where resumed means that a charge that was made is not made again.
 func newQuote(ctx context.Context, s Summary, l *ledger.Ledger, b *Bill, resumed bool) (*Quote, error) {
 	q := &Quote{Summary: s}
 	if b == nil {

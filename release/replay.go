@@ -12,14 +12,14 @@ import (
 
 // chargeOnce charges a release and returns a receipt that is used up: drawing may begin. The
 // receipt stands alone, or with the charge of an earlier try where that paid. After
-// an error nothing may be drawn. coins is the field of the event that names where the
-// coins come from, by which one draw is told from another.
+// an error nothing may be drawn. coins is the field of the event that names the source of the
+// coins. It distinguishes one draw from another.
 //
-// resumed says that the answers will be those of an earlier try, with the coins that the
-// event names. Then a release that was charged before is no error: it is paid for, and
-// the same answers are no second release. They have one digest, so whatever they were
-// drawn with, only what is noted with the receipt may be published. Where the event has
-// no field coins they would be others, and it is refused like any replay.
+// resumed means that the answers will be those of an earlier try, with the coins that the event
+// names. Then a release that was charged before is no error: it is paid for, and the same answers
+// are no second release. They have one digest, so whatever they were drawn with, only what is noted
+// with the receipt may be published. Where the event has no field coins they would be others, and
+// it is refused like any replay.
 //
 // The errors are those of [ledger.Ledger.Charge], but for what [replayed] says.
 func chargeOnce(ctx context.Context, l *ledger.Ledger, r ledger.Request, coins string, resumed bool) (ledger.Replay, error) {

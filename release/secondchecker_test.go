@@ -21,8 +21,8 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// bothVerdicts is what a checker finds about a table: Optimal says whether the gap is as stated, of
-// one that is private.
+// bothVerdicts is a checker's finding about a table. Optimal reports, for a private table, whether
+// the gap is as stated.
 type bothVerdicts struct {
 	Private bool    `json:"private"`
 	Optimal bool    `json:"optimal"`

@@ -104,8 +104,8 @@ func TestSecretOfAnotherRunIsKept(t *testing.T) {
 	checkSpent(t, l, 0.9)
 }
 
-// A dry run of what was paid for and not finished says that it would be finished, with the
-// secret that was paid for and no other, and touches nothing.
+// A dry run of a release that was paid for and not finished reports that it would be finished, with
+// the secret that was paid for and no other, and touches nothing.
 func TestDryRunOfAnUnfinishedRelease(t *testing.T) {
 	labels, dir, book := newLabels(t, 10)
 	labels.Charge, labels.Checkpoint = paidBy(book, "march"), filepath.Join(dir, "secret")

@@ -74,7 +74,7 @@ func readServiceKey(ctx context.Context, path string) (k serviceKey, err error) 
 	return k, nil
 }
 
-// name is how the ledger's events name the key.
+// name returns the name of the key in the ledger's events.
 func (k serviceKey) name() string {
 	fingerprint := k.Fingerprint()
 	return hex.EncodeToString(fingerprint[:])

@@ -14,8 +14,8 @@ import (
 	"github.com/darrm/darrm/ledger"
 )
 
-// memory is a store of one ledger that tests step into: before a commit begins, and where its outcome
-// is told.
+// memory is a store of one ledger that tests step into: before a commit begins, and where its
+// outcome is returned.
 type memory struct {
 	secret  string
 	begins  func() // before a look that may end with a commit; nil for nothing

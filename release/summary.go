@@ -11,7 +11,7 @@ import (
 	"github.com/darrm/darrm/votes"
 )
 
-// Source says where what is presumed of the teachers comes from.
+// Source is the origin of the promise presumed of the teachers.
 type Source string
 
 // The sources.
@@ -20,7 +20,7 @@ const (
 	SourceTable Source = "table" // nobody but the table says so
 )
 
-// Summary is what a release of labels says about itself, for every front end.
+// Summary describes a release of labels, for every front end.
 type Summary struct {
 	Mechanism string              // its name
 	Queries   int                 // that were answered
@@ -28,19 +28,19 @@ type Summary struct {
 	Columns   votes.Roles         // which columns are votes, ids and true labels
 	Problem   constraints.Problem // what is presumed of the teachers
 	Presumed  bool                // the mechanism rests on it: DaRRM
-	// Certificate says what was checked of the mechanism's numbers; "" where it has none.
+	// Certificate describes the check of the mechanism's numbers; "" where it has none.
 	Certificate string
 	PerAnswer   accountant.Cost
 	Totals      Totals
 	Teachers    string // "fresh", "frozen", or "" where it was not said
 	Source      Source
 	Records     int // that the teachers were trained on; 0 if unknown
-	// Again says that these votes were answered before, and a charge of the draw pays for
-	// this answer and for all that follow.
+	// Again is true if these votes were answered before, and a charge of the draw pays for this
+	// answer and for all that follow.
 	Again  bool
 	PaidBy string // the earlier charge that pays for the release; "" for none
-	// Before says that the request was released before: its labels are in the output,
-	// unchanged, and nothing was charged or drawn.
+	// Before is true if the request was released before: its labels are in the output, unchanged,
+	// and nothing was charged or drawn.
 	Before bool
 }
 
@@ -93,7 +93,7 @@ func (s Summary) Facts() (facts []Fact) {
 	return facts
 }
 
-// total is what all labels cost, and when.
+// total is the joint cost of all labels, and the condition under which it holds.
 type total struct {
 	name  string // "" where there is only one
 	cost  accountant.Cost
@@ -146,7 +146,7 @@ func (s Summary) Warnings() (out []string) {
 	return out
 }
 
-// reach says how many teachers one record reaches, for people.
+// reach states the number of teachers that one record reaches, for people.
 func reach(p constraints.Problem) string {
 	if p.Affected >= p.K {
 		return fmt.Sprintf("one record may reach all %d teachers", p.K)

@@ -12,7 +12,7 @@ import (
 	"github.com/darrm/darrm/votes"
 )
 
-// summaryOf is what a release of r says, on one line per title.
+// summaryOf returns the facts of a summary, one line per title.
 func summaryOf(t *testing.T, s Summary) (titles []string, text string) {
 	t.Helper()
 	for _, fact := range s.Facts() {
@@ -96,7 +96,7 @@ func TestSummaryNamesTheTable(t *testing.T) {
 	}
 }
 
-// Each total that is told, and no other, is weighed, at the number of records if it is known.
+// Each total that is shown, and no other, is weighed, at the number of records if it is known.
 func TestSummaryWarns(t *testing.T) {
 	p := constraints.Problem{K: 3, M: 0.5, Epsilon: 0.1, TeacherDelta: 1e-3, Affected: 3, Delta: 1e-9}
 	r := darrm(t, p, 20)

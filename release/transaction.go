@@ -24,7 +24,7 @@ type Transaction struct {
 	Draw func(ctx context.Context, paid *ledger.Receipt) (encode func(io.Writer) error, err error)
 
 	secret *secret // nil where the release cannot be resumed
-	// repeats says that Draw gives the same result whenever and wherever the request is asked
+	// repeats is true if Draw gives the same result whenever and wherever the request is asked
 	// again, so that one that was paid for is given again.
 	repeats bool
 	paid    ledger.Replay // with a Charge where an earlier try paid
@@ -32,8 +32,8 @@ type Transaction struct {
 
 // An Output is where a result is published.
 type Output interface {
-	// Check finds out, before anything is paid for, whether a result can be written. charged
-	// says that it will be paid for.
+	// Check finds out, before anything is paid for, whether a result can be written. charged states
+	// that it will be paid for.
 	Check(charged bool) error
 	// Open opens the result that is there.
 	Open(context.Context) (io.ReadCloser, error)
@@ -41,22 +41,22 @@ type Output interface {
 	Write(ctx context.Context, encode func(io.Writer) error) error
 }
 
-// An Outcome is how far a transaction went.
+// An Outcome records the steps that a transaction completed.
 type Outcome struct {
 	// Receipt is of the charge of this try or, where that paid, of an earlier one; nil where
 	// nothing was charged. It is used up.
 	Receipt *ledger.Receipt
-	// Before says that the request was released before, and the output has its result,
-	// unchanged: nothing was charged or drawn.
+	// Before is true if the request was released before, and the output has its result, unchanged:
+	// nothing was charged or drawn.
 	Before bool
 	// Digest is of what was published; zero where nothing was.
 	Digest ledger.Digest
 }
 
-// Done says that the output has the result.
+// Done reports whether the output has the result.
 func (o Outcome) Done() bool { return o.Before || o.Digest != ledger.Digest{} }
 
-// Again says that the votes were answered before, and a charge of the draw pays for this
+// Again reports whether the votes were answered before, and a charge of the draw pays for this
 // answer and for all that follow.
 func (o Outcome) Again() bool { return o.Receipt != nil && repeated(o.Receipt) }
 
@@ -80,8 +80,8 @@ func (t *Transaction) Run(ctx context.Context) (out Outcome, err error) {
 	return out, t.secret.forget()
 }
 
-// charge pays for the release, unless its output cannot be written. before says that the
-// output has it already: then there is nothing to write and nothing to pay.
+// charge pays for the release, unless its output cannot be written. before is true if the output
+// has it already: then there is nothing to write and nothing to pay.
 func (t *Transaction) charge(ctx context.Context) (receipt *ledger.Receipt, before bool, err error) {
 	err = t.Output.Check(t.Bill != nil)
 	if err == nil {
@@ -112,7 +112,7 @@ func (t *Transaction) charge(ctx context.Context) (receipt *ledger.Receipt, befo
 }
 
 // released returns the replay of a request whose result the output has, nil if it has none;
-// err is what the ledger said of the request. An output that cannot be read has nothing.
+// err is the ledger's error for the request. An output that cannot be read has nothing.
 func (t *Transaction) released(ctx context.Context, err error) *ledger.Replay {
 	var replayed *ledger.ReplayedError
 	if !errors.As(err, &replayed) {

@@ -248,8 +248,8 @@ func TestResultThatChangesIsNotSeen(t *testing.T) {
 	}
 }
 
-// Whoever pays and gets nothing is told that it was paid for, and whether the same command goes
-// on; whoever pays nothing is not.
+// The error of a release that was paid for and failed states that it was paid for, and whether the
+// same command goes on. That of a release that was not paid for does not.
 func TestPaidAndNotReleasedIsSaid(t *testing.T) {
 	fails := func(context.Context, *ledger.Receipt) (func(io.Writer) error, error) { return nil, context.Canceled }
 	unreadable := func(context.Context, *ledger.Receipt) (func(io.Writer) error, error) {

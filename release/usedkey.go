@@ -60,7 +60,7 @@ func (o *Online) usedKey(ctx context.Context) (string, error) {
 	return "", err
 }
 
-// keyPage is how many entries usedKey reads at a time.
+// keyPage is the number of entries that usedKey reads at a time.
 const keyPage = 4096
 
 // answerEvent returns the event of an on-line answer without what is one query's, and the name of its

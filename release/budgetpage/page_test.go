@@ -122,7 +122,7 @@ func TestPageTellsEveryChargeAndNoVotes(t *testing.T) {
 	}
 }
 
-// template is how a text stands on the page.
+// template returns a text as the page's template writes it.
 func template(s string) string { return strings.ReplaceAll(html.EscapeString(s), "+", "&#43;") }
 
 // What a ledger's names and events say is text, whoever wrote them, and nothing of it acts on

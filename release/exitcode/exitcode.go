@@ -57,7 +57,7 @@ var Kinds = map[Code]string{
 	Solver: "solver", Output: "output", Budget: "budget", Ledger: "ledger", Interrupted: "interrupted",
 }
 
-// A Rule says that some errors are of a kind.
+// A Rule gives a code to the errors that Is accepts.
 type Rule struct {
 	Code Code
 	Is   func(error) bool
@@ -107,7 +107,7 @@ func Of(ctx context.Context, err error, own ...Rule) Code {
 	return Failure
 }
 
-// Hint says what to do about an error, "" where that is not known.
+// Hint returns advice on an error, "" where there is none.
 func Hint(err error) string {
 	var answered *silo.AnsweredError
 	switch {

@@ -33,7 +33,7 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// Answer is what one silo answers to one round.
+// Answer is one silo's answer to one round.
 type Answer struct {
 	Plan    *rounds.Plan
 	Round   *rounds.Round
@@ -62,10 +62,10 @@ func (a Answer) Run(ctx context.Context) (release.Outcome, error) {
 	return out, a.answered(err)
 }
 
-// Quote says whether the answer would be released, without charging.
+// Quote returns nil if the answer would be released, without charging.
 func (a Answer) Quote(ctx context.Context) error { return a.answered(a.model().Quote(ctx)) }
 
-// AnsweredError says that a silo has answered a round.
+// AnsweredError is the error for a round that a silo has answered before.
 type AnsweredError struct {
 	Silo, Round int // the silo from 0
 	Err         error
@@ -101,7 +101,7 @@ func (a Answer) model() release.Model {
 	}
 }
 
-// trustedShuffler is what amplification by shuffling rests on.
+// trustedShuffler is the assumption of amplification by shuffling.
 const trustedShuffler = "The shuffler that took the reports is trusted: it gave them on in a random order, " +
 	"without their senders, once, and in no smaller number than the cost is for."
 
