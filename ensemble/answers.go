@@ -9,8 +9,8 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// TeacherRandomness says whether teachers draw new randomness for every query. What
-// many answers cost together turns on it.
+// TeacherRandomness states whether teachers draw new randomness for every query. The joint cost of
+// many answers depends on it.
 type TeacherRandomness int
 
 // The zero TeacherRandomness is neither and is refused.
@@ -70,7 +70,7 @@ type NoisyAnswer struct {
 	Affected int              // the most votes that may differ for Event to hold
 }
 
-// Total is what Answers cost together.
+// Total is the joint cost of Answers.
 type Total struct {
 	Cost accountant.Cost // what holds
 	Rule string          // what it follows from, for people
@@ -251,7 +251,7 @@ func (r Answers) checkNoise() error {
 	return nil
 }
 
-// teachersArePrivate says whether the teachers' own (ε, Δ) is stated and finite.
+// teachersArePrivate reports whether the teachers' own (ε, Δ) is stated and finite.
 func (r Answers) teachersArePrivate() bool {
 	return r.Teachers != (accountant.Cost{}) && !math.IsInf(r.Teachers.Epsilon, 1)
 }

@@ -42,7 +42,7 @@ func (b Bound) Rule() string {
 	return fmt.Sprintf("%s composition of %d %s", b.Method, b.Count, b.Of)
 }
 
-// Refusal says why a method gives no bound.
+// Refusal is a method that gives no bound, with the reason.
 type Refusal struct {
 	Of     string
 	Count  int
@@ -279,7 +279,7 @@ func withDelta(charges []accountant.Charge) []accountant.Repeated {
 }
 
 // applicable leaves out what is refused anyway, and privacy loss distributions, which take
-// the longest, where another method is exact. composed says that the (ε, δ) of a HockeyStick were
+// the longest, where another method is exact. composed states that the (ε, δ) of a HockeyStick were
 // composed before.
 func applicable(charges []accountant.Charge, composed bool) []accountant.Method {
 	gaussian, costs, more := true, true, false // more is known of some than their (ε, δ)

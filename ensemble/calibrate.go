@@ -13,7 +13,7 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// Calibration is how noise is chosen for a promise.
+// Calibration is a method to choose the noise for a promise.
 type Calibration int
 
 // The zero Calibration is none of them and is refused.
@@ -29,8 +29,8 @@ const (
 )
 
 // SigmaForGNMax returns a sigma with which GNMax keeps the promise target, ε in (0, 700]
-// and δ in (0,1), rounded up to five digits, which is also what is sampled fastest. The
-// error says what rules it out; with Exact, that is noise beyond σ = 2048 too.
+// and δ in (0,1), rounded up to five digits, which is also what is sampled fastest. The error names
+// what rules it out; with Exact, that is noise beyond σ = 2048 too.
 func SigmaForGNMax(s Setting, target accountant.Cost, how Calibration) (float64, error) {
 	if err := checkClaim(s, target); err != nil {
 		return 0, err

@@ -15,8 +15,8 @@ type likelyAnswers struct {
 	count int     // how many answers have this bound, ≥ 1
 }
 
-// DataDependent is what a series of answers costs at the very votes that were cast. It is
-// computed from private votes: the figure itself tells of them, and it is not sanitised.
+// DataDependent is the cost of a series of answers at the very votes that were cast. It is computed
+// from private votes: the figure itself reveals something of them, and it is not sanitised.
 // Therefore it is no Cost and no Event, and nothing can be charged with it.
 type DataDependent struct {
 	Epsilon  float64 // at these votes, rounded up; never above AnyVotes

@@ -1,5 +1,5 @@
-// Package ensemble turns the votes of K teachers into private labels, and says what many
-// labels cost.
+// Package ensemble turns the votes of K teachers into private labels, and bounds the joint cost of
+// many labels.
 //
 // A Mechanism answers from vote counts, for any number of classes: DaRRM (two classes; any
 // certified γ, so randomised response, subsampling and the optimum for teachers without

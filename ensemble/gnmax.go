@@ -102,7 +102,7 @@ func ConfidentGNMax(s Setting, claim accountant.Cost, threshold int, checkSigma,
 	return a, nil
 }
 
-// ErrTooLittleNoise says that a promise cannot be proved for the noise that was given.
+// ErrTooLittleNoise is the error where a promise cannot be proved for the noise that was given.
 var ErrTooLittleNoise = errors.New("too little noise")
 
 // checkClaim validates what a mechanism with normal noise is asked to promise.
@@ -150,8 +150,8 @@ func gaussian(name string, sigma float64) (noise.Gaussian, error) {
 	return g, nil
 }
 
-// prove says what proves that noise g, after a check with noise first if there is one,
-// keeps the claim. Where nothing does it is ErrTooLittleNoise.
+// prove proves that noise g, after a check with noise first if there is one, keeps the claim. It
+// returns a description of the proof, or ErrTooLittleNoise where it finds none.
 func prove(s Setting, claim accountant.Cost, g noise.Gaussian, first *noise.Gaussian) (basis string, err error) {
 	if proved, err := proveRenyi(s, claim, g, first); proved || err != nil {
 		return "the Rényi divergence of its discrete noise, at the best order", err

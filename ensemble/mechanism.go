@@ -107,8 +107,8 @@ func (m *Mechanism) Assumptions() []string { return slices.Clone(m.assumes) }
 
 // Probabilities returns the probability of each class when these are the votes, and at
 // the end that of abstaining where Abstains. They sum to 1 and are within 1e-11, of GNMax's
-// noise with σ ≥ 16 within 0.01/σ⁴, of DaRRM and of the optimal plurality within 2⁻⁵³. They are
-// not private: they tell the votes. The error says how counts break the Setting.
+// noise with σ ≥ 16 within 0.01/σ⁴, of DaRRM and of the optimal plurality within 2⁻⁵³. They are not
+// private: they reveal the votes. The error names the rule of the Setting that counts break.
 func (m *Mechanism) Probabilities(counts []int) ([]float64, error) {
 	if err := m.setting.CheckCounts(counts, 0); err != nil {
 		return nil, err

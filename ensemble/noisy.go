@@ -5,8 +5,8 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// twoCounts is what discrete normal noise on the counts hides where all changes are known to
-// be no worse than t votes from one class to one other (see oneWay): two counts move by t.
+// twoCounts returns the event of discrete normal noise on the counts, where all changes are known
+// to be no worse than t votes from one class to one other (see oneWay): two counts move by t.
 func twoCounts(sigma float64, s Setting) (accountant.Event, error) {
 	return accountant.Compose(accountant.Charge{
 		Event: accountant.DiscreteGaussian{Sigma: sigma, Sensitivity: s.Affected, Neighbours: s.Neighbours}, Count: 2,

@@ -98,8 +98,8 @@ func (b bestPlurality) law(counts []int) []float64 {
 	return p
 }
 
-// OfCounts is what mechanisms over vote counts presume of the teachers, which is nothing, and
-// what one answer promises.
+// OfCounts returns the problem of a mechanism over vote counts. It presumes no promise of the
+// teachers (ε = +Inf), and has the promise of one answer.
 func OfCounts(s Setting, promise accountant.Cost) constraints.Problem {
 	return constraints.Problem{
 		K: s.K, Affected: s.Affected, Epsilon: math.Inf(1), TotalEpsilon: promise.Epsilon, Delta: promise.Delta,

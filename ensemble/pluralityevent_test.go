@@ -12,7 +12,7 @@ import (
 	"github.com/darrm/darrm/plurality"
 )
 
-// lawPair is what a mechanism does on two neighbouring histograms.
+// lawPair holds the laws of a mechanism's answer on two neighbouring histograms.
 type lawPair struct{ p, q []float64 }
 
 // lawPairs returns all ordered pairs of vote counts that differ by 1 to t moved votes.

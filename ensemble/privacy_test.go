@@ -16,7 +16,7 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// probability is what a release tells: ofOne, or a mutant of it.
+// probability is the law of a release: ofOne, or a mutant of it.
 type probability func(ones int) (numerator uint64, err error)
 
 // checkPrivacy decides from the definition of differential privacy whether a
@@ -47,7 +47,7 @@ func checkPrivacy(p constraints.Problem, pr probability) error {
 		}
 		release[l] = num.FromRat(new(big.Rat).SetFrac(new(big.Int).SetUint64(n), new(big.Int).Lsh(big.NewInt(1), 54)))
 	}
-	// onD returns Pr[1 | D], where side says which of each pair is D's.
+	// onD returns Pr[1 | D], where side selects D's member of each pair.
 	onD := func(pairs [][2]num.Interval, side int) num.Interval {
 		sum := zero
 		for v := range 1 << p.K {

@@ -7,9 +7,8 @@ import (
 	"github.com/darrm/darrm/internal/num"
 )
 
-// Score is how well answers drawn by a mechanism would do on given votes, in expectation
-// over the draws: nothing is sampled. Scores are computed from the raw votes and are not
-// private.
+// Score is the quality of a mechanism's answers on given votes, in expectation over the draws:
+// nothing is sampled. Scores are computed from the raw votes and are not private.
 type Score struct {
 	Agreement float64 // how often the answer is a class with the most votes: the mean of [Agreement]
 	Accuracy  float64 // against the queries' true classes; only where Labels > 0
@@ -56,8 +55,7 @@ func Wilson(mean float64, n int) Interval {
 	return Interval{low, high}
 }
 
-// Evaluate scores the mechanism on the votes. The error says that they are of other
-// teachers or classes.
+// Evaluate scores the mechanism on the votes. It fails if they are of other teachers or classes.
 func (m *Mechanism) Evaluate(b *Ballots) (Score, error) {
 	if err := m.checkBallots(b); err != nil {
 		return Score{}, err

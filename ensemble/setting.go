@@ -7,8 +7,8 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// Setting is what a mechanism over vote counts must know about the teachers. Nothing in
-// it has a default: what is private depends on all of it.
+// Setting holds what a mechanism over vote counts must know about the teachers. Nothing in it has a
+// default: what is private depends on all of it.
 //
 // For accountant.ReplaceOne, a record that is replaced leaves one teacher and may join
 // another. Affected is 1 only where disjoint data are split by a rule that does not look
@@ -35,8 +35,8 @@ func (s Setting) Validate() error {
 	return err
 }
 
-// CheckCounts says whether counts are the votes of one query of which so many are missing:
-// Classes counts of at least 0 which, with the missing ones, add up to K.
+// CheckCounts returns an error unless counts are the votes of one query of which so many are
+// missing: Classes counts of at least 0 which, with the missing ones, add up to K.
 func (s Setting) CheckCounts(counts []int, missing int) error {
 	if len(counts) != s.Classes {
 		return &check.Error{Name: "number of vote counts", Value: len(counts), Rule: fmt.Sprintf("the number of classes, %d", s.Classes)}

@@ -31,7 +31,7 @@ type StatementOptions struct {
 	Progress func(done, of int)
 }
 
-// Statement is what answers would cost together, for several numbers of them.
+// Statement has the joint cost of answers, for several numbers of them.
 type Statement struct {
 	K         int             `json:"k"`
 	Affected  int             `json:"affected"`
@@ -42,8 +42,8 @@ type Statement struct {
 	// Fresh has a row for each number of queries: answers with randomness of their own. Teachers
 	// that promise nothing have these alone.
 	Fresh []StatementRow `json:"fresh_teachers,omitempty"`
-	// Frozen is what any number of answers of teachers that were trained once cost; nil where
-	// it is not shown.
+	// Frozen is the joint cost of any number of answers of teachers that were trained once; nil
+	// where it is not shown.
 	Frozen *StatementTotal `json:"frozen_teachers,omitempty"`
 
 	records int
@@ -55,7 +55,7 @@ type StatementTotal struct {
 	Rule string `json:"rule"`
 }
 
-// StatementRow is what a number of answers cost: all bounds hold at once, at the same δ.
+// StatementRow is the joint cost of a number of answers: all bounds hold at once, at the same δ.
 type StatementRow struct {
 	Queries int              `json:"queries"`
 	Delta   float64          `json:"delta"`
@@ -236,7 +236,7 @@ func (s *Statement) Only(queries []int) *Statement {
 	return &some
 }
 
-// warnings says which totals protect nobody: of fresh answers, from which number on.
+// warnings names the totals that protect nobody: of fresh answers, the number from which on.
 func (s *Statement) warnings() (out []string) {
 	for _, r := range s.Fresh {
 		epsilon := math.Inf(1)

@@ -15,10 +15,10 @@ const (
 	worthlessDelta   = 0.01
 )
 
-// Worthless says whether a total protects nobody: if δ ≥ 1/records, δ ≥ 0.01 or ε ≥ 20. The
-// reason is one line for people, with what to do. records is the number of records that
-// the teachers were trained on, 0 if unknown. A total that is not worthless may still be
-// too weak for its purpose.
+// Worthless reports whether a total protects nobody: if δ ≥ 1/records, δ ≥ 0.01 or ε ≥ 20. The
+// reason is one line for people, with what to do. records is the number of records that the
+// teachers were trained on, 0 if unknown. A total that is not worthless may still be too weak for
+// its purpose.
 //
 // Source for 1/records: Dwork and Roth, The Algorithmic Foundations of Differential Privacy
 // (2014), Section 2.3.3.

@@ -8,10 +8,10 @@ import (
 	"github.com/darrm/darrm/internal/randsrc"
 )
 
-// Parts says which private records each teacher is trained on. It is made of numbers of
-// records alone, so it cannot depend on what they hold: where a record is replaced, the
-// new one goes to the same teachers. Therefore Affected counts for accountant.ReplaceOne
-// too. It is immutable.
+// Parts assigns to each teacher the private records of its training. It is made of numbers of
+// records alone, so it cannot depend on what they hold: where a record is replaced, the new one
+// goes to the same teachers. Therefore Affected counts for accountant.ReplaceOne too. It is
+// immutable.
 type Parts struct {
 	records int
 	of      [][]int // by teacher, ascending

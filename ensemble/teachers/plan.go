@@ -18,16 +18,16 @@ import (
 
 // Config describes K teachers. Nothing in it may depend on the private data.
 type Config struct {
-	// Teacher is how each is trained: any method of package shuffled. Its Target is the
-	// (ε, Δ) of one teacher, at the size of its part.
+	// Teacher is the method of each training: any of package shuffled. Its Target is the (ε, Δ) of
+	// one teacher, at the size of its part.
 	Teacher shuffled.Config
 	// Parts are the teachers' records, of all the private ones.
 	Parts Parts
-	// Vote is what a teacher with this model answers about these features. It must look at
-	// nothing else. Defaults to ⟨features, model⟩ > 0 for loss.Logistic and is required
-	// for other tasks.
+	// Vote returns the answer of a teacher with this model for these features. It must look at
+	// nothing else. Defaults to ⟨features, model⟩ > 0 for loss.Logistic and is required for other
+	// tasks.
 	Vote func(model, features []float64) bool
-	// Workers is how many teachers are trained at a time; 0 is the number of processors.
+	// Workers is the number of teachers that are trained at a time; 0 is the number of processors.
 	Workers int
 }
 

@@ -93,7 +93,7 @@ func TestDisjointParts(t *testing.T) {
 	})
 }
 
-// Affected is how many teachers the record that most of them have is given to.
+// Affected is the largest number of teachers that share one record.
 func TestOverlappingParts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := rapid.IntRange(1, 20).Draw(t, "K")
