@@ -2,8 +2,7 @@ package accountant
 
 import "fmt"
 
-// Why says for people which bound is the best, on what grounds, and what the next one
-// would have been.
+// Why explains, for people, the best bound: its method, its grounds, and the next best bound.
 func (r Report) Why() string {
 	best, ok := r.Best()
 	if !ok {

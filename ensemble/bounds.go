@@ -27,7 +27,7 @@ type Bound struct {
 	Note   string            // what the method chose
 }
 
-// Rule says in words what the bound follows from.
+// Rule names in words the rule that the bound follows from.
 func (b Bound) Rule() string {
 	if b.Count == 1 {
 		switch b.Of {

@@ -13,7 +13,7 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// CompareOptions say what all mechanisms of a comparison must promise, and what is known
+// CompareOptions hold the promise that all mechanisms of a comparison must keep, and the properties
 // of the teachers.
 type CompareOptions struct {
 	Target     accountant.Cost     // of one answer: ε in (0, 700], δ in [0,1). Required.

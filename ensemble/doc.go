@@ -7,8 +7,8 @@
 // ConfidentGNMax, LNMax and PermuteAndFlip. A constructor proves what
 // its Mechanism promises, or there is none; Calibrated chooses the noise for a promise. Mechanisms
 // describes them all: one table has their names, what each needs, and how each is made and planned.
-// Coins say where the randomness of an answer comes from: the operating system, a job's
-// key, or, for simulations, a seed.
+// Coins are the source of an answer's randomness: the operating system, a job's key, or, for
+// simulations, a seed.
 //
 // Answers is a series of answers. It knows that teachers who were trained once may not be
 // charged like teachers who vote afresh: Total is one figure, Bounds all of them side by

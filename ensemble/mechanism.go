@@ -68,8 +68,7 @@ func (m *Mechanism) PerAnswer() accountant.Cost { return m.cost }
 
 // Event returns one answer as what an accountant is charged with, for the neighbouring
 // relation of the Setting: the noise itself where the accountant knows it, which adds up
-// better than PerAnswer, otherwise PerAnswer. Whether answers add up at all is what Noise
-// says.
+// better than PerAnswer, otherwise PerAnswer. For whether answers add up at all, see Noise.
 func (m *Mechanism) Event() accountant.Event { return m.event() }
 
 // Noise returns an answer as one that is private by its own noise, whatever the teachers
@@ -98,7 +97,7 @@ func (m *Mechanism) Answers(queries int, teachers accountant.Cost, slack float64
 	return r
 }
 
-// Basis says for people what proves PerAnswer, given the Assumptions.
+// Basis describes, for people, the proof of PerAnswer, given the Assumptions.
 func (m *Mechanism) Basis() string { return m.basis }
 
 // Assumptions returns, in sentences for people, what must be true of the teachers for

@@ -136,7 +136,7 @@ func TestGNMaxForOverlappingDataIsCaught(t *testing.T) {
 		}
 		return d.Lower()
 	}
-	// What the accountant makes of one answer of the mechanism for so many votes.
+	// The accountant's figure for one answer of the mechanism, for so many votes.
 	delta := func(affected int, eps float64) float64 {
 		e, err := twoCounts(sigma, Setting{K: 11, Classes: 2, Affected: affected, Neighbours: accountant.ReplaceOne})
 		if err != nil {

@@ -184,7 +184,7 @@ func (o StatementOptions) row(none accountant.Accountant, queries int, slack flo
 	return r, nil
 }
 
-// votesBound is the bound [ByVotes]; nil where it says nothing.
+// votesBound is the bound [ByVotes]; nil where there is none.
 func (o StatementOptions) votesBound(queries int, delta float64) (best *Bound, err error) {
 	if math.IsInf(o.Problem.Epsilon, 1) || delta == 0 {
 		return nil, nil

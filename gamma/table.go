@@ -64,8 +64,8 @@ func (o Objective) Equal(p Objective) bool {
 	return o.PriorMean == p.PriorMean && slices.Equal(o.Counts, p.Counts) && o.WorstCase == p.WorstCase && o.Shape == p.Shape
 }
 
-// Weights returns what each free value of γ is worth. The worst case has no weights
-// of its own; the error says so.
+// Weights returns the weight of each free value of γ in the objective. The worst case has no
+// weights of its own; the error says so.
 func (o Objective) Weights(k int) ([]float64, error) {
 	switch {
 	case o.WorstCase:

@@ -131,8 +131,8 @@ func (b *book) grow() {
 	}
 }
 
-// packed is an entry in a block: its flags, and then in this order what they say that it has.
-// Numbers are of variable length, texts have theirs before them.
+// packed is an entry in a block: its flags, and then, in this order, the fields that the flags
+// list. Numbers are of variable length, texts have theirs before them.
 type packed struct {
 	flags    byte
 	at       uint64

@@ -284,8 +284,8 @@ func checkDrawn(t *testing.T, l *Ledger, ensemble, name, wantFirst, wantCover st
 	}
 }
 
-// The errors say which draw and which request stand in the way. The entry of votes that were
-// cast anew says nothing of the draw that they equal.
+// The errors name the draw and the request that stand in the way. The entry of votes that were cast
+// anew says nothing of the draw that they equal.
 func TestDrawErrors(t *testing.T) {
 	l := create(t, 10, 0)
 	mustCharge(t, l, drawn("a", "march", 1))

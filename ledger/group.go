@@ -180,8 +180,8 @@ func (l *Ledger) writeWaiting(s *session) error {
 	return g.finish(err)
 }
 
-// finish tells those who wait. After a failure nobody's verdict stands: it may rest on entries
-// that are not on disk.
+// finish returns their outcomes to the waiting callers. After a failure nobody's verdict stands: it
+// may rest on entries that are not on disk.
 func (g *group) finish(err error, more ...*job) error {
 	for _, j := range append(g.waiting, more...) {
 		if err != nil {

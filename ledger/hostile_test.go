@@ -193,7 +193,7 @@ func TestClockGoesBackwards(t *testing.T) {
 	mustCharge(t, l, Request{Relation: ReplaceOne, ID: "2", Count: 1, Unit: unitOfOne})
 }
 
-// The files are for their owner only: events and ids say who asked for what.
+// The files are for their owner only: events and ids reveal who asked for what.
 func TestPermissions(t *testing.T) {
 	l := create(t, 3, 0)
 	check := func(when string) {

@@ -433,13 +433,13 @@ func (c *chain) state() State {
 	return State{c.now.spent, c.genesis.budget.limit.Minus(c.now.spent), c.now.head}
 }
 
-// Spent returns what [Ledger.State] says is spent.
+// Spent returns the Spent of [Ledger.State].
 func (l *Ledger) Spent(ctx context.Context) (Cost, error) {
 	now, err := l.State(ctx)
 	return now.Spent, err
 }
 
-// Remaining returns what [Ledger.State] says remains.
+// Remaining returns the Remaining of [Ledger.State].
 func (l *Ledger) Remaining(ctx context.Context) (Cost, error) {
 	now, err := l.State(ctx)
 	return now.Remaining, err

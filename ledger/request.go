@@ -31,7 +31,7 @@ type Request struct {
 	// Count is the number of equal releases, at least 1. Required: a count left
 	// out must not be free.
 	Count uint64
-	// Unit is what one release costs. A zero cost is refused unless PaidBy names the charge that
+	// Unit is the cost of one release. A zero cost is refused unless PaidBy names the charge that
 	// paid: nothing private is free. Required.
 	Unit Cost
 	// PaidBy is the id of an earlier charge that covers this release too: of the training
@@ -119,8 +119,8 @@ func (r *Request) checkFields() error {
 	return nil
 }
 
-// checkTeachers checks what the request says of who paid, who asks, of the teachers and of their votes.
-// A relation left out is refused where the ledger's is known.
+// checkTeachers checks the request's payer, its client, its teachers and their votes. A relation
+// left out is refused where the ledger's is known.
 func (r *Request) checkTeachers() error {
 	if r.PaidBy != "" {
 		if err := checkID("paid by", r.PaidBy); err != nil {

@@ -117,7 +117,7 @@ func schemeOf(location string) string {
 func IsFile(location string) bool { return schemeOf(location) == "" }
 
 // Display returns a location as it may be shown: the path, or the URL without password and
-// without all parameters but those that say which ledger it is.
+// without all parameters but those that identify the ledger.
 func Display(location string) string {
 	scheme := schemeOf(location)
 	if scheme == "" {

@@ -34,7 +34,7 @@ type HistogramCount struct {
 	Count float64 `json:"count"` // finite and ≥ 0
 }
 
-// DefaultConcentration is the A that is presumed where nobody says one.
+// DefaultConcentration is the A that is presumed where none is stated.
 const DefaultConcentration = 1
 
 // DefaultObjective returns the objective that is presumed where none is stated: uneven shares, for

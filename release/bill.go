@@ -188,7 +188,7 @@ func samePromise(a, b json.RawMessage) bool {
 }
 
 // Check returns the cost that paying the bill would spend, or the error that would refuse it. It
-// pays nothing. The errors are those of [ledger.Ledger.Check], but for what [replayed] says.
+// pays nothing. The errors are those of [ledger.Ledger.Check], corrected by [replayed].
 func (b *Bill) Check(ctx context.Context, l *ledger.Ledger) (ledger.Cost, error) {
 	payer, release, err := b.settle(ctx, l)
 	if err != nil {
@@ -209,7 +209,7 @@ func (b *Bill) repeats(ctx context.Context, l *ledger.Ledger) (bool, error) {
 	return payer != nil && payer == b.draw, err
 }
 
-// repeated says the same of a charge that was made.
+// repeated reports the same of a charge that was made.
 func repeated(receipt *ledger.Receipt) bool {
 	e := receipt.Entry()
 	return e.Draw != nil && e.PaidBy != ""
@@ -217,9 +217,9 @@ func repeated(receipt *ledger.Receipt) bool {
 
 // Pay charges the ledger and returns a receipt that is used up: drawing may begin. What
 // covers many releases is charged with the first that needs it, in one write, and not
-// again. After an error nothing may be drawn. The errors are those of
-// [ledger.Ledger.Charge], but for what [replayed] says; what resumed means, of answers with
-// the coins of the key that the charge names, [chargeOnce] says.
+// again. After an error nothing may be drawn. The errors are those of [ledger.Ledger.Charge],
+// corrected by [replayed]. For resumed, of answers with the coins of the key that the charge names,
+// see [chargeOnce].
 func (b *Bill) Pay(ctx context.Context, l *ledger.Ledger, resumed bool) (*ledger.Receipt, error) {
 	paid, err := b.pay(ctx, l, resumed)
 	return paid.Receipt, err

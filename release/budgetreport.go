@@ -18,11 +18,11 @@ import (
 	"github.com/darrm/darrm/ledger"
 )
 
-// BudgetReport tells the person who answers for a ledger what it holds: what was granted, what
-// was released and when, under which promise, what remains, and what all that rests on. It has
-// nothing that was computed from private data but the digests of what was released, and the head,
-// which is a hash of all entries and so of keyed digests of votes: no votes, no labels, nothing
-// by which two draws of equal votes differ from others.
+// BudgetReport is a report on a ledger for the person who answers for it: the budget, the releases
+// with their times and promises, the budget left, and the assumptions of all that. It has nothing
+// that was computed from private data but the digests of what was released, and the head, which is
+// a hash of all entries and so of keyed digests of votes: no votes, no labels, nothing by which two
+// draws of equal votes differ from others.
 type BudgetReport struct {
 	Ledger     string          `json:"ledger"` // the file's name, without its folder
 	Neighbours ledger.Relation `json:"neighbours"`

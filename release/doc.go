@@ -96,11 +96,12 @@
 // that promise nothing: each answer pays. A client's share is judged by the ledger with the charge.
 //
 // This assumes that HMAC-SHA-256 is pseudorandom, that the key is known to nobody who sees answers,
-// and that whoever asks may know the votes. The key is kept as long as the ledger: without it nothing
-// is told, but no answer is given again. So a key that is not the one of the mechanism's latest answers
-// in the ledger is refused, unless it is stated to be meant ([OnlineOptions.NewKey]). It is bound to one
-// ledger and one mechanism by s, so that a file that is used for two has unrelated coins for each. How
-// long a mechanism samples can depend on the votes ([Answered.InLedger] does not).
+// and that whoever asks may know the votes. The key is kept as long as the ledger: its loss reveals
+// nothing, but no answer can be given again. So a key that is not the one of the mechanism's latest
+// answers in the ledger is refused, unless it is stated to be meant ([OnlineOptions.NewKey]). It is
+// bound to one ledger and one mechanism by s, so that a file that is used for two has unrelated
+// coins for each. How long a mechanism samples can depend on the votes ([Answered.InLedger] does
+// not).
 //
 // # Secrets
 //

@@ -353,7 +353,7 @@ func TestDrawsAreToldApart(t *testing.T) {
 	}
 	mustPay(t, l, newBill(t, r, anew(terms("april", "april's", 1))))
 	mustPay(t, l, newBill(t, r, terms("may", "", 3)))
-	// The name of a draw does not say that equal votes were cast anew.
+	// The name of a draw does not state that equal votes were cast anew.
 	same := terms("june", "march", 1)
 	same.Ensemble = "wards"
 	if receipt, err := newBill(t, r, same).Pay(t.Context(), l, false); !errors.Is(err, ledger.ErrSameVotes) || receipt != nil {

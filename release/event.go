@@ -60,9 +60,8 @@ func modelEvent(event json.RawMessage) (m ModelEvent, ok bool) {
 // length returns how long the training was, such as "3 epochs".
 func (m ModelEvent) length() string { return fmt.Sprintf("%d %s", m.Epochs, cmp.Or(m.Unit, "epochs")) }
 
-// Describe says in a few words what the event of an entry was charged for; "" where no
-// release of this module made the entry. What it quotes of the event is as its maker wrote
-// it.
+// Describe names in a few words the release that the event of an entry was charged for; "" where no
+// release of this module made the entry. What it quotes of the event is as its maker wrote it.
 func Describe(event json.RawMessage) string {
 	if m, ok := modelEvent(event); ok {
 		what := "model"

@@ -251,7 +251,7 @@ func (o *Online) Answer(ctx context.Context, q Query) (*Answered, error) {
 	return a, nil
 }
 
-// conflictOf says in the words of a query what it means that the ledger knows its id.
+// conflictOf turns the ledger's errors about an id that was used before into a [usedError].
 func conflictOf(id string, err error) error {
 	var conflict *ledger.ConflictError
 	if errors.As(err, &conflict) && conflict.ID == id || errors.Is(err, ledger.ErrReplayed) || errors.Is(err, ledger.ErrDraw) || errors.Is(err, ledger.ErrDrawn) {

@@ -8,8 +8,8 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// Stated is what the user says of the teachers, and of the release, beside a table. A field
-// that is nil was not said.
+// Stated is the user's statement of the teachers' promise, and of the release, beside a table. A
+// nil field was not stated.
 type Stated struct {
 	Epsilon      *float64 // ε of each teacher, +Inf for teachers that promise nothing
 	TeacherDelta *float64 // Δ
@@ -19,15 +19,15 @@ type Stated struct {
 	Delta        *float64 // δ of one answer
 }
 
-// AllTeachers as Stated.Affected says that one record may reach all teachers, whatever their
+// AllTeachers as Stated.Affected states that one record may reach all teachers, whatever their
 // number.
 const AllTeachers = 0
 
 // DataNames returns what [AffectedByData] knows.
 func DataNames() []string { return []string{"disjoint", "overlapping"} }
 
-// AffectedByData returns what a value of --data says of --affected: "disjoint" parts mean
-// that one record reaches one teacher, "overlapping" ones that it may reach all.
+// AffectedByData returns the value of --affected that a value of --data implies: "disjoint" parts
+// mean that one record reaches one teacher, "overlapping" ones that it may reach all.
 func AffectedByData(data string) (int, error) {
 	if i := slices.Index(DataNames(), data); i >= 0 {
 		return []int{1, AllTeachers}[i], nil
@@ -35,13 +35,13 @@ func AffectedByData(data string) (int, error) {
 	return 0, usagef("data = %q, but it must be \"disjoint\" or \"overlapping\"", data)
 }
 
-// Teachers says whether anything was said of the teachers themselves.
+// Teachers reports whether anything was stated of the teachers themselves.
 func (s Stated) Teachers() bool {
 	return s.Epsilon != nil || s.TeacherDelta != nil || s.Affected != nil
 }
 
 // Reach returns t, the most of k teachers that one record reaches: all of them where nothing else
-// was said.
+// was stated.
 func (s Stated) Reach(k int) int {
 	if s.Affected == nil || *s.Affected == AllTeachers {
 		return k
@@ -49,8 +49,8 @@ func (s Stated) Reach(k int) int {
 	return *s.Affected
 }
 
-// Problem returns what was said as the problem of k teachers. δ is by default the least that the
-// teachers' own Δ allows.
+// Problem returns the stated promise as the problem of k teachers. δ is by default the least that
+// the teachers' own Δ allows.
 func (s Stated) Problem(k int) (constraints.Problem, error) {
 	p := constraints.Problem{K: k, Affected: s.Reach(k)}
 	if s.TotalEpsilon != nil {

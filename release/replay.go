@@ -21,7 +21,7 @@ import (
 // with the receipt may be published. Where the event has no field coins they would be others, and
 // it is refused like any replay.
 //
-// The errors are those of [ledger.Ledger.Charge], but for what [replayed] says.
+// The errors are those of [ledger.Ledger.Charge], corrected by [replayed].
 func chargeOnce(ctx context.Context, l *ledger.Ledger, r ledger.Request, coins string, resumed bool) (ledger.Replay, error) {
 	receipt, err := l.Charge(ctx, r)
 	if err == nil {
@@ -39,9 +39,10 @@ func chargeOnce(ctx context.Context, l *ledger.Ledger, r ledger.Request, coins s
 	return ledger.Replay{}, replayed(err, r, coins)
 }
 
-// replayed says of the refusal of r what is true where its id was charged before for the same
-// release with other coins: then it is no conflict but a [ledger.ReplayedError], which has
-// no receipt. A release with coins of its own names others whenever it is asked for again.
+// replayed corrects the refusal of r where its id was charged before for the same release with
+// other coins. That is no conflict but a [ledger.ReplayedError], without a receipt. Other errors
+// are returned unchanged. A release with coins of its own names others whenever it is asked for
+// again.
 func replayed(err error, r ledger.Request, coins string) error {
 	var conflict *ledger.ConflictError
 	if !errors.As(err, &conflict) || conflict.ID != r.ID || conflict.Earlier == nil {
@@ -63,8 +64,8 @@ func replayed(err error, r ledger.Request, coins string) error {
 	return &ledger.ReplayedError{Replays: []ledger.Replay{*conflict.Earlier}}
 }
 
-// paidFor says of the refusal of a release that it was paid for, with these very coins: who kept
-// them would finish it.
+// paidFor reports whether a release was refused because it was paid for before, with these very
+// coins. Whoever kept the coins can finish it.
 func paidFor(err error) bool {
 	var earlier *ledger.ReplayedError
 	return errors.As(err, &earlier) && earlier.Replays[0].Receipt != nil

@@ -131,7 +131,7 @@ func (s Summary) presumed() string {
 	return fmt.Sprintf("each (%v, %v)-differentially private", s.Problem.Epsilon, s.Problem.TeacherDelta)
 }
 
-// Warnings says of each total that holds and protects nobody why, and what to do.
+// Warnings returns a warning for each total that holds and protects nobody: the reason, and advice.
 func (s Summary) Warnings() (out []string) {
 	for _, t := range s.totals() {
 		reason, worthless := ensemble.Worthless(t.cost, s.Records)

@@ -60,7 +60,7 @@ func (m *metrics) answered(a *release.Answered) {
 	m.seconds.Observe(a.InLedger.Seconds())
 }
 
-// spending tells the ledger's sums, all of one moment.
+// spending collects the ledger's sums, all of one moment.
 type spending struct{ server *Server }
 
 var (

@@ -268,7 +268,7 @@ func (k *kept) send() {
 	_, _ = k.ResponseWriter.Write(k.body.Bytes()) // whoever is gone asks again
 }
 
-// refuse tells a failure, and notes it.
+// refuse responds with a failure, and notes it.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, client *member, id string, f *failure) {
 	s.note(r, client, id, f)
 	f.write(w)

@@ -54,7 +54,7 @@ func (g ClassGrid) Problems() (valid []plurality.Problem, invalid []error, err e
 	return valid, invalid, nil
 }
 
-// ClassOptions say how the problems of a ClassGrid are solved. Its fields are those of Options.
+// ClassOptions configure the solves of a ClassGrid's problems. Its fields are those of Options.
 type ClassOptions struct {
 	Solve solve.Options // but for Progress and Workers: jobs fill the cores
 

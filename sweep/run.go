@@ -12,7 +12,7 @@ import (
 // MaxJobs bounds Options.Jobs: each keeps a linear program in memory.
 const MaxJobs = 256
 
-// Options say how a sweep is solved.
+// Options configure the solves of a sweep.
 type Options struct {
 	Solve solve.Options // but for Counts and Progress
 

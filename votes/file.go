@@ -15,7 +15,7 @@ type decoder interface {
 // once and in any order. On an error the batch holds the rows before the fault.
 type task func(*Batch) error
 
-// fileInfo is what all readers of a file, and all messages about it, need.
+// fileInfo holds the facts of a file that its readers, and messages about it, need.
 type fileInfo struct {
 	name    string
 	opts    *Options

@@ -16,7 +16,7 @@ import (
 	"github.com/darrm/darrm/votes/format"
 )
 
-// LabelOptions say how a LabelFile writes.
+// LabelOptions configure a LabelFile.
 type LabelOptions struct {
 	// Format and Compression default to what the file's name says.
 	Format      Format

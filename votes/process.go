@@ -6,7 +6,7 @@ import (
 	"runtime"
 )
 
-// ProcessOptions say how Process works.
+// ProcessOptions configure Process.
 type ProcessOptions struct {
 	// Workers is the number of goroutines that call work. Defaults to GOMAXPROCS.
 	Workers int

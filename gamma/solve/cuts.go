@@ -115,8 +115,8 @@ func (pr *program) deleteRows(old func(row) bool) error {
 }
 
 // separate adds violated rows that are not known yet and returns the largest violation
-// among them, 0 if there is none. It tries the fast searches first; only the complete one
-// can say that there is none.
+// among them, 0 if there is none. It tries the fast searches first; only the complete one can prove
+// that there is none.
 func (pr *program) separate(ctx context.Context, free []float64) (float64, error) {
 	s, phi := pr.system, phi(pr.system.Problem().K, free)
 	for _, search := range []func() ([]constraints.Violation, error){

@@ -68,7 +68,7 @@ func NamedBy(err error, name func(Parameter) string) string {
 	return strings.Replace(err.Error(), e.Error(), e.text.By(name), 1)
 }
 
-// MissingError says that parameters must be given.
+// MissingError is the error for parameters that must be given.
 type MissingError struct{ error }
 
 func (e *MissingError) Unwrap() error { return e.error }

@@ -1,4 +1,4 @@
-// Package must says in tests what has to be so.
+// Package must fails a test unless a condition holds.
 package must
 
 import "math"

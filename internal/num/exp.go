@@ -30,7 +30,7 @@ func Exp(x *big.Rat) Interval {
 	return sum
 }
 
-// small is where the Taylor series of e^y converges fast.
+// small bounds the y for which the Taylor series of e^y converges fast.
 var small = big.NewRat(1, 256)
 
 // expm1Small returns an interval around e^y - 1 = Σ_{i≥1} y^i/i! for 0 ≤ y ≤ 2⁻⁸,

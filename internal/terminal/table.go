@@ -123,8 +123,8 @@ func parts(columns []column, keys, width int) (out [][]column) {
 	return out
 }
 
-// narrow makes the widest columns narrower, down to their floors, until all fit. It says
-// whether they can, and leaves them alone if not.
+// narrow makes the widest columns narrower, down to their floors, until all fit. It reports whether
+// they can, and leaves them alone if not.
 func narrow(columns []column, width int, floor func(column) int) bool {
 	floors := make([]int, len(columns)) // of the widths that they have now
 	total, least := 0, 0

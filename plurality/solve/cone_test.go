@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// v - Proj(v) is in the polar cone, Proj(v) in the cone, and both are orthogonal: these three
-// say that it is the projection (Moreau).
+// v - Proj(v) is in the polar cone, Proj(v) in the cone, and both are orthogonal: these three prove
+// that it is the projection (Moreau).
 func TestProjectCone(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		e := 1 + rapid.SampledFrom([]float64{1e-6, 0.01, 0.1, 1, 10, 1e6}).Draw(rt, "e")*rapid.Float64Range(0.5, 1).Draw(rt, "part")

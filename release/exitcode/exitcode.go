@@ -89,8 +89,8 @@ var rules = []Rule{
 	Is(Solver, context.DeadlineExceeded),
 }
 
-// Of tells the kind of an error, by these rules and a program's own. Interruption comes first: whatever failed
-// then failed because of it.
+// Of returns the code of an error, by these rules and a program's own. Interruption comes first:
+// whatever failed then failed because of it.
 func Of(ctx context.Context, err error, own ...Rule) Code {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return Interrupted

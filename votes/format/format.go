@@ -42,7 +42,7 @@ type File interface {
 	Next(columns []int, n int) (c Chunk, rows int, err error)
 }
 
-// A Column is what a file says of a column.
+// A Column describes a column of a file.
 type Column struct {
 	Name string
 	Kind Kind   // of its values that are not missing
@@ -77,7 +77,7 @@ type Value struct {
 	Text  []byte
 }
 
-// Labels are what a file of labels will hold: the column query, then Column.
+// Labels describe the content of a file of labels: the column query, then Column.
 type Labels struct {
 	Column   string   // name of the labels' column
 	Classes  []string // names of the classes
