@@ -38,8 +38,8 @@ func approxAllowed(c accountant.Cost) traintest.Allowed {
 	return func(q float64) float64 { return min(1, math.Exp(c.Epsilon)*q+c.Delta) }
 }
 
-// views runs both worlds with seeds of their own, and returns what the adversary makes of
-// each run.
+// views runs both worlds, each run with a seed of its own, and returns the adversary's view of each
+// run.
 func views(starts [2]func(train.Coins) train.Run, view func(r train.Run) float64) (zero, one []float64) {
 	var out [2][]float64
 	for w, start := range starts {

@@ -6,8 +6,8 @@ import (
 	"github.com/darrm/darrm/accountant"
 )
 
-// curveOrders is how many orders curves have: so many that what lies between costs a few
-// parts in 10⁵.
+// curveOrders is the number of orders of a curve. With so many, rounding to the next order costs a
+// few parts in 10⁵.
 const curveOrders = 1400
 
 // curveOrder returns order i, from 1.0001 to 1e8.

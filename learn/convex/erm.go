@@ -110,7 +110,7 @@ func (e *erm) solve(ctx context.Context, rows *data.Records, b, w []float64) err
 	return fmt.Errorf("no point with a gradient of norm %g was found in %g steps", e.tolerance, limit)
 }
 
-// blockOf is how many rows are added up before their sum is added to the others': a sum of n
+// blockOf is the number of rows whose sum is formed before it is added to the others'. A sum of n
 // numbers is then off by blockOf + n/blockOf roundings, not n.
 const blockOf = 1024
 

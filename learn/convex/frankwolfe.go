@@ -183,7 +183,7 @@ func (p *frankWolfePlan) units() float64 {
 // of the norms.
 func vecSlack(d int) float64 { return float64(d+16) * 0x1p-51 }
 
-// leastLevels is how few multiples gradients may be rounded to.
+// leastLevels is the smallest number of levels that gradients may be rounded to.
 const leastLevels = 256
 
 // calibrate returns the largest M that meets the target.
@@ -312,6 +312,6 @@ func (p *frankWolfePlan) TrainSparse(r *data.Sparse) (train.Algorithm, error) {
 	}, nil
 }
 
-// stride is how many steps a round has: keeping a state costs as much as its length, which a
-// step does not.
+// stride returns the number of steps in a round. Keeping a state costs as much as its length, which
+// a step does not, so long states have longer rounds.
 func (p *frankWolfePlan) stride() int { return max(1, min(64, p.d>>14)) }

@@ -40,8 +40,8 @@ func leaningWorlds(t *testing.T, n, i int, others []float64) [2]*data.Sparse {
 	return w
 }
 
-// eitherWay says whether any of the four directions is broken: high values in one world
-// against the other, or low ones.
+// eitherWay reports whether any of the four directions is broken: high values in one world against
+// the other, or low ones.
 func eitherWay(zero, one []float64, a traintest.Allowed) bool {
 	negated := func(v []float64) []float64 {
 		out := make([]float64, len(v))

@@ -33,8 +33,8 @@ type Options struct {
 	Average       bool
 }
 
-// catalogue is what New makes. uses are the fields of Options that a method takes, besides
-// Setting and Set.
+// catalogue lists the methods that New makes. uses names the fields of Options that a method takes,
+// besides Setting and Set.
 var catalogue = []struct {
 	name string
 	uses string

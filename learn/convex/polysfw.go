@@ -93,7 +93,7 @@ func (p *polySFWPlan) printedScale(r int) float64 {
 	return 2 * p.diameter * (p.norm + p.change) * math.Ldexp(1, r) * math.Sqrt(-math.Log(p.Target.Delta)) / (float64(p.c.Batches.Size) * p.Target.Epsilon)
 }
 
-// influence is what a record can do in a round, over the steps from the one that reads it.
+// influence sums a record's privacy losses in a round, over the steps from the one that reads it.
 type influence struct {
 	pure, rho float64 // Σε and Σρ of the worst batch
 }

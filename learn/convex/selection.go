@@ -36,7 +36,7 @@ const (
 	LaplaceNoise   Selection = "laplace"          // as the source prints it
 )
 
-// Rule says what is known of the change of scores between neighbours.
+// Rule names the known bound on the change of scores between neighbours.
 type Rule string
 
 // The rules.
@@ -48,7 +48,7 @@ const (
 // selectionScale is s in units of scores, 2³⁰.
 const selectionScale = 1 << 30
 
-// choice is how a plan selects.
+// choice is the selection mechanism of a plan and the rule for its scores.
 type choice struct {
 	kind Selection
 	rule Rule

@@ -18,7 +18,7 @@ type Method interface {
 	Plan(n, d int) (Plan, error)
 }
 
-// Setting is what every method is told, of a generalised linear loss (loss.Linear).
+// Setting holds the parameters of every method, for a generalised linear loss (loss.Linear).
 type Setting = train.Setting[loss.Loss]
 
 // task is a checked Setting for n records of dimension d.
@@ -122,7 +122,7 @@ func (t *task) take(r *data.Records, anyNumber bool) (*data.Records, error) {
 	return r.Shortened(t.Radius), nil
 }
 
-// releasable says why a model of the plan may not be released.
+// releasable returns an error if no model of the plan may be released.
 func (t *task) releasable() error {
 	if t.Neighbours == accountant.BlankOne {
 		return &check.Error{Name: "neighbours", Value: t.Neighbours, Rule: "replace one record for a release: no ledger counts blanked records"}

@@ -8,9 +8,9 @@ import (
 	"github.com/darrm/darrm/learn/geometry"
 )
 
-// Batches say how the stochastic Frank-Wolfe methods go through the records: round r, from 0,
-// starts with a batch of Size records and has 2^r-1 smaller ones, of ⌊Size/(t+1)⌋. No record
-// is in two.
+// Batches sets the sizes of the batches in the stochastic Frank-Wolfe methods. Round r, from 0,
+// starts with a batch of Size records and has 2^r-1 smaller ones, of ⌊Size/(t+1)⌋. No record is in
+// two.
 type Batches struct {
 	// Rounds is R; 0 is the source's.
 	Rounds int

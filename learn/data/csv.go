@@ -22,12 +22,12 @@ const (
 	MaxBytes = 40 * maxValues
 )
 
-// CSVOptions says how to read a CSV file.
+// CSVOptions sets the way a CSV file is read.
 type CSVOptions struct {
 	// Response names the column of the response, by its header or, without one, by its
 	// number from 1. "" is no response.
 	Response string
-	// Header says that the first line names the columns.
+	// Header is true where the first line names the columns.
 	Header bool
 	// Columns names the columns of the features, in the order wanted; other columns are not
 	// read. It needs Header. nil takes all columns but the response.
@@ -139,8 +139,9 @@ func (o CSVOptions) names(header []string, features []int, at int) (columns []st
 	return columns, response
 }
 
-// isRecord says whether what should be a header is a record: all numbers, and not those of three
-// columns or more, from 0 or 1 on, that some programs write as names.
+// isRecord reports whether the first line is a record where a header is expected: all its entries
+// are numbers. Three or more numbers that count up from 0 or 1 are no record, since some programs
+// write such numbers as the names of columns.
 func isRecord(header []string) bool {
 	first, counts := 0.0, len(header) >= 3
 	for i, name := range header {

@@ -12,7 +12,7 @@ import (
 	"github.com/darrm/darrm/internal/readfile"
 )
 
-// ErrSameFile says that a file is given as private and as public.
+// ErrSameFile is the error for a file given both as private and as public.
 var ErrSameFile = errors.New("a private file is given as a public one")
 
 // Files are those of a training: Labels and PublicLabels go with IDX images, and any but

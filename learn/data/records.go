@@ -64,7 +64,7 @@ func (r *Records) Len() int { return r.n }
 // Dim returns d.
 func (r *Records) Dim() int { return r.d }
 
-// HasResponses says whether the records have responses.
+// HasResponses reports whether the records have responses.
 func (r *Records) HasResponses() bool { return r.y != nil }
 
 // Columns returns the names of the features, without that of WithIntercept; nil where the

@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// SharedError says that some of the public records equal private ones. How many do is a secret of
-// the private records, and not in the text of the error, which can go anywhere.
+// SharedError is the error for public records that equal private ones. Their number is a secret of
+// the private records. It is not in the text of the error, which may be shown to anybody.
 type SharedError struct{ Shared, Public int }
 
 func (*SharedError) Error() string {
 	return "public records equal private ones, with columns in order or permuted"
 }
 
-// Count says how many records are shared, for whoever has the private ones.
+// Count returns a text with the number of shared records, for the owner of the private ones.
 func (e *SharedError) Count() string {
 	return fmt.Sprintf("%d of %d public records do", e.Shared, e.Public)
 }
@@ -48,7 +48,7 @@ func Shared(private, public *Records) int {
 	return shared
 }
 
-// hold says whether one of these records has the numbers of record j of o.
+// hold reports whether one of these records has the numbers of record j of o.
 func (r *Records) hold(records []int, o *Records, j int) bool {
 	return slices.ContainsFunc(records, func(i int) bool {
 		return slices.Equal(r.cells(i), o.cells(j))

@@ -9,8 +9,8 @@ import (
 	"github.com/darrm/darrm/learn/federated/amplification"
 )
 
-// Account is how reports are priced: a mode of package amplification, or Unshuffled. "" is the best
-// mode that is proved.
+// Account names the way reports are priced: a mode of package amplification, or Unshuffled. "" is
+// the best mode that is proved.
 type Account string
 
 // Unshuffled counts no shuffler: each report is ε₀-DP by itself, whoever sees it.

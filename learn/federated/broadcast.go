@@ -10,7 +10,7 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// Broadcast is what the server tells all silos as a round begins. It is public.
+// Broadcast is the server's message to all silos at the start of a round. It is public.
 type Broadcast struct {
 	Round    int       `json:"round"` // r, from 0
 	Model    []float64 `json:"model"` // x_r

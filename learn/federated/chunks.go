@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// chunkSize is how many records or messages are worked on in one go. Sums are of chunks and then of
-// chunks' sums, in order, and each chunk has coins of its own: so nothing depends on how many workers
-// there are. It is part of what a seed stands for.
+// chunkSize is the number of records or messages in a chunk, the unit of work. Each chunk is
+// summed, then the chunks' sums are added in order, and each chunk has coins of its own. So no
+// result depends on the number of workers. Another size changes the results of a seed.
 const chunkSize = 128
 
 // chunks calls do for each chunk of n things, on so many workers. Things from to to-1 are chunk
@@ -32,8 +32,9 @@ func chunks(ctx context.Context, n, workers int, do func(worker, from, to int) e
 	return g.Wait()
 }
 
-// BlockSize is how many vectors are added up apart from all others, so that machines can add blocks up and
-// one can add their sums. It is part of what a seed stands for.
+// BlockSize is the number of vectors in a block. Each block is summed apart from the others, so
+// that several machines can sum blocks and one can add their sums. Another size changes the results
+// of a seed.
 const BlockSize = 64 * chunkSize
 
 // blocks returns how many blocks n vectors are.

@@ -10,8 +10,8 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// Compare prices other ways to account for the run, or other noise, beside the one in use. Of a mode that
-// does not apply to the run ε is +Inf, and Reading says why.
+// Compare prices other ways to account for the run, or other noise, beside the one in use. For a
+// mode that does not apply to the run ε is +Inf, and Reading gives the reason.
 func (p *Plan) Compare() ([]train.PriceRow, error) {
 	if p.price.Event == nil {
 		return nil, fmt.Errorf("%s has no price", p.price.Method)

@@ -21,7 +21,7 @@ type Request struct {
 	Keep int `json:"keep"`
 }
 
-// Reply is what the selected silo returns.
+// Reply is the selected silo's answer to a Request.
 type Reply struct {
 	Round int       `json:"round"`
 	Model []float64 `json:"model"`          // x_{r+1}

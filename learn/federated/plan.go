@@ -13,7 +13,7 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// kind says where the noise of the server's estimate comes from.
+// kind names the source of the noise in the server's estimate.
 type kind int
 
 const (

@@ -30,15 +30,16 @@ type PSGM struct {
 	FirstBatch, Batch int
 	// Epsilon is ε₀ of one report; 0 is the largest that meets the target.
 	Epsilon float64
-	// Account is how shuffled reports are priced; "" is exact for full gradients and ternary for batches.
+	// Account prices shuffled reports; "" is exact for full gradients and ternary for batches.
 	Account Account
-	// Missing is how many reports of a round may fail to come, of silos that drop out. A round with fewer
-	// than the rest is refused.
+	// Missing is the most of a round's reports that may be absent, of silos that drop out. A
+	// round with more absent reports is refused.
 	Missing int
-	// Colluding is how many reports of a round may be of silos that tell the server which are theirs. They
-	// hide nobody, and nobody sees which they are: the price does without them beside all of Missing.
+	// Colluding is the most of a round's reports that may come from silos that tell the server
+	// which are theirs. Such reports hide nobody, and nobody sees which they are: the price leaves
+	// them out as well as all of Missing.
 	Colluding int
-	// Randomizer is what a report is.
+	// Randomizer names the mechanism that makes a report.
 	Randomizer Randomizer
 
 	lagged bool // gradients of stream 2 at x_{r-1}, as the source prints it. For a test
@@ -59,8 +60,8 @@ const (
 	RandK Randomizer = "rand-k"
 )
 
-// oneBit says whether each report is a bit that is kept or flipped, whatever its seed: what a shuffler is
-// proved to hide best.
+// oneBit reports whether each report is a bit that is kept or flipped, whatever its seed. The best
+// proved amplification by shuffling is for such reports.
 func (r Randomizer) oneBit() bool {
 	kind, _, _ := strings.Cut(string(r), ":")
 	switch Randomizer(kind) {

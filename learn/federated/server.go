@@ -12,7 +12,7 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// Server is who leads the rounds. It sees shuffled reports and no record, and need not be trusted.
+// Server leads the rounds. It sees shuffled reports and no record, and need not be trusted.
 // A round is
 //
 //	Broadcast → each Silo.Report → shuffler → Receive → Step, or the selected Silo.Local → Accept
@@ -98,9 +98,10 @@ func (s *Server) Receive(ctx context.Context, r Reports) (Request, error) {
 	})
 }
 
-// ReceiveBlocks is Receive for reports whose blocks of BlockSize were added up elsewhere (Plan.BlockSum):
-// count says how many reports each stream has, and sum returns the sum of a block, numbered from 0. It is
-// called once for each, in order. The result is Receive's, bit for bit.
+// ReceiveBlocks is Receive for reports whose blocks of BlockSize were added up elsewhere
+// (Plan.BlockSum): count gives the number of reports of each stream, and sum returns the sum of a
+// block, numbered from 0. sum is called once for each block, in order. The result is Receive's, bit
+// for bit.
 func (s *Server) ReceiveBlocks(count [2]int, sum func(of report.Stream, block int) ([]float64, error)) (Request, error) {
 	p := s.plan
 	if err := p.hasReports(); err != nil {

@@ -19,7 +19,7 @@ import (
 // Mechanism names the models of this package in a ledger.
 const Mechanism = "federated"
 
-// Setting is what every method is told. Nothing in it may depend on the private data.
+// Setting holds the parameters of every method. Nothing in it may depend on the private data.
 type Setting struct {
 	Loss loss.Loss
 	// Silos are the numbers of records n_m of the silos. Records come in their order: the first
@@ -37,14 +37,14 @@ type Setting struct {
 	Local Local
 	// Target is the (ε, δ) to be met.
 	Target accountant.Cost
-	// Output says which model a run returns.
+	// Output names the model that a run returns.
 	Output Output
 	// Workers are the goroutines of a simulation, 0 for as many as there are processors. No number
 	// depends on it.
 	Workers int
 }
 
-// Local is what the selected silo does between two rounds.
+// Local sets the selected silo's steps between two rounds.
 type Local struct {
 	Steps int     // H; 0 is 1, which needs no data
 	Batch int     // B_2, records of a step

@@ -21,10 +21,10 @@ type Polytope interface {
 	Vertex(i int) (coordinates []int32, values []float64)
 }
 
-// maxVertices is how many vertices a Polytope may have, 2²⁵: of each a score is kept.
+// maxVertices is the largest number of vertices of a Polytope, 2²⁵: each has a score in memory.
 const maxVertices = 1 << 25
 
-// maxListed is how many numbers a polytope's own list of vertices may have.
+// maxListed is the largest count of numbers in a polytope's own list of vertices.
 const maxListed = 1 << 26
 
 // checkVertices refuses more vertices than MaxVertices.
@@ -78,7 +78,7 @@ func (a axes) Norm() float64 { return 1 }
 // Radius returns the distance of the vertices from 0.
 func (a axes) Radius() float64 { return a.radius }
 
-// Signed says whether there are vertices in both directions.
+// Signed reports whether there are vertices in both directions of each axis.
 func (a axes) Signed() bool { return a.signed }
 
 // Diameter returns 2·radius, 0 for a simplex of one point.

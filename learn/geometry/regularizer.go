@@ -35,9 +35,9 @@ type Regularizer interface {
 	Prox(v []float64, t float64)
 	// StrongConvexity returns μ_ψ ≥ 0.
 	StrongConvexity() float64
-	// Smooth says whether ψ is twice differentiable everywhere.
+	// Smooth reports whether ψ is twice differentiable everywhere.
 	Smooth() bool
-	// Convex says whether ψ is convex, so that Prox is non-expansive.
+	// Convex reports whether ψ is convex, so that Prox is non-expansive.
 	Convex() bool
 }
 

@@ -13,7 +13,7 @@ import (
 type Link interface {
 	// Name names the link and its parameters; it goes into a plan's digest.
 	Name() string
-	// Check says what is wrong with a response, which is NaN where there are none.
+	// Check returns an error for an unsuitable response. y is NaN where there are no responses.
 	Check(y float64) error
 	Value(z, y float64) float64
 	// Slope returns φ′(z, y), where there are several any of them.
@@ -93,10 +93,10 @@ func timesSquare(c, radius float64) float64 {
 	return c * radius * radius * (1 + 0x1p-50)
 }
 
-// Convex says whether φ is convex.
+// Convex reports whether φ is convex.
 func (l GLM[L]) Convex() bool { return l.Link.WeakConvexity() == 0 }
 
-// ClipKeepsContraction says whether φ is convex.
+// ClipKeepsContraction reports whether φ is convex.
 func (l GLM[L]) ClipKeepsContraction() bool { return l.Convex() }
 
 // LeastSquares is f(x; a, y) = (⟨a,x⟩-y)², without the usual half. L = 2‖a‖².

@@ -30,8 +30,8 @@ package loss
 type Loss interface {
 	// Name names the task; it goes into a plan's digest, with the parameters if any.
 	Name() string
-	// Check says what is wrong with a sample, such as a label outside the task. Where there
-	// are no responses y is NaN.
+	// Check returns an error for an unsuitable sample, such as a label outside the task. Where
+	// there are no responses y is NaN.
 	Check(a []float64, y float64) error
 	// Loss returns f(x; a, y).
 	Loss(x, a []float64, y float64) float64
@@ -40,11 +40,11 @@ type Loss interface {
 	// Smoothness returns an L for which f is L-smooth for every sample with ‖a‖ ≤ radius
 	// and any response, rounded up. The radius may be +Inf, and so may the result.
 	Smoothness(radius float64) float64
-	// Convex says whether f is convex in x for every sample.
+	// Convex reports whether f is convex in x for every sample.
 	Convex() bool
-	// ClipKeepsContraction says whether x - η·clip_G(∇f(x)) is non-expansive for every G
-	// and every η ≤ 2/L. For convex smooth f it need not be; it is for generalised linear
-	// losses φ(⟨a,x⟩), where clipping clamps φ', and for ½‖x-q‖².
+	// ClipKeepsContraction reports whether x - η·clip_G(∇f(x)) is non-expansive for every G and
+	// every η ≤ 2/L. For convex smooth f it need not be. It is for generalised linear losses
+	// φ(⟨a,x⟩), where clipping clamps φ', and for ½‖x-q‖².
 	ClipKeepsContraction() bool
 }
 

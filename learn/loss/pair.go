@@ -8,7 +8,7 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// Orientation says which pairs of examples with different classes count.
+// Orientation names the pairs of examples with different classes that count.
 type Orientation string
 
 // The orientations. They have the same minimisers; the symmetric one uses twice as many pairs.
@@ -142,12 +142,12 @@ func (p Pair) Lipschitz(radius, model float64) float64 {
 // rounded up: the link's curvature times (2·radius)².
 func (p Pair) Smoothness(radius float64) float64 { return timesSquare(p.link.Curvature(), 2*radius) }
 
-// Convex says whether f is convex in w for every pair.
+// Convex reports whether f is convex in w for every pair.
 func (p Pair) Convex() bool { return p.link.WeakConvexity() == 0 }
 
-// Falling says whether ℓ′(s) ≤ 0 for every s is known: hinge, logistic, loglink and their
-// envelopes. Then all gradients of one partner's pairs lie in a ball whose diameter is what one
-// gradient may have as its norm, not twice that.
+// Falling reports whether ℓ′(s) ≤ 0 is known for every s. It is for hinge, logistic, loglink and
+// their envelopes. Then all gradients of one partner's pairs lie in a ball. Its diameter is the
+// bound on the norm of one gradient, not twice that.
 func (p Pair) Falling() bool { return falling(p.link) }
 
 // falling is a list, so that a link that is not known to fall does not.

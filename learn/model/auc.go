@@ -28,8 +28,8 @@ func Concordant(scores []float64, positive []bool) (twice int) {
 // Interval is a low and a high end.
 type Interval [2]float64
 
-// ordered is what the AUC and its interval need of scores in order. Pairs are counted twice, so
-// that ties stay whole numbers.
+// ordered holds the counts of ordered pairs, from which the AUC and its interval are computed. A
+// pair counts 2 and a tie 1, so that all counts are whole numbers.
 type ordered struct {
 	n     [2]float64 // negatives, positives
 	twice int        // pairs in order

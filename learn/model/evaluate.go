@@ -7,7 +7,7 @@ import (
 	"github.com/darrm/darrm/learn/data"
 )
 
-// Evaluation says how well a model does on records. It is exact, so it is not private.
+// Evaluation measures a model's predictions on records. It has no noise, so it is not private.
 type Evaluation struct {
 	Records int      `json:"records"`
 	Loss    *float64 `json:"loss,omitempty"` // mean of the task's loss; nil of rankings, whose loss is of pairs

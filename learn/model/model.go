@@ -1,4 +1,4 @@
-// Package model reads and writes trained models, predicts by them and says how well they do.
+// Package model reads and writes trained models, predicts by them and evaluates them.
 //
 // The models are linear, with the score z = ⟨a,w⟩ + b of features a, or networks of one hidden layer (loss.Network),
 // whose output is z. The link turns a score into a prediction. Predictions on records that the model was not trained on are as private
@@ -159,7 +159,7 @@ func (m *Model) Fits(r *data.Records) error {
 	return nil
 }
 
-// A Link says what a score predicts.
+// A Link names the kind of prediction that a score gives.
 type Link string
 
 const (
@@ -190,10 +190,10 @@ func LinkOf(l loss.Loss) Link {
 	return LinkIdentity
 }
 
-// Classes says whether predictions are classes.
+// Classes reports whether predictions are classes.
 func (l Link) Classes() bool { return l == LinkSign || l == LinkLogit }
 
-// Ranks says whether records of two classes are put in order: by classes or by the score alone.
+// Ranks reports whether scores or predictions order the records of two classes.
 func (l Link) Ranks() bool { return l.Classes() || l == LinkRank }
 
 // Predict returns the prediction of a score: the response, or the class 0 or 1.

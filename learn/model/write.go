@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// Document is what of a model's file predictions need. Files of darrm train have more: what the model
-// cost, and why.
+// Document holds those fields of a model's file that predictions need. Files of darrm train also
+// state the model's privacy cost and its derivation.
 type Document struct {
 	Task      string    `json:"task"` // Name of the loss, of records or of pairs
 	Link      Link      `json:"link"` // what a score predicts

@@ -58,7 +58,7 @@ func eventAllowed(t *testing.T, event accountant.Event) traintest.Allowed {
 	}
 }
 
-// audited runs both worlds and says whether what the adversary sees breaks the promise. It looks
+// audited runs both worlds and reports whether the adversary's view breaks the promise. It looks
 // along the line on which the worlds' first releases differ without noise.
 func audited(t *testing.T, worlds [2]*data.Records, promise traintest.Allowed, start func(r *data.Records, coins train.Coins, noise normals) train.Run, view func(line []float64, r train.Run) float64) bool {
 	t.Helper()

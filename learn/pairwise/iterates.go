@@ -10,8 +10,8 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// Output says which model of the iterates w_0, w_1, …, w_T an unprivate method ends with; w_{-1}
-// is w_0.
+// Output names the model of the iterates w_0, w_1, …, w_T that a method without privacy ends with;
+// w_{-1} is w_0.
 type Output string
 
 // The outputs.
@@ -22,7 +22,7 @@ const (
 	Last         Output = "last"          // w_T, for objectives with the PL property
 )
 
-// Decay says how step sizes fall.
+// Decay names the rule by which step sizes fall.
 type Decay string
 
 // The decays, of a step size η at step t = 1, 2, ….

@@ -46,7 +46,7 @@ func counted(phases []draws, least float64) law {
 	return fromTails(levels, tails)
 }
 
-// perUnit is how many parts of an occurrence averaged tells apart.
+// perUnit is the number of levels in one occurrence that averaged distinguishes.
 const perUnit = 64
 
 // averaged returns the law of S = Σ_j B_j·v_j over the draws j = 0, …, T, B_j being 1 where draw j is

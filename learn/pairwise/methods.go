@@ -26,8 +26,8 @@ type Options struct {
 	Buffer   int
 }
 
-// catalogue is what New makes. uses are the fields of Options that a method takes, besides
-// Setting.
+// catalogue lists the methods that New makes. uses names the fields of Options that a method takes,
+// besides Setting.
 var catalogue = []struct {
 	name    string
 	private bool
@@ -63,7 +63,7 @@ func Methods() []string {
 	return names
 }
 
-// Private says whether a method's models may be released.
+// Private reports whether a method's models may be released.
 func Private(name string) bool {
 	for _, m := range catalogue {
 		if m.name == name {

@@ -50,7 +50,7 @@ type minimised struct {
 	price  train.Price
 }
 
-// objective is what phase k minimises.
+// objective is the function that phase k minimises.
 type objective struct {
 	task      task // with the loss that is minimised, smooth
 	alpha     float64

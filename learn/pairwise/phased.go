@@ -57,7 +57,7 @@ type phased struct {
 	rows   []train.PriceRow // of methods whose sensitivity is certain
 }
 
-// phaseForm is how a phase goes through its records.
+// phaseForm names the way a phase goes through its records.
 type phaseForm string
 
 const (
@@ -102,7 +102,7 @@ func (c Cyclic) Plan(n, d int) (train.Plan, error) {
 	return p.deterministic(c.StepSize, 1/(math.Sqrt(float64(n))*float64(c.Passes)), func(draws) float64 { return cyclicMoved(c.Passes) })
 }
 
-// cyclicPasses is how many passes Cyclic makes over n records.
+// cyclicPasses returns the number of passes that Cyclic makes over n records.
 func cyclicPasses(n int) int { return max(32, (1<<18+n-1)/n) }
 
 // cyclicMoved returns how many steps' worth a record moves the average of k passes in order, at

@@ -10,7 +10,7 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// Rule says how Localized bounds what the number N of occurrences of a record does.
+// Rule names the way Localized accounts for the number N of occurrences of a record.
 type Rule string
 
 // The rules. The last three bound N but for a probability δ/2, and calibrate normal noise to
@@ -23,7 +23,7 @@ const (
 	Paper    Rule = "paper"    // 12Gη·ln(4/δ), which Algorithm 3 prints, with c = 4 and no less
 )
 
-// priced says whether a rule prices each number of occurrences, rather than to bound it.
+// priced reports whether a rule prices each number of occurrences instead of bounding it.
 func (r Rule) priced() bool { return r == Averaged || r == Mixture }
 
 // draws are a phase of Localized: its records and its steps.
@@ -55,7 +55,7 @@ func classicalNoise(t accountant.Cost) float64 {
 // classical marks rows whose noise is by a formula that textbooks have, and no source's.
 const classical train.Noise = "classical"
 
-// halved is what Lemma 5 leaves for the noise.
+// halved returns the target of the noise in Lemma 5: half of δ pays for the bound on N.
 func halved(t accountant.Cost) accountant.Cost {
 	return accountant.Cost{Epsilon: t.Epsilon, Delta: t.Delta / 2}
 }

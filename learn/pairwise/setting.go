@@ -18,14 +18,14 @@ type Method interface {
 	Plan(n, d int) (train.Plan, error)
 }
 
-// Setting is what every method is told. No neighbouring relation but ReplaceOne is known.
+// Setting holds the parameters of every method. The only neighbouring relation is ReplaceOne.
 type Setting struct {
 	Base
 	// Ball is the radius of W, a ball around 0 that iterates are projected to; 0 is all of Rᵈ.
 	Ball float64
 }
 
-// Base is what methods of other kinds are told too.
+// Base holds the parameters that methods of other kinds share.
 type Base = train.Setting[loss.Pair]
 
 // task is a checked Setting for n records of dimension d.

@@ -13,7 +13,7 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// Sampling says how SGD finds its pairs.
+// Sampling names the way SGD draws its pairs.
 type Sampling string
 
 // The ways of finding pairs.

@@ -9,7 +9,7 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// BoundOptions are what [BoundOf] needs to know besides the run.
+// BoundOptions are the parameters of [BoundOf] besides the run.
 type BoundOptions struct {
 	Beta       float64 // β; 0 as [Plan.Bounds]
 	L1Bound    float64 // as BoundInput

@@ -12,7 +12,7 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// BoundRun is what the excess-risk bound needs to know of some like epochs in a row.
+// BoundRun describes consecutive equal epochs for the excess-risk bound.
 type BoundRun struct {
 	Epochs        int
 	Private       int     // n_d
@@ -24,7 +24,7 @@ type BoundRun struct {
 	MeanSquareC   float64 // (1/n)·Σ_{i=n_d+1..n-1} C_i²
 }
 
-// BoundInput is what the bound depends on. Distance and Variance are secrets of the data.
+// BoundInput holds the parameters of the bound. Distance and Variance are secrets of the data.
 type BoundInput struct {
 	N, Dim          int
 	StepSize        float64

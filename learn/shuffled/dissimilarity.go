@@ -16,8 +16,8 @@ import (
 	"github.com/darrm/darrm/learn/loss"
 )
 
-// Dissimilarity says how far public data lead away from private data, for n_d private
-// steps in an epoch:
+// Dissimilarity measures how far gradients of public data differ from those of private data, for
+// n_d private steps in an epoch:
 //
 //	C_i ≥ max_π ‖Σ_{j=n_d+1..i} (∇f(x; d_{π_j}) - ∇f(x; p_{j-n_d}))‖,   i = n_d+1..n,
 //
@@ -35,8 +35,7 @@ type Dissimilarity struct {
 	Exact   bool      // every permutation was tried
 }
 
-// DissimilarityOptions says how hard to search. All of it costs
-// len(Probes)·Permutations·n·d.
+// DissimilarityOptions sets the effort of the search, whose cost is len(Probes)·Permutations·n·d.
 type DissimilarityOptions struct {
 	Probes       [][]float64 // points x; nil is {0}. For mean estimation one is enough, x cancels
 	Permutations int         // random ones for Mean; 0 is 20

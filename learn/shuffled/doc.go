@@ -11,8 +11,8 @@
 //
 // The model is (ε, δ)-DP under replacement of one record, by the account of package
 // iteration, if what the loss says of itself is true and the start point, step size and
-// public data do not depend on the private data; package train says what holds of its
-// float64s. Amplification needs steps that are non-expansive for neighbouring data as well,
+// public data do not depend on the private data. Package train states the effect of float64
+// rounding.
 // so a bound on the records must not come from the records: Config.Radius states it. Without
 // it iteration.Best counts no amplification that needs it, and a plan in another mode that
 // could need it is simulated, as the source does, but not released. A report says nothing of

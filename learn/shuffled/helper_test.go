@@ -72,7 +72,7 @@ func scheduled(t testing.TB, c Config, s Schedule, private, public *data.Records
 	return must.Get(Scheduled(c, s, private, public))(t)
 }
 
-// isPermutation says whether perm holds 0, …, n-1 once each.
+// isPermutation reports whether perm holds each of 0, …, n-1 once.
 func isPermutation(perm []int) bool {
 	sorted := slices.Clone(perm)
 	slices.Sort(sorted)
@@ -89,7 +89,7 @@ func simulate(t testing.TB, p *Plan, seed uint64) []float64 {
 	return must.Get(train.Simulate(p, seed).Run(context.Background(), nil))(t)
 }
 
-// releaseGrid is what a released model's coordinates are multiples of.
+// releaseGrid returns the grid step: a released model's coordinates are multiples of it.
 func releaseGrid(p *Plan) float64 {
 	_, e := math.Frexp(p.NoiseScale())
 	return math.Ldexp(1, e-21)

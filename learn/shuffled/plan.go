@@ -40,8 +40,8 @@ type Config struct {
 	// Noise is σ; 0 asks for the smallest that meets Target, for methods with noise.
 	Noise  float64
 	Target accountant.Cost // its δ is also the one that Noise is accounted at
-	// Mode is how the run is accounted for; "" is iteration.Best. Conversion is as
-	// in iteration.Steps.
+	// Mode is the accounting mode of the run; "" is iteration.Best. Conversion is as in
+	// iteration.Steps.
 	Mode       iteration.Mode
 	Conversion iteration.Conversion
 	// DoubledNoise calibrates with 2·Clip in place of Clip, as the source's own scripts
@@ -65,8 +65,8 @@ type Plan struct {
 	public   *data.Records // the n first at most; nil if none are used
 	n, d     int
 	report   iteration.Report
-	// fromData says that the report may rest on the smoothness, and that was taken from the
-	// private data.
+	// fromData is true where the report may rest on a smoothness that was computed from the private
+	// data.
 	fromData bool
 	digest   [32]byte
 }
@@ -274,11 +274,12 @@ func (p *Plan) account(ctx context.Context) error {
 	return nil
 }
 
-// bestMode says whether the mode is chosen by what holds: then no record may decide it.
+// bestMode reports whether the report takes the best mode that is certified. That choice must not
+// depend on a record.
 func (c *Config) bestMode() bool { return c.Mode == "" || c.Mode == iteration.Best }
 
-// mayAmplify says whether the account of a mode that was asked for by name could rest on
-// steps being non-expansive: whether it does then depends on the smoothness.
+// mayAmplify reports whether the account of a mode that was asked for by name could rest on
+// non-expansive steps. Whether it does depends on the smoothness.
 func (p *Plan) mayAmplify() bool {
 	switch p.c.Mode {
 	case iteration.RRMixture, iteration.SOMixture, iteration.CrossEpoch:
@@ -294,7 +295,7 @@ func (p *Plan) mayAmplify() bool {
 	return false
 }
 
-// clips says whether any gradient is clipped.
+// clips reports whether any gradient is clipped.
 func (p *Plan) clips() bool {
 	for _, r := range p.schedule {
 		if r.Private > 0 || !p.c.UnclippedPublic {
@@ -304,7 +305,7 @@ func (p *Plan) clips() bool {
 	return false
 }
 
-// noisy says whether private steps have noise.
+// noisy reports whether private steps have noise.
 func (p *Plan) noisy() bool {
 	for _, r := range p.schedule {
 		if r.Private > 0 && r.Noise > 0 {

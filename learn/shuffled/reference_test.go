@@ -27,7 +27,7 @@ type within struct {
 	draws int
 }
 
-// excluded tells whether a printed figure lies outside that interval of our draws.
+// excluded reports whether a printed figure lies outside that interval of our draws.
 func (w within) excluded(what, printed string, ours []float64) bool {
 	w.t.Helper()
 	value, err := strconv.ParseFloat(printed, 64)

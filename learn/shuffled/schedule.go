@@ -82,13 +82,13 @@ func Methods() []Method {
 	return []Method{ShuffleG, DPShuffleG, PrivPub, PubPriv, Interleaved, PublicOnly, DPSGD}
 }
 
-// UsesFraction says whether the method asks for p.
+// UsesFraction reports whether the method takes the fraction p.
 func (m Method) UsesFraction() bool { return m == PrivPub || m == PubPriv || m == Interleaved }
 
-// UsesPublic says whether the method needs public data.
+// UsesPublic reports whether the method needs public data.
 func (m Method) UsesPublic() bool { return m.UsesFraction() || m == PublicOnly }
 
-// IsPrivate says whether the method uses private data with noise.
+// IsPrivate reports whether the method uses private data with noise.
 func (m Method) IsPrivate() bool { return m != ShuffleG && m != PublicOnly }
 
 // Schedule returns the method's schedule with noise 1 where the method has noise, for n

@@ -8,21 +8,21 @@ import (
 	"math"
 )
 
-// Search is where [Calibrate] looks for a parameter, such as a noise, and how closely.
+// Search sets the range and the tolerance of [Calibrate] for a parameter, such as a noise.
 type Search struct {
 	// Start is priced first. The nearer it is to the answer, the fewer prices are worked out.
 	Start float64
 	// Least and Most bound what is priced, from above 0; 0 is no bound.
 	Least, Most float64
-	// Growing says that prices grow with the parameter, whose largest value within the budget is
-	// then looked for. Otherwise they fall, as with noise, and its least value is.
+	// Growing is true where prices grow with the parameter; the search then finds its largest value
+	// within the budget. Otherwise prices fall, as with noise, and it finds the least value.
 	Growing bool
 	// Tolerance ends the search: the relative distance to a value beyond the budget, or of the price
 	// to the budget.
 	Tolerance float64
 }
 
-// ErrTarget says that no parameter in the range of a search is within the budget.
+// ErrTarget is the error of a search whose range has no parameter within the budget.
 var ErrTarget = errors.New("no parameter in the range of the search meets the target")
 
 // maxPrices ends a search among prices that jump.
@@ -74,7 +74,7 @@ func Calibrate(
 // trial is a parameter with its price; 0 is none.
 type trial struct{ x, price float64 }
 
-// calibration is what a search knows.
+// calibration is the state of a search.
 type calibration struct {
 	Search
 	budget         float64
@@ -87,7 +87,7 @@ type calibration struct {
 	widths         []float64 // of the bracket, before each trial in it
 }
 
-// learn takes in a price, and says whether the search is over.
+// learn records a price and reports whether the search is over.
 func (c *calibration) learn(x, price float64) (done bool) {
 	c.before, c.last = c.last, trial{x, price}
 	c.priced = c.priced || !math.IsInf(price, 1)
@@ -155,7 +155,7 @@ func (c *calibration) secant() (x float64, ok bool) {
 	return min(max(x, c.Least), c.Most), true
 }
 
-// bracketed says whether trials on both sides of the budget are known.
+// bracketed reports whether there are trials on both sides of the budget.
 func (c *calibration) bracketed() bool { return c.within.x > 0 && c.beyond.x > 0 }
 
 // moved returns x, moved to smaller prices by a step of its logarithm, in the range.
@@ -174,5 +174,5 @@ func (c *calibration) step(from, to float64) float64 {
 	return math.Log(to / from)
 }
 
-// width is how far apart both sides are, whichever is which.
+// width returns the distance between the two sides of the bracket, in either order.
 func (c *calibration) width() float64 { return math.Abs(c.step(c.beyond.x, c.within.x)) }

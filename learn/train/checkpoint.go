@@ -36,7 +36,8 @@ const (
 	kindSimulation = 'S'
 )
 
-// ErrCheckpoint says that a checkpoint is damaged, or of another algorithm, data or kind.
+// ErrCheckpoint is the error for a checkpoint that is damaged, or of another algorithm, data or
+// kind.
 var ErrCheckpoint = errors.New("checkpoint does not fit")
 
 const checkpointHeader = len(checkpointMagic) + 1 + 32 + 32 + 8

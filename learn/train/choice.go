@@ -1,6 +1,6 @@
 package train
 
-// Choice is what a method that chooses among candidates releases beside its model, at the same cost.
+// Choice is the result of a choice among candidates, released beside the model at the same cost.
 type Choice struct {
 	Candidate int      // from 0; -1 where there was no run to choose from, and the model is 0
 	Name      string   // of the candidate

@@ -24,10 +24,10 @@ type Plan interface {
 	Train(records *data.Records) (Algorithm, error)
 }
 
-// chosenTuning is what no Price of a choice among candidates covers.
+// chosenTuning is Tuning for a price that covers a choice among candidates.
 const chosenTuning = "the choice among these candidates is paid for; any other by figures of private records is not"
 
-// Tuning says what the price does not cover.
+// Tuning returns the sentence on tuning that the price does not cover.
 func (p Price) Tuning() string {
 	if p.Chosen {
 		return chosenTuning
@@ -35,7 +35,7 @@ func (p Price) Tuning() string {
 	return Tuning
 }
 
-// Noise says how much noise a method adds.
+// Noise names the rule that sets a method's noise.
 type Noise string
 
 // The noises.
@@ -44,17 +44,17 @@ const (
 	Printed    Noise = "printed"    // what the source prints
 )
 
-// Tuning is what no Price covers; it goes with every figure that a choice could be made by.
+// Tuning names a cost outside every Price. It goes with every figure that could guide a choice.
 const Tuning = "tuning on the private data is not covered: a choice by figures of private records is not paid for"
 
-// Price is what a plan costs, and how that was worked out. Nothing in it depends on records.
+// Price is the privacy cost of a plan, with its derivation. Nothing in it depends on records.
 type Price struct {
 	Method       string
 	Records, Dim int
 	Relation     accountant.Relation
 	// Event is the whole run for an Accountant; nil where the method is not private.
 	Event accountant.Event
-	// Cost is what the model costs, by the rule Bound. ε is +Inf where the method is not
+	// Cost is the privacy cost of the model, by the rule Bound. ε is +Inf where the method is not
 	// private.
 	Cost  accountant.Cost
 	Bound accountant.Method
@@ -62,7 +62,7 @@ type Price struct {
 	// record is in one of them, or in none.
 	Blocks []Block
 	Notes  []string
-	// Chosen says that a choice among candidates is part of the run, and of Cost.
+	// Chosen is true where the run includes a choice among candidates, which Cost covers.
 	Chosen bool
 }
 

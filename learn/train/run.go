@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// ErrDiverged says that the model left the range of numbers: the step size is too large.
+// ErrDiverged is the error of a run with too large a step size, whose numbers left the range.
 var ErrDiverged = errors.New("the run diverged: the step size is too large")
 
 // beyond is the size from which on a number of the state counts as diverged, far below
@@ -86,7 +86,7 @@ func (r *run) next(ctx context.Context) error {
 	return nil
 }
 
-// finite says whether a state is within the range of numbers.
+// finite reports whether all numbers of a state are at most beyond in size.
 func finite(state []Vector) bool {
 	for _, v := range state {
 		for _, x := range v.Values {

@@ -10,8 +10,8 @@ const (
 	LargestScale = 1e30
 )
 
-// ScaleRule says what InScale checks.
+// ScaleRule is the rule of InScale, for messages of errors.
 var ScaleRule = fmt.Sprintf("between %g and %g", LeastScale, LargestScale)
 
-// InScale says whether a length is between LeastScale and LargestScale.
+// InScale reports whether a length is between LeastScale and LargestScale.
 func InScale(x float64) bool { return x >= LeastScale && x <= LargestScale }

@@ -2,8 +2,8 @@ package train
 
 import "github.com/darrm/darrm/accountant"
 
-// Setting is what every method is told that shortens records and cuts slopes, of a loss of type L. For
-// private methods nothing in it may depend on the private data.
+// Setting holds the parameters shared by the methods that shorten records and clip slopes, for a
+// loss of type L. For private methods nothing in it may depend on the private data.
 type Setting[L any] struct {
 	Loss L
 	// Radius is R, a public bound on the norm of a record's features, to which longer ones are

@@ -35,9 +35,9 @@ func (s *Simulation) Choice() *Choice { return s.r.choice() }
 // changed: of a method that may return one of several models, all of them.
 func (s *Simulation) State() []Vector { return s.r.state }
 
-// Run does the remaining rounds and returns the last model. After each round it calls
-// after, unless nil, with the number of rounds done and the model, which it must not
-// keep. ErrDiverged says that the state left the range of numbers.
+// Run does the remaining rounds and returns the last model. After each round it calls after, unless
+// nil, with the number of rounds done and the model, which it must not keep. The error is
+// ErrDiverged where the state left the range of numbers.
 func (s *Simulation) Run(ctx context.Context, after func(round int, x []float64) error) ([]float64, error) {
 	var each func() error
 	if after != nil {

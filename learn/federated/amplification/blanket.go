@@ -7,8 +7,8 @@ import (
 	"github.com/darrm/darrm/poissonbinom"
 )
 
-// maxReports is how many reports of a stream are counted. More are counted as this many, which
-// only raises the cost.
+// maxReports is the largest number of reports of a stream that is counted. Larger numbers are
+// counted as this one, which only raises the cost.
 const maxReports = 1 << 22
 
 // Blocks of the blanket's size are this share of N wide, or this part of C's deviation where
@@ -91,7 +91,7 @@ func (b blanket) logMeans(fs []functional) []float64 {
 		}
 	}
 	var s slice
-	// block evaluates at its smallest blanket, and says whether any part matters.
+	// block evaluates at its smallest blanket, and reports whether any part matters.
 	block := func(from, to int) (matters bool) {
 		mass := 0.0
 		var moments [4]float64

@@ -13,7 +13,7 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// Conversion is how a Rényi divergence becomes (ε, δ).
+// Conversion names the formula that turns a Rényi divergence into (ε, δ).
 type Conversion string
 
 // The conversions. Improved is never larger, and the default.
@@ -67,12 +67,12 @@ const (
 	largestLocal = 32
 )
 
-// ErrTarget says that no report, however noisy, meets a target.
+// ErrTarget is the error for a target that no report meets, however noisy.
 var ErrTarget = errors.New("no local epsilon meets the target")
 
-// Calibrate returns a local ε₀ in [1e-6, 32] for which what charges returns costs at most the target, and
-// what that is. It is within 1e-4 of the largest such ε₀, from below. Values of ε₀ that a mode refuses
-// count as not meeting the target. ErrTarget wraps the refusal where there is none.
+// Calibrate returns a local ε₀ in [1e-6, 32] and the cost of the charges for it, which is at most
+// the target. It is within 1e-4 of the largest such ε₀, from below. Values of ε₀ that a mode
+// refuses count as not meeting the target. ErrTarget wraps the refusal where there is none.
 func Calibrate(target accountant.Cost, c Conversion, charges func(epsilon float64) ([]accountant.Charge, error)) (epsilon float64, cost accountant.Cost, err error) {
 	if err := checkTarget(target); err != nil {
 		return 0, accountant.Cost{}, err

@@ -56,9 +56,9 @@ func TestClosedForm(t *testing.T) {
 	}
 }
 
-// The specification's central ε of given ε₀, by both conversions. What Calibrate returns costs at most the target, and 10⁻³
-// more costs more, which together say that it is the largest: of a run of a 25th, which takes less time. That of
-// the whole run is in package federated's TestCalibratedReports.
+// The specification's central ε of given ε₀, by both conversions. The ε₀ of Calibrate costs at most
+// the target, and 10⁻³ more costs more, so it is the largest. The run here is a 25th of the whole,
+// which takes less time. That of the whole run is in package federated's TestCalibratedReports.
 func TestCalibrate(t *testing.T) {
 	for _, v := range []struct{ local, classical, improved float64 }{{0.4, 0.52595, 0.40939}, {0.8, 1.16723, 0.95677}, {1.6, 2.86338, 2.47425}} {
 		charges, err := fullGradients(16512, 500)(v.local)

@@ -1,5 +1,5 @@
-// Package amplification says what rounds of shuffled reports cost: which differential privacy a
-// record has when its locally private reports leave a shuffler among those of others.
+// Package amplification computes the privacy cost of rounds of shuffled reports: the differential
+// privacy of a record whose locally private reports leave a shuffler among those of others.
 //
 // State a [Round] and ask for its Event, which an accountant.Accountant adds up, or let
 // [Calibrate] find the ε₀ of a report for a target. [LocalSteps] is the phase in which one

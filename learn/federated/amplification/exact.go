@@ -79,7 +79,7 @@ func (f hockeyStick) powers(blanket) (c [4]float64, ok bool) { return c, false }
 
 func (f hockeyStick) growth(blanket, float64) (logFactor, lambda float64) { return math.Ln2, 0 }
 
-// least is where δ is 0 to all purposes.
+// least returns a logarithm so small that δ counts as 0 there.
 func (f hockeyStick) least(blanket, float64) float64 { return -700 }
 
 func (f hockeyStick) logSum(s *slice, m int) float64 {

@@ -31,7 +31,7 @@ func (m Mode) check() error {
 	return nil
 }
 
-// ErrInapplicable says that a mode proves nothing of a round: one of its conditions fails.
+// ErrInapplicable is the error for a mode that proves nothing of a round: a condition fails.
 var ErrInapplicable = errors.New("the mode does not apply")
 
 // Which condition of a theorem failed. Each is an ErrInapplicable.

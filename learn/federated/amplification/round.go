@@ -19,7 +19,7 @@ type Round struct {
 	Epsilon float64 // ε₀ of one report, in (0, 32]
 	OneBit  bool    // reports are report.OneBit's; otherwise any ε₀-private ones
 	Rate    float64 // γ = B/n in (0, 1], the largest of all silos; 0, unstated, is 1: all records take part
-	// ApartBatches says that each stream draws a batch of its own. Otherwise one batch feeds both.
+	// ApartBatches gives each stream a batch of its own. Otherwise one batch feeds both.
 	ApartBatches bool
 }
 
@@ -72,7 +72,7 @@ func (r Round) mode() Mode {
 	return TCDP
 }
 
-// applies says whether the mode is for rounds like this.
+// applies returns an error if the mode does not cover rounds like this.
 func (r Round) applies() error {
 	m := r.mode()
 	switch {

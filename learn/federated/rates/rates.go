@@ -41,7 +41,7 @@ type Rate struct {
 	FullGradients bool // each round computes all gradients, which the bound does not count
 }
 
-// Check says which parameter is not valid.
+// Check returns an error for the first parameter that is not valid.
 func (s Setting) Check() error {
 	return cmp.Or(
 		check.Whole("silos", s.Silos, 1, 0), check.Whole("records of a silo", s.Records, 1, 0), check.Whole("dimension", s.Dim, 1, 0),

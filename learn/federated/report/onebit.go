@@ -10,8 +10,8 @@ import (
 	"github.com/darrm/darrm/sketch/stream"
 )
 
-// OneBit is the ℓ2 mechanism of Duchi, Jordan and Wainwright as a seed and one bit. The seed
-// names v, uniform on the sphere; the bit says whether v or -v, after
+// OneBit is the ℓ2 mechanism of Duchi, Jordan and Wainwright as a seed and one bit. The seed names
+// v, uniform on the sphere. The bit selects v or -v, after
 //
 //	u = x/‖x‖, or -u with probability 1/2 - ‖x‖/(2C)
 //	s = sign⟨v, u⟩, with sign(0) = 1, or -s with probability 1/(e^ε₀+1)

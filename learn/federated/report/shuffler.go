@@ -31,10 +31,10 @@ func (s Stream) String() string {
 	return fmt.Sprintf("Stream(%d)", int(s))
 }
 
-// ErrPartialRound says that a round's reports are not all there, or are too few.
+// ErrPartialRound is the error for a round whose reports are not all there, or are too few.
 var ErrPartialRound = errors.New("the round is not complete")
 
-// Expected is what one stream of a round takes.
+// Expected is the size of one stream of a round.
 type Expected struct {
 	Reports int // how many messages; 0 where the stream is silent
 	Minimum int // how few may be released if clients drop out; 0: all of them
@@ -128,10 +128,10 @@ func (s *Shuffler) Abort() {
 	s.done = true
 }
 
-// Release returns the messages of both streams, each one after the other in the order of their bytes, and
-// forgets them. While a stream lacks messages of its minimum it is ErrPartialRound, and nothing is
-// released; more may then be accepted, or the round aborted. Who releases with fewer than
-// expected says that no more will come.
+// Release returns the messages of both streams, each one after the other in the order of their
+// bytes, and forgets them. While a stream has fewer messages than its minimum the error is
+// ErrPartialRound, and nothing is released; more may then be accepted, or the round aborted. A
+// round released with fewer messages than expected takes no more.
 func (s *Shuffler) Release() (gradients, differences []byte, err error) {
 	if s.done {
 		return nil, nil, errors.New("the round is over: its reports were released or dropped")

@@ -63,7 +63,7 @@ func (p *Plan) Asks(r *Round, silo int) error {
 
 const replyFormat = "darrm federated reply 1"
 
-// replyFile is what a silo answers to a local phase.
+// replyFile is a silo's answer to a local phase.
 type replyFile struct {
 	Format   string          `json:"format"`
 	Plan     string          `json:"plan"`

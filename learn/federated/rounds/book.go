@@ -23,14 +23,14 @@ type Book struct {
 	Begins bool
 }
 
-// ErrPartialRound says that fewer reports are in than the price is for.
+// ErrPartialRound is the error for fewer reports than the price requires.
 var ErrPartialRound = report.ErrPartialRound
 
-// ErrReleased says that a round was released before, with other reports.
+// ErrReleased is the error for a round that was released before, with other reports.
 var ErrReleased = errors.New("the round was released before with other reports")
 
-// ErrOtherBook says that a book does not know the round before, so that another book, or this one before it
-// was emptied, may have released the round with other reports.
+// ErrOtherBook is the error for a book without the round before. Another book, or this one before
+// it was emptied, may then have released the round with other reports.
 var ErrOtherBook = errors.New("the shuffler's book does not know the round before")
 
 // BookError is a book that cannot be read or written.

@@ -29,5 +29,6 @@
 // Integers are little-endian. A file of reports is its magic, 32 bytes of the plan's digest, 32 of
 // the question's, the silo's number from 0, the number of reports of gradients, that of differences and
 // the bytes of a report, each in 8 bytes; then the reports, stream after stream. A file of shuffled
-// reports is the same without the silo, and each of its streams is in the order of its reports' bytes. docs/federated-messages.md says what a report is.
+// reports is the same without the silo, and each of its streams is in the order of its reports'
+// bytes. docs/federated-messages.md defines a report.
 package rounds

@@ -10,12 +10,12 @@ import (
 	"github.com/darrm/darrm/learn/federated/report"
 )
 
-// BlockSize is how many reports a Mix places and adds up together.
+// BlockSize is the number of reports that a Mix places and adds up together.
 const BlockSize = federated.BlockSize
 
-// Cells is how many parts the messages of a stream fall into by how they begin, so that each can be put in order apart
-// from the others: the cells one after the other are the order of the whole. Messages begin with random bits, so the
-// cells of honest silos are about equal.
+// Cells is the number of cells of a stream. The first bits of a message select its cell. Each cell
+// can be sorted apart from the others: the cells one after the other have the order of the whole.
+// Messages begin with random bits, so the cells of honest silos are about equal.
 const Cells = 1 << 12
 
 // Cell returns the part that a message belongs to.

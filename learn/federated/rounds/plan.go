@@ -25,14 +25,14 @@ const MaxPlan = 64 << 20
 
 const planFormat = "darrm federated plan 1"
 
-// ErrFormat says that a file is not what it should be, or is of another plan or round.
+// ErrFormat is the error for a file that is malformed, or of another plan or round.
 var ErrFormat = errors.New("the file does not fit")
 
 func formatf(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrFormat, fmt.Errorf(format, args...))
 }
 
-// Columns says how silos find features and response in their records.
+// Columns names the columns of features and response in the silos' records.
 type Columns struct {
 	Features  []string `json:"columns,omitempty"` // their names; nil where they have none
 	Response  string   `json:"response,omitempty"`
@@ -81,9 +81,9 @@ type Plan struct {
 	coins  stream.Coins // of the iterate that is kept, which is a public choice: of the digest
 }
 
-// New plans and prices a run: it works out ε₀ and σ for the target, and names the run anew. c.Silos
-// says how many records there are, features how many columns they have, without an intercept. The cost
-// is that of one calibration, seconds.
+// New plans and prices a run: it finds ε₀ and σ for the target, and gives the run a new name.
+// c.Silos has the numbers of records, features is the number of columns without an intercept. New
+// takes the time of one calibration, seconds.
 func New(c federated.PSGM, features int, columns Columns) (*Plan, error) {
 	if c.Loss == nil {
 		return nil, &check.Error{Name: "task", Value: "none", Rule: "stated, such as logistic"}
@@ -226,8 +226,8 @@ func (p *Plan) FullDigest() string { return hex.EncodeToString(p.digest[:]) }
 // Federated returns the plan of the roles.
 func (p *Plan) Federated() *federated.Plan { return p.priced }
 
-// Cost is what all rounds cost a record together, if no round is released with fewer reports than the
-// plan says.
+// Cost returns the privacy cost of all rounds together to a record. It holds if no round is
+// released with fewer reports than the plan requires.
 func (p *Plan) Cost() accountant.Cost {
 	c := p.priced.Price().Cost
 	c.Epsilon = max(c.Epsilon, p.doc.Cost.Epsilon)

@@ -14,7 +14,7 @@ import (
 
 const roundFormat = "darrm federated round 1"
 
-// Round is where a run stands: all that silos, shuffler and the next round need to know. It is public.
+// Round is the state of a run for silos, shuffler and the next round. It is public.
 type Round struct {
 	Format    string    `json:"format"`
 	Plan      string    `json:"plan"`      // its digest
@@ -147,7 +147,7 @@ func (r *Round) Result() []float64 {
 	return slices.Clone(r.Model)
 }
 
-// broadcast is what the silos are told.
+// broadcast returns the round's message to all silos.
 func (r *Round) broadcast() federated.Broadcast {
 	b := federated.Broadcast{Round: r.Round, Model: r.Model}
 	if r.Round > 0 {
@@ -156,7 +156,7 @@ func (r *Round) broadcast() federated.Broadcast {
 	return b
 }
 
-// request is what the selected silo is asked.
+// request returns the round's request to the selected silo.
 func (r *Round) request() federated.Request {
 	return federated.Request{Round: r.Round, Silo: r.Local.Silo, Model: r.Model, Direction: r.Local.Direction, Keep: r.Local.Keep}
 }
@@ -186,5 +186,5 @@ func (p *Plan) Question(r *Round) string {
 	return hex.EncodeToString(q[:16])
 }
 
-// Finished says whether all rounds are done.
+// Finished reports whether all rounds are done.
 func (p *Plan) Finished(r *Round) bool { return r.Round == p.Rounds() }

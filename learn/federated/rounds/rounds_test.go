@@ -17,7 +17,7 @@ import (
 	"github.com/darrm/darrm/learn/federated/report"
 )
 
-// readBack is what the other machine has: the plan and the round from their files.
+// readBack returns the plan and the round as another machine reads them from their files.
 func readBack(t testing.TB, p *Plan, r *Round) (*Plan, *Round) {
 	t.Helper()
 	q := must.Get(ReadPlan(must.Get(p.Encode())(t)))(t)
@@ -298,7 +298,7 @@ func TestFilesThatDoNotFit(t *testing.T) {
 	}
 }
 
-// A plan's file says all that the price depends on, and is not believed where it says what it costs.
+// A plan's file states all that the price depends on. The cost that it states is not believed.
 func TestPlanIsPricedAgain(t *testing.T) {
 	p := newPlan(t, func(c *federated.PSGM) { c.Local = federated.Local{Steps: 2, Batch: 3, Clip: 1, Noise: 3} })
 	text := string(must.Get(p.Encode())(t))

@@ -10,7 +10,7 @@ import (
 	"github.com/darrm/darrm/accountant"
 )
 
-// Trial is what one mode says of an event that Best was asked for.
+// Trial is the result of one mode for an event whose best mode is asked for.
 type Trial struct {
 	Mode       Mode
 	Conversion Conversion // the one with the smallest figure; "" where the mode is refused

@@ -1,5 +1,6 @@
-// Package iteration says what shuffled gradient training costs, by privacy amplification by
-// iteration: noise of the steps after a record's own counts for that record too.
+// Package iteration computes the privacy cost of shuffled gradient training. It uses privacy
+// amplification by iteration: the noise of the steps after a record's own also protects that
+// record.
 //
 // State a run of epochs as Steps and ask for its Report at a δ, or let Calibrate find the
 // noise for a target. Account adds up several runs of one training. Steps.Event is what a

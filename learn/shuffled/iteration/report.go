@@ -13,7 +13,7 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// Report is what a shuffled gradient run costs, and on which grounds.
+// Report states the privacy cost of a shuffled gradient run and the conditions it rests on.
 type Report struct {
 	Mode       Mode       // the one whose figure Cost is; never Best
 	Conversion Conversion // "" where none is needed
@@ -47,11 +47,10 @@ func checkTarget(target accountant.Cost) error {
 	return check.Within("delta", target.Delta)
 }
 
-// Report returns what the event costs at δ in (0,1). A mode whose conditions fail is
-// ErrNotCertified; Paper falls back to m = 1 instead and says so, and Best
-// leaves it out and says why. An unstated conversion is ConversionClassical, and with
-// Best the one that gives less. Without private data ε is 0, with private data and
-// no noise +Inf.
+// Report returns the cost of the event at δ in (0,1). A mode whose conditions fail is
+// ErrNotCertified. Paper falls back to m = 1 instead and gives the reason; Best leaves such a mode
+// out and gives the reason. An unstated conversion is ConversionClassical, and with Best the one
+// with the smaller ε. Without private data ε is 0, with private data and no noise +Inf.
 //
 // Cost: milliseconds, tenths of a second for ConversionExact of RRMixture, and
 // therefore for Best of secretly reshuffled records.
@@ -141,7 +140,7 @@ func finite(eps float64, err error) float64 {
 	return eps
 }
 
-// pureRho says whether the mode's loss is at most that of one Gaussian mechanism with μ² = 2ρ.
+// pureRho reports whether the mode's loss is at most that of one Gaussian mechanism with μ² = 2ρ.
 func pureRho(m Mode) bool {
 	return m == Paper || m == CrossEpoch || m == GaussianExact
 }

@@ -84,7 +84,7 @@ func (o SampleOrder) String() string {
 	return fmt.Sprintf("SampleOrder(%d)", int(o))
 }
 
-// Released says which iterates others may see. Less is more private.
+// Released names the iterates that others may see. Fewer iterates are more private.
 type Released int
 
 // From the most to the least.
@@ -196,7 +196,7 @@ func Ways(mode Mode, stated Conversion) (ways []Way) {
 	return ways
 }
 
-// ErrNotCertified says that a mode was asked for whose conditions do not hold.
+// ErrNotCertified is the error for a mode whose conditions do not hold.
 var ErrNotCertified = errors.New("conditions of the accounting mode do not hold")
 
 func (e Steps) String() string {
@@ -221,7 +221,7 @@ func (e Steps) conversion() Conversion {
 	return e.Conversion
 }
 
-// check says whether the fields are in range. The conditions of a mode are certify's.
+// check returns an error for a field out of range. certify checks the conditions of a mode.
 func (e Steps) check() error {
 	if e.Neighbours != accountant.ReplaceOne {
 		return fmt.Errorf("shuffled gradients for %q: %w", e.Neighbours, accountant.ErrUnsupported)
@@ -301,7 +301,7 @@ func (e Steps) Contraction() []string {
 	return fails
 }
 
-// private says whether the event touches private data at all.
+// private reports whether the event reads private data.
 func (e Steps) private() bool { return e.Epochs > 0 && e.Private > 0 }
 
 // certify returns the noise that protects the worst record as the mode may count it: m,

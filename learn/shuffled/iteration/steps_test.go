@@ -461,10 +461,10 @@ func TestAcceptance09CrossEpoch(t *testing.T) {
 	}
 }
 
-// Erratum: the source says that its regularisation step need not be contractive, so that
-// amplification ends with each epoch. Proximal maps of convex functions are non-expansive:
-// the exact divergence of chains with them folded in obeys the cross-epoch bound, which is
-// below K epochs of the paper's.
+// Erratum: the source claims that its regularisation step need not be contractive, so that
+// amplification ends with each epoch. Proximal maps of convex functions are non-expansive: the
+// exact divergence of chains with them folded in obeys the cross-epoch bound, which is below K
+// epochs of the paper's.
 func TestErratumProximalMapsContract(t *testing.T) {
 	const eta, clip, sigma, alpha, lambda = 0.5, 1.0, 1.0, 2.0, 0.4
 	bounds := func(n, epochs int) (cross, paper float64) {

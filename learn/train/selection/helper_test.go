@@ -33,7 +33,7 @@ func (b bit) Train(r *data.Records) (train.Algorithm, error) {
 	return bitAlgorithm{b, r}, nil
 }
 
-// told returns what is told with the larger probability.
+// told returns the value that is released with the larger probability.
 func (b bit) told(r *data.Records) float64 {
 	above := 0
 	for i := range r.Len() {
@@ -126,7 +126,7 @@ func planOf(t testing.TB, s Selection, n, d int) *plan {
 	return p.(*plan)
 }
 
-// outcome is what a tiny selection releases: which candidate, its bit, and the noisy score.
+// outcome is the release of a tiny selection: the candidate, its bit and the noisy score.
 type outcome struct {
 	candidate int
 	w         float64

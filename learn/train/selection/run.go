@@ -17,7 +17,7 @@ const (
 	streamChoice    = "selection choice"    // the one choice of all
 )
 
-// common is what both ways keep: the released model, and the number of its candidate, -1 before.
+// common is the state of both ways: the released model and its candidate's number, -1 before.
 type common struct {
 	a      *algorithm
 	coins  train.Coins

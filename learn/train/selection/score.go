@@ -12,7 +12,7 @@ import (
 	"github.com/darrm/darrm/learn/model"
 )
 
-// Kind is what a score counts.
+// Kind names the quantity that a score counts.
 type Kind string
 
 // The kinds.
@@ -32,7 +32,7 @@ const (
 // Kinds returns the kinds.
 func Kinds() []Kind { return []Kind{Accuracy, Pairs, MeanLoss} }
 
-// Score says what candidates are compared by; more is better.
+// Score defines the figure by which candidates are compared; more is better.
 type Score struct {
 	Kind Kind
 	Loss loss.Loss // of Accuracy, which takes predictions from its link, and of MeanLoss

@@ -88,7 +88,7 @@ func TestScoresReachTheirChanges(t *testing.T) {
 	}
 }
 
-// Scores are what they say: the right classes, the pairs by brute force, the mean loss.
+// Scores equal the count of right classes, the count of pairs by brute force, and the mean loss.
 func TestScoresByBruteForce(t *testing.T) {
 	rows := [][]float64{{1, 0, 1}, {2, 0, 1}, {1, 0, 0}, {-1, 0, 0}, {3, 0, 0}}
 	r, w := recordsOf(t, rows), []float64{1, 0}

@@ -29,8 +29,8 @@ type Selection struct {
 	// candidate once.
 	Stopping string
 	Runs     float64 // E[K], of Stopping; 0 is as many as there are candidates
-	// Share is what the scores have of the privacy: of the target's ε, or with Stopping of a run's ρ.
-	// 0 is DefaultShare.
+	// Share is the part of the privacy that the scores use: of the target's ε, or with Stopping of
+	// a run's ρ. 0 is DefaultShare.
 	Share float64
 }
 
@@ -232,5 +232,5 @@ func (p *plan) event(candidates []accountant.Event) (accountant.Event, error) {
 	return best, nil
 }
 
-// maxSigma is what noise.Gaussian takes.
+// maxSigma is the largest σ that noise.Gaussian takes.
 const maxSigma = 1 << 17

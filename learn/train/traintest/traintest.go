@@ -35,8 +35,8 @@ func interval(k, n int) (lower, upper float64) {
 	return lower, upper
 }
 
-// Broken says whether the values of the two worlds prove the promise broken, at a threshold that half
-// of them choose and the other half test, by Clopper and Pearson's intervals.
+// Broken reports whether the values of the two worlds disprove the promise. Half of them choose a
+// threshold and the other half test it, by Clopper and Pearson's intervals.
 func Broken(zero, one []float64, a Allowed) bool {
 	half := len(zero) / 2
 	above := func(v []float64, threshold float64) int {
