@@ -251,7 +251,8 @@ func (e *frankWolfeRun) hullScores() {
 	}
 }
 
-// leastShrink is the smallest scale factor kept apart from the iterate. A smaller one is multiplied out.
+// leastShrink is the smallest scale factor kept apart from the iterate. A smaller one is
+// multiplied out.
 const leastShrink = 0x1p-60
 
 // move goes the share mu of the way to vertex i.

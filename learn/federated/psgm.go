@@ -32,12 +32,12 @@ type PSGM struct {
 	Epsilon float64
 	// Account prices shuffled reports; "" is exact for full gradients and ternary for batches.
 	Account Account
-	// Missing is the most of a round's reports that may be absent, of silos that drop out. A
-	// round with more absent reports is refused.
+	// Missing is the largest number of a round's reports that may be absent, of silos that drop
+	// out. A round with more absent reports is refused.
 	Missing int
-	// Colluding is the most of a round's reports that may come from silos that tell the server
-	// which are theirs. Such reports hide nobody, and nobody sees which they are: the price leaves
-	// them out as well as all of Missing.
+	// Colluding is the largest number of a round's reports that may come from silos that tell the
+	// server which are theirs. Such reports hide nobody, and nobody sees which they are: the price
+	// leaves them out as well as all of Missing.
 	Colluding int
 	// Randomizer names the mechanism that makes a report.
 	Randomizer Randomizer
