@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// Advice says which estimator has the smallest error for n clients and k numbers each, what
-// correlation it takes, and what the same bits buy with rounded numbers. Errors are in units
-// of Q/n², the mean of the squared lengths by n.
+// Advice names the estimator with the smallest error for n clients and k numbers each, the
+// correlation that it takes, and the error with rounded numbers for the same bits. Errors are in
+// units of Q/n², the mean of the squared lengths by n.
 type Advice struct {
 	N, K, D int
 	Star    float64 // ρ*, NaN if it is not known

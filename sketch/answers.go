@@ -42,7 +42,7 @@ func (a *answers[V]) clients() ([]uint64, error) {
 	return slices.Sorted(maps.Keys(a.of)), nil
 }
 
-// finite tells whether all of x is.
+// finite reports whether all of x is finite.
 func finite(x []float64) bool {
 	return !slices.ContainsFunc(x, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 }

@@ -45,7 +45,7 @@ func errTooLarge() error {
 	return &check.Error{Name: "vector", Value: "a vector whose sums overflow", Rule: "smaller"}
 }
 
-// contribution adds what a message says of its client's vector to out.
+// contribution adds a client's vector, as its message encodes it, to out.
 type contribution func(out []float64)
 
 // newAverage returns a decoder of b's clients; read checks a message before anything is kept of it.

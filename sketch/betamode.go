@@ -8,7 +8,7 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// BetaKind says how β is found.
+// BetaKind names the way in which β is found.
 type BetaKind uint8
 
 // The ways to β. Row selection and T = 1 always take their closed form.
@@ -44,7 +44,7 @@ var betaNames = []string{"auto", "closed", "asymptotic", "mc"}
 
 const maxDraws = 1_000_000
 
-// String is what ParseBetaMode reads.
+// String returns the mode in the form that ParseBetaMode reads.
 func (m BetaMode) String() string {
 	if m.Draws > 0 {
 		return fmt.Sprintf("%s:%d", betaNames[m.Kind], m.Draws)
@@ -70,7 +70,8 @@ func (m BetaMode) check(c Config) error {
 	return err
 }
 
-// way is how β is found for T. Three points differ from the plain order of the modes. T = 1 and
+// way returns the way to find β for T. Three points differ from the plain order of the modes. T = 1
+// and
 // row selection have exact forms that nothing can better. ρ = 1 is closed from d' = 256 for
 // every n, as the expected loss of rank, 0.016 at n = 2, d = 128, falls steeply with d. And from
 // nk = 8d' on β is asymptotic for every d': S is then near (nk/d')·I, the limit's relative error was

@@ -33,7 +33,7 @@ func (c *Codec) Config() Config { return c.config }
 // Dimension is d', the length of vectors inside: d padded to a power of two for SRHT.
 func (c *Codec) Dimension() int { return c.config.padded() }
 
-// Warnings says what a user should know about the choice of parameters; it may be empty.
+// Warnings returns remarks on the choice of parameters; it may be empty.
 func (c *Codec) Warnings() []string {
 	var w []string
 	n, k, d := c.config.N, c.config.K, c.config.padded()

@@ -22,7 +22,7 @@ const (
 
 func (e Ensemble) String() string { return wire.Scheme(e).String() }
 
-// orthonormal tells whether the rows of each G_i are.
+// orthonormal reports whether the rows of each G_i are orthonormal.
 func (e Ensemble) orthonormal() bool { return e == RowSelect || e == SRHT }
 
 const (
@@ -55,7 +55,7 @@ func (c Config) padded() int {
 	return c.D
 }
 
-// entries is what a client's matrix keeps in memory besides k rows.
+// entries returns the count of numbers in memory for a client's matrix, besides k rows.
 func (c Config) entries() int {
 	switch c.Ensemble {
 	case Gaussian, GaussianRowNorm:

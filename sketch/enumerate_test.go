@@ -57,7 +57,7 @@ func subsets(k, d int) [][]int {
 	return all
 }
 
-// exact is what an enumeration of all matrices gives for one ρ.
+// exact holds the figures for one ρ from an enumeration of all matrices.
 type exact struct {
 	beta, mse float64
 	bias      float64 // largest |E x̂_j - mean_j|

@@ -48,7 +48,7 @@ func estimators() []Estimator {
 	return out
 }
 
-// Title is how people call the estimator.
+// Title returns the estimator's name for people.
 func (e Estimator) Title() string {
 	for _, t := range estimatorTitles {
 		if t.name == e {
@@ -99,9 +99,9 @@ type Compared struct {
 	Compressor
 	// Predict returns the expected squared error for these vectors.
 	Predict func(ctx context.Context, xs [][]float64) (float64, error)
-	// Bits is what a client sends, without the header, on average.
+	// Bits is the mean length of a client's message, without the header.
 	Bits float64
-	// Warnings says what a user should know about the choice of parameters; see Codec.Warnings.
+	// Warnings are remarks on the choice of parameters; see Codec.Warnings.
 	Warnings []string
 }
 

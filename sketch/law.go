@@ -2,7 +2,7 @@ package sketch
 
 import "math"
 
-// law is what the errors of an estimator depend on besides the data: with ρ* = R/(n-1),
+// law describes an estimator's errors for every correlation: with ρ* = R/(n-1),
 //
 //	MSE = (Q/n²) (none + ρ* (full - none)).
 type law struct {

@@ -58,8 +58,8 @@ func TestManyClientsNeedNoDraws(t *testing.T) {
 	}
 }
 
-// Vectors that would not fit the memory are refused before any is made, and a simulation ends
-// when it is told to, while its vectors are made too.
+// Vectors that would not fit the memory are refused before any is made, and a simulation ends with
+// its context, even while its vectors are made.
 func TestAlikeVectorsAreBounded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

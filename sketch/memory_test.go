@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// allocated is what f takes of memory in all, in numbers of 8 bytes.
+// allocated returns the memory that f allocates in all, in numbers of 8 bytes.
 func allocated(f func()) float64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -51,7 +51,7 @@ func newRotated(b baseline, bits int) (*rotated, error) {
 
 func (r *rotated) padded() int { return 1 << bits.Len(uint(r.D-1)) }
 
-// Bits is what a client's numbers take: K of the stated bits each, and a scale.
+// Bits returns the length of a client's numbers: K of the stated bits each, and a scale.
 func (r *rotated) Bits() int { return r.K*r.bits + scaleBits }
 
 // MSE predicts the mean squared error for vectors with Q = Σ ‖x_i‖², for large d and exact

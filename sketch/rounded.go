@@ -33,7 +33,7 @@ func newRounded(c *Codec, bits int) (*rounded, error) {
 	return &rounded{c, bits}, nil
 }
 
-// Bits is what a client's numbers take: k of Bits each, and their scale.
+// Bits returns the length of a client's numbers: k of the rounded bits each, and their scale.
 func (r *rounded) Bits() int { return r.codec.config.K*r.bits + scaleBits }
 
 // scaleBits is the size of the float32 that a message of few bits per number has besides.

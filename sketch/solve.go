@@ -15,7 +15,7 @@ const (
 	// maxGram is the largest order of a matrix that is ever made: 128 MiB, and a minute of
 	// eigendecomposition.
 	maxGram = 4096
-	// hardCondition is where conjugate gradients take hundreds of steps.
+	// hardCondition is the condition number at which conjugate gradients take hundreds of steps.
 	hardCondition = 1e4
 )
 

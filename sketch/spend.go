@@ -28,8 +28,8 @@ var (
 
 // Spend finds the K and the bits per number with the smallest predicted error for n clients'
 // vectors with correlation r and Q = Σ‖x_i‖², of at most budget bits per client, a scale of 32
-// bits aside. e is RandK (with SRHT, whose numbers round better), RandProjAvg, RandProjOpt,
-// which is told r, or RotatedQuantised.
+// bits aside. e is RandK (with SRHT, whose numbers round better), RandProjAvg, RandProjOpt, whose
+// decoder knows r, or RotatedQuantised.
 func Spend(ctx context.Context, e Estimator, c Config, budget int, r, q float64) (Spent, error) {
 	best := Spent{Estimator: e, MSE: math.Inf(1)}
 	if err := checkStatistics(c.N, r, q); err != nil {

@@ -12,9 +12,9 @@ import (
 )
 
 // The statistical acceptance tests S1 to S10. All roots are fixed: a test that passes, passes
-// always, and its false-alarm rate says how likely a new root would fail it. Squared errors of
-// one trial vary by a relative deviation v of 5 to 12 % at d = 1024; with m trials the
-// tolerance is (tolerance·√m/v) standard errors.
+// always. Its false-alarm rate is the probability that a new root would fail it. Squared errors of
+// one trial vary by a relative deviation v of 5 to 12 % at d = 1024; with m trials the tolerance is
+// (tolerance·√m/v) standard errors.
 
 // trials measures the mean squared error of a codec on xs over rounds 0 … m-1.
 func trials(t testing.TB, c Config, xs [][]float64, m int) (mean, deviation float64) {

@@ -14,7 +14,7 @@
 //	48      8·count  the values, IEEE 754 float64, finite
 //
 // All integers and floats are little-endian. Schemes other than those of sketch.Codec put a
-// body of their own after the header; there count is what the scheme says it is.
+// body of their own after the header; there the scheme defines count.
 //
 // The tag shows an honest mistake: another root, round or client, or streams that were
 // programmed wrongly, which would otherwise decode to noise. It authenticates nobody.
@@ -37,7 +37,7 @@ const (
 	version = 1
 )
 
-// Scheme says how values and body are to be read.
+// Scheme names the format of values and body.
 type Scheme uint8
 
 // The schemes. Numbers are never used again for another meaning.
@@ -74,7 +74,7 @@ type Header struct {
 	Count         int // number of values
 }
 
-// ErrMessage is what every error about a received message wraps.
+// ErrMessage is wrapped by every error about a received message.
 var ErrMessage = errors.New("message")
 
 // Errorf returns an error that wraps ErrMessage.
