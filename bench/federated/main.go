@@ -1,5 +1,6 @@
-// The program federated times local reports of learn/federated/report, from a vector to the server's sum, beside
-// numpy's of the same mechanism and pfl-research's local Gaussian mechanism, and says what a report takes on the wire.
+// The program federated times local reports of learn/federated/report, from a vector to the
+// server's sum, beside numpy's of the same mechanism and pfl-research's local Gaussian mechanism.
+// It also prints the size of a report on the wire.
 //
 //	go run ./bench/federated [-pfl CHECKOUT]
 //

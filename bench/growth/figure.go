@@ -15,7 +15,7 @@ import (
 	"github.com/darrm/darrm/internal/figure"
 )
 
-// shapeColors tell the shapes apart; Δ is told by dashes and by the marker.
+// shapeColors distinguish the shapes; dashes and the marker distinguish the values of Δ.
 var shapeColors = map[string]color.Color{free: figure.Blue, monotone: figure.Vermillion}
 
 // line is one (shape, Δ) of the figure.

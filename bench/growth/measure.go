@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// measurement is what one case cost and how good its table is.
+// measurement holds the cost of one case and the quality of its table.
 type measurement struct {
 	solveCase
 	runs          int     // the fastest of so many is reported

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// The test binary stands in for darrm: GROWTH_FAKE says how it behaves.
+// The test binary stands in for darrm: GROWTH_FAKE selects its behaviour.
 func TestMain(m *testing.M) {
 	switch os.Getenv("GROWTH_FAKE") {
 	case "":

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// requirement is what a case may cost and how far from the optimum it may stay.
+// requirement bounds the cost of a case and its distance from the optimum.
 type requirement struct {
 	solveCase
 	seconds     float64

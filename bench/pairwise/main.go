@@ -42,7 +42,7 @@ func main() {
 	}
 }
 
-// python is what numpy_pairwise.py finds.
+// python holds the results of numpy_pairwise.py.
 type python struct {
 	Steps     float64   `json:"steps"`     // seconds of Algorithm 1
 	Model     []float64 `json:"model"`     // the average of its iterates

@@ -41,7 +41,7 @@ func main() {
 	}
 }
 
-// wallPerLimit is how many times the limit a solve may last on a busy machine.
+// wallPerLimit bounds a solve's time on a busy machine, in units of its limit.
 const wallPerLimit = 5
 
 // size is a case: one affected vote and δ = 0.

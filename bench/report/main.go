@@ -115,7 +115,7 @@ func version(ctx context.Context) string {
 	return "darrm " + strings.TrimSpace(string(v)) + ", " + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH
 }
 
-// machine is how many processors there are, and which.
+// machine returns the number of processors and their model.
 func machine() string {
 	name := "processors"
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
@@ -127,7 +127,7 @@ func machine() string {
 	return fmt.Sprintf("%d × %s", runtime.NumCPU(), name)
 }
 
-// load is how many programs wanted to run in the last minute.
+// load returns the mean number of programs that wanted to run in the last minute.
 func load() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

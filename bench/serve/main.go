@@ -6,7 +6,7 @@
 //	go run ./bench/serve -soak 1000000 [-ids 20000] /tmp/darrm
 //
 // -postgres names the directory of initdb and postgres; without it the file alone is measured. -soak
-// asks for so many answers through 64 clients instead, and says how much memory the server has on the way;
+// asks for so many answers through 64 clients instead, and prints the server's memory on the way;
 // with -ids there are so many different queries, each of which is asked again and again.
 package main
 
@@ -236,7 +236,7 @@ func gauge(text, name string) (x float64) {
 	return x
 }
 
-// resident is how much memory a process has, in MiB, where /proc tells.
+// resident returns a process's memory in MiB, from /proc; 0 where there is none.
 func resident(pid int) (mib float64) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

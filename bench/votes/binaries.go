@@ -71,7 +71,7 @@ func binaries(list string, n, runs int, dir string) error {
 	return nil
 }
 
-// usage is what a process took: seconds, and bytes.
+// usage is a process's use of resources: seconds, and bytes.
 type usage struct {
 	wall, cpu float64
 	peak      int64

@@ -20,7 +20,7 @@ const teachers = 11
 // kinds are the files that generate writes.
 var kinds = []string{"csv", "csv.gz", "jsonl", "u1.npy", "i8.npy", "teachers.npy", "npz", "parquet"}
 
-// vote is what teacher t answers to query i: the same for every file. Teachers
+// vote returns teacher t's answer to query i: the same for every file. Teachers
 // agree with a query's truth three times out of four.
 func vote(i, t int) byte {
 	x := uint64(i)*0x9e3779b97f4a7c15 + 1

@@ -150,7 +150,7 @@ func measure(most, runs int, dir string, keep bool) error {
 	return nil
 }
 
-// result is what the runs of one program on one file gave.
+// result holds the measurements of one program on one file.
 type result struct {
 	seconds []float64
 	peak    int64 // bytes, the largest
@@ -177,7 +177,7 @@ func (r *result) add(args []string, none bool) error {
 	return nil
 }
 
-// report prints a table and says whether all programs counted the same.
+// report prints a table and reports whether all programs counted the same.
 func report(n, runs int, programs []program, results []result, dir string) bool {
 	fmt.Printf("\n%s queries × %d votes, whole processes, %d alternating runs\n\n", thousands(n), teachers, runs)
 	fmt.Println("| file | MiB | program | min, s | median, s | queries/s | ÷ darrm, min | peak MiB | majority 1 |")
