@@ -14,8 +14,8 @@ import (
 	"github.com/darrm/darrm/internal/readfile"
 )
 
-// Field is what one field of research brings: what can be computed, how its methods look,
-// and the experiments of its sources.
+// Field is a field of research: its kinds of computation, the looks of its methods, and the
+// experiments of its sources.
 type Field struct {
 	Kinds []Kind
 	Looks map[Method]Look
@@ -44,13 +44,13 @@ type Parameters interface {
 	Run(r *Run) error
 }
 
-// inputs is what Parameters of an experiment that reads files have too.
+// inputs is implemented by the Parameters of an experiment that reads files.
 type inputs interface {
 	// Inputs returns the hash of what is read below the folder root, by names for people.
 	Inputs(ctx context.Context, root string) (map[string]string, error)
 }
 
-// needy is what Parameters of an experiment that cannot do without files have too.
+// needy is implemented by the Parameters of an experiment that cannot run without files.
 type needy interface {
 	// NeedsData returns the folder of those files, below Options.Data.
 	NeedsData() string
@@ -109,7 +109,7 @@ func addOnce[K comparable, V any](m map[K]V, key K, value V) {
 // last.
 func (c *Catalog) List() []Definition { return slices.Clone(c.builtin) }
 
-// position is where an experiment stands in List, others last.
+// position returns the index of an experiment in List, where others come last.
 func (c *Catalog) position(name string) int {
 	i := slices.IndexFunc(c.builtin, func(d Definition) bool { return d.Name == name })
 	if i < 0 {

@@ -48,8 +48,8 @@ func Paired(a, b []float64) Difference {
 	return Difference{mean, mean - half, mean + half}
 }
 
-// Edge says where the best value ends the grid of those tried: "largest" or "smallest", so
-// that a better one may lie beyond. It is "" inside the grid, and for a grid of one.
+// Edge returns "largest" or "smallest" where the best value is an end of the grid of those tried,
+// so that a better one may lie beyond. It returns "" inside the grid, and for a grid of one.
 func Edge(best float64, tried []float64) string {
 	least, most := slices.Min(tried), slices.Max(tried)
 	switch {

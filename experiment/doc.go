@@ -11,8 +11,8 @@
 // # How to add a kind
 //
 // Write a struct of the parameters, with JSON tags, and its three methods: Validate, Steps
-// and Run. Run works each part out in a [Step] and tells what it found by the methods of
-// [Run]: Table, Claim, Note, Figure. Name the kind in the Field of its package, put
+// and Run. Run works each part out in a [Step] and states its results by the methods of [Run]:
+// Table, Claim, Note, Figure. Name the kind in the Field of its package, put
 // definitions into the package's folder definitions and their names into the Field. The
 // example of New is a whole kind.
 //

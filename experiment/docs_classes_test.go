@@ -42,7 +42,8 @@ func eachOfVotes(t *testing.T, visit func(cells []string, rows []map[string]stri
 	}
 }
 
-// agrees is how often an answer has the most votes, and its paired difference to permute-and-flip.
+// agrees returns the share of answers with the most votes, and the interval of its paired
+// difference to permute-and-flip.
 func agrees(t *testing.T, rows []map[string]string) string {
 	switch {
 	case len(rows) == 0:

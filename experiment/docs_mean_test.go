@@ -39,7 +39,7 @@ func thresholdsTable(t *testing.T, m *markdown) {
 	}
 }
 
-// bitsTable is who wins where.
+// bitsTable writes the table of errors by method. The smallest are in bold type.
 func bitsTable(t *testing.T, m *markdown) {
 	rows := goldenRows(t, "mean-bits", "bits")
 	methods := []experiment.Method{"rand-k", "rand-proj-spatial-avg", "rand-proj-spatial-opt", "eden", "rank-1"}

@@ -209,8 +209,8 @@ func (p Panel) drawable() []Series {
 	return out
 }
 
-// lowerEdge is how far down shades and error bars go: anywhere, or on a logarithmic axis a
-// little below the lowest line, since y minus its deviation may be negative.
+// lowerEdge returns the lower limit of shades and error bars. It is -Inf, or on a logarithmic axis
+// a little below the lowest line, since y minus its deviation may be negative.
 func (p Panel) lowerEdge(all []Series) float64 {
 	if !p.LogY {
 		return math.Inf(-1)

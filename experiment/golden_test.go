@@ -96,7 +96,7 @@ func golden(t *testing.T, d experiment.Definition, quick bool) {
 	}
 }
 
-// goldenRecord, in a golden folder, says what its files are golden values of.
+// goldenRecord names the file of a golden folder that states the origin of its golden values.
 const goldenRecord = "golden.json"
 
 // golds are the contents of a goldenRecord.
@@ -113,7 +113,7 @@ func goldenFolder(d experiment.Definition, quick bool) string {
 	return filepath.Join("testdata", "golden", name)
 }
 
-// describeGolden returns what a golden folder has to say of parameters and files. Claims do
+// describeGolden returns the record of a golden folder for these parameters and files. Claims do
 // not change numbers; TestClaimsHoldOnGoldenFigures judges them.
 func describeGolden(t testing.TB, p experiment.Parameters, folder string) golds {
 	t.Helper()

@@ -11,7 +11,7 @@ import (
 // brings, in every picture.
 type Method string
 
-// Look is how a method appears to people.
+// Look is a method's title and its style in pictures.
 type Look struct {
 	Title string
 	Color uint32 // 0xRRGGBB

@@ -23,7 +23,7 @@ const recordFile = "record.json"
 // resultFile holds the Result.
 const resultFile = "results.json"
 
-// Record says what made the files of an experiment's folder.
+// Record states the origin of the files in an experiment's folder.
 type Record struct {
 	FormatVersion int               `json:"format_version"`
 	Name          string            `json:"name"`
@@ -50,7 +50,7 @@ type stepRecord struct {
 	Reused  bool    `json:"reused"`  // done by an earlier run
 }
 
-// machine is where an experiment ran.
+// machine describes the computer that an experiment ran on.
 type machine struct {
 	OS        string `json:"os"`
 	Arch      string `json:"arch"`

@@ -24,7 +24,7 @@ var reportText string
 
 var reportTemplate = template.Must(template.New("report").Parse(reportText))
 
-// reportPage is what the template sees.
+// reportPage is the input of the template.
 type reportPage struct {
 	Sections      []section
 	Claims, Fails int

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Result is what an experiment found. It depends on the definition, the seed, the data and
+// Result holds the results of an experiment. It depends on the definition, the seed, the data and
 // the program, and on nothing else.
 type Result struct {
 	Name    string   `json:"name"`
@@ -47,7 +47,7 @@ type Table struct {
 	Caption string   `json:"caption"`
 	Columns []Column `json:"columns"`
 	Rows    [][]any  `json:"rows"` // cells are numbers, strings or nil (nothing to say)
-	// Long says that a report shows the table folded up.
+	// Long is true for a table that a report shows folded up.
 	Long bool `json:"long,omitempty"`
 }
 

@@ -40,16 +40,16 @@ var build = sync.OnceValue(func() string {
 	return rand.Text()
 })
 
-// An OutputError says that a file or folder of an experiment could not be written.
+// An OutputError is the error for a file or folder of an experiment that could not be written.
 type OutputError struct{ Err error }
 
 func (e *OutputError) Error() string { return e.Err.Error() }
 func (e *OutputError) Unwrap() error { return e.Err }
 
-// ErrNoData says that an experiment's data are not there.
+// ErrNoData is the error for an experiment whose data are not there.
 var ErrNoData = errors.New("data not found")
 
-// Options says how to run. The zero value runs the whole experiment with seed 0.
+// Options sets the conditions of a run. The zero value runs the whole experiment with seed 0.
 type Options struct {
 	// Seed of everything that is drawn. The same seed gives the same numbers.
 	Seed uint64
@@ -67,7 +67,7 @@ type Options struct {
 	Progress func(Progress)
 }
 
-// Progress is how far a run has come.
+// Progress is the state of a run for people who wait.
 type Progress struct {
 	Experiment string
 	Step       string // what is done next; "" at the end
@@ -96,8 +96,8 @@ type Run struct {
 	of       int
 	files    map[string][]byte // outputs, written at the end
 
-	// broken, in tests only, changes what a step of a finished run found before it is told
-	// and judged; nothing is worked out and nothing drawn then.
+	// broken, in tests only, changes the result of a step of a finished run before it is reported
+	// and judged. Nothing is computed and nothing drawn then.
 	broken func(step string, value any)
 }
 
@@ -106,8 +106,8 @@ type Run struct {
 // program with the same parameters, is not done again. If ctx ends, steps that are done
 // are kept, no record is written, and the error is ctx.Err().
 //
-// Where data are missing the error is ErrNoData; it says where they were looked for. What
-// cannot be written is an OutputError.
+// Where data are missing the error is ErrNoData, with the places that were searched. For output
+// that cannot be written it is an OutputError.
 func (d Definition) Run(ctx context.Context, outDir string, o Options) (Outcome, error) {
 	if d.full == nil {
 		return Outcome{}, errors.New("experiment without a definition: use Catalog.Load or Parse")
@@ -241,7 +241,7 @@ func (r *Run) Claim(holds bool, text, evidence string, args ...any) {
 	r.Result.Claims = append(r.Result.Claims, Claim{text, holds, fmt.Sprintf(evidence, args...)})
 }
 
-// Note says what a reader must know to read the numbers.
+// Note adds a remark that a reader needs to understand the numbers.
 func (r *Run) Note(format string, args ...any) {
 	r.Result.Notes = append(r.Result.Notes, fmt.Sprintf(format, args...))
 }

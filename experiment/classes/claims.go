@@ -51,7 +51,7 @@ func (p *parameters) judge(r *experiment.Run, found [][]outcome) {
 	}
 }
 
-// rounding is what float64 sums over queries leave.
+// rounding bounds the rounding errors of float64 sums over queries.
 const rounding = 1e-9
 
 // judgeBounds: the mechanisms with δ = 0 obey the bound that is proved for these very votes, and it is

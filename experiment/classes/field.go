@@ -1,8 +1,8 @@
 // Package classes measures private pluralities of many classes on votes: of teachers that were trained
 // without privacy on disjoint parts of images, and of simulated prompts of a language model. At
 // each ε it puts the optimum under several priors beside permute-and-flip, noisy maxima and the best that
-// any mechanism could do on these votes. The votes come with the package; votes/README.md says how
-// they were made.
+// any mechanism could do on these votes. The votes come with the package; votes/README.md describes
+// their making.
 //
 // # Notation
 //

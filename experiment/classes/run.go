@@ -117,7 +117,7 @@ type row struct {
 	FlipEpsilon float64 `json:"flip_eps"`
 }
 
-// outcome is what was found on a set at one promise.
+// outcome holds the results on a set at one promise.
 type outcome struct {
 	K       int    `json:"k"`
 	Queries int    `json:"queries"`

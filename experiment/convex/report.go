@@ -13,7 +13,7 @@ import (
 	"github.com/darrm/darrm/experiment/sweep"
 )
 
-// axis is what a sweep is called.
+// axis maps the parameter of a sweep to its label.
 var axis = map[string]string{"n": "records n", "d": "dimension d", "eps": "ε"}
 
 func (p *parameters) report(r *experiment.Run, found [][]sweep.Scores) error {

@@ -94,7 +94,7 @@ func (p *parameters) measure(r *experiment.Run, at float64) ([]sweep.Scores, err
 	}.Measure(r)
 }
 
-// once says whether all repeats of a line are the same: nothing is drawn for a minimiser on a
+// once reports whether all repeats of a line are the same: nothing is drawn for a minimiser on a
 // data set.
 func (p *parameters) once(l line) bool { return p.task().draw == nil && l.Method == optimum }
 
@@ -143,7 +143,7 @@ func (p *parameters) score(ctx context.Context, t *task, l line, plan train.Plan
 	return scores, nil
 }
 
-// mostIterates is how many iterates are scored: as many as there are, or every k-th.
+// mostIterates is the largest number of iterates that are scored: all, or every k-th.
 const mostIterates = 32
 
 // overIterates returns the mean score over the iterates before each round, one of which, drawn

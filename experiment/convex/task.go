@@ -14,7 +14,7 @@ import (
 	"github.com/darrm/darrm/learn/model"
 )
 
-// task is what a model is trained for.
+// task is a learning problem: its records, its loss and the score of a model.
 type task struct {
 	name    string
 	measure string // what Value is, for people

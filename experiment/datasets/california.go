@@ -44,7 +44,7 @@ type Housing struct {
 	Sizes   []int // of the silos, in the order of Train
 }
 
-// HousingSplit says how the records come into silos.
+// HousingSplit sets the way records are split into silos.
 type HousingSplit struct {
 	Silos int
 	// ByLatitude gives each silo the districts of one belt, south to north, in place of any.

@@ -37,7 +37,7 @@ var classes = map[string]struct {
 	Letter:   {"LetterRecognition.csv", "lettr", 15000, 16, func(l string) bool { return l <= "M" }, 7446. / 15000, 1.241533},
 }
 
-// isClasses tells whether a name is that of a set of two classes.
+// isClasses reports whether a name is that of a set of two classes.
 func isClasses(name string) bool { _, ok := classes[name]; return ok }
 
 // loadClasses reads the first n records of a set's file.

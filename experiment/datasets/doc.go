@@ -3,8 +3,9 @@
 // A Set is private and public records with their task, for shuffled gradient methods. Points
 // are vectors with a response, for distributed mean estimation and for methods without public records.
 //
-// A Set, and Points, say which of the two they are. Stand-ins keep what the comparisons of methods depend
-// on, such as means and label rates; their figures are not those of the real data.
+// A Set, and Points, name the one of the two that they are. Stand-ins keep the properties that
+// comparisons of methods depend on, such as means and label rates. Their figures are not those of
+// the real data.
 //
 // # Notation
 //

@@ -57,7 +57,7 @@ func Load(ctx context.Context, name, dir string, seed uint64) (Set, error) {
 	return s.finish(startGenerator(seed)), nil
 }
 
-// folder is where a data set's files lie, read until ctx is done.
+// folder is the folder of a data set's files, read until ctx is done.
 type folder struct {
 	ctx context.Context
 	dir string

@@ -14,8 +14,8 @@ import (
 	"github.com/darrm/darrm/learn/data"
 )
 
-// folders are where, below the data folder, the real files of a data set may lie, besides
-// the folder of its name and the data folder itself.
+// folders names the folders below the data folder that may hold the real files of a data set,
+// besides the folder of its name and the data folder itself.
 var folders = map[string][]string{
 	MNIST69: {"mnist"}, // what scripts/fetch-mnist fills
 	CIFAR10: {"cifar-10-batches-bin"},

@@ -2,6 +2,6 @@
 
 package datasets
 
-// raceEnabled says that the race detector is on, which makes everything ten times slower:
-// runs that add nothing but statistics are shortened.
+// raceEnabled is true under the race detector, which makes everything ten times slower. Runs that
+// only add statistics are shortened then.
 const raceEnabled = true

@@ -72,7 +72,7 @@ func startGenerator(seed uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0x7374617274))
 }
 
-// Summary is what is printed of a data set. On real private data it is a secret of them.
+// Summary holds the printed figures of a data set. On real private data it is a secret of them.
 type Summary struct {
 	N, PublicN, Dim   int
 	PrivateSmoothness float64 // L*

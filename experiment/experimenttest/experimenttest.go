@@ -211,8 +211,8 @@ func names(v reflect.Value) map[string]reflect.Value {
 	return out
 }
 
-// misprint changes the n-th string or fraction below a field of the definition called
-// printed…, and says whether there is one.
+// misprint changes the n-th string or fraction below a field of the definition called printed…, and
+// reports whether there is one.
 func misprint(t testing.TB, text []byte, n int) ([]byte, bool) {
 	t.Helper()
 	var file any

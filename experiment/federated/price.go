@@ -17,8 +17,8 @@ import (
 	"github.com/darrm/darrm/learn/federated/report"
 )
 
-// price is what it costs not to trust the server: in noise, against normal noise at the same Rényi
-// divergence, and in bytes.
+// price measures the cost of a server that need not be trusted: in noise, against normal noise at
+// the same Rényi divergence, and in bytes.
 type price struct {
 	Dim           int       `json:"dim"`
 	Reports       int       `json:"reports"` // of a stream

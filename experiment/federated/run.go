@@ -30,10 +30,10 @@ type outcome struct {
 	Kept  measures   `json:"kept"`  // of one of all iterates, each as likely
 }
 
-// failed says whether no step size passed the rule.
+// failed reports whether no step size passed the rule.
 func (o outcome) failed() bool { return o.Done < 1 }
 
-// found is what a line found.
+// found holds the results of a line.
 type found struct {
 	Runs         []outcome `json:"runs"`
 	Epsilon      float64   `json:"epsilon"`       // of the priced run; 0 without one

@@ -207,5 +207,5 @@ func (s step) watch() func(loss float64) error {
 	}
 }
 
-// tooLarge says whether an error is a step size's fault.
+// tooLarge reports whether an error comes from too large a step size.
 func tooLarge(err error) bool { return errors.Is(err, errStruck) || errors.Is(err, train.ErrDiverged) }

@@ -32,7 +32,7 @@ type gammaParameters struct {
 	// Written adds the source's metric as it is written, gamma.UniformError on [0, 1].
 	Written bool                `json:"written,omitempty"`
 	Methods []experiment.Method `json:"methods"`
-	// Printed is what the source prints about each of Subsamples, in its digits.
+	// Printed holds the source's figures for each of Subsamples, in its digits.
 	Printed []printedPromise `json:"printed,omitempty"`
 }
 
@@ -135,7 +135,7 @@ type function struct {
 	Scaled float64 `json:"scaled"`
 }
 
-// optimum is what solving one promise gave.
+// optimum holds the results of solving one promise.
 type optimum struct {
 	Functions   []function `json:"functions"`
 	Gap         float64    `json:"gap"`

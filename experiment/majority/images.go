@@ -49,7 +49,7 @@ type tolerance struct {
 	Accuracy  float64 `json:"accuracy"`
 }
 
-// printedAccuracy is what the source prints for one m and Q: mean and standard deviation.
+// printedAccuracy holds the source's figures for one m and Q: mean and standard deviation.
 type printedAccuracy struct {
 	Table     string     `json:"table"`
 	Allowance int        `json:"m"`
@@ -320,7 +320,7 @@ func dot(a, b []float64) float64 {
 	return sum
 }
 
-// ensembleVotes is how teachers vote on the test images.
+// ensembleVotes holds the teachers' votes on the test images.
 type ensembleVotes struct {
 	Size  int       `json:"size"`  // records that each teacher was trained on
 	Votes []string  `json:"votes"` // of each teacher, one character 0 or 1 per image

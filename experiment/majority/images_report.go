@@ -143,8 +143,8 @@ func (p *imageParameters) reportAccuracy(r *experiment.Run, found []evaluation) 
 	return r.Figure("accuracy", fmt.Sprintf("Accuracy of the labels at the same cost per query: mean and standard deviation over %d draws, side by side. The grey line has no privacy.", p.Draws), min(3, len(panels)), panels)
 }
 
-// pairwiseOrder says how three printed accuracies stand to each other: for each pair which is
-// larger, 0 for a tie.
+// pairwiseOrder returns the sign of the difference of each pair of three printed accuracies, 0 for
+// a tie.
 func pairwiseOrder(hundredths [3]int) (signs [3]int) {
 	for i := range hundredths {
 		signs[i] = cmp.Compare(hundredths[i], hundredths[(i+1)%3])
@@ -255,7 +255,7 @@ func (p *imageParameters) judge(r *experiment.Run, m, q, qi int, e evaluation) {
 	}
 }
 
-// total is what Q queries cost by one way of counting.
+// total is the cost of Q queries by one way of counting.
 type total struct {
 	Name  string          `json:"name"` // in files
 	Way   string          `json:"way"`  // for people

@@ -17,7 +17,7 @@ type noiseParameters struct {
 	OrderStep float64       `json:"order_step"` // from λ_min + step on
 }
 
-// noiseTarget is what one answer of GNMax may cost.
+// noiseTarget bounds the cost of one answer of GNMax.
 type noiseTarget struct {
 	Data         string  `json:"data"`
 	Epsilon      float64 `json:"epsilon"`
@@ -57,7 +57,7 @@ func (t noiseTarget) variance(order float64) float64 {
 	return order / (t.Epsilon - math.Log(1/t.Delta)/(order-1))
 }
 
-// calibration is what one target needs.
+// calibration holds the noise for one target.
 type calibration struct {
 	Order     float64   `json:"order"`      // the best of the grid
 	GridSigma float64   `json:"grid_sigma"` // there

@@ -45,8 +45,8 @@ const (
 	measureDiffers measure = "differs" // Pr[label ≠ majority of the same votes]
 )
 
-// actual is what the teachers are really like: each answers 1 with a probability of its
-// own, uniform on [Low, High].
+// actual is the true law of the teachers' votes: each answers 1 with a probability of its own,
+// uniform on [Low, High].
 type actual struct {
 	Title string  `json:"title"`
 	Low   float64 `json:"low"`
@@ -99,7 +99,7 @@ func (p *priorParameters) gammas() *gammaParameters {
 
 func (p *priorParameters) Steps() int { return len(p.Allowances) * (1 + len(p.Actual)) }
 
-// score is how a noise function does with actual teachers.
+// score holds the errors of a noise function with actual teachers.
 type score struct {
 	Method experiment.Method `json:"method"`
 	// Error is E|Pr[label = 1] - Pr[majority = 1]|, and the standard error of its

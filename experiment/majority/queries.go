@@ -15,7 +15,7 @@ import (
 	"github.com/darrm/darrm/internal/randsrc"
 )
 
-// answered is what one mechanism did over all draws of the queries.
+// answered holds the accuracy of one mechanism over all draws of the queries.
 type answered struct {
 	Method   experiment.Method `json:"method"`
 	Drawn    [][]float64       `json:"drawn"`    // accuracy by Queries and draw, with labels drawn
@@ -23,7 +23,7 @@ type answered struct {
 	All      float64           `json:"all"`      // expected accuracy over all test images
 }
 
-// evaluation is what was found for one allowance m.
+// evaluation holds the results for one allowance m.
 type evaluation struct {
 	Query    accountant.Cost `json:"query"`    // of one answer, for every private method
 	Sigma    float64         `json:"sigma"`    // GNMax's, by the source's bound
@@ -105,7 +105,7 @@ func (p *imageParameters) evaluate(r *experiment.Run, teacher accountant.Cost, m
 	return e, nil
 }
 
-// voteSetting is what the source assumes for GNMax: one record reaches one teacher.
+// voteSetting returns the source's assumption for GNMax: one record reaches one teacher.
 func (p *imageParameters) voteSetting() ensemble.Setting {
 	return ensemble.Setting{K: p.Teachers, Classes: 2, Affected: 1, Neighbours: accountant.AddOrRemoveOne}
 }

@@ -59,7 +59,7 @@ type line struct {
 	Deviations []float64 `json:"printed_sd,omitempty"`
 }
 
-// deviation is what the source prints of a place, NaN where it prints none.
+// deviation returns the source's printed deviation for a place, NaN where it prints none.
 func (l line) deviation(place int) float64 {
 	if l.Deviations == nil {
 		return math.NaN()
@@ -89,7 +89,7 @@ type claim struct {
 	Within float64 `json:"within,omitempty"`
 }
 
-// place is where lines are scored.
+// place is a condition under which lines are scored.
 type place struct {
 	records int
 	epsilon float64 // 0 where no line is private
@@ -118,7 +118,7 @@ func orZero[T int | float64](list []T) []T {
 	return list
 }
 
-// holds says whether a claim is about a place.
+// holds reports whether a claim is about a place.
 func (c claim) holds(at place) bool {
 	return (c.Records == 0 || c.Records == at.records) && (c.Epsilon == 0 || c.Epsilon == at.epsilon) && (c.Passes == 0 || c.Passes == at.passes)
 }

@@ -74,7 +74,7 @@ func (p *pipelineParameters) Inputs(ctx context.Context, root string) (map[strin
 // steps: one for each total and trainer, and one for what has no privacy or needs none.
 func (p *pipelineParameters) Steps() int { return 1 + len(p.Trainers)*len(p.Epsilons) }
 
-// pipelined is how one way of answering does at its best step size.
+// pipelined holds the results of one way of answering at its best step size.
 type pipelined struct {
 	Method   experiment.Method `json:"method"`
 	Private  bool              `json:"private"` // if not, costs are left 0
@@ -134,7 +134,7 @@ func (p *pipelineParameters) workshop(r *experiment.Run) (workshop, error) {
 	return w, err
 }
 
-// config is how one model is trained, without a step size.
+// config returns the training parameters of one model, without a step size.
 func (p *pipelineParameters) config(w workshop, m shuffled.Method, target accountant.Cost) shuffled.Config {
 	return shuffled.Config{
 		// The source's accounting, whatever is the tightest that is known.
@@ -146,8 +146,8 @@ func (p *pipelineParameters) config(w workshop, m shuffled.Method, target accoun
 	}
 }
 
-// aggregate is how a plan's votes become answers: a noise function, nil for the plain
-// majority, and what one answer costs.
+// aggregate makes answers of a plan's votes: certify gives the noise function, nil for the plain
+// majority, and the cost of one answer.
 type aggregate struct {
 	method  experiment.Method
 	answers int // 0 is any number

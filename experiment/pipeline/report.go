@@ -70,7 +70,8 @@ func (p *pipelineParameters) report(r *experiment.Run, w workshop, references []
 	return p.picture(r, w, references, found)
 }
 
-// compare says how teachers do beside what needs none.
+// compare notes the accuracy of the teachers' majority beside that of one private model and of a
+// public one.
 func (p *pipelineParameters) compare(r *experiment.Run, references []pipelined, found map[shuffled.Method][][]pipelined) {
 	public := ofMethod(references, methodPublicModel).mean()
 	for _, m := range p.Trainers {

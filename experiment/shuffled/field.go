@@ -4,8 +4,8 @@
 // Source: Improving the Convergence of Private Shuffled Gradient Methods with Public Data
 // (2026), Section 6.
 //
-// The data sets are generated stand-ins for the real ones, unless the real files are in the
-// data folder. Titles, pictures and notes say which of the two it is.
+// The data sets are generated stand-ins for the real ones, unless the real files are in the data
+// folder. Titles, pictures and notes name the one that was used.
 //
 // # Notation
 //

@@ -45,8 +45,8 @@ func (p *trainingParameters) report(r *experiment.Run, lab laboratory, found map
 	return p.reportFigures(r, lab, found)
 }
 
-// noteGrid says which step sizes were tried, and whose best one is the largest or smallest
-// of them.
+// noteGrid notes the step sizes that were tried, and the lines whose best one is the largest or
+// smallest of them.
 func (p *trainingParameters) noteGrid(r *experiment.Run, lab laboratory, found map[training]trained) {
 	further := ""
 	if p.Widen {

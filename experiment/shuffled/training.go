@@ -178,7 +178,7 @@ func (t training) String() string {
 	return strings.Join(parts, "-")
 }
 
-// dependsOnSeed says whether runs from different seeds can differ.
+// dependsOnSeed reports whether runs from different seeds can differ.
 func (t training) dependsOnSeed() bool {
 	return t.Method.IsPrivate() || t.Method == shuffled.ShuffleG && t.Order != iteration.FixedOrder.String()
 }
@@ -196,7 +196,7 @@ func (p *trainingParameters) config(set datasets.Set, t training) shuffled.Confi
 	}
 }
 
-// trained is what was found for one line.
+// trained holds the results of one line.
 type trained struct {
 	Noise         float64 `json:"noise"` // σ
 	Amplification float64 `json:"amplification"`
@@ -210,7 +210,7 @@ type trained struct {
 	Best  []train.Cell `json:"best"`
 }
 
-// gridEdge says where the best step size ends the grid of those tried.
+// gridEdge returns the end of the grid that the best step size is at, as experiment.Edge.
 func (x trained) gridEdge() string {
 	tried := make([]float64, len(x.Cells))
 	for i, c := range x.Cells {

@@ -50,8 +50,8 @@ func TestStepSizesGoOnAlongTheGrid(t *testing.T) {
 	}
 }
 
-// A claim says where one of its figures is the best of the step sizes tried and the last of
-// them, so that a better one may lie beyond.
+// A claim names the end of the grid where the best step size of one of its figures is the last one
+// tried, so that a better one may lie beyond.
 func TestClaimsSayWhereAGridEnds(t *testing.T) {
 	p := parameters(t, smallTraining)
 	cells := []train.Cell{{StepSize: 1e-3}, {StepSize: 1e-4}, {StepSize: 1e-5}}

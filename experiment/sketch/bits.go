@@ -36,7 +36,7 @@ type bitsParameters struct {
 	Wins []win `json:"wins"`
 }
 
-// win says that a method has the smallest error in all rows with these values.
+// win claims that a method has the smallest error in all rows with these values.
 type win struct {
 	Method            experiment.Method `json:"method"`
 	Clients           []int             `json:"clients"`
@@ -120,7 +120,7 @@ func (p *bitsParameters) Inputs(ctx context.Context, root string) (map[string]st
 	return in, err
 }
 
-// contest is what the contenders did in one row.
+// contest holds the scores of the contenders in one row.
 type contest struct {
 	Rho    float64  `json:"rho"` // ρ*
 	Scores []scored `json:"scores"`

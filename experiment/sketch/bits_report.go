@@ -9,8 +9,8 @@ import (
 	"github.com/darrm/darrm/experiment"
 )
 
-// leastDrawn is where the picture ends: the errors for identical vectors are so small that no
-// other could be seen.
+// leastDrawn is the height at which smaller errors are drawn. The errors for identical vectors are
+// so small that on their scale no others could be told apart.
 const leastDrawn = 1e-3
 
 func (p *bitsParameters) report(r *experiment.Run, rows []bitsRow, found []contest) error {

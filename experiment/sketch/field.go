@@ -7,7 +7,7 @@
 // Estimation Using Random Projection (NeurIPS 2023).
 //
 // Nothing of it is private. The data of the tasks are the real files where the data folder has
-// them, and documented stand-ins otherwise; titles, pictures and notes say which.
+// them, and documented stand-ins otherwise; titles, pictures and notes name the one that was used.
 //
 // # Notation
 //

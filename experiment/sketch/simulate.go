@@ -94,8 +94,8 @@ type measured struct {
 	Predicted float64 `json:"predicted"`
 }
 
-// deviation is how far the mean is from what it should be, in units of what is allowed for: the standard
-// error, and half a percent for β and for large-d forms.
+// deviation returns the distance of the mean from its expected value, in units of the allowance:
+// the standard error, and half a percent for β and for large-d forms.
 func (m measured) deviation(should float64) float64 {
 	return math.Abs(m.Mean-should) / math.Hypot(m.Error, 0.005*should)
 }

@@ -239,8 +239,8 @@ func TestDefinitionsAreChecked(t *testing.T) {
 	}
 }
 
-// An experiment that only the real images serve says that they are not there, and others take a
-// stand-in and say so.
+// An experiment that only the real images serve fails with ErrNoData without them. Others take a
+// stand-in, which title and notes name.
 func TestRealImagesOrAStandin(t *testing.T) {
 	experimenttest.Numbers(t)
 	d := experimenttest.Load(t, catalog, "figure-2.4-real")

@@ -51,7 +51,7 @@ type setting struct {
 	Iterations int     `json:"iterations"`
 	Clusters   int     `json:"clusters,omitempty"` // k-means
 	Rate       float64 `json:"rate,omitempty"`     // regression
-	// Within is how far the mean squared error may be from the predicted, as a share. It is
+	// Within bounds the relative distance of the mean squared error from the predicted one. It is
 	// claimed and tested.
 	Within float64 `json:"within"`
 }

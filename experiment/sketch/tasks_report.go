@@ -14,7 +14,7 @@ import (
 	"github.com/darrm/darrm/sketch"
 )
 
-// outcome is what one estimator did in one setting.
+// outcome holds the results of one estimator in one setting.
 type outcome struct {
 	rho                   float64 // mean ρ*
 	err, errSD, predicted float64 // squared error: mean over iterations, deviation over repeats

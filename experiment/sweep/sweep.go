@@ -14,7 +14,7 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// Line is what every line of a sweep states: one way to train.
+// Line holds the fields that every line of a sweep has. A line is one way to train.
 type Line struct {
 	Name   string            `json:"name"`
 	Look   experiment.Method `json:"look,omitempty"` // the method's own if empty
@@ -59,7 +59,7 @@ type Scores struct {
 	Epsilon float64              `json:"epsilon"` // accounted; 0 without privacy
 }
 
-// Place is where lines are scored.
+// Place is a condition under which lines are scored.
 type Place struct {
 	Name string // of the step
 	Key  any    // what its scores depend on, beside the key of all places
@@ -91,7 +91,7 @@ type Trial[S any] struct {
 	Sample func(repeat int) (S, error)
 	// Score trains a line's model and returns its scores by measure, nil for a line that has none.
 	Score func(ctx context.Context, line int, plan train.Plan, s S, repeat int) (map[string]float64, error)
-	// Once says whether all repeats of a line are the same. May be nil.
+	// Once reports whether all repeats of a line are the same. May be nil.
 	Once func(line int) bool
 }
 
