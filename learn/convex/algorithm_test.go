@@ -46,9 +46,8 @@ func methods(t *testing.T) map[string]Plan {
 	return plans
 }
 
-// What package train asks of an Algorithm: a run that goes on from a checkpoint after any round
-// is the same run, other data have another digest, the price is what a release costs, and a
-// release runs.
+// Package train requires of an Algorithm: a run that goes on from a checkpoint after any round is
+// the same run, other data have another digest, a release costs the price, and a release runs.
 func TestMethodsAreAlgorithms(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	r, other := leaning(t, rng, 60, 3), leaning(t, rng, 60, 3)
@@ -199,8 +198,8 @@ func TestPlansKeepTheirTargets(t *testing.T) {
 	}
 }
 
-// Radii, clips and sets are of sizes at which every record is shortened, whatever it holds, and at
-// which no record can end a run: a failure would tell of it.
+// Radii, clips and sets are of sizes at which every record is shortened, whatever its values. At
+// these sizes no record can end a run: a failure would reveal it.
 func TestScalesAtWhichNoRecordEndsARun(t *testing.T) {
 	set := func(radius float64) geometry.Polytope {
 		return must.Get(geometry.NewL1Ball(2, radius))(t)

@@ -23,8 +23,8 @@ func sampled(t testing.TB, c DPSGD, n, d int) *sampledPlan {
 	return p.(*sampledPlan)
 }
 
-// The price is what an accountant of the run's event says, is under the target and near it; and
-// by every rule it is for added or removed records only.
+// The price equals an accountant's figure for the run's event, and is just under the target. By
+// every rule it is for added or removed records only.
 func TestSampledPrice(t *testing.T) {
 	c := DPSGD{Setting: setting(), Ball: 1, Rate: 0.02, Steps: 300}
 	p := sampled(t, c, 1000, 3)

@@ -18,7 +18,7 @@ import (
 // Audits of the methods that choose vertices, by the means of audit_test.go: false alarms have
 // probability 2e-7 each. The adversary sees every vertex chosen. Others than the record that
 // differs lean one way, so that the vertex it speaks for is rare in both worlds: there a
-// selection loses nearly all of its ε₀. Power is what the planted mutants show.
+// selection loses nearly all of its ε₀. The planted mutants show the power of the audit.
 
 // audited are the selections, of which short tests take the default.
 func audited() []Selection {

@@ -20,7 +20,7 @@ import (
 // which adds γ/λ in each world.
 type OutputPerturbation struct {
 	Setting
-	// Lambda is λ of (λ/2)‖w‖²; 0 is what balances noise and bias in Ball.
+	// Lambda is λ of (λ/2)‖w‖²; 0 takes the λ that balances noise and bias in Ball.
 	Lambda float64
 	// Ball is the radius of a ball that the model is projected to; 0 is none.
 	Ball float64

@@ -11,8 +11,8 @@ import (
 	"github.com/darrm/darrm/learn/loss"
 )
 
-// lying is a link whose slopes are steeper, and change faster, than it says: no account may rest
-// on what it says.
+// lying is a link whose slopes are steeper, and change faster, than its methods state: no account
+// may rest on them.
 type lying struct{ loss.Logit }
 
 func (lying) Name() string { return "lying" }

@@ -67,8 +67,8 @@ func checkSet(s geometry.Set, d int) error {
 	return nil
 }
 
-// clampSlope returns a slope within ±bound; what is not a number counts as 0. Sensitivities
-// rest on this, and on nothing that a loss says of itself.
+// clampSlope returns a slope within ±bound, and 0 for NaN. Sensitivities rest on this, and on no
+// property that a loss states.
 func clampSlope(s, bound float64) float64 {
 	if math.IsNaN(s) {
 		return 0

@@ -106,7 +106,7 @@ func TestReadLabelledImages(t *testing.T) {
 	}
 }
 
-// FuzzRead: no panic, and what is accepted is what encode would have written.
+// FuzzRead: reading never panics, and every accepted text is as encode writes it.
 func FuzzRead(f *testing.F) {
 	f.Add(encode(8, []byte{1, 2, 3, 4, 5, 6}, 1, 2, 3))
 	f.Add(encode(8, []byte{1}, 1))

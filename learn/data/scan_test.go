@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// What is scanned is what is read.
+// Scan and Read give the same records.
 func TestScanIsRead(t *testing.T) {
 	const csv = "a, y,b\n1,0,2\n-3,1,4e2\n\n5,0,6\n"
 	const libsvm = "# none\n1 1:2 3:4\n0 2:1 # two\n\n1\n"

@@ -302,7 +302,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// x_0 is what is stated, else a draw from the seed where the loss draws its start, else 0.
+// Start is x_0. Without it x_0 is a draw from the seed where the loss draws its start, else 0.
 func TestStart(t *testing.T) {
 	start := func(change func(*PSGM)) []float64 {
 		return must.Get(networkPlan(t, 40, 1, change).Train(noisyRecords(t, 40, 8)))(t).Start(seeded(1)).Output()

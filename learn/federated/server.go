@@ -41,8 +41,8 @@ func newServer(p *plan, coins stream.Coins) *Server {
 	}
 }
 
-// State returns what later rounds depend on, in the server's memory: what is written there is what it
-// goes on with.
+// State returns the vectors that later rounds depend on. They are the server's own memory: the
+// server goes on with values written to them.
 func (s *Server) State() []train.Vector {
 	return []train.Vector{{Name: "rounds", Values: s.done}, {Name: "x", Values: s.x}, {Name: "previous", Values: s.previous}, {Name: "v", Values: s.v}, {Name: "kept", Values: s.kept}}
 }

@@ -49,8 +49,9 @@ type Local struct {
 	Steps int     // H; 0 is 1, which needs no data
 	Batch int     // B_2, records of a step
 	Clip  float64 // C_3: a difference of gradients is cut to C_3 times the distance of the models
-	// Noise is σ, the deviation of the noise per coordinate over C_3 times that distance; 0 is what
-	// the target needs. NoNoise is for measuring what noise does, and has no price.
+	// Noise is σ, the deviation of the noise per coordinate over C_3 times that distance; 0 takes
+	// the least noise that meets the target. NoNoise measures the effect of noise, and has no
+	// price.
 	Noise   float64
 	NoNoise bool
 }

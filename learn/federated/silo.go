@@ -13,9 +13,9 @@ import (
 	"github.com/darrm/darrm/learn/federated/report"
 )
 
-// Silo is one holder of records. What it answers depends on the plan, the records, the question and its
-// coins only, so that a question that is asked again gets the same answer and tells nothing new. It does not
-// know what its records have spent: that is a ledger's matter, before it answers.
+// Silo is one holder of records. Its answer depends only on the plan, the records, the question and
+// its coins. So a question that is asked again gets the same answer and reveals nothing new. A Silo
+// does not know the privacy spent on its records: a ledger must be charged before it answers.
 type Silo struct {
 	plan    *plan
 	number  int // from 0

@@ -13,8 +13,8 @@ func Names() []string {
 	return []string{"mean", "ridge", "logistic", "absolute", "hinge", "pinball:τ", "insensitive:e", "squared-sigmoid", "phase-retrieval"}
 }
 
-// Parse returns the loss of a name, which is what its Name returns, such as "hinge" or
-// "pinball:0.9". The error names the rule that the name, or the number in it, breaks.
+// Parse returns the loss of a name, such as "hinge" or "pinball:0.9", in the form that Name
+// returns. The error names the rule that the name, or the number in it, breaks.
 func Parse(name string) (Loss, error) {
 	switch name {
 	case "mean":

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Link is φ(z, y), a loss of the prediction z. Unless it says otherwise its zero value is
-// ready. What it says of itself is taken on trust: accounts of privacy rest on it.
+// Link is φ(z, y), a loss of the prediction z. Unless its comment states otherwise its zero value
+// is ready. The properties that its methods state are trusted: accounts of privacy rest on them.
 type Link interface {
 	// Name names the link and its parameters; it goes into a plan's digest.
 	Name() string

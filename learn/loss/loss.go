@@ -24,9 +24,9 @@
 // (2021), for pairs.
 package loss
 
-// Loss is a loss f(x; q) for a model x and a sample q = (a, y): features a and response y.
-// What its last three methods say is taken on trust: the account of a run rests on it. A
-// Loss is safe for concurrent use.
+// Loss is a loss f(x; q) for a model x and a sample q = (a, y): features a and response y. The
+// results of its last three methods are trusted: the account of a run rests on them. A Loss is safe
+// for concurrent use.
 type Loss interface {
 	// Name names the task; it goes into a plan's digest, with the parameters if any.
 	Name() string

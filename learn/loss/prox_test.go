@@ -151,8 +151,8 @@ func TestAcceptance3EnvelopeProperties(t *testing.T) {
 	})
 }
 
-// What each link says of itself, on a grid: slopes within Lipschitz and equal to finite
-// differences, curvature and weak convexity never too small.
+// Each link has the properties that it states, on a grid: slopes are within Lipschitz and equal to
+// finite differences, curvature and weak convexity are never too small.
 func TestLinksKeepTheirWord(t *testing.T) {
 	const h = 1e-4
 	rng := rand.New(rand.NewPCG(3, 4))

@@ -20,8 +20,8 @@ type algorithm struct {
 	start  func(train.Coins) train.Run
 }
 
-// newAlgorithm returns the algorithm of a task, a price and a way of running, on records that
-// were taken; details are what a run depends on besides.
+// newAlgorithm returns the algorithm of a task, a price and a way of running, on records that were
+// taken. details are the run's other parameters.
 func newAlgorithm(t *task, p train.Price, own *data.Records, rounds int, noise float64, details any, start func(train.Coins) train.Run) algorithm {
 	h := sha256.New()
 	fmt.Fprintf(h, "darrm pairwise %s v1\n%q %v %v %v %v\n%v %v %v\n%v\n", p.Method, t.Loss.Name(), t.slope, t.Radius, t.Ball, t.n, rounds, noise, p.Blocks, details)

@@ -22,7 +22,7 @@ func TestFurtherBounds(t *testing.T) {
 	}
 }
 
-// F.1's closed rate is what its bound is at most, at the source's ζ.
+// F.1's closed rate is at least F.1's bound, at the source's ζ.
 func TestMinimisedRateIsAboveItsBound(t *testing.T) {
 	for _, n := range []int{256, 4096, 65536} {
 		for _, epsilon := range []float64{0.1, 1, 4} {

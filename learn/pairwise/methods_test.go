@@ -32,9 +32,9 @@ func options(t testing.TB, name string) Options {
 	return o
 }
 
-// What package train asks of an Algorithm, of every method: a run that goes on from a checkpoint
-// after any round is the same run, other data have another digest, the price is what a release
-// costs, a private one runs and another is refused.
+// Package train requires of an Algorithm, of every method: a run that goes on from a checkpoint
+// after any round is the same run, other data have another digest, a release costs the price, a
+// private one runs and another is refused.
 func TestMethodsAreAlgorithms(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	r, other := gaussians(t, rng, 40, 3, 1, .5, .3), gaussians(t, rng, 40, 3, 1, .5, .3)

@@ -51,7 +51,7 @@ type phased struct {
 	passes int  // of Cyclic
 	eta    float64
 	blocks []draws
-	// scales are M_k: σ_k = M_k·Gη_k. readings are how M_k comes about, for Compare.
+	// scales are M_k: σ_k = M_k·Gη_k. readings explain M_k, for Compare.
 	scales []float64
 	price  train.Price
 	rows   []train.PriceRow // of methods whose sensitivity is certain

@@ -227,7 +227,7 @@ func TestCompareOrdersRules(t *testing.T) {
 			t.Errorf("%q has noise %g, %q %g", rows[i].Reading, rows[i].Deviation, rows[i-1].Reading, rows[i-1].Deviation)
 		}
 	}
-	// The passes in order are what those methods take with the same step size.
+	// The passes in order are those that these methods take with the same step size.
 	eta := p.Price().Blocks[0].StepSize * 4
 	for i, m := range []Method{OnePass{setting(t), eta}, Cyclic{setting(t), eta, 0}} {
 		first := plan(t, m, 256, 8).Price().Blocks[0]
@@ -342,8 +342,8 @@ func TestLargestTarget(t *testing.T) {
 	}
 }
 
-// The published sensitivity of DPEGD costs up to four times the noise of what is proved here, and is
-// what the comparison says.
+// The published sensitivity of DPEGD costs up to four times the noise of the one proved here. The
+// comparison states so.
 func TestFullBatchPrinted(t *testing.T) {
 	s := setting(t)
 	proved := plan(t, FullBatch{Setting: s, StepSize: 1}, 512, 5).Price().Blocks[0]
@@ -360,8 +360,8 @@ func TestFullBatchPrinted(t *testing.T) {
 	}
 }
 
-// Whatever numbers a setting holds, a plan is refused or its runs end, however long the records
-// are: a failure that a record brings about would tell of it.
+// For all numbers in a setting, a plan is refused or its runs end, however long the records are: a
+// failure caused by a record would reveal it.
 func TestRunsEnd(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 62))
 	rows, y := make([][]float64, 16), make([]float64, 16)

@@ -9,14 +9,14 @@
 // then n-n_d public ones, x ← x - η·(clip_G(∇f(x; q)) + N(0, σ²I)) for each, and applies the
 // proximal map of nη·ψ once, at the end.
 //
-// The model is (ε, δ)-DP under replacement of one record, by the account of package
-// iteration, if what the loss says of itself is true and the start point, step size and
-// public data do not depend on the private data. Package train states the effect of float64
-// rounding.
-// so a bound on the records must not come from the records: Config.Radius states it. Without
-// it iteration.Best counts no amplification that needs it, and a plan in another mode that
-// could need it is simulated, as the source does, but not released. A report says nothing of
-// the private records but how many they are. Proofs: docs/training-accounting.md.
+// The model is (ε, δ)-DP under replacement of one record, by the account of package iteration, if
+// the loss has the properties that it states, and the start point, step size and public data do not
+// depend on the private data. Package train states the limits of its float64s. Amplification needs
+// steps that are non-expansive for neighbouring data as well, so a bound on the records must not
+// come from the records: Config.Radius states it. Without it iteration.Best counts no amplification
+// that needs it, and a plan in another mode that could need it is simulated, as the source does,
+// but not released. The only fact about the private records in a report is their number. Proofs:
+// docs/training-accounting.md.
 //
 //	n, d      Records.Len, Dim              steps in an epoch, dimension
 //	K         Config.Epochs                 epochs

@@ -193,8 +193,8 @@ func (p *Plan) takeData(public *data.Records) error {
 		if p.private.HasResponses() != public.HasResponses() {
 			return errors.New("responses are in one of private and public data only")
 		}
-		// All of them, used or not: what lies beside private records is not public. The refusal is
-		// computed from the private records, and told to whoever had both.
+		// All of them, used or not: a record beside private ones is not public. The refusal is
+		// computed from the private records. It reveals a match to whoever has both files.
 		if !p.c.SharedRecords {
 			if err := data.CheckShared(p.private, public); err != nil {
 				return err

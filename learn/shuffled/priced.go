@@ -12,7 +12,7 @@ import (
 // Price returns what the plan costs, by the mode of its Report. It has no Event: see Priced.
 func (p *Plan) Price() train.Price { return priceOf(p.c.Method, p.n, p.d, p.report) }
 
-// Compare has nothing beside the plan: its report has what every mode says.
+// Compare returns no rows: the plan's report has the figures of every mode.
 func (p *Plan) Compare() ([]train.PriceRow, error) { return nil, nil }
 
 // Train returns the plan, which has its records, and checks that they are these.

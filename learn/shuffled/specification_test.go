@@ -298,8 +298,8 @@ func TestReleaseIsTheSpecificationsForItsKey(t *testing.T) {
 	}
 }
 
-// A calibrated plan trains with the noise that its account is of, and no less than the
-// target needs for what the account says of its sensitivity, 2G.
+// A calibrated plan trains with the noise of its account. That is no less than the target needs at
+// the account's sensitivity, 2G.
 func TestTrainedNoiseIsTheAccounted(t *testing.T) {
 	private := gaussians(t, 45, 7, 3, func(j int) float64 { return float64(j) }, 1, true)
 	public := gaussians(t, 46, 7, 3, func(j int) float64 { return 2 - float64(j) }, 1, true)

@@ -31,8 +31,8 @@ type Run interface {
 	// Round does round k, counted from 0, with the coins of that round only: what it does is
 	// a function of the state before it, k and the coins.
 	Round(ctx context.Context, k int) error
-	// State returns what later rounds depend on besides the coins, in memory of the run: what
-	// is written there is what it goes on with. Names and lengths stay the same.
+	// State returns the vectors that later rounds depend on besides the coins. They are the run's
+	// own memory: the run goes on with values written to them. Names and lengths stay the same.
 	State() []Vector
 	// Output returns the model after the rounds done, in memory of the run.
 	Output() []float64

@@ -1,4 +1,4 @@
-// Package train is what every method of private learning shares: one release, its
+// Package train holds the parts that all methods of private learning share: one release, its
 // checkpoint, simulations from a seed, and grids of them.
 //
 // A method plans a run of given parameters on given data, which fixes what its model costs.
@@ -13,8 +13,8 @@
 //
 // # What is promised
 //
-// That a release costs what its Algorithm says is the Algorithm's promise, in real-number
-// arithmetic. The model is in float64, and so is the noise: the low bits of floating-point
+// The privacy cost of a release is the promise of its Algorithm, in real-number arithmetic. The
+// model is in float64, and so is the noise: the low bits of floating-point
 // results can tell more than a proof allows (Mironov 2012). Against the known attacks each
 // normal of a release is the sum of four (Holohan and Braghin 2021), its uniforms come from
 // ChaCha8 keyed by the operating system, and the model is rounded to 2⁻²⁰ of the noise's

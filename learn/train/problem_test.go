@@ -28,7 +28,7 @@ func gaussians(t *testing.T, n, d int) *data.Records {
 	return must.Get(data.NewRecords(n, d, x, y))(t)
 }
 
-// The optimum is where it should be, by its conditions and by two ways of finding it.
+// The optimum meets its conditions, and two ways of finding it agree.
 func TestOptimum(t *testing.T) {
 	private := gaussians(t, 60, 4)
 	few := gaussians(t, 3, 5)

@@ -2,9 +2,9 @@ package train
 
 import "fmt"
 
-// Radii, balls, diameters and clips are between LeastScale and LargestScale. Beyond, squares
-// of features could underflow, so that a record would not be shortened, and a run could leave
-// the range of numbers or not by what one record holds, so that the failure would tell of it.
+// Radii, balls, diameters and clips are between LeastScale and LargestScale. Beyond, squares of
+// features could underflow, so that a record would not be shortened. A single record could also
+// decide whether a run leaves the range of numbers, so that the failure would reveal it.
 const (
 	LeastScale   = 1e-30
 	LargestScale = 1e30

@@ -16,8 +16,8 @@ const (
 	Ternary Mode = "ternary" // its series for batches, integer orders; OneBit only
 	TCDP    Mode = "tcdp"    // Exact's supremum of ε_RDP(α)/α, and the sampling theorem of truncated CDP
 	Paper   Mode = "paper"   // the published constants, c = 1536
-	// Numeric is what is believed to be the worst case of a batch, checked by enumeration and not
-	// proved. It gives figures, and no Event.
+	// Numeric computes the believed worst case of a batch, checked by enumeration and not proved.
+	// It gives figures, and no Event.
 	Numeric Mode = "numeric"
 )
 

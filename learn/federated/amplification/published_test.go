@@ -49,8 +49,8 @@ type LocalNoise struct {
 // Sigma returns σ.
 func (l LocalNoise) Sigma() float64 { return max(l.Budget, l.Least, l.Order) }
 
-// Noise returns the published noise of the local phase, for comparison: LocalStep's Event is what holds, and needs less.
-// It is errRate where b/n is above 0.1.
+// Noise returns the published noise of the local phase, for comparison. LocalStep's Event is
+// proved, and needs less. The error is errRate where b/n is above 0.1.
 func (p PublishedLocal) Noise() (LocalNoise, error) {
 	if err := cmp.Or(
 		LocalStep{1, p.Batch, p.Records}.check(),

@@ -12,8 +12,8 @@ import (
 //
 //	g = ⌈max{2√n, d, 4}⌉,  b_n = 24·10⁴·g²·ln²(4(d²+1)/δ)/(ε²n)
 //
-// A user sends d·(2g+b_n) bits. The constant in b_n could not be confirmed: the figure is what was
-// published, and sizes nothing here.
+// A user sends d·(2g+b_n) bits. The constant in b_n is as published. It could not be confirmed, and
+// nothing else here depends on it.
 //
 // Source: Cheu, Joseph, Mao and Peng, Shuffle Private Stochastic Convex Optimization (2022).
 func ManyMessages(users, dim int, epsilon, delta float64) (levels, bits float64, err error) {

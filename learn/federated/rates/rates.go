@@ -103,8 +103,8 @@ func (s Setting) Rates() ([]Rate, error) {
 	}, nil
 }
 
-// Spider returns the bound of SDP FedProx-SPIDER: MB-PSGM-FG's, with the terms of privacy times ln(R/δ), which is what
-// advanced composition costs. It trusts no server and takes full gradients.
+// Spider returns the bound of SDP FedProx-SPIDER: that of MB-PSGM-FG with the terms of privacy
+// times ln(R/δ), the price of advanced composition. It trusts no server and takes full gradients.
 func (s Setting) Spider(delta float64) (Rate, error) {
 	if err := check.Within("delta", delta); err != nil {
 		return Rate{}, err

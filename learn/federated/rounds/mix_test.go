@@ -58,9 +58,9 @@ func (m mixed) sum(t testing.TB) func(of report.Stream, block int) ([]float64, e
 	}
 }
 
-// What many machines do together is what a Shuffle and an Aggregate do, byte for byte, over
-// blocks that are full and one that is not, in a round of one stream and one of two, and with a silo missing. The
-// two share a book.
+// Many machines together give the results of a Shuffle and an Aggregate, byte for byte. The test
+// covers blocks that are full and one that is not, rounds of one stream and of two, and a missing
+// silo. The two share a book.
 func TestMixIsShuffleAndAggregate(t *testing.T) {
 	p := newPlan(t, func(c *federated.PSGM) { c.Silos, c.Missing = []int{4000, 9000, 2, 8000}, 8000 })
 	silos, _ := newRecords(t, p)

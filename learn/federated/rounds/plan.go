@@ -134,7 +134,7 @@ func width(features int, c Columns) int {
 	return features
 }
 
-// plan prices what the document says, without a look at what it says of the cost.
+// plan computes the price of the document's parameters, and ignores the price that it states.
 func (d document) plan() (*Plan, error) {
 	p := &Plan{doc: d}
 	var err error
@@ -186,8 +186,8 @@ func (d document) settled(p *Plan) (*Plan, error) {
 // costSlack is by how much, relatively, two processors may price a plan apart.
 const costSlack = 1e-9
 
-// ReadPlan reads a plan's file and prices it again: what a file says of its cost is not believed. The
-// price is the larger of the two, and a stated one that is too small is refused.
+// ReadPlan reads a plan's file and prices it again: the cost that a file states is not believed.
+// The price is the larger of the two, and a stated one that is too small is refused.
 func ReadPlan(b []byte) (*Plan, error) {
 	var d document
 	if err := strictjson.DecodeKnown(b, MaxPlan, &d); err != nil {

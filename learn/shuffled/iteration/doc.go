@@ -2,9 +2,9 @@
 // amplification by iteration: the noise of the steps after a record's own also protects that
 // record.
 //
-// State a run of epochs as Steps and ask for its Report at a δ, or let Calibrate find the
-// noise for a target. Account adds up several runs of one training. Steps.Event is what a
-// run is to an accountant.Accountant, beside other events. SampledSteps is the baseline.
+// State a run of epochs as Steps and ask for its Report at a δ, or let Calibrate find the noise for
+// a target. Account adds up several runs of one training. Steps.Event makes the run an event of an
+// accountant.Accountant, beside other events. SampledSteps is the baseline.
 //
 // Conditions are fields of Steps. What is not stated does not hold, and a Mode whose
 // conditions fail is ErrNotCertified. Figures are rounded up, and hold when one record is

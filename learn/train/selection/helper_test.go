@@ -13,8 +13,8 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// bit is a method whose model is one bit, w = ±1, told with probability e^ε/(1+e^ε): of whether most
-// records have a feature above 0, against the side.
+// bit is a method whose model is one number, w = ±1. It is told(records) with probability
+// e^ε/(1+e^ε), else its negative.
 type bit struct {
 	target accountant.Cost
 	n      int
@@ -33,7 +33,7 @@ func (b bit) Train(r *data.Records) (train.Algorithm, error) {
 	return bitAlgorithm{b, r}, nil
 }
 
-// told returns the value that is released with the larger probability.
+// told returns side where most records have a feature above 0, else -side.
 func (b bit) told(r *data.Records) float64 {
 	above := 0
 	for i := range r.Len() {

@@ -101,7 +101,7 @@ func TestEveryFamilyIsChosenFrom(t *testing.T) {
 	}
 }
 
-// A shuffled plan's event costs what its report says.
+// A shuffled plan's event costs as much as its report states.
 func TestShuffledEventCostsItsReport(t *testing.T) {
 	r := classes(500)
 	for _, mode := range []iteration.Mode{iteration.Paper, iteration.RRMixture, iteration.Best} {

@@ -10,7 +10,7 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// describe sets what a price says of the selection.
+// describe adds the selection's fields and notes to the price.
 func (p *plan) describe() {
 	m := len(p.s.Candidates)
 	method := p.plans[0].Price().Method

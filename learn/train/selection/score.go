@@ -20,9 +20,9 @@ const (
 	// Accuracy counts the records whose class the model predicts.
 	Accuracy Kind = "accuracy"
 	// Pairs counts pairs of a record of class 1 and one of another class of which the first has the
-	// higher score, ties a half: the AUC's numerator. The AUC itself is no use: where one class may
-	// have a single record, replacing it moves the AUC from 0 to 1, and 1/min(n₊, n₋), which is what
-	// it moves by otherwise, is a secret. All candidates have the same denominator, so that the
+	// higher score, ties a half: the AUC's numerator. The AUC itself is unsuitable. Where one class
+	// may have a single record, replacing it moves the AUC from 0 to 1. Otherwise the AUC moves by
+	// 1/min(n₊, n₋), which is a secret. All candidates have the same denominator, so that the
 	// numerator chooses alike, and a record is in at most n-1 pairs.
 	Pairs Kind = "pairs"
 	// MeanLoss adds up what the loss on each record leaves of Bound.
