@@ -9,8 +9,8 @@ import (
 	"github.com/darrm/darrm/sketch/wire"
 )
 
-// answers keeps what the clients of one round sent: one message per client, and at most n
-// messages. V is what a decoder keeps of a message.
+// answers keeps the messages of one round: one per client, and at most n. V is a message as a
+// decoder keeps it.
 type answers[V any] struct {
 	n     int
 	round uint64

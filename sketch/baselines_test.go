@@ -275,8 +275,8 @@ func TestRotatedErrors(t *testing.T) {
 	}
 }
 
-// Rounding keeps the mean, and costs what MSE says, to 6 %: for little correlation, much,
-// one bit and more, at nk < d.
+// Rounding keeps the mean, and its error is that of MSE, to 6 %: for little correlation, much, one
+// bit and more, at nk < d.
 func TestRounded(t *testing.T) {
 	const n, k, d = 10, 30, 512
 	for _, bits := range []int{1, 2, 4, 8} {

@@ -109,8 +109,8 @@ type Compared struct {
 const float = 64
 
 // New makes the estimator for c's N, K, D and Root. star is ρ* in [-1/(n-1), 1], which only Opt
-// looks at. bits is what a number has: 64, or up to 16 for rounded ones; Wangni and Induced take 64 only, and
-// EDEN sends K coordinates of up to 4 bits.
+// uses. bitsEach is the number of bits per number: 64, or up to 16 for rounded ones. Wangni and
+// Induced take 64 only, and EDEN sends K coordinates of up to 4 bits.
 func (e Estimator) New(c Config, star float64, bitsEach int) (Compared, error) {
 	if bitsEach != float && (e == RandKWangni || e == TopKInduced) {
 		return Compared{}, &check.Error{Name: "bits per number", Value: bitsEach, Rule: "64 for " + e.Title()}

@@ -103,8 +103,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// Reading never panics, never allocates more than the message has, and what it accepts is what
-// Append writes.
+// Reading never panics and never allocates more than the message has. Every accepted message is as
+// Append writes it.
 func FuzzRead(f *testing.F) {
 	b := exampleBytes(f)
 	f.Add(b, -1)
