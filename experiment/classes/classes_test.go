@@ -157,7 +157,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// golden returns what the golden figures of the whole experiment say.
+// golden returns the golden figures of the whole experiment.
 func golden(t *testing.T) (*parameters, [][]outcome) {
 	t.Helper()
 	text, err := catalog.Source("many-classes")

@@ -40,9 +40,9 @@ func standinPoints(name string, n int, seed uint64) (Points, error) {
 // blob is a bright spot.
 type blob struct{ y, x, height, width, bright float64 }
 
-// garments draws images that keep what the tasks exercise: ten classes that can be told
-// apart, dark background, smooth shapes and a dominant first eigenvector. Each class is six
-// blobs; an image is its class, shifted, with its own brightness and texture.
+// garments draws images with the properties that the tasks need: ten distinguishable classes, dark
+// background, smooth shapes and a dominant first eigenvector. Each class is six blobs. An image is
+// its class, shifted, with its own brightness and texture.
 func garments(n int, seed uint64) (*data.Records, error) {
 	var classes [10][side * side]float64
 	for c := range classes {
@@ -94,9 +94,9 @@ func garments(n int, seed uint64) (*data.Records, error) {
 	return data.NewRecords(n, side*side, x, y)
 }
 
-// clients draws features with what the methods are told apart by in the real ones: twelve marks of
-// late payment that come together, of which the first few say most, amounts that go with each
-// other and say little, a feature that is 1, and about 22 % defaults.
+// clients draws features with the properties of the real ones that distinguish the methods. There
+// are twelve marks of late payment that come together, the first few of which predict most. Amounts
+// are correlated with each other and predict little. One feature is 1, and about 22 % default.
 func clients(n int, seed uint64) (*data.Records, error) {
 	x, y := make([]float64, n*ClientFeatures), make([]float64, n)
 	for i := range n {

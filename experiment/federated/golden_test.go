@@ -11,10 +11,11 @@ import (
 	"github.com/darrm/darrm/experiment/experimenttest"
 )
 
-// Acceptance tests 15 to 17 of the specification at full size, three starts each: the claims hold on the golden
-// figures, which only the long test computes. The quick form, 2064 records and 100 rounds, is what
-// continuous integration computes of test 15. The figures are means, so each stands for one run; the first error of a run is not among them,
-// and claims that it falls are judged where it is computed.
+// Acceptance tests 15 to 17 of the specification at full size, three starts each: the claims hold
+// on the golden figures, which only the long test computes. Of test 15 continuous integration
+// computes the quick form, 2064 records and 100 rounds. The figures are means, so each stands for
+// one run. The first error of a run is not among them, and claims that it falls are judged where it
+// is computed.
 func TestClaimsHoldOnGoldenFigures(t *testing.T) {
 	for _, name := range []string{"federated-california", "federated-belts"} {
 		text, err := catalog.Source(name)

@@ -87,8 +87,8 @@ func (p *training) train(r *experiment.Run, l line, h datasets.Housing) (found, 
 	return f, nil
 }
 
-// describe keeps what a plan says of itself. A rehearsal has no price; what is kept is that of the run
-// it stands for.
+// describe keeps the price that a plan states. A rehearsal has no price: it gets that of the run it
+// stands for.
 func (f *found) describe(plan *federated.Plan, l line) {
 	if f.Epsilon > 0 || l.Reports == noReports {
 		return
@@ -99,7 +99,7 @@ func (f *found) describe(plan *federated.Plan, l line) {
 	}
 }
 
-// once is one run at one step size. Where that is too large the outcome is what came before.
+// once is one run at one step size. If that is too large the outcome covers the rounds before.
 func (p *training) once(r *experiment.Run, plan *federated.Plan, h datasets.Housing, eta float64, seed uint64) (outcome, error) {
 	o := outcome{Step: eta}
 	algorithm, err := plan.Train(h.Train)

@@ -290,7 +290,7 @@ func (p *gammaParameters) Run(r *experiment.Run) error {
 	return r.Figure("gamma", "The noise functions γ, and below each its expected error.", columns, panels)
 }
 
-// judge tests what the source, or theory, says about the functions of one promise.
+// judge tests the claims of the source, or of theory, about the functions of one promise.
 func (p *gammaParameters) judge(r *experiment.Run, pr promise, m float64, o optimum) {
 	opt := o.of(methodOpt)
 	pure := p.TeacherDelta == 0 && pr.problem.Delta == 0

@@ -268,10 +268,10 @@ func (d records) partition(teachers int, rng *rand.Rand) []records {
 //
 //	w ← w - η/(qn)·(Σ_{i in sample} clip(∇ℓ_i(w)) + σC·N(0, I)),  ∇ℓ_i = (1/(1+e^{-w·x_i}) - y_i)·x_i
 //
-// Every record comes into every sample independently with probability q, which is what
-// the accountant's figure is for; the sum is divided by the expected size qn, not by the
-// sample's own, which would reveal it. The noise is normal in floating point and comes
-// from a seed: good for an experiment, not for a release.
+// Every record comes into every sample independently with probability q, as the accountant's figure
+// assumes. The sum is divided by the expected size qn, not by the sample's own, which would reveal
+// it. The noise is normal in floating point and comes from a seed: good for an experiment, not for
+// a release.
 //
 // Source: Abadi et al., Deep Learning with Differential Privacy (2016), Algorithm 1.
 func (t training) train(d records, seed, stream uint64) ([]float64, error) {

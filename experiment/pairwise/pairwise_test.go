@@ -159,8 +159,8 @@ func TestSetsAreSplit(t *testing.T) {
 	}
 }
 
-// Claims that hold and claims that do not are told apart, and a reader sees the differences that they
-// are about.
+// Claims that hold are marked apart from claims that do not, and a reader sees the differences that
+// they are about.
 func TestClaimsAreJudged(t *testing.T) {
 	out := experimenttest.Run(t, experimenttest.Parse(t, catalog, small), t.TempDir(), experiment.Options{})
 	if failed := out.Result.Failed(); len(failed) != 1 || !strings.Contains(failed[0].Text, "n = 64, ε = 1: AUC of sgd and that of cyclic differ by less than 1e-09") {
@@ -248,8 +248,8 @@ func TestClaimsHoldOnGoldenFigures(t *testing.T) {
 	}
 }
 
-// Acceptance 6: on the real diabetes records the standard deviation over shuffles is what the
-// literature has, so that the intervals of the claims mean what they say.
+// Acceptance 6: on the real diabetes records the standard deviation over shuffles is that of the
+// literature, so that the intervals of the claims are right.
 func TestSpreadOfRealShuffles(t *testing.T) {
 	rows := experimenttest.Rows(t, filepath.Join("..", "testdata", "golden", "auc-diabetes-real", "scores.csv"))
 	for _, row := range rows {

@@ -88,7 +88,7 @@ type pipelined struct {
 	Gamma    []float64         `json:"gamma"`    // nil for a model
 }
 
-// workshop is the data of a pipeline: what is trained on, and what is asked about.
+// workshop holds the data of a pipeline: for training, and for queries.
 type workshop struct {
 	set     datasets.Set
 	train   *data.Records

@@ -90,7 +90,7 @@ func (p *pipelineParameters) compare(r *experiment.Run, references []pipelined, 
 	}
 }
 
-// judge tests what follows from theory, and what the source says of its methods.
+// judge tests claims that follow from theory, and the source's claims about its methods.
 func (p *pipelineParameters) judge(r *experiment.Run, found map[shuffled.Method][][]pipelined) {
 	over, overDelta, noise, noiseless := 0.0, 0.0, 0.0, true
 	sub := experiment.Difference{High: math.Inf(1)}

@@ -69,8 +69,7 @@ func goldenRows(t testing.TB, folder, file string) []map[string]string {
 	return experimenttest.Rows(t, filepath.Join("..", "testdata", "golden", folder, file+".csv"))
 }
 
-// goldenLines returns what the golden figures of a training say of each line: all that
-// claims are about.
+// goldenLines returns the golden figures of a training by line, as far as claims use them.
 func goldenLines(t testing.TB, d string) map[training]trained {
 	t.Helper()
 	number := func(s string) float64 {

@@ -24,12 +24,12 @@ type bitsParameters struct {
 	Dimension int       `json:"dimension"`
 	Clients   []int     `json:"clients"`
 	Rho       []float64 `json:"rho"` // ρ* of vectors in random directions
-	// BitsPerCoordinate times d is what a client may send.
+	// BitsPerCoordinate times d is a client's budget of bits.
 	BitsPerCoordinate []float64 `json:"bits_per_coordinate"`
 	Trials            int       `json:"trials"`
 	Root              uint64    `json:"root"`
-	// Images, if not 0, is how many points of Fashion-MNIST the clients hold; then there are rows too
-	// for the mean images of a class: vectors with a structure, as rank 1 needs it.
+	// Images, if not 0, is the number of points of Fashion-MNIST that the clients hold. Then there
+	// are rows too for the mean images of a class: vectors with a structure, as rank 1 needs it.
 	Images   int    `json:"images,omitempty"`
 	DataSeed uint64 `json:"data_seed,omitempty"`
 	// Wins are claimed and tested.
