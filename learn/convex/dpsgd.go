@@ -149,7 +149,7 @@ func (p *sampledPlan) calibrate() error {
 	return p.price.Within(p.Target)
 }
 
-// Price returns what the model costs.
+// Price returns the privacy cost of the model.
 func (p *sampledPlan) Price() train.Price { return p.price.Clone() }
 
 // Compare prices the noise in use by two rules.

@@ -246,7 +246,7 @@ func (p *frankWolfePlan) reach() float64 {
 	return max(1, p.far/(p.c.Set.Diameter()/2)) * (1 + slack)
 }
 
-// Price returns what the model costs.
+// Price returns the privacy cost of the model.
 func (p *frankWolfePlan) Price() train.Price { return p.price.Clone() }
 
 // Compare prices the printed scale by the source's gradient bound, as it is by both rules,

@@ -157,7 +157,7 @@ func (p *nsfwPlan) noised(noise Noise) ([]train.Block, error) {
 	return blocks, nil
 }
 
-// Price returns what the model costs.
+// Price returns the privacy cost of the model.
 func (p *nsfwPlan) Price() train.Price { return p.price.Clone() }
 
 // Compare prices the printed noise, the corrected and the calibrated, each in the step that

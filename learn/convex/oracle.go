@@ -70,10 +70,10 @@ func newOracle(link loss.Link, kind OracleKind, beta, bound, radius, alpha float
 	return o, nil
 }
 
-// Alpha returns what a gradient may be off by in norm, 0 for the closed form.
+// Alpha returns the largest error of a gradient in norm, 0 for the closed form.
 func (o oracle) Alpha() float64 { return o.alpha }
 
-// Steps returns how many halvings each gradient takes; it does not depend on the data.
+// Steps returns the number of halvings for each gradient; it does not depend on the data.
 func (o oracle) Steps() int { return o.steps }
 
 // Slope returns env′(m, y), the gradient's factor on the features, within [-L0, L0].

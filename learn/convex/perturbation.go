@@ -176,7 +176,7 @@ func planeDelta(epsilon, mu float64) float64 {
 	return mu * math.Sqrt(2*math.Pi) * math.Exp(epsilon) * math.Erfc(z) / 2 * (1 + 0x1p-45*(1+z*z)) * (1 + epsilon*0x1p-45)
 }
 
-// Price returns what the model costs.
+// Price returns the privacy cost of the model.
 func (p *minimised) Price() train.Price { return p.price.Clone() }
 
 // Compare prices the noise in use; objective perturbation's is no plain Gaussian.

@@ -181,7 +181,7 @@ func (p *phasedPlan) Compare() ([]train.PriceRow, error) {
 	})
 }
 
-// Price returns what the model costs.
+// Price returns the privacy cost of the model.
 func (p *phasedPlan) Price() train.Price { return p.price.Clone() }
 
 // Train returns the method on these records.

@@ -255,7 +255,7 @@ func influenceCurve(relation accountant.Relation, theorem string, parts []influe
 	return accountant.NewCurve(relation, theorem, points)
 }
 
-// Price returns what the model costs.
+// Price returns the privacy cost of the model.
 func (p *polySFWPlan) Price() train.Price { return p.price.Clone() }
 
 // Compare prices the printed noise by the source's uniform account, by exact influence under

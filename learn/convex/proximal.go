@@ -167,7 +167,7 @@ func (p *proximalPlan) account() (err error) {
 	return settle(&p.price, p.Target, true)
 }
 
-// Price returns what the model costs.
+// Price returns the privacy cost of the model.
 func (p *proximalPlan) Price() train.Price { return p.price.Clone() }
 
 // Compare prices the noise in use. The source prints none: it cites its inner solver.

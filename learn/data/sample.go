@@ -24,7 +24,7 @@ func (e *SampleError) Error() string {
 	return text
 }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the error of the record.
 func (e *SampleError) Unwrap() error { return e.Err }
 
 // From returns the records with the name of their file, which errors of Check begin with.

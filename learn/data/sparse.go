@@ -101,7 +101,7 @@ func (s *Sparse) Len() int { return len(s.y) }
 // Dim returns d.
 func (s *Sparse) Dim() int { return s.d }
 
-// NonZeros returns how many features are not 0.
+// NonZeros returns the number of features that are not 0.
 func (s *Sparse) NonZeros() int { return len(s.value) }
 
 // Row returns the columns of record i, from 0, that are not 0, and their values, neither to

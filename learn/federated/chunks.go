@@ -37,7 +37,7 @@ func chunks(ctx context.Context, n, workers int, do func(worker, from, to int) e
 // of a seed.
 const BlockSize = 64 * chunkSize
 
-// blocks returns how many blocks n vectors are.
+// blocks returns the number of blocks of n vectors.
 func blocks(n int) int { return (n + BlockSize - 1) / BlockSize }
 
 // blockSums adds vectors up, block after block: do adds those of its chunk to a sum of its own.

@@ -77,7 +77,7 @@ func (p *plan) sent(b Broadcast) [2]float64 {
 	return norms
 }
 
-// batch returns how many records each silo takes in a round, 0 for all.
+// batch returns the number of records that each silo takes in a round, 0 for all.
 func (p *plan) batch(round int) int {
 	if round == 0 {
 		return p.firstBatch
@@ -113,7 +113,7 @@ func (p *plan) streams() (count [2]int) {
 	return count
 }
 
-// Price returns what the model costs.
+// Price returns the privacy cost of the model.
 func (p *Plan) Price() train.Price { return p.price.Clone() }
 
 // LocalEpsilon returns ε₀ of one report, 0 for a method without reports.
@@ -138,7 +138,7 @@ func (p *plan) hasReports() error {
 	return nil
 }
 
-// Reports returns how many reports the run sends, at most; 0 for a method without reports.
+// Reports returns the largest number of reports that the run sends; 0 for a method without reports.
 func (p *Plan) Reports() int {
 	if p.randomizer == nil {
 		return 0

@@ -47,7 +47,7 @@ func (s *Server) State() []train.Vector {
 	return []train.Vector{{Name: "rounds", Values: s.done}, {Name: "x", Values: s.x}, {Name: "previous", Values: s.previous}, {Name: "v", Values: s.v}, {Name: "kept", Values: s.kept}}
 }
 
-// Round returns how many rounds are done.
+// Round returns the number of rounds done.
 func (s *Server) Round() int { return int(s.done[0]) }
 
 // Model returns the model after the rounds done, by the plan's Output, in the server's memory.
@@ -58,7 +58,7 @@ func (s *Server) Model() []float64 {
 	return s.x
 }
 
-// Broadcast returns what to tell the silos. It changes nothing.
+// Broadcast returns the message to all silos. It changes nothing.
 func (s *Server) Broadcast() Broadcast {
 	b := Broadcast{Round: s.Round(), Model: slices.Clone(s.x)}
 	if b.Round > 0 {

@@ -197,7 +197,7 @@ func (t *task) fits(r *data.Records, n int) error {
 // silo returns the silo that a round selects, from 0: each in its turn.
 func (t *task) silo(round int) int { return round % len(t.Silos) }
 
-// turns returns how often a silo is selected, at most.
+// turns returns the largest number of rounds in which a silo is selected.
 func (t *task) turns() int { return (t.Rounds + len(t.Silos) - 1) / len(t.Silos) }
 
 // text describes the parameters for a digest, without Workers, of which nothing depends.

@@ -48,7 +48,7 @@ func (p *Plan) NewSilo(number int, records *data.Records, coins stream.Coins) (*
 	return &Silo{&p.plan, number, records, coins}, nil
 }
 
-// batch returns which records a round takes: B of them without replacement, or all.
+// batch returns the records of a round: B of them without replacement, or all.
 func (s *Silo) batch(round int, question string) []int {
 	size := s.plan.batch(round)
 	if size == 0 {

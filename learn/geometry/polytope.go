@@ -14,7 +14,7 @@ import (
 // Polytope is a Set with vertices that can be named one by one.
 type Polytope interface {
 	Set
-	// Vertices returns how many vertices there are, at most MaxVertices.
+	// Vertices returns the number of vertices, at most MaxVertices.
 	Vertices() int
 	// Vertex returns vertex i, from 0, by its coordinates that are not 0 and their values,
 	// neither to be changed. Coordinates ascend.
@@ -190,7 +190,7 @@ func diameter(points [][]float64, p float64) float64 {
 	return factor * widest
 }
 
-// Name returns how many points there are, p and a hash of the points.
+// Name returns the number of points, p and a hash of the points.
 func (h *Hull) Name() string {
 	return fmt.Sprintf("hull of %d points in %d, l%v, %x", h.count, h.dim, h.p, h.digest[:8])
 }

@@ -98,7 +98,7 @@ func (p Pair) Name() string {
 // Link returns φ, of which ℓ(s) = φ(s, 1); nil for the zero Pair.
 func (p Pair) Link() Link { return p.link }
 
-// Orientation returns which pairs count.
+// Orientation returns the rule for the pairs that count.
 func (p Pair) Orientation() Orientation { return p.orientation }
 
 // Check refuses classes other than 0 and 1.

@@ -82,7 +82,7 @@ func PLGap(moment, smooth, mu float64, t int) float64 {
 	return 32 * smooth * moment / (mu * mu * float64(t) * float64(t+1)) * sum
 }
 
-// phasesOf returns how many phases n records have, each of 2 or more.
+// phasesOf returns the number of phases of n records, each of 2 or more.
 func phasesOf(n int) int { return max(0, int(math.Floor(math.Log2(float64(n))))-1) }
 
 // LocalizedGap bounds the expected excess risk of Algorithm 3 with the noise that it prints, over a

@@ -172,7 +172,7 @@ func (p *minimised) makePhases(scale float64) error {
 	return nil
 }
 
-// Price returns what the model costs.
+// Price returns the privacy cost of the model.
 func (p *minimised) Price() train.Price { return p.price.Clone() }
 
 // Compare prices the source's noise as printed and corrected, and the noise in use.

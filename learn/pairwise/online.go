@@ -61,7 +61,7 @@ func (o *Online) Learn(x []float64, y float64) error {
 	return nil
 }
 
-// Seen returns how many examples were taken.
+// Seen returns the number of examples taken.
 func (o *Online) Seen() int { return o.seen }
 
 // Model returns the model after the examples so far, 0 before the second; train.ErrDiverged where

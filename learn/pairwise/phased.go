@@ -224,7 +224,7 @@ func (p *phased) fill(sensitivity func(k int) float64) error {
 	return nil
 }
 
-// Price returns what the model costs.
+// Price returns the privacy cost of the model.
 func (p *phased) Price() train.Price { return p.price.Clone() }
 
 // Train returns the method on these records.

@@ -411,7 +411,7 @@ func (p *Plan) accountSampled(ctx context.Context, calibrate bool) error {
 	return nil
 }
 
-// Report returns what the run costs, and on which grounds.
+// Report returns the privacy cost of the run, and its derivation.
 func (p *Plan) Report() iteration.Report {
 	r := p.report
 	r.Fallback, r.Warnings, r.Trials = slices.Clone(r.Fallback), slices.Clone(r.Warnings), slices.Clone(r.Trials)

@@ -9,7 +9,8 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// Price returns what the plan costs, by the mode of its Report. It has no Event: see Priced.
+// Price returns the privacy cost of the plan, by the mode of its Report. It has no Event: see
+// Priced.
 func (p *Plan) Price() train.Price { return priceOf(p.c.Method, p.n, p.d, p.report) }
 
 // Compare returns no rows: the plan's report has the figures of every mode.

@@ -41,7 +41,8 @@ func (s Schedule) at(k int) Block {
 	panic("shuffled: epoch beyond the schedule")
 }
 
-// publicRecords returns how many public records the schedule needs, with n steps in an epoch.
+// publicRecords returns the number of public records that the schedule needs, with n steps in an
+// epoch.
 func (s Schedule) publicRecords(n int) int {
 	need := 0
 	for _, r := range s {

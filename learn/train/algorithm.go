@@ -10,12 +10,12 @@ import (
 // Algorithm is a method of private learning whose parameters, data and account are fixed,
 // and whose randomness is not. It is immutable and safe for concurrent use.
 type Algorithm interface {
-	// Cost returns what one released model costs; ε is +Inf where nothing bounds it.
+	// Cost returns the privacy cost of one released model; ε is +Inf where nothing bounds it.
 	Cost() accountant.Cost
 	// Releasable returns why no model may be released, nil where one may. The answer must not
 	// depend on the private records.
 	Releasable() error
-	// Rounds returns how many rounds a run has. Between rounds it can be kept and resumed.
+	// Rounds returns the number of rounds of a run. Between rounds it can be kept and resumed.
 	Rounds() int
 	// Digest is a hash of everything that a run depends on but its coins, the data included.
 	Digest() [32]byte

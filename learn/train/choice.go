@@ -10,11 +10,11 @@ type Choice struct {
 
 // chooser is a Run of such a method.
 type chooser interface {
-	// Choice returns what was chosen, nil before the last round.
+	// Choice returns the choice, nil before the last round.
 	Choice() *Choice
 }
 
-// choice returns what a run has chosen, once it is done.
+// choice returns the choice of a run, once it is done.
 func (r *run) choice() *Choice {
 	if c, ok := r.steps.(chooser); ok && r.round == r.a.Rounds() {
 		return c.Choice()

@@ -14,7 +14,7 @@ import (
 // Plan is a method whose parameters and cost are fixed, for a number of records and a
 // dimension and before any record is read. It is immutable and safe for concurrent use.
 type Plan interface {
-	// Price returns what a model costs, and on which grounds.
+	// Price returns the privacy cost of a model, and its derivation.
 	Price() Price
 	// Compare prices other ways to account for the method, or other noise, beside the one in use.
 	Compare() ([]PriceRow, error)

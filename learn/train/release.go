@@ -38,10 +38,10 @@ func (r *Release) ID() string {
 	return hex.EncodeToString(h[:16])
 }
 
-// Cost returns what the model costs.
+// Cost returns the privacy cost of the model.
 func (r *Release) Cost() accountant.Cost { return r.r.a.Cost() }
 
-// Round returns how many rounds are done.
+// Round returns the number of rounds done.
 func (r *Release) Round() int { return r.r.round }
 
 // Run does the remaining rounds and returns the private model. After each round it calls
@@ -63,7 +63,7 @@ func (r *Release) Run(ctx context.Context, after func(round int) error) ([]float
 	return r.r.released(), nil
 }
 
-// Choice returns what the run has chosen, nil for a method that chooses nothing.
+// Choice returns the run's choice, nil for a method that chooses nothing.
 func (r *Release) Choice() *Choice { return r.r.choice() }
 
 // grid returns the power of two to whose multiples a released model is rounded: 2⁻²⁰ of

@@ -22,13 +22,13 @@ func Simulate(a Algorithm, seed uint64) *Simulation {
 	return &Simulation{newRun(a, stream.Seeded(seed))}
 }
 
-// Round returns how many rounds are done.
+// Round returns the number of rounds done.
 func (s *Simulation) Round() int { return s.r.round }
 
 // Model returns the model after the last round done.
 func (s *Simulation) Model() []float64 { return slices.Clone(s.r.steps.Output()) }
 
-// Choice returns what the run has chosen, nil for a method that chooses nothing.
+// Choice returns the run's choice, nil for a method that chooses nothing.
 func (s *Simulation) Choice() *Choice { return s.r.choice() }
 
 // State returns what the run knows after the last round done, in memory of the run and not to be

@@ -39,7 +39,7 @@ func (s LocalStep) RDP(alpha int) (float64, error) {
 	return accountant.FixedBatchRDP(s.Noise*b/2*(1-num.Margin), b/float64(s.Records)*(1+num.Margin*min(1, float64(s.Records-s.Batch))), alpha)
 }
 
-// Event returns what one step is to an accountant.Accountant.
+// Event returns one step as an event for an accountant.Accountant.
 func (s LocalStep) Event() (accountant.Event, error) {
 	var orders, rho []float64
 	for a := 2; a <= accountant.MaxFixedBatchOrder; a += max(1, a/16) {

@@ -49,7 +49,7 @@ func (r Round) rate() float64 {
 	return r.Rate
 }
 
-// together returns how many streams one batch feeds.
+// together returns the number of streams that one batch feeds.
 func (r Round) together() int {
 	if r.ApartBatches {
 		return 1
@@ -151,8 +151,8 @@ func (r Round) Delta(epsilon float64) (float64, error) {
 	return exactDelta(r.blanket(), epsilon), nil
 }
 
-// Event returns what the round is to an accountant.Accountant: a Curve of its mode's divergences.
-// Numeric has none.
+// Event returns the round as an event for an accountant.Accountant: a Curve of its mode's
+// divergences. Numeric has none.
 //
 // Cost: some tenths of a second for 10⁴ reports, remembered for equal rounds.
 func (r Round) Event() (accountant.Event, error) {

@@ -104,7 +104,7 @@ func (r *PrivUnit) Size() int { return oneBitSize }
 // Scale returns √E‖report‖². Without a projection every report has this norm.
 func (r *PrivUnit) Scale(bound float64) float64 { return bound * r.unit }
 
-// Cap returns how many of how many values are favoured.
+// Cap returns the number of favoured values, and that of all values.
 func (r *PrivUnit) Cap() (near, all int) { return int(r.pick.near), int(r.pick.all) }
 
 // Append writes the seed and the index of a value, the lowest bit its sign. See [Randomizer].

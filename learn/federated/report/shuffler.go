@@ -111,7 +111,7 @@ func (s *Shuffler) Accept(to Stream, message []byte) error {
 	return nil
 }
 
-// Count returns how many messages of a stream are in.
+// Count returns the number of messages received for a stream.
 func (s *Shuffler) Count(of Stream) int {
 	if s.expected[of].Size == 0 {
 		return 0

@@ -18,7 +18,7 @@ const (
 
 const headSize = len(reportsMagic) + 32 + 32
 
-// head returns what both files begin with.
+// head returns the bytes that both files begin with.
 func (p *Plan) head(magic string, r *Round) []byte {
 	question := p.question(r)
 	b := append([]byte(magic), p.digest[:]...)

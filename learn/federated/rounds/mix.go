@@ -65,13 +65,13 @@ func (p *Plan) NewMix(r *Round, silos []int) (*Mix, error) {
 // Missing returns the silos, from 0, whose reports did not come.
 func (m *Mix) Missing() []int { return m.plan.missing(m.in) }
 
-// Counts returns how many reports there are, by stream.
+// Counts returns the number of reports by stream.
 func (m *Mix) Counts() [2]int { return m.count }
 
-// Blocks returns how many blocks a stream has, and BlockReports how many reports one of them.
+// Blocks returns the number of blocks of a stream.
 func (m *Mix) Blocks(of report.Stream) int { return (m.count[of] + BlockSize - 1) / BlockSize }
 
-// BlockReports returns how many reports a block has, from 0.
+// BlockReports returns the number of reports in a block; blocks are numbered from 0.
 func (m *Mix) BlockReports(of report.Stream, block int) int {
 	return min(BlockSize, m.count[of]-block*BlockSize)
 }

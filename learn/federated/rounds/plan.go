@@ -255,11 +255,11 @@ func (p *Plan) LocalSteps() int {
 	return p.doc.Local.Steps
 }
 
-// Columns returns how silos find features and response.
+// Columns returns the names of the silos' columns.
 func (p *Plan) Columns() Columns { return p.doc.Columns }
 
-// Features returns how many columns of features a record has, without the intercept.
+// Features returns the number of columns of features, without the intercept.
 func (p *Plan) Features() int { return p.doc.FeatureCount }
 
-// Loss returns what is minimised.
+// Loss returns the loss that is minimised.
 func (p *Plan) Loss() loss.Loss { return p.loss }

@@ -280,8 +280,8 @@ func stepCap(smoothness float64) (hard, stated float64) {
 	return 2 / smoothness, 1 / smoothness
 }
 
-// Contraction returns what stands against the steps being non-expansive maps, nil if
-// nothing does. The step size is compared in float64: a step above 2/L by less than a
+// Contraction returns the reasons why the steps may not be non-expansive maps, nil if there
+// are none. The step size is compared in float64: a step above 2/L by less than a
 // unit in the last place expands by less than the rounding of the step itself.
 func (e Steps) Contraction() []string {
 	var fails []string

@@ -32,7 +32,7 @@ func (p *plan) describe() {
 	p.price.Notes, p.price.Chosen = notes, true
 }
 
-// Price returns what the selection costs.
+// Price returns the privacy cost of the selection.
 func (p *plan) Price() train.Price { return p.price.Clone() }
 
 // Compare prices, beside the selection, what is often claimed: the released model as if it alone had

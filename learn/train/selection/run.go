@@ -58,7 +58,7 @@ func (e *allRun) State() []train.Vector {
 	return []train.Vector{{Name: "models", Values: e.models}, {Name: "scores", Values: e.scores}, {Name: "model", Values: e.model}, {Name: "chosen", Values: e.chosen}}
 }
 
-// Choice returns which candidate was chosen. The scores have no noise of their own and are secret.
+// Choice returns the chosen candidate. The scores have no noise of their own and are secret.
 func (e *allRun) Choice() *train.Choice { return e.choice() }
 
 // Round trains candidate k.
@@ -104,7 +104,7 @@ func (e *stoppingRun) State() []train.Vector {
 	return []train.Vector{{Name: "best", Values: e.best}, {Name: "model", Values: e.model}, {Name: "chosen", Values: e.chosen}}
 }
 
-// Choice returns which candidate was chosen, and its noisy score.
+// Choice returns the chosen candidate and its noisy score.
 func (e *stoppingRun) Choice() *train.Choice {
 	c, p := e.choice(), e.a.p
 	if c.Candidate >= 0 {
