@@ -33,8 +33,8 @@ func (a *answers[V]) add(client uint64, v V) error {
 	return nil
 }
 
-// clients returns who answered, in ascending order: sums are taken in this order, so that the
-// result does not depend on who came first.
+// clients returns the clients that answered, in ascending order. Sums are taken in this order, so
+// that the result does not depend on the order of arrival.
 func (a *answers[V]) clients() ([]uint64, error) {
 	if len(a.of) == 0 {
 		return nil, fmt.Errorf("round %d: no message, so no mean", a.round)

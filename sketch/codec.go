@@ -27,7 +27,7 @@ func NewCodec(c Config) (*Codec, error) {
 	return &Codec{config: c}, nil
 }
 
-// Config returns what the codec was made of.
+// Config returns the codec's configuration.
 func (c *Codec) Config() Config { return c.config }
 
 // Dimension is d', the length of vectors inside: d padded to a power of two for SRHT.
