@@ -36,7 +36,7 @@ type Kind struct {
 type Parameters interface {
 	// Validate returns the first rule that a parameter breaks.
 	Validate() error
-	// Steps returns how many times Run calls Step, for the progress.
+	// Steps returns the number of times Run calls Step, for the progress.
 	Steps() int
 	// Run works the experiment out by Step, and tells r what it found: tables, claims,
 	// notes, figures. It depends on nothing but the parameters, r.Seed, and what Inputs

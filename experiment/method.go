@@ -23,7 +23,7 @@ type Look struct {
 
 func (l Look) rgb() color.RGBA { return figure.RGB(l.Color) }
 
-// Title returns how people call the method: its name if no field has a look for it.
+// Title returns the method's name for people: its name if no field has a look for it.
 func (c *Catalog) Title(m Method) string {
 	if l, ok := c.looks[m]; ok {
 		return l.Title
@@ -31,10 +31,10 @@ func (c *Catalog) Title(m Method) string {
 	return string(m)
 }
 
-// Title returns how people call the method.
+// Title returns the method's name for people.
 func (r *Run) Title(m Method) string { return r.def.catalog.Title(m) }
 
-// Titles returns how people call the methods, separated by commas.
+// Titles returns the methods' names for people, separated by commas.
 func (r *Run) Titles(methods []Method) string {
 	names := make([]string, len(methods))
 	for i, m := range methods {

@@ -56,7 +56,7 @@ func (p *localSteps) Validate() error {
 	return nil
 }
 
-// Steps returns how many steps a run takes.
+// Steps returns the number of steps of a run.
 func (p *localSteps) Steps() int { return len(p.Taus) }
 
 // stepLooks are the looks of the local steps, in order.

@@ -39,7 +39,7 @@ func (p *price) Validate() error {
 	)
 }
 
-// Steps returns how many steps a run takes.
+// Steps returns the number of steps of a run.
 func (p *price) Steps() int { return len(p.LocalEpsilons) + 2 }
 
 // size is the bits of a message in d dimensions: of seed and bit in whole bytes, and of numbers.

@@ -70,7 +70,7 @@ func (p *parameters) notes(r *experiment.Run) {
 	}
 }
 
-// measures returns what is scored.
+// measures returns the names of the scores.
 func (p *parameters) measures() []string {
 	if p.Risk {
 		return []string{"", "risk"}

@@ -24,7 +24,7 @@ type task interface {
 	vectors() [][][]float64
 	// receive takes the server's estimates, one per mean, and ends the round.
 	receive(means [][]float64)
-	// loss returns how far the task has come.
+	// loss returns the present loss of the task.
 	loss() float64
 }
 
