@@ -6,7 +6,7 @@ package processor
 
 import "golang.org/x/sys/unix"
 
-// Time returns how many seconds processors have worked for this process.
+// Time returns the processor time of this process in seconds.
 func Time() float64 {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {

@@ -42,7 +42,7 @@ func main() {
 	}
 }
 
-// report remakes the tables, and returns how many could not be made.
+// report remakes the tables, and returns the number of those that could not be made.
 func report(ctx context.Context, list bool, only string) (failed int, err error) {
 	for _, page := range pages {
 		text, err := os.ReadFile(page)

@@ -125,7 +125,7 @@ func load(ctx context.Context, socket string, clients int, each time.Duration, n
 	return took, time.Since(start), err
 }
 
-// quantile returns what the share q of sorted times is not above.
+// quantile returns the q-quantile of sorted times.
 func quantile(sorted []time.Duration, q float64) time.Duration {
 	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
 }

@@ -32,7 +32,7 @@ const (
 	sigma = 161.0921424
 )
 
-// numpy runs the script and returns what it prints.
+// numpy runs the script and returns its output.
 func numpy(t testing.TB, python string, n, d, epochs int, sigma float64) (loop, alone, objective float64) {
 	t.Helper()
 	out, err := exec.Command(python, "numpy_shuffled.py", fmt.Sprint(n), fmt.Sprint(d), fmt.Sprint(epochs), fmt.Sprint(eta), fmt.Sprint(clip), fmt.Sprint(sigma)).Output()
