@@ -193,7 +193,7 @@ func (p *Plan) takeData(public *data.Records) error {
 		if p.private.HasResponses() != public.HasResponses() {
 			return errors.New("responses are in one of private and public data only")
 		}
-		// All of them, used or not: a record beside private ones is not public. The refusal is
+		// All of them, used or not: a record that is private too is not public. The refusal is
 		// computed from the private records. It reveals a match to whoever has both files.
 		if !p.c.SharedRecords {
 			if err := data.CheckShared(p.private, public); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/darrm/darrm/learn/train"
 )
 
-// bit is a method whose model is one number, w = ±1. It is told(records) with probability
-// e^ε/(1+e^ε), else its negative.
+// bit is a method whose model is one number: w = told(records) with probability e^ε/(1+e^ε), else
+// w = -told(records).
 type bit struct {
 	target accountant.Cost
 	n      int
