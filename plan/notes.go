@@ -19,23 +19,36 @@ func (o ReportOptions) notes(r *Request, p *Plan) (notes []string) {
 	note := func(format string, args ...any) { notes = append(notes, o.text(format, args...)) }
 	switch {
 	case best.Frozen && r.Affected == 1:
-		note("No noise is needed: the teachers are private, and with disjoint data (%s 1) one record reaches one of them. All labels together cost %s, however many.", pAffected, best.Total.Short())
+		note("No noise is needed: the teachers are private, and with disjoint data (%s 1) one "+
+			"record reaches one of them. All labels together cost %s, however many.",
+			pAffected, best.Total.Short())
 	case best.Frozen:
-		note("No noise is needed: the teachers are private, and all labels are computed from them. One record reaches %d of them, which cost %s together, however many labels.", r.Affected, best.Total.Short())
+		note("No noise is needed: the teachers are private, and all labels are computed from "+
+			"them. One record reaches %d of them, which cost %s together, however many labels.",
+			r.Affected, best.Total.Short())
 	case best.NoNoise:
-		note("No noise is needed: all the votes that one record reaches may be revealed within the budget.")
+		note("No noise is needed: all the votes that one record reaches may be revealed within " +
+			"the budget.")
 	case p.Fits:
-		note("The teachers' own privacy fits the budget without noise: the class with the most votes may be released as it is. aggregate has no such mechanism for %d classes; the noise below is not needed.", r.Classes)
+		note("The teachers' own privacy fits the budget without noise: the class with the most "+
+			"votes may be released as it is. aggregate has no such mechanism for %d classes; the "+
+			"noise below is not needed.", r.Classes)
 	case p.Training != nil:
-		note("The teachers' own privacy does not fit: their training costs %s, however few labels. They are planned for as teachers that promise nothing, with noise on each label.", p.Training.Cost.Short())
+		note("The teachers' own privacy does not fit: their training costs %s, however few "+
+			"labels. They are planned for as teachers that promise nothing, with noise on each "+
+			"label.", p.Training.Cost.Short())
 	}
 	if p.Useless {
-		note("No mechanism is useful: none within the budget agrees with the majority much more often than a guess. Have one record reach fewer teachers, ask for fewer labels, or raise the budget.")
+		note("No mechanism is useful: none within the budget agrees with the majority much more " +
+			"often than a guess. Have one record reach fewer teachers, ask for fewer labels, or " +
+			"raise the budget.")
 	}
 	if p.FitsIfDisjoint && !p.Fits {
 		note("If the teachers' data are disjoint, say %s 1: then no noise is needed.", pAffected)
 	} else if r.Affected == r.K && r.K > 1 && !p.Fits && !o.ReachStated {
-		note("Neither %s nor %s was given, so one record may reach all %d teachers. If their data are disjoint, say %s disjoint: labels are then much better.", pAffected, pData, r.K, pData)
+		note("Neither %s nor %s was given, so one record may reach all %d teachers. If their data "+
+			"are disjoint, say %s disjoint: labels are then much better.",
+			pAffected, pData, r.K, pData)
 	}
 	if p.Advice != nil {
 		notes = append(notes, p.Advice.notes(r)...)
@@ -46,13 +59,16 @@ func (o ReportOptions) notes(r *Request, p *Plan) (notes []string) {
 // notes says what would give labels that agree as often as was wanted.
 func (a *Advice) notes(r *Request) []string {
 	wanted := fmt.Sprintf("%.2f %% agreement", 100*r.Agreement)
-	budget := fmt.Sprintf("No budget up to ε = %d gives %s at δ = %v.", maxEpsilon, wanted, r.Budget.Delta)
+	budget := fmt.Sprintf("No budget up to ε = %d gives %s at δ = %v.",
+		maxEpsilon, wanted, r.Budget.Delta)
 	if a.Epsilon > 0 {
-		budget = fmt.Sprintf("For %s, %d labels need a budget of ε = %v at δ = %v (%s).", wanted, r.Queries, a.Epsilon, r.Budget.Delta, a.EpsilonName)
+		budget = fmt.Sprintf("For %s, %d labels need a budget of ε = %v at δ = %v (%s).",
+			wanted, r.Queries, a.Epsilon, r.Budget.Delta, a.EpsilonName)
 	}
 	labels := fmt.Sprintf("For %s, this budget pays for no label.", wanted)
 	if a.Queries > 0 {
-		labels = fmt.Sprintf("For %s, this budget pays for %d labels (%s).", wanted, a.Queries, a.QueriesName)
+		labels = fmt.Sprintf("For %s, this budget pays for %d labels (%s).",
+			wanted, a.Queries, a.QueriesName)
 	}
 	return []string{budget, labels}
 }
@@ -60,7 +76,9 @@ func (a *Advice) notes(r *Request) []string {
 // warnings returns what makes the plan, or its promise, worth less than it looks.
 func (o ReportOptions) warnings(r *Request, p *Plan) (warnings []string) {
 	if r.Votes.FromVotes() {
-		warnings = append(warnings, o.text("agreement was computed from the votes: it is NOT PRIVATE, and a choice by private votes is not covered by the budget. Use public votes, or leave the files out and state %s", pTeachers))
+		warnings = append(warnings, o.text("agreement was computed from the votes: it is NOT "+
+			"PRIVATE, and a choice by private votes is not covered by the budget. Use public "+
+			"votes, or leave the files out and state %s", pTeachers))
 	}
 	if reason, worthless := ensemble.Worthless(p.Choices[0].Total, o.Records); worthless {
 		warnings = append(warnings, reason)

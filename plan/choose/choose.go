@@ -56,7 +56,8 @@ func Prepare(ctx context.Context, r Request) (*Chooser, error) {
 // checkService refuses what is not for a service.
 func (c *Chooser) checkService() error {
 	if c.r.Noise.OnInterrupt == Best {
-		return usagef("%s %s is not for serve: a table that the clock made would be another after the next start", pOnInterrupt, Best)
+		return usagef("%s %s is not for serve: a table that the clock made would be another after "+
+			"the next start", pOnInterrupt, Best)
 	}
 	if c.r.K == 0 {
 		return usagef("%s must be given, the number of teachers, or %s", pK, pTable)
@@ -81,7 +82,8 @@ func (c *Chooser) useTable(ctx context.Context) error {
 	r := &c.r
 	d := r.mechanism()
 	if r.Mechanism != "" && d.Table != ensemble.NoiseTable && d.Table != ensemble.PluralityTable {
-		return usagef("%s goes with %s %s or %s", pTable, pMechanism, ensemble.OptimalNoise, ensemble.OptimalPlurality)
+		return usagef("%s goes with %s %s or %s",
+			pTable, pMechanism, ensemble.OptimalNoise, ensemble.OptimalPlurality)
 	}
 	for _, list := range [][]check.Parameter{ofNoise, ofOptimum} {
 		if p, ok := r.first(list...); ok {
@@ -96,7 +98,8 @@ func (c *Chooser) useTable(ctx context.Context) error {
 		return err
 	}
 	if table.Plurality != nil && d.Table == ensemble.NoiseTable {
-		return usagef("%s %s, but %s is a table of many classes: say %s %s", pMechanism, ensemble.OptimalNoise, r.TableName, pMechanism, ensemble.OptimalPlurality)
+		return usagef("%s %s, but %s is a table of many classes: say %s %s",
+			pMechanism, ensemble.OptimalNoise, r.TableName, pMechanism, ensemble.OptimalPlurality)
 	}
 	g := &Choice{Noise: table.Gamma, Optimum: table.Plurality}
 	if g.Plan, err = table.Plan(r.Neighbours); err != nil {
@@ -110,7 +113,8 @@ func (c *Chooser) useTable(ctx context.Context) error {
 		return usagef("K = %d, but %s is for K = %d teachers", r.K, r.TableName, setting.K)
 	}
 	if r.Classes != setting.Classes {
-		return usagef("%d classes, but %s is for %d: say %s or %s", r.Classes, r.TableName, setting.Classes, pClasses, pNumClasses)
+		return usagef("%d classes, but %s is for %d: say %s or %s",
+			r.Classes, r.TableName, setting.Classes, pClasses, pNumClasses)
 	}
 	r.K, c.given, c.tableAlone, c.promise = setting.K, g, !r.Stated.Teachers(), !math.IsInf(g.Problem.Epsilon, 1)
 	return nil
@@ -129,7 +133,8 @@ func (c *Chooser) Choose(ctx context.Context, k, classes int) (Choice, error) {
 		plan, err := c.r.calibrated(d.Name, k, classes)
 		return Choice{Plan: plan}, err
 	case classes != 2:
-		return Choice{}, usagef("number of classes = %d, but it must be 2 for DaRRM and its baselines; see %s for others", classes, pMechanism)
+		return Choice{}, usagef("number of classes = %d, but it must be 2 for DaRRM and its "+
+			"baselines; see %s for others", classes, pMechanism)
 	}
 	p, err := c.r.Stated.Problem(k)
 	if err != nil {
@@ -159,7 +164,8 @@ func (c *Chooser) optimum(ctx context.Context, k, classes int) (Choice, error) {
 	late := TooLong(err)
 	switch {
 	case late != nil && c.r.Checkpoint:
-		return Choice{}, check.Namedf("%w; %s does not take its place, since %s needs a table", late, ensemble.Fallback, pCheckpoint)
+		return Choice{}, check.Namedf("%w; %s does not take its place, since %s needs a table",
+			late, ensemble.Fallback, pCheckpoint)
 	case late != nil && c.replaceable && !p.Abstain:
 		plan, err := c.r.calibrated(ensemble.Fallback, k, classes)
 		if err != nil {

@@ -22,7 +22,8 @@ type Many struct {
 func (m Many) Objective(priorCounts string, classes int) (o plurality.Objective, err error) {
 	switch {
 	case priorCounts == UniformCounts || priorCounts == BinomialCounts:
-		return o, usagef("prior-counts = %q goes with two classes: give a file of histograms, %s or %s", priorCounts, pConcentration, pAccuracy)
+		return o, usagef("prior-counts = %q goes with two classes: give a file of histograms, %s "+
+			"or %s", priorCounts, pConcentration, pAccuracy)
 	case priorCounts != "" && m.Accuracy != nil:
 		return o, exclude(pAccuracy, pPriorCounts)
 	case priorCounts != "" && m.Concentration != nil:
@@ -47,7 +48,9 @@ func exclude(a, b check.Parameter) error { return usagef("%s and %s exclude each
 
 // WithCounts returns the objective for k teachers with the histograms of priorCounts, which read reads
 // if that names a file.
-func (m Many) WithCounts(ctx context.Context, priorCounts string, k, classes int, read func(ctx context.Context, file string, k, classes int) ([]plurality.HistogramCount, error)) (plurality.Objective, error) {
+func (m Many) WithCounts(
+	ctx context.Context, priorCounts string, k, classes int, read ReadHistograms,
+) (plurality.Objective, error) {
 	o, err := m.Objective(priorCounts, classes)
 	if err == nil && priorCounts != "" {
 		o.Counts, err = read(ctx, priorCounts, k, classes)

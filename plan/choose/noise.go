@@ -78,7 +78,8 @@ func (n Noise) objective(o *solve.Options) error {
 	}
 	if agreement {
 		if n.PriorMean != nil && n.LawOfCounts() != BinomialCounts {
-			return usagef("prior-counts = %q: %s goes with %q, and only with it", n.PriorCounts, pPriorMean, BinomialCounts)
+			return usagef("prior-counts = %q: %s goes with %q, and only with it",
+				n.PriorCounts, pPriorMean, BinomialCounts)
 		}
 		return nil
 	}
@@ -102,7 +103,8 @@ func (n Noise) objective(o *solve.Options) error {
 	case WorstCase:
 		o.WorstCase = true
 	default:
-		return usagef("prior = %q, but it must be \"uniform\", \"clear\", \"custom\", \"counts\" or \"worst-case\"", prior)
+		return usagef("prior = %q, but it must be \"uniform\", \"clear\", \"custom\", \"counts\" "+
+			"or \"worst-case\"", prior)
 	}
 	return nil
 }
@@ -116,17 +118,20 @@ func (n Noise) ForAgreement() (bool, error) {
 			return n.PriorCounts != "", nil
 		}
 		if counts != (n.PriorCounts != "") {
-			return false, usagef("prior = %q: %s goes with %q, and only with it", n.Prior, pPriorCounts, Counts)
+			return false, usagef("prior = %q: %s goes with %q, and only with it",
+				n.Prior, pPriorCounts, Counts)
 		}
 		return counts, nil
 	case Source:
 		if counts || n.PriorCounts != "" {
-			return false, usagef("objective = %q: %s goes with %q", n.Objective, pPriorCounts, Agreement)
+			return false, usagef("objective = %q: %s goes with %q",
+				n.Objective, pPriorCounts, Agreement)
 		}
 		return false, nil
 	case Agreement:
 		if n.Prior != "" && !counts {
-			return false, usagef("objective = %q, prior = %q: agreement has %s instead", n.Objective, n.Prior, pPriorCounts)
+			return false, usagef("objective = %q, prior = %q: agreement has %s instead",
+				n.Objective, n.Prior, pPriorCounts)
 		}
 		return true, nil
 	}
@@ -148,7 +153,7 @@ func (n Noise) CountsFile() bool {
 
 // Counts returns the vote counts of the objective for k teachers, nil where it has none; read reads
 // the file of PriorCounts.
-func (n Noise) Counts(ctx context.Context, k int, read func(ctx context.Context, file string, k int) ([]float64, error)) ([]float64, error) {
+func (n Noise) Counts(ctx context.Context, k int, read ReadCounts) ([]float64, error) {
 	if agreement, err := n.ForAgreement(); err != nil || !agreement {
 		return nil, err
 	}
@@ -166,7 +171,7 @@ func (n Noise) Counts(ctx context.Context, k int, read func(ctx context.Context,
 }
 
 // Complete returns Options with Counts.
-func (n Noise) Complete(ctx context.Context, k int, read func(ctx context.Context, file string, k int) ([]float64, error)) (solve.Options, error) {
+func (n Noise) Complete(ctx context.Context, k int, read ReadCounts) (solve.Options, error) {
 	o, err := n.Options()
 	if err == nil {
 		o.Counts, err = n.Counts(ctx, k, read)

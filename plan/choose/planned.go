@@ -21,7 +21,8 @@ func CheckPlanned(c plan.Choice, labels int) error {
 		cost = charged.Frozen.Cost
 	}
 	if cost != c.Total {
-		return fmt.Errorf("%s was planned to cost %v, but a release would charge %v", c.Name, c.Total, cost)
+		return fmt.Errorf("%s was planned to cost %v, but a release would charge %v",
+			c.Name, c.Total, cost)
 	}
 	return nil
 }

@@ -55,12 +55,20 @@ type Solvers struct {
 	Noise func(context.Context, constraints.Problem, solve.Options) (*gamma.Table, error)
 	// Plurality returns the optimal table of many classes, or a *solve.LimitError of package
 	// plurality/solve where a limit that is not 0 is too short.
-	Plurality func(ctx context.Context, p plurality.Problem, o plurality.Objective, limit time.Duration) (*plurality.Table, error)
-	// Histogram reads how often each number of k votes occurs: Noise.PriorCounts, where it is a file.
-	Histogram func(ctx context.Context, file string, k int) ([]float64, error)
-	// Histograms reads how often each histogram of k votes over many classes occurs.
-	Histograms func(ctx context.Context, file string, k, classes int) ([]plurality.HistogramCount, error)
+	Plurality func(
+		ctx context.Context, p plurality.Problem, o plurality.Objective, limit time.Duration,
+	) (*plurality.Table, error)
+	Histogram  ReadCounts
+	Histograms ReadHistograms
 }
+
+// ReadCounts reads how often each number of k votes occurs: Noise.PriorCounts, where it is a file.
+type ReadCounts = func(ctx context.Context, file string, k int) ([]float64, error)
+
+// ReadHistograms reads how often each histogram of k votes over many classes occurs.
+type ReadHistograms = func(
+	ctx context.Context, file string, k, classes int,
+) ([]plurality.HistogramCount, error)
 
 // DefaultWithin is the default of Request.SolveWithin.
 const DefaultWithin = 20 * time.Second
@@ -217,7 +225,8 @@ func (r *Request) require(groups ...[]check.Parameter) error {
 	}
 	hint := check.Named("")
 	if has[pEpsilon] && has[pTeacherDelta] {
-		hint = check.Named("; teachers that promise nothing have %s inf, and no %s", pEpsilon, pTeacherDelta)
+		hint = check.Named("; teachers that promise nothing have %s inf, and no %s",
+			pEpsilon, pTeacherDelta)
 	}
 	return release.UsageError{Err: check.Missing(hint, missing...)}
 }

@@ -54,7 +54,8 @@ func (r *Request) validate() (promise bool, err error) {
 		}
 	default:
 		if p, ok := r.first(ofOptimum...); ok {
-			return false, usagef("%s goes with %s %s, not with %s of %d classes", p, pMechanism, ensemble.OptimalPlurality, d.Name, r.Classes)
+			return false, usagef("%s goes with %s %s, not with %s of %d classes",
+				p, pMechanism, ensemble.OptimalPlurality, d.Name, r.Classes)
 		}
 		if !d.Teachers {
 			return false, r.checkCounts()
@@ -123,7 +124,8 @@ func CheckWithin(d time.Duration) error {
 // solvesNothing refuses what goes with the linear program where none is solved.
 func (r *Request) solvesNothing(more ...check.Parameter) error {
 	if p, ok := r.first(append(more, ofNoise...)...); ok {
-		return usagef("%s goes with %s %s: %s uses nothing of it", p, pMechanism, ensemble.OptimalNoise, r.Mechanism)
+		return usagef("%s goes with %s %s: %s uses nothing of it",
+			p, pMechanism, ensemble.OptimalNoise, r.Mechanism)
 	}
 	return nil
 }
@@ -149,14 +151,17 @@ func (r *Request) checkCounts() error {
 // which presumes nothing of them and is best for agreement.
 func (r *Request) presumesCounts() error {
 	if p, ok := r.first(ofMajority...); ok {
-		return usagef("%s goes with two classes and %s %s; %s %s is told %s and %s (or %s)", p, pMechanism, ensemble.OptimalNoise,
+		return usagef("%s goes with two classes and %s %s; %s %s is told %s and %s (or %s)",
+			p, pMechanism, ensemble.OptimalNoise,
 			pMechanism, ensemble.OptimalPlurality, pTotalEpsilon, pAffected, pData)
 	}
 	if r.Stated.Epsilon != nil && !r.presumesNothing() {
-		return usagef("eps = %v, but %s %s presumes nothing of the teachers: leave %s out, or say inf", *r.Stated.Epsilon, pMechanism, ensemble.OptimalPlurality, pEpsilon)
+		return usagef("eps = %v, but %s %s presumes nothing of the teachers: leave %s out, or say "+
+			"inf", *r.Stated.Epsilon, pMechanism, ensemble.OptimalPlurality, pEpsilon)
 	}
 	if r.Noise.Objective == Source {
-		return usagef("objective = %q, but %s %s is for %q", Source, pMechanism, ensemble.OptimalPlurality, Agreement)
+		return usagef("objective = %q, but %s %s is for %q",
+			Source, pMechanism, ensemble.OptimalPlurality, Agreement)
 	}
 	return r.require(one(pTotalEpsilon), reach)
 }
@@ -168,17 +173,20 @@ func (r *Request) checkOptimum(byDefault bool) (majority bool, err error) {
 		return false, err
 	}
 	if r.SolveWithin != nil && !byDefault {
-		return false, usagef("%s goes without %s %s, for which nothing takes its place: see %s", pSolveWithin, pMechanism, ensemble.OptimalPlurality, pTimeout)
+		return false, usagef("%s goes without %s %s, for which nothing takes its place: see %s",
+			pSolveWithin, pMechanism, ensemble.OptimalPlurality, pTimeout)
 	}
 	if err := CheckWithin(r.within()); err != nil {
 		return false, err
 	}
 	if r.Classes == 2 && r.Many.Abstain == nil {
 		if r.Many.Gap != nil {
-			return false, usagef("%s goes with more than two classes: of two the optimum is known exactly", pGap)
+			return false, usagef("%s goes with more than two classes: of two the optimum is known "+
+				"exactly", pGap)
 		}
 		if r.Many.Concentration != nil {
-			return false, usagef("%s goes with more than two classes: for two say %s or %s", pConcentration, pAccuracy, pPriorCounts)
+			return false, usagef("%s goes with more than two classes: for two say %s or %s",
+				pConcentration, pAccuracy, pPriorCounts)
 		}
 		r.majority()
 		return true, nil
