@@ -363,8 +363,9 @@ def check(table: Union[str, Dict[str, Any]]) -> Verdict:
     t.phi()  # γ that cannot be drawn exactly is refused, whatever shows the promise
     corners = t.corners()
     factor = _exp(t.total, up=False)
+    worst: List[int] = []
     if t.post_processing():
-        method, excess, worst, constraints = "post-processing", Fraction(0), [], t.constraints()
+        method, excess, constraints = "post-processing", Fraction(0), t.constraints()
     else:
         left, worst, constraints = _worst(t, corners, factor)
         method, excess = "sweep", left - (factor - 1 + 2 * t.delta)
