@@ -1,24 +1,5 @@
 package main
 
-import (
-	"strconv"
-	"strings"
-	"unicode/utf8"
-)
+import "github.com/darrm/darrm/internal/terminal"
 
-// printable writes what a terminal would obey, or show in another place, as an escape:
-// names of files and columns can hold anything. The result is one line.
-func printable(s string) string {
-	var b strings.Builder
-	for len(s) > 0 {
-		c, size := utf8.DecodeRuneInString(s)
-		if strconv.IsPrint(c) && (c != utf8.RuneError || size > 1) {
-			b.WriteString(s[:size])
-		} else {
-			quoted := strconv.Quote(s[:size])
-			b.WriteString(quoted[1 : len(quoted)-1])
-		}
-		s = s[size:]
-	}
-	return b.String()
-}
+func printable(s string) string { return terminal.Printable(s) }
