@@ -63,7 +63,7 @@ func (f *readVotes) ProcessElement(ctx context.Context, task fileTask, emit func
 		return err
 	}
 	defer leave()
-	return settled(f.read(ctx, task, emit))
+	return settled(f.read(ctx, task, emit), lastingInput)
 }
 
 func (f *readVotes) read(ctx context.Context, task fileTask, emit func(int64, voteBlock)) error {
@@ -180,10 +180,10 @@ func (f *answerShard) ProcessElement(ctx context.Context, shard int64, blocks fu
 	}
 	content, err := f.answer(ctx, shard, all)
 	if err != nil {
-		return settled(err)
+		return settled(err, lasting)
 	}
-	if err := (box{f.Temp, f.keys}).put(ctx, shardName(shard), content); err != nil {
-		return settled(err)
+	if err := (box{f.Temp, f.keys}).leave(ctx, shardName(shard), content); err != nil {
+		return err
 	}
 	return fault(shard, true)
 }

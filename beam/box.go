@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/darrm/darrm/internal/check"
+	"github.com/darrm/darrm/release"
 	"github.com/darrm/darrm/votes"
 )
 
@@ -28,6 +29,11 @@ func (b box) put(ctx context.Context, name string, content []byte) error {
 	return put(ctx, join(b.dir, name), append(content[:len(content):len(content)], b.seal(name, content)...))
 }
 
+// leave is put for a worker.
+func (b box) leave(ctx context.Context, name string, content []byte) error {
+	return settled(b.put(ctx, name, content), lastingOutput)
+}
+
 // get returns the content of a file that put wrote. Its absence is an os.ErrNotExist.
 func (b box) get(ctx context.Context, name string) ([]byte, error) {
 	path := join(b.dir, name)
@@ -37,7 +43,7 @@ func (b box) get(ctx context.Context, name string) ([]byte, error) {
 	}
 	n := max(0, len(file)-sha256.Size)
 	if !hmac.Equal(file[n:], b.seal(name, file[:n])) {
-		return nil, fmt.Errorf("%s is not as this job's workers left it", path)
+		return nil, fmt.Errorf("%s %w", path, errForged)
 	}
 	return file[:n], nil
 }
@@ -59,23 +65,48 @@ var errOther = errors.New("is there already and holds something else: two runs o
 // errChanged is of an input that is not what the first pipeline read.
 var errChanged = errors.New("changed")
 
-// lasting ends the text of an error that would come again: across a runner, nothing but text comes back.
-const lasting = " (no further try would help)"
+// errForged is of a file in a job's directory that none of its workers put there.
+var errForged error = release.OutputError{Err: errors.New("is not as this job's workers left it")}
 
-// settled marks an error of a worker that every try would meet.
-func settled(err error) error {
+// lasting ends the text of an error that would come again: across a runner, nothing but text comes back.
+const (
+	lastingEnd    = "no further try would help)"
+	lasting       = " (" + lastingEnd
+	lastingInput  = " (the input is at fault: " + lastingEnd
+	lastingOutput = " (a place to write is at fault: " + lastingEnd
+)
+
+// settled marks an error of a worker that every try would meet, by what is then at fault.
+func settled(err error, lasts string) error {
 	var parse *votes.ParseError
 	var parameter *check.Error
-	for _, of := range []error{errOther, errChanged, fs.ErrNotExist, fs.ErrPermission, syscall.EROFS, syscall.ENOSPC} {
-		if errors.Is(err, of) {
-			return fmt.Errorf("%w%s", err, lasting)
-		}
+	again := errors.As(err, &parse) || errors.As(err, &parameter)
+	for _, of := range []error{
+		errOther, errChanged, errForged, fs.ErrNotExist, fs.ErrPermission, syscall.EROFS, syscall.ENOSPC, syscall.EDQUOT,
+	} {
+		again = again || errors.Is(err, of)
 	}
-	if errors.As(err, &parse) || errors.As(err, &parameter) {
-		return fmt.Errorf("%w%s", err, lasting)
+	switch {
+	case !again:
+		return err
+	case errors.Is(err, errOther):
+		lasts = lasting
 	}
-	return err
+	return fmt.Errorf("%w%s", err, lasts)
 }
 
 // isSettled says whether trying again would not help.
-func isSettled(err error) bool { return strings.Contains(err.Error(), lasting) }
+func isSettled(err error) bool {
+	return err != nil && strings.Contains(err.Error(), lastingEnd)
+}
+
+// kindOf gives an error that came across a runner its type again.
+func kindOf(err error) error {
+	switch text := fmt.Sprint(err); {
+	case strings.Contains(text, lastingInput):
+		return release.InputError{Err: err}
+	case strings.Contains(text, lastingOutput):
+		return release.OutputError{Err: err}
+	}
+	return err
+}

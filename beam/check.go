@@ -158,7 +158,7 @@ func (f *checkFile) leave(ctx context.Context, task fileTask, r fileReport) erro
 	if err != nil {
 		return err
 	}
-	return box{f.Temp, f.keys}.put(ctx, reportName(task.Number), b)
+	return box{f.Temp, f.keys}.leave(ctx, reportName(task.Number), b)
 }
 
 // bucketOf spreads ids evenly; equal ids share a bucket.
@@ -196,7 +196,7 @@ func (f *findRepeated) ProcessElement(ctx context.Context, bucket int64, blocks 
 	if err != nil {
 		return err
 	}
-	return box{f.Temp, f.keys}.put(ctx, idsName(int(bucket)), out)
+	return box{f.Temp, f.keys}.leave(ctx, idsName(int(bucket)), out)
 }
 
 // firstRepeated returns the first id, by its places, that stands in two places; nil if none does. A block that comes

@@ -118,7 +118,7 @@ func (s *shared) begin(ctx context.Context, e *Engine, keys secret, input string
 func (s *shared) finding(ctx context.Context, name, file string, finding any) error {
 	b, err := s.get(ctx, name)
 	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("no report on %s arrived in %s: that directory must be one that the workers and this process share", file, s.dir)
+		return release.OutputError{Err: fmt.Errorf("no report on %s arrived in %s: that directory must be one that the workers and this process share", file, s.dir)}
 	}
 	if err = cmp.Or(err, json.Unmarshal(b, finding)); err != nil {
 		return fmt.Errorf("%s: %w", join(s.dir, name), err)
@@ -139,7 +139,7 @@ func (e *Engine) once(ctx context.Context, pipeline func() *beam.Pipeline) (err 
 		inner, cancel = context.WithTimeout(ctx, e.AttemptTimeout)
 		defer cancel()
 	}
-	err = e.Run(inner, pipeline())
+	err = kindOf(e.Run(inner, pipeline()))
 	switch { // what failed when the time was up failed because of it
 	case err == nil:
 	case ctx.Err() != nil:

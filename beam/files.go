@@ -200,7 +200,7 @@ func expand(ctx context.Context, paths []string, what, twice string) ([]string, 
 					return nil, err
 				}
 				if key, err = filepath.EvalSymlinks(abs); err != nil {
-					return nil, err
+					return nil, release.InputError{Err: err}
 				}
 				f = abs
 				if info, err := os.Stat(f); err == nil && !info.Mode().IsRegular() {

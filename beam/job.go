@@ -367,7 +367,7 @@ func (p *plan) merge(ctx context.Context) error {
 func (p *plan) mergeShard(ctx context.Context, shard int64) error {
 	b, err := p.get(ctx, shardName(shard))
 	if err != nil {
-		return err
+		return release.OutputError{Err: err}
 	}
 	r := csv.NewReader(bytes.NewReader(b))
 	r.FieldsPerRecord, r.ReuseRecord = 2, true

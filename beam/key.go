@@ -117,11 +117,11 @@ func findKey[T any](ctx context.Context, at keyAt, read func(b []byte, name [32]
 		if k, ok := inMemory.Load(name); ok {
 			return k.(T), nil
 		}
-		return keys, errors.New("the job key is not in this process: either the job is over, or its workers run elsewhere and need a key directory")
+		return keys, errors.New("the job key is not in this process: either the job is over, or its workers run elsewhere and need a key directory" + lasting)
 	}
 	b, err := get(ctx, at.File)
 	if err != nil {
-		return keys, fmt.Errorf("the job key is not to be had, either because the job is over, or because the key directory is not shared with this worker: %w", err)
+		return keys, fmt.Errorf("the job key is not to be had, either because the job is over, or because the key directory is not shared with this worker: %w%s", err, lasting)
 	}
 	defer clear(b)
 	return read(b, name)

@@ -171,7 +171,7 @@ func (p *roundPlan) block(ctx context.Context, of report.Stream, block int) (mes
 	}
 	b, err := p.get(ctx, blockName(of, block))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, release.OutputError{Err: err}
 	}
 	n := p.mix.BlockReports(of, block) * p.asked.size()
 	if len(b) < n || (len(b)-n)%8 != 0 {

@@ -176,7 +176,7 @@ func (f *checkReports) ProcessElement(ctx context.Context, file reportFile) erro
 	if err != nil {
 		return err
 	}
-	return box{f.Temp, f.key}.put(ctx, siloName(file.Number), b)
+	return box{f.Temp, f.key}.leave(ctx, siloName(file.Number), b)
 }
 
 // collect reads what the first pipeline found, and completes the files.
@@ -240,7 +240,7 @@ func (f *readReports) ProcessElement(ctx context.Context, file reportFile, emit 
 		err = fmt.Errorf("%s %w while it was being shuffled", file.Path, errChanged)
 	}
 	if err != nil {
-		return settled(err)
+		return settled(err, lastingInput)
 	}
 	for k, messages := range reports {
 		parts := map[int]*cellPart{}
@@ -378,8 +378,8 @@ func (f *sumBlock) ProcessElement(ctx context.Context, key int64, parts func(*so
 	for _, v := range sum {
 		out = binary.LittleEndian.AppendUint64(out, math.Float64bits(v))
 	}
-	if err := (box{f.Temp, f.key}).put(ctx, blockName(of, block), out); err != nil {
-		return settled(err)
+	if err := (box{f.Temp, f.key}).leave(ctx, blockName(of, block), out); err != nil {
+		return err
 	}
 	return fault(key, true)
 }

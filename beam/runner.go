@@ -30,6 +30,9 @@ func Runner(name, keyDir string, openPort bool) (func(context.Context, *beam.Pip
 	if !inside && keyDir == "" {
 		return nil, usagef("--key-dir is missing: the workers of %v are elsewhere, and need a directory through which the job key reaches them", f)
 	}
+	if f == portable && *jobopts.Endpoint == "" {
+		return nil, usagef("--endpoint is missing: where the job server of --runner %s listens", name)
+	}
 	if binary := *jobopts.WorkerBinary; binary != "" {
 		info, err := os.Stat(binary)
 		if err == nil && !info.Mode().IsRegular() {

@@ -21,7 +21,7 @@ const (
 )
 
 func (f family) String() string {
-	return map[family]string{local: "the local runner", portable: "the runners flink, spark and universal", dataflow: "the runner dataflow"}[f]
+	return map[family]string{local | portable | dataflow: "every runner", local: "the local runner", portable: "the runners flink, spark and universal", dataflow: "the runner dataflow"}[f]
 }
 
 // runners are the runners by their names.
@@ -55,12 +55,13 @@ var sdkFlags = map[string]family{
 	"control_endpoint": 0, "id": 0, "logging_endpoint": 0, "options": 0, "semi_persist_dir": 0, "worker": 0,
 }
 
-// SDKFlags lists the SDK's flags that a runner honours, by what to call the runners.
+// SDKFlags lists the SDK's flags that a runner honours, by what to call the runners: first those that all do.
 func SDKFlags() (titles []string, names [][]string) {
-	for _, f := range []family{local, portable, dataflow} {
+	const all = local | portable | dataflow
+	for _, f := range []family{all, local, portable, dataflow} {
 		var of []string
 		for _, name := range slices.Sorted(maps.Keys(sdkFlags)) {
-			if sdkFlags[name]&f != 0 {
+			if honoured := sdkFlags[name]; honoured == f || f != all && honoured != all && honoured&f != 0 {
 				of = append(of, name)
 			}
 		}
