@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -82,20 +83,43 @@ func TestRound(t *testing.T) {
 	if got := must.Get(os.ReadFile(filepath.Join(dir, "1.round")))(t); !bytes.Equal(got, must.Get(next.Encode())(t)) {
 		t.Errorf("the next round is %s", got)
 	}
+	write("other", []byte("what silos have answered"))
+	with := func(more ...string) []string { return append(args[:len(args):len(args)], more...) }
 	for _, tt := range []struct {
+		code int
 		args []string
 		want string
 	}{
-		{nil, "--plan or --round is missing"},
-		{append(args[:len(args):len(args)], "stray"), "stray"},
-		{append(args[:2:2], args[4:]...), "--plan or --round is missing"},
-		{append(append([]string{}, args...), "--reports", "in/1.reports"), "given twice"},
-		{append(append([]string{}, args...), "--out", "plan.json"), "same file"},
-		{append(append([]string{}, args...), "--runner", "flink", "--environment_type", "docker"), "--key-dir is missing"},
-		{append(append([]string{}, args...), "--attempts", "-1"), "attempts"},
+		{0, args, "round 1 of 4 is next"}, // the same again
+		{2, nil, "--plan or --round is missing"},
+		{2, with("stray"), "stray"},
+		{2, append(args[:2:2], args[4:]...), "--plan or --round is missing"},
+		{2, with("--reports", "in/1.reports"), "given twice"},
+		{2, with("--out", "plan.json"), "same file"},
+		{2, with("--runner", "flink", "--environment_type", "docker"), "--key-dir is missing"},
+		{2, with("--attempts", "-1"), "attempts"},
+		{3, with("--round", "none"), "no such file"},
+		{3, with("--round", "plan.json"), "round"},
+		{3, append(args[:4:4], append([]string{"--reports", "in/0.reports"}, args[6:]...)...), "reports"},
+		{6, with("--out", "other"), "--out"},
+		{6, with("--book", "plan.json"), "book"},
 	} {
-		if said, err := command(t, dir, tt.args...); err == nil || !strings.Contains(said, tt.want) {
-			t.Errorf("%q: %v, %q, want %q", tt.args, err, said, tt.want)
+		if said, err := command(t, dir, tt.args...); exitOf(err) != tt.code || !strings.Contains(said, tt.want) {
+			t.Errorf("%q: %v, want exit %d: %q, want %q", tt.args, err, tt.code, said, tt.want)
 		}
 	}
+	// Other reports of a round that the book knows.
+	records := must.Get(data.NewRecords(7, 2, make([]float64, 14), make([]float64, 7)))(t)
+	write(filepath.Join("in", "0.reports"), must.Get(p.Answer(t.Context(), r, 0, records, stream.Seeded(9)))(t))
+	if said, err := command(t, dir, args...); exitOf(err) != 7 || !strings.Contains(said, "hint: use what was released then") {
+		t.Errorf("other reports: %v: %s", err, said)
+	}
+}
+
+func exitOf(err error) int {
+	var end *exec.ExitError
+	if errors.As(err, &end) {
+		return end.ExitCode()
+	}
+	return 0
 }

@@ -3,8 +3,10 @@ package frame
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -23,6 +25,10 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal"
 
 	darrmbeam "github.com/darrm/darrm/beam"
+	"github.com/darrm/darrm/internal/readfile"
+	"github.com/darrm/darrm/internal/terminal"
+	"github.com/darrm/darrm/release"
+	"github.com/darrm/darrm/release/exitcode"
 )
 
 // Paths is a flag that may be given several times.
@@ -31,36 +37,102 @@ type Paths []string
 func (p *Paths) String() string     { return strings.Join(*p, " ") }
 func (p *Paths) Set(s string) error { *p = append(*p, s); return nil }
 
-// Main reads the flags, has run do the job on the engine that they state, and ends the program. input says
-// what the job reads, and repeated what its second pipeline does.
-func Main(input, repeated string, run func(context.Context, darrmbeam.Engine) error) {
+// Command is a program that does a job on an engine that its flags state.
+type Command struct {
+	About, Example string // for the help
+	Input          string // what the job reads
+	Repeated       string // what its second pipeline does
+	Run            func(context.Context, darrmbeam.Engine) error
+}
+
+// Main reads the flags, runs the command and ends the program.
+func (c Command) Main() { os.Exit(int(c.main(os.Args[1:]))) }
+
+func (c Command) main(args []string) exitcode.Code {
+	program := filepath.Base(os.Args[0])
 	e := darrmbeam.Engine{Retrying: func(n int, err error) {
-		fmt.Fprintf(os.Stderr, "attempt %d failed, trying again with the same key: %v\n", n, err)
+		Say("attempt %d failed, trying again with the same key: %v", n, err)
 	}}
-	flag.StringVar(&e.Temp, "temp", "", "directory that all workers and this process share (default: one of this machine)")
-	flag.StringVar(&e.KeyDir, "key-dir", "", "directory through which the job key reaches workers of other processes; nobody else may read it")
-	flag.IntVar(&e.Attempts, "attempts", darrmbeam.DefaultAttempts, "how often to try the "+repeated+" pipeline, under one key")
-	flag.DurationVar(&e.AttemptTimeout, "attempt-timeout", 0, "end a pipeline that takes longer, for runners that may hang (default: 1h on the local runner, none on others)")
-	openPort := flag.Bool("open-port", false, "accept that the local runner's port is open to the network, where it cannot be closed")
-	verbose := flag.Bool("verbose", false, "show the runner's own messages")
-	flag.Parse()
-	if !*verbose {
-		log.LogLevel = "error"
+	where := Group("Where it runs")
+	where.StringVar(&e.Temp, "temp", "", "`folder` that all workers and this process share (default: one of this machine)")
+	where.StringVar(&e.KeyDir, "key-dir", "", "`folder` through which the job key reaches workers of other processes; nobody else may read it")
+	where.IntVar(&e.Attempts, "attempts", darrmbeam.DefaultAttempts, "how often to try the "+c.Repeated+" pipeline, under one key, where another try can help")
+	where.DurationVar(&e.AttemptTimeout, "attempt-timeout", 0, "end a pipeline that takes longer, for runners that may hang (default: 1h on the local runner, none on others)")
+	openPort := where.Bool("open-port", false, "accept that the local runner's port is open to the network, where it cannot be closed")
+	verbose := where.Bool("verbose", false, "show the runner's own messages")
+	rest, err := parse(program, args)
+	if errors.Is(err, flag.ErrHelp) {
+		writeHelp(&terminal.Page{Writer: os.Stdout, Width: terminal.Width(os.Stdout)}, program, c.About, c.Example)
+		return exitcode.OK
 	}
-	beam.Init() // in a worker, this does not return
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	err := func() (err error) {
-		if flag.NArg() > 0 {
-			return fmt.Errorf("argument %q: %s are named with --%s", flag.Arg(0), input, input)
+	ctx := context.Background()
+	if err == nil {
+		if !*verbose {
+			log.LogLevel = "error"
 		}
-		if e.Run, err = darrmbeam.Runner(*runners.Runner, e.KeyDir, *openPort); err != nil {
-			return err
-		}
-		return run(ctx, e)
-	}()
+		beam.Init() // in a worker, this does not return
+		var stop context.CancelFunc
+		ctx, stop = signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		defer context.AfterFunc(ctx, func() {
+			stop() // a second signal ends the program at once
+			Say("interrupted: ending the workers, removing the key and what is temporary; " +
+				"a second signal would leave them")
+		})()
+		err = func() (err error) {
+			if len(rest) > 0 {
+				return release.UsageError{Err: fmt.Errorf("argument %q: %s are named with --%s", rest[0], c.Input, c.Input)}
+			}
+			if e.Run, err = darrmbeam.Runner(*runners.Runner, e.KeyDir, *openPort); err != nil {
+				return err
+			}
+			return c.Run(ctx, e)
+		}()
+	}
+	if err == nil {
+		return exitcode.OK
+	}
+	tell(program+": ", err.Error())
+	if hint := exitcode.Hint(err); hint != "" {
+		tell(program+": hint: ", hint)
+	}
+	return exitcode.Of(ctx, err)
+}
+
+// Read returns the content of a file of at most limit bytes. The error is a [release.InputError].
+func Read(ctx context.Context, path string, limit int64) ([]byte, error) {
+	b, err := readfile.Whole(ctx, path, limit)
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", filepath.Base(os.Args[0]), err)
-		os.Exit(1)
+		return nil, release.InputError{Err: err}
 	}
+	return b, nil
+}
+
+// page is stderr for people.
+func page() *terminal.Page {
+	return &terminal.Page{Writer: os.Stderr, Width: terminal.Width(os.Stderr)}
+}
+
+// Say writes talk to stderr.
+func Say(format string, args ...any) {
+	page().Text("  ", terminal.Printable(fmt.Sprintf(format, args...)))
+}
+
+// Fact writes a title and its text to stderr.
+func Fact(title, text string) { page().Fact(title, terminal.Printable(text)) }
+
+// Print writes the whole result to stdout, for people.
+func Print(write func(*terminal.Page) error) error {
+	return release.FileOutput{}.Write(context.Background(), func(w io.Writer) error {
+		return write(&terminal.Page{Writer: w, Width: terminal.Width(os.Stdout)})
+	})
+}
+
+// tell writes an error: in one line, that programs find it, and broken on a terminal only.
+func tell(first, text string) {
+	text = terminal.Printable(text)
+	if terminal.Is(os.Stderr) {
+		text = strings.TrimPrefix(terminal.Hang(terminal.Width(os.Stderr), first, "  ", text), first)
+	}
+	fmt.Fprintf(os.Stderr, "%s%s\n", first, text)
 }
