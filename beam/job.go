@@ -325,6 +325,13 @@ func (o localOutput) Write(ctx context.Context, encode func(io.Writer) error) er
 	return o.FileOutput.Write(ctx, encode)
 }
 
+func (o localOutput) WriteNew(ctx context.Context, encode func(io.Writer) error) error {
+	if err := fault(outputShard, false); err != nil {
+		return err
+	}
+	return o.FileOutput.WriteNew(ctx, encode)
+}
+
 // remoteOutput is a path of a file system known to Beam.
 type remoteOutput string
 

@@ -113,6 +113,7 @@ func TestStops(t *testing.T) {
 // in --key-dir; without one they are refused. Their files are as the README has them.
 func TestWorkerBinary(t *testing.T) {
 	dir := newFolder(t)
+	t.Cleanup(func() { _ = os.Remove("../../pipeline_options.json") }) // the boot program leaves it where it runs
 	boot := filepath.Join(dir, "boot")
 	build := exec.Command("go", "build", "-o", boot, "github.com/apache/beam/sdks/v2/go/container")
 	build.Dir = "../.."
