@@ -118,16 +118,6 @@ func (x *roundTest) inOnePlace(t testing.TB, files [][]byte, book rounds.Book) [
 	return must.Get(s.Release(book))(t)
 }
 
-// messages returns the streams of a file of n and n reports behind its head.
-func messages(b []byte, n int) (out [2][]string) {
-	for k := range out {
-		for m := range slices.Chunk(b[len(b)-9*n*(2-k):][:9*n], 9) {
-			out[k] = append(out[k], string(m))
-		}
-	}
-	return out
-}
-
 func total(files ...[]byte) (n int) {
 	for _, f := range files {
 		n += int(binary.LittleEndian.Uint64(f[len("darrm federated reports 1 \n")+64+8:]))
