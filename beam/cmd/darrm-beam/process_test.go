@@ -113,16 +113,16 @@ func TestStops(t *testing.T) {
 // in --key-dir; without one they are refused. Their files are as the README has them.
 func TestWorkerBinary(t *testing.T) {
 	dir := newFolder(t)
-	t.Cleanup(func() { _ = os.Remove("../../pipeline_options.json") }) // the boot program leaves it where it runs
 	boot := filepath.Join(dir, "boot")
 	build := exec.Command("go", "build", "-o", boot, "github.com/apache/beam/sdks/v2/go/container")
 	build.Dir = "../.."
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	// Prism wraps the worker's id in quotes, which the boot program takes for a part of it.
+	// Prism wraps the worker's id in quotes, which the boot program takes for a part of it. That one leaves a file where it runs.
 	command := filepath.Join(dir, "boot.sh")
-	script := fmt.Sprintf("#!/bin/sh\nfor a do shift; set -- \"$@\" \"$(printf %%s \"$a\" | tr -d \"'\")\"; done\nexec %s --semi_persist_dir=%s \"$@\" >>%s/boot.log 2>&1\n", boot, dir, dir)
+	script := fmt.Sprintf("#!/bin/sh\nfor a do shift; set -- \"$@\" \"$(printf %%s \"$a\" | tr -d \"'\")\"; done\n"+
+		"cd %s && exec %s --semi_persist_dir=%s \"$@\" >>boot.log 2>&1\n", dir, boot, dir)
 	if err := os.WriteFile(command, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
