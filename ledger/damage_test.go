@@ -404,6 +404,8 @@ func TestAdopt(t *testing.T) {
 		ok  bool
 	}{
 		"anchor lost":           {files{u.states[3].db, nil}, pin, true},
+		"older than its anchor": {files{u.states[2].db, u.states[3].anchor}, u.heads[2], false},
+		"older anchor":          {files{u.states[3].db, u.states[1].anchor}, pin, true},
 		"anchor damaged":        {files{u.states[3].db, []byte("?")}, pin, true},
 		"wrong pin":             {files{u.states[3].db, nil}, Head{3, Digest{1}}, false},
 		"pin of a later commit": {files{u.states[3].db, nil}, Head{4, pin.Hash}, false},

@@ -98,7 +98,8 @@ func open(ctx context.Context, location string, store Store) (*Ledger, error) {
 
 // Adopt makes a new anchor for a ledger whose anchor is lost or damaged. It
 // needs a head that was kept elsewhere, and verifies that the ledger is whole and
-// contains it. A ledger that was rolled back further than pinned cannot be adopted.
+// contains it. A ledger that was rolled back further than pinned cannot be adopted, nor one whose
+// anchor is whole and knows of later entries.
 // Whether entries after pinned are all there is not known any more, so pin the latest
 // head that was ever seen.
 func Adopt(ctx context.Context, location string, pinned Head) (*Ledger, error) {
@@ -130,6 +131,20 @@ func adopt(ctx context.Context, store Store, pinned Head) error {
 	if c.rest != nil && pinned != c.now.head {
 		// Without an anchor only the pin could tell that nothing more was acknowledged.
 		return damaged("after entry %d: %w", c.now.head.Seq, c.rest)
+	}
+	line, err := tx.Anchor()
+	if err != nil {
+		return err
+	}
+	if line != nil {
+		// An anchor that is whole and knows more than the ledger is neither lost nor damaged: the
+		// ledger is an older copy, and what was charged since would be spent again.
+		a, err := decodeAnchor(line)
+		if err == nil && a.id == c.genesis.id && a.commit >= c.now.commit {
+			if err := c.checkAnchor(&a, tx.Atomic()); err != nil {
+				return err
+			}
+		}
 	}
 	s.chain = c
 	return tx.SetAnchor(s.anchorOf(c.now))

@@ -93,6 +93,7 @@ func TestMutantsDie(t *testing.T) {
 		{"what was cut short is removed, but not for good", "filestore.go", "errors.Join(t.file.Truncate(at), t.file.Sync())", "t.file.Truncate(at)", "TestPowerFailureOverTornCommit", true},
 		{"what was cut short is not removed", "filestore.go", "errors.Join(t.file.Truncate(at), t.file.Sync())", "error(nil)", "TestTornCommit", false},
 		{"a replaced file is charged", "filestore.go", "\tif !same {", "\tif !same && false {", "TestReplacedWhileWriting", false},
+		{"an older copy is adopted beside its anchor", "ledger.go", "a.commit >= c.now.commit {", "false {", "TestAdopt", false},
 		{"older copies are accepted", "chain.go", "case a.commit > c.now.commit:", "case a.commit > c.now.commit:\n\t\treturn nil\n\tcase false:", "TestRollback", false},
 		{"a missing anchor is accepted", "chain.go", "case a == nil && c.now.commit == 0 && c.rest == nil:", "case a == nil && c.rest == nil:", "TestAdopt", false},
 		{"what a crash left is refunded", "chain.go", "case a.state == c.now && !(atomic && c.rest != nil), a.state == c.before && c.rest == nil && !atomic:", "case a.state == c.now, a.state == c.before && c.rest == nil && !atomic:\n\t\tc.now = a.state", "TestKilledAtEveryWrite|TestAgainstModel", true},

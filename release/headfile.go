@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"time"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
 
@@ -24,6 +26,7 @@ type headFile struct {
 const (
 	maxHeadFile = 1 << 10
 	lockSuffix  = ".lock" // of the file by which writers of the head file wait for each other
+	lockTime    = 3 * time.Second
 )
 
 // check fails unless the ledger contains the head that is in the file. A file that is not there is one
@@ -60,7 +63,7 @@ func (f *headFile) read(ctx context.Context) (ledger.Head, error) {
 // keep writes a head to the file, durably, unless a later one or this one is there already: other
 // servers on the same ledger may keep the same file. A file that is no head is written anew.
 func (f *headFile) keep(ctx context.Context, head ledger.Head) error {
-	unlock, err := lockedfile.MutexAt(f.path + lockSuffix).Lock()
+	unlock, err := f.lock(ctx)
 	if err != nil {
 		return fmt.Errorf("--head-file: %w", err)
 	}
@@ -76,6 +79,35 @@ func (f *headFile) keep(ctx context.Context, head ledger.Head) error {
 		return fmt.Errorf("--head-file: %w", err)
 	}
 	return nil
+}
+
+// lock waits for the lock of the head file, for lockTime at most: whoever holds it longer keeps the
+// heads of all servers from being written, which must not pass unnoticed. Nobody else can open the
+// lock's file, and so hold it.
+func (f *headFile) lock(ctx context.Context) (unlock func(), err error) {
+	path := f.path + lockSuffix
+	type opened struct {
+		*lockedfile.File
+		err error
+	}
+	got := make(chan opened, 1)
+	go func() {
+		file, err := lockedfile.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+		got <- opened{file, err}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, lockTime)
+	defer cancel()
+	select {
+	case l := <-got:
+		return func() { _ = l.Close() }, l.err
+	case <-ctx.Done():
+		go func() { // gives a lock back that comes too late
+			if l := <-got; l.err == nil {
+				_ = l.Close()
+			}
+		}()
+		return nil, fmt.Errorf("the lock %s is held by another process: %w", path, ctx.Err())
+	}
 }
 
 // KeepHead writes the ledger's newest head to the head file, where there is one. What is charged after

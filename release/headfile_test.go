@@ -1,10 +1,14 @@
 package release
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
 
 	"github.com/darrm/darrm/ledger"
 )
@@ -63,6 +67,23 @@ func TestHeadFile(t *testing.T) {
 	if head, err := o.head.read(t.Context()); err != nil || head.Seq <= slow.Head.Seq {
 		t.Errorf("the file has %v after %v: %v", head, slow.Head, err)
 	}
+	// Another process that holds the lock is an error, and not waited for without end.
+	if info, err := os.Stat(options.HeadFile + lockSuffix); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the lock's file: %v, %v", info, err)
+	}
+	held, err := lockedfile.OpenFile(options.HeadFile+lockSuffix, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	brief, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	if err := o.head.keep(brief, slow.Head); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a lock that is held: %v", err)
+	}
+	cancel()
+	if err := held.Close(); err != nil {
+		t.Fatal(err)
+	}
+	keep()
 	backup := map[string][]byte{}
 	for _, name := range []string{path, path + ledger.AnchorSuffix} {
 		b, err := os.ReadFile(name)

@@ -57,6 +57,17 @@ func TestWriteOnce(t *testing.T) {
 			t.Errorf("beside %q the file has %q, %v", theirs, b, err)
 		}
 	}
+	// A link is followed, to a file that is not there yet too.
+	link, target := filepath.Join(t.TempDir(), "link"), filepath.Join(t.TempDir(), "3.round")
+	if err := os.Symlink(target, link); err != nil {
+		t.Fatal(err)
+	}
+	if before, err := WriteOnce(t.Context(), "--out", FileOutput{Path: link}, func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }); before || err != nil {
+		t.Errorf("through a link: %t, %v", before, err)
+	}
+	if b, err := os.ReadFile(target); string(b) != "x" || err != nil {
+		t.Errorf("through a link: %q, %v", b, err)
+	}
 	broken := errors.New("broken")
 	if before, err := WriteOnce(t.Context(), "--out", FileOutput{Path: path}, func(io.Writer) error { return broken }); before || !errors.Is(err, broken) {
 		t.Errorf("a result that fails: %t, %v", before, err)

@@ -135,7 +135,7 @@ func (o FileOutput) WriteNew(ctx context.Context, encode func(io.Writer) error) 
 	if o.toStdout() || beside(o.Path) == "" {
 		return o.Write(ctx, encode)
 	}
-	if err := atomicfile.WriteNew(o.Path, o.permissions(), encode); err != nil {
+	if err := atomicfile.WriteNew(atomicfile.Target(o.Path), o.permissions(), encode); err != nil {
 		return o.named(err)
 	}
 	return nil

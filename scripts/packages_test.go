@@ -50,7 +50,7 @@ func list(t *testing.T, environment string, arguments ...string) map[string]list
 }
 
 // parallel finds what a data race needs: a goroutine, or what keeps several of them apart.
-var parallel = regexp.MustCompile(`(?m)(^|\s)go (func|[a-zA-Z_.]+\()|\.Go\(|"sync"|"sync/atomic"|"golang.org/x/sync|t\.Parallel\(\)`)
+var parallel = regexp.MustCompile(`(?m)(^|\s)go (func|[a-zA-Z_.]+\()|\.Go\(|"sync"|"sync/atomic"|"golang.org/x/sync|t\.Parallel\(\)|train\.Grid\{|Workers: |GOMAXPROCS`)
 
 // The packages that the race detector leaves out have nothing that could race, and those that plain
 // Go leaves out are compiled from the same files with HiGHS, with cgo and without.

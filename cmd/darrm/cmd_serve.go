@@ -62,14 +62,14 @@ certificates, which stand in --config:
   ledger = "patients.ledger"
   key = "service.key"
   table = "table.json"
-  eps = 0.1                 # the teachers' own promise, which the table must be for
+  eps = 0.1                 # the teachers' promise, as in the table
   teacher-delta = 1e-5
   affected = 1
   teachers = "fresh"
 
   [[client]]
   name = "ward-3"
-  token_sha256 = ["…"]      # darrm serve token; several while tokens rotate
+  token_sha256 = ["…"]      # darrm serve token; several to rotate
   epsilon = 2.0             # its share of the budget; left out: all of it
   delta = 1e-6
   rate = 5                  # answers a second; left out: no limit

@@ -91,7 +91,7 @@ type calibration struct {
 func (c *calibration) learn(x, price float64) (done bool) {
 	c.before, c.last = c.last, trial{x, price}
 	c.priced = c.priced || !math.IsInf(price, 1)
-	inside := price <= c.budget
+	inside := price <= c.budget && !math.IsInf(price, 1) // an error is no price, whatever the budget
 	if inside {
 		c.within = c.last
 	} else {
