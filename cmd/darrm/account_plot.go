@@ -15,11 +15,11 @@ import (
 	"github.com/darrm/darrm/internal/figure"
 )
 
-// plotPoints is how many numbers of queries a curve is drawn through.
+// plotPoints is the number of points of a curve, each for one number of queries.
 const plotPoints = 40
 
-// methodStyle is how a bound is drawn. Bounds often agree: those that are drawn first are wider,
-// and the last ones dashed, so that each is seen where it lies on another.
+// methodStyle gives the line style of each bound. Bounds often agree. The first ones drawn are
+// wider and the last ones dashed, so that each is seen where it lies on another.
 var methodStyle = map[string]draw.LineStyle{
 	string(accountant.MethodBasic):    wide(figure.Grey, 5.4),
 	string(accountant.MethodGeneral):  wide(figure.Orange, 3.6),

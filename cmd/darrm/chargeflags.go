@@ -51,7 +51,7 @@ func registerRecords(c *cobra.Command, records *int) {
 	c.Flags().IntVar(records, "records", 0, "how many records the teachers were trained on, if it is public: a total δ of 1/records or more is then called worthless")
 }
 
-// prepare checks the flags. promise says whether the teachers are private themselves.
+// prepare checks the flags. promise is true if the teachers are private themselves.
 func (f *chargeFlags) prepare(c *cobra.Command, relation accountant.Relation, promise bool) error {
 	f.settle(c, relation)
 	return f.Check(promise)

@@ -90,7 +90,7 @@ func similar(text string, names []string) []string {
 	return found
 }
 
-// fileEndings are what the names of files end in.
+// These are the file name endings that completion offers, by the kind of file.
 var (
 	pictureFiles = []string{"svg", "png"}
 	tableFiles   = []string{"json"}

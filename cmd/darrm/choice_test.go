@@ -32,9 +32,9 @@ func complete(t *testing.T, args ...string) (values []string, directive string) 
 
 const noFiles, byEnding, foldersOnly = ":4", ":8", ":16"
 
-// Every flag that is not a switch says what the shell may offer for it: values, files or
-// nothing. A flag whose help quotes values is a choice, all that it quotes are offered, and
-// what is offered is taken.
+// Every flag that is not a switch has a completion: values, files or nothing. A flag whose help
+// quotes values is a choice. The shell offers all quoted values, and the flag accepts every value
+// that the shell offers.
 func TestCompletionOfEveryFlag(t *testing.T) {
 	quoted := regexp.MustCompile(`"([a-z][a-z-]+)"`)
 	choices := map[string]bool{}

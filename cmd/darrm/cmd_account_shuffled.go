@@ -53,7 +53,7 @@ func (f *accountShuffled) registerGrid(c *cobra.Command) {
 // releasedNames are the values of --released.
 var releasedNames = map[string]iteration.Released{"last": iteration.LastIterate, "epochs": iteration.EpochEnds, "every": iteration.EveryIterate}
 
-// modeRow is what one way of accounting says.
+// modeRow is the result of one mode of accounting, in JSON.
 type modeRow struct {
 	Mode       string     `json:"mode"`
 	Conversion string     `json:"conversion"`

@@ -161,7 +161,7 @@ func (f *aggregateFlags) run(c *cobra.Command, a *app, paths []string) error {
 	return errors.Join(err, f.unsaved)
 }
 
-// labels are what the flags say of the release, without its mechanism.
+// labels returns the release that the flags describe, without its mechanism.
 func (f *aggregateFlags) labels(c *cobra.Command, a *app, paths []string) release.Labels {
 	l := release.Labels{
 		Votes: paths, Stdin: &input{ctx: c.Context(), r: a.in}, Read: f.read.options, Charge: f.charge.Charge,

@@ -69,7 +69,7 @@ type boundRow struct {
 	Refused   string           `json:"refused,omitempty"`
 }
 
-// rateJSON is how the excess risk falls at the best K, constants and logarithms dropped.
+// rateJSON gives the rate of the excess risk at the best K, without constants and logarithms.
 type rateJSON struct {
 	Printed    float64 `json:"printed"`
 	Corrected  float64 `json:"corrected"`

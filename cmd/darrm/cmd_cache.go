@@ -119,5 +119,5 @@ func (a *app) cacheList(f *cacheFlags) error {
 	})
 }
 
-// unread is what people do not read in a key: a list of numbers, and a digest.
+// unread matches the parts of a key that people do not read: a list of numbers, a digest.
 var unread = regexp.MustCompile(`\[[^\]]{40,}\]|\b[0-9a-f]{64}\b`)

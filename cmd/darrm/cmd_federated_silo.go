@@ -140,7 +140,7 @@ func (f *siloFlags) run(c *cobra.Command, a *app, planPath, roundPath string) er
 	return err
 }
 
-// siloReport is what a silo answered, in JSON.
+// siloReport describes a silo's answer in JSON.
 type siloReport struct {
 	Plan        string          `json:"plan"`
 	Silo        int             `json:"silo"`

@@ -42,7 +42,7 @@ docs/sketch-messages.md how a client in another language writes messages.`,
 	return c
 }
 
-// codecFlags are what clients and server must agree on.
+// codecFlags holds the parameters that clients and server must agree on.
 type codecFlags struct {
 	estimator   string
 	k, bits     int

@@ -163,8 +163,8 @@ func bitsText(bits int) string {
 	return fmt.Sprintf("%d bits", bits)
 }
 
-// adviceText answers in sentences: what to use, whether the correlation suffices, and what
-// rounding makes of the same bits.
+// adviceText gives advice in sentences: the best estimator, whether the correlation suffices for
+// Rand-Proj-Spatial(Avg), and a rounded estimator if its error is smaller for the same bits.
 func adviceText(a sketch.Advice) string {
 	var s []string
 	say := func(format string, args ...any) { s = append(s, fmt.Sprintf(format, args...)) }

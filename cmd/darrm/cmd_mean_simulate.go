@@ -194,7 +194,7 @@ func writeSimulation(w *terminal.Page, rows []sketch.GridRow, format string) err
 	return w.Table(terminal.Table{Header: []string{"estimator", "n", "k", "d", "ρ*", "MSE", "±", "predicted", "bits"}, Rows: cells})
 }
 
-// simulationAxis is what a picture is drawn against: the one list with several values.
+// simulationAxis is the x axis of a picture: the one parameter that was given several values.
 type simulationAxis struct {
 	name string
 	of   func(sketch.GridRow) float64

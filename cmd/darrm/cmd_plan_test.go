@@ -121,7 +121,7 @@ func TestPlannedCommandsCostWhatWasPlanned(t *testing.T) {
 	}
 }
 
-// What a shell makes of the words is the arguments.
+// A shell splits the printed words into the same arguments again.
 func TestShellWords(t *testing.T) {
 	got := shellWords([]string{"darrm", "my votes.csv", "part-*.parquet", "it's", "--eps", "inf", "", "$HOME", "a,b"})
 	want := []string{"darrm", "'my votes.csv'", "'part-*.parquet'", `'it'\''s'`, "--eps", "inf", "''", "'$HOME'", "a,b"}

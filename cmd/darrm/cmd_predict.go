@@ -209,7 +209,7 @@ func (p predictions) writeCSV(w io.Writer) error {
 	return out.Error()
 }
 
-// coordinates are where a distance puts records.
+// coordinates holds the records' coordinates under a learned distance, one row for each record.
 type coordinates struct {
 	Coordinates [][]float64 `json:"coordinates"`
 }

@@ -199,7 +199,7 @@ func (f *serveFlags) started(a *app, l net.Listener) error {
 	return a.deliverJSON("", map[string]string{"listen": listen})
 }
 
-// service is what the flags describe.
+// service returns the options of the service that the flags describe.
 func (f *serveFlags) service(c *cobra.Command, a *app) (o serve.Options, unsaved, err error) {
 	if err := f.read.prepareVotes(c); err != nil {
 		return o, nil, err

@@ -113,7 +113,7 @@ writes it to a file. --plot draws it.`,
 	return c
 }
 
-// origin says where the table came from and where it is kept.
+// origin describes in a sentence how the table was obtained and where it is kept.
 func (s solved) origin() string {
 	switch {
 	case s.Table.Certificate().Method == gamma.PostProcessing:

@@ -178,7 +178,7 @@ type sweepWork struct {
 	picture func() (figure.Sheet, error)
 }
 
-// solveAll does the work, delivers what comes of it and says where that came from.
+// solveAll solves the tables, writes the rows and the picture, and reports how many were cached.
 func (f *sweepFlags) solveAll(a *app, points int, invalid []error, work sweepWork) error {
 	p := newProgress(a)
 	defer p.stop()
@@ -278,7 +278,8 @@ func (f *sweepFlags) affectedValues(c *cobra.Command) ([]int, error) {
 	return []int{affected}, err
 }
 
-// checkGrid says what a grid's invalid combinations mean.
+// checkGrid returns nil if the grid has valid combinations, and invalid ones only where
+// --skip-invalid leaves them out.
 func (f *sweepFlags) checkGrid(valid int, invalid []error) error {
 	switch {
 	case len(invalid) > 0 && !f.skipInvalid:

@@ -95,7 +95,8 @@ func (f *trainFamily) run(c *cobra.Command, a *app) error {
 	return t.run(c.Context(), m)
 }
 
-// rounds is what a run's rounds are called: those of a choice are candidates.
+// rounds returns the word for a round of a run: the method's own unit, if it has one. A choice has
+// "round", since each of its rounds trains a candidate.
 func (f *trainFamily) rounds() string {
 	if len(f.points) > 0 {
 		return "round"
@@ -123,7 +124,7 @@ func (f *trainFamily) report(records recordsRead) *modelReport {
 	}
 }
 
-// recordsRead is what a model's file says of the records.
+// recordsRead describes the training records in a model's file.
 type recordsRead struct {
 	name, response string
 	columns        []string

@@ -13,8 +13,8 @@ import (
 	"github.com/darrm/darrm/internal/must"
 )
 
-// endsLater is a context that ends when it is told to, without anybody who waits for it being woken:
-// what asks it next is told.
+// endsLater is a context that ends once over is set. Its end closes no channel: only calls of Err
+// notice it.
 type endsLater struct {
 	context.Context
 	over *atomic.Bool
@@ -27,7 +27,7 @@ func (c endsLater) Err() error {
 	return nil
 }
 
-// endOf tells when its reader is at its end.
+// endOf sets over when its reader is at its end.
 type endOf struct {
 	io.Reader
 	over *atomic.Bool

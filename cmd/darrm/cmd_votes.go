@@ -105,7 +105,7 @@ func percentOrNone(x *float64) string {
 	return percent(*x)
 }
 
-// histogramTitle says what the histogram counts.
+// histogramTitle returns the title of the histogram: the votes that it counts.
 func histogramTitle(d *votes.Description) string {
 	if len(d.Classes) == 2 {
 		return "votes for " + d.Classes[1]

@@ -58,7 +58,7 @@ var exitRules = []exitcode.Rule{
 // exitCode tells the kind of an error.
 func exitCode(ctx context.Context, err error) exit { return exitcode.Of(ctx, err, exitRules...) }
 
-// hint says what to do about an error, where that is known.
+// hint returns advice for an error, "" where there is none.
 func hint(err error) string {
 	var dir *cache.DirError
 	var few *federated.TooFewError

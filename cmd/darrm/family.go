@@ -31,7 +31,7 @@ type family struct {
 // families are the commands of train and account train.
 var families = []family{shuffledFamily, convexFamily, pairwiseFamily, metricFamily, federatedFamily}
 
-// commandText is what a command says of itself.
+// commandText holds the help texts of a command.
 type commandText struct{ use, short, long, example string }
 
 func (t commandText) command(name string) *cobra.Command {
@@ -47,7 +47,7 @@ type familyFlags interface {
 	check(c *cobra.Command) error
 	// plan prices the method for n records of dimension d, with --intercept in it.
 	plan(ctx context.Context, n, d int) (train.Plan, error)
-	// about is what the model's file says of the method.
+	// about describes the method for the model's file and for the ledger.
 	about() modelKind
 	// measure returns what a simulation says of its model.
 	measure(r *data.Records) func(w []float64) string
@@ -76,14 +76,14 @@ func registerGrid(f familyFlags) func(c *cobra.Command) {
 	return f.register
 }
 
-// modelKind is what a model's file says of its task.
+// modelKind describes a model's task, for the model's file and for the ledger.
 type modelKind struct {
 	task, set string
 	paidFor   string // task in the ledger; "" is task
 	link      model.Link
 }
 
-// methodFlags are what methods of all families have.
+// methodFlags holds the flags that the methods of all families share.
 type methodFlags struct {
 	privacyFlags
 	method, task string

@@ -119,8 +119,8 @@ func (f *fleet) killed(when func() bool, args ...string) {
 	f.kills++
 }
 
-// running says whether a process goes on: one that ended and was not waited for is a zombie, which takes
-// signals, so that the only sign is that its stage will not come.
+// running reports whether a process still runs. A zombie, which ended but was not waited for, still
+// takes signals. So signals do not tell the two apart, and its state in /proc does.
 func running(c *exec.Cmd) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.Process.Pid))
 	return err != nil || !bytes.Contains(b, []byte(") Z "))

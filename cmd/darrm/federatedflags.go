@@ -172,7 +172,7 @@ func (f *federatedFlags) measure(r *data.Records) func(w []float64) string {
 	return objective(train.Problem{Loss: f.loss, Regularizer: geometry.NoRegularizer{}, Records: r}.Objective)
 }
 
-// sayRun says what a run costs and what it sends.
+// sayRun prints the cost of a run and the amount of data that its silos send.
 func sayRun(a *app, p *rounds.Plan) {
 	sayPrice(a, p.Price())
 	a.say("      %d silos send %s in all", len(p.Silos()), megabytes(p.Federated().Reports()*p.Federated().Randomizer().Size()))

@@ -16,7 +16,7 @@ type flagNames struct {
 	place place
 }
 
-// place says where errors have the flag of a parameter that breaks its rule.
+// place is the position of a flag's name in the error about its parameter.
 type place int
 
 const (

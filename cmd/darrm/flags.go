@@ -88,10 +88,10 @@ func (f *problemFlags) reach(c *cobra.Command, k int) (int, bool, error) {
 
 var errAffectedAndData = usagef("--affected and --data exclude each other")
 
-// budget is what require wants of every command that solves.
+// budget names the flags of a table's privacy. Every command that solves requires one of them.
 const budget = "m|total-eps"
 
-// stated is what the flags say of the teachers and one answer.
+// stated returns what the flags state about the teachers and the privacy of one answer.
 func (f *problemFlags) stated(c *cobra.Command) (s release.Stated, err error) {
 	reach, said, err := f.reach(c, release.AllTeachers)
 	if said {
@@ -120,8 +120,8 @@ func (f *problemFlags) problem(c *cobra.Command, k int) (constraints.Problem, er
 	return s.Problem(k)
 }
 
-// request is what the flags say of a release, or a comparison. k is the number of teachers where no
-// votes will tell it, else 0.
+// request returns the request that the flags describe, of a release or of a comparison. k is the
+// number of teachers, or 0 where the votes determine it.
 func (f *problemFlags) request(c *cobra.Command, a *app, o *optimalFlags, m *mechanismFlags, k int) (r choose.Request, err error) {
 	if c.Flags().Changed("affected") && f.affected < 1 { // 0 would mean all of them to the library
 		if k > 0 {
@@ -140,7 +140,7 @@ func (f *problemFlags) request(c *cobra.Command, a *app, o *optimalFlags, m *mec
 	return r, nil
 }
 
-// noise is what the flags say of the optimal noise function.
+// noise returns the objective and the solver of the optimal noise function, as flags state them.
 func (f *problemFlags) noise(c *cobra.Command) choose.Noise {
 	n := f.objectiveFlags.noise(c)
 	n.Method, n.OnInterrupt = value(whenGiven(c, "method", &f.method)), value(whenGiven(c, "on-interrupt", &f.onInterrupt))
@@ -196,7 +196,7 @@ func (f *problemFlags) solveProblem(ctx context.Context, a *app, p constraints.P
 	return s, err
 }
 
-// solved is a table with how it was come by.
+// solved is a table with its origin.
 type solved struct {
 	solve.Result
 	took    time.Duration

@@ -19,7 +19,7 @@ type objectiveFlags struct {
 	shape                    string
 }
 
-// usageObjective says what the flags below choose. Commands that solve have it in their help.
+// usageObjective explains the flags of the objective, in the help of the commands that solve.
 const usageObjective = `--objective says what γ is optimal for. It never decides what is private.
   source     the least expected |Pr[label = 1] - Pr[majority = 1]|: the
              literature's objective, and the default. Teachers vote for the
@@ -43,7 +43,7 @@ func (f *objectiveFlags) registerObjective(c *cobra.Command) {
 	oneOf(c, "shape", gamma.Shapes()...)
 }
 
-// noise is what the flags say of the optimal noise function.
+// noise returns the objective of the optimal noise function that the flags state.
 func (f *objectiveFlags) noise(c *cobra.Command) choose.Noise {
 	return choose.Noise{
 		Objective: f.name, Prior: f.prior, PriorCounts: f.priorCounts,
@@ -93,7 +93,7 @@ func whenGiven[T any](c *cobra.Command, flag string, v *T) *T {
 	return nil
 }
 
-// value is what was given, or none.
+// value returns *v, or the zero value where v is nil.
 func value[T any](v *T) (none T) {
 	if v == nil {
 		return none

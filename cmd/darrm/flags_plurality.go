@@ -55,7 +55,7 @@ func (f *pluralityFlags) check(c *cobra.Command, objective string, infinite, noD
 	return require(c, "K", "total-eps", "affected|data")
 }
 
-// many is what the flags say a mechanism is to be best for.
+// many returns the objective that the flags state for mechanisms of many classes.
 func (f *pluralityFlags) many(c *cobra.Command) choose.Many {
 	return choose.Many{
 		Accuracy: whenGiven(c, "accuracy", &f.accuracy), Concentration: whenGiven(c, "concentration", &f.concentration),

@@ -31,7 +31,7 @@ func (f *timeoutFlag) limit(ctx context.Context) (context.Context, context.Cance
 	return ctx, func() {}
 }
 
-// lateError says what the limit was not enough for.
+// lateError is the error of a command that its time limit ended. It names the unfinished task.
 type lateError struct{ error }
 
 func (e lateError) Unwrap() error { return e.error }

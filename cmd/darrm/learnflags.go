@@ -45,7 +45,7 @@ func (f *dataFlags) register(c *cobra.Command) {
 	f.registerPrivate(c, ", instead of --data-set")
 }
 
-// sayShared says how many records --allow-shared-records lets pass.
+// sayShared prints the number of shared records that --allow-shared-records accepted.
 func (f *dataFlags) sayShared(a *app, set datasets.Set) {
 	if !f.sharedRecords || set.Public == nil {
 		return

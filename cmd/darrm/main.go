@@ -21,9 +21,10 @@ import (
 	"github.com/darrm/darrm/internal/terminal"
 )
 
-// grace is how long a command may go on after a signal, unless it says otherwise (app.grace). Every loop ends sooner; what may not
-// is a call of the system, such as opening a pipe that nobody reads. Ending there is safe: a
-// killed program loses no charge, and what it leaves behind is swept by the next one.
+// grace is the time that a command has to end after a signal, unless it sets its own (app.grace).
+// Every loop ends sooner. A system call may not, such as the opening of a pipe that nobody reads.
+// Then the program ends itself. That is safe: a killed program loses no charge, and the next one
+// removes its temporary files.
 const grace = 700 * time.Millisecond
 
 func main() { os.Exit(run(os.Args[1:])) }

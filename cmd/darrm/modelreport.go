@@ -8,7 +8,7 @@ import (
 	"github.com/darrm/darrm/learn/model"
 )
 
-// objective is what a simulation says of a model by what is minimised.
+// objective returns a measure for simulations. It prints the value that training minimises.
 func objective(value func(x []float64) float64) func(x []float64) string {
 	return func(x []float64) string { return fmt.Sprintf("objective %.9g", value(x)) }
 }

@@ -44,8 +44,8 @@ func quotedCommands(page string) (out []string) {
 	return out
 }
 
-// unknown says which command or flag of a quoted command there is not, "" if all are. One
-// of "a|b" stands for both.
+// unknown returns an error text for the first command or flag of a quoted command that does not
+// exist, "" if all exist. "a|b" in a quoted command stands for both a and b.
 func unknown(root *cobra.Command, command string) string {
 	words := strings.Fields(command)
 	at := []*cobra.Command{root}

@@ -88,7 +88,7 @@ var sweepAxes = []sweepAxis[constraints.Problem]{
 	{"affected", "teachers that one record reaches", func(p constraints.Problem) float64 { return float64(p.Affected) }},
 }
 
-// sweepPlan is how the rows of a sweep become a picture.
+// sweepPlan assigns the rows of a sweep to the x axis and the curves of a picture.
 type sweepPlan[P any] struct {
 	x      sweepAxis[P]
 	curves []string    // the other parameters that vary, of each curve; one "" where none does
@@ -151,8 +151,8 @@ func planSweepPicture[P any](points []P, axes []sweepAxis[P]) (sweepPlan[P], err
 	return plan, nil
 }
 
-// splitting returns the axes that tell points apart which those before them do not: where one
-// record may reach all teachers, the number of teachers says how many that are.
+// splitting returns the axes that distinguish points which the axes before them do not. Where a
+// record may reach all teachers, the number of teachers already determines the reach.
 func splitting[P any](points []P, axes []sweepAxis[P]) (out []sweepAxis[P]) {
 	groups := make([]string, len(points))
 	distinct := 1

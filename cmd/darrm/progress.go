@@ -20,7 +20,7 @@ import (
 	"github.com/darrm/darrm/votes"
 )
 
-// progressAfter is how long a command may stay silent.
+// progressAfter is the time before a command first shows its progress.
 const progressAfter = time.Second
 
 // progress shows how a solve is doing, on a terminal only and not before
@@ -36,7 +36,7 @@ type progress struct {
 	off   bool
 }
 
-// progressEvery is how often a program that reads along is told.
+// progressEvery is the time between two lines of progress for a program that reads them.
 const progressEvery = 100 * time.Millisecond
 
 // The values of --progress.
@@ -66,15 +66,15 @@ func newProgress(a *app) *progress {
 	return p
 }
 
-// barWidth is how long a bar is beside its text, in a terminal of that width.
+// barWidth returns the width of a bar in a terminal of the given width.
 func barWidth(width int) int { return min(max(width-64, 4), 16) }
 
-// aroundBar is what stands there besides: the share, the bar's ends, spaces.
+// aroundBar is the width of the rest of the line but the text: the share, the bar's ends, spaces.
 const aroundBar = 12
 
-// show says how many of total pieces of a stage are done; total is -1 where that is unknown.
-// text says more than the stage does. Workers may come here out of order: the bar does not go
-// back.
+// show displays that done of total pieces of a stage are done; total is -1 where it is unknown.
+// text describes the stage in more detail. Workers may call show out of order: the bar does not
+// go back.
 func (p *progress) show(stage string, total, done int64, text string, options ...progressbar.Option) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -214,7 +214,7 @@ func (p *progress) steps(experimentsDone, experiments int) func(experiment.Progr
 	}
 }
 
-// stage is what is being done: "answering".
+// stage is a task under way, by its name: "answering".
 type stage struct {
 	name   string
 	finish bool // it is short, and goes on to its end after an interruption
@@ -239,7 +239,7 @@ func (a *app) interrupted() {
 	fmt.Fprintf(a.err, "\ninterrupted: %s %s\n", how, s.name)
 }
 
-// interruption says what was interrupted.
+// interruption returns the error of an interrupted command, which names the interrupted task.
 func (a *app) interruption(ctx context.Context, err error) error {
 	text := err.Error()
 	for _, told := range []error{context.Canceled, context.Cause(ctx)} { // which says no more than "interrupted"

@@ -33,7 +33,7 @@ func TestTimeLeft(t *testing.T) {
 	}
 }
 
-// An interrupted command says what it was doing, in words of its own.
+// The error of an interrupted command names the interrupted task.
 func TestInterruption(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("interrupt signal received"))

@@ -63,7 +63,7 @@ func (f *recordFlags) stated(path string) error {
 	return nil
 }
 
-// reading says what a file of records must have.
+// reading holds the requirements on a file of records.
 type reading struct {
 	responses bool     // it must have responses
 	dim       int      // its dimension, 0 for the file's own

@@ -44,7 +44,7 @@ func renderTable(w *terminal.Page, t *gamma.Table) error {
 	return nil
 }
 
-// teachers says what the teachers promise.
+// teachers describes the privacy that the teachers promise.
 func teachers(p constraints.Problem) string {
 	if promiseNothing(p) {
 		return "which promise nothing themselves"
@@ -63,7 +63,7 @@ type metric struct {
 	of    func(gamma.Func) float64
 }
 
-// metrics are what the table is optimal for, and what its labels cost by the other metric.
+// metrics returns the table's own metric, for which it is optimal, and then the other metric.
 func metrics(t *gamma.Table) []metric {
 	mean := t.PriorMean
 	if mean == 0 {
@@ -130,7 +130,7 @@ func renderGamma(w *terminal.Page, t *gamma.Table, metrics []metric) error {
 	return w.Table(terminal.Table{Header: header, Rows: rows, Footer: footer})
 }
 
-// reach says how many teachers one person's record reaches.
+// reach describes in words the number of teachers that one person's record reaches.
 func reach(p constraints.Problem) string {
 	if p.Affected < p.K {
 		return fmt.Sprintf("at most %d", p.Affected)

@@ -42,7 +42,7 @@ func renderPlurality(w *terminal.Page, t *plurality.Table) error {
 	return nil
 }
 
-// leastShare is what neighbouring leads of the table may have together.
+// leastShare bounds the probability of neighbouring leads that share a row of the table.
 const leastShare = 0.15
 
 // renderMargins writes how often the answer is right, by leads, beside what needs no table.
@@ -83,7 +83,7 @@ func renderMargins(w *terminal.Page, t *plurality.Table) error {
 	return w.Table(terminal.Table{Header: header, Rows: rows, Footer: footer})
 }
 
-// priorText says which votes an objective presumes.
+// priorText describes the distribution of votes that an objective presumes.
 func priorText(o plurality.Objective) string {
 	switch {
 	case o.Concentration != 0:

@@ -14,7 +14,7 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// report says what was released and what it costs, on stderr.
+// report prints a description of the release and its cost on stderr.
 func report(a *app, s *release.Summary, g choose.Choice, simulated bool) {
 	if simulated {
 		a.say("SIMULATION: drawn from a seed, NOT PRIVATE; do not release these labels")
@@ -28,7 +28,7 @@ func report(a *app, s *release.Summary, g choose.Choice, simulated bool) {
 	reportPromise(a, s)
 }
 
-// reportOptimum says what the optimal plurality is best for, or why there is none.
+// reportOptimum prints the objective of the optimal plurality, or why another mechanism was used.
 func reportOptimum(a *app, g choose.Choice) {
 	if g.Instead != nil {
 		a.fact("note:", fmt.Sprintf("%s instead of the optimal plurality: %v", ensemble.Fallback, g.Instead))
@@ -42,7 +42,7 @@ func reportOptimum(a *app, g choose.Choice) {
 	}
 }
 
-// reportPromise says what was read, what is presumed and what is promised.
+// reportPromise prints the release's input, assumptions and guarantees.
 func reportPromise(a *app, s *release.Summary) {
 	for _, fact := range s.Facts() {
 		a.fact(fact.Title, fact.Text)
@@ -83,7 +83,7 @@ func fieldsOf(s *release.Summary, g choose.Choice) releaseFields {
 	return f
 }
 
-// quote says what the release would cost, and what the ledger would pay.
+// quote prints the cost of the release, and the charge to the ledger.
 func quote(a *app, q *release.Quote, g choose.Choice) error {
 	out := struct {
 		DryRun bool `json:"dry_run"`

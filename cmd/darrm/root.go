@@ -18,7 +18,7 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// app is what all commands share.
+// app holds the state that all commands share.
 type app struct {
 	in       io.Reader
 	out, err io.Writer

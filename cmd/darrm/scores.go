@@ -10,7 +10,7 @@ import (
 // agrees names the one metric of solve, plan, compare and a release's scores: ensemble.Agreement.
 const agrees = "any class with the most votes is right"
 
-// scores says how mechanisms do on the votes at hand. It is not private.
+// scores counts the votes at hand, to evaluate mechanisms on them. The scores are not private.
 type scores struct {
 	ballots       *ensemble.Ballots
 	truths, right int // queries with a true label, and those whose drawn label is it

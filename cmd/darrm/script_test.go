@@ -28,7 +28,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files inside testdata/script")
 
-// programs are what the scripts can run.
+// programs lists the programs that scripts can run.
 var programs = map[string]func(){"darrm": main}
 
 func TestMain(m *testing.M) { testscript.Main(m, programs) }

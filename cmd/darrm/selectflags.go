@@ -101,7 +101,7 @@ func (f *selectFlags) prepare(c *cobra.Command, method func(c *cobra.Command)) e
 	return f.set(f.points[0])
 }
 
-// varies says whether --grid has a flag.
+// varies reports whether the points of --grid set the flag.
 func (f *selectFlags) varies(name string) bool {
 	return len(f.points) > 0 && slices.Contains(f.points[0].names, name)
 }
@@ -161,7 +161,7 @@ func (f *selectFlags) plan(n, d int, privacy *privacyFlags, task string, link mo
 	return plan, f.set(f.points[0])
 }
 
-// chosenCandidate is what a model's file says of the choice.
+// chosenCandidate describes the chosen candidate in a model's file.
 type chosenCandidate struct {
 	Candidate string   `json:"candidate"` // "" where there was no run, and the model is 0
 	Score     *float64 `json:"score,omitempty"`

@@ -206,8 +206,8 @@ func TestPostgresServeKilled(t *testing.T) {
 	checkSpent(t, location, k)
 }
 
-// Three servers of one PostgreSQL with a budget for so many answers give exactly so many, and
-// everybody who comes too late is told what remains.
+// Three servers of one PostgreSQL database, with a budget for n answers, give exactly n answers. A
+// client that comes too late gets the remaining budget in its error.
 func TestPostgresThreeServers(t *testing.T) {
 	db := pgtest.Start(t)
 	threeServers(t, db.URL("ledger=l&secret="+filepath.Join(t.TempDir(), "secret")), 100)

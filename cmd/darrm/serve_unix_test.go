@@ -158,7 +158,7 @@ func TestServeCommand(t *testing.T) {
 	if h := historyOf(t, book); len(h) != 2 {
 		t.Errorf("%d entries", len(h))
 	}
-	// Another key is not taken, and the error says what states that it is meant.
+	// Another key is refused, and the error names the flag that accepts it.
 	write(nextHash)
 	another := program(t, dir, "serve", "--config", config, "--key", filepath.Join(dir, "other"))
 	if said, err := another.CombinedOutput(); another.ProcessState.ExitCode() != int(exitInput) || !strings.Contains(string(said), "--new-key") {

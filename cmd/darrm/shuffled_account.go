@@ -54,7 +54,7 @@ func sayAccount(a *app, r iteration.Report) {
 	}
 }
 
-// trialLine says what one mode gave where the best was asked for.
+// trialLine describes the result of one mode of accounting, in a search for the best mode.
 func trialLine(t iteration.Trial) string {
 	if t.Refused != nil {
 		return t.Refused.Error()
@@ -78,12 +78,12 @@ func basis(r iteration.Report) string {
 	return s
 }
 
-// byLosses says that a report rests on a mixture's privacy losses, which have no ρ.
+// byLosses reports whether r rests on the privacy losses of a mixture, which have no ρ.
 func byLosses(r iteration.Report) bool {
 	return r.Conversion == iteration.ConversionExact && r.Rho == 0
 }
 
-// contraction says whether steps are known to be non-expansive.
+// contraction describes the loss's smoothness, and whether steps are known to be non-expansive.
 func contraction(r iteration.Report) string {
 	l := "smoothness unknown"
 	if finite(r.Smoothness) != nil && r.Smoothness > 0 {
@@ -124,7 +124,7 @@ type costBasis struct {
 	Tried         []tried  `json:"tried,omitempty"` // what each mode says, with --mode best
 }
 
-// tried is what one mode says where the best was asked for.
+// tried is the result of one mode of accounting, in JSON, in a search for the best mode.
 type tried struct {
 	Mode       string   `json:"mode"`
 	Conversion string   `json:"conversion,omitempty"`

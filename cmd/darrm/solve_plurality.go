@@ -203,7 +203,7 @@ func (f *pluralitySolve) solve(c *cobra.Command, a *app, p plurality.Problem, ob
 	return made, nil
 }
 
-// originOf says where a table came from and where it is kept.
+// originOf describes in a sentence how a table was obtained and where it is kept.
 func originOf(r solve.Result, unsaved error, took time.Duration) string {
 	if r.Cached {
 		return fmt.Sprintf("Read from the cache and certified again: %s", r.Path)
@@ -215,7 +215,7 @@ func originOf(r solve.Result, unsaved error, took time.Duration) string {
 	return fmt.Sprintf("Solved by %s in %v, %s", r.Table.Solver, took.Round(time.Millisecond), kept)
 }
 
-// pluralitySearch is what a search under way has told, for who interrupts it.
+// pluralitySearch records the progress of a running search, for use after an interruption.
 type pluralitySearch struct {
 	mu   sync.Mutex
 	gaps []solve.Progress

@@ -13,7 +13,7 @@ import (
 // pluralityFiles are the files that solve writes for many classes, "" for none.
 type pluralityFiles struct{ out, plot, plotGap string }
 
-// table says whether the table goes to a file.
+// table reports whether the table goes to a file.
 func (f pluralityFiles) table() bool { return f.out != "" && f.out != "-" }
 
 // pluralityOutput is a table as it will be written. Large tables take seconds to encode, which
@@ -27,7 +27,7 @@ type pluralityOutput struct {
 	unsaved error // the cache could not store the table
 }
 
-// prepare encodes what is to be written. origin says where the table came from.
+// prepare encodes the table and its picture. origin describes how the table was obtained.
 func (f pluralityFiles) prepare(a *app, t *plurality.Table, origin string) (*pluralityOutput, error) {
 	o := &pluralityOutput{table: t}
 	toStdout := a.json || f.out == "-"

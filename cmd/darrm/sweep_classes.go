@@ -105,7 +105,7 @@ type classRows struct {
 	priorCounts string // the value of --prior-counts
 }
 
-// classRow is what a sweep says about a table.
+// classRow is the row of a sweep for one table of the optimal plurality.
 type classRow struct {
 	problem                plurality.Problem
 	objective              plurality.Objective

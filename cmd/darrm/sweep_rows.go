@@ -35,8 +35,8 @@ func newSweepRows(n int, keepJSON bool) *sweepRows {
 	return &sweepRows{rows: make([]sweepRow, n), keepJSON: keepJSON}
 }
 
-// sweepRow is what a sweep says about a table, which itself is too large to keep
-// for every point.
+// sweepRow is the row of a sweep for one table. The tables themselves are too large to keep all
+// of them.
 type sweepRow struct {
 	problem       constraints.Problem
 	shape         gamma.Shape

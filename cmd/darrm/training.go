@@ -12,7 +12,7 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// model is what the flags say of the release of a model, without its training.
+// model returns the release of a model that the flags describe, without its training.
 func (f *modelFlags) model(c *cobra.Command, a *app) release.Model {
 	return release.Model{
 		Ledger: f.ledger, RequestID: f.requestID, Output: release.FileOutput{Path: f.out, Stdout: a.out}, Checkpoint: f.checkpoint,
@@ -30,7 +30,7 @@ type training struct {
 	measure   func(x []float64) string // on the private records
 }
 
-// run releases the model, or simulates it, or says what it would cost.
+// run releases the model, simulates it, or prints the cost of its release.
 func (t *training) run(ctx context.Context, m release.Model) error {
 	m.StateSize, m.Begin = int64(train.CheckpointSize(t.algorithm)), t.release
 	if m.Simulated {

@@ -16,8 +16,8 @@ import (
 // widths are a narrow terminal, the usual one and a wide one.
 var widths = []int{60, 80, 120}
 
-// unbreakable is what must stay in one piece although it is long: a path, a digest, the head
-// of a ledger.
+// unbreakable matches text that must not be broken between lines, however long: a path, a digest,
+// the head of a ledger.
 var unbreakable = regexp.MustCompile(`\S*[/\\\\]\S+|[0-9a-f]{32,}|\d+:[0-9a-f]{32,}`)
 
 // checkWidth fails for each line that is longer than width, unless what makes it so is all
