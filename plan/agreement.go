@@ -11,18 +11,19 @@ import (
 	"github.com/darrm/darrm/internal/randsrc"
 )
 
-// Agreement is how often a label is expected to be a class with the most votes: the mean of
-// ensemble.Agreement.
+// Agreement is the expected share of labels that are a class with the most votes: the mean of
+// ensemble.Agreement over a Law.
 type Agreement struct {
 	Expected      float64
 	StandardError float64 // of the sampled queries or simulated labels; 0 where Expected is exact
 	Abstained     float64 // share of queries without a class, which agree with nothing
 }
 
-// Agreement returns how often m agrees with the majority under the law, by m's probabilities for
-// each query of the law: exactly, but where the law itself is a sample of a prior. Mechanisms are so compared on the same queries.
-// A mechanism whose law takes long to work out (Laplace's noise between more than two classes) is a
-// seeded simulation of 5,000 labels. The error is ctx's, or says that the law has no queries.
+// Agreement returns the expected share of labels of m that are a class with the most votes, by m's
+// probabilities for each query of the law. It is exact unless the law is a sample of a prior. All
+// mechanisms are compared on the same queries. A mechanism with slow probabilities (Laplace's noise
+// between more than two classes) is simulated instead, by 5,000 seeded labels. The error is ctx's,
+// or that of a law without queries.
 func (l *Law) Agreement(ctx context.Context, m *ensemble.Mechanism) (Agreement, error) {
 	if l.total == 0 {
 		return Agreement{}, &check.Error{Name: "number of queries in the votes", Value: 0, Rule: "at least 1"}

@@ -1,7 +1,7 @@
-// Package plan goes from a budget to a mechanism: given what K teachers promise, how many of
-// them one record reaches, and what (E, D) all Q labels may cost together, New says which
-// mechanism to release them with, with how much noise, how often the labels are expected to
-// agree with the majority, and what they cost by every bound.
+// Package plan goes from a budget to a mechanism. The request states the privacy of K teachers, the
+// number of them that one record reaches, and the budget (E, D) of all Q labels together. New
+// returns the mechanisms that keep the budget, each with its noise, its expected agreement with the
+// majority, and its cost by every bound.
 //
 // # What is tried
 //

@@ -22,16 +22,17 @@ type kind struct {
 	name  string         // the mechanism's
 	most  float64        // the largest x that makes a difference
 	guess func() float64 // where to begin the search, which takes some time to say
-	// answers is what all labels are charged for, without solving anything.
+	// answers returns the charge for all labels at x, without a solver.
 	answers func(x float64) (ensemble.Answers, error)
 	build   func(ctx context.Context, x float64) (Choice, error)
 	tries   int // builds beside the first, where one may cost less than answers says
-	// label is what one label is, if the mechanism sees nothing but vote counts; nil of others.
+	// label returns the cost of one label at x. It is nil unless the mechanism sees only vote
+	// counts.
 	label func(x float64) accountant.Cost
 }
 
-// kinds returns what is worth trying. promise says whether the teachers' own privacy counts:
-// that they are fresh and promise something.
+// kinds returns the mechanisms to try. promise is true if the teachers' own privacy counts: they
+// are fresh and promise some privacy.
 func (r *Request) kinds(promise bool) (all []kind) {
 	switch {
 	case r.Classes > 2:
@@ -56,7 +57,7 @@ func (r *Request) kinds(promise bool) (all []kind) {
 	return all
 }
 
-// setting is what mechanisms over vote counts presume.
+// setting returns the setting of mechanisms over vote counts.
 func (r *Request) setting() ensemble.Setting {
 	return ensemble.Setting{K: r.K, Classes: r.Classes, Affected: r.Affected, Neighbours: r.Neighbours}
 }
@@ -82,8 +83,8 @@ func (r *Request) slack(delta float64) (slack float64, ok bool) {
 }
 
 // allowance is DaRRM for fresh private teachers, with labels of δ = 1-(1-Δ)^min(m,t) or limit,
-// whichever is less. Beyond m = t nothing more is told: the votes that one record reaches may
-// all be revealed.
+// whichever is less. An m beyond t reveals no more than m = t, where all the votes that one record
+// reaches may be revealed.
 func (r *Request) allowance(limit float64) kind {
 	problem := func(m float64) (constraints.Problem, error) {
 		if m == float64(r.Affected) {
@@ -150,8 +151,8 @@ func (r *Request) optimal(delta float64) kind {
 	}
 }
 
-// dearest is what labels of any noise function for p are charged for: what one costs is all
-// that is known of it.
+// dearest returns the charge for labels of any noise function for p. Nothing but the cost of one
+// label is known of such a function.
 func (r *Request) dearest(p constraints.Problem, teachers accountant.Cost) (ensemble.Answers, error) {
 	epsilon, delta := p.Total()
 	slack, ok := r.slack(delta)
@@ -240,8 +241,8 @@ func labelOf(delta float64) func(epsilon float64) accountant.Cost {
 	return func(epsilon float64) accountant.Cost { return accountant.Cost{Epsilon: epsilon, Delta: delta} }
 }
 
-// objective is what the optimum of many classes is best for: the prior, and never the votes at
-// hand, which would become part of the mechanism.
+// objective returns the objective of the optimum of many classes: the prior. It is never the votes
+// at hand, which would become part of the mechanism.
 func (r *Request) objective() plurality.Objective {
 	switch {
 	case r.Votes.mean != 0:

@@ -7,15 +7,15 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// simulations is how many queries are drawn of a prior that has too many histograms, and how many
-// labels where agreement is simulated. The standard error is then at most 0.5/√simulations = 0.0071.
+// simulations is the number of queries drawn from a prior with too many histograms, and the number
+// of labels of a simulated agreement. The standard error is at most 0.5/√simulations = 0.0071.
 const simulations = 5000
 
 // simulationSeed makes simulations repeat: equal requests have equal plans.
 const simulationSeed = 1
 
-// Law is how often each vector of vote counts occurs: what expected agreement is over. It
-// never decides what is private. Make it with Prior, Uneven or NewSample.
+// Law is a distribution of vectors of vote counts. Expected agreement is a mean over it. It never
+// decides whether a release is private. Make it with Prior, Uneven or NewSample.
 type Law struct {
 	k, classes int
 	fromVotes  bool
@@ -52,8 +52,8 @@ func newLaw(k, classes int) (*Law, error) {
 	return &Law{k: k, classes: classes, index: map[string]int{}}, nil
 }
 
-// Add adds one query, of which counts[c] teachers voted for class c. The error says how the
-// counts are none of K teachers over the classes.
+// Add adds one query, of which counts[c] teachers voted for class c. It returns an error unless the
+// counts are at least 0 and add up to K over the law's classes.
 func (l *Law) Add(counts []int) error {
 	sum := 0
 	for _, n := range counts {
@@ -80,7 +80,7 @@ func (l *Law) add(counts []int, weight float64) {
 	l.total += weight
 }
 
-// FromVotes says whether the law was computed from votes, and so is not private.
+// FromVotes reports whether the law was computed from votes, and so is not private.
 func (l *Law) FromVotes() bool { return l.fromVotes }
 
 // Mean is that of Prior; 0 of other laws.

@@ -56,7 +56,7 @@ func (o ReportOptions) notes(r *Request, p *Plan) (notes []string) {
 	return notes
 }
 
-// notes says what would give labels that agree as often as was wanted.
+// notes describes the budget, and the number of labels, that reach the wanted agreement.
 func (a *Advice) notes(r *Request) []string {
 	wanted := fmt.Sprintf("%.2f %% agreement", 100*r.Agreement)
 	budget := fmt.Sprintf("No budget up to ε = %d gives %s at δ = %v.",

@@ -23,7 +23,7 @@ import (
 // maxEpsilon bounds the budget's ε, and that of one label.
 const maxEpsilon = check.MaxTotalEpsilon
 
-// Request is what a plan is asked for. All privacy figures are for one neighbouring relation.
+// Request states the input of a plan. All privacy figures are for one neighbouring relation.
 type Request struct {
 	K, Classes int                        // teachers, and what each may vote for
 	Teachers   accountant.Cost            // (ε, Δ) of one teacher, or ε = +Inf where they promise nothing. Required.
@@ -36,37 +36,37 @@ type Request struct {
 	// Abstain allows mechanisms that may not name a class: those that take an ensemble.Check, with its
 	// defaults.
 	Abstain bool
-	// Agreement in [0, 1] is what labels are wanted for: a plan whose expected agreement is
-	// less says what budget, or how many queries, would reach it. 0 asks for nothing.
+	// Agreement in [0, 1] is the wanted expected agreement. A plan that does not reach it advises a
+	// budget, or a number of queries, that does. 0 asks for no advice.
 	Agreement float64
 	// Solve returns the optimal noise function for a problem. Defaults to solve.Optimal for
 	// agreement under gamma.TwoSidedCounts of the prior's mean, or of its default.
 	Solve func(context.Context, constraints.Problem) (*gamma.Table, error)
-	// SolveWithin is how long optimal tables of many classes are looked for, all of them together: the
-	// plan does without what is not found by then. 0 is for no limit.
+	// SolveWithin limits the search for all optimal tables of many classes together. The plan
+	// leaves out the tables that are not found by then. 0 is for no limit.
 	SolveWithin time.Duration
 	// SolvePlurality returns the optimal table of many classes, or a *solve.LimitError if it is not found
 	// within a time that is not 0. Defaults to solve.Within of package plurality, to 1e-4.
 	SolvePlurality func(context.Context, plurality.Problem, plurality.Objective, time.Duration) (*plurality.Table, error)
-	// Progress, unless nil, is told how many of the mechanisms were worked out.
+	// Progress, unless nil, is called with the number of mechanisms that were worked out.
 	Progress func(done, of int)
 
 	solving time.Duration // that SolvePlurality took so far
 }
 
-// Plan is what may be done with a budget.
+// Plan lists the mechanisms that keep a budget.
 type Plan struct {
-	// Training is what frozen private teachers cost by themselves, however many labels are
-	// computed from them; nil of others. If Fits, nothing else is to be paid for, and no
-	// noise is needed.
+	// Training is the cost of frozen private teachers by themselves, for any number of labels
+	// computed from them; nil for other teachers. If Fits, there is no other cost, and no noise
+	// is needed.
 	Training *ensemble.Total
-	// Fits says that the teachers' own privacy keeps the budget without any noise: frozen
-	// ones by Training, fresh ones by that of all their votes.
+	// Fits reports whether the teachers' own privacy keeps the budget without any noise: frozen
+	// teachers by Training, fresh ones by the privacy of all their votes.
 	Fits bool
-	// FitsIfDisjoint says that it would if one record reached one teacher only.
+	// FitsIfDisjoint reports whether Fits would hold if one record reached one teacher only.
 	FitsIfDisjoint bool
-	// Useless says that nothing that keeps the budget is much better than a guess: by less than a
-	// twentieth of what a guess misses.
+	// Useless reports whether no mechanism within the budget is much better than a guess: the gain
+	// is less than a twentieth of the guess's disagreement.
 	Useless bool
 	Choices []Choice  // that keep the budget, the largest expected agreement first
 	Refused []Refusal // what does not
@@ -100,7 +100,7 @@ type Refusal struct {
 	Err  error
 }
 
-// Advice says what would give labels that agree as often as was wanted.
+// Advice gives a budget, and a number of queries, that reach the wanted agreement.
 type Advice struct {
 	Epsilon     float64 // of the least budget for as many labels, with its δ as it was; 0 if none up to 700
 	EpsilonName string  // by which mechanism
@@ -212,7 +212,7 @@ func New(ctx context.Context, r Request) (*Plan, error) {
 	return p, err
 }
 
-// InfeasibleError says that no mechanism keeps the budget, and why.
+// InfeasibleError reports that no mechanism keeps the budget, with the reason for each one.
 type InfeasibleError struct {
 	Budget  accountant.Cost
 	Queries int
@@ -227,8 +227,8 @@ func (e *InfeasibleError) Error() string {
 	return s
 }
 
-// alike is how far two expected agreements may differ that count as equal: where they do, the
-// mechanism that comes first in kinds is preferred.
+// alike is the unit to which expected agreements are rounded before they are compared. Of equal
+// ones the mechanism that comes first in kinds is preferred.
 const alike = 1e-6
 
 // rank sorts the choices by expected agreement, and keeps the better of two of one name.
@@ -244,7 +244,7 @@ func (p *Plan) rank() {
 	})
 }
 
-// own says what the teachers' own privacy pays for.
+// own sets p.Fits, p.Training and p.FitsIfDisjoint by the teachers' own privacy.
 func (r *Request) own(p *Plan) error {
 	a := ensemble.Answers{K: r.K, Affected: r.Affected, Teachers: r.Teachers, Randomness: r.Randomness, Queries: r.Queries}
 	if r.Randomness == ensemble.FreshTeachers {

@@ -61,7 +61,8 @@ func TestPluralityIsNotBestForVotes(t *testing.T) {
 	}
 }
 
-// A plan does without an optimum that is not known in time, and says why; two classes do not ask.
+// A plan leaves out an optimum that is not found in time, and gives the reason. With two classes no
+// such optimum is asked for.
 func TestPluralityThatIsNotKnown(t *testing.T) {
 	late := errors.New("too late")
 	for classes, want := range map[int]bool{2: false, 3: true} {

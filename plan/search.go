@@ -15,13 +15,13 @@ const smallest = 1e-6
 
 var errOverBudget = errors.New("the labels' own delta adds up to more than the budget's")
 
-// within says whether a cost is no more than the budget. Both float64s stand for their
-// decimals, so the comparison is exact, and it is by ≤: no tolerance.
+// within reports whether a cost is at most the budget. Both float64s stand for their decimals, so
+// the comparison is exact and needs no tolerance.
 func within(c, budget accountant.Cost) bool {
 	return c.Epsilon <= budget.Epsilon && c.Delta <= budget.Delta
 }
 
-// cost is what all labels at x cost; ε = +Inf where no ε goes with the budget's δ.
+// cost returns the cost of all labels at x. ε is +Inf where no ε belongs to the budget's δ.
 func (r *Request) cost(ctx context.Context, k kind, x float64) (accountant.Cost, error) {
 	if err := ctx.Err(); err != nil {
 		return accountant.Cost{}, err
@@ -37,9 +37,9 @@ func (r *Request) cost(ctx context.Context, k kind, x float64) (accountant.Cost,
 	return t.Cost, err
 }
 
-// largest returns the largest x of the grid that fits, which is at most k.most. It takes it
-// that costs grow about like x to guess the next one to try, and brackets the answer; what it
-// returns was checked. The error says why nothing fits.
+// largest returns the largest x of the grid that fits, at most k.most. It guesses the next x from
+// costs that grow in proportion to x, and brackets the answer. It only returns an x whose cost it
+// compared with the budget. If nothing fits, the error gives the reason.
 func (r *Request) largest(ctx context.Context, k kind) (float64, error) {
 	first, last := gridBelow(num.Decimal(smallest)), gridBelow(num.Decimal(k.most))
 	lo, hi := first-1, last+1 // what fits, once it is at least first, and what does not
@@ -80,7 +80,7 @@ func (r *Request) largest(ctx context.Context, k kind) (float64, error) {
 	return gridValue(lo), nil
 }
 
-// tooSmall says how large a budget would have to be for k at all.
+// tooSmall returns an error with the least cost of k: no smaller budget can pay for it.
 func (r *Request) tooSmall(k kind) error {
 	least, err := r.cost(context.Background(), k, smallest)
 	if err == nil {

@@ -7,12 +7,11 @@ import (
 	"github.com/darrm/darrm/accountant"
 )
 
-// worth is what makes labels useful at all: they agree more often than a guess does by this share of
-// what a guess misses.
+// worth is the least gain of useful labels over a guess, as a share of the guess's disagreement.
 const worth = 0.05
 
-// UselessError says that no mechanism was looked for, since the best there can be is hardly better
-// than a guess.
+// UselessError reports that no mechanism was searched for, since even the best possible one is
+// hardly better than a guess.
 type UselessError struct {
 	PerLabel    accountant.Cost // twice the ε that was to be had
 	Most, Guess float64         // how often any mechanism, and a guess, agree

@@ -65,16 +65,17 @@ func (c *Chooser) checkService() error {
 	return nil
 }
 
-// Promise says whether the teachers are private themselves.
+// Promise reports whether the teachers are private themselves.
 func (c *Chooser) Promise() bool { return c.promise }
 
 // K is the number of teachers, 0 where the votes tell.
 func (c *Chooser) K() int { return c.r.K }
 
-// Stated is what was stated or follows from it: the optimum of two classes presumes nothing.
+// Stated returns the stated parameters and those that follow from them. The optimum of two classes
+// presumes nothing of the teachers.
 func (c *Chooser) Stated() release.Stated { return c.r.Stated }
 
-// TeachersOfTable says that what the teachers promise comes from the table alone.
+// TeachersOfTable reports whether the teachers' privacy is stated by the table alone.
 func (c *Chooser) TeachersOfTable() bool { return c.tableAlone }
 
 // useTable reads the table and compares it with what else is stated.

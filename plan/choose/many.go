@@ -9,8 +9,8 @@ import (
 	pluralitysolve "github.com/darrm/darrm/plurality/solve"
 )
 
-// Many says what the optimum of many classes is best for, beside Noise.PriorCounts, which two classes
-// have too.
+// Many holds the objective of the optimum of many classes. Noise.PriorCounts belongs to it too, and
+// serves two classes as well.
 type Many struct {
 	Accuracy      *float64 // see plurality.Objective
 	Concentration *float64 // the same, instead

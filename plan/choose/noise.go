@@ -8,7 +8,7 @@ import (
 	"github.com/darrm/darrm/internal/check"
 )
 
-// Noise says what the optimal noise function of two classes is best for, and how it is found.
+// Noise holds the objective and the solver of the optimal noise function of two classes.
 type Noise struct {
 	Objective   string   // Source or Agreement; by default that which goes with what else is stated
 	Prior       string   // of Source: Uniform, Clear, Custom or WorstCase; Counts means Agreement
@@ -109,7 +109,8 @@ func (n Noise) objective(o *solve.Options) error {
 	return nil
 }
 
-// ForAgreement says whether the objective is agreement: by Objective, or by what goes with it alone.
+// ForAgreement reports whether the objective is agreement, by Objective or, where that is empty, by
+// the prior. It returns an error if the objective is unknown or contradicts the prior.
 func (n Noise) ForAgreement() (bool, error) {
 	counts := n.Prior == Counts
 	switch n.Objective {
@@ -146,7 +147,7 @@ func (n Noise) LawOfCounts() string {
 	return n.PriorCounts
 }
 
-// CountsFile says whether PriorCounts names a file.
+// CountsFile reports whether PriorCounts names a file.
 func (n Noise) CountsFile() bool {
 	return n.PriorCounts != "" && n.PriorCounts != UniformCounts && n.PriorCounts != BinomialCounts
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/darrm/darrm/ensemble"
 )
 
-// Price is what one answer costs.
+// Price is the cost of one answer.
 type Price struct {
 	Problem   constraints.Problem
 	PerAnswer accountant.Cost

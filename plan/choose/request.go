@@ -15,10 +15,10 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// Request is what is stated of a release. A pointer that is nil, a text that is empty and a number
-// of teachers that is 0 were not stated.
+// Request holds the stated parameters of a release. A nil pointer, an empty text and 0 teachers
+// mean that the parameter was not stated.
 type Request struct {
-	// Stated is what the teachers promise, and what one answer may cost.
+	// Stated holds the teachers' privacy and the privacy of one answer.
 	Stated     release.Stated
 	Mechanism  string              // as ensemble.Describe knows it
 	K          int                 // teachers; the votes may tell
@@ -33,8 +33,8 @@ type Request struct {
 	// Timeout bounds all work, which the caller's ctx does: it is stated here because not all
 	// mechanisms take any.
 	Timeout *time.Duration
-	// SolveWithin is how long the optimum of many classes is looked for where another mechanism
-	// can take its place. Defaults to DefaultWithin.
+	// SolveWithin limits the search for the optimum of many classes, where another mechanism can
+	// replace it. Defaults to DefaultWithin.
 	SolveWithin *time.Duration
 
 	// ReadTable reads the table that was stated, TableName its name in errors; nil where none was.
@@ -73,8 +73,9 @@ type ReadHistograms = func(
 // DefaultWithin is the default of Request.SolveWithin.
 const DefaultWithin = 20 * time.Second
 
-// DefaultGap is what a release, a comparison and a plan take for the optimum: a label in ten thousand
-// is less than any of them can show, and the last digits take most of the time.
+// DefaultGap is the gap to the optimum of many classes in a release, a comparison and a plan. None
+// of them can show a difference of less than one label in ten thousand, and the last digits take
+// most of the time.
 const DefaultGap = 1e-4
 
 func (r *Request) within() time.Duration {
@@ -102,7 +103,7 @@ func (r *Request) mechanism() ensemble.Description {
 	return d
 }
 
-// presumesNothing says that ε of each teacher was stated to be infinite.
+// presumesNothing reports whether ε of each teacher was stated to be infinite.
 func (r *Request) presumesNothing() bool {
 	return r.Stated.Epsilon != nil && math.IsInf(*r.Stated.Epsilon, 1)
 }
@@ -115,7 +116,7 @@ func (r *Request) plurality(k, classes int) plurality.Problem {
 	}
 }
 
-// value is what was stated, 0 for nothing.
+// value returns *x, or 0 where x is nil.
 func value(x *float64) float64 {
 	if x == nil {
 		return 0
@@ -190,7 +191,7 @@ func (r *Request) first(parameters ...check.Parameter) (check.Parameter, bool) {
 	return "", false
 }
 
-// stated says whether the parameter was.
+// stated reports whether the parameter was stated.
 func (r *Request) stated(p check.Parameter) bool {
 	_, ok := r.first(p)
 	return ok

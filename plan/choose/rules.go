@@ -29,8 +29,8 @@ func (r Request) CheckThreshold() error {
 	return nil
 }
 
-// validate checks what is stated of the mechanism, before a large file is read, decides on the one
-// that nobody named, and says whether the teachers promise anything.
+// validate checks the parameters of the mechanism before a large file is read. It sets the default
+// mechanism where none is named. It reports whether the teachers promise any privacy.
 func (r *Request) validate() (promise bool, err error) {
 	byDefault := r.Mechanism == ""
 	switch {
@@ -166,8 +166,8 @@ func (r *Request) presumesCounts() error {
 	return r.require(one(pTotalEpsilon), reach)
 }
 
-// checkOptimum checks what is stated of the optimal plurality. majority says that it is the optimal
-// noise function, which r then asks for.
+// checkOptimum checks the parameters of the optimal plurality. majority reports whether two classes
+// make it the optimal noise function, which r then asks for.
 func (r *Request) checkOptimum(byDefault bool) (majority bool, err error) {
 	if err := cmp.Or(r.presumesCounts(), CheckTimeout(r.Timeout)); err != nil {
 		return false, err
