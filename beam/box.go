@@ -95,7 +95,7 @@ func settled(err error, lasts string) error {
 	return fmt.Errorf("%w%s", err, lasts)
 }
 
-// isSettled says whether trying again would not help.
+// isSettled reports whether another try would give the same error.
 func isSettled(err error) bool {
 	return err != nil && strings.Contains(err.Error(), lastingEnd)
 }

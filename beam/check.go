@@ -29,7 +29,7 @@ func init() {
 }
 
 const (
-	// idBuckets is how many groups the ids are searched in; each fits a worker's memory.
+	// idBuckets is the number of groups that the ids are searched in. Each fits a worker's memory.
 	idBuckets = 1024
 	// idBlockRows bounds what waits in a reader for its bucket to fill: buckets × rows ids.
 	idBlockRows = 256
@@ -45,8 +45,8 @@ type fileTask struct {
 	Pin   []byte // of its votes
 }
 
-// fileReport is what the first pipeline found in a file. A fault of the file is a
-// finding and not a failure, which the runner would answer by trying again.
+// fileReport is the result of the first pipeline for a file. A fault of the file is part of the
+// result and not an error, after which the runner would try again.
 type fileReport struct {
 	Rows        int64
 	K           int

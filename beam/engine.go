@@ -17,16 +17,17 @@ import (
 	"github.com/darrm/darrm/release"
 )
 
-// Engine says where a job's pipelines run, and what its workers share.
+// Engine holds the runner of a job's pipelines, and the places that its workers share.
 type Engine struct {
 	// Temp is a directory that workers and this process share. Defaults to a new one in
 	// os.TempDir, for workers of this machine. What the job puts there is removed.
 	Temp string
-	// KeyDir is where workers of other processes find the job key, and nobody else may
-	// look. "" keeps it in this process's memory, for workers in this process.
+	// KeyDir is the directory where workers of other processes find the job key. Nobody else may
+	// read it. "" keeps the key in this process's memory, for workers in this process.
 	KeyDir string
-	// Attempts is how often the second pipeline is tried, where the runner itself does not
-	// repeat what fails. An error that would come again is not tried again. Defaults to DefaultAttempts.
+	// Attempts is the number of tries of the second pipeline, where the runner itself does not
+	// repeat what fails. An error that would come again is not tried again. Defaults to
+	// DefaultAttempts.
 	Attempts int
 	// AttemptTimeout ends a pipeline that takes longer, for runners that may hang when a
 	// worker is lost: an attempt then counts as failed, and reading the input is an error.
@@ -34,7 +35,7 @@ type Engine struct {
 	AttemptTimeout time.Duration
 	// Run executes a pipeline and waits for its end. Required; see [Runner].
 	Run func(context.Context, *beam.Pipeline) error
-	// Retrying, if it is not nil, is told of every attempt that failed and is repeated.
+	// Retrying, if it is not nil, is called for every attempt that failed and is repeated.
 	Retrying func(attempt int, err error)
 }
 
@@ -85,7 +86,7 @@ func removeAll(dir string) (err error) {
 	}
 }
 
-// shared is where a job under way meets its workers.
+// shared holds the places where the workers of a running job find its files and its key.
 type shared struct {
 	box         // the job's own directory
 	keyAt keyAt // where workers find the key
@@ -150,8 +151,8 @@ func (e *Engine) once(ctx context.Context, pipeline func() *beam.Pipeline) (err 
 	return err
 }
 
-// repeat runs a pipeline until it succeeds. Every attempt has the same key, so what one that failed has
-// done is what the next does.
+// repeat runs a pipeline until it succeeds. Every attempt has the same key, so the next one
+// draws the same answers and writes the same files as a failed one.
 func (e *Engine) repeat(ctx context.Context, pipeline func() *beam.Pipeline) (attempts int, err error) {
 	for attempts < e.Attempts {
 		attempts++

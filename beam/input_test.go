@@ -77,7 +77,7 @@ func rename(t testing.TB, j *Job, file int, old, new string, inRows ...string) {
 	}
 }
 
-// Columns of votes that are listed are read, and the report says which they were.
+// The listed columns of votes are read, and the report names them.
 func TestVoteColumns(t *testing.T) {
 	rows := queries(90)
 	job := newJob(t, rows, true)

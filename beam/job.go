@@ -41,29 +41,29 @@ type Job struct {
 	// Table is the JSON of a noise function, or of a table of many classes, as darrm solve
 	// --out writes it. It is certified here and by every worker. Required.
 	Table []byte
-	// TableFile is where Table was read, so that nothing is written there. Defaults to
-	// nowhere.
+	// TableFile is the file that Table was read from. The job refuses to write there. Defaults to
+	// no file.
 	TableFile string
 	// Out gets the labels, query,label, in the order of the votes. Required.
 	Out string
-	// ShardRows is how many queries are answered together. Defaults to DefaultShardRows.
+	// ShardRows is the number of queries that are answered together. Defaults to DefaultShardRows.
 	ShardRows int
-	// Charge says who pays for the release. The rules, and what is written to the ledger, are
+	// Charge names the ledger that pays for the release. The rules and the ledger's entries are
 	// those of darrm aggregate: the same input costs the same there and here, and one ledger
 	// serves both.
 	Charge Charge
-	// Stated is what the user says of the teachers beside the table. A table for others is
-	// refused; where nothing is said, the table's teachers are taken.
+	// Stated holds the user's statements about the teachers beside the table. A table for other
+	// teachers is refused. Where nothing is stated, the table's teachers are taken.
 	Stated release.Stated
 	// Force replaces a file at Out where no ledger is charged: a new draw is a second
 	// release that nobody accounts for.
 	Force bool
 }
 
-// Charge says who pays for a release, and how its answers add up.
+// Charge names the ledger that pays for a release, and the composition of its answers.
 type Charge = release.Charge
 
-// Report is what a release says about itself.
+// Report describes a release.
 type Report struct {
 	release.Summary
 	Attempts int // of the second pipeline
@@ -85,10 +85,10 @@ type plan struct {
 	draft     *release.LabelDraft // of the output; nil where nothing is released
 }
 
-// Run does the job. When it returns an error and no report there is no output, and a file that
-// was there is as it was. After a charge, the error says that the budget is spent. With a
-// report, the labels are there and a key or a temporary file could not be removed. Faults of
-// the votes are [release.InputError]s; refusals of the ledger are its errors.
+// Run does the job. When it returns an error and no report, there is no output, and a file that was
+// at Out is unchanged. An error after a charge states that the budget is spent. When it returns an
+// error with a report, the labels are at Out, and a key or a temporary file could not be removed.
+// Faults of the votes are [release.InputError]s; refusals of the ledger are its errors.
 func Run(ctx context.Context, job Job) (report *Report, err error) {
 	p, end, err := start(ctx, &job, false)
 	if err != nil {
@@ -98,8 +98,9 @@ func Run(ctx context.Context, job Job) (report *Report, err error) {
 	return p.release(ctx)
 }
 
-// Quote says what the job would cost: it reads and checks the votes by the first pipeline, and draws and charges nothing.
-// Out may be "". Where the ledger would refuse the charge, the error is the ledger's.
+// Quote returns the cost of the job. It reads and checks the votes by the first pipeline. It draws
+// and charges nothing. Out may be "". Where the ledger would refuse the charge, the error is the
+// ledger's.
 func Quote(ctx context.Context, job Job) (quote *release.Quote, err error) {
 	p, end, err := start(ctx, &job, true)
 	if err != nil {
@@ -247,7 +248,7 @@ func (p *plan) openLedger(ctx context.Context) (err error) {
 	return err
 }
 
-// price says what the answers to all queries cost, and what the ledger is asked for, nil where there is none.
+// price returns the cost of the answers to all queries, and the ledger's bill, nil without ledger.
 func (p *plan) price() (s release.Summary, bill *release.Bill, err error) {
 	charge, priced := p.job.Charge, p.planned
 	priced.Queries = int(p.queries)
@@ -297,7 +298,7 @@ func (p *plan) answer(ctx context.Context, r *Report) (err error) {
 	return nil
 }
 
-// output is where the labels go.
+// output returns the destination of the labels.
 func (p *plan) output() release.Output { return outputAt(p.job.Out) }
 
 func outputAt(path string) release.Output {

@@ -46,7 +46,8 @@ func (k jobKeys) Send(w io.Writer) error {
 	return k.coins.Send(w)
 }
 
-// secret is what placeKey places: jobKeys, or the *randsrc.Key of a round, whose pins and seals it makes.
+// secret holds the keys that placeKey places: jobKeys, or the *randsrc.Key of a round. The
+// latter makes the pins and seals of the round.
 type secret interface {
 	Fingerprint() [32]byte
 	Pin() hash.Hash

@@ -95,7 +95,7 @@ func worker() {
 	}
 }
 
-// long says whether to run at full size.
+// long reports whether the tests run at full size.
 func long() bool { return os.Getenv("DARRM_LONG") == "1" }
 
 func table(t testing.TB) []byte {

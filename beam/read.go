@@ -10,11 +10,11 @@ import (
 	_ "github.com/darrm/darrm/votes/parquet"
 )
 
-// ReadOptions says how to read the votes. The fields are those of votes.Options, in the
-// text form that its Parse functions take; an empty one is the default there.
-// Formats go by the files' names on local disks; elsewhere say them. The number of
-// teachers is the table's: a column of another kind beside so many is refused unless
-// these options say what it is.
+// ReadOptions holds the options for reading the votes. The fields are those of votes.Options, in
+// the text form that its Parse functions take. An empty one is the default there. On local disks
+// the names of the files determine the formats; elsewhere state them. The table determines the
+// number of teachers. Beside as many columns of votes, another column is refused unless these
+// options give its kind.
 type ReadOptions struct {
 	Format, Compression     string
 	Header, Layout          string
@@ -53,7 +53,7 @@ func (o ReadOptions) resolve(k int) (out votes.Options, err error) {
 	return out, err
 }
 
-// fileInfo is what a file says of itself.
+// fileInfo describes the columns of a file.
 type fileInfo struct {
 	k           int
 	ids, labels bool

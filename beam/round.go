@@ -30,7 +30,7 @@ type RoundJob struct {
 	// Reports are paths or patterns of the silos' files, local or of a file system known to Beam. Nothing
 	// depends on their names or order. Required.
 	Reports []string
-	// Book is where the shuffler remembers what it released: a local folder. Required.
+	// Book is the record of the shuffler's releases, in a local folder. Required.
 	Book rounds.Book
 	// Out gets the next round. Required. Where it is there already it stays, and something else is not replaced.
 	Out string
@@ -38,7 +38,7 @@ type RoundJob struct {
 	Shuffled string
 }
 
-// RoundReport is what a round says about itself.
+// RoundReport describes a round that was run.
 type RoundReport struct {
 	Asked, Next *rounds.Round // the round, and what follows
 	Silos       int           // whose reports came

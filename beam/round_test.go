@@ -108,7 +108,7 @@ func write(t testing.TB, path string, b []byte) {
 	}
 }
 
-// inOnePlace is what darrm federated shuffle writes.
+// inOnePlace returns the output of darrm federated shuffle.
 func (x *roundTest) inOnePlace(t testing.TB, files [][]byte, book rounds.Book) []byte {
 	t.Helper()
 	s := must.Get(x.plan.NewShuffle(x.round))(t)
@@ -301,7 +301,7 @@ func TestRoundWithKilledWorker(t *testing.T) {
 	x.check(t, r, x.files...)
 }
 
-// parts is what a GroupByKey hands on.
+// parts returns an iterator as GroupByKey passes it to a function.
 func parts[T any](p []T) func(*T) bool {
 	return func(out *T) bool {
 		if len(p) == 0 {

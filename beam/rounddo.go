@@ -61,8 +61,8 @@ type sortedPart struct {
 	Messages []byte
 }
 
-// siloReport is what the first pipeline found in a file. A fault of the file is a finding and not a failure,
-// which the runner would answer by trying again.
+// siloReport is the result of the first pipeline for a file. A fault of the file is part of the
+// result and not an error, after which the runner would try again.
 type siloReport struct {
 	Silo  int64
 	Pin   []byte

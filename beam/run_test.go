@@ -17,7 +17,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 )
 
-// size is how many queries the large tests have.
+// size is the number of queries of the large tests.
 func size() int {
 	if long() {
 		return 1_000_000

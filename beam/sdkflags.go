@@ -32,9 +32,9 @@ var runners = map[string]family{
 	"dataflow": dataflow, "DataflowRunner": dataflow,
 }
 
-// sdkFlags are the SDK's flags by the runners that do what they say (Beam 2.74). With the others, and with those that
-// no runner here honours, a job would do something else than was asked for: pay and release, where the flag says that
-// nothing runs.
+// sdkFlags lists the SDK's flags with the runners that honour them (Beam 2.74). A flag that the
+// job's runner does not honour is refused. If it were ignored, the job would not do what was asked:
+// with --dry_run it would pay and release.
 var sdkFlags = map[string]family{
 	"runner": local | portable | dataflow, "job_name": local | portable | dataflow, "experiments": local | portable | dataflow,
 	"environment_type": local | portable | dataflow, "environment_config": local | portable | dataflow, "worker_binary": local | portable | dataflow,
@@ -105,7 +105,7 @@ func checkEnvironment(f family) (inside bool, err error) {
 	return inside, nil
 }
 
-// unknownRunner says which runners there are.
+// unknownRunner returns an error that lists the runners.
 func unknownRunner(name string) error {
 	var names []string
 	for _, n := range slices.Sorted(maps.Keys(runners)) {

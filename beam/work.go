@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// endTime is how long the end of a job waits for its workers in this process, which stop at once unless they hang. What
-// they would still write then finds no directory.
+// endTime limits the wait of a job's end for its workers in this process. They stop at once unless
+// they hang. A late worker finds no directory to write to.
 const endTime = 2 * time.Second
 
 // works are the jobs for which workers in this process may be at work.
 var works sync.Map // [32]byte, the key's fingerprint → *work
 
-// work is what the workers of this process do for a job. A job ends with its workers: one that went on would write into a
-// directory that is being removed, and leave some of it.
+// work tracks the workers of a job in this process. A job ends with its workers: one that went on
+// would write into a directory that is being removed, and leave some of it.
 type work struct {
 	ctx  context.Context // done when the job is over
 	stop context.CancelFunc
@@ -47,8 +47,8 @@ func (w *work) end() {
 
 var errOver = errors.New("the job is over")
 
-// enter begins a piece of work: its context is done when the job is over, and leave says that it is done. A
-// worker of another process, which has no work to enter, goes on.
+// enter begins a piece of work. Its context ends with the job. The caller calls leave when the
+// piece is done. A worker of another process has no work to enter, and keeps its context.
 func (at keyAt) enter(ctx context.Context) (inner context.Context, leave func(), err error) {
 	found, ok := works.Load([32]byte(at.Fingerprint))
 	if !ok {

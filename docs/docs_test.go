@@ -14,9 +14,9 @@ var (
 	testFunc = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 )
 
-// Every test that a page here names is in the package that is named before it on the line: a
-// Go test, or with … all that begin so, or a script. A page that names a test which is gone
-// says that something is tested which may not be.
+// Every test that a page here names exists in the package that is named before it on the line. It
+// is a Go test, all Go tests with a beginning that ends in …, or a script. A page that names a
+// removed test claims a check that may not exist.
 func TestNamedTestsExist(t *testing.T) {
 	pages, err := filepath.Glob("*.md")
 	if err != nil || len(pages) == 0 {
@@ -62,7 +62,7 @@ func TestNamedTestsExist(t *testing.T) {
 	}
 }
 
-// has says whether a name, or a beginning that ends in …, is among names.
+// has reports whether a name, or a beginning that ends in …, is among names.
 func has(names []string, name string) bool {
 	start, isStart := strings.CutSuffix(name, "…")
 	for _, n := range names {

@@ -76,8 +76,8 @@ func (b block) steps() (out []step) {
 	return out
 }
 
-// matches says whether the text is what a page shows: "…" in a line stands for any text, a
-// line "…" for any lines. White space at the ends of lines does not count.
+// matches reports whether the text is the one that a page shows: "…" in a line stands for any text,
+// a line "…" for any lines. White space at the ends of lines does not count.
 func matches(want []string, got string) bool {
 	pattern := "(?s)^"
 	for _, line := range want {

@@ -97,7 +97,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// differs says how a line is not as it should be, "" if it is.
+// differs describes the difference of a line from the expected one, "" if there is none.
 func (w line) differs(got string) string {
 	pattern := strings.NewReplacer("…", ".*", "#", ` *([0-9.]+)`).Replace(regexp.QuoteMeta(w.text))
 	m := regexp.MustCompile("^" + pattern + "$").FindStringSubmatch(got)

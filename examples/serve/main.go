@@ -65,7 +65,7 @@ func replayKey(secret []byte, id string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// answer is what this program reads of a response; openapi.json has all of it.
+// answer holds the fields of a response that this program reads. openapi.json has all of them.
 type answer struct {
 	Label     *string `json:"label"` // nil where the mechanism abstained
 	Replayed  bool    `json:"replayed"`

@@ -139,7 +139,7 @@ func state() (s release.Stated, err error) {
 	return s, err
 }
 
-// tell says what is presumed of the teachers, and what is promised.
+// tell prints the release's assumptions about the teachers, and its guarantees.
 func tell(s *release.Summary) {
 	s.Records = *records
 	for _, fact := range s.Facts() {

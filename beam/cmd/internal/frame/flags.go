@@ -22,7 +22,7 @@ func Group(title string) *flag.FlagSet {
 	return g
 }
 
-// Set says whether a flag of a group was given.
+// Set reports whether a flag of a group was given.
 func Set(name string) (set bool) {
 	for _, g := range groups {
 		g.Visit(func(f *flag.Flag) { set = set || f.Name == name })

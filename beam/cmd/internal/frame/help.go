@@ -10,14 +10,14 @@ import (
 	"github.com/darrm/darrm/release/exitcode"
 )
 
-// elsewhere is how a worker gets this program.
+// elsewhere explains in the help how workers elsewhere get this program.
 const elsewhere = `--runner names the runner: local (the default), flink, spark, universal or dataflow. With the local one
 the workers are in this process, unless --environment_type is docker or process. Workers elsewhere need --temp and
 --key-dir. They run this program too: the SDK sends them the file that --worker_binary names, which is this program,
 built without cgo for the workers' system. Without that flag the SDK builds it with "go build" for linux/amd64, which
 takes Go and this program's sources where it was built.`
 
-// workerBinary is how that file is made.
+// workerBinary is the command that builds that file.
 const workerBinary = `CGO_ENABLED=0 GOOS=linux GOARCH=amd64 go build -o worker ./cmd/%s`
 
 // flagValue is a flag with its value, which stay on one line.
