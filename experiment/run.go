@@ -264,9 +264,9 @@ type stepValue[T any] struct {
 	Value   T       `json:"value"`
 }
 
-// Step returns what do computes, or what it computed in an earlier run with the same key,
-// which must hold all that the value depends on besides the program. The value
-// must survive JSON, and a fresh one goes through it too, so that both are the same.
+// Step returns the result of do, or that of an earlier run with the same key. The key must hold all
+// that the value depends on besides the program. The value must survive JSON. A fresh one goes
+// through it too, so that both are the same.
 func Step[T any](r *Run, name string, key any, do func() (T, error)) (T, error) {
 	var s stepValue[T]
 	if err := r.Err(); err != nil {

@@ -61,7 +61,7 @@ func open(ctx context.Context, name string, classes, queries int) (*ballots, err
 
 func (b *ballots) len() int { return len(b.truth) }
 
-// prior returns how often the sorted histograms of the votes occur.
+// prior returns the objective whose prior is the frequencies of the votes' sorted histograms.
 func (b *ballots) prior() plurality.Objective {
 	ones := make([]float64, b.len())
 	for i := range ones {

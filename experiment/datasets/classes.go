@@ -113,5 +113,5 @@ func scaledColumns(columns [][]float64, y []float64) (*data.Records, error) {
 	return data.NewRecords(len(y), d, x, y)
 }
 
-// ClassesLen returns how many records a set of two classes has, 0 for other names.
+// ClassesLen returns the number of records of a set of two classes, 0 for other names.
 func ClassesLen(name string) int { return classes[name].rows }

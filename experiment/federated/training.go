@@ -95,7 +95,7 @@ func (p *training) plan(l line, sizes []int, stepSize, localEpsilon float64, see
 	return c.New(n, datasets.HousingFeatures)
 }
 
-// toRun returns what of a priced plan is run.
+// toRun returns the part of a priced plan that is run.
 func (l line) toRun(priced *federated.Plan) (*federated.Plan, error) {
 	switch l.Reports {
 	case noReports:

@@ -171,8 +171,8 @@ func (t training) validate(name string) error {
 	)
 }
 
-// cost returns what a teacher trained so costs: the Poisson-subsampled Gaussian mechanism,
-// as often as there are steps, for the addition or removal of one record.
+// cost returns the cost of a teacher with this training: the Poisson-subsampled Gaussian mechanism,
+// once for each step, for the addition or removal of one record.
 func (t training) cost(delta float64) (accountant.Cost, error) {
 	a, err := accountant.New(accountant.AddOrRemoveOne)
 	if err != nil {

@@ -72,7 +72,7 @@ func halfText(gamma []float64) string {
 	return strings.Join(parts, ", ")
 }
 
-// printedFor returns what the source prints for m and q, if anything.
+// printedFor returns the accuracy that the source prints for m and q, if any.
 func (p *imageParameters) printedFor(m, q int) (printedAccuracy, bool) {
 	for _, c := range p.Printed {
 		if c.Allowance == m && c.Queries == q {
@@ -271,8 +271,8 @@ func (p *imageParameters) totalQueries() []int {
 	return slices.Compact(list)
 }
 
-// totals returns what each of totalQueries costs, by all ways of counting, for answers of
-// one cost and GNMax's noise.
+// totals returns the cost of each of totalQueries, by all ways of counting, for answers of one cost
+// and GNMax's noise.
 func (p *imageParameters) totals(query accountant.Cost, sigma float64, teacher accountant.Cost) ([][]total, error) {
 	mechanism, err := ensemble.GNMax(p.voteSetting(), query, sigma)
 	if err != nil {

@@ -209,7 +209,7 @@ func (p *pipelineParameters) trainEveryStepSize(r *experiment.Run, w workshop, c
 	return best, nil
 }
 
-// price returns what answers cost, and by which noise function they are given.
+// price returns the cost of the answers, and the noise function that gives them.
 func price(plan *teachers.Plan, way aggregate) (pipelined, *gamma.Certified, error) {
 	out := pipelined{Method: way.method, Teacher: plan.Teacher(), Affected: plan.Affected(), Answers: way.answers}
 	var certified *gamma.Certified

@@ -19,8 +19,8 @@ const (
 
 // task is a computation by clients and a server that meet in means of vectors.
 type task interface {
-	// vectors returns what the clients send in this round: for each mean that the server
-	// needs, a vector per client. They are not kept.
+	// vectors returns the vectors that the clients send in this round: one per client for each mean
+	// that the server needs. The caller does not keep them.
 	vectors() [][][]float64
 	// receive takes the server's estimates, one per mean, and ends the round.
 	receive(means [][]float64)

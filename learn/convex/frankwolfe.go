@@ -203,7 +203,7 @@ func (p *frankWolfePlan) calibrate() (int64, error) {
 // stepMethods are the rules that steps of one kind are composed by. They take milliseconds.
 var stepMethods = []accountant.Method{accountant.MethodBasic, accountant.MethodGeneral, accountant.MethodZCDP, accountant.MethodRDP}
 
-// cost returns what M costs by the methods, by which of them, and the event of the run.
+// cost returns the least cost of the run by the methods, with its method, and the event of the run.
 func (p *frankWolfePlan) cost(methods ...accountant.Method) (accountant.Bound, accountant.Event, error) {
 	step := p.choice.event(p.choice.epsilon(p.units()), p.Neighbours)
 	event, err := accountant.Compose(accountant.Charge{Event: step, Count: p.schedule.Steps})

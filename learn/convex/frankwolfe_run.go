@@ -62,7 +62,7 @@ func newFrankWolfeRun(p *frankWolfePlan, rows, cols *data.Sparse, src *stream.So
 	return e
 }
 
-// State returns what the iterate and the predictions are made of.
+// State returns the vectors that determine the iterate and the predictions.
 func (e *frankWolfeRun) State() []train.Vector {
 	return []train.Vector{{Name: "shrink", Values: e.shrink}, {Name: "direction", Values: e.direction}, {Name: "margins", Values: e.margin}}
 }

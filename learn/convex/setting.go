@@ -77,7 +77,7 @@ func (t *task) replaced() error {
 	return nil
 }
 
-// gradients returns how many gradients a neighbour changes a sum by: 2 where a record is
+// gradients returns the number of gradients of a sum that a neighbour changes: 2 where a record is
 // replaced, its own and the other's, and 1 where it is blanked.
 func (t *task) gradients() float64 {
 	if t.Neighbours == accountant.BlankOne {

@@ -125,7 +125,7 @@ func ScanCSV(r io.Reader, o CSVOptions, visit func(x []float64, y float64) error
 	}
 }
 
-// names returns what a header calls the columns of the features and of the response.
+// names returns the header's names of the feature columns and of the response.
 func (o CSVOptions) names(header []string, features []int, at int) (columns []string, response string) {
 	if header == nil {
 		return nil, ""
@@ -157,8 +157,8 @@ func isRecord(header []string) bool {
 	return !counts || first != 0 && first != 1
 }
 
-// choose returns which of the width columns are features, in which order, and which is the
-// response, -1 for none.
+// choose returns the columns of the features, in their order, and the column of the response, -1
+// for none. The file has width columns.
 func (o CSVOptions) choose(header []string, width int) (features []int, response int, err error) {
 	response = -1
 	if header == nil {

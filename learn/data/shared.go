@@ -27,9 +27,9 @@ func CheckShared(private, public *Records) error {
 	return nil
 }
 
-// Shared returns how many records of public equal a record of private: the same numbers, the
-// response among them, in any order. Two records that differ may have the same numbers, so it
-// may count too many, and never too few of those that are the same but for their columns'
+// Shared returns the number of records of public that equal a record of private: the same numbers,
+// the response among them, in any order. Two different records may have the same numbers, so Shared
+// may count too many. It never counts too few of those that are the same but for their columns'
 // order. The count is a secret of the private records. Costs the time to read both once.
 func Shared(private, public *Records) int {
 	known := map[uint64][]int{} // a record of each kind

@@ -7,9 +7,10 @@ import (
 	"github.com/darrm/darrm/learn/federated/amplification"
 )
 
-// localEvent returns what all local phases cost a record, and sets σ. Each silo has at most ⌈R/M⌉ phases
-// of H-1 steps that touch its records. Where σ is not stated the phases cost, by themselves, ε/√2 of the
-// target: costs of this kind add up nearly in squares, so about as much is left for the server.
+// localEvent returns the event of all local phases for a record, and sets σ. Each silo has at most
+// ⌈R/M⌉ phases of H-1 steps that touch its records. Where σ is not stated, the phases by themselves
+// cost ε/√2 of the target. Costs of this kind add up nearly in squares, so about as much is left
+// for the server.
 func (p *Plan) localEvent() (accountant.Event, error) {
 	phases := func(sigma float64) (accountant.Event, error) {
 		// The smallest silo's records come up most often.

@@ -85,7 +85,7 @@ func (p *plan) batch(round int) int {
 	return p.laterBatch
 }
 
-// expected returns how many reports a stream of a round has, and least how many it must have.
+// expected returns the number of reports of a stream in a round; least is the number it must have.
 func (p *plan) expected(round int) int {
 	if b := p.batch(round); b > 0 {
 		return b * len(p.Silos)
@@ -95,11 +95,12 @@ func (p *plan) expected(round int) int {
 
 func (p *plan) least(round int) int { return p.expected(round) - p.missing }
 
-// honest returns how many reports of a stream hide one another, at least: what the price is for.
+// honest returns the least number of reports of a stream that hide one another. The price assumes
+// it.
 func (p *plan) honest(round int) int { return p.least(round) - p.colluding }
 
-// streams returns in how many rounds, of those that have them, a stream is sent. A model that does
-// not move saves some, which are paid for all the same.
+// streams returns the number of rounds that send each stream. A model that does not move saves some
+// of them, which are paid for all the same.
 func (p *plan) streams() (count [2]int) {
 	for r := range p.Rounds {
 		rho := p.weight(r)
@@ -127,7 +128,7 @@ func (p *Plan) LocalEpsilon() float64 {
 // Randomizer returns the randomiser of the reports, nil for a method without them.
 func (p *Plan) Randomizer() report.Randomizer { return p.randomizer }
 
-// Expected returns how many reports a stream of a round has, and how many at least it must have.
+// Expected returns the number of reports of a stream in a round, and the least that it must have.
 func (p *Plan) Expected(round int) (reports, least int) { return p.expected(round), p.least(round) }
 
 // hasReports refuses a plan whose silos send none.
@@ -157,7 +158,7 @@ func (p *Plan) Reports() int {
 // Dim returns the length of the model.
 func (p *Plan) Dim() int { return p.d }
 
-// StreamRounds returns how many streams of reports, or noisy means, the run has.
+// StreamRounds returns the number of streams of reports, or of noisy means, over all rounds.
 func (p *Plan) StreamRounds() int {
 	s := p.streams()
 	return s[differences] + s[gradients]
@@ -279,7 +280,8 @@ func sensitivity(norm float64, count int) float64 {
 // LocalNoise returns σ, 0 without local steps.
 func (p *Plan) LocalNoise() float64 { return p.sigma }
 
-// SiloReports returns how many reports a silo, numbered from 0, sends to a broadcast on each stream.
+// SiloReports returns the number of reports that a silo, numbered from 0, sends to a broadcast on
+// each stream.
 func (p *Plan) SiloReports(b Broadcast, silo int) (count [2]int) {
 	for k, norm := range p.sent(b) {
 		if norm > 0 {

@@ -110,7 +110,8 @@ func (p *plan) newShuffler(b Broadcast) (*report.Shuffler, error) {
 	return report.NewShuffler(expected[gradients], expected[differences])
 }
 
-// expectedReports returns what a shuffler of a broadcast's reports takes, by stream.
+// expectedReports returns the number and the size of the reports that a shuffler of a broadcast
+// expects, by stream.
 func (p *plan) expectedReports(b Broadcast) (expected [2]report.Expected) {
 	for k, norm := range p.sent(b) {
 		if norm > 0 {
@@ -120,8 +121,9 @@ func (p *plan) expectedReports(b Broadcast) (expected [2]report.Expected) {
 	return expected
 }
 
-// ExpectedReports returns what NewShuffler's shuffler takes, by stream, for a shuffle whose reports are never
-// in one place: report.Expected.Enough says when it may release.
+// ExpectedReports returns the number and the size of the reports that NewShuffler's shuffler
+// expects, by stream. It is for a shuffle whose reports are never in one place:
+// report.Expected.Enough decides when it may release.
 func (p *Plan) ExpectedReports(b Broadcast) ([2]report.Expected, error) {
 	if err := cmp.Or(p.hasReports(), b.check(&p.task)); err != nil {
 		return [2]report.Expected{}, err

@@ -109,8 +109,8 @@ func (p Pair) Check(y float64) error {
 	return checkLabel(y)
 }
 
-// Sign returns how an example of class y, with one of class y2 as its partner, enters the margin
-// s = Sign·⟨w, x-x2⟩: 1 or -1, or 0 where the pair does not count.
+// Sign returns the factor of the margin s = Sign·⟨w, x-x2⟩ for an example of class y and its
+// partner of class y2: 1 or -1, or 0 where the pair does not count.
 func (p Pair) Sign(y, y2 float64) float64 {
 	if p.orientation == Ordered && y < y2 {
 		return 0

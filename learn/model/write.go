@@ -17,7 +17,7 @@ type Document struct {
 	Simulated []float64 `json:"simulated_model,omitempty"` // instead of Model, where it was trained from a seed
 }
 
-// Document returns what Write writes. Its slices may be the model's.
+// Document returns the document that Write writes. Its slices may be the model's.
 func (m *Model) Document() Document {
 	d := Document{Task: m.task, Link: m.Link, Columns: m.Columns, Response: m.Response, Intercept: m.constant}
 	switch {

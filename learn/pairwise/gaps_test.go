@@ -39,10 +39,10 @@ func LikelyOptimisationGap(g, alpha, most, delta float64, t int) float64 {
 	return (44*g*g/alpha + 16*most) * math.Log(2/delta) / float64(t+1)
 }
 
-// RequiredSteps returns how many steps of Algorithm 1 reach Algorithm 5's accuracy G²ζ_k/n_k on n
-// records with probability 1-δ/4, by Theorem 7b within the ball where the regularised loss is
-// 3G-Lipschitz and at most 6G²ζ_k·n_k: ⌈294·n²·ln(8/δ)⌉. Minimised spends gradients over all
-// pairs instead, and no probability.
+// RequiredSteps returns the number of steps with which Algorithm 1 reaches Algorithm 5's accuracy
+// G²ζ_k/n_k on n records with probability 1-δ/4. It is ⌈294·n²·ln(8/δ)⌉ by Theorem 7b, within the
+// ball where the regularised loss is 3G-Lipschitz and at most 6G²ζ_k·n_k. Minimised spends
+// gradients over all pairs instead, and no probability.
 func RequiredSteps(n int, delta float64) float64 {
 	return math.Ceil((44*9/2 + 16*6) * float64(n) * float64(n) * math.Log(8/delta))
 }

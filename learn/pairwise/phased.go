@@ -105,8 +105,8 @@ func (c Cyclic) Plan(n, d int) (train.Plan, error) {
 // cyclicPasses returns the number of passes that Cyclic makes over n records.
 func cyclicPasses(n int) int { return max(32, (1<<18+n-1)/n) }
 
-// cyclicMoved returns how many steps' worth a record moves the average of k passes in order, at
-// most: Σ_p (1-p/k), of the first record.
+// cyclicMoved bounds the distance by which a record moves the average of k passes in order, in
+// steps: Σ_p (1-p/k), of the first record.
 func cyclicMoved(passes int) float64 { return float64(passes+1) / 2 }
 
 // deterministic prices phases whose sensitivity is cGη_k·moved, with a default step size of at most

@@ -57,7 +57,7 @@ func adverse(t testing.TB, n, number int) [2]*data.Records {
 	return [2]*data.Records{zero, records(t, rows, labels)}
 }
 
-// released returns what the first round of a run releases, without noise, on either data set.
+// released returns the distance of the first round's releases, without noise, on two data sets.
 func released(t testing.TB, start func(r *data.Records) train.Run, worlds [2]*data.Records) float64 {
 	t.Helper()
 	var w [2][]float64

@@ -12,7 +12,7 @@ import (
 type Algorithm interface {
 	// Cost returns the privacy cost of one released model; ε is +Inf where nothing bounds it.
 	Cost() accountant.Cost
-	// Releasable returns why no model may be released, nil where one may. The answer must not
+	// Releasable returns an error if no model may be released, with the reason. The answer must not
 	// depend on the private records.
 	Releasable() error
 	// Rounds returns the number of rounds of a run. Between rounds it can be kept and resumed.

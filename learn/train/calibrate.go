@@ -136,8 +136,8 @@ func (c *calibration) next() float64 {
 	return x
 }
 
-// secant returns where a power of the parameter through the last two prices has half of the tolerance
-// below the budget; ok is false where the last price tells nothing.
+// secant fits a power of the parameter to the last two prices. It returns the parameter whose price
+// is below the budget by half of the tolerance. ok is false where the last price is of no use.
 func (c *calibration) secant() (x float64, ok bool) {
 	usable := func(t trial) bool { return t.x > 0 && t.price > 0 && !math.IsInf(t.price, 1) }
 	if !usable(c.last) {

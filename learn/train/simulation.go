@@ -31,8 +31,8 @@ func (s *Simulation) Model() []float64 { return slices.Clone(s.r.steps.Output())
 // Choice returns the run's choice, nil for a method that chooses nothing.
 func (s *Simulation) Choice() *Choice { return s.r.choice() }
 
-// State returns what the run knows after the last round done, in memory of the run and not to be
-// changed: of a method that may return one of several models, all of them.
+// State returns the state after the last round done. The run owns its memory: do not change it. A
+// method that may return one of several models has all of them there.
 func (s *Simulation) State() []Vector { return s.r.state }
 
 // Run does the remaining rounds and returns the last model. After each round it calls after, unless

@@ -159,7 +159,7 @@ func (s *slice) value(b blanket, f functional) float64 {
 	return logAdd(f.logSum(s, m)+s.logErr, tail)
 }
 
-// cut returns how many points f needs, and the logarithm of a bound on the rest.
+// cut returns the number of points that f needs, and the logarithm of a bound on the sum's rest.
 func (s *slice) cut(b blanket, f functional) (points int, tail float64) {
 	logFactor, lambda := f.growth(b, s.n)
 	drop := 36 + max(0, logFactor-f.least(b, s.n))

@@ -69,7 +69,7 @@ var ziggurat = func() (t struct {
 	return t
 }()
 
-// position returns where in its layer a word lies, and whether that is not certainly under the curve.
+// position returns a word's place in its layer. outside is false if it is surely under the curve.
 func position(w uint32) (x float32, outside bool) {
 	i, m := w&(layers-1), w>>9
 	return (float32(m) + 0.5) * ziggurat.width[i], m >= ziggurat.inside[i]

@@ -12,10 +12,10 @@ import (
 	"github.com/darrm/darrm/learn/federated"
 )
 
-// Answer returns what a silo, numbered from 0, answers to a round: the file of its reports or, where
-// the round asks for a local phase, that of its reply. It charges nothing: package release/silo
-// does, and is the way to an answer that leaves the silo. The coins must be secret and for this answer
-// alone (stream.Secret); with the same coins the answer is the same.
+// Answer returns the answer of a silo, numbered from 0, to a round: the file of its reports or,
+// where the round asks for a local phase, that of its reply. It charges nothing. An answer that
+// leaves the silo must come from package release/silo, which charges for it. The coins must be
+// secret and for this answer alone (stream.Secret). With the same coins the answer is the same.
 //
 // Cost: two gradients and two reports for each record that takes part.
 func (p *Plan) Answer(ctx context.Context, r *Round, silo int, records *data.Records, coins stream.Coins) ([]byte, error) {

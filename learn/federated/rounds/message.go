@@ -46,7 +46,7 @@ func (p *Plan) reportsFile(r *Round, silo int, reports federated.Reports) []byte
 	return p.body(binary.LittleEndian.AppendUint64(p.head(reportsMagic, r), uint64(silo)), reports)
 }
 
-// readHead returns what follows the head.
+// readHead checks the head of a message and returns the bytes after it.
 func (p *Plan) readHead(magic string, r *Round, b []byte) ([]byte, error) {
 	if len(b) < headSize || !bytes.HasPrefix(b, []byte(magic)) {
 		return nil, formatf("it does not begin with %q", magic[:len(magic)-1])
@@ -162,7 +162,8 @@ func (p *Plan) MaxShuffled() int64 {
 	return int64(headSize) + 32 + 2*int64(most)*int64(p.size())
 }
 
-// ReportCounts returns how many reports of gradients, and of differences, a silo from 0 sends in a round.
+// ReportCounts returns the numbers of reports of gradients and of differences that a silo, numbered
+// from 0, sends in a round.
 func (p *Plan) ReportCounts(r *Round, silo int) [2]int {
 	return p.priced.SiloReports(r.broadcast(), silo)
 }

@@ -91,7 +91,8 @@ func (m *Mix) Aggregate(ctx context.Context, sum func(of report.Stream, block in
 	return m.plan.next(ctx, m.round, func(s *federated.Server) (federated.Request, error) { return s.ReceiveBlocks(m.count, sum) })
 }
 
-// Head returns what the file of shuffled reports begins with: after it come the reports by place, stream after stream.
+// Head returns the beginning of the file of shuffled reports. After it come the reports by place,
+// stream after stream.
 func (m *Mix) Head() []byte { return m.plan.counts(m.plan.head(shuffledMagic, m.round), m.count) }
 
 // Release writes into the book that the round is released as the shuffled reports with this SHA-256, as Shuffle.Release

@@ -41,12 +41,12 @@ func gaussianNoiseOf(rho float64) float64 { return 1 / math.Sqrt(2*rho) * (1 - n
 // theoremOfPlaces is in docs/training-accounting.md.
 const theoremOfPlaces = "the mixture over a record's places"
 
-// Event returns what all epochs together are to an Accountant: a Gaussian event in the
-// modes whose loss is at most that of one, in the mixtures a Profile for each independent
-// place of the record. Best is one of the modes that hold, by their divergence of
-// order 8: each of them bounds the losses, and the order only decides which is likely to be
-// best. Epochs with private data but without noise are ErrUnsupported, and a mode whose
-// conditions do not hold is ErrNotCertified.
+// Event returns the event of all epochs together for an Accountant. It is a Gaussian event in the
+// modes whose loss is at most that of one. In the mixtures it is a Profile for each independent
+// place of the record. Best is one of the modes that hold, by their divergence of order 8. Each of
+// them bounds the losses, and the order only decides which is likely to be best. Epochs with
+// private data but without noise are ErrUnsupported. A mode whose conditions do not hold is
+// ErrNotCertified.
 func (e Steps) Event() (accountant.Event, error) {
 	if err := e.check(); err != nil {
 		return nil, err

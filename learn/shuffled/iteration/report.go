@@ -58,10 +58,10 @@ func (e Steps) Report(delta float64) (Report, error) {
 	return Account(delta, e)
 }
 
-// Account returns what several runs of epochs of one training cost together. The
-// divergences add up; SOMixture and CrossEpoch, which reach over all
-// epochs, take one run only. Mode, conversion, order and clip must agree. The report
-// shows the noise of the first run with private data and the smallest m.
+// Account returns the cost of several runs of epochs of one training together. The divergences add
+// up. SOMixture and CrossEpoch reach over all epochs, so they take one run only. Mode, conversion,
+// order and clip must agree. The report shows the noise of the first run with private data and the
+// smallest m.
 func Account(delta float64, runs ...Steps) (Report, error) {
 	if err := check.Within("delta", delta); err != nil {
 		return Report{}, err
