@@ -100,8 +100,10 @@ func TestAnyWeightsGiveTheBestEverywhere(t *testing.T) {
 			rt.Fatal(err)
 		}
 		noWorse(rt, table)
-		// gonum's method needs a larger shift of the weights now and then: see lp.
-		if table.Gap > 1e-8*table.ErrorOfCoin() {
+		// gonum's method needs a larger shift of the weights now and then: see lp. With one weight 16
+		// orders of magnitude above others the proved gap was 1.2e-8 of a coin's error, once in some
+		// thousand draws.
+		if table.Gap > 1e-7*table.ErrorOfCoin() {
 			rt.Errorf("gap %g of %g", table.Gap, table.ErrorOfCoin())
 		}
 		if len(named(table)) > 0 {
