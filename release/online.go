@@ -95,7 +95,7 @@ func OpenOnline(ctx context.Context, options OnlineOptions) (*Online, error) {
 	if err := template.Check(o.options.Plan.promise()); err != nil {
 		return nil, err
 	}
-	err := options.Stated.demand(options.Plan, "the mechanism")
+	err := options.Stated.demand(options.Plan.Problem, "the mechanism")
 	if err != nil {
 		return nil, err
 	}

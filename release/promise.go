@@ -102,17 +102,13 @@ func (s Stated) Match(p constraints.Problem, source string) error {
 // demand is Match for what goes on answering long after somebody read a report, as far as it
 // is about the teachers: a mechanism that rests on their promise is taken at the word of
 // whoever runs it, and never at its own.
-func (s Stated) demand(plan Plan, source string) error {
-	p := plan.Problem
-	switch table := plan.Certified != nil || plan.Plurality != nil; {
+func (s Stated) demand(p constraints.Problem, source string) error {
+	switch {
 	case s.Teachers():
 		return s.matchTeachers(p, source)
 	case !math.IsInf(p.Epsilon, 1):
 		return usagef("nothing was stated of the teachers, but %s is for private ones: "+
 			"state --eps, --teacher-delta and --affected (or --data)", source)
-	case table && p.Affected < p.K: // other mechanisms are made with the reach that was stated
-		return usagef("nothing was stated of the teachers, but %s is for records that reach %d of %d: "+
-			"state --affected (or --data)", source, p.Affected, p.K)
 	}
 	return nil
 }

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/darrm/darrm/constraints"
-	"github.com/darrm/darrm/gamma"
-	"github.com/darrm/darrm/plurality"
 )
 
 // What goes on answering takes no table of private teachers at its word; of teachers that promise
@@ -133,31 +131,6 @@ func TestStatedProblem(t *testing.T) {
 	} {
 		if _, err := s.Problem(5); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
-		}
-	}
-}
-
-// A table states itself how many teachers one record reaches. It is not taken at its word where
-// answers go on for long: nothing stated means that a record reaches all teachers.
-func TestTableIsNotTakenAtItsWordOfTheReach(t *testing.T) {
-	p := constraints.Problem{K: 5, TotalEpsilon: 1, Epsilon: math.Inf(1), Affected: 1}
-	all := p
-	all.Affected = 5
-	for _, c := range []struct {
-		plan   Plan
-		stated Stated
-		ok     bool
-	}{
-		{Plan{Problem: p, Plurality: new(plurality.Certified)}, Stated{}, false},
-		{Plan{Problem: p, Certified: new(gamma.Certified)}, Stated{}, false},
-		{Plan{Problem: all, Plurality: new(plurality.Certified)}, Stated{}, true},
-		{Plan{Problem: p, Plurality: new(plurality.Certified)}, Stated{Affected: new(1)}, true},
-		{Plan{Problem: p, Plurality: new(plurality.Certified)}, Stated{Affected: new(2)}, false},
-		{Plan{Problem: p}, Stated{}, true}, // made with the reach that was stated
-	} {
-		var usage UsageError
-		if err := c.stated.demand(c.plan, "the table"); (err == nil) != c.ok || err != nil && !errors.As(err, &usage) {
-			t.Errorf("%+v, %+v: %v", c.plan, c.stated, err)
 		}
 	}
 }
