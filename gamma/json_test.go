@@ -14,10 +14,10 @@ import (
 	"sort"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/darrm/darrm/constraints"
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/strictjson"
 )
 
@@ -487,29 +487,14 @@ func TestDecodeHonoursTheContext(t *testing.T) {
 	}
 }
 
-// late is cancelled when it is asked for the n-th time.
-type late struct {
-	context.Context
-	n atomic.Int64
-}
-
-func (c *late) Err() error {
-	if c.n.Add(-1) < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
 // Whenever the context ends, there is a table or its error.
 func TestDecodeHonoursTheContextAtEachStep(t *testing.T) {
 	data := golden(t, "k7-m2-free")
-	for n := int64(0); ; n++ {
+	for n := 0; ; n++ {
 		if n > 10_000 {
 			t.Fatal("the context is asked without end")
 		}
-		ctx := &late{Context: context.Background()}
-		ctx.n.Store(n)
-		table, err := Decode(ctx, bytes.NewReader(data))
+		table, err := Decode(must.EndAfter(n, context.Canceled), bytes.NewReader(data))
 		if err == nil && table != nil {
 			if n == 0 {
 				t.Error("the context is never asked")

@@ -4,20 +4,9 @@ import (
 	"context"
 	"errors"
 	"testing"
+
+	"github.com/darrm/darrm/internal/must"
 )
-
-// askedContext ends when it was asked so often.
-type askedContext struct {
-	context.Context
-	left int
-}
-
-func (c *askedContext) Err() error {
-	if c.left--; c.left < 0 {
-		return context.Canceled
-	}
-	return nil
-}
 
 // What takes long looks at its context along the way, however much of it one histogram has: where one
 // record reaches all 40 votes for 6 classes, to go through its neighbours takes hours.
@@ -55,7 +44,7 @@ func TestLongWorkEnds(t *testing.T) {
 			return err
 		},
 	} {
-		ctx := &askedContext{context.Background(), 3}
+		ctx := must.EndAfter(3, context.Canceled)
 		if err := work(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)
 		}

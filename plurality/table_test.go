@@ -11,11 +11,11 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/internal/randsrc"
 	"github.com/darrm/darrm/internal/randsrc/randsrctest"
 )
@@ -524,29 +524,14 @@ func TestTablesComeBack(t *testing.T) {
 	}
 }
 
-// late is cancelled when it is asked for the n-th time.
-type late struct {
-	context.Context
-	n atomic.Int64
-}
-
-func (c *late) Err() error {
-	if c.n.Add(-1) < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
 // Whenever the context ends, there is a table or its error.
 func TestCertifyHonoursTheContextAtEachStep(t *testing.T) {
 	claim, err := ReadClaim(bytes.NewReader(encode(t, examples(t)["pure"])))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n := int64(0); n < 10_000; n++ {
-		ctx := &late{Context: context.Background()}
-		ctx.n.Store(n)
-		table, err := claim.Certify(ctx)
+	for n := range 10_000 {
+		table, err := claim.Certify(must.EndAfter(n, context.Canceled))
 		if err == nil && table != nil && n > 0 {
 			return
 		}

@@ -95,27 +95,14 @@ func TestPaidVotesAreNotSimulated(t *testing.T) {
 	}
 }
 
-// countdown is a context that is done after a number of looks at it.
-type countdown struct {
-	context.Context
-	looks int
-}
-
-func (c *countdown) Err() error {
-	if c.looks--; c.looks < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
 // A batch is given up in the middle, and nothing comes of its first half; votes of other
 // teachers or classes are refused, by the query's name.
 func TestAnswerErrors(t *testing.T) {
 	long := batch(t, "t1,t2,t3\n"+strings.Repeat("1,1,0\n", 5000), votes.Options{})
-	if got, err := newReading(nil, nil).answer(&countdown{t.Context(), 2}, loud(t), ensemble.SystemCoins(), long); got != nil || !errors.Is(err, context.Canceled) {
+	if got, err := newReading(nil, nil).answer(must.EndAfter(2, context.Canceled), loud(t), ensemble.SystemCoins(), long); got != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("%d answers, %v", len(got), err)
 	}
-	if got, err := newReading(nil, nil).answer(&countdown{t.Context(), 1000}, loud(t), ensemble.SystemCoins(), long); err != nil || len(got) != long.Len() {
+	if got, err := newReading(nil, nil).answer(must.EndAfter(1000, context.Canceled), loud(t), ensemble.SystemCoins(), long); err != nil || len(got) != long.Len() {
 		t.Errorf("%d answers, %v", len(got), err)
 	}
 	for text, o := range map[string]votes.Options{

@@ -1,7 +1,6 @@
 package release
 
 import (
-	"os"
 	"testing"
 
 	"github.com/darrm/darrm/internal/mutant"
@@ -10,8 +9,7 @@ import (
 // Planted mutants, most of them of the answers on line, each with the test that must fail for it. Every day their
 // places are looked for; if long they are planted.
 func TestMutantsDie(t *testing.T) {
-	t.Parallel()
-	for _, m := range []mutant.Mutant{
+	mutant.AllDie(t, []mutant.Mutant{
 		{Name: "a damaged ledger is not opened again", File: "online.go", Old: " && !errors.Is(err, ledger.ErrDamaged) {", New: " {", Killer: "TestOnlineReopensAfterDamage"},
 		{Name: "the ledger is read whole at every failure", File: "online.go", Old: "if time.Since(o.tried) < time.Second {", New: "if false {", Killer: "TestOnlineNoticesABackup"},
 		{Name: "the replay key is not in the digest", File: "online.go", Old: "[]byte(q.ID), replay, q.row())", New: "[]byte(q.ID), replay[:0], q.row())", Killer: "TestConflictsTellNoVotes"},
@@ -36,10 +34,5 @@ func TestMutantsDie(t *testing.T) {
 		{Name: "votes that were answered meanwhile are refused", File: "bill.go", Old: "if errors.Is(err, ledger.ErrDrawn) { // another", New: "if false { // another", Killer: "TestDrawAnsweredMeanwhile"},
 		{Name: "where ids end is not in the pin", File: "coins.go", Old: "binary.AppendUvarint(c.buf[:0], uint64(len(id)))", New: "c.buf[:0]", Killer: "TestPinKnowsWhereIDsEnd"},
 		{Name: "the secret is dropped where the outcome of a charge is open", File: "transaction.go", Old: "asked, unpaid = err, errors.Is(err, ledger.ErrRefused)", New: "asked, unpaid = err, err != nil", Killer: "TestSecretOutlivesAnOpenOutcome"},
-	} {
-		m.CheckPlace(t)
-		if os.Getenv("DARRM_LONG") == "1" {
-			t.Run(m.Name, m.MustDie)
-		}
-	}
+	})
 }

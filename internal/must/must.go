@@ -1,4 +1,4 @@
-// Package must fails a test unless a condition holds.
+// Package must fails a test unless a condition holds, and ends contexts at a chosen step.
 package must
 
 import "math"

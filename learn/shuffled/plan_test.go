@@ -608,24 +608,11 @@ func TestPlanHeedsItsContext(t *testing.T) {
 		if _, err := NewPlan(ctx, c, private, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s, mode %q: %v", c.Method, c.Mode, err)
 		}
-		if _, err := NewPlan(&ending{Context: t.Context(), after: 2}, c, private, nil); c.Mode != iteration.Paper && !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := NewPlan(must.EndAfter(2, context.DeadlineExceeded), c, private, nil); c.Mode != iteration.Paper && !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s, mode %q, after two prices: %v", c.Method, c.Mode, err)
 		}
 		if _, err := NewPlan(t.Context(), c, private, nil); err != nil {
 			t.Errorf("%s, mode %q: %v", c.Method, c.Mode, err)
 		}
 	}
-}
-
-// ending is a context that ends after it was asked so many times.
-type ending struct {
-	context.Context
-	after int
-}
-
-func (e *ending) Err() error {
-	if e.after--; e.after < 0 {
-		return context.DeadlineExceeded
-	}
-	return nil
 }

@@ -5,21 +5,9 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/darrm/darrm/internal/must"
 	"github.com/darrm/darrm/plurality"
 )
-
-// askedContext ends when it was asked so often.
-type askedContext struct {
-	context.Context
-	left int
-}
-
-func (c *askedContext) Err() error {
-	if c.left--; c.left < 0 {
-		return context.Canceled
-	}
-	return nil
-}
 
 // Wherever a search is stopped there is no table, or the best so far if that is wanted, certified and
 // with a bound that holds: what a step left unfinished is not in it.
@@ -36,12 +24,12 @@ func TestStoppedAnywhere(t *testing.T) {
 		}
 		early := 0
 		for asked := 0; asked < 60_000; asked += 1 + asked/7 {
-			if table, err := Optimal(&askedContext{context.Background(), asked}, p, objective, o); err == nil && table.Gap > o.Gap || err != nil && (table != nil || !errors.Is(err, context.Canceled)) {
+			if table, err := Optimal(must.EndAfter(asked, context.Canceled), p, objective, o); err == nil && table.Gap > o.Gap || err != nil && (table != nil || !errors.Is(err, context.Canceled)) {
 				t.Fatalf("%s, stopped after %d: %v, %v", name, asked, table, err)
 			}
 			best := o
 			best.BestOnCancel = true
-			table, err := Optimal(&askedContext{context.Background(), asked}, p, objective, best)
+			table, err := Optimal(must.EndAfter(asked, context.Canceled), p, objective, best)
 			if err != nil || table.Value > optimum.UpperBound || table.UpperBound < optimum.Value {
 				t.Fatalf("%s, stopped after %d: %+v, %v", name, asked, table, err)
 			}
